@@ -1,0 +1,75 @@
+#pragma once
+/// Predictors: graph + device + execution settings → time, memory, energy.
+/// The whitebox is one; the learned ones (gnn) implement the same interface.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "features/device.h"
+#include "ir/graph.h"
+
+namespace perfc {
+
+enum class ExecMode { Eager, Compiled };
+enum class Layout { Nchw, Nhwc };
+enum class Task { Infer };
+std::string_view name(ExecMode);
+std::string_view name(Layout);
+std::string_view name(Task);
+
+struct ExecConfig {
+  Precision precision = Precision::Fp32;
+  ExecMode mode = ExecMode::Eager;
+  Layout layout = Layout::Nchw;
+  Task task = Task::Infer;
+};
+
+/// What limits a kernel.
+enum class Bound { Compute, Memory, Launch };
+std::string_view name(Bound);
+
+struct OpEstimate {
+  NodeId node = 0;
+  double time_us = 0;          ///< device time; 0 where fused into another kernel or free
+  Bound bound = Bound::Memory;
+  double flops = 0;
+  double bytes = 0;
+};
+
+/// Parts of memory_mib; they sum to it.
+struct MemoryBreakdown {
+  double context_mib = 0;      ///< runtime, driver, libraries
+  double weights_mib = 0;
+  double activations_mib = 0;  ///< peak of live activations, allocator rounding included
+  double workspace_mib = 0;
+  double total_mib() const { return context_mib + weights_mib + activations_mib + workspace_mib; }
+};
+
+struct Prediction {
+  double latency_ms = 0;
+  double latency_lo_ms = 0;    ///< 90 % interval
+  double latency_hi_ms = 0;
+  double device_ms = 0;        ///< time the device is busy
+  double host_ms = 0;          ///< time the host needs to dispatch
+  MemoryBreakdown memory;
+  double energy_j = 0;
+  double power_w = 0;
+  std::vector<OpEstimate> ops; ///< in execution order
+  std::vector<std::string> novelty;   ///< what the predictor is unfamiliar with
+  std::vector<std::string> warnings;
+};
+
+class Predictor {
+ public:
+  virtual ~Predictor() = default;
+  virtual std::string_view name() const = 0;
+  /// Fails (with a located error) on types that are not static and on opaque nodes.
+  virtual Result<Prediction> predict(const Graph&, const Device&, const ExecConfig&,
+                                     Diagnostics&) const = 0;
+};
+
+/// What to do with operators nobody knows.
+enum class OpaquePolicy { Refuse, Warn };
+std::unique_ptr<Predictor> make_whitebox(OpaquePolicy = OpaquePolicy::Refuse);
+
+}  // namespace perfc

@@ -1,0 +1,63 @@
+#pragma once
+/// Reading models. One row per format in `frontends/frontend_table.cpp`.
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace perfc {
+
+/// What the user says about shapes that the file leaves open.
+struct ImportOptions {
+  /// `--dim NAME=VALUE`: binds every dim of that name.
+  std::vector<std::pair<std::string, std::int64_t>> dims;
+  /// `--shape INPUT=d0,d1,…`: replaces the input's shape. An empty name means
+  /// the only input.
+  std::vector<std::pair<std::string, std::vector<std::int64_t>>> shapes;
+  /// Binds the open leading dim of every input (and every other dim of that
+  /// name), so that `--batch N` works on files exported with a dynamic batch.
+  std::optional<std::int64_t> open_batch;
+};
+
+/// A mapped file, or bytes from stdin. The bytes outlive the import only.
+class Source {
+ public:
+  /// Maps `path` read-only; "-" reads standard input (at most 2 GiB).
+  static Result<Source> open(const std::string& path, Diagnostics&);
+  static Source from_bytes(std::string name, std::string bytes);
+  Source(Source&&) noexcept;
+  Source& operator=(Source&&) noexcept;
+  ~Source();
+
+  const std::string& name() const { return name_; }
+  std::string_view bytes() const { return {data_, size_}; }
+
+ private:
+  Source() = default;
+  std::string name_;
+  std::string owned_;
+  const char* data_ = nullptr;
+  std::size_t size_ = 0;
+  bool mapped_ = false;
+};
+
+struct FrontendDef {
+  std::string_view name;                       ///< "onnx"
+  std::string_view summary;
+  std::string_view extensions;                 ///< ".onnx .onnx.pb", space-separated
+  bool (*sniff)(std::string_view head);        ///< looks at the first bytes
+  Result<Graph> (*import)(const Source&, const ImportOptions&, Diagnostics&);
+};
+
+std::span<const FrontendDef> frontend_table();
+
+/// Chooses the front end by extension, else by content, and imports.
+Result<Graph> import_model(const Source&, const ImportOptions&, Diagnostics&);
+
+}  // namespace perfc

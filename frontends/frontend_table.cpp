@@ -1,0 +1,23 @@
+#include <array>
+
+#include "frontends/frontend.h"
+#include "frontends/onnx/onnx.h"
+
+namespace perfc {
+namespace {
+constexpr std::array kTable{
+    FrontendDef{.name = "onnx",
+                .summary = "ONNX, binary",
+                .extensions = ".onnx .onnx.pb",
+                .sniff = onnx::sniff_binary,
+                .import = onnx::import_binary},
+    FrontendDef{.name = "onnxtxt",
+                .summary = "ONNX, protobuf text",
+                .extensions = ".onnxtxt .onnx.pbtxt .onnx.textproto .prototxt",
+                .sniff = onnx::sniff_text,
+                .import = onnx::import_text},
+};
+}  // namespace
+
+std::span<const FrontendDef> frontend_table() { return kTable; }
+}  // namespace perfc

@@ -1,0 +1,143 @@
+#include "ir/builder.h"
+
+#include <algorithm>
+
+#include "ir/infer_context.h"
+
+namespace perfc {
+
+const Type& InferContext::type(std::size_t i) const {
+  static const Type none;
+  return has(i) ? *operands_[i].type : none;
+}
+
+std::optional<std::vector<std::int64_t>> InferContext::known_ints(std::size_t i) const {
+  const Data* d = data(i);
+  if (!d || !d->ints() || !d->fully_known()) return std::nullopt;
+  std::vector<std::int64_t> out;
+  out.reserve(d->ints()->size());
+  for (const SymInt& s : *d->ints()) out.push_back(s.value());
+  return out;
+}
+
+const Type& InferContext::declared(std::size_t i) const {
+  static const Type none;
+  return i < declared_.size() ? declared_[i] : none;
+}
+
+void InferContext::set_data(std::size_t i, Data data) {
+  if (data.size() <= static_cast<std::size_t>(Data::kMaxElements)) {
+    results_[i].data = std::make_shared<const Data>(std::move(data));
+  }
+}
+
+Failure InferContext::fail(std::string message) const {
+  return diags_.error(loc_, name_, fmt::format("{}: {}", def(op_).name, message));
+}
+
+ValueId GraphBuilder::var(Type type, std::string name, SourceLoc loc, DataRef data) {
+  Node n;
+  n.kind = NodeKind::Var;
+  n.name = std::move(name);
+  n.loc = loc;
+  n.results.push_back({std::move(type), std::move(data)});
+  graph_.nodes_.push_back(std::move(n));
+  const ValueId id{static_cast<NodeId>(graph_.nodes_.size() - 1), 0};
+  graph_.params_.push_back(id);
+  return id;
+}
+
+ValueId GraphBuilder::constant(Literal literal, std::string name, SourceLoc loc) {
+  Node n;
+  n.kind = NodeKind::Constant;
+  n.name = std::move(name);
+  n.loc = loc;
+  n.results.push_back({std::move(literal.type), std::move(literal.data)});
+  graph_.nodes_.push_back(std::move(n));
+  return {static_cast<NodeId>(graph_.nodes_.size() - 1), 0};
+}
+
+Result<NodeId> GraphBuilder::call(CallSpec spec) {
+  const OpDef& d = def(spec.op);
+  const auto fail = [&](std::string text) {
+    return diags_.error(spec.loc, spec.name, fmt::format("{}: {}", d.name, text));
+  };
+  if (graph_.nodes_.size() >= kMaxNodes) return fail(fmt::format("more than {} nodes", kMaxNodes));
+  while (!spec.operands.empty() && !spec.operands.back()) spec.operands.pop_back();
+  const int given = static_cast<int>(spec.operands.size());
+  if (given < d.min_operands || (d.max_operands >= 0 && given > d.max_operands)) {
+    return fail(fmt::format("takes {} operands, got {}",
+                            d.max_operands < 0 ? fmt::format("at least {}", d.min_operands)
+                            : d.min_operands == d.max_operands
+                                ? fmt::format("{}", d.min_operands)
+                                : fmt::format("{} to {}", d.min_operands, d.max_operands),
+                            given));
+  }
+  const int count = spec.results >= 0 ? spec.results : std::max<int>(d.results, 1);
+
+  SmallVec<InferContext::Operand, 6> operands;
+  for (std::size_t i = 0; i < spec.operands.size(); ++i) {
+    const ValueId v = spec.operands[i];
+    if (v) {
+      operands.push_back({&graph_.type(v), graph_.data(v)});
+    } else {
+      if (static_cast<int>(i) < d.min_operands) return fail(fmt::format("operand {} is missing", i));
+      operands.push_back({});
+    }
+  }
+
+  Node n;
+  n.kind = NodeKind::Call;
+  n.op = spec.op;
+  n.results.resize(static_cast<std::size_t>(count));
+  InferContext ctx(spec.op, spec.attrs, {operands.data(), operands.size()}, spec.regions,
+                   {n.results.data(), n.results.size()}, spec.declared, diags_, spec.loc, spec.name);
+  if (!d.infer(ctx)) return Failure{};
+  for (std::size_t i = 0; i < n.results.size(); ++i) {
+    ResultInfo& r = n.results[i];
+    if (i < spec.declared.size()) {
+      bool conflict = false;
+      Type merged = merge(r.type, spec.declared[i], &conflict);
+      if (conflict) {
+        diags_.warning(spec.loc, spec.name,
+                       fmt::format("{}: result {} is {}, but the file declares {}; using the former",
+                                   d.name, i, to_string(r.type), to_string(spec.declared[i])));
+      }
+      r.type = std::move(merged);
+    }
+    if (!r.type) return fail(fmt::format("cannot type result {}", i));
+    if (r.type.is_tensor() && r.type.ranked()) {
+      for (const Dim& dim : r.type.shape()) {
+        if (dim.known() && dim.value() < 0) {
+          return fail(fmt::format("result {} would have a negative dim: {}", i, to_string(r.type)));
+        }
+      }
+    }
+  }
+  if (d.eval) d.eval(ctx);
+
+  n.operands.assign(spec.operands.begin(), spec.operands.end());
+  n.attrs = std::move(spec.attrs);
+  n.regions = std::move(spec.regions);
+  n.name = std::move(spec.name);
+  n.loc = spec.loc;
+  graph_.nodes_.push_back(std::move(n));
+  return static_cast<NodeId>(graph_.nodes_.size() - 1);
+}
+
+Result<ValueId> GraphBuilder::value(CallSpec spec) {
+  auto id = call(std::move(spec));
+  if (!id) return Failure{};
+  return ValueId{*id, 0};
+}
+
+Graph GraphBuilder::finish(std::string name, std::vector<ValueId> results,
+                           std::vector<std::string> result_names) {
+  graph_.name_ = std::move(name);
+  graph_.results_ = std::move(results);
+  graph_.result_names_ = std::move(result_names);
+  graph_.result_names_.resize(graph_.results_.size());
+  return std::move(graph_);
+}
+
+}  // namespace perfc

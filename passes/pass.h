@@ -1,0 +1,49 @@
+#pragma once
+/// Passes and pipelines: `Graph → Result<Graph>` and named lists of them.
+#include <cstdint>
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace perfc {
+
+/// Inputs of the passes that need any.
+struct PassOptions {
+  /// `rebatch`: the wanted batch; 0 leaves the file's.
+  std::int64_t batch = 0;
+  /// `bind-shapes`: symbol → value.
+  std::vector<std::pair<std::string, std::int64_t>> dims;
+};
+
+struct PassDef {
+  std::string_view name;      ///< "fold-constants"
+  std::string_view summary;   ///< one line for --help
+  Result<Graph> (*run)(const Graph&, const PassOptions&, Diagnostics&);
+};
+
+std::span<const PassDef> pass_table();
+
+/// The pipeline of `perfc predict`, in order. `FoldBatchNorm::Yes` is what
+/// compiled execution does; eager PyTorch launches batch-norm kernels.
+enum class FoldBatchNorm : bool { No, Yes };
+std::vector<std::string> default_pipeline(FoldBatchNorm);
+
+/// What to print between passes.
+struct PassTrace {
+  std::ostream* out = nullptr;           ///< null: print nothing
+  std::string print_after;               ///< pass name, "changed" or "all"; empty: none
+  bool time_passes = false;
+  bool verify_each = false;
+};
+
+/// Runs the named passes in order. An unknown name is an error that suggests
+/// the nearest one.
+Result<Graph> run_passes(Graph graph, const std::vector<std::string>& names, const PassOptions&,
+                         const PassTrace&, Diagnostics&);
+
+}  // namespace perfc

@@ -1,0 +1,55 @@
+#pragma once
+/// The façade: load → passes → features → predict → report. The command line,
+/// the tests and the bindings call this and nothing below it.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "features/predictor.h"
+#include "frontends/frontend.h"
+#include "mig/mig.h"
+#include "passes/pass.h"
+
+namespace perfc {
+
+struct Request {
+  std::string model;                    ///< path, or "-"
+  std::optional<std::int64_t> batch;    ///< empty: the file's, or 1 where it is open
+  ImportOptions import;
+  ExecConfig exec;
+  std::vector<std::string> devices;     ///< names; at least one
+  std::string device_file;              ///< extra devices, may be empty
+  OpaquePolicy opaque = OpaquePolicy::Refuse;
+  std::optional<FoldBatchNorm> fold_batch_norm;  ///< empty: by execution mode
+  MigGoals mig;
+  PassTrace trace;
+};
+
+/// Totals that do not depend on a device.
+struct StaticFeatures {
+  std::int64_t batch = 0;
+  double macs = 0;
+  double flops = 0;                     ///< 2 × macs + elementwise
+  double params = 0;                    ///< elements of float constants
+  double weight_mib = 0;
+  std::int64_t nodes = 0;
+  std::int64_t conv2d = 0, dense = 0, relu = 0;  ///< DIPPM's counts
+};
+
+struct Report {
+  std::string model;
+  ExecConfig exec;
+  Device device;
+  StaticFeatures features;
+  Prediction prediction;
+  std::optional<MigDecision> mig;
+  struct HotOp { std::string op, name; double time_us, share, flops, bytes; Bound bound; };
+  std::vector<HotOp> hot_ops;           ///< all kernels, slowest first
+};
+
+/// Imports and runs the default pipeline; the graph that predictors see.
+Result<Graph> load_graph(const Request&, Diagnostics&);
+/// One report per device. Fails as a whole if any device fails.
+Result<std::vector<Report>> predict(const Request&, Diagnostics&);
+
+}  // namespace perfc
