@@ -116,6 +116,10 @@ std::vector<std::int64_t> Attrs::ints_or_empty(std::string_view name) const {
   return {};
 }
 
+DType Attrs::dtype_or(std::string_view name, DType fallback) const {
+  return dtype_from_name(string_or(name, "")).value_or(fallback);
+}
+
 bool operator==(const Attrs& a, const Attrs& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
     return x.first == y.first && attr_equal(x.second, y.second);

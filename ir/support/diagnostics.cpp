@@ -56,6 +56,10 @@ void Diagnostics::note(SourceLoc loc, std::string_view name, std::string message
   add(Severity::Note, loc, name, std::move(message));
 }
 
+void Diagnostics::append(const Diagnostics& other) {
+  for (const Diagnostic& d : other.all_) add(d.severity, d.loc, d.name, d.message);
+}
+
 std::string Diagnostics::str() const {
   std::string out;
   for (const Diagnostic& d : all_) out += to_string(d) + "\n";

@@ -48,6 +48,9 @@ class Diagnostics {
   void warning(std::string message) { warning({}, {}, std::move(message)); }
   void note(SourceLoc loc, std::string_view name, std::string message);
 
+  /// Takes over the messages of a trial run that turned out to count.
+  void append(const Diagnostics& other);
+
   const std::string& file() const { return file_; }
   const std::vector<Diagnostic>& all() const { return all_; }
   std::size_t errors() const { return errors_; }
