@@ -23,23 +23,38 @@ class Rewriter {
   void map(ValueId old, ValueId replacement);
 
   /// Adds the same node with mapped operands and maps its results. Types the
-  /// file declared survive only while every operand's type is unchanged.
+  /// file declared survive only while every operand's type is unchanged and
+  /// nothing that was known of its contents is lost or contradicted.
   /// Regions whose param types changed are rebuilt with the new types.
   Status copy(NodeId old);
   /// The same, with other operands (already new ids) or attributes.
   Status copy_with(NodeId old, std::vector<ValueId> operands, Attrs attrs);
+  /// The same, with what the caller vouches for about the results.
+  Status copy_declared(NodeId old, std::vector<ValueId> operands, Attrs attrs,
+                       std::vector<Type> declared);
 
-  /// Params are copied by `copy` with their old type unless set here first.
-  void retype_param(std::size_t index, Type type);
+  /// Mapped operands of an old node.
+  std::vector<ValueId> operands(NodeId old) const;
+  /// Does `replacement` have the type of `old` and at least its known contents?
+  bool refines(ValueId old, ValueId replacement) const;
+
+  /// Params are copied by `copy` with their old type and contents unless set
+  /// here first.
+  void retype_param(std::size_t index, ResultInfo info);
 
   Graph finish();
 
  private:
   const Graph& source_;
   GraphBuilder builder_;
-  std::vector<std::vector<ValueId>> values_;  // by old node, by result
-  std::vector<Type> param_types_;
+  std::vector<std::uint32_t> first_;        // by old node: index of its first result in values_
+  std::vector<ValueId> values_;
+  std::vector<ResultInfo> params_;          // by param
+  std::vector<std::uint32_t> param_index_;  // by old node; only vars have one
 };
+
+/// Regions nested deeper than this are refused by everything that rebuilds.
+inline constexpr int kMaxRegionDepth = 64;
 
 /// Applies `pass` to every region of a graph, innermost first, then to the
 /// graph itself. `pass` sees one flat graph at a time.
@@ -51,9 +66,16 @@ Result<Graph> retype(const Graph&, const std::vector<ResultInfo>& params, Diagno
 
 /// Param types of region `index` of a control-flow call with these operands
 /// (own operands, then captures). One definition for importers and rewriters.
-/// `iteration_types`: for loops and scans, the carried values' current types.
+/// For loops and scans the operands that start carried values may be given
+/// with wider types than they have, until the body maps them to themselves.
 std::vector<ResultInfo> region_params(OpId op, const Attrs& attrs, std::size_t index,
                                       const std::vector<ResultInfo>& operands,
                                       std::size_t region_param_count);
+
+/// The regions of a control-flow call rebuilt for these operands. Bodies of
+/// loops and scans are widened until carried values keep their type.
+Result<std::vector<GraphRef>> retype_regions(OpId op, const Attrs& attrs,
+                                             const std::vector<GraphRef>& regions,
+                                             std::vector<ResultInfo> operands, Diagnostics&);
 
 }  // namespace perfc
