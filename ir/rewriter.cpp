@@ -180,11 +180,25 @@ Result<Graph> retype(const Graph& graph, const std::vector<ResultInfo>& params, 
   return rewriter.finish();
 }
 
+bool widen_carried(OpId op, const Attrs& attrs, const Graph& body, std::vector<ResultInfo>& operands) {
+  const Carried carried = carried_values(op, attrs, operands.size());
+  bool widened = false;
+  for (std::size_t i = 0; i < carried.count; ++i) {
+    if (carried.first_result + i >= body.results().size()) break;
+    ResultInfo& start = operands[carried.first_operand + i];
+    const Type& next = body.type(body.results()[carried.first_result + i]);
+    if (!start.type || next == start.type) continue;
+    Type both = join(start.type, next);
+    if (!both || both == start.type) continue;
+    start = {std::move(both), nullptr};
+    widened = true;
+  }
+  return widened;
+}
+
 Result<std::vector<GraphRef>> retype_regions(OpId op, const Attrs& attrs,
                                              const std::vector<GraphRef>& regions,
                                              std::vector<ResultInfo> operands, Diagnostics& diags) {
-  const Carried carried = carried_values(op, attrs, operands.size());
-  // Every round that does not end loses at least one dim or a rank for good.
   for (;;) {
     std::vector<GraphRef> rebuilt;
     for (std::size_t i = 0; i < regions.size(); ++i) {
@@ -193,19 +207,7 @@ Result<std::vector<GraphRef>> retype_regions(OpId op, const Attrs& attrs,
       if (!body) return Failure{};
       rebuilt.push_back(std::make_shared<const Graph>(std::move(*body)));
     }
-    bool widened = false;
-    for (std::size_t i = 0; i < carried.count && !rebuilt.empty(); ++i) {
-      const Graph& body = *rebuilt[0];
-      if (carried.first_result + i >= body.results().size()) break;
-      ResultInfo& start = operands[carried.first_operand + i];
-      const Type& next = body.type(body.results()[carried.first_result + i]);
-      if (!start.type || next == start.type) continue;
-      Type both = join(start.type, next);
-      if (!both || both == start.type) continue;
-      start = {std::move(both), nullptr};
-      widened = true;
-    }
-    if (!widened) return rebuilt;
+    if (rebuilt.empty() || !widen_carried(op, attrs, *rebuilt[0], operands)) return rebuilt;
   }
 }
 

@@ -72,6 +72,13 @@ std::vector<ResultInfo> region_params(OpId op, const Attrs& attrs, std::size_t i
                                       const std::vector<ResultInfo>& operands,
                                       std::size_t region_param_count);
 
+/// Loops and scans may change the type of a carried value from one iteration
+/// to the next. Given the body built for `operands`, widens the operands that
+/// start carried values to what covers them and the body's results; true:
+/// something changed and the body must be built again. Every change loses a
+/// dim or a rank for good, so this ends.
+bool widen_carried(OpId op, const Attrs& attrs, const Graph& body, std::vector<ResultInfo>& operands);
+
 /// The regions of a control-flow call rebuilt for these operands. Bodies of
 /// loops and scans are widened until carried values keep their type.
 Result<std::vector<GraphRef>> retype_regions(OpId op, const Attrs& attrs,

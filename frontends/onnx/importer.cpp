@@ -1,0 +1,689 @@
+#include "frontends/onnx/importer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace perfc::onnx {
+namespace {
+
+std::string_view short_domain(std::string_view domain) {
+  if (domain.empty() || domain == "ai.onnx") return "";
+  if (domain == "com.microsoft") return "ms:";
+  if (domain == "ai.onnx.ml") return "ml:";
+  if (domain == "ai.onnx.preview.training") return "tr:";
+  if (domain == "ai.onnx.preview") return "pv:";
+  return domain;
+}
+
+std::string spell(std::string_view domain, std::string_view op_type) {
+  const std::string_view d = short_domain(domain);
+  if (d.empty() || d.ends_with(':')) return fmt::format("{}{}", d, op_type);
+  return fmt::format("{}:{}", d, op_type);
+}
+
+std::string function_key(std::string_view domain, std::string_view name, std::string_view overload) {
+  return fmt::format("{}\n{}\n{}", domain == "ai.onnx" ? "" : domain, name, overload);
+}
+
+Type with_shape(const Type& t, Shape shape) {
+  return t.kind() == TypeKind::Tensor ? Type::tensor(t.dtype(), std::move(shape))
+                                      : Type::sparse(t.dtype(), std::move(shape));
+}
+
+std::string_view canonical_domain(std::string_view domain) {
+  return domain == "ai.onnx" ? std::string_view{} : domain;
+}
+
+}  // namespace
+
+const Type& NodeContext::type(std::size_t i) const {
+  static const Type none;
+  return has(i) ? frame.builder.type(inputs[i]) : none;
+}
+
+Failure NodeContext::error(std::string message) const {
+  return frame.builder.diagnostics().error(loc, name, fmt::format("{}: {}", spelling, message));
+}
+
+Result<ValueId> NodeContext::value(OpId op, std::vector<ValueId> operands, Attrs a) const {
+  return frame.builder.value({.op = op, .operands = std::move(operands), .attrs = std::move(a),
+                              .name = name, .loc = loc});
+}
+
+Result<std::vector<ValueId>> NodeContext::outputs_of(OpId op, std::vector<ValueId> operands, Attrs a,
+                                                     std::vector<GraphRef> regions) const {
+  const OpDef& d = def(op);
+  if (d.results >= 0 && static_cast<int>(outputs()) > std::max<int>(d.results, 1)) {
+    return error(fmt::format("has {} outputs, at most {} exist", outputs(), d.results));
+  }
+  auto id = frame.builder.call({.op = op, .operands = std::move(operands), .attrs = std::move(a),
+                                .results = d.results >= 0 ? -1 : static_cast<int>(outputs()),
+                                .declared = declared, .regions = std::move(regions),
+                                .name = name, .loc = loc});
+  if (!id) return Failure{};
+  std::vector<ValueId> out;
+  for (std::size_t i = 0; i < outputs(); ++i) out.push_back({*id, static_cast<std::uint32_t>(i)});
+  return out;
+}
+
+ValueId NodeContext::constant(Literal literal) const {
+  return frame.builder.constant(std::move(literal), {}, loc);
+}
+
+std::optional<Bytes> graph_attribute(const NodeView& node, std::string_view name) {
+  const AttrView* a = node.find(name);
+  if (!a) return std::nullopt;
+  const auto f = payload(*a, 6);
+  if (!f || f->type != wire::WireType::Bytes) return std::nullopt;
+  return f->bytes;
+}
+
+bool free_names(Bytes graph, int depth, std::vector<std::string_view>& out, Damage& damage) {
+  if (depth > kMaxDepth) {
+    damage = {graph.data(), "graphs nested too deeply"};
+    return false;
+  }
+  const auto g = decode_graph(graph, damage);
+  if (!g) return false;
+  std::set<std::string_view> defined;
+  std::vector<std::string_view> used;
+  for (Bytes b : g->inputs) {
+    const auto v = decode_value_info(b, damage);
+    if (!v) return false;
+    defined.insert(v->name);
+  }
+  for (Bytes b : g->initializers) {
+    const auto t = decode_tensor(b, damage);
+    if (!t) return false;
+    defined.insert(t->name);
+  }
+  for (Bytes b : g->nodes) {
+    const auto n = decode_node(b, damage);
+    if (!n) return false;
+    used.insert(used.end(), n->inputs.begin(), n->inputs.end());
+    for (const AttrView& a : n->attributes) {
+      if (a.type != AttrType::Graph && a.type != AttrType::Graphs) continue;
+      for (Bytes nested : messages(a, a.type == AttrType::Graph ? 6 : 11)) {
+        if (!free_names(nested, depth + 1, used, damage)) return false;
+      }
+    }
+    defined.insert(n->outputs.begin(), n->outputs.end());
+  }
+  for (Bytes b : g->outputs) {
+    const auto v = decode_value_info(b, damage);
+    if (!v) return false;
+    used.push_back(v->name);
+  }
+  std::set<std::string_view> seen(out.begin(), out.end());
+  for (std::string_view name : used) {
+    if (!name.empty() && !defined.count(name) && seen.insert(name).second) out.push_back(name);
+  }
+  return true;
+}
+
+SourceLoc Importer::place(const char* at, std::int64_t node) const {
+  SourceLoc loc;
+  loc.node = node;
+  if (at && at >= file_.data() && at <= file_.data() + file_.size()) loc.offset = at - file_.data();
+  return loc;
+}
+
+Failure Importer::damaged(const Damage& d) {
+  return diags_->error(place(d.at), {},
+                      fmt::format("damaged or truncated file: cannot decode {}; export the model again",
+                                  d.what ? d.what : "a message"));
+}
+
+Result<Graph> Importer::run() {
+  Damage damage;
+  const auto model = decode_model(file_, damage);
+  if (!model) return damaged(damage);
+  if (!model->graph) return diags_->error("not an ONNX model: it holds no graph");
+  for (const auto& [name, value] : options_.dims) dims_[name] = value;
+
+  GraphBuilder builder(*diags_);
+  Frame frame{.builder = builder};
+  for (const OpsetView& o : model->opsets) frame.opsets[canonical_domain(o.domain)] = o.version;
+  if (!frame.opsets.count("")) frame.opsets[""] = 1;
+  for (Bytes b : model->functions) {
+    const auto f = decode_function(b, damage);
+    if (!f) return damaged(damage);
+    if (!functions_.emplace(function_key(f->domain, f->name, f->overload), b).second) {
+      return diags_->error(place(b.data()), f->name, "the function is defined twice");
+    }
+  }
+
+  const auto graph = decode_graph(*model->graph, damage);
+  if (!graph) return damaged(damage);
+  if (!open_names(frame, *graph) || !declare_inputs(frame, *graph)) return Failure{};
+  std::vector<std::string_view> before;
+  for (const auto& [name, value] : frame.values) before.push_back(name);
+  const bool good = static_cast<bool>(run_nodes(frame, graph->nodes, before));
+
+  std::vector<ValueId> results;
+  std::vector<std::string> names;
+  bool complete = good;
+  for (Bytes b : graph->outputs) {
+    const auto info = decode_value_info(b, damage);
+    if (!info) return damaged(damage);
+    if (is_poisoned(frame, info->name)) {
+      complete = false;
+      continue;
+    }
+    if (!known_name(frame, info->name)) {
+      (void)diags_->error(place(b.data()), info->name, "graph output that no node produces");
+      complete = false;
+      continue;
+    }
+    auto v = look_up(frame, info->name);
+    if (!v) {
+      complete = false;
+      continue;
+    }
+    results.push_back(*v);
+    names.emplace_back(info->name);
+  }
+  if (!complete || diags_->errors()) return Failure{};
+  if (results.empty()) return diags_->error("the graph has no outputs");
+  return builder.finish(std::string(graph->name), std::move(results), std::move(names));
+}
+
+Status Importer::open_names(Frame& frame, const GraphView& graph) {
+  Damage damage;
+  for (Bytes b : graph.initializers) {
+    const auto t = decode_tensor(b, damage);
+    if (!t) return damaged(damage);
+    if (!frame.initializers.emplace(t->name, b).second) {
+      return diags_->error(place(b.data()), t->name, "two initializers have this name");
+    }
+  }
+  for (Bytes b : graph.sparse_initializers) {
+    wire::Reader r(b);
+    wire::Field f;
+    std::string_view name;
+    while (r.next(f)) {
+      if (f.number == 1 && f.type == wire::WireType::Bytes) {
+        const auto values = decode_tensor(f.bytes, damage);
+        if (!values) return damaged(damage);
+        name = values->name;
+      }
+    }
+    if (!r.ok()) return damaged({r.where(), "SparseTensorProto"});
+    frame.sparse_initializers.emplace(name, b);
+  }
+  return declare_values(frame, graph.value_infos) ? declare_values(frame, graph.outputs)
+                                                  : Status(Failure{});
+}
+
+Status Importer::declare_values(Frame& frame, const std::vector<Bytes>& value_infos) {
+  Damage damage;
+  for (Bytes b : value_infos) {
+    const auto info = decode_value_info(b, damage);
+    if (!info) return damaged(damage);
+    auto type = value_type(*info);
+    if (!type) return Failure{};
+    if (*type) frame.declared.emplace(info->name, *type);
+  }
+  return ok();
+}
+
+Result<Type> Importer::value_type(const ValueInfoView& info) {
+  if (!info.type) return Type{};
+  Damage damage;
+  auto type = decode_type(*info.type, damage);
+  if (!type) return damaged(damage);
+  return bind(*type);
+}
+
+Type Importer::bind(const Type& type) const {
+  if (!type.is_tensor() || !type.ranked() || dims_.empty()) return type;
+  Shape shape = type.shape();
+  for (Dim& d : shape) {
+    if (!d.symbolic()) continue;
+    const auto it = dims_.find(d.symbol_name());
+    if (it != dims_.end()) d = Dim(it->second);
+  }
+  return with_shape(type, std::move(shape));
+}
+
+namespace {
+
+/// Does a leading symbol mean the batch? Exporters leave "batch", "N", "bs",
+/// "batch_size", "unk__12", …; a sequence length must not be taken for one.
+bool batch_like(std::string_view symbol) {
+  std::string s(symbol);
+  std::transform(s.begin(), s.end(), s.begin(), [](unsigned char c) { return std::tolower(c); });
+  for (std::string_view no : {"seq", "len", "time", "step", "token", "height", "width"}) {
+    if (s.find(no) != std::string::npos && s.find("batch") == std::string::npos) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Status Importer::declare_inputs(Frame& frame, const GraphView& graph) {
+  Damage damage;
+  struct Input {
+    std::string_view name;
+    Type type;
+    const char* at;
+  };
+  std::vector<Input> inputs;
+  for (Bytes b : graph.inputs) {
+    const auto info = decode_value_info(b, damage);
+    if (!info) return damaged(damage);
+    if (frame.initializers.count(info->name)) continue;  // a weight that is also listed as input
+    if (!info->type) return diags_->error(place(b.data()), info->name, "graph input without a type");
+    auto type = decode_type(*info->type, damage);
+    if (!type) return damaged(damage);
+    if (!*type) return diags_->error(place(b.data()), info->name, "graph input without an element type");
+    inputs.push_back({info->name, *type, b.data()});
+  }
+
+  // --shape replaces shapes; symbols that it meets are bound to the new dims.
+  for (const auto& [wanted, dims] : options_.shapes) {
+    const auto it = wanted.empty() && inputs.size() == 1
+                        ? inputs.begin()
+                        : std::find_if(inputs.begin(), inputs.end(),
+                                       [&](const Input& i) { return i.name == wanted; });
+    if (it == inputs.end()) {
+      std::vector<std::string> names;
+      std::string list;
+      for (const Input& i : inputs) {
+        names.emplace_back(i.name);
+        list += fmt::format("{}{}", list.empty() ? "" : ", ", i.name);
+      }
+      const std::string near = did_you_mean(wanted, names);
+      return diags_->error(fmt::format("--shape: {}{}; the inputs are {}",
+                                      wanted.empty() ? "name the input, as in --shape NAME=1,3,224,224"
+                                                     : fmt::format("no input is named '{}'", wanted),
+                                      near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near), list));
+    }
+    if (!it->type.is_tensor()) return diags_->error({}, it->name, "--shape: the input is not a tensor");
+    if (it->type.ranked() && it->type.rank() != dims.size()) {
+      return diags_->error({}, it->name,
+                          fmt::format("--shape: {} dims given, the input has {}: {}", dims.size(),
+                                      it->type.rank(), to_string(it->type)));
+    }
+    Shape shape;
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      if (dims[i] < 0) return diags_->error({}, it->name, fmt::format("--shape: negative dim {}", dims[i]));
+      if (it->type.ranked()) {
+        const Dim& old = it->type.shape()[i];
+        if (old.symbolic()) dims_.emplace(old.symbol_name(), dims[i]);
+        if (old.known() && old.value() != dims[i]) shapes_overridden_ = true;
+      }
+      shape.emplace_back(dims[i]);
+    }
+    it->type = Type::tensor(it->type.dtype(), shape);
+  }
+
+  // --batch on files with an open leading dim.
+  if (options_.open_batch) {
+    for (const Input& i : inputs) {
+      if (!i.type.is_tensor() || !i.type.ranked() || i.type.rank() == 0) continue;
+      const Dim& lead = i.type.shape()[0];
+      if (lead.symbolic() && batch_like(lead.symbol_name())) {
+        dims_.emplace(lead.symbol_name(), *options_.open_batch);
+      }
+    }
+  }
+
+  for (const Input& i : inputs) {
+    Type type = bind(i.type);
+    if (type.is_tensor() && type.ranked()) {
+      // Dims without a name get one, so that the user can bind them.
+      Shape shape = type.shape();
+      for (std::size_t d = 0; d < shape.size(); ++d) {
+        if (shape[d].known() || shape[d].symbolic()) continue;
+        if (d == 0 && options_.open_batch) {
+          shape[d] = Dim(*options_.open_batch);
+          continue;
+        }
+        const std::string symbol = fmt::format("{}.{}", i.name, d);
+        const auto bound = dims_.find(symbol);
+        shape[d] = bound != dims_.end() ? Dim(bound->second) : Dim::symbol(symbol);
+      }
+      type = with_shape(type, std::move(shape));
+    }
+    if (!frame.values.emplace(i.name, frame.builder.var(type, std::string(i.name), place(i.at))).second) {
+      return diags_->error(place(i.at), i.name, "two graph inputs have this name");
+    }
+  }
+  // The declared types of outputs and values were read before symbols were known.
+  for (auto& [name, type] : frame.declared) type = bind(type);
+  return ok();
+}
+
+bool Importer::known_name(const Frame& frame, std::string_view name) const {
+  for (const Frame* f = &frame; f; f = f->outer) {
+    if (f->values.count(name) || f->initializers.count(name) || f->sparse_initializers.count(name)) return true;
+  }
+  return false;
+}
+
+bool Importer::is_poisoned(const Frame& frame, std::string_view name) const {
+  for (const Frame* f = &frame; f; f = f->outer) {
+    if (f->poisoned.count(name)) return true;
+    if (f->values.count(name) || f->initializers.count(name)) return false;
+  }
+  return false;
+}
+
+Result<ValueId> Importer::look_up(Frame& frame, std::string_view name) {
+  for (Frame* f = &frame; f; f = f->outer) {
+    const bool same_graph = &f->builder == &frame.builder;
+    const auto v = f->values.find(name);
+    if (v != f->values.end() && same_graph) return v->second;
+    const auto i = f->initializers.find(name);
+    const auto s = f->sparse_initializers.find(name);
+    if (i != f->initializers.end() || s != f->sparse_initializers.end()) {
+      // Weights are not captured: a region that uses one has its own constant.
+      const bool sparse = i == f->initializers.end();
+      auto value = initializer(frame, sparse ? s->second : i->second, sparse);
+      if (value) (same_graph ? *f : frame).values.emplace(name, *value);
+      return value;
+    }
+    if (v != f->values.end()) break;
+  }
+  return diags_->error({}, name, "internal error: a region uses a value that it did not capture");
+}
+
+Result<ValueId> Importer::initializer(Frame& frame, Bytes record, bool sparse) {
+  Damage damage;
+  Bytes tensor_record = record;
+  std::vector<std::int64_t> dims;
+  if (sparse) {
+    wire::Reader r(record);
+    wire::Field f;
+    while (r.next(f)) {
+      if (f.number == 1 && f.type == wire::WireType::Bytes) tensor_record = f.bytes;
+      if (f.number == 3) {
+        wire::append_scalars(f, wire::WireType::Varint, 64, dims, [](const wire::Field& e) { return e.as_int(); });
+      }
+    }
+  }
+  auto tensor = decode_tensor(tensor_record, damage);
+  if (!tensor) return damaged(damage);
+  if (sparse) {
+    tensor->dims = dims;
+    tensor->raw.reset();
+    tensor->external = true;  // kept as a type: contents of sparse weights never matter
+  }
+  std::string why;
+  auto value = literal(*tensor, why);
+  if (!value) return diags_->error(place(record.data()), tensor->name, "initializer: " + why);
+  return frame.builder.constant(std::move(*value), std::string(tensor->name), place(record.data()));
+}
+
+Status Importer::run_nodes(Frame& frame, const std::vector<Bytes>& records,
+                           const std::vector<std::string_view>& defined_before) {
+  Damage damage;
+  std::vector<NodeView> nodes;
+  nodes.reserve(records.size());
+  std::unordered_map<std::string_view, std::size_t> producer;
+  producer.reserve(records.size());
+  const std::set<std::string_view> before(defined_before.begin(), defined_before.end());
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    auto n = decode_node(records[i], damage);
+    if (!n) return damaged(damage);
+    for (std::string_view out : n->outputs) {
+      if (out.empty()) continue;
+      if (before.count(out) || frame.initializers.count(out) || !producer.emplace(out, i).second) {
+        return diags_->error(place(records[i].data(), static_cast<std::int64_t>(i)), n->name,
+                            fmt::format("output '{}' is defined a second time; names must be unique", out));
+      }
+    }
+    nodes.push_back(std::move(*n));
+  }
+
+  // Dependencies among these nodes, nested graphs included.
+  std::vector<std::vector<std::size_t>> users;
+  std::vector<std::size_t> waiting;
+  const auto dependencies = [&](std::size_t i, auto&& visit) -> bool {
+    std::vector<std::string_view> names = nodes[i].inputs;
+    for (const AttrView& a : nodes[i].attributes) {
+      if (a.type != AttrType::Graph && a.type != AttrType::Graphs) continue;
+      for (Bytes nested : messages(a, a.type == AttrType::Graph ? 6 : 11)) {
+        if (!free_names(nested, frame.depth + 1, names, damage)) return false;
+      }
+    }
+    for (std::string_view name : names) {
+      const auto p = producer.find(name);
+      if (p != producer.end()) visit(p->second);
+    }
+    return true;
+  };
+  bool sorted = true;
+  for (std::size_t i = 0; i < nodes.size() && sorted; ++i) {
+    if (!dependencies(i, [&](std::size_t p) { sorted = sorted && p < i; })) return damaged(damage);
+  }
+  std::vector<std::size_t> order(nodes.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  if (!sorted) {
+    users.resize(nodes.size());
+    waiting.assign(nodes.size(), 0);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const bool good = dependencies(i, [&](std::size_t p) {
+        users[p].push_back(i);
+        ++waiting[i];
+      });
+      if (!good) return damaged(damage);
+    }
+    // Smallest ready index first, so that the order is stable.
+    order.clear();
+    std::set<std::size_t> ready;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (waiting[i] == 0) ready.insert(i);
+    }
+    while (!ready.empty()) {
+      const std::size_t i = *ready.begin();
+      ready.erase(ready.begin());
+      order.push_back(i);
+      for (std::size_t u : users[i]) {
+        if (--waiting[u] == 0) ready.insert(u);
+      }
+    }
+    if (order.size() != nodes.size()) {
+      const auto stuck = std::find_if(waiting.begin(), waiting.end(), [](std::size_t w) { return w > 0; });
+      const auto i = static_cast<std::size_t>(stuck - waiting.begin());
+      return diags_->error(place(records[i].data(), static_cast<std::int64_t>(i)), nodes[i].name,
+                          "the graph has a cycle through this node");
+    }
+  }
+  bool good = true;
+  for (std::size_t i : order) {
+    if (!run_node(frame, nodes[i], static_cast<std::int64_t>(i))) {
+      for (std::string_view out : nodes[i].outputs) frame.poisoned.insert(out);
+      good = false;
+    }
+  }
+  return good ? ok() : Status(Failure{});
+}
+
+Status Importer::run_node(Frame& frame, const NodeView& node, std::int64_t index) {
+  NodeContext c{.frame = frame, .node = node, .loc = place(node.record.data(), index),
+                .name = std::string(!node.name.empty() ? node.name
+                                    : node.outputs.empty() ? std::string_view{} : node.outputs[0]),
+                .spelling = spell(node.domain, node.op_type)};
+  if (node.line >= 0) c.loc = {.line = node.line, .column = node.column, .node = index};
+  if (!frame.prefix.empty()) c.name = frame.prefix + c.name;
+  Diagnostics& diags = frame.builder.diagnostics();
+  if (node.op_type.empty()) return diags.error(c.loc, c.name, "node without an operator");
+  const auto version = frame.opsets.find(canonical_domain(node.domain));
+  if (version != frame.opsets.end()) c.version = version->second;
+
+  for (std::string_view in : node.inputs) {
+    if (in.empty()) {
+      c.inputs.emplace_back();
+      continue;
+    }
+    if (is_poisoned(frame, in)) return Failure{};  // its producer has been reported
+    if (!known_name(frame, in)) {
+      return diags.error(c.loc, c.name, fmt::format("{}: reads '{}', which nothing produces", c.spelling, in));
+    }
+    auto v = look_up(frame, in);
+    if (!v) return Failure{};
+    c.inputs.push_back(*v);
+  }
+  std::size_t outputs = node.outputs.size();
+  while (outputs > 0 && node.outputs[outputs - 1].empty()) --outputs;
+  for (std::size_t i = 0; i < outputs; ++i) {
+    const auto d = shapes_overridden_ ? frame.declared.end() : frame.declared.find(node.outputs[i]);
+    c.declared.push_back(d == frame.declared.end() ? Type{} : d->second);
+  }
+  auto attrs = attributes(frame, node, c.loc);
+  if (!attrs) return Failure{};
+  c.attrs = std::move(*attrs);
+
+  auto results = translate(c);
+  if (!results) return Failure{};
+  for (std::size_t i = 0; i < outputs && i < results->size(); ++i) {
+    if (!node.outputs[i].empty()) frame.values[node.outputs[i]] = (*results)[i];
+  }
+  return ok();
+}
+
+Result<std::vector<ValueId>> Importer::translate(NodeContext& c) {
+  static const auto* translators = [] {
+    auto* m = new std::unordered_map<std::string_view, Translator>;
+    for (const TranslatorRow& row : translator_table()) m->emplace(row.spelling, row.translate);
+    return m;
+  }();
+  const auto t = translators->find(c.spelling);
+  if (t != translators->end()) return t->second(*this, c);
+  if (auto op = find_onnx_op(c.spelling)) {
+    if (!lift_attributes(c)) return Failure{};
+    return c.outputs_of(*op, c.inputs, c.attrs);
+  }
+  const auto f = functions_.find(function_key(c.node.domain, c.node.op_type, c.node.overload));
+  if (f != functions_.end()) return call_function(c, f->second);
+
+  Attrs attrs = c.attrs;
+  attrs.set("source_op", c.spelling);
+  c.builder().diagnostics().warning(
+      c.loc, c.name, fmt::format("unknown operator {}: kept as opaque, its cost is not known", c.spelling));
+  return c.outputs_of(op("opaque"), c.inputs, std::move(attrs));
+}
+
+Result<Attrs> Importer::attributes(const Frame& frame, const NodeView& node, SourceLoc loc) {
+  Attrs out;
+  for (const AttrView& given : node.attributes) {
+    const AttrView* a = &given;
+    if (!given.ref.empty()) {
+      if (!frame.function_attributes) {
+        return diags_->error(loc, node.name, fmt::format("attribute '{}' refers to '{}' outside a function", given.name, given.ref));
+      }
+      const auto bound = std::find_if(frame.function_attributes->begin(), frame.function_attributes->end(),
+                                      [&](const AttrView& x) { return x.name == given.ref; });
+      if (bound == frame.function_attributes->end()) continue;  // not given: the operator's default
+      a = &*bound;
+    }
+    if (a->type == AttrType::Graph || a->type == AttrType::Graphs) continue;  // bodies: control_flow
+    auto value = attribute(*a, loc, node.name);
+    if (!value) return Failure{};
+    static const std::map<std::string_view, std::string_view> kRenamed{
+        {"pads", "padding"}, {"dilations", "dilation"}, {"group", "groups"}, {"kernel_shape", "kernel_size"}};
+    const auto renamed = kRenamed.find(given.name);
+    const std::string_view name = renamed == kRenamed.end() ? given.name : renamed->second;
+    if (out.has(name)) {
+      return diags_->error(loc, node.name, fmt::format("attribute '{}' is given twice", given.name));
+    }
+    static const std::set<std::string_view> kDtypes{"to", "dtype", "output_dtype", "output_datatype"};
+    if (kDtypes.count(name) && std::holds_alternative<std::int64_t>(*value)) {
+      const std::int64_t number = std::get<std::int64_t>(*value);
+      if (number == 0 && name == "output_dtype") continue;
+      const DType dtype = dtype_from_onnx(number);
+      if (dtype == DType::Undefined) {
+        return diags_->error(loc, node.name, fmt::format("{}: {}={} is no element type", node.op_type, name, number));
+      }
+      value = Attr(std::string(perfc::name(dtype)));
+    }
+    out.set(name, std::move(*value));
+  }
+  return out;
+}
+
+Result<Attr> Importer::attribute(const AttrView& a, SourceLoc loc, std::string_view node) {
+  using wire::WireType;
+  const auto bad = [&](std::string_view why) {
+    return diags_->error(loc, node, fmt::format("attribute '{}': {}", a.name, why));
+  };
+  constexpr std::size_t kLimit = std::size_t{1} << 20;
+  wire::Reader r(a.record);
+  wire::Field f;
+  std::vector<std::int64_t> ints;
+  std::vector<double> floats;
+  std::vector<std::string> strings;
+  std::int64_t i = 0;
+  double x = 0;
+  Bytes bytes;
+  while (r.next(f)) {
+    switch (f.number) {
+      case 2: x = f.as_float(); break;
+      case 3: i = f.as_int(); break;
+      case 4: case 5: case 14:
+        bytes = f.bytes;
+        break;
+      case 7:
+        if (!wire::append_scalars(f, WireType::Fixed32, kLimit, floats, [](const wire::Field& e) { return double{e.as_float()}; })) return bad("malformed floats");
+        break;
+      case 8:
+        if (!wire::append_scalars(f, WireType::Varint, kLimit, ints, [](const wire::Field& e) { return e.as_int(); })) return bad("malformed ints");
+        break;
+      case 9:
+        if (strings.size() < kLimit) strings.emplace_back(f.bytes);
+        break;
+      default: break;
+    }
+  }
+  switch (a.type) {
+    case AttrType::Float: return Attr(x);
+    case AttrType::Int: return Attr(i);
+    case AttrType::String: return Attr(std::string(bytes));
+    case AttrType::Floats: return Attr(std::move(floats));
+    case AttrType::Ints: return Attr(std::move(ints));
+    case AttrType::Strings: return Attr(std::move(strings));
+    case AttrType::Tensor: {
+      Damage damage;
+      const auto t = decode_tensor(bytes, damage);
+      if (!t) return damaged(damage);
+      std::string why;
+      auto l = literal(*t, why);
+      if (!l) return bad(why);
+      return Attr(std::move(*l));
+    }
+    case AttrType::TypeProto: {
+      Damage damage;
+      auto t = decode_type(bytes, damage);
+      if (!t) return damaged(damage);
+      return Attr(std::move(*t));
+    }
+    case AttrType::SparseTensor: {
+      // A type only: dense dims, dtype of the values.
+      Damage damage;
+      std::vector<std::int64_t> dims;
+      DType dtype = DType::Undefined;
+      wire::Reader s(payload(a, 22).value_or(wire::Field{}).bytes);
+      while (s.next(f)) {
+        if (f.number == 1 && f.type == WireType::Bytes) {
+          const auto t = decode_tensor(f.bytes, damage);
+          if (!t) return damaged(damage);
+          dtype = dtype_from_onnx(t->data_type);
+        }
+        if (f.number == 3) wire::append_scalars(f, WireType::Varint, 64, dims, [](const wire::Field& e) { return e.as_int(); });
+      }
+      Shape shape;
+      for (std::int64_t d : dims) {
+        if (d < 0) return bad("negative dim");
+        shape.emplace_back(d);
+      }
+      if (dtype == DType::Undefined) return bad("sparse tensor without an element type");
+      return Attr(Literal{Type::tensor(dtype, shape), nullptr});
+    }
+    default: return bad("is of a kind that no operator takes");
+  }
+}
+
+}  // namespace perfc::onnx

@@ -1,0 +1,131 @@
+#pragma once
+/// ONNX messages → IR. `Importer` walks the nodes of one model; the translators
+/// in `translate.cpp` handle the operators whose structure differs from ours.
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "frontends/frontend.h"
+#include "frontends/onnx/proto.h"
+#include "ir/rewriter.h"
+
+namespace perfc::onnx {
+
+/// Where a value name is looked up. A region or an inlined body opens a frame.
+struct Frame {
+  GraphBuilder& builder;
+  Frame* outer = nullptr;              ///< lexically enclosing frame; null for functions
+  std::unordered_map<std::string_view, ValueId> values;
+  std::unordered_map<std::string_view, Bytes> initializers;         ///< not yet used
+  std::unordered_map<std::string_view, Bytes> sparse_initializers;
+  std::unordered_map<std::string_view, Type> declared;              ///< value_info
+  std::set<std::string_view> poisoned;                              ///< their node failed
+  const std::vector<AttrView>* function_attributes = nullptr;       ///< of the inlined call
+  std::map<std::string_view, std::int64_t> opsets;
+  std::string prefix;                  ///< of node names in inlined functions
+  int depth = 0;
+};
+
+/// One node while it is translated.
+struct NodeContext {
+  Frame& frame;
+  const NodeView& node;
+  SourceLoc loc;
+  std::string name;
+  std::string spelling;                ///< "Conv", "ms:FusedConv", "my.domain:Op"
+  std::int64_t version = 1;            ///< of the node's domain
+  std::vector<ValueId> inputs;         ///< empty ids for omitted ones
+  Attrs attrs;
+  std::vector<Type> declared;          ///< of each output
+  std::size_t outputs() const { return declared.size(); }
+
+  GraphBuilder& builder() const { return frame.builder; }
+  bool has(std::size_t i) const { return i < inputs.size() && inputs[i]; }
+  const Type& type(std::size_t i) const;
+  Failure error(std::string message) const;
+  /// Adds a call at this node's place.
+  Result<ValueId> value(OpId op, std::vector<ValueId> operands, Attrs attrs = {}) const;
+  /// The call that stands for the node: its results are the node's outputs.
+  Result<std::vector<ValueId>> outputs_of(OpId op, std::vector<ValueId> operands, Attrs attrs,
+                                          std::vector<GraphRef> regions = {}) const;
+  ValueId constant(Literal literal) const;
+};
+
+class Importer {
+ public:
+  /// `message` is a ModelProto; it must outlive the importer.
+  Importer(Bytes message, const ImportOptions& options, Diagnostics& diags)
+      : file_(message), options_(options), diags_(&diags) {}
+
+  Result<Graph> run();
+
+  /// Builds the body graphs of a control-flow node: free names become captures,
+  /// appended to the operands. Carried types are weakened until they hold.
+  Result<std::vector<ValueId>> control_flow(NodeContext& c, OpId op,
+                                            const std::vector<std::string_view>& body_attributes);
+  /// Translates a branch in place (an `if` whose condition is known).
+  Result<std::vector<ValueId>> inline_branch(NodeContext& c, std::string_view attribute);
+
+  SourceLoc place(const char* at, std::int64_t node = -1) const;
+  Failure damaged(const Damage& damage);
+
+ private:
+  using Functions = std::unordered_map<std::string, Bytes>;
+
+  Status declare_inputs(Frame& frame, const GraphView& graph);
+  /// The type with bound symbols put in.
+  Type bind(const Type& type) const;
+  Status open_names(Frame& frame, const GraphView& graph);
+  Status declare_values(Frame& frame, const std::vector<Bytes>& value_infos);
+  Status run_nodes(Frame& frame, const std::vector<Bytes>& records,
+                   const std::vector<std::string_view>& defined_before);
+  Status run_node(Frame& frame, const NodeView& node, std::int64_t index);
+  Result<std::vector<ValueId>> translate(NodeContext& c);
+  Result<std::vector<ValueId>> call_function(NodeContext& c, Bytes record);
+  Result<Attrs> attributes(const Frame& frame, const NodeView& node, SourceLoc loc);
+  Result<Attr> attribute(const AttrView& a, SourceLoc loc, std::string_view node);
+  Result<GraphRef> region(NodeContext& c, Bytes body, const std::vector<ResultInfo>& params,
+                          const std::vector<std::string_view>& captures);
+  Result<Type> value_type(const ValueInfoView& info);
+  bool known_name(const Frame& frame, std::string_view name) const;
+  bool is_poisoned(const Frame& frame, std::string_view name) const;
+  /// The value of a name; initializers become constants on first use.
+  Result<ValueId> look_up(Frame& frame, std::string_view name);
+  /// True when a name resolves to a value rather than to a weight.
+  bool must_capture(const Frame& frame, std::string_view name) const;
+  Result<ValueId> initializer(Frame& frame, Bytes record, bool sparse);
+
+  Bytes file_;
+  const ImportOptions& options_;
+  Diagnostics* diags_;                 ///< swapped while a region is tried with weaker types
+  std::map<std::string, std::int64_t, std::less<>> dims_;   ///< bound symbols
+  bool shapes_overridden_ = false;
+  Functions functions_;
+  std::vector<std::string> call_stack_;
+  std::size_t inlined_nodes_ = 0;
+};
+
+/// Names a graph uses but does not define, nested graphs included, in order of
+/// first use. Fails beyond `kMaxDepth` nested graphs.
+inline constexpr int kMaxDepth = kMaxRegionDepth;
+bool free_names(Bytes graph, int depth, std::vector<std::string_view>& out, Damage& damage);
+
+using Translator = Result<std::vector<ValueId>> (*)(Importer&, NodeContext&);
+struct TranslatorRow {
+  std::string_view spelling;
+  Translator translate;
+  std::string_view becomes;    ///< operators it produces, for `perfc ops`
+};
+const std::vector<TranslatorRow>& translator_table();
+
+/// Lifts attributes of old operator sets to operands (Squeeze-1 `axes`, …).
+Status lift_attributes(NodeContext& c);
+
+/// The `Graph` attribute of a node as bytes.
+std::optional<Bytes> graph_attribute(const NodeView& node, std::string_view name);
+
+}  // namespace perfc::onnx

@@ -1,0 +1,16 @@
+#pragma once
+/// protobuf text format → wire format, for ONNX messages.
+#include <string>
+#include <string_view>
+
+#include "ir/support/diagnostics.h"
+
+namespace perfc::onnx {
+
+/// Transcodes a ModelProto in text form. Unknown fields are skipped with a
+/// warning; syntax errors are located. Nodes carry their line and column in
+/// the private field `kSourceLineField`. Grammar:
+/// https://protobuf.dev/reference/protobuf/textformat-spec/
+Result<std::string> text_to_wire(std::string_view text, Diagnostics& diags);
+
+}  // namespace perfc::onnx

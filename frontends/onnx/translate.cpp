@@ -1,0 +1,310 @@
+/// ONNX operators whose structure differs from the IR's. Everything else maps
+/// one-to-one by the spelling in ir/ops/table.inc.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "frontends/onnx/importer.h"
+
+namespace perfc::onnx {
+namespace {
+
+using Values = Result<std::vector<ValueId>>;
+
+/// An attribute of old operator sets that is an operand in newer ones.
+struct LiftRow {
+  std::string_view spelling;
+  std::string_view attribute;   ///< after the importer's renaming
+  std::size_t operand;
+  std::int64_t until;           ///< first operator set in which it is an operand
+};
+
+constexpr std::array kLifts{
+    LiftRow{"Squeeze", "axes", 1, 13},      LiftRow{"Unsqueeze", "axes", 1, 13},
+    LiftRow{"Reshape", "shape", 1, 5},      LiftRow{"Slice", "starts", 1, 10},
+    LiftRow{"Slice", "ends", 2, 10},        LiftRow{"Slice", "axes", 3, 10},
+    LiftRow{"Pad", "padding", 1, 11},       LiftRow{"Pad", "paddings", 1, 2},
+    LiftRow{"Pad", "value", 2, 11},         LiftRow{"Clip", "min", 1, 11},
+    LiftRow{"Clip", "max", 2, 11},          LiftRow{"Split", "split", 1, 13},
+    LiftRow{"TopK", "k", 1, 10},            LiftRow{"Upsample", "scales", 1, 9},
+    LiftRow{"Dropout", "ratio", 1, 12},     LiftRow{"ReduceSum", "axes", 1, 13},
+    LiftRow{"ReduceMean", "axes", 1, 18},   LiftRow{"ReduceMax", "axes", 1, 18},
+    LiftRow{"ReduceMin", "axes", 1, 18},    LiftRow{"ReduceProd", "axes", 1, 18},
+    LiftRow{"ReduceL1", "axes", 1, 18},     LiftRow{"ReduceL2", "axes", 1, 18},
+    LiftRow{"ReduceLogSum", "axes", 1, 18}, LiftRow{"ReduceLogSumExp", "axes", 1, 18},
+    LiftRow{"ReduceSumSquare", "axes", 1, 18},
+};
+
+/// An attribute as a constant operand.
+std::optional<Literal> as_literal(const Attr& a, DType float_dtype) {
+  if (const auto* v = std::get_if<std::vector<std::int64_t>>(&a)) return int64_vector(*v);
+  if (const auto* v = std::get_if<std::int64_t>(&a)) return int64_vector({*v});
+  if (const auto* v = std::get_if<double>(&a)) return float_scalar(*v, float_dtype);
+  if (const auto* v = std::get_if<std::vector<double>>(&a)) {
+    auto data = std::make_shared<Data>();
+    data->elements = *v;
+    return Literal{Type::tensor(DType::Float32, {static_cast<std::int64_t>(v->size())}), data};
+  }
+  return std::nullopt;
+}
+
+Values one(Result<ValueId> v) {
+  if (!v) return Failure{};
+  return std::vector<ValueId>{*v};
+}
+
+Values map_to(NodeContext& c, OpId op) {
+  if (!lift_attributes(c)) return Failure{};
+  return c.outputs_of(op, c.inputs, c.attrs);
+}
+
+/// The operator of a family (`nn.conv1d`, `nn.conv2d`, `nn.conv3d`) for the
+/// rank of operand 0; the 2-D one serves other ranks.
+template <std::size_t N>
+OpId by_rank(const NodeContext& c, const std::array<OpId, N>& family) {
+  const Type& x = c.type(0);
+  if (!x.is_tensor() || !x.ranked()) {
+    // The kernel tells as well.
+    const auto kernel = c.attrs.ints_or_empty("kernel_size").size();
+    return family[kernel >= 1 && kernel <= 3 ? kernel - 1 : 1];
+  }
+  const std::size_t spatial = x.rank() >= 3 ? x.rank() - 2 : 2;
+  return family[std::min<std::size_t>(spatial, 3) - 1];
+}
+
+Values conv(Importer&, NodeContext& c) {
+  return map_to(c, by_rank(c, std::array{op("nn.conv1d"), op("nn.conv2d"), op("nn.conv3d")}));
+}
+Values conv_transpose(Importer&, NodeContext& c) {
+  return map_to(c, by_rank(c, std::array{op("nn.conv1d_transpose"), op("nn.conv2d_transpose"),
+                                         op("nn.conv3d_transpose")}));
+}
+Values max_pool(Importer&, NodeContext& c) {
+  return map_to(c, by_rank(c, std::array{op("nn.max_pool1d"), op("nn.max_pool2d"), op("nn.max_pool3d")}));
+}
+Values avg_pool(Importer&, NodeContext& c) {
+  return map_to(c, by_rank(c, std::array{op("nn.avg_pool1d"), op("nn.avg_pool2d"), op("nn.avg_pool3d")}));
+}
+
+Values constant(Importer&, NodeContext& c) {
+  std::optional<Literal> value;
+  int given = 0;
+  for (const auto& [name, a] : c.attrs) {
+    if (!name.starts_with("value") && name != "sparse_value") continue;
+    ++given;
+    if (const auto* l = std::get_if<Literal>(&a)) {
+      value = *l;
+    } else if (name == "value_int") {
+      value = int64_scalar(c.attrs.int_or(name, 0));
+    } else if (const auto* s = std::get_if<std::string>(&a)) {
+      auto data = std::make_shared<Data>();
+      data->elements = std::vector<std::string>{*s};
+      value = Literal{Type::tensor(DType::String, {}), data};
+    } else if (const auto* v = std::get_if<std::vector<std::string>>(&a)) {
+      auto data = std::make_shared<Data>();
+      data->elements = *v;
+      value = Literal{Type::tensor(DType::String, {static_cast<std::int64_t>(v->size())}), data};
+    } else {
+      value = as_literal(a, DType::Float32);
+    }
+  }
+  if (!value || given != 1) return c.error(fmt::format("needs exactly one value, has {}", given));
+  return std::vector<ValueId>{c.builder().constant(std::move(*value), c.name, c.loc)};
+}
+
+/// Binary operators before opset 7: `broadcast=1, axis=k` aligns the second
+/// operand's dims with the first's from k on.
+Values legacy_binary(Importer&, NodeContext& c) {
+  const auto target = find_onnx_op(c.spelling);
+  if (!target) return c.error("not in the operator table");
+  if (c.version >= 7 || c.attrs.int_or("broadcast", 0) == 0) return map_to(c, *target);
+  const Type& a = c.type(0);
+  const Type& b = c.type(1);
+  c.attrs.erase("broadcast");
+  c.attrs.erase("consumed_inputs");
+  const bool axis_given = c.attrs.has("axis");
+  std::int64_t axis = c.attrs.int_or("axis", 0);
+  c.attrs.erase("axis");
+  if (axis_given && a.is_tensor() && a.ranked() && b.is_tensor() && b.ranked() && b.rank() > 0) {
+    const auto rank = static_cast<std::int64_t>(a.rank());
+    if (axis < 0) axis += rank;
+    const std::int64_t trailing = rank - axis - static_cast<std::int64_t>(b.rank());
+    if (axis < 0 || trailing < 0) {
+      return c.error(fmt::format("axis {} does not place {} in {}", axis, to_string(b), to_string(a)));
+    }
+    if (trailing > 0) {
+      std::vector<std::int64_t> axes;
+      for (std::int64_t i = 0; i < trailing; ++i) axes.push_back(static_cast<std::int64_t>(b.rank()) + i);
+      auto view = c.value(op("expand_dims"), {c.inputs[1], c.constant(int64_vector(axes))});
+      if (!view) return Failure{};
+      c.inputs[1] = *view;
+    }
+  }
+  return c.outputs_of(*target, c.inputs, c.attrs);
+}
+
+/// Softmax and kin before opset 13 default to axis 1.
+Values softmax(Importer&, NodeContext& c) {
+  if (c.version < 13 && !c.attrs.has("axis")) c.attrs.set("axis", std::int64_t{1});
+  return map_to(c, *find_onnx_op(c.spelling));
+}
+
+/// Cast-1 names its target as a string such as "FLOAT".
+Values cast(Importer&, NodeContext& c) {
+  const std::string given(c.attrs.string_or("to", ""));
+  static const std::map<std::string_view, std::string_view> kOld{
+      {"FLOAT", "float32"}, {"DOUBLE", "float64"}, {"FLOAT16", "float16"}, {"INT8", "int8"},
+      {"INT16", "int16"}, {"INT32", "int32"}, {"INT64", "int64"}, {"UINT8", "uint8"},
+      {"UINT16", "uint16"}, {"UINT32", "uint32"}, {"UINT64", "uint64"}, {"BOOL", "bool"},
+      {"STRING", "string"}, {"COMPLEX64", "complex64"}, {"COMPLEX128", "complex128"}};
+  const auto old = kOld.find(given);
+  if (old != kOld.end()) c.attrs.set("to", std::string(old->second));
+  return map_to(c, op("cast"));
+}
+
+/// Resize-10 has operands (X, scales); newer ones (X, roi, scales, sizes).
+Values resize(Importer&, NodeContext& c) {
+  if (c.version < 11 && c.inputs.size() == 2) c.inputs.insert(c.inputs.begin() + 1, ValueId{});
+  return map_to(c, op("image.resize2d"));
+}
+
+/// Upsample-1 has height_scale and width_scale.
+Values upsample(Importer&, NodeContext& c) {
+  if (c.attrs.has("height_scale") || c.attrs.has("width_scale")) {
+    c.attrs.set("scales", std::vector<double>{1, 1, c.attrs.float_or("height_scale", 1),
+                                              c.attrs.float_or("width_scale", 1)});
+    c.attrs.erase("height_scale");
+    c.attrs.erase("width_scale");
+  }
+  return map_to(c, op("nn.upsampling"));
+}
+
+/// Tile-1 has operands (input, tiles, axis), each a scalar.
+Values tile(Importer&, NodeContext& c) {
+  if (c.version >= 6 || c.inputs.size() != 3) return map_to(c, op("tile"));
+  const Data* tiles = c.has(1) ? c.builder().data(c.inputs[1]) : nullptr;
+  const Data* axis = c.has(2) ? c.builder().data(c.inputs[2]) : nullptr;
+  const Type& x = c.type(0);
+  if (!tiles || !axis || !tiles->ints() || !axis->ints() || tiles->size() != 1 || axis->size() != 1 ||
+      !tiles->fully_known() || !axis->fully_known() || !x.is_tensor() || !x.ranked()) {
+    return c.error("Tile-1 with run-time tiles or axis is not supported; export with opset 6 or newer");
+  }
+  const std::int64_t at = (*axis->ints())[0].value();
+  if (at < 0 || at >= static_cast<std::int64_t>(x.rank())) return c.error(fmt::format("axis {} is out of range", at));
+  std::vector<std::int64_t> repeats(x.rank(), 1);
+  repeats[static_cast<std::size_t>(at)] = (*tiles->ints())[0].value();
+  return c.outputs_of(op("tile"), {c.inputs[0], c.constant(int64_vector(repeats))}, {});
+}
+
+/// ConstantFill (experimental, opset 1): the shape is an attribute, the operand
+/// (`input_as_shape`) or the operand's shape.
+Values constant_fill(Importer&, NodeContext& c) {
+  const std::vector<std::int64_t> extra = c.attrs.ints_or_empty("extra_shape");
+  ValueId shape;
+  if (!c.has(0)) {
+    std::vector<std::int64_t> dims = c.attrs.ints_or_empty("shape");
+    dims.insert(dims.end(), extra.begin(), extra.end());
+    shape = c.constant(int64_vector(dims));
+  } else {
+    shape = c.inputs[0];
+    if (c.attrs.int_or("input_as_shape", 0) == 0) {
+      auto s = c.value(op("shape_of"), {shape});
+      if (!s) return Failure{};
+      shape = *s;
+    }
+    if (!extra.empty()) {
+      auto s = c.value(op("concatenate"), {shape, c.constant(int64_vector(extra))}, {{"axis", std::int64_t{0}}});
+      if (!s) return Failure{};
+      shape = *s;
+    }
+  }
+  const DType dtype = c.attrs.dtype_or("dtype", DType::Float32);
+  auto data = std::make_shared<Data>();
+  const double fill = c.attrs.float_or("value", 0);
+  if (is_float(dtype)) {
+    data->elements = std::vector<double>{fill};
+  } else {
+    data->elements = std::vector<SymInt>{static_cast<std::int64_t>(std::clamp(fill, -9e15, 9e15))};
+  }
+  return c.outputs_of(op("full"), {shape}, {{"value", Literal{Type::tensor(dtype, {1}), data}}});
+}
+
+/// An `if` whose condition is known at import is its branch.
+Values if_(Importer& importer, NodeContext& c) {
+  const Data* cond = c.has(0) ? c.builder().data(c.inputs[0]) : nullptr;
+  if (cond && cond->ints() && cond->size() == 1 && cond->fully_known()) {
+    return importer.inline_branch(c, (*cond->ints())[0].value() ? "then_branch" : "else_branch");
+  }
+  return importer.control_flow(c, op("if"), {"then_branch", "else_branch"});
+}
+Values loop(Importer& importer, NodeContext& c) {
+  c.inputs.resize(std::max<std::size_t>(c.inputs.size(), 2));
+  return importer.control_flow(c, op("loop"), {"body"});
+}
+Values scan(Importer& importer, NodeContext& c) {
+  if (c.version < 9) c.attrs.set("batched", std::int64_t{1});
+  return importer.control_flow(c, op("scan"), {"body"});
+}
+Values sequence_map(Importer& importer, NodeContext& c) {
+  return importer.control_flow(c, op("sequence_map"), {"body"});
+}
+
+}  // namespace
+
+Status lift_attributes(NodeContext& c) {
+  for (const LiftRow& row : kLifts) {
+    if (row.spelling != c.spelling) continue;
+    const Attr* a = c.attrs.find(row.attribute);
+    if (!a) continue;
+    if (c.version >= row.until) {
+      return c.error(fmt::format("attribute '{}' became an input in opset {}; the file says opset {}",
+                                 row.attribute, row.until, c.version));
+    }
+    DType dtype = DType::Float32;
+    if (c.type(0).is_tensor() && is_float(c.type(0).dtype())) dtype = c.type(0).dtype();
+    auto literal = as_literal(*a, dtype);
+    if (!literal) return c.error(fmt::format("attribute '{}' is of the wrong kind", row.attribute));
+    if (c.inputs.size() <= row.operand) c.inputs.resize(row.operand + 1);
+    if (!c.inputs[row.operand]) c.inputs[row.operand] = c.constant(std::move(*literal));
+    c.attrs.erase(row.attribute);
+  }
+  c.attrs.erase("consumed_inputs");
+  return ok();
+}
+
+const std::vector<TranslatorRow>& translator_table() {
+  static const std::vector<TranslatorRow> table{
+      {"Conv", conv, "nn.conv1d nn.conv2d nn.conv3d"},
+      {"ConvTranspose", conv_transpose, "nn.conv1d_transpose nn.conv2d_transpose nn.conv3d_transpose"},
+      {"MaxPool", max_pool, "nn.max_pool1d nn.max_pool2d nn.max_pool3d"},
+      {"AveragePool", avg_pool, "nn.avg_pool1d nn.avg_pool2d nn.avg_pool3d"},
+      {"Constant", constant, "a constant"},
+      {"ConstantFill", constant_fill, "full"},
+      {"Add", legacy_binary, "add"},
+      {"Sub", legacy_binary, "subtract"},
+      {"Mul", legacy_binary, "multiply"},
+      {"Div", legacy_binary, "divide"},
+      {"Pow", legacy_binary, "power"},
+      {"And", legacy_binary, "logical_and"},
+      {"Or", legacy_binary, "logical_or"},
+      {"Xor", legacy_binary, "logical_xor"},
+      {"Equal", legacy_binary, "equal"},
+      {"Less", legacy_binary, "less"},
+      {"Greater", legacy_binary, "greater"},
+      {"Softmax", softmax, "nn.softmax"},
+      {"LogSoftmax", softmax, "nn.log_softmax"},
+      {"Hardmax", softmax, "nn.hardmax"},
+      {"Cast", cast, "cast"},
+      {"Resize", resize, "image.resize2d"},
+      {"Upsample", upsample, "nn.upsampling"},
+      {"Tile", tile, "tile"},
+      {"If", if_, "if"},
+      {"Loop", loop, "loop"},
+      {"Scan", scan, "scan"},
+      {"SequenceMap", sequence_map, "sequence_map"},
+  };
+  return table;
+}
+
+}  // namespace perfc::onnx
