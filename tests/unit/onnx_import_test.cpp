@@ -1,0 +1,203 @@
+/// The ONNX front end, on small models in protobuf text form.
+#include <gtest/gtest.h>
+
+#include "frontends/frontend.h"
+
+namespace perfc {
+namespace {
+
+struct Imported {
+  Result<Graph> graph = Failure{};
+  Diagnostics diags{"m.onnxtxt"};
+};
+
+Imported import_text(std::string body, const ImportOptions& options = {}, int opset = 20) {
+  Imported out;
+  const Source source = Source::from_bytes(
+      "m.onnxtxt", "ir_version: 9\nopset_import { version: " + std::to_string(opset) + " }\n" + body);
+  out.graph = import_model(source, options, out.diags);
+  return out;
+}
+
+std::string value(std::string_view kind, std::string_view name, const std::vector<std::string>& dims,
+                  int elem = 1) {
+  std::string out = std::string(kind) + " { name: \"" + std::string(name) +
+                    "\" type { tensor_type { elem_type: " + std::to_string(elem) + " shape { ";
+  for (const std::string& d : dims) {
+    out += std::isdigit(static_cast<unsigned char>(d[0])) ? "dim { dim_value: " + d + " } "
+                                                          : "dim { dim_param: \"" + d + "\" } ";
+  }
+  return out + "} } } }\n";
+}
+
+std::string result_type(const Imported& m, std::size_t i = 0) {
+  EXPECT_TRUE(m.graph) << m.diags.str();
+  return m.graph ? to_string(m.graph->type(m.graph->results()[i])) : "";
+}
+
+TEST(OnnxImport, ElementwiseModelIsTyped) {
+  const auto m = import_text("graph { name: \"g\" node { input: \"x\" output: \"y\" op_type: \"Relu\" }\n" +
+                             value("input", "x", {"1", "3"}) + value("output", "y", {"1", "3"}) + "}");
+  EXPECT_EQ(result_type(m), "Tensor[(1, 3), float32]");
+  EXPECT_EQ(m.graph->name(), "g");
+  EXPECT_EQ(m.graph->result_names()[0], "y");
+}
+
+TEST(OnnxImport, UnsortedNodesAreSorted) {
+  const auto m = import_text(
+      "graph { node { input: \"a\" output: \"y\" op_type: \"Relu\" } node { input: \"x\" output: \"a\" op_type: \"Abs\" }\n" +
+      value("input", "x", {"4"}) + value("output", "y", {"4"}) + "}");
+  ASSERT_TRUE(m.graph) << m.diags.str();
+  EXPECT_TRUE(m.graph->node(1).is(op("abs")));
+  EXPECT_TRUE(m.graph->node(2).is(op("nn.relu")));
+}
+
+TEST(OnnxImport, CycleIsRefused) {
+  const auto m = import_text(
+      "graph { node { input: \"b\" output: \"a\" op_type: \"Relu\" } node { input: \"a\" output: \"b\" op_type: \"Abs\" }\n" +
+      value("input", "x", {"4"}) + value("output", "b", {"4"}) + "}");
+  EXPECT_FALSE(m.graph);
+  EXPECT_NE(m.diags.str().find("the graph has a cycle through this node"), std::string::npos) << m.diags.str();
+}
+
+TEST(OnnxImport, DuplicateNameIsRefusedWithItsPlace) {
+  const auto m = import_text(
+      "graph {\nnode { input: \"x\" output: \"y\" op_type: \"Relu\" }\nnode { input: \"x\" output: \"y\" op_type: \"Abs\" }\n" +
+      value("input", "x", {"4"}) + value("output", "y", {"4"}) + "}");
+  EXPECT_FALSE(m.graph);
+  EXPECT_NE(m.diags.str().find("output 'y' is defined a second time"), std::string::npos) << m.diags.str();
+}
+
+TEST(OnnxImport, UndefinedInputIsLocated) {
+  const auto m = import_text("graph {\n  node { input: \"nope\" output: \"y\" op_type: \"Relu\" name: \"r\" }\n" +
+                             value("output", "y", {"4"}) + "}");
+  EXPECT_FALSE(m.graph);
+  EXPECT_EQ(m.diags.str(), "m.onnxtxt:4:8: node 0 'r': error: Relu: reads 'nope', which nothing produces\n");
+}
+
+TEST(OnnxImport, OpenBatchBindsTheLeadingSymbolEverywhere) {
+  ImportOptions options;
+  options.open_batch = 32;
+  const auto m = import_text("graph { node { input: \"x\" output: \"y\" op_type: \"Relu\" }\n" +
+                             value("input", "x", {"batch", "3"}) + value("output", "y", {"batch", "3"}) + "}",
+                             options);
+  EXPECT_EQ(result_type(m), "Tensor[(32, 3), float32]");
+}
+
+TEST(OnnxImport, OpenBatchLeavesSequenceLengthsAlone) {
+  ImportOptions options;
+  options.open_batch = 32;
+  const auto m = import_text("graph { node { input: \"x\" output: \"y\" op_type: \"Relu\" }\n" +
+                             value("input", "x", {"seq_len", "3"}) + value("output", "y", {"seq_len", "3"}) + "}",
+                             options);
+  EXPECT_EQ(result_type(m), "Tensor[(seq_len, 3), float32]");
+}
+
+TEST(OnnxImport, ShapeOptionBindsSymbolsAndChecksNames) {
+  ImportOptions options;
+  options.shapes = {{"x", {2, 5}}};
+  const std::string body = "graph { node { input: \"x\" output: \"y\" op_type: \"Relu\" }\n" +
+                           value("input", "x", {"N", "L"}) + value("output", "y", {"N", "L"}) + "}";
+  EXPECT_EQ(result_type(import_text(body, options)), "Tensor[(2, 5), float32]");
+  options.shapes = {{"xx", {2, 5}}};
+  const auto bad = import_text(body, options);
+  EXPECT_FALSE(bad.graph);
+  EXPECT_NE(bad.diags.str().find("no input is named 'xx' (did you mean 'x'?)"), std::string::npos) << bad.diags.str();
+}
+
+TEST(OnnxImport, AttributesOfOldOpsetsBecomeOperands) {
+  const std::string body =
+      "graph { node { input: \"x\" output: \"y\" op_type: \"Squeeze\" attribute { name: \"axes\" ints: 0 type: INTS } }\n" +
+      value("input", "x", {"1", "3"}) + value("output", "y", {"3"}) + "}";
+  EXPECT_EQ(result_type(import_text(body, {}, 11)), "Tensor[(3,), float32]");
+  const auto wrong = import_text(body, {}, 13);
+  EXPECT_FALSE(wrong.graph);
+  EXPECT_NE(wrong.diags.str().find("attribute 'axes' became an input in opset 13"), std::string::npos);
+}
+
+TEST(OnnxImport, LegacyBroadcastAlignsAtItsAxis) {
+  const auto m = import_text(
+      "graph { node { input: \"x\" input: \"b\" output: \"y\" op_type: \"Add\""
+      " attribute { name: \"broadcast\" i: 1 type: INT } attribute { name: \"axis\" i: 1 type: INT } }\n" +
+      value("input", "x", {"2", "3", "4"}) + value("input", "b", {"3"}) + value("output", "y", {"2", "3", "4"}) + "}",
+      {}, 6);
+  EXPECT_EQ(result_type(m), "Tensor[(2, 3, 4), float32]");
+}
+
+constexpr const char* kIf =
+    "node { input: \"c\" output: \"y\" op_type: \"If\""
+    " attribute { name: \"then_branch\" type: GRAPH g { node { input: \"x\" output: \"t\" op_type: \"Relu\" } output { name: \"t\" } } }"
+    " attribute { name: \"else_branch\" type: GRAPH g { node { input: \"x\" output: \"e\" op_type: \"Abs\" } output { name: \"e\" } } } }\n";
+
+TEST(OnnxImport, IfCapturesItsFreeNames) {
+  const auto m = import_text(std::string("graph { ") + kIf + value("input", "c", {}, 9) +
+                             value("input", "x", {"4"}) + value("output", "y", {"4"}) + "}");
+  ASSERT_TRUE(m.graph) << m.diags.str();
+  const Node& n = m.graph->node(m.graph->results()[0]);
+  EXPECT_TRUE(n.is(op("if")));
+  EXPECT_EQ(n.attrs.int_or("captures", -1), 1);
+  ASSERT_EQ(n.regions.size(), 2u);
+  EXPECT_EQ(n.regions[0]->params().size(), 1u);
+  EXPECT_EQ(to_string(n.results[0].type), "Tensor[(4,), float32]");
+}
+
+TEST(OnnxImport, IfWithKnownConditionIsItsBranch) {
+  const auto m = import_text(
+      std::string("graph { initializer { name: \"c\" data_type: 9 int32_data: 0 } ") + kIf +
+      value("input", "x", {"4"}) + value("output", "y", {"4"}) + "}");
+  ASSERT_TRUE(m.graph) << m.diags.str();
+  EXPECT_TRUE(m.graph->node(m.graph->results()[0]).is(op("abs")));
+}
+
+const std::string kCaller = "graph { node { input: \"x\" output: \"y\" op_type: \"F\" domain: \"d\" name: \"call\" }\n" +
+                            value("input", "x", {"4"}) + value("output", "y", {"4"}) + "}\n";
+
+TEST(OnnxImport, LocalFunctionsAreInlined) {
+  const auto m = import_text(kCaller +
+                             "functions { name: \"F\" domain: \"d\" input: \"a\" output: \"b\" opset_import { version: 20 }"
+                             " node { input: \"a\" output: \"b\" op_type: \"Relu\" name: \"r\" } }");
+  ASSERT_TRUE(m.graph) << m.diags.str();
+  const Node& n = m.graph->node(m.graph->results()[0]);
+  EXPECT_TRUE(n.is(op("nn.relu")));
+  EXPECT_EQ(n.name, "call/r");
+}
+
+TEST(OnnxImport, SelfReferentialFunctionIsRefused) {
+  const auto m = import_text(kCaller +
+                             "functions { name: \"F\" domain: \"d\" input: \"a\" output: \"b\" opset_import { version: 20 }"
+                             " node { input: \"a\" output: \"b\" op_type: \"F\" domain: \"d\" } }");
+  EXPECT_FALSE(m.graph);
+  EXPECT_NE(m.diags.str().find("the function calls itself"), std::string::npos) << m.diags.str();
+}
+
+TEST(OnnxImport, UnknownOperatorIsOpaqueWithTheDeclaredType) {
+  const auto m = import_text("graph { node { input: \"x\" output: \"y\" op_type: \"Magic\" domain: \"my.ops\" }\n" +
+                             value("input", "x", {"4"}) + value("output", "y", {"7", "2"}) + "}");
+  EXPECT_EQ(result_type(m), "Tensor[(7, 2), float32]");
+  EXPECT_EQ(m.diags.warnings(), 1u);
+  EXPECT_NE(m.diags.str().find("unknown operator my.ops:Magic"), std::string::npos);
+}
+
+TEST(OnnxImport, InitializerOfTheWrongSizeIsRefused) {
+  const auto m = import_text("graph { initializer { name: \"w\" data_type: 1 dims: 3 raw_data: \"\\000\\000\" }"
+                             " node { input: \"w\" output: \"y\" op_type: \"Relu\" }\n" + value("output", "y", {"3"}) + "}");
+  EXPECT_FALSE(m.graph);
+  EXPECT_NE(m.diags.str().find("needs 12 bytes of raw_data, the file has 2"), std::string::npos) << m.diags.str();
+}
+
+TEST(OnnxImport, TextSyntaxErrorsAreLocated) {
+  Diagnostics diags("m.onnxtxt");
+  const Source s = Source::from_bytes("m.onnxtxt", "ir_version: 9\ngraph {\n  node { input: x }\n}\n");
+  EXPECT_FALSE(import_model(s, {}, diags));
+  EXPECT_EQ(diags.str(), "m.onnxtxt:3:18: error: field 'input': 'x' is not of its kind\n");
+}
+
+TEST(OnnxImport, TruncatedBinaryIsLocated) {
+  Diagnostics diags("m.onnx");
+  const Source s = Source::from_bytes("m.onnx", std::string("\x08\x09\x3a\x7f\x0a", 5));
+  EXPECT_FALSE(import_model(s, {}, diags));
+  EXPECT_NE(diags.str().find("m.onnx: @2: error: damaged or truncated file"), std::string::npos) << diags.str();
+}
+
+}  // namespace
+}  // namespace perfc
