@@ -49,11 +49,6 @@ std::optional<Literal> as_literal(const Attr& a, DType float_dtype) {
   return std::nullopt;
 }
 
-Values one(Result<ValueId> v) {
-  if (!v) return Failure{};
-  return std::vector<ValueId>{*v};
-}
-
 Values map_to(NodeContext& c, OpId op) {
   if (!lift_attributes(c)) return Failure{};
   return c.outputs_of(op, c.inputs, c.attrs);
