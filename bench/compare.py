@@ -1,0 +1,75 @@
+"""Whole-process time and memory of perfc beside `onnx.load + infer_shapes`, in the
+same run, as ratios (machines are noisy; ratios hold). Needs the `onnx` package.
+
+    build/venv/bin/python bench/compare.py [--perfc build/release/perfc] [--strict]
+
+--strict exits 1 when a bound of the main job is missed: 20 ms and 48 MiB for
+resnet50 and vgg16, 100k nodes within 0.8 s, and within 1.15 of linear from 10k.
+"""
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+import models  # noqa: E402
+
+REFERENCE = """
+import sys, onnx
+model = onnx.load(sys.argv[1])
+onnx.shape_inference.infer_shapes(model, data_prop=True)
+"""
+
+
+def run(command):
+    """(seconds, peak MiB) of one process; stops on a non-zero exit."""
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - start
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        sys.exit(f"{' '.join(map(str, command))}: exit {process.returncode}")
+    return seconds, usage.ru_maxrss / 1024
+
+
+def best(command, repeats):
+    runs = [run(command) for _ in range(repeats)]
+    return min(r[0] for r in runs), max(r[1] for r in runs)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--perfc", default=str(ROOT / "build/release/perfc"))
+    parser.add_argument("--models", default=str(ROOT / "build/bench-models"))
+    parser.add_argument("--strict", action="store_true")
+    args = parser.parse_args()
+    paths = models.write(args.models)
+    missed = []
+    print(f"{'model':<10} {'perfc ms':>9} {'MiB':>6}   {'onnx ms':>9} {'MiB':>6}   {'time ratio':>10} {'memory ratio':>12}")
+    measured = {}
+    for name, path in paths.items():
+        ours = best([args.perfc, path, "--batch", "32", "--json"], 9)
+        theirs = best([sys.executable, "-c", REFERENCE, path], 1 if name in ("vgg16", "chain100k") else 3)
+        measured[name] = ours
+        print(f"{name:<10} {ours[0]*1e3:9.1f} {ours[1]:6.0f}   {theirs[0]*1e3:9.1f} {theirs[1]:6.0f}   "
+              f"{theirs[0]/ours[0]:9.1f}x {theirs[1]/ours[1]:11.1f}x")
+    for name in ("resnet50", "vgg16"):
+        if measured[name][0] > 0.020 or measured[name][1] > 48:
+            missed.append(f"{name}: {measured[name][0]*1e3:.1f} ms, {measured[name][1]:.0f} MiB (bound 20 ms, 48 MiB)")
+    small, large = measured["chain10k"][0], measured["chain100k"][0]
+    print(f"100k / 10k nodes: {large/small:.2f} (linear: 10)")
+    if large > 0.8:
+        missed.append(f"100k nodes: {large:.2f} s (bound 0.8 s)")
+    if large / small > 11.5:
+        missed.append(f"100k / 10k nodes: {large/small:.2f} (bound 11.5)")
+    for line in missed:
+        print("missed:", line)
+    return 1 if missed and args.strict else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
