@@ -64,7 +64,17 @@ Failure too_deep(Diagnostics& diags) {
 }  // namespace
 
 Rewriter::Rewriter(const Graph& source, Diagnostics& diags)
-    : source_(source), builder_(diags), param_index_(source.size(), kNoParam) {
+    : source_(source), own_(std::in_place, diags), builder_(*own_) {
+  index();
+}
+
+Rewriter::Rewriter(const Graph& source, GraphBuilder& into) : source_(source), builder_(into) {
+  index();
+}
+
+void Rewriter::index() {
+  const Graph& source = source_;
+  param_index_.assign(source.size(), kNoParam);
   first_.reserve(source.size());
   std::uint32_t total = 0;
   for (const Node& n : source.nodes()) {

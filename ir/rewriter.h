@@ -2,6 +2,7 @@
 /// Rebuilding graphs. A pass never mutates: it walks the old graph in
 /// execution order and adds to a new one, which re-infers every type.
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "ir/builder.h"
@@ -14,6 +15,11 @@ namespace perfc {
 class Rewriter {
  public:
   Rewriter(const Graph& source, Diagnostics& diags);
+  /// Adds to a graph under construction: inlines `source`, whose params the
+  /// caller maps to values of that graph.
+  Rewriter(const Graph& source, GraphBuilder& into);
+  Rewriter(const Rewriter&) = delete;
+  Rewriter& operator=(const Rewriter&) = delete;
 
   const Graph& source() const { return source_; }
   GraphBuilder& builder() { return builder_; }
@@ -42,11 +48,15 @@ class Rewriter {
   /// here first.
   void retype_param(std::size_t index, ResultInfo info);
 
+  /// The successor; not for inlining.
   Graph finish();
 
  private:
+  void index();
+
   const Graph& source_;
-  GraphBuilder builder_;
+  std::optional<GraphBuilder> own_;
+  GraphBuilder& builder_;
   std::vector<std::uint32_t> first_;        // by old node: index of its first result in values_
   std::vector<ValueId> values_;
   std::vector<ResultInfo> params_;          // by param

@@ -1,0 +1,25 @@
+#include "passes/passes.h"
+
+namespace perfc::passes {
+
+Result<Graph> eliminate_dead(const Graph& graph, const PassOptions&, Diagnostics& diags) {
+  // Params stay: they are the graph's signature, and a region's must match its call.
+  return for_each_region(graph, diags, [&](const Graph& g) -> Result<Graph> {
+    std::vector<bool> live(g.size(), false);
+    for (ValueId v : g.results()) live[v.node] = true;
+    for (ValueId v : g.params()) live[v.node] = true;
+    for (NodeId id = static_cast<NodeId>(g.size()); id-- > 0;) {
+      if (!live[id]) continue;
+      for (ValueId v : g.node(id).operands) {
+        if (v) live[v.node] = true;
+      }
+    }
+    Rewriter rewriter(g, diags);
+    for (NodeId id = 0; id < g.size(); ++id) {
+      if (live[id] && !rewriter.copy(id)) return Failure{};
+    }
+    return rewriter.finish();
+  });
+}
+
+}  // namespace perfc::passes

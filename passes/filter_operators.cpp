@@ -1,0 +1,108 @@
+#include <algorithm>
+
+#include "passes/passes.h"
+
+namespace perfc::passes {
+namespace {
+
+/// Keeps elements and their order, changes the shape only.
+bool is_view(const Node& n) {
+  return n.is(op("reshape")) || n.is(op("squeeze")) || n.is(op("expand_dims")) || n.is(op("nn.batch_flatten"));
+}
+
+/// Nodes that results need, operands before users, each subtree of operands
+/// finished before the next begins: the order in which Relay's post-order
+/// visitor meets them. Params come first, as the signature says.
+std::vector<NodeId> post_order(const Graph& g) {
+  std::vector<NodeId> order;
+  std::vector<bool> seen(g.size(), false);
+  for (ValueId p : g.params()) {
+    seen[p.node] = true;
+    order.push_back(p.node);
+  }
+  struct Visit {
+    NodeId node;
+    std::size_t next;  // operand to look at
+  };
+  std::vector<Visit> stack;
+  for (ValueId result : g.results()) {
+    if (!seen[result.node]) stack.push_back({result.node, 0});
+    seen[result.node] = true;
+    while (!stack.empty()) {
+      Visit& top = stack.back();
+      const Node& n = g.node(top.node);
+      if (top.next == n.operands.size()) {
+        order.push_back(top.node);
+        stack.pop_back();
+        continue;
+      }
+      const ValueId v = n.operands[top.next++];
+      if (v && !seen[v.node]) {
+        seen[v.node] = true;
+        stack.push_back({v.node, 0});
+      }
+    }
+  }
+  return order;
+}
+
+}  // namespace
+
+Result<Graph> filter_operators(const Graph& graph, const PassOptions&, Diagnostics& diags) {
+  return for_each_region(graph, diags, [&](const Graph& g) -> Result<Graph> {
+    const std::vector<NodeId> order = post_order(g);
+    // A view that only another view looks at is a step on the way.
+    std::vector<std::uint32_t> uses(g.size(), 0);
+    for (NodeId id : order) {
+      for (ValueId v : g.node(id).operands) {
+        if (v) ++uses[v.node];
+      }
+    }
+    for (ValueId v : g.results()) ++uses[v.node];
+    std::vector<bool> skipped(g.size(), false);
+    for (NodeId id : order) {
+      const Node& n = g.node(id);
+      if (!is_view(n) || !n.results[0].type.is_static()) continue;
+      const ValueId from = n.operands[0];
+      if (is_view(g.node(from)) && uses[from.node] == 1) skipped[from.node] = true;
+    }
+
+    std::vector<bool> needed(g.size(), false);  // constants used only as skipped views' targets are not
+    for (ValueId v : g.params()) needed[v.node] = true;
+    for (ValueId v : g.results()) needed[v.node] = true;
+    for (auto it = order.rbegin(); it != order.rend(); ++it) {
+      const Node& n = g.node(*it);
+      if (!needed[*it]) continue;
+      const bool merges = is_view(n) && skipped[n.operands[0].node];
+      for (std::size_t i = 0; i < n.operands.size(); ++i) {
+        if (n.operands[i] && !(i > 0 && (skipped[*it] || merges))) needed[n.operands[i].node] = true;
+      }
+    }
+
+    Rewriter rewriter(g, diags);
+    for (NodeId id : order) {
+      const Node& n = g.node(id);
+      if (!needed[id]) continue;
+      if (skipped[id]) {
+        rewriter.map({id, 0}, rewriter[n.operands[0]]);
+        continue;
+      }
+      if (!is_view(n) || !skipped[n.operands[0].node]) {
+        if (!rewriter.copy(id)) return Failure{};
+        continue;
+      }
+      std::vector<std::int64_t> target;
+      for (const Dim& d : n.results[0].type.shape()) target.push_back(d.value());
+      const ValueId shape = rewriter.builder().constant(int64_vector(target));
+      auto view = rewriter.builder().value({.op = op("reshape"),
+                                            .operands = {rewriter[n.operands[0]], shape},
+                                            .name = n.name,
+                                            .loc = n.loc});
+      if (!view) return Failure{};
+      rewriter.map({id, 0}, *view);
+    }
+    return rewriter.finish();
+  });
+}
+
+}  // namespace perfc::passes

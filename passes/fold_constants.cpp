@@ -1,0 +1,50 @@
+#include "passes/passes.h"
+
+namespace perfc::passes {
+namespace {
+
+bool known(const ResultInfo& r) {
+  return r.data && r.type.is_static() && r.type.is_tensor() && r.data->fully_known();
+}
+
+/// Moves elements without changing any: on a weight that nothing else uses, a
+/// weight stored that way from the start.
+bool is_layout(const Node& n) {
+  return n.is(op("reshape")) || n.is(op("squeeze")) || n.is(op("expand_dims")) ||
+         n.is(op("nn.batch_flatten")) || n.is(op("transpose")) || n.is(op("copy"));
+}
+
+}  // namespace
+
+Result<Graph> fold_constants(const Graph& graph, const PassOptions&, Diagnostics& diags) {
+  return for_each_region(graph, diags, [&](const Graph& g) -> Result<Graph> {
+    const std::vector<std::uint32_t> uses = g.use_counts();
+    std::vector<bool> weight(g.size(), false);
+    Rewriter rewriter(g, diags);
+    for (NodeId id = 0; id < g.size(); ++id) {
+      const Node& n = g.node(id);
+      weight[id] = n.kind == NodeKind::Constant;
+      if (n.kind != NodeKind::Call) {
+        if (!rewriter.copy(id)) return Failure{};
+        continue;
+      }
+      bool all_known = !n.results.empty();
+      for (const ResultInfo& r : n.results) all_known = all_known && known(r);
+      const bool moved_weight = !all_known && is_layout(n) && n.results[0].type.is_static() &&
+                                weight[n.operands[0].node] && uses[n.operands[0].node] == 1;
+      if (!all_known && !moved_weight) {
+        if (!rewriter.copy(id)) return Failure{};
+        continue;
+      }
+      weight[id] = moved_weight || n.results.size() == 1;
+      const std::string& name = moved_weight ? g.node(n.operands[0]).name : n.name;
+      for (std::uint32_t r = 0; r < n.results.size(); ++r) {
+        const ResultInfo& result = n.results[r];
+        rewriter.map({id, r}, rewriter.builder().constant({result.type, result.data}, name, n.loc));
+      }
+    }
+    return rewriter.finish();
+  });
+}
+
+}  // namespace perfc::passes
