@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Includes must run downhill: a module's files may include headers of their own
+module and of those that its perfc_module line in CMakeLists.txt names as DEPS.
+
+usage: layering_test.py [ROOT]      prints FILE:LINE of every violation
+"""
+import pathlib
+import re
+import sys
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]')
+MODULE = re.compile(r"^perfc_module\((\w+)([^)]*)\)", re.M)
+KEYWORDS = {"DEPS", "LIBS", "EXECUTABLE"}
+# May be included by everyone: Result, Diagnostics, SourceLoc.
+COMMON = "ir/support/"
+# Serialisation stays inside readers and writers, so that no header drags it along.
+PRIVATE = {"nlohmann/": "JSON", "tinyxml2.h": "XML", "CLI/": "command line", "google/protobuf": "protobuf",
+           "boost/spirit": "parser"}
+
+
+def modules(cmake: str) -> dict[str, set[str]]:
+    """Module name → names of the modules it may include."""
+    out = {}
+    for name, rest in MODULE.findall(cmake):
+        deps, keyword = set(), None
+        for word in rest.split():
+            if word in KEYWORDS:
+                keyword = word
+            elif keyword == "DEPS":
+                deps.add(word)
+        out[name] = deps
+    return out
+
+
+def violations(root: pathlib.Path) -> list[str]:
+    allowed = modules((root / "CMakeLists.txt").read_text())
+    found = []
+    for name, deps in allowed.items():
+        unknown = deps - allowed.keys()
+        found += [f"CMakeLists.txt: perfc_module({name}) depends on {u}, which is no module" for u in sorted(unknown)]
+        for path in sorted((root / name).rglob("*")):
+            if path.suffix not in (".h", ".cpp"):
+                continue
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                match = INCLUDE.match(line)
+                if not match:
+                    continue
+                where, header = f"{path.relative_to(root)}:{number}", match.group(1)
+                target = header.split("/")[0]
+                if header.startswith(COMMON):
+                    continue
+                if target in allowed and "/" in header:
+                    if target != name and target not in deps:
+                        found.append(f"{where}: {name} includes {header}, but its DEPS are: "
+                                     f"{' '.join(sorted(deps)) or 'none'}")
+                    elif not (root / header).exists():
+                        found.append(f"{where}: {header} does not exist")
+                elif (path.parent / header).exists() and '"' in line:
+                    found.append(f"{where}: write the path from the root, not {header}")
+                elif path.suffix == ".h":
+                    for prefix, what in PRIVATE.items():
+                        if header.startswith(prefix):
+                            found.append(f"{where}: {what} headers belong in sources, not in headers")
+    return found
+
+
+def self_test() -> None:
+    """The rules themselves, on text made for the purpose."""
+    import tempfile
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        (root / "CMakeLists.txt").write_text("perfc_module(ir LIBS fmt::fmt)\nperfc_module(top DEPS ir LIBS a::b)\n")
+        for path, text in {"ir/a.h": "", "ir/b.cpp": '#include "top/t.h"\n', "ir/c.h": "#include <nlohmann/json.hpp>\n",
+                           "top/t.h": '#include "ir/a.h"\n', "top/u.cpp": '\n#include "ir/none.h"\n'}.items():
+            (root / path).parent.mkdir(exist_ok=True)
+            (root / path).write_text(text)
+        expected = ["ir/b.cpp:1: ir includes top/t.h, but its DEPS are: none",
+                    "ir/c.h:1: JSON headers belong in sources, not in headers",
+                    "top/u.cpp:2: ir/none.h does not exist"]
+        got = violations(root)
+        assert got == expected, got
+
+
+def main() -> int:
+    self_test()
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent)
+    found = violations(root)
+    print("\n".join(found) if found else "includes run downhill")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
