@@ -5,7 +5,8 @@
 ///   file, status   "ok", "refused", "crashed", "timeout", "memory"
 ///   errors, warnings (strings), cpu_ms, rss_mib
 /// and for files that import:
-///   values, typed, ranked, static   counts, regions included
+///   values, typed, ranked           counts, regions included
+///   dataflow, dataflow_static       tensors that the main graph's calls compute
 ///   untyped        the first values without an element type
 ///   opaque         operators nobody knows, with their count
 ///   verify         messages of the verifier; empty when all is well
@@ -85,7 +86,7 @@ std::vector<const Graph*> all_graphs(const Graph& top) {
 }
 
 void count_types(const Graph& top, Json& out) {
-  std::int64_t values = 0, typed = 0, ranked = 0, fixed = 0;
+  std::int64_t values = 0, typed = 0, ranked = 0, dataflow = 0, fixed = 0;
   Json untyped = Json::array(), opaque = Json::object();
   for (const Graph* g : all_graphs(top)) {
     for (NodeId id = 0; id < g->size(); ++id) {
@@ -97,7 +98,10 @@ void count_types(const Graph& top, Json& out) {
       for (const ResultInfo& r : n.results) {
         ++values;
         ranked += has_rank(r.type);
-        fixed += r.type.is_static();
+        if (g == &top && n.kind == NodeKind::Call && r.type.is_tensor()) {
+          ++dataflow;
+          fixed += r.type.is_static();
+        }
         if (has_dtype(r.type)) {
           ++typed;
         } else if (untyped.size() < kMaxListed) {
@@ -109,7 +113,8 @@ void count_types(const Graph& top, Json& out) {
   out["values"] = values;
   out["typed"] = typed;
   out["ranked"] = ranked;
-  out["static"] = fixed;
+  out["dataflow"] = dataflow;
+  out["dataflow_static"] = fixed;
   out["untyped"] = untyped;
   out["opaque"] = opaque;
 }

@@ -1,0 +1,52 @@
+"""What the test scripts share: where things are, skipping, the reference's Python."""
+import os
+import pathlib
+import subprocess
+import sys
+import venv
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+RELEASE = pathlib.Path(os.environ.get("PERFC_BUILD", BUILD / "release"))
+PERFC = RELEASE / "perfc"
+IMPORT_DUMP = RELEASE / "tests" / "perfc_import_dump"
+SKIPPED = 77
+
+
+def skip(why: str):
+    print(f"SKIP: {why}")
+    sys.exit(SKIPPED)
+
+
+def shared(*parts: str) -> pathlib.Path:
+    """A path below ../shared (or $PERFC_SHARED); skips the test where it is absent."""
+    path = pathlib.Path(os.environ.get("PERFC_SHARED", ROOT.parent / "shared")).joinpath(*parts)
+    if not path.exists():
+        skip(f"{path} is not here")
+    return path
+
+
+def reference_python() -> str:
+    """The interpreter of build/venv with tests/requirements.txt installed; skips when offline."""
+    python = BUILD / "venv" / "bin" / "python"
+    requirements = ROOT / "tests" / "requirements.txt"
+    stamp = BUILD / "venv" / "requirements.txt"
+    if stamp.exists() and stamp.read_text() == requirements.read_text():
+        return str(python)
+    venv.create(BUILD / "venv", with_pip=True)
+    pip = subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+                          "--timeout", "20", "-r", requirements], capture_output=True, text=True)
+    if pip.returncode:
+        skip(f"cannot install the onnx package: {pip.stderr.strip().splitlines()[-1:]}")
+    stamp.write_text(requirements.read_text())
+    return str(python)
+
+
+def read_table(path: pathlib.Path, columns: int) -> list[list[str]]:
+    """Rows of a tab-separated table; '#' lines are comments, the first other line is the head."""
+    lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
+    rows = [line.split("\t") for line in lines[1:]]
+    for row in rows:
+        if len(row) != columns:
+            sys.exit(f"{path}: {columns} columns expected: {row}")
+    return rows
