@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "ir/control_flow.h"
+
 namespace perfc {
 namespace {
 
@@ -23,24 +25,12 @@ bool refines(const Data* before, const Data* after) {
          });
 }
 
-/// Carried values of a loop or scan: operand slots that start them. The
-/// matching region results follow `first_result`.
-struct Carried {
-  std::size_t first_operand = 0;
-  std::size_t first_result = 0;
-  std::size_t count = 0;
-};
-
-Carried carried_values(OpId o, const Attrs& attrs, std::size_t operands) {
-  const auto non_negative = [](std::int64_t v) { return static_cast<std::size_t>(std::max<std::int64_t>(v, 0)); };
-  const std::size_t captures = std::min(operands, non_negative(attrs.int_or("captures", 0)));
-  const std::size_t own = operands - captures;
-  if (o == op("loop")) return {2, 1, own > 2 ? own - 2 : 0};
-  if (o == op("scan")) {
-    const std::size_t scanned = std::min(own, non_negative(attrs.int_or("num_scan_inputs", 0)));
-    return {0, 0, own - scanned};
-  }
-  return {};
+/// What a batched scan's body returns, with the batch axis of the initial value.
+Type with_batch_of(const Type& start, Type value) {
+  if (!value.is_tensor() || !value.ranked()) return value;
+  Shape shape{start.is_tensor() && start.ranked() && start.rank() > 0 ? start.shape()[0] : Dim::unknown()};
+  shape.insert(shape.end(), value.shape().begin(), value.shape().end());
+  return Type::tensor(value.dtype(), std::move(shape));
 }
 
 int& region_depth() {
@@ -191,12 +181,13 @@ Result<Graph> retype(const Graph& graph, const std::vector<ResultInfo>& params, 
 }
 
 bool widen_carried(OpId op, const Attrs& attrs, const Graph& body, std::vector<ResultInfo>& operands) {
-  const Carried carried = carried_values(op, attrs, operands.size());
+  const ControlLayout layout = control_layout(op, attrs, operands.size());
   bool widened = false;
-  for (std::size_t i = 0; i < carried.count; ++i) {
-    if (carried.first_result + i >= body.results().size()) break;
-    ResultInfo& start = operands[carried.first_operand + i];
-    const Type& next = body.type(body.results()[carried.first_result + i]);
+  for (std::size_t i = 0; i < layout.carried; ++i) {
+    if (layout.first_result + i >= body.results().size()) break;
+    ResultInfo& start = operands[layout.first_carried + i];
+    Type next = body.type(body.results()[layout.first_result + i]);
+    if (layout.batched) next = with_batch_of(start.type, std::move(next));
     if (!start.type || next == start.type) continue;
     Type both = join(start.type, next);
     if (!both || both == start.type) continue;
