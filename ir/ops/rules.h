@@ -92,6 +92,10 @@ void recurrent_cost(const CostContext&, OpCost&);
 
 // ir/ops/normalization.cpp: normalisation, softmax, losses
 Status batch_norm(InferContext&);
+Status instance_norm(InferContext&);
+Status group_norm(InferContext&);
+Status softmax(InferContext&);
+Status lp_norm(InferContext&);
 Status layer_norm(InferContext&);
 Status skip_layer_norm(InferContext&);
 Status embed_layer_norm(InferContext&);
