@@ -1,0 +1,26 @@
+# cmake --install: the program, the libraries, the headers by module, and a
+# package so that find_package(perfc) gives perfc::pipeline and the modules below it.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+get_property(libraries GLOBAL PROPERTY PERFC_LIBRARIES)
+get_property(modules GLOBAL PROPERTY PERFC_MODULES)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/perfc)
+
+install(TARGETS ${libraries} EXPORT perfcTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET perfc_cli)
+  install(TARGETS perfc_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+list(REMOVE_ITEM modules cli)
+foreach(module ${modules})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${module} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/perfc
+          FILES_MATCHING PATTERN "*.h")
+endforeach()
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+install(EXPORT perfcTargets NAMESPACE perfc:: DESTINATION ${package_dir})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/perfcConfig.cmake.in
+                              ${PROJECT_BINARY_DIR}/perfcConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/perfcConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/perfcConfig.cmake ${PROJECT_BINARY_DIR}/perfcConfigVersion.cmake
+        DESTINATION ${package_dir})
