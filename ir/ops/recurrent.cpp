@@ -6,77 +6,113 @@
 namespace perfc::rules {
 namespace {
 
-/// Gates per cell: i, o, f, c / z, r, h / one.
-int gates(OpId o) { return o == op("nn.gru") ? 3 : o == op("nn.rnn") ? 1 : 4; }
+/// What sets one recurrent operator apart from another.
+struct Cell {
+  std::int64_t gates;
+  std::size_t results;        ///< Y, Y_h and, for LSTM, Y_c
+  double flops_per_unit;      ///< elementwise work per hidden unit and step, see docs/macs.md
+  bool transposed;            ///< weights are [directions, in, gates·hidden] (com.microsoft)
+};
 
-Result<std::int64_t> directions(const InferContext& c) {
-  const std::string_view d = c.attrs.string_or("direction", "forward");
-  if (d == "forward" || d == "reverse") return std::int64_t{1};
-  if (d == "bidirectional") return std::int64_t{2};
-  return c.error("direction '{}' is none of forward, reverse, bidirectional", d);
+Cell cell(OpId o) {
+  if (o == op("nn.gru")) return {3, 2, 15, false};
+  if (o == op("nn.rnn")) return {1, 2, 3, false};
+  return {4, 3, 17, o == op("nn.dynamic_quantize_lstm")};
+}
+
+enum Operand : std::size_t { kX, kW, kR, kB, kLengths, kInitialH, kInitialC, kPeepholes };
+constexpr double kPeepholeFlops = 6;  ///< three products and sums per hidden unit and step
+
+bool has_cell_state(OpId o) { return o != op("nn.gru") && o != op("nn.rnn"); }
+bool batch_first(const Attrs& attrs) { return attrs.int_or("layout", 0) == 1; }
+
+/// Operand i has this shape as far as both are known.
+Status require_shape(const InferContext& c, std::size_t i, std::string_view role, const Shape& expected) {
+  if (!c.has(i)) return ok();
+  if (!require_rank(c, i, role, expected.size())) return Failure{};
+  if (!ranked(c, i)) return ok();
+  for (std::size_t d = 0; d < expected.size(); ++d) {
+    const Dim& actual = c.type(i).shape()[d];
+    if (expected[d].known() && actual.known() && expected[d] != actual) {
+      return c.error("{} must be {}, got {}", role, to_string(expected), to_string(c.type(i)));
+    }
+  }
+  return ok();
 }
 
 }  // namespace
 
-/// X [seq, batch, input], W [dirs, gates·hidden, input], R [dirs, gates·hidden,
-/// hidden]; layout 1 puts the batch first. Results Y, Y_h and, for LSTM, Y_c.
-/// com.microsoft's DynamicQuantizeLSTM holds W and R transposed.
 Status recurrent(InferContext& c) {
-  if (!require_rank(c, 0, "X", 3) || !require_rank(c, 1, "W", 3) || !require_rank(c, 2, "R", 3)) return Failure{};
-  const auto dirs = directions(c);
-  if (!dirs) return Failure{};
-  const bool transposed = c.op() == op("nn.dynamic_quantize_lstm");
-  const bool lstm = gates(c.op()) == 4;
-  const bool batch_first = c.attrs.int_or("layout", 0) != 0;
-  Dim seq, batch, input, hidden;
-  if (ranked(c, 0)) {
-    const Shape& x = c.type(0).shape();
-    seq = x[batch_first ? 1 : 0];
-    batch = x[batch_first ? 0 : 1];
-    input = x[2];
+  const Cell k = cell(c.op());
+  if (c.results() > k.results) return c.error("has {} results, at most {} exist", c.results(), k.results);
+  const std::int64_t layout = c.attrs.int_or("layout", 0);
+  if (layout != 0 && layout != 1) return c.error("layout must be 0 or 1, is {}", layout);
+  const std::string_view direction = c.attrs.string_or("direction", "forward");
+  if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
+    return c.error("unknown direction '{}'", direction);
   }
+  const Dim directions = direction == "bidirectional" ? 2 : 1;
+  if (!require_rank(c, kX, "X", 3) || !require_rank(c, kW, "W", 3) || !require_rank(c, kR, "R", 3)) {
+    return Failure{};
+  }
+  if (!require_dtype(c, kX, "X", is_float, "floating point")) return Failure{};
+
+  const auto dim = [&](std::size_t i, std::size_t d) {
+    return ranked(c, i) ? c.type(i).shape()[d] : Dim::unknown();
+  };
+  const std::size_t weight_in = k.transposed ? 1 : 2, weight_gates = k.transposed ? 2 : 1;
+  Dim hidden = dim(kR, weight_in);
   if (c.attrs.has("hidden_size")) {
-    const std::int64_t h = c.attrs.int_or("hidden_size", 0);
-    if (h <= 0) return c.error("hidden_size must be positive, is {}", h);
-    hidden = Dim(h);
-  }
-  if (ranked(c, 2)) {
-    const auto same = same_dim(c, hidden, c.type(2).shape()[transposed ? 1 : 2], "hidden_size and R");
+    const std::int64_t declared = c.attrs.int_or("hidden_size", 0);
+    if (declared < 1) return c.error("hidden_size must be positive, is {}", declared);
+    auto same = same_dim(c, hidden, declared, "hidden sizes of R and the attribute hidden_size");
     if (!same) return Failure{};
     hidden = *same;
-    const Dim& rows = c.type(2).shape()[transposed ? 2 : 1];
-    if (rows.known() && hidden.known() && !rows.is(gates(c.op()) * hidden.value())) {
-      return c.error("R has {} rows for {} gates of {}", rows.value(), gates(c.op()), hidden.value());
-    }
+  } else if (!hidden.known() && dim(kW, weight_gates).known()) {
+    hidden = trunc_div(dim(kW, weight_gates), k.gates);
   }
-  if (ranked(c, 1)) {
-    const Shape& w = c.type(1).shape();
-    if (!same_dim(c, w[0], Dim(*dirs), "W and the number of directions")) return Failure{};
-    if (!same_dim(c, w[transposed ? 1 : 2], input, "W and the input size")) return Failure{};
+  const auto input = same_dim(c, dim(kX, 2), dim(kW, weight_in), "input sizes of X and W");
+  if (!input) return Failure{};
+  const Dim gates = hidden * Dim(k.gates);
+  const Dim seq = dim(kX, batch_first(c.attrs) ? 1 : 0);
+  const Dim batch = dim(kX, batch_first(c.attrs) ? 0 : 1);
+  const auto state = [&]() -> Shape {
+    if (batch_first(c.attrs)) return {batch, directions, hidden};
+    return {directions, batch, hidden};
+  };
+
+  const auto weight = [&](const Dim& in) -> Shape {
+    if (k.transposed) return {directions, in, gates};
+    return {directions, gates, in};
+  };
+  if (!require_shape(c, kW, "W", weight(*input)) || !require_shape(c, kR, "R", weight(hidden)) ||
+      !require_shape(c, kB, "B", {directions, gates * Dim(2)}) ||
+      !require_shape(c, kLengths, "sequence_lens", {batch}) ||
+      !require_shape(c, kInitialH, "initial_h", state())) {
+    return Failure{};
   }
-  if (c.results() > (lstm ? 3u : 2u)) return c.error("has {} results, at most {} exist", c.results(), lstm ? 3 : 2);
-  const DType dtype = c.type(0).dtype();
-  const Dim d(*dirs);
-  const Type state = Type::tensor(dtype, batch_first ? Shape{batch, d, hidden} : Shape{d, batch, hidden});
-  c.set(0, Type::tensor(dtype, batch_first ? Shape{batch, seq, d, hidden} : Shape{seq, d, batch, hidden}));
-  for (std::size_t i = 1; i < c.results(); ++i) c.set(i, state);
+  if (c.has(kLengths) && !require_dtype(c, kLengths, "sequence_lens", is_index, "int32")) return Failure{};
+  if (has_cell_state(c.op()) &&
+      (!require_shape(c, kInitialC, "initial_c", state()) ||
+       !require_shape(c, kPeepholes, "P", {directions, hidden * Dim(3)}))) {
+    return Failure{};
+  }
+
+  const DType dtype = c.type(kX).dtype();
+  Shape sequence{seq, directions, batch, hidden};
+  if (batch_first(c.attrs)) sequence = {batch, seq, directions, hidden};
+  for (std::size_t i = 0; i < c.results(); ++i) c.set(i, Type::tensor(dtype, i == 0 ? sequence : state()));
   return ok();
 }
 
-/// MACs: seq · batch · directions · gates · hidden · (input + hidden).
-/// FLOPs: the gates' activations and the elementwise update of the state.
 void recurrent_cost(const CostContext& c, OpCost& cost) {
-  const bool batch_first = c.attrs().int_or("layout", 0) != 0;
-  const bool transposed = c.node().is(op("nn.dynamic_quantize_lstm"));
-  const double seq = c.dim(0, batch_first ? 1 : 0);
-  const double batch = c.dim(0, batch_first ? 0 : 1);
-  const double input = c.dim(0, 2);
-  const double dirs = c.dim(1, 0);
-  const double hidden = c.dim(2, transposed ? 1 : 2);
-  const double cells = seq * batch * dirs * hidden;
-  const int g = gates(c.node().op);
-  cost.macs = cells * g * (input + hidden);
-  cost.flops = cells * (g * 4 + 5);
+  const Cell k = cell(c.node().op);
+  if (!c.type(kX).is_static() || !c.type(kW).is_static() || !c.type(kR).is_static()) return;
+  const double steps = c.dim(kX, 0) * c.dim(kX, 1);  // sequence × batch, in either layout
+  const double hidden = c.dim(kR, k.transposed ? 1 : 2);
+  const double units = steps * c.dim(kW, 0) * hidden;
+  cost.macs = units * static_cast<double>(k.gates) * (c.dim(kX, 2) + hidden);
+  cost.flops = units * (k.flops_per_unit + (has_cell_state(c.node().op) && c.has(kPeepholes) ? kPeepholeFlops : 0));
 }
 
 }  // namespace perfc::rules
