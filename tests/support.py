@@ -18,9 +18,14 @@ def skip(why: str):
     sys.exit(SKIPPED)
 
 
+def shared_folder() -> pathlib.Path:
+    """../shared, or $PERFC_SHARED; may be absent."""
+    return pathlib.Path(os.environ.get("PERFC_SHARED", ROOT.parent / "shared"))
+
+
 def shared(*parts: str) -> pathlib.Path:
-    """A path below ../shared (or $PERFC_SHARED); skips the test where it is absent."""
-    path = pathlib.Path(os.environ.get("PERFC_SHARED", ROOT.parent / "shared")).joinpath(*parts)
+    """A path below shared_folder(); skips the test where it is absent."""
+    path = shared_folder().joinpath(*parts)
     if not path.exists():
         skip(f"{path} is not here")
     return path

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Damaged and hostile files: a diagnostic and exit code 1, within time and memory.
+
+usage: robustness_test.py [--flips N] [--seed S]    ($PERFC_BUILD: another build tree)
+
+- truncation of real files at every 1/50: refused wherever the graph is cut
+- random byte flips, seeded: imports or is refused, and what imports verifies
+- hostile.py: cycles, self-referential functions, a million nested regions, absurd
+  repeats …: refused with the right words
+Limits (CPU seconds, memory) are those of perfc_import_dump.
+"""
+import argparse
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "corpus")]
+import dump  # noqa: E402
+import hostile  # noqa: E402
+from support import BUILD, PERFC, ROOT, shared_folder  # noqa: E402
+from wire import graph_end  # noqa: E402
+
+BROKEN = ("crashed", "timeout", "memory")
+STEPS = 50
+CORPUS_SEEDS = 25
+
+
+def seeds() -> dict[str, bytes]:
+    """The example, a text model, and where ../shared is here a spread of its corpus."""
+    paths = [ROOT / "examples" / "resnet50.onnx", *sorted((HERE / "seeds").iterdir())]
+    corpus = shared_folder() / "corpus" / "onnx"
+    small = sorted(p for p in corpus.rglob("*.onnx*") if p.stat().st_size < 20_000)
+    paths += small[:: max(len(small) // CORPUS_SEEDS, 1)]
+    return {f"{i}-{p.name}": p.read_bytes() for i, p in enumerate(paths)}
+
+
+def truncated(files):
+    for name, data in files.items():
+        end = graph_end(data) if name.endswith(".onnx") else len(data)
+        for step in range(1, STEPS):
+            cut = len(data) * step // STEPS
+            expected = "" if cut < end and name.endswith(".onnx") else None
+            yield f"cut-{step:02d}-{name}", data[:cut], expected
+
+
+def flipped(files, count, random_):
+    for i in range(count):
+        name, data = random_.choice(sorted(files.items()))
+        damaged = bytearray(data)
+        for _ in range(random_.choice([1, 1, 2, 8, 64])):
+            damaged[random_.randrange(len(damaged))] = random_.randrange(256)
+        yield f"flip-{i:04d}-{name}", bytes(damaged), None
+
+
+def judge(result, expected) -> str | None:
+    if result["status"] in BROKEN:
+        return f"{result['status']}: {' '.join(result['errors'])}"
+    if result["status"] == "ok":
+        if expected is not None:
+            return "imports; it must be refused"
+        return f"the verifier says: {result['verify'][0]}" if result["verify"] else None
+    if expected and not any(expected in e for e in result["errors"]):
+        return f"{result['errors'][0]}\n    should say: {expected}"
+    return None if all("error: " in e for e in result["errors"]) else "a diagnostic without 'error: '"
+
+
+def whole_program(paths) -> list[str]:
+    """perfc itself: exit code 1, nothing on stdout, a message on stderr."""
+    problems = []
+    for path in paths:
+        done = subprocess.run([PERFC, path], capture_output=True, timeout=120)
+        if done.returncode != 1 or done.stdout or b"error: " not in done.stderr:
+            problems.append(f"perfc {path.name}: exit {done.returncode}, {len(done.stdout)} bytes on stdout, "
+                            f"stderr {done.stderr[:200]!r}")
+    return problems
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--flips", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=3)
+    args = parser.parse_args()
+    folder = BUILD / "robustness"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+
+    files = seeds()
+    cases = [*truncated(files), *flipped(files, args.flips, random.Random(args.seed)),
+             *((f"{n}.onnx", data, says) for n, (data, says) in hostile.BINARY.items()),
+             *((f"{n}.onnxtxt", text.encode(), says) for n, (text, says) in hostile.TEXT.items())]
+    expected = {}
+    for name, data, says in cases:
+        (folder / name).write_bytes(data)
+        expected[str(folder / name)] = says
+    results = dump.run(list(expected))
+    problems = [f"{pathlib.Path(r['file']).name}: {bad}" for r in results if (bad := judge(r, expected[r["file"]]))]
+    if PERFC.exists():
+        problems += whole_program(pathlib.Path(p) for p, says in expected.items()
+                                  if says is not None and not pathlib.Path(p).name.startswith(("cut", "flip")))
+    refused = sum(r["status"] == "refused" for r in results)
+    print(f"{len(results)} files: {refused} refused, {len(results) - refused} import; at most "
+          f"{max(r['rss_mib'] for r in results):.0f} MiB, {max(r['cpu_ms'] for r in results):.0f} ms")
+    for p in problems:
+        print("PROBLEM", p)
+    if not problems:
+        shutil.rmtree(folder)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
