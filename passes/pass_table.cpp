@@ -8,10 +8,13 @@ constexpr PassDef kPasses[] = {
     // name                     what it does                                                       function
     {"infer-types",             "infers every type and all propagated contents anew",              passes::infer_types},
     {"bind-shapes",             "replaces named dims by the values given with --dim",              passes::bind_shapes},
+    {"rebatch",                 "changes the batch, hard-coded shapes included",                   passes::rebatch},
     {"fold-constants",          "turns values whose contents are known into constants",            passes::fold_constants},
     {"simplify-control-flow",   "inlines the branch of an `if` whose condition is known",          passes::simplify_control_flow},
     {"eliminate-identity",      "removes operators that return their operand",                     passes::eliminate_identity},
     {"common-subexpressions",   "computes equal calls once",                                       passes::common_subexpressions},
+    {"recognise-patterns",      "replaces decomposed operators by the one they stand for",         passes::recognise_patterns},
+    {"fold-batch-norm",         "merges batch-norms into the convolution or dense before them",    passes::fold_batch_norm},
     {"eliminate-dead",          "drops what no result depends on",                                 passes::eliminate_dead},
     {"filter-operators",        "merges chains of views, orders nodes depth-first in post-order",  passes::filter_operators},
 };
@@ -20,9 +23,13 @@ constexpr PassDef kPasses[] = {
 
 std::span<const PassDef> pass_table() { return kPasses; }
 
-std::vector<std::string> default_pipeline(FoldBatchNorm) {
-  return {"bind-shapes",        "fold-constants", "simplify-control-flow",
-          "eliminate-identity", "eliminate-dead", "filter-operators"};
+std::vector<std::string> default_pipeline(FoldBatchNorm fold) {
+  std::vector<std::string> names{"bind-shapes",        "rebatch",           "fold-constants",
+                                 "simplify-control-flow", "eliminate-identity", "recognise-patterns"};
+  if (fold == FoldBatchNorm::Yes) names.emplace_back("fold-batch-norm");
+  names.emplace_back("eliminate-dead");
+  names.emplace_back("filter-operators");
+  return names;
 }
 
 }  // namespace perfc

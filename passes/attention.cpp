@@ -1,0 +1,181 @@
+#include <algorithm>
+
+#include "passes/decomposed.h"
+
+namespace perfc::passes {
+namespace {
+
+/// Follows operands from the second product up to the first, gathering what
+/// stands between. Every call on the way must have no other user.
+class AttentionMatcher {
+ public:
+  explicit AttentionMatcher(const MatchGraph& g) : g_(g) {}
+
+  bool run(NodeId root, Recognised& out) {
+    const Node& product = g_.graph.node(root);
+    if (!is_plain_product(product)) return false;
+    ValueId at = strip(product.operands[0]);
+    if (!owned(at) || !g_.node(at).is(op("nn.softmax")) || !over_last(at)) return false;
+    at = enter(at, 0);
+    if (!scores(at)) return false;
+
+    const ValueId value = product.operands[1];
+    if (!compatible(value)) return false;
+    out.op = op("nn.sdpa");
+    out.operands = {query_, key_, value};
+    if (mask_) out.operands.push_back(mask_);
+    if (scale_) out.attrs.set("scale", *scale_);
+    if (!(scaled_query_ && scaled_key_)) out.attrs.set("explicit", std::int64_t{1});
+    out.key_perm = key_perm_;
+    out.interior = interior_;
+    return true;
+  }
+
+ private:
+  static bool is_plain_product(const Node& n) {
+    const bool scaled = n.attrs.float_or("alpha", 1) != 1;
+    return n.is(op("nn.batch_matmul")) && !scaled && n.attrs.int_or("transA", 0) == 0 && n.attrs.int_or("transB", 0) == 0 &&
+           n.attrs.int_or("transBatchA", 0) == 0 && n.attrs.int_or("transBatchB", 0) == 0;
+  }
+
+  /// A call that only the one below it uses.
+  bool owned(ValueId v) const {
+    return v && v.result == 0 && g_.node(v).kind == NodeKind::Call && g_.uses[v.node] == 1 && !g_.weight[v.node];
+  }
+
+  ValueId enter(ValueId v, std::size_t operand) {
+    interior_.push_back(v.node);
+    return g_.node(v).operands[operand];
+  }
+
+  /// Goes up through calls that keep contents.
+  ValueId strip(ValueId v) {
+    while (owned(v) && (g_.node(v).is(op("copy")) || g_.node(v).is(op("nn.dropout")) || g_.node(v).is(op("cast")))) {
+      v = enter(v, 0);
+    }
+    return v;
+  }
+
+  bool over_last(ValueId v) const {
+    const std::int64_t axis = g_.node(v).attrs.int_or("axis", -1);
+    return axis == -1 || (g_.type(v).ranked() && axis + 1 == static_cast<std::int64_t>(g_.type(v).rank()));
+  }
+
+  /// Goes up through one scaling by a scalar, if there is one.
+  bool scaled(ValueId& v) {
+    if (!owned(v)) return false;
+    const Node& n = g_.node(v);
+    const bool divides = n.is(op("divide"));
+    if (!divides && !n.is(op("multiply"))) return false;
+    const std::size_t factor = g_.is_scalar(n.operands[1]) ? 1 : !divides && g_.is_scalar(n.operands[0]) ? 0 : 2;
+    if (factor == 2) return false;
+    const double value = g_.scalar_or(n.operands[factor], 0);
+    if (value == 0) {
+      scale_known_ = false;
+      scale_.reset();
+    } else if (scale_known_) {
+      scale_ = scale_.value_or(1) * (divides ? 1 / value : value);
+    }
+    v = enter(v, 1 - factor);
+    return true;
+  }
+
+  /// Whether the first product is further up from here.
+  bool leads_to_product(ValueId v) const {
+    for (int steps = 0; steps < 6 && owned(v); ++steps) {
+      const Node& n = g_.node(v);
+      if (n.is(op("nn.batch_matmul"))) return true;
+      if (n.is(op("where")) || n.is(op("add"))) return true;
+      if ((n.is(op("multiply")) || n.is(op("divide"))) && n.operands.size() == 2) {
+        v = g_.is_scalar(n.operands[0]) ? n.operands[1] : n.operands[0];
+      } else if (n.is(op("cast")) || n.is(op("copy"))) {
+        v = n.operands[0];
+      } else {
+        return false;
+      }
+    }
+    return false;
+  }
+
+  bool scores(ValueId at) {
+    for (int steps = 0; steps < 8; ++steps) {
+      at = strip(at);
+      if (scaled(at)) continue;
+      if (!owned(at)) return false;
+      const Node& n = g_.node(at);
+      if (n.is(op("nn.batch_matmul"))) return product(at);
+      if (mask_) return false;
+      if (n.is(op("add"))) {
+        const std::size_t path = leads_to_product(n.operands[0]) ? 0 : 1;
+        mask_ = n.operands[1 - path];
+        at = enter(at, path);
+      } else if (n.is(op("where"))) {
+        const std::size_t fill = g_.is_scalar(n.operands[1]) ? 1 : g_.is_scalar(n.operands[2]) ? 2 : 0;
+        if (fill == 0) return false;
+        mask_ = n.operands[0];
+        at = enter(at, 3 - fill);
+      } else {
+        return false;
+      }
+    }
+    return false;
+  }
+
+  bool product(ValueId at) {
+    const Node& n = g_.node(at);
+    if (!is_plain_product(n) || g_.is_weight(n.operands[0]) || g_.is_weight(n.operands[1])) return false;
+    interior_.push_back(at.node);
+    query_ = n.operands[0];
+    while (scaled(query_)) scaled_query_ = true;
+    key_ = n.operands[1];
+    while (scaled(key_)) scaled_key_ = true;
+
+    const Type& type = g_.type(key_);
+    if (!type.ranked() || type.rank() < 2) return false;
+    std::vector<std::int64_t> perm(type.rank());
+    for (std::size_t i = 0; i < perm.size(); ++i) perm[i] = static_cast<std::int64_t>(i);
+    if (const Node& k = g_.node(key_); k.is(op("transpose")) && k.attrs.ints_or_empty("perm").size() == perm.size()) {
+      perm = k.attrs.ints_or_empty("perm");
+      if (owned(key_)) interior_.push_back(key_.node);
+      key_ = k.operands[0];
+      while (scaled(key_)) scaled_key_ = true;
+    }
+    std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);  // (…, E, S) → (…, S, E)
+    bool identity = true;
+    for (std::size_t i = 0; i < perm.size(); ++i) identity = identity && perm[i] == static_cast<std::int64_t>(i);
+    if (!identity) key_perm_ = std::move(perm);
+    return true;
+  }
+
+  /// The same leading dims, and the extents that the products contract.
+  bool compatible(ValueId value) const {
+    const Type& q = g_.type(query_);
+    const Type& k = g_.type(key_);
+    const Type& v = g_.type(value);
+    if (!q.ranked() || !k.ranked() || !v.ranked() || q.rank() < 3 || q.rank() != k.rank() || q.rank() != v.rank()) return false;
+    if (q.dtype() != k.dtype() || q.dtype() != v.dtype()) return false;
+    const auto key_dim = [&](std::size_t i) { return k.shape()[key_perm_.empty() ? i : static_cast<std::size_t>(key_perm_[i])]; };
+    const std::size_t last = q.rank() - 1;
+    for (std::size_t i = 0; i + 1 < last; ++i) {
+      if (q.shape()[i] != key_dim(i) || q.shape()[i] != v.shape()[i]) return false;
+    }
+    return q.shape()[last] == key_dim(last) && key_dim(last - 1) == v.shape()[last - 1];
+  }
+
+  const MatchGraph& g_;
+  std::vector<NodeId> interior_;
+  ValueId query_, key_, mask_;
+  std::vector<std::int64_t> key_perm_;
+  std::optional<double> scale_;
+  bool scale_known_ = true;
+  bool scaled_query_ = false;
+  bool scaled_key_ = false;
+};
+
+}  // namespace
+
+bool recognise_attention(const MatchGraph& g, NodeId root, Recognised& out) {
+  return AttentionMatcher(g).run(root, out);
+}
+
+}  // namespace perfc::passes

@@ -1,0 +1,308 @@
+#include "passes/batch_fixes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "ir/ops/rules.h"
+
+namespace perfc::passes {
+namespace {
+
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+
+std::optional<std::size_t> normalised(std::int64_t axis, std::size_t rank) {
+  const auto r = static_cast<std::int64_t>(rank);
+  if (axis < -r || axis >= r) return std::nullopt;
+  return static_cast<std::size_t>(axis < 0 ? axis + r : axis);
+}
+
+/// Extent of a dim of a new type; 0 when it is not known.
+std::int64_t extent(const Type& type, std::size_t axis) {
+  return type.ranked() && axis < type.rank() && type.shape()[axis].known() ? type.shape()[axis].value() : 0;
+}
+
+std::optional<std::vector<std::int64_t>> static_shape(const Type& type) {
+  if (!type.is_tensor() || !type.is_static()) return std::nullopt;
+  std::vector<std::int64_t> shape;
+  for (const Dim& d : type.shape()) shape.push_back(d.value());
+  return shape;
+}
+
+Status fix_reshape(BatchedCall& c) {
+  const auto batch = c.batch_of(0);
+  if (!batch || !c.hard_coded(1)) return ok();
+  auto target = static_shape(c.old_result());
+  if (!target || !static_shape(c.old_type(0))) return ok();
+  const auto placed = place_batch(c.old_type(0).shape(), *batch, c.old_result().shape(), c.change);
+  const auto scaled = placed ? c.change.scale((*target)[placed->axis]) : std::nullopt;
+  if (!scaled) {
+    return c.error(fmt::format("{} is reshaped to {}, which mixes samples", to_string(c.old_type(0)),
+                               to_string(c.old_result())));
+  }
+  (*target)[placed->axis] = *scaled;
+  c.replace(1, *target);
+  return ok();
+}
+
+Status fix_flatten(BatchedCall& c) {
+  // Everything in one row: the batch is in the second dim, where it cannot stay.
+  const auto batch = c.batch_of(0);
+  if (batch && normalised(c.attrs.int_or("axis", 1), c.old_type(0).rank()).value_or(1) <= batch->axis) {
+    return c.error("the batch is flattened into the features");
+  }
+  return ok();
+}
+
+Status fix_squeeze(BatchedCall& c) {
+  const auto batch = c.batch_of(0);
+  const auto axes = c.hard_coded(1);
+  if (!batch || !axes) return ok();
+  for (std::int64_t axis : *axes) {
+    if (normalised(axis, c.old_type(0).rank()) == batch->axis) return c.error("the batch dim is squeezed away");
+  }
+  return ok();
+}
+
+Status fix_broadcast_to(BatchedCall& c) {
+  const auto batch = c.batch_of(0);
+  auto target = c.hard_coded(1);
+  if (!batch || !target) return ok();
+  const std::size_t rank = c.old_type(0).rank();
+  if (target->size() < rank) return ok();
+  std::int64_t& wanted = (*target)[target->size() - rank + batch->axis];
+  const std::int64_t before = extent(c.old_type(0), batch->axis);
+  if (wanted != before && wanted != 1) return c.error(fmt::format("the batch dim is expanded to {}", wanted));
+  wanted = extent(c.new_type(0), batch->axis);
+  c.replace(1, *target);
+  return ok();
+}
+
+/// Shape operands that hold every dim of the result, the batch among them.
+template <std::size_t Sizes>
+Status fix_sizes(BatchedCall& c) {
+  const auto batch = c.batch_of(0);
+  if (!batch || !c.has(Sizes)) return ok();
+  auto sizes = c.hard_coded(Sizes);
+  if (!sizes || c.attrs.has("axes") || batch->axis >= sizes->size()) return ok();
+  if ((*sizes)[batch->axis] == extent(c.old_type(0), batch->axis)) {
+    (*sizes)[batch->axis] = extent(c.new_type(0), batch->axis);
+    c.replace(Sizes, *sizes);
+  }
+  return ok();
+}
+
+Status fix_slice(BatchedCall& c) {
+  const auto batch = c.batch_of(0);
+  auto starts = c.hard_coded(1);
+  auto ends = c.hard_coded(2);
+  if (!batch || !starts || !ends || starts->size() != ends->size()) return ok();
+  const std::size_t rank = c.old_type(0).rank();
+  if (extent(c.old_result(), batch->axis) != extent(c.old_type(0), batch->axis)) return ok();
+  const auto axes = c.has(3) ? c.hard_coded(3) : std::nullopt;
+  const auto steps = c.has(4) ? c.hard_coded(4) : std::nullopt;
+  if ((c.has(3) && !axes) || (c.has(4) && !steps)) return ok();
+  for (std::size_t i = 0; i < starts->size(); ++i) {
+    const auto axis = normalised(axes && i < axes->size() ? (*axes)[i] : static_cast<std::int64_t>(i), rank);
+    if (axis != batch->axis) continue;
+    const bool forward = !steps || i >= steps->size() || (*steps)[i] > 0;
+    (*starts)[i] = forward ? 0 : kMax;
+    (*ends)[i] = forward ? kMax : kMin;
+    c.replace(1, *starts);
+    c.replace(2, *ends);
+  }
+  return ok();
+}
+
+Status fix_split(BatchedCall& c) {
+  const auto batch = c.batch_of(0);
+  if (!batch || !c.has(1) || c.node().results.size() != 1) return ok();
+  if (normalised(c.attrs.int_or("axis", 0), c.old_type(0).rank()) == batch->axis) {
+    c.replace(1, {extent(c.new_type(0), batch->axis)});
+  }
+  return ok();
+}
+
+Status fix_concatenate(BatchedCall& c) {
+  std::optional<BatchDim> batch;
+  std::int64_t before = 0;
+  std::int64_t after = 0;
+  for (std::size_t i = 0; i < c.operands.size() && !batch; ++i) {
+    batch = c.batch_of(i);
+    if (!batch) continue;
+    before = extent(c.old_type(i), batch->axis);
+    after = extent(c.new_type(i), batch->axis);
+  }
+  if (!batch) return ok();
+  if (normalised(c.attrs.int_or("axis", 0), c.old_result().rank()) == batch->axis) return ok();
+  for (std::size_t i = 0; i < c.operands.size(); ++i) {
+    if (c.batch_of(i) || extent(c.old_type(i), batch->axis) != before) continue;
+    if (!c.fit(i, batch->axis, after)) return Failure{};
+  }
+  return ok();
+}
+
+/// Operands that meet dim by dim, aligned at the last one. Those with extent 1
+/// broadcast; those made for the old batch are repeated.
+Status fix_broadcast(BatchedCall& c, std::size_t ignored_dims) {
+  for (std::size_t i = 0; i < c.operands.size(); ++i) {
+    const auto batch = c.batch_of(i);
+    if (!batch) continue;
+    const std::size_t from_end = c.old_type(i).rank() - batch->axis;
+    if (from_end <= ignored_dims) continue;
+    const std::int64_t before = extent(c.old_type(i), batch->axis);
+    if (before == 1) continue;
+    for (std::size_t j = 0; j < c.operands.size(); ++j) {
+      if (j == i || !c.has(j) || c.batch_of(j) || c.old_type(j).rank() < from_end) continue;
+      const std::size_t axis = c.old_type(j).rank() - from_end;
+      if (extent(c.old_type(j), axis) != before) continue;
+      if (!c.fit(j, axis, extent(c.new_type(i), batch->axis))) return Failure{};
+    }
+  }
+  return ok();
+}
+Status fix_elementwise(BatchedCall& c) { return fix_broadcast(c, 0); }
+Status fix_matmul(BatchedCall& c) { return fix_broadcast(c, 2); }
+
+/// Index tensors of the data's rank, element by element (gather, scatter).
+Status fix_indices(BatchedCall& c) {
+  std::optional<BatchDim> batch;
+  std::int64_t before = 0;
+  std::int64_t after = 0;
+  for (std::size_t i = 0; i < c.operands.size() && !batch; ++i) {
+    batch = c.batch_of(i);
+    if (!batch) continue;
+    before = extent(c.old_type(i), batch->axis);
+    after = extent(c.new_type(i), batch->axis);
+  }
+  if (!batch || normalised(c.attrs.int_or("axis", 0), c.old_type(0).rank()) == batch->axis) return ok();
+  for (std::size_t i = 0; i < c.operands.size(); ++i) {
+    if (!c.has(i) || c.batch_of(i) || extent(c.old_type(i), batch->axis) != before) continue;
+    if (!c.fit(i, batch->axis, after)) return Failure{};
+  }
+  return ok();
+}
+
+/// Updates of every sample need a place of their own in the data.
+Status fix_scatter_nd(BatchedCall& c) {
+  const auto batch = c.batch_of(2);
+  if (!batch || c.batch_of(0) || c.old_type(0).rank() == 0) return ok();
+  const std::size_t axis = batch->axis < c.old_type(0).rank() ? batch->axis : 0;
+  if (extent(c.old_type(0), axis) != extent(c.old_type(2), batch->axis)) return ok();
+  return c.fit(0, axis, extent(c.new_type(2), batch->axis));
+}
+
+/// Lengths and initial states of a recurrent layer, one per sample.
+Status fix_recurrent(BatchedCall& c) {
+  const auto batch = c.batch_of(0);
+  const std::size_t batch_axis = c.attrs.int_or("layout", 0) == 0 ? 1 : 0;
+  if (!batch || batch->axis != batch_axis) return ok();
+  const std::int64_t before = extent(c.old_type(0), batch_axis);
+  const std::int64_t after = extent(c.new_type(0), batch_axis);
+  for (std::size_t i = 4; i < c.operands.size() && i <= 6; ++i) {
+    const std::size_t axis = i == 4 ? 0 : batch_axis;
+    if (!c.has(i) || c.batch_of(i) || extent(c.old_type(i), axis) != before) continue;
+    if (!c.fit(i, axis, after)) return Failure{};
+  }
+  return ok();
+}
+
+struct Fix {
+  OpId op;
+  Status (*apply)(BatchedCall&);
+};
+
+constexpr Fix kFixes[] = {
+    {op("reshape"), fix_reshape},
+    {op("nn.batch_flatten"), fix_flatten},
+    {op("squeeze"), fix_squeeze},
+    {op("broadcast_to"), fix_broadcast_to},
+    {op("image.resize2d"), fix_sizes<3>},
+    {op("center_crop_pad"), fix_sizes<1>},
+    {op("image.affine_grid"), fix_sizes<1>},
+    {op("strided_slice"), fix_slice},
+    {op("split"), fix_split},
+    {op("concatenate"), fix_concatenate},
+    {op("nn.batch_matmul"), fix_matmul},
+    {op("gather"), fix_indices},
+    {op("scatter_elements"), fix_indices},
+    {op("scatter_nd"), fix_scatter_nd},
+    {op("nn.lstm"), fix_recurrent},
+    {op("nn.gru"), fix_recurrent},
+    {op("nn.rnn"), fix_recurrent},
+};
+
+}  // namespace
+
+BatchDims::BatchDims(const Graph& graph) {
+  std::uint32_t total = 0;
+  for (const Node& n : graph.nodes()) {
+    first_.push_back(total);
+    total += static_cast<std::uint32_t>(n.results.size());
+  }
+  dims_.resize(total);
+}
+
+std::optional<std::vector<std::int64_t>> BatchedCall::hard_coded(std::size_t i) const {
+  if (!has(i)) return std::nullopt;
+  const Data* before = graph().data(node().operands[i]);
+  const Data* after = rewriter.builder().data(operands[i]);
+  if (!before || !after || !before->ints() || !before->fully_known() || !(*before == *after)) return std::nullopt;
+  std::vector<std::int64_t> values;
+  for (const SymInt& s : *before->ints()) values.push_back(s.value());
+  return values;
+}
+
+void BatchedCall::replace(std::size_t i, const std::vector<std::int64_t>& contents) {
+  operands[i] = rewriter.builder().constant(int64_vector(contents), graph().node(node().operands[i]).name, node().loc);
+}
+
+Status BatchedCall::fit(std::size_t i, std::size_t axis, std::int64_t extent) {
+  const Type& type = new_type(i);
+  const auto shape = static_shape(type);
+  if (!shape || axis >= shape->size() || (*shape)[axis] <= 0) {
+    return error(fmt::format("operand {} of type {} was made for the old batch", i, to_string(type)));
+  }
+  const std::int64_t before = (*shape)[axis];
+  if (before == extent) return ok();
+  GraphBuilder& b = rewriter.builder();
+  CallSpec call{.name = node().name, .loc = node().loc};
+  if (before == 1 || extent % before == 0) {
+    call.op = before == 1 ? op("broadcast_to") : op("tile");
+    std::vector<std::int64_t> target = before == 1 ? *shape : std::vector<std::int64_t>(shape->size(), 1);
+    target[axis] = extent / before;
+    call.operands = {operands[i], b.constant(int64_vector(target))};
+  } else if (extent < before) {
+    call.op = op("strided_slice");
+    call.operands = {operands[i], b.constant(int64_vector({0})), b.constant(int64_vector({extent})),
+                     b.constant(int64_vector({static_cast<std::int64_t>(axis)}))};
+  } else {
+    return error(fmt::format("operand {} holds {} entries for the batch, which do not repeat to {}", i, before, extent));
+  }
+  auto value = b.value(std::move(call));
+  if (!value) return Failure{};
+  operands[i] = *value;
+  return ok();
+}
+
+Failure BatchedCall::error(const std::string& reason) const {
+  const Node& n = node();
+  return rewriter.builder().diagnostics().error(
+      n.loc, n.name,
+      fmt::format("{}: cannot change the batch from {} to {}: {}", def(n.op).name, change.from, change.to, reason));
+}
+
+Status fix_for_batch(BatchedCall& call) {
+  const Node& n = call.node();
+  for (const Fix& fix : kFixes) {
+    if (n.op == fix.op) return fix.apply(call);
+  }
+  const InferFn infer = def(n.op).infer;
+  const bool meets = infer == rules::broadcast || infer == rules::compare || infer == rules::where ||
+                     infer == rules::prelu;
+  return meets ? fix_elementwise(call) : ok();
+}
+
+}  // namespace perfc::passes

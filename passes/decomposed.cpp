@@ -1,0 +1,285 @@
+#include "passes/decomposed.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace perfc::passes {
+namespace {
+
+// ---- What patterns do not see: attributes, axes, shapes of weights
+
+/// Axes of a reduction, normalised and sorted; nothing when they are not known
+/// or the reduced dims are dropped.
+std::optional<std::vector<std::int64_t>> kept_axes(const MatchGraph& g, ValueId reduction) {
+  const Node& n = g.node(reduction);
+  const Type& type = g.type(n.operands[0]);
+  if (!type.ranked() || n.attrs.int_or("keepdims", 1) != 1 || n.operands.size() < 2 || !n.operands[1]) return std::nullopt;
+  const Data* data = g.graph.data(n.operands[1]);
+  if (!data || !data->ints() || !data->fully_known() || data->size() == 0) return std::nullopt;
+  const auto rank = static_cast<std::int64_t>(type.rank());
+  std::vector<std::int64_t> axes;
+  for (const SymInt& s : *data->ints()) axes.push_back(s.value() < 0 ? s.value() + rank : s.value());
+  std::sort(axes.begin(), axes.end());
+  if (axes.front() < 0 || axes.back() >= rank) return std::nullopt;
+  return axes;
+}
+
+/// Trailing axes without a gap: what layer norms work on.
+bool trailing(const std::vector<std::int64_t>& axes, std::size_t rank) {
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (axes[axes.size() - 1 - i] != static_cast<std::int64_t>(rank - 1 - i)) return false;
+  }
+  return true;
+}
+
+/// A weight with one element per position of the normalised dims.
+bool covers(const MatchGraph& g, ValueId weight, ValueId x, std::int64_t first_axis) {
+  if (!g.is_weight(weight) || !g.type(weight).is_static()) return false;
+  std::int64_t count = 1;
+  const Shape& shape = g.type(x).shape();
+  for (std::size_t i = static_cast<std::size_t>(first_axis); i < shape.size(); ++i) {
+    if (!shape[i].known() || __builtin_mul_overflow(count, shape[i].value(), &count)) return false;
+  }
+  return g.type(weight).elements() == count;
+}
+
+/// A weight with one element per channel, aligned with dim 1 of x.
+bool per_channel(const MatchGraph& g, ValueId weight, ValueId x) {
+  const Type& type = g.type(weight);
+  const Type& data = g.type(x);
+  if (!g.is_weight(weight) || !type.is_static() || !data.ranked() || data.rank() < 2 || !data.shape()[1].known()) return false;
+  const std::int64_t channels = data.shape()[1].value();
+  if (type.elements() != channels) return false;
+  const std::size_t channel_dim = data.rank() - 1;  // counted from the end: 1 is the last
+  return type.rank() >= channel_dim && type.shape()[type.rank() - channel_dim].is(channels);
+}
+
+bool plain(const MatchGraph&, const Match&, Attrs&) { return true; }
+
+bool layer_norm(const MatchGraph& g, const Match& m, Attrs& attrs) {
+  const auto mean_axes = kept_axes(g, m["mean"]);
+  const auto variance_axes = kept_axes(g, m["variance"]);
+  if (!mean_axes || mean_axes != variance_axes || !g.is_scalar(m["epsilon"])) return false;
+  if (!trailing(*mean_axes, g.type(m["x"]).rank()) || !covers(g, m["gamma"], m["x"], mean_axes->front()) ||
+      !covers(g, m["beta"], m["x"], mean_axes->front())) {
+    return false;
+  }
+  attrs.set("axis", mean_axes->front());
+  attrs.set("epsilon", g.scalar_or(m["epsilon"], 1e-5));
+  return true;
+}
+
+bool mean_variance_norm(const MatchGraph& g, const Match& m, Attrs& attrs) {
+  const auto mean_axes = kept_axes(g, m["mean"]);
+  if (!mean_axes || mean_axes != kept_axes(g, m["variance"]) || !g.is_scalar(m["epsilon"])) return false;
+  attrs.set("axes", *mean_axes);
+  return true;
+}
+
+bool rms_norm(const MatchGraph& g, const Match& m, Attrs& attrs) {
+  const auto axes = kept_axes(g, m["square"]);
+  if (!axes || !g.is_scalar(m["epsilon"]) || !trailing(*axes, g.type(m["x"]).rank()) ||
+      !covers(g, m["gamma"], m["x"], axes->front())) {
+    return false;
+  }
+  attrs.set("axis", axes->front());
+  attrs.set("epsilon", g.scalar_or(m["epsilon"], 1e-5));
+  return true;
+}
+
+bool group_norm(const MatchGraph& g, const Match& m, Attrs& attrs) {
+  const Type& grouped = g.type(m["grouped"]);
+  const auto groups = g.type(m["ones"]).elements();
+  if (!groups || !grouped.ranked() || grouped.rank() < 3 || !grouped.shape()[1].is(*groups)) return false;
+  const Data* ones = g.graph.data(m["ones"]);
+  if (ones && ones->floats() && std::any_of(ones->floats()->begin(), ones->floats()->end(), [](double x) { return x != 1; })) {
+    return false;
+  }
+  if (!g.is_weight(m["ones"]) || !g.is_weight(m["zeros"]) || !per_channel(g, m["gamma"], m["x"]) ||
+      !per_channel(g, m["beta"], m["x"])) {
+    return false;
+  }
+  attrs.set("num_groups", *groups);
+  attrs.set("epsilon", g.node(m["norm"]).attrs.float_or("epsilon", 1e-5));
+  return true;
+}
+
+bool batch_norm(const MatchGraph& g, const Match& m, Attrs& attrs) {
+  for (const char* name : {"gamma", "beta", "mean", "variance"}) {
+    if (!per_channel(g, m[name], m["x"])) return false;
+  }
+  if (!g.is_scalar(m["epsilon"])) return false;
+  attrs.set("epsilon", g.scalar_or(m["epsilon"], 1e-5));
+  return true;
+}
+
+bool l2_normalize(const MatchGraph& g, const Match& m, Attrs& attrs) {
+  const auto axes = kept_axes(g, m["norm"]);
+  if (!axes || axes->size() != 1) return false;
+  attrs.set("axis", axes->front());
+  attrs.set("p", std::int64_t{2});
+  return true;
+}
+
+bool softmax(const MatchGraph& g, const Match& m, Attrs& attrs) {
+  const auto axes = kept_axes(g, m["max"]);
+  if (!axes || axes->size() != 1 || axes != kept_axes(g, m["sum"])) return false;
+  attrs.set("axis", axes->front());
+  return true;
+}
+
+bool hard_swish(const MatchGraph& g, const Match& m, Attrs&) {
+  if (!m["gate"]) return true;
+  const Attrs& attrs = g.node(m["gate"]).attrs;
+  return std::abs(attrs.float_or("alpha", 0.2) - 1.0 / 6) < 1e-4 && std::abs(attrs.float_or("beta", 0.5) - 0.5) < 1e-4;
+}
+
+bool hard_sigmoid(const MatchGraph&, const Match&, Attrs& attrs) {
+  attrs.set("alpha", 1.0 / 6);
+  attrs.set("beta", 0.5);
+  return true;
+}
+
+constexpr DecomposedOp kDecomposed[] = {
+    // Ba et al. 2016, eq. 4; the second form multiplies the scale into the inverse deviation first
+    {"nn.layer_norm", "x gamma beta", layer_norm, 1, R"(
+        %mean = mean(%x, %axes)
+        %centred = subtract(%x, %mean)
+        %variance = mean({multiply(%centred, %centred) | power(%centred, 2)}, %axes2)
+        %deviation = {sqrt(add(%variance, %epsilon)) | power(add(%variance, %epsilon), 0.5)}
+        %inverse = {reciprocal(%deviation) | divide(1, %deviation) | power(add(%variance, %epsilon), -0.5)}
+        add(multiply({divide(%centred, %deviation) | multiply(%centred, %inverse)}, %gamma), %beta))"},
+    {"nn.layer_norm", "x gamma beta", layer_norm, 1, R"(
+        %mean = mean(%x, %axes)
+        %centred = subtract(%x, %mean)
+        %variance = mean({multiply(%centred, %centred) | power(%centred, 2)}, %axes2)
+        %deviation = sqrt(add(%variance, %epsilon))
+        %inverse = {reciprocal(%deviation) | divide(1, %deviation)}
+        %scale = multiply(%inverse, %gamma)
+        add(multiply(%x, %scale), subtract(%beta, multiply(%mean, %scale))))"},
+    // Wu and He 2018: instances of a reshape to (N, groups, …), then scale and shift per channel
+    {"nn.group_norm", "x gamma beta", group_norm, 1, R"(
+        %grouped = reshape(%x, %shape)
+        %norm = nn.instance_norm(%grouped, %ones, %zeros)
+        add(multiply(reshape(%norm, %shape2), %gamma), %beta))"},
+    // Ioffe and Szegedy 2015 with the running statistics
+    {"nn.batch_norm", "x gamma beta mean variance", batch_norm, 1, R"(
+        %deviation = sqrt(add(%variance, %epsilon))
+        add(multiply(divide(subtract(%x, %mean), %deviation), %gamma), %beta))"},
+    {"nn.batch_norm", "x gamma beta mean variance", batch_norm, 1, R"(
+        %deviation = sqrt(add(%variance, %epsilon))
+        %inverse = {reciprocal(%deviation) | divide(1, %deviation)}
+        %scale = {multiply(%inverse, %gamma) | divide(%gamma, %deviation)}
+        add(multiply(%x, %scale), subtract(%beta, multiply(%mean, %scale))))"},
+    // Zhang and Sennrich 2019, eq. 4
+    {"nn.rms_norm", "x gamma", rms_norm, 1, R"(
+        %square = mean({multiply(%x, %x) | power(%x, 2)}, %axes)
+        %root = {sqrt(add(%square, %epsilon)) | power(add(%square, %epsilon), 0.5)}
+        %inverse = {reciprocal(%root) | divide(1, %root) | power(add(%square, %epsilon), -0.5)}
+        multiply({divide(%x, %root) | multiply(%x, %inverse)}, %gamma))"},
+    {"nn.mean_variance_norm", "x", mean_variance_norm, SIZE_MAX, R"(
+        %mean = mean(%x, %axes)
+        %centred = subtract(%x, %mean)
+        %variance = mean({multiply(%centred, %centred) | power(%centred, 2)}, %axes2)
+        %deviation = {sqrt(add(%variance, %epsilon)) | power(add(%variance, %epsilon), 0.5)}
+        %inverse = {reciprocal(%deviation) | divide(1, %deviation) | power(add(%variance, %epsilon), -0.5)}
+        {divide(%centred, %deviation) | multiply(%centred, %inverse)})"},
+    {"nn.l2_normalize", "x", l2_normalize, SIZE_MAX, R"(
+        %norm = reduce_l2(%x, %axes)
+        %bounded = {%norm | clip(%norm, %low) | maximum(%norm, %low)}
+        divide(%x, {%bounded | broadcast_to(%bounded, %shape)}))"},
+    // Hendrycks and Gimpel 2016: exact, then the tanh and the sigmoid approximation
+    {"nn.gelu", "x", plain, SIZE_MAX, R"(
+        %gate = add(erf({divide(%x, 1.41421356) | multiply(%x, 0.70710678)}), 1)
+        {multiply(multiply(%x, %gate), 0.5) | multiply(multiply(%x, 0.5), %gate) | multiply(%x, multiply(%gate, 0.5))
+         | multiply(%x, divide(%gate, 2)) | divide(multiply(%x, %gate), 2) | multiply(divide(%x, 2), %gate)})"},
+    {"nn.fast_gelu", "x", plain, SIZE_MAX, R"(
+        %cube = {power(%x, 3) | multiply(multiply(%x, %x), %x)}
+        %inner = {multiply(add(%x, {multiply(%cube, 0.044715) | multiply(multiply(multiply(%x, 0.044715), %x), %x)}), 0.79788456)
+                  | multiply(multiply(%x, 0.79788456), add(multiply(multiply(%x, 0.044715), %x), 1))
+                  | multiply(multiply(%x, 0.79788456), add(multiply(multiply(%x, %x), 0.044715), 1))}
+        %gate = add(tanh(%inner), 1)
+        {multiply(multiply(%x, %gate), 0.5) | multiply(multiply(%x, 0.5), %gate) | multiply(%x, multiply(%gate, 0.5))})"},
+    {"nn.quick_gelu", "x", plain, SIZE_MAX, "multiply(%x, sigmoid(multiply(%x, 1.702)))"},
+    {"nn.silu", "x", plain, SIZE_MAX, "{multiply(%x, sigmoid(%x)) | divide(%x, add(exp(negative(%x)), 1))}"},
+    // Misra 2019
+    {"nn.mish", "x", plain, SIZE_MAX, "multiply(%x, tanh({nn.softplus(%x) | log(add(exp(%x), 1))}))"},
+    {"nn.softplus", "x", plain, SIZE_MAX, "log(add(exp(%x), 1))"},
+    // Howard et al. 2019, section 5.2
+    {"nn.hard_swish", "x", hard_swish, SIZE_MAX, R"(
+        %gate = nn.hard_sigmoid(%x)
+        multiply(%x, %gate))"},
+    {"nn.hard_swish", "x", plain, SIZE_MAX, R"(
+        %bounded = clip(add(%x, 3), 0, 6)
+        {divide(multiply(%x, %bounded), 6) | multiply(multiply(%x, %bounded), 0.16666667)
+         | multiply(%x, divide(%bounded, 6)) | multiply(%x, multiply(%bounded, 0.16666667))})"},
+    {"nn.hard_sigmoid", "x", hard_sigmoid, SIZE_MAX, R"(
+        %bounded = clip(add(%x, 3), 0, 6)
+        {divide(%bounded, 6) | multiply(%bounded, 0.16666667)})"},
+    {"nn.softmax", "x", softmax, SIZE_MAX, R"(
+        %max = max(%x, %axes)
+        %exp = exp(subtract(%x, %max))
+        %sum = sum_axes(%exp, %axes2)
+        divide(%exp, %sum))"},
+    {"nn.relu", "x", plain, SIZE_MAX, "{maximum(%x, 0) | maximum(0, %x)}"},
+};
+
+std::vector<std::string_view> words(std::string_view text) {
+  std::vector<std::string_view> out;
+  while (!text.empty()) {
+    const std::size_t space = std::min(text.find(' '), text.size());
+    out.push_back(text.substr(0, space));
+    text.remove_prefix(std::min(space + 1, text.size()));
+  }
+  return out;
+}
+
+/// A match must not change what users of the root see.
+bool keeps_type(const MatchGraph& g, NodeId root, ValueId x) { return g.graph.type({root, 0}) == g.type(x); }
+
+}  // namespace
+
+std::span<const DecomposedOp> decomposed_ops() { return kDecomposed; }
+
+Decompositions::Decompositions() : by_root_(kOpCount) {
+  for (const DecomposedOp& row : kDecomposed) rows_.push_back({&row, Pattern(row.pattern)});
+  for (const Row& row : rows_) {
+    std::vector<OpId> roots = row.pattern.roots();
+    std::sort(roots.begin(), roots.end());
+    roots.erase(std::unique(roots.begin(), roots.end()), roots.end());
+    for (OpId root : roots) by_root_[root.index].push_back(&row);
+  }
+}
+
+std::vector<std::pair<NodeId, Recognised>> Decompositions::find(const MatchGraph& g) const {
+  std::vector<std::pair<NodeId, Recognised>> found;
+  std::vector<bool> taken(g.graph.size(), false);
+  const auto take = [&](NodeId root, Recognised r) {
+    if (std::any_of(r.interior.begin(), r.interior.end(), [&](NodeId id) { return taken[id]; })) return;
+    taken[root] = true;
+    for (NodeId id : r.interior) taken[id] = true;
+    found.emplace_back(root, std::move(r));
+  };
+  // From the results backwards: the last call of the largest pattern comes first.
+  for (NodeId id = static_cast<NodeId>(g.graph.size()); id-- > 0;) {
+    const Node& n = g.graph.node(id);
+    if (n.kind != NodeKind::Call || taken[id] || n.results.size() != 1 || g.weight[id]) continue;
+    if (Recognised attention; n.is(op("nn.batch_matmul")) && recognise_attention(g, id, attention)) {
+      take(id, std::move(attention));
+      continue;
+    }
+    for (const Row* row : by_root_[n.op.index]) {
+      Match match;
+      Attrs attrs;
+      if (!row->pattern.match(g, id, match) || !keeps_type(g, id, match["x"]) || !row->op->accept(g, match, attrs)) continue;
+      Recognised r{.op = *find_op(row->op->op), .attrs = std::move(attrs), .vectors_from = row->op->vectors_from,
+                   .interior = std::move(match.interior)};
+      for (std::string_view name : words(row->op->operands)) r.operands.push_back(match[name]);
+      take(id, std::move(r));
+      break;
+    }
+  }
+  return found;
+}
+
+}  // namespace perfc::passes

@@ -1,0 +1,55 @@
+#pragma once
+/// Operators that exporters write out as several: the table of patterns, and
+/// attention, whose spellings are too many for one.
+#include <cstdint>
+#include <span>
+
+#include "passes/pattern.h"
+
+namespace perfc::passes {
+
+/// One operator to put in place of a match.
+struct Recognised {
+  OpId op;
+  std::vector<ValueId> operands;      ///< of the old graph
+  Attrs attrs;
+  /// Operands from this one on are per-channel weights and become vectors.
+  std::size_t vectors_from = SIZE_MAX;
+  /// nn.sdpa: the keys are operand 1 with this permutation applied; empty: as they are.
+  std::vector<std::int64_t> key_perm;
+  std::vector<NodeId> interior;       ///< calls that go away besides the root
+};
+
+/// A row of the table. `accept` looks at attributes and types, which patterns
+/// do not, and sets the attributes of the new call.
+struct DecomposedOp {
+  std::string_view op;
+  std::string_view operands;          ///< names of the pattern, space-separated
+  bool (*accept)(const MatchGraph&, const Match&, Attrs&);
+  std::size_t vectors_from;
+  std::string_view pattern;
+};
+std::span<const DecomposedOp> decomposed_ops();
+
+/// softmax(q·kᵀ·scale + mask)·v with its root, the second product, at `root`.
+/// Scales may stand on q, on k, on the scores or on several of them; the mask
+/// may be missing; casts, copies and dropout may stand between.
+bool recognise_attention(const MatchGraph&, NodeId root, Recognised&);
+
+/// The calls of a graph that stand for one operator each, by root. Every node
+/// is part of one at most; larger patterns go first.
+class Decompositions {
+ public:
+  Decompositions();
+  std::vector<std::pair<NodeId, Recognised>> find(const MatchGraph&) const;
+
+ private:
+  struct Row {
+    const DecomposedOp* op;
+    Pattern pattern;
+  };
+  std::vector<Row> rows_;
+  std::vector<std::vector<const Row*>> by_root_;   // by operator
+};
+
+}  // namespace perfc::passes

@@ -1,0 +1,106 @@
+#include <algorithm>
+
+#include "passes/passes.h"
+
+namespace perfc::passes {
+namespace {
+
+bool is_product(const Node& n) {
+  return n.is(op("nn.conv1d")) || n.is(op("nn.conv2d")) || n.is(op("nn.conv3d")) || n.is(op("nn.dense")) ||
+         n.is(op("nn.conv1d_transpose")) || n.is(op("nn.conv2d_transpose")) || n.is(op("nn.conv3d_transpose"));
+}
+
+/// A batch-norm that can go, with what it goes into.
+struct Fold {
+  NodeId product = ValueId::kNone;    ///< convolution or dense
+  NodeId bias_add = ValueId::kNone;   ///< between the two; may be missing
+};
+
+class Folder {
+ public:
+  Folder(const Graph& graph, Diagnostics& diags)
+      : graph_(graph), uses_(graph.use_counts()), weight_(graph.weight_only()), rewriter_(graph, diags) {}
+
+  Result<Graph> run() {
+    std::vector<Fold> folds(graph_.size());
+    std::vector<bool> gone(graph_.size(), false);
+    for (NodeId id = 0; id < graph_.size(); ++id) {
+      folds[id] = find(id);
+      if (folds[id].product == ValueId::kNone) continue;
+      gone[folds[id].product] = true;
+      if (folds[id].bias_add != ValueId::kNone) gone[folds[id].bias_add] = true;
+    }
+    for (NodeId id = 0; id < graph_.size(); ++id) {
+      if (gone[id]) continue;
+      const Status status = folds[id].product == ValueId::kNone ? rewriter_.copy(id) : fold(id, folds[id]);
+      if (!status) return Failure{};
+    }
+    return rewriter_.finish();
+  }
+
+ private:
+  bool only_use(ValueId v) const { return v.result == 0 && uses_[v.node] == 1; }
+
+  Fold find(NodeId id) const {
+    const Node& norm = graph_.node(id);
+    if (!norm.is(op("nn.batch_norm")) || norm.results.size() != 1 || norm.attrs.int_or("training_mode", 0) != 0) return {};
+    for (std::size_t i = 1; i < norm.operands.size(); ++i) {
+      if (!norm.operands[i] || !weight_[norm.operands[i].node]) return {};
+    }
+    Fold fold;
+    ValueId x = norm.operands[0];
+    if (graph_.node(x).is(op("nn.bias_add")) && only_use(x) && graph_.node(x).operands.size() == 2 &&
+        weight_[graph_.node(x).operands[1].node]) {
+      fold.bias_add = x.node;
+      x = graph_.node(x).operands[0];
+    }
+    const Node& product = graph_.node(x);
+    // The norm runs along dim 1: of a dense, that is the features of a matrix only.
+    const bool same_channels = !product.is(op("nn.dense")) || (graph_.type(x).ranked() && graph_.type(x).rank() == 2);
+    if (!is_product(product) || !only_use(x) || !same_channels || product.operands.size() < 2) return {};
+    if (graph_.node(product.operands[1]).kind != NodeKind::Constant) return {};
+    if (product.operands.size() > 2 && product.operands[2] && !weight_[product.operands[2].node]) return {};
+    fold.product = x.node;
+    return fold;
+  }
+
+  /// A weight of the same type with contents that were not computed.
+  ValueId recomputed(ValueId weight) {
+    const Node& n = graph_.node(weight);
+    return rewriter_.builder().constant({graph_.type(weight), nullptr}, n.name, n.loc);
+  }
+
+  Status fold(NodeId id, const Fold& fold) {
+    const Node& norm = graph_.node(id);
+    const Node& product = graph_.node(fold.product);
+    auto scaled = rewriter_.builder().value({.op = product.op,
+                                             .operands = {rewriter_[product.operands[0]], recomputed(product.operands[1])},
+                                             .attrs = product.attrs,
+                                             .declared = {product.results[0].type},
+                                             .name = product.name,
+                                             .loc = product.loc});
+    if (!scaled) return Failure{};
+    auto shifted = rewriter_.builder().value({.op = op("nn.bias_add"),
+                                              .operands = {*scaled, recomputed(norm.operands[2])},
+                                              .attrs = {{"axis", std::int64_t{1}}},
+                                              .declared = {norm.results[0].type},
+                                              .name = norm.name,
+                                              .loc = norm.loc});
+    if (!shifted) return Failure{};
+    rewriter_.map({id, 0}, *shifted);
+    return ok();
+  }
+
+  const Graph& graph_;
+  const std::vector<std::uint32_t> uses_;
+  const std::vector<bool> weight_;
+  Rewriter rewriter_;
+};
+
+}  // namespace
+
+Result<Graph> fold_batch_norm(const Graph& graph, const PassOptions&, Diagnostics& diags) {
+  return for_each_region(graph, diags, [&](const Graph& g) { return Folder(g, diags).run(); });
+}
+
+}  // namespace perfc::passes

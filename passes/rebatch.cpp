@@ -1,0 +1,237 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ir/infer_context.h"
+#include "passes/batch_fixes.h"
+#include "passes/passes.h"
+
+namespace perfc::passes {
+namespace {
+
+/// Rebuilds one flat graph for another batch and checks what came out.
+class Rebatcher {
+ public:
+  Rebatcher(const Graph& graph, const BatchChange& change, Diagnostics& diags)
+      : graph_(graph), change_(change), diags_(diags), rewriter_(graph, diags), batch_(graph),
+        sampled_(graph.size(), false) {}
+
+  Result<Graph> run(const std::vector<ResultInfo>& params) {
+    for (std::size_t i = 0; i < params.size(); ++i) rewriter_.retype_param(i, params[i]);
+    for (NodeId id = 0; id < graph_.size(); ++id) {
+      if (!add(id) || !locate_batch(id)) return Failure{};
+    }
+    std::vector<ValueId> replaced;
+    for (NodeId id = 0; id < graph_.size(); ++id) {
+      replaced.push_back(graph_.node(id).results.empty() ? ValueId{} : rewriter_[{id, 0}]);
+    }
+    Graph after = rewriter_.finish();
+    if (!check_work(after, replaced) || !check_results(after)) return Failure{};
+    return after;
+  }
+
+ private:
+  Status add(NodeId id) {
+    const Node& n = graph_.node(id);
+    if (n.kind != NodeKind::Call) return rewriter_.copy(id);
+    BatchedCall call{rewriter_, batch_, change_, id, rewriter_.operands(id), n.attrs};
+    bool touched = false;
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+      touched = touched || !rewriter_.refines(n.operands[i], call.operands[i]);
+    }
+    if (!touched) return rewriter_.copy(id);
+    if (!fix_for_batch(call)) return Failure{};
+    if (!(n.regions.empty() ? rewriter_.copy_declared(id, call.operands, call.attrs, declared(n))
+                            : add_with_regions(call))) {
+      diags_.note(n.loc, n.name, fmt::format("while changing the batch from {} to {}", change_.from, change_.to));
+      return Failure{};
+    }
+    return ok();
+  }
+
+  /// Opaque calls have no rule: their declared results follow the batch in front.
+  std::vector<Type> declared(const Node& n) const {
+    std::vector<Type> types;
+    if (def(n.op).category != Category::Opaque) return types;
+    for (const ResultInfo& r : n.results) {
+      Type type = r.type;
+      if (type.kind() == TypeKind::Tensor && type.ranked() && type.rank() > 0 && type.shape()[0].is(change_.from)) {
+        Shape shape = type.shape();
+        shape[0] = change_.to;
+        type = Type::tensor(type.dtype(), std::move(shape));
+      }
+      types.push_back(std::move(type));
+    }
+    return types;
+  }
+
+  /// Bodies hold hard-coded shapes too.
+  Status add_with_regions(BatchedCall& call) {
+    const Node& n = call.node();
+    std::vector<ResultInfo> infos;
+    for (ValueId v : call.operands) {
+      infos.push_back(v ? ResultInfo{rewriter_.builder().type(v), rewriter_.builder().data_ref(v)} : ResultInfo{});
+    }
+    std::vector<GraphRef> regions;
+    for (std::size_t i = 0; i < n.regions.size(); ++i) {
+      const auto params = region_params(n.op, call.attrs, i, infos, n.regions[i]->params().size());
+      auto body = Rebatcher(*n.regions[i], change_, diags_).run(params);
+      if (!body) return Failure{};
+      regions.push_back(std::make_shared<const Graph>(std::move(*body)));
+    }
+    auto settled = retype_regions(n.op, call.attrs, regions, std::move(infos), diags_);
+    if (!settled) return Failure{};
+    auto added = rewriter_.builder().call({.op = n.op,
+                                           .operands = call.operands,
+                                           .attrs = call.attrs,
+                                           .results = static_cast<int>(n.results.size()),
+                                           .regions = std::move(*settled),
+                                           .name = n.name,
+                                           .loc = n.loc});
+    if (!added) return Failure{};
+    for (std::uint32_t r = 0; r < n.results.size(); ++r) rewriter_.map({call.id, r}, {*added, r});
+    return ok();
+  }
+
+  /// Notes which dim of each result follows the batch, and refuses results
+  /// that changed in another way.
+  Status locate_batch(NodeId id) {
+    const Node& n = graph_.node(id);
+    const bool reads_shape_only = n.is(op("shape_of")) || n.is(op("size_of"));
+    for (ValueId v : n.operands) {
+      if (v && sampled_[v.node] && !reads_shape_only) sampled_[id] = true;
+    }
+    for (std::uint32_t r = 0; r < n.results.size(); ++r) {
+      const Type& before = n.results[r].type;
+      const Type& after = rewriter_.builder().type(rewriter_[{id, r}]);
+      if (before == after || !before.is_tensor() || !before.is_static() || !after.is_static()) continue;
+      const auto old_count = before.elements();
+      const auto new_count = after.elements();
+      if (!old_count || !new_count || *old_count == 0) continue;
+      const auto expected = scaled_count(*old_count);
+      std::size_t changed = 0;
+      std::optional<std::size_t> axis;
+      for (std::size_t i = 0; i < before.rank() && before.rank() == after.rank(); ++i) {
+        if (before.shape()[i] == after.shape()[i]) continue;
+        ++changed;
+        axis = i;
+      }
+      if (before.rank() != after.rank()) axis = 0;  // a squeeze of every 1 keeps the batch now
+      if (changed > 1 || expected != *new_count) {
+        return fail(n, fmt::format("result {} would change from {} to {}", r, to_string(before), to_string(after)));
+      }
+      if (!axis) continue;
+      if (n.kind == NodeKind::Var) sampled_[id] = true;
+      batch_.set({id, r}, {*axis, inherited_outer(n, before, *axis)});
+    }
+    return ok();
+  }
+
+  std::int64_t inherited_outer(const Node& n, const Type& result, std::size_t axis) const {
+    if (axis >= result.rank()) return 1;
+    for (ValueId v : n.operands) {
+      if (!v || !batch_[v]) continue;
+      const Type& type = graph_.type(v);
+      if (def(n.op).category == Category::Shape) return outer_factor(type.shape(), *batch_[v], result.shape(), axis);
+      if (type.shape()[batch_[v]->axis] == result.shape()[axis]) return batch_[v]->outer;
+    }
+    return 1;
+  }
+
+  /// Work on samples grows with the batch, work on weights does not.
+  Status check_work(const Graph& after, const std::vector<ValueId>& replaced) {
+    const std::vector<bool> weight = graph_.weight_only();
+    for (NodeId id = 0; id < graph_.size(); ++id) {
+      const Node& n = graph_.node(id);
+      if (n.kind != NodeKind::Call || !replaced[id] || !(sampled_[id] || weight[id])) continue;
+      const double before = op_cost(graph_, id).macs;
+      const double macs = op_cost(after, replaced[id].node).macs;
+      const double expected = sampled_[id] ? before * change_.ratio() : before;
+      if (std::abs(macs - expected) > 1e-9 * std::max(macs, expected)) {
+        return fail(n, fmt::format("its {} multiply-accumulates would become {} instead of {}", before, macs, expected));
+      }
+    }
+    return ok();
+  }
+
+  Status check_results(const Graph& after) {
+    for (std::size_t i = 0; i < graph_.results().size(); ++i) {
+      const ValueId v = graph_.results()[i];
+      const Type& type = graph_.type(v);
+      if (!sampled_[v.node] || !type.is_tensor() || !type.is_static() || type.rank() == 0) continue;
+      const auto before = type.elements();
+      const Type& now = after.type(after.results()[i]);
+      if (!before || !now.elements() || scaled_count(*before) == now.elements()) continue;
+      return fail(graph_.node(v), fmt::format("result '{}' stays {}", graph_.result_names()[i], to_string(now)));
+    }
+    return ok();
+  }
+
+  std::optional<std::int64_t> scaled_count(std::int64_t count) const { return change_.scale(count); }
+
+  Failure fail(const Node& n, const std::string& reason) {
+    return diags_.error(n.loc, n.name,
+                        fmt::format("{}cannot change the batch from {} to {}: {}",
+                                    n.kind == NodeKind::Call ? fmt::format("{}: ", def(n.op).name) : std::string(),
+                                    change_.from, change_.to, reason));
+  }
+
+  const Graph& graph_;
+  const BatchChange& change_;
+  Diagnostics& diags_;
+  Rewriter rewriter_;
+  BatchDims batch_;
+  std::vector<bool> sampled_;  // by old node: computed from the samples' contents
+};
+
+bool has_leading_dim(const Type& type, std::size_t min_rank) {
+  return type.kind() == TypeKind::Tensor && type.ranked() && type.rank() >= min_rank;
+}
+
+}  // namespace
+
+Result<Graph> rebatch(const Graph& graph, const PassOptions& options, Diagnostics& diags) {
+  if (options.batch == 0) return graph;
+  if (options.batch < 0) return diags.error(fmt::format("the batch cannot be {}", options.batch));
+
+  // Samples come in through params of rank 2 and more; vectors count only
+  // where there is nothing else, since a scalar setting often has shape (1).
+  std::size_t min_rank = 2;
+  const auto first_input = [&]() {
+    return std::find_if(graph.params().begin(), graph.params().end(),
+                        [&](ValueId p) { return has_leading_dim(graph.type(p), min_rank); });
+  };
+  auto input = first_input();
+  if (input == graph.params().end()) {
+    min_rank = 1;
+    input = first_input();
+  }
+  if (input == graph.params().end()) return diags.error("cannot change the batch: no input has a leading dim");
+
+  const Dim batch = graph.type(*input).shape()[0];
+  const BatchChange change{batch.known() ? batch.value() : 1, options.batch};
+  if (batch.symbolic()) {
+    PassOptions bound;
+    bound.dims.emplace_back(batch.symbol_name(), options.batch);
+    return bind_shapes(graph, bound, diags);
+  }
+  if (batch.is(0)) return diags.error("cannot change the batch: the input's leading dim is 0");
+  if (batch.is(options.batch)) return graph;
+
+  std::vector<ResultInfo> params;
+  for (ValueId p : graph.params()) {
+    const Type& type = graph.type(p);
+    ResultInfo info{type, graph.node(p).results[p.result].data};
+    if (has_leading_dim(type, batch.is(1) ? min_rank : 1) && type.shape()[0] == batch) {
+      Shape shape = type.shape();
+      shape[0] = options.batch;
+      info = {Type::tensor(type.dtype(), std::move(shape)), nullptr};
+    }
+    params.push_back(std::move(info));
+  }
+  if (!batch.known()) return retype(graph, params, diags);
+  return Rebatcher(graph, change, diags).run(params);
+}
+
+}  // namespace perfc::passes
