@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "ir/builder.h"
+#include "ir/text/printer.h"
 #include "passes/pass.h"
 
 namespace perfc {
@@ -56,6 +57,9 @@ Result<Graph> run_passes(Graph graph, const std::vector<std::string>& names, con
     if (!next) return Failure{};
     timings.push_back({pass->name, took.count(), total_nodes(*next)});
 
+    const bool print = trace.out && (trace.print_after == "all" || trace.print_after == pass->name ||
+                                     (trace.print_after == "changed" && !(graph == *next)));
+    if (print) fmt::print(*trace.out, "// after {}\n{}", pass->name, print_graph(*next));
     graph = std::move(*next);
     if (trace.verify_each && !verify(graph, diags)) {
       return diags.error(fmt::format("the graph is broken after {}", pass->name));
