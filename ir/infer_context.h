@@ -89,6 +89,10 @@ class CostContext {
   bool has(std::size_t i) const { return i < operands() && node_.operands[i]; }
   const Type& type(std::size_t i) const;
   const Data* data(std::size_t i) const { return has(i) ? graph_.data(node_.operands[i]) : nullptr; }
+  /// Operand i is a weight or literal.
+  bool constant(std::size_t i) const {
+    return has(i) && graph_.node(node_.operands[i]).kind == NodeKind::Constant;
+  }
   const Type& result(std::size_t i) const { return node_.results[i].type; }
   /// Elements of operand or result i; 0 when not static.
   double elements(std::size_t i) const;

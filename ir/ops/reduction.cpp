@@ -2,287 +2,306 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ir/infer_context.h"
+#include "ir/ops/eval_helpers.h"
 #include "ir/ops/rule_helpers.h"
 #include "ir/ops/rules.h"
 
 namespace perfc::rules {
 namespace {
 
-/// Which axes a reduction folds: none known, or one flag per dim.
-struct Axes {
-  bool known = false;
-  std::vector<bool> reduced;
+/// Axes a reduction runs over. Null: known in number (`count`) at most.
+struct ReducedAxes {
+  std::optional<std::vector<std::size_t>> axes;
+  std::optional<std::int64_t> count;
 };
 
-/// Operand 1 holds the axes, except for quantised reductions (there: a scale).
-bool has_axes_operand(const InferContext& c) {
-  return c.has(1) && def(c.op()).category == Category::Reduction;
+/// Axes come as operand 1, or as an attribute in quantised reductions, whose
+/// operand 1 is a scale. Operand 0 is ranked.
+Result<ReducedAxes> reduced_axes(const InferContext& c) {
+  const std::size_t rank = c.type(0).rank();
+  const bool by_operand = c.op() != op("qnn.reduce_mean") && c.has(1);
+  std::vector<std::int64_t> axes = c.attrs.ints_or_empty("axes");
+  if (by_operand) {
+    if (!require_dtype(c, 1, "axes", is_index, "int32 or int64") || !require_rank(c, 1, "axes", 0, 1)) return Failure{};
+    const auto known = c.known_ints(1);
+    const auto length = known_length(c, 1);
+    if (length && *length > static_cast<std::int64_t>(rank)) {
+      return c.error("{} axes to reduce, input has rank {}", *length, rank);
+    }
+    if (!known && length != 0) return ReducedAxes{std::nullopt, length};
+    axes = known.value_or(std::vector<std::int64_t>{});
+  }
+  const auto noop = flag_attr(c, "noop_with_empty_axes", false);
+  if (!noop) return Failure{};
+  if (axes.empty() && !*noop) {
+    for (std::size_t a = 0; a < rank; ++a) axes.push_back(static_cast<std::int64_t>(a));
+  }
+  auto at = normalize_axes(c, axes, rank);
+  if (!at) return Failure{};
+  const auto n = static_cast<std::int64_t>(at->size());
+  return ReducedAxes{*std::move(at), n};
 }
 
-/// Axes from operand or attribute; none means all, unless noop_with_empty_axes.
-Result<Axes> reduced_axes(const InferContext& c, std::size_t rank) {
-  Axes out;
-  std::vector<std::int64_t> axes;
-  if (has_axes_operand(c)) {
-    const auto given = c.known_ints(1);
-    if (!given) return out;
-    axes = *given;
-  } else if (c.attrs.has("axes")) {
-    axes = c.attrs.ints_or_empty("axes");
+Shape without_axes(const Shape& in, const std::vector<std::size_t>& axes, bool keep) {
+  std::vector<bool> gone(in.size(), false);
+  for (std::size_t a : axes) gone[a] = true;
+  Shape out;
+  for (std::size_t a = 0; a < in.size(); ++a) {
+    if (!gone[a]) out.push_back(in[a]);
+    else if (keep) out.push_back(1);
   }
-  out.known = true;
-  if (axes.empty()) {
-    out.reduced.assign(rank, c.attrs.int_or("noop_with_empty_axes", 0) == 0);
-    return out;
-  }
-  const auto normal = normalize_axes(c, axes, rank);
-  if (!normal) return Failure{};
-  out.reduced.assign(rank, false);
-  for (std::size_t a : *normal) out.reduced[a] = true;
   return out;
+}
+
+/// Elements of the input grouped by the result element they fall into.
+std::vector<std::vector<std::size_t>> groups(const Extents& in, const std::vector<std::size_t>& axes) {
+  std::vector<bool> gone(in.size(), false);
+  for (std::size_t a : axes) gone[a] = true;
+  Extents kept = in;
+  for (std::size_t a : axes) kept[a] = 1;
+  std::vector<std::vector<std::size_t>> out(static_cast<std::size_t>(count(kept)));
+  const Extents from = strides(in);
+  const Extents to = strides(kept);
+  for (std::int64_t k = 0; k < count(in); ++k) {
+    std::int64_t target = 0;
+    for (std::size_t a = 0; a < in.size(); ++a) {
+      if (!gone[a]) target += k / from[a] % in[a] * to[a];
+    }
+    out[static_cast<std::size_t>(target)].push_back(static_cast<std::size_t>(k));
+  }
+  return out;
+}
+
+/// The reduction of no elements at all is undefined for max, min and mean.
+bool reduces_nothing(OpId o, std::size_t n) { return n == 0 && o != op("sum_axes") && o != op("prod"); }
+
+SymInt reduce_ints(OpId o, DType dtype, const std::vector<SymInt>& values, const std::vector<std::size_t>& group) {
+  if (reduces_nothing(o, group.size())) return {};
+  if (o == op("max") || o == op("min")) {
+    SymInt best = values[group.front()];
+    for (std::size_t k : group) {
+      const SymInt& v = values[k];
+      if (v == best && !(v == SymInt::unknown())) continue;
+      if (!v.known() || !best.known()) return {};
+      const bool less = dtype == DType::UInt64
+                            ? static_cast<std::uint64_t>(v.value()) < static_cast<std::uint64_t>(best.value())
+                            : v.value() < best.value();
+      if (less == (o == op("min"))) best = v;
+    }
+    return best;
+  }
+  SymInt total = o == op("prod") ? 1 : 0;
+  bool zero = false;
+  for (std::size_t k : group) {
+    zero = zero || values[k].is(0);
+    total = o == op("prod") ? total * values[k] : total + values[k];
+  }
+  if (o == op("prod") && zero) return 0;
+  return o == op("mean") ? trunc_div(total, static_cast<std::int64_t>(group.size())) : total;
+}
+
+double reduce_floats(OpId o, const std::vector<double>& values, const std::vector<std::size_t>& group) {
+  double total = o == op("prod") ? 1 : 0;
+  if (o == op("max") || o == op("min")) total = values[group.front()];
+  for (std::size_t k : group) {
+    const double v = values[k];
+    if (o == op("prod")) total *= v;
+    else if (o == op("max")) total = std::isnan(v) ? v : std::max(total, v);
+    else if (o == op("min")) total = std::isnan(v) ? v : std::min(total, v);
+    else total += v;
+  }
+  return o == op("mean") ? total / static_cast<double>(group.size()) : total;
 }
 
 }  // namespace
 
 Status reduce(InferContext& c) {
-  if (!require_dtype(c, 0, "data", [](DType d) { return is_numeric(d) || is_bool(d) || is_complex(d); }, "numeric")) return Failure{};
-  if (has_axes_operand(c) && !require_dtype(c, 1, "axes", is_index, "int64")) return Failure{};
-  const DType dtype = c.type(0).dtype();
-  const bool keep = c.attrs.int_or("keepdims", 1) != 0;
-  if (!ranked(c, 0)) {
-    c.set(0, Type::unranked(dtype));
+  if (!require_tensor(c, 0, "data")) return Failure{};
+  const Type& in = c.type(0);
+  if (is_string(in.dtype())) return c.error("data must have a numeric type, got string");
+  const auto keep = flag_attr(c, "keepdims", true);
+  if (!keep) return Failure{};
+  if (!in.ranked()) {
+    c.set(0, Type::unranked(in.dtype()));
     return ok();
   }
-  const Shape& x = c.type(0).shape();
-  const auto axes = reduced_axes(c, x.size());
-  if (!axes) return Failure{};
-  if (!axes->known) {
-    const auto count = known_length(c, 1);
-    if (keep) {
-      c.set(0, Type::tensor(dtype, unknown_shape(x.size())));
-    } else if (count && *count > 0 && *count <= static_cast<std::int64_t>(x.size())) {
-      c.set(0, Type::tensor(dtype, unknown_shape(x.size() - static_cast<std::size_t>(*count))));
-    } else {
-      c.set(0, Type::unranked(dtype));
-    }
-    return ok();
+  const auto reduced = reduced_axes(c);
+  if (!reduced) return Failure{};
+  if (reduced->axes) {
+    c.set(0, Type::tensor(in.dtype(), without_axes(in.shape(), *reduced->axes, *keep)));
+  } else if (*keep) {
+    c.set(0, Type::tensor(in.dtype(), unknown_shape(in.rank())));
+  } else if (reduced->count) {
+    c.set(0, Type::tensor(in.dtype(), unknown_shape(in.rank() - static_cast<std::size_t>(*reduced->count))));
+  } else {
+    c.set(0, Type::unranked(in.dtype()));
   }
-  Shape out;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    if (!axes->reduced[i]) {
-      out.push_back(x[i]);
-    } else if (keep) {
-      out.emplace_back(1);
-    }
-  }
-  c.set(0, Type::tensor(dtype, std::move(out)));
   return ok();
 }
 
-/// Sum, mean, max, min and product of small integer and float tensors.
-void eval_reduce(InferContext& c) {
-  const Data* x = c.data(0);
-  if (!x || !ranked(c, 0) || !c.result(0).is_static()) return;
-  const auto axes = reduced_axes(c, c.type(0).rank());
-  if (!axes || !axes->known) return;
-  const Shape& shape = c.type(0).shape();
-  const auto total = element_count(shape);
-  const auto results = c.result(0).elements();
-  if (!total || !results || static_cast<std::size_t>(*total) != x->size()) return;
-
-  // Index of the result element that each input element folds into.
-  std::vector<std::size_t> stride(shape.size(), 0);
-  std::size_t running = 1;
-  for (std::size_t i = shape.size(); i-- > 0;) {
-    if (axes->reduced[i]) continue;
-    stride[i] = running;
-    running *= static_cast<std::size_t>(shape[i].value());
-  }
-  const auto target = [&](std::size_t element) {
-    std::size_t at = 0;
-    for (std::size_t i = shape.size(); i-- > 0;) {
-      const auto extent = static_cast<std::size_t>(shape[i].value());
-      at += element % extent * stride[i];
-      element /= extent;
-    }
-    return at;
-  };
-  const OpId o = c.op();
-  const auto count = static_cast<std::size_t>(*results);
-  if (const auto* v = x->floats()) {
-    std::vector<double> out(count, o == op("prod") ? 1.0 : o == op("max") ? -INFINITY : o == op("min") ? INFINITY : 0.0);
-    for (std::size_t i = 0; i < v->size(); ++i) {
-      double& y = out[target(i)];
-      if (o == op("prod")) y *= (*v)[i];
-      else if (o == op("max")) y = std::max(y, (*v)[i]);
-      else if (o == op("min")) y = std::min(y, (*v)[i]);
-      else y += (*v)[i];
-    }
-    if (o == op("mean")) {
-      for (double& y : out) y /= static_cast<double>(v->size()) / static_cast<double>(count);
-    }
-    c.set_data(0, {std::move(out)});
-    return;
-  }
-  const auto* v = x->ints();
-  if (!v || o == op("mean")) return;
-  std::vector<std::optional<SymInt>> folded(count);
-  for (std::size_t i = 0; i < v->size(); ++i) {
-    std::optional<SymInt>& y = folded[target(i)];
-    const SymInt& e = (*v)[i];
-    if (!y) {
-      y = e;
-    } else if (o == op("prod")) {
-      y = *y * e;
-    } else if (o == op("sum_axes")) {
-      y = *y + e;
-    } else if (!y->known() || !e.known()) {
-      y = *y == e ? *y : SymInt::unknown();
-    } else {
-      y = o == op("max") ? std::max(y->value(), e.value()) : std::min(y->value(), e.value());
-    }
-  }
-  std::vector<SymInt> out;
-  for (const auto& y : folded) {
-    if (!y && o != op("prod") && o != op("sum_axes")) return;
-    out.push_back(y.value_or(SymInt(o == op("prod") ? 1 : 0)));
-  }
-  c.set_data(0, {std::move(out)});
-}
-
 Status arg_reduce(InferContext& c) {
-  if (!require_tensor(c, 0, "data")) return Failure{};
+  if (!require_dtype(c, 0, "data", is_numeric, "a numeric type") || !require_rank(c, 0, "data", 1, kAnyRank)) {
+    return Failure{};
+  }
+  const auto attr = int_attr(c, "axis", 0);
+  const auto keep = flag_attr(c, "keepdims", true);
+  if (!attr || !keep) return Failure{};
   if (!ranked(c, 0)) {
     c.set(0, Type::unranked(DType::Int64));
     return ok();
   }
-  Shape shape = c.type(0).shape();
-  const auto axis = normalize_axis(c, c.attrs.int_or("axis", 0), shape.size());
+  const auto axis = normalize_axis(c, *attr, c.type(0).rank());
   if (!axis) return Failure{};
-  if (shape[*axis].is(0)) return c.error("axis {} is empty", *axis);
-  if (c.attrs.int_or("keepdims", 1) != 0) {
-    shape[*axis] = Dim(1);
-  } else {
-    shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(*axis));
-  }
-  c.set(0, Type::tensor(DType::Int64, std::move(shape)));
+  if (c.type(0).shape()[*axis].is(0)) return c.error("axis {} is empty", *axis);
+  c.set(0, Type::tensor(DType::Int64, without_axes(c.type(0).shape(), {*axis}, *keep)));
   return ok();
 }
 
-/// (x, k) → (values, indices): k along the axis.
+Status cumulative(InferContext& c) {
+  if (!require_dtype(c, 0, "x", is_numeric, "a numeric type") ||
+      !require_dtype(c, 1, "axis", is_index, "int32 or int64") || !require_rank(c, 1, "axis", 0, 1)) {
+    return Failure{};
+  }
+  const auto axis = known_scalar(c, 1);
+  if (axis && ranked(c, 0) && !normalize_axis(c, *axis, c.type(0).rank())) return Failure{};
+  c.set(0, c.type(0));
+  return ok();
+}
+
 Status topk(InferContext& c) {
-  if (!require_tensor(c, 0, "X") || !require_tensor(c, 1, "K")) return Failure{};
-  if (!ranked(c, 0)) {
-    c.set(0, Type::unranked(c.type(0).dtype()));
-    if (c.results() > 1) c.set(1, Type::unranked(DType::Int64));
-    return ok();
+  if (!require_dtype(c, 0, "X", is_numeric, "a numeric type") || !require_rank(c, 0, "X", 1, kAnyRank) ||
+      !require_dtype(c, 1, "K", is_index, "int32 or int64") || !require_rank(c, 1, "K", 0, 1)) {
+    return Failure{};
   }
-  Shape shape = c.type(0).shape();
-  const auto axis = normalize_axis(c, c.attrs.int_or("axis", -1), shape.size());
-  if (!axis) return Failure{};
-  const auto k = known_scalar(c, 1);
-  if (k && *k < 0) return c.error("K is negative: {}", *k);
-  if (k && shape[*axis].known() && *k > shape[*axis].value()) {
-    return c.error("K is {}, axis {} has {}", *k, *axis, shape[*axis].value());
+  const auto attr = int_attr(c, "axis", -1);
+  if (!attr) return Failure{};
+  if (const auto n = known_length(c, 1); n && *n != 1) return c.error("K must be one number, got {}", *n);
+  Type values = Type::unranked(c.type(0).dtype());
+  if (ranked(c, 0)) {
+    Shape shape = c.type(0).shape();
+    const auto axis = normalize_axis(c, *attr, shape.size());
+    if (!axis) return Failure{};
+    const auto* k = ints(c, 1);
+    const auto kept = as_dim(c, k && k->size() == 1 ? k->front() : SymInt::unknown(), "K");
+    if (!kept) return Failure{};
+    if (kept->known() && shape[*axis].known() && kept->value() > shape[*axis].value()) {
+      return c.error("K is {}, the axis has {}", kept->value(), shape[*axis].value());
+    }
+    shape[*axis] = *kept;
+    values = Type::tensor(c.type(0).dtype(), std::move(shape));
   }
-  const auto* contents = ints(c, 1);
-  shape[*axis] = k ? Dim(*k) : contents && contents->size() == 1 ? (*contents)[0] : Dim::unknown();
-  if (c.results() > 1) c.set(1, Type::tensor(DType::Int64, shape));
-  c.set(0, Type::tensor(c.type(0).dtype(), std::move(shape)));
+  c.set(0, values);
+  if (c.results() > 1) c.set(1, values.with_dtype(DType::Int64));
   return ok();
 }
 
-/// x → (values, first indices, inverse indices, counts); how many is data.
+/// Results: unique values (or slices along "axis"), first occurrences, where
+/// each input went, counts.
 Status unique(InferContext& c) {
   if (!require_tensor(c, 0, "X")) return Failure{};
-  const Type vector = Type::tensor(DType::Int64, {Dim::unknown()});
-  Dim inverse = Dim::unknown();
+  const Type& in = c.type(0);
+  Dim entries;
   if (!c.attrs.has("axis")) {
-    c.set(0, Type::tensor(c.type(0).dtype(), {Dim::unknown()}));
-    if (const auto n = c.type(0).elements()) inverse = Dim(*n);
-  } else if (ranked(c, 0)) {
-    Shape shape = c.type(0).shape();
-    const auto axis = normalize_axis(c, c.attrs.int_or("axis", 0), shape.size());
-    if (!axis) return Failure{};
-    inverse = shape[*axis];
-    shape[*axis] = Dim::unknown();
-    c.set(0, Type::tensor(c.type(0).dtype(), std::move(shape)));
+    c.set(0, Type::tensor(in.dtype(), {Dim::unknown()}));
+    if (in.ranked()) entries = product(in.shape().data(), in.shape().data() + in.rank());
   } else {
-    c.set(0, Type::unranked(c.type(0).dtype()));
+    const auto attr = int_attr(c, "axis");
+    if (!attr) return Failure{};
+    if (in.ranked()) {
+      Shape shape = in.shape();
+      const auto axis = normalize_axis(c, *attr, shape.size());
+      if (!axis) return Failure{};
+      entries = shape[*axis];
+      shape[*axis] = Dim::unknown();
+      c.set(0, Type::tensor(in.dtype(), std::move(shape)));
+    } else {
+      c.set(0, Type::unranked(in.dtype()));
+    }
   }
-  if (c.results() > 1) c.set(1, vector);
-  if (c.results() > 2) c.set(2, Type::tensor(DType::Int64, {inverse}));
-  if (c.results() > 3) c.set(3, vector);
+  for (std::size_t i = 1; i < c.results(); ++i) {
+    c.set(i, Type::tensor(DType::Int64, {i == 2 ? entries : Dim::unknown()}));
+  }
   return ok();
 }
 
-/// x → int64 [rank, number of nonzeros].
 Status nonzero(InferContext& c) {
   if (!require_tensor(c, 0, "X")) return Failure{};
-  Dim rank = Dim::unknown();
-  Dim count = Dim::unknown();
-  if (ranked(c, 0)) {
-    rank = Dim(static_cast<std::int64_t>(c.type(0).rank()));
-    const Data* d = c.data(0);
-    if (d && d->ints() && d->fully_known()) {
-      count = Dim(std::count_if(d->ints()->begin(), d->ints()->end(), [](const SymInt& s) { return s.value() != 0; }));
-    } else if (d && d->floats()) {
-      count = Dim(std::count_if(d->floats()->begin(), d->floats()->end(), [](double v) { return v != 0; }));
+  Dim found;
+  if (const auto values = c.known_ints(0)) {
+    found = static_cast<std::int64_t>(std::count_if(values->begin(), values->end(), [](auto v) { return v != 0; }));
+  } else if (const auto* floats = float_contents(c, 0)) {
+    found = static_cast<std::int64_t>(std::count_if(floats->begin(), floats->end(), [](double v) { return v != 0; }));
+  }
+  const Dim rank = ranked(c, 0) ? Dim(static_cast<std::int64_t>(c.type(0).rank())) : Dim::unknown();
+  c.set(0, Type::tensor(DType::Int64, {rank, found}));
+  return ok();
+}
+
+Status non_max_suppression(InferContext& c) {
+  if (!require_rank(c, 0, "boxes", 3) || !require_rank(c, 1, "scores", 3)) return Failure{};
+  if (!require_dtype(c, 0, "boxes", is_float, "a floating-point type") ||
+      !require_dtype(c, 1, "scores", is_float, "a floating-point type")) {
+    return Failure{};
+  }
+  if (ranked(c, 0) && ranked(c, 1)) {
+    const Shape& boxes = c.type(0).shape();
+    const Shape& scores = c.type(1).shape();
+    if (!same_dim(c, boxes[2], 4, "last dim of boxes and coordinates of a box") ||
+        !same_dim(c, boxes[0], scores[0], "batches of boxes and scores") ||
+        !same_dim(c, boxes[1], scores[2], "counts of boxes and scores")) {
+      return Failure{};
     }
   }
-  c.set(0, Type::tensor(DType::Int64, {rank, count}));
+  // How many are selected is data; none when the limit per class is absent or 0.
+  const bool none = !c.has(2) || known_scalar(c, 2) == 0;
+  c.set(0, Type::tensor(DType::Int64, {none ? Dim(0) : Dim::unknown(), 3}));
   return ok();
+}
+
+void eval_reduce(InferContext& c) {
+  const auto in = extents(c.type(0));
+  if (!c.data(0) || !in || !extents(c.result(0))) return;
+  const auto reduced = reduced_axes(c);
+  if (!reduced || !reduced->axes) return;
+  const auto grouped = groups(*in, *reduced->axes);
+  if (const auto* x = float_contents(c, 0)) {
+    std::vector<double> out;
+    for (const auto& group : grouped) {
+      if (reduces_nothing(c.op(), group.size())) return;
+      out.push_back(reduce_floats(c.op(), *x, group));
+    }
+    return set_floats(c, 0, out);
+  }
+  const auto values = int_contents(c, 0);
+  if (!values) return;
+  std::vector<SymInt> out;
+  for (const auto& group : grouped) out.push_back(reduce_ints(c.op(), c.type(0).dtype(), *values, group));
+  set_ints(c, 0, std::move(out));
 }
 
 void eval_nonzero(InferContext& c) {
-  const Data* d = c.data(0);
-  if (!d || !ranked(c, 0) || !c.result(0).is_static()) return;
-  std::vector<bool> set;
-  if (d->ints() && d->fully_known()) {
-    for (const SymInt& s : *d->ints()) set.push_back(s.value() != 0);
-  } else if (d->floats()) {
-    for (double v : *d->floats()) set.push_back(v != 0);
+  const auto in = extents(c.type(0));
+  if (!in || !c.data(0)) return;
+  std::vector<std::int64_t> at;
+  if (const auto values = c.known_ints(0)) {
+    for (std::size_t k = 0; k < values->size(); ++k) {
+      if ((*values)[k] != 0) at.push_back(static_cast<std::int64_t>(k));
+    }
+  } else if (const auto* floats = float_contents(c, 0)) {
+    for (std::size_t k = 0; k < floats->size(); ++k) {
+      if ((*floats)[k] != 0) at.push_back(static_cast<std::int64_t>(k));
+    }
   } else {
     return;
   }
-  const Shape& shape = c.type(0).shape();
-  const std::size_t rank = shape.size();
-  const auto count = static_cast<std::size_t>(std::count(set.begin(), set.end(), true));
-  std::vector<SymInt> out(rank * count);
-  std::size_t column = 0;
-  for (std::size_t i = 0; i < set.size(); ++i) {
-    if (!set[i]) continue;
-    std::size_t rest = i;
-    for (std::size_t r = rank; r-- > 0;) {
-      const auto extent = static_cast<std::size_t>(shape[r].value());
-      out[r * count + column] = static_cast<std::int64_t>(rest % extent);
-      rest /= extent;
-    }
-    ++column;
+  const Extents stride = strides(*in);
+  std::vector<SymInt> positions;
+  for (std::size_t a = 0; a < in->size(); ++a) {
+    for (std::int64_t k : at) positions.emplace_back(k / stride[a] % (*in)[a]);
   }
-  c.set_data(0, {std::move(out)});
+  set_ints(c, 0, std::move(positions));
 }
 
-/// (boxes [b, n, 4], scores [b, classes, n], …) → int64 [selected, 3].
-Status non_max_suppression(InferContext& c) {
-  if (!require_rank(c, 0, "boxes", 3) || !require_rank(c, 1, "scores", 3)) return Failure{};
-  if (ranked(c, 0) && ranked(c, 1)) {
-    const Shape& b = c.type(0).shape();
-    const Shape& s = c.type(1).shape();
-    if (b[2].known() && !b[2].is(4)) return c.error("boxes have {} coordinates, not 4", b[2].value());
-    if (!same_dim(c, b[0], s[0], "batch of boxes and scores")) return Failure{};
-    if (!same_dim(c, b[1], s[2], "number of boxes and scores")) return Failure{};
-  }
-  // At most max_output_boxes_per_class are selected, how many is data; none
-  // when that operand is absent or 0.
-  const auto most = known_scalar(c, 2);
-  const bool none = !c.has(2) || (most && *most == 0);
-  c.set(0, Type::tensor(DType::Int64, {none ? Dim(0) : Dim::unknown(), Dim(3)}));
-  return ok();
-}
-
-/// One operation per element read.
 void read_all_cost(const CostContext& c, OpCost& cost) { cost.flops = c.elements(0); }
 
 }  // namespace perfc::rules

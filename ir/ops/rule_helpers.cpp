@@ -204,6 +204,23 @@ Result<Type> broadcast_operands(const InferContext& c, std::size_t first, std::s
   return all_ranked ? Type::tensor(dtype, std::move(shape)) : Type::unranked(dtype);
 }
 
+Result<std::int64_t> int_attr(const InferContext& c, std::string_view name, std::int64_t fallback) {
+  return c.attrs.has(name) ? int_attr(c, name) : fallback;
+}
+
+Result<std::int64_t> int_attr(const InferContext& c, std::string_view name) {
+  const Attr* a = c.attrs.find(name);
+  if (!a) return c.error("attribute {} is missing", name);
+  if (const auto* v = std::get_if<std::int64_t>(a)) return *v;
+  return c.error("attribute {} must be an integer", name);
+}
+
+Result<bool> flag_attr(const InferContext& c, std::string_view name, bool fallback) {
+  const auto v = int_attr(c, name, fallback ? 1 : 0);
+  if (!v) return Failure{};
+  return *v != 0;
+}
+
 Result<std::vector<std::int64_t>> int_list(const InferContext& c, std::string_view name,
                                            std::size_t count, std::int64_t fallback,
                                            std::int64_t least) {

@@ -103,6 +103,13 @@ Result<Type> broadcast_operands(const InferContext&, std::size_t first, std::siz
 
 // ---- Attributes
 
+/// Integer attribute; `fallback` when absent. Another kind of attribute is an error.
+Result<std::int64_t> int_attr(const InferContext&, std::string_view name, std::int64_t fallback);
+/// Integer attribute that must be there.
+Result<std::int64_t> int_attr(const InferContext&, std::string_view name);
+/// Reads "no" or "yes" attributes such as keepdims.
+Result<bool> flag_attr(const InferContext&, std::string_view name, bool fallback);
+
 /// Integer list attribute with exactly `count` entries, each ≥ least; `count`
 /// times `fallback` when absent or empty.
 Result<std::vector<std::int64_t>> int_list(const InferContext&, std::string_view name,

@@ -11,7 +11,9 @@ struct OpCost;
 namespace rules {
 
 // ir/ops/elementwise.cpp: element by element, broadcasting, casts, activations
+// (evaluation: ir/ops/elementwise_eval.cpp)
 Status same_type(InferContext&);
+Status clip(InferContext&);
 Status predicate(InferContext&);
 Status cast(InferContext&);
 Status cast_like(InferContext&);
@@ -117,6 +119,7 @@ void roi_align_cost(const CostContext&, OpCost&);
 // ir/ops/reduction.cpp: reductions, sorting, selection
 Status reduce(InferContext&);
 Status arg_reduce(InferContext&);
+Status cumulative(InferContext&);
 Status topk(InferContext&);
 Status unique(InferContext&);
 Status nonzero(InferContext&);
@@ -139,7 +142,7 @@ void eval_size_of(InferContext&);
 void eval_arange(InferContext&);
 void eval_full(InferContext&);
 
-// ir/ops/movement.cpp: data movement, gather, scatter
+// ir/ops/movement.cpp: data movement (evaluation: ir/ops/movement_eval.cpp)
 Status transpose(InferContext&);
 Status concatenate(InferContext&);
 Status split(InferContext&);
@@ -147,18 +150,6 @@ Status strided_slice(InferContext&);
 Status broadcast_to(InferContext&);
 Status tile(InferContext&);
 Status pad(InferContext&);
-Status depth_to_space(InferContext&);
-Status space_to_depth(InferContext&);
-Status center_crop_pad(InferContext&);
-Status eye_like(InferContext&);
-Status one_hot(InferContext&);
-Status crop(InferContext&);
-Status take(InferContext&);
-Status gather_elements(InferContext&);
-Status gather_nd(InferContext&);
-Status compress(InferContext&);
-Status embedding_bag(InferContext&);
-Status gather_quantized(InferContext&);
 void eval_transpose(InferContext&);
 void eval_concatenate(InferContext&);
 void eval_split(InferContext&);
@@ -166,15 +157,37 @@ void eval_strided_slice(InferContext&);
 void eval_broadcast_to(InferContext&);
 void eval_tile(InferContext&);
 void eval_pad(InferContext&);
-void eval_take(InferContext&);
-void eval_gather_elements(InferContext&);
-void eval_scatter_nd(InferContext&);
 void write_only_cost(const CostContext&, OpCost&);
 void copy_cost(const CostContext&, OpCost&);
 void slice_copy_cost(const CostContext&, OpCost&);
+
+// ir/ops/layout.cpp: blocks, crops, triangles, one-hot
+Status depth_to_space(InferContext&);
+Status space_to_depth(InferContext&);
+Status center_crop_pad(InferContext&);
+Status eye_like(InferContext&);
+Status one_hot(InferContext&);
+Status crop(InferContext&);
+Status reverse_sequence(InferContext&);
+Status trilu(InferContext&);
+
+// ir/ops/gather.cpp: gather, scatter, embeddings
+Status take(InferContext&);
+Status gather_elements(InferContext&);
+Status gather_nd(InferContext&);
+Status compress(InferContext&);
+Status embedding_bag(InferContext&);
+Status gather_quantized(InferContext&);
+Status scatter_elements(InferContext&);
+Status scatter_nd(InferContext&);
+Status tensor_scatter(InferContext&);
+void eval_take(InferContext&);
+void eval_gather_elements(InferContext&);
+void eval_scatter_nd(InferContext&);
 void gather_copy_cost(const CostContext&, OpCost&);
 void embedding_bag_cost(const CostContext&, OpCost&);
 void scatter_cost(const CostContext&, OpCost&);
+
 
 // ir/ops/image.cpp: resizing and sampling
 Status resize(InferContext&);
