@@ -145,6 +145,14 @@ Values softmax(Importer&, NodeContext& c) {
   return map_to(c, *find_onnx_op(c.spelling));
 }
 
+/// Gemm multiplies matrices; nn.dense takes more dims.
+Values gemm(Importer&, NodeContext& c) {
+  if (c.has(0) && c.type(0).is_tensor() && c.type(0).ranked() && c.type(0).rank() != 2) {
+    return c.error(fmt::format("A must have rank 2, got {}", to_string(c.type(0))));
+  }
+  return map_to(c, op("nn.dense"));
+}
+
 /// Cast-1 names its target as a string such as "FLOAT".
 Values cast(Importer&, NodeContext& c) {
   const std::string given(c.attrs.string_or("to", ""));
@@ -276,6 +284,7 @@ const std::vector<TranslatorRow>& translator_table() {
       {"AveragePool", avg_pool, "nn.avg_pool1d nn.avg_pool2d nn.avg_pool3d"},
       {"Constant", constant, "a constant"},
       {"ConstantFill", constant_fill, "full"},
+      {"Gemm", gemm, "nn.dense"},
       {"Add", legacy_binary, "add"},
       {"Sub", legacy_binary, "subtract"},
       {"Mul", legacy_binary, "multiply"},

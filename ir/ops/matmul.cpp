@@ -92,9 +92,24 @@ void product_macs(const CostContext& c, OpCost& cost, std::size_t a, bool transp
 
 }  // namespace
 
-/// Gemm: (A, B, C?) → alpha · A' · B' + beta · C.
+/// A (…, K) of any rank, as Relay's nn.dense has it, and B a matrix → (…, N).
+/// ONNX's Gemm is the case of rank 2, which its importer checks.
 Status dense(InferContext& c) {
   if (!require_same_dtype(c, 0, 1)) return Failure{};
+  if (ranked(c, 0) && c.type(0).rank() > 2 && !c.has(2) && c.attrs.int_or("transA", 0) == 0) {
+    if (!require_rank(c, 1, "B", 2)) return Failure{};
+    Shape shape = c.type(0).shape();
+    Dim k, n;
+    if (ranked(c, 1)) {
+      const bool transposed = c.attrs.int_or("transB", 0) != 0;
+      n = c.type(1).shape()[transposed ? 0 : 1];
+      k = c.type(1).shape()[transposed ? 1 : 0];
+    }
+    if (!same_dim(c, shape.back(), k, "inner dims")) return Failure{};
+    shape.back() = n;
+    c.set(0, Type::tensor(c.type(0).dtype(), std::move(shape)));
+    return ok();
+  }
   auto shape = gemm_shape(c, 0, 1);
   if (!shape) return Failure{};
   if (c.has(2)) {
