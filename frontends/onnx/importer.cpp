@@ -286,7 +286,7 @@ Status Importer::declare_inputs(Frame& frame, const GraphView& graph) {
     const auto it = wanted.empty() && inputs.size() == 1
                         ? inputs.begin()
                         : std::find_if(inputs.begin(), inputs.end(),
-                                       [&](const Input& i) { return i.name == wanted; });
+                                       [&, &name = wanted](const Input& i) { return i.name == name; });
     if (it == inputs.end()) {
       std::vector<std::string> names;
       std::string list;

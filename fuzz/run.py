@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Builds the fuzz targets (clang, ASan, UBSan), makes seed corpora and runs each target.
+
+usage: fuzz/run.py [--seconds 20] [TARGET…]
+Findings lie in build/fuzz/findings; reproduce one with build/fuzz/fuzz/fuzz_TARGET FILE.
+"""
+import argparse
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "robustness")]
+import hostile  # noqa: E402
+from support import BUILD, SKIPPED, shared_folder  # noqa: E402
+
+TARGETS = {"onnx_binary": ".onnx", "onnx_text": ".onnxtxt", "pir": ".pir", "device_file": ".json", "nvidia_smi": ".xml"}
+MAX_SEED = 20_000
+MAX_SEEDS = 400
+
+
+def seeds(target: str) -> dict[str, bytes]:
+    """Small real files of the reader's format, from the repository and ../shared."""
+    suffix, shared = TARGETS[target], shared_folder()
+    folders = {"onnx_binary": [shared / "corpus" / "onnx"],
+               "onnx_text": [shared / "corpus" / "onnx", ROOT / "tests" / "robustness" / "seeds"],
+               "pir": [ROOT / "tests" / "golden"],
+               "device_file": [ROOT / "data", ROOT / "examples"],
+               "nvidia_smi": [shared / "formats" / "nvidia_smi", ROOT / "tests"]}[target]
+    paths = sorted(p for f in folders for p in f.rglob(f"*{suffix}") if p.stat().st_size < (1 << 20 if suffix == ".xml" else MAX_SEED))
+    out = {f"{i}{suffix}": p.read_bytes() for i, p in enumerate(paths[:: max(len(paths) // MAX_SEEDS, 1)])}
+    if target == "onnx_binary":
+        out |= {n: data for n, (data, _) in hostile.BINARY.items() if len(data) < MAX_SEED}
+    if target == "onnx_text":
+        out |= {n: text.encode() for n, (text, _) in hostile.TEXT.items() if len(text) < MAX_SEED}
+    return out
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=int, default=20)
+    parser.add_argument("--build-only", action="store_true")
+    parser.add_argument("targets", nargs="*", metavar="TARGET", help=" ".join(TARGETS))
+    args = parser.parse_args()
+    if unknown := set(args.targets) - TARGETS.keys():
+        parser.error(f"no such target: {', '.join(sorted(unknown))}")
+    if not shutil.which("clang++"):
+        print("SKIP: clang++ is not installed")
+        return SKIPPED
+    targets = args.targets or list(TARGETS)
+    subprocess.run(["cmake", "--preset", "fuzz", "--log-level=NOTICE"], cwd=ROOT, check=True)
+    subprocess.run(["cmake", "--build", "--preset", "fuzz", "--target", "perfc_import_dump",
+                    *(f"fuzz_{t}" for t in targets)], cwd=ROOT, check=True)
+    if args.build_only:
+        return 0
+
+    findings = BUILD / "fuzz" / "findings"
+    findings.mkdir(parents=True, exist_ok=True)
+    failed = []
+    for target in targets:
+        corpus = BUILD / "fuzz" / "corpus" / target
+        corpus.mkdir(parents=True, exist_ok=True)
+        for name, data in seeds(target).items():
+            (corpus / f"seed-{name}").write_bytes(data)
+        done = subprocess.run(
+            [BUILD / "fuzz" / "fuzz" / f"fuzz_{target}", corpus, f"-max_total_time={args.seconds}", "-timeout=10",
+             "-rss_limit_mb=2048", f"-artifact_prefix={findings}/{target}-", "-print_final_stats=1"],
+            capture_output=True, text=True, errors="replace")
+        stats = dict(line.split(":: ")[-1].split(":", 1) for line in done.stderr.splitlines() if line.startswith("stat::"))
+        print(f"{target}: {stats.get('number_of_executed_units', '?').strip()} runs, exit {done.returncode}", flush=True)
+        if done.returncode:
+            failed.append(target)
+            print("\n".join(done.stderr.splitlines()[-40:]))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
