@@ -166,7 +166,8 @@ class PatternMatcher {
 
   bool solve(Goals goals) {
     if (goals.empty()) return nothing_shared();
-    const auto [index, value] = goals.back();
+    const int index = goals.back().first;
+    const ValueId value = goals.back().second;
     goals.pop_back();
     if (!value) return false;
     const Term& term = pattern_.terms_[index];

@@ -20,7 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "corpus")]
 import dump  # noqa: E402
 import hostile  # noqa: E402
-from support import BUILD, PERFC, ROOT, shared_folder  # noqa: E402
+from support import PERFC, RELEASE, ROOT, shared_folder  # noqa: E402
 from wire import graph_end  # noqa: E402
 
 BROKEN = ("crashed", "timeout", "memory")
@@ -83,7 +83,7 @@ def main() -> int:
     parser.add_argument("--flips", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=3)
     args = parser.parse_args()
-    folder = BUILD / "robustness"
+    folder = RELEASE / "robustness"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
 
