@@ -26,20 +26,6 @@ constexpr double kPeepholeFlops = 6;  ///< three products and sums per hidden un
 bool has_cell_state(OpId o) { return o != op("nn.gru") && o != op("nn.rnn"); }
 bool batch_first(const Attrs& attrs) { return attrs.int_or("layout", 0) == 1; }
 
-/// Operand i has this shape as far as both are known.
-Status require_shape(const InferContext& c, std::size_t i, std::string_view role, const Shape& expected) {
-  if (!c.has(i)) return ok();
-  if (!require_rank(c, i, role, expected.size())) return Failure{};
-  if (!ranked(c, i)) return ok();
-  for (std::size_t d = 0; d < expected.size(); ++d) {
-    const Dim& actual = c.type(i).shape()[d];
-    if (expected[d].known() && actual.known() && expected[d] != actual) {
-      return c.error("{} must be {}, got {}", role, to_string(expected), to_string(c.type(i)));
-    }
-  }
-  return ok();
-}
-
 }  // namespace
 
 Status recurrent(InferContext& c) {
@@ -85,16 +71,16 @@ Status recurrent(InferContext& c) {
     if (k.transposed) return {directions, in, gates};
     return {directions, gates, in};
   };
-  if (!require_shape(c, kW, "W", weight(*input)) || !require_shape(c, kR, "R", weight(hidden)) ||
-      !require_shape(c, kB, "B", {directions, gates * Dim(2)}) ||
-      !require_shape(c, kLengths, "sequence_lens", {batch}) ||
-      !require_shape(c, kInitialH, "initial_h", state())) {
+  if (!require_dims(c, kW, "W", weight(*input)) || !require_dims(c, kR, "R", weight(hidden)) ||
+      !require_dims(c, kB, "B", {directions, gates * Dim(2)}) ||
+      !require_dims(c, kLengths, "sequence_lens", {batch}) ||
+      !require_dims(c, kInitialH, "initial_h", state())) {
     return Failure{};
   }
   if (c.has(kLengths) && !require_dtype(c, kLengths, "sequence_lens", is_index, "int32")) return Failure{};
   if (has_cell_state(c.op()) &&
-      (!require_shape(c, kInitialC, "initial_c", state()) ||
-       !require_shape(c, kPeepholes, "P", {directions, hidden * Dim(3)}))) {
+      (!require_dims(c, kInitialC, "initial_c", state()) ||
+       !require_dims(c, kPeepholes, "P", {directions, hidden * Dim(3)}))) {
     return Failure{};
   }
 

@@ -74,6 +74,19 @@ Status require_rank(const InferContext& c, std::size_t i, std::string_view role,
   return c.error("{} must have a rank from {} to {}, got {}", role, least, most, to_string(t));
 }
 
+Status require_dims(const InferContext& c, std::size_t i, std::string_view role, const Shape& expected) {
+  if (!c.has(i)) return ok();
+  if (!require_rank(c, i, role, expected.size())) return Failure{};
+  if (!ranked(c, i)) return ok();
+  for (std::size_t d = 0; d < expected.size(); ++d) {
+    const Dim& actual = c.type(i).shape()[d];
+    if (expected[d].known() && actual.known() && expected[d] != actual) {
+      return c.error("{} must be {}, got {}", role, to_string(expected), to_string(c.type(i)));
+    }
+  }
+  return ok();
+}
+
 Status require_dtype(const InferContext& c, std::size_t i, std::string_view role, DTypeTest accepts,
                      std::string_view expected) {
   if (!require_tensor(c, i, role)) return Failure{};
@@ -103,6 +116,13 @@ bool is_float_or_complex(DType d) { return is_float(d) || is_complex(d); }
 
 bool ranked(const InferContext& c, std::size_t i) {
   return c.has(i) && c.type(i).is_tensor() && c.type(i).ranked();
+}
+
+Dim dim_of(const InferContext& c, std::size_t i, int d) {
+  if (!ranked(c, i)) return Dim::unknown();
+  const int rank = static_cast<int>(c.type(i).rank());
+  if (d < 0) d += rank;
+  return d >= 0 && d < rank ? c.type(i).shape()[static_cast<std::size_t>(d)] : Dim::unknown();
 }
 
 const std::vector<SymInt>* ints(const InferContext& c, std::size_t i) {

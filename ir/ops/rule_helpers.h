@@ -42,6 +42,8 @@ inline Status require_rank(const InferContext& c, std::size_t i, std::string_vie
                            std::size_t rank) {
   return require_rank(c, i, role, rank, rank);
 }
+/// Operand i, unless omitted, is a tensor of these dims as far as both are known.
+Status require_dims(const InferContext&, std::size_t i, std::string_view role, const Shape& expected);
 /// Operand i is a tensor whose dtype, if known, is accepted. `expected` completes
 /// "must be …": "bool", "int32 or int64".
 using DTypeTest = bool (*)(DType);
@@ -61,6 +63,9 @@ bool is_float_or_complex(DType);
 
 /// Operand i is present, a tensor, and of known rank.
 bool ranked(const InferContext&, std::size_t i);
+/// Dim d of operand i, a negative one counted from the end; unknown when there
+/// is no such dim.
+Dim dim_of(const InferContext&, std::size_t i, int d);
 /// Contents of operand i when it holds integers, partly known ones included.
 const std::vector<SymInt>* ints(const InferContext&, std::size_t i);
 /// Known length of a rank-1 operand (of its contents or of its type).

@@ -71,11 +71,13 @@ void qgemm_cost(const CostContext&, OpCost&);
 void matmul_nbits_cost(const CostContext&, OpCost&);
 void det_cost(const CostContext&, OpCost&);
 
-// ir/ops/attention.cpp: attention and rotary embeddings
+// ir/ops/attention.cpp, attention_ms.cpp: attention and rotary embeddings
 Status attention(InferContext&);
 Status ms_attention(InferContext&);
 Status multi_head_attention(InferContext&);
+Status packed_multi_head_attention(InferContext&);
 Status group_query_attention(InferContext&);
+Status paged_attention(InferContext&);
 Status linear_attention(InferContext&);
 Status flex_attention(InferContext&);
 Status sdpa(InferContext&);
@@ -83,8 +85,7 @@ Status rotary_embedding(InferContext&);
 Status gated_relative_position_bias(InferContext&);
 void attention_cost(const CostContext&, OpCost&);
 void ms_attention_cost(const CostContext&, OpCost&);
-void multi_head_attention_cost(const CostContext&, OpCost&);
-void group_query_attention_cost(const CostContext&, OpCost&);
+void gated_relative_position_bias_cost(const CostContext&, OpCost&);
 void linear_attention_cost(const CostContext&, OpCost&);
 void sdpa_cost(const CostContext&, OpCost&);
 
