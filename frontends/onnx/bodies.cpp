@@ -32,7 +32,7 @@ bool Importer::must_capture(const Frame& frame, std::string_view name) const {
 }
 
 Result<GraphRef> Importer::region(NodeContext& c, Bytes body, const std::vector<ResultInfo>& params,
-                                  const std::vector<std::string_view>& captures) {
+                                  std::size_t formals, const std::vector<std::string_view>& captures) {
   Damage damage;
   const auto graph = decode_graph(body, damage);
   if (!graph) return damaged(damage);
@@ -46,7 +46,7 @@ Result<GraphRef> Importer::region(NodeContext& c, Bytes body, const std::vector<
   if (!open_names(frame, *graph)) return Failure{};
 
   std::vector<std::string_view> before;
-  for (std::size_t i = 0; i < graph->inputs.size(); ++i) {
+  for (std::size_t i = 0; i < formals; ++i) {
     const auto info = decode_value_info(graph->inputs[i], damage);
     if (!info) return damaged(damage);
     auto declared = value_type(*info);
@@ -64,7 +64,7 @@ Result<GraphRef> Importer::region(NodeContext& c, Bytes body, const std::vector<
     before.push_back(info->name);
   }
   for (std::size_t i = 0; i < captures.size(); ++i) {
-    const ResultInfo& p = params[graph->inputs.size() + i];
+    const ResultInfo& p = params[formals + i];
     const ValueId v = builder.var(p.type, std::string(captures[i]), c.loc, p.data);
     frame.values.emplace(captures[i], v);  // a formal param of the same name shadows it
   }
@@ -97,6 +97,15 @@ Result<std::vector<ValueId>> Importer::control_flow(NodeContext& c, OpId op,
     if (!body) return c.error(fmt::format("has no attribute '{}'", a));
     bodies.push_back(*body);
     if (!free_names(*body, c.frame.depth + 1, names, damage)) return damaged(damage);
+    if (op != perfc::op("if")) continue;
+    // Branches have no inputs of their own; some writers list what they capture.
+    const auto graph = decode_graph(*body, damage);
+    if (!graph) return damaged(damage);
+    for (Bytes b : graph->inputs) {
+      const auto info = decode_value_info(b, damage);
+      if (!info) return damaged(damage);
+      if (std::find(names.begin(), names.end(), info->name) == names.end()) names.push_back(info->name);
+    }
   }
   std::vector<ValueId> operands = c.inputs;
   for (std::string_view name : names) {
@@ -118,20 +127,20 @@ Result<std::vector<ValueId>> Importer::control_flow(NodeContext& c, OpId op,
   for (std::size_t r = 0; r < bodies.size(); ++r) {
     const auto graph = decode_graph(bodies[r], damage);
     if (!graph) return damaged(damage);
+    const std::size_t formals = op == perfc::op("if") ? 0 : graph->inputs.size();
     // Trial runs with ever wider carried types keep their messages to themselves.
     for (;;) {
       const std::vector<ResultInfo> params =
-          region_params(op, attrs, r, infos, graph->inputs.size() + captures.size());
-      if (params.size() != graph->inputs.size() + captures.size()) {
+          region_params(op, attrs, r, infos, formals + captures.size());
+      if (params.size() != formals + captures.size()) {
         return c.error(fmt::format("body '{}' takes {} inputs, {} are given", body_attributes[r],
-                                   graph->inputs.size(),
-                                   params.size() - std::min(params.size(), captures.size())));
+                                   formals, params.size() - std::min(params.size(), captures.size())));
       }
       Diagnostics trial(diags_->file());
       Result<GraphRef> body = Failure{};
       {
         const DiagnosticsSwap swap(diags_, trial);
-        body = region(c, bodies[r], params, captures);
+        body = region(c, bodies[r], params, formals, captures);
       }
       if (body && widen_carried(op, attrs, **body, infos)) continue;
       diags_->append(trial);

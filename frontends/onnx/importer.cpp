@@ -17,13 +17,28 @@ std::string_view short_domain(std::string_view domain) {
 }
 
 std::string spell(std::string_view domain, std::string_view op_type) {
-  const std::string_view d = short_domain(domain);
-  if (d.empty() || d.ends_with(':')) return fmt::format("{}{}", d, op_type);
-  return fmt::format("{}:{}", d, op_type);
+  std::string out(short_domain(domain));
+  if (!out.empty() && out.back() != ':') out += ':';
+  return out += op_type;
 }
 
 std::string function_key(std::string_view domain, std::string_view name, std::string_view overload) {
   return fmt::format("{}\n{}\n{}", domain == "ai.onnx" ? "" : domain, name, overload);
+}
+
+/// Attribute names of the IR for ONNX's.
+std::string_view renamed(std::string_view name) {
+  static constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {
+      {"pads", "padding"}, {"dilations", "dilation"}, {"group", "groups"}, {"kernel_shape", "kernel_size"}};
+  for (const auto& [from, to] : kRenamed) {
+    if (name == from) return to;
+  }
+  return name;
+}
+
+/// Integer attributes that stand for an element type.
+bool names_dtype(std::string_view name) {
+  return name == "to" || name == "dtype" || name == "output_dtype" || name == "output_datatype";
 }
 
 Type with_shape(const Type& t, Shape shape) {
@@ -185,7 +200,16 @@ Result<Graph> Importer::run() {
     names.emplace_back(info->name);
   }
   if (!complete || diags_->errors()) return Failure{};
-  if (results.empty()) return diags_->error("the graph has no outputs");
+  if (results.empty()) {
+    for (std::string_view name : unused_values(*graph)) {
+      auto v = look_up(frame, name);
+      if (!v) return Failure{};
+      results.push_back(*v);
+      names.emplace_back(name);
+    }
+    if (results.empty()) return diags_->error("the graph has no outputs");
+    diags_->warning("the graph declares no outputs; values that nothing uses stand in for them");
+  }
   return builder.finish(std::string(graph->name), std::move(results), std::move(names));
 }
 
@@ -417,11 +441,31 @@ Result<ValueId> Importer::initializer(Frame& frame, Bytes record, bool sparse) {
   return frame.builder.constant(std::move(*value), std::string(tensor->name), place(record.data()));
 }
 
+std::vector<std::string_view> Importer::unused_values(const GraphView& graph) const {
+  Damage damage;
+  std::set<std::string_view> used;
+  std::vector<std::string_view> out;
+  std::vector<NodeView> nodes;
+  for (Bytes b : graph.nodes) {
+    auto n = decode_node(b, damage);
+    if (!n) return {};
+    used.insert(n->inputs.begin(), n->inputs.end());
+    nodes.push_back(std::move(*n));
+  }
+  for (const NodeView& n : nodes) {
+    for (std::string_view name : n.outputs) {
+      if (!name.empty() && !used.count(name)) out.push_back(name);
+    }
+  }
+  return out;
+}
+
 Status Importer::run_nodes(Frame& frame, const std::vector<Bytes>& records,
                            const std::vector<std::string_view>& defined_before) {
   Damage damage;
   std::vector<NodeView> nodes;
   nodes.reserve(records.size());
+  frame.values.reserve(frame.values.size() + records.size());
   std::unordered_map<std::string_view, std::size_t> producer;
   producer.reserve(records.size());
   const std::set<std::string_view> before(defined_before.begin(), defined_before.end());
@@ -442,16 +486,18 @@ Status Importer::run_nodes(Frame& frame, const std::vector<Bytes>& records,
   std::vector<std::vector<std::size_t>> users;
   std::vector<std::size_t> waiting;
   const auto dependencies = [&](std::size_t i, auto&& visit) -> bool {
-    std::vector<std::string_view> names = nodes[i].inputs;
+    const auto depend_on = [&](std::string_view name) {
+      const auto p = producer.find(name);
+      if (p != producer.end()) visit(p->second);
+    };
+    for (std::string_view name : nodes[i].inputs) depend_on(name);
     for (const AttrView& a : nodes[i].attributes) {
       if (a.type != AttrType::Graph && a.type != AttrType::Graphs) continue;
+      std::vector<std::string_view> names;
       for (Bytes nested : messages(a, a.type == AttrType::Graph ? 6 : 11)) {
         if (!free_names(nested, frame.depth + 1, names, damage)) return false;
       }
-    }
-    for (std::string_view name : names) {
-      const auto p = producer.find(name);
-      if (p != producer.end()) visit(p->second);
+      for (std::string_view name : names) depend_on(name);
     }
     return true;
   };
@@ -519,6 +565,11 @@ Status Importer::run_node(Frame& frame, const NodeView& node, std::int64_t index
       c.inputs.emplace_back();
       continue;
     }
+    const auto local = frame.values.find(in);
+    if (local != frame.values.end()) {
+      c.inputs.push_back(local->second);
+      continue;
+    }
     if (is_poisoned(frame, in)) return Failure{};  // its producer has been reported
     if (!known_name(frame, in)) {
       return diags.error(c.loc, c.name, fmt::format("{}: reads '{}', which nothing produces", c.spelling, in));
@@ -555,7 +606,7 @@ Result<std::vector<ValueId>> Importer::translate(NodeContext& c) {
   if (t != translators->end()) return t->second(*this, c);
   if (auto op = find_onnx_op(c.spelling)) {
     if (!lift_attributes(c)) return Failure{};
-    return c.outputs_of(*op, c.inputs, c.attrs);
+    return c.outputs_of(*op, std::move(c.inputs), std::move(c.attrs));
   }
   const auto f = functions_.find(function_key(c.node.domain, c.node.op_type, c.node.overload));
   if (f != functions_.end()) return call_function(c, f->second);
@@ -583,15 +634,11 @@ Result<Attrs> Importer::attributes(const Frame& frame, const NodeView& node, Sou
     if (a->type == AttrType::Graph || a->type == AttrType::Graphs) continue;  // bodies: control_flow
     auto value = attribute(*a, loc, node.name);
     if (!value) return Failure{};
-    static const std::map<std::string_view, std::string_view> kRenamed{
-        {"pads", "padding"}, {"dilations", "dilation"}, {"group", "groups"}, {"kernel_shape", "kernel_size"}};
-    const auto renamed = kRenamed.find(given.name);
-    const std::string_view name = renamed == kRenamed.end() ? given.name : renamed->second;
+    const std::string_view name = renamed(given.name);
     if (out.has(name)) {
       return diags_->error(loc, node.name, fmt::format("attribute '{}' is given twice", given.name));
     }
-    static const std::set<std::string_view> kDtypes{"to", "dtype", "output_dtype", "output_datatype"};
-    if (kDtypes.count(name) && std::holds_alternative<std::int64_t>(*value)) {
+    if (std::holds_alternative<std::int64_t>(*value) && names_dtype(name)) {
       const std::int64_t number = std::get<std::int64_t>(*value);
       if (number == 0 && name == "output_dtype") continue;
       const DType dtype = dtype_from_onnx(number);

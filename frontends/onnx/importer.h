@@ -1,7 +1,6 @@
 #pragma once
 /// ONNX messages → IR. `Importer` walks the nodes of one model; the translators
 /// in `translate.cpp` handle the operators whose structure differs from ours.
-#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -89,9 +88,11 @@ class Importer {
   Result<Attrs> attributes(const Frame& frame, const NodeView& node, SourceLoc loc);
   Result<Attr> attribute(const AttrView& a, SourceLoc loc, std::string_view node);
   Result<GraphRef> region(NodeContext& c, Bytes body, const std::vector<ResultInfo>& params,
-                          const std::vector<std::string_view>& captures);
+                          std::size_t formals, const std::vector<std::string_view>& captures);
   Result<Type> value_type(const ValueInfoView& info);
   bool known_name(const Frame& frame, std::string_view name) const;
+  /// Outputs of a graph that declares none: what nothing uses.
+  std::vector<std::string_view> unused_values(const GraphView& graph) const;
   bool is_poisoned(const Frame& frame, std::string_view name) const;
   /// The value of a name; initializers become constants on first use.
   Result<ValueId> look_up(Frame& frame, std::string_view name);

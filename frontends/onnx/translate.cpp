@@ -12,28 +12,28 @@ namespace {
 
 using Values = Result<std::vector<ValueId>>;
 
-/// An attribute of old operator sets that is an operand in newer ones.
+/// An attribute of old operator sets that is an operand in newer ones. The
+/// file's version is not held against it: writers mix them.
 struct LiftRow {
   std::string_view spelling;
   std::string_view attribute;   ///< after the importer's renaming
   std::size_t operand;
-  std::int64_t until;           ///< first operator set in which it is an operand
 };
 
 constexpr std::array kLifts{
-    LiftRow{"Squeeze", "axes", 1, 13},      LiftRow{"Unsqueeze", "axes", 1, 13},
-    LiftRow{"Reshape", "shape", 1, 5},      LiftRow{"Slice", "starts", 1, 10},
-    LiftRow{"Slice", "ends", 2, 10},        LiftRow{"Slice", "axes", 3, 10},
-    LiftRow{"Pad", "padding", 1, 11},       LiftRow{"Pad", "paddings", 1, 2},
-    LiftRow{"Pad", "value", 2, 11},         LiftRow{"Clip", "min", 1, 11},
-    LiftRow{"Clip", "max", 2, 11},          LiftRow{"Split", "split", 1, 13},
-    LiftRow{"TopK", "k", 1, 10},            LiftRow{"Upsample", "scales", 1, 9},
-    LiftRow{"Dropout", "ratio", 1, 12},     LiftRow{"ReduceSum", "axes", 1, 13},
-    LiftRow{"ReduceMean", "axes", 1, 18},   LiftRow{"ReduceMax", "axes", 1, 18},
-    LiftRow{"ReduceMin", "axes", 1, 18},    LiftRow{"ReduceProd", "axes", 1, 18},
-    LiftRow{"ReduceL1", "axes", 1, 18},     LiftRow{"ReduceL2", "axes", 1, 18},
-    LiftRow{"ReduceLogSum", "axes", 1, 18}, LiftRow{"ReduceLogSumExp", "axes", 1, 18},
-    LiftRow{"ReduceSumSquare", "axes", 1, 18},
+    LiftRow{"Squeeze", "axes", 1},      LiftRow{"Unsqueeze", "axes", 1},
+    LiftRow{"Reshape", "shape", 1},      LiftRow{"Slice", "starts", 1},
+    LiftRow{"Slice", "ends", 2},        LiftRow{"Slice", "axes", 3},
+    LiftRow{"Pad", "padding", 1},       LiftRow{"Pad", "paddings", 1},
+    LiftRow{"Pad", "value", 2},         LiftRow{"Clip", "min", 1},
+    LiftRow{"Clip", "max", 2},          LiftRow{"Split", "split", 1},
+    LiftRow{"TopK", "k", 1},            LiftRow{"Upsample", "scales", 1},
+    LiftRow{"Dropout", "ratio", 1},     LiftRow{"ReduceSum", "axes", 1},
+    LiftRow{"ReduceMean", "axes", 1},   LiftRow{"ReduceMax", "axes", 1},
+    LiftRow{"ReduceMin", "axes", 1},    LiftRow{"ReduceProd", "axes", 1},
+    LiftRow{"ReduceL1", "axes", 1},     LiftRow{"ReduceL2", "axes", 1},
+    LiftRow{"ReduceLogSum", "axes", 1}, LiftRow{"ReduceLogSumExp", "axes", 1},
+    LiftRow{"ReduceSumSquare", "axes", 1}, LiftRow{"ReverseSequence", "sequence_lens", 1},
 };
 
 /// An attribute as a constant operand.
@@ -51,7 +51,7 @@ std::optional<Literal> as_literal(const Attr& a, DType float_dtype) {
 
 Values map_to(NodeContext& c, OpId op) {
   if (!lift_attributes(c)) return Failure{};
-  return c.outputs_of(op, c.inputs, c.attrs);
+  return c.outputs_of(op, std::move(c.inputs), std::move(c.attrs));
 }
 
 /// The operator of a family (`nn.conv1d`, `nn.conv2d`, `nn.conv3d`) for the
@@ -256,14 +256,11 @@ Values sequence_map(Importer& importer, NodeContext& c) {
 }  // namespace
 
 Status lift_attributes(NodeContext& c) {
+  if (c.attrs.size() == 0) return ok();
   for (const LiftRow& row : kLifts) {
     if (row.spelling != c.spelling) continue;
     const Attr* a = c.attrs.find(row.attribute);
     if (!a) continue;
-    if (c.version >= row.until) {
-      return c.error(fmt::format("attribute '{}' became an input in opset {}; the file says opset {}",
-                                 row.attribute, row.until, c.version));
-    }
     DType dtype = DType::Float32;
     if (c.type(0).is_tensor() && is_float(c.type(0).dtype())) dtype = c.type(0).dtype();
     auto literal = as_literal(*a, dtype);
