@@ -202,6 +202,18 @@ Status fix_indices(BatchedCall& c) {
   return ok();
 }
 
+/// A strided view written as an index of every element: the new samples'
+/// elements need indices of their own. Picking some of the samples stays an
+/// error, which the changed result shows.
+Status fix_take(BatchedCall& c) {
+  const auto batch = c.batch_of(0);
+  if (!batch || c.batch_of(1) || normalised(c.attrs.int_or("axis", 0), c.old_type(0).rank()) != batch->axis) return ok();
+  const Type& indices = c.old_type(1);
+  const bool covers = indices.is_static() && indices.rank() > 0 && indices.elements() == extent(c.old_type(0), batch->axis);
+  if (!covers || !indices.shape()[0].is(c.change.from)) return ok();
+  return c.fit(1, 0, c.change.to);
+}
+
 /// Updates of every sample need a place of their own in the data.
 Status fix_scatter_nd(BatchedCall& c) {
   const auto batch = c.batch_of(2);
@@ -271,6 +283,7 @@ constexpr Fix kFixes[] = {
     {op("nn.conv1d"), fix_convolution},
     {op("nn.conv2d"), fix_convolution},
     {op("nn.conv3d"), fix_convolution},
+    {op("take"), fix_take},
     {op("gather"), fix_indices},
     {op("scatter_elements"), fix_indices},
     {op("scatter_nd"), fix_scatter_nd},

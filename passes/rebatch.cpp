@@ -119,7 +119,7 @@ class Rebatcher {
       }
       if (before.rank() != after.rank()) axis = 0;  // a squeeze of every 1 keeps the batch now
       if (changed == 2 && pairs_samples(n, before, after)) {
-        if (!pairwise_[id] && n.is(op("nn.batch_matmul"))) {
+        if (std::none_of(pairwise_.begin(), pairwise_.end(), [](bool b) { return b; })) {
           diags_.note(n.loc, n.name, "multiplies samples with each other: its work grows with the square of the batch");
         }
         pairwise_[id] = true;
