@@ -99,7 +99,7 @@ std::optional<std::string> unquoted(std::string_view token) {
   return out;
 }
 
-std::string real(double value) {
+std::string real_text(double value) {
   if (std::isnan(value)) {
     const auto bits = std::bit_cast<std::uint64_t>(value);
     return bits == kDefaultNan ? "nan" : fmt::format("nan(0x{:x})", bits);

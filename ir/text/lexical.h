@@ -18,9 +18,9 @@ std::optional<std::string> unquoted(std::string_view token);
 
 /// The shortest spelling that reads back to the same bits; never looks like an
 /// integer. NaNs other than the default one keep their bits: `nan(0x7ff8…1)`.
-std::string real(double);
+std::string real_text(double);
 
-/// Undoes `real`; nothing when `token` is no number of this form.
+/// Undoes `real_text`; nothing when `token` is no number of this form.
 std::optional<double> parse_real(std::string_view token);
 
 }  // namespace perfc::text

@@ -49,7 +49,7 @@ std::string list_text(std::string_view empty_kind, const List& list, Spell spell
 std::string ints_text(const std::vector<std::int64_t>& v) {
   return list_text("", v, [](std::int64_t i) { return fmt::format("{}", i); });
 }
-std::string floats_text(const std::vector<double>& v) { return list_text("floats", v, text::real); }
+std::string floats_text(const std::vector<double>& v) { return list_text("floats", v, text::real_text); }
 std::string strings_text(const std::vector<std::string>& v) {
   return list_text("strings", v, [](const std::string& s) { return quoted(s); });
 }
@@ -69,7 +69,7 @@ std::string contents_text(const Data* data) {
 
 struct AttrText {
   std::string operator()(std::int64_t v) const { return fmt::format("{}", v); }
-  std::string operator()(double v) const { return text::real(v); }
+  std::string operator()(double v) const { return text::real_text(v); }
   std::string operator()(const std::string& v) const { return quoted(v); }
   std::string operator()(const std::vector<std::int64_t>& v) const { return ints_text(v); }
   std::string operator()(const std::vector<double>& v) const { return floats_text(v); }

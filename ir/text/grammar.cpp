@@ -1,0 +1,224 @@
+#include "ir/text/grammar.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/range/iterator_range.hpp>
+#include <boost/spirit/home/x3.hpp>
+#include <type_traits>
+
+/// An expected construct goes by its own name, whatever action is attached.
+namespace boost::spirit::x3 {
+template <class Subject, class Action>
+struct get_info<action<Subject, Action>> {
+  using result_type = std::string;
+  std::string operator()(const action<Subject, Action>& parser) const { return what(parser.subject); }
+};
+}  // namespace boost::spirit::x3
+
+namespace perfc::text {
+namespace {
+
+namespace x3 = boost::spirit::x3;
+using x3::char_;
+using x3::digit;
+using x3::lexeme;
+using x3::lit;
+using x3::raw;
+
+// ---- Actions: put what was parsed into a member of the enclosing rule's struct.
+
+template <class T>
+T&& plain(T&& value) { return std::forward<T>(value); }
+Word plain(boost::iterator_range<const char*> range) {
+  return {std::string_view(range.begin(), static_cast<std::size_t>(range.size()))};
+}
+
+template <auto Member>
+constexpr auto into = [](auto& context) {
+  x3::_val(context).*Member = plain(std::move(x3::_attr(context)));
+};
+template <auto Member>
+constexpr auto append = [](auto& context) {
+  (x3::_val(context).*Member).push_back(plain(std::move(x3::_attr(context))));
+};
+template <auto Member, auto Value>
+constexpr auto assign = [](auto& context) { x3::_val(context).*Member = Value; };
+
+constexpr auto as_word = [](auto& context) { x3::_val(context) = plain(x3::_attr(context)); };
+template <Scalar::Kind K>
+constexpr auto as_scalar = [](auto& context) {
+  x3::_val(context) = {K, plain(x3::_attr(context)).text};
+};
+
+// Defines the grammar rule NAME, which yields an ATTRIBUTE; errors say WHAT was expected.
+#define PERFC_RULE(NAME, ATTRIBUTE, WHAT) \
+  struct NAME##_id {};                    \
+  const auto NAME = x3::rule<NAME##_id, ATTRIBUTE>{WHAT}
+
+// ---- Words
+
+const auto blank = char_(" \t\r\n") | ("//" >> *(char_ - '\n'));
+const auto word_char = char_("A-Za-z0-9_");
+
+const auto keyword = [](const char* text) { return lexeme[lit(text) >> !word_char]; };
+
+PERFC_RULE(identifier, Word, "an identifier") = raw[lexeme[char_("A-Za-z_") >> *word_char]][as_word];
+PERFC_RULE(digits, Word, "a number") = raw[lexeme[+digit]][as_word];
+PERFC_RULE(string, Word, "a string") =
+    raw[lexeme['"' >> *(('\\' >> (char_ - '\n')) | ~char_("\"\\\n")) > '"']][as_word];
+PERFC_RULE(quoted_symbol, Word, "a symbol") =
+    raw[lexeme['\'' >> *(('\\' >> (char_ - '\n')) | ~char_("'\\\n")) > '\'']][as_word];
+PERFC_RULE(name, Word, "a name") = raw[identifier | string][as_word];
+PERFC_RULE(operator_name, Word, "an operator") = raw[lexeme[identifier % '.']][as_word];
+PERFC_RULE(element_type, Word, "an element type") = raw[identifier][as_word];
+
+const auto exponent = char_("eE") >> -char_("+-") >> +digit;
+const auto number =
+    lexeme["nan(0x" >> +x3::xdigit >> ')'] |
+    lexeme[-lit('-') >> ((+digit >> -('.' >> *digit) >> -exponent) | (lit("inf") >> !word_char))];
+
+PERFC_RULE(scalar, Scalar, "a value") =
+    raw[string][as_scalar<Scalar::Kind::String>] |
+    raw[quoted_symbol][as_scalar<Scalar::Kind::QuotedSymbol>] |
+    raw[lit('?')][as_scalar<Scalar::Kind::Unknown>] |
+    raw[number][as_scalar<Scalar::Kind::Number>] |
+    raw[identifier][as_scalar<Scalar::Kind::Symbol>];
+
+PERFC_RULE(list, List, "a list") =
+    -raw[keyword("ints") | keyword("floats") | keyword("strings")][into<&List::kind>] >> '[' >
+    -(scalar[append<&List::elements>] % ',') > ']';
+
+// ---- Types
+
+PERFC_RULE(wrapper, TypeText::Wrapper, "a type") =
+    (raw[keyword("Sequence") | keyword("Optional")][into<&TypeText::Wrapper::keyword>] > '[') |
+    (raw[keyword("Map")][into<&TypeText::Wrapper::keyword>] > '[' >
+     element_type[into<&TypeText::Wrapper::key>] > ',');
+
+PERFC_RULE(dim, Scalar, "a dim") = raw[quoted_symbol][as_scalar<Scalar::Kind::QuotedSymbol>] |
+                                   raw[lit('?')][as_scalar<Scalar::Kind::Unknown>] |
+                                   raw[number][as_scalar<Scalar::Kind::Number>] |
+                                   raw[identifier][as_scalar<Scalar::Kind::Symbol>];
+using ShapeText = TypeText::ShapeText;
+PERFC_RULE(shape, ShapeText, "a shape") =
+    lit('*')[assign<&ShapeText::ranked, false>] |
+    ('(' > -(dim[append<&ShapeText::dims>] % ',' >> -lit(',')) > ')');
+PERFC_RULE(type, TypeText, "a type") =
+    *wrapper[append<&TypeText::wrappers>] >>
+    ((raw[keyword("Tensor") | keyword("SparseTensor")][into<&TypeText::keyword>] > '[' >
+      shape[into<&TypeText::shape>] > ',' > element_type[into<&TypeText::dtype>] > ']') |
+     (raw[keyword("Opaque")][into<&TypeText::keyword>] > '[' > name[into<&TypeText::name>] > ']') |
+     raw[keyword("None")][into<&TypeText::keyword>]) >>
+    *lit(']')[([](auto& context) { ++x3::_val(context).closed; })];
+
+// ---- Statements
+
+PERFC_RULE(value_name, Word, "a value") = raw[lexeme[+word_char]][as_word];
+PERFC_RULE(reference, Reference, "a value") =
+    lexeme['%' > value_name[into<&Reference::name>] > -('.' > digits[into<&Reference::result>])];
+PERFC_RULE(target, Reference, "a value") = lexeme['%' > value_name[into<&Reference::name>]];
+
+using AttributeKind = AttributeText::Kind;
+PERFC_RULE(attribute, AttributeText, "an attribute") =
+    ((keyword("const") > list[into<&AttributeText::list>] > ':' > type[into<&AttributeText::type>]) >>
+     x3::eps[assign<&AttributeText::kind, AttributeKind::Tensor>]) |
+    ((keyword("weight") > ':' > type[into<&AttributeText::type>]) >>
+     x3::eps[assign<&AttributeText::kind, AttributeKind::Tensor>]) |
+    (list[into<&AttributeText::list>] >> x3::eps[assign<&AttributeText::kind, AttributeKind::List>]) |
+    (type[into<&AttributeText::type>] >> x3::eps[assign<&AttributeText::kind, AttributeKind::Type>]) |
+    scalar[into<&AttributeText::scalar>];
+
+using ArgumentKind = Argument::Kind;
+PERFC_RULE(argument, Argument, "an operand or an attribute") =
+    (&lit('%') >> reference[into<&Argument::value>] >> x3::eps[assign<&Argument::kind, ArgumentKind::Value>]) |
+    (keyword("_") >> x3::eps[assign<&Argument::kind, ArgumentKind::Omitted>]) |
+    ((name[into<&Argument::name>] > '=' > attribute[into<&Argument::attribute>]) >>
+     x3::eps[assign<&Argument::kind, ArgumentKind::Attribute>]);
+
+const auto at_name = '@' > name[into<&Definition::name>];
+using DefinitionKind = Definition::Kind;
+PERFC_RULE(definition, Definition, "a definition") =
+    ((keyword("weight") > ':' > type[append<&Definition::types>] > -at_name) >>
+     x3::eps[assign<&Definition::kind, DefinitionKind::Weight>]) |
+    ((keyword("const") > list[into<&Definition::contents>] > ':' > type[append<&Definition::types>] > -at_name) >>
+     x3::eps[assign<&Definition::kind, DefinitionKind::Const>]) |
+    (operator_name[into<&Definition::op>] > '(' > -(argument[append<&Definition::arguments>] % ',') > ')' >
+     -(lit(':')[assign<&Definition::typed, true>] >
+       x3::expect[('(' > -(type[append<&Definition::types>] % ',') > ')') | type[append<&Definition::types>]]) >
+     -at_name);
+
+PERFC_RULE(statement_end, Word, "';'") = raw[lit(';') | '{'][as_word];
+const auto ends = [](auto& context) { x3::_val(context).opens_regions = x3::_attr(context).text == "{"; };
+PERFC_RULE(statement, Statement, "a statement or the results") =
+    target[into<&Statement::target>] > -(':' > digits[into<&Statement::count>]) > '=' >
+    definition[into<&Statement::definition>] > statement_end[ends];
+
+PERFC_RULE(returned, Returned, "the results") =
+    '(' > -(reference[append<&Returned::values>] % ',') > ')' > '}';
+
+// ---- Functions
+
+PERFC_RULE(param, Param, "a param") =
+    target[into<&Param::target>] > ':' > type[into<&Param::type>] > -('@' > name[into<&Param::name>]) >
+    -('=' > list[into<&Param::contents>]);
+PERFC_RULE(result_name, Word, "a name") = name[([](auto& context) { x3::_val(context) = x3::_attr(context); })] >> ':';
+PERFC_RULE(result, ResultText, "a result") = -result_name[into<&ResultText::name>] >> type[into<&ResultText::type>];
+PERFC_RULE(header, Header, "a function") =
+    '@' > name[into<&Header::name>] > '(' > -(param[append<&Header::params>] % ',') > ')' >
+    -(lit("->")[assign<&Header::has_results, true>] > '(' > -(result[append<&Header::results>] % ',') > ')') > '{';
+
+PERFC_RULE(version, Word, "the version line #[version = \"perfc-ir/1\"]") =
+    lit("#[") >> "version" >> '=' >> string[([](auto& context) { x3::_val(context) = x3::_attr(context); })] >> ']';
+PERFC_RULE(opening, Word, "'def'") = raw[keyword("def")][as_word];
+PERFC_RULE(region, Word, "'fn' or '}'") = raw[keyword("fn")][as_word];
+PERFC_RULE(end, Word, "the end of the file") = raw[x3::eoi][as_word];
+
+/// The next few characters, for "found …".
+std::string found(const char* at, const char* end) {
+  if (at == end) return "the end of the file";
+  const auto is_word = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
+  };
+  const char* stop = std::find_if_not(at, at + std::min<std::ptrdiff_t>(end - at, 40), is_word);
+  if (stop == at) ++stop;
+  while (stop != end && (static_cast<unsigned char>(*stop) & 0xc0) == 0x80) ++stop;
+  return fmt::format("'{}'", std::string_view(at, static_cast<std::size_t>(stop - at)));
+}
+
+}  // namespace
+
+template <class Parser, class... Attribute>
+bool Reader::read(const Parser& parser, Attribute&... attribute) {
+  const char* where = nullptr;
+  try {
+    if (x3::phrase_parse(at_, end_, x3::eps > parser, blank, attribute...)) return true;
+    where = at_;
+  } catch (const x3::expectation_failure<const char*>& failure) {
+    where = failure.where();
+    error_ = failure.which();
+  }
+  if (error_ == R"('"')" || error_ == "'''") {
+    error_ = "the quote is not closed on its line";
+  } else {
+    x3::phrase_parse(where, end_, x3::eps, blank);
+    error_ = fmt::format("expected {}, found {}", error_, found(where, end_));
+  }
+  error_at_ = where;
+  return false;
+}
+
+char Reader::peek() {
+  x3::phrase_parse(at_, end_, x3::eps, blank);
+  return at_ == end_ ? '\0' : *at_;
+}
+
+bool Reader::version(Word& text) { return read(text::version, text); }
+bool Reader::open_file(Header& h) { return read(opening) && read(header, h); }
+bool Reader::open_region(Header& h) { return read(region) && read(header, h); }
+bool Reader::statement(Statement& s) { return read(text::statement, s); }
+bool Reader::returned(Returned& r) { return read(text::returned, r); }
+bool Reader::close_regions() { return read('}' > lit(';')); }
+bool Reader::end_of_file() { return read(end); }
+
+}  // namespace perfc::text
