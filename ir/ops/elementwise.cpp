@@ -8,11 +8,11 @@ namespace perfc::rules {
 namespace {
 
 /// Element types an operator takes, where it does not take all of them.
-enum class Takes : std::uint8_t { Anything, Float, Numeric, Signed, Integer, IntegerOrBool, Bool };
+enum class Takes : std::uint8_t { Anything, Float, Numeric, NumericOrBool, Signed, Integer, IntegerOrBool, Bool };
 
-constexpr std::array<std::string_view, 7> kTakesText{
-    "anything",        "a floating-point type",   "a numeric type", "a signed type",
-    "an integer type", "an integer type or bool", "bool"};
+constexpr std::array<std::string_view, 8> kTakesText{
+    "anything",      "a floating-point type", "a numeric type",          "a numeric type or bool",
+    "a signed type", "an integer type",       "an integer type or bool", "bool"};
 
 constexpr auto kTakes = [] {
   std::array<Takes, kOpCount> t{};
@@ -21,18 +21,21 @@ constexpr auto kTakes = [] {
                  op("atanh"), op("ceil"), op("floor"), op("round"), op("isnan"), op("isinf"),
                  op("nn.leaky_relu"), op("nn.elu"), op("nn.selu"), op("nn.celu"), op("sigmoid"),
                  op("tanh"), op("nn.hard_sigmoid"), op("nn.hard_swish"), op("nn.softplus"),
-                 op("nn.softsign"), op("nn.mish"), op("nn.thresholded_relu"), op("nn.silu"),
+                 op("nn.softsign"), op("nn.mish"), op("nn.silu"),
                  op("nn.gelu"), op("nn.fast_gelu"), op("nn.quick_gelu"), op("nn.bias_gelu"),
                  op("nn.bias_split_gelu"), op("nn.softmax"), op("nn.log_softmax"), op("nn.hardmax"),
                  op("nn.instance_norm"), op("nn.group_norm"), op("nn.mean_variance_norm"),
-                 op("nn.l2_normalize"), op("nn.lrn"), op("mean_of")}) {
+                 op("nn.l2_normalize"), op("nn.lrn")}) {
     t[o.index] = Takes::Float;
   }
   for (OpId o : {op("abs"), op("sign"), op("erf"), op("nn.shrink"), op("nn.relu"), op("nn.prelu"),
                  op("clip"), op("add"), op("subtract"), op("multiply"), op("divide"), op("mod"),
-                 op("power"), op("maximum"), op("minimum"), op("sum"), op("less"), op("less_equal"),
-                 op("greater"), op("greater_equal"), op("cumsum"), op("cumprod")}) {
+                 op("power"), op("maximum"), op("minimum"), op("sum"), op("mean_of"),
+                 op("nn.thresholded_relu")}) {
     t[o.index] = Takes::Numeric;
+  }
+  for (OpId o : {op("less"), op("less_equal"), op("greater"), op("greater_equal")}) {
+    t[o.index] = Takes::NumericOrBool;
   }
   t[op("negative").index] = Takes::Signed;
   t[op("bit_shift").index] = Takes::Integer;
@@ -51,6 +54,7 @@ bool takes(Takes what, DType d) {
     case Takes::Anything: return true;
     case Takes::Float: return is_float_or_complex(d);
     case Takes::Numeric: return is_numeric(d) || is_complex(d);
+    case Takes::NumericOrBool: return is_numeric(d) || is_bool(d);
     case Takes::Signed: return is_float_or_complex(d) || is_signed(d);
     case Takes::Integer: return is_integer(d);
     case Takes::IntegerOrBool: return is_integer(d) || is_bool(d);
@@ -207,9 +211,11 @@ Status where(InferContext& c) {
 }
 
 Status prelu(InferContext& c) {
-  if (!check_takes(c, 0, 2) || !require_same_dtype(c, 0, 1) || !check_unidirectional(c, 1, "slope")) {
-    return Failure{};
-  }
+  if (!check_takes(c, 0, 2) || !require_same_dtype(c, 0, 1)) return Failure{};
+  // Before ONNX 7 a rank-1 slope had one entry per channel; torch still means that.
+  const bool per_channel = ranked(c, 0) && ranked(c, 1) && c.type(0).rank() > 1 && c.type(1).rank() == 1 &&
+                           c.type(0).shape()[1] == c.type(1).shape()[0];
+  if (!per_channel && !check_unidirectional(c, 1, "slope")) return Failure{};
   c.set(0, c.type(0));
   return ok();
 }

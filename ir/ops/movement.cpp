@@ -328,7 +328,10 @@ Status pad(InferContext& c) {
   if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap") {
     return c.error("unknown mode '{}'", mode);
   }
-  if (c.has(2) && (!require_tensor(c, 2, "constant_value") || !require_same_dtype(c, 0, 2))) return Failure{};
+  if (c.has(2) && mode == "constant" &&
+      (!require_tensor(c, 2, "constant_value") || !require_same_dtype(c, 0, 2))) {
+    return Failure{};
+  }
   const auto padding = paddings(c);
   if (!padding) return Failure{};
   if (!ranked(c, 0)) return set_unranked(c);
