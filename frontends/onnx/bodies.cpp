@@ -51,7 +51,15 @@ Result<GraphRef> Importer::region(NodeContext& c, Bytes body, const std::vector<
     if (!info) return damaged(damage);
     auto declared = value_type(*info);
     if (!declared) return Failure{};
-    Type type = i < params.size() ? merge(params[i].type, *declared) : *declared;
+    bool conflict = false;
+    Type type = i < params.size() ? merge(params[i].type, *declared, &conflict) : *declared;
+    // A loop's shapes may change from round to round and declarations lag
+    // behind; nothing excuses another element type, or slices of another shape.
+    if (conflict && (c.spelling == "Scan" || params[i].type.dtype() != declared->dtype())) {
+      return diags_->error(place(graph->inputs[i].data()), info->name,
+                           fmt::format("{}: input {} of the body is {}, but the file declares {}", c.spelling, i,
+                                       to_string(params[i].type), to_string(*declared)));
+    }
     if (!type) {
       return diags_->error(place(graph->inputs[i].data()), info->name,
                            fmt::format("{}: input {} of the body has no type", c.spelling, i));

@@ -110,9 +110,9 @@ Status ms_attention(InferContext& c) {
   if (rotary != 0 && rotary != 32 && rotary != 64 && rotary != 128) {
     return c.error("rotary_embedding_dim must be 32, 64 or 128, is {}", rotary);
   }
-  if (!same_dim(c, dim_of(c, kInput, -1), dim_of(c, kWeights, 0), "columns of input and rows of weights")) return Failure{};
   const auto sizes = projected_sizes(c, dim_of(c, kWeights, 1), *heads);
-  if (!sizes || !require_dims(c, kProjectionBias, "bias", {(*sizes)[0] + (*sizes)[1] + (*sizes)[2]})) return Failure{};
+  if (!sizes || !same_dim(c, dim_of(c, kInput, -1), dim_of(c, kWeights, 0), "columns of input and rows of weights") ||
+      !require_dims(c, kProjectionBias, "bias", {(*sizes)[0] + (*sizes)[1] + (*sizes)[2]})) return Failure{};
 
   const DType dtype = c.type(c.op() == op("qnn.attention") ? kProjectionBias : kInput).dtype();
   if (packed) {
@@ -231,13 +231,14 @@ Status multi_head_attention(InferContext& c) {
   const Dim n = *heads;
   if (!require_dims(c, l.bias, "bias", {(q->head * Dim(2) + q->v_head) * n})) return Failure{};
 
-  if (c.has(l.past_key) != c.has(l.past_value)) return c.error("past_key and past_value only go together");
   if (c.has(l.past_length) && !require_dtype(c, l.past_length, "past_sequence_length", is_index, "int32")) return Failure{};
-  const auto past = same_dim(c, dim_of(c, l.past_key, 2), dim_of(c, l.past_value, 2), "lengths of past_key and past_value");
-  if (!past || !require_dims(c, l.past_key, "past_key", {q->batch, n, *past, q->head}) ||
-      !require_dims(c, l.past_value, "past_value", {q->batch, n, *past, q->v_head})) {
+  if (!require_dims(c, l.past_key, "past_key", {q->batch, n, Dim(), q->head}) ||
+      !require_dims(c, l.past_value, "past_value", {q->batch, n, Dim(), q->v_head})) {
     return Failure{};
   }
+  if (c.has(l.past_key) != c.has(l.past_value)) return c.error("past_key and past_value only go together");
+  const auto past = same_dim(c, dim_of(c, l.past_key, 2), dim_of(c, l.past_value, 2), "lengths of past_key and past_value");
+  if (!past) return Failure{};
   // A cache with room to spare is updated in place; otherwise the new keys are appended.
   const bool has_past = c.has(l.past_key);
   const bool in_place = has_past && (c.has(l.past_length) || c.attrs.int_or("past_present_share_buffer", 0) != 0);

@@ -263,7 +263,7 @@ inline constexpr OpDef kOps[] = {
   // ---- Control flow
   {.name = "if", .onnx = "If", .category = Category::Control, .min_operands = 1, .max_operands = -1, .results = -1, .infer = rules::if_, .cost = rules::free_cost},
   {.name = "loop", .onnx = "Loop", .category = Category::Control, .min_operands = 0, .max_operands = -1, .results = -1, .infer = rules::loop, .cost = rules::free_cost},
-  {.name = "scan", .onnx = "Scan", .category = Category::Control, .min_operands = 1, .max_operands = -1, .results = -1, .infer = rules::scan, .cost = rules::free_cost},
+  {.name = "scan", .onnx = "Scan", .category = Category::Control, .min_operands = 0, .max_operands = -1, .results = -1, .infer = rules::scan, .cost = rules::free_cost},
   {.name = "sequence_map", .onnx = "SequenceMap", .category = Category::Control, .min_operands = 1, .max_operands = -1, .results = -1, .infer = rules::sequence_map, .cost = rules::free_cost},
   // ---- Sequences and optionals
   {.name = "sequence.empty", .onnx = "SequenceEmpty", .category = Category::Sequence, .min_operands = 0, .max_operands = 0, .infer = rules::sequence_empty, .cost = rules::free_cost},
