@@ -39,8 +39,8 @@ Status depth_to_space(InferContext& c) {
   if (!ranked(c, 0)) return set_tensor(c, unknown_shape(4));
   const Shape& in = c.type(0).shape();
   const SymInt area = SymInt(*b) * *b;
-  if (in[1].known() && area.known() && in[1].value() % area.value() != 0) {
-    return c.error("{} channels do not divide by blocksize² = {}", in[1].value(), area.value());
+  if (in[1].known() && (!area.known() || in[1].value() % area.value() != 0)) {
+    return c.error("{} channels do not divide by the square of blocksize {}", in[1].value(), *b);
   }
   return set_tensor(c, {in[0], trunc_div(in[1], area), in[2] * *b, in[3] * *b});
 }
