@@ -186,6 +186,9 @@ Json rebatch_facts(const Graph& before, std::int64_t batch, Diagnostics& diags) 
   if (!after) return out;
 
   const std::vector<Macs> old = macs_by_node(before), now = macs_by_node(*after);
+  double total = 0;
+  for (const Macs& m : now) total += m.macs;
+  out["macs"] = total;
   Json wrong = Json::array();
   if (old.size() != now.size()) {
     wrong.push_back(fmt::format("{} operators with MACs became {}", old.size(), now.size()));
