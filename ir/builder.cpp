@@ -5,6 +5,24 @@
 #include "ir/infer_context.h"
 
 namespace perfc {
+namespace {
+
+/// What is wrong with the dims of a result, or null. A petabyte of elements is
+/// no model's intent; the bound keeps later arithmetic on sizes exact.
+const char* flaw_of(const Shape& shape) {
+  constexpr std::int64_t kMaxElements = std::int64_t{1} << 50;
+  std::int64_t known = 1;
+  bool empty = false, huge = false;
+  for (const Dim& dim : shape) {
+    if (!dim.known()) continue;
+    if (dim.value() < 0) return "a negative dim";
+    empty = empty || dim.value() == 0;
+    huge = huge || __builtin_mul_overflow(known, dim.value(), &known) || known > kMaxElements;
+  }
+  return huge && !empty ? "absurdly many elements" : nullptr;
+}
+
+}  // namespace
 
 const Type& InferContext::type(std::size_t i) const {
   static const Type none;
@@ -107,10 +125,8 @@ Result<NodeId> GraphBuilder::call(CallSpec spec) {
     }
     if (!r.type) return fail(fmt::format("cannot type result {}", i));
     if (r.type.is_tensor() && r.type.ranked()) {
-      for (const Dim& dim : r.type.shape()) {
-        if (dim.known() && dim.value() < 0) {
-          return fail(fmt::format("result {} would have a negative dim: {}", i, to_string(r.type)));
-        }
+      if (const char* flaw = flaw_of(r.type.shape())) {
+        return fail(fmt::format("result {} would have {}: {}", i, flaw, to_string(r.type)));
       }
     }
   }

@@ -66,9 +66,26 @@ Status fix_squeeze(BatchedCall& c) {
   return ok();
 }
 
+/// A constant made for the old batch under a target that follows the new one.
+Status fix_expanded_constant(BatchedCall& c) {
+  const Data* before = c.graph().data(c.node().operands[1]);
+  const Data* after = c.rewriter.builder().data(c.operands[1]);
+  if (!before || !after || !before->ints() || !after->ints() || before->size() != after->size()) return ok();
+  const std::size_t rank = c.old_type(0).rank();
+  if (before->size() < rank) return ok();
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    const SymInt& old_extent = (*before->ints())[before->size() - rank + axis];
+    const SymInt& new_extent = (*after->ints())[before->size() - rank + axis];
+    if (old_extent == new_extent || old_extent.is(1) || !new_extent.known()) continue;
+    if (old_extent == c.old_type(0).shape()[axis] && !c.fit(0, axis, new_extent.value())) return Failure{};
+  }
+  return ok();
+}
+
 Status fix_broadcast_to(BatchedCall& c) {
   const auto batch = c.batch_of(0);
   auto target = c.hard_coded(1);
+  if (!batch && c.old_type(0).is_static()) return fix_expanded_constant(c);
   if (!batch || !target) return ok();
   const std::size_t rank = c.old_type(0).rank();
   if (target->size() < rank) return ok();
@@ -185,6 +202,18 @@ Status fix_indices(BatchedCall& c) {
   return ok();
 }
 
+/// A strided view written as an index of every element: the new samples'
+/// elements need indices of their own. Picking some of the samples stays an
+/// error, which the changed result shows.
+Status fix_take(BatchedCall& c) {
+  const auto batch = c.batch_of(0);
+  if (!batch || c.batch_of(1) || normalised(c.attrs.int_or("axis", 0), c.old_type(0).rank()) != batch->axis) return ok();
+  const Type& indices = c.old_type(1);
+  const bool covers = indices.is_static() && indices.rank() > 0 && indices.elements() == extent(c.old_type(0), batch->axis);
+  if (!covers || !indices.shape()[0].is(c.change.from)) return ok();
+  return c.fit(1, 0, c.change.to);
+}
+
 /// Updates of every sample need a place of their own in the data.
 Status fix_scatter_nd(BatchedCall& c) {
   const auto batch = c.batch_of(2);
@@ -192,6 +221,31 @@ Status fix_scatter_nd(BatchedCall& c) {
   const std::size_t axis = batch->axis < c.old_type(0).rank() ? batch->axis : 0;
   if (extent(c.old_type(0), axis) != extent(c.old_type(2), batch->axis)) return ok();
   return c.fit(0, axis, extent(c.new_type(2), batch->axis));
+}
+
+/// Filters computed per sample run as one grouped convolution over the
+/// samples' channels: (N, C, …) becomes (1, N·C, …) with N times the groups.
+Status fix_convolution(BatchedCall& c) {
+  const auto data = c.batch_of(0);
+  const auto filters = c.batch_of(1);
+  if (!filters) return ok();
+  if (!data || filters->axis != 0 || filters->outer != 1) return c.error("the filters depend on the samples");
+  const auto groups = c.change.scale(c.attrs.int_or("groups", 1) * c.change.from);
+  const auto shape = static_shape(c.new_type(0));
+  if (!groups || !shape || c.change.from != 1) return c.error("the filters depend on the samples");
+  c.attrs.set("groups", *groups);
+  if (data->axis == 1) return ok();
+  std::vector<std::int64_t> merged = *shape;
+  if (data->axis != 0 || __builtin_mul_overflow(merged[0], merged[1], &merged[1])) return c.error("the filters depend on the samples");
+  merged[0] = 1;
+  GraphBuilder& b = c.rewriter.builder();
+  auto view = b.value({.op = op("reshape"),
+                       .operands = {c.operands[0], b.constant(int64_vector(merged))},
+                       .name = c.node().name,
+                       .loc = c.node().loc});
+  if (!view) return Failure{};
+  c.operands[0] = *view;
+  return ok();
 }
 
 /// Lengths and initial states of a recurrent layer, one per sample.
@@ -226,6 +280,10 @@ constexpr Fix kFixes[] = {
     {op("split"), fix_split},
     {op("concatenate"), fix_concatenate},
     {op("nn.batch_matmul"), fix_matmul},
+    {op("nn.conv1d"), fix_convolution},
+    {op("nn.conv2d"), fix_convolution},
+    {op("nn.conv3d"), fix_convolution},
+    {op("take"), fix_take},
     {op("gather"), fix_indices},
     {op("scatter_elements"), fix_indices},
     {op("scatter_nd"), fix_scatter_nd},

@@ -15,7 +15,7 @@ class Rebatcher {
  public:
   Rebatcher(const Graph& graph, const BatchChange& change, Diagnostics& diags)
       : graph_(graph), change_(change), diags_(diags), rewriter_(graph, diags), batch_(graph),
-        sampled_(graph.size(), false) {}
+        sampled_(graph.size(), false), pairwise_(graph.size(), false) {}
 
   Result<Graph> run(const std::vector<ResultInfo>& params) {
     for (std::size_t i = 0; i < params.size(); ++i) rewriter_.retype_param(i, params[i]);
@@ -118,6 +118,14 @@ class Rebatcher {
         axis = i;
       }
       if (before.rank() != after.rank()) axis = 0;  // a squeeze of every 1 keeps the batch now
+      if (changed == 2 && pairs_samples(n, before, after)) {
+        if (std::none_of(pairwise_.begin(), pairwise_.end(), [](bool b) { return b; })) {
+          diags_.note(n.loc, n.name, "multiplies samples with each other: its work grows with the square of the batch");
+        }
+        pairwise_[id] = true;
+        batch_.set({id, r}, {*axis, 1});
+        continue;
+      }
       if (changed > 1 || expected != *new_count) {
         return fail(n, fmt::format("result {} would change from {} to {}", r, to_string(before), to_string(after)));
       }
@@ -126,6 +134,21 @@ class Rebatcher {
       batch_.set({id, r}, {*axis, inherited_outer(n, before, *axis)});
     }
     return ok();
+  }
+
+  /// A product of all samples with all samples, or what is computed from one:
+  /// both dims hold the batch and nothing else.
+  bool pairs_samples(const Node& n, const Type& before, const Type& after) const {
+    for (std::size_t i = 0; i < before.rank(); ++i) {
+      if (before.shape()[i] == after.shape()[i]) continue;
+      if (!before.shape()[i].is(change_.from) || !after.shape()[i].is(change_.to)) return false;
+    }
+    if (n.is(op("nn.batch_matmul"))) return batch_[n.operands[0]] && batch_[n.operands[1]];
+    return reads_pairs(n);
+  }
+
+  bool reads_pairs(const Node& n) const {
+    return std::any_of(n.operands.begin(), n.operands.end(), [&](ValueId v) { return v && pairwise_[v.node]; });
   }
 
   std::int64_t inherited_outer(const Node& n, const Type& result, std::size_t axis) const {
@@ -147,7 +170,8 @@ class Rebatcher {
       if (n.kind != NodeKind::Call || !replaced[id] || !(sampled_[id] || weight[id])) continue;
       const double before = op_cost(graph_, id).macs;
       const double macs = op_cost(after, replaced[id].node).macs;
-      const double expected = sampled_[id] ? before * change_.ratio() : before;
+      const double samples = pairwise_[id] || reads_pairs(n) ? change_.ratio() * change_.ratio() : change_.ratio();
+      const double expected = sampled_[id] ? before * samples : before;
       if (std::abs(macs - expected) > 1e-9 * std::max(macs, expected)) {
         return fail(n, fmt::format("its {} multiply-accumulates would become {} instead of {}", before, macs, expected));
       }
@@ -182,7 +206,8 @@ class Rebatcher {
   Diagnostics& diags_;
   Rewriter rewriter_;
   BatchDims batch_;
-  std::vector<bool> sampled_;  // by old node: computed from the samples' contents
+  std::vector<bool> sampled_;   // by old node: computed from the samples' contents
+  std::vector<bool> pairwise_;  // by old node: has an entry for every pair of samples
 };
 
 bool has_leading_dim(const Type& type, std::size_t min_rank) {

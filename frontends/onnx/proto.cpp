@@ -417,8 +417,11 @@ std::optional<Type> decode_tensor_type(Bytes bytes, bool sparse, Damage& damage)
       if (d.type != WireType::Bytes || shape.size() >= 64) return false;
       Dim dim = Dim::unknown();
       const bool inner = walk(d.bytes, damage, "TensorShapeProto.Dimension", [&](const Field& e) {
-        // Negative and zero-by-absence values are what exporters write for "unknown".
-        if (e.number == 1 && e.type == WireType::Varint && e.as_int() >= 0) dim = Dim(e.as_int());
+        // −1 and absence are what exporters write for "unknown".
+        if (e.number == 1 && e.type == WireType::Varint) {
+          if (e.as_int() < -1) return false;
+          if (e.as_int() >= 0) dim = Dim(e.as_int());
+        }
         if (e.number == 2 && e.type == WireType::Bytes && !e.bytes.empty() && e.bytes.size() <= 512) {
           dim = Dim::symbol(e.bytes);
         }

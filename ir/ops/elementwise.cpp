@@ -221,7 +221,19 @@ Status prelu(InferContext& c) {
 }
 
 Status bias_add(InferContext& c) {
-  if (!require_rank(c, 0, "X", 1, kAnyRank) || !check_last_axis_vector(c, 1, "bias")) return Failure{};
+  if (!require_rank(c, 0, "X", 1, kAnyRank)) return Failure{};
+  if (!c.attrs.has("axis")) {
+    if (!check_last_axis_vector(c, 1, "bias")) return Failure{};
+  } else {
+    if (!require_rank(c, 1, "bias", 1) || !require_same_dtype(c, 0, 1)) return Failure{};
+    if (ranked(c, 0) && ranked(c, 1)) {
+      const auto axis = normalize_axis(c, c.attrs.int_or("axis", -1), c.type(0).rank(), "axis");
+      if (!axis || !same_dim(c, c.type(1).shape()[0], c.type(0).shape()[*axis],
+                             "length of bias and the dim of operand 0")) {
+        return Failure{};
+      }
+    }
+  }
   if (c.has(2)) {
     if (!require_tensor(c, 2, "skip") || !require_same_dtype(c, 0, 2) ||
         !check_unidirectional(c, 2, "skip")) {

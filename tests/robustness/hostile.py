@@ -88,7 +88,7 @@ def nesting():
 def dims():
     for name, shape in {"negative": [-5, 3], "overflowing": [HUGE, HUGE, 16], "max": [(1 << 63) - 1] * 4,
                         "zero": [0, 3]}.items():
-        yield f"dims-{name}", one("Relu", x=value("x", shape)), "negative" if name == "negative" else None
+        yield f"dims-{name}", one("Relu", x=value("x", shape)), "TypeProto" if name == "negative" else None
         yield f"weights-{name}", one("Add", floats(shape)), "negative" if name == "negative" else None
     yield "rank-million", one("Relu", x=value("x", [1] * 1_000_000)), None
     yield "raw-data-too-short", one("Reshape", lambda n: tensor(n, INT64, [4], b"\x01" * 7)), ""

@@ -96,7 +96,7 @@ void count_types(const Graph& top, Json& out) {
     for (NodeId id = 0; id < g->size(); ++id) {
       const Node& n = g->node(id);
       if (n.is(op("opaque"))) {
-        const std::string name(n.attrs.string_or("op", "?"));
+        const std::string name(n.attrs.string_or("source_op", "?"));
         opaque[name] = opaque.value(name, 0) + 1;
       }
       for (const ResultInfo& r : n.results) {
