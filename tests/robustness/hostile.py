@@ -30,7 +30,7 @@ def structure():
     relu = node("Relu", ["x"], ["y"])
     yield "empty", b"", "empty"
     yield "no-graph", number(1, 8) + message(8, number(2, 17)), "no graph"
-    yield "no-outputs", model(graph([relu], [X], [])), "no outputs"
+    yield "no-outputs", model(graph([relu], [X], [])), None
     yield "cycle", model(graph([node("Relu", ["b"], ["a"]), node("Relu", ["a"], ["b"]), node("Add", ["a", "x"], ["y"])],
                                [X], y)), "cycle"
     yield "self-cycle", model(graph([node("Relu", ["y"], ["y"])], [X], y)), "cycle"
