@@ -55,7 +55,8 @@ inline std::string show(const Data* d) {
   return out + "]";
 }
 
-inline Outcome call(OpId op, std::vector<Arg> args, Attrs attrs = {}, int results = -1) {
+inline Outcome call(OpId op, std::vector<Arg> args, Attrs attrs = {}, int results = -1,
+                    std::vector<GraphRef> regions = {}, std::vector<Type> declared = {}) {
   Diagnostics diags("t");
   GraphBuilder builder(diags);
   CallSpec spec{op};
@@ -66,6 +67,8 @@ inline Outcome call(OpId op, std::vector<Arg> args, Attrs attrs = {}, int result
   }
   spec.attrs = std::move(attrs);
   spec.results = results;
+  spec.regions = std::move(regions);
+  spec.declared = std::move(declared);
   Outcome out;
   const auto id = builder.call(std::move(spec));
   if (!id) {
