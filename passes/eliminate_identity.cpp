@@ -75,8 +75,10 @@ bool whole_slice(const Candidate& c) {
 
 bool no_padding(const Candidate& c) { return same_type(c) && all_ints(c.data(1), 0); }
 
+/// Scalars of the program only: a tensor of ones may be a weight that was
+/// never trained, or one whose contents the exporter left out.
 bool neutral(const Candidate& c, std::size_t other, double value) {
-  return same_type(c) && all_equal(c.data(other), value);
+  return same_type(c) && c.type(other).ranked() && c.type(other).rank() == 0 && all_equal(c.data(other), value);
 }
 bool plus_zero(const Candidate& c) { return neutral(c, 1, 0); }
 bool times_one(const Candidate& c) { return neutral(c, 1, 1); }
