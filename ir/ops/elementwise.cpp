@@ -220,6 +220,8 @@ Status prelu(InferContext& c) {
   return ok();
 }
 
+/// X, bias along dim `axis` of X (the last one unless given) and, in
+/// com.microsoft's form, a skip connection.
 Status bias_add(InferContext& c) {
   if (!require_rank(c, 0, "X", 1, kAnyRank)) return Failure{};
   if (!c.attrs.has("axis")) {
