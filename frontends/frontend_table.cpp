@@ -2,6 +2,7 @@
 
 #include "frontends/frontend.h"
 #include "frontends/onnx/onnx.h"
+#include "frontends/pir/pir.h"
 
 namespace perfc {
 namespace {
@@ -16,6 +17,11 @@ constexpr std::array kTable{
                 .extensions = ".onnxtxt .onnx.pbtxt .onnx.textproto .prototxt",
                 .sniff = onnx::sniff_text,
                 .import = onnx::import_text},
+    FrontendDef{.name = "pir",
+                .summary = "perfc's text form",
+                .extensions = ".pir",
+                .sniff = pir::sniff,
+                .import = pir::import_text},
 };
 }  // namespace
 

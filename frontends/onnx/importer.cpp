@@ -41,11 +41,6 @@ bool names_dtype(std::string_view name) {
   return name == "to" || name == "dtype" || name == "output_dtype" || name == "output_datatype";
 }
 
-Type with_shape(const Type& t, Shape shape) {
-  return t.kind() == TypeKind::Tensor ? Type::tensor(t.dtype(), std::move(shape))
-                                      : Type::sparse(t.dtype(), std::move(shape));
-}
-
 std::string_view canonical_domain(std::string_view domain) {
   return domain == "ai.onnx" ? std::string_view{} : domain;
 }
@@ -155,7 +150,6 @@ Result<Graph> Importer::run() {
   const auto model = decode_model(file_, damage);
   if (!model) return damaged(damage);
   if (!model->graph) return diags_->error("not an ONNX model: it holds no graph");
-  for (const auto& [name, value] : options_.dims) dims_[name] = value;
 
   GraphBuilder builder(*diags_);
   Frame frame{.builder = builder};
@@ -257,43 +251,12 @@ Result<Type> Importer::value_type(const ValueInfoView& info) {
   Damage damage;
   auto type = decode_type(*info.type, damage);
   if (!type) return damaged(damage);
-  return bind(*type);
+  return dims_.bind(*type);
 }
-
-Type Importer::bind(const Type& type) const {
-  if (!type.is_tensor() || !type.ranked() || dims_.empty()) return type;
-  Shape shape = type.shape();
-  for (Dim& d : shape) {
-    if (!d.symbolic()) continue;
-    const auto it = dims_.find(d.symbol_name());
-    if (it != dims_.end()) d = Dim(it->second);
-  }
-  return with_shape(type, std::move(shape));
-}
-
-namespace {
-
-/// Does a leading symbol mean the batch? Exporters leave "batch", "N", "bs",
-/// "batch_size", "unk__12", …; a sequence length must not be taken for one.
-bool batch_like(std::string_view symbol) {
-  std::string s(symbol);
-  std::transform(s.begin(), s.end(), s.begin(), [](unsigned char c) { return std::tolower(c); });
-  for (std::string_view no : {"seq", "len", "time", "step", "token", "height", "width"}) {
-    if (s.find(no) != std::string::npos && s.find("batch") == std::string::npos) return false;
-  }
-  return true;
-}
-
-}  // namespace
 
 Status Importer::declare_inputs(Frame& frame, const GraphView& graph) {
   Damage damage;
-  struct Input {
-    std::string_view name;
-    Type type;
-    const char* at;
-  };
-  std::vector<Input> inputs;
+  std::vector<ModelInput> inputs;
   for (Bytes b : graph.inputs) {
     const auto info = decode_value_info(b, damage);
     if (!info) return damaged(damage);
@@ -304,81 +267,17 @@ Status Importer::declare_inputs(Frame& frame, const GraphView& graph) {
     if (!*type || (type->is_tensor() && type->dtype() == DType::Undefined)) {
       return diags_->error(place(b.data()), info->name, "graph input without an element type");
     }
-    inputs.push_back({info->name, *type, b.data()});
+    inputs.push_back({info->name, *type, place(b.data())});
   }
 
-  // --shape replaces shapes; symbols that it meets are bound to the new dims.
-  for (const auto& [wanted, dims] : options_.shapes) {
-    const auto it = wanted.empty() && inputs.size() == 1
-                        ? inputs.begin()
-                        : std::find_if(inputs.begin(), inputs.end(),
-                                       [&, &name = wanted](const Input& i) { return i.name == name; });
-    if (it == inputs.end()) {
-      std::vector<std::string> names;
-      std::string list;
-      for (const Input& i : inputs) {
-        names.emplace_back(i.name);
-        list += fmt::format("{}{}", list.empty() ? "" : ", ", i.name);
-      }
-      const std::string near = did_you_mean(wanted, names);
-      return diags_->error(fmt::format("--shape: {}{}; the inputs are {}",
-                                      wanted.empty() ? "name the input, as in --shape NAME=1,3,224,224"
-                                                     : fmt::format("no input is named '{}'", wanted),
-                                      near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near), list));
-    }
-    if (!it->type.is_tensor()) return diags_->error({}, it->name, "--shape: the input is not a tensor");
-    if (it->type.ranked() && it->type.rank() != dims.size()) {
-      return diags_->error({}, it->name,
-                          fmt::format("--shape: {} dims given, the input has {}: {}", dims.size(),
-                                      it->type.rank(), to_string(it->type)));
-    }
-    Shape shape;
-    for (std::size_t i = 0; i < dims.size(); ++i) {
-      if (dims[i] < 0) return diags_->error({}, it->name, fmt::format("--shape: negative dim {}", dims[i]));
-      if (it->type.ranked()) {
-        const Dim& old = it->type.shape()[i];
-        if (old.symbolic()) dims_.emplace(old.symbol_name(), dims[i]);
-        if (old.known() && old.value() != dims[i]) shapes_overridden_ = true;
-      }
-      shape.emplace_back(dims[i]);
-    }
-    it->type = Type::tensor(it->type.dtype(), shape);
-  }
-
-  // --batch on files with an open leading dim.
-  if (options_.open_batch) {
-    for (const Input& i : inputs) {
-      if (!i.type.is_tensor() || !i.type.ranked() || i.type.rank() == 0) continue;
-      const Dim& lead = i.type.shape()[0];
-      if (lead.symbolic() && batch_like(lead.symbol_name())) {
-        dims_.emplace(lead.symbol_name(), *options_.open_batch);
-      }
-    }
-  }
-
-  for (const Input& i : inputs) {
-    Type type = bind(i.type);
-    if (type.is_tensor() && type.ranked()) {
-      // Dims without a name get one, so that the user can bind them.
-      Shape shape = type.shape();
-      for (std::size_t d = 0; d < shape.size(); ++d) {
-        if (shape[d].known() || shape[d].symbolic()) continue;
-        if (d == 0 && options_.open_batch) {
-          shape[d] = Dim(*options_.open_batch);
-          continue;
-        }
-        const std::string symbol = fmt::format("{}.{}", i.name, d);
-        const auto bound = dims_.find(symbol);
-        shape[d] = bound != dims_.end() ? Dim(bound->second) : Dim::symbol(symbol);
-      }
-      type = with_shape(type, std::move(shape));
-    }
-    if (!frame.values.emplace(i.name, frame.builder.var(type, std::string(i.name), place(i.at))).second) {
-      return diags_->error(place(i.at), i.name, "two graph inputs have this name");
+  if (!dims_.apply(inputs, *diags_)) return Failure{};
+  for (const ModelInput& i : inputs) {
+    if (!frame.values.emplace(i.name, frame.builder.var(i.type, std::string(i.name), i.loc)).second) {
+      return diags_->error(i.loc, i.name, "two graph inputs have this name");
     }
   }
   // The declared types of outputs and values were read before symbols were known.
-  for (auto& [name, type] : frame.declared) type = bind(type);
+  for (auto& [name, type] : frame.declared) type = dims_.bind(type);
   return ok();
 }
 
@@ -583,7 +482,7 @@ Status Importer::run_node(Frame& frame, const NodeView& node, std::int64_t index
   std::size_t outputs = node.outputs.size();
   while (outputs > 0 && node.outputs[outputs - 1].empty()) --outputs;
   for (std::size_t i = 0; i < outputs; ++i) {
-    const auto d = shapes_overridden_ ? frame.declared.end() : frame.declared.find(node.outputs[i]);
+    const auto d = dims_.overridden() ? frame.declared.end() : frame.declared.find(node.outputs[i]);
     c.declared.push_back(d == frame.declared.end() ? Type{} : d->second);
   }
   auto attrs = attributes(frame, node, c.loc);

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "frontends/common/input_dims.h"
 #include "frontends/frontend.h"
 #include "frontends/onnx/proto.h"
 #include "ir/rewriter.h"
@@ -58,7 +59,7 @@ class Importer {
  public:
   /// `message` is a ModelProto; it must outlive the importer.
   Importer(Bytes message, const ImportOptions& options, Diagnostics& diags)
-      : file_(message), options_(options), diags_(&diags) {}
+      : file_(message), diags_(&diags), dims_(options) {}
 
   Result<Graph> run();
 
@@ -76,8 +77,6 @@ class Importer {
   using Functions = std::unordered_map<std::string, Bytes>;
 
   Status declare_inputs(Frame& frame, const GraphView& graph);
-  /// The type with bound symbols put in.
-  Type bind(const Type& type) const;
   Status open_names(Frame& frame, const GraphView& graph);
   Status declare_values(Frame& frame, const std::vector<Bytes>& value_infos);
   Status run_nodes(Frame& frame, const std::vector<Bytes>& records,
@@ -101,10 +100,8 @@ class Importer {
   Result<ValueId> initializer(Frame& frame, Bytes record, bool sparse);
 
   Bytes file_;
-  const ImportOptions& options_;
   Diagnostics* diags_;                 ///< swapped while a region is tried with weaker types
-  std::map<std::string, std::int64_t, std::less<>> dims_;   ///< bound symbols
-  bool shapes_overridden_ = false;
+  InputDims dims_;                     ///< what the user says of shapes
   Functions functions_;
   std::vector<std::string> call_stack_;
   std::size_t inlined_nodes_ = 0;
