@@ -61,7 +61,7 @@ Status InputDims::replace_shapes(std::vector<ModelInput>& inputs, Diagnostics& d
     if (it == inputs.end()) {
       std::vector<std::string> names;
       for (const ModelInput& i : inputs) names.emplace_back(i.name);
-      const std::string near = did_you_mean(wanted, names);
+      const std::string near = wanted.empty() ? "" : did_you_mean(wanted, names);
       return diags.error(fmt::format("--shape: {}{}; the inputs are {}",
                                      wanted.empty() ? "name the input, as in --shape NAME=1,3,224,224"
                                                     : fmt::format("no input is named '{}'", wanted),
