@@ -107,11 +107,13 @@ class AttentionMatcher {
       if (mask_) return false;
       if (n.is(op("add"))) {
         const std::size_t path = leads_to_product(n.operands[0]) ? 0 : 1;
+        if (g_.type(n.operands[path]) != g_.type(at)) return false;
         mask_ = n.operands[1 - path];
         at = enter(at, path);
       } else if (n.is(op("where"))) {
         const std::size_t fill = g_.is_scalar(n.operands[1]) ? 1 : g_.is_scalar(n.operands[2]) ? 2 : 0;
         if (fill == 0) return false;
+        if (g_.type(n.operands[3 - fill]) != g_.type(at)) return false;
         mask_ = n.operands[0];
         at = enter(at, 3 - fill);
       } else {
@@ -147,7 +149,8 @@ class AttentionMatcher {
     return true;
   }
 
-  /// The same leading dims, and the extents that the products contract.
+  /// Leading dims of the queries, to which keys and values may broadcast, and
+  /// the extents that the products contract.
   bool compatible(ValueId value) const {
     const Type& q = g_.type(query_);
     const Type& k = g_.type(key_);
@@ -157,7 +160,8 @@ class AttentionMatcher {
     const auto key_dim = [&](std::size_t i) { return k.shape()[key_perm_.empty() ? i : static_cast<std::size_t>(key_perm_[i])]; };
     const std::size_t last = q.rank() - 1;
     for (std::size_t i = 0; i + 1 < last; ++i) {
-      if (q.shape()[i] != key_dim(i) || q.shape()[i] != v.shape()[i]) return false;
+      if (q.shape()[i] != key_dim(i) && !key_dim(i).is(1)) return false;
+      if (q.shape()[i] != v.shape()[i] && !v.shape()[i].is(1)) return false;
     }
     return q.shape()[last] == key_dim(last) && key_dim(last - 1) == v.shape()[last - 1];
   }

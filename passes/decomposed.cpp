@@ -263,7 +263,7 @@ std::vector<std::pair<NodeId, Recognised>> Decompositions::find(const MatchGraph
   // From the results backwards: the last call of the largest pattern comes first.
   for (NodeId id = static_cast<NodeId>(g.graph.size()); id-- > 0;) {
     const Node& n = g.graph.node(id);
-    if (n.kind != NodeKind::Call || taken[id] || n.results.size() != 1 || g.weight[id]) continue;
+    if (n.kind != NodeKind::Call || taken[id] || n.results.size() != 1) continue;
     if (Recognised attention; n.is(op("nn.batch_matmul")) && recognise_attention(g, id, attention)) {
       take(id, std::move(attention));
       continue;

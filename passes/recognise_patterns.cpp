@@ -97,7 +97,14 @@ bool is_bias(const MatchGraph& g, ValueId v, const Type& result, std::size_t axi
 
 class Products {
  public:
-  Products(const Graph& graph, Diagnostics& diags) : g_(graph), rewriter_(graph, diags) {}
+  Products(const Graph& graph, Diagnostics& diags)
+      : g_(graph), rewriter_(graph, diags), only_first_result_(graph.size(), true) {
+    const auto note = [&](ValueId v) {
+      if (v && v.result > 0) only_first_result_[v.node] = false;
+    };
+    for (const Node& n : graph.nodes()) std::for_each(n.operands.begin(), n.operands.end(), note);
+    std::for_each(graph.results().begin(), graph.results().end(), note);
+  }
 
   Result<Graph> run() {
     const Graph& graph = g_.graph;
@@ -114,6 +121,9 @@ class Products {
     const Node& n = g_.graph.node(id);
     if (is_product_with_weight(g_, n)) return add_dense(id);
     if (n.is(op("nn.dense")) || is_conv(n)) return split_bias(id);
+    if (n.is(op("nn.batch_norm")) && n.attrs.int_or("training_mode", 0) != 0 && only_first_result_[id]) {
+      return drop_statistics(id);
+    }
     if (n.is(op("add"))) {
       for (std::size_t i = 0; i < 2; ++i) {
         if (adds_bias(n, i)) return add_bias(id, rewriter_[n.operands[i]], rewriter_[n.operands[1 - i]], bias_axis_of(n.operands[i]));
@@ -135,6 +145,24 @@ class Products {
                                             .loc = n.loc});
     if (!dense) return Failure{};
     rewriter_.map({id, 0}, *dense);
+    return ok();
+  }
+
+  /// A norm in training mode takes its statistics from its operand (weight
+  /// standardisation is written so); given ones only start running averages.
+  Status drop_statistics(NodeId id) {
+    const Node& n = g_.graph.node(id);
+    std::vector<ValueId> operands = rewriter_.operands(id);
+    operands.resize(3);
+    auto norm = rewriter_.builder().value({.op = n.op,
+                                           .operands = std::move(operands),
+                                           .attrs = n.attrs,
+                                           .results = 1,
+                                           .declared = {n.results[0].type},
+                                           .name = n.name,
+                                           .loc = n.loc});
+    if (!norm) return Failure{};
+    rewriter_.map({id, 0}, *norm);
     return ok();
   }
 
@@ -188,6 +216,7 @@ class Products {
 
   const MatchGraph g_;
   Rewriter rewriter_;
+  std::vector<bool> only_first_result_;  // by old node
 };
 
 }  // namespace
