@@ -65,7 +65,7 @@ class Attrs {
   std::string_view string_or(std::string_view name, std::string_view fallback) const;
   std::vector<std::int64_t> ints_or_empty(std::string_view name) const;
   /// Attributes that name an element type hold its name as a string
-  /// (`to="float16"`, `dtype="int64"`, `output_dtype`, `output_datatype`);
+  /// (`to="float16"`, `dtype="int64"`, `output_dtype`, `output_datatype`, `stash_type`);
   /// front ends convert their own numbering.
   DType dtype_or(std::string_view name, DType fallback) const;
 

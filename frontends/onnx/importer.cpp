@@ -38,7 +38,7 @@ std::string_view renamed(std::string_view name) {
 
 /// Integer attributes that stand for an element type.
 bool names_dtype(std::string_view name) {
-  return name == "to" || name == "dtype" || name == "output_dtype" || name == "output_datatype";
+  return name == "to" || name == "dtype" || name == "output_dtype" || name == "output_datatype" || name == "stash_type";
 }
 
 std::string_view canonical_domain(std::string_view domain) {

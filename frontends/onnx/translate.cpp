@@ -82,6 +82,18 @@ Values avg_pool(Importer&, NodeContext& c) {
   return map_to(c, by_rank(c, std::array{op("nn.avg_pool1d"), op("nn.avg_pool2d"), op("nn.avg_pool3d")}));
 }
 
+/// com.microsoft NhwcMaxPool (uint8, int8): says by its name what other pools say by attribute.
+Values nhwc_max_pool(Importer& importer, NodeContext& c) {
+  c.attrs.set("channels_last", std::int64_t{1});
+  return max_pool(importer, c);
+}
+
+/// DFT-17 has the axis as an attribute that defaults to 1, DFT-20 as an operand.
+Values dft(Importer&, NodeContext& c) {
+  if (c.version < 20 && !c.attrs.has("axis")) c.attrs.set("axis", std::int64_t{1});
+  return map_to(c, op("dft"));
+}
+
 Values constant(Importer&, NodeContext& c) {
   std::optional<Literal> value;
   int given = 0;
@@ -151,6 +163,16 @@ Values gemm(Importer&, NodeContext& c) {
     return c.error(fmt::format("A must have rank 2, got {}", to_string(c.type(0))));
   }
   return map_to(c, op("nn.dense"));
+}
+
+/// com.microsoft GemmFastGelu: FastGelu(X · W + bias).
+Values gemm_fast_gelu(Importer&, NodeContext& c) {
+  if (c.inputs.size() < 2) return c.error(fmt::format("takes 2 to 3 operands, got {}", c.inputs.size()));
+  const auto product = c.value(op("nn.dense"), {c.inputs[0], c.inputs[1]});
+  if (!product) return Failure{};
+  std::vector<ValueId> operands{*product};
+  operands.insert(operands.end(), c.inputs.begin() + 2, c.inputs.end());
+  return c.outputs_of(op("nn.bias_gelu"), std::move(operands), {});
 }
 
 /// Cast-1 names its target as a string such as "FLOAT".
@@ -279,9 +301,12 @@ const std::vector<TranslatorRow>& translator_table() {
       {"ConvTranspose", conv_transpose, "nn.conv1d_transpose nn.conv2d_transpose nn.conv3d_transpose"},
       {"MaxPool", max_pool, "nn.max_pool1d nn.max_pool2d nn.max_pool3d"},
       {"AveragePool", avg_pool, "nn.avg_pool1d nn.avg_pool2d nn.avg_pool3d"},
+      {"ms:NhwcMaxPool", nhwc_max_pool, "nn.max_pool1d nn.max_pool2d nn.max_pool3d"},
+      {"DFT", dft, "dft"},
       {"Constant", constant, "a constant"},
       {"ConstantFill", constant_fill, "full"},
       {"Gemm", gemm, "nn.dense"},
+      {"ms:GemmFastGelu", gemm_fast_gelu, "nn.dense nn.bias_gelu"},
       {"Add", legacy_binary, "add"},
       {"Sub", legacy_binary, "subtract"},
       {"Mul", legacy_binary, "multiply"},

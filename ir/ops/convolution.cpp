@@ -13,12 +13,16 @@ namespace {
 
 enum class Channels { First, Last };
 
+/// An operand that the operator does not have.
+constexpr std::size_t kNoOperand = ~std::size_t{0};
+
 /// Where a convolution finds its operands, and how they are laid out.
 struct ConvForm {
   std::size_t x = 0;
   std::size_t weight = 1;
   std::size_t bias = 2;
-  Channels channels = Channels::First;
+  Channels data = Channels::First;           ///< [n, in, spatial…] or [n, spatial…, in]
+  Channels filter = Channels::First;         ///< [out, in / groups, kernel…] or [out, kernel…, in / groups]
 };
 
 /// What the weight and the attributes say together.
@@ -30,8 +34,8 @@ struct Geometry {
   AutoPad automatic = AutoPad::NotSet;
 };
 
-/// Spatial axis i of the data, by layout.
-std::size_t data_axis(Channels layout, std::size_t i) { return layout == Channels::First ? i + 2 : i + 1; }
+/// Spatial axis i of data or a weight, by layout.
+std::size_t spatial_axis(Channels layout, std::size_t i) { return layout == Channels::First ? i + 2 : i + 1; }
 
 Result<Geometry> geometry(const InferContext& c, const ConvForm& f) {
   if (!require_rank(c, f.x, "X", 3, kAnyRank) || !require_rank(c, f.weight, "weight", 3, kAnyRank)) return Failure{};
@@ -54,7 +58,7 @@ Result<Geometry> geometry(const InferContext& c, const ConvForm& f) {
   for (std::size_t i = 0; i < g.spatial; ++i) {
     if (!kernel.empty()) g.kernel[i] = Dim(kernel[i]);
     if (!ranked(c, f.weight)) continue;
-    const auto same = same_dim(c, g.kernel[i], c.type(f.weight).shape()[data_axis(f.channels, i)], "kernel_shape and weight");
+    const auto same = same_dim(c, g.kernel[i], c.type(f.weight).shape()[spatial_axis(f.filter, i)], "kernel_shape and weight");
     if (!same) return Failure{};
     g.kernel[i] = *same;
   }
@@ -72,18 +76,17 @@ Result<Geometry> geometry(const InferContext& c, const ConvForm& f) {
   return g;
 }
 
-/// Type of a forward convolution whose weight is [out, in / groups, kernel…]
-/// (channels first) or [out, kernel…, in / groups].
+/// Type of a forward convolution.
 Result<Type> forward(const InferContext& c, const ConvForm& f, DType dtype) {
   const auto g = geometry(c, f);
   if (!g) return Failure{};
   const bool have_x = ranked(c, f.x);
   const bool have_w = ranked(c, f.weight);
   Shape shape = have_x ? c.type(f.x).shape() : unknown_shape(g->spatial + 2);
-  const std::size_t channel_axis = f.channels == Channels::First ? 1 : shape.size() - 1;
+  const std::size_t channel_axis = f.data == Channels::First ? 1 : shape.size() - 1;
   if (have_w) {
     const Shape& w = c.type(f.weight).shape();
-    const Dim& per_group = f.channels == Channels::First ? w[1] : w.back();
+    const Dim& per_group = f.filter == Channels::First ? w[1] : w.back();
     const Dim& in = shape[channel_axis];
     if (have_x && in.known() && per_group.known() && !(per_group * SymInt(g->groups)).is(in.value())) {
       return c.error("weight expects {} channels ({} in each of {} groups), operand has {}",
@@ -100,7 +103,7 @@ Result<Type> forward(const InferContext& c, const ConvForm& f, DType dtype) {
   }
   shape[channel_axis] = out;
   for (std::size_t i = 0; i < g->spatial; ++i) {
-    Dim& d = shape[data_axis(f.channels, i)];
+    Dim& d = shape[spatial_axis(f.data, i)];
     const auto extent = window_extent(c, d, {.kernel = g->kernel[i], .stride = g->strides[i],
                                              .dilation = g->dilation[i], .pad_begin = g->padding[i],
                                              .pad_end = g->padding[g->spatial + i], .auto_pad = g->automatic});
@@ -121,9 +124,39 @@ Status set_forward(InferContext& c, const ConvForm& f, DType dtype) {
 /// made of] in either layout.
 void forward_macs(const CostContext& c, OpCost& cost, std::size_t weight) {
   const Type& w = c.type(weight);
-  if (!w.is_static() || w.rank() < 3) return;
-  const double out = static_cast<double>(w.shape()[0].value());
-  if (out > 0) cost.macs = c.result_elements(0) * c.elements(weight) / out;
+  const double out = c.dim(weight, 0);
+  if (w.is_static() && out > 0) cost.macs = c.result_elements(0) * c.elements(weight) / out;
+}
+
+/// Bias, added tensor and activation of a fused kernel: one operation per
+/// result element each.
+void epilogue_flops(const CostContext& c, OpCost& cost, std::size_t bias, std::size_t sum = kNoOperand) {
+  const double n = c.result_elements(0);
+  cost.flops = (c.has(bias) ? n : 0) + (c.has(sum) ? n : 0);
+  const std::string_view activation = c.attrs().string_or("activation", "");
+  if (!activation.empty() && activation != "none") cost.flops += n;
+}
+
+/// Weights of channels-last convolutions come in either layout, by which pass of
+/// onnxruntime moved the channels. The one whose input channels fit counts, then
+/// the one whose kernel fits, then [out, kernel…, in / groups].
+Channels filter_layout(const InferContext& c) {
+  if (!ranked(c, 0) || !ranked(c, 1)) return Channels::Last;
+  const Shape& x = c.type(0).shape();
+  const Shape& w = c.type(1).shape();
+  if (w.size() < 3 || w.size() != x.size()) return Channels::Last;
+  const SymInt groups = c.attrs.int_or("groups", 1);
+  const std::vector<std::int64_t> kernel = c.attrs.ints_or_empty("kernel_size");
+  const auto fits = [&](Channels layout) {
+    const SymInt in = (layout == Channels::First ? w[1] : w.back()) * groups;
+    if (in.known() && x.back().known() && in != x.back()) return false;
+    for (std::size_t i = 0; i < kernel.size() && i + 2 < w.size(); ++i) {
+      const Dim& k = w[spatial_axis(layout, i)];
+      if (k.known() && !k.is(kernel[i])) return false;
+    }
+    return true;
+  };
+  return !fits(Channels::Last) && fits(Channels::First) ? Channels::First : Channels::Last;
 }
 
 }  // namespace
@@ -134,10 +167,10 @@ Status conv(InferContext& c) {
   return set_forward(c, {}, c.type(0).dtype());
 }
 
-/// The same with channels last: X [n, spatial…, in], W [out, kernel…, in / groups].
+/// The same with channels last: X [n, spatial…, in].
 Status conv_nhwc(InferContext& c) {
   if (!require_same_dtype(c, 0, 1)) return Failure{};
-  return set_forward(c, {.channels = Channels::Last}, c.type(0).dtype());
+  return set_forward(c, {.data = Channels::Last, .filter = filter_layout(c)}, c.type(0).dtype());
 }
 
 /// (X, W [in, out / groups, kernel…], bias?). Extents by ONNX ConvTranspose.
@@ -160,9 +193,11 @@ Status conv_transpose(InferContext& c) {
     if (ranked(c, 2) && !same_dim(c, c.type(2).shape()[0], out, "bias and result channels")) return Failure{};
   }
   shape[1] = out;
-  const auto extra = int_list(c, "output_padding", g->spatial, 0, 0);
-  if (!extra) return Failure{};
   std::vector<std::int64_t> wanted = c.attrs.ints_or_empty("output_shape");
+  // output_shape decides alone; some files carry a meaningless output_padding beside it.
+  const auto extra = wanted.empty() ? int_list(c, "output_padding", g->spatial, 0, 0)
+                                    : Result<std::vector<std::int64_t>>(std::vector<std::int64_t>{});
+  if (!extra) return Failure{};
   // Some exporters give the whole shape, most the spatial part.
   if (wanted.size() == g->spatial + 2) wanted.erase(wanted.begin(), wanted.begin() + 2);
   if (!wanted.empty() && wanted.size() != g->spatial) {
@@ -188,20 +223,26 @@ Status conv_transpose(InferContext& c) {
   return ok();
 }
 
-/// (X, W, offset, bias?, mask?): offsets are 2-D positions per kernel point.
+/// (X, W, offset [n, offset groups · points · 2, out…], bias?, mask [n, offset
+/// groups · points, out…]?): every kernel point is displaced and weighted.
 Status deform_conv(InferContext& c) {
   if (!require_same_dtype(c, 0, 1)) return Failure{};
   auto type = forward(c, {.bias = 3}, c.type(0).dtype());
   if (!type) return Failure{};
-  if (!require_rank(c, 2, "offset", type->rank())) return Failure{};
   const std::int64_t offset_groups = c.attrs.int_or("offset_group", 1);
   if (offset_groups < 1) return c.error("offset_group must be positive, is {}", offset_groups);
-  if (ranked(c, 2) && ranked(c, 1)) {
-    const std::size_t spatial = type->rank() - 2;
-    SymInt points = SymInt(offset_groups) * SymInt(static_cast<std::int64_t>(spatial));
-    for (std::size_t i = 0; i < spatial; ++i) points = points * c.type(1).shape()[i + 2];
-    if (!same_dim(c, c.type(2).shape()[1], points, "channels of offset and kernel points")) return Failure{};
+  const Dim in = dim_of(c, 0, 1);
+  if (in.known() && in.value() % offset_groups != 0) {
+    return c.error("{} channels do not divide into {} offset groups", in.value(), offset_groups);
   }
+  const auto spatial = static_cast<std::int64_t>(type->rank()) - 2;
+  SymInt points = offset_groups;
+  for (int i = 0; i < spatial; ++i) points = points * dim_of(c, 1, i + 2);
+  Shape expected = type->shape();
+  expected[1] = points * SymInt(spatial);
+  if (!require_same_dtype(c, 0, 2) || !require_dims(c, 2, "offset", expected)) return Failure{};
+  expected[1] = points;
+  if (c.has(4) && (!require_same_dtype(c, 0, 4) || !require_dims(c, 4, "mask", expected))) return Failure{};
   c.set(0, std::move(*type));
   return ok();
 }
@@ -211,7 +252,9 @@ Status deform_conv(InferContext& c) {
 /// the present state.
 Status causal_conv(InferContext& c) {
   if (!require_rank(c, 0, "X", 3, kAnyRank) || !require_rank(c, 1, "weight", 2, kAnyRank)) return Failure{};
-  if (ranked(c, 0) && ranked(c, 1) && !same_dim(c, c.type(0).shape()[1], c.type(1).shape()[0], "channels of X and weight")) return Failure{};
+  if (!require_same_dtype(c, 0, 1)) return Failure{};
+  const auto channels = same_dim(c, dim_of(c, 0, 1), dim_of(c, 1, 0), "channels of X and weight");
+  if (!channels || !require_dims(c, 2, "bias", {*channels})) return Failure{};
   if (c.results() > 2) return c.error("has {} results, at most 2 exist", c.results());
   c.set(0, c.type(0));
   if (c.results() > 1) {
@@ -230,7 +273,13 @@ bool is_8_bit(DType d) { return d == DType::Int8 || d == DType::UInt8; }
 Status zero_point(const InferContext& c, std::size_t i, std::size_t of) {
   if (!c.has(i)) return ok();
   if (!require_same_dtype(c, of, i)) return Failure{};
-  return require_rank(c, i, "zero point", 0, 2);
+  return require_rank(c, i, "zero point", 0, 1);
+}
+
+/// A scale is one value, or one per channel.
+Status scale(const InferContext& c, std::size_t i, std::string_view role) {
+  if (!require_dtype(c, i, role, is_float, "floating point")) return Failure{};
+  return require_rank(c, i, role, 0, 1);
 }
 
 }  // namespace
@@ -239,19 +288,23 @@ Status zero_point(const InferContext& c, std::size_t i, std::size_t of) {
 Status conv_integer(InferContext& c) {
   if (!require_dtype(c, 0, "x", is_8_bit, "int8 or uint8") || !require_dtype(c, 1, "w", is_8_bit, "int8 or uint8")) return Failure{};
   if (!zero_point(c, 2, 0) || !zero_point(c, 3, 1)) return Failure{};
-  return set_forward(c, {.bias = 99}, DType::Int32);
+  return set_forward(c, {.bias = kNoOperand}, DType::Int32);
 }
 
-/// (x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias?) → y_zero's dtype.
+/// (x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias?) → y_zero's
+/// dtype. com.microsoft's channels_last moves the channels of x and y, not of w.
 Status qlinear_conv(InferContext& c) {
   if (!require_dtype(c, 0, "x", is_8_bit, "int8 or uint8") || !require_dtype(c, 3, "w", is_8_bit, "int8 or uint8")) return Failure{};
   if (!zero_point(c, 2, 0) || !zero_point(c, 5, 3)) return Failure{};
-  const bool last = c.attrs.int_or("channels_last", 0) != 0;
-  return set_forward(c, {.weight = 3, .bias = 8, .channels = last ? Channels::Last : Channels::First},
-                     c.has(7) ? c.type(7).dtype() : c.type(0).dtype());
+  if (!scale(c, 1, "x_scale") || !scale(c, 4, "w_scale") || !scale(c, 6, "y_scale")) return Failure{};
+  if (c.has(7) && !require_dtype(c, 7, "y_zero_point", is_8_bit, "int8 or uint8")) return Failure{};
+  if (c.has(8) && !require_dtype(c, 8, "bias", [](DType d) { return d == DType::Int32; }, "int32")) return Failure{};
+  const Channels data = c.attrs.int_or("channels_last", 0) != 0 ? Channels::Last : Channels::First;
+  return set_forward(c, {.weight = 3, .bias = 8, .data = data}, c.has(7) ? c.type(7).dtype() : c.type(0).dtype());
 }
 
-/// (X [n, c · block, l], image_shape, block_shape) → [n, c, image…].
+/// (X [n, c · block, l], image_shape, block_shape) → [n, c, image…]; l is the
+/// number of places a block has in the padded image.
 Status col2im(InferContext& c) {
   if (!require_rank(c, 0, "X", 3)) return Failure{};
   const auto length = known_length(c, 1);
@@ -260,50 +313,73 @@ Status col2im(InferContext& c) {
     return ok();
   }
   if (!require_length(c, *length, "image_shape")) return Failure{};
+  const auto spatial = static_cast<std::size_t>(*length);
+  const auto blocks = known_length(c, 2);
+  if (blocks && *blocks != *length) return c.error("block_shape has {} entries, image_shape {}", *blocks, *length);
+  const auto strides = int_list(c, "strides", spatial, 1, 1);
+  const auto dilation = int_list(c, "dilation", spatial, 1, 1);
+  const auto padding = int_list(c, "padding", 2 * spatial, 0, 0);
+  if (!strides || !dilation || !padding) return Failure{};
   const auto* image = ints(c, 1);
   const auto* block = ints(c, 2);
-  Shape shape{ranked(c, 0) ? c.type(0).shape()[0] : Dim::unknown(), Dim::unknown()};
-  if (ranked(c, 0) && block) {
-    const SymInt size = product(block->data(), block->data() + block->size());
-    const Dim& columns = c.type(0).shape()[1];
-    if (columns.known() && size.known() && size.value() > 0) {
-      if (columns.value() % size.value() != 0) return c.error("{} columns do not divide into blocks of {}", columns.value(), size.value());
-      shape[1] = Dim(columns.value() / size.value());
-    }
-  }
-  for (std::int64_t i = 0; i < *length; ++i) {
-    const auto d = image ? as_dim(c, (*image)[static_cast<std::size_t>(i)], "image_shape") : Result<Dim>(Dim::unknown());
+  Shape shape{dim_of(c, 0, 0), Dim::unknown()};
+  SymInt size = 1, places = 1;
+  for (std::size_t i = 0; i < spatial; ++i) {
+    const auto d = as_dim(c, image ? (*image)[i] : SymInt::unknown(), "image_shape");
     if (!d) return Failure{};
     shape.push_back(*d);
+    const SymInt k = block ? (*block)[i] : SymInt::unknown();
+    const auto here = window_extent(c, *d, {.kernel = k, .stride = (*strides)[i], .dilation = (*dilation)[i],
+                                            .pad_begin = (*padding)[i], .pad_end = (*padding)[spatial + i]});
+    if (!here) return Failure{};
+    size = size * k;
+    places = places * *here;
+  }
+  if (!same_dim(c, dim_of(c, 0, 2), places, "columns of X and places of the block")) return Failure{};
+  const Dim rows = dim_of(c, 0, 1);
+  if (rows.known() && size.known()) {
+    if (rows.value() % size.value() != 0) return c.error("{} rows do not divide into blocks of {}", rows.value(), size.value());
+    shape[1] = Dim(rows.value() / size.value());
   }
   c.set(0, Type::tensor(c.type(0).dtype(), std::move(shape)));
   return ok();
 }
 
-/// A bias is one addition per result element; deformable kernels also sample
-/// every point they read bilinearly (8 operations).
 void conv_cost(const CostContext& c, OpCost& cost) {
   forward_macs(c, cost, 1);
-  const bool deformable = c.node().is(op("nn.deformable_conv2d"));
-  if (c.has(deformable ? 3 : 2)) cost.flops += c.result_elements(0);
-  if (deformable) cost.flops += 8 * c.elements(2) / 2 * c.dim(0, 1);
+  epilogue_flops(c, cost, 2, c.node().is(op("nn.fused_conv")) ? 3 : kNoOperand);
 }
 
 void conv_nhwc_cost(const CostContext& c, OpCost& cost) {
   forward_macs(c, cost, 1);
-  if (c.has(2)) cost.flops += c.result_elements(0);
+  epilogue_flops(c, cost, 2, 3);
 }
 
 /// Every input element meets (result channels / groups) × kernel volume weights.
 void conv_transpose_cost(const CostContext& c, OpCost& cost) {
   const double in = c.dim(1, 0);
   if (in > 0) cost.macs = c.elements(0) * c.elements(1) / in;
-  if (c.has(2)) cost.flops += c.result_elements(0);
+  epilogue_flops(c, cost, 2);
+}
+
+/// Every channel of an offset group is sampled bilinearly at every kernel point:
+/// 4 taps, 8 operations, and one for the mask.
+void deform_conv_cost(const CostContext& c, OpCost& cost) {
+  forward_macs(c, cost, 1);
+  epilogue_flops(c, cost, 3);
+  const auto offset_groups = static_cast<double>(c.attrs().int_or("offset_group", 1));
+  const double samples = c.elements(2) / 2 * c.dim(0, 1) / offset_groups;
+  cost.flops += samples * (c.has(4) ? 9 : 8);
+}
+
+void conv_integer_cost(const CostContext& c, OpCost& cost) {
+  forward_macs(c, cost, 1);
+  cost.flops = 0;
 }
 
 void qlinear_conv_cost(const CostContext& c, OpCost& cost) {
   forward_macs(c, cost, 3);
-  cost.flops += 2 * c.result_elements(0);  // requantisation
+  cost.flops = 2 * c.result_elements(0);  // requantisation
 }
 
 }  // namespace perfc::rules

@@ -45,9 +45,9 @@ bool unite(Dim& known, const Dim& d) {
     known = d;
     return true;
   }
-  if (!d.known() || d.is(1)) return true;
-  if (known.known() && known != d) return false;
-  known = d;
+  if (d.is(1)) return true;
+  if (known.known() && d.known()) return known == d;
+  if (d.known() || (!known.known() && !known.symbolic())) known = d;
   return true;
 }
 

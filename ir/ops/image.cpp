@@ -30,8 +30,9 @@ bool given(const InferContext& c, std::size_t i) { return c.has(i) && c.type(i).
 Result<Dim> scaled(const InferContext& c, const Dim& d, double scale) {
   if (!(scale > 0) || !std::isfinite(scale)) return c.error("scales must be positive, one is {}", scale);
   if (!d.known()) return scale == 1.0 ? d : Dim::unknown();
-  const double out = std::floor(static_cast<double>(d.value()) * scale);
-  if (out > 9e15) return c.error("scale {} makes the result too large", scale);
+  // In single precision, as the runtimes do: 10 × 0.7f is 7 there, 6.99… in double.
+  const double out = std::floor(static_cast<float>(d.value()) * static_cast<float>(scale));
+  if (!(out <= 9e15)) return c.error("scale {} makes the result too large", scale);
   return Dim(static_cast<std::int64_t>(out));
 }
 
@@ -49,10 +50,13 @@ Status resize(InferContext& c) {
   }
   Shape shape = c.type(0).shape();
   const std::size_t scales_at = scales_operand(c);
-  const bool by_scales = given(c, scales_at);
+  bool by_scales = given(c, scales_at);
   const bool by_sizes = scales_at == 2 && given(c, 3);
+  if (by_scales && by_sizes && !known_length(c, scales_at)) by_scales = false;  // may be empty at run time
   if (by_scales && by_sizes) return c.error("gives both scales and sizes");
   if (!by_scales && !by_sizes) return c.error("gives neither scales nor sizes");
+  if (by_scales && !require_dtype(c, scales_at, "scales", [](DType d) { return d == DType::Float32; }, "float32")) return Failure{};
+  if (by_sizes && !require_dtype(c, 3, "sizes", is_int64, "int64")) return Failure{};
   const auto axes = resized_axes(c, shape.size());
   if (!axes) return Failure{};
 
@@ -75,6 +79,9 @@ Status resize(InferContext& c) {
   } else {
     const auto* sizes = ints(c, 3);
     const std::string_view policy = c.attrs.string_or("keep_aspect_ratio_policy", "stretch");
+    if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller") {
+      return c.error("keep_aspect_ratio_policy '{}' is none of stretch, not_larger, not_smaller", policy);
+    }
     double ratio = 0;
     if (policy != "stretch" && sizes) {
       // One scale for all axes: the smallest or the largest that was asked for.
@@ -93,7 +100,10 @@ Status resize(InferContext& c) {
       if (!sizes || (policy != "stretch" && ratio <= 0)) {
         d = Dim::unknown();
       } else if (policy != "stretch") {
-        d = Dim(static_cast<std::int64_t>(std::nearbyint(ratio * static_cast<double>(d.value()))));
+        // Halves round up, as ONNX defines for this attribute.
+        const double size = std::floor(ratio * static_cast<double>(d.value()) + 0.5);
+        if (!(size <= 9e15)) return c.error("sizes make the result too large");
+        d = Dim(static_cast<std::int64_t>(size));
       } else {
         const auto size = as_dim(c, (*sizes)[i], "sizes");
         if (!size) return Failure{};
@@ -109,6 +119,10 @@ Status resize(InferContext& c) {
 Status grid_sample(InferContext& c) {
   if (!require_rank(c, 0, "X", 3, kAnyRank)) return Failure{};
   if (!require_dtype(c, 1, "grid", is_float, "floating point")) return Failure{};
+  const std::string_view mode = c.attrs.string_or("mode", "linear");
+  if (mode != "nearest" && mode != "linear" && mode != "bilinear" && mode != "cubic" && mode != "bicubic") {
+    return c.error("mode '{}' is none of nearest, linear, cubic", mode);
+  }
   const bool first = ranked(c, 0);
   const bool second = ranked(c, 1);
   if (first && second && c.type(0).rank() != c.type(1).rank()) {
@@ -176,6 +190,9 @@ Status image_decode(InferContext& c) {
     return Failure{};
   }
   const std::string_view format = c.attrs.string_or("pixel_format", "RGB");
+  if (format != "RGB" && format != "BGR" && format != "Grayscale") {
+    return c.error("pixel_format '{}' is none of RGB, BGR, Grayscale", format);
+  }
   c.set(0, Type::tensor(DType::UInt8, {Dim::unknown(), Dim::unknown(), Dim(format == "Grayscale" ? 1 : 3)}));
   return ok();
 }
@@ -192,6 +209,12 @@ void resize_cost(const CostContext& c, OpCost& cost) {
   int axes = 0;
   for (std::size_t i = 0; i < in.size() && i < out.size(); ++i) axes += in[i] != out[i];
   cost.flops = n * 2 * std::pow(mode == "cubic" ? 4.0 : 2.0, std::max(axes, 1));
+}
+
+/// Each component of the grid is a row of theta times a homogeneous position.
+void affine_grid_cost(const CostContext& c, OpCost& cost) {
+  cost.macs = c.result_elements(0) * c.dim(0, -1);
+  cost.flops = 0;
 }
 
 /// Taps as for resizing; the coordinates cost 4 operations per axis.

@@ -84,10 +84,14 @@ Result<Shape> gemm_shape(const InferContext& c, std::size_t a, std::size_t b) {
   return Shape{m, n};
 }
 
-/// Batch × M × K × N from the result's elements and the inner dim.
-void product_macs(const CostContext& c, OpCost& cost, std::size_t a, bool transposed_a = false) {
-  const double k = c.dim(a, transposed_a ? -2 : -1);
-  cost.macs = c.result_elements(0) * k;
+/// Batch × M × K × N from the result's elements and the inner dim, which
+/// transA and transBatchA may have moved.
+void product_macs(const CostContext& c, OpCost& cost) {
+  int inner = -1;
+  if (c.attrs().int_or("transA", 0) != 0 && c.type(0).is_tensor() && c.type(0).ranked() && c.type(0).rank() >= 2) {
+    inner = c.attrs().int_or("transBatchA", 0) != 0 ? 0 : -2;
+  }
+  cost.macs = c.result_elements(0) * c.dim(0, inner);
 }
 
 }  // namespace
@@ -96,29 +100,24 @@ void product_macs(const CostContext& c, OpCost& cost, std::size_t a, bool transp
 /// ONNX's Gemm is the case of rank 2, which its importer checks.
 Status dense(InferContext& c) {
   if (!require_same_dtype(c, 0, 1)) return Failure{};
-  if (ranked(c, 0) && c.type(0).rank() > 2 && !c.has(2) && c.attrs.int_or("transA", 0) == 0) {
+  Result<Shape> shape = Failure{};
+  if (ranked(c, 0) && c.type(0).rank() > 2 && c.attrs.int_or("transA", 0) == 0) {
     if (!require_rank(c, 1, "B", 2)) return Failure{};
-    Shape shape = c.type(0).shape();
-    Dim k, n;
-    if (ranked(c, 1)) {
-      const bool transposed = c.attrs.int_or("transB", 0) != 0;
-      n = c.type(1).shape()[transposed ? 0 : 1];
-      k = c.type(1).shape()[transposed ? 1 : 0];
-    }
-    if (!same_dim(c, shape.back(), k, "inner dims")) return Failure{};
-    shape.back() = n;
-    c.set(0, Type::tensor(c.type(0).dtype(), std::move(shape)));
-    return ok();
+    const bool transposed = c.attrs.int_or("transB", 0) != 0;
+    shape = c.type(0).shape();
+    if (!same_dim(c, shape->back(), dim_of(c, 1, transposed ? 1 : 0), "inner dims")) return Failure{};
+    shape->back() = dim_of(c, 1, transposed ? 0 : 1);
+  } else {
+    shape = gemm_shape(c, 0, 1);
   }
-  auto shape = gemm_shape(c, 0, 1);
   if (!shape) return Failure{};
   if (c.has(2)) {
-    if (!require_tensor(c, 2, "C")) return Failure{};
+    if (!require_tensor(c, 2, "C") || !require_same_dtype(c, 0, 2)) return Failure{};
     if (ranked(c, 2)) {
       const auto both = broadcast_shapes(c, *shape, c.type(2).shape());
       if (!both) return Failure{};
-      bool widened = both->size() > 2;
-      for (std::size_t i = 0; !widened && i < 2; ++i) {
+      bool widened = both->size() > shape->size();
+      for (std::size_t i = 0; !widened && i < shape->size(); ++i) {
         widened = (*both)[i].known() && (*shape)[i].known() && (*both)[i] != (*shape)[i];
       }
       if (widened) return c.error("C {} does not broadcast to {}", to_string(c.type(2)), to_string(*shape));
@@ -149,8 +148,13 @@ Status matmul_integer(InferContext& c) {
 
 /// (A, B, a_scale, b_scale, a_zero?, b_zero?, bias?) → the scales' dtype.
 Status matmul_integer_to_float(InferContext& c) {
-  if (!require_dtype(c, 2, "a_scale", is_float, "floating point")) return Failure{};
+  if (!require_dtype(c, 0, "A", is_8_bit, "int8 or uint8") || !require_dtype(c, 1, "B", is_8_bit, "int8 or uint8")) return Failure{};
+  if (!require_dtype(c, 2, "a_scale", is_float, "floating point") ||
+      !require_dtype(c, 3, "b_scale", is_float, "floating point") || !require_same_dtype(c, 2, 3)) {
+    return Failure{};
+  }
   if (!zero_point(c, 4, 0) || !zero_point(c, 5, 1)) return Failure{};
+  if (c.has(6) && !require_same_dtype(c, 2, 6)) return Failure{};
   return set_product(c, 0, 1, c.type(2).dtype());
 }
 
@@ -175,13 +179,38 @@ Status qgemm(InferContext& c) {
   return ok();
 }
 
+namespace {
+
+/// com.microsoft MatMulFpQ4 (A, B [bytes], B_shape [K, N]): a blob of 4-bit
+/// blocks whose size only its kernel knows.
+Status matmul_fp_q4(InferContext& c) {
+  if (!require_rank(c, 0, "A", 1, kAnyRank) || !require_rank(c, 1, "B", 1)) return Failure{};
+  if (!require_dtype(c, 2, "B_shape", is_int64, "int64") || !require_dims(c, 2, "B_shape", {2})) return Failure{};
+  if (!ranked(c, 0)) {
+    c.set(0, c.type(0));
+    return ok();
+  }
+  Shape shape = c.type(0).shape();
+  const auto* kn = ints(c, 2);
+  const auto n = as_dim(c, kn ? (*kn)[1] : SymInt::unknown(), "B_shape");
+  if (!n || (kn && !same_dim(c, shape.back(), (*kn)[0], "inner dims"))) return Failure{};
+  shape.back() = *n;
+  c.set(0, Type::tensor(c.type(0).dtype(), std::move(shape)));
+  return ok();
+}
+
+}  // namespace
+
 /// com.microsoft MatMulNBits (A, B [N, blocks, bytes], scales, zeros?, …) and
 /// MatMulBnb4 (A, B [bytes], absmax): B is packed, K and N are attributes.
 Status matmul_nbits(InferContext& c) {
+  if (c.attrs.has("blk_quant_type")) return matmul_fp_q4(c);
   if (!require_rank(c, 0, "A", 1, kAnyRank)) return Failure{};
-  const std::int64_t k = c.attrs.int_or("K", 0);
-  const std::int64_t n = c.attrs.int_or("N", 0);
-  const std::int64_t block = c.attrs.int_or("block_size", 0);
+  const auto given_k = int_attr(c, "K");
+  const auto given_n = int_attr(c, "N");
+  const auto given_block = int_attr(c, "block_size");
+  if (!given_k || !given_n || !given_block) return Failure{};
+  const std::int64_t k = *given_k, n = *given_n, block = *given_block;
   if (k < 1 || n < 1) return c.error("attributes K and N must be positive, are {} and {}", k, n);
   if (k > (std::int64_t{1} << 40) / n) return c.error("{} × {} is too large", k, n);
   if (block < 16 || (block & (block - 1)) != 0) return c.error("block_size must be a power of two of at least 16, is {}", block);
@@ -260,30 +289,32 @@ Status einsum(InferContext& c) {
 }
 
 void dense_cost(const CostContext& c, OpCost& cost) {
-  product_macs(c, cost, 0, c.attrs().int_or("transA", 0) != 0);
-  if (c.has(2)) cost.flops = c.result_elements(0);
+  product_macs(c, cost);
+  cost.flops = c.has(2) ? c.result_elements(0) : 0;
 }
 
 void matmul_cost(const CostContext& c, OpCost& cost) {
-  product_macs(c, cost, 0, c.attrs().int_or("transA", 0) != 0);
+  product_macs(c, cost);
   cost.flops = 0;
 }
 
 void qlinear_matmul_cost(const CostContext& c, OpCost& cost) {
-  product_macs(c, cost, 0);
+  product_macs(c, cost);
   cost.flops = 2 * c.result_elements(0);  // requantisation
 }
 
 void qgemm_cost(const CostContext& c, OpCost& cost) {
-  product_macs(c, cost, 0, c.attrs().int_or("transA", 0) != 0);
+  product_macs(c, cost);
   cost.flops = 2 * c.result_elements(0);
 }
 
 /// The packed weight is unpacked on the fly: two operations per weight.
 void matmul_nbits_cost(const CostContext& c, OpCost& cost) {
-  const auto k = static_cast<double>(c.attrs().int_or("K", 0));
+  const Type& y = c.result(0);
+  if (!y.is_static() || y.rank() == 0) return;
+  const double k = c.dim(0, -1);
   cost.macs = c.result_elements(0) * k;
-  cost.flops = 2 * k * static_cast<double>(c.attrs().int_or("N", 0));
+  cost.flops = 2 * k * static_cast<double>(y.shape().back().value());
 }
 
 /// LU decomposition: n³/3 multiply–accumulates per matrix.

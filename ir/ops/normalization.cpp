@@ -96,10 +96,11 @@ Status layer_norm(InferContext& c) {
   for (std::size_t i = 1; i < c.operands(); ++i) {
     if (!require_float(c, i, i == 1 ? "scale" : "bias")) return Failure{};
   }
-  if (c.results() > 4) return c.error("has {} results, at most 4 exist", c.results());
+  if (c.results() > 3) return c.error("has {} results, at most 3 exist", c.results());
+  const DType statistics = c.attrs.dtype_or("stash_type", DType::Float32);
   c.set(0, c.type(0));
   if (!ranked(c, 0)) {
-    for (std::size_t i = 1; i < c.results(); ++i) c.set(i, Type::unranked(DType::Float32));
+    for (std::size_t i = 1; i < c.results(); ++i) c.set(i, Type::unranked(statistics));
     return ok();
   }
   Shape shape = c.type(0).shape();
@@ -120,8 +121,6 @@ Status layer_norm(InferContext& c) {
     }
   }
   for (std::size_t i = *axis; i < shape.size(); ++i) shape[i] = Dim(1);
-  // Statistics are kept in the stash type: float32, unless X is wider.
-  const DType statistics = c.type(0).dtype() == DType::Float64 ? DType::Float64 : DType::Float32;
   for (std::size_t i = 1; i < c.results(); ++i) c.set(i, Type::tensor(statistics, shape));
   return ok();
 }
@@ -133,6 +132,9 @@ Status skip_layer_norm(InferContext& c) {
   if (!require_float(c, 0, "input")) return Failure{};
   const bool group = c.op() == op("nn.skip_group_norm");
   const Type& x = c.type(0);
+  for (std::size_t i = 1; i < c.operands(); ++i) {
+    if (c.has(i) && !group && !require_same_dtype(c, 0, i)) return Failure{};
+  }
   if (!group) {
     if (!require_rank(c, 0, "input", 2, 3) || !require_float(c, 1, "skip")) return Failure{};
     if (ranked(c, 0) && ranked(c, 1)) {

@@ -84,6 +84,7 @@ Status max_unpool(InferContext& c) {
       shape[i] = *d;
     }
   } else {
+    if (!c.attrs.has("kernel_size")) return c.error("has no attribute 'kernel_shape'");
     const auto kernel = int_list(c, "kernel_size", spatial, 1, 1);
     const auto strides = int_list(c, "strides", spatial, 1, 1);
     const auto padding = int_list(c, "padding", 2 * spatial, 0, 0);
@@ -122,7 +123,7 @@ Status roi_align(InferContext& c) {
 
 /// (X [n, c, h, w], rois [k, 5]) → [k, c, pooled…].
 Status roi_pool(InferContext& c) {
-  if (!require_rank(c, 0, "X", 4) || !require_rank(c, 1, "rois", 2)) return Failure{};
+  if (!require_rank(c, 0, "X", 4) || !require_dims(c, 1, "rois", {Dim::unknown(), 5})) return Failure{};
   const auto pooled = int_list(c, "pooled_shape", 2, 1, 1);
   if (!pooled) return Failure{};
   if (!c.attrs.has("pooled_shape")) return c.error("has no attribute 'pooled_shape'");

@@ -50,6 +50,8 @@ Status col2im(InferContext&);
 void conv_cost(const CostContext&, OpCost&);
 void conv_transpose_cost(const CostContext&, OpCost&);
 void conv_nhwc_cost(const CostContext&, OpCost&);
+void deform_conv_cost(const CostContext&, OpCost&);
+void conv_integer_cost(const CostContext&, OpCost&);
 void qlinear_conv_cost(const CostContext&, OpCost&);
 
 // ir/ops/matmul.cpp: matrix products
@@ -196,6 +198,7 @@ Status grid_sample(InferContext&);
 Status affine_grid(InferContext&);
 Status image_decode(InferContext&);
 void resize_cost(const CostContext&, OpCost&);
+void affine_grid_cost(const CostContext&, OpCost&);
 void grid_sample_cost(const CostContext&, OpCost&);
 
 // ir/ops/quantize.cpp: quantisation

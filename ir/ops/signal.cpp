@@ -113,13 +113,18 @@ Status stft(InferContext& c) {
   const Shape unknown = unknown_shape(4);
   const Dim batch = ranked(c, 0) ? c.type(0).shape()[0] : unknown[0];
   const Dim signal = ranked(c, 0) ? c.type(0).shape()[1] : unknown[0];
+  // The frame is as long as the window, as frame_length says, or the signal.
   Dim frame = signal;
+  if (c.has(2)) {
+    if (!require_rank(c, 2, "window", 1)) return Failure{};
+    frame = dim_of(c, 2, 0);
+  }
   if (c.has(3)) {
     const auto given = known_scalar(c, 3);
-    frame = given ? Dim(*given) : Dim::unknown();
-  } else if (c.has(2)) {
-    const auto window = known_length(c, 2);
-    frame = window ? Dim(*window) : Dim::unknown();
+    const auto same = same_dim(c, given ? Dim(*given) : Dim::unknown(), c.has(2) ? frame : Dim::unknown(),
+                               "frame_length and window");
+    if (!same) return Failure{};
+    frame = *same;
   }
   const auto step = known_scalar(c, 1);
   if (step && *step <= 0) return c.error("frame_step must be positive, is {}", *step);
