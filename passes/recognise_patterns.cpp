@@ -171,7 +171,7 @@ class Products {
     const Node& n = g_.graph.node(id);
     if (n.operands.size() < 3 || !n.operands[2]) return rewriter_.copy(id);
     const Type& result = n.results[0].type;
-    if (!result.ranked() || result.rank() < 2) return rewriter_.copy(id);
+    if (!result.ranked() || result.rank() < 2 || g_.type(n.operands[2]).dtype() != result.dtype()) return rewriter_.copy(id);
     const std::size_t axis = bias_axis(n, result);
     const bool dense = n.is(op("nn.dense"));
     if (dense && (n.attrs.float_or("beta", 1) != 1 || !is_bias(g_, n.operands[2], result, axis))) return rewriter_.copy(id);

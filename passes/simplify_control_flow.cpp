@@ -4,9 +4,10 @@ namespace perfc::passes {
 namespace {
 
 /// The region that an `if` takes, or −1 while its condition is open.
-int taken_branch(const Node& n, const GraphBuilder& builder, ValueId condition) {
-  const Data* data = builder.data(condition);
-  if (!n.is(op("if")) || n.regions.size() != 2 || !data || !data->ints() || data->size() != 1) return -1;
+int taken_branch(const Node& n, const GraphBuilder& builder, std::span<const ValueId> operands) {
+  if (!n.is(op("if")) || n.regions.size() != 2 || operands.empty() || !operands[0]) return -1;
+  const Data* data = builder.data(operands[0]);
+  if (!data || !data->ints() || data->size() != 1) return -1;
   const SymInt& value = data->ints()->front();
   if (!value.known()) return -1;
   return value.value() != 0 ? 0 : 1;  // then, else
@@ -25,15 +26,14 @@ Result<std::vector<ValueId>> inline_region(const Graph& region, std::span<const 
   return results;
 }
 
-}  // namespace
-
-Result<Graph> simplify_control_flow(const Graph& graph, const PassOptions&, Diagnostics& diags) {
+/// Inlines every taken branch once; `inlined` counts them.
+Result<Graph> inline_branches(const Graph& graph, Diagnostics& diags, std::size_t& inlined) {
   return for_each_region(graph, diags, [&](const Graph& g) -> Result<Graph> {
     Rewriter rewriter(g, diags);
     for (NodeId id = 0; id < g.size(); ++id) {
       const Node& n = g.node(id);
       const std::vector<ValueId> operands = rewriter.operands(id);
-      const int branch = operands.empty() ? -1 : taken_branch(n, rewriter.builder(), operands[0]);
+      const int branch = taken_branch(n, rewriter.builder(), operands);
       if (branch < 0 || n.regions[branch]->params().size() + 1 != operands.size() ||
           n.regions[branch]->results().size() != n.results.size()) {
         if (!rewriter.copy(id)) return Failure{};
@@ -41,10 +41,24 @@ Result<Graph> simplify_control_flow(const Graph& graph, const PassOptions&, Diag
       }
       auto results = inline_region(*n.regions[branch], std::span(operands).subspan(1), rewriter.builder());
       if (!results) return Failure{};
+      ++inlined;
       for (std::uint32_t r = 0; r < n.results.size(); ++r) rewriter.map({id, r}, (*results)[r]);
     }
     return rewriter.finish();
   });
+}
+
+}  // namespace
+
+Result<Graph> simplify_control_flow(const Graph& graph, const PassOptions&, Diagnostics& diags) {
+  std::size_t inlined = 0;
+  auto simpler = inline_branches(graph, diags, inlined);
+  // A branch may hold further conditionals, whose conditions are known now.
+  while (simpler && inlined > 0) {
+    inlined = 0;
+    simpler = inline_branches(*simpler, diags, inlined);
+  }
+  return simpler;
 }
 
 }  // namespace perfc::passes
