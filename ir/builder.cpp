@@ -44,7 +44,7 @@ const Type& InferContext::declared(std::size_t i) const {
 }
 
 void InferContext::set_data(std::size_t i, Data data) {
-  if (data.size() <= static_cast<std::size_t>(Data::kMaxElements)) {
+  if (i < results_.size() && data.size() <= static_cast<std::size_t>(Data::kMaxElements)) {
     results_[i].data = std::make_shared<const Data>(std::move(data));
   }
 }
@@ -92,6 +92,8 @@ Result<NodeId> GraphBuilder::call(CallSpec spec) {
                             given));
   }
   const int count = spec.results >= 0 ? spec.results : std::max<int>(d.results, 1);
+  // A body may be run for nothing; every other operator has a value to give.
+  if (count == 0 && d.category != Category::Control) return fail("has no results");
 
   SmallVec<InferContext::Operand, 6> operands;
   for (std::size_t i = 0; i < spec.operands.size(); ++i) {

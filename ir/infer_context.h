@@ -40,11 +40,16 @@ class InferContext {
   std::size_t regions() const { return regions_.size(); }
 
   std::size_t results() const { return results_.size(); }
-  void set(std::size_t i, Type type) { results_[i].type = std::move(type); }
+  /// Ignored for results that the call does not ask for.
+  void set(std::size_t i, Type type) {
+    if (i < results_.size()) results_[i].type = std::move(type);
+  }
   const Type& result(std::size_t i) const { return results_[i].type; }
   /// Ignored when larger than `Data::kMaxElements`.
   void set_data(std::size_t i, Data data);
-  void set_data_ref(std::size_t i, DataRef data) { results_[i].data = std::move(data); }
+  void set_data_ref(std::size_t i, DataRef data) {
+    if (i < results_.size()) results_[i].data = std::move(data);
+  }
 
   /// What the file declares result i to be; `None` when silent. Rules whose
   /// result depends on run-time data need not look: the builder merges it.

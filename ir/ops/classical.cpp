@@ -141,12 +141,17 @@ Status ml_dict_vectorizer(InferContext& c) {
 }
 
 Status ml_feature_vectorizer(InferContext& c) {
-  SymInt columns = 0;
-  for (std::int64_t d : c.attrs.ints_or_empty("inputdimensions")) {
-    if (d < 0) return c.error("inputdimensions holds {}", d);
-    columns = columns + SymInt(d);
+  const auto widths = c.attrs.ints_or_empty("inputdimensions");
+  if (!widths.empty() && widths.size() != c.operands()) {
+    return c.error("inputdimensions has {} entries for {} operands", widths.size(), c.operands());
   }
-  c.set(0, Type::tensor(DType::Float32, {rows(c), columns.is(0) ? Dim::unknown() : columns}));
+  SymInt columns = 0;
+  for (std::size_t i = 0; i < c.operands(); ++i) {
+    if (!require_rank(c, i, "X", 1, 2)) return Failure{};
+    if (!widths.empty() && widths[i] < 0) return c.error("inputdimensions holds {}", widths[i]);
+    columns = columns + (widths.empty() ? dim_of(c, i, -1) : SymInt(widths[i]));
+  }
+  c.set(0, Type::tensor(DType::Float32, {rows(c), columns}));
   return ok();
 }
 
@@ -273,7 +278,8 @@ Status optimizer(InferContext& c) {
 /// d y / d x for every x in `xs`: results have the types of the first operands.
 Status gradient(InferContext& c) {
   const std::size_t xs = length_of(c.attrs, "xs");
-  if (c.results() > std::max<std::size_t>(xs, 1)) return c.error("has {} results for {} xs", c.results(), xs);
+  if (xs == 0) return c.error("has no attribute 'xs'");
+  if (c.results() > xs) return c.error("has {} results for {} xs", c.results(), xs);
   if (xs > c.operands()) return c.error("names {} xs, has {} operands", xs, c.operands());
   for (std::size_t i = 0; i < c.results(); ++i) c.set(i, c.type(i));
   return ok();
