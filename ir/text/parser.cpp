@@ -171,11 +171,8 @@ Status Parser::close() {
   std::vector<std::string> names;
   for (const Reference& r : returned.values) {
     const auto v = value(r);
-    if (!v) {
-      f.failed = true;
-      continue;
-    }
-    results.push_back(*v);
+    f.failed |= !v;
+    results.push_back(v ? *v : ValueId{});
   }
   const auto& declared = f.header.results;
   if (f.header.has_results && declared.size() != returned.values.size()) {
@@ -187,15 +184,14 @@ Status Parser::close() {
     auto name = text::name(declared[i].name, *this);
     const auto type = text::type(declared[i].type, *this);
     f.failed |= !name || !type;
-    if (f.failed) continue;
-    names.push_back(std::move(*name));
+    if (name) names.push_back(std::move(*name));
+    if (!type || i >= results.size() || !results[i]) continue;
     bool conflict = false;
     (void)merge(f.builder.type(results[i]), *type, &conflict);
-    if (conflict) {
-      error(declared[i].type.keyword.text.data(),
-            fmt::format("result {} is {}, the header says {}", i, to_string(f.builder.type(results[i])), to_string(*type)));
-      f.failed = true;
-    }
+    if (!conflict) continue;
+    error(declared[i].type.keyword.text.data(),
+          fmt::format("result {} is {}, the header says {}", i, to_string(f.builder.type(results[i])), to_string(*type)));
+    f.failed = true;
   }
   auto name = text::name(f.header.name, *this);
   const bool good = name && !f.failed;
@@ -345,8 +341,8 @@ Status Parser::types(const text::Statement& s, CallSpec& spec) {
   const auto count = s.count ? text::number(s.count.text) : 1;
   if (!count || *count > GraphBuilder::kMaxNodes) return error(s.count.text.data(), "too many results");
   if (d.typed && d.types.size() != *count) {
-    return error(d.op.text.data(), fmt::format("{} types for {} results; write %{}:{} for several", d.types.size(),
-                                               *count, s.target.name.text, d.types.size()));
+    return error(d.op.text.data(), fmt::format("{} results, but {} types; `%{}:{} =` names that many results", *count,
+                                               d.types.size(), s.target.name.text, d.types.size()));
   }
   if (!d.typed && *count > kMaxUntypedResults) {
     return error(s.count.text.data(), fmt::format("more than {} results need their types", kMaxUntypedResults));

@@ -121,7 +121,7 @@ class Printer {
       return;
     }
     target(graph, v.node, by_name);
-    if (v.result > 0) write(".{}", v.result);
+    if (graph.node(v).results.size() > 1) write(".{}", v.result);
   }
 
   void function(const Graph& graph, int depth) {

@@ -198,7 +198,7 @@ Result<DataRef> contents(const List& list, Messages& m) {
 Status check_contents(const Data& data, const Type& type, const char* at, Messages& m) {
   const auto elements = type.elements();
   if (elements && *elements != static_cast<std::int64_t>(data.size())) {
-    return m.error(at, fmt::format("{} elements for {}, which has {}", data.size(), to_string(type), *elements));
+    return m.error(at, fmt::format("{} has {} element{}, not {}", to_string(type), *elements, *elements == 1 ? "" : "s", data.size()));
   }
   return ok();
 }

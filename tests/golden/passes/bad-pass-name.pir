@@ -1,0 +1,3 @@
+// RUN: perfc opt %s --passes=fold-constant
+#[version = "perfc-ir/1"]
+def @main(%x: Tensor[(2,), float32]) { (%x) }

@@ -1,0 +1,12 @@
+// RUN: perfc opt %s --passes=recognise-patterns,eliminate-dead --verify-each
+// Products, scale and softmax become one attention.
+#[version = "perfc-ir/1"]
+def @main(%q: Tensor[(1, 8, 128, 64), float32], %k: Tensor[(1, 8, 128, 64), float32], %v: Tensor[(1, 8, 128, 64), float32]) {
+  %3 = transpose(%k, perm=[0, 1, 3, 2]);
+  %4 = nn.batch_matmul(%q, %3);
+  %5 = const[8.0] : Tensor[(), float32];
+  %6 = divide(%4, %5);
+  %7 = nn.softmax(%6, axis=-1);
+  %8 = nn.batch_matmul(%7, %v) @attention;
+  (%8)
+}

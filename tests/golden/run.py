@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Golden tests: a command, its input and all of its output in one file.
+
+usage: run.py --perfc PROGRAM FILE.pir…            runs each, shows how the output differs
+       run.py --perfc PROGRAM --update FILE.pir…   rewrites the expected output
+
+A file starts with `// RUN: perfc …`, where %s is the file itself (run in its
+folder, so that messages hold no path). After the input come the expected
+output, each line behind `// `, and the exit code:
+
+    // ---- stdout
+    // …
+    // ---- stderr
+    // …
+    // ---- exit 0
+"""
+import argparse
+import difflib
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+TIMEOUT_S = 60
+RUN = re.compile(r"^// RUN: perfc (.*)$", re.MULTILINE)
+EXPECTED = "// ---- stdout\n"
+
+
+def commented(text: str) -> str:
+    """Every line as a comment; shows when the last one does not end."""
+    if text and not text.endswith("\n"):
+        text += "\\ no newline at the end\n"
+    return "".join(f"// {line}\n" if line else "//\n" for line in text.splitlines())
+
+
+def actual(program: pathlib.Path, file: pathlib.Path, text: str) -> str:
+    """The block of expected output as this build would have it."""
+    runs = RUN.findall(text.split(EXPECTED)[0])
+    if len(runs) != 1:
+        sys.exit(f"{file}: one line `// RUN: perfc …` expected, found {len(runs)}")
+    arguments = [file.name if a == "%s" else a for a in shlex.split(runs[0])]
+    done = subprocess.run([program, *arguments], cwd=file.parent, capture_output=True, timeout=TIMEOUT_S,
+                          stdin=subprocess.DEVNULL, env={**os.environ, "NO_COLOR": "1"})
+    out, err = (commented(stream.decode(errors="backslashreplace")) for stream in (done.stdout, done.stderr))
+    return f"{EXPECTED}{out}// ---- stderr\n{err}// ---- exit {done.returncode}\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--perfc", type=pathlib.Path, required=True)
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("files", type=pathlib.Path, nargs="+")
+    options = parser.parse_args()
+    program = options.perfc.resolve()
+    failed = 0
+    for file in options.files:
+        text = file.read_text()
+        start = text.find(EXPECTED)
+        given, expected = (text, "") if start < 0 else (text[:start], text[start:])
+        got = actual(program, file, text)
+        if got == expected:
+            continue
+        if options.update:
+            file.write_text(given + got)
+            print(f"updated {file}")
+            continue
+        failed += 1
+        sys.stdout.writelines(difflib.unified_diff(expected.splitlines(True), got.splitlines(True),
+                                                   f"{file}: expected", f"{file}: got"))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
