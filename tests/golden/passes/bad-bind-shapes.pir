@@ -4,3 +4,7 @@ def @main(%x: Tensor[(N, 3), float32]) {
   %1 = nn.relu(%x);
   (%1)
 }
+// ---- stdout
+// ---- stderr
+// bad-bind-shapes.pir: error: no dim is named 'M' (did you mean 'N'?)
+// ---- exit 1

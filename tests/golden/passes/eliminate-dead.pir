@@ -7,3 +7,11 @@ def @main(%x: Tensor[(2,), float32], %unused: Tensor[(3,), float32]) {
   %4 = log(%x) @alive;
   (%4)
 }
+// ---- stdout
+// #[version = "perfc-ir/1"]
+// def @main(%x: Tensor[(2,), float32], %unused: Tensor[(3,), float32]) -> (Tensor[(2,), float32]) {
+//   %2 = log(%x) : Tensor[(2,), float32] @alive;
+//   (%2)
+// }
+// ---- stderr
+// ---- exit 0

@@ -14,3 +14,12 @@ def @main(%x: Tensor[(2, 3), float32]) {
   %10 = cast(%9, to="float16") @stays_too;
   (%10)
 }
+// ---- stdout
+// #[version = "perfc-ir/1"]
+// def @main(%x: Tensor[(2, 3), float32]) -> (Tensor[(3, 2), float16]) {
+//   %1 = transpose(%x, perm=[1, 0]) : Tensor[(3, 2), float32] @stays;
+//   %2 = cast(%1, to="float16") : Tensor[(3, 2), float16] @stays_too;
+//   (%2)
+// }
+// ---- stderr
+// ---- exit 0

@@ -10,3 +10,12 @@ def @main(%x: Tensor[(2, 3, 4), float32]) {
   %6 = reshape(%x, %5) @flat;
   (%6)
 }
+// ---- stdout
+// #[version = "perfc-ir/1"]
+// def @main(%x: Tensor[(2, 3, 4), float32]) -> (Tensor[(2, 12), float32]) {
+//   %1 = const[2, -1] : Tensor[(2,), int64];
+//   %2 = reshape(%x, %1) : Tensor[(2, 12), float32] @flat;
+//   (%2)
+// }
+// ---- stderr
+// ---- exit 0

@@ -7,3 +7,24 @@ def @main(%x: Tensor[(2,), float32]) {
   %3 = log(%x);
   (%2)
 }
+// ---- stdout
+// // after eliminate-identity
+// #[version = "perfc-ir/1"]
+// def @main(%x: Tensor[(2,), float32]) -> (Tensor[(2,), float32]) {
+//   %1 = exp(%x) : Tensor[(2,), float32];
+//   %2 = log(%x) : Tensor[(2,), float32];
+//   (%1)
+// }
+// // after eliminate-dead
+// #[version = "perfc-ir/1"]
+// def @main(%x: Tensor[(2,), float32]) -> (Tensor[(2,), float32]) {
+//   %1 = exp(%x) : Tensor[(2,), float32];
+//   (%1)
+// }
+// #[version = "perfc-ir/1"]
+// def @main(%x: Tensor[(2,), float32]) -> (Tensor[(2,), float32]) {
+//   %1 = exp(%x) : Tensor[(2,), float32];
+//   (%1)
+// }
+// ---- stderr
+// ---- exit 0

@@ -16,3 +16,14 @@ def @main(%x: Tensor[(2, 64), float32]) {
   %12 = multiply(%x, %11) @gate;
   (%12)
 }
+// ---- stdout
+// #[version = "perfc-ir/1"]
+// def @main(%x: Tensor[(2, 64), float32]) -> (Tensor[(2, 64), float32]) {
+//   %1 = nn.gelu(%x) : Tensor[(2, 64), float32] @gelu;
+//   %2 = nn.silu(%1) : Tensor[(2, 64), float32] @silu;
+//   %3 = sigmoid(%2) : Tensor[(2, 64), float32];
+//   %4 = multiply(%x, %3) : Tensor[(2, 64), float32] @gate;
+//   (%4)
+// }
+// ---- stderr
+// ---- exit 0

@@ -17,3 +17,13 @@ def @main(%x: Tensor[(2, 7, 64), float32]) {
   %14 = add(%13, %5) @norm;
   (%14)
 }
+// ---- stdout
+// #[version = "perfc-ir/1"]
+// def @main(%x: Tensor[(2, 7, 64), float32]) -> (Tensor[(2, 7, 64), float32]) {
+//   %1 = weight : Tensor[(64,), float32] @gamma;
+//   %2 = weight : Tensor[(64,), float32] @beta;
+//   %3 = nn.layer_norm(%x, %1, %2, axis=2, epsilon=1e-05) : Tensor[(2, 7, 64), float32] @norm;
+//   (%3)
+// }
+// ---- stderr
+// ---- exit 0

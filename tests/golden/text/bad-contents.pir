@@ -7,7 +7,7 @@ def @main(%p: Tensor[(2,), int64] = [1]) {
 }
 // ---- stdout
 // ---- stderr
-// bad-contents.pir:3:11: error: 1 elements for Tensor[(2,), int64], which has 2
-// bad-contents.pir:4:25: error: 3 elements for Tensor[(2,), int64], which has 2
-// bad-contents.pir:5:18: error: 0 elements for Tensor[(), float32], which has 1
+// bad-contents.pir:3:11: error: Tensor[(2,), int64] has 2 elements, not 1
+// bad-contents.pir:4:25: error: Tensor[(2,), int64] has 2 elements, not 3
+// bad-contents.pir:5:18: error: Tensor[(), float32] has 1 element, not 0
 // ---- exit 1

@@ -9,8 +9,8 @@ def @main(%x: Tensor[(4,), float32]) -> (Tensor[(4,), float32], Tensor[(4,), flo
 }
 // ---- stdout
 // ---- stderr
-// bad-results.pir:4:10: error: 1 types for 2 results; write %1:1 for several
-// bad-results.pir:5:8: error: 2 types for 1 results; write %2:2 for several
+// bad-results.pir:4:10: error: 2 results, but 1 types; `%1:1 =` names that many results
+// bad-results.pir:5:8: error: 1 results, but 2 types; `%2:2 =` names that many results
 // bad-results.pir:6:6: error: too many results
 // bad-results.pir:7:6: error: more than 256 results need their types
 // bad-results.pir:3:6: error: the header lists 2 results, the body returns 1

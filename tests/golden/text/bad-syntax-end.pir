@@ -4,5 +4,5 @@ def @main(%x: Tensor[(2,), float32]) {
   %1 = nn.relu(%x);
 // ---- stdout
 // ---- stderr
-// bad-syntax-end.pir:5:1: error: expected a statement or the results, found the end of the file
+// bad-syntax-end.pir:9:1: error: expected a statement or the results, found the end of the file
 // ---- exit 1

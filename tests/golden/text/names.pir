@@ -11,7 +11,7 @@ def @"two words"(%image: Tensor[(1, 8, 4), float32], %1: Tensor[(1,), float32] @
 // #[version = "perfc-ir/1"]
 // def @"two words"(%0: Tensor[(1, 8, 4), float32] @image, %1: Tensor[(1,), float32] @"input.1") -> (first: Tensor[(1, 4, 4), float32]) {
 //   %2:2 = split(%0, axis=1) : (Tensor[(1, 4, 4), float32], Tensor[(1, 4, 4), float32]) @halves;
-//   %3 = add(%2, %2.1) : Tensor[(1, 4, 4), float32] @"the sum";
+//   %3 = add(%2.0, %2.1) : Tensor[(1, 4, 4), float32] @"the sum";
 //   %4 = clip(%3, _, %1) : Tensor[(1, 4, 4), float32];
 //   (%4)
 // }
