@@ -1,0 +1,338 @@
+#include "features/kernels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "ir/control_flow.h"
+
+namespace perfc {
+namespace {
+
+bool is_view(const Node& n) {
+  return def(n.op).category == Category::Shape || n.is(op("copy")) || n.is(op("nn.dropout")) ||
+         n.is(op("bitcast")) || def(n.op).category == Category::Sequence;
+}
+
+/// Strided views of eager PyTorch: no kernel until somebody needs them dense.
+bool is_strided_view(const Node& n) {
+  return n.is(op("transpose")) || n.is(op("strided_slice")) || n.is(op("split")) || n.is(op("broadcast_to"));
+}
+
+bool uses_matrix_unit(Category c) {
+  return c == Category::MatMul || c == Category::Convolution || c == Category::Attention || c == Category::Recurrent;
+}
+
+/// Operators that autocast runs in float32 (PyTorch docs, "CUDA Ops that can
+/// autocast to float32").
+bool wants_full(const Node& n) {
+  const Category c = def(n.op).category;
+  return c == Category::Softmax || c == Category::Loss || n.is(op("nn.layer_norm")) || n.is(op("nn.group_norm")) ||
+         n.is(op("nn.rms_norm")) || n.is(op("exp")) || n.is(op("log")) || n.is(op("power")) || n.is(op("reciprocal")) ||
+         n.is(op("sum_axes")) || n.is(op("cumsum")) || n.is(op("prod")) || n.is(op("nn.l2_normalize"));
+}
+
+bool is_reduction(Category c) {
+  return c == Category::Normalization || c == Category::Softmax || c == Category::Reduction || c == Category::Pooling;
+}
+
+bool fuses(const Node& n) {
+  const Category c = def(n.op).category;
+  return c == Category::Elementwise || c == Category::Activation || is_reduction(c) || c == Category::DataMovement ||
+         c == Category::Gather || c == Category::Resize || c == Category::Quantize || c == Category::Shape;
+}
+
+/// Result channels per group of a convolution; the whole for everything else.
+double channels_per_group(const Graph& g, const Node& n) {
+  const Type& w = g.type(n.operands[1]);
+  if (!w.is_static() || w.rank() < 3) return 1e9;
+  const auto groups = static_cast<double>(n.attrs.int_or("groups", 1));
+  return std::min(static_cast<double>(w.shape()[0].value()) / groups, static_cast<double>(w.shape()[1].value()));
+}
+
+bool multiple_of_8(const Type& t) {
+  return t.is_static() && t.rank() > 0 && t.shape().back().value() % 8 == 0;
+}
+
+class Scheduler {
+ public:
+  Scheduler(const ExecConfig& config, Diagnostics& diags) : config_(config), diags_(diags) {}
+
+  /// Appends the kernels of `graph`; those of bodies are reported under `owner`.
+  Status run(const Graph& graph, double repeat, const NodeId* owner) {
+    if (!check_static(graph)) return Failure{};
+    const std::vector<bool> half = halves(graph, repeat, owner);
+    if (config_.mode == ExecMode::Compiled) {
+      fuse(graph, half, repeat, owner);
+    } else {
+      eager(graph, half, repeat, owner);
+    }
+    return bodies(graph, repeat, owner);
+  }
+
+  Schedule out;
+
+ private:
+  Status check_static(const Graph& graph) {
+    bool good = true;
+    for (const Node& n : graph.nodes()) {
+      for (const ResultInfo& r : n.results) {
+        if (r.type.is_static() || !good) continue;
+        (void)diags_.error(n.loc, n.name,
+                     fmt::format("{} has the open type {}; bind it with --dim NAME=VALUE, --shape INPUT=… or --batch",
+                                 n.kind == NodeKind::Call ? def(n.op).name : "value", to_string(r.type)));
+        good = false;
+      }
+    }
+    return good ? ok() : Status(Failure{});
+  }
+
+  double element_bytes(const Type& t, bool is_half) const {
+    if (!is_float(t.dtype()) || t.dtype() == DType::Float64) return bits(t.dtype()) / 8.0;
+    const double own = bits(t.dtype()) / 8.0;
+    return is_half ? std::min(own, 2.0) : own;
+  }
+  double bytes_of(const Graph& g, ValueId v, const std::vector<bool>& half) const {
+    const Type& t = g.type(v);
+    return t.is_static() && t.is_tensor() ? static_cast<double>(*t.elements()) * element_bytes(t, half[v.node]) : 0.0;
+  }
+
+  /// Which nodes' results are kept in 16 bits. Under AMP this also adds the
+  /// cast kernels, in eager mode.
+  std::vector<bool> halves(const Graph& g, double repeat, const NodeId* owner) {
+    std::vector<bool> half(g.size(), false);
+    const bool all = config_.precision == Precision::Fp16 || config_.precision == Precision::Bf16;
+    if (all) half.assign(g.size(), true);
+    if (config_.precision != Precision::Amp) return half;
+    std::vector<bool> cast_done(2 * g.size(), false);  // a value is cast once to each side
+    for (NodeId id = 0; id < g.size(); ++id) {
+      const Node& n = g.node(id);
+      if (n.kind != NodeKind::Call) continue;
+      const bool low = uses_matrix_unit(def(n.op).category);
+      const bool high = !low && wants_full(n);
+      bool any_full = n.operands.empty();
+      for (ValueId v : n.operands) {
+        if (!v || !is_float(g.type(v).dtype())) continue;
+        const bool constant = g.node(v).kind == NodeKind::Constant;
+        if ((low && !half[v.node]) || (high && half[v.node])) add_cast(g, v, low, cast_done, id, repeat, owner);
+        // Scalars and biases of pointwise operators do not widen the result.
+        if (!half[v.node] && !(constant && g.type(v).elements().value_or(2) <= 1)) any_full = any_full || !constant || !n.is(op("nn.bias_add"));
+      }
+      half[id] = low || (!high && !any_full);
+    }
+    return half;
+  }
+
+  void add_cast(const Graph& g, ValueId v, bool to_half, std::vector<bool>& done, NodeId user, double repeat, const NodeId* owner) {
+    const std::size_t key = 2 * v.node + (to_half ? 1 : 0);
+    if (done[key] || config_.mode == ExecMode::Compiled) return;  // compilers fuse casts into their neighbours
+    done[key] = true;
+    const double n = static_cast<double>(g.type(v).elements().value_or(0));
+    Kernel k;
+    k.node = owner ? *owner : user;
+    k.flops = n;
+    k.bytes = 6 * n;
+    k.repeat = repeat;
+    out.kernels.push_back(k);
+    out.host_ops += repeat;
+  }
+
+  /// Kind, work and alignment of a call, without its bytes.
+  Kernel work(const Graph& g, NodeId id, bool half, double repeat, const NodeId* owner) const {
+    const Node& n = g.node(id);
+    const OpCost cost = op_cost(g, id);
+    const Category c = def(n.op).category;
+    Kernel k;
+    k.node = owner ? *owner : id;
+    k.macs = cost.macs;
+    k.flops = cost.flops;
+    k.repeat = repeat;
+    k.half = half;
+    if (c == Category::Convolution && n.operands.size() > 1) {
+      k.kind = channels_per_group(g, n) < 8 && n.attrs.int_or("groups", 1) > 1 ? KernelKind::Depthwise : KernelKind::Convolution;
+      const Type& w = g.type(n.operands[1]);
+      k.aligned = w.is_static() && w.rank() > 1 && w.shape()[0].value() % 8 == 0;
+      k.channels_first_conv = config_.layout == Layout::Nchw;
+    } else if (uses_matrix_unit(c)) {
+      k.kind = KernelKind::Matmul;
+      k.aligned = multiple_of_8(g.type(n.operands[0])) && (n.results.empty() || multiple_of_8(n.results[0].type));
+    } else if (c == Category::Gather || c == Category::Scatter || c == Category::Sort) {
+      k.kind = KernelKind::Gather;
+    }
+    return k;
+  }
+
+  /// Bytes of a call in eager mode: what its cost rule says, in the widths that
+  /// the values have under this precision.
+  double eager_bytes(const Graph& g, NodeId id, const std::vector<bool>& half) const {
+    const Node& n = g.node(id);
+    const OpCost cost = op_cost(g, id);
+    double declared = 0, actual = 0;
+    for (ValueId v : n.operands) {
+      if (!v) continue;
+      declared += g.type(v).bytes();
+      actual += bytes_of(g, v, half);
+    }
+    for (std::uint32_t r = 0; r < n.results.size(); ++r) {
+      declared += n.results[r].type.bytes();
+      actual += bytes_of(g, {id, r}, half);
+    }
+    const double width = declared > 0 ? actual / declared : 1.0;
+    return (cost.bytes_read + cost.bytes_written) * width;
+  }
+
+  void eager(const Graph& g, const std::vector<bool>& half, double repeat, const NodeId* owner) {
+    // Values that lie strided in memory: a reshape of one is a copy.
+    std::vector<bool> strided(g.size(), false);
+    for (NodeId id = 0; id < g.size(); ++id) {
+      const Node& n = g.node(id);
+      if (n.kind != NodeKind::Call || !n.regions.empty()) continue;
+      out.host_ops += repeat;
+      const bool from_strided = !n.operands.empty() && n.operands[0] && strided[n.operands[0].node];
+      if (is_strided_view(n)) {
+        strided[id] = true;
+        continue;
+      }
+      if (is_view(n)) {
+        if (n.is(op("reshape")) && from_strided) {
+          Kernel k = work(g, id, half[id], repeat, owner);
+          k.bytes = 2 * bytes_of(g, {id, 0}, half);
+          out.kernels.push_back(k);
+        } else {
+          strided[id] = from_strided;
+        }
+        continue;
+      }
+      Kernel k = work(g, id, half[id], repeat, owner);
+      k.bytes = eager_bytes(g, id, half);
+      out.kernels.push_back(k);
+    }
+  }
+
+  /// Greedy fusion in execution order: a fusible call joins the group of one of
+  /// its producers, as long as the group keeps at most one reduction.
+  void fuse(const Graph& g, const std::vector<bool>& half, double repeat, const NodeId* owner) {
+    constexpr std::uint32_t kNone = 0xffffffffu;
+    std::vector<std::uint32_t> group(g.size(), kNone);
+    struct Group {
+      std::vector<NodeId> members;
+      bool open = false;       ///< takes more members
+      bool reduction = false;
+    };
+    std::vector<Group> groups;
+    for (NodeId id = 0; id < g.size(); ++id) {
+      const Node& n = g.node(id);
+      if (n.kind != NodeKind::Call || !n.regions.empty()) continue;
+      const bool reduction = is_reduction(def(n.op).category);
+      if (fuses(n)) {
+        for (ValueId v : n.operands) {
+          if (!v || group[v.node] == kNone) continue;
+          Group& candidate = groups[group[v.node]];
+          if (!candidate.open || (reduction && candidate.reduction)) continue;
+          group[id] = group[v.node];
+          candidate.members.push_back(id);
+          candidate.reduction = candidate.reduction || reduction;
+          break;
+        }
+      }
+      if (group[id] == kNone) {
+        group[id] = static_cast<std::uint32_t>(groups.size());
+        groups.push_back({{id}, fuses(n), reduction});
+      }
+    }
+    std::vector<bool> leaves(g.size(), false);  // used outside its group
+    for (NodeId id = 0; id < g.size(); ++id) {
+      for (ValueId v : g.node(id).operands) {
+        if (v && group[v.node] != group[id]) leaves[v.node] = true;
+      }
+    }
+    for (ValueId v : g.results()) leaves[v.node] = true;
+    for (const Group& members : groups) {
+      Kernel k = work(g, members.members.front(), half[members.members.front()], repeat, owner);
+      std::set<ValueId> read;
+      bool views_only = true;
+      for (NodeId id : members.members) {
+        const Node& n = g.node(id);
+        views_only = views_only && is_view(n);
+        if (id != members.members.front()) {
+          const OpCost cost = op_cost(g, id);
+          k.macs += cost.macs;
+          k.flops += cost.flops;
+        }
+        for (ValueId v : n.operands) {
+          if (v && group[v.node] != group[id] && read.insert(v).second) k.bytes += std::min(bytes_of(g, v, half), read_bound(g, id, half));
+        }
+        if (leaves[id]) {
+          for (std::uint32_t r = 0; r < n.results.size(); ++r) k.bytes += bytes_of(g, {id, r}, half);
+        }
+      }
+      if (views_only) continue;
+      out.kernels.push_back(k);
+      out.host_ops += repeat;
+    }
+  }
+
+  /// Slices and gathers read no more than they write (and their indices).
+  double read_bound(const Graph& g, NodeId id, const std::vector<bool>& half) const {
+    const Node& n = g.node(id);
+    if (!n.is(op("strided_slice")) && def(n.op).category != Category::Gather) return 1e300;
+    return bytes_of(g, {id, 0}, half);
+  }
+
+  Status bodies(const Graph& g, double repeat, const NodeId* owner) {
+    for (NodeId id = 0; id < g.size(); ++id) {
+      const Node& n = g.node(id);
+      if (n.regions.empty()) continue;
+      const NodeId reported = owner ? *owner : id;
+      const SymInt trips = trip_count(g, id);
+      if (!trips.known() && !n.is(op("if"))) {
+        out.warnings.push_back(fmt::format("'{}': {} runs an unknown number of times; counted once", n.name, def(n.op).name));
+      }
+      const double times = repeat * (trips.known() ? static_cast<double>(trips.value()) : 1.0);
+      out.host_ops += repeat;
+      if (!n.is(op("if"))) {
+        for (const GraphRef& body : n.regions) {
+          if (!run(*body, times, &reported)) return Failure{};
+        }
+        continue;
+      }
+      // Which branch runs is not known: the one with more work counts.
+      Schedule best, before = std::move(out);
+      double most = -1;
+      for (const GraphRef& body : n.regions) {
+        out = {};
+        if (!run(*body, repeat, &reported)) return Failure{};
+        double work = 0;
+        for (const Kernel& k : out.kernels) work += k.repeat * (2 * k.macs + k.flops + k.bytes);
+        if (work > most) {
+          most = work;
+          best = std::move(out);
+        }
+      }
+      out = std::move(before);
+      out.kernels.insert(out.kernels.end(), best.kernels.begin(), best.kernels.end());
+      out.host_ops += best.host_ops;
+      out.warnings.insert(out.warnings.end(), best.warnings.begin(), best.warnings.end());
+      out.warnings.push_back(fmt::format("'{}': which branch runs is not known; the dearer one is counted", n.name));
+    }
+    return ok();
+  }
+
+  const ExecConfig& config_;
+  Diagnostics& diags_;
+};
+
+}  // namespace
+
+double float_bytes(Precision p) {
+  return p == Precision::Fp16 || p == Precision::Bf16 ? 2.0 : p == Precision::Int8 ? 1.0 : 4.0;
+}
+
+Result<Schedule> schedule(const Graph& graph, const ExecConfig& config, Diagnostics& diags) {
+  Scheduler s(config, diags);
+  if (!s.run(graph, 1.0, nullptr)) return Failure{};
+  return std::move(s.out);
+}
+
+}  // namespace perfc

@@ -1,0 +1,28 @@
+#pragma once
+/// Peak memory of an inference: liveness of activations over the execution order.
+#include "features/predictor.h"
+
+namespace perfc {
+
+struct ActivationMemory {
+  double peak_bytes = 0;      ///< live at once, each tensor rounded up as the allocator does
+  double largest_bytes = 0;   ///< largest single tensor
+};
+
+/// PyTorch's caching allocator hands out multiples of 512 bytes.
+inline constexpr double kAllocatorRounding = 512;
+
+/// Walks the graph in execution order. A tensor is born with its node and dies
+/// after its last use; views share their operand's memory; params are live
+/// from the start, results to the end. A body's peak counts at its node.
+/// `float_width`: bytes that a float32 activation takes.
+ActivationMemory peak_activations(const Graph&, double float_width);
+
+/// Bytes of all constants, bodies included. `float_width` as above.
+double weight_bytes(const Graph&, double float_width);
+
+/// Elements of the floating-point and quantised constants: what exporters and
+/// frameworks count as parameters. Scalars and integer tables do not count.
+double parameter_count(const Graph&);
+
+}  // namespace perfc

@@ -1,0 +1,223 @@
+/// The whitebox predictor: per-kernel roofline (Williams et al., CACM 2009) with
+/// launch overhead, against the time the host needs to dispatch; liveness for
+/// memory; a linear power model for energy. Constants: docs/whitebox.md.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_set>
+
+#include "features/kernels.h"
+#include "features/memory.h"
+
+namespace perfc {
+namespace {
+
+constexpr double kMib = 1024.0 * 1024.0;
+
+double look_up(const std::map<std::string, double>& m, const char* key, double fallback) {
+  const auto it = m.find(key);
+  return it == m.end() ? fallback : it->second;
+}
+
+/// Peak rates in FLOP/s that a kernel can draw on.
+class Rates {
+ public:
+  Rates(const Device& d, Precision p) : d_(d), precision_(p) {}
+
+  double matrix(const Kernel& k) const {
+    const char* unit = nullptr;
+    switch (precision_) {
+      case Precision::Fp32: break;
+      case Precision::Tf32: unit = "tf32"; break;
+      case Precision::Amp: unit = k.half ? "float16" : nullptr; break;
+      case Precision::Fp16: unit = "float16"; break;
+      case Precision::Bf16: unit = "bfloat16"; break;
+      case Precision::Int8: unit = "int8"; break;
+    }
+    const double scalar = vector(k);
+    if (!unit || !k.aligned) return scalar;
+    return std::max(scalar, look_up(d_.matrix_tflops, unit, 0) * 1e12);
+  }
+  double vector(const Kernel& k) const {
+    const double full = look_up(d_.vector_tflops, "float32", 1) * 1e12;
+    if (precision_ == Precision::Int8) return std::max(full, look_up(d_.vector_tflops, "int8", 0) * 1e12);
+    return k.half ? std::max(full, look_up(d_.vector_tflops, "float16", 0) * 1e12) : full;
+  }
+
+ private:
+  const Device& d_;
+  Precision precision_;
+};
+
+struct Priced {
+  double compute_us = 0;
+  double memory_us = 0;
+  double time_us = 0;    ///< of one launch, overhead included
+  Bound bound = Bound::Memory;
+};
+
+Priced price(const Kernel& k, const Device& d, const Rates& rates) {
+  Priced p;
+  double peak = rates.vector(k);
+  double share = look_up(d.efficiency, "vector", 0.85);
+  if (k.kind == KernelKind::Matmul || k.kind == KernelKind::Convolution) {
+    peak = rates.matrix(k);
+    share = look_up(d.efficiency, k.kind == KernelKind::Matmul ? "matmul" : "convolution", 0.7);
+  } else if (k.kind == KernelKind::Depthwise) {
+    share = look_up(d.efficiency, "depthwise", 0.6);
+  }
+  const double layout = k.channels_first_conv ? look_up(d.efficiency, "layout", 1.0) : 1.0;
+  const double reach = k.kind == KernelKind::Gather ? look_up(d.efficiency, "gather", 0.5) : look_up(d.efficiency, "bandwidth", 0.8);
+  p.compute_us = (2 * k.macs / (peak * share) + k.flops / (rates.vector(k) * look_up(d.efficiency, "vector", 0.85))) * 1e6;
+  p.memory_us = k.bytes * layout / (d.bandwidth_gb_s * 1e9 * reach) * 1e6;
+  const double work = std::max(p.compute_us, p.memory_us);
+  p.time_us = work + d.launch_us;
+  p.bound = work < d.launch_us ? Bound::Launch : p.compute_us > p.memory_us ? Bound::Compute : Bound::Memory;
+  return p;
+}
+
+/// What a precision needs and the device lacks.
+void check_precision(const Device& d, const ExecConfig& c, Prediction& out) {
+  const char* unit = c.precision == Precision::Tf32 ? "tf32" : c.precision == Precision::Bf16 ? "bfloat16"
+                     : c.precision == Precision::Int8 ? "int8" : nullptr;
+  if (unit && !d.matrix_tflops.count(unit) && !d.vector_tflops.count(unit)) {
+    out.warnings.push_back(fmt::format("{} has no {} units; priced at its float32 rate", d.name, unit));
+  }
+}
+
+class Whitebox : public Predictor {
+ public:
+  explicit Whitebox(OpaquePolicy opaque) : opaque_(opaque) {}
+  std::string_view name() const override { return "whitebox"; }
+
+  Result<Prediction> predict(const Graph& graph, const Device& device, const ExecConfig& config,
+                             Diagnostics& diags) const override {
+    Prediction out;
+    if (!judge_opaque(graph, out, diags)) return Failure{};
+    auto plan = schedule(graph, config, diags);
+    if (!plan) return Failure{};
+    out.warnings.insert(out.warnings.end(), plan->warnings.begin(), plan->warnings.end());
+    check_precision(device, config, out);
+    const double roofline_us = add_kernels(*plan, device, config, out);
+    const double per_op = config.mode == ExecMode::Eager ? device.host_us_eager : device.host_us_compiled;
+    out.host_ms = plan->host_ops * per_op / 1e3;
+    out.latency_ms = std::max(out.device_ms, out.host_ms);
+    add_memory(graph, device, config, out);
+    add_energy(roofline_us, device, out);
+    add_interval(device, config, out);
+    return out;
+  }
+
+ private:
+  Status judge_opaque(const Graph& graph, Prediction& out, Diagnostics& diags) const {
+    std::size_t opaque = 0, calls = 0;
+    std::vector<const Graph*> work{&graph};
+    while (!work.empty()) {
+      const Graph& g = *work.back();
+      work.pop_back();
+      for (const Node& n : g.nodes()) {
+        for (const GraphRef& r : n.regions) work.push_back(r.get());
+        if (n.kind != NodeKind::Call) continue;
+        ++calls;
+        if (!n.is(op("opaque"))) continue;
+        ++opaque;
+        if (opaque_ == OpaquePolicy::Refuse) {
+          (void)diags.error(n.loc, n.name, fmt::format("unknown operator {}: its cost is not known; --opaque=warn predicts the rest",
+                                                 n.attrs.string_or("source_op", "?")));
+        }
+      }
+    }
+    if (opaque == 0) return ok();
+    if (opaque_ == OpaquePolicy::Refuse) return Failure{};
+    const std::string text = fmt::format("{} of {} operators ({:.1f} %) are unknown and counted as copies of their operands", opaque, calls,
+                                         100.0 * static_cast<double>(opaque) / static_cast<double>(calls));
+    out.warnings.push_back(text);
+    out.novelty.push_back(text);
+    return ok();
+  }
+
+  /// Returns the time that pure rooflines would need, without overheads.
+  double add_kernels(const Schedule& plan, const Device& device, const ExecConfig& config, Prediction& out) const {
+    const Rates rates(device, config.precision);
+    double total_us = 0, roofline_us = 0;
+    for (const Kernel& k : plan.kernels) {
+      const Priced p = price(k, device, rates);
+      total_us += p.time_us * k.repeat;
+      roofline_us += std::max(p.compute_us, p.memory_us) * k.repeat;
+      if (!out.ops.empty() && out.ops.back().node == k.node) {
+        OpEstimate& same = out.ops.back();  // casts and bodies are reported with their node
+        if (p.time_us * k.repeat > same.time_us) same.bound = p.bound;
+        same.time_us += p.time_us * k.repeat;
+        same.flops += (2 * k.macs + k.flops) * k.repeat;
+        same.bytes += k.bytes * k.repeat;
+      } else {
+        out.ops.push_back({k.node, p.time_us * k.repeat, p.bound, (2 * k.macs + k.flops) * k.repeat, k.bytes * k.repeat});
+      }
+    }
+    out.device_ms = total_us / 1e3;
+    return roofline_us;
+  }
+
+  /// Context, weights (both copies under AMP), live activations, and the
+  /// workspace that convolution algorithms take: the largest tensor, at most
+  /// 256 MiB.
+  void add_memory(const Graph& graph, const Device& device, const ExecConfig& config, Prediction& out) const {
+    const double width = float_bytes(config.precision);
+    const double weights = weight_bytes(graph, width);
+    const double activation_width = config.precision == Precision::Amp ? 2.0 : std::max(width, 2.0);
+    const ActivationMemory live = peak_activations(graph, activation_width);
+    MemoryBreakdown& m = out.memory;
+    m.context_mib = device.context_mib + device.context_mib_per_sm * device.sms;
+    m.weights_mib = weights * (config.precision == Precision::Amp ? 1.5 : 1.0) / kMib;
+    m.activations_mib = live.peak_bytes / kMib;
+    m.workspace_mib = std::min(live.largest_bytes / kMib, 256.0);
+    if (m.total_mib() > device.memory_mib) {
+      out.warnings.push_back(fmt::format("needs {:.0f} MiB, {} has {:.0f} MiB: this will run out of memory", m.total_mib(),
+                                         device.name, device.memory_mib));
+    }
+  }
+
+  /// Idle power all the time; above it, half of the range while any kernel
+  /// runs and the other half in proportion to how busy the units are.
+  void add_energy(double roofline_us, const Device& device, Prediction& out) const {
+    if (out.latency_ms <= 0) return;
+    const double busy = std::min(1.0, out.device_ms / out.latency_ms);
+    const double load = std::min(1.0, roofline_us / 1e3 / out.latency_ms);
+    out.power_w = device.idle_w + (device.tdp_w - device.idle_w) * (0.4 * busy + 0.6 * load);
+    out.energy_j = out.power_w * out.latency_ms / 1e3;
+  }
+
+  /// 90 % interval as a factor: residuals on families that calibration never
+  /// saw, wider where the device or the mode was not calibrated.
+  void add_interval(const Device& device, const ExecConfig& config, Prediction& out) const {
+    static const std::unordered_set<std::string> kCalibrated{"rtx3090", "rtx4090", "rtx5090"};
+    const std::string base = device.parent.empty() ? device.name : device.parent;
+    double factor = 1.45;
+    if (!kCalibrated.count(base)) {
+      factor = 2.0;
+      out.novelty.push_back(fmt::format("device {} was not calibrated with measurements", base));
+    }
+    if (config.precision != Precision::Amp) {
+      factor *= 1.15;
+      out.novelty.push_back(fmt::format("precision {} was not calibrated, only amp was", perfc::name(config.precision)));
+    }
+    out.latency_lo_ms = out.latency_ms / factor;
+    out.latency_hi_ms = out.latency_ms * factor;
+  }
+
+  OpaquePolicy opaque_;
+};
+
+}  // namespace
+
+std::string_view name(ExecMode m) { return m == ExecMode::Eager ? "eager" : "compiled"; }
+std::string_view name(Layout l) { return l == Layout::Nchw ? "nchw" : "nhwc"; }
+std::string_view name(Task) { return "infer"; }
+std::string_view name(Bound b) {
+  return b == Bound::Compute ? "compute" : b == Bound::Memory ? "memory" : "launch";
+}
+
+std::unique_ptr<Predictor> make_whitebox(OpaquePolicy policy) { return std::make_unique<Whitebox>(policy); }
+
+}  // namespace perfc
