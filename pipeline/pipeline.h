@@ -49,7 +49,20 @@ struct Report {
 
 /// Imports and runs the default pipeline; the graph that predictors see.
 Result<Graph> load_graph(const Request&, Diagnostics&);
+StaticFeatures static_features(const Graph&);
+/// The request's devices, from its device file and the built-in table.
+Result<std::vector<Device>> find_devices(const Request&, Diagnostics&);
 /// One report per device. Fails as a whole if any device fails.
 Result<std::vector<Report>> predict(const Request&, Diagnostics&);
+/// The same for a graph and devices that are already there.
+Result<std::vector<Report>> predict(const Graph&, const std::vector<Device>&, const Request&, Diagnostics&);
+
+/// The report as JSON, schema perfc.report/1 (docs/json.md). `top`: how many hot
+/// operators to list. Same reports, same bytes.
+std::string to_json(const std::vector<Report>&, std::size_t top);
+
+enum class Colour { No, Yes };
+/// The report for people. Several reports make a comparison table first.
+std::string to_text(const std::vector<Report>&, std::size_t top, Colour);
 
 }  // namespace perfc

@@ -25,4 +25,10 @@ Result<Graph> import_text(const Source& source, const ImportOptions& options, Di
   return Importer(*message, options, diags).run();
 }
 
+std::vector<Coverage> coverage() {
+  std::vector<Coverage> out;
+  for (const TranslatorRow& row : translator_table()) out.push_back({row.spelling, row.becomes});
+  return out;
+}
+
 }  // namespace perfc::onnx

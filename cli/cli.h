@@ -1,0 +1,73 @@
+#pragma once
+/// What the subcommands share. Each lives in its own file and registers itself
+/// on the app that `main` builds; running it returns the exit code.
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "pipeline/pipeline.h"
+
+namespace perfc::cli {
+
+enum ExitCode { kFine = 0, kBadInput = 1, kBadUsage = 2, kBudgetExceeded = 3 };
+
+/// Chosen by the subcommand that was parsed.
+using Action = std::function<int()>;
+
+void add_predict(CLI::App&, Action&);
+void add_import(CLI::App&, Action&);
+void add_opt(CLI::App&, Action&);
+void add_devices(CLI::App&, Action&);
+void add_mig(CLI::App&, Action&);
+void add_ops(CLI::App&, Action&);
+void add_check(CLI::App&, Action&);
+void add_completion(CLI::App&, Action&);
+
+/// Options of every command that predicts, as given.
+struct PredictOptions {
+  std::vector<std::string> models;
+  std::vector<std::string> devices;
+  std::string device_file, smi_file;
+  std::string batch;               ///< kept as text: "0" and "x" get a message of our own
+  std::string dtype = "amp", mode = "eager", layout = "nchw", task = "infer";
+  std::string predictor = "whitebox", opaque = "refuse", fold = "auto";
+  std::vector<std::string> shapes, dims;
+  std::optional<double> max_latency_ms, min_throughput_per_s;
+  double headroom = 0.05;
+};
+void add_shape_options(CLI::App&, PredictOptions&);
+void add_predict_options(CLI::App&, PredictOptions&);
+
+/// The request without its model. Wrong values are printed with the nearest
+/// right one; empty then, and the caller exits with kBadUsage.
+std::optional<Request> to_request(const PredictOptions&);
+
+/// Prints "perfc: error: …" on standard error; returns `code`.
+int fail(int code, const std::string& message);
+/// Prints diagnostics on standard error.
+void print(const Diagnostics&);
+void print_warnings(const Diagnostics&);
+
+/// Where results go: standard output, or a file that appears only when complete.
+class Output {
+ public:
+  /// Opens `path` (empty or "-": standard output) before any long work.
+  static std::optional<Output> open(const std::string& path);
+  Output(Output&&) noexcept;
+  ~Output();
+  void write(std::string_view text) { text_ += text; }
+  /// Writes everything; false (reported) when the device is full or the pipe closed.
+  bool commit();
+  bool is_terminal() const;
+
+ private:
+  Output() = default;
+  std::string path_, temporary_, text_;
+  int fd_ = 1;
+};
+
+/// Colours for a terminal, unless NO_COLOR is set (https://no-color.org).
+Colour colour_for(const Output&);
+
+}  // namespace perfc::cli

@@ -1,0 +1,119 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/cli.h"
+
+namespace perfc::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::vector<std::string> names;
+  std::string device_file, smi_file;
+  bool json = false;
+};
+
+Json to_json(const Device& d) {
+  Json mig = Json::array();
+  for (const MigProfile& p : d.mig) {
+    mig.push_back({{"name", p.name}, {"compute_slices", p.compute_slices}, {"memory_slices", p.memory_slices}, {"sms", p.sms},
+                   {"memory_mib", p.memory_mib}, {"max_instances", p.max_instances}});
+  }
+  return {{"name", d.name}, {"title", d.title}, {"aliases", d.aliases}, {"kind", d.kind}, {"architecture", d.architecture},
+          {"vector_tflops", d.vector_tflops}, {"matrix_tflops", d.matrix_tflops}, {"bandwidth_gb_s", d.bandwidth_gb_s},
+          {"l2_mib", d.l2_mib}, {"sms", d.sms}, {"boost_clock_mhz", d.boost_clock_mhz}, {"memory_mib", d.memory_mib},
+          {"tdp_w", d.tdp_w}, {"idle_w", d.idle_w}, {"launch_us", d.launch_us}, {"host_us_eager", d.host_us_eager},
+          {"host_us_compiled", d.host_us_compiled}, {"context_mib", d.context_mib}, {"context_mib_per_sm", d.context_mib_per_sm},
+          {"efficiency", d.efficiency}, {"mig", std::move(mig)}};
+}
+
+std::string rates(const std::map<std::string, double>& m) {
+  std::string out;
+  for (const auto& [dtype, rate] : m) out += fmt::format("{}{} {:g}", out.empty() ? "" : ", ", dtype, rate);
+  return out.empty() ? "none" : out;
+}
+
+std::string describe(const Device& d) {
+  std::string out = fmt::format("{}: {}\n", d.name, d.title);
+  const auto line = [&](std::string_view key, std::string value) { out += fmt::format("  {:<18} {}\n", key, value); };
+  if (!d.aliases.empty()) line("also", fmt::format("{}", fmt::join(d.aliases, ", ")));
+  line("architecture", d.architecture);
+  line("vector TFLOP/s", rates(d.vector_tflops));
+  line("matrix TFLOP/s", rates(d.matrix_tflops));
+  line("bandwidth", fmt::format("{:g} GB/s, L2 {:g} MiB", d.bandwidth_gb_s, d.l2_mib));
+  line("units", fmt::format("{} at {:g} MHz", d.sms, d.boost_clock_mhz));
+  line("memory", fmt::format("{:g} MiB", d.memory_mib));
+  line("power", fmt::format("{:g} W, idle {:g} W", d.tdp_w, d.idle_w));
+  line("per kernel", fmt::format("{:g} µs on the device", d.launch_us));
+  line("per operator", fmt::format("{:g} µs of host time eager, {:g} µs compiled", d.host_us_eager, d.host_us_compiled));
+  line("context", fmt::format("{:g} MiB + {:g} per SM", d.context_mib, d.context_mib_per_sm));
+  line("shares of peak", rates(d.efficiency));
+  for (const MigProfile& p : d.mig) {
+    line(p.name, fmt::format("{} SMs, {}/8 of the memory: {:g} MiB, at most {}", p.sms, p.memory_slices, p.memory_mib, p.max_instances));
+  }
+  return out;
+}
+
+int run(const Options& o) {
+  auto out = Output::open("");
+  std::vector<Device> devices;
+  if (!o.smi_file.empty()) {
+    Diagnostics diags(o.smi_file);
+    auto source = Source::open(o.smi_file, diags);
+    Result<std::vector<HostGpu>> gpus = Failure{};
+    if (source) gpus = read_nvidia_smi(source->bytes(), DeviceTable::builtin(), diags);
+    print(diags);
+    if (!gpus) return kBadInput;
+    for (const HostGpu& g : *gpus) {
+      devices.push_back(g.device);
+      if (o.json) continue;
+      out->write(fmt::format("{}  {:.0f} MiB free of {:.0f}, MIG {}{}\n", g.device.name, g.free_mib, g.device.memory_mib,
+                             g.mig_mode.empty() ? "N/A" : g.mig_mode, g.in_table ? "" : "  (rates estimated)"));
+      for (const MigProfile& p : g.instances) out->write(fmt::format("  instance {}  {:.0f} MiB\n", p.name, p.memory_mib));
+    }
+  } else {
+    Request request;
+    request.devices = o.names;
+    request.device_file = o.device_file;
+    Diagnostics diags;
+    auto found = find_devices(request, diags);
+    if (!found) {
+      print(diags);
+      return o.device_file.empty() ? kBadUsage : kBadInput;
+    }
+    devices = o.names.empty() ? DeviceTable::builtin().all() : std::move(*found);
+    for (const Device& d : devices) {
+      if (o.json) break;
+      if (!o.names.empty()) {
+        out->write(describe(d));
+      } else {
+        const auto f16 = d.matrix_tflops.find("float16");
+        out->write(fmt::format("{:<20} {:<52} {:>7.4g} TFLOP/s fp32 {:>7} fp16 {:>6.4g} GB/s {:>7.0f} MiB  {}\n", d.name, d.title,
+                               d.vector_tflops.at("float32"), f16 == d.matrix_tflops.end() ? "-" : fmt::format("{:.4g}", f16->second),
+                               d.bandwidth_gb_s, d.memory_mib, d.mig.empty() ? "" : "MIG"));
+      }
+    }
+  }
+  if (o.json) {
+    Json list = Json::array();
+    for (const Device& d : devices) list.push_back(to_json(d));
+    out->write(Json{{"schema", "perfc.devices/1"}, {"devices", std::move(list)}}.dump(2) + "\n");
+  }
+  return out->commit() ? kFine : kBadInput;
+}
+
+}  // namespace
+
+void add_devices(CLI::App& app, Action& action) {
+  auto o = std::make_shared<Options>();
+  CLI::App* sub = app.add_subcommand("devices", "List devices, or describe some");
+  sub->add_option("names", o->names, "Devices or MIG slices to describe");
+  sub->add_option("--device-file", o->device_file, "JSON file with devices of your own");
+  sub->add_option("--from-nvidia-smi", o->smi_file, "Output of `nvidia-smi -q -x`: describes that host's GPUs");
+  sub->add_flag("--json", o->json, "As JSON, in the format of device files");
+  sub->callback([o, &action] { action = [o] { return run(*o); }; });
+}
+
+}  // namespace perfc::cli

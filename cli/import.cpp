@@ -1,0 +1,101 @@
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "cli/cli.h"
+#include "ir/text/printer.h"
+
+namespace perfc::cli {
+namespace {
+
+struct Options : PredictOptions {
+  std::string model, output, passes;
+  PassTrace trace;
+};
+
+/// Reads the model with the shape options; no passes.
+Result<Graph> read(const Options& o, const Request& request, Diagnostics& diags) {
+  auto source = Source::open(o.model, diags);
+  if (!source) return Failure{};
+  ImportOptions import = request.import;
+  import.open_batch = request.batch;
+  return import_model(*source, import, diags);
+}
+
+int print_result(const Options& o, Output& out, const Result<Graph>& graph, const Diagnostics& diags) {
+  (void)o;
+  print(diags);
+  if (!graph) return kBadInput;
+  out.write(print_graph(*graph));
+  return out.commit() ? kFine : kBadInput;
+}
+
+int run_import(const Options& o) {
+  const auto request = to_request(o);
+  if (!request) return kBadUsage;
+  auto out = Output::open(o.output);
+  if (!out) return kBadInput;
+  Diagnostics diags(o.model == "-" ? "<stdin>" : o.model);
+  return print_result(o, *out, read(o, *request, diags), diags);
+}
+
+int run_opt(Options& o) {
+  const auto request = to_request(o);
+  if (!request) return kBadUsage;
+  std::vector<std::string> known, passes;
+  for (const PassDef& p : pass_table()) known.emplace_back(p.name);
+  std::string_view rest = o.passes;
+  while (!rest.empty()) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    passes.emplace_back(rest.substr(0, comma));
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  if (o.passes.empty()) passes = default_pipeline(o.fold == "on" ? FoldBatchNorm::Yes : FoldBatchNorm::No);
+  std::vector<std::string> checked = passes;
+  if (!o.trace.print_after.empty() && o.trace.print_after != "changed" && o.trace.print_after != "all") checked.push_back(o.trace.print_after);
+  for (const std::string& p : checked) {
+    if (std::find(known.begin(), known.end(), p) != known.end()) continue;
+    const std::string near = did_you_mean(p, known);
+    return fail(kBadUsage, fmt::format("unknown pass '{}'{}; there are {}", p, near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near),
+                                       fmt::join(known, ", ")));
+  }
+  auto out = Output::open(o.output);
+  if (!out) return kBadInput;
+  Diagnostics diags(o.model == "-" ? "<stdin>" : o.model);
+  auto graph = read(o, *request, diags);
+  if (graph) {
+    o.trace.out = &std::cerr;
+    graph = run_passes(std::move(*graph), passes, {.batch = request->batch.value_or(0), .dims = request->import.dims}, o.trace, diags);
+  }
+  return print_result(o, *out, graph, diags);
+}
+
+}  // namespace
+
+void add_import(CLI::App& app, Action& action) {
+  auto o = std::make_shared<Options>();
+  CLI::App* sub = app.add_subcommand("import", "Print a model as .pir, before any pass");
+  sub->add_option("model", o->model, "Model file; - reads standard input")->required();
+  add_shape_options(*sub, *o);
+  sub->add_option("-o,--output", o->output, "Write to a file instead of standard output");
+  sub->callback([o, &action] { action = [o] { return run_import(*o); }; });
+}
+
+void add_opt(CLI::App& app, Action& action) {
+  auto o = std::make_shared<Options>();
+  CLI::App* sub = app.add_subcommand("opt", "Run passes over a model and print the result as .pir");
+  std::string passes;
+  for (const PassDef& p : pass_table()) passes += fmt::format("\n  {:<24} {}", p.name, p.summary);
+  sub->footer("Passes:" + passes);
+  sub->add_option("model", o->model, "Model or .pir file; - reads standard input")->required();
+  add_shape_options(*sub, *o);
+  sub->add_option("--passes", o->passes, "Comma-separated passes [those of predict]");
+  sub->add_option("--fold-batch-norm", o->fold, "on or off, where --passes is not given [off]");
+  sub->add_option("--print-ir-after", o->trace.print_after, "A pass, changed, or all: print the graph to standard error");
+  sub->add_flag("--time-passes", o->trace.time_passes, "Print the time of each pass to standard error");
+  sub->add_flag("--verify-each", o->trace.verify_each, "Verify the graph after each pass");
+  sub->add_option("-o,--output", o->output, "Write to a file instead of standard output");
+  sub->callback([o, &action] { action = [o] { return run_opt(*o); }; });
+}
+
+}  // namespace perfc::cli

@@ -1,0 +1,72 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "cli/cli.h"
+
+namespace {
+
+using namespace perfc;
+using namespace perfc::cli;
+
+/// `perfc MODEL …` is short for `perfc predict MODEL …`.
+std::vector<std::string> with_subcommand(const CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> args(argv + 1, argv + argc);
+  const bool named = !args.empty() && app.get_subcommand_no_throw(args[0]) != nullptr;
+  const bool global = !args.empty() && (args[0] == "--help" || args[0] == "-h" || args[0] == "--version");
+  if (!args.empty() && !named && !global) args.insert(args.begin(), "predict");
+  std::reverse(args.begin(), args.end());  // CLI11 takes them from the back
+  return args;
+}
+
+/// A usage error, with the nearest option where one was misspelt.
+int explain(const CLI::App& app, const CLI::ParseError& error) {
+  std::string message = error.what();
+  const CLI::App* sub = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error)) {
+    std::vector<std::string> known;
+    for (const CLI::Option* o : sub->get_options()) {
+      for (const std::string& name : o->get_lnames()) known.push_back("--" + name);
+    }
+    for (const std::string& extra : sub->remaining(true)) {
+      const std::string word = extra.substr(0, extra.find('='));
+      const std::string near = did_you_mean(word, known);
+      message = fmt::format("unknown {} '{}'{}", word.starts_with("-") ? "option" : "argument", word,
+                            near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near));
+      break;
+    }
+  }
+  fail(kBadUsage, message);
+  fmt::print(stderr, "Run `perfc {}--help` for the options.\n", sub == &app ? "" : sub->get_name() + " ");
+  return kBadUsage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write()
+  CLI::App app{"Predicts latency, memory, energy and MIG slice of a model from its file."};
+  app.name("perfc");
+  app.set_version_flag("--version", "perfc " PERFC_VERSION);
+  app.footer("`perfc MODEL …` is short for `perfc predict MODEL …`.\n"
+             "Exit codes: 0 fine, 1 bad input, 2 bad usage, 3 a budget was exceeded.");
+  app.require_subcommand(1);
+  Action action;
+  add_predict(app, action);
+  add_import(app, action);
+  add_opt(app, action);
+  add_devices(app, action);
+  add_mig(app, action);
+  add_ops(app, action);
+  add_check(app, action);
+  add_completion(app, action);
+  try {
+    app.parse(with_subcommand(app, argc, argv));
+  } catch (const CLI::Success& e) {
+    return app.exit(e);  // --help, --version
+  } catch (const CLI::ParseError& e) {
+    return explain(app, e);
+  }
+  return action();
+}

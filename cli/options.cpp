@@ -1,0 +1,118 @@
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "cli/cli.h"
+
+namespace perfc::cli {
+namespace {
+
+std::optional<std::int64_t> whole(std::string_view text) {
+  std::int64_t v = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return v;
+}
+
+/// `value` among `choices`, or a message with the nearest.
+bool choose(std::string_view option, const std::string& value, const std::vector<std::string>& choices) {
+  if (std::find(choices.begin(), choices.end(), value) != choices.end()) return true;
+  const std::string near = did_you_mean(value, choices);
+  fail(kBadUsage, fmt::format("{}: '{}' is none of {}{}", option, value, fmt::join(choices, ", "),
+                              near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
+  return false;
+}
+
+/// "input=1,3,224,224" or "1,3,224,224" for the only input.
+bool parse_shape(const std::string& text, ImportOptions& out) {
+  const std::size_t equals = text.rfind('=');
+  const std::string name = equals == std::string::npos ? "" : text.substr(0, equals);
+  std::string_view rest = std::string_view(text).substr(equals == std::string::npos ? 0 : equals + 1);
+  std::vector<std::int64_t> dims;
+  for (;;) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    const auto d = whole(rest.substr(0, comma));
+    if (!d || *d < 0) {
+      fail(kBadUsage, fmt::format("--shape: '{}' is not INPUT=d0,d1,… with whole numbers", text));
+      return false;
+    }
+    dims.push_back(*d);
+    if (comma == rest.size()) break;
+    rest.remove_prefix(comma + 1);
+  }
+  out.shapes.emplace_back(name, std::move(dims));
+  return true;
+}
+
+bool parse_dim(const std::string& text, ImportOptions& out) {
+  const std::size_t equals = text.rfind('=');
+  const auto value = equals == std::string::npos ? std::nullopt : whole(std::string_view(text).substr(equals + 1));
+  if (!value || *value < 0 || equals == 0) {
+    fail(kBadUsage, fmt::format("--dim: '{}' is not NAME=VALUE with a whole number", text));
+    return false;
+  }
+  out.dims.emplace_back(text.substr(0, equals), *value);
+  return true;
+}
+
+}  // namespace
+
+void add_shape_options(CLI::App& app, PredictOptions& o) {
+  app.add_option("--batch,-b", o.batch, "Batch size; also for files exported with a fixed batch [the file's, or 1]");
+  app.add_option("--shape", o.shapes, "INPUT=d0,d1,…: shape of an input (repeatable)");
+  app.add_option("--dim", o.dims, "NAME=VALUE: binds an open dim everywhere (repeatable)");
+}
+
+void add_predict_options(CLI::App& app, PredictOptions& o) {
+  app.add_option("models,--model", o.models, "Model files; - reads standard input")->required();
+  add_shape_options(app, o);
+  app.add_option("--device,-d", o.devices, "Device or MIG slice, e.g. a100-40gb, rtx4090, a100-40gb:1g.5gb (several: a table) [a100-40gb]")
+      ->delimiter(',');
+  app.add_option("--device-file", o.device_file, "JSON file with devices of your own, in the format of data/devices.json");
+  app.add_option("--from-nvidia-smi", o.smi_file, "Output of `nvidia-smi -q -x`: predicts for that host's GPUs");
+  app.add_option("--dtype", o.dtype, "fp32, tf32, amp, fp16, bf16 or int8 [amp]");
+  app.add_option("--mode", o.mode, "eager or compiled [eager]");
+  app.add_option("--layout", o.layout, "nchw or nhwc: memory layout of convolutions [nchw]");
+  app.add_option("--task", o.task, "infer [infer]");
+  app.add_option("--predictor", o.predictor, "whitebox [whitebox]");
+  app.add_option("--opaque", o.opaque, "refuse or warn: what to do with unknown operators [refuse]");
+  app.add_option("--fold-batch-norm", o.fold, "auto, on or off; auto folds in compiled mode [auto]");
+  app.add_option("--max-latency", o.max_latency_ms, "Goal for the MIG choice, in ms")->check(CLI::PositiveNumber);
+  app.add_option("--min-throughput", o.min_throughput_per_s, "Goal for the MIG choice: samples per second of all instances")->check(CLI::PositiveNumber);
+  app.add_option("--headroom", o.headroom, "Share of a slice's memory to keep free [0.05]")->check(CLI::Range(0.0, 0.9));
+}
+
+std::optional<Request> to_request(const PredictOptions& o) {
+  Request r;
+  if (!o.batch.empty()) {
+    const auto batch = whole(o.batch);
+    if (!batch || *batch < 1 || *batch > (std::int64_t{1} << 31)) {
+      fail(kBadUsage, fmt::format("--batch: '{}' is not a positive whole number", o.batch));
+      return std::nullopt;
+    }
+    r.batch = *batch;
+  }
+  for (const std::string& s : o.shapes) {
+    if (!parse_shape(s, r.import)) return std::nullopt;
+  }
+  for (const std::string& d : o.dims) {
+    if (!parse_dim(d, r.import)) return std::nullopt;
+  }
+  if (!choose("--dtype", o.dtype, {"fp32", "tf32", "amp", "fp16", "bf16", "int8"}) || !choose("--mode", o.mode, {"eager", "compiled"}) ||
+      !choose("--layout", o.layout, {"nchw", "nhwc"}) || !choose("--task", o.task, {"infer"}) ||
+      !choose("--predictor", o.predictor, {"whitebox"}) || !choose("--opaque", o.opaque, {"refuse", "warn"}) ||
+      !choose("--fold-batch-norm", o.fold, {"auto", "on", "off"})) {
+    return std::nullopt;
+  }
+  r.exec.precision = *find_precision(o.dtype);
+  r.exec.mode = o.mode == "eager" ? ExecMode::Eager : ExecMode::Compiled;
+  r.exec.layout = o.layout == "nchw" ? Layout::Nchw : Layout::Nhwc;
+  r.opaque = o.opaque == "warn" ? OpaquePolicy::Warn : OpaquePolicy::Refuse;
+  if (o.fold != "auto") r.fold_batch_norm = o.fold == "on" ? FoldBatchNorm::Yes : FoldBatchNorm::No;
+  r.devices = o.devices.empty() ? std::vector<std::string>{"a100-40gb"} : o.devices;
+  r.device_file = o.device_file;
+  r.mig = {.max_latency_ms = o.max_latency_ms, .min_throughput_per_s = o.min_throughput_per_s, .headroom = o.headroom};
+  return r;
+}
+
+}  // namespace perfc::cli

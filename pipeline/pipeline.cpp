@@ -1,0 +1,149 @@
+#include "pipeline/pipeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "features/memory.h"
+#include "ir/control_flow.h"
+#include "ir/infer_context.h"
+
+namespace perfc {
+namespace {
+
+/// Every open symbol of the params, with the flag that binds it.
+Status require_bound(const Graph& graph, Diagnostics& diags) {
+  std::set<std::string> symbols;
+  for (ValueId p : graph.params()) {
+    const Type& t = graph.type(p);
+    if (!t.is_tensor()) continue;
+    if (!t.ranked()) {
+      return diags.error(graph.node(p).loc, graph.node(p).name, "the input's rank is not known; give its shape with --shape NAME=d0,d1,…");
+    }
+    for (const Dim& d : t.shape()) {
+      if (d.symbolic()) symbols.insert(d.symbol_name());
+    }
+  }
+  if (symbols.empty()) return ok();
+  std::string list, flags;
+  for (const std::string& s : symbols) {
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", s);
+    flags += fmt::format(" --dim {}=N", s);
+  }
+  return diags.error(fmt::format("dims {} are open; bind them with{}", list, flags));
+}
+
+std::int64_t batch_of(const Graph& graph) {
+  for (ValueId p : graph.params()) {
+    const Type& t = graph.type(p);
+    if (t.is_tensor() && t.ranked() && t.rank() > 0 && t.shape()[0].known()) return t.shape()[0].value();
+  }
+  return 1;
+}
+
+}  // namespace
+
+Result<Graph> load_graph(const Request& request, Diagnostics& diags) {
+  auto source = Source::open(request.model, diags);
+  if (!source) return Failure{};
+  ImportOptions import = request.import;
+  import.open_batch = request.batch.value_or(1);
+  auto graph = import_model(*source, import, diags);
+  if (!graph || !require_bound(*graph, diags)) return Failure{};
+  const FoldBatchNorm fold = request.fold_batch_norm.value_or(
+      request.exec.mode == ExecMode::Compiled ? FoldBatchNorm::Yes : FoldBatchNorm::No);
+  return run_passes(std::move(*graph), default_pipeline(fold), {.batch = request.batch.value_or(0), .dims = import.dims},
+                    request.trace, diags);
+}
+
+StaticFeatures static_features(const Graph& graph) {
+  StaticFeatures f;
+  f.batch = batch_of(graph);
+  f.params = parameter_count(graph);
+  f.weight_mib = weight_bytes(graph, 4.0) / (1024.0 * 1024.0);
+  struct Item {
+    const Graph* graph;
+    double times;
+  };
+  std::vector<Item> work{{&graph, 1.0}};
+  while (!work.empty()) {
+    const auto [g, times] = work.back();
+    work.pop_back();
+    for (NodeId id = 0; id < g->size(); ++id) {
+      const Node& n = g->node(id);
+      if (n.kind != NodeKind::Call) continue;
+      ++f.nodes;
+      const OpCost cost = op_cost(*g, id);
+      f.macs += times * cost.macs;
+      f.flops += times * (2 * cost.macs + cost.flops);
+      f.conv2d += n.is(op("nn.conv2d"));
+      f.dense += n.is(op("nn.dense"));
+      f.relu += n.is(op("nn.relu"));
+      const SymInt trips = n.regions.empty() ? SymInt(1) : trip_count(*g, id);
+      for (const GraphRef& r : n.regions) work.push_back({r.get(), times * (trips.known() ? static_cast<double>(trips.value()) : 1.0)});
+    }
+  }
+  return f;
+}
+
+Result<std::vector<Device>> find_devices(const Request& request, Diagnostics& diags) {
+  DeviceTable table = DeviceTable::builtin();
+  if (!request.device_file.empty()) {
+    Diagnostics file_diags(request.device_file);
+    auto source = Source::open(request.device_file, file_diags);
+    Result<DeviceTable> extra = Failure{};
+    if (source) extra = DeviceTable::parse(source->bytes(), request.device_file, file_diags);
+    diags.append(file_diags);
+    if (!extra) return Failure{};
+    table.add(std::move(*extra));
+  }
+  std::vector<Device> devices;
+  for (const std::string& name : request.devices) {
+    auto d = table.find(name, diags);
+    if (!d) return Failure{};
+    devices.push_back(std::move(*d));
+  }
+  return devices;
+}
+
+Result<std::vector<Report>> predict(const Request& request, Diagnostics& diags) {
+  auto devices = find_devices(request, diags);
+  if (!devices) return Failure{};
+  auto graph = load_graph(request, diags);
+  if (!graph) return Failure{};
+  return predict(*graph, *devices, request, diags);
+}
+
+Result<std::vector<Report>> predict(const Graph& graph, const std::vector<Device>& devices, const Request& request, Diagnostics& diags) {
+  const StaticFeatures features = static_features(graph);
+  const auto predictor = make_whitebox(request.opaque);
+  std::vector<Report> out;
+  for (const Device& device : devices) {
+    auto p = predictor->predict(graph, device, request.exec, diags);
+    if (!p) return Failure{};
+    Report r{.model = request.model, .exec = request.exec, .device = device, .features = features, .prediction = std::move(*p)};
+    if (!device.mig.empty()) {
+      auto mig = choose_profile(graph, device, request.exec, features.batch, *predictor, request.mig, diags);
+      if (!mig) return Failure{};
+      if (device.name.starts_with("a100") && device.memory_mib < 45000) mig->dippm = dippm_profile(r.prediction.memory.total_mib() * 1.048576);
+      r.mig = std::move(*mig);
+    }
+    double total = 0;
+    for (const OpEstimate& e : r.prediction.ops) total += e.time_us;
+    for (const OpEstimate& e : r.prediction.ops) {
+      const Node& n = graph.node(e.node);
+      r.hot_ops.push_back({std::string(n.kind == NodeKind::Call ? def(n.op).name : "constant"), n.name, e.time_us,
+                           total > 0 ? e.time_us / total : 0, e.flops, e.bytes, e.bound});
+    }
+    std::stable_sort(r.hot_ops.begin(), r.hot_ops.end(), [](const auto& a, const auto& b) { return a.time_us > b.time_us; });
+    for (const Diagnostic& d : diags.all()) {
+      if (d.severity == Severity::Warning) r.prediction.warnings.push_back(to_string(d));
+    }
+    out.push_back(std::move(r));
+  }
+  return out;
+}
+
+}  // namespace perfc

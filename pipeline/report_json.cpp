@@ -1,0 +1,90 @@
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "pipeline/pipeline.h"
+
+namespace perfc {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Six significant digits: more would claim what no predictor knows.
+double round6(double x) {
+  if (x == 0 || !std::isfinite(x)) return 0;
+  const double scale = std::pow(10.0, 5 - std::floor(std::log10(std::abs(x))));
+  return std::isfinite(scale) && scale != 0 ? std::round(x * scale) / scale : x;
+}
+
+Json mig_json(const MigDecision& m) {
+  Json profiles = Json::array();
+  for (const MigOption& o : m.options) {
+    profiles.push_back({{"profile", o.profile.name},
+                        {"fits", o.fits},
+                        {"eligible", o.why.empty()},
+                        {"memory_mib", round6(o.memory_mib)},
+                        {"slice_memory_mib", o.profile.memory_mib},
+                        {"latency_ms", round6(o.latency_ms)},
+                        {"instances", o.profile.max_instances},
+                        {"throughput_per_s", round6(o.throughput_per_s)},
+                        {"energy_j", round6(o.energy_j)},
+                        {"why", o.why}});
+  }
+  Json out{{"profile", m.profile ? Json(*m.profile) : Json(nullptr)}, {"why", m.why}, {"profiles", std::move(profiles)}};
+  if (!m.dippm.empty()) out["dippm_profile"] = m.dippm;
+  return out;
+}
+
+}  // namespace
+
+std::string to_json(const std::vector<Report>& reports, std::size_t top) {
+  Json predictions = Json::array();
+  for (const Report& r : reports) {
+    const Prediction& p = r.prediction;
+    Json hot = Json::array();
+    for (std::size_t i = 0; i < r.hot_ops.size() && i < top; ++i) {
+      const Report::HotOp& h = r.hot_ops[i];
+      hot.push_back({{"op", h.op}, {"name", h.name}, {"time_us", round6(h.time_us)}, {"share", round6(h.share)},
+                     {"bound", name(h.bound)}, {"flops", h.flops}, {"bytes", h.bytes}});
+    }
+    predictions.push_back(
+        {{"model", r.model},
+         {"batch", r.features.batch},
+         {"device", r.device.name},
+         {"dtype", name(r.exec.precision)},
+         {"mode", name(r.exec.mode)},
+         {"layout", name(r.exec.layout)},
+         {"task", name(r.exec.task)},
+         {"predictor", "whitebox"},
+         {"latency_ms", round6(p.latency_ms)},
+         {"latency_ms_interval", {round6(p.latency_lo_ms), round6(p.latency_hi_ms)}},
+         {"device_ms", round6(p.device_ms)},
+         {"host_ms", round6(p.host_ms)},
+         {"throughput_per_s", round6(p.latency_ms > 0 ? static_cast<double>(r.features.batch) / p.latency_ms * 1e3 : 0)},
+         {"memory_mib", round6(p.memory.total_mib())},
+         {"memory_breakdown_mib",
+          {{"context", round6(p.memory.context_mib)},
+           {"weights", round6(p.memory.weights_mib)},
+           {"activations", round6(p.memory.activations_mib)},
+           {"workspace", round6(p.memory.workspace_mib)}}},
+         {"energy_j", round6(p.energy_j)},
+         {"power_w", round6(p.power_w)},
+         {"mig", r.mig ? mig_json(*r.mig) : Json(nullptr)},
+         {"static",
+          {{"macs", r.features.macs},
+           {"flops", r.features.flops},
+           {"params", r.features.params},
+           {"weight_mib", round6(r.features.weight_mib)},
+           {"nodes", r.features.nodes},
+           {"conv2d", r.features.conv2d},
+           {"dense", r.features.dense},
+           {"relu", r.features.relu}}},
+         {"novelty", p.novelty},
+         {"hot_ops", std::move(hot)},
+         {"warnings", p.warnings}});
+  }
+  const Json document{{"schema", "perfc.report/1"}, {"predictions", std::move(predictions)}};
+  // Names come from files and need not be UTF-8.
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace perfc
