@@ -12,7 +12,7 @@ struct Words {
 
 Words collect(const CLI::App& app) {
   Words w;
-  for (const CLI::App* sub : app.get_subcommands({})) {
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
     w.commands.push_back(sub->get_name());
     for (const CLI::Option* o : sub->get_options()) {
       for (const std::string& name : o->get_lnames()) w.options[sub->get_name()].push_back("--" + name);

@@ -11,9 +11,10 @@ using namespace perfc;
 using namespace perfc::cli;
 
 /// `perfc MODEL …` is short for `perfc predict MODEL …`.
-std::vector<std::string> with_subcommand(const CLI::App& app, int argc, char** argv) {
+std::vector<std::string> with_subcommand(CLI::App& app, int argc, char** argv) {
   std::vector<std::string> args(argv + 1, argv + argc);
-  const bool named = !args.empty() && app.get_subcommand_no_throw(args[0]) != nullptr;
+  const auto commands = app.get_subcommands([](CLI::App*) { return true; });
+  const bool named = !args.empty() && std::any_of(commands.begin(), commands.end(), [&](const CLI::App* sub) { return sub->get_name() == args[0]; });
   const bool global = !args.empty() && (args[0] == "--help" || args[0] == "-h" || args[0] == "--version");
   if (!args.empty() && !named && !global) args.insert(args.begin(), "predict");
   std::reverse(args.begin(), args.end());  // CLI11 takes them from the back
