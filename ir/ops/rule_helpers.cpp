@@ -282,7 +282,8 @@ Result<Dim> window_extent(const InferContext& c, const Dim& input, const Window&
       return c.error("window of extent {} does not fit into {} with padding {} and {}",
                      to_string(reach), to_string(input), begin.value(), end.value());
     }
-    return slack;
+    const bool trailing = w.rounding == Rounding::Ceil && reach.known() && end.value() >= reach.value();
+    return trailing ? slack - 1 : slack;
   }
   if (!slack.known()) return Dim::unknown();
   if (slack.value() < 1) {
@@ -291,11 +292,12 @@ Result<Dim> window_extent(const InferContext& c, const Dim& input, const Window&
   }
   const std::int64_t room = slack.value() - 1;
   std::int64_t steps = room / w.stride;
-  if (w.rounding == Rounding::Ceil && room % w.stride != 0) {
-    // room/stride rounded up, unless that window would start in the trailing padding
-    const SymInt start = SymInt(steps + 1) * w.stride;
+  if (w.rounding == Rounding::Ceil) {
+    if (room % w.stride != 0) ++steps;
+    // A last window that starts in the trailing padding does not count.
+    const SymInt start = SymInt(steps) * w.stride;
     const SymInt inside = input + begin;
-    if (start.known() && inside.known() && start.value() < inside.value()) ++steps;
+    if (steps > 0 && (!start.known() || !inside.known() || start.value() >= inside.value())) --steps;
   }
   return Dim(steps + 1);
 }
