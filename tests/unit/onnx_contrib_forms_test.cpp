@@ -1,0 +1,54 @@
+/// ONNX operators whose operands or defaults differ by operator set or domain.
+#include <gtest/gtest.h>
+
+#include "frontends/frontend.h"
+
+namespace perfc {
+namespace {
+
+/// First result's type of a one-node model, or the diagnostics.
+std::string import_node(int opset, const std::string& node, const std::string& inputs) {
+  Diagnostics diags("m.onnxtxt");
+  const Source source = Source::from_bytes(
+      "m.onnxtxt", "ir_version: 9\nopset_import { version: " + std::to_string(opset) +
+                       " }\nopset_import { domain: \"com.microsoft\" version: 1 }\ngraph { name: \"g\" node { " + node +
+                       " output: \"y\" }\n" + inputs + "output { name: \"y\" } }");
+  const auto graph = import_model(source, {}, diags);
+  return graph ? to_string(graph->type(graph->results()[0])) : diags.str();
+}
+
+std::string input(const std::string& name, int elem, const std::vector<int>& dims) {
+  std::string out = "input { name: \"" + name + "\" type { tensor_type { elem_type: " + std::to_string(elem) + " shape { ";
+  for (int d : dims) out += "dim { dim_value: " + std::to_string(d) + " } ";
+  return out + "} } } }\n";
+}
+
+TEST(OnnxForms, DftAxisDefaultsByOperatorSet) {
+  const std::string node = "op_type: \"DFT\" input: \"x\" attribute { name: \"onesided\" type: INT i: 1 }";
+  const std::string x = input("x", 1, {2, 16, 30, 1});
+  EXPECT_EQ(import_node(17, node, x), "Tensor[(2, 9, 30, 2), float32]");
+  EXPECT_EQ(import_node(20, node, x), "Tensor[(2, 16, 16, 2), float32]");
+}
+
+TEST(OnnxForms, NhwcMaxPoolPutsChannelsLast) {
+  EXPECT_EQ(import_node(17, "op_type: \"NhwcMaxPool\" domain: \"com.microsoft\" input: \"x\" "
+                            "attribute { name: \"kernel_shape\" type: INTS ints: 2 ints: 4 }",
+                        input("x", 2, {1, 8, 12, 3})),
+            "Tensor[(1, 7, 9, 3), uint8]");
+}
+
+TEST(OnnxForms, GemmFastGeluIsAProductAndAnActivation) {
+  EXPECT_EQ(import_node(17, "op_type: \"GemmFastGelu\" domain: \"com.microsoft\" input: \"x\" input: \"w\" input: \"b\"",
+                        input("x", 10, {2, 128, 768}) + input("w", 10, {768, 3072}) + input("b", 10, {3072})),
+            "Tensor[(2, 128, 3072), float16]");
+}
+
+TEST(OnnxForms, LayerNormStashTypeIsAnElementType) {
+  EXPECT_EQ(import_node(17, "op_type: \"LayerNormalization\" input: \"x\" input: \"s\" output: \"n\" output: \"m\" "
+                            "attribute { name: \"stash_type\" type: INT i: 16 }",
+                        input("x", 1, {2, 4}) + input("s", 1, {4})),
+            "Tensor[(2, 1), bfloat16]");
+}
+
+}  // namespace
+}  // namespace perfc
