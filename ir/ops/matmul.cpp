@@ -192,6 +192,7 @@ Status matmul_fp_q4(InferContext& c) {
   }
   Shape shape = c.type(0).shape();
   const auto* kn = ints(c, 2);
+  if (kn && kn->size() != 2) return c.error("B_shape has {} entries, not 2", kn->size());
   const auto n = as_dim(c, kn ? (*kn)[1] : SymInt::unknown(), "B_shape");
   if (!n || (kn && !same_dim(c, shape.back(), (*kn)[0], "inner dims"))) return Failure{};
   shape.back() = *n;
