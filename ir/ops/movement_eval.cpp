@@ -42,7 +42,7 @@ void eval_transpose(InferContext& c) {
 
 void eval_concatenate(InferContext& c) {
   const auto out = extents(c.result(0));
-  if (!out) return;
+  if (!out || count(*out) == 0) return;
   const auto axis = normalize_axis(c, c.attrs.int_or("axis", 0), out->size());
   if (!axis) return;
   // Each operand contributes one run of `inner` elements per outer position.

@@ -138,10 +138,12 @@ Status expand_dims(InferContext&);
 Status flatten(InferContext&);
 Status shape_of(InferContext&);
 Status size_of(InferContext&);
-Status arange(InferContext&);
-Status full(InferContext&);
 void eval_shape_of(InferContext&);
 void eval_size_of(InferContext&);
+
+// ir/ops/creation.cpp: ranges and constant fills
+Status arange(InferContext&);
+Status full(InferContext&);
 void eval_arange(InferContext&);
 void eval_full(InferContext&);
 
