@@ -117,7 +117,9 @@ TEST(Pad, ModesAndAxes) {
 TEST(Layout, BlocksCropsAndOneHot) {
   EXPECT_EQ(type_of(op("depth_to_space"), {tensor({N, 12, 4, 5})}, {{"blocksize", std::int64_t{2}}}), "Tensor[(N, 3, 8, 10), float32]");
   EXPECT_EQ(type_of(op("depth_to_space"), {tensor({1, 6, 4, 5})}, {{"blocksize", std::int64_t{2}}}),
-            "depth_to_space: 6 channels do not divide by blocksize² = 4");
+            "depth_to_space: 6 channels do not divide by the square of blocksize 2");
+  EXPECT_EQ(type_of(op("depth_to_space"), {tensor({1, 6, 4, 5})}, {{"blocksize", std::int64_t{1} << 40}}),
+            "depth_to_space: 6 channels do not divide by the square of blocksize 1099511627776");
   EXPECT_EQ(type_of(op("space_to_depth"), {tensor({N, 3, 8, 10})}, {{"blocksize", std::int64_t{2}}}), "Tensor[(N, 12, 4, 5), float32]");
   EXPECT_EQ(type_of(op("space_to_depth"), {tensor({N, 3, 8, 9})}, {{"blocksize", std::int64_t{2}}}),
             "space_to_depth: dim 3 of Tensor[(N, 3, 8, 9), float32] does not divide by blocksize 2");
