@@ -2,7 +2,7 @@
 
 #include "cli/cli.h"
 #include "features/schema.h"
-#include "ir/text/dot.h"
+#include "ir/dot.h"
 #include "ir/text/printer.h"
 
 namespace perfc::cli {

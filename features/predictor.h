@@ -59,13 +59,21 @@ struct Prediction {
   std::vector<std::string> warnings;
 };
 
+/// A graph made ready for one execution setting: what does not depend on the
+/// device is done once, then priced on as many devices as wanted. Holds no
+/// reference to the graph.
+class PreparedModel {
+ public:
+  virtual ~PreparedModel() = default;
+  virtual Prediction on(const Device&) const = 0;
+};
+
 class Predictor {
  public:
   virtual ~Predictor() = default;
   virtual std::string_view name() const = 0;
   /// Fails (with a located error) on types that are not static and on opaque nodes.
-  virtual Result<Prediction> predict(const Graph&, const Device&, const ExecConfig&,
-                                     Diagnostics&) const = 0;
+  virtual Result<std::unique_ptr<PreparedModel>> prepare(const Graph&, const ExecConfig&, Diagnostics&) const = 0;
 };
 
 /// What to do with operators nobody knows.

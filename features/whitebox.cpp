@@ -86,27 +86,113 @@ void check_precision(const Device& d, const ExecConfig& c, Prediction& out) {
   }
 }
 
+class PreparedWhitebox : public PreparedModel {
+ public:
+  PreparedWhitebox(const Graph& graph, const ExecConfig& config, Schedule plan, Prediction notes)
+      : config_(config), plan_(std::move(plan)), notes_(std::move(notes)) {
+    const double width = float_bytes(config.precision);
+    weight_bytes_ = weight_bytes(graph, width);
+    activations_ = peak_activations(graph, config.precision == Precision::Amp ? 2.0 : std::max(width, 2.0));
+  }
+
+  Prediction on(const Device& device) const override {
+    Prediction out = notes_;
+    check_precision(device, config_, out);
+    const double roofline_us = add_kernels(device, out);
+    const double per_op = config_.mode == ExecMode::Eager ? device.host_us_eager : device.host_us_compiled;
+    out.host_ms = plan_.host_ops * per_op / 1e3;
+    out.latency_ms = std::max(out.device_ms, out.host_ms);
+    add_memory(device, out);
+    add_energy(roofline_us, device, out);
+    add_interval(device, out);
+    return out;
+  }
+
+ private:
+  /// Returns the time that pure rooflines would need, without overheads.
+  double add_kernels(const Device& device, Prediction& out) const {
+    const Rates rates(device, config_.precision);
+    double total_us = 0, roofline_us = 0;
+    for (const Kernel& k : plan_.kernels) {
+      const Priced p = price(k, device, rates);
+      total_us += p.time_us * k.repeat;
+      roofline_us += std::max(p.compute_us, p.memory_us) * k.repeat;
+      if (!out.ops.empty() && out.ops.back().node == k.node) {
+        OpEstimate& same = out.ops.back();  // casts and bodies are reported with their node
+        if (p.time_us * k.repeat > same.time_us) same.bound = p.bound;
+        same.time_us += p.time_us * k.repeat;
+        same.flops += (2 * k.macs + k.flops) * k.repeat;
+        same.bytes += k.bytes * k.repeat;
+      } else {
+        out.ops.push_back({k.node, p.time_us * k.repeat, p.bound, (2 * k.macs + k.flops) * k.repeat, k.bytes * k.repeat});
+      }
+    }
+    out.device_ms = total_us / 1e3;
+    return roofline_us;
+  }
+
+  /// Context, weights (both copies under AMP), live activations, and the
+  /// workspace that convolution algorithms take: the largest tensor, at most
+  /// 256 MiB.
+  void add_memory(const Device& device, Prediction& out) const {
+    MemoryBreakdown& m = out.memory;
+    m.context_mib = device.context_mib + device.context_mib_per_sm * device.sms;
+    m.weights_mib = weight_bytes_ * (config_.precision == Precision::Amp ? 1.5 : 1.0) / kMib;
+    m.activations_mib = activations_.peak_bytes / kMib;
+    m.workspace_mib = std::min(activations_.largest_bytes / kMib, 256.0);
+    if (m.total_mib() > device.memory_mib) {
+      out.warnings.push_back(fmt::format("needs {:.0f} MiB, {} has {:.0f} MiB: this will run out of memory", m.total_mib(),
+                                         device.name, device.memory_mib));
+    }
+  }
+
+  /// Idle power all the time; above it, half of the range while any kernel
+  /// runs and the other half in proportion to how busy the units are.
+  void add_energy(double roofline_us, const Device& device, Prediction& out) const {
+    if (out.latency_ms <= 0) return;
+    const double busy = std::min(1.0, out.device_ms / out.latency_ms);
+    const double load = std::min(1.0, roofline_us / 1e3 / out.latency_ms);
+    out.power_w = device.idle_w + (device.tdp_w - device.idle_w) * (0.4 * busy + 0.6 * load);
+    out.energy_j = out.power_w * out.latency_ms / 1e3;
+  }
+
+  /// 90 % interval as a factor: residuals on families that calibration never
+  /// saw, wider where the device or the mode was not calibrated.
+  void add_interval(const Device& device, Prediction& out) const {
+    static const std::unordered_set<std::string> kCalibrated{"rtx3090", "rtx4090", "rtx5090"};
+    const std::string base = device.parent.empty() ? device.name : device.parent;
+    double factor = 1.45;
+    if (!kCalibrated.count(base)) {
+      factor = 2.0;
+      out.novelty.push_back(fmt::format("device {} was not calibrated with measurements", base));
+    }
+    if (config_.precision != Precision::Amp) {
+      factor *= 1.15;
+      out.novelty.push_back(fmt::format("precision {} was not calibrated, only amp was", perfc::name(config_.precision)));
+    }
+    out.latency_lo_ms = out.latency_ms / factor;
+    out.latency_hi_ms = out.latency_ms * factor;
+  }
+
+  ExecConfig config_;
+  Schedule plan_;
+  Prediction notes_;                ///< what is to be said whatever the device
+  double weight_bytes_ = 0;
+  ActivationMemory activations_;
+};
+
 class Whitebox : public Predictor {
  public:
   explicit Whitebox(OpaquePolicy opaque) : opaque_(opaque) {}
   std::string_view name() const override { return "whitebox"; }
 
-  Result<Prediction> predict(const Graph& graph, const Device& device, const ExecConfig& config,
-                             Diagnostics& diags) const override {
-    Prediction out;
-    if (!judge_opaque(graph, out, diags)) return Failure{};
+  Result<std::unique_ptr<PreparedModel>> prepare(const Graph& graph, const ExecConfig& config, Diagnostics& diags) const override {
+    Prediction notes;
+    if (!judge_opaque(graph, notes, diags)) return Failure{};
     auto plan = schedule(graph, config, diags);
     if (!plan) return Failure{};
-    out.warnings.insert(out.warnings.end(), plan->warnings.begin(), plan->warnings.end());
-    check_precision(device, config, out);
-    const double roofline_us = add_kernels(*plan, device, config, out);
-    const double per_op = config.mode == ExecMode::Eager ? device.host_us_eager : device.host_us_compiled;
-    out.host_ms = plan->host_ops * per_op / 1e3;
-    out.latency_ms = std::max(out.device_ms, out.host_ms);
-    add_memory(graph, device, config, out);
-    add_energy(roofline_us, device, out);
-    add_interval(device, config, out);
-    return out;
+    notes.warnings.insert(notes.warnings.end(), plan->warnings.begin(), plan->warnings.end());
+    return std::unique_ptr<PreparedModel>(std::make_unique<PreparedWhitebox>(graph, config, std::move(*plan), std::move(notes)));
   }
 
  private:
@@ -135,75 +221,6 @@ class Whitebox : public Predictor {
     out.warnings.push_back(text);
     out.novelty.push_back(text);
     return ok();
-  }
-
-  /// Returns the time that pure rooflines would need, without overheads.
-  double add_kernels(const Schedule& plan, const Device& device, const ExecConfig& config, Prediction& out) const {
-    const Rates rates(device, config.precision);
-    double total_us = 0, roofline_us = 0;
-    for (const Kernel& k : plan.kernels) {
-      const Priced p = price(k, device, rates);
-      total_us += p.time_us * k.repeat;
-      roofline_us += std::max(p.compute_us, p.memory_us) * k.repeat;
-      if (!out.ops.empty() && out.ops.back().node == k.node) {
-        OpEstimate& same = out.ops.back();  // casts and bodies are reported with their node
-        if (p.time_us * k.repeat > same.time_us) same.bound = p.bound;
-        same.time_us += p.time_us * k.repeat;
-        same.flops += (2 * k.macs + k.flops) * k.repeat;
-        same.bytes += k.bytes * k.repeat;
-      } else {
-        out.ops.push_back({k.node, p.time_us * k.repeat, p.bound, (2 * k.macs + k.flops) * k.repeat, k.bytes * k.repeat});
-      }
-    }
-    out.device_ms = total_us / 1e3;
-    return roofline_us;
-  }
-
-  /// Context, weights (both copies under AMP), live activations, and the
-  /// workspace that convolution algorithms take: the largest tensor, at most
-  /// 256 MiB.
-  void add_memory(const Graph& graph, const Device& device, const ExecConfig& config, Prediction& out) const {
-    const double width = float_bytes(config.precision);
-    const double weights = weight_bytes(graph, width);
-    const double activation_width = config.precision == Precision::Amp ? 2.0 : std::max(width, 2.0);
-    const ActivationMemory live = peak_activations(graph, activation_width);
-    MemoryBreakdown& m = out.memory;
-    m.context_mib = device.context_mib + device.context_mib_per_sm * device.sms;
-    m.weights_mib = weights * (config.precision == Precision::Amp ? 1.5 : 1.0) / kMib;
-    m.activations_mib = live.peak_bytes / kMib;
-    m.workspace_mib = std::min(live.largest_bytes / kMib, 256.0);
-    if (m.total_mib() > device.memory_mib) {
-      out.warnings.push_back(fmt::format("needs {:.0f} MiB, {} has {:.0f} MiB: this will run out of memory", m.total_mib(),
-                                         device.name, device.memory_mib));
-    }
-  }
-
-  /// Idle power all the time; above it, half of the range while any kernel
-  /// runs and the other half in proportion to how busy the units are.
-  void add_energy(double roofline_us, const Device& device, Prediction& out) const {
-    if (out.latency_ms <= 0) return;
-    const double busy = std::min(1.0, out.device_ms / out.latency_ms);
-    const double load = std::min(1.0, roofline_us / 1e3 / out.latency_ms);
-    out.power_w = device.idle_w + (device.tdp_w - device.idle_w) * (0.4 * busy + 0.6 * load);
-    out.energy_j = out.power_w * out.latency_ms / 1e3;
-  }
-
-  /// 90 % interval as a factor: residuals on families that calibration never
-  /// saw, wider where the device or the mode was not calibrated.
-  void add_interval(const Device& device, const ExecConfig& config, Prediction& out) const {
-    static const std::unordered_set<std::string> kCalibrated{"rtx3090", "rtx4090", "rtx5090"};
-    const std::string base = device.parent.empty() ? device.name : device.parent;
-    double factor = 1.45;
-    if (!kCalibrated.count(base)) {
-      factor = 2.0;
-      out.novelty.push_back(fmt::format("device {} was not calibrated with measurements", base));
-    }
-    if (config.precision != Precision::Amp) {
-      factor *= 1.15;
-      out.novelty.push_back(fmt::format("precision {} was not calibrated, only amp was", perfc::name(config.precision)));
-    }
-    out.latency_lo_ms = out.latency_ms / factor;
-    out.latency_hi_ms = out.latency_ms * factor;
   }
 
   OpaquePolicy opaque_;

@@ -143,6 +143,12 @@ Result<NodeId> GraphBuilder::call(CallSpec spec) {
   return static_cast<NodeId>(graph_.nodes_.size() - 1);
 }
 
+NodeId GraphBuilder::adopt(const Node& node, const std::vector<ValueId>& operands) {
+  graph_.nodes_.push_back(node);
+  std::copy(operands.begin(), operands.end(), graph_.nodes_.back().operands.begin());
+  return static_cast<NodeId>(graph_.nodes_.size() - 1);
+}
+
 Result<ValueId> GraphBuilder::value(CallSpec spec) {
   auto id = call(std::move(spec));
   if (!id) return Failure{};

@@ -32,6 +32,9 @@ class GraphBuilder {
   /// Adds a call: checks arity, infers result types, merges them with the
   /// declared ones, propagates contents. The id's node has all results.
   Result<NodeId> call(CallSpec spec);
+  /// Adds a call that was inferred before, in another graph, from operands of
+  /// the same types and contents: its results are taken over.
+  NodeId adopt(const Node& node, const std::vector<ValueId>& operands);
   /// Shorthand for the first result of a call.
   Result<ValueId> value(CallSpec spec);
 

@@ -102,6 +102,18 @@ bool Rewriter::refines(ValueId old, ValueId replacement) const {
          perfc::refines(source_.data(old), builder_.data(replacement));
 }
 
+bool Rewriter::unchanged(const Node& n, const std::vector<ValueId>& operands) const {
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (!operands[i]) continue;
+    const ValueId old = n.operands[i];
+    if (!(source_.type(old) == builder_.type(operands[i]))) return false;
+    const Data* before = source_.data(old);
+    const Data* after = builder_.data(operands[i]);
+    if (before != after && !(before && after && *before == *after)) return false;
+  }
+  return true;
+}
+
 void Rewriter::retype_param(std::size_t index, ResultInfo info) { params_[index] = std::move(info); }
 
 Status Rewriter::copy(NodeId old) {
@@ -117,7 +129,13 @@ Status Rewriter::copy(NodeId old) {
       return ok();
     case NodeKind::Call: break;
   }
-  return copy_with(old, operands(old), n.attrs);
+  std::vector<ValueId> mapped = operands(old);
+  if (unchanged(n, mapped)) {
+    const NodeId id = builder_.adopt(n, mapped);
+    for (std::uint32_t r = 0; r < n.results.size(); ++r) map({old, r}, {id, r});
+    return ok();
+  }
+  return copy_with(old, std::move(mapped), n.attrs);
 }
 
 Status Rewriter::copy_with(NodeId old, std::vector<ValueId> operands, Attrs attrs) {
@@ -175,7 +193,10 @@ Result<Graph> retype(const Graph& graph, const std::vector<ResultInfo>& params, 
     if (params[i].type) rewriter.retype_param(i, params[i]);
   }
   for (NodeId id = 0; id < graph.size(); ++id) {
-    if (!rewriter.copy(id)) return Failure{};
+    // Not `copy`, which takes unchanged results over: everything is inferred.
+    const Node& n = graph.node(id);
+    const Status status = n.kind == NodeKind::Call ? rewriter.copy_with(id, rewriter.operands(id), n.attrs) : rewriter.copy(id);
+    if (!status) return Failure{};
   }
   return rewriter.finish();
 }

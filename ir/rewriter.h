@@ -44,6 +44,9 @@ class Rewriter {
   /// Does `replacement` have the type of `old` and at least its known contents?
   bool refines(ValueId old, ValueId replacement) const;
 
+  /// Do the mapped operands have the same types and contents as the old ones?
+  bool unchanged(const Node& n, const std::vector<ValueId>& operands) const;
+
   /// Params are copied by `copy` with their old type and contents unless set
   /// here first.
   void retype_param(std::size_t index, ResultInfo info);

@@ -16,8 +16,7 @@ std::string dippm_profile(double memory_mb) {
   return "";
 }
 
-Result<MigDecision> choose_profile(const Graph& graph, const Device& device, const ExecConfig& exec, std::int64_t batch,
-                                   const Predictor& predictor, const MigGoals& goals, Diagnostics& diags) {
+MigDecision choose_profile(const PreparedModel& model, const Device& device, std::int64_t batch, const MigGoals& goals) {
   MigDecision out;
   std::vector<std::size_t> order(device.mig.size());
   std::iota(order.begin(), order.end(), 0);
@@ -28,13 +27,12 @@ Result<MigDecision> choose_profile(const Graph& graph, const Device& device, con
   });
   for (std::size_t i : order) {
     const MigProfile& profile = device.mig[i];
-    auto p = predictor.predict(graph, slice(device, profile), exec, diags);
-    if (!p) return Failure{};
+    const Prediction p = model.on(slice(device, profile));
     MigOption option{.profile = profile};
-    option.memory_mib = p->memory.total_mib();
-    option.latency_ms = p->latency_ms;
-    option.energy_j = p->energy_j;
-    option.throughput_per_s = p->latency_ms > 0 ? static_cast<double>(batch) * profile.max_instances / p->latency_ms * 1e3 : 0;
+    option.memory_mib = p.memory.total_mib();
+    option.latency_ms = p.latency_ms;
+    option.energy_j = p.energy_j;
+    option.throughput_per_s = p.latency_ms > 0 ? static_cast<double>(batch) * profile.max_instances / p.latency_ms * 1e3 : 0;
     const double usable = profile.memory_mib * (1 - goals.headroom);
     option.fits = option.memory_mib < usable;
     if (!option.fits) {

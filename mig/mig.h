@@ -38,7 +38,6 @@ struct MigDecision {
 
 /// Judges every profile of `device`. Cheapest: fewest compute slices, then
 /// fewest memory slices.
-Result<MigDecision> choose_profile(const Graph&, const Device& device, const ExecConfig&,
-                                   std::int64_t batch, const Predictor&, const MigGoals&, Diagnostics&);
+MigDecision choose_profile(const PreparedModel&, const Device& device, std::int64_t batch, const MigGoals&);
 
 }  // namespace perfc

@@ -67,7 +67,7 @@ Status check(const Bindings& values, const Graph& graph, Diagnostics& diags) {
 
 }  // namespace
 
-Result<Graph> bind_shapes(const Graph& graph, const PassOptions& options, Diagnostics& diags) {
+Result<Graph> bind_shapes(Graph graph, const PassOptions& options, Diagnostics& diags) {
   if (options.dims.empty()) return graph;
   const Bindings values(options.dims.begin(), options.dims.end());
   if (!check(values, graph, diags)) return Failure{};

@@ -30,7 +30,7 @@ std::size_t hash_of(const Node& n, const std::vector<ValueId>& operands) {
 
 }  // namespace
 
-Result<Graph> common_subexpressions(const Graph& graph, const PassOptions&, Diagnostics& diags) {
+Result<Graph> common_subexpressions(Graph graph, const PassOptions&, Diagnostics& diags) {
   return for_each_region(graph, diags, [&](const Graph& g) -> Result<Graph> {
     std::unordered_multimap<std::size_t, NodeId> seen;  // hash → node of the new graph
     Rewriter rewriter(g, diags);

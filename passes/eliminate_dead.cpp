@@ -2,7 +2,17 @@
 
 namespace perfc::passes {
 
-Result<Graph> eliminate_dead(const Graph& graph, const PassOptions&, Diagnostics& diags) {
+Result<Graph> eliminate_dead(Graph graph, const PassOptions&, Diagnostics& diags) {
+  const auto unused = [](const Graph& g) {
+    const auto uses = g.use_counts();
+    for (NodeId id = 0; id < g.size(); ++id) {
+      if (uses[id] == 0 && g.node(id).kind != NodeKind::Var) return true;
+    }
+    return false;
+  };
+  const bool has_bodies = any_call(graph, [](const Graph& g, NodeId id) { return !g.node(id).regions.empty(); });
+  if (!has_bodies && !unused(graph)) return graph;
+
   // Params stay: they are the graph's signature, and a region's must match its call.
   return for_each_region(graph, diags, [&](const Graph& g) -> Result<Graph> {
     std::vector<bool> live(g.size(), false);

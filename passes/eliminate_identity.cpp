@@ -151,7 +151,7 @@ bool merge_transposes(const Node& n, const GraphBuilder& builder, std::vector<Va
 
 }  // namespace
 
-Result<Graph> eliminate_identity(const Graph& graph, const PassOptions&, Diagnostics& diags) {
+Result<Graph> eliminate_identity(Graph graph, const PassOptions&, Diagnostics& diags) {
   return for_each_region(graph, diags, [&](const Graph& g) -> Result<Graph> {
     std::vector<std::uint32_t> result_uses(g.size(), 0);  // users of results other than the first
     for (const Node& n : g.nodes()) {

@@ -99,7 +99,7 @@ class Folder {
 
 }  // namespace
 
-Result<Graph> fold_batch_norm(const Graph& graph, const PassOptions&, Diagnostics& diags) {
+Result<Graph> fold_batch_norm(Graph graph, const PassOptions&, Diagnostics& diags) {
   return for_each_region(graph, diags, [&](const Graph& g) { return Folder(g, diags).run(); });
 }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "passes/passes.h"
 
 namespace perfc::passes {
@@ -16,7 +18,13 @@ bool is_layout(const Node& n) {
 
 }  // namespace
 
-Result<Graph> fold_constants(const Graph& graph, const PassOptions&, Diagnostics& diags) {
+Result<Graph> fold_constants(Graph graph, const PassOptions&, Diagnostics& diags) {
+  const bool nothing = !any_call(graph, [](const Graph& g, NodeId id) {
+    const Node& n = g.node(id);
+    const bool all_known = !n.results.empty() && std::all_of(n.results.begin(), n.results.end(), known);
+    return all_known || (is_layout(n) && g.node(n.operands[0]).kind == NodeKind::Constant);
+  });
+  if (nothing) return graph;
   return for_each_region(graph, diags, [&](const Graph& g) -> Result<Graph> {
     const std::vector<std::uint32_t> uses = g.use_counts();
     std::vector<bool> weight(g.size(), false);

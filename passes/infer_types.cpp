@@ -2,7 +2,7 @@
 
 namespace perfc::passes {
 
-Result<Graph> infer_types(const Graph& graph, const PassOptions&, Diagnostics& diags) {
+Result<Graph> infer_types(Graph graph, const PassOptions&, Diagnostics& diags) {
   return retype(graph, {}, diags);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-/// Passes and pipelines: `Graph → Result<Graph>` and named lists of them.
+/// Passes and pipelines: `Graph → Result<Graph>` and named lists of them. A pass
+/// takes its graph over: where nothing changes it hands it back as it is.
 #include <cstdint>
 #include <iosfwd>
 #include <span>
@@ -23,7 +24,7 @@ struct PassOptions {
 struct PassDef {
   std::string_view name;      ///< "fold-constants"
   std::string_view summary;   ///< one line for --help
-  Result<Graph> (*run)(const Graph&, const PassOptions&, Diagnostics&);
+  Result<Graph> (*run)(Graph, const PassOptions&, Diagnostics&);
 };
 
 std::span<const PassDef> pass_table();

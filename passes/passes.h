@@ -7,16 +7,33 @@
 
 namespace perfc::passes {
 
-Result<Graph> infer_types(const Graph&, const PassOptions&, Diagnostics&);
-Result<Graph> bind_shapes(const Graph&, const PassOptions&, Diagnostics&);
-Result<Graph> rebatch(const Graph&, const PassOptions&, Diagnostics&);
-Result<Graph> fold_constants(const Graph&, const PassOptions&, Diagnostics&);
-Result<Graph> simplify_control_flow(const Graph&, const PassOptions&, Diagnostics&);
-Result<Graph> eliminate_identity(const Graph&, const PassOptions&, Diagnostics&);
-Result<Graph> recognise_patterns(const Graph&, const PassOptions&, Diagnostics&);
-Result<Graph> fold_batch_norm(const Graph&, const PassOptions&, Diagnostics&);
-Result<Graph> common_subexpressions(const Graph&, const PassOptions&, Diagnostics&);
-Result<Graph> eliminate_dead(const Graph&, const PassOptions&, Diagnostics&);
-Result<Graph> filter_operators(const Graph&, const PassOptions&, Diagnostics&);
+/// Does `test(graph, id)` hold for any call, bodies included? Passes that find
+/// nothing to do hand their graph back without a rebuild.
+template <class Test>
+bool any_call(const Graph& graph, Test test) {
+  std::vector<const Graph*> work{&graph};
+  while (!work.empty()) {
+    const Graph& g = *work.back();
+    work.pop_back();
+    for (NodeId id = 0; id < g.size(); ++id) {
+      if (g.node(id).kind != NodeKind::Call) continue;
+      if (test(g, id)) return true;
+      for (const GraphRef& body : g.node(id).regions) work.push_back(body.get());
+    }
+  }
+  return false;
+}
+
+Result<Graph> infer_types(Graph, const PassOptions&, Diagnostics&);
+Result<Graph> bind_shapes(Graph, const PassOptions&, Diagnostics&);
+Result<Graph> rebatch(Graph, const PassOptions&, Diagnostics&);
+Result<Graph> fold_constants(Graph, const PassOptions&, Diagnostics&);
+Result<Graph> simplify_control_flow(Graph, const PassOptions&, Diagnostics&);
+Result<Graph> eliminate_identity(Graph, const PassOptions&, Diagnostics&);
+Result<Graph> recognise_patterns(Graph, const PassOptions&, Diagnostics&);
+Result<Graph> fold_batch_norm(Graph, const PassOptions&, Diagnostics&);
+Result<Graph> common_subexpressions(Graph, const PassOptions&, Diagnostics&);
+Result<Graph> eliminate_dead(Graph, const PassOptions&, Diagnostics&);
+Result<Graph> filter_operators(Graph, const PassOptions&, Diagnostics&);
 
 }  // namespace perfc::passes

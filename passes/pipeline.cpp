@@ -51,14 +51,15 @@ Result<Graph> run_passes(Graph graph, const std::vector<std::string>& names, con
 
   std::vector<Timing> timings;
   for (const PassDef* pass : passes) {
+    const Graph before = trace.out && trace.print_after == "changed" ? graph : Graph{};
     const auto start = std::chrono::steady_clock::now();
-    auto next = pass->run(graph, options, diags);
+    auto next = pass->run(std::move(graph), options, diags);
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     if (!next) return Failure{};
     timings.push_back({pass->name, took.count(), total_nodes(*next)});
 
     const bool print = trace.out && (trace.print_after == "all" || trace.print_after == pass->name ||
-                                     (trace.print_after == "changed" && !(graph == *next)));
+                                     (trace.print_after == "changed" && !(before == *next)));
     if (print) fmt::print(*trace.out, "// after {}\n{}", pass->name, print_graph(*next));
     graph = std::move(*next);
     if (trace.verify_each && !verify(graph, diags)) {

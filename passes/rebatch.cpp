@@ -216,7 +216,7 @@ bool has_leading_dim(const Type& type, std::size_t min_rank) {
 
 }  // namespace
 
-Result<Graph> rebatch(const Graph& graph, const PassOptions& options, Diagnostics& diags) {
+Result<Graph> rebatch(Graph graph, const PassOptions& options, Diagnostics& diags) {
   if (options.batch == 0) return graph;
   if (options.batch < 0) return diags.error(fmt::format("the batch cannot be {}", options.batch));
 

@@ -221,7 +221,7 @@ class Products {
 
 }  // namespace
 
-Result<Graph> recognise_patterns(const Graph& graph, const PassOptions&, Diagnostics& diags) {
+Result<Graph> recognise_patterns(Graph graph, const PassOptions&, Diagnostics& diags) {
   static const Decompositions decompositions;
   return for_each_region(graph, diags, [&](const Graph& g) -> Result<Graph> {
     auto fused = fuse_decomposed(g, decompositions, diags);

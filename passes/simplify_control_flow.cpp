@@ -50,7 +50,8 @@ Result<Graph> inline_branches(const Graph& graph, Diagnostics& diags, std::size_
 
 }  // namespace
 
-Result<Graph> simplify_control_flow(const Graph& graph, const PassOptions&, Diagnostics& diags) {
+Result<Graph> simplify_control_flow(Graph graph, const PassOptions&, Diagnostics& diags) {
+  if (!any_call(graph, [](const Graph& g, NodeId id) { return g.node(id).is(op("if")); })) return graph;
   std::size_t inlined = 0;
   auto simpler = inline_branches(graph, diags, inlined);
   // A branch may hold further conditionals, whose conditions are known now.

@@ -54,8 +54,7 @@ Result<Graph> load_graph(const Request& request, Diagnostics& diags) {
   if (!graph || !require_bound(*graph, diags)) return Failure{};
   const FoldBatchNorm fold = request.fold_batch_norm.value_or(
       request.exec.mode == ExecMode::Compiled ? FoldBatchNorm::Yes : FoldBatchNorm::No);
-  return run_passes(std::move(*graph), default_pipeline(fold), {.batch = request.batch.value_or(0), .dims = import.dims},
-                    request.trace, diags);
+  return run_passes(std::move(*graph), default_pipeline(fold), {.batch = request.batch.value_or(0)}, request.trace, diags);
 }
 
 StaticFeatures static_features(const Graph& graph) {
@@ -118,17 +117,15 @@ Result<std::vector<Report>> predict(const Request& request, Diagnostics& diags) 
 
 Result<std::vector<Report>> predict(const Graph& graph, const std::vector<Device>& devices, const Request& request, Diagnostics& diags) {
   const StaticFeatures features = static_features(graph);
-  const auto predictor = make_whitebox(request.opaque);
+  auto prepared = make_whitebox(request.opaque)->prepare(graph, request.exec, diags);
+  if (!prepared) return Failure{};
+  const PreparedModel& model = **prepared;
   std::vector<Report> out;
   for (const Device& device : devices) {
-    auto p = predictor->predict(graph, device, request.exec, diags);
-    if (!p) return Failure{};
-    Report r{.model = request.model, .exec = request.exec, .device = device, .features = features, .prediction = std::move(*p)};
+    Report r{.model = request.model, .exec = request.exec, .device = device, .features = features, .prediction = model.on(device)};
     if (!device.mig.empty()) {
-      auto mig = choose_profile(graph, device, request.exec, features.batch, *predictor, request.mig, diags);
-      if (!mig) return Failure{};
-      if (device.name.starts_with("a100") && device.memory_mib < 45000) mig->dippm = dippm_profile(r.prediction.memory.total_mib() * 1.048576);
-      r.mig = std::move(*mig);
+      r.mig = choose_profile(model, device, features.batch, request.mig);
+      if (device.name.starts_with("a100") && device.memory_mib < 45000) r.mig->dippm = dippm_profile(r.prediction.memory.total_mib() * 1.048576);
     }
     double total = 0;
     for (const OpEstimate& e : r.prediction.ops) total += e.time_us;

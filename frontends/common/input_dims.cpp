@@ -33,6 +33,7 @@ InputDims::InputDims(const ImportOptions& options) : options_(options) {
 Status InputDims::apply(std::vector<ModelInput>& inputs, Diagnostics& diags) {
   if (!replace_shapes(inputs, diags)) return Failure{};
   if (options_.open_batch) open_batch(inputs);
+  if (!check_names(inputs, diags)) return Failure{};
   for (ModelInput& input : inputs) {
     input.type = bind(input.type);
     if (!input.type.is_tensor() || !input.type.ranked()) continue;
@@ -48,6 +49,28 @@ Status InputDims::apply(std::vector<ModelInput>& inputs, Diagnostics& diags) {
       shape[d] = bound != values_.end() ? Dim(bound->second) : Dim::symbol(symbol);
     }
     input.type = with_shape(input.type, std::move(shape));
+  }
+  return ok();
+}
+
+Status InputDims::check_names(const std::vector<ModelInput>& inputs, Diagnostics& diags) const {
+  if (options_.dims.empty()) return ok();
+  std::vector<std::string> open;
+  for (const ModelInput& input : inputs) {
+    if (!input.type.is_tensor() || !input.type.ranked()) continue;
+    for (std::size_t d = 0; d < input.type.rank(); ++d) {
+      const Dim& dim = input.type.shape()[d];
+      if (dim.symbolic()) open.push_back(dim.symbol_name());
+      if (!dim.symbolic() && !dim.known()) open.push_back(fmt::format("{}.{}", input.name, d));
+    }
+  }
+  for (const auto& [name, value] : options_.dims) {
+    if (std::find(open.begin(), open.end(), name) != open.end()) continue;
+    const std::string near = did_you_mean(name, open);
+    return diags.error(fmt::format("--dim: no input has a dim named '{}'{}", name,
+                                   !near.empty() ? fmt::format(" (did you mean '{}'?)", near)
+                                   : open.empty() ? std::string("; none of its dims is open")
+                                                  : fmt::format("; open are {}", fmt::join(open, ", "))));
   }
   return ok();
 }

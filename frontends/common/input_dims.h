@@ -34,6 +34,7 @@ class InputDims {
   bool overridden() const { return overridden_; }
 
  private:
+  Status check_names(const std::vector<ModelInput>& inputs, Diagnostics&) const;
   Status replace_shapes(std::vector<ModelInput>& inputs, Diagnostics&);
   void open_batch(const std::vector<ModelInput>& inputs);
 
