@@ -35,7 +35,7 @@ std::optional<std::vector<Device>> host_devices(const std::string& path) {
 /// What --emit asks for besides reports.
 std::optional<std::string> emit_graph(const Options& o, const Graph& graph) {
   if (o.emit == "ir") return print_graph(graph);
-  if (o.emit == "dot") return to_dot(graph);
+  if (o.emit == "dot") return print_dot(graph);
   if (o.emit == "static") return static_csv(graph);
   if (o.emit == "adjacency") return adjacency_csv(graph);
   const NodeSchema* schema = find_schema(o.schema);
