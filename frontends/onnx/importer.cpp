@@ -563,7 +563,7 @@ Result<Attrs> Importer::attributes(const Frame& frame, const NodeView& node, Sou
     }
     if (std::holds_alternative<std::int64_t>(*value) && names_dtype(name)) {
       const std::int64_t number = std::get<std::int64_t>(*value);
-      if (number == 0 && name == "output_dtype") continue;
+      if (number == 0 && (name == "output_dtype" || name == "stash_type")) continue;
       const DType dtype = dtype_from_onnx(number);
       if (dtype == DType::Undefined) {
         return diags_->error(loc, node.name, fmt::format("{}: {}={} is no element type", node.op_type, name, number));

@@ -24,7 +24,7 @@ import support  # noqa: E402
 sys.path.insert(0, str(HERE))
 import dump  # noqa: E402
 
-MALFORMED_NAME = re.compile(r"invalid|negative_test|error|mismatch|wrong")
+MALFORMED_NAME = re.compile(r"invalid|negative_test|error|mismatch|wrong", re.IGNORECASE)
 STATIC = re.compile(r"^Tensor\[\((\d+(, \d+)*,?)?\), \w+\]$")
 LIMITS = {"min_typed": 0.97, "min_refused": 0.80}
 BROKEN = ("crashed", "timeout", "memory")
