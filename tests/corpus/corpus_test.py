@@ -125,6 +125,8 @@ def imports(update: bool) -> int:
     ranked, values = sum(r["ranked"] for r in ok), sum(r["values"] for r in ok)
     print(f"{'files':<58}{len(results)}")
     print(f"{'well-formed, imported with all values typed (≥ 97 %)':<58}{percent(typed, len(others))}")
+    by_name = [r for r in results if not MALFORMED_NAME.search(pathlib.Path(r["file"]).name)]
+    print(f"{'  … where only names decide what is well-formed':<58}{percent(sum(not flaw(r) for r in by_name), len(by_name))}")
     print(f"{'broken on purpose, refused for the right cause (≥ 80 %)':<58}{percent(right, len(on_purpose))}")
     print(f"{'  … accepted, with a reason':<58}{accepted}")
     print(f"{'values of known rank':<58}{percent(ranked, values)}")
