@@ -141,18 +141,21 @@ def imports(update: bool) -> int:
 
 
 def oracle(files) -> dict[str, dict]:
-    """Results of oracle.py, computed once per version of it."""
+    """Results of oracle.py, computed once per version of it and list of files."""
     python = support.reference_python()
     script = HERE / "oracle.py"
     cache = support.BUILD / "corpus" / "oracle.jsonl"
     newest = max(script.stat().st_mtime, (HERE.parent / "requirements.txt").stat().st_mtime)
-    if not cache.exists() or cache.stat().st_mtime < newest:
+
+    def read():
+        return {r["file"]: r for r in map(json.loads, cache.read_text().splitlines())}
+
+    if not cache.exists() or cache.stat().st_mtime < newest or set(read()) != set(files):
         cache.parent.mkdir(parents=True, exist_ok=True)
         part = cache.with_suffix(".part")
         subprocess.run([python, str(script), str(part)], input="\n".join(files), text=True, check=True)
         part.rename(cache)
-    results = {r["file"]: r for r in map(json.loads, cache.read_text().splitlines())}
-    return results if set(results) == set(files) else sys.exit(f"{cache} is of other files; remove it")
+    return read()
 
 
 def value_types(result, nodes) -> dict[str, str]:
