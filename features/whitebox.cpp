@@ -20,34 +20,34 @@ double look_up(const std::map<std::string, double>& m, const char* key, double f
   return it == m.end() ? fallback : it->second;
 }
 
-/// Peak rates in FLOP/s that a kernel can draw on.
-class Rates {
- public:
-  Rates(const Device& d, Precision p) : d_(d), precision_(p) {}
-
-  double matrix(const Kernel& k) const {
-    const char* unit = nullptr;
-    switch (precision_) {
-      case Precision::Fp32: break;
-      case Precision::Tf32: unit = "tf32"; break;
-      case Precision::Amp: unit = k.half ? "float16" : nullptr; break;
-      case Precision::Fp16: unit = "float16"; break;
-      case Precision::Bf16: unit = "bfloat16"; break;
-      case Precision::Int8: unit = "int8"; break;
+/// What a device gives each kind of kernel under one precision, looked up once.
+struct Rates {
+  Rates(const Device& d, Precision p) : launch_us(d.launch_us) {
+    const auto share = [&](const char* key, double fallback) { return look_up(d.efficiency, key, fallback); };
+    const double full = look_up(d.vector_tflops, "float32", 1) * 1e12;
+    const bool int8 = p == Precision::Int8;
+    vector[0] = int8 ? std::max(full, look_up(d.vector_tflops, "int8", 0) * 1e12) : full;
+    vector[1] = int8 ? vector[0] : std::max(full, look_up(d.vector_tflops, "float16", 0) * 1e12);
+    // Matrix units: AMP uses them for what runs in 16 bits, fp32 not at all.
+    const char* unit = p == Precision::Tf32 ? "tf32" : p == Precision::Bf16 ? "bfloat16" : int8 ? "int8"
+                       : p == Precision::Fp32 ? nullptr : "float16";
+    for (int half = 0; half < 2; ++half) {
+      const bool eligible = unit && (p != Precision::Amp || half == 1);
+      matrix[half] = eligible ? std::max(vector[half], look_up(d.matrix_tflops, unit, 0) * 1e12) : vector[half];
     }
-    const double scalar = vector(k);
-    if (!unit || !k.aligned) return scalar;
-    return std::max(scalar, look_up(d_.matrix_tflops, unit, 0) * 1e12);
-  }
-  double vector(const Kernel& k) const {
-    const double full = look_up(d_.vector_tflops, "float32", 1) * 1e12;
-    if (precision_ == Precision::Int8) return std::max(full, look_up(d_.vector_tflops, "int8", 0) * 1e12);
-    return k.half ? std::max(full, look_up(d_.vector_tflops, "float16", 0) * 1e12) : full;
+    matmul = share("matmul", 0.7);
+    convolution = share("convolution", 0.7);
+    depthwise = share("depthwise", 0.6);
+    elementwise = share("vector", 0.85);
+    layout = share("layout", 1.0);
+    bandwidth = d.bandwidth_gb_s * 1e9 * share("bandwidth", 0.8);
+    gather = d.bandwidth_gb_s * 1e9 * share("gather", 0.5);
   }
 
- private:
-  const Device& d_;
-  Precision precision_;
+  double vector[2], matrix[2];               ///< FLOP/s, for 32 and 16 bits
+  double matmul, convolution, depthwise, elementwise, layout;  ///< shares of peak; layout: factor on bytes
+  double bandwidth, gather;                  ///< byte/s that are reached
+  double launch_us;
 };
 
 struct Priced {
@@ -57,23 +57,24 @@ struct Priced {
   Bound bound = Bound::Memory;
 };
 
-Priced price(const Kernel& k, const Device& d, const Rates& rates) {
+Priced price(const Kernel& k, const Rates& r) {
   Priced p;
-  double peak = rates.vector(k);
-  double share = look_up(d.efficiency, "vector", 0.85);
-  if (k.kind == KernelKind::Matmul || k.kind == KernelKind::Convolution) {
-    peak = rates.matrix(k);
-    share = look_up(d.efficiency, k.kind == KernelKind::Matmul ? "matmul" : "convolution", 0.7);
-  } else if (k.kind == KernelKind::Depthwise) {
-    share = look_up(d.efficiency, "depthwise", 0.6);
+  const double vector = r.vector[k.half];
+  const double matrix = k.aligned ? r.matrix[k.half] : vector;
+  double rate = vector * r.elementwise;
+  switch (k.kind) {
+    case KernelKind::Matmul: rate = matrix * r.matmul; break;
+    case KernelKind::Convolution: rate = matrix * r.convolution; break;
+    case KernelKind::Depthwise: rate = vector * r.depthwise; break;
+    case KernelKind::Vector:
+    case KernelKind::Gather: break;
   }
-  const double layout = k.channels_first_conv ? look_up(d.efficiency, "layout", 1.0) : 1.0;
-  const double reach = k.kind == KernelKind::Gather ? look_up(d.efficiency, "gather", 0.5) : look_up(d.efficiency, "bandwidth", 0.8);
-  p.compute_us = (2 * k.macs / (peak * share) + k.flops / (rates.vector(k) * look_up(d.efficiency, "vector", 0.85))) * 1e6;
-  p.memory_us = k.bytes * layout / (d.bandwidth_gb_s * 1e9 * reach) * 1e6;
+  const double bytes = k.bytes * (k.channels_first_conv ? r.layout : 1.0);
+  p.compute_us = (2 * k.macs / rate + k.flops / (vector * r.elementwise)) * 1e6;
+  p.memory_us = bytes / (k.kind == KernelKind::Gather ? r.gather : r.bandwidth) * 1e6;
   const double work = std::max(p.compute_us, p.memory_us);
-  p.time_us = work + d.launch_us;
-  p.bound = work < d.launch_us ? Bound::Launch : p.compute_us > p.memory_us ? Bound::Compute : Bound::Memory;
+  p.time_us = work + r.launch_us;
+  p.bound = work < r.launch_us ? Bound::Launch : p.compute_us > p.memory_us ? Bound::Compute : Bound::Memory;
   return p;
 }
 
@@ -114,7 +115,7 @@ class PreparedWhitebox : public PreparedModel {
     const Rates rates(device, config_.precision);
     double total_us = 0, roofline_us = 0;
     for (const Kernel& k : plan_.kernels) {
-      const Priced p = price(k, device, rates);
+      const Priced p = price(k, rates);
       total_us += p.time_us * k.repeat;
       roofline_us += std::max(p.compute_us, p.memory_us) * k.repeat;
       if (!out.ops.empty() && out.ops.back().node == k.node) {

@@ -67,22 +67,38 @@ Attrs::Attrs(std::initializer_list<Entry> entries) {
   for (const Entry& e : entries) set(e.first, e.second);
 }
 
+const std::vector<Attrs::Entry>& Attrs::entries() const {
+  static const std::vector<Entry> none;
+  return entries_ ? *entries_ : none;
+}
+
+std::vector<Attrs::Entry>& Attrs::own() {
+  if (!entries_) {
+    entries_ = std::make_shared<std::vector<Entry>>();
+  } else if (entries_.use_count() > 1) {
+    entries_ = std::make_shared<std::vector<Entry>>(*entries_);
+  }
+  return *entries_;
+}
+
 void Attrs::set(std::string_view name, Attr value) {
-  auto it = std::lower_bound(entries_.begin(), entries_.end(), name,
+  std::vector<Entry>& entries = own();
+  auto it = std::lower_bound(entries.begin(), entries.end(), name,
                              [](const Entry& e, std::string_view n) { return e.first < n; });
-  if (it != entries_.end() && it->first == name) {
+  if (it != entries.end() && it->first == name) {
     it->second = std::move(value);
   } else {
-    entries_.emplace(it, std::string(name), std::move(value));
+    entries.emplace(it, std::string(name), std::move(value));
   }
 }
 
 void Attrs::erase(std::string_view name) {
-  std::erase_if(entries_, [&](const Entry& e) { return e.first == name; });
+  if (!has(name)) return;
+  std::erase_if(own(), [&](const Entry& e) { return e.first == name; });
 }
 
 const Attr* Attrs::find(std::string_view name) const {
-  for (const Entry& e : entries_) {
+  for (const Entry& e : entries()) {
     if (e.first == name) return &e.second;
   }
   return nullptr;
@@ -121,6 +137,7 @@ DType Attrs::dtype_or(std::string_view name, DType fallback) const {
 }
 
 bool operator==(const Attrs& a, const Attrs& b) {
+  if (a.entries_ == b.entries_) return true;
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
     return x.first == y.first && attr_equal(x.second, y.second);
   });

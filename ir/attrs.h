@@ -46,7 +46,8 @@ using Attr = std::variant<std::int64_t, double, std::string, std::vector<std::in
                           std::vector<double>, std::vector<std::string>, Literal, Type>;
 bool attr_equal(const Attr& a, const Attr& b);
 
-/// Name → value, sorted by name.
+/// Name → value, sorted by name. Copies share their entries until one of them
+/// is changed: rebuilding a graph does not copy attributes.
 class Attrs {
  public:
   using Entry = std::pair<std::string, Attr>;
@@ -69,13 +70,16 @@ class Attrs {
   /// front ends convert their own numbering.
   DType dtype_or(std::string_view name, DType fallback) const;
 
-  auto begin() const { return entries_.begin(); }
-  auto end() const { return entries_.end(); }
-  std::size_t size() const { return entries_.size(); }
+  auto begin() const { return entries().begin(); }
+  auto end() const { return entries().end(); }
+  std::size_t size() const { return entries().size(); }
   friend bool operator==(const Attrs& a, const Attrs& b);
 
  private:
-  std::vector<Entry> entries_;
+  const std::vector<Entry>& entries() const;
+  std::vector<Entry>& own();           ///< entries that no copy shares
+
+  std::shared_ptr<std::vector<Entry>> entries_;  ///< null: none
 };
 
 }  // namespace perfc
