@@ -32,7 +32,8 @@ def main():
 
     model = work / "model.onnx"
     shutil.copy(ROOT / "examples" / "resnet50.onnx", model)
-    report = json.loads(run(prefix / "bin/perfc", model, "--batch", "32", "--device", "a100-40gb", "--json", cwd=work))
+    report = json.loads(run(prefix / "bin/perfc", model, "--batch", "32", "--device", "a100-40gb",
+                            "--dtype", "fp32", "--json", cwd=work))
     ours = report["predictions"][0]
     run("cmake", "-S", HERE, "-B", work / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", work / "build")
