@@ -93,7 +93,8 @@ Result<NodeId> GraphBuilder::call(CallSpec spec) {
   }
   const int count = spec.results >= 0 ? spec.results : std::max<int>(d.results, 1);
   // A body may be run for nothing; every other operator has a value to give.
-  if (count == 0 && d.category != Category::Control) return fail("has no results");
+  const bool pointless = count == 0 && d.category != Category::Control;
+  if (pointless && d.category == Category::Opaque) return fail("has no results");
 
   SmallVec<InferContext::Operand, 6> operands;
   for (std::size_t i = 0; i < spec.operands.size(); ++i) {
@@ -109,10 +110,11 @@ Result<NodeId> GraphBuilder::call(CallSpec spec) {
   Node n;
   n.kind = NodeKind::Call;
   n.op = spec.op;
-  n.results.resize(static_cast<std::size_t>(count));
+  n.results.resize(static_cast<std::size_t>(pointless ? 1 : count));
   InferContext ctx(spec.op, spec.attrs, {operands.data(), operands.size()}, spec.regions,
                    {n.results.data(), n.results.size()}, spec.declared, diags_, spec.loc, spec.name);
   if (!d.infer(ctx)) return Failure{};
+  if (pointless) return fail("has no results");  // after what the rule had to say
   for (std::size_t i = 0; i < n.results.size(); ++i) {
     ResultInfo& r = n.results[i];
     if (i < spec.declared.size()) {

@@ -56,12 +56,12 @@ SymInt scan_trips(const Attrs& attrs, std::span<const InferContext::Operand> ope
   return extent;
 }
 
-/// A tensor type without axis `axis`; unchanged when there is no such axis.
+/// A tensor type without axis `axis`; unranked when there is no such axis.
 Type without_axis(const Type& t, std::int64_t axis) {
   if (!t.is_tensor() || !t.ranked()) return t;
   const auto rank = static_cast<std::int64_t>(t.rank());
   if (axis < 0) axis += rank;
-  if (axis < 0 || axis >= rank) return t;  // the scan's shape rule refuses it
+  if (axis < 0 || axis >= rank) return Type::unranked(t.dtype());  // the scan's shape rule refuses it
   Shape shape = t.shape();
   shape.erase(shape.begin() + axis);
   return Type::tensor(t.dtype(), std::move(shape));
