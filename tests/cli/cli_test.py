@@ -1,0 +1,228 @@
+"""The program from outside: options, exit codes, messages, formats.
+
+    python3 tests/cli/cli_test.py build/release/perfc
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as ET
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PERFC = sys.argv.pop(1) if len(sys.argv) > 1 else str(ROOT / "build/release/perfc")
+MODEL = str(ROOT / "examples/resnet50.onnx")
+PIR = '''#[version = "perfc-ir/1"]
+def @main(%x: Tensor[(N, 3), float32]) -> (y: Tensor[(N, 3), float32]) {
+  %1 = nn.relu(%x) : Tensor[(N, 3), float32];
+  (%1)
+}
+'''
+
+
+def perfc(*args, stdin=None, env=None):
+    done = subprocess.run([PERFC, *map(str, args)], input=stdin, capture_output=True, text=True,
+                          env={**os.environ, **(env or {})})
+    return done.returncode, done.stdout, done.stderr
+
+
+def report(*args):
+    code, out, err = perfc(*args, "--json")
+    assert code == 0, err
+    return json.loads(out)
+
+
+class Predict(unittest.TestCase):
+    def test_short_and_long_form_agree(self):
+        self.assertEqual(perfc(MODEL, "--batch", 8), perfc("predict", MODEL, "--batch", 8))
+
+    def test_json_has_every_key_of_the_schema(self):
+        doc = report(MODEL, "--batch", 32)
+        self.assertEqual(doc["schema"], "perfc.report/1")
+        (p,) = doc["predictions"]
+        for key in ("model", "batch", "device", "dtype", "mode", "task", "latency_ms", "latency_ms_interval", "memory_mib",
+                    "memory_breakdown_mib", "energy_j", "mig", "static", "novelty", "hot_ops", "warnings"):
+            self.assertIn(key, p)
+        self.assertEqual(p["batch"], 32)
+        self.assertEqual(p["static"]["macs"], 32 * 4089184256)
+        lo, hi = p["latency_ms_interval"]
+        self.assertTrue(0 < lo < p["latency_ms"] < hi)
+        self.assertAlmostEqual(sum(p["memory_breakdown_mib"].values()), p["memory_mib"], delta=0.01 * p["memory_mib"])
+
+    def test_same_call_same_bytes(self):
+        self.assertEqual(perfc(MODEL, "--json"), perfc(MODEL, "--json"))
+
+    def test_several_devices_make_a_table(self):
+        code, out, _ = perfc(MODEL, "--device", "rtx4090,a100-40gb:1g.5gb")
+        self.assertEqual(code, 0)
+        self.assertTrue(out.startswith("device"))
+        self.assertIn("a100-40gb:1g.5gb", out)
+
+    def test_a_slice_is_slower_than_the_device(self):
+        whole, part = report(MODEL, "--batch", 64, "--device", "a100-40gb,a100-40gb:1g.5gb")["predictions"]
+        self.assertGreater(part["latency_ms"], 4 * whole["latency_ms"])
+
+    def test_options_change_the_prediction(self):
+        base = report(MODEL, "--batch", 64, "--device", "rtx3090")["predictions"][0]["latency_ms"]
+        for change in (("--dtype", "fp32"), ("--mode", "compiled"), ("--layout", "nhwc"), ("--batch", "128"), ("--fold-batch-norm", "on")):
+            args = {"--batch": "64", change[0]: change[1]}
+            other = report(MODEL, "--device", "rtx3090", *[x for kv in args.items() for x in kv])["predictions"][0]["latency_ms"]
+            self.assertNotEqual(base, other, change)
+
+    def test_mig_goals(self):
+        free = report(MODEL, "--batch", 32)["predictions"][0]["mig"]["profile"]
+        fast = report(MODEL, "--batch", 32, "--max-latency", 30)["predictions"][0]["mig"]["profile"]
+        none = report(MODEL, "--batch", 32, "--max-latency", 0.1)["predictions"][0]["mig"]["profile"]
+        self.assertEqual(free, "1g.5gb")
+        self.assertNotEqual(fast, "1g.5gb")
+        self.assertIsNone(none)
+
+    def test_emit(self):
+        for kind, start in (("ir", "#[version"), ("dot", "digraph"), ("static", "batch,gmacs"), ("adjacency", "from,to"), ("features", "node,")):
+            code, out, err = perfc(MODEL, "--emit", kind)
+            self.assertEqual(code, 0, err)
+            self.assertTrue(out.startswith(start), kind)
+        rows = perfc(MODEL, "--emit", "features", "--schema", "dippm")[1].splitlines()
+        self.assertEqual(rows[0].count(","), 32)
+        self.assertEqual(perfc(MODEL, "--batch", 32, "--emit", "static")[1].splitlines()[1].split(",")[0], "32")
+
+    def test_stdin(self):
+        code, out, err = perfc("-", "--batch", 4, "--json", stdin=PIR)
+        self.assertEqual(code, 0, err)
+        self.assertEqual(json.loads(out)["predictions"][0]["batch"], 4)
+
+    def test_open_dims(self):
+        text = PIR.replace("(N, 3)", "(2, seq_len)")
+        code, _, err = perfc("-", stdin=text)
+        self.assertEqual(code, 1)
+        self.assertIn("--dim seq_len=N", err)
+        self.assertEqual(perfc("-", "--dim", "seq_len=7", stdin=text)[0], 0)
+        code, _, err = perfc("-", "--dim", "seq_le=7", stdin=text)
+        self.assertEqual(code, 1)
+        self.assertIn("did you mean 'seq_len'?", err)
+
+    def test_output_file_is_complete_or_absent(self):
+        with tempfile.TemporaryDirectory() as d:
+            target = pathlib.Path(d, "out.json")
+            self.assertEqual(perfc(MODEL, "--json", "-o", target)[0], 0)
+            self.assertEqual(json.loads(target.read_text())["schema"], "perfc.report/1")
+            self.assertEqual(perfc("missing.onnx", "--json", "-o", pathlib.Path(d, "none"))[0], 1)
+            self.assertEqual(sorted(os.listdir(d)), ["out.json"])
+        code, _, err = perfc(MODEL, "-o", "/nonexistent/out")
+        self.assertEqual(code, 1)
+        self.assertIn("/nonexistent/out: cannot write", err)
+
+    def test_no_colour_outside_a_terminal(self):
+        self.assertNotIn("\x1b", perfc(MODEL)[1])
+
+    def test_quiet_is_one_line(self):
+        self.assertEqual(len(perfc(MODEL, "--quiet")[1].splitlines()), 1)
+
+
+class Usage(unittest.TestCase):
+    def fails(self, code, text, *args):
+        got, _, err = perfc(*args)
+        self.assertEqual(got, code, err)
+        self.assertIn(text, err)
+
+    def test_misspelt_words(self):
+        self.fails(2, "did you mean '--batch'?", MODEL, "--bach", 3)
+        self.fails(2, "did you mean 'a100-40gb'?", MODEL, "--device", "a100-40bg")
+        self.fails(2, "did you mean '1g.5gb'?", MODEL, "--device", "a100-40gb:1g.5g")
+        self.fails(2, "did you mean 'compiled'?", MODEL, "--mode", "compile")
+        self.fails(2, "did you mean 'fp16'?", MODEL, "--dtype", "fp166")
+        self.fails(2, "did you mean 'fold-constants'?", "opt", MODEL, "--passes=fold-constant")
+        self.fails(2, "'0' is not a positive whole number", MODEL, "--batch", 0)
+        self.fails(2, "is not INPUT=d0,d1", MODEL, "--shape", "x=1,y")
+
+    def test_bad_files(self):
+        self.fails(1, "nope.onnx: error: cannot open: No such file", "nope.onnx")
+        self.fails(1, "is a directory", str(ROOT / "examples"))
+        with tempfile.NamedTemporaryFile(suffix=".onnx") as f:
+            self.fails(1, "the file is empty", f.name)
+
+    def test_one_bad_model_does_not_stop_the_others(self):
+        code, out, err = perfc("nope.onnx", MODEL, "--json")
+        self.assertEqual(code, 1)
+        self.assertEqual(len(json.loads(out)["predictions"]), 1)
+        self.assertIn("nope.onnx", err)
+
+    def test_version_help_completion(self):
+        self.assertRegex(perfc("--version")[1], r"^perfc \d+\.\d+")
+        self.assertIn("predict", perfc("--help")[1])
+        for shell in ("bash", "zsh", "fish"):
+            self.assertIn("perfc", perfc("completion", shell)[1])
+
+
+class Tables(unittest.TestCase):
+    def test_devices(self):
+        self.assertIn("a100-40gb", perfc("devices")[1])
+        self.assertIn("1g.5gb", perfc("devices", "A100")[1])
+        doc = json.loads(perfc("devices", "t4", "--json")[1])
+        doc["devices"][0]["name"] = "mine"
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
+            json.dump(doc, f)
+            f.flush()
+            self.assertEqual(report(MODEL, "--device-file", f.name, "--device", "mine")["predictions"][0]["device"], "mine")
+        doc["devices"][0]["bandwith_gb_s"] = 1
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
+            json.dump(doc, f)
+            f.flush()
+            code, _, err = perfc(MODEL, "--device-file", f.name, "--device", "mine")
+            self.assertEqual(code, 1)
+            self.assertIn("devices[0].bandwith_gb_s: is not a field (did you mean 'bandwidth_gb_s'?)", err)
+
+    def test_nvidia_smi(self):
+        folder = ROOT.parent / "shared/formats/nvidia_smi"
+        if not folder.exists():
+            self.skipTest("../shared is not there")
+        for f in sorted(folder.glob("*.xml")):
+            code, out, err = perfc("devices", "--from-nvidia-smi", f)
+            self.assertEqual(code, 0, err)
+            self.assertIn("MiB free", out)
+        self.assertEqual(report(MODEL, "--from-nvidia-smi", folder / "tesla-t4.xml")["predictions"][0]["device"], "t4")
+
+    def test_ops(self):
+        ops = {o["op"]: o["becomes"] for o in json.loads(perfc("ops", "--json")[1])["frontends"]["onnx"]}
+        self.assertEqual(ops["Relu"], "nn.relu")
+        self.assertIn("nn.conv2d", ops["Conv"])
+        self.assertIn("com.microsoft.FusedConv", ops)
+
+
+class Check(unittest.TestCase):
+    def check(self, text, *args):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as f:
+            f.write(text)
+            f.flush()
+            return perfc("check", MODEL, "--budget", f.name, *args)
+
+    def test_within_and_beyond(self):
+        self.assertEqual(self.check("models: [{model: resnet50.onnx, max_latency_ms: 1000}]")[0], 0)
+        with tempfile.TemporaryDirectory() as d:
+            junit = pathlib.Path(d, "j.xml")
+            code, out, _ = self.check("models: [{model: resnet50.onnx, max_latency_ms: 0.001, max_params: 26e6}]", "--junit", junit)
+            self.assertEqual(code, 3)
+            self.assertIn("EXCEEDED", out)
+            suite = ET.parse(junit).getroot()
+            self.assertEqual((suite.get("tests"), suite.get("failures")), ("2", "1"))
+
+    def test_mig_profile_is_a_limit(self):
+        self.assertEqual(self.check("models: [{model: resnet50.onnx, mig_profile: 7g.40gb}]")[0], 0)
+        self.assertEqual(self.check("models: [{model: resnet50.onnx, batch: 512, mig_profile: 1g.5gb, max_latency_ms: 1e9}]")[0], 0)
+
+    def test_errors_in_the_file(self):
+        code, _, err = self.check("models:\n  - model: resnet50.onnx\n    max_latency: 3\n")
+        self.assertEqual(code, 1)
+        self.assertRegex(err, r":3:5: error: unknown key 'max_latency' \(did you mean 'max_latency_ms'\?\)")
+        self.assertEqual(self.check("models: [{model: resnet50.onnx, max_latency_ms: fast}]")[0], 1)
+        self.assertEqual(self.check("models: [")[0], 1)
+        self.assertEqual(self.check("models: [{model: other.onnx, max_macs: 1}]")[0], 2)
+
+    def test_the_example_of_the_docs(self):
+        self.assertEqual(perfc("check", "--budget", ROOT / "examples/budgets.yaml")[0], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
