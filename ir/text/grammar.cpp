@@ -66,9 +66,9 @@ const auto keyword = [](const char* text) { return lexeme[lit(text) >> !word_cha
 PERFC_RULE(identifier, Word, "an identifier") = raw[lexeme[char_("A-Za-z_") >> *word_char]][as_word];
 PERFC_RULE(digits, Word, "a number") = raw[lexeme[+digit]][as_word];
 PERFC_RULE(string, Word, "a string") =
-    raw[lexeme['"' >> *(('\\' >> (char_ - '\n')) | ~char_("\"\\\n")) > '"']][as_word];
+    raw[lexeme[('"' >> *(('\\' >> (char_ - '\n')) | ~char_("\"\\\n"))) > '"']][as_word];
 PERFC_RULE(quoted_symbol, Word, "a symbol") =
-    raw[lexeme['\'' >> *(('\\' >> (char_ - '\n')) | ~char_("'\\\n")) > '\'']][as_word];
+    raw[lexeme[('\'' >> *(('\\' >> (char_ - '\n')) | ~char_("'\\\n"))) > '\'']][as_word];
 PERFC_RULE(name, Word, "a name") = raw[identifier | string][as_word];
 PERFC_RULE(operator_name, Word, "an operator") = raw[lexeme[identifier % '.']][as_word];
 PERFC_RULE(element_type, Word, "an element type") = raw[identifier][as_word];
@@ -86,7 +86,7 @@ PERFC_RULE(scalar, Scalar, "a value") =
     raw[identifier][as_scalar<Scalar::Kind::Symbol>];
 
 PERFC_RULE(list, List, "a list") =
-    -raw[keyword("ints") | keyword("floats") | keyword("strings")][into<&List::kind>] >> '[' >
+    (-raw[keyword("ints") | keyword("floats") | keyword("strings")][into<&List::kind>] >> '[') >
     -(scalar[append<&List::elements>] % ',') > ']';
 
 // ---- Types
@@ -172,6 +172,7 @@ PERFC_RULE(version, Word, "the version line #[version = \"perfc-ir/1\"]") =
     lit("#[") >> "version" >> '=' >> string[([](auto& context) { x3::_val(context) = x3::_attr(context); })] >> ']';
 PERFC_RULE(opening, Word, "'def'") = raw[keyword("def")][as_word];
 PERFC_RULE(region, Word, "'fn' or '}'") = raw[keyword("fn")][as_word];
+PERFC_RULE(regions_end, Word, "'}'") = raw['}' > lit(';')][as_word];
 PERFC_RULE(end, Word, "the end of the file") = raw[x3::eoi][as_word];
 
 /// The next few characters, for "found …".
@@ -192,8 +193,9 @@ template <class Parser, class... Attribute>
 bool Reader::read(const Parser& parser, Attribute&... attribute) {
   const char* where = nullptr;
   try {
-    if (x3::phrase_parse(at_, end_, x3::eps > parser, blank, attribute...)) return true;
+    if (x3::phrase_parse(at_, end_, parser, blank, attribute...)) return true;
     where = at_;
+    error_ = x3::what(parser);
   } catch (const x3::expectation_failure<const char*>& failure) {
     where = failure.where();
     error_ = failure.which();
@@ -218,7 +220,7 @@ bool Reader::open_file(Header& h) { return read(opening) && read(header, h); }
 bool Reader::open_region(Header& h) { return read(region) && read(header, h); }
 bool Reader::statement(Statement& s) { return read(text::statement, s); }
 bool Reader::returned(Returned& r) { return read(text::returned, r); }
-bool Reader::close_regions() { return read('}' > lit(';')); }
+bool Reader::close_regions() { return read(regions_end); }
 bool Reader::end_of_file() { return read(end); }
 
 }  // namespace perfc::text

@@ -2,8 +2,9 @@
 ///
 /// Imports each file, prints the graph as `.pir`, reads that back and compares:
 /// `parse(print(g)) == g`, and the text printed again is the same. Verifies both
-/// graphs. One line per file that fails, with a cause and the first difference;
-/// files that do not import are counted only. Exit 1 if any failed.
+/// graphs. Then the same for what the pipeline of `perfc predict` makes of it.
+/// One line per file that fails, with a cause and the first difference; files
+/// that do not import are counted only. Exit 1 if any failed.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include "ir/builder.h"
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
+#include "passes/pass.h"
 
 namespace {
 
@@ -35,16 +37,10 @@ Outcome differs(const std::string& file, std::string_view why, const std::string
   return Different;
 }
 
-Outcome round_trip(const std::string& file) {
-  Diagnostics diags(file);
-  auto source = Source::open(file, diags);
-  if (!source) return NotImported;
-  const auto graph = import_model(*source, {}, diags);
-  if (!graph) return NotImported;
-
+Outcome round_trip(const std::string& file, const Graph& graph) {
   Diagnostics broken(file);
-  if (!verify(*graph, broken)) return differs(file, "not verified", broken.str());
-  const std::string text = print_graph(*graph);
+  if (!verify(graph, broken)) return differs(file, "not verified", broken.str());
+  const std::string text = print_graph(graph);
   Diagnostics reading(file);
   const auto back = parse_graph(text, reading);
   if (!back) {
@@ -59,9 +55,20 @@ Outcome round_trip(const std::string& file) {
     const auto offset = static_cast<std::size_t>(at.first - text.begin());
     return differs(file, "prints differently", std::string(line_at(text, offset)) + "  ≠  " + std::string(line_at(again, offset)));
   }
-  if (!(*back == *graph)) return differs(file, "not equal", "");
+  if (!(*back == graph)) return differs(file, "not equal", "");
   if (!verify(*back, broken)) return differs(file, "read back but not verified", broken.str());
   return Same;
+}
+
+Outcome round_trips(const std::string& file) {
+  Diagnostics diags(file);
+  auto source = Source::open(file, diags);
+  if (!source) return NotImported;
+  auto graph = import_model(*source, {}, diags);
+  if (!graph) return NotImported;
+  if (const Outcome outcome = round_trip(file, *graph); outcome != Same) return outcome;
+  const auto simplified = run_passes(std::move(*graph), default_pipeline(FoldBatchNorm::Yes), {}, {}, diags);
+  return simplified ? round_trip(file + " after the passes", *simplified) : Same;
 }
 
 /// In a process of its own, so that one file cannot take the others down.
@@ -71,7 +78,7 @@ int guarded(const std::string& file) {
   if (child == 0) {
     const rlimit cpu{60, 60};
     setrlimit(RLIMIT_CPU, &cpu);
-    const Outcome outcome = round_trip(file);
+    const Outcome outcome = round_trips(file);
     std::cout.flush();
     _exit(outcome);
   }
