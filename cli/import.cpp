@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iostream>
+#include <utility>
 
 #include "cli/cli.h"
 #include "ir/text/printer.h"
@@ -40,7 +42,7 @@ int run_import(const Options& o) {
 }
 
 int run_opt(Options& o) {
-  const auto request = to_request(o);
+  auto request = to_request(o);
   if (!request) return kBadUsage;
   std::vector<std::string> known, passes;
   for (const PassDef& p : pass_table()) known.emplace_back(p.name);
@@ -62,10 +64,15 @@ int run_opt(Options& o) {
   auto out = Output::open(o.output);
   if (!out) return kBadInput;
   Diagnostics diags(o.model == "-" ? "<stdin>" : o.model);
+  PassOptions options{.batch = request->batch.value_or(0)};
+  // Dims are bound while reading, unless the list says when.
+  if (!o.passes.empty() && std::find(passes.begin(), passes.end(), "bind-shapes") != passes.end()) {
+    options.dims = std::exchange(request->import.dims, {});
+  }
   auto graph = read(o, *request, diags);
   if (graph) {
     o.trace.out = &std::cerr;
-    graph = run_passes(std::move(*graph), passes, {.batch = request->batch.value_or(0), .dims = request->import.dims}, o.trace, diags);
+    graph = run_passes(std::move(*graph), passes, options, o.trace, diags);
   }
   return print_result(o, *out, graph, diags);
 }

@@ -8,6 +8,12 @@ def @main(%x: Tensor[(2,), float32]) {
   (%2)
 }
 // ---- stdout
+// #[version = "perfc-ir/1"]
+// def @main(%x: Tensor[(2,), float32]) -> (Tensor[(2,), float32]) {
+//   %1 = exp(%x) : Tensor[(2,), float32];
+//   (%1)
+// }
+// ---- stderr
 // // after eliminate-identity
 // #[version = "perfc-ir/1"]
 // def @main(%x: Tensor[(2,), float32]) -> (Tensor[(2,), float32]) {
@@ -21,10 +27,4 @@ def @main(%x: Tensor[(2,), float32]) {
 //   %1 = exp(%x) : Tensor[(2,), float32];
 //   (%1)
 // }
-// #[version = "perfc-ir/1"]
-// def @main(%x: Tensor[(2,), float32]) -> (Tensor[(2,), float32]) {
-//   %1 = exp(%x) : Tensor[(2,), float32];
-//   (%1)
-// }
-// ---- stderr
 // ---- exit 0
