@@ -21,7 +21,6 @@ namespace {
 
 namespace x3 = boost::spirit::x3;
 using x3::char_;
-using x3::digit;
 using x3::lexeme;
 using x3::lit;
 using x3::raw;
@@ -60,6 +59,8 @@ constexpr auto as_scalar = [](auto& context) {
 
 const auto blank = char_(" \t\r\n") | ("//" >> *(char_ - '\n'));
 const auto word_char = char_("A-Za-z0-9_");
+const auto digit = char_("0-9");                // x3::digit asserts on bytes beyond ASCII
+const auto hex_digit = char_("0-9a-fA-F");
 
 const auto keyword = [](const char* text) { return lexeme[lit(text) >> !word_char]; };
 
@@ -75,7 +76,7 @@ PERFC_RULE(element_type, Word, "an element type") = raw[identifier][as_word];
 
 const auto exponent = char_("eE") >> -char_("+-") >> +digit;
 const auto number =
-    lexeme["nan(0x" >> +x3::xdigit >> ')'] |
+    lexeme["nan(0x" >> +hex_digit >> ')'] |
     lexeme[-lit('-') >> ((+digit >> -('.' >> *digit) >> -exponent) | (lit("inf") >> !word_char))];
 
 PERFC_RULE(scalar, Scalar, "a value") =

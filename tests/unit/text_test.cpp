@@ -177,6 +177,13 @@ TEST(Text, SyntaxErrors) {
   EXPECT_EQ(parsed("def @main() {\n  %0 = weight : Tensor[(2,), float32] @\"open;\n  (%0)\n}"),
             "graph.pir:3:46: error: the quote is not closed on its line\n");
   EXPECT_EQ(parsed("def @main() { () } extra"), "graph.pir:2:20: error: expected the end of the file, found 'extra'\n");
+  for (int byte = 1; byte < 256; ++byte) {  // anywhere, also where digits are looked for
+    const std::string odd(1, static_cast<char>(byte));
+    EXPECT_NE(parsed("def @main(%x: Tensor[(" + odd + "," + odd + "), float32]) {\n  %1:" + odd + " = nn.relu(%x, a=" + odd +
+                     ");\n  (%1." + odd + ")\n}\n"),
+              "");
+    EXPECT_NE(parsed("def @main() {\n  %0 = nn.relu(a=" + odd + ", b=[1" + odd + "]);\n  (%0." + odd + ")\n}\n"), "");
+  }
   Diagnostics diags("graph.pir");
   EXPECT_FALSE(parse_graph("def @main() { () }", diags));
   EXPECT_EQ(diags.str(),
