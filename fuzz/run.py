@@ -67,7 +67,7 @@ def main() -> int:
             [BUILD / "fuzz" / "fuzz" / f"fuzz_{target}", corpus, f"-max_total_time={args.seconds}", "-timeout=10",
              "-rss_limit_mb=2048", f"-artifact_prefix={findings}/{target}-", "-print_final_stats=1"],
             capture_output=True, text=True, errors="replace")
-        stats = dict(line.split(":: ")[-1].split(":", 1) for line in done.stderr.splitlines() if line.startswith("stat::"))
+        stats = dict(line.removeprefix("stat::").split(":", 1) for line in done.stderr.splitlines() if line.startswith("stat::"))
         print(f"{target}: {stats.get('number_of_executed_units', '?').strip()} runs, exit {done.returncode}", flush=True)
         if done.returncode:
             failed.append(target)
