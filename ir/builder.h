@@ -25,6 +25,8 @@ class GraphBuilder {
   static constexpr std::size_t kMaxNodes = 4'000'000;
 
   explicit GraphBuilder(Diagnostics& diags) : diags_(diags) {}
+  /// Makes room for about so many nodes.
+  void reserve(std::size_t nodes) { graph_.nodes_.reserve(nodes); }
 
   /// Adds a param. `data` is what is known of its contents (captures).
   ValueId var(Type type, std::string name, SourceLoc loc = {}, DataRef data = {});

@@ -55,6 +55,7 @@ Failure too_deep(Diagnostics& diags) {
 
 Rewriter::Rewriter(const Graph& source, Diagnostics& diags)
     : source_(source), own_(std::in_place, diags), builder_(*own_) {
+  builder_.reserve(source.size());
   index();
 }
 

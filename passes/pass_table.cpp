@@ -24,10 +24,10 @@ constexpr PassDef kPasses[] = {
 std::span<const PassDef> pass_table() { return kPasses; }
 
 std::vector<std::string> default_pipeline(FoldBatchNorm fold) {
-  std::vector<std::string> names{"bind-shapes",        "rebatch",           "fold-constants",
-                                 "simplify-control-flow", "eliminate-identity", "recognise-patterns"};
+  std::vector<std::string> names{"bind-shapes",           "rebatch",        "fold-constants",
+                                 "simplify-control-flow", "eliminate-dead", "eliminate-identity",
+                                 "recognise-patterns"};
   if (fold == FoldBatchNorm::Yes) names.emplace_back("fold-batch-norm");
-  names.emplace_back("eliminate-dead");
   names.emplace_back("filter-operators");
   return names;
 }

@@ -56,7 +56,7 @@ Result<Graph> run_passes(Graph graph, const std::vector<std::string>& names, con
     auto next = pass->run(std::move(graph), options, diags);
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     if (!next) return Failure{};
-    timings.push_back({pass->name, took.count(), total_nodes(*next)});
+    timings.push_back({pass->name, took.count(), trace.time_passes ? total_nodes(*next) : 0});
 
     const bool print = trace.out && (trace.print_after == "all" || trace.print_after == pass->name ||
                                      (trace.print_after == "changed" && !(before == *next)));

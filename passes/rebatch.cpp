@@ -187,7 +187,9 @@ class Rebatcher {
       const auto before = type.elements();
       const Type& now = after.type(after.results()[i]);
       if (!before || !now.elements() || scaled_count(*before) == now.elements()) continue;
-      return fail(graph_.node(v), fmt::format("result '{}' stays {}", graph_.result_names()[i], to_string(now)));
+      const std::string& name = graph_.result_names()[i];
+      return fail(graph_.node(v), fmt::format("result {} stays {}", name.empty() ? fmt::format("{}", i) : fmt::format("'{}'", name),
+                                              to_string(now)));
     }
     return ok();
   }

@@ -1,0 +1,12 @@
+// RUN: perfc opt %s --passes=rebatch --batch=8
+// Only the first sample reaches the result.
+#[version = "perfc-ir/1"]
+def @main(%x: Tensor[(1, 3), float32]) {
+  %1 = const[0] : Tensor[(), int64];
+  %2 = take(%x, %1, axis=0) @first;
+  (%2)
+}
+// ---- stdout
+// ---- stderr
+// bad-rebatch-picked.pir:6:3: 'first': error: take: cannot change the batch from 1 to 8: result 0 stays Tensor[(3,), float32]
+// ---- exit 1

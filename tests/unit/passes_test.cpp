@@ -1,0 +1,152 @@
+/// The pass table, the pipeline, and what golden tests do not show.
+#include "passes/pass.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "ir/builder.h"
+#include "passes/decomposed.h"
+
+namespace perfc {
+namespace {
+
+Type f32(Shape shape) { return Type::tensor(DType::Float32, std::move(shape)); }
+
+struct Build {
+  Diagnostics diags{"test"};
+  GraphBuilder b{diags};
+  ValueId call(OpId o, std::vector<ValueId> operands, Attrs attrs = {}) {
+    auto v = b.value({.op = o, .operands = std::move(operands), .attrs = std::move(attrs)});
+    EXPECT_TRUE(v) << diags.str();
+    return v ? *v : ValueId{};
+  }
+  ValueId floats(std::vector<double> values) {
+    const auto n = static_cast<std::int64_t>(values.size());
+    return b.constant({f32({n}), std::make_shared<Data>(Data{std::move(values)})});
+  }
+  Graph run(std::vector<ValueId> results, std::vector<std::string> passes, PassOptions options = {}) {
+    Graph g = b.finish("main", std::move(results), {"y"});
+    auto after = run_passes(std::move(g), passes, options, {}, diags);
+    EXPECT_TRUE(after) << diags.str();
+    EXPECT_TRUE(after && verify(*after, diags)) << diags.str();
+    return after ? *std::move(after) : Graph{};
+  }
+};
+
+std::vector<std::string> operators(const Graph& g) {
+  std::vector<std::string> names;
+  for (const Node& n : g.nodes()) {
+    if (n.kind == NodeKind::Call) names.emplace_back(def(n.op).name);
+  }
+  return names;
+}
+
+TEST(Pipeline, NamesExist) {
+  for (FoldBatchNorm fold : {FoldBatchNorm::No, FoldBatchNorm::Yes}) {
+    const auto names = default_pipeline(fold);
+    for (const std::string& name : names) {
+      EXPECT_TRUE(std::any_of(pass_table().begin(), pass_table().end(), [&](const PassDef& p) { return p.name == name; })) << name;
+    }
+    EXPECT_EQ(std::count(names.begin(), names.end(), "fold-batch-norm"), fold == FoldBatchNorm::Yes ? 1 : 0);
+  }
+}
+
+TEST(Pipeline, UnknownPassSuggestsTheNearest) {
+  Diagnostics diags("test");
+  EXPECT_FALSE(run_passes({}, {"fold-constant"}, {}, {}, diags));
+  EXPECT_EQ(diags.str(), "test: error: unknown pass 'fold-constant' (did you mean 'fold-constants'?)\n");
+}
+
+TEST(Pipeline, TimesEveryPass) {
+  std::ostringstream out;
+  Diagnostics diags("test");
+  PassTrace trace;
+  trace.out = &out;
+  trace.time_passes = true;
+  ASSERT_TRUE(run_passes({}, {"eliminate-dead", "eliminate-identity"}, {}, trace, diags));
+  EXPECT_NE(out.str().find("eliminate-dead"), std::string::npos);
+  EXPECT_NE(out.str().find("eliminate-identity"), std::string::npos);
+  EXPECT_NE(out.str().find("total"), std::string::npos);
+}
+
+TEST(EliminateIdentity, OnlyScalarsAreNeutral) {
+  Build t;
+  const ValueId x = t.b.var(f32({2, 2}), "x");
+  const ValueId scaled = t.call(op("multiply"), {x, t.floats({1, 1})});
+  const ValueId same = t.call(op("multiply"), {t.b.constant(float_scalar(1)), scaled});
+  EXPECT_EQ(operators(t.run({t.call(op("nn.relu"), {same})}, {"eliminate-identity"})),
+            (std::vector<std::string>{"multiply", "nn.relu"}));
+}
+
+TEST(EliminateIdentity, AReversalOfTheSameShapeStays) {
+  Build t;
+  const ValueId x = t.b.var(f32({4}), "x");
+  const auto ints = [&](std::int64_t v) { return t.b.constant(int64_vector({v})); };
+  const ValueId reversed = t.call(op("strided_slice"), {x, ints(-1), ints(INT64_MIN), ints(0), ints(-1)});
+  const ValueId whole = t.call(op("strided_slice"), {reversed, ints(0), ints(4), ints(0), ints(1)});
+  EXPECT_EQ(operators(t.run({whole}, {"eliminate-identity"})), std::vector<std::string>{"strided_slice"});
+}
+
+TEST(FoldConstants, SharedWeightsAreNotDoubled) {
+  Build t;
+  const ValueId x = t.b.var(f32({2, 4}), "x");
+  const ValueId w = t.b.constant({f32({8, 4}), nullptr}, "tied");
+  const ValueId transposed = t.call(op("transpose"), {w}, {{"perm", std::vector<std::int64_t>{1, 0}}});
+  const ValueId up = t.call(op("nn.batch_matmul"), {x, transposed});
+  const ValueId down = t.call(op("nn.batch_matmul"), {up, w});
+  EXPECT_EQ(operators(t.run({down}, {"fold-constants"})),
+            (std::vector<std::string>{"transpose", "nn.batch_matmul", "nn.batch_matmul"}));
+}
+
+TEST(FoldBatchNorm, ASharedConvolutionKeepsIts) {
+  for (const bool shared : {false, true}) {
+    Build t;
+    const ValueId x = t.b.var(f32({1, 3, 8, 8}), "x");
+    const ValueId conv = t.call(op("nn.conv2d"), {x, t.b.constant({f32({4, 3, 1, 1}), nullptr})});
+    std::vector<ValueId> operands{conv};
+    for (int i = 0; i < 4; ++i) operands.push_back(t.b.constant({f32({4}), nullptr}));
+    std::vector<ValueId> results{t.call(op("nn.batch_norm"), operands)};
+    if (shared) results.push_back(conv);
+    const auto ops = operators(t.run(results, {"fold-batch-norm"}));
+    EXPECT_EQ(ops, shared ? (std::vector<std::string>{"nn.conv2d", "nn.batch_norm"})
+                          : (std::vector<std::string>{"nn.conv2d", "nn.bias_add"}));
+  }
+}
+
+TEST(Rebatch, WorkOnWeightsKeepsItsSize) {
+  Build t;
+  const ValueId x = t.b.var(f32({1, 16, 8}), "x");
+  const ValueId table = t.call(op("nn.batch_matmul"), {t.b.constant({f32({16, 2}), nullptr}), t.b.constant({f32({2, 8}), nullptr})});
+  PassOptions options;
+  options.batch = 32;
+  const Graph g = t.run({t.call(op("add"), {x, table})}, {"rebatch"}, options);
+  EXPECT_EQ(to_string(g.type(g.results()[0])), "Tensor[(32, 16, 8), float32]");
+  EXPECT_EQ(operators(g), (std::vector<std::string>{"nn.batch_matmul", "add"}));
+  EXPECT_EQ(to_string(g.node(3).results[0].type), "Tensor[(16, 8), float32]");
+}
+
+TEST(Rebatch, NegativeBatchIsRefused) {
+  Build t;
+  const ValueId x = t.b.var(f32({1, 3}), "x");
+  PassOptions options;
+  options.batch = -2;
+  Graph g = t.b.finish("main", {x}, {"y"});
+  EXPECT_FALSE(run_passes(std::move(g), {"rebatch"}, options, {}, t.diags));
+  EXPECT_EQ(t.diags.str(), "test: error: the batch cannot be -2\n");
+}
+
+TEST(Decomposed, RowsNameOperatorsAndTheirOperands) {
+  const passes::Decompositions all;  // ends the program on a pattern that does not parse
+  for (const passes::DecomposedOp& row : passes::decomposed_ops()) {
+    EXPECT_TRUE(find_op(row.op)) << row.op;
+    std::istringstream names{std::string(row.operands)};
+    for (std::string name; names >> name;) {
+      EXPECT_NE(row.pattern.find("%" + name), std::string_view::npos) << row.op << " has no " << name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace perfc
