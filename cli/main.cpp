@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -19,6 +20,15 @@ std::vector<std::string> with_subcommand(CLI::App& app, int argc, char** argv) {
   if (!args.empty() && !named && !global) args.insert(args.begin(), "predict");
   std::reverse(args.begin(), args.end());  // CLI11 takes them from the back
   return args;
+}
+
+/// A first word that is no file but nearly a command: its command.
+std::string misspelt_command(CLI::App& app, const std::string& word) {
+  if (word.empty() || word[0] == '-' || word.find_first_of("./") != std::string::npos || ::access(word.c_str(), F_OK) == 0) return {};
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) names.push_back(sub->get_name());
+  const std::string near = did_you_mean(word, names);
+  return near == word ? std::string() : near;
 }
 
 /// A usage error, with the nearest option where one was misspelt.
@@ -62,6 +72,10 @@ int main(int argc, char** argv) {
   add_ops(app, action);
   add_check(app, action);
   add_completion(app, action);
+  if (argc > 1) {
+    const std::string near = misspelt_command(app, argv[1]);
+    if (!near.empty()) return fail(kBadUsage, fmt::format("'{}' is neither a file nor a command (did you mean '{}'?)", argv[1], near));
+  }
   try {
     app.parse(with_subcommand(app, argc, argv));
   } catch (const CLI::Success& e) {

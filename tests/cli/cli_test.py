@@ -128,6 +128,7 @@ class Usage(unittest.TestCase):
         self.assertIn(text, err)
 
     def test_misspelt_words(self):
+        self.fails(2, "did you mean 'devices'?", "devcies")
         self.fails(2, "did you mean '--batch'?", MODEL, "--bach", 3)
         self.fails(2, "did you mean 'a100-40gb'?", MODEL, "--device", "a100-40bg")
         self.fails(2, "did you mean '1g.5gb'?", MODEL, "--device", "a100-40gb:1g.5g")
