@@ -56,6 +56,10 @@ Failure NodeContext::error(std::string message) const {
   return frame.builder.diagnostics().error(loc, name, fmt::format("{}: {}", spelling, message));
 }
 
+void NodeContext::warning(std::string message) const {
+  frame.builder.diagnostics().warning(loc, name, fmt::format("{}: {}", spelling, message));
+}
+
 Result<ValueId> NodeContext::value(OpId op, std::vector<ValueId> operands, Attrs a) const {
   return frame.builder.value({.op = op, .operands = std::move(operands), .attrs = std::move(a),
                               .name = name, .loc = loc});
@@ -497,14 +501,36 @@ Status Importer::run_node(Frame& frame, const NodeView& node, std::int64_t index
   return ok();
 }
 
-Result<std::vector<ValueId>> Importer::translate(NodeContext& c) {
+namespace {
+
+Translator find_translator(std::string_view spelling) {
   static const auto* translators = [] {
     auto* m = new std::unordered_map<std::string_view, Translator>;
     for (const TranslatorRow& row : translator_table()) m->emplace(row.spelling, row.translate);
     return m;
   }();
-  const auto t = translators->find(c.spelling);
-  if (t != translators->end()) return t->second(*this, c);
+  const auto t = translators->find(spelling);
+  return t == translators->end() ? nullptr : t->second;
+}
+
+}  // namespace
+
+void Importer::adopt_domain(NodeContext& c) const {
+  constexpr std::int64_t kFirstAttention = 23;  // the operator set that has an Attention of its own
+  if (!canonical_domain(c.node.domain).empty()) return;
+  const bool too_old = c.spelling == "Attention" && c.version < kFirstAttention;
+  if (!too_old && (find_translator(c.spelling) || find_onnx_op(c.spelling))) return;
+  std::string contrib = "ms:" + c.spelling;
+  if (!find_translator(contrib) && !find_onnx_op(contrib)) return;
+  if (functions_.count(function_key(c.node.domain, c.node.op_type, c.node.overload))) return;
+  c.warning(fmt::format("not in operator set {} of ai.onnx; taken as that of com.microsoft", c.version));
+  c.spelling = std::move(contrib);
+}
+
+Result<std::vector<ValueId>> Importer::translate(NodeContext& c) {
+  adopt_domain(c);
+  if (!mend(c)) return Failure{};
+  if (const Translator t = find_translator(c.spelling)) return t(*this, c);
   if (auto op = find_onnx_op(c.spelling)) {
     if (!lift_attributes(c)) return Failure{};
     return c.outputs_of(*op, std::move(c.inputs), std::move(c.attrs));
@@ -512,11 +538,7 @@ Result<std::vector<ValueId>> Importer::translate(NodeContext& c) {
   const auto f = functions_.find(function_key(c.node.domain, c.node.op_type, c.node.overload));
   if (f != functions_.end()) return call_function(c, f->second);
 
-  Attrs attrs = c.attrs;
-  attrs.set("source_op", c.spelling);
-  c.builder().diagnostics().warning(
-      c.loc, c.name, fmt::format("unknown operator {}: kept as opaque, its cost is not known", c.spelling));
-  return c.outputs_of(op("opaque"), c.inputs, std::move(attrs));
+  return keep_opaque(c, c.spelling);
 }
 
 namespace {

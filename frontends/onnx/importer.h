@@ -47,6 +47,7 @@ struct NodeContext {
   bool has(std::size_t i) const { return i < inputs.size() && inputs[i]; }
   const Type& type(std::size_t i) const;
   Failure error(std::string message) const;
+  void warning(std::string message) const;
   /// Adds a call at this node's place.
   Result<ValueId> value(OpId op, std::vector<ValueId> operands, Attrs attrs = {}) const;
   /// The call that stands for the node: its results are the node's outputs.
@@ -83,6 +84,8 @@ class Importer {
                    const std::vector<std::string_view>& defined_before);
   Status run_node(Frame& frame, const NodeView& node, std::int64_t index);
   Result<std::vector<ValueId>> translate(NodeContext& c);
+  /// An operator without a domain that ai.onnx does not have is com.microsoft's.
+  void adopt_domain(NodeContext& c) const;
   Result<std::vector<ValueId>> call_function(NodeContext& c, Bytes record);
   Result<Attrs> attributes(const Frame& frame, const NodeView& node, SourceLoc loc);
   Result<Attr> attribute(const AttrView& a, SourceLoc loc, std::string_view node);
@@ -122,6 +125,13 @@ const std::vector<TranslatorRow>& translator_table();
 
 /// Lifts attributes of old operator sets to operands (Squeeze-1 `axes`, …).
 Status lift_attributes(NodeContext& c);
+
+/// Brings nodes outside the standard whose meaning is plain into its form, each
+/// with one warning (docs/onnx.md lists them). What it leaves alone, the rules refuse.
+Status mend(NodeContext& c);
+/// An unknown operator: a located warning, and a node typed from what the graph
+/// or, as Glow writes them, the attributes declare. `what` names it.
+Result<std::vector<ValueId>> keep_opaque(NodeContext& c, std::string_view what);
 
 /// The `Graph` attribute of a node as bytes.
 std::optional<Bytes> graph_attribute(const NodeView& node, std::string_view name);

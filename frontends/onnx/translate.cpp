@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "frontends/onnx/importer.h"
 
@@ -121,11 +122,12 @@ Values constant(Importer&, NodeContext& c) {
 }
 
 /// Binary operators before opset 7: `broadcast=1, axis=k` aligns the second
-/// operand's dims with the first's from k on.
+/// operand's dims with the first's from k on. Some writers kept the attributes.
 Values legacy_binary(Importer&, NodeContext& c) {
   const auto target = find_onnx_op(c.spelling);
   if (!target) return c.error("not in the operator table");
-  if (c.version >= 7 || c.attrs.int_or("broadcast", 0) == 0) return map_to(c, *target);
+  if (c.attrs.int_or("broadcast", 0) == 0 || (c.version >= 7 && !c.attrs.has("axis"))) return map_to(c, *target);
+  if (c.version >= 7) c.warning(fmt::format("has attributes broadcast and axis, which operator set {} has not; they are followed", c.version));
   const Type& a = c.type(0);
   const Type& b = c.type(1);
   c.attrs.erase("broadcast");
@@ -196,6 +198,10 @@ Values resize(Importer&, NodeContext& c) {
 
 /// Upsample-1 has height_scale and width_scale.
 Values upsample(Importer&, NodeContext& c) {
+  if (c.inputs.size() > 2) {
+    c.warning("has the operands of Resize (X, roi, scales, sizes); taken as one");
+    return map_to(c, op("image.resize2d"));
+  }
   if (c.attrs.has("height_scale") || c.attrs.has("width_scale")) {
     c.attrs.set("scales", std::vector<double>{1, 1, c.attrs.float_or("height_scale", 1),
                                               c.attrs.float_or("width_scale", 1)});
@@ -255,6 +261,70 @@ Values constant_fill(Importer&, NodeContext& c) {
   return c.outputs_of(op("full"), {shape}, {{"value", Literal{Type::tensor(dtype, {1}), data}}});
 }
 
+/// Logical operators work on bools; a number is true unless it is 0. The result
+/// is a number again where the file says so.
+Values logical_not(Importer&, NodeContext& c) {
+  const DType given = c.type(0).dtype();
+  if (!c.type(0).is_tensor() || (!is_integer(given) && !is_float(given))) return map_to(c, op("logical_not"));
+  c.warning(fmt::format("operand is {}, not bool; whatever is not 0 counts as true", name(given)));
+  const auto truth = c.value(op("cast"), {c.inputs[0]}, {{"to", std::string("bool")}});
+  if (!truth) return Failure{};
+  const DType wanted = c.declared.empty() || !c.declared[0].is_tensor() ? DType::Bool : c.declared[0].dtype();
+  if (!is_integer(wanted) && !is_float(wanted)) return c.outputs_of(op("logical_not"), {*truth}, {});
+  const auto inverted = c.value(op("logical_not"), {*truth});
+  if (!inverted) return Failure{};
+  return c.outputs_of(op("cast"), {*inverted}, {{"to", std::string(name(wanted))}});
+}
+
+/// Multinomial draws indices; some writers ask for them as floats.
+Values multinomial(Importer&, NodeContext& c) {
+  const DType wanted = c.attrs.dtype_or("dtype", DType::Int32);
+  if (!is_float(wanted)) return map_to(c, op("random.multinomial"));
+  c.warning(fmt::format("dtype is {}, not int32 or int64; the indices are converted", name(wanted)));
+  c.attrs.set("dtype", std::string("int32"));
+  const auto drawn = c.value(op("random.multinomial"), c.inputs, c.attrs);
+  if (!drawn) return Failure{};
+  return c.outputs_of(op("cast"), {*drawn}, {{"to", std::string(name(wanted))}});
+}
+
+/// "Every occurrence of ellipsis in the equation must represent the same number
+/// of dimensions" (ONNX Einsum-12); NumPy, whose einsum the IR has, broadcasts.
+Values einsum(Importer&, NodeContext& c) {
+  const std::string_view equation = c.attrs.string_or("equation", "");
+  const std::string_view terms = equation.substr(0, equation.find("->"));
+  std::optional<std::int64_t> expected;
+  std::size_t start = 0;
+  for (std::size_t i = 0; i < c.inputs.size() && start <= terms.size(); ++i) {
+    const std::string_view term = terms.substr(start, terms.find(',', start) - start);
+    start += term.size() + 1;
+    if (term.find("...") == std::string_view::npos || !c.type(i).is_tensor() || !c.type(i).ranked()) continue;
+    const auto labels = std::count_if(term.begin(), term.end(), [](unsigned char ch) { return std::isalpha(ch) != 0; });
+    const std::int64_t dims = static_cast<std::int64_t>(c.type(i).rank()) - labels;
+    if (expected && *expected != dims) {
+      return c.error(fmt::format("the ellipsis stands for {} dims before and for {} in input {}", *expected, dims, i));
+    }
+    expected = dims;
+  }
+  return map_to(c, op("einsum"));
+}
+
+/// ATen, as PyTorch's exporter writes what ONNX has no operator for: only
+/// embedding_bag is known here, its mode by number.
+Values aten(Importer&, NodeContext& c) {
+  constexpr std::array<std::string_view, 3> kModes{"sum", "mean", "max"};
+  const std::int64_t mode = c.attrs.int_or("mode", 0);
+  const std::string_view name = c.attrs.string_or("operator", "?");
+  if (name != "embedding_bag" || mode < 0 || mode > 2) return keep_opaque(c, fmt::format("ATen:{}", name));
+  if (c.has(2) && c.type(2).is_tensor() && c.type(2).ranked() && c.type(2).rank() == 0) {
+    const auto offsets = c.value(op("expand_dims"), {c.inputs[2], c.constant(int64_vector({0}))});
+    if (!offsets) return Failure{};
+    c.inputs[2] = *offsets;
+  }
+  c.attrs.erase("operator");
+  c.attrs.set("mode", std::string(kModes[static_cast<std::size_t>(mode)]));
+  return c.outputs_of(op("nn.embedding_bag"), c.inputs, c.attrs);
+}
+
 /// An `if` whose condition is known at import is its branch.
 Values if_(Importer& importer, NodeContext& c) {
   const Data* cond = c.has(0) ? c.builder().data(c.inputs[0]) : nullptr;
@@ -287,6 +357,10 @@ Status lift_attributes(NodeContext& c) {
     if (c.type(0).is_tensor() && is_float(c.type(0).dtype())) dtype = c.type(0).dtype();
     auto literal = as_literal(*a, dtype);
     if (!literal) return c.error(fmt::format("attribute '{}' is of the wrong kind", row.attribute));
+    // Beside operands it has their type: Slice takes int32 or int64 throughout.
+    if (row.spelling == "Slice" && c.type(1).is_tensor() && c.type(1).dtype() == DType::Int32) {
+      literal->type = literal->type.with_dtype(DType::Int32);
+    }
     if (c.inputs.size() <= row.operand) c.inputs.resize(row.operand + 1);
     if (!c.inputs[row.operand]) c.inputs[row.operand] = c.constant(std::move(*literal));
     c.attrs.erase(row.attribute);
@@ -318,6 +392,11 @@ const std::vector<TranslatorRow>& translator_table() {
       {"Equal", legacy_binary, "equal"},
       {"Less", legacy_binary, "less"},
       {"Greater", legacy_binary, "greater"},
+      {"Not", logical_not, "logical_not"},
+      {"Multinomial", multinomial, "random.multinomial"},
+      {"Einsum", einsum, "einsum"},
+      {"ATen", aten, "nn.embedding_bag opaque"},
+      {"org.pytorch.aten:ATen", aten, "nn.embedding_bag opaque"},
       {"Softmax", softmax, "nn.softmax"},
       {"LogSoftmax", softmax, "nn.log_softmax"},
       {"Hardmax", softmax, "nn.hardmax"},

@@ -166,10 +166,10 @@ Status scan(InferContext& c) {
   for (const auto& [name, count] : {std::pair{"scan_input_directions", l.scanned},
                                     std::pair{"scan_output_directions", stacked_count},
                                     std::pair{"directions", l.scanned}}) {
-    const auto directions = int_list(c, name, count, 0, 0);
+    const auto directions = int_list(c, name, count, 0, INT64_MIN);
     if (!directions) return Failure{};
     for (std::int64_t d : *directions) {
-      if (d > 1) return c.error("{} holds {}, must be 0 or 1", name, d);
+      if (d != 0 && d != 1) return c.error("{} holds {}, must be 0 or 1", name, d);
     }
   }
 

@@ -217,7 +217,7 @@ Status matmul_nbits(InferContext& c) {
   if (block < 16 || (block & (block - 1)) != 0) return c.error("block_size must be a power of two of at least 16, is {}", block);
   const bool bnb4 = c.attrs.has("quant_type");
   const std::int64_t bits = bnb4 ? 4 : c.attrs.int_or("bits", 4);
-  if (bits < 2 || bits > 8) return c.error("bits must lie in 2…8, is {}", bits);
+  if (bits != 2 && bits != 4 && bits != 8) return c.error("bits must be 2, 4 or 8, is {}", bits);
   if (bnb4) {
     const std::int64_t type = c.attrs.int_or("quant_type", 0);
     if (type != 0 && type != 1) return c.error("quant_type must be 0 (FP4) or 1 (NF4), is {}", type);

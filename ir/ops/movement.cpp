@@ -52,6 +52,16 @@ Status transpose(InferContext& c) {
   return set_tensor(c, std::move(shape));
 }
 
+/// Attribute "axis" names one axis or several.
+Status reverse(InferContext& c) {
+  if (!require_tensor(c, 0, "data")) return Failure{};
+  auto axes = c.attrs.ints_or_empty("axis");
+  if (axes.empty()) axes = {0};
+  if (ranked(c, 0) && !normalize_axes(c, axes, c.type(0).rank(), "axis")) return Failure{};
+  c.set(0, c.type(0));
+  return ok();
+}
+
 Status concatenate(InferContext& c) {
   const auto axis_attr = int_attr(c, "axis");
   if (!axis_attr) return Failure{};

@@ -67,9 +67,9 @@ Status instance_norm(InferContext& c) {
 /// (X [n, c, …], scale, bias): one value per channel, or per group before
 /// opset 21. com.microsoft's attributes are `groups` and `channels_last`.
 Status group_norm(InferContext& c) {
-  if (!require_float(c, 0, "X") || !require_rank(c, 0, "X", 3, kAnyRank)) return Failure{};
   const std::string_view attribute = c.attrs.has("num_groups") ? "num_groups" : "groups";
   if (!c.attrs.has(attribute)) return c.error("has no attribute 'num_groups'");
+  if (!require_float(c, 0, "X") || !require_rank(c, 0, "X", 3, kAnyRank)) return Failure{};
   const std::int64_t groups = c.attrs.int_or(attribute, 0);
   if (groups <= 0) return c.error("num_groups must be positive, is {}", groups);
   // com.microsoft defaults to channels last; ai.onnx has no such attribute.
@@ -205,12 +205,12 @@ namespace {
 
 /// Loss over scores [n, classes, …] and labels [n, …], reduced as asked.
 Result<Type> reduced_loss(const InferContext& c) {
-  if (!require_float(c, 0, "scores") || !require_dtype(c, 1, "labels", is_index, "int32 or int64")) return Failure{};
-  if (c.has(2) && (!require_float(c, 2, "weights") || !require_same_dtype(c, 0, 2))) return Failure{};
   const std::string_view reduction = c.attrs.string_or("reduction", "mean");
   if (reduction != "none" && reduction != "mean" && reduction != "sum") {
     return c.error("reduction '{}' is none of none, sum, mean", reduction);
   }
+  if (!require_float(c, 0, "scores") || !require_dtype(c, 1, "labels", is_index, "int32 or int64")) return Failure{};
+  if (c.has(2) && (!require_float(c, 2, "weights") || !require_same_dtype(c, 0, 2))) return Failure{};
   if (!require_rank(c, 0, "scores", 2, kAnyRank)) return Failure{};
   if (ranked(c, 0) && ranked(c, 1)) {
     const Shape& x = c.type(0).shape();

@@ -149,6 +149,7 @@ void eval_full(InferContext&);
 
 // ir/ops/movement.cpp: data movement (evaluation: ir/ops/movement_eval.cpp)
 Status transpose(InferContext&);
+Status reverse(InferContext&);
 Status concatenate(InferContext&);
 Status split(InferContext&);
 Status strided_slice(InferContext&);
@@ -216,6 +217,10 @@ Status dynamic_scale(InferContext&);
 Status random_shape(InferContext&);
 Status random_like(InferContext&);
 Status multinomial(InferContext&);
+Status spectrogram(InferContext&);
+Status mfcc(InferContext&);
+void spectrogram_cost(const CostContext&, OpCost&);
+void mfcc_cost(const CostContext&, OpCost&);
 Status dft(InferContext&);
 Status stft(InferContext&);
 Status ms_rfft(InferContext&);

@@ -1,4 +1,5 @@
 /// Rules for Fourier transforms, windows, random generators.
+#include <bit>
 #include <cmath>
 
 #include "ir/infer_context.h"
@@ -13,6 +14,14 @@ namespace {
 double fft_flops(double length) { return length > 1 ? 5.0 * length * std::log2(length) : 0.0; }
 
 Dim onesided_bins(const Dim& length) { return trunc_div(length, 2) + SymInt(1); }
+
+/// Longest window of a spectrogram, in samples.
+constexpr std::int64_t kMaxWindow = std::int64_t{1} << 30;
+
+/// Length of the FFT of a padded window.
+std::int64_t transform_length(std::int64_t window) {
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(window)));
+}
 
 /// A generator's `dtype` attribute must be floating point where ONNX says so.
 Result<DType> random_dtype(const InferContext& c, DType fallback) {
@@ -186,6 +195,38 @@ Status mel_weight_matrix(InferContext& c) {
   return ok();
 }
 
+/// Glow's AudioSpectrogram: all samples of the operand are one signal → (windows,
+/// bins). Windows are padded to a power of two before they are transformed.
+Status spectrogram(InferContext& c) {
+  if (!require_dtype(c, 0, "input", is_float, "floating point")) return Failure{};
+  const auto window = int_attr(c, "window_size");
+  const auto stride = int_attr(c, "stride");
+  if (!window || !stride) return Failure{};
+  if (*window < 1 || *window > kMaxWindow) return c.error("window_size must lie in 1…{}, is {}", kMaxWindow, *window);
+  if (*stride < 1) return c.error("stride must be positive, is {}", *stride);
+  Dim windows = Dim::unknown();
+  if (const auto samples = c.type(0).elements()) {
+    if (*samples < *window) return c.error("windows of {} do not fit into a signal of {}", *window, *samples);
+    windows = Dim((*samples - *window) / *stride + 1);
+  }
+  c.set(0, Type::tensor(c.type(0).dtype(), {windows, onesided_bins(Dim(transform_length(*window)))}));
+  return ok();
+}
+
+/// Mel-frequency cepstral coefficients of a spectrogram (windows, bins) → (windows, coefficients).
+Status mfcc(InferContext& c) {
+  if (!require_dtype(c, 0, "spectrogram", is_float, "floating point") || !require_rank(c, 0, "spectrogram", 2)) return Failure{};
+  const auto coefficients = int_attr(c, "dct_coefficient_count", 13);
+  const auto channels = int_attr(c, "filterbank_channel_count", 40);
+  if (!coefficients || !channels) return Failure{};
+  if (*channels < 1) return c.error("filterbank_channel_count must be positive, is {}", *channels);
+  if (*coefficients < 1 || *coefficients > *channels) {
+    return c.error("dct_coefficient_count must lie in 1…{}, is {}", *channels, *coefficients);
+  }
+  c.set(0, Type::tensor(c.type(0).dtype(), {dim_of(c, 0, 0), Dim(*coefficients)}));
+  return ok();
+}
+
 /// One FFT of the transformed length per remaining index.
 void dft_cost(const CostContext& c, OpCost& cost) {
   const Type& x = c.type(0);
@@ -211,6 +252,26 @@ void stft_cost(const CostContext& c, OpCost& cost) {
   const bool onesided = c.attrs().int_or("onesided", 1) != 0;
   const double length = onesided ? 2 * (dim(2) - 1) : dim(2);
   cost.flops = dim(0) * dim(1) * (fft_flops(length) * (onesided ? 0.5 : 1.0) + length);
+}
+
+/// Per window: its weighting, a real FFT, the squared magnitude of every bin.
+void spectrogram_cost(const CostContext& c, OpCost& cost) {
+  const Type& y = c.result(0);
+  const std::int64_t window = c.attrs().int_or("window_size", 1);
+  if (!y.is_static() || y.rank() != 2 || window < 1 || window > kMaxWindow) return;
+  const double length = static_cast<double>(transform_length(window));
+  const double bins = static_cast<double>(y.shape()[1].value());
+  cost.flops = static_cast<double>(y.shape()[0].value()) * (static_cast<double>(window) + fft_flops(length) * 0.5 + 3 * bins);
+}
+
+/// Per window: triangular filters, of which two overlap at every bin; a
+/// logarithm per channel; a cosine transform [Davis & Mermelstein, 1980].
+void mfcc_cost(const CostContext& c, OpCost& cost) {
+  const double windows = c.dim(0, 0);
+  const double channels = static_cast<double>(c.attrs().int_or("filterbank_channel_count", 40));
+  const double coefficients = static_cast<double>(c.attrs().int_or("dct_coefficient_count", 13));
+  cost.macs = windows * (2 * c.dim(0, 1) + channels * coefficients);
+  cost.flops = windows * channels * 8;
 }
 
 void ms_fft_cost(const CostContext& c, OpCost& cost) {

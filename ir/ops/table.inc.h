@@ -209,6 +209,7 @@ inline constexpr OpDef kOps[] = {
   {.name = "depth_to_space", .onnx = "DepthToSpace", .category = Category::DataMovement, .min_operands = 1, .max_operands = 1, .infer = rules::depth_to_space, .cost = rules::copy_cost},
   {.name = "space_to_depth", .onnx = "SpaceToDepth", .category = Category::DataMovement, .min_operands = 1, .max_operands = 1, .infer = rules::space_to_depth, .cost = rules::copy_cost},
   {.name = "reverse_sequence", .onnx = "ReverseSequence", .category = Category::DataMovement, .min_operands = 2, .max_operands = 2, .infer = rules::reverse_sequence, .cost = rules::copy_cost},
+  {.name = "reverse", .onnx = "Flip", .category = Category::DataMovement, .min_operands = 1, .max_operands = 1, .infer = rules::reverse, .cost = rules::copy_cost},
   {.name = "trilu", .onnx = "Trilu", .category = Category::DataMovement, .min_operands = 1, .max_operands = 2, .infer = rules::trilu},
   {.name = "center_crop_pad", .onnx = "CenterCropPad", .category = Category::DataMovement, .min_operands = 2, .max_operands = 2, .infer = rules::center_crop_pad, .cost = rules::copy_cost},
   {.name = "eye_like", .onnx = "EyeLike", .category = Category::DataMovement, .min_operands = 1, .max_operands = 1, .infer = rules::eye_like, .cost = rules::write_only_cost},
@@ -260,6 +261,8 @@ inline constexpr OpDef kOps[] = {
   {.name = "signal.hamming_window", .onnx = "HammingWindow", .category = Category::Signal, .min_operands = 1, .max_operands = 1, .infer = rules::window, .cost = rules::transcendental_cost},
   {.name = "signal.blackman_window", .onnx = "BlackmanWindow", .category = Category::Signal, .min_operands = 1, .max_operands = 1, .infer = rules::window, .cost = rules::transcendental_cost},
   {.name = "signal.mel_weight_matrix", .onnx = "MelWeightMatrix", .category = Category::Signal, .min_operands = 5, .max_operands = 5, .infer = rules::mel_weight_matrix},
+  {.name = "signal.spectrogram", .onnx = "AudioSpectrogram", .category = Category::Signal, .min_operands = 1, .max_operands = 1, .infer = rules::spectrogram, .cost = rules::spectrogram_cost},
+  {.name = "signal.mfcc", .onnx = "MFCC", .category = Category::Signal, .min_operands = 1, .max_operands = 1, .infer = rules::mfcc, .cost = rules::mfcc_cost},
   // ---- Control flow
   {.name = "if", .onnx = "If", .category = Category::Control, .min_operands = 1, .max_operands = -1, .results = -1, .infer = rules::if_, .cost = rules::free_cost},
   {.name = "loop", .onnx = "Loop", .category = Category::Control, .min_operands = 0, .max_operands = -1, .results = -1, .infer = rules::loop, .cost = rules::free_cost},

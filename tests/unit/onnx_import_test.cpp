@@ -1,39 +1,8 @@
 /// The ONNX front end, on small models in protobuf text form.
-#include <gtest/gtest.h>
+#include "tests/unit/onnx_text.h"
 
-#include "frontends/frontend.h"
-
-namespace perfc {
+namespace perfc::testing {
 namespace {
-
-struct Imported {
-  Result<Graph> graph = Failure{};
-  Diagnostics diags{"m.onnxtxt"};
-};
-
-Imported import_text(std::string body, const ImportOptions& options = {}, int opset = 20) {
-  Imported out;
-  const Source source = Source::from_bytes(
-      "m.onnxtxt", "ir_version: 9\nopset_import { version: " + std::to_string(opset) + " }\n" + body);
-  out.graph = import_model(source, options, out.diags);
-  return out;
-}
-
-std::string value(std::string_view kind, std::string_view name, const std::vector<std::string>& dims,
-                  int elem = 1) {
-  std::string out = std::string(kind) + " { name: \"" + std::string(name) +
-                    "\" type { tensor_type { elem_type: " + std::to_string(elem) + " shape { ";
-  for (const std::string& d : dims) {
-    out += std::isdigit(static_cast<unsigned char>(d[0])) ? "dim { dim_value: " + d + " } "
-                                                          : "dim { dim_param: \"" + d + "\" } ";
-  }
-  return out + "} } } }\n";
-}
-
-std::string result_type(const Imported& m, std::size_t i = 0) {
-  EXPECT_TRUE(m.graph) << m.diags.str();
-  return m.graph ? to_string(m.graph->type(m.graph->results()[i])) : "";
-}
 
 TEST(OnnxImport, ElementwiseModelIsTyped) {
   const auto m = import_text("graph { name: \"g\" node { input: \"x\" output: \"y\" op_type: \"Relu\" }\n" +
@@ -197,4 +166,4 @@ TEST(OnnxImport, TruncatedBinaryIsLocated) {
 }
 
 }  // namespace
-}  // namespace perfc
+}  // namespace perfc::testing

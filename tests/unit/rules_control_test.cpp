@@ -224,6 +224,8 @@ TEST(Scan, RefusesWhatDoesNotFit) {
             "scan: scan_output_axes 2 is out of range for rank 2");
   EXPECT_EQ(error({tensor({3}), tensor({4, 3})}, {{"num_scan_inputs", kOne}, {"scan_input_directions", Ints{2}}}),
             "scan: scan_input_directions holds 2, must be 0 or 1");
+  EXPECT_EQ(error({tensor({3}), tensor({4, 3})}, {{"num_scan_inputs", kOne}, {"scan_input_directions", Ints{-1}}}),
+            "scan: scan_input_directions holds -1, must be 0 or 1");
   EXPECT_EQ(error({tensor({3}), tensor({4, 3})}, {}), "scan: num_scan_inputs must be 1 or more, is 0");
   EXPECT_EQ(error({tensor({4, 3}), tensor({5, 3})}, {{"num_scan_inputs", std::int64_t{2}}}),
             "scan: extents of the scanned axes differ: 4 and 5");

@@ -160,6 +160,9 @@ TEST(MatmulNBits, PackedWeights) {
             "nn.matmul_nbits: B must have 22544384 elements for K = 4096, N = 11008, is Tensor[(11008, 128, 8), uint8]");
   EXPECT_EQ(type_of(id, {tensor({7, 16}), u8({4, 1, 8}), tensor({4})}, {{"K", std::int64_t{16}}, {"block_size", std::int64_t{16}}}),
             "nn.matmul_nbits: attribute N is missing");
+  Attrs five = attrs;
+  five.set("bits", std::int64_t{5});
+  EXPECT_EQ(type_of(id, {tensor({7, 4096}), u8({11008, 128, 16}), tensor({11008 * 128})}, five), "nn.matmul_nbits: bits must be 2, 4 or 8, is 5");
 }
 
 TEST(MatmulNBits, FpQ4TakesTheShapeAsAnOperand) {

@@ -208,5 +208,12 @@ TEST(MovementCost, MovesOnlyWhatItMust) {
   EXPECT_EQ(call(op("reshape"), {tensor({8, 4}), ints({32})}).cost.bytes_written, 0);
 }
 
+TEST(Reverse, KeepsTheType) {
+  EXPECT_EQ(type_of(op("reverse"), {tensor({2, N, 4})}), "Tensor[(2, N, 4), float32]");
+  EXPECT_EQ(type_of(op("reverse"), {tensor({2, 3})}, {{"axis", Ints{0, -1}}}), "Tensor[(2, 3), float32]");
+  EXPECT_EQ(type_of(op("reverse"), {tensor({2, 3})}, {{"axis", std::int64_t{2}}}), "reverse: axis 2 is out of range for rank 2");
+  EXPECT_EQ(call(op("reverse"), {tensor({2, 3})}).cost.bytes_written, 24);
+}
+
 }  // namespace
 }  // namespace perfc::testing

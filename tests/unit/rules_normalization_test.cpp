@@ -31,6 +31,8 @@ TEST(InstanceAndGroupNorm, Channels) {
   EXPECT_EQ(group({1, 8, 4, 4}, {3}, 4), "nn.group_norm: scale has 3 values; 8 (channels) or 4 (groups) are possible");
   EXPECT_EQ(group({1, 8, 4, 4}, {8}, 3), "nn.group_norm: 8 channels do not divide into 3 groups");
   EXPECT_EQ(group({1, 8, 4, 4}, {8}, 0), "nn.group_norm: num_groups must be positive, is 0");
+  // The missing attribute comes before the rank.
+  EXPECT_EQ(type_of(op("nn.group_norm"), {tensor({1, 8}), tensor({8}), tensor({8})}), "nn.group_norm: has no attribute 'num_groups'");
   EXPECT_EQ(type_of(op("nn.group_norm"), {tensor({1, 4, 5, 8}), tensor({8}), tensor({8})}, {{"groups", std::int64_t{4}}}),
             "Tensor[(1, 4, 5, 8), float32]");  // com.microsoft: channels last
 }
@@ -85,6 +87,8 @@ TEST(Losses, Reduction) {
   EXPECT_EQ(type_of(op("nn.cross_entropy"), {scores, tensor({3, 5, 2}, DType::Int64)}),
             "nn.cross_entropy: labels (3, 5, 2) must have one dim less than scores (3, 5, 2)");
   EXPECT_EQ(type_of(op("nn.cross_entropy"), {scores, tensor({4, 2}, DType::Int64)}), "nn.cross_entropy: dims of scores and labels differ: 3 and 4");
+  EXPECT_EQ(type_of(op("nn.cross_entropy"), {scores, tensor({3, 2})}, {{"reduction", std::string("best")}}),
+            "nn.cross_entropy: reduction 'best' is none of none, sum, mean");
   EXPECT_EQ(type_of(op("nn.cross_entropy"), {scores, tensor({3, 2})}), "nn.cross_entropy: labels must be int32 or int64, got float32");
   EXPECT_EQ(type_of(op("nn.nll_loss"), {scores, labels}, {{"reduction", std::string("best")}}), "nn.nll_loss: reduction 'best' is none of none, sum, mean");
   EXPECT_EQ(type_of(op("nn.nll_loss"), {scores, labels, tensor({4})}), "nn.nll_loss: weights has 4 values, 5 are needed");

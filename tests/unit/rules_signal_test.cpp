@@ -33,6 +33,31 @@ TEST(Dft, FiveNLogN) {
   EXPECT_EQ(call(op("signal.irfft"), {tensor({4, 129, 2})}).cost.flops, 4 * 5 * 256 * 8 / 2);
 }
 
+TEST(Spectrogram, Windows) {
+  const OpId id = op("signal.spectrogram");
+  const Attrs attrs{{"window_size", std::int64_t{640}}, {"stride", std::int64_t{320}}};
+  const Outcome o = call(id, {tensor({1, 960})}, attrs);
+  EXPECT_EQ(o.types.at(0), "Tensor[(2, 513), float32]");
+  EXPECT_EQ(o.cost.flops, 2.0 * (640 + 5 * 1024 * 10 / 2 + 3 * 513));
+  EXPECT_EQ(type_of(id, {tensor({N, 960})}, attrs), "Tensor[(?, 513), float32]");
+  EXPECT_EQ(type_of(id, {tensor({1, 639})}, attrs), "signal.spectrogram: windows of 640 do not fit into a signal of 639");
+  EXPECT_EQ(type_of(id, {tensor({1, 960})}, {{"window_size", std::int64_t{640}}}), "signal.spectrogram: attribute stride is missing");
+  EXPECT_EQ(type_of(id, {tensor({9})}, {{"window_size", std::int64_t{0}}, {"stride", kOn}}),
+            "signal.spectrogram: window_size must lie in 1…1073741824, is 0");
+  EXPECT_EQ(type_of(id, {tensor({9})}, {{"window_size", kOn}, {"stride", std::int64_t{0}}}), "signal.spectrogram: stride must be positive, is 0");
+}
+
+TEST(Mfcc, CoefficientsPerWindow) {
+  const OpId id = op("signal.mfcc");
+  const Outcome o = call(id, {tensor({2, 257})}, {{"dct_coefficient_count", std::int64_t{10}}, {"filterbank_channel_count", std::int64_t{40}}});
+  EXPECT_EQ(o.types.at(0), "Tensor[(2, 10), float32]");
+  EXPECT_EQ(o.cost.macs, 2.0 * (2 * 257 + 40 * 10));
+  EXPECT_EQ(o.cost.flops, 2.0 * 40 * 8);
+  EXPECT_EQ(type_of(id, {tensor({2, 257})}), "Tensor[(2, 13), float32]");
+  EXPECT_EQ(type_of(id, {tensor({2, 257})}, {{"dct_coefficient_count", std::int64_t{41}}}), "signal.mfcc: dct_coefficient_count must lie in 1…40, is 41");
+  EXPECT_EQ(type_of(id, {tensor({257})}), "signal.mfcc: spectrogram must have rank 2, got Tensor[(257,), float32]");
+}
+
 TEST(Stft, Frames) {
   const Arg signal = tensor({2, 16000, 1});
   const Outcome o = call(op("stft"), {signal, scalar(160), tensor({512})});
