@@ -123,6 +123,8 @@ struct TranslatorRow {
 };
 const std::vector<TranslatorRow>& translator_table();
 
+/// A number or a list of numbers as a constant operand; a single float has `float_dtype`.
+std::optional<Literal> as_literal(const Attr& a, DType float_dtype);
 /// Lifts attributes of old operator sets to operands (Squeeze-1 `axes`, …).
 Status lift_attributes(NodeContext& c);
 
