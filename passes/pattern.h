@@ -36,7 +36,7 @@ struct MatchGraph {
   double scalar_or(ValueId v, double fallback) const;
 };
 
-/// What a pattern found.
+/// What a pattern found. Its names are the pattern's, which must outlive it.
 struct Match {
   NodeId root = 0;
   std::vector<NodeId> interior;      ///< calls that go away with the root, without it

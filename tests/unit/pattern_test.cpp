@@ -22,9 +22,12 @@ struct Build {
   Graph done(std::vector<ValueId> results) { return b.finish("main", std::move(results), {}); }
 };
 
-bool matches(const char* pattern, const Graph& g, Match* match = nullptr) {
+bool matches(const Pattern& pattern, const Graph& g, Match& match) {
+  return pattern.match(MatchGraph(g), static_cast<NodeId>(g.size() - 1), match);
+}
+bool matches(const char* pattern, const Graph& g) {
   Match local;
-  return Pattern(pattern).match(MatchGraph(g), static_cast<NodeId>(g.size() - 1), match ? *match : local);
+  return matches(Pattern(pattern), g, local);
 }
 
 TEST(Pattern, AddAndMultiplyMatchInBothOrders) {
@@ -70,8 +73,9 @@ TEST(Pattern, AlternativesBindWhatWasTaken) {
   const ValueId x = t.input();
   const ValueId root = t.call(op("nn.relu"), {t.call(op("sqrt"), {x})});
   const Graph g = t.done({root});
+  const Pattern pattern("%s = sqrt(%x) nn.relu({exp(%y) | %s})");
   Match m;
-  ASSERT_TRUE(matches("%s = sqrt(%x) nn.relu({exp(%y) | %s})", g, &m));
+  ASSERT_TRUE(matches(pattern, g, m));
   EXPECT_EQ(m["x"], x);
   EXPECT_FALSE(m["y"]);
   EXPECT_EQ(m.interior, std::vector<NodeId>{1});
