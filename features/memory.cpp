@@ -22,19 +22,6 @@ bool shares_operand(const Node& n) {
          !n.operands.empty() && n.operands[0];
 }
 
-template <class Visit>
-void visit_graphs(const Graph& graph, Visit visit) {
-  std::vector<const Graph*> work{&graph};
-  while (!work.empty()) {
-    const Graph* g = work.back();
-    work.pop_back();
-    visit(*g);
-    for (const Node& n : g->nodes()) {
-      for (const GraphRef& r : n.regions) work.push_back(r.get());
-    }
-  }
-}
-
 }  // namespace
 
 ActivationMemory peak_activations(const Graph& graph, double float_width) {
@@ -79,25 +66,11 @@ ActivationMemory peak_activations(const Graph& graph, double float_width) {
 
 double weight_bytes(const Graph& graph, double float_width) {
   double total = 0;
-  visit_graphs(graph, [&](const Graph& g) {
-    for (const Node& n : g.nodes()) {
+  for (const Graph* g : with_bodies(graph)) {
+    for (const Node& n : g->nodes()) {
       if (n.kind == NodeKind::Constant) total += tensor_bytes(n.results[0].type, float_width);
     }
-  });
-  return total;
-}
-
-double parameter_count(const Graph& graph) {
-  double total = 0;
-  visit_graphs(graph, [&](const Graph& g) {
-    for (const Node& n : g.nodes()) {
-      if (n.kind != NodeKind::Constant) continue;
-      const Type& t = n.results[0].type;
-      if (!t.is_static() || !t.is_tensor() || t.rank() == 0) continue;
-      const bool weight = is_float(t.dtype()) || (is_integer(t.dtype()) && bits(t.dtype()) <= 8);
-      if (weight) total += static_cast<double>(*t.elements());
-    }
-  });
+  }
   return total;
 }
 

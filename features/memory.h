@@ -21,8 +21,4 @@ ActivationMemory peak_activations(const Graph&, double float_width);
 /// Bytes of all constants, bodies included. `float_width` as above.
 double weight_bytes(const Graph&, double float_width);
 
-/// Elements of the floating-point and quantised constants: what exporters and
-/// frameworks count as parameters. Scalars and integer tables do not count.
-double parameter_count(const Graph&);
-
 }  // namespace perfc

@@ -200,12 +200,8 @@ class Whitebox : public Predictor {
  private:
   Status judge_opaque(const Graph& graph, Prediction& out, Diagnostics& diags) const {
     std::size_t opaque = 0, calls = 0;
-    std::vector<const Graph*> work{&graph};
-    while (!work.empty()) {
-      const Graph& g = *work.back();
-      work.pop_back();
-      for (const Node& n : g.nodes()) {
-        for (const GraphRef& r : n.regions) work.push_back(r.get());
+    for (const Graph* g : with_bodies(graph)) {
+      for (const Node& n : g->nodes()) {
         if (n.kind != NodeKind::Call) continue;
         ++calls;
         if (!n.is(op("opaque"))) continue;

@@ -71,17 +71,19 @@ bool operator==(const Graph& first, const Graph& second) {
   return true;
 }
 
-std::size_t total_nodes(const Graph& graph) {
-  std::size_t total = 0;
-  std::vector<const Graph*> work{&graph};
-  while (!work.empty()) {
-    const Graph* g = work.back();
-    work.pop_back();
-    total += g->size();
-    for (const Node& n : g->nodes()) {
-      for (const GraphRef& r : n.regions) work.push_back(r.get());
+std::vector<const Graph*> with_bodies(const Graph& graph) {
+  std::vector<const Graph*> out{&graph};
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    for (const Node& n : out[i]->nodes()) {
+      for (const GraphRef& body : n.regions) out.push_back(body.get());
     }
   }
+  return out;
+}
+
+std::size_t total_nodes(const Graph& graph) {
+  std::size_t total = 0;
+  for (const Graph* g : with_bodies(graph)) total += g->size();
   return total;
 }
 

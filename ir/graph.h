@@ -99,7 +99,9 @@ class Graph {
 /// calls do not count.
 bool operator==(const Graph& a, const Graph& b);
 
-/// Total number of nodes, regions included.
+/// The graph and every body below it, outer ones first.
+std::vector<const Graph*> with_bodies(const Graph&);
+/// Total number of nodes, bodies included.
 std::size_t total_nodes(const Graph&);
 
 }  // namespace perfc

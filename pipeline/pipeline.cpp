@@ -7,6 +7,7 @@
 #include <set>
 
 #include "features/memory.h"
+#include "features/parameters.h"
 #include "ir/control_flow.h"
 #include "ir/infer_context.h"
 
@@ -60,7 +61,7 @@ Result<Graph> load_graph(const Request& request, Diagnostics& diags) {
 StaticFeatures static_features(const Graph& graph) {
   StaticFeatures f;
   f.batch = batch_of(graph);
-  f.params = parameter_count(graph);
+  f.params = count_parameters(graph).learned;
   f.weight_mib = weight_bytes(graph, 4.0) / (1024.0 * 1024.0);
   struct Item {
     const Graph* graph;

@@ -30,7 +30,7 @@ struct StaticFeatures {
   std::int64_t batch = 0;
   double macs = 0;
   double flops = 0;                     ///< 2 × macs + elementwise
-  double params = 0;                    ///< elements of float constants
+  double params = 0;                    ///< learned ones, see features/parameters.h
   double weight_mib = 0;
   std::int64_t nodes = 0;
   std::int64_t conv2d = 0, dense = 0, relu = 0;  ///< DIPPM's counts

@@ -27,7 +27,7 @@ THROUGH_PROGRAM = 15
 BATCH = 32
 MIN_GMACS = 0.5
 MACS_TOLERANCE, PARAMS_TOLERANCE = 0.02, 0.01
-MIN_MACS_SHARE, MIN_PARAMS_SHARE = 0.90, 0.85
+MIN_MACS_SHARE, MIN_PARAMS_SHARE = 0.90, 0.98
 EXPLAINED = HERE / "timm_explained.tsv"
 
 
@@ -107,7 +107,8 @@ def main() -> int:
         row = rows.get(name)
         if result["status"] != "ok" or row is None:
             continue
-        params.append((name, result["floats"], float(row["params"])))
+        if "parameters" in result:
+            params.append((name, result["parameters"], float(row["params"])))
         if float(row["gmacs_csv"] or 0) >= MIN_GMACS:
             macs.append((name, result["macs"] / 1e9, float(row["gmacs_csv"])))
     if PERFC.exists():

@@ -12,7 +12,8 @@
 ///   verify         messages of the verifier; empty when all is well
 ///   params, results   name → type; `results` in order
 ///   nodes          (--types) per top-level node: index in the file, op, result types
-///   macs, floats   sum over all operators; elements of float constants
+///   macs           sum over all operators
+///   parameters     after the passes; missing when they refuse the graph
 ///   rebatch        (--rebatch) see rebatch_facts
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -28,6 +29,7 @@
 #include <string>
 #include <vector>
 
+#include "features/parameters.h"
 #include "frontends/frontend.h"
 #include "ir/builder.h"
 #include "ir/infer_context.h"
@@ -78,21 +80,10 @@ std::string describe(const Graph& g, NodeId id) {
   return fmt::format("{} '{}' @node {}", what, n.name, n.loc.node);
 }
 
-/// The graph and all regions below it.
-std::vector<const Graph*> all_graphs(const Graph& top) {
-  std::vector<const Graph*> graphs{&top};
-  for (std::size_t i = 0; i < graphs.size(); ++i) {
-    for (const Node& n : graphs[i]->nodes()) {
-      for (const GraphRef& r : n.regions) graphs.push_back(r.get());
-    }
-  }
-  return graphs;
-}
-
 void count_types(const Graph& top, Json& out) {
   std::int64_t values = 0, typed = 0, ranked = 0, dataflow = 0, fixed = 0;
   Json untyped = Json::array(), opaque = Json::object();
-  for (const Graph* g : all_graphs(top)) {
+  for (const Graph* g : with_bodies(top)) {
     for (NodeId id = 0; id < g->size(); ++id) {
       const Node& n = g->node(id);
       if (n.is(op("opaque"))) {
@@ -154,17 +145,6 @@ std::vector<Macs> macs_by_node(const Graph& g) {
     if (const double macs = op_cost(g, id).macs; macs > 0) out.push_back({id, macs, weight_only[id]});
   }
   return out;
-}
-
-double float_elements(const Graph& g) {
-  double sum = 0;
-  for (const Node& n : g.nodes()) {
-    if (n.kind != NodeKind::Constant || !n.results[0].type.is_tensor()) continue;
-    if (is_float(n.results[0].type.dtype())) {
-      sum += static_cast<double>(n.results[0].type.elements().value_or(0));
-    }
-  }
-  return sum;
 }
 
 /// Rebatching must multiply the MACs of what depends on the input by exactly
@@ -246,7 +226,9 @@ Json import_facts(const std::string& file, const Options& options) {
   double macs = 0;
   for (const Macs& m : macs_by_node(*graph)) macs += m.macs;
   out["macs"] = macs;
-  out["floats"] = float_elements(*graph);
+  Diagnostics unheard(file);
+  const auto simple = run_passes(*graph, default_pipeline(FoldBatchNorm::Yes), {}, {}, unheard);
+  if (simple) out["parameters"] = count_parameters(*simple).learned;
   if (options.rebatch > 0) out["rebatch"] = rebatch_facts(*graph, options.rebatch, diags);
   return out;
 }

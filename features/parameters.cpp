@@ -1,0 +1,68 @@
+#include "features/parameters.h"
+
+#include <algorithm>
+
+namespace perfc {
+namespace {
+
+/// What stands between a table and the softmax that its scores enter.
+bool keeps_scores(const Node& n) {
+  return n.kind == NodeKind::Call && (n.is(op("add")) || n.is(op("multiply")) || n.is(op("where")) || n.is(op("cast")) ||
+                                      def(n.op).category == Category::Shape);
+}
+
+/// Values that are attention scores or are added to them: what reaches an
+/// operand of a softmax, or the mask of an attention, by `keeps_scores` alone.
+std::vector<bool> scores(const Graph& g) {
+  constexpr std::size_t kMask = 3;
+  std::vector<bool> out(g.size(), false);
+  for (NodeId id = static_cast<NodeId>(g.size()); id-- > 0;) {
+    const Node& n = g.node(id);
+    const bool all = n.is(op("nn.softmax")) || (out[id] && keeps_scores(n));
+    for (std::size_t i = 0; i < n.operands.size(); ++i) {
+      if (n.operands[i] && (all || (i == kMask && n.is(op("nn.sdpa"))))) out[n.operands[i].node] = true;
+    }
+  }
+  return out;
+}
+
+bool varies_along_two_dims(const Type& t) {
+  return std::ranges::count_if(t.shape(), [](const Dim& d) { return d.value() > 1; }) >= 2;
+}
+
+/// Does every use of each node read it as a table?
+std::vector<bool> tables(const Graph& g) {
+  const std::vector<bool> score = scores(g);
+  std::vector<bool> out(g.size(), true), used(g.size(), false);
+  for (NodeId id = 0; id < g.size(); ++id) {
+    const Node& n = g.node(id);
+    for (const ValueId v : n.operands) {
+      if (!v || g.node(v).kind != NodeKind::Constant) continue;
+      const bool rotary = n.is(op("multiply")) && g.type(v).is_static() && varies_along_two_dims(g.type(v));
+      const bool bias = score[v.node] && (score[id] || n.is(op("nn.sdpa")) || n.is(op("nn.softmax")));
+      used[v.node] = true;
+      out[v.node] = out[v.node] && (rotary || bias);
+    }
+  }
+  for (NodeId id = 0; id < g.size(); ++id) out[id] = out[id] && used[id];
+  return out;
+}
+
+}  // namespace
+
+Parameters count_parameters(const Graph& graph) {
+  Parameters out;
+  for (const Graph* g : with_bodies(graph)) {
+    const std::vector<bool> table = tables(*g);
+    for (NodeId id = 0; id < g->size(); ++id) {
+      if (g->node(id).kind != NodeKind::Constant) continue;
+      const Type& t = g->node(id).results[0].type;
+      if (!t.is_tensor() || !t.is_static() || t.rank() == 0) continue;
+      const bool weight = is_float(t.dtype()) || (is_integer(t.dtype()) && bits(t.dtype()) <= 8);
+      if (weight) (table[id] ? out.tables : out.learned) += static_cast<double>(*t.elements());
+    }
+  }
+  return out;
+}
+
+}  // namespace perfc

@@ -1,0 +1,66 @@
+/// What counts as a parameter.
+#include "features/parameters.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/text/parser.h"
+
+namespace perfc {
+namespace {
+
+Parameters count(const std::string& body) {
+  Diagnostics diags("test.pir");
+  const auto graph = parse_graph("#[version = \"perfc-ir/1\"]\n" + body, diags);
+  EXPECT_TRUE(graph) << diags.str();
+  return graph ? count_parameters(*graph) : Parameters{-1, -1};
+}
+
+TEST(Parameters, BiasesAndMasksOfAttentionAreTables) {
+  const Parameters p = count(R"(def @main(%q: Tensor[(1, 2, 8, 4), float32], %s: Tensor[(2, 8, 8), float32]) {
+  %2 = weight : Tensor[(1, 2, 8, 8), float32];
+  %3 = nn.sdpa(%q, %q, %q, %2);
+  %4 = weight : Tensor[(2, 8, 8), float32];
+  %5 = add(%s, %4);
+  %6 = nn.softmax(%5, axis=-1);
+  (%3, %6)
+})");
+  EXPECT_EQ(p.tables, 128 + 128);
+  EXPECT_EQ(p.learned, 0);
+}
+
+TEST(Parameters, RotaryTablesAreNotLearnedButScalesAre) {
+  const Parameters p = count(R"(def @main(%x: Tensor[(1, 2, 8, 4), float32]) {
+  %1 = weight : Tensor[(8, 4), float32];
+  %2 = multiply(%x, %1);
+  %3 = weight : Tensor[(4,), float32];
+  %4 = multiply(%2, %3);
+  %5 = weight : Tensor[(2, 1, 1), float32];
+  %6 = multiply(%4, %5);
+  (%6)
+})");
+  EXPECT_EQ(p.tables, 32);
+  EXPECT_EQ(p.learned, 4 + 2);
+}
+
+TEST(Parameters, WhatAlsoFeedsSomethingElseIsLearned) {
+  const Parameters p = count(R"(def @main(%q: Tensor[(1, 2, 8, 4), float32]) {
+  %1 = weight : Tensor[(1, 2, 8, 8), float32];
+  %2 = nn.sdpa(%q, %q, %q, %1);
+  %3 = nn.batch_matmul(%1, %q);
+  (%2, %3)
+})");
+  EXPECT_EQ(p.learned, 128);
+}
+
+TEST(Parameters, PositionEmbeddingsAreLearned) {
+  const Parameters p = count(R"(def @main(%x: Tensor[(1, 8, 4), float32]) {
+  %1 = weight : Tensor[(1, 8, 4), float32];
+  %2 = add(%x, %1);
+  (%2)
+})");
+  EXPECT_EQ(p.learned, 32);
+  EXPECT_EQ(p.tables, 0);
+}
+
+}  // namespace
+}  // namespace perfc
