@@ -33,6 +33,12 @@ bool wants_full(const Node& n) {
          n.is(op("sum_axes")) || n.is(op("cumsum")) || n.is(op("prod")) || n.is(op("nn.l2_normalize"));
 }
 
+/// Of these, what reads float16 as it is and writes float32 (autocast sets their
+/// `dtype` argument instead of casting the operand).
+bool widens_itself(const Node& n) {
+  return def(n.op).category == Category::Softmax || n.is(op("sum_axes")) || n.is(op("prod")) || n.is(op("cumsum"));
+}
+
 bool is_reduction(Category c) {
   return c == Category::Normalization || c == Category::Softmax || c == Category::Reduction || c == Category::Pooling;
 }
@@ -115,7 +121,7 @@ class Scheduler {
       for (ValueId v : n.operands) {
         if (!v || !is_float(g.type(v).dtype())) continue;
         const bool constant = g.node(v).kind == NodeKind::Constant;
-        if ((low && !half[v.node]) || (high && half[v.node])) add_cast(g, v, low, cast_done, id, repeat, owner);
+        if ((low && !half[v.node]) || (high && half[v.node] && !widens_itself(n))) add_cast(g, v, low, cast_done, id, repeat, owner);
         // Scalars and biases of pointwise operators do not widen the result.
         if (!half[v.node] && !(constant && g.type(v).elements().value_or(2) <= 1)) any_full = any_full || !constant || !n.is(op("nn.bias_add"));
       }
@@ -204,10 +210,41 @@ class Scheduler {
         }
         continue;
       }
+      if (const auto attention = written_out_attention(g, id)) {
+        write_out(g, id, *attention, half, repeat, owner);
+        continue;
+      }
       Kernel k = work(g, id, half[id], repeat, owner);
       k.bytes = eager_bytes(g, id, half);
       out.kernels.push_back(k);
     }
+  }
+
+  /// scale · q, q · kᵀ, + mask, softmax, (cast), · v.
+  void write_out(const Graph& g, NodeId id, const WrittenOutAttention& a, const std::vector<bool>& half, double repeat, const NodeId* owner) {
+    constexpr std::size_t kQ = 0, kK = 1, kV = 2, kMask = 3;
+    const Node& n = g.node(id);
+    const Kernel whole = work(g, id, half[id], repeat, owner);
+    const auto bytes = [&](std::size_t i) { return bytes_of(g, n.operands[i], half); };
+    const double width = half[id] ? 2.0 : std::min(4.0, bits(n.results[0].type.dtype()) / 8.0);
+    const bool widened = config_.precision == Precision::Amp;
+    const double softmax_width = widened ? 4.0 : width;
+    const auto add = [&](KernelKind kind, double macs, double flops, double moved) {
+      Kernel k = whole;
+      k.kind = kind;
+      k.macs = macs;
+      k.flops = flops;
+      k.bytes = moved;
+      out.kernels.push_back(k);
+      out.host_ops += repeat;
+    };
+    out.host_ops -= repeat;  // the call itself is none of these
+    if (n.attrs.has("scale")) add(KernelKind::Vector, 0, static_cast<double>(*g.type(n.operands[kQ]).elements()), 2 * bytes(kQ));
+    add(KernelKind::Matmul, a.qk_macs, 0, bytes(kQ) + bytes(kK) + a.scores * width);
+    if (n.operands.size() > kMask && n.operands[kMask]) add(KernelKind::Vector, 0, a.scores, 2 * a.scores * width + bytes(kMask));
+    add(KernelKind::Vector, 0, 5 * a.scores, a.scores * (width + softmax_width));
+    if (widened) add(KernelKind::Vector, 0, a.scores, a.scores * (softmax_width + width));
+    add(KernelKind::Matmul, a.av_macs, 0, a.scores * width + bytes(kV) + bytes_of(g, {id, 0}, half));
   }
 
   /// Greedy fusion in execution order: a fusible call joins the group of one of
@@ -324,6 +361,21 @@ class Scheduler {
 };
 
 }  // namespace
+
+std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId id) {
+  const Node& n = g.node(id);
+  if (!n.is(op("nn.sdpa")) || n.attrs.int_or("explicit", 0) != 1) return std::nullopt;
+  const Type &q = g.type(n.operands[0]), &v = g.type(n.operands[2]), &result = n.results[0].type;
+  if (!q.is_static() || !v.is_static() || !result.is_static()) return std::nullopt;
+  const auto size = [](const Dim& d) { return static_cast<double>(d.value()); };
+  const double head = size(q.shape().back()), value = size(v.shape().back()), keys = size(v.shape()[v.rank() - 2]);
+  if (value == 0) return std::nullopt;
+  WrittenOutAttention out;
+  out.scores = static_cast<double>(*result.elements()) / value * keys;
+  out.qk_macs = out.scores * head;
+  out.av_macs = out.scores * value;
+  return out;
+}
 
 double float_bytes(Precision p) {
   return p == Precision::Fp16 || p == Precision::Bf16 ? 2.0 : p == Precision::Int8 ? 1.0 : 4.0;

@@ -4,11 +4,14 @@
 ///
 /// Eager execution launches one kernel per operator. Views are free, and so are
 /// PyTorch's strided views (transpose, slice, split, expand), unless a reshape
-/// has to copy them. Under AMP, casts are kernels of their own: matrix products
-/// and convolutions take float16, normalisation and softmax float32, the rest
-/// follows its operands (PyTorch autocast's lists).
+/// has to copy them. Attention that the model wrote out is two products, a
+/// softmax and what stands between them. Under AMP, casts are kernels of their
+/// own: matrix products and convolutions take float16, normalisation float32,
+/// the rest follows its operands (PyTorch autocast's lists); softmax and sums
+/// read float16 and write float32 without a cast.
 /// Compiled execution keeps matrix products and convolutions and fuses the rest
 /// into groups with at most one reduction; bytes are what crosses group borders.
+#include <optional>
 #include <vector>
 
 #include "features/predictor.h"
@@ -36,6 +39,14 @@ struct Schedule {
   double host_ops = 0;            ///< operators (eager) or kernels (compiled) the host dispatches
   std::vector<std::string> warnings;
 };
+
+/// Attention that a model wrote out (`nn.sdpa` with explicit=1): eager execution
+/// keeps its scores in memory.
+struct WrittenOutAttention {
+  double scores = 0;              ///< elements: batch × heads × queries × keys
+  double qk_macs = 0, av_macs = 0;
+};
+std::optional<WrittenOutAttention> written_out_attention(const Graph&, NodeId);
 
 /// Fails on types that are not static; the error names the node and the flag.
 Result<Schedule> schedule(const Graph&, const ExecConfig&, Diagnostics&);

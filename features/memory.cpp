@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "features/kernels.h"
+
 namespace perfc {
 namespace {
 
@@ -24,7 +26,7 @@ bool shares_operand(const Node& n) {
 
 }  // namespace
 
-ActivationMemory peak_activations(const Graph& graph, double float_width) {
+ActivationMemory peak_activations(const Graph& graph, double float_width, ExecMode mode) {
   ActivationMemory out;
   // The node whose memory each node's results live in.
   std::vector<NodeId> owner(graph.size());
@@ -53,8 +55,11 @@ ActivationMemory peak_activations(const Graph& graph, double float_width) {
       dies[std::max(last_use[id], id)].push_back(id);
     }
     double inside = 0;
+    if (mode == ExecMode::Eager) {
+      if (const auto attention = written_out_attention(graph, id)) inside = 2 * rounded(attention->scores * float_width);
+    }
     for (const GraphRef& body : n.regions) {
-      const ActivationMemory m = peak_activations(*body, float_width);
+      const ActivationMemory m = peak_activations(*body, float_width, mode);
       inside = std::max(inside, m.peak_bytes);
       out.largest_bytes = std::max(out.largest_bytes, m.largest_bytes);
     }

@@ -15,8 +15,9 @@ inline constexpr double kAllocatorRounding = 512;
 /// Walks the graph in execution order. A tensor is born with its node and dies
 /// after its last use; views share their operand's memory; params are live
 /// from the start, results to the end. A body's peak counts at its node.
-/// `float_width`: bytes that a float32 activation takes.
-ActivationMemory peak_activations(const Graph&, double float_width);
+/// Eager execution keeps the scores of written-out attention twice, before and
+/// after the softmax. `float_width`: bytes that a float32 activation takes.
+ActivationMemory peak_activations(const Graph&, double float_width, ExecMode);
 
 /// Bytes of all constants, bodies included. `float_width` as above.
 double weight_bytes(const Graph&, double float_width);

@@ -93,7 +93,7 @@ class PreparedWhitebox : public PreparedModel {
       : config_(config), plan_(std::move(plan)), notes_(std::move(notes)) {
     const double width = float_bytes(config.precision);
     weight_bytes_ = weight_bytes(graph, width);
-    activations_ = peak_activations(graph, config.precision == Precision::Amp ? 2.0 : std::max(width, 2.0));
+    activations_ = peak_activations(graph, config.precision == Precision::Amp ? 2.0 : std::max(width, 2.0), config.mode);
   }
 
   Prediction on(const Device& device) const override {
