@@ -49,10 +49,13 @@ bool fuses(const Node& n) {
          c == Category::Gather || c == Category::Resize || c == Category::Quantize || c == Category::Shape;
 }
 
-/// Result channels per group of a convolution; the whole for everything else.
+/// Groups of fewer channels run on the vector units, like depthwise convolutions.
+constexpr double kLeastGroup = 8;
+
+/// The smaller of a group's input and result channels.
 double channels_per_group(const Graph& g, const Node& n) {
   const Type& w = g.type(n.operands[1]);
-  if (!w.is_static() || w.rank() < 3) return 1e9;
+  if (!w.is_static() || w.rank() < 3) return kUngrouped;
   const auto groups = static_cast<double>(n.attrs.int_or("groups", 1));
   return std::min(static_cast<double>(w.shape()[0].value()) / groups, static_cast<double>(w.shape()[1].value()));
 }
@@ -156,7 +159,8 @@ class Scheduler {
     k.repeat = repeat;
     k.half = half;
     if (c == Category::Convolution && n.operands.size() > 1) {
-      k.kind = channels_per_group(g, n) < 8 && n.attrs.int_or("groups", 1) > 1 ? KernelKind::Depthwise : KernelKind::Convolution;
+      if (n.attrs.int_or("groups", 1) > 1) k.channels_per_group = channels_per_group(g, n);
+      k.kind = k.channels_per_group < kLeastGroup ? KernelKind::Depthwise : KernelKind::Convolution;
       const Type& w = g.type(n.operands[1]);
       k.aligned = w.is_static() && w.rank() > 1 && w.shape()[0].value() % 8 == 0;
       k.channels_first_conv = config_.layout == Layout::Nchw;

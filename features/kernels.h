@@ -22,12 +22,15 @@ namespace perfc {
 /// Which execution unit and which share of its peak a kernel can reach.
 enum class KernelKind { Matmul, Convolution, Depthwise, Vector, Gather };
 
+inline constexpr double kUngrouped = 1e9;
+
 struct Kernel {
   NodeId node = 0;                ///< node it is reported under (of the outer graph, for bodies)
   KernelKind kind = KernelKind::Vector;
   bool half = false;              ///< computes in 16 bits
   bool aligned = false;           ///< extents that tensor cores take (multiples of 8)
   bool channels_first_conv = false;
+  double channels_per_group = kUngrouped;  ///< of a grouped convolution: the width of its products
   double macs = 0;
   double flops = 0;               ///< beside the MACs
   double bytes = 0;               ///< read and written

@@ -13,6 +13,8 @@
 namespace perfc {
 namespace {
 
+/// Channels that a tile of an implicit matrix product holds (cuDNN, CUTLASS: 64 to 256).
+constexpr double kTileChannels = 128;
 constexpr double kMib = 1024.0 * 1024.0;
 
 double look_up(const std::map<std::string, double>& m, const char* key, double fallback) {
@@ -64,7 +66,10 @@ Priced price(const Kernel& k, const Rates& r) {
   double rate = vector * r.elementwise;
   switch (k.kind) {
     case KernelKind::Matmul: rate = matrix * r.matmul; break;
-    case KernelKind::Convolution: rate = matrix * r.convolution; break;
+    case KernelKind::Convolution:
+      // Each group is a product of its own; its channels are padded to a tile.
+      rate = std::max(vector * r.depthwise, matrix * r.convolution * std::min(1.0, k.channels_per_group / kTileChannels));
+      break;
     case KernelKind::Depthwise: rate = vector * r.depthwise; break;
     case KernelKind::Vector:
     case KernelKind::Gather: break;
