@@ -200,6 +200,9 @@ Status check_contents(const Data& data, const Type& type, const char* at, Messag
   if (elements && *elements != static_cast<std::int64_t>(data.size())) {
     return m.error(at, fmt::format("{} has {} element{}, not {}", to_string(type), *elements, *elements == 1 ? "" : "s", data.size()));
   }
+  const auto* numbers = data.ints();
+  const bool named = numbers && std::ranges::any_of(*numbers, [](const SymInt& n) { return !n.known(); });
+  if (named && type.is_tensor() && type.dtype() == DType::Bool) return m.error(at, "a bool is written as 1 or 0");
   return ok();
 }
 

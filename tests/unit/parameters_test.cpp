@@ -1,19 +1,12 @@
 /// What counts as a parameter.
 #include "features/parameters.h"
 
-#include <gtest/gtest.h>
-
-#include "ir/text/parser.h"
+#include "graphs.h"
 
 namespace perfc {
 namespace {
 
-Parameters count(const std::string& body) {
-  Diagnostics diags("test.pir");
-  const auto graph = parse_graph("#[version = \"perfc-ir/1\"]\n" + body, diags);
-  EXPECT_TRUE(graph) << diags.str();
-  return graph ? count_parameters(*graph) : Parameters{-1, -1};
-}
+Parameters count(const std::string& body) { return count_parameters(graph_of(body)); }
 
 TEST(Parameters, BiasesAndMasksOfAttentionAreTables) {
   const Parameters p = count(R"(def @main(%q: Tensor[(1, 2, 8, 4), float32], %s: Tensor[(2, 8, 8), float32]) {

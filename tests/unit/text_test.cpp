@@ -191,6 +191,8 @@ TEST(Text, SyntaxErrors) {
 }
 
 TEST(Text, NumbersOutOfOrder) {
+  EXPECT_EQ(parsed("def @main() {\n  %0 = const[true] : Tensor[(), bool];\n  (%0)\n}\n"),
+            "graph.pir:3:22: error: a bool is written as 1 or 0\n");
   EXPECT_EQ(parsed("def @main(%x: Tensor[(2,), float32]) {\n  %2 = nn.relu(%x);\n  (%2)\n}\n"),
             "graph.pir:3:3: error: values are numbered in order: %1 is next, not %2\n");
   EXPECT_EQ(parsed("def @main(%3: Tensor[(2,), float32]) {\n  ()\n}\n"),

@@ -1,0 +1,134 @@
+/// The device table, device files, slices and nvidia-smi.
+#include "features/device.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace perfc {
+namespace {
+
+const char* const kCard = R"("vector_tflops": {"float32": 10}, "bandwidth_gb_s": 500, "memory_mib": 8000, "tdp_w": 100)";
+
+std::string table_of(const std::string& device) {
+  return R"({"schema": "perfc.devices/1", "devices": [{)" + device + "}]}";
+}
+
+/// The diagnostics of a device file that must not be accepted.
+std::string refused(const std::string& json) {
+  Diagnostics diags("my.json");
+  EXPECT_FALSE(DeviceTable::parse(json, "my.json", diags)) << json;
+  return diags.str();
+}
+
+Device builtin(std::string_view name) {
+  Diagnostics diags("--device");
+  auto d = DeviceTable::builtin().find(name, diags);
+  EXPECT_TRUE(d) << diags.str();
+  return d ? *d : Device{};
+}
+
+TEST(DeviceTable, EveryBuiltinDeviceIsPhysicallySane) {
+  std::set<std::string> names;
+  for (const Device& d : DeviceTable::builtin().all()) {
+    SCOPED_TRACE(d.name);
+    EXPECT_TRUE(names.insert(d.name).second);
+    EXPECT_GT(d.vector_tflops.at("float32"), 0);
+    EXPECT_GT(d.bandwidth_gb_s, 0);
+    EXPECT_LT(d.idle_w, d.tdp_w);
+    for (const auto& [kind, share] : d.efficiency) EXPECT_GT(share, 0) << kind;
+    // Tensor cores halve their rate from 8 to 16 bits and again to tf32.
+    if (d.matrix_tflops.count("tf32")) {
+      EXPECT_GE(d.matrix_tflops.at("float16"), d.matrix_tflops.at("tf32"));
+      EXPECT_GE(d.matrix_tflops.at("int8"), d.matrix_tflops.at("float16"));
+    }
+  }
+}
+
+TEST(DeviceTable, MigProfilesFitTheirDevice) {
+  for (const Device& d : DeviceTable::builtin().all()) {
+    for (const MigProfile& p : d.mig) {
+      SCOPED_TRACE(d.name + ":" + p.name);
+      EXPECT_LE(p.sms * p.max_instances, d.sms);
+      EXPECT_LE(p.memory_mib * p.max_instances, d.memory_mib * 1.01);
+      EXPECT_LE(p.memory_slices * p.max_instances, 8);
+      EXPECT_EQ(p.name.substr(0, p.name.find('g')), std::to_string(p.compute_slices));
+    }
+  }
+}
+
+TEST(DeviceTable, FindsByNameAliasAndTitleWithoutCase) {
+  EXPECT_EQ(builtin("A100").name, "a100-40gb");
+  EXPECT_EQ(builtin("NVIDIA A100-SXM4-80GB").name, "a100-80gb");
+  EXPECT_EQ(builtin("rtx-pro-6000-maxq").kind, "gpu");
+}
+
+TEST(DeviceTable, SuggestsTheNearestName) {
+  Diagnostics diags("--device");
+  EXPECT_FALSE(DeviceTable::builtin().find("rtx409", diags));
+  EXPECT_NE(diags.str().find("did you mean 'rtx4090'?"), std::string::npos) << diags.str();
+  Diagnostics profile("--device");
+  EXPECT_FALSE(DeviceTable::builtin().find("a100:1g.6gb", profile));
+  EXPECT_NE(profile.str().find("it has 1g.5gb"), std::string::npos) << profile.str();
+}
+
+TEST(DeviceTable, ASliceHasItsShareOfTheChip) {
+  const Device whole = builtin("a100-40gb"), part = builtin("a100-40gb:2g.10gb");
+  EXPECT_EQ(part.parent, "a100-40gb");
+  EXPECT_EQ(part.sms, 28);
+  EXPECT_DOUBLE_EQ(part.vector_tflops.at("float32"), whole.vector_tflops.at("float32") * 28 / 108);
+  EXPECT_DOUBLE_EQ(part.bandwidth_gb_s, whole.bandwidth_gb_s * 2 / 8);
+  EXPECT_LT(part.tdp_w, whole.tdp_w / 2);
+  EXPECT_TRUE(part.mig.empty());
+}
+
+TEST(DeviceFile, MissingTermsComeFromTheDefaults) {
+  Diagnostics diags("my.json");
+  const auto table = DeviceTable::parse(table_of(std::string(R"("name": "mine", )") + kCard), "my.json", diags);
+  ASSERT_TRUE(table) << diags.str();
+  const Device& d = table->all().at(0);
+  EXPECT_EQ(d.launch_us, builtin("rtx4090").launch_us);
+  EXPECT_EQ(d.title, "mine");
+}
+
+TEST(DeviceFile, NamesTheWrongField) {
+  EXPECT_NE(refused(table_of(std::string(R"("name": "m", "tpd_w": 3, )") + kCard)).find("devices[0].tpd_w"), std::string::npos);
+  EXPECT_NE(refused(table_of(R"("name": "m", "vector_tflops": {"float32": 1}, "memory_mib": 1, "tdp_w": 1)")).find("bandwidth_gb_s"), std::string::npos);
+  EXPECT_NE(refused(table_of(std::string(R"("name": "m", "launch_us": -1, )") + kCard)).find("devices[0].launch_us"), std::string::npos);
+  EXPECT_NE(refused(table_of(std::string(R"("name": "m", "efficiency": {"matmull": 1}, )") + kCard)).find("matmull"), std::string::npos);
+  EXPECT_NE(refused(R"({"schema": "perfc.devices/2", "devices": []})").find("perfc.devices/1"), std::string::npos);
+  EXPECT_NE(refused("{").find("not valid JSON"), std::string::npos);
+}
+
+std::string smi(const std::string& gpu) { return "<?xml version=\"1.0\"?><nvidia_smi_log><gpu id=\"0\">" + gpu + "</gpu></nvidia_smi_log>"; }
+
+TEST(NvidiaSmi, KnownProductTakesTheTableRowAndItsOwnMemory) {
+  Diagnostics diags("smi.xml");
+  const auto hosts = read_nvidia_smi(smi("<product_name>NVIDIA A100-SXM4-40GB</product_name><mig_mode><current_mig>Enabled</current_mig></mig_mode>"
+                                         "<fb_memory_usage><total>40960 MiB</total><used>960 MiB</used><free>40000 MiB</free></fb_memory_usage>"
+                                         "<mig_devices><mig_device><device_attributes><shared><multiprocessor_count>28</multiprocessor_count>"
+                                         "</shared></device_attributes><fb_memory_usage><total>9856 MiB</total></fb_memory_usage></mig_device></mig_devices>"),
+                                     DeviceTable::builtin(), diags);
+  ASSERT_TRUE(hosts) << diags.str();
+  ASSERT_EQ(hosts->size(), 1u);
+  const HostGpu& host = hosts->front();
+  EXPECT_TRUE(host.in_table);
+  EXPECT_EQ(host.device.name, "a100-40gb");
+  EXPECT_EQ(host.device.memory_mib, 40960);
+  EXPECT_EQ(host.free_mib, 40000);
+  EXPECT_EQ(host.mig_mode, "Enabled");
+  ASSERT_EQ(host.instances.size(), 1u);
+  EXPECT_EQ(host.instances[0].name, "2g.10gb");
+}
+
+TEST(NvidiaSmi, SaysWhatIsWrongAndWhere) {
+  Diagnostics diags("smi.xml");
+  EXPECT_FALSE(read_nvidia_smi("<nvidia_smi_log>\n<gpu>", DeviceTable::builtin(), diags));
+  EXPECT_NE(diags.str().find("nvidia-smi -q -x"), std::string::npos) << diags.str();
+  Diagnostics other("smi.xml");
+  EXPECT_FALSE(read_nvidia_smi("<html/>", DeviceTable::builtin(), other));
+  EXPECT_NE(other.str().find("has no <nvidia_smi_log>"), std::string::npos) << other.str();
+}
+
+}  // namespace
+}  // namespace perfc

@@ -1,0 +1,213 @@
+/// Kernels, liveness and the roofline, on graphs small enough to compute by hand.
+#include <gtest/gtest.h>
+
+#include "features/kernels.h"
+#include "features/memory.h"
+#include "graphs.h"
+
+namespace perfc {
+namespace {
+
+constexpr double kMib = 1024.0 * 1024.0;
+
+Schedule kernels(const Graph& g, ExecConfig config) {
+  Diagnostics diags("test");
+  auto s = schedule(g, config, diags);
+  EXPECT_TRUE(s) << diags.str();
+  return s ? *std::move(s) : Schedule{};
+}
+
+/// 1 TFLOP/s, 1 GB/s per … everything round, all shares 1.
+Device round_device() {
+  Device d;
+  d.name = "round";
+  d.kind = "gpu";
+  d.vector_tflops = {{"float32", 1}};
+  d.matrix_tflops = {{"float16", 4}};
+  d.bandwidth_gb_s = 100;
+  d.memory_mib = 1000;
+  d.sms = 10;
+  d.tdp_w = 100;
+  d.idle_w = 20;
+  d.launch_us = 2;
+  for (const char* kind : {"matmul", "convolution", "depthwise", "vector", "bandwidth", "gather", "layout"}) d.efficiency[kind] = 1;
+  return d;
+}
+
+Prediction predicted(const Graph& g, ExecConfig config, const Device& d) {
+  Diagnostics diags("test");
+  auto model = make_whitebox()->prepare(g, config, diags);
+  EXPECT_TRUE(model) << diags.str();
+  return model ? (*model)->on(d) : Prediction{};
+}
+
+const char* const kDense = R"(def @main(%x: Tensor[(256, 512), float32]) {
+  %1 = weight : Tensor[(512, 1024), float32];
+  %2 = nn.dense(%x, %1);
+  (%2)
+})";
+
+TEST(Whitebox, ARooflineHasTwoSidesAndALaunch) {
+  const double macs = 256.0 * 512 * 1024, bytes = 4 * (256 * 512 + 1024 * 512 + 256 * 1024);
+  Device d = round_device();
+  const Prediction compute = predicted(graph_of(kDense), {}, d);
+  EXPECT_NEAR(compute.latency_ms, 2 * macs / 1e12 * 1e3 + 2e-3, 1e-9);
+  EXPECT_EQ(compute.ops.at(0).bound, Bound::Compute);
+  d.bandwidth_gb_s = 1;
+  const Prediction memory = predicted(graph_of(kDense), {}, d);
+  EXPECT_NEAR(memory.latency_ms, bytes / 1e9 * 1e3 + 2e-3, 1e-9);
+  EXPECT_EQ(memory.ops.at(0).bound, Bound::Memory);
+}
+
+TEST(Whitebox, TensorCoresNeedADtypeAndExtentsOfEight) {
+  const Device d = round_device();
+  const Graph aligned = graph_of(kDense);
+  const double full = predicted(aligned, {.precision = Precision::Fp32}, d).latency_ms;
+  const double half = predicted(aligned, {.precision = Precision::Fp16}, d).latency_ms;
+  EXPECT_NEAR((full - 2e-3) / (half - 2e-3), 4, 1e-6);
+  const Graph odd = graph_of(R"(def @main(%x: Tensor[(256, 511), float32]) {
+  %1 = weight : Tensor[(511, 1024), float32];
+  %2 = nn.dense(%x, %1);
+  (%2)
+})");
+  EXPECT_NEAR(predicted(odd, {.precision = Precision::Fp16}, d).latency_ms, predicted(odd, {.precision = Precision::Fp32}, d).latency_ms, 1e-3);
+}
+
+TEST(Whitebox, SmallModelsWaitForTheHost) {
+  Device d = round_device();
+  d.host_us_eager = 50;
+  d.host_us_compiled = 1;
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(4,), float32]) {
+  %1 = nn.relu(%x);
+  %2 = exp(%1);
+  %3 = nn.relu(%2);
+  (%3)
+})");
+  EXPECT_NEAR(predicted(g, {.mode = ExecMode::Eager}, d).latency_ms, 0.150, 1e-9);
+  EXPECT_NEAR(predicted(g, {.mode = ExecMode::Compiled}, d).latency_ms, 0.002, 1e-4);  // one fused kernel
+}
+
+TEST(Kernels, CompilersFuseWhatIsNotAProduct) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(64, 128), float32]) {
+  %1 = weight : Tensor[(128, 128), float32];
+  %2 = nn.dense(%x, %1);
+  %3 = nn.relu(%2);
+  %4 = exp(%3);
+  %5 = nn.softmax(%4, axis=-1);
+  %6 = add(%5, %2);
+  (%6)
+})");
+  EXPECT_EQ(kernels(g, {.mode = ExecMode::Eager}).kernels.size(), 5u);
+  const Schedule fused = kernels(g, {.mode = ExecMode::Compiled});
+  ASSERT_EQ(fused.kernels.size(), 2u);
+  EXPECT_EQ(fused.kernels[1].bytes, 2 * 64 * 128 * 4);  // reads %2 once, writes %6
+}
+
+TEST(Kernels, AutocastCastsOnceToEachSide) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(64, 128), float32]) {
+  %1 = weight : Tensor[(128, 128), float32];
+  %2 = nn.dense(%x, %1);
+  %3 = exp(%2);
+  (%3)
+})");
+  // x → half, weight → half, dense, dense's result → float, exp.
+  EXPECT_EQ(kernels(g, {.precision = Precision::Amp}).kernels.size(), 5u);
+  EXPECT_EQ(kernels(g, {.precision = Precision::Fp16}).kernels.size(), 2u);
+}
+
+TEST(Kernels, AReshapeOfATransposeCopies) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(8, 16), float32]) {
+  %1 = transpose(%x, perm=[1, 0]);
+  %2 = const[128] : Tensor[(1,), int64];
+  %3 = reshape(%1, %2);
+  (%3)
+})");
+  const Schedule s = kernels(g, {});
+  ASSERT_EQ(s.kernels.size(), 1u);
+  EXPECT_EQ(s.kernels[0].bytes, 2 * 128 * 4);
+}
+
+TEST(Kernels, AttentionWrittenOutKeepsItsScores) {
+  const auto attention = [](const char* form) {
+    return graph_of(std::string(R"(def @main(%q: Tensor[(2, 4, 32, 16), float32]) {
+  %1 = nn.sdpa(%q, %q, %q, scale=0.25)") + form + R"();
+  (%1)
+})");
+  };
+  const Graph fused = attention(""), apart = attention(", explicit=1");
+  EXPECT_EQ(kernels(fused, {}).kernels.size(), 1u);
+  const Schedule s = kernels(apart, {});  // scale, product, softmax, product
+  ASSERT_EQ(s.kernels.size(), 4u);
+  const double scores = 2 * 4 * 32 * 32;
+  EXPECT_EQ(s.kernels[1].macs, scores * 16);
+  EXPECT_EQ(s.kernels[1].bytes, 4 * (2 * 2 * 4 * 32 * 16 + scores));
+  EXPECT_EQ(s.kernels[1].macs + s.kernels[3].macs, kernels(fused, {}).kernels[0].macs);
+  EXPECT_EQ(peak_activations(apart, 4, ExecMode::Eager).peak_bytes - peak_activations(fused, 4, ExecMode::Eager).peak_bytes, 2 * 4 * scores);
+}
+
+TEST(Kernels, LoopBodiesCountOncePerTrip) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(64,), float32]) {
+  %1 = const[7] : Tensor[(), int64];
+  %2 = const[1] : Tensor[(), bool];
+  %3 = loop(%1, %2, %x, captures=0) : Tensor[(64,), float32] {
+    fn @body(%i: Tensor[(), int64], %c: Tensor[(), bool], %v: Tensor[(64,), float32]) -> (Tensor[(), bool], Tensor[(64,), float32]) {
+      %3 = nn.relu(%v);
+      (%c, %3)
+    }
+  };
+  (%3)
+})");
+  double work = 0;
+  for (const Kernel& k : kernels(g, {}).kernels) work += k.repeat * k.bytes;
+  EXPECT_EQ(work, 7 * 2 * 64 * 4);
+}
+
+TEST(Memory, PeakIsWhatLivesAtOnce) {
+  // 1 MiB each: at %3, %x is dead, %1 and %2 are read and %3 is written.
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(512, 512), float32]) {
+  %1 = nn.relu(%x);
+  %2 = exp(%1);
+  %3 = add(%1, %2);
+  %4 = nn.relu(%3);
+  (%4)
+})");
+  EXPECT_EQ(peak_activations(g, 4, ExecMode::Eager).peak_bytes, 3 * kMib);
+  EXPECT_EQ(peak_activations(g, 2, ExecMode::Eager).peak_bytes, 1.5 * kMib);
+}
+
+TEST(Memory, ViewsShareTheirOperandsMemory) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(512, 512), float32]) {
+  %1 = transpose(%x, perm=[1, 0]);
+  %2 = nn.relu(%1);
+  (%2)
+})");
+  EXPECT_EQ(peak_activations(g, 4, ExecMode::Eager).peak_bytes, 2 * kMib);
+}
+
+TEST(Whitebox, SaysWhenTheModelDoesNotFit) {
+  Device d = round_device();
+  d.memory_mib = 3;
+  const Prediction p = predicted(graph_of(kDense), {}, d);
+  ASSERT_FALSE(p.warnings.empty());
+  EXPECT_NE(p.warnings[0].find("will run out of memory"), std::string::npos);
+  EXPECT_NEAR(p.memory.total_mib(), p.memory.context_mib + p.memory.weights_mib + p.memory.activations_mib + p.memory.workspace_mib, 1e-9);
+}
+
+TEST(Whitebox, RefusesUnknownOperatorsUnlessToldOtherwise) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(4,), float32]) {
+  %1 = opaque(%x, source_op="Mystery", types=["Tensor[(4,), float32]"]) : Tensor[(4,), float32];
+  (%1)
+})");
+  Diagnostics diags("test");
+  EXPECT_FALSE(make_whitebox()->prepare(g, {}, diags));
+  EXPECT_NE(diags.str().find("unknown operator Mystery"), std::string::npos) << diags.str();
+  Diagnostics lenient("test");
+  const auto model = make_whitebox(OpaquePolicy::Warn)->prepare(g, {}, lenient);
+  ASSERT_TRUE(model);
+  const Prediction p = (*model)->on(round_device());
+  ASSERT_EQ(p.novelty.empty(), false);
+  EXPECT_NE(p.warnings[0].find("1 of 1 operators"), std::string::npos) << p.warnings[0];
+}
+
+}  // namespace
+}  // namespace perfc
