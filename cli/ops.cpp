@@ -1,10 +1,9 @@
 #include <fmt/format.h>
 
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/cli.h"
-#include "frontends/onnx/onnx.h"
+#include "frontends/frontend.h"
 
 namespace perfc::cli {
 namespace {
@@ -13,53 +12,44 @@ struct Options {
   bool json = false, markdown = false;
 };
 
-/// "ms:FusedConv" → "com.microsoft.FusedConv".
-std::string full_name(std::string_view spelling) {
-  static constexpr std::pair<std::string_view, std::string_view> kDomains[] = {
-      {"ms:", "com.microsoft."}, {"ml:", "ai.onnx.ml."}, {"tr:", "ai.onnx.preview.training."}, {"pv:", "ai.onnx.preview."}};
-  for (const auto& [prefix, domain] : kDomains) {
-    if (spelling.starts_with(prefix)) return std::string(domain) + std::string(spelling.substr(prefix.size()));
+constexpr std::string_view kHead =
+    "# Operators\n\nWritten by `perfc ops --markdown`; a test holds it to that. Names in `becomes` are rows of\n"
+    "`ir/ops/table.inc.h`, which also has their cost category. Other words say why no operator remains.\n";
+
+/// Category of the first IR operator named in `becomes`; empty when it names none.
+std::string category_of(std::string_view becomes) {
+  const auto op = find_op(becomes.substr(0, becomes.find(' ')));
+  return op ? std::string(name(def(*op).category)) : "";
+}
+
+std::string as_json() {
+  nlohmann::ordered_json json{{"schema", "perfc.ops/1"}};
+  for (const FrontendDef& f : frontend_table()) {
+    if (!f.coverage) continue;
+    auto& list = json["frontends"][std::string(f.name)] = nlohmann::ordered_json::array();
+    for (const OpCoverage& c : f.coverage()) list.push_back({{"op", c.source}, {"becomes", c.becomes}, {"category", category_of(c.becomes)}});
   }
-  return std::string(spelling);
+  return json.dump(2) + "\n";
+}
+
+std::string as_text(const Options& o) {
+  std::string out(o.markdown ? kHead : "");
+  for (const FrontendDef& f : frontend_table()) {
+    if (!f.coverage) continue;
+    const auto rows = f.coverage();
+    out += o.markdown ? fmt::format("\n## {}: {} operators\n\n| operator | becomes | category |\n|---|---|---|\n", f.name, rows.size())
+                      : fmt::format("{}: {} operators\n", f.name, rows.size());
+    for (const OpCoverage& c : rows) {
+      out += o.markdown ? fmt::format("| {} | {} | {} |\n", c.source, c.becomes, category_of(c.becomes))
+                        : fmt::format("  {:<52} {:<34} {}\n", c.source, c.becomes, category_of(c.becomes));
+    }
+  }
+  return out;
 }
 
 int run(const Options& o) {
-  // Source operator → IR operators, per front end.
-  std::map<std::string, std::map<std::string, std::string>> tables;
-  std::map<std::string, std::string> category;
-  auto& table = tables["onnx"];
-  for (std::uint16_t i = 0; i < kOpCount; ++i) {
-    std::string_view rest = kOps[i].onnx;
-    while (!rest.empty()) {
-      const std::size_t end = std::min(rest.find(' '), rest.size());
-      const std::string source = full_name(rest.substr(0, end));
-      table[source] = std::string(kOps[i].name);
-      category[source] = std::string(name(kOps[i].category));
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-  }
-  for (const onnx::Coverage& c : onnx::coverage()) {
-    const std::string source = full_name(c.spelling);
-    table[source] = std::string(c.becomes);
-    if (!category.count(source)) category[source] = "constant";
-  }
   auto out = Output::open("");
-  if (o.json) {
-    nlohmann::ordered_json json{{"schema", "perfc.ops/1"}};
-    for (const auto& [frontend, ops] : tables) {
-      for (const auto& [source, becomes] : ops) json["frontends"][frontend].push_back({{"op", source}, {"becomes", becomes}, {"category", category[source]}});
-    }
-    out->write(json.dump(2) + "\n");
-  } else {
-    for (const auto& [frontend, ops] : tables) {
-      out->write(o.markdown ? fmt::format("## {}: {} operators\n\n| operator | becomes | category |\n|---|---|---|\n", frontend, ops.size())
-                            : fmt::format("{}: {} operators\n", frontend, ops.size()));
-      for (const auto& [source, becomes] : ops) {
-        out->write(o.markdown ? fmt::format("| {} | {} | {} |\n", source, becomes, category[source])
-                              : fmt::format("  {:<52} {:<34} {}\n", source, becomes, category[source]));
-      }
-    }
-  }
+  out->write(o.json ? as_json() : as_text(o));
   return out->commit() ? kFine : kBadInput;
 }
 

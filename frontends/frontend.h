@@ -47,12 +47,22 @@ class Source {
   bool mapped_ = false;
 };
 
+/// One operator of a front end and what it becomes: IR operators, or words where
+/// none remains ("a constant", "its body").
+struct OpCoverage {
+  std::string source;    ///< "Conv", "com.microsoft.FusedConv", "aten::conv2d"
+  std::string becomes;   ///< "nn.conv1d nn.conv2d nn.conv3d"
+};
+
 struct FrontendDef {
   std::string_view name;                       ///< "onnx"
   std::string_view summary;
   std::string_view extensions;                 ///< ".onnx .onnx.pb", space-separated
   bool (*sniff)(std::string_view head);        ///< looks at the first bytes
   Result<Graph> (*import)(const Source&, const ImportOptions&, Diagnostics&);
+  /// Every operator that is read, for `perfc ops`; null where another row of
+  /// the same framework tells.
+  std::vector<OpCoverage> (*coverage)() = nullptr;
 };
 
 std::span<const FrontendDef> frontend_table();

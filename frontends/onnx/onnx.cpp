@@ -1,9 +1,25 @@
 #include "frontends/onnx/onnx.h"
 
+#include <algorithm>
+#include <map>
+
 #include "frontends/onnx/importer.h"
 #include "frontends/onnx/text.h"
 
 namespace perfc::onnx {
+namespace {
+
+/// "ms:FusedConv" → "com.microsoft.FusedConv".
+std::string full_name(std::string_view spelling) {
+  static constexpr std::pair<std::string_view, std::string_view> kDomains[] = {
+      {"ms:", "com.microsoft."}, {"ml:", "ai.onnx.ml."}, {"tr:", "ai.onnx.preview.training."}, {"pv:", "ai.onnx.preview."}};
+  for (const auto& [prefix, domain] : kDomains) {
+    if (spelling.starts_with(prefix)) return std::string(domain) + std::string(spelling.substr(prefix.size()));
+  }
+  return std::string(spelling);
+}
+
+}  // namespace
 
 bool sniff_binary(std::string_view head) {
   // ModelProto: field 1 (ir_version) first, as every writer does, or field 8/7.
@@ -25,9 +41,19 @@ Result<Graph> import_text(const Source& source, const ImportOptions& options, Di
   return Importer(*message, options, diags).run();
 }
 
-std::vector<Coverage> coverage() {
-  std::vector<Coverage> out;
-  for (const TranslatorRow& row : translator_table()) out.push_back({row.spelling, row.becomes});
+std::vector<OpCoverage> coverage() {
+  std::map<std::string, std::string> becomes;
+  for (std::uint16_t i = 0; i < kOpCount; ++i) {
+    std::string_view rest = kOps[i].onnx;
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find(' '), rest.size());
+      becomes[full_name(rest.substr(0, end))] = std::string(kOps[i].name);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  for (const TranslatorRow& row : translator_table()) becomes[full_name(row.spelling)] = std::string(row.becomes);
+  std::vector<OpCoverage> out;
+  for (auto& [source, result] : becomes) out.push_back({source, std::move(result)});
   return out;
 }
 

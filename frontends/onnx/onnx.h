@@ -10,12 +10,8 @@ bool sniff_text(std::string_view head);
 Result<Graph> import_binary(const Source&, const ImportOptions&, Diagnostics&);
 Result<Graph> import_text(const Source&, const ImportOptions&, Diagnostics&);
 
-/// ONNX operators that a translator lowers (the others stand in the operator
-/// table), and what they become.
-struct Coverage {
-  std::string_view spelling;
-  std::string_view becomes;
-};
-std::vector<Coverage> coverage();
+/// The operators of every domain that become one of ours by name (the operator
+/// table) or through a translator.
+std::vector<OpCoverage> coverage();
 
 }  // namespace perfc::onnx

@@ -190,6 +190,8 @@ class Tables(unittest.TestCase):
         self.assertEqual(ops["Relu"], "nn.relu")
         self.assertIn("nn.conv2d", ops["Conv"])
         self.assertIn("com.microsoft.FusedConv", ops)
+        with open(os.path.join(ROOT, "docs", "ops.md")) as f:
+            self.assertEqual(f.read(), perfc("ops", "--markdown")[1], "rewrite it: perfc ops --markdown > docs/ops.md")
 
 
 class Check(unittest.TestCase):
