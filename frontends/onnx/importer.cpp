@@ -371,7 +371,7 @@ Status Importer::run_nodes(Frame& frame, const std::vector<Bytes>& records,
   std::vector<NodeView> nodes;
   nodes.reserve(records.size());
   frame.values.reserve(frame.values.size() + records.size());
-  std::unordered_map<std::string_view, std::size_t> producer;
+  NameMap<std::size_t> producer;
   producer.reserve(records.size());
   const std::set<std::string_view> before(defined_before.begin(), defined_before.end());
   for (std::size_t i = 0; i < records.size(); ++i) {

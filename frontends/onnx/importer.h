@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include <tsl/robin_map.h>
+
 #include "frontends/common/input_dims.h"
 #include "frontends/frontend.h"
 #include "frontends/onnx/proto.h"
@@ -15,12 +17,17 @@
 
 namespace perfc::onnx {
 
+/// By name, for every value of a graph: flat, since its look-ups dominate an import.
+template <class T>
+using NameMap = tsl::robin_map<std::string_view, T, std::hash<std::string_view>, std::equal_to<>,
+                               std::allocator<std::pair<std::string_view, T>>, /*StoreHash=*/true>;
+
 /// Where a value name is looked up. A region or an inlined body opens a frame.
 struct Frame {
   GraphBuilder& builder;
   Frame* outer = nullptr;              ///< lexically enclosing frame; null for functions
-  std::unordered_map<std::string_view, ValueId> values;
-  std::unordered_map<std::string_view, Bytes> initializers;         ///< not yet used
+  NameMap<ValueId> values;
+  NameMap<Bytes> initializers;         ///< not yet used
   std::unordered_map<std::string_view, Bytes> sparse_initializers;
   std::unordered_map<std::string_view, Type> declared;              ///< value_info
   std::set<std::string_view> poisoned;                              ///< their node failed
