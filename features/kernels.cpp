@@ -6,6 +6,7 @@
 #include <set>
 
 #include "ir/control_flow.h"
+#include "ir/layout.h"
 
 namespace perfc {
 namespace {
@@ -55,9 +56,12 @@ constexpr double kLeastGroup = 8;
 /// The smaller of a group's input and result channels.
 double channels_per_group(const Graph& g, const Node& n) {
   const Type& w = g.type(n.operands[1]);
-  if (!w.is_static() || w.rank() < 3) return kUngrouped;
+  const auto axes = kernel_axes(g, n);
+  if (!w.is_static() || w.rank() < 3 || !axes) return kUngrouped;
   const auto groups = static_cast<double>(n.attrs.int_or("groups", 1));
-  return std::min(static_cast<double>(w.shape()[0].value()) / groups, static_cast<double>(w.shape()[1].value()));
+  const auto extent = [&](std::size_t axis) { return static_cast<double>(w.shape()[axis].value()); };
+  return is_transposed_convolution(n.op) ? std::min(extent(axes->channel) / groups, extent(axes->outer))
+                                         : std::min(extent(axes->outer) / groups, extent(axes->channel));
 }
 
 bool multiple_of_8(const Type& t) {
@@ -162,7 +166,9 @@ class Scheduler {
       if (n.attrs.int_or("groups", 1) > 1) k.channels_per_group = channels_per_group(g, n);
       k.kind = k.channels_per_group < kLeastGroup ? KernelKind::Depthwise : KernelKind::Convolution;
       const Type& w = g.type(n.operands[1]);
-      k.aligned = w.is_static() && w.rank() > 1 && w.shape()[0].value() % 8 == 0;
+      const auto axes = kernel_axes(g, n);
+      k.aligned = w.is_static() && axes &&
+                  w.shape()[is_transposed_convolution(n.op) ? axes->channel : axes->outer].value() % 8 == 0;
       k.channels_first_conv = config_.layout == Layout::Nchw;
     } else if (uses_matrix_unit(c)) {
       k.kind = KernelKind::Matmul;

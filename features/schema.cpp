@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "ir/layout.h"
+
 namespace perfc {
 namespace {
 
@@ -20,8 +22,8 @@ std::vector<double> kernel_of(const Graph& g, const Node& n) {
   std::vector<double> out;
   if (n.operands.size() < 2) return out;
   const Type& w = g.type(n.operands[1]);
-  if (w.is_tensor() && w.ranked()) {
-    for (std::size_t i = 2; i < w.rank(); ++i) out.push_back(known(w.shape()[i]));
+  if (const auto axes = kernel_axes(g, n)) {
+    for (std::size_t i : axes->spatial) out.push_back(known(w.shape()[i]));
   }
   return out;
 }
@@ -63,7 +65,7 @@ void dippm_row(const Graph& g, NodeId id, std::span<double> row) {
     for (std::size_t i = 0; i < 2; ++i) row[22 + i] = entry(dilation, i, 1);
     row[24] = groups;
     const Type& w = g.type(n.operands[1]);
-    if (w.is_tensor() && w.ranked() && w.rank() > 1) row[25] = transposed ? known(w.shape()[1]) * groups : known(w.shape()[0]);
+    if (const auto axes = kernel_axes(g, n)) row[25] = known(w.shape()[axes->outer]) * (transposed ? groups : 1);
     for (std::size_t i = 0; i < 2 && i < kernel.size(); ++i) row[26 + i] = kernel[i];
   }
   const Type& out = n.results.empty() ? Type() : n.results[0].type;

@@ -229,7 +229,9 @@ Status fix_convolution(BatchedCall& c) {
   const auto data = c.batch_of(0);
   const auto filters = c.batch_of(1);
   if (!filters) return ok();
-  if (!data || filters->axis != 0 || filters->outer != 1) return c.error("the filters depend on the samples");
+  if (!data || filters->axis != 0 || filters->outer != 1 || c.attrs.has("data_layout") || c.attrs.has("kernel_layout")) {
+    return c.error("the filters depend on the samples");
+  }
   const auto groups = c.change.scale(c.attrs.int_or("groups", 1) * c.change.from);
   const auto shape = static_shape(c.new_type(0));
   if (!groups || !shape || c.change.from != 1) return c.error("the filters depend on the samples");

@@ -43,14 +43,14 @@ bool covers(const MatchGraph& g, ValueId weight, ValueId x, std::int64_t first_a
   return g.type(weight).elements() == count;
 }
 
-/// A weight with one element per channel, aligned with dim 1 of x.
-bool per_channel(const MatchGraph& g, ValueId weight, ValueId x) {
+/// A weight with one element per channel, aligned with dim `axis` of x.
+bool per_channel(const MatchGraph& g, ValueId weight, ValueId x, std::size_t axis = 1) {
   const Type& type = g.type(weight);
   const Type& data = g.type(x);
-  if (!g.is_weight(weight) || !type.is_static() || !data.ranked() || data.rank() < 2 || !data.shape()[1].known()) return false;
-  const std::int64_t channels = data.shape()[1].value();
+  if (!g.is_weight(weight) || !type.is_static() || !data.ranked() || data.rank() <= axis || !data.shape()[axis].known()) return false;
+  const std::int64_t channels = data.shape()[axis].value();
   if (type.elements() != channels) return false;
-  const std::size_t channel_dim = data.rank() - 1;  // counted from the end: 1 is the last
+  const std::size_t channel_dim = data.rank() - axis;  // counted from the end: 1 is the last
   return type.rank() >= channel_dim && type.shape()[type.rank() - channel_dim].is(channels);
 }
 
@@ -105,10 +105,19 @@ bool group_norm(const MatchGraph& g, const Match& m, Attrs& attrs) {
 }
 
 bool batch_norm(const MatchGraph& g, const Match& m, Attrs& attrs) {
-  for (const char* name : {"gamma", "beta", "mean", "variance"}) {
-    if (!per_channel(g, m[name], m["x"])) return false;
+  const auto along = [&](std::size_t axis) {
+    for (const char* name : {"gamma", "beta", "mean", "variance"}) {
+      if (m[name] && !per_channel(g, m[name], m["x"], axis)) return false;
+    }
+    return true;
+  };
+  const Type& x = g.type(m["x"]);
+  if (!x.ranked() || x.rank() < 2 || !g.is_scalar(m["epsilon"])) return false;
+  // Channels come second, or last.
+  if (!along(1)) {
+    if (!along(x.rank() - 1)) return false;
+    attrs.set("axis", static_cast<std::int64_t>(x.rank() - 1));
   }
-  if (!g.is_scalar(m["epsilon"])) return false;
   attrs.set("epsilon", g.scalar_or(m["epsilon"], 1e-5));
   return true;
 }
@@ -169,8 +178,9 @@ constexpr DecomposedOp kDecomposed[] = {
     {"nn.batch_norm", "x gamma beta mean variance", batch_norm, 1, R"(
         %deviation = sqrt(add(%variance, %epsilon))
         %inverse = {reciprocal(%deviation) | divide(1, %deviation)}
-        %scale = {multiply(%inverse, %gamma) | divide(%gamma, %deviation)}
-        add(multiply(%x, %scale), subtract(%beta, multiply(%mean, %scale))))"},
+        %scale = {multiply(%inverse, %gamma) | divide(%gamma, %deviation) | %inverse}
+        add(multiply(%x, %scale), {subtract(%beta, multiply(%mean, %scale)) | negative(multiply(%mean, %scale))
+                                   | multiply(negative(%mean), %scale)}))"},
     // Zhang and Sennrich 2019, eq. 4
     {"nn.rms_norm", "x gamma", rms_norm, 1, R"(
         %square = mean({multiply(%x, %x) | power(%x, 2)}, %axes)

@@ -11,7 +11,9 @@ namespace perfc::passes {
 /// One operator to put in place of a match.
 struct Recognised {
   OpId op;
-  std::vector<ValueId> operands;      ///< of the old graph
+  /// Of the old graph. Vectors (see below) may be missing where the source left
+  /// out a scale of 1 or a shift of 0; one that is there comes last.
+  std::vector<ValueId> operands;
   Attrs attrs;
   /// Operands from this one on are per-channel weights and become vectors.
   std::size_t vectors_from = SIZE_MAX;

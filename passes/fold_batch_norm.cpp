@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ir/layout.h"
 #include "passes/passes.h"
 
 namespace perfc::passes {
@@ -14,6 +15,7 @@ bool is_product(const Node& n) {
 struct Fold {
   NodeId product = ValueId::kNone;    ///< convolution or dense
   NodeId bias_add = ValueId::kNone;   ///< between the two; may be missing
+  std::int64_t axis = 1;              ///< of the channels
 };
 
 class Folder {
@@ -55,12 +57,17 @@ class Folder {
       x = graph_.node(x).operands[0];
     }
     const Node& product = graph_.node(x);
-    // The norm runs along dim 1: of a dense, that is the features of a matrix only.
-    const bool same_channels = !product.is(op("nn.dense")) || (graph_.type(x).ranked() && graph_.type(x).rank() == 2);
+    const Type& type = graph_.type(x);
+    if (!type.ranked() || type.rank() < 2) return {};
+    const auto rank = static_cast<std::int64_t>(type.rank());
+    const std::int64_t given = norm.attrs.int_or("axis", 1);
+    const auto axis = static_cast<std::size_t>(given < 0 ? given + rank : given);
+    const bool same_channels = axis == (product.is(op("nn.dense")) ? type.rank() - 1 : channel_axis(product.attrs, type.rank()));
     if (!is_product(product) || !only_use(x) || !same_channels || product.operands.size() < 2) return {};
     if (graph_.node(product.operands[1]).kind != NodeKind::Constant) return {};
     if (product.operands.size() > 2 && product.operands[2] && !weight_[product.operands[2].node]) return {};
     fold.product = x.node;
+    fold.axis = static_cast<std::int64_t>(axis);
     return fold;
   }
 
@@ -82,7 +89,7 @@ class Folder {
     if (!scaled) return Failure{};
     auto shifted = rewriter_.builder().value({.op = op("nn.bias_add"),
                                               .operands = {*scaled, recomputed(norm.operands[2])},
-                                              .attrs = {{"axis", std::int64_t{1}}},
+                                              .attrs = {{"axis", fold.axis}},
                                               .declared = {norm.results[0].type},
                                               .name = norm.name,
                                               .loc = norm.loc});

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ir/layout.h"
 #include "passes/decomposed.h"
 #include "passes/passes.h"
 
@@ -28,7 +29,7 @@ Result<ValueId> add_recognised(Rewriter& rewriter, const Recognised& r, NodeId r
   CallSpec call{.op = r.op, .attrs = r.attrs, .results = 1, .declared = {n.results[0].type}, .name = n.name, .loc = n.loc};
   for (std::size_t i = 0; i < r.operands.size(); ++i) {
     ValueId v = rewriter[r.operands[i]];
-    if (i >= r.vectors_from) {
+    if (i >= r.vectors_from && r.operands[i]) {
       auto vector = as_vector(b, v);
       if (!vector) return Failure{};
       v = *vector;
@@ -41,6 +42,10 @@ Result<ValueId> add_recognised(Rewriter& rewriter, const Recognised& r, NodeId r
       v = *keys;
     }
     call.operands.push_back(v);
+  }
+  for (std::size_t i = r.vectors_from; i < call.operands.size(); ++i) {
+    // A scale of 1 or a shift of 0 that the source left out.
+    if (!call.operands[i]) call.operands[i] = b.constant({b.type(call.operands.back()), nullptr}, n.name, n.loc);
   }
   return b.value(std::move(call));
 }
@@ -83,7 +88,9 @@ bool is_product_with_weight(const MatchGraph& g, const Node& n) {
 }
 
 /// Dim of a convolution's or dense's result that its bias runs along.
-std::size_t bias_axis(const Node& n, const Type& result) { return is_conv(n) ? 1 : result.rank() - 1; }
+std::size_t bias_axis(const Node& n, const Type& result) {
+  return is_conv(n) ? channel_axis(n.attrs, result.rank()) : result.rank() - 1;
+}
 
 /// A weight with one element per entry of `axis`, which broadcasts along the others.
 bool is_bias(const MatchGraph& g, ValueId v, const Type& result, std::size_t axis) {

@@ -5,6 +5,9 @@
 #include <array>
 #include <cmath>
 
+#include "frontends/common/proto_text.h"
+#include "frontends/common/raw_data.h"
+
 namespace perfc::onnx {
 
 using wire::Field;
@@ -148,53 +151,6 @@ std::optional<TensorView> decode_tensor(Bytes bytes, Damage& damage) {
 
 namespace {
 
-/// Raw little-endian elements → values.
-void read_raw(Bytes raw, DType dtype, std::int64_t count, Data& data) {
-  const int width = bits(dtype) / 8;
-  const auto load = [&](std::int64_t i) {
-    std::uint64_t v = 0;
-    std::memcpy(&v, raw.data() + i * width, static_cast<std::size_t>(width));
-    return v;
-  };
-  if (dtype == DType::Float32 || dtype == DType::Float64) {
-    std::vector<double> out;
-    for (std::int64_t i = 0; i < count; ++i) {
-      out.push_back(dtype == DType::Float32
-                        ? std::bit_cast<float>(static_cast<std::uint32_t>(load(i)))
-                        : std::bit_cast<double>(load(i)));
-    }
-    data.elements = std::move(out);
-  } else if (dtype == DType::Float16 || dtype == DType::BFloat16) {
-    std::vector<double> out;
-    for (std::int64_t i = 0; i < count; ++i) {
-      const auto h = static_cast<std::uint32_t>(load(i));
-      if (dtype == DType::BFloat16) {
-        out.push_back(std::bit_cast<float>(h << 16));
-      } else {
-        const int exponent = static_cast<int>(h >> 10 & 31);
-        const double mantissa = h & 1023;
-        double v = exponent == 0 ? std::ldexp(mantissa, -24)
-                   : exponent == 31
-                       ? (mantissa != 0 ? std::nan("") : std::numeric_limits<double>::infinity())
-                       : std::ldexp(mantissa + 1024, exponent - 25);
-        out.push_back(h & 0x8000 ? -v : v);
-      }
-    }
-    data.elements = std::move(out);
-  } else {
-    std::vector<SymInt> out;
-    const bool is_signed = dtype == DType::Int8 || dtype == DType::Int16 || dtype == DType::Int32;
-    const int shift = 64 - 8 * width;
-    for (std::int64_t i = 0; i < count; ++i) {
-      std::uint64_t v = load(i);
-      if (is_signed) v = static_cast<std::uint64_t>(static_cast<std::int64_t>(v << shift) >> shift);
-      if (dtype == DType::Bool) v = v != 0;
-      out.emplace_back(static_cast<std::int64_t>(v));
-    }
-    data.elements = std::move(out);
-  }
-}
-
 /// float_data, int32_data, … → values; false when the count is not `count`.
 bool read_typed(const TensorView& t, DType dtype, std::int64_t count, Data& data) {
   std::vector<SymInt> ints;
@@ -274,13 +230,7 @@ std::optional<Literal> literal(const TensorView& t, std::string& why) {
       return std::nullopt;
     }
   }
-  const bool wide = dtype == DType::Int32 || dtype == DType::Int64 || dtype == DType::Bool ||
-                    dtype == DType::UInt32 || dtype == DType::UInt64;
-  const bool readable = wide || dtype == DType::Float32 || dtype == DType::Float64 ||
-                        dtype == DType::Float16 || dtype == DType::BFloat16 ||
-                        dtype == DType::String || dtype == DType::Int8 || dtype == DType::UInt8 ||
-                        dtype == DType::Int16 || dtype == DType::UInt16;
-  if (!readable || *count > (wide ? Data::kMaxElements : kMaxSmall)) return out;
+  if (!keeps_contents(dtype, *count)) return out;
   auto data = std::make_shared<Data>();
   if (has_raw && dtype != DType::String) {
     read_raw(*t.raw, dtype, *count, *data);
@@ -319,10 +269,12 @@ std::optional<NodeView> decode_node(Bytes bytes, Damage& damage) {
       case 5: return take(f, n.attributes, damage);
       case 7: return take(f, n.domain);
       case 8: return take(f, n.overload);
-      case kSourceLineField:
-        n.line = static_cast<std::int32_t>(f.value >> 20);
-        n.column = static_cast<std::int32_t>(f.value & 0xfffff);
+      case proto_text::kPlaceField: {
+        const SourceLoc loc = proto_text::place_from_field(f.value);
+        n.line = loc.line;
+        n.column = loc.column;
         return true;
+      }
       default: return true;
     }
   });

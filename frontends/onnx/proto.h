@@ -34,10 +34,8 @@ struct TensorView {
 std::optional<TensorView> decode_tensor(Bytes, Damage&);
 
 /// Type and contents of a tensor. Contents are read only for small tensors:
-/// integers and bools of up to `Data::kMaxElements` elements (8- and 16-bit
-/// ones, floats and strings: up to `kMaxSmall`). External data is never opened.
+/// those of `keeps_contents`. External data is never opened.
 /// Fails with a reason on impossible dims, dtypes and payload sizes.
-inline constexpr std::int64_t kMaxSmall = 64;
 std::optional<Literal> literal(const TensorView&, std::string& why);
 
 enum class AttrType : std::int32_t {
@@ -105,8 +103,5 @@ std::optional<Type> decode_type(Bytes, Damage&);
 /// Payloads of an attribute, read on demand.
 std::optional<wire::Field> payload(const AttrView&, std::uint32_t field);
 std::vector<Bytes> messages(const AttrView&, std::uint32_t field);
-
-/// Private field of NodeProto that the text reader adds: line << 20 | column.
-inline constexpr std::uint32_t kSourceLineField = 0x1ffffffe;
 
 }  // namespace perfc::onnx

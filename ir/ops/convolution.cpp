@@ -5,13 +5,15 @@
 #include <algorithm>
 
 #include "ir/infer_context.h"
+#include "ir/layout.h"
 #include "ir/ops/rule_helpers.h"
 #include "ir/ops/rules.h"
 
 namespace perfc::rules {
 namespace {
 
-enum class Channels { First, Last };
+/// Of data and kernels: where the attributes say, or last whatever they say.
+enum class Channels { ByAttributes, Last };
 
 /// An operand that the operator does not have.
 constexpr std::size_t kNoOperand = ~std::size_t{0};
@@ -21,21 +23,41 @@ struct ConvForm {
   std::size_t x = 0;
   std::size_t weight = 1;
   std::size_t bias = 2;
-  Channels data = Channels::First;           ///< [n, in, spatial…] or [n, spatial…, in]
-  Channels filter = Channels::First;         ///< [out, in / groups, kernel…] or [out, kernel…, in / groups]
+  Channels data = Channels::ByAttributes;
+  Channels filter = Channels::ByAttributes;  ///< Last: [out, kernel…, in / groups]
+  ConvDirection direction = ConvDirection::Forward;
 };
 
 /// What the weight and the attributes say together.
 struct Geometry {
   std::size_t spatial = 0;
+  TensorAxes data, filter;
   std::int64_t groups = 1;
   std::vector<Dim> kernel;
   std::vector<std::int64_t> strides, dilation, padding;
   AutoPad automatic = AutoPad::NotSet;
 };
 
-/// Spatial axis i of data or a weight, by layout.
-std::size_t spatial_axis(Channels layout, std::size_t i) { return layout == Channels::First ? i + 2 : i + 1; }
+/// Axes with the channels last and what is outermost first.
+TensorAxes channels_last(std::size_t rank) {
+  TensorAxes axes{0, rank - 1, {}};
+  for (std::size_t i = 1; i + 1 < rank; ++i) axes.spatial.push_back(i);
+  return axes;
+}
+
+Result<TensorAxes> axes_of_data(const InferContext& c, Channels channels, std::size_t rank) {
+  if (channels == Channels::Last) return channels_last(rank);
+  const auto axes = data_axes(c.attrs, rank);
+  if (!axes) return c.error("data_layout '{}' does not fit {} axes", c.attrs.string_or("data_layout", ""), rank);
+  return *axes;
+}
+
+Result<TensorAxes> axes_of_filter(const InferContext& c, const ConvForm& f, std::size_t rank) {
+  if (f.filter == Channels::Last) return channels_last(rank);
+  const auto axes = kernel_axes(c.attrs, rank, f.direction);
+  if (!axes) return c.error("kernel_layout '{}' does not fit {} axes", c.attrs.string_or("kernel_layout", ""), rank);
+  return *axes;
+}
 
 Result<Geometry> geometry(const InferContext& c, const ConvForm& f) {
   if (!require_rank(c, f.x, "X", 3, kAnyRank) || !require_rank(c, f.weight, "weight", 3, kAnyRank)) return Failure{};
@@ -51,6 +73,11 @@ Result<Geometry> geometry(const InferContext& c, const ConvForm& f) {
   if (ranked(c, f.weight) && c.type(f.weight).rank() != g.spatial + 2) {
     return c.error("weight {} must have the rank of X {}", to_string(c.type(f.weight)), to_string(c.type(f.x)));
   }
+  const auto data = axes_of_data(c, f.data, g.spatial + 2);
+  const auto filter = axes_of_filter(c, f, g.spatial + 2);
+  if (!data || !filter) return Failure{};
+  g.data = *data;
+  g.filter = *filter;
   g.kernel.assign(g.spatial, Dim::unknown());
   if (!kernel.empty() && kernel.size() != g.spatial) {
     return c.error("kernel_shape has {} entries for {} spatial axes", kernel.size(), g.spatial);
@@ -58,7 +85,7 @@ Result<Geometry> geometry(const InferContext& c, const ConvForm& f) {
   for (std::size_t i = 0; i < g.spatial; ++i) {
     if (!kernel.empty()) g.kernel[i] = Dim(kernel[i]);
     if (!ranked(c, f.weight)) continue;
-    const auto same = same_dim(c, g.kernel[i], c.type(f.weight).shape()[spatial_axis(f.filter, i)], "kernel_shape and weight");
+    const auto same = same_dim(c, g.kernel[i], c.type(f.weight).shape()[g.filter.spatial[i]], "kernel_shape and weight");
     if (!same) return Failure{};
     g.kernel[i] = *same;
   }
@@ -83,27 +110,28 @@ Result<Type> forward(const InferContext& c, const ConvForm& f, DType dtype) {
   const bool have_x = ranked(c, f.x);
   const bool have_w = ranked(c, f.weight);
   Shape shape = have_x ? c.type(f.x).shape() : unknown_shape(g->spatial + 2);
-  const std::size_t channel_axis = f.data == Channels::First ? 1 : shape.size() - 1;
+  const std::size_t channel_axis = g->data.channel;
   if (have_w) {
     const Shape& w = c.type(f.weight).shape();
-    const Dim& per_group = f.filter == Channels::First ? w[1] : w.back();
+    const Dim& per_group = w[g->filter.channel];
+    const Dim& out = w[g->filter.outer];
     const Dim& in = shape[channel_axis];
     if (have_x && in.known() && per_group.known() && !(per_group * SymInt(g->groups)).is(in.value())) {
       return c.error("weight expects {} channels ({} in each of {} groups), operand has {}",
                      to_string(per_group * SymInt(g->groups)), per_group.value(), g->groups, in.value());
     }
-    if (w[0].known() && w[0].value() % g->groups != 0) {
-      return c.error("{} result channels do not divide into {} groups", w[0].value(), g->groups);
+    if (out.known() && out.value() % g->groups != 0) {
+      return c.error("{} result channels do not divide into {} groups", out.value(), g->groups);
     }
   }
-  const Dim out = have_w ? c.type(f.weight).shape()[0] : Dim::unknown();
+  const Dim out = have_w ? c.type(f.weight).shape()[g->filter.outer] : Dim::unknown();
   if (c.has(f.bias)) {
     if (!require_rank(c, f.bias, "bias", 1)) return Failure{};
     if (ranked(c, f.bias) && !same_dim(c, c.type(f.bias).shape()[0], out, "bias and result channels")) return Failure{};
   }
   shape[channel_axis] = out;
   for (std::size_t i = 0; i < g->spatial; ++i) {
-    Dim& d = shape[spatial_axis(f.data, i)];
+    Dim& d = shape[g->data.spatial[i]];
     const auto extent = window_extent(c, d, {.kernel = g->kernel[i], .stride = g->strides[i],
                                              .dilation = g->dilation[i], .pad_begin = g->padding[i],
                                              .pad_end = g->padding[g->spatial + i], .auto_pad = g->automatic});
@@ -120,11 +148,12 @@ Status set_forward(InferContext& c, const ConvForm& f, DType dtype) {
   return ok();
 }
 
-/// MACs of a forward convolution: a weight is [out, what one result element is
-/// made of] in either layout.
+/// MACs of a forward convolution: a weight holds, for every result channel, what
+/// one result element is made of.
 void forward_macs(const CostContext& c, OpCost& cost, std::size_t weight) {
   const Type& w = c.type(weight);
-  const double out = c.dim(weight, 0);
+  const auto axes = w.ranked() ? kernel_axes(c.attrs(), w.rank(), ConvDirection::Forward) : std::nullopt;
+  const double out = axes ? c.dim(weight, static_cast<int>(axes->outer)) : 0;
   if (w.is_static() && out > 0) cost.macs = c.result_elements(0) * c.elements(weight) / out;
 }
 
@@ -148,15 +177,16 @@ Channels filter_layout(const InferContext& c) {
   const SymInt groups = c.attrs.int_or("groups", 1);
   const std::vector<std::int64_t> kernel = c.attrs.ints_or_empty("kernel_size");
   const auto fits = [&](Channels layout) {
-    const SymInt in = (layout == Channels::First ? w[1] : w.back()) * groups;
+    const bool last = layout == Channels::Last;
+    const SymInt in = (last ? w.back() : w[1]) * groups;
     if (in.known() && x.back().known() && in != x.back()) return false;
     for (std::size_t i = 0; i < kernel.size() && i + 2 < w.size(); ++i) {
-      const Dim& k = w[spatial_axis(layout, i)];
+      const Dim& k = w[i + (last ? 1 : 2)];
       if (k.known() && !k.is(kernel[i])) return false;
     }
     return true;
   };
-  return !fits(Channels::Last) && fits(Channels::First) ? Channels::First : Channels::Last;
+  return !fits(Channels::Last) && fits(Channels::ByAttributes) ? Channels::ByAttributes : Channels::Last;
 }
 
 }  // namespace
@@ -173,26 +203,28 @@ Status conv_nhwc(InferContext& c) {
   return set_forward(c, {.data = Channels::Last, .filter = filter_layout(c)}, c.type(0).dtype());
 }
 
-/// (X, W [in, out / groups, kernel…], bias?). Extents by ONNX ConvTranspose.
+/// (X, W [in, out / groups, kernel…] or as kernel_layout says, bias?). Extents by
+/// ONNX ConvTranspose.
 Status conv_transpose(InferContext& c) {
   if (!require_same_dtype(c, 0, 1)) return Failure{};
-  const auto g = geometry(c, {});
+  const auto g = geometry(c, {.direction = ConvDirection::Transposed});
   if (!g) return Failure{};
   Shape shape = ranked(c, 0) ? c.type(0).shape() : unknown_shape(g->spatial + 2);
   Dim out;
   if (ranked(c, 1)) {
     const Shape& w = c.type(1).shape();
-    if (!same_dim(c, shape[1], w[0], "channels of X and weight")) return Failure{};
-    if (w[0].known() && w[0].value() % g->groups != 0) {
-      return c.error("{} channels do not divide into {} groups", w[0].value(), g->groups);
+    const Dim& in = w[g->filter.channel];
+    if (!same_dim(c, shape[g->data.channel], in, "channels of X and weight")) return Failure{};
+    if (in.known() && in.value() % g->groups != 0) {
+      return c.error("{} channels do not divide into {} groups", in.value(), g->groups);
     }
-    out = w[1] * SymInt(g->groups);
+    out = w[g->filter.outer] * SymInt(g->groups);
   }
   if (c.has(2)) {
     if (!require_rank(c, 2, "bias", 1)) return Failure{};
     if (ranked(c, 2) && !same_dim(c, c.type(2).shape()[0], out, "bias and result channels")) return Failure{};
   }
-  shape[1] = out;
+  shape[g->data.channel] = out;
   std::vector<std::int64_t> wanted = c.attrs.ints_or_empty("output_shape");
   // output_shape decides alone; some files carry a meaningless output_padding beside it.
   const auto extra = wanted.empty() ? int_list(c, "output_padding", g->spatial, 0, 0)
@@ -204,7 +236,7 @@ Status conv_transpose(InferContext& c) {
     return c.error("output_shape has {} entries for {} spatial axes", wanted.size(), g->spatial);
   }
   for (std::size_t i = 0; i < g->spatial; ++i) {
-    Dim& d = shape[i + 2];
+    Dim& d = shape[g->data.spatial[i]];
     if (!wanted.empty()) {
       if (wanted[i] < 0) return c.error("output_shape holds {}", wanted[i]);
       d = Dim(wanted[i]);
@@ -217,7 +249,7 @@ Status conv_transpose(InferContext& c) {
     const SymInt reach = (g->kernel[i] - SymInt(1)) * SymInt(g->dilation[i]) + SymInt(1);
     const SymInt pads = g->automatic == AutoPad::Valid ? SymInt(0) : SymInt(g->padding[i]) + SymInt(g->padding[g->spatial + i]);
     d = (d - SymInt(1)) * SymInt(g->strides[i]) + SymInt((*extra)[i]) + reach - pads;
-    if (d.known() && d.value() < 0) return c.error("padding {} removes more than there is on axis {}", to_string(pads), i + 2);
+    if (d.known() && d.value() < 0) return c.error("padding {} removes more than there is on axis {}", to_string(pads), g->data.spatial[i]);
   }
   c.set(0, Type::tensor(c.type(0).dtype(), std::move(shape)));
   return ok();
@@ -299,8 +331,7 @@ Status qlinear_conv(InferContext& c) {
   if (!scale(c, 1, "x_scale") || !scale(c, 4, "w_scale") || !scale(c, 6, "y_scale")) return Failure{};
   if (c.has(7) && !require_dtype(c, 7, "y_zero_point", is_8_bit, "int8 or uint8")) return Failure{};
   if (c.has(8) && !require_dtype(c, 8, "bias", [](DType d) { return d == DType::Int32; }, "int32")) return Failure{};
-  const Channels data = c.attrs.int_or("channels_last", 0) != 0 ? Channels::Last : Channels::First;
-  return set_forward(c, {.weight = 3, .bias = 8, .data = data}, c.has(7) ? c.type(7).dtype() : c.type(0).dtype());
+  return set_forward(c, {.weight = 3, .bias = 8}, c.has(7) ? c.type(7).dtype() : c.type(0).dtype());
 }
 
 /// (X [n, c · block, l], image_shape, block_shape) → [n, c, image…]; l is the
@@ -357,7 +388,9 @@ void conv_nhwc_cost(const CostContext& c, OpCost& cost) {
 
 /// Every input element meets (result channels / groups) × kernel volume weights.
 void conv_transpose_cost(const CostContext& c, OpCost& cost) {
-  const double in = c.dim(1, 0);
+  const Type& w = c.type(1);
+  const auto axes = w.ranked() ? kernel_axes(c.attrs(), w.rank(), ConvDirection::Transposed) : std::nullopt;
+  const double in = axes ? c.dim(1, static_cast<int>(axes->channel)) : 0;
   if (in > 0) cost.macs = c.elements(0) * c.elements(1) / in;
   epilogue_flops(c, cost, 2);
 }

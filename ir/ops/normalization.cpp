@@ -25,19 +25,25 @@ Status require_vector(const InferContext& c, std::size_t i, std::string_view rol
   return ok();
 }
 
-Dim channels(const InferContext& c) {
-  return ranked(c, 0) && c.type(0).rank() >= 2 ? c.type(0).shape()[1] : Dim::unknown();
+Dim channels(const InferContext& c, std::size_t axis = 1) {
+  return ranked(c, 0) && c.type(0).rank() > axis ? c.type(0).shape()[axis] : Dim::unknown();
 }
 
 }  // namespace
 
-/// (X [n, c, …], scale, bias, mean, variance) → Y and, when training, the
+/// (X [n, c, …], scale, bias, mean, variance) with the channels on `axis` (1) → Y and, when training, the
 /// running and (before opset 14) saved statistics.
 Status batch_norm(InferContext& c) {
   if (!require_float(c, 0, "X")) return Failure{};
   // Exports of 0-D and 1-D data do not exist: N and C are always there.
   if (ranked(c, 0) && c.type(0).rank() < 1) return c.error("X must have a rank of at least 1");
-  const Dim n = channels(c);
+  std::size_t axis = 1;
+  if (c.attrs.has("axis") && ranked(c, 0)) {
+    const auto given = normalize_axis(c, c.attrs.int_or("axis", 1), c.type(0).rank());
+    if (!given) return Failure{};
+    axis = *given;
+  }
+  const Dim n = channels(c, axis);
   const char* roles[] = {"X", "scale", "bias", "mean", "variance"};
   const bool spatial = c.attrs.int_or("spatial", 1) != 0;
   for (std::size_t i = 1; i < c.operands(); ++i) {

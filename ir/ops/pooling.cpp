@@ -1,14 +1,17 @@
 /// Rules for pooling and regions of interest.
 #include "ir/infer_context.h"
+#include "ir/layout.h"
 #include "ir/ops/rule_helpers.h"
 #include "ir/ops/rules.h"
 
 namespace perfc::rules {
 namespace {
 
-/// com.microsoft's NHWC and quantised pools put channels last when they say so.
-bool channels_last(const InferContext& c) {
-  return c.attrs.int_or("channels_last", 0) != 0;
+/// Axes of operand 0. com.microsoft's NHWC and quantised pools put channels last when they say so.
+Result<TensorAxes> data_axes_of(const InferContext& c, std::size_t rank) {
+  const auto axes = data_axes(c.attrs, rank);
+  if (!axes) return c.error("data_layout '{}' does not fit {} axes", c.attrs.string_or("data_layout", ""), rank);
+  return *axes;
 }
 
 }  // namespace
@@ -28,15 +31,16 @@ Status pool(InferContext& c) {
   const auto automatic = auto_pad(c);
   if (!strides || !dilation || !padding || !automatic) return Failure{};
   Shape shape = ranked(c, 0) ? c.type(0).shape() : unknown_shape(spatial + 2);
-  const std::size_t first = channels_last(c) ? 1 : 2;
+  const auto axes = data_axes_of(c, shape.size());
+  if (!axes) return Failure{};
   for (std::size_t i = 0; i < spatial; ++i) {
     const auto extent = window_extent(
-        c, shape[first + i],
+        c, shape[axes->spatial[i]],
         {.kernel = kernel[i], .stride = (*strides)[i], .dilation = (*dilation)[i],
          .pad_begin = (*padding)[i], .pad_end = (*padding)[spatial + i], .auto_pad = *automatic,
          .rounding = c.attrs.int_or("ceil_mode", 0) != 0 ? Rounding::Ceil : Rounding::Floor});
     if (!extent) return Failure{};
-    shape[first + i] = *extent;
+    shape[axes->spatial[i]] = *extent;
   }
   if (c.results() > 2) return c.error("has {} results, at most 2 exist", c.results());
   if (c.results() > 1) c.set(1, Type::tensor(DType::Int64, shape));
@@ -52,8 +56,9 @@ Status global_pool(InferContext& c) {
     return ok();
   }
   Shape shape = c.type(0).shape();
-  const bool last = channels_last(c);
-  for (std::size_t i = last ? 1 : 2; i < shape.size() - (last ? 1 : 0); ++i) shape[i] = Dim(1);
+  const auto axes = data_axes_of(c, shape.size());
+  if (!axes) return Failure{};
+  for (std::size_t i : axes->spatial) shape[i] = Dim(1);
   c.set(0, Type::tensor(c.type(0).dtype(), std::move(shape)));
   return ok();
 }
