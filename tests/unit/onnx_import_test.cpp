@@ -155,7 +155,7 @@ TEST(OnnxImport, TextSyntaxErrorsAreLocated) {
   Diagnostics diags("m.onnxtxt");
   const Source s = Source::from_bytes("m.onnxtxt", "ir_version: 9\ngraph {\n  node { input: x }\n}\n");
   EXPECT_FALSE(import_model(s, {}, diags));
-  EXPECT_EQ(diags.str(), "m.onnxtxt:3:18: error: field 'input': 'x' is not of its kind\n");
+  EXPECT_EQ(diags.str(), "m.onnxtxt:3:17: error: field 'input': 'x' is not of its kind\n");
 }
 
 TEST(OnnxImport, TruncatedBinaryIsLocated) {
