@@ -3,6 +3,7 @@
 #include "frontends/frontend.h"
 #include "frontends/onnx/onnx.h"
 #include "frontends/pir/pir.h"
+#include "frontends/torch/torch.h"
 
 namespace perfc {
 namespace {
@@ -23,6 +24,16 @@ constexpr std::array kTable{
                 .extensions = ".pir",
                 .sniff = pir::sniff,
                 .import = pir::import_text},
+    FrontendDef{.name = "torch",
+                .summary = "TorchScript, JSON of `python -m perfc.export`",
+                .extensions = ".json .ts.json",
+                .sniff = torch::sniff_json,
+                .import = torch::import_json},
+    FrontendDef{.name = "pt2",
+                .summary = "torch.export archive",
+                .extensions = ".pt2 .pt .pth .ptl",
+                .sniff = torch::sniff_archive,
+                .import = torch::import_archive},
 };
 }  // namespace
 

@@ -1,0 +1,549 @@
+#include "frontends/torch/call.h"
+
+#include <algorithm>
+
+#include "frontends/torch/aten_table.h"
+#include "ir/ops/rule_helpers.h"
+
+namespace perfc::torch {
+namespace {
+
+/// "layer1.0.conv1" of "__module.layer1/__module.layer1.0/__module.layer1.0.conv1".
+std::string_view module_path(std::string_view scope) {
+  const std::size_t slash = scope.rfind('/');
+  if (slash != std::string_view::npos) scope.remove_prefix(slash + 1);
+  constexpr std::string_view kModule = "__module.";
+  return scope.starts_with(kModule) ? scope.substr(kModule.size()) : scope;
+}
+
+std::string node_name(const Operation& o) {
+  const std::string_view path = module_path(o.scope);
+  const std::size_t colon = o.op.rfind(':');
+  const std::string_view op = colon == std::string_view::npos ? o.op : o.op.substr(colon + 1);
+  return path.empty() ? std::string(op) : fmt::format("{}/{}", path, op);
+}
+
+}  // namespace
+
+Call::Call(Importer& i, Frame& f, const Operation& o)
+    : importer(i), frame(f), operation(o), loc{.node = o.index}, name(o.op.empty() ? std::string() : node_name(o)) {}
+
+std::string Call::full_name() const {
+  return operation.overload.empty() || operation.overload == "default"
+             ? std::string(operation.op)
+             : fmt::format("{}.{}", operation.op, operation.overload);
+}
+
+Failure Call::error(std::string message) const {
+  const std::string at = operation.source.empty() ? "" : fmt::format(" (from {})", operation.source);
+  return frame.builder.diagnostics().error(loc, name, fmt::format("{}: {}{}", full_name(), message, at));
+}
+
+void Call::warning(std::string message) const {
+  frame.builder.diagnostics().warning(loc, name, fmt::format("{}: {}", full_name(), message));
+}
+
+// ---- Arguments
+
+const Value& Call::arg(std::string_view parameter) const {
+  static const Value nothing;
+  if (!row) return nothing;
+  const auto& all = slots(*row);
+  for (std::size_t i = 0; i < all.size() && i < args.size(); ++i) {
+    if (all[i].name == parameter || all[i].attribute == parameter) return args[i];
+  }
+  return nothing;
+}
+
+bool Call::given(std::string_view parameter) const {
+  const Value& v = arg(parameter);
+  return v.given() && !v.is_none();
+}
+
+Result<ValueId> Call::tensor(std::string_view parameter) {
+  const Value& v = arg(parameter);
+  if (const TensorRef* t = v.tensor()) return read(*t);
+  if (const Scalar* s = v.scalar()) return scalar_tensor(*s, s->is_float() ? DType::Float32 : s->dtype);
+  return error(fmt::format("'{}' must be a tensor, is {}", parameter, v.kind()));
+}
+
+Result<ValueId> Call::tensor_or_none(std::string_view parameter) {
+  if (!given(parameter)) return ValueId{};
+  return tensor(parameter);
+}
+
+Result<std::vector<ValueId>> Call::tensors(std::string_view parameter) {
+  const Value& v = arg(parameter);
+  const List* l = v.list();
+  if (!l) return error(fmt::format("'{}' must be a list of tensors, is {}", parameter, v.kind()));
+  std::vector<ValueId> out;
+  for (const Value& item : *l->items) {
+    const TensorRef* t = item.tensor();
+    if (!t) return error(fmt::format("'{}' must hold tensors, holds {}", parameter, item.kind()));
+    auto r = read(*t);
+    if (!r) return Failure{};
+    out.push_back(*r);
+  }
+  return out;
+}
+
+Result<std::int64_t> Call::integer(std::string_view parameter) {
+  const Value& v = arg(parameter);
+  if (const Scalar* s = v.scalar()) {
+    if (!s->is_float() && s->integer.known()) return s->integer.value();
+    if (s->is_float() && s->real && *s->real == static_cast<double>(static_cast<std::int64_t>(std::clamp(*s->real, -9e15, 9e15)))) {
+      return static_cast<std::int64_t>(*s->real);
+    }
+    return error(fmt::format("'{}' must be known when importing; bind open dims with --dim or --shape", parameter));
+  }
+  if (const TensorRef* t = v.tensor()) {
+    auto r = read(*t);
+    if (!r) return Failure{};
+    const Data* d = data(*r);
+    if (d && d->ints() && d->size() == 1 && d->fully_known()) return (*d->ints())[0].value();
+    return error(fmt::format("'{}' must be known when importing", parameter));
+  }
+  return error(fmt::format("'{}' must be an int, is {}", parameter, v.kind()));
+}
+
+Result<std::int64_t> Call::integer_or(std::string_view parameter, std::int64_t fallback) {
+  if (!given(parameter)) return fallback;
+  return integer(parameter);
+}
+
+Result<double> Call::real(std::string_view parameter) {
+  const Value& v = arg(parameter);
+  if (const Scalar* s = v.scalar()) {
+    if (const auto n = s->number()) return *n;
+    return error(fmt::format("'{}' must be known when importing", parameter));
+  }
+  return error(fmt::format("'{}' must be a number, is {}", parameter, v.kind()));
+}
+
+Result<double> Call::real_or(std::string_view parameter, double fallback) {
+  if (!given(parameter)) return fallback;
+  return real(parameter);
+}
+
+Result<bool> Call::flag_or(std::string_view parameter, bool fallback) {
+  if (!given(parameter)) return fallback;
+  auto v = integer(parameter);
+  if (!v) return Failure{};
+  return *v != 0;
+}
+
+std::string Call::text_or(std::string_view parameter, std::string_view fallback) const {
+  const std::string* s = arg(parameter).string();
+  return s ? *s : std::string(fallback);
+}
+
+Result<std::vector<std::int64_t>> Call::integers(std::string_view parameter) {
+  const Value& v = arg(parameter);
+  if (v.scalar()) {
+    auto one = integer(parameter);
+    if (!one) return Failure{};
+    return std::vector<std::int64_t>{*one};
+  }
+  const List* l = v.list();
+  if (!l) return error(fmt::format("'{}' must be a list of ints, is {}", parameter, v.kind()));
+  std::vector<std::int64_t> out;
+  for (const Value& item : *l->items) {
+    SymInt known;
+    if (const Scalar* s = item.scalar()) {
+      known = s->integer;
+    } else if (const TensorRef* t = item.tensor()) {
+      auto r = read(*t);
+      if (!r) return Failure{};
+      known = scalar_of(*r, DType::Int64).integer;
+    } else {
+      return error(fmt::format("'{}' must hold ints, holds {}", parameter, item.kind()));
+    }
+    if (!known.known()) {
+      return error(fmt::format("'{}' must be known when importing; bind open dims with --dim or --shape", parameter));
+    }
+    out.push_back(known.value());
+  }
+  return out;
+}
+
+Result<std::vector<std::int64_t>> Call::spread(std::string_view parameter, std::size_t count, std::int64_t fallback) {
+  if (!given(parameter)) return std::vector<std::int64_t>(count, fallback);
+  auto v = integers(parameter);
+  if (!v) return Failure{};
+  if (v->empty()) v->assign(count, fallback);
+  if (v->size() == 1) v->assign(count, v->front());
+  if (v->size() != count) {
+    return error(fmt::format("'{}' has {} entries, {} are needed", parameter, v->size(), count));
+  }
+  return v;
+}
+
+Result<DType> Call::dtype_or(std::string_view parameter, DType fallback) {
+  const Value& v = arg(parameter);
+  const Scalar* s = v.scalar();
+  if (!v.given() || v.is_none()) return fallback;
+  if (s && !s->is_float() && s->integer.known()) {
+    const DType d = dtype_of(s->integer.value());
+    if (d != DType::Undefined) return d;
+    return error(fmt::format("'{}' is element type {} of torch, which perfc does not know", parameter, s->integer.value()));
+  }
+  return error(fmt::format("'{}' must be an element type, is {}", parameter, v.kind()));
+}
+
+Result<ValueId> Call::int_vector(std::string_view parameter) {
+  const Value& v = arg(parameter);
+  if (v.scalar()) return int_vector(std::vector<Value>{v});
+  if (const List* l = v.list()) return int_vector(*l->items);
+  return error(fmt::format("'{}' must be a list of ints, is {}", parameter, v.kind()));
+}
+
+Result<ValueId> Call::int_vector(const std::vector<Value>& items) {
+  std::vector<ValueId> parts;
+  std::vector<std::int64_t> run;
+  const auto flush = [&] {
+    if (!run.empty()) parts.push_back(ints(run));
+    run.clear();
+  };
+  for (const Value& item : items) {
+    if (const TensorRef* t = item.tensor()) {
+      auto v = read(*t);
+      if (!v) return Failure{};
+      flush();
+      auto wide = cast(*v, DType::Int64);
+      if (!wide) return Failure{};
+      auto vector = reshape(*wide, {1});
+      if (!vector) return Failure{};
+      parts.push_back(*vector);
+      continue;
+    }
+    const Scalar* s = item.scalar();
+    if (!s || s->is_float()) return error(fmt::format("a list of ints holds {}", item.kind()));
+    if (s->literal()) {
+      if (!s->integer.known()) return error("a list of ints holds one that is not known");
+      run.push_back(s->integer.value());
+      continue;
+    }
+    flush();
+    auto v = vector_of(*s);
+    if (!v) return Failure{};
+    parts.push_back(*v);
+  }
+  flush();
+  if (parts.empty()) return ints({});
+  if (parts.size() == 1) return parts.front();
+  return emit(op("concatenate"), std::move(parts), {{"axis", std::int64_t{0}}});
+}
+
+Result<std::size_t> Call::axis(std::int64_t given, std::size_t rank) {
+  // A 0-d tensor counts as one dim, as torch has it.
+  const auto r = static_cast<std::int64_t>(std::max<std::size_t>(rank, 1));
+  if (given < -r || given >= r) return error(fmt::format("dim {} is out of range for rank {}", given, rank));
+  return static_cast<std::size_t>(given < 0 ? given + r : given);
+}
+
+Result<std::size_t> Call::axis(std::string_view parameter, std::size_t rank) {
+  auto v = integer(parameter);
+  if (!v) return Failure{};
+  return axis(*v, rank);
+}
+
+// ---- Types
+
+Result<std::size_t> Call::rank(ValueId v) {
+  const Type& t = type(v);
+  if (!t.is_tensor() || !t.ranked()) return error("the rank of an argument must be known when importing");
+  return t.rank();
+}
+
+Dim Call::dim(ValueId v, std::size_t axis) const {
+  const Type& t = type(v);
+  return t.is_tensor() && t.ranked() && axis < t.rank() ? t.shape()[axis] : Dim::unknown();
+}
+
+Result<std::int64_t> Call::known_dim(ValueId v, std::size_t axis, std::string_view what) {
+  const Dim d = dim(v, axis);
+  if (!d.known()) {
+    return error(fmt::format("{} is {} and must be known when importing; bind it with --dim or --shape", what, to_string(d)));
+  }
+  return d.value();
+}
+
+// ---- Graph
+
+Result<ValueId> Call::emit(OpId op, std::vector<ValueId> operands, Attrs attrs) {
+  return builder().value({.op = op, .operands = std::move(operands), .attrs = std::move(attrs), .results = 1, .name = name, .loc = loc});
+}
+
+Result<std::vector<ValueId>> Call::emit_all(OpId op, std::vector<ValueId> operands, Attrs attrs, std::size_t results) {
+  auto id = builder().call({.op = op, .operands = std::move(operands), .attrs = std::move(attrs),
+                            .results = static_cast<int>(results), .name = name, .loc = loc});
+  if (!id) return Failure{};
+  std::vector<ValueId> out;
+  for (std::uint32_t i = 0; i < results; ++i) out.push_back({*id, i});
+  return out;
+}
+
+Values Call::finish(OpId op, std::vector<ValueId> operands, Attrs attrs, std::size_t results) {
+  CallSpec spec{.op = op, .operands = std::move(operands), .attrs = std::move(attrs),
+                .results = static_cast<int>(results), .name = name, .loc = loc};
+  if (importer.declared_holds()) {
+    for (const Declared& d : operation.outputs) spec.declared.push_back(importer.bind(d.tensor));
+  }
+  auto id = builder().call(std::move(spec));
+  if (!id) return Failure{};
+  std::vector<ValueId> out;
+  for (std::uint32_t i = 0; i < results; ++i) out.push_back({*id, i});
+  return this->results(out);
+}
+
+ValueId Call::number(double value, DType dtype) {
+  if (is_float(dtype)) return constant(float_scalar(value, dtype));
+  auto data = std::make_shared<Data>();
+  const double bounded = std::clamp(value, -9e18, 9e18);
+  data->elements = std::vector<SymInt>{value == value ? SymInt(static_cast<std::int64_t>(bounded)) : SymInt()};
+  return constant({Type::tensor(dtype, {}), std::move(data)});
+}
+
+Result<ValueId> Call::cast(ValueId v, DType dtype) {
+  const Type& t = type(v);
+  if (t.dtype() == dtype || dtype == DType::Undefined) return v;
+  return emit(op("cast"), {v}, {{"to", std::string(perfc::name(dtype))}});
+}
+
+Result<ValueId> Call::reshape(ValueId v, const std::vector<std::int64_t>& shape) {
+  return emit(op("reshape"), {v, ints(shape)});
+}
+
+Result<ValueId> Call::transpose(ValueId v, std::vector<std::int64_t> perm) {
+  return emit(op("transpose"), {v}, {{"perm", std::move(perm)}});
+}
+
+Result<ValueId> Call::slice(ValueId v, std::size_t axis, std::int64_t start, std::int64_t end, std::int64_t step) {
+  return emit(op("strided_slice"), {v, ints({start}), ints({end}), ints({static_cast<std::int64_t>(axis)}), ints({step})});
+}
+
+Result<ValueId> Call::vector_of(const Scalar& s) {
+  if (s.origin) return s.origin;
+  if (s.shape_of) return emit(op("shape_of"), {s.shape_of}, {{"end", s.axis + 1}, {"start", s.axis}});
+  if (s.is_float()) {
+    if (!s.real) return error("a number is not known");
+    auto data = std::make_shared<Data>();
+    data->elements = std::vector<double>{*s.real};
+    return constant({Type::tensor(DType::Float64, {1}), std::move(data)});
+  }
+  if (!s.integer.known()) return error("a number is not known");
+  auto data = std::make_shared<Data>();
+  data->elements = std::vector<SymInt>{s.integer};
+  return constant({Type::tensor(s.dtype, {1}), std::move(data)});
+}
+
+Result<ValueId> Call::scalar_tensor(const Scalar& s, DType dtype) {
+  if (s.literal()) {
+    const auto n = s.number();
+    if (!n) return error("a number is not known");
+    if (!s.is_float() && !is_float(dtype)) {
+      auto data = std::make_shared<Data>();
+      data->elements = std::vector<SymInt>{s.integer};
+      return constant({Type::tensor(dtype, {}), std::move(data)});
+    }
+    return number(*n, dtype);
+  }
+  auto v = vector_of(s);
+  if (!v) return Failure{};
+  auto scalar = reshape(*v, {});
+  if (!scalar) return Failure{};
+  return cast(*scalar, dtype);
+}
+
+Scalar Call::scalar_of(ValueId v, DType dtype) {
+  Scalar s{.dtype = dtype, .origin = v};
+  if (const Data* d = data(v); d && d->size() == 1) {
+    if (d->ints()) s.integer = (*d->ints())[0];
+    if (d->floats()) s.real = (*d->floats())[0];
+    if (dtype == DType::Float64 && d->ints() && s.integer.known()) s.real = static_cast<double>(s.integer.value());
+  }
+  return s;
+}
+
+Scalar Call::size_of(ValueId v, std::size_t axis) {
+  return {.integer = dim(v, axis), .shape_of = v, .axis = static_cast<std::int64_t>(axis)};
+}
+
+// ---- Results
+
+Value Call::fresh(ValueId v) {
+  auto storage = std::make_shared<Storage>();
+  storage->value = v;
+  auto t = std::make_shared<Tensor>();
+  t->storage = std::move(storage);
+  t->value = v;
+  return t;
+}
+
+Values single(Call& c, Result<ValueId> v) {
+  if (!v) return Failure{};
+  return c.result(*v);
+}
+
+Values Call::result(ValueId v) { return results({v}); }
+
+Values Call::results(const std::vector<ValueId>& vs) {
+  std::vector<Value> out;
+  if (in_place) {
+    const TensorRef* self = args.empty() ? nullptr : args[0].tensor();
+    if (!self) return error("writes in place to what is no tensor");
+    if (!write(*self, vs[0])) return Failure{};
+    out.emplace_back(*self);
+  } else {
+    out.push_back(fresh(vs[0]));
+  }
+  for (std::size_t i = 1; i < vs.size(); ++i) out.push_back(fresh(vs[i]));
+  return out;
+}
+
+Values Call::list(const std::vector<ValueId>& vs) {
+  std::vector<Value> items;
+  for (ValueId v : vs) items.push_back(fresh(v));
+  return std::vector<Value>{Value::list(std::move(items))};
+}
+
+Result<Value> Call::view(const TensorRef& self, OpId op, std::vector<ValueId> operands, Attrs attrs) {
+  auto base = read(self);
+  if (!base) return Failure{};
+  std::vector<ValueId> all{*base};
+  all.insert(all.end(), operands.begin(), operands.end());
+  auto v = emit(op, std::move(all), attrs);
+  if (!v) return Failure{};
+  auto t = std::make_shared<Tensor>();
+  t->storage = self->storage;
+  t->views = self->views;
+  t->views.push_back({op, std::move(operands), std::move(attrs), type(*base)});
+  t->value = *v;
+  t->version = self->storage->version;
+  return Value(t);
+}
+
+Values Call::view_result(std::string_view self, OpId op, std::vector<ValueId> operands, Attrs attrs) {
+  const TensorRef* t = arg(self).tensor();
+  if (!t) {
+    auto v = tensor(self);
+    if (!v) return Failure{};
+    operands.insert(operands.begin(), *v);
+    return single(*this, emit(op, std::move(operands), std::move(attrs)));
+  }
+  auto v = view(*t, op, std::move(operands), std::move(attrs));
+  if (!v) return Failure{};
+  if (in_place) {  // squeeze_, t_, …: the tensor itself becomes the view
+    **t = **v->tensor();
+    return std::vector<Value>{*t};
+  }
+  return std::vector<Value>{*std::move(v)};
+}
+
+Result<ValueId> Call::read(const TensorRef& t) {
+  if (t->version == t->storage->version) return t->value;
+  ValueId v = t->storage->value;
+  for (const ViewStep& s : t->views) {
+    std::vector<ValueId> operands{v};
+    operands.insert(operands.end(), s.operands.begin(), s.operands.end());
+    auto next = emit(s.op, std::move(operands), s.attrs);
+    if (!next) return Failure{};
+    v = *next;
+  }
+  t->value = v;
+  t->version = t->storage->version;
+  return v;
+}
+
+Status Call::write(const TensorRef& t, ValueId value) {
+  auto old = read(t);
+  if (!old) return Failure{};
+  const Type to = type(*old);
+  auto v = cast(value, to.dtype());
+  if (!v) return Failure{};
+  if (to.ranked() && type(*v).ranked() && to.shape() != type(*v).shape()) {
+    auto shape = emit(op("shape_of"), {*old});
+    if (!shape) return Failure{};
+    v = emit(op("broadcast_to"), {*v, *shape});
+    if (!v) return Failure{};
+  }
+  // Values of the chain from the storage down to what is written.
+  std::vector<ValueId> chain{t->storage->value};
+  for (std::size_t i = 0; i + 1 < t->views.size(); ++i) {
+    const ViewStep& s = t->views[i];
+    std::vector<ValueId> operands{chain.back()};
+    operands.insert(operands.end(), s.operands.begin(), s.operands.end());
+    auto next = emit(s.op, std::move(operands), s.attrs);
+    if (!next) return Failure{};
+    chain.push_back(*next);
+  }
+  ValueId part = *v;
+  for (std::size_t i = t->views.size(); i-- > 0;) {
+    auto whole = scatter(t->views[i], chain[i], part);
+    if (!whole) return Failure{};
+    part = *whole;
+  }
+  t->storage->value = part;
+  t->version = ++t->storage->version;
+  t->value = *v;
+  return ok();
+}
+
+/// `base` with `part` in the place that the view looks at.
+Result<ValueId> Call::scatter(const ViewStep& step, ValueId base, ValueId part) {
+  const OpId o = step.op;
+  if (o == op("reshape") || o == op("squeeze") || o == op("expand_dims") || o == op("copy")) {
+    auto shape = emit(op("shape_of"), {base});
+    if (!shape) return Failure{};
+    return emit(op("reshape"), {part, *shape});
+  }
+  if (o == op("transpose")) {
+    const auto perm = step.attrs.ints_or_empty("perm");
+    std::vector<std::int64_t> inverse(perm.size());
+    for (std::size_t i = 0; i < perm.size(); ++i) inverse[static_cast<std::size_t>(perm[i])] = static_cast<std::int64_t>(i);
+    return transpose(part, std::move(inverse));
+  }
+  if (o == op("take") || o == op("strided_slice")) {
+    // Indices of the written rows along one axis, then a scatter of whole rows.
+    const Type whole = type(base);
+    std::int64_t axis = step.attrs.int_or("axis", 0);
+    ValueId rows;
+    if (o == op("take")) {
+      auto vector = reshape(step.operands[0], {-1});
+      if (!vector) return Failure{};
+      rows = *vector;
+      auto wide = type(step.operands[0]).rank() == 0 ? emit(op("expand_dims"), {part, ints({axis})}) : Result<ValueId>(part);
+      if (!wide) return Failure{};
+      part = *wide;
+    } else {
+      const Data* axes = data(step.operands[2]);
+      if (!axes || !axes->ints() || axes->size() != 1 || !whole.ranked()) return error("writes through this slice are not supported");
+      axis = (*axes->ints())[0].value();
+      const Dim extent = whole.shape()[static_cast<std::size_t>(axis)];
+      auto extent_vector = emit(op("shape_of"), {base}, {{"end", axis + 1}, {"start", axis}});
+      if (!extent_vector) return Failure{};
+      auto limit = reshape(*extent_vector, {});
+      if (!limit) return Failure{};
+      auto all = emit(op("arange"), {number(0, DType::Int64), *limit, number(1, DType::Int64)});
+      if (!all) return Failure{};
+      auto chosen = emit(op("strided_slice"), {*all, step.operands[0], step.operands[1], ints({0}), step.operands[3]});
+      if (!chosen) return Failure{};
+      // All of the axis: nothing of the old value is left.
+      if (extent.known() && type(*chosen).shape()[0] == extent) return part;
+      rows = *chosen;
+    }
+    // scatter_elements wants an index per element of the part.
+    const std::size_t rank = type(part).rank();
+    std::vector<std::int64_t> shape(rank, 1);
+    shape[static_cast<std::size_t>(axis)] = -1;
+    auto index = reshape(rows, shape);
+    auto target = emit(op("shape_of"), {part});
+    if (!index || !target) return Failure{};
+    auto spread = emit(op("broadcast_to"), {*index, *target});
+    if (!spread) return Failure{};
+    return emit(op("scatter_elements"), {base, *spread, part}, {{"axis", axis}});
+  }
+  return error(fmt::format("writes in place through a view made by {}, which several elements share or perfc cannot invert", def(o).name));
+}
+
+}  // namespace perfc::torch

@@ -1,0 +1,114 @@
+#pragma once
+/// One operation while it is translated: its arguments by the names of the
+/// operator's schema, and the means to add to the graph.
+#include <fmt/format.h>
+
+#include <span>
+
+#include "frontends/torch/importer.h"
+
+namespace perfc::torch {
+
+struct AtenRow;
+using Values = Result<std::vector<Value>>;
+
+class Call {
+ public:
+  Call(Importer& importer, Frame& frame, const Operation& operation);
+
+  Importer& importer;
+  Frame& frame;
+  const Operation& operation;
+  const AtenRow* row = nullptr;
+  std::vector<Value> args;             ///< in the order of the row's parameters, or as written
+  SourceLoc loc;
+  std::string name;                    ///< of the IR nodes: the module's path and the operator
+  bool in_place = false;               ///< the operator's name ends in '_': its first argument is written
+
+  GraphBuilder& builder() const { return frame.builder; }
+  std::size_t outputs() const { return operation.outputs.size(); }
+
+  // ---- Arguments, by name in the schema. Readers report what is missing or of another kind.
+  const Value& arg(std::string_view parameter) const;
+  bool given(std::string_view parameter) const;        ///< there, and not None
+  Result<ValueId> tensor(std::string_view parameter);
+  /// Empty when the argument is None or left out.
+  Result<ValueId> tensor_or_none(std::string_view parameter);
+  /// Tensors of a list.
+  Result<std::vector<ValueId>> tensors(std::string_view parameter);
+  Result<std::int64_t> integer(std::string_view parameter);
+  Result<std::int64_t> integer_or(std::string_view parameter, std::int64_t fallback);
+  Result<double> real(std::string_view parameter);
+  Result<double> real_or(std::string_view parameter, double fallback);
+  Result<bool> flag_or(std::string_view parameter, bool fallback);
+  std::string text_or(std::string_view parameter, std::string_view fallback) const;
+  /// Known integers of a list; a single int stands for itself.
+  Result<std::vector<std::int64_t>> integers(std::string_view parameter);
+  /// The same, repeated to `count` when there is one only, `fallback` when left out or empty.
+  Result<std::vector<std::int64_t>> spread(std::string_view parameter, std::size_t count, std::int64_t fallback);
+  /// Element type; `fallback` when None or left out.
+  Result<DType> dtype_or(std::string_view parameter, DType fallback);
+  /// int64 vector operand of a list of ints, parts of it computed.
+  Result<ValueId> int_vector(std::string_view parameter);
+  Result<ValueId> int_vector(const std::vector<Value>& items);
+  /// Axis in [0, rank).
+  Result<std::size_t> axis(std::string_view parameter, std::size_t rank);
+  Result<std::size_t> axis(std::int64_t given, std::size_t rank);
+
+  // ---- Types
+  const Type& type(ValueId v) const { return frame.builder.type(v); }
+  const Data* data(ValueId v) const { return frame.builder.data(v); }
+  /// Rank of a tensor that must be known.
+  Result<std::size_t> rank(ValueId v);
+  Dim dim(ValueId v, std::size_t axis) const;
+  /// The dim must be known: named in the message by `what`.
+  Result<std::int64_t> known_dim(ValueId v, std::size_t axis, std::string_view what);
+
+  // ---- Graph
+  Result<ValueId> emit(OpId op, std::vector<ValueId> operands, Attrs attrs = {});
+  /// As many results as asked for.
+  Result<std::vector<ValueId>> emit_all(OpId op, std::vector<ValueId> operands, Attrs attrs, std::size_t results);
+  /// The call that stands for the operation: what the file declares completes its types.
+  Values finish(OpId op, std::vector<ValueId> operands, Attrs attrs = {}, std::size_t results = 1);
+  ValueId constant(Literal literal) { return builder().constant(std::move(literal), {}, loc); }
+  ValueId ints(const std::vector<std::int64_t>& values) { return constant(int64_vector(values)); }
+  /// 0-d constant.
+  ValueId number(double value, DType dtype);
+  Result<ValueId> cast(ValueId v, DType dtype);
+  Result<ValueId> reshape(ValueId v, const std::vector<std::int64_t>& shape);
+  Result<ValueId> transpose(ValueId v, std::vector<std::int64_t> perm);
+  Result<ValueId> slice(ValueId v, std::size_t axis, std::int64_t start, std::int64_t end, std::int64_t step = 1);
+  /// A scalar as an int64 (float64, bool) vector of one element; as a 0-d tensor.
+  Result<ValueId> vector_of(const Scalar& s);
+  Result<ValueId> scalar_tensor(const Scalar& s, DType dtype);
+  /// A 0-d or one-element tensor as a number.
+  Scalar scalar_of(ValueId v, DType dtype);
+  /// A dim as a number that follows the tensor.
+  Scalar size_of(ValueId v, std::size_t axis);
+
+  // ---- Results
+  /// A tensor of its own; an in-place operator writes it to its first argument.
+  Values result(ValueId v);
+  Values results(const std::vector<ValueId>& vs);
+  /// One list of tensors.
+  Values list(const std::vector<ValueId>& vs);
+  static Value fresh(ValueId v);
+  /// `op` looks at `self`, whose memory the result shares.
+  Result<Value> view(const TensorRef& self, OpId op, std::vector<ValueId> operands, Attrs attrs = {});
+  Values view_result(std::string_view self, OpId op, std::vector<ValueId> operands, Attrs attrs = {});
+  Result<ValueId> read(const TensorRef& t);
+  /// `value` replaces what the tensor, and whatever shares its memory, holds.
+  Status write(const TensorRef& t, ValueId value);
+
+  Failure error(std::string message) const;
+  void warning(std::string message) const;
+
+ private:
+  std::string full_name() const;
+  Result<ValueId> scatter(const ViewStep& step, ValueId base, ValueId part);
+};
+
+/// Result<ValueId> as Values.
+Values single(Call& c, Result<ValueId> v);
+
+}  // namespace perfc::torch

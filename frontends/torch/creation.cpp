@@ -1,0 +1,226 @@
+/// Tensors made of nothing: fills, ranges, random numbers.
+#include <cmath>
+
+#include "frontends/torch/translate.h"
+
+namespace perfc::torch {
+namespace {
+
+Literal one_element(double value, DType dtype) {
+  auto data = std::make_shared<Data>();
+  if (is_float(dtype)) data->elements = std::vector<double>{value};
+  else data->elements = std::vector<SymInt>{SymInt(static_cast<std::int64_t>(value))};
+  return {Type::tensor(dtype, {1}), std::move(data)};
+}
+
+/// What a fill's name says: zeros, ones; the argument otherwise. Uninitialised memory counts as zeros.
+Result<double> fill_value(Call& c) {
+  const std::string_view name = c.row->name;
+  if (name.find("ones") != std::string_view::npos) return 1.0;
+  return c.real_or("fill_value", 0);
+}
+
+Values filled(Call& c, ValueId shape, DType dtype) {
+  const Scalar* s = c.arg("fill_value").scalar();
+  if (s && !s->known()) {  // computed: spread instead
+    auto value = promoted(c, c.arg("fill_value"), dtype);
+    return value ? single(c, c.emit(op("broadcast_to"), {*value, shape})) : Failure{};
+  }
+  if (c.arg("fill_value").tensor()) {
+    auto value = promoted(c, c.arg("fill_value"), dtype);
+    return value ? single(c, c.emit(op("broadcast_to"), {*value, shape})) : Failure{};
+  }
+  const auto value = fill_value(c);
+  if (!value) return Failure{};
+  return single(c, c.emit(op("full"), {shape}, {{"value", one_element(*value, dtype)}}));
+}
+
+/// Random numbers in a shape: the IR's generators want it known.
+Values random(Call& c, ValueId shape, DType dtype, bool normal) {
+  const Data* d = c.data(shape);
+  if (d && d->ints() && d->fully_known()) {
+    std::vector<std::int64_t> dims;
+    for (const SymInt& s : *d->ints()) dims.push_back(s.value());
+    return single(c, c.emit(normal ? op("random.normal") : op("random.uniform"), {},
+                            {{"dtype", std::string(name(dtype))}, {"shape", dims}}));
+  }
+  auto base = c.emit(op("full"), {shape}, {{"value", one_element(0, dtype)}});
+  return base ? single(c, c.emit(normal ? op("random.normal_like") : op("random.uniform_like"), {*base})) : Failure{};
+}
+
+bool is_random(std::string_view name) { return name.find("rand") != std::string_view::npos; }
+
+}  // namespace
+
+/// zeros, ones, full, empty, rand, randn, randint: (size, …, dtype, …).
+Values make(Call& c) {
+  auto shape = c.int_vector("size");
+  DType fallback = DType::Float32;
+  if (const Scalar* s = c.arg("fill_value").scalar(); s && !s->is_float()) fallback = s->dtype;
+  const std::string_view name = c.row->name;
+  if (name == "randint") fallback = DType::Int64;
+  const auto dtype = c.dtype_or("dtype", fallback);
+  if (!shape || !dtype) return Failure{};
+  if (name == "randint") {
+    auto u = c.emit(op("full"), {*shape}, {{"value", one_element(0, DType::Float32)}});
+    auto r = u ? c.emit(op("random.uniform_like"), {*u}) : u;
+    return r ? single(c, c.cast(*r, *dtype)) : Failure{};
+  }
+  if (is_random(name)) return random(c, *shape, *dtype, name == "randn");
+  return filled(c, *shape, *dtype);
+}
+
+/// zeros_like, …: the shape and, unless given, the type of self.
+Values make_like(Call& c) {
+  auto v = c.tensor("self");
+  if (!v) return Failure{};
+  auto shape = c.emit(op("shape_of"), {*v});
+  const auto dtype = c.dtype_or("dtype", c.type(*v).dtype());
+  if (!shape || !dtype) return Failure{};
+  const std::string_view name = c.row->name;
+  if (is_random(name)) {
+    return single(c, c.emit(name == "randn_like" ? op("random.normal_like") : op("random.uniform_like"), {*v},
+                            {{"dtype", std::string(perfc::name(*dtype))}}));
+  }
+  return filled(c, *shape, *dtype);
+}
+
+/// new_zeros, …: the type of self, a shape of its own.
+Values make_new(Call& c) {
+  auto v = c.tensor("self");
+  auto shape = c.int_vector("size");
+  if (!v || !shape) return Failure{};
+  const auto dtype = c.dtype_or("dtype", c.type(*v).dtype());
+  return dtype ? filled(c, *shape, *dtype) : Failure{};
+}
+
+/// uniform_, normal_, bernoulli_, random_: self gets other contents.
+Values randomize(Call& c) {
+  auto v = c.tensor("self");
+  if (!v) return Failure{};
+  const std::string_view name = c.row->name;
+  return single(c, c.emit(name == "normal" ? op("random.normal_like") : op("random.uniform_like"), {*v}));
+}
+
+Values bernoulli(Call& c) {
+  auto v = c.tensor("self");
+  return v ? single(c, c.emit(op("random.bernoulli"), {*v})) : Failure{};
+}
+Values multinomial(Call& c) {
+  auto v = c.tensor("self");
+  const auto n = c.integer("num_samples");
+  if (!v || !n) return Failure{};
+  const auto rank = c.rank(*v);
+  if (!rank) return Failure{};
+  if (*rank == 1) {
+    v = c.reshape(*v, {1, -1});
+    if (!v) return Failure{};
+  }
+  auto y = c.emit(op("random.multinomial"), {*v}, {{"dtype", std::string("int64")}, {"sample_size", *n}});
+  if (y && *rank == 1) y = c.emit(op("squeeze"), {*y, c.ints({0})});
+  return single(c, y);
+}
+
+Values arange(Call& c) {
+  const Value zero = Scalar::of(std::int64_t{0}), one = Scalar::of(std::int64_t{1});
+  const Value& start = c.given("start") ? c.arg("start") : zero;
+  const Value& step = c.given("step") ? c.arg("step") : one;
+  const Value& end = c.arg("end");
+  DType wanted = DType::Int64;
+  for (const Value* v : {&start, &end, &step}) {
+    const Scalar* s = v->scalar();
+    if (s && s->is_float()) wanted = DType::Float32;
+    if (const TensorRef* t = v->tensor(); t && is_float(c.type((*t)->value).dtype())) wanted = DType::Float32;
+  }
+  const auto dtype = c.dtype_or("dtype", wanted);
+  if (!dtype) return Failure{};
+  // The count is worked out in the arguments' type.
+  auto a = promoted(c, start, wanted), b = promoted(c, end, wanted), d = promoted(c, step, wanted);
+  if (!a || !b || !d) return Failure{};
+  auto y = c.emit(op("arange"), {*a, *b, *d});
+  return y ? single(c, c.cast(*y, *dtype)) : Failure{};
+}
+
+/// steps values from start to end: a range of counts, scaled and shifted.
+Values linspace(Call& c) {
+  const auto steps = c.integer_or("steps", 100);
+  const auto dtype = c.dtype_or("dtype", DType::Float32);
+  if (!steps || !dtype) return Failure{};
+  if (*steps < 0) return c.error(fmt::format("{} steps", *steps));
+  const DType d = is_float(*dtype) ? *dtype : DType::Float32;
+  auto start = promoted(c, c.arg("start"), d), end = promoted(c, c.arg("end"), d);
+  if (!start || !end) return Failure{};
+  auto counts = c.emit(op("arange"), {c.number(0, d), c.number(static_cast<double>(*steps), d), c.number(1, d)});
+  auto span = c.emit(op("subtract"), {*end, *start});
+  auto step = span ? c.emit(op("divide"), {*span, c.number(static_cast<double>(std::max<std::int64_t>(*steps - 1, 1)), d)}) : span;
+  if (!counts || !step) return Failure{};
+  auto scaled = c.emit(op("multiply"), {*counts, *step});
+  auto y = scaled ? c.emit(op("add"), {*scaled, *start}) : scaled;
+  if (y && std::string_view(c.row->name) == "logspace") {
+    const auto base = c.real_or("base", 10);
+    if (!base) return Failure{};
+    y = c.emit(op("power"), {c.number(*base, d), *y});
+  }
+  return y ? single(c, c.cast(*y, *dtype)) : Failure{};
+}
+
+Values eye(Call& c) {
+  const auto n = c.integer("n");
+  const auto m = n ? c.integer_or("m", *n) : n;
+  const auto dtype = c.dtype_or("dtype", DType::Float32);
+  if (!n || !m || !dtype) return Failure{};
+  auto zeros = c.emit(op("full"), {c.ints({*n, *m})}, {{"value", one_element(0, *dtype)}});
+  return zeros ? single(c, c.emit(op("eye_like"), {*zeros})) : Failure{};
+}
+
+Values tril_indices(Call& c) {
+  const auto rows = c.integer("row"), columns = c.integer("col");
+  const auto offset = c.integer_or("offset", 0);
+  if (!rows || !columns || !offset) return Failure{};
+  if (*rows < 0 || *columns < 0 || *rows > 100'000 || *columns > 100'000) return c.error(fmt::format("{} × {} entries", *rows, *columns));
+  const bool lower = std::string_view(c.row->name) == "tril_indices";
+  std::vector<SymInt> is, js;
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < *rows; ++i) {
+    const std::int64_t edge = std::clamp<std::int64_t>(i + *offset + (lower ? 1 : 0), 0, *columns);
+    const std::int64_t from = lower ? 0 : edge, to = lower ? edge : *columns;
+    count += to - from;
+    for (std::int64_t j = from; j < to && 2 * count <= Data::kMaxElements; ++j) {
+      is.emplace_back(i);
+      js.emplace_back(j);
+    }
+  }
+  DataRef data;
+  if (2 * count <= Data::kMaxElements) {
+    is.insert(is.end(), js.begin(), js.end());
+    auto d = std::make_shared<Data>();
+    d->elements = std::move(is);
+    data = std::move(d);
+  }
+  return c.result(c.constant({Type::tensor(DType::Int64, {2, count}), std::move(data)}));
+}
+
+/// A number as a tensor.
+Values scalar_tensor(Call& c) {
+  const Scalar* s = c.args.empty() ? nullptr : c.args[0].scalar();
+  if (!s) {
+    if (!c.args.empty() && c.args[0].tensor()) return std::vector<Value>{c.args[0]};
+    const List* l = c.args.empty() ? nullptr : c.args[0].list();
+    if (!l) return c.error("makes a tensor of what is no number");
+    auto v = c.int_vector(*l->items);
+    return single(c, v);
+  }
+  const auto dtype = c.dtype_or("dtype", s->is_float() ? DType::Float32 : s->dtype);
+  return dtype ? single(c, c.scalar_tensor(*s, *dtype)) : Failure{};
+}
+
+Values window(Call& c) {
+  const std::string_view name = c.row->name;
+  const auto n = c.integer("window_length");
+  if (!n) return Failure{};
+  return single(c, c.emit(name == "hann_window" ? op("signal.hann_window") : name == "hamming_window" ? op("signal.hamming_window")
+                                                                                                     : op("signal.blackman_window"),
+                          {c.number(static_cast<double>(*n), DType::Int64)}));
+}
+
+}  // namespace perfc::torch

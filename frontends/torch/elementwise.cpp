@@ -1,0 +1,679 @@
+/// Elementwise operators: arithmetic with torch's type promotion, comparisons,
+/// selections, casts, activations that are more than one IR operator.
+#include <cmath>
+
+#include "frontends/torch/translate.h"
+
+namespace perfc::torch {
+namespace {
+
+enum class Class : std::uint8_t { Bool, Integer, Float, Complex };
+Class class_of(DType d) {
+  if (d == DType::Bool) return Class::Bool;
+  if (d == DType::Complex64 || d == DType::Complex128) return Class::Complex;
+  return is_float(d) ? Class::Float : Class::Integer;
+}
+
+bool is_unsigned(DType d) {
+  return d == DType::UInt8 || d == DType::UInt16 || d == DType::UInt32 || d == DType::UInt64 || d == DType::UInt4 || d == DType::UInt2;
+}
+
+DType signed_of(int bits) {
+  return bits <= 8 ? DType::Int8 : bits <= 16 ? DType::Int16 : bits <= 32 ? DType::Int32 : DType::Int64;
+}
+
+/// A trace writes Python's numbers as 0-d constants of Python's types.
+bool is_wrapped_number(const Call& c, ValueId v) {
+  const DType d = c.type(v).dtype();
+  return c.builder().node(v.node).kind == NodeKind::Constant && (d == DType::Float64 || d == DType::Int64);
+}
+
+/// (self, other) and what they promote to.
+struct Pair {
+  ValueId a, b;
+  DType dtype;
+};
+Result<Pair> pair(Call& c, std::string_view first, std::string_view second, DType at_least = DType::Undefined) {
+  Pair p;
+  p.dtype = result_type(c, {&c.arg(first), &c.arg(second)});
+  if (at_least != DType::Undefined && !is_float(p.dtype) && class_of(p.dtype) != Class::Complex) p.dtype = at_least;
+  auto a = promoted(c, c.arg(first), p.dtype), b = promoted(c, c.arg(second), p.dtype);
+  if (!a || !b) return Failure{};
+  p.a = *a;
+  p.b = *b;
+  return p;
+}
+
+Values combine(Call& c, OpId op, Attrs attrs = {}, DType at_least = DType::Undefined) {
+  const auto p = pair(c, "self", "other", at_least);
+  if (!p) return Failure{};
+  return single(c, c.emit(op, {p->a, p->b}, std::move(attrs)));
+}
+
+/// other · alpha where alpha is there and not 1.
+Result<ValueId> scaled(Call& c, ValueId v, std::string_view alpha, DType dtype) {
+  const auto factor = c.real_or(alpha, 1);
+  if (!factor) return Failure{};
+  if (*factor == 1) return v;
+  return c.emit(op("multiply"), {v, c.number(*factor, dtype)});
+}
+
+/// Whole quotients: rounding down of negative ones takes two more operators,
+/// which only small tensors (shape arithmetic) are given.
+Result<ValueId> floor_quotient(Call& c, const Pair& p) {
+  if (is_float(p.dtype)) {
+    auto q = c.emit(op("divide"), {p.a, p.b});
+    return q ? c.emit(op("floor"), {*q}) : q;
+  }
+  if (!c.data(p.a) && !c.data(p.b)) return c.emit(op("divide"), {p.a, p.b});
+  auto r = c.emit(op("mod"), {p.a, p.b});
+  auto whole = r ? c.emit(op("subtract"), {p.a, *r}) : r;
+  return whole ? c.emit(op("divide"), {*whole, p.b}) : whole;
+}
+
+Result<ValueId> as_bool(Call& c, std::string_view name) {
+  auto v = c.tensor(name);
+  if (!v) return Failure{};
+  return c.cast(*v, DType::Bool);
+}
+
+Values on_bools(Call& c, OpId o) {
+  auto a = as_bool(c, "self"), b = as_bool(c, "other");
+  if (!a || !b) return Failure{};
+  return single(c, c.emit(o, {*a, *b}));
+}
+
+/// Bitwise on integers, logical on bools.
+Values bitwise(Call& c, OpId on_integers, OpId on_bool) {
+  const auto p = pair(c, "self", "other");
+  if (!p) return Failure{};
+  return single(c, c.emit(p->dtype == DType::Bool ? on_bool : on_integers, {p->a, p->b}));
+}
+
+/// A float tensor of the argument, as torch makes for functions of reals.
+Result<ValueId> real_tensor(Call& c, std::string_view name) {
+  auto v = c.tensor(name);
+  if (!v) return Failure{};
+  const DType d = c.type(*v).dtype();
+  return is_float(d) || class_of(d) == Class::Complex ? v : c.cast(*v, DType::Float32);
+}
+
+}  // namespace
+
+DType promote(DType a, DType b) {
+  if (a == DType::Undefined || a == b) return b;
+  if (b == DType::Undefined) return a;
+  const Class x = class_of(a), y = class_of(b);
+  if (x != y) {
+    if (x == Class::Complex || y == Class::Complex) {
+      return a == DType::Complex128 || b == DType::Complex128 || a == DType::Float64 || b == DType::Float64
+                 ? DType::Complex128 : DType::Complex64;
+    }
+    return x > y ? a : b;
+  }
+  if (x == Class::Float) {
+    if (bits(a) == bits(b)) return DType::Float32;  // float16 with bfloat16
+    return bits(a) > bits(b) ? a : b;
+  }
+  if (x == Class::Complex) return DType::Complex128;
+  if (is_unsigned(a) == is_unsigned(b)) return bits(a) > bits(b) ? a : b;
+  const DType u = is_unsigned(a) ? a : b, s = is_unsigned(a) ? b : a;
+  return bits(s) > bits(u) ? s : signed_of(2 * bits(u));
+}
+
+/// torch.result_type: tensors with dims decide, then 0-d tensors, then numbers,
+/// unless what comes later is of a higher class.
+DType result_type(Call& c, std::initializer_list<const Value*> values) {
+  DType dims = DType::Undefined, scalars = DType::Undefined, numbers = DType::Undefined;
+  for (const Value* v : values) {
+    if (const TensorRef* t = v->tensor()) {
+      const Type& type = c.type((*t)->value);
+      const bool scalar = type.ranked() && type.rank() == 0;
+      if (scalar && is_wrapped_number(c, (*t)->value)) {
+        numbers = promote(numbers, is_float(type.dtype()) ? DType::Float32 : type.dtype());
+        continue;
+      }
+      DType& into = scalar ? scalars : dims;
+      into = promote(into, type.dtype());
+    } else if (const Scalar* s = v->scalar()) {
+      numbers = promote(numbers, s->is_float() ? DType::Float32 : s->dtype);
+    }
+  }
+  DType out = dims;
+  for (DType next : {scalars, numbers}) {
+    if (next == DType::Undefined) continue;
+    if (out == DType::Undefined) out = next;
+    else if (class_of(next) > class_of(out)) out = promote(out, next);
+  }
+  return out == DType::Undefined ? DType::Float32 : out;
+}
+
+Result<ValueId> promoted(Call& c, const Value& v, DType dtype) {
+  if (const TensorRef* t = v.tensor()) {
+    auto r = c.read(*t);
+    if (!r) return Failure{};
+    return c.cast(*r, dtype);
+  }
+  if (const Scalar* s = v.scalar()) return c.scalar_tensor(*s, dtype);
+  return c.error(fmt::format("needs a tensor or a number, got {}", v.kind()));
+}
+
+Values add(Call& c) {
+  const auto p = pair(c, "self", "other");
+  if (!p) return Failure{};
+  if (p->dtype == DType::Bool) return single(c, c.emit(op("logical_or"), {p->a, p->b}));
+  auto b = scaled(c, p->b, "alpha", p->dtype);
+  if (!b) return Failure{};
+  return single(c, c.emit(op("add"), {p->a, *b}));
+}
+
+Values subtract(Call& c) {
+  const auto p = pair(c, "self", "other");
+  if (!p) return Failure{};
+  auto b = scaled(c, p->b, "alpha", p->dtype);
+  if (!b) return Failure{};
+  return single(c, c.emit(op("subtract"), {p->a, *b}));
+}
+
+Values reverse_subtract(Call& c) {
+  const auto p = pair(c, "self", "other");
+  if (!p) return Failure{};
+  auto a = scaled(c, p->a, "alpha", p->dtype);
+  if (!a) return Failure{};
+  return single(c, c.emit(op("subtract"), {p->b, *a}));
+}
+
+Values multiply(Call& c) {
+  const auto p = pair(c, "self", "other");
+  if (!p) return Failure{};
+  return single(c, c.emit(p->dtype == DType::Bool ? op("logical_and") : op("multiply"), {p->a, p->b}));
+}
+
+Values divide(Call& c) {
+  const std::string mode = c.text_or("rounding_mode", "");
+  if (mode.empty()) return combine(c, op("divide"), {}, DType::Float32);
+  const auto p = pair(c, "self", "other");
+  if (!p) return Failure{};
+  if (mode == "floor") return single(c, floor_quotient(c, *p));
+  auto q = c.emit(op("divide"), {p->a, p->b});
+  if (!q || !is_float(p->dtype)) return single(c, q);
+  return single(c, truncate(c, *q));
+}
+
+Values floor_divide(Call& c) {
+  const auto p = pair(c, "self", "other");
+  if (!p) return Failure{};
+  return single(c, floor_quotient(c, *p));
+}
+
+/// Toward zero: sign(x) · floor(|x|).
+Result<ValueId> truncate(Call& c, ValueId v) {
+  auto sign = c.emit(op("sign"), {v});
+  auto size = c.emit(op("abs"), {v});
+  auto whole = size ? c.emit(op("floor"), {*size}) : size;
+  if (!sign || !whole) return Failure{};
+  return c.emit(op("multiply"), {*sign, *whole});
+}
+
+Values remainder(Call& c) {
+  const auto p = pair(c, "self", "other");
+  if (!p) return Failure{};
+  // fmod of floats: same work; contents of floats are then only known where signs agree.
+  return single(c, c.emit(op("mod"), {p->a, p->b}));
+}
+Values fmod(Call& c) { return combine(c, op("mod"), {{"fmod", std::int64_t{1}}}); }
+
+Values power(Call& c) {
+  // x² and √x are what torch runs for such exponents.
+  const Scalar* exponent = c.arg("exponent").scalar();
+  const auto e = exponent && exponent->literal() ? exponent->number() : std::nullopt;
+  if (e && c.arg("self").tensor()) {
+    auto x = c.tensor("self");
+    if (!x) return Failure{};
+    if (*e == 2) return single(c, c.emit(op("multiply"), {*x, *x}));
+    if (*e == 0.5) {
+      auto r = real_tensor(c, "self");
+      return r ? single(c, c.emit(op("sqrt"), {*r})) : Failure{};
+    }
+  }
+  const auto p = pair(c, "self", "exponent");
+  if (!p) return Failure{};
+  return single(c, c.emit(op("power"), {p->a, p->b}));
+}
+
+Values maximum(Call& c) { return combine(c, op("maximum")); }
+Values minimum(Call& c) { return combine(c, op("minimum")); }
+Values equal(Call& c) { return combine(c, op("equal")); }
+Values not_equal(Call& c) {
+  const auto p = pair(c, "self", "other");
+  if (!p) return Failure{};
+  auto same = c.emit(op("equal"), {p->a, p->b});
+  return same ? single(c, c.emit(op("logical_not"), {*same})) : Failure{};
+}
+Values less(Call& c) { return combine(c, op("less")); }
+Values less_equal(Call& c) { return combine(c, op("less_equal")); }
+Values greater(Call& c) { return combine(c, op("greater")); }
+Values greater_equal(Call& c) { return combine(c, op("greater_equal")); }
+Values logical_and(Call& c) { return on_bools(c, op("logical_and")); }
+Values logical_or(Call& c) { return on_bools(c, op("logical_or")); }
+Values logical_xor(Call& c) { return on_bools(c, op("logical_xor")); }
+Values logical_not(Call& c) {
+  auto a = as_bool(c, "self");
+  return a ? single(c, c.emit(op("logical_not"), {*a})) : Failure{};
+}
+Values bitwise_and(Call& c) { return bitwise(c, op("bitwise_and"), op("logical_and")); }
+Values bitwise_or(Call& c) { return bitwise(c, op("bitwise_or"), op("logical_or")); }
+Values bitwise_xor(Call& c) { return bitwise(c, op("bitwise_xor"), op("logical_xor")); }
+Values bitwise_not(Call& c) {
+  auto v = c.tensor("self");
+  if (!v) return Failure{};
+  return single(c, c.emit(c.type(*v).dtype() == DType::Bool ? op("logical_not") : op("bitwise_not"), {*v}));
+}
+Values shift_left(Call& c) { return combine(c, op("bit_shift"), {{"direction", std::string("LEFT")}}); }
+Values shift_right(Call& c) { return combine(c, op("bit_shift"), {{"direction", std::string("RIGHT")}}); }
+
+/// (self + value · a · b) and its like.
+Values addcmul(Call& c) {
+  const DType d = result_type(c, {&c.arg("self"), &c.arg("tensor1"), &c.arg("tensor2")});
+  auto self = promoted(c, c.arg("self"), d), a = promoted(c, c.arg("tensor1"), d), b = promoted(c, c.arg("tensor2"), d);
+  if (!self || !a || !b) return Failure{};
+  const bool divides = std::string_view(c.row->name) == "addcdiv";
+  auto product = c.emit(divides ? op("divide") : op("multiply"), {*a, *b});
+  auto part = product ? scaled(c, *product, "value", d) : product;
+  if (!part) return Failure{};
+  return single(c, c.emit(op("add"), {*self, *part}));
+}
+
+/// self + weight · (end − self)
+Values lerp(Call& c) {
+  const DType d = result_type(c, {&c.arg("self"), &c.arg("end"), &c.arg("weight")});
+  auto self = promoted(c, c.arg("self"), d), end = promoted(c, c.arg("end"), d), weight = promoted(c, c.arg("weight"), d);
+  if (!self || !end || !weight) return Failure{};
+  auto span = c.emit(op("subtract"), {*end, *self});
+  auto part = span ? c.emit(op("multiply"), {*span, *weight}) : span;
+  if (!part) return Failure{};
+  return single(c, c.emit(op("add"), {*self, *part}));
+}
+
+Values clamp(Call& c) {
+  auto x = c.tensor("self");
+  if (!x) return Failure{};
+  DType d = c.type(*x).dtype();
+  d = result_type(c, {&c.arg("self"), &c.arg("min"), &c.arg("max")});
+  auto v = c.cast(*x, d);
+  if (!v) return Failure{};
+  if (c.arg("min").tensor() || c.arg("max").tensor()) {
+    for (std::string_view name : {"min", "max"}) {
+      if (!c.given(name)) continue;
+      auto bound = promoted(c, c.arg(name), d);
+      v = bound ? c.emit(name == "min" ? op("maximum") : op("minimum"), {*v, *bound}) : bound;
+      if (!v) return Failure{};
+    }
+    return c.result(*v);
+  }
+  std::vector<ValueId> operands{*v, {}, {}};
+  for (std::size_t i : {1, 2}) {
+    const std::string_view name = i == 1 ? "min" : "max";
+    if (!c.given(name)) continue;
+    auto bound = promoted(c, c.arg(name), d);
+    if (!bound) return Failure{};
+    operands[i] = *bound;
+  }
+  return single(c, c.emit(op("clip"), std::move(operands)));
+}
+
+Values hardtanh(Call& c) {
+  auto x = c.tensor("self");
+  const auto low = c.real_or("min_val", -1), high = c.real_or("max_val", 1);
+  if (!x || !low || !high) return Failure{};
+  const DType d = c.type(*x).dtype();
+  return single(c, c.emit(op("clip"), {*x, c.number(*low, d), c.number(*high, d)}));
+}
+Values relu6(Call& c) {
+  auto x = c.tensor("self");
+  if (!x) return Failure{};
+  const DType d = c.type(*x).dtype();
+  return single(c, c.emit(op("clip"), {*x, c.number(0, d), c.number(6, d)}));
+}
+
+/// x where x > threshold, else value.
+Values threshold(Call& c) {
+  auto x = c.tensor("self");
+  const auto limit = c.real("threshold"), value = c.real("value");
+  if (!x || !limit || !value) return Failure{};
+  if (*limit == 0 && *value == 0) return single(c, c.emit(op("nn.relu"), {*x}));
+  if (*value == 0) return single(c, c.emit(op("nn.thresholded_relu"), {*x}, {{"alpha", *limit}}));
+  const DType d = c.type(*x).dtype();
+  auto above = c.emit(op("greater"), {*x, c.number(*limit, d)});
+  return above ? single(c, c.emit(op("where"), {*above, *x, c.number(*value, d)})) : Failure{};
+}
+
+Values gelu(Call& c) {
+  auto x = c.tensor("self");
+  if (!x) return Failure{};
+  return single(c, c.emit(c.text_or("approximate", "none") == "tanh" ? op("nn.fast_gelu") : op("nn.gelu"), {*x}));
+}
+
+Values glu(Call& c) {
+  auto x = c.tensor("self");
+  if (!x) return Failure{};
+  const auto rank = c.rank(*x);
+  if (!rank) return Failure{};
+  const auto dim = c.integer_or("dim", -1);
+  const auto axis = dim ? c.axis(*dim, *rank) : Result<std::size_t>(Failure{});
+  if (!axis) return Failure{};
+  auto halves = c.emit_all(op("split"), {*x}, {{"axis", static_cast<std::int64_t>(*axis)}}, 2);
+  if (!halves) return Failure{};
+  auto gate = c.emit(op("sigmoid"), {(*halves)[1]});
+  return gate ? single(c, c.emit(op("multiply"), {(*halves)[0], *gate})) : Failure{};
+}
+
+Values hardsigmoid(Call& c) {
+  auto x = c.tensor("self");
+  if (!x) return Failure{};
+  return single(c, c.emit(op("nn.hard_sigmoid"), {*x}, {{"alpha", 1.0 / 6}, {"beta", 0.5}}));
+}
+
+/// log(sigmoid(x)) = −softplus(−x); the second result is a buffer of the backward pass.
+Values log_sigmoid(Call& c) {
+  auto x = c.tensor("self");
+  auto negative = x ? c.emit(op("negative"), {*x}) : x;
+  auto soft = negative ? c.emit(op("nn.softplus"), {*negative}) : negative;
+  auto y = soft ? c.emit(op("negative"), {*soft}) : soft;
+  if (!y) return Failure{};
+  std::vector<ValueId> out{*y};
+  if (c.outputs() > 1) out.push_back(c.constant({Type::tensor(c.type(*x).dtype(), {0}), nullptr}));
+  return c.results(out);
+}
+
+Values rsqrt(Call& c) {
+  auto x = real_tensor(c, "self");
+  auto root = x ? c.emit(op("sqrt"), {*x}) : x;
+  return root ? single(c, c.emit(op("reciprocal"), {*root})) : Failure{};
+}
+Values square(Call& c) {
+  auto x = c.tensor("self");
+  return x ? single(c, c.emit(op("multiply"), {*x, *x})) : Failure{};
+}
+Values trunc(Call& c) {
+  auto x = c.tensor("self");
+  if (!x) return Failure{};
+  if (!is_float(c.type(*x).dtype())) return c.result(*x);
+  return single(c, truncate(c, *x));
+}
+Values frac(Call& c) {
+  auto x = c.tensor("self");
+  auto whole = x ? truncate(c, *x) : x;
+  return whole ? single(c, c.emit(op("subtract"), {*x, *whole})) : Failure{};
+}
+/// log2, log10: log(x) / log(base)
+Values log2(Call& c) {
+  auto x = real_tensor(c, "self");
+  auto y = x ? c.emit(op("log"), {*x}) : x;
+  return y ? single(c, c.emit(op("divide"), {*y, c.number(std::log(2.0), c.type(*y).dtype())})) : Failure{};
+}
+Values log10(Call& c) {
+  auto x = real_tensor(c, "self");
+  auto y = x ? c.emit(op("log"), {*x}) : x;
+  return y ? single(c, c.emit(op("divide"), {*y, c.number(std::log(10.0), c.type(*y).dtype())})) : Failure{};
+}
+Values log1p(Call& c) {
+  auto x = real_tensor(c, "self");
+  auto y = x ? c.emit(op("add"), {*x, c.number(1, c.type(*x).dtype())}) : x;
+  return y ? single(c, c.emit(op("log"), {*y})) : Failure{};
+}
+Values expm1(Call& c) {
+  auto x = real_tensor(c, "self");
+  auto y = x ? c.emit(op("exp"), {*x}) : x;
+  return y ? single(c, c.emit(op("subtract"), {*y, c.number(1, c.type(*y).dtype())})) : Failure{};
+}
+Values exp2(Call& c) {
+  auto x = real_tensor(c, "self");
+  return x ? single(c, c.emit(op("power"), {c.number(2, c.type(*x).dtype()), *x})) : Failure{};
+}
+/// log(x / (1 − x))
+Values logit(Call& c) {
+  auto x = real_tensor(c, "self");
+  if (!x) return Failure{};
+  const DType d = c.type(*x).dtype();
+  const auto eps = c.real_or("eps", -1);
+  if (!eps) return Failure{};
+  if (*eps >= 0) x = c.emit(op("clip"), {*x, c.number(*eps, d), c.number(1 - *eps, d)});
+  auto rest = x ? c.emit(op("subtract"), {c.number(1, d), *x}) : x;
+  auto odds = rest ? c.emit(op("divide"), {*x, *rest}) : rest;
+  return odds ? single(c, c.emit(op("log"), {*odds})) : Failure{};
+}
+/// Quadrant-aware arc tangent: a quotient, an arc tangent and two selections.
+Values atan2(Call& c) {
+  const auto p = pair(c, "self", "other", DType::Float32);
+  if (!p) return Failure{};
+  auto q = c.emit(op("divide"), {p->a, p->b});
+  auto angle = q ? c.emit(op("atan"), {*q}) : q;
+  auto left = c.emit(op("less"), {p->b, c.number(0, p->dtype)});
+  auto sign = c.emit(op("sign"), {p->a});
+  if (!angle || !left || !sign) return Failure{};
+  auto turn = c.emit(op("multiply"), {*sign, c.number(std::acos(-1.0), p->dtype)});
+  auto turned = turn ? c.emit(op("add"), {*angle, *turn}) : turn;
+  return turned ? single(c, c.emit(op("where"), {*left, *turned, *angle})) : Failure{};
+}
+/// √(a² + b²)
+Values hypot(Call& c) {
+  const auto p = pair(c, "self", "other", DType::Float32);
+  if (!p) return Failure{};
+  auto a = c.emit(op("multiply"), {p->a, p->a}), b = c.emit(op("multiply"), {p->b, p->b});
+  if (!a || !b) return Failure{};
+  auto sum = c.emit(op("add"), {*a, *b});
+  return sum ? single(c, c.emit(op("sqrt"), {*sum})) : Failure{};
+}
+Values logaddexp(Call& c) {
+  const auto p = pair(c, "self", "other", DType::Float32);
+  if (!p) return Failure{};
+  auto a = c.emit(op("exp"), {p->a}), b = c.emit(op("exp"), {p->b});
+  if (!a || !b) return Failure{};
+  auto sum = c.emit(op("add"), {*a, *b});
+  return sum ? single(c, c.emit(op("log"), {*sum})) : Failure{};
+}
+/// x · log(y)
+Values xlogy(Call& c) {
+  const auto p = pair(c, "self", "other", DType::Float32);
+  if (!p) return Failure{};
+  auto l = c.emit(op("log"), {p->b});
+  return l ? single(c, c.emit(op("multiply"), {p->a, *l})) : Failure{};
+}
+
+Values isfinite(Call& c) {
+  auto x = real_tensor(c, "self");
+  if (!x) return Failure{};
+  auto inf = c.emit(op("isinf"), {*x}), nan = c.emit(op("isnan"), {*x});
+  if (!inf || !nan) return Failure{};
+  auto either = c.emit(op("logical_or"), {*inf, *nan});
+  return either ? single(c, c.emit(op("logical_not"), {*either})) : Failure{};
+}
+Values isinf(Call& c) {
+  auto x = real_tensor(c, "self");
+  return x ? single(c, c.emit(op("isinf"), {*x})) : Failure{};
+}
+Values isnan(Call& c) {
+  auto x = real_tensor(c, "self");
+  return x ? single(c, c.emit(op("isnan"), {*x})) : Failure{};
+}
+/// |a − b| ≤ atol + rtol · |b|
+Values isclose(Call& c) {
+  const auto p = pair(c, "self", "other");
+  const auto rtol = c.real_or("rtol", 1e-5), atol = c.real_or("atol", 1e-8);
+  if (!p || !rtol || !atol) return Failure{};
+  auto d = c.emit(op("subtract"), {p->a, p->b});
+  auto distance = d ? c.emit(op("abs"), {*d}) : d;
+  auto size = c.emit(op("abs"), {p->b});
+  auto relative = size ? c.emit(op("multiply"), {*size, c.number(*rtol, p->dtype)}) : size;
+  auto bound = relative ? c.emit(op("add"), {*relative, c.number(*atol, p->dtype)}) : relative;
+  if (!distance || !bound) return Failure{};
+  return single(c, c.emit(op("less_equal"), {*distance, *bound}));
+}
+Values nan_to_num(Call& c) {
+  auto x = real_tensor(c, "self");
+  if (!x) return Failure{};
+  const DType d = c.type(*x).dtype();
+  const auto nan = c.real_or("nan", 0), high = c.real_or("posinf", 3.4e38), low = c.real_or("neginf", -3.4e38);
+  if (!nan || !high || !low) return Failure{};
+  auto bad = c.emit(op("isnan"), {*x});
+  auto y = bad ? c.emit(op("where"), {*bad, c.number(*nan, d), *x}) : bad;
+  return y ? single(c, c.emit(op("clip"), {*y, c.number(*low, d), c.number(*high, d)})) : Failure{};
+}
+
+Values where(Call& c) {
+  auto condition = as_bool(c, "condition");
+  if (!condition) return Failure{};
+  const DType d = result_type(c, {&c.arg("self"), &c.arg("other")});
+  auto a = promoted(c, c.arg("self"), d), b = promoted(c, c.arg("other"), d);
+  if (!a || !b) return Failure{};
+  return single(c, c.emit(op("where"), {*condition, *a, *b}));
+}
+
+Values masked_fill(Call& c) {
+  auto x = c.tensor("self");
+  auto mask = as_bool(c, "mask");
+  if (!x || !mask) return Failure{};
+  auto value = promoted(c, c.arg("value"), c.type(*x).dtype());
+  return value ? single(c, c.emit(op("where"), {*mask, *value, *x})) : Failure{};
+}
+
+/// The target type of `to`, wherever the overload has it. A device or a memory
+/// format alone changes nothing that this IR sees.
+Values to(Call& c) {
+  const TensorRef* self = c.args.empty() ? nullptr : c.args[0].tensor();
+  if (!self) return c.error("needs a tensor");
+  DType d = DType::Undefined;
+  if (c.given("other")) {
+    if (const TensorRef* t = c.arg("other").tensor()) d = c.type((*t)->value).dtype();
+  }
+  if (c.given("dtype")) {
+    const auto asked = c.dtype_or("dtype", DType::Undefined);
+    if (!asked) return Failure{};
+    d = *asked;
+  }
+  auto v = c.read(*self);
+  if (!v) return Failure{};
+  if (d == DType::Undefined || d == c.type(*v).dtype()) {
+    const auto copy = c.flag_or("copy", false);
+    if (!copy) return Failure{};
+    if (*copy) return single(c, c.emit(op("copy"), {*v}));
+    return std::vector<Value>{*self};
+  }
+  return single(c, c.cast(*v, d));
+}
+
+/// to(self, dtype | device | other, …): what the second argument is tells the overload.
+Values to_any(Call& c) {
+  const TensorRef* self = c.args[0].tensor();
+  if (!self) return c.error("needs a tensor");
+  auto v = c.read(*self);
+  if (!v) return Failure{};
+  const Value& target = c.arg("target");
+  DType d = c.type(*v).dtype();
+  if (const TensorRef* t = target.tensor()) {
+    d = c.type((*t)->value).dtype();
+  } else if (target.scalar()) {
+    const auto asked = c.dtype_or("target", d);
+    if (!asked) return Failure{};
+    d = *asked;
+  }
+  if (d == c.type(*v).dtype()) return std::vector<Value>{*self};
+  return single(c, c.cast(*v, d));
+}
+
+template <DType kTo>
+Values cast_to(Call& c) {
+  auto v = c.tensor("self");
+  return v ? single(c, c.cast(*v, kTo)) : Failure{};
+}
+template Values cast_to<DType::Float32>(Call&);
+template Values cast_to<DType::Float64>(Call&);
+template Values cast_to<DType::Float16>(Call&);
+template Values cast_to<DType::BFloat16>(Call&);
+template Values cast_to<DType::Int64>(Call&);
+template Values cast_to<DType::Int32>(Call&);
+template Values cast_to<DType::Bool>(Call&);
+
+Values alias(Call& c) {
+  if (const TensorRef* t = c.args.empty() ? nullptr : c.args[0].tensor()) return std::vector<Value>{*t};
+  return c.args.empty() ? Values(c.error("needs an argument")) : Values(std::vector<Value>{c.args[0]});
+}
+Values clone(Call& c) {
+  auto v = c.tensor("self");
+  return v ? single(c, c.emit(op("copy"), {*v})) : Failure{};
+}
+/// self.copy_(src): src, broadcast, in self's type.
+Values copy_from(Call& c) {
+  auto src = c.tensor("src");
+  const TensorRef* self = c.args[0].tensor();
+  if (!src || !self) return c.error("needs two tensors");
+  auto copied = c.emit(op("copy"), {*src});
+  if (!copied || !c.write(*self, *copied)) return Failure{};
+  return std::vector<Value>{*self};
+}
+
+/// No training: the argument itself.
+Values dropout(Call& c) {
+  const auto train = c.flag_or("train", false);
+  auto v = c.tensor("input");
+  if (!train || !v) return Failure{};
+  if (!*train) return std::vector<Value>{c.args[0]};
+  return c.finish(op("nn.dropout"), {*v}, {}, std::max<std::size_t>(c.outputs(), 1));
+}
+
+Values prelu(Call& c) {
+  auto x = c.tensor("self"), w = c.tensor("weight");
+  if (!x || !w) return Failure{};
+  const auto rank = c.rank(*x);
+  if (!rank) return Failure{};
+  // A slope per channel broadcasts along dim 1.
+  if (c.type(*w).ranked() && c.type(*w).rank() == 1 && *rank > 2 && !c.dim(*w, 0).is(1)) {
+    std::vector<std::int64_t> shape(*rank - 1, 1);
+    shape[0] = -1;
+    w = c.reshape(*w, shape);
+    if (!w) return Failure{};
+  }
+  return single(c, c.emit(op("nn.prelu"), {*x, *w}));
+}
+
+/// Leaky slope in inference: the mean of the bounds.
+Values rrelu(Call& c) {
+  auto x = c.tensor("self");
+  const auto lower = c.real_or("lower", 1.0 / 8), upper = c.real_or("upper", 1.0 / 3);
+  if (!x || !lower || !upper) return Failure{};
+  return single(c, c.emit(op("nn.leaky_relu"), {*x}, {{"alpha", (*lower + *upper) / 2}}));
+}
+
+Values shrink(Call& c) {
+  auto x = c.tensor("self");
+  const auto lambda = c.real_or("lambd", 0.5);
+  if (!x || !lambda) return Failure{};
+  const bool soft = std::string_view(c.row->name) == "softshrink";
+  return single(c, c.emit(op("nn.shrink"), {*x}, {{"bias", soft ? *lambda : 0.0}, {"lambd", *lambda}}));
+}
+/// x − tanh(x)
+Values tanhshrink(Call& c) {
+  auto x = c.tensor("self");
+  auto t = x ? c.emit(op("tanh"), {*x}) : x;
+  return t ? single(c, c.emit(op("subtract"), {*x, *t})) : Failure{};
+}
+Values deg_to_rad(Call& c) {
+  auto x = real_tensor(c, "self");
+  if (!x) return Failure{};
+  const double turn = std::acos(-1.0) / 180;
+  const bool back = std::string_view(c.row->name) == "rad2deg";
+  return single(c, c.emit(op("multiply"), {*x, c.number(back ? 1 / turn : turn, c.type(*x).dtype())}));
+}
+
+Values fill(Call& c) {
+  auto x = c.tensor("self");
+  if (!x) return Failure{};
+  const DType d = c.type(*x).dtype();
+  auto value = c.given("value") ? promoted(c, c.arg("value"), d) : Result<ValueId>(c.number(0, d));
+  auto shape = c.emit(op("shape_of"), {*x});
+  if (!value || !shape) return Failure{};
+  return single(c, c.emit(op("broadcast_to"), {*value, *shape}));
+}
+
+}  // namespace perfc::torch

@@ -1,0 +1,191 @@
+/// Resizing, sampling, regions of interest, Fourier transforms.
+#include <cmath>
+
+#include "frontends/torch/translate.h"
+
+namespace perfc::torch {
+namespace {
+
+/// The sizes that a resize gives: as told, or scaled extents rounded down.
+Result<ValueId> target_sizes(Call& c, ValueId x, std::size_t spatial) {
+  std::vector<Value> dims{c.size_of(x, 0), c.size_of(x, 1)};
+  const List* sizes = c.arg("output_size").list();
+  if (sizes) {
+    if (sizes->items->size() != spatial && sizes->items->size() != 1) return c.error("'output_size' does not fit the data");
+    for (std::size_t i = 0; i < spatial; ++i) dims.push_back((*sizes->items)[sizes->items->size() == 1 ? 0 : i]);
+    return c.int_vector(dims);
+  }
+  if (c.arg("output_size").scalar()) {
+    for (std::size_t i = 0; i < spatial; ++i) dims.push_back(c.arg("output_size"));
+    return c.int_vector(dims);
+  }
+  const List* scales = c.arg("scale_factors").list();
+  if (!scales || scales->items->empty()) return c.error("gives neither sizes nor scales");
+  for (std::size_t i = 0; i < spatial; ++i) {
+    const Scalar* s = (*scales->items)[scales->items->size() == 1 ? 0 : std::min(i, scales->items->size() - 1)].scalar();
+    const auto factor = s ? s->number() : std::nullopt;
+    if (!factor || !(*factor > 0)) return c.error("a scale must be a known positive number");
+    const auto extent = c.known_dim(x, i + 2, "an extent of the data");
+    if (!extent) return Failure{};
+    const double size = std::floor(static_cast<double>(*extent) * *factor);
+    if (!(size >= 1 && size < 1e15)) return c.error(fmt::format("a scale of {} makes an extent of {}", *factor, size));
+    dims.emplace_back(Scalar::of(static_cast<std::int64_t>(size)));
+  }
+  return c.int_vector(dims);
+}
+
+}  // namespace
+
+/// upsample_{nearest,linear,bilinear,bicubic,trilinear}{1,2,3}d and their antialiased forms.
+Values upsample(Call& c) {
+  auto x = c.tensor("self");
+  if (!x) return Failure{};
+  const auto rank = c.rank(*x);
+  if (!rank) return Failure{};
+  const std::string_view name = c.row->name;
+  const std::size_t digit = name.find_first_of("123");
+  const std::size_t spatial = digit == std::string_view::npos ? 2 : static_cast<std::size_t>(name[digit] - '0');
+  if (*rank != spatial + 2) return c.error(fmt::format("data of rank {}, {} is needed", *rank, spatial + 2));
+  auto sizes = target_sizes(c, *x, spatial);
+  const auto aligned = c.flag_or("align_corners", false);
+  if (!sizes || !aligned) return Failure{};
+  const std::string mode = name.find("nearest") != std::string_view::npos ? "nearest" : name.find("cubic") != std::string_view::npos ? "cubic" : "linear";
+  Attrs attrs{{"coordinate_transformation_mode", std::string(*aligned ? "align_corners" : mode == "nearest" ? "asymmetric" : "half_pixel")},
+              {"mode", mode}};
+  if (name.ends_with("_aa")) attrs.set("antialias", std::int64_t{1});
+  return single(c, c.emit(op("image.resize2d"), {*x, {}, {}, *sizes}, std::move(attrs)));
+}
+
+Values grid_sample(Call& c) {
+  auto x = c.tensor("input"), grid = c.tensor("grid");
+  const auto mode = c.integer_or("interpolation_mode", 0), padding = c.integer_or("padding_mode", 0);
+  const auto aligned = c.flag_or("align_corners", false);
+  if (!x || !grid || !mode || !padding || !aligned) return Failure{};
+  static constexpr std::string_view kModes[] = {"linear", "nearest", "cubic"};
+  static constexpr std::string_view kPadding[] = {"zeros", "border", "reflection"};
+  if (*mode < 0 || *mode > 2 || *padding < 0 || *padding > 2) return c.error("an unknown mode");
+  return single(c, c.emit(op("image.grid_sample"), {*x, *grid},
+                          {{"align_corners", static_cast<std::int64_t>(*aligned)}, {"mode", std::string(kModes[*mode])},
+                           {"padding_mode", std::string(kPadding[*padding])}}));
+}
+Values affine_grid(Call& c) {
+  auto theta = c.tensor("theta"), size = c.int_vector("size");
+  const auto aligned = c.flag_or("align_corners", false);
+  if (!theta || !size || !aligned) return Failure{};
+  return single(c, c.emit(op("image.affine_grid"), {*theta, *size}, {{"align_corners", static_cast<std::int64_t>(*aligned)}}));
+}
+
+/// Boxes that survive: the IR's operator on a batch of one and one class gives
+/// (batch, class, box) triples, of which the last column is asked for.
+Values nms(Call& c) {
+  auto boxes = c.tensor("dets"), scores = c.tensor("scores");
+  const auto threshold = c.real("iou_threshold");
+  if (!boxes || !scores || !threshold) return Failure{};
+  auto b = c.emit(op("expand_dims"), {*boxes, c.ints({0})}), s = c.emit(op("expand_dims"), {*scores, c.ints({0, 1})});
+  if (!b || !s) return Failure{};
+  auto b32 = c.cast(*b, DType::Float32), s32 = c.cast(*s, DType::Float32);
+  if (!b32 || !s32) return Failure{};
+  auto data = std::make_shared<Data>();
+  data->elements = std::vector<double>{*threshold};
+  auto chosen = c.emit(op("vision.non_max_suppression"),
+                       {*b32, *s32, c.ints({INT32_MAX}), c.constant({Type::tensor(DType::Float32, {1}), data})});
+  return chosen ? single(c, c.emit(op("take"), {*chosen, c.number(2, DType::Int64)}, {{"axis", std::int64_t{1}}})) : Failure{};
+}
+
+/// Regions (batch, x1, y1, x2, y2) in one matrix.
+Values roi_align(Call& c) {
+  auto x = c.tensor("input"), rois = c.tensor("rois");
+  const auto scale = c.real("spatial_scale");
+  const auto height = c.integer("pooled_height"), width = c.integer("pooled_width");
+  if (!x || !rois || !scale || !height || !width) return Failure{};
+  if (std::string_view(c.row->name).ends_with("roi_pool")) {
+    auto y = c.emit(op("vision.roi_pool"), {*x, *rois}, {{"pooled_shape", std::vector<std::int64_t>{*height, *width}}, {"spatial_scale", *scale}});
+    if (!y) return Failure{};
+    auto out = c.result(*y);
+    if (out && c.outputs() > 1) out->push_back(Value::none());
+    return out;
+  }
+  const auto ratio = c.integer_or("sampling_ratio", -1);
+  const auto aligned = c.flag_or("aligned", false);
+  if (!ratio || !aligned) return Failure{};
+  auto boxes = c.slice(*rois, 1, 1, 5), batch = c.slice(*rois, 1, 0, 1);
+  auto column = batch ? c.reshape(*batch, {-1}) : batch;
+  auto index = column ? c.cast(*column, DType::Int64) : column;
+  if (!boxes || !index) return Failure{};
+  return single(c, c.emit(op("vision.roi_align"), {*x, *boxes, *index},
+                          {{"coordinate_transformation_mode", std::string(*aligned ? "half_pixel" : "output_half_pixel")},
+                           {"output_height", *height}, {"output_width", *width},
+                           {"sampling_ratio", std::max<std::int64_t>(*ratio, 0)}, {"spatial_scale", *scale}}));
+}
+
+namespace {
+
+/// Complex results are pairs of reals in the IR's transforms: the last dim is 2.
+Result<ValueId> with_parts(Call& c, ValueId v) {
+  const DType d = c.type(v).dtype();
+  const auto rank = c.rank(v);
+  if (!rank) return Failure{};
+  if (d == DType::Complex64 || d == DType::Complex128) {
+    // (…) complex → (…, 2): seen by the IR as a view of the pairs.
+    return c.error("transforms of complex data are not supported");
+  }
+  return c.emit(op("expand_dims"), {is_float(d) ? v : *c.cast(v, DType::Float32), c.ints({static_cast<std::int64_t>(*rank)})});
+}
+
+}  // namespace
+
+/// Real data to half a spectrum: the IR's transform, then a complex view.
+Values fft(Call& c) {
+  auto x = c.tensor("self");
+  if (!x) return Failure{};
+  const std::string_view name = c.row->name;
+  const auto rank = c.rank(*x);
+  const auto dim = c.integer_or("dim", -1);
+  const auto axis = rank && dim ? c.axis(*dim, *rank) : Result<std::size_t>(Failure{});
+  if (!axis) return Failure{};
+  auto parts = with_parts(c, *x);
+  if (!parts) return Failure{};
+  const bool onesided = name == "fft_rfft";
+  std::vector<ValueId> operands{*parts, {}, c.number(static_cast<double>(*axis), DType::Int64)};
+  if (c.given("n")) {
+    const auto n = c.integer("n");
+    if (!n) return Failure{};
+    operands[1] = c.number(static_cast<double>(*n), DType::Int64);
+  }
+  auto y = c.emit(op("dft"), std::move(operands), {{"onesided", static_cast<std::int64_t>(onesided)}});
+  return y ? single(c, as_complex(c, *y)) : Failure{};
+}
+
+/// (…, 2) reals seen as (…) complex numbers.
+Result<ValueId> as_complex(Call& c, ValueId v) {
+  const Type& t = c.type(v);
+  if (!t.ranked() || t.rank() == 0) return c.error("needs pairs of reals");
+  Shape shape(t.shape().begin(), t.shape().end() - 1);
+  const DType d = t.dtype() == DType::Float64 ? DType::Complex128 : DType::Complex64;
+  auto node = c.builder().call({.op = op("opaque"), .operands = {v}, .attrs = {{"source_op", std::string(c.operation.op)}},
+                                .results = 1, .declared = {Type::tensor(d, std::move(shape))}, .name = c.name, .loc = c.loc});
+  if (!node) return Failure{};
+  c.warning("complex numbers: kept as opaque, their cost is not known");
+  return ValueId{*node, 0};
+}
+
+Values stft(Call& c) {
+  auto x = c.tensor("self"), window = c.tensor_or_none("window");
+  const auto n = c.integer("n_fft");
+  const auto hop = n ? c.integer_or("hop_length", std::max<std::int64_t>(*n / 4, 1)) : n;
+  const auto complex = c.flag_or("return_complex", false), onesided = c.flag_or("onesided", true);
+  if (!x || !window || !n || !hop || !complex || !onesided) return Failure{};
+  const auto rank = c.rank(*x);
+  if (!rank) return Failure{};
+  if (*rank == 1) x = c.emit(op("expand_dims"), {*x, c.ints({0})});
+  if (!x) return Failure{};
+  auto y = c.emit(op("stft"), {*x, c.number(static_cast<double>(*hop), DType::Int64), *window, c.number(static_cast<double>(*n), DType::Int64)},
+                  {{"onesided", static_cast<std::int64_t>(*onesided)}});
+  // (batch, frames, bins, 2) → (batch, bins, frames, 2)
+  y = y ? c.transpose(*y, {0, 2, 1, 3}) : y;
+  if (y && *rank == 1) y = c.emit(op("squeeze"), {*y, c.ints({0})});
+  if (!y || !*complex) return single(c, y);
+  return single(c, as_complex(c, *y));
+}
+
+}  // namespace perfc::torch

@@ -1,0 +1,325 @@
+#include "frontends/torch/importer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontends/torch/aten_table.h"
+#include "frontends/torch/call.h"
+#include "frontends/torch/python.h"
+
+namespace perfc::torch {
+namespace {
+
+bool is_tensor_type(std::string_view type) { return type.empty() || type == "Tensor"; }
+
+/// Names that index an embedding: what a script export leaves open is then int64.
+std::set<std::string_view> index_names(const Block& block) {
+  std::set<std::string_view> names;
+  for (const Operation& o : block.nodes) {
+    if ((o.op == "aten::embedding" || o.op == "aten::embedding_bag") && o.args.size() > 1) names.insert(o.args[1].text);
+  }
+  return names;
+}
+
+void collect(const Value& v, std::vector<TensorRef>& out) {
+  if (const TensorRef* t = v.tensor()) out.push_back(*t);
+  if (const List* l = v.list()) {
+    for (const Value& item : *l->items) collect(item, out);
+  }
+}
+
+}  // namespace
+
+Result<Graph> without_unused(const Graph& graph, Diagnostics& diags) {
+  std::vector<bool> live(graph.size(), false);
+  for (ValueId v : graph.results()) live[v.node] = true;
+  for (ValueId v : graph.params()) live[v.node] = true;
+  for (NodeId id = static_cast<NodeId>(graph.size()); id-- > 0;) {
+    if (!live[id]) continue;
+    for (ValueId v : graph.node(id).operands) {
+      if (v) live[v.node] = true;
+    }
+  }
+  Rewriter rewriter(graph, diags);
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    if (live[id] && !rewriter.copy(id)) return Failure{};
+  }
+  return rewriter.finish();
+}
+
+Result<Graph> Importer::run() {
+  GraphBuilder builder(*diags_);
+  Frame frame{.builder = builder};
+  for (const Parameter& p : program_.parameters) {
+    if (!frame.parameters.emplace(p.name, &p).second) {
+      return diags_->error({}, p.name, "two parameters have this name");
+    }
+  }
+  if (!declare_inputs(frame)) return Failure{};
+  bool good = true;
+  for (const Operation& o : program_.body.nodes) good = static_cast<bool>(run_operation(frame, o)) && good;
+  if (!good || diags_->errors()) return Failure{};
+
+  std::vector<ValueId> results;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < program_.body.outputs.size(); ++i) {
+    const Arg& out = program_.body.outputs[i];
+    if (out.kind != Arg::Kind::Ref) continue;  // a constant result computes nothing
+    auto v = look_up(frame, out.text, nullptr);
+    if (!v) return Failure{};
+    if (!flatten_output(frame, *v, program_.output_names[i], results, names)) return Failure{};
+  }
+  if (results.empty()) return diags_->error("the program has no tensor among its outputs");
+  return without_unused(builder.finish(program_.name, std::move(results), std::move(names)), *diags_);
+}
+
+Status Importer::declare_inputs(Frame& frame) {
+  const std::set<std::string_view> indices = index_names(program_.body);
+  std::vector<ModelInput> inputs;
+  for (const Declared& d : program_.body.inputs) {
+    Type type;
+    if (is_tensor_type(d.type)) {
+      type = d.tensor ? d.tensor : Type::unranked(DType::Undefined);
+    } else if (d.type == "int") {
+      type = Type::tensor(DType::Int64, {});
+    } else if (d.type == "bool") {
+      type = Type::tensor(DType::Bool, {});
+    } else if (d.type == "float" || d.type == "number") {
+      type = Type::tensor(DType::Float32, {});
+    } else if (d.type.starts_with("Optional[") || d.type == "NoneType") {
+      continue;
+    } else {
+      return diags_->error({}, d.name, fmt::format("the input is of type {}; perfc reads tensors and numbers: "
+                                                   "export a module whose forward takes those", d.type));
+    }
+    inputs.push_back({d.name, std::move(type), {}});
+  }
+  if (!dims_.apply(inputs, *diags_)) return Failure{};
+  bool complete = true;
+  for (const ModelInput& input : inputs) {
+    if (input.type.is_tensor() && input.type.ranked()) continue;
+    complete = false;
+    (void)diags_->error({}, input.name,
+                        fmt::format("the file does not say the input's shape, as scripted modules do not; give it with "
+                                    "--shape {}=…, e.g. --shape {}=1,3,224,224", input.name, input.name));
+  }
+  if (!complete) return Failure{};
+  std::size_t next = 0;
+  for (const Declared& d : program_.body.inputs) {
+    if (next == inputs.size() || inputs[next].name != d.name) {
+      frame.values[d.name] = Value::none();
+      continue;
+    }
+    Type type = inputs[next++].type;
+    if (type.dtype() == DType::Undefined) {
+      type = type.with_dtype(indices.count(d.name) ? DType::Int64 : DType::Float32);
+      diags_->note({}, d.name, fmt::format("the file does not say the input's element type; {} is assumed", perfc::name(type.dtype())));
+    }
+    const DType dtype = type.dtype();
+    const ValueId v = frame.builder.var(std::move(type), std::string(d.name));
+    if (is_tensor_type(d.type)) {
+      frame.values[d.name] = Call::fresh(v);
+      continue;
+    }
+    auto vector = frame.builder.value({.op = op("reshape"), .operands = {v, frame.builder.constant(int64_vector({1}))}});
+    if (!vector) return Failure{};
+    frame.values[d.name] = Scalar{.dtype = dtype == DType::Float32 ? DType::Float64 : dtype, .origin = *vector};
+  }
+  return ok();
+}
+
+Status Importer::flatten_output(Frame& frame, const Value& value, const std::string& name,
+                                std::vector<ValueId>& results, std::vector<std::string>& names) {
+  const Operation nowhere;
+  Call c(*this, frame, nowhere);
+  if (const TensorRef* t = value.tensor()) {
+    auto v = c.read(*t);
+    if (!v) return Failure{};
+    results.push_back(*v);
+    names.push_back(name);
+  } else if (const List* l = value.list()) {
+    for (std::size_t i = 0; i < l->items->size(); ++i) {
+      if (!flatten_output(frame, (*l->items)[i], fmt::format("{}.{}", name, i), results, names)) return Failure{};
+    }
+  } else if (const Dict* d = value.dict()) {
+    for (const auto& [key, item] : *d->items) {
+      if (!flatten_output(frame, item, fmt::format("{}.{}", name, key.string() ? *key.string() : "item"), results, names)) {
+        return Failure{};
+      }
+    }
+  }
+  return ok();
+}
+
+Result<std::vector<Value>> Importer::run_block(Frame& frame, const Block& block) {
+  for (const Operation& o : block.nodes) {
+    if (!run_operation(frame, o)) return Failure{};
+  }
+  std::vector<Value> out;
+  const Operation nowhere;
+  return arguments(frame, block.outputs, block.nodes.empty() ? nowhere : block.nodes.back());
+}
+
+Status Importer::run_operation(Frame& frame, const Operation& operation) {
+  const auto poison = [&] {
+    for (const Declared& d : operation.outputs) frame.poisoned.insert(d.name);
+    return Failure{};
+  };
+  Call c(*this, frame, operation);
+  if (++operations_ > kMaxOperations) {
+    return c.error(fmt::format("more than {} operations after unrolling loops", kMaxOperations));
+  }
+  auto args = arguments(frame, operation.args, operation);
+  if (!args) return poison();
+  c.args = *std::move(args);
+  auto results = translate(c);
+  if (!results) return poison();
+  check_declared(c, *results);
+  for (std::size_t i = 0; i < operation.outputs.size(); ++i) {
+    const Declared& d = operation.outputs[i];
+    if (i >= results->size()) {
+      (void)c.error(fmt::format("has {} results, the file names {}", results->size(), operation.outputs.size()));
+      return poison();
+    }
+    frame.values[d.name] = (*results)[i];
+    const auto bind_items = [&](const auto& self, const Declared& list, const Value& value) -> void {
+      const List* l = value.list();
+      for (std::size_t k = 0; l && k < list.items.size() && k < l->items->size(); ++k) {
+        frame.values[list.items[k].name] = (*l->items)[k];
+        self(self, list.items[k], (*l->items)[k]);
+      }
+    };
+    bind_items(bind_items, d, (*results)[i]);
+  }
+  return ok();
+}
+
+Result<std::vector<Value>> Importer::arguments(Frame& frame, const std::vector<Arg>& args, const Operation& at) {
+  std::vector<Value> out;
+  out.reserve(args.size());
+  for (const Arg& a : args) {
+    switch (a.kind) {
+      case Arg::Kind::Ref: {
+        auto v = look_up(frame, a.text, &at);
+        if (!v) return Failure{};
+        out.push_back(*std::move(v));
+        break;
+      }
+      case Arg::Kind::None: out.push_back(Value::none()); break;
+      case Arg::Kind::Int: out.emplace_back(Scalar::of(a.integer)); break;
+      case Arg::Kind::Float: out.emplace_back(Scalar::of(a.real)); break;
+      case Arg::Kind::Bool: out.emplace_back(Scalar::truth(a.integer != 0)); break;
+      case Arg::Kind::Str: out.push_back(Value::text(std::string(a.text))); break;
+      case Arg::Kind::Object: out.emplace_back(Object{std::string(a.text)}); break;
+      case Arg::Kind::Tensor: {
+        const std::string name(at.outputs.empty() ? std::string_view{} : at.outputs[0].name);
+        out.push_back(Call::fresh(frame.builder.constant(*a.tensor, name, {.node = at.index})));
+        break;
+      }
+      case Arg::Kind::List: {
+        auto items = arguments(frame, a.items, at);
+        if (!items) return Failure{};
+        out.push_back(Value::list(*std::move(items)));
+        break;
+      }
+    }
+  }
+  return out;
+}
+
+Result<Value> Importer::look_up(Frame& frame, std::string_view name, const Operation* at) {
+  const auto found = frame.values.find(name);
+  if (found != frame.values.end()) return found->second;
+  if (frame.poisoned.count(name)) return Failure{};  // reported where it failed
+  const auto parameter = frame.parameters.find(name);
+  if (parameter != frame.parameters.end()) {
+    const Parameter& p = *parameter->second;
+    Literal literal = p.literal;
+    literal.type = dims_.bind(literal.type);
+    Value v = Call::fresh(frame.builder.constant(std::move(literal), p.label));
+    frame.values.emplace(name, v);
+    return v;
+  }
+  if (frame.outer) {
+    auto outer = look_up(*frame.outer, name, at);
+    if (!outer) return Failure{};
+    auto here = capture(frame, *outer);
+    if (!here) return Failure{};
+    frame.values.emplace(name, *here);
+    return here;
+  }
+  SourceLoc loc;
+  if (at) loc.node = at->index;
+  return diags_->error(loc, at && !at->outputs.empty() ? at->outputs[0].name : std::string_view{},
+                       fmt::format("'{}' is used but nothing before makes it", name));
+}
+
+Result<std::vector<Value>> Importer::translate(Call& c) {
+  const Operation& o = c.operation;
+  auto python = python_operation(c);
+  if (!python) return Failure{};
+  if (*python) return **std::move(python);
+
+  std::string_view name = o.op;
+  if (name.starts_with("aten::")) name.remove_prefix(6);
+  std::vector<Value> args = c.args;
+  std::string plain;
+  c.row = find_row(name, o.args, args);
+  if (!c.row && !has_row(name)) {
+    if (name.starts_with("__i") && name.ends_with("__")) {
+      plain = fmt::format("__{}", name.substr(3));
+    } else if (name.ends_with("_") && !name.ends_with("__")) {
+      plain = name.substr(0, name.size() - 1);
+    }
+    if (!plain.empty() && has_row(plain)) {
+      c.in_place = true;
+      name = plain;
+      c.row = find_row(name, o.args, args);
+      if (!c.row) return c.error(fmt::format("no overload takes these {} arguments; known: {}", o.args.size(), signatures(name)));
+    }
+  }
+  if (c.row) {
+    c.args = std::move(args);
+    return c.row->translate ? c.row->translate(c) : map_row(c);
+  }
+  if (has_row(name)) {
+    return c.error(fmt::format("no overload takes these {} arguments; known: {}", o.args.size(), signatures(name)));
+  }
+
+  // An unknown operator: typed from what the file declares.
+  std::vector<TensorRef> tensors;
+  for (const Value& v : c.args) collect(v, tensors);
+  std::vector<ValueId> operands;
+  for (const TensorRef& t : tensors) {
+    auto v = c.read(t);
+    if (!v) return Failure{};
+    operands.push_back(*v);
+  }
+  for (const Declared& d : o.outputs) {
+    if (d.tensor.is_tensor()) continue;
+    return c.error(fmt::format("unknown operator, and the file does not declare the type of its result '{}'", d.name));
+  }
+  if (o.outputs.empty()) return c.error("unknown operator without a result");
+  if (o.op.ends_with("_") && !o.op.ends_with("__")) {
+    return c.error("unknown operator that writes to its argument in place");
+  }
+  c.warning("unknown operator: kept as opaque, its cost is not known");
+  return c.finish(op("opaque"), std::move(operands), {{"source_op", std::string(o.op)}}, o.outputs.size());
+}
+
+void Importer::check_declared(Call& c, const std::vector<Value>& results) {
+  if (!declared_holds()) return;
+  for (std::size_t i = 0; i < results.size() && i < c.outputs(); ++i) {
+    const Type& declared = c.operation.outputs[i].tensor;
+    const TensorRef* t = results[i].tensor();
+    if (!declared || !t) continue;
+    const Type& made = c.type((*t)->value);
+    bool conflict = false;
+    (void)merge(made, dims_.bind(declared), &conflict);
+    if (!conflict) continue;
+    c.warning(fmt::format("the result is {}, but the file declares {}; using the former", to_string(made), to_string(declared)));
+  }
+}
+
+}  // namespace perfc::torch

@@ -1,0 +1,81 @@
+#pragma once
+/// PyTorch program → IR. `Importer` walks the operations of a program and keeps
+/// what its names stand for; what each operator becomes is in `aten_table.cpp`.
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "frontends/common/input_dims.h"
+#include "frontends/torch/program.h"
+#include "frontends/torch/value.h"
+#include "ir/rewriter.h"
+
+namespace perfc::torch {
+
+/// Where a name is looked up: the program, or a body that becomes a region.
+/// Blocks that are taken or unrolled run in the frame they stand in.
+struct Frame {
+  GraphBuilder& builder;
+  Frame* outer = nullptr;
+  int depth = 0;
+  std::unordered_map<std::string_view, Value> values{};
+  std::unordered_map<std::string_view, const Parameter*> parameters{};  ///< not yet used here
+  std::set<std::string_view> poisoned{};                  ///< their operation failed
+  std::map<ValueId, ValueId> captured{};                  ///< of `outer` → here
+  std::vector<ValueId> captures{};                        ///< keys of `captured` that became params, in order
+  std::map<const Storage*, std::pair<std::shared_ptr<Storage>, std::shared_ptr<Storage>>> storages{};  ///< outer, here
+};
+
+class Call;
+
+/// The graph without what no result depends on: weights that were merged into
+/// others, shapes that nothing asked for. Params stay.
+Result<Graph> without_unused(const Graph& graph, Diagnostics& diags);
+
+class Importer {
+ public:
+  Importer(const Program& program, const ImportOptions& options, Diagnostics& diags)
+      : program_(program), diags_(&diags), dims_(options) {}
+
+  Result<Graph> run();
+
+  /// Runs the operations of a block in `frame` and gives its outputs.
+  Result<std::vector<Value>> run_block(Frame& frame, const Block& block);
+  Result<std::vector<Value>> arguments(Frame& frame, const std::vector<Arg>& args, const Operation& at);
+  Result<Value> look_up(Frame& frame, std::string_view name, const Operation* at);
+
+  // ---- control.cpp: prim::If and prim::Loop
+  Result<std::vector<Value>> branch(Call& c);
+  Result<std::vector<Value>> loop(Call& c);
+
+  const Program& program() const { return program_; }
+  Diagnostics& diagnostics() { return *diags_; }
+  /// Shapes that the file declares hold: no input was given another one.
+  bool declared_holds() const { return !dims_.overridden(); }
+  Type bind(const Type& t) const { return dims_.bind(t); }
+
+  /// Operations run so far, unrolled ones included; what unrolling may add is bounded.
+  static constexpr std::size_t kMaxOperations = 1'000'000;
+
+ private:
+  friend class Regions;
+  Status declare_inputs(Frame& frame);
+  Status run_operation(Frame& frame, const Operation& operation);
+  Result<std::vector<Value>> translate(Call& c);
+  void check_declared(Call& c, const std::vector<Value>& results);
+  Status flatten_output(Frame& frame, const Value& value, const std::string& name, std::vector<ValueId>& results,
+                        std::vector<std::string>& names);
+  /// A value of an enclosing frame as seen from `frame`.
+  Result<Value> capture(Frame& frame, const Value& outer);
+  Result<ValueId> capture(Frame& frame, ValueId outer);
+
+  const Program& program_;
+  Diagnostics* diags_;                ///< swapped while a body is tried
+  InputDims dims_;
+  std::size_t operations_ = 0;
+};
+
+}  // namespace perfc::torch

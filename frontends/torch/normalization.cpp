@@ -1,0 +1,362 @@
+/// Normalisation, softmax, norms of vectors, losses.
+#include <cmath>
+
+#include "frontends/torch/translate.h"
+
+namespace perfc::torch {
+namespace {
+
+/// A scale of ones (or a shift of zeros) for a normalisation that has none of
+/// its own: such modules hold no parameter, so the constant has contents.
+ValueId uniform(Call& c, double value, const Dim& length, DType dtype) {
+  const std::int64_t n = length.known() ? length.value() : 1;
+  DataRef data;
+  if (n <= Data::kMaxElements) {
+    auto d = std::make_shared<Data>();
+    d->elements = std::vector<double>(static_cast<std::size_t>(n), value);
+    data = std::move(d);
+  }
+  return c.constant({Type::tensor(dtype, {n}), std::move(data)});
+}
+
+Result<ValueId> parameter(Call& c, std::string_view name, double otherwise, const Dim& length, DType dtype) {
+  auto v = c.tensor_or_none(name);
+  if (!v) return Failure{};
+  return *v ? v : Result<ValueId>(uniform(c, otherwise, length, dtype));
+}
+
+/// Statistics that only a backward pass reads.
+Values with_unused(Call& c, Values out) {
+  for (std::size_t i = 1; out && i < c.outputs(); ++i) {
+    if (i < out->size()) continue;
+    const Type& declared = c.operation.outputs[i].tensor;
+    out->push_back(Call::fresh(c.constant({declared.is_tensor() ? declared : Type::tensor(DType::Float32, {0}), nullptr})));
+  }
+  return out;
+}
+
+}  // namespace
+
+Values batch_norm(Call& c) {
+  auto x = c.tensor("input");
+  const auto eps = c.real_or("eps", 1e-5);
+  const auto training = c.flag_or("training", false);
+  if (!x || !eps || !training) return Failure{};
+  const DType d = c.type(*x).dtype();
+  const Dim n = c.dim(*x, 1);
+  auto mean = c.tensor_or_none("running_mean"), var = c.tensor_or_none("running_var");
+  if (!mean || !var) return Failure{};
+  const DType parameters = *mean ? c.type(*mean).dtype() : d;
+  auto scale = parameter(c, "weight", 1, n, parameters), bias = parameter(c, "bias", 0, n, parameters);
+  if (!scale || !bias) return Failure{};
+  const bool own_statistics = *training || !*mean || !*var;
+  Attrs attrs{{"epsilon", *eps}};
+  std::vector<ValueId> operands{*x, *scale, *bias};
+  if (own_statistics) {
+    attrs.set("training_mode", std::int64_t{1});
+  } else {
+    operands.push_back(*mean);
+    operands.push_back(*var);
+  }
+  auto y = c.emit(op("nn.batch_norm"), std::move(operands), std::move(attrs));
+  return y ? with_unused(c, c.result(*y)) : Failure{};
+}
+
+Values layer_norm(Call& c) {
+  auto x = c.tensor("input");
+  const List* shape = c.arg("normalized_shape").list();
+  const auto eps = c.real_or("eps", 1e-5);
+  if (!x || !eps) return Failure{};
+  if (!shape) return c.error("'normalized_shape' must be a list of ints");
+  const auto rank = c.rank(*x);
+  if (!rank) return Failure{};
+  if (shape->items->size() > *rank || shape->items->empty()) return c.error("'normalized_shape' does not fit the data");
+  const std::size_t first = *rank - shape->items->size();
+  const DType d = c.type(*x).dtype();
+  auto scale = parameter(c, "weight", 1, c.dim(*x, *rank - 1), d), bias = c.tensor_or_none("bias");
+  if (!scale || !bias) return Failure{};
+  auto y = c.emit(op("nn.layer_norm"), {*x, *scale, *bias},
+                  {{"axis", static_cast<std::int64_t>(first) - static_cast<std::int64_t>(*rank)}, {"epsilon", *eps}});
+  return y ? with_unused(c, c.result(*y)) : Failure{};
+}
+
+Values rms_norm(Call& c) {
+  auto x = c.tensor("input");
+  const List* shape = c.arg("normalized_shape").list();
+  const auto eps = c.real_or("eps", 1.19e-7);
+  if (!x || !eps) return Failure{};
+  if (!shape) return c.error("'normalized_shape' must be a list of ints");
+  const auto rank = c.rank(*x);
+  if (!rank) return Failure{};
+  if (shape->items->size() > *rank || shape->items->empty()) return c.error("'normalized_shape' does not fit the data");
+  auto scale = parameter(c, "weight", 1, c.dim(*x, *rank - 1), c.type(*x).dtype());
+  if (!scale) return Failure{};
+  auto y = c.emit(op("nn.rms_norm"), {*x, *scale},
+                  {{"axis", -static_cast<std::int64_t>(shape->items->size())}, {"epsilon", *eps}});
+  return y ? with_unused(c, c.result(*y)) : Failure{};
+}
+
+/// Groups of channels. With data of rank 2 a dim of 1 is lent.
+Values group_norm(Call& c) {
+  auto x = c.tensor("input");
+  const auto groups = c.integer(c.given("num_groups") ? "num_groups" : "group");
+  const auto eps = c.real_or("eps", 1e-5);
+  if (!x || !groups || !eps) return Failure{};
+  const auto rank = c.rank(*x);
+  if (!rank) return Failure{};
+  const DType d = c.type(*x).dtype();
+  const Dim n = c.dim(*x, 1);
+  auto scale = parameter(c, "weight", 1, n, d), bias = parameter(c, "bias", 0, n, d);
+  if (!scale || !bias) return Failure{};
+  const bool narrow = *rank == 2;
+  if (narrow) x = c.emit(op("expand_dims"), {*x, c.ints({2})});
+  auto y = x ? c.emit(op("nn.group_norm"), {*x, *scale, *bias}, {{"epsilon", *eps}, {"num_groups", *groups}}) : x;
+  if (y && narrow) y = c.emit(op("squeeze"), {*y, c.ints({2})});
+  return y ? with_unused(c, c.result(*y)) : Failure{};
+}
+
+/// Statistics of its own unless it tracks some and does not use its input's.
+Values instance_norm(Call& c) {
+  const auto own = c.flag_or("use_input_stats", true);
+  if (!own) return Failure{};
+  if (!*own && c.given("running_mean")) return batch_norm(c);
+  auto x = c.tensor("input");
+  const auto eps = c.real_or("eps", 1e-5);
+  if (!x || !eps) return Failure{};
+  const DType d = c.type(*x).dtype();
+  const Dim n = c.dim(*x, 1);
+  auto scale = parameter(c, "weight", 1, n, d), bias = parameter(c, "bias", 0, n, d);
+  if (!scale || !bias) return Failure{};
+  return single(c, c.emit(op("nn.instance_norm"), {*x, *scale, *bias}, {{"epsilon", *eps}}));
+}
+
+/// Also log_softmax and the forms with a half-to-float flag.
+Values softmax(Call& c) {
+  auto x = c.tensor("self");
+  const auto dim = c.integer("dim");
+  if (!x || !dim) return Failure{};
+  DType d = is_float(c.type(*x).dtype()) ? c.type(*x).dtype() : DType::Float32;
+  if (c.given("dtype")) {
+    const auto asked = c.dtype_or("dtype", d);
+    if (!asked) return Failure{};
+    d = *asked;
+  }
+  const auto widen = c.flag_or("half_to_float", false);
+  if (!widen) return Failure{};
+  if (*widen) d = DType::Float32;
+  auto v = c.cast(*x, d);
+  if (!v) return Failure{};
+  const bool log = std::string_view(c.row->name).find("log_softmax") != std::string_view::npos;
+  return single(c, c.emit(log ? op("nn.log_softmax") : op("nn.softmax"), {*v}, {{"axis", *dim}}));
+}
+
+/// softmax of −x
+Values softmin(Call& c) {
+  auto x = c.tensor("self");
+  const auto dim = c.integer("dim");
+  auto n = x ? c.emit(op("negative"), {*x}) : x;
+  if (!n || !dim) return Failure{};
+  return single(c, c.emit(op("nn.softmax"), {*n}, {{"axis", *dim}}));
+}
+
+/// p-norms over some or all dims.
+Values vector_norm(Call& c) {
+  auto x = c.tensor("self");
+  if (!x) return Failure{};
+  const std::string_view by = c.given("ord") ? "ord" : "p";
+  double p = 2;
+  if (c.given(by) && !c.arg(by).string()) {
+    const auto given = c.real(by);
+    if (!given) return Failure{};
+    p = *given;
+  }
+  const auto keep = c.flag_or("keepdim", false);
+  if (!keep) return Failure{};
+  const DType wanted = is_float(c.type(*x).dtype()) ? c.type(*x).dtype() : DType::Float32;
+  const auto d = c.dtype_or("dtype", wanted);
+  auto v = d ? c.cast(*x, *d) : Result<ValueId>(Failure{});
+  if (!v) return Failure{};
+  std::vector<ValueId> axes;
+  if (c.given("dim")) {
+    const auto dims = c.integers("dim");
+    if (!dims) return Failure{};
+    if (!dims->empty()) axes.push_back(c.ints(*dims));
+  }
+  const Attrs attrs{{"keepdims", static_cast<std::int64_t>(*keep)}};
+  const auto over = [&](OpId o, ValueId of) {
+    std::vector<ValueId> operands{of};
+    operands.insert(operands.end(), axes.begin(), axes.end());
+    return c.emit(o, std::move(operands), attrs);
+  };
+  if (p == 2) return single(c, over(op("reduce_l2"), *v));
+  if (p == 1) return single(c, over(op("reduce_l1"), *v));
+  auto size = c.emit(op("abs"), {*v});
+  if (!size) return Failure{};
+  if (std::isinf(p)) return single(c, over(p > 0 ? op("max") : op("min"), *size));
+  if (p == 0) {
+    auto some = c.cast(*size, DType::Bool);
+    auto ones = some ? c.cast(*some, *d) : some;
+    return ones ? single(c, over(op("sum_axes"), *ones)) : Failure{};
+  }
+  auto powers = c.emit(op("power"), {*size, c.number(p, *d)});
+  auto sum = powers ? over(op("sum_axes"), *powers) : powers;
+  return sum ? single(c, c.emit(op("power"), {*sum, c.number(1 / p, *d)})) : Failure{};
+}
+
+/// v · g / ‖v‖, which only weights are given.
+Values weight_norm(Call& c) {
+  auto v = c.tensor("v"), g = c.tensor("g");
+  const auto dim = c.integer_or("dim", 0);
+  if (!v || !g || !dim) return Failure{};
+  const auto rank = c.rank(*v);
+  if (!rank) return Failure{};
+  std::vector<std::int64_t> axes;
+  for (std::size_t i = 0; i < *rank; ++i) {
+    if (static_cast<std::int64_t>(i) != *dim) axes.push_back(static_cast<std::int64_t>(i));
+  }
+  auto norm = c.emit(op("reduce_l2"), {*v, c.ints(axes)});
+  auto scale = norm ? c.emit(op("divide"), {*g, *norm}) : norm;
+  auto y = scale ? c.emit(op("multiply"), {*v, *scale}) : scale;
+  return y ? with_unused(c, c.result(*y)) : Failure{};
+}
+
+/// x scaled along `dim` to a norm of at most maxnorm.
+Values renorm(Call& c) {
+  auto x = c.tensor("self");
+  const auto limit = c.real("maxnorm");
+  const auto dim = c.integer("dim");
+  if (!x || !limit || !dim) return Failure{};
+  const auto rank = c.rank(*x);
+  if (!rank) return Failure{};
+  const auto axis = c.axis(*dim, *rank);
+  if (!axis) return Failure{};
+  std::vector<std::int64_t> axes;
+  for (std::size_t i = 0; i < *rank; ++i) {
+    if (i != *axis) axes.push_back(static_cast<std::int64_t>(i));
+  }
+  const DType d = c.type(*x).dtype();
+  auto norm = c.emit(op("reduce_l2"), {*x, c.ints(axes)});
+  auto ratio = norm ? c.emit(op("divide"), {c.number(*limit, d), *norm}) : norm;
+  auto factor = ratio ? c.emit(op("minimum"), {*ratio, c.number(1, d)}) : ratio;
+  return factor ? single(c, c.emit(op("multiply"), {*x, *factor})) : Failure{};
+}
+
+/// (x₁ · x₂) / (‖x₁‖ ‖x₂‖) along a dim.
+Values cosine_similarity(Call& c) {
+  auto a = c.tensor("x1"), b = c.tensor("x2");
+  const auto dim = c.integer_or("dim", 1);
+  if (!a || !b || !dim) return Failure{};
+  const Attrs drop{{"keepdims", std::int64_t{0}}};
+  auto product = c.emit(op("multiply"), {*a, *b});
+  auto dot = product ? c.emit(op("sum_axes"), {*product, c.ints({*dim})}, drop) : product;
+  auto na = c.emit(op("reduce_l2"), {*a, c.ints({*dim})}, drop), nb = c.emit(op("reduce_l2"), {*b, c.ints({*dim})}, drop);
+  if (!dot || !na || !nb) return Failure{};
+  auto norm = c.emit(op("multiply"), {*na, *nb});
+  return norm ? single(c, c.emit(op("divide"), {*dot, *norm})) : Failure{};
+}
+
+Values pairwise_distance(Call& c) {
+  auto a = c.tensor("x1"), b = c.tensor("x2");
+  const auto p = c.real_or("p", 2);
+  const auto keep = c.flag_or("keepdim", false);
+  if (!a || !b || !p || !keep) return Failure{};
+  auto d = c.emit(op("subtract"), {*a, *b});
+  return d ? single(c, c.emit(*p == 1 ? op("reduce_l1") : op("reduce_l2"), {*d, c.ints({-1})},
+                              {{"keepdims", static_cast<std::int64_t>(*keep)}})) : Failure{};
+}
+
+namespace {
+
+/// torch's numbers for reductions of losses: none, mean, sum.
+Values reduce_loss(Call& c, Result<ValueId> each) {
+  const auto how = c.integer_or("reduction", 1);
+  if (!each || !how) return Failure{};
+  if (*how == 0) return c.result(*each);
+  return single(c, c.emit(*how == 1 ? op("mean") : op("sum_axes"), {*each}, {{"keepdims", std::int64_t{0}}}));
+}
+
+std::string reduction_name(std::int64_t how) { return how == 0 ? "none" : how == 1 ? "mean" : "sum"; }
+
+}  // namespace
+
+/// mse, l1, smooth_l1, huber: functions of the difference.
+Values difference_loss(Call& c) {
+  const std::string_view name = c.row->name;
+  const DType d = result_type(c, {&c.arg("self"), &c.arg("target")});
+  auto a = promoted(c, c.arg("self"), d), b = promoted(c, c.arg("target"), d);
+  if (!a || !b) return Failure{};
+  auto e = c.emit(op("subtract"), {*a, *b});
+  if (!e) return Failure{};
+  if (name == "mse_loss") return reduce_loss(c, c.emit(op("multiply"), {*e, *e}));
+  auto size = c.emit(op("abs"), {*e});
+  if (!size || name == "l1_loss") return reduce_loss(c, size);
+  auto half = c.emit(op("multiply"), {*e, *e});
+  auto near = half ? c.emit(op("multiply"), {*half, c.number(0.5, d)}) : half;
+  auto far = c.emit(op("subtract"), {*size, c.number(0.5, d)});
+  auto within = c.emit(op("less"), {*size, c.number(1, d)});
+  if (!near || !far || !within) return Failure{};
+  return reduce_loss(c, c.emit(op("where"), {*within, *near, *far}));
+}
+
+Values nll_loss(Call& c) {
+  auto x = c.tensor("self"), target = c.tensor("target"), weight = c.tensor_or_none("weight");
+  const auto how = c.integer_or("reduction", 1), ignore = c.integer_or("ignore_index", -100);
+  if (!x || !target || !weight || !how || !ignore) return Failure{};
+  return single(c, c.emit(op("nn.nll_loss"), {*x, *target, *weight},
+                          {{"ignore_index", *ignore}, {"reduction", reduction_name(*how)}}));
+}
+
+Values cross_entropy(Call& c) {
+  auto x = c.tensor("self"), target = c.tensor("target"), weight = c.tensor_or_none("weight");
+  const auto how = c.integer_or("reduction", 1), ignore = c.integer_or("ignore_index", -100);
+  if (!x || !target || !weight || !how || !ignore) return Failure{};
+  if (is_float(c.type(*target).dtype())) {  // probabilities of the classes
+    auto log = c.emit(op("nn.log_softmax"), {*x}, {{"axis", std::int64_t{1}}});
+    auto each = log ? c.emit(op("multiply"), {*log, *target}) : log;
+    auto sum = each ? c.emit(op("sum_axes"), {*each, c.ints({1})}, {{"keepdims", std::int64_t{0}}}) : each;
+    return reduce_loss(c, sum ? c.emit(op("negative"), {*sum}) : sum);
+  }
+  return single(c, c.emit(op("nn.cross_entropy"), {*x, *target, *weight},
+                          {{"ignore_index", *ignore}, {"reduction", reduction_name(*how)}}));
+}
+
+/// −(t · log p + (1 − t) · log(1 − p)), from probabilities or logits.
+Values binary_cross_entropy(Call& c) {
+  auto x = c.tensor("self"), t = c.tensor("target");
+  if (!x || !t) return Failure{};
+  const DType d = c.type(*x).dtype();
+  if (std::string_view(c.row->name).ends_with("with_logits")) {
+    // max(x, 0) − x · t + log(1 + e^−|x|)
+    auto positive = c.emit(op("nn.relu"), {*x});
+    auto product = c.emit(op("multiply"), {*x, *t});
+    auto size = c.emit(op("abs"), {*x});
+    auto negative = size ? c.emit(op("negative"), {*size}) : size;
+    auto soft = negative ? c.emit(op("nn.softplus"), {*negative}) : negative;
+    if (!positive || !product || !soft) return Failure{};
+    auto first = c.emit(op("subtract"), {*positive, *product});
+    return reduce_loss(c, first ? c.emit(op("add"), {*first, *soft}) : first);
+  }
+  auto log = c.emit(op("log"), {*x});
+  auto rest = c.emit(op("subtract"), {c.number(1, d), *x});
+  auto log_rest = rest ? c.emit(op("log"), {*rest}) : rest;
+  auto other = c.emit(op("subtract"), {c.number(1, d), *t});
+  if (!log || !log_rest || !other) return Failure{};
+  auto a = c.emit(op("multiply"), {*t, *log}), b = c.emit(op("multiply"), {*other, *log_rest});
+  if (!a || !b) return Failure{};
+  auto sum = c.emit(op("add"), {*a, *b});
+  return reduce_loss(c, sum ? c.emit(op("negative"), {*sum}) : sum);
+}
+
+/// t · (log t − x)
+Values kl_div(Call& c) {
+  auto x = c.tensor("self"), t = c.tensor("target");
+  const auto log_target = c.flag_or("log_target", false);
+  if (!x || !t || !log_target) return Failure{};
+  auto log = *log_target ? t : c.emit(op("log"), {*t});
+  auto p = *log_target ? c.emit(op("exp"), {*t}) : t;
+  auto d = log ? c.emit(op("subtract"), {*log, *x}) : log;
+  if (!p || !d) return Failure{};
+  return reduce_loss(c, c.emit(op("multiply"), {*p, *d}));
+}
+
+}  // namespace perfc::torch

@@ -1,0 +1,76 @@
+#pragma once
+/// A PyTorch program as its file has it: what the readers of TorchScript JSON
+/// and of .pt2 archives have in common. Names point into the file's text.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/attrs.h"
+#include "ir/support/diagnostics.h"
+
+namespace perfc::torch {
+
+/// What a node is given: the name of a value, or the thing itself.
+struct Arg {
+  enum class Kind : std::uint8_t { Ref, None, Int, Float, Bool, Str, List, Tensor, Object };
+  Kind kind = Kind::None;
+  std::string_view name;        ///< of the schema's parameter; empty: by position
+  std::string_view text;        ///< Ref: the value's name. Str. Object: what it is, "cpu"
+  std::int64_t integer = 0;     ///< Int, Bool. Element types are Int in torch's numbering (c10::ScalarType)
+  double real = 0;              ///< Float
+  std::vector<Arg> items;       ///< List
+  std::shared_ptr<const Literal> tensor;  ///< Tensor, with or without contents
+};
+
+/// A value that a node or a block makes.
+struct Declared {
+  std::string_view name;
+  std::string_view type;        ///< TorchScript's: "Tensor", "int", "List[int]"; empty: a tensor
+  Type tensor;                  ///< as far as the file says; None when it is silent
+  std::vector<Declared> items;  ///< a list of tensors by name
+};
+
+struct Block;
+
+struct Operation {
+  std::string_view op;          ///< "aten::conv2d", "prim::If", "torchvision::nms"
+  std::string_view overload;    ///< "Tensor", "dim_IntList"; empty where the file has none
+  std::vector<Arg> args;
+  std::vector<Declared> outputs;
+  std::vector<Block> blocks;
+  std::string_view scope;       ///< "__module.layer1/__module.layer1.0" or "layer1.0"
+  std::string_view source;      ///< "torch/nn/modules/conv.py(560): _conv_forward"
+  std::int64_t index = -1;      ///< position in the file, blocks included
+};
+
+struct Block {
+  std::vector<Declared> inputs;
+  std::vector<Operation> nodes;
+  std::vector<Arg> outputs;
+};
+
+struct Parameter {
+  std::string_view name;        ///< in the program
+  std::string label;            ///< in the module, "layer1.0.conv1.weight"
+  Literal literal;
+};
+
+struct Program {
+  std::string name;
+  std::vector<Parameter> parameters;
+  Block body;
+  std::vector<std::string> output_names;
+  bool traced = true;           ///< inputs carry shapes
+};
+
+/// Element type by torch's number (c10::ScalarType); Undefined when perfc has
+/// none such. Quantised types are their integers.
+DType dtype_of(std::int64_t scalar_type);
+/// The reverse: what `prim::dtype` gives.
+std::int64_t scalar_type_of(DType);
+/// By torch's name: "float32", "float", "torch.bfloat16", "quint8".
+DType dtype_of(std::string_view name);
+
+}  // namespace perfc::torch

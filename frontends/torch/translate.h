@@ -1,0 +1,262 @@
+#pragma once
+/// Functions that rows of the operator table refer to, by file, and what they share.
+#include <algorithm>
+
+#include "frontends/torch/aten_table.h"
+
+namespace perfc::torch {
+
+// ---- Type promotion (torch.result_type), in elementwise.cpp
+DType promote(DType a, DType b);
+DType result_type(Call& c, std::initializer_list<const Value*> values);
+/// A tensor or a number in this element type.
+Result<ValueId> promoted(Call& c, const Value& v, DType dtype);
+Result<ValueId> truncate(Call& c, ValueId v);
+
+// ---- In views.cpp, image.cpp
+Result<ValueId> window_indices(Call& c, std::int64_t rows, std::int64_t row_step, std::int64_t columns, std::int64_t column_step);
+Result<ValueId> as_complex(Call& c, ValueId v);
+
+// ---- elementwise.cpp
+Values add(Call& c);
+Values subtract(Call& c);
+Values reverse_subtract(Call& c);
+Values multiply(Call& c);
+Values divide(Call& c);
+Values floor_divide(Call& c);
+Values remainder(Call& c);
+Values fmod(Call& c);
+Values power(Call& c);
+Values maximum(Call& c);
+Values minimum(Call& c);
+Values equal(Call& c);
+Values not_equal(Call& c);
+Values less(Call& c);
+Values less_equal(Call& c);
+Values greater(Call& c);
+Values greater_equal(Call& c);
+Values logical_and(Call& c);
+Values logical_or(Call& c);
+Values logical_xor(Call& c);
+Values logical_not(Call& c);
+Values bitwise_and(Call& c);
+Values bitwise_or(Call& c);
+Values bitwise_xor(Call& c);
+Values bitwise_not(Call& c);
+Values shift_left(Call& c);
+Values shift_right(Call& c);
+Values addcmul(Call& c);
+Values lerp(Call& c);
+Values clamp(Call& c);
+Values hardtanh(Call& c);
+Values relu6(Call& c);
+Values threshold(Call& c);
+Values gelu(Call& c);
+Values glu(Call& c);
+Values hardsigmoid(Call& c);
+Values log_sigmoid(Call& c);
+Values rsqrt(Call& c);
+Values square(Call& c);
+Values trunc(Call& c);
+Values frac(Call& c);
+Values log2(Call& c);
+Values log10(Call& c);
+Values log1p(Call& c);
+Values expm1(Call& c);
+Values exp2(Call& c);
+Values logit(Call& c);
+Values atan2(Call& c);
+Values hypot(Call& c);
+Values logaddexp(Call& c);
+Values xlogy(Call& c);
+Values isfinite(Call& c);
+Values isinf(Call& c);
+Values isnan(Call& c);
+Values isclose(Call& c);
+Values nan_to_num(Call& c);
+Values where(Call& c);
+Values masked_fill(Call& c);
+Values to(Call& c);
+Values to_any(Call& c);
+Values alias(Call& c);
+Values clone(Call& c);
+Values copy_from(Call& c);
+Values dropout(Call& c);
+Values prelu(Call& c);
+Values rrelu(Call& c);
+Values shrink(Call& c);
+Values tanhshrink(Call& c);
+Values deg_to_rad(Call& c);
+Values fill(Call& c);
+template <DType kTo>
+Values cast_to(Call& c);
+
+// ---- matmul.cpp
+Values linear(Call& c);
+Values addmm(Call& c);
+Values mm(Call& c);
+Values matmul(Call& c);
+Values baddbmm(Call& c);
+Values addmv(Call& c);
+Values outer(Call& c);
+Values einsum(Call& c);
+Values bilinear(Call& c);
+Values tensordot(Call& c);
+Values cdist(Call& c);
+Values sdpa(Call& c);
+Values multi_head_attention(Call& c);
+Values transformer_encoder_layer(Call& c);
+
+// ---- convolution.cpp
+Values convolution(Call& c);
+Values convolution_transposed(Call& c);
+Values deform_conv2d(Call& c);
+
+// ---- pooling.cpp
+Values max_pool(Call& c);
+Values avg_pool(Call& c);
+Values lp_pool(Call& c);
+Values adaptive_avg_pool(Call& c);
+Values adaptive_max_pool(Call& c);
+Values max_unpool(Call& c);
+
+// ---- normalization.cpp
+Values batch_norm(Call& c);
+Values layer_norm(Call& c);
+Values rms_norm(Call& c);
+Values group_norm(Call& c);
+Values instance_norm(Call& c);
+Values softmax(Call& c);
+Values softmin(Call& c);
+Values vector_norm(Call& c);
+Values weight_norm(Call& c);
+Values renorm(Call& c);
+Values cosine_similarity(Call& c);
+Values pairwise_distance(Call& c);
+Values difference_loss(Call& c);
+Values nll_loss(Call& c);
+Values cross_entropy(Call& c);
+Values binary_cross_entropy(Call& c);
+Values kl_div(Call& c);
+
+// ---- views.cpp
+Values view(Call& c);
+Values reshape_as(Call& c);
+Values flatten(Call& c);
+Values unflatten(Call& c);
+Values squeeze(Call& c);
+Values unsqueeze(Call& c);
+Values permute(Call& c);
+Values transpose(Call& c);
+Values matrix_transpose(Call& c);
+Values movedim(Call& c);
+Values expand(Call& c);
+Values expand_as(Call& c);
+Values broadcast_tensors(Call& c);
+Values repeat(Call& c);
+Values repeat_interleave(Call& c);
+Values slice(Call& c);
+Values narrow(Call& c);
+Values select(Call& c);
+Values split(Call& c);
+Values unbind(Call& c);
+Values cat(Call& c);
+Values stack(Call& c);
+Values stack_along(Call& c);
+Values flip(Call& c);
+Values roll(Call& c);
+Values rot90(Call& c);
+Values unfold(Call& c);
+Values im2col(Call& c);
+Values col2im(Call& c);
+Values pixel_shuffle(Call& c);
+Values channel_shuffle(Call& c);
+Values pad(Call& c);
+Values diagonal(Call& c);
+Values as_strided(Call& c);
+Values meshgrid(Call& c);
+
+// ---- indexing.cpp
+Values index(Call& c);
+Values index_put(Call& c);
+Values index_select(Call& c);
+Values index_write(Call& c);
+Values gather(Call& c);
+Values take_along_dim(Call& c);
+Values take(Call& c);
+Values scatter(Call& c);
+Values view_scatter(Call& c);
+Values masked_select(Call& c);
+Values masked_scatter(Call& c);
+Values embedding(Call& c);
+Values embedding_bag(Call& c);
+Values one_hot(Call& c);
+Values nonzero(Call& c);
+Values bucketize(Call& c);
+Values bincount(Call& c);
+Values triangle(Call& c);
+
+// ---- creation.cpp
+Values make(Call& c);
+Values make_like(Call& c);
+Values make_new(Call& c);
+Values randomize(Call& c);
+Values bernoulli(Call& c);
+Values multinomial(Call& c);
+Values arange(Call& c);
+Values linspace(Call& c);
+Values eye(Call& c);
+Values tril_indices(Call& c);
+Values scalar_tensor(Call& c);
+Values window(Call& c);
+
+// ---- reduction.cpp
+Values sum(Call& c);
+Values nansum(Call& c);
+Values mean(Call& c);
+Values prod(Call& c);
+Values amax(Call& c);
+Values amin(Call& c);
+Values aminmax(Call& c);
+Values max(Call& c);
+Values min(Call& c);
+Values argmax(Call& c);
+Values argmin(Call& c);
+Values logsumexp(Call& c);
+Values all(Call& c);
+Values count_nonzero(Call& c);
+Values variance(Call& c);
+Values deviation(Call& c);
+Values variance_mean(Call& c);
+Values cumulative(Call& c);
+Values diff(Call& c);
+Values topk(Call& c);
+Values sort(Call& c);
+Values order_statistic(Call& c);
+Values unique(Call& c);
+
+// ---- recurrent.cpp
+Values lstm(Call& c);
+Values gru(Call& c);
+Values rnn_tanh(Call& c);
+Values rnn_relu(Call& c);
+Values lstm_cell(Call& c);
+Values gru_cell(Call& c);
+Values rnn_tanh_cell(Call& c);
+Values rnn_relu_cell(Call& c);
+
+// ---- image.cpp
+Values upsample(Call& c);
+Values grid_sample(Call& c);
+Values affine_grid(Call& c);
+Values nms(Call& c);
+Values roi_align(Call& c);
+Values fft(Call& c);
+Values stft(Call& c);
+
+// ---- special.cpp
+Values elementwise_unpriced(Call& c);
+Values linalg_unpriced(Call& c);
+Values determinant(Call& c);
+
+}  // namespace perfc::torch

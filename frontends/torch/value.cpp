@@ -1,0 +1,26 @@
+#include "frontends/torch/value.h"
+
+namespace perfc::torch {
+
+std::optional<double> Scalar::number() const {
+  if (is_float()) return real;
+  if (integer.known()) return static_cast<double>(integer.value());
+  return std::nullopt;
+}
+
+Value Value::list(std::vector<Value> items, List::Kind kind) {
+  return List{kind, std::make_shared<std::vector<Value>>(std::move(items))};
+}
+
+std::string_view Value::kind() const {
+  if (!given()) return "nothing";
+  if (is_none()) return "None";
+  if (tensor()) return "a tensor";
+  if (const Scalar* s = scalar()) return s->is_float() ? "a float" : s->dtype == DType::Bool ? "a bool" : "an int";
+  if (string()) return "a string";
+  if (const List* l = list()) return l->kind == List::Kind::Tuple ? "a tuple" : "a list";
+  if (dict()) return "a dict";
+  return "an object";
+}
+
+}  // namespace perfc::torch

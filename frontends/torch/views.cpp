@@ -1,0 +1,872 @@
+/// Views and data movement.
+#include <algorithm>
+#include <numeric>
+
+#include "frontends/torch/translate.h"
+
+namespace perfc::torch {
+namespace {
+
+constexpr std::int64_t kEnd = INT64_MAX;
+
+Values view_transposed(Call& c, std::vector<std::int64_t> perm) {
+  return c.view_result("self", op("transpose"), {}, {{"perm", std::move(perm)}});
+}
+
+std::vector<std::int64_t> identity(std::size_t rank) {
+  std::vector<std::int64_t> perm(rank);
+  std::iota(perm.begin(), perm.end(), 0);
+  return perm;
+}
+
+/// A reshape to dims of which some may be computed; torch's 0 is no dim to copy.
+Values reshaped(Call& c, std::string_view self, const std::vector<Value>& dims) {
+  auto shape = c.int_vector(dims);
+  if (!shape) return Failure{};
+  const bool zero = std::any_of(dims.begin(), dims.end(), [](const Value& v) { return v.scalar() && v.scalar()->integer.is(0); });
+  return c.view_result(self, op("reshape"), {*shape}, zero ? Attrs{{"allowzero", std::int64_t{1}}} : Attrs{});
+}
+
+/// Dims of the tensor, with [first, last] replaced by `in_place`.
+std::vector<Value> dims_with(Call& c, ValueId v, std::size_t rank, std::size_t first, std::size_t last,
+                             const std::vector<Value>& in_place) {
+  std::vector<Value> out;
+  for (std::size_t i = 0; i < first; ++i) out.emplace_back(c.size_of(v, i));
+  out.insert(out.end(), in_place.begin(), in_place.end());
+  for (std::size_t i = last + 1; i < rank; ++i) out.emplace_back(c.size_of(v, i));
+  return out;
+}
+
+/// A bound of a slice as an operand of one element.
+Result<ValueId> bound(Call& c, std::string_view name, std::int64_t fallback) {
+  if (!c.given(name)) return c.ints({fallback});
+  return c.int_vector({c.arg(name)});
+}
+
+struct SelfAxis {
+  ValueId self;
+  std::size_t rank;
+  std::size_t axis;
+};
+Result<SelfAxis> self_axis(Call& c, std::int64_t fallback = 0) {
+  auto v = c.tensor("self");
+  if (!v) return Failure{};
+  const auto rank = c.rank(*v);
+  const auto dim = c.integer_or("dim", fallback);
+  if (!rank || !dim) return Failure{};
+  const auto axis = c.axis(*dim, *rank);
+  if (!axis) return Failure{};
+  return SelfAxis{*v, *rank, *axis};
+}
+
+/// Parts [begin, end) along an axis, as views.
+Values parts(Call& c, const SelfAxis& s, const std::vector<std::pair<std::int64_t, std::int64_t>>& ranges) {
+  const TensorRef* self = c.arg("self").tensor();
+  if (!self) return c.error("'self' must be a tensor");
+  if (ranges.empty()) return c.error("splits into nothing");
+  // One call makes all of them; each is a slice when its memory is written.
+  std::vector<std::int64_t> sizes;
+  for (const auto& [begin, end] : ranges) sizes.push_back(end - begin);
+  const Dim extent = c.dim(s.self, s.axis);
+  const bool even = extent.known() && std::all_of(sizes.begin(), sizes.end(), [&](std::int64_t n) { return n == sizes[0]; });
+  std::vector<ValueId> operands{s.self};
+  if (!even) operands.push_back(c.ints(sizes));
+  auto all = c.emit_all(op("split"), std::move(operands), {{"axis", static_cast<std::int64_t>(s.axis)}}, ranges.size());
+  if (!all) return Failure{};
+  std::vector<Value> out;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    auto t = std::make_shared<Tensor>();
+    t->storage = (*self)->storage;
+    t->views = (*self)->views;
+    t->views.push_back({op("strided_slice"),
+                        {c.ints({ranges[i].first}), c.ints({ranges[i].second}), c.ints({static_cast<std::int64_t>(s.axis)}), c.ints({1})},
+                        {}, c.type(s.self)});
+    t->value = (*all)[i];
+    t->version = (*self)->storage->version;
+    out.emplace_back(t);
+  }
+  return std::vector<Value>{Value::list(std::move(out))};
+}
+
+constexpr std::size_t kMaxParts = 65536;
+
+}  // namespace
+
+Values view(Call& c) {
+  if (c.arg("size").scalar() && !c.arg("size").list()) return c.error("reinterprets memory as another element type, which is not supported");
+  const List* l = c.arg("size").list();
+  if (!l) return c.error(fmt::format("'size' must be a list of ints, is {}", c.arg("size").kind()));
+  return reshaped(c, "self", *l->items);
+}
+Values reshape_as(Call& c) {
+  auto other = c.tensor("other");
+  if (!other) return Failure{};
+  const auto rank = c.rank(*other);
+  if (!rank) return Failure{};
+  return reshaped(c, "self", dims_with(c, *other, *rank, *rank, *rank, {}));
+}
+Values flatten(Call& c) {
+  auto v = c.tensor("self");
+  if (!v) return Failure{};
+  const auto rank = c.rank(*v);
+  if (!rank) return Failure{};
+  if (*rank == 0) return c.view_result("self", op("reshape"), {c.ints({1})});
+  const auto from = c.integer_or("start_dim", 0), to = c.integer_or("end_dim", -1);
+  if (!from || !to) return Failure{};
+  const auto first = c.axis(*from, *rank), last = c.axis(*to, *rank);
+  if (!first || !last) return Failure{};
+  if (*first > *last) return c.error(fmt::format("flattens from dim {} to dim {}", *first, *last));
+  if (*first == *last) return std::vector<Value>{c.args[0]};
+  return reshaped(c, "self", dims_with(c, *v, *rank, *first, *last, {Scalar::of(std::int64_t{-1})}));
+}
+Values unflatten(Call& c) {
+  const auto s = self_axis(c);
+  const List* sizes = c.arg("sizes").list();
+  if (!s) return Failure{};
+  if (!sizes) return c.error("'sizes' must be a list of ints");
+  return reshaped(c, "self", dims_with(c, s->self, s->rank, s->axis, s->axis, *sizes->items));
+}
+
+Values squeeze(Call& c) {
+  auto v = c.tensor("self");
+  if (!v) return Failure{};
+  const auto rank = c.rank(*v);
+  if (!rank) return Failure{};
+  std::vector<std::int64_t> asked;
+  const bool all = !c.given("dim");
+  if (all) {
+    for (std::size_t i = 0; i < *rank; ++i) asked.push_back(static_cast<std::int64_t>(i));
+  } else {
+    const auto dims = c.integers("dim");
+    if (!dims) return Failure{};
+    asked = *dims;
+  }
+  // Only dims of 1 go.
+  std::vector<std::int64_t> axes;
+  for (std::int64_t d : asked) {
+    if (*rank == 0) break;
+    const auto a = c.axis(d, *rank);
+    if (!a) return Failure{};
+    const Dim extent = c.dim(*v, *a);
+    if (extent.is(1)) axes.push_back(static_cast<std::int64_t>(*a));
+    else if (!extent.known() && !all && !extent.symbolic()) return c.error("whether a dim is squeezed is not known when importing");
+  }
+  if (axes.empty()) return std::vector<Value>{c.args[0]};
+  return c.view_result("self", op("squeeze"), {c.ints(axes)});
+}
+Values unsqueeze(Call& c) {
+  auto v = c.tensor("self");
+  if (!v) return Failure{};
+  const auto rank = c.rank(*v);
+  if (!rank) return Failure{};
+  const auto axis = c.axis("dim", *rank + 1);
+  if (!axis) return Failure{};
+  return c.view_result("self", op("expand_dims"), {c.ints({static_cast<std::int64_t>(*axis)})});
+}
+
+Values permute(Call& c) {
+  auto v = c.tensor("self");
+  const auto dims = c.integers("dims");
+  if (!v || !dims) return Failure{};
+  const auto rank = c.rank(*v);
+  if (!rank) return Failure{};
+  if (dims->size() != *rank) return c.error(fmt::format("'dims' has {} entries, the data have rank {}", dims->size(), *rank));
+  std::vector<std::int64_t> perm;
+  for (std::int64_t d : *dims) {
+    const auto a = c.axis(d, *rank);
+    if (!a) return Failure{};
+    perm.push_back(static_cast<std::int64_t>(*a));
+  }
+  return view_transposed(c, std::move(perm));
+}
+Values transpose(Call& c) {
+  auto v = c.tensor("self");
+  if (!v) return Failure{};
+  const auto rank = c.rank(*v);
+  if (!rank) return Failure{};
+  const auto a = c.axis("dim0", *rank), b = c.axis("dim1", *rank);
+  if (!a || !b) return Failure{};
+  if (*a == *b) return std::vector<Value>{c.args[0]};
+  auto perm = identity(*rank);
+  std::swap(perm[*a], perm[*b]);
+  return view_transposed(c, std::move(perm));
+}
+/// t, numpy_T, mT: the last two dims, or all of them, swapped.
+Values matrix_transpose(Call& c) {
+  auto v = c.tensor("self");
+  if (!v) return Failure{};
+  const auto rank = c.rank(*v);
+  if (!rank) return Failure{};
+  if (*rank < 2) return std::vector<Value>{c.args[0]};
+  auto perm = identity(*rank);
+  if (std::string_view(c.row->name) == "numpy_T") std::reverse(perm.begin(), perm.end());
+  else std::swap(perm[*rank - 1], perm[*rank - 2]);
+  return view_transposed(c, std::move(perm));
+}
+Values movedim(Call& c) {
+  auto v = c.tensor("self");
+  const auto from = c.integers("source"), to = c.integers("destination");
+  if (!v || !from || !to) return Failure{};
+  const auto rank = c.rank(*v);
+  if (!rank) return Failure{};
+  if (from->size() != to->size()) return c.error("'source' and 'destination' differ in length");
+  std::vector<std::int64_t> perm(*rank, -1);
+  std::vector<bool> used(*rank, false);
+  for (std::size_t i = 0; i < from->size(); ++i) {
+    const auto a = c.axis((*from)[i], *rank), b = c.axis((*to)[i], *rank);
+    if (!a || !b) return Failure{};
+    perm[*b] = static_cast<std::int64_t>(*a);
+    used[*a] = true;
+  }
+  std::size_t next = 0;
+  for (std::int64_t& p : perm) {
+    if (p >= 0) continue;
+    while (next < *rank && used[next]) ++next;
+    p = static_cast<std::int64_t>(next++);
+  }
+  return view_transposed(c, std::move(perm));
+}
+
+Values expand(Call& c) {
+  auto v = c.tensor("self");
+  const List* size = c.arg("size").list();
+  if (!v) return Failure{};
+  if (!size) return c.error("'size' must be a list of ints");
+  const auto rank = c.rank(*v);
+  if (!rank) return Failure{};
+  if (size->items->size() < *rank) return c.error("expands to fewer dims than the data have");
+  // −1 keeps the dim.
+  std::vector<Value> target = *size->items;
+  const std::size_t lead = target.size() - *rank;
+  for (std::size_t i = 0; i < target.size(); ++i) {
+    const Scalar* s = target[i].scalar();
+    if (s && s->integer.is(-1) && i >= lead) target[i] = c.size_of(*v, i - lead);
+  }
+  auto shape = c.int_vector(target);
+  return shape ? c.view_result("self", op("broadcast_to"), {*shape}) : Failure{};
+}
+Values expand_as(Call& c) {
+  auto other = c.tensor("other");
+  auto shape = other ? c.emit(op("shape_of"), {*other}) : other;
+  return shape ? c.view_result("self", op("broadcast_to"), {*shape}) : Failure{};
+}
+Values broadcast_tensors(Call& c) {
+  auto all = c.tensors("tensors");
+  if (!all) return Failure{};
+  std::vector<ValueId> shapes;
+  std::vector<ValueId> out;
+  if (all->empty()) return c.error("no tensors");
+  // The shape of their sum, without adding: each broadcasts against all others' shapes.
+  for (ValueId v : *all) {
+    ValueId wide = v;
+    for (ValueId other : *all) {
+      if (other == v) continue;
+      auto shape = c.emit(op("shape_of"), {other});
+      auto next = shape ? c.emit(op("broadcast_to"), {wide, *shape}) : shape;
+      if (!next) return Failure{};
+      wide = *next;
+    }
+    out.push_back(wide);
+  }
+  return c.list(out);
+}
+
+/// repeat(self, repeats) and tile(self, dims).
+Values repeat(Call& c) {
+  auto v = c.tensor("self");
+  const List* l = c.arg("repeats").list();
+  if (!v) return Failure{};
+  if (!l) return c.error("'repeats' must be a list of ints");
+  const auto rank = c.rank(*v);
+  if (!rank) return Failure{};
+  std::vector<Value> times = *l->items;
+  while (times.size() < *rank) times.insert(times.begin(), Scalar::of(std::int64_t{1}));
+  if (times.size() > *rank) {
+    std::vector<std::int64_t> axes(times.size() - *rank);
+    std::iota(axes.begin(), axes.end(), 0);
+    v = c.emit(op("expand_dims"), {*v, c.ints(axes)});
+    if (!v) return Failure{};
+  }
+  auto repeats = c.int_vector(times);
+  return repeats ? single(c, c.emit(op("tile"), {*v, *repeats})) : Failure{};
+}
+
+/// Every element so many times: a broadcast between two reshapes.
+Values repeat_interleave(Call& c) {
+  auto v = c.tensor("self");
+  if (!v) return Failure{};
+  auto rank = c.rank(*v);
+  if (!rank) return Failure{};
+  if (!c.given("dim")) {
+    v = c.reshape(*v, {-1});
+    if (!v) return Failure{};
+    rank = 1;
+  }
+  const auto dim = c.integer_or("dim", 0);
+  if (!dim) return Failure{};
+  const auto axis = c.axis(*dim, *rank);
+  if (!axis) return Failure{};
+  const Value& times = c.arg("repeats");
+  Scalar n;
+  if (const Scalar* s = times.scalar()) {
+    n = *s;
+  } else {
+    auto t = c.tensor("repeats");
+    if (!t) return Failure{};
+    n = c.scalar_of(*t, DType::Int64);
+    if (!n.integer.known()) {
+      // A count for every element: the result's extent is their sum.
+      return c.finish(op("opaque"), {*v, *t}, {{"source_op", std::string("aten::repeat_interleave")}});
+    }
+    auto vector = c.reshape(*t, {1});
+    if (!vector) return Failure{};
+    n.origin = *vector;
+  }
+  auto wide = c.emit(op("expand_dims"), {*v, c.ints({static_cast<std::int64_t>(*axis) + 1})});
+  if (!wide) return Failure{};
+  auto target = c.int_vector(dims_with(c, *wide, *rank + 1, *axis + 1, *axis + 1, {n}));
+  auto spread = target ? c.emit(op("broadcast_to"), {*wide, *target}) : target;
+  if (!spread) return Failure{};
+  const Dim extent = c.dim(*v, *axis);
+  std::vector<Value> merged = dims_with(c, *v, *rank, *axis, *axis, {Scalar::of(std::int64_t{-1})});
+  if (extent.known() && n.literal() && n.integer.known()) {
+    merged[*axis] = Scalar::of(extent.value() * n.integer.value());
+  }
+  auto shape = c.int_vector(merged);
+  return shape ? single(c, c.emit(op("reshape"), {*spread, *shape})) : Failure{};
+}
+
+Values slice(Call& c) {
+  const auto s = self_axis(c);
+  if (!s) return Failure{};
+  const auto step = c.integer_or("step", 1);
+  auto start = bound(c, "start", 0), end = bound(c, "end", kEnd);
+  if (!step || !start || !end) return Failure{};
+  if (*step < 1) return c.error(fmt::format("slices in steps of {}", *step));
+  const Data *first = c.data(*start), *last = c.data(*end);
+  const auto known = [](const Data* d, auto test) { return d && d->ints() && (*d->ints())[0].known() && test((*d->ints())[0].value()); };
+  const Dim extent = c.dim(s->self, s->axis);
+  const bool all = *step == 1 && known(first, [](std::int64_t v) { return v == 0; }) &&
+                   known(last, [&](std::int64_t v) { return v >= INT32_MAX || (extent.known() && v >= extent.value()); });
+  if (all && c.arg("self").tensor()) return std::vector<Value>{c.args[0]};
+  return c.view_result("self", op("strided_slice"),
+                       {*start, *end, c.ints({static_cast<std::int64_t>(s->axis)}), c.ints({*step})});
+}
+/// [start, start + length) along a dim.
+Values narrow(Call& c) {
+  const auto s = self_axis(c);
+  const auto start = c.integer("start"), length = c.integer("length");
+  if (!s || !start || !length) return Failure{};
+  const std::int64_t first = *start < 0 && c.dim(s->self, s->axis).known() ? *start + c.dim(s->self, s->axis).value() : *start;
+  return c.view_result("self", op("strided_slice"),
+                       {c.ints({first}), c.ints({first + *length}), c.ints({static_cast<std::int64_t>(s->axis)}), c.ints({1})});
+}
+Values select(Call& c) {
+  const auto s = self_axis(c);
+  if (!s) return Failure{};
+  if (s->rank == 0) return c.error("takes an item of a tensor without dims");
+  const Attrs attrs{{"axis", static_cast<std::int64_t>(s->axis)}};
+  const Value& index = c.arg("index");
+  if (const Scalar* i = index.scalar(); i && i->literal() && i->integer.known()) {
+    const Dim extent = c.dim(s->self, s->axis);
+    if (extent.known() && (i->integer.value() < -extent.value() || i->integer.value() >= extent.value())) {
+      return c.error(fmt::format("index {} is out of range for {} entries", i->integer.value(), extent.value()));
+    }
+    return c.view_result("self", op("take"), {c.number(static_cast<double>(i->integer.value()), DType::Int64)}, attrs);
+  }
+  auto i = promoted(c, index, DType::Int64);
+  if (!i) return Failure{};
+  return c.view_result("self", op("take"), {*i}, attrs);
+}
+
+Values split(Call& c) {
+  const auto s = self_axis(c);
+  if (!s) return Failure{};
+  const auto extent = c.known_dim(s->self, s->axis, "the extent to split");
+  if (!extent) return Failure{};
+  std::vector<std::pair<std::int64_t, std::int64_t>> ranges;
+  const std::string_view name = c.row->name;
+  if (name == "chunk" || name == "unsafe_chunk" || name == "tensor_split") {
+    const bool even = name == "tensor_split";
+    if (even && c.arg("chunks").list()) {
+      const auto at = c.integers("chunks");
+      if (!at) return Failure{};
+      std::int64_t begin = 0;
+      for (std::int64_t i : *at) {
+        const std::int64_t end = std::clamp<std::int64_t>(i < 0 ? i + *extent : i, begin, *extent);
+        ranges.emplace_back(begin, end);
+        begin = end;
+      }
+      ranges.emplace_back(begin, *extent);
+      return parts(c, *s, ranges);
+    }
+    const auto n = c.integer("chunks");
+    if (!n) return Failure{};
+    if (*n < 1 || *n > static_cast<std::int64_t>(kMaxParts)) return c.error(fmt::format("splits into {} parts", *n));
+    if (even) {
+      std::int64_t begin = 0;
+      for (std::int64_t i = 0; i < *n; ++i) {
+        const std::int64_t end = begin + *extent / *n + (i < *extent % *n ? 1 : 0);
+        ranges.emplace_back(begin, end);
+        begin = end;
+      }
+    } else {
+      const std::int64_t size = std::max<std::int64_t>((*extent + *n - 1) / *n, 1);
+      for (std::int64_t b = 0; b < *extent; b += size) ranges.emplace_back(b, std::min(b + size, *extent));
+      if (ranges.empty()) ranges.assign(static_cast<std::size_t>(*n), {0, 0});
+    }
+    return parts(c, *s, ranges);
+  }
+  if (c.arg("split_size").list()) {
+    const auto sizes = c.integers("split_size");
+    if (!sizes) return Failure{};
+    std::int64_t begin = 0;
+    for (std::int64_t n : *sizes) {
+      if (n < 0 || n > *extent - begin) return c.error(fmt::format("sizes do not add up to the extent {}", *extent));
+      ranges.emplace_back(begin, begin + n);
+      begin += n;
+    }
+    if (begin != *extent) return c.error(fmt::format("sizes add up to {}, the extent is {}", begin, *extent));
+    return parts(c, *s, ranges);
+  }
+  const auto size = c.integer("split_size");
+  if (!size) return Failure{};
+  if (*size < 1 || *extent / *size > static_cast<std::int64_t>(kMaxParts)) return c.error(fmt::format("splits {} into parts of {}", *extent, *size));
+  for (std::int64_t b = 0; b < *extent; b += *size) ranges.emplace_back(b, std::min(b + *size, *extent));
+  if (ranges.empty()) ranges.emplace_back(0, 0);
+  return parts(c, *s, ranges);
+}
+
+Values unbind(Call& c) {
+  const auto s = self_axis(c);
+  if (!s) return Failure{};
+  const auto extent = c.known_dim(s->self, s->axis, "the extent to unbind");
+  if (!extent) return Failure{};
+  if (*extent > static_cast<std::int64_t>(kMaxParts)) return c.error(fmt::format("unbinds {} entries", *extent));
+  const TensorRef* self = c.arg("self").tensor();
+  if (!self) return c.error("'self' must be a tensor");
+  std::vector<Value> out;
+  const Attrs attrs{{"axis", static_cast<std::int64_t>(s->axis)}};
+  for (std::int64_t i = 0; i < *extent; ++i) {
+    auto v = c.view(*self, op("take"), {c.number(static_cast<double>(i), DType::Int64)}, attrs);
+    if (!v) return Failure{};
+    out.push_back(*std::move(v));
+  }
+  return std::vector<Value>{Value::list(std::move(out))};
+}
+
+namespace {
+
+/// Tensors of a list in one element type; empty ones of rank 1 (torch skips them) left out.
+Result<std::vector<ValueId>> joined(Call& c) {
+  const List* l = c.arg("tensors").list();
+  if (!l) return c.error("'tensors' must be a list of tensors");
+  DType d = DType::Undefined;
+  auto all = c.tensors("tensors");
+  if (!all) return Failure{};
+  for (ValueId v : *all) d = promote(d, c.type(v).dtype());
+  std::vector<ValueId> out;
+  for (ValueId v : *all) {
+    if (all->size() > 1 && c.type(v).ranked() && c.type(v).rank() == 1 && c.dim(v, 0).is(0)) continue;
+    auto w = c.cast(v, d);
+    if (!w) return Failure{};
+    out.push_back(*w);
+  }
+  if (out.empty()) return c.error("joins nothing");
+  return out;
+}
+
+}  // namespace
+
+Values cat(Call& c) {
+  auto all = joined(c);
+  if (!all) return Failure{};
+  const auto rank = c.rank(all->front());
+  const auto dim = c.integer_or("dim", 0);
+  if (!rank || !dim) return Failure{};
+  const auto axis = c.axis(*dim, *rank);
+  if (!axis) return Failure{};
+  return single(c, c.emit(op("concatenate"), std::move(*all), {{"axis", static_cast<std::int64_t>(*axis)}}));
+}
+Values stack(Call& c) {
+  auto all = joined(c);
+  if (!all) return Failure{};
+  const auto rank = c.rank(all->front());
+  const auto dim = c.integer_or("dim", 0);
+  if (!rank || !dim) return Failure{};
+  const auto axis = c.axis(*dim, *rank + 1);
+  if (!axis) return Failure{};
+  const auto at = static_cast<std::int64_t>(*axis);
+  for (ValueId& v : *all) {
+    auto wide = c.emit(op("expand_dims"), {v, c.ints({at})});
+    if (!wide) return Failure{};
+    v = *wide;
+  }
+  return single(c, c.emit(op("concatenate"), std::move(*all), {{"axis", at}}));
+}
+/// hstack, vstack, dstack: concatenation once everything has 1, 2 or 3 dims.
+Values stack_along(Call& c) {
+  auto all = joined(c);
+  if (!all) return Failure{};
+  const std::string_view name = c.row->name;
+  std::int64_t axis = name == "vstack" ? 0 : name == "dstack" ? 2 : 1;
+  const std::size_t least = name == "vstack" ? 2 : name == "dstack" ? 3 : 1;
+  for (ValueId& v : *all) {
+    const auto rank = c.rank(v);
+    if (!rank) return Failure{};
+    if (name == "hstack" && *rank <= 1) axis = 0;
+    if (*rank >= least) continue;
+    std::vector<std::int64_t> axes;
+    if (*rank == 0) axes.push_back(0);
+    if (least >= 2 && *rank < 2) axes.push_back(0);
+    if (least == 3) axes.push_back(2);
+    for (std::int64_t a : axes) {
+      auto wide = c.emit(op("expand_dims"), {v, c.ints({a})});
+      if (!wide) return Failure{};
+      v = *wide;
+    }
+  }
+  return single(c, c.emit(op("concatenate"), std::move(*all), {{"axis", axis}}));
+}
+
+Values flip(Call& c) {
+  auto v = c.tensor("self");
+  const auto dims = c.integers("dims");
+  if (!v || !dims) return Failure{};
+  const auto rank = c.rank(*v);
+  if (!rank) return Failure{};
+  std::vector<std::int64_t> axes;
+  for (std::int64_t d : *dims) {
+    const auto a = c.axis(d, *rank);
+    if (!a) return Failure{};
+    axes.push_back(static_cast<std::int64_t>(*a));
+  }
+  if (axes.empty()) return std::vector<Value>{c.args[0]};
+  const std::size_t n = axes.size();
+  using Ints = std::vector<std::int64_t>;
+  return single(c, c.emit(op("strided_slice"), {*v, c.ints(Ints(n, -1)), c.ints(Ints(n, INT64_MIN)), c.ints(axes), c.ints(Ints(n, -1))}));
+}
+
+/// Per dim: the last `shift` entries, then the others.
+Values roll(Call& c) {
+  auto v = c.tensor("self");
+  const auto shifts = c.integers("shifts");
+  if (!v || !shifts) return Failure{};
+  auto dims = c.given("dims") ? c.integers("dims") : Result<std::vector<std::int64_t>>(std::vector<std::int64_t>{});
+  if (!dims) return Failure{};
+  const auto rank = c.rank(*v);
+  if (!rank) return Failure{};
+  const Type whole = c.type(*v);
+  const bool flat = dims->empty();
+  if (flat) {
+    v = c.reshape(*v, {-1});
+    if (!v) return Failure{};
+    *dims = {0};
+  }
+  if (dims->size() != shifts->size()) return c.error("'shifts' and 'dims' differ in length");
+  for (std::size_t i = 0; i < dims->size(); ++i) {
+    const auto axis = c.axis((*dims)[i], flat ? 1 : *rank);
+    if (!axis) return Failure{};
+    const std::int64_t shift = (*shifts)[i];
+    if (shift == 0) continue;
+    auto tail = c.slice(*v, *axis, -shift, kEnd), head = c.slice(*v, *axis, 0, -shift);
+    if (!tail || !head) return Failure{};
+    v = c.emit(op("concatenate"), {*tail, *head}, {{"axis", static_cast<std::int64_t>(*axis)}});
+    if (!v) return Failure{};
+  }
+  if (flat && whole.is_static()) {
+    std::vector<std::int64_t> shape;
+    for (const Dim& d : whole.shape()) shape.push_back(d.value());
+    v = c.reshape(*v, shape);
+  }
+  return single(c, v);
+}
+
+Values rot90(Call& c) {
+  auto v = c.tensor("self");
+  const auto k = c.integer_or("k", 1);
+  auto dims = c.spread("dims", 2, 0);
+  if (!v || !k || !dims) return Failure{};
+  if (!c.given("dims")) *dims = {0, 1};
+  const auto rank = c.rank(*v);
+  if (!rank) return Failure{};
+  const auto a = c.axis((*dims)[0], *rank), b = c.axis((*dims)[1], *rank);
+  if (!a || !b) return Failure{};
+  const std::int64_t turns = ((*k % 4) + 4) % 4;
+  const auto reversed = [&](ValueId x, std::size_t axis) { return c.slice(x, axis, -1, INT64_MIN, -1); };
+  auto perm = identity(*rank);
+  std::swap(perm[*a], perm[*b]);
+  if (turns == 2) {
+    v = reversed(*v, *a);
+    v = v ? reversed(*v, *b) : v;
+  } else if (turns != 0) {
+    v = reversed(*v, turns == 1 ? *b : *a);
+    v = v ? c.transpose(*v, perm) : v;
+  }
+  return single(c, v);
+}
+
+/// Windows of `size` every `step` along a dim, which become the last dim.
+Values unfold(Call& c) {
+  auto v = c.tensor("self");
+  const auto dim = c.integer("dimension"), size = c.integer("size"), step = c.integer("step");
+  if (!v || !dim || !size || !step) return Failure{};
+  const auto rank = c.rank(*v);
+  if (!rank) return Failure{};
+  const auto axis = c.axis(*dim, *rank);
+  if (!axis) return Failure{};
+  const auto extent = c.known_dim(*v, *axis, "the extent to unfold");
+  if (!extent) return Failure{};
+  if (*size < 1 || *step < 1 || *size > *extent) return c.error(fmt::format("windows of {} every {} over {}", *size, *step, *extent));
+  const std::int64_t count = (*extent - *size) / *step + 1;
+  auto index = window_indices(c, count, *step, *size, 1);
+  auto y = index ? c.emit(op("take"), {*v, *index}, {{"axis", static_cast<std::int64_t>(*axis)}}) : index;
+  if (!y) return Failure{};
+  // (…, count, size, rest…) → (…, count, rest…, size)
+  std::vector<std::int64_t> perm = identity(*rank + 1);
+  perm.erase(perm.begin() + static_cast<std::ptrdiff_t>(*axis) + 1);
+  perm.push_back(static_cast<std::int64_t>(*axis) + 1);
+  if (*axis + 1 == *rank) return c.result(*y);
+  return single(c, c.transpose(*y, std::move(perm)));
+}
+
+/// [rows, columns] of indices i · row_step + j · column_step.
+Result<ValueId> window_indices(Call& c, std::int64_t rows, std::int64_t row_step, std::int64_t columns, std::int64_t column_step) {
+  if (rows < 1 || columns < 1 || rows > INT32_MAX / columns) return c.error(fmt::format("{} × {} windows", rows, columns));
+  DataRef data;
+  if (rows * columns <= Data::kMaxElements) {
+    std::vector<SymInt> values;
+    for (std::int64_t i = 0; i < rows; ++i) {
+      for (std::int64_t j = 0; j < columns; ++j) values.emplace_back(i * row_step + j * column_step);
+    }
+    auto d = std::make_shared<Data>();
+    d->elements = std::move(values);
+    data = std::move(d);
+  }
+  return c.constant({Type::tensor(DType::Int64, {rows, columns}), std::move(data)});
+}
+
+/// Sliding blocks as columns: gathers along height and width, then a reshape.
+Values im2col(Call& c) {
+  auto v = c.tensor("self");
+  auto kernel = c.spread("kernel_size", 2, 1), dilation = c.spread("dilation", 2, 1);
+  auto padding = c.spread("padding", 2, 0), stride = c.spread("stride", 2, 1);
+  if (!v || !kernel || !dilation || !padding || !stride) return Failure{};
+  const auto rank = c.rank(*v);
+  if (!rank) return Failure{};
+  if (*rank != 4) return c.error(fmt::format("data of rank {}, 4 is needed", *rank));
+  if ((*padding)[0] != 0 || (*padding)[1] != 0) {
+    v = c.emit(op("nn.pad"), {*v, c.ints({0, 0, (*padding)[0], (*padding)[1], 0, 0, (*padding)[0], (*padding)[1]})});
+    if (!v) return Failure{};
+  }
+  const Dim channels = c.dim(*v, 1);
+  std::int64_t count[2];
+  const ValueId x = *v;
+  std::vector<Value> lead{c.size_of(x, 0)};
+  for (std::size_t i = 0; i < 2; ++i) {
+    // After the first gather the width stands at 4.
+    const auto extent = c.known_dim(*v, i == 0 ? 2 : 4, "an extent of the data");
+    if (!extent) return Failure{};
+    const std::int64_t reach = (*dilation)[i] * ((*kernel)[i] - 1) + 1;
+    if ((*kernel)[i] < 1 || (*stride)[i] < 1 || reach > *extent) return c.error(fmt::format("a window of {} over {}", reach, *extent));
+    count[i] = (*extent - reach) / (*stride)[i] + 1;
+    auto index = window_indices(c, (*kernel)[i], (*dilation)[i], count[i], (*stride)[i]);
+    v = index ? c.emit(op("take"), {*v, *index}, {{"axis", static_cast<std::int64_t>(i == 0 ? 2 : 4)}}) : index;
+    if (!v) return Failure{};
+  }
+  // (n, c, kh, oh, kw, ow) → (n, c, kh, kw, oh, ow) → (n, c·kh·kw, oh·ow)
+  v = c.transpose(*v, {0, 1, 2, 4, 3, 5});
+  if (!v) return Failure{};
+  if (!channels.known()) return c.error("the channels of the data must be known when importing");
+  lead.emplace_back(Scalar::of(channels.value() * (*kernel)[0] * (*kernel)[1]));
+  lead.emplace_back(Scalar::of(count[0] * count[1]));
+  auto shape = c.int_vector(lead);
+  return shape ? single(c, c.emit(op("reshape"), {*v, *shape})) : Failure{};
+}
+
+Values col2im(Call& c) {
+  auto v = c.tensor("self");
+  auto size = c.spread("output_size", 2, 1), kernel = c.spread("kernel_size", 2, 1), dilation = c.spread("dilation", 2, 1);
+  auto padding = c.spread("padding", 2, 0), stride = c.spread("stride", 2, 1);
+  if (!v || !size || !kernel || !dilation || !padding || !stride) return Failure{};
+  std::vector<std::int64_t> pads = *padding;
+  pads.insert(pads.end(), padding->begin(), padding->end());
+  return single(c, c.emit(op("col2im"), {*v, c.ints(*size), c.ints(*kernel)},
+                          {{"dilation", *dilation}, {"padding", pads}, {"strides", *stride}}));
+}
+
+Values pixel_shuffle(Call& c) {
+  auto v = c.tensor("self");
+  const bool up = std::string_view(c.row->name) == "pixel_shuffle";
+  const auto factor = c.integer(up ? "upscale_factor" : "downscale_factor");
+  if (!v || !factor) return Failure{};
+  const auto rank = c.rank(*v);
+  if (!rank) return Failure{};
+  if (*rank != 4) return c.error(fmt::format("data of rank {}, 4 is needed", *rank));
+  if (up) return single(c, c.emit(op("depth_to_space"), {*v}, {{"blocksize", *factor}, {"mode", std::string("CRD")}}));
+  return single(c, c.emit(op("space_to_depth"), {*v}, {{"blocksize", *factor}}));
+}
+/// (n, g·k, …) → (n, k·g, …)
+Values channel_shuffle(Call& c) {
+  auto v = c.tensor("self");
+  const auto groups = c.integer("groups");
+  if (!v || !groups) return Failure{};
+  const auto rank = c.rank(*v);
+  if (!rank) return Failure{};
+  const auto channels = c.known_dim(*v, 1, "the channels");
+  if (!channels) return Failure{};
+  if (*groups < 1 || *channels % *groups != 0) return c.error(fmt::format("{} channels in {} groups", *channels, *groups));
+  auto split_shape = c.int_vector(dims_with(c, *v, *rank, 1, 1, {Scalar::of(*groups), Scalar::of(*channels / *groups)}));
+  auto wide = split_shape ? c.emit(op("reshape"), {*v, *split_shape}) : split_shape;
+  if (!wide) return Failure{};
+  auto perm = identity(*rank + 1);
+  std::swap(perm[1], perm[2]);
+  auto y = c.transpose(*wide, std::move(perm));
+  auto shape = c.int_vector(dims_with(c, *v, *rank, 1, 1, {Scalar::of(*channels)}));
+  if (!y || !shape) return Failure{};
+  return single(c, c.emit(op("reshape"), {*y, *shape}));
+}
+
+/// Pads named from the last dim on: (left, right, top, bottom, …).
+Values pad(Call& c) {
+  auto v = c.tensor("self");
+  const List* l = c.arg("pad").list();
+  if (!v) return Failure{};
+  if (!l || l->items->size() % 2 != 0) return c.error("'pad' must be a list of pairs of ints");
+  const auto rank = c.rank(*v);
+  if (!rank) return Failure{};
+  const std::size_t n = l->items->size() / 2;
+  if (n > *rank) return c.error(fmt::format("pads {} dims of data of rank {}", n, *rank));
+  const std::string_view name = c.row->name;
+  std::string mode = c.text_or("mode", name.starts_with("reflection") ? "reflect" : name.starts_with("replication") ? "replicate" : "constant");
+  if (mode == "replicate") mode = "edge";
+  if (mode == "circular") mode = "wrap";
+  std::vector<Value> pads(2 * *rank, Scalar::of(std::int64_t{0}));
+  bool nothing = true;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t axis = *rank - 1 - i;
+    pads[axis] = (*l->items)[2 * i];
+    pads[*rank + axis] = (*l->items)[2 * i + 1];
+  }
+  for (const Value& p : pads) {
+    const Scalar* s = p.scalar();
+    nothing = nothing && s && s->integer.is(0);
+  }
+  if (nothing && mode == "constant") return std::vector<Value>{c.args[0]};
+  auto operand = c.int_vector(pads);
+  if (!operand) return Failure{};
+  std::vector<ValueId> operands{*v, *operand};
+  if (mode == "constant" && c.given("value")) {
+    auto value = promoted(c, c.arg("value"), c.type(*v).dtype());
+    if (!value) return Failure{};
+    operands.push_back(*value);
+  }
+  return single(c, c.emit(op("nn.pad"), std::move(operands), mode == "constant" ? Attrs{} : Attrs{{"mode", mode}}));
+}
+
+Values diagonal(Call& c) {
+  auto v = c.tensor("self");
+  const auto offset = c.integer_or("offset", 0), first = c.integer_or("dim1", 0), second = c.integer_or("dim2", 1);
+  if (!v || !offset || !first || !second) return Failure{};
+  const auto rank = c.rank(*v);
+  if (!rank) return Failure{};
+  const auto a = c.axis(*first, *rank), b = c.axis(*second, *rank);
+  if (!a || !b) return Failure{};
+  const auto rows = c.known_dim(*v, *a, "an extent of the matrices"), columns = c.known_dim(*v, *b, "an extent of the matrices");
+  if (!rows || !columns) return Failure{};
+  const std::int64_t down = *offset < 0 ? -*offset : 0, right = *offset > 0 ? *offset : 0;
+  const std::int64_t n = std::max<std::int64_t>(std::min(*rows - down, *columns - right), 0);
+  if (n == 0) return c.error("the diagonal is empty");
+  // The two dims to the back, as one; then a slice in steps of a row and one.
+  std::vector<std::int64_t> perm;
+  for (std::size_t i = 0; i < *rank; ++i) {
+    if (i != *a && i != *b) perm.push_back(static_cast<std::int64_t>(i));
+  }
+  perm.push_back(static_cast<std::int64_t>(*a));
+  perm.push_back(static_cast<std::int64_t>(*b));
+  auto y = c.transpose(*v, perm);
+  if (!y) return Failure{};
+  auto shape = c.int_vector(dims_with(c, *y, *rank, *rank - 2, *rank - 1, {Scalar::of(*rows * *columns)}));
+  auto flat = shape ? c.emit(op("reshape"), {*y, *shape}) : shape;
+  if (!flat) return Failure{};
+  const std::int64_t begin = down * *columns + right;
+  return single(c, c.slice(*flat, *rank - 2, begin, begin + (n - 1) * (*columns + 1) + 1, *columns + 1));
+}
+
+/// as_strided where it is no more than the data themselves, reshaped.
+Values as_strided(Call& c) {
+  auto v = c.tensor("self");
+  const auto size = c.integers("size"), stride = c.integers("stride");
+  if (!v || !size || !stride) return Failure{};
+  const auto offset = c.integer_or("storage_offset", 0);
+  if (!offset) return Failure{};
+  const auto count = c.type(*v).elements();
+  std::int64_t expected = 1;
+  bool contiguous = *offset == 0 && size->size() == stride->size();
+  for (std::size_t i = size->size(); contiguous && i-- > 0;) {
+    contiguous = (*size)[i] == 1 || (*stride)[i] == expected;
+    if (__builtin_mul_overflow(expected, (*size)[i], &expected)) contiguous = false;
+  }
+  if (contiguous && count == expected) return c.view_result("self", op("reshape"), {c.ints(*size)});
+  // A gather of every element that the strides reach.
+  std::int64_t total = 1;
+  for (std::int64_t n : *size) {
+    if (n < 1 || __builtin_mul_overflow(total, n, &total) || total > Data::kMaxElements) return c.error("strides that perfc cannot follow");
+  }
+  std::vector<SymInt> places;
+  std::vector<std::int64_t> at(size->size(), 0);
+  for (std::int64_t k = 0; k < total; ++k) {
+    std::int64_t place = *offset, rest = k;
+    for (std::size_t i = size->size(); i-- > 0;) {
+      place += (rest % (*size)[i]) * (*stride)[i];
+      rest /= (*size)[i];
+    }
+    if (place < 0 || (count && place >= *count)) return c.error("strides reach beyond the data");
+    places.emplace_back(place);
+  }
+  auto data = std::make_shared<Data>();
+  data->elements = std::move(places);
+  Shape shape;
+  for (std::int64_t n : *size) shape.emplace_back(n);
+  auto flat = c.reshape(*v, {-1});
+  return flat ? single(c, c.emit(op("take"), {*flat, c.constant({Type::tensor(DType::Int64, shape), data})}, {{"axis", std::int64_t{0}}})) : Failure{};
+}
+
+Values meshgrid(Call& c) {
+  auto all = c.tensors("tensors");
+  if (!all) return Failure{};
+  const bool xy = c.text_or("indexing", "ij") == "xy" && all->size() >= 2;
+  std::vector<ValueId> in = *all;
+  if (xy) std::swap(in[0], in[1]);
+  std::vector<Value> extents;
+  for (ValueId& v : in) {
+    const auto rank = c.rank(v);
+    if (!rank) return Failure{};
+    if (*rank == 0) {
+      auto w = c.reshape(v, {1});
+      if (!w) return Failure{};
+      v = *w;
+    }
+    extents.emplace_back(c.size_of(v, 0));
+  }
+  auto target = c.int_vector(extents);
+  if (!target) return Failure{};
+  std::vector<ValueId> out;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    std::vector<std::int64_t> shape(in.size(), 1);
+    shape[i] = -1;
+    auto column = c.reshape(in[i], shape);
+    auto grid = column ? c.emit(op("broadcast_to"), {*column, *target}) : column;
+    if (grid && xy) {
+      auto perm = identity(in.size());
+      std::swap(perm[0], perm[1]);
+      grid = c.transpose(*grid, std::move(perm));
+    }
+    if (!grid) return Failure{};
+    out.push_back(*grid);
+  }
+  if (xy) std::swap(out[0], out[1]);
+  return c.list(out);
+}
+
+}  // namespace perfc::torch
