@@ -52,6 +52,8 @@ struct Device {
   double host_us_compiled = 0;    ///< host time per kernel, compiled
   double context_mib = 0;         ///< runtime context
   double context_mib_per_sm = 0;
+  double convolution_mib = 0;     ///< more context where a model convolves: cuDNN and its kernels
+  double activation_factor = 1;   ///< held by the allocator / live at the peak
   std::map<std::string, double> efficiency;     ///< share of peak by kernel category
 
   std::vector<MigProfile> mig;

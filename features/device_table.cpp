@@ -126,6 +126,8 @@ void read_terms(Fields& f, Device& d) {
   f.number("host_us_compiled", d.host_us_compiled, 0, 1e5);
   f.number("context_mib", d.context_mib, 0, 1e6);
   f.number("context_mib_per_sm", d.context_mib_per_sm, 0, 1e4);
+  f.number("convolution_mib", d.convolution_mib, 0, 1e6);
+  f.number("activation_factor", d.activation_factor, 1, 10);
   f.rates("efficiency", d.efficiency, kEfficiencies, 10);
 }
 

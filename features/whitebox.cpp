@@ -97,6 +97,7 @@ class PreparedWhitebox : public PreparedModel {
   PreparedWhitebox(const Graph& graph, const ExecConfig& config, Schedule plan, Prediction notes)
       : config_(config), plan_(std::move(plan)), notes_(std::move(notes)) {
     const double width = float_bytes(config.precision);
+    convolves_ = std::ranges::any_of(plan_.kernels, [](const Kernel& k) { return k.kind == KernelKind::Convolution || k.kind == KernelKind::Depthwise; });
     weight_bytes_ = weight_bytes(graph, width);
     activations_ = peak_activations(graph, config.precision == Precision::Amp ? 2.0 : std::max(width, 2.0), config.mode);
   }
@@ -137,15 +138,15 @@ class PreparedWhitebox : public PreparedModel {
     return roofline_us;
   }
 
-  /// Context, weights (both copies under AMP), live activations, and the
-  /// workspace that convolution algorithms take: the largest tensor, at most
-  /// 256 MiB.
+  /// Context, weights (both copies under AMP), live activations with what the
+  /// allocator holds beside them, and the workspace that convolution algorithms
+  /// take: the largest tensor, at most 256 MiB.
   void add_memory(const Device& device, Prediction& out) const {
     MemoryBreakdown& m = out.memory;
-    m.context_mib = device.context_mib + device.context_mib_per_sm * device.sms;
+    m.context_mib = device.context_mib + device.context_mib_per_sm * device.sms + (convolves_ ? device.convolution_mib : 0);
     m.weights_mib = weight_bytes_ * (config_.precision == Precision::Amp ? 1.5 : 1.0) / kMib;
-    m.activations_mib = activations_.peak_bytes / kMib;
-    m.workspace_mib = std::min(activations_.largest_bytes / kMib, 256.0);
+    m.activations_mib = activations_.peak_bytes * device.activation_factor / kMib;
+    m.workspace_mib = convolves_ ? std::min(activations_.largest_bytes / kMib, 256.0) : 0;
     if (m.total_mib() > device.memory_mib) {
       out.warnings.push_back(fmt::format("needs {:.0f} MiB, {} has {:.0f} MiB: this will run out of memory", m.total_mib(),
                                          device.name, device.memory_mib));
@@ -184,6 +185,7 @@ class PreparedWhitebox : public PreparedModel {
   ExecConfig config_;
   Schedule plan_;
   Prediction notes_;                ///< what is to be said whatever the device
+  bool convolves_ = false;
   double weight_bytes_ = 0;
   ActivationMemory activations_;
 };
