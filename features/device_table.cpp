@@ -184,9 +184,24 @@ Device read_device(const Json& json, const std::map<std::string, Device>& defaul
   return d;
 }
 
+std::map<std::string, Device> read_defaults(const Json& json, Diagnostics& diags, std::map<std::string, Device> defaults) {
+  for (const char* kind : {"gpu", "cpu"}) {
+    if (!json.is_object() || !json.contains(kind)) continue;
+    Fields f(json[kind], fmt::format("defaults.{}", kind), diags);
+    Device& d = defaults[kind];
+    d.kind = kind;
+    read_terms(f, d);
+    f.finish();
+  }
+  return defaults;
+}
+
 /// The default terms of the built-in table serve user files too.
-std::map<std::string, Device>& default_terms() {
-  static std::map<std::string, Device> terms;
+const std::map<std::string, Device>& builtin_defaults() {
+  static const std::map<std::string, Device> terms = [] {
+    Diagnostics diags("devices.json");
+    return read_defaults(Json::parse(kBuiltinDevices, nullptr, false)["defaults"], diags, {});
+  }();
   return terms;
 }
 
@@ -216,17 +231,8 @@ Result<DeviceTable> DeviceTable::parse(std::string_view text, std::string file, 
   top.require("devices");
   top.text("schema", schema);
   if (!schema.empty() && schema != "perfc.devices/1") return diags.error(fmt::format("schema: '{}' is not 'perfc.devices/1'", schema));
-  std::map<std::string, Device> defaults = default_terms();
-  if (json.is_object() && json.contains("defaults")) {
-    for (const char* kind : {"gpu", "cpu"}) {
-      if (!json["defaults"].is_object() || !json["defaults"].contains(kind)) continue;
-      Fields f(json["defaults"][kind], fmt::format("defaults.{}", kind), diags);
-      Device& d = defaults[kind];
-      d.kind = kind;
-      read_terms(f, d);
-      f.finish();
-    }
-  }
+  const bool own = json.is_object() && json.contains("defaults");
+  const auto defaults = own ? read_defaults(json["defaults"], diags, builtin_defaults()) : builtin_defaults();
   if (const Json* devices = top.list("devices")) {
     std::set<std::string> names;
     for (std::size_t i = 0; i < devices->size(); ++i) {
@@ -248,13 +254,6 @@ Result<DeviceTable> DeviceTable::parse(std::string_view text, std::string file, 
 const DeviceTable& DeviceTable::builtin() {
   static const DeviceTable table = [] {
     Diagnostics diags("devices.json");
-    const Json json = Json::parse(kBuiltinDevices, nullptr, false);
-    for (const char* kind : {"gpu", "cpu"}) {
-      Fields f(json["defaults"][kind], kind, diags);
-      Device& d = default_terms()[kind];
-      d.kind = kind;
-      read_terms(f, d);
-    }
     auto parsed = parse(kBuiltinDevices, "devices.json", diags);
     return parsed ? std::move(*parsed) : DeviceTable{};
   }();

@@ -370,9 +370,7 @@ Status Importer::run_nodes(Frame& frame, const std::vector<Bytes>& records,
   Damage damage;
   std::vector<NodeView> nodes;
   nodes.reserve(records.size());
-  frame.values.reserve(frame.values.size() + records.size());
   NameMap<std::size_t> producer;
-  producer.reserve(records.size());
   const std::set<std::string_view> before(defined_before.begin(), defined_before.end());
   for (std::size_t i = 0; i < records.size(); ++i) {
     auto n = decode_node(records[i], damage);
