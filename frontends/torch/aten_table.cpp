@@ -292,6 +292,7 @@ constexpr AtenRow kRows[] = {
   {"native_batch_norm",              "input weight bias running_mean running_var training -momentum eps", batch_norm, "nn.batch_norm"},
   {"cudnn_batch_norm",               "input weight bias running_mean running_var training -exponential_average_factor eps", batch_norm, "nn.batch_norm"},
   {"_native_batch_norm_legit",       "input weight bias running_mean running_var training -momentum eps", batch_norm, "nn.batch_norm"},
+  {"_native_batch_norm_legit_functional", "input weight bias running_mean running_var training -momentum eps", batch_norm, "nn.batch_norm"},
   {"_native_batch_norm_legit",       "input weight bias training -momentum eps",                     batch_norm, "nn.batch_norm"},
   {"_native_batch_norm_legit_no_training", "input weight bias running_mean running_var -momentum eps", batch_norm, "nn.batch_norm"},
   {"_batch_norm_no_update",          "input weight bias running_mean running_var -momentum eps",     batch_norm, "nn.batch_norm"},
@@ -568,18 +569,18 @@ constexpr AtenRow kRows[] = {
   {"hamming_window",                 "window_length -dtype -layout -device -pin_memory",             window, "signal.hamming_window"},
   {"blackman_window",                "window_length -dtype -layout -device -pin_memory",             window, "signal.blackman_window"},
   // ---- Images, regions, signals
-  {"upsample_nearest1d",             "input=self output_size scale_factors",                               upsample, "image.resize2d"},
-  {"upsample_nearest2d",             "input=self output_size scale_factors",                               upsample, "image.resize2d"},
-  {"upsample_nearest3d",             "input=self output_size scale_factors",                               upsample, "image.resize2d"},
-  {"_upsample_nearest_exact1d",      "input=self output_size scale_factors",                               upsample, "image.resize2d"},
-  {"_upsample_nearest_exact2d",      "input=self output_size scale_factors",                               upsample, "image.resize2d"},
-  {"_upsample_nearest_exact3d",      "input=self output_size scale_factors",                               upsample, "image.resize2d"},
-  {"upsample_linear1d",              "input=self output_size align_corners scale_factors",                 upsample, "image.resize2d"},
-  {"upsample_bilinear2d",            "input=self output_size align_corners scale_factors",                 upsample, "image.resize2d"},
-  {"upsample_trilinear3d",           "input=self output_size align_corners scale_factors",                 upsample, "image.resize2d"},
-  {"upsample_bicubic2d",             "input=self output_size align_corners scale_factors",                 upsample, "image.resize2d"},
-  {"_upsample_bilinear2d_aa",        "input=self output_size align_corners scale_factors",                 upsample, "image.resize2d"},
-  {"_upsample_bicubic2d_aa",         "input=self output_size align_corners scale_factors",                 upsample, "image.resize2d"},
+  {"upsample_nearest1d",             "self output_size scale_factors",                               upsample, "image.resize2d"},
+  {"upsample_nearest2d",             "self output_size scale_factors",                               upsample, "image.resize2d"},
+  {"upsample_nearest3d",             "self output_size scale_factors",                               upsample, "image.resize2d"},
+  {"_upsample_nearest_exact1d",      "self output_size scale_factors",                               upsample, "image.resize2d"},
+  {"_upsample_nearest_exact2d",      "self output_size scale_factors",                               upsample, "image.resize2d"},
+  {"_upsample_nearest_exact3d",      "self output_size scale_factors",                               upsample, "image.resize2d"},
+  {"upsample_linear1d",              "self output_size align_corners scale_factors",                 upsample, "image.resize2d"},
+  {"upsample_bilinear2d",            "self output_size align_corners scale_factors",                 upsample, "image.resize2d"},
+  {"upsample_trilinear3d",           "self output_size align_corners scale_factors",                 upsample, "image.resize2d"},
+  {"upsample_bicubic2d",             "self output_size align_corners scale_factors",                 upsample, "image.resize2d"},
+  {"_upsample_bilinear2d_aa",        "self output_size align_corners scale_factors",                 upsample, "image.resize2d"},
+  {"_upsample_bicubic2d_aa",         "self output_size align_corners scale_factors",                 upsample, "image.resize2d"},
   {"upsample_nearest2d",             "self output_size -scales_h -scales_w",                         upsample, "image.resize2d"},
   {"upsample_nearest3d",             "self output_size -scales_d -scales_h -scales_w",               upsample, "image.resize2d"},
   {"upsample_linear1d",              "self output_size align_corners -scales",                       upsample, "image.resize2d"},
@@ -718,6 +719,8 @@ const AtenRow* find_row(std::string_view name, const std::vector<Arg>& written, 
       std::size_t at = position++;
       if (!written[i].name.empty()) {
         at = static_cast<std::size_t>(std::find_if(all.begin(), all.end(), [&](const Slot& s) { return s.name == written[i].name; }) - all.begin());
+        // In-place and vector forms call their first argument by another name.
+        if (at == all.size() && i == 0 && (written[i].name == "self" || written[i].name == "input")) at = 0;
       }
       if (at >= all.size() || mine[at].given()) break;
       mine[at] = args[i];

@@ -187,7 +187,6 @@ class Regions {
     GraphBuilder builder(importer_.diagnostics());
     Frame frame{.builder = builder, .outer = &c_.frame, .depth = c_.frame.depth + 1};
     if (frame.depth > kMaxRegionDepth) return c_.error(fmt::format("bodies are nested deeper than {}", kMaxRegionDepth));
-    for (const Parameter& p : importer_.program().parameters) frame.parameters.emplace(p.name, &p);
     std::vector<ValueId> params;
     for (const ResultInfo& f : formals) params.push_back(builder.var(f.type, {}, c_.loc, f.data));
     for (ValueId v : given) {
@@ -286,16 +285,37 @@ class Regions {
   Call& c_;
 };
 
+Result<std::vector<Value>> Importer::inlined(Call& c, const Block& block, std::size_t first_argument) {
+  if (block.inputs.empty()) return run_block(c.frame, block);
+  // A graph of its own, whose names may be those of values here.
+  if (c.args.size() - std::min(c.args.size(), first_argument) < block.inputs.size()) return c.error("a subgraph lacks arguments");
+  auto saved = c.frame.values;
+  for (std::size_t i = 0; i < block.inputs.size(); ++i) c.frame.values[block.inputs[i].name] = c.args[first_argument + i];
+  auto out = run_block(c.frame, block);
+  c.frame.values = std::move(saved);
+  return out;
+}
+
 Result<std::vector<Value>> Importer::branch(Call& c) {
   const auto& blocks = c.operation.blocks;
-  if (c.args.size() != 1 || blocks.size() != 2) return c.error("needs one condition and two blocks");
+  if (c.args.empty() || blocks.size() != 2) return c.error("needs one condition and two blocks");
+  if (c.args.size() == 2 && c.args[1].list()) {  // torch.cond: operands of both branches in a list
+    const std::vector<Value> operands = *c.args[1].list()->items;
+    c.args.resize(1);
+    c.args.insert(c.args.end(), operands.begin(), operands.end());
+  }
   const auto known = truth(c, c.args[0]);
   if (!known) return Failure{};
   // A branch that only raises is one that a model's input never takes.
   const bool one_raises = raises(blocks[0]) != raises(blocks[1]);
   if (*known || one_raises) {
     const bool take_first = *known ? **known : raises(blocks[1]);
-    return run_block(c.frame, blocks[take_first ? 0 : 1]);
+    return inlined(c, blocks[take_first ? 0 : 1], 1);
+  }
+  const std::unordered_map<std::string_view, Value> saved = blocks[0].inputs.empty() ? std::unordered_map<std::string_view, Value>{} : c.frame.values;
+  for (const Block& b : blocks) {
+    if (b.inputs.size() + 1 > c.args.size()) return c.error("a subgraph lacks arguments");
+    for (std::size_t i = 0; i < b.inputs.size(); ++i) c.frame.values[b.inputs[i].name] = c.args[1 + i];
   }
 
   std::vector<ValueId> captures;
@@ -320,6 +340,7 @@ Result<std::vector<Value>> Importer::branch(Call& c) {
     }
     return out;
   }, captures, storages);
+  if (!blocks[0].inputs.empty()) c.frame.values = saved;
   if (!bodies) return Failure{};
   if (!storages.empty()) {
     return c.error("the condition is not known when importing, and a branch writes in place to a tensor from outside");

@@ -52,9 +52,13 @@ Result<Graph> Importer::run() {
   GraphBuilder builder(*diags_);
   Frame frame{.builder = builder};
   for (const Parameter& p : program_.parameters) {
-    if (!frame.parameters.emplace(p.name, &p).second) {
+    if (!parameters_.emplace(p.name, &p).second) {
       return diags_->error({}, p.name, "two parameters have this name");
     }
+  }
+  for (const auto& [alias, name] : program_.aliases) {
+    const auto primary = parameters_.find(name);
+    if (primary != parameters_.end()) parameters_.emplace(alias, primary->second);
   }
   if (!declare_inputs(frame)) return Failure{};
   bool good = true;
@@ -105,6 +109,7 @@ Status Importer::declare_inputs(Frame& frame) {
                                     "--shape {}=…, e.g. --shape {}=1,3,224,224", input.name, input.name));
   }
   if (!complete) return Failure{};
+  check_ranges(inputs);
   std::size_t next = 0;
   for (const Declared& d : program_.body.inputs) {
     if (next == inputs.size() || inputs[next].name != d.name) {
@@ -127,6 +132,23 @@ Status Importer::declare_inputs(Frame& frame) {
     frame.values[d.name] = Scalar{.dtype = dtype == DType::Float32 ? DType::Float64 : dtype, .origin = *vector};
   }
   return ok();
+}
+
+void Importer::check_ranges(const std::vector<ModelInput>& inputs) {
+  for (const ModelInput& input : inputs) {
+    const auto declared = std::find_if(program_.body.inputs.begin(), program_.body.inputs.end(),
+                                       [&](const Declared& d) { return d.name == input.name; });
+    if (!declared->tensor.is_tensor() || !declared->tensor.ranked()) continue;
+    for (std::size_t i = 0; i < declared->tensor.rank() && i < input.type.rank(); ++i) {
+      const Dim &symbol = declared->tensor.shape()[i], &bound = input.type.shape()[i];
+      if (!symbol.symbolic() || !bound.known()) continue;
+      for (const Range& r : program_.ranges) {
+        if (r.symbol != symbol.symbol_name() || (bound.value() >= r.least && bound.value() <= r.most)) continue;
+        diags_->warning({}, input.name, fmt::format("dim {} ({}) is {}, but the program was exported for {} to {}", i,
+                                                    r.symbol, bound.value(), r.least, r.most));
+      }
+    }
+  }
 }
 
 Status Importer::flatten_output(Frame& frame, const Value& value, const std::string& name,
@@ -232,13 +254,14 @@ Result<Value> Importer::look_up(Frame& frame, std::string_view name, const Opera
   const auto found = frame.values.find(name);
   if (found != frame.values.end()) return found->second;
   if (frame.poisoned.count(name)) return Failure{};  // reported where it failed
-  const auto parameter = frame.parameters.find(name);
-  if (parameter != frame.parameters.end()) {
+  const auto parameter = parameters_.find(name);
+  if (parameter != parameters_.end()) {
     const Parameter& p = *parameter->second;
+    if (const auto shared = frame.values.find(p.name); shared != frame.values.end()) return shared->second;
     Literal literal = p.literal;
     literal.type = dims_.bind(literal.type);
     Value v = Call::fresh(frame.builder.constant(std::move(literal), p.label));
-    frame.values.emplace(name, v);
+    frame.values.emplace(p.name, v);
     return v;
   }
   if (frame.outer) {

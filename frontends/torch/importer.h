@@ -22,7 +22,6 @@ struct Frame {
   Frame* outer = nullptr;
   int depth = 0;
   std::unordered_map<std::string_view, Value> values{};
-  std::unordered_map<std::string_view, const Parameter*> parameters{};  ///< not yet used here
   std::set<std::string_view> poisoned{};                  ///< their operation failed
   std::map<ValueId, ValueId> captured{};                  ///< of `outer` → here
   std::vector<ValueId> captures{};                        ///< keys of `captured` that became params, in order
@@ -50,6 +49,8 @@ class Importer {
   // ---- control.cpp: prim::If and prim::Loop
   Result<std::vector<Value>> branch(Call& c);
   Result<std::vector<Value>> loop(Call& c);
+  /// Runs a block in place; its inputs are the call's arguments from `first_argument` on.
+  Result<std::vector<Value>> inlined(Call& c, const Block& block, std::size_t first_argument);
 
   const Program& program() const { return program_; }
   Diagnostics& diagnostics() { return *diags_; }
@@ -63,6 +64,8 @@ class Importer {
  private:
   friend class Regions;
   Status declare_inputs(Frame& frame);
+  /// Warns of dims outside of what the program was exported for.
+  void check_ranges(const std::vector<ModelInput>& inputs);
   Status run_operation(Frame& frame, const Operation& operation);
   Result<std::vector<Value>> translate(Call& c);
   void check_declared(Call& c, const std::vector<Value>& results);
@@ -75,6 +78,7 @@ class Importer {
   const Program& program_;
   Diagnostics* diags_;                ///< swapped while a body is tried
   InputDims dims_;
+  std::unordered_map<std::string_view, const Parameter*> parameters_;  ///< by name, aliases included
   std::size_t operations_ = 0;
 };
 

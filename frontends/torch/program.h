@@ -57,12 +57,21 @@ struct Parameter {
   Literal literal;
 };
 
+/// What an exported program says of a symbolic dim.
+struct Range {
+  std::string_view symbol;
+  std::int64_t least = 0;
+  std::int64_t most = INT64_MAX;
+};
+
 struct Program {
   std::string name;
   std::vector<Parameter> parameters;
+  std::vector<std::pair<std::string_view, std::string_view>> aliases;  ///< other names of parameters
   Block body;
   std::vector<std::string> output_names;
-  bool traced = true;           ///< inputs carry shapes
+  std::vector<Range> ranges;
+  std::vector<std::unique_ptr<std::string>> texts;  ///< names that the file spells otherwise
 };
 
 /// Element type by torch's number (c10::ScalarType); Undefined when perfc has

@@ -560,6 +560,13 @@ Values constant(Call& c) {
 }
 Values branch(Call& c) { return c.importer.branch(c); }
 Values loop(Call& c) { return c.importer.loop(c); }
+/// wrap_with_set_grad_enabled, wrap_with_autocast, …: settings, then the graph's arguments.
+Values wrapped(Call& c) {
+  if (c.operation.blocks.size() != 1) return c.error("needs one subgraph");
+  const Block& block = c.operation.blocks[0];
+  if (c.args.size() < block.inputs.size()) return c.error("the subgraph lacks arguments");
+  return c.importer.inlined(c, block, c.args.size() - block.inputs.size());
+}
 
 /// Operations that are Python's whatever their arguments are.
 const std::map<std::string_view, Handler>& handlers() {
@@ -567,6 +574,11 @@ const std::map<std::string_view, Handler>& handlers() {
       {"prim::Constant", constant},
       {"prim::If", branch},
       {"prim::Loop", loop},
+      {"higher_order::cond", branch},
+      {"higher_order::wrap_with_set_grad_enabled", wrapped},
+      {"higher_order::wrap_with_autocast", wrapped},
+      {"higher_order::wrap", wrapped},
+      {"higher_order::tag_activation_checkpoint", wrapped},
       {"prim::ListConstruct", make_list},
       {"prim::TupleConstruct", make_tuple},
       {"prim::NamedTupleConstruct", make_tuple},

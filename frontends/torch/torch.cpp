@@ -1,9 +1,13 @@
 #include "frontends/torch/torch.h"
 
+#include <algorithm>
+#include <optional>
 #include <set>
 
+#include "frontends/common/zip.h"
 #include "frontends/torch/aten_table.h"
 #include "frontends/torch/importer.h"
+#include "frontends/torch/pt2.h"
 #include "frontends/torch/torchscript.h"
 
 namespace perfc::torch {
@@ -22,9 +26,52 @@ Result<Graph> import_json(const Source& source, const ImportOptions& options, Di
 
 bool sniff_archive(std::string_view head) { return head.starts_with("PK\x03\x04"); }
 
-Result<Graph> import_archive(const Source&, const ImportOptions&, Diagnostics& diags) {
-  return diags.error("a TorchScript archive, whose code is Python text; convert it with "
-                     "`python -m perfc.export MODEL.pt` and import the JSON file");
+Result<Graph> import_archive(const Source& source, const ImportOptions& options, Diagnostics& diags) {
+  if (!sniff_archive(source.bytes().substr(0, 4))) {
+    if (source.bytes().starts_with("\x80")) {
+      return diags.error("a Python pickle (weights, or a module by reference): it holds no program. "
+                         "Export the module with `python -m perfc.export module:factory`");
+    }
+    return diags.error("not an archive of torch.export or TorchScript");
+  }
+  const auto archive = ZipArchive::open(source.bytes(), diags);
+  if (!archive) return Failure{};
+  auto program_member = archive->find("serialized_exported_program.json");
+  if (!program_member) {
+    for (std::size_t i = 0; i < archive->names().size() && !program_member; ++i) {
+      const std::string_view name = archive->names()[i];
+      const std::size_t models = name.rfind("models/");
+      if (models != std::string_view::npos && name.ends_with(".json") && name.find('/', models + 7) == std::string_view::npos) program_member = i;
+    }
+  }
+  if (!program_member) {
+    const bool script = archive->find("constants.pkl") || archive->find(".debug_pkl");
+    return diags.error(script ? "a TorchScript archive, whose code is Python text; convert it with "
+                                "`python -m perfc.export MODEL.pt` and import the JSON file"
+                       : archive->find("data.pkl") ? "a pickle of weights or of a module by reference: it holds no program. "
+                                                     "Export the module with `python -m perfc.export module:factory`"
+                                                   : "the archive holds no exported program (models/*.json)");
+  }
+  const auto text = archive->read(*program_member, diags);
+  if (!text) return Failure{};
+  const auto document = json::Document::parse(*text, diags);
+  if (!document) return Failure{};
+  std::string weights_text;
+  std::optional<json::Document> weights;
+  if (const auto member = archive->find("_weights_config.json")) {
+    auto w = archive->read(*member, diags);
+    if (!w) return Failure{};
+    weights_text = *std::move(w);
+    auto parsed = json::Document::parse(weights_text, diags);
+    if (!parsed) return Failure{};
+    weights = *std::move(parsed);
+  }
+  auto program = read_exported(*document, weights ? &*weights : nullptr, diags);
+  if (!program) return Failure{};
+  std::string_view stem = source.name();
+  stem.remove_prefix(std::min(stem.rfind('/') + 1, stem.size()));
+  program->name = stem.substr(0, stem.find('.'));
+  return Importer(*program, options, diags).run();
 }
 
 std::vector<Coverage> coverage() {

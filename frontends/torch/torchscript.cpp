@@ -46,10 +46,6 @@ class Reader {
     if (const auto inputs = json::array(json::member(root, "inputs"))) {
       if (!values(*inputs, "inputs", program.body.inputs)) return Failure{};
     }
-    program.traced = false;
-    for (const Declared& d : program.body.inputs) {
-      if (d.tensor && d.tensor.is_tensor() && d.tensor.ranked()) program.traced = true;
-    }
     if (!operations(*nodes, 0, program.body.nodes)) return Failure{};
     for (const Element& o : *outputs) {
       auto name = json::text(o);
