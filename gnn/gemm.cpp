@@ -1,0 +1,64 @@
+#include "gnn/gemm.h"
+
+#include <cassert>
+
+#include "gnn/gemm_kernel.h"
+
+namespace perfc {
+
+namespace {
+
+struct Kernel {
+  void (*run)(const GemmArguments<float>&);
+  const char* name;
+};
+
+Kernel choose() {
+#ifdef PERFC_GEMM_X86
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512bw")) {
+    return {&gemm_avx512, "avx512"};
+  }
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {&gemm_avx2, "avx2"};
+#endif
+  return {&gemm_baseline, "baseline"};
+}
+
+const Kernel& kernel() {
+  static const Kernel chosen = choose();
+  return chosen;
+}
+
+template <class T>
+GemmArguments<T> arguments(const GemmShape& s, const T* a, const T* b, T* c) {
+  const auto n = [](std::size_t v) { return static_cast<std::ptrdiff_t>(v); };
+  return {n(s.rows), n(s.columns), n(s.inner), a, n(s.a_stride), s.a == Transpose::Yes,
+          b, n(s.b_stride), s.b == Transpose::Yes, c, n(s.c_stride), s.store == Store::Add};
+}
+
+}  // namespace
+
+void gemm(const GemmShape& s, const float* a, const float* b, float* c) { kernel().run(arguments(s, a, b, c)); }
+void gemm(const GemmShape& s, const double* a, const double* b, double* c) { gemm_baseline(arguments(s, a, b, c)); }
+const char* gemm_kernel_name() { return kernel().name; }
+
+template <class T>
+void multiply(ThreadPool& threads, const Matrix<T>& a, Transpose ta, const Matrix<T>& b, Transpose tb, Matrix<T>& c,
+              Store store) {
+  const std::size_t rows = ta == Transpose::Yes ? a.columns() : a.rows();
+  const std::size_t inner = ta == Transpose::Yes ? a.rows() : a.columns();
+  const std::size_t columns = tb == Transpose::Yes ? b.rows() : b.columns();
+  assert(inner == (tb == Transpose::Yes ? b.columns() : b.rows()));
+  if (store == Store::Replace) c.resize(rows, columns);
+  assert(c.rows() == rows && c.columns() == columns);
+  threads.for_ranges(rows, 16, [&](std::size_t begin, std::size_t end) {
+    gemm({.rows = end - begin, .columns = columns, .inner = inner,
+          .a_stride = a.columns(), .b_stride = b.columns(), .c_stride = columns, .a = ta, .b = tb, .store = store},
+         a.data() + (ta == Transpose::Yes ? begin : begin * inner), b.data(), c.data() + begin * columns);
+  });
+}
+
+template void multiply(ThreadPool&, const Matrix<float>&, Transpose, const Matrix<float>&, Transpose, Matrix<float>&, Store);
+template void multiply(ThreadPool&, const Matrix<double>&, Transpose, const Matrix<double>&, Transpose, Matrix<double>&, Store);
+
+}  // namespace perfc

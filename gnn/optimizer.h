@@ -1,0 +1,66 @@
+#pragma once
+/// Adam, AdamW, and the step sizes they take.
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "gnn/module.h"
+
+namespace perfc {
+
+/// Adam (Kingma and Ba, ICLR 2015) and AdamW (Loshchilov and Hutter, ICLR 2019).
+struct AdamOptions {
+  enum class Decay : unsigned char {
+    Coupled,    ///< Adam with an L2 term: the decay joins the gradient
+    Decoupled,  ///< AdamW: the decay shrinks the weights beside the step
+  };
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+  double weight_decay = 0;
+  Decay decay = Decay::Decoupled;
+  double clip_norm = 0;  ///< gradients longer than this (all parameters together) are shortened to it; 0: never
+};
+
+class Adam {
+ public:
+  /// Parameters must outlive the optimiser; their shapes must not change.
+  Adam(std::vector<NamedParameter<float>>, AdamOptions);
+
+  /// One step along the gradients that the parameters hold. Returns the length
+  /// of the whole gradient, before clipping.
+  double step(ThreadPool&, double learning_rate);
+
+  /// What has to be saved to go on later, by parameter name.
+  struct Moments {
+    std::string name;
+    Matrix<float> mean, square;
+  };
+  std::vector<Moments>& moments() { return moments_; }
+  std::uint64_t steps = 0;
+
+ private:
+  std::vector<NamedParameter<float>> parameters_;
+  std::vector<Moments> moments_;
+  AdamOptions options_;
+};
+
+/// The learning rate over a run: a warm-up from 0 to the peak, then a shape.
+struct Schedule {
+  enum class Shape : unsigned char {
+    Constant,
+    Linear,   ///< down to `floor` × peak at the end
+    Cosine,   ///< the same along half a cosine (Loshchilov and Hutter, ICLR 2017)
+    Step,     ///< × `floor` after every `period` steps
+  };
+  Shape shape = Shape::Constant;
+  double peak = 1e-3;
+  std::uint64_t warmup_steps = 0;
+  double floor = 0;
+  std::uint64_t period = 1;
+
+  /// The rate of step `step` (from 0) of `total`.
+  double at(std::uint64_t step, std::uint64_t total) const;
+};
+std::string_view name(Schedule::Shape);
+std::optional<Schedule::Shape> find_schedule(std::string_view);
+
+}  // namespace perfc
