@@ -236,12 +236,11 @@ Result<std::vector<GraphRef>> retype_regions(OpId op, const Attrs& attrs,
 
 namespace {
 
-Result<Graph> apply_to_regions(const Graph& graph, Diagnostics& diags,
-                               const std::function<Result<Graph>(const Graph&)>& pass) {
+Result<Graph> apply_to_regions(Graph graph, Diagnostics& diags, const std::function<Result<Graph>(Graph)>& pass) {
   const DepthGuard depth;
   if (depth.exceeded()) return too_deep(diags);
   const auto has_regions = [](const Node& n) { return !n.regions.empty(); };
-  if (std::none_of(graph.nodes().begin(), graph.nodes().end(), has_regions)) return pass(graph);
+  if (std::none_of(graph.nodes().begin(), graph.nodes().end(), has_regions)) return pass(std::move(graph));
 
   Rewriter rewriter(graph, diags);
   for (NodeId id = 0; id < graph.size(); ++id) {
@@ -271,9 +270,8 @@ Result<Graph> apply_to_regions(const Graph& graph, Diagnostics& diags,
 
 }  // namespace
 
-Result<Graph> for_each_region(const Graph& graph, Diagnostics& diags,
-                              const std::function<Result<Graph>(const Graph&)>& pass) {
-  return apply_to_regions(graph, diags, pass);
+Result<Graph> for_each_region(Graph graph, Diagnostics& diags, const std::function<Result<Graph>(Graph)>& pass) {
+  return apply_to_regions(std::move(graph), diags, pass);
 }
 
 }  // namespace perfc

@@ -70,9 +70,9 @@ class Rewriter {
 inline constexpr int kMaxRegionDepth = 64;
 
 /// Applies `pass` to every region of a graph, innermost first, then to the
-/// graph itself. `pass` sees one flat graph at a time.
-Result<Graph> for_each_region(const Graph&, Diagnostics&,
-                              const std::function<Result<Graph>(const Graph&)>& pass);
+/// graph itself. `pass` sees one flat graph at a time and owns it: where it
+/// changes nothing it hands it back, and a graph without regions is not copied.
+Result<Graph> for_each_region(Graph, Diagnostics&, const std::function<Result<Graph>(Graph)>& pass);
 
 /// The same graph with other param types; every type is inferred anew.
 Result<Graph> retype(const Graph&, const std::vector<ResultInfo>& params, Diagnostics&);

@@ -31,7 +31,7 @@ std::size_t hash_of(const Node& n, const std::vector<ValueId>& operands) {
 }  // namespace
 
 Result<Graph> common_subexpressions(Graph graph, const PassOptions&, Diagnostics& diags) {
-  return for_each_region(graph, diags, [&](const Graph& g) -> Result<Graph> {
+  return for_each_region(std::move(graph), diags, [&](const Graph& g) -> Result<Graph> {
     std::unordered_multimap<std::size_t, NodeId> seen;  // hash → node of the new graph
     Rewriter rewriter(g, diags);
     for (NodeId id = 0; id < g.size(); ++id) {

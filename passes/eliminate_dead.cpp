@@ -14,7 +14,7 @@ Result<Graph> eliminate_dead(Graph graph, const PassOptions&, Diagnostics& diags
   if (!has_bodies && !unused(graph)) return graph;
 
   // Params stay: they are the graph's signature, and a region's must match its call.
-  return for_each_region(graph, diags, [&](const Graph& g) -> Result<Graph> {
+  return for_each_region(std::move(graph), diags, [&](const Graph& g) -> Result<Graph> {
     std::vector<bool> live(g.size(), false);
     for (ValueId v : g.results()) live[v.node] = true;
     for (ValueId v : g.params()) live[v.node] = true;

@@ -152,7 +152,7 @@ bool merge_transposes(const Node& n, const GraphBuilder& builder, std::vector<Va
 }  // namespace
 
 Result<Graph> eliminate_identity(Graph graph, const PassOptions&, Diagnostics& diags) {
-  return for_each_region(graph, diags, [&](const Graph& g) -> Result<Graph> {
+  return for_each_region(std::move(graph), diags, [&](const Graph& g) -> Result<Graph> {
     std::vector<std::uint32_t> result_uses(g.size(), 0);  // users of results other than the first
     for (const Node& n : g.nodes()) {
       for (ValueId v : n.operands) result_uses[v ? v.node : 0] += v && v.result > 0;

@@ -49,7 +49,7 @@ std::vector<NodeId> post_order(const Graph& g) {
 }  // namespace
 
 Result<Graph> filter_operators(Graph graph, const PassOptions&, Diagnostics& diags) {
-  return for_each_region(graph, diags, [&](const Graph& g) -> Result<Graph> {
+  return for_each_region(std::move(graph), diags, [&](const Graph& g) -> Result<Graph> {
     const std::vector<NodeId> order = post_order(g);
     // A view that only another view looks at is a step on the way.
     std::vector<std::uint32_t> uses(g.size(), 0);

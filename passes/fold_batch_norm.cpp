@@ -107,7 +107,7 @@ class Folder {
 }  // namespace
 
 Result<Graph> fold_batch_norm(Graph graph, const PassOptions&, Diagnostics& diags) {
-  return for_each_region(graph, diags, [&](const Graph& g) { return Folder(g, diags).run(); });
+  return for_each_region(std::move(graph), diags, [&](const Graph& g) { return Folder(g, diags).run(); });
 }
 
 }  // namespace perfc::passes

@@ -25,7 +25,7 @@ Result<Graph> fold_constants(Graph graph, const PassOptions&, Diagnostics& diags
     return all_known || (is_layout(n) && g.node(n.operands[0]).kind == NodeKind::Constant);
   });
   if (nothing) return graph;
-  return for_each_region(graph, diags, [&](const Graph& g) -> Result<Graph> {
+  return for_each_region(std::move(graph), diags, [&](const Graph& g) -> Result<Graph> {
     const std::vector<std::uint32_t> uses = g.use_counts();
     std::vector<bool> weight(g.size(), false);
     Rewriter rewriter(g, diags);

@@ -3,7 +3,7 @@
 namespace perfc::passes {
 
 Result<Graph> infer_types(Graph graph, const PassOptions&, Diagnostics& diags) {
-  return for_each_region(graph, diags, [&](const Graph& g) -> Result<Graph> {
+  return for_each_region(std::move(graph), diags, [&](const Graph& g) -> Result<Graph> {
     Rewriter rewriter(g, diags);
     for (NodeId id = 0; id < g.size(); ++id) {
       const Node& n = g.node(id);

@@ -50,8 +50,9 @@ Result<ValueId> add_recognised(Rewriter& rewriter, const Recognised& r, NodeId r
   return b.value(std::move(call));
 }
 
-Result<Graph> fuse_decomposed(const Graph& graph, const Decompositions& decompositions, Diagnostics& diags) {
+Result<Graph> fuse_decomposed(Graph graph, const Decompositions& decompositions, Diagnostics& diags) {
   const auto found = decompositions.find(MatchGraph(graph));
+  if (found.empty()) return graph;
   std::vector<const Recognised*> by_root(graph.size(), nullptr);
   std::vector<bool> gone(graph.size(), false);
   for (const auto& [root, r] : found) {
@@ -102,66 +103,86 @@ bool is_bias(const MatchGraph& g, ValueId v, const Type& result, std::size_t axi
   return type.elements() == extent && type.shape()[type.rank() - from_end].is(extent);
 }
 
+/// Finds first what each node becomes, so that a graph with nothing to change is not rebuilt.
 class Products {
  public:
-  Products(const Graph& graph, Diagnostics& diags)
-      : g_(graph), rewriter_(graph, diags), only_first_result_(graph.size(), true) {
+  explicit Products(const Graph& graph) : g_(graph), only_first_result_(graph.size(), true), plan_(graph.size()) {
     const auto note = [&](ValueId v) {
       if (v && v.result > 0) only_first_result_[v.node] = false;
     };
     for (const Node& n : graph.nodes()) std::for_each(n.operands.begin(), n.operands.end(), note);
     std::for_each(graph.results().begin(), graph.results().end(), note);
+    for (NodeId id = 0; id < graph.size(); ++id) plan_[id] = wanted(id);
   }
 
-  Result<Graph> run() {
-    const Graph& graph = g_.graph;
-    for (NodeId id = 0; id < graph.size(); ++id) {
-      const Node& n = graph.node(id);
-      Status status = n.kind == NodeKind::Call ? add(id) : rewriter_.copy(id);
-      if (!status) return Failure{};
+  bool none() const {
+    return std::all_of(plan_.begin(), plan_.end(), [](Change c) { return c == Change::None; });
+  }
+
+  Result<Graph> run(Diagnostics& diags) const {
+    Rewriter rewriter(g_.graph, diags);
+    for (NodeId id = 0; id < g_.graph.size(); ++id) {
+      if (!add(rewriter, id)) return Failure{};
     }
-    return rewriter_.finish();
+    return rewriter.finish();
   }
 
  private:
-  Status add(NodeId id) {
+  enum class Change : std::uint8_t { None, Dense, SplitBias, DropStatistics, AddBiasOfSecond, AddBiasOfFirst };
+
+  Change wanted(NodeId id) const {
     const Node& n = g_.graph.node(id);
-    if (is_product_with_weight(g_, n)) return add_dense(id);
-    if (n.is(op("nn.dense")) || is_conv(n)) return split_bias(id);
+    if (n.kind != NodeKind::Call) return Change::None;
+    if (is_product_with_weight(g_, n)) return Change::Dense;
+    if (n.is(op("nn.dense")) || is_conv(n)) return splits_bias(n) ? Change::SplitBias : Change::None;
     if (n.is(op("nn.batch_norm")) && n.attrs.int_or("training_mode", 0) != 0 && only_first_result_[id]) {
-      return drop_statistics(id);
+      return Change::DropStatistics;
     }
-    if (n.is(op("add"))) {
-      for (std::size_t i = 0; i < 2; ++i) {
-        if (adds_bias(n, i)) return add_bias(id, rewriter_[n.operands[i]], rewriter_[n.operands[1 - i]], bias_axis_of(n.operands[i]));
-      }
-    }
-    return rewriter_.copy(id);
+    if (n.is(op("add")) && adds_bias(n, 0)) return Change::AddBiasOfSecond;
+    if (n.is(op("add")) && adds_bias(n, 1)) return Change::AddBiasOfFirst;
+    return Change::None;
   }
 
-  Status add_dense(NodeId id) {
+  Status add(Rewriter& rewriter, NodeId id) const {
+    const Node& n = g_.graph.node(id);
+    const auto add_bias_to = [&](std::size_t product) {
+      return add_bias(rewriter, id, rewriter[n.operands[product]], rewriter[n.operands[1 - product]],
+                      bias_axis_of(n.operands[product]));
+    };
+    switch (plan_[id]) {
+      case Change::None: break;
+      case Change::Dense: return add_dense(rewriter, id);
+      case Change::SplitBias: return split_bias(rewriter, id);
+      case Change::DropStatistics: return drop_statistics(rewriter, id);
+      case Change::AddBiasOfSecond: return add_bias_to(0);
+      case Change::AddBiasOfFirst: return add_bias_to(1);
+    }
+    return rewriter.copy(id);
+  }
+
+  Status add_dense(Rewriter& rewriter, NodeId id) const {
     const Node& n = g_.graph.node(id);
     Attrs attrs;
     if (n.attrs.int_or("transB", 0) != 0) attrs.set("transB", std::int64_t{1});
     if (n.attrs.has("alpha")) attrs.set("alpha", n.attrs.float_or("alpha", 1));
-    auto dense = rewriter_.builder().value({.op = op("nn.dense"),
-                                            .operands = rewriter_.operands(id),
+    auto dense = rewriter.builder().value({.op = op("nn.dense"),
+                                            .operands = rewriter.operands(id),
                                             .attrs = std::move(attrs),
                                             .declared = {n.results[0].type},
                                             .name = n.name,
                                             .loc = n.loc});
     if (!dense) return Failure{};
-    rewriter_.map({id, 0}, *dense);
+    rewriter.map({id, 0}, *dense);
     return ok();
   }
 
   /// A norm in training mode takes its statistics from its operand (weight
   /// standardisation is written so); given ones only start running averages.
-  Status drop_statistics(NodeId id) {
+  Status drop_statistics(Rewriter& rewriter, NodeId id) const {
     const Node& n = g_.graph.node(id);
-    std::vector<ValueId> operands = rewriter_.operands(id);
+    std::vector<ValueId> operands = rewriter.operands(id);
     operands.resize(3);
-    auto norm = rewriter_.builder().value({.op = n.op,
+    auto norm = rewriter.builder().value({.op = n.op,
                                            .operands = std::move(operands),
                                            .attrs = n.attrs,
                                            .results = 1,
@@ -169,26 +190,30 @@ class Products {
                                            .name = n.name,
                                            .loc = n.loc});
     if (!norm) return Failure{};
-    rewriter_.map({id, 0}, *norm);
+    rewriter.map({id, 0}, *norm);
     return ok();
   }
 
-  /// conv(x, w, b) → bias_add(conv(x, w), b), and the same for dense.
-  Status split_bias(NodeId id) {
-    const Node& n = g_.graph.node(id);
-    if (n.operands.size() < 3 || !n.operands[2]) return rewriter_.copy(id);
+  /// This convolution or dense has a bias that can stand on its own.
+  bool splits_bias(const Node& n) const {
+    if (n.operands.size() < 3 || !n.operands[2]) return false;
     const Type& result = n.results[0].type;
-    if (!result.ranked() || result.rank() < 2 || g_.type(n.operands[2]).dtype() != result.dtype()) return rewriter_.copy(id);
-    const std::size_t axis = bias_axis(n, result);
-    const bool dense = n.is(op("nn.dense"));
-    if (dense && (n.attrs.float_or("beta", 1) != 1 || !is_bias(g_, n.operands[2], result, axis))) return rewriter_.copy(id);
-    std::vector<ValueId> operands = rewriter_.operands(id);
+    if (!result.ranked() || result.rank() < 2 || g_.type(n.operands[2]).dtype() != result.dtype()) return false;
+    if (is_conv(n)) return true;
+    return n.attrs.float_or("beta", 1) == 1 && is_bias(g_, n.operands[2], result, bias_axis(n, result));
+  }
+
+  /// conv(x, w, b) → bias_add(conv(x, w), b), and the same for dense.
+  Status split_bias(Rewriter& rewriter, NodeId id) const {
+    const Node& n = g_.graph.node(id);
+    const Type& result = n.results[0].type;
+    std::vector<ValueId> operands = rewriter.operands(id);
     const ValueId bias = operands[2];
     operands.pop_back();
     Attrs attrs = n.attrs;
     attrs.erase("beta");
-    if (!rewriter_.copy_declared(id, std::move(operands), std::move(attrs), {result})) return Failure{};
-    return add_bias(id, rewriter_[{id, 0}], bias, axis);
+    if (!rewriter.copy_declared(id, std::move(operands), std::move(attrs), {result})) return Failure{};
+    return add_bias(rewriter, id, rewriter[{id, 0}], bias, bias_axis(n, result));
   }
 
   /// Operand i of this addition is a product that nothing else reads, the
@@ -204,36 +229,37 @@ class Products {
 
   std::size_t bias_axis_of(ValueId product) const { return bias_axis(g_.node(product), g_.type(product)); }
 
-  Status add_bias(NodeId id, ValueId product, ValueId bias, std::size_t axis) {
+  Status add_bias(Rewriter& rewriter, NodeId id, ValueId product, ValueId bias, std::size_t axis) const {
     const Node& n = g_.graph.node(id);
-    auto vector = as_vector(rewriter_.builder(), bias);
+    auto vector = as_vector(rewriter.builder(), bias);
     if (!vector) return Failure{};
     Attrs attrs;
     attrs.set("axis", static_cast<std::int64_t>(axis));
-    auto sum = rewriter_.builder().value({.op = op("nn.bias_add"),
+    auto sum = rewriter.builder().value({.op = op("nn.bias_add"),
                                           .operands = {product, *vector},
                                           .attrs = std::move(attrs),
                                           .declared = {n.results[0].type},
                                           .name = n.name,
                                           .loc = n.loc});
     if (!sum) return Failure{};
-    rewriter_.map({id, 0}, *sum);
+    rewriter.map({id, 0}, *sum);
     return ok();
   }
 
   const MatchGraph g_;
-  Rewriter rewriter_;
   std::vector<bool> only_first_result_;  // by old node
+  std::vector<Change> plan_;             // by old node
 };
 
 }  // namespace
 
 Result<Graph> recognise_patterns(Graph graph, const PassOptions&, Diagnostics& diags) {
   static const Decompositions decompositions;
-  return for_each_region(graph, diags, [&](const Graph& g) -> Result<Graph> {
-    auto fused = fuse_decomposed(g, decompositions, diags);
+  return for_each_region(std::move(graph), diags, [&](Graph g) -> Result<Graph> {
+    auto fused = fuse_decomposed(std::move(g), decompositions, diags);
     if (!fused) return Failure{};
-    return Products(*fused, diags).run();
+    const Products products(*fused);
+    return products.none() ? std::move(fused) : products.run(diags);
   });
 }
 

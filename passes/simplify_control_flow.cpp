@@ -27,8 +27,8 @@ Result<std::vector<ValueId>> inline_region(const Graph& region, std::span<const 
 }
 
 /// Inlines every taken branch once; `inlined` counts them.
-Result<Graph> inline_branches(const Graph& graph, Diagnostics& diags, std::size_t& inlined) {
-  return for_each_region(graph, diags, [&](const Graph& g) -> Result<Graph> {
+Result<Graph> inline_branches(Graph graph, Diagnostics& diags, std::size_t& inlined) {
+  return for_each_region(std::move(graph), diags, [&](const Graph& g) -> Result<Graph> {
     Rewriter rewriter(g, diags);
     for (NodeId id = 0; id < g.size(); ++id) {
       const Node& n = g.node(id);
@@ -53,11 +53,11 @@ Result<Graph> inline_branches(const Graph& graph, Diagnostics& diags, std::size_
 Result<Graph> simplify_control_flow(Graph graph, const PassOptions&, Diagnostics& diags) {
   if (!any_call(graph, [](const Graph& g, NodeId id) { return g.node(id).is(op("if")); })) return graph;
   std::size_t inlined = 0;
-  auto simpler = inline_branches(graph, diags, inlined);
+  auto simpler = inline_branches(std::move(graph), diags, inlined);
   // A branch may hold further conditionals, whose conditions are known now.
   while (simpler && inlined > 0) {
     inlined = 0;
-    simpler = inline_branches(*simpler, diags, inlined);
+    simpler = inline_branches(std::move(*simpler), diags, inlined);
   }
   return simpler;
 }
