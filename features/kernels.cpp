@@ -16,11 +16,6 @@ bool is_view(const Node& n) {
          n.is(op("bitcast")) || def(n.op).category == Category::Sequence;
 }
 
-/// Strided views of eager PyTorch: no kernel until somebody needs them dense.
-bool is_strided_view(const Node& n) {
-  return n.is(op("transpose")) || n.is(op("strided_slice")) || n.is(op("split")) || n.is(op("broadcast_to"));
-}
-
 bool uses_matrix_unit(Category c) {
   return c == Category::MatMul || c == Category::Convolution || c == Category::Attention || c == Category::Recurrent;
 }
@@ -38,6 +33,15 @@ bool wants_full(const Node& n) {
 /// `dtype` argument instead of casting the operand).
 bool widens_itself(const Node& n) {
   return def(n.op).category == Category::Softmax || n.is(op("sum_axes")) || n.is(op("prod")) || n.is(op("cumsum"));
+}
+
+/// The bias of a dense layer, which the matrix product adds on its way out
+/// (cuBLASLt). cuDNN's convolutions leave theirs to a kernel of its own.
+bool is_epilogue(const Graph& g, const Node& n) { return n.is(op("nn.bias_add")) && g.node(n.operands[0]).is(op("nn.dense")); }
+
+/// Operators whose result has the width of their data, whatever their parameters have.
+bool parameters_follow_data(const Node& n) {
+  return n.is(op("nn.bias_add")) || n.is(op("nn.batch_norm")) || n.is(op("nn.instance_norm")) || n.is(op("nn.prelu"));
 }
 
 bool is_reduction(Category c) {
@@ -129,8 +133,8 @@ class Scheduler {
         if (!v || !is_float(g.type(v).dtype())) continue;
         const bool constant = g.node(v).kind == NodeKind::Constant;
         if ((low && !half[v.node]) || (high && half[v.node] && !widens_itself(n))) add_cast(g, v, low, cast_done, id, repeat, owner);
-        // Scalars and biases of pointwise operators do not widen the result.
-        if (!half[v.node] && !(constant && g.type(v).elements().value_or(2) <= 1)) any_full = any_full || !constant || !n.is(op("nn.bias_add"));
+        const bool scalar = constant && g.type(v).elements().value_or(2) <= 1;
+        if (!half[v.node] && !scalar && !(constant && parameters_follow_data(n))) any_full = true;
       }
       half[id] = low || (!high && !any_full);
     }
@@ -169,7 +173,7 @@ class Scheduler {
       const auto axes = kernel_axes(g, n);
       k.aligned = w.is_static() && axes &&
                   w.shape()[is_transposed_convolution(n.op) ? axes->channel : axes->outer].value() % 8 == 0;
-      k.channels_first_conv = config_.layout == Layout::Nchw;
+      k.channels_first_conv = config_.layout == Layout::Nchw && config_.mode == ExecMode::Eager;
     } else if (uses_matrix_unit(c)) {
       k.kind = KernelKind::Matmul;
       k.aligned = multiple_of_8(g.type(n.operands[0])) && (n.results.empty() || multiple_of_8(n.results[0].type));
@@ -204,9 +208,10 @@ class Scheduler {
     for (NodeId id = 0; id < g.size(); ++id) {
       const Node& n = g.node(id);
       if (n.kind != NodeKind::Call || !n.regions.empty()) continue;
+      if (is_epilogue(g, n)) continue;
       out.host_ops += repeat;
       const bool from_strided = !n.operands.empty() && n.operands[0] && strided[n.operands[0].node];
-      if (is_strided_view(n)) {
+      if (is_strided_view(g, n)) {
         strided[id] = true;
         continue;
       }
@@ -371,6 +376,11 @@ class Scheduler {
 };
 
 }  // namespace
+
+bool is_strided_view(const Graph& g, const Node& n) {
+  if (n.is(op("transpose")) || n.is(op("strided_slice")) || n.is(op("split")) || n.is(op("broadcast_to"))) return true;
+  return n.is(op("take")) && g.node(n.operands[1]).kind == NodeKind::Constant && g.type(n.operands[1]).elements() == 1;
+}
 
 std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId id) {
   const Node& n = g.node(id);

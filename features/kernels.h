@@ -29,7 +29,7 @@ struct Kernel {
   KernelKind kind = KernelKind::Vector;
   bool half = false;              ///< computes in 16 bits
   bool aligned = false;           ///< extents that tensor cores take (multiples of 8)
-  bool channels_first_conv = false;
+  bool channels_first_conv = false;   ///< compilers convert to channels last (torch.compile's layout optimisation)
   double channels_per_group = kUngrouped;  ///< of a grouped convolution: the width of its products
   double macs = 0;
   double flops = 0;               ///< beside the MACs
@@ -42,6 +42,10 @@ struct Schedule {
   double host_ops = 0;            ///< operators (eager) or kernels (compiled) the host dispatches
   std::vector<std::string> warnings;
 };
+
+/// Strided views of eager PyTorch: no kernel until somebody needs them dense.
+/// A `take` of one constant index is a select.
+bool is_strided_view(const Graph&, const Node&);
 
 /// Attention that a model wrote out (`nn.sdpa` with explicit=1): eager execution
 /// keeps its scores in memory.

@@ -17,11 +17,9 @@ double tensor_bytes(const Type& t, double float_width) {
 
 double rounded(double bytes) { return std::ceil(bytes / kAllocatorRounding) * kAllocatorRounding; }
 
-bool shares_operand(const Node& n) {
-  return n.kind == NodeKind::Call &&
-         (def(n.op).category == Category::Shape || n.is(op("copy")) || n.is(op("nn.dropout")) || n.is(op("transpose")) ||
-          n.is(op("strided_slice")) || n.is(op("split")) || n.is(op("broadcast_to"))) &&
-         !n.operands.empty() && n.operands[0];
+bool shares_operand(const Graph& g, const Node& n) {
+  if (n.kind != NodeKind::Call || n.operands.empty() || !n.operands[0]) return false;
+  return def(n.op).category == Category::Shape || n.is(op("copy")) || n.is(op("nn.dropout")) || is_strided_view(g, n);
 }
 
 }  // namespace
@@ -33,7 +31,7 @@ ActivationMemory peak_activations(const Graph& graph, double float_width, ExecMo
   std::vector<NodeId> last_use(graph.size(), 0);
   for (NodeId id = 0; id < graph.size(); ++id) {
     const Node& n = graph.node(id);
-    owner[id] = shares_operand(n) ? owner[n.operands[0].node] : id;
+    owner[id] = shares_operand(graph, n) ? owner[n.operands[0].node] : id;
     for (ValueId v : n.operands) {
       if (v) last_use[owner[v.node]] = std::max(last_use[owner[v.node]], id);
     }
