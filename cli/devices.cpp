@@ -25,9 +25,9 @@ Json to_json(const Device& d) {
           {"vector_tflops", d.vector_tflops}, {"matrix_tflops", d.matrix_tflops}, {"bandwidth_gb_s", d.bandwidth_gb_s},
           {"l2_mib", d.l2_mib}, {"sms", d.sms}, {"boost_clock_mhz", d.boost_clock_mhz}, {"memory_mib", d.memory_mib},
           {"tdp_w", d.tdp_w}, {"idle_w", d.idle_w}, {"launch_us", d.launch_us}, {"host_us_eager", d.host_us_eager},
-          {"host_us_compiled", d.host_us_compiled}, {"context_mib", d.context_mib}, {"context_mib_per_sm", d.context_mib_per_sm}, {"convolution_mib", d.convolution_mib},
-          {"activation_factor", d.activation_factor},
-          {"efficiency", d.efficiency}, {"mig", std::move(mig)}};
+          {"host_us_compiled", d.host_us_compiled}, {"context_mib", d.context_mib}, {"context_mib_per_sm", d.context_mib_per_sm},
+          {"convolution_mib", d.convolution_mib}, {"activation_factor", d.activation_factor}, {"efficiency", d.efficiency},
+          {"interval", d.interval}, {"mig", std::move(mig)}};
 }
 
 std::string rates(const std::map<std::string, double>& m) {

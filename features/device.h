@@ -56,6 +56,10 @@ struct Device {
   double activation_factor = 1;   ///< held by the allocator / live at the peak
   std::map<std::string, double> efficiency;     ///< share of peak by kernel category
 
+  /// How far measured times lie from the whitebox's: 90 % of them within this
+  /// factor either way, by precision ("amp"). Empty: never measured.
+  std::map<std::string, double> interval;
+
   std::vector<MigProfile> mig;
 };
 

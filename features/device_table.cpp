@@ -117,6 +117,7 @@ class Fields {
 };
 
 const std::set<std::string> kDtypes{"float64", "float32", "tf32", "float16", "bfloat16", "float8", "int8", "int4"};
+const std::set<std::string> kPrecisions{"fp32", "tf32", "amp", "fp16", "bf16", "int8"};
 const std::set<std::string> kEfficiencies{"matmul", "convolution", "depthwise", "vector", "bandwidth", "gather", "layout"};
 
 /// The calibratable terms, in a device or in the defaults.
@@ -172,6 +173,7 @@ Device read_device(const Json& json, const std::map<std::string, Device>& defaul
   f.number("idle_w", d.idle_w, 0, 1e5);
   if (d.idle_w > d.tdp_w) (void)diags.error(fmt::format("{}.idle_w: {} is more than tdp_w {}", path, d.idle_w, d.tdp_w));
   read_terms(f, d);
+  f.rates("interval", d.interval, kPrecisions, 100);
   if (const Json* profiles = f.list("mig")) {
     d.mig.clear();
     for (std::size_t i = 0; i < profiles->size(); ++i) {

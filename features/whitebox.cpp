@@ -2,10 +2,10 @@
 /// launch overhead, against the time the host needs to dispatch; liveness for
 /// memory; a linear power model for energy. Constants: docs/whitebox.md.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_set>
 
 #include "features/kernels.h"
 #include "features/memory.h"
@@ -163,20 +163,21 @@ class PreparedWhitebox : public PreparedModel {
     out.energy_j = out.power_w * out.latency_ms / 1e3;
   }
 
-  /// 90 % interval as a factor: residuals on families that calibration never
-  /// saw (data/calibration.md: measured times lie within 1.5 × either way),
-  /// wider where the device or the precision was not calibrated.
+  /// 90 % interval as a factor: what calibration found on families that it did
+  /// not fit (data/calibration.md), wider where it never looked.
   void add_interval(const Device& device, Prediction& out) const {
-    static const std::unordered_set<std::string> kCalibrated{"rtx3090", "rtx4090", "rtx5090"};
-    const std::string base = device.parent.empty() ? device.name : device.parent;
-    double factor = 1.5;
-    if (!kCalibrated.count(base)) {
-      factor = 2.0;
-      out.novelty.push_back(fmt::format("device {} was not calibrated with measurements", base));
-    }
-    if (config_.precision != Precision::Amp) {
-      factor *= 1.15;
-      out.novelty.push_back(fmt::format("precision {} was not calibrated, only amp was", perfc::name(config_.precision)));
+    constexpr double kOtherPrecision = 1.5, kOtherDevice = 2.0;
+    const std::string precision(perfc::name(config_.precision));
+    double factor = kOtherDevice;
+    if (device.interval.empty()) {
+      out.novelty.push_back(fmt::format("device {} was not calibrated with measurements", device.parent.empty() ? device.name : device.parent));
+    } else if (const auto found = device.interval.find(precision); found != device.interval.end()) {
+      factor = found->second;
+    } else {
+      factor = kOtherPrecision;
+      std::vector<std::string> known;
+      for (const auto& [p, f] : device.interval) known.push_back(p);
+      out.novelty.push_back(fmt::format("precision {} was not calibrated, only {}", precision, fmt::join(known, ", ")));
     }
     out.latency_lo_ms = out.latency_ms / factor;
     out.latency_hi_ms = out.latency_ms * factor;

@@ -115,6 +115,45 @@ TEST(Kernels, AutocastCastsOnceToEachSide) {
   EXPECT_EQ(kernels(g, {.precision = Precision::Fp16}).kernels.size(), 2u);
 }
 
+TEST(Kernels, ADenseLayersBiasIsPartOfItsProduct) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(8, 16), float32], %i: Tensor[(1, 8, 4, 4), float32]) {
+  %2 = weight : Tensor[(16, 8), float32];
+  %3 = nn.dense(%x, %2);
+  %4 = weight : Tensor[(8,), float32];
+  %5 = nn.bias_add(%3, %4, axis=1);
+  %6 = weight : Tensor[(8, 8, 1, 1), float32];
+  %7 = nn.conv2d(%i, %6, kernel_size=[1, 1], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1);
+  %8 = nn.bias_add(%7, %4, axis=1);
+  (%5, %8)
+})");
+  const Schedule s = kernels(g, {});
+  EXPECT_EQ(s.kernels.size(), 3u);  // dense with its bias, convolution, bias
+  EXPECT_EQ(s.host_ops, 3);
+}
+
+TEST(Kernels, SelectsAreViews) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(3, 8), float32]) {
+  %1 = const[2] : Tensor[(), int64];
+  %2 = take(%x, %1, axis=0);
+  %3 = nn.relu(%2);
+  (%3)
+})");
+  EXPECT_EQ(kernels(g, {}).kernels.size(), 1u);
+}
+
+TEST(Kernels, BatchNormKeepsTheWidthOfItsDataUnderAutocast) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(1, 8, 4, 4), float32]) {
+  %1 = weight : Tensor[(8, 8, 1, 1), float32];
+  %2 = nn.conv2d(%x, %1, kernel_size=[1, 1], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1);
+  %3 = weight : Tensor[(8,), float32];
+  %4 = nn.batch_norm(%2, %3, %3, %3, %3);
+  (%4)
+})");
+  const Schedule s = kernels(g, {.precision = Precision::Amp});
+  ASSERT_EQ(s.kernels.size(), 4u);  // two casts, convolution, batch-norm
+  EXPECT_EQ(s.kernels.back().bytes, 2 * 128 * 2 + 4 * 8 * 4);
+}
+
 TEST(Kernels, AReshapeOfATransposeCopies) {
   const Graph g = graph_of(R"(def @main(%x: Tensor[(8, 16), float32]) {
   %1 = transpose(%x, perm=[1, 0]);
@@ -191,6 +230,19 @@ TEST(Whitebox, SaysWhenTheModelDoesNotFit) {
   ASSERT_FALSE(p.warnings.empty());
   EXPECT_NE(p.warnings[0].find("will run out of memory"), std::string::npos);
   EXPECT_NEAR(p.memory.total_mib(), p.memory.context_mib + p.memory.weights_mib + p.memory.activations_mib + p.memory.workspace_mib, 1e-9);
+}
+
+TEST(Whitebox, TheIntervalSaysWhatWasCalibrated) {
+  Device d = round_device();
+  const Graph g = graph_of(kDense);
+  const Prediction unknown = predicted(g, {.precision = Precision::Amp}, d);
+  EXPECT_NEAR(unknown.latency_hi_ms / unknown.latency_ms, 2, 1e-9);
+  EXPECT_EQ(unknown.novelty, (std::vector<std::string>{"device round was not calibrated with measurements"}));
+  d.interval = {{"amp", 1.25}};
+  const Prediction known = predicted(g, {.precision = Precision::Amp}, d);
+  EXPECT_NEAR(known.latency_ms / known.latency_lo_ms, 1.25, 1e-9);
+  EXPECT_TRUE(known.novelty.empty());
+  EXPECT_EQ(predicted(g, {.precision = Precision::Fp32}, d).novelty, (std::vector<std::string>{"precision fp32 was not calibrated, only amp"}));
 }
 
 TEST(Whitebox, RefusesUnknownOperatorsUnlessToldOtherwise) {
