@@ -87,7 +87,7 @@ TEST(DeviceFile, MissingTermsComeFromTheDefaults) {
   const auto table = DeviceTable::parse(table_of(std::string(R"("name": "mine", )") + kCard), "my.json", diags);
   ASSERT_TRUE(table) << diags.str();
   const Device& d = table->all().at(0);
-  EXPECT_EQ(d.launch_us, builtin("rtx4090").launch_us);
+  EXPECT_EQ(d.launch_us, builtin("t4").launch_us);
   EXPECT_EQ(d.title, "mine");
 }
 
