@@ -40,7 +40,7 @@ SETS = {"A100-40g": "a100-40gb", "A100-80g": "a100-80gb"}
 SLICE_GB = {"5": "1g.5gb", "10": "2g.10gb", "20": "3g.20gb", "40": "7g.40gb"}
 SMS = {"1": 14, "2": 28, "3": 42, "4": 56, "7": 98}
 MEMORY = ("context_mib", "context_mib_per_sm", "convolution_mib", "activation_factor")
-STEPS = {"host_us_eager": 1.3, "matmul": 1.15, "convolution": 1.15, "bandwidth": 1.15, "launch_us": 1.5}
+STEPS = {"host_us_eager": 1.3, "matmul": 1.15, "convolution": 1.15, "bandwidth": 1.15}
 
 
 def runs(graphs, folder):

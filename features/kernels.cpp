@@ -5,54 +5,12 @@
 #include <algorithm>
 #include <set>
 
+#include "features/framework.h"
 #include "ir/control_flow.h"
 #include "ir/layout.h"
 
 namespace perfc {
 namespace {
-
-bool is_view(const Node& n) {
-  return def(n.op).category == Category::Shape || n.is(op("copy")) || n.is(op("nn.dropout")) ||
-         n.is(op("bitcast")) || def(n.op).category == Category::Sequence;
-}
-
-bool uses_matrix_unit(Category c) {
-  return c == Category::MatMul || c == Category::Convolution || c == Category::Attention || c == Category::Recurrent;
-}
-
-/// Operators that autocast runs in float32 (PyTorch docs, "CUDA Ops that can
-/// autocast to float32").
-bool wants_full(const Node& n) {
-  const Category c = def(n.op).category;
-  return c == Category::Softmax || c == Category::Loss || n.is(op("nn.layer_norm")) || n.is(op("nn.group_norm")) ||
-         n.is(op("nn.rms_norm")) || n.is(op("exp")) || n.is(op("log")) || n.is(op("power")) || n.is(op("reciprocal")) ||
-         n.is(op("sum_axes")) || n.is(op("cumsum")) || n.is(op("prod")) || n.is(op("nn.l2_normalize"));
-}
-
-/// Of these, what reads float16 as it is and writes float32 (autocast sets their
-/// `dtype` argument instead of casting the operand).
-bool widens_itself(const Node& n) {
-  return def(n.op).category == Category::Softmax || n.is(op("sum_axes")) || n.is(op("prod")) || n.is(op("cumsum"));
-}
-
-/// The bias of a dense layer, which the matrix product adds on its way out
-/// (cuBLASLt). cuDNN's convolutions leave theirs to a kernel of its own.
-bool is_epilogue(const Graph& g, const Node& n) { return n.is(op("nn.bias_add")) && g.node(n.operands[0]).is(op("nn.dense")); }
-
-/// Operators whose result has the width of their data, whatever their parameters have.
-bool parameters_follow_data(const Node& n) {
-  return n.is(op("nn.bias_add")) || n.is(op("nn.batch_norm")) || n.is(op("nn.instance_norm")) || n.is(op("nn.prelu"));
-}
-
-bool is_reduction(Category c) {
-  return c == Category::Normalization || c == Category::Softmax || c == Category::Reduction || c == Category::Pooling;
-}
-
-bool fuses(const Node& n) {
-  const Category c = def(n.op).category;
-  return c == Category::Elementwise || c == Category::Activation || is_reduction(c) || c == Category::DataMovement ||
-         c == Category::Gather || c == Category::Resize || c == Category::Quantize || c == Category::Shape;
-}
 
 /// Groups of fewer channels run on the vector units, like depthwise convolutions.
 constexpr double kLeastGroup = 8;
@@ -376,26 +334,6 @@ class Scheduler {
 };
 
 }  // namespace
-
-bool is_strided_view(const Graph& g, const Node& n) {
-  if (n.is(op("transpose")) || n.is(op("strided_slice")) || n.is(op("split")) || n.is(op("broadcast_to"))) return true;
-  return n.is(op("take")) && g.node(n.operands[1]).kind == NodeKind::Constant && g.type(n.operands[1]).elements() == 1;
-}
-
-std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId id) {
-  const Node& n = g.node(id);
-  if (!n.is(op("nn.sdpa")) || n.attrs.int_or("explicit", 0) != 1) return std::nullopt;
-  const Type &q = g.type(n.operands[0]), &v = g.type(n.operands[2]), &result = n.results[0].type;
-  if (!q.is_static() || !v.is_static() || !result.is_static()) return std::nullopt;
-  const auto size = [](const Dim& d) { return static_cast<double>(d.value()); };
-  const double head = size(q.shape().back()), value = size(v.shape().back()), keys = size(v.shape()[v.rank() - 2]);
-  if (value == 0) return std::nullopt;
-  WrittenOutAttention out;
-  out.scores = static_cast<double>(*result.elements()) / value * keys;
-  out.qk_macs = out.scores * head;
-  out.av_macs = out.scores * value;
-  return out;
-}
 
 double float_bytes(Precision p) {
   return p == Precision::Fp16 || p == Precision::Bf16 ? 2.0 : p == Precision::Int8 ? 1.0 : 4.0;

@@ -11,7 +11,6 @@
 /// read float16 and write float32 without a cast.
 /// Compiled execution keeps matrix products and convolutions and fuses the rest
 /// into groups with at most one reduction; bytes are what crosses group borders.
-#include <optional>
 #include <vector>
 
 #include "features/predictor.h"
@@ -42,18 +41,6 @@ struct Schedule {
   double host_ops = 0;            ///< operators (eager) or kernels (compiled) the host dispatches
   std::vector<std::string> warnings;
 };
-
-/// Strided views of eager PyTorch: no kernel until somebody needs them dense.
-/// A `take` of one constant index is a select.
-bool is_strided_view(const Graph&, const Node&);
-
-/// Attention that a model wrote out (`nn.sdpa` with explicit=1): eager execution
-/// keeps its scores in memory.
-struct WrittenOutAttention {
-  double scores = 0;              ///< elements: batch × heads × queries × keys
-  double qk_macs = 0, av_macs = 0;
-};
-std::optional<WrittenOutAttention> written_out_attention(const Graph&, NodeId);
 
 /// Fails on types that are not static; the error names the node and the flag.
 Result<Schedule> schedule(const Graph&, const ExecConfig&, Diagnostics&);

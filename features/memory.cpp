@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "features/kernels.h"
+#include "features/framework.h"
 
 namespace perfc {
 namespace {
