@@ -8,7 +8,8 @@ context and how much more than the live activations the allocator holds. Errors 
 given in sample and leave-model-out: the constants come from the other models of the
 set. Writes data/calibration_mig.md; the constants go into data/devices.json by hand.
 
-The 40 GB set computed in TF32; the 80 GB set convolved in TF32 and multiplied in fp32
+The launch overhead stays the default: on one slice it cannot be told from host time. The
+40 GB set computed in TF32; the 80 GB set convolved in TF32 and multiplied in fp32
 (../shared/findings.md). DIR holds ../shared/graphs/timm_torchscript.tar.xz unpacked.
 """
 import argparse
