@@ -213,7 +213,10 @@ class Check(unittest.TestCase):
 
     def test_mig_profile_is_a_limit(self):
         self.assertEqual(self.check("models: [{model: resnet50.onnx, mig_profile: 7g.40gb}]")[0], 0)
-        self.assertEqual(self.check("models: [{model: resnet50.onnx, batch: 512, mig_profile: 1g.5gb, max_latency_ms: 1e9}]")[0], 0)
+        self.assertEqual(self.check("models: [{model: resnet50.onnx, batch: 256, mig_profile: 1g.5gb, max_latency_ms: 1e9}]")[0], 0)
+        code, out, _ = self.check("models: [{model: resnet50.onnx, batch: 512, mig_profile: 1g.5gb}]")
+        self.assertEqual(code, 3)
+        self.assertRegex(out, r"EXCEEDED .* mig_profile +1g.10gb +limit 1g.5gb")
 
     def test_errors_in_the_file(self):
         code, _, err = self.check("models:\n  - model: resnet50.onnx\n    max_latency: 3\n")
