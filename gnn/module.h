@@ -15,6 +15,7 @@
 /// a gradient check to tests/unit/gnn_layers_test.cpp; if it passes messages, a
 /// row in gnn/layer_table.cpp makes it available to models by name.
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -38,22 +39,37 @@ struct Context {
   std::size_t first_sample = 0;
 };
 
+/// How a parameter begins.
+struct Initial {
+  enum class Rule : unsigned char { Constant, Uniform };
+  Rule rule = Rule::Constant;
+  double value = 0;  ///< the constant, or the bound of uniform numbers in [−value, value)
+
+  static Initial constant(double value) { return {Rule::Constant, value}; }
+  /// ±1/√inputs: PyTorch's default for Linear, and the paper's for PMGNS.
+  static Initial fan_in(std::size_t inputs);
+  /// ±√(6 / (inputs + outputs)) (Glorot and Bengio, AISTATS 2010).
+  static Initial glorot(std::size_t inputs, std::size_t outputs);
+};
+
 /// A trained tensor and the gradient of the loss by it. Vectors have one row.
 template <class T>
 struct Parameter {
   enum class Kind : unsigned char { Matrix, Vector };
   Kind kind = Kind::Matrix;
+  Initial initial;
   Matrix<T> value, gradient;
 
-  void shape(std::size_t rows, std::size_t columns) {
+  void shape(std::size_t rows, std::size_t columns, Initial how) {
+    initial = how;
     value.resize(rows, columns);
     gradient.resize(rows, columns);
-    value.fill(0);
+    value.fill(static_cast<T>(how.rule == Initial::Rule::Constant ? how.value : 0));
     gradient.fill(0);
   }
-  void shape(std::size_t columns) {
+  void shape(std::size_t columns, Initial how) {
     kind = Kind::Vector;
-    shape(1, columns);
+    shape(1, columns, how);
   }
 };
 
@@ -90,5 +106,36 @@ template <class T>
 void zero_gradients(Module<T>& m) {
   m.visit({}, [](const std::string&, Parameter<T>& p) { p.gradient.fill(0); });
 }
+
+/// Gives every parameter its initial values; each draws from a stream of its own
+/// name, so that adding a layer does not change the others.
+template <class T>
+void initialise(Module<T>&, const Random&);
+
+/// Layers one after the other. Parameters are named by the name of their layer.
+template <class T>
+class Sequential : public Module<T> {
+ public:
+  /// Returns the layer, which the sequence owns.
+  template <class Layer>
+  Layer& add(std::string name, std::unique_ptr<Layer> layer) {
+    Layer& added = *layer;
+    layers_.push_back({std::move(name), std::move(layer)});
+    return added;
+  }
+  const Matrix<T>& forward(Context&, const Matrix<T>& x) override;
+  const Matrix<T>& backward(Context&, const Matrix<T>& dy) override;
+  void visit(const std::string& prefix, const ParameterVisitor<T>&) override;
+
+ private:
+  struct Named {
+    std::string name;
+    std::unique_ptr<Module<T>> layer;
+  };
+  std::vector<Named> layers_;
+};
+
+extern template class Sequential<float>;
+extern template class Sequential<double>;
 
 }  // namespace perfc

@@ -6,8 +6,8 @@ namespace perfc {
 
 template <class T>
 Linear<T>::Linear(std::size_t in, std::size_t out, Bias with_bias) : with_bias_(with_bias) {
-  weight.shape(out, in);
-  if (with_bias == Bias::Yes) bias.shape(out);
+  weight.shape(out, in, Initial::fan_in(in));
+  if (with_bias == Bias::Yes) bias.shape(out, Initial::fan_in(in));
 }
 
 template <class T>

@@ -1,7 +1,9 @@
 #include "gnn/layers/sage.h"
 
 #include <cassert>
-#include <cmath>
+#include <utility>
+
+#include "gnn/layers/rowwise.h"
 
 namespace perfc {
 
@@ -37,11 +39,7 @@ const Matrix<T>& SageConv<T>::forward(Context& c, const Matrix<T>& x) {
       gemm(shape, mean_.data() + begin * in, neighbours_.weight.value.data(), y_.data() + begin * out);
       gemm(shape, x.data() + begin * in, self_.weight.value.data(), y_.data() + begin * out);
       if (norm_ == RowNorm::None) continue;
-      for (std::size_t n = begin; n < end; ++n) {
-        auto y = y_.row(n);
-        inverse_length_[n] = T(1) / std::max(std::sqrt(y.square().sum()), static_cast<T>(kShortestRow));
-        y *= inverse_length_[n];
-      }
+      for (std::size_t n = begin; n < end; ++n) inverse_length_[n] = L2Normalise<T>::normalise(y_.row(n));
     }
   });
   return y_;
@@ -51,13 +49,11 @@ template <class T>
 const Matrix<T>& SageConv<T>::backward(Context& c, const Matrix<T>& dy) {
   const GraphBatch& graph = *c.graph;
   const Matrix<T>* dz = &dy;
-  if (norm_ == RowNorm::L2) {  // y = z / |z|:  dz = (dy − y (y·dy)) / |z|
+  if (norm_ == RowNorm::L2) {
     dz_.resize(dy.rows(), dy.columns());
     c.threads.for_ranges(dy.rows(), 16, [&](std::size_t begin, std::size_t end) {
       for (std::size_t n = begin; n < end; ++n) {
-        const auto y = std::as_const(y_).row(n);
-        const T along = (y * dy.row(n)).sum();
-        dz_.row(n) = (dy.row(n) - along * y) * inverse_length_[n];
+        L2Normalise<T>::row_gradient(std::as_const(y_).row(n), inverse_length_[n], dy.row(n), dz_.row(n));
       }
     });
     dz = &dz_;

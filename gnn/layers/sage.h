@@ -26,9 +26,6 @@ class SageConv : public Module<T> {
   std::vector<T> inverse_length_;
 };
 
-/// Lengths below this count as this one (torch.nn.functional.normalize's eps).
-inline constexpr double kShortestRow = 1e-12;
-
 extern template class SageConv<float>;
 extern template class SageConv<double>;
 

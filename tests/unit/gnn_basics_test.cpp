@@ -154,7 +154,7 @@ TEST(AdamSteps, FollowThePaper) {
   for (const auto decay : {AdamOptions::Decay::Coupled, AdamOptions::Decay::Decoupled}) {
     ThreadPool threads(2);
     Parameter<float> p;
-    p.shape(1);
+    p.shape(1, Initial::constant(0));
     p.value(0, 0) = 0.5f;
     Adam adam({{"p", &p}}, {.weight_decay = 0.1, .decay = decay});
     double w = 0.5, m = 0, v = 0;
@@ -175,8 +175,8 @@ TEST(AdamSteps, FollowThePaper) {
 TEST(AdamSteps, ClipTheWholeGradient) {
   ThreadPool threads(1);
   Parameter<float> a, b;
-  a.shape(1);
-  b.shape(1);
+  a.shape(1, Initial::constant(0));
+  b.shape(1, Initial::constant(0));
   Adam adam({{"a", &a}, {"b", &b}}, {.clip_norm = 1});
   a.gradient(0, 0) = 3;
   b.gradient(0, 0) = 4;
