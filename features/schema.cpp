@@ -236,6 +236,16 @@ Normaliser Normaliser::fit(const FeatureMatrix& m, std::vector<Column> columns, 
   return n;
 }
 
+Normaliser Normaliser::restore(std::vector<Column> columns, std::vector<Scale> scale, std::vector<double> mean,
+                               std::vector<double> deviation) {
+  Normaliser n;
+  n.columns_ = std::move(columns);
+  n.scale_ = std::move(scale);
+  n.mean_ = std::move(mean);
+  n.deviation_ = std::move(deviation);
+  return n;
+}
+
 bool Normaliser::apply(FeatureMatrix& m) const {
   if (m.columns != mean_.size()) return false;
   for (std::size_t r = 0; r < m.rows; ++r) {

@@ -61,9 +61,14 @@ class Normaliser {
  public:
   enum class Scale { Linear, Log };
   static Normaliser fit(const FeatureMatrix&, std::vector<Column>, const std::vector<Scale>&);
+  /// From saved values, one of each per column; deviations must be positive.
+  static Normaliser restore(std::vector<Column>, std::vector<Scale>, std::vector<double> mean, std::vector<double> deviation);
   /// Refuses a matrix with another number of columns.
   bool apply(FeatureMatrix&) const;
   const std::vector<Column>& columns() const { return columns_; }
+  const std::vector<Scale>& scales() const { return scale_; }
+  const std::vector<double>& means() const { return mean_; }
+  const std::vector<double>& deviations() const { return deviation_; }
 
  private:
   std::vector<Column> columns_;

@@ -13,15 +13,15 @@ Initial Initial::glorot(std::size_t inputs, std::size_t outputs) {
 }
 
 template <class T>
-void initialise(Module<T>& m, const Random& random) {
-  m.visit({}, [&](const std::string& name, Parameter<T>& p) {
+void initialise(const std::vector<NamedParameter<T>>& parameters, const Random& random) {
+  for (const auto& [name, p] : parameters) {
     const Random stream = random.stream(name);
-    for (std::size_t i = 0; i < p.value.size(); ++i) {
-      p.value.data()[i] = static_cast<T>(p.initial.rule == Initial::Rule::Constant
-                                             ? p.initial.value
-                                             : stream.uniform(i, -p.initial.value, p.initial.value));
+    for (std::size_t i = 0; i < p->value.size(); ++i) {
+      p->value.data()[i] = static_cast<T>(p->initial.rule == Initial::Rule::Constant
+                                              ? p->initial.value
+                                              : stream.uniform(i, -p->initial.value, p->initial.value));
     }
-  });
+  }
 }
 
 template <class T>
@@ -43,8 +43,8 @@ void Sequential<T>::visit(const std::string& prefix, const ParameterVisitor<T>& 
   for (const Named& n : layers_) n.layer->visit(prefix + n.name + ".", f);
 }
 
-template void initialise(Module<float>&, const Random&);
-template void initialise(Module<double>&, const Random&);
+template void initialise(const std::vector<NamedParameter<float>>&, const Random&);
+template void initialise(const std::vector<NamedParameter<double>>&, const Random&);
 template class Sequential<float>;
 template class Sequential<double>;
 

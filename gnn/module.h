@@ -110,7 +110,7 @@ void zero_gradients(Module<T>& m) {
 /// Gives every parameter its initial values; each draws from a stream of its own
 /// name, so that adding a layer does not change the others.
 template <class T>
-void initialise(Module<T>&, const Random&);
+void initialise(const std::vector<NamedParameter<T>>&, const Random&);
 
 /// Layers one after the other. Parameters are named by the name of their layer.
 template <class T>

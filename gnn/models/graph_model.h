@@ -22,4 +22,11 @@ class GraphModel {
   virtual void visit(const std::string& prefix, const ParameterVisitor<T>&) = 0;
 };
 
+template <class T>
+std::vector<NamedParameter<T>> parameters(GraphModel<T>& m, const std::string& prefix = {}) {
+  std::vector<NamedParameter<T>> all;
+  m.visit(prefix, [&](const std::string& name, Parameter<T>& p) { all.push_back({name, &p}); });
+  return all;
+}
+
 }  // namespace perfc

@@ -190,9 +190,9 @@ TEST_F(Layers, InitialValuesDependOnNameAndSeedOnly) {
   Linear<float> a(50, 40), b(50, 40);
   Sequential<float> net;
   Linear<float>& inside = net.add("a", std::make_unique<Linear<float>>(50, 40));
-  initialise<float>(a, Random(1));
-  initialise<float>(b, Random(1));
-  initialise<float>(net, Random(1));
+  initialise(parameters<float>(a), Random(1));
+  initialise(parameters<float>(b), Random(1));
+  initialise(parameters<float>(net), Random(1));
   EXPECT_TRUE((a.weight.value.flat() == b.weight.value.flat()).all());
   EXPECT_TRUE((a.weight.value.flat() != inside.weight.value.flat()).any());
   EXPECT_LT(a.weight.value.flat().abs().maxCoeff(), 1 / std::sqrt(50.0f));

@@ -1,0 +1,205 @@
+#include "gnn/safetensors.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace perfc {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+static_assert(std::endian::native == std::endian::little, "the data of a file is little-endian");
+
+constexpr std::size_t kLengthBytes = 8;
+constexpr std::size_t kLargestHeader = std::size_t{16} << 20;
+constexpr int kDeepest = 8;
+constexpr std::string_view kMetadata = "__metadata__";
+
+/// What the JSON reader itself does not refuse: depth and repeated names.
+struct HeaderGuard {
+  std::vector<std::set<std::string>> names;
+  std::string complaint;
+
+  bool operator()(int depth, Json::parse_event_t event, Json& value) {
+    if (depth > kDeepest && complaint.empty()) complaint = fmt::format("header nests deeper than {}", kDeepest);
+    if (!complaint.empty()) return false;
+    if (event == Json::parse_event_t::object_start) names.resize(static_cast<std::size_t>(depth) + 1);
+    if (event == Json::parse_event_t::object_start) names.back().clear();
+    if (event == Json::parse_event_t::key) {
+      const auto level = static_cast<std::size_t>(depth) - 1;
+      if (level < names.size() && !names[level].insert(value.get<std::string>()).second) {
+        complaint = fmt::format("header has '{}' twice", value.get<std::string>().substr(0, 80));
+      }
+    }
+    return complaint.empty();
+  }
+};
+
+bool read_count(const Json& j, std::uint64_t& out) {
+  if (!j.is_number_unsigned()) return false;
+  out = j.get<std::uint64_t>();
+  return true;
+}
+
+struct Entry {
+  std::string name;
+  std::uint64_t begin = 0, end = 0, rows = 1, columns = 1;
+  Parameter<float>::Kind kind = Parameter<float>::Kind::Matrix;
+};
+
+Result<Entry> read_entry(const std::string& name, const Json& j, std::uint64_t data, Diagnostics& diags) {
+  const auto bad = [&](std::string_view what) { return diags.error({}, name.substr(0, 200), fmt::format("tensor: {}", what)); };
+  if (!j.is_object() || !j.contains("dtype") || !j.contains("shape") || !j.contains("data_offsets")) {
+    return bad("wants dtype, shape and data_offsets");
+  }
+  if (j["dtype"] != "F32") return bad("dtype is not F32");
+  const Json &shape = j["shape"], &offsets = j["data_offsets"];
+  Entry e{.name = name};
+  if (!shape.is_array() || shape.empty() || shape.size() > 2) return bad("shape is not a list of one or two extents");
+  if (!read_count(shape.back(), e.columns) || (shape.size() == 2 && !read_count(shape.front(), e.rows))) {
+    return bad("shape has an extent that is no count");
+  }
+  if (shape.size() == 1) e.kind = Parameter<float>::Kind::Vector;
+  if (!offsets.is_array() || offsets.size() != 2 || !read_count(offsets[0], e.begin) || !read_count(offsets[1], e.end)) {
+    return bad("data_offsets is not a pair of counts");
+  }
+  if (e.begin > e.end || e.end > data) return bad(fmt::format("offsets {}..{} leave the {} bytes of data", e.begin, e.end, data));
+  const std::uint64_t numbers = (e.end - e.begin) / sizeof(float);
+  const bool fits = e.columns == 0 || e.rows == 0 ? numbers == 0 : e.rows <= numbers / e.columns && e.rows * e.columns == numbers;
+  if (!fits || (e.end - e.begin) % sizeof(float) != 0) {
+    return bad(fmt::format("shape {}x{} does not take {} bytes", e.rows, e.columns, e.end - e.begin));
+  }
+  return e;
+}
+
+}  // namespace
+
+const NamedTensor* Tensors::find(std::string_view name) const {
+  for (const NamedTensor& t : tensors) {
+    if (t.name == name) return &t;
+  }
+  return nullptr;
+}
+
+std::string write_safetensors(const Tensors& file) {
+  Json header = Json::object();
+  header[kMetadata] = file.metadata;
+  std::uint64_t offset = 0;
+  for (const NamedTensor& t : file.tensors) {
+    const std::uint64_t end = offset + t.value.size() * sizeof(float);
+    Json shape = t.kind == Parameter<float>::Kind::Vector ? Json{t.value.columns()} : Json{t.value.rows(), t.value.columns()};
+    header[t.name] = {{"dtype", "F32"}, {"shape", std::move(shape)}, {"data_offsets", {offset, end}}};
+    offset = end;
+  }
+  std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
+  text.resize((text.size() + kLengthBytes - 1) / kLengthBytes * kLengthBytes, ' ');  // so that the data is aligned
+  const std::uint64_t length = text.size();
+  std::string bytes(kLengthBytes, '\0');
+  std::memcpy(bytes.data(), &length, kLengthBytes);
+  bytes += text;
+  for (const NamedTensor& t : file.tensors) {
+    bytes.append(reinterpret_cast<const char*>(t.value.data()), t.value.size() * sizeof(float));
+  }
+  return bytes;
+}
+
+Result<Tensors> parse_safetensors(std::string_view bytes, Diagnostics& diags) {
+  std::uint64_t length = 0;
+  if (bytes.size() < kLengthBytes) return diags.error("no safetensors file: shorter than 8 bytes");
+  std::memcpy(&length, bytes.data(), kLengthBytes);
+  bytes.remove_prefix(kLengthBytes);
+  if (length > kLargestHeader || length > bytes.size()) {
+    return diags.error(fmt::format("no safetensors file: header of {} bytes in a file of {}", length, bytes.size() + kLengthBytes));
+  }
+  const std::string_view text = bytes.substr(0, length), data = bytes.substr(length);
+
+  HeaderGuard guard;
+  const Json header = Json::parse(text, std::ref(guard), false);
+  if (!guard.complaint.empty()) return diags.error(guard.complaint);
+  if (header.is_discarded() || !header.is_object()) return diags.error("header is not a JSON object");
+
+  Tensors file;
+  std::vector<Entry> entries;
+  for (const auto& [name, j] : header.items()) {
+    if (name == kMetadata) {
+      if (!j.is_object()) return diags.error("__metadata__ is not an object");
+      for (const auto& [key, value] : j.items()) {
+        if (!value.is_string()) return diags.error(fmt::format("__metadata__: '{}' is not a string", key.substr(0, 80)));
+        file.metadata[key] = value.get<std::string>();
+      }
+      continue;
+    }
+    Result<Entry> entry = read_entry(name, j, data.size(), diags);
+    if (!entry) return Failure{};
+    entries.push_back(std::move(*entry));
+  }
+  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.begin < b.begin; });
+  std::uint64_t expected = 0;
+  for (const Entry& e : entries) {
+    if (e.begin != expected) {
+      return diags.error({}, e.name.substr(0, 200), fmt::format("tensor: begins at {}, the one before ends at {}", e.begin, expected));
+    }
+    expected = e.end;
+  }
+  if (expected != data.size()) return diags.error(fmt::format("{} bytes of data, {} described", data.size(), expected));
+
+  for (Entry& e : entries) {
+    NamedTensor t{std::move(e.name), e.kind, {}};
+    t.value.resize(e.rows, e.columns);
+    if (e.end > e.begin) std::memcpy(t.value.data(), data.data() + e.begin, e.end - e.begin);
+    for (std::size_t i = 0; i < t.value.size(); ++i) {
+      if (!std::isfinite(t.value.data()[i])) {
+        return diags.error({}, t.name.substr(0, 200), fmt::format("tensor: entry {} is not a finite number", i));
+      }
+    }
+    file.tensors.push_back(std::move(t));
+  }
+  return file;
+}
+
+Result<Tensors> read_safetensors(const std::string& path, Diagnostics& diags) {
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
+  if (!in) return diags.error(fmt::format("cannot open {}", path));
+  const auto size = static_cast<std::int64_t>(in.tellg());
+  if (size < 0 || static_cast<std::uint64_t>(size) > kLargestCheckpoint) {
+    return diags.error(fmt::format("{} is no file of at most {} bytes", path, kLargestCheckpoint));
+  }
+  std::string bytes(static_cast<std::size_t>(size), '\0');
+  in.seekg(0);
+  if (!in.read(bytes.data(), size)) return diags.error(fmt::format("cannot read {}", path));
+  return parse_safetensors(bytes, diags);
+}
+
+Status write_file(const std::string& path, std::string_view bytes, Diagnostics& diags) {
+  const std::string beside = path + ".part";
+  const int file = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  const auto fail = [&](std::string_view what) { return diags.error(fmt::format("cannot {} {}: {}", what, path, std::strerror(errno))); };
+  if (file < 0) return fail("create");
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      const Status failed = fail("write");
+      ::close(file);
+      return failed;
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  const bool safe = ::fsync(file) == 0;
+  if (::close(file) != 0 || !safe) return fail("write");
+  if (std::rename(beside.c_str(), path.c_str()) != 0) return fail("rename");
+  return ok();
+}
+
+}  // namespace perfc
