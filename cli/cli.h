@@ -33,6 +33,7 @@ struct PredictOptions {
   std::string dtype = "amp", mode = "eager", layout = "nchw", task = "infer";
   std::string predictor = "whitebox", opaque = "refuse", fold = "auto";
   std::vector<std::string> shapes, dims;
+  std::string signature;
   std::optional<double> max_latency_ms, min_throughput_per_s;
   double headroom = 0.05;
 };

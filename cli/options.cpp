@@ -60,6 +60,7 @@ bool parse_dim(const std::string& text, ImportOptions& out) {
 void add_shape_options(CLI::App& app, PredictOptions& o) {
   app.add_option("--batch,-b", o.batch, "Batch size; also for files exported with a fixed batch [the file's, or 1]");
   app.add_option("--shape", o.shapes, "INPUT=d0,d1,…: shape of an input (repeatable)");
+  app.add_option("--signature", o.signature, "Signature of a TensorFlow SavedModel [serving_default]");
   app.add_option("--dim", o.dims, "NAME=VALUE: binds an open dim everywhere (repeatable)");
 }
 
@@ -104,6 +105,7 @@ std::optional<Request> to_request(const PredictOptions& o) {
       !choose("--fold-batch-norm", o.fold, {"auto", "on", "off"})) {
     return std::nullopt;
   }
+  r.import.signature = o.signature;
   r.exec.precision = *find_precision(o.dtype);
   r.exec.mode = o.mode == "eager" ? ExecMode::Eager : ExecMode::Compiled;
   r.exec.layout = o.layout == "nchw" ? Layout::Nchw : Layout::Nhwc;

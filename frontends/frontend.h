@@ -23,12 +23,16 @@ struct ImportOptions {
   /// Binds the open leading dim of every input (and every other dim of that
   /// name), so that `--batch N` works on files exported with a dynamic batch.
   std::optional<std::int64_t> open_batch;
+  /// `--signature NAME`: which of a SavedModel's signatures is read. Empty:
+  /// serving_default, else the only one.
+  std::string signature;
 };
 
 /// A mapped file, or bytes from stdin. The bytes outlive the import only.
 class Source {
  public:
-  /// Maps `path` read-only; "-" reads standard input (at most 2 GiB).
+  /// Maps `path` read-only; "-" reads standard input (at most 2 GiB). Of a
+  /// SavedModel directory it maps the graph; the variables are never opened.
   static Result<Source> open(const std::string& path, Diagnostics&);
   static Source from_bytes(std::string name, std::string bytes);
   Source(Source&&) noexcept;

@@ -3,6 +3,7 @@
 #include "frontends/frontend.h"
 #include "frontends/onnx/onnx.h"
 #include "frontends/pir/pir.h"
+#include "frontends/tf/tf.h"
 #include "frontends/torch/torch.h"
 
 namespace perfc {
@@ -19,6 +20,17 @@ constexpr std::array kTable{
                 .extensions = ".onnxtxt .onnx.pbtxt .onnx.textproto .prototxt",
                 .sniff = onnx::sniff_text,
                 .import = onnx::import_text},
+    FrontendDef{.name = "tf",
+                .summary = "TensorFlow SavedModel or GraphDef, binary",
+                .extensions = "saved_model.pb .frozen.pb .graphdef",
+                .sniff = tf::sniff_binary,
+                .import = tf::import_binary,
+                .coverage = tf::coverage},
+    FrontendDef{.name = "tftxt",
+                .summary = "TensorFlow SavedModel or GraphDef, protobuf text",
+                .extensions = ".pbtxt .textproto",
+                .sniff = tf::sniff_text,
+                .import = tf::import_text},
     FrontendDef{.name = "pir",
                 .summary = "perfc's text form",
                 .extensions = ".pir",

@@ -31,10 +31,21 @@ bool read_all(int fd, std::size_t limit, std::string& out) {
   }
 }
 
+/// The model file of a SavedModel directory; other paths as they are.
+std::string model_in(const std::string& path) {
+  struct stat st{};
+  if (::stat(path.c_str(), &st) != 0 || !S_ISDIR(st.st_mode)) return path;
+  for (const char* name : {"/saved_model.pb", "/saved_model.pbtxt"}) {
+    if (::stat((path + name).c_str(), &st) == 0 && S_ISREG(st.st_mode)) return path + name;
+  }
+  return path;
+}
+
 }  // namespace
 
-Result<Source> Source::open(const std::string& path, Diagnostics& diags) {
+Result<Source> Source::open(const std::string& given, Diagnostics& diags) {
   Source s;
+  const std::string path = model_in(given);
   s.name_ = path == "-" ? "<stdin>" : path;
   if (path == "-") {
     if (!read_all(STDIN_FILENO, kMaxStdin, s.owned_)) {
@@ -54,7 +65,7 @@ Result<Source> Source::open(const std::string& path, Diagnostics& diags) {
   if (::fstat(fd, &st) != 0) {
     problem = std::strerror(errno);
   } else if (S_ISDIR(st.st_mode)) {
-    problem = "is a directory; name the model file in it";
+    problem = "is a directory without a saved_model.pb or saved_model.pbtxt; name the model file in it";
   } else if (S_ISREG(st.st_mode) && st.st_size > 0) {
     void* p = ::mmap(nullptr, static_cast<std::size_t>(st.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
     if (p == MAP_FAILED) {

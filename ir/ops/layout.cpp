@@ -1,4 +1,5 @@
 /// Rules for blocks, crops, triangles and one-hot encodings.
+#include "ir/layout.h"
 #include "ir/ops/rule_helpers.h"
 #include "ir/ops/rules.h"
 
@@ -11,7 +12,14 @@ Status set_tensor(InferContext& c, Shape shape) {
   return ok();
 }
 
-/// Block size of depth ↔ space on a rank-4 operand 0 (NCHW).
+/// Axes of a rank-4 operand 0.
+Result<TensorAxes> image_axes(const InferContext& c) {
+  const auto axes = data_axes(c.attrs, 4);
+  if (!axes) return c.error("data_layout '{}' does not fit 4 axes", c.attrs.string_or("data_layout", ""));
+  return *axes;
+}
+
+/// Block size of depth ↔ space on a rank-4 operand 0.
 Result<std::int64_t> block_size(const InferContext& c) {
   if (!require_rank(c, 0, "input", 4)) return Failure{};
   const auto b = int_attr(c, "blocksize");
@@ -37,25 +45,34 @@ Status depth_to_space(InferContext& c) {
   const std::string_view mode = c.attrs.string_or("mode", "DCR");
   if (mode != "DCR" && mode != "CRD") return c.error("unknown mode '{}'", mode);
   if (!ranked(c, 0)) return set_tensor(c, unknown_shape(4));
-  const Shape& in = c.type(0).shape();
+  const auto axes = image_axes(c);
+  if (!axes) return Failure{};
+  Shape shape = c.type(0).shape();
+  Dim& channels = shape[axes->channel];
   const SymInt area = SymInt(*b) * *b;
-  if (in[1].known() && (!area.known() || in[1].value() % area.value() != 0)) {
-    return c.error("{} channels do not divide by the square of blocksize {}", in[1].value(), *b);
+  if (channels.known() && (!area.known() || channels.value() % area.value() != 0)) {
+    return c.error("{} channels do not divide by the square of blocksize {}", channels.value(), *b);
   }
-  return set_tensor(c, {in[0], trunc_div(in[1], area), in[2] * *b, in[3] * *b});
+  channels = trunc_div(channels, area);
+  for (std::size_t a : axes->spatial) shape[a] = shape[a] * *b;
+  return set_tensor(c, std::move(shape));
 }
 
 Status space_to_depth(InferContext& c) {
   const auto b = block_size(c);
   if (!b) return Failure{};
   if (!ranked(c, 0)) return set_tensor(c, unknown_shape(4));
-  const Shape& in = c.type(0).shape();
-  for (std::size_t a : {2, 3}) {
-    if (in[a].known() && in[a].value() % *b != 0) {
+  const auto axes = image_axes(c);
+  if (!axes) return Failure{};
+  Shape shape = c.type(0).shape();
+  for (std::size_t a : axes->spatial) {
+    if (shape[a].known() && shape[a].value() % *b != 0) {
       return c.error("dim {} of {} does not divide by blocksize {}", a, to_string(c.type(0)), *b);
     }
+    shape[a] = trunc_div(shape[a], *b);
   }
-  return set_tensor(c, {in[0], in[1] * *b * *b, trunc_div(in[2], *b), trunc_div(in[3], *b)});
+  shape[axes->channel] = shape[axes->channel] * *b * *b;
+  return set_tensor(c, std::move(shape));
 }
 
 Status center_crop_pad(InferContext& c) {

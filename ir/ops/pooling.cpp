@@ -104,7 +104,7 @@ Status max_unpool(InferContext& c) {
   return ok();
 }
 
-/// (X [n, c, h, w], rois [k, 4], batch_indices [k]) → [k, c, out_h, out_w].
+/// (X [n, c, h, w], rois [k, 4], batch_indices [k]) → [k, c, out_h, out_w], or as data_layout says.
 Status roi_align(InferContext& c) {
   if (!require_rank(c, 0, "X", 4) || !require_rank(c, 1, "rois", 2) || !require_rank(c, 2, "batch_indices", 1)) return Failure{};
   const std::int64_t height = c.attrs.int_or("output_height", 1);
@@ -121,8 +121,13 @@ Status roi_align(InferContext& c) {
     if (!same) return Failure{};
     rois = *same;
   }
-  const Dim channels = ranked(c, 0) ? c.type(0).shape()[1] : Dim::unknown();
-  c.set(0, Type::tensor(c.type(0).dtype(), {rois, channels, Dim(height), Dim(width)}));
+  const auto axes = data_axes_of(c, 4);
+  if (!axes) return Failure{};
+  Shape shape(4, rois);
+  shape[axes->channel] = ranked(c, 0) ? c.type(0).shape()[axes->channel] : Dim::unknown();
+  shape[axes->spatial[0]] = Dim(height);
+  shape[axes->spatial[1]] = Dim(width);
+  c.set(0, Type::tensor(c.type(0).dtype(), std::move(shape)));
   return ok();
 }
 

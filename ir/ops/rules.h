@@ -127,6 +127,7 @@ Status topk(InferContext&);
 Status unique(InferContext&);
 Status nonzero(InferContext&);
 Status non_max_suppression(InferContext&);
+Status multiclass_nms(InferContext&);
 void eval_reduce(InferContext&);
 void eval_nonzero(InferContext&);
 void read_all_cost(const CostContext&, OpCost&);

@@ -62,6 +62,7 @@ inline constexpr OpDef kOps[] = {
   {.name = "bitwise_or", .onnx = "BitwiseOr", .category = Category::Elementwise, .min_operands = 2, .max_operands = 2, .infer = rules::broadcast},
   {.name = "bitwise_xor", .onnx = "BitwiseXor", .category = Category::Elementwise, .min_operands = 2, .max_operands = 2, .infer = rules::broadcast},
   {.name = "bit_shift", .onnx = "BitShift", .category = Category::Elementwise, .min_operands = 2, .max_operands = 2, .infer = rules::broadcast},
+  {.name = "atan2", .category = Category::Elementwise, .min_operands = 2, .max_operands = 2, .infer = rules::broadcast, .cost = rules::transcendental_cost},
   {.name = "where", .onnx = "Where", .category = Category::Elementwise, .min_operands = 3, .max_operands = 3, .infer = rules::where, .eval = rules::eval_where},
   // ---- Activations
   {.name = "nn.relu", .onnx = "Relu", .category = Category::Activation, .min_operands = 1, .max_operands = 1, .infer = rules::same_type},
@@ -189,6 +190,7 @@ inline constexpr OpDef kOps[] = {
   {.name = "unique", .onnx = "Unique", .category = Category::Sort, .min_operands = 1, .max_operands = 1, .results = -1, .infer = rules::unique, .cost = rules::read_all_cost},
   {.name = "nonzero", .onnx = "NonZero", .category = Category::Sort, .min_operands = 1, .max_operands = 1, .infer = rules::nonzero, .eval = rules::eval_nonzero, .cost = rules::read_all_cost},
   {.name = "vision.non_max_suppression", .onnx = "NonMaxSuppression", .category = Category::Sort, .min_operands = 2, .max_operands = 5, .infer = rules::non_max_suppression, .cost = rules::read_all_cost},
+  {.name = "vision.multiclass_nms", .category = Category::Sort, .min_operands = 2, .max_operands = 2, .results = -1, .infer = rules::multiclass_nms, .cost = rules::read_all_cost},
   // ---- Views and shape arithmetic
   {.name = "reshape", .onnx = "Reshape", .category = Category::Shape, .min_operands = 2, .max_operands = 2, .infer = rules::reshape, .eval = rules::eval_identity, .cost = rules::free_cost},
   {.name = "squeeze", .onnx = "Squeeze", .category = Category::Shape, .min_operands = 1, .max_operands = 2, .infer = rules::squeeze, .eval = rules::eval_identity, .cost = rules::free_cost},
@@ -244,6 +246,7 @@ inline constexpr OpDef kOps[] = {
   {.name = "qnn.reduce_mean", .onnx = "ms:QLinearReduceMean", .category = Category::Quantize, .min_operands = 3, .max_operands = 5, .infer = rules::reduce, .cost = rules::read_all_cost},
   {.name = "qnn.where", .onnx = "ms:QLinearWhere", .category = Category::Quantize, .min_operands = 9, .max_operands = 9, .infer = rules::qlinear_where},
   {.name = "qnn.mx_quantize_dequantize", .onnx = "MXQuantizeDequantize", .category = Category::Quantize, .min_operands = 1, .max_operands = 1, .infer = rules::same_type},
+  {.name = "qnn.fake_quantize", .category = Category::Quantize, .min_operands = 1, .max_operands = 3, .infer = rules::same_type, .cost = rules::per_element_4_cost},
   {.name = "qnn.dynamic_scale", .onnx = "DynamicScale", .category = Category::Quantize, .min_operands = 1, .max_operands = 3, .results = -1, .infer = rules::dynamic_scale},
   // ---- Random
   {.name = "random.normal", .onnx = "RandomNormal", .category = Category::Random, .min_operands = 0, .max_operands = 0, .infer = rules::random_shape},

@@ -1,0 +1,277 @@
+#pragma once
+/// TensorFlow graphs → IR. The importer computes what the outputs of the chosen
+/// signature depend on, and nothing else: saving, restoring and other signatures
+/// are never looked at. Functions are inlined; control flow of both kinds
+/// (functional, and Switch/Merge/Enter/Exit) becomes `if` and `loop`.
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "frontends/common/input_dims.h"
+#include "frontends/frontend.h"
+#include "frontends/tf/proto.h"
+#include "ir/rewriter.h"
+
+namespace perfc::tf {
+
+inline constexpr int kMaxDepth = kMaxRegionDepth;           ///< of calls and bodies
+inline constexpr std::size_t kMaxEvaluated = 2'000'000;     ///< nodes translated in one import, repeats included
+
+// ---- Values
+
+/// What a resource handle stands for.
+struct Variable {
+  std::string name;
+  Type type;
+};
+
+/// A tensor list or tensor array: one tensor per index, all of a type.
+struct List {
+  DType dtype = DType::Undefined;
+  Type element;                  ///< None when the file does not say
+  SymInt count;                  ///< entries
+  ValueId dense;                 ///< [count, element…], once written as a whole
+  ValueId written;               ///< in a loop body: what this round writes
+};
+
+struct Value {
+  enum class Kind {
+    None,        ///< an output that does not exist, or of an operator without effect here
+    Tensor,
+    Variable,    ///< handle of a variable
+    List,
+    Handle,      ///< hash tables, iterators, …: only opaque operators take them
+  };
+  Kind kind = Kind::None;
+  ValueId id;                                   ///< Tensor
+  std::shared_ptr<const Variable> variable;
+  std::shared_ptr<const List> list;
+
+  static Value tensor(ValueId v) { return {.kind = Kind::Tensor, .id = v}; }
+  static Value of(Variable v) { return {.kind = Kind::Variable, .variable = std::make_shared<const Variable>(std::move(v))}; }
+  static Value of(List l) { return {.kind = Kind::List, .list = std::make_shared<const List>(std::move(l))}; }
+  static Value handle() { return {.kind = Kind::Handle}; }
+  bool is_tensor() const { return kind == Kind::Tensor; }
+};
+using Values = std::vector<Value>;
+
+// ---- Graphs of the file
+
+/// Where an input comes from: output `index` of a node, or an argument.
+struct Ref {
+  std::uint32_t node = 0;
+  std::uint32_t index = 0;
+  bool argument = false;         ///< then `node` counts the arguments
+  friend bool operator==(const Ref&, const Ref&) = default;
+};
+
+/// One variable of a `while` written with Enter, Merge, Switch, NextIteration, Exit.
+struct FrameVariable {
+  std::uint32_t enter = 0, merge = 0, switch_ = 0, next = 0;
+  std::optional<std::uint32_t> exit;
+};
+struct LoopFrame {
+  std::vector<FrameVariable> variables;
+  std::vector<std::uint32_t> constants;         ///< Enter nodes of values that stay
+  std::optional<std::uint32_t> condition;       ///< LoopCond
+};
+
+/// A Merge that joins the branches of a condition.
+struct Joined {
+  Ref selector;                                         ///< predicate, or index of the branch
+  std::vector<std::vector<std::uint32_t>> switches;     ///< by branch: Switch nodes whose data it reads
+};
+
+/// The main graph or a function, its nodes decoded once.
+struct Body {
+  std::vector<NodeView> nodes;
+  std::unordered_map<std::string_view, std::uint32_t> by_name;
+  FunctionView function;                                ///< of a function
+  bool is_function = false;
+  std::unordered_map<std::string_view, std::uint32_t> arguments;
+  std::unordered_map<std::string_view, LoopFrame> frames;
+  std::unordered_map<std::uint32_t, std::string_view> frame_of_exit;
+  std::unordered_set<std::uint32_t> loop_merges;
+};
+
+// ---- Translation
+
+/// What SpaceToBatchND made of a value, so that the way back can be seen as dilation.
+struct Blocks {
+  ValueId source;
+  std::vector<std::int64_t> block, pads;
+};
+
+/// A graph under construction and what is known of its values.
+struct Site {
+  GraphBuilder& builder;
+  std::unordered_map<std::string, ValueId> weights = {};   ///< by variable
+  std::unordered_map<NodeId, Blocks> blocks = {};
+  bool in_loop = false;                                    ///< the body of a loop
+};
+
+/// The evaluation of a body at one place.
+struct Scope {
+  const Body& body;
+  Site& site;
+  Values arguments;
+  std::unordered_map<std::uint32_t, Values> values;     ///< outputs of nodes done, or given
+  std::unordered_set<std::uint32_t> poisoned;           ///< their failure has been reported
+  std::string prefix;                                   ///< of node names
+  const std::vector<AttrView>* attributes = nullptr;    ///< of the call, for placeholders
+  int depth = 0;
+};
+
+class Importer;
+struct OpRow;
+
+/// One node while it is translated.
+struct Call {
+  Importer& importer;
+  Scope& scope;
+  const NodeView& node;
+  SourceLoc loc;
+  std::string name;
+  Values inputs;                 ///< data inputs
+
+  GraphBuilder& builder() const { return scope.site.builder; }
+  Failure error(std::string message) const;
+
+  // Inputs
+  bool has(std::size_t i) const { return i < inputs.size() && inputs[i].kind != Value::Kind::None; }
+  Result<ValueId> tensor(std::size_t i) const;          ///< fails when it is none
+  Result<std::vector<ValueId>> tensors(std::size_t from, std::size_t to) const;
+  const Type& type(std::size_t i) const;                ///< None when it is no tensor
+  /// Contents when all are known integers.
+  std::optional<std::vector<std::int64_t>> known_ints(std::size_t i) const;
+  Result<std::vector<std::int64_t>> ints(std::size_t i, std::string_view role) const;   ///< must be known
+  Result<std::int64_t> integer(std::size_t i, std::string_view role) const;
+  std::optional<std::size_t> rank(std::size_t i) const;
+
+  // Attributes; fallbacks stand in when the attribute is absent or of another kind
+  std::optional<AttrValue> attr(std::string_view key) const;
+  std::int64_t int_attr(std::string_view key, std::int64_t fallback) const;
+  double float_attr(std::string_view key, double fallback) const;
+  std::string_view string_attr(std::string_view key, std::string_view fallback) const;
+  std::vector<std::int64_t> ints_attr(std::string_view key) const;
+  DType dtype_attr(std::string_view key, DType fallback) const;
+  std::optional<Type> shape_attr(std::string_view key, DType) const;
+  /// What the file says of output i (`_output_shapes`); None when silent or overruled.
+  Type declared(std::size_t i, DType) const;
+
+  // Results
+  Result<ValueId> value(OpId, std::vector<ValueId> operands, Attrs = {}) const;
+  Result<Values> results(OpId, std::vector<ValueId> operands, Attrs = {}, int count = 1) const;
+  ValueId constant(Literal l) const { return builder().constant(std::move(l), {}, loc); }
+  ValueId int_vector(const std::vector<std::int64_t>& v) const { return constant(int64_vector(v)); }
+  /// A scalar of the dtype of v.
+  ValueId scalar_like(ValueId v, double x) const;
+  /// A cast, or v itself when it has the dtype.
+  Result<ValueId> cast(ValueId v, DType) const;
+  Result<ValueId> reshape(ValueId v, const std::vector<std::int64_t>& shape) const;
+  Result<ValueId> transpose(ValueId v, const std::vector<std::int64_t>& perm) const;
+};
+
+/// Computes values at a site from values there.
+using Step = std::function<Result<Values>(Site&, const Values&)>;
+
+class Importer {
+ public:
+  /// `file` is what offsets count from; it and the meta graph outlive the importer.
+  Importer(Bytes file, const MetaGraphView& meta, const ImportOptions& options, Diagnostics& diags)
+      : file_(file), meta_(meta), options_(options), diags_(&diags), dims_(options) {}
+
+  Result<Graph> run();
+
+  Diagnostics& diagnostics() { return *diags_; }
+  bool shapes_overridden() const { return dims_.overridden(); }
+  Failure damaged(const Damage&);
+  SourceLoc place(const NodeView&, std::int64_t index) const;
+  /// Shape of a variable that its node does not tell.
+  Type variable_type(std::string_view name) const;
+
+  /// Inlines a function.
+  Result<Values> call(Call&, std::string_view function, const std::vector<AttrView>& attributes, const Values& arguments);
+  /// The same at another site, as a step of control flow.
+  Step function_step(Call&, std::string_view function, const std::vector<AttrView>& attributes);
+  Result<const Body*> function_body(std::string_view name);
+
+  /// Runs branch `selector` (a bool, or an index) of several on the same values.
+  Result<Values> branch(const Call&, Site&, ValueId selector, const std::vector<Step>& branches, const Values& captured);
+  /// Repeats `body` on `init` while `condition` holds. `invariant` values are
+  /// known to leave the body as they entered.
+  Result<Values> loop(const Call&, Site&, const Values& init, const std::vector<bool>& invariant, const Step& condition,
+                      const Step& body);
+
+  Result<Values> evaluate(Scope&, const std::vector<Ref>& wanted);
+  Result<Ref> resolve(const Body&, std::string_view input, const SourceLoc&, std::string_view user);
+  Result<Values> leave_frame(Call&);         ///< Exit
+  Result<Values> join(Call&);                ///< Merge
+  /// The reference that a chain of identities starts from.
+  Ref behind_identities(const Body&, Ref) const;
+
+ private:
+  struct Target {
+    std::vector<ModelInput> inputs;
+    std::vector<std::string> input_nodes;    ///< "name:0"
+    std::vector<std::string> outputs;        ///< "name:0"
+    std::vector<std::string> output_names;
+  };
+  Result<Target> from_signature(const SignatureView&);
+  Result<Target> from_graph(const Body&);
+  Result<const SignatureView*> choose_signature();
+  Result<Body> decode_main();
+  Status index_body(Body&, const std::vector<Bytes>& records);
+  Status index_frames(Body&);
+  /// Nodes that must be done before node i of this scope.
+  Status dependencies(Scope&, std::uint32_t i, std::vector<std::uint32_t>& out);
+  Status translate(Scope&, std::uint32_t i);
+  Result<Values> value_of(Scope&, Ref);
+  Result<const Joined*> joined(const Body&, std::uint32_t merge);
+  Result<Values> loop_in_place(const Call&, Site&, const Values&, const Step&, std::int64_t trips);
+
+  Bytes file_;
+  const MetaGraphView& meta_;
+  const ImportOptions& options_;
+  Diagnostics* diags_;
+  InputDims dims_;
+  std::unordered_map<std::string_view, Bytes> functions_;
+  std::unordered_map<std::string_view, std::unique_ptr<Body>> bodies_;
+  std::unordered_map<const Body*, std::unordered_map<std::uint32_t, Joined>> joined_;
+  std::vector<std::string_view> call_stack_;
+  std::size_t evaluated_ = 0;
+};
+
+// ---- The operator table (frontends/tf/table.cpp)
+
+using Translator = Result<Values> (*)(Call&, const OpRow&);
+struct OpRow {
+  std::string_view name;         ///< "Conv2D"
+  std::string_view ir;           ///< operators it becomes, space-separated; or words
+  Translator translate;
+  /// Attributes that pass through: "ir=tf" or one name for both; "ir:=3" sets a number.
+  std::string_view attributes = {};
+};
+const std::vector<OpRow>& op_table();
+const OpRow* find_row(std::string_view name);
+
+/// IR attributes that the row's mapping gives.
+Attrs mapped_attributes(const Call&, const OpRow&);
+/// The first operator that a row names.
+OpId row_op(const OpRow&);
+/// Position of a named output of an operator ("batch_mean" of FusedBatchNormV3).
+std::uint32_t output_position(std::string_view op, std::string_view output);
+
+/// A call that nobody knows the cost of, typed from the file's declarations.
+Result<Values> opaque(Call&);
+
+// Translators by category: nn.cpp, shape.cpp, math.cpp, image.cpp, lists.cpp, control.cpp.
+#define PERFC_TF_TRANSLATOR(name) Result<Values> name(Call&, const OpRow&);
+#include "frontends/tf/translators.inc.h"
+#undef PERFC_TF_TRANSLATOR
+
+}  // namespace perfc::tf

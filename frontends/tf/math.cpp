@@ -1,0 +1,297 @@
+/// Elementwise operators, reductions, sorting, random numbers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "frontends/tf/importer.h"
+
+namespace perfc::tf {
+namespace {
+
+Values one(ValueId v) { return {Value::tensor(v)}; }
+
+Result<Values> one(Result<ValueId> v) {
+  if (!v) return Failure{};
+  return one(*v);
+}
+
+}  // namespace
+
+/// As many operands as the node has inputs, attributes as the row maps them.
+Result<Values> direct(Call& c, const OpRow& row) {
+  auto operands = c.tensors(0, c.inputs.size());
+  if (!operands) return Failure{};
+  return c.results(row_op(row), std::move(*operands), mapped_attributes(c, row));
+}
+
+/// f(a, b) and then g: NotEqual, FloorDiv, Expm1, …
+Result<Values> chain(Call& c, const OpRow& row) {
+  auto operands = c.tensors(0, c.inputs.size());
+  if (!operands) return Failure{};
+  const std::size_t space = row.ir.find(' ');
+  auto inner = c.value(row_op(row), std::move(*operands));
+  const auto second = find_op(row.ir.substr(space + 1));
+  if (!inner || !second) return Failure{};
+  return c.results(*second, {*inner});
+}
+
+/// Quotients rounded down; of integers, one kernel does it.
+Result<Values> floor_div(Call& c, const OpRow&) {
+  auto operands = c.tensors(0, 2);
+  if (!operands) return Failure{};
+  auto q = c.value(op("divide"), *operands);
+  if (!q || !is_float(c.builder().type(*q).dtype())) return one(q);
+  return one(c.value(op("floor"), {*q}));
+}
+
+Result<Values> cast(Call& c, const OpRow&) {
+  auto x = c.tensor(0);
+  const DType to = c.dtype_attr("DstT", DType::Undefined);
+  if (!x) return Failure{};
+  if (to == DType::Undefined) return c.error("has no element type to cast to");
+  return one(c.cast(*x, to));
+}
+
+Result<Values> rsqrt(Call& c, const OpRow&) {
+  auto x = c.tensor(0);
+  if (!x) return Failure{};
+  auto root = c.value(op("sqrt"), {*x});
+  if (!root) return Failure{};
+  return one(c.value(op("reciprocal"), {*root}));
+}
+
+Result<Values> square(Call& c, const OpRow&) {
+  auto x = c.tensor(0);
+  if (!x) return Failure{};
+  return one(c.value(op("multiply"), {*x, *x}));
+}
+
+Result<Values> squared_difference(Call& c, const OpRow&) {
+  auto operands = c.tensors(0, 2);
+  if (!operands) return Failure{};
+  auto d = c.value(op("subtract"), *operands);
+  if (!d) return Failure{};
+  return one(c.value(op("multiply"), {*d, *d}));
+}
+
+/// 1 − erf(x); of a negated operand 1 + erf, as Keras writes the exact GELU.
+Result<Values> erfc(Call& c, const OpRow&) {
+  auto x = c.tensor(0);
+  if (!x) return Failure{};
+  const Node& n = c.builder().node(x->node);
+  const auto negative_scalar = [&](ValueId v) {
+    const Data* d = c.builder().data(v);
+    return d && d->floats() && d->floats()->size() == 1 && (*d->floats())[0] < 0;
+  };
+  if (n.is(op("negative"))) {
+    auto e = c.value(op("erf"), {n.operands[0]});
+    if (!e) return Failure{};
+    return one(c.value(op("add"), {*e, c.scalar_like(*e, 1)}));
+  }
+  if (n.is(op("multiply")) && n.operands.size() == 2) {
+    const std::vector<ValueId> operands(n.operands.begin(), n.operands.end());
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (!negative_scalar(operands[i])) continue;
+      const ValueId positive = c.scalar_like(operands[i], -(*c.builder().data(operands[i])->floats())[0]);
+      auto scaled = c.value(op("multiply"), {operands[1 - i], positive});
+      if (!scaled) return Failure{};
+      auto e = c.value(op("erf"), {*scaled});
+      if (!e) return Failure{};
+      return one(c.value(op("add"), {*e, c.scalar_like(*e, 1)}));
+    }
+    // −y / √2 with the sign on the other factor.
+    for (std::size_t i = 0; i < 2; ++i) {
+      const Node& factor = c.builder().node(operands[i].node);
+      if (!factor.is(op("negative"))) continue;
+      auto scaled = c.value(op("multiply"), {factor.operands[0], operands[1 - i]});
+      if (!scaled) return Failure{};
+      auto e = c.value(op("erf"), {*scaled});
+      if (!e) return Failure{};
+      return one(c.value(op("add"), {*e, c.scalar_like(*e, 1)}));
+    }
+  }
+  auto e = c.value(op("erf"), {*x});
+  if (!e) return Failure{};
+  return one(c.value(op("subtract"), {c.scalar_like(*e, 1), *e}));
+}
+
+Result<Values> log1p(Call& c, const OpRow&) {
+  auto x = c.tensor(0);
+  if (!x) return Failure{};
+  auto sum = c.value(op("add"), {*x, c.scalar_like(*x, 1)});
+  if (!sum) return Failure{};
+  return one(c.value(op("log"), {*sum}));
+}
+
+Result<Values> expm1(Call& c, const OpRow&) {
+  auto x = c.tensor(0);
+  if (!x) return Failure{};
+  auto e = c.value(op("exp"), {*x});
+  if (!e) return Failure{};
+  return one(c.value(op("subtract"), {*e, c.scalar_like(*e, 1)}));
+}
+
+Result<Values> is_finite(Call& c, const OpRow&) {
+  auto x = c.tensor(0);
+  if (!x) return Failure{};
+  auto nan = c.value(op("isnan"), {*x});
+  auto inf = c.value(op("isinf"), {*x});
+  if (!nan || !inf) return Failure{};
+  auto either = c.value(op("logical_or"), {*nan, *inf});
+  if (!either) return Failure{};
+  return one(c.value(op("logical_not"), {*either}));
+}
+
+/// a where the condition holds, else b. Select (1) takes a vector for a condition on rows.
+Result<Values> select(Call& c, const OpRow& row) {
+  auto operands = c.tensors(0, 3);
+  if (!operands) return Failure{};
+  const auto cond = c.rank(0), data = c.rank(1);
+  if (row.name == "Select" && cond == 1 && data && *data > 1) {
+    std::vector<std::int64_t> axes(*data - 1);
+    std::iota(axes.begin(), axes.end(), 1);
+    auto view = c.value(op("expand_dims"), {(*operands)[0], c.int_vector(axes)});
+    if (!view) return Failure{};
+    (*operands)[0] = *view;
+  }
+  return c.results(op("where"), *operands);
+}
+
+Result<Values> leaky_relu(Call& c, const OpRow&) {
+  auto x = c.tensor(0);
+  if (!x) return Failure{};
+  return c.results(op("nn.leaky_relu"), {*x}, {{"alpha", c.float_attr("alpha", 0.2)}});
+}
+
+Result<Values> clip_by_value(Call& c, const OpRow&) {
+  auto operands = c.tensors(0, 3);
+  if (!operands) return Failure{};
+  // Limits of the operand's shape are a minimum and a maximum.
+  for (std::size_t i = 1; i < 3; ++i) {
+    if (c.rank(i) == 0) continue;
+    auto low = c.value(op("minimum"), {(*operands)[0], (*operands)[2]});
+    if (!low) return Failure{};
+    return one(c.value(op("maximum"), {*low, (*operands)[1]}));
+  }
+  return c.results(op("clip"), *operands);
+}
+
+// ---- Reductions
+
+/// (x, axes); Any and All count as the maximum and minimum of bools.
+Result<Values> reduction(Call& c, const OpRow& row) {
+  auto x = c.tensor(0);
+  if (!x) return Failure{};
+  std::vector<ValueId> operands{*x};
+  auto axes = c.known_ints(1);
+  if (axes) {
+    // No axes mean no reduction here; ONNX's default would be all of them.
+    if (axes->empty()) return one(*x);
+    operands.push_back(c.int_vector(*axes));
+  } else if (c.has(1)) {
+    auto given = c.tensor(1);
+    if (!given) return Failure{};
+    operands.push_back(*given);
+  }
+  return c.results(row_op(row), std::move(operands), {{"keepdims", c.int_attr("keep_dims", c.int_attr("keepdims", 0)) != 0 ? std::int64_t{1} : std::int64_t{0}}});
+}
+
+/// Σ x² / 2.
+Result<Values> l2_loss(Call& c, const OpRow&) {
+  auto x = c.tensor(0);
+  if (!x) return Failure{};
+  auto sum = c.value(op("reduce_sum_square"), {*x}, {{"keepdims", std::int64_t{0}}});
+  if (!sum) return Failure{};
+  return one(c.value(op("multiply"), {*sum, c.scalar_like(*sum, 0.5)}));
+}
+
+Result<Values> arg_reduction(Call& c, const OpRow& row) {
+  auto x = c.tensor(0);
+  if (!x) return Failure{};
+  std::int64_t axis = 0;
+  if (c.has(1)) {
+    auto given = c.integer(1, "dimension");
+    if (!given) return Failure{};
+    axis = *given;
+  }
+  auto y = c.value(row_op(row), {*x}, {{"axis", axis}, {"keepdims", std::int64_t{0}}});
+  if (!y) return Failure{};
+  return one(c.cast(*y, c.dtype_attr("output_type", DType::Int64)));
+}
+
+Result<Values> top_k(Call& c, const OpRow& row) {
+  auto x = c.tensor(0);
+  if (!x) return Failure{};
+  ValueId k;
+  if (row.name == "TopK") {
+    k = c.int_vector({c.int_attr("k", 1)});
+  } else {
+    auto given = c.tensor(1);
+    if (!given) return Failure{};
+    const auto known = c.known_ints(1);
+    if (known && known->size() == 1) {
+      k = c.int_vector(*known);
+    } else {
+      auto view = c.reshape(*given, {1});
+      if (!view) return Failure{};
+      k = *view;
+    }
+  }
+  auto id = c.builder().call({.op = op("topk"), .operands = {*x, k}, .name = c.name, .loc = c.loc});
+  if (!id) return Failure{};
+  auto indices = c.cast({*id, 1}, c.dtype_attr("index_type", DType::Int32));
+  if (!indices) return Failure{};
+  return Values{Value::tensor({*id, 0}), Value::tensor(*indices)};
+}
+
+/// → distinct values, and for each element the position of its value.
+Result<Values> unique(Call& c, const OpRow&) {
+  auto x = c.tensor(0);
+  if (!x) return Failure{};
+  auto all = c.results(op("unique"), {*x}, {}, 4);
+  if (!all) return Failure{};
+  const DType index = c.dtype_attr("out_idx", DType::Int32);
+  auto inverse = c.cast((*all)[2].id, index);
+  auto counts = c.cast((*all)[3].id, index);
+  if (!inverse || !counts) return Failure{};
+  return Values{(*all)[0], Value::tensor(*inverse), Value::tensor(*counts)};
+}
+
+Result<Values> cumulative(Call& c, const OpRow& row) {
+  auto operands = c.tensors(0, 2);
+  if (!operands) return Failure{};
+  return c.results(row_op(row), *operands, mapped_attributes(c, row));
+}
+
+// ---- Random numbers: (shape, …)
+
+Result<Values> random(Call& c, const OpRow& row) {
+  auto shape = c.tensor(0);
+  if (!shape) return Failure{};
+  const DType dtype = c.dtype_attr("dtype", DType::Float32);
+  const auto known = c.known_ints(0);
+  if (known) return c.results(row_op(row), {}, {{"shape", *known}, {"dtype", std::string(perfc::name(dtype))}});
+  // Shapes that depend on an input: like a tensor of that shape.
+  auto filled = c.value(op("full"), {*shape}, {{"value", Literal{Type::tensor(dtype, {1}), nullptr}}});
+  if (!filled) return Failure{};
+  return c.results(row.ir.starts_with("random.uniform") ? op("random.uniform_like") : op("random.normal_like"), {*filled},
+                   {{"dtype", std::string(perfc::name(dtype))}});
+}
+
+Result<Values> multinomial(Call& c, const OpRow&) {
+  auto x = c.tensor(0);
+  auto n = c.integer(1, "num_samples");
+  if (!x || !n) return Failure{};
+  return c.results(op("random.multinomial"), {*x}, {{"sample_size", *n}, {"dtype", std::string(perfc::name(c.dtype_attr("output_dtype", DType::Int64)))}});
+}
+
+// ---- Quantisation: fake quantisation rounds and clips in place
+
+Result<Values> fake_quantize(Call& c, const OpRow&) {
+  auto x = c.tensor(0);
+  if (!x) return Failure{};
+  return c.results(op("qnn.fake_quantize"), {*x}, {{"bits", c.int_attr("num_bits", 8)}});
+}
+
+}  // namespace perfc::tf
