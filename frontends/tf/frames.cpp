@@ -214,19 +214,35 @@ Result<const Joined*> Importer::joined(const Body& body, std::uint32_t merge) {
       }
     }
   }
-  // The selector whose switches lead to each side by that side's output only.
+  // The selector whose switches lead to each side by one output only, another
+  // one for every side. A side may hang on no switch: it gets the output left.
   Joined j;
-  const auto fits = [&](const Ref& selector) {
+  constexpr std::uint32_t kOpen = ~0u;
+  const auto branches_by = [&](const Ref& selector) -> std::vector<std::uint32_t> {
+    std::vector<std::uint32_t> branch(sides, kOpen);
     for (std::size_t side = 0; side < sides; ++side) {
       for (const Met& x : met[side]) {
-        if (x.selector == selector && x.output != side) return false;
+        if (x.selector != selector) continue;
+        if (x.output >= sides || (branch[side] != kOpen && branch[side] != x.output)) return {};
+        branch[side] = x.output;
       }
     }
-    return true;
+    for (std::uint32_t& b : branch) {
+      for (std::uint32_t candidate = 0; b == kOpen && candidate < sides; ++candidate) {
+        if (std::find(branch.begin(), branch.end(), candidate) == branch.end()) b = candidate;
+      }
+    }
+    std::vector<std::uint32_t> sorted = branch;
+    std::sort(sorted.begin(), sorted.end());
+    for (std::uint32_t i = 0; i < sides; ++i) {
+      if (sorted[i] != i) return {};
+    }
+    return branch;
   };
   for (std::size_t side = sides; side-- > 0 && j.switches.empty();) {
     for (const Met& x : met[side]) {
-      if (!fits(x.selector)) continue;
+      j.branch = branches_by(x.selector);
+      if (j.branch.empty()) continue;
       j.selector = x.selector;
       j.switches.resize(sides);
       break;
@@ -285,22 +301,23 @@ Result<Values> Importer::join(Call& c) {
     }
   }
   const auto inputs = data_inputs(c.node);
-  std::vector<Step> steps;
+  std::vector<Step> steps(inputs.size());
   for (std::size_t side = 0; side < inputs.size(); ++side) {
     auto ref = resolve(s.body, inputs[side], c.loc, c.node.name);
     if (!ref) return Failure{};
-    steps.push_back([this, &s, switches, side, sides = inputs.size(), wanted = *ref](Site& site, const Values& values) -> Result<Values> {
+    const std::uint32_t output = j.branch[side];
+    steps[output] = [this, &s, switches, output, sides = inputs.size(), wanted = *ref](Site& site, const Values& values) -> Result<Values> {
       Scope inner{.body = s.body, .site = site};
       inner.prefix = s.prefix;
       inner.attributes = s.attributes;
       inner.depth = s.depth + 1;
       for (std::size_t k = 0; k < switches.size(); ++k) {
         Values outputs(std::max<std::size_t>(sides, 2));
-        outputs[side] = values[k];
+        outputs[output] = values[k];
         inner.values[switches[k]] = std::move(outputs);
       }
       return evaluate(inner, {wanted});
-    });
+    };
   }
   if (s.depth >= kMaxDepth) return c.error(fmt::format("branches are nested deeper than {}", kMaxDepth));
   auto results = branch(c, s.site, selector->id, steps, captured);

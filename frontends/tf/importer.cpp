@@ -352,18 +352,33 @@ Result<Importer::Target> Importer::from_graph(const Body& body) {
   Target t;
   const std::size_t n = body.nodes.size();
   std::vector<std::vector<std::uint32_t>> users(n);
-  std::vector<std::uint8_t> read(n, 0), depends(n, 0);
+  std::vector<std::uint8_t> read(n, 0), depends(n, 0), inside(n, 0);
   for (std::uint32_t i = 0; i < n; ++i) {
     for (std::string_view input : body.nodes[i].inputs) {
       const bool control = is_control(input);
       auto ref = resolve(body, control ? strip_control(input) : input, place(body.nodes[i], i), body.nodes[i].name);
       if (!ref) return Failure{};
-      if (control) continue;
-      users[ref->node].push_back(i);
-      if (!is_side_effect(body.nodes[i].op)) read[ref->node] = 1;
+      // What only orders others (pivots of branches, groups) is no output.
+      if (control || !is_side_effect(body.nodes[i].op)) read[ref->node] = 1;
+      if (!control) users[ref->node].push_back(i);
     }
   }
   std::vector<std::uint32_t> stack;
+  // Between Enter and Exit nothing is an output.
+  for (std::uint32_t i = 0; i < n; ++i) {
+    if (body.nodes[i].op != "Enter" && body.nodes[i].op != "RefEnter") continue;
+    inside[i] = 1;
+    stack.push_back(i);
+  }
+  while (!stack.empty()) {
+    const std::uint32_t i = stack.back();
+    stack.pop_back();
+    for (std::uint32_t u : users[i]) {
+      if (inside[u] || body.frame_of_exit.count(u)) continue;
+      inside[u] = 1;
+      stack.push_back(u);
+    }
+  }
   for (std::uint32_t i = 0; i < n; ++i) {
     if (!is_placeholder(body.nodes[i])) continue;
     stack.push_back(i);
@@ -407,7 +422,7 @@ Result<Importer::Target> Importer::from_graph(const Body& body) {
       t.input_nodes.emplace_back(node.name);
       continue;
     }
-    if (read[i] || is_side_effect(node.op) || (any_input && !depends[i])) continue;
+    if (read[i] || inside[i] || is_side_effect(node.op) || (any_input && !depends[i])) continue;
     t.outputs.emplace_back(node.name);
     t.output_names.emplace_back(node.name);
   }
@@ -420,6 +435,29 @@ Result<Importer::Target> Importer::from_graph(const Body& body) {
     }
   }
   if (t.outputs.empty()) return diags_->error("the graph computes nothing");
+  // Inputs that no output depends on are left out: lowering leaves such placeholders behind.
+  std::vector<std::uint8_t> reached(n, 0);
+  for (const std::string& output : t.outputs) {
+    const auto at = body.by_name.at(output);
+    reached[at] = 1;
+    stack.push_back(at);
+  }
+  while (!stack.empty()) {
+    const std::uint32_t i = stack.back();
+    stack.pop_back();
+    for (std::string_view input : body.nodes[i].inputs) {
+      if (is_control(input)) continue;
+      auto ref = resolve(body, input, {}, body.nodes[i].name);
+      if (!ref || reached[ref->node]) continue;
+      reached[ref->node] = 1;
+      stack.push_back(ref->node);
+    }
+  }
+  for (std::size_t i = t.inputs.size(); i-- > 0;) {
+    if (reached[body.by_name.at(t.input_nodes[i])]) continue;
+    t.inputs.erase(t.inputs.begin() + static_cast<std::ptrdiff_t>(i));
+    t.input_nodes.erase(t.input_nodes.begin() + static_cast<std::ptrdiff_t>(i));
+  }
   return t;
 }
 

@@ -83,7 +83,8 @@ struct LoopFrame {
 /// A Merge that joins the branches of a condition.
 struct Joined {
   Ref selector;                                         ///< predicate, or index of the branch
-  std::vector<std::vector<std::uint32_t>> switches;     ///< by branch: Switch nodes whose data it reads
+  std::vector<std::vector<std::uint32_t>> switches;     ///< by input of the Merge: Switch nodes whose data it reads
+  std::vector<std::uint32_t> branch;                    ///< by input of the Merge: the switches' output it hangs on
 };
 
 /// The main graph or a function, its nodes decoded once.

@@ -53,6 +53,12 @@ Result<Values> cast(Call& c, const OpRow&) {
   return one(c.cast(*x, to));
 }
 
+Result<Values> as_string(Call& c, const OpRow&) {
+  auto x = c.tensor(0);
+  if (!x) return Failure{};
+  return one(c.value(op("cast"), {*x}, {{"to", "string"}}));
+}
+
 Result<Values> rsqrt(Call& c, const OpRow&) {
   auto x = c.tensor(0);
   if (!x) return Failure{};
@@ -284,6 +290,26 @@ Result<Values> multinomial(Call& c, const OpRow&) {
   auto n = c.integer(1, "num_samples");
   if (!x || !n) return Failure{};
   return c.results(op("random.multinomial"), {*x}, {{"sample_size", *n}, {"dtype", std::string(perfc::name(c.dtype_attr("output_dtype", DType::Int64)))}});
+}
+
+// ---- Fourier transforms: (x, lengths of the last axes where real data take part)
+
+Result<Values> fourier(Call& c, const OpRow& row) {
+  auto x = c.tensor(0);
+  if (!x) return Failure{};
+  std::string_view name = row.name;
+  const bool inverse = name.starts_with("I");
+  if (inverse) name.remove_prefix(1);
+  const bool real = name.starts_with("R");
+  const std::int64_t rank = name.ends_with("3D") ? 3 : name.ends_with("2D") ? 2 : 1;
+  Attrs attrs{{"rank", rank}, {"mode", std::string(!real ? "c2c" : inverse ? "c2r" : "r2c")}};
+  if (real && c.has(1)) {
+    auto lengths = c.ints(1, "fft_length");
+    if (!lengths) return Failure{};
+    if (lengths->size() != static_cast<std::size_t>(rank) || lengths->back() < 1) return c.error("fft_length does not fit");
+    attrs.set("length", lengths->back());
+  }
+  return c.results(op("signal.fft"), {*x}, std::move(attrs));
 }
 
 // ---- Quantisation: fake quantisation rounds and clips in place

@@ -225,10 +225,13 @@ void mfcc_cost(const CostContext&, OpCost&);
 Status dft(InferContext&);
 Status stft(InferContext&);
 Status ms_rfft(InferContext&);
+Status fft(InferContext&);
+Status complex_part(InferContext&);
 Status ms_irfft(InferContext&);
 Status window(InferContext&);
 Status mel_weight_matrix(InferContext&);
 void dft_cost(const CostContext&, OpCost&);
+void fft_cost(const CostContext&, OpCost&);
 void stft_cost(const CostContext&, OpCost&);
 void ms_fft_cost(const CostContext&, OpCost&);
 

@@ -1,4 +1,5 @@
 /// Rules for Fourier transforms, windows, random generators.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -178,6 +179,39 @@ Status ms_irfft(InferContext& c) {
   return ok();
 }
 
+/// X, with complex numbers as such: transforms its last `rank` axes. `mode` c2c
+/// keeps the type; r2c gives half the spectrum of real data; c2r goes back. The
+/// last axis of the real side has `length` elements where that is given.
+Status fft(InferContext& c) {
+  const std::string_view mode = c.attrs.string_or("mode", "c2c");
+  const auto rank = int_attr(c, "rank", 1);
+  const auto length = int_attr(c, "length", 0);
+  if (!rank || !length) return Failure{};
+  if (mode != "c2c" && mode != "r2c" && mode != "c2r") return c.error("mode '{}' is none of c2c, r2c, c2r", mode);
+  if (*rank < 1 || *rank > 3 || *length < 0) return c.error("rank {} or length {} is out of range", *rank, *length);
+  if (!require_rank(c, 0, "X", static_cast<std::size_t>(*rank), kAnyRank)) return Failure{};
+  const bool from_real = mode == "r2c";
+  if (!require_dtype(c, 0, "X", from_real ? is_float : is_complex, from_real ? "floating point" : "complex")) return Failure{};
+  const bool wide = c.type(0).dtype() == DType::Float64 || c.type(0).dtype() == DType::Complex128;
+  const DType dtype = mode == "c2r" ? (wide ? DType::Float64 : DType::Float32) : wide ? DType::Complex128 : DType::Complex64;
+  if (!ranked(c, 0)) {
+    c.set(0, Type::unranked(dtype));
+    return ok();
+  }
+  Shape shape = c.type(0).shape();
+  if (from_real) shape.back() = onesided_bins(*length > 0 ? Dim(*length) : shape.back());
+  if (mode == "c2r") shape.back() = *length > 0 ? Dim(*length) : (shape.back() - SymInt(1)) * SymInt(2);
+  c.set(0, Type::tensor(dtype, std::move(shape)));
+  return ok();
+}
+
+/// Complex → its magnitude, real or imaginary part.
+Status complex_part(InferContext& c) {
+  if (!require_dtype(c, 0, "X", is_complex, "complex")) return Failure{};
+  c.set(0, c.type(0).with_dtype(c.type(0).dtype() == DType::Complex128 ? DType::Float64 : DType::Float32));
+  return ok();
+}
+
 Status window(InferContext& c) {
   if (!require_dtype(c, 0, "size", is_index, "int32 or int64")) return Failure{};
   const auto size = known_scalar(c, 0);
@@ -243,6 +277,21 @@ void dft_cost(const CostContext& c, OpCost& cost) {
   if (in > 0 && parts > 0) {
     cost.flops = c.elements(0) / in / parts * fft_flops(length) * (parts < 2 ? 0.5 : 1.0);
   }
+}
+
+/// Every transformed axis runs over all elements of the larger side.
+void fft_cost(const CostContext& c, OpCost& cost) {
+  const Type& y = c.result(0);
+  const Type& x = c.type(0);
+  const bool from_real = c.attrs().string_or("mode", "c2c") == "r2c";
+  const Type& whole = from_real ? x : y;
+  if (!whole.is_static()) return;
+  const auto rank = static_cast<std::size_t>(std::clamp<std::int64_t>(c.attrs().int_or("rank", 1), 1, 3));
+  for (std::size_t i = 0; i < rank && i < whole.rank(); ++i) {
+    const auto length = static_cast<double>(whole.shape()[whole.rank() - 1 - i].value());
+    if (length > 1) cost.flops += static_cast<double>(*whole.elements()) / length * fft_flops(length);
+  }
+  if (c.attrs().string_or("mode", "c2c") != "c2c") cost.flops /= 2;
 }
 
 void stft_cost(const CostContext& c, OpCost& cost) {

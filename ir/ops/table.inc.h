@@ -258,6 +258,10 @@ inline constexpr OpDef kOps[] = {
   // ---- Signal
   {.name = "dft", .onnx = "DFT", .category = Category::Signal, .min_operands = 1, .max_operands = 3, .infer = rules::dft, .cost = rules::dft_cost},
   {.name = "stft", .onnx = "STFT", .category = Category::Signal, .min_operands = 2, .max_operands = 4, .infer = rules::stft, .cost = rules::stft_cost},
+  {.name = "signal.fft", .category = Category::Signal, .min_operands = 1, .max_operands = 1, .infer = rules::fft, .cost = rules::fft_cost},
+  {.name = "complex_abs", .category = Category::Elementwise, .min_operands = 1, .max_operands = 1, .infer = rules::complex_part, .cost = rules::per_element_4_cost},
+  {.name = "real", .category = Category::Elementwise, .min_operands = 1, .max_operands = 1, .infer = rules::complex_part},
+  {.name = "imag", .category = Category::Elementwise, .min_operands = 1, .max_operands = 1, .infer = rules::complex_part},
   {.name = "signal.rfft", .onnx = "ms:Rfft", .category = Category::Signal, .min_operands = 1, .max_operands = 1, .infer = rules::ms_rfft, .cost = rules::ms_fft_cost},
   {.name = "signal.irfft", .onnx = "ms:Irfft", .category = Category::Signal, .min_operands = 1, .max_operands = 1, .infer = rules::ms_irfft, .cost = rules::ms_fft_cost},
   {.name = "signal.hann_window", .onnx = "HannWindow", .category = Category::Signal, .min_operands = 1, .max_operands = 1, .infer = rules::window, .cost = rules::transcendental_cost},
