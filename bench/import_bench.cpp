@@ -15,7 +15,8 @@ namespace {
 
 std::string path_of(const char* model) {
   const char* folder = std::getenv("PERFC_BENCH_MODELS");
-  return std::string(folder ? folder : "build/bench-models") + "/" + model + ".onnx";
+  const std::string name(model);
+  return std::string(folder ? folder : "build/bench-models") + "/" + name + (name.find('.') == std::string::npos ? ".onnx" : "");
 }
 
 Result<Graph> import(const std::string& path, Diagnostics& diags) {
@@ -64,6 +65,7 @@ BENCHMARK_CAPTURE(import_file, vgg16, "vgg16")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(import_file, chain1k, "chain1k")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(import_file, chain10k, "chain10k")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(import_file, chain100k, "chain100k")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(import_file, tensorflow_text_10mb, "graph10mb.pbtxt")->Unit(benchmark::kMillisecond);
 /// One pass of the default pipeline, on the graph that those before it leave.
 void one_pass(benchmark::State& state, const char* model, const std::string& pass) {
   const std::string path = path_of(model);

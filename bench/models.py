@@ -91,6 +91,35 @@ def chain(nodes):
     return n.model(x, (1, 8, 16, 16), (1, 8, 16, 16))
 
 
+def tensorflow_text(size):
+    """A GraphDef in text form of about `size` bytes: blocks of Conv2D, BiasAdd, Relu with output
+    shapes, as TensorFlow prints them."""
+    def attr(key, value):
+        return f'  attr {{\n    key: "{key}"\n    value {{\n      {value}\n    }}\n  }}\n'
+
+    def dims(shape):
+        return "".join(f" dim {{\n          size: {d}\n        }}\n" for d in shape)
+
+    shape = (1, 56, 56, 64)
+    shapes = attr("_output_shapes", f"list {{\n        shape {{\n{dims(shape)}        }}\n      }}")
+    out = [f'node {{\n  name: "x"\n  op: "Placeholder"\n{attr("dtype", "type: DT_FLOAT")}{attr("shape", f"shape {{{dims(shape)}}}")}}}\n']
+    for name, extents in (("w", (3, 3, 64, 64)), ("b", (64,))):
+        tensor = f"tensor {{\n dtype: DT_FLOAT\n tensor_shape {{\n{dims(extents)} }}\n }}"
+        out.append(f'node {{\n  name: "{name}"\n  op: "Const"\n{attr("dtype", "type: DT_FLOAT")}{attr("value", tensor)}}}\n')
+    written, x, i = sum(map(len, out)), "x", 0
+    strides = attr("strides", "list {\n        i: 1\n        i: 1\n        i: 1\n        i: 1\n      }")
+    common = attr("T", "type: DT_FLOAT") + shapes + attr("data_format", 's: "NHWC"')
+    while written < size:
+        for op, inputs, attrs in (("Conv2D", [x, "w"], common + strides + attr("padding", 's: "SAME"')),
+                                  ("BiasAdd", [f"block_{i}/Conv2D", "b"], common), ("Relu", [f"block_{i}/BiasAdd"], common)):
+            given = "".join(f'  input: "{n}"\n' for n in inputs)
+            text = f'node {{\n  name: "block_{i}/{op}"\n  op: "{op}"\n{given}{attrs}}}\n'
+            out.append(text)
+            written += len(text)
+        x, i = f"block_{i}/Relu", i + 1
+    return "".join(out)
+
+
 def write(folder):
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -103,6 +132,9 @@ def write(folder):
             part = paths[name].with_suffix(".part")
             onnx.save(make(), part)
             part.rename(paths[name])
+    text = folder / "graph10mb.pbtxt"
+    if not text.exists():
+        text.write_text(tensorflow_text(10_000_000))
     return paths
 
 

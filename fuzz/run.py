@@ -15,7 +15,8 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "robustness")]
 import hostile  # noqa: E402
 from support import BUILD, SKIPPED, shared_folder  # noqa: E402
 
-TARGETS = {"onnx_binary": ".onnx", "onnx_text": ".onnxtxt", "pir": ".pir", "device_file": ".json", "nvidia_smi": ".xml"}
+TARGETS = {"onnx_binary": ".onnx", "onnx_text": ".onnxtxt", "tf_binary": ".pb", "tf_text": ".pbtxt",
+           "pir": ".pir", "device_file": ".json", "nvidia_smi": ".xml"}
 MAX_SEED = 20_000
 MAX_SEEDS = 400
 
@@ -25,6 +26,8 @@ def seeds(target: str) -> dict[str, bytes]:
     suffix, shared = TARGETS[target], shared_folder()
     folders = {"onnx_binary": [shared / "corpus" / "onnx"],
                "onnx_text": [shared / "corpus" / "onnx", ROOT / "tests" / "robustness" / "seeds"],
+               "tf_binary": [shared / "corpus" / "tf_bin"],
+               "tf_text": [shared / "corpus" / "tf_text"],
                "pir": [ROOT / "tests" / "golden"],
                "device_file": [ROOT / "data", ROOT / "examples"],
                "nvidia_smi": [shared / "formats" / "nvidia_smi", ROOT / "tests"]}[target]

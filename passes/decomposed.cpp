@@ -165,7 +165,7 @@ constexpr DecomposedOp kDecomposed[] = {
         %deviation = sqrt(add(%variance, %epsilon))
         %inverse = {reciprocal(%deviation) | divide(1, %deviation)}
         %scale = multiply(%inverse, %gamma)
-        add(multiply(%x, %scale), subtract(%beta, multiply(%mean, %scale))))"},
+        add(multiply(%x, %scale), {subtract(%beta, multiply(%mean, %scale)) | add(multiply(negative(%mean), %scale), %beta)}))"},
     // Wu and He 2018: instances of a reshape to (N, groups, …), then scale and shift per channel
     {"nn.group_norm", "x gamma beta", group_norm, 1, R"(
         %grouped = reshape(%x, %shape)
@@ -180,7 +180,7 @@ constexpr DecomposedOp kDecomposed[] = {
         %inverse = {reciprocal(%deviation) | divide(1, %deviation)}
         %scale = {multiply(%inverse, %gamma) | divide(%gamma, %deviation) | %inverse}
         add(multiply(%x, %scale), {subtract(%beta, multiply(%mean, %scale)) | negative(multiply(%mean, %scale))
-                                   | multiply(negative(%mean), %scale)}))"},
+                                   | multiply(negative(%mean), %scale) | add(multiply(negative(%mean), %scale), %beta)}))"},
     // Zhang and Sennrich 2019, eq. 4
     {"nn.rms_norm", "x gamma", rms_norm, 1, R"(
         %square = mean({multiply(%x, %x) | power(%x, 2)}, %axes)

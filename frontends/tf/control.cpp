@@ -178,7 +178,9 @@ Step Importer::function_step(Call& c, std::string_view function, const std::vect
 }
 
 Result<Values> Importer::branch(const Call& c, Site& site, ValueId selector, const std::vector<Step>& branches, const Values& captured) {
-  if (branches.empty()) return c.error("has no branches");
+  if (branches.empty() || branches.size() > static_cast<std::size_t>(kMaxDepth)) {
+    return c.error(fmt::format("has {} branches; 1 to {} are read", branches.size(), kMaxDepth));
+  }
   const bool is_index = site.builder.type(selector).dtype() != DType::Bool && branches.size() > 2;
   if (const auto known = known_integer(site.builder, selector)) {
     const auto last = static_cast<std::int64_t>(branches.size()) - 1;

@@ -45,9 +45,13 @@ Status Importer::index_frames(Body& body) {
     frame_of_enter.emplace(i, v->strings[0]);
     body.frames[v->strings[0]];
   }
-  std::unordered_map<std::uint32_t, FrameVariable*> by_merge, by_switch;
+  struct Place {
+    LoopFrame* frame;
+    std::size_t index;
+    FrameVariable& variable() const { return frame->variables[index]; }
+  };
+  std::unordered_map<std::uint32_t, Place> by_merge, by_switch;
   std::unordered_set<std::uint32_t> varying;
-  for (auto& [name, frame] : body.frames) frame.variables.reserve(body.nodes.size() < 4096 ? body.nodes.size() : 4096);
   for (std::uint32_t i = 0; i < body.nodes.size(); ++i) {
     const NodeView& n = body.nodes[i];
     if (!is(n, "Merge")) continue;
@@ -58,11 +62,8 @@ Status Importer::index_frames(Body& body) {
     const auto frame = frame_of_enter.find(enter);
     if (frame == frame_of_enter.end() || !is(body.nodes[next], "NextIteration")) continue;
     LoopFrame& f = body.frames.at(frame->second);
-    if (f.variables.size() == f.variables.capacity()) {
-      return diags_->error(place(n, i), n.name, fmt::format("a loop of more than {} variables", f.variables.capacity()));
-    }
     f.variables.push_back({.enter = enter, .merge = i, .switch_ = i, .next = next});
-    by_merge[i] = &f.variables.back();
+    by_merge.insert_or_assign(i, Place{&f, f.variables.size() - 1});
     varying.insert(enter);
     body.loop_merges.insert(i);
   }
@@ -77,10 +78,9 @@ Status Importer::index_frames(Body& body) {
     if (!data || !selector) continue;
     const auto variable = by_merge.find(data->node);
     if (variable == by_merge.end() || body.nodes[selector->node].op != "LoopCond") continue;
-    variable->second->switch_ = i;
-    by_switch[i] = variable->second;
-    const auto enter = frame_of_enter.find(variable->second->enter);
-    body.frames.at(enter->second).condition = selector->node;
+    variable->second.variable().switch_ = i;
+    variable->second.frame->condition = selector->node;
+    by_switch.insert_or_assign(i, variable->second);
   }
   for (std::uint32_t i = 0; i < body.nodes.size(); ++i) {
     const NodeView& n = body.nodes[i];
@@ -88,8 +88,8 @@ Status Importer::index_frames(Body& body) {
     const auto data = source(n, 0);
     const auto variable = data ? by_switch.find(data->node) : by_switch.end();
     if (variable == by_switch.end()) return diags_->error(place(n, i), n.name, "Exit that leaves no loop");
-    variable->second->exit = i;
-    body.frame_of_exit.emplace(i, frame_of_enter.at(variable->second->enter));
+    variable->second.variable().exit = i;
+    body.frame_of_exit.emplace(i, frame_of_enter.at(variable->second.variable().enter));
   }
   return ok();
 }
@@ -118,7 +118,9 @@ Result<Values> Importer::leave_frame(Call& c) {
   };
   for (const FrameVariable& v : frame.variables) {
     if (!enter(v.enter)) return Failure{};
-    auto next = resolve(s.body, data_inputs(s.body.nodes[v.next]).at(0), c.loc, c.node.name);
+    const auto from_next = data_inputs(s.body.nodes[v.next]);
+    if (from_next.empty()) return c.error(fmt::format("'{}' has no input", s.body.nodes[v.next].name));
+    auto next = resolve(s.body, from_next[0], c.loc, c.node.name);
     if (!next) return Failure{};
     const Ref from = behind_identities(s.body, *next);
     invariant.push_back(!from.argument && from.node == v.switch_ && from.index == 1);
@@ -213,6 +215,8 @@ Result<const Joined*> Importer::joined(const Body& body, std::uint32_t merge) {
         if (!ref->argument) queue.push_back(*ref);
       }
     }
+    evaluated_ += queue.size() / 16;  // looking back is cheaper than translating, but not free
+    if (evaluated_ > kMaxEvaluated) return diags_->error(place(m, merge), m.name, "the graph has too many branches to take apart");
   }
   // The selector whose switches lead to each side by one output only, another
   // one for every side. A side may hang on no switch: it gets the output left.

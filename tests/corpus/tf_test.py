@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Every TensorFlow file of ../shared through the importer, held against tables.
+
+usage: tf_test.py [--update]
+
+Reads ../shared/corpus/{tf_text,tf_bin} and the TensorFlow models of ../shared/frameworks/models.tar.xz
+(unpacked into build/frameworks). Files that do not import with all values typed must stand in
+tf_explained.tsv with their diagnostic and the reason; a row without its file, another diagnostic and a
+reason "?" fail. Where ../shared/frameworks/MANIFEST.tsv gives MACs, which were counted in TensorFlow,
+the prediction's must be equal to the last digit.
+"""
+import ast
+import json
+import lzma
+import pathlib
+import subprocess
+import sys
+import tarfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE)]
+import corpus_test  # noqa: E402
+import dump  # noqa: E402
+import support  # noqa: E402
+
+EXPLAINED = HERE / "tf_explained.tsv"
+HEAD = ["file", "diagnostic", "reason"]
+MIN_TYPED = 0.95
+FOLDERS = ("tf_text", "tf_frozen", "tf_bin")
+
+
+def unpack(archive: pathlib.Path) -> pathlib.Path:
+    """The TensorFlow files of the archive, decompressed; done once."""
+    target = support.BUILD / "frameworks"
+    if not (target / "complete").exists():
+        with tarfile.open(archive) as tar:
+            for member in tar:
+                if not member.isfile() or member.name.lstrip("./").split("/")[0] not in FOLDERS:
+                    continue
+                out = target / member.name.lstrip("./").removesuffix(".xz")
+                out.parent.mkdir(parents=True, exist_ok=True)
+                data = tar.extractfile(member).read()
+                out.write_bytes(lzma.decompress(data) if member.name.endswith(".xz") else data)
+        (target / "complete").touch()
+    return target
+
+
+def batch_of(shapes: str) -> int:
+    """Leading extent of the first input; open ones are predicted at 1."""
+    if not shapes.startswith("["):
+        return 1
+    first = ast.literal_eval(shapes)[0]
+    first = first[0] if isinstance(first[0], tuple) else first
+    return first[0] or 1
+
+
+def check_macs(unpacked: pathlib.Path, manifest: pathlib.Path) -> tuple[list[str], int]:
+    lines = [line.split("\t") for line in manifest.read_text().splitlines()]
+    column = {name: i for i, name in enumerate(lines[0])}
+    problems, equal = [], 0
+    for row in lines[1:]:
+        name, wanted = row[column["file"]].removesuffix(".xz"), row[column["macs"]]
+        if name.split("/")[0] not in FOLDERS or not wanted:
+            continue
+        shapes = row[column["input_shapes"]]
+        batch = batch_of(shapes)
+        # MACs in the manifest are of one sample.
+        run = subprocess.run([support.PERFC, "predict", "--json", "--batch", str(batch), unpacked / name], capture_output=True, text=True)
+        if run.returncode:
+            problems.append(f"{name}: {run.stderr.strip().splitlines()[0] if run.stderr.strip() else run.returncode}")
+            continue
+        macs = json.loads(run.stdout)["predictions"][0]["static"]["macs"]
+        if macs != int(wanted) * batch:
+            problems.append(f"{name}: {macs:.0f} MACs, TensorFlow counts {int(wanted) * batch}")
+        else:
+            equal += 1
+    return problems, equal
+
+
+def main() -> int:
+    corpus = support.shared("corpus")
+    frameworks = support.shared("frameworks")
+    unpacked = unpack(frameworks / "models.tar.xz")
+    files = {str(p): f"{folder}/{p.relative_to(corpus / folder)}" for folder in ("tf_text", "tf_bin")
+             for p in sorted((corpus / folder).rglob("*")) if p.suffix in (".pb", ".pbtxt", ".txt")}
+    files |= {str(p): f"frameworks/{p.relative_to(unpacked)}" for folder in FOLDERS
+              for p in sorted((unpacked / folder).rglob("*")) if p.suffix in (".pb", ".pbtxt")}
+    results = {files[r["file"]]: corpus_test.flaw(r) for r in dump.run(list(files))}
+    known = {row[0]: row for row in support.read_table(EXPLAINED, len(HEAD))} if EXPLAINED.exists() else {}
+    problems = []
+    for name, flaw in sorted(results.items()):
+        row = known.get(name)
+        if flaw and (not row or row[1] != flaw):
+            problems.append(f"{name}: {flaw}" + (f"\n    the table says: {row[1]}" if row else ""))
+        if row and not flaw:
+            problems.append(f"{name}: imports, but is in {EXPLAINED.name}")
+        if row and row[2] == "?":
+            problems.append(f"{name}: no reason given")
+    problems += [f"{name}: in {EXPLAINED.name}, but not there" for name in sorted(known.keys() - results.keys())]
+    if "--update" in sys.argv[1:]:
+        rows = [[n, f, known[n][2] if n in known and known[n][1] == f else "?"] for n, f in sorted(results.items()) if f]
+        EXPLAINED.write_text("\n".join("\t".join(r) for r in [HEAD, *rows]) + "\n")
+    macs_problems, equal = check_macs(unpacked, frameworks / "MANIFEST.tsv")
+    problems += macs_problems
+    typed = sum(not f for f in results.values())
+    print(f"TensorFlow: {corpus_test.percent(typed, len(results))} import with all values typed; "
+          f"MACs equal TensorFlow's own count in {equal} of {equal + len(macs_problems)} models")
+    if typed < MIN_TYPED * len(results):
+        problems.append(f"fewer than {MIN_TYPED:.0%} import")
+    print("\n".join(problems))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
