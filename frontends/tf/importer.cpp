@@ -29,6 +29,9 @@ bool is_side_effect(std::string_view op) {
       "Assign", "AssignVariableOp", "AssignAdd", "AssignSub", "AssignAddVariableOp", "AssignSubVariableOp", "Print", "PrintV2",
       "VarIsInitializedOp", "IsVariableInitialized", "MergeSummary", "ScalarSummary", "HistogramSummary", "ImageSummary",
       "VarHandleOp", "VariableV2", "Variable", "Const", "DestroyResourceOp", "InitializeTableV2", "LookupTableImportV2"};
+  for (std::string_view optimizer : {"Apply", "ResourceApply", "SparseApply", "ResourceSparseApply", "Scatter", "ResourceScatter"}) {
+    if (op.starts_with(optimizer) && op != "ScatterNd") return true;
+  }
   return std::find(std::begin(kEffects), std::end(kEffects), op) != std::end(kEffects);
 }
 
@@ -358,8 +361,8 @@ Result<Importer::Target> Importer::from_graph(const Body& body) {
       const bool control = is_control(input);
       auto ref = resolve(body, control ? strip_control(input) : input, place(body.nodes[i], i), body.nodes[i].name);
       if (!ref) return Failure{};
-      // What only orders others (pivots of branches, groups) is no output.
-      if (control || !is_side_effect(body.nodes[i].op)) read[ref->node] = 1;
+      // What somebody reads, if only to store it or to run after it, is no output.
+      read[ref->node] = 1;
       if (!control) users[ref->node].push_back(i);
     }
   }
