@@ -238,11 +238,12 @@ class Transcoder {
     skip_space();
     if (at_end()) return fail(fmt::format("field '{}' has no value", name));
     if (*p_ == '{' || *p_ == '<') return open_message(stack, field);
-    if (!colon) return fail(fmt::format("':' or '{{' was expected after '{}'", name));
+    if (!colon && *p_ != '[') return fail(fmt::format("':' or '{{' was expected after '{}'", name));
     if (*p_ != '[') return scalar(field);
     ++p_;
     if (accept(']')) return ok();
     skip_space();
+    if (!colon && !at_end() && *p_ != '{' && *p_ != '<') return fail(fmt::format("':' was expected after '{}', as its list holds no messages", name));
     if (!at_end() && (*p_ == '{' || *p_ == '<')) {
       stack.back().in_list = true;
       stack.back().list_field = field;

@@ -7,6 +7,38 @@
 
 namespace perfc::tf {
 
+Graph finish_live(GraphBuilder& built, std::string name, const std::vector<ValueId>& results, std::vector<std::string> result_names,
+                  Diagnostics& diags) {
+  const Graph all = built.finish(name, results, result_names);
+  std::vector<bool> live(all.size(), false);
+  for (ValueId v : all.params()) live[v.node] = true;
+  for (ValueId v : all.results()) live[v.node] = true;
+  for (NodeId id = static_cast<NodeId>(all.size()); id-- > 0;) {
+    if (!live[id]) continue;
+    for (ValueId v : all.node(id).operands) {
+      if (v) live[v.node] = true;
+    }
+  }
+  GraphBuilder builder(diags);
+  std::vector<NodeId> moved(all.size(), ValueId::kNone);
+  const auto at = [&](ValueId v) { return v ? ValueId{moved[v.node], v.result} : v; };
+  for (NodeId id = 0; id < all.size(); ++id) {
+    if (!live[id]) continue;
+    const Node& n = all.node(id);
+    if (n.kind == NodeKind::Call) {
+      std::vector<ValueId> operands;
+      for (ValueId v : n.operands) operands.push_back(at(v));
+      moved[id] = builder.adopt(n, operands);
+    } else {
+      const ResultInfo& r = n.results[0];
+      moved[id] = (n.kind == NodeKind::Var ? builder.var(r.type, n.name, n.loc, r.data) : builder.constant({r.type, r.data}, n.name, n.loc)).node;
+    }
+  }
+  std::vector<ValueId> outputs;
+  for (ValueId v : all.results()) outputs.push_back(at(v));
+  return builder.finish(std::move(name), std::move(outputs), std::move(result_names));
+}
+
 Failure Call::error(std::string message) const {
   return builder().diagnostics().error(loc, name, fmt::format("{}: {}", node.op, message));
 }

@@ -238,7 +238,7 @@ Result<Values> Importer::branch(const Call& c, Site& site, ValueId selector, con
       ids.push_back(v.id);
     }
     if (first) operands.insert(operands.end(), captures.operands.begin(), captures.operands.end());
-    regions.push_back(std::make_shared<const Graph>(builder.finish(first ? "then" : "else", ids, std::vector<std::string>(ids.size()))));
+    regions.push_back(std::make_shared<const Graph>(finish_live(builder, first ? "then" : "else", ids, std::vector<std::string>(ids.size()), *diags_)));
     first = false;
   }
   if (count == 0) return Values{};
@@ -322,7 +322,7 @@ Result<Values> Importer::loop(const Call& c, Site& site, const Values& init, con
       stacked.push_back(i);
       all.push_back(v.list->written);
     }
-    const Graph graph = builder.finish("body", all, std::vector<std::string>(all.size()));
+    const Graph graph = finish_live(builder, "body", all, std::vector<std::string>(all.size()), *diags_);
     std::vector<ValueId> operands;
     if (trips) {
       operands = {site.builder.constant(int64_scalar(*trips), {}, c.loc), ValueId{}};

@@ -516,7 +516,7 @@ Result<Graph> Importer::run() {
     names.push_back(target->output_names[i]);
   }
   if (results.empty()) return diags_->error("the graph computes no tensor");
-  return builder.finish(*signature ? std::string((*signature)->key) : "graph", std::move(results), std::move(names));
+  return finish_live(builder, *signature ? std::string((*signature)->key) : "graph", results, std::move(names), *diags_);
 }
 
 }  // namespace perfc::tf

@@ -101,6 +101,9 @@ struct Body {
 
 // ---- Translation
 
+/// The graph without the calls that translators looked at and replaced.
+Graph finish_live(GraphBuilder&, std::string name, const std::vector<ValueId>& results, std::vector<std::string> result_names, Diagnostics&);
+
 /// What SpaceToBatchND made of a value, so that the way back can be seen as dilation.
 struct Blocks {
   ValueId source;
