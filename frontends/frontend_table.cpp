@@ -2,6 +2,7 @@
 
 #include "frontends/frontend.h"
 #include "frontends/onnx/onnx.h"
+#include "frontends/paddle/paddle.h"
 #include "frontends/pir/pir.h"
 #include "frontends/tf/tf.h"
 #include "frontends/torch/torch.h"
@@ -46,6 +47,17 @@ constexpr std::array kTable{
                 .extensions = ".pt2 .pt .pth .ptl",
                 .sniff = torch::sniff_archive,
                 .import = torch::import_archive},
+    FrontendDef{.name = "paddle",
+                .summary = "PaddlePaddle program, binary",
+                .extensions = ".pdmodel __model__",
+                .sniff = paddle::sniff_program,
+                .import = paddle::import_program,
+                .coverage = paddle::coverage},
+    FrontendDef{.name = "paddlejson",
+                .summary = "PaddlePaddle program, PIR as JSON",
+                .extensions = ".json .pir.json",
+                .sniff = paddle::sniff_pir,
+                .import = paddle::import_pir},
 };
 }  // namespace
 

@@ -14,6 +14,7 @@ namespace perfc {
 namespace {
 
 constexpr std::size_t kMaxStdin = std::size_t{2} << 30;
+constexpr std::size_t kHead = 4096;  ///< bytes that a front end looks at to know its format
 
 /// Reads a pipe to its end. `limit` bounds what a hostile writer can make us allocate.
 bool read_all(int fd, std::size_t limit, std::string& out) {
@@ -123,7 +124,10 @@ Result<Graph> import_model(const Source& source, const ImportOptions& options, D
     while (!rest.empty()) {
       const std::size_t end = std::min(rest.find(' '), rest.size());
       const std::string_view extension = rest.substr(0, end);
-      if (source.name().ends_with(extension) && extension.size() > longest) {
+      // Where several formats end alike (".json"), the content decides.
+      const bool better = extension.size() > longest || (extension.size() == longest && !chosen->sniff(source.bytes().substr(0, kHead)) &&
+                                                         f.sniff(source.bytes().substr(0, kHead)));
+      if (source.name().ends_with(extension) && better) {
         chosen = &f;
         longest = extension.size();
       }
@@ -132,7 +136,7 @@ Result<Graph> import_model(const Source& source, const ImportOptions& options, D
   }
   if (!chosen) {
     for (const FrontendDef& f : frontend_table()) {
-      if (f.sniff(source.bytes().substr(0, 4096))) {
+      if (f.sniff(source.bytes().substr(0, kHead))) {
         chosen = &f;
         break;
       }

@@ -1,0 +1,117 @@
+#include "frontends/common/trip_count.h"
+
+#include <algorithm>
+
+namespace perfc {
+namespace {
+
+enum class Tests { Params, NextValues };
+
+class TripCount {
+ public:
+  TripCount(const GraphBuilder& b, const std::vector<Carried>& carried, Tests tests) : b_(b), carried_(carried), tests_(tests) {}
+
+  /// Every comparison must be understood: the smallest count wins.
+  std::optional<std::int64_t> of(ValueId condition) const {
+    std::vector<ValueId> stack{condition};
+    std::optional<std::int64_t> least;
+    while (!stack.empty()) {
+      const ValueId v = source(stack.back());
+      stack.pop_back();
+      if (const auto constant = known_integer(b_, v)) {
+        if (*constant == 0) least = 0;
+        continue;
+      }
+      const Node& n = b_.node(v.node);
+      if (n.is(op("logical_and"))) {
+        stack.push_back(n.operands[0]);
+        stack.push_back(n.operands[1]);
+        continue;
+      }
+      const auto rounds = comparison(n);
+      if (!rounds) return std::nullopt;
+      least = least ? std::min(*least, *rounds) : *rounds;
+    }
+    return least;
+  }
+
+ private:
+  struct Counter {
+    std::int64_t start, step;
+  };
+
+  /// What a value shows in another form or type.
+  ValueId source(ValueId v) const {
+    for (;;) {
+      const Node& n = b_.node(v.node);
+      const bool same = n.is(op("cast")) || n.is(op("copy")) || n.is(op("reshape")) || n.is(op("squeeze")) || n.is(op("expand_dims"));
+      if (!same || n.operands.empty() || !n.operands[0]) return v;
+      v = n.operands[0];
+    }
+  }
+
+  std::optional<Counter> counter(ValueId v) const {
+    v = source(v);
+    for (const Carried& c : carried_) {
+      const ValueId next = source(c.next);
+      if (v != (tests_ == Tests::Params ? c.param : next)) continue;
+      const Node& n = b_.node(next.node);
+      if (!c.start || !(n.is(op("add")) || n.is(op("subtract")))) return std::nullopt;
+      const bool minus = n.is(op("subtract"));
+      const std::size_t other = source(n.operands[0]) == c.param ? 1 : 0;
+      if (source(n.operands[1 - other]) != c.param || (minus && other == 0)) return std::nullopt;
+      const auto step = known_integer(b_, n.operands[other]);
+      if (!step || *step == 0 || *step == INT64_MIN) return std::nullopt;
+      Counter out{*c.start, minus ? -*step : *step};
+      if (tests_ == Tests::NextValues && __builtin_add_overflow(out.start, out.step, &out.start)) return std::nullopt;
+      return out;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<std::int64_t> comparison(const Node& n) const {
+    const bool less = n.is(op("less")), less_equal = n.is(op("less_equal"));
+    const bool greater = n.is(op("greater")), greater_equal = n.is(op("greater_equal"));
+    if (!less && !less_equal && !greater && !greater_equal) return std::nullopt;
+    // As `counter < limit`, by mirroring.
+    const bool swapped = !counter(n.operands[0]).has_value();
+    const auto c = counter(n.operands[swapped ? 1 : 0]);
+    const auto limit = known_integer(b_, n.operands[swapped ? 0 : 1]);
+    if (!c || !limit) return std::nullopt;
+    const bool upwards = (less || less_equal) != swapped;
+    if ((c->step > 0) != upwards) return std::nullopt;
+    std::int64_t distance = 0;
+    if (upwards ? __builtin_sub_overflow(*limit, c->start, &distance) : __builtin_sub_overflow(c->start, *limit, &distance)) {
+      return std::nullopt;
+    }
+    if ((less_equal || greater_equal) && __builtin_add_overflow(distance, 1, &distance)) return std::nullopt;
+    if (distance <= 0) return 0;
+    const std::int64_t step = c->step < 0 ? -c->step : c->step;
+    return distance / step + (distance % step != 0 ? 1 : 0);
+  }
+
+  const GraphBuilder& b_;
+  const std::vector<Carried>& carried_;
+  Tests tests_;
+};
+
+}  // namespace
+
+std::optional<std::int64_t> known_integer(const GraphBuilder& b, ValueId v) {
+  const Data* d = b.data(v);
+  if (!d || !d->ints() || d->size() != 1 || !(*d->ints())[0].known()) return std::nullopt;
+  return (*d->ints())[0].value();
+}
+
+std::optional<std::int64_t> rounds_while(const GraphBuilder& body, const std::vector<Carried>& carried, ValueId condition) {
+  return TripCount(body, carried, Tests::Params).of(condition);
+}
+
+std::optional<std::int64_t> rounds_until(const GraphBuilder& body, const std::vector<Carried>& carried, ValueId condition) {
+  const auto more = TripCount(body, carried, Tests::NextValues).of(condition);
+  std::int64_t rounds = 0;
+  if (!more || __builtin_add_overflow(*more, 1, &rounds)) return std::nullopt;
+  return rounds;
+}
+
+}  // namespace perfc

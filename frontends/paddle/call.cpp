@@ -1,0 +1,359 @@
+#include "frontends/paddle/call.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "frontends/paddle/table.h"
+
+namespace perfc::paddle {
+namespace {
+
+/// Do two lists of alternatives share a name?
+bool share(std::string_view a, std::string_view b) {
+  while (!a.empty()) {
+    const std::string_view word = next_word(a, '|');
+    std::string_view rest = b;
+    while (!rest.empty()) {
+      if (next_word(rest, '|') == word) return true;
+    }
+  }
+  return false;
+}
+
+std::string node_name(const Operation& o) {
+  std::string_view output;
+  for (const Slot& s : o.outputs) {
+    if (s.values.empty()) continue;
+    output = s.values.front();
+    break;
+  }
+  std::string_view scope = o.scope;
+  if (scope.starts_with('/')) scope.remove_prefix(1);
+  return scope.empty() ? std::string(output) : fmt::format("{}{}{}", scope, scope.ends_with('/') ? "" : "/", output);
+}
+
+std::string_view first_of(std::string_view names) { return names.substr(0, names.find('|')); }
+
+}  // namespace
+
+Call::Call(Importer& i, Frame& f, const Operation& o, const PaddleRow* r)
+    : importer(i), frame(f), operation(o), row(r), loc(o.loc), name(node_name(o)) {}
+
+Failure Call::error(std::string message) const {
+  return frame.builder.diagnostics().error(loc, name, fmt::format("{}: {}", operation.type, message));
+}
+
+void Call::warning(std::string message) const {
+  frame.builder.diagnostics().warning(loc, name, fmt::format("{}: {}", operation.type, message));
+}
+
+Status Call::resolve() {
+  const bool pir = importer.dialect() == Dialect::Pir;
+  std::string_view params = row ? row->inputs : std::string_view{};
+  for (const Slot& s : operation.inputs) {
+    const std::string_view param = pir ? next_word(params, ' ') : s.name;
+    if (s.values.empty()) continue;
+    std::vector<ValueId> values;
+    for (std::string_view v : s.values) {
+      auto binding = importer.look_up(frame, v, operation);
+      if (!binding) return Failure{};
+      values.insert(values.end(), binding->values.begin(), binding->values.end());
+    }
+    operands_.emplace_back(param, std::move(values));
+  }
+  return ok();
+}
+
+const std::vector<ValueId>* Call::operands(std::string_view names) const {
+  while (!names.empty()) {
+    const std::string_view word = next_word(names, '|');
+    for (const auto& [param, values] : operands_) {
+      if (share(param, word)) return &values;
+    }
+  }
+  return nullptr;
+}
+
+const Attr* Call::attr(std::string_view names) const {
+  while (!names.empty()) {
+    if (const Attr* a = operation.attr(next_word(names, '|'))) return a;
+  }
+  return nullptr;
+}
+
+bool Call::given(std::string_view names) const { return operands(names) || attr(names); }
+
+Operand Call::in(std::string_view names) {
+  auto v = in_or_none(names);
+  if (v && !*v) return error(fmt::format("has no operand '{}'", first_of(names)));
+  return v;
+}
+
+Operand Call::in_or_none(std::string_view names) {
+  const auto* values = operands(names);
+  if (!values) return ValueId{};
+  if (values->size() != 1) return error(fmt::format("operand '{}' has {} values, one is needed", first_of(names), values->size()));
+  return values->front();
+}
+
+Values Call::list(std::string_view names) {
+  const auto* values = operands(names);
+  if (!values || values->empty()) return error(fmt::format("has no operands '{}'", first_of(names)));
+  return *values;
+}
+
+std::int64_t Call::integer_or(std::string_view names, std::int64_t fallback) const {
+  const Attr* a = attr(names);
+  if (!a) return fallback;
+  if (const auto* i = std::get_if<std::int64_t>(a)) return *i;
+  const auto* d = std::get_if<double>(a);
+  return d && std::abs(*d) < 9e15 ? static_cast<std::int64_t>(*d) : fallback;
+}
+
+double Call::real_or(std::string_view names, double fallback) const {
+  const Attr* a = attr(names);
+  if (!a) return fallback;
+  if (const auto* d = std::get_if<double>(a)) return *d;
+  const auto* i = std::get_if<std::int64_t>(a);
+  return i ? static_cast<double>(*i) : fallback;
+}
+
+bool Call::flag(std::string_view names, bool fallback) const { return integer_or(names, fallback ? 1 : 0) != 0; }
+
+std::string_view Call::text_or(std::string_view names, std::string_view fallback) const {
+  const Attr* a = attr(names);
+  const auto* s = a ? std::get_if<std::string>(a) : nullptr;
+  return s && !s->empty() ? std::string_view(*s) : fallback;
+}
+
+Result<Ints> Call::ints(std::string_view names) const {
+  if (const auto* values = operands(names)) {
+    Ints out;
+    for (ValueId v : *values) {
+      const Data* d = data(v);
+      if (d && d->ints() && d->fully_known()) {
+        for (const SymInt& i : *d->ints()) out.push_back(i.value());
+      } else if (d && d->floats()) {
+        for (double x : *d->floats()) out.push_back(static_cast<std::int64_t>(std::clamp(x, -9e15, 9e15)));
+      } else {
+        return error(fmt::format("'{}' must be known when importing; bind open dims with --dim or --shape", first_of(names)));
+      }
+    }
+    return out;
+  }
+  const Attr* a = attr(names);
+  if (!a) return error(fmt::format("has no attribute '{}'", first_of(names)));
+  if (const auto* list = std::get_if<Ints>(a)) return *list;
+  if (const auto* i = std::get_if<std::int64_t>(a)) return Ints{*i};
+  // A list without elements carries no kind; reals where integers belong come from scalars.
+  if (const auto* d = std::get_if<double>(a); d && std::abs(*d) < 9e15) return Ints{static_cast<std::int64_t>(*d)};
+  if (const auto* reals = std::get_if<std::vector<double>>(a)) {
+    Ints out;
+    for (double x : *reals) out.push_back(static_cast<std::int64_t>(x == x ? std::clamp(x, -9e15, 9e15) : 0));
+    return out;
+  }
+  return error(fmt::format("attribute '{}' must be a list of integers", first_of(names)));
+}
+
+Result<Ints> Call::ints_or(std::string_view names, Ints fallback) const {
+  if (!given(names)) return fallback;
+  return ints(names);
+}
+
+Result<std::int64_t> Call::integer(std::string_view names) const {
+  const auto all = ints(names);
+  if (!all) return Failure{};
+  if (all->size() != 1) return error(fmt::format("'{}' must be one integer, is {}", first_of(names), all->size()));
+  return all->front();
+}
+
+Result<double> Call::real(std::string_view names, double fallback) const {
+  const auto* values = operands(names);
+  if (!values) return real_or(names, fallback);
+  const Data* d = values->size() == 1 ? data(values->front()) : nullptr;
+  if (d && d->size() == 1 && d->floats()) return (*d->floats())[0];
+  if (d && d->size() == 1 && d->ints() && d->fully_known()) return static_cast<double>((*d->ints())[0].value());
+  return error(fmt::format("'{}' must be known when importing", first_of(names)));
+}
+
+DType Call::dtype_or(std::string_view names, DType fallback) const {
+  const Attr* a = attr(names);
+  if (!a) return fallback;
+  DType d = DType::Undefined;
+  if (const auto* i = std::get_if<std::int64_t>(a)) d = dtype_of(*i);
+  if (const auto* s = std::get_if<std::string>(a)) d = dtype_of(std::string_view(*s));
+  return d == DType::Undefined ? fallback : d;
+}
+
+Operand Call::int_vector(std::string_view names) {
+  const auto* values = operands(names);
+  if (!values) {
+    const auto known = ints(names);
+    if (!known) return Failure{};
+    return ints_constant(*known);
+  }
+  std::vector<Operand> parts;
+  for (ValueId v : *values) {
+    auto part = cast(v, DType::Int64);
+    if (!part) return Failure{};
+    const Type& t = type(*part);
+    if (!t.is_tensor() || !t.ranked() || t.rank() != 1) part = reshape(part, {-1});
+    parts.push_back(part);
+  }
+  if (parts.empty()) return ints_constant({});
+  if (parts.size() == 1) return parts.front();
+  return emit(op("concatenate"), parts, {{"axis", std::int64_t{0}}});
+}
+
+std::vector<std::string_view> Call::outputs() const {
+  std::vector<std::string_view> out;
+  for (const Slot& s : operation.outputs) out.insert(out.end(), s.values.begin(), s.values.end());
+  return out;
+}
+
+const Slot* Call::output(std::string_view names, std::size_t position) const {
+  if (importer.dialect() == Dialect::Pir) return position < operation.outputs.size() ? &operation.outputs[position] : nullptr;
+  for (const Slot& s : operation.outputs) {
+    if (share(s.name, names)) return &s;
+  }
+  return nullptr;
+}
+
+std::size_t Call::results_of(const Slot& slot) const {
+  if (importer.dialect() == Dialect::Descriptor) return slot.values.size();
+  return slot.values.empty() ? 0 : importer.declared_items(frame, slot.values.front());
+}
+
+std::size_t Call::list_results() const {
+  std::string_view columns = row->outputs;
+  for (std::size_t position = 0; !columns.empty(); ++position) {
+    std::string_view column = next_word(columns, ' ');
+    if (!column.ends_with('*')) continue;
+    column.remove_suffix(1);
+    const Slot* slot = output(column, position);
+    return slot ? results_of(*slot) : 0;
+  }
+  return 0;
+}
+
+std::vector<ValueId> Call::all_operands() const {
+  std::vector<ValueId> out;
+  for (const auto& [param, values] : operands_) out.insert(out.end(), values.begin(), values.end());
+  return out;
+}
+
+// ---- Types
+
+Result<std::int64_t> Call::rank(Operand v) const {
+  if (!v) return Failure{};
+  const Type& t = type(*v);
+  if (!t.is_tensor() || !t.ranked()) return error("the rank of an operand must be known when importing");
+  return static_cast<std::int64_t>(t.rank());
+}
+
+Dim Call::dim(ValueId v, std::int64_t axis) const {
+  const Type& t = type(v);
+  if (!t.is_tensor() || !t.ranked()) return Dim::unknown();
+  if (axis < 0) axis += static_cast<std::int64_t>(t.rank());
+  return axis >= 0 && axis < static_cast<std::int64_t>(t.rank()) ? t.shape()[static_cast<std::size_t>(axis)] : Dim::unknown();
+}
+
+Result<std::int64_t> Call::known_dim(ValueId v, std::int64_t axis) const {
+  const Dim d = dim(v, axis);
+  if (!d.known()) {
+    return error(fmt::format("dim {} of an operand is {} and must be known when importing; bind it with --dim or --shape",
+                             axis, to_string(d)));
+  }
+  return d.value();
+}
+
+Result<std::int64_t> Call::axis(std::int64_t given, std::int64_t rank) const {
+  const std::int64_t r = std::max<std::int64_t>(rank, 1);
+  if (given < -r || given >= r) return error(fmt::format("axis {} is out of range for rank {}", given, rank));
+  return given < 0 ? given + r : given;
+}
+
+// ---- Graph
+
+Values Call::emit_all(OpId op, const std::vector<Operand>& operands, Attrs attrs, std::size_t results) {
+  CallSpec spec{.op = op, .attrs = std::move(attrs), .results = static_cast<int>(results), .name = name, .loc = loc};
+  for (const Operand& o : operands) {
+    if (!o) return Failure{};
+    spec.operands.push_back(*o);
+  }
+  auto id = frame.builder.call(std::move(spec));
+  if (!id) return Failure{};
+  std::vector<ValueId> out;
+  for (std::uint32_t i = 0; i < results; ++i) out.push_back({*id, i});
+  return out;
+}
+
+Operand Call::emit(OpId op, const std::vector<Operand>& operands, Attrs attrs) {
+  auto all = emit_all(op, operands, std::move(attrs), 1);
+  if (!all) return Failure{};
+  return all->front();
+}
+
+ValueId Call::number(double value, DType dtype) {
+  if (is_float(dtype)) return constant(float_scalar(value, dtype));
+  auto data = std::make_shared<Data>();
+  data->elements = std::vector<SymInt>{value == value ? SymInt(static_cast<std::int64_t>(std::clamp(value, -9e18, 9e18))) : SymInt()};
+  return constant({Type::tensor(dtype, {}), std::move(data)});
+}
+
+Operand Call::cast(Operand v, DType to) {
+  if (!v || to == DType::Undefined || dtype(*v) == to) return v;
+  return emit(op("cast"), {v}, {{"to", std::string(perfc::name(to))}});
+}
+
+Operand Call::reshape(Operand v, const Ints& shape) { return v ? emit(op("reshape"), {v, ints_constant(shape)}) : v; }
+Operand Call::transpose(Operand v, Ints perm) { return emit(op("transpose"), {v}, {{"perm", std::move(perm)}}); }
+Operand Call::expand_dims(Operand v, Ints axes) { return v ? emit(op("expand_dims"), {v, ints_constant(axes)}) : v; }
+Operand Call::squeeze(Operand v, Ints axes) { return v ? emit(op("squeeze"), {v, ints_constant(axes)}) : v; }
+
+Operand Call::slice(Operand v, std::int64_t axis, std::int64_t start, std::int64_t end) {
+  if (!v) return v;
+  return emit(op("strided_slice"), {v, ints_constant({start}), ints_constant({end}), ints_constant({axis})});
+}
+
+Operand Call::shape_of(Operand v, std::int64_t start, std::int64_t end) {
+  return emit(op("shape_of"), {v}, {{"end", end}, {"start", start}});
+}
+
+Values one_to_one(Call& c) {
+  std::vector<Operand> operands;
+  std::string_view inputs = c.row->inputs;
+  while (!inputs.empty()) {
+    auto v = c.in_or_none(next_word(inputs, ' '));
+    if (!v) return Failure{};
+    operands.push_back(v);
+  }
+  while (!operands.empty() && !*operands.back()) operands.pop_back();
+  Attrs attrs;
+  std::string_view mappings = c.row->attrs;
+  while (!mappings.empty()) {
+    std::string_view mapping = next_word(mappings, ' ');
+    const bool real = mapping.starts_with('~');
+    if (real) mapping.remove_prefix(1);
+    const std::string_view name = next_word(mapping, '=');
+    const Attr* a = c.attr(mapping);
+    if (!a) continue;
+    const auto* i = std::get_if<std::int64_t>(a);
+    if (real && i) attrs.set(name, static_cast<double>(*i));
+    else attrs.set(name, *a);
+  }
+  return one(c.emit(c.row->op, operands, std::move(attrs)));
+}
+
+ValueId Call::uniform(double value, const Dim& length, DType dtype) {
+  const std::int64_t n = length.known() ? length.value() : 1;
+  DataRef data;
+  if (n <= Data::kMaxElements) {
+    auto d = std::make_shared<Data>();
+    d->elements = std::vector<double>(static_cast<std::size_t>(n), value);
+    data = std::move(d);
+  }
+  return constant({Type::tensor(dtype, {n}), std::move(data)});
+}
+
+}  // namespace perfc::paddle

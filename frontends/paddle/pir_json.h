@@ -1,0 +1,11 @@
+#pragma once
+/// PIR programs as JSON, what PaddlePaddle 3 saves by default.
+#include "frontends/common/json.h"
+#include "frontends/paddle/program.h"
+
+namespace perfc::paddle {
+
+/// The program's names point into the document's text.
+Result<Program> read_pir(const json::Document&, Diagnostics&);
+
+}  // namespace perfc::paddle

@@ -1,0 +1,305 @@
+#include "frontends/paddle/table.h"
+
+#include <array>
+
+namespace perfc::paddle {
+
+std::string_view next_word(std::string_view& rest, char separator) {
+  const std::size_t end = rest.find(separator);
+  const std::string_view word = rest.substr(0, end);
+  rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  return word;
+}
+
+namespace {
+
+// clang-format off
+constexpr PaddleRow kTable[] = {
+  // ---- Elementwise, one operand
+  {"abs",                                    "X",                        "Out",            op("abs")},
+  {"ceil",                                   "X",                        "Out",            op("ceil")},
+  {"floor",                                  "X",                        "Out",            op("floor")},
+  {"round",                                  "X",                        "Out",            op("round")},
+  {"sign",                                   "X",                        "Out",            op("sign")},
+  {"sqrt",                                   "X",                        "Out",            op("sqrt")},
+  {"exp",                                    "X",                        "Out",            op("exp")},
+  {"log",                                    "X",                        "Out",            op("log")},
+  {"erf",                                    "X",                        "Out",            op("erf")},
+  {"sin",                                    "X",                        "Out",            op("sin")},
+  {"cos",                                    "X",                        "Out",            op("cos")},
+  {"tan",                                    "X",                        "Out",            op("tan")},
+  {"asin",                                   "X",                        "Out",            op("asin")},
+  {"acos",                                   "X",                        "Out",            op("acos")},
+  {"atan",                                   "X",                        "Out",            op("atan")},
+  {"sinh",                                   "X",                        "Out",            op("sinh")},
+  {"cosh",                                   "X",                        "Out",            op("cosh")},
+  {"asinh",                                  "X",                        "Out",            op("asinh")},
+  {"acosh",                                  "X",                        "Out",            op("acosh")},
+  {"atanh",                                  "X",                        "Out",            op("atanh")},
+  {"reciprocal",                             "X",                        "Out",            op("reciprocal")},
+  {"negative",                               "X",                        "Out",            op("negative")},
+  {"square",                                 "X",                        "Out",            square, "multiply"},
+  {"rsqrt",                                  "X",                        "Out",            rsqrt, "sqrt reciprocal"},
+  {"log1p",                                  "X",                        "Out",            log1p, "add log"},
+  {"expm1",                                  "X",                        "Out",            expm1, "exp add"},
+  {"log2 log10",                             "X",                        "Out",            log_of_base, "log multiply"},
+  {"trunc",                                  "X",                        "Out",            trunc, "sign abs floor multiply"},
+  {"isnan_v2 pir:isnan",                     "X",                        "Out",            op("isnan")},
+  {"isinf_v2 pir:isinf",                     "X",                        "Out",            op("isinf")},
+  {"isfinite_v2 pir:isfinite",               "X",                        "Out",            is_finite, "isnan isinf logical_or logical_not"},
+  {"isclose",                                "Input|x Other|y Rtol Atol", "Out",           is_close, "subtract abs multiply add less_equal"},
+  {"cast",                                   "X",                        "Out",            cast, "cast"},
+  {"scale",                                  "X ScaleTensor",            "Out",            scale, "multiply add"},
+  {"increment",                              "X",                        "Out",            increment, "add"},
+  {"pow",                                    "X FactorTensor",           "Out",            power, "power multiply sqrt"},
+  {"clip",                                   "X Min Max",                "Out",            clip, "clip"},
+  {"logical_not",                            "X",                        "Out",            logical, "logical_not"},
+  {"bitwise_not",                            "X",                        "Out",            bitwise, "bitwise_not logical_not"},
+  // ---- Elementwise, broadcasting
+  {"elementwise_add add grad_add",           "X Y",                      "Out",            op("add"), binary},
+  {"elementwise_sub subtract minus",         "X Y",                      "Out",            op("subtract"), binary},
+  {"elementwise_mul multiply",               "X Y",                      "Out",            op("multiply"), binary},
+  {"elementwise_div divide",                 "X Y",                      "Out",            divide, "divide"},
+  {"elementwise_max maximum elementwise_fmax fmax", "X Y",               "Out",            op("maximum"), binary},
+  {"elementwise_min minimum elementwise_fmin fmin", "X Y",               "Out",            op("minimum"), binary},
+  {"elementwise_pow",                        "X Y",                      "Out",            op("power"), binary},
+  {"elementwise_prod",                       "X Y",                      "Out",            op("multiply"), binary},
+  {"elementwise_mod floor_mod remainder",    "X Y",                      "Out",            remainder, "mod"},
+  {"elementwise_floordiv floor_divide",      "X Y",                      "Out",            floor_divide, "divide floor"},
+  {"equal",                                  "X Y",                      "Out",            op("equal"), binary},
+  {"not_equal",                              "X Y",                      "Out",            not_equal, "equal logical_not"},
+  {"less_than",                              "X Y",                      "Out",            op("less"), binary},
+  {"less_equal",                             "X Y",                      "Out",            op("less_equal"), binary},
+  {"greater_than",                           "X Y",                      "Out",            op("greater"), binary},
+  {"greater_equal",                          "X Y",                      "Out",            op("greater_equal"), binary},
+  {"logical_and",                            "X Y",                      "Out",            op("logical_and"), logical},
+  {"logical_or",                             "X Y",                      "Out",            op("logical_or"), logical},
+  {"logical_xor",                            "X Y",                      "Out",            op("logical_xor"), logical},
+  {"bitwise_and",                            "X Y",                      "Out",            op("bitwise_and"), bitwise},
+  {"bitwise_or",                             "X Y",                      "Out",            op("bitwise_or"), bitwise},
+  {"bitwise_xor",                            "X Y",                      "Out",            op("bitwise_xor"), bitwise},
+  {"where",                                  "Condition X Y",            "Out",            where, "where"},
+  {"lerp",                                   "X Y Weight",               "Out",            lerp, "subtract multiply add"},
+  {"old:sum add_n",                          "X",                        "Out",            add_n, "add sum"},
+  // ---- Activations
+  {"relu",                                   "X",                        "Out",            op("nn.relu")},
+  {"relu6",                                  "X",                        "Out",            relu6, "clip"},
+  {"brelu hardtanh hard_tanh",               "X",                        "Out",            hard_tanh, "clip"},
+  {"sigmoid",                                "X",                        "Out",            op("sigmoid")},
+  {"logsigmoid",                             "X",                        "Out",            log_sigmoid, "negative nn.softplus"},
+  {"tanh",                                   "X",                        "Out",            op("tanh")},
+  {"tanh_shrink",                            "X",                        "Out",            tanh_shrink, "tanh subtract"},
+  {"stanh",                                  "X",                        "Out",            stanh, "multiply tanh"},
+  {"gelu",                                   "X",                        "Out",            gelu, "nn.gelu nn.fast_gelu"},
+  {"leaky_relu",                             "X",                        "Out",            op("nn.leaky_relu"), "~alpha=alpha|negative_slope"},
+  {"elu",                                    "X",                        "Out",            op("nn.elu"), "~alpha=alpha"},
+  {"celu",                                   "X",                        "Out",            op("nn.celu"), "~alpha=alpha"},
+  {"selu",                                   "X",                        "Out",            op("nn.selu"), "~alpha=alpha ~gamma=scale"},
+  {"hard_sigmoid hardsigmoid",               "X",                        "Out",            hard_sigmoid, "nn.hard_sigmoid"},
+  {"hard_swish hardswish",                   "X",                        "Out",            hard_swish, "nn.hard_swish"},
+  {"swish silu",                             "X",                        "Out",            swish, "nn.silu"},
+  {"mish",                                   "X",                        "Out",            op("nn.mish")},
+  {"softplus",                               "X",                        "Out",            softplus, "nn.softplus"},
+  {"softsign",                               "X",                        "Out",            op("nn.softsign")},
+  {"hard_shrink hardshrink softshrink",      "X",                        "Out",            shrink, "nn.shrink"},
+  {"thresholded_relu",                       "X",                        "Out",            op("nn.thresholded_relu"), "~alpha=threshold"},
+  {"soft_relu",                              "X",                        "Out",            soft_relu, "clip nn.softplus"},
+  {"rrelu",                                  "X",                        "Out Noise",      rrelu, "nn.leaky_relu"},
+  {"prelu",                                  "X Alpha",                  "Out",            prelu, "nn.prelu"},
+  {"swiglu",                                 "x y",                      "out",            swiglu, "nn.silu multiply"},
+  {"maxout",                                 "X",                        "Out",            maxout, "reshape max"},
+  {"softmax",                                "X",                        "Out",            op("nn.softmax"), softmax},
+  {"log_softmax",                            "X",                        "Out",            op("nn.log_softmax"), softmax},
+  {"fused_softmax_mask",                     "X Mask",                   "Out",            softmax_with_mask, "add nn.softmax"},
+  {"fused_softmax_mask_upper_triangle",      "X",                        "Out",            softmax_with_mask, "trilu nn.softmax"},
+  // ---- Convolutions and pools
+  {"conv2d conv3d depthwise_conv2d",         "Input Filter",             "Output",         convolution, "nn.conv1d nn.conv2d nn.conv3d"},
+  {"fused_conv2d conv2d_fusion conv2d_bias fused_conv2d_add_act fused_conv3d", "Input Filter Bias|bias ResidualData|residual", "Output", convolution, "nn.conv2d nn.conv3d add"},
+  {"conv2d_transpose conv3d_transpose depthwise_conv2d_transpose", "Input Filter output_size", "Output", transposed_convolution, "nn.conv1d_transpose nn.conv2d_transpose nn.conv3d_transpose"},
+  {"conv2d_transpose_bias",                  "Input Filter Bias output_size", "Output",    transposed_convolution, "nn.conv2d_transpose"},
+  {"deformable_conv deformable_conv_v1",     "Input Offset Filter Mask", "Output",         deformable_convolution, "nn.deformable_conv2d"},
+  {"pool2d pool3d lp_pool2d",                "X kernel_size",            "Out",            pool, "nn.max_pool2d nn.max_pool3d nn.avg_pool2d nn.avg_pool3d nn.lp_pool nn.adaptive_avg_pool2d nn.adaptive_max_pool2d"},
+  {"max_pool2d_with_index max_pool3d_with_index", "X",                   "Out Mask",       pool, "nn.max_pool2d nn.max_pool3d"},
+  {"unpool unpool3d",                        "X Indices output_size",    "Out",            max_unpool, "nn.max_unpool"},
+  // ---- Normalisation
+  {"batch_norm sync_batch_norm",             "X Mean Variance Scale Bias", "Y",            batch_norm, "nn.batch_norm"},
+  {"fused_batch_norm_act",                   "X Scale Bias Mean Variance", "Y",            batch_norm, "nn.batch_norm nn.relu"},
+  {"fused_bn_add_activation",                "X Z Scale Bias Mean Variance", "Y",          batch_norm, "nn.batch_norm add nn.relu"},
+  {"layer_norm",                             "X Scale Bias",             "Y",              layer_norm, "nn.layer_norm"},
+  {"rms_norm",                               "x bias residual norm_weight norm_bias", "out residual_out", rms_norm, "nn.rms_norm"},
+  {"group_norm",                             "X Scale Bias",             "Y",              group_norm, "nn.group_norm"},
+  {"instance_norm",                          "X Scale Bias",             "Y",              instance_norm, "nn.instance_norm"},
+  {"affine_channel",                         "X Scale Bias",             "Out",            affine_channel, "multiply add"},
+  {"norm",                                   "X",                        "Out",            normalize, "nn.l2_normalize"},
+  {"dropout",                                "X Seed p",                 "Out",            dropout, "nn.dropout multiply"},
+  // ---- Products
+  {"matmul matmul_v2 bmm",                   "X Y",                      "Out",            matmul, "nn.batch_matmul"},
+  {"mv",                                     "X Vec",                    "Out",            matmul, "nn.batch_matmul"},
+  {"mul",                                    "X Y",                      "Out",            multiply_matrices, "nn.batch_matmul"},
+  {"fc",                                     "Input W|w Bias|bias",      "Out",            fully_connected, "nn.batch_matmul add"},
+  {"addmm",                                  "Input X Y",                "Out",            addmm, "nn.batch_matmul add"},
+  {"multi_dot",                              "X",                        "Out",            multi_dot, "nn.batch_matmul"},
+  {"dot",                                    "X Y",                      "Out",            dot, "multiply sum_axes"},
+  {"einsum",                                 "Operands",                 "Out",            einsum, "einsum"},
+  {"bilinear_tensor_product bilinear",       "X Y Weight Bias",          "Out",            bilinear, "einsum"},
+  {"lookup_table lookup_table_v2 embedding", "Ids W",                    "Out",            embedding, "take"},
+  {"flash_attn",                             "q k v fixed_seed_offset attn_mask", "out",   attention, "nn.sdpa"},
+  {"memory_efficient_attention",             "query|q key|k value|v bias|attn_mask", "output", attention, "nn.sdpa"},
+  {"rnn",                                    "Input PreState WeightList SequenceLength", "Out DropoutState State*", recurrent, "nn.lstm nn.gru nn.rnn"},
+  {"softmax_with_cross_entropy cross_entropy_with_softmax", "Logits Label", "Softmax Loss", softmax_cross_entropy, "nn.softmax log"},
+  // ---- Reductions, sorting
+  {"reduce_sum pir:sum",                     "X axis",                   "Out",            op("sum_axes"), reduce},
+  {"reduce_mean pir:mean",                   "X axis",                   "Out",            op("mean"), reduce},
+  {"reduce_max pir:max amax reduce_amax",    "X axis",                   "Out",            op("max"), reduce},
+  {"reduce_min pir:min amin reduce_amin",    "X axis",                   "Out",            op("min"), reduce},
+  {"reduce_prod pir:prod",                   "X axis",                   "Out",            op("prod"), reduce},
+  {"reduce_all pir:all",                     "X axis",                   "Out",            op("min"), reduce_bool},
+  {"reduce_any pir:any",                     "X axis",                   "Out",            op("max"), reduce_bool},
+  {"old:mean mean_all",                      "X",                        "Out",            op("mean"), reduce_all},
+  {"squared_l2_norm",                        "X",                        "Out",            op("reduce_sum_square"), reduce_all},
+  {"l1_norm",                                "X",                        "Out",            op("reduce_l1"), reduce_all},
+  {"logsumexp",                              "X axis",                   "Out",            logsumexp, "logsumexp"},
+  {"p_norm",                                 "X",                        "Out",            p_norm, "reduce_l2 reduce_l1 max min power"},
+  {"frobenius_norm",                         "X axis",                   "Out",            p_norm, "reduce_l2"},
+  {"dist",                                   "X Y",                      "Out",            distance, "subtract reduce_l2"},
+  {"cos_sim",                                "X Y",                      "Out XNorm YNorm", cosine_similarity, "multiply sum_axes reduce_l2 divide"},
+  {"arg_max argmax",                         "X axis",                   "Out",            op("argmax"), arg_reduce},
+  {"arg_min argmin",                         "X axis",                   "Out",            op("argmin"), arg_reduce},
+  {"cumsum",                                 "X axis",                   "Out",            op("cumsum"), cumulative},
+  {"cumprod",                                "X",                        "Out",            op("cumprod"), cumulative},
+  {"argsort",                                "X",                        "Out Indices",    argsort, "topk"},
+  {"top_k top_k_v2 topk",                    "X K",                      "Out Indices",    top_k, "topk"},
+  {"kthvalue",                               "X",                        "Out Indices",    kth_value, "topk strided_slice"},
+  {"old:unique pir:unique",                  "X",                        "Out Indices Index Counts", unique, "unique"},
+  {"unique_consecutive",                     "X",                        "Out Index Counts", unique, "unique"},
+  {"where_index nonzero",                    "Condition",                "Out",            nonzero, "nonzero transpose"},
+  {"masked_select",                          "X Mask",                   "Y",              masked_select, "compress"},
+  {"equal_all",                              "X Y",                      "Out",            equal_all, "equal min"},
+  // ---- Views and data movement
+  {"reshape reshape2 view_shape",            "X Shape",                  "Out",            reshape, "reshape"},
+  {"flatten_contiguous_range pir:flatten",   "X",                        "Out",            flatten, "reshape"},
+  {"old:flatten flatten2",                   "X",                        "Out",            flatten_to_matrix, "nn.batch_flatten"},
+  {"transpose transpose2 trans_layout",      "X",                        "Out",            transpose, "transpose"},
+  {"squeeze squeeze2",                       "X axis|AxesTensor",        "Out",            squeeze, "squeeze"},
+  {"unsqueeze unsqueeze2",                   "X axis|AxesTensor",        "Out",            unsqueeze, "expand_dims"},
+  {"concat",                                 "X axis|AxisTensor",        "Out",            concat, "concatenate"},
+  {"stack",                                  "X",                        "Y",              stack, "expand_dims concatenate"},
+  {"split",                                  "X sections axis|AxisTensor", "Out*",         split, "split"},
+  {"split_with_num",                         "X axis|AxisTensor",        "Out*",           split, "split"},
+  {"unstack",                                "X",                        "Y*",             unstack, "split squeeze"},
+  {"unbind",                                 "X",                        "Out*",           unstack, "split squeeze"},
+  {"slice strided_slice",                    "Input StartsTensor EndsTensor StridesTensor", "Out", slice, "strided_slice squeeze"},
+  {"set_value",                              "Input StartsTensorList EndsTensorList StepsTensorList", "Out", set_value, "strided_slice concatenate"},
+  {"set_value_with_tensor",                  "Input ValueTensor StartsTensorList EndsTensorList StepsTensorList", "Out", set_value, "strided_slice concatenate"},
+  {"expand_v2 pir:expand",                   "X Shape",                  "Out",            expand, "broadcast_to"},
+  {"expand_as expand_as_v2",                 "X Y",                      "Out",            expand_as, "broadcast_to"},
+  {"tile old:expand",                        "X RepeatTimes",            "Out",            tile, "tile"},
+  {"repeat_interleave",                      "X Repeats",                "Out",            repeat_interleave, "tile reshape"},
+  {"repeat_interleave_with_tensor_index",    "X Repeats",                "Out",            repeat_interleave, "tile reshape"},
+  {"flip reverse",                           "X axis",                   "Out",            flip, "reverse"},
+  {"roll",                                   "X ShiftsTensor",           "Out",            roll, "strided_slice concatenate"},
+  {"pad",                                    "X pad_value",              "Out",            pad, "nn.pad"},
+  {"pad1d pad2d pad3d",                      "X Paddings",               "Out",            pad, "nn.pad"},
+  {"crop crop_tensor",                       "X Shape Offsets",          "Out",            crop, "strided_slice"},
+  {"gather index_select",                    "X Index Axis",             "Out",            gather, "take"},
+  {"gather_nd",                              "X Index",                  "Out",            gather_nd, "gather_nd"},
+  {"take_along_axis",                        "Input Index",              "Result",         gather_elements, "gather"},
+  {"index_sample",                           "X Index",                  "Out",            gather_elements, "gather"},
+  {"put_along_axis",                         "Input Index Value",        "Result",         scatter_elements, "scatter_elements"},
+  {"scatter",                                "X Ids Updates",            "Out",            scatter, "scatter_nd"},
+  {"scatter_nd_add",                         "X Index Updates",          "Out",            scatter_nd_add, "scatter_nd"},
+  {"multiplex",                              "X Ids",                    "Out",            multiplex, "concatenate gather_nd"},
+  {"one_hot one_hot_v2",                     "X depth_tensor",           "Out",            one_hot, "one_hot"},
+  {"meshgrid",                               "X",                        "Out*",           meshgrid, "reshape broadcast_to"},
+  {"tril_triu tril triu",                    "X",                        "Out",            triangle, "trilu"},
+  {"diag_v2 diag diagonal",                  "X|Input|Diagonal",         "Out",            diagonal, "gather_nd eye_like multiply"},
+  {"pixel_shuffle",                          "X",                        "Out",            pixel_shuffle, "depth_to_space"},
+  {"pixel_unshuffle space_to_depth",         "X",                        "Out",            pixel_shuffle, "space_to_depth"},
+  {"channel_shuffle shuffle_channel",        "X",                        "Out",            channel_shuffle, "reshape transpose"},
+  {"temporal_shift",                         "X",                        "Out",            temporal_shift, "reshape strided_slice nn.pad concatenate"},
+  // ---- Shapes, constants, random numbers
+  {"shape shape64",                          "Input",                    "Out",            shape, "shape_of"},
+  {"size numel",                             "Input|X",                  "Out",            size, "size_of"},
+  {"fill_constant full empty", "shape",                    "Out",            fill, "full"},
+  {"full_with_tensor",                       "ValueTensor shape",        "Out",            fill, "full broadcast_to"},
+  {"fill_any_like full_like fill_zeros_like fill_zeros_like2 fill_any empty_like", "X value", "Out", fill_like, "full"},
+  {"fill_constant_batch_size_like full_batch_size_like", "Input",        "Out",            fill_batch_like, "full"},
+  {"assign_value full_int_array",            "",                         "Out",            constant, "a constant"},
+  {"pir:assign_value_",                      "output",                   "Out",            constant, "a constant"},
+  {"pir:full_",                              "output shape",             "Out",            fill, "full"},
+  {"range arange",                           "Start End Step",           "Out",            range, "arange"},
+  {"linspace",                               "Start Stop Num",           "Out",            linspace, "arange multiply add"},
+  {"eye",                                    "num_rows num_columns",     "Out",            eye, "eye_like"},
+  {"gaussian_random gaussian uniform_random uniform randint truncated_gaussian_random", "shape", "Out", random, "random.normal_like random.uniform_like"},
+  {"uniform_random_batch_size_like",         "Input",                    "Out",            random, "random.uniform_like"},
+  {"bernoulli",                              "X",                        "Out",            bernoulli, "random.bernoulli"},
+  {"multinomial",                            "X num_samples",            "Out",            multinomial, "random.multinomial"},
+  // ---- Images
+  {"nearest_interp nearest_interp_v2 bilinear_interp bilinear_interp_v2 bicubic_interp bicubic_interp_v2 linear_interp linear_interp_v2 trilinear_interp trilinear_interp_v2",
+                                             "X OutSize SizeTensor Scale", "Out",          interpolate, "image.resize2d"},
+  {"grid_sampler grid_sample",               "X Grid",                   "Output",         grid_sample, "image.grid_sample"},
+  {"affine_grid",                            "Theta OutputShape",        "Output",         affine_grid, "image.affine_grid"},
+  {"roi_align",                              "X ROIs RoisNum",           "Out",            roi_align, "vision.roi_align"},
+  {"roi_pool",                               "X ROIs RoisNum",           "Out",            roi_pool, "vision.roi_pool"},
+  {"nms",                                    "Boxes",                    "KeepBoxesIdxs",  non_max_suppression, "vision.non_max_suppression"},
+  // ---- Quantisation
+  {"fake_quantize_abs_max fake_quantize_dequantize_abs_max fake_channel_wise_quantize_abs_max fake_channel_wise_quantize_dequantize_abs_max "
+   "fake_quantize_moving_average_abs_max fake_quantize_dequantize_moving_average_abs_max fake_quantize_range_abs_max",
+                                             "X",                        "Out",            fake_quantize, "multiply round clip"},
+  {"quantize_linear dequantize_linear",      "X Scale ZeroPoint",        "Y",              quantize_linear, "qnn.quantize qnn.dequantize"},
+  // ---- Plumbing
+  {"assign share_data memcpy memcpy_d2h memcpy_h2d depend npu_identity c_identity c_sync_calc_stream c_sync_comm_stream share_buffer", "X", "Out", identity, "its operand"},
+  {"pir:assign_out_",                        "X output",                 "Out",            identity, "its operand"},
+  {"print",                                  "In|X",                     "Out",            identity, "its operand"},
+  {"assert nop delete_var",                  "",                         "",               no_values, "nothing"},
+  {"builtin.combine",                        "",                         "Out*",           combine, "its operands"},
+  {"builtin.split",                          "",                         "...",            items, "its operands"},
+  {"builtin.slice",                          "",                         "Out",            item, "its operand"},
+};
+// clang-format on
+
+constexpr std::pair<std::string_view, std::string_view> kControl[] = {
+    {"feed", "an input"}, {"data", "an input"}, {"shadow_feed", "an input"}, {"fetch", "an output"}, {"shadow_output", "an output"},
+    {"while", "loop"}, {"if", "if"}, {"conditional_block", "if"}, {"conditional_block_infer", "if"}, {"select_input", "if"}, {"yield", "its operands"},
+};
+
+using Index = NameMap<const PaddleRow*>;
+struct Indices {
+  Index descriptor, pir;
+};
+
+const Indices& indices() {
+  static const Indices out = [] {
+    Indices i;
+    for (const PaddleRow& row : kTable) {
+      std::string_view names = row.names;
+      while (!names.empty()) {
+        std::string_view name = next_word(names, ' ');
+        const bool only_pir = name.starts_with("pir:"), only_old = name.starts_with("old:");
+        if (only_pir || only_old) name.remove_prefix(4);
+        if (!only_pir) i.descriptor.emplace(name, &row);
+        if (!only_old) i.pir.emplace(name, &row);
+      }
+    }
+    return i;
+  }();
+  return out;
+}
+
+}  // namespace
+
+std::span<const PaddleRow> table() { return kTable; }
+
+std::span<const std::pair<std::string_view, std::string_view>> control_operators() { return kControl; }
+
+const PaddleRow* find_row(Dialect dialect, std::string_view type) {
+  const Index& index = dialect == Dialect::Pir ? indices().pir : indices().descriptor;
+  auto found = index.find(type);
+  if (found == index.end() && dialect == Dialect::Pir && type.ends_with('_')) {
+    type.remove_suffix(1);
+    found = index.find(type);
+  }
+  return found == index.end() ? nullptr : found->second;
+}
+
+}  // namespace perfc::paddle

@@ -1,0 +1,76 @@
+#pragma once
+/// The operator table of the Paddle front end: one row per operator.
+///
+/// To add an operator, add a row to `table.cpp`. Where it is one IR operator the
+/// row says so; elsewhere it names a function, declared below by file.
+///   names    both spellings: "elementwise_add add"; "pir:" or "old:" before a name
+///            binds it to one of them, because the other means something else by it
+///   inputs   operands in the order of PIR; alternatives as in `call.h`
+///   outputs  in the order of PIR, "*" after one that is a list, "..." for as many
+///            as there are; results that nobody reads in inference are left out
+///   attrs    one-to-one rows: "alpha=alpha|negative_slope"; "~" before a name: as a real
+/// In-place forms of PIR ("relu_") share the row of the plain form.
+#include <span>
+
+#include "frontends/paddle/call.h"
+
+namespace perfc::paddle {
+
+using Translator = Values (*)(Call&);
+
+struct PaddleRow {
+  std::string_view names, inputs, outputs;
+  OpId op{};
+  std::string_view attrs{};
+  Translator translate = nullptr;
+  std::string_view becomes{};            ///< IR operators, for `perfc ops`
+
+  /// One IR operator.
+  constexpr PaddleRow(std::string_view n, std::string_view i, std::string_view o, OpId p, std::string_view a = {})
+      : names(n), inputs(i), outputs(o), op(p), attrs(a), becomes(def(p).name) {}
+  /// One IR operator, whose operands need more than renaming.
+  constexpr PaddleRow(std::string_view n, std::string_view i, std::string_view o, OpId p, Translator t)
+      : names(n), inputs(i), outputs(o), op(p), translate(t), becomes(def(p).name) {}
+  constexpr PaddleRow(std::string_view n, std::string_view i, std::string_view o, Translator t, std::string_view b)
+      : names(n), inputs(i), outputs(o), translate(t), becomes(b) {}
+};
+std::span<const PaddleRow> table();
+/// Null when there is none.
+const PaddleRow* find_row(Dialect, std::string_view type);
+/// What the importer itself reads: inputs, outputs, control flow; and what it becomes.
+std::span<const std::pair<std::string_view, std::string_view>> control_operators();
+
+/// The next of several words; empty at the end.
+std::string_view next_word(std::string_view& rest, char separator);
+
+// elementwise.cpp
+Values binary(Call&), not_equal(Call&), divide(Call&), floor_divide(Call&), remainder(Call&), logical(Call&), bitwise(Call&);
+Values add_n(Call&), scale(Call&), increment(Call&), power(Call&), clip(Call&), where(Call&), lerp(Call&), cast(Call&);
+Values square(Call&), rsqrt(Call&), log1p(Call&), expm1(Call&), log_of_base(Call&), trunc(Call&), is_finite(Call&), is_close(Call&);
+Values gelu(Call&), relu6(Call&), hard_tanh(Call&), hard_sigmoid(Call&), hard_swish(Call&), swish(Call&), softplus(Call&);
+Values log_sigmoid(Call&), tanh_shrink(Call&), stanh(Call&), shrink(Call&), soft_relu(Call&), rrelu(Call&), prelu(Call&);
+Values swiglu(Call&), maxout(Call&), identity(Call&), no_values(Call&), fake_quantize(Call&), quantize_linear(Call&);
+// nn.cpp
+Values convolution(Call&), transposed_convolution(Call&), deformable_convolution(Call&), pool(Call&), max_unpool(Call&);
+Values batch_norm(Call&), layer_norm(Call&), rms_norm(Call&), group_norm(Call&), instance_norm(Call&), affine_channel(Call&);
+Values dropout(Call&), softmax(Call&), softmax_with_mask(Call&), matmul(Call&), dot(Call&), multiply_matrices(Call&);
+Values fully_connected(Call&), addmm(Call&), multi_dot(Call&), einsum(Call&), bilinear(Call&), embedding(Call&), attention(Call&);
+Values softmax_cross_entropy(Call&);
+// recurrent.cpp
+Values recurrent(Call&);
+// reduction.cpp
+Values reduce(Call&), reduce_all(Call&), reduce_bool(Call&), logsumexp(Call&), p_norm(Call&), normalize(Call&), distance(Call&);
+Values cosine_similarity(Call&), arg_reduce(Call&), cumulative(Call&), argsort(Call&), top_k(Call&), kth_value(Call&), unique(Call&);
+Values nonzero(Call&), masked_select(Call&), equal_all(Call&);
+// shape.cpp
+Values reshape(Call&), flatten(Call&), flatten_to_matrix(Call&), transpose(Call&), squeeze(Call&), unsqueeze(Call&), concat(Call&);
+Values stack(Call&), split(Call&), unstack(Call&), slice(Call&), set_value(Call&), expand(Call&), expand_as(Call&), tile(Call&);
+Values repeat_interleave(Call&), flip(Call&), roll(Call&), pad(Call&), crop(Call&), gather(Call&), gather_elements(Call&);
+Values scatter_elements(Call&), scatter(Call&), gather_nd(Call&), scatter_nd_add(Call&), one_hot(Call&), shape(Call&), size(Call&);
+Values fill(Call&), fill_like(Call&), fill_batch_like(Call&), constant(Call&), range(Call&), linspace(Call&), eye(Call&);
+Values triangle(Call&), meshgrid(Call&), diagonal(Call&), random(Call&), bernoulli(Call&), multinomial(Call&), multiplex(Call&);
+Values combine(Call&), items(Call&), item(Call&), pixel_shuffle(Call&), channel_shuffle(Call&), temporal_shift(Call&);
+// image.cpp
+Values interpolate(Call&), grid_sample(Call&), affine_grid(Call&), roi_align(Call&), roi_pool(Call&), non_max_suppression(Call&);
+
+}  // namespace perfc::paddle
