@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/pipeline.h"
+#include "pipeline/dataset.h"
 
 namespace perfc::cli {
 
@@ -22,6 +22,8 @@ void add_devices(CLI::App&, Action&);
 void add_mig(CLI::App&, Action&);
 void add_ops(CLI::App&, Action&);
 void add_check(CLI::App&, Action&);
+void add_train(CLI::App&, Action&);
+void add_eval(CLI::App&, Action&);
 void add_completion(CLI::App&, Action&);
 
 /// Options of every command that predicts, as given.
@@ -43,6 +45,9 @@ void add_predict_options(CLI::App&, PredictOptions&);
 /// The request without its model. Wrong values are printed with the nearest
 /// right one; empty then, and the caller exits with kBadUsage.
 std::optional<Request> to_request(const PredictOptions&);
+
+/// --device, --dtype, …: which labels of a dataset count.
+void add_label_filter(CLI::App&, LabelFilter&);
 
 /// Prints "perfc: error: …" on standard error; returns `code`.
 int fail(int code, const std::string& message);

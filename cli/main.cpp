@@ -8,6 +8,7 @@
 #include <csignal>
 
 #include "cli/cli.h"
+#include "cli/ranks.h"
 
 namespace {
 
@@ -63,6 +64,7 @@ int main(int argc, char** argv) {
   // Large graphs spend a quarter of their time in page faults otherwise.
   mi_option_enable(mi_option_large_os_pages);
 #endif
+  if (const int code = join_ranks(argc, argv)) return code;
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write()
   CLI::App app{"Predicts latency, memory, energy and MIG slice of a model from its file."};
   app.name("perfc");
@@ -78,6 +80,8 @@ int main(int argc, char** argv) {
   add_mig(app, action);
   add_ops(app, action);
   add_check(app, action);
+  add_train(app, action);
+  add_eval(app, action);
   add_completion(app, action);
   if (argc > 1) {
     const std::string near = misspelt_command(app, argv[1]);

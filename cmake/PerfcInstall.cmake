@@ -11,6 +11,9 @@ install(TARGETS ${libraries} EXPORT perfcTargets ARCHIVE DESTINATION ${CMAKE_INS
 if(TARGET perfc_cli)
   install(TARGETS perfc_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+if(TARGET perfc_mpi)
+  install(TARGETS perfc_mpi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)  # where it was built
+endif()
 list(REMOVE_ITEM modules cli)
 foreach(module ${modules})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${module} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/perfc

@@ -57,7 +57,11 @@ void Diagnostics::note(SourceLoc loc, std::string_view name, std::string message
 }
 
 void Diagnostics::append(const Diagnostics& other) {
-  for (const Diagnostic& d : other.all_) add(d.severity, d.loc, d.name, d.message);
+  for (const Diagnostic& d : other.all_) {
+    const std::size_t kept = all_.size();
+    add(d.severity, d.loc, d.name, d.message);
+    if (all_.size() > kept && !d.file.empty()) all_.back().file = d.file;
+  }
 }
 
 std::string Diagnostics::str() const {

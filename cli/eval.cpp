@@ -1,0 +1,111 @@
+#include <fmt/format.h>
+
+#include "cli/cli.h"
+#include "pipeline/evaluation.h"
+#include "pipeline/predictors.h"
+
+namespace perfc::cli {
+namespace {
+
+struct Options {
+  std::string predictor = "whitebox", data, split, output;
+  LabelFilter filter;
+  std::uint64_t seed = 1;
+  std::size_t threads = 0;
+  bool markdown = false, quiet = false;
+};
+
+/// Predicts every label; those that cannot be predicted stay empty and are counted.
+struct Estimates {
+  std::vector<Estimate> of;
+  std::size_t left_out = 0;
+};
+
+/// Devices by name; a name that is not known is reported once per label's line.
+Result<std::map<std::string, Device>> devices_of(const Dataset& dataset, Diagnostics& diags) {
+  std::map<std::string, Device> devices;
+  for (const Label& l : dataset.labels) {
+    if (devices.contains(l.device)) continue;
+    auto d = DeviceTable::builtin().find(l.device, diags);
+    if (!d) return diags.error(l.loc, {}, "this row's device");
+    devices.emplace(l.device, std::move(*d));
+  }
+  return devices;
+}
+
+Result<Estimates> estimate(const Predictor& predictor, const Dataset& dataset, std::size_t threads, Diagnostics& diags) {
+  const auto devices = devices_of(dataset, diags);
+  if (!devices) return Failure{};
+  Estimates all{.of = std::vector<Estimate>(dataset.labels.size())};
+  std::vector<std::string> failures(dataset.labels.size());
+  const auto left_out = for_each_graph(dataset.labels, threads, [&](const Graph& graph, std::span<const std::size_t> labels) {
+    for (const std::size_t i : labels) {
+      const Label& l = dataset.labels[i];
+      if (l.task != "infer") {
+        failures[i] = fmt::format("no predictor of task '{}'", l.task);
+        continue;
+      }
+      Diagnostics messages(l.model);
+      const auto model = predictor.prepare(graph, l.exec, messages);
+      if (!model) {
+        failures[i] = messages.all().empty() ? "no prediction" : to_string(messages.all().front());
+        continue;
+      }
+      const Prediction p = (*model)->on(devices->at(l.device));
+      all.of[i] = {p.latency_ms, p.memory.total_mib(), p.energy_j, p.latency_lo_ms, p.latency_hi_ms};
+    }
+  }, diags);
+  if (!left_out) return Failure{};
+  all.left_out = *left_out;
+  for (std::size_t i = 0; i < failures.size(); ++i) {
+    if (failures[i].empty()) continue;
+    ++all.left_out;
+    diags.warning(dataset.labels[i].loc, {}, "left out: " + failures[i]);
+  }
+  return all;
+}
+
+int run(const Options& o) {
+  Diagnostics in_checkpoint(o.predictor == "whitebox" ? "" : o.predictor);
+  const auto predictor = open_predictor(o.predictor, OpaquePolicy::Refuse, in_checkpoint);
+  print(in_checkpoint);
+  if (!predictor) return kBadInput;
+  auto out = Output::open(o.output);
+  if (!out) return kBadInput;
+
+  Diagnostics in_labels(o.data), in_split(o.split);
+  auto dataset = read_dataset(o.data, in_labels);
+  if (dataset) {
+    keep(*dataset, o.filter);
+    if (dataset->labels.empty()) in_labels.error("no label ran in the chosen setting");
+  }
+  if (in_labels.errors() > 0) return print(in_labels), kBadInput;
+  const auto split = o.split.empty() ? Result<Split>(random_split(*dataset, o.seed)) : read_split(o.split, *dataset, in_split);
+  print(in_split);
+  if (!split) return kBadInput;
+  const auto estimates = estimate(**predictor, *dataset, o.threads, in_labels);
+  if (!o.quiet || !estimates) print(in_labels);
+  if (!estimates) return kBadInput;
+  out->write(to_table(evaluate(*dataset, *split, estimates->of), o.markdown ? TableStyle::Markdown : TableStyle::Text));
+  if (estimates->left_out > 0) fmt::print(stderr, "perfc: {} of {} labels left out\n", estimates->left_out, dataset->labels.size());
+  return out->commit() ? kFine : kBadInput;
+}
+
+}  // namespace
+
+void add_eval(CLI::App& app, Action& action) {
+  auto o = std::make_shared<Options>();
+  CLI::App* sub = app.add_subcommand("eval", "Errors of a predictor on measured labels, per head, split and family");
+  sub->add_option("predictor", o->predictor, "whitebox, or the path of a checkpoint [whitebox]");
+  sub->add_option("--data", o->data, "Labels, a CSV file beside its model files (docs/gnn.md)")->required();
+  sub->add_option("--split", o->split, "CSV with architecture,split (training, validation, test) [70/15/15 % by --seed]");
+  sub->add_option("--seed", o->seed, "Of the split that `perfc train` made with the same seed [1]");
+  add_label_filter(*sub, o->filter);
+  sub->add_option("--threads", o->threads, "[one per core]")->check(CLI::Range(0, 1024));
+  sub->add_option("-o,--output", o->output, "Write to a file instead of standard output");
+  sub->add_flag("--markdown", o->markdown, "As a Markdown table");
+  sub->add_flag("--quiet,-q", o->quiet, "Do not name the labels that are left out");
+  sub->callback([o, &action] { action = [o] { return run(*o); }; });
+}
+
+}  // namespace perfc::cli

@@ -1,0 +1,142 @@
+#include <fmt/format.h>
+
+#include <atomic>
+#include <csignal>
+
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include "cli/ranks.h"
+#include "pipeline/training.h"
+
+namespace perfc::cli {
+namespace {
+
+struct Options {
+  TrainRequest request;
+  std::string recipe = "published", schedule, loss;
+  std::size_t batch = 0;
+  double learning_rate = 0;
+  std::string curve;
+  bool find_lr = false, resume = false, quiet = false;
+};
+
+std::atomic<bool> interrupted = false;
+
+/// Index of `value` among `choices`; a message with the nearest otherwise.
+std::optional<std::size_t> index_of(std::string_view option, const std::string& value, const std::vector<std::string>& choices) {
+  const auto found = std::find(choices.begin(), choices.end(), value);
+  if (found != choices.end()) return static_cast<std::size_t>(found - choices.begin());
+  const std::string near = did_you_mean(value, choices);
+  fail(kBadUsage, fmt::format("{}: '{}' is none of {}{}", option, value, fmt::join(choices, ", "),
+                              near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
+  return {};
+}
+
+/// Fills the request from the options kept as text; false: reported.
+bool complete(Options& o) {
+  TrainRequest& r = o.request;
+  const auto recipe = index_of("--recipe", o.recipe, {kRecipeNames.begin(), kRecipeNames.end()});
+  if (!index_of("--model", r.model, pmgns_names()) || !recipe) return false;
+  r.recipe = static_cast<Recipe>(*recipe);
+  if (!o.schedule.empty()) {
+    if (!index_of("--schedule", o.schedule, {"constant", "linear", "cosine"})) return false;
+    r.schedule = find_schedule(o.schedule);
+  }
+  if (!o.loss.empty()) {
+    const auto loss = index_of("--loss", o.loss, {"huber", "log-ratio"});
+    if (!loss) return false;
+    r.loss = *loss == 0 ? LossKind::Huber : LossKind::LogRatio;
+  }
+  if (o.batch > 0) r.batch = o.batch;
+  if (o.learning_rate > 0) r.learning_rate = o.learning_rate;
+  r.resume = o.resume ? Resume::Yes : Resume::No;
+  if (!o.find_lr && r.out.empty()) {
+    fail(kBadUsage, "--out: where shall the checkpoint go?");
+    return false;
+  }
+  return true;
+}
+
+int run_range_test(const Options& o) {
+  auto out = Output::open(o.curve);
+  if (!out) return kBadInput;
+  Diagnostics diags;
+  const auto test = find_learning_rate(o.request, diags);
+  print(diags);
+  if (!test) return kBadInput;
+  out->write(to_csv(*test));
+  if (test->suggestion > 0) fmt::print(stderr, "suggested: --lr {:.3g}\n", test->suggestion);
+  else fmt::print(stderr, "the loss falls nowhere between {:.1g} and {:.1g}\n", test->curve.front().learning_rate, test->curve.back().learning_rate);
+  return out->commit() ? kFine : kBadInput;
+}
+
+int run_training(Options& o, Communicator& ranks) {
+  const bool speaks = ranks.rank() == 0;
+  ProgressBar bar(!speaks || o.quiet ? ProgressBar::Style::Off : ProgressBar::detect());
+  o.request.on_step = [&](const Progress& p) {
+    bar.show(p);
+    return interrupted ? Next::Stop : Next::GoOn;
+  };
+  std::signal(SIGINT, [](int) { interrupted = true; });
+  std::signal(SIGTERM, [](int) { interrupted = true; });
+  Diagnostics diags;
+  const auto outcome = train(o.request, ranks, diags);
+  bar.finish();
+  if (speaks || !outcome) print(diags);
+  if (!outcome) return kBadInput;
+  if (!speaks) return kFine;
+  const TrainReport& r = outcome->report;
+  if (r.ending == Ending::Stopped) {
+    return fail(kBadInput, fmt::format("stopped after step {}; the same command with --resume goes on", r.steps));
+  }
+  if (o.quiet) return kFine;
+  fmt::print("{}: {} after {} steps on {} labels ({} for validation, {} left out), best epoch {} with loss {:.4g}\n", o.request.out,
+             r.ending == Ending::EarlyStop ? "stopped early" : "trained", r.steps, outcome->training, outcome->validation,
+             outcome->left_out, r.best_epoch, r.best_loss);
+  return kFine;
+}
+
+}  // namespace
+
+void add_label_filter(CLI::App& app, LabelFilter& f) {
+  app.add_option("--device", f.device, "Only labels of this device");
+  app.add_option("--dtype", f.dtype, "Only labels of this precision");
+  app.add_option("--mode", f.mode, "Only labels of this execution mode");
+  app.add_option("--layout", f.layout, "Only labels of this layout");
+  app.add_option("--task", f.task, "Only labels of this task");
+}
+
+void add_train(CLI::App& app, Action& action) {
+  auto o = std::make_shared<Options>();
+  TrainRequest& r = o->request;
+  CLI::App* sub = app.add_subcommand("train", "Train a predictor on measured labels (docs/gnn.md)");
+  sub->add_option("--data", r.data, "Labels, a CSV file beside its model files (docs/gnn.md)")->required();
+  sub->add_option("--model", r.model, fmt::format("{} [pmgns-sage]", fmt::join(pmgns_names(), ", ")));
+  sub->add_option("-o,--out", r.out, "Checkpoint to write; its training state is kept in OUT.state meanwhile");
+  sub->add_option("--recipe", o->recipe, "published: raw numbers and Huber's loss; normalised: columns, outputs and a loss on ratios [published]");
+  sub->add_option("--split", r.split, "CSV with architecture,split (training, validation, test) [70/15/15 % by --seed]");
+  add_label_filter(*sub, r.filter);
+  sub->add_option("--epochs", r.epochs, "Passes over the training labels [10]")->check(CLI::Range(1, 1000000));
+  sub->add_option("--batch", o->batch, "Graphs per step, over all ranks [the recipe's: 1 or 16]")->check(CLI::Range(1, 1000000));
+  sub->add_option("--lr", o->learning_rate, "Learning rate [the recipe's: 2.75e-5 or 1e-3]")->check(CLI::PositiveNumber);
+  sub->add_option("--schedule", o->schedule, "constant, linear or cosine [the recipe's: constant or cosine]");
+  sub->add_option("--loss", o->loss, "huber or log-ratio [the recipe's]");
+  sub->add_option("--patience", r.patience, "Stop after this many epochs without a better validation loss [never]");
+  sub->add_option("--seed", r.seed, "Of split, weights, order and dropout [1]");
+  sub->add_option("--threads", r.threads, "Threads of each rank; the same number gives the same bytes [one per core]")->check(CLI::Range(0, 1024));
+  sub->add_option("--log", r.log, "JSON lines, one per epoch");
+  sub->add_flag("--resume", o->resume, "Go on from OUT.state, where an unfinished run left one");
+  sub->add_option("--save-every", r.save_every, "Steps between saves of the state, beside those after each epoch");
+  sub->add_flag("--find-lr", o->find_lr, "Learning-rate range test instead of training: prints its curve as CSV");
+  sub->add_option("--curve", o->curve, "File for the curve of --find-lr [standard output]");
+  sub->add_flag("--quiet,-q", o->quiet, "No progress");
+  sub->callback([o, &action] {
+    action = [o] {
+      if (!complete(*o)) return static_cast<int>(kBadUsage);
+      if (o->find_lr) return run_range_test(*o);
+      return with_ranks([&](Communicator& ranks) { return run_training(*o, ranks); });
+    };
+  });
+}
+
+}  // namespace perfc::cli

@@ -1,0 +1,16 @@
+#pragma once
+/// Every predictor by name: "whitebox", or the path of a checkpoint.
+#include "gnn/models/pmgns.h"
+#include "gnn/task.h"
+#include "pipeline/pipeline.h"
+
+namespace perfc {
+
+/// Learned predictors fill in what their outputs cover and leave the rest to the
+/// whitebox. Refuses checkpoints whose columns this program does not extract.
+Result<std::unique_ptr<Predictor>> open_predictor(const std::string& name_or_path, OpaquePolicy, Diagnostics&);
+
+/// Outputs of one sample, in the network's units.
+std::vector<double> run(Pmgns<float>&, const GraphSample&, ThreadPool&);
+
+}  // namespace perfc

@@ -1,0 +1,51 @@
+#pragma once
+/// `perfc train`: a dataset and a recipe in, a checkpoint out.
+#include "gnn/trainer.h"
+#include "pipeline/pmgns_data.h"
+
+namespace perfc {
+
+/// What happens to the state that an earlier, unfinished run left behind.
+enum class Resume : unsigned char {
+  No,    ///< it is thrown away
+  Yes,   ///< the run goes on from it, to the bytes of an unbroken run; without a state it begins
+};
+
+struct TrainRequest {
+  std::string model = "pmgns-sage";    ///< one of pmgns_names()
+  std::string data;                    ///< labels, see pipeline/dataset.h
+  std::string split;                   ///< file of the split; empty: random_split by the seed
+  std::string out;                     ///< checkpoint; its state is kept beside it, in OUT.state
+  LabelFilter filter;
+  Recipe recipe = Recipe::Published;
+
+  // Empty: the recipe's.
+  std::optional<std::size_t> batch;
+  std::optional<double> learning_rate;
+  std::optional<Schedule::Shape> schedule;
+  std::optional<LossKind> loss;
+
+  std::uint64_t epochs = 10, patience = 0, save_every = 0;
+  std::uint64_t seed = 1;
+  std::size_t threads = 0;             ///< per rank; 0: one per core
+  Resume resume = Resume::No;
+  std::string log;                     ///< JSON lines; empty: none
+  std::function<Next(const Progress&)> on_step;
+};
+
+struct TrainOutcome {
+  TrainReport report;
+  std::size_t training = 0, validation = 0, left_out = 0;  ///< labels
+};
+
+/// Trains and, unless stopped on the way, writes the checkpoint and removes the
+/// state. Every rank calls it; rank 0 writes the files.
+Result<TrainOutcome> train(const TrainRequest&, Communicator&, Diagnostics&);
+
+/// The learning-rate range test on the same data and model.
+Result<RangeTest> find_learning_rate(const TrainRequest&, Diagnostics&);
+
+/// "step,learning_rate,loss,smoothed" lines.
+std::string to_csv(const RangeTest&);
+
+}  // namespace perfc
