@@ -1,4 +1,6 @@
 /// rnn: LSTM, GRU and plain layers, one IR layer per layer, both directions in one.
+#include <algorithm>
+
 #include "frontends/paddle/table.h"
 
 namespace perfc::paddle {
@@ -29,6 +31,15 @@ Operand stacked(Call& c, const std::vector<ValueId>& parts, std::int64_t repeats
   return out.size() == 1 ? out.front() : c.emit(op("concatenate"), out, {{"axis", std::int64_t{0}}});
 }
 
+/// A fill with zeros, which is what a layer starts from without being told.
+bool is_zero(const Call& c, ValueId v) {
+  const Node& n = c.frame.builder.node(v.node);
+  const Attr* value = n.is(op("full")) ? n.attrs.find("value") : nullptr;
+  const auto* literal = value ? std::get_if<Literal>(value) : nullptr;
+  const auto* number = literal && literal->data ? literal->data->floats() : nullptr;
+  return number && number->size() == 1 && number->front() == 0;
+}
+
 }  // namespace
 
 /// (Input [steps, batch, …], PreState…, WeightList…, SequenceLength?). The list
@@ -49,6 +60,7 @@ Values recurrent(Call& c) {
   if (!biased && weights->size() != 2 * cells) return c.error(fmt::format("{} weights for {} layers in {} directions", weights->size(), layers, directions));
   if (states->size() != (lstm ? 2u : 1u)) return c.error(fmt::format("{} initial states", states->size()));
   if (*lengths) lengths = c.cast(lengths, DType::Int32);
+  const bool from_zero = std::all_of(states->begin(), states->end(), [&](ValueId s) { return is_zero(c, s); });
 
   Operand sequence = x;
   std::vector<std::vector<Operand>> last(states->size());
@@ -66,6 +78,7 @@ Values recurrent(Call& c) {
     if (!hidden) return Failure{};
     std::vector<Operand> operands{sequence, stacked(c, w), stacked(c, r), biased ? stacked(c, b, 2) : Operand(ValueId{}), lengths};
     for (ValueId s : *states) {
+      if (from_zero) break;
       operands.push_back(cells == static_cast<std::size_t>(directions) ? Operand(s) : c.slice(s, 0, layer * directions, (layer + 1) * directions));
     }
     Attrs attrs{{"direction", std::string(directions == 2 ? "bidirectional" : "forward")}, {"hidden_size", *hidden}};
