@@ -16,7 +16,9 @@ import hostile  # noqa: E402
 from support import BUILD, SKIPPED, shared_folder  # noqa: E402
 
 TARGETS = {"onnx_binary": ".onnx", "onnx_text": ".onnxtxt", "tf_binary": ".pb", "tf_text": ".pbtxt",
+           "paddle_program": ".pdmodel", "paddle_pir": ".json",
            "pir": ".pir", "device_file": ".json", "nvidia_smi": ".xml"}
+PATTERNS = {"paddle_program": "*model*"}  # __model__ too
 MAX_SEED = 20_000
 MAX_SEEDS = 400
 
@@ -28,10 +30,13 @@ def seeds(target: str) -> dict[str, bytes]:
                "onnx_text": [shared / "corpus" / "onnx", ROOT / "tests" / "robustness" / "seeds"],
                "tf_binary": [shared / "corpus" / "tf_bin"],
                "tf_text": [shared / "corpus" / "tf_text"],
+               # The archive's models, where the corpus test has unpacked them.
+               "paddle_program": [shared / "corpus" / "paddle", BUILD / "frameworks_paddle"],
+               "paddle_pir": [BUILD / "frameworks_paddle"],
                "pir": [ROOT / "tests" / "golden"],
                "device_file": [ROOT / "data", ROOT / "examples"],
                "nvidia_smi": [shared / "formats" / "nvidia_smi", ROOT / "tests"]}[target]
-    paths = sorted(p for f in folders for p in f.rglob(f"*{suffix}") if p.stat().st_size < (1 << 20 if suffix == ".xml" else MAX_SEED))
+    paths = sorted(p for f in folders for p in f.rglob(PATTERNS.get(target, f"*{suffix}")) if p.stat().st_size < (1 << 20 if suffix == ".xml" else MAX_SEED))
     out = {f"{i}{suffix}": p.read_bytes() for i, p in enumerate(paths[:: max(len(paths) // MAX_SEEDS, 1)])}
     if target == "onnx_binary":
         out |= {n: data for n, (data, _) in hostile.BINARY.items() if len(data) < MAX_SEED}

@@ -53,7 +53,7 @@ constexpr PaddleRow kTable[] = {
   {"increment",                              "X",                        "Out",            increment, "add"},
   {"pow",                                    "X FactorTensor",           "Out",            power, "power multiply sqrt"},
   {"clip",                                   "X Min Max",                "Out",            clip, "clip"},
-  {"logical_not",                            "X",                        "Out",            logical, "logical_not"},
+  {"logical_not",                            "X",                        "Out",            op("logical_not"), logical},
   {"bitwise_not",                            "X",                        "Out",            bitwise, "bitwise_not logical_not"},
   // ---- Elementwise, broadcasting
   {"elementwise_add add grad_add",           "X Y",                      "Out",            op("add"), binary},
