@@ -32,7 +32,8 @@ struct ImportOptions {
 class Source {
  public:
   /// Maps `path` read-only; "-" reads standard input (at most 2 GiB). Of a
-  /// SavedModel directory it maps the graph; the variables are never opened.
+  /// SavedModel directory it maps the graph, which diagnostics then name; the
+  /// variables are never opened.
   static Result<Source> open(const std::string& path, Diagnostics&);
   static Source from_bytes(std::string name, std::string bytes);
   Source(Source&&) noexcept;
@@ -67,6 +68,7 @@ struct FrontendDef {
   /// Every operator that is read, for `perfc ops`; null where another row of
   /// the same framework tells.
   std::vector<OpCoverage> (*coverage)() = nullptr;
+  bool signatures = false;                     ///< its models can have several entry points, by name
 };
 
 std::span<const FrontendDef> frontend_table();

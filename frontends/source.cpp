@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "frontends/foreign.h"
 #include "frontends/frontend.h"
 
 namespace perfc {
@@ -48,6 +49,7 @@ Result<Source> Source::open(const std::string& given, Diagnostics& diags) {
   Source s;
   const std::string path = model_in(given);
   s.name_ = path == "-" ? "<stdin>" : path;
+  if (path != given) diags.in_file(path);
   if (path == "-") {
     if (!read_all(STDIN_FILENO, kMaxStdin, s.owned_)) {
       return diags.error(fmt::format("cannot read standard input: {}", std::strerror(errno)));
@@ -117,6 +119,7 @@ Source::~Source() {
 
 Result<Graph> import_model(const Source& source, const ImportOptions& options, Diagnostics& diags) {
   if (source.bytes().empty()) return diags.error("the file is empty; a model file was expected");
+  if (const auto foreign = foreign_format(source.bytes())) return diags.error(fmt::format("cannot import: {}", *foreign));
   const FrontendDef* chosen = nullptr;
   std::size_t longest = 0;
   for (const FrontendDef& f : frontend_table()) {
@@ -148,6 +151,9 @@ Result<Graph> import_model(const Source& source, const ImportOptions& options, D
       known += fmt::format("{}{} ({})", known.empty() ? "" : ", ", f.summary, f.extensions);
     }
     return diags.error(fmt::format("not a model format that perfc reads; it reads {}", known));
+  }
+  if (!options.signature.empty() && !chosen->signatures) {
+    return diags.error(fmt::format("--signature: only TensorFlow models have signatures; this is {}", chosen->summary));
   }
   return chosen->import(source, options, diags);
 }

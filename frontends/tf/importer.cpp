@@ -501,7 +501,13 @@ Result<Graph> Importer::run() {
     wanted.push_back(*ref);
   }
   auto values = evaluate(scope, wanted);
-  if (!values || diags_->errors()) return Failure{};
+  if (!values || diags_->errors()) {
+    for (const ModelInput& in : target->inputs) {
+      if (in.type.ranked()) continue;
+      diags_->note(in.loc, in.name, fmt::format("the file gives this input no shape; --shape {}=d0,d1,… does, and may help", in.name));
+    }
+    return Failure{};
+  }
   std::vector<ValueId> results;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < values->size(); ++i) {

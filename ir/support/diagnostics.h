@@ -51,6 +51,8 @@ class Diagnostics {
   /// Takes over the messages of a trial run that turned out to count.
   void append(const Diagnostics& other);
 
+  /// Messages from here on are about this file.
+  void in_file(std::string file) { file_ = std::move(file); }
   const std::string& file() const { return file_; }
   const std::vector<Diagnostic>& all() const { return all_; }
   std::size_t errors() const { return errors_; }

@@ -2,6 +2,7 @@
 
     python3 tests/cli/cli_test.py build/release/perfc
 """
+import gzip
 import json
 import os
 import pathlib
@@ -10,6 +11,7 @@ import sys
 import tempfile
 import unittest
 import xml.etree.ElementTree as ET
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PERFC = sys.argv.pop(1) if len(sys.argv) > 1 else str(ROOT / "build/release/perfc")
@@ -102,6 +104,55 @@ class Predict(unittest.TestCase):
         code, _, err = perfc("-", "--dim", "seq_le=7", stdin=text)
         self.assertEqual(code, 1)
         self.assertIn("did you mean 'seq_len'?", err)
+
+    def test_saved_model_directory(self):
+        graph = """saved_model_schema_version: 1
+meta_graphs {
+  graph_def {
+    node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+           attr { key: "shape" value { shape { dim { size: -1 } dim { size: 16 } } } } }
+    node { name: "y" op: "Relu" input: "x" attr { key: "T" value { type: DT_FLOAT } } }
+    node { name: "z" op: "Relu" input: "nobody" attr { key: "T" value { type: DT_FLOAT } } }
+  }
+%s
+}
+"""
+        signature = """  signature_def { key: "%s" value {
+    inputs { key: "in" value { name: "x:0" dtype: DT_FLOAT tensor_shape { dim { size: -1 } dim { size: 16 } } } }
+    outputs { key: "out" value { name: "%s:0" dtype: DT_FLOAT tensor_shape { dim { size: -1 } dim { size: 16 } } } } } }"""
+        with tempfile.TemporaryDirectory() as d:
+            file = pathlib.Path(d, "saved_model.pbtxt")
+            file.write_text(graph % "\n".join(signature % (key, node) for key, node in
+                                              (("serving_default", "y"), ("again", "y"), ("broken", "z"))))
+            self.assertEqual(report(d, "--batch", 4)["predictions"][0]["batch"], 4)
+            self.assertEqual(perfc(d, "--emit", "ir")[1].count("nn.relu"), 1)
+            self.assertEqual(perfc(d, "--signature", "again", "-q")[0], 0)
+            code, _, err = perfc(d, "--signature", "agian")
+            self.assertEqual((code, err), (1, f"{file}: error: --signature: the model has none named 'agian' (did you mean 'again'?); "
+                                              "it has serving_default, again, broken\n"))
+            code, _, err = perfc(d, "--signature", "broken")
+            self.assertEqual(code, 1)
+            self.assertIn(f"{file}:7:10: node 2 'z': error: reads 'nobody', which nothing produces", err)
+            file.unlink()
+            code, _, err = perfc(d)
+            self.assertEqual(code, 1)
+            self.assertIn("is a directory without a saved_model.pb or saved_model.pbtxt", err)
+        code, _, err = perfc(MODEL, "--signature", "serving_default")
+        self.assertEqual((code, err), (1, f"{MODEL}: error: --signature: only TensorFlow models have signatures; this is ONNX, binary\n"))
+
+    def test_packed_models_are_refused(self):
+        with tempfile.TemporaryDirectory() as d:
+            packed = pathlib.Path(d, "saved_model.pb.gz")
+            packed.write_bytes(gzip.compress(pathlib.Path(MODEL).read_bytes()[:1000]))
+            code, _, err = perfc(packed)
+            self.assertEqual(code, 1)
+            self.assertIn("cannot import: compressed with gzip; unpack it", err)
+            packed = pathlib.Path(d, "model.zip")
+            with zipfile.ZipFile(packed, "w") as archive:
+                archive.writestr("model/saved_model.pb", b"\x08\x01")
+            code, _, err = perfc(packed)
+            self.assertEqual(code, 1)
+            self.assertIn("cannot import: a zip archive of a TensorFlow SavedModel; unpack it", err)
 
     def test_output_file_is_complete_or_absent(self):
         with tempfile.TemporaryDirectory() as d:

@@ -1,0 +1,82 @@
+#include "frontends/foreign.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace perfc {
+namespace {
+
+using namespace std::string_view_literals;
+
+/// Where a zip archive's directory of members is looked for, counted from its end.
+constexpr std::size_t kZipDirectory = std::size_t{1} << 20;
+
+bool starts(std::string_view bytes, std::size_t offset, std::string_view magic) {
+  return bytes.size() >= offset && bytes.substr(offset).starts_with(magic);
+}
+
+/// A zip archive with a member whose name ends so. Names stand uncompressed in the directory at its end.
+bool zip_with(std::string_view bytes, std::string_view member) {
+  return bytes.starts_with("PK\x03\x04") && bytes.substr(bytes.size() - std::min(bytes.size(), kZipDirectory)).find(member) != bytes.npos;
+}
+
+/// Eight bytes of length, then a JSON object.
+bool is_safetensors(std::string_view bytes) {
+  if (!starts(bytes, 8, "{\"")) return false;
+  std::uint64_t header = 0;
+  for (int i = 7; i >= 0; --i) header = header << 8 | static_cast<unsigned char>(bytes[static_cast<std::size_t>(i)]);
+  return header >= 2 && header <= bytes.size() - 8;
+}
+
+/// Lines "1: …" or "2 {", as protoc prints fields whose names it does not know.
+bool is_raw_protobuf_text(std::string_view bytes) {
+  const std::size_t digits = std::min(bytes.find_first_not_of("0123456789"), bytes.size());
+  const std::string_view rest = bytes.substr(digits);
+  if (digits == 0 || digits > 9 || !(rest.starts_with(": ") || rest.starts_with(" {\n"))) return false;
+  const std::string_view head = bytes.substr(0, 4096);
+  return head.find(" {\n") != head.npos;
+}
+
+struct Foreign {
+  bool (*matches)(std::string_view bytes);
+  std::string_view what;
+};
+
+constexpr std::array kForeign{
+    Foreign{[](std::string_view b) { return b.starts_with("\x1f\x8b"); },
+            "compressed with gzip; unpack it (gunzip, or tar -xzf) and give the model in it"},
+    Foreign{[](std::string_view b) { return b.starts_with("\xfd" "7zXZ\0"sv); },
+            "compressed with xz; unpack it (xz -d, or tar -xJf) and give the model in it"},
+    Foreign{[](std::string_view b) { return b.starts_with("\x28\xb5\x2f\xfd"); },
+            "compressed with zstd; unpack it (zstd -d) and give the model in it"},
+    Foreign{[](std::string_view b) { return b.starts_with("BZh") && starts(b, 4, "1AY&SY"); },
+            "compressed with bzip2; unpack it (bunzip2, or tar -xjf) and give the model in it"},
+    Foreign{[](std::string_view b) { return b.starts_with("7z\xbc\xaf\x27\x1c"); },
+            "a 7z archive; unpack it and give the model in it"},
+    Foreign{[](std::string_view b) { return starts(b, 257, "ustar"); },
+            "a tar archive; unpack it (tar -xf) and give the model in it, of a SavedModel the directory"},
+    Foreign{[](std::string_view b) { return zip_with(b, "saved_model.pb"); },
+            "a zip archive of a TensorFlow SavedModel; unpack it (unzip) and give the directory that holds saved_model.pb"},
+    Foreign{[](std::string_view b) { return zip_with(b, "model.weights.h5"); },
+            "a Keras archive, which holds layers and weights but no graph; load it in Keras, call model.export(\"DIR\") and give DIR"},
+    Foreign{[](std::string_view b) { return b.starts_with("\x89HDF\r\n\x1a\n"); },
+            "an HDF5 file (Keras .h5), which holds layers and weights but no graph; load it in Keras, call model.export(\"DIR\") and give DIR"},
+    Foreign{[](std::string_view b) { return starts(b, 4, "TFL3"); },
+            "a TensorFlow Lite model; give the SavedModel that it was converted from"},
+    Foreign{[](std::string_view b) { return b.starts_with("GGUF"); },
+            "weights without a graph (GGUF); export the model that they belong to, e.g. to ONNX"},
+    Foreign{is_safetensors, "weights without a graph (safetensors); export the model that they belong to, e.g. to ONNX"},
+    Foreign{is_raw_protobuf_text,
+            "protobuf text with field numbers instead of names (protoc --decode_raw); give the binary file, or decode it with its "
+            "schema (protoc --decode=tensorflow.SavedModel)"},
+};
+
+}  // namespace
+
+std::optional<std::string_view> foreign_format(std::string_view bytes) {
+  const auto it = std::find_if(kForeign.begin(), kForeign.end(), [bytes](const Foreign& f) { return f.matches(bytes); });
+  return it == kForeign.end() ? std::nullopt : std::optional(it->what);
+}
+
+}  // namespace perfc
