@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "frontends/common/trip_count.h"
 #include "frontends/tf/importer.h"
 
 namespace perfc::tf {
@@ -38,91 +39,6 @@ class Captures {
 
   Site& outer_;
   Site& inner_;
-};
-
-std::optional<std::int64_t> known_integer(const GraphBuilder& b, ValueId v) {
-  const Data* d = b.data(v);
-  if (!d || !d->ints() || d->size() != 1 || !(*d->ints())[0].known()) return std::nullopt;
-  return (*d->ints())[0].value();
-}
-
-/// How often a loop runs, read off its condition: a conjunction of comparisons of
-/// a counter, which the body advances by a constant, with a limit that stays.
-class TripCount {
- public:
-  TripCount(const GraphBuilder& b, const std::vector<ValueId>& params, const std::vector<ValueId>& results,
-            const std::vector<std::optional<std::int64_t>>& start)
-      : b_(b), params_(params), results_(results), start_(start) {}
-
-  std::optional<std::int64_t> of(ValueId condition) const {
-    // Every comparison must be understood: the smallest count wins.
-    std::vector<ValueId> stack{condition};
-    std::optional<std::int64_t> least;
-    while (!stack.empty()) {
-      const ValueId v = stack.back();
-      stack.pop_back();
-      if (const auto constant = known_integer(b_, v)) {
-        if (*constant == 0) least = 0;
-        continue;
-      }
-      const Node& n = b_.node(v.node);
-      if (n.is(op("logical_and"))) {
-        stack.push_back(n.operands[0]);
-        stack.push_back(n.operands[1]);
-        continue;
-      }
-      const auto trips = comparison(n);
-      if (!trips) return std::nullopt;
-      least = least ? std::min(*least, *trips) : *trips;
-    }
-    return least;
-  }
-
- private:
-  struct Counter {
-    std::int64_t start, step;
-  };
-  std::optional<Counter> counter(ValueId v) const {
-    const auto at = std::find(params_.begin(), params_.end(), v);
-    if (at == params_.end()) return std::nullopt;
-    const auto k = static_cast<std::size_t>(at - params_.begin());
-    const Node& next = b_.node(results_[k].node);
-    if (!start_[k] || !(next.is(op("add")) || next.is(op("subtract")))) return std::nullopt;
-    const bool minus = next.is(op("subtract"));
-    const std::size_t other = next.operands[0] == v ? 1 : 0;
-    if (next.operands[1 - other] != v || (minus && other == 0)) return std::nullopt;
-    const auto step = known_integer(b_, next.operands[other]);
-    if (!step || *step == 0) return std::nullopt;
-    return Counter{*start_[k], minus ? -*step : *step};
-  }
-
-  std::optional<std::int64_t> comparison(const Node& n) const {
-    const bool less = n.is(op("less")), less_equal = n.is(op("less_equal"));
-    const bool greater = n.is(op("greater")), greater_equal = n.is(op("greater_equal"));
-    if (!less && !less_equal && !greater && !greater_equal) return std::nullopt;
-    // As `counter < limit`, by mirroring.
-    const bool swapped = !counter(n.operands[0]).has_value();
-    const auto c = counter(n.operands[swapped ? 1 : 0]);
-    const auto limit = known_integer(b_, n.operands[swapped ? 0 : 1]);
-    if (!c || !limit) return std::nullopt;
-    const bool upwards = (less || less_equal) != swapped;
-    const bool inclusive = less_equal || greater_equal;
-    if ((c->step > 0) != upwards) return std::nullopt;
-    std::int64_t distance = 0;
-    if (upwards ? __builtin_sub_overflow(*limit, c->start, &distance) : __builtin_sub_overflow(c->start, *limit, &distance)) {
-      return std::nullopt;
-    }
-    if (inclusive && __builtin_add_overflow(distance, 1, &distance)) return std::nullopt;
-    if (distance <= 0) return 0;
-    if (c->step == INT64_MIN) return 1;
-    const std::int64_t step = std::abs(c->step);
-    return distance / step + (distance % step != 0 ? 1 : 0);
-  }
-
-  const GraphBuilder& b_;
-  const std::vector<ValueId>& params_;
-  const std::vector<ValueId>& results_;
-  const std::vector<std::optional<std::int64_t>>& start_;
 };
 
 Literal boolean(bool value) {
@@ -262,8 +178,6 @@ Result<Values> Importer::loop(const Call& c, Site& site, const Values& init, con
   }
   std::vector<ResultInfo> carried_infos;
   for (std::size_t i : carried) carried_infos.push_back({site.builder.type(init[i].id), site.builder.data_ref(init[i].id)});
-  std::vector<std::optional<std::int64_t>> start;
-  for (std::size_t i : carried) start.push_back(known_integer(site.builder, init[i].id));
 
   std::optional<std::int64_t> trips;
   std::vector<std::size_t> stacked;
@@ -294,11 +208,14 @@ Result<Values> Importer::loop(const Call& c, Site& site, const Values& init, con
     if (before->size() != 1 || !(*before)[0].is_tensor()) return c.error("its condition is not one tensor");
     if (after->size() < init.size()) return c.error(fmt::format("its body returns {} values for {} variables", after->size(), init.size()));
     std::vector<ValueId> results;
-    for (std::size_t i : carried) {
-      if (!(*after)[i].is_tensor()) return c.error(fmt::format("its body does not return a tensor for variable {}", i));
-      results.push_back((*after)[i].id);
+    std::vector<Carried> counters;
+    for (std::size_t k = 0; k < carried.size(); ++k) {
+      const Value& next = (*after)[carried[k]];
+      if (!next.is_tensor()) return c.error(fmt::format("its body does not return a tensor for variable {}", carried[k]));
+      results.push_back(next.id);
+      counters.push_back({params[k], next.id, known_integer(site.builder, init[carried[k]].id)});
     }
-    trips = TripCount(builder, params, results, start).of((*before)[0].id);
+    trips = rounds_while(builder, counters, (*before)[0].id);
     if (trips == 0) return init;
 
     ValueId keep_on;
