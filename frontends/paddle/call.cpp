@@ -236,6 +236,15 @@ std::size_t Call::list_results() const {
   return 0;
 }
 
+void Call::bind_list(std::string_view name, std::vector<ValueId> items) {
+  frame.values[name] = {.kind = Binding::Kind::List, .values = std::move(items)};
+}
+
+std::vector<ValueId> Call::list_named(std::string_view name) const {
+  const auto found = frame.values.find(name);
+  return found == frame.values.end() ? std::vector<ValueId>{} : found->second.values;
+}
+
 std::vector<ValueId> Call::all_operands() const {
   std::vector<ValueId> out;
   for (const auto& [param, values] : operands_) out.insert(out.end(), values.begin(), values.end());

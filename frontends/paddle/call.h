@@ -63,6 +63,9 @@ class Call {
   std::size_t results_of(const Slot&) const;
   /// The same of the list among the outputs.
   std::size_t list_results() const;
+  /// Tensor arrays are bound by the operators that make and change them.
+  void bind_list(std::string_view name, std::vector<ValueId> items);
+  std::vector<ValueId> list_named(std::string_view name) const;
 
   // ---- Types
   const Type& type(ValueId v) const { return frame.builder.type(v); }

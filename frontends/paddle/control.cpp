@@ -100,6 +100,9 @@ Result<const Importer::Free*> Importer::free_names(const Block& block, int depth
     made.insert(v);
     if (program_.dialect == Dialect::Descriptor && !block.vars.count(v) && written.insert(v).second) writes.push_back(v);
   };
+  const auto write_in_place = [&](std::string_view v) {
+    if (!v.empty() && !made.count(v) && written.insert(v).second) writes.push_back(v);
+  };
   for (const Operation& o : block.ops) {
     for (const Slot& s : o.inputs) std::for_each(s.values.begin(), s.values.end(), read);
     for (std::uint32_t index : o.blocks) {
@@ -107,8 +110,10 @@ Result<const Importer::Free*> Importer::free_names(const Block& block, int depth
       const auto inner = free_names(program_.blocks[index], depth + 1);
       if (!inner) return Failure{};
       std::for_each((*inner)->reads.begin(), (*inner)->reads.end(), read);
-      std::for_each((*inner)->writes.begin(), (*inner)->writes.end(), write);
+      for (std::string_view v : (*inner)->writes) program_.dialect == Dialect::Pir ? write_in_place(v) : write(v);
     }
+    const Slot* changed = program_.dialect == Dialect::Pir ? in_place_operand(o) : nullptr;
+    if (changed) write_in_place(changed->values.front());
     for (const Slot& s : o.outputs) std::for_each(s.values.begin(), s.values.end(), write);
   }
   std::for_each(block.results.begin(), block.results.end(), read);
@@ -218,10 +223,20 @@ Status Importer::branches(Call& c) {
     }
     return ok();
   }
+  std::vector<std::string_view> all = outputs;
   const auto yields = [&](const Block& b) {
     return Branch{&b, {b.results.begin(), b.results.begin() + static_cast<std::ptrdiff_t>(outputs.size())}};
   };
-  return if_call(c, condition->values[0], yields(**then), yields(**otherwise), outputs);
+  Branch yes = yields(**then), no = yields(**otherwise);
+  for (const Block* b : {*then, *otherwise}) {
+    const auto free = free_names(*b, 0);
+    if (!free) return Failure{};
+    for (std::string_view name : (*free)->writes) {
+      if (!c.frame.values.count(name) || std::find(all.begin(), all.end(), name) != all.end()) continue;
+      for (auto* list : {&all, &yes.results, &no.results}) list->push_back(name);
+    }
+  }
+  return if_call(c, condition->values[0], yes, no, all);
 }
 
 /// (Cond, Input…) → Out…, Scope. The condition is one element (is_scalar_condition),
@@ -319,6 +334,32 @@ Status Importer::select_input(Call& c, const Block& block, std::size_t index) {
 
 // ---- Loops
 
+/// A loop that fills lists runs round by round, as far as its condition is known.
+Status Importer::unrolled(Call& c, const Block& b, std::string_view condition, std::string_view next_condition, const std::vector<std::string_view>& starts,
+                          const std::vector<std::string_view>& formals, const std::vector<std::string_view>& nexts,
+                          const std::vector<std::string_view>& outputs) {
+  const auto hand_over = [&](const std::vector<std::string_view>& from, const std::vector<std::string_view>& to) -> Status {
+    std::vector<Binding> values;
+    for (std::string_view name : from) {
+      auto v = look_up(c.frame, name, c.operation);
+      if (!v) return Failure{};
+      values.push_back(*std::move(v));
+    }
+    for (std::size_t i = 0; i < to.size(); ++i) c.frame.values[to[i]] = values[i];
+    return ok();
+  };
+  if (!hand_over(starts, formals)) return Failure{};
+  for (std::string_view test = condition;; test = next_condition) {
+    const auto value = look_up(c.frame, test, c.operation);
+    if (!value) return Failure{};
+    const auto known = value->values.size() == 1 ? known_integer(c.frame.builder, value->values[0]) : std::nullopt;
+    if (!known) return c.error("fills a list, and how often it runs is not known when importing; bind open dims with --dim or --shape");
+    if (*known == 0) return hand_over(formals, outputs);
+    if (++operations_ > kMaxOperations) return c.error(fmt::format("runs more than {} times", kMaxOperations));
+    if (!run_block(c.frame, b) || !hand_over(nexts, formals)) return Failure{};
+  }
+}
+
 /// PIR: (condition, start…) → end…; the block's args are the values, it yields (condition, next…).
 /// ProgramDesc: (Condition, X…) → Out…; the block writes the variables and the condition.
 Status Importer::while_loop(Call& c) {
@@ -342,17 +383,21 @@ Status Importer::while_loop(Call& c) {
     if (outputs.size() != starts.size()) return c.error(fmt::format("has {} results for {} values", outputs.size(), starts.size()));
   } else {
     condition_name = next_condition = single(c.operation, "Condition");
-    const auto free = free_names(b, 0);
-    if (!free) return Failure{};
-    for (std::string_view name : (*free)->writes) {
-      if (c.frame.pending.count(name) && !settle(c.frame, name)) return Failure{};
-      if (name == condition_name || !c.frame.values.count(name)) continue;
-      starts.push_back(name);
-    }
-    formals = nexts = outputs = starts;
+  }
+  // What the body writes of what stands outside: all that changes in ProgramDesc, in-place operators in PIR.
+  const auto free = free_names(b, 0);
+  if (!free) return Failure{};
+  bool changes_lists = false;
+  for (std::string_view name : (*free)->writes) {
+    if (c.frame.pending.count(name) && !settle(c.frame, name)) return Failure{};
+    const auto bound = c.frame.values.find(name);
+    if (name == condition_name || bound == c.frame.values.end()) continue;
+    changes_lists = changes_lists || bound->second.kind == Binding::Kind::List;
+    for (auto* list : {&starts, &formals, &nexts, &outputs}) list->push_back(name);
   }
   const auto condition = look_up(c.frame, condition_name, c.operation);
   if (!condition) return Failure{};
+  if (changes_lists) return unrolled(c, b, condition_name, next_condition, starts, formals, nexts, outputs);
   std::vector<ValueId> init;
   for (std::string_view name : starts) {
     const auto v = look_up(c.frame, name, c.operation);

@@ -207,6 +207,12 @@ Status Importer::run_operation(Frame& frame, const Block& block, std::size_t ind
     } else {
       auto results = c.row->translate ? c.row->translate(c) : one_to_one(c);
       done = results ? bind_outputs(c, *results) : Status(Failure{});
+      const Slot* changed = program_.dialect == Dialect::Pir ? in_place_operand(o) : nullptr;
+      const auto result = frame.values.find(first_value(o.outputs));
+      if (done && changed && result != frame.values.end()) {
+        const Binding now = result->second;
+        frame.values[changed->values.front()] = now;
+      }
     }
   }
   return done ? done : Status(poison());

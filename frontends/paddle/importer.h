@@ -92,6 +92,9 @@ class Importer {
   Status conditional_block(Call&);               ///< ProgramDesc's
   Status select_input(Call&, const Block&, std::size_t index);
   Status while_loop(Call&);
+  Status unrolled(Call&, const Block&, std::string_view condition, std::string_view next_condition,
+                  const std::vector<std::string_view>& starts, const std::vector<std::string_view>& formals,
+                  const std::vector<std::string_view>& nexts, const std::vector<std::string_view>& outputs);
   Status settle(Frame&, std::string_view name);  ///< translates the conditional block that writes `name`
   Status if_call(Call&, ValueId condition, const Branch& then, const Branch& otherwise,
                  const std::vector<std::string_view>& outputs);

@@ -643,20 +643,6 @@ Values multinomial(Call& c) {
   return one(c.emit(op("random.multinomial"), {c.in("X")}, {{"dtype", "int64"}, {"sample_size", n->front()}}));
 }
 
-// ---- PIR's lists
-
-/// combine: a list of its operands.
-Values combine(Call& c) { return c.all_operands(); }
-/// builtin.split: the items of a list.
-Values items(Call& c) { return c.all_operands(); }
-/// builtin.slice: one item.
-Values item(Call& c) {
-  const std::vector<ValueId> all = c.all_operands();
-  const std::int64_t at = c.integer_or("index", 0);
-  if (at < 0 || static_cast<std::size_t>(at) >= all.size()) return c.error(fmt::format("item {} of {}", at, all.size()));
-  return std::vector<ValueId>{all[static_cast<std::size_t>(at)]};
-}
-
 // ---- Channels and blocks
 
 /// pixel_shuffle: (n, c · r², h, w) → (n, c, h · r, w · r), and back.

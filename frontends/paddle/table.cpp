@@ -252,6 +252,12 @@ constexpr PaddleRow kTable[] = {
   {"pir:assign_out_",                        "X output",                 "Out",            identity, "its operand"},
   {"print",                                  "In|X",                     "Out",            identity, "its operand"},
   {"assert nop delete_var",                  "",                         "",               no_values, "nothing"},
+  {"create_array create_array_like",         "",                         "",               array_new, "a list"},
+  {"write_to_array",                         "X I",                      "",               array_write, "a list"},
+  {"array_write_",                           "Array X I",                "",               array_write, "a list"},
+  {"read_from_array array_read",             "X I",                      "Out",            array_read, "its operand"},
+  {"lod_array_length array_length",          "X",                        "Out",            array_length, "a constant"},
+  {"tensor_array_to_tensor array_to_tensor", "X",                        "Out OutIndex",   array_to_tensor, "expand_dims concatenate"},
   {"builtin.combine",                        "",                         "Out*",           combine, "its operands"},
   {"builtin.split",                          "",                         "...",            items, "its operands"},
   {"builtin.slice",                          "",                         "Out",            item, "its operand"},
@@ -291,6 +297,13 @@ const Indices& indices() {
 std::span<const PaddleRow> table() { return kTable; }
 
 std::span<const std::pair<std::string_view, std::string_view>> control_operators() { return kControl; }
+
+const Slot* in_place_operand(const Operation& o) {
+  // Normalisation updates statistics, not its data.
+  if (!o.type.ends_with('_') || o.type.ends_with("batch_norm_")) return nullptr;
+  const std::size_t at = o.type == "assign_out_" ? 1 : 0;
+  return at < o.inputs.size() && !o.inputs[at].values.empty() ? &o.inputs[at] : nullptr;
+}
 
 const PaddleRow* find_row(Dialect dialect, std::string_view type) {
   const Index& index = dialect == Dialect::Pir ? indices().pir : indices().descriptor;

@@ -9,7 +9,7 @@
 ///   outputs  in the order of PIR, "*" after one that is a list, "..." for as many
 ///            as there are; results that nobody reads in inference are left out
 ///   attrs    one-to-one rows: "alpha=alpha|negative_slope"; "~" before a name: as a real
-/// In-place forms of PIR ("relu_") share the row of the plain form.
+/// In-place forms of PIR ("relu_") share the row of the plain form; what they wrote to is bound anew.
 #include <span>
 
 #include "frontends/paddle/call.h"
@@ -37,6 +37,8 @@ struct PaddleRow {
 std::span<const PaddleRow> table();
 /// Null when there is none.
 const PaddleRow* find_row(Dialect, std::string_view type);
+/// The operand that a PIR operator writes its first result to; null for most.
+const Slot* in_place_operand(const Operation&);
 /// What the importer itself reads: inputs, outputs, control flow; and what it becomes.
 std::span<const std::pair<std::string_view, std::string_view>> control_operators();
 
@@ -69,7 +71,10 @@ Values repeat_interleave(Call&), flip(Call&), roll(Call&), pad(Call&), crop(Call
 Values scatter_elements(Call&), scatter(Call&), gather_nd(Call&), scatter_nd_add(Call&), one_hot(Call&), shape(Call&), size(Call&);
 Values fill(Call&), fill_like(Call&), fill_batch_like(Call&), constant(Call&), range(Call&), linspace(Call&), eye(Call&);
 Values triangle(Call&), meshgrid(Call&), diagonal(Call&), random(Call&), bernoulli(Call&), multinomial(Call&), multiplex(Call&);
-Values combine(Call&), items(Call&), item(Call&), pixel_shuffle(Call&), channel_shuffle(Call&), temporal_shift(Call&);
+Values pixel_shuffle(Call&), channel_shuffle(Call&), temporal_shift(Call&);
+// lists.cpp
+Values combine(Call&), items(Call&), item(Call&), array_new(Call&), array_write(Call&), array_read(Call&), array_length(Call&);
+Values array_to_tensor(Call&);
 // image.cpp
 Values interpolate(Call&), grid_sample(Call&), affine_grid(Call&), roi_align(Call&), roi_pool(Call&), non_max_suppression(Call&);
 
