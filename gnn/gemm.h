@@ -1,9 +1,9 @@
 #pragma once
 /// Matrix products: the one function that all learning time is spent in.
 ///
-/// Eigen's kernel, compiled once per instruction set (gemm_kernel.inc.h) and
-/// chosen when the program starts to multiply; measured against OpenBLAS in
-/// docs/gnn.md. Another library would replace `gemm` in gemm.cpp and nothing else.
+/// One kernel, compiled once per instruction set (gemm_kernel.inc.h) and chosen
+/// when the program starts to multiply; measured beside OpenBLAS in docs/gnn.md.
+/// Another library would replace `gemm` in gemm.cpp and nothing else.
 #include "gnn/matrix.h"
 #include "gnn/threads.h"
 

@@ -1,4 +1,5 @@
-#define Eigen EigenFor_avx2
 #define PERFC_GEMM_KERNEL gemm_avx2
 #define PERFC_GEMM_SCALAR float
+#define PERFC_GEMM_BYTES 32
+#define PERFC_GEMM_ROWS 6
 #include "gnn/gemm_kernel.inc.h"

@@ -1,3 +1,5 @@
 #define PERFC_GEMM_KERNEL gemm_baseline
 #define PERFC_GEMM_SCALAR float
+#define PERFC_GEMM_BYTES 16
+#define PERFC_GEMM_ROWS 6
 #include "gnn/gemm_kernel.inc.h"

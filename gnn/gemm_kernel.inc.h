@@ -1,27 +1,190 @@
-// The product itself. Included by one source per instruction set; each renames
-// Eigen's namespace first, so that the linker cannot merge one set's inline
-// functions with another's. Only raw pointers cross.
-//   PERFC_GEMM_KERNEL: name of the function; PERFC_GEMM_SCALAR: its number type
-#define EIGEN_DONT_PARALLELIZE
-#define EIGEN_NO_DEBUG
-#include <Eigen/Core>
+// The product itself, compiled by one source per instruction set, which defines
+//   PERFC_GEMM_KERNEL   name of the function
+//   PERFC_GEMM_SCALAR   its number type
+//   PERFC_GEMM_BYTES    width of a vector register
+//   PERFC_GEMM_ROWS     rows of C held in registers at a time, two vectors each
+// Everything here has internal linkage and uses no inline function of other
+// headers, so that the linker cannot merge one set's code with another's.
+//
+// The loops are those of Goto and van de Geijn ("Anatomy of high-performance matrix
+// multiplication", TOMS 2008): a slice of B is packed for the outer cache, a block
+// of A for the inner one, and a kernel keeps a tile of C in registers.
+#include <stdlib.h>
+
+#include <utility>
 
 #include "gnn/gemm_kernel.h"
 
 namespace perfc {
 
+namespace {
+
+using T = PERFC_GEMM_SCALAR;
+using Vector = T __attribute__((vector_size(PERFC_GEMM_BYTES)));
+using Unaligned = T __attribute__((vector_size(PERFC_GEMM_BYTES), aligned(alignof(T)), may_alias));
+using Size = std::ptrdiff_t;
+
+constexpr Size kLanes = PERFC_GEMM_BYTES / sizeof(T);
+constexpr Size kRows = PERFC_GEMM_ROWS, kColumns = 2 * kLanes;  ///< the tile
+constexpr Size kInner = 256;                                    ///< of a slice
+constexpr Size kBlockRows = kRows * 34;                         ///< of a block of A
+constexpr Size kRowPointers = 6;                                ///< that fit into registers
+constexpr Size kPage = 4096;
+constexpr Size kSliceColumns = kColumns * 128;
+
+constexpr Size smaller(Size a, Size b) { return a < b ? a : b; }
+constexpr Size tiles(Size n, Size tile) { return (n + tile - 1) / tile; }
+
+/// Aligned memory of a thread that stays for the next product.
+class Scratch {
+ public:
+  ~Scratch() { free(data_); }
+  T* reserve(Size count) {
+    if (count > count_) {
+      free(data_);
+      const Size bytes = tiles(count * static_cast<Size>(sizeof(T)), 64) * 64;
+      data_ = static_cast<T*>(aligned_alloc(64, static_cast<size_t>(bytes)));
+      if (data_ == nullptr) abort();
+      count_ = count;
+    }
+    return data_;
+  }
+
+ private:
+  T* data_ = nullptr;
+  Size count_ = 0;
+};
+
+/// Half of a0 b0 a1 b1 …: the one that begins with a[first].
+template <Size first, Size... i>
+Vector interleave(Vector a, Vector b, std::integer_sequence<Size, i...>) {
+  return __builtin_shufflevector(a, b, (first + i / 2 + i % 2 * kLanes)...);
+}
+
+/// kLanes rows of as many numbers each, `row` apart, become columns, `column` apart.
+void transpose(const T* from, Size row, T* to, Size column) {
+  constexpr std::make_integer_sequence<Size, kLanes> kAll{};
+  Vector v[kLanes], w[kLanes];
+#pragma GCC unroll 16
+  for (Size i = 0; i < kLanes; ++i) v[i] = *reinterpret_cast<const Unaligned*>(from + i * row);
+  // log2(kLanes) perfect shuffles of the rows.
+#pragma GCC unroll 16
+  for (Size done = 1; done < kLanes; done *= 2) {
+#pragma GCC unroll 16
+    for (Size i = 0; i < kLanes / 2; ++i) {
+      w[2 * i] = interleave<0>(v[i], v[i + kLanes / 2], kAll);
+      w[2 * i + 1] = interleave<kLanes / 2>(v[i], v[i + kLanes / 2], kAll);
+    }
+#pragma GCC unroll 16
+    for (Size i = 0; i < kLanes; ++i) v[i] = w[i];
+  }
+#pragma GCC unroll 16
+  for (Size i = 0; i < kLanes; ++i) *reinterpret_cast<Unaligned*>(to + i * column) = v[i];
+}
+
+/// Panels of `width` rows of a rows × inner matrix, inner index slowest, the last
+/// panel filled up with zeros. `row` and `step`: distances between rows and inner indices.
+template <Size width>
+void pack(const T* from, Size row, Size step, Size rows, Size inner, T* to) {
+  for (Size first = 0; first < rows; first += width, to += width * inner) {
+    const T* panel = from + first * row;
+    const Size count = smaller(width, rows - first);
+    Size k = 0;
+    if (count == width && row == 1) {
+      for (; k < inner; ++k) {
+        for (Size i = 0; i < width; ++i) to[k * width + i] = panel[k * step + i];
+      }
+    } else if (count == width && step == 1) {
+      for (; k + kLanes <= inner; k += kLanes) {
+        Size i = 0;
+        for (; i + kLanes <= width; i += kLanes) transpose(panel + i * row + k, row, to + k * width + i, width);
+        for (; i < width; ++i) {
+          for (Size s = 0; s < kLanes; ++s) to[(k + s) * width + i] = panel[i * row + k + s];
+        }
+      }
+    }
+    for (; k < inner; ++k) {
+      for (Size i = 0; i < width; ++i) to[k * width + i] = i < count ? panel[i * row + k * step] : T(0);
+    }
+  }
+}
+
+/// Where a tile finds its rows of A: packed, or as they lie.
+enum class Rows { Packed, Direct };
+
+/// A tile of C from kRows rows of A, `a_row` apart where they are not packed, and a panel of B.
+template <Rows where>
+void multiply_tile(Size inner, const T* a, Size a_row, const T* b, T* c, Size c_stride, Size rows, Size columns, bool add) {
+  const T* row[kRows];
+#pragma GCC unroll 16
+  for (Size i = 0; i < kRows; ++i) row[i] = a + smaller(i, rows - 1) * a_row;  // what is too much is not stored
+  Vector sum[kRows][2] = {};
+  for (Size k = 0; k < inner; ++k, b += kColumns) {
+    const Vector b0 = *reinterpret_cast<const Unaligned*>(b), b1 = *reinterpret_cast<const Unaligned*>(b + kLanes);
+#pragma GCC unroll 16
+    for (Size i = 0; i < kRows; ++i) {
+      const T element = where == Rows::Packed ? a[k * kRows + i] : row[i][k];
+      sum[i][0] += element * b0;
+      sum[i][1] += element * b1;
+    }
+  }
+  if (rows == kRows && columns == kColumns) {
+#pragma GCC unroll 16
+    for (Size i = 0; i < kRows; ++i) {
+      auto* to = reinterpret_cast<Unaligned*>(c + i * c_stride);
+      auto* next = reinterpret_cast<Unaligned*>(c + i * c_stride + kLanes);
+      *to = add ? *to + sum[i][0] : sum[i][0];
+      *next = add ? *next + sum[i][1] : sum[i][1];
+    }
+    return;
+  }
+  T spilled[kRows][kColumns];
+#pragma GCC unroll 16
+  for (Size i = 0; i < kRows; ++i) {
+    *reinterpret_cast<Unaligned*>(&spilled[i][0]) = sum[i][0];
+    *reinterpret_cast<Unaligned*>(&spilled[i][kLanes]) = sum[i][1];
+  }
+  for (Size i = 0; i < rows; ++i) {
+    for (Size j = 0; j < columns; ++j) c[i * c_stride + j] = (add ? c[i * c_stride + j] : T(0)) + spilled[i][j];
+  }
+}
+
+}  // namespace
+
 void PERFC_GEMM_KERNEL(const GemmArguments<PERFC_GEMM_SCALAR>& g) {
-  using Dense = Eigen::Matrix<PERFC_GEMM_SCALAR, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  using Stride = Eigen::OuterStride<>;
-  using In = Eigen::Map<const Dense, Eigen::Unaligned, Stride>;
-  const In a(g.a, g.a_transposed ? g.inner : g.rows, g.a_transposed ? g.rows : g.inner, Stride(g.a_stride));
-  const In b(g.b, g.b_transposed ? g.columns : g.inner, g.b_transposed ? g.inner : g.columns, Stride(g.b_stride));
-  Eigen::Map<Dense, Eigen::Unaligned, Stride> c(g.c, g.rows, g.columns, Stride(g.c_stride));
-  if (!g.add) c.setZero();
-  if (g.a_transposed && g.b_transposed) c.noalias() += a.transpose() * b.transpose();
-  else if (g.a_transposed) c.noalias() += a.transpose() * b;
-  else if (g.b_transposed) c.noalias() += a * b.transpose();
-  else c.noalias() += a * b;
+  static thread_local Scratch a_scratch, b_scratch;
+  const Size a_row = g.a_transposed ? 1 : g.a_stride, a_step = g.a_transposed ? g.a_stride : 1;
+  const Size b_column = g.b_transposed ? g.b_stride : 1, b_step = g.b_transposed ? 1 : g.b_stride;
+  if (g.inner == 0 && !g.add) {
+    for (Size i = 0; i < g.rows; ++i) {
+      for (Size j = 0; j < g.columns; ++j) g.c[i * g.c_stride + j] = 0;
+    }
+  }
+  // Rows that are a multiple of a page apart would push each other out of the cache.
+  const bool direct = !g.a_transposed && kRows <= kRowPointers && g.a_stride * static_cast<Size>(sizeof(T)) % kPage != 0;
+  T* const packed_a = a_scratch.reserve(kBlockRows * kInner);
+  T* const packed_b = b_scratch.reserve(tiles(smaller(kSliceColumns, g.columns), kColumns) * kColumns * kInner);
+  for (Size j0 = 0; j0 < g.columns; j0 += kSliceColumns) {
+    const Size columns = smaller(kSliceColumns, g.columns - j0);
+    for (Size k0 = 0; k0 < g.inner; k0 += kInner) {
+      const Size inner = smaller(kInner, g.inner - k0);
+      const bool add = g.add || k0 > 0;
+      pack<kColumns>(g.b + j0 * b_column + k0 * b_step, b_column, b_step, columns, inner, packed_b);
+      for (Size i0 = 0; i0 < g.rows; i0 += kBlockRows) {
+        const Size rows = smaller(kBlockRows, g.rows - i0);
+        const T* const block = g.a + i0 * a_row + k0 * a_step;
+        if (!direct) pack<kRows>(block, a_row, a_step, rows, inner, packed_a);
+        for (Size j = 0; j < columns; j += kColumns) {
+          for (Size i = 0; i < rows; i += kRows) {
+            T* const c = g.c + (i0 + i) * g.c_stride + j0 + j;
+            const Size high = smaller(kRows, rows - i), wide = smaller(kColumns, columns - j);
+            if (direct) multiply_tile<Rows::Direct>(inner, block + i * a_row, a_row, packed_b + j * inner, c, g.c_stride, high, wide, add);
+            else multiply_tile<Rows::Packed>(inner, packed_a + i * inner, 0, packed_b + j * inner, c, g.c_stride, high, wide, add);
+          }
+        }
+      }
+    }
+  }
 }
 
 }  // namespace perfc

@@ -40,6 +40,7 @@ class Adam {
  private:
   std::vector<NamedParameter<float>> parameters_;
   std::vector<Moments> moments_;
+  std::vector<float> block_squares_;  ///< of the gradient of one parameter, by block
   AdamOptions options_;
 };
 

@@ -58,7 +58,10 @@ const Matrix<T>& Activation<T>::backward(Context& c, const Matrix<T>& dy) {
     T* to = dx_.data();
     switch (kind_) {
       case ActivationKind::Relu:
-        for (std::size_t i = begin; i < end; ++i) to[i] = x[i] > 0 ? from[i] : T(0);
+        for (std::size_t i = begin; i < end; ++i) {
+          const T slope = x[i] > 0 ? T(1) : T(0);  // no branch: it would be mispredicted every other time
+          to[i] = from[i] * slope;
+        }
         break;
       case ActivationKind::Gelu:
         for (std::size_t i = begin; i < end; ++i) to[i] = from[i] * gelu_slope(x[i]);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "gnn/gemm.h"
+#include "gnn/gemm_kernel.h"
 #include "gnn/loss.h"
 #include "gnn/optimizer.h"
 #include "gnn_check.h"
@@ -47,6 +48,56 @@ TEST(Gemm, EqualsNaiveLoopsInEveryOrientation) {
       }
     }
   }
+}
+
+/// Kernels by name; only those that this machine has.
+template <class T>
+std::vector<std::pair<std::string, void (*)(const GemmArguments<T>&)>> kernels() {
+  std::vector<std::pair<std::string, void (*)(const GemmArguments<T>&)>> all{{"baseline", &gemm_baseline}};
+#if defined(__x86_64__)
+  if constexpr (std::is_same_v<T, float>) {
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) all.emplace_back("avx2", &gemm_avx2);
+    if (std::string_view(gemm_kernel_name()) == "avx512") all.emplace_back("avx512", &gemm_avx512);
+  }
+#endif
+  return all;
+}
+
+template <class T>
+void check_kernels() {
+  // Below, at and beyond the extents of tiles (6, 12 by 4 to 32), slices (256) and blocks (204, 408), rows a page apart.
+  for (const auto& [m, n, k, gap] : {std::array<std::ptrdiff_t, 4>{1, 1, 1, 0}, {6, 16, 8, 3}, {13, 33, 256, 0}, {5, 7, 300, 1},
+                                     {211, 40, 257, 0}, {420, 35, 9, 2}, {12, 4200, 3, 0}, {7, 9, 24, 1000}, {3, 5, 0, 1}}) {
+    for (const bool ta : {false, true}) {
+      for (const bool tb : {false, true}) {
+        const std::ptrdiff_t a_stride = (ta ? m : k) + gap, b_stride = (tb ? k : n) + gap, c_stride = n + gap;
+        const auto a = random_matrix<T>(static_cast<std::size_t>(ta ? k : m), static_cast<std::size_t>(a_stride), "a");
+        const auto b = random_matrix<T>(static_cast<std::size_t>(tb ? n : k), static_cast<std::size_t>(b_stride), "b");
+        const auto start = random_matrix<T>(static_cast<std::size_t>(m), static_cast<std::size_t>(c_stride), "c");
+        for (const bool add : {false, true}) {
+          for (const auto& [name, kernel] : kernels<T>()) {
+            Matrix<T> c = start;
+            kernel({m, n, k, a.data(), a_stride, ta, b.data(), b_stride, tb, c.data(), c_stride, add});
+            for (std::ptrdiff_t i = 0; i < m; ++i) {
+              for (std::ptrdiff_t j = 0; j < c_stride; ++j) {
+                double expected = j < n && !add ? 0 : static_cast<double>(start.data()[i * c_stride + j]);
+                for (std::ptrdiff_t p = 0; j < n && p < k; ++p) {
+                  expected += static_cast<double>(a.data()[ta ? p * a_stride + i : i * a_stride + p]) *
+                              static_cast<double>(b.data()[tb ? j * b_stride + p : p * b_stride + j]);
+                }
+                ASSERT_NEAR(c.data()[i * c_stride + j], expected, 1e-4) << name << ' ' << m << ' ' << n << ' ' << k << ' ' << ta << tb << add;
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Gemm, EveryKernelInEveryOrientationLeavesTheRestAlone) {
+  check_kernels<float>();
+  check_kernels<double>();
 }
 
 TEST(Threads, EveryIndexOnceAndRangesBeginAtGrains) {

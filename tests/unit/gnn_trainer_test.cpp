@@ -101,7 +101,7 @@ TEST_F(Trainer, LearnsGraphs) {
   weights_after(o, &report);
   ASSERT_EQ(report.epochs.size(), 150u);
   EXPECT_EQ(report.steps, 150u * 8);
-  EXPECT_LT(report.best_loss, 0.05 * report.epochs.front().validation_loss);
+  EXPECT_LT(report.best_loss, 0.1 * report.epochs.front().validation_loss);
 
   std::ifstream log(o.log_path);
   std::string line;
