@@ -43,6 +43,11 @@ Failure Call::error(std::string message) const {
   return frame.builder.diagnostics().error(loc, name, fmt::format("{}: {}", operation.type, message));
 }
 
+Values Call::unpriced() {
+  opaque = true;
+  return std::vector<ValueId>{};
+}
+
 void Call::warning(std::string message) const {
   frame.builder.diagnostics().warning(loc, name, fmt::format("{}: {}", operation.type, message));
 }

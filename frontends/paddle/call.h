@@ -96,6 +96,9 @@ class Call {
   ValueId uniform(double value, const Dim& length, DType dtype);
 
   Failure error(std::string message) const;
+  /// For forms that no operator of the IR stands for: the operation becomes opaque.
+  Values unpriced();
+  bool opaque = false;                   ///< `unpriced` was asked for
   void warning(std::string message) const;
 
  private:

@@ -288,6 +288,97 @@ Values maxout(Call& c) {
   return one(c.emit(op("max"), {c.emit(op("reshape"), {x, shape}), c.ints_constant({*axis + 1})}, {{"keepdims", std::int64_t{0}}}));
 }
 
+Values absolute(Call& c) {
+  const auto x = c.in("X");
+  const bool complex = x && (c.dtype(*x) == DType::Complex64 || c.dtype(*x) == DType::Complex128);
+  return one(c.emit(complex ? op("complex_abs") : op("abs"), {x}));
+}
+
+/// atan(y / x), in the right quadrant.
+Values atan2(Call& c) { return one(c.emit(op("atan"), {c.emit(op("divide"), {c.in("X1|x"), c.in("X2|y")})})); }
+
+/// 0, y or 1 for x below, at and above 0.
+Values heaviside(Call& c) {
+  const auto p = aligned(c);
+  if (!p) return Failure{};
+  const DType d = c.dtype(*p->x);
+  auto zero = c.number(0, d);
+  auto step = c.cast(c.emit(op("greater"), {p->x, zero}), d);
+  return one(c.emit(op("where"), {c.emit(op("equal"), {p->x, zero}), p->y, step}));
+}
+
+/// All elements of two tensors are close.
+Values all_close(Call& c) {
+  const auto close = is_close(c);
+  if (!close) return Failure{};
+  return one(c.cast(c.emit(op("min"), {c.cast(close->front(), DType::Int32)}, {{"keepdims", std::int64_t{0}}}), DType::Bool));
+}
+
+/// (label, PriorDist?): (1 − ε) · label + ε · prior, or ε / classes.
+Values label_smooth(Call& c) {
+  auto x = c.in("X");
+  const auto prior = c.in_or_none("PriorDist");
+  const auto rank = c.rank(x);
+  if (!rank || !prior) return Failure{};
+  const double epsilon = c.real_or("epsilon", 0);
+  auto kept = scaled(c, x, 1 - epsilon);
+  if (*prior) return one(c.emit(op("add"), {kept, scaled(c, prior, epsilon)}));
+  const auto classes = c.known_dim(*x, -1);
+  if (!classes) return Failure{};
+  return one(shifted(c, kept, epsilon / static_cast<double>(std::max<std::int64_t>(*classes, 1))));
+}
+
+/// (x, mask, value).
+Values masked_fill(Call& c) {
+  const auto x = c.in("x");
+  if (!x) return Failure{};
+  return one(c.emit(op("where"), {as_bool(c, c.in("mask")), c.cast(c.in("value"), c.dtype(*x)), x}));
+}
+
+/// Lengths as rows of ones: i < length.
+Values sequence_mask(Call& c) {
+  const auto x = c.in("X");
+  const auto most = c.integer("MaxLenTensor|max_len|maxlen");
+  const auto rank = c.rank(x);
+  if (!rank || !most) return Failure{};
+  if (*most < 0) return c.unpriced();  // the longest of the lengths
+  const DType d = c.dtype(*x);
+  auto steps = c.emit(op("arange"), {c.number(0, d), c.number(static_cast<double>(*most), d), c.number(1, d)});
+  return one(c.cast(c.emit(op("less"), {steps, c.expand_dims(x, {*rank})}), c.dtype_or("out_dtype", DType::Int64)));
+}
+
+/// softmax(x + noise); `hard` gives the largest as one.
+Values gumbel_softmax(Call& c) {
+  const auto x = c.in("X");
+  const std::int64_t axis = c.integer_or("axis", -1);
+  auto u = c.emit(op("random.uniform_like"), {x});
+  auto noise = negated(c, c.emit(op("log"), {negated(c, c.emit(op("log"), {u}))}));
+  const double temperature = c.real_or("temperature", 1);
+  auto y = c.emit(op("nn.softmax"), {scaled(c, c.emit(op("add"), {x, noise}), temperature != 0 ? 1 / temperature : 1)}, {{"axis", axis}});
+  return one(c.flag("hard") ? c.emit(op("nn.hardmax"), {y}, {{"axis", axis}}) : y);
+}
+
+/// fft_c2c, fft_r2c, fft_c2r over trailing axes.
+Values fourier(Call& c) {
+  const auto x = c.in("X");
+  const auto rank = c.rank(x);
+  auto axes = c.ints("axes");
+  if (!rank || !axes) return Failure{};
+  for (std::int64_t& a : *axes) {
+    const auto axis = c.axis(a, *rank);
+    if (!axis) return Failure{};
+    a = *axis;
+  }
+  std::sort(axes->begin(), axes->end());
+  const auto n = static_cast<std::int64_t>(axes->size());
+  const std::string mode(c.operation.type.substr(4));
+  if (n < 1 || n > 3 || axes->front() != *rank - n || axes->back() != *rank - 1 || (mode == "r2c" && !c.flag("onesided", true))) return c.unpriced();
+  Attrs attrs{{"mode", mode}, {"rank", n}};
+  const std::int64_t last = c.integer_or("last_dim_size", 0);
+  if (mode == "c2r" && last > 0) attrs.set("length", last);
+  return one(c.emit(op("signal.fft"), {x}, std::move(attrs)));
+}
+
 Values where(Call& c) {
   auto x = c.in("X"), y = c.in("Y");
   if (!x || !y) return Failure{};

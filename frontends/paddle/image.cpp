@@ -8,8 +8,9 @@ namespace perfc::paddle {
 namespace {
 
 /// Sizes that the attributes or operands of a resize tell, in the order in which
-/// they outrank each other: SizeTensor, OutSize, a scale, out_d/out_h/out_w.
-Operand target_sizes(Call& c, ValueId x, const Ints& axes) {
+/// they outrank each other: SizeTensor, OutSize, a scale, out_d/out_h/out_w. A scale of
+/// extents that are not known stays one.
+Operand target_sizes(Call& c, ValueId x, const Ints& axes, Operand& by_scale) {
   if (c.operands("SizeTensor")) return c.int_vector("SizeTensor");
   if (c.operands("OutSize")) return c.int_vector("OutSize");
   std::vector<double> scales;
@@ -25,11 +26,17 @@ Operand target_sizes(Call& c, ValueId x, const Ints& axes) {
   std::erase_if(scales, [](double s) { return !(s > 0); });
   if (!scales.empty()) {
     if (scales.size() != 1 && scales.size() != axes.size()) return c.error(fmt::format("{} scales for {} axes", scales.size(), axes.size()));
+    if (scales.size() == 1) scales.resize(axes.size(), scales.front());
+    if (std::any_of(axes.begin(), axes.end(), [&](std::int64_t a) { return !c.dim(x, a).known(); })) {
+      const auto n = static_cast<std::int64_t>(scales.size());
+      auto data = std::make_shared<Data>();
+      data->elements = std::move(scales);
+      by_scale = c.constant({Type::tensor(DType::Float32, {n}), std::move(data)});
+      return ValueId{};
+    }
     Ints sizes;
     for (std::size_t i = 0; i < axes.size(); ++i) {
-      const auto extent = c.known_dim(x, axes[i]);
-      if (!extent) return Failure{};
-      const double size = std::floor(static_cast<double>(*extent) * scales[scales.size() == 1 ? 0 : i]);
+      const double size = std::floor(static_cast<double>(c.dim(x, axes[i]).value()) * scales[i]);
       if (!(size >= 1 && size < 1e15)) return c.error(fmt::format("a scale makes an extent of {}", size));
       sizes.push_back(static_cast<std::int64_t>(size));
     }
@@ -62,14 +69,15 @@ Values interpolate(Call& c) {
   const bool last = c.text_or("data_format|data_layout", "NCHW").ends_with('C');
   Ints axes;
   for (std::int64_t a = last ? 1 : 2; a < (last ? *rank - 1 : *rank); ++a) axes.push_back(a);
-  const auto sizes = target_sizes(c, *x, axes);
+  Operand scales = ValueId{};
+  const auto sizes = target_sizes(c, *x, axes, scales);
   const std::string_view type = c.operation.type;
   const bool nearest = type.starts_with("nearest"), cubic = type.starts_with("bicubic");
   const std::string mode(nearest ? "nearest" : cubic ? "cubic" : "linear");
   const std::string coordinates(c.flag("align_corners", false)               ? "align_corners"
                                 : nearest || c.integer_or("align_mode", 1) == 1 ? "asymmetric"
                                                                                 : "half_pixel");
-  return one(c.emit(op("image.resize2d"), {x, ValueId{}, ValueId{}, sizes},
+  return one(c.emit(op("image.resize2d"), {x, ValueId{}, scales, sizes},
                     {{"axes", axes}, {"coordinate_transformation_mode", coordinates}, {"mode", mode}}));
 }
 

@@ -206,7 +206,7 @@ Status Importer::run_operation(Frame& frame, const Block& block, std::size_t ind
       done = opaque(c);
     } else {
       auto results = c.row->translate ? c.row->translate(c) : one_to_one(c);
-      done = results ? bind_outputs(c, *results) : Status(Failure{});
+      done = !results ? Status(Failure{}) : c.opaque ? opaque(c) : bind_outputs(c, *results);
       const Slot* changed = program_.dialect == Dialect::Pir ? in_place_operand(o) : nullptr;
       const auto result = frame.values.find(first_value(o.outputs));
       if (done && changed && result != frame.values.end()) {
@@ -299,7 +299,7 @@ Status Importer::opaque(Call& c) {
     names.push_back(name);
   }
   if (types.empty()) return c.error("is not known to perfc and has no result");
-  c.warning("unknown operator; kept as opaque: its cost is not known");
+  c.warning(fmt::format("{}; kept as opaque: its cost is not known", c.row ? "this form of it is not supported" : "unknown operator"));
   CallSpec spec{.op = op("opaque"), .operands = std::move(operands), .attrs = {{"source_op", std::string(o.type)}},
                 .results = static_cast<int>(types.size()), .declared = types, .name = c.name, .loc = c.loc};
   auto id = c.frame.builder.call(std::move(spec));

@@ -110,6 +110,13 @@ Operand activation(Call& c, Operand x, std::string_view name) {
   return c.error(fmt::format("fused activation '{}' is not known", name));
 }
 
+/// Adaptive pools that give more than they read repeat elements.
+Operand repeated(Call& c, ValueId x, const Ints& sizes, const Layout& layout) {
+  Ints axes;
+  for (std::size_t i = 0; i < sizes.size(); ++i) axes.push_back(static_cast<std::int64_t>(layout.first_spatial + i));
+  return c.emit(op("image.resize2d"), {x, ValueId{}, ValueId{}, c.ints_constant(sizes)}, {{"axes", axes}, {"mode", "nearest"}});
+}
+
 /// Pools whose kernel is as wide as the data, or told by the size of the result.
 Operand adaptive(Call& c, ValueId x, const Ints& sizes, const Layout& layout, bool max) {
   if (std::all_of(sizes.begin(), sizes.end(), [](std::int64_t s) { return s == 1; })) {
@@ -121,6 +128,7 @@ Operand adaptive(Call& c, ValueId x, const Ints& sizes, const Layout& layout, bo
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const auto extent = c.known_dim(x, static_cast<std::int64_t>(layout.first_spatial + i));
     if (!extent) return Failure{};
+    if (sizes[i] > *extent) return repeated(c, x, sizes, layout);
     const auto w = adaptive_window(*extent, sizes[i] == -1 ? *extent : sizes[i]);
     if (!w) return c.error(fmt::format("{} windows over an extent of {}", sizes[i], *extent));
     kernel.push_back(w->kernel);
@@ -212,7 +220,7 @@ Values deformable_convolution(Call& c) {
 
 /// pool2d, pool3d, max_pool2d_with_index, …: adaptive and global forms by attribute.
 Values pool(Call& c) {
-  const auto x = c.in("X");
+  const auto x = c.in("X|x");
   const auto rank = c.rank(x);
   const auto kernel = c.ints("kernel_size|ksize");
   if (!rank || !kernel) return Failure{};
@@ -475,6 +483,46 @@ Values attention(Call& c) {
   const double scale = c.real_or("scale", 0);
   if (scale > 0) attrs.set("scale", scale);
   return one(c.transpose(c.emit(op("nn.sdpa"), {q, k, v, mask}, std::move(attrs)), {0, 2, 1, 3}));
+}
+
+namespace {
+
+/// The reduction that a loss names.
+Operand reduced_loss(Call& c, Operand each) {
+  const std::string_view how = c.text_or("reduction", "none");
+  if (how == "none") return each;
+  auto y = c.emit(how == "mean" ? op("mean") : op("sum_axes"), {each}, {{"keepdims", std::int64_t{0}}});
+  if (how != "batchmean" || !y) return y;
+  return c.emit(op("divide"), {y, c.number(1, c.dtype(*y))});
+}
+
+}  // namespace
+
+/// Losses of probabilities or logits against targets, element by element.
+Values elementwise_loss(Call& c) {
+  const auto x = c.in("X|Input"), t = c.in("Label|Target|Y");
+  if (!x || !t) return Failure{};
+  const DType d = c.dtype(*x);
+  const std::string_view type = c.operation.type;
+  if (type == "kldiv_loss") return one(reduced_loss(c, c.emit(op("multiply"), {t, c.emit(op("subtract"), {c.emit(op("log"), {t}), x})})));
+  if (type == "sigmoid_cross_entropy_with_logits") {
+    // max(x, 0) − x · t + log(1 + e^−|x|)
+    auto soft = c.emit(op("nn.softplus"), {c.emit(op("negative"), {c.emit(op("abs"), {x})})});
+    return one(c.emit(op("add"), {c.emit(op("subtract"), {c.emit(op("nn.relu"), {x}), c.emit(op("multiply"), {x, t})}), soft}));
+  }
+  if (type == "huber_loss") {
+    const double delta = c.real_or("delta", 1);
+    auto e = c.emit(op("subtract"), {t, x});
+    auto size = c.emit(op("abs"), {e});
+    auto near = c.emit(op("multiply"), {c.emit(op("multiply"), {e, e}), c.number(0.5, d)});
+    auto far = c.emit(op("multiply"), {c.emit(op("subtract"), {size, c.number(delta / 2, d)}), c.number(delta, d)});
+    auto y = c.emit(op("where"), {c.emit(op("less_equal"), {size, c.number(delta, d)}), near, far});
+    if (!y) return Failure{};
+    return std::vector<ValueId>{*y, *e};
+  }
+  // bce_loss, log_loss: −(t · log x + (1 − t) · log(1 − x))
+  auto rest = c.emit(op("multiply"), {c.emit(op("subtract"), {c.number(1, d), t}), c.emit(op("log"), {c.emit(op("subtract"), {c.number(1, d), x})})});
+  return one(c.emit(op("negative"), {c.emit(op("add"), {c.emit(op("multiply"), {t, c.emit(op("log"), {x})}), rest})}));
 }
 
 /// (Logits, Label) → softmax and loss per sample.

@@ -166,6 +166,25 @@ Values kth_value(Call& c) {
   return out;
 }
 
+/// The middle of the sorted elements along an axis.
+Values median(Call& c) {
+  auto x = c.in("X|x");
+  const auto axes = c.ints_or("axis", {});
+  if (!x || !axes) return Failure{};
+  if (axes->size() > 1) return c.unpriced();
+  const bool all = axes->empty();
+  const std::int64_t axis = all ? 0 : axes->front();
+  if (all) x = c.reshape(x, {-1});
+  if (!x) return Failure{};
+  const auto extent = c.known_dim(*x, axis);
+  if (!extent) return Failure{};
+  const std::int64_t k = std::min(*extent / 2 + 1, *extent);
+  auto smallest = c.emit_all(op("topk"), {x, c.ints_constant({k})}, {{"axis", axis}, {"largest", std::int64_t{0}}}, 2);
+  if (!smallest) return Failure{};
+  auto middle = c.slice(smallest->front(), axis, k - 1, k);
+  return one(all || !keeps(c) ? c.squeeze(middle, {axis}) : middle);
+}
+
 /// (X) → values, first places, places of all, counts.
 Values unique(Call& c) {
   auto x = c.in("X");
@@ -178,7 +197,13 @@ Values unique(Call& c) {
     if (!all) return Failure{};
     return std::vector<ValueId>{(*all)[0], (*all)[2], (*all)[3]};
   }
-  return c.emit_all(op("unique"), {x}, std::move(attrs), 4);
+  auto all = c.emit_all(op("unique"), {x}, std::move(attrs), 4);
+  if (!all) return Failure{};
+  // What was not asked for has no type of its own.
+  if (!c.flag("return_index")) (*all)[1] = {};
+  if (!c.flag("return_inverse")) (*all)[2] = {};
+  if (!c.flag("return_counts")) (*all)[3] = {};
+  return all;
 }
 
 /// Places of what is not 0: [count, rank].
@@ -203,8 +228,10 @@ Values trace(Call& c) {
   const auto x = c.in("Input");
   const auto rank = c.rank(x);
   if (!rank) return Failure{};
-  if (*rank != 2 || c.integer_or("offset", 0) != 0) return c.error("only the main diagonal of a matrix is read");
-  return one(c.emit(op("einsum"), {x}, {{"equation", "ii->"}}));
+  if (*rank != 2 || c.integer_or("offset", 0) != 0) return c.unpriced();
+  const auto elements = diagonal(c);
+  if (!elements) return Failure{};
+  return one(reduced(c, op("sum_axes"), elements->front(), {}, false));
 }
 
 }  // namespace perfc::paddle

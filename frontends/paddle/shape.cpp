@@ -9,6 +9,8 @@
 namespace perfc::paddle {
 namespace {
 
+constexpr std::int64_t kMostPlaces = std::int64_t{1} << 22;   ///< of windows along an axis, read as indices
+
 Operand joined(Call& c, const std::vector<Operand>& parts, std::int64_t axis) {
   return parts.size() == 1 ? parts.front() : c.emit(op("concatenate"), parts, {{"axis", axis}});
 }
@@ -234,9 +236,9 @@ Values set_value(Call& c) {
     if (!extent) return Failure{};
     const auto inside = [&](std::int64_t p) { return std::clamp<std::int64_t>(p < 0 ? p + *extent : p, 0, *extent); };
     const std::int64_t a = inside((*starts)[i]), b = inside((*ends)[i]);
-    if (i < steps->size() && (*steps)[i] != 1) return c.error("only windows without steps are written");
+    if (i < steps->size() && (*steps)[i] != 1) return c.unpriced();
     if (a == 0 && b == *extent) continue;
-    if (partial >= 0) return c.error("writes a window of more than one axis, which is not supported");
+    if (partial >= 0) return c.unpriced();
     partial = *axis;
     from = a;
     to = std::max(a, b);
@@ -450,6 +452,45 @@ Values scatter(Call& c) {
   return one(c.emit(op("scatter_nd"), {x, c.cast(ids, DType::Int64), updates}, std::move(attrs)));
 }
 
+/// (X, Index, AddValue): slices added along an axis.
+Values index_add(Call& c) {
+  const auto x = c.in("X");
+  auto index = c.in("Index"), value = c.in("AddValue");
+  const auto rank = c.rank(x);
+  if (!rank) return Failure{};
+  const auto axis = c.axis(c.integer_or("axis", 0), *rank);
+  if (!axis) return Failure{};
+  Ints perm(static_cast<std::size_t>(*rank));
+  std::iota(perm.begin(), perm.end(), 0);
+  if (!perm.empty()) std::swap(perm.front(), perm[static_cast<std::size_t>(*axis)]);
+  const auto turned = [&](Operand v) { return *axis == 0 ? v : c.transpose(v, perm); };
+  index = c.cast(c.expand_dims(index, {1}), DType::Int64);
+  return one(turned(c.emit(op("scatter_nd"), {turned(x), index, turned(value)}, {{"reduction", "add"}})));
+}
+
+/// (x, indices…, value): elements or slices at index tensors of one shape.
+Values index_put(Call& c) {
+  const auto x = c.in("x");
+  const auto indices = c.list("indices");
+  auto value = c.in("value");
+  const auto rank = c.rank(x);
+  if (!rank || !indices || !value) return Failure{};
+  const Type& type = c.type(indices->front());
+  if (type.dtype() == DType::Bool || !type.ranked()) return c.unpriced();
+  const auto last = static_cast<std::int64_t>(type.rank()), count = static_cast<std::int64_t>(indices->size());
+  std::vector<Operand> columns;
+  for (ValueId v : *indices) {
+    if (c.type(v) != type) return c.unpriced();
+    columns.push_back(c.expand_dims(c.cast(v, DType::Int64), {last}));
+  }
+  std::vector<Operand> shape{whole_shape(c, indices->front())};
+  if (count < *rank) shape.push_back(c.shape_of(x, count, *rank));
+  value = c.emit(op("broadcast_to"), {value, joined(c, shape, 0)});
+  Attrs attrs;
+  if (c.flag("accumulate")) attrs.set("reduction", std::string("add"));
+  return one(c.emit(op("scatter_nd"), {x, joined(c, columns, last), value}, std::move(attrs)));
+}
+
 Values gather_nd(Call& c) { return one(c.emit(op("gather_nd"), {c.in("X"), c.cast(c.in("Index"), DType::Int64)})); }
 
 Values scatter_nd_add(Call& c) {
@@ -615,7 +656,7 @@ Values diagonal(Call& c) {
     auto mask = c.emit(op("eye_like"), {full(c, c.ints_constant({*n, *n}), 0, c.dtype(*x))});
     return one(c.emit(op("multiply"), {x, mask}));
   }
-  if (*rank != 2 || c.integer_or("offset", 0) != 0) return c.error("only main diagonals of vectors and matrices are read");
+  if (*rank != 2 || c.integer_or("offset", 0) != 0) return c.unpriced();
   const auto rows = c.known_dim(*x, 0), columns = c.known_dim(*x, 1);
   if (!rows || !columns) return Failure{};
   const std::int64_t n = std::min(*rows, *columns);
@@ -624,7 +665,109 @@ Values diagonal(Call& c) {
   return one(c.emit(op("gather_nd"), {x, index}));
 }
 
+/// Vectors along the last axis as the diagonals of matrices.
+Values diag_embed(Call& c) {
+  const auto x = c.in("Input");
+  const auto rank = c.rank(x);
+  if (!rank) return Failure{};
+  if (c.integer_or("offset", 0) != 0 || c.integer_or("dim1", -2) != -2 || c.integer_or("dim2", -1) != -1) return c.unpriced();
+  const auto n = c.known_dim(*x, -1);
+  if (!n) return Failure{};
+  return one(c.emit(op("multiply"), {c.expand_dims(x, {*rank}), c.emit(op("eye_like"), {full(c, c.ints_constant({*n, *n}), 0, c.dtype(*x))})}));
+}
+
+/// a × b of vectors along an axis of three.
+Values cross(Call& c) {
+  const auto a = c.in("X"), b = c.in("Y");
+  const auto rank = c.rank(a);
+  if (!rank || !b) return Failure{};
+  std::int64_t axis = c.integer_or("dim|axis", 9);
+  for (std::int64_t i = 0; axis == 9 && i < *rank; ++i) {
+    if (c.dim(*a, i).is(3)) axis = i;
+  }
+  const auto checked = c.axis(axis, *rank);
+  if (!checked) return Failure{};
+  const auto turned = [&](Operand v, const Ints& order) { return c.emit(op("take"), {v, c.ints_constant(order)}, {{"axis", *checked}}); };
+  auto first = c.emit(op("multiply"), {turned(a, {1, 2, 0}), turned(b, {2, 0, 1})});
+  return one(c.emit(op("subtract"), {first, c.emit(op("multiply"), {turned(a, {2, 0, 1}), turned(b, {1, 2, 0})})}));
+}
+
+/// Every element of x times the whole of y.
+Values kron(Call& c) {
+  auto x = c.in("X"), y = c.in("Y");
+  const auto rank = c.rank(x), other = c.rank(y);
+  if (!rank || !other) return Failure{};
+  if (*rank != *other) return c.unpriced();
+  Ints behind, before, shape;
+  for (std::int64_t i = 0; i < *rank; ++i) {
+    behind.push_back(2 * i + 1);
+    before.push_back(2 * i);
+    const auto a = c.known_dim(*x, i), b = c.known_dim(*y, i);
+    std::int64_t extent = 0;
+    if (!a || !b) return Failure{};
+    if (__builtin_mul_overflow(*a, *b, &extent)) return c.error("a result beyond all bounds");
+    shape.push_back(extent);
+  }
+  return one(c.reshape(c.emit(op("multiply"), {c.expand_dims(x, behind), c.expand_dims(y, before)}), shape));
+}
+
+/// Windows of an image as columns: (n, c, h, w) → (n, c · kh · kw, places).
+Values unfold(Call& c) {
+  auto x = c.in("X");
+  const auto kernel = c.ints("kernel_sizes"), strides = c.ints_or("strides", {1, 1}), dilation = c.ints_or("dilations", {1, 1});
+  auto pads = c.ints_or("paddings", {0, 0, 0, 0});
+  const auto rank = c.rank(x);
+  if (!kernel || !strides || !dilation || !pads || !rank) return Failure{};
+  if (pads->size() == 2) pads = Ints{(*pads)[0], (*pads)[1], (*pads)[0], (*pads)[1]};
+  if (*rank != 4 || kernel->size() != 2 || strides->size() != 2 || dilation->size() != 2 || pads->size() != 4) return c.unpriced();
+  const auto within = [](const Ints& v, std::int64_t least) { return std::all_of(v.begin(), v.end(), [&](std::int64_t i) { return i >= least && i < (1 << 20); }); };
+  if (!within(*kernel, 1) || !within(*strides, 1) || !within(*dilation, 1) || !within(*pads, 0)) return c.error("the window's extents make no sense");
+  const auto channels = c.known_dim(*x, 1), height = c.known_dim(*x, 2), width = c.known_dim(*x, 3);
+  if (!channels || !height || !width) return Failure{};
+  if (*height >= kMostPlaces || *width >= kMostPlaces || *channels >= kMostPlaces) return c.unpriced();
+  if (std::any_of(pads->begin(), pads->end(), [](std::int64_t p) { return p > 0; })) {
+    x = c.emit(op("nn.pad"), {x, c.ints_constant({0, 0, (*pads)[0], (*pads)[1], 0, 0, (*pads)[2], (*pads)[3]})});
+  }
+  const Ints extents{*height + (*pads)[0] + (*pads)[2], *width + (*pads)[1] + (*pads)[3]};
+  Ints places;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::int64_t reach = (*dilation)[i] * ((*kernel)[i] - 1) + 1;
+    const std::int64_t n = extents[i] < reach ? 0 : (extents[i] - reach) / (*strides)[i] + 1;
+    if (n < 1) return c.error(fmt::format("a window of {} over an extent of {}", reach, extents[i]));
+    if (n * (*kernel)[i] >= kMostPlaces) return c.unpriced();
+    Ints index;
+    for (std::int64_t k = 0; k < (*kernel)[i]; ++k) {
+      for (std::int64_t p = 0; p < n; ++p) index.push_back(k * (*dilation)[i] + p * (*strides)[i]);
+    }
+    places.push_back(n);
+    x = c.emit(op("take"), {x, c.ints_constant(index)}, {{"axis", static_cast<std::int64_t>(i) + 2}});
+  }
+  auto windows = c.reshape(x, {0, *channels, (*kernel)[0], places[0], (*kernel)[1], places[1]});
+  std::int64_t rows = 0;
+  if (__builtin_mul_overflow(*channels, (*kernel)[0] * (*kernel)[1], &rows)) return c.error("a result beyond all bounds");
+  return one(c.reshape(c.transpose(windows, {0, 1, 2, 4, 3, 5}), {0, rows, places[0] * places[1]}));
+}
+
+/// The reverse, overlaps added.
+Values fold(Call& c) {
+  const auto sizes = c.ints("output_sizes"), kernel = c.ints("kernel_sizes"), strides = c.ints_or("strides", {1, 1}), dilation = c.ints_or("dilations", {1, 1});
+  auto pads = c.ints_or("paddings", {0, 0, 0, 0});
+  if (!sizes || !kernel || !strides || !dilation || !pads) return Failure{};
+  if (pads->size() == 2) pads = Ints{(*pads)[0], (*pads)[1], (*pads)[0], (*pads)[1]};
+  return one(c.emit(op("col2im"), {c.in("X"), c.ints_constant(*sizes), c.ints_constant(*kernel)}, {{"dilation", *dilation}, {"padding", *pads}, {"strides", *strides}}));
+}
+
 // ---- Random numbers
+
+/// Numbers below n in any order.
+Values random_permutation(Call& c) {
+  const std::int64_t n = c.integer_or("n", 0);
+  if (n < 1) return c.error(fmt::format("n is {}", n));
+  auto keys = c.emit(op("random.uniform"), {}, {{"dtype", "float32"}, {"shape", Ints{n}}});
+  auto order = c.emit_all(op("topk"), {keys, c.ints_constant({n})}, {}, 2);
+  if (!order) return Failure{};
+  return one(c.cast((*order)[1], c.dtype_or("dtype", DType::Int64)));
+}
 
 /// gaussian, uniform, randint, …: shape and type; the numbers do not matter.
 Values random(Call& c) {

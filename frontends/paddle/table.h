@@ -51,19 +51,21 @@ Values add_n(Call&), scale(Call&), increment(Call&), power(Call&), clip(Call&), 
 Values square(Call&), rsqrt(Call&), log1p(Call&), expm1(Call&), log_of_base(Call&), trunc(Call&), is_finite(Call&), is_close(Call&);
 Values gelu(Call&), relu6(Call&), hard_tanh(Call&), hard_sigmoid(Call&), hard_swish(Call&), swish(Call&), softplus(Call&);
 Values log_sigmoid(Call&), tanh_shrink(Call&), stanh(Call&), shrink(Call&), soft_relu(Call&), rrelu(Call&), prelu(Call&);
+Values absolute(Call&), atan2(Call&), heaviside(Call&), all_close(Call&), label_smooth(Call&), masked_fill(Call&);
+Values sequence_mask(Call&), gumbel_softmax(Call&), fourier(Call&);
 Values swiglu(Call&), maxout(Call&), identity(Call&), no_values(Call&), fake_quantize(Call&), quantize_linear(Call&);
 // nn.cpp
 Values convolution(Call&), transposed_convolution(Call&), deformable_convolution(Call&), pool(Call&), max_unpool(Call&);
 Values batch_norm(Call&), layer_norm(Call&), rms_norm(Call&), group_norm(Call&), instance_norm(Call&), affine_channel(Call&);
 Values dropout(Call&), softmax(Call&), softmax_with_mask(Call&), matmul(Call&), dot(Call&), multiply_matrices(Call&);
 Values fully_connected(Call&), addmm(Call&), multi_dot(Call&), einsum(Call&), bilinear(Call&), embedding(Call&), attention(Call&);
-Values softmax_cross_entropy(Call&);
+Values softmax_cross_entropy(Call&), elementwise_loss(Call&);
 // recurrent.cpp
 Values recurrent(Call&);
 // reduction.cpp
 Values reduce(Call&), reduce_all(Call&), reduce_bool(Call&), logsumexp(Call&), p_norm(Call&), normalize(Call&), distance(Call&);
 Values cosine_similarity(Call&), arg_reduce(Call&), cumulative(Call&), argsort(Call&), top_k(Call&), kth_value(Call&), unique(Call&);
-Values nonzero(Call&), masked_select(Call&), equal_all(Call&);
+Values nonzero(Call&), masked_select(Call&), equal_all(Call&), median(Call&), trace(Call&);
 // shape.cpp
 Values reshape(Call&), flatten(Call&), flatten_to_matrix(Call&), transpose(Call&), squeeze(Call&), unsqueeze(Call&), concat(Call&);
 Values stack(Call&), split(Call&), unstack(Call&), slice(Call&), set_value(Call&), expand(Call&), expand_as(Call&), tile(Call&);
@@ -71,11 +73,15 @@ Values repeat_interleave(Call&), flip(Call&), roll(Call&), pad(Call&), crop(Call
 Values scatter_elements(Call&), scatter(Call&), gather_nd(Call&), scatter_nd_add(Call&), one_hot(Call&), shape(Call&), size(Call&);
 Values fill(Call&), fill_like(Call&), fill_batch_like(Call&), constant(Call&), range(Call&), linspace(Call&), eye(Call&);
 Values triangle(Call&), meshgrid(Call&), diagonal(Call&), random(Call&), bernoulli(Call&), multinomial(Call&), multiplex(Call&);
-Values pixel_shuffle(Call&), channel_shuffle(Call&), temporal_shift(Call&);
+Values index_add(Call&), index_put(Call&), diag_embed(Call&), cross(Call&), kron(Call&), unfold(Call&), fold(Call&);
+Values random_permutation(Call&), pixel_shuffle(Call&), channel_shuffle(Call&), temporal_shift(Call&);
 // lists.cpp
 Values combine(Call&), items(Call&), item(Call&), array_new(Call&), array_write(Call&), array_read(Call&), array_length(Call&);
 Values array_to_tensor(Call&);
 // image.cpp
 Values interpolate(Call&), grid_sample(Call&), affine_grid(Call&), roi_align(Call&), roi_pool(Call&), non_max_suppression(Call&);
+
+// detection.cpp
+Values yolo_box(Call&), prior_box(Call&), box_coder(Call&), multiclass_nms(Call&);
 
 }  // namespace perfc::paddle
