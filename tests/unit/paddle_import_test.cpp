@@ -452,6 +452,74 @@ TEST(PaddleOperators, Images) {
   EXPECT_EQ(type_of("roi_pool", {x, {"ROIs", {9, 4}}}, {{"pooled_height", 7}, {"pooled_width", 5}}), "Tensor[(9, 3, 7, 5), float32]");
 }
 
+TEST(PaddleOperators, Detection) {
+  const auto two = [](const std::string& type, const std::vector<Input>& inputs, const Attributes& attrs, const std::string& first, const std::string& second) {
+    return type_of(type, inputs, attrs, first) + " " + type_of(type, inputs, attrs, second);
+  };
+  EXPECT_EQ(two("yolo_box", {{"X", {1, 18, 4, 4}}, {"ImgSize", {1, 2}, kInt32}}, {{"anchors", Dims{10, 13, 16, 30}}, {"class_num", 4}}, "Boxes", "Scores"),
+            "Tensor[(1, 32, 4), float32] Tensor[(1, 32, 4), float32]");
+  EXPECT_EQ(type_of("prior_box", {{"Input", {2, 3, 8, 6}}, {"Image", {2, 3, 32, 32}}},
+                    {{"min_sizes", std::vector<double>{2, 4}}, {"max_sizes", std::vector<double>{5, 8}}, {"aspect_ratios", std::vector<double>{1, 2}}, {"flip", true}}, "Boxes"),
+            "Tensor[(8, 6, 8, 4), float32]");
+  EXPECT_EQ(type_of("box_coder", {{"PriorBox", {9, 4}}, {"TargetBox", {2, 9, 4}}}, {{"code_type", std::string("decode_center_size")}}, "OutputBox"), "Tensor[(2, 9, 4), float32]");
+  EXPECT_EQ(type_of("box_coder", {{"PriorBox", {9, 4}}, {"TargetBox", {5, 4}}}, {{"code_type", std::string("encode_center_size")}}, "OutputBox"), "Tensor[(5, 9, 4), float32]");
+  EXPECT_EQ(two("multiclass_nms3", {{"BBoxes", {2, 20, 4}}, {"Scores", {2, 3, 20}}}, {{"nms_top_k", 10}, {"keep_top_k", 25}}, "Out", "NmsRoisNum"),
+            "Tensor[(50, 6), float32] Tensor[(2,), int32]");
+}
+
+TEST(PaddleOperators, WindowsAsColumns) {
+  EXPECT_EQ(type_of("unfold", {{"X", {2, 3, 8, 8}}}, {{"kernel_sizes", Dims{3, 3}}, {"strides", Dims{2, 2}}, {"paddings", Dims{1, 1, 1, 1}}, {"dilations", Dims{1, 1}}}, "Y"),
+            "Tensor[(2, 27, 16), float32]");
+  EXPECT_EQ(type_of("fold", {{"X", {2, 12, 12}}}, {{"output_sizes", Dims{4, 5}}, {"kernel_sizes", Dims{2, 2}}}, "Y"), "Tensor[(2, 3, 4, 5), float32]");
+  EXPECT_NE(type_of("unfold", {{"X", {2, 3, 8, 8}}}, {{"kernel_sizes", Dims{9, 9}}}, "Y").find("unfold: a window of 9 over an extent of 8"), std::string::npos);
+}
+
+TEST(PaddleOperators, UnsupportedFormsAreOpaque) {
+  const auto m = program(variable("x", kFloat32, {3, 3}) + variable("y", kFloat32, {2}) + feed("x") +
+                         operation("diagonal", {{"Input", {"x"}}}, {{"Out", {"y"}}}, {{"offset", 1}}) + fetch("y"));
+  EXPECT_EQ(result_type(m), "Tensor[(2,), float32]");
+  EXPECT_NE(m.diags.str().find("diagonal: this form of it is not supported; kept as opaque"), std::string::npos) << m.diags.str();
+}
+
+/// PIR's loops change values from outside of their body in place.
+class PaddleInPlace : public ::testing::Test {
+ protected:
+  std::string matrix = pir_type("t_f32", {2, 2}), truth = pir_type("t_bool", {}), count = pir_type("t_i64", {});
+  std::string array = R"({"#":"0.t_dtensorarray","D":[{"#":"0.t_f32"},[],"NCHW"]})";
+
+  std::string full(int number, double value) const {
+    return pir_operation("1.full", {}, {pir_result(number, count)}, {{"shape", Dims{}}, {"value", value}, {"dtype", std::string("int64")}});
+  }
+  std::string step() const { return pir_operation("1.increment_", {2}, {pir_result(12, count)}, {{"value", 1.0}}); }
+  std::string test(int result) const { return pir_operation("1.less_than", {2, 3}, {pir_result(result, truth)}); }
+};
+
+TEST_F(PaddleInPlace, LoopsThatFillArraysRun) {
+  const std::string body = pir_region({}, {pir_operation("1.relu", {1}, {pir_result(10, matrix)}), pir_operation("1.array_write_", {5, 10, 2}, {pir_result(11, array)}), step(), test(13),
+                                           pir_operation("1.assign_out_", {13, 4}, {pir_result(14, truth)}), pir_operation("2.yield", {4}, {})});
+  const std::string create = pir_operation("1.create_array", {}, {pir_result(5, array)}), loop = pir_operation("1.while", {4}, {}, {}, body);
+  const auto m = pir({pir_input(1, "x", matrix), full(2, 0), full(3, 3), test(4), create, loop,
+                      pir_operation("1.array_to_tensor", {5}, {pir_result(20, pir_type("t_f32", {-1, 2, 2})), pir_result(21, pir_type("t_i32", {-1}))}, {{"axis", 0}, {"use_stack", true}}),
+                      pir_output(20)});
+  EXPECT_EQ(result_type(m), "Tensor[(3, 2, 2), float32]");
+  EXPECT_EQ(only(m, op("loop")), nullptr);
+  const auto open = pir({pir_input(1, "x", matrix), full(2, 0), pir_input(3, "n", count), test(4), create, loop, pir_output(1)});
+  EXPECT_FALSE(open.graph);
+  EXPECT_NE(open.diags.str().find("while: fills a list, and how often it runs is not known when importing"), std::string::npos) << open.diags.str();
+}
+
+TEST_F(PaddleInPlace, WhatIsChangedIsCarried) {
+  const std::string body = pir_region({R"({"#":-1,"TT":)" + matrix + "}"},
+                                      {pir_operation("1.matmul", {-1, -1}, {pir_result(10, matrix)}), step(), test(13), pir_operation("2.yield", {13, 10}, {})});
+  const auto m = pir({pir_input(1, "x", matrix), full(2, 0), full(3, 6), test(4), pir_operation("1.while", {4, 1}, {pir_result(5, matrix)}, {}, body), pir_output(5)});
+  EXPECT_EQ(result_type(m), "Tensor[(2, 2), float32]");
+  ASSERT_TRUE(m.graph) << m.diags.str();
+  ASSERT_NE(only(m, op("loop")), nullptr);
+  for (NodeId id = 0; id < m.graph->size(); ++id) {
+    if (m.graph->node(id).is(op("loop"))) { EXPECT_EQ(trip_count(*m.graph, id), SymInt(6)); }
+  }
+}
+
 TEST(PaddleOperators, RecurrentLayers) {
   const auto layer = [](const std::string& mode, int gates, const std::vector<std::string>& states) {
     std::string variables = variable("x", kFloat32, {7, 2, 5}) + variable("h", kFloat32, {2, 2, 4}) + variable("c", kFloat32, {2, 2, 4});
