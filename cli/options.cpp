@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <charconv>
 
 #include "cli/cli.h"
@@ -55,6 +57,11 @@ bool parse_dim(const std::string& text, ImportOptions& out) {
   return true;
 }
 
+/// A name, or a file: what is in it is looked at later.
+bool is_predictor(const std::string& name) {
+  return ::access(name.c_str(), F_OK) == 0 || choose("--predictor", name, {"whitebox"});
+}
+
 }  // namespace
 
 void add_shape_options(CLI::App& app, PredictOptions& o) {
@@ -75,7 +82,7 @@ void add_predict_options(CLI::App& app, PredictOptions& o) {
   app.add_option("--mode", o.mode, "eager or compiled [eager]");
   app.add_option("--layout", o.layout, "nchw or nhwc: memory layout of convolutions [nchw]");
   app.add_option("--task", o.task, "infer [infer]");
-  app.add_option("--predictor", o.predictor, "whitebox [whitebox]");
+  app.add_option("--predictor", o.predictor, "whitebox, or the path of a checkpoint of `perfc train` [whitebox]");
   app.add_option("--opaque", o.opaque, "refuse or warn: what to do with unknown operators [refuse]");
   app.add_option("--fold-batch-norm", o.fold, "auto, on or off; auto folds in compiled mode [auto]");
   app.add_option("--max-latency", o.max_latency_ms, "Goal for the MIG choice, in ms")->check(CLI::PositiveNumber);
@@ -101,7 +108,7 @@ std::optional<Request> to_request(const PredictOptions& o) {
   }
   if (!choose("--dtype", o.dtype, {"fp32", "tf32", "amp", "fp16", "bf16", "int8"}) || !choose("--mode", o.mode, {"eager", "compiled"}) ||
       !choose("--layout", o.layout, {"nchw", "nhwc"}) || !choose("--task", o.task, {"infer"}) ||
-      !choose("--predictor", o.predictor, {"whitebox"}) || !choose("--opaque", o.opaque, {"refuse", "warn"}) ||
+      !is_predictor(o.predictor) || !choose("--opaque", o.opaque, {"refuse", "warn"}) ||
       !choose("--fold-batch-norm", o.fold, {"auto", "on", "off"})) {
     return std::nullopt;
   }
@@ -113,6 +120,7 @@ std::optional<Request> to_request(const PredictOptions& o) {
   if (o.fold != "auto") r.fold_batch_norm = o.fold == "on" ? FoldBatchNorm::Yes : FoldBatchNorm::No;
   r.devices = o.devices.empty() ? std::vector<std::string>{"a100-40gb"} : o.devices;
   r.device_file = o.device_file;
+  r.predictor = o.predictor;
   r.mig = {.max_latency_ms = o.max_latency_ms, .min_throughput_per_s = o.min_throughput_per_s, .headroom = o.headroom};
   return r;
 }

@@ -5,8 +5,10 @@ usage: fuzz/run.py [--seconds 20] [TARGET…]
 Findings lie in build/fuzz/findings; reproduce one with build/fuzz/fuzz/fuzz_TARGET FILE.
 """
 import argparse
+import json
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -17,7 +19,8 @@ from support import BUILD, SKIPPED, shared_folder  # noqa: E402
 
 TARGETS = {"onnx_binary": ".onnx", "onnx_text": ".onnxtxt", "tf_binary": ".pb", "tf_text": ".pbtxt",
            "paddle_program": ".pdmodel", "paddle_pir": ".json",
-           "pir": ".pir", "device_file": ".json", "nvidia_smi": ".xml"}
+           "pir": ".pir", "device_file": ".json", "nvidia_smi": ".xml",
+           "checkpoint": ".safetensors", "csv": ".csv"}
 PATTERNS = {"paddle_program": "*model*"}  # __model__ too
 MAX_SEED = 20_000
 MAX_SEEDS = 400
@@ -35,14 +38,31 @@ def seeds(target: str) -> dict[str, bytes]:
                "paddle_pir": [BUILD / "frameworks_paddle"],
                "pir": [ROOT / "tests" / "golden"],
                "device_file": [ROOT / "data", ROOT / "examples"],
-               "nvidia_smi": [shared / "formats" / "nvidia_smi", ROOT / "tests"]}[target]
+               "nvidia_smi": [shared / "formats" / "nvidia_smi", ROOT / "tests"],
+               "checkpoint": [ROOT / "data" / "models"], "csv": [shared / "data" / "mig"]}[target]
     paths = sorted(p for f in folders for p in f.rglob(PATTERNS.get(target, f"*{suffix}")) if p.stat().st_size < (1 << 20 if suffix == ".xml" else MAX_SEED))
     out = {f"{i}{suffix}": p.read_bytes() for i, p in enumerate(paths[:: max(len(paths) // MAX_SEEDS, 1)])}
     if target == "onnx_binary":
         out |= {n: data for n, (data, _) in hostile.BINARY.items() if len(data) < MAX_SEED}
+    if target == "checkpoint":
+        out["small"] = checkpoint()
+    if target == "csv":
+        out["small"] = b'model,batch,latency_ms\r\n"a ""b"",c",8,1.5e-3\n\n,,\n'
     if target == "onnx_text":
         out |= {n: text.encode() for n, (text, _) in hostile.TEXT.items() if len(text) < MAX_SEED}
     return out
+
+
+def checkpoint() -> bytes:
+    """A whole checkpoint of 24 numbers."""
+    column = {"name": "macs", "unit": "MAC", "scale": "log1p", "mean": 1.5, "deviation": 2}
+    head = {"__metadata__": {"perfc.model": "pmgns-mlp", "perfc.tables": json.dumps([{"name": "dippm", "columns": [column]}]),
+                             "perfc.vocabulary": '["nn.conv2d"]', "perfc.outputs": '[{"name":"latency","unit":"ms","factor":1000}]',
+                             "perfc.settings": '{"graph_hidden":4}', "perfc.provenance": '{"licences":"MIT"}'},
+            "fc.weight": {"dtype": "F32", "shape": [4, 5], "data_offsets": [0, 80]},
+            "fc.bias": {"dtype": "F32", "shape": [4], "data_offsets": [80, 96]}}
+    text = json.dumps(head).encode()
+    return struct.pack("<Q", len(text)) + text + struct.pack("<24f", *range(24))
 
 
 def main() -> int:

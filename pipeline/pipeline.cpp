@@ -10,6 +10,7 @@
 #include "features/parameters.h"
 #include "ir/control_flow.h"
 #include "ir/infer_context.h"
+#include "pipeline/predictors.h"
 
 namespace perfc {
 namespace {
@@ -118,12 +119,17 @@ Result<std::vector<Report>> predict(const Request& request, Diagnostics& diags) 
 
 Result<std::vector<Report>> predict(const Graph& graph, const std::vector<Device>& devices, const Request& request, Diagnostics& diags) {
   const StaticFeatures features = static_features(graph);
-  auto prepared = make_whitebox(request.opaque)->prepare(graph, request.exec, diags);
+  Diagnostics in_checkpoint(request.predictor);
+  const auto predictor = open_predictor(request.predictor, request.opaque, in_checkpoint);
+  diags.append(in_checkpoint);
+  if (!predictor) return Failure{};
+  auto prepared = (*predictor)->prepare(graph, request.exec, diags);
   if (!prepared) return Failure{};
   const PreparedModel& model = **prepared;
   std::vector<Report> out;
   for (const Device& device : devices) {
-    Report r{.model = request.model, .exec = request.exec, .device = device, .features = features, .prediction = model.on(device)};
+    Report r{.model = request.model, .exec = request.exec, .device = device, .features = features,
+             .predictor = std::string((*predictor)->name()), .prediction = model.on(device)};
     if (!device.mig.empty()) {
       r.mig = choose_profile(model, device, features.batch, request.mig);
       if (device.name.starts_with("a100") && device.memory_mib < 45000) r.mig->dippm = dippm_profile(r.prediction.memory.total_mib() * 1.048576);

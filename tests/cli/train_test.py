@@ -147,6 +147,21 @@ class Training(unittest.TestCase):
         end = max(t["data_offsets"][1] for name, t in head.items() if name != "__metadata__")
         self.assertEqual(end, len(data))
 
+        model = self.dir / "net3.pir"
+        code, out, err = perfc(model, "--predictor", self.dir / "told.safetensors", "--device", "rtx3090", "--json")
+        self.assertEqual(code, 0, err)
+        (p,) = json.loads(out)["predictions"]
+        self.assertEqual(p["predictor"], "pmgns-mlp")
+        self.assertIn("PMGNS sees no device and no setting: it answers for rtx4090, amp, eager, nchw, infer", p["novelty"])
+        lo, hi = p["latency_ms_interval"]
+        self.assertTrue(0 < lo < p["latency_ms"] < hi)
+        self.assertAlmostEqual(sum(p["memory_breakdown_mib"].values()), p["memory_mib"], delta=0.01 * p["memory_mib"])
+        self.assertEqual(perfc(model, "--predictor", "whitebx")[::2],
+                         (2, "perfc: error: --predictor: 'whitebx' is none of whitebox (did you mean 'whitebox'?)\n"))
+        code, _, err = perfc(model, "--predictor", self.data)
+        self.assertEqual(code, 1)
+        self.assertIn("labels.csv: error: no safetensors file", err)
+
         def refusal(change):
             copy = json.loads(json.dumps(head))
             change(copy)
