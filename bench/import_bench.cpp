@@ -65,7 +65,7 @@ BENCHMARK_CAPTURE(import_file, vgg16, "vgg16")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(import_file, chain1k, "chain1k")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(import_file, chain10k, "chain10k")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(import_file, chain100k, "chain100k")->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(import_file, tensorflow_text_10mb, "graph10mb.pbtxt")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(import_file, tensorflow_text_10mb, "saved_model_10mb/saved_model.pbtxt")->Unit(benchmark::kMillisecond);
 /// One pass of the default pipeline, on the graph that those before it leave.
 void one_pass(benchmark::State& state, const char* model, const std::string& pass) {
   const std::string path = path_of(model);

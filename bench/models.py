@@ -7,9 +7,12 @@ Architectures: He et al. 2015 (v1.5 strides, batch-norm folded), Simonyan & Ziss
 import argparse
 import pathlib
 
-import numpy
-import onnx
-from onnx import TensorProto, helper
+try:
+    import numpy
+    import onnx
+    from onnx import TensorProto, helper
+except ModuleNotFoundError:  # write_tensorflow needs none of them
+    onnx = None
 
 
 class Network:
@@ -92,32 +95,53 @@ def chain(nodes):
 
 
 def tensorflow_text(size):
-    """A GraphDef in text form of about `size` bytes: blocks of Conv2D, BiasAdd, Relu with output
-    shapes, as TensorFlow prints them."""
+    """A saved_model.pbtxt of about `size` bytes as TensorFlow prints them: one signature, blocks of
+    Conv2D, BiasAdd and Relu with output shapes."""
     def attr(key, value):
-        return f'  attr {{\n    key: "{key}"\n    value {{\n      {value}\n    }}\n  }}\n'
+        return f'      attr {{\n        key: "{key}"\n        value {{\n          {value}\n        }}\n      }}\n'
 
     def dims(shape):
-        return "".join(f" dim {{\n          size: {d}\n        }}\n" for d in shape)
+        return "".join(f"            dim {{\n              size: {d}\n            }}\n" for d in shape)
 
     shape = (1, 56, 56, 64)
-    shapes = attr("_output_shapes", f"list {{\n        shape {{\n{dims(shape)}        }}\n      }}")
-    out = [f'node {{\n  name: "x"\n  op: "Placeholder"\n{attr("dtype", "type: DT_FLOAT")}{attr("shape", f"shape {{{dims(shape)}}}")}}}\n']
+    shapes = attr("_output_shapes", f"list {{\n            shape {{\n{dims(shape)}            }}\n          }}")
+    float_shape = attr("dtype", "type: DT_FLOAT") + attr("shape", f"shape {{\n{dims(shape)}          }}")
+    out = [f'saved_model_schema_version: 1\nmeta_graphs {{\n  meta_info_def {{\n    tags: "serve"\n  }}\n  graph_def {{\n'
+           f'    node {{\n      name: "x"\n      op: "Placeholder"\n{float_shape}    }}\n']
     for name, extents in (("w", (3, 3, 64, 64)), ("b", (64,))):
-        tensor = f"tensor {{\n dtype: DT_FLOAT\n tensor_shape {{\n{dims(extents)} }}\n }}"
-        out.append(f'node {{\n  name: "{name}"\n  op: "Const"\n{attr("dtype", "type: DT_FLOAT")}{attr("value", tensor)}}}\n')
+        tensor = f"tensor {{\n            dtype: DT_FLOAT\n            tensor_shape {{\n{dims(extents)}            }}\n          }}"
+        out.append(f'    node {{\n      name: "{name}"\n      op: "Const"\n{attr("dtype", "type: DT_FLOAT")}{attr("value", tensor)}    }}\n')
     written, x, i = sum(map(len, out)), "x", 0
-    strides = attr("strides", "list {\n        i: 1\n        i: 1\n        i: 1\n        i: 1\n      }")
+    strides = attr("strides", "list {\n            i: 1\n            i: 1\n            i: 1\n            i: 1\n          }")
     common = attr("T", "type: DT_FLOAT") + shapes + attr("data_format", 's: "NHWC"')
     while written < size:
         for op, inputs, attrs in (("Conv2D", [x, "w"], common + strides + attr("padding", 's: "SAME"')),
                                   ("BiasAdd", [f"block_{i}/Conv2D", "b"], common), ("Relu", [f"block_{i}/BiasAdd"], common)):
-            given = "".join(f'  input: "{n}"\n' for n in inputs)
-            text = f'node {{\n  name: "block_{i}/{op}"\n  op: "{op}"\n{given}{attrs}}}\n'
+            given = "".join(f'      input: "{n}"\n' for n in inputs)
+            text = f'    node {{\n      name: "block_{i}/{op}"\n      op: "{op}"\n{given}{attrs}    }}\n'
             out.append(text)
             written += len(text)
         x, i = f"block_{i}/Relu", i + 1
+
+    def info(role, key, node):
+        return (f'      {role} {{\n        key: "{key}"\n        value {{\n          name: "{node}:0"\n          dtype: DT_FLOAT\n'
+                f'          tensor_shape {{\n{dims(shape)}          }}\n        }}\n      }}\n')
+
+    out.append(f'  }}\n  signature_def {{\n    key: "serving_default"\n    value {{\n{info("inputs", "x", "x")}'
+               f'{info("outputs", "y", x)}      method_name: "tensorflow/serving/predict"\n    }}\n  }}\n}}\n')
     return "".join(out)
+
+
+def write_tensorflow(folder):
+    """The 10 MB saved_model.pbtxt, which needs no package; its path."""
+    folder = pathlib.Path(folder) / "saved_model_10mb"
+    folder.mkdir(parents=True, exist_ok=True)
+    text = folder / "saved_model.pbtxt"
+    if not text.exists():
+        part = text.with_suffix(".part")
+        part.write_text(tensorflow_text(10_000_000))
+        part.rename(text)
+    return text
 
 
 def write(folder):
@@ -132,9 +156,7 @@ def write(folder):
             part = paths[name].with_suffix(".part")
             onnx.save(make(), part)
             part.rename(paths[name])
-    text = folder / "graph10mb.pbtxt"
-    if not text.exists():
-        text.write_text(tensorflow_text(10_000_000))
+    write_tensorflow(folder)
     return paths
 
 

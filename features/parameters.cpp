@@ -1,4 +1,5 @@
 #include "features/parameters.h"
+#include "ir/tables.h"
 
 #include <algorithm>
 
@@ -38,13 +39,15 @@ std::vector<bool> tables(const Graph& g) {
     const Node& n = g.node(id);
     for (const ValueId v : n.operands) {
       if (!v || g.node(v).kind != NodeKind::Constant) continue;
-      const bool rotary = n.is(op("multiply")) && g.type(v).is_static() && varies_along_two_dims(g.type(v));
+      // What a table is multiplied with is the data; the scale of a norm meets the norm's statistics.
+      const bool meets_data = std::ranges::any_of(n.operands, [&](ValueId o) { return o && o != v && g.type(o) == g.type({id, 0}); });
+      const bool rotary = n.is(op("multiply")) && meets_data && g.type(v).is_static() && varies_along_two_dims(g.type(v));
       const bool bias = score[v.node] && (score[id] || n.is(op("nn.sdpa")) || n.is(op("nn.softmax")));
       used[v.node] = true;
       out[v.node] = out[v.node] && (rotary || bias);
     }
   }
-  for (NodeId id = 0; id < g.size(); ++id) out[id] = out[id] && used[id];
+  for (NodeId id = 0; id < g.size(); ++id) out[id] = (out[id] && used[id]) || g.node(id).attrs.has(kTable);
   return out;
 }
 

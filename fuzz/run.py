@@ -15,6 +15,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "robustness")]
 import hostile  # noqa: E402
+import hostile_tf  # noqa: E402
 from support import BUILD, SKIPPED, shared_folder  # noqa: E402
 
 TARGETS = {"onnx_binary": ".onnx", "onnx_text": ".onnxtxt", "tf_binary": ".pb", "tf_text": ".pbtxt",
@@ -48,6 +49,8 @@ def seeds(target: str) -> dict[str, bytes]:
         out["small"] = checkpoint()
     if target == "csv":
         out["small"] = b'model,batch,latency_ms\r\n"a ""b"",c",8,1.5e-3\n\n,,\n'
+    if target == "tf_text":
+        out |= {n: text.encode("latin-1") for n, (text, _) in hostile_tf.TEXT.items() if len(text) < MAX_SEED}
     if target == "onnx_text":
         out |= {n: text.encode() for n, (text, _) in hostile.TEXT.items() if len(text) < MAX_SEED}
     return out

@@ -126,7 +126,7 @@ Status Rewriter::copy(NodeId old) {
       return ok();
     }
     case NodeKind::Constant:
-      map({old, 0}, builder_.constant({n.results[0].type, n.results[0].data}, n.name, n.loc));
+      map({old, 0}, {builder_.adopt(n, {}), 0});
       return ok();
     case NodeKind::Call: break;
   }

@@ -1,12 +1,19 @@
 #include <algorithm>
 
+#include "ir/tables.h"
 #include "passes/passes.h"
 
 namespace perfc::passes {
 namespace {
 
+/// Scales of axes are computed from constants; longer vectors of floats are results of weights. Those
+/// stay: the patterns that they are part of (the scale of a batch-norm in parts) are still to be
+/// recognised, and a state that begins as zeros is no weight.
+constexpr std::size_t kMostFloats = 8;
+
 bool known(const ResultInfo& r) {
-  return r.data && r.type.is_static() && r.type.is_tensor() && r.data->fully_known();
+  if (!r.data || !r.type.is_static() || !r.type.is_tensor() || !r.data->fully_known()) return false;
+  return !r.data->floats() || r.data->floats()->size() <= kMostFloats;
 }
 
 /// Moves elements without changing any: on a weight that nothing else uses, a
@@ -27,11 +34,17 @@ Result<Graph> fold_constants(Graph graph, const PassOptions&, Diagnostics& diags
   if (nothing) return graph;
   return for_each_region(std::move(graph), diags, [&](const Graph& g) -> Result<Graph> {
     const std::vector<std::uint32_t> uses = g.use_counts();
-    std::vector<bool> weight(g.size(), false);
+    std::vector<bool> weight(g.size(), false), table(g.size(), false);
     Rewriter rewriter(g, diags);
     for (NodeId id = 0; id < g.size(); ++id) {
       const Node& n = g.node(id);
       weight[id] = n.kind == NodeKind::Constant;
+      // What is computed from a table is one; of layouts only the first operand is data.
+      const std::size_t data_operands = is_layout(n) ? 1 : n.operands.size();
+      table[id] = n.attrs.has(kTable);
+      for (std::size_t i = 0; i < data_operands && i < n.operands.size(); ++i) {
+        if (n.operands[i] && table[n.operands[i].node]) table[id] = true;
+      }
       if (n.kind != NodeKind::Call) {
         if (!rewriter.copy(id)) return Failure{};
         continue;
@@ -48,7 +61,9 @@ Result<Graph> fold_constants(Graph graph, const PassOptions&, Diagnostics& diags
       const std::string& name = moved_weight ? g.node(n.operands[0]).name : n.name;
       for (std::uint32_t r = 0; r < n.results.size(); ++r) {
         const ResultInfo& result = n.results[r];
-        rewriter.map({id, r}, rewriter.builder().constant({result.type, result.data}, name, n.loc));
+        Literal literal{result.type, result.data};
+        rewriter.map({id, r}, table[id] ? add_table(rewriter.builder(), std::move(literal), name, n.loc)
+                                    : rewriter.builder().constant(std::move(literal), name, n.loc));
       }
     }
     return rewriter.finish();

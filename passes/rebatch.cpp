@@ -10,11 +10,15 @@
 namespace perfc::passes {
 namespace {
 
+/// Bodies are rebuilt a second time when the states that enter them change, so that work doubles with
+/// every level; deeper loops keep the states that they were given.
+constexpr int kMaxFittedDepth = 4;
+
 /// Rebuilds one flat graph for another batch and checks what came out.
 class Rebatcher {
  public:
-  Rebatcher(const Graph& graph, const BatchChange& change, Diagnostics& diags)
-      : graph_(graph), change_(change), diags_(diags), rewriter_(graph, diags), batch_(graph),
+  Rebatcher(const Graph& graph, const BatchChange& change, Diagnostics& diags, int depth = 0)
+      : graph_(graph), change_(change), diags_(diags), depth_(depth), rewriter_(graph, diags), batch_(graph),
         sampled_(graph.size(), false), pairwise_(graph.size(), false) {}
 
   Result<Graph> run(const std::vector<ResultInfo>& params) {
@@ -70,15 +74,25 @@ class Rebatcher {
   Status add_with_regions(BatchedCall& call) {
     const Node& n = call.node();
     std::vector<ResultInfo> infos;
-    for (ValueId v : call.operands) {
-      infos.push_back(v ? ResultInfo{rewriter_.builder().type(v), rewriter_.builder().data_ref(v)} : ResultInfo{});
-    }
     std::vector<GraphRef> regions;
-    for (std::size_t i = 0; i < n.regions.size(); ++i) {
-      const auto params = region_params(n.op, call.attrs, i, infos, n.regions[i]->params().size());
-      auto body = Rebatcher(*n.regions[i], change_, diags_).run(params);
-      if (!body) return Failure{};
-      regions.push_back(std::make_shared<const Graph>(std::move(*body)));
+    bool settled_states = !n.is(op("loop")) || depth_ >= kMaxFittedDepth;
+    for (;;) {
+      infos.clear();
+      regions.clear();
+      for (ValueId v : call.operands) {
+        infos.push_back(v ? ResultInfo{rewriter_.builder().type(v), rewriter_.builder().data_ref(v)} : ResultInfo{});
+      }
+      for (std::size_t i = 0; i < n.regions.size(); ++i) {
+        const auto params = region_params(n.op, call.attrs, i, infos, n.regions[i]->params().size());
+        auto body = Rebatcher(*n.regions[i], change_, diags_, depth_ + 1).run(params);
+        if (!body) return Failure{};
+        regions.push_back(std::make_shared<const Graph>(std::move(*body)));
+      }
+      if (settled_states || regions.empty()) break;
+      settled_states = true;
+      const auto fitted = fit_states(call, *regions[0]);
+      if (!fitted) return Failure{};
+      if (*fitted == 0) break;
     }
     auto settled = retype_regions(n.op, call.attrs, regions, std::move(infos), diags_);
     if (!settled) return Failure{};
@@ -92,6 +106,31 @@ class Rebatcher {
     if (!added) return Failure{};
     for (std::uint32_t r = 0; r < n.results.size(); ++r) rewriter_.map({call.id, r}, {*added, r});
     return ok();
+  }
+
+  /// States that a loop begins with and that were made for the old batch, as the zeros of a recurrent
+  /// layer are: the body makes states of the new batch of them. How many there were.
+  Result<std::size_t> fit_states(BatchedCall& call, const Graph& body) {
+    constexpr std::size_t kFirst = 2;  // behind the trips and the condition
+    const auto captures = static_cast<std::size_t>(std::max<std::int64_t>(call.attrs.int_or("captures", 0), 0));
+    std::size_t fitted = 0;
+    for (std::size_t i = kFirst; i + captures < call.operands.size(); ++i) {
+      if (!call.has(i) || call.batch_of(i) || i - 1 >= body.results().size()) continue;
+      const Type& before = rewriter_.builder().type(call.operands[i]);
+      const Type& after = body.type(body.results()[i - 1]);
+      if (!before.is_tensor() || !after.is_tensor() || !before.is_static() || !after.is_static() || before.rank() != after.rank()) continue;
+      std::optional<std::size_t> axis;
+      std::size_t changed = 0;
+      for (std::size_t a = 0; a < before.rank(); ++a) {
+        if (before.shape()[a] == after.shape()[a]) continue;
+        ++changed;
+        axis = a;
+      }
+      if (changed != 1 || !before.shape()[*axis].is(change_.from) || !after.shape()[*axis].is(change_.to)) continue;
+      if (!call.fit(i, *axis, change_.to)) return Failure{};
+      ++fitted;
+    }
+    return fitted;
   }
 
   /// Notes which dim of each result follows the batch, and refuses results
@@ -206,6 +245,7 @@ class Rebatcher {
   const Graph& graph_;
   const BatchChange& change_;
   Diagnostics& diags_;
+  int depth_;                   // of bodies within bodies
   Rewriter rewriter_;
   BatchDims batch_;
   std::vector<bool> sampled_;   // by old node: computed from the samples' contents

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "ir/layout.h"
+#include "ir/tables.h"
 #include "passes/decomposed.h"
 #include "passes/passes.h"
 
@@ -45,7 +46,7 @@ Result<ValueId> add_recognised(Rewriter& rewriter, const Recognised& r, NodeId r
   }
   for (std::size_t i = r.vectors_from; i < call.operands.size(); ++i) {
     // A scale of 1 or a shift of 0 that the source left out.
-    if (!call.operands[i]) call.operands[i] = b.constant({b.type(call.operands.back()), nullptr}, n.name, n.loc);
+    if (!call.operands[i]) call.operands[i] = add_table(b, {b.type(call.operands.back()), nullptr}, n.name, n.loc);
   }
   return b.value(std::move(call));
 }

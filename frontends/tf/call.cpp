@@ -25,14 +25,13 @@ Graph finish_live(GraphBuilder& built, std::string name, const std::vector<Value
   for (NodeId id = 0; id < all.size(); ++id) {
     if (!live[id]) continue;
     const Node& n = all.node(id);
-    if (n.kind == NodeKind::Call) {
-      std::vector<ValueId> operands;
-      for (ValueId v : n.operands) operands.push_back(at(v));
-      moved[id] = builder.adopt(n, operands);
-    } else {
-      const ResultInfo& r = n.results[0];
-      moved[id] = (n.kind == NodeKind::Var ? builder.var(r.type, n.name, n.loc, r.data) : builder.constant({r.type, r.data}, n.name, n.loc)).node;
+    if (n.kind == NodeKind::Var) {
+      moved[id] = builder.var(n.results[0].type, n.name, n.loc, n.results[0].data).node;
+      continue;
     }
+    std::vector<ValueId> operands;
+    for (ValueId v : n.operands) operands.push_back(at(v));
+    moved[id] = builder.adopt(n, operands);
   }
   std::vector<ValueId> outputs;
   for (ValueId v : all.results()) outputs.push_back(at(v));
@@ -298,6 +297,7 @@ std::uint32_t output_position(std::string_view op, std::string_view output) {
       {"BlockLSTM", "i cs f o ci co h"},
       {"BlockLSTMV2", "i cs f o ci co h"},
       {"GRUBlockCell", "r u c h"},
+      {"SparseFillEmptyRows", "output_indices output_values empty_row_indicator reverse_index_map"},
       {"LookupTableExportV2", "keys values"},
       {"DenseToDenseSetOperation", "result_indices result_values result_shape"},
       {"StringSplitV2", "indices values shape"},

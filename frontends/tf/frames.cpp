@@ -178,18 +178,37 @@ Result<Values> Importer::leave_frame(Call& c) {
 
 Result<const Joined*> Importer::joined(const Body& body, std::uint32_t merge) {
   auto& known = joined_[&body];
-  if (const auto it = known.find(merge); it != known.end()) {
-    return static_cast<const Joined*>(it->second.switches.empty() ? nullptr : &it->second);
+  // Conditions inside a branch are taken apart before the one around them.
+  std::vector<std::uint32_t> work{merge};
+  while (!work.empty()) {
+    const std::uint32_t at = work.back();
+    if (known.count(at)) {
+      work.pop_back();
+      continue;
+    }
+    std::optional<std::uint32_t> inner;
+    auto j = look_back(body, at, inner);
+    if (!j) return Failure{};
+    if (!inner) {
+      known.emplace(at, std::move(*j));
+    } else if (std::find(work.begin(), work.end(), *inner) != work.end() || work.size() > kMaxRepeated) {
+      return diags_->error(place(body.nodes[at], at), body.nodes[at].name, "the graph has a cycle through this node");
+    } else {
+      work.push_back(*inner);
+    }
   }
+  const Joined& found = known.at(merge);
+  return static_cast<const Joined*>(found.switches.empty() ? nullptr : &found);
+}
+
+/// Walks back from the Merge's inputs to the switches of its condition; over the conditions inside its
+/// branches, which are known: one that is not yet is handed back as `inner`.
+Result<Joined> Importer::look_back(const Body& body, std::uint32_t merge, std::optional<std::uint32_t>& inner) {
+  const auto& known = joined_[&body];
   const NodeView& m = body.nodes[merge];
   const auto inputs = data_inputs(m);
   const std::size_t sides = inputs.size();
-  // Switches met from each side, with the output that was followed, nearest first.
-  struct Met {
-    Ref selector;
-    std::uint32_t node, output;
-  };
-  std::vector<std::vector<Met>> met(sides);
+  std::vector<std::vector<SwitchSeen>> met(sides);   // nearest first
   for (std::size_t side = 0; side < sides; ++side) {
     auto start = resolve(body, inputs[side], place(m, merge), m.name);
     if (!start) return Failure{};
@@ -206,6 +225,27 @@ Result<const Joined*> Importer::joined(const Body& body, std::uint32_t merge) {
         auto selector = resolve(body, from[1], place(n, at.node), n.name);
         if (!selector) return Failure{};
         met[side].push_back({behind_identities(body, *selector), at.node, at.index});
+        continue;
+      }
+      if (is(n, "Merge")) {
+        const auto done = known.find(at.node);
+        if (done == known.end()) {
+          inner = at.node;
+          return Joined{};
+        }
+        if (const Joined& j = done->second; !j.switches.empty()) {
+          met[side].insert(met[side].end(), j.others.begin(), j.others.end());
+          evaluated_ += j.others.size();
+          if (!j.selector.argument) queue.push_back(j.selector);
+          for (const auto& switches : j.switches) {
+            for (std::uint32_t sw : switches) {
+              auto ref = resolve(body, data_inputs(body.nodes[sw])[0], place(body.nodes[sw], sw), body.nodes[sw].name);
+              if (!ref) return Failure{};
+              if (!ref->argument) queue.push_back(*ref);
+            }
+          }
+          continue;
+        }
       }
       for (std::string_view input : n.inputs) {
         // Constants of a branch hang on its switch by a control edge only.
@@ -216,7 +256,7 @@ Result<const Joined*> Importer::joined(const Body& body, std::uint32_t merge) {
       }
     }
     evaluated_ += queue.size() / 16;  // looking back is cheaper than translating, but not free
-    if (evaluated_ > kMaxEvaluated) return diags_->error(place(m, merge), m.name, "the graph has too many branches to take apart");
+    if (over_budget()) return diags_->error(place(m, merge), m.name, "the graph has too many branches to take apart");
   }
   // The selector whose switches lead to each side by one output only, another
   // one for every side. A side may hang on no switch: it gets the output left.
@@ -225,7 +265,7 @@ Result<const Joined*> Importer::joined(const Body& body, std::uint32_t merge) {
   const auto branches_by = [&](const Ref& selector) -> std::vector<std::uint32_t> {
     std::vector<std::uint32_t> branch(sides, kOpen);
     for (std::size_t side = 0; side < sides; ++side) {
-      for (const Met& x : met[side]) {
+      for (const SwitchSeen& x : met[side]) {
         if (x.selector != selector) continue;
         if (x.output >= sides || (branch[side] != kOpen && branch[side] != x.output)) return {};
         branch[side] = x.output;
@@ -244,7 +284,7 @@ Result<const Joined*> Importer::joined(const Body& body, std::uint32_t merge) {
     return branch;
   };
   for (std::size_t side = sides; side-- > 0 && j.switches.empty();) {
-    for (const Met& x : met[side]) {
+    for (const SwitchSeen& x : met[side]) {
       j.branch = branches_by(x.selector);
       if (j.branch.empty()) continue;
       j.selector = x.selector;
@@ -253,14 +293,17 @@ Result<const Joined*> Importer::joined(const Body& body, std::uint32_t merge) {
     }
   }
   for (std::size_t side = 0; side < sides && !j.switches.empty(); ++side) {
-    for (const Met& x : met[side]) {
-      if (x.selector == j.selector && std::find(j.switches[side].begin(), j.switches[side].end(), x.node) == j.switches[side].end()) {
+    for (const SwitchSeen& x : met[side]) {
+      if (x.selector != j.selector) {
+        const bool again = std::any_of(j.others.begin(), j.others.end(),
+                                       [&](const SwitchSeen& o) { return o.node == x.node && o.output == x.output; });
+        if (!again) j.others.push_back(x);
+      } else if (std::find(j.switches[side].begin(), j.switches[side].end(), x.node) == j.switches[side].end()) {
         j.switches[side].push_back(x.node);
       }
     }
   }
-  const Joined& stored = known.emplace(merge, std::move(j)).first->second;
-  return static_cast<const Joined*>(stored.switches.empty() ? nullptr : &stored);
+  return j;
 }
 
 Result<Values> Importer::join(Call& c) {

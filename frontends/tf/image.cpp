@@ -36,6 +36,14 @@ Result<Values> crop_and_resize(Call& c, const OpRow&) {
                    {{"output_height", (*size)[0]}, {"output_width", (*size)[1]}, {"sampling_ratio", std::int64_t{1}}, {"data_layout", "NHWC"}});
 }
 
+/// The bytes of an image → its pixels, as many as the image has.
+Result<Values> image_decode(Call& c, const OpRow&) {
+  auto x = c.tensor(0);
+  if (!x) return Failure{};
+  const std::int64_t channels = c.int_attr("channels", 0);
+  return c.results(op("image.decode"), {*x}, {{"pixel_format", std::string(channels == 1 ? "Grayscale" : "RGB")}});
+}
+
 /// (boxes [n, 4], scores [n], max_output_size, …) → indices of the boxes kept.
 Result<Values> non_max_suppression(Call& c, const OpRow& row) {
   auto operands = c.tensors(0, 3);

@@ -90,6 +90,10 @@ Result<Body> Importer::decode_main() {
     }
   }
   if (!index_body(body, meta_.graph->nodes)) return Failure{};
+  main_nodes_ = body.nodes.size();
+  has_variables_ = std::any_of(body.nodes.begin(), body.nodes.end(), [](const NodeView& n) {
+    return n.op == "VarHandleOp" || n.op == "VariableV2" || n.op == "Variable";
+  });
   return body;
 }
 
@@ -236,8 +240,8 @@ Result<Values> Importer::evaluate(Scope& s, const std::vector<Ref>& wanted) {
     }
   }
   evaluated_ += needed.size();
-  if (evaluated_ > kMaxEvaluated) {
-    return diags_->error(fmt::format("inlining functions and loop bodies exceeds {} nodes", kMaxEvaluated));
+  if (over_budget()) {
+    return diags_->error(fmt::format("inlining functions and loop bodies exceeds {} nodes", kMaxRepeated));
   }
 
   // In the file's order as far as dependencies allow.

@@ -19,7 +19,7 @@
 namespace perfc::tf {
 
 inline constexpr int kMaxDepth = kMaxRegionDepth;           ///< of calls and bodies
-inline constexpr std::size_t kMaxEvaluated = 2'000'000;     ///< nodes translated in one import, repeats included
+inline constexpr std::size_t kMaxRepeated = 500'000;        ///< nodes translated in one import beyond those of the main graph
 
 // ---- Values
 
@@ -80,11 +80,18 @@ struct LoopFrame {
   std::optional<std::uint32_t> condition;       ///< LoopCond
 };
 
+/// A Switch met on the way back from a Merge, and the output that was followed.
+struct SwitchSeen {
+  Ref selector;
+  std::uint32_t node = 0, output = 0;
+};
+
 /// A Merge that joins the branches of a condition.
 struct Joined {
   Ref selector;                                         ///< predicate, or index of the branch
   std::vector<std::vector<std::uint32_t>> switches;     ///< by input of the Merge: Switch nodes whose data it reads
   std::vector<std::uint32_t> branch;                    ///< by input of the Merge: the switches' output it hangs on
+  std::vector<SwitchSeen> others;                       ///< switches of enclosing conditions that it reads
 };
 
 /// The main graph or a function, its nodes decoded once.
@@ -193,6 +200,8 @@ class Importer {
 
   Diagnostics& diagnostics() { return *diags_; }
   bool shapes_overridden() const { return dims_.overridden(); }
+  /// Variables are the weights then, and what a Const holds is no parameter.
+  bool has_variables() const { return has_variables_; }
   Failure damaged(const Damage&);
   SourceLoc place(const NodeView&, std::int64_t index) const;
   /// Shape of a variable that its node does not tell.
@@ -236,6 +245,8 @@ class Importer {
   Status translate(Scope&, std::uint32_t i);
   Result<Values> value_of(Scope&, Ref);
   Result<const Joined*> joined(const Body&, std::uint32_t merge);
+  Result<Joined> look_back(const Body&, std::uint32_t merge, std::optional<std::uint32_t>& inner);
+  bool over_budget() const { return evaluated_ > kMaxRepeated + main_nodes_; }
   Result<Values> loop_in_place(const Call&, Site&, const Values&, const Step&, std::int64_t trips);
 
   Bytes file_;
@@ -247,7 +258,8 @@ class Importer {
   std::unordered_map<std::string_view, std::unique_ptr<Body>> bodies_;
   std::unordered_map<const Body*, std::unordered_map<std::uint32_t, Joined>> joined_;
   std::vector<std::string_view> call_stack_;
-  std::size_t evaluated_ = 0;
+  std::size_t evaluated_ = 0, main_nodes_ = 0;
+  bool has_variables_ = false;
 };
 
 // ---- The operator table (frontends/tf/table.cpp)

@@ -175,6 +175,26 @@ Result<Values> array_scatter(Call& c, const OpRow&) {
   if (!v) return Failure{};
   return from_tensor(c, *v);
 }
+/// (handle, value, lengths, flow): pieces of the value, which one list can hold when they are alike.
+Result<Values> array_split(Call& c, const OpRow&) {
+  auto v = c.tensor(1);
+  auto lengths = c.ints(2, "lengths");
+  if (!v || !lengths) return Failure{};
+  const Type t = c.builder().type(*v);
+  if (!t.ranked() || t.rank() == 0 || lengths->empty()) return c.error(fmt::format("cannot cut {} into {} pieces", to_string(t), lengths->size()));
+  const std::int64_t length = lengths->front();
+  if (length < 1 || std::any_of(lengths->begin(), lengths->end(), [&](std::int64_t l) { return l != length; })) {
+    return c.error("cuts pieces of different lengths, which one list cannot hold");
+  }
+  std::vector<std::int64_t> shape{static_cast<std::int64_t>(lengths->size()), length};
+  for (std::size_t i = 1; i < t.rank(); ++i) {
+    if (!t.shape()[i].known()) return c.error(fmt::format("{} has an open dim; --shape gives the shape of an input", to_string(t)));
+    shape.push_back(t.shape()[i].value());
+  }
+  auto rows = c.reshape(*v, shape);
+  if (!rows) return Failure{};
+  return from_tensor(c, *rows);
+}
 Result<Values> array_gather(Call& c, const OpRow&) { return gather_rows(c, 2, 1); }
 Result<Values> array_concat(Call& c, const OpRow&) { return concat_rows(c, 1); }
 Result<Values> array_size(Call& c, const OpRow&) {

@@ -60,6 +60,12 @@ Status set_padding(const Call& c, const Format& f, const Type& x, const Window& 
     if (given.size() != 2 * f.layout.size()) {
       return c.error(fmt::format("explicit_paddings has {} entries for {} axes", given.size(), f.layout.size()));
     }
+    for (std::size_t axis = 0; axis < f.layout.size(); ++axis) {
+      const bool spatial = axis != 0 && axis != f.channel;
+      if (const std::int64_t begin = given[2 * axis], end = given[2 * axis + 1]; begin < 0 || end < 0 || (!spatial && (begin || end))) {
+        return c.error(fmt::format("explicit_paddings has {} and {} for axis {} of {}", begin, end, axis, f.layout));
+      }
+    }
     for (std::size_t i = 0; i < n; ++i) {
       pads[i] = given[2 * f.spatial[i]];
       pads[n + i] = given[2 * f.spatial[i] + 1];
@@ -386,6 +392,78 @@ Result<Values> fused_batch_norm(Call& c, const OpRow& row) {
   Values out{Value::tensor(*y)};
   for (std::size_t i = 3; i < 5; ++i) out.push_back(training ? Value{} : c.inputs[i]);
   return out;
+}
+
+/// (x, mean, variance, offset, scale), the norm of the first releases; channels last.
+Result<Values> global_batch_norm(Call& c, const OpRow&) {
+  auto in = c.tensors(0, 5);
+  if (!in) return Failure{};
+  const auto rank = c.rank(0);
+  if (!rank || *rank < 2) return c.error(fmt::format("normalises {}", to_string(c.type(0))));
+  // Without scale_after_normalization the scale is there all the same, and one kernel reads it.
+  return c.results(op("nn.batch_norm"), {(*in)[0], (*in)[4], (*in)[3], (*in)[1], (*in)[2]},
+                   {{"epsilon", c.float_attr("variance_epsilon", 1e-3)}, {"axis", static_cast<std::int64_t>(*rank - 1)}});
+}
+
+/// Greyscale dilation: the largest of x plus the filter over each window, by channel (tf.nn.dilation2d).
+/// For every element of the window the data under it are taken, moved up by the filter, and compared.
+Result<Values> dilation(Call& c, const OpRow&) {
+  constexpr std::int64_t kMaxWindow = 1024;
+  auto operands = c.tensors(0, 2);
+  if (!operands) return Failure{};
+  const Type x = c.builder().type((*operands)[0]);
+  const Type filter = c.builder().type((*operands)[1]);
+  if (!x.ranked() || x.rank() != 4 || !x.shape()[1].known() || !x.shape()[2].known() || !filter.ranked() || filter.rank() != 3 ||
+      !filter.is_static() || !(x.shape()[3] == filter.shape()[2])) {
+    return c.error(fmt::format("data {} and filter {} do not fit", to_string(x), to_string(filter)));
+  }
+  auto format = format_of(c, 4);
+  if (!format) return Failure{};
+  auto strides = spatial_entries(c, *format, c.ints_attr("strides"), "strides");
+  auto rates = spatial_entries(c, *format, c.ints_attr("rates"), "rates");
+  if (!strides || !rates) return Failure{};
+  const Window w{{filter.shape()[0].value(), filter.shape()[1].value()}, *strides, *rates};
+  constexpr std::int64_t kMaxExtent = std::int64_t{1} << 31;
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (w.kernel[i] < 1 || w.kernel[i] > kMaxWindow || w.strides[i] > kMaxExtent || w.dilation[i] > kMaxExtent || x.shape()[i + 1].value() > kMaxExtent) {
+      return c.error(fmt::format("a window of {} at strides {} and rates {} is not supported", fmt::join(w.kernel, "×"),
+                                 fmt::join(w.strides, "×"), fmt::join(w.dilation, "×")));
+    }
+  }
+  if (w.kernel[0] * w.kernel[1] > kMaxWindow) return c.error(fmt::format("a window of {} elements is not supported", w.kernel[0] * w.kernel[1]));
+  Attrs padding;
+  if (!set_padding(c, *format, x, w, padding)) return Failure{};
+  ValueId data = (*operands)[0];
+  std::vector<std::int64_t> pads = padding.ints_or_empty("padding");
+  if (!pads.empty()) {
+    auto padded = c.value(op("nn.pad"), {data, c.int_vector({0, pads[0], pads[1], 0, 0, pads[2], pads[3], 0})});
+    if (!padded) return Failure{};
+    data = *padded;
+  }
+  pads.resize(4, 0);
+  std::vector<std::int64_t> windows(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::int64_t room = x.shape()[i + 1].value() + pads[i] + pads[i + 2] - (w.kernel[i] - 1) * w.dilation[i] - 1;
+    if (room < 0) return c.error(fmt::format("the window is larger than the data {}", to_string(x)));
+    windows[i] = room / w.strides[i] + 1;
+  }
+  std::optional<ValueId> largest;
+  for (std::int64_t k = 0; k < w.kernel[0] * w.kernel[1]; ++k) {
+    const std::int64_t at[] = {k / w.kernel[1], k % w.kernel[1]};
+    std::vector<std::int64_t> begin(2), end(2);
+    for (std::size_t i = 0; i < 2; ++i) {
+      begin[i] = at[i] * w.dilation[i];
+      end[i] = begin[i] + (windows[i] - 1) * w.strides[i] + 1;
+    }
+    auto under = c.value(op("strided_slice"), {data, c.int_vector(begin), c.int_vector(end), c.int_vector({1, 2}), c.int_vector(w.strides)});
+    auto height = c.value(op("strided_slice"), {(*operands)[1], c.int_vector({at[0], at[1]}), c.int_vector({at[0] + 1, at[1] + 1}), c.int_vector({0, 1})});
+    if (!under || !height) return Failure{};
+    auto sum = c.value(op("add"), {*under, *height});
+    if (sum && largest) sum = c.value(op("maximum"), {*largest, *sum});
+    if (!sum) return Failure{};
+    largest = *sum;
+  }
+  return one(*largest);
 }
 
 Result<Values> bias_add(Call& c, const OpRow&) {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "frontends/tf/importer.h"
+#include "ir/tables.h"
 
 namespace perfc::tf {
 namespace {
@@ -55,7 +56,9 @@ Result<Values> constant(Call& c, const OpRow&) {
   std::string why;
   auto l = literal(value->tensors[0], why);
   if (!l) return c.error(why);
-  return one(c.builder().constant(std::move(*l), c.name, c.loc));
+  const bool numbers = is_float(l->type.dtype()) && l->type.is_tensor() && l->type.ranked() && l->type.rank() > 0;
+  if (!numbers || !c.importer.has_variables()) return one(c.builder().constant(std::move(*l), c.name, c.loc));
+  return one(add_table(c.builder(), std::move(*l), c.name, c.loc));
 }
 
 /// An input that the signature does not name has to be given a value.
@@ -619,7 +622,7 @@ Result<Values> tensor_scatter(Call& c, const OpRow& row) {
   auto operands = c.tensors(0, 3);
   if (!operands) return Failure{};
   Attrs attrs;
-  if (row.name.ends_with("Add")) attrs.set("reduction", std::string("add"));
+  if (row.name.ends_with("Add") || row.name.ends_with("Sub")) attrs.set("reduction", std::string("add"));
   if (row.name.ends_with("Max")) attrs.set("reduction", std::string("max"));
   if (row.name.ends_with("Min")) attrs.set("reduction", std::string("min"));
   return c.results(op("scatter_nd"), *operands, std::move(attrs));

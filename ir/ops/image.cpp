@@ -185,8 +185,10 @@ Status affine_grid(InferContext& c) {
 
 /// Encoded bytes → uint8 [height, width, channels].
 Status image_decode(InferContext& c) {
-  if (!require_dtype(c, 0, "encoded_stream", [](DType d) { return d == DType::UInt8; }, "uint8") ||
-      !require_rank(c, 0, "encoded_stream", 1)) {
+  // TensorFlow holds a file in one string.
+  const bool text = c.type(0).is_tensor() && c.type(0).dtype() == DType::String;
+  if (!require_dtype(c, 0, "encoded_stream", [](DType d) { return d == DType::UInt8 || d == DType::String; }, "uint8") ||
+      !require_rank(c, 0, "encoded_stream", text ? 0 : 1)) {
     return Failure{};
   }
   const std::string_view format = c.attrs.string_or("pixel_format", "RGB");

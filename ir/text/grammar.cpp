@@ -138,11 +138,12 @@ PERFC_RULE(argument, Argument, "an operand or an attribute") =
      x3::eps[assign<&Argument::kind, ArgumentKind::Attribute>]);
 
 const auto at_name = '@' > name[into<&Definition::name>];
+const auto of_table = -(keyword("table")[assign<&Definition::table, true>]);
 using DefinitionKind = Definition::Kind;
 PERFC_RULE(definition, Definition, "a definition") =
-    ((keyword("weight") > ':' > type[append<&Definition::types>] > -at_name) >>
+    ((of_table >> keyword("weight") > ':' > type[append<&Definition::types>] > -at_name) >>
      x3::eps[assign<&Definition::kind, DefinitionKind::Weight>]) |
-    ((keyword("const") > list[into<&Definition::contents>] > ':' > type[append<&Definition::types>] > -at_name) >>
+    ((of_table >> keyword("const") > list[into<&Definition::contents>] > ':' > type[append<&Definition::types>] > -at_name) >>
      x3::eps[assign<&Definition::kind, DefinitionKind::Const>]) |
     (operator_name[into<&Definition::op>] > '(' > -(argument[append<&Definition::arguments>] % ',') > ')' >
      -(lit(':')[assign<&Definition::typed, true>] >

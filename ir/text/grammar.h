@@ -79,6 +79,7 @@ struct Definition {
   Word op;                      ///< Call
   std::vector<Argument> arguments;
   List contents;                ///< Const
+  bool table = false;           ///< Weight, Const: no parameter of the network
   std::vector<TypeText> types;
   bool typed = false;           ///< Call: says its types
   Word name;

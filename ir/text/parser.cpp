@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "ir/builder.h"
+#include "ir/tables.h"
 #include "ir/text/grammar.h"
 #include "ir/text/lexical.h"
 #include "ir/text/printer.h"
@@ -295,7 +296,11 @@ Status Parser::constant(const text::Statement& s, SourceLoc loc) {
   if (top().builder.size() >= GraphBuilder::kMaxNodes) {
     return error(place(s.target), fmt::format("more than {} nodes", GraphBuilder::kMaxNodes));
   }
-  top().builder.constant(std::move(*literal), std::move(*name), loc);
+  if (d.table) {
+    add_table(top().builder, std::move(*literal), std::move(*name), loc);
+  } else {
+    top().builder.constant(std::move(*literal), std::move(*name), loc);
+  }
   return ok();
 }
 

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <unordered_set>
 
+#include "ir/tables.h"
 #include "ir/text/lexical.h"
 
 namespace perfc {
@@ -162,7 +163,7 @@ class Printer {
     indent(depth);
     write("%{}", id);
     if (n.kind == NodeKind::Constant) {
-      write(" = {} : {}", contents_text(n.results[0].data.get()), print_type(n.results[0].type));
+      write(" = {}{} : {}", n.attrs.has(kTable) ? "table " : "", contents_text(n.results[0].data.get()), print_type(n.results[0].type));
     } else {
       if (n.results.size() != 1) write(":{}", n.results.size());
       write(" = {}(", def(n.op).name);

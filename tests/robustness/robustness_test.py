@@ -5,7 +5,7 @@ usage: robustness_test.py [--flips N] [--seed S]    ($PERFC_BUILD: another build
 
 - truncation of real files at every 1/50: refused wherever the graph is cut
 - random byte flips, seeded: imports or is refused, and what imports verifies
-- hostile.py: cycles, self-referential functions, a million nested regions, absurd
+- hostile.py, hostile_tf.py: cycles, self-referential functions, a million nested regions, absurd
   repeats …: refused with the right words
 Limits (CPU seconds, memory) are those of perfc_import_dump.
 """
@@ -20,20 +20,22 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "corpus")]
 import dump  # noqa: E402
 import hostile  # noqa: E402
+import hostile_tf  # noqa: E402
 from support import PERFC, RELEASE, ROOT, shared_folder  # noqa: E402
 from wire import graph_end  # noqa: E402
 
 BROKEN = ("crashed", "timeout", "memory")
 STEPS = 50
 CORPUS_SEEDS = 25
+TF_SEEDS = 12
 
 
 def seeds() -> dict[str, bytes]:
     """The example, a text model, and where ../shared is here a spread of its corpus."""
     paths = [ROOT / "examples" / "resnet50.onnx", *sorted((HERE / "seeds").iterdir())]
-    corpus = shared_folder() / "corpus" / "onnx"
-    small = sorted(p for p in corpus.rglob("*.onnx*") if p.stat().st_size < 20_000)
-    paths += small[:: max(len(small) // CORPUS_SEEDS, 1)]
+    for folder, pattern, seeds in (("onnx", "*.onnx*", CORPUS_SEEDS), ("tf_bin", "*.pb", TF_SEEDS), ("tf_text", "*.pbtxt", TF_SEEDS)):
+        small = sorted(p for p in (shared_folder() / "corpus" / folder).rglob(pattern) if p.stat().st_size < 20_000)
+        paths += small[:: max(len(small) // seeds, 1)]
     return {f"{i}-{p.name}": p.read_bytes() for i, p in enumerate(paths)}
 
 
@@ -90,7 +92,8 @@ def main() -> int:
     files = seeds()
     cases = [*truncated(files), *flipped(files, args.flips, random.Random(args.seed)),
              *((f"{n}.onnx", data, says) for n, (data, says) in hostile.BINARY.items()),
-             *((f"{n}.onnxtxt", text.encode(), says) for n, (text, says) in hostile.TEXT.items())]
+             *((f"{n}.onnxtxt", text.encode(), says) for n, (text, says) in hostile.TEXT.items()),
+             *((f"{n}.pbtxt", text.encode("latin-1"), says) for n, (text, says) in hostile_tf.TEXT.items())]
     expected = {}
     for name, data, says in cases:
         (folder / name).write_bytes(data)

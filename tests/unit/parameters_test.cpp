@@ -35,6 +35,32 @@ TEST(Parameters, RotaryTablesAreNotLearnedButScalesAre) {
   EXPECT_EQ(p.learned, 4 + 2);
 }
 
+/// Group normalisation in parts: the scale meets the deviation, not the data.
+TEST(Parameters, ScalesOfGroupsAreLearned) {
+  const Parameters p = count(R"(def @main(%deviation: Tensor[(1, 1, 1, 4, 1), float32], %x: Tensor[(1, 8, 8, 4, 16), float32]) {
+  %2 = weight : Tensor[(1, 1, 1, 4, 16), float32];
+  %3 = multiply(%deviation, %2);
+  %4 = multiply(%x, %3);
+  (%4)
+})");
+  EXPECT_EQ(p.learned, 64);
+  EXPECT_EQ(p.tables, 0);
+}
+
+TEST(Parameters, WhatTheFileCallsATableIsOne) {
+  const Parameters p = count(R"(def @main(%x: Tensor[(2, 4), float32]) {
+  %1 = table weight : Tensor[(4,), float32];
+  %2 = multiply(%x, %1);
+  %3 = table const[0.5, 0.25, 0.5, 0.75] : Tensor[(4,), float32] @"mean";
+  %4 = subtract(%2, %3);
+  %5 = weight : Tensor[(4,), float32];
+  %6 = add(%4, %5);
+  (%6)
+})");
+  EXPECT_EQ(p.learned, 4);
+  EXPECT_EQ(p.tables, 8);
+}
+
 TEST(Parameters, WhatAlsoFeedsSomethingElseIsLearned) {
   const Parameters p = count(R"(def @main(%q: Tensor[(1, 2, 8, 4), float32]) {
   %1 = weight : Tensor[(1, 2, 8, 8), float32];

@@ -100,6 +100,17 @@ TEST(FoldConstants, SharedWeightsAreNotDoubled) {
             (std::vector<std::string>{"transpose", "nn.batch_matmul", "nn.batch_matmul"}));
 }
 
+/// Scales of axes are folded; what weights become is left for the patterns to see.
+TEST(FoldConstants, LongVectorsOfFloatsStay) {
+  for (const std::size_t count : {8u, 9u}) {
+    Build g;
+    const ValueId x = g.b.var(f32({static_cast<std::int64_t>(count)}), "x");
+    const ValueId root = g.call(op("sqrt"), {g.floats(std::vector<double>(count, 0.25))});
+    const Graph after = g.run({g.call(op("multiply"), {x, root})}, {"fold-constants"});
+    EXPECT_EQ(operators(after).size(), count == 8 ? 1u : 2u) << count;
+  }
+}
+
 TEST(FoldBatchNorm, ASharedConvolutionKeepsIts) {
   for (const bool shared : {false, true}) {
     Build t;

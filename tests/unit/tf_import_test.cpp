@@ -3,6 +3,7 @@
 #include "frontends/frontend.h"
 #include "ir/control_flow.h"
 #include "ir/infer_context.h"
+#include "ir/tables.h"
 #include "ir/text/printer.h"
 
 namespace perfc::testing {
@@ -286,6 +287,144 @@ TEST(TfImport, CyclesAreRefused) {
   const Imported m = import_graph(placeholder("x", {2}) + node("a", "Add", {"x", "b"}) + node("b", "Neg", {"a"}) + node("y", "Neg", {"b"}));
   EXPECT_FALSE(m.graph);
   EXPECT_NE(m.diags.str().find("the graph has a cycle through this node"), std::string::npos) << m.diags.str();
+}
+
+// ---- Segments, histograms, sparse tensors
+
+std::string int_placeholder(const std::string& name, const std::vector<int>& dims) { return placeholder(name, dims, "DT_INT32"); }
+
+TEST(TfImport, SegmentsAreScattered) {
+  const std::string in = placeholder("x", {6, 5}) + int_placeholder("ids", {6});
+  Imported m = import_graph(in + int_scalar("n", 3) + node("y", "UnsortedSegmentSum", {"x", "ids", "n"}));
+  EXPECT_EQ(result_type(m), "Tensor[(3, 5), float32]");
+  ASSERT_TRUE(only(m, op("scatter_nd")));
+  EXPECT_EQ(only(m, op("scatter_nd"))->attrs.string_or("reduction", ""), "add");
+
+  // Ids that are known tell how many segments there are; others leave it open.
+  m = import_graph(placeholder("x", {6, 5}) + ints("ids", {0, 0, 1, 1, 3, 3}) + node("y", "SegmentMax", {"x", "ids"}));
+  EXPECT_EQ(result_type(m), "Tensor[(4, 5), float32]");
+  EXPECT_EQ(only(m, op("scatter_nd"))->attrs.string_or("reduction", ""), "max");
+  m = import_graph(in + node("y", "SegmentSum", {"x", "ids"}));
+  EXPECT_EQ(result_type(m), "Tensor[(?, 5), float32]");
+
+  // Ids with several axes stand for all of them.
+  m = import_graph(placeholder("x", {2, 3, 5}) + int_placeholder("ids", {2, 3}) + int_scalar("n", 7) + node("y", "UnsortedSegmentSum", {"x", "ids", "n"}));
+  EXPECT_EQ(result_type(m), "Tensor[(7, 5), float32]");
+}
+
+TEST(TfImport, SparseSegmentsTakeRowsAndAverageThem) {
+  const Imported m = import_graph(placeholder("table", {100, 16}) + int_placeholder("rows", {12}) + int_placeholder("ids", {12}) + int_scalar("n", 4) +
+                                  node("y", "SparseSegmentSqrtNWithNumSegments", {"table", "rows", "ids", "n"}));
+  EXPECT_EQ(result_type(m), "Tensor[(4, 16), float32]");
+  EXPECT_TRUE(only(m, op("take")));
+  EXPECT_TRUE(only(m, op("sqrt")));
+  EXPECT_TRUE(only(m, op("divide")));
+}
+
+TEST(TfImport, HistogramsCount) {
+  const std::string none = node("none", "Const", {}, attr("value", "tensor { dtype: DT_FLOAT tensor_" + shape({0}) + " }"));
+  Imported m = import_graph(int_placeholder("x", {3, 4}) + int_scalar("n", 10) + none + node("y", "Bincount", {"x", "n", "none"}));
+  EXPECT_EQ(result_type(m), "Tensor[(10,), float32]");
+  m = import_graph(int_placeholder("x", {3, 4}) + int_scalar("n", 10) + placeholder("w", {3, 4}) + node("y", "DenseBincount", {"x", "n", "w"}));
+  EXPECT_EQ(result_type(m), "Tensor[(3, 10), float32]");
+}
+
+TEST(TfImport, SparseTensorsBecomeDense) {
+  const std::string entries = placeholder("at", {9, 2}, "DT_INT64") + placeholder("v", {9});
+  Imported m = import_graph(entries + ints("shape", {4, 6}) + placeholder("rest", {}) + node("y", "SparseToDense", {"at", "shape", "v", "rest"}));
+  EXPECT_EQ(result_type(m), "Tensor[(4, 6), float32]");
+  m = import_graph(entries + ints("shape", {4, 6}) + placeholder("b", {6, 8}) + node("y", "SparseTensorDenseMatMul", {"at", "v", "shape", "b"}));
+  EXPECT_EQ(result_type(m), "Tensor[(4, 8), float32]");
+  m = import_graph(entries + ints("shape", {4, 6}) + placeholder("b", {8, 4}) +
+                   node("y", "SparseTensorDenseMatMul", {"at", "v", "shape", "b"}, attr("adjoint_a", "b: true") + attr("adjoint_b", "b: true")));
+  EXPECT_EQ(result_type(m), "Tensor[(6, 8), float32]");
+  m = import_graph(entries + ints("shape", {4, 6}) + placeholder("b", {4, 6}) + node("y", "SparseTensorDenseAdd", {"at", "v", "shape", "b"}));
+  EXPECT_EQ(result_type(m), "Tensor[(4, 6), float32]");
+}
+
+TEST(TfImport, SparseTensorsChangeTheirShape) {
+  Imported m = import_graph(placeholder("at", {9, 2}, "DT_INT64") + ints("from", {4, 6}) + ints("to", {2, -1, 3}) + node("y", "SparseReshape", {"at", "from", "to"}) +
+                            node("shape", "Identity", {"y:1"}));
+  ASSERT_TRUE(m.graph) << m.diags.str();
+  EXPECT_EQ(result_type(m), "Tensor[(3,), int64]");
+  const Data* d = m.graph->data(m.graph->results()[0]);
+  ASSERT_TRUE(d && d->ints());
+  EXPECT_EQ((*d->ints())[1], SymInt(4));
+  m = import_graph(placeholder("at", {9, 2}, "DT_INT64") + ints("from", {4, 6}) + ints("to", {2, -1, 3}) + node("y", "SparseReshape", {"at", "from", "to"}));
+  EXPECT_EQ(result_type(m), "Tensor[(9, 3), int64]");
+
+  m = import_graph(placeholder("at", {9, 2}, "DT_INT64") + placeholder("v", {9}) + ints("shape", {4, 6}) + placeholder("rest", {}) +
+                   node("f", "SparseFillEmptyRows", {"at", "v", "shape", "rest"}) + node("empty", "Identity", {"f:2"}) + node("went", "Identity", {"f:3"}));
+  EXPECT_EQ(result_type(m, 0), "Tensor[(4,), bool]");
+  EXPECT_EQ(result_type(m, 1), "Tensor[(?,), int64]");
+  m = import_graph(placeholder("i", {9}, "DT_INT32") + ints("shape", {4, 6}) + node("y", "UnravelIndex", {"i", "shape"}));
+  EXPECT_EQ(result_type(m), "Tensor[(2, 9), int32]");
+}
+
+TEST(TfImport, SparseShapesThatOverflowAreRefused) {
+  const Imported m = import_graph(placeholder("at", {9, 3}, "DT_INT64") + ints("from", {2147483647, 2147483647, 2147483647}) + ints("to", {-1}) +
+                                  node("y", "SparseReshape", {"at", "from", "to"}));
+  EXPECT_FALSE(m.graph);
+  EXPECT_NE(m.diags.str().find("the shape holds too many elements"), std::string::npos) << m.diags.str();
+}
+
+// ---- Cells, windows, images
+
+TEST(TfImport, CellsAreTheirProducts) {
+  const std::string in = placeholder("x", {4, 10}) + placeholder("c", {4, 32}) + placeholder("h", {4, 32});
+  Imported m = import_graph(in + weight("w", {42, 128}) + weight("p", {32}) + weight("b", {128}) + node("cell", "LSTMBlockCell", {"x", "c", "h", "w", "p", "p", "p", "b"}) +
+                            node("y", "Identity", {"cell:6"}));
+  EXPECT_EQ(result_type(m), "Tensor[(4, 32), float32]");
+  EXPECT_EQ(macs(*m.graph), 4.0 * 42 * 128);
+  m = import_graph(placeholder("x", {4, 10}) + placeholder("h", {4, 32}) + weight("w", {42, 64}) + weight("wc", {42, 32}) + weight("b", {64}) + weight("bc", {32}) +
+                   node("cell", "GRUBlockCell", {"x", "h", "w", "wc", "b", "bc"}) + node("y", "Identity", {"cell:3"}));
+  EXPECT_EQ(result_type(m), "Tensor[(4, 32), float32]");
+  EXPECT_EQ(macs(*m.graph), 4.0 * 42 * 96);
+}
+
+TEST(TfImport, DilationIsASumAndAComparisonPerElementOfTheWindow) {
+  const std::string list = "list { i: 1 i: 2 i: 2 i: 1 }", ones = "list { i: 1 i: 1 i: 1 i: 1 }";
+  const Imported m = import_graph(placeholder("x", {1, 9, 9, 3}) + weight("f", {3, 3, 3}) +
+                                  node("y", "Dilation2D", {"x", "f"}, attr("strides", list) + attr("rates", ones) + attr("padding", "s: \"SAME\"")));
+  EXPECT_EQ(result_type(m), "Tensor[(1, 5, 5, 3), float32]");
+  std::size_t sums = 0, comparisons = 0;
+  for (const Node& n : m.graph->nodes()) {
+    sums += n.is(op("add"));
+    comparisons += n.is(op("maximum"));
+  }
+  EXPECT_EQ(sums, 9u);
+  EXPECT_EQ(comparisons, 8u);
+  const Imported bad = import_graph(placeholder("x", {1, 9, 9, 3}) + weight("f", {3, 3, 4}) + node("y", "Dilation2D", {"x", "f"}));
+  EXPECT_NE(bad.diags.str().find("do not fit"), std::string::npos) << bad.diags.str();
+}
+
+TEST(TfImport, ImagesHaveAsManyPixelsAsTheirFile) {
+  const std::string file = node("file", "Placeholder", {}, attr("dtype", "type: DT_STRING") + attr("shape", shape({})));
+  EXPECT_EQ(result_type(import_graph(file + node("image", "DecodeJpeg", {"file"}, attr("channels", "i: 3")))), "Tensor[(?, ?, 3), uint8]");
+  EXPECT_EQ(result_type(import_graph(file + node("image", "DecodePng", {"file"}, attr("channels", "i: 1")))), "Tensor[(?, ?, 1), uint8]");
+}
+
+TEST(TfImport, TheFirstBatchNormHasItsOperandsInAnotherOrder) {
+  const Imported m = import_graph(placeholder("x", {1, 4, 4, 8}) + weight("mean", {8}) + weight("var", {8}) + weight("beta", {8}) + weight("gamma", {8}) +
+                                  node("y", "BatchNormWithGlobalNormalization", {"x", "mean", "var", "beta", "gamma"}, attr("variance_epsilon", "f: 0.001")));
+  const Node* n = only(m, op("nn.batch_norm"));
+  ASSERT_TRUE(n) << m.diags.str();
+  EXPECT_EQ(n->attrs.int_or("axis", 1), 3);
+  EXPECT_EQ(m.graph->node(n->operands[1]).name, "gamma");
+  EXPECT_EQ(m.graph->node(n->operands[4]).name, "var");
+}
+
+TEST(TfImport, ConstantsBesideVariablesAreTables) {
+  const std::string graph = placeholder("x", {2, 16}) + weight("ones", {16}) + node("y", "Mul", {"x", "ones"});
+  const Imported frozen = import_graph(graph);
+  const Imported trained = import_graph(graph + node("v", "VarHandleOp", {}, attr("dtype", "type: DT_FLOAT") + attr("shape", shape({4}))));
+  const auto tables = [](const Imported& m) {
+    return std::count_if(m.graph->nodes().begin(), m.graph->nodes().end(),
+                         [](const Node& n) { return n.kind == NodeKind::Constant && n.attrs.has(kTable); });
+  };
+  ASSERT_TRUE(frozen.graph && trained.graph);
+  EXPECT_EQ(tables(frozen), 0);
+  EXPECT_EQ(tables(trained), 1);
 }
 
 }  // namespace
