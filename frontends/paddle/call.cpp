@@ -287,6 +287,13 @@ Result<std::int64_t> Call::axis(std::int64_t given, std::int64_t rank) const {
   return given < 0 ? given + r : given;
 }
 
+Result<std::int64_t> Call::one_axis(std::string_view names, std::int64_t rank, std::int64_t fallback) const {
+  const auto given = ints_or(names, {fallback});
+  if (!given) return Failure{};
+  if (given->size() != 1) return error("'axis' must be one integer");
+  return axis(given->front(), rank);
+}
+
 // ---- Graph
 
 Values Call::emit_all(OpId op, const std::vector<Operand>& operands, Attrs attrs, std::size_t results) {
@@ -328,6 +335,23 @@ Operand Call::squeeze(Operand v, Ints axes) { return v ? emit(op("squeeze"), {v,
 Operand Call::slice(Operand v, std::int64_t axis, std::int64_t start, std::int64_t end) {
   if (!v) return v;
   return emit(op("strided_slice"), {v, ints_constant({start}), ints_constant({end}), ints_constant({axis})});
+}
+
+Operand Call::join(const std::vector<Operand>& parts, std::int64_t axis) {
+  return parts.size() == 1 ? parts.front() : emit(op("concatenate"), parts, {{"axis", axis}});
+}
+
+Operand Call::full(Operand shape, double value, DType dtype) {
+  auto data = std::make_shared<Data>();
+  if (is_float(dtype)) data->elements = std::vector<double>{value};
+  else data->elements = std::vector<SymInt>{SymInt(static_cast<std::int64_t>(std::clamp(value == value ? value : 0.0, -9e18, 9e18)))};
+  return emit(op("full"), {shape}, {{"value", Literal{Type::tensor(dtype, {1}), std::move(data)}}});
+}
+
+Operand Call::whole_shape(ValueId v) {
+  const auto all = rank(v);
+  if (!all) return Failure{};
+  return shape_of(v, 0, *all);
 }
 
 Operand Call::shape_of(Operand v, std::int64_t start, std::int64_t end) {

@@ -76,6 +76,8 @@ class Call {
   Result<std::int64_t> known_dim(ValueId v, std::int64_t axis) const;
   /// Axis in [0, rank).
   Result<std::int64_t> axis(std::int64_t given, std::int64_t rank) const;
+  /// The same of an attribute or operand that must be known.
+  Result<std::int64_t> one_axis(std::string_view names, std::int64_t rank, std::int64_t fallback) const;
 
   // ---- Graph. Failed operands make a failure, so that calls nest.
   Operand emit(OpId op, const std::vector<Operand>& operands, Attrs attrs = {});
@@ -90,7 +92,13 @@ class Call {
   Operand expand_dims(Operand v, Ints axes);
   Operand squeeze(Operand v, Ints axes);
   Operand slice(Operand v, std::int64_t axis, std::int64_t start, std::int64_t end);
-  /// The shape as an int64 vector, of it a part.
+  /// Parts one after the other along an axis; a single one as it is.
+  Operand join(const std::vector<Operand>& parts, std::int64_t axis);
+  /// One number in every element.
+  Operand full(Operand shape, double value, DType dtype);
+  /// The shape as an int64 vector.
+  Operand whole_shape(ValueId v);
+  /// The same, of it a part.
   Operand shape_of(Operand v, std::int64_t start, std::int64_t end);
   /// Ones or zeros per channel, for normalisations without a scale or shift.
   ValueId uniform(double value, const Dim& length, DType dtype);

@@ -58,11 +58,8 @@ Values prior_box(Call& c) {
     if (c.flag("flip") && r != 0) add(1 / r);
   }
   const auto priors = static_cast<std::int64_t>(ratios.size() * smallest->size() + largest->size());
-  auto data = std::make_shared<Data>();
-  data->elements = std::vector<double>{0};
-  const Literal zero{Type::tensor(c.dtype(*x), {1}), std::move(data)};
-  auto shape = c.emit(op("concatenate"), {c.shape_of(x, 2, 4), c.ints_constant({priors, 4})}, {{"axis", std::int64_t{0}}});
-  auto boxes = c.emit(op("full"), {shape}, {{"value", zero}}), variances = c.emit(op("full"), {shape}, {{"value", zero}});
+  auto shape = c.join({c.shape_of(x, 2, 4), c.ints_constant({priors, 4})}, 0);
+  auto boxes = c.full(shape, 0, c.dtype(*x)), variances = c.full(shape, 0, c.dtype(*x));
   if (!boxes || !variances) return Failure{};
   return std::vector<ValueId>{*boxes, *variances};
 }

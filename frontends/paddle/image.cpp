@@ -1,4 +1,4 @@
-/// Resizing, sampling, regions of interest.
+/// Resizing, sampling, regions of interest, windows, channels.
 #include <algorithm>
 #include <cmath>
 
@@ -6,6 +6,8 @@
 
 namespace perfc::paddle {
 namespace {
+
+constexpr std::int64_t kMostPlaces = std::int64_t{1} << 22;   ///< of windows along an axis, read as indices
 
 /// Sizes that the attributes or operands of a resize tell, in the order in which
 /// they outrank each other: SizeTensor, OutSize, a scale, out_d/out_h/out_w. A scale of
@@ -51,12 +53,7 @@ Operand target_sizes(Call& c, ValueId x, const Ints& axes, Operand& by_scale) {
 }
 
 /// Regions of a batch: which image each belongs to does not matter for shapes and work.
-Operand image_of_region(Call& c, Operand boxes, DType dtype) {
-  auto data = std::make_shared<Data>();
-  if (is_float(dtype)) data->elements = std::vector<double>{0};
-  else data->elements = std::vector<SymInt>{SymInt(0)};
-  return c.emit(op("full"), {c.shape_of(boxes, 0, 1)}, {{"value", Literal{Type::tensor(dtype, {1}), std::move(data)}}});
-}
+Operand image_of_region(Call& c, Operand boxes, DType dtype) { return c.full(c.shape_of(boxes, 0, 1), 0, dtype); }
 
 }  // namespace
 
@@ -119,6 +116,102 @@ Values non_max_suppression(Call& c) {
   auto scores = c.emit(op("full"), {c.shape_of(boxes, 0, 1)});
   auto kept = c.emit(op("vision.non_max_suppression"), {c.expand_dims(boxes, {0}), c.expand_dims(scores, {0, 1}), c.ints_constant({INT32_MAX})});
   return one(c.emit(op("take"), {kept, c.number(2, DType::Int64)}, {{"axis", std::int64_t{1}}}));
+}
+
+/// Windows of an image as columns: (n, c, h, w) → (n, c · kh · kw, places).
+Values unfold(Call& c) {
+  auto x = c.in("X");
+  const auto kernel = c.ints("kernel_sizes"), strides = c.ints_or("strides", {1, 1}), dilation = c.ints_or("dilations", {1, 1});
+  auto pads = c.ints_or("paddings", {0, 0, 0, 0});
+  const auto rank = c.rank(x);
+  if (!kernel || !strides || !dilation || !pads || !rank) return Failure{};
+  if (pads->size() == 2) pads = Ints{(*pads)[0], (*pads)[1], (*pads)[0], (*pads)[1]};
+  if (*rank != 4 || kernel->size() != 2 || strides->size() != 2 || dilation->size() != 2 || pads->size() != 4) return c.unpriced();
+  const auto within = [](const Ints& v, std::int64_t least) { return std::all_of(v.begin(), v.end(), [&](std::int64_t i) { return i >= least && i < (1 << 20); }); };
+  if (!within(*kernel, 1) || !within(*strides, 1) || !within(*dilation, 1) || !within(*pads, 0)) return c.error("the window's extents make no sense");
+  const auto channels = c.known_dim(*x, 1), height = c.known_dim(*x, 2), width = c.known_dim(*x, 3);
+  if (!channels || !height || !width) return Failure{};
+  if (*height >= kMostPlaces || *width >= kMostPlaces || *channels >= kMostPlaces) return c.unpriced();
+  if (std::any_of(pads->begin(), pads->end(), [](std::int64_t p) { return p > 0; })) {
+    x = c.emit(op("nn.pad"), {x, c.ints_constant({0, 0, (*pads)[0], (*pads)[1], 0, 0, (*pads)[2], (*pads)[3]})});
+  }
+  const Ints extents{*height + (*pads)[0] + (*pads)[2], *width + (*pads)[1] + (*pads)[3]};
+  Ints places;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::int64_t reach = (*dilation)[i] * ((*kernel)[i] - 1) + 1;
+    const std::int64_t n = extents[i] < reach ? 0 : (extents[i] - reach) / (*strides)[i] + 1;
+    if (n < 1) return c.error(fmt::format("a window of {} over an extent of {}", reach, extents[i]));
+    if (n * (*kernel)[i] >= kMostPlaces) return c.unpriced();
+    Ints index;
+    for (std::int64_t k = 0; k < (*kernel)[i]; ++k) {
+      for (std::int64_t p = 0; p < n; ++p) index.push_back(k * (*dilation)[i] + p * (*strides)[i]);
+    }
+    places.push_back(n);
+    x = c.emit(op("take"), {x, c.ints_constant(index)}, {{"axis", static_cast<std::int64_t>(i) + 2}});
+  }
+  auto windows = c.reshape(x, {0, *channels, (*kernel)[0], places[0], (*kernel)[1], places[1]});
+  std::int64_t rows = 0;
+  if (__builtin_mul_overflow(*channels, (*kernel)[0] * (*kernel)[1], &rows)) return c.error("a result beyond all bounds");
+  return one(c.reshape(c.transpose(windows, {0, 1, 2, 4, 3, 5}), {0, rows, places[0] * places[1]}));
+}
+
+/// The reverse, overlaps added.
+Values fold(Call& c) {
+  const auto sizes = c.ints("output_sizes"), kernel = c.ints("kernel_sizes"), strides = c.ints_or("strides", {1, 1}), dilation = c.ints_or("dilations", {1, 1});
+  auto pads = c.ints_or("paddings", {0, 0, 0, 0});
+  if (!sizes || !kernel || !strides || !dilation || !pads) return Failure{};
+  if (pads->size() == 2) pads = Ints{(*pads)[0], (*pads)[1], (*pads)[0], (*pads)[1]};
+  return one(c.emit(op("col2im"), {c.in("X"), c.ints_constant(*sizes), c.ints_constant(*kernel)}, {{"dilation", *dilation}, {"padding", *pads}, {"strides", *strides}}));
+}
+
+/// pixel_shuffle: (n, c · r², h, w) → (n, c, h · r, w · r), and back.
+Values pixel_shuffle(Call& c) {
+  auto x = c.in("X");
+  const std::int64_t r = c.integer_or("upscale_factor|downscale_factor|blocksize", 1);
+  const bool last = c.text_or("data_format", "NCHW").ends_with('C');
+  const bool up = c.operation.type == "pixel_shuffle";
+  if (last) x = c.transpose(x, {0, 3, 1, 2});
+  x = up ? c.emit(op("depth_to_space"), {x}, {{"blocksize", r}, {"mode", "CRD"}}) : c.emit(op("space_to_depth"), {x}, {{"blocksize", r}});
+  if (last) x = c.transpose(x, {0, 2, 3, 1});
+  return one(x);
+}
+
+/// Channels of groups interleaved.
+Values channel_shuffle(Call& c) {
+  auto x = c.in("X");
+  const std::int64_t groups = c.integer_or("groups|group", 1);
+  const bool last = c.text_or("data_format", "NCHW").ends_with('C');
+  if (last) x = c.transpose(x, {0, 3, 1, 2});
+  const auto rank = c.rank(x);
+  const auto channels = rank && *rank == 4 ? c.known_dim(*x, 1) : Result<std::int64_t>(c.error("needs data of rank 4"));
+  if (!channels) return Failure{};
+  if (groups < 1 || *channels % groups != 0) return c.error(fmt::format("{} channels do not divide into {} groups", *channels, groups));
+  auto shape = c.whole_shape(*x);
+  auto split = c.emit(op("reshape"), {x, c.join({c.shape_of(x, 0, 1), c.ints_constant({groups, *channels / groups}), c.shape_of(x, 2, 4)}, 0)});
+  auto y = c.emit(op("reshape"), {c.transpose(split, {0, 2, 1, 3, 4}), shape});
+  return one(last ? c.transpose(y, {0, 2, 3, 1}) : y);
+}
+
+/// (n · segments, c, h, w): a part of the channels is taken from the segment before, a part from that behind.
+Values temporal_shift(Call& c) {
+  const auto x = c.in("X");
+  const auto rank = c.rank(x);
+  const std::int64_t segments = c.integer_or("seg_num", 1);
+  const auto channels = rank && *rank == 4 ? c.known_dim(*x, 1) : Result<std::int64_t>(c.error("needs data of rank 4"));
+  if (!channels) return Failure{};
+  const auto moved = static_cast<std::int64_t>(static_cast<double>(*channels) * std::clamp(c.real_or("shift_ratio", 0.25), 0.0, 0.5));
+  auto shape = c.whole_shape(*x);
+  auto video = c.emit(op("reshape"), {x, c.join({c.ints_constant({-1, segments}), c.shape_of(x, 1, 4)}, 0)});
+  const auto part = [&](std::int64_t from, std::int64_t to, std::int64_t by) {
+    auto p = c.slice(video, 2, from, to);
+    if (by == 0) return p;
+    Ints pads(10, 0);
+    pads[by > 0 ? 1 : 6] = 1;
+    auto wide = c.emit(op("nn.pad"), {p, c.ints_constant(pads)});
+    return by > 0 ? c.slice(wide, 1, 0, segments) : c.slice(wide, 1, 1, segments + 1);
+  };
+  auto y = c.join({part(0, moved, 1), part(moved, 2 * moved, -1), part(2 * moved, *channels, 0)}, 2);
+  return one(c.emit(op("reshape"), {y, shape}));
 }
 
 }  // namespace perfc::paddle

@@ -1,4 +1,4 @@
-/// Convolutions, pools, normalisation, products, attention.
+/// Convolutions, pools, normalisation, softmax.
 #include <algorithm>
 #include <array>
 
@@ -95,21 +95,6 @@ Result<Filter> filter_of(Call& c) {
   return f;
 }
 
-Operand activation(Call& c, Operand x, std::string_view name) {
-  if (name.empty() || name == "identity") return x;
-  if (name == "relu") return c.emit(op("nn.relu"), {x});
-  if (name == "relu6") return x ? c.emit(op("clip"), {x, c.number(0, c.dtype(*x)), c.number(6, c.dtype(*x))}) : x;
-  if (name == "sigmoid") return c.emit(op("sigmoid"), {x});
-  if (name == "tanh") return c.emit(op("tanh"), {x});
-  if (name == "gelu") return c.emit(op("nn.gelu"), {x});
-  if (name == "leaky_relu") return c.emit(op("nn.leaky_relu"), {x}, {{"alpha", c.real_or("fuse_alpha|alpha", 0.02)}});
-  if (name == "hard_swish") return c.emit(op("nn.hard_swish"), {x});
-  if (name == "hard_sigmoid") return c.emit(op("nn.hard_sigmoid"), {x}, {{"alpha", 0.2}, {"beta", 0.5}});
-  if (name == "swish" || name == "silu") return c.emit(op("nn.silu"), {x});
-  if (name == "mish") return c.emit(op("nn.mish"), {x});
-  return c.error(fmt::format("fused activation '{}' is not known", name));
-}
-
 /// Adaptive pools that give more than they read repeat elements.
 Operand repeated(Call& c, ValueId x, const Ints& sizes, const Layout& layout) {
   Ints axes;
@@ -139,29 +124,22 @@ Operand adaptive(Call& c, ValueId x, const Ints& sizes, const Layout& layout, bo
   return c.emit((max ? kMaxPools : kAveragePools)[sizes.size() - 1], {x}, std::move(attrs));
 }
 
-/// Data as a matrix: the first `dims` dims are rows.
-Operand as_matrix(Call& c, ValueId x, std::int64_t dims) {
-  const auto rank = c.rank(x);
-  if (!rank) return Failure{};
-  if (*rank == 2 && dims == 1) return x;
-  if (dims < 1 || dims >= std::max<std::int64_t>(*rank, 2)) return c.error(fmt::format("{} dims of rank {} cannot be rows", dims, *rank));
-  return c.emit(op("nn.batch_flatten"), {x}, {{"axis", dims}});
-}
-
-/// x · w, x a matrix of its first `dims` dims; the result keeps these.
-Operand product(Call& c, ValueId x, ValueId w, std::int64_t dims) {
-  const auto rank = c.rank(x), weight_rank = c.rank(w);
-  if (!rank || !weight_rank) return Failure{};
-  const std::int64_t columns = c.integer_or("y_num_col_dims", 1);
-  if (*weight_rank == 2 && columns == 1 && dims == *rank - 1) return c.emit(op("nn.batch_matmul"), {x, w});
-  auto a = as_matrix(c, x, dims), b = as_matrix(c, w, columns);
-  auto y = c.emit(op("nn.batch_matmul"), {a, b});
-  if (!y || (dims == 1 && *weight_rank - columns == 1)) return y;
-  auto shape = c.emit(op("concatenate"), {c.shape_of(x, 0, dims), c.shape_of(w, columns, *weight_rank)}, {{"axis", std::int64_t{0}}});
-  return c.emit(op("reshape"), {y, shape});
-}
-
 }  // namespace
+
+Operand fused_activation(Call& c, Operand x, std::string_view name) {
+  if (name.empty() || name == "identity") return x;
+  if (name == "relu") return c.emit(op("nn.relu"), {x});
+  if (name == "relu6") return x ? c.emit(op("clip"), {x, c.number(0, c.dtype(*x)), c.number(6, c.dtype(*x))}) : x;
+  if (name == "sigmoid") return c.emit(op("sigmoid"), {x});
+  if (name == "tanh") return c.emit(op("tanh"), {x});
+  if (name == "gelu") return c.emit(op("nn.gelu"), {x});
+  if (name == "leaky_relu") return c.emit(op("nn.leaky_relu"), {x}, {{"alpha", c.real_or("fuse_alpha|alpha", 0.02)}});
+  if (name == "hard_swish") return c.emit(op("nn.hard_swish"), {x});
+  if (name == "hard_sigmoid") return c.emit(op("nn.hard_sigmoid"), {x}, {{"alpha", 0.2}, {"beta", 0.5}});
+  if (name == "swish" || name == "silu") return c.emit(op("nn.silu"), {x});
+  if (name == "mish") return c.emit(op("nn.mish"), {x});
+  return c.error(fmt::format("fused activation '{}' is not known", name));
+}
 
 /// (Input, Filter, Bias?, ResidualData?), fused forms with an activation.
 Values convolution(Call& c) {
@@ -180,7 +158,7 @@ Values convolution(Call& c) {
   if (!bias || !sum) return Failure{};
   auto y = c.emit(kConvolutions[f->kernel.size() - 1], {x, f->id, bias}, *std::move(attrs));
   if (*sum) y = c.emit(op("add"), {y, sum});
-  return one(activation(c, y, c.text_or("fuse_activation|activation", "")));
+  return one(fused_activation(c, y, c.text_or("fuse_activation|activation", "")));
 }
 
 /// (Input, Filter (in, out / groups, …), Bias?).
@@ -256,7 +234,7 @@ Values max_unpool(Call& c) {
   auto places = c.cast(indices, DType::Int64);
   if (!sizes) return Failure{};
   if (sizes->size() != n) return c.error(fmt::format("'output_size' has {} entries for {} spatial axes", sizes->size(), n));
-  auto shape = c.emit(op("concatenate"), {c.shape_of(x, 0, 2), c.ints_constant(*sizes)}, {{"axis", std::int64_t{0}}});
+  auto shape = c.join({c.shape_of(x, 0, 2), c.ints_constant(*sizes)}, 0);
   return one(c.emit(op("nn.max_unpool"), {x, places, shape}));
 }
 
@@ -276,7 +254,7 @@ Values batch_norm(Call& c) {
   if (training) attrs.set("training_mode", std::int64_t{1});
   auto y = c.emit(op("nn.batch_norm"), {x, s, b, mean, variance}, std::move(attrs));
   if (*sum) y = c.emit(op("add"), {y, sum});
-  return one(activation(c, y, c.text_or("act_type", "")));
+  return one(fused_activation(c, y, c.text_or("act_type", "")));
 }
 
 /// Scale and shift are vectors of the normalised dims' size.
@@ -372,183 +350,6 @@ Values softmax_with_mask(Call& c) {
     return one(c.emit(op("nn.softmax"), {ones}, {{"axis", std::int64_t{-1}}}));
   }
   return one(c.emit(op("nn.softmax"), {c.emit(op("add"), {x, c.in("Mask")})}, {{"axis", std::int64_t{-1}}}));
-}
-
-/// matmul, matmul_v2, bmm, mv, dot.
-Values matmul(Call& c) {
-  auto x = c.in("X"), y = c.in("Y|Vec");
-  if (!x || !y) return Failure{};
-  Attrs attrs;
-  const auto transposed = [&](std::string_view names, ValueId v) {
-    return c.flag(names) && (!c.type(v).ranked() || c.type(v).rank() > 1);
-  };
-  if (transposed("transpose_X|transpose_x|trans_x", *x)) attrs.set("transA", std::int64_t{1});
-  if (transposed("transpose_Y|transpose_y|trans_y", *y)) attrs.set("transB", std::int64_t{1});
-  auto z = c.emit(op("nn.batch_matmul"), {x, y}, std::move(attrs));
-  const double alpha = c.real_or("alpha", 1);
-  if (z && alpha != 1) z = c.emit(op("multiply"), {z, c.number(alpha, c.dtype(*z))});
-  return one(z);
-}
-
-/// Sum of products along the last dim.
-Values dot(Call& c) {
-  auto y = c.emit(op("multiply"), {c.in("X"), c.in("Y")});
-  return one(c.emit(op("sum_axes"), {y, c.ints_constant({-1})}, {{"keepdims", std::int64_t{0}}}));
-}
-
-/// mul, the matrix product of fully connected layers: both sides flattened.
-Values multiply_matrices(Call& c) {
-  const auto x = c.in("X"), y = c.in("Y");
-  if (!x || !y) return Failure{};
-  return one(product(c, *x, *y, c.integer_or("x_num_col_dims", 1)));
-}
-
-/// fc: (Input, W, Bias?), flattened from in_num_col_dims on.
-Values fully_connected(Call& c) {
-  const auto x = c.in("Input"), w = c.in("W|w"), bias = c.in_or_none("Bias|bias");
-  if (!x || !w || !bias) return Failure{};
-  auto y = product(c, *x, *w, c.integer_or("in_num_col_dims", 1));
-  if (*bias) y = c.emit(op("add"), {y, bias});
-  return one(activation(c, y, c.text_or("activation_type", "")));
-}
-
-/// beta · input + alpha · x · y.
-Values addmm(Call& c) {
-  auto input = c.in("Input"), y = c.emit(op("nn.batch_matmul"), {c.in("X"), c.in("Y")});
-  if (!input || !y) return Failure{};
-  const double alpha = c.real_or("Alpha|alpha", 1), beta = c.real_or("Beta|beta", 1);
-  if (alpha != 1) y = c.emit(op("multiply"), {y, c.number(alpha, c.dtype(*y))});
-  if (beta != 1) input = c.emit(op("multiply"), {input, c.number(beta, c.dtype(*input))});
-  return one(c.emit(op("add"), {y, input}));
-}
-
-Values multi_dot(Call& c) {
-  const auto all = c.list("X");
-  if (!all) return Failure{};
-  Operand y = all->front();
-  for (std::size_t i = 1; i < all->size(); ++i) y = c.emit(op("nn.batch_matmul"), {y, (*all)[i]});
-  return one(y);
-}
-
-Values einsum(Call& c) {
-  const auto all = c.list("Operands");
-  const std::string_view equation = c.text_or("equation", "");
-  if (!all) return Failure{};
-  if (equation.empty()) return c.error("has no equation");
-  return one(c.emit(op("einsum"), {all->begin(), all->end()}, {{"equation", std::string(equation)}}));
-}
-
-/// (x1 [n, a], x2 [n, b], weight [out, a, b], bias?) → [n, out].
-Values bilinear(Call& c) {
-  const auto bias = c.in_or_none("Bias");
-  if (!bias) return Failure{};
-  auto y = c.emit(op("einsum"), {c.in("X"), c.in("Weight"), c.in("Y")}, {{"equation", "na,oab,nb->no"}});
-  return one(*bias ? c.emit(op("add"), {y, bias}) : y);
-}
-
-/// Rows of a table; the first form has ids with a last dim of 1.
-Values embedding(Call& c) {
-  auto ids = c.in("Ids");
-  const auto w = c.in("W");
-  const auto rank = c.rank(ids);
-  if (!rank || !w) return Failure{};
-  if (c.operation.type == "lookup_table" && *rank > 1) ids = c.squeeze(ids, {*rank - 1});
-  return one(c.emit(op("take"), {w, ids}, {{"axis", std::int64_t{0}}}));
-}
-
-/// (q, k, v [batch, tokens, heads, head size], …, attn_mask?).
-Values attention(Call& c) {
-  auto q = c.in("q"), k = c.in("k"), v = c.in("v");
-  const auto mask = c.in_or_none("attn_mask");
-  const auto rank = c.rank(q);
-  if (!k || !v || !mask || !rank) return Failure{};
-  if (*rank != 4) return c.error(fmt::format("queries of rank {}", *rank));
-  const Dim heads = c.dim(*q, 2), shared = c.dim(*k, 2);
-  q = c.transpose(q, {0, 2, 1, 3});
-  k = c.transpose(k, {0, 2, 1, 3});
-  v = c.transpose(v, {0, 2, 1, 3});
-  if (heads.known() && shared.known() && shared.value() > 0 && heads.value() != shared.value()) {
-    // Groups of heads share keys and values.
-    const std::int64_t group = heads.value() / shared.value();
-    if (heads.value() % shared.value() != 0) return c.error(fmt::format("{} heads do not divide into {} groups", heads.value(), shared.value()));
-    const auto repeat = [&](Operand x) {
-      auto wide = c.emit(op("tile"), {c.expand_dims(x, {2}), c.ints_constant({1, 1, group, 1, 1})});
-      return wide ? c.emit(op("reshape"), {wide, c.emit(op("concatenate"), {c.shape_of(wide, 0, 1), c.ints_constant({heads.value()}), c.shape_of(wide, 3, 5)},
-                                                        {{"axis", std::int64_t{0}}})}) : wide;
-    };
-    k = repeat(k);
-    v = repeat(v);
-  }
-  Attrs attrs;
-  const double scale = c.real_or("scale", 0);
-  if (scale > 0) attrs.set("scale", scale);
-  return one(c.transpose(c.emit(op("nn.sdpa"), {q, k, v, mask}, std::move(attrs)), {0, 2, 1, 3}));
-}
-
-namespace {
-
-/// The reduction that a loss names.
-Operand reduced_loss(Call& c, Operand each) {
-  const std::string_view how = c.text_or("reduction", "none");
-  if (how == "none") return each;
-  auto y = c.emit(how == "mean" ? op("mean") : op("sum_axes"), {each}, {{"keepdims", std::int64_t{0}}});
-  if (how != "batchmean" || !y) return y;
-  return c.emit(op("divide"), {y, c.number(1, c.dtype(*y))});
-}
-
-}  // namespace
-
-/// Losses of probabilities or logits against targets, element by element.
-Values elementwise_loss(Call& c) {
-  const auto x = c.in("X|Input"), t = c.in("Label|Target|Y");
-  if (!x || !t) return Failure{};
-  const DType d = c.dtype(*x);
-  const std::string_view type = c.operation.type;
-  if (type == "kldiv_loss") return one(reduced_loss(c, c.emit(op("multiply"), {t, c.emit(op("subtract"), {c.emit(op("log"), {t}), x})})));
-  if (type == "sigmoid_cross_entropy_with_logits") {
-    // max(x, 0) − x · t + log(1 + e^−|x|)
-    auto soft = c.emit(op("nn.softplus"), {c.emit(op("negative"), {c.emit(op("abs"), {x})})});
-    return one(c.emit(op("add"), {c.emit(op("subtract"), {c.emit(op("nn.relu"), {x}), c.emit(op("multiply"), {x, t})}), soft}));
-  }
-  if (type == "huber_loss") {
-    const double delta = c.real_or("delta", 1);
-    auto e = c.emit(op("subtract"), {t, x});
-    auto size = c.emit(op("abs"), {e});
-    auto near = c.emit(op("multiply"), {c.emit(op("multiply"), {e, e}), c.number(0.5, d)});
-    auto far = c.emit(op("multiply"), {c.emit(op("subtract"), {size, c.number(delta / 2, d)}), c.number(delta, d)});
-    auto y = c.emit(op("where"), {c.emit(op("less_equal"), {size, c.number(delta, d)}), near, far});
-    if (!y) return Failure{};
-    return std::vector<ValueId>{*y, *e};
-  }
-  // bce_loss, log_loss: −(t · log x + (1 − t) · log(1 − x))
-  auto rest = c.emit(op("multiply"), {c.emit(op("subtract"), {c.number(1, d), t}), c.emit(op("log"), {c.emit(op("subtract"), {c.number(1, d), x})})});
-  return one(c.emit(op("negative"), {c.emit(op("add"), {c.emit(op("multiply"), {t, c.emit(op("log"), {x})}), rest})}));
-}
-
-/// (Logits, Label) → softmax and loss per sample.
-Values softmax_cross_entropy(Call& c) {
-  const auto x = c.in("Logits"), label = c.in("Label");
-  const auto rank = c.rank(x);
-  if (!rank || !label) return Failure{};
-  const auto axis = c.axis(c.integer_or("axis", -1), *rank);
-  if (!axis) return Failure{};
-  auto p = c.emit(op("nn.softmax"), {x}, {{"axis", *axis}});
-  auto log = c.emit(op("log"), {p});
-  if (!log) return Failure{};
-  const DType d = c.dtype(*log);
-  auto target = label;
-  if (!c.flag("soft_label")) {
-    auto data = std::make_shared<Data>();
-    data->elements = std::vector<double>{0, 1};
-    const auto classes = c.known_dim(*x, *axis);
-    if (!classes) return Failure{};
-    auto squeezed = c.type(*label).rank() == static_cast<std::size_t>(*rank) ? c.squeeze(label, {*axis}) : label;
-    target = c.emit(op("one_hot"), {squeezed, c.number(static_cast<double>(*classes), DType::Int64), c.constant({Type::tensor(d, {2}), data})}, {{"axis", *axis}});
-  }
-  auto sum = c.emit(op("sum_axes"), {c.emit(op("multiply"), {log, target}), c.ints_constant({*axis})});
-  auto loss = c.emit(op("negative"), {sum});
-  if (!loss) return Failure{};
-  return std::vector<ValueId>{*p, *loss};
 }
 
 }  // namespace perfc::paddle

@@ -57,9 +57,14 @@ Values swiglu(Call&), maxout(Call&), identity(Call&), no_values(Call&), fake_qua
 // nn.cpp
 Values convolution(Call&), transposed_convolution(Call&), deformable_convolution(Call&), pool(Call&), max_unpool(Call&);
 Values batch_norm(Call&), layer_norm(Call&), rms_norm(Call&), group_norm(Call&), instance_norm(Call&), affine_channel(Call&);
-Values dropout(Call&), softmax(Call&), softmax_with_mask(Call&), matmul(Call&), dot(Call&), multiply_matrices(Call&);
-Values fully_connected(Call&), addmm(Call&), multi_dot(Call&), einsum(Call&), bilinear(Call&), embedding(Call&), attention(Call&);
-Values softmax_cross_entropy(Call&), elementwise_loss(Call&);
+Values dropout(Call&), softmax(Call&), softmax_with_mask(Call&);
+/// The activation that a fused operator names.
+Operand fused_activation(Call&, Operand, std::string_view name);
+// matmul.cpp
+Values matmul(Call&), dot(Call&), multiply_matrices(Call&), fully_connected(Call&), addmm(Call&), multi_dot(Call&), einsum(Call&);
+Values bilinear(Call&), embedding(Call&), attention(Call&), cross(Call&), kron(Call&);
+// loss.cpp
+Values elementwise_loss(Call&), softmax_cross_entropy(Call&);
 // recurrent.cpp
 Values recurrent(Call&);
 // reduction.cpp
@@ -69,17 +74,20 @@ Values nonzero(Call&), masked_select(Call&), equal_all(Call&), median(Call&), tr
 // shape.cpp
 Values reshape(Call&), flatten(Call&), flatten_to_matrix(Call&), transpose(Call&), squeeze(Call&), unsqueeze(Call&), concat(Call&);
 Values stack(Call&), split(Call&), unstack(Call&), slice(Call&), set_value(Call&), expand(Call&), expand_as(Call&), tile(Call&);
-Values repeat_interleave(Call&), flip(Call&), roll(Call&), pad(Call&), crop(Call&), gather(Call&), gather_elements(Call&);
-Values scatter_elements(Call&), scatter(Call&), gather_nd(Call&), scatter_nd_add(Call&), one_hot(Call&), shape(Call&), size(Call&);
-Values fill(Call&), fill_like(Call&), fill_batch_like(Call&), constant(Call&), range(Call&), linspace(Call&), eye(Call&);
-Values triangle(Call&), meshgrid(Call&), diagonal(Call&), random(Call&), bernoulli(Call&), multinomial(Call&), multiplex(Call&);
-Values index_add(Call&), index_put(Call&), diag_embed(Call&), cross(Call&), kron(Call&), unfold(Call&), fold(Call&);
-Values random_permutation(Call&), pixel_shuffle(Call&), channel_shuffle(Call&), temporal_shift(Call&);
+Values repeat_interleave(Call&), flip(Call&), roll(Call&), pad(Call&), crop(Call&);
+// indexing.cpp
+Values gather(Call&), gather_elements(Call&), scatter_elements(Call&), scatter(Call&), index_add(Call&), index_put(Call&);
+Values gather_nd(Call&), scatter_nd_add(Call&), one_hot(Call&), multiplex(Call&);
+// creation.cpp
+Values shape(Call&), size(Call&), fill(Call&), fill_like(Call&), fill_batch_like(Call&), constant(Call&), range(Call&);
+Values linspace(Call&), eye(Call&), triangle(Call&), meshgrid(Call&), diagonal(Call&), diag_embed(Call&);
+Values random_permutation(Call&), random(Call&), bernoulli(Call&), multinomial(Call&);
 // lists.cpp
 Values combine(Call&), items(Call&), item(Call&), array_new(Call&), array_write(Call&), array_read(Call&), array_length(Call&);
 Values array_to_tensor(Call&);
 // image.cpp
 Values interpolate(Call&), grid_sample(Call&), affine_grid(Call&), roi_align(Call&), roi_pool(Call&), non_max_suppression(Call&);
+Values unfold(Call&), fold(Call&), pixel_shuffle(Call&), channel_shuffle(Call&), temporal_shift(Call&);
 
 // detection.cpp
 Values yolo_box(Call&), prior_box(Call&), box_coder(Call&), multiclass_nms(Call&);
