@@ -252,6 +252,21 @@ TEST(TfImport, MergeOfSwitchesIsAnIf) {
   EXPECT_EQ(macs(*branch->regions[1]), 0.0);
 }
 
+/// As Keras writes dropouts: every condition reads the same learning phase.
+TEST(TfImport, ConditionsInARowMayShareTheirPredicate) {
+  std::string graph = placeholder("x", {2, 4}) + placeholder("p", {}, "DT_BOOL");
+  std::string last = "x";
+  for (const std::string& i : {std::string("0"), std::string("1"), std::string("2")}) {
+    graph += node("s" + i, "Switch", {last, "p"}) + node("no" + i, "Relu", {"s" + i}) + node("yes" + i, "Neg", {"s" + i + ":1"}) +
+             node("m" + i, "Merge", {"no" + i, "yes" + i});
+    last = "m" + i;
+  }
+  const Imported m = import_graph(graph + node("y", "Identity", {last}));
+  EXPECT_EQ(result_type(m), "Tensor[(2, 4), float32]");
+  ASSERT_TRUE(m.graph);
+  EXPECT_EQ(std::count_if(m.graph->nodes().begin(), m.graph->nodes().end(), [](const Node& n) { return n.is(op("if")); }), 3);
+}
+
 TEST(TfImport, UnknownOperatorIsOpaqueOrRefused) {
   const std::string shaped = attr("T", "type: DT_FLOAT") + attr("_output_shapes", "list { " + shape({2, 3}) + " }");
   const Imported typed = import_graph(placeholder("x", {2, 3}) + node("y", "Frobnicate", {"x"}, shaped));
