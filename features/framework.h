@@ -3,8 +3,9 @@
 /// which run in which width under autocast, which a compiler fuses. The one
 /// place to look when a framework's habits change; `kernels.cpp` follows it.
 #include <optional>
+#include <vector>
 
-#include "ir/graph.h"
+#include "features/predictor.h"
 
 namespace perfc {
 
@@ -17,11 +18,14 @@ bool is_strided_view(const Graph&, const Node&);
 /// (cuBLASLt). cuDNN's convolutions leave theirs to a kernel of its own.
 bool is_epilogue(const Graph&, const Node&);
 
-/// Attention that a model wrote out (`nn.sdpa` with explicit=1): eager execution
-/// keeps its scores in memory.
+/// Attention that runs as its parts, with its scores in memory: what a model wrote
+/// out (`nn.sdpa` with explicit=1), and what the fused kernels do not take. Those
+/// want four dims; the rest falls to the reference ("math") implementation, which
+/// computes half operands in float32 since PyTorch 2.5.
 struct WrittenOutAttention {
   double scores = 0;              ///< elements: batch × heads × queries × keys
   double qk_macs = 0, av_macs = 0;
+  bool reference = false;         ///< not written out by the model
 };
 std::optional<WrittenOutAttention> written_out_attention(const Graph&, NodeId);
 
@@ -35,6 +39,21 @@ bool wants_full(const Node&);
 bool widens_itself(const Node&);
 /// Operators whose result has the width of their data, whatever their parameters have.
 bool parameters_follow_data(const Node&);
+
+/// A reshape that only splits dims: a view of whatever lies below.
+bool only_splits(const Graph&, const Node&);
+/// Which nodes' results lie channels-last in memory: a convolution's if its data
+/// does or the user asked for it, views that permute to it, and what follows.
+std::vector<bool> channels_last(const Graph&, const ExecConfig&);
+/// Share of the vector units' peak that a depthwise convolution reaches where the
+/// framework has no good kernel for its window; 0: no such limit. PyTorch's own
+/// kernel (channels first, beyond 5×5) and cuDNN's fallback (channels last, beyond
+/// 7×7), as timm's convmixer runs show on RTX 3090, 4090 and 5090.
+double depthwise_limit(double window, bool channels_last);
+/// Steps that each thread of PyTorch's bilinear and bicubic upsampling takes one
+/// after the other: there is a thread per position of the plane, and batch and
+/// channels are a loop. 0: another kernel, with a thread per element.
+double serial_steps(const Graph&, NodeId, bool channels_last);
 
 /// What a compiler fuses with its neighbours, and which of that ends a group.
 bool fuses(const Node&);

@@ -30,23 +30,26 @@ bool multiple_of_8(const Type& t) {
   return t.is_static() && t.rank() > 0 && t.shape().back().value() % 8 == 0;
 }
 
-class Scheduler {
+class Planner {
  public:
-  Scheduler(const ExecConfig& config, Diagnostics& diags) : config_(config), diags_(diags) {}
+  Planner(const ExecConfig& config, Diagnostics& diags) : config_(config), diags_(diags) {}
 
   /// Appends the kernels of `graph`; those of bodies are reported under `owner`.
   Status run(const Graph& graph, double repeat, const NodeId* owner) {
     if (!check_static(graph)) return Failure{};
     const std::vector<bool> half = halves(graph, repeat, owner);
+    made_.assign(graph.size(), {});
+    channels_last_ = channels_last(graph, config_);
     if (config_.mode == ExecMode::Compiled) {
       fuse(graph, half, repeat, owner);
     } else {
       eager(graph, half, repeat, owner);
     }
+    connect(graph);
     return bodies(graph, repeat, owner);
   }
 
-  Schedule out;
+  KernelPlan out;
 
  private:
   Status check_static(const Graph& graph) {
@@ -92,7 +95,7 @@ class Scheduler {
         const bool constant = g.node(v).kind == NodeKind::Constant;
         if ((low && !half[v.node]) || (high && half[v.node] && !widens_itself(n))) add_cast(g, v, low, cast_done, id, repeat, owner);
         const bool scalar = constant && g.type(v).elements().value_or(2) <= 1;
-        if (!half[v.node] && !scalar && !(constant && parameters_follow_data(n))) any_full = true;
+        if (!half[v.node] && !scalar && !(&v != n.operands.data() && parameters_follow_data(n))) any_full = true;
       }
       half[id] = low || (!high && !any_full);
     }
@@ -109,8 +112,93 @@ class Scheduler {
     k.flops = n;
     k.bytes = 6 * n;
     k.repeat = repeat;
+    k.extents = elementwise_extents(g.type(v), n);
+    k.ops.push_back(op("cast"));
+    casts_.push_back({static_cast<std::uint32_t>(out.kernels.size()), v.node, user});
     out.kernels.push_back(k);
     out.host_ops += repeat;
+  }
+
+  /// Adds a kernel that computes (part of) a node.
+  void add(NodeId id, Kernel k) {
+    const auto index = static_cast<std::uint32_t>(out.kernels.size());
+    Made& made = made_[id];
+    if (made.first == kNone) {
+      made.first = index;
+    } else {
+      out.edges.emplace_back(made.last, index);
+    }
+    made.last = index;
+    out.kernels.push_back(std::move(k));
+  }
+
+  /// Edges between the kernels of one graph, after all of them are there.
+  void connect(const Graph& g) {
+    // The node whose kernel wrote what a node hands on: itself, or behind views.
+    std::vector<NodeId> source(g.size());
+    for (NodeId id = 0; id < g.size(); ++id) {
+      const Node& n = g.node(id);
+      source[id] = id;
+      if (n.kind == NodeKind::Call && made_[id].first == kNone && !n.operands.empty() && n.operands[0]) source[id] = source[n.operands[0].node];
+    }
+    std::set<std::pair<NodeId, NodeId>> cast;  // (operand, user) that go through a cast
+    for (const Cast& c : casts_) {
+      cast.insert({c.from, c.to});
+      if (made_[source[c.from]].first != kNone) out.edges.emplace_back(made_[source[c.from]].last, c.kernel);
+      if (made_[c.to].first != kNone) out.edges.emplace_back(c.kernel, made_[c.to].first);
+    }
+    casts_.clear();
+    for (NodeId id = 0; id < g.size(); ++id) {
+      if (g.node(id).kind != NodeKind::Call || made_[id].first == kNone) continue;
+      for (ValueId v : g.node(id).operands) {
+        if (!v || cast.count({v.node, id})) continue;
+        const Made& from = made_[source[v.node]];
+        if (from.first != kNone && from.last != made_[id].first && !same_group(source[v.node], id)) out.edges.emplace_back(from.last, made_[id].first);
+      }
+    }
+  }
+  bool same_group(NodeId a, NodeId b) const { return made_[a].first == made_[b].first; }
+
+  static Extents elementwise_extents(const Type& t, double elements) {
+    Extents e;
+    e.n = t.is_static() && t.rank() > 0 ? static_cast<double>(t.shape().back().value()) : 1;
+    e.m = e.n > 0 ? elements / e.n : 0;
+    e.k = 1;
+    return e;
+  }
+
+  /// Extents of a call with `macs` multiply–accumulates.
+  Extents extents_of(const Graph& g, NodeId id, double macs) const {
+    const Node& n = g.node(id);
+    Extents e;
+    if (n.results.empty() || !n.results[0].type.is_static() || !n.results[0].type.is_tensor()) return e;
+    const Type& result = n.results[0].type;
+    const auto elements = static_cast<double>(*result.elements());
+    e = elementwise_extents(result, elements);
+    const Category c = def(n.op).category;
+    if (c == Category::Convolution && n.operands.size() > 1) {
+      const auto axes = kernel_axes(g, n);
+      const Type& w = g.type(n.operands[1]);
+      if (!axes || !w.is_static() || elements <= 0) return e;
+      const auto groups = static_cast<double>(n.attrs.int_or("groups", 1));
+      for (std::size_t axis : axes->spatial) e.window *= static_cast<double>(w.shape()[axis].value());
+      for (std::int64_t s : n.attrs.ints_or_empty("strides")) e.stride *= static_cast<double>(s);
+      const bool transposed = is_transposed_convolution(n.op);
+      const auto outer = static_cast<double>(w.shape()[axes->outer].value()), inner = static_cast<double>(w.shape()[axes->channel].value());
+      e.products = groups;
+      e.n = transposed ? inner : outer / groups;
+      e.m = e.n > 0 ? elements / (groups * e.n) : 0;
+      e.k = macs / elements;
+    } else if (uses_matrix_unit(c) && elements > 0) {
+      e.k = macs / elements;
+      if (!n.is(op("nn.dense")) && result.rank() > 2) {
+        e.m = static_cast<double>(result.shape()[result.rank() - 2].value());
+        e.products = e.m * e.n > 0 ? elements / (e.m * e.n) : 1;
+      }
+    } else if (!n.operands.empty() && n.operands[0] && elements > 0) {
+      e.k = static_cast<double>(g.type(n.operands[0]).elements().value_or(0)) / elements;
+    }
+    return e;
   }
 
   /// Kind, work and alignment of a call, without its bytes.
@@ -124,6 +212,8 @@ class Scheduler {
     k.flops = cost.flops;
     k.repeat = repeat;
     k.half = half;
+    k.extents = extents_of(g, id, cost.macs);
+    k.ops.push_back(n.op);
     if (c == Category::Convolution && n.operands.size() > 1) {
       if (n.attrs.int_or("groups", 1) > 1) k.channels_per_group = channels_per_group(g, n);
       k.kind = k.channels_per_group < kLeastGroup ? KernelKind::Depthwise : KernelKind::Convolution;
@@ -131,12 +221,15 @@ class Scheduler {
       const auto axes = kernel_axes(g, n);
       k.aligned = w.is_static() && axes &&
                   w.shape()[is_transposed_convolution(n.op) ? axes->channel : axes->outer].value() % 8 == 0;
-      k.channels_first_conv = config_.layout == Layout::Nchw && config_.mode == ExecMode::Eager;
+      k.channels_first_conv = !channels_last_[id];
+      if (k.kind == KernelKind::Depthwise) k.share_limit = depthwise_limit(k.extents.window, channels_last_[id]);
     } else if (uses_matrix_unit(c)) {
       k.kind = KernelKind::Matmul;
       k.aligned = multiple_of_8(g.type(n.operands[0])) && (n.results.empty() || multiple_of_8(n.results[0].type));
     } else if (c == Category::Gather || c == Category::Scatter || c == Category::Sort) {
       k.kind = KernelKind::Gather;
+    } else if (config_.mode == ExecMode::Eager) {
+      k.serial_steps = serial_steps(g, id, channels_last_[id]);
     }
     return k;
   }
@@ -170,14 +263,16 @@ class Scheduler {
       out.host_ops += repeat;
       const bool from_strided = !n.operands.empty() && n.operands[0] && strided[n.operands[0].node];
       if (is_strided_view(g, n)) {
-        strided[id] = true;
+        // Back from channels-last to tokens, the data is dense again.
+        const bool dense = n.is(op("transpose")) && channels_last_[n.operands[0].node] && n.attrs.ints_or_empty("perm") == std::vector<std::int64_t>{0, 2, 3, 1};
+        strided[id] = !dense;
         continue;
       }
       if (is_view(n)) {
-        if (n.is(op("reshape")) && from_strided) {
+        if (n.is(op("reshape")) && from_strided && !only_splits(g, n)) {
           Kernel k = work(g, id, half[id], repeat, owner);
           k.bytes = 2 * bytes_of(g, {id, 0}, half);
-          out.kernels.push_back(k);
+          add(id, std::move(k));
         } else {
           strided[id] = from_strided;
         }
@@ -189,7 +284,7 @@ class Scheduler {
       }
       Kernel k = work(g, id, half[id], repeat, owner);
       k.bytes = eager_bytes(g, id, half);
-      out.kernels.push_back(k);
+      add(id, std::move(k));
     }
   }
 
@@ -198,32 +293,63 @@ class Scheduler {
     constexpr std::size_t kQ = 0, kK = 1, kV = 2, kMask = 3;
     const Node& n = g.node(id);
     const Kernel whole = work(g, id, half[id], repeat, owner);
-    const auto bytes = [&](std::size_t i) { return bytes_of(g, n.operands[i], half); };
-    const double width = half[id] ? 2.0 : std::min(4.0, bits(n.results[0].type.dtype()) / 8.0);
-    const bool widened = config_.precision == Precision::Amp;
+    const bool half_scores = half[id] && !a.reference;
+    const double width = half_scores ? 2.0 : std::min(4.0, bits(n.results[0].type.dtype()) / 8.0);
+    const bool widened = config_.precision == Precision::Amp && !a.reference;
     const double softmax_width = widened ? 4.0 : width;
-    const auto add = [&](KernelKind kind, double macs, double flops, double moved) {
+    const auto elements = [&](std::size_t i) { return static_cast<double>(g.type(n.operands[i]).elements().value_or(0)); };
+    const double keys = static_cast<double>(g.type(n.operands[kV]).shape()[g.type(n.operands[kV]).rank() - 2].value());
+    const double head = a.scores > 0 ? a.qk_macs / a.scores : 0, value = a.scores > 0 ? a.av_macs / a.scores : 0;
+    const Extents scores{.m = keys > 0 ? a.scores / keys : 0, .n = keys, .k = 1};
+    const auto part = [&](KernelKind kind, OpId what, const Extents& extents, double macs, double flops, double moved) {
       Kernel k = whole;
       k.kind = kind;
+      k.ops = {what};
+      k.half = half_scores;
+      k.extents = extents;
       k.macs = macs;
       k.flops = flops;
       k.bytes = moved;
-      out.kernels.push_back(k);
+      add(id, std::move(k));
       out.host_ops += repeat;
     };
+    const auto elementwise = [&](OpId what, std::size_t operand, double bytes_per_element) {
+      const double count = elements(operand);
+      part(KernelKind::Vector, what, elementwise_extents(g.type(n.operands[operand]), count), 0, count, count * bytes_per_element);
+    };
     out.host_ops -= repeat;  // the call itself is none of these
-    if (n.attrs.has("scale")) add(KernelKind::Vector, 0, static_cast<double>(*g.type(n.operands[kQ]).elements()), 2 * bytes(kQ));
-    add(KernelKind::Matmul, a.qk_macs, 0, bytes(kQ) + bytes(kK) + a.scores * width);
-    if (n.operands.size() > kMask && n.operands[kMask]) add(KernelKind::Vector, 0, a.scores, 2 * a.scores * width + bytes(kMask));
-    add(KernelKind::Vector, 0, 5 * a.scores, a.scores * (width + softmax_width));
-    if (widened) add(KernelKind::Vector, 0, a.scores, a.scores * (softmax_width + width));
-    add(KernelKind::Matmul, a.av_macs, 0, a.scores * width + bytes(kV) + bytes_of(g, {id, 0}, half));
+    const bool casts = a.reference && half[id];
+    if (casts) {
+      for (const std::size_t i : {kQ, kK, kV}) elementwise(op("cast"), i, 2 + width);
+    }
+    if (a.reference) {  // √scale on both; the products want their operands dense
+      for (const std::size_t i : {kQ, kK}) elementwise(op("multiply"), i, 2 * width);
+      for (const std::size_t i : {kQ, kK, kV}) elementwise(op("copy"), i, 2 * width);
+    } else if (n.attrs.has("scale")) {
+      elementwise(op("multiply"), kQ, 2 * width);
+    }
+    const double queries = whole.extents.m, products = whole.extents.products;
+    part(KernelKind::Matmul, op("nn.batch_matmul"), {.m = queries, .n = keys, .k = head, .products = products}, a.qk_macs, 0,
+         (elements(kQ) + elements(kK) + a.scores) * width);
+    if (n.operands.size() > kMask && n.operands[kMask]) {
+      part(KernelKind::Vector, op("add"), scores, 0, a.scores, 2 * a.scores * width + bytes_of(g, n.operands[kMask], half));
+    }
+    part(KernelKind::Vector, op("nn.softmax"), scores, 0, 5 * a.scores, a.scores * (width + softmax_width));
+    if (a.reference) {  // _safe_softmax: rows that are −∞ throughout become 0
+      part(KernelKind::Vector, op("equal"), scores, 0, a.scores, a.scores * (width + 1));
+      part(KernelKind::Vector, op("max"), scores, 0, a.scores, a.scores);
+      part(KernelKind::Vector, op("where"), scores, 0, a.scores, 2 * a.scores * width);
+    }
+    if (widened) part(KernelKind::Vector, op("cast"), scores, 0, a.scores, a.scores * (softmax_width + width));
+    const auto written = static_cast<double>(n.results[0].type.elements().value_or(0));
+    part(KernelKind::Matmul, op("nn.batch_matmul"), {.m = queries, .n = value, .k = keys, .products = products}, a.av_macs, 0,
+         (a.scores + elements(kV) + written) * width);
+    if (casts) part(KernelKind::Vector, op("cast"), elementwise_extents(n.results[0].type, written), 0, written, written * (width + 2));
   }
 
   /// Greedy fusion in execution order: a fusible call joins the group of one of
   /// its producers, as long as the group keeps at most one reduction.
   void fuse(const Graph& g, const std::vector<bool>& half, double repeat, const NodeId* owner) {
-    constexpr std::uint32_t kNone = 0xffffffffu;
     std::vector<std::uint32_t> group(g.size(), kNone);
     struct Group {
       std::vector<NodeId> members;
@@ -269,6 +395,7 @@ class Scheduler {
           const OpCost cost = op_cost(g, id);
           k.macs += cost.macs;
           k.flops += cost.flops;
+          if (!is_view(n)) k.ops.push_back(n.op);
         }
         for (ValueId v : n.operands) {
           if (v && group[v.node] != group[id] && read.insert(v).second) k.bytes += std::min(bytes_of(g, v, half), read_bound(g, id, half));
@@ -278,7 +405,9 @@ class Scheduler {
         }
       }
       if (views_only) continue;
-      out.kernels.push_back(k);
+      const auto index = static_cast<std::uint32_t>(out.kernels.size());
+      for (NodeId id : members.members) made_[id] = {index, index};
+      out.kernels.push_back(std::move(k));
       out.host_ops += repeat;
     }
   }
@@ -308,7 +437,7 @@ class Scheduler {
         continue;
       }
       // Which branch runs is not known: the one with more work counts.
-      Schedule best, before = std::move(out);
+      KernelPlan best, before = std::move(out);
       double most = -1;
       for (const GraphRef& body : n.regions) {
         out = {};
@@ -321,6 +450,8 @@ class Scheduler {
         }
       }
       out = std::move(before);
+      const auto offset = static_cast<std::uint32_t>(out.kernels.size());
+      for (const auto& [from, to] : best.edges) out.edges.emplace_back(from + offset, to + offset);
       out.kernels.insert(out.kernels.end(), best.kernels.begin(), best.kernels.end());
       out.host_ops += best.host_ops;
       out.warnings.insert(out.warnings.end(), best.warnings.begin(), best.warnings.end());
@@ -329,8 +460,21 @@ class Scheduler {
     return ok();
   }
 
+  /// Kernels of each node of the graph at hand.
+  struct Made {
+    std::uint32_t first = kNone, last = kNone;
+  };
+  struct Cast {
+    std::uint32_t kernel;
+    NodeId from, to;
+  };
+  static constexpr std::uint32_t kNone = 0xffffffffu;
+
   const ExecConfig& config_;
   Diagnostics& diags_;
+  std::vector<Made> made_;
+  std::vector<bool> channels_last_;
+  std::vector<Cast> casts_;
 };
 
 }  // namespace
@@ -339,8 +483,8 @@ double float_bytes(Precision p) {
   return p == Precision::Fp16 || p == Precision::Bf16 ? 2.0 : p == Precision::Int8 ? 1.0 : 4.0;
 }
 
-Result<Schedule> schedule(const Graph& graph, const ExecConfig& config, Diagnostics& diags) {
-  Scheduler s(config, diags);
+Result<KernelPlan> plan_kernels(const Graph& graph, const ExecConfig& config, Diagnostics& diags) {
+  Planner s(config, diags);
   if (!s.run(graph, 1.0, nullptr)) return Failure{};
   return std::move(s.out);
 }

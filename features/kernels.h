@@ -11,7 +11,10 @@
 /// read float16 and write float32 without a cast.
 /// Compiled execution keeps matrix products and convolutions and fuses the rest
 /// into groups with at most one reduction; bytes are what crosses group borders.
+#include <utility>
 #include <vector>
+
+#include <boost/container/small_vector.hpp>
 
 #include "features/predictor.h"
 #include "ir/infer_context.h"
@@ -23,6 +26,17 @@ enum class KernelKind { Matmul, Convolution, Depthwise, Vector, Gather };
 
 inline constexpr double kUngrouped = 1e9;
 
+/// A kernel's extents as a product of matrices: `products` times m × k by k × n.
+/// Convolutions are implicit products: m = batch × positions, n = output channels
+/// and k = input channels × window of a group, one product per group. Kernels
+/// that multiply nothing: m = rows and n = length of the last axis of what they
+/// write, k = elements read per element written.
+struct Extents {
+  double m = 0, n = 0, k = 0, products = 1;
+  double window = 1;              ///< of a convolution: elements of its kernel
+  double stride = 1;              ///< of a convolution: product over the spatial axes
+};
+
 struct Kernel {
   NodeId node = 0;                ///< node it is reported under (of the outer graph, for bodies)
   KernelKind kind = KernelKind::Vector;
@@ -33,17 +47,24 @@ struct Kernel {
   double macs = 0;
   double flops = 0;               ///< beside the MACs
   double bytes = 0;               ///< read and written
+  double share_limit = 0;         ///< most of the vector units' peak that its implementation reaches; 0: the device's share
+  double serial_steps = 0;        ///< dependent steps of each thread, where there are too few threads to hide them
   double repeat = 1;              ///< trips of the enclosing loops
+  Extents extents;
+  boost::container::small_vector<OpId, 2> ops;  ///< what it computes; the first gives it its kind
 };
 
-struct Schedule {
+struct KernelPlan {
   std::vector<Kernel> kernels;    ///< in execution order
+  /// (from, to): `to` reads what `from` writes, views in between left out. Within
+  /// one body of control flow.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
   double host_ops = 0;            ///< operators (eager) or kernels (compiled) the host dispatches
   std::vector<std::string> warnings;
 };
 
 /// Fails on types that are not static; the error names the node and the flag.
-Result<Schedule> schedule(const Graph&, const ExecConfig&, Diagnostics&);
+Result<KernelPlan> plan_kernels(const Graph&, const ExecConfig&, Diagnostics&);
 
 /// Bytes per element that a float32 value takes under a precision.
 double float_bytes(Precision);

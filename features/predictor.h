@@ -46,6 +46,7 @@ struct MemoryBreakdown {
 };
 
 struct Prediction {
+  std::string predictor = "whitebox";  ///< who says so; learned ones may leave it to the whitebox
   double latency_ms = 0;
   double latency_lo_ms = 0;    ///< 90 % interval
   double latency_hi_ms = 0;

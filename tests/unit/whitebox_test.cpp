@@ -10,11 +10,11 @@ namespace {
 
 constexpr double kMib = 1024.0 * 1024.0;
 
-Schedule kernels(const Graph& g, ExecConfig config) {
+KernelPlan kernels(const Graph& g, ExecConfig config) {
   Diagnostics diags("test");
-  auto s = schedule(g, config, diags);
+  auto s = plan_kernels(g, config, diags);
   EXPECT_TRUE(s) << diags.str();
-  return s ? *std::move(s) : Schedule{};
+  return s ? *std::move(s) : KernelPlan{};
 }
 
 /// 1 TFLOP/s, 1 GB/s per … everything round, all shares 1.
@@ -98,7 +98,7 @@ TEST(Kernels, CompilersFuseWhatIsNotAProduct) {
   (%6)
 })");
   EXPECT_EQ(kernels(g, {.mode = ExecMode::Eager}).kernels.size(), 5u);
-  const Schedule fused = kernels(g, {.mode = ExecMode::Compiled});
+  const KernelPlan fused = kernels(g, {.mode = ExecMode::Compiled});
   ASSERT_EQ(fused.kernels.size(), 2u);
   EXPECT_EQ(fused.kernels[1].bytes, 2 * 64 * 128 * 4);  // reads %2 once, writes %6
 }
@@ -126,7 +126,7 @@ TEST(Kernels, ADenseLayersBiasIsPartOfItsProduct) {
   %8 = nn.bias_add(%7, %4, axis=1);
   (%5, %8)
 })");
-  const Schedule s = kernels(g, {});
+  const KernelPlan s = kernels(g, {});
   EXPECT_EQ(s.kernels.size(), 3u);  // dense with its bias, convolution, bias
   EXPECT_EQ(s.host_ops, 3);
 }
@@ -149,7 +149,7 @@ TEST(Kernels, BatchNormKeepsTheWidthOfItsDataUnderAutocast) {
   %4 = nn.batch_norm(%2, %3, %3, %3, %3);
   (%4)
 })");
-  const Schedule s = kernels(g, {.precision = Precision::Amp});
+  const KernelPlan s = kernels(g, {.precision = Precision::Amp});
   ASSERT_EQ(s.kernels.size(), 4u);  // two casts, convolution, batch-norm
   EXPECT_EQ(s.kernels.back().bytes, 2 * 128 * 2 + 4 * 8 * 4);
 }
@@ -161,7 +161,7 @@ TEST(Kernels, AReshapeOfATransposeCopies) {
   %3 = reshape(%1, %2);
   (%3)
 })");
-  const Schedule s = kernels(g, {});
+  const KernelPlan s = kernels(g, {});
   ASSERT_EQ(s.kernels.size(), 1u);
   EXPECT_EQ(s.kernels[0].bytes, 2 * 128 * 4);
 }
@@ -175,7 +175,7 @@ TEST(Kernels, AttentionWrittenOutKeepsItsScores) {
   };
   const Graph fused = attention(""), apart = attention(", explicit=1");
   EXPECT_EQ(kernels(fused, {}).kernels.size(), 1u);
-  const Schedule s = kernels(apart, {});  // scale, product, softmax, product
+  const KernelPlan s = kernels(apart, {});  // scale, product, softmax, product
   ASSERT_EQ(s.kernels.size(), 4u);
   const double scores = 2 * 4 * 32 * 32;
   EXPECT_EQ(s.kernels[1].macs, scores * 16);

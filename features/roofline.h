@@ -1,0 +1,33 @@
+#pragma once
+/// Time of a kernel on a device by the roofline (Williams, Waterman, Patterson,
+/// CACM 2009), with shares of the peaks that kernels of its kind reach.
+#include <algorithm>
+
+#include "features/kernels.h"
+
+namespace perfc {
+
+/// What a device gives each kind of kernel under one precision, looked up once.
+struct Rates {
+  Rates(const Device&, Precision);
+
+  double vector[2], matrix[2];               ///< FLOP/s, for 32 and 16 bits
+  double matmul, convolution, depthwise, elementwise, layout;  ///< shares of peak; layout: factor on bytes
+  double bandwidth, gather;                  ///< byte/s that are reached
+  double launch_us, serial_us;               ///< of a launch; of a dependent step
+};
+
+/// One launch of a kernel.
+struct Priced {
+  double compute_us = 0;
+  double memory_us = 0;
+  double serial_us = 0;  ///< of steps that wait for each other
+  double time_us = 0;    ///< the largest of the three, and the launch
+  Bound bound = Bound::Memory;
+  double roofline_us() const { return std::max(compute_us, memory_us); }
+  /// What serial steps take beyond the roofline: latency, which no share of a peak changes.
+  double waiting_us() const { return std::max(serial_us - roofline_us(), 0.0); }
+};
+Priced price(const Kernel&, const Rates&);
+
+}  // namespace perfc
