@@ -14,7 +14,8 @@ bool is_product(const Node& n) {
 /// A batch-norm that can go, with what it goes into.
 struct Fold {
   NodeId product = ValueId::kNone;    ///< convolution or dense
-  NodeId bias_add = ValueId::kNone;   ///< between the two; may be missing
+  NodeId between = ValueId::kNone;    ///< bias_add, or the multiply of a batch-norm that is written out; may be missing
+  ValueId shift;                      ///< parameter that becomes the bias
   std::int64_t axis = 1;              ///< of the channels
 };
 
@@ -30,7 +31,7 @@ class Folder {
       folds[id] = find(id);
       if (folds[id].product == ValueId::kNone) continue;
       gone[folds[id].product] = true;
-      if (folds[id].bias_add != ValueId::kNone) gone[folds[id].bias_add] = true;
+      if (folds[id].between != ValueId::kNone) gone[folds[id].between] = true;
     }
     for (NodeId id = 0; id < graph_.size(); ++id) {
       if (gone[id]) continue;
@@ -43,8 +44,42 @@ class Folder {
  private:
   bool only_use(ValueId v) const { return v.result == 0 && uses_[v.node] == 1; }
 
+  /// The operand of a binary call that is a weight with one entry per channel; the other one is `data`.
+  ValueId channel_parameter(const Node& n, std::size_t axis, ValueId& data) const {
+    if (n.operands.size() != 2) return {};
+    for (const std::size_t w : {1, 0}) {
+      const ValueId v = n.operands[w];
+      data = n.operands[1 - w];
+      if (!v || !data || !weight_[v.node] || weight_[data.node]) continue;
+      const Type &type = graph_.type(v), &of = graph_.type(data);
+      if (!type.is_static() || !of.ranked() || type.rank() > of.rank() || type.rank() + axis < of.rank()) continue;
+      const auto c = type.shape()[axis + type.rank() - of.rank()];
+      if (type.elements() == c.value() && c == of.shape()[axis]) return v;
+    }
+    return {};
+  }
+
+  /// x · scale + shift after a convolution: a batch-norm in inference, as frozen TensorFlow graphs have it.
+  Fold find_written_out(NodeId id) const {
+    const Node& add = graph_.node(id);
+    if (!add.is(op("add")) || !add.results[0].type.ranked() || add.results[0].type.rank() < 2) return {};
+    ValueId scaled, data;
+    const std::size_t rank = add.results[0].type.rank();
+    for (const std::size_t axis : {rank - 1, std::size_t{1}}) {
+      const ValueId shift = channel_parameter(add, axis, scaled);
+      if (!shift || !graph_.node(scaled).is(op("multiply")) || !only_use(scaled)) continue;
+      if (!channel_parameter(graph_.node(scaled), axis, data)) continue;
+      const Node& product = graph_.node(data);
+      if (!is_product(product) || !only_use(data) || product.operands.size() != 2 || graph_.node(product.operands[1]).kind != NodeKind::Constant) continue;
+      if (axis != (product.is(op("nn.dense")) ? rank - 1 : channel_axis(product.attrs, rank))) continue;
+      return {.product = data.node, .between = scaled.node, .shift = shift, .axis = static_cast<std::int64_t>(axis)};
+    }
+    return {};
+  }
+
   Fold find(NodeId id) const {
     const Node& norm = graph_.node(id);
+    if (norm.is(op("add"))) return find_written_out(id);
     if (!norm.is(op("nn.batch_norm")) || norm.results.size() != 1 || norm.attrs.int_or("training_mode", 0) != 0) return {};
     for (std::size_t i = 1; i < norm.operands.size(); ++i) {
       if (!norm.operands[i] || !weight_[norm.operands[i].node]) return {};
@@ -53,7 +88,7 @@ class Folder {
     ValueId x = norm.operands[0];
     if (graph_.node(x).is(op("nn.bias_add")) && only_use(x) && graph_.node(x).operands.size() == 2 &&
         weight_[graph_.node(x).operands[1].node]) {
-      fold.bias_add = x.node;
+      fold.between = x.node;
       x = graph_.node(x).operands[0];
     }
     const Node& product = graph_.node(x);
@@ -67,6 +102,7 @@ class Folder {
     if (graph_.node(product.operands[1]).kind != NodeKind::Constant) return {};
     if (product.operands.size() > 2 && product.operands[2] && !weight_[product.operands[2].node]) return {};
     fold.product = x.node;
+    fold.shift = norm.operands[2];
     fold.axis = static_cast<std::int64_t>(axis);
     return fold;
   }
@@ -75,6 +111,14 @@ class Folder {
   ValueId recomputed(ValueId weight) {
     const Node& n = graph_.node(weight);
     return rewriter_.builder().constant({graph_.type(weight), nullptr}, n.name, n.loc);
+  }
+
+  /// One entry per channel; written-out shifts may have more dims.
+  ValueId bias_of(const Fold& fold) {
+    const Type& type = graph_.type(fold.shift);
+    if (type.rank() == 1) return recomputed(fold.shift);
+    const Node& n = graph_.node(fold.shift);
+    return rewriter_.builder().constant({Type::tensor(type.dtype(), {Dim(*type.elements())}), nullptr}, n.name, n.loc);
   }
 
   Status fold(NodeId id, const Fold& fold) {
@@ -88,7 +132,7 @@ class Folder {
                                              .loc = product.loc});
     if (!scaled) return Failure{};
     auto shifted = rewriter_.builder().value({.op = op("nn.bias_add"),
-                                              .operands = {*scaled, recomputed(norm.operands[2])},
+                                              .operands = {*scaled, bias_of(fold)},
                                               .attrs = {{"axis", fold.axis}},
                                               .declared = {norm.results[0].type},
                                               .name = norm.name,
