@@ -33,7 +33,7 @@ struct PredictOptions {
   std::string device_file, smi_file;
   std::string batch;               ///< kept as text: "0" and "x" get a message of our own
   std::string dtype = "amp", mode = "eager", layout = "nchw", task = "infer";
-  std::string predictor = "whitebox", opaque = "refuse", fold = "auto";
+  std::string predictor = "default", opaque = "refuse", fold = "auto";
   std::vector<std::string> shapes, dims;
   std::string signature;
   std::optional<double> max_latency_ms, min_throughput_per_s;

@@ -8,7 +8,7 @@ namespace perfc::cli {
 namespace {
 
 struct Options {
-  std::string predictor = "whitebox", data, split, output;
+  std::string predictor = "default", data, split, output;
   LabelFilter filter;
   std::uint64_t seed = 1;
   std::size_t threads = 0;
@@ -66,7 +66,7 @@ Result<Estimates> estimate(const Predictor& predictor, const Dataset& dataset, s
 }
 
 int run(const Options& o) {
-  Diagnostics in_checkpoint(o.predictor == "whitebox" ? "" : o.predictor);
+  Diagnostics in_checkpoint(o.predictor == kWhiteboxName || o.predictor == kDefaultName ? "" : o.predictor);
   const auto predictor = open_predictor(o.predictor, OpaquePolicy::Refuse, in_checkpoint);
   print(in_checkpoint);
   if (!predictor) return kBadInput;
@@ -96,7 +96,7 @@ int run(const Options& o) {
 void add_eval(CLI::App& app, Action& action) {
   auto o = std::make_shared<Options>();
   CLI::App* sub = app.add_subcommand("eval", "Errors of a predictor on measured labels, per head, split and family");
-  sub->add_option("predictor", o->predictor, "whitebox, or the path of a checkpoint [whitebox]");
+  sub->add_option("predictor", o->predictor, "default, whitebox, or the path of a checkpoint [default]");
   sub->add_option("--data", o->data, "Labels, a CSV file beside its model files (docs/gnn.md)")->required();
   sub->add_option("--split", o->split, "CSV with architecture,split (training, validation, test) [70/15/15 % by --seed]");
   sub->add_option("--seed", o->seed, "Of the split that `perfc train` made with the same seed [1]");

@@ -59,7 +59,7 @@ bool parse_dim(const std::string& text, ImportOptions& out) {
 
 /// A name, or a file: what is in it is looked at later.
 bool is_predictor(const std::string& name) {
-  return ::access(name.c_str(), F_OK) == 0 || choose("--predictor", name, {"whitebox"});
+  return ::access(name.c_str(), F_OK) == 0 || choose("--predictor", name, {"default", "whitebox"});
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ void add_predict_options(CLI::App& app, PredictOptions& o) {
   app.add_option("--mode", o.mode, "eager or compiled [eager]");
   app.add_option("--layout", o.layout, "nchw or nhwc: memory layout of convolutions [nchw]");
   app.add_option("--task", o.task, "infer [infer]");
-  app.add_option("--predictor", o.predictor, "whitebox, or the path of a checkpoint of `perfc train` [whitebox]");
+  app.add_option("--predictor", o.predictor, "default (the whitebox, corrected by built-in networks), whitebox, or the path of a checkpoint [default]");
   app.add_option("--opaque", o.opaque, "refuse or warn: what to do with unknown operators [refuse]");
   app.add_option("--fold-batch-norm", o.fold, "auto, on or off; auto folds in compiled mode [auto]");
   app.add_option("--max-latency", o.max_latency_ms, "Goal for the MIG choice, in ms")->check(CLI::PositiveNumber);

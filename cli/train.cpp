@@ -36,7 +36,7 @@ std::optional<std::size_t> index_of(std::string_view option, const std::string& 
 bool complete(Options& o) {
   TrainRequest& r = o.request;
   const auto recipe = index_of("--recipe", o.recipe, {kRecipeNames.begin(), kRecipeNames.end()});
-  if (!index_of("--model", r.model, pmgns_names()) || !recipe) return false;
+  if (!index_of("--model", r.model, trainable_models()) || !recipe) return false;
   r.recipe = static_cast<Recipe>(*recipe);
   if (!o.schedule.empty()) {
     if (!index_of("--schedule", o.schedule, {"constant", "linear", "cosine"})) return false;
@@ -100,6 +100,7 @@ int run_training(Options& o, Communicator& ranks) {
 
 void add_label_filter(CLI::App& app, LabelFilter& f) {
   app.add_option("--device", f.device, "Only labels of this device");
+  app.add_option("--without-device", f.without_device, "Only labels of other devices");
   app.add_option("--dtype", f.dtype, "Only labels of this precision");
   app.add_option("--mode", f.mode, "Only labels of this execution mode");
   app.add_option("--layout", f.layout, "Only labels of this layout");
@@ -111,7 +112,7 @@ void add_train(CLI::App& app, Action& action) {
   TrainRequest& r = o->request;
   CLI::App* sub = app.add_subcommand("train", "Train a predictor on measured labels (docs/gnn.md)");
   sub->add_option("--data", r.data, "Labels, a CSV file beside its model files (docs/gnn.md)")->required();
-  sub->add_option("--model", r.model, fmt::format("{} [pmgns-sage]", fmt::join(pmgns_names(), ", ")));
+  sub->add_option("--model", r.model, fmt::format("{} [pmgns-sage]", fmt::join(trainable_models(), ", ")));
   sub->add_option("-o,--out", r.out, "Checkpoint to write; its training state is kept in OUT.state meanwhile");
   sub->add_option("--recipe", o->recipe, "published: raw numbers and Huber's loss; normalised: columns, outputs and a loss on ratios [published]");
   sub->add_option("--split", r.split, "CSV with architecture,split (training, validation, test) [70/15/15 % by --seed]");
@@ -122,6 +123,8 @@ void add_train(CLI::App& app, Action& action) {
   sub->add_option("--schedule", o->schedule, "constant, linear or cosine [the recipe's: constant or cosine]");
   sub->add_option("--loss", o->loss, "huber or log-ratio [the recipe's]");
   sub->add_option("--patience", r.patience, "Stop after this many epochs without a better validation loss [never]");
+  sub->add_option("--folds", r.folds, "corrected: folds of the families, one network each [5]")->check(CLI::Range(2, 64));
+  sub->add_option("--held-out", r.held_out, "corrected: CSV of the predictions for the families and devices that each network left out");
   sub->add_option("--seed", r.seed, "Of split, weights, order and dropout [1]");
   sub->add_option("--threads", r.threads, "Threads of each rank; the same number gives the same bytes [one per core]")->check(CLI::Range(0, 1024));
   sub->add_option("--log", r.log, "JSON lines, one per epoch");

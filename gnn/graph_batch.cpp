@@ -15,7 +15,7 @@ Result<GraphBatch> GraphBatch::join(std::span<const Adjacency* const> parts, Dia
       if (from >= a->nodes || to >= a->nodes) {
         return diags.error(fmt::format("graph batch: edge {} -> {} in a graph of {} nodes", from, to, a->nodes));
       }
-      if (from == to) return diags.error(fmt::format("graph batch: edge from node {} to itself", from));
+      if (from == to && a->self_edges == Adjacency::SelfEdges::Refuse) return diags.error(fmt::format("graph batch: edge from node {} to itself", from));
     }
     nodes += a->nodes;
     edges += a->edges.size();

@@ -20,14 +20,18 @@ namespace perfc {
 struct Adjacency {
   std::size_t nodes = 0;
   std::vector<std::pair<std::size_t, std::size_t>> edges;
+  /// Merged graphs (features/kernel_graph.h) have edges from a node to itself: a
+  /// node of the class feeds another one of the same class.
+  enum class SelfEdges : unsigned char { Refuse, Allow };
+  SelfEdges self_edges = SelfEdges::Refuse;
 };
 
 class GraphBatch {
  public:
   using Index = std::uint32_t;
 
-  /// Refuses edges out of range, edges from a node to itself (layers that want
-  /// them add their own), and more than 2^31 nodes or edges in all.
+  /// Refuses edges out of range, edges from a node to itself where the adjacency
+  /// does (layers that want them add their own), and more than 2^31 nodes or edges.
   static Result<GraphBatch> join(std::span<const Adjacency* const>, Diagnostics&);
 
   std::size_t graphs() const { return node_offsets_.size() - 1; }

@@ -155,7 +155,7 @@ Result<Dataset> read_dataset(const std::string& path, Diagnostics& diags) {
 void keep(Dataset& dataset, const LabelFilter& f) {
   const auto is = [](std::string_view wanted, std::string_view value) { return wanted.empty() || wanted == value; };
   std::erase_if(dataset.labels, [&](const Label& l) {
-    return !(is(f.device, l.device) && is(f.dtype, name(l.exec.precision)) && is(f.mode, name(l.exec.mode)) &&
+    return (!f.without_device.empty() && l.device == f.without_device) || !(is(f.device, l.device) && is(f.dtype, name(l.exec.precision)) && is(f.mode, name(l.exec.mode)) &&
              is(f.layout, name(l.exec.layout)) && is(f.task, l.task));
   });
 }

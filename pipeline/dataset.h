@@ -53,6 +53,7 @@ Result<Dataset> read_dataset(const std::string& path, Diagnostics&);
 /// Keeps the labels that ran in a setting; empty: any.
 struct LabelFilter {
   std::string device, dtype, mode, layout, task;
+  std::string without_device;
 };
 void keep(Dataset&, const LabelFilter&);
 

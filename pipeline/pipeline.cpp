@@ -119,7 +119,7 @@ Result<std::vector<Report>> predict(const Request& request, Diagnostics& diags) 
 
 Result<std::vector<Report>> predict(const Graph& graph, const std::vector<Device>& devices, const Request& request, Diagnostics& diags) {
   const StaticFeatures features = static_features(graph);
-  Diagnostics in_checkpoint(request.predictor);
+  Diagnostics in_checkpoint(request.predictor == kDefaultName ? "the built-in weights" : request.predictor);
   const auto predictor = open_predictor(request.predictor, request.opaque, in_checkpoint);
   diags.append(in_checkpoint);
   if (!predictor) return Failure{};
@@ -129,7 +129,7 @@ Result<std::vector<Report>> predict(const Graph& graph, const std::vector<Device
   std::vector<Report> out;
   for (const Device& device : devices) {
     Report r{.model = request.model, .exec = request.exec, .device = device, .features = features,
-             .predictor = std::string((*predictor)->name()), .prediction = model.on(device)};
+             .prediction = model.on(device)};
     if (!device.mig.empty()) {
       r.mig = choose_profile(model, device, features.batch, request.mig);
       if (device.name.starts_with("a100") && device.memory_mib < 45000) r.mig->dippm = dippm_profile(r.prediction.memory.total_mib() * 1.048576);

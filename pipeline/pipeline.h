@@ -19,8 +19,8 @@ struct Request {
   ExecConfig exec;
   std::vector<std::string> devices;     ///< names; at least one
   std::string device_file;              ///< extra devices, may be empty
-  std::string predictor = "whitebox";   ///< or the path of a checkpoint (pipeline/predictors.h)
   OpaquePolicy opaque = OpaquePolicy::Refuse;
+  std::string predictor = "default";    ///< see pipeline/predictors.h
   std::optional<FoldBatchNorm> fold_batch_norm;  ///< empty: by execution mode
   MigGoals mig;
   PassTrace trace;
@@ -42,7 +42,6 @@ struct Report {
   ExecConfig exec;
   Device device;
   StaticFeatures features;
-  std::string predictor;                ///< its name: "whitebox", "pmgns-sage"
   Prediction prediction;
   std::optional<MigDecision> mig;
   struct HotOp { std::string op, name; double time_us, share, flops, bytes; Bound bound; };

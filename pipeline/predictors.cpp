@@ -6,6 +6,8 @@
 #include <mutex>
 
 #include "features/memory.h"
+#include "pipeline/corrected.h"
+#include "pipeline/default_weights.h"
 #include "pipeline/pmgns_data.h"
 
 namespace perfc {
@@ -20,7 +22,7 @@ struct PmgnsAnswer {
   double latency_ms = -1, memory_mib = -1, energy_j = -1;
   double interval_factor = 1;
   double weights_mib = 0;
-  std::string setting;
+  std::string model, setting;
 };
 
 class PmgnsPrepared final : public PreparedModel {
@@ -29,6 +31,7 @@ class PmgnsPrepared final : public PreparedModel {
 
   Prediction on(const Device& device) const override {
     Prediction p = whitebox_->on(device);
+    p.predictor = answer_.model;
     if (answer_.latency_ms >= 0) {
       p.latency_ms = answer_.latency_ms;
       p.latency_lo_ms = answer_.latency_ms / answer_.interval_factor;
@@ -90,6 +93,7 @@ class PmgnsPredictor final : public Predictor {
     const auto factor = checkpoint_.settings.find("latency_interval_factor");
     a.interval_factor = factor == checkpoint_.settings.end() ? 1 : std::max(factor->second, 1.0);
     const auto setting = checkpoint_.provenance.find("setting");
+    a.model = checkpoint_.model;
     a.setting = setting == checkpoint_.provenance.end() ? "that of its training" : setting->second;
     return std::unique_ptr<PreparedModel>(std::make_unique<PmgnsPrepared>(std::move(*whitebox), std::move(a)));
   }
@@ -130,9 +134,15 @@ std::vector<double> run(Pmgns<float>& model, const GraphSample& sample, ThreadPo
 }
 
 Result<std::unique_ptr<Predictor>> open_predictor(const std::string& name_or_path, OpaquePolicy opaque, Diagnostics& diags) {
-  if (name_or_path == "whitebox") return make_whitebox(opaque);
+  if (name_or_path == kWhiteboxName) return make_whitebox(opaque);
+  if (name_or_path == kDefaultName) {
+    auto built_in = parse_checkpoint(default_weights(), diags);
+    if (!built_in) return Failure{};
+    return open_corrected(std::move(*built_in), opaque, diags);
+  }
   auto checkpoint = read_checkpoint(name_or_path, diags);
   if (!checkpoint) return Failure{};
+  if (checkpoint->model == kCorrectedName) return open_corrected(std::move(*checkpoint), opaque, diags);
   return PmgnsPredictor::make(std::move(*checkpoint), opaque, diags);
 }
 

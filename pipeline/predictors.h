@@ -1,10 +1,13 @@
 #pragma once
-/// Every predictor by name: "whitebox", or the path of a checkpoint.
+/// Every predictor by name: "default" (the corrected whitebox with the weights that
+/// are built in), "whitebox", or the path of a checkpoint.
 #include "gnn/models/pmgns.h"
 #include "gnn/task.h"
 #include "pipeline/pipeline.h"
 
 namespace perfc {
+
+inline constexpr std::string_view kDefaultName = "default", kWhiteboxName = "whitebox";
 
 /// Learned predictors fill in what their outputs cover and leave the rest to the
 /// whitebox. Refuses checkpoints whose columns this program does not extract.

@@ -54,7 +54,7 @@ std::string to_json(const std::vector<Report>& reports, std::size_t top) {
          {"mode", name(r.exec.mode)},
          {"layout", name(r.exec.layout)},
          {"task", name(r.exec.task)},
-         {"predictor", r.predictor},
+         {"predictor", p.predictor},
          {"latency_ms", round6(p.latency_ms)},
          {"latency_ms_interval", {round6(p.latency_lo_ms), round6(p.latency_hi_ms)}},
          {"device_ms", round6(p.device_ms)},

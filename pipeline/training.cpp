@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <set>
 
+#include "pipeline/corrected.h"
+#include "pipeline/corrected_training.h"
 #include "pipeline/predictors.h"
 
 namespace perfc {
@@ -34,7 +36,7 @@ class Session {
   static Result<std::unique_ptr<Session>> open(const TrainRequest& r, Diagnostics& diags) {
     auto s = std::unique_ptr<Session>(new Session(r));
     const auto found = find_pmgns(r.model);
-    if (!found) return diags.error(fmt::format("unknown model '{}'; there are {}", r.model, fmt::join(pmgns_names(), ", ")));
+    if (!found) return diags.error(fmt::format("unknown model '{}'; there are {}", r.model, fmt::join(trainable_models(), ", ")));
     Diagnostics in_labels(r.data);
     auto dataset = read_dataset(r.data, in_labels);
     if (dataset) {
@@ -158,7 +160,14 @@ class Session {
 
 }  // namespace
 
+std::vector<std::string> trainable_models() {
+  std::vector<std::string> names{std::string(kCorrectedName)};
+  for (std::string& n : pmgns_names()) names.push_back(std::move(n));
+  return names;
+}
+
 Result<TrainOutcome> train(const TrainRequest& request, Communicator& ranks, Diagnostics& diags) {
+  if (request.model == kCorrectedName) return train_corrected(request, ranks, diags);
   auto session = Session::open(request, diags);
   if (!session) return Failure{};
   const TrainOptions options = (*session)->options();
@@ -177,6 +186,7 @@ Result<TrainOutcome> train(const TrainRequest& request, Communicator& ranks, Dia
 }
 
 Result<RangeTest> find_learning_rate(const TrainRequest& request, Diagnostics& diags) {
+  if (request.model == kCorrectedName) return find_corrected_rate(request, diags);
   auto session = Session::open(request, diags);
   if (!session) return Failure{};
   const TrainOptions o = (*session)->options();

@@ -12,7 +12,7 @@ enum class Resume : unsigned char {
 };
 
 struct TrainRequest {
-  std::string model = "pmgns-sage";    ///< one of pmgns_names()
+  std::string model = "pmgns-sage";    ///< one of trainable_models()
   std::string data;                    ///< labels, see pipeline/dataset.h
   std::string split;                   ///< file of the split; empty: random_split by the seed
   std::string out;                     ///< checkpoint; its state is kept beside it, in OUT.state
@@ -26,6 +26,8 @@ struct TrainRequest {
   std::optional<LossKind> loss;
 
   std::uint64_t epochs = 10, patience = 0, save_every = 0;
+  std::size_t folds = 5;               ///< of families, "corrected" only: as many networks
+  std::string held_out;                ///< "corrected" only: CSV of its networks' predictions of what each left out; empty: none
   std::uint64_t seed = 1;
   std::size_t threads = 0;             ///< per rank; 0: one per core
   Resume resume = Resume::No;
@@ -37,6 +39,9 @@ struct TrainOutcome {
   TrainReport report;
   std::size_t training = 0, validation = 0, left_out = 0;  ///< labels
 };
+
+/// Names for TrainRequest::model: "corrected" and those of PMGNS.
+std::vector<std::string> trainable_models();
 
 /// Trains and, unless stopped on the way, writes the checkpoint and removes the
 /// state. Every rank calls it; rank 0 writes the files.

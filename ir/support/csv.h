@@ -28,6 +28,9 @@ struct CsvTable {
 /// byte-order mark are skipped.
 Result<CsvTable> parse_csv(std::string_view text, Diagnostics&);
 
+/// A field as it stands in a file: in quotes where it has to be.
+std::string csv_field(std::string_view);
+
 /// A whole decimal number without anything around it; empty: none.
 std::optional<double> parse_number(std::string_view);
 

@@ -157,7 +157,7 @@ class Training(unittest.TestCase):
         self.assertTrue(0 < lo < p["latency_ms"] < hi)
         self.assertAlmostEqual(sum(p["memory_breakdown_mib"].values()), p["memory_mib"], delta=0.01 * p["memory_mib"])
         self.assertEqual(perfc(model, "--predictor", "whitebx")[::2],
-                         (2, "perfc: error: --predictor: 'whitebx' is none of whitebox (did you mean 'whitebox'?)\n"))
+                         (2, "perfc: error: --predictor: 'whitebx' is none of default, whitebox (did you mean 'whitebox'?)\n"))
         code, _, err = perfc(model, "--predictor", self.data)
         self.assertEqual(code, 1)
         self.assertIn("labels.csv: error: no safetensors file", err)
@@ -219,6 +219,116 @@ class Training(unittest.TestCase):
         count = len(a) // 4
         worst = max(abs(x - y) for x, y in zip(struct.unpack(f"<{count}f", a), struct.unpack(f"<{count}f", b)))
         self.assertLess(worst, 2e-3)   # three epochs of steps of 1e-3; without the sum they would differ by 1e-2
+
+
+class Corrected(unittest.TestCase):
+    """The corrected whitebox: one network per fold of the families, one without each device."""
+    FOLDS = 2
+    DEVICES = {"rtx4090": 1.0, "rtx3090": 1.5}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.dir = pathlib.Path(cls.folder.name)
+        rows = ["model,batch,device,dtype,mode,task,latency_ms,source,licence,family"]
+        for i in range(24):
+            depth, width = 1 + i % 6, 4096 << (i % 4)
+            (cls.dir / f"net{i}.pir").write_text(chain(depth, width))
+            for device, slower in cls.DEVICES.items():
+                rows.append(f"net{i}.pir,64,{device},amp,eager,infer,{slower * (0.01 * depth + width / 1e6)},made up,CC0,family{i % 4}")
+        cls.data = cls.dir / "labels.csv"
+        cls.data.write_text("\n".join(rows) + "\n")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def command(self, out, *more, epochs=20):
+        return [str(c) for c in ("train", "--data", self.data, "--model", "corrected", "--out", out, "--folds", self.FOLDS, "--threads", 1,
+                                 "--epochs", epochs, *more)]
+
+    def train(self, name, *more, epochs=20):
+        out = self.dir / name
+        code, _, err = perfc(*self.command(out, *more, epochs=epochs))
+        self.assertEqual(code, 0, err)
+        return out
+
+    def test_it_learns_and_says_what_it_left_out(self):
+        held = self.dir / "held.csv"
+        out = self.train("a.safetensors", "--held-out", held, epochs=100)
+        lines = held.read_text().splitlines()
+        self.assertEqual(lines[0].split(",")[:5], ["left_out", "network", "model", "architecture", "family"])
+        kinds = [line.split(",")[0] for line in lines[1:]]
+        labels = sum(1 for line in self.data.read_text().splitlines()[1:])
+        training = len([k for k in kinds if k == "family"])
+        self.assertEqual(kinds.count("device"), training)           # each once as a family, once as a device
+        self.assertTrue(0 < training < labels)                        # the split's test part is nobody's
+        code, table, err = perfc("eval", out, "--data", self.data)
+        self.assertEqual(code, 0, err)
+        rows = {tuple(line.split()[:2]): line.split()[2:] for line in table.splitlines()[1:]}
+        code, before, _ = perfc("eval", "whitebox", "--data", self.data)
+        whitebox = {tuple(line.split()[:2]): line.split()[2:] for line in before.splitlines()[1:]}
+        self.assertLess(float(rows["latency", "training"][1]), 0.5 * float(whitebox["latency", "training"][1]))
+
+    def test_same_bytes_and_resume(self):
+        whole = self.train("whole.safetensors").read_bytes()
+        self.assertEqual(self.train("again.safetensors").read_bytes(), whole)
+        out = self.dir / "killed.safetensors"
+        kills = 0
+        for wait in (0.05, 0.3, 0.6):
+            run = subprocess.Popen([str(PERFC), *self.command(out, "--resume", "--save-every", 1)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(wait)
+            run.send_signal(signal.SIGKILL)
+            kills += run.wait() == -signal.SIGKILL
+        self.assertGreater(kills, 0, "every run was over before the kill")
+        code, _, err = perfc(*self.command(out, "--resume", "--save-every", 1))
+        self.assertEqual(code, 0, err)
+        self.assertEqual(out.read_bytes(), whole)
+        self.assertEqual(list(self.dir.glob("killed.safetensors.state*")), [])
+
+    def test_it_falls_back_and_says_so(self):
+        out = self.train("told.safetensors")
+
+        def predict(*args):
+            code, text, err = perfc(self.dir / "net5.pir", "--batch", 64, "--predictor", out, "--json", *args)
+            self.assertEqual(code, 0, err)
+            return json.loads(text)["predictions"][0]
+        known = predict("--device", "rtx4090", "--dtype", "amp")
+        self.assertEqual((known["predictor"], known["novelty"]), ("corrected", []))
+        other = predict("--device", "rtx5090", "--dtype", "amp")
+        self.assertEqual(other["predictor"], "corrected")
+        self.assertEqual(other["novelty"], ["device rtx5090 has no measurements in training"])
+
+        def width(p):
+            low, high = p["latency_ms_interval"]
+            return high / low
+        self.assertGreaterEqual(width(other), 0.999 * width(known))   # printed with six digits
+        fp32 = predict("--device", "rtx4090", "--dtype", "fp32")
+        self.assertEqual(fp32["predictor"], "whitebox")
+        self.assertEqual(fp32["novelty"][0], "the whitebox answers: precision fp32 is not in training, only amp")
+        (self.dir / "strange.pir").write_text((self.dir / "net5.pir").read_text().replace("nn.relu", "erf"))
+        code, text, err = perfc(self.dir / "strange.pir", "--batch", 64, "--predictor", out, "--device", "rtx4090", "--dtype", "amp", "--json")
+        self.assertEqual(code, 0, err)
+        strange = json.loads(text)["predictions"][0]
+        self.assertTrue(any("operator erf is not in training" in n for n in strange["novelty"]), strange["novelty"])
+        self.assertTrue(strange["predictor"] == "whitebox" or width(strange) > width(known))
+
+    def test_range_test(self):
+        code, out, err = perfc(*self.command(self.dir / "x", "--find-lr"))
+        self.assertEqual(code, 0, err)
+        self.assertEqual(out.splitlines()[0], "step,learning_rate,loss,smoothed")
+
+    def test_a_bad_checkpoint_is_named(self):
+        head, data = header(self.train("good.safetensors"))
+        settings = json.loads(head["__metadata__"]["perfc.settings"])
+        for key, value, message in (("networks", 1e9, "setting 'networks' is not a number from 1 to 64"),
+                                    ("terms.rtx4090.launch", -1, "'terms.rtx4090.launch' is no term of a device, or not positive")):
+            head["__metadata__"]["perfc.settings"] = json.dumps({**settings, key: value})
+            bad = self.dir / "bad.safetensors"
+            rewrite(bad, head, data)
+            code, _, err = perfc(self.dir / "net0.pir", "--predictor", bad)
+            self.assertEqual(code, 1)
+            self.assertIn(message, err)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,297 @@
+#include "pipeline/corrected.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <mutex>
+#include <set>
+
+namespace perfc {
+namespace {
+
+/// Normalised columns are cut at this many deviations.
+constexpr double kMostDeviations = 6;
+/// A column may lie this far outside of its range in training (log2 for most: twice).
+constexpr double kRangeMargin = 1;
+constexpr std::array<std::string_view, kTerms> kTermNames{"matmul", "convolution", "depthwise", "vector", "gather", "launch", "host"};
+
+bool setting(const Checkpoint& c, const std::string& key, double lowest, double highest, double& out, Diagnostics& diags) {
+  const auto found = c.settings.find(key);
+  if (found == c.settings.end() || !(found->second >= lowest && found->second <= highest)) {
+    (void)diags.error(fmt::format("checkpoint: setting '{}' is not a number from {} to {}", key, lowest, highest));
+    return false;
+  }
+  out = found->second;
+  return true;
+}
+
+class CorrectedPredictor;
+
+class CorrectedPrepared final : public PreparedModel {
+ public:
+  CorrectedPrepared(std::unique_ptr<WhiteboxModel> whitebox, KernelGraph graph, const CorrectedPredictor& predictor)
+      : whitebox_(std::move(whitebox)), graph_(std::move(graph)), predictor_(predictor) {}
+  Prediction on(const Device&) const override;
+
+ private:
+  std::unique_ptr<WhiteboxModel> whitebox_;
+  KernelGraph graph_;
+  const CorrectedPredictor& predictor_;
+};
+
+class CorrectedPredictor final : public Predictor {
+ public:
+  static Result<std::unique_ptr<Predictor>> make(Checkpoint c, OpaquePolicy opaque, Diagnostics& diags) {
+    auto p = std::unique_ptr<CorrectedPredictor>(new CorrectedPredictor(opaque));
+    if (c.tables.size() != 1 || !c.tables[0].normaliser) return diags.error("checkpoint: wants one feature table with its normaliser");
+    const std::array expected{FeatureTable{"kernels", kernel_columns(c.vocabulary), {}}};
+    if (!check_tables(c, expected, diags)) return Failure{};
+    double nets = 0, hidden = 0, convolutions = 0;
+    if (!setting(c, "networks", 1, 64, nets, diags) || !setting(c, "hidden", 1, 4096, hidden, diags) ||
+        !setting(c, "convolutions", 0, 16, convolutions, diags)) {
+      return Failure{};
+    }
+    for (const auto who : {Acquaintance::Known, Acquaintance::Other}) {
+      for (const auto mode : {ExecMode::Eager, ExecMode::Compiled}) {
+        if (!setting(c, width_setting(who, mode), 0, 5, p->width(who, mode), diags)) return Failure{};
+      }
+    }
+    p->convolutions_ = static_cast<std::size_t>(convolutions);
+    p->table_ = {.vocabulary = c.vocabulary, .index = vocabulary_index(c.vocabulary), .features = c.tables[0]};
+    p->table_.features.columns = expected[0].columns;  // with their meanings
+    const std::size_t columns = c.tables[0].columns.size();
+    std::vector<NamedTensor> weights;
+    for (NamedTensor& t : c.tensors) {
+      if (t.name != kLowTensor && t.name != kHighTensor) {
+        weights.push_back(std::move(t));
+        continue;
+      }
+      if (t.value.size() != columns) return diags.error(fmt::format("checkpoint: '{}' has {} numbers for {} columns", t.name, t.value.size(), columns));
+      (t.name == kLowTensor ? p->table_.low : p->table_.high).assign(t.value.data(), t.value.data() + t.value.size());
+    }
+    if (p->table_.low.empty() || p->table_.high.empty()) return diags.error("checkpoint: the columns' ranges are missing");
+    std::vector<NamedParameter<float>> parameters;
+    for (std::size_t n = 0; n < static_cast<std::size_t>(nets); ++n) {
+      p->networks_.push_back(std::make_unique<Corrected<float>>(CorrectedOptions{
+          .features = columns, .hidden = static_cast<std::size_t>(hidden), .convolutions = p->convolutions_}));
+      const auto of_net = perfc::parameters<float>(*p->networks_.back(), network_prefix(n));
+      parameters.insert(parameters.end(), of_net.begin(), of_net.end());
+    }
+    if (!load(weights, parameters, diags)) return Failure{};
+    if (!p->read_terms(c, diags)) return Failure{};
+    for (const auto precision : {Precision::Fp32, Precision::Tf32, Precision::Amp, Precision::Fp16, Precision::Bf16, Precision::Int8}) {
+      if (c.settings.contains(precision_setting(precision))) p->precisions_.insert(precision);
+    }
+    return std::unique_ptr<Predictor>(std::move(p));
+  }
+
+  std::string_view name() const override { return kCorrectedName; }
+
+  Result<std::unique_ptr<PreparedModel>> prepare(const Graph& graph, const ExecConfig& exec, Diagnostics& diags) const override {
+    auto whitebox = prepare_whitebox(graph, exec, opaque_, diags);
+    if (!whitebox) return Failure{};
+    KernelGraph kernels = kernel_graph((*whitebox)->plan(), convolutions_);
+    return std::unique_ptr<PreparedModel>(std::make_unique<CorrectedPrepared>(std::move(*whitebox), std::move(kernels), *this));
+  }
+
+  Prediction predict(const WhiteboxModel& whitebox, const KernelGraph& graph, const Device& device) const {
+    if (const std::string why = beyond(whitebox, device); !why.empty()) return fall_back(whitebox, device, why);
+    const std::string& owner = device.parent.empty() ? device.name : device.parent;
+    const auto own = terms_.find(owner);
+    const DeviceTerms& terms = own == terms_.end() ? everybody_ : own->second;
+    KernelSample s = kernel_sample(graph, device, whitebox.config(), whitebox.host_ms(device), table_, terms);
+    if (s.unfamiliar > kMostUnfamiliar) {
+      Prediction p = fall_back(whitebox, device, fmt::format("{:.0f} % of the time is in kernels unlike any in training", 100 * s.unfamiliar));
+      p.novelty.insert(p.novelty.end(), s.novelty.begin(), s.novelty.end());
+      return p;
+    }
+    Correction c = run(s.sample, graph);
+    for (std::size_t i = 0; i < graph.class_of.size(); ++i) {
+      c.work[i] *= terms[static_cast<std::size_t>(whitebox.plan().kernels[i].kind)];
+      c.launch[i] *= terms[kLaunchTerm];
+    }
+    c.host_ms = whitebox.host_ms(device) * terms[kHostTerm];
+    c.novelty = std::move(s.novelty);
+    const Acquaintance who = own == terms_.end() ? Acquaintance::Other : Acquaintance::Known;
+    double width = widths_[static_cast<std::size_t>(who)][static_cast<std::size_t>(whitebox.config().mode)];
+    if (who == Acquaintance::Other) {
+      width = std::max(width, std::log(kLeastOtherDevice));
+      c.novelty.push_back(fmt::format("device {} has no measurements in training", owner));
+    }
+    if (!device.parent.empty()) c.novelty.push_back("MIG slices are not in training; the whitebox's shares of the device are");
+    c.interval_factor = std::exp(width * (1 + kUnfamiliarWidening * s.unfamiliar));
+    Prediction p = whitebox.corrected(device, c);
+    p.predictor = kCorrectedName;
+    return p;
+  }
+
+ private:
+  explicit CorrectedPredictor(OpaquePolicy opaque) : opaque_(opaque) {}
+
+  double& width(Acquaintance who, ExecMode mode) { return widths_[static_cast<std::size_t>(who)][static_cast<std::size_t>(mode)]; }
+
+  Status read_terms(const Checkpoint& c, Diagnostics& diags) {
+    for (const auto& [key, value] : c.settings) {
+      if (!key.starts_with("terms.")) continue;
+      const std::size_t dot = key.rfind('.');
+      const auto term = std::find(kTermNames.begin(), kTermNames.end(), key.substr(dot + 1));
+      if (term == kTermNames.end() || !(value > 0)) return diags.error(fmt::format("checkpoint: '{}' is no term of a device, or not positive", key.substr(0, 80)));
+      const std::string device = dot > 6 ? key.substr(6, dot - 6) : "";
+      DeviceTerms& terms = device == kEverybody ? everybody_ : terms_.try_emplace(device, [] { DeviceTerms t; t.fill(1); return t; }()).first->second;
+      terms[static_cast<std::size_t>(term - kTermNames.begin())] = value;
+    }
+    return ok();
+  }
+
+  /// Why the networks do not apply at all; empty: they do.
+  std::string beyond(const WhiteboxModel& whitebox, const Device& device) const {
+    if (device.kind != "gpu") return fmt::format("trained on GPUs only, {} is a {}", device.name, device.kind);
+    const Precision p = whitebox.config().precision;
+    if (!precisions_.contains(p)) {
+      std::vector<std::string_view> known;
+      for (const Precision k : precisions_) known.push_back(perfc::name(k));
+      return fmt::format("precision {} is not in training, only {}", perfc::name(p), fmt::join(known, ", "));
+    }
+    return {};
+  }
+
+  static Prediction fall_back(const WhiteboxModel& whitebox, const Device& device, const std::string& why) {
+    Prediction p = whitebox.on(device);
+    p.novelty.insert(p.novelty.begin(), "the whitebox answers: " + why);
+    return p;
+  }
+
+  /// Mean of the networks, in logarithms.
+  Correction run(const GraphSample& sample, const KernelGraph& graph) const {
+    const std::lock_guard lock(mutex_);
+    Diagnostics diags;
+    const GraphSample* one[] = {&sample};
+    const auto batch = join(one, diags);
+    Correction c;
+    if (!batch) return c;
+    Context context{.threads = threads_, .graph = &batch->graph};
+    double log_us = 0;
+    std::vector<double> work(graph.kernels.size(), 0), launch(graph.kernels.size(), 0);
+    for (const auto& network : networks_) {
+      log_us += std::log(std::max<double>(network->forward(context, batch->input)(0, 0), 1e-9));
+      for (std::size_t k = 0; k < work.size(); ++k) {
+        work[k] += std::log(network->factors()(k, 0));
+        launch[k] += std::log(network->factors()(k, 1));
+      }
+    }
+    const auto nets = static_cast<double>(networks_.size());
+    c.latency_ms = std::exp(log_us / nets) / 1e3;
+    for (const std::uint32_t k : graph.class_of) {
+      c.work.push_back(std::exp(work[k] / nets));
+      c.launch.push_back(std::exp(launch[k] / nets));
+    }
+    return c;
+  }
+
+  OpaquePolicy opaque_;
+  std::size_t convolutions_ = 0;
+  std::array<std::array<double, 2>, 2> widths_{};  ///< by Acquaintance and mode
+  KernelTable table_;
+  std::map<std::string, DeviceTerms> terms_;
+  DeviceTerms everybody_ = [] { DeviceTerms t; t.fill(1); return t; }();
+  std::set<Precision> precisions_;
+  mutable std::mutex mutex_;     ///< networks keep the results of their layers
+  mutable ThreadPool threads_{1};
+  std::vector<std::unique_ptr<Corrected<float>>> networks_;
+};
+
+Prediction CorrectedPrepared::on(const Device& device) const { return predictor_.predict(*whitebox_, graph_, device); }
+
+/// Adds what a row has outside of training's range to the notes; true: anything.
+class NoveltyNotes {
+ public:
+  explicit NoveltyNotes(const KernelTable& t) : table_(t) {}
+
+  bool look_at(const Kernel& k, std::span<const double> row, double share) {
+    bool unfamiliar = false;
+    for (const OpId o : k.ops) {
+      if (table_.index[o.index] >= 0) continue;
+      operators_[std::string(def(o).name)] += share;
+      unfamiliar = true;
+    }
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      if (row[c] >= table_.low[c] - kRangeMargin && row[c] <= table_.high[c] + kRangeMargin) continue;
+      columns_[c] += share;
+      unfamiliar = true;
+    }
+    return unfamiliar;
+  }
+
+  std::vector<std::string> text() const {
+    std::vector<std::string> out;
+    for (const auto& [name, share] : operators_) {
+      if (share >= kWorthSaying) out.push_back(fmt::format("operator {} is not in training ({:.0f} % of the time)", name, 100 * share));
+    }
+    for (const auto& [column, share] : columns_) {
+      if (share < kWorthSaying) continue;
+      const Column& c = table_.features.columns[column];
+      out.push_back(fmt::format("{} ({}) outside of what training saw ({:.0f} % of the time)", c.name, c.meaning, 100 * share));
+    }
+    return out;
+  }
+
+ private:
+  static constexpr double kWorthSaying = 0.01;
+  const KernelTable& table_;
+  std::map<std::string, double> operators_;
+  std::map<std::size_t, double> columns_;
+};
+
+}  // namespace
+
+std::string width_setting(Acquaintance who, ExecMode mode) {
+  return fmt::format("interval.{}_device.{}", who == Acquaintance::Known ? "known" : "other", name(mode));
+}
+std::string precision_setting(Precision p) { return fmt::format("trained.{}", name(p)); }
+std::string network_prefix(std::size_t index) { return fmt::format("net.{}.", index); }
+std::string term_setting(std::string_view device, std::size_t term) { return fmt::format("terms.{}.{}", device, kTermNames[term]); }
+
+KernelGraph kernel_graph(const KernelPlan& plan, std::size_t convolutions) { return merge_equal(plan, static_cast<int>(convolutions)); }
+
+KernelSample kernel_sample(const KernelGraph& graph, const Device& device, const ExecConfig& config, double host_ms, const KernelTable& table,
+                           const DeviceTerms& terms) {
+  const Rates rates(device, config.precision);
+  std::vector<Priced> priced;
+  double total_us = 0;
+  for (std::size_t i = 0; i < graph.kernels.size(); ++i) {
+    priced.push_back(price(graph.kernels[i], rates));
+    total_us += priced.back().time_us * graph.count[i];
+  }
+  FeatureMatrix rows = kernel_features(graph, priced, device, config, table.index);
+  KernelSample out;
+  NoveltyNotes notes(table);
+  for (std::size_t i = 0; i < rows.rows; ++i) {
+    const double share = total_us > 0 ? priced[i].time_us * graph.count[i] / total_us : 0;
+    if (notes.look_at(graph.kernels[i], std::span(rows.values).subspan(i * rows.columns, rows.columns), share)) out.unfamiliar += share;
+  }
+  out.novelty = notes.text();
+  table.features.normaliser->apply(rows);
+  GraphSample& s = out.sample;
+  s.adjacency = {.nodes = rows.rows, .edges = graph.edges, .self_edges = Adjacency::SelfEdges::Allow};
+  s.nodes.resize(rows.rows, kKernelColumns + rows.columns);
+  for (std::size_t i = 0; i < rows.rows; ++i) {
+    const auto kind = static_cast<std::size_t>(graph.kernels[i].kind);
+    s.nodes(i, kCountColumn) = static_cast<float>(graph.count[i]);
+    s.nodes(i, kWorkColumn) = static_cast<float>(priced[i].roofline_us() * terms[kind]);
+    s.nodes(i, kLaunchColumn) = static_cast<float>(rates.launch_us * terms[kLaunchTerm]);
+    s.nodes(i, kKindColumn) = static_cast<float>(kind);
+    s.nodes(i, kWaitingColumn) = static_cast<float>(priced[i].waiting_us());
+    for (std::size_t c = 0; c < rows.columns; ++c) {
+      s.nodes(i, kKernelColumns + c) = static_cast<float>(std::clamp(rows.at(i, c), -kMostDeviations, kMostDeviations));
+    }
+  }
+  s.globals = {static_cast<float>(host_ms * 1e3 * terms[kHostTerm]), 0};
+  return out;
+}
+
+Result<std::unique_ptr<Predictor>> open_corrected(Checkpoint c, OpaquePolicy opaque, Diagnostics& diags) {
+  return CorrectedPredictor::make(std::move(c), opaque, diags);
+}
+
+}  // namespace perfc

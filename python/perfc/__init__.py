@@ -1,0 +1,1 @@
+"""perfc's Python side: what needs a framework, such as exporting models for perfc to read."""

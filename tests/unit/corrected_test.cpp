@@ -1,0 +1,226 @@
+/// Kernel graphs, the corrected whitebox's network, and what PyTorch is known to launch.
+#include <cmath>
+
+#include "features/framework.h"
+#include "features/kernel_graph.h"
+#include "gnn/models/corrected.h"
+#include "gnn_check.h"
+#include "graphs.h"
+
+namespace perfc {
+namespace {
+
+using testing::randomise;
+using testing::three_graphs;
+
+KernelPlan plan_of(const Graph& g, ExecConfig config) {
+  Diagnostics diags("test");
+  auto plan = plan_kernels(g, config, diags);
+  EXPECT_TRUE(plan) << diags.str();
+  return plan ? *std::move(plan) : KernelPlan{};
+}
+
+std::vector<std::string> ops_of(const KernelPlan& plan) {
+  std::vector<std::string> out;
+  for (const Kernel& k : plan.kernels) out.emplace_back(k.ops.empty() ? "" : def(k.ops.front()).name);
+  return out;
+}
+
+/// Inputs for `three_graphs`: every kind of kernel, host and device time of like size.
+GraphInput<double> corrected_input(std::size_t features) {
+  GraphInput<double> in{Matrix<double>(9, kKernelColumns + features), Matrix<double>(3, kGlobalColumns)};
+  randomise(in.nodes, "features");
+  for (std::size_t i = 0; i < 9; ++i) {
+    in.nodes(i, kCountColumn) = 1 + static_cast<double>(i % 3);
+    in.nodes(i, kWorkColumn) = 2 + static_cast<double>(i);
+    in.nodes(i, kLaunchColumn) = 1.5;
+    in.nodes(i, kWaitingColumn) = 0.25 * static_cast<double>(i % 2);
+    in.nodes(i, kKindColumn) = static_cast<double>(i % kTermKinds);
+  }
+  for (std::size_t g = 0; g < 3; ++g) {
+    in.globals(g, kHostColumn) = 30 - 5 * static_cast<double>(g);
+    in.globals(g, kTermsColumn) = static_cast<double>(g);
+  }
+  return in;
+}
+
+TEST(Corrected, WithoutTrainingItIsTheWhitebox) {
+  Corrected<double> model({.features = 3, .hidden = 4, .convolutions = 1, .devices = 2});
+  initialise(parameters<double>(model), Random(1));
+  GraphBatch graph = three_graphs();
+  ThreadPool threads;
+  Context context{.threads = threads, .graph = &graph};
+  GraphInput<double> in = corrected_input(3);
+  for (std::size_t g = 0; g < 3; ++g) in.globals(g, kHostColumn) = 0;
+  const Matrix<double>& y = model.forward(context, in);
+  double sum = 0;
+  for (std::size_t i = 0; i < 5; ++i) sum += in.nodes(i, kCountColumn) * (in.nodes(i, kWorkColumn) + in.nodes(i, kLaunchColumn) + in.nodes(i, kWaitingColumn));
+  EXPECT_NEAR(y(0, 0), sum, 1e-12);
+  in.globals(0, kHostColumn) = 100 * sum;  // the host dominates
+  EXPECT_NEAR(model.forward(context, in)(0, 0), 100 * sum, 1e-6 * sum);
+}
+
+TEST(Corrected, Gradients) {
+  for (const std::size_t convolutions : {0, 2}) {
+    Corrected<double> model({.features = 3, .hidden = 4, .convolutions = convolutions, .devices = 2});
+    for (auto& [name, p] : parameters<double>(model)) randomise(p->value, name);
+    GraphBatch graph = three_graphs();
+    ThreadPool threads;
+    Context context{.threads = threads, .graph = &graph};
+    const GraphInput<double> in = corrected_input(3);
+    const Matrix<double> w = testing::random_matrix<double>(3, 1, "weights of the sum");
+    model.forward(context, in);
+    for (auto& [name, p] : parameters<double>(model)) p->gradient.fill(0);
+    model.backward(context, w);
+    const auto loss = [&] { return (model.forward(context, in).flat() * w.flat()).sum(); };
+    for (auto& [name, p] : parameters<double>(model)) {
+      const double largest = std::max(p->gradient.flat().abs().maxCoeff(), 1e-3);
+      for (std::size_t i = 0; i < p->value.size(); ++i) {
+        constexpr double kStep = 1e-6;
+        const double kept = p->value.data()[i];
+        p->value.data()[i] = kept + kStep;
+        const double up = loss();
+        p->value.data()[i] = kept - kStep;
+        const double down = loss();
+        p->value.data()[i] = kept;
+        ASSERT_NEAR(p->gradient.data()[i], (up - down) / (2 * kStep), 1e-5 * largest) << name << " entry " << i;
+      }
+    }
+  }
+}
+
+const char* const kBlocks = R"(def @main(%x: Tensor[(8, 64), float32]) {
+  %1 = weight : Tensor[(64, 64), float32];
+  %2 = nn.dense(%x, %1);
+  %3 = nn.relu(%2);
+  %4 = nn.dense(%3, %1);
+  %5 = nn.relu(%4);
+  %6 = nn.dense(%5, %1);
+  %7 = nn.relu(%6);
+  %8 = nn.dense(%7, %1);
+  %9 = nn.relu(%8);
+  (%9)
+})";
+
+TEST(KernelGraph, EqualKernelsAreOneClass) {
+  const KernelPlan plan = plan_of(graph_of(kBlocks), {});
+  ASSERT_EQ(plan.kernels.size(), 8u);
+  EXPECT_EQ(plan.edges.size(), 7u);
+  const KernelGraph alone = merge_equal(plan, 0);
+  ASSERT_EQ(alone.kernels.size(), 2u);
+  EXPECT_EQ(alone.count, (std::vector<double>{4, 4}));
+  // One round tells the ends of the chain from its middle.
+  const KernelGraph around = merge_equal(plan, 1);
+  EXPECT_EQ(around.kernels.size(), 4u);
+  EXPECT_EQ(around.count, (std::vector<double>{1, 3, 3, 1}));
+  EXPECT_EQ(around.class_of.size(), 8u);
+}
+
+/// Message passing over classes gives every kernel what it gets over the plan itself.
+TEST(KernelGraph, MergingChangesNoPrediction) {
+  const KernelPlan plan = plan_of(graph_of(kBlocks), {});
+  constexpr std::size_t kRounds = 2, kFeatures = 4;
+  Corrected<double> model({.features = kFeatures, .hidden = 8, .convolutions = kRounds});
+  for (auto& [name, p] : parameters<double>(model)) randomise(p->value, name);
+  const auto time = [&](const std::vector<Kernel>& kernels, const std::vector<double>& count, Adjacency adjacency) {
+    GraphInput<double> in{Matrix<double>(kernels.size(), kKernelColumns + kFeatures), Matrix<double>(1, kGlobalColumns)};
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      const Kernel& k = kernels[i];
+      const double row[] = {count[i], k.bytes / 1e3, 2, 0, static_cast<double>(k.kind), k.macs / 1e5, k.flops / 1e3, k.bytes / 1e5, 1};
+      std::copy(std::begin(row), std::end(row), in.nodes.data() + i * in.nodes.columns());
+    }
+    in.globals.fill(0);
+    adjacency.nodes = kernels.size();
+    adjacency.self_edges = Adjacency::SelfEdges::Allow;
+    const Adjacency* one[] = {&adjacency};
+    Diagnostics diags;
+    const auto graph = GraphBatch::join(one, diags);
+    ThreadPool threads;
+    Context context{.threads = threads, .graph = &*graph};
+    return model.forward(context, in)(0, 0);
+  };
+  Adjacency whole;
+  for (const auto& [from, to] : plan.edges) {
+    whole.edges.emplace_back(from, to);
+    whole.edges.emplace_back(to, from);
+  }
+  const KernelGraph merged = merge_equal(plan, kRounds);
+  ASSERT_LT(merged.kernels.size(), plan.kernels.size());
+  EXPECT_NEAR(time(merged.kernels, merged.count, {.edges = merged.edges}), time(plan.kernels, std::vector<double>(8, 1.0), whole), 1e-9);
+}
+
+TEST(KernelGraph, RowsHaveTheColumns) {
+  const KernelPlan plan = plan_of(graph_of(kBlocks), {});
+  const KernelGraph g = merge_equal(plan, 1);
+  const std::vector<std::string> words{"nn.dense", "tanh"};
+  const auto columns = kernel_columns(words);
+  const Device d{.name = "d", .kind = "gpu", .sms = 10, .launch_us = 2};
+  std::vector<Priced> priced(g.kernels.size(), Priced{.compute_us = 4, .memory_us = 1});
+  const FeatureMatrix rows = kernel_features(g, priced, d, {}, vocabulary_index(words));
+  ASSERT_EQ(rows.columns, columns.size());
+  const auto column = [&](std::string_view name) {
+    return static_cast<std::size_t>(std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.name == name; }) - columns.begin());
+  };
+  EXPECT_EQ(rows.at(0, column("kind.matmul")), 1);
+  EXPECT_EQ(rows.at(0, column("compute_to_memory")), 2);   // log2(4 / 1)
+  EXPECT_EQ(rows.at(0, column("work_to_launch")), 1);      // log2(4 / 2)
+  EXPECT_EQ(rows.at(0, column("m")), 3);                   // 8 rows
+  EXPECT_EQ(rows.at(0, column("k")), 6);                   // depth 64
+  EXPECT_EQ(rows.at(0, column("op.nn.dense")), 1);
+  EXPECT_EQ(rows.at(0, column("op.tanh")), 0);
+  EXPECT_EQ(rows.at(1, column("op.nn.dense")), 0);
+}
+
+TEST(Framework, AttentionOfFiveDimsRunsAsItsPartsInFloat32) {
+  const Graph g = graph_of(R"(def @main(%q: Tensor[(2, 3, 4, 16, 8), float32]) {
+  %1 = nn.sdpa(%q, %q, %q);
+  (%1)
+})");
+  const KernelPlan plan = plan_of(g, {.precision = Precision::Fp16});
+  EXPECT_EQ(ops_of(plan), (std::vector<std::string>{"cast", "cast", "cast", "multiply", "multiply", "copy", "copy", "copy", "nn.batch_matmul",
+                                                    "nn.softmax", "equal", "max", "where", "nn.batch_matmul", "cast"}));
+  for (const Kernel& k : plan.kernels) EXPECT_FALSE(k.half);
+  const Graph four = graph_of(R"(def @main(%q: Tensor[(6, 4, 16, 8), float32]) {
+  %1 = nn.sdpa(%q, %q, %q);
+  (%1)
+})");
+  EXPECT_EQ(ops_of(plan_of(four, {.precision = Precision::Fp16})), std::vector<std::string>{"nn.sdpa"});
+}
+
+
+TEST(Framework, BilinearUpsamplingLoopsOverBatchAndChannels) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(32, 64, 7, 7), float32]) {
+  %1 = const[32, 64, 14, 14] : Tensor[(4,), int64];
+  %2 = image.resize2d(%x, _, _, %1, mode="linear", coordinate_transformation_mode="half_pixel");
+  (%2)
+})");
+  EXPECT_EQ(plan_of(g, {}).kernels.at(0).serial_steps, 32 * 64);
+  EXPECT_EQ(plan_of(g, {.layout = Layout::Nhwc}).kernels.at(0).serial_steps, 0);
+  EXPECT_EQ(plan_of(g, {.mode = ExecMode::Compiled}).kernels.at(0).serial_steps, 0);
+}
+
+TEST(Framework, LargeDepthwiseWindowsHaveSlowKernels) {
+  EXPECT_EQ(depthwise_limit(25, false), 0);
+  EXPECT_GT(depthwise_limit(49, false), 0);
+  EXPECT_EQ(depthwise_limit(49, true), 0);
+  EXPECT_LT(depthwise_limit(81, true), depthwise_limit(81, false));
+}
+
+TEST(Framework, PermutedTokensLieChannelsLast) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(2, 8, 8, 16), float32]) {
+  %1 = transpose(%x, perm=[0, 3, 1, 2]);
+  %2 = nn.relu(%1);
+  %3 = transpose(%2, perm=[0, 2, 3, 1]);
+  %4 = nn.relu(%3);
+  (%2, %4)
+})");
+  const std::vector<bool> last = channels_last(g, {});
+  std::vector<bool> of_calls;
+  for (NodeId id = 0; id < g.size(); ++id) {
+    if (g.node(id).kind == NodeKind::Call) of_calls.push_back(last[id]);
+  }
+  EXPECT_EQ(of_calls, (std::vector<bool>{true, true, false, false}));
+}
+
+}  // namespace
+}  // namespace perfc
