@@ -28,7 +28,8 @@ bool is_epilogue(const Graph& g, const Node& n) {
   return g.node(x).is(op("nn.dense"));
 }
 bool parameters_follow_data(const Node& n) {
-  return n.is(op("nn.bias_add")) || n.is(op("nn.batch_norm")) || n.is(op("nn.instance_norm")) || n.is(op("nn.prelu"));
+  return n.is(op("nn.bias_add")) || n.is(op("nn.batch_norm")) || n.is(op("nn.instance_norm")) || n.is(op("nn.prelu")) ||
+         n.is(op("image.resize2d"));
 }
 
 bool is_reduction(Category c) {

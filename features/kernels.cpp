@@ -347,34 +347,48 @@ class Planner {
     if (casts) part(KernelKind::Vector, op("cast"), elementwise_extents(n.results[0].type, written), 0, written, written * (width + 2));
   }
 
-  /// Greedy fusion in execution order: a fusible call joins the group of one of
-  /// its producers, as long as the group keeps at most one reduction.
+  /// Greedy fusion in execution order: a fusible call joins the group of one of its
+  /// producers, as long as the group keeps at most one reduction and reads nothing
+  /// that waits for it. A group's level is above those of all groups it reads, so
+  /// what has no higher level cannot depend on it.
   void fuse(const Graph& g, const std::vector<bool>& half, double repeat, const NodeId* owner) {
     std::vector<std::uint32_t> group(g.size(), kNone);
     struct Group {
       std::vector<NodeId> members;
       bool open = false;       ///< takes more members
       bool reduction = false;
+      bool read = false;       ///< by another group
+      std::uint32_t level = 1;
     };
     std::vector<Group> groups;
     for (NodeId id = 0; id < g.size(); ++id) {
       const Node& n = g.node(id);
       if (n.kind != NodeKind::Call || !n.regions.empty()) continue;
       const bool reduction = is_reduction(def(n.op).category);
-      if (fuses(n)) {
-        for (ValueId v : n.operands) {
-          if (!v || group[v.node] == kNone) continue;
-          Group& candidate = groups[group[v.node]];
-          if (!candidate.open || (reduction && candidate.reduction)) continue;
-          group[id] = group[v.node];
-          candidate.members.push_back(id);
-          candidate.reduction = candidate.reduction || reduction;
-          break;
-        }
+      std::uint32_t highest = kNone, next = 0;   // the producer to join; the highest level of the others
+      for (ValueId v : n.operands) {
+        const std::uint32_t from = v ? group[v.node] : kNone;
+        if (from == kNone || from == highest) continue;
+        const bool higher = highest == kNone || groups[from].level > groups[highest].level || (groups[from].level == groups[highest].level && from > highest);
+        const std::uint32_t lower = higher ? highest : from;
+        if (lower != kNone) next = std::max(next, groups[lower].level);
+        if (higher) highest = from;
       }
-      if (group[id] == kNone) {
+      const bool joins = fuses(n) && highest != kNone && groups[highest].open && !(reduction && groups[highest].reduction) &&
+                         (next < groups[highest].level || !groups[highest].read);
+      if (joins) {
+        Group& into = groups[highest];
+        group[id] = highest;
+        into.members.push_back(id);
+        into.reduction = into.reduction || reduction;
+        into.level = std::max(into.level, next + 1);
+      } else {
         group[id] = static_cast<std::uint32_t>(groups.size());
-        groups.push_back({{id}, fuses(n), reduction});
+        const std::uint32_t above = highest == kNone ? 0 : std::max(next, groups[highest].level);
+        groups.push_back({.members = {id}, .open = fuses(n), .reduction = reduction, .level = above + 1});
+      }
+      for (ValueId v : n.operands) {
+        if (v && group[v.node] != kNone && group[v.node] != group[id]) groups[group[v.node]].read = true;
       }
     }
     std::vector<bool> leaves(g.size(), false);  // used outside its group
@@ -395,7 +409,7 @@ class Planner {
           const OpCost cost = op_cost(g, id);
           k.macs += cost.macs;
           k.flops += cost.flops;
-          if (!is_view(n)) k.ops.push_back(n.op);
+          if (!is_view(n) && !is_strided_view(g, n)) k.ops.push_back(n.op);
         }
         for (ValueId v : n.operands) {
           if (v && group[v.node] != group[id] && read.insert(v).second) k.bytes += std::min(bytes_of(g, v, half), read_bound(g, id, half));

@@ -224,13 +224,12 @@ Values remainder(Call& c) {
 Values fmod(Call& c) { return combine(c, op("mod"), {{"fmod", std::int64_t{1}}}); }
 
 Values power(Call& c) {
-  // x² and √x are what torch runs for such exponents.
+  // √x is what torch runs for this exponent; x² stays a power, which autocast runs in float32.
   const Scalar* exponent = c.arg("exponent").scalar();
   const auto e = exponent && exponent->literal() ? exponent->number() : std::nullopt;
   if (e && c.arg("self").tensor()) {
     auto x = c.tensor("self");
     if (!x) return Failure{};
-    if (*e == 2) return single(c, c.emit(op("multiply"), {*x, *x}));
     if (*e == 0.5) {
       auto r = real_tensor(c, "self");
       return r ? single(c, c.emit(op("sqrt"), {*r})) : Failure{};

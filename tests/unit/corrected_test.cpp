@@ -199,6 +199,48 @@ TEST(Framework, BilinearUpsamplingLoopsOverBatchAndChannels) {
   EXPECT_EQ(plan_of(g, {.mode = ExecMode::Compiled}).kernels.at(0).serial_steps, 0);
 }
 
+TEST(Fusion, NoGroupWaitsForItself) {
+  // The second addition reads the first one's group and a product that waits for it.
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(64, 64), float32]) {
+  %1 = weight : Tensor[(64, 64), float32];
+  %2 = nn.relu(%x);
+  %3 = nn.dense(%2, %1);
+  %4 = add(%2, %3);
+  %5 = nn.dense(%4, %1);
+  %6 = add(%4, %5);
+  (%6)
+})");
+  const KernelPlan plan = plan_of(g, {.mode = ExecMode::Compiled});
+  EXPECT_EQ(ops_of(plan), (std::vector<std::string>{"nn.relu", "nn.dense", "add", "nn.dense", "add"}));
+}
+
+TEST(Fusion, BothSidesOfADiamondJoin) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(64, 64), float32]) {
+  %1 = weight : Tensor[(64, 64), float32];
+  %2 = nn.dense(%x, %1);
+  %3 = sigmoid(%2);
+  %4 = multiply(%2, %3);
+  %5 = tanh(%x);
+  %6 = add(%4, %5);
+  (%6)
+})");
+  const KernelPlan plan = plan_of(g, {.mode = ExecMode::Compiled});
+  ASSERT_EQ(plan.kernels.size(), 3u);
+  EXPECT_EQ(plan.kernels[1].ops.size(), 3u);   // sigmoid, multiply, add
+}
+
+TEST(Framework, ResizingKeepsTheWidthOfItsDataUnderAutocast) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(1, 16, 8, 8), float32]) {
+  %1 = weight : Tensor[(16, 16, 1, 1), float32];
+  %2 = nn.conv2d(%x, %1);
+  %3 = const[1.0, 1.0, 2.0, 2.0] : Tensor[(4,), float32];
+  %4 = image.resize2d(%2, _, %3, _, mode="nearest", coordinate_transformation_mode="asymmetric");
+  (%4)
+})");
+  const KernelPlan plan = plan_of(g, {.precision = Precision::Amp});
+  EXPECT_TRUE(plan.kernels.back().half);
+}
+
 TEST(Framework, LargeDepthwiseWindowsHaveSlowKernels) {
   EXPECT_EQ(depthwise_limit(25, false), 0);
   EXPECT_GT(depthwise_limit(49, false), 0);
