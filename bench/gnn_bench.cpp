@@ -30,7 +30,7 @@ namespace {
 
 using namespace perfc;
 
-constexpr std::size_t kNodes = 199, kHidden = 512, kSquare = 2048;
+constexpr std::size_t kNodes = 199, kSquare = 2048;
 
 void randomise(Matrix<float>& m, std::string_view what) {
   const Random random = Random(7).stream(what);
