@@ -11,6 +11,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "robustness")]
@@ -19,12 +20,21 @@ import hostile_tf  # noqa: E402
 from support import BUILD, SKIPPED, shared_folder  # noqa: E402
 
 TARGETS = {"onnx_binary": ".onnx", "onnx_text": ".onnxtxt", "tf_binary": ".pb", "tf_text": ".pbtxt",
-           "paddle_program": ".pdmodel", "paddle_pir": ".json",
+           "paddle_program": ".pdmodel", "paddle_pir": ".json", "torchscript": ".json", "pt2": ".pt2",
            "pir": ".pir", "device_file": ".json", "nvidia_smi": ".xml",
            "checkpoint": ".safetensors", "csv": ".csv"}
 PATTERNS = {"paddle_program": "*model*"}  # __model__ too
 MAX_SEED = 20_000
 MAX_SEEDS = 400
+
+
+def exported_programs(paths) -> list[bytes]:
+    """Programs inside of archives of torch.export."""
+    out = []
+    for path in paths:
+        with zipfile.ZipFile(path) as archive:
+            out += [archive.read(n) for n in archive.namelist() if n.endswith(("models/model.json", "exported_program.json"))]
+    return out
 
 
 def seeds(target: str) -> dict[str, bytes]:
@@ -39,6 +49,8 @@ def seeds(target: str) -> dict[str, bytes]:
                "paddle_pir": [BUILD / "frameworks_paddle"],
                "pir": [ROOT / "tests" / "golden"],
                "device_file": [ROOT / "data", ROOT / "examples"],
+               "torchscript": [],
+               "pt2": [shared / "corpus" / "pt2"],
                "nvidia_smi": [shared / "formats" / "nvidia_smi", ROOT / "tests"],
                "checkpoint": [ROOT / "data" / "models"], "csv": [shared / "data" / "mig"]}[target]
     paths = sorted(p for f in folders for p in f.rglob(PATTERNS.get(target, f"*{suffix}")) if p.stat().st_size < (1 << 20 if suffix == ".xml" else MAX_SEED))
@@ -51,6 +63,11 @@ def seeds(target: str) -> dict[str, bytes]:
         out["small"] = b'model,batch,latency_ms\r\n"a ""b"",c",8,1.5e-3\n\n,,\n'
     if target == "tf_text":
         out |= {n: text.encode("latin-1") for n, (text, _) in hostile_tf.TEXT.items() if len(text) < MAX_SEED}
+    if target == "torchscript":
+        lines = (ROOT / "tests" / "torch" / "operators.jsonl").read_bytes().splitlines()
+        out |= {f"{i}.json": line for i, line in enumerate(lines) if len(line) < MAX_SEED}
+    if target == "pt2":  # the archive and, since bytes changed at random rarely unpack, the program alone
+        out |= {f"program-{i}.json": json for i, json in enumerate(exported_programs(paths))}
     if target == "onnx_text":
         out |= {n: text.encode() for n, (text, _) in hostile.TEXT.items() if len(text) < MAX_SEED}
     return out

@@ -23,7 +23,10 @@ class Checker {
         if (at_ == s_.size()) return at_;
         const char c = s_[at_];
         if (c == '{' || c == '[') {
-          if (open.size() >= kMaxDepth) return at_;
+          if (open.size() >= kMaxDepth) {
+            too_deep_ = true;
+            return at_;
+          }
           open += c;
           ++at_;
           skip_space();
@@ -54,6 +57,9 @@ class Checker {
       }
     }
   }
+
+  /// Did `run` stop at a nesting beyond kMaxDepth?
+  bool too_deep() const { return too_deep_; }
 
  private:
   char peek() const { return at_ < s_.size() ? s_[at_] : '\0'; }
@@ -113,6 +119,7 @@ class Checker {
 
   std::string_view s_;
   std::size_t at_ = 0;
+  bool too_deep_ = false;
 };
 
 SourceLoc line_and_column(std::string_view text, std::size_t at) {
@@ -124,7 +131,6 @@ SourceLoc line_and_column(std::string_view text, std::size_t at) {
       loc.column = 1;
     }
   }
-  loc.offset = static_cast<std::int64_t>(at);
   return loc;
 }
 
@@ -136,15 +142,15 @@ Result<Document> Document::parse(std::string_view text, Diagnostics& diags) {
   auto error = d.parser_->allocate(text.size(), kMaxDepth);
   if (!error) error = d.parser_->parse(text.data(), text.size()).get(d.root_);
   if (!error) return d;
-  std::string_view what = simdjson::error_message(error);
-  if (error == simdjson::DEPTH_ERROR) what = "nested too deeply";
   if (error == simdjson::CAPACITY || error == simdjson::MEMALLOC) {
     return diags.error(fmt::format("the JSON text of {} bytes is too large", text.size()));
   }
-  const std::size_t at = Checker(text).run();
+  Checker checker(text);
+  const std::size_t at = checker.run();
   const SourceLoc loc = line_and_column(text, at);
+  if (checker.too_deep()) return diags.error(loc, {}, fmt::format("objects and arrays nested deeper than {} levels", kMaxDepth));
   if (at >= text.size()) return diags.error(loc, {}, "malformed JSON: the text ends too early; is the file complete?");
-  return diags.error(loc, {}, fmt::format("malformed JSON: {}", what));
+  return diags.error(loc, {}, fmt::format("malformed JSON: {}", simdjson::error_message(error)));
 }
 
 }  // namespace perfc::json

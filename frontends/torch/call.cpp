@@ -250,13 +250,13 @@ Result<std::size_t> Call::axis(std::string_view parameter, std::size_t rank) {
 // ---- Types
 
 Result<std::size_t> Call::rank(ValueId v) {
-  const Type& t = type(v);
+  const Type t = type(v);
   if (!t.is_tensor() || !t.ranked()) return error("the rank of an argument must be known when importing");
   return t.rank();
 }
 
 Dim Call::dim(ValueId v, std::size_t axis) const {
-  const Type& t = type(v);
+  const Type t = type(v);
   return t.is_tensor() && t.ranked() && axis < t.rank() ? t.shape()[axis] : Dim::unknown();
 }
 
@@ -305,7 +305,7 @@ ValueId Call::number(double value, DType dtype) {
 }
 
 Result<ValueId> Call::cast(ValueId v, DType dtype) {
-  const Type& t = type(v);
+  const Type t = type(v);
   if (t.dtype() == dtype || dtype == DType::Undefined) return v;
   return emit(op("cast"), {v}, {{"to", std::string(perfc::name(dtype))}});
 }

@@ -56,7 +56,8 @@ class Call {
   Result<std::size_t> axis(std::int64_t given, std::size_t rank);
 
   // ---- Types
-  const Type& type(ValueId v) const { return frame.builder.type(v); }
+  /// A copy: adding to the graph moves what the builder holds.
+  Type type(ValueId v) const { return frame.builder.type(v); }
   const Data* data(ValueId v) const { return frame.builder.data(v); }
   /// Rank of a tensor that must be known.
   Result<std::size_t> rank(ValueId v);

@@ -105,6 +105,7 @@ Result<ValueId> Importer::capture(Frame& frame, ValueId outer) {
 }
 
 Result<Value> Importer::capture(Frame& frame, const Value& outer) {
+  if (!is_bounded(outer)) return diags_->error("a body uses lists that hold too many items");
   if (const TensorRef* t = outer.tensor()) {
     // Reading brings views of changed storages up to date before they cross.
     const Operation nowhere;
@@ -230,7 +231,10 @@ class Regions {
     }
     std::vector<ValueId> results;
     std::vector<Value> all;
-    for (const Value& v : *outputs) leaves(v, all);
+    for (const Value& v : *outputs) {
+      if (!is_bounded(v)) return c_.error("a result's lists hold too many items");
+      leaves(v, all);
+    }
     for (const Value& leaf : all) {
       auto v = id_of(inside, leaf);
       if (!v) return Failure{};
@@ -419,7 +423,10 @@ Result<std::vector<Value>> Importer::loop(Call& c) {
   std::vector<std::shared_ptr<Storage>> storages;
   std::vector<ValueId> start;                   // carried leaves
   std::vector<Value> all;
-  for (const Value& v : carried) leaves(v, all);
+  for (const Value& v : carried) {
+    if (!is_bounded(v)) return c.error("a carried value's lists hold too many items");
+    leaves(v, all);
+  }
   for (const Value& leaf : all) {
     auto v = id_of(c, leaf);
     if (!v) return Failure{};

@@ -124,7 +124,7 @@ Values deform_conv2d(Call& c) {
     numbers.push_back(*n);
   }
   if (!mask) return Failure{};
-  const Type& weight = c.type(*w);
+  const Type weight = c.type(*w);
   if (!weight.is_static() || weight.rank() != 4) return c.error("the weight must be of rank 4 and known");
   using Ints = std::vector<std::int64_t>;
   return single(c, c.emit(op("nn.deformable_conv2d"), {*x, *w, *offset, *bias, *mask},

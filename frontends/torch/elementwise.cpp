@@ -127,7 +127,7 @@ DType result_type(Call& c, std::initializer_list<const Value*> values) {
   DType dims = DType::Undefined, scalars = DType::Undefined, numbers = DType::Undefined;
   for (const Value* v : values) {
     if (const TensorRef* t = v->tensor()) {
-      const Type& type = c.type((*t)->value);
+      const Type type = c.type((*t)->value);
       const bool scalar = type.ranked() && type.rank() == 0;
       if (scalar && is_wrapped_number(c, (*t)->value)) {
         numbers = promote(numbers, is_float(type.dtype()) ? DType::Float32 : type.dtype());
@@ -510,9 +510,10 @@ Values isclose(Call& c) {
   return single(c, c.emit(op("less_equal"), {*distance, *bound}));
 }
 Values nan_to_num(Call& c) {
-  auto x = real_tensor(c, "self");
+  auto x = c.tensor("self");
   if (!x) return Failure{};
   const DType d = c.type(*x).dtype();
+  if (!is_float(d)) return single(c, c.emit(op("copy"), {*x}));
   const auto nan = c.real_or("nan", 0), high = c.real_or("posinf", 3.4e38), low = c.real_or("neginf", -3.4e38);
   if (!nan || !high || !low) return Failure{};
   auto bad = c.emit(op("isnan"), {*x});

@@ -1,4 +1,4 @@
-/// Resizing, sampling, regions of interest, Fourier transforms.
+/// Resizing, sampling, regions of interest.
 #include <cmath>
 
 #include "frontends/torch/translate.h"
@@ -116,76 +116,6 @@ Values roi_align(Call& c) {
                           {{"coordinate_transformation_mode", std::string(*aligned ? "half_pixel" : "output_half_pixel")},
                            {"output_height", *height}, {"output_width", *width},
                            {"sampling_ratio", std::max<std::int64_t>(*ratio, 0)}, {"spatial_scale", *scale}}));
-}
-
-namespace {
-
-/// Complex results are pairs of reals in the IR's transforms: the last dim is 2.
-Result<ValueId> with_parts(Call& c, ValueId v) {
-  const DType d = c.type(v).dtype();
-  const auto rank = c.rank(v);
-  if (!rank) return Failure{};
-  if (d == DType::Complex64 || d == DType::Complex128) {
-    // (…) complex → (…, 2): seen by the IR as a view of the pairs.
-    return c.error("transforms of complex data are not supported");
-  }
-  return c.emit(op("expand_dims"), {is_float(d) ? v : *c.cast(v, DType::Float32), c.ints({static_cast<std::int64_t>(*rank)})});
-}
-
-}  // namespace
-
-/// Real data to half a spectrum: the IR's transform, then a complex view.
-Values fft(Call& c) {
-  auto x = c.tensor("self");
-  if (!x) return Failure{};
-  const std::string_view name = c.row->name;
-  const auto rank = c.rank(*x);
-  const auto dim = c.integer_or("dim", -1);
-  const auto axis = rank && dim ? c.axis(*dim, *rank) : Result<std::size_t>(Failure{});
-  if (!axis) return Failure{};
-  auto parts = with_parts(c, *x);
-  if (!parts) return Failure{};
-  const bool onesided = name == "fft_rfft";
-  std::vector<ValueId> operands{*parts, {}, c.number(static_cast<double>(*axis), DType::Int64)};
-  if (c.given("n")) {
-    const auto n = c.integer("n");
-    if (!n) return Failure{};
-    operands[1] = c.number(static_cast<double>(*n), DType::Int64);
-  }
-  auto y = c.emit(op("dft"), std::move(operands), {{"onesided", static_cast<std::int64_t>(onesided)}});
-  return y ? single(c, as_complex(c, *y)) : Failure{};
-}
-
-/// (…, 2) reals seen as (…) complex numbers.
-Result<ValueId> as_complex(Call& c, ValueId v) {
-  const Type& t = c.type(v);
-  if (!t.ranked() || t.rank() == 0) return c.error("needs pairs of reals");
-  Shape shape(t.shape().begin(), t.shape().end() - 1);
-  const DType d = t.dtype() == DType::Float64 ? DType::Complex128 : DType::Complex64;
-  auto node = c.builder().call({.op = op("opaque"), .operands = {v}, .attrs = {{"source_op", std::string(c.operation.op)}},
-                                .results = 1, .declared = {Type::tensor(d, std::move(shape))}, .name = c.name, .loc = c.loc});
-  if (!node) return Failure{};
-  c.warning("complex numbers: kept as opaque, their cost is not known");
-  return ValueId{*node, 0};
-}
-
-Values stft(Call& c) {
-  auto x = c.tensor("self"), window = c.tensor_or_none("window");
-  const auto n = c.integer("n_fft");
-  const auto hop = n ? c.integer_or("hop_length", std::max<std::int64_t>(*n / 4, 1)) : n;
-  const auto complex = c.flag_or("return_complex", false), onesided = c.flag_or("onesided", true);
-  if (!x || !window || !n || !hop || !complex || !onesided) return Failure{};
-  const auto rank = c.rank(*x);
-  if (!rank) return Failure{};
-  if (*rank == 1) x = c.emit(op("expand_dims"), {*x, c.ints({0})});
-  if (!x) return Failure{};
-  auto y = c.emit(op("stft"), {*x, c.number(static_cast<double>(*hop), DType::Int64), *window, c.number(static_cast<double>(*n), DType::Int64)},
-                  {{"onesided", static_cast<std::int64_t>(*onesided)}});
-  // (batch, frames, bins, 2) → (batch, bins, frames, 2)
-  y = y ? c.transpose(*y, {0, 2, 1, 3}) : y;
-  if (y && *rank == 1) y = c.emit(op("squeeze"), {*y, c.ints({0})});
-  if (!y || !*complex) return single(c, y);
-  return single(c, as_complex(c, *y));
 }
 
 }  // namespace perfc::torch

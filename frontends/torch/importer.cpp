@@ -72,6 +72,7 @@ Result<Graph> Importer::run() {
     if (out.kind != Arg::Kind::Ref) continue;  // a constant result computes nothing
     auto v = look_up(frame, out.text, nullptr);
     if (!v) return Failure{};
+    if (!is_bounded(*v)) return diags_->error({}, program_.output_names[i], "the output's lists hold too many items");
     if (!flatten_output(frame, *v, program_.output_names[i], results, names)) return Failure{};
   }
   if (results.empty()) return diags_->error("the program has no tensor among its outputs");
@@ -285,6 +286,9 @@ Result<std::vector<Value>> Importer::translate(Call& c) {
   if (*python) return **std::move(python);
 
   std::string_view name = o.op;
+  for (const Value& v : c.args) {
+    if (!is_bounded(v)) return c.error("an argument's lists hold too many items");
+  }
   if (name.starts_with("aten::")) name.remove_prefix(6);
   std::vector<Value> args = c.args;
   std::string plain;
@@ -337,7 +341,7 @@ void Importer::check_declared(Call& c, const std::vector<Value>& results) {
     const Type& declared = c.operation.outputs[i].tensor;
     const TensorRef* t = results[i].tensor();
     if (!declared || !t) continue;
-    const Type& made = c.type((*t)->value);
+    const Type made = c.type((*t)->value);
     bool conflict = false;
     (void)merge(made, dims_.bind(declared), &conflict);
     if (!conflict) continue;

@@ -336,7 +336,7 @@ Values scatter(Call& c) {
   if (!src.tensor() || c.type(*updates).rank() == 0) {
     updates = c.emit(op("broadcast_to"), {*updates, *shape});
   } else if (c.type(*updates).shape() != c.type(*i).shape()) {
-    const Type &u = c.type(*updates), &t = c.type(*i);
+    const Type u = c.type(*updates), t = c.type(*i);
     if (!u.is_static() || !t.is_static() || u.rank() != t.rank()) return c.error("'src' and 'index' must have known shapes of one rank");
     for (std::size_t a = 0; updates && a < t.rank(); ++a) {
       if (c.dim(*updates, a) != t.shape()[a]) updates = c.slice(*updates, a, 0, t.shape()[a].value());
@@ -418,8 +418,8 @@ Values embedding_bag(Call& c) {
   if (!w || !i || !offsets || !weights || !mode || !last) return Failure{};
   Attrs attrs{{"mode", std::string(*mode == 0 ? "sum" : *mode == 1 ? "mean" : "max")}};
   if (*last) attrs.set("include_last_offset", std::int64_t{1});
-  auto all = c.emit_all(op("nn.embedding_bag"), {*w, *i, *offsets, *weights}, std::move(attrs), std::max<std::size_t>(c.outputs(), 1));
-  return all ? c.results(*all) : Failure{};
+  auto y = c.emit(op("nn.embedding_bag"), {*w, *i, *offsets, *weights}, std::move(attrs));
+  return y ? with_unused(c, c.result(*y)) : Failure{};
 }
 Values one_hot(Call& c) {
   auto v = c.tensor("self");

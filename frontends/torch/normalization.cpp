@@ -25,7 +25,8 @@ Result<ValueId> parameter(Call& c, std::string_view name, double otherwise, cons
   return *v ? v : Result<ValueId>(uniform(c, otherwise, length, dtype));
 }
 
-/// Statistics that only a backward pass reads.
+}  // namespace
+
 Values with_unused(Call& c, Values out) {
   for (std::size_t i = 1; out && i < c.outputs(); ++i) {
     if (i < out->size()) continue;
@@ -35,7 +36,6 @@ Values with_unused(Call& c, Values out) {
   return out;
 }
 
-}  // namespace
 
 Values batch_norm(Call& c) {
   auto x = c.tensor("input");

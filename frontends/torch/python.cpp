@@ -11,6 +11,14 @@ namespace {
 using Handler = Values (*)(Call&);
 
 Values one(Value v) { return std::vector<Value>{std::move(v)}; }
+
+/// A container that was made or changed, if it is no larger than any program needs.
+Values container(Call& c, Value v) {
+  if (is_bounded(v)) return one(std::move(v));
+  if (const List* l = v.list()) l->items->clear();  // a cycle would keep itself alive
+  if (const Dict* d = v.dict()) d->items->clear();
+  return c.error("lists that hold too many items, or each other");
+}
 Values nothing() { return std::vector<Value>{}; }
 
 Status arity(Call& c, std::size_t least) {
@@ -224,13 +232,13 @@ Values to_scalar(Call& c) {
 
 // ---- Lists, tuples, dicts
 
-Values make_list(Call& c) { return one(Value::list(c.args)); }
-Values make_tuple(Call& c) { return one(Value::list(c.args, List::Kind::Tuple)); }
+Values make_list(Call& c) { return container(c, Value::list(c.args)); }
+Values make_tuple(Call& c) { return container(c, Value::list(c.args, List::Kind::Tuple)); }
 
 Values make_dict(Call& c) {
   Dict d{std::make_shared<std::vector<std::pair<Value, Value>>>()};
   for (std::size_t i = 0; i + 1 < c.args.size(); i += 2) d.items->emplace_back(c.args[i], c.args[i + 1]);
-  return one(d);
+  return container(c, d);
 }
 
 Values unpack(Call& c) {
@@ -280,18 +288,18 @@ Values set_item(Call& c) {
     for (auto& [key, value] : *d->items) {
       if (same_key(key, c.args[1])) {
         value = c.args[2];
-        return nothing();
+        return container(c, c.args[0]) ? nothing() : Failure{};
       }
     }
     d->items->emplace_back(c.args[1], c.args[2]);
-    return nothing();
+    return container(c, c.args[0]) ? nothing() : Failure{};
   }
   const List* l = c.args[0].list();
   if (!l) return c.error(fmt::format("sets an item of {}", c.args[0].kind()));
   const auto i = position(c, c.args[1], l->items->size());
   if (!i) return Failure{};
   (*l->items)[*i] = c.args[2];
-  return one(c.args[0]);
+  return container(c, c.args[0]);
 }
 
 Values contains(Call& c) {
@@ -322,7 +330,9 @@ Values append(Call& c) {
   const List* l = c.args[0].list();
   if (!l) return c.error(fmt::format("appends to {}", c.args[0].kind()));
   l->items->push_back(c.args[1]);
-  return one(c.args[0]);
+  // Loops append tensors one by one: only containers and round sizes need a look.
+  const bool look = c.args[1].list() || c.args[1].dict() || l->items->size() % 1024 == 0;
+  return look ? container(c, c.args[0]) : one(c.args[0]);
 }
 
 Values extend(Call& c) {
@@ -331,7 +341,7 @@ Values extend(Call& c) {
   if (!a || !b) return c.error("extends a list by a list");
   const std::vector<Value> more = *b->items;
   a->items->insert(a->items->end(), more.begin(), more.end());
-  return nothing();
+  return container(c, c.args[0]) ? nothing() : Failure{};
 }
 
 Values insert(Call& c) {
@@ -341,7 +351,7 @@ Values insert(Call& c) {
   const auto i = position(c, c.args[1], l->items->size() + 1);
   if (!i) return Failure{};
   l->items->insert(l->items->begin() + static_cast<std::ptrdiff_t>(*i), c.args[2]);
-  return nothing();
+  return container(c, c.args[0]) ? nothing() : Failure{};
 }
 
 Values pop(Call& c) {
@@ -683,7 +693,7 @@ Result<std::optional<std::vector<Value>>> on_numbers(Call& c, std::string_view n
       if (name == "add") {
         std::vector<Value> joined = *a.list()->items;
         joined.insert(joined.end(), b.list()->items->begin(), b.list()->items->end());
-        return some(one(Value::list(std::move(joined))));
+        return some(container(c, Value::list(std::move(joined))));
       }
       if (name == "eq" || name == "ne") {
         bool known = true;
@@ -694,7 +704,7 @@ Result<std::optional<std::vector<Value>>> on_numbers(Call& c, std::string_view n
     }
     if (a.list() && is_number(b) && name == "mul") {
       const auto& s = *b.scalar();
-      constexpr std::int64_t kMaxItems = 1'000'000;
+      constexpr std::int64_t kMaxItems = 100'000;
       if (!s.integer.known() || s.integer.value() < 0 ||
           s.integer.value() * static_cast<std::int64_t>(std::max<std::size_t>(a.list()->items->size(), 1)) > kMaxItems) {
         return c.error("repeats a list too often, or as often as is not known when importing");
@@ -703,7 +713,7 @@ Result<std::optional<std::vector<Value>>> on_numbers(Call& c, std::string_view n
       for (std::int64_t i = 0; i < s.integer.value(); ++i) {
         out.insert(out.end(), a.list()->items->begin(), a.list()->items->end());
       }
-      return some(one(Value::list(std::move(out))));
+      return some(container(c, Value::list(std::move(out))));
     }
     if ((name == "eq" || name == "ne") && !a.tensor() && !b.tensor()) {
       return some(one(Scalar::truth(identical(a, b) == (name == "eq"))));
@@ -747,6 +757,12 @@ Result<std::optional<std::vector<Value>>> on_numbers(Call& c, std::string_view n
 }
 
 }  // namespace
+
+std::vector<std::string_view> python_operations() {
+  std::vector<std::string_view> out;
+  for (const auto& [name, handler] : handlers()) out.push_back(name);
+  return out;
+}
 
 Result<std::optional<std::vector<Value>>> python_operation(Call& c) {
   const std::string_view o = c.operation.op;

@@ -36,7 +36,7 @@ Shape with(Shape lead, std::initializer_list<Dim> dims) {
 Values elementwise_unpriced(Call& c) {
   auto v = c.tensor("self");
   if (!v) return Failure{};
-  const Type& t = c.type(*v);
+  const Type t = c.type(*v);
   return opaque(c, {is_float(t.dtype()) ? t : t.with_dtype(DType::Float32)});
 }
 

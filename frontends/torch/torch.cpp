@@ -1,13 +1,14 @@
 #include "frontends/torch/torch.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
-#include <set>
 
 #include "frontends/common/zip.h"
 #include "frontends/torch/aten_table.h"
 #include "frontends/torch/importer.h"
 #include "frontends/torch/pt2.h"
+#include "frontends/torch/python.h"
 #include "frontends/torch/torchscript.h"
 
 namespace perfc::torch {
@@ -45,7 +46,7 @@ Result<Graph> import_archive(const Source& source, const ImportOptions& options,
     }
   }
   if (!program_member) {
-    const bool script = archive->find("constants.pkl") || archive->find(".debug_pkl");
+    const bool script = archive->find("constants.pkl") || archive->find(".debug_pkl") || archive->find("attributes.pkl");
     return diags.error(script ? "a TorchScript archive, whose code is Python text; convert it with "
                                 "`python -m perfc.export MODEL.pt` and import the JSON file"
                        : archive->find("data.pkl") ? "a pickle of weights or of a module by reference: it holds no program. "
@@ -74,13 +75,18 @@ Result<Graph> import_archive(const Source& source, const ImportOptions& options,
   return Importer(*program, options, diags).run();
 }
 
-std::vector<Coverage> coverage() {
-  std::vector<Coverage> out;
-  std::set<std::string_view> seen;
+std::vector<OpCoverage> coverage() {
+  std::map<std::string, std::string> becomes;
   for (const AtenRow& row : aten_table()) {
-    if (!seen.insert(row.name).second) continue;
-    out.push_back({row.name, row.translate ? row.becomes : def(row.op).name});
+    const std::string name = row.name.find("::") == std::string_view::npos ? "aten::" + std::string(row.name) : std::string(row.name);
+    const std::string_view to = row.translate ? row.becomes : def(row.op).name;
+    becomes.emplace(name, to.empty() ? "its argument" : to);
   }
+  for (std::string_view name : python_operations()) becomes.emplace(name, "evaluated at import");
+  becomes["prim::If"] = "if, or the branch that is taken";
+  becomes["prim::Loop"] = "loop, or its rounds";
+  std::vector<OpCoverage> out;
+  for (auto& [source, result] : becomes) out.push_back({source, std::move(result)});
   return out;
 }
 

@@ -12,11 +12,8 @@ Result<Graph> import_json(const Source&, const ImportOptions&, Diagnostics&);
 bool sniff_archive(std::string_view head);
 Result<Graph> import_archive(const Source&, const ImportOptions&, Diagnostics&);
 
-/// Operators the front end knows and what they become, for `perfc ops`.
-struct Coverage {
-  std::string_view spelling;
-  std::string_view becomes;
-};
-std::vector<Coverage> coverage();
+/// Operators of ATen, torchvision and quantized by the name that both forms use,
+/// and what of Python's the import itself evaluates.
+std::vector<OpCoverage> coverage();
 
 }  // namespace perfc::torch

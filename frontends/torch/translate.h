@@ -13,7 +13,9 @@ DType result_type(Call& c, std::initializer_list<const Value*> values);
 Result<ValueId> promoted(Call& c, const Value& v, DType dtype);
 Result<ValueId> truncate(Call& c, ValueId v);
 
-// ---- In views.cpp, image.cpp
+// ---- In normalization.cpp, views.cpp, signal.cpp
+/// `out`, and for results that only a backward pass reads constants in their place.
+Values with_unused(Call& c, Values out);
 Result<ValueId> window_indices(Call& c, std::int64_t rows, std::int64_t row_step, std::int64_t columns, std::int64_t column_step);
 Result<ValueId> as_complex(Call& c, ValueId v);
 
@@ -141,6 +143,7 @@ Values kl_div(Call& c);
 
 // ---- views.cpp
 Values view(Call& c);
+Values contiguous(Call& c);
 Values reshape_as(Call& c);
 Values flatten(Call& c);
 Values unflatten(Call& c);
@@ -251,8 +254,31 @@ Values grid_sample(Call& c);
 Values affine_grid(Call& c);
 Values nms(Call& c);
 Values roi_align(Call& c);
+
+// ---- signal.cpp
 Values fft(Call& c);
 Values stft(Call& c);
+Values absolute(Call& c);
+Values view_as_complex(Call& c);
+Values view_as_real(Call& c);
+Values complex_part(Call& c);
+Values complex_of(Call& c);
+
+// ---- quantized.cpp
+Values quantize(Call& c);
+Values dequantize(Call& c);
+Values fake_quantize(Call& c);
+Values quantized_conv(Call& c);
+Values quantized_linear(Call& c);
+Values quantized_linear_dynamic(Call& c);
+Values quantized_binary(Call& c);
+Values quantized_cat(Call& c);
+Values quantized_hardswish(Call& c);
+Values quantized_leaky_relu(Call& c);
+Values quantized_sigmoid(Call& c);
+Values quantized_relu6(Call& c);
+Values quantized_batch_norm(Call& c);
+Values quantized_prepack(Call& c);
 
 // ---- special.cpp
 Values elementwise_unpriced(Call& c);

@@ -109,4 +109,9 @@ struct Value {
   }
 };
 
+/// Lists hold lists, and none of that costs a hostile file anything: is what
+/// hangs together here small enough to be walked (every item as often as it is
+/// reached), and free of cycles?
+bool is_bounded(const Value& v);
+
 }  // namespace perfc::torch

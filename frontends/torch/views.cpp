@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "frontends/torch/strides.h"
 #include "frontends/torch/translate.h"
 
 namespace perfc::torch {
@@ -19,12 +20,25 @@ std::vector<std::int64_t> identity(std::size_t rank) {
   return perm;
 }
 
+/// A view where PyTorch's reshape is one; a tensor of its own where it copies.
+Values view_or_copy(Call& c, const Value& before, Values made) {
+  const std::string_view name = c.row->name;
+  if (!made || name == "view" || name == "_unsafe_view" || name == "view_as") return made;
+  const TensorRef *self = before.tensor(), *result = (*made)[0].tensor();
+  if (!self || !result || (*self)->views.empty()) return made;
+  const auto strides = strides_of(c.builder(), **self);
+  if (strides && !viewed(c.type((*self)->value).shape(), *strides, c.type((*result)->value).shape())) {
+    return std::vector<Value>{Call::fresh((*result)->value)};
+  }
+  return made;
+}
+
 /// A reshape to dims of which some may be computed; torch's 0 is no dim to copy.
 Values reshaped(Call& c, std::string_view self, const std::vector<Value>& dims) {
   auto shape = c.int_vector(dims);
   if (!shape) return Failure{};
   const bool zero = std::any_of(dims.begin(), dims.end(), [](const Value& v) { return v.scalar() && v.scalar()->integer.is(0); });
-  return c.view_result(self, op("reshape"), {*shape}, zero ? Attrs{{"allowzero", std::int64_t{1}}} : Attrs{});
+  return view_or_copy(c, c.arg(self), c.view_result(self, op("reshape"), {*shape}, zero ? Attrs{{"allowzero", std::int64_t{1}}} : Attrs{}));
 }
 
 /// Dims of the tensor, with [first, last] replaced by `in_place`.
@@ -97,6 +111,18 @@ Values view(Call& c) {
   const List* l = c.arg("size").list();
   if (!l) return c.error(fmt::format("'size' must be a list of ints, is {}", c.arg("size").kind()));
   return reshaped(c, "self", *l->items);
+}
+/// The tensor itself where it lies in order; else a copy of it.
+Values contiguous(Call& c) {
+  const TensorRef* self = c.arg("self").tensor();
+  if (!self) return c.error("needs a tensor");
+  if (!(*self)->views.empty()) {
+    auto v = c.read(*self);
+    if (!v) return Failure{};
+    const auto strides = strides_of(c.builder(), **self);
+    if (strides && strides != contiguous_strides(c.type(*v).shape())) return std::vector<Value>{Call::fresh(*v)};
+  }
+  return std::vector<Value>{*self};
 }
 Values reshape_as(Call& c) {
   auto other = c.tensor("other");
@@ -857,11 +883,6 @@ Values meshgrid(Call& c) {
     shape[i] = -1;
     auto column = c.reshape(in[i], shape);
     auto grid = column ? c.emit(op("broadcast_to"), {*column, *target}) : column;
-    if (grid && xy) {
-      auto perm = identity(in.size());
-      std::swap(perm[0], perm[1]);
-      grid = c.transpose(*grid, std::move(perm));
-    }
     if (!grid) return Failure{};
     out.push_back(*grid);
   }

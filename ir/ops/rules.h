@@ -139,6 +139,8 @@ Status expand_dims(InferContext&);
 Status flatten(InferContext&);
 Status shape_of(InferContext&);
 Status size_of(InferContext&);
+Status as_complex(InferContext&);
+Status as_real(InferContext&);
 void eval_shape_of(InferContext&);
 void eval_size_of(InferContext&);
 

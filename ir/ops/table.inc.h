@@ -198,6 +198,8 @@ inline constexpr OpDef kOps[] = {
   {.name = "nn.batch_flatten", .onnx = "Flatten", .category = Category::Shape, .min_operands = 1, .max_operands = 1, .infer = rules::flatten, .eval = rules::eval_identity, .cost = rules::free_cost},
   {.name = "shape_of", .onnx = "Shape", .category = Category::Shape, .min_operands = 1, .max_operands = 1, .infer = rules::shape_of, .eval = rules::eval_shape_of, .cost = rules::free_cost},
   {.name = "size_of", .onnx = "Size", .category = Category::Shape, .min_operands = 1, .max_operands = 1, .infer = rules::size_of, .eval = rules::eval_size_of, .cost = rules::free_cost},
+  {.name = "as_complex", .category = Category::Shape, .min_operands = 1, .max_operands = 1, .infer = rules::as_complex, .cost = rules::free_cost},
+  {.name = "as_real", .category = Category::Shape, .min_operands = 1, .max_operands = 1, .infer = rules::as_real, .cost = rules::free_cost},
   {.name = "arange", .onnx = "Range", .category = Category::DataMovement, .min_operands = 3, .max_operands = 3, .infer = rules::arange, .eval = rules::eval_arange},
   {.name = "full", .onnx = "ConstantOfShape ConstantFill", .category = Category::DataMovement, .min_operands = 0, .max_operands = 1, .infer = rules::full, .eval = rules::eval_full, .cost = rules::write_only_cost},
   // ---- Data movement

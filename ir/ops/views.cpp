@@ -286,6 +286,37 @@ Status size_of(InferContext& c) {
   return ok();
 }
 
+/// (…, 2) reals → (…) complex numbers, the same memory.
+Status as_complex(InferContext& c) {
+  if (!require_rank(c, 0, "pairs", 1, kAnyRank) || !require_dtype(c, 0, "pairs", is_float, "floating point")) return Failure{};
+  const DType dtype = c.type(0).dtype() == DType::Float64 ? DType::Complex128 : DType::Complex64;
+  if (!ranked(c, 0)) {
+    c.set(0, Type::unranked(dtype));
+    return ok();
+  }
+  Shape shape = c.type(0).shape();
+  if (shape.back().known() && !shape.back().is(2)) {
+    return c.error("the last dim must be 2 (real and imaginary part), is {}", shape.back().value());
+  }
+  shape.pop_back();
+  c.set(0, Type::tensor(dtype, std::move(shape)));
+  return ok();
+}
+
+/// The inverse of as_complex.
+Status as_real(InferContext& c) {
+  if (!require_dtype(c, 0, "numbers", is_complex, "complex")) return Failure{};
+  const DType dtype = c.type(0).dtype() == DType::Complex128 ? DType::Float64 : DType::Float32;
+  if (!ranked(c, 0)) {
+    c.set(0, Type::unranked(dtype));
+    return ok();
+  }
+  Shape shape = c.type(0).shape();
+  shape.push_back(Dim(2));
+  c.set(0, Type::tensor(dtype, std::move(shape)));
+  return ok();
+}
+
 void eval_shape_of(InferContext& c) {
   if (!ranked(c, 0)) return;
   const Shape& in = c.type(0).shape();

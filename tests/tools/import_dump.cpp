@@ -1,4 +1,4 @@
-/// perfc_import_dump [--rebatch N] [--types] [FILE…]   (or file names on standard input)
+/// perfc_import_dump [--rebatch N] [--types] [--shape INPUT=D,D,…] [--dim NAME=N] [FILE…]   (or file names on standard input)
 ///
 /// Imports each file in a process of its own, under limits, and prints one JSON
 /// object per line: what the corpus tests need to know of many files quickly.
@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <csignal>
@@ -51,6 +52,7 @@ constexpr std::size_t kMaxListed = 12;
 
 struct Options {
   std::int64_t rebatch = 0;
+  ImportOptions import;
   enum class Types { No, Yes } types = Types::No;
   std::vector<std::string> files;
 };
@@ -195,7 +197,7 @@ Json import_facts(const std::string& file, const Options& options) {
   out["file"] = file;
   Diagnostics diags(file);
   auto source = Source::open(file, diags);
-  Result<Graph> graph = source ? import_model(*source, {}, diags) : Result<Graph>(Failure{});
+  Result<Graph> graph = source ? import_model(*source, options.import, diags) : Result<Graph>(Failure{});
   out["status"] = graph ? "ok" : "refused";
   Json errors = Json::array(), warnings = Json::array();
   for (const Diagnostic& d : diags.all()) {
@@ -303,6 +305,16 @@ std::string probe(const std::string& file, const Options& options) {
   return out.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+/// "1,3,224,224"
+std::vector<std::int64_t> numbers(std::string_view text) {
+  std::vector<std::int64_t> out;
+  while (!text.empty()) {
+    out.push_back(std::strtoll(std::string(text.substr(0, text.find(','))).c_str(), nullptr, 10));
+    text.remove_prefix(std::min(text.find(','), text.size() - 1) + 1);
+  }
+  return out;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -313,8 +325,15 @@ int main(int argc, char** argv) {
       options.types = Options::Types::Yes;
     } else if (arg == "--rebatch" && i + 1 < argc) {
       options.rebatch = std::strtoll(argv[++i], nullptr, 10);
+    } else if ((arg == "--shape" || arg == "--dim") && i + 1 < argc) {
+      const std::string_view text = argv[++i];
+      const std::size_t equals = text.find('=');
+      const std::string name(text.substr(0, equals));
+      const std::vector<std::int64_t> dims = numbers(equals == text.npos ? "" : text.substr(equals + 1));
+      if (arg == "--shape") options.import.shapes.emplace_back(name, dims);
+      else if (!dims.empty()) options.import.dims.emplace_back(name, dims[0]);
     } else if (arg.starts_with("--")) {
-      std::cerr << "usage: perfc_import_dump [--rebatch N] [--types] [FILE...]\n";
+      std::cerr << "usage: perfc_import_dump [--rebatch N] [--types] [--shape INPUT=D,D,...] [--dim NAME=N] [FILE...]\n";
       return 2;
     } else {
       options.files.emplace_back(arg);

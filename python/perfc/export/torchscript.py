@@ -1,0 +1,231 @@
+"""TorchScript graph -> TorchScript JSON (docs/torch.md has the format).
+
+Weights are named with their shapes, never written. Calls of submodules are
+inlined and attributes of modules resolved: tensors become parameters, numbers
+and flags constants, packed weights of quantised modules tuples of their parts.
+"""
+from __future__ import annotations
+
+import json
+import math
+import sys
+
+import torch
+
+VERSION = 1
+MAX_ELEMENTS = 64  # larger constant tensors are written without contents
+
+
+def export_module(module: torch.nn.Module, inputs, *, name: str = "", script: bool = False) -> dict:
+    """The program of a module: traced with `inputs`, or scripted with its control flow."""
+    module = module.eval()
+    if script:
+        return export_script(torch.jit.script(module), name=name or type(module).__name__, inputs=inputs)
+    with torch.no_grad():
+        traced = torch.jit.trace(module, inputs, strict=False, check_trace=False)
+    return program(traced, name or type(module).__name__)
+
+
+def export_script(module: torch.jit.ScriptModule, *, name: str = "", inputs=None) -> dict:
+    """The program of a script module. Example inputs, if given, tell the inputs' shapes."""
+    module.eval()
+    result = program(module, name or module.original_name)
+    for value, example in zip(result["inputs"], inputs or ()):
+        if isinstance(example, torch.Tensor):
+            value.update(_tensor(example))
+    return result
+
+
+def program(module: torch.jit.ScriptModule, name: str) -> dict:
+    graph = module.inlined_graph
+    return _Writer(module).run(graph, name)
+
+
+def dump(result: dict, stream) -> None:
+    """One node a line: such files are read, searched and compared as text, too."""
+    head = {k: v for k, v in result.items() if k not in ("nodes", "parameters")}
+    stream.write(json.dumps(head)[:-1])
+    for key in ("parameters", "nodes"):
+        stream.write(f',\n"{key}": [')
+        stream.write(",".join("\n" + json.dumps(item) for item in result[key]))
+        stream.write("]")
+    stream.write("}\n")
+
+
+def _dtype(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def _tensor(tensor: torch.Tensor) -> dict:
+    return {"dtype": _dtype(tensor.dtype), "shape": list(tensor.shape)}
+
+
+class _Writer:
+    def __init__(self, module):
+        self.module = module
+        self.objects = {}      # value name -> module, or another object that an attribute holds
+        self.names = {}        # value name -> name of the parameter that it is
+        self.parameters = {}   # parameter name -> entry
+        self.by_identity = {}  # tensor -> first name
+        self.kinds = {id(p): "parameter" for p in module.parameters()}
+
+    def run(self, graph, name: str) -> dict:
+        inputs = list(graph.inputs())
+        if inputs and inputs[0].type().kind() == "ClassType":
+            self.objects[inputs[0].debugName()] = ("", self.module)
+            inputs = inputs[1:]
+        nodes = self.nodes(graph.nodes())
+        return {
+            "format": "torchscript-json",
+            "version": VERSION,
+            "producer": f"torch {torch.__version__}",
+            "model": name,
+            "inputs": [self.value(v) for v in inputs],
+            "outputs": [self.value(v) for v in graph.outputs()],
+            "parameters": list(self.parameters.values()),
+            "nodes": nodes,
+        }
+
+    def value(self, value) -> dict:
+        result = {"name": self.name(value)}
+        kind = value.type()
+        if kind.kind() == "TensorType":
+            scalar = kind.dtype() if hasattr(kind, "dtype") else None
+            if scalar is not None:
+                result["dtype"] = _dtype(scalar)
+            sizes = kind.sizes() if hasattr(kind, "sizes") else None
+            if sizes is not None:
+                result["shape"] = list(sizes)
+        else:
+            result["type"] = kind.annotation_str
+        return result
+
+    def name(self, value) -> str:
+        return self.names.get(value.debugName(), value.debugName())
+
+    def nodes(self, nodes) -> list[dict]:
+        result = []
+        for node in nodes:
+            if node.kind() == "prim::GetAttr":
+                result += self.attribute(node)
+            else:
+                result.append(self.node(node))
+        return result
+
+    def node(self, node) -> dict:
+        result = {"op": node.kind(), "inputs": [self.name(v) for v in node.inputs()]}
+        result["attributes"] = self.attributes(node)
+        blocks = [
+            {
+                "inputs": [self.value(v) for v in block.inputs()],
+                "nodes": self.nodes(block.nodes()),
+                "outputs": [self.name(v) for v in block.outputs()],
+            }
+            for block in node.blocks()
+        ]
+        # After the blocks: they may resolve the attribute that an output is.
+        result["outputs"] = [self.value(v) for v in node.outputs()]
+        if blocks:
+            result["blocks"] = blocks
+        if node.scopeName():
+            result["scope"] = node.scopeName()
+        source = node.sourceRange().strip().splitlines()
+        if source:
+            result["source"] = source[0].strip()
+        return result
+
+    def attributes(self, node) -> dict:
+        if node.kind() == "prim::Constant":
+            return {"value": self.literal(node.output().toIValue())}
+        result = {}
+        for name in node.attributeNames():
+            kind = node.kindOf(name)
+            if kind in ("i", "f", "s", "is", "fs", "ss"):
+                result[name] = getattr(node, kind)(name)
+        return result
+
+    def attribute(self, node) -> list[dict]:
+        """A module's attribute: nothing is left of it but what it holds."""
+        owner = next(node.inputs()).debugName()
+        path, holder = self.objects[owner]
+        field = node.s("name")
+        path = f"{path}.{field}" if path else field
+        held = getattr(holder, field)
+        output = node.output().debugName()
+        if isinstance(held, torch.Tensor):
+            self.names[output] = self.parameter(path, held)
+            return []
+        if isinstance(held, torch.ScriptObject):
+            return self.packed(path, held, node)
+        if isinstance(held, (torch.nn.Module, torch.jit.RecursiveScriptModule)) or type(held).__module__.startswith("torch.jit"):
+            self.objects[output] = (path, held)
+            return []
+        constant = {"op": "prim::Constant", "inputs": [], "outputs": [self.value(node.output())],
+                    "attributes": {"value": self.literal(held), "from_attr": path}}
+        return [constant]
+
+    def parameter(self, path: str, tensor: torch.Tensor) -> str:
+        key = (tensor.data_ptr(), tuple(tensor.shape), tensor.dtype) if tensor.numel() and tensor.device.type != "meta" else id(tensor)
+        name = self.by_identity.setdefault(key, path)
+        if name == path:
+            kind = self.kinds.get(id(tensor), "parameter" if tensor.requires_grad else "buffer")
+            self.parameters[path] = {"name": path, **_tensor(tensor), "kind": kind}
+        return name
+
+    def packed(self, path: str, held, node) -> list[dict]:
+        """Packed weights: a tuple (weight, bias, stride, padding, dilation, groups)
+        of a convolution, (weight, bias) of a linear layer."""
+        output = node.output().debugName()
+        try:
+            weight, bias = held.unpack()
+        except (RuntimeError, AttributeError, ValueError):
+            return [{"op": "prim::Constant", "inputs": [], "outputs": [self.value(node.output())],
+                     "attributes": {"value": {"repr": str(held)}, "from_attr": path}}]
+        parts, nodes = [self.parameter(f"{path}.weight", weight)], []
+
+        def constant(suffix, value, kind):
+            name = f"{output}.{suffix}"
+            nodes.append({"op": "prim::Constant", "inputs": [], "outputs": [{"name": name, "type": kind}], "attributes": {"value": value}})
+            parts.append(name)
+
+        if bias is None:
+            constant("bias", None, "NoneType")
+        else:
+            parts.append(self.parameter(f"{path}.bias", bias))
+        if hasattr(held, "stride"):
+            for field in ("stride", "padding", "dilation"):
+                constant(field, [int(v) for v in getattr(held, field)()], "List[int]")
+            constant("groups", int(held.groups()), "int")
+        nodes.append({"op": "prim::TupleConstruct", "inputs": parts, "outputs": [{"name": output, "type": "Tuple"}], "attributes": {}})
+        return nodes
+
+    def literal(self, value):
+        if value is None or isinstance(value, (bool, int, str)):
+            return value
+        if isinstance(value, float):
+            return value if math.isfinite(value) else {"float": "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"}
+        if isinstance(value, torch.Tensor):
+            entry = _tensor(value)
+            if value.numel() <= MAX_ELEMENTS and value.device.type != "meta" and not value.is_quantized and not value.is_complex():
+                entry["data"] = [self.literal(v) for v in value.flatten().tolist()]
+            return {"tensor": entry}
+        if isinstance(value, (list, tuple)):
+            return [self.literal(v) for v in value]
+        return {"repr": str(value)}
+
+
+def load(path: str) -> torch.jit.ScriptModule:
+    """A TorchScript archive, on the CPU."""
+    try:
+        return torch.jit.load(path, map_location="cpu")
+    except RuntimeError as error:
+        first = str(error).strip().splitlines()[0]
+        raise SystemExit(f"{path}: not a TorchScript archive that torch {torch.__version__} reads: {first}") from None
+
+
+def write(result: dict, path: str) -> None:
+    if path == "-":
+        dump(result, sys.stdout)
+        return
+    with open(path, "w", encoding="utf-8") as stream:
+        dump(result, stream)
