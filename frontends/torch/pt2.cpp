@@ -110,6 +110,10 @@ class Reader {
     Object object;
     if (!config || config->get(object)) return;
     for (const auto& [name, entry] : object) {
+      const auto meta = json::member(entry, "tensor_meta");
+      const auto device = meta ? json::member(*meta, "device") : std::nullopt;
+      // On the meta device weights have no storage: all of them share the empty one.
+      if (device && json::text(json::member(*device, "type")) == "meta") continue;
       if (const auto path = json::text(json::member(entry, "path_name"))) files_.emplace(name, *path);
     }
   }

@@ -12,6 +12,8 @@ import sys
 
 import torch
 
+from .errors import ExportError, blame
+
 VERSION = 1
 MAX_ELEMENTS = 64  # larger constant tensors are written without contents
 
@@ -20,24 +22,41 @@ def export_module(module: torch.nn.Module, inputs, *, name: str = "", script: bo
     """The program of a module: traced with `inputs`, or scripted with its control flow."""
     module = module.eval()
     if script:
-        return export_script(torch.jit.script(module), name=name or type(module).__name__, inputs=inputs)
-    with torch.no_grad():
-        traced = torch.jit.trace(module, inputs, strict=False, check_trace=False)
+        try:
+            scripted = torch.jit.script(module)
+        except Exception as error:
+            raise blame("the module cannot be scripted; without --script it is traced", error) from None
+        return export_script(scripted, name=name or type(module).__name__, inputs=inputs)
+    try:
+        with torch.no_grad():
+            traced = torch.jit.trace(module, inputs, strict=False, check_trace=False)
+    except Exception as error:
+        meta = any(isinstance(i, torch.Tensor) and i.device.type == "meta" for i in inputs)
+        hint = "; not all models can be traced on the meta device, try --device cpu or --format pt2" if meta else ""
+        raise blame(f"the module fails on the example inputs{hint}", error) from None
     return program(traced, name or type(module).__name__)
 
 
-def export_script(module: torch.jit.ScriptModule, *, name: str = "", inputs=None) -> dict:
+def export_script(module: torch.jit.ScriptModule, *, name: str = "", inputs=None, method: str = "forward") -> dict:
     """The program of a script module. Example inputs, if given, tell the inputs' shapes."""
     module.eval()
-    result = program(module, name or module.original_name)
-    for value, example in zip(result["inputs"], inputs or ()):
-        if isinstance(example, torch.Tensor):
-            value.update(_tensor(example))
+    result = program(module, name or module.original_name, method)
+    if inputs and len(inputs) > len(result["inputs"]):
+        raise ExportError(f"{len(inputs)} inputs are given, but {method} has {len(result['inputs'])}: "
+                          + ", ".join(v["name"] for v in result["inputs"]))
+    tensors = [value for value in result["inputs"] if "type" not in value]
+    for value, example in zip(tensors, [i for i in inputs or () if isinstance(i, torch.Tensor)]):
+        value.update(_tensor(example))
     return result
 
 
-def program(module: torch.jit.ScriptModule, name: str) -> dict:
-    graph = module.inlined_graph
+def program(module: torch.jit.ScriptModule, name: str, method: str = "forward") -> dict:
+    """The program of one of a script module's methods, calls of submodules inlined."""
+    names = module._c._method_names()
+    if method not in names:
+        raise ExportError(f"the module has no method '{method}'" + (f"; give --method {' or '.join(names)}" if names else " at all"))
+    graph = module._c._get_method(method).graph.copy()
+    torch._C._jit_pass_inline(graph)
     return _Writer(module).run(graph, name)
 
 
@@ -220,7 +239,8 @@ def load(path: str) -> torch.jit.ScriptModule:
         return torch.jit.load(path, map_location="cpu")
     except RuntimeError as error:
         first = str(error).strip().splitlines()[0]
-        raise SystemExit(f"{path}: not a TorchScript archive that torch {torch.__version__} reads: {first}") from None
+        raise ExportError(f"not a TorchScript archive that torch {torch.__version__} reads; of a state_dict or a pickled module "
+                          f"export module:factory instead, .pt2 is read by perfc as it is ({first.partition('. This is')[0]})") from None
 
 
 def write(result: dict, path: str) -> None:
