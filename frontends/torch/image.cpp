@@ -20,9 +20,10 @@ Result<ValueId> target_sizes(Call& c, ValueId x, std::size_t spatial) {
     return c.int_vector(dims);
   }
   const List* scales = c.arg("scale_factors").list();
-  if (!scales || scales->items->empty()) return c.error("gives neither sizes nor scales");
+  const Scalar* scale = c.arg("scale_factors").scalar();
+  if (!scale && (!scales || scales->items->empty())) return c.error("gives neither sizes nor scales");
   for (std::size_t i = 0; i < spatial; ++i) {
-    const Scalar* s = (*scales->items)[scales->items->size() == 1 ? 0 : std::min(i, scales->items->size() - 1)].scalar();
+    const Scalar* s = scale ? scale : (*scales->items)[std::min(i, scales->items->size() - 1)].scalar();
     const auto factor = s ? s->number() : std::nullopt;
     if (!factor || !(*factor > 0)) return c.error("a scale must be a known positive number");
     const auto extent = c.known_dim(x, i + 2, "an extent of the data");
@@ -36,23 +37,26 @@ Result<ValueId> target_sizes(Call& c, ValueId x, std::size_t spatial) {
 
 }  // namespace
 
-/// upsample_{nearest,linear,bilinear,bicubic,trilinear}{1,2,3}d and their antialiased forms.
+/// upsample_{nearest,linear,bilinear,bicubic,trilinear}{1,2,3}d and their antialiased forms,
+/// and torch.nn.functional's interpolate, whose mode is an argument.
 Values upsample(Call& c) {
   auto x = c.tensor("self");
   if (!x) return Failure{};
   const auto rank = c.rank(*x);
   if (!rank) return Failure{};
-  const std::string_view name = c.row->name;
+  const bool any = c.row->name == "__interpolate";
+  const std::string name = any ? c.text_or("mode", "nearest") : std::string(c.row->name);
   const std::size_t digit = name.find_first_of("123");
-  const std::size_t spatial = digit == std::string_view::npos ? 2 : static_cast<std::size_t>(name[digit] - '0');
+  const std::size_t spatial = any ? std::max<std::size_t>(*rank, 3) - 2 : digit == std::string::npos ? 2 : static_cast<std::size_t>(name[digit] - '0');
+  if (any && name == "area") return c.error("interpolate by area is an adaptive pool: export with adaptive_avg_pool instead");
   if (*rank != spatial + 2) return c.error(fmt::format("data of rank {}, {} is needed", *rank, spatial + 2));
   auto sizes = target_sizes(c, *x, spatial);
-  const auto aligned = c.flag_or("align_corners", false);
-  if (!sizes || !aligned) return Failure{};
-  const std::string mode = name.find("nearest") != std::string_view::npos ? "nearest" : name.find("cubic") != std::string_view::npos ? "cubic" : "linear";
+  const auto aligned = c.flag_or("align_corners", false), antialias = c.flag_or("antialias", name.ends_with("_aa"));
+  if (!sizes || !aligned || !antialias) return Failure{};
+  const std::string mode = name.find("nearest") != std::string::npos ? "nearest" : name.find("cubic") != std::string::npos ? "cubic" : "linear";
   Attrs attrs{{"coordinate_transformation_mode", std::string(*aligned ? "align_corners" : mode == "nearest" ? "asymmetric" : "half_pixel")},
               {"mode", mode}};
-  if (name.ends_with("_aa")) attrs.set("antialias", std::int64_t{1});
+  if (*antialias) attrs.set("antialias", std::int64_t{1});
   return single(c, c.emit(op("image.resize2d"), {*x, {}, {}, *sizes}, std::move(attrs)));
 }
 

@@ -608,6 +608,7 @@ const std::map<std::string_view, Handler>& handlers() {
       {"prim::annotate", first_argument},
       {"prim::dtype", dtype_fact},
       {"prim::device", device_fact},
+      {"aten::device", device_fact},
       {"prim::layout", layout_fact},
       {"prim::is_cuda", no},
       {"prim::is_mkldnn", no},
@@ -706,7 +707,7 @@ Result<std::optional<std::vector<Value>>> on_numbers(Call& c, std::string_view n
       const auto& s = *b.scalar();
       constexpr std::int64_t kMaxItems = 100'000;
       if (!s.integer.known() || s.integer.value() < 0 ||
-          s.integer.value() * static_cast<std::int64_t>(std::max<std::size_t>(a.list()->items->size(), 1)) > kMaxItems) {
+          s.integer.value() > kMaxItems / static_cast<std::int64_t>(std::max<std::size_t>(a.list()->items->size(), 1))) {
         return c.error("repeats a list too often, or as often as is not known when importing");
       }
       std::vector<Value> out;
@@ -759,7 +760,7 @@ Result<std::optional<std::vector<Value>>> on_numbers(Call& c, std::string_view n
 }  // namespace
 
 std::vector<std::string_view> python_operations() {
-  std::vector<std::string_view> out;
+  std::vector<std::string_view> out{"prim::max", "prim::min"};  // on_numbers reads them as aten's
   for (const auto& [name, handler] : handlers()) out.push_back(name);
   return out;
 }

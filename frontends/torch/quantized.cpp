@@ -23,6 +23,7 @@ struct Packed {
   ValueId weight, bias;
   std::vector<std::int64_t> stride, padding, dilation;
   std::int64_t groups = 1;
+  std::vector<std::int64_t> output_padding;  ///< of transposed convolutions
 };
 Result<std::vector<std::int64_t>> numbers(Call& c, const Value& v) {
   std::vector<std::int64_t> out;
@@ -61,7 +62,19 @@ Result<Packed> unpack(Call& c, std::string_view name) {
   p.padding = *padding;
   p.dilation = *dilation;
   p.groups = groups->integer.value();
+  if (items.size() > 6) {
+    auto extra = numbers(c, items[6]);
+    if (!extra) return Failure{};
+    p.output_padding = *extra;
+  }
   return p;
+}
+
+/// One number per spatial dim: torch packs 1-D convolutions with a height of 1.
+std::vector<std::int64_t> last_of(std::vector<std::int64_t> v, std::size_t count, std::int64_t fallback) {
+  if (v.size() > count) v.erase(v.begin(), v.end() - static_cast<std::ptrdiff_t>(count));
+  v.resize(count, fallback);
+  return v;
 }
 
 bool rectifies(const Call& c) { return std::string_view(c.row->name).find("_relu") != std::string_view::npos; }
@@ -133,15 +146,11 @@ Values quantized_conv(Call& c) {
   const Type w = c.type(p->weight);
   if (!w.is_static() || w.rank() < 3 || p->stride.empty()) return c.error("the packed weights are no convolution's");
   const std::size_t spatial = w.rank() - 2;
-  // torch packs 1-D convolutions with a height of 1.
-  const auto last = [&](std::vector<std::int64_t> v, std::int64_t fallback) {
-    while (v.size() > spatial) v.erase(v.begin());
-    v.resize(spatial, fallback);
-    return v;
-  };
+  const auto last = [&](std::vector<std::int64_t> v, std::int64_t fallback) { return last_of(std::move(v), spatial, fallback); };
   std::vector<std::int64_t> kernel, pads = last(p->padding, 0);
   for (std::size_t i = 0; i < spatial; ++i) kernel.push_back(w.shape()[i + 2].value());
-  pads.insert(pads.end(), pads.begin(), pads.end());
+  const std::vector<std::int64_t> ends = pads;
+  pads.insert(pads.end(), ends.begin(), ends.end());
   const DType d = c.type(*x).dtype();
   const auto out = output_parameters(c, d);
   if (!out) return Failure{};
@@ -155,6 +164,28 @@ Values quantized_conv(Call& c) {
                              {*x, some_scale(c), some_zero(c, d), p->weight, some_scale(c), some_zero(c, w.dtype()), out->first, out->second, bias},
                              {{"dilation", last(p->dilation, 1)}, {"groups", p->groups}, {"kernel_size", kernel},
                               {"padding", pads}, {"strides", last(p->stride, 1)}}));
+}
+
+/// The IR has no transposed convolution of quantised numbers: it stands between conversions.
+Values quantized_conv_transposed(Call& c) {
+  auto data = c.tensor("qx"), x = reals(c, "qx");
+  const auto p = unpack(c, "packed_weight");
+  if (!data || !x || !p) return Failure{};
+  const Type w = c.type(p->weight);
+  if (!w.is_static() || w.rank() < 3 || w.rank() > 5 || p->stride.empty()) return c.error("the packed weights are no convolution's");
+  const std::size_t spatial = w.rank() - 2;
+  auto weight = c.emit(op("qnn.dequantize"), {p->weight, some_scale(c), some_zero(c, w.dtype())});
+  if (!weight) return Failure{};
+  std::vector<std::int64_t> kernel, pads = last_of(p->padding, spatial, 0);
+  for (std::size_t i = 0; i < spatial; ++i) kernel.push_back(w.shape()[i + 2].value());
+  const std::vector<std::int64_t> ends = pads;
+  pads.insert(pads.end(), ends.begin(), ends.end());
+  constexpr OpId kOps[] = {op("nn.conv1d_transpose"), op("nn.conv2d_transpose"), op("nn.conv3d_transpose")};
+  auto y = c.emit(kOps[spatial - 1], {*x, *weight, p->bias},
+                  {{"dilation", last_of(p->dilation, spatial, 1)}, {"groups", p->groups}, {"kernel_size", kernel},
+                   {"output_padding", last_of(p->output_padding, spatial, 0)}, {"padding", pads},
+                   {"strides", last_of(p->stride, spatial, 1)}});
+  return quantised(c, y, c.type(*data).dtype());
 }
 
 Values quantized_linear(Call& c) {

@@ -269,6 +269,7 @@ Values quantize(Call& c);
 Values dequantize(Call& c);
 Values fake_quantize(Call& c);
 Values quantized_conv(Call& c);
+Values quantized_conv_transposed(Call& c);
 Values quantized_linear(Call& c);
 Values quantized_linear_dynamic(Call& c);
 Values quantized_binary(Call& c);

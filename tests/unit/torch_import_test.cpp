@@ -242,6 +242,51 @@ TEST(TorchImport, MalformedJsonIsLocated) {
   EXPECT_EQ(import(std::string(100'000, '[')).diags.str(), "m.json:1:513: error: objects and arrays nested deeper than 512 levels\n");
 }
 
+TEST(TorchImport, InterpolateTakesItsModeAsAnArgument) {
+  const auto resized = [](std::string_view mode, std::string_view scale) {
+    return import(program("[1, 2, 6, 8]", nodes(constant("n", "NoneType", "null"), constant("s", scale[0] == '[' ? "List[float]" : "float", scale),
+                                                constant("m", "str", mode), constant("f", "bool", "false"),
+                                                node("aten::__interpolate", "x n s m f n f", "y"))));
+  };
+  const auto bilinear = resized("\"bilinear\"", "2.0");
+  EXPECT_EQ(result_type(bilinear), "Tensor[(1, 2, 12, 16), float32]");
+  EXPECT_EQ(find(*bilinear.graph, op("image.resize2d")).attrs.string_or("mode", ""), "linear");
+  const auto nearest = resized("\"nearest\"", "[0.5, 1.5]");
+  EXPECT_EQ(result_type(nearest), "Tensor[(1, 2, 3, 12), float32]");
+  EXPECT_EQ(find(*nearest.graph, op("image.resize2d")).attrs.string_or("mode", ""), "nearest");
+  EXPECT_FALSE(resized("\"area\"", "2.0").graph);
+}
+
+TEST(TorchImport, ShapeAsTensorIsKnown) {
+  const auto m = import(program("[3, 5]", nodes(node("aten::_shape_as_tensor", "x", "s"), constant("one", "int", "1"), constant("f", "bool", "false"),
+                                                node("aten::expand", "x s f", "y"))));
+  EXPECT_EQ(result_type(m), "Tensor[(3, 5), float32]");
+}
+
+TEST(TorchImport, QuantisedTransposedConvolutionStandsBetweenConversions) {
+  const auto m = import(program(
+      "[1, 4, 5, 5]",
+      nodes(constant("n", "NoneType", "null"), constant("s", "float", "0.1"), constant("z", "int", "3"), constant("d", "int", "13"),
+            constant("two", "List[int]", "[2, 2]"), constant("one", "List[int]", "[1, 1]"), constant("zero", "List[int]", "[0, 0]"),
+            constant("g", "int", "1"), node("aten::quantize_per_tensor", "x s z d", "q"),
+            node("prim::TupleConstruct", "w n two zero one g one", "p"), node("quantized::conv_transpose2d", "q p s z", "r"),
+            node("aten::dequantize", "r", "y")),
+      R"({"name": "w", "dtype": "qint8", "shape": [4, 6, 3, 3]})"));
+  EXPECT_EQ(result_type(m), "Tensor[(1, 6, 12, 12), float32]");  // (5 - 1) · 2 + 3 + 1
+  EXPECT_EQ(count(*m.graph, op("nn.conv2d_transpose")), 1u);
+  EXPECT_EQ(count(*m.graph, op("qnn.quantize")), 2u);
+}
+
+TEST(TorchImport, ListsAreRepeatedWithinReasonOnly) {
+  const auto repeated = [](std::string_view times) {
+    return import(program("[2]", nodes(constant("l", "List[int]", "[1, 1]"), constant("k", "int", times), node("aten::mul", "l k", "s"),
+                                       constant("f", "bool", "false"), node("aten::expand", "x s f", "y"))));
+  };
+  EXPECT_EQ(result_type(repeated("1")), "Tensor[(1, 2), float32]");
+  EXPECT_NE(repeated("9223372036854775807").diags.str().find("repeats a list too often"), std::string::npos);
+  EXPECT_NE(repeated("-1").diags.str().find("repeats a list too often"), std::string::npos);
+}
+
 TEST(TorchImport, DeepBlocksAreRefused) {
   std::string inner = node("aten::relu", "x", "y");
   for (int i = 0; i < 90; ++i) {

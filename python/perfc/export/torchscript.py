@@ -192,7 +192,7 @@ class _Writer:
         return name
 
     def packed(self, path: str, held, node) -> list[dict]:
-        """Packed weights: a tuple (weight, bias, stride, padding, dilation, groups)
+        """Packed weights: a tuple (weight, bias, stride, padding, dilation, groups[, output_padding])
         of a convolution, (weight, bias) of a linear layer."""
         output = node.output().debugName()
         try:
@@ -215,6 +215,8 @@ class _Writer:
             for field in ("stride", "padding", "dilation"):
                 constant(field, [int(v) for v in getattr(held, field)()], "List[int]")
             constant("groups", int(held.groups()), "int")
+            if held.transpose():
+                constant("output_padding", [int(v) for v in held.output_padding()], "List[int]")
         nodes.append({"op": "prim::TupleConstruct", "inputs": parts, "outputs": [{"name": output, "type": "Tuple"}], "attributes": {}})
         return nodes
 
