@@ -81,7 +81,7 @@ def main() -> int:
     chosen = sys.argv[1:] or files()
     done = subprocess.run([RELEASE / "perfc_torch_bench", *chosen], capture_output=True, text=True)
     if done.returncode:
-        print(done.stderr, file=sys.stderr)
+        print(f"perfc_torch_bench: exit {done.returncode}: {done.stderr}", file=sys.stderr)
         return 1
     print(f"{'file':28} {'MB':>6} {'json.load':>10} {'document':>9} {'program':>8} {'import':>10}")
     slow = 0

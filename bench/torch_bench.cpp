@@ -60,16 +60,16 @@ bool measure(const std::string& path) {
     return true;
   };
   if (archive && !unzip()) return complain();
-  const std::string_view text = archive ? std::string_view(unpacked) : source->bytes();
+  const auto text = [&] { return archive ? std::string_view(unpacked) : source->bytes(); };  // unzipping moves it
   const auto read = [&](const json::Document& d) {
     return archive ? bool(torch::read_exported(d, nullptr, diags)) : bool(torch::read_torchscript(d, diags));
   };
 
   bool good = true;
-  const double document = fastest([&] { good = good && json::Document::parse(text, diags); });
+  const double document = fastest([&] { good = good && json::Document::parse(text(), diags); });
   const double program = fastest([&] {
     if (archive) good = good && unzip();
-    const auto d = json::Document::parse(text, diags);
+    const auto d = json::Document::parse(text(), diags);
     good = good && d && read(*d);
   });
   const double import = fastest([&] {
@@ -77,8 +77,8 @@ bool measure(const std::string& path) {
     good = good && import_model(*source, {}, unheard);
   });
   if (!good) return complain();
-  const double mb = static_cast<double>(text.size()) / 1e6;
-  fmt::print("{{\"file\": \"{}\", \"bytes\": {}, \"text\": {:.1f}, \"program\": {:.1f}, \"import_ms\": {:.3f}}}\n", path, text.size(),
+  const double mb = static_cast<double>(text().size()) / 1e6;
+  fmt::print("{{\"file\": \"{}\", \"bytes\": {}, \"text\": {:.1f}, \"program\": {:.1f}, \"import_ms\": {:.3f}}}\n", path, text().size(),
              mb / document, mb / program, import * 1e3);
   return true;
 }

@@ -116,7 +116,7 @@ def check(t: Test):
     t.refused("export_models:fails", code=1, says="export_models:fails: error: 'export_models:fails' failed: ValueError: no such size (at ")
     t.refused("export_models:number", code=1, says="export_models:number: error: 'export_models:number' gives an object of type int")
     t.refused("no_such_module:x", code=1, says="no_such_module:x: error: cannot import 'no_such_module': ModuleNotFoundError")
-    t.refused("methods.pt", code=1, says="methods.pt: error: the module has no method 'forward'; give --method encode or decode")
+    t.refused("methods.pt", code=1, says="methods.pt: error: the module has no method 'forward'; give --method decode or encode")
     t.refused("weights.pt", code=1, says="weights.pt: error: not a TorchScript archive that torch ")
     t.refused("loop.pt", "-i", "2,4", "-i", "1", "-i", "1", code=1, says="loop.pt: error: 3 inputs are given, but forward has 2: x.1, rounds.1")
     t.refused("loop.pt", "--format", "pt2", code=1, says="loop.pt: error: an archive of torch.jit.save becomes JSON")

@@ -52,7 +52,7 @@ def export_script(module: torch.jit.ScriptModule, *, name: str = "", inputs=None
 
 def program(module: torch.jit.ScriptModule, name: str, method: str = "forward") -> dict:
     """The program of one of a script module's methods, calls of submodules inlined."""
-    names = module._c._method_names()
+    names = sorted(module._c._method_names())
     if method not in names:
         raise ExportError(f"the module has no method '{method}'" + (f"; give --method {' or '.join(names)}" if names else " at all"))
     graph = module._c._get_method(method).graph.copy()
