@@ -1,8 +1,11 @@
 """What the test scripts share: where things are, skipping, the reference's Python."""
+import fcntl
+import lzma
 import os
 import pathlib
 import subprocess
 import sys
+import tarfile
 import venv
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -29,6 +32,38 @@ def shared(*parts: str) -> pathlib.Path:
     if not path.exists():
         skip(f"{path} is not here")
     return path
+
+
+def unpack(*parts: str, into: str) -> pathlib.Path:
+    """build/`into` with the files of an archive of ../shared, members that end in .xz decompressed.
+
+    Done once, also when several tests ask at the same time; skips where the archive is absent.
+    """
+    archive, folder = shared(*parts), BUILD / into
+    done = folder / ".unpacked"
+    BUILD.mkdir(exist_ok=True)
+    with open(BUILD / f".{into}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if done.exists():
+            return folder
+        with tarfile.open(archive) as tar:
+            for member in tar:
+                path = pathlib.PurePosixPath(member.name)
+                if not member.isfile() or path.is_absolute() or ".." in path.parts:
+                    continue
+                data = tar.extractfile(member).read()
+                if path.suffix == ".xz":
+                    path, data = path.with_suffix(""), lzma.decompress(data)
+                target = folder / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(data)
+        done.touch()
+    return folder
+
+
+def unpack_frameworks() -> pathlib.Path:
+    """The whole-model exports of ../shared/frameworks, a folder per format."""
+    return unpack("frameworks", "models.tar.xz", into="frameworks")
 
 
 def reference_python() -> str:

@@ -49,7 +49,7 @@ def check(path: pathlib.Path, params: int) -> list[str]:
 
 def main() -> int:
     frameworks = support.shared("frameworks")
-    unpacked = tf_test.unpack(frameworks / "models.tar.xz")
+    unpacked = support.unpack_frameworks()
     rows = tf_test.manifest(frameworks / "MANIFEST.tsv")
     files = {row["file"]: int(row["params"]) for row in rows if row["model"] in MODELS and row["file"].split("/")[0] in tf_test.FOLDERS}
     problems = [f"{name}: {p}" for name, params in files.items() for p in check(unpacked / name, params)]

@@ -4,7 +4,7 @@
 usage: paddle_test.py [--update]
 
 Reads ../shared/corpus/paddle and the Paddle models of ../shared/frameworks/models.tar.xz (unpacked into
-build/frameworks_paddle). Files that do not import with all values typed must stand in paddle_explained.tsv
+build/frameworks). Files that do not import with all values typed must stand in paddle_explained.tsv
 with their diagnostic and the reason; a row without its file, another diagnostic and a reason "?" fail.
 Multiply-accumulates and parameters must equal, to the last digit, what ../shared/frameworks/TWINS.tsv and
 MANIFEST.tsv hold, which were counted in PaddlePaddle; both formats of a model must predict the same, and
@@ -15,7 +15,6 @@ import json
 import pathlib
 import subprocess
 import sys
-import tarfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
@@ -27,21 +26,6 @@ EXPLAINED = HERE / "paddle_explained.tsv"
 HEAD = ["file", "diagnostic", "reason"]
 MIN_TYPED = 0.95
 PREDICT = [support.PERFC, "predict", "--json", "--batch"]
-
-
-def unpack(archive: pathlib.Path) -> pathlib.Path:
-    """The Paddle files of the archive; done once."""
-    target = support.BUILD / "frameworks_paddle"
-    if not (target / "complete").exists():
-        with tarfile.open(archive) as tar:
-            for member in tar:
-                if not member.isfile() or member.name.lstrip("./").split("/")[0] != "paddle":
-                    continue
-                out = target / pathlib.Path(member.name).name
-                out.parent.mkdir(parents=True, exist_ok=True)
-                out.write_bytes(tar.extractfile(member).read())
-        (target / "complete").touch()
-    return target
 
 
 def table(path: pathlib.Path) -> list[dict[str, str]]:
@@ -99,7 +83,7 @@ def check_counts(unpacked: pathlib.Path, frameworks: pathlib.Path) -> tuple[list
 def main() -> int:
     corpus = support.shared("corpus") / "paddle"
     frameworks = support.shared("frameworks")
-    unpacked = unpack(frameworks / "models.tar.xz")
+    unpacked = support.unpack_frameworks() / "paddle"
     files = {str(p): f"corpus/{p.relative_to(corpus)}" for p in sorted(corpus.rglob("*")) if p.is_file()}
     files |= {str(p): f"frameworks/{p.name}" for p in sorted(unpacked.iterdir()) if p.suffix in (".pdmodel", ".json")}
     results = {files[r["file"]]: corpus_test.flaw(r) for r in dump.run(list(files))}

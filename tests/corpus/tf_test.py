@@ -12,11 +12,9 @@ the last digit.
 """
 import ast
 import json
-import lzma
 import pathlib
 import subprocess
 import sys
-import tarfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
@@ -32,23 +30,6 @@ MIN_EQUAL = 60
 # Constants that a frozen graph holds beside its weights, which it does not tell apart: mean and
 # deviation of the input.
 FROZEN_TABLES = {"convnext_tiny": 6}
-
-
-
-def unpack(archive: pathlib.Path) -> pathlib.Path:
-    """The TensorFlow files of the archive, decompressed; done once."""
-    target = support.BUILD / "frameworks"
-    if not (target / "complete").exists():
-        with tarfile.open(archive) as tar:
-            for member in tar:
-                if not member.isfile() or member.name.lstrip("./").split("/")[0] not in FOLDERS:
-                    continue
-                out = target / member.name.lstrip("./").removesuffix(".xz")
-                out.parent.mkdir(parents=True, exist_ok=True)
-                data = tar.extractfile(member).read()
-                out.write_bytes(lzma.decompress(data) if member.name.endswith(".xz") else data)
-        (target / "complete").touch()
-    return target
 
 
 def batch_of(shapes: str) -> int:
@@ -105,7 +86,7 @@ def check_counts(unpacked: pathlib.Path, frameworks: pathlib.Path) -> tuple[list
 def main() -> int:
     corpus = support.shared("corpus")
     frameworks = support.shared("frameworks")
-    unpacked = unpack(frameworks / "models.tar.xz")
+    unpacked = support.unpack_frameworks()
     files = {str(p): f"{folder}/{p.relative_to(corpus / folder)}" for folder in ("tf_text", "tf_bin")
              for p in sorted((corpus / folder).rglob("*")) if p.suffix in (".pb", ".pbtxt", ".txt")}
     files |= {str(p): f"frameworks/{p.relative_to(unpacked)}" for folder in FOLDERS

@@ -15,12 +15,12 @@ import json
 import pathlib
 import subprocess
 import sys
-import tarfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 import dump  # noqa: E402
-from support import BUILD, PERFC, read_table, shared  # noqa: E402
+import support  # noqa: E402
+from support import PERFC, read_table, shared  # noqa: E402
 
 SPREAD = 150
 THROUGH_PROGRAM = 15
@@ -32,14 +32,7 @@ EXPLAINED = HERE / "timm_explained.tsv"
 
 
 def unpack() -> pathlib.Path:
-    archive, folder = shared("graphs", "timm.tar.xz"), BUILD / "timm"
-    done = folder / ".unpacked"
-    if not done.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        with tarfile.open(archive) as tar:
-            tar.extractall(folder, filter="data") if hasattr(tarfile, "data_filter") else tar.extractall(folder)
-        done.touch()
-    return folder
+    return support.unpack("graphs", "timm.tar.xz", into="timm")
 
 
 def manifest() -> dict[str, dict]:

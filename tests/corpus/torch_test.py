@@ -12,16 +12,15 @@ torch_explained.tsv lists the files for which this does not hold, and why.
 """
 import argparse
 import csv
-import lzma
 import pathlib
 import sys
-import tarfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 import dump  # noqa: E402
 import timm_test  # noqa: E402
-from support import BUILD, read_table, shared  # noqa: E402
+import support  # noqa: E402
+from support import read_table, shared  # noqa: E402
 
 SPREAD = 60
 EXPLAINED = HERE / "torch_explained.tsv"
@@ -32,35 +31,12 @@ GIVEN = {"resnet18.script.json": "x.1=1,3,224,224", "resnet18.trace_frozen.json"
          "gpt2.dyn.pt2": "a=1,128"}
 
 
-def unpack_timm() -> pathlib.Path:
-    archive, folder = shared("graphs", "timm_torchscript.tar.xz"), BUILD / "timm_torchscript"
-    done = folder / ".unpacked"
-    if not done.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        with tarfile.open(archive) as tar:
-            tar.extractall(folder, filter="data") if hasattr(tarfile, "data_filter") else tar.extractall(folder)
-        done.touch()
-    return folder
-
-
-def unpack_models() -> tuple[list[str], dict[str, dict]]:
-    """Files of torch's own exports, and what ../shared/frameworks/MANIFEST says of each."""
-    archive, folder = shared("frameworks", "models.tar.xz"), BUILD / "torch_models"
-    folder.mkdir(parents=True, exist_ok=True)
-    files, rows = [], {}
-    with tarfile.open(archive) as tar:
-        for member in tar:
-            name = pathlib.PurePosixPath(member.name)
-            if name.name == "MANIFEST.tsv":
-                text = tar.extractfile(member).read().decode().splitlines()
-                rows = {pathlib.PurePosixPath(r["file"]).name.removesuffix(".xz"): r for r in csv.DictReader(text, delimiter="\t")}
-            if not member.isfile() or name.parent.name not in ("torchscript", "pt2"):
-                continue
-            data = tar.extractfile(member).read()
-            path = folder / name.name.removesuffix(".xz")
-            path.write_bytes(lzma.decompress(data) if name.suffix == ".xz" else data)
-            files.append(str(path))
-    return sorted(files), rows
+def models() -> tuple[list[str], dict[str, dict]]:
+    """Files of torch's own exports, and what the MANIFEST among them says of each."""
+    folder = support.unpack_frameworks()
+    with open(folder / "MANIFEST.tsv", newline="") as f:
+        rows = {pathlib.PurePosixPath(r["file"]).name.removesuffix(".xz"): r for r in csv.DictReader(f, delimiter="\t")}
+    return sorted(str(p) for kind in ("torchscript", "pt2") for p in (folder / kind).iterdir()), rows
 
 
 def flaws(result) -> list[str]:
@@ -95,7 +71,7 @@ def main() -> int:
         elif not any(row in f for f in found):
             problems.append(f"{name}: {EXPLAINED.name} expects: {row}")
 
-    timm = sorted(str(p) for p in unpack_timm().rglob("*.json"))
+    timm = sorted(str(p) for p in support.unpack("graphs", "timm_torchscript.tar.xz", into="timm_torchscript").rglob("*.json"))
     if not args.all:
         timm = timm[:: max(len(timm) // SPREAD, 1)]
     results = dump.run(timm)
@@ -113,7 +89,7 @@ def main() -> int:
         judge(name.name, found)
     print(f"{len(results)} timm programs, {equal} of {len(twin_macs)} with an ONNX twin have its MACs")
 
-    files, rows = unpack_models()
+    files, rows = models()
     counted = archives = 0
     results = dump.run([f for f in files if pathlib.Path(f).name not in GIVEN])
     for f in files:

@@ -12,15 +12,13 @@ the model's first form. explained.tsv lists what differs and why.
 import collections
 import csv
 import json
-import lzma
 import pathlib
 import subprocess
 import sys
-import tarfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from support import BUILD, PERFC as BUILT, read_table, shared  # noqa: E402
+from support import PERFC as BUILT, read_table, shared, unpack_frameworks  # noqa: E402
 
 PERFC = sys.argv[1] if len(sys.argv) > 1 else str(BUILT)
 TOLERANCE = {"latency": 0.03, "memory": 0.05}
@@ -29,26 +27,6 @@ FRAMEWORK = {"onnx": "torch", "torchscript": "torch", "pt2": "torch", "paddle": 
 SCRIPTED = {"resnet18.script.json", "resnet18.trace_frozen.json"}  # do not say their input's shape
 SETTINGS = ["--batch", "1", "--predictor", "whitebox", "--device", "rtx4090", "--dtype", "fp32", "--mode", "eager", "--layout", "nchw",
             "--fold-batch-norm", "on", "--json", "--top", "0"]
-
-
-def unpack():
-    folder = BUILD / "frameworks"
-    done = folder / ".unpacked"
-    if not done.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        with tarfile.open(shared("frameworks", "models.tar.xz")) as tar:
-            for member in tar:
-                if not member.isfile():
-                    continue
-                path = pathlib.PurePosixPath(member.name)
-                data = tar.extractfile(member).read()
-                if path.suffix == ".xz":
-                    path, data = path.with_suffix(""), lzma.decompress(data)
-                target = folder.joinpath(*path.parts[-2:])
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(data)
-        done.touch()
-    return folder
 
 
 def measure(path):
@@ -62,7 +40,7 @@ def measure(path):
 
 
 def main():
-    folder = unpack()
+    folder = unpack_frameworks()
     counted = {}
     with open(shared("frameworks", "TWINS.tsv"), newline="") as f:
         for r in csv.DictReader(f, delimiter="\t"):
