@@ -23,6 +23,23 @@ struct Field {
   double as_double() const { return std::bit_cast<double>(value); }
 };
 
+/// The value of a field; false where its wire type is another.
+inline bool take(const Field& f, std::string_view& out) {
+  if (f.type != WireType::Bytes) return false;
+  out = f.bytes;
+  return true;
+}
+inline bool take(const Field& f, std::int64_t& out) {
+  if (f.type != WireType::Varint) return false;
+  out = f.as_int();
+  return true;
+}
+inline bool take(const Field& f, std::vector<std::string_view>& out) {
+  if (f.type != WireType::Bytes) return false;
+  out.push_back(f.bytes);
+  return true;
+}
+
 /// Reads one base-128 varint; false at the end of input or beyond 64 bits.
 inline bool read_varint(const char*& p, const char* end, std::uint64_t& v) {
   v = 0;

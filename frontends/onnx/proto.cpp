@@ -31,23 +31,6 @@ bool walk(Bytes message, Damage& damage, const char* what, Visit visit) {
   return r.ok();
 }
 
-/// Assigns a length-delimited field, refusing other wire types.
-bool take(const Field& f, std::string_view& out) {
-  if (f.type != WireType::Bytes) return false;
-  out = f.bytes;
-  return true;
-}
-bool take(const Field& f, std::vector<Bytes>& out) {
-  if (f.type != WireType::Bytes) return false;
-  out.push_back(f.bytes);
-  return true;
-}
-bool take(const Field& f, std::int64_t& out) {
-  if (f.type != WireType::Varint) return false;
-  out = f.as_int();
-  return true;
-}
-
 std::optional<AttrView> decode_attribute(Bytes bytes, Damage& damage) {
   AttrView a;
   a.record = bytes;

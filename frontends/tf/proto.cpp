@@ -30,23 +30,6 @@ bool walk(Bytes message, Damage& damage, const char* what, Visit visit) {
   return r.ok();
 }
 
-bool take(const Field& f, std::string_view& out) {
-  if (f.type != WireType::Bytes) return false;
-  out = f.bytes;
-  return true;
-}
-bool take(const Field& f, std::int64_t& out) {
-  if (f.type != WireType::Varint) return false;
-  out = f.as_int();
-  return true;
-}
-template <class T>
-bool take(const Field& f, std::vector<T>& out) {
-  if (f.type != WireType::Bytes) return false;
-  out.emplace_back(f.bytes);
-  return true;
-}
-
 /// One entry of a map<string, message or string>.
 bool entry(const Field& f, std::string_view& key, Bytes& value, Damage& damage) {
   if (f.type != WireType::Bytes) return false;

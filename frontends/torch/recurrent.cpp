@@ -58,15 +58,9 @@ Result<ValueId> stack_biases(Call& c, const std::vector<std::pair<ValueId, Value
   return stack_front(c, rows);
 }
 
-Values recurrent(Call& c, const Kind& kind) {
-  auto x = c.tensor("input");
-  const auto has_biases = c.flag_or("has_biases", true), bidirectional = c.flag_or("bidirectional", false);
-  const auto batch_first = c.flag_or("batch_first", false);
-  const auto layers = c.integer_or("num_layers", 1);
-  auto weights = c.tensors("params");
-  if (!x || !has_biases || !bidirectional || !batch_first || !layers || !weights) return Failure{};
-  const bool lstm = kind.op == op("nn.lstm");
-  std::vector<ValueId> states;                       // h, and c of an LSTM: (layers · directions, batch, hidden)
+/// The argument `hx`: h, and c of an LSTM.
+Result<std::vector<ValueId>> initial_states(Call& c, bool lstm) {
+  std::vector<ValueId> states;
   if (lstm) {
     auto both = c.tensors("hx");
     if (!both) return Failure{};
@@ -77,6 +71,20 @@ Values recurrent(Call& c, const Kind& kind) {
     states = {*h};
   }
   if (states.size() != (lstm ? 2u : 1u)) return c.error(fmt::format("{} initial states", states.size()));
+  return states;
+}
+
+Values recurrent(Call& c, const Kind& kind) {
+  auto x = c.tensor("input");
+  const auto has_biases = c.flag_or("has_biases", true), bidirectional = c.flag_or("bidirectional", false);
+  const auto batch_first = c.flag_or("batch_first", false);
+  const auto layers = c.integer_or("num_layers", 1);
+  auto weights = c.tensors("params");
+  if (!x || !has_biases || !bidirectional || !batch_first || !layers || !weights) return Failure{};
+  const bool lstm = kind.op == op("nn.lstm");
+  auto given = initial_states(c, lstm);  // (layers · directions, batch, hidden)
+  if (!given) return Failure{};
+  std::vector<ValueId>& states = *given;
   const auto rank = c.rank(*x);
   if (!rank) return Failure{};
   if (*rank != 2 && *rank != 3) return c.error(fmt::format("data of rank {}", *rank));
@@ -167,17 +175,9 @@ Values cell(Call& c, const Kind& kind) {
   auto w = c.tensor("w_ih"), r = c.tensor("w_hh"), bw = c.tensor_or_none("b_ih"), br = c.tensor_or_none("b_hh");
   if (!x || !w || !r || !bw || !br) return Failure{};
   const bool lstm = kind.op == op("nn.lstm");
-  std::vector<ValueId> states;
-  if (lstm) {
-    auto both = c.tensors("hx");
-    if (!both) return Failure{};
-    states = *both;
-  } else {
-    auto h = c.tensor("hx");
-    if (!h) return Failure{};
-    states = {*h};
-  }
-  if (states.size() != (lstm ? 2u : 1u)) return c.error(fmt::format("{} initial states", states.size()));
+  auto given = initial_states(c, lstm);
+  if (!given) return Failure{};
+  std::vector<ValueId>& states = *given;
   const auto rank = c.rank(*x);
   const auto hidden = c.known_dim(*r, 1, "the hidden size");
   if (!rank || !hidden) return Failure{};
