@@ -74,6 +74,13 @@ int run(const Options& o) {
   }
   auto out = Output::open(o.output);
   if (!out) return kBadInput;
+  Result<std::unique_ptr<Predictor>> predictor = Failure{};
+  if (reports_wanted) {
+    Diagnostics diags;
+    predictor = find_predictor(*request, diags);
+    print(diags);
+    if (!predictor) return kBadInput;
+  }
   std::vector<Report> reports;
   int code = kFine;
   for (const std::string& model : o.models) {
@@ -81,7 +88,7 @@ int run(const Options& o) {
     Diagnostics diags(model == "-" ? "<stdin>" : model);
     auto graph = load_graph(*request, diags);
     Result<std::vector<Report>> r = Failure{};
-    if (graph && reports_wanted) r = predict(*graph, *devices, *request, diags);
+    if (graph && reports_wanted) r = predict(*graph, *devices, **predictor, *request, diags);
     if (!graph || (reports_wanted && !r)) {
       print(diags);
       code = kBadInput;

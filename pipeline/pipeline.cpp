@@ -114,16 +114,22 @@ Result<std::vector<Report>> predict(const Request& request, Diagnostics& diags) 
   if (!devices) return Failure{};
   auto graph = load_graph(request, diags);
   if (!graph) return Failure{};
-  return predict(*graph, *devices, request, diags);
+  const auto predictor = find_predictor(request, diags);
+  if (!predictor) return Failure{};
+  return predict(*graph, *devices, **predictor, request, diags);
 }
 
-Result<std::vector<Report>> predict(const Graph& graph, const std::vector<Device>& devices, const Request& request, Diagnostics& diags) {
-  const StaticFeatures features = static_features(graph);
+Result<std::unique_ptr<Predictor>> find_predictor(const Request& request, Diagnostics& diags) {
   Diagnostics in_checkpoint(request.predictor == kDefaultName ? "the built-in weights" : request.predictor);
-  const auto predictor = open_predictor(request.predictor, request.opaque, in_checkpoint);
+  auto predictor = open_predictor(request.predictor, request.opaque, in_checkpoint);
   diags.append(in_checkpoint);
-  if (!predictor) return Failure{};
-  auto prepared = (*predictor)->prepare(graph, request.exec, diags);
+  return predictor;
+}
+
+Result<std::vector<Report>> predict(const Graph& graph, const std::vector<Device>& devices, const Predictor& predictor, const Request& request,
+                                    Diagnostics& diags) {
+  const StaticFeatures features = static_features(graph);
+  auto prepared = predictor.prepare(graph, request.exec, diags);
   if (!prepared) return Failure{};
   const PreparedModel& model = **prepared;
   std::vector<Report> out;

@@ -55,8 +55,10 @@ StaticFeatures static_features(const Graph&);
 Result<std::vector<Device>> find_devices(const Request&, Diagnostics&);
 /// One report per device. Fails as a whole if any device fails.
 Result<std::vector<Report>> predict(const Request&, Diagnostics&);
-/// The same for a graph and devices that are already there.
-Result<std::vector<Report>> predict(const Graph&, const std::vector<Device>&, const Request&, Diagnostics&);
+/// The same for a graph, devices and a predictor that are already there.
+Result<std::vector<Report>> predict(const Graph&, const std::vector<Device>&, const Predictor&, const Request&, Diagnostics&);
+/// The request's predictor: by name, or from its checkpoint.
+Result<std::unique_ptr<Predictor>> find_predictor(const Request&, Diagnostics&);
 
 /// The report as JSON, schema perfc.report/1 (docs/json.md). `top`: how many hot
 /// operators to list. Same reports, same bytes.
