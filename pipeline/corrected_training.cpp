@@ -46,7 +46,7 @@ class CorrectedSession {
       auto network = train_without(n, left_out, diags);
       if (!network) return Failure{};
       if (outcome_.report.ending == Ending::Stopped) return outcome_;
-      collect_errors(**network, n, left_out, by_family ? "family" : "device", by_family ? known : other);
+      if (!collect_errors(**network, n, left_out, by_family ? "family" : "device", by_family ? known : other, diags)) return Failure{};
       if (by_family) kept.push_back(std::move(*network));
     }
     if (ranks_.rank() == 0 && !write_file(request_.out, write_checkpoint(checkpoint(kept, known, other)), diags)) return Failure{};
@@ -299,15 +299,14 @@ class CorrectedSession {
   }
 
   /// Errors on what the network did not see, predicted as the predictor does.
-  void collect_errors(const Corrected<float>& network, std::size_t index, const std::function<bool(const Item&)>& left_out, std::string_view kind,
-                      std::array<std::vector<double>, 2>& errors) {
+  Status collect_errors(Corrected<float>& network, std::size_t index, const std::function<bool(const Item&)>& left_out, std::string_view kind,
+                        std::array<std::vector<double>, 2>& errors, Diagnostics& diags) {
     CorrectedOptions o = network_options();
     o.devices = 0;
     Corrected<float> plain(o);
-    auto tensors = save(parameters<float>(const_cast<Corrected<float>&>(network)));
+    auto tensors = save(parameters<float>(network));
     std::erase_if(tensors, [](const NamedTensor& t) { return t.name == "terms"; });
-    Diagnostics diags;
-    if (!load(tensors, parameters<float>(plain), diags)) return;
+    if (!load(tensors, parameters<float>(plain), diags)) return Failure{};
     std::set<std::size_t> seen;
     for (const Item& i : items_) {
       if (!left_out(i)) seen.insert(i.device);
@@ -319,7 +318,7 @@ class CorrectedSession {
       const GraphSample s = kernel_sample(*i.graph, *i.of, i.label->exec, host_ms(i), table_, terms(network, saw(i.device) ? i.device : 0, saw)).sample;
       const GraphSample* one[] = {&s};
       const auto batch = join(one, diags);
-      if (!batch) continue;
+      if (!batch) return Failure{};
       Context context{.threads = threads, .graph = &batch->graph};
       const double predicted = plain.forward(context, batch->input)(0, 0);
       errors[static_cast<std::size_t>(i.label->exec.mode)].push_back(std::abs(std::log(std::max(predicted, 1e-9) / us(i.label->latency_ms))));
@@ -334,6 +333,7 @@ class CorrectedSession {
                                csv_field(l.family), l.batch.value_or(0), l.device, name(l.exec.precision), name(l.exec.mode), name(l.exec.layout), kernels,
                                macs, bytes, l.latency_ms, predicted / 1e3, whitebox_ms(i));
     }
+    return ok();
   }
 
   /// Split conformal quantile; without enough errors of its own a mode takes both.
