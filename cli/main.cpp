@@ -82,6 +82,7 @@ int main(int argc, char** argv) {
   add_check(app, action);
   add_train(app, action);
   add_eval(app, action);
+  add_counters(app, action);
   add_completion(app, action);
   if (argc > 1) {
     const std::string near = misspelt_command(app, argv[1]);

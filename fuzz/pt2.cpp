@@ -1,5 +1,5 @@
 /// The archive, and the program inside of it without the archive around.
-#include "frontends/common/json.h"
+#include "ir/support/json.h"
 #include "frontends/torch/importer.h"
 #include "frontends/torch/pt2.h"
 #include "fuzz/import.h"

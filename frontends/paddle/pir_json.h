@@ -1,6 +1,6 @@
 #pragma once
 /// PIR programs as JSON, what PaddlePaddle 3 saves by default.
-#include "frontends/common/json.h"
+#include "ir/support/json.h"
 #include "frontends/paddle/program.h"
 
 namespace perfc::paddle {

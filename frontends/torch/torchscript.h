@@ -1,6 +1,6 @@
 #pragma once
 /// Reader of TorchScript JSON; format: docs/torch.md.
-#include "frontends/common/json.h"
+#include "ir/support/json.h"
 #include "frontends/torch/program.h"
 
 namespace perfc::torch {

@@ -13,7 +13,7 @@ constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 /// Reads the fields of one row; leaves `at` behind its line end.
 class RowReader {
  public:
-  RowReader(std::string_view text, Diagnostics& diags) : text_(text), diags_(diags) {}
+  RowReader(std::string_view text, Diagnostics& diags, std::int32_t first_line) : text_(text), diags_(diags), line_(first_line) {}
 
   bool done() const { return at_ >= text_.size(); }
   std::int32_t line() const { return line_; }
@@ -52,7 +52,7 @@ class RowReader {
   std::string_view text_;
   Diagnostics& diags_;
   std::size_t at_ = 0;
-  std::int32_t line_ = 1;
+  std::int32_t line_;
 };
 
 }  // namespace
@@ -63,30 +63,37 @@ std::optional<std::size_t> CsvTable::column(std::string_view name) const {
   return static_cast<std::size_t>(found - head.begin());
 }
 
-Result<CsvTable> parse_csv(std::string_view text, Diagnostics& diags) {
+Result<std::vector<CsvTable::Row>> parse_csv_rows(std::string_view text, Diagnostics& diags, std::int32_t first_line) {
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  CsvTable table;
-  RowReader reader(text, diags);
+  std::vector<CsvTable::Row> rows;
+  RowReader reader(text, diags, first_line);
   while (!reader.done()) {
     const std::int32_t line = reader.line();
     auto fields = reader.next();
     if (!fields) return Failure{};
     if (fields->size() == 1 && fields->front().empty()) continue;
-    if (table.head.empty()) {
-      table.head = std::move(*fields);
-      auto sorted = table.head;
-      std::sort(sorted.begin(), sorted.end());
-      const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-      if (twice != sorted.end()) return diags.error({.line = line}, {}, "column '" + *twice + "' occurs twice");
-      continue;
-    }
-    if (fields->size() != table.head.size()) {
-      return diags.error({.line = line}, {},
-                         std::to_string(fields->size()) + " fields, but the head has " + std::to_string(table.head.size()));
-    }
-    table.rows.push_back({{.line = line}, std::move(*fields)});
+    rows.push_back({{.line = line}, std::move(*fields)});
   }
-  if (table.head.empty()) return diags.error("no head line with column names");
+  return rows;
+}
+
+Result<CsvTable> parse_csv(std::string_view text, Diagnostics& diags) {
+  auto rows = parse_csv_rows(text, diags);
+  if (!rows) return Failure{};
+  if (rows->empty()) return diags.error("no head line with column names");
+  CsvTable table;
+  table.head = std::move(rows->front().fields);
+  auto sorted = table.head;
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end()) return diags.error(rows->front().loc, {}, "column '" + *twice + "' occurs twice");
+  for (auto row = rows->begin() + 1; row != rows->end(); ++row) {
+    if (row->fields.size() != table.head.size()) {
+      return diags.error(row->loc, {}, std::to_string(row->fields.size()) + " fields, but the head has " + std::to_string(table.head.size()));
+    }
+  }
+  rows->erase(rows->begin());
+  table.rows = std::move(*rows);
   return table;
 }
 

@@ -15,7 +15,7 @@ struct CsvTable {
   std::vector<std::string> head;
   struct Row {
     SourceLoc loc;                        ///< line on which the row begins
-    std::vector<std::string> fields;      ///< as many as `head`
+    std::vector<std::string> fields;      ///< of `parse_csv`: as many as `head`
   };
   std::vector<Row> rows;
 
@@ -27,6 +27,9 @@ struct CsvTable {
 /// another number of fields than the head, a repeated column. Empty lines and a
 /// byte-order mark are skipped.
 Result<CsvTable> parse_csv(std::string_view text, Diagnostics&);
+
+/// Rows without a head, of any number of fields. `first_line`: of the file that `text` is the rest of.
+Result<std::vector<CsvTable::Row>> parse_csv_rows(std::string_view text, Diagnostics&, std::int32_t first_line = 1);
 
 /// A field as it stands in a file: in quotes where it has to be.
 std::string csv_field(std::string_view);

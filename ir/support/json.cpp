@@ -1,4 +1,4 @@
-#include "frontends/common/json.h"
+#include "ir/support/json.h"
 
 #include <fmt/format.h>
 

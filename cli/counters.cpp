@@ -1,0 +1,13 @@
+/// `perfc counters …`: profiles of runs and relative performance across machines.
+/// Each subcommand of the group lives in a file of its own, counters_NAME.cpp.
+#include "cli/cli.h"
+
+namespace perfc::cli {
+
+void add_counters(CLI::App& app, Action& action) {
+  CLI::App* group = app.add_subcommand("counters", "Read profiles of runs; predict performance across machines");
+  group->require_subcommand(1);
+  add_counters_show(*group, action);
+}
+
+}  // namespace perfc::cli

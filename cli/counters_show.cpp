@@ -1,0 +1,118 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/cli.h"
+#include "counters/derive.h"
+#include "counters/names.h"
+#include "pipeline/profile.h"
+
+namespace perfc::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string profile, mapping;
+  std::size_t regions = 20;
+  bool json = false;
+};
+
+/// Depth of every region: parents stand before their children.
+std::vector<std::size_t> depths(const Profile& p) {
+  std::vector<std::size_t> out(p.regions.size(), 0);
+  for (std::size_t r = 1; r < out.size(); ++r) out[r] = out[p.regions[r].parent] + 1;
+  return out;
+}
+
+std::string shortened(const std::string& text, std::size_t width) {
+  return text.size() <= width ? text : text.substr(0, width - 3) + "...";
+}
+
+std::string unit_of(const Metric& m) { return m.unit.empty() ? std::string(unit_in_name(m.name)) : m.unit; }
+
+std::string text(const Profile& p, const Derived& d, std::size_t regions) {
+  std::string out = fmt::format("{}: {}, {} region{}, {} counters\n", p.path, p.format, p.regions.size() - 1,
+                                p.regions.size() == 2 ? "" : "s", p.metrics.size());
+  for (const auto& [key, value] : p.about) out += fmt::format("  {}: {}\n", key, shortened(value, 160));
+
+  out += "\nread, whole run\n";
+  for (std::size_t m = 0; m < p.metrics.size(); ++m) {
+    if (const auto total = p.total(m)) out += fmt::format("  {:<48} {:>16.10g} {}\n", p.metrics[m].name, *total, unit_of(p.metrics[m]));
+  }
+  for (const Unmeasured& u : p.unmeasured) out += fmt::format("  {:<48} {:>16}\n", u.metric, u.why);
+
+  out += fmt::format("\nderived, {} of {}\n", d.record.known(), kCounterCount);
+  for (std::size_t c = 0; c < kCounterCount; ++c) {
+    if (const auto v = d.record.values()[c]) {
+      const Column& column = counter_columns()[c];
+      out += fmt::format("  {:<22} {:>14.6g} {:<4} {}\n", column.name, *v, column.unit, d.how[c]);
+    }
+  }
+  out += "\nmissing\n";
+  for (std::size_t c = 0; c < kCounterCount; ++c) {
+    if (!d.record.values()[c]) out += fmt::format("  {:<22} {}\n", counter_columns()[c].name, d.how[c]);
+  }
+  if (p.regions.size() > 1 && regions > 0) {
+    out += "\nregions\n";
+    const auto depth = depths(p);
+    for (std::size_t r = 1; r < p.regions.size() && r <= regions; ++r) {
+      const std::string indent(2 * std::min<std::size_t>(depth[r], 20), ' ');
+      out += fmt::format("{}{}  ({} counters)\n", indent, shortened(p.regions[r].name, 100), p.regions[r].samples.size());
+    }
+    if (p.regions.size() - 1 > regions) out += fmt::format("  ... {} more; --regions N shows N, --json all\n", p.regions.size() - 1 - regions);
+  }
+  return out;
+}
+
+Json to_json(const Profile& p, const Derived& d) {
+  Json about = Json::object(), counters = Json::array(), regions = Json::array(), unmeasured = Json::array();
+  Json record = Json::object(), measured = Json::object();
+  for (const auto& [key, value] : p.about) about[key] = value;
+  for (std::size_t m = 0; m < p.metrics.size(); ++m) {
+    const auto total = p.total(m);
+    counters.push_back({{"name", p.metrics[m].name}, {"unit", unit_of(p.metrics[m])}, {"value", total ? Json(*total) : Json()}});
+  }
+  for (const Unmeasured& u : p.unmeasured) unmeasured.push_back({{"name", u.metric}, {"why", u.why}});
+  for (std::size_t c = 0; c < kCounterCount; ++c) {
+    const Column& column = counter_columns()[c];
+    const auto v = d.record.values()[c];
+    record[column.name] = {{"value", v ? Json(*v) : Json()}, {"unit", column.unit}, {v ? "from" : "missing", d.how[c]}};
+  }
+  for (const Measured& m : d.measured) {
+    measured[m.quantity] = {{"value", m.value}, {"unit", find_quantity(m.quantity)->unit}, {"from", m.counter}};
+  }
+  for (std::size_t r = 1; r < p.regions.size(); ++r) {
+    Json values = Json::object();
+    for (const Sample& s : p.regions[r].samples) values[p.metrics[s.metric].name] = s.value;
+    regions.push_back({{"name", p.regions[r].name}, {"parent", p.regions[r].parent}, {"values", std::move(values)}});
+  }
+  return {{"schema", "perfc.profile/1"}, {"path", p.path}, {"format", p.format}, {"about", std::move(about)},
+          {"counters", std::move(counters)}, {"unmeasured", std::move(unmeasured)}, {"record", std::move(record)},
+          {"quantities", std::move(measured)}, {"regions", std::move(regions)}};
+}
+
+int run(const Options& o) {
+  Diagnostics diags(o.profile);
+  const auto profile = load_profile(o.profile, o.mapping, diags);
+  print(diags);
+  if (!profile) return kBadInput;
+  const Derived derived = derive(*profile);
+  auto out = Output::open("");
+  out->write(o.json ? to_json(*profile, derived).dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : text(*profile, derived, o.regions));
+  return out->commit() ? kFine : kBadInput;
+}
+
+}  // namespace
+
+void add_counters_show(CLI::App& app, Action& action) {
+  auto o = std::make_shared<Options>();
+  CLI::App* sub = app.add_subcommand("show", "Print what a profile holds and which counters of Table I follow from it");
+  sub->add_option("profile", o->profile, "File or directory that a profiler wrote; - for standard input")->required();
+  sub->add_option("--mapping", o->mapping, "CSV file that tells what the columns of a plain CSV profile are");
+  sub->add_option("--regions", o->regions, "How many regions to list")->capture_default_str();
+  sub->add_flag("--json", o->json, "As JSON, with the values of every region");
+  sub->callback([o, &action] { action = [o] { return run(*o); }; });
+}
+
+}  // namespace perfc::cli
