@@ -9,6 +9,11 @@ bool is_view(const Node& n) {
          n.is(op("bitcast")) || def(n.op).category == Category::Sequence;
 }
 
+OpId kernel_op(const Node& n) {
+  if (def(n.op).category == Category::Shape) return op("reshape");
+  return n.is(op("nn.global_avg_pool")) || n.is(op("nn.adaptive_avg_pool2d")) ? op("mean") : n.op;
+}
+
 bool uses_matrix_unit(Category c) {
   return c == Category::MatMul || c == Category::Convolution || c == Category::Attention || c == Category::Recurrent;
 }
@@ -101,7 +106,7 @@ std::vector<bool> channels_last(const Graph& g, const ExecConfig& config) {
                  n.results[0].type.ranked() && n.results[0].type.rank() == 4 && only_splits(g, n);
     } else {
       const bool follows = c == Category::Elementwise || c == Category::Activation || c == Category::Pooling || c == Category::Resize ||
-                           n.is(op("nn.batch_norm")) || n.is(op("nn.bias_add")) || n.is(op("concatenate")) || n.is(op("copy")) ||
+                           c == Category::Reduction || n.is(op("nn.batch_norm")) || n.is(op("nn.bias_add")) || n.is(op("concatenate")) || n.is(op("copy")) ||
                            n.is(op("cast")) || n.is(op("nn.dropout")) || n.is(op("nn.pad"));
       last[id] = follows && data_last;
     }

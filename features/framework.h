@@ -14,6 +14,9 @@ bool is_view(const Node&);
 /// Strided views of eager PyTorch: no kernel until somebody needs them dense.
 /// A `take` of one constant index is a select.
 bool is_strided_view(const Graph&, const Node&);
+/// The operator whose kernel runs: views that have to copy are reshapes, and
+/// pooling to one position is a mean (aten's adaptive_avg_pool does so itself).
+OpId kernel_op(const Node&);
 /// The bias of a dense layer, which the matrix product adds on its way out
 /// (cuBLASLt). cuDNN's convolutions leave theirs to a kernel of its own.
 bool is_epilogue(const Graph&, const Node&);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "features/framework.h"
 #include "ir/control_flow.h"
@@ -112,7 +113,8 @@ class Planner {
     k.flops = n;
     k.bytes = 6 * n;
     k.repeat = repeat;
-    k.extents = elementwise_extents(g.type(v), n);
+    // However a weight is stored, its elements lie in one row.
+    k.extents = g.node(v).kind == NodeKind::Constant ? Extents{.m = n, .n = 1, .k = 1} : elementwise_extents(g.type(v), n);
     k.ops.push_back(op("cast"));
     casts_.push_back({static_cast<std::uint32_t>(out.kernels.size()), v.node, user});
     out.kernels.push_back(k);
@@ -213,7 +215,7 @@ class Planner {
     k.repeat = repeat;
     k.half = half;
     k.extents = extents_of(g, id, cost.macs);
-    k.ops.push_back(n.op);
+    k.ops.push_back(kernel_op(n));
     if (c == Category::Convolution && n.operands.size() > 1) {
       if (n.attrs.int_or("groups", 1) > 1) k.channels_per_group = channels_per_group(g, n);
       k.kind = k.channels_per_group < kLeastGroup ? KernelKind::Depthwise : KernelKind::Convolution;
@@ -256,11 +258,12 @@ class Planner {
   void eager(const Graph& g, const std::vector<bool>& half, double repeat, const NodeId* owner) {
     // Values that lie strided in memory: a reshape of one is a copy.
     std::vector<bool> strided(g.size(), false);
+    const std::vector<bool> weight = g.weight_only();
+    std::set<ValueId> viewed;
     for (NodeId id = 0; id < g.size(); ++id) {
       const Node& n = g.node(id);
       if (n.kind != NodeKind::Call || !n.regions.empty()) continue;
       if (is_epilogue(g, n)) continue;
-      out.host_ops += repeat;
       const bool from_strided = !n.operands.empty() && n.operands[0] && strided[n.operands[0].node];
       if (is_strided_view(g, n)) {
         // Back from channels-last to tokens, the data is dense again.
@@ -272,20 +275,32 @@ class Planner {
         if (n.is(op("reshape")) && from_strided && !only_splits(g, n)) {
           Kernel k = work(g, id, half[id], repeat, owner);
           k.bytes = 2 * bytes_of(g, {id, 0}, half);
+          out.host_ops += repeat;
           add(id, std::move(k));
         } else {
           strided[id] = from_strided;
         }
         continue;
       }
+      // Exporters write one chain of views in many ways; what a kernel reads through views counts as one call.
+      for (ValueId v : n.operands) {
+        if (v && is_free(g, v.node) && !weight[v.node] && viewed.insert(v).second) out.host_ops += repeat;
+      }
       if (const auto attention = written_out_attention(g, id)) {
         write_out(g, id, *attention, half, repeat, owner);
         continue;
       }
+      out.host_ops += repeat;
       Kernel k = work(g, id, half[id], repeat, owner);
       k.bytes = eager_bytes(g, id, half);
       add(id, std::move(k));
     }
+  }
+
+  /// A view that needed no copy.
+  bool is_free(const Graph& g, NodeId id) const {
+    const Node& n = g.node(id);
+    return n.kind == NodeKind::Call && made_[id].first == kNone && (is_view(n) || is_strided_view(g, n));
   }
 
   /// scale · q, q · kᵀ, + mask, softmax, (cast), · v.
@@ -317,7 +332,6 @@ class Planner {
       const double count = elements(operand);
       part(KernelKind::Vector, what, elementwise_extents(g.type(n.operands[operand]), count), 0, count, count * bytes_per_element);
     };
-    out.host_ops -= repeat;  // the call itself is none of these
     const bool casts = a.reference && half[id];
     if (casts) {
       for (const std::size_t i : {kQ, kK, kV}) elementwise(op("cast"), i, 2 + width);
@@ -391,39 +405,53 @@ class Planner {
         if (v && group[v.node] != kNone && group[v.node] != group[id]) groups[group[v.node]].read = true;
       }
     }
-    std::vector<bool> leaves(g.size(), false);  // used outside its group
+    std::set<ValueId> leaves;  // used outside their group
     for (NodeId id = 0; id < g.size(); ++id) {
       for (ValueId v : g.node(id).operands) {
-        if (v && group[v.node] != group[id]) leaves[v.node] = true;
+        if (v && group[v.node] != kNone && group[v.node] != group[id]) leaves.insert(v);
       }
     }
-    for (ValueId v : g.results()) leaves[v.node] = true;
+    leaves.insert(g.results().begin(), g.results().end());
     for (const Group& members : groups) {
-      Kernel k = work(g, members.members.front(), half[members.members.front()], repeat, owner);
+      const std::optional<NodeId> leader = leader_of(g, members.members);
+      if (!leader) continue;
+      Kernel k = work(g, *leader, half[*leader], repeat, owner);
       std::set<ValueId> read;
-      bool views_only = true;
       for (NodeId id : members.members) {
         const Node& n = g.node(id);
-        views_only = views_only && is_view(n);
-        if (id != members.members.front()) {
+        if (id != *leader) {
           const OpCost cost = op_cost(g, id);
           k.macs += cost.macs;
           k.flops += cost.flops;
-          if (!is_view(n) && !is_strided_view(g, n)) k.ops.push_back(n.op);
+          if (!is_view(n) && !is_strided_view(g, n)) k.ops.push_back(kernel_op(n));
         }
         for (ValueId v : n.operands) {
           if (v && group[v.node] != group[id] && read.insert(v).second) k.bytes += std::min(bytes_of(g, v, half), read_bound(g, id, half));
         }
-        if (leaves[id]) {
-          for (std::uint32_t r = 0; r < n.results.size(); ++r) k.bytes += bytes_of(g, {id, r}, half);
+        for (std::uint32_t r = 0; r < n.results.size(); ++r) {
+          if (leaves.count({id, r})) k.bytes += bytes_of(g, {id, r}, half);
         }
       }
-      if (views_only) continue;
       const auto index = static_cast<std::uint32_t>(out.kernels.size());
       for (NodeId id : members.members) made_[id] = {index, index};
       out.kernels.push_back(std::move(k));
       out.host_ops += repeat;
     }
+  }
+
+  /// The member that shapes a group's kernel: its reduction, else what computes
+  /// rather than moves, then whatever has the largest result, the first of equals.
+  /// None for a group of views alone.
+  static std::optional<NodeId> leader_of(const Graph& g, const std::vector<NodeId>& members) {
+    const auto rank = [&](NodeId id) {
+      const Node& n = g.node(id);
+      const Category c = def(n.op).category;
+      const bool computes = !is_strided_view(g, n) && c != Category::Gather;
+      const auto elements = n.results.empty() ? 0 : n.results[0].type.elements().value_or(0);
+      return std::tuple(!is_view(n), computes, is_reduction(c), elements);
+    };
+    const NodeId leader = *std::ranges::max_element(members, {}, rank);
+    return is_view(g.node(leader)) ? std::nullopt : std::optional(leader);
   }
 
   /// Slices and gathers read no more than they write (and their indices).

@@ -11,6 +11,11 @@
 /// read float16 and write float32 without a cast.
 /// Compiled execution keeps matrix products and convolutions and fuses the rest
 /// into groups with at most one reduction; bytes are what crosses group borders.
+///
+/// Equal kernels come out equal whichever exporter wrote the model: weights are
+/// cast as rows of elements, however they are stored; views between two kernels
+/// are one call of the host, however many were written; a group of fused
+/// operators takes its geometry from the one that shapes it.
 #include <utility>
 #include <vector>
 

@@ -96,7 +96,7 @@ bool group_norm(const MatchGraph& g, const Match& m, Attrs& attrs) {
     return false;
   }
   if (!g.is_weight(m["ones"]) || !g.is_weight(m["zeros"]) || !per_channel(g, m["gamma"], m["x"]) ||
-      !per_channel(g, m["beta"], m["x"])) {
+      (m["beta"] && !per_channel(g, m["beta"], m["x"]))) {
     return false;
   }
   attrs.set("num_groups", *groups);
@@ -170,7 +170,7 @@ constexpr DecomposedOp kDecomposed[] = {
     {"nn.group_norm", "x gamma beta", group_norm, 1, R"(
         %grouped = reshape(%x, %shape)
         %norm = nn.instance_norm(%grouped, %ones, %zeros)
-        add(multiply(reshape(%norm, %shape2), %gamma), %beta))"},
+        add(multiply(reshape(%norm, %shape2), %gamma), {0 | %beta}))"},
     // Ioffe and Szegedy 2015 with the running statistics
     {"nn.batch_norm", "x gamma beta mean variance", batch_norm, 1, R"(
         %deviation = sqrt(add(%variance, %epsilon))
@@ -232,6 +232,7 @@ constexpr DecomposedOp kDecomposed[] = {
         %sum = sum_axes(%exp, %axes2)
         divide(%exp, %sum))"},
     {"nn.relu", "x", plain, SIZE_MAX, "{maximum(%x, 0) | maximum(0, %x)}"},
+    {"reciprocal", "x", plain, SIZE_MAX, "divide(1, %x)"},
 };
 
 std::vector<std::string_view> words(std::string_view text) {

@@ -12,7 +12,7 @@ namespace perfc::passes {
 struct Recognised {
   OpId op;
   /// Of the old graph. Vectors (see below) may be missing where the source left
-  /// out a scale of 1 or a shift of 0; one that is there comes last.
+  /// out a scale of 1 or a shift of 0; at least one is there.
   std::vector<ValueId> operands;
   Attrs attrs;
   /// Operands from this one on are per-channel weights and become vectors.

@@ -32,7 +32,9 @@ std::span<const PassDef> pass_table();
 /// The pipeline of `perfc predict`, in order. `FoldBatchNorm::Yes` is what
 /// compiled execution does; eager PyTorch launches batch-norm kernels.
 enum class FoldBatchNorm : bool { No, Yes };
-std::vector<std::string> default_pipeline(FoldBatchNorm);
+/// Compilers compute equal calls once; eager execution runs what the model says.
+enum class MergeEqualCalls : bool { No, Yes };
+std::vector<std::string> default_pipeline(FoldBatchNorm, MergeEqualCalls = MergeEqualCalls::No);
 
 /// What to print between passes.
 struct PassTrace {

@@ -23,11 +23,12 @@ constexpr PassDef kPasses[] = {
 
 std::span<const PassDef> pass_table() { return kPasses; }
 
-std::vector<std::string> default_pipeline(FoldBatchNorm fold) {
+std::vector<std::string> default_pipeline(FoldBatchNorm fold, MergeEqualCalls merge) {
   std::vector<std::string> names{"bind-shapes",           "rebatch",        "fold-constants",
                                  "simplify-control-flow", "eliminate-dead", "eliminate-identity",
                                  "recognise-patterns"};
   if (fold == FoldBatchNorm::Yes) names.emplace_back("fold-batch-norm");
+  if (merge == MergeEqualCalls::Yes) names.emplace_back("common-subexpressions");
   names.emplace_back("filter-operators");
   return names;
 }

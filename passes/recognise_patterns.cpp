@@ -44,9 +44,13 @@ Result<ValueId> add_recognised(Rewriter& rewriter, const Recognised& r, NodeId r
     }
     call.operands.push_back(v);
   }
-  for (std::size_t i = r.vectors_from; i < call.operands.size(); ++i) {
-    // A scale of 1 or a shift of 0 that the source left out.
-    if (!call.operands[i]) call.operands[i] = add_table(b, {b.type(call.operands.back()), nullptr}, n.name, n.loc);
+  if (r.vectors_from < call.operands.size()) {
+    const auto vectors = std::span(call.operands).subspan(r.vectors_from);
+    const ValueId present = *std::ranges::find_if(vectors, [](ValueId v) { return bool(v); });
+    for (ValueId& v : vectors) {
+      // A scale of 1 or a shift of 0 that the source left out.
+      if (!v) v = add_table(b, {b.type(present), nullptr}, n.name, n.loc);
+    }
   }
   return b.value(std::move(call));
 }
@@ -82,7 +86,7 @@ bool is_conv(const Node& n) {
 }
 
 bool is_product_with_weight(const MatchGraph& g, const Node& n) {
-  if (!n.is(op("nn.batch_matmul")) || g.is_weight(n.operands[0]) || !g.is_weight(n.operands[1])) return false;
+  if (!n.is(op("nn.batch_matmul")) || !g.is_weight(n.operands[1])) return false;
   const Type& weight = g.type(n.operands[1]);
   const Type& x = g.type(n.operands[0]);
   return weight.ranked() && weight.rank() == 2 && x.ranked() && x.rank() >= 2 && n.attrs.int_or("transA", 0) == 0 &&

@@ -54,9 +54,10 @@ Result<Graph> load_graph(const Request& request, Diagnostics& diags) {
   import.open_batch = request.batch.value_or(1);
   auto graph = import_model(*source, import, diags);
   if (!graph || !require_bound(*graph, diags)) return Failure{};
-  const FoldBatchNorm fold = request.fold_batch_norm.value_or(
-      request.exec.mode == ExecMode::Compiled ? FoldBatchNorm::Yes : FoldBatchNorm::No);
-  return run_passes(std::move(*graph), default_pipeline(fold), {.batch = request.batch.value_or(0)}, request.trace, diags);
+  const bool compiled = request.exec.mode == ExecMode::Compiled;
+  const FoldBatchNorm fold = request.fold_batch_norm.value_or(compiled ? FoldBatchNorm::Yes : FoldBatchNorm::No);
+  const MergeEqualCalls merge = compiled ? MergeEqualCalls::Yes : MergeEqualCalls::No;
+  return run_passes(std::move(*graph), default_pipeline(fold, merge), {.batch = request.batch.value_or(0)}, request.trace, diags);
 }
 
 StaticFeatures static_features(const Graph& graph) {

@@ -53,6 +53,15 @@ TEST(Pipeline, NamesExist) {
   }
 }
 
+TEST(Pipeline, CompilersMergeEqualCalls) {
+  const auto count = [](MergeEqualCalls merge) {
+    const auto names = default_pipeline(FoldBatchNorm::Yes, merge);
+    return std::count(names.begin(), names.end(), "common-subexpressions");
+  };
+  EXPECT_EQ(count(MergeEqualCalls::No), 0);
+  EXPECT_EQ(count(MergeEqualCalls::Yes), 1);
+}
+
 TEST(Pipeline, UnknownPassSuggestsTheNearest) {
   Diagnostics diags("test");
   EXPECT_FALSE(run_passes({}, {"fold-constant"}, {}, {}, diags));

@@ -166,6 +166,82 @@ TEST(Kernels, AReshapeOfATransposeCopies) {
   EXPECT_EQ(s.kernels[0].bytes, 2 * 128 * 4);
 }
 
+TEST(Kernels, ViewsBetweenKernelsAreOneCallOfTheHost) {
+  const Graph two_views = graph_of(R"(def @main(%x: Tensor[(16, 8), float32]) {
+  %1 = nn.relu(%x);
+  %2 = const[4, 4, 8] : Tensor[(3,), int64];
+  %3 = reshape(%1, %2);
+  %4 = transpose(%3, perm=[1, 0, 2]);
+  %5 = exp(%4);
+  %6 = log(%4);
+  (%5, %6)
+})");
+  const Graph one_view = graph_of(R"(def @main(%x: Tensor[(16, 8), float32]) {
+  %1 = nn.relu(%x);
+  %2 = transpose(%1, perm=[1, 0]);
+  %3 = exp(%2);
+  %4 = log(%2);
+  (%3, %4)
+})");
+  for (const Graph* g : {&two_views, &one_view}) {
+    EXPECT_EQ(kernels(*g, {}).kernels.size(), 3u);
+    EXPECT_EQ(kernels(*g, {}).host_ops, 4);  // relu, the view, exp, log
+  }
+}
+
+TEST(Kernels, HowAWeightIsStoredMakesNoDifference) {
+  const auto plan = [](const std::string& weight, const std::string& attr) {
+    return kernels(graph_of("def @main(%x: Tensor[(64, 128), float32]) {\n  %1 = weight : Tensor[" + weight +
+                            ", float32];\n  %2 = nn.dense(%x, %1" + attr + ");\n  (%2)\n}"),
+                   {.precision = Precision::Amp});
+  };
+  const KernelPlan rows = plan("(128, 32)", ""), columns = plan("(32, 128)", ", transB=1");
+  ASSERT_EQ(rows.kernels.size(), 3u);  // two casts, the product
+  ASSERT_EQ(columns.kernels.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(rows.kernels[i].extents.m, columns.kernels[i].extents.m);
+    EXPECT_EQ(rows.kernels[i].extents.n, columns.kernels[i].extents.n);
+  }
+}
+
+TEST(Kernels, AFusedKernelHasTheGeometryOfItsReduction) {
+  const KernelPlan s = kernels(graph_of(R"(def @main(%x: Tensor[(64, 8, 16), float32]) {
+  %1 = const[64, 128] : Tensor[(2,), int64];
+  %2 = reshape(%x, %1);
+  %3 = exp(%2);
+  %4 = nn.softmax(%3, axis=-1);
+  (%4)
+})"), {.mode = ExecMode::Compiled});
+  ASSERT_EQ(s.kernels.size(), 1u);
+  EXPECT_EQ(s.kernels[0].extents.m, 64);
+  EXPECT_EQ(s.kernels[0].extents.n, 128);
+  ASSERT_EQ(s.kernels[0].ops.size(), 2u);  // views are not computed
+  EXPECT_EQ(s.kernels[0].ops[0], op("nn.softmax"));
+  EXPECT_EQ(s.kernels[0].ops[1], op("exp"));
+}
+
+TEST(Kernels, OnlyTheResultsThatLeaveAFusedKernelAreWritten) {
+  const KernelPlan s = kernels(graph_of(R"(def @main(%x: Tensor[(4, 16), float32]) {
+  %1 = exp(%x);
+  %2:2 = split(%1, axis=1);
+  %3 = nn.softmax(%2.0, axis=-1);
+  %4 = weight : Tensor[(8, 8), float32];
+  %5 = nn.dense(%2.1, %4);
+  (%3, %5)
+})"), {.mode = ExecMode::Compiled});
+  ASSERT_EQ(s.kernels.size(), 2u);
+  EXPECT_EQ(s.kernels[0].bytes, (4 * 16 + 4 * 8 + 4 * 8) * 4);  // reads %x, writes %3 and %2.1
+}
+
+TEST(Kernels, PoolingToOnePositionIsAMean) {
+  const KernelPlan s = kernels(graph_of(R"(def @main(%x: Tensor[(4, 16, 7, 7), float32]) {
+  %1 = nn.adaptive_avg_pool2d(%x);
+  (%1)
+})"), {});
+  ASSERT_EQ(s.kernels.size(), 1u);
+  EXPECT_EQ(s.kernels[0].ops[0], op("mean"));
+}
+
 TEST(Kernels, AttentionWrittenOutKeepsItsScores) {
   const auto attention = [](const char* form) {
     return graph_of(std::string(R"(def @main(%q: Tensor[(2, 4, 32, 16), float32]) {
