@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <set>
-#include <tuple>
 
 #include "features/framework.h"
+#include "features/fusion.h"
 #include "ir/control_flow.h"
 #include "ir/layout.h"
 
@@ -361,49 +361,12 @@ class Planner {
     if (casts) part(KernelKind::Vector, op("cast"), elementwise_extents(n.results[0].type, written), 0, written, written * (width + 2));
   }
 
-  /// Greedy fusion in execution order: a fusible call joins the group of one of its
-  /// producers, as long as the group keeps at most one reduction and reads nothing
-  /// that waits for it. A group's level is above those of all groups it reads, so
-  /// what has no higher level cannot depend on it.
+  /// One kernel per group of fused calls; bytes are what crosses the groups' borders.
   void fuse(const Graph& g, const std::vector<bool>& half, double repeat, const NodeId* owner) {
+    const std::vector<FusedGroup> groups = fused_groups(g);
     std::vector<std::uint32_t> group(g.size(), kNone);
-    struct Group {
-      std::vector<NodeId> members;
-      bool open = false;       ///< takes more members
-      bool reduction = false;
-      bool read = false;       ///< by another group
-      std::uint32_t level = 1;
-    };
-    std::vector<Group> groups;
-    for (NodeId id = 0; id < g.size(); ++id) {
-      const Node& n = g.node(id);
-      if (n.kind != NodeKind::Call || !n.regions.empty()) continue;
-      const bool reduction = is_reduction(def(n.op).category);
-      std::uint32_t highest = kNone, next = 0;   // the producer to join; the highest level of the others
-      for (ValueId v : n.operands) {
-        const std::uint32_t from = v ? group[v.node] : kNone;
-        if (from == kNone || from == highest) continue;
-        const bool higher = highest == kNone || groups[from].level > groups[highest].level || (groups[from].level == groups[highest].level && from > highest);
-        const std::uint32_t lower = higher ? highest : from;
-        if (lower != kNone) next = std::max(next, groups[lower].level);
-        if (higher) highest = from;
-      }
-      const bool joins = fuses(n) && highest != kNone && groups[highest].open && !(reduction && groups[highest].reduction) &&
-                         (next < groups[highest].level || !groups[highest].read);
-      if (joins) {
-        Group& into = groups[highest];
-        group[id] = highest;
-        into.members.push_back(id);
-        into.reduction = into.reduction || reduction;
-        into.level = std::max(into.level, next + 1);
-      } else {
-        group[id] = static_cast<std::uint32_t>(groups.size());
-        const std::uint32_t above = highest == kNone ? 0 : std::max(next, groups[highest].level);
-        groups.push_back({.members = {id}, .open = fuses(n), .reduction = reduction, .level = above + 1});
-      }
-      for (ValueId v : n.operands) {
-        if (v && group[v.node] != kNone && group[v.node] != group[id]) groups[group[v.node]].read = true;
-      }
+    for (std::uint32_t i = 0; i < groups.size(); ++i) {
+      for (NodeId id : groups[i].members) group[id] = i;
     }
     std::set<ValueId> leaves;  // used outside their group
     for (NodeId id = 0; id < g.size(); ++id) {
@@ -412,14 +375,13 @@ class Planner {
       }
     }
     leaves.insert(g.results().begin(), g.results().end());
-    for (const Group& members : groups) {
-      const std::optional<NodeId> leader = leader_of(g, members.members);
-      if (!leader) continue;
-      Kernel k = work(g, *leader, half[*leader], repeat, owner);
+    for (const FusedGroup& fused : groups) {
+      if (is_view(g.node(fused.leader))) continue;
+      Kernel k = work(g, fused.leader, half[fused.leader], repeat, owner);
       std::set<ValueId> read;
-      for (NodeId id : members.members) {
+      for (NodeId id : fused.members) {
         const Node& n = g.node(id);
-        if (id != *leader) {
+        if (id != fused.leader) {
           const OpCost cost = op_cost(g, id);
           k.macs += cost.macs;
           k.flops += cost.flops;
@@ -433,25 +395,10 @@ class Planner {
         }
       }
       const auto index = static_cast<std::uint32_t>(out.kernels.size());
-      for (NodeId id : members.members) made_[id] = {index, index};
+      for (NodeId id : fused.members) made_[id] = {index, index};
       out.kernels.push_back(std::move(k));
       out.host_ops += repeat;
     }
-  }
-
-  /// The member that shapes a group's kernel: its reduction, else what computes
-  /// rather than moves, then whatever has the largest result, the first of equals.
-  /// None for a group of views alone.
-  static std::optional<NodeId> leader_of(const Graph& g, const std::vector<NodeId>& members) {
-    const auto rank = [&](NodeId id) {
-      const Node& n = g.node(id);
-      const Category c = def(n.op).category;
-      const bool computes = !is_strided_view(g, n) && c != Category::Gather;
-      const auto elements = n.results.empty() ? 0 : n.results[0].type.elements().value_or(0);
-      return std::tuple(!is_view(n), computes, is_reduction(c), elements);
-    };
-    const NodeId leader = *std::ranges::max_element(members, {}, rank);
-    return is_view(g.node(leader)) ? std::nullopt : std::optional(leader);
   }
 
   /// Slices and gathers read no more than they write (and their indices).

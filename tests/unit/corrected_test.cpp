@@ -225,8 +225,21 @@ TEST(Fusion, BothSidesOfADiamondJoin) {
   (%6)
 })");
   const KernelPlan plan = plan_of(g, {.mode = ExecMode::Compiled});
-  ASSERT_EQ(plan.kernels.size(), 3u);
-  EXPECT_EQ(plan.kernels[1].ops.size(), 3u);   // sigmoid, multiply, add
+  ASSERT_EQ(plan.kernels.size(), 2u);
+  EXPECT_EQ(plan.kernels[1].ops.size(), 4u);   // sigmoid, multiply, tanh, add
+  EXPECT_EQ(plan.kernels[1].bytes, 3 * 64 * 64 * 4);  // reads %2 and %x, writes %6
+}
+
+TEST(Fusion, WhatOthersReadAlreadyStaysAlone) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(64, 64), float32]) {
+  %1 = weight : Tensor[(64, 64), float32];
+  %2 = tanh(%x);
+  %3 = nn.dense(%2, %1);
+  %4 = sigmoid(%3);
+  %5 = add(%4, %2);
+  (%5)
+})");
+  EXPECT_EQ(ops_of(plan_of(g, {.mode = ExecMode::Compiled})), (std::vector<std::string>{"tanh", "nn.dense", "sigmoid"}));
 }
 
 TEST(Framework, ResizingKeepsTheWidthOfItsDataUnderAutocast) {
