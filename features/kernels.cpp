@@ -38,6 +38,7 @@ class Planner {
   /// Appends the kernels of `graph`; those of bodies are reported under `owner`.
   Status run(const Graph& graph, double repeat, const NodeId* owner) {
     if (!check_static(graph)) return Failure{};
+    weight_ = graph.weight_only();
     const std::vector<bool> half = halves(graph, repeat, owner);
     made_.assign(graph.size(), {});
     channels_last_ = channels_last(graph, config_);
@@ -114,7 +115,7 @@ class Planner {
     k.bytes = 6 * n;
     k.repeat = repeat;
     // However a weight is stored, its elements lie in one row.
-    k.extents = g.node(v).kind == NodeKind::Constant ? Extents{.m = n, .n = 1, .k = 1} : elementwise_extents(g.type(v), n);
+    k.extents = weight_[v.node] ? Extents{.m = n, .n = 1, .k = 1} : elementwise_extents(g.type(v), n);
     k.ops.push_back(op("cast"));
     casts_.push_back({static_cast<std::uint32_t>(out.kernels.size()), v.node, user});
     out.kernels.push_back(k);
@@ -258,7 +259,6 @@ class Planner {
   void eager(const Graph& g, const std::vector<bool>& half, double repeat, const NodeId* owner) {
     // Values that lie strided in memory: a reshape of one is a copy.
     std::vector<bool> strided(g.size(), false);
-    const std::vector<bool> weight = g.weight_only();
     std::set<ValueId> viewed;
     for (NodeId id = 0; id < g.size(); ++id) {
       const Node& n = g.node(id);
@@ -284,7 +284,7 @@ class Planner {
       }
       // Exporters write one chain of views in many ways; what a kernel reads through views counts as one call.
       for (ValueId v : n.operands) {
-        if (v && is_free(g, v.node) && !weight[v.node] && viewed.insert(v).second) out.host_ops += repeat;
+        if (v && is_free(g, v.node) && !weight_[v.node] && viewed.insert(v).second) out.host_ops += repeat;
       }
       if (const auto attention = written_out_attention(g, id)) {
         write_out(g, id, *attention, half, repeat, owner);
@@ -463,6 +463,7 @@ class Planner {
   Diagnostics& diags_;
   std::vector<Made> made_;
   std::vector<bool> channels_last_;
+  std::vector<bool> weight_;      ///< by node: computed from weights alone
   std::vector<Cast> casts_;
 };
 

@@ -130,6 +130,12 @@ Values gemm(Importer&, NodeContext& c) {
   return map_to(c, op("nn.dense"));
 }
 
+Values gelu(Importer&, NodeContext& c) {
+  const bool by_tanh = c.attrs.string_or("approximate", "none") == "tanh";
+  c.attrs.erase("approximate");
+  return map_to(c, by_tanh ? op("nn.fast_gelu") : op("nn.gelu"));
+}
+
 /// com.microsoft GemmFastGelu: FastGelu(X · W + bias).
 Values gemm_fast_gelu(Importer&, NodeContext& c) {
   if (c.inputs.size() < 2) return c.error(fmt::format("takes 2 to 3 operands, got {}", c.inputs.size()));
@@ -321,6 +327,7 @@ const std::vector<TranslatorRow>& translator_table() {
       {"Constant", constant, "a constant"},
       {"ConstantFill", constant_fill, "full"},
       {"Gemm", gemm, "nn.dense"},
+      {"Gelu", gelu, "nn.gelu nn.fast_gelu"},
       {"ms:GemmFastGelu", gemm_fast_gelu, "nn.dense nn.bias_gelu"},
       {"Add", legacy_binary, "add"},
       {"Sub", legacy_binary, "subtract"},

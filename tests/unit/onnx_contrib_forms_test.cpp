@@ -6,15 +6,26 @@
 namespace perfc {
 namespace {
 
-/// First result's type of a one-node model, or the diagnostics.
-std::string import_node(int opset, const std::string& node, const std::string& inputs) {
-  Diagnostics diags("m.onnxtxt");
+Result<Graph> one_node(int opset, const std::string& node, const std::string& inputs, Diagnostics& diags) {
   const Source source = Source::from_bytes(
       "m.onnxtxt", "ir_version: 9\nopset_import { version: " + std::to_string(opset) +
                        " }\nopset_import { domain: \"com.microsoft\" version: 1 }\ngraph { name: \"g\" node { " + node +
                        " output: \"y\" }\n" + inputs + "output { name: \"y\" } }");
-  const auto graph = import_model(source, {}, diags);
+  return import_model(source, {}, diags);
+}
+
+/// First result's type of a one-node model, or the diagnostics.
+std::string import_node(int opset, const std::string& node, const std::string& inputs) {
+  Diagnostics diags("m.onnxtxt");
+  const auto graph = one_node(opset, node, inputs, diags);
   return graph ? to_string(graph->type(graph->results()[0])) : diags.str();
+}
+
+/// The operator that computes the first result of a one-node model, or the diagnostics.
+std::string import_operator(int opset, const std::string& node, const std::string& inputs) {
+  Diagnostics diags("m.onnxtxt");
+  const auto graph = one_node(opset, node, inputs, diags);
+  return graph ? std::string(def(graph->node(graph->results()[0]).op).name) : diags.str();
 }
 
 std::string input(const std::string& name, int elem, const std::vector<int>& dims) {
@@ -41,6 +52,15 @@ TEST(OnnxForms, GemmFastGeluIsAProductAndAnActivation) {
   EXPECT_EQ(import_node(17, "op_type: \"GemmFastGelu\" domain: \"com.microsoft\" input: \"x\" input: \"w\" input: \"b\"",
                         input("x", 10, {2, 128, 768}) + input("w", 10, {768, 3072}) + input("b", 10, {3072})),
             "Tensor[(2, 128, 3072), float16]");
+}
+
+TEST(OnnxForms, GeluNamesItsApproximation) {
+  const auto gelu = [](const char* approximate) {
+    return import_operator(20, std::string("op_type: \"Gelu\" input: \"x\" ") + approximate, input("x", 1, {2, 4}));
+  };
+  EXPECT_EQ(gelu(""), "nn.gelu");
+  EXPECT_EQ(gelu("attribute { name: \"approximate\" type: STRING s: \"none\" }"), "nn.gelu");
+  EXPECT_EQ(gelu("attribute { name: \"approximate\" type: STRING s: \"tanh\" }"), "nn.fast_gelu");
 }
 
 TEST(OnnxForms, LayerNormStashTypeIsAnElementType) {
