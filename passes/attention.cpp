@@ -15,7 +15,9 @@ class AttentionMatcher {
     const Node& product = g_.graph.node(root);
     if (!is_plain_product(product)) return false;
     ValueId at = strip(product.operands[0]);
-    if (!owned(at) || !g_.node(at).is(op("nn.softmax")) || !over_last(at)) return false;
+    const bool guarded = unguard(at);
+    const bool alone = at && at.result == 0 && g_.uses[at.node] == (guarded ? 2 : 1) && !g_.weight[at.node];
+    if (!alone || !g_.node(at).is(op("nn.softmax")) || !over_last(at)) return false;
     at = enter(at, 0);
     if (!scores(at)) return false;
 
@@ -23,7 +25,7 @@ class AttentionMatcher {
     if (!compatible(value)) return false;
     out.op = op("nn.sdpa");
     out.operands = {query_, key_, value};
-    if (mask_) out.operands.push_back(mask_);
+    if (mask_) out.operands.push_back(chosen_by(mask_));
     if (scale_) out.attrs.set("scale", *scale_);
     if (!(scaled_query_ && scaled_key_)) out.attrs.set("explicit", std::int64_t{1});
     out.key_perm = key_perm_;
@@ -54,6 +56,29 @@ class AttentionMatcher {
       v = enter(v, 0);
     }
     return v;
+  }
+
+  /// Goes up through PyTorch's guard of rows that are masked throughout,
+  /// where(isnan(s), 0, s), to s.
+  bool unguard(ValueId& v) {
+    if (!owned(v) || !g_.node(v).is(op("where"))) return false;
+    const Node& guard = g_.node(v);
+    const ValueId test = guard.operands[0], scores = guard.operands[2];
+    if (!owned(test) || !g_.node(test).is(op("isnan")) || g_.node(test).operands[0] != scores) return false;
+    if (!g_.is_scalar(guard.operands[1]) || g_.type(scores) != g_.type(v)) return false;
+    interior_.push_back(v.node);
+    interior_.push_back(test.node);
+    v = scores;
+    return true;
+  }
+
+  /// The boolean mask that an additive one was made from: where(keep, 0, −∞).
+  ValueId chosen_by(ValueId mask) const {
+    constexpr double kForbidden = -1e4;  // exporters write −∞, the least float or −10⁴
+    const Node& n = g_.node(mask);
+    if (n.kind != NodeKind::Call || !n.is(op("where")) || !g_.is_scalar(n.operands[1]) || !g_.is_scalar(n.operands[2])) return mask;
+    const bool keeps = g_.scalar_or(n.operands[1], 1) == 0 && g_.scalar_or(n.operands[2], 0) <= kForbidden;
+    return keeps && g_.type(n.operands[0]).ranked() && g_.type(n.operands[0]).shape() == g_.type(mask).shape() ? n.operands[0] : mask;
   }
 
   bool over_last(ValueId v) const {

@@ -165,13 +165,21 @@ class Products {
     return rewriter.copy(id);
   }
 
+  /// A weight that a transpose turns, as where it is shared with an embedding, is read as it lies.
   Status add_dense(Rewriter& rewriter, NodeId id) const {
     const Node& n = g_.graph.node(id);
+    bool turned = n.attrs.int_or("transB", 0) != 0;
+    std::vector<ValueId> operands = rewriter.operands(id);
+    const Node& w = g_.node(n.operands[1]);
+    if (w.kind == NodeKind::Call && w.is(op("transpose")) && w.attrs.ints_or_empty("perm") == std::vector<std::int64_t>{1, 0}) {
+      turned = !turned;
+      operands[1] = rewriter[w.operands[0]];
+    }
     Attrs attrs;
-    if (n.attrs.int_or("transB", 0) != 0) attrs.set("transB", std::int64_t{1});
+    if (turned) attrs.set("transB", std::int64_t{1});
     if (n.attrs.has("alpha")) attrs.set("alpha", n.attrs.float_or("alpha", 1));
     auto dense = rewriter.builder().value({.op = op("nn.dense"),
-                                            .operands = rewriter.operands(id),
+                                            .operands = std::move(operands),
                                             .attrs = std::move(attrs),
                                             .declared = {n.results[0].type},
                                             .name = n.name,
