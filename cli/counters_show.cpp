@@ -25,6 +25,23 @@ std::vector<std::size_t> depths(const Profile& p) {
   return out;
 }
 
+/// The counter that most regions have, time before others.
+std::size_t main_metric(const Profile& p) {
+  std::vector<std::size_t> uses(p.metrics.size(), 0);
+  for (const Region& r : p.regions) {
+    for (const Sample& s : r.samples) ++uses[s.metric];
+  }
+  std::size_t best = 0;
+  const auto rank = [&](std::size_t m) {
+    const CounterName* name = find_counter_name(p.metrics[m].name);
+    return std::pair(name && name->quantity.ends_with("seconds") && uses[m] > 1, uses[m]);
+  };
+  for (std::size_t m = 1; m < uses.size(); ++m) {
+    if (rank(m) > rank(best)) best = m;
+  }
+  return best;
+}
+
 std::string shortened(const std::string& text, std::size_t width) {
   return text.size() <= width ? text : text.substr(0, width - 3) + "...";
 }
@@ -54,11 +71,13 @@ std::string text(const Profile& p, const Derived& d, std::size_t regions) {
     if (!d.record.values()[c]) out += fmt::format("  {:<22} {}\n", counter_columns()[c].name, d.how[c]);
   }
   if (p.regions.size() > 1 && regions > 0) {
-    out += "\nregions\n";
+    const std::size_t main = main_metric(p);
+    out += fmt::format("\nregions, by {}\n", p.metrics[main].name);
     const auto depth = depths(p);
     for (std::size_t r = 1; r < p.regions.size() && r <= regions; ++r) {
-      const std::string indent(2 * std::min<std::size_t>(depth[r], 20), ' ');
-      out += fmt::format("{}{}  ({} counters)\n", indent, shortened(p.regions[r].name, 100), p.regions[r].samples.size());
+      const std::string indent(2 * std::min<std::size_t>(depth[r] - 1, 20), ' ');
+      const auto value = p.value(r, main);
+      out += fmt::format("  {:>14}  {}{}\n", value ? fmt::format("{:.6g}", *value) : "-", indent, shortened(p.regions[r].name, 100));
     }
     if (p.regions.size() - 1 > regions) out += fmt::format("  ... {} more; --regions N shows N, --json all\n", p.regions.size() - 1 - regions);
   }

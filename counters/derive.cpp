@@ -24,6 +24,8 @@ constexpr std::string_view kFloat = "float.scalar32 float.scalar64 float.128x32 
 /// Counts of all classes make the total where it was not counted itself.
 constexpr std::string_view kThreadClasses =
     "thread.integer thread.float32 thread.float64 thread.memory thread.control ?thread.float16 ?thread.conversion ?thread.exchange ?thread.other";
+constexpr std::string_view kWarpMemory =
+    "warp.global_loads warp.global_stores warp.local_loads warp.local_stores warp.shared_loads warp.shared_stores";
 
 constexpr Formula kFormulas[] = {
     // column                     numerator                                              denominator
@@ -45,6 +47,7 @@ constexpr Formula kFormulas[] = {
     {Counter::MemoryRatio,       "thread.memory",                                        "thread.instructions"},
     {Counter::MemoryRatio,       "thread.memory",                                        kThreadClasses},
     {Counter::MemoryRatio,       "warp.memory",                                          "warp.instructions"},
+    {Counter::MemoryRatio,       kWarpMemory,                                            "warp.instructions"},
     {Counter::ControlRatio,      "given.control_ratio",                                  ""},
     {Counter::ControlRatio,      "branches",                                             "instructions"},
     {Counter::ControlRatio,      "thread.control",                                       "thread.instructions"},
@@ -195,6 +198,7 @@ Values measured_quantities(const Profile& profile) {
     const auto total = profile.total(m);
     if (!row || !total) continue;
     const std::string_view unit = !metric.unit.empty() ? metric.unit : !unit_in_name(metric.name).empty() ? unit_in_name(metric.name) : row->unit;
+    if (unit == "?") continue;
     const double value = *total * base_unit(unit) * row->factor;
     const auto [at, fresh] = best.try_emplace(row->quantity, Found{row, m});
     if (fresh) {

@@ -44,6 +44,12 @@ constexpr Quantity kQuantities[] = {
     // GPU instructions
     {"warp.instructions",   "1",   "instructions that warps executed"},
     {"warp.memory",         "1",   "loads and stores that warps executed"},
+    {"warp.global_loads",   "1",   "loads of global memory that warps executed"},
+    {"warp.global_stores",  "1",   "stores to global memory that warps executed"},
+    {"warp.local_loads",    "1",   "loads of local memory that warps executed"},
+    {"warp.local_stores",   "1",   "stores to local memory that warps executed"},
+    {"warp.shared_loads",   "1",   "loads of shared memory that warps executed"},
+    {"warp.shared_stores",  "1",   "stores to shared memory that warps executed"},
     {"warp.control",        "1",   "control-flow instructions that warps executed"},
     {"thread.instructions", "1",   "instructions that GPU threads executed"},
     {"thread.integer",      "1",   "integer instructions of GPU threads"},
@@ -115,7 +121,9 @@ constexpr Quantity kQuantities[] = {
 /// 17h; Arm ARM D13 (PMU events); POWER9 PMU user guide; perf-stat(1), perf-list(1);
 /// PAPI_presets(3) and papi's appio component; CUPTI metrics of compute
 /// capability 3–7; Nsight Compute's metrics and its "nvprof metric comparison";
-/// HPCToolkit manual ch. 8; Caliper's services topdown, io and papi.
+/// HPCToolkit manual ch. 8; Caliper's services topdown, io and papi; Johnston et al.,
+/// "AIWC" (2018). nvprof's event thread_inst_executed is left out: unlike the metrics it
+/// samples some of the multiprocessors.
 constexpr CounterName kNames[] = {
     // family       name                                                   quantity        factor  unit
     {"papi",       "PAPI_TOT_INS",                                         "instructions"},
@@ -228,10 +236,15 @@ constexpr CounterName kNames[] = {
     {"ncu",        "sm__inst_executed.sum",                                "warp.instructions"},
     {"nvprof",     "ldst_executed",                                        "warp.memory"},
     {"nvprof",     "Executed Load/Store Instructions",                     "warp.memory"},
+    {"ncu",        "smsp__inst_executed_op_global_ld.sum",                 "warp.global_loads"},
+    {"ncu",        "smsp__inst_executed_op_global_st.sum",                 "warp.global_stores"},
+    {"ncu",        "smsp__inst_executed_op_local_ld.sum",                  "warp.local_loads"},
+    {"ncu",        "smsp__inst_executed_op_local_st.sum",                  "warp.local_stores"},
+    {"ncu",        "smsp__inst_executed_op_shared_ld.sum",                 "warp.shared_loads"},
+    {"ncu",        "smsp__inst_executed_op_shared_st.sum",                 "warp.shared_stores"},
     {"nvprof",     "cf_executed",                                          "warp.control"},
     {"nvprof",     "Executed Control-Flow Instructions",                   "warp.control"},
     {"ncu",        "smsp__inst_executed_op_branch.sum",                    "warp.control"},
-    {"nvprof",     "thread_inst_executed",                                 "thread.instructions"},
     {"ncu",        "smsp__sass_thread_inst_executed.sum",                  "thread.instructions"},
     {"ncu",        "sm__sass_thread_inst_executed.sum",                    "thread.instructions"},
     {"ncu",        "smsp__thread_inst_executed.sum",                       "thread.instructions"},
@@ -280,15 +293,15 @@ constexpr CounterName kNames[] = {
     {"nvprof",     "[CUDA memcpy HtoD] Size",                              "to_gpu.bytes"},
     {"ncu",        "lts__t_sectors_aperture_sysmem_op_read.sum",           "to_gpu.bytes", 32},
     {"nvprof",     "[CUDA memcpy HtoD] Duration",                          "to_gpu.seconds"},
-    {"nvprof",     "sysmem_read_throughput",                               "to_gpu.rate"},
-    {"nvprof",     "System Memory Read Throughput",                        "to_gpu.rate"},
+    {"nvprof",     "sysmem_read_throughput",                               "to_gpu.rate", 1, "?"},
+    {"nvprof",     "System Memory Read Throughput",                        "to_gpu.rate", 1, "?"},
     {"ncu",        "pcie__read_bytes.sum.per_second",                      "to_gpu.rate"},
     {"hpctoolkit", "GXCOPY:D2H (B)",                                       "from_gpu.bytes"},
     {"nvprof",     "[CUDA memcpy DtoH] Size",                              "from_gpu.bytes"},
     {"ncu",        "lts__t_sectors_aperture_sysmem_op_write.sum",          "from_gpu.bytes", 32},
     {"nvprof",     "[CUDA memcpy DtoH] Duration",                          "from_gpu.seconds"},
-    {"nvprof",     "sysmem_write_throughput",                              "from_gpu.rate"},
-    {"nvprof",     "System Memory Write Throughput",                       "from_gpu.rate"},
+    {"nvprof",     "sysmem_write_throughput",                              "from_gpu.rate", 1, "?"},
+    {"nvprof",     "System Memory Write Throughput",                       "from_gpu.rate", 1, "?"},
     {"ncu",        "pcie__write_bytes.sum.per_second",                     "from_gpu.rate"},
     {"hpctoolkit", "GXCOPY (sec)",                                         "copy.seconds"},
     {"hpctoolkit", "GKER (sec)",                                           "gpu.seconds"},
@@ -296,11 +309,13 @@ constexpr CounterName kNames[] = {
     {"ncu",        "GPU Speed Of Light: Duration",                         "gpu.seconds"},
     {"ncu",        "GPU Speed Of Light Throughput: Duration",              "gpu.seconds"},
     {"nvprof",     "Kernel Duration",                                      "gpu.seconds"},
+    {"caliper",    "time (gpu)",                                           "gpu.seconds"},
     {"ncu",        "launch__grid_size",                                    "blocks"},
     {"ncu",        "Launch Statistics: Grid Size",                         "blocks"},
     {"hpctoolkit", "GKER:BLKS_ACUMU",                                      "blocks"},
     {"hpctoolkit", "GKER:BLKS",                                            "blocks"},
     {"nvprof",     "Grid Size",                                            "blocks"},
+    {"nvprof",     "sm_cta_launched",                                      "blocks"},
     {"perfc",      "profiled streams",                                     "streams"},
 
     {"perfc",      "profiled threads",                                     "threads"},
@@ -320,6 +335,10 @@ constexpr CounterName kNames[] = {
     {"papi",       "appio:::OPEN_FDS",                                     "files_opened"},
     {"perf",       "syscalls:sys_enter_openat",                            "files_opened"},
 
+    {"aiwc",       "total_instruction_count",                              "instructions"},
+    {"aiwc",       "workitems",                                            "threads"},
+    {"perfc",      "instructions",                                         "instructions"},
+    {"perfc",      "page_faults",                                          "page_faults"},
     {"perfc",      "threads",                                              "threads"},
     {"perfc",      "page_levels",                                          "page_levels"},
     {"perfc",      "cpu_to_gpu_bandwidth",                                 "to_gpu.rate"},
@@ -470,6 +489,19 @@ std::string_view unit_in_name(std::string_view name) {
   name = without_scope(name);
   const std::size_t open = unit_bracket(name);
   return open == std::string_view::npos ? std::string_view() : name.substr(open + 2, name.size() - open - 3);
+}
+
+Combine combine_of(std::string_view name, std::string_view unit) {
+  // Words of canonical names, '_' around them.
+  constexpr std::string_view kShares[] = {
+      "_per_", "_rate_", "_ratio_", "_percent", "_pct_", "_percentage_", "_efficiency_", "_utilization_", "_throughput_", "_bandwidth_", "_occupancy_",
+      "_ipc_", "_overhead_", "_frequency_", "_limit_", "_avg_", "_average_", "_mean_", "_median_", "_min_", "_entropy_", "_topdown_", "_activity_",
+      "_block_size_", "_sol_", "_bound_", "_share_"};
+  const std::string words = "_" + canonical_name(name) + "_";
+  if (words.find("_max_") != std::string::npos) return Combine::Max;
+  const bool share = unit.find_first_of("%/") != std::string_view::npos ||
+                     std::any_of(std::begin(kShares), std::end(kShares), [&](std::string_view w) { return words.find(w) != std::string::npos; });
+  return share ? Combine::Mean : Combine::Sum;
 }
 
 double base_unit(std::string_view unit) {

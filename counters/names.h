@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "counters/profile.h"
+
 namespace perfc {
 
 /// A counter of some tool and what it counts. Of several rows with the same
@@ -15,7 +17,7 @@ struct CounterName {
   std::string_view name;               ///< as the vendor spells it
   std::string_view quantity;           ///< a name of `quantity_table`
   double factor = 1;                   ///< from one of what the counter counts to the quantity's unit
-  std::string_view unit;               ///< what it counts in where the file tells no unit
+  std::string_view unit;               ///< what it counts in where the file tells no unit; "?": then it cannot be used
 };
 std::span<const CounterName> counter_names();
 
@@ -38,6 +40,10 @@ const CounterName* find_counter_name(std::string_view name);
 
 /// A unit as files write it ("usecond", "Kbyte", "%", "GB/s") as a factor to s, B, 1 or B/s.
 double base_unit(std::string_view unit);
+
+/// How a counter's values over kernels or rows combine where its file does not
+/// tell: rates, shares and settings do not add up.
+Combine combine_of(std::string_view name, std::string_view unit);
 
 /// A unit that the name itself tells: "sec" of "GXCOPY (sec)"; empty for none.
 std::string_view unit_in_name(std::string_view name);

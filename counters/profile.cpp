@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace perfc {
 namespace {
@@ -24,37 +25,35 @@ struct Walk {
 };
 
 struct Part {
-  std::size_t region;
   double value;
+  double weight;
 };
 
-double combine(Combine how, const std::vector<Part>& parts, const std::vector<Region>& regions) {
-  double sum = 0, weights = 0, most = parts.front().value;
+double combine(Combine how, std::span<const Part> parts) {
+  double sum = 0, weighted = 0, weights = 0, most = parts.front().value;
   for (const Part& p : parts) {
-    const double weight = how == Combine::Mean ? regions[p.region].weight : 1;
-    sum += weight * p.value;
-    weights += weight;
+    sum += p.value;
+    weighted += p.weight * p.value;
+    weights += p.weight;
     most = std::max(most, p.value);
   }
   switch (how) {
     case Combine::Sum: return sum;
     case Combine::Max: return most;
-    case Combine::Mean: return weights > 0 ? sum / weights : parts.front().value;
+    case Combine::Mean: return weights > 0 ? weighted / weights : sum / static_cast<double>(parts.size());
   }
   return sum;
 }
 
-auto find_sample(std::vector<Sample>& samples, std::size_t metric) {
-  return std::lower_bound(samples.begin(), samples.end(), metric, [](const Sample& s, std::size_t m) { return s.metric < m; });
-}
+bool by_metric(const Sample& a, const Sample& b) { return a.metric < b.metric; }
 
 }  // namespace
 
 std::optional<double> Profile::value(std::size_t region, std::size_t metric) const {
-  for (const Sample& s : regions[region].samples) {
-    if (s.metric == metric) return s.value;
-  }
-  return {};
+  const std::vector<Sample>& all = regions[region].samples;
+  const auto at = std::lower_bound(all.begin(), all.end(), Sample{.metric = metric}, by_metric);
+  if (at == all.end() || at->metric != metric) return {};
+  return at->value;
 }
 
 ProfileBuilder::ProfileBuilder(std::string path, std::string_view format) {
@@ -73,53 +72,69 @@ std::size_t ProfileBuilder::metric(Metric m) {
   return at->second;
 }
 
-std::size_t ProfileBuilder::region(std::string name, std::size_t parent) {
-  profile_.regions.push_back({.name = std::move(name), .parent = parent});
+std::size_t ProfileBuilder::region(std::string_view name, std::size_t parent) {
+  profile_.regions.push_back({.name = std::string(name.substr(0, kMaxName)), .parent = parent});
   return profile_.regions.size() - 1;
 }
 
 void ProfileBuilder::add(std::size_t region, std::size_t metric, double value) {
   if (!std::isfinite(value)) return;
-  std::vector<Sample>& samples = profile_.regions[region].samples;
-  const auto at = find_sample(samples, metric);
-  if (at == samples.end() || at->metric != metric) {
-    samples.insert(at, {metric, value});
-    ++samples_;
-  } else if (profile_.metrics[metric].combine == Combine::Sum) {
-    at->value += value;
-  } else {
-    at->value = std::max(at->value, value);
-  }
+  profile_.regions[region].samples.push_back({metric, value});
+  measured_ = true;
 }
 
 void ProfileBuilder::unmeasured(std::string metric, std::string why) {
   profile_.unmeasured.push_back({std::move(metric), std::move(why)});
 }
 
-void ProfileBuilder::add_totals() {
-  const Walk walk(profile_.regions);
-  std::vector<std::vector<Part>> parts(profile_.metrics.size());
-  for (std::size_t r = 1; r < profile_.regions.size(); ++r) {
-    for (const Sample& s : profile_.regions[r].samples) parts[s.metric].push_back({r, s.value});
-  }
-  for (std::size_t m = 0; m < parts.size(); ++m) {
-    std::vector<Part>& all = parts[m];
-    if (all.empty() || profile_.value(0, m)) continue;
-    if (profile_.metrics[m].scope == Scope::Inclusive) {
-      std::sort(all.begin(), all.end(), [&](const Part& a, const Part& b) { return walk.begin[a.region] < walk.begin[b.region]; });
-      std::size_t covered = 0;
-      std::erase_if(all, [&](const Part& p) {
-        if (walk.begin[p.region] < covered) return true;
-        covered = walk.end[p.region];
-        return false;
-      });
+void ProfileBuilder::merge_samples() {
+  std::vector<Part> parts;
+  for (Region& region : profile_.regions) {
+    std::stable_sort(region.samples.begin(), region.samples.end(), by_metric);
+    auto kept = region.samples.begin();
+    for (auto at = region.samples.begin(); at != region.samples.end();) {
+      const std::size_t metric = at->metric;
+      parts.clear();
+      for (; at != region.samples.end() && at->metric == metric; ++at) parts.push_back({at->value, 1});
+      *kept++ = {metric, combine(profile_.metrics[metric].combine, parts)};
     }
-    add(0, m, combine(profile_.metrics[m].combine, all, profile_.regions));
+    region.samples.erase(kept, region.samples.end());
   }
 }
 
+void ProfileBuilder::add_totals() {
+  struct Place {
+    std::size_t region;
+    Part part;
+  };
+  const Walk walk(profile_.regions);
+  std::vector<std::vector<Place>> places(profile_.metrics.size());
+  for (std::size_t r = 1; r < profile_.regions.size(); ++r) {
+    for (const Sample& s : profile_.regions[r].samples) places[s.metric].push_back({r, {s.value, profile_.regions[r].weight}});
+  }
+  std::vector<Sample> totals;
+  std::vector<Part> parts;
+  for (std::size_t m = 0; m < places.size(); ++m) {
+    const Metric& metric = profile_.metrics[m];
+    if (places[m].empty() || profile_.value(0, m) || metric.scope == Scope::Function) continue;
+    std::sort(places[m].begin(), places[m].end(), [&](const Place& a, const Place& b) { return walk.begin[a.region] < walk.begin[b.region]; });
+    parts.clear();
+    std::size_t covered = 0;
+    for (const Place& p : places[m]) {
+      if (metric.scope == Scope::Inclusive && walk.begin[p.region] < covered) continue;
+      covered = walk.end[p.region];
+      parts.push_back(p.part);
+    }
+    totals.push_back({m, combine(metric.combine, parts)});
+  }
+  std::vector<Sample>& whole = profile_.regions.front().samples;
+  whole.insert(whole.end(), totals.begin(), totals.end());
+  std::sort(whole.begin(), whole.end(), by_metric);
+}
+
 Result<Profile> ProfileBuilder::finish(Diagnostics& diags) {
-  if (samples_ == 0) return diags.error("no counter in it has a value");
+  if (!measured_) return diags.error("no counter in it has a value");
+  merge_samples();
   add_totals();
   return std::move(profile_);
 }

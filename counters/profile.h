@@ -18,8 +18,9 @@ namespace perfc {
 /// How values of parts make the value of the whole.
 enum class Combine { Sum, Mean, Max };
 
-/// Whether a region's value contains those of the regions below it.
-enum class Scope { Inclusive, Exclusive };
+/// Which of the regions below it a region's value contains: all, none, or those of
+/// the same function (what HPCToolkit calls exclusive; it has no total of its own).
+enum class Scope { Inclusive, Exclusive, Function };
 
 struct Metric {
   std::string name;                    ///< as in the file
@@ -66,12 +67,13 @@ class ProfileBuilder {
   void about(std::string_view key, std::string_view value);
   /// Index of the metric of that name; made at its first mention.
   std::size_t metric(Metric);
-  std::size_t region(std::string name, std::size_t parent = 0);
+  /// Names beyond `kMaxName` bytes are cut: nodes share a name that the file holds once.
+  std::size_t region(std::string_view name, std::size_t parent = 0);
+  static constexpr std::size_t kMaxName = 300;
   void weigh(std::size_t region, double weight) { profile_.regions[region].weight = weight; }
-  /// Values that are given twice combine as the metric says. Numbers that are not finite are dropped.
+  /// Values of one region and metric combine as the metric says. Numbers that are not finite are dropped.
   void add(std::size_t region, std::size_t metric, double value);
   void unmeasured(std::string metric, std::string why);
-  std::size_t samples() const { return samples_; }
   const std::vector<Region>& regions() const { return profile_.regions; }
 
   /// Combines the values of the whole run where the file does not give them:
@@ -80,10 +82,11 @@ class ProfileBuilder {
   Result<Profile> finish(Diagnostics&);
 
  private:
+  void merge_samples();
   void add_totals();
   Profile profile_;
   std::map<std::string, std::size_t, std::less<>> metric_index_;
-  std::size_t samples_ = 0;
+  bool measured_ = false;
 };
 
 }  // namespace perfc
