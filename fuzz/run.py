@@ -22,7 +22,15 @@ from support import BUILD, SKIPPED, shared_folder  # noqa: E402
 TARGETS = {"onnx_binary": ".onnx", "onnx_text": ".onnxtxt", "tf_binary": ".pb", "tf_text": ".pbtxt",
            "paddle_program": ".pdmodel", "paddle_pir": ".json", "torchscript": ".json", "pt2": ".pt2",
            "pir": ".pir", "device_file": ".json", "nvidia_smi": ".xml",
-           "checkpoint": ".safetensors", "csv": ".csv"}
+           "checkpoint": ".safetensors", "csv": ".csv",
+           "hpctoolkit_db": ".db", "hpctoolkit_cct": ".db", "hpctoolkit_xml": ".xml", "papi": ".json",
+           "perf_csv": ".csv", "perf_json": ".json", "caliper": ".json", "ncu": ".csv", "nvprof": ".csv", "profile_csv": ".csv"}
+# Profiles: globs below tests/fixtures/counters and ../shared/formats, a seed per match; several
+# globs: a seed per folder, its first match of each.
+PROFILES = {"hpctoolkit_db": ["meta.db", "profile.db"], "hpctoolkit_cct": ["meta.db", "cct.db"],
+            "hpctoolkit_xml": ["experiment.xml", "*00000-*.metric-db", "*00001-*.metric-db"], "papi": ["rank_*.json"],
+            "perf_csv": ["perf*.csv"], "perf_json": ["perf*.jsonl"], "caliper": ["caliper*.json"], "ncu": ["ncu*.csv"],
+            "nvprof": ["nvprof*.csv"], "profile_csv": ["table.csv", "table_mapping.csv"]}
 PATTERNS = {"paddle_program": "*model*"}  # __model__ too
 MAX_SEED = 20_000
 MAX_SEEDS = 400
@@ -37,8 +45,21 @@ def exported_programs(paths) -> list[bytes]:
     return out
 
 
+def profile_seeds(target: str) -> dict[str, bytes]:
+    first, *rest = PROFILES[target]
+    roots = (ROOT / "tests" / "fixtures" / "counters", shared_folder() / "formats")
+    out = {}
+    for path in sorted(p for root in roots for p in root.rglob(first)):
+        files = [path] + [match for glob in rest for match in sorted(path.parent.glob(glob))[:1]]
+        out[f"{len(out)}{path.suffix}"] = path.read_bytes() if not rest else b"".join(
+            struct.pack("<I", f.stat().st_size) + f.read_bytes() for f in files)
+    return out
+
+
 def seeds(target: str) -> dict[str, bytes]:
     """Small real files of the reader's format, from the repository and ../shared."""
+    if target in PROFILES:
+        return profile_seeds(target)
     suffix, shared = TARGETS[target], shared_folder()
     folders = {"onnx_binary": [shared / "corpus" / "onnx"],
                "onnx_text": [shared / "corpus" / "onnx", ROOT / "tests" / "robustness" / "seeds"],
