@@ -26,6 +26,7 @@ void add_train(CLI::App&, Action&);
 void add_eval(CLI::App&, Action&);
 void add_counters(CLI::App&, Action&);
 void add_counters_show(CLI::App& group, Action&);
+void add_counters_names(CLI::App& group, Action&);
 void add_completion(CLI::App&, Action&);
 
 /// Options of every command that predicts, as given.

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/cli.h"
 
 namespace perfc::cli {
@@ -7,15 +9,30 @@ namespace {
 
 struct Words {
   std::vector<std::string> commands;
-  std::map<std::string, std::vector<std::string>> options;  ///< per command
+  std::map<std::string, std::vector<std::string>> options;  ///< per command; of a group also its commands
 };
+
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+void add_options(const CLI::App& command, std::vector<std::string>& words) {
+  for (const CLI::Option* o : command.get_options()) {
+    for (const std::string& name : o->get_lnames()) {
+      if (std::find(words.begin(), words.end(), "--" + name) == words.end()) words.push_back("--" + name);
+    }
+  }
+}
 
 Words collect(const CLI::App& app) {
   Words w;
-  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* sub : commands_of(app)) {
     w.commands.push_back(sub->get_name());
-    for (const CLI::Option* o : sub->get_options()) {
-      for (const std::string& name : o->get_lnames()) w.options[sub->get_name()].push_back("--" + name);
+    std::vector<std::string>& words = w.options[sub->get_name()];
+    add_options(*sub, words);
+    for (const CLI::App* of_group : commands_of(*sub)) {
+      words.push_back(of_group->get_name());
+      add_options(*of_group, words);
     }
   }
   return w;
@@ -35,7 +52,10 @@ std::string bash(const Words& w) {
 std::string fish(const Words& w) {
   std::string out = fmt::format("complete -c perfc -n __fish_use_subcommand -a '{}'\n", fmt::join(w.commands, " "));
   for (const auto& [command, options] : w.options) {
-    for (const std::string& o : options) out += fmt::format("complete -c perfc -n '__fish_seen_subcommand_from {}' -l {}\n", command, o.substr(2));
+    for (const std::string& o : options) {
+      out += fmt::format("complete -c perfc -n '__fish_seen_subcommand_from {}' {} {}\n", command, o.starts_with("--") ? "-l" : "-a",
+                         o.starts_with("--") ? o.substr(2) : o);
+    }
   }
   return out;
 }

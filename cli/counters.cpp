@@ -8,6 +8,7 @@ void add_counters(CLI::App& app, Action& action) {
   CLI::App* group = app.add_subcommand("counters", "Read profiles of runs; predict performance across machines");
   group->require_subcommand(1);
   add_counters_show(*group, action);
+  add_counters_names(*group, action);
 }
 
 }  // namespace perfc::cli

@@ -35,10 +35,22 @@ std::string misspelt_command(CLI::App& app, const std::string& word) {
   return near == word ? std::string() : near;
 }
 
-/// A usage error, with the nearest option where one was misspelt.
+/// A usage error, with the nearest option or command of a group where one was misspelt.
 int explain(const CLI::App& app, const CLI::ParseError& error) {
-  std::string message = error.what();
-  const CLI::App* sub = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
+  std::string message = error.what(), command;
+  const CLI::App* sub = &app;
+  while (!sub->get_subcommands().empty()) {
+    sub = sub->get_subcommands().front();
+    command += sub->get_name() + " ";
+  }
+  const auto of_group = sub->get_subcommands([](const CLI::App*) { return true; });
+  if (sub != &app && !of_group.empty()) {
+    std::vector<std::string> names;
+    for (const CLI::App* c : of_group) names.push_back(c->get_name());
+    const std::vector<std::string> rest = sub->remaining(true);
+    const std::string near = rest.empty() ? std::string() : did_you_mean(rest.front(), names);
+    message = fmt::format("perfc {}is followed by one of {}{}", command, fmt::join(names, ", "), near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near));
+  }
   if (dynamic_cast<const CLI::ExtrasError*>(&error)) {
     std::vector<std::string> known;
     for (const CLI::Option* o : sub->get_options()) {
@@ -53,7 +65,7 @@ int explain(const CLI::App& app, const CLI::ParseError& error) {
     }
   }
   fail(kBadUsage, message);
-  fmt::print(stderr, "Run `perfc {}--help` for the options.\n", sub == &app ? "" : sub->get_name() + " ");
+  fmt::print(stderr, "Run `perfc {}--help` for the options.\n", command);
   return kBadUsage;
 }
 

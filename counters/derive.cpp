@@ -11,15 +11,6 @@
 namespace perfc {
 namespace {
 
-/// A column as a quotient of sums of quantities; no denominator: 1. "-x": minus x,
-/// "?x": x where it was measured, "1": one. The first row of a column that can be
-/// computed stands.
-struct Formula {
-  Counter column;
-  std::string_view numerator;
-  std::string_view denominator;
-};
-
 constexpr std::string_view kFloat = "float.scalar32 float.scalar64 float.128x32 float.128x64 float.256x32 float.256x64 ?float.512x32 ?float.512x64";
 /// Counts of all classes make the total where it was not counted itself.
 constexpr std::string_view kThreadClasses =
@@ -243,18 +234,6 @@ Derived derive(const Profile& profile) {
   return out;
 }
 
-std::vector<std::string> quantities_in_formulas() {
-  std::vector<std::string> out;
-  for (const Formula& f : kFormulas) {
-    for (const std::string_view side : {f.numerator, f.denominator}) {
-      for_each_term(side, [&](const Term& t) {
-        if (t.quantity != "1") out.emplace_back(t.quantity);
-      });
-    }
-  }
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
-  return out;
-}
+std::span<const Formula> formulas() { return kFormulas; }
 
 }  // namespace perfc

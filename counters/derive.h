@@ -1,6 +1,9 @@
 #pragma once
 /// A profile's counters as the columns of Table I, each with the counters that it
 /// was made from, or with what it lacks.
+#include <array>
+#include <span>
+
 #include "counters/profile.h"
 #include "counters/record.h"
 
@@ -24,7 +27,14 @@ struct Derived {
 /// Looks at the whole run.
 Derived derive(const Profile&);
 
-/// Quantities that the formulas use; for tests of the tables.
-std::vector<std::string> quantities_in_formulas();
+/// A column as a quotient of sums of quantities; no denominator: 1. "-x": minus x,
+/// "?x": x where it was measured, "1": one. The first row of a column that can be
+/// computed stands.
+struct Formula {
+  Counter column;
+  std::string_view numerator;
+  std::string_view denominator;
+};
+std::span<const Formula> formulas();
 
 }  // namespace perfc

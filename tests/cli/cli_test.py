@@ -245,6 +245,58 @@ class Tables(unittest.TestCase):
             self.assertEqual(f.read(), perfc("ops", "--markdown")[1], "rewrite it: perfc ops --markdown > docs/ops.md")
 
 
+class Counters(unittest.TestCase):
+    FIXTURES = ROOT / "tests/fixtures/counters"
+
+    def test_show_tells_read_derived_and_missing(self):
+        code, out, err = perfc("counters", "show", self.FIXTURES / "perf.csv")
+        self.assertEqual((code, err), (0, ""))
+        for line in ("  instructions:u                                               8000 ",
+                     "  cache-misses:u                                    <not supported>",
+                     "  branch_miss_ratio                0.05 1    branch-misses:u / branches:u",
+                     "  page_faults            not measured; needs page-faults",
+                     "  warp_blocks            not measured; this tool has no counter for it"):
+            self.assertIn(line + "\n", out)
+
+    def test_json_of_a_folder(self):
+        code, out, err = perfc("counters", "show", "--json", self.FIXTURES / "hpctoolkit-db")
+        self.assertEqual((code, err), (0, ""))
+        doc = json.loads(out)
+        self.assertEqual((doc["schema"], doc["format"]), ("perfc.profile/1", "hpctoolkit-db"))
+        self.assertEqual(doc["record"]["cpu_to_gpu_bandwidth"], {"value": 2e9, "unit": "B/s", "from": "GXCOPY:H2D (B) / GXCOPY (sec)"})
+        self.assertIsNone(doc["record"]["page_faults"]["value"])
+        self.assertIn("missing", doc["record"]["page_faults"])
+        self.assertEqual([r["parent"] for r in doc["regions"]], [0, 1, 2])
+
+    def test_mapping(self):
+        table, mapping = self.FIXTURES / "table.csv", self.FIXTURES / "table_mapping.csv"
+        code, out, _ = perfc("counters", "show", "--json", "--mapping", mapping, table)
+        self.assertEqual((code, json.loads(out)["record"]["cache_miss_ratio"]["value"]), (0, 0.4))
+        code, out, err = perfc("counters", "show", "--mapping", mapping, self.FIXTURES / "hpctoolkit-db")
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("error: --mapping is for a plain CSV file; this is a folder", err)
+
+    def test_standard_input_and_what_is_no_profile(self):
+        code, out, _ = perfc("counters", "show", "--json", "-", stdin=(self.FIXTURES / "perf.jsonl").read_text())
+        self.assertEqual((code, json.loads(out)["record"]["page_faults"]["value"]), (0, 111))
+        for path, words in ((MODEL, "not a profile that perfc reads; it reads hpctoolkit-db"), ("/nonexistent", "cannot open"),
+                            (ROOT / "tests", "not a profile that perfc reads")):
+            code, out, err = perfc("counters", "show", path)
+            self.assertEqual((code, out), (1, ""))
+            self.assertIn(words, err)
+
+    def test_names_and_usage(self):
+        code, out, _ = perfc("counters", "names", "--json")
+        doc = json.loads(out)
+        self.assertEqual((code, len(doc["columns"])), (0, 16))
+        self.assertIn({"name": "PAPI_BR_MSP", "family": "papi", "quantity": "branch_misses"}, doc["counters"])
+        for args, words in ((["shw", "x"], "(did you mean 'show'?)"), ([], "is followed by one of show"),
+                            (["show", "x", "--mappin", "y"], "(did you mean '--mapping'?)")):
+            code, _, err = perfc("counters", *args)
+            self.assertEqual(code, 2)
+            self.assertIn(words, err)
+
+
 class Check(unittest.TestCase):
     def check(self, text, *args):
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as f:
