@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/cli.h"
@@ -42,8 +43,11 @@ std::size_t main_metric(const Profile& p) {
   return best;
 }
 
-std::string shortened(const std::string& text, std::size_t width) {
-  return text.size() <= width ? text : text.substr(0, width - 3) + "...";
+/// Names come from the file: no control characters reach a terminal.
+std::string printable(std::string text, std::size_t width = std::string::npos) {
+  if (text.size() > width) text = text.substr(0, width - 3) + "...";
+  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  return text;
 }
 
 std::string unit_of(const Metric& m) { return m.unit.empty() ? std::string(unit_in_name(m.name)) : m.unit; }
@@ -51,33 +55,33 @@ std::string unit_of(const Metric& m) { return m.unit.empty() ? std::string(unit_
 std::string text(const Profile& p, const Derived& d, std::size_t regions) {
   std::string out = fmt::format("{}: {}, {} region{}, {} counters\n", p.path, p.format, p.regions.size() - 1,
                                 p.regions.size() == 2 ? "" : "s", p.metrics.size());
-  for (const auto& [key, value] : p.about) out += fmt::format("  {}: {}\n", key, shortened(value, 160));
+  for (const auto& [key, value] : p.about) out += fmt::format("  {}: {}\n", printable(key), printable(value, 160));
 
   out += "\nread, whole run\n";
   for (std::size_t m = 0; m < p.metrics.size(); ++m) {
-    if (const auto total = p.total(m)) out += fmt::format("  {:<48} {:>16.10g} {}\n", p.metrics[m].name, *total, unit_of(p.metrics[m]));
+    if (const auto total = p.total(m)) out += fmt::format("  {:<48} {:>16.10g} {}\n", printable(p.metrics[m].name), *total, printable(unit_of(p.metrics[m])));
   }
-  for (const Unmeasured& u : p.unmeasured) out += fmt::format("  {:<48} {:>16}\n", u.metric, u.why);
+  for (const Unmeasured& u : p.unmeasured) out += fmt::format("  {:<48} {:>16}\n", printable(u.metric), printable(u.why));
 
   out += fmt::format("\nderived, {} of {}\n", d.record.known(), kCounterCount);
   for (std::size_t c = 0; c < kCounterCount; ++c) {
     if (const auto v = d.record.values()[c]) {
       const Column& column = counter_columns()[c];
-      out += fmt::format("  {:<22} {:>14.6g} {:<4} {}\n", column.name, *v, column.unit, d.how[c]);
+      out += fmt::format("  {:<22} {:>14.6g} {:<4} {}\n", column.name, *v, column.unit, printable(d.how[c]));
     }
   }
   out += "\nmissing\n";
   for (std::size_t c = 0; c < kCounterCount; ++c) {
-    if (!d.record.values()[c]) out += fmt::format("  {:<22} {}\n", counter_columns()[c].name, d.how[c]);
+    if (!d.record.values()[c]) out += fmt::format("  {:<22} {}\n", counter_columns()[c].name, printable(d.how[c]));
   }
   if (p.regions.size() > 1 && regions > 0) {
     const std::size_t main = main_metric(p);
-    out += fmt::format("\nregions, by {}\n", p.metrics[main].name);
+    out += fmt::format("\nregions, by {}\n", printable(p.metrics[main].name));
     const auto depth = depths(p);
     for (std::size_t r = 1; r < p.regions.size() && r <= regions; ++r) {
       const std::string indent(2 * std::min<std::size_t>(depth[r] - 1, 20), ' ');
       const auto value = p.value(r, main);
-      out += fmt::format("  {:>14}  {}{}\n", value ? fmt::format("{:.6g}", *value) : "-", indent, shortened(p.regions[r].name, 100));
+      out += fmt::format("  {:>14}  {}{}\n", value ? fmt::format("{:.6g}", *value) : "-", indent, printable(p.regions[r].name, 100));
     }
     if (p.regions.size() - 1 > regions) out += fmt::format("  ... {} more; --regions N shows N, --json all\n", p.regions.size() - 1 - regions);
   }

@@ -15,6 +15,8 @@ constexpr std::string_view kFloat = "float.scalar32 float.scalar64 float.128x32 
 /// Counts of all classes make the total where it was not counted itself.
 constexpr std::string_view kThreadClasses =
     "thread.integer thread.float32 thread.float64 thread.memory thread.control ?thread.float16 ?thread.conversion ?thread.exchange ?thread.other";
+constexpr std::string_view kWaveMemory = "wave.vector_loads wave.vector_stores wave.scalar_loads wave.shared";
+constexpr std::string_view kWave = "wave.vector wave.scalar wave.vector_loads wave.vector_stores wave.scalar_loads wave.shared ?wave.branches";
 constexpr std::string_view kWarpMemory =
     "warp.global_loads warp.global_stores warp.local_loads warp.local_stores warp.shared_loads warp.shared_stores";
 
@@ -22,6 +24,7 @@ constexpr Formula kFormulas[] = {
     // column                     numerator                                              denominator
     {Counter::Instructions,      "instructions",                                         ""},
     {Counter::Instructions,      "warp.instructions",                                    ""},
+    {Counter::Instructions,      kWave,                                                  ""},
     {Counter::IntegerRatio,      "given.integer_ratio",                                  ""},
     {Counter::IntegerRatio,      "integer",                                              "instructions"},
     {Counter::IntegerRatio,      "thread.integer",                                       "thread.instructions"},
@@ -39,11 +42,13 @@ constexpr Formula kFormulas[] = {
     {Counter::MemoryRatio,       "thread.memory",                                        kThreadClasses},
     {Counter::MemoryRatio,       "warp.memory",                                          "warp.instructions"},
     {Counter::MemoryRatio,       kWarpMemory,                                            "warp.instructions"},
+    {Counter::MemoryRatio,       kWaveMemory,                                            kWave},
     {Counter::ControlRatio,      "given.control_ratio",                                  ""},
     {Counter::ControlRatio,      "branches",                                             "instructions"},
     {Counter::ControlRatio,      "thread.control",                                       "thread.instructions"},
     {Counter::ControlRatio,      "thread.control",                                       kThreadClasses},
     {Counter::ControlRatio,      "warp.control",                                         "warp.instructions"},
+    {Counter::ControlRatio,      "wave.branches",                                        kWave},
     {Counter::IndependentRatio,  "given.independent_ratio",                              ""},
     {Counter::IndependentRatio,  "simd",                                                 "instructions"},
     {Counter::CacheMissRatio,    "given.cache_miss_ratio",                               ""},

@@ -35,7 +35,7 @@ bool is_text(const CsvTable& table, std::size_t column) {
 
 /// The column that names rows: one that is called so, else the first of text.
 std::optional<std::size_t> region_column(const CsvTable& table) {
-  constexpr std::array kNames{"region", "kernel", "kernel_name", "function", "path", "benchmark", "name"};
+  constexpr std::array kNames{"region", "kernel", "kernel_name", "kernelname", "function", "path", "benchmark", "name"};
   std::vector<std::size_t> texts;
   for (std::size_t c = 0; c < table.head.size(); ++c) {
     if (is_text(table, c)) texts.push_back(c);

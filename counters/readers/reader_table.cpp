@@ -18,7 +18,7 @@ constexpr ReaderDef kReaders[] = {
     {"ncu-csv",        "ncu --csv, also with --page raw",                   "ncu",                                      sniff_ncu,            read_ncu},
     {"nvprof-csv",     "nvprof --csv: metrics, events, trace, summary",     "nvprof",                                   sniff_nvprof,         read_nvprof},
     {"caliper-json",   "Caliper: cali-query -q 'format json-split' or json", "papi caliper perf intel amd arm power",   sniff_caliper,        read_caliper},
-    {"csv",            "any table with a head line; see --mapping",         "perfc",                                    sniff_csv,            read_csv_profile},
+    {"csv",            "any table with a head line, rocprof's too; see --mapping",         "perfc rocprof",                            sniff_csv,            read_csv_profile},
 };
 
 }  // namespace

@@ -93,7 +93,7 @@ TEST(CounterNames, SpellingsOfOneCounter) {
 
 TEST(CounterNames, Units) {
   for (const auto& [unit, factor] : {std::pair{"usecond", 1e-6}, {"ns", 1e-9}, {"msec", 1e-3}, {"s", 1.0}, {"sec", 1.0}, {"%", 0.01}, {"Kbyte", 1e3},
-                                     {"GB/s", 1e9}, {"byte/second", 1.0}, {"MiB", 1048576.0}, {"", 1.0}, {"inst", 1.0}, {"sector", 1.0}}) {
+                                     {"GB/s", 1e9}, {"byte/second", 1.0}, {"MiB", 1048576.0}, {"", 1.0}, {"inst", 1.0}, {"sector", 1.0}, {"M", 1.0}, {"us", 1e-6}}) {
     EXPECT_EQ(base_unit(unit), factor) << unit;
   }
 }

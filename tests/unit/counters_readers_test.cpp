@@ -152,6 +152,16 @@ TEST(PlainCsv, WithAndWithoutAMapping) {
   EXPECT_EQ(d.record.known(), 3u);
 }
 
+TEST(PlainCsv, Rocprof) {
+  const Derived d = derive(read_text("results.csv", "\"Index\",\"KernelName\",\"SQ_INSTS_VALU\",\"SQ_INSTS_SALU\",\"SQ_INSTS_VMEM_RD\",\"SQ_INSTS_VMEM_WR\","
+                                                    "\"SQ_INSTS_SMEM\",\"SQ_INSTS_LDS\",\"TCC_HIT_sum\",\"TCC_MISS_sum\"\n"
+                                                    "0,\"add\",30,20,10,10,5,5,90,10\n1,\"mul\",10,5,2,1,1,1,10,40\n"));
+  EXPECT_EQ(d.record[Counter::Instructions], 100);
+  EXPECT_EQ(d.record[Counter::MemoryRatio], 0.35);
+  EXPECT_EQ(d.record[Counter::CacheMissRatio], 0.5);
+  EXPECT_FALSE(d.record[Counter::ControlRatio]);
+}
+
 TEST(PlainCsv, RefusesWithThePlace) {
   Fixture f("table.csv", "table_mapping.csv");
   f.files.mapping = "column,counter\ninns,instructions\nins,PAPI_TOT_INZ\n";
