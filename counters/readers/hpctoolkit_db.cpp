@@ -126,8 +126,13 @@ class Meta {
     const std::uint8_t stride = b_.get<std::uint8_t>(head + 0x0c), scope_stride = b_.get<std::uint8_t>(head + 0x0d);
     const std::uint8_t summary_stride = b_.get<std::uint8_t>(head + 0x0e);
     if (stride < 32 || scope_stride < 16 || summary_stride < 24 || !b_.holds(first, count, stride)) return broken(diags_, head, "the list of metrics");
+    std::uint64_t described = 0;
     for (std::uint32_t m = 0; m < count; ++m) {
       const std::uint64_t at = first + std::uint64_t{m} * stride;
+      described += b_.get<std::uint16_t>(at + 0x18) + std::uint64_t{b_.get<std::uint16_t>(at + 0x1a)};
+      if (described > b_.size() / 16) {
+        return diags_.error({.offset = static_cast<std::int64_t>(at)}, {}, "the scopes of several metrics lie in the same place");
+      }
       const std::string name(b_.text(b_.get<std::uint64_t>(at)));
       const std::uint64_t scopes = b_.get<std::uint64_t>(at + 8), summaries = b_.get<std::uint64_t>(at + 0x10);
       for (std::uint64_t i = 0; i < b_.get<std::uint16_t>(at + 0x18) && b_.ok(); ++i) {

@@ -119,7 +119,9 @@ class Experiment {
     } else if (name == "MetricDB") {
       db_metrics_.push_back({std::string(a["n"]), scope_of(a["t"]), id(a, name, "db-id")});
       db_columns_ = id(a, name, "db-num-metrics");
-      if (db_metrics_.back().column >= db_columns_) refuse(fmt::format("column {} of {} columns", db_metrics_.back().column, db_columns_), a["n"]);
+      const std::uint32_t column = db_metrics_.back().column;
+      if (!db_columns_taken_.insert(column).second) return refuse(fmt::format("column {} is given twice", column), a["n"]);
+      if (column >= db_columns_) refuse(fmt::format("column {} of {} columns", column, db_columns_), a["n"]);
     } else if (name == "LoadModule" || name == "File" || name == "Procedure") {
       names_[std::string(name)][id(a, name)] = a["n"];
     } else if (name == "Header" || name == "SecCallPathProfile") {
@@ -185,6 +187,7 @@ class Experiment {
   std::unordered_map<std::uint32_t, Metric> metrics_;
   std::set<std::uint32_t> computed_;
   std::vector<DbMetric> db_metrics_;
+  std::set<std::uint32_t> db_columns_taken_;
   std::uint32_t db_columns_ = 0;
   std::map<std::string, std::unordered_map<std::uint32_t, std::string>, std::less<>> names_;
   std::unordered_map<std::uint32_t, std::size_t> nodes_;

@@ -72,10 +72,12 @@ bool is_value(std::string_view field) { return field.starts_with("<not ") || par
 
 /// Event names of raw events hold commas ("cpu/event=0x3c,umask=0x0/"): makes one field of theirs again.
 void join_event(std::vector<std::string>& fields, std::size_t at) {
-  while (at + 1 < fields.size() && fields[at].find('/') != std::string::npos && fields[at].rfind('/') == fields[at].find('/')) {
-    fields[at] += "," + fields[at + 1];
-    fields.erase(fields.begin() + static_cast<std::ptrdiff_t>(at) + 1);
-  }
+  if (std::count(fields[at].begin(), fields[at].end(), '/') != 1) return;
+  const auto event = fields.begin() + static_cast<std::ptrdiff_t>(at);
+  const auto last = std::find_if(event + 1, fields.end(), [](const std::string& f) { return f.find('/') != std::string::npos; });
+  if (last == fields.end()) return;
+  for (auto part = event + 1; part <= last; ++part) *event += "," + *part;
+  fields.erase(event + 1, last + 1);
 }
 
 /// Where the value stands: after an interval's time, a part's name and the number of CPUs in it.

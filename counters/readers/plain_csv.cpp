@@ -77,13 +77,14 @@ Status apply_mapping(const ProfileFiles& files, const CsvTable& table, std::vect
   if (!mapping) return Failure{};
   const auto name = mapping->column("column"), counter = mapping->column("counter"), unit = mapping->column("unit");
   if (!name || !counter) return diags.error("a mapping has the head column,counter,unit (unit may be left out)");
-  bool complete = true;
+  constexpr std::size_t kMaxErrors = 20;
+  const std::size_t before = diags.errors();
   for (const CsvTable::Row& row : mapping->rows) {
+    if (diags.errors() - before >= kMaxErrors) break;
     const auto at = table.column(row.fields[*name]);
     const std::string& what = row.fields[*counter];
     if (!at) {
       (void)diags.error(row.loc, row.fields[*name], fmt::format("{} has no such column{}", files.path, suggestion(row.fields[*name], table.head)));
-      complete = false;
       continue;
     }
     Column& c = columns[*at];
@@ -101,10 +102,9 @@ Status apply_mapping(const ProfileFiles& files, const CsvTable& table, std::vect
     } else {
       (void)diags.error(row.loc, row.fields[*name],
                         fmt::format("'{}' is no counter that perfc knows, nor region, weight or ignore{}", what, suggestion(what, counters_by_name())));
-      complete = false;
     }
   }
-  if (!complete) return Failure{};
+  if (diags.errors() > before) return Failure{};
   return ok();
 }
 
