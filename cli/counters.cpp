@@ -1,6 +1,6 @@
 /// `perfc counters …`: profiles of runs and relative performance across machines.
 /// Each subcommand of the group lives in a file of its own, counters_NAME.cpp.
-#include "cli/cli.h"
+#include "cli/counters.h"
 
 namespace perfc::cli {
 
@@ -9,6 +9,7 @@ void add_counters(CLI::App& app, Action& action) {
   group->require_subcommand(1);
   add_counters_show(*group, action);
   add_counters_names(*group, action);
+  add_counters_eval(*group, action);
 }
 
 }  // namespace perfc::cli

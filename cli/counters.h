@@ -1,0 +1,9 @@
+#pragma once
+/// Subcommands of `perfc counters` that learn and predict.
+#include "cli/cli.h"
+
+namespace perfc::cli {
+
+void add_counters_eval(CLI::App& group, Action&);
+
+}  // namespace perfc::cli

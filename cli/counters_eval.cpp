@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+#include "cli/counters.h"
+#include "counters/models/evaluation.h"
+
+namespace perfc::cli {
+namespace {
+
+struct Options {
+  std::string data, reference, split = "random", output;
+  std::vector<std::string> machines;
+  CounterEvalOptions eval;
+  bool markdown = false;
+};
+
+std::vector<std::string> model_names() {
+  std::vector<std::string> names;
+  for (const RelativeModelRow& r : relative_model_table()) names.emplace_back(r.name);
+  return names;
+}
+
+std::string shown(const MetricRow& m, const Estimate& e) {
+  if (std::isnan(e.mean)) return "-";
+  return m.shown == MetricRow::Shown::Percent ? fmt::format("{:.1f} ± {:.1f} %", 100 * e.mean, 100 * e.half_width)
+                                              : fmt::format("{:.3f} ± {:.3f}", e.mean, e.half_width);
+}
+
+std::string table(const Options& o, const std::vector<std::vector<Estimate>>& values) {
+  std::string out = o.markdown ? "| model |" : fmt::format("{:<10}", "model");
+  for (const MetricRow& m : metric_table()) out += o.markdown ? fmt::format(" {} |", m.name) : fmt::format(" {:>16}", m.name);
+  if (o.markdown) {
+    out += "\n|---|";
+    for (std::size_t k = 0; k < metric_table().size(); ++k) out += "---|";
+  }
+  out += "\n";
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    out += o.markdown ? fmt::format("| {} |", o.eval.models[i]) : fmt::format("{:<10}", o.eval.models[i]);
+    for (std::size_t k = 0; k < metric_table().size(); ++k) {
+      const std::string cell = shown(metric_table()[k], values[i][k]);
+      out += o.markdown ? fmt::format(" {} |", cell) : fmt::format(" {:>16}", cell);
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+int run(Options& o) {
+  if (o.eval.models.empty()) o.eval.models = model_names();
+  for (const std::string& name : o.eval.models) {
+    if (find_relative_model(name)) continue;
+    const std::string near = did_you_mean(name, model_names());
+    return fail(kBadUsage, fmt::format("--models: '{}' is none of {}{}", name, fmt::join(model_names(), ", "),
+                                       near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
+  }
+  o.eval.split = o.split == "random" ? SplitKind::Random : SplitKind::Application;
+  auto out = Output::open(o.output);
+  if (!out) return kBadInput;
+  Diagnostics diags(o.data);
+  const auto data = read_counter_dataset(o.data, diags);
+  if (!data) return print(diags), kBadInput;
+  const auto problem = make_problem(*data, o.machines, o.reference, diags);
+  const auto values = problem ? evaluate_counters(*problem, o.eval, diags) : Failure{};
+  print(diags);
+  if (!values) return kBadInput;
+  out->write(table(o, *values));
+  return out->commit() ? kFine : kBadInput;
+}
+
+}  // namespace
+
+void add_counters_eval(CLI::App& group, Action& action) {
+  auto o = std::make_shared<Options>();
+  CLI::App* sub = group.add_subcommand("eval", "Train and measure models of relative performance on a dataset (docs/counters.md)");
+  sub->add_option("--data", o->data, "CSV of workloads: counters, work and times (docs/counters.md)")->required();
+  sub->add_option("--machines", o->machines, "Machines to predict, comma-separated [all]")->delimiter(',');
+  sub->add_option("--reference", o->reference, "Machine whose times are known; the others are relative to it [none: to their mean]");
+  sub->add_option("--split", o->split, "What is held back: random (a fifth of the workloads) or application (each in turn) [random]")
+      ->check(CLI::IsMember({"random", "application"}));
+  sub->add_option("--models", o->eval.models, fmt::format("Of {} [all]", fmt::join(model_names(), ", ")))->delimiter(',');
+  sub->add_option("--seeds", o->eval.seeds, "Repetitions, with seeds from --seed on [10]")->check(CLI::Range(1, 1000));
+  sub->add_option("--seed", o->eval.first_seed, "Of splits and models [1]");
+  sub->add_option("-o,--output", o->output, "Write to a file instead of standard output");
+  sub->add_flag("--markdown", o->markdown, "As a Markdown table");
+  sub->callback([o, &action] { action = [o] { return run(*o); }; });
+}
+
+}  // namespace perfc::cli

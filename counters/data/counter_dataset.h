@@ -1,0 +1,64 @@
+#pragma once
+/// Measured workloads: their counters, their amounts of work, and their times on machines.
+///
+/// A dataset is a CSV file, one row per workload (python/perfc/counter_dataset.py writes three):
+///
+///   column          meaning
+///   workload        its name; required
+///   application     what it belongs to: leave-one-application-out leaves these out; empty: the workload
+///   counter:NAME    what a profiler counted; empty: missing
+///   work:NAME       an amount of work ≥ 0, of which a machine's time has a share: bytes, operations, launches
+///   time:MACHINE    seconds > 0; empty: not measured
+///
+/// Other columns are refused: a misspelt one would be lost in silence.
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "features/schema.h"
+#include "ir/support/diagnostics.h"
+
+namespace perfc {
+
+struct CounterDataset {
+  std::vector<Column> counters, work;     ///< names without their prefix
+  std::vector<std::string> machines;
+  struct Workload {
+    SourceLoc loc;
+    std::string name, application;
+    std::vector<double> counters;         ///< NaN: missing
+    std::vector<double> work;
+    std::vector<double> seconds;          ///< NaN: not measured
+  };
+  std::vector<Workload> workloads;
+  std::uint64_t hash = 0;                 ///< of the CSV's text
+
+  std::optional<std::size_t> machine(std::string_view name) const;
+};
+
+Result<CounterDataset> parse_counter_dataset(std::string_view text, Diagnostics&);
+Result<CounterDataset> read_counter_dataset(const std::string& path, Diagnostics&);
+
+/// What is to be predicted from what: times on `machines`, in natural logarithms,
+/// less those on the reference where one is given (it is then known: the workload was
+/// profiled there), less their mean over the machines otherwise.
+struct CounterProblem {
+  const CounterDataset* data = nullptr;
+  std::vector<std::size_t> machines;
+  std::optional<std::size_t> reference;
+
+  /// Workloads with all the times that `target` needs.
+  std::vector<std::size_t> measured() const;
+  /// Rows × machines.
+  FeatureMatrix target(std::span<const std::size_t> rows) const;
+  /// What `target` subtracts: the logarithm of the time that relative times are relative to.
+  double base(std::size_t row) const;
+};
+
+/// Machines by name, comma-separated; empty: all but the reference. Unknown names are
+/// reported with the known ones.
+Result<CounterProblem> make_problem(const CounterDataset&, std::span<const std::string> machines, const std::string& reference, Diagnostics&);
+
+}  // namespace perfc

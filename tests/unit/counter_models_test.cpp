@@ -1,0 +1,168 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "counters/models/cost_model.h"
+#include "counters/models/evaluation.h"
+#include "counters/models/trees.h"
+
+namespace perfc {
+namespace {
+
+FeatureMatrix matrix(std::size_t columns, std::vector<double> values) { return {values.size() / columns, columns, std::move(values)}; }
+
+constexpr const char* kThree =
+    "workload,application,counter:a,work:bytes,time:cpu,time:gpu\n"
+    "one,x,1,100,2,1\n"
+    "two,x,,200,4,2\n"
+    "three,y,3,0,8,\n";
+
+TEST(CounterDataset, ReadsColumnsByPrefix) {
+  Diagnostics diags;
+  const auto d = parse_counter_dataset(kThree, diags);
+  ASSERT_TRUE(d) << diags.str();
+  EXPECT_EQ(d->machines, (std::vector<std::string>{"cpu", "gpu"}));
+  EXPECT_EQ(d->counters[0].name, "a");
+  EXPECT_TRUE(std::isnan(d->workloads[1].counters[0]));
+  EXPECT_TRUE(std::isnan(d->workloads[2].seconds[1]));
+  EXPECT_EQ(d->workloads[2].application, "y");
+}
+
+TEST(CounterDataset, RefusesWithTheLine) {
+  const auto message = [](const std::string& text) {
+    Diagnostics diags("d.csv");
+    EXPECT_FALSE(parse_counter_dataset(text, diags));
+    return diags.str();
+  };
+  EXPECT_EQ(message("workload,seconds\na,1\n"),
+            "d.csv:1: error: column 'seconds' is none of workload, application, counter:NAME, work:NAME, time:MACHINE\n");
+  EXPECT_EQ(message("workload,time:cpu\na,1\nb,-1\n"), "d.csv:3: error: time:cpu: '-1' is not a positive number\n");
+  EXPECT_EQ(message("workload,work:w\na,-1\n"), "d.csv:2: error: work:w: '-1' is not a finite, non-negative number\n");
+  EXPECT_EQ(message("workload,time:cpu\na,1\na,1\n"), "d.csv:3: error: workload: 'a' stands twice\n");
+  EXPECT_EQ(message("time:cpu\n1\n"), "d.csv:1: error: the column 'workload' is missing\n");
+}
+
+TEST(CounterProblem, TargetsAreRelative) {
+  Diagnostics diags;
+  const auto d = parse_counter_dataset(kThree, diags);
+  ASSERT_TRUE(d);
+  const auto centred = make_problem(*d, {}, "", diags);
+  ASSERT_TRUE(centred);
+  const auto rows = centred->measured();
+  EXPECT_EQ(rows, (std::vector<std::size_t>{0, 1}));
+  const FeatureMatrix y = centred->target(rows);
+  EXPECT_NEAR(y.at(0, 0), std::log(2) / 2, 1e-12);
+  EXPECT_NEAR(y.at(0, 1), -std::log(2) / 2, 1e-12);
+  const auto relative = make_problem(*d, {}, "cpu", diags);
+  ASSERT_TRUE(relative);
+  EXPECT_NEAR(relative->target(rows).at(1, 0), -std::log(2), 1e-12);
+  const std::vector<std::string> unknown{"tpu"};
+  EXPECT_FALSE(make_problem(*d, unknown, "", diags));
+  EXPECT_EQ(diags.str(), "error: machine 'tpu' has no column of times; there are cpu, gpu\n");
+}
+
+/// y = 3 for x ≤ 0.5, else 7, and the negative of it.
+TEST(Trees, EveryKindFindsAStep) {
+  FeatureMatrix x{40, 2, {}}, y{40, 2, {}};
+  for (std::size_t r = 0; r < 40; ++r) {
+    const double v = static_cast<double>(r) / 40;
+    x.values.insert(x.values.end(), {v, 5});
+    y.values.insert(y.values.end(), {v <= 0.5 ? 3.0 : 7.0, v <= 0.5 ? -3.0 : -7.0});
+  }
+  for (const auto kind : {TreeOptions::Kind::Forest, TreeOptions::Kind::Extra, TreeOptions::Kind::Boosting}) {
+    const Trees t = Trees::fit(x, y, {.kind = kind, .trees = 200, .deepest = 8}, Random(1));
+    const std::vector<double> low{0.1, 5}, high{0.9, 5};
+    EXPECT_NEAR(t.predict(low)[0], 3, 0.01);
+    EXPECT_NEAR(t.predict(high)[1], -7, 0.01);
+  }
+}
+
+TEST(Trees, SavedAndRestored) {
+  const FeatureMatrix x = matrix(1, {1, 2, 3, 4, 5}), y = matrix(1, {1, 4, 9, 16, 25});
+  const Trees t = Trees::fit(x, y, {.kind = TreeOptions::Kind::Extra, .trees = 3}, Random(2));
+  std::vector<NamedTensor> tensors;
+  t.save("t.", tensors);
+  Diagnostics diags;
+  const auto again = Trees::restore("t.", tensors, 1, 1, diags);
+  ASSERT_TRUE(again) << diags.str();
+  EXPECT_EQ(again->predict(x).values, t.predict(x).values);
+  tensors[0].value(0, 2) = 0;  // a child before its parent: a walk would not end
+  EXPECT_FALSE(Trees::restore("t.", tensors, 1, 1, diags));
+  EXPECT_EQ(diags.str(), "error: checkpoint: node 0 of 't.' is none of a tree\n");
+}
+
+TEST(Costs, FoundFromTimes) {
+  FeatureMatrix work{30, 2, {}};
+  std::vector<double> logs;
+  for (int i = 0; i < 30; ++i) {
+    const double launches = 1, bytes = std::pow(10.0, i / 3.0);
+    work.values.insert(work.values.end(), {launches, bytes});
+    logs.push_back(std::log(1e-5 * launches + 2e-9 * bytes));
+  }
+  const MachineCosts c = fit_costs(work, logs, vague_prior(work, logs, 1e-6));
+  EXPECT_NEAR(std::exp(c.log_cost[0]) / 1e-5, 1, 1e-3);
+  EXPECT_NEAR(std::exp(c.log_cost[1]) / 2e-9, 1, 1e-3);
+  const std::vector<double> more{1, 1e12};  // far outside: physics extrapolates
+  EXPECT_NEAR(predict_log_seconds(c, more), std::log(2e3), 1e-2);
+}
+
+TEST(RelativeMetrics, ByHand) {
+  // Three workloads, three machines; the second prediction swaps the two fastest.
+  const FeatureMatrix y = matrix(3, {0, 1, 2, 0, 1, 2, 2, 1, 0}), p = matrix(3, {0, 1, 2, 1, 0, 2, 2, 1, 0});
+  const RelativeMetrics m = measure(p, y, y, ReferenceColumn::No);
+  EXPECT_NEAR(m.order, 2.0 / 3, 1e-12);
+  EXPECT_NEAR(m.pairs, 8.0 / 9, 1e-12);
+  EXPECT_NEAR(m.top1, 2.0 / 3, 1e-12);
+  EXPECT_NEAR(m.regret, std::expm1(1) / 3, 1e-12);
+  EXPECT_NEAR(m.r2, 1 - 2 / (8.0 / 3 + 0 + 8.0 / 3), 1e-12);
+  EXPECT_NEAR(m.ratio_error, 0, 1e-12);
+  EXPECT_NEAR(m.auc, 0.75, 1e-12);  // smallest gaps along 0, 1, 2: 1 and −1 where it is the order, −1 where it is not
+}
+
+TEST(RelativeMetrics, ReferenceIsAMachine) {
+  const FeatureMatrix y = matrix(1, {-1, 1}), p = matrix(1, {-1, -1});
+  const RelativeMetrics m = measure(p, y, y, ReferenceColumn::Yes);
+  EXPECT_NEAR(m.top1, 0.5, 1e-12);
+  EXPECT_NEAR(m.regret, std::expm1(1) / 2, 1e-12);
+}
+
+TEST(RelativeMetrics, IntervalOverSeeds) {
+  const std::vector<double> v{1, 2, 3};
+  EXPECT_NEAR(estimate(v).mean, 2, 1e-12);
+  EXPECT_NEAR(estimate(v).half_width, 4.303 / std::sqrt(3), 1e-3);
+}
+
+TEST(HeldBack, ApplicationsStayTogether) {
+  Diagnostics diags;
+  const auto d = parse_counter_dataset("workload,application,time:a,time:b\n1,x,1,1\n2,y,1,1\n3,x,1,1\n4,z,1,1\n", diags);
+  ASSERT_TRUE(d);
+  const std::vector<std::size_t> rows{0, 1, 2, 3};
+  const auto parts = held_back(*d, rows, SplitKind::Application, 0, Random(1));
+  ASSERT_EQ(parts.size(), 3U);
+  for (const auto& part : parts) {
+    EXPECT_EQ(std::count(part.begin(), part.end(), 0U), std::count(part.begin(), part.end(), 2U));
+  }
+}
+
+/// Machine b is ten times slower per byte and starts ten times faster: the costs say so for sizes that no one saw.
+TEST(PerfcModel, ExtrapolatesAnApplication) {
+  std::string csv = "workload,application,counter:bytes,work:launch,work:bytes,time:a,time:b\n";
+  for (int i = 0; i < 24; ++i) {
+    const double bytes = std::pow(10.0, 2 + i / 3.0);
+    csv += std::to_string(i) + ",app" + std::to_string(i / 4) + "," + std::to_string(bytes) + ",1," + std::to_string(bytes) + "," +
+           std::to_string(1e-2 + 1e-8 * bytes) + "," + std::to_string(1e-3 + 1e-7 * bytes) + "\n";
+  }
+  Diagnostics diags;
+  const auto d = parse_counter_dataset(csv, diags);
+  ASSERT_TRUE(d) << diags.str();
+  const auto p = make_problem(*d, {}, "", diags);
+  ASSERT_TRUE(p);
+  const auto result = evaluate_counters(*p, {.models = {"mean", "costs", "perfc"}, .split = SplitKind::Application, .seeds = 1}, diags);
+  ASSERT_TRUE(result) << diags.str();
+  EXPECT_LT((*result)[0][0].mean, 0.1);
+  EXPECT_GT((*result)[1][0].mean, 0.98);
+  EXPECT_GT((*result)[2][0].mean, 0.98);
+}
+
+}  // namespace
+}  // namespace perfc
