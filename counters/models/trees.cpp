@@ -156,10 +156,12 @@ Trees Trees::fit(const FeatureMatrix& x, const FeatureMatrix& y, const TreeOptio
   if (boosting) {
     for (std::size_t k = 0; k < y.columns; ++k) {
       for (std::size_t r = 0; r < y.rows; ++r) t.start_[k] += y.at(r, k) / static_cast<double>(y.rows);
+      t.start_[k] = static_cast<float>(t.start_[k]);
       for (std::size_t r = 0; r < y.rows; ++r) left.at(r, k) -= t.start_[k];
     }
   }
-  t.weight_ = boosting ? o.rate : 1 / static_cast<double>(o.trees);
+  // As a checkpoint keeps them, so that saved trees say the same.
+  t.weight_ = static_cast<float>(boosting ? o.rate : 1 / static_cast<double>(o.trees));
   Builder builder(t, x, left, o);
   for (std::size_t n = 0; n < o.trees; ++n) {
     const Random own = random.stream(n);

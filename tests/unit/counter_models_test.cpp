@@ -35,11 +35,11 @@ TEST(CounterDataset, RefusesWithTheLine) {
     return diags.str();
   };
   EXPECT_EQ(message("workload,seconds\na,1\n"),
-            "d.csv:1: error: column 'seconds' is none of workload, application, counter:NAME, work:NAME, time:MACHINE\n");
-  EXPECT_EQ(message("workload,time:cpu\na,1\nb,-1\n"), "d.csv:3: error: time:cpu: '-1' is not a positive number\n");
-  EXPECT_EQ(message("workload,work:w\na,-1\n"), "d.csv:2: error: work:w: '-1' is not a finite, non-negative number\n");
-  EXPECT_EQ(message("workload,time:cpu\na,1\na,1\n"), "d.csv:3: error: workload: 'a' stands twice\n");
-  EXPECT_EQ(message("time:cpu\n1\n"), "d.csv:1: error: the column 'workload' is missing\n");
+            "d.csv:1:1: error: column 'seconds' is none of workload, application, counter:NAME, work:NAME, time:MACHINE\n");
+  EXPECT_EQ(message("workload,time:cpu\na,1\nb,-1\n"), "d.csv:3:1: error: time:cpu: '-1' is not a positive number\n");
+  EXPECT_EQ(message("workload,work:w\na,-1\n"), "d.csv:2:1: error: work:w: '-1' is not a finite, non-negative number\n");
+  EXPECT_EQ(message("workload,time:cpu\na,1\na,1\n"), "d.csv:3:1: error: workload: 'a' stands twice\n");
+  EXPECT_EQ(message("time:cpu\n1\n"), "d.csv:1:1: error: the column 'workload' is missing\n");
 }
 
 TEST(CounterProblem, TargetsAreRelative) {
@@ -58,7 +58,7 @@ TEST(CounterProblem, TargetsAreRelative) {
   EXPECT_NEAR(relative->target(rows).at(1, 0), -std::log(2), 1e-12);
   const std::vector<std::string> unknown{"tpu"};
   EXPECT_FALSE(make_problem(*d, unknown, "", diags));
-  EXPECT_EQ(diags.str(), "error: machine 'tpu' has no column of times; there are cpu, gpu\n");
+  EXPECT_EQ(diags.str(), "perfc: error: machine 'tpu' has no column of times; there are cpu, gpu\n");
 }
 
 /// y = 3 for x ≤ 0.5, else 7, and the negative of it.
@@ -88,7 +88,7 @@ TEST(Trees, SavedAndRestored) {
   EXPECT_EQ(again->predict(x).values, t.predict(x).values);
   tensors[0].value(0, 2) = 0;  // a child before its parent: a walk would not end
   EXPECT_FALSE(Trees::restore("t.", tensors, 1, 1, diags));
-  EXPECT_EQ(diags.str(), "error: checkpoint: node 0 of 't.' is none of a tree\n");
+  EXPECT_EQ(diags.str(), "perfc: error: checkpoint: node 0 of 't.' is none of a tree\n");
 }
 
 TEST(Costs, FoundFromTimes) {
