@@ -162,7 +162,6 @@ constexpr CounterName kNames[] = {
 
     {"papi",       "PAPI_LST_INS",                                         "memory"},
     {"intel",      "MEM_INST_RETIRED.ANY",                                 "memory"},
-    {"intel",      "MEM_UOPS_RETIRED.ALL",                                 "memory"},
     {"arm",        "MEM_ACCESS",                                           "memory"},
     {"papi",       "PAPI_LD_INS",                                          "loads"},
     {"intel",      "MEM_INST_RETIRED.ALL_LOADS",                           "loads"},
