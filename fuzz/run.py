@@ -17,6 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "robustness")]
 import hostile  # noqa: E402
 import hostile_tf  # noqa: E402
+import hostile_torch  # noqa: E402
 from support import BUILD, SKIPPED, shared_folder  # noqa: E402
 
 TARGETS = {"onnx_binary": ".onnx", "onnx_text": ".onnxtxt", "tf_binary": ".pb", "tf_text": ".pbtxt",
@@ -87,8 +88,11 @@ def seeds(target: str) -> dict[str, bytes]:
     if target == "torchscript":
         lines = (ROOT / "tests" / "torch" / "operators.jsonl").read_bytes().splitlines()
         out |= {f"{i}.json": line for i, line in enumerate(lines) if len(line) < MAX_SEED}
+        out |= {n: text.encode("latin-1") for n, (text, _) in hostile_torch.SCRIPTS.items() if len(text) < MAX_SEED}
     if target == "pt2":  # the archive and, since bytes changed at random rarely unpack, the program alone
-        out |= {f"program-{i}.json": json for i, json in enumerate(exported_programs(paths))}
+        out |= {f"program-{i}.json": program for i, program in enumerate(exported_programs(paths))}
+        out |= {n: data for n, (data, _) in hostile_torch.ARCHIVES.items() if len(data) < MAX_SEED}
+        out["small.json"] = json.dumps(hostile_torch.exported()).encode()
     if target == "onnx_text":
         out |= {n: text.encode() for n, (text, _) in hostile.TEXT.items() if len(text) < MAX_SEED}
     return out

@@ -5,11 +5,12 @@ usage: robustness_test.py [--flips N] [--seed S]    ($PERFC_BUILD: another build
 
 - truncation of real files at every 1/50: refused wherever the graph is cut
 - random byte flips, seeded: imports or is refused, and what imports verifies
-- hostile.py, hostile_tf.py: cycles, self-referential functions, a million nested regions, absurd
+- hostile.py, hostile_tf.py, hostile_torch.py: cycles, zip bombs, self-referential functions, a million nested regions, absurd
   repeats …: refused with the right words
 Limits (CPU seconds, memory) are those of perfc_import_dump.
 """
 import argparse
+import json
 import pathlib
 import random
 import shutil
@@ -21,6 +22,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "corpus")]
 import dump  # noqa: E402
 import hostile  # noqa: E402
 import hostile_tf  # noqa: E402
+import hostile_torch  # noqa: E402
 from support import PERFC, RELEASE, ROOT, shared_folder  # noqa: E402
 from wire import graph_end  # noqa: E402
 
@@ -28,6 +30,7 @@ BROKEN = ("crashed", "timeout", "memory")
 STEPS = 50
 CORPUS_SEEDS = 25
 TF_SEEDS = 12
+TORCH_SEEDS = 25
 
 
 def seeds() -> dict[str, bytes]:
@@ -36,7 +39,10 @@ def seeds() -> dict[str, bytes]:
     for folder, pattern, seeds in (("onnx", "*.onnx*", CORPUS_SEEDS), ("tf_bin", "*.pb", TF_SEEDS), ("tf_text", "*.pbtxt", TF_SEEDS)):
         small = sorted(p for p in (shared_folder() / "corpus" / folder).rglob(pattern) if p.stat().st_size < 20_000)
         paths += small[:: max(len(small) // seeds, 1)]
-    return {f"{i}-{p.name}": p.read_bytes() for i, p in enumerate(paths)}
+    files = {f"{i}-{p.name}": p.read_bytes() for i, p in enumerate(paths)}
+    operators = (ROOT / "tests" / "torch" / "operators.jsonl").read_bytes().splitlines()
+    files |= {f"{i}-operator.json": line for i, line in enumerate(operators[:: len(operators) // TORCH_SEEDS])}
+    return files | {"exported.pt2": hostile_torch.packed(hostile_torch.exported())}
 
 
 def truncated(files):
@@ -55,6 +61,16 @@ def flipped(files, count, random_):
         for _ in range(random_.choice([1, 1, 2, 8, 64])):
             damaged[random_.randrange(len(damaged))] = random_.randrange(256)
         yield f"flip-{i:04d}-{name}", bytes(damaged), None
+
+
+def flipped_programs(count, random_):
+    """Whole archives around a damaged program: damage to an archive hardly ever gets past its checksums."""
+    program = json.dumps(hostile_torch.exported()).encode()
+    for i in range(count):
+        damaged = bytearray(program)
+        for _ in range(random_.choice([1, 1, 2, 8])):
+            damaged[random_.randrange(len(damaged))] = random_.randrange(256)
+        yield f"flip-{i:04d}-program.pt2", hostile_torch.packed(bytes(damaged)), None
 
 
 def judge(result, expected) -> str | None:
@@ -91,9 +107,12 @@ def main() -> int:
 
     files = seeds()
     cases = [*truncated(files), *flipped(files, args.flips, random.Random(args.seed)),
+             *flipped_programs(args.flips // 10, random.Random(args.seed)),
              *((f"{n}.onnx", data, says) for n, (data, says) in hostile.BINARY.items()),
              *((f"{n}.onnxtxt", text.encode(), says) for n, (text, says) in hostile.TEXT.items()),
-             *((f"{n}.pbtxt", text.encode("latin-1"), says) for n, (text, says) in hostile_tf.TEXT.items())]
+             *((f"{n}.pbtxt", text.encode("latin-1"), says) for n, (text, says) in hostile_tf.TEXT.items()),
+             *((f"{n}.json", text.encode("latin-1"), says) for n, (text, says) in hostile_torch.SCRIPTS.items()),
+             *((f"{n}.pt2", data, says) for n, (data, says) in hostile_torch.ARCHIVES.items())]
     expected = {}
     for name, data, says in cases:
         (folder / name).write_bytes(data)

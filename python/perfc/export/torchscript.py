@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 
 import torch
@@ -16,6 +17,12 @@ from .errors import ExportError, blame
 
 VERSION = 1
 MAX_ELEMENTS = 64  # larger constant tensors are written without contents
+
+
+def within_packages(place: str) -> str:
+    """A place in the source as the import system names its file: without the folders of this machine."""
+    roots = [root for root in (os.path.abspath(path) + os.sep for path in sys.path) if place.startswith(root)]
+    return place.removeprefix(max(roots, key=len, default=""))
 
 
 def export_module(module: torch.nn.Module, inputs, *, name: str = "", script: bool = False) -> dict:
@@ -150,7 +157,7 @@ class _Writer:
             result["scope"] = node.scopeName()
         source = node.sourceRange().strip().splitlines()
         if source:
-            result["source"] = source[0].strip()
+            result["source"] = within_packages(source[0].strip())
         return result
 
     def attributes(self, node) -> dict:
