@@ -26,7 +26,7 @@ Json to_json(const Device& d) {
           {"l2_mib", d.l2_mib}, {"sms", d.sms}, {"boost_clock_mhz", d.boost_clock_mhz}, {"memory_mib", d.memory_mib},
           {"tdp_w", d.tdp_w}, {"idle_w", d.idle_w}, {"launch_us", d.launch_us}, {"host_us_eager", d.host_us_eager},
           {"host_us_compiled", d.host_us_compiled}, {"context_mib", d.context_mib}, {"context_mib_per_sm", d.context_mib_per_sm},
-          {"convolution_mib", d.convolution_mib}, {"activation_factor", d.activation_factor}, {"efficiency", d.efficiency},
+          {"convolution_mib", d.convolution_mib}, {"efficiency", d.efficiency},
           {"interval", d.interval}, {"mig", std::move(mig)}};
 }
 
@@ -50,7 +50,6 @@ std::string describe(const Device& d) {
   line("per kernel", fmt::format("{:g} µs on the device", d.launch_us));
   line("per operator", fmt::format("{:g} µs of host time eager, {:g} µs compiled", d.host_us_eager, d.host_us_compiled));
   line("context", fmt::format("{:g} MiB + {:g} per SM + {:g} where a model convolves", d.context_mib, d.context_mib_per_sm, d.convolution_mib));
-  line("allocator", fmt::format("{:g} × live activations", d.activation_factor));
   line("shares of peak", rates(d.efficiency));
   for (const MigProfile& p : d.mig) {
     line(p.name, fmt::format("{} SMs, {}/8 of the memory: {:g} MiB, at most {}", p.sms, p.memory_slices, p.memory_mib, p.max_instances));

@@ -53,7 +53,6 @@ struct Device {
   double context_mib = 0;         ///< runtime context
   double context_mib_per_sm = 0;
   double convolution_mib = 0;     ///< more context where a model convolves: cuDNN and its kernels
-  double activation_factor = 1;   ///< held by the allocator / live at the peak
   std::map<std::string, double> efficiency;     ///< share of peak by kernel category
 
   /// How far measured times lie from the whitebox's: 90 % of them within this

@@ -128,7 +128,6 @@ void read_terms(Fields& f, Device& d) {
   f.number("context_mib", d.context_mib, 0, 1e6);
   f.number("context_mib_per_sm", d.context_mib_per_sm, 0, 1e4);
   f.number("convolution_mib", d.convolution_mib, 0, 1e6);
-  f.number("activation_factor", d.activation_factor, 1, 10);
   f.rates("efficiency", d.efficiency, kEfficiencies, 10);
 }
 

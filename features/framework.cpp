@@ -114,6 +114,11 @@ std::vector<bool> channels_last(const Graph& g, const ExecConfig& config) {
   return last;
 }
 
+bool writes_in_place(const Node& n) {
+  const Category c = def(n.op).category;
+  return (c == Category::Activation || c == Category::Elementwise) && n.name.ends_with('_') && n.operands.size() >= 1;
+}
+
 double depthwise_limit(double window, bool channels_last) {
   constexpr double kOwnKernel = 0.05, kFallback = 0.011;
   constexpr double kOwnKernelFrom = 5 * 5, kFallbackFrom = 7 * 7;

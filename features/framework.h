@@ -58,6 +58,10 @@ double depthwise_limit(double window, bool channels_last);
 /// channels are a loop. 0: another kernel, with a thread per element.
 double serial_steps(const Graph&, NodeId, bool channels_last);
 
+/// TorchScript's in-place forms ("relu_"), which write into their operand's memory;
+/// the importer keeps the call's name.
+bool writes_in_place(const Node&);
+
 /// What a compiler fuses with its neighbours, and which of that ends a group.
 bool fuses(const Node&);
 bool is_reduction(Category);

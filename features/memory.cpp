@@ -1,12 +1,23 @@
 #include "features/memory.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <optional>
 
+#include "features/autograd.h"
+#include "features/caching_allocator.h"
 #include "features/framework.h"
+#include "features/kernels.h"
+#include "ir/control_flow.h"
 
 namespace perfc {
 namespace {
+
+using Block = CachingAllocator::Block;
+
+/// PyTorch's workspace for cuBLAS on Ampere (":4096:2:16:8"): two of 4 MiB, eight of 16 KiB.
+constexpr double kProductWorkspace = 2 * 4096 * 1024 + 8 * 16 * 1024;
 
 double tensor_bytes(const Type& t, double float_width) {
   if (t.kind() == TypeKind::Sequence || t.kind() == TypeKind::Optional) return tensor_bytes(t.element(), float_width);
@@ -15,57 +26,330 @@ double tensor_bytes(const Type& t, double float_width) {
   return static_cast<double>(*t.elements()) * (t.dtype() == DType::Float32 ? std::min(own, float_width) : own);
 }
 
-double rounded(double bytes) { return std::ceil(bytes / kAllocatorRounding) * kAllocatorRounding; }
-
-bool shares_operand(const Graph& g, const Node& n) {
-  if (n.kind != NodeKind::Call || n.operands.empty() || !n.operands[0]) return false;
-  return def(n.op).category == Category::Shape || n.is(op("copy")) || n.is(op("nn.dropout")) || is_strided_view(g, n);
+/// A shape, an axis, a scalar: it stays on the host.
+bool on_host(const Node& n) {
+  const Type& t = n.results[0].type;
+  return t.is_tensor() && t.is_static() && (t.rank() == 0 || (!is_float(t.dtype()) && t.rank() == 1 && *t.elements() <= 16));
 }
+
+/// The node whose memory each node's results live in.
+std::vector<NodeId> owners(const Graph& g, const ExecConfig& config) {
+  const std::vector<bool> last = channels_last(g, config);
+  std::vector<NodeId> owner(g.size());
+  std::vector<bool> strided(g.size(), false);
+  for (NodeId id = 0; id < g.size(); ++id) {
+    const Node& n = g.node(id);
+    owner[id] = id;
+    if (n.kind != NodeKind::Call || n.operands.empty() || !n.operands[0] || !n.regions.empty()) continue;
+    const NodeId data = n.operands[0].node;
+    if (n.is(op("nn.bias_add")) || writes_in_place(n)) {
+      owner[id] = owner[data];
+    } else if (is_strided_view(g, n)) {
+      owner[id] = owner[data];
+      const bool dense = n.is(op("transpose")) && last[data] && n.attrs.ints_or_empty("perm") == std::vector<std::int64_t>{0, 2, 3, 1};
+      strided[id] = !dense;
+    } else if (is_view(n) && !(n.is(op("reshape")) && strided[data] && !only_splits(g, n))) {
+      owner[id] = owner[data];
+      strided[id] = strided[data];
+    }
+  }
+  return owner;
+}
+
+/// One graph's life on a GPU.
+class Run {
+ public:
+  Run(const Graph& g, const ExecConfig& config)
+      : g_(g), config_(config), width_(config.precision == Precision::Amp ? 2.0 : std::max(float_bytes(config.precision), 2.0)),
+        weight_width_(float_bytes(config.precision)), keeps_(config.task != Task::Infer), owner_(owners(g, config)),
+        needs_(keeps_ ? needs_gradient(g) : std::vector<bool>(g.size(), false)), last_use_(g.size(), 0), first_keeper_(g.size(), kNobody),
+        blocks_(g.size()), extra_(g.size()), kept_(g.size()) {
+    for (NodeId id = 0; id < g.size(); ++id) {
+      last_use_[owner_[id]] = std::max(last_use_[owner_[id]], id);
+      for (ValueId v : g.node(id).operands) {
+        if (v) last_use_[owner_[v.node]] = std::max(last_use_[owner_[v.node]], id);
+      }
+    }
+    for (ValueId v : g.results()) last_use_[owner_[v.node]] = static_cast<NodeId>(g.size());
+    if (keeps_) find_keepers();
+  }
+
+  MemoryNeeds simulate() {
+    load();
+    for (int step = 0; step < kSteps; ++step) {
+      std::vector<Block> before = std::move(results_);  // the caller holds the last results while the next are made
+      results_.clear();
+      forward();
+      if (config_.task == Task::Train) {
+        backward();
+        update(step == 0);
+      }
+      for (Block b : before) heap_.free(b);
+      finish();
+    }
+    out_.reserved = heap_.reserved();
+    out_.allocated = heap_.peak_allocated();
+    return out_;
+  }
+
+ private:
+  static constexpr int kSteps = 2;
+  static constexpr NodeId kNobody = 0xffffffffu;
+
+  double bytes(ValueId v) const { return tensor_bytes(g_.type(v), width_); }
+
+  void find_keepers() {
+    for (NodeId id = 0; id < g_.size(); ++id) {
+      kept_[id] = kept_for_backward(g_, id, needs_, width_);
+      const Node& n = g_.node(id);
+      const auto keep = [&](NodeId node) {
+        if (first_keeper_[owner_[node]] == kNobody) first_keeper_[owner_[node]] = id;
+      };
+      for (std::size_t i = 0; i < n.operands.size() && i < 64; ++i) {
+        if (n.operands[i] && (kept_[id].operands >> i & 1)) keep(n.operands[i].node);
+      }
+      if (kept_[id].result) keep(id);
+    }
+  }
+
+  /// Weights, once; under AMP their half copies live as long as a step.
+  void load() {
+    for (NodeId id = 0; id < g_.size(); ++id) {
+      const Node& n = g_.node(id);
+      if (n.kind != NodeKind::Constant || on_host(n)) continue;
+      const double size = tensor_bytes(n.results[0].type, weight_width_);
+      out_.weights += size;
+      heap_.allocate(size);
+    }
+    for (const Graph* body : with_bodies(g_)) {
+      if (body == &g_) continue;
+      const double size = weight_bytes(*body, weight_width_);
+      out_.weights += size;
+      if (size > 0) heap_.allocate(size);
+    }
+  }
+
+  void release(NodeId storage) {
+    for (Block b : blocks_[storage]) heap_.free(b);
+    blocks_[storage].clear();
+  }
+
+  /// Taken and given back while a node runs.
+  void pass_by(double size) {
+    if (size > 0) heap_.free(heap_.allocate(size));
+  }
+
+  void forward() {
+    std::vector<std::vector<NodeId>> dies(g_.size() + 1);
+    for (NodeId id = 0; id < g_.size(); ++id) {
+      if (owner_[id] == id && g_.node(id).kind != NodeKind::Constant && first_keeper_[id] == kNobody) dies[last_use_[id]].push_back(id);
+    }
+    for (NodeId id = 0; id < g_.size(); ++id) {
+      const Node& n = g_.node(id);
+      if (n.kind == NodeKind::Constant) {
+        if (config_.precision == Precision::Amp && is_float(n.results[0].type.dtype()) && n.results[0].type.is_static() && n.results[0].type.rank() > 1) {
+          copies_.push_back(heap_.allocate(tensor_bytes(n.results[0].type, 2)));
+        }
+        continue;
+      }
+      std::vector<Block> scores = attend(id);
+      if (owner_[id] == id) {
+        for (const ResultInfo& r : n.results) {
+          if (const double size = tensor_bytes(r.type, width_); size > 0) blocks_[id].push_back(heap_.allocate(size));
+        }
+      }
+      if (n.kind == NodeKind::Call) compute(id);
+      for (Block b : scores) heap_.free(b);
+      for (NodeId dead : dies[id]) release(dead);
+    }
+  }
+
+  /// Written-out attention: dense copies of its operands, then the scores twice, before
+  /// and after the softmax; what is still there when the result is made.
+  std::vector<Block> attend(NodeId id) {
+    const auto attention = config_.mode == ExecMode::Eager ? written_out_attention(g_, id) : std::nullopt;
+    if (!attention) return {};
+    const auto& operands = g_.node(id).operands;
+    std::vector<Block> copies;
+    for (int i = 0; i < 2; ++i) copies.push_back(heap_.allocate(bytes(operands[i])));
+    const double size = attention->scores * width_;
+    const Block before = heap_.allocate(size);
+    for (Block b : copies) heap_.free(b);
+    return {before, heap_.allocate(size), heap_.allocate(bytes(operands[2]))};
+  }
+
+  void compute(NodeId id) {
+    const Node& n = g_.node(id);
+    const Category c = def(n.op).category;
+    if (c == Category::MatMul && !product_workspace_) product_workspace_ = heap_.allocate(kProductWorkspace);
+    if (c == Category::Convolution) pass_by(workspace(id));
+    double inside = 0;
+    for (const GraphRef& body : n.regions) inside = std::max(inside, Run(*body, {.precision = config_.precision, .mode = config_.mode}).activations());
+    pass_by(inside);
+    if (kept_[id].extra_bytes > 0) extra_[id] = heap_.allocate(kept_[id].extra_bytes);
+  }
+
+  /// Of a body: what it needs beside its weights.
+  double activations() {
+    forward();
+    return heap_.peak_allocated();
+  }
+
+  /// Of a convolution: Winograd's F(4×4, 3×3) in three kernels transforms tiles of 4×4 to
+  /// 6×6 values, 36/16 of operand and result (Lavin and Gray, CVPR 2016). What strided 3×3
+  /// convolutions take is about as much; other windows run without.
+  double workspace(NodeId id) {
+    constexpr double kWinograd = 36.0 / 16.0;
+    const Node& n = g_.node(id);
+    const auto window = n.attrs.ints_or_empty("kernel_size");
+    if (!std::ranges::equal(window, std::array{3, 3}) || n.attrs.int_or("groups", 1) > 1 || n.operands.empty() || !n.operands[0]) return 0;
+    const double size = kWinograd * (bytes(n.operands[0]) + bytes({id, 0}));
+    out_.workspace = std::max(out_.workspace, size);
+    return size;
+  }
+
+  /// Gradients may share memory: a block and how many nodes' gradients lie in it.
+  struct Gradient {
+    Block block = 0;
+    std::uint32_t holders = 0;
+  };
+  std::uint32_t new_gradient(double size) {
+    gradients_.push_back({heap_.allocate(size), 1});
+    return static_cast<std::uint32_t>(gradients_.size() - 1);
+  }
+  void drop(std::uint32_t gradient) {
+    if (--gradients_[gradient].holders == 0) heap_.free(gradients_[gradient].block);
+  }
+
+  void backward() {
+    gradients_.clear();
+    std::vector<std::uint32_t> gradient(g_.size(), kNobody);
+    for (ValueId v : g_.results()) {
+      if (needs_[v.node] && gradient[v.node] == kNobody) gradient[v.node] = new_gradient(bytes(v));
+    }
+    for (NodeId id = static_cast<NodeId>(g_.size()); id-- > 0;) {
+      const Node& n = g_.node(id);
+      if (n.kind != NodeKind::Call || !needs_[id]) continue;
+      if (gradient[id] != kNobody) {
+        if (def(n.op).category == Category::Convolution) pass_by(workspace(id));
+        if (kept_[id].extra_bytes > 0 && written_out_attention(g_, id)) {  // of the scores, before and after the softmax
+          const Block scores = heap_.allocate(kept_[id].extra_bytes);
+          pass_by(kept_[id].extra_bytes);
+          heap_.free(scores);
+        }
+        for (std::size_t i = 0; i < n.operands.size(); ++i) {
+          const ValueId v = n.operands[i];
+          if (!v || !needs_[v.node]) continue;
+          const bool shares = passes_gradient(g_, id, i);
+          if (g_.node(v).kind == NodeKind::Constant) {
+            add_weight_gradient(v.node);
+            continue;
+          }
+          std::uint32_t mine = shares ? gradient[id] : new_gradient(bytes(v));
+          if (shares) ++gradients_[mine].holders;
+          std::uint32_t& sum = gradient[v.node];
+          if (sum != kNobody) {
+            if (gradients_[sum].holders > 1) {  // somebody else reads it: the sum is a new tensor
+              const std::uint32_t fresh = new_gradient(bytes(v));
+              drop(sum);
+              sum = fresh;
+            }
+            drop(mine);
+          } else {
+            sum = mine;
+          }
+        }
+        drop(gradient[id]);
+        gradient[id] = kNobody;
+      }
+      if (extra_[id]) heap_.free(*extra_[id]);
+      extra_[id].reset();
+      forget(id);
+    }
+    for (std::uint32_t rest : gradient) {
+      if (rest != kNobody) drop(rest);
+    }
+  }
+
+  /// Frees what no earlier node keeps.
+  void forget(NodeId id) {
+    const auto unless_kept = [&](NodeId node) {
+      const NodeId storage = owner_[node];
+      if (first_keeper_[storage] == id && last_use_[storage] < g_.size()) release(storage);
+    };
+    for (ValueId v : g_.node(id).operands) {
+      if (v) unless_kept(v.node);
+    }
+    unless_kept(id);
+  }
+
+  void add_weight_gradient(NodeId weight) {
+    weight_gradients_.resize(g_.size());
+    if (weight_gradients_[weight]) return;
+    const double size = tensor_bytes(g_.node(weight).results[0].type, weight_width_);
+    weight_gradients_[weight] = heap_.allocate(size);
+    out_.gradients = std::max(out_.gradients, held_gradients_ += size);
+  }
+
+  /// The optimizer's step: state on the first, temporaries on each.
+  void update(bool first) {
+    const OptimizerMemory m = optimizer_memory(config_.optimizer);
+    std::vector<Block> passing;
+    double state = 0, temporary = 0;
+    for (NodeId id = 0; id < weight_gradients_.size(); ++id) {
+      if (!weight_gradients_[id]) continue;
+      const double size = tensor_bytes(g_.node(id).results[0].type, weight_width_);
+      for (int i = 0; first && i < m.states; ++i) heap_.allocate(size);
+      for (int i = 0; i < m.temporaries; ++i) passing.push_back(heap_.allocate(size));
+      state += m.states * size;
+      temporary += m.temporaries * size;
+    }
+    for (Block b : passing) heap_.free(b);
+    out_.optimizer = state + temporary;
+    for (auto& b : weight_gradients_) {  // zero_grad(set_to_none=True)
+      if (b) heap_.free(*b);
+      b.reset();
+    }
+    held_gradients_ = 0;
+  }
+
+  /// After a step: what is left of the forward pass goes, results excepted.
+  void finish() {
+    for (NodeId id = 0; id < g_.size(); ++id) {
+      if (extra_[id]) heap_.free(*extra_[id]);
+      extra_[id].reset();
+      if (g_.node(id).kind == NodeKind::Constant) continue;
+      if (last_use_[id] == g_.size()) {
+        results_.insert(results_.end(), blocks_[id].begin(), blocks_[id].end());
+        blocks_[id].clear();
+      }
+      release(id);
+    }
+    for (Block b : copies_) heap_.free(b);
+    copies_.clear();
+  }
+
+  const Graph& g_;
+  const ExecConfig& config_;
+  double width_, weight_width_;   ///< bytes that a float32 activation, weight takes
+  bool keeps_;
+  std::vector<NodeId> owner_;
+  std::vector<bool> needs_;
+  std::vector<NodeId> last_use_;       ///< of a storage, in the forward pass
+  std::vector<NodeId> first_keeper_;   ///< of a storage: its last user in the backward pass
+  std::vector<std::vector<Block>> blocks_;
+  std::vector<std::optional<Block>> extra_;
+  std::vector<Kept> kept_;
+  std::vector<Block> copies_, results_;
+  std::vector<Gradient> gradients_;
+  std::vector<std::optional<Block>> weight_gradients_;
+  double held_gradients_ = 0;
+  std::optional<Block> product_workspace_;
+  CachingAllocator heap_;
+  MemoryNeeds out_;
+};
 
 }  // namespace
-
-ActivationMemory peak_activations(const Graph& graph, double float_width, ExecMode mode) {
-  ActivationMemory out;
-  // The node whose memory each node's results live in.
-  std::vector<NodeId> owner(graph.size());
-  std::vector<NodeId> last_use(graph.size(), 0);
-  for (NodeId id = 0; id < graph.size(); ++id) {
-    const Node& n = graph.node(id);
-    owner[id] = shares_operand(graph, n) ? owner[n.operands[0].node] : id;
-    for (ValueId v : n.operands) {
-      if (v) last_use[owner[v.node]] = std::max(last_use[owner[v.node]], id);
-    }
-  }
-  const auto end = static_cast<NodeId>(graph.size());
-  for (ValueId v : graph.results()) last_use[owner[v.node]] = end;
-  std::vector<std::vector<NodeId>> dies(graph.size() + 1);
-  std::vector<double> size(graph.size(), 0);
-  double live = 0;
-  for (NodeId id = 0; id < graph.size(); ++id) {
-    const Node& n = graph.node(id);
-    if (n.kind != NodeKind::Constant && owner[id] == id) {
-      for (const ResultInfo& r : n.results) {
-        const double bytes = tensor_bytes(r.type, float_width);
-        size[id] += rounded(bytes);
-        out.largest_bytes = std::max(out.largest_bytes, bytes);
-      }
-      live += size[id];
-      dies[std::max(last_use[id], id)].push_back(id);
-    }
-    double inside = 0;
-    if (mode == ExecMode::Eager) {
-      if (const auto attention = written_out_attention(graph, id)) inside = 2 * rounded(attention->scores * float_width);
-    }
-    for (const GraphRef& body : n.regions) {
-      const ActivationMemory m = peak_activations(*body, float_width, mode);
-      inside = std::max(inside, m.peak_bytes);
-      out.largest_bytes = std::max(out.largest_bytes, m.largest_bytes);
-    }
-    out.peak_bytes = std::max(out.peak_bytes, live + inside);
-    for (NodeId dead : dies[id]) live -= size[dead];
-  }
-  return out;
-}
 
 double weight_bytes(const Graph& graph, double float_width) {
   double total = 0;
@@ -76,5 +360,7 @@ double weight_bytes(const Graph& graph, double float_width) {
   }
   return total;
 }
+
+MemoryNeeds memory_needs(const Graph& g, const ExecConfig& config) { return Run(g, config).simulate(); }
 
 }  // namespace perfc

@@ -1,25 +1,26 @@
 #pragma once
-/// Peak memory of an inference: liveness of activations over the execution order.
+/// Memory of a run on a GPU: the graph's tensors in the order in which eager
+/// PyTorch allocates and frees them, given to its allocator (caching_allocator.h).
 #include "features/predictor.h"
 
 namespace perfc {
 
-struct ActivationMemory {
-  double peak_bytes = 0;      ///< live at once, each tensor rounded up as the allocator does
-  double largest_bytes = 0;   ///< largest single tensor
+/// Bytes that a process takes beside the context.
+struct MemoryNeeds {
+  double weights = 0;       ///< parameters and buffers, as stored
+  double gradients = 0;     ///< of the parameters
+  double optimizer = 0;     ///< its state and temporaries
+  double workspace = 0;     ///< largest of a convolution
+  double reserved = 0;      ///< by the allocator: all of the above, activations and what lies unused between them
+  double allocated = 0;     ///< most in use at once: what the allocator can shrink to before memory runs out
 };
 
-/// PyTorch's caching allocator hands out multiples of 512 bytes.
-inline constexpr double kAllocatorRounding = 512;
+/// Two runs of the model (steps, in training): the second finds the memory of the first.
+/// A view shares its operand's memory, a reshape of strided data is a copy. Bodies of
+/// control flow count by their own peak.
+MemoryNeeds memory_needs(const Graph&, const ExecConfig&);
 
-/// Walks the graph in execution order. A tensor is born with its node and dies
-/// after its last use; views share their operand's memory; params are live
-/// from the start, results to the end. A body's peak counts at its node.
-/// Eager execution keeps the scores of written-out attention twice, before and
-/// after the softmax. `float_width`: bytes that a float32 activation takes.
-ActivationMemory peak_activations(const Graph&, double float_width, ExecMode);
-
-/// Bytes of all constants, bodies included. `float_width` as above.
+/// Bytes of all constants, bodies included. `float_width`: bytes that a float32 takes.
 double weight_bytes(const Graph&, double float_width);
 
 }  // namespace perfc

@@ -12,16 +12,22 @@ namespace perfc {
 
 enum class ExecMode { Eager, Compiled };
 enum class Layout { Nchw, Nhwc };
-enum class Task { Infer };
+/// What is timed: a forward pass, one that keeps what a backward pass would need
+/// (PyTorch without `torch.no_grad`), or a training step.
+enum class Task { Infer, Forward, Train };
+/// Of a training step.
+enum class Optimizer { Sgd, Momentum, Adam };
 std::string_view name(ExecMode);
 std::string_view name(Layout);
 std::string_view name(Task);
+std::string_view name(Optimizer);
 
 struct ExecConfig {
   Precision precision = Precision::Fp32;
   ExecMode mode = ExecMode::Eager;
   Layout layout = Layout::Nchw;
   Task task = Task::Infer;
+  Optimizer optimizer = Optimizer::Adam;   ///< Train only
 };
 
 /// What limits a kernel.
@@ -40,9 +46,11 @@ struct OpEstimate {
 struct MemoryBreakdown {
   double context_mib = 0;      ///< runtime, driver, libraries
   double weights_mib = 0;
-  double activations_mib = 0;  ///< peak of live activations, allocator rounding included
+  double gradients_mib = 0;    ///< of the weights
+  double optimizer_mib = 0;    ///< state and temporaries
+  double activations_mib = 0;  ///< peak of live activations, with what the allocator holds unused beside all of these
   double workspace_mib = 0;
-  double total_mib() const { return context_mib + weights_mib + activations_mib + workspace_mib; }
+  double total_mib() const { return context_mib + weights_mib + gradients_mib + optimizer_mib + activations_mib + workspace_mib; }
 };
 
 struct Prediction {

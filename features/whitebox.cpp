@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "features/roofline.h"
+#include "features/training_step.h"
 
 namespace perfc {
 namespace {
@@ -67,10 +68,8 @@ class Whitebox final : public Predictor {
 
 WhiteboxModel::WhiteboxModel(const Graph& graph, const ExecConfig& config, KernelPlan plan, Prediction notes)
     : config_(config), plan_(std::move(plan)), notes_(std::move(notes)) {
-  const double width = float_bytes(config.precision);
   convolves_ = std::ranges::any_of(plan_.kernels, [](const Kernel& k) { return k.kind == KernelKind::Convolution || k.kind == KernelKind::Depthwise; });
-  weight_bytes_ = weight_bytes(graph, width);
-  activations_ = peak_activations(graph, config.precision == Precision::Amp ? 2.0 : std::max(width, 2.0), config.mode);
+  needs_ = memory_needs(graph, config);
 }
 
 Prediction WhiteboxModel::on(const Device& device) const {
@@ -127,15 +126,18 @@ double WhiteboxModel::add_kernels(const Device& device, const Correction* c, Pre
   return roofline_us;
 }
 
-/// Context, weights (both copies under AMP), live activations with what the
-/// allocator holds beside them, and the workspace that convolution algorithms
-/// take: the largest tensor, at most 256 MiB.
+/// Context and what the allocator reserves. Near the device's limit it gives back
+/// what lies unused before it fails.
 void WhiteboxModel::add_memory(const Device& device, Prediction& out) const {
   MemoryBreakdown& m = out.memory;
   m.context_mib = device.context_mib + device.context_mib_per_sm * device.sms + (convolves_ ? device.convolution_mib : 0);
-  m.weights_mib = weight_bytes_ * (config_.precision == Precision::Amp ? 1.5 : 1.0) / kMib;
-  m.activations_mib = activations_.peak_bytes * device.activation_factor / kMib;
-  m.workspace_mib = convolves_ ? std::min(activations_.largest_bytes / kMib, 256.0) : 0;
+  m.weights_mib = needs_.weights / kMib;
+  m.gradients_mib = needs_.gradients / kMib;
+  m.optimizer_mib = needs_.optimizer / kMib;
+  const double reserved = std::clamp(device.memory_mib - m.context_mib, needs_.allocated / kMib, std::max(needs_.allocated, needs_.reserved) / kMib);
+  const double rest = std::max(0.0, reserved - m.weights_mib - m.gradients_mib - m.optimizer_mib);
+  m.workspace_mib = std::min(needs_.workspace / kMib, rest);
+  m.activations_mib = rest - m.workspace_mib;
   if (m.total_mib() > device.memory_mib) {
     out.warnings.push_back(fmt::format("needs {:.0f} MiB, {} has {:.0f} MiB: this will run out of memory", m.total_mib(),
                                        device.name, device.memory_mib));
@@ -177,13 +179,15 @@ Result<std::unique_ptr<WhiteboxModel>> prepare_whitebox(const Graph& graph, cons
   if (!judge_opaque(graph, opaque, notes, diags)) return Failure{};
   auto plan = plan_kernels(graph, config, diags);
   if (!plan) return Failure{};
+  if (config.task == Task::Train) add_training_step(graph, config, *plan);
   notes.warnings.insert(notes.warnings.end(), plan->warnings.begin(), plan->warnings.end());
   return std::make_unique<WhiteboxModel>(graph, config, std::move(*plan), std::move(notes));
 }
 
 std::string_view name(ExecMode m) { return m == ExecMode::Eager ? "eager" : "compiled"; }
 std::string_view name(Layout l) { return l == Layout::Nchw ? "nchw" : "nhwc"; }
-std::string_view name(Task) { return "infer"; }
+std::string_view name(Task t) { return t == Task::Infer ? "infer" : t == Task::Forward ? "forward" : "train"; }
+std::string_view name(Optimizer o) { return o == Optimizer::Sgd ? "sgd" : o == Optimizer::Momentum ? "momentum" : "adam"; }
 std::string_view name(Bound b) {
   return b == Bound::Compute ? "compute" : b == Bound::Memory ? "memory" : "launch";
 }

@@ -37,8 +37,7 @@ class WhiteboxModel final : public PreparedModel {
   KernelPlan plan_;
   Prediction notes_;                ///< what is to be said whatever the device
   bool convolves_ = false;
-  double weight_bytes_ = 0;
-  ActivationMemory activations_;
+  MemoryNeeds needs_;
 };
 
 /// Like the whitebox predictor's `prepare`, by its type.

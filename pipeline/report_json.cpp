@@ -64,6 +64,8 @@ std::string to_json(const std::vector<Report>& reports, std::size_t top) {
          {"memory_breakdown_mib",
           {{"context", round6(p.memory.context_mib)},
            {"weights", round6(p.memory.weights_mib)},
+           {"gradients", round6(p.memory.gradients_mib)},
+           {"optimizer", round6(p.memory.optimizer_mib)},
            {"activations", round6(p.memory.activations_mib)},
            {"workspace", round6(p.memory.workspace_mib)}}},
          {"energy_j", round6(p.energy_j)},

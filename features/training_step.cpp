@@ -1,0 +1,177 @@
+#include "features/training_step.h"
+
+#include <algorithm>
+
+#include "features/autograd.h"
+#include "features/framework.h"
+
+namespace perfc {
+namespace {
+
+double elements(const Type& t) { return t.is_static() && t.is_tensor() ? static_cast<double>(*t.elements()) : 0.0; }
+
+class Backward {
+ public:
+  Backward(const Graph& g, const ExecConfig& config, KernelPlan& plan)
+      : g_(g), config_(config), plan_(plan), needs_(needs_gradient(g)), uses_(g.size(), 0),
+        width_(config.precision == Precision::Amp ? 2.0 : float_bytes(config.precision)) {
+    for (NodeId id = 0; id < g.size(); ++id) {
+      for (ValueId v : g.node(id).operands) {
+        if (v && needs_[id]) ++uses_[v.node];
+      }
+    }
+  }
+
+  void run() {
+    const std::size_t forward = plan_.kernels.size();
+    for (std::size_t i = forward; i-- > 0;) {
+      const Kernel k = plan_.kernels[i];  // a copy: the list grows
+      if (needs_[k.node]) gradient_of(k);
+    }
+    for (NodeId id = static_cast<NodeId>(g_.size()); id-- > 0;) without_forward_kernel(id);
+    optimizer();
+  }
+
+ private:
+  void launch(Kernel k, double calls = 1) {
+    plan_.host_ops += calls * k.repeat;
+    plan_.kernels.push_back(std::move(k));
+  }
+  /// A kernel that streams memory.
+  void stream(NodeId node, OpId what, double bytes, double flops, double repeat = 1) {
+    Kernel k;
+    k.node = node;
+    k.bytes = bytes;
+    k.flops = flops;
+    k.repeat = repeat;
+    k.half = width_ < 4;
+    k.extents = {.m = flops, .n = 1, .k = 1};
+    k.ops = {what};
+    launch(std::move(k));
+  }
+
+  bool needed(const Node& n, std::size_t i) const { return i < n.operands.size() && n.operands[i] && needs_[n.operands[i].node]; }
+
+  void gradient_of(const Kernel& k) {
+    const Node& n = g_.node(k.node);
+    const Category c = def(k.ops.front()).category;
+    if (k.macs > 0 && uses_matrix_unit(c)) {
+      products(k, n, c);
+      return;
+    }
+    Kernel b = k;
+    b.serial_steps = 0;
+    if (!n.is(k.ops.front())) {  // part of a composite: a body's, or of written-out attention
+      if (c != Category::Normalization && k.ops.front() != op("cast")) b.bytes *= 3.0 / 2.0;
+      launch(std::move(b));
+      return;
+    }
+    switch (c) {
+      case Category::Normalization:  // x and dy are read twice: for the sums, then for dx
+        b.bytes *= 5.0 / 2.0;
+        b.flops *= 2;
+        break;
+      case Category::Reduction:
+      case Category::Pooling: break;
+      case Category::Elementwise:
+        if (k.ops.front() == op("add") || k.ops.front() == op("subtract") || k.ops.front() == op("nn.bias_add")) {
+          broadcast_sum(k, n);
+          return;
+        }
+        if (k.ops.front() == op("multiply") || k.ops.front() == op("divide")) {
+          for (std::size_t i = 0; i < n.operands.size(); ++i) {
+            if (needed(n, i)) launch(k);
+          }
+          broadcast_sum(k, n);
+          return;
+        }
+        if (k.ops.front() != op("cast")) b.bytes *= 3.0 / 2.0;
+        break;
+      case Category::Activation:
+      case Category::Softmax: b.bytes *= 3.0 / 2.0; break;
+      default: break;
+    }
+    launch(std::move(b));
+  }
+
+  /// The gradient of an operand that was broadcast is a sum.
+  void broadcast_sum(const Kernel& k, const Node& n) {
+    for (std::size_t i = 0; i < n.operands.size(); ++i) {
+      if (!needed(n, i)) continue;
+      const double own = elements(g_.type(n.operands[i])), all = elements(n.results[0].type);
+      if (own < all) stream(k.node, op("sum_axes"), (own + all) * width_, all, k.repeat);
+    }
+  }
+
+  /// One product for each operand's gradient. With m × k by k × n forwards, the data's
+  /// is m × n by n × k and the weight's k × m by m × n.
+  void products(const Kernel& k, const Node& n, Category c) {
+    const bool both = !n.is(k.ops.front()) || (c != Category::Convolution && c != Category::MatMul);
+    if (both || needed(n, 0)) {
+      Kernel data = k;
+      std::swap(data.extents.n, data.extents.k);
+      launch(std::move(data));
+    }
+    if (both || needed(n, 1)) {
+      Kernel weight = k;
+      weight.extents.m = k.extents.k;
+      weight.extents.k = k.extents.m;
+      launch(std::move(weight));
+    }
+  }
+
+  /// Gradients of what launched nothing forwards: sums over several users, slices and
+  /// splits (which write the whole), biases in a product's epilogue.
+  void without_forward_kernel(NodeId id) {
+    const Node& n = g_.node(id);
+    if (n.kind != NodeKind::Call || !needs_[id] || n.results.empty()) return;
+    const double all = elements(n.results[0].type);
+    for (std::uint32_t i = 1; i < uses_[id] && !is_split(id); ++i) stream(id, op("add"), 3 * all * width_, all);
+    if (is_epilogue(g_, n) && needed(n, 1)) stream(id, op("sum_axes"), all * width_, all);
+    if (is_split(id)) stream(id, op("concatenate"), 2 * all * width_, all);
+  }
+
+  /// All users take their own part of it: their gradients are put side by side.
+  bool is_split(NodeId id) {
+    if (users_.empty()) {
+      users_.resize(g_.size());
+      for (NodeId u = 0; u < g_.size(); ++u) {
+        for (ValueId v : g_.node(u).operands) {
+          if (v) users_[v.node].push_back(u);
+        }
+      }
+    }
+    return !users_[id].empty() && std::ranges::all_of(users_[id], [&](NodeId u) {
+      const Node& n = g_.node(u);
+      return n.operands[0].node == id && (n.is(op("take")) || n.is(op("split")) || n.is(op("strided_slice"))) && is_strided_view(g_, n);
+    });
+  }
+
+  /// One multi-tensor pass per state, and the half copies' gradients cast to float32.
+  void optimizer() {
+    const double per_element = config_.optimizer == Optimizer::Sgd ? 3 : config_.optimizer == Optimizer::Momentum ? 7 : 11;
+    const double calls = config_.optimizer == Optimizer::Sgd ? 1 : config_.optimizer == Optimizer::Momentum ? 3 : 6;
+    const double weight_width = float_bytes(config_.precision);
+    for (NodeId id = 0; id < g_.size(); ++id) {
+      const Node& n = g_.node(id);
+      if (n.kind != NodeKind::Constant || !needs_[id] || uses_[id] == 0) continue;
+      const double all = elements(n.results[0].type);
+      if (config_.precision == Precision::Amp && n.results[0].type.rank() > 1) stream(id, op("cast"), 6 * all, all);
+      stream(id, op("add"), per_element * weight_width * all / calls, all, calls);
+    }
+  }
+
+  const Graph& g_;
+  const ExecConfig& config_;
+  KernelPlan& plan_;
+  std::vector<bool> needs_;
+  std::vector<std::uint32_t> uses_;       ///< by calls that need a gradient
+  std::vector<std::vector<NodeId>> users_;
+  double width_;
+};
+
+}  // namespace
+
+void add_training_step(const Graph& g, const ExecConfig& config, KernelPlan& plan) { Backward(g, config, plan).run(); }
+
+}  // namespace perfc
