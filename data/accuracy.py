@@ -18,6 +18,8 @@ import statistics
 
 import numpy as np
 
+import tables
+
 try:
     import xgboost
 except ImportError:
@@ -121,7 +123,7 @@ def main():
             "the shipped predictor is the mean of ten. Labels: timm's benchmark runs (Apache-2.0).", "",
             "## F: families left out", "", *table(by_family), "", "## D: device left out, no run on it", "", *table(by_device), "",
             "## F, by family", "", "The worst first: this is where not to trust it.", "", *families(by_family), ""]
-    args.out.write_text("\n".join(text))
+    tables.write_head("\n".join(text), args.out)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Memory stays as good as docs/accuracy.md says: MIGProfiler, GPUMemNet, DIPPM's points.
+
+With the constants that are shipped, and for GPUMemNet, whose software stack is not in the device
+table, with one constant context. A sixteenth of GPUMemNet's architectures, all of the others.
+"""
+import pathlib
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent / "data")]
+from support import PERFC, shared, skip, unpack  # noqa: E402
+
+shared("data", "mig")
+try:
+    import fit_memory
+except ImportError as e:
+    skip(str(e))
+
+graphs = unpack("graphs", "timm_torchscript.tar.xz", into="timm_torchscript")
+if not any(graphs.glob("*.json")):
+    graphs = next(p.parent for p in graphs.rglob("resnet50_224.json"))
+problems = []
+
+
+def hold(what, value, bound):
+    print(f"{what}: {value:.4g} (at most {bound:g})")
+    if not value <= bound:
+        problems.append(f"{what}: {value:.4g} is more than {bound:g}")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    rows = fit_memory.mig_rows(str(PERFC), graphs, pathlib.Path(folder))
+mape, mae = fit_memory.mig_table(rows)[1]
+hold("MIGProfiler, leave-model-out, MAPE", mape, 0.04)
+hold("MIGProfiler, leave-model-out, MAE in MiB", mae, 90)
+for device, name in (("A100-40g", "a100-40gb"), ("A100-80g", "a100-80gb")):
+    part = [r for r in rows if r["set"] == device]
+    slices = {r["device"]: fit_memory.predict(str(PERFC), [r["command"][0], *r["command"][1:], "--device", r["device"]]) for r in part if not r["convolves"]}
+    contexts = {d: p["memory_breakdown_mib"]["context"] for d, p in slices.items()}
+    pairs = [(r["rest"] + contexts[r["device"]] + 256 * r["convolves"], r["mib"]) for r in part]
+    hold(f"{name} as shipped, MAPE", fit_memory.scores(pairs)[0], 0.03)
+
+mape, _, below = fit_memory.train_table(fit_memory.train_rows(str(PERFC), graphs, 16))[1]
+hold("GPUMemNet, leave-family-out, MAPE", mape, 0.08)
+hold("GPUMemNet, more than 20 % below the truth", below, 0.02)
+
+errors, right = fit_memory.dippm_table(str(PERFC), graphs)[1]
+hold("DIPPM's points, largest error", max(map(abs, errors)), 0.15)
+hold("DIPPM's points, wrong profiles", 6 - right, 0)
+
+sys.exit("\n".join(problems) if problems else 0)
