@@ -1,7 +1,6 @@
 #include "features/memory.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 
@@ -9,7 +8,7 @@
 #include "features/caching_allocator.h"
 #include "features/framework.h"
 #include "features/kernels.h"
-#include "ir/control_flow.h"
+#include "ir/layout.h"
 
 namespace perfc {
 namespace {
@@ -201,8 +200,11 @@ class Run {
   double workspace(NodeId id) {
     constexpr double kWinograd = 36.0 / 16.0;
     const Node& n = g_.node(id);
-    const auto window = n.attrs.ints_or_empty("kernel_size");
-    if (!std::ranges::equal(window, std::array{3, 3}) || n.attrs.int_or("groups", 1) > 1 || n.operands.empty() || !n.operands[0]) return 0;
+    if (n.operands.size() < 2 || !n.operands[0] || !n.operands[1] || n.attrs.int_or("groups", 1) > 1) return 0;
+    const Type& weight = g_.type(n.operands[1]);
+    const auto axes = kernel_axes(g_, n);
+    if (!axes || !weight.is_static() || axes->spatial.size() != 2) return 0;
+    if (!std::ranges::all_of(axes->spatial, [&](std::size_t axis) { return weight.shape()[axis].value() == 3; })) return 0;
     const double size = kWinograd * (bytes(n.operands[0]) + bytes({id, 0}));
     out_.workspace = std::max(out_.workspace, size);
     return size;

@@ -62,6 +62,8 @@ struct Prediction {
   double host_ms = 0;          ///< time the host needs to dispatch
   MemoryBreakdown memory;
   double energy_j = 0;
+  double energy_lo_j = 0;      ///< 90 % interval
+  double energy_hi_j = 0;
   double power_w = 0;
   std::vector<OpEstimate> ops; ///< in execution order
   std::vector<std::string> novelty;   ///< what the predictor is unfamiliar with

@@ -55,8 +55,8 @@ Priced price(const Kernel& k, const Rates& r) {
     case KernelKind::Gather: break;
   }
   const double bytes = k.bytes * (k.channels_first_conv ? r.layout : 1.0);
-  p.compute_us = (2 * k.macs / rate + k.flops / (vector * r.elementwise)) * 1e6;
-  p.memory_us = bytes / (k.kind == KernelKind::Gather ? r.gather : r.bandwidth) * 1e6;
+  p.compute_us = (2 * k.macs / rate + k.flops / (vector * r.elementwise)) * 1e6 * k.slowdown;
+  p.memory_us = bytes / (k.kind == KernelKind::Gather ? r.gather : r.bandwidth) * 1e6 * k.slowdown;
   p.serial_us = k.serial_steps * r.serial_us;
   const double work = p.roofline_us() + p.waiting_us();
   p.time_us = work + r.launch_us;

@@ -30,9 +30,41 @@ class Backward {
     }
     for (NodeId id = static_cast<NodeId>(g_.size()); id-- > 0;) without_forward_kernel(id);
     optimizer();
+    slow_down(forward);
   }
 
  private:
+  /// What the roofline of inference kernels leaves over in a training step, by kind of the
+  /// operator: data/fit_training.py fits it on timm's runs (RTX 3090, AMP, PyTorch 1.12).
+  struct Slowdown {
+    double forward, convolution, product, attention, batch_norm, normalization, other, optimizer;
+  };
+  static constexpr Slowdown kChannelsFirst{1.70, 1.06, 0.59, 1.16, 1.37, 1.46, 1.14, 1.30};
+  static constexpr Slowdown kChannelsLast{1.47, 0.77, 0.63, 1.38, 0.76, 1.77, 1.08, 1.43};
+
+  void slow_down(std::size_t forward) {
+    const Slowdown& s = config_.layout == Layout::Nhwc ? kChannelsLast : kChannelsFirst;
+    for (std::size_t i = 0; i < plan_.kernels.size(); ++i) {
+      Kernel& k = plan_.kernels[i];
+      const Node& n = g_.node(k.node);
+      if (i < forward) {
+        k.slowdown = s.forward;
+        // Statistics of the batch: one more pass over it.
+        if (n.is(op("nn.batch_norm")) && k.ops.front() == n.op) k.bytes *= 3.0 / 2.0;
+      } else if (n.kind == NodeKind::Constant) {
+        k.slowdown = s.optimizer;
+      } else {
+        const Category c = def(n.op).category;
+        k.slowdown = c == Category::Convolution     ? s.convolution
+                     : c == Category::MatMul        ? s.product
+                     : c == Category::Attention     ? s.attention
+                     : n.is(op("nn.batch_norm"))    ? s.batch_norm
+                     : c == Category::Normalization ? s.normalization
+                                                    : s.other;
+      }
+    }
+  }
+
   void launch(Kernel k, double calls = 1) {
     plan_.host_ops += calls * k.repeat;
     plan_.kernels.push_back(std::move(k));

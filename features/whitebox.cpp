@@ -1,6 +1,6 @@
 /// The whitebox predictor: per-kernel roofline (Williams et al., CACM 2009) with
-/// launch overhead, against the time the host needs to dispatch; liveness for
-/// memory; a linear power model for energy. Constants: docs/whitebox.md.
+/// launch overhead, against the time the host needs to dispatch; a simulated allocator
+/// for memory; a power model for energy. Constants: docs/whitebox.md.
 #include "features/whitebox.h"
 
 #include <fmt/format.h>
@@ -75,26 +75,26 @@ WhiteboxModel::WhiteboxModel(const Graph& graph, const ExecConfig& config, Kerne
 Prediction WhiteboxModel::on(const Device& device) const {
   Prediction out = notes_;
   check_precision(device, config_, out);
-  const double roofline_us = add_kernels(device, nullptr, out);
+  const Load load = add_kernels(device, nullptr, out);
   out.host_ms = host_ms(device);
   out.latency_ms = std::max(out.device_ms, out.host_ms);
   add_memory(device, out);
-  add_energy(roofline_us, device, out);
   add_interval(device, out);
+  add_energy(load, device, out);
   return out;
 }
 
 Prediction WhiteboxModel::corrected(const Device& device, const Correction& c) const {
   Prediction out = notes_;
   check_precision(device, config_, out);
-  const double roofline_us = add_kernels(device, &c, out);
+  const Load load = add_kernels(device, &c, out);
   out.host_ms = c.host_ms;
   out.latency_ms = c.latency_ms;
   out.latency_lo_ms = c.latency_ms / c.interval_factor;
   out.latency_hi_ms = c.latency_ms * c.interval_factor;
   out.novelty.insert(out.novelty.end(), c.novelty.begin(), c.novelty.end());
   add_memory(device, out);
-  add_energy(roofline_us, device, out);
+  add_energy(load, device, out);
   return out;
 }
 
@@ -102,16 +102,16 @@ double WhiteboxModel::host_ms(const Device& device) const {
   return plan_.host_ops * (config_.mode == ExecMode::Eager ? device.host_us_eager : device.host_us_compiled) / 1e3;
 }
 
-/// Returns the time that pure rooflines would need, without overheads.
-double WhiteboxModel::add_kernels(const Device& device, const Correction* c, Prediction& out) const {
+WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, const Correction* c, Prediction& out) const {
   const Rates rates(device, config_.precision);
-  double total_us = 0, roofline_us = 0;
+  double total_us = 0;
+  Load load;
   for (std::size_t i = 0; i < plan_.kernels.size(); ++i) {
     const Kernel& k = plan_.kernels[i];
     const Priced p = price(k, rates);
     const double time_us = c ? p.roofline_us() * c->work[i] + p.waiting_us() + rates.launch_us * c->launch[i] : p.time_us;
     total_us += time_us * k.repeat;
-    roofline_us += p.roofline_us() * k.repeat;
+    if (p.bound != Bound::Launch) (p.bound == Bound::Compute ? load.compute_us : load.memory_us) += time_us * k.repeat;
     if (!out.ops.empty() && out.ops.back().node == k.node) {
       OpEstimate& same = out.ops.back();  // casts and bodies are reported with their node
       if (time_us * k.repeat > same.time_us) same.bound = p.bound;
@@ -123,7 +123,7 @@ double WhiteboxModel::add_kernels(const Device& device, const Correction* c, Pre
     }
   }
   out.device_ms = total_us / 1e3;
-  return roofline_us;
+  return load;
 }
 
 /// Context and what the allocator reserves. Near the device's limit it gives back
@@ -144,14 +144,22 @@ void WhiteboxModel::add_memory(const Device& device, Prediction& out) const {
   }
 }
 
-/// Idle power all the time; above it, half of the range while any kernel
-/// runs and the other half in proportion to how busy the units are.
-void WhiteboxModel::add_energy(double roofline_us, const Device& device, Prediction& out) const {
+/// Idle power all the time; above it, in proportion to the time in kernels at work, more
+/// where memory limits them; held below the limit by lower clocks. Fitted on Zeus' traces
+/// by data/fit_power.py (docs/accuracy.md), with the factor that 90 % of them lie within.
+void WhiteboxModel::add_energy(const Load& load, const Device& device, Prediction& out) const {
+  constexpr double kBusy = 0.75, kMemory = 1.3, kLimit = 0.97, kSharpness = 10, kInterval = 1.3;
   if (out.latency_ms <= 0) return;
-  const double busy = std::min(1.0, out.device_ms / out.latency_ms);
-  const double load = std::min(1.0, roofline_us / 1e3 / out.latency_ms);
-  out.power_w = device.idle_w + (device.tdp_w - device.idle_w) * (0.4 * busy + 0.6 * load);
+  const double duty = (load.compute_us + kMemory * load.memory_us) / 1e3 / out.latency_ms;
+  const double idle = std::max(device.idle_w, 1.0);
+  const double demand = idle + std::max(kBusy * device.tdp_w - idle, 0.0) * duty;
+  const double limit = std::max(kLimit * device.tdp_w, idle);
+  out.power_w = std::pow(std::pow(demand, -kSharpness) + std::pow(limit, -kSharpness), -1 / kSharpness);
   out.energy_j = out.power_w * out.latency_ms / 1e3;
+  // Errors of time and power are independent: their logarithms add in squares.
+  const double factor = std::exp(std::hypot(std::log(out.latency_hi_ms / out.latency_ms), std::log(kInterval)));
+  out.energy_lo_j = out.energy_j / factor;
+  out.energy_hi_j = out.energy_j * factor;
 }
 
 /// 90 % interval as a factor: what calibration found on families that it did

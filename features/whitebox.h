@@ -28,9 +28,13 @@ class WhiteboxModel final : public PreparedModel {
   double host_ms(const Device&) const;
 
  private:
-  double add_kernels(const Device&, const Correction*, Prediction&) const;
+  /// Time in kernels that arithmetic, and that memory limits; the rest waits for launches.
+  struct Load {
+    double compute_us = 0, memory_us = 0;
+  };
+  Load add_kernels(const Device&, const Correction*, Prediction&) const;
   void add_memory(const Device&, Prediction&) const;
-  void add_energy(double roofline_us, const Device&, Prediction&) const;
+  void add_energy(const Load&, const Device&, Prediction&) const;
   void add_interval(const Device&, Prediction&) const;
 
   ExecConfig config_;

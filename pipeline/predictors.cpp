@@ -41,9 +41,12 @@ class PmgnsPrepared final : public PreparedModel {
       const double weights = std::min(answer_.weights_mib, answer_.memory_mib);
       p.memory = {.weights_mib = weights, .activations_mib = answer_.memory_mib - weights};
     }
+    const double before_j = p.energy_j;
     if (answer_.energy_j >= 0) p.energy_j = answer_.energy_j;
     else if (answer_.latency_ms >= 0) p.energy_j = p.power_w * p.latency_ms / kMsPerS;
     if (p.latency_ms > 0) p.power_w = p.energy_j / (p.latency_ms / kMsPerS);
+    p.energy_lo_j *= before_j > 0 ? p.energy_j / before_j : 0;
+    p.energy_hi_j *= before_j > 0 ? p.energy_j / before_j : 0;
     p.novelty.push_back(fmt::format("PMGNS sees no device and no setting: it answers for {}", answer_.setting));
     return p;
   }

@@ -69,6 +69,7 @@ std::string to_json(const std::vector<Report>& reports, std::size_t top) {
            {"activations", round6(p.memory.activations_mib)},
            {"workspace", round6(p.memory.workspace_mib)}}},
          {"energy_j", round6(p.energy_j)},
+         {"energy_j_interval", {round6(p.energy_lo_j), round6(p.energy_hi_j)}},
          {"power_w", round6(p.power_w)},
          {"mig", r.mig ? mig_json(*r.mig) : Json(nullptr)},
          {"static",

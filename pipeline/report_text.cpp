@@ -48,7 +48,7 @@ std::string one(const Report& r, std::size_t top, const Style& s) {
                    p.memory.weights_mib,
                    r.exec.task == Task::Train ? fmt::format(" + gradients {:.0f} + {} {:.0f}", p.memory.gradients_mib, name(r.exec.optimizer), p.memory.optimizer_mib) : "",
                    p.memory.activations_mib, p.memory.workspace_mib, r.device.memory_mib));
-  line("energy", fmt::format("{:.3g} J", p.energy_j), fmt::format("{:.0f} W on average", p.power_w));
+  line("energy", fmt::format("{:.3g} J", p.energy_j), fmt::format("90 % interval {:.3g} … {:.3g} J; {:.0f} W on average", p.energy_lo_j, p.energy_hi_j, p.power_w));
   line("model", fmt::format("{}MACs", scaled(r.features.macs)), fmt::format("{} params, {} operators", scaled(r.features.params), r.features.nodes));
   if (r.mig) {
     line("MIG", r.mig->profile.value_or("none"), r.mig->why);
