@@ -133,7 +133,11 @@ def train_rows(perfc, graphs, every):
         if ".reparam" not in path.name:
             sizes[path.stem.rsplit("_", 1)[0]].append(path)
     with open(SHARED / "data/memory/gpumemnet_timm_train_memory.csv", newline="") as f:
-        clean = [r for r in csv.DictReader(f) if r["suspect_failed_run"] == "False" and r["nonmonotone_in_batch"] == "False"]
+        finished = [r for r in csv.DictReader(f) if r["suspect_failed_run"] == "False"]
+    clean = [r for r in finished if r["nonmonotone_in_batch"] == "False"]
+    by_model = collections.defaultdict(list)
+    for r in finished:
+        by_model[r["timm_model"]].append((int(r["batch_size"]), float(r["max_gpu_memory_mib"])))
     wanted = set(sorted({r["timm_model"] for r in clean})[::every])
     out, size = [], {}
     for r in clean:
@@ -148,12 +152,13 @@ def train_rows(perfc, graphs, every):
                 found.append((abs(math.log((parts["weights"] + parts["activations"] + 1) / (fake + 1))), path, beside_context(p)))
         if found:
             _, size[model], rest = min(found)
-            out.append({"family": families.get(model, "-"), "mib": float(r["max_gpu_memory_mib"]), "rest": rest, "fake": float(r["faketensor_last_mb"])})
+            out.append({"family": families.get(model, "-"), "mib": float(r["max_gpu_memory_mib"]), "rest": rest, "fake": float(r["faketensor_last_mb"]),
+                        "contradicted": any(b > int(r["batch_size"]) and m < float(r["max_gpu_memory_mib"]) for b, m in by_model[model])})
     return out
 
 
 def train_table(rows):
-    def held_out(key):
+    def held_out(key, rows=rows):
         pairs = []
         for family in sorted({r["family"] for r in rows}):
             context = statistics.median(r["mib"] - r[key] for r in rows if r["family"] != family)
@@ -167,6 +172,12 @@ def train_table(rows):
     for name, key in (("FakeTensor + context", "fake"), ("**perfc**", "rest")):
         mape, mae, below = held_out(key)
         lines.append(f"| {name} | {len(rows)} | {len({r['family'] for r in rows})} | {tables.percent(mape)} | {mae:.0f} | {tables.percent(below)} % |")
+    sound = [r for r in rows if not r["contradicted"]]
+    mape, mae, below = held_out("rest", sound)
+    lines += [f"| perfc, rows that took no more than a larger batch did | {len(sound)} | {len({r['family'] for r in sound})} | {tables.percent(mape)} | "
+              f"{mae:.0f} | {tables.percent(below)} % |", "",
+              "What lies far below is one run of a network that took many GiB more than its larger batches: workspaces that cuDNN's autotuner",
+              "tried once. No size of the model predicts them; a margin of 20 % on everything would leave 2.1 %."]
     return lines, held_out("rest")
 
 

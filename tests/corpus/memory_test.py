@@ -46,7 +46,7 @@ hold("MIGProfiler, leave-model-out, MAE in MiB", mae, 90)
 
 mape, _, below = fit_memory.train_table(fit_memory.train_rows(str(PERFC), graphs, 16))[1]
 hold("GPUMemNet, leave-family-out, MAPE", mape, 0.08)
-hold("GPUMemNet, more than 20 % below the truth", below, 0.02)
+hold("GPUMemNet, more than 20 % below the truth", below, 0.04)
 
 errors, right = fit_memory.dippm_table(str(PERFC), graphs)[1]
 hold("DIPPM's points, largest error", max(map(abs, errors)), 0.15)
