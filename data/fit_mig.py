@@ -3,10 +3,9 @@
     python3 data/fit_mig.py --graphs DIR [--perfc build/release/perfc] [--rounds 3]
 
 The 40 GB and the 80 GB set ran on different hosts with different software, so each
-fits its own entry of data/devices.json: shares of peak, host time per operator,
-context and how much more than the live activations the allocator holds. Errors are
-given in sample and leave-model-out: the constants come from the other models of the
-set. Writes data/calibration_mig.md; the constants go into data/devices.json by hand.
+fits its own entry of data/devices.json: shares of peak and host time per operator
+(memory: data/fit_memory.py). Errors are given in sample and leave-model-out: the
+constants come from the other models of the set. Writes data/calibration_mig.md; the constants go into data/devices.json by hand.
 
 The launch overhead stays the default: on one slice it cannot be told from host time. The
 40 GB set computed in TF32; the 80 GB set convolved in TF32 and multiplied in fp32
@@ -21,8 +20,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-
-import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import bert_pir  # noqa: E402
@@ -40,7 +37,6 @@ VISION = {"resnet50": ("resnet50_224.json", "tf32"), "vision_transformer": ("vit
 SETS = {"A100-40g": "a100-40gb", "A100-80g": "a100-80gb"}
 SLICE_GB = {"5": "1g.5gb", "10": "2g.10gb", "20": "3g.20gb", "40": "7g.40gb"}
 SMS = {"1": 14, "2": 28, "3": 42, "4": 56, "7": 98}
-MEMORY = ("context_mib", "context_mib_per_sm", "convolution_mib", "activation_factor")
 STEPS = {"host_us_eager": 1.3, "matmul": 1.15, "convolution": 1.15, "bandwidth": 1.15}
 
 
@@ -73,9 +69,8 @@ class Predictor:
         self.table = json.loads(subprocess.check_output([perfc, "devices", *SETS.values(), "--json"]))
 
     def __call__(self, rows, constants):
-        """(latency ms, memory parts) per row, all slices of one command in one call."""
+        """Latency in ms per row, all slices of one command in one call."""
         for d in self.table["devices"]:
-            d["activation_factor"] = 1
             for key, value in constants.items():
                 (d["efficiency"] if key in d["efficiency"] else d)[key] = value
         by_command = collections.defaultdict(list)
@@ -92,7 +87,7 @@ class Predictor:
                 if done.returncode:
                     sys.exit(f"{command}: {done.stderr}")
                 for i, p in zip(members, json.loads(done.stdout)["predictions"]):
-                    out[i] = (p["latency_ms"], p["memory_breakdown_mib"])
+                    out[i] = p["latency_ms"]
         return out
 
 
@@ -104,7 +99,7 @@ def fit(predict, rows, start, rounds):
     constants = dict(start)
 
     def loss(c):
-        return mape([(p[0], r["ms"]) for p, r in zip(predict(rows, c), rows)])
+        return mape([(p, r["ms"]) for p, r in zip(predict(rows, c), rows)])
 
     best = loss(constants)
     for n in range(rounds):
@@ -119,30 +114,6 @@ def fit(predict, rows, start, rounds):
     return constants
 
 
-def memory_terms(rows, predictions):
-    """Per row: what multiplies (context, per SM, convolution, activations), and the known rest."""
-    terms, rest = [], []
-    for r, (_, parts) in zip(rows, predictions):
-        terms.append([1, SMS[r["device"].split(":")[1][0]], float(r["model"] in VISION), parts["activations"]])
-        rest.append(parts["weights"] + parts["workspace"])
-    return np.array(terms), np.array(rest)
-
-
-def fit_memory(rows, predictions):
-    """context_mib, context_mib_per_sm, convolution_mib, activation_factor: least relative squares."""
-    terms, rest = memory_terms(rows, predictions)
-    measured = np.array([r["mib"] for r in rows])
-    used = terms.any(axis=0)
-    x = np.zeros(4)
-    x[used] = np.linalg.lstsq(terms[:, used] / measured[:, None], 1 - rest / measured, rcond=None)[0]
-    return x
-
-
-def memory(x, rows, predictions):
-    terms, rest = memory_terms(rows, predictions)
-    return terms @ x + rest
-
-
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--graphs", type=pathlib.Path, required=True)
@@ -151,9 +122,9 @@ def main():
     args = p.parse_args()
     predict = Predictor(args.perfc)
     lines = ["# Calibration of the A100 on MIG slices", "",
-             "Written by `data/fit_mig.py`; labels: MIGProfiler (MIT). Latency and memory, MAPE in %.", "",
-             "| set | model | runs | latency, in sample | latency, leave-model-out | median ratio | memory, in sample | memory, leave-model-out |",
-             "|---|---|---|---|---|---|---|---|"]
+             "Written by `data/fit_mig.py`; labels: MIGProfiler (MIT). Latency, MAPE in %.", "",
+             "| set | model | runs | in sample | leave-model-out | median ratio |",
+             "|---|---|---|---|---|---|"]
     with tempfile.TemporaryDirectory() as folder:
         all_rows = runs(args.graphs, pathlib.Path(folder))
         for name, device in SETS.items():
@@ -162,23 +133,17 @@ def main():
             start = {k: base["efficiency"].get(k, base.get(k)) for k in STEPS}
             whole = fit(predict, rows, start, args.rounds)
             inside = predict(rows, whole)
-            x = fit_memory(rows, inside)
-            fb = memory(x, rows, inside)
-            shown = {k: round(float(v), 3) for k, v in {**whole, **dict(zip(MEMORY, x))}.items()}
-            print(name, shown, "MAPE", round(mape([(p[0], r["ms"]) for p, r in zip(inside, rows)]), 2), file=sys.stderr)
-            lines.append(f"| {name} | constants `{json.dumps(shown)}` | | | | | | |")
+            shown = {k: round(float(v), 3) for k, v in whole.items()}
+            print(name, shown, "MAPE", round(mape([(p, r["ms"]) for p, r in zip(inside, rows)]), 2), file=sys.stderr)
+            lines.append(f"| {name} | constants `{json.dumps(shown)}` | | | | |")
             for model in sorted({r["model"] for r in rows}):
                 members = [i for i, r in enumerate(rows) if r["model"] == model]
                 # v1 and v2 of a model are one network.
                 others = [r for r in rows if r["model"].removesuffix("-v1").removesuffix("-v2") != model.removesuffix("-v1").removesuffix("-v2")]
                 out = predict([rows[i] for i in members], fit(predict, others, whole, args.rounds))
-                held = [rows[i] for i in members]
-                mem = list(zip(memory(fit_memory(others, predict(others, whole)), held, out), (r["mib"] for r in held)))
-                lines.append("| {} | {} | {} | {:.1f} | {:.1f} | {:.2f} | {:.1f} | {:.1f} |".format(
-                    name, model, len(members), mape([(inside[i][0], rows[i]["ms"]) for i in members]),
-                    mape([(p[0], rows[i]["ms"]) for i, p in zip(members, out)]),
-                    statistics.median(p[0] / rows[i]["ms"] for i, p in zip(members, out)),
-                    mape([(fb[i], rows[i]["mib"]) for i in members]), mape(mem)))
+                lines.append("| {} | {} | {} | {:.1f} | {:.1f} | {:.2f} |".format(
+                    name, model, len(members), mape([(inside[i], rows[i]["ms"]) for i in members]),
+                    mape([(p, rows[i]["ms"]) for i, p in zip(members, out)]), statistics.median(p / rows[i]["ms"] for i, p in zip(members, out))))
     (ROOT / "data/calibration_mig.md").write_text("\n".join(lines) + "\n")
     print("\n".join(lines))
 
