@@ -89,6 +89,8 @@ std::vector<bool> needs_gradient(const Graph& g) {
     if (n.kind == NodeKind::Constant) {
       out[id] = n.results[0].type.ranked() && n.results[0].type.rank() > 0;
     } else if (n.kind == NodeKind::Call) {
+      constexpr std::size_t kRunningMean = 3;  // of a batch-norm: it and what follows are buffers
+      for (std::size_t i = kRunningMean; n.is(op("nn.batch_norm")) && i < n.operands.size(); ++i) out[n.operands[i].node] = false;
       out[id] = std::ranges::any_of(n.operands, [&](ValueId v) { return v && out[v.node]; });
     }
   }

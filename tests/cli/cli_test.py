@@ -45,7 +45,7 @@ class Predict(unittest.TestCase):
         self.assertEqual(doc["schema"], "perfc.report/1")
         (p,) = doc["predictions"]
         for key in ("model", "batch", "device", "dtype", "mode", "task", "latency_ms", "latency_ms_interval", "memory_mib",
-                    "memory_breakdown_mib", "energy_j", "mig", "static", "novelty", "hot_ops", "warnings"):
+                    "memory_breakdown_mib", "energy_j", "energy_j_interval", "mig", "static", "novelty", "hot_ops", "warnings"):
             self.assertIn(key, p)
         self.assertEqual(p["batch"], 32)
         self.assertEqual(p["static"]["macs"], 32 * 4089184256)
@@ -65,6 +65,18 @@ class Predict(unittest.TestCase):
     def test_a_slice_is_slower_than_the_device(self):
         whole, part = report(MODEL, "--batch", 64, "--device", "a100-40gb,a100-40gb:1g.5gb")["predictions"]
         self.assertGreater(part["latency_ms"], 4 * whole["latency_ms"])
+
+    def test_a_training_step_takes_longer_and_more_memory(self):
+        reports = {task: report(MODEL, "--batch", 64, "--dtype", "fp32", "--task", task)["predictions"][0] for task in ("infer", "forward", "train")}
+        memory = {task: r["memory_mib"] for task, r in reports.items()}
+        self.assertGreater(memory["forward"], 2 * memory["infer"])
+        self.assertGreater(memory["train"], memory["forward"])
+        parts = reports["train"]["memory_breakdown_mib"]
+        self.assertAlmostEqual(parts["optimizer"], 2 * parts["gradients"], delta=0.01)     # Adam
+        self.assertEqual(reports["forward"]["latency_ms"], reports["infer"]["latency_ms"])
+        self.assertGreater(reports["train"]["latency_ms"], 2.5 * reports["infer"]["latency_ms"])
+        self.assertEqual(report(MODEL, "--task", "train", "--optimizer", "sgd")["predictions"][0]["memory_breakdown_mib"]["optimizer"], 0)
+        self.assertEqual(perfc(MODEL, "--task", "trian")[0], 2)
 
     def test_options_change_the_prediction(self):
         base = report(MODEL, "--batch", 64, "--device", "rtx3090")["predictions"][0]["latency_ms"]

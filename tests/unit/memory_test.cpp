@@ -75,6 +75,18 @@ TEST(Autograd, KeepsWhatDerivativesNeed) {
   EXPECT_EQ(kept_for_backward(g, 5, needs, 4).operands, 3u);
 }
 
+TEST(Autograd, RunningStatisticsAreNoParameters) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(1, 8, 16, 16), float32]) {
+  %1 = weight : Tensor[(8,), float32];
+  %2 = weight : Tensor[(8,), float32];
+  %3 = weight : Tensor[(8,), float32];
+  %4 = weight : Tensor[(8,), float32];
+  %5 = nn.batch_norm(%x, %1, %2, %3, %4);
+  (%5)
+})");
+  EXPECT_EQ(needs_gradient(g), (std::vector<bool>{false, true, true, false, false, true}));
+}
+
 TEST(Autograd, APoolKeepsItsIndices) {
   const Graph g = graph_of(R"(def @main(%x: Tensor[(1, 8, 16, 16), float32]) {
   %1 = weight : Tensor[(8, 1, 1), float32];

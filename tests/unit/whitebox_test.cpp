@@ -1,6 +1,8 @@
 /// Kernels, liveness and the roofline, on graphs small enough to compute by hand.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "features/kernels.h"
 #include "features/memory.h"
 #include "graphs.h"
@@ -299,6 +301,23 @@ TEST(Memory, ViewsShareTheirOperandsMemory) {
   (%2)
 })");
   EXPECT_EQ(memory_needs(g, {}).allocated, 3 * kMib);
+}
+
+TEST(Whitebox, PowerFollowsWhatKernelsWaitFor) {
+  Device d = round_device();  // 20 W idle, 100 W at most
+  d.launch_us = 0;
+  const auto held = [](double demand) { return std::pow(std::pow(demand, -10) + std::pow(97, -10), -0.1); };
+  const Prediction compute = predicted(graph_of(kDense), {}, d);
+  EXPECT_NEAR(compute.power_w, held(20 + (75 - 20)), 1e-9);
+  EXPECT_NEAR(compute.energy_j, compute.power_w * compute.latency_ms / 1e3, 1e-12);
+  d.bandwidth_gb_s = 1;
+  const Prediction memory = predicted(graph_of(kDense), {}, d);
+  EXPECT_NEAR(memory.power_w, held(20 + (75 - 20) * 1.3), 1e-9);
+  // Uncalibrated latency is within a factor of 2, power within 1.3.
+  EXPECT_NEAR(std::log(memory.energy_hi_j / memory.energy_j), std::hypot(std::log(2), std::log(1.3)), 1e-9);
+  EXPECT_NEAR(memory.energy_j / memory.energy_lo_j, memory.energy_hi_j / memory.energy_j, 1e-9);
+  d.launch_us = 1e6;  // waits nearly all the time
+  EXPECT_NEAR(predicted(graph_of(kDense), {}, d).power_w, 20, 0.5);
 }
 
 TEST(Whitebox, SaysWhenTheModelDoesNotFit) {
