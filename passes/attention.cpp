@@ -166,12 +166,35 @@ class AttentionMatcher {
       if (owned(key_)) interior_.push_back(key_.node);
       key_ = k.operands[0];
       while (scaled(key_)) scaled_key_ = true;
+    } else if (const ValueId keys = turned_in_three_dims(key_)) {
+      std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+      key_ = keys;
     }
     std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);  // (…, E, S) → (…, S, E)
     bool identity = true;
     for (std::size_t i = 0; i < perm.size(); ++i) identity = identity && perm[i] == static_cast<std::int64_t>(i);
     if (!identity) key_perm_ = std::move(perm);
     return true;
+  }
+
+  /// PyTorch's dynamo exporter turns keys (…, S, E) as reshape to (N, S, E), transpose,
+  /// reshape to (…, E, S). The keys, or nothing.
+  ValueId turned_in_three_dims(ValueId v) {
+    if (!owned(v) || !g_.node(v).is(op("reshape"))) return {};
+    const ValueId turned = g_.node(v).operands[0];
+    if (!owned(turned) || !g_.node(turned).is(op("transpose"))) return {};
+    if (g_.node(turned).attrs.ints_or_empty("perm") != std::vector<std::int64_t>{0, 2, 1}) return {};
+    const ValueId flat = g_.node(turned).operands[0];
+    if (!owned(flat) || !g_.node(flat).is(op("reshape"))) return {};
+    const ValueId keys = g_.node(flat).operands[0];
+    if (!g_.type(keys).ranked() || !g_.type(flat).ranked()) return {};
+    Shape expected = g_.type(keys).shape();
+    const Shape& three = g_.type(flat).shape();
+    if (expected.size() < 3 || three.size() != 3 || three[1] != expected[expected.size() - 2] || three[2] != expected.back()) return {};
+    std::swap(expected[expected.size() - 1], expected[expected.size() - 2]);
+    if (g_.type(v).shape() != expected) return {};
+    interior_.insert(interior_.end(), {v.node, turned.node, flat.node});
+    return keys;
   }
 
   /// Leading dims of the queries, to which keys and values may broadcast, and
