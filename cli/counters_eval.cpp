@@ -10,7 +10,7 @@ namespace perfc::cli {
 namespace {
 
 struct Options {
-  std::string data, reference, split = "random", output;
+  std::string data, reference, data_sheet, split = "random", output;
   std::vector<std::string> machines;
   CounterEvalOptions eval;
   bool markdown = false;
@@ -61,7 +61,13 @@ int run(Options& o) {
   Diagnostics diags(o.data);
   const auto data = read_counter_dataset(o.data, diags);
   if (!data) return print(diags), kBadInput;
-  const auto problem = make_problem(*data, o.machines, o.reference, diags);
+  auto problem = make_problem(*data, o.machines, o.reference, diags);
+  if (problem && !o.data_sheet.empty()) {
+    Diagnostics in_sheet(o.data_sheet);
+    const bool read = bool(read_data_sheet(o.data_sheet, *problem, in_sheet));
+    print(in_sheet);
+    if (!read) return kBadInput;
+  }
   const auto values = problem ? evaluate_counters(*problem, o.eval, diags) : Failure{};
   print(diags);
   if (!values) return kBadInput;
@@ -77,8 +83,10 @@ void add_counters_eval(CLI::App& group, Action& action) {
   sub->add_option("--data", o->data, "CSV of workloads: counters, work and times (docs/counters.md)")->required();
   sub->add_option("--machines", o->machines, "Machines to predict, comma-separated [all]")->delimiter(',');
   sub->add_option("--reference", o->reference, "Machine whose times are known; the others are relative to it [none: to their mean]");
+  sub->add_option("--data-sheet", o->data_sheet, "CSV with machine,work,units_per_s: what machines do at their peak (data/counters/machines.csv)");
   sub->add_option("--split", o->split, "What is held back: random (a fifth of the workloads) or application (each in turn) [random]")
       ->check(CLI::IsMember({"random", "application"}));
+  sub->add_option("--folds", o->eval.folds, "application: hold back this many groups of applications in turn [each alone]")->check(CLI::Range(2, 1000));
   sub->add_option("--models", o->eval.models, fmt::format("Of {} [all]", fmt::join(model_names(), ", ")))->delimiter(',');
   sub->add_option("--seeds", o->eval.seeds, "Repetitions, with seeds from --seed on [10]")->check(CLI::Range(1, 1000));
   sub->add_option("--seed", o->eval.first_seed, "Of splits and models [1]");

@@ -111,6 +111,28 @@ FeatureMatrix CounterProblem::target(std::span<const std::size_t> rows) const {
   return y;
 }
 
+Status read_data_sheet(const std::string& path, CounterProblem& p, Diagnostics& diags) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  if (!in || !(text << in.rdbuf())) return diags.error("cannot be read, or is empty");
+  const auto table = parse_csv(text.str(), diags);
+  if (!table) return Failure{};
+  const auto machine = table->column("machine"), work = table->column("work"), rate = table->column("units_per_s");
+  if (!machine || !work || !rate) return diags.error(SourceLoc{.line = 1}, {}, "wants the columns machine, work, units_per_s");
+  p.data_sheet.assign(p.data->machines.size(), std::vector<double>(p.data->work.size(), kMissing));
+  for (const CsvTable::Row& row : table->rows) {
+    const auto value = parse_number(row.fields[*rate]);
+    if (!value || !(*value > 0) || !std::isfinite(*value)) {
+      return diags.error(row.loc, {}, fmt::format("units_per_s: '{}' is not a positive number", row.fields[*rate].substr(0, 80)));
+    }
+    const auto m = p.data->machine(row.fields[*machine]);
+    for (std::size_t k = 0; m && k < p.data->work.size(); ++k) {
+      if (p.data->work[k].name == row.fields[*work]) p.data_sheet[*m][k] = 1 / *value;
+    }
+  }
+  return ok();
+}
+
 Result<CounterProblem> make_problem(const CounterDataset& data, std::span<const std::string> machines, const std::string& reference, Diagnostics& diags) {
   CounterProblem p{.data = &data};
   const auto find = [&](const std::string& name) {

@@ -48,6 +48,8 @@ struct CounterProblem {
   const CounterDataset* data = nullptr;
   std::vector<std::size_t> machines;
   std::optional<std::size_t> reference;
+  /// Per machine of the dataset and kind of work, seconds per unit by the machine's data sheet; NaN: not known.
+  std::vector<std::vector<double>> data_sheet;
 
   /// Workloads with all the times that `target` needs.
   std::vector<std::size_t> measured() const;
@@ -57,7 +59,11 @@ struct CounterProblem {
   double base(std::size_t row) const;
 };
 
-/// Machines by name, comma-separated; empty: all but the reference. Unknown names are
+/// Fills `data_sheet` from a CSV file: `machine`, `work` (a kind), `units_per_s` (what the machine does of it
+/// at its peak). Machines and kinds that the dataset has not are left unread: one file serves several datasets.
+Status read_data_sheet(const std::string& path, CounterProblem&, Diagnostics&);
+
+/// Machines by name; empty: all but the reference. Unknown names are
 /// reported with the known ones.
 Result<CounterProblem> make_problem(const CounterDataset&, std::span<const std::string> machines, const std::string& reference, Diagnostics&);
 

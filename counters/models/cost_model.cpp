@@ -10,8 +10,8 @@ namespace {
 
 constexpr double kLeastLogSeconds = -20.7;  // a nanosecond
 
-/// ln Σ cost × work; `share` becomes each kind's part of the sum.
-double log_sum(std::span<const double> log_cost, std::span<const double> work, std::vector<double>& share) {
+/// ln of the time; `share` becomes its derivative by each kind's ln cost.
+double log_time(std::span<const double> log_cost, double sharpness, std::span<const double> work, std::vector<double>& share) {
   share.assign(work.size(), 0);
   double most = -1e300;
   for (std::size_t k = 0; k < work.size(); ++k) {
@@ -20,10 +20,10 @@ double log_sum(std::span<const double> log_cost, std::span<const double> work, s
   if (most == -1e300) return kLeastLogSeconds;
   double sum = 0;
   for (std::size_t k = 0; k < work.size(); ++k) {
-    if (work[k] > 0) sum += share[k] = std::exp(log_cost[k] + std::log(work[k]) - most);
+    if (work[k] > 0) sum += share[k] = std::exp(sharpness * (log_cost[k] + std::log(work[k]) - most));
   }
   for (double& s : share) s /= sum;
-  return most + std::log(sum);
+  return most + std::log(sum) / sharpness;
 }
 
 std::span<const double> row_of(const FeatureMatrix& m, std::size_t r) { return std::span(m.values).subspan(r * m.columns, m.columns); }
@@ -56,7 +56,7 @@ MachineCosts fit_costs(const FeatureMatrix& work, std::span<const double> log_se
   std::vector<double> cost = prior.log_cost, share;
   const auto objective = [&](std::span<const double> c) {
     double sum = 0;
-    for (std::size_t r = 0; r < work.rows; ++r) sum += huber(log_sum(c, row_of(work, r), share) - log_seconds[r], fit.huber);
+    for (std::size_t r = 0; r < work.rows; ++r) sum += huber(log_time(c, fit.sharpness, row_of(work, r), share) - log_seconds[r], fit.huber);
     for (std::size_t k = 0; k < c.size(); ++k) sum += prior.precision[k] / 2 * std::pow(c[k] - prior.log_cost[k], 2);
     return sum;
   };
@@ -65,7 +65,7 @@ MachineCosts fit_costs(const FeatureMatrix& work, std::span<const double> log_se
     Eigen::MatrixXd hessian = Eigen::MatrixXd::Zero(kinds, kinds);
     Eigen::VectorXd slope = Eigen::VectorXd::Zero(kinds);
     for (std::size_t r = 0; r < work.rows; ++r) {
-      const double error = log_sum(cost, row_of(work, r), share) - log_seconds[r];
+      const double error = log_time(cost, fit.sharpness, row_of(work, r), share) - log_seconds[r];
       const double weight = std::abs(error) <= fit.huber ? 1 : fit.huber / std::abs(error);
       const Eigen::Map<const Eigen::VectorXd> s(share.data(), kinds);
       slope += weight * error * s;
@@ -90,12 +90,12 @@ MachineCosts fit_costs(const FeatureMatrix& work, std::span<const double> log_se
     damping = std::max(damping / 4, 1e-6);
     if (gained < 1e-9 * (1 + now)) break;
   }
-  return {std::move(cost)};
+  return {std::move(cost), fit.sharpness};
 }
 
 double predict_log_seconds(const MachineCosts& costs, std::span<const double> work) {
   std::vector<double> share;
-  return log_sum(costs.log_cost, work, share);
+  return log_time(costs.log_cost, costs.sharpness, work, share);
 }
 
 }  // namespace perfc

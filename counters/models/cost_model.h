@@ -1,9 +1,9 @@
 #pragma once
-/// What a machine charges for work: time = Σ cost × amount of work, costs ≥ 0.
+/// What a machine charges for work: time = (Σ (cost × amount of work)^p)^(1/p), costs ≥ 0.
 ///
-/// A roofline whose ceilings add up instead of cutting each other off, with one cost per
-/// kind of work and machine: seconds per byte, per operation, per launch, per operation
-/// of the longest thread. Monotone in every amount, so that it extrapolates to unseen
+/// A roofline with one cost per kind of work and machine: seconds per byte, per operation,
+/// per launch, per operation of the longest thread. Sharpness p says how kinds overlap: 1,
+/// one after the other; large, the dearest hides the others. Monotone in every amount, so that it extrapolates to unseen
 /// applications as physics does. Costs are kept as logarithms and fitted to logarithms of
 /// times, with Huber's loss (relative errors count, outliers do not rule) and a pull
 /// towards a prior that keeps costs finite that no workload shows.
@@ -17,6 +17,7 @@ namespace perfc {
 /// Costs of one machine, ln of seconds per unit of each kind of work.
 struct MachineCosts {
   std::vector<double> log_cost;
+  double sharpness = 1;
 };
 
 /// What costs are believed to be before any time is seen, and how firmly.
@@ -26,6 +27,7 @@ struct CostPrior {
 };
 
 struct CostFit {
+  double sharpness = 1;
   double huber = 1;               ///< errors of ln time beyond this count linearly
   double precision = 0.04;        ///< of `vague_prior`
   std::size_t steps = 100;        ///< Gauss–Newton with Levenberg's damping, at most

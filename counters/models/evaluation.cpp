@@ -143,7 +143,7 @@ Result<std::vector<std::vector<Estimate>>> evaluate_counters(const CounterProble
     std::vector<std::vector<double>> values(kMetrics.size());
     for (std::uint64_t seed = o.first_seed; seed < o.first_seed + o.seeds; ++seed) {
       const Random random(seed);
-      auto parts = held_back(*problem.data, rows, o.split, o.split == SplitKind::Random ? kRandomFolds : 0, random.stream("split"));
+      auto parts = held_back(*problem.data, rows, o.split, o.split == SplitKind::Random ? kRandomFolds : o.folds, random.stream("split"));
       if (o.split == SplitKind::Random) parts.resize(1);
       FeatureMatrix predicted, measured;
       for (std::size_t i = 0; i < parts.size(); ++i) {

@@ -3,17 +3,24 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace perfc {
 namespace {
 
-constexpr std::size_t kTrees = 200, kValidationFolds = 5;
+constexpr std::size_t kTrees = 200, kValidationTrees = 50, kValidationFolds = 4;
+constexpr std::array<double, 3> kSharpnesses{1, 2, 4};
+/// 1 / variance of ln of a cost that a data sheet tells: within a factor of 1.6 mostly.
+constexpr double kDataSheetPrecision = 4;
 constexpr std::array<double, 5> kShrinkages{0, 0.25, 0.5, 0.75, 1};
 constexpr std::array<std::size_t, 2> kLeastLeaves{1, 4};
+/// Of the columns, tried at each node.
+constexpr double kColumnShare = 0.5;
 
-double squared_error(const FeatureMatrix& y, const FeatureMatrix& costs, const FeatureMatrix& trees, double shrinkage) {
+/// Of logarithms: the mean would be ruled by a few that nobody can predict.
+double absolute_error(const FeatureMatrix& y, const FeatureMatrix& costs, const FeatureMatrix& trees, double shrinkage) {
   double sum = 0;
-  for (std::size_t i = 0; i < y.values.size(); ++i) sum += std::pow(costs.values[i] + shrinkage * trees.values[i] - y.values[i], 2);
+  for (std::size_t i = 0; i < y.values.size(); ++i) sum += std::abs(costs.values[i] + shrinkage * trees.values[i] - y.values[i]);
   return sum;
 }
 
@@ -45,45 +52,65 @@ FeatureMatrix PerfcModel::tree_inputs(const Parts& parts, const CounterProblem& 
   return both;
 }
 
-PerfcModel::Parts PerfcModel::fit_parts(const CounterProblem& p, std::span<const std::size_t> rows, std::size_t least_leaf, const Random& random) const {
-  Parts parts;
+std::vector<MachineCosts> PerfcModel::fit_machines(const CounterProblem& p, std::span<const std::size_t> rows, double sharpness) {
   const FeatureMatrix work = work_rows(*p.data, rows);
+  const CostFit fit{.sharpness = sharpness};
+  std::vector<MachineCosts> all;
   for (const std::size_t m : p.machines) {
     std::vector<double> logs;
     for (const std::size_t r : rows) logs.push_back(std::log(p.data->workloads[r].seconds[m]));
-    parts.costs.push_back(fit_costs(work, logs, vague_prior(work, logs, CostFit{}.precision)));
+    CostPrior prior = vague_prior(work, logs, fit.precision);
+    for (std::size_t k = 0; k < work.columns && !p.data_sheet.empty(); ++k) {
+      if (std::isnan(p.data_sheet[m][k])) continue;
+      prior.log_cost[k] = std::log(p.data_sheet[m][k]);
+      prior.precision[k] = kDataSheetPrecision;
+    }
+    all.push_back(fit_costs(work, logs, prior, fit));
   }
+  return all;
+}
+
+PerfcModel::Parts PerfcModel::fit_parts(const CounterProblem& p, std::span<const std::size_t> rows, double sharpness, std::size_t least_leaf,
+                                        std::size_t trees, const Random& random) const {
+  Parts parts{.costs = fit_machines(p, rows, sharpness)};
   parts.inputs = CounterInputs::fit(*p.data, rows, InputKind::CountersAndWork);
   if (correction_ == Correction::None) return parts;
   const FeatureMatrix costs = by_costs(parts, p, rows);
   FeatureMatrix left = p.target(rows);
   for (std::size_t i = 0; i < left.values.size(); ++i) left.values[i] -= costs.values[i];
   parts.trees = Trees::fit(tree_inputs(parts, p, rows, costs), left,
-                           {.kind = TreeOptions::Kind::Extra, .trees = kTrees, .least_leaf = least_leaf}, random);
+                           {.kind = TreeOptions::Kind::Extra, .trees = trees, .least_leaf = least_leaf, .column_share = kColumnShare}, random);
   return parts;
 }
 
 Status PerfcModel::fit(const CounterProblem& p, std::span<const std::size_t> rows, SplitKind kind, const Random& random, Diagnostics&) {
-  std::size_t best_leaf = kLeastLeaves[0];
+  const auto folds = held_back(*p.data, rows, kind, kValidationFolds, random.stream("validation"));
+  double sharpness = kSharpnesses[0], least = std::numeric_limits<double>::infinity();
+  for (const double s : kSharpnesses) {
+    double error = 0;
+    for (const auto& part : folds) {
+      const FeatureMatrix costs = by_costs({.costs = fit_machines(p, without(rows, part), s)}, p, part);
+      error += absolute_error(p.target(part), costs, costs, 0);
+    }
+    if (error < least) least = error, sharpness = s;
+  }
+  std::size_t leaf = kLeastLeaves[0];
   shrinkage_ = 0;
-  if (correction_ == Correction::Trees) {
-    double least = 1e300;
-    for (const std::size_t leaf : kLeastLeaves) {
-      std::array<double, kShrinkages.size()> errors{};
-      for (const auto& part : held_back(*p.data, rows, kind, kValidationFolds, random.stream("validation"))) {
-        const auto rest = without(rows, part);
-        if (rest.empty()) continue;
-        const Parts parts = fit_parts(p, rest, leaf, random);
-        const FeatureMatrix costs = by_costs(parts, p, part), y = p.target(part);
-        const FeatureMatrix trees = parts.trees.predict(tree_inputs(parts, p, part, costs));
-        for (std::size_t s = 0; s < kShrinkages.size(); ++s) errors[s] += squared_error(y, costs, trees, kShrinkages[s]);
-      }
-      for (std::size_t s = 0; s < kShrinkages.size(); ++s) {
-        if (errors[s] < least) least = errors[s], shrinkage_ = kShrinkages[s], best_leaf = leaf;
-      }
+  least = std::numeric_limits<double>::infinity();
+  for (const std::size_t l : kLeastLeaves) {
+    if (correction_ == Correction::None) break;
+    std::array<double, kShrinkages.size()> errors{};
+    for (const auto& part : folds) {
+      const Parts parts = fit_parts(p, without(rows, part), sharpness, l, kValidationTrees, random);
+      const FeatureMatrix costs = by_costs(parts, p, part), y = p.target(part);
+      const FeatureMatrix trees = parts.trees.predict(tree_inputs(parts, p, part, costs));
+      for (std::size_t s = 0; s < kShrinkages.size(); ++s) errors[s] += absolute_error(y, costs, trees, kShrinkages[s]);
+    }
+    for (std::size_t s = 0; s < kShrinkages.size(); ++s) {
+      if (errors[s] < least) least = errors[s], shrinkage_ = kShrinkages[s], leaf = l;
     }
   }
-  parts_ = fit_parts(p, rows, best_leaf, random);
+  parts_ = fit_parts(p, rows, sharpness, leaf, kTrees, random);
   return ok();
 }
 

@@ -6,7 +6,8 @@
 ///
 /// Trees know siblings of what they have seen and mislead elsewhere; how much of their
 /// correction helps with what will be held back is measured by holding back the same
-/// within the training rows.
+/// within the training rows, and so is the sharpness. What a machine's data sheet says of a
+/// cost is where its fit begins and is pulled to.
 #include "counters/models/cost_model.h"
 #include "counters/models/relative_model.h"
 #include "counters/models/trees.h"
@@ -26,7 +27,9 @@ class PerfcModel final : public RelativeModel {
     CounterInputs inputs;
     Trees trees;
   };
-  Parts fit_parts(const CounterProblem&, std::span<const std::size_t> rows, std::size_t least_leaf, const Random&) const;
+  static std::vector<MachineCosts> fit_machines(const CounterProblem&, std::span<const std::size_t> rows, double sharpness);
+  Parts fit_parts(const CounterProblem&, std::span<const std::size_t> rows, double sharpness, std::size_t least_leaf, std::size_t trees,
+                  const Random&) const;
   static FeatureMatrix by_costs(const Parts&, const CounterProblem&, std::span<const std::size_t> rows);
   /// Inputs of the trees: the columns, and what the costs say.
   static FeatureMatrix tree_inputs(const Parts&, const CounterProblem&, std::span<const std::size_t> rows, const FeatureMatrix& by_costs);

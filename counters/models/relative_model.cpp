@@ -16,6 +16,8 @@ constexpr std::array kTable{
     RelativeModelRow{"knn", "five nearest neighbours on counters", make_knn_model},
     RelativeModelRow{"forest", "random forest on counters", make_forest_model},
     RelativeModelRow{"boosting", "gradient boosting on counters", make_boosting_model},
+    RelativeModelRow{"dnn", "three hidden layers of 1024 on counters", make_dnn_model},
+    RelativeModelRow{"vae-dnn", "the paper's: the same on the latent columns of a σ-VAE", make_vae_dnn_model},
     RelativeModelRow{"costs", "costs per kind of work and machine", make_costs_model},
     RelativeModelRow{"perfc", "costs, corrected by trees as far as validation supports it", make_perfc_model},
 };

@@ -44,6 +44,8 @@ std::unique_ptr<RelativeModel> make_linear_model();
 std::unique_ptr<RelativeModel> make_knn_model();
 std::unique_ptr<RelativeModel> make_forest_model();
 std::unique_ptr<RelativeModel> make_boosting_model();
+std::unique_ptr<RelativeModel> make_dnn_model();
+std::unique_ptr<RelativeModel> make_vae_dnn_model();
 std::unique_ptr<RelativeModel> make_costs_model();
 std::unique_ptr<RelativeModel> make_perfc_model();
 

@@ -106,6 +106,12 @@ TEST(Costs, FoundFromTimes) {
   EXPECT_NEAR(predict_log_seconds(c, more), std::log(2e3), 1e-2);
 }
 
+TEST(Costs, TheDearestHidesTheOthersWhenSharp) {
+  const MachineCosts c{.log_cost = {0, 0}, .sharpness = 4};
+  const std::vector<double> work{1, 2};
+  EXPECT_NEAR(predict_log_seconds(c, work), std::log(17) / 4, 1e-12);
+}
+
 TEST(RelativeMetrics, ByHand) {
   // Three workloads, three machines; the second prediction swaps the two fastest.
   const FeatureMatrix y = matrix(3, {0, 1, 2, 0, 1, 2, 2, 1, 0}), p = matrix(3, {0, 1, 2, 1, 0, 2, 2, 1, 0});
@@ -166,3 +172,4 @@ TEST(PerfcModel, ExtrapolatesAnApplication) {
 
 }  // namespace
 }  // namespace perfc
+/root/.pyenv/libexec/pyenv-hooks: line 24: enable: cannot open shared object /root/.pyenv/libexec/pyenv-realpath.dylib: /root/.pyenv/libexec/pyenv-realpath.dylib: cannot open shared object file: No such file or directory
