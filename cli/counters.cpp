@@ -10,6 +10,8 @@ void add_counters(CLI::App& app, Action& action) {
   add_counters_show(*group, action);
   add_counters_names(*group, action);
   add_counters_eval(*group, action);
+  add_counters_train(*group, action);
+  add_counters_predict(*group, action);
 }
 
 }  // namespace perfc::cli

@@ -1,5 +1,7 @@
 #include "counters/models/perfc_model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -41,7 +43,7 @@ FeatureMatrix PerfcModel::by_costs(const Parts& parts, const CounterProblem& p, 
   return y;
 }
 
-FeatureMatrix PerfcModel::tree_inputs(const Parts& parts, const CounterProblem& p, std::span<const std::size_t> rows, const FeatureMatrix& costs) {
+FeatureMatrix PerfcModel::correction_inputs(const Parts& parts, const CounterProblem& p, std::span<const std::size_t> rows, const FeatureMatrix& costs) {
   const FeatureMatrix x = parts.inputs.rows(*p.data, rows);
   FeatureMatrix both{x.rows, x.columns + costs.columns, {}};
   for (std::size_t r = 0; r < x.rows; ++r) {
@@ -50,6 +52,14 @@ FeatureMatrix PerfcModel::tree_inputs(const Parts& parts, const CounterProblem& 
     both.values.insert(both.values.end(), at(costs, r), at(costs, r + 1));
   }
   return both;
+}
+
+FeatureMatrix PerfcModel::correction(const Parts& parts, const CounterProblem& p, std::span<const std::size_t> rows, const FeatureMatrix& costs) {
+  const FeatureMatrix x = correction_inputs(parts, p, rows, costs);
+  FeatureMatrix y = parts.trees.predict(x);
+  const FeatureMatrix smooth = parts.likeness.predict(x);
+  for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] = (y.values[i] + smooth.values[i]) / 2;
+  return y;
 }
 
 std::vector<MachineCosts> PerfcModel::fit_machines(const CounterProblem& p, std::span<const std::size_t> rows, double sharpness) {
@@ -78,8 +88,13 @@ PerfcModel::Parts PerfcModel::fit_parts(const CounterProblem& p, std::span<const
   const FeatureMatrix costs = by_costs(parts, p, rows);
   FeatureMatrix left = p.target(rows);
   for (std::size_t i = 0; i < left.values.size(); ++i) left.values[i] -= costs.values[i];
-  parts.trees = Trees::fit(tree_inputs(parts, p, rows, costs), left,
-                           {.kind = TreeOptions::Kind::Extra, .trees = trees, .least_leaf = least_leaf, .column_share = kColumnShare}, random);
+  const FeatureMatrix x = correction_inputs(parts, p, rows, costs);
+  parts.trees = Trees::fit(x, left, {.kind = TreeOptions::Kind::Extra, .trees = trees, .least_leaf = least_leaf, .column_share = kColumnShare}, random);
+  std::vector<Column> columns = parts.inputs.columns();
+  std::vector<Normaliser::Scale> scales = parts.inputs.scales();
+  for (const std::size_t m : p.machines) columns.push_back({"costs on " + p.data->machines[m], "1", {}});
+  scales.resize(columns.size(), Normaliser::Scale::Linear);
+  parts.likeness = KernelRegression::fit(x, left, columns, scales);
   return parts;
 }
 
@@ -103,21 +118,107 @@ Status PerfcModel::fit(const CounterProblem& p, std::span<const std::size_t> row
     for (const auto& part : folds) {
       const Parts parts = fit_parts(p, without(rows, part), sharpness, l, kValidationTrees, random);
       const FeatureMatrix costs = by_costs(parts, p, part), y = p.target(part);
-      const FeatureMatrix trees = parts.trees.predict(tree_inputs(parts, p, part, costs));
+      const FeatureMatrix trees = correction(parts, p, part, costs);
       for (std::size_t s = 0; s < kShrinkages.size(); ++s) errors[s] += absolute_error(y, costs, trees, kShrinkages[s]);
     }
     for (std::size_t s = 0; s < kShrinkages.size(); ++s) {
       if (errors[s] < least) least = errors[s], shrinkage_ = kShrinkages[s], leaf = l;
     }
   }
+  measure_interval(p, folds, rows, sharpness, leaf, random);
   parts_ = fit_parts(p, rows, sharpness, leaf, kTrees, random);
+  return ok();
+}
+
+void PerfcModel::measure_interval(const CounterProblem& p, const std::vector<std::vector<std::size_t>>& folds, std::span<const std::size_t> rows,
+                                  double sharpness, std::size_t leaf, const Random& random) {
+  std::vector<double> errors;
+  for (const auto& part : folds) {
+    parts_ = fit_parts(p, without(rows, part), sharpness, leaf, kValidationTrees, random);
+    const FeatureMatrix predicted = predict(p, part), y = p.target(part);
+    for (std::size_t i = 0; i < y.values.size(); ++i) errors.push_back(std::abs(predicted.values[i] - y.values[i]));
+  }
+  if (errors.empty()) return;
+  const auto at = errors.begin() + static_cast<std::ptrdiff_t>(errors.size() * 9 / 10);
+  std::nth_element(errors.begin(), at, errors.end());
+  interval_ = *at;
+}
+
+void PerfcModel::save(std::vector<NamedTensor>& tensors, std::map<std::string, double>& settings) const {
+  constexpr auto kMatrix = Parameter<float>::Kind::Matrix, kVector = Parameter<float>::Kind::Vector;
+  const auto vector = [&](const char* name, const auto& values) {
+    NamedTensor t{name, kVector, Matrix<float>(1, values.size())};
+    std::transform(values.begin(), values.end(), t.value.data(), [](auto v) { return static_cast<float>(v); });
+    tensors.push_back(std::move(t));
+  };
+  NamedTensor costs{"costs", kMatrix, Matrix<float>(parts_.costs.size(), parts_.costs.front().log_cost.size())};
+  for (std::size_t m = 0; m < parts_.costs.size(); ++m) {
+    for (std::size_t k = 0; k < parts_.costs[m].log_cost.size(); ++k) costs.value(m, k) = static_cast<float>(parts_.costs[m].log_cost[k]);
+  }
+  tensors.push_back(std::move(costs));
+  vector("inputs.substitutes", parts_.inputs.substitutes());
+  vector("inputs.none", parts_.inputs.none());
+  std::vector<double> masked(parts_.inputs.substitutes().size(), 0);
+  for (const std::size_t c : parts_.inputs.masked()) masked[c] = 1;
+  vector("inputs.masked", masked);
+  if (shrinkage_ > 0) {
+    parts_.trees.save("trees.", tensors);
+    parts_.likeness.save("likeness.", tensors);
+  }
+  settings["shrinkage"] = shrinkage_;
+  settings["interval"] = interval_;
+  settings["sharpness"] = parts_.costs.front().sharpness;
+}
+
+Status PerfcModel::restore(const CounterDataset& names, std::size_t machines, const std::vector<NamedTensor>& tensors,
+                           const std::map<std::string, double>& settings, Diagnostics& diags) {
+  const auto setting = [&](const char* name, double lowest, double highest, double& out) {
+    const auto found = settings.find(name);
+    if (found == settings.end() || !(found->second >= lowest && found->second <= highest)) return false;
+    out = found->second;
+    return true;
+  };
+  double sharpness = 1;
+  if (!setting("shrinkage", 0, 1, shrinkage_) || !setting("interval", 0, 100, interval_) || !setting("sharpness", 1, 100, sharpness)) {
+    return diags.error("checkpoint: shrinkage, interval or sharpness is missing or out of range");
+  }
+  const auto tensor = [&](const char* name, std::size_t rows, std::size_t columns) -> const Matrix<float>* {
+    const auto found = std::find_if(tensors.begin(), tensors.end(), [&](const NamedTensor& t) { return t.name == name; });
+    if (found != tensors.end() && found->value.rows() == rows && found->value.columns() == columns) return &found->value;
+    (void)diags.error(fmt::format("checkpoint: the tensor '{}' is missing or not {}x{}", name, rows, columns));
+    return nullptr;
+  };
+  const auto* costs = tensor("costs", machines, names.work.size());
+  const auto* substitutes = tensor("inputs.substitutes", 1, names.counters.size());
+  const auto* none = tensor("inputs.none", 1, names.work.size());
+  const auto* mask = tensor("inputs.masked", 1, names.counters.size());
+  if (!costs || !substitutes || !none || !mask) return Failure{};
+  parts_ = {};
+  for (std::size_t m = 0; m < machines; ++m) {
+    MachineCosts c{.sharpness = sharpness};
+    for (std::size_t k = 0; k < costs->columns(); ++k) c.log_cost.push_back((*costs)(m, k));
+    parts_.costs.push_back(std::move(c));
+  }
+  const auto numbers = [](const Matrix<float>& m) { return std::vector<double>(m.data(), m.data() + m.size()); };
+  std::vector<std::size_t> masked;
+  for (std::size_t c = 0; c < mask->size(); ++c) {
+    if (mask->data()[c] != 0) masked.push_back(c);
+  }
+  parts_.inputs = CounterInputs::restore(names, InputKind::CountersAndWork, numbers(*substitutes), std::move(masked), numbers(*none));
+  if (shrinkage_ == 0) return ok();
+  auto trees = Trees::restore("trees.", tensors, parts_.inputs.columns().size() + machines, machines, diags);
+  if (!trees) return Failure{};
+  auto likeness = KernelRegression::restore("likeness.", tensors, parts_.inputs.columns().size() + machines, machines, diags);
+  if (!likeness) return Failure{};
+  parts_.trees = std::move(*trees);
+  parts_.likeness = std::move(*likeness);
   return ok();
 }
 
 FeatureMatrix PerfcModel::predict(const CounterProblem& p, std::span<const std::size_t> rows) const {
   FeatureMatrix y = by_costs(parts_, p, rows);
   if (shrinkage_ == 0) return y;
-  const FeatureMatrix trees = parts_.trees.predict(tree_inputs(parts_, p, rows, y));
+  const FeatureMatrix trees = correction(parts_, p, rows, y);
   for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] += shrinkage_ * trees.values[i];
   return y;
 }

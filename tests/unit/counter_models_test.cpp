@@ -2,7 +2,10 @@
 
 #include <cmath>
 
+#include <filesystem>
+
 #include "counters/models/cost_model.h"
+#include "counters/models/counter_predictor.h"
 #include "counters/models/evaluation.h"
 #include "counters/models/trees.h"
 
@@ -170,6 +173,39 @@ TEST(PerfcModel, ExtrapolatesAnApplication) {
   EXPECT_GT((*result)[2][0].mean, 0.98);
 }
 
+/// What a file holds predicts what was trained, up to float32.
+TEST(CounterPredictor, SavedAndOpened) {
+  std::string csv = "workload,application,counter:c,counter:d,work:launch,work:bytes,time:a,time:b\n";
+  for (int i = 0; i < 24; ++i) {
+    const double bytes = std::pow(10.0, 2 + i / 3.0);
+    csv += std::to_string(i) + ",app" + std::to_string(i / 4) + "," + std::to_string(i % 4) + "," + (i % 3 ? "1" : "") + ",1," + std::to_string(bytes) + "," +
+           std::to_string((1e-2 + 1e-8 * bytes) * (1 + i % 4)) + "," + std::to_string(1e-3 + 1e-7 * bytes) + "\n";
+  }
+  Diagnostics diags;
+  const auto d = parse_counter_dataset(csv, diags);
+  ASSERT_TRUE(d) << diags.str();
+  const auto p = make_problem(*d, {}, "a", diags);
+  ASSERT_TRUE(p) << diags.str();
+  const auto trained = CounterPredictor::train(*p, SplitKind::Random, 1, diags);
+  ASSERT_TRUE(trained) << diags.str();
+  const std::string path = (std::filesystem::temp_directory_path() / "perfc_counter_predictor.safetensors").string();
+  ASSERT_TRUE(write_file(path, write_checkpoint(trained->checkpoint({})), diags));
+  const auto opened = CounterPredictor::open(path, diags);
+  ASSERT_TRUE(opened) << diags.str();
+  EXPECT_GT(opened->shrinkage(), 0);  // the counter c says what the costs cannot
+  const auto here = trained->predict(*d, diags), there = opened->predict(*d, diags);
+  ASSERT_TRUE(here && there) << diags.str();
+  for (std::size_t w = 0; w < here->size(); ++w) {
+    ASSERT_EQ((*here)[w].size(), 2U);
+    EXPECT_EQ((*there)[w][1].machine, "a");
+    EXPECT_NEAR((*here)[w][0].log_ratio, (*there)[w][0].log_ratio, 1e-4);
+    EXPECT_LT((*there)[w][0].low, (*there)[w][0].high);
+  }
+  const auto lacking = parse_counter_dataset("workload,counter:c,work:launch,time:a\nx,1,1,1\n", diags);
+  ASSERT_TRUE(lacking);
+  EXPECT_FALSE(opened->predict(*lacking, diags));
+  EXPECT_EQ(diags.str(), "perfc: error: the column 'work:bytes' is missing, which the model needs\n");
+}
+
 }  // namespace
 }  // namespace perfc
-/root/.pyenv/libexec/pyenv-hooks: line 24: enable: cannot open shared object /root/.pyenv/libexec/pyenv-realpath.dylib: /root/.pyenv/libexec/pyenv-realpath.dylib: cannot open shared object file: No such file or directory

@@ -1,0 +1,52 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/counters.h"
+#include "counters/models/counter_predictor.h"
+
+namespace perfc::cli {
+namespace {
+
+struct Options {
+  std::string data, reference, data_sheet, out, split = "application", licence;
+  std::vector<std::string> machines;
+  std::uint64_t seed = 1;
+};
+
+int run(const Options& o) {
+  Diagnostics diags(o.data), in_sheet(o.data_sheet), in_out;
+  const auto data = read_counter_dataset(o.data, diags);
+  if (!data) return print(diags), kBadInput;
+  auto problem = make_problem(*data, o.machines, o.reference, diags);
+  if (problem && !o.data_sheet.empty() && !read_data_sheet(o.data_sheet, *problem, in_sheet)) return print(in_sheet), kBadInput;
+  const auto kind = o.split == "random" ? SplitKind::Random : SplitKind::Application;
+  const auto predictor = problem ? CounterPredictor::train(*problem, kind, o.seed, diags) : Failure{};
+  print(diags);
+  if (!predictor) return kBadInput;
+  const auto rows = problem->measured().size();
+  const Checkpoint c = predictor->checkpoint({{"data", fmt::format("{:016x}", data->hash)}, {"licence", o.licence}, {"seed", std::to_string(o.seed)},
+                                              {"validation", o.split}, {"workloads", std::to_string(rows)}});
+  if (!write_file(o.out, write_checkpoint(c), in_out)) return print(in_out), kBadInput;
+  fmt::print("{}: trained on {} workloads for {}; the correction by likeness counts {:.0f} %\n", o.out, rows, fmt::join(predictor->machines(), ", "),
+             100 * predictor->shrinkage());
+  return kFine;
+}
+
+}  // namespace
+
+void add_counters_train(CLI::App& group, Action& action) {
+  auto o = std::make_shared<Options>();
+  CLI::App* sub = group.add_subcommand("train", "Train a predictor of relative performance on all workloads of a dataset (docs/counters.md)");
+  sub->add_option("--data", o->data, "CSV of workloads: counters, work and times (docs/counters.md)")->required();
+  sub->add_option("-o,--out", o->out, "Checkpoint to write")->required();
+  sub->add_option("--machines", o->machines, "Machines to predict, comma-separated [all]")->delimiter(',');
+  sub->add_option("--reference", o->reference, "Machine whose times are known; the others are relative to it [none: to their mean]");
+  sub->add_option("--data-sheet", o->data_sheet, "CSV with machine,work,units_per_s: what machines do at their peak");
+  sub->add_option("--validation", o->split, "What validation holds back: application or random, as what is to be predicted will be new [application]")
+      ->check(CLI::IsMember({"random", "application"}));
+  sub->add_option("--licence", o->licence, "Of the data, for the checkpoint");
+  sub->add_option("--seed", o->seed, "Of validation and trees [1]");
+  sub->callback([o, &action] { action = [o] { return run(*o); }; });
+}
+
+}  // namespace perfc::cli
