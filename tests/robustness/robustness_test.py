@@ -30,7 +30,7 @@ BROKEN = ("crashed", "timeout", "memory")
 STEPS = 50
 CORPUS_SEEDS = 25
 TF_SEEDS = 12
-TORCH_SEEDS = 25
+TORCH_SEEDS = 12
 
 
 def seeds() -> dict[str, bytes]:
