@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/cli.h"
+#include "pipeline/calibration.h"
 
 namespace perfc::cli {
 namespace {
@@ -27,7 +28,13 @@ Json to_json(const Device& d) {
           {"tdp_w", d.tdp_w}, {"idle_w", d.idle_w}, {"launch_us", d.launch_us}, {"host_us_eager", d.host_us_eager},
           {"host_us_compiled", d.host_us_compiled}, {"context_mib", d.context_mib}, {"context_mib_per_sm", d.context_mib_per_sm},
           {"convolution_mib", d.convolution_mib}, {"efficiency", d.efficiency},
-          {"interval", d.interval}, {"mig", std::move(mig)}};
+          {"interval", d.interval}, {"calibrated_labels", d.calibrated_labels}, {"mig", std::move(mig)}};
+}
+
+Json to_json(const std::vector<Device>& devices) {
+  Json list = Json::array();
+  for (const Device& d : devices) list.push_back(to_json(d));
+  return {{"schema", "perfc.devices/1"}, {"devices", std::move(list)}};
 }
 
 std::string rates(const std::map<std::string, double>& m) {
@@ -98,11 +105,42 @@ int run(const Options& o) {
     }
   }
   if (o.json) {
-    Json list = Json::array();
-    for (const Device& d : devices) list.push_back(to_json(d));
-    out->write(Json{{"schema", "perfc.devices/1"}, {"devices", std::move(list)}}.dump(2) + "\n");
+    out->write(to_json(devices).dump(2) + "\n");
   }
   return out->commit() ? kFine : kBadInput;
+}
+
+struct CalibrateOptions {
+  CalibrationRequest request;
+  std::string output;
+};
+
+int run_calibration(const CalibrateOptions& o) {
+  auto out = Output::open(o.output);
+  if (!out) return kBadInput;
+  Diagnostics diags;
+  const auto found = calibrate(o.request, diags);
+  print(diags);
+  if (!found) return kBadInput;
+  out->write(to_json(std::vector{found->device}).dump(2) + "\n");
+  if (!out->commit()) return kBadInput;
+  fmt::print(stderr, "perfc: {} calibrated on {} labels ({} left out); mean error on them {:.1f} % before, {:.1f} % after\n", found->device.name,
+             found->labels, found->left_out, 100 * found->error_before, 100 * found->error_after);
+  return kFine;
+}
+
+void add_calibrate(CLI::App& devices, Action& action) {
+  auto o = std::make_shared<CalibrateOptions>();
+  CalibrationRequest& r = o->request;
+  CLI::App* sub = devices.add_subcommand("calibrate", "Fit a device's constants to measurements on it (docs/devices.md)");
+  sub->add_option("labels", r.data, "Labels, a CSV file beside its model files (docs/gnn.md)")->required();
+  sub->add_option("-o,--output", o->output, "Device file to write [standard output]");
+  sub->add_option("--device-file", r.device_file, "JSON file that describes the device, where it is not built in");
+  sub->add_option("--predictor", r.predictor, "default, whitebox, or the path of a checkpoint [default]");
+  sub->add_option("--name", r.name, "Name of the calibrated device [as it was]");
+  add_label_filter(*sub, r.filter);
+  sub->add_option("--threads", r.threads, "[one per core]")->check(CLI::Range(0, 1024));
+  sub->callback([o, &action] { action = [o] { return run_calibration(*o); }; });
 }
 
 }  // namespace
@@ -114,7 +152,10 @@ void add_devices(CLI::App& app, Action& action) {
   sub->add_option("--device-file", o->device_file, "JSON file with devices of your own");
   sub->add_option("--from-nvidia-smi", o->smi_file, "Output of `nvidia-smi -q -x`: describes that host's GPUs");
   sub->add_flag("--json", o->json, "As JSON, in the format of device files");
-  sub->callback([o, &action] { action = [o] { return run(*o); }; });
+  add_calibrate(*sub, action);
+  sub->callback([o, sub, &action] {
+    if (sub->get_subcommands().empty()) action = [o] { return run(*o); };
+  });
 }
 
 }  // namespace perfc::cli

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/cli.h"
+#include "ir/support/csv.h"
 #include "pipeline/evaluation.h"
 #include "pipeline/predictors.h"
 
@@ -8,7 +9,7 @@ namespace perfc::cli {
 namespace {
 
 struct Options {
-  std::string predictor = "default", data, split, output;
+  std::string predictor = "default", data, split, device_file, predictions, output;
   LabelFilter filter;
   std::uint64_t seed = 1;
   std::size_t threads = 0;
@@ -22,23 +23,23 @@ struct Estimates {
 };
 
 /// Devices by name; a name that is not known is reported once per label's line.
-Result<std::map<std::string, Device>> devices_of(const Dataset& dataset, Diagnostics& diags) {
+Result<std::map<std::string, Device>> devices_of(const Dataset& dataset, const std::string& device_file, Diagnostics& diags) {
   std::map<std::string, Device> devices;
   for (const Label& l : dataset.labels) {
     if (devices.contains(l.device)) continue;
-    auto d = DeviceTable::builtin().find(l.device, diags);
+    auto d = find_devices({.devices = {l.device}, .device_file = device_file}, diags);
     if (!d) return diags.error(l.loc, {}, "this row's device");
-    devices.emplace(l.device, std::move(*d));
+    devices.emplace(l.device, std::move(d->at(0)));
   }
   return devices;
 }
 
-Result<Estimates> estimate(const Predictor& predictor, const Dataset& dataset, std::size_t threads, Diagnostics& diags) {
-  const auto devices = devices_of(dataset, diags);
+Result<Estimates> estimate(const Predictor& predictor, const Dataset& dataset, const Options& o, Diagnostics& diags) {
+  const auto devices = devices_of(dataset, o.device_file, diags);
   if (!devices) return Failure{};
   Estimates all{.of = std::vector<Estimate>(dataset.labels.size())};
   std::vector<std::string> failures(dataset.labels.size());
-  const auto left_out = for_each_graph(dataset.labels, threads, [&](const Graph& graph, std::span<const std::size_t> labels) {
+  const auto left_out = for_each_graph(dataset.labels, o.threads, [&](const Graph& graph, std::span<const std::size_t> labels) {
     for (const std::size_t i : labels) {
       const Label& l = dataset.labels[i];
       if (l.task != "infer") {
@@ -65,13 +66,28 @@ Result<Estimates> estimate(const Predictor& predictor, const Dataset& dataset, s
   return all;
 }
 
+/// One line per label of latency that was predicted.
+std::string to_csv(const Dataset& dataset, const Split& split, std::span<const Estimate> estimates) {
+  std::string out = "model,architecture,family,batch,device,dtype,mode,layout,part,measured_ms,predicted_ms,lo_ms,hi_ms\n";
+  for (std::size_t i = 0; i < dataset.labels.size(); ++i) {
+    const Label& l = dataset.labels[i];
+    const Estimate& e = estimates[i];
+    if (std::isnan(l.latency_ms) || std::isnan(e.latency_ms)) continue;
+    out += fmt::format("{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g}\n", csv_field(l.model), csv_field(l.architecture), csv_field(l.family),
+                       l.batch ? fmt::to_string(*l.batch) : "", csv_field(l.device), name(l.exec.precision), name(l.exec.mode), name(l.exec.layout),
+                       kPartNames[static_cast<std::size_t>(split.at(l.architecture))], l.latency_ms, e.latency_ms, e.latency_lo_ms, e.latency_hi_ms);
+  }
+  return out;
+}
+
 int run(const Options& o) {
   Diagnostics in_checkpoint(o.predictor == kWhiteboxName || o.predictor == kDefaultName ? "" : o.predictor);
   const auto predictor = open_predictor(o.predictor, OpaquePolicy::Refuse, in_checkpoint);
   print(in_checkpoint);
   if (!predictor) return kBadInput;
   auto out = Output::open(o.output);
-  if (!out) return kBadInput;
+  auto predictions = o.predictions.empty() ? std::nullopt : Output::open(o.predictions);
+  if (!out || (!predictions && !o.predictions.empty())) return kBadInput;
 
   Diagnostics in_labels(o.data), in_split(o.split);
   auto dataset = read_dataset(o.data, in_labels);
@@ -83,11 +99,15 @@ int run(const Options& o) {
   const auto split = o.split.empty() ? Result<Split>(random_split(*dataset, o.seed)) : read_split(o.split, *dataset, in_split);
   print(in_split);
   if (!split) return kBadInput;
-  const auto estimates = estimate(**predictor, *dataset, o.threads, in_labels);
+  const auto estimates = estimate(**predictor, *dataset, o, in_labels);
   if (!o.quiet || !estimates) print(in_labels);
   if (!estimates) return kBadInput;
   out->write(to_table(evaluate(*dataset, *split, estimates->of), o.markdown ? TableStyle::Markdown : TableStyle::Text));
   if (estimates->left_out > 0) fmt::print(stderr, "perfc: {} of {} labels left out\n", estimates->left_out, dataset->labels.size());
+  if (predictions) {
+    predictions->write(to_csv(*dataset, *split, estimates->of));
+    if (!predictions->commit()) return kBadInput;
+  }
   return out->commit() ? kFine : kBadInput;
 }
 
@@ -101,8 +121,10 @@ void add_eval(CLI::App& app, Action& action) {
   sub->add_option("--split", o->split, "CSV with architecture,split (training, validation, test) [70/15/15 % by --seed]");
   sub->add_option("--seed", o->seed, "Of the split that `perfc train` made with the same seed [1]");
   add_label_filter(*sub, o->filter);
+  sub->add_option("--device-file", o->device_file, "JSON file with devices of your own");
   sub->add_option("--threads", o->threads, "[one per core]")->check(CLI::Range(0, 1024));
   sub->add_option("-o,--output", o->output, "Write to a file instead of standard output");
+  sub->add_option("--predictions", o->predictions, "Also write every label's prediction and interval to a CSV file");
   sub->add_flag("--markdown", o->markdown, "As a Markdown table");
   sub->add_flag("--quiet,-q", o->quiet, "Do not name the labels that are left out");
   sub->callback([o, &action] { action = [o] { return run(*o); }; });

@@ -17,7 +17,7 @@ struct Options {
   std::size_t batch = 0;
   double learning_rate = 0;
   std::string curve;
-  bool find_lr = false, resume = false, quiet = false;
+  bool find_lr = false, resume = false, both = false, quiet = false;
 };
 
 std::atomic<bool> interrupted = false;
@@ -50,6 +50,11 @@ bool complete(Options& o) {
   if (o.batch > 0) r.batch = o.batch;
   if (o.learning_rate > 0) r.learning_rate = o.learning_rate;
   r.resume = o.resume ? Resume::Yes : Resume::No;
+  r.leave_out_both = o.both ? LeaveOutBoth::Yes : LeaveOutBoth::No;
+  if (o.both && r.held_out.empty()) {
+    fail(kBadUsage, "--leave-out-both: its predictions go to the file of --held-out FILE, which is missing");
+    return false;
+  }
   if (!o.find_lr && r.out.empty()) {
     fail(kBadUsage, "--out: where shall the checkpoint go?");
     return false;
@@ -125,6 +130,8 @@ void add_train(CLI::App& app, Action& action) {
   sub->add_option("--patience", r.patience, "Stop after this many epochs without a better validation loss [never]");
   sub->add_option("--folds", r.folds, "corrected: folds of the families, one network each [5]")->check(CLI::Range(2, 64));
   sub->add_option("--held-out", r.held_out, "corrected: CSV of the predictions for the families and devices that each network left out");
+  sub->add_flag("--leave-out-both", o->both, "corrected: for --held-out, also networks that leave out a device and a fold of families at once");
+  sub->add_flag("--keep-left-out", r.keep_left_out, "corrected: also write OUT.without.DEVICE, the predictor as of one who has no run on it");
   sub->add_option("--seed", r.seed, "Of split, weights, order and dropout [1]");
   sub->add_option("--threads", r.threads, "Threads of each rank; the same number gives the same bytes [one per core]")->check(CLI::Range(0, 1024));
   sub->add_option("--log", r.log, "JSON lines, one per epoch");

@@ -1,13 +1,20 @@
 """Writes docs/accuracy.md from the held-out predictions of a training run.
 
     build/release/perfc train --model corrected --data build/dataset/labels.csv … --held-out build/held.csv
-    python3 data/accuracy.py build/held.csv
+    python3 data/accuracy.py build/held.csv [--both build/both.csv] [--operators build/operators.csv]
+        [--random build/random.csv] [--calibration build/calibration.md]
 
 Every number is of models that the network behind it did not see: families ("F": each
-of ten networks leaves a tenth of timm's families out) or devices ("D": one network per
-device leaves all its runs out). Baselines are fitted on exactly the same labels:
-"log-linear" on the logarithms of kernels, MACs and bytes, "boosting" (xgboost, when
-it can be imported) on these and the whitebox's time. For D they see the others' runs.
+of ten networks leaves a tenth of timm's families out), devices ("D": one network per
+device leaves all its runs out, and the device's constants are the other devices') or both.
+Baselines are fitted on exactly the same labels: "log-linear" on the logarithms of kernels,
+MACs and bytes, "boosting" (xgboost, when it can be imported) on these and the whitebox's
+time. For D they see the others' runs.
+
+--both: held-out CSV of a run with --leave-out-both. --operators: held-out CSV of a run on
+single operators only. --random: `perfc eval --predictions` of a predictor that was trained on the training and
+validation parts of data/splits/R.csv. --calibration: what data/unseen_device.py printed.
+docs/predictor.md has all commands.
 """
 import argparse
 import collections
@@ -26,13 +33,16 @@ except ImportError:
     xgboost = None
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+NUMBERS = {"kernels", "macs", "bytes", "measured_ms", "predicted_ms", "whitebox_ms", "similarity", "lo_ms", "hi_ms"}
+KEY = ("model", "batch", "device", "mode", "layout", "measured_ms")
+LIKENESS = [(0.0, 0.4, "unlike"), (0.4, 0.8, "related"), (0.8, 1.01, "alike")]  # pipeline/corrected.h
 
 
 def load(path):
     with open(path, newline="") as f:
         rows = list(csv.DictReader(f))
     for r in rows:
-        for key in ("kernels", "macs", "bytes", "measured_ms", "predicted_ms", "whitebox_ms"):
+        for key in NUMBERS & r.keys():
             r[key] = float(r[key])
         r["form"] = "TorchScript" if r["model"].endswith(".json") else "ONNX"
         r["setting"] = (r["device"], r["mode"], r["layout"], r["form"])
@@ -43,24 +53,24 @@ def features(r):
     return [math.log(max(r[k], 1e-3)) for k in ("kernels", "macs", "bytes")]
 
 
-def baselines(rows, by_device):
-    """Adds `linear_ms` and `boosted_ms`; each row's were fitted without its network's rows."""
+def baselines(rows, group_of, part_of):
+    """Adds `linear_ms` and `boosted_ms`; the fit for a part of a group never sees that part."""
     groups = collections.defaultdict(list)
     for r in rows:
-        groups[(r["mode"], r["layout"], r["form"]) if by_device else r["setting"]].append(r)
+        groups[group_of(r)].append(r)
     for group in groups.values():
-        for network in {r["network"] for r in group}:
-            train = [r for r in group if r["network"] != network]
-            test = [r for r in group if r["network"] == network]
+        for part in {part_of(r) for r in group} - {None}:
+            train = [r for r in group if part_of(r) != part]
+            test = [r for r in group if part_of(r) == part]
             if len(train) < 20:
                 continue
             y = np.array([math.log(r["measured_ms"]) for r in train])
-            x, z = (np.array([features(r) + [1.0] for r in part]) for part in (train, test))
+            x, z = (np.array([features(r) + [1.0] for r in side]) for side in (train, test))
             weights = np.linalg.lstsq(x, y, rcond=None)[0]
             for r, p in zip(test, z @ weights):
                 r["linear_ms"] = math.exp(p)
             if xgboost:
-                wide = [np.array([features(r) + [math.log(r["whitebox_ms"])] for r in part]) for part in (train, test)]
+                wide = [np.array([features(r) + [math.log(r["whitebox_ms"])] for r in side]) for side in (train, test)]
                 offset = np.array([math.log(r["whitebox_ms"]) for r in train])
                 model = xgboost.train({"max_depth": 6, "eta": 0.05, "nthread": 2, "seed": 1, "objective": "reg:squarederror"},
                                       xgboost.DMatrix(wide[0], label=y - offset), num_boost_round=300)
@@ -106,23 +116,86 @@ def families(rows):
     return out
 
 
+def log_error(r):
+    return abs(math.log(r["predicted_ms"] / r["measured_ms"]))
+
+
+def coverage(rows):
+    """Of 90 % intervals whose width comes from the other folds' errors, by mode and likeness."""
+    out = ["| mode | likeness | runs | perfc | interval | coverage |", "|---|---|---|---|---|---|"]
+    for mode in ("eager", "compiled"):
+        for low, high, name in LIKENESS:
+            here = [r for r in rows if r["mode"] == mode and low <= r["similarity"] < high]
+            inside, widths = 0, []
+            for fold in {r["network"] for r in here}:
+                test = [r for r in here if r["network"] == fold]
+                others = sorted(log_error(r) for r in here if r["network"] != fold)
+                if not others:
+                    continue
+                width = others[min(math.ceil(0.9 * (len(others) + 1)), len(others)) - 1]
+                inside += sum(log_error(r) <= width for r in test)
+                widths += [width] * len(test)
+            if widths:
+                out.append(f"| {mode} | {name} | {len(here)} | {mean(errors(here, 'predicted_ms'))} | × {math.exp(statistics.mean(widths)):.2f} | {percent(inside / len(widths))} |")
+    return out
+
+
+def operators(rows):
+    """By kind (the architecture's first word) and device."""
+    devices = sorted({r["device"] for r in rows})
+    out = ["| operator | " + " | ".join(devices) + " | all | whitebox |", "|---|" + "---|" * (len(devices) + 2)]
+    kinds = sorted({r["architecture"].split("_")[0] for r in rows})
+    for kind in [*kinds, "all"]:
+        here = [r for r in rows if kind in ("all", r["architecture"].split("_")[0])]
+        cells = [mean(errors([r for r in here if r["device"] == d], "predicted_ms")) for d in devices]
+        out.append(f"| {kind} | " + " | ".join(cells) + f" | **{mean(errors(here, 'predicted_ms'))}** | {mean(errors(here, 'whitebox_ms'))} |")
+    return out
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("held_out", type=pathlib.Path)
+    for extra in ("both", "operators", "random", "calibration"):
+        p.add_argument(f"--{extra}", type=pathlib.Path)
     p.add_argument("--out", type=pathlib.Path, default=ROOT / "docs/accuracy.md")
     args = p.parse_args()
-    rows = load(args.held_out)
+    rows = [r for r in load(args.held_out) if r["family"] != "operator"]
     by_family = [r for r in rows if r["left_out"] == "family"]
     by_device = [r for r in rows if r["left_out"] == "device"]
-    baselines(by_family, by_device=False)
-    baselines(by_device, by_device=True)
+    baselines(by_family, lambda r: r["setting"], lambda r: r["network"])
+    baselines(by_device, lambda r: (r["mode"], r["layout"], r["form"]), lambda r: r["network"])
     text = ["# Accuracy", "",
-            "Written by `data/accuracy.py` from the held-out predictions of the training run behind",
-            "`data/models/default.safetensors` (`data/models/CARD.md`). Latency of inference, AMP; errors are MAPE in %.",
+            "Latency of inference. Written by `data/accuracy.py` from the held-out predictions of the training run behind",
+            "`data/models/default.safetensors` (`data/models/CARD.md`). Errors are MAPE in %.",
             "Every number is of models whose family, or device, the network behind it never saw. One network answers here;",
-            "the shipped predictor is the mean of ten. Labels: timm's benchmark runs (Apache-2.0).", "",
-            "## F: families left out", "", *table(by_family), "", "## D: device left out, no run on it", "", *table(by_device), "",
-            "## F, by family", "", "The worst first: this is where not to trust it.", "", *families(by_family), ""]
+            "the shipped predictor is the mean of ten. Labels: timm's benchmark runs under AMP (Apache-2.0).", "",
+            "## F: families left out", "", *table(by_family), "",
+            "## Intervals", "",
+            "What the 90 % intervals cover on families left out. Their widths come from the other folds, by how like the graph is to one in training.", "",
+            *coverage(by_family), "",
+            "## D: device left out, no run on it", "",
+            "The device has its data sheet's peaks and the other devices' constants.", "", *table(by_device), ""]
+    if args.both:
+        both = [r for r in load(args.both) if r["left_out"] == "both"]
+        baselines(both, lambda r: (r["mode"], r["layout"], r["form"]), lambda r: r["device"])
+        text += ["## D and F together", "", "Neither the device nor the family was seen (boosting and log-linear did see the family).", "", *table(both), ""]
+    if args.calibration:
+        text += ["## D after ten measured models", "", "`perfc devices calibrate` with ten models, on architectures that are not among them (`data/unseen_device.py`).", "",
+                 args.calibration.read_text().strip(), ""]
+    if args.random:
+        by_key = {tuple(r[k] for k in KEY): r for r in by_family}
+        random = []
+        for r in load(args.random):
+            known = by_key.get(tuple(r[k] for k in KEY))
+            if known:
+                random.append({**known, "predicted_ms": r["predicted_ms"], "part": "test" if r["part"] == "test" else None})
+        baselines(random, lambda r: r["setting"], lambda r: r["part"])
+        text += ["## R: random by architecture", "", "The test part of `data/splits/R.csv`: other members of the architecture's family are in training.", "",
+                 *table([r for r in random if r["part"] == "test"]), ""]
+    if args.operators:
+        text += ["## Single operators on a GPU left out", "", "NeuSight's timings (MIT), float32; no run of any kind on the GPU, nor on others with its chip.", "",
+                 *operators([r for r in load(args.operators) if r["left_out"] == "device"]), ""]
+    text += ["## F, by family", "", "The worst first: this is where not to trust it.", "", *families(by_family), ""]
     tables.write_head("\n".join(text), args.out)
 
 

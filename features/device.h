@@ -55,6 +55,10 @@ struct Device {
   double convolution_mib = 0;     ///< more context where a model convolves: cuDNN and its kernels
   std::map<std::string, double> efficiency;     ///< share of peak by kernel category
 
+  /// How many measurements on the device the terms were fitted to by
+  /// `perfc devices calibrate`; 0: none.
+  int calibrated_labels = 0;
+
   /// How far measured times lie from the whitebox's: 90 % of them within this
   /// factor either way, by precision ("amp"). Empty: never measured.
   std::map<std::string, double> interval;

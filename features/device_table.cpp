@@ -118,7 +118,7 @@ class Fields {
 
 const std::set<std::string> kDtypes{"float64", "float32", "tf32", "float16", "bfloat16", "float8", "int8", "int4"};
 const std::set<std::string> kPrecisions{"fp32", "tf32", "amp", "fp16", "bf16", "int8"};
-const std::set<std::string> kEfficiencies{"matmul", "convolution", "depthwise", "vector", "bandwidth", "gather", "layout"};
+const std::set<std::string> kEfficiencies{"matmul", "convolution", "vector_matmul", "vector_convolution", "depthwise", "vector", "bandwidth", "gather", "layout"};
 
 /// The calibratable terms, in a device or in the defaults.
 void read_terms(Fields& f, Device& d) {
@@ -170,6 +170,7 @@ Device read_device(const Json& json, const std::map<std::string, Device>& defaul
   f.number("memory_mib", d.memory_mib, 1, 1e8);
   f.number("tdp_w", d.tdp_w, 0.1, 1e5);
   f.number("idle_w", d.idle_w, 0, 1e5);
+  f.integer("calibrated_labels", d.calibrated_labels, 0, 100000000);
   if (d.idle_w > d.tdp_w) (void)diags.error(fmt::format("{}.idle_w: {} is more than tdp_w {}", path, d.idle_w, d.tdp_w));
   read_terms(f, d);
   f.rates("interval", d.interval, kPrecisions, 100);

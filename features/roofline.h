@@ -12,7 +12,12 @@ struct Rates {
   Rates(const Device&, Precision);
 
   double vector[2], matrix[2];               ///< FLOP/s, for 32 and 16 bits
-  double matmul, convolution, depthwise, elementwise, layout;  ///< shares of peak; layout: factor on bytes
+  /// Shares of peak. Products reach others on vector units (float32 without tensor
+  /// cores) than on matrix units, and convolutions there may use Winograd's algorithm.
+  double matmul[2], convolution[2];          ///< for 32 and 16 bits
+  double depthwise, elementwise;
+  double layout;                             ///< factor on bytes
+  bool on_vector[2];                         ///< products of 32, of 16 bits run on the vector units
   double bandwidth, gather;                  ///< byte/s that are reached
   double launch_us, serial_us;               ///< of a launch; of a dependent step
 };

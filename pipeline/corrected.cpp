@@ -52,16 +52,19 @@ class CorrectedPredictor final : public Predictor {
         !setting(c, "convolutions", 0, 16, convolutions, diags)) {
       return Failure{};
     }
-    for (const auto who : {Acquaintance::Known, Acquaintance::Other}) {
-      for (const auto mode : {ExecMode::Eager, ExecMode::Compiled}) {
-        if (!setting(c, width_setting(who, mode), 0, 5, p->width(who, mode), diags)) return Failure{};
+    for (const auto mode : {ExecMode::Eager, ExecMode::Compiled}) {
+      Widths& widths = p->widths_[static_cast<std::size_t>(mode)];
+      for (const auto l : {Likeness::Unlike, Likeness::Related, Likeness::Alike}) {
+        if (!setting(c, width_setting(l, mode), 0, 5, widths.of[static_cast<std::size_t>(l)], diags)) return Failure{};
       }
+      if (!setting(c, device_width_setting(mode), 0, 5, widths.other_device, diags)) return Failure{};
     }
     p->convolutions_ = static_cast<std::size_t>(convolutions);
     p->table_ = {.vocabulary = c.vocabulary, .index = vocabulary_index(c.vocabulary), .features = c.tables[0]};
     p->table_.features.columns = expected[0].columns;  // with their meanings
     const std::size_t columns = c.tables[0].columns.size();
     std::vector<NamedTensor> weights;
+    if (!p->read_residuals(c, columns, diags)) return Failure{};
     for (NamedTensor& t : c.tensors) {
       if (t.name != kLowTensor && t.name != kHighTensor) {
         weights.push_back(std::move(t));
@@ -107,16 +110,25 @@ class CorrectedPredictor final : public Predictor {
       return p;
     }
     Correction c = run(s.sample, graph);
+    c.host_ms = whitebox.host_ms(device) * terms[kHostTerm];
     for (std::size_t i = 0; i < graph.class_of.size(); ++i) {
       c.work[i] *= terms[static_cast<std::size_t>(whitebox.plan().kernels[i].kind)];
       c.launch[i] *= terms[kLaunchTerm];
     }
-    c.host_ms = whitebox.host_ms(device) * terms[kHostTerm];
+    const Residuals::Estimate residual = residuals_.at(s.fingerprint, owner, whitebox.config().mode);
+    // Residuals are of runs that kept the device busy: the part of the time that is the host's stays.
+    const double host_part = std::pow(std::min(c.host_ms / c.latency_ms, 1.0), kSharpness);
+    const double factor = std::exp(residual.log_factor * (1 - host_part));
+    c.latency_ms *= factor;
+    for (double& w : c.work) w *= factor;
+    for (double& l : c.launch) l *= factor;
     c.novelty = std::move(s.novelty);
-    const Acquaintance who = own == terms_.end() ? Acquaintance::Other : Acquaintance::Known;
-    double width = widths_[static_cast<std::size_t>(who)][static_cast<std::size_t>(whitebox.config().mode)];
-    if (who == Acquaintance::Other) {
-      width = std::max(width, std::log(kLeastOtherDevice));
+    const Likeness like = likeness(residual.similarity);
+    if (like == Likeness::Unlike) c.novelty.push_back(fmt::format("no model in training is like this one (similarity {:.2f} of 1)", residual.similarity));
+    const Widths& widths = widths_[static_cast<std::size_t>(whitebox.config().mode)];
+    double width = widths.of[static_cast<std::size_t>(like)];
+    if (own == terms_.end() && device.calibrated_labels < kEnoughLabels) {
+      width = std::max(width + widths.other_device, std::log(kLeastOtherDevice));
       c.novelty.push_back(fmt::format("device {} has no measurements in training", owner));
     }
     if (!device.parent.empty()) c.novelty.push_back("MIG slices are not in training; the whitebox's shares of the device are");
@@ -129,7 +141,34 @@ class CorrectedPredictor final : public Predictor {
  private:
   explicit CorrectedPredictor(OpaquePolicy opaque) : opaque_(opaque) {}
 
-  double& width(Acquaintance who, ExecMode mode) { return widths_[static_cast<std::size_t>(who)][static_cast<std::size_t>(mode)]; }
+  /// Takes the tensors "residuals.*" out of the checkpoint.
+  Status read_residuals(Checkpoint& c, std::size_t columns, Diagnostics& diags) {
+    double length = 0;
+    if (!setting(c, std::string(kResidualLength), 1e-3, 1e3, length, diags)) return Failure{};
+    for (const auto& [key, value] : c.settings) {
+      if (key.starts_with(group_setting(""))) residuals_.group[key.substr(group_setting("").size())] = static_cast<int>(value);
+    }
+    for (const auto mode : {ExecMode::Eager, ExecMode::Compiled}) {
+      const auto find = [&](std::string_view what) {
+        const auto at = std::find_if(c.tensors.begin(), c.tensors.end(), [&](const NamedTensor& t) { return t.name == residual_tensor(mode, what); });
+        return at == c.tensors.end() ? nullptr : &at->value;
+      };
+      auto *points = find("points"), *weights = find("weights"), *groups = find("groups"), *scale = find("scale");
+      if (!points && !weights && !groups && !scale) continue;  // nothing of this mode in training
+      if (!points || !weights || !groups || !scale) return diags.error(fmt::format("checkpoint: the residuals of mode {} are not complete", perfc::name(mode)));
+      if (points->columns() != columns || scale->size() != columns || weights->size() != points->rows() || groups->size() != points->rows() ||
+          !std::all_of(scale->data(), scale->data() + columns, [](float v) { return v > 0; })) {
+        return diags.error(fmt::format("checkpoint: '{}' has {} × {} numbers for {} weights, {} groups and {} columns", residual_tensor(mode, "points"),
+                                       points->rows(), points->columns(), weights->size(), groups->size(), columns));
+      }
+      std::vector<int> group;
+      for (std::size_t i = 0; i < groups->size(); ++i) group.push_back(static_cast<int>(std::clamp(groups->data()[i], -1.0F, 1e6F)));
+      residuals_.of_mode[static_cast<std::size_t>(mode)] =
+          GaussianProcess(length, {scale->data(), scale->data() + columns}, std::move(*points), {weights->data(), weights->data() + weights->size()}, std::move(group));
+    }
+    std::erase_if(c.tensors, [](const NamedTensor& t) { return t.name.starts_with("residuals."); });
+    return ok();
+  }
 
   Status read_terms(const Checkpoint& c, Diagnostics& diags) {
     for (const auto& [key, value] : c.settings) {
@@ -192,7 +231,12 @@ class CorrectedPredictor final : public Predictor {
 
   OpaquePolicy opaque_;
   std::size_t convolutions_ = 0;
-  std::array<std::array<double, 2>, 2> widths_{};  ///< by Acquaintance and mode
+  struct Widths {
+    std::array<double, kLikenessNames.size()> of{};
+    double other_device = 0;
+  };
+  std::array<Widths, 2> widths_{};       ///< by mode
+  Residuals residuals_;
   KernelTable table_;
   std::map<std::string, DeviceTerms> terms_;
   DeviceTerms everybody_ = [] { DeviceTerms t; t.fill(1); return t; }();
@@ -246,9 +290,24 @@ class NoveltyNotes {
 
 }  // namespace
 
-std::string width_setting(Acquaintance who, ExecMode mode) {
-  return fmt::format("interval.{}_device.{}", who == Acquaintance::Known ? "known" : "other", name(mode));
+Residuals::Estimate Residuals::at(std::span<const float> fingerprint, const std::string& device, ExecMode mode) const {
+  const GaussianProcess& process = of_mode[static_cast<std::size_t>(mode)];
+  if (process.empty()) return {};
+  const auto known = group.find(device);
+  const GaussianProcess::Estimate e = process.at(fingerprint, known == group.end() ? GaussianProcess::kNoGroup : known->second);
+  return {std::clamp(e.mean * e.similarity * e.similarity, -kMostCorrection, kMostCorrection), e.similarity};
 }
+
+Likeness likeness(double similarity) {
+  return static_cast<Likeness>(std::count_if(kSimilarityBins.begin(), kSimilarityBins.end(), [&](double from) { return similarity >= from; }));
+}
+
+std::string residual_tensor(ExecMode mode, std::string_view what) { return fmt::format("residuals.{}.{}", name(mode), what); }
+std::string group_setting(std::string_view device) { return fmt::format("residuals.group.{}", device); }
+std::string width_setting(Likeness l, ExecMode mode) {
+  return fmt::format("interval.{}.{}", kLikenessNames[static_cast<std::size_t>(l)], name(mode));
+}
+std::string device_width_setting(ExecMode mode) { return fmt::format("interval.other_device.{}", name(mode)); }
 std::string precision_setting(Precision p) { return fmt::format("trained.{}", name(p)); }
 std::string network_prefix(std::size_t index) { return fmt::format("net.{}.", index); }
 std::string term_setting(std::string_view device, std::size_t term) { return fmt::format("terms.{}.{}", device, kTermNames[term]); }
@@ -288,6 +347,11 @@ KernelSample kernel_sample(const KernelGraph& graph, const Device& device, const
     }
   }
   s.globals = {static_cast<float>(host_ms * 1e3 * terms[kHostTerm]), 0};
+  out.fingerprint.assign(rows.columns, 0);
+  for (std::size_t i = 0; i < rows.rows && total_us > 0; ++i) {
+    const auto share = static_cast<float>(priced[i].time_us * graph.count[i] / total_us);
+    for (std::size_t c = 0; c < rows.columns; ++c) out.fingerprint[c] += share * s.nodes(i, kKernelColumns + c);
+  }
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include "features/whitebox.h"
 #include "gnn/checkpoint.h"
 #include "gnn/models/corrected.h"
+#include "gnn/models/gaussian_process.h"
 #include "gnn/task.h"
 
 namespace perfc {
@@ -29,19 +30,49 @@ struct KernelSample {
   GraphSample sample;                    ///< no target yet
   double unfamiliar = 0;                 ///< share of the roofline time in kernels unlike any in training
   std::vector<std::string> novelty;      ///< why
+  std::vector<float> fingerprint;        ///< the kernels' columns, averaged by their shares of the time
 };
 KernelSample kernel_sample(const KernelGraph&, const Device&, const ExecConfig&, double host_ms, const KernelTable&, const DeviceTerms&);
 
+/// Rounds of message passing of the networks that `perfc train` makes.
+inline constexpr std::size_t kCorrectedConvolutions = 1;
 /// The whitebox's kernel graph for a network with this many rounds of messages.
 KernelGraph kernel_graph(const KernelPlan&, std::size_t convolutions);
 
-/// Setting of a checkpoint: half the width, in ln, of the 90 % interval in a mode,
-/// for devices of the training set and for others.
-enum class Acquaintance : unsigned char { Known, Other };
-std::string width_setting(Acquaintance, ExecMode);
+/// What the networks got wrong on graphs like this one, in ln: their residuals in
+/// training, by fingerprint, within an execution mode. A graph's is believed by the
+/// square of its similarity, so that a family like no other is not corrected
+/// by its distant relatives.
+struct Residuals {
+  std::array<GaussianProcess, 2> of_mode;
+  std::map<std::string, int> group;      ///< of a device
+
+  struct Estimate {
+    double log_factor = 0;
+    double similarity = 0;               ///< to the nearest graph of training
+  };
+  Estimate at(std::span<const float> fingerprint, const std::string& device, ExecMode) const;
+};
+/// Names of a mode's tensors and of a device's group in a checkpoint.
+std::string residual_tensor(ExecMode, std::string_view what);
+std::string group_setting(std::string_view device);
+inline constexpr std::string_view kResidualLength = "residuals.length";
+
+/// How like training a graph is: bins of Residuals::Estimate::similarity with an interval each.
+inline constexpr std::array<double, 2> kSimilarityBins{0.4, 0.8};
+enum class Likeness : unsigned char { Unlike, Related, Alike };
+inline constexpr std::array<std::string_view, 3> kLikenessNames{"unlike", "related", "alike"};
+Likeness likeness(double similarity);
+
+/// Setting of a checkpoint: half the width, in ln, of the 90 % interval in a mode for
+/// graphs of a likeness, and what devices without measurements add to it.
+std::string width_setting(Likeness, ExecMode);
+std::string device_width_setting(ExecMode);
 /// Least factor for devices that are not in training: those that were left out
 /// to measure the width are all of one vendor and market, others may be further away.
 inline constexpr double kLeastOtherDevice = 1.5;
+/// From this many measurements on a device are its constants as good as those of training.
+inline constexpr int kEnoughLabels = 10;
 /// The width grows by this much of itself when all kernels are unfamiliar.
 inline constexpr double kUnfamiliarWidening = 2;
 /// With more of the time than this in unfamiliar kernels the whitebox answers.

@@ -13,7 +13,8 @@
 ///   memory_mib                 peak; may be empty
 ///   energy_j                   of one batch; may be empty
 ///   source, licence            where the number is from, and what may be done with it
-///   architecture, family       for splits and tables; empty: from the file's name, and "-"
+///   architecture, family       for splits and tables; empty: from the file's name, and "-";
+///                              family "operator": a single operator
 ///
 /// `model` and one of the three labels must be there; other columns are left
 /// unread. A dataset's splits keep each architecture on one side.
@@ -28,6 +29,10 @@
 namespace perfc {
 
 inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
+
+/// Family of labels that measure one operator, not a model: they belong to no fold
+/// of the families, and intervals are not made from their errors.
+inline constexpr std::string_view kOperatorFamily = "operator";
 
 struct Label {
   SourceLoc loc;                       ///< the row's line

@@ -11,6 +11,10 @@ enum class Resume : unsigned char {
   Yes,   ///< the run goes on from it, to the bytes of an unbroken run; without a state it begins
 };
 
+/// Whether "corrected" also trains networks that leave out a device and a fold of
+/// families at once. They only go into the file of held-out predictions.
+enum class LeaveOutBoth : unsigned char { No, Yes };
+
 struct TrainRequest {
   std::string model = "pmgns-sage";    ///< one of trainable_models()
   std::string data;                    ///< labels, see pipeline/dataset.h
@@ -28,6 +32,8 @@ struct TrainRequest {
   std::uint64_t epochs = 10, patience = 0, save_every = 0;
   std::size_t folds = 5;               ///< of families, "corrected" only: as many networks
   std::string held_out;                ///< "corrected" only: CSV of its networks' predictions of what each left out; empty: none
+  LeaveOutBoth leave_out_both = LeaveOutBoth::No;
+  bool keep_left_out = false;          ///< "corrected" only: also write OUT.without.DEVICE, the predictor of one without runs on it
   std::uint64_t seed = 1;
   std::size_t threads = 0;             ///< per rank; 0: one per core
   Resume resume = Resume::No;

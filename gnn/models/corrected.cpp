@@ -9,11 +9,6 @@
 
 namespace perfc {
 
-namespace {
-/// Sharpness of the maximum of device and host time: both equal gives 9 % more than either.
-constexpr double kSharpness = 8;
-}  // namespace
-
 template <class T>
 Corrected<T>::Corrected(const CorrectedOptions& o) : options_(o) {
   std::uint64_t dropouts = 0;

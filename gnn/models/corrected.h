@@ -25,6 +25,8 @@ enum GlobalColumn : std::size_t { kHostColumn, kTermsColumn, kGlobalColumns };
 /// Columns of the table of terms: five kinds of kernels, launch, host.
 inline constexpr std::size_t kTermKinds = 5, kLaunchTerm = 5, kHostTerm = 6, kTerms = 7;
 inline constexpr double kMostCorrection = 0.7;
+/// p, the sharpness of the maximum of device and host time: both equal gives 9 % more than either.
+inline constexpr double kSharpness = 8;
 
 struct CorrectedOptions {
   std::size_t features = 0;      ///< columns of `kernel_columns`

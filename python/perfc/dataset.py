@@ -4,12 +4,18 @@
     PYTHONPATH=python python3 -m perfc.dataset splits --dataset build/dataset --out data/splits
 
 `build` unpacks timm's graphs (../shared/graphs) below OUT and writes OUT/labels.csv, the
-format of docs/gnn.md, and OUT/all.csv, a split with every architecture in training, from timm's own benchmark runs (../shared/data/timm, Apache-2.0):
+format of docs/gnn.md, and OUT/all.csv, a split with every architecture in training, from
+timm's own benchmark runs (../shared/data/timm, Apache-2.0):
 inference under AMP on RTX 3090, 4090 and 5090, eager and compiled, nchw and nhwc.
 Eager runs are labelled with the TorchScript graph, which shows what was launched; a third of
 them again with the ONNX export, which is what users have; compiled runs with the ONNX export,
 whose batch-norms are folded as the compiler folds them. --forms all writes every run with both.
 Rows are left out, counted by reason, never in silence.
+
+Single operators come from NeuSight's timings (../shared/data/ops_neusight, MIT): float32 on
+A100, V100, T4, P100 and P4. Each becomes a graph of one operator in perfc's text form below
+OUT/operators, with labels in OUT/operators.csv; OPERATORS of each kind and device are drawn, by
+geometry, so that devices share them. Their family is "operator": they belong to no fold.
 
 `splits` writes one CSV (architecture,split) per split: R.csv, 70/15/15 % of the
 architectures at random, and F0.csv to F9.csv, each with a tenth of the families as test.
@@ -18,6 +24,7 @@ Architectures with identical graphs are one architecture. Families are timm's mo
 import argparse
 import collections
 import csv
+import gzip
 import hashlib
 import json
 import pathlib
@@ -40,6 +47,23 @@ RUNS = [  # file, device, mode, layout, torch
     ("nchw-pt291-cu130-5090-dynamo", "rtx5090", "compiled", "nchw"),
 ]
 FORMS = [("torchscript", "timm_torchscript.tar.xz", ".json"), ("onnx", "timm.tar.xz", ".onnx")]
+OPERATORS = 100
+NEUSIGHT_DEVICES = {
+    "NVIDIA A100-PCIE-40GB": "a100-pcie-40gb", "NVIDIA A100 80GB PCIe": "a100-pcie-80gb", "Tesla V100-PCIE-32GB": "v100-pcie-32gb",
+    "Tesla T4": "t4", "Tesla P100-PCIE-16GB": "p100", "Tesla P4": "p4",
+}
+# NeuSight's name -> inputs (dimensions by column), and the operator on them. "u": with a scalar.
+NEUSIGHT_OPERATORS = {
+    "add": (["B H", "B H"], "add({})"), "mul": (["B H", "B H"], "multiply({})"),
+    "div": (["B H", "B H"], "divide({})"), "pow": (["B H", "B H"], "power({})"),
+    "addu": (["B H", ""], "add({})"), "mulu": (["B H", ""], "multiply({})"),
+    "divu": (["B H", ""], "divide({})"), "powu": (["B H", ""], "power({})"),
+    "relu": (["B H"], "nn.relu({})"), "gelu": (["B H"], "nn.gelu({})"), "tanh": (["B H"], "tanh({})"),
+    "softmax": (["B H"], "nn.softmax({}, axis=-1)"), "ln": (["B H", "H", "H"], "nn.layer_norm({}, axis=-1)"),
+    "bmm": (["B M K", "B K N"], "nn.batch_matmul({})"), "linear": (["M K", "K N", "N"], "nn.dense({})"),
+    "conv": (["B in_channels input_size input_size", "out_channels in_channels kernel kernel"],
+             "nn.conv2d({{}}, strides=[{stride}, {stride}], padding=[{padding}, {padding}, {padding}, {padding}])"),
+}
 COLUMNS = ["model", "batch", "device", "dtype", "mode", "layout", "task", "latency_ms", "memory_mib", "energy_j",
            "source", "licence", "architecture", "family", "form"]
 
@@ -90,6 +114,43 @@ def same_architectures(folder):
     return {name: find(name) for name in list(parent)}
 
 
+def operator_graph(kind, geometry):
+    """The text form (docs/architecture.md) of one operator of NeuSight's."""
+    inputs, call = NEUSIGHT_OPERATORS[kind]
+    if kind == "conv":
+        call = call.format(**geometry)
+    parameters, operands, body = [], [], ""
+    for name, dims in zip("xyz", inputs):
+        sizes = [geometry[d] for d in dims.split()]
+        if sizes:
+            parameters.append(f"%{name}: Tensor[({', '.join(sizes)}{',' if len(sizes) == 1 else ''}), float32]")
+            operands.append(f"%{name}")
+        else:  # a scalar, as a constant
+            operands.append(f"%{len(parameters)}")
+            body = f"  %{len(parameters)} = const[2.0] : Tensor[(), float32];\n"
+    result = f"%{len(inputs)}"
+    return f'#[version = "perfc-ir/1"]\ndef @{kind}({", ".join(parameters)}) {{\n{body}  {result} = {call.format(", ".join(operands))};\n  ({result})\n}}\n'
+
+
+def operators(shared, out, wanted):
+    """Rows of labels.csv for `wanted` operators of each kind and device; writes their graphs."""
+    measured = collections.defaultdict(list)
+    for name in ("ops_train", "conv_train"):
+        with gzip.open(shared / f"data/ops_neusight/{name}.csv.gz", "rt", newline="") as f:
+            for r in csv.DictReader(f):
+                kind, device, latency = r.pop("op", "conv"), r.pop("device"), r.pop("latency_ms")
+                if kind in NEUSIGHT_OPERATORS:  # one row repeats the header
+                    measured[kind, NEUSIGHT_DEVICES[device]].append(({k: v for k, v in r.items() if v}, latency))
+    (out / "operators").mkdir(exist_ok=True)
+    for (kind, device), rows in sorted(measured.items()):
+        named = sorted(((f"{kind}_{'x'.join(g.values())}", g, latency) for g, latency in rows), key=lambda row: draw(row[0], "operator"))
+        for name, geometry, latency in named[:wanted]:
+            path = out / "operators" / f"{name}.pir"
+            if not path.exists():
+                path.write_text(operator_graph(kind, geometry))
+            yield [path.relative_to(out), "", device, "fp32", "eager", "nchw", "infer", latency, "", "", "NeuSight", "MIT", name, "operator", "pir"]
+
+
 def is_wanted(form, mode, row, forms):
     """Which forms of a run's graph are written."""
     if forms == "all":
@@ -99,7 +160,7 @@ def is_wanted(form, mode, row, forms):
     return form == "torchscript" or row % 3 == 0
 
 
-def build(shared, out, forms):
+def build(shared, out, forms, wanted_operators):
     families = {r["arch"]: r["family"] for r in read_tsv(shared / "graphs/families.tsv")}
     aliases = {(r["csv_arch"], r["img_size"]): pathlib.PurePosixPath(r["file"]).stem for r in read_tsv(shared / "graphs/aliases.tsv")}
     params = {pathlib.PurePosixPath(r["file"]).name: r["params"] for r in read_tsv(shared / "graphs/MANIFEST.tsv")}
@@ -146,6 +207,13 @@ def build(shared, out, forms):
                                      "", "", f"timm {run}", "Apache-2.0", same.get(arch, arch), family, form])
                     architectures.add(same.get(arch, arch))
                     counts[f"{run} {form}"] += 1
+    with open(out / "operators.csv", "w", newline="") as f:
+        writer = csv.writer(f, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for row in operators(shared, out, wanted_operators):
+            writer.writerow(row)
+            architectures.add(row[COLUMNS.index("architecture")])
+            counts[f"operators on {row[COLUMNS.index('device')]}"] += 1
     with open(out / "all.csv", "w") as f:
         f.write("architecture,split\n")
         f.writelines(f"{a},training\n" for a in sorted(architectures))
@@ -160,7 +228,7 @@ def draw(name, salt):
 
 def splits(dataset, out):
     with open(dataset / "labels.csv", newline="") as f:
-        family_of = {r["architecture"]: r["family"] for r in csv.DictReader(f)}
+        family_of = {r["architecture"]: r["family"] for r in csv.DictReader(f) if r["family"] != "operator"}
     out.mkdir(parents=True, exist_ok=True)
 
     def write(name, part_of):
@@ -191,12 +259,13 @@ def main():
     b.add_argument("--shared", type=pathlib.Path, default=pathlib.Path("../shared"))
     b.add_argument("--out", type=pathlib.Path, default=pathlib.Path("build/dataset"))
     b.add_argument("--forms", choices=["usual", "all"], default="usual", help="see above")
+    b.add_argument("--operators", type=int, default=OPERATORS, help="of each kind and device [%(default)s]")
     s = sub.add_parser("splits", help="write the published splits")
     s.add_argument("--dataset", type=pathlib.Path, default=pathlib.Path("build/dataset"))
     s.add_argument("--out", type=pathlib.Path, default=pathlib.Path("data/splits"))
     args = p.parse_args()
     try:
-        build(args.shared, args.out, args.forms) if args.what == "build" else splits(args.dataset, args.out)
+        build(args.shared, args.out, args.forms, args.operators) if args.what == "build" else splits(args.dataset, args.out)
     except OSError as e:
         sys.exit(f"perfc.dataset: error: {e}")
 

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -237,6 +238,24 @@ class Tables(unittest.TestCase):
             code, _, err = perfc(MODEL, "--device-file", f.name, "--device", "mine")
             self.assertEqual(code, 1)
             self.assertIn("devices[0].bandwith_gb_s: is not a field (did you mean 'bandwidth_gb_s'?)", err)
+
+    def test_calibrated_device_is_a_device_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            labels, device = f"{folder}/labels.csv", f"{folder}/mine.json"
+            with open(labels, "w") as f:
+                f.write("model,batch,device,dtype,mode,task,latency_ms,memory_mib,energy_j\n")
+                f.writelines(f"{MODEL},{batch},t4,fp32,eager,infer,{batch * 10},,\n" for batch in (16, 32, 64))
+            code, out, err = perfc("devices", "calibrate", labels, "-o", device, "--predictor", "whitebox", "--name", "mine")
+            self.assertEqual((code, out), (0, ""))
+            self.assertRegex(err, r"mine calibrated on 3 labels \(0 left out\); mean error on them [\d.]+ % before, [\d.]+ % after")
+            before, after = (float(x) for x in re.findall(r"([\d.]+) %", err))
+            self.assertLess(after, before / 2)
+            said = report(MODEL, "--batch", "32", "--device-file", device, "--device", "mine", "--dtype", "fp32", "--predictor", "whitebox")
+            self.assertAlmostEqual(said["predictions"][0]["latency_ms"], 320, delta=64)
+            code, _, err = perfc("devices", "calibrate", f"{folder}/none.csv")
+            self.assertEqual(code, 1)
+            self.assertIn("none.csv", err)
+        self.assertEqual(perfc("devices", "calibrate")[0], 2)
 
     def test_nvidia_smi(self):
         folder = ROOT.parent / "shared/formats/nvidia_smi"

@@ -52,7 +52,8 @@ def check(path: pathlib.Path, params: int, fixed_macs: int = 0) -> list[str]:
     macs, macs_of_many = one["static"]["macs"] - fixed_macs, many["static"]["macs"] - fixed_macs
     if macs_of_many != ratio * macs:
         problems.append(f"{macs_of_many:.0f} MACs at batch {BATCHES[-1]} are not {ratio:g} times {macs:.0f}")
-    if not one["memory_mib"] < many["memory_mib"] or not one["latency_ms"] <= many["latency_ms"]:
+    # The allocator reserves whole segments: equal is possible where the activations are small.
+    if not one["memory_mib"] <= many["memory_mib"] or not one["latency_ms"] <= many["latency_ms"]:
         problems.append(f"batch {BATCHES[-1]} is predicted to need less than batch {BATCHES[0]}")
     return problems
 

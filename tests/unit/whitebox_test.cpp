@@ -1,6 +1,8 @@
 /// Kernels, liveness and the roofline, on graphs small enough to compute by hand.
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "features/kernels.h"
@@ -32,7 +34,7 @@ Device round_device() {
   d.tdp_w = 100;
   d.idle_w = 20;
   d.launch_us = 2;
-  for (const char* kind : {"matmul", "convolution", "depthwise", "vector", "bandwidth", "gather", "layout"}) d.efficiency[kind] = 1;
+  for (const char* kind : {"matmul", "convolution", "vector_matmul", "vector_convolution", "depthwise", "vector", "bandwidth", "gather", "layout"}) d.efficiency[kind] = 1;
   return d;
 }
 
@@ -59,6 +61,18 @@ TEST(Whitebox, ARooflineHasTwoSidesAndALaunch) {
   const Prediction memory = predicted(graph_of(kDense), {}, d);
   EXPECT_NEAR(memory.latency_ms, bytes / 1e9 * 1e3 + 2e-3, 1e-9);
   EXPECT_EQ(memory.ops.at(0).bound, Bound::Memory);
+}
+
+TEST(Whitebox, Float32ConvolutionsOfThreeByThreeRunWinograd) {
+  const Device d = round_device();
+  const char* const text = R"(def @main(%x: Tensor[(8, 256, 32, 32), float32], %w: Tensor[(256, 256, 3, 3), float32]) {{
+  %2 = nn.conv2d(%x, %w, padding=[1, 1, 1, 1], strides=[{0}, {0}]);
+  (%2)
+}})";
+  const auto time = [&](int stride) { return predicted(graph_of(fmt::format(fmt::runtime(text), stride)), {}, d).latency_ms - 2e-3; };
+  const double macs = 8.0 * 256 * 256 * 9 * 32 * 32;
+  EXPECT_NEAR(time(1), 2 * macs / (1e12 * 1.5) * 1e3, 1e-6);
+  EXPECT_NEAR(time(2), 2 * macs / 4 / 1e12 * 1e3, 1e-6);
 }
 
 TEST(Whitebox, TensorCoresNeedADtypeAndExtentsOfEight) {

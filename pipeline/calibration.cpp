@@ -1,0 +1,168 @@
+#include "pipeline/calibration.h"
+
+#include <Eigen/Dense>
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "pipeline/predictors.h"
+
+namespace perfc {
+namespace {
+
+/// A constant that is fitted: times, which grow, or shares of peak, which shrink as the device gets slower.
+struct Constant {
+  std::vector<double Device::*> times;
+  std::vector<const char*> shares;
+};
+const std::vector<Constant>& constants() {
+  static const std::vector<Constant> all{
+      {{&Device::launch_us}, {}},
+      {{&Device::host_us_eager, &Device::host_us_compiled}, {}},
+      {{}, {"matmul", "vector_matmul"}},
+      {{}, {"convolution", "vector_convolution"}},
+      {{}, {"depthwise"}},
+      {{}, {"bandwidth", "vector"}},
+      {{}, {"gather"}},
+  };
+  return all;
+}
+
+/// Spread of a label's error that no constant explains, and of the constants around
+/// where they stood: of what they share and of each one's own, all in ln. The
+/// RTX 3090, 4090 and 5090 lie within these of each other.
+constexpr double kErrorSpread = 0.08, kSharedSpread = 0.4, kOwnSpread = 0.3;
+/// Errors beyond this are outliers and pull only linearly (Huber 1964).
+constexpr double kOutlier = 0.2;
+constexpr int kSteps = 12;
+constexpr double kDifference = 0.02, kSettled = 1e-3;
+constexpr double kMostShare = 10;  // what device files accept
+
+/// To four significant digits: more would be noise.
+double rounded(double v) { return std::stod(fmt::format("{:.4g}", v)); }
+
+/// `slower` by constant, in ln.
+Device with(Device d, const Eigen::VectorXd& slower) {
+  for (std::size_t c = 0; c < constants().size(); ++c) {
+    const double factor = std::exp(slower(static_cast<Eigen::Index>(c)));
+    for (double Device::* time : constants()[c].times) d.*time *= factor;
+    for (const char* share : constants()[c].shares) {
+      if (const auto at = d.efficiency.find(share); at != d.efficiency.end()) at->second = std::min(at->second / factor, kMostShare);
+    }
+  }
+  return d;
+}
+
+class Fit {
+ public:
+  Fit(const Device& device, std::vector<std::unique_ptr<PreparedModel>> models, std::vector<double> measured_ms)
+      : device_(device), models_(std::move(models)), measured_ms_(std::move(measured_ms)) {}
+
+  /// Gauss and Newton's method on outlier-weighted squares.
+  Eigen::VectorXd run() const {
+    const auto n = static_cast<Eigen::Index>(constants().size()), labels = static_cast<Eigen::Index>(models_.size());
+    Eigen::VectorXd at = Eigen::VectorXd::Zero(n);
+    // Covariance of the constants: each one's own, and what all share.
+    const Eigen::MatrixXd prior =
+        (Eigen::MatrixXd::Constant(n, n, kSharedSpread * kSharedSpread) + kOwnSpread * kOwnSpread * Eigen::MatrixXd::Identity(n, n)).inverse();
+    for (int step = 0; step < kSteps; ++step) {
+      const Eigen::VectorXd errors = this->errors(at);
+      Eigen::MatrixXd slopes(labels, n);
+      for (Eigen::Index c = 0; c < n; ++c) {
+        Eigen::VectorXd moved = at;
+        moved(c) += kDifference;
+        slopes.col(c) = (this->errors(moved) - errors) / kDifference;
+      }
+      const Eigen::VectorXd weights =
+          errors.unaryExpr([](double e) { return std::min(1.0, kOutlier / std::max(std::abs(e), 1e-12)) / (kErrorSpread * kErrorSpread); });
+      const Eigen::MatrixXd hessian = slopes.transpose() * weights.asDiagonal() * slopes + prior;
+      const Eigen::VectorXd change = hessian.ldlt().solve(-(slopes.transpose() * weights.asDiagonal() * errors + prior * at));
+      at += change.cwiseMax(-1).cwiseMin(1);
+      if (change.cwiseAbs().maxCoeff() < kSettled) break;
+    }
+    return at;
+  }
+
+  double mean_error(const Eigen::VectorXd& at) const {
+    return errors(at).unaryExpr([](double e) { return std::abs(std::exp(e) - 1); }).mean();
+  }
+
+ private:
+  /// ln(predicted / measured) by label.
+  Eigen::VectorXd errors(const Eigen::VectorXd& at) const {
+    const Device d = with(device_, at);
+    Eigen::VectorXd out(static_cast<Eigen::Index>(models_.size()));
+    for (std::size_t i = 0; i < models_.size(); ++i) {
+      out(static_cast<Eigen::Index>(i)) = std::log(std::max(models_[i]->on(d).latency_ms, 1e-9) / measured_ms_[i]);
+    }
+    return out;
+  }
+
+  const Device& device_;
+  std::vector<std::unique_ptr<PreparedModel>> models_;
+  std::vector<double> measured_ms_;
+};
+
+}  // namespace
+
+Result<Calibration> calibrate(const CalibrationRequest& request, Diagnostics& diags) {
+  Diagnostics in_labels(request.data);
+  auto dataset = read_dataset(request.data, in_labels);
+  if (dataset) {
+    keep(*dataset, request.filter);
+    std::erase_if(dataset->labels, [](const Label& l) { return l.task != "infer" || std::isnan(l.latency_ms); });
+    if (dataset->labels.empty()) in_labels.error("no label has a latency of inference");
+    for (const Label& l : dataset->labels) {
+      if (l.device == dataset->labels[0].device) continue;
+      in_labels.error(l.loc, {}, fmt::format("device '{}' after '{}': one device is calibrated at a time; choose with --device", l.device, dataset->labels[0].device));
+      break;
+    }
+  }
+  diags.append(in_labels);
+  if (diags.errors() > 0) return Failure{};
+  const auto devices = find_devices({.devices = {dataset->labels[0].device}, .device_file = request.device_file}, diags);
+  const auto predictor = find_predictor({.predictor = request.predictor}, diags);
+  if (!devices || !predictor) return Failure{};
+
+  Calibration out{.device = devices->at(0)};
+  std::vector<std::unique_ptr<PreparedModel>> prepared(dataset->labels.size());
+  std::vector<std::string> failures(dataset->labels.size());
+  Diagnostics in_models(request.data);
+  const auto left_out = for_each_graph(dataset->labels, request.threads, [&](const Graph& graph, std::span<const std::size_t> labels) {
+    for (const std::size_t i : labels) {
+      Diagnostics messages(dataset->labels[i].model);
+      if (auto model = (*predictor)->prepare(graph, dataset->labels[i].exec, messages)) prepared[i] = std::move(*model);
+      else failures[i] = messages.all().empty() ? "no prediction" : to_string(messages.all().front());
+    }
+  }, in_models);
+  std::vector<std::unique_ptr<PreparedModel>> models;
+  std::vector<double> measured_ms;
+  for (std::size_t i = 0; i < prepared.size(); ++i) {
+    if (!failures[i].empty()) in_models.warning(dataset->labels[i].loc, {}, "left out: " + failures[i]);
+    if (!prepared[i]) continue;
+    models.push_back(std::move(prepared[i]));
+    measured_ms.push_back(dataset->labels[i].latency_ms);
+  }
+  diags.append(in_models);
+  if (!left_out) return Failure{};
+  if (models.empty()) return diags.error("no label can be predicted");
+  out.labels = models.size();
+  out.left_out = dataset->labels.size() - models.size();
+  const Fit fit(out.device, std::move(models), std::move(measured_ms));
+  const Eigen::VectorXd found = fit.run();
+  out.error_before = fit.mean_error(Eigen::VectorXd::Zero(found.size()));
+  out.error_after = fit.mean_error(found);
+  out.device = with(out.device, found);
+  for (const Constant& c : constants()) {
+    for (double Device::* time : c.times) out.device.*time = rounded(out.device.*time);
+    for (const char* share : c.shares) {
+      if (const auto at = out.device.efficiency.find(share); at != out.device.efficiency.end()) at->second = rounded(at->second);
+    }
+  }
+  out.device.calibrated_labels = static_cast<int>(out.labels);
+  if (!request.name.empty()) out.device.name = request.name;
+  return out;
+}
+
+}  // namespace perfc
