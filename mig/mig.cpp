@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 namespace perfc {
 
@@ -25,9 +26,14 @@ MigDecision choose_profile(const PreparedModel& model, const Device& device, std
     const MigProfile& y = device.mig[b];
     return std::pair(x.compute_slices, x.memory_slices) < std::pair(y.compute_slices, y.memory_slices);
   });
+  const MigProfile* same = nullptr;  // profiles that differ in media engines only follow each other
+  Prediction p;
   for (std::size_t i : order) {
     const MigProfile& profile = device.mig[i];
-    const Prediction p = model.on(slice(device, profile));
+    if (!same || std::tie(same->sms, same->memory_slices, same->memory_mib) != std::tie(profile.sms, profile.memory_slices, profile.memory_mib)) {
+      p = model.on(slice(device, profile));
+    }
+    same = &profile;
     MigOption option{.profile = profile};
     option.memory_mib = p.memory.total_mib();
     option.latency_ms = p.latency_ms;
