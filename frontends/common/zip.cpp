@@ -82,9 +82,9 @@ Result<std::string> ZipArchive::read(std::size_t member, Diagnostics& diags) con
   const bool whole = got == out.size();
   // At its end the checksum is compared.
   char beyond = 0;
-  const bool intact = whole && zip_fread(file, &beyond, 1) == 0 && zip_fclose(file) == 0;
-  if (!whole) zip_fclose(file);
-  if (!intact) return diags.error({}, name, "damaged archive: the member does not unpack");
+  const bool ends = whole && zip_fread(file, &beyond, 1) == 0;
+  const bool closed = zip_fclose(file) == 0;
+  if (!ends || !closed) return diags.error({}, name, "damaged archive: the member does not unpack");
   return out;
 }
 

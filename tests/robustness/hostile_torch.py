@@ -4,6 +4,7 @@ None instead of a text: refusing and importing are both fine, crashing, hanging
 and eating memory are not."""
 import io
 import json
+import re
 import zipfile
 
 HUGE = 1 << 62
@@ -115,6 +116,11 @@ def archives():
     yield "no-types", packed(exported(tensor_values={})), None
     yield "nodes-of-the-wrong-kind", packed(exported(nodes="nodes")), "a graph has no nodes"
     yield "deep-expression", packed(exported(sym_int_values={"s": {"as_expr": {"expr_str": "(" * 100_000 + "1" + ")" * 100_000, "hint": None}}})), None
+    # Every member unpacks to its size, but to something else: the checksum in the directory differs.
+    spoiled = bytearray(good)
+    for at in [m.start() for m in re.finditer(rb"PK\x01\x02", good)]:
+        spoiled[at + 16] ^= 1
+    yield "wrong-checksums", bytes(spoiled), "does not unpack"
     # The members' sizes in the directory lie.
     lying = bytearray(good)
     at = lying.rindex(b"PK\x01\x02")
