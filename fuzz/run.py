@@ -23,7 +23,7 @@ from support import BUILD, SKIPPED, shared_folder  # noqa: E402
 TARGETS = {"onnx_binary": ".onnx", "onnx_text": ".onnxtxt", "tf_binary": ".pb", "tf_text": ".pbtxt",
            "paddle_program": ".pdmodel", "paddle_pir": ".json", "torchscript": ".json", "pt2": ".pt2",
            "pir": ".pir", "device_file": ".json", "nvidia_smi": ".xml",
-           "checkpoint": ".safetensors", "csv": ".csv",
+           "checkpoint": ".safetensors", "counter_model": ".safetensors", "csv": ".csv",
            "hpctoolkit_db": ".db", "hpctoolkit_cct": ".db", "hpctoolkit_xml": ".xml", "papi": ".json",
            "perf_csv": ".csv", "perf_json": ".json", "caliper": ".json", "ncu": ".csv", "nvprof": ".csv", "profile_csv": ".csv"}
 # Profiles: globs below tests/fixtures/counters and ../shared/formats, a seed per match; several
@@ -74,7 +74,7 @@ def seeds(target: str) -> dict[str, bytes]:
                "torchscript": [],
                "pt2": [shared / "corpus" / "pt2"],
                "nvidia_smi": [shared / "formats" / "nvidia_smi", ROOT / "tests"],
-               "checkpoint": [ROOT / "data" / "models"], "csv": [shared / "data" / "mig"]}[target]
+               "checkpoint": [ROOT / "data" / "models"], "counter_model": [ROOT / "data" / "models"], "csv": [shared / "data" / "mig"]}[target]
     paths = sorted(p for f in folders for p in f.rglob(PATTERNS.get(target, f"*{suffix}")) if p.stat().st_size < (1 << 20 if suffix == ".xml" else MAX_SEED))
     out = {f"{i}{suffix}": p.read_bytes() for i, p in enumerate(paths[:: max(len(paths) // MAX_SEEDS, 1)])}
     if target == "onnx_binary":

@@ -85,6 +85,20 @@ Result<CounterDataset> read_counter_dataset(const std::string& path, Diagnostics
   return parse_counter_dataset(text.str(), diags);
 }
 
+bool looks_like_counter_dataset(const std::string& path) {
+  constexpr std::size_t kLongestHead = 1 << 20;
+  std::ifstream in(path, std::ios::binary);
+  std::string head(kLongestHead, '\0');
+  in.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
+  head.resize(std::min(head.find('\n'), head.size()));
+  head = "," + head + ",";
+  std::erase(head, '\r');
+  std::erase(head, '"');
+  const auto has = [&](std::string_view what) { return head.find("," + std::string(what)) != std::string::npos; };
+  return has("workload,") && (has(kCounterPrefix) || has(kWorkPrefix) || has(kTimePrefix));
+}
+
 std::vector<std::size_t> CounterProblem::measured() const {
   std::vector<std::size_t> rows;
   for (std::size_t r = 0; r < data->workloads.size(); ++r) {

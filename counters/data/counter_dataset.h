@@ -40,6 +40,8 @@ struct CounterDataset {
 
 Result<CounterDataset> parse_counter_dataset(std::string_view text, Diagnostics&);
 Result<CounterDataset> read_counter_dataset(const std::string& path, Diagnostics&);
+/// A file whose head has the column `workload` and one with a dataset's prefix.
+bool looks_like_counter_dataset(const std::string& path);
 
 /// What is to be predicted from what: times on `machines`, in natural logarithms,
 /// less those on the reference where one is given (it is then known: the workload was

@@ -1,15 +1,18 @@
 #include "counters/models/counter_predictor.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace perfc {
 namespace {
 
+/// Likely values of what a workload lacks that its interval comes from.
+constexpr std::size_t kDraws = 200;
+constexpr std::uint64_t kDrawSeed = 1;
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<std::optional<std::size_t>> positions(const std::vector<Column>& wanted, const std::vector<Column>& given) {
@@ -38,7 +41,9 @@ Result<CounterPredictor> CounterPredictor::train(const CounterProblem& p, SplitK
   if (p.reference) out.reference_ = p.data->machines[*p.reference];
   out.names_.machines = out.machines_;
   if (p.reference) out.names_.machines.push_back(out.reference_);
-  if (!out.model_.fit(p, p.measured(), kind, Random(seed), diags)) return Failure{};
+  const std::vector<std::size_t> rows = p.measured();
+  if (!out.model_.fit(p, rows, kind, Random(seed), diags)) return Failure{};
+  out.likely_ = LikelyInputs::fit(*p.data, rows, p.reference);
   return out;
 }
 
@@ -49,62 +54,87 @@ Checkpoint CounterPredictor::checkpoint(std::map<std::string, std::string> prove
   provenance["reference"] = reference_;
   c.provenance = std::move(provenance);
   model_.save(c.tensors, c.settings);
+  likely_.save(c.tensors);
   return c;
 }
 
 Result<CounterPredictor> CounterPredictor::open(const std::string& path, Diagnostics& diags) {
   const auto c = read_checkpoint(path, diags);
-  if (!c) return Failure{};
-  if (c->model != kCounterModelName) return diags.error(fmt::format("holds the model '{}', not '{}'", c->model.substr(0, 80), kCounterModelName));
-  if (c->tables.size() != 2 || c->tables[0].name != "counters" || c->tables[1].name != "work" || c->outputs.empty()) {
+  return c ? of_checkpoint(*c, diags) : Failure{};
+}
+
+Result<CounterPredictor> CounterPredictor::parse(std::string_view bytes, Diagnostics& diags) {
+  const auto c = parse_checkpoint(bytes, diags);
+  return c ? of_checkpoint(*c, diags) : Failure{};
+}
+
+Result<CounterPredictor> CounterPredictor::of_checkpoint(const Checkpoint& c, Diagnostics& diags) {
+  if (c.model != kCounterModelName) return diags.error(fmt::format("holds the model '{}', not '{}'", c.model.substr(0, 80), kCounterModelName));
+  if (c.tables.size() != 2 || c.tables[0].name != "counters" || c.tables[1].name != "work" || c.outputs.empty()) {
     return diags.error("checkpoint: wants the tables 'counters' and 'work', and outputs");
   }
   CounterPredictor out;
-  out.names_.counters = c->tables[0].columns;
-  out.names_.work = c->tables[1].columns;
-  for (const OutputColumn& o : c->outputs) out.machines_.push_back(o.name);
-  if (const auto r = c->provenance.find("reference"); r != c->provenance.end()) out.reference_ = r->second;
+  out.names_.counters = c.tables[0].columns;
+  out.names_.work = c.tables[1].columns;
+  for (const OutputColumn& o : c.outputs) out.machines_.push_back(o.name);
+  if (const auto r = c.provenance.find("reference"); r != c.provenance.end()) out.reference_ = r->second;
   out.names_.machines = out.machines_;
   if (!out.reference_.empty()) out.names_.machines.push_back(out.reference_);
-  if (!out.model_.restore(out.names_, out.machines_.size(), c->tensors, c->settings, diags)) return Failure{};
+  if (!out.model_.restore(out.names_, out.machines_.size(), c.tensors, c.settings, diags)) return Failure{};
+  auto likely = LikelyInputs::restore(c.tensors, out.names_.counters.size(), out.names_.work.size(), !out.reference_.empty(), diags);
+  if (!likely) return Failure{};
+  out.likely_ = std::move(*likely);
   return out;
 }
 
-Result<std::vector<std::vector<RelativeTime>>> CounterPredictor::predict(const CounterDataset& d, Diagnostics& diags) const {
+CounterDataset CounterPredictor::aligned(const CounterDataset& d) const {
   const auto counters = positions(names_.counters, d.counters), work = positions(names_.work, d.work);
-  for (std::size_t k = 0; k < work.size(); ++k) {
-    if (!work[k]) return diags.error(fmt::format("the column 'work:{}' is missing, which the model needs", names_.work[k].name));
-  }
   const auto reference = reference_.empty() ? std::nullopt : d.machine(reference_);
-  if (!reference_.empty() && !reference) {
-    return diags.error(fmt::format("the column 'time:{}' is missing: the model predicts times relative to it", reference_));
-  }
-  if (const auto lacking = std::count(counters.begin(), counters.end(), std::nullopt); lacking > 0) {
-    diags.warning(fmt::format("{} of the model's {} counters are missing", lacking, counters.size()));
-  }
-  CounterDataset aligned = names_;
-  std::vector<std::size_t> rows;
+  CounterDataset out = names_;
   for (const CounterDataset::Workload& w : d.workloads) {
-    CounterDataset::Workload& a = aligned.workloads.emplace_back();
+    CounterDataset::Workload& a = out.workloads.emplace_back();
+    a.loc = w.loc;
     a.name = w.name;
     for (const auto& c : counters) a.counters.push_back(c ? w.counters[*c] : kMissing);
-    for (const auto& k : work) a.work.push_back(w.work[*k]);
+    for (const auto& k : work) a.work.push_back(k ? w.work[*k] : kMissing);
     a.seconds.assign(names_.machines.size(), kMissing);
-    if (reference) {
-      a.seconds.back() = w.seconds[*reference];
-      if (std::isnan(a.seconds.back())) return diags.error(w.loc, {}, fmt::format("time:{}: '{}' was not measured there", reference_, w.name));
-    }
-    rows.push_back(rows.size());
+    if (reference) a.seconds.back() = w.seconds[*reference];
   }
-  const FeatureMatrix y = model_.predict(problem_of(aligned, machines_.size(), !reference_.empty()), rows);
-  std::vector<std::vector<RelativeTime>> all;
-  for (std::size_t r = 0; r < y.rows; ++r) {
-    auto& of_row = all.emplace_back();
-    for (std::size_t m = 0; m < machines_.size(); ++m) {
-      of_row.push_back({machines_[m], y.at(r, m), y.at(r, m) - model_.interval(), y.at(r, m) + model_.interval()});
-    }
-    if (reference) of_row.push_back({reference_, 0, 0, 0});
+  return out;
+}
+
+WorkloadPrediction CounterPredictor::predict_one(const CounterDataset::Workload& w) const {
+  WorkloadPrediction out{.workload = w.name};
+  for (std::size_t c = 0; c < w.counters.size(); ++c) {
+    if (std::isnan(w.counters[c])) out.missing.push_back("counter:" + names_.counters[c].name);
   }
+  for (std::size_t k = 0; k < w.work.size(); ++k) {
+    if (std::isnan(w.work[k])) out.missing.push_back("work:" + names_.work[k].name);
+  }
+  if (!reference_.empty() && std::isnan(w.seconds.back())) out.missing.push_back("time:" + reference_);
+
+  CounterDataset likely = names_;
+  likely.workloads = likely_.complete(w, kDraws, Random(kDrawSeed));
+  std::vector<std::size_t> rows(likely.workloads.size());
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  const FeatureMatrix y = model_.predict(problem_of(likely, machines_.size(), !reference_.empty()), rows);
+  for (std::size_t m = 0; m < machines_.size(); ++m) {
+    const double at = y.at(0, m);
+    std::vector<double> drawn;
+    for (std::size_t r = 1; r < y.rows; ++r) drawn.push_back(y.at(r, m));
+    std::sort(drawn.begin(), drawn.end());
+    // 9 of 10 draws lie between these; draws and the model's own error are independent.
+    const double below = drawn.empty() ? 0 : std::max(at - drawn[drawn.size() / 20], 0.0);
+    const double above = drawn.empty() ? 0 : std::max(drawn[drawn.size() - 1 - drawn.size() / 20] - at, 0.0);
+    out.machines.push_back({machines_[m], at, at - std::hypot(model_.interval(), below), at + std::hypot(model_.interval(), above)});
+  }
+  if (!reference_.empty()) out.machines.push_back({reference_, 0, 0, 0});
+  return out;
+}
+
+std::vector<WorkloadPrediction> CounterPredictor::predict(const CounterDataset& aligned) const {
+  std::vector<WorkloadPrediction> all;
+  for (const CounterDataset::Workload& w : aligned.workloads) all.push_back(predict_one(w));
   return all;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 /// A trained model of relative performance as a file, and its answers for new workloads.
+#include "counters/models/likely_inputs.h"
 #include "counters/models/perfc_model.h"
 #include "gnn/checkpoint.h"
 
@@ -14,26 +15,41 @@ struct RelativeTime {
   double low = 0, high = 0;  ///< of log_ratio: holds 9 of 10 workloads like those that were held back in training
 };
 
+struct WorkloadPrediction {
+  std::string workload;
+  std::vector<RelativeTime> machines;  ///< as in training; the reference last, at 0
+  std::vector<std::string> missing;    ///< columns that the workload lacks: "counter:NAME", "work:NAME", "time:MACHINE"
+};
+
 class CounterPredictor {
  public:
   /// Trains on all measured workloads of the problem.
   static Result<CounterPredictor> train(const CounterProblem&, SplitKind, std::uint64_t seed, Diagnostics&);
   Checkpoint checkpoint(std::map<std::string, std::string> provenance) const;
   static Result<CounterPredictor> open(const std::string& path, Diagnostics&);
+  /// From a file's bytes.
+  static Result<CounterPredictor> parse(std::string_view bytes, Diagnostics&);
 
+  /// Columns and machines that it was trained on, the reference last; no workloads.
+  const CounterDataset& names() const { return names_; }
   const std::vector<std::string>& machines() const { return machines_; }
   const std::string& reference() const { return reference_; }
   double shrinkage() const { return model_.shrinkage(); }
 
-  /// Per workload, per machine. Columns go by name: counters that the data lacks are missing,
-  /// kinds of work and times on the reference have to be there.
-  Result<std::vector<std::vector<RelativeTime>>> predict(const CounterDataset&, Diagnostics&) const;
+  /// The data's workloads with the columns of `names`, in that order; NaN where the data lacks one.
+  CounterDataset aligned(const CounterDataset&) const;
+  /// Of workloads with the columns of `names`. Where some are NaN, what they most likely were stands in
+  /// (likely_inputs.h), and the interval is wider by what other likely values would change.
+  std::vector<WorkloadPrediction> predict(const CounterDataset& aligned) const;
 
  private:
-  CounterDataset names_;                ///< columns and machines, the reference last; no workloads
+  static Result<CounterPredictor> of_checkpoint(const Checkpoint&, Diagnostics&);
+  WorkloadPrediction predict_one(const CounterDataset::Workload&) const;
+  CounterDataset names_;
   std::vector<std::string> machines_;
   std::string reference_;               ///< empty: none
   PerfcModel model_{PerfcModel::Correction::Trees};
+  LikelyInputs likely_;
 };
 
 }  // namespace perfc

@@ -316,6 +316,51 @@ class Counters(unittest.TestCase):
             self.assertEqual((code, out), (1, ""))
             self.assertIn(words, err)
 
+    def test_predict_from_a_profile(self):
+        profile = self.FIXTURES / "caliper.json"
+        code, out, err = perfc("counters", "predict", profile, "--machines", "quartz,lassen", "--json")
+        self.assertEqual((code, err), (0, ""))
+        doc = json.loads(out)
+        self.assertEqual((doc["schema"], doc["model"], doc["relative_to"]), ("perfc.relative/1", "rajaperf", "quartz"))
+        (run,) = doc["workloads"]
+        machines = {m["machine"]: m for m in run["machines"]}
+        self.assertEqual(set(machines), {"quartz", "lassen"})
+        self.assertEqual(machines["quartz"]["relative_time"], 1)
+        self.assertTrue(machines["lassen"]["low"] < machines["lassen"]["relative_time"] < machines["lassen"]["high"])
+        self.assertEqual(run["order"], sorted(machines, key=lambda m: machines[m]["relative_time"]))
+        self.assertIn("work:bytes", run["missing"])
+        self.assertNotIn("counter:topdown_retiring", run["missing"])
+        code, out, _ = perfc("counters", "predict", profile, "--machines", "quartz,lassen")
+        self.assertIn("  order: lassen < quartz\n  missing: 21 of 25 columns; ", out)
+        code, out, _ = perfc("counters", "predict", self.FIXTURES / "caliper.json", "--regions", "--json", "--model", "rajaperf")
+        self.assertEqual([w["workload"] for w in json.loads(out)["workloads"]], ["(outside of regions)", "solve", "apply"])
+
+    def test_predict_from_a_table_that_has_all(self):
+        """A row of RAJAPerf as its Caliper files name it: nothing is missing, and the interval is the model's own."""
+        names = ("retiring frontend_bound backend_bound bad_speculation branch_mispredict machine_clears frontend_latency frontend_bandwidth memory_bound "
+                 "core_bound ext_memory_bound l1_bound l2_bound l3_bound").split()
+        with tempfile.TemporaryDirectory() as folder:
+            table = pathlib.Path(folder) / "run.csv"
+            table.write_text("kernel,Reps,Kernels/Rep,Bytes/Rep,Flops/Rep,Iterations/Rep,time_s," + ",".join("topdown_" + n for n in names) + "\n"
+                             "TRIAD,10,1,201326592,16777216,8388608,0.4," + ",".join(["0.1"] * len(names)) + "\n")
+            code, out, err = perfc("counters", "predict", table, "--machines", "lassen", "--json")
+            self.assertEqual((code, err), (0, ""))
+            (run,) = json.loads(out)["workloads"]
+            self.assertEqual(run["missing"], [])
+            # 200 MB at 900 GB/s take 0.22 ms, of the 40 ms on Quartz.
+            self.assertTrue(0.003 < run["machines"][0]["relative_time"] < 0.02, run)
+
+    def test_predict_refuses(self):
+        for args, code, words in (
+                ([self.FIXTURES / "caliper.json", "--machines", "lassen,frontier"], 2, "no built-in model knows lassen and frontier (rajaperf: lassen, quartz;"),
+                ([self.FIXTURES / "caliper.json", "--machines", "x", "--model", "aiwc"], 2, "--machines: 'x' is none of the model's i7-6700k, "),
+                ([self.FIXTURES / "table.csv"], 1, "holds none of the 25 columns of the model 'rajaperf'; `perfc counters show` tells what it holds"),
+                ([self.FIXTURES / "caliper.json", "--model", MODEL], 1, "error:"),
+                (["/nonexistent"], 1, "cannot open")):
+            got, out, err = perfc("counters", "predict", *args)
+            self.assertEqual((got, out), (code, ""), args)
+            self.assertIn(words, err)
+
     def test_names_and_usage(self):
         code, out, _ = perfc("counters", "names", "--json")
         doc = json.loads(out)

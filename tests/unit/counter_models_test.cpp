@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <filesystem>
+#include <numeric>
 
 #include "counters/models/cost_model.h"
 #include "counters/models/counter_predictor.h"
@@ -173,6 +174,34 @@ TEST(PerfcModel, ExtrapolatesAnApplication) {
   EXPECT_GT((*result)[2][0].mean, 0.98);
 }
 
+/// b = 2a + noise of 0.1, c = −a in ln: what is missing follows from what is known.
+TEST(LikelyInputs, FollowFromWhatIsKnown) {
+  std::string csv = "workload,work:a,work:b,work:c,time:m\n";
+  for (int i = 0; i < 200; ++i) {
+    const double a = Random(1).normal(i);
+    csv += std::to_string(i) + "," + std::to_string(std::exp(a)) + "," + std::to_string(std::exp(2 * a + 0.1 * Random(2).normal(i))) + "," +
+           std::to_string(std::exp(-a)) + ",1\n";
+  }
+  Diagnostics diags;
+  const auto d = parse_counter_dataset(csv, diags);
+  ASSERT_TRUE(d) << diags.str();
+  std::vector<std::size_t> rows(200);
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  const LikelyInputs likely = LikelyInputs::fit(*d, rows, {});
+  const double nan = std::nan("");
+  const auto filled = likely.complete({.work = {std::exp(1), nan, nan}, .seconds = {nan}}, 400, Random(3));
+  ASSERT_EQ(filled.size(), 401U);
+  EXPECT_EQ(filled[0].work[0], std::exp(1));
+  EXPECT_NEAR(std::log(filled[0].work[1]), 2, 0.15);
+  EXPECT_NEAR(std::log(filled[0].work[2]), -1, 0.15);
+  double mean = 0, square = 0;
+  for (std::size_t n = 1; n < filled.size(); ++n) mean += std::log(filled[n].work[1]) / 400, square += std::pow(std::log(filled[n].work[1]), 2) / 400;
+  EXPECT_NEAR(mean, std::log(filled[0].work[1]), 0.15);
+  EXPECT_LT(std::sqrt(square - mean * mean), 1);     // of 2 without knowing a
+  EXPECT_GT(std::sqrt(square - mean * mean), 0.1);
+  EXPECT_EQ(likely.complete({.work = {1, 2, 3}, .seconds = {nan}}, 400, Random(3)).size(), 1U);
+}
+
 /// What a file holds predicts what was trained, up to float32.
 TEST(CounterPredictor, SavedAndOpened) {
   std::string csv = "workload,application,counter:c,counter:d,work:launch,work:bytes,time:a,time:b\n";
@@ -193,18 +222,22 @@ TEST(CounterPredictor, SavedAndOpened) {
   const auto opened = CounterPredictor::open(path, diags);
   ASSERT_TRUE(opened) << diags.str();
   EXPECT_GT(opened->shrinkage(), 0);  // the counter c says what the costs cannot
-  const auto here = trained->predict(*d, diags), there = opened->predict(*d, diags);
-  ASSERT_TRUE(here && there) << diags.str();
-  for (std::size_t w = 0; w < here->size(); ++w) {
-    ASSERT_EQ((*here)[w].size(), 2U);
-    EXPECT_EQ((*there)[w][1].machine, "a");
-    EXPECT_NEAR((*here)[w][0].log_ratio, (*there)[w][0].log_ratio, 1e-4);
-    EXPECT_LT((*there)[w][0].low, (*there)[w][0].high);
+  const auto here = trained->predict(trained->aligned(*d)), there = opened->predict(opened->aligned(*d));
+  for (std::size_t w = 0; w < here.size(); ++w) {
+    ASSERT_EQ(here[w].machines.size(), 2U);
+    EXPECT_EQ(there[w].machines[1].machine, "a");
+    EXPECT_NEAR(here[w].machines[0].log_ratio, there[w].machines[0].log_ratio, 1e-4);
+    EXPECT_LT(there[w].machines[0].low, there[w].machines[0].high);
   }
-  const auto lacking = parse_counter_dataset("workload,counter:c,work:launch,time:a\nx,1,1,1\n", diags);
+  EXPECT_EQ(here[1].missing, std::vector<std::string>());
+  EXPECT_EQ(here[0].missing, std::vector<std::string>{"counter:d"});
+  // Bytes decide between a and b: without them the interval is wider, by far.
+  const auto lacking = parse_counter_dataset("workload,counter:c,counter:d,work:launch\nx,1,1,1\n", diags);
   ASSERT_TRUE(lacking);
-  EXPECT_FALSE(opened->predict(*lacking, diags));
-  EXPECT_EQ(diags.str(), "perfc: error: the column 'work:bytes' is missing, which the model needs\n");
+  const auto guessed = opened->predict(opened->aligned(*lacking));
+  EXPECT_EQ(guessed[0].missing, (std::vector<std::string>{"work:bytes", "time:a"}));
+  const auto width = [](const RelativeTime& t) { return t.high - t.low; };
+  EXPECT_GT(width(guessed[0].machines[0]), width(there[1].machines[0]) + 1);
 }
 
 }  // namespace
