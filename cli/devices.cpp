@@ -28,6 +28,7 @@ Json to_json(const Device& d) {
           {"tdp_w", d.tdp_w}, {"idle_w", d.idle_w}, {"launch_us", d.launch_us}, {"host_us_eager", d.host_us_eager},
           {"host_us_compiled", d.host_us_compiled}, {"context_mib", d.context_mib}, {"context_mib_per_sm", d.context_mib_per_sm},
           {"convolution_mib", d.convolution_mib}, {"efficiency", d.efficiency},
+          {"product_half_depth", d.product_half_depth}, {"product_overlap", d.product_overlap},
           {"interval", d.interval}, {"calibrated_labels", d.calibrated_labels}, {"mig", std::move(mig)}};
 }
 
@@ -58,6 +59,7 @@ std::string describe(const Device& d) {
   line("per operator", fmt::format("{:g} µs of host time eager, {:g} µs compiled", d.host_us_eager, d.host_us_compiled));
   line("context", fmt::format("{:g} MiB + {:g} per SM + {:g} where a model convolves", d.context_mib, d.context_mib_per_sm, d.convolution_mib));
   line("shares of peak", rates(d.efficiency));
+  line("dense products", fmt::format("half their rate at depth {:g}, {:g} % of their traffic hidden", d.product_half_depth, 100 * d.product_overlap));
   for (const MigProfile& p : d.mig) {
     line(p.name, fmt::format("{} SMs, {}/8 of the memory: {:g} MiB, at most {}", p.sms, p.memory_slices, p.memory_mib, p.max_instances));
   }

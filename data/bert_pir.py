@@ -19,8 +19,9 @@ class Text:
         return self.add(f"const[{', '.join(map(str, values))}] : Tensor[({len(values)},), int64]")
 
 
-def encoder(batch, tokens, hidden, layers, heads, ffn, vocabulary, positions=512):
-    """Tensor[(batch, tokens), int64] ids → hidden states."""
+def encoder(batch, tokens, hidden, layers, heads, ffn, vocabulary, scaled="scores"):
+    """Tensor[(batch, tokens), int64] ids → hidden states. BERT scales its scores, DistilBERT its queries."""
+    scaled = f', scaled="{scaled}"' if scaled == "scores" else ""
     t = Text()
 
     def dense(x, n_in, n_out):
@@ -42,7 +43,7 @@ def encoder(batch, tokens, hidden, layers, heads, ffn, vocabulary, positions=512
     for _ in range(layers):
         q, k, v = (to_heads(dense(x, hidden, hidden)) for _ in range(3))
         mask = t.weight(batch, 1, 1, tokens)
-        a = t.add(f"nn.sdpa({q}, {k}, {v}, {mask}, scale={(hidden // heads) ** -0.5!r}, explicit=1)")
+        a = t.add(f"nn.sdpa({q}, {k}, {v}, {mask}, scale={(hidden // heads) ** -0.5!r}, explicit=1{scaled})")
         a = t.add(f"transpose({a}, perm=[0, 2, 1, 3])")
         a = t.add(f"reshape({a}, {t.ints(batch, tokens, hidden)})")
         x = norm(t.add(f"add({dense(a, hidden, hidden)}, {x})"))

@@ -20,7 +20,6 @@ import csv
 import json
 import math
 import pathlib
-import re
 import statistics
 import subprocess
 import sys
@@ -59,20 +58,11 @@ def scores(pairs):
     return statistics.mean(map(abs, errors)), statistics.mean(abs(p - m) for p, m in pairs), sum(e < -0.2 for e in errors) / len(errors)
 
 
-def written_out(perfc, graph, folder):
-    """A graph whose fused attention is written out, as PyTorch before 2.0 ran it."""
-    path = folder / f"{graph.stem}.pir"
-    if not path.exists():
-        text = subprocess.check_output([perfc, str(graph), "--emit", "ir"], text=True)
-        path.write_text(re.sub(r"nn\.sdpa\((%\d+, %\d+, %\d+)\)", r"nn.sdpa(\1, explicit=1, scale=0.125)", text))
-    return path
-
-
 def mig_rows(perfc, graphs, folder):
     rows = fit_mig.runs(graphs, folder)
     known = {}
     for r in rows:
-        command = [a if "vit_" not in a else str(written_out(perfc, pathlib.Path(a), folder)) for a in r["command"]]
+        command = [a if "vit_" not in a else str(fit_mig.written_out(perfc, pathlib.Path(a), folder)) for a in r["command"]]
         key = tuple(command)
         if key not in known:
             known[key] = beside_context(predict(perfc, [*command, "--device", "a100-80gb"]))
@@ -100,10 +90,6 @@ def with_context(constants, rows):
     return [(float(c + r["rest"]), r["mib"]) for c, r in zip(context_terms(rows) @ constants, rows)]
 
 
-def network(model):
-    return model.removesuffix("-v1").removesuffix("-v2")
-
-
 def mig_table(rows):
     lines = ["## Memory of inference: MIGProfiler's framebuffer", "",
              "A100 slices, fp32/TF32, PyTorch 1.x. The allocator's part is computed; leave-model-out: the context's constants come",
@@ -115,7 +101,7 @@ def mig_table(rows):
         whole = fit_context(part)
         for model in sorted({r["model"] for r in part}):
             members = [r for r in part if r["model"] == model]
-            out = with_context(fit_context([r for r in part if network(r["model"]) != network(model)]), members)
+            out = with_context(fit_context([r for r in part if fit_mig.network(r["model"]) != fit_mig.network(model)]), members)
             held += out
             lines.append(f"| {name} | {model} | {len(members)} | {tables.percent(scores(with_context(whole, members))[0])} | "
                          f"{tables.percent(scores(out)[0])} | {scores(out)[1]:.0f} |")

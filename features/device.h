@@ -54,6 +54,10 @@ struct Device {
   double context_mib_per_sm = 0;
   double convolution_mib = 0;     ///< more context where a model convolves: cuDNN and its kernels
   std::map<std::string, double> efficiency;     ///< share of peak by kernel category
+  /// Contracted extents at which a dense product reaches half of its rate (Hockney's n½):
+  /// what filling and draining a tile takes. 0: none.
+  double product_half_depth = 0;
+  double product_overlap = 1;     ///< share of a dense product's traffic that hides behind its arithmetic
 
   /// How many measurements on the device the terms were fitted to by
   /// `perfc devices calibrate`; 0: none.

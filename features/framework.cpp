@@ -66,6 +66,7 @@ std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId 
   out.qk_macs = out.scores * head;
   out.av_macs = out.scores * value;
   out.reference = fused;
+  out.scales_scores = n.attrs.string_or("scaled", "") == "scores";
   return out;
 }
 
@@ -79,6 +80,12 @@ bool only_splits(const Graph& g, const Node& n) {
     if (product != d.value()) return false;
   }
   return true;
+}
+
+bool batched_product_copies(const Type& t) {
+  if (!t.is_static() || t.rank() < 4) return false;
+  const auto several = [](const Dim& d) { return d.value() > 1; };
+  return std::count_if(t.shape().begin(), t.shape().end() - 2, several) > 1;
 }
 
 std::vector<bool> channels_last(const Graph& g, const ExecConfig& config) {

@@ -29,6 +29,7 @@ struct WrittenOutAttention {
   double scores = 0;              ///< elements: batch × heads × queries × keys
   double qk_macs = 0, av_macs = 0;
   bool reference = false;         ///< not written out by the model
+  bool scales_scores = false;     ///< rather than the queries: a pass over the scores
 };
 std::optional<WrittenOutAttention> written_out_attention(const Graph&, NodeId);
 
@@ -45,6 +46,9 @@ bool parameters_follow_data(const Node&);
 
 /// A reshape that only splits dims: a view of whatever lies below.
 bool only_splits(const Graph&, const Node&);
+/// Whether torch.matmul copies an operand of a batched product that lies permuted in
+/// memory: it flattens the leading dims to one, which a view cannot do for several.
+bool batched_product_copies(const Type&);
 /// Which nodes' results lie channels-last in memory: a convolution's if its data
 /// does or the user asked for it, views that permute to it, and what follows.
 std::vector<bool> channels_last(const Graph&, const ExecConfig&);

@@ -287,7 +287,7 @@ class Planner {
         if (v && is_free(g, v.node) && !weight_[v.node] && viewed.insert(v).second) out.host_ops += repeat;
       }
       if (const auto attention = written_out_attention(g, id)) {
-        write_out(g, id, *attention, half, repeat, owner);
+        write_out(g, id, *attention, half, strided, repeat, owner);
         continue;
       }
       out.host_ops += repeat;
@@ -303,8 +303,9 @@ class Planner {
     return n.kind == NodeKind::Call && made_[id].first == kNone && (is_view(n) || is_strided_view(g, n));
   }
 
-  /// scale · q, q · kᵀ, + mask, softmax, (cast), · v.
-  void write_out(const Graph& g, NodeId id, const WrittenOutAttention& a, const std::vector<bool>& half, double repeat, const NodeId* owner) {
+  /// scale · q, q · kᵀ, or scale · scores, + mask, softmax, (cast), · v.
+  void write_out(const Graph& g, NodeId id, const WrittenOutAttention& a, const std::vector<bool>& half, const std::vector<bool>& strided, double repeat,
+                 const NodeId* owner) {
     constexpr std::size_t kQ = 0, kK = 1, kV = 2, kMask = 3;
     const Node& n = g.node(id);
     const Kernel whole = work(g, id, half[id], repeat, owner);
@@ -339,12 +340,18 @@ class Planner {
     if (a.reference) {  // √scale on both; the products want their operands dense
       for (const std::size_t i : {kQ, kK}) elementwise(op("multiply"), i, 2 * width);
       for (const std::size_t i : {kQ, kK, kV}) elementwise(op("copy"), i, 2 * width);
-    } else if (n.attrs.has("scale")) {
-      elementwise(op("multiply"), kQ, 2 * width);
+    } else {
+      if (n.attrs.has("scale") && !a.scales_scores) elementwise(op("multiply"), kQ, 2 * width);
+      for (const std::size_t i : {kQ, kK, kV}) {
+        if (!strided[n.operands[i].node] || !batched_product_copies(g.type(n.operands[i]))) continue;
+        elementwise(op("copy"), i, 2 * width);
+        out.host_ops -= repeat;  // part of the product's call
+      }
     }
     const double queries = whole.extents.m, products = whole.extents.products;
     part(KernelKind::Matmul, op("nn.batch_matmul"), {.m = queries, .n = keys, .k = head, .products = products}, a.qk_macs, 0,
          (elements(kQ) + elements(kK) + a.scores) * width);
+    if (a.scales_scores) part(KernelKind::Vector, op("multiply"), scores, 0, a.scores, 2 * a.scores * width);
     if (n.operands.size() > kMask && n.operands[kMask]) {
       part(KernelKind::Vector, op("add"), scores, 0, a.scores, 2 * a.scores * width + bytes_of(g, n.operands[kMask], half));
     }

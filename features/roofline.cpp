@@ -21,7 +21,7 @@ double look_up(const std::map<std::string, double>& m, const char* key, double f
 
 }  // namespace
 
-Rates::Rates(const Device& d, Precision p) : launch_us(d.launch_us), serial_us(kSerialStepUs) {
+Rates::Rates(const Device& d, Precision p) : launch_us(d.launch_us), serial_us(kSerialStepUs), half_depth(d.product_half_depth), overlap(d.product_overlap) {
   const auto share = [&](const char* key, double fallback) { return look_up(d.efficiency, key, fallback); };
   const double full = look_up(d.vector_tflops, "float32", 1) * 1e12;
   const bool int8 = p == Precision::Int8;
@@ -46,10 +46,14 @@ Rates::Rates(const Device& d, Precision p) : launch_us(d.launch_us), serial_us(k
 Priced price(const Kernel& k, const Rates& r) {
   Priced p;
   const double vector = r.vector[k.half];
+  const bool dense = k.kind == KernelKind::Matmul && k.extents.products <= 1;
   const double matrix = k.aligned ? r.matrix[k.half] : vector;
   double rate = vector * r.elementwise;
   switch (k.kind) {
-    case KernelKind::Matmul: rate = matrix * r.matmul[k.half]; break;
+    case KernelKind::Matmul:
+      rate = matrix * r.matmul[k.half];
+      if (dense && k.extents.k > 0) rate *= k.extents.k / (k.extents.k + r.half_depth);
+      break;
     case KernelKind::Convolution:
       // Each group is a product of its own; its channels are padded to a tile.
       rate = std::max(vector * r.depthwise, matrix * r.convolution[k.half] * std::min(1.0, k.channels_per_group / kTileChannels));
@@ -62,6 +66,7 @@ Priced price(const Kernel& k, const Rates& r) {
   const double bytes = k.bytes * (k.channels_first_conv ? r.layout : 1.0);
   p.compute_us = (2 * k.macs / rate + k.flops / (vector * r.elementwise)) * 1e6 * k.slowdown;
   p.memory_us = bytes / (k.kind == KernelKind::Gather ? r.gather : r.bandwidth) * 1e6 * k.slowdown;
+  if (dense) p.exposed_us = (1 - r.overlap) * std::min(p.compute_us, p.memory_us);
   p.serial_us = k.serial_steps * r.serial_us;
   const double work = p.roofline_us() + p.waiting_us();
   p.time_us = work + r.launch_us;

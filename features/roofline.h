@@ -20,16 +20,18 @@ struct Rates {
   bool on_vector[2];                         ///< products of 32, of 16 bits run on the vector units
   double bandwidth, gather;                  ///< byte/s that are reached
   double launch_us, serial_us;               ///< of a launch; of a dependent step
+  double half_depth, overlap;                ///< of dense products: see Device
 };
 
 /// One launch of a kernel.
 struct Priced {
   double compute_us = 0;
   double memory_us = 0;
+  double exposed_us = 0; ///< of the shorter of the two, what does not hide behind the longer
   double serial_us = 0;  ///< of steps that wait for each other
   double time_us = 0;    ///< the largest of the three, and the launch
   Bound bound = Bound::Memory;
-  double roofline_us() const { return std::max(compute_us, memory_us); }
+  double roofline_us() const { return std::max(compute_us, memory_us) + exposed_us; }
   /// What serial steps take beyond the roofline: latency, which no share of a peak changes.
   double waiting_us() const { return std::max(serial_us - roofline_us(), 0.0); }
 };

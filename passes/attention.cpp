@@ -27,7 +27,10 @@ class AttentionMatcher {
     out.operands = {query_, key_, value};
     if (mask_) out.operands.push_back(chosen_by(mask_));
     if (scale_) out.attrs.set("scale", *scale_);
-    if (!(scaled_query_ && scaled_key_)) out.attrs.set("explicit", std::int64_t{1});
+    if (!(scaled_query_ && scaled_key_)) {
+      out.attrs.set("explicit", std::int64_t{1});
+      if (scaled_scores_) out.attrs.set("scaled", "scores");
+    }
     out.key_perm = key_perm_;
     out.interior = interior_;
     return true;
@@ -125,7 +128,10 @@ class AttentionMatcher {
   bool scores(ValueId at) {
     for (int steps = 0; steps < 8; ++steps) {
       at = strip(at);
-      if (scaled(at)) continue;
+      if (scaled(at)) {
+        scaled_scores_ = true;
+        continue;
+      }
       if (!owned(at)) return false;
       const Node& n = g_.node(at);
       if (n.is(op("nn.batch_matmul"))) return product(at);
@@ -220,6 +226,7 @@ class AttentionMatcher {
   std::vector<std::int64_t> key_perm_;
   std::optional<double> scale_;
   bool scale_known_ = true;
+  bool scaled_scores_ = false;
   bool scaled_query_ = false;
   bool scaled_key_ = false;
 };

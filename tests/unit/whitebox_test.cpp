@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "features/kernels.h"
 #include "features/memory.h"
+#include "features/roofline.h"
 #include "graphs.h"
 
 namespace perfc {
@@ -277,6 +279,30 @@ TEST(Kernels, AttentionWrittenOutKeepsItsScores) {
   EXPECT_EQ(memory_needs(apart, {}).allocated - memory_needs(fused, {}).allocated, 2 * 4 * scores + 4 * 2 * 4 * 32 * 16);
 }
 
+TEST(Kernels, AttentionScalesItsScoresWhereTheModelDoes) {
+  const KernelPlan s = kernels(graph_of(R"(def @main(%q: Tensor[(2, 4, 32, 16), float32]) {
+  %1 = nn.sdpa(%q, %q, %q, explicit=1, scale=0.25, scaled="scores");
+  (%1)
+})"), {});
+  ASSERT_EQ(s.kernels.size(), 4u);  // product, scale, softmax, product
+  EXPECT_EQ(s.kernels[1].ops[0], op("multiply"));
+  EXPECT_EQ(s.kernels[1].bytes, 2 * 4 * 2 * 4 * 32 * 32);
+}
+
+TEST(Kernels, BatchedProductsCopyWhatLiesPermuted) {
+  const auto copies = [](const char* batch) {
+    const std::string dims = std::string(batch) + ", 32, 4, 16";
+    const KernelPlan s = kernels(graph_of("def @main(%x: Tensor[(" + dims + R"(), float32]) {
+  %1 = transpose(%x, perm=[0, 2, 1, 3]);
+  %2 = nn.sdpa(%1, %1, %1, explicit=1);
+  (%2)
+})"), {});
+    return std::ranges::count_if(s.kernels, [](const Kernel& k) { return k.ops[0] == op("copy"); });
+  };
+  EXPECT_EQ(copies("2"), 3);
+  EXPECT_EQ(copies("1"), 0);  // its leading dims are one dim of a view
+}
+
 TEST(Kernels, LoopBodiesCountOncePerTrip) {
   const Graph g = graph_of(R"(def @main(%x: Tensor[(64,), float32]) {
   %1 = const[7] : Tensor[(), int64];
@@ -315,6 +341,22 @@ TEST(Memory, ViewsShareTheirOperandsMemory) {
   (%2)
 })");
   EXPECT_EQ(memory_needs(g, {}).allocated, 3 * kMib);
+}
+
+TEST(Whitebox, DenseProductsFillTheirTilesAndExposeTraffic) {
+  Device d = round_device();
+  d.launch_us = 0;
+  d.host_us_eager = 0;
+  const Graph g = graph_of(kDense);
+  const KernelPlan plan = kernels(g, {});
+  const Kernel& k = plan.kernels[0];
+  const Priced roofline = price(k, Rates(d, Precision::Fp32));
+  EXPECT_EQ(roofline.exposed_us, 0);
+  d.product_half_depth = k.extents.k;
+  d.product_overlap = 0.25;
+  const Priced p = price(k, Rates(d, Precision::Fp32));
+  EXPECT_NEAR(p.compute_us, 2 * roofline.compute_us, 1e-9 * roofline.compute_us);
+  EXPECT_NEAR(p.time_us, std::max(p.compute_us, p.memory_us) + 0.75 * std::min(p.compute_us, p.memory_us), 1e-9);
 }
 
 TEST(Whitebox, PowerFollowsWhatKernelsWaitFor) {
