@@ -100,6 +100,14 @@ Result<Label> read_label(const CsvTable& table, const CsvTable::Row& row, const 
   return l;
 }
 
+/// Why a row is no label though nothing is wrong with it; empty: it is one.
+std::string no_label(const CsvTable& table, const CsvTable::Row& row, Diagnostics& diags) {
+  const RowReader in(table, row, diags);
+  if (const std::string status = in.text("status", "ok"); status != "ok") return fmt::format("status {}", status.substr(0, 40));
+  if (in.text("mode") == "cuda-graph") return "mode cuda-graph";
+  return {};
+}
+
 /// Labels that share a graph.
 struct Group {
   std::vector<std::size_t> labels;
@@ -143,12 +151,21 @@ Result<Dataset> read_dataset(const std::string& path, Diagnostics& diags) {
   const std::filesystem::path folder = path == "-" ? std::filesystem::path() : std::filesystem::path(path).parent_path();
   Dataset d{.hash = hash_of(source->bytes())};
   bool good = true;
+  std::map<std::string, std::size_t> left_out;
   for (const CsvTable::Row& row : table->rows) {
+    if (const std::string why = no_label(*table, row, diags); !why.empty()) {
+      ++left_out[why];
+      continue;
+    }
     auto label = read_label(*table, row, folder, diags);
     if (label) d.labels.push_back(std::move(*label));
     else good = false;
   }
   if (!good) return Failure{};
+  std::string reasons;
+  for (const auto& [why, rows] : left_out) reasons += fmt::format("{}{} with {}", reasons.empty() ? "" : ", ", rows, why);
+  if (d.labels.empty()) return diags.error(fmt::format("no row is a label: {}", reasons));
+  if (!reasons.empty()) diags.note({}, {}, fmt::format("rows left out: {}", reasons));
   return d;
 }
 

@@ -15,6 +15,8 @@
 ///   source, licence            where the number is from, and what may be done with it
 ///   architecture, family       for splits and tables; empty: from the file's name, and "-";
 ///                              family "operator": a single operator
+///   status                     "ok" or empty; other rows are results without a label ("oom"),
+///                              left out with a note, and so is mode "cuda-graph"
 ///
 /// `model` and one of the three labels must be there; other columns are left
 /// unread. A dataset's splits keep each architecture on one side.

@@ -66,20 +66,44 @@ def unpack_frameworks() -> pathlib.Path:
     return unpack("frameworks", "models.tar.xz", into="frameworks")
 
 
+def installed_python(folder: str, requirements: str, what: str, seconds: float | None = None) -> str:
+    """The interpreter of build/`folder` with a requirements file of tests/ installed, once; skips where that fails."""
+    wanted = (ROOT / "tests" / requirements).read_text()
+    python, stamp = BUILD / folder / "bin" / "python", BUILD / folder / "requirements.txt"
+    BUILD.mkdir(exist_ok=True)
+    with open(BUILD / f".{folder}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if stamp.exists() and stamp.read_text() == wanted:
+            return str(python)
+        venv.create(BUILD / folder, with_pip=True)
+        try:
+            pip = subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--timeout", "20",
+                                  "--retries", "1", "-r", ROOT / "tests" / requirements], capture_output=True, text=True, timeout=seconds)
+        except subprocess.TimeoutExpired:
+            skip(f"cannot install {what}: not done after {seconds:.0f} s")
+        if pip.returncode:
+            skip(f"cannot install {what}: {pip.stderr.strip().splitlines()[-1:]}")
+        stamp.write_text(wanted)
+    return str(python)
+
+
 def reference_python() -> str:
     """The interpreter of build/venv with tests/requirements.txt installed; skips when offline."""
-    python = BUILD / "venv" / "bin" / "python"
-    requirements = ROOT / "tests" / "requirements.txt"
-    stamp = BUILD / "venv" / "requirements.txt"
-    if stamp.exists() and stamp.read_text() == requirements.read_text():
-        return str(python)
-    venv.create(BUILD / "venv", with_pip=True)
-    pip = subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-                          "--timeout", "20", "-r", requirements], capture_output=True, text=True)
-    if pip.returncode:
-        skip(f"cannot install the onnx package: {pip.stderr.strip().splitlines()[-1:]}")
-    stamp.write_text(requirements.read_text())
-    return str(python)
+    return installed_python("venv", "requirements.txt", "the onnx package")
+
+
+def torch_python() -> str:
+    """An interpreter with torch: $PERFC_TORCH_PYTHON, this one, or that of build/venv-torch, which is made where the
+    network allows; skips elsewhere."""
+    def has_torch(python) -> bool:
+        return subprocess.run([python, "-c", "import torch"], capture_output=True).returncode == 0
+
+    named = os.environ.get("PERFC_TORCH_PYTHON")
+    if named and not has_torch(named):
+        skip(f"PERFC_TORCH_PYTHON is {named}, which has no torch")
+    if named or has_torch(sys.executable):
+        return named or sys.executable
+    return installed_python("venv-torch", "requirements-torch.txt", "torch", seconds=1200)
 
 
 def read_table(path: pathlib.Path, columns: int) -> list[list[str]]:
@@ -90,3 +114,7 @@ def read_table(path: pathlib.Path, columns: int) -> list[list[str]]:
         if len(row) != columns:
             sys.exit(f"{path}: {columns} columns expected: {row}")
     return rows
+
+
+if __name__ == "__main__":  # support.py torch: makes it ready for the tests that need it
+    print(subprocess.check_output([torch_python(), "-c", "import sys, torch; print('torch', torch.__version__, 'in', sys.executable)"], text=True).strip())

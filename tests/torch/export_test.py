@@ -2,7 +2,7 @@
 """python -m perfc.export, and perfc on what it writes: traces, scripts with control
 flow, archives of torch.jit.save, torch.export archives, quantised modules, mistakes.
 
-Needs torch: that of this interpreter, or of $PERFC_TORCH_PYTHON.
+Needs torch (support.torch_python).
 """
 import json
 import os
@@ -14,7 +14,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "corpus"), str(HERE.parent)]
 import dump  # noqa: E402
-from support import ROOT, skip  # noqa: E402
+from support import ROOT, torch_python  # noqa: E402
 
 SAVE = """
 import sys, torch, export_models as m
@@ -128,9 +128,7 @@ def check(t: Test):
 
 
 def main() -> int:
-    python = os.environ.get("PERFC_TORCH_PYTHON", sys.executable)
-    if subprocess.run([python, "-c", "import torch"], capture_output=True).returncode:
-        skip(f"{python} has no torch: install it, or name an interpreter that has with PERFC_TORCH_PYTHON")
+    python = torch_python()
     with tempfile.TemporaryDirectory() as folder:
         t = Test(python, folder)
         check(t)

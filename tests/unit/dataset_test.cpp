@@ -67,6 +67,19 @@ class Labels : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
+TEST_F(Labels, RowsThatAreResultsWithoutALabelAreLeftOutAndCounted) {
+  Diagnostics diags("t.csv");
+  const auto d = read_dataset(file("status.csv", "model,latency_ms,status,mode\na.pir,1,ok,eager\nb.pir,,oom,eager\nc.pir,,oom,eager\n"
+                                                 "d.pir,2,,compiled\ne.pir,,crashed,eager\nf.pir,3,ok,cuda-graph\n"), diags);
+  ASSERT_TRUE(d) << diags.str();
+  ASSERT_EQ(d->labels.size(), 2u);
+  EXPECT_EQ(d->labels[1].latency_ms, 2);
+  EXPECT_EQ(diags.str(), "t.csv: note: rows left out: 1 with mode cuda-graph, 1 with status crashed, 2 with status oom\n");
+  Diagnostics none("t.csv");
+  EXPECT_FALSE(read_dataset(file("none.csv", "model,latency_ms,status\nb.pir,,oom\n"), none));
+  EXPECT_EQ(none.str(), "t.csv: error: no row is a label: 1 with status oom\n");
+}
+
 TEST_F(Labels, AreReadByColumnName) {
   const std::string path = file("l.csv",
                                 "latency_ms,model,batch,mode,dtype,layout,device,family,licence,other\n"
