@@ -5,12 +5,13 @@
 
 #include "cli/counters.h"
 #include "counters/models/evaluation.h"
+#include "ir/support/csv.h"
 
 namespace perfc::cli {
 namespace {
 
 struct Options {
-  std::string data, reference, data_sheet, split = "random", output;
+  std::string data, reference, data_sheet, split = "random", output, predictions;
   std::vector<std::string> machines;
   CounterEvalOptions eval;
   bool markdown = false;
@@ -47,6 +48,17 @@ std::string table(const Options& o, const std::vector<std::vector<Estimate>>& va
   return out;
 }
 
+std::string predictions_csv(const CounterProblem& p, const std::vector<HeldBackPrediction>& all) {
+  std::string out = "model,seed,workload,machine,predicted,measured\n";
+  for (const HeldBackPrediction& h : all) {
+    for (std::size_t m = 0; m < h.predicted.size(); ++m) {
+      out += fmt::format("{},{},{},{},{:.6g},{:.6g}\n", h.model, h.seed, csv_field(p.data->workloads[h.workload].name), csv_field(p.data->machines[p.machines[m]]),
+                         std::exp(h.predicted[m]), std::exp(h.measured[m]));
+    }
+  }
+  return out;
+}
+
 int run(Options& o) {
   if (o.eval.models.empty()) o.eval.models = model_names();
   for (const std::string& name : o.eval.models) {
@@ -68,9 +80,16 @@ int run(Options& o) {
     print(in_sheet);
     if (!read) return kBadInput;
   }
-  const auto values = problem ? evaluate_counters(*problem, o.eval, diags) : Failure{};
+  auto to_file = o.predictions.empty() ? std::nullopt : Output::open(o.predictions);
+  if (!to_file && !o.predictions.empty()) return kBadInput;
+  std::vector<HeldBackPrediction> predictions;
+  const auto values = problem ? evaluate_counters(*problem, o.eval, diags, to_file ? &predictions : nullptr) : Failure{};
   print(diags);
   if (!values) return kBadInput;
+  if (to_file) {
+    to_file->write(predictions_csv(*problem, predictions));
+    if (!to_file->commit()) return kBadInput;
+  }
   out->write(table(o, *values));
   return out->commit() ? kFine : kBadInput;
 }
@@ -91,6 +110,7 @@ void add_counters_eval(CLI::App& group, Action& action) {
   sub->add_option("--seeds", o->eval.seeds, "Repetitions, with seeds from --seed on [10]")->check(CLI::Range(1, 1000));
   sub->add_option("--seed", o->eval.first_seed, "Of splits and models [1]");
   sub->add_option("-o,--output", o->output, "Write to a file instead of standard output");
+  sub->add_option("--predictions", o->predictions, "CSV file for every prediction of what was held back, as relative times");
   sub->add_flag("--markdown", o->markdown, "As a Markdown table");
   sub->callback([o, &action] { action = [o] { return run(*o); }; });
 }

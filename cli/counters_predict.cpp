@@ -5,10 +5,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "cli/counter_models.h"
 #include "cli/counters.h"
 #include "counters/data/profile_workloads.h"
-#include "counters/models/counter_predictor.h"
-#include "pipeline/counter_weights.h"
 #include "pipeline/profile.h"
 
 namespace perfc::cli {
@@ -61,13 +60,6 @@ Json to_json(const WorkloadPrediction& p) {
   return {{"workload", p.workload}, {"machines", std::move(machines)}, {"order", order_of(p.machines)}, {"missing", p.missing}};
 }
 
-std::size_t columns_of(const CounterPredictor& p) { return p.names().counters.size() + p.names().work.size() + (p.reference().empty() ? 0 : 1); }
-
-bool knows(const CounterPredictor& p, const std::vector<std::string>& machines) {
-  const auto& known = p.names().machines;
-  return std::all_of(machines.begin(), machines.end(), [&](const std::string& m) { return std::find(known.begin(), known.end(), m) != known.end(); });
-}
-
 /// What is to be predicted, before it is known by which model.
 struct Input {
   std::optional<CounterDataset> table;
@@ -93,62 +85,13 @@ std::optional<Input> read(const Options& o) {
   return in.table || in.profile ? std::optional(std::move(in)) : std::nullopt;
 }
 
-std::size_t columns_found(const CounterDataset& d) {
-  std::size_t most = 0;
-  const auto known = [](const std::vector<double>& v) { return static_cast<std::size_t>(std::count_if(v.begin(), v.end(), [](double x) { return !std::isnan(x); })); };
-  for (const auto& w : d.workloads) most = std::max(most, known(w.counters) + known(w.work) + known(w.seconds));
-  return most;
-}
-
-struct Chosen {
-  std::string name;
-  CounterPredictor predictor;
-};
-
-/// The built-in model that knows the machines and of whose columns the input has the largest share.
-std::optional<Chosen> choose_built_in(const Options& o, const Input& in, int& code) {
-  std::optional<Chosen> best;
-  double most = -1;
-  std::string known;
-  for (const BuiltInCounterModel& row : built_in_counter_models()) {
-    Diagnostics diags{std::string(row.name)};
-    auto p = CounterPredictor::parse(row.bytes(), diags);
-    if (!p) return print(diags), code = kBadInput, std::nullopt;
-    known += fmt::format("{}{}: {}", known.empty() ? "" : "; ", row.name, fmt::join(p->names().machines, ", "));
-    const double share = static_cast<double>(columns_found(in.workloads(*p, WorkloadOf::WholeRun))) / static_cast<double>(columns_of(*p));
-    if (!knows(*p, o.machines) || share <= most) continue;
-    most = share;
-    best = Chosen{std::string(row.name), std::move(*p)};
-  }
-  if (!best) {
-    code = fail(kBadUsage, fmt::format("--machines: no built-in model knows {} ({}); `perfc counters train` makes one from times that you have", fmt::join(o.machines, " and "), known));
-  }
-  return best;
-}
-
-std::optional<Chosen> choose(const Options& o, const Input& in, int& code) {
-  if (o.model.empty()) return choose_built_in(o, in, code);
-  const auto models = built_in_counter_models();
-  const auto row = std::find_if(models.begin(), models.end(), [&](const BuiltInCounterModel& m) { return m.name == o.model; });
-  Diagnostics diags(o.model);
-  auto p = row != models.end() ? CounterPredictor::parse(row->bytes(), diags) : CounterPredictor::open(o.model, diags);
-  print(diags);
-  if (!p) return code = kBadInput, std::nullopt;
-  for (const std::string& m : o.machines) {
-    if (knows(*p, {m})) continue;
-    code = fail(kBadUsage, fmt::format("--machines: '{}' is none of the model's {}", m, fmt::join(p->names().machines, ", ")));
-    return {};
-  }
-  return Chosen{o.model, std::move(*p)};
-}
-
 int run(const Options& o) {
   auto out = Output::open(o.output);
   if (!out) return kBadInput;
   const auto in = read(o);
   if (!in) return kBadInput;
   int code = kFine;
-  const auto chosen = choose(o, *in, code);
+  const auto chosen = choose_counter_model(o.model, o.machines, [&](const CounterPredictor& p) { return in->workloads(p, WorkloadOf::WholeRun); }, code);
   if (!chosen) return code;
   const CounterPredictor& predictor = chosen->predictor;
   const CounterDataset workloads = in->workloads(predictor, o.regions ? WorkloadOf::Region : WorkloadOf::WholeRun);
@@ -170,12 +113,6 @@ int run(const Options& o) {
   return out->commit() ? kFine : kBadInput;
 }
 
-std::string built_in_names() {
-  std::vector<std::string_view> names;
-  for (const BuiltInCounterModel& m : built_in_counter_models()) names.push_back(m.name);
-  return fmt::format("{}", fmt::join(names, " or "));
-}
-
 }  // namespace
 
 void add_counters_predict(CLI::App& group, Action& action) {
@@ -183,7 +120,7 @@ void add_counters_predict(CLI::App& group, Action& action) {
   CLI::App* sub = group.add_subcommand("predict", "Predict on which machines a profiled program runs faster, and by how much (docs/counters.md)");
   sub->add_option("profile", o->input, "What a profiler wrote, as `perfc counters show` reads it, or CSV of workloads with the model's columns")->required();
   sub->add_option("--machines", o->machines, "Only these of the model's machines, comma-separated")->delimiter(',');
-  sub->add_option("--model", o->model, fmt::format("{} or a checkpoint that `perfc counters train` wrote [the built-in one that fits best]", built_in_names()));
+  sub->add_option("--model", o->model, counter_model_help());
   sub->add_option("--mapping", o->mapping, "CSV file that tells what the columns of a plain CSV profile are");
   sub->add_flag("--regions", o->regions, "Each region of the profile (kernel, row of a table) on its own");
   sub->add_flag("--json", o->json, "As JSON");

@@ -117,7 +117,9 @@ WorkloadPrediction CounterPredictor::predict_one(const CounterDataset::Workload&
   likely.workloads = likely_.complete(w, kDraws, Random(kDrawSeed));
   std::vector<std::size_t> rows(likely.workloads.size());
   std::iota(rows.begin(), rows.end(), std::size_t{0});
-  const FeatureMatrix y = model_.predict(problem_of(likely, machines_.size(), !reference_.empty()), rows);
+  const CounterProblem problem = problem_of(likely, machines_.size(), !reference_.empty());
+  const FeatureMatrix y = model_.predict(problem, rows);
+  out.log_base_s = model_.base(problem, 0);
   for (std::size_t m = 0; m < machines_.size(); ++m) {
     const double at = y.at(0, m);
     std::vector<double> drawn;

@@ -18,6 +18,7 @@ struct RelativeTime {
 struct WorkloadPrediction {
   std::string workload;
   std::vector<RelativeTime> machines;  ///< as in training; the reference last, at 0
+  double log_base_s = 0;               ///< ln of the seconds that log_ratio is relative to: `PerfcModel::base`
   std::vector<std::string> missing;    ///< columns that the workload lacks: "counter:NAME", "work:NAME", "time:MACHINE"
 };
 
@@ -48,7 +49,7 @@ class CounterPredictor {
   CounterDataset names_;
   std::vector<std::string> machines_;
   std::string reference_;               ///< empty: none
-  PerfcModel model_{PerfcModel::Correction::Trees};
+  PerfcModel model_{PerfcModel::Correction::ByLikeness};
   LikelyInputs likely_;
 };
 

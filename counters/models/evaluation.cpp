@@ -132,7 +132,8 @@ Estimate estimate(std::span<const double> values) {
   return e;
 }
 
-Result<std::vector<std::vector<Estimate>>> evaluate_counters(const CounterProblem& problem, const CounterEvalOptions& o, Diagnostics& diags) {
+Result<std::vector<std::vector<Estimate>>> evaluate_counters(const CounterProblem& problem, const CounterEvalOptions& o, Diagnostics& diags,
+                                                             std::vector<HeldBackPrediction>* predictions) {
   const std::vector<std::size_t> rows = problem.measured();
   const FeatureMatrix all = problem.target(rows);
   const auto reference = problem.reference ? ReferenceColumn::Yes : ReferenceColumn::No;
@@ -151,8 +152,16 @@ Result<std::vector<std::vector<Estimate>>> evaluate_counters(const CounterProble
         if (rest.empty()) return diags.error("one application alone cannot be left out");
         const auto model = row->make();
         if (!model->fit(problem, rest, o.split, random.stream(i), diags)) return Failure{};
-        predicted = joined(predicted, model->predict(problem, parts[i]));
-        measured = joined(measured, problem.target(parts[i]));
+        const FeatureMatrix y = problem.target(parts[i]), p = model->predict(problem, parts[i]);
+        for (std::size_t r = 0; predictions && r < y.rows; ++r) {
+          const auto row_of = [&](const FeatureMatrix& m) {
+            const auto begin = m.values.begin() + static_cast<std::ptrdiff_t>(r * m.columns);
+            return std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(m.columns));
+          };
+          predictions->push_back({row->name, seed, parts[i][r], row_of(p), row_of(y)});
+        }
+        predicted = joined(predicted, p);
+        measured = joined(measured, y);
       }
       const RelativeMetrics m = measure(predicted, measured, all, reference);
       for (std::size_t k = 0; k < kMetrics.size(); ++k) values[k].push_back(m.*kMetrics[k].value);

@@ -40,9 +40,19 @@ struct CounterEvalOptions {
   std::size_t folds = 0;             ///< Application: this many groups of applications; 0: each alone
 };
 
+/// What a model said of a workload that was held back.
+struct HeldBackPrediction {
+  std::string_view model;
+  std::uint64_t seed = 0;
+  std::size_t workload = 0;          ///< of the dataset
+  std::vector<double> predicted, measured;  ///< per machine of the problem
+};
+
 /// Per model, per row of `metric_table`. Random: a fifth is held back, drawn anew per seed.
 /// Application: every application is held back in turn, and its predictions by a model
 /// that saw none of it are measured together.
-Result<std::vector<std::vector<Estimate>>> evaluate_counters(const CounterProblem&, const CounterEvalOptions&, Diagnostics&);
+/// `predictions`: where to put them all, or null.
+Result<std::vector<std::vector<Estimate>>> evaluate_counters(const CounterProblem&, const CounterEvalOptions&, Diagnostics&,
+                                                             std::vector<HeldBackPrediction>* predictions = nullptr);
 
 }  // namespace perfc

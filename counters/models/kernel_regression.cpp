@@ -1,10 +1,10 @@
 #include "counters/models/kernel_regression.h"
 
 #include <Eigen/Dense>
-#include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
+
+#include "counters/models/tensors.h"
 
 namespace perfc {
 namespace {
@@ -69,50 +69,22 @@ FeatureMatrix KernelRegression::predict(FeatureMatrix x) const {
 }
 
 void KernelRegression::save(const std::string& prefix, std::vector<NamedTensor>& out) const {
-  const auto tensor = [&](const char* name, std::size_t rows, const std::vector<double>& values) {
-    const auto kind = rows == 1 ? Parameter<float>::Kind::Vector : Parameter<float>::Kind::Matrix;
-    NamedTensor t{prefix + name, kind, Matrix<float>(rows, values.size() / std::max<std::size_t>(rows, 1))};
-    std::transform(values.begin(), values.end(), t.value.data(), [](double v) { return static_cast<float>(v); });
-    out.push_back(std::move(t));
-  };
-  std::vector<double> logarithmic;
-  for (const auto s : normaliser_.scales()) logarithmic.push_back(s == Normaliser::Scale::Log ? 1 : 0);
-  tensor("logarithmic", 1, logarithmic);
-  tensor("means", 1, normaliser_.means());
-  tensor("deviations", 1, normaliser_.deviations());
-  tensor("start", 1, mean_);
-  tensor("rows", rows_.rows, rows_.values);
-  tensor("weights", weights_.rows, weights_.values);
+  save_normaliser(prefix, normaliser_, out);
+  out.push_back(vector_tensor(prefix + "start", mean_));
+  out.push_back(matrix_tensor(prefix + "rows", rows_));
+  out.push_back(matrix_tensor(prefix + "weights", weights_));
 }
 
 Result<KernelRegression> KernelRegression::restore(const std::string& prefix, const std::vector<NamedTensor>& tensors, std::size_t columns,
                                                    std::size_t outputs, Diagnostics& diags) {
-  bool good = true;
-  const auto tensor = [&](const char* name, std::size_t width) {
-    const auto found = std::find_if(tensors.begin(), tensors.end(), [&](const NamedTensor& t) { return t.name == prefix + name; });
-    FeatureMatrix m;
-    if (found == tensors.end() || found->value.columns() != width) {
-      if (good) (void)diags.error(fmt::format("checkpoint: the tensor '{}{}' is missing or has not {} columns", prefix, name, width));
-      good = false;
-      return m;
-    }
-    m = {found->value.rows(), width, std::vector<double>(found->value.data(), found->value.data() + found->value.size())};
-    return m;
-  };
-  const FeatureMatrix logarithmic = tensor("logarithmic", columns), means = tensor("means", columns), deviations = tensor("deviations", columns),
-                      start = tensor("start", outputs);
+  TensorReader read(tensors, diags);
+  auto normaliser = read.normaliser(prefix, columns);
   KernelRegression out;
-  out.rows_ = tensor("rows", columns);
-  out.weights_ = tensor("weights", outputs);
-  if (!good) return Failure{};
-  const bool shaped = logarithmic.rows == 1 && means.rows == 1 && deviations.rows == 1 && start.rows == 1 && out.rows_.rows == out.weights_.rows;
-  if (!shaped || std::any_of(deviations.values.begin(), deviations.values.end(), [](double d) { return !(d > 0); })) {
-    return diags.error(fmt::format("checkpoint: the tensors '{}…' do not belong together", prefix));
-  }
-  std::vector<Normaliser::Scale> scales;
-  for (const double l : logarithmic.values) scales.push_back(l != 0 ? Normaliser::Scale::Log : Normaliser::Scale::Linear);
-  out.normaliser_ = Normaliser::restore(std::vector<Column>(columns), std::move(scales), means.values, deviations.values);
-  out.mean_ = start.values;
+  out.mean_ = read.vector(prefix + "start", outputs);
+  out.rows_ = read.rows(prefix + "rows", columns);
+  out.weights_ = read.matrix(prefix + "weights", out.rows_.rows, outputs);
+  if (!normaliser || !read.good()) return Failure{};
+  out.normaliser_ = std::move(*normaliser);
   return out;
 }
 

@@ -1,12 +1,12 @@
 #include "counters/models/likely_inputs.h"
 
 #include <Eigen/Dense>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "counters/models/inputs.h"
+#include "counters/models/tensors.h"
 
 namespace perfc {
 namespace {
@@ -116,38 +116,23 @@ std::vector<CounterDataset::Workload> LikelyInputs::complete(const CounterDatase
 }
 
 void LikelyInputs::save(std::vector<NamedTensor>& out) const {
-  const auto tensor = [&](const char* name, std::size_t rows, const std::vector<double>& values) {
-    const auto kind = rows == 1 ? Parameter<float>::Kind::Vector : Parameter<float>::Kind::Matrix;
-    NamedTensor t{name, kind, Matrix<float>(rows, values.size() / rows)};
-    std::transform(values.begin(), values.end(), t.value.data(), [](double v) { return static_cast<float>(v); });
-    out.push_back(std::move(t));
-  };
-  tensor("likely.logarithmic", 1, logarithmic_);
-  tensor("likely.masked", 1, masked_);
-  tensor("likely.none", 1, none_);
-  tensor("likely.mean", 1, mean_);
-  tensor("likely.covariance", std::max<std::size_t>(covariance_.rows, 1), covariance_.values);
+  out.push_back(vector_tensor("likely.logarithmic", logarithmic_));
+  out.push_back(vector_tensor("likely.masked", masked_));
+  out.push_back(vector_tensor("likely.none", none_));
+  out.push_back(vector_tensor("likely.mean", mean_));
+  out.push_back(matrix_tensor("likely.covariance", covariance_));
 }
 
 Result<LikelyInputs> LikelyInputs::restore(const std::vector<NamedTensor>& tensors, std::size_t counters, std::size_t work, bool reference, Diagnostics& diags) {
-  bool good = true;
-  const auto tensor = [&](const char* name, std::size_t rows, std::size_t columns) {
-    const auto found = std::find_if(tensors.begin(), tensors.end(), [&](const NamedTensor& t) { return t.name == name; });
-    if (found != tensors.end() && found->value.rows() == rows && found->value.columns() == columns) {
-      return std::vector<double>(found->value.data(), found->value.data() + found->value.size());
-    }
-    if (good) (void)diags.error(fmt::format("checkpoint: the tensor '{}' is missing or not {}x{}", name, rows, columns));
-    good = false;
-    return std::vector<double>();
-  };
   const std::size_t columns = counters + work + (reference ? 1 : 0);
+  TensorReader read(tensors, diags);
   LikelyInputs out;
-  out.logarithmic_ = tensor("likely.logarithmic", 1, counters);
-  out.masked_ = tensor("likely.masked", 1, counters);
-  out.none_ = tensor("likely.none", 1, work);
-  out.mean_ = tensor("likely.mean", 1, columns);
-  out.covariance_ = {columns, columns, tensor("likely.covariance", columns, columns)};
-  if (!good) return Failure{};
+  out.logarithmic_ = read.vector("likely.logarithmic", counters);
+  out.masked_ = read.vector("likely.masked", counters);
+  out.none_ = read.vector("likely.none", work);
+  out.mean_ = read.vector("likely.mean", columns);
+  out.covariance_ = read.matrix("likely.covariance", columns, columns);
+  if (!read.good()) return Failure{};
   return out;
 }
 

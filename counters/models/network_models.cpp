@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "counters/models/networks.h"
 #include "counters/models/relative_model.h"
 #include "counters/models/sigma_vae.h"
 #include "gnn/loss.h"
@@ -16,18 +17,13 @@ constexpr std::size_t kHidden = 1024, kHiddenLayers = 3, kBatch = 32;
 /// Sizes and lengths of training are ours; the paper tells none.
 constexpr std::size_t kLatent = 16, kVaeHidden = 128;
 constexpr std::uint64_t kVaeEpochs = 200, kNetworkEpochs = 60;
+/// At most: beyond a thousand rows epochs would be many steps each.
+constexpr std::uint64_t kVaeSteps = 4000, kNetworkSteps = 1500;
 /// Share of the VAE's epochs after which the regression's loss is fed back into it.
 constexpr double kFeedBackFrom = 0.75;
 
-std::unique_ptr<Sequential<float>> make_network(std::size_t inputs, std::size_t outputs) {
-  auto net = std::make_unique<Sequential<float>>();
-  for (std::size_t i = 0; i < kHiddenLayers; ++i) {
-    net->add("hidden" + std::to_string(i), std::make_unique<Linear<float>>(i == 0 ? inputs : kHidden, kHidden));
-    net->add("relu" + std::to_string(i), std::make_unique<Activation<float>>(ActivationKind::Relu));
-  }
-  net->add("output", std::make_unique<Linear<float>>(kHidden, outputs));
-  return net;
-}
+std::uint64_t steps_per_epoch(std::size_t rows) { return std::max<std::uint64_t>((rows + kBatch - 1) / kBatch, 1); }
+std::uint64_t epochs_of(std::size_t rows, std::uint64_t epochs, std::uint64_t steps) { return std::clamp<std::uint64_t>(steps / steps_per_epoch(rows), 1, epochs); }
 
 Matrix<float> narrow(const FeatureMatrix& m) {
   Matrix<float> out(m.rows, m.columns);
@@ -88,23 +84,26 @@ class NetworkModel final : public RelativeModel {
 
   Status fit(const CounterProblem& p, std::span<const std::size_t> rows, SplitKind, const Random& random, Diagnostics& diags) override {
     inputs_ = CounterInputs::fit(*p.data, rows, InputKind::Counters);
-    normaliser_ = Normaliser::fit(inputs_.rows(*p.data, rows), inputs_.columns(), inputs_.scales());
+    FeatureMatrix x = inputs_.rows(*p.data, rows);
+    normaliser_ = Normaliser::fit(x, inputs_.columns(), inputs_.scales());
+    normaliser_.apply(x);
+    range_ = ColumnRange::fit(x);
     RowTask::Rows training{columns(p, rows), narrow(p.target(rows))};
     SingleProcess alone;
     if (latent_ == Latent::Yes) {
       vae_ = std::make_unique<SigmaVae<float>>(VaeOptions{.inputs = training.x.columns(), .hidden = kVaeHidden, .latent = kLatent});
       Linear<float> regression(kLatent, training.y.columns());
-      const std::uint64_t steps = kVaeEpochs * ((training.x.rows() + kBatch - 1) / kBatch);
+      const std::uint64_t epochs = epochs_of(training.x.rows(), kVaeEpochs, kVaeSteps), steps = epochs * steps_per_epoch(training.x.rows());
       VaeTask task(*vae_, regression, training, steps);
       initialise(task.parameters(), random.stream("vae"));
-      if (!train(task, options(kVaeEpochs, random), alone, diags)) return Failure{};
+      if (!train(task, options(epochs, random), alone, diags)) return Failure{};
       training.x = through_vae(training.x);
     }
-    network_ = make_network(training.x.columns(), training.y.columns());
+    network_ = make_network(training.x.columns(), kHidden, kHiddenLayers, training.y.columns());
     const RowTask::Rows none{Matrix<float>(0, training.x.columns()), Matrix<float>(0, training.y.columns())};
     RowTask task(*network_, training, none, {});
     initialise(task.parameters(), random.stream("network"));
-    return train(task, options(kNetworkEpochs, random), alone, diags) ? ok() : Status(Failure{});
+    return train(task, options(epochs_of(training.x.rows(), kNetworkEpochs, kNetworkSteps), random), alone, diags) ? ok() : Status(Failure{});
   }
 
   FeatureMatrix predict(const CounterProblem& p, std::span<const std::size_t> rows) const override {
@@ -122,6 +121,7 @@ class NetworkModel final : public RelativeModel {
   Matrix<float> columns(const CounterProblem& p, std::span<const std::size_t> rows) const {
     FeatureMatrix x = inputs_.rows(*p.data, rows);
     normaliser_.apply(x);
+    range_.apply(x);
     return narrow(x);
   }
   Matrix<float> through_vae(const Matrix<float>& x) const {
@@ -133,6 +133,7 @@ class NetworkModel final : public RelativeModel {
   Latent latent_;
   CounterInputs inputs_;
   Normaliser normaliser_;
+  ColumnRange range_;
   std::unique_ptr<SigmaVae<float>> vae_;          ///< networks keep the results of their layers:
   std::unique_ptr<Sequential<float>> network_;    ///< not for several threads at once
 };

@@ -7,10 +7,12 @@
 #include <cmath>
 #include <limits>
 
+#include "counters/models/tensors.h"
+
 namespace perfc {
 namespace {
 
-constexpr std::size_t kTrees = 200, kValidationTrees = 50, kValidationFolds = 4;
+constexpr std::size_t kValidationTrees = 50, kValidationNetworks = 2, kValidationFolds = 4;
 constexpr std::array<double, 3> kSharpnesses{1, 2, 4};
 /// 1 / variance of ln of a cost that a data sheet tells: within a factor of 1.6 mostly.
 constexpr double kDataSheetPrecision = 4;
@@ -19,11 +21,34 @@ constexpr std::array<std::size_t, 2> kLeastLeaves{1, 4};
 /// Of the columns, tried at each node.
 constexpr double kColumnShare = 0.5;
 
-/// Of logarithms: the mean would be ruled by a few that nobody can predict.
-double absolute_error(const FeatureMatrix& y, const FeatureMatrix& costs, const FeatureMatrix& trees, double shrinkage) {
+void append(FeatureMatrix& to, const FeatureMatrix& more) {
+  to.rows += more.rows;
+  to.columns = more.columns;
+  to.values.insert(to.values.end(), more.values.begin(), more.values.end());
+}
+
+/// The mean of what three kinds of model say.
+FeatureMatrix mean_of(const FeatureMatrix& a, const FeatureMatrix& b, const FeatureMatrix& c) {
+  FeatureMatrix y = a;
+  for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] = (a.values[i] + b.values[i] + c.values[i]) / 3;
+  return y;
+}
+
+/// Of logarithms: the mean square would be ruled by a few that nobody can predict.
+double absolute_error(const FeatureMatrix& y, const FeatureMatrix& costs, const FeatureMatrix& correction, double shrinkage) {
   double sum = 0;
-  for (std::size_t i = 0; i < y.values.size(); ++i) sum += std::abs(costs.values[i] + shrinkage * trees.values[i] - y.values[i]);
+  for (std::size_t i = 0; i < y.values.size(); ++i) sum += std::abs(costs.values[i] + shrinkage * correction.values[i] - y.values[i]);
   return sum;
+}
+
+/// What nine of ten errors are within.
+double nine_of_ten(const FeatureMatrix& y, const FeatureMatrix& costs, const FeatureMatrix& correction, double shrinkage) {
+  std::vector<double> errors;
+  for (std::size_t i = 0; i < y.values.size(); ++i) errors.push_back(std::abs(costs.values[i] + shrinkage * correction.values[i] - y.values[i]));
+  if (errors.empty()) return 0;
+  const auto at = errors.begin() + static_cast<std::ptrdiff_t>(errors.size() * 9 / 10);
+  std::nth_element(errors.begin(), at, errors.end());
+  return *at;
 }
 
 }  // namespace
@@ -56,10 +81,7 @@ FeatureMatrix PerfcModel::correction_inputs(const Parts& parts, const CounterPro
 
 FeatureMatrix PerfcModel::correction(const Parts& parts, const CounterProblem& p, std::span<const std::size_t> rows, const FeatureMatrix& costs) {
   const FeatureMatrix x = correction_inputs(parts, p, rows, costs);
-  FeatureMatrix y = parts.trees.predict(x);
-  const FeatureMatrix smooth = parts.likeness.predict(x);
-  for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] = (y.values[i] + smooth.values[i]) / 2;
-  return y;
+  return mean_of(parts.trees.predict(x), parts.likeness.predict(x), parts.networks.predict(x));
 }
 
 std::vector<MachineCosts> PerfcModel::fit_machines(const CounterProblem& p, std::span<const std::size_t> rows, double sharpness) {
@@ -80,90 +102,114 @@ std::vector<MachineCosts> PerfcModel::fit_machines(const CounterProblem& p, std:
   return all;
 }
 
-PerfcModel::Parts PerfcModel::fit_parts(const CounterProblem& p, std::span<const std::size_t> rows, double sharpness, std::size_t least_leaf,
-                                        std::size_t trees, const Random& random) const {
-  Parts parts{.costs = fit_machines(p, rows, sharpness)};
+Trees PerfcModel::fit_trees(const FeatureMatrix& x, const FeatureMatrix& left, const Choice& choice, const Random& random) {
+  return Trees::fit(x, left, {.kind = TreeOptions::Kind::Extra, .trees = choice.trees, .least_leaf = choice.least_leaf, .column_share = kColumnShare}, random);
+}
+
+Result<PerfcModel::Parts> PerfcModel::fit_parts(const CounterProblem& p, std::span<const std::size_t> rows, const Choice& choice, const Random& random,
+                                                Diagnostics& diags) const {
+  Parts parts{.costs = fit_machines(p, rows, choice.sharpness)};
   parts.inputs = CounterInputs::fit(*p.data, rows, InputKind::CountersAndWork);
   if (correction_ == Correction::None) return parts;
   const FeatureMatrix costs = by_costs(parts, p, rows);
   FeatureMatrix left = p.target(rows);
   for (std::size_t i = 0; i < left.values.size(); ++i) left.values[i] -= costs.values[i];
   const FeatureMatrix x = correction_inputs(parts, p, rows, costs);
-  parts.trees = Trees::fit(x, left, {.kind = TreeOptions::Kind::Extra, .trees = trees, .least_leaf = least_leaf, .column_share = kColumnShare}, random);
   std::vector<Column> columns = parts.inputs.columns();
   std::vector<Normaliser::Scale> scales = parts.inputs.scales();
   for (const std::size_t m : p.machines) columns.push_back({"costs on " + p.data->machines[m], "1", {}});
   scales.resize(columns.size(), Normaliser::Scale::Linear);
+  parts.trees = fit_trees(x, left, choice, random);
   parts.likeness = KernelRegression::fit(x, left, columns, scales);
+  auto networks = Networks::fit(x, left, columns, scales, choice.networks, random.stream("networks"), diags);
+  if (!networks) return Failure{};
+  parts.networks = std::move(*networks);
   return parts;
 }
 
-Status PerfcModel::fit(const CounterProblem& p, std::span<const std::size_t> rows, SplitKind kind, const Random& random, Diagnostics&) {
-  const auto folds = held_back(*p.data, rows, kind, kValidationFolds, random.stream("validation"));
-  double sharpness = kSharpnesses[0], least = std::numeric_limits<double>::infinity();
+double PerfcModel::choose_sharpness(const CounterProblem& p, std::span<const std::size_t> rows, const std::vector<std::vector<std::size_t>>& folds) {
+  double chosen = kSharpnesses[0], least = std::numeric_limits<double>::infinity();
   for (const double s : kSharpnesses) {
     double error = 0;
     for (const auto& part : folds) {
-      const FeatureMatrix costs = by_costs({.costs = fit_machines(p, without(rows, part), s)}, p, part);
+      Parts parts{.costs = fit_machines(p, without(rows, part), s)};
+      const FeatureMatrix costs = by_costs(parts, p, part);
       error += absolute_error(p.target(part), costs, costs, 0);
     }
-    if (error < least) least = error, sharpness = s;
+    if (error < least) least = error, chosen = s;
   }
-  std::size_t leaf = kLeastLeaves[0];
+  return chosen;
+}
+
+struct PerfcModel::HeldBack {
+  FeatureMatrix target, costs;
+  std::array<FeatureMatrix, kLeastLeaves.size()> correction;  ///< by the size of leaves
+};
+
+Result<PerfcModel::HeldBack> PerfcModel::hold_back(const CounterProblem& p, std::span<const std::size_t> rows, const std::vector<std::vector<std::size_t>>& folds,
+                                                   double sharpness, const Random& random, Diagnostics& diags) const {
+  HeldBack out;
+  for (const auto& part : folds) {
+    const auto rest = without(rows, part);
+    const Choice choice{.sharpness = sharpness, .least_leaf = kLeastLeaves[0], .trees = kValidationTrees, .networks = kValidationNetworks};
+    auto parts = fit_parts(p, rest, choice, random, diags);
+    if (!parts) return Failure{};
+    const FeatureMatrix costs = by_costs(*parts, p, part);
+    append(out.target, p.target(part));
+    append(out.costs, costs);
+    if (correction_ == Correction::None) {
+      append(out.correction[0], costs);
+      continue;
+    }
+    const FeatureMatrix x = correction_inputs(*parts, p, part, costs);
+    const FeatureMatrix likeness = parts->likeness.predict(x), networks = parts->networks.predict(x);
+    append(out.correction[0], mean_of(parts->trees.predict(x), likeness, networks));
+    const FeatureMatrix costs_here = by_costs(*parts, p, rest), x_here = correction_inputs(*parts, p, rest, costs_here);
+    FeatureMatrix left = p.target(rest);
+    for (std::size_t i = 0; i < left.values.size(); ++i) left.values[i] -= costs_here.values[i];
+    for (std::size_t l = 1; l < kLeastLeaves.size(); ++l) {
+      const Choice other{.sharpness = sharpness, .least_leaf = kLeastLeaves[l], .trees = kValidationTrees};
+      append(out.correction[l], mean_of(fit_trees(x_here, left, other, random).predict(x), likeness, networks));
+    }
+  }
+  return out;
+}
+
+Status PerfcModel::fit(const CounterProblem& p, std::span<const std::size_t> rows, SplitKind kind, const Random& random, Diagnostics& diags) {
+  const auto folds = held_back(*p.data, rows, kind, kValidationFolds, random.stream("validation"));
+  Choice choice{.sharpness = choose_sharpness(p, rows, folds)};
+  const auto held = hold_back(p, rows, folds, choice.sharpness, random, diags);
+  if (!held) return Failure{};
+  std::size_t best = 0;
   shrinkage_ = 0;
-  least = std::numeric_limits<double>::infinity();
-  for (const std::size_t l : kLeastLeaves) {
-    if (correction_ == Correction::None) break;
-    std::array<double, kShrinkages.size()> errors{};
-    for (const auto& part : folds) {
-      const Parts parts = fit_parts(p, without(rows, part), sharpness, l, kValidationTrees, random);
-      const FeatureMatrix costs = by_costs(parts, p, part), y = p.target(part);
-      const FeatureMatrix trees = correction(parts, p, part, costs);
-      for (std::size_t s = 0; s < kShrinkages.size(); ++s) errors[s] += absolute_error(y, costs, trees, kShrinkages[s]);
-    }
-    for (std::size_t s = 0; s < kShrinkages.size(); ++s) {
-      if (errors[s] < least) least = errors[s], shrinkage_ = kShrinkages[s], leaf = l;
+  double least = absolute_error(held->target, held->costs, held->correction[0], 0);
+  for (std::size_t l = 0; l < kLeastLeaves.size() && correction_ != Correction::None; ++l) {
+    for (const double s : kShrinkages) {
+      const double error = absolute_error(held->target, held->costs, held->correction[l], s);
+      if (error < least) least = error, shrinkage_ = s, best = l;
     }
   }
-  measure_interval(p, folds, rows, sharpness, leaf, random);
-  parts_ = fit_parts(p, rows, sharpness, leaf, kTrees, random);
+  choice.least_leaf = kLeastLeaves[best];
+  interval_ = nine_of_ten(held->target, held->costs, held->correction[best], shrinkage_);
+  auto parts = fit_parts(p, rows, choice, random, diags);
+  if (!parts) return Failure{};
+  parts_ = std::move(*parts);
   return ok();
 }
 
-void PerfcModel::measure_interval(const CounterProblem& p, const std::vector<std::vector<std::size_t>>& folds, std::span<const std::size_t> rows,
-                                  double sharpness, std::size_t leaf, const Random& random) {
-  std::vector<double> errors;
-  for (const auto& part : folds) {
-    parts_ = fit_parts(p, without(rows, part), sharpness, leaf, kValidationTrees, random);
-    const FeatureMatrix predicted = predict(p, part), y = p.target(part);
-    for (std::size_t i = 0; i < y.values.size(); ++i) errors.push_back(std::abs(predicted.values[i] - y.values[i]));
-  }
-  if (errors.empty()) return;
-  const auto at = errors.begin() + static_cast<std::ptrdiff_t>(errors.size() * 9 / 10);
-  std::nth_element(errors.begin(), at, errors.end());
-  interval_ = *at;
-}
-
 void PerfcModel::save(std::vector<NamedTensor>& tensors, std::map<std::string, double>& settings) const {
-  constexpr auto kMatrix = Parameter<float>::Kind::Matrix, kVector = Parameter<float>::Kind::Vector;
-  const auto vector = [&](const char* name, const auto& values) {
-    NamedTensor t{name, kVector, Matrix<float>(1, values.size())};
-    std::transform(values.begin(), values.end(), t.value.data(), [](auto v) { return static_cast<float>(v); });
-    tensors.push_back(std::move(t));
-  };
-  NamedTensor costs{"costs", kMatrix, Matrix<float>(parts_.costs.size(), parts_.costs.front().log_cost.size())};
-  for (std::size_t m = 0; m < parts_.costs.size(); ++m) {
-    for (std::size_t k = 0; k < parts_.costs[m].log_cost.size(); ++k) costs.value(m, k) = static_cast<float>(parts_.costs[m].log_cost[k]);
-  }
-  tensors.push_back(std::move(costs));
-  vector("inputs.substitutes", parts_.inputs.substitutes());
-  vector("inputs.none", parts_.inputs.none());
+  FeatureMatrix costs{parts_.costs.size(), parts_.costs.front().log_cost.size(), {}};
+  for (const MachineCosts& c : parts_.costs) costs.values.insert(costs.values.end(), c.log_cost.begin(), c.log_cost.end());
+  tensors.push_back(matrix_tensor("costs", costs));
+  tensors.push_back(vector_tensor("inputs.substitutes", parts_.inputs.substitutes()));
+  tensors.push_back(vector_tensor("inputs.none", parts_.inputs.none()));
   std::vector<double> masked(parts_.inputs.substitutes().size(), 0);
   for (const std::size_t c : parts_.inputs.masked()) masked[c] = 1;
-  vector("inputs.masked", masked);
+  tensors.push_back(vector_tensor("inputs.masked", masked));
   if (shrinkage_ > 0) {
     parts_.trees.save("trees.", tensors);
     parts_.likeness.save("likeness.", tensors);
+    parts_.networks.save("networks.", tensors);
   }
   settings["shrinkage"] = shrinkage_;
   settings["interval"] = interval_;
@@ -182,36 +228,31 @@ Status PerfcModel::restore(const CounterDataset& names, std::size_t machines, co
   if (!setting("shrinkage", 0, 1, shrinkage_) || !setting("interval", 0, 100, interval_) || !setting("sharpness", 1, 100, sharpness)) {
     return diags.error("checkpoint: shrinkage, interval or sharpness is missing or out of range");
   }
-  const auto tensor = [&](const char* name, std::size_t rows, std::size_t columns) -> const Matrix<float>* {
-    const auto found = std::find_if(tensors.begin(), tensors.end(), [&](const NamedTensor& t) { return t.name == name; });
-    if (found != tensors.end() && found->value.rows() == rows && found->value.columns() == columns) return &found->value;
-    (void)diags.error(fmt::format("checkpoint: the tensor '{}' is missing or not {}x{}", name, rows, columns));
-    return nullptr;
-  };
-  const auto* costs = tensor("costs", machines, names.work.size());
-  const auto* substitutes = tensor("inputs.substitutes", 1, names.counters.size());
-  const auto* none = tensor("inputs.none", 1, names.work.size());
-  const auto* mask = tensor("inputs.masked", 1, names.counters.size());
-  if (!costs || !substitutes || !none || !mask) return Failure{};
+  TensorReader read(tensors, diags);
+  const FeatureMatrix costs = read.matrix("costs", machines, names.work.size());
+  const auto substitutes = read.vector("inputs.substitutes", names.counters.size()), none = read.vector("inputs.none", names.work.size()),
+             mask = read.vector("inputs.masked", names.counters.size());
+  if (!read.good()) return Failure{};
   parts_ = {};
   for (std::size_t m = 0; m < machines; ++m) {
     MachineCosts c{.sharpness = sharpness};
-    for (std::size_t k = 0; k < costs->columns(); ++k) c.log_cost.push_back((*costs)(m, k));
+    for (std::size_t k = 0; k < costs.columns; ++k) c.log_cost.push_back(costs.at(m, k));
     parts_.costs.push_back(std::move(c));
   }
-  const auto numbers = [](const Matrix<float>& m) { return std::vector<double>(m.data(), m.data() + m.size()); };
   std::vector<std::size_t> masked;
-  for (std::size_t c = 0; c < mask->size(); ++c) {
-    if (mask->data()[c] != 0) masked.push_back(c);
+  for (std::size_t c = 0; c < mask.size(); ++c) {
+    if (mask[c] != 0) masked.push_back(c);
   }
-  parts_.inputs = CounterInputs::restore(names, InputKind::CountersAndWork, numbers(*substitutes), std::move(masked), numbers(*none));
+  parts_.inputs = CounterInputs::restore(names, InputKind::CountersAndWork, substitutes, std::move(masked), none);
   if (shrinkage_ == 0) return ok();
-  auto trees = Trees::restore("trees.", tensors, parts_.inputs.columns().size() + machines, machines, diags);
-  if (!trees) return Failure{};
-  auto likeness = KernelRegression::restore("likeness.", tensors, parts_.inputs.columns().size() + machines, machines, diags);
-  if (!likeness) return Failure{};
+  const std::size_t columns = parts_.inputs.columns().size() + machines;
+  auto trees = Trees::restore("trees.", tensors, columns, machines, diags);
+  auto likeness = trees ? KernelRegression::restore("likeness.", tensors, columns, machines, diags) : Failure{};
+  auto networks = likeness ? Networks::restore("networks.", tensors, columns, machines, diags) : Failure{};
+  if (!networks) return Failure{};
   parts_.trees = std::move(*trees);
   parts_.likeness = std::move(*likeness);
+  parts_.networks = std::move(*networks);
   return ok();
 }
 
@@ -223,7 +264,14 @@ FeatureMatrix PerfcModel::predict(const CounterProblem& p, std::span<const std::
   return y;
 }
 
+double PerfcModel::base(const CounterProblem& p, std::size_t row) const {
+  if (p.reference) return p.base(row);
+  double mean = 0;
+  for (const MachineCosts& c : parts_.costs) mean += predict_log_seconds(c, p.data->workloads[row].work) / static_cast<double>(parts_.costs.size());
+  return mean;
+}
+
 std::unique_ptr<RelativeModel> make_costs_model() { return std::make_unique<PerfcModel>(PerfcModel::Correction::None); }
-std::unique_ptr<RelativeModel> make_perfc_model() { return std::make_unique<PerfcModel>(PerfcModel::Correction::Trees); }
+std::unique_ptr<RelativeModel> make_perfc_model() { return std::make_unique<PerfcModel>(PerfcModel::Correction::ByLikeness); }
 
 }  // namespace perfc

@@ -1,17 +1,18 @@
 #pragma once
 /// Ours: costs per kind of work and machine (cost_model.h), corrected by the mean of extremely
-/// randomised trees and a kernel regression on counters, amounts of work and their ratios.
+/// randomised trees, a kernel regression and small networks on counters, amounts of work and their ratios.
 ///
 ///   ln time = ln time by costs + shrinkage × correction(inputs)
 ///
 /// Corrections know siblings of what they have seen and mislead elsewhere; how much of them
 /// helps with what will be held back is measured by holding back the same
-/// within the training rows, and so is the sharpness. What a machine's data sheet says of a
-/// cost is where its fit begins and is pulled to.
+/// within the training rows, and so are the sharpness and the size of the trees' leaves. What a machine's
+/// data sheet says of a cost is where its fit begins and is pulled to.
 #include <map>
 
 #include "counters/models/cost_model.h"
 #include "counters/models/kernel_regression.h"
+#include "counters/models/networks.h"
 #include "counters/models/relative_model.h"
 #include "counters/models/trees.h"
 
@@ -19,10 +20,13 @@ namespace perfc {
 
 class PerfcModel final : public RelativeModel {
  public:
-  enum class Correction : unsigned char { None, Trees };
+  enum class Correction : unsigned char { None, ByLikeness };
   explicit PerfcModel(Correction correction) : correction_(correction) {}
   Status fit(const CounterProblem&, std::span<const std::size_t> rows, SplitKind, const Random&, Diagnostics&) override;
   FeatureMatrix predict(const CounterProblem&, std::span<const std::size_t> rows) const override;
+
+  /// ln of the seconds that predictions are relative to: the reference's, or the machines' mean as costs tell it.
+  double base(const CounterProblem&, std::size_t row) const;
 
   double shrinkage() const { return shrinkage_; }
   /// Nine of ten held-back predictions of `fit` were no further off than this, in ln.
@@ -38,17 +42,28 @@ class PerfcModel final : public RelativeModel {
     CounterInputs inputs;
     Trees trees;
     KernelRegression likeness;
+    Networks networks;
   };
+  /// What validation chooses, and how much effort goes into one fit.
+  struct Choice {
+    double sharpness = 1;
+    std::size_t least_leaf = 1;
+    std::size_t trees = 200, networks = 5;
+  };
+  /// Predictions for held-back rows, all folds one after the other.
+  struct HeldBack;
+
   static std::vector<MachineCosts> fit_machines(const CounterProblem&, std::span<const std::size_t> rows, double sharpness);
-  Parts fit_parts(const CounterProblem&, std::span<const std::size_t> rows, double sharpness, std::size_t least_leaf, std::size_t trees,
-                  const Random&) const;
+  Result<Parts> fit_parts(const CounterProblem&, std::span<const std::size_t> rows, const Choice&, const Random&, Diagnostics&) const;
   static FeatureMatrix by_costs(const Parts&, const CounterProblem&, std::span<const std::size_t> rows);
   static FeatureMatrix correction(const Parts&, const CounterProblem&, std::span<const std::size_t> rows, const FeatureMatrix& by_costs);
   /// Inputs of the correction: the columns, and what the costs say.
   static FeatureMatrix correction_inputs(const Parts&, const CounterProblem&, std::span<const std::size_t> rows, const FeatureMatrix& by_costs);
+  static Trees fit_trees(const FeatureMatrix& x, const FeatureMatrix& left, const Choice&, const Random&);
 
-  void measure_interval(const CounterProblem&, const std::vector<std::vector<std::size_t>>& folds, std::span<const std::size_t> rows, double sharpness,
-                        std::size_t leaf, const Random&);
+  static double choose_sharpness(const CounterProblem&, std::span<const std::size_t> rows, const std::vector<std::vector<std::size_t>>& folds);
+  Result<HeldBack> hold_back(const CounterProblem&, std::span<const std::size_t> rows, const std::vector<std::vector<std::size_t>>& folds, double sharpness,
+                             const Random&, Diagnostics&) const;
 
   Correction correction_;
   Parts parts_;

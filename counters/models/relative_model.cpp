@@ -19,7 +19,8 @@ constexpr std::array kTable{
     RelativeModelRow{"dnn", "three hidden layers of 1024 on counters", make_dnn_model},
     RelativeModelRow{"vae-dnn", "the paper's: the same on the latent columns of a σ-VAE", make_vae_dnn_model},
     RelativeModelRow{"costs", "costs per kind of work and machine", make_costs_model},
-    RelativeModelRow{"perfc", "costs, corrected by trees as far as validation supports it", make_perfc_model},
+    RelativeModelRow{"perfc", "costs, corrected by likeness as far as validation supports it", make_perfc_model},
+    RelativeModelRow{"stack", "the mean of perfc and several dnn and vae-dnn, weighed by validation", make_stack_model},
 };
 
 }  // namespace

@@ -48,5 +48,6 @@ std::unique_ptr<RelativeModel> make_dnn_model();
 std::unique_ptr<RelativeModel> make_vae_dnn_model();
 std::unique_ptr<RelativeModel> make_costs_model();
 std::unique_ptr<RelativeModel> make_perfc_model();
+std::unique_ptr<RelativeModel> make_stack_model();
 
 }  // namespace perfc

@@ -350,6 +350,38 @@ class Counters(unittest.TestCase):
             # 200 MB at 900 GB/s take 0.22 ms, of the 40 ms on Quartz.
             self.assertTrue(0.003 < run["machines"][0]["relative_time"] < 0.02, run)
 
+    def test_schedule(self):
+        with tempfile.TemporaryDirectory() as folder:
+            jobs, machines = pathlib.Path(folder) / "jobs.csv", pathlib.Path(folder) / "machines.json"
+            jobs.write_text("job,predicted:fast,predicted:slow,time:fast,time:slow\na,3,6,3,6\nb,4,8,4,20\nc,6,12,6,12\n")
+            machines.write_text('{"machines": [{"name": "fast"}, {"name": "slow", "count": 1}]}')
+            code, out, err = perfc("counters", "schedule", jobs, "--machines", machines, "--json")
+            self.assertEqual((code, err), (0, ""))
+            doc = json.loads(out)
+            self.assertTrue(doc["measured"])
+            makespans = {p["policy"]: p["makespan_s"] for p in doc["policies"]}  # by hand: tests/unit/counter_schedule_test.cpp
+            self.assertEqual({k: makespans[k] for k in ("predicted", "oracle", "round-robin", "single-best")},
+                             {"predicted": 20, "oracle": 10, "round-robin": 20, "single-best": 13})
+            self.assertEqual([(p["job"], p["machine"]) for p in doc["schedule"]], [("c", "fast"), ("b", "slow"), ("a", "fast")])
+            again = [perfc("counters", "schedule", jobs, "--machines", machines, "--rate", 0.1, "--seed", s) for s in (1, 1, 2)]
+            self.assertEqual(again[0], again[1])
+            self.assertNotEqual(again[0], again[2])
+            dataset = pathlib.Path(folder) / "workloads.csv"
+            dataset.write_text("workload,work:launch,work:bytes,work:flops,work:iterations,work:seconds,time:quartz,time:lassen\n"
+                               "x,1,2e8,2e7,8e6,0.02,0.02,3e-4\ny,1,4e8,4e7,16e6,0.04,0.04,6e-4\n")
+            machines.write_text('{"machines": [{"name": "quartz"}, {"name": "lassen"}]}')
+            code, out, err = perfc("counters", "schedule", dataset, "--machines", machines, "--json")
+            self.assertEqual((code, err), (0, ""))
+            doc = json.loads(out)
+            self.assertEqual((doc["model"], [p["machine"] for p in doc["schedule"]]), ("rajaperf", ["lassen", "lassen"]))
+            for args, want, words in (([jobs, "--machines", jobs], 1, "jobs.csv: error: not valid JSON; wants"),
+                                      ([jobs, "--machines", machines], 1, "'a' has a predicted time on none of quartz, lassen"),
+                                      ([jobs, "--machines", machines, "--model", "aiwc"], 2, "is no dataset of workloads"),
+                                      ([jobs], 2, "--machines is required")):
+                code, out, err = perfc("counters", "schedule", *args)
+                self.assertEqual((code, out), (want, ""), err)
+                self.assertIn(words, err)
+
     def test_predict_refuses(self):
         for args, code, words in (
                 ([self.FIXTURES / "caliper.json", "--machines", "lassen,frontier"], 2, "no built-in model knows lassen and frontier (rajaperf: lassen, quartz;"),
