@@ -1,6 +1,7 @@
 """Training-step latency on timm's runs (../shared/data/timm, Apache-2.0), leave-family-out; a section of docs/accuracy.md.
 
     python3 data/fit_training.py --graphs DIR [--perfc build/release/perfc] [--every 3]
+    python3 data/fit_training.py --graphs DIR --check 13      # MAPE of the shipped factors on a sample
 
 RTX 3090, AMP, PyTorch 1.12, SGD with momentum. Attention is written out: 1.12 had no fused one. The step is the sum of
 its kernels by the whitebox; fitted are factors per memory layout, by kind of the operator and for forward passes and
@@ -32,6 +33,7 @@ FACTORS = ("forward", "convolution", "product", "attention", "batch_norm", "norm
 NAMES = {"nchw": "kChannelsFirst", "nhwc": "kChannelsLast"}
 RIDGE = 0.02     # towards 1
 ANOMALOUS = 2.5
+SAMPLE = 29      # --check: every so manieth run
 
 
 def shipped():
@@ -146,12 +148,23 @@ def row(name, runs, families, e):
             f"{tables.percent(sum(v <= 0.2 for v in e['perfc']) / len(e['perfc']))} |")
 
 
+def check(perfc, graphs, bound):
+    with tempfile.TemporaryDirectory() as folder:
+        rows = load_rows(perfc, graphs, SAMPLE, pathlib.Path(folder))
+    error = 100 * statistics.mean(abs(r["shipped"] / r["measured"] - 1) for r in rows)
+    print(f"training step, shipped factors, {len(rows)} runs: MAPE {error:.2f} %, at most {bound:g} %")
+    return 0 if error <= bound else 1
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--graphs", type=pathlib.Path, required=True)
     p.add_argument("--perfc", default=str(ROOT / "build/release/perfc"))
     p.add_argument("--every", type=int, default=1, help="every n-th run only")
+    p.add_argument("--check", type=float, metavar="PERCENT")
     args = p.parse_args()
+    if args.check is not None:
+        sys.exit(check(args.perfc, args.graphs, args.check))
     with tempfile.TemporaryDirectory() as folder:
         lines, _ = evaluate(load_rows(args.perfc, args.graphs, args.every, pathlib.Path(folder)))
     tables.write_section("training-step", "data/fit_training.py", [

@@ -229,6 +229,10 @@ class Planner {
     } else if (uses_matrix_unit(c)) {
       k.kind = KernelKind::Matmul;
       k.aligned = multiple_of_8(g.type(n.operands[0])) && (n.results.empty() || multiple_of_8(n.results[0].type));
+      if (c == Category::Recurrent) {
+        k.state_weights = static_cast<double>(g.type(n.operands[2]).elements().value_or(0)) * element_bytes(g.type(n.operands[2]), half);
+        k.steps = static_cast<double>(g.type(n.operands[0]).shape()[n.attrs.int_or("layout", 0) == 1 ? 1 : 0].value());
+      }
     } else if (c == Category::Gather || c == Category::Scatter || c == Category::Sort) {
       k.kind = KernelKind::Gather;
     } else if (config_.mode == ExecMode::Eager) {

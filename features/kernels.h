@@ -54,6 +54,8 @@ struct Kernel {
   double bytes = 0;               ///< read and written
   double share_limit = 0;         ///< most of the vector units' peak that its implementation reaches; 0: the device's share
   double serial_steps = 0;        ///< dependent steps of each thread, where there are too few threads to hide them
+  double state_weights = 0;       ///< bytes of a recurrence's weights that each of its steps reads …
+  double steps = 1;               ///< … and its steps; what the cache holds is read once
   double slowdown = 1;            ///< of its roofline time, against inference kernels of its kind
   double repeat = 1;              ///< trips of the enclosing loops
   Extents extents;

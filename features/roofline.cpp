@@ -21,7 +21,7 @@ double look_up(const std::map<std::string, double>& m, const char* key, double f
 
 }  // namespace
 
-Rates::Rates(const Device& d, Precision p) : launch_us(d.launch_us), serial_us(kSerialStepUs), half_depth(d.product_half_depth), overlap(d.product_overlap) {
+Rates::Rates(const Device& d, Precision p) : launch_us(d.launch_us), serial_us(kSerialStepUs), cache(d.l2_mib * 1024 * 1024), half_depth(d.product_half_depth), overlap(d.product_overlap) {
   const auto share = [&](const char* key, double fallback) { return look_up(d.efficiency, key, fallback); };
   const double full = look_up(d.vector_tflops, "float32", 1) * 1e12;
   const bool int8 = p == Precision::Int8;
@@ -63,7 +63,8 @@ Priced price(const Kernel& k, const Rates& r) {
     case KernelKind::Vector:
     case KernelKind::Gather: break;
   }
-  const double bytes = k.bytes * (k.channels_first_conv ? r.layout : 1.0);
+  double bytes = k.bytes * (k.channels_first_conv ? r.layout : 1.0);
+  if (k.state_weights > r.cache) bytes += k.state_weights * std::max(k.steps - 1, 0.0);
   p.compute_us = (2 * k.macs / rate + k.flops / (vector * r.elementwise)) * 1e6 * k.slowdown;
   p.memory_us = bytes / (k.kind == KernelKind::Gather ? r.gather : r.bandwidth) * 1e6 * k.slowdown;
   if (dense) p.exposed_us = (1 - r.overlap) * std::min(p.compute_us, p.memory_us);

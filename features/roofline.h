@@ -20,6 +20,7 @@ struct Rates {
   bool on_vector[2];                         ///< products of 32, of 16 bits run on the vector units
   double bandwidth, gather;                  ///< byte/s that are reached
   double launch_us, serial_us;               ///< of a launch; of a dependent step
+  double cache;                              ///< bytes
   double half_depth, overlap;                ///< of dense products: see Device
 };
 

@@ -146,6 +146,7 @@ class Backward {
     }
     if (both || needed(n, 1)) {
       Kernel weight = k;
+      weight.steps = 1;  // one product over all steps of a recurrence
       weight.extents.m = k.extents.k;
       weight.extents.k = k.extents.m;
       launch(std::move(weight));

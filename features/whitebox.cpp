@@ -111,7 +111,9 @@ WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, const Corre
     const Priced p = price(k, rates);
     const double time_us = c ? p.roofline_us() * c->work[i] + p.waiting_us() + rates.launch_us * c->launch[i] : p.time_us;
     total_us += time_us * k.repeat;
-    if (p.bound != Bound::Launch) (p.bound == Bound::Compute ? load.compute_us : load.memory_us) += time_us * k.repeat;
+    if (p.bound == Bound::Compute) load.compute_us += time_us * k.repeat;
+    // Memory takes power by what it moves: gathers wait most of their time.
+    if (p.bound == Bound::Memory) load.memory_us += time_us * k.repeat * (k.kind == KernelKind::Gather ? std::min(1.0, rates.gather / rates.bandwidth) : 1.0);
     if (!out.ops.empty() && out.ops.back().node == k.node) {
       OpEstimate& same = out.ops.back();  // casts and bodies are reported with their node
       if (time_us * k.repeat > same.time_us) same.bound = p.bound;
@@ -148,7 +150,7 @@ void WhiteboxModel::add_memory(const Device& device, Prediction& out) const {
 /// where memory limits them; held below the limit by lower clocks. Fitted on Zeus' traces
 /// by data/fit_power.py (docs/accuracy.md), with the factor that 90 % of them lie within.
 void WhiteboxModel::add_energy(const Load& load, const Device& device, Prediction& out) const {
-  constexpr double kBusy = 0.75, kMemory = 1.3, kLimit = 0.97, kSharpness = 10, kInterval = 1.3;
+  constexpr double kBusy = 0.65, kMemory = 1.9, kLimit = 0.97, kSharpness = 10, kInterval = 1.3;
   if (out.latency_ms <= 0) return;
   const double duty = (load.compute_us + kMemory * load.memory_us) / 1e3 / out.latency_ms;
   const double idle = std::max(device.idle_w, 1.0);

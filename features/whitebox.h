@@ -28,7 +28,7 @@ class WhiteboxModel final : public PreparedModel {
   double host_ms(const Device&) const;
 
  private:
-  /// Time in kernels that arithmetic, and that memory limits; the rest waits for launches.
+  /// Time in kernels that arithmetic, and that memory limits (at the rate of streams); the rest waits for launches.
   struct Load {
     double compute_us = 0, memory_us = 0;
   };
