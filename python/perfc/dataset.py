@@ -2,6 +2,7 @@
 
     PYTHONPATH=python python3 -m perfc.dataset build --shared ../shared --out build/dataset
     PYTHONPATH=python python3 -m perfc.dataset splits --dataset build/dataset --out data/splits
+    PYTHONPATH=python python3 -m perfc.dataset measured labels.csv --out build/mine
 
 `build` unpacks timm's graphs (../shared/graphs) below OUT and writes OUT/labels.csv, the
 format of docs/gnn.md, and OUT/all.csv, a split with every architecture in training, from
@@ -20,6 +21,10 @@ geometry, so that devices share them. Their family is "operator": they belong to
 `splits` writes one CSV (architecture,split) per split: R.csv, 70/15/15 % of the
 architectures at random, and F0.csv to F9.csv, each with a tenth of the families as test.
 Architectures with identical graphs are one architecture. Families are timm's modules.
+
+`measured` joins files of `python -m perfc.measure` (docs/own-device.md) into OUT/labels.csv, paths put right, and counts
+what it leaves out: rows that are not ok, modes that perfc does not predict, what is flagged with one of --without, what
+is measured twice. Models of the list --test go into OUT/test.csv, to judge by; the rest is OUT/labels.csv, to learn from.
 """
 import argparse
 import collections
@@ -27,6 +32,7 @@ import csv
 import gzip
 import hashlib
 import json
+import os
 import pathlib
 import sys
 import tarfile
@@ -221,6 +227,42 @@ def build(shared, out, forms, wanted_operators):
         print(f"{count:6d}  {what}")
 
 
+def measured(paths, out, without, test):
+    """Joins labels of perfc.measure; `test` names the targets to judge by."""
+    parts, counts, seen, targets = {"labels": [], "test": []}, collections.Counter(), set(), set()
+    for path in paths:
+        with open(path, newline="") as f:
+            reader = csv.DictReader(f)
+            if "target" not in (reader.fieldnames or ()):
+                raise ValueError(f"{path}: has no column 'target': it is not a file of perfc.measure")
+            for row in reader:
+                targets.add(row["target"])
+                cell = tuple(row[c] for c in ("target", "batch", "device", "dtype", "mode", "layout", "task"))
+                doubtful = sorted(set(row["flags"].split("+")) & set(without))
+                why = (f"status {row['status']}" if row["status"] != "ok" else "mode cuda-graph" if row["mode"] == "cuda-graph"
+                       else f"flagged {doubtful[0]}" if doubtful else "measured twice" if cell in seen else "")
+                if why:
+                    counts[f"left out: {why}"] += 1
+                    continue
+                seen.add(cell)
+                part = "test" if row["target"] in test else "labels"
+                row["model"] = os.path.relpath(pathlib.Path(path).parent / row["model"], out)
+                parts[part].append([row[c] if c != "form" else pathlib.PurePath(row["model"]).suffix[1:] for c in COLUMNS])
+                counts[f"{part}.csv, {row['device']}"] += 1
+    if missing := sorted(set(test) - targets):
+        raise ValueError(f"--test: '{missing[0]}' is not in the labels" + (f", and {len(missing) - 1} more" if missing[1:] else ""))
+    out.mkdir(parents=True, exist_ok=True)
+    for part, rows in parts.items():
+        if part == "test" and not test:
+            continue
+        with open(out / f"{part}.csv", "w", newline="") as f:
+            writer = csv.writer(f, lineterminator="\n")
+            writer.writerow(COLUMNS)
+            writer.writerows(rows)
+    for what, count in sorted(counts.items()):
+        print(f"{count:6d}  {what}")
+
+
 def draw(name, salt):
     """A number in [0, 1) that depends on the name alone."""
     return int.from_bytes(hashlib.sha256(f"{salt}:{name}".encode()).digest()[:8], "big") / 2**64
@@ -263,10 +305,21 @@ def main():
     s = sub.add_parser("splits", help="write the published splits")
     s.add_argument("--dataset", type=pathlib.Path, default=pathlib.Path("build/dataset"))
     s.add_argument("--out", type=pathlib.Path, default=pathlib.Path("data/splits"))
+    m = sub.add_parser("measured", help="join labels of perfc.measure")
+    m.add_argument("labels", nargs="+")
+    m.add_argument("--out", type=pathlib.Path, required=True)
+    m.add_argument("--without", default="", help="comma-separated flags whose rows are left out: spread, energy, memory, throttled")
+    m.add_argument("--test", type=pathlib.Path, help="list of the models to judge by")
     args = p.parse_args()
     try:
-        build(args.shared, args.out, args.forms, args.operators) if args.what == "build" else splits(args.dataset, args.out)
-    except OSError as e:
+        if args.what == "build":
+            build(args.shared, args.out, args.forms, args.operators)
+        elif args.what == "splits":
+            splits(args.dataset, args.out)
+        else:
+            test = [w[0] for w in (line.partition("#")[0].split() for line in args.test.read_text().splitlines()) if w] if args.test else []
+            measured(args.labels, args.out, [f for f in args.without.split(",") if f], test)
+    except (OSError, ValueError) as e:
         sys.exit(f"perfc.dataset: error: {e}")
 
 
