@@ -12,6 +12,7 @@ void add_counters(CLI::App& app, Action& action) {
   add_counters_eval(*group, action);
   add_counters_train(*group, action);
   add_counters_predict(*group, action);
+  add_counters_adapt(*group, action);
   add_counters_schedule(*group, action);
 }
 

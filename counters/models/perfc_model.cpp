@@ -16,7 +16,9 @@ constexpr std::size_t kValidationTrees = 50, kValidationNetworks = 2, kValidatio
 constexpr std::array<double, 3> kSharpnesses{1, 2, 4};
 /// 1 / variance of ln of a cost that a data sheet tells: within a factor of 1.6 mostly.
 constexpr double kDataSheetPrecision = 4;
-constexpr std::array<double, 5> kShrinkages{0, 0.25, 0.5, 0.75, 1};
+constexpr std::array<double, 5> kEqualShares{0, 0.25, 0.5, 0.75, 1};
+constexpr double kBetter = 0.02;
+constexpr std::array<const char*, 3> kWeightNames{"weight.trees", "weight.likeness", "weight.networks"};
 constexpr std::array<std::size_t, 2> kLeastLeaves{1, 4};
 /// Of the columns, tried at each node.
 constexpr double kColumnShare = 0.5;
@@ -27,24 +29,41 @@ void append(FeatureMatrix& to, const FeatureMatrix& more) {
   to.values.insert(to.values.end(), more.values.begin(), more.values.end());
 }
 
-/// The mean of what three kinds of model say.
-FeatureMatrix mean_of(const FeatureMatrix& a, const FeatureMatrix& b, const FeatureMatrix& c) {
-  FeatureMatrix y = a;
-  for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] = (a.values[i] + b.values[i] + c.values[i]) / 3;
+using Weights = std::array<double, 3>;
+
+/// Thirds for each, at most 1 together; equal ones first, which others have to beat by `kBetter`.
+std::vector<Weights> candidates() {
+  std::vector<Weights> all;
+  for (const double s : kEqualShares) all.push_back({s / 3, s / 3, s / 3});
+  for (int a = 0; a <= 3; ++a) {
+    for (int b = 0; a + b <= 3; ++b) {
+      for (int c = 0; a + b + c <= 3; ++c) {
+        if (a != b || b != c) all.push_back({a / 3.0, b / 3.0, c / 3.0});
+      }
+    }
+  }
+  return all;
+}
+
+/// costs + Σ weight × correction.
+FeatureMatrix mixed(FeatureMatrix y, const std::array<FeatureMatrix, 3>& corrections, const Weights& weights) {
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    for (std::size_t i = 0; weights[k] > 0 && i < y.values.size(); ++i) y.values[i] += weights[k] * corrections[k].values[i];
+  }
   return y;
 }
 
 /// Of logarithms: the mean square would be ruled by a few that nobody can predict.
-double absolute_error(const FeatureMatrix& y, const FeatureMatrix& costs, const FeatureMatrix& correction, double shrinkage) {
+double absolute_error(const FeatureMatrix& y, const FeatureMatrix& prediction) {
   double sum = 0;
-  for (std::size_t i = 0; i < y.values.size(); ++i) sum += std::abs(costs.values[i] + shrinkage * correction.values[i] - y.values[i]);
+  for (std::size_t i = 0; i < y.values.size(); ++i) sum += std::abs(prediction.values[i] - y.values[i]);
   return sum;
 }
 
 /// What nine of ten errors are within.
-double nine_of_ten(const FeatureMatrix& y, const FeatureMatrix& costs, const FeatureMatrix& correction, double shrinkage) {
+double nine_of_ten(const FeatureMatrix& y, const FeatureMatrix& prediction) {
   std::vector<double> errors;
-  for (std::size_t i = 0; i < y.values.size(); ++i) errors.push_back(std::abs(costs.values[i] + shrinkage * correction.values[i] - y.values[i]));
+  for (std::size_t i = 0; i < y.values.size(); ++i) errors.push_back(std::abs(prediction.values[i] - y.values[i]));
   if (errors.empty()) return 0;
   const auto at = errors.begin() + static_cast<std::ptrdiff_t>(errors.size() * 9 / 10);
   std::nth_element(errors.begin(), at, errors.end());
@@ -79,9 +98,9 @@ FeatureMatrix PerfcModel::correction_inputs(const Parts& parts, const CounterPro
   return both;
 }
 
-FeatureMatrix PerfcModel::correction(const Parts& parts, const CounterProblem& p, std::span<const std::size_t> rows, const FeatureMatrix& costs) {
+std::array<FeatureMatrix, 3> PerfcModel::corrections(const Parts& parts, const CounterProblem& p, std::span<const std::size_t> rows, const FeatureMatrix& costs) {
   const FeatureMatrix x = correction_inputs(parts, p, rows, costs);
-  return mean_of(parts.trees.predict(x), parts.likeness.predict(x), parts.networks.predict(x));
+  return {parts.trees.predict(x), parts.likeness.predict(x), parts.networks.predict(x)};
 }
 
 std::vector<MachineCosts> PerfcModel::fit_machines(const CounterProblem& p, std::span<const std::size_t> rows, double sharpness) {
@@ -133,8 +152,7 @@ double PerfcModel::choose_sharpness(const CounterProblem& p, std::span<const std
     double error = 0;
     for (const auto& part : folds) {
       Parts parts{.costs = fit_machines(p, without(rows, part), s)};
-      const FeatureMatrix costs = by_costs(parts, p, part);
-      error += absolute_error(p.target(part), costs, costs, 0);
+      error += absolute_error(p.target(part), by_costs(parts, p, part));
     }
     if (error < least) least = error, chosen = s;
   }
@@ -143,7 +161,7 @@ double PerfcModel::choose_sharpness(const CounterProblem& p, std::span<const std
 
 struct PerfcModel::HeldBack {
   FeatureMatrix target, costs;
-  std::array<FeatureMatrix, kLeastLeaves.size()> correction;  ///< by the size of leaves
+  std::array<std::array<FeatureMatrix, 3>, kLeastLeaves.size()> corrections;  ///< by the size of leaves
 };
 
 Result<PerfcModel::HeldBack> PerfcModel::hold_back(const CounterProblem& p, std::span<const std::size_t> rows, const std::vector<std::vector<std::size_t>>& folds,
@@ -157,19 +175,18 @@ Result<PerfcModel::HeldBack> PerfcModel::hold_back(const CounterProblem& p, std:
     const FeatureMatrix costs = by_costs(*parts, p, part);
     append(out.target, p.target(part));
     append(out.costs, costs);
-    if (correction_ == Correction::None) {
-      append(out.correction[0], costs);
-      continue;
+    if (correction_ == Correction::None) continue;
+    const auto here = corrections(*parts, p, part, costs);
+    for (auto& of_leaf : out.corrections) {
+      for (std::size_t k = 1; k < here.size(); ++k) append(of_leaf[k], here[k]);
     }
-    const FeatureMatrix x = correction_inputs(*parts, p, part, costs);
-    const FeatureMatrix likeness = parts->likeness.predict(x), networks = parts->networks.predict(x);
-    append(out.correction[0], mean_of(parts->trees.predict(x), likeness, networks));
-    const FeatureMatrix costs_here = by_costs(*parts, p, rest), x_here = correction_inputs(*parts, p, rest, costs_here);
+    append(out.corrections[0][0], here[0]);
+    const FeatureMatrix costs_rest = by_costs(*parts, p, rest), x_rest = correction_inputs(*parts, p, rest, costs_rest), x = correction_inputs(*parts, p, part, costs);
     FeatureMatrix left = p.target(rest);
-    for (std::size_t i = 0; i < left.values.size(); ++i) left.values[i] -= costs_here.values[i];
+    for (std::size_t i = 0; i < left.values.size(); ++i) left.values[i] -= costs_rest.values[i];
     for (std::size_t l = 1; l < kLeastLeaves.size(); ++l) {
       const Choice other{.sharpness = sharpness, .least_leaf = kLeastLeaves[l], .trees = kValidationTrees};
-      append(out.correction[l], mean_of(fit_trees(x_here, left, other, random).predict(x), likeness, networks));
+      append(out.corrections[l][0], fit_trees(x_rest, left, other, random).predict(x));
     }
   }
   return out;
@@ -180,17 +197,18 @@ Status PerfcModel::fit(const CounterProblem& p, std::span<const std::size_t> row
   Choice choice{.sharpness = choose_sharpness(p, rows, folds)};
   const auto held = hold_back(p, rows, folds, choice.sharpness, random, diags);
   if (!held) return Failure{};
-  std::size_t best = 0;
-  shrinkage_ = 0;
-  double least = absolute_error(held->target, held->costs, held->correction[0], 0);
+  weights_ = {};
+  FeatureMatrix best = held->costs;
+  double least = absolute_error(held->target, best);
   for (std::size_t l = 0; l < kLeastLeaves.size() && correction_ != Correction::None; ++l) {
-    for (const double s : kShrinkages) {
-      const double error = absolute_error(held->target, held->costs, held->correction[l], s);
-      if (error < least) least = error, shrinkage_ = s, best = l;
+    for (const Weights& w : candidates()) {
+      const bool equal = w[0] == w[1] && w[1] == w[2];
+      FeatureMatrix y = mixed(held->costs, held->corrections[l], w);
+      const double error = absolute_error(held->target, y) * (equal ? 1 : 1 + kBetter);
+      if (error < least) least = error, weights_ = w, choice.least_leaf = kLeastLeaves[l], best = std::move(y);
     }
   }
-  choice.least_leaf = kLeastLeaves[best];
-  interval_ = nine_of_ten(held->target, held->costs, held->correction[best], shrinkage_);
+  interval_ = nine_of_ten(held->target, best);
   auto parts = fit_parts(p, rows, choice, random, diags);
   if (!parts) return Failure{};
   parts_ = std::move(*parts);
@@ -206,12 +224,12 @@ void PerfcModel::save(std::vector<NamedTensor>& tensors, std::map<std::string, d
   std::vector<double> masked(parts_.inputs.substitutes().size(), 0);
   for (const std::size_t c : parts_.inputs.masked()) masked[c] = 1;
   tensors.push_back(vector_tensor("inputs.masked", masked));
-  if (shrinkage_ > 0) {
+  if (shrinkage() > 0) {
     parts_.trees.save("trees.", tensors);
     parts_.likeness.save("likeness.", tensors);
     parts_.networks.save("networks.", tensors);
   }
-  settings["shrinkage"] = shrinkage_;
+  for (std::size_t k = 0; k < weights_.size(); ++k) settings[std::string(kWeightNames[k])] = weights_[k];
   settings["interval"] = interval_;
   settings["sharpness"] = parts_.costs.front().sharpness;
 }
@@ -225,8 +243,11 @@ Status PerfcModel::restore(const CounterDataset& names, std::size_t machines, co
     return true;
   };
   double sharpness = 1;
-  if (!setting("shrinkage", 0, 1, shrinkage_) || !setting("interval", 0, 100, interval_) || !setting("sharpness", 1, 100, sharpness)) {
-    return diags.error("checkpoint: shrinkage, interval or sharpness is missing or out of range");
+  for (std::size_t k = 0; k < weights_.size(); ++k) {
+    if (!setting(kWeightNames[k], 0, 1, weights_[k])) return diags.error(fmt::format("checkpoint: {} is missing or out of range", kWeightNames[k]));
+  }
+  if (!setting("interval", 0, 100, interval_) || !setting("sharpness", 1, 100, sharpness)) {
+    return diags.error("checkpoint: interval or sharpness is missing or out of range");
   }
   TensorReader read(tensors, diags);
   const FeatureMatrix costs = read.matrix("costs", machines, names.work.size());
@@ -244,7 +265,7 @@ Status PerfcModel::restore(const CounterDataset& names, std::size_t machines, co
     if (mask[c] != 0) masked.push_back(c);
   }
   parts_.inputs = CounterInputs::restore(names, InputKind::CountersAndWork, substitutes, std::move(masked), none);
-  if (shrinkage_ == 0) return ok();
+  if (shrinkage() == 0) return ok();
   const std::size_t columns = parts_.inputs.columns().size() + machines;
   auto trees = Trees::restore("trees.", tensors, columns, machines, diags);
   auto likeness = trees ? KernelRegression::restore("likeness.", tensors, columns, machines, diags) : Failure{};
@@ -257,11 +278,8 @@ Status PerfcModel::restore(const CounterDataset& names, std::size_t machines, co
 }
 
 FeatureMatrix PerfcModel::predict(const CounterProblem& p, std::span<const std::size_t> rows) const {
-  FeatureMatrix y = by_costs(parts_, p, rows);
-  if (shrinkage_ == 0) return y;
-  const FeatureMatrix trees = correction(parts_, p, rows, y);
-  for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] += shrinkage_ * trees.values[i];
-  return y;
+  const FeatureMatrix y = by_costs(parts_, p, rows);
+  return shrinkage() == 0 ? y : mixed(y, corrections(parts_, p, rows, y), weights_);
 }
 
 double PerfcModel::base(const CounterProblem& p, std::size_t row) const {

@@ -1,13 +1,14 @@
 #pragma once
-/// Ours: costs per kind of work and machine (cost_model.h), corrected by the mean of extremely
+/// Ours: costs per kind of work and machine (cost_model.h), corrected by extremely
 /// randomised trees, a kernel regression and small networks on counters, amounts of work and their ratios.
 ///
-///   ln time = ln time by costs + shrinkage × correction(inputs)
+///   ln time = ln time by costs + Σ of weight × correction(inputs), weights ≥ 0, at most 1 together
 ///
-/// Corrections know siblings of what they have seen and mislead elsewhere; how much of them
+/// Corrections know siblings of what they have seen and mislead elsewhere; how much of which
 /// helps with what will be held back is measured by holding back the same
 /// within the training rows, and so are the sharpness and the size of the trees' leaves. What a machine's
 /// data sheet says of a cost is where its fit begins and is pulled to.
+#include <array>
 #include <map>
 
 #include "counters/models/cost_model.h"
@@ -28,7 +29,8 @@ class PerfcModel final : public RelativeModel {
   /// ln of the seconds that predictions are relative to: the reference's, or the machines' mean as costs tell it.
   double base(const CounterProblem&, std::size_t row) const;
 
-  double shrinkage() const { return shrinkage_; }
+  /// How much the corrections count, all together.
+  double shrinkage() const { return weights_[0] + weights_[1] + weights_[2]; }
   /// Nine of ten held-back predictions of `fit` were no further off than this, in ln.
   double interval() const { return interval_; }
 
@@ -56,7 +58,9 @@ class PerfcModel final : public RelativeModel {
   static std::vector<MachineCosts> fit_machines(const CounterProblem&, std::span<const std::size_t> rows, double sharpness);
   Result<Parts> fit_parts(const CounterProblem&, std::span<const std::size_t> rows, const Choice&, const Random&, Diagnostics&) const;
   static FeatureMatrix by_costs(const Parts&, const CounterProblem&, std::span<const std::size_t> rows);
-  static FeatureMatrix correction(const Parts&, const CounterProblem&, std::span<const std::size_t> rows, const FeatureMatrix& by_costs);
+  /// Of trees, likeness and networks.
+  using Weights = std::array<double, 3>;
+  static std::array<FeatureMatrix, 3> corrections(const Parts&, const CounterProblem&, std::span<const std::size_t> rows, const FeatureMatrix& by_costs);
   /// Inputs of the correction: the columns, and what the costs say.
   static FeatureMatrix correction_inputs(const Parts&, const CounterProblem&, std::span<const std::size_t> rows, const FeatureMatrix& by_costs);
   static Trees fit_trees(const FeatureMatrix& x, const FeatureMatrix& left, const Choice&, const Random&);
@@ -67,7 +71,8 @@ class PerfcModel final : public RelativeModel {
 
   Correction correction_;
   Parts parts_;
-  double shrinkage_ = 0, interval_ = 0;
+  Weights weights_{};
+  double interval_ = 0;
 };
 
 }  // namespace perfc

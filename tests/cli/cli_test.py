@@ -382,6 +382,33 @@ class Counters(unittest.TestCase):
                 self.assertEqual((code, out), (want, ""), err)
                 self.assertIn(words, err)
 
+    def test_adapt(self):
+        with tempfile.TemporaryDirectory() as folder:
+            data, sheet = pathlib.Path(folder) / "data.csv", pathlib.Path(folder) / "sheet.csv"
+            rows = [f"{i},{10.0 ** (5 + i / 4)}," + ",".join(f"{2 * 10.0 ** (5 + i / 4) / rate:.6g}" for rate in (1e9, 2e9, 4e9)) for i in range(12)]
+            data.write_text("workload,work:words,time:a,time:b,time:c,time:new\n" + "".join(r + (",\n" if i else ",2.5e-5\n") for i, r in enumerate(rows)))
+            sheet.write_text("machine,work,units_per_s\n" + "".join(f"{m},words,{r}e9\n" for m, r in (("a", 1), ("b", 2), ("c", 4), ("new", 8), ("newer", 16))))
+            code, out, err = perfc("counters", "adapt", "--data", data, "--data-sheet", sheet, "--machine", "new", "--json")
+            self.assertEqual((code, err), (0, ""))
+            doc = json.loads(out)
+            self.assertEqual((doc["machine"], doc["samples"], len(doc["workloads"])), ("new", 1, 11))
+            for i, w in enumerate(doc["workloads"], start=1):
+                self.assertAlmostEqual(w["seconds"] / (2 * 10.0 ** (5 + i / 4) / 8e9), 1, delta=0.1)
+                self.assertTrue(w["low"] <= w["seconds"] <= w["high"])
+            code, out, _ = perfc("counters", "adapt", "--data", data, "--data-sheet", sheet, "--machine", "newer", "--machines", "a,b,c", "--json")
+            doc = json.loads(out)
+            self.assertEqual((code, doc["samples"], len(doc["workloads"])), (0, 0, 12))
+            self.assertAlmostEqual(doc["workloads"][0]["seconds"] / (2e5 / 16e9), 1, delta=0.15)
+            code, out, _ = perfc("counters", "adapt", "--data", data, "--machines", "a,b,c", "--samples", "0,2", "--seeds", 1, "--json")
+            self.assertEqual((code, [p["samples"] for p in json.loads(out)["curve"]]), (0, [0, 2]))
+            for args, want, words in ((["--machine", "a"], 1, "every workload was measured on 'a'"),
+                                      (["--machines", "a,b,x"], 2, "'x' has no column of times in"),
+                                      (["--machines", "a,b,c", "--samples", "11"], 2, "'a' has times of 12 workloads; 11 and two more are needed"),
+                                      (["--machines", "a,b"], 1, "wants times on three machines")):
+                code, out, err = perfc("counters", "adapt", "--data", data, "--samples", "0,1", *args)
+                self.assertEqual((code, out), (want, ""), err)
+                self.assertIn(words, err)
+
     def test_predict_refuses(self):
         for args, code, words in (
                 ([self.FIXTURES / "caliper.json", "--machines", "lassen,frontier"], 2, "no built-in model knows lassen and frontier (rajaperf: lassen, quartz;"),
