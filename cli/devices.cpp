@@ -28,6 +28,7 @@ Json to_json(const Device& d) {
           {"tdp_w", d.tdp_w}, {"idle_w", d.idle_w}, {"launch_us", d.launch_us}, {"host_us_eager", d.host_us_eager},
           {"host_us_compiled", d.host_us_compiled}, {"context_mib", d.context_mib}, {"context_mib_per_sm", d.context_mib_per_sm},
           {"convolution_mib", d.convolution_mib}, {"efficiency", d.efficiency},
+          {"busy_power", d.busy_power}, {"memory_power", d.memory_power},
           {"product_half_depth", d.product_half_depth}, {"product_overlap", d.product_overlap},
           {"interval", d.interval}, {"calibrated_labels", d.calibrated_labels}, {"mig", std::move(mig)}};
 }
@@ -54,7 +55,7 @@ std::string describe(const Device& d) {
   line("bandwidth", fmt::format("{:g} GB/s, L2 {:g} MiB", d.bandwidth_gb_s, d.l2_mib));
   line("units", fmt::format("{} at {:g} MHz", d.sms, d.boost_clock_mhz));
   line("memory", fmt::format("{:g} MiB", d.memory_mib));
-  line("power", fmt::format("{:g} W, idle {:g} W", d.tdp_w, d.idle_w));
+  line("power", fmt::format("{:g} W, idle {:g} W; at work {:g} of the limit, {:g} times as much where memory limits", d.tdp_w, d.idle_w, d.busy_power, d.memory_power));
   line("per kernel", fmt::format("{:g} µs on the device", d.launch_us));
   line("per operator", fmt::format("{:g} µs of host time eager, {:g} µs compiled", d.host_us_eager, d.host_us_compiled));
   line("context", fmt::format("{:g} MiB + {:g} per SM + {:g} where a model convolves", d.context_mib, d.context_mib_per_sm, d.convolution_mib));
@@ -128,6 +129,10 @@ int run_calibration(const CalibrateOptions& o) {
   if (!out->commit()) return kBadInput;
   fmt::print(stderr, "perfc: {} calibrated on {} labels ({} left out); mean error on them {:.1f} % before, {:.1f} % after\n", found->device.name,
              found->labels, found->left_out, 100 * found->error_before, 100 * found->error_after);
+  if (found->power_labels > 0) {
+    fmt::print(stderr, "perfc: power terms fitted on {} labels with energy; mean error of power {:.1f} % before, {:.1f} % after\n", found->power_labels,
+               100 * found->power_error_before, 100 * found->power_error_after);
+  }
   return kFine;
 }
 

@@ -122,6 +122,7 @@ void add_train(CLI::App& app, Action& action) {
   sub->add_option("--recipe", o->recipe, "published: raw numbers and Huber's loss; normalised: columns, outputs and a loss on ratios [published]");
   sub->add_option("--split", r.split, "CSV with architecture,split (training, validation, test) [70/15/15 % by --seed]");
   add_label_filter(*sub, r.filter);
+  sub->add_option("--device-file", r.device_file, "corrected: JSON file with devices of your own");
   sub->add_option("--epochs", r.epochs, "Passes over the training labels [10]")->check(CLI::Range(1, 1000000));
   sub->add_option("--batch", o->batch, "Graphs per step, over all ranks [the recipe's: 1 or 16]")->check(CLI::Range(1, 1000000));
   sub->add_option("--lr", o->learning_rate, "Learning rate [the recipe's: 2.75e-5 or 1e-3]")->check(CLI::PositiveNumber);

@@ -54,6 +54,9 @@ struct Device {
   double context_mib_per_sm = 0;
   double convolution_mib = 0;     ///< more context where a model convolves: cuDNN and its kernels
   std::map<std::string, double> efficiency;     ///< share of peak by kernel category
+  /// Power while kernels work, as a share of the TDP, and by how much more the part
+  /// above idle is where memory limits them. Fitted by data/fit_power.py.
+  double busy_power = 0.65, memory_power = 1.9;
   /// Contracted extents at which a dense product reaches half of its rate (Hockney's n½):
   /// what filling and draining a tile takes. 0: none.
   double product_half_depth = 0;

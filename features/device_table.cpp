@@ -129,6 +129,8 @@ void read_terms(Fields& f, Device& d) {
   f.number("context_mib_per_sm", d.context_mib_per_sm, 0, 1e4);
   f.number("convolution_mib", d.convolution_mib, 0, 1e6);
   f.rates("efficiency", d.efficiency, kEfficiencies, 10);
+  f.number("busy_power", d.busy_power, 0.01, 2);
+  f.number("memory_power", d.memory_power, 0.1, 10);
   f.number("product_half_depth", d.product_half_depth, 0, 1e5);
   f.number("product_overlap", d.product_overlap, 0, 1);
 }

@@ -150,11 +150,11 @@ void WhiteboxModel::add_memory(const Device& device, Prediction& out) const {
 /// where memory limits them; held below the limit by lower clocks. Fitted on Zeus' traces
 /// by data/fit_power.py (docs/accuracy.md), with the factor that 90 % of them lie within.
 void WhiteboxModel::add_energy(const Load& load, const Device& device, Prediction& out) const {
-  constexpr double kBusy = 0.65, kMemory = 1.9, kLimit = 0.97, kSharpness = 10, kInterval = 1.3;
+  constexpr double kLimit = 0.97, kSharpness = 10, kInterval = 1.3;
   if (out.latency_ms <= 0) return;
-  const double duty = (load.compute_us + kMemory * load.memory_us) / 1e3 / out.latency_ms;
+  const double duty = (load.compute_us + device.memory_power * load.memory_us) / 1e3 / out.latency_ms;
   const double idle = std::max(device.idle_w, 1.0);
-  const double demand = idle + std::max(kBusy * device.tdp_w - idle, 0.0) * duty;
+  const double demand = idle + std::max(device.busy_power * device.tdp_w - idle, 0.0) * duty;
   const double limit = std::max(kLimit * device.tdp_w, idle);
   out.power_w = std::pow(std::pow(demand, -kSharpness) + std::pow(limit, -kSharpness), -1 / kSharpness);
   out.energy_j = out.power_w * out.latency_ms / 1e3;

@@ -11,12 +11,12 @@
 namespace perfc {
 namespace {
 
-/// A constant that is fitted: times, which grow, or shares of peak, which shrink as the device gets slower.
+/// A constant that is fitted: terms, which grow, or shares of peak, which shrink as the device gets slower.
 struct Constant {
-  std::vector<double Device::*> times;
+  std::vector<double Device::*> terms;
   std::vector<const char*> shares;
 };
-const std::vector<Constant>& constants() {
+const std::vector<Constant>& time_constants() {
   static const std::vector<Constant> all{
       {{&Device::launch_us}, {}},
       {{&Device::host_us_eager, &Device::host_us_compiled}, {}},
@@ -26,6 +26,10 @@ const std::vector<Constant>& constants() {
       {{}, {"bandwidth", "vector"}},
       {{}, {"gather"}},
   };
+  return all;
+}
+const std::vector<Constant>& power_constants() {
+  static const std::vector<Constant> all{{{&Device::idle_w}, {}}, {{&Device::busy_power}, {}}, {{&Device::memory_power}, {}}};
   return all;
 }
 
@@ -42,26 +46,49 @@ constexpr double kMostShare = 10;  // what device files accept
 /// To four significant digits: more would be noise.
 double rounded(double v) { return std::stod(fmt::format("{:.4g}", v)); }
 
-/// `slower` by constant, in ln.
-Device with(Device d, const Eigen::VectorXd& slower) {
-  for (std::size_t c = 0; c < constants().size(); ++c) {
-    const double factor = std::exp(slower(static_cast<Eigen::Index>(c)));
-    for (double Device::* time : constants()[c].times) d.*time *= factor;
-    for (const char* share : constants()[c].shares) {
+/// What device files accept of the constants that are fitted.
+constexpr double kMostTerm = 1e4, kMostBusyPower = 2, kMostMemoryPower = 10;
+
+/// `more` by constant, in ln.
+Device with(Device d, const std::vector<Constant>& constants, const Eigen::VectorXd& more) {
+  for (std::size_t c = 0; c < constants.size(); ++c) {
+    const double factor = std::exp(more(static_cast<Eigen::Index>(c)));
+    for (double Device::* term : constants[c].terms) d.*term = std::min(d.*term * factor, kMostTerm);
+    for (const char* share : constants[c].shares) {
       if (const auto at = d.efficiency.find(share); at != d.efficiency.end()) at->second = std::min(at->second / factor, kMostShare);
+    }
+  }
+  d.idle_w = std::min(d.idle_w, d.tdp_w);
+  d.busy_power = std::min(d.busy_power, kMostBusyPower);
+  d.memory_power = std::min(d.memory_power, kMostMemoryPower);
+  return d;
+}
+
+Device rounded(Device d, const std::vector<Constant>& constants) {
+  for (const Constant& c : constants) {
+    for (double Device::* term : c.terms) d.*term = rounded(d.*term);
+    for (const char* share : c.shares) {
+      if (const auto at = d.efficiency.find(share); at != d.efficiency.end()) at->second = rounded(at->second);
     }
   }
   return d;
 }
 
+/// A label's model, and what was measured of it.
+struct Measured {
+  const PreparedModel* model = nullptr;
+  double value = 0;
+};
+
 class Fit {
  public:
-  Fit(const Device& device, std::vector<std::unique_ptr<PreparedModel>> models, std::vector<double> measured_ms)
-      : device_(device), models_(std::move(models)), measured_ms_(std::move(measured_ms)) {}
+  /// `predicted`: the member of a prediction that was measured.
+  Fit(Device device, const std::vector<Constant>& constants, double Prediction::* predicted, std::vector<Measured> measured)
+      : device_(std::move(device)), constants_(constants), predicted_(predicted), measured_(std::move(measured)) {}
 
   /// Gauss and Newton's method on outlier-weighted squares.
   Eigen::VectorXd run() const {
-    const auto n = static_cast<Eigen::Index>(constants().size()), labels = static_cast<Eigen::Index>(models_.size());
+    const auto n = static_cast<Eigen::Index>(constants_.size()), labels = static_cast<Eigen::Index>(measured_.size());
     Eigen::VectorXd at = Eigen::VectorXd::Zero(n);
     // Covariance of the constants: each one's own, and what all share.
     const Eigen::MatrixXd prior =
@@ -84,6 +111,8 @@ class Fit {
     return at;
   }
 
+  Device fitted(const Eigen::VectorXd& at) const { return rounded(with(device_, constants_, at), constants_); }
+
   double mean_error(const Eigen::VectorXd& at) const {
     return errors(at).unaryExpr([](double e) { return std::abs(std::exp(e) - 1); }).mean();
   }
@@ -91,17 +120,18 @@ class Fit {
  private:
   /// ln(predicted / measured) by label.
   Eigen::VectorXd errors(const Eigen::VectorXd& at) const {
-    const Device d = with(device_, at);
-    Eigen::VectorXd out(static_cast<Eigen::Index>(models_.size()));
-    for (std::size_t i = 0; i < models_.size(); ++i) {
-      out(static_cast<Eigen::Index>(i)) = std::log(std::max(models_[i]->on(d).latency_ms, 1e-9) / measured_ms_[i]);
+    const Device d = with(device_, constants_, at);
+    Eigen::VectorXd out(static_cast<Eigen::Index>(measured_.size()));
+    for (std::size_t i = 0; i < measured_.size(); ++i) {
+      out(static_cast<Eigen::Index>(i)) = std::log(std::max(measured_[i].model->on(d).*predicted_, 1e-9) / measured_[i].value);
     }
     return out;
   }
 
-  const Device& device_;
-  std::vector<std::unique_ptr<PreparedModel>> models_;
-  std::vector<double> measured_ms_;
+  Device device_;
+  const std::vector<Constant>& constants_;
+  double Prediction::* predicted_;
+  std::vector<Measured> measured_;
 };
 
 }  // namespace
@@ -136,29 +166,32 @@ Result<Calibration> calibrate(const CalibrationRequest& request, Diagnostics& di
       else failures[i] = messages.all().empty() ? "no prediction" : to_string(messages.all().front());
     }
   }, in_models);
-  std::vector<std::unique_ptr<PreparedModel>> models;
-  std::vector<double> measured_ms;
+  std::vector<Measured> times, powers;
   for (std::size_t i = 0; i < prepared.size(); ++i) {
-    if (!failures[i].empty()) in_models.warning(dataset->labels[i].loc, {}, "left out: " + failures[i]);
+    const Label& l = dataset->labels[i];
+    if (!failures[i].empty()) in_models.warning(l.loc, {}, "left out: " + failures[i]);
     if (!prepared[i]) continue;
-    models.push_back(std::move(prepared[i]));
-    measured_ms.push_back(dataset->labels[i].latency_ms);
+    times.push_back({prepared[i].get(), l.latency_ms});
+    if (!std::isnan(l.energy_j)) powers.push_back({prepared[i].get(), l.energy_j / l.latency_ms * 1e3});
   }
   diags.append(in_models);
   if (!left_out) return Failure{};
-  if (models.empty()) return diags.error("no label can be predicted");
-  out.labels = models.size();
-  out.left_out = dataset->labels.size() - models.size();
-  const Fit fit(out.device, std::move(models), std::move(measured_ms));
-  const Eigen::VectorXd found = fit.run();
-  out.error_before = fit.mean_error(Eigen::VectorXd::Zero(found.size()));
-  out.error_after = fit.mean_error(found);
-  out.device = with(out.device, found);
-  for (const Constant& c : constants()) {
-    for (double Device::* time : c.times) out.device.*time = rounded(out.device.*time);
-    for (const char* share : c.shares) {
-      if (const auto at = out.device.efficiency.find(share); at != out.device.efficiency.end()) at->second = rounded(at->second);
-    }
+  if (times.empty()) return diags.error("no label can be predicted");
+  out.labels = times.size();
+  out.left_out = dataset->labels.size() - times.size();
+  const Fit time(out.device, time_constants(), &Prediction::latency_ms, std::move(times));
+  const Eigen::VectorXd found = time.run();
+  out.error_before = time.mean_error(Eigen::VectorXd::Zero(found.size()));
+  out.error_after = time.mean_error(found);
+  out.device = time.fitted(found);
+  // How long kernels work decides how much power they draw, so power comes after time.
+  if (!powers.empty()) {
+    out.power_labels = powers.size();
+    const Fit power(out.device, power_constants(), &Prediction::power_w, std::move(powers));
+    const Eigen::VectorXd drawn = power.run();
+    out.power_error_before = power.mean_error(Eigen::VectorXd::Zero(drawn.size()));
+    out.power_error_after = power.mean_error(drawn);
+    out.device = power.fitted(drawn);
   }
   out.device.calibrated_labels = static_cast<int>(out.labels);
   if (!request.name.empty()) out.device.name = request.name;

@@ -185,7 +185,7 @@ class CorrectedPredictor final : public Predictor {
 
   /// Why the networks do not apply at all; empty: they do.
   std::string beyond(const WhiteboxModel& whitebox, const Device& device) const {
-    if (device.kind != "gpu") return fmt::format("trained on GPUs only, {} is a {}", device.name, device.kind);
+    if (device.kind != "gpu" && !terms_.contains(device.name)) return fmt::format("trained on GPUs only, {} is a {}", device.name, device.kind);
     if (whitebox.config().task == Task::Train) return "trained on inference only";
     const Precision p = whitebox.config().precision;
     if (!precisions_.contains(p)) {

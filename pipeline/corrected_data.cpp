@@ -44,13 +44,14 @@ Status CorrectedData::choose(const TrainRequest& request, Diagnostics& diags) {
   std::map<std::pair<std::string, int>, std::size_t> chips;
   for (const Label& l : labels_) {
     if (device_of.contains(l.device)) continue;
-    auto d = DeviceTable::builtin().find(l.device, diags);
-    if (!d) return diags.error(l.loc, {}, "this row's device");
-    const auto known = std::find_if(devices_.begin(), devices_.end(), [&](const Device& other) { return other.name == d->name; });
+    auto found = find_devices({.devices = {l.device}, .device_file = request.device_file}, diags);
+    if (!found) return diags.error(l.loc, {}, "this row's device");
+    Device& d = found->front();
+    const auto known = std::find_if(devices_.begin(), devices_.end(), [&](const Device& other) { return other.name == d.name; });
     device_of[l.device] = static_cast<std::size_t>(known - devices_.begin()) + 1;
     if (known != devices_.end()) continue;
-    chip_of_.push_back(chips.try_emplace({d->architecture, d->sms}, chips.size()).first->second);
-    devices_.push_back(std::move(*d));
+    chip_of_.push_back(chips.try_emplace({d.architecture, d.sms}, chips.size()).first->second);
+    devices_.push_back(std::move(d));
   }
   std::vector<std::shared_ptr<const KernelGraph>> graphs(labels_.size());
   std::mutex mutex;

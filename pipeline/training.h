@@ -19,6 +19,7 @@ struct TrainRequest {
   std::string model = "pmgns-sage";    ///< one of trainable_models()
   std::string data;                    ///< labels, see pipeline/dataset.h
   std::string split;                   ///< file of the split; empty: random_split by the seed
+  std::string device_file;             ///< "corrected" only: devices of the user's own; empty: none
   std::string out;                     ///< checkpoint; its state is kept beside it, in OUT.state
   LabelFilter filter;
   Recipe recipe = Recipe::Published;

@@ -24,7 +24,7 @@ Architectures with identical graphs are one architecture. Families are timm's mo
 
 `measured` joins files of `python -m perfc.measure` (docs/own-device.md) into OUT/labels.csv, paths put right, and counts
 what it leaves out: rows that are not ok, modes that perfc does not predict, what is flagged with one of --without, what
-is measured twice. Models of the list --test go into OUT/test.csv, to judge by; the rest is OUT/labels.csv, to learn from.
+is measured twice. Models of the list --test go into OUT/test.csv, to judge by; the rest is OUT/labels.csv, to learn from. OUT/all.csv puts all of these into training.
 """
 import argparse
 import collections
@@ -259,6 +259,9 @@ def measured(paths, out, without, test):
             writer = csv.writer(f, lineterminator="\n")
             writer.writerow(COLUMNS)
             writer.writerows(rows)
+    with open(out / "all.csv", "w") as f:
+        f.write("architecture,split\n")
+        f.writelines(f"{a},training\n" for a in sorted({row[COLUMNS.index("architecture")] for row in parts["labels"]}))
     for what, count in sorted(counts.items()):
         print(f"{count:6d}  {what}")
 

@@ -73,6 +73,44 @@ TEST_F(Calibrating, FindsTheConstantsThatMadeTheLabels) {
   EXPECT_EQ(found->device.efficiency.at("layout"), t4->efficiency.at("layout"));  // nothing measured says anything about it
 }
 
+TEST_F(Calibrating, FindsThePowerThatMadeTheEnergy) {
+  Diagnostics diags("test");
+  const auto t4 = DeviceTable::builtin().find("t4", diags);
+  ASSERT_TRUE(t4);
+  Device truth = *t4;
+  truth.idle_w *= 1.4;
+  truth.busy_power = 0.6;
+  truth.memory_power = 1.1;
+  std::vector<std::string> rows;
+  for (std::size_t m = 0; m < std::size(kModels); ++m) {
+    const auto graph = load_graph({.model = (folder_ / fmt::format("{}.pir", m)).string()}, diags);
+    ASSERT_TRUE(graph) << diags.str();
+    const auto model = make_whitebox()->prepare(*graph, {.precision = Precision::Fp32}, diags);
+    ASSERT_TRUE(model) << diags.str();
+    const Prediction p = (*model)->on(truth);
+    for (int repeat = 0; repeat < 20; ++repeat) rows.push_back(fmt::format("{}.pir,,t4,fp32,eager,,{:.9g},,{:.9g}", m, p.latency_ms, p.energy_j));
+  }
+  const auto found = calibrate({.data = labels(rows), .predictor = "whitebox"}, diags);
+  ASSERT_TRUE(found) << diags.str();
+  EXPECT_EQ(found->power_labels, 60u);
+  EXPECT_GT(found->power_error_before, 0.1);
+  EXPECT_LT(found->power_error_after, 0.02);
+  EXPECT_NEAR(found->device.idle_w / truth.idle_w, 1, 0.05);
+  EXPECT_NEAR(found->device.busy_power / truth.busy_power, 1, 0.05);
+  EXPECT_NEAR(found->device.memory_power / truth.memory_power, 1, 0.05);
+}
+
+TEST_F(Calibrating, WithoutEnergyThePowerTermsStay) {
+  Diagnostics diags("test");
+  const auto t4 = DeviceTable::builtin().find("t4", diags);
+  ASSERT_TRUE(t4);
+  const auto found = calibrate({.data = labels({"0.pir,,t4,fp32,eager,,1,,"}), .predictor = "whitebox"}, diags);
+  ASSERT_TRUE(found) << diags.str();
+  EXPECT_EQ(found->power_labels, 0u);
+  EXPECT_EQ(found->device.busy_power, t4->busy_power);
+  EXPECT_EQ(found->device.idle_w, t4->idle_w);
+}
+
 TEST_F(Calibrating, OneOutlierAmongThirtyHardlyMoves) {
   Diagnostics diags("test");
   const auto t4 = DeviceTable::builtin().find("t4", diags);

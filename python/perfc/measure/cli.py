@@ -4,6 +4,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import os
 import pathlib
 import re
 import sys
@@ -89,6 +90,7 @@ def parse(argv):
 def find_backend(wanted: str | None) -> str:
     """torch is asked in a process of its own: the parent must not hold a context."""
     if wanted != "cpu":
+        os.environ.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")  # NVML's order
         outcome = isolate.call(_cuda_is_available, timeout_s=120)
         if outcome.status != "ok":
             raise Unavailable(outcome.message)

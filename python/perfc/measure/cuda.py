@@ -10,7 +10,7 @@ from .backend import Backend, PeakMemory, Sample, Sensors, Unavailable, Versions
 MIB = 2**20
 CAPTURE_WARM_UP = 3
 
-#: NVML's bits that mean that clocks are held down (nvml.h, nvmlClocksThrottleReason*). Not among them: idle clocks, and
+#: NVML's bits that mean that clocks are held down (nvml.h, nvmlClocksEventReason*, before ThrottleReason). Not among them: idle clocks, and
 #: clocks that the user or an application set.
 THROTTLE = ((0x4, "power-cap"), (0x8, "hardware"), (0x10, "sync-boost"), (0x20, "thermal"), (0x40, "hardware-thermal"),
             (0x80, "power-brake"))
@@ -100,7 +100,8 @@ class Nvml:
         return self._ask(self.nvml.nvmlDeviceGetTemperature, self.gpu, self.nvml.NVML_TEMPERATURE_GPU)
 
     def throttle(self) -> tuple[str, ...]:
-        bits = self._ask(self.nvml.nvmlDeviceGetCurrentClocksThrottleReasons, self.gpu, otherwise=0)
+        ask = getattr(self.nvml, "nvmlDeviceGetCurrentClocksEventReasons", None) or self.nvml.nvmlDeviceGetCurrentClocksThrottleReasons
+        bits = self._ask(ask, self.gpu, otherwise=0)
         return tuple(name for bit, name in THROTTLE if bits & bit)
 
 

@@ -48,6 +48,12 @@ def copy_gb_s(mib: int = COPY_MIB) -> float:
     return best / 1e9
 
 
+def cache_mib(root: pathlib.Path = pathlib.Path("/sys/devices/system/cpu/cpu0/cache")) -> float:
+    """The largest cache, which is what `l2_mib` means of a CPU."""
+    sizes = [file.read_text().strip() for file in root.glob("index*/size")]
+    return max((int(s[:-1]) / {"K": 1024, "M": 1}[s[-1]] for s in sizes if re.fullmatch(r"\d+[KM]", s)), default=1.0)
+
+
 def cpu_device(name: str | None = None) -> dict:
     """A starting point that `perfc devices calibrate` corrects: peak rates from what the system says of the CPU, its
     bandwidth from a copy, its power a guess (TDP_W_PER_CORE) where nobody says."""
@@ -61,6 +67,6 @@ def cpu_device(name: str | None = None) -> dict:
     tflops = cores * mhz * 1e6 * flops_per_clock(flags) / 1e12
     host = cpu_name()
     return {"name": name or device_name(host), "title": host, "kind": "cpu", "vector_tflops": {"float32": round(tflops, 4)},
-            "bandwidth_gb_s": round(copy_gb_s() / COPY_SHARE, 2), "l2_mib": 1.0, "sms": cores, "boost_clock_mhz": round(mhz),
+            "bandwidth_gb_s": round(copy_gb_s() / COPY_SHARE, 2), "l2_mib": cache_mib(), "sms": cores, "boost_clock_mhz": round(mhz),
             "memory_mib": round(memory_kib / 1024), "tdp_w": round(sum(limits) or TDP_W_PER_CORE * cores, 1), "idle_w": 1.0,
             "source": "python -m perfc.measure --describe"}

@@ -18,7 +18,7 @@ from .table import LabelsFile, cell_of
 
 #: Energy counter and power × time may differ by this factor before a row is flagged: power is sampled.
 ENERGY_FACTOR = 1.15
-#: Seconds of samples below which energy and power are not compared.
+#: Seconds of runs below which counters, which tick some ten times a second, say nothing about energy.
 ENERGY_SECONDS = 0.5
 MEMORY_SHARE = 0.10
 
@@ -101,12 +101,12 @@ def combine(result: dict, recorder: Recorder, options: Options, idle_w: float | 
     row["throttle"] = "+".join(sorted({reason for s in samples for reason in s.throttle}))
     row["memory_mib"] = most(s.memory_mib for s in samples) or None
     row["memory_context_mib"] = recorder.context_mib
-    if joules is not None:
+    if joules is not None and seconds >= ENERGY_SECONDS:
         share = result["latency_ms"] / 1e3 / seconds
         row["energy_j"] = joules * share
         if idle_w is not None:
             row["energy_above_idle_j"] = (joules - idle_w * seconds) * share
-        if row["power_w"] and seconds >= ENERGY_SECONDS:
+        if row["power_w"]:
             row["energy_ratio"] = joules / (row["power_w"] * seconds)
     if None not in (row["memory_mib"], row["memory_context_mib"], row["memory_reserved_mib"]):
         row["memory_unexplained_mib"] = row["memory_mib"] - row["memory_context_mib"] - row["memory_reserved_mib"]
