@@ -46,7 +46,7 @@ Rates::Rates(const Device& d, Precision p) : launch_us(d.launch_us), serial_us(k
 Priced price(const Kernel& k, const Rates& r) {
   Priced p;
   const double vector = r.vector[k.half];
-  const bool dense = k.kind == KernelKind::Matmul && k.extents.products <= 1;
+  const bool dense = k.kind == KernelKind::Matmul && k.extents.products <= 1 && k.aligned && !r.on_vector[k.half];
   const double matrix = k.aligned ? r.matrix[k.half] : vector;
   double rate = vector * r.elementwise;
   switch (k.kind) {

@@ -10,6 +10,7 @@ namespace {
 
 /// An operator needs this many kernels in training to have a column.
 constexpr std::size_t kFewestOfOperator = 200;
+constexpr std::size_t kOfFewLabels = 32;  ///< in small sets, one kernel for so many labels is enough
 /// Normalisers are fitted on every so many-th graph at most this many times.
 constexpr std::size_t kGraphsForNormaliser = 2000;
 
@@ -87,8 +88,8 @@ Status CorrectedData::choose(const TrainRequest& request, Diagnostics& diags) {
     const auto fold = folds.find(group_of(labels_[l]));
     items_.push_back({&labels_[l], graphs[l], device, chip_of_[device - 1], fold == folds.end() ? CorrectedItem::kNone : fold->second});
   }
-  const bool any_models = std::ranges::any_of(items_, &CorrectedItem::is_model);
-  speaks_.assign(devices_.size(), !any_models);
+  any_models_ = std::ranges::any_of(items_, &CorrectedItem::is_model);
+  speaks_.assign(devices_.size(), !any_models_);
   for (const CorrectedItem& i : items_) {
     if (i.is_model()) speaks_[i.device - 1] = true;
   }
@@ -141,6 +142,8 @@ Device CorrectedData::unmeasured(std::size_t device) const {
   for (double Device::* constant : {&Device::launch_us, &Device::host_us_eager, &Device::host_us_compiled}) {
     out.*constant = mean([&](const Device& d) { return d.*constant; });
   }
+  out.product_half_depth = Device{}.product_half_depth;
+  out.product_overlap = Device{}.product_overlap;
   for (auto& [kind, share] : out.efficiency) {
     share = mean([&, &kind = kind](const Device& d) { const auto at = d.efficiency.find(kind); return at == d.efficiency.end() ? 1.0 : at->second; });
   }
@@ -155,7 +158,7 @@ void CorrectedData::fit_table() {
     }
   }
   for (const auto& [name, count] : kernels_of) {
-    if (count >= std::min(kFewestOfOperator, items_.size())) table_.vocabulary.push_back(name);
+    if (count >= std::min(kFewestOfOperator, items_.size() / kOfFewLabels + 1)) table_.vocabulary.push_back(name);
   }
   table_.index = vocabulary_index(table_.vocabulary);
   table_.features = {"kernels", kernel_columns(table_.vocabulary), {}};

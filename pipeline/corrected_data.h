@@ -25,6 +25,8 @@ class CorrectedData {
   Status read(const TrainRequest&, Diagnostics&);
 
   const std::vector<CorrectedItem>& items() const { return items_; }
+  /// Whether the predictor corrects what is like this item: models, or operators where no model is in training.
+  bool speaks(const CorrectedItem& i) const { return i.is_model() || !any_models_; }
   std::uint64_t hash() const { return dataset_.hash; }  ///< of the labels' file
   std::size_t left_out() const { return left_out_; }
   std::size_t folds() const { return folds_; }
@@ -58,6 +60,7 @@ class CorrectedData {
   std::vector<Device> devices_;          ///< in the order of their names in the labels
   std::vector<std::size_t> chip_of_;
   std::vector<bool> speaks_;
+  bool any_models_ = false;
   std::vector<CorrectedItem> items_;
   std::size_t folds_ = 0, left_out_ = 0;
   KernelTable table_;

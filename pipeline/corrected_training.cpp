@@ -206,7 +206,7 @@ class CorrectedSession {
     for (const auto mode : {ExecMode::Eager, ExecMode::Compiled}) {
       std::vector<std::size_t> of_mode;
       for (std::size_t i = 0; i < items().size(); ++i) {
-        if (items()[i].label->exec.mode == mode && items()[i].is_model() && wanted(items()[i])) of_mode.push_back(i);
+        if (items()[i].label->exec.mode == mode && data_.speaks(items()[i]) && wanted(items()[i])) of_mode.push_back(i);
       }
       Matrix<float> x(of_mode.size(), data_.table().features.columns.size());
       std::vector<double> y;
@@ -260,7 +260,7 @@ class CorrectedSession {
       vector("scale", process.scale());
     }
     for (const CorrectedItem& i : items()) {
-      if (i.is_model()) c.settings[precision_setting(i.label->exec.precision)] = 1;  // operators alone do not make a precision familiar
+      if (data_.speaks(i)) c.settings[precision_setting(i.label->exec.precision)] = 1;
     }
     for (std::size_t device = 0; device <= data_.devices(); ++device) {
       if (device > 0 && (!saw(device) || !data_.speaks(device))) continue;

@@ -14,6 +14,7 @@ namespace {
 constexpr double kIntervalShare = 0.9;
 /// Fewer errors than this make no quantile of their own.
 constexpr std::size_t kFewest = 20;
+constexpr double kUnjudged = 2;  ///< where no family was ever left out: single operators alone
 
 /// Split conformal quantile (Lei et al., JASA 2018); 0 without errors.
 double width(std::vector<double> errors) {
@@ -77,6 +78,10 @@ std::array<double, kLikenessNames.size()> HeldOut::widths(ExecMode mode) const {
     all.insert(all.end(), others.begin(), others.end());
   }
   std::array<double, kLikenessNames.size()> out{};
+  if (all.empty()) {
+    out.fill(std::log(kUnjudged));
+    return out;
+  }
   for (std::size_t l = out.size(); l-- > 0;) {
     out[l] = width(known_[m][l].size() < kFewest ? all : known_[m][l]);
     if (l + 1 < out.size()) out[l] = std::max(out[l], out[l + 1]);

@@ -348,14 +348,17 @@ TEST(Whitebox, DenseProductsFillTheirTilesAndExposeTraffic) {
   d.launch_us = 0;
   d.host_us_eager = 0;
   const Graph g = graph_of(kDense);
-  const KernelPlan plan = kernels(g, {});
+  const KernelPlan plan = kernels(g, {.precision = Precision::Fp16});
+  ASSERT_TRUE(plan.kernels[0].aligned);
   const Kernel& k = plan.kernels[0];
-  const Priced roofline = price(k, Rates(d, Precision::Fp32));
+  const Priced roofline = price(k, Rates(d, Precision::Fp16));
   EXPECT_EQ(roofline.exposed_us, 0);
   d.product_half_depth = k.extents.k;
   d.product_overlap = 0.25;
-  const Priced p = price(k, Rates(d, Precision::Fp32));
+  const Priced p = price(k, Rates(d, Precision::Fp16));
   EXPECT_NEAR(p.compute_us, 2 * roofline.compute_us, 1e-9 * roofline.compute_us);
+  const Kernel full = kernels(g, {}).kernels[0];  // in float32, without matrix units
+  EXPECT_EQ(price(full, Rates(d, Precision::Fp32)).exposed_us, 0);
   EXPECT_NEAR(p.time_us, std::max(p.compute_us, p.memory_us) + 0.75 * std::min(p.compute_us, p.memory_us), 1e-9);
 }
 
