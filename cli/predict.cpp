@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include "cli/cli.h"
+#include "features/roofline.h"
 #include "features/schema.h"
+#include "features/whitebox.h"
 #include "ir/dot.h"
 #include "ir/text/printer.h"
 
@@ -33,7 +35,12 @@ std::optional<std::vector<Device>> host_devices(const std::string& path) {
 }
 
 /// What --emit asks for besides reports.
-std::optional<std::string> emit_graph(const Options& o, const Graph& graph) {
+std::optional<std::string> emit_graph(const Options& o, const Request& request, const Graph& graph, const std::vector<Device>& devices, Diagnostics& diags) {
+  if (o.emit == "kernels") {
+    const auto model = prepare_whitebox(graph, request.exec, OpaquePolicy::Warn, diags);
+    if (!model) return std::nullopt;
+    return kernels_csv(graph, (*model)->plan(), devices, request.exec.precision);
+  }
   if (o.emit == "ir") return print_graph(graph);
   if (o.emit == "dot") return print_dot(graph);
   if (o.emit == "static") return static_csv(graph);
@@ -46,7 +53,7 @@ std::optional<std::string> emit_graph(const Options& o, const Graph& graph) {
 int run(const Options& o) {
   auto request = to_request(o);
   if (!request) return kBadUsage;
-  const std::vector<std::string> kinds{"report", "ir", "features", "static", "adjacency", "dot", "json"};
+  const std::vector<std::string> kinds{"report", "ir", "features", "static", "adjacency", "kernels", "dot", "json"};
   if (std::find(kinds.begin(), kinds.end(), o.emit) == kinds.end()) {
     const std::string near = did_you_mean(o.emit, kinds);
     return fail(kBadUsage, fmt::format("--emit: '{}' is none of {}{}", o.emit, fmt::join(kinds, ", "),
@@ -88,16 +95,17 @@ int run(const Options& o) {
     Diagnostics diags(model == "-" ? "<stdin>" : model);
     auto graph = load_graph(*request, diags);
     Result<std::vector<Report>> r = Failure{};
+    std::optional<std::string> text;
+    if (graph && !reports_wanted) text = emit_graph(o, *request, *graph, *devices, diags);
     if (graph && reports_wanted) r = predict(*graph, *devices, **predictor, *request, diags);
-    if (!graph || (reports_wanted && !r)) {
+    if (reports_wanted ? !r : !text) {
       print(diags);
       code = kBadInput;
       continue;
     }
     if (!o.quiet) print_warnings(diags);
     if (!reports_wanted) {
-      auto text = emit_graph(o, *graph);
-      if (text) out->write(*text);
+      out->write(*text);
     } else {
       reports.insert(reports.end(), std::make_move_iterator(r->begin()), std::make_move_iterator(r->end()));
     }
@@ -126,7 +134,7 @@ void add_predict(CLI::App& app, Action& action) {
   auto o = std::make_shared<Options>();
   CLI::App* sub = app.add_subcommand("predict", "Latency, memory, energy and MIG slice of models (the default)");
   add_predict_options(*sub, *o);
-  sub->add_option("--emit", o->emit, "report, ir, features, static, adjacency, dot or json [report]");
+  sub->add_option("--emit", o->emit, "report, ir, features, static, adjacency, kernels, dot or json [report]");
   sub->add_option("--schema", o->schema, "Columns of --emit=features: perfc-op or dippm [perfc-op]");
   sub->add_option("-o,--output", o->output, "Write to a file instead of standard output");
   sub->add_option("--top", o->top, "How many of the slowest operators to list [5]");

@@ -70,67 +70,31 @@ std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId 
   return out;
 }
 
-bool only_splits(const Graph& g, const Node& n) {
-  const Type &from = g.type(n.operands[0]), &to = n.results[0].type;
-  if (!n.is(op("reshape")) || !from.is_static() || !to.is_static() || from.elements() == 0) return false;
-  std::size_t next = 0;
-  for (const Dim& d : from.shape()) {
-    std::int64_t product = 1;
-    while (product < d.value() && next < to.rank()) product *= to.shape()[next++].value();
-    if (product != d.value()) return false;
-  }
-  return true;
-}
-
-bool batched_product_copies(const Type& t) {
-  if (!t.is_static() || t.rank() < 4) return false;
-  const auto several = [](const Dim& d) { return d.value() > 1; };
-  return std::count_if(t.shape().begin(), t.shape().end() - 2, several) > 1;
-}
-
-std::vector<bool> channels_last(const Graph& g, const ExecConfig& config) {
-  // Compilers lay convolutions out channels-last themselves.
-  const bool asked = config.layout == Layout::Nhwc || config.mode == ExecMode::Compiled;
-  std::vector<bool> last(g.size(), false);
-  for (NodeId id = 0; id < g.size(); ++id) {
-    const Node& n = g.node(id);
-    if (n.kind == NodeKind::Var) last[id] = asked;
-    if (n.kind != NodeKind::Call) continue;
-    // Elementwise results lie as their first operand does (TensorIterator).
-    const auto data = std::ranges::find_if(n.operands, [&](ValueId v) { return v && g.node(v).kind != NodeKind::Constant; });
-    const bool data_last = data != n.operands.end() && last[data->node];
-    const Category c = def(n.op).category;
-    if (c == Category::Convolution) {
-      last[id] = asked || data_last;
-    } else if (n.is(op("transpose"))) {
-      const auto axes = n.attrs.ints_or_empty("perm");
-      const bool to_last = axes == std::vector<std::int64_t>{0, 3, 1, 2};
-      last[id] = to_last && !data_last;
-    } else if (n.is(op("reshape"))) {
-      // (batch, tokens, channels), transposed and split into a plane.
-      const Node& tokens = g.node(n.operands[0]);
-      last[id] = tokens.is(op("transpose")) && tokens.attrs.ints_or_empty("perm") == std::vector<std::int64_t>{0, 2, 1} &&
-                 n.results[0].type.ranked() && n.results[0].type.rank() == 4 && only_splits(g, n);
-    } else {
-      const bool follows = c == Category::Elementwise || c == Category::Activation || c == Category::Pooling || c == Category::Resize ||
-                           c == Category::Reduction || n.is(op("nn.batch_norm")) || n.is(op("nn.bias_add")) || n.is(op("concatenate")) || n.is(op("copy")) ||
-                           n.is(op("cast")) || n.is(op("nn.dropout")) || n.is(op("nn.pad"));
-      last[id] = follows && data_last;
-    }
-  }
-  return last;
-}
-
 bool writes_in_place(const Node& n) {
   const Category c = def(n.op).category;
   return (c == Category::Activation || c == Category::Elementwise) && n.name.ends_with('_') && n.operands.size() >= 1;
 }
 
-double depthwise_limit(double window, bool channels_last) {
-  constexpr double kOwnKernel = 0.05, kFallback = 0.011;
+bool on_matrix_units(const ConvolutionGroup& c) {
+  const double width = std::min(c.inputs, c.outputs);
+  return width >= 8 || (c.channels_last && width == 4);
+}
+
+double group_share(const ConvolutionGroup& c) {
+  constexpr double kTile = 128, kFirstOffset = 16, kOwnKernels = 32, kGrouped = 0.7;
+  const double width = std::min(c.inputs, c.outputs);
+  if (!c.channels_last) return std::min(1.0, (width + kFirstOffset) / (kTile + kFirstOffset));
+  const bool own = width == 4 || width == 8 || width == 16 || width == 32;
+  return own ? width / kOwnKernels : kGrouped * std::min(1.0, width / kTile);
+}
+
+double vector_limit(const ConvolutionGroup& c) {
+  constexpr double kOwnKernel = 0.05, kFewChannels = 0.07, kFallback = 0.011;
   constexpr double kOwnKernelFrom = 5 * 5, kFallbackFrom = 7 * 7;
-  if (channels_last) return window > kFallbackFrom ? kFallback : 0;
-  return window > kOwnKernelFrom ? kOwnKernel : 0;
+  const bool depthwise = c.inputs == 1 && c.outputs == 1;
+  if (c.channels_last) return depthwise && c.window <= kFallbackFrom ? 0 : kFallback;
+  if (c.inputs > 1) return kFewChannels;
+  return c.window > kOwnKernelFrom ? kOwnKernel : 0;
 }
 
 double serial_steps(const Graph& g, NodeId id, bool channels_last) {

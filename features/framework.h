@@ -44,19 +44,24 @@ bool widens_itself(const Node&);
 /// Operators whose result has the width of their data, whatever their parameters have.
 bool parameters_follow_data(const Node&);
 
-/// A reshape that only splits dims: a view of whatever lies below.
-bool only_splits(const Graph&, const Node&);
-/// Whether torch.matmul copies an operand of a batched product that lies permuted in
-/// memory: it flattens the leading dims to one, which a view cannot do for several.
-bool batched_product_copies(const Type&);
-/// Which nodes' results lie channels-last in memory: a convolution's if its data
-/// does or the user asked for it, views that permute to it, and what follows.
-std::vector<bool> channels_last(const Graph&, const ExecConfig&);
-/// Share of the vector units' peak that a depthwise convolution reaches where the
-/// framework has no good kernel for its window; 0: no such limit. PyTorch's own
-/// kernel (channels first, beyond 5×5) and cuDNN's fallback (channels last, beyond
-/// 7×7), as timm's convmixer runs show on RTX 3090, 4090 and 5090.
-double depthwise_limit(double window, bool channels_last);
+/// What a convolution with groups computes in each of them, and how its data lies.
+struct ConvolutionGroup {
+  double inputs = 1, outputs = 1;   ///< channels
+  double window = 1;                ///< elements of the kernel
+  bool channels_last = false;
+};
+/// Whether groups are products narrow as they are on the matrix units; else each is a
+/// few dot products on the vector units.
+bool on_matrix_units(const ConvolutionGroup&);
+/// Share of the matrix units' rate that such products reach: full tiles hold 128
+/// channels; channels last, cuDNN has kernels of their own for groups of 4, 8, 16 and 32.
+/// Slopes from timm's regnet, resnext and dpn runs on RTX 3090, 4090 and 5090.
+double group_share(const ConvolutionGroup&);
+/// Share of the vector units' peak that the others reach where there is no good kernel;
+/// 0: no such limit. PyTorch's own kernel (channels first, beyond 5×5) and cuDNN's
+/// fallback (channels last: beyond 7×7, with several results per channel, or groups of
+/// 2, 3, 6 … channels), as timm's convmixer, fastvit and dla runs show on these devices.
+double vector_limit(const ConvolutionGroup&);
 /// Steps that each thread of PyTorch's bilinear and bicubic upsampling takes one
 /// after the other: there is a thread per position of the plane, and batch and
 /// channels are a loop. 0: another kernel, with a thread per element.

@@ -21,13 +21,25 @@ struct Group {
 
 class Fuser {
  public:
-  explicit Fuser(const Graph& g) : g_(g), group_(g.size(), kNone) {}
+  explicit Fuser(const Graph& g) : g_(g), group_(g.size(), kNone), only_elementwise_(g.size(), true) {
+    for (ValueId v : g.results()) only_elementwise_[v.node] = false;
+    for (NodeId id = g.size(); id-- > 0;) {
+      const Node& n = g.node(id);
+      if (n.kind != NodeKind::Call) continue;
+      const Category c = def(n.op).category;
+      const bool view = is_view(n) || (is_strided_view(g, n) && !n.is(op("split")));
+      const bool good = view ? only_elementwise_[id] : c == Category::Elementwise || c == Category::Activation;
+      for (ValueId v : n.operands) {
+        if (v && !good) only_elementwise_[v.node] = false;
+      }
+    }
+  }
 
   void add(NodeId id) {
     const Node& n = g_.node(id);
     const bool reduction = is_reduction(def(n.op).category);
     read_by(n);
-    bool joins = fuses(n) && !from_.empty() && groups_[from_[0]].open && !(reduction && groups_[from_[0]].reduction);
+    bool joins = joinable(id) && !from_.empty() && groups_[from_[0]].open && !(reduction && groups_[from_[0]].reduction);
     bool reduces = reduction || (joins && groups_[from_[0]].reduction);
     with_.clear();
     std::uint32_t next = 0;  // the highest level of those that do not come along
@@ -50,7 +62,7 @@ class Fuser {
       groups_[into].level = std::max(groups_[into].level, next + 1);
     } else {
       group_[id] = static_cast<std::uint32_t>(groups_.size());
-      groups_.push_back({.members = {id}, .open = fuses(n), .reduction = reduction, .level = from_.empty() ? 1 : groups_[from_[0]].level + 1});
+      groups_.push_back({.members = {id}, .open = joinable(id) && !n.is(op("split")), .reduction = reduction, .level = from_.empty() ? 1 : groups_[from_[0]].level + 1});
     }
     for (ValueId v : n.operands) {
       if (v && group_[v.node] != kNone && group_[v.node] != group_[id]) groups_[group_[v.node]].read = true;
@@ -70,6 +82,14 @@ class Fuser {
   }
 
  private:
+  /// TorchInductor copies the parts of a long concatenation into place, and leaves a
+  /// dense layer's bias to the product unless only elementwise operators read it.
+  bool joinable(NodeId id) const {
+    constexpr std::size_t kMostFusedParts = 8;
+    const Node& n = g_.node(id);
+    return fuses(n) && (only_elementwise_[id] || !is_epilogue(g_, n)) && !(n.is(op("concatenate")) && n.operands.size() > kMostFusedParts);
+  }
+
   /// Fills `from_` with the groups that a call reads, the highest first.
   void read_by(const Node& n) {
     from_.clear();
@@ -102,6 +122,7 @@ class Fuser {
 
   const Graph& g_;
   std::vector<std::uint32_t> group_;          ///< of each node
+  std::vector<bool> only_elementwise_;        ///< by node: what reads it, through views
   std::vector<Group> groups_;
   std::vector<std::uint32_t> from_, with_;    ///< of the call at hand: groups it reads, those that come along
 };

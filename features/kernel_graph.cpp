@@ -43,7 +43,7 @@ std::vector<Column> fixed_columns() {
   for (const Precision p : kPrecisions) c.push_back({"precision." + std::string(name(p)), "1", "asked for"});
   c.insert(c.end(), {
       {"half", "1", "computes in 16 bits"},
-      {"aligned", "1", "extents that tensor cores take"},
+      {"aligned", "1", "extents that tensor cores take: 1 at full rate, 0.5 with narrow loads"},
       {"channels_first", "1", "convolution of channels-first data"},
       {"compiled", "1", "execution mode"},
       {"nhwc", "1", "layout"},
@@ -81,8 +81,8 @@ std::uint64_t mix(std::uint64_t h, double x) {
 
 /// What tells kernels apart before their neighbours do.
 std::uint64_t own_colour(const Kernel& k) {
-  std::uint64_t h = mix(0, static_cast<std::uint64_t>(k.kind) * 8 + k.half * 4u + k.aligned * 2u + k.channels_first_conv);
-  for (const double x : {k.channels_per_group, k.share_limit, k.serial_steps, k.macs, k.flops, k.bytes, k.extents.m, k.extents.n, k.extents.k, k.extents.products,
+  std::uint64_t h = mix(0, static_cast<std::uint64_t>(k.kind) * 8 + k.half * 4u + k.channels_first_conv);
+  for (const double x : {k.aligned, k.channels_per_group, k.group_share, k.share_limit, k.slowdown, k.serial_steps, k.macs, k.flops, k.bytes, k.extents.m, k.extents.n, k.extents.k, k.extents.products,
                          k.extents.window, k.extents.stride}) {
     h = mix(h, x);
   }

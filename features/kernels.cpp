@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <span>
 
+#include "features/data_layout.h"
 #include "features/framework.h"
 #include "features/fusion.h"
 #include "ir/control_flow.h"
@@ -13,22 +16,29 @@
 namespace perfc {
 namespace {
 
-/// Groups of fewer channels run on the vector units, like depthwise convolutions.
-constexpr double kLeastGroup = 8;
-
-/// The smaller of a group's input and result channels.
-double channels_per_group(const Graph& g, const Node& n) {
+ConvolutionGroup convolution_group(const Graph& g, const Node& n, double window, bool channels_last) {
+  ConvolutionGroup out{kUngrouped, kUngrouped, window, channels_last};
   const Type& w = g.type(n.operands[1]);
   const auto axes = kernel_axes(g, n);
-  if (!w.is_static() || w.rank() < 3 || !axes) return kUngrouped;
+  if (!w.is_static() || w.rank() < 3 || !axes) return out;
   const auto groups = static_cast<double>(n.attrs.int_or("groups", 1));
   const auto extent = [&](std::size_t axis) { return static_cast<double>(w.shape()[axis].value()); };
-  return is_transposed_convolution(n.op) ? std::min(extent(axes->channel) / groups, extent(axes->outer))
-                                         : std::min(extent(axes->outer) / groups, extent(axes->channel));
+  const bool transposed = is_transposed_convolution(n.op);
+  out.outputs = transposed ? extent(axes->channel) : extent(axes->outer) / groups;
+  out.inputs = transposed ? extent(axes->outer) / groups : extent(axes->channel);
+  return out;
 }
 
-bool multiple_of_8(const Type& t) {
-  return t.is_static() && t.rank() > 0 && t.shape().back().value() % 8 == 0;
+/// FlashAttention takes no mask; the memory-efficient kernel that does reaches half its
+/// rate (timm's beit runs at several resolutions, against vit's, on RTX 4090 and 5090).
+constexpr double kMaskedAttention = 2;
+bool is_masked_attention(const Node& n) { return n.is(op("nn.sdpa")) && n.operands.size() > 3 && n.operands[3]; }
+
+/// How well tensor cores load rows as long as the last axis, see Kernel::aligned.
+double row_alignment(const Type& t) {
+  if (!t.is_static() || t.rank() == 0) return 0;
+  const std::int64_t row = t.shape().back().value();
+  return row % 8 == 0 ? 1 : row % 2 == 0 ? 0.5 : 0;
 }
 
 class Planner {
@@ -41,7 +51,7 @@ class Planner {
     weight_ = graph.weight_only();
     const std::vector<bool> half = halves(graph, repeat, owner);
     made_.assign(graph.size(), {});
-    channels_last_ = channels_last(graph, config_);
+    layout_ = data_layout(graph, config_, weight_);
     if (config_.mode == ExecMode::Compiled) {
       fuse(graph, half, repeat, owner);
     } else {
@@ -78,6 +88,20 @@ class Planner {
     return t.is_static() && t.is_tensor() ? static_cast<double>(*t.elements()) * element_bytes(t, half[v.node]) : 0.0;
   }
 
+  /// Bytes per element of an operand as a call reads it: under AMP, behind a cast.
+  double read_width(const Graph& g, ValueId v, const Node& user, const std::vector<bool>& half) const {
+    const Type& t = g.type(v);
+    if (config_.precision == Precision::Amp && is_float(t.dtype())) {
+      if (uses_matrix_unit(def(user.op).category)) return element_bytes(t, true);
+      if (config_.mode == ExecMode::Eager && wants_full(user) && !widens_itself(user)) return element_bytes(t, false);
+    }
+    return element_bytes(t, half[v.node]);
+  }
+  double bytes_read(const Graph& g, ValueId v, const Node& user, const std::vector<bool>& half) const {
+    const Type& t = g.type(v);
+    return t.is_static() && t.is_tensor() ? static_cast<double>(*t.elements()) * read_width(g, v, user, half) : 0.0;
+  }
+
   /// Which nodes' results are kept in 16 bits. Under AMP this also adds the
   /// cast kernels, in eager mode.
   std::vector<bool> halves(const Graph& g, double repeat, const NodeId* owner) {
@@ -96,7 +120,7 @@ class Planner {
         if (!v || !is_float(g.type(v).dtype())) continue;
         const bool constant = g.node(v).kind == NodeKind::Constant;
         if ((low && !half[v.node]) || (high && half[v.node] && !widens_itself(n))) add_cast(g, v, low, cast_done, id, repeat, owner);
-        const bool scalar = constant && g.type(v).elements().value_or(2) <= 1;
+        const bool scalar = constant && g.type(v).ranked() && g.type(v).rank() == 0;  // one of shape (1) promotes
         if (!half[v.node] && !scalar && !(&v != n.operands.data() && parameters_follow_data(n))) any_full = true;
       }
       half[id] = low || (!high && !any_full);
@@ -218,17 +242,27 @@ class Planner {
     k.extents = extents_of(g, id, cost.macs);
     k.ops.push_back(kernel_op(n));
     if (c == Category::Convolution && n.operands.size() > 1) {
-      if (n.attrs.int_or("groups", 1) > 1) k.channels_per_group = channels_per_group(g, n);
-      k.kind = k.channels_per_group < kLeastGroup ? KernelKind::Depthwise : KernelKind::Convolution;
       const Type& w = g.type(n.operands[1]);
       const auto axes = kernel_axes(g, n);
       k.aligned = w.is_static() && axes &&
                   w.shape()[is_transposed_convolution(n.op) ? axes->channel : axes->outer].value() % 8 == 0;
-      k.channels_first_conv = !channels_last_[id];
-      if (k.kind == KernelKind::Depthwise) k.share_limit = depthwise_limit(k.extents.window, channels_last_[id]);
+      k.channels_first_conv = !layout_.channels_last[id];
+      k.kind = KernelKind::Convolution;
+      if (n.attrs.int_or("groups", 1) > 1) {
+        const ConvolutionGroup group = convolution_group(g, n, k.extents.window, layout_.channels_last[id]);
+        k.channels_per_group = std::min(group.inputs, group.outputs);
+        if (on_matrix_units(group)) {
+          k.group_share = group_share(group);
+        } else {
+          k.kind = KernelKind::Depthwise;
+          k.share_limit = vector_limit(group);
+        }
+      }
     } else if (uses_matrix_unit(c)) {
       k.kind = KernelKind::Matmul;
-      k.aligned = multiple_of_8(g.type(n.operands[0])) && (n.results.empty() || multiple_of_8(n.results[0].type));
+      if (is_masked_attention(n)) k.slowdown = kMaskedAttention;
+      k.aligned = row_alignment(g.type(n.operands[0]));
+      if (!n.results.empty()) k.aligned = std::min(k.aligned, row_alignment(n.results[0].type));
       if (c == Category::Recurrent) {
         k.state_weights = static_cast<double>(g.type(n.operands[2]).elements().value_or(0)) * element_bytes(g.type(n.operands[2]), half);
         k.steps = static_cast<double>(g.type(n.operands[0]).shape()[n.attrs.int_or("layout", 0) == 1 ? 1 : 0].value());
@@ -236,7 +270,7 @@ class Planner {
     } else if (c == Category::Gather || c == Category::Scatter || c == Category::Sort) {
       k.kind = KernelKind::Gather;
     } else if (config_.mode == ExecMode::Eager) {
-      k.serial_steps = serial_steps(g, id, channels_last_[id]);
+      k.serial_steps = serial_steps(g, id, layout_.channels_last[id]);
     }
     return k;
   }
@@ -250,7 +284,7 @@ class Planner {
     for (ValueId v : n.operands) {
       if (!v) continue;
       declared += g.type(v).bytes();
-      actual += bytes_of(g, v, half);
+      actual += bytes_read(g, v, n, half);
     }
     for (std::uint32_t r = 0; r < n.results.size(); ++r) {
       declared += n.results[r].type.bytes();
@@ -260,29 +294,31 @@ class Planner {
     return (cost.bytes_read + cost.bytes_written) * width;
   }
 
+  /// A dense copy of an operand.
+  Kernel copy_of(const Graph& g, NodeId id, ValueId v, double element_bytes, double repeat, const NodeId* owner) const {
+    Kernel k;
+    k.node = owner ? *owner : id;
+    k.repeat = repeat;
+    const auto elements = static_cast<double>(g.type(v).elements().value_or(0));
+    k.bytes = 2 * elements * element_bytes;
+    k.extents = elementwise_extents(g.type(v), elements);
+    k.ops.push_back(op("copy"));
+    return k;
+  }
+
   void eager(const Graph& g, const std::vector<bool>& half, double repeat, const NodeId* owner) {
-    // Values that lie strided in memory: a reshape of one is a copy.
-    std::vector<bool> strided(g.size(), false);
     std::set<ValueId> viewed;
     for (NodeId id = 0; id < g.size(); ++id) {
       const Node& n = g.node(id);
       if (n.kind != NodeKind::Call || !n.regions.empty()) continue;
       if (is_epilogue(g, n)) continue;
-      const bool from_strided = !n.operands.empty() && n.operands[0] && strided[n.operands[0].node];
-      if (is_strided_view(g, n)) {
-        // Back from channels-last to tokens, the data is dense again.
-        const bool dense = n.is(op("transpose")) && channels_last_[n.operands[0].node] && n.attrs.ints_or_empty("perm") == std::vector<std::int64_t>{0, 2, 3, 1};
-        strided[id] = !dense;
-        continue;
-      }
+      if (is_strided_view(g, n)) continue;
       if (is_view(n)) {
-        if (n.is(op("reshape")) && from_strided && !only_splits(g, n)) {
+        if (layout_.copied[id]) {
           Kernel k = work(g, id, half[id], repeat, owner);
           k.bytes = 2 * bytes_of(g, {id, 0}, half);
           out.host_ops += repeat;
           add(id, std::move(k));
-        } else {
-          strided[id] = from_strided;
         }
         continue;
       }
@@ -291,8 +327,12 @@ class Planner {
         if (v && is_free(g, v.node) && !weight_[v.node] && viewed.insert(v).second) out.host_ops += repeat;
       }
       if (const auto attention = written_out_attention(g, id)) {
-        write_out(g, id, *attention, half, strided, repeat, owner);
+        write_out(g, id, *attention, half, repeat, owner);
         continue;
+      }
+      if (copies_rows(g, n, layout_, weight_)) {
+        add(id, copy_of(g, id, n.operands[0], read_width(g, n.operands[0], n, half), repeat, owner));
+        out.host_ops += repeat;
       }
       out.host_ops += repeat;
       Kernel k = work(g, id, half[id], repeat, owner);
@@ -308,8 +348,7 @@ class Planner {
   }
 
   /// scale · q, q · kᵀ, or scale · scores, + mask, softmax, (cast), · v.
-  void write_out(const Graph& g, NodeId id, const WrittenOutAttention& a, const std::vector<bool>& half, const std::vector<bool>& strided, double repeat,
-                 const NodeId* owner) {
+  void write_out(const Graph& g, NodeId id, const WrittenOutAttention& a, const std::vector<bool>& half, double repeat, const NodeId* owner) {
     constexpr std::size_t kQ = 0, kK = 1, kV = 2, kMask = 3;
     const Node& n = g.node(id);
     const Kernel whole = work(g, id, half[id], repeat, owner);
@@ -326,6 +365,7 @@ class Planner {
       k.kind = kind;
       k.ops = {what};
       k.half = half_scores;
+      k.slowdown = 1;
       k.extents = extents;
       k.macs = macs;
       k.flops = flops;
@@ -347,7 +387,7 @@ class Planner {
     } else {
       if (n.attrs.has("scale") && !a.scales_scores) elementwise(op("multiply"), kQ, 2 * width);
       for (const std::size_t i : {kQ, kK, kV}) {
-        if (!strided[n.operands[i].node] || !batched_product_copies(g.type(n.operands[i]))) continue;
+        if (!layout_.strided[n.operands[i].node] || !batched_product_copies(g.type(n.operands[i]))) continue;
         elementwise(op("copy"), i, 2 * width);
         out.host_ops -= repeat;  // part of the product's call
       }
@@ -372,22 +412,124 @@ class Planner {
     if (casts) part(KernelKind::Vector, op("cast"), elementwise_extents(n.results[0].type, written), 0, written, written * (width + 2));
   }
 
-  /// One kernel per group of fused calls; bytes are what crosses the groups' borders.
-  void fuse(const Graph& g, const std::vector<bool>& half, double repeat, const NodeId* owner) {
-    const std::vector<FusedGroup> groups = fused_groups(g);
-    std::vector<std::uint32_t> group(g.size(), kNone);
-    for (std::uint32_t i = 0; i < groups.size(); ++i) {
-      for (NodeId id : groups[i].members) group[id] = i;
+  /// The same by a compiler: what stands between the products is one kernel, and so are
+  /// casts, scale and the copies that batched products need of permuted operands.
+  void write_out_fused(const Graph& g, NodeId id, const WrittenOutAttention& a, const std::vector<bool>& half, double repeat, const NodeId* owner) {
+    const Node& n = g.node(id);
+    const Kernel whole = work(g, id, half[id], repeat, owner);
+    const bool half_scores = half[id] && !a.reference;
+    const double width = half_scores ? 2.0 : std::min(4.0, bits(n.results[0].type.dtype()) / 8.0);
+    const auto elements = [&](std::size_t i) { return static_cast<double>(g.type(n.operands[i]).elements().value_or(0)); };
+    const auto part = [&](KernelKind kind, auto&& ops, const Extents& extents, double macs, double flops, double moved) {
+      Kernel k = whole;
+      k.kind = kind;
+      k.ops.assign(ops.begin(), ops.end());
+      k.half = half_scores;
+      k.slowdown = 1;
+      k.extents = extents;
+      k.macs = macs;
+      k.flops = flops;
+      k.bytes = moved;
+      add(id, std::move(k));
+      out.host_ops += repeat;
+    };
+    const Type& values = g.type(n.operands[2]);
+    const double keys = static_cast<double>(values.shape()[values.rank() - 2].value());
+    const double head = a.scores > 0 ? a.qk_macs / a.scores : 0, value = a.scores > 0 ? a.av_macs / a.scores : 0;
+    const double queries = whole.extents.m, products = whole.extents.products;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const ValueId v = n.operands[i];
+      if (!a.reference && !(layout_.strided[v.node] && batched_product_copies(g.type(v)))) continue;
+      part(KernelKind::Vector, std::array{op("copy")}, elementwise_extents(g.type(v), elements(i)), 0, elements(i),
+           elements(i) * (read_width(g, v, n, half) + width));
     }
-    std::set<ValueId> leaves;  // used outside their group
-    for (NodeId id = 0; id < g.size(); ++id) {
-      for (ValueId v : g.node(id).operands) {
-        if (v && group[v.node] != kNone && group[v.node] != group[id]) leaves.insert(v);
+    part(KernelKind::Matmul, std::array{op("nn.batch_matmul")}, {.m = queries, .n = keys, .k = head, .products = products}, a.qk_macs, 0,
+         (elements(0) + elements(1) + a.scores) * width);
+    const bool masked = n.operands.size() > 3 && n.operands[3];
+    const std::array softmax{op("nn.softmax"), op("multiply"), op("add")};
+    part(KernelKind::Vector, std::span(softmax).first(masked ? 3 : 2), {.m = keys > 0 ? a.scores / keys : 0, .n = keys, .k = 1}, 0, 6 * a.scores,
+         2 * a.scores * width + (masked ? bytes_of(g, n.operands[3], half) : 0));
+    const auto written = static_cast<double>(n.results[0].type.elements().value_or(0));
+    part(KernelKind::Matmul, std::array{op("nn.batch_matmul")}, {.m = queries, .n = value, .k = keys, .products = products}, a.av_macs, 0,
+         (a.scores + elements(2) + written) * width);
+  }
+
+  /// Calls that share a kernel, by group, and what that means for each node.
+  struct Fusion {
+    std::vector<FusedGroup> groups;
+    std::vector<std::uint32_t> group;   ///< of each node
+    std::vector<bool> free;             ///< by group: only views, and biases that products add themselves
+    std::set<ValueId> wide, narrow;     ///< values read outside their group: as they are; by matrix units, in 16 bits
+    std::vector<bool> full;             ///< by node: kept in 32 bits
+  };
+
+  Fusion fusion(const Graph& g) const {
+    Fusion f{fused_groups(g), std::vector<std::uint32_t>(g.size(), kNone), {}, {}, {}, std::vector<bool>(g.size(), false)};
+    for (std::uint32_t i = 0; i < f.groups.size(); ++i) {
+      const auto& members = f.groups[i].members;
+      for (NodeId id : members) f.group[id] = i;
+      f.free.push_back(std::ranges::all_of(members, [&](NodeId id) {
+        const Node& n = g.node(id);
+        return !layout_.copied[id] && (is_view(n) || is_strided_view(g, n) || is_epilogue(g, n));
+      }));
+    }
+    if (config_.precision == Precision::Amp) keep_full(g, f);
+    f.wide.insert(g.results().begin(), g.results().end());
+    for (NodeId id = g.size(); id-- > 0;) {
+      const Node& n = g.node(id);
+      if (n.kind != NodeKind::Call) continue;
+      const bool passes_on = f.group[id] != kNone && f.free[f.group[id]];
+      const bool low = config_.precision == Precision::Amp && uses_matrix_unit(def(n.op).category);
+      const auto read = [&](const std::set<ValueId>& values) {
+        const auto first = values.lower_bound({id, 0});
+        return first != values.end() && first->node == id;
+      };
+      const bool read_wide = passes_on && read(f.wide), read_narrow = passes_on && read(f.narrow);
+      for (ValueId v : n.operands) {
+        if (!v) continue;
+        if (passes_on) {
+          if (read_wide) f.wide.insert(v);
+          if (read_narrow) f.narrow.insert(v);
+        } else if (f.group[v.node] == kNone || f.group[v.node] != f.group[id]) {
+          (low ? f.narrow : f.wide).insert(v);
+        }
       }
     }
-    leaves.insert(g.results().begin(), g.results().end());
-    for (const FusedGroup& fused : groups) {
-      if (is_view(g.node(fused.leader))) continue;
+    return f;
+  }
+
+  /// TorchInductor keeps what is read often in memory: a normalised convolution behind
+  /// an activation that reads its operand twice (x · σ(x)), which a reduction and later
+  /// kernels need, is kept before the activation, and so before the cast to 16 bits.
+  void keep_full(const Graph& g, Fusion& f) const {
+    for (NodeId id = 0; id < g.size(); ++id) {
+      const Node& n = g.node(id);
+      if (n.kind != NodeKind::Call || !is_reduction(def(n.op).category) || !n.operands[0]) continue;
+      const NodeId from = n.operands[0].node;
+      const Node& x = g.node(from);
+      const bool twice = x.is(op("nn.silu")) || x.is(op("nn.hard_swish")) || x.is(op("nn.mish")) || x.is(op("nn.gelu"));
+      if (twice && f.group[from] != kNone && f.group[from] == f.group[id] && g.node(x.operands[0]).is(op("nn.bias_add"))) f.full[from] = true;
+    }
+  }
+
+  /// One kernel per group of fused calls; bytes are what crosses the groups' borders,
+  /// in 16 bits where only matrix units read it: casts are part of the kernel that writes.
+  void fuse(const Graph& g, const std::vector<bool>& half, double repeat, const NodeId* owner) {
+    const Fusion f = fusion(g);
+    const auto elements = [&](ValueId v) { return static_cast<double>(g.type(v).elements().value_or(0)); };
+    for (std::uint32_t at = 0; at < f.groups.size(); ++at) {
+      const FusedGroup& fused = f.groups[at];
+      if (f.free[at]) continue;
+      const auto first = static_cast<std::uint32_t>(out.kernels.size());
+      const Node& leading = g.node(fused.leader);
+      if (copies_rows(g, leading, layout_, weight_) && leading.is(op("nn.dense"))) {
+        out.kernels.push_back(copy_of(g, fused.leader, leading.operands[0], read_width(g, leading.operands[0], leading, half), repeat, owner));
+        out.host_ops += repeat;
+      }
+      if (const auto attention = written_out_attention(g, fused.leader)) {
+        write_out_fused(g, fused.leader, *attention, half, repeat, owner);
+        continue;
+      }
       Kernel k = work(g, fused.leader, half[fused.leader], repeat, owner);
       std::set<ValueId> read;
       for (NodeId id : fused.members) {
@@ -399,14 +541,22 @@ class Planner {
           if (!is_view(n) && !is_strided_view(g, n)) k.ops.push_back(kernel_op(n));
         }
         for (ValueId v : n.operands) {
-          if (v && group[v.node] != group[id] && read.insert(v).second) k.bytes += std::min(bytes_of(g, v, half), read_bound(g, id, half));
+          if (!v || f.group[v.node] == at || !read.insert(v).second) continue;
+          const double width = f.full[v.node]                        ? element_bytes(g.type(v), false)
+                               : f.narrow.count(v) && !f.wide.count(v) ? element_bytes(g.type(v), true)
+                                                                     : read_width(g, v, n, half);
+          k.bytes += std::min(g.type(v).is_tensor() ? elements(v) * width : 0.0, read_bound(g, id, half));
         }
         for (std::uint32_t r = 0; r < n.results.size(); ++r) {
-          if (leaves.count({id, r})) k.bytes += bytes_of(g, {id, r}, half);
+          const ValueId v{id, r};
+          if (!g.type(v).is_tensor()) continue;
+          if (f.wide.count(v)) k.bytes += f.full[id] ? elements(v) * element_bytes(g.type(v), false) : bytes_of(g, v, half);
+          if (f.narrow.count(v) && !(f.wide.count(v) && half[id])) k.bytes += elements(v) * element_bytes(g.type(v), true);
         }
       }
       const auto index = static_cast<std::uint32_t>(out.kernels.size());
-      for (NodeId id : fused.members) made_[id] = {index, index};
+      for (NodeId id : fused.members) made_[id] = {first, index};
+      if (first != index) out.edges.emplace_back(first, index);
       out.kernels.push_back(std::move(k));
       out.host_ops += repeat;
     }
@@ -473,7 +623,7 @@ class Planner {
   const ExecConfig& config_;
   Diagnostics& diags_;
   std::vector<Made> made_;
-  std::vector<bool> channels_last_;
+  DataLayout layout_;
   std::vector<bool> weight_;      ///< by node: computed from weights alone
   std::vector<Cast> casts_;
 };

@@ -6,6 +6,7 @@
 
 #include "features/autograd.h"
 #include "features/caching_allocator.h"
+#include "features/data_layout.h"
 #include "features/framework.h"
 #include "features/kernels.h"
 #include "ir/layout.h"

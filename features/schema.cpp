@@ -132,12 +132,6 @@ constexpr NodeSchema kSchemas[] = {
 
 std::string number(double v) { return fmt::format("{:.17g}", v); }
 
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
 /// Row index of every call; other nodes have none.
 std::vector<std::size_t> rows_of(const Graph& g, std::size_t none) {
   std::vector<std::size_t> row(g.size(), none);
@@ -149,6 +143,12 @@ std::vector<std::size_t> rows_of(const Graph& g, std::size_t none) {
 }
 
 }  // namespace
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
 
 std::span<const NodeSchema> schemas() { return kSchemas; }
 

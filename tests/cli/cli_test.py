@@ -95,7 +95,7 @@ class Predict(unittest.TestCase):
         self.assertIsNone(none)
 
     def test_emit(self):
-        for kind, start in (("ir", "#[version"), ("dot", "digraph"), ("static", "batch,gmacs"), ("adjacency", "from,to"), ("features", "node,")):
+        for kind, start in (("ir", "#[version"), ("dot", "digraph"), ("static", "batch,gmacs"), ("adjacency", "from,to"), ("features", "node,"), ("kernels", "device,kernel")):
             code, out, err = perfc(MODEL, "--emit", kind)
             self.assertEqual(code, 0, err)
             self.assertTrue(out.startswith(start), kind)

@@ -1,6 +1,7 @@
 /// Kernel graphs, the corrected whitebox's network, and what PyTorch is known to launch.
 #include <cmath>
 
+#include "features/data_layout.h"
 #include "features/framework.h"
 #include "features/kernel_graph.h"
 #include "gnn/models/corrected.h"
@@ -255,10 +256,28 @@ TEST(Framework, ResizingKeepsTheWidthOfItsDataUnderAutocast) {
 }
 
 TEST(Framework, LargeDepthwiseWindowsHaveSlowKernels) {
-  EXPECT_EQ(depthwise_limit(25, false), 0);
-  EXPECT_GT(depthwise_limit(49, false), 0);
-  EXPECT_EQ(depthwise_limit(49, true), 0);
-  EXPECT_LT(depthwise_limit(81, true), depthwise_limit(81, false));
+  const auto limit = [](double window, bool channels_last) { return vector_limit({1, 1, window, channels_last}); };
+  EXPECT_EQ(limit(25, false), 0);
+  EXPECT_GT(limit(49, false), 0);
+  EXPECT_EQ(limit(49, true), 0);
+  EXPECT_LT(limit(81, true), limit(81, false));
+}
+
+TEST(Framework, FewGroupWidthsHaveGoodKernels) {
+  const auto share = [](double width, bool last) { return group_share({width, width, 9, last}); };
+  for (const double width : {4.0, 8.0, 16.0, 32.0}) {
+    EXPECT_TRUE(on_matrix_units({width, width, 9, true})) << width;
+    EXPECT_GT(share(width, true), share(width + 1, true)) << width;  // kernels of their own
+  }
+  for (const double width : {2.0, 3.0, 6.0}) {
+    EXPECT_FALSE(on_matrix_units({width, width, 9, true})) << width;
+    EXPECT_LT(vector_limit({width, width, 9, true}), 0.02) << width;
+  }
+  EXPECT_FALSE(on_matrix_units({4, 4, 9, false}));
+  EXPECT_GT(vector_limit({1, 2, 49, true}), 0);   // several results per channel
+  EXPECT_EQ(vector_limit({1, 2, 9, false}), 0);
+  EXPECT_EQ(share(128, false), 1);
+  EXPECT_DOUBLE_EQ(share(64, true), share(128, true) / 2);
 }
 
 TEST(Framework, PermutedTokensLieChannelsLast) {

@@ -1,0 +1,117 @@
+#include "features/data_layout.h"
+
+#include <algorithm>
+
+#include "features/framework.h"
+
+namespace perfc {
+
+bool only_splits(const Graph& g, const Node& n) {
+  const Type &from = g.type(n.operands[0]), &to = n.results[0].type;
+  if (!n.is(op("reshape")) || !from.is_static() || !to.is_static() || from.elements() == 0) return false;
+  std::size_t next = 0;
+  for (const Dim& d : from.shape()) {
+    std::int64_t product = 1;
+    while (product < d.value() && next < to.rank()) product *= to.shape()[next++].value();
+    if (product != d.value()) return false;
+  }
+  return true;
+}
+
+bool batched_product_copies(const Type& t) {
+  if (!t.is_static() || t.rank() < 4) return false;
+  const auto several = [](const Dim& d) { return d.value() > 1; };
+  return std::count_if(t.shape().begin(), t.shape().end() - 2, several) > 1;
+}
+
+std::vector<bool> channels_last(const Graph& g, const ExecConfig& config) {
+  // Compilers lay convolutions out channels-last themselves.
+  const bool asked = config.layout == Layout::Nhwc || config.mode == ExecMode::Compiled;
+  std::vector<bool> last(g.size(), false);
+  for (NodeId id = 0; id < g.size(); ++id) {
+    const Node& n = g.node(id);
+    if (n.kind == NodeKind::Var) last[id] = asked;
+    if (n.kind != NodeKind::Call) continue;
+    // Elementwise results lie as their first operand does (TensorIterator).
+    const auto data = std::ranges::find_if(n.operands, [&](ValueId v) { return v && g.node(v).kind != NodeKind::Constant; });
+    const bool data_last = data != n.operands.end() && last[data->node];
+    const Category c = def(n.op).category;
+    if (c == Category::Convolution) {
+      last[id] = asked || data_last;
+    } else if (n.is(op("transpose"))) {
+      const auto axes = n.attrs.ints_or_empty("perm");
+      const bool to_last = axes == std::vector<std::int64_t>{0, 3, 1, 2};
+      last[id] = to_last && !data_last;
+    } else if (n.is(op("reshape"))) {
+      // (batch, tokens, channels), transposed and split into a plane.
+      const Node& tokens = g.node(n.operands[0]);
+      last[id] = tokens.is(op("transpose")) && tokens.attrs.ints_or_empty("perm") == std::vector<std::int64_t>{0, 2, 1} &&
+                 n.results[0].type.ranked() && n.results[0].type.rank() == 4 && only_splits(g, n);
+    } else {
+      const bool follows = c == Category::Elementwise || c == Category::Activation || c == Category::Pooling || c == Category::Resize ||
+                           c == Category::Reduction || n.is(op("nn.batch_norm")) || n.is(op("nn.bias_add")) || n.is(op("concatenate")) || n.is(op("copy")) ||
+                           n.is(op("cast")) || n.is(op("nn.dropout")) || n.is(op("nn.pad"));
+      last[id] = follows && data_last;
+    }
+  }
+  return last;
+}
+
+namespace {
+
+using Perm = std::vector<std::int64_t>;
+
+/// (batch, channels, positions) of a plane that lies channels-last.
+bool flattens_channels_last(const Graph& g, const Node& n, const DataLayout& l) {
+  return n.is(op("reshape")) && l.channels_last[n.operands[0].node] && g.type(n.operands[0]).rank() == 4 && n.results[0].type.rank() == 3 &&
+         g.type(n.operands[0]).shape()[1] == n.results[0].type.shape()[1];
+}
+
+/// A transpose that brings data into the order in which it lies in memory: back from
+/// channels-last to tokens, and of heads behind fused attention, whose kernels write
+/// (batch, queries, heads, channels).
+bool becomes_dense(const Graph& g, const Node& n, const DataLayout& l) {
+  if (!n.is(op("transpose"))) return false;
+  const NodeId from = n.operands[0].node;
+  const Perm perm = n.attrs.ints_or_empty("perm");
+  if (g.node(from).is(op("nn.sdpa"))) return perm == Perm{0, 2, 1, 3} && !written_out_attention(g, from);
+  if (l.columns[from] && perm == Perm{0, 2, 1}) return true;
+  return l.channels_last[from] && perm == Perm{0, 2, 3, 1};
+}
+
+}  // namespace
+
+DataLayout data_layout(const Graph& g, const ExecConfig& config, const std::vector<bool>& weight) {
+  const std::vector<bool> none(g.size(), false);
+  DataLayout l{channels_last(g, config), none, none, none};
+  for (NodeId id = 0; id < g.size(); ++id) {
+    const Node& n = g.node(id);
+    if (n.kind != NodeKind::Call || n.operands.empty() || !n.operands[0]) continue;
+    const NodeId from = n.operands[0].node;
+    const Category c = def(n.op).category;
+    if (is_strided_view(g, n)) {
+      const Perm perm = n.attrs.ints_or_empty("perm");
+      const bool moves_columns = n.is(op("transpose")) && !perm.empty() && perm.back() != static_cast<std::int64_t>(perm.size()) - 1;
+      l.strided[id] = !becomes_dense(g, n, l);
+      l.columns[id] = l.strided[id] && moves_columns != l.columns[from];
+    } else if (is_view(n) || is_epilogue(g, n)) {
+      l.copied[id] = n.is(op("reshape")) && l.strided[from] && !only_splits(g, n);
+      l.columns[id] = !l.copied[id] && (l.columns[from] || flattens_channels_last(g, n, l));
+      l.strided[id] = !l.copied[id] && (l.strided[from] || l.columns[id]);
+    } else if ((c == Category::Elementwise || c == Category::Activation) && config.mode == ExecMode::Eager) {
+      // TensorIterator writes a result as its first operand lies.
+      const auto data = std::ranges::find_if(n.operands, [&](ValueId v) { return v && !weight[v.node]; });
+      if (data == n.operands.end() || g.type(*data).rank() != n.results[0].type.rank()) continue;
+      l.columns[id] = l.strided[id] = l.columns[data->node];
+    }
+  }
+  return l;
+}
+
+bool copies_rows(const Graph& g, const Node& n, const DataLayout& l, const std::vector<bool>& weight) {
+  if (!n.is(op("nn.dense")) && !n.is(op("nn.layer_norm"))) return false;
+  const NodeId from = n.operands[0].node;
+  return l.columns[from] && !weight[from] && g.type(n.operands[0]).rank() > 2;
+}
+
+}  // namespace perfc
