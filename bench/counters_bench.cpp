@@ -41,7 +41,6 @@ int main(int argc, char** argv) {
   for (const double end = cpu_s() + seconds; cpu_s() < end;) {
     const double start = cpu_s();
     Context c{.threads = threads, .mode = Mode::Training, .random = Random(4)};
-    zero_gradients(*net);
     evaluate({}, net->forward(c, x), y, 1 / static_cast<double>(y.size()), gradient);
     net->backward(c, gradient);
     adam.step(threads, 1e-3);

@@ -27,15 +27,9 @@ struct AdamNumbers {
 #if defined(PERFC_GEMM_X86) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 __attribute__((target_clones("arch=haswell", "default")))
 #endif
-float update(const AdamNumbers& numbers, std::size_t count, const float* __restrict gradient, float* __restrict value,
+float update(const AdamNumbers& numbers, std::size_t count, float* __restrict gradient, float* __restrict value,
              float* __restrict mean, float* __restrict square) {
   const AdamNumbers n = numbers;
-  for (std::size_t i = 0; i < count; ++i) {
-    const float g = gradient[i] * n.shorten + value[i] * n.coupled_decay;
-    mean[i] = n.beta1 * mean[i] + (1 - n.beta1) * g;
-    square[i] = n.beta2 * square[i] + (1 - n.beta2) * g * g;
-    value[i] = n.keep * value[i] - n.rate * mean[i] / (std::sqrt(square[i]) * n.inverse_correction + n.epsilon);
-  }
   constexpr std::size_t kSums = 16;  // in a fixed order, and enough to fill a register
   float sums[kSums] = {};
   std::size_t i = 0;
@@ -43,6 +37,13 @@ float update(const AdamNumbers& numbers, std::size_t count, const float* __restr
     for (std::size_t s = 0; s < kSums; ++s) sums[s] += gradient[i + s] * gradient[i + s];
   }
   for (; i < count; ++i) sums[0] += gradient[i] * gradient[i];
+  for (i = 0; i < count; ++i) {
+    const float g = gradient[i] * n.shorten + value[i] * n.coupled_decay;
+    mean[i] = n.beta1 * mean[i] + (1 - n.beta1) * g;
+    square[i] = n.beta2 * square[i] + (1 - n.beta2) * g * g;
+    value[i] = n.keep * value[i] - n.rate * mean[i] / (std::sqrt(square[i]) * n.inverse_correction + n.epsilon);
+    gradient[i] = 0;  // while it is in the cache
+  }
   float all = 0;
   for (const float sum : sums) all += sum;
   return all;

@@ -25,8 +25,8 @@ class Adam {
   /// Parameters must outlive the optimiser; their shapes must not change.
   Adam(std::vector<NamedParameter<float>>, AdamOptions);
 
-  /// One step along the gradients that the parameters hold. Returns the length
-  /// of the whole gradient, before clipping.
+  /// One step along the gradients that the parameters hold, which are zero afterwards.
+  /// Returns the length of the whole gradient, before clipping.
   double step(ThreadPool&, double learning_rate);
 
   /// What has to be saved to go on later, by parameter name.

@@ -38,16 +38,20 @@ void add_up(const std::vector<NamedParameter<float>>& parameters, Communicator& 
   }
 }
 
+void clear_gradients(const std::vector<NamedParameter<float>>& parameters) {
+  for (const auto& p : parameters) p.parameter->gradient.fill(0);
+}
+
 /// The sum of a number over the ranks.
 double sum(double value, Communicator& ranks) {
   ranks.sum(std::span(&value, 1));
   return value;
 }
 
-/// One rank's share of a step: forward, backward, gradients added up over the ranks.
+/// One rank's share of a step: forward, backward, gradients added up over the ranks. They are zero before: the
+/// optimiser's step leaves them so.
 Result<double> gradients_of(TrainingTask& task, const std::vector<NamedParameter<float>>& parameters,
                             std::span<const std::size_t> batch, Context& context, Communicator& ranks, Diagnostics& diags) {
-  for (const auto& p : parameters) p.parameter->gradient.fill(0);
   const std::size_t begin = batch.size() * ranks.rank() / ranks.size();
   const std::size_t end = batch.size() * (ranks.rank() + 1) / ranks.size();
   context.first_sample = begin;
@@ -71,6 +75,7 @@ class Run {
 
   Result<TrainReport> run() {
     if (!resume()) return Failure{};
+    clear_gradients(parameters_);
     start_ = Clock::now();
     first_step_ = state_.step;
     while (state_.step < steps_ && !patience_is_over()) {
@@ -217,6 +222,7 @@ Result<RangeTest> find_learning_rate(TrainingTask& task, const RangeTestOptions&
   constexpr double kMemory = 0.9, kBlownUp = 4;
   const auto parameters = task.parameters();
   const std::vector<NamedTensor> before = save(parameters);
+  clear_gradients(parameters);
   Adam adam(parameters, o.adam);
   ThreadPool threads(o.threads);
   SingleProcess alone;
@@ -255,6 +261,7 @@ Result<RangeTest> find_learning_rate(TrainingTask& task, const RangeTestOptions&
       test.suggestion = test.curve[i].learning_rate;
     }
   }
+  clear_gradients(parameters);
   if (!load(before, parameters, diags)) return Failure{};
   return test;
 }

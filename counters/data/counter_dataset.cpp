@@ -51,6 +51,9 @@ Result<CounterDataset> parse_counter_dataset(std::string_view text, Diagnostics&
     }
   }
   if (std::find(kinds.begin(), kinds.end(), Kind::Name) == kinds.end()) return diags.error(SourceLoc{.line = 1}, {}, "the column 'workload' is missing");
+  if (d.counters.size() > kMostCounters || d.work.size() > kMostWork) {
+    return diags.error(SourceLoc{.line = 1}, {}, fmt::format("{} counters and {} kinds of work; at most {} and {} are read", d.counters.size(), d.work.size(), kMostCounters, kMostWork));
+  }
   std::set<std::string> names;
   for (const CsvTable::Row& row : table->rows) {
     CounterDataset::Workload w{.loc = row.loc};

@@ -10,7 +10,8 @@
 ///   work:NAME       an amount of work ≥ 0, of which a machine's time has a share: bytes, operations, launches
 ///   time:MACHINE    seconds > 0; empty: not measured
 ///
-/// Other columns are refused: a misspelt one would be lost in silence.
+/// Other columns are refused: a misspelt one would be lost in silence. So are more than `kMostCounters` counters and
+/// `kMostWork` kinds of work: models look at them by pairs.
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -21,6 +22,8 @@
 #include "ir/support/diagnostics.h"
 
 namespace perfc {
+
+inline constexpr std::size_t kMostCounters = 2000, kMostWork = 200;
 
 struct CounterDataset {
   std::vector<Column> counters, work;     ///< names without their prefix

@@ -73,6 +73,9 @@ Result<CounterPredictor> CounterPredictor::of_checkpoint(const Checkpoint& c, Di
   if (c.tables.size() != 2 || c.tables[0].name != "counters" || c.tables[1].name != "work" || c.outputs.empty()) {
     return diags.error("checkpoint: wants the tables 'counters' and 'work', and outputs");
   }
+  if (c.tables[0].columns.size() > kMostCounters || c.tables[1].columns.size() > kMostWork) {
+    return diags.error(fmt::format("checkpoint: more than {} counters or {} kinds of work", kMostCounters, kMostWork));
+  }
   CounterPredictor out;
   out.names_.counters = c.tables[0].columns;
   out.names_.work = c.tables[1].columns;
@@ -123,7 +126,9 @@ WorkloadPrediction CounterPredictor::predict_one(const CounterDataset::Workload&
   for (std::size_t m = 0; m < machines_.size(); ++m) {
     const double at = y.at(0, m);
     std::vector<double> drawn;
-    for (std::size_t r = 1; r < y.rows; ++r) drawn.push_back(y.at(r, m));
+    for (std::size_t r = 1; r < y.rows; ++r) {
+      if (std::isfinite(y.at(r, m))) drawn.push_back(y.at(r, m));
+    }
     std::sort(drawn.begin(), drawn.end());
     // 9 of 10 draws lie between these; draws and the model's own error are independent.
     const double below = drawn.empty() ? 0 : std::max(at - drawn[drawn.size() / 20], 0.0);

@@ -409,6 +409,24 @@ class Counters(unittest.TestCase):
                 self.assertEqual((code, out), (want, ""), err)
                 self.assertIn(words, err)
 
+    def test_eval_folds_and_predictions(self):
+        with tempfile.TemporaryDirectory() as folder:
+            data, predictions = pathlib.Path(folder) / "data.csv", pathlib.Path(folder) / "predictions.csv"
+            data.write_text("workload,application,counter:c,work:w,time:a,time:b\n" +
+                            "".join(f"{i},app{i // 3},{i},{i + 1},{i + 1},{2 * i + 3}\n" for i in range(12)))
+            args = ["counters", "eval", "--data", data, "--split", "application", "--seeds", 1, "--models", "mean,costs"]
+            code, out, err = perfc(*args, "--folds", 2, "--markdown", "--predictions", predictions)
+            self.assertEqual((code, err), (0, ""))
+            self.assertEqual([line.split("|")[1].strip() for line in out.splitlines()], ["model", "---", "mean", "costs"])
+            rows = predictions.read_text().splitlines()
+            self.assertEqual((rows[0], len(rows)), ("model,seed,workload,machine,predicted,measured", 1 + 2 * 12 * 2))
+            # More folds than applications: each alone, as without the option.
+            self.assertEqual(perfc(*args, "--folds", 1000), perfc(*args))
+            for folds in (0, 1, 1001, -1, "x"):
+                code, out, err = perfc(*args, "--folds", folds)
+                self.assertEqual((code, out), (2, ""))
+                self.assertIn("--folds", err)
+
     def test_predict_refuses(self):
         for args, code, words in (
                 ([self.FIXTURES / "caliper.json", "--machines", "lassen,frontier"], 2, "no built-in model knows lassen and frontier (rajaperf: lassen, quartz;"),

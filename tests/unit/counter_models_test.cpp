@@ -43,6 +43,9 @@ TEST(CounterDataset, RefusesWithTheLine) {
   EXPECT_EQ(message("workload,time:cpu\na,1\nb,-1\n"), "d.csv:3:1: error: time:cpu: '-1' is not a positive number\n");
   EXPECT_EQ(message("workload,work:w\na,-1\n"), "d.csv:2:1: error: work:w: '-1' is not a finite, non-negative number\n");
   EXPECT_EQ(message("workload,time:cpu\na,1\na,1\n"), "d.csv:3:1: error: workload: 'a' stands twice\n");
+  std::string wide = "workload";
+  for (int i = 0; i < 201; ++i) wide += ",work:" + std::to_string(i);
+  EXPECT_EQ(message(wide + "\n"), "d.csv:1:1: error: 0 counters and 201 kinds of work; at most 2000 and 200 are read\n");
   EXPECT_EQ(message("time:cpu\n1\n"), "d.csv:1:1: error: the column 'workload' is missing\n");
 }
 
