@@ -9,7 +9,7 @@ namespace perfc::cli {
 namespace {
 
 struct Options {
-  std::string predictor = "default", data, split, device_file, predictions, output;
+  std::string predictor = "default", data, split, device_file, predictions, plot, output;
   LabelFilter filter;
   std::uint64_t seed = 1;
   std::size_t threads = 0;
@@ -87,7 +87,8 @@ int run(const Options& o) {
   if (!predictor) return kBadInput;
   auto out = Output::open(o.output);
   auto predictions = o.predictions.empty() ? std::nullopt : Output::open(o.predictions);
-  if (!out || (!predictions && !o.predictions.empty())) return kBadInput;
+  auto plot = o.plot.empty() ? std::nullopt : Output::open(o.plot);
+  if (!out || (!predictions && !o.predictions.empty()) || (!plot && !o.plot.empty())) return kBadInput;
 
   Diagnostics in_labels(o.data), in_split(o.split);
   auto dataset = read_dataset(o.data, in_labels);
@@ -108,6 +109,10 @@ int run(const Options& o) {
     predictions->write(to_csv(*dataset, *split, estimates->of));
     if (!predictions->commit()) return kBadInput;
   }
+  if (plot) {
+    plot->write(to_svg(*dataset, *split, estimates->of));
+    if (!plot->commit()) return kBadInput;
+  }
   return out->commit() ? kFine : kBadInput;
 }
 
@@ -125,6 +130,7 @@ void add_eval(CLI::App& app, Action& action) {
   sub->add_option("--threads", o->threads, "[one per core]")->check(CLI::Range(0, 1024));
   sub->add_option("-o,--output", o->output, "Write to a file instead of standard output");
   sub->add_option("--predictions", o->predictions, "Also write every label's prediction and interval to a CSV file");
+  sub->add_option("--plot", o->plot, "Also draw measured against predicted latency, an SVG file");
   sub->add_flag("--markdown", o->markdown, "As a Markdown table");
   sub->add_flag("--quiet,-q", o->quiet, "Do not name the labels that are left out");
   sub->callback([o, &action] { action = [o] { return run(*o); }; });

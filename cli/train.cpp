@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <charconv>
 #include <csignal>
 
 #include "cli/cli.h"
@@ -110,6 +111,17 @@ void add_label_filter(CLI::App& app, LabelFilter& f) {
   app.add_option("--mode", f.mode, "Only labels of this execution mode");
   app.add_option("--layout", f.layout, "Only labels of this layout");
   app.add_option("--task", f.task, "Only labels of this task");
+  app.add_option("--batches", "LEAST-MOST: only labels of these batch sizes (-256, 257- leave a side open)")->each([&f](const std::string& text) {
+    const std::size_t dash = text.find('-');
+    const auto number = [&](std::string_view part, std::int64_t& to) {
+      const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), to);
+      return part.empty() || (error == std::errc{} && end == part.data() + part.size() && to > 0);
+    };
+    const std::string_view all = text;
+    if (dash == text.npos || text.size() == 1 || !number(all.substr(0, dash), f.least_batch) || !number(all.substr(dash + 1), f.most_batch) || f.least_batch > f.most_batch) {
+      throw CLI::ValidationError("--batches", fmt::format("'{}' is not LEAST-MOST, as in 1-256, -256 or 257-", text));
+    }
+  });
 }
 
 void add_train(CLI::App& app, Action& action) {

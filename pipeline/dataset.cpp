@@ -171,8 +171,10 @@ Result<Dataset> read_dataset(const std::string& path, Diagnostics& diags) {
 
 void keep(Dataset& dataset, const LabelFilter& f) {
   const auto is = [](std::string_view wanted, std::string_view value) { return wanted.empty() || wanted == value; };
+  const bool any_batch = f.least_batch == LabelFilter{}.least_batch && f.most_batch == LabelFilter{}.most_batch;
   std::erase_if(dataset.labels, [&](const Label& l) {
-    return (!f.without_device.empty() && l.device == f.without_device) || !(is(f.device, l.device) && is(f.dtype, name(l.exec.precision)) && is(f.mode, name(l.exec.mode)) &&
+    return (!any_batch && (!l.batch || *l.batch < f.least_batch || *l.batch > f.most_batch)) ||
+           (!f.without_device.empty() && l.device == f.without_device) || !(is(f.device, l.device) && is(f.dtype, name(l.exec.precision)) && is(f.mode, name(l.exec.mode)) &&
              is(f.layout, name(l.exec.layout)) && is(f.task, l.task));
   });
 }

@@ -61,6 +61,7 @@ Result<Dataset> read_dataset(const std::string& path, Diagnostics&);
 struct LabelFilter {
   std::string device, dtype, mode, layout, task;
   std::string without_device;
+  std::int64_t least_batch = 0, most_batch = std::numeric_limits<std::int64_t>::max();  ///< labels without a batch pass only where neither is set
 };
 void keep(Dataset&, const LabelFilter&);
 

@@ -41,4 +41,8 @@ std::vector<ScoreRow> evaluate(const Dataset&, const Split&, std::span<const Est
 enum class TableStyle : unsigned char { Text, Markdown };
 std::string to_table(std::span<const ScoreRow>, TableStyle);
 
+/// Measured against predicted latency as an SVG picture, both logarithmic, coloured by
+/// part of the split; a point tells its model when pointed at.
+std::string to_svg(const Dataset&, const Split&, std::span<const Estimate> estimates);
+
 }  // namespace perfc

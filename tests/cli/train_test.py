@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 import unittest
+import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PERFC = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else ROOT / "build/release/perfc").resolve()
@@ -134,6 +135,25 @@ class Training(unittest.TestCase):
         code, out, err = perfc("eval", "--data", self.data)
         self.assertEqual(code, 0, err)
         self.assertIn("41", out.splitlines()[1])
+
+    def test_eval_draws_what_it_measured(self):
+        plot = self.dir / "plot.svg"
+        code, _, err = perfc("eval", "whitebox", "--data", self.data, "--device", "rtx4090", "--plot", plot)
+        self.assertEqual(code, 0, err)
+        picture = xml.etree.ElementTree.parse(plot).getroot()
+        points = picture.findall("{*}circle/{*}title")
+        self.assertEqual(len(points), 40)
+        self.assertTrue(any(p.text.startswith("net7.pir, batch 8, rtx4090: ") for p in points))
+
+    def test_labels_are_chosen_by_batch(self):
+        for batches, count in (("8-8", 41), ("-8", 41), ("9-", 0), ("1-7", 0)):
+            code, out, err = perfc("eval", "whitebox", "--data", self.data, "--batches", batches)
+            self.assertEqual(code, 0 if count else 1, err)
+            self.assertIn("41" if count else "no label ran in the chosen setting", out.splitlines()[1] if count else err)
+        for wrong in ("8", "-", "x-9", "9-8", "0-4", "1-2-3"):
+            code, _, err = perfc("eval", "whitebox", "--data", self.data, f"--batches={wrong}")
+            self.assertEqual(code, 2, wrong)
+            self.assertIn("LEAST-MOST", err)
 
     def test_checkpoints_tell_what_they_are(self):
         self.train("told.safetensors")
