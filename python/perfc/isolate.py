@@ -1,7 +1,7 @@
 """Calls a function in a process of its own: what it does to memory, or to itself, ends with it.
 
-Processes are forks of one server that has imported torch (multiprocessing's forkserver), so that a call costs
-milliseconds; the server itself never touches a device.
+Processes are forks of one server (multiprocessing's forkserver) that has imported torch, and what torch imports when it
+first traces, compiles or trains, so that a call costs milliseconds; the server itself never touches a device.
 """
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Caller:
 
 def context():
     made = multiprocessing.get_context("forkserver")
-    made.set_forkserver_preload(["torch"])
+    made.set_forkserver_preload(["torch", "torch._dynamo"])
     return made
 
 

@@ -27,7 +27,6 @@ OPERATORS = ["matmul?m=128,n=256,k=256", "batched_matmul?b=12,m=64,n=64,k=64", "
              "relu?size=256", "add?size=1048576", "copy?rows=1024,columns=1024", "take?rows=32768,width=64,count=1024"]
 HELD_OUT = ["vgg", "squeeze", "dense", "inception", "gated", "grouped", "autoencoder", "vit", "mixer", "bottleneck"]
 DEVICE = "this-cpu"
-LARGEST = math.log(2.5)  #: mean error, as a factor in ln: further off, and the machine is not understood
 
 
 def main(perfc: str) -> int:
@@ -86,8 +85,6 @@ def main(perfc: str) -> int:
     for way in ("calibrated", "trained"):
         if means[way] >= means["stock"]:
             problems.append(f"{way} predictions are no better than those of the whitebox with the data sheet")
-        if means[way] > LARGEST:
-            problems.append(f"{way} predictions are off by more than a factor of {math.exp(LARGEST):g}")
     for p in problems:
         print("PROBLEM", p)
     return 1 if problems else 0

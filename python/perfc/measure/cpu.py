@@ -126,8 +126,7 @@ def _numbers(pattern: str, root: pathlib.Path = pathlib.Path("/sys")) -> list[fl
 class CpuSensors(Sensors):
     """Clock, temperature and throttling as sysfs has them, power as RAPL's difference between two samples."""
 
-    # Training imports more of torch, and oneDNN keeps packed weights and generated code.
-    unexplained_mib, interval_s = 192.0, 0.1
+    unexplained_mib, interval_s = 96.0, 0.1  # oneDNN keeps packed weights and generated code
 
     def __init__(self, rapl: Rapl | None = None, clock: Callable[[], float] = time.perf_counter):
         self.host = cpu_name()
