@@ -71,6 +71,7 @@ def export_list(entries: list[Entry], forms, folder: str, *, jobs: int = 1, memo
     known = {(r["target"], r["format"]): r for r in read_manifest(path)} if path.exists() else {}
     wanted = [(e, form) for e in entries for form in forms]
     named = names(entries)
+    place = {key: i for i, key in enumerate([*known, *((e.target, form) for e, form in wanted if (e.target, form) not in known)])}
     lock = threading.Lock()
 
     def is_done(row) -> bool:
@@ -81,7 +82,7 @@ def export_list(entries: list[Entry], forms, folder: str, *, jobs: int = 1, memo
         with open(part, "w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
             writer.writeheader()
-            writer.writerows(known.values())
+            writer.writerows(sorted(known.values(), key=lambda r: place.get((r["target"], r["format"]), len(place))))
         os.replace(part, path)
 
     todo = [(e, form) for e, form in wanted if not is_done(known.get((e.target, form)))]
