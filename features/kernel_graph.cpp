@@ -11,7 +11,6 @@ namespace perfc {
 namespace {
 
 constexpr std::array kPrecisions{Precision::Fp32, Precision::Tf32, Precision::Amp, Precision::Fp16, Precision::Bf16, Precision::Int8};
-constexpr std::array kKinds{"matmul", "convolution", "depthwise", "vector", "gather"};
 constexpr std::array kCategories{
     Category::Elementwise, Category::Activation, Category::Convolution, Category::MatMul, Category::Attention, Category::Recurrent,
     Category::Normalization, Category::Softmax, Category::Pooling, Category::Reduction, Category::Resize, Category::DataMovement,
@@ -38,7 +37,7 @@ double fill(double extent, double tile) { return extent > 0 ? extent / (std::cei
 
 std::vector<Column> fixed_columns() {
   std::vector<Column> c;
-  for (const char* kind : kKinds) c.push_back({std::string("kind.") + kind, "1", "execution unit and limit"});
+  for (const char* kind : kKernelKinds) c.push_back({std::string("kind.") + kind, "1", "execution unit and limit"});
   for (const Category category : kCategories) c.push_back({"category." + std::string(name(category)), "log2", "1 + operators of this category"});
   for (const Precision p : kPrecisions) c.push_back({"precision." + std::string(name(p)), "1", "asked for"});
   c.insert(c.end(), {
@@ -164,7 +163,7 @@ FeatureMatrix kernel_features(const KernelGraph& g, std::span<const Priced> pric
     const Priced& p = priced[i];
     const Extents& e = k.extents;
     RowWriter row(m, i);
-    for (std::size_t kind = 0; kind < kKinds.size(); ++kind) row.put(static_cast<std::size_t>(k.kind) == kind);
+    for (std::size_t kind = 0; kind < kKernelKinds.size(); ++kind) row.put(static_cast<std::size_t>(k.kind) == kind);
     for (const Category category : kCategories) {
       row.put(std::log2(1.0 + static_cast<double>(std::ranges::count_if(k.ops, [&](OpId o) { return def(o).category == category; }))));
     }

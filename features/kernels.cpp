@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <initializer_list>
 #include <set>
-#include <span>
 
 #include "features/data_layout.h"
 #include "features/framework.h"
@@ -347,111 +346,118 @@ class Planner {
     return n.kind == NodeKind::Call && made_[id].first == kNone && (is_view(n) || is_strided_view(g, n));
   }
 
+  /// What both ways of running written-out attention are made of.
+  struct AttentionParts {
+    static constexpr std::size_t kQ = 0, kK = 1, kV = 2, kMask = 3;   ///< operands
+    const WrittenOutAttention& of;
+    Kernel whole;                   ///< as if it were one kernel
+    bool half = false;              ///< scores of 16 bits
+    double width = 4;               ///< bytes per element of the products
+    double elements[3] = {};        ///< of q, k, v
+    double written = 0;             ///< elements of the result
+    Extents scores, qk, av;
+  };
+  AttentionParts attention_parts(const Graph& g, NodeId id, const WrittenOutAttention& a, const std::vector<bool>& half, double repeat, const NodeId* owner) const {
+    using P = AttentionParts;
+    const Node& n = g.node(id);
+    P p{.of = a, .whole = work(g, id, half[id], repeat, owner), .half = half[id] && !a.reference};
+    p.width = p.half ? 2.0 : std::min(4.0, bits(n.results[0].type.dtype()) / 8.0);
+    for (const std::size_t i : {P::kQ, P::kK, P::kV}) p.elements[i] = static_cast<double>(g.type(n.operands[i]).elements().value_or(0));
+    p.written = static_cast<double>(n.results[0].type.elements().value_or(0));
+    const Type& values = g.type(n.operands[P::kV]);
+    const double keys = static_cast<double>(values.shape()[values.rank() - 2].value());
+    const double head = a.scores > 0 ? a.qk_macs / a.scores : 0, value = a.scores > 0 ? a.av_macs / a.scores : 0;
+    const double queries = p.whole.extents.m, products = p.whole.extents.products;
+    p.scores = {.m = keys > 0 ? a.scores / keys : 0, .n = keys, .k = 1};
+    p.qk = {.m = queries, .n = keys, .k = head, .products = products};
+    p.av = {.m = queries, .n = value, .k = keys, .products = products};
+    return p;
+  }
+  void add_part(NodeId id, const AttentionParts& p, KernelKind kind, std::initializer_list<OpId> ops, const Extents& extents, double macs, double flops, double moved) {
+    Kernel k = p.whole;
+    k.kind = kind;
+    k.ops.assign(ops.begin(), ops.end());
+    k.half = p.half;
+    k.slowdown = 1;
+    k.extents = extents;
+    k.macs = macs;
+    k.flops = flops;
+    k.bytes = moved;
+    out.host_ops += k.repeat;
+    add(id, std::move(k));
+  }
+  void add_qk(NodeId id, const AttentionParts& p) {
+    add_part(id, p, KernelKind::Matmul, {op("nn.batch_matmul")}, p.qk, p.of.qk_macs, 0, (p.elements[p.kQ] + p.elements[p.kK] + p.of.scores) * p.width);
+  }
+  void add_av(NodeId id, const AttentionParts& p) {
+    add_part(id, p, KernelKind::Matmul, {op("nn.batch_matmul")}, p.av, p.of.av_macs, 0, (p.of.scores + p.elements[p.kV] + p.written) * p.width);
+  }
+  /// Whether a batched product copies this operand first.
+  bool copies_operand(const Graph& g, ValueId v) const { return layout_.strided[v.node] && batched_product_copies(g.type(v)); }
+
   /// scale · q, q · kᵀ, or scale · scores, + mask, softmax, (cast), · v.
   void write_out(const Graph& g, NodeId id, const WrittenOutAttention& a, const std::vector<bool>& half, double repeat, const NodeId* owner) {
-    constexpr std::size_t kQ = 0, kK = 1, kV = 2, kMask = 3;
+    using P = AttentionParts;
     const Node& n = g.node(id);
-    const Kernel whole = work(g, id, half[id], repeat, owner);
-    const bool half_scores = half[id] && !a.reference;
-    const double width = half_scores ? 2.0 : std::min(4.0, bits(n.results[0].type.dtype()) / 8.0);
+    const P p = attention_parts(g, id, a, half, repeat, owner);
+    const double width = p.width;
     const bool widened = config_.precision == Precision::Amp && !a.reference;
     const double softmax_width = widened ? 4.0 : width;
-    const auto elements = [&](std::size_t i) { return static_cast<double>(g.type(n.operands[i]).elements().value_or(0)); };
-    const double keys = static_cast<double>(g.type(n.operands[kV]).shape()[g.type(n.operands[kV]).rank() - 2].value());
-    const double head = a.scores > 0 ? a.qk_macs / a.scores : 0, value = a.scores > 0 ? a.av_macs / a.scores : 0;
-    const Extents scores{.m = keys > 0 ? a.scores / keys : 0, .n = keys, .k = 1};
-    const auto part = [&](KernelKind kind, OpId what, const Extents& extents, double macs, double flops, double moved) {
-      Kernel k = whole;
-      k.kind = kind;
-      k.ops = {what};
-      k.half = half_scores;
-      k.slowdown = 1;
-      k.extents = extents;
-      k.macs = macs;
-      k.flops = flops;
-      k.bytes = moved;
-      add(id, std::move(k));
-      out.host_ops += repeat;
-    };
-    const auto elementwise = [&](OpId what, std::size_t operand, double bytes_per_element) {
-      const double count = elements(operand);
-      part(KernelKind::Vector, what, elementwise_extents(g.type(n.operands[operand]), count), 0, count, count * bytes_per_element);
+    const auto on_scores = [&](OpId what, double flops, double moved) { add_part(id, p, KernelKind::Vector, {what}, p.scores, 0, flops, moved); };
+    const auto elementwise = [&](OpId what, std::size_t i, double bytes_per_element) {
+      add_part(id, p, KernelKind::Vector, {what}, elementwise_extents(g.type(n.operands[i]), p.elements[i]), 0, p.elements[i], p.elements[i] * bytes_per_element);
     };
     const bool casts = a.reference && half[id];
     if (casts) {
-      for (const std::size_t i : {kQ, kK, kV}) elementwise(op("cast"), i, 2 + width);
+      for (const std::size_t i : {P::kQ, P::kK, P::kV}) elementwise(op("cast"), i, 2 + width);
     }
     if (a.reference) {  // √scale on both; the products want their operands dense
-      for (const std::size_t i : {kQ, kK}) elementwise(op("multiply"), i, 2 * width);
-      for (const std::size_t i : {kQ, kK, kV}) elementwise(op("copy"), i, 2 * width);
+      for (const std::size_t i : {P::kQ, P::kK}) elementwise(op("multiply"), i, 2 * width);
+      for (const std::size_t i : {P::kQ, P::kK, P::kV}) elementwise(op("copy"), i, 2 * width);
     } else {
-      if (n.attrs.has("scale") && !a.scales_scores) elementwise(op("multiply"), kQ, 2 * width);
-      for (const std::size_t i : {kQ, kK, kV}) {
-        if (!layout_.strided[n.operands[i].node] || !batched_product_copies(g.type(n.operands[i]))) continue;
+      if (n.attrs.has("scale") && !a.scales_scores) elementwise(op("multiply"), P::kQ, 2 * width);
+      for (const std::size_t i : {P::kQ, P::kK, P::kV}) {
+        if (!copies_operand(g, n.operands[i])) continue;
         elementwise(op("copy"), i, 2 * width);
         out.host_ops -= repeat;  // part of the product's call
       }
     }
-    const double queries = whole.extents.m, products = whole.extents.products;
-    part(KernelKind::Matmul, op("nn.batch_matmul"), {.m = queries, .n = keys, .k = head, .products = products}, a.qk_macs, 0,
-         (elements(kQ) + elements(kK) + a.scores) * width);
-    if (a.scales_scores) part(KernelKind::Vector, op("multiply"), scores, 0, a.scores, 2 * a.scores * width);
-    if (n.operands.size() > kMask && n.operands[kMask]) {
-      part(KernelKind::Vector, op("add"), scores, 0, a.scores, 2 * a.scores * width + bytes_of(g, n.operands[kMask], half));
-    }
-    part(KernelKind::Vector, op("nn.softmax"), scores, 0, 5 * a.scores, a.scores * (width + softmax_width));
+    add_qk(id, p);
+    if (a.scales_scores) on_scores(op("multiply"), a.scores, 2 * a.scores * width);
+    if (is_masked_attention(n)) on_scores(op("add"), a.scores, 2 * a.scores * width + bytes_of(g, n.operands[P::kMask], half));
+    on_scores(op("nn.softmax"), 5 * a.scores, a.scores * (width + softmax_width));
     if (a.reference) {  // _safe_softmax: rows that are −∞ throughout become 0
-      part(KernelKind::Vector, op("equal"), scores, 0, a.scores, a.scores * (width + 1));
-      part(KernelKind::Vector, op("max"), scores, 0, a.scores, a.scores);
-      part(KernelKind::Vector, op("where"), scores, 0, a.scores, 2 * a.scores * width);
+      on_scores(op("equal"), a.scores, a.scores * (width + 1));
+      on_scores(op("max"), a.scores, a.scores);
+      on_scores(op("where"), a.scores, 2 * a.scores * width);
     }
-    if (widened) part(KernelKind::Vector, op("cast"), scores, 0, a.scores, a.scores * (softmax_width + width));
-    const auto written = static_cast<double>(n.results[0].type.elements().value_or(0));
-    part(KernelKind::Matmul, op("nn.batch_matmul"), {.m = queries, .n = value, .k = keys, .products = products}, a.av_macs, 0,
-         (a.scores + elements(kV) + written) * width);
-    if (casts) part(KernelKind::Vector, op("cast"), elementwise_extents(n.results[0].type, written), 0, written, written * (width + 2));
+    if (widened) on_scores(op("cast"), a.scores, a.scores * (softmax_width + width));
+    add_av(id, p);
+    if (casts) {
+      add_part(id, p, KernelKind::Vector, {op("cast")}, elementwise_extents(n.results[0].type, p.written), 0, p.written, p.written * (width + 2));
+    }
   }
 
   /// The same by a compiler: what stands between the products is one kernel, and so are
   /// casts, scale and the copies that batched products need of permuted operands.
   void write_out_fused(const Graph& g, NodeId id, const WrittenOutAttention& a, const std::vector<bool>& half, double repeat, const NodeId* owner) {
+    using P = AttentionParts;
     const Node& n = g.node(id);
-    const Kernel whole = work(g, id, half[id], repeat, owner);
-    const bool half_scores = half[id] && !a.reference;
-    const double width = half_scores ? 2.0 : std::min(4.0, bits(n.results[0].type.dtype()) / 8.0);
-    const auto elements = [&](std::size_t i) { return static_cast<double>(g.type(n.operands[i]).elements().value_or(0)); };
-    const auto part = [&](KernelKind kind, auto&& ops, const Extents& extents, double macs, double flops, double moved) {
-      Kernel k = whole;
-      k.kind = kind;
-      k.ops.assign(ops.begin(), ops.end());
-      k.half = half_scores;
-      k.slowdown = 1;
-      k.extents = extents;
-      k.macs = macs;
-      k.flops = flops;
-      k.bytes = moved;
-      add(id, std::move(k));
-      out.host_ops += repeat;
-    };
-    const Type& values = g.type(n.operands[2]);
-    const double keys = static_cast<double>(values.shape()[values.rank() - 2].value());
-    const double head = a.scores > 0 ? a.qk_macs / a.scores : 0, value = a.scores > 0 ? a.av_macs / a.scores : 0;
-    const double queries = whole.extents.m, products = whole.extents.products;
-    for (std::size_t i = 0; i < 3; ++i) {
+    const P p = attention_parts(g, id, a, half, repeat, owner);
+    for (const std::size_t i : {P::kQ, P::kK, P::kV}) {
       const ValueId v = n.operands[i];
-      if (!a.reference && !(layout_.strided[v.node] && batched_product_copies(g.type(v)))) continue;
-      part(KernelKind::Vector, std::array{op("copy")}, elementwise_extents(g.type(v), elements(i)), 0, elements(i),
-           elements(i) * (read_width(g, v, n, half) + width));
+      if (!a.reference && !copies_operand(g, v)) continue;
+      add_part(id, p, KernelKind::Vector, {op("copy")}, elementwise_extents(g.type(v), p.elements[i]), 0, p.elements[i],
+               p.elements[i] * (read_width(g, v, n, half) + p.width));
     }
-    part(KernelKind::Matmul, std::array{op("nn.batch_matmul")}, {.m = queries, .n = keys, .k = head, .products = products}, a.qk_macs, 0,
-         (elements(0) + elements(1) + a.scores) * width);
-    const bool masked = n.operands.size() > 3 && n.operands[3];
-    const std::array softmax{op("nn.softmax"), op("multiply"), op("add")};
-    part(KernelKind::Vector, std::span(softmax).first(masked ? 3 : 2), {.m = keys > 0 ? a.scores / keys : 0, .n = keys, .k = 1}, 0, 6 * a.scores,
-         2 * a.scores * width + (masked ? bytes_of(g, n.operands[3], half) : 0));
-    const auto written = static_cast<double>(n.results[0].type.elements().value_or(0));
-    part(KernelKind::Matmul, std::array{op("nn.batch_matmul")}, {.m = queries, .n = value, .k = keys, .products = products}, a.av_macs, 0,
-         (a.scores + elements(2) + written) * width);
+    add_qk(id, p);
+    const double between = 6 * a.scores, moved = 2 * a.scores * p.width;
+    if (is_masked_attention(n)) {
+      add_part(id, p, KernelKind::Vector, {op("nn.softmax"), op("multiply"), op("add")}, p.scores, 0, between, moved + bytes_of(g, n.operands[P::kMask], half));
+    } else {
+      add_part(id, p, KernelKind::Vector, {op("nn.softmax"), op("multiply")}, p.scores, 0, between, moved);
+    }
+    add_av(id, p);
   }
 
   /// Calls that share a kernel, by group, and what that means for each node.

@@ -16,6 +16,7 @@
 /// cast as rows of elements, however they are stored; views between two kernels
 /// are one call of the host, however many were written; a group of fused
 /// operators takes its geometry from the one that shapes it.
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,8 @@ namespace perfc {
 
 /// Which execution unit and which share of its peak a kernel can reach.
 enum class KernelKind { Matmul, Convolution, Depthwise, Vector, Gather };
+/// Their names, in that order.
+inline constexpr std::array kKernelKinds{"matmul", "convolution", "depthwise", "vector", "gather"};
 
 inline constexpr double kUngrouped = 1e9;
 

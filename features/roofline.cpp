@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <array>
-
-#include "features/schema.h"
+#include "ir/support/csv.h"
 
 namespace perfc {
 namespace {
@@ -85,7 +83,6 @@ Priced price(const Kernel& k, const Rates& r) {
 }
 
 std::string kernels_csv(const Graph& g, const KernelPlan& plan, const std::vector<Device>& devices, Precision precision) {
-  constexpr std::array kinds{"matmul", "convolution", "depthwise", "vector", "gather"};  // KernelKind
   std::string out = "device,kernel,node,operators,kind,width,repeat,macs,flops,bytes,m,n,k,products,compute_us,memory_us,time_us,bound\n";
   for (const Device& device : devices) {
     const Rates rates(device, precision);
@@ -95,7 +92,7 @@ std::string kernels_csv(const Graph& g, const KernelPlan& plan, const std::vecto
       std::vector<std::string_view> ops;
       for (const OpId o : k.ops) ops.push_back(def(o).name);
       out += fmt::format("{},{},{},{},{},{},{:g},{:.0f},{:.0f},{:.0f},{:.0f},{:.0f},{:g},{:.0f},{:.3f},{:.3f},{:.3f},{}\n", device.name, i,
-                         quoted(g.node(k.node).name), fmt::join(ops, " "), kinds[static_cast<std::size_t>(k.kind)], k.half ? 16 : 32, k.repeat,
+                         csv_quoted(g.node(k.node).name), fmt::join(ops, " "), kKernelKinds[static_cast<std::size_t>(k.kind)], k.half ? 16 : 32, k.repeat,
                          k.macs, k.flops, k.bytes, k.extents.m, k.extents.n, k.extents.k, k.extents.products, p.compute_us, p.memory_us, p.time_us, name(p.bound));
     }
   }

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "ir/layout.h"
+#include "ir/support/csv.h"
 
 namespace perfc {
 namespace {
@@ -144,12 +145,6 @@ std::vector<std::size_t> rows_of(const Graph& g, std::size_t none) {
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
 std::span<const NodeSchema> schemas() { return kSchemas; }
 
 const NodeSchema* find_schema(std::string_view name) {
@@ -262,7 +257,7 @@ std::string to_csv(const NodeFeatures& f) {
   for (const Column& c : f.schema->columns()) out += fmt::format(",{}", c.name);
   out += "\n";
   for (std::size_t r = 0; r < f.matrix.rows; ++r) {
-    out += quoted(f.labels[r]);
+    out += csv_quoted(f.labels[r]);
     for (std::size_t c = 0; c < f.matrix.columns; ++c) out += "," + number(f.matrix.at(r, c));
     out += "\n";
   }

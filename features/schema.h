@@ -76,8 +76,6 @@ class Normaliser {
   std::vector<double> mean_, deviation_;
 };
 
-/// A CSV field in quotes.
-std::string quoted(std::string_view);
 std::string to_csv(const NodeFeatures&);
 std::string static_csv(const Graph&);
 std::string adjacency_csv(const Graph&);

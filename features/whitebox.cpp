@@ -99,7 +99,7 @@ Prediction WhiteboxModel::corrected(const Device& device, const Correction& c) c
 }
 
 double WhiteboxModel::host_ms(const Device& device) const {
-  return plan_.host_ops * (config_.mode == ExecMode::Eager ? device.host_us_eager : device.host_us_compiled) / 1e3;
+  return plan_.host_ops * host_us(device, config_.mode) / 1e3;
 }
 
 WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, const Correction* c, Prediction& out) const {

@@ -125,7 +125,7 @@ double CorrectedData::whitebox_ms(const CorrectedItem& i, const Device& device) 
 }
 
 double CorrectedData::host_ms(const CorrectedItem& i, const Device& device) const {
-  return i.graph->host_ops * (i.label->exec.mode == ExecMode::Eager ? device.host_us_eager : device.host_us_compiled) / 1e3;
+  return i.graph->host_ops * host_us(device, i.label->exec.mode) / 1e3;
 }
 
 Device CorrectedData::unmeasured(std::size_t device) const {

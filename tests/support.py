@@ -34,6 +34,12 @@ def shared(*parts: str) -> pathlib.Path:
     return path
 
 
+def timm_torchscript() -> pathlib.Path:
+    """The folder with ../shared/graphs' TorchScript programs of timm, unpacked."""
+    folder = unpack("graphs", "timm_torchscript.tar.xz", into="timm_torchscript")
+    return folder if any(folder.glob("*.json")) else next(p.parent for p in folder.rglob("resnet50_224.json"))
+
+
 def unpack(*parts: str, into: str) -> pathlib.Path:
     """build/`into` with the files of an archive of ../shared, members that end in .xz decompressed.
 

@@ -33,6 +33,8 @@ Result<std::vector<CsvTable::Row>> parse_csv_rows(std::string_view text, Diagnos
 
 /// A field as it stands in a file: in quotes where it has to be.
 std::string csv_field(std::string_view);
+/// A field in quotes, whether it has to be or not.
+std::string csv_quoted(std::string_view);
 
 /// A whole decimal number without anything around it; empty: none.
 std::optional<double> parse_number(std::string_view);

@@ -10,7 +10,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from support import PERFC, ROOT, shared, skip, unpack  # noqa: E402
+from support import PERFC, ROOT, shared, skip, timm_torchscript  # noqa: E402
 
 BOUNDS = {"fit_mig.py": 2.6, "fit_power.py": 9.8, "fit_training.py": 13}
 
@@ -20,9 +20,7 @@ try:
 except ImportError as e:
     skip(str(e))
 
-graphs = unpack("graphs", "timm_torchscript.tar.xz", into="timm_torchscript")
-if not any(graphs.glob("*.json")):
-    graphs = next(p.parent for p in graphs.rglob("resnet50_224.json"))
+graphs = timm_torchscript()
 failed = []
 for script, bound in BOUNDS.items():
     command = [sys.executable, ROOT / "data" / script, "--perfc", PERFC, "--graphs", graphs, "--check", str(bound)]

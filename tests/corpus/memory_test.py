@@ -10,7 +10,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent / "data")]
-from support import PERFC, shared, skip, unpack  # noqa: E402
+from support import PERFC, shared, skip, timm_torchscript  # noqa: E402
 
 shared("data", "mig")
 try:
@@ -18,9 +18,7 @@ try:
 except ImportError as e:
     skip(str(e))
 
-graphs = unpack("graphs", "timm_torchscript.tar.xz", into="timm_torchscript")
-if not any(graphs.glob("*.json")):
-    graphs = next(p.parent for p in graphs.rglob("resnet50_224.json"))
+graphs = timm_torchscript()
 problems = []
 
 

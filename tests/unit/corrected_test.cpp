@@ -7,25 +7,13 @@
 #include "gnn/models/corrected.h"
 #include "gnn_check.h"
 #include "graphs.h"
+#include "kernel_plan.h"
 
 namespace perfc {
 namespace {
 
 using testing::randomise;
 using testing::three_graphs;
-
-KernelPlan plan_of(const Graph& g, ExecConfig config) {
-  Diagnostics diags("test");
-  auto plan = plan_kernels(g, config, diags);
-  EXPECT_TRUE(plan) << diags.str();
-  return plan ? *std::move(plan) : KernelPlan{};
-}
-
-std::vector<std::string> ops_of(const KernelPlan& plan) {
-  std::vector<std::string> out;
-  for (const Kernel& k : plan.kernels) out.emplace_back(k.ops.empty() ? "" : def(k.ops.front()).name);
-  return out;
-}
 
 /// Inputs for `three_graphs`: every kind of kernel, host and device time of like size.
 GraphInput<double> corrected_input(std::size_t features) {

@@ -1,24 +1,11 @@
 /// What TorchInductor launches, and where data lies: on graphs small enough to compute by hand.
 #include <gtest/gtest.h>
 
-#include "features/kernels.h"
 #include "graphs.h"
+#include "kernel_plan.h"
 
 namespace perfc {
 namespace {
-
-KernelPlan kernels(const Graph& g, ExecConfig config) {
-  Diagnostics diags("test");
-  auto s = plan_kernels(g, config, diags);
-  EXPECT_TRUE(s) << diags.str();
-  return s ? *std::move(s) : KernelPlan{};
-}
-
-std::vector<std::string> names(const KernelPlan& s) {
-  std::vector<std::string> out;
-  for (const Kernel& k : s.kernels) out.emplace_back(def(k.ops.front()).name);
-  return out;
-}
 
 using Names = std::vector<std::string>;
 constexpr ExecConfig kCompiled{.mode = ExecMode::Compiled}, kAmp{.precision = Precision::Amp, .mode = ExecMode::Compiled};
@@ -34,8 +21,8 @@ TEST(Compiled, AProductAddsItsBiasUnlessOnlyElementwiseOperatorsReadIt) {
   (%5)
 })");
   };
-  EXPECT_EQ(names(kernels(reader("nn.gelu(%4)"), kCompiled)), (Names{"nn.dense", "nn.bias_add"}));
-  EXPECT_EQ(names(kernels(reader("nn.dense(%4, %1)"), kCompiled)), (Names{"nn.dense", "nn.dense"}));
+  EXPECT_EQ(ops_of(plan_of(reader("nn.gelu(%4)"), kCompiled)), (Names{"nn.dense", "nn.bias_add"}));
+  EXPECT_EQ(ops_of(plan_of(reader("nn.dense(%4, %1)"), kCompiled)), (Names{"nn.dense", "nn.dense"}));
 }
 
 TEST(Compiled, WhatOnlyProductsReadIsWrittenIn16Bits) {
@@ -48,7 +35,7 @@ TEST(Compiled, WhatOnlyProductsReadIsWrittenIn16Bits) {
   )") + results + "\n}");
   };
   constexpr double kElements = 8 * 16, kWeights = 16;
-  const KernelPlan only = kernels(graph("(%4)"), kAmp), both = kernels(graph("(%4, %2)"), kAmp);
+  const KernelPlan only = plan_of(graph("(%4)"), kAmp), both = plan_of(graph("(%4, %2)"), kAmp);
   EXPECT_EQ(only.kernels.at(0).bytes, kElements * (4 + 2) + kWeights * 4);
   EXPECT_EQ(both.kernels.at(0).bytes, kElements * (4 + 4 + 2) + kWeights * 4);
   EXPECT_EQ(only.kernels.at(1).bytes, kElements * (2 + 2) + 16 * 16 * 2);
@@ -68,7 +55,7 @@ TEST(Compiled, AnActivationThatAReductionAndALaterKernelReadStaysIn32Bits) {
   (%8)
 })");
   };
-  const KernelPlan twice = kernels(graph("nn.silu"), kAmp), once = kernels(graph("nn.relu"), kAmp);
+  const KernelPlan twice = plan_of(graph("nn.silu"), kAmp), once = plan_of(graph("nn.relu"), kAmp);
   ASSERT_EQ(twice.kernels.size(), 4u);
   constexpr double kElements = 2 * 8 * 16;
   EXPECT_EQ(twice.kernels[1].bytes - once.kernels.at(1).bytes, 2 * kElements);  // written
@@ -81,8 +68,8 @@ TEST(Compiled, LongConcatenationsAreKernelsOfTheirOwn) {
     for (int i = 1; i < parts; ++i) operands += ", %x";
     return graph_of("def @main(%x: Tensor[(2, 8), float32]) {\n  %1 = concatenate(" + operands + ", axis=1);\n  %2 = nn.relu(%1);\n  (%2)\n}");
   };
-  EXPECT_EQ(kernels(graph(8), kCompiled).kernels.size(), 1u);
-  EXPECT_EQ(kernels(graph(9), kCompiled).kernels.size(), 2u);
+  EXPECT_EQ(plan_of(graph(8), kCompiled).kernels.size(), 1u);
+  EXPECT_EQ(plan_of(graph(9), kCompiled).kernels.size(), 2u);
 }
 
 TEST(Compiled, AttentionWrittenOutIsThreeKernels) {
@@ -90,8 +77,8 @@ TEST(Compiled, AttentionWrittenOutIsThreeKernels) {
   %2 = nn.sdpa(%q, %q, %q, %m, scale=0.25, explicit=1);
   (%2)
 })");
-  const KernelPlan s = kernels(g, kCompiled);
-  EXPECT_EQ(names(s), (Names{"nn.batch_matmul", "nn.softmax", "nn.batch_matmul"}));
+  const KernelPlan s = plan_of(g, kCompiled);
+  EXPECT_EQ(ops_of(s), (Names{"nn.batch_matmul", "nn.softmax", "nn.batch_matmul"}));
   constexpr double kScores = 2 * 4 * 32 * 32, kMask = 4 * 32 * 32;
   EXPECT_EQ(s.kernels[1].bytes, (2 * kScores + kMask) * 4);
 }
@@ -107,8 +94,8 @@ TEST(Layout, HeadsBehindFusedAttentionAreDenseWhenTransposedBack) {
 })");
   };
   for (const ExecMode mode : {ExecMode::Eager, ExecMode::Compiled}) {
-    EXPECT_EQ(kernels(graph(""), {.mode = mode}).kernels.size(), 1u);
-    EXPECT_EQ(kernels(graph(", explicit=1"), {.mode = mode}).kernels.size(), 4u);  // two products, softmax, a copy
+    EXPECT_EQ(plan_of(graph(""), {.mode = mode}).kernels.size(), 1u);
+    EXPECT_EQ(plan_of(graph(", explicit=1"), {.mode = mode}).kernels.size(), 4u);  // two products, softmax, a copy
   }
 }
 
@@ -123,8 +110,8 @@ TEST(Layout, AStreamOfPermutedTokensIsCopiedBeforeEachNorm) {
   %7 = nn.layer_norm(%5, %6, %6);
   (%7)
 })");
-  EXPECT_EQ(names(kernels(g, {})), (Names{"add", "copy", "nn.layer_norm"}));
-  EXPECT_EQ(names(kernels(g, {.layout = Layout::Nhwc})), (Names{"add", "nn.layer_norm"}));
+  EXPECT_EQ(ops_of(plan_of(g, {})), (Names{"add", "copy", "nn.layer_norm"}));
+  EXPECT_EQ(ops_of(plan_of(g, {.layout = Layout::Nhwc})), (Names{"add", "nn.layer_norm"}));
 }
 
 TEST(Autocast, AConstantOfOneElementPromotesUnlessItIsAScalar) {
@@ -137,7 +124,7 @@ TEST(Autocast, AConstantOfOneElementPromotesUnlessItIsAScalar) {
   (%4)
 })");
   };
-  const auto half = [](const Graph& g) { return kernels(g, {.precision = Precision::Amp}).kernels.back().half; };
+  const auto half = [](const Graph& g) { return plan_of(g, {.precision = Precision::Amp}).kernels.back().half; };
   EXPECT_TRUE(half(graph("()")));
   EXPECT_FALSE(half(graph("(1,)")));
 }

@@ -10,18 +10,12 @@
 #include "features/memory.h"
 #include "features/roofline.h"
 #include "graphs.h"
+#include "kernel_plan.h"
 
 namespace perfc {
 namespace {
 
 constexpr double kMib = 1024.0 * 1024.0;
-
-KernelPlan kernels(const Graph& g, ExecConfig config) {
-  Diagnostics diags("test");
-  auto s = plan_kernels(g, config, diags);
-  EXPECT_TRUE(s) << diags.str();
-  return s ? *std::move(s) : KernelPlan{};
-}
 
 /// 1 TFLOP/s, 1 GB/s per … everything round, all shares 1.
 Device round_device() {
@@ -115,8 +109,8 @@ TEST(Kernels, CompilersFuseWhatIsNotAProduct) {
   %6 = add(%5, %2);
   (%6)
 })");
-  EXPECT_EQ(kernels(g, {.mode = ExecMode::Eager}).kernels.size(), 5u);
-  const KernelPlan fused = kernels(g, {.mode = ExecMode::Compiled});
+  EXPECT_EQ(plan_of(g, {.mode = ExecMode::Eager}).kernels.size(), 5u);
+  const KernelPlan fused = plan_of(g, {.mode = ExecMode::Compiled});
   ASSERT_EQ(fused.kernels.size(), 2u);
   EXPECT_EQ(fused.kernels[1].bytes, 2 * 64 * 128 * 4);  // reads %2 once, writes %6
 }
@@ -129,8 +123,8 @@ TEST(Kernels, AutocastCastsOnceToEachSide) {
   (%3)
 })");
   // x → half, weight → half, dense, dense's result → float, exp.
-  EXPECT_EQ(kernels(g, {.precision = Precision::Amp}).kernels.size(), 5u);
-  EXPECT_EQ(kernels(g, {.precision = Precision::Fp16}).kernels.size(), 2u);
+  EXPECT_EQ(plan_of(g, {.precision = Precision::Amp}).kernels.size(), 5u);
+  EXPECT_EQ(plan_of(g, {.precision = Precision::Fp16}).kernels.size(), 2u);
 }
 
 TEST(Kernels, ADenseLayersBiasIsPartOfItsProduct) {
@@ -144,7 +138,7 @@ TEST(Kernels, ADenseLayersBiasIsPartOfItsProduct) {
   %8 = nn.bias_add(%7, %4, axis=1);
   (%5, %8)
 })");
-  const KernelPlan s = kernels(g, {});
+  const KernelPlan s = plan_of(g, {});
   EXPECT_EQ(s.kernels.size(), 3u);  // dense with its bias, convolution, bias
   EXPECT_EQ(s.host_ops, 3);
 }
@@ -156,7 +150,7 @@ TEST(Kernels, SelectsAreViews) {
   %3 = nn.relu(%2);
   (%3)
 })");
-  EXPECT_EQ(kernels(g, {}).kernels.size(), 1u);
+  EXPECT_EQ(plan_of(g, {}).kernels.size(), 1u);
 }
 
 TEST(Kernels, BatchNormKeepsTheWidthOfItsDataUnderAutocast) {
@@ -167,7 +161,7 @@ TEST(Kernels, BatchNormKeepsTheWidthOfItsDataUnderAutocast) {
   %4 = nn.batch_norm(%2, %3, %3, %3, %3);
   (%4)
 })");
-  const KernelPlan s = kernels(g, {.precision = Precision::Amp});
+  const KernelPlan s = plan_of(g, {.precision = Precision::Amp});
   ASSERT_EQ(s.kernels.size(), 4u);  // two casts, convolution, batch-norm
   EXPECT_EQ(s.kernels.back().bytes, 2 * 128 * 2 + 4 * 8 * 4);
 }
@@ -179,7 +173,7 @@ TEST(Kernels, AReshapeOfATransposeCopies) {
   %3 = reshape(%1, %2);
   (%3)
 })");
-  const KernelPlan s = kernels(g, {});
+  const KernelPlan s = plan_of(g, {});
   ASSERT_EQ(s.kernels.size(), 1u);
   EXPECT_EQ(s.kernels[0].bytes, 2 * 128 * 4);
 }
@@ -202,14 +196,14 @@ TEST(Kernels, ViewsBetweenKernelsAreOneCallOfTheHost) {
   (%3, %4)
 })");
   for (const Graph* g : {&two_views, &one_view}) {
-    EXPECT_EQ(kernels(*g, {}).kernels.size(), 3u);
-    EXPECT_EQ(kernels(*g, {}).host_ops, 4);  // relu, the view, exp, log
+    EXPECT_EQ(plan_of(*g, {}).kernels.size(), 3u);
+    EXPECT_EQ(plan_of(*g, {}).host_ops, 4);  // relu, the view, exp, log
   }
 }
 
 TEST(Kernels, HowAWeightIsStoredMakesNoDifference) {
   const auto plan = [](const std::string& weight, const std::string& attr) {
-    return kernels(graph_of("def @main(%x: Tensor[(64, 128), float32]) {\n  %1 = weight : Tensor[" + weight +
+    return plan_of(graph_of("def @main(%x: Tensor[(64, 128), float32]) {\n  %1 = weight : Tensor[" + weight +
                             ", float32];\n  %2 = nn.dense(%x, %1" + attr + ");\n  (%2)\n}"),
                    {.precision = Precision::Amp});
   };
@@ -223,7 +217,7 @@ TEST(Kernels, HowAWeightIsStoredMakesNoDifference) {
 }
 
 TEST(Kernels, AFusedKernelHasTheGeometryOfItsReduction) {
-  const KernelPlan s = kernels(graph_of(R"(def @main(%x: Tensor[(64, 8, 16), float32]) {
+  const KernelPlan s = plan_of(graph_of(R"(def @main(%x: Tensor[(64, 8, 16), float32]) {
   %1 = const[64, 128] : Tensor[(2,), int64];
   %2 = reshape(%x, %1);
   %3 = exp(%2);
@@ -239,7 +233,7 @@ TEST(Kernels, AFusedKernelHasTheGeometryOfItsReduction) {
 }
 
 TEST(Kernels, OnlyTheResultsThatLeaveAFusedKernelAreWritten) {
-  const KernelPlan s = kernels(graph_of(R"(def @main(%x: Tensor[(4, 16), float32]) {
+  const KernelPlan s = plan_of(graph_of(R"(def @main(%x: Tensor[(4, 16), float32]) {
   %1 = exp(%x);
   %2:2 = split(%1, axis=1);
   %3 = nn.softmax(%2.0, axis=-1);
@@ -252,7 +246,7 @@ TEST(Kernels, OnlyTheResultsThatLeaveAFusedKernelAreWritten) {
 }
 
 TEST(Kernels, PoolingToOnePositionIsAMean) {
-  const KernelPlan s = kernels(graph_of(R"(def @main(%x: Tensor[(4, 16, 7, 7), float32]) {
+  const KernelPlan s = plan_of(graph_of(R"(def @main(%x: Tensor[(4, 16, 7, 7), float32]) {
   %1 = nn.adaptive_avg_pool2d(%x);
   (%1)
 })"), {});
@@ -268,19 +262,19 @@ TEST(Kernels, AttentionWrittenOutKeepsItsScores) {
 })");
   };
   const Graph fused = attention(""), apart = attention(", explicit=1");
-  EXPECT_EQ(kernels(fused, {}).kernels.size(), 1u);
-  const KernelPlan s = kernels(apart, {});  // scale, product, softmax, product
+  EXPECT_EQ(plan_of(fused, {}).kernels.size(), 1u);
+  const KernelPlan s = plan_of(apart, {});  // scale, product, softmax, product
   ASSERT_EQ(s.kernels.size(), 4u);
   const double scores = 2 * 4 * 32 * 32;
   EXPECT_EQ(s.kernels[1].macs, scores * 16);
   EXPECT_EQ(s.kernels[1].bytes, 4 * (2 * 2 * 4 * 32 * 16 + scores));
-  EXPECT_EQ(s.kernels[1].macs + s.kernels[3].macs, kernels(fused, {}).kernels[0].macs);
+  EXPECT_EQ(s.kernels[1].macs + s.kernels[3].macs, plan_of(fused, {}).kernels[0].macs);
   // Beside q and the result: the scores before and after the softmax, and a dense copy of v.
   EXPECT_EQ(memory_needs(apart, {}).allocated - memory_needs(fused, {}).allocated, 2 * 4 * scores + 4 * 2 * 4 * 32 * 16);
 }
 
 TEST(Kernels, AttentionScalesItsScoresWhereTheModelDoes) {
-  const KernelPlan s = kernels(graph_of(R"(def @main(%q: Tensor[(2, 4, 32, 16), float32]) {
+  const KernelPlan s = plan_of(graph_of(R"(def @main(%q: Tensor[(2, 4, 32, 16), float32]) {
   %1 = nn.sdpa(%q, %q, %q, explicit=1, scale=0.25, scaled="scores");
   (%1)
 })"), {});
@@ -292,7 +286,7 @@ TEST(Kernels, AttentionScalesItsScoresWhereTheModelDoes) {
 TEST(Kernels, BatchedProductsCopyWhatLiesPermuted) {
   const auto copies = [](const char* batch) {
     const std::string dims = std::string(batch) + ", 32, 4, 16";
-    const KernelPlan s = kernels(graph_of("def @main(%x: Tensor[(" + dims + R"(), float32]) {
+    const KernelPlan s = plan_of(graph_of("def @main(%x: Tensor[(" + dims + R"(), float32]) {
   %1 = transpose(%x, perm=[0, 2, 1, 3]);
   %2 = nn.sdpa(%1, %1, %1, explicit=1);
   (%2)
@@ -316,7 +310,7 @@ TEST(Kernels, LoopBodiesCountOncePerTrip) {
   (%3)
 })");
   double work = 0;
-  for (const Kernel& k : kernels(g, {}).kernels) work += k.repeat * k.bytes;
+  for (const Kernel& k : plan_of(g, {}).kernels) work += k.repeat * k.bytes;
   EXPECT_EQ(work, 7 * 2 * 64 * 4);
 }
 
@@ -348,7 +342,7 @@ TEST(Whitebox, DenseProductsFillTheirTilesAndExposeTraffic) {
   d.launch_us = 0;
   d.host_us_eager = 0;
   const Graph g = graph_of(kDense);
-  const KernelPlan plan = kernels(g, {.precision = Precision::Fp16});
+  const KernelPlan plan = plan_of(g, {.precision = Precision::Fp16});
   ASSERT_TRUE(plan.kernels[0].aligned);
   const Kernel& k = plan.kernels[0];
   const Priced roofline = price(k, Rates(d, Precision::Fp16));
@@ -357,7 +351,7 @@ TEST(Whitebox, DenseProductsFillTheirTilesAndExposeTraffic) {
   d.product_overlap = 0.25;
   const Priced p = price(k, Rates(d, Precision::Fp16));
   EXPECT_NEAR(p.compute_us, 2 * roofline.compute_us, 1e-9 * roofline.compute_us);
-  const Kernel full = kernels(g, {}).kernels[0];  // in float32, without matrix units
+  const Kernel full = plan_of(g, {}).kernels[0];  // in float32, without matrix units
   EXPECT_EQ(price(full, Rates(d, Precision::Fp32)).exposed_us, 0);
   EXPECT_NEAR(p.time_us, std::max(p.compute_us, p.memory_us) + 0.75 * std::min(p.compute_us, p.memory_us), 1e-9);
 }
@@ -369,7 +363,7 @@ TEST(Whitebox, RecurrencesReadTheirWeightsInEveryStep) {
   %3:3 = nn.lstm(%x, %1, %2, hidden_size=64);
   (%3.0)
 })");
-  const KernelPlan plan = kernels(g, {});
+  const KernelPlan plan = plan_of(g, {});
   const Kernel& k = plan.kernels.back();
   Device d = round_device();
   const double rate = d.bandwidth_gb_s * 1e3 * d.efficiency.at("bandwidth");  // bytes per µs
