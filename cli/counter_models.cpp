@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "pipeline/counter_weights.h"
@@ -37,6 +38,12 @@ std::optional<ChosenCounterModel> choose_built_in(const std::vector<std::string>
   return best;
 }
 
+struct KlShape {
+  const char* name;
+  KlAnnealing::Shape shape;
+};
+constexpr std::array kKlShapes{KlShape{"constant", KlAnnealing::Shape::Constant}, KlShape{"linear", KlAnnealing::Shape::Linear}, KlShape{"cyclic", KlAnnealing::Shape::Cyclic}};
+
 }  // namespace
 
 std::size_t columns_of(const CounterPredictor& p) { return p.names().counters.size() + p.names().work.size() + (p.reference().empty() ? 0 : 1); }
@@ -69,6 +76,26 @@ std::string counter_model_help() {
   std::vector<std::string_view> names;
   for (const BuiltInCounterModel& m : built_in_counter_models()) names.push_back(m.name);
   return fmt::format("{} or a checkpoint that `perfc counters train` wrote [the built-in one that fits best]", fmt::join(names, ", "));
+}
+
+void add_vae_options(CLI::App& sub, VaeOptionsGiven& given) {
+  std::vector<std::string> shapes;
+  for (const KlShape& s : kKlShapes) shapes.emplace_back(s.name);
+  sub.add_option("--kl", given.kl, "vae-dnn: weight of the KL term over training: constant, linear (rising over the first half) or cyclic (rising four times) [linear]")
+      ->check(CLI::IsMember(shapes));
+  sub.add_option("--kl-weight", given.training.kl.peak, "vae-dnn: the KL term's weight at its highest [1]")->check(CLI::Range(0.0, 1e6));
+  sub.add_option("--feedback", given.training.feedback, "vae-dnn: last share of the VAE's training in which a regression's loss is fed back; 0: none [0.25]")->check(CLI::Range(0.0, 1.0));
+  sub.add_option("--calibrate-first", given.training.calibrate_first, "vae-dnn: train the VAE on the workloads with this in the dataset's column 'profiled' (cpu, say), then on all");
+}
+
+std::optional<VaeTraining> vae_training(const VaeOptionsGiven& given, const std::vector<std::string>& models) {
+  VaeTraining out = given.training;
+  for (const KlShape& s : kKlShapes) {
+    if (given.kl == s.name) out.kl.shape = s.shape;
+  }
+  if (out == VaeTraining{} || std::find(models.begin(), models.end(), "vae-dnn") != models.end()) return out;
+  fail(kBadUsage, "--kl, --kl-weight, --feedback and --calibrate-first are of the model vae-dnn, which is not asked for");
+  return {};
 }
 
 }  // namespace perfc::cli

@@ -24,4 +24,13 @@ std::optional<ChosenCounterModel> choose_counter_model(const std::string& model,
 /// Of the option `--model`.
 std::string counter_model_help();
 
+/// Options of the paper's training, as they stand on the command line.
+struct VaeOptionsGiven {
+  std::string kl = "linear";
+  VaeTraining training;
+};
+void add_vae_options(CLI::App&, VaeOptionsGiven&);
+/// Nothing after an error, which is printed: options that `models` (without vae-dnn) would not heed.
+std::optional<VaeTraining> vae_training(const VaeOptionsGiven&, const std::vector<std::string>& models);
+
 }  // namespace perfc::cli

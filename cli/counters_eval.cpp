@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "cli/counter_models.h"
 #include "cli/counters.h"
 #include "counters/models/evaluation.h"
 #include "ir/support/csv.h"
@@ -14,6 +15,7 @@ struct Options {
   std::string data, reference, data_sheet, split = "random", output, predictions;
   std::vector<std::string> machines;
   CounterEvalOptions eval;
+  VaeOptionsGiven vae;
   bool markdown = false;
 };
 
@@ -67,6 +69,9 @@ int run(Options& o) {
     return fail(kBadUsage, fmt::format("--models: '{}' is none of {}{}", name, fmt::join(model_names(), ", "),
                                        near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
   }
+  const auto vae = vae_training(o.vae, o.eval.models);
+  if (!vae) return kBadUsage;
+  o.eval.vae = *vae;
   o.eval.split = o.split == "random" ? SplitKind::Random : SplitKind::Application;
   auto out = Output::open(o.output);
   if (!out) return kBadInput;
@@ -107,6 +112,7 @@ void add_counters_eval(CLI::App& group, Action& action) {
       ->check(CLI::IsMember({"random", "application"}));
   sub->add_option("--folds", o->eval.folds, "application: hold back this many groups of applications in turn [each alone]")->check(CLI::Range(2, 1000));
   sub->add_option("--models", o->eval.models, fmt::format("Of {} [all]", fmt::join(model_names(), ", ")))->delimiter(',');
+  add_vae_options(*sub, o->vae);
   sub->add_option("--seeds", o->eval.seeds, "Repetitions, with seeds from --seed on [10]")->check(CLI::Range(1, 1000));
   sub->add_option("--seed", o->eval.first_seed, "Of splits and models [1]");
   sub->add_option("-o,--output", o->output, "Write to a file instead of standard output");

@@ -45,6 +45,9 @@ std::optional<JobList> predicted_jobs(const Options& o, const std::vector<Machin
     return code = fail(kBadInput, fmt::format("{}: holds none of the {} columns of the model '{}'", o.jobs, columns_of(chosen->predictor), model)), std::nullopt;
   }
   const auto predictions = chosen->predictor.predict(aligned);
+  if (!predictions.empty() && std::isnan(predictions.front().log_base_s)) {
+    return code = fail(kBadInput, fmt::format("{}: tells relative times, which cannot be added up to a schedule; train it with --reference, or take the model perfc", model)), std::nullopt;
+  }
   JobList out{.jobs = {}, .measured = true};
   for (std::size_t w = 0; w < predictions.size(); ++w) {
     Job& job = out.jobs.emplace_back();
@@ -72,7 +75,7 @@ std::optional<T> parse_file(const std::string& path, const Parse& parse) {
   return std::move(*parsed);
 }
 
-Json to_json(const JobList& list, const std::vector<MachineKind>& fleet, const Schedule& plan, const std::vector<Outcome>& outcomes, const std::string& model) {
+Json to_json(const JobList& list, const std::vector<MachineKind>& fleet, const JobSchedule& plan, const std::vector<Outcome>& outcomes, const std::string& model) {
   Json placements = Json::array(), policies = Json::array();
   for (const Placement& p : plan.placements) {
     placements.push_back({{"job", list.jobs[p.job].name}, {"machine", fleet[p.kind].name}, {"number", p.number},
@@ -83,7 +86,7 @@ Json to_json(const JobList& list, const std::vector<MachineKind>& fleet, const S
           {"schedule", std::move(placements)}};
 }
 
-std::string text(const Options& o, const JobList& list, const std::vector<MachineKind>& fleet, const Schedule& plan, const std::vector<Outcome>& outcomes) {
+std::string text(const Options& o, const JobList& list, const std::vector<MachineKind>& fleet, const JobSchedule& plan, const std::vector<Outcome>& outcomes) {
   std::string out = fmt::format("{:<32} {:<24} {:>12} {:>12} {:>12}\n", "job", "machine", "predicted s", "start s", "end s");
   for (const Placement& p : plan.placements) {
     const std::string machine = fleet[p.kind].count > 1 ? fmt::format("{} {}", fleet[p.kind].name, p.number) : fleet[p.kind].name;
@@ -117,13 +120,13 @@ int run(const Options& o) {
   if (o.rate > 0 && list->arrivals) return fail(kBadUsage, fmt::format("--rate: {} has the column arrival_s", o.jobs));
   const Random random(o.seed);
   if (o.rate > 0) draw_arrivals(list->jobs, o.rate, random.stream("arrivals"));
-  Schedule plan;
+  JobSchedule plan;
   std::vector<Outcome> outcomes;
   for (const PolicyRow& row : policy_table()) {
     const std::uint64_t draws = row.policy == Policy::Random ? o.draws : 1;
     Outcome& x = outcomes.emplace_back(Outcome{.row = &row});
     for (std::uint64_t d = 0; d < draws; ++d) {
-      Schedule s = simulate(list->jobs, *fleet, row.policy, random.stream("machines").stream(d));
+      JobSchedule s = simulate(list->jobs, *fleet, row.policy, random.stream("machines").stream(d));
       x.makespan_s += s.makespan_s / static_cast<double>(draws);
       x.mean_turnaround_s += s.mean_turnaround_s / static_cast<double>(draws);
       if (row.policy == Policy::Predicted) plan = std::move(s);

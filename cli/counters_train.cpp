@@ -1,34 +1,47 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
+#include "cli/counter_models.h"
 #include "cli/counters.h"
-#include "counters/models/counter_predictor.h"
 
 namespace perfc::cli {
 namespace {
 
 struct Options {
-  std::string data, reference, data_sheet, out, split = "application", licence;
+  std::string data, reference, data_sheet, out, split = "application", licence, model = "perfc";
+  VaeOptionsGiven vae;
   std::vector<std::string> machines;
   std::uint64_t seed = 1;
 };
 
+std::vector<std::string> model_names() {
+  std::vector<std::string> names;
+  for (const StoredModelRow& r : stored_model_table()) names.emplace_back(r.name);
+  return names;
+}
+
 int run(const Options& o) {
+  const auto table = stored_model_table();
+  const StoredModelRow& model = *std::find_if(table.begin(), table.end(), [&](const StoredModelRow& r) { return r.name == o.model; });
+  const auto vae = vae_training(o.vae, {o.model});
+  if (!vae) return kBadUsage;
   Diagnostics diags(o.data), in_sheet(o.data_sheet), in_out;
   const auto data = read_counter_dataset(o.data, diags);
   if (!data) return print(diags), kBadInput;
   auto problem = make_problem(*data, o.machines, o.reference, diags);
   if (problem && !o.data_sheet.empty() && !read_data_sheet(o.data_sheet, *problem, in_sheet)) return print(in_sheet), kBadInput;
   const auto kind = o.split == "random" ? SplitKind::Random : SplitKind::Application;
-  const auto predictor = problem ? CounterPredictor::train(*problem, kind, o.seed, diags) : Failure{};
+  const auto predictor = problem ? CounterPredictor::train(model, *vae, *problem, kind, o.seed, diags) : Failure{};
   print(diags);
   if (!predictor) return kBadInput;
   const auto rows = problem->measured().size();
   const Checkpoint c = predictor->checkpoint({{"data", fmt::format("{:016x}", data->hash)}, {"licence", o.licence}, {"seed", std::to_string(o.seed)},
                                               {"validation", o.split}, {"workloads", std::to_string(rows)}});
   if (!write_file(o.out, write_checkpoint(c), in_out)) return print(in_out), kBadInput;
-  fmt::print("{}: trained on {} workloads for {}; the correction by likeness counts {:.0f} %\n", o.out, rows, fmt::join(predictor->machines(), ", "),
-             100 * predictor->shrinkage());
+  const std::string findings = predictor->findings();
+  fmt::print("{}: {} trained on {} workloads for {}{}{}\n", o.out, o.model, rows, fmt::join(predictor->machines(), ", "), findings.empty() ? "" : "; ", findings);
   return kFine;
 }
 
@@ -42,6 +55,8 @@ void add_counters_train(CLI::App& group, Action& action) {
   sub->add_option("--machines", o->machines, "Machines to predict, comma-separated [all]")->delimiter(',');
   sub->add_option("--reference", o->reference, "Machine whose times are known; the others are relative to it [none: to their mean]");
   sub->add_option("--data-sheet", o->data_sheet, "CSV with machine,work,units_per_s: what machines do at their peak");
+  sub->add_option("--model", o->model, fmt::format("Of {} [perfc]", fmt::join(model_names(), ", ")))->check(CLI::IsMember(model_names()));
+  add_vae_options(*sub, o->vae);
   sub->add_option("--validation", o->split, "What validation holds back: application or random, as what is to be predicted will be new [application]")
       ->check(CLI::IsMember({"random", "application"}));
   sub->add_option("--licence", o->licence, "Of the data, for the checkpoint");

@@ -1,12 +1,10 @@
 #pragma once
 /// A trained model of relative performance as a file, and its answers for new workloads.
 #include "counters/models/likely_inputs.h"
-#include "counters/models/perfc_model.h"
+#include "counters/models/relative_model.h"
 #include "gnn/checkpoint.h"
 
 namespace perfc {
-
-inline constexpr std::string_view kCounterModelName = "perfc-counters";
 
 /// What a prediction says of one workload on one machine.
 struct RelativeTime {
@@ -18,14 +16,14 @@ struct RelativeTime {
 struct WorkloadPrediction {
   std::string workload;
   std::vector<RelativeTime> machines;  ///< as in training; the reference last, at 0
-  double log_base_s = 0;               ///< ln of the seconds that log_ratio is relative to: `PerfcModel::base`
+  double log_base_s = 0;               ///< ln of the seconds that log_ratio is relative to; NaN: the model does not tell
   std::vector<std::string> missing;    ///< columns that the workload lacks: "counter:NAME", "work:NAME", "time:MACHINE"
 };
 
 class CounterPredictor {
  public:
-  /// Trains on all measured workloads of the problem.
-  static Result<CounterPredictor> train(const CounterProblem&, SplitKind, std::uint64_t seed, Diagnostics&);
+  /// Trains a row of `stored_model_table` on all measured workloads of the problem.
+  static Result<CounterPredictor> train(const StoredModelRow&, const VaeTraining&, const CounterProblem&, SplitKind, std::uint64_t seed, Diagnostics&);
   Checkpoint checkpoint(std::map<std::string, std::string> provenance) const;
   static Result<CounterPredictor> open(const std::string& path, Diagnostics&);
   /// From a file's bytes.
@@ -35,7 +33,8 @@ class CounterPredictor {
   const CounterDataset& names() const { return names_; }
   const std::vector<std::string>& machines() const { return machines_; }
   const std::string& reference() const { return reference_; }
-  double shrinkage() const { return model_.shrinkage(); }
+  /// What training found, for people; may be empty.
+  std::string findings() const { return model_->findings(); }
 
   /// The data's workloads with the columns of `names`, in that order; NaN where the data lacks one.
   CounterDataset aligned(const CounterDataset&) const;
@@ -49,7 +48,9 @@ class CounterPredictor {
   CounterDataset names_;
   std::vector<std::string> machines_;
   std::string reference_;               ///< empty: none
-  PerfcModel model_{PerfcModel::Correction::ByLikeness};
+  std::string_view kind_;               ///< StoredModelRow::checkpoint
+  std::unique_ptr<StoredModel> model_;
+  double interval_ = 0;                 ///< nine of ten held-back predictions were no further off than this, in ln
   LikelyInputs likely_;
 };
 

@@ -150,7 +150,7 @@ Result<std::vector<std::vector<Estimate>>> evaluate_counters(const CounterProble
       for (std::size_t i = 0; i < parts.size(); ++i) {
         const auto rest = without(rows, parts[i]);
         if (rest.empty()) return diags.error("one application alone cannot be left out");
-        const auto model = row->make();
+        const auto model = row->make(o.vae);
         if (!model->fit(problem, rest, o.split, random.stream(i), diags)) return Failure{};
         const FeatureMatrix y = problem.target(parts[i]), p = model->predict(problem, parts[i]);
         for (std::size_t r = 0; predictions && r < y.rows; ++r) {

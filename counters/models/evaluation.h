@@ -37,6 +37,7 @@ struct CounterEvalOptions {
   SplitKind split = SplitKind::Random;
   std::uint64_t seeds = 10;
   std::uint64_t first_seed = 1;
+  VaeTraining vae;                   ///< of `vae-dnn`
   std::size_t folds = 0;             ///< Application: this many groups of applications; 0: each alone
 };
 

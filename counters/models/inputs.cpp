@@ -39,15 +39,23 @@ CounterInputs CounterInputs::fit(const CounterDataset& d, std::span<const std::s
   return in;
 }
 
-CounterInputs CounterInputs::restore(const CounterDataset& names, InputKind kind, std::vector<double> substitutes, std::vector<std::size_t> masked,
+CounterInputs CounterInputs::restore(const CounterDataset& names, InputKind kind, std::vector<double> substitutes, std::span<const double> mask,
                                      std::vector<double> none) {
   CounterInputs in;
   in.kind_ = kind;
   in.substitutes_ = std::move(substitutes);
-  in.masked_ = std::move(masked);
+  for (std::size_t c = 0; c < mask.size(); ++c) {
+    if (mask[c] != 0) in.masked_.push_back(c);
+  }
   in.none_ = std::move(none);
   in.name_columns(names, {});
   return in;
+}
+
+std::vector<double> CounterInputs::mask() const {
+  std::vector<double> mask(substitutes_.size(), 0);
+  for (const std::size_t c : masked_) mask[c] = 1;
+  return mask;
 }
 
 void CounterInputs::name_columns(const CounterDataset& d, std::span<const std::size_t> rows) {

@@ -25,8 +25,9 @@ class CounterInputs {
   /// what ln stands for none.
   const std::vector<double>& substitutes() const { return substitutes_; }
   const std::vector<double>& none() const { return none_; }
-  const std::vector<std::size_t>& masked() const { return masked_; }
-  static CounterInputs restore(const CounterDataset& names, InputKind, std::vector<double> substitutes, std::vector<std::size_t> masked,
+  /// Per counter, 1 if a column says where it is missing.
+  std::vector<double> mask() const;
+  static CounterInputs restore(const CounterDataset& names, InputKind, std::vector<double> substitutes, std::span<const double> mask,
                                std::vector<double> none);
 
  private:

@@ -59,8 +59,7 @@ LikelyInputs LikelyInputs::fit(const CounterDataset& d, std::span<const std::siz
   LikelyInputs out;
   const CounterInputs inputs = CounterInputs::fit(d, rows, InputKind::CountersAndWork);
   out.none_ = inputs.none();
-  out.masked_.assign(d.counters.size(), 0);
-  for (const std::size_t c : inputs.masked()) out.masked_[c] = 1;
+  out.masked_ = inputs.mask();
   for (std::size_t c = 0; c < d.counters.size(); ++c) out.logarithmic_.push_back(inputs.scales()[c] == Normaliser::Scale::Log ? 1 : 0);
   const std::size_t columns = d.counters.size() + d.work.size() + (reference ? 1 : 0);
   out.mean_.assign(columns, 0);

@@ -1,29 +1,22 @@
 /// Networks on counters: the DNN alone, and the DNN on a σ-VAE's latent columns (Nichols, Yeom
 /// and Bhatele, SC22 poster).
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
 #include "counters/models/networks.h"
 #include "counters/models/relative_model.h"
-#include "counters/models/sigma_vae.h"
-#include "gnn/loss.h"
-#include "gnn/trainer.h"
+#include "counters/models/tensors.h"
 
 namespace perfc {
 namespace {
 
 /// The paper's network: three hidden layers of 1024.
-constexpr std::size_t kHidden = 1024, kHiddenLayers = 3, kBatch = 32;
+constexpr std::size_t kHidden = 1024, kHiddenLayers = 3;
 /// Sizes and lengths of training are ours; the paper tells none.
 constexpr std::size_t kLatent = 16, kVaeHidden = 128;
-constexpr std::uint64_t kVaeEpochs = 200, kNetworkEpochs = 60;
-/// At most: beyond a thousand rows epochs would be many steps each.
-constexpr std::uint64_t kVaeSteps = 4000, kNetworkSteps = 1500;
-/// Share of the VAE's epochs after which the regression's loss is fed back into it.
-constexpr double kFeedBackFrom = 0.75;
-
-std::uint64_t steps_per_epoch(std::size_t rows) { return std::max<std::uint64_t>((rows + kBatch - 1) / kBatch, 1); }
-std::uint64_t epochs_of(std::size_t rows, std::uint64_t epochs, std::uint64_t steps) { return std::clamp<std::uint64_t>(steps / steps_per_epoch(rows), 1, epochs); }
+constexpr std::uint64_t kEpochs = 60, kMostSteps = 1500;
 
 Matrix<float> narrow(const FeatureMatrix& m) {
   Matrix<float> out(m.rows, m.columns);
@@ -33,54 +26,10 @@ Matrix<float> narrow(const FeatureMatrix& m) {
 
 FeatureMatrix widen(const Matrix<float>& m) { return {m.rows(), m.columns(), std::vector<double>(m.data(), m.data() + m.size())}; }
 
-/// Trains the VAE; late in the run also a linear regression from its latent columns, whose loss shapes them.
-class VaeTask final : public TrainingTask {
+class NetworkModel final : public StoredModel {
  public:
-  VaeTask(SigmaVae<float>& vae, Linear<float>& regression, const RowTask::Rows& rows, std::uint64_t steps) : vae_(vae), regression_(regression), rows_(rows), steps_(steps) {}
-  std::vector<NamedParameter<float>> parameters() override {
-    auto all = perfc::parameters(vae_, "vae.");
-    const auto of_regression = perfc::parameters(regression_, "regression.");
-    all.insert(all.end(), of_regression.begin(), of_regression.end());
-    return all;
-  }
-  std::size_t samples() const override { return rows_.x.rows(); }
-  Result<double> validate(Context&, Diagnostics&) override { return std::numeric_limits<double>::quiet_NaN(); }
-
-  Result<double> add_gradients(Context& c, std::span<const std::size_t> samples, double weight, Diagnostics&) override {
-    x_.resize(samples.size(), rows_.x.columns());
-    y_.resize(samples.size(), rows_.y.columns());
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      x_.row(i) = rows_.x.row(samples[i]);
-      y_.row(i) = rows_.y.row(samples[i]);
-    }
-    const double kl_weight = annealing_.at(step_, steps_);
-    const bool fed_back = static_cast<double>(step_++) >= kFeedBackFrom * static_cast<double>(steps_);
-    const Matrix<float>& z = vae_.forward(c, x_);
-    double loss = 0;
-    dz_.resize(z.rows(), z.columns());
-    dz_.fill(0);
-    if (fed_back) {
-      loss += evaluate({}, regression_.forward(c, z), y_, weight, dy_);
-      dz_ = regression_.backward(c, dy_);
-    }
-    const VaeTerms t = vae_.decode(c);
-    vae_.backward(c, weight, weight * kl_weight, dz_);
-    return loss + weight * static_cast<double>(samples.size()) * (t.reconstruction + kl_weight * t.kl);
-  }
-
- private:
-  SigmaVae<float>& vae_;
-  Linear<float>& regression_;
-  const RowTask::Rows& rows_;
-  std::uint64_t steps_, step_ = 0;
-  KlAnnealing annealing_;
-  Matrix<float> x_, y_, dy_, dz_;
-};
-
-class NetworkModel final : public RelativeModel {
- public:
-  enum class Latent : unsigned char { No, Yes };
-  explicit NetworkModel(Latent latent) : latent_(latent) {}
+  /// Without `vae`: the network alone.
+  explicit NetworkModel(std::optional<VaeTraining> vae) : training_(std::move(vae)) {}
 
   Status fit(const CounterProblem& p, std::span<const std::size_t> rows, SplitKind, const Random& random, Diagnostics& diags) override {
     inputs_ = CounterInputs::fit(*p.data, rows, InputKind::Counters);
@@ -89,21 +38,17 @@ class NetworkModel final : public RelativeModel {
     normaliser_.apply(x);
     range_ = ColumnRange::fit(x);
     RowTask::Rows training{columns(p, rows), narrow(p.target(rows))};
-    SingleProcess alone;
-    if (latent_ == Latent::Yes) {
-      vae_ = std::make_unique<SigmaVae<float>>(VaeOptions{.inputs = training.x.columns(), .hidden = kVaeHidden, .latent = kLatent});
-      Linear<float> regression(kLatent, training.y.columns());
-      const std::uint64_t epochs = epochs_of(training.x.rows(), kVaeEpochs, kVaeSteps), steps = epochs * steps_per_epoch(training.x.rows());
-      VaeTask task(*vae_, regression, training, steps);
-      initialise(task.parameters(), random.stream("vae"));
-      if (!train(task, options(epochs, random), alone, diags)) return Failure{};
+    build(training.x.columns(), training.y.columns());
+    if (vae_) {
+      const auto first = calibrated_first(*p.data, rows, diags);
+      if (!first || !train_vae(*vae_, training, *first, *training_, random, diags)) return Failure{};
       training.x = through_vae(training.x);
     }
-    network_ = make_network(training.x.columns(), kHidden, kHiddenLayers, training.y.columns());
     const RowTask::Rows none{Matrix<float>(0, training.x.columns()), Matrix<float>(0, training.y.columns())};
     RowTask task(*network_, training, none, {});
     initialise(task.parameters(), random.stream("network"));
-    return train(task, options(epochs_of(training.x.rows(), kNetworkEpochs, kNetworkSteps), random), alone, diags) ? ok() : Status(Failure{});
+    SingleProcess alone;
+    return train(task, network_options(rows.size(), kEpochs, kMostSteps, random), alone, diags) ? ok() : Status(Failure{});
   }
 
   FeatureMatrix predict(const CounterProblem& p, std::span<const std::size_t> rows) const override {
@@ -114,10 +59,63 @@ class NetworkModel final : public RelativeModel {
     return widen(network_->forward(c, x));
   }
 
- private:
-  static TrainOptions options(std::uint64_t epochs, const Random& random) {
-    return {.epochs = epochs, .batch = kBatch, .seed = random.bits(0), .schedule = {.shape = Schedule::Shape::Cosine, .peak = 1e-3}, .adam = {.weight_decay = 0.01}};
+  double base(const CounterProblem& p, std::size_t row) const override { return p.reference ? p.base(row) : std::numeric_limits<double>::quiet_NaN(); }
+
+  void save(std::vector<NamedTensor>& tensors, std::map<std::string, double>&) const override {
+    tensors.push_back(vector_tensor("inputs.substitutes", inputs_.substitutes()));
+    tensors.push_back(vector_tensor("inputs.masked", inputs_.mask()));
+    save_normaliser("inputs.", normaliser_, tensors);
+    tensors.push_back(vector_tensor("inputs.low", range_.low));
+    tensors.push_back(vector_tensor("inputs.high", range_.high));
+    for (NamedTensor& t : perfc::save(weights())) tensors.push_back(std::move(t));
   }
+
+  Status restore(const CounterDataset& names, std::size_t machines, const std::vector<NamedTensor>& tensors, const std::map<std::string, double>&,
+                 Diagnostics& diags) override {
+    TensorReader read(tensors, diags);
+    const std::size_t counters = names.counters.size();
+    const auto substitutes = read.vector("inputs.substitutes", counters), mask = read.vector("inputs.masked", counters);
+    if (!read.good()) return Failure{};
+    inputs_ = CounterInputs::restore(names, InputKind::Counters, substitutes, mask, {});
+    const std::size_t columns = inputs_.columns().size();
+    const auto normaliser = read.normaliser("inputs.", columns);
+    range_ = {read.vector("inputs.low", columns), read.vector("inputs.high", columns)};
+    if (!normaliser || !read.good()) return Failure{};
+    normaliser_ = *normaliser;
+    build(columns, machines);
+    std::vector<NamedTensor> own;
+    std::copy_if(tensors.begin(), tensors.end(), std::back_inserter(own), [](const NamedTensor& t) { return t.name.starts_with("vae.") || t.name.starts_with("network."); });
+    return load(own, weights(), diags);
+  }
+
+ private:
+  void build(std::size_t inputs, std::size_t outputs) {
+    if (training_) vae_ = std::make_unique<SigmaVae<float>>(VaeOptions{.inputs = inputs, .hidden = kVaeHidden, .latent = kLatent});
+    network_ = make_network(training_ ? kLatent : inputs, kHidden, kHiddenLayers, outputs);
+  }
+  std::vector<NamedParameter<float>> weights() const {
+    auto all = parameters(*network_, "network.");
+    if (!vae_) return all;
+    const auto of_vae = parameters(*vae_, "vae.");
+    all.insert(all.end(), of_vae.begin(), of_vae.end());
+    return all;
+  }
+
+  /// Positions in `rows` of what `calibrate_first` names.
+  Result<std::vector<std::size_t>> calibrated_first(const CounterDataset& d, std::span<const std::size_t> rows, Diagnostics& diags) const {
+    std::vector<std::size_t> first;
+    const std::string& on = training_->calibrate_first;
+    if (on.empty()) return first;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (d.workloads[rows[i]].profiled == on) first.push_back(i);
+    }
+    if (first.empty() || first.size() == rows.size()) {
+      return diags.error(fmt::format("{} of {} training workloads have '{}' in the column 'profiled': there is nothing to calibrate the decoder on first",
+                                     first.empty() ? "none" : "all", rows.size(), on.substr(0, 80)));
+    }
+    return first;
+  }
+
   Matrix<float> columns(const CounterProblem& p, std::span<const std::size_t> rows) const {
     FeatureMatrix x = inputs_.rows(*p.data, rows);
     normaliser_.apply(x);
@@ -130,7 +128,7 @@ class NetworkModel final : public RelativeModel {
     return vae_->forward(c, x);
   }
 
-  Latent latent_;
+  std::optional<VaeTraining> training_;
   CounterInputs inputs_;
   Normaliser normaliser_;
   ColumnRange range_;
@@ -140,7 +138,7 @@ class NetworkModel final : public RelativeModel {
 
 }  // namespace
 
-std::unique_ptr<RelativeModel> make_dnn_model() { return std::make_unique<NetworkModel>(NetworkModel::Latent::No); }
-std::unique_ptr<RelativeModel> make_vae_dnn_model() { return std::make_unique<NetworkModel>(NetworkModel::Latent::Yes); }
+std::unique_ptr<StoredModel> make_dnn_model() { return std::make_unique<NetworkModel>(std::nullopt); }
+std::unique_ptr<StoredModel> make_vae_dnn_model(const VaeTraining& how) { return std::make_unique<NetworkModel>(how); }
 
 }  // namespace perfc

@@ -60,16 +60,6 @@ double absolute_error(const FeatureMatrix& y, const FeatureMatrix& prediction) {
   return sum;
 }
 
-/// What nine of ten errors are within.
-double nine_of_ten(const FeatureMatrix& y, const FeatureMatrix& prediction) {
-  std::vector<double> errors;
-  for (std::size_t i = 0; i < y.values.size(); ++i) errors.push_back(std::abs(prediction.values[i] - y.values[i]));
-  if (errors.empty()) return 0;
-  const auto at = errors.begin() + static_cast<std::ptrdiff_t>(errors.size() * 9 / 10);
-  std::nth_element(errors.begin(), at, errors.end());
-  return *at;
-}
-
 }  // namespace
 
 FeatureMatrix PerfcModel::by_costs(const Parts& parts, const CounterProblem& p, std::span<const std::size_t> rows) {
@@ -221,16 +211,13 @@ void PerfcModel::save(std::vector<NamedTensor>& tensors, std::map<std::string, d
   tensors.push_back(matrix_tensor("costs", costs));
   tensors.push_back(vector_tensor("inputs.substitutes", parts_.inputs.substitutes()));
   tensors.push_back(vector_tensor("inputs.none", parts_.inputs.none()));
-  std::vector<double> masked(parts_.inputs.substitutes().size(), 0);
-  for (const std::size_t c : parts_.inputs.masked()) masked[c] = 1;
-  tensors.push_back(vector_tensor("inputs.masked", masked));
+  tensors.push_back(vector_tensor("inputs.masked", parts_.inputs.mask()));
   if (shrinkage() > 0) {
     parts_.trees.save("trees.", tensors);
     parts_.likeness.save("likeness.", tensors);
     parts_.networks.save("networks.", tensors);
   }
   for (std::size_t k = 0; k < weights_.size(); ++k) settings[std::string(kWeightNames[k])] = weights_[k];
-  settings["interval"] = interval_;
   settings["sharpness"] = parts_.costs.front().sharpness;
 }
 
@@ -246,9 +233,7 @@ Status PerfcModel::restore(const CounterDataset& names, std::size_t machines, co
   for (std::size_t k = 0; k < weights_.size(); ++k) {
     if (!setting(kWeightNames[k], 0, 1, weights_[k])) return diags.error(fmt::format("checkpoint: {} is missing or out of range", kWeightNames[k]));
   }
-  if (!setting("interval", 0, 100, interval_) || !setting("sharpness", 1, 100, sharpness)) {
-    return diags.error("checkpoint: interval or sharpness is missing or out of range");
-  }
+  if (!setting("sharpness", 1, 100, sharpness)) return diags.error("checkpoint: sharpness is missing or out of range");
   TensorReader read(tensors, diags);
   const FeatureMatrix costs = read.matrix("costs", machines, names.work.size());
   const auto substitutes = read.vector("inputs.substitutes", names.counters.size()), none = read.vector("inputs.none", names.work.size()),
@@ -260,11 +245,7 @@ Status PerfcModel::restore(const CounterDataset& names, std::size_t machines, co
     for (std::size_t k = 0; k < costs.columns; ++k) c.log_cost.push_back(costs.at(m, k));
     parts_.costs.push_back(std::move(c));
   }
-  std::vector<std::size_t> masked;
-  for (std::size_t c = 0; c < mask.size(); ++c) {
-    if (mask[c] != 0) masked.push_back(c);
-  }
-  parts_.inputs = CounterInputs::restore(names, InputKind::CountersAndWork, substitutes, std::move(masked), none);
+  parts_.inputs = CounterInputs::restore(names, InputKind::CountersAndWork, substitutes, mask, none);
   if (shrinkage() == 0) return ok();
   const std::size_t columns = parts_.inputs.columns().size() + machines;
   auto trees = Trees::restore("trees.", tensors, columns, machines, diags);
@@ -282,6 +263,8 @@ FeatureMatrix PerfcModel::predict(const CounterProblem& p, std::span<const std::
   return shrinkage() == 0 ? y : mixed(y, corrections(parts_, p, rows, y), weights_);
 }
 
+std::string PerfcModel::findings() const { return fmt::format("the correction by likeness counts {:.0f} %", 100 * shrinkage()); }
+
 double PerfcModel::base(const CounterProblem& p, std::size_t row) const {
   if (p.reference) return p.base(row);
   double mean = 0;
@@ -290,6 +273,6 @@ double PerfcModel::base(const CounterProblem& p, std::size_t row) const {
 }
 
 std::unique_ptr<RelativeModel> make_costs_model() { return std::make_unique<PerfcModel>(PerfcModel::Correction::None); }
-std::unique_ptr<RelativeModel> make_perfc_model() { return std::make_unique<PerfcModel>(PerfcModel::Correction::ByLikeness); }
+std::unique_ptr<StoredModel> make_perfc_model() { return std::make_unique<PerfcModel>(PerfcModel::Correction::ByLikeness); }
 
 }  // namespace perfc

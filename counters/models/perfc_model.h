@@ -9,7 +9,6 @@
 /// within the training rows, and so are the sharpness and the size of the trees' leaves. What a machine's
 /// data sheet says of a cost is where its fit begins and is pulled to.
 #include <array>
-#include <map>
 
 #include "counters/models/cost_model.h"
 #include "counters/models/kernel_regression.h"
@@ -19,24 +18,23 @@
 
 namespace perfc {
 
-class PerfcModel final : public RelativeModel {
+class PerfcModel final : public StoredModel {
  public:
   enum class Correction : unsigned char { None, ByLikeness };
   explicit PerfcModel(Correction correction) : correction_(correction) {}
   Status fit(const CounterProblem&, std::span<const std::size_t> rows, SplitKind, const Random&, Diagnostics&) override;
   FeatureMatrix predict(const CounterProblem&, std::span<const std::size_t> rows) const override;
 
-  /// ln of the seconds that predictions are relative to: the reference's, or the machines' mean as costs tell it.
-  double base(const CounterProblem&, std::size_t row) const;
+  void save(std::vector<NamedTensor>&, std::map<std::string, double>& settings) const override;
+  Status restore(const CounterDataset& names, std::size_t machines, const std::vector<NamedTensor>&, const std::map<std::string, double>& settings,
+                 Diagnostics&) override;
+  /// The reference's, or the machines' mean as costs tell it.
+  double base(const CounterProblem&, std::size_t row) const override;
+  std::optional<double> interval() const override { return interval_; }
+  std::string findings() const override;
 
   /// How much the corrections count, all together.
   double shrinkage() const { return weights_[0] + weights_[1] + weights_[2]; }
-  /// Nine of ten held-back predictions of `fit` were no further off than this, in ln.
-  double interval() const { return interval_; }
-
-  void save(std::vector<NamedTensor>&, std::map<std::string, double>& settings) const;
-  /// `names`: the columns of `fit`; machines: outputs.
-  Status restore(const CounterDataset& names, std::size_t machines, const std::vector<NamedTensor>&, const std::map<std::string, double>& settings, Diagnostics&);
 
  private:
   struct Parts {

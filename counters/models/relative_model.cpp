@@ -2,30 +2,56 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
-#include <numeric>
 
 #include "gnn/trainer.h"
 
 namespace perfc {
 namespace {
 
+/// Of models that have nothing to choose.
+template <class Model, auto factory>
+std::unique_ptr<Model> make(const VaeTraining&) {
+  return factory();
+}
+template <class Model>
+std::unique_ptr<Model> make_vae_dnn(const VaeTraining& how) {
+  return make_vae_dnn_model(how);
+}
+
 constexpr std::array kTable{
-    RelativeModelRow{"mean", "the mean of the training rows", make_mean_model},
-    RelativeModelRow{"linear", "ridge regression on counters", make_linear_model},
-    RelativeModelRow{"knn", "five nearest neighbours on counters", make_knn_model},
-    RelativeModelRow{"forest", "random forest on counters", make_forest_model},
-    RelativeModelRow{"boosting", "gradient boosting on counters", make_boosting_model},
-    RelativeModelRow{"dnn", "three hidden layers of 1024 on counters", make_dnn_model},
-    RelativeModelRow{"vae-dnn", "the paper's: the same on the latent columns of a σ-VAE", make_vae_dnn_model},
-    RelativeModelRow{"costs", "costs per kind of work and machine", make_costs_model},
-    RelativeModelRow{"perfc", "costs, corrected by likeness as far as validation supports it", make_perfc_model},
-    RelativeModelRow{"stack", "the mean of perfc and several dnn and vae-dnn, weighed by validation", make_stack_model},
+    RelativeModelRow{"mean", "the mean of the training rows", make<RelativeModel, make_mean_model>},
+    RelativeModelRow{"linear", "ridge regression on counters", make<RelativeModel, make_linear_model>},
+    RelativeModelRow{"knn", "five nearest neighbours on counters", make<RelativeModel, make_knn_model>},
+    RelativeModelRow{"forest", "random forest on counters", make<RelativeModel, make_forest_model>},
+    RelativeModelRow{"boosting", "gradient boosting on counters", make<RelativeModel, make_boosting_model>},
+    RelativeModelRow{"dnn", "three hidden layers of 1024 on counters", make<RelativeModel, make_dnn_model>},
+    RelativeModelRow{"vae-dnn", "the paper's: the same on the latent columns of a σ-VAE", make_vae_dnn<RelativeModel>},
+    RelativeModelRow{"costs", "costs per kind of work and machine", make<RelativeModel, make_costs_model>},
+    RelativeModelRow{"perfc", "costs, corrected by likeness as far as validation supports it", make<RelativeModel, make_perfc_model>},
+    RelativeModelRow{"stack", "the mean of perfc and several dnn and vae-dnn, weighed by validation", make<RelativeModel, make_stack_model>},
+};
+
+constexpr std::array kStored{
+    StoredModelRow{"perfc", "perfc-counters", make<StoredModel, make_perfc_model>},
+    StoredModelRow{"dnn", "dnn-counters", make<StoredModel, make_dnn_model>},
+    StoredModelRow{"vae-dnn", "vae-dnn-counters", make_vae_dnn<StoredModel>},
 };
 
 }  // namespace
 
 std::span<const RelativeModelRow> relative_model_table() { return kTable; }
+std::span<const StoredModelRow> stored_model_table() { return kStored; }
+
+double nine_of_ten(const FeatureMatrix& y, const FeatureMatrix& prediction) {
+  std::vector<double> errors;
+  for (std::size_t i = 0; i < y.values.size(); ++i) errors.push_back(std::abs(prediction.values[i] - y.values[i]));
+  if (errors.empty()) return 0;
+  const auto at = errors.begin() + static_cast<std::ptrdiff_t>(errors.size() * 9 / 10);
+  std::nth_element(errors.begin(), at, errors.end());
+  return *at;
+}
 
 const RelativeModelRow* find_relative_model(std::string_view name) {
   const auto found = std::find_if(kTable.begin(), kTable.end(), [&](const RelativeModelRow& r) { return r.name == name; });

@@ -3,11 +3,15 @@
 /// relative to what `CounterProblem::target` says.
 ///
 /// To add one: derive from RelativeModel in a file of its own and add a row to
-/// `relative_model_table`; `perfc counters eval` then has it.
+/// `relative_model_table`; `perfc counters eval` then has it. Derive from StoredModel for
+/// `perfc counters train` and `predict` to have it too.
+#include <map>
 #include <memory>
+#include <optional>
 
 #include "counters/models/inputs.h"
-#include "gnn/random.h"
+#include "counters/models/vae_training.h"
+#include "gnn/safetensors.h"
 
 namespace perfc {
 
@@ -24,13 +28,38 @@ class RelativeModel {
   virtual FeatureMatrix predict(const CounterProblem&, std::span<const std::size_t> rows) const = 0;
 };
 
+/// One that a checkpoint can hold.
+class StoredModel : public RelativeModel {
+ public:
+  virtual void save(std::vector<NamedTensor>&, std::map<std::string, double>& settings) const = 0;
+  /// `names`: the columns of `fit`; machines: outputs.
+  virtual Status restore(const CounterDataset& names, std::size_t machines, const std::vector<NamedTensor>&, const std::map<std::string, double>& settings,
+                         Diagnostics&) = 0;
+  /// ln of the seconds that predictions are relative to; NaN: the model does not tell.
+  virtual double base(const CounterProblem&, std::size_t row) const = 0;
+  /// Nine of ten held-back predictions of `fit` were no further off than this, in ln; nothing if `fit` holds nothing back.
+  virtual std::optional<double> interval() const { return {}; }
+  /// What `fit` found, for people; may be empty.
+  virtual std::string findings() const { return {}; }
+};
+
+/// What nine of ten of the predictions' errors are within.
+double nine_of_ten(const FeatureMatrix& target, const FeatureMatrix& prediction);
+
 struct RelativeModelRow {
   std::string_view name;
   std::string_view summary;
-  std::unique_ptr<RelativeModel> (*make)();
+  std::unique_ptr<RelativeModel> (*make)(const VaeTraining&);
 };
 std::span<const RelativeModelRow> relative_model_table();
 const RelativeModelRow* find_relative_model(std::string_view name);
+
+struct StoredModelRow {
+  std::string_view name;        ///< in `relative_model_table`
+  std::string_view checkpoint;  ///< what its checkpoints say that they hold
+  std::unique_ptr<StoredModel> (*make)(const VaeTraining&);
+};
+std::span<const StoredModelRow> stored_model_table();
 
 /// Parts of rows to hold back in turn: `folds` random ones, or for applications as many
 /// of whole applications (all of them, one by one, if folds is 0).
@@ -44,10 +73,10 @@ std::unique_ptr<RelativeModel> make_linear_model();
 std::unique_ptr<RelativeModel> make_knn_model();
 std::unique_ptr<RelativeModel> make_forest_model();
 std::unique_ptr<RelativeModel> make_boosting_model();
-std::unique_ptr<RelativeModel> make_dnn_model();
-std::unique_ptr<RelativeModel> make_vae_dnn_model();
+std::unique_ptr<StoredModel> make_dnn_model();
+std::unique_ptr<StoredModel> make_vae_dnn_model(const VaeTraining&);
 std::unique_ptr<RelativeModel> make_costs_model();
-std::unique_ptr<RelativeModel> make_perfc_model();
+std::unique_ptr<StoredModel> make_perfc_model();
 std::unique_ptr<RelativeModel> make_stack_model();
 
 }  // namespace perfc

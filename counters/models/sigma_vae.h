@@ -30,6 +30,7 @@ template <class T>
 class SigmaVae : public Module<T> {
  public:
   explicit SigmaVae(const VaeOptions&);
+  const VaeOptions& options() const { return options_; }
 
   /// x → z. Training: a sample, with noise of the context (or `noise`, rows × latent, for
   /// tests); inference: the mean.
@@ -66,6 +67,7 @@ struct KlAnnealing {
   double rising = 0.5;     ///< share of the run (Linear) or of a cycle (Cyclic) in which it rises from 0
   std::size_t cycles = 4;  ///< Cyclic (Fu et al., NAACL 2019)
   double at(std::uint64_t step, std::uint64_t total) const;
+  bool operator==(const KlAnnealing&) const = default;
 };
 
 }  // namespace perfc

@@ -47,7 +47,7 @@ class StackModel final : public RelativeModel {
     networks_.clear();
     if (!ours_->fit(p, rows, kind, random, diags)) return Failure{};
     for (std::size_t n = 0; n < networks; ++n) {
-      for (const auto make : {make_dnn_model, make_vae_dnn_model}) {
+      for (auto make : {+[] { return make_dnn_model(); }, +[] { return make_vae_dnn_model({}); }}) {
         if (!networks_.emplace_back(make())->fit(p, rows, kind, random.stream(n), diags)) return Failure{};
       }
     }

@@ -85,8 +85,8 @@ class Simulation {
     }
   }
 
-  Schedule run() {
-    Schedule s;
+  JobSchedule run() {
+    JobSchedule s;
     double first = kNever;
     for (const std::size_t j : decisions(jobs_, policy_)) {
       const Job& job = jobs_[j];
@@ -145,7 +145,7 @@ class Simulation {
 
 std::span<const PolicyRow> policy_table() { return kPolicies; }
 
-Schedule simulate(std::span<const Job> jobs, std::span<const MachineKind> fleet, Policy policy, const Random& random) {
+JobSchedule simulate(std::span<const Job> jobs, std::span<const MachineKind> fleet, Policy policy, const Random& random) {
   return Simulation(jobs, fleet, policy, random).run();
 }
 

@@ -44,13 +44,13 @@ struct Placement {
   std::size_t number = 0;            ///< of the machines of that kind, from 0
   double start_s = 0, end_s = 0;
 };
-struct Schedule {
+struct JobSchedule {
   std::vector<Placement> placements;  ///< in the order of decisions
   double makespan_s = 0;              ///< from the first arrival to the last end
   double mean_turnaround_s = 0;       ///< from arrival to end
 };
 
 /// Every job must run on some machine of the fleet. `random`: of the policy Random alone.
-Schedule simulate(std::span<const Job>, std::span<const MachineKind>, Policy, const Random& random);
+JobSchedule simulate(std::span<const Job>, std::span<const MachineKind>, Policy, const Random& random);
 
 }  // namespace perfc

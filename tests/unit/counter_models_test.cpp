@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -39,7 +40,7 @@ TEST(CounterDataset, RefusesWithTheLine) {
     return diags.str();
   };
   EXPECT_EQ(message("workload,seconds\na,1\n"),
-            "d.csv:1:1: error: column 'seconds' is none of workload, application, counter:NAME, work:NAME, time:MACHINE\n");
+            "d.csv:1:1: error: column 'seconds' is none of workload, application, profiled, counter:NAME, work:NAME, time:MACHINE\n");
   EXPECT_EQ(message("workload,time:cpu\na,1\nb,-1\n"), "d.csv:3:1: error: time:cpu: '-1' is not a positive number\n");
   EXPECT_EQ(message("workload,work:w\na,-1\n"), "d.csv:2:1: error: work:w: '-1' is not a finite, non-negative number\n");
   EXPECT_EQ(message("workload,time:cpu\na,1\na,1\n"), "d.csv:3:1: error: workload: 'a' stands twice\n");
@@ -205,35 +206,47 @@ TEST(LikelyInputs, FollowFromWhatIsKnown) {
   EXPECT_EQ(likely.complete({.work = {1, 2, 3}, .seconds = {nan}}, 400, Random(3)).size(), 1U);
 }
 
-/// What a file holds predicts what was trained, up to float32.
-TEST(CounterPredictor, SavedAndOpened) {
-  std::string csv = "workload,application,counter:c,counter:d,work:launch,work:bytes,time:a,time:b\n";
+/// Two machines, one cheap per launch and one per byte; where `profiled` stands, the first half has been on a CPU.
+std::string two_machines(const char* profiled) {
+  std::string csv = std::string("workload,application,counter:c,counter:d,work:launch,work:bytes,time:a,time:b") + (*profiled ? ",profiled\n" : "\n");
   for (int i = 0; i < 24; ++i) {
     const double bytes = std::pow(10.0, 2 + i / 3.0);
     csv += std::to_string(i) + ",app" + std::to_string(i / 4) + "," + std::to_string(i % 4) + "," + (i % 3 ? "1" : "") + ",1," + std::to_string(bytes) + "," +
-           std::to_string((1e-2 + 1e-8 * bytes) * (1 + i % 4)) + "," + std::to_string(1e-3 + 1e-7 * bytes) + "\n";
+           std::to_string((1e-2 + 1e-8 * bytes) * (1 + i % 4)) + "," + std::to_string(1e-3 + 1e-7 * bytes) + (*profiled ? i < 12 ? ",cpu" : std::string(",") + profiled : "") + "\n";
   }
+  return csv;
+}
+
+class Stored : public testing::TestWithParam<const char*> {};
+
+/// What a file holds predicts what was trained, up to float32.
+TEST_P(Stored, SavedAndOpened) {
   Diagnostics diags;
-  const auto d = parse_counter_dataset(csv, diags);
+  const auto d = parse_counter_dataset(two_machines(""), diags);
   ASSERT_TRUE(d) << diags.str();
   const auto p = make_problem(*d, {}, "a", diags);
   ASSERT_TRUE(p) << diags.str();
-  const auto trained = CounterPredictor::train(*p, SplitKind::Random, 1, diags);
+  const auto row = std::find_if(stored_model_table().begin(), stored_model_table().end(), [](const StoredModelRow& r) { return r.name == GetParam(); });
+  ASSERT_NE(row, stored_model_table().end());
+  const auto trained = CounterPredictor::train(*row, {}, *p, SplitKind::Random, 1, diags);
   ASSERT_TRUE(trained) << diags.str();
-  const std::string path = (std::filesystem::temp_directory_path() / "perfc_counter_predictor.safetensors").string();
+  const std::string path = (std::filesystem::temp_directory_path() / fmt::format("perfc_counter_{}.safetensors", GetParam())).string();
   ASSERT_TRUE(write_file(path, write_checkpoint(trained->checkpoint({})), diags));
   const auto opened = CounterPredictor::open(path, diags);
   ASSERT_TRUE(opened) << diags.str();
-  EXPECT_GT(opened->shrinkage(), 0);  // the counter c says what the costs cannot
+  EXPECT_NE(trained->findings(), "the correction by likeness counts 0 %");  // c says what the costs cannot
+  EXPECT_EQ(opened->findings(), trained->findings());
   const auto here = trained->predict(trained->aligned(*d)), there = opened->predict(opened->aligned(*d));
   for (std::size_t w = 0; w < here.size(); ++w) {
     ASSERT_EQ(here[w].machines.size(), 2U);
     EXPECT_EQ(there[w].machines[1].machine, "a");
     EXPECT_NEAR(here[w].machines[0].log_ratio, there[w].machines[0].log_ratio, 1e-4);
     EXPECT_LT(there[w].machines[0].low, there[w].machines[0].high);
+    EXPECT_NEAR(there[w].log_base_s, std::log(d->workloads[w].seconds[0]), 1e-12);
   }
   EXPECT_EQ(here[1].missing, std::vector<std::string>());
   EXPECT_EQ(here[0].missing, std::vector<std::string>{"counter:d"});
+  if (row->name != "perfc") return;
   // Bytes decide between a and b: without them the interval is wider, by far.
   const auto lacking = parse_counter_dataset("workload,counter:c,counter:d,work:launch\nx,1,1,1\n", diags);
   ASSERT_TRUE(lacking);
@@ -241,6 +254,53 @@ TEST(CounterPredictor, SavedAndOpened) {
   EXPECT_EQ(guessed[0].missing, (std::vector<std::string>{"work:bytes", "time:a"}));
   const auto width = [](const RelativeTime& t) { return t.high - t.low; };
   EXPECT_GT(width(guessed[0].machines[0]), width(there[1].machines[0]) + 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Stored, testing::Values("perfc", "dnn", "vae-dnn"), [](const auto& info) {
+  std::string name = info.param;
+  std::erase(name, '-');
+  return name;
+});
+
+TEST(CounterPredictor, RefusesOtherModels) {
+  Diagnostics diags("x");
+  EXPECT_FALSE(CounterPredictor::parse(write_checkpoint({.model = "pmgns-sage"}), diags));
+  EXPECT_EQ(diags.str(), "x: error: holds the model 'pmgns-sage', which is none of relative performance\n");
+}
+
+/// Every option of the paper's training changes the latent columns, and the same options give the same.
+TEST(VaeTraining, OptionsReachTheVae) {
+  RowTask::Rows rows{Matrix<float>(24, 3), Matrix<float>(24, 1)};
+  for (std::size_t i = 0; i < rows.x.size(); ++i) rows.x.data()[i] = static_cast<float>(Random(2).normal(i));
+  for (std::size_t i = 0; i < rows.y.size(); ++i) rows.y.data()[i] = rows.x(i, 0) - rows.x(i, 1);
+  ThreadPool threads;
+  const auto latent = [&](const VaeTraining& how, std::span<const std::size_t> first = {}) {
+    SigmaVae<float> vae({.inputs = 3, .hidden = 8, .latent = 2});
+    Diagnostics diags;
+    EXPECT_TRUE(train_vae(vae, rows, first, how, Random(1), diags)) << diags.str();
+    Context c{.threads = threads};
+    return vae.forward(c, rows.x)(0, 0);
+  };
+  const std::vector<std::size_t> half{0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22};
+  const float usual = latent({});
+  EXPECT_EQ(latent({}), usual);
+  EXPECT_NE(latent({.kl = {.shape = KlAnnealing::Shape::Constant}}), usual);
+  EXPECT_NE(latent({.kl = {.shape = KlAnnealing::Shape::Cyclic}}), usual);
+  EXPECT_NE(latent({.kl = {.peak = 0.1}}), usual);
+  EXPECT_NE(latent({.feedback = 0}), usual);
+  EXPECT_NE(latent({}, half), usual);
+}
+
+TEST(VaeTraining, NothingToCalibrateOnFirstIsAnError) {
+  const auto message = [](const char* profiled, const std::string& first) {
+    Diagnostics diags("d.csv");
+    const auto d = parse_counter_dataset(two_machines(profiled), diags);
+    const auto p = make_problem(*d, {}, "a", diags);
+    EXPECT_FALSE(find_relative_model("vae-dnn")->make({.calibrate_first = first})->fit(*p, p->measured(), SplitKind::Random, Random(1), diags));
+    return diags.str();
+  };
+  EXPECT_EQ(message("", "cpu"), "d.csv: error: none of 24 training workloads have 'cpu' in the column 'profiled': there is nothing to calibrate the decoder on first\n");
+  EXPECT_EQ(message("cpu", "cpu"), "d.csv: error: all of 24 training workloads have 'cpu' in the column 'profiled': there is nothing to calibrate the decoder on first\n");
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ double makespan(const std::vector<Job>& j, Policy p) { return simulate(j, kTwo, 
 TEST(Schedule, MakespansByHand) {
   // Longest first: c (mean 9) to fast 0–6; b (6) to slow 0–8, since fast would end at 10; a (4.5) to fast 6–9.
   const auto j = jobs({{3, 6}, {4, 8}, {6, 12}});
-  const Schedule s = simulate(j, kTwo, Policy::Predicted, Random(1));
+  const JobSchedule s = simulate(j, kTwo, Policy::Predicted, Random(1));
   ASSERT_EQ(s.placements.size(), 3U);
   EXPECT_EQ(s.placements[0].job, 2U);
   EXPECT_EQ(s.placements[0].kind, 0U);
@@ -48,7 +48,7 @@ TEST(Schedule, WrongPredictionsCost) {
 TEST(Schedule, ArrivalsSeeWhatHasEnded) {
   // The first was believed to take 10 on fast and took 1: at 2 the scheduler sees fast idle.
   std::vector<Job> j{{"a", 0, {10, 30}, {1, 30}}, {"b", 2, {5, 6}, {5, 6}}};
-  const Schedule s = simulate(j, kTwo, Policy::Predicted, Random(1));
+  const JobSchedule s = simulate(j, kTwo, Policy::Predicted, Random(1));
   EXPECT_EQ(s.placements[1].kind, 0U);
   EXPECT_EQ(s.makespan_s, 7);
   // Still running at 2, believed to end at 10: b goes to slow.
@@ -61,7 +61,7 @@ TEST(Schedule, SeveralOfAKindAndWhatRunsNowhereElse) {
   const std::vector<MachineKind> fleet{{"fast", 2}, {"slow", 1}};
   auto j = jobs({{4, 9}, {4, 9}, {4, 9}, {4, 9}});
   j[3].predicted_s[0] = j[3].actual_s[0] = std::nan("");
-  const Schedule s = simulate(j, fleet, Policy::Predicted, Random(1));
+  const JobSchedule s = simulate(j, fleet, Policy::Predicted, Random(1));
   EXPECT_EQ(s.makespan_s, 9);  // the last on slow 0–9; two on each fast one would be 8
   for (const Policy p : {Policy::Random, Policy::RoundRobin, Policy::SingleBest, Policy::Oracle}) {
     for (const Placement& at : simulate(j, fleet, p, Random(3)).placements) EXPECT_TRUE(at.job != 3 || at.kind == 1);
