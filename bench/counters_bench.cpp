@@ -40,10 +40,11 @@ int main(int argc, char** argv) {
   double best = std::numeric_limits<double>::infinity();
   for (const double end = cpu_s() + seconds; cpu_s() < end;) {
     const double start = cpu_s();
-    Context c{.threads = threads, .mode = Mode::Training, .random = Random(4)};
+    Context c{.threads = threads, .mode = Mode::Training, .random = Random(4), .update = &adam};
+    adam.begin(1e-3);
     evaluate({}, net->forward(c, x), y, 1 / static_cast<double>(y.size()), gradient);
     net->backward(c, gradient);
-    adam.step(threads, 1e-3);
+    adam.finish(threads);
     best = std::min(best, cpu_s() - start);
   }
   fmt::print("{:.1f}\n", static_cast<double>(batch) / best);

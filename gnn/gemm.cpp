@@ -1,6 +1,8 @@
 #include "gnn/gemm.h"
 
+#include <algorithm>
 #include <cassert>
+#include <vector>
 
 #include "gnn/gemm_kernel.h"
 
@@ -36,10 +38,13 @@ GemmArguments<T> arguments(const GemmShape& s, const T* a, const T* b, T* c) {
           b, n(s.b_stride), s.b == Transpose::Yes, c, n(s.c_stride), s.store == Store::Add};
 }
 
+void run(const GemmArguments<float>& g) { kernel().run(g); }
+void run(const GemmArguments<double>& g) { gemm_baseline(g); }
+
 }  // namespace
 
-void gemm(const GemmShape& s, const float* a, const float* b, float* c) { kernel().run(arguments(s, a, b, c)); }
-void gemm(const GemmShape& s, const double* a, const double* b, double* c) { gemm_baseline(arguments(s, a, b, c)); }
+void gemm(const GemmShape& s, const float* a, const float* b, float* c) { run(arguments(s, a, b, c)); }
+void gemm(const GemmShape& s, const double* a, const double* b, double* c) { run(arguments(s, a, b, c)); }
 const char* gemm_kernel_name() { return kernel().name; }
 
 template <class T>
@@ -58,6 +63,36 @@ void multiply(ThreadPool& threads, const Matrix<T>& a, Transpose ta, const Matri
   });
 }
 
+template <class T>
+void multiply_by_panels(ThreadPool& threads, const Matrix<T>& a, Transpose ta, const Matrix<T>& b, Transpose tb,
+                        const std::function<void(std::size_t, std::span<T>)>& use) {
+  const std::size_t rows = ta == Transpose::Yes ? a.columns() : a.rows();
+  const std::size_t inner = ta == Transpose::Yes ? a.rows() : a.columns();
+  const std::size_t columns = tb == Transpose::Yes ? b.rows() : b.columns();
+  assert(inner > 0 && inner == (tb == Transpose::Yes ? b.columns() : b.rows()));
+  struct Panel {
+    const std::function<void(std::size_t, std::span<T>)>& use;
+    std::size_t begin, columns;
+    std::vector<T> numbers;
+  };
+  threads.for_ranges(rows, 16, [&](std::size_t begin, std::size_t end) {
+    Panel panel{use, begin, columns, std::vector<T>(std::min<std::size_t>(end - begin, kGemmPanelRows) * columns)};
+    auto g = arguments({.rows = end - begin, .columns = columns, .inner = inner, .a_stride = a.columns(), .b_stride = b.columns(),
+                        .c_stride = columns, .a = ta, .b = tb},
+                       a.data() + (ta == Transpose::Yes ? begin : begin * inner), b.data(), panel.numbers.data());
+    g.user = &panel;
+    g.use_panel = [](void* user, std::ptrdiff_t first, std::ptrdiff_t count) {
+      Panel& p = *static_cast<Panel*>(user);
+      p.use(p.begin + static_cast<std::size_t>(first), std::span(p.numbers).first(static_cast<std::size_t>(count) * p.columns));
+    };
+    run(g);
+  });
+}
+
+template void multiply_by_panels(ThreadPool&, const Matrix<float>&, Transpose, const Matrix<float>&, Transpose,
+                                 const std::function<void(std::size_t, std::span<float>)>&);
+template void multiply_by_panels(ThreadPool&, const Matrix<double>&, Transpose, const Matrix<double>&, Transpose,
+                                 const std::function<void(std::size_t, std::span<double>)>&);
 template void multiply(ThreadPool&, const Matrix<float>&, Transpose, const Matrix<float>&, Transpose, Matrix<float>&, Store);
 template void multiply(ThreadPool&, const Matrix<double>&, Transpose, const Matrix<double>&, Transpose, Matrix<double>&, Store);
 

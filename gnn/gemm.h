@@ -4,6 +4,9 @@
 /// One kernel, compiled once per instruction set (gemm_kernel.inc.h) and chosen
 /// when the program starts to multiply; measured beside OpenBLAS in docs/gnn.md.
 /// Another library would replace `gemm` in gemm.cpp and nothing else.
+#include <functional>
+#include <span>
+
 #include "gnn/matrix.h"
 #include "gnn/threads.h"
 
@@ -30,5 +33,12 @@ const char* gemm_kernel_name();
 template <class T>
 void multiply(ThreadPool&, const Matrix<T>& a, Transpose, const Matrix<T>& b, Transpose, Matrix<T>& c,
               Store = Store::Replace);
+
+/// op(A) op(B) for a reader that wants it while it is in the cache: calls use(first row, numbers of whole rows) for
+/// one panel after the other, by several threads at a time. The numbers may be changed, and are gone after the call;
+/// they are, bit for bit, those of `multiply`.
+template <class T>
+void multiply_by_panels(ThreadPool&, const Matrix<T>& a, Transpose, const Matrix<T>& b, Transpose,
+                        const std::function<void(std::size_t, std::span<T>)>& use);
 
 }  // namespace perfc

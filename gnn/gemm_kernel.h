@@ -11,7 +11,14 @@ struct GemmArguments {
   const T* a; std::ptrdiff_t a_stride; bool a_transposed;
   const T* b; std::ptrdiff_t b_stride; bool b_transposed;
   T* c; std::ptrdiff_t c_stride; bool add;
+  /// If set: C is computed by panels of at most `kGemmPanelRows` rows, all of them at `c`, and each is handed on
+  /// before the next overwrites it.
+  void (*use_panel)(void* user, std::ptrdiff_t first_row, std::ptrdiff_t rows) = nullptr;
+  void* user = nullptr;
 };
+
+/// A multiple of every kernel's rows of a tile; with some 1000 columns such a panel fits into an L2 cache.
+inline constexpr std::ptrdiff_t kGemmPanelRows = 96;
 
 void gemm_baseline(const GemmArguments<float>&);
 void gemm_baseline(const GemmArguments<double>&);

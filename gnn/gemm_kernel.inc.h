@@ -31,6 +31,7 @@ constexpr Size kBlockRows = kRows * 34;                         ///< of a block 
 constexpr Size kRowPointers = 6;                                ///< that fit into registers
 constexpr Size kPage = 4096;
 constexpr Size kSliceColumns = kColumns * 128;
+static_assert(kGemmPanelRows % kRows == 0 && kGemmPanelRows <= kBlockRows);
 
 constexpr Size smaller(Size a, Size b) { return a < b ? a : b; }
 constexpr Size tiles(Size n, Size tile) { return (n + tile - 1) / tile; }
@@ -118,6 +119,8 @@ void multiply_tile(Size inner, const T* a, Size a_row, const T* b, T* c, Size c_
   const T* row[kRows];
 #pragma GCC unroll 16
   for (Size i = 0; i < kRows; ++i) row[i] = a + smaller(i, rows - 1) * a_row;  // what is too much is not stored
+#pragma GCC unroll 16
+  for (Size i = 0; i < kRows; ++i) __builtin_prefetch(c + smaller(i, rows - 1) * c_stride, 1);  // needed after the loop
   Vector sum[kRows][2] = {};
   for (Size k = 0; k < inner; ++k, b += kColumns) {
     const Vector b0 = *reinterpret_cast<const Unaligned*>(b), b1 = *reinterpret_cast<const Unaligned*>(b + kLanes);
@@ -155,7 +158,7 @@ void PERFC_GEMM_KERNEL(const GemmArguments<PERFC_GEMM_SCALAR>& g) {
   static thread_local Scratch a_scratch, b_scratch;
   const Size a_row = g.a_transposed ? 1 : g.a_stride, a_step = g.a_transposed ? g.a_stride : 1;
   const Size b_column = g.b_transposed ? g.b_stride : 1, b_step = g.b_transposed ? 1 : g.b_stride;
-  if (g.inner == 0 && !g.add) {
+  if (g.inner == 0 && !g.add && g.use_panel == nullptr) {
     for (Size i = 0; i < g.rows; ++i) {
       for (Size j = 0; j < g.columns; ++j) g.c[i * g.c_stride + j] = 0;
     }
@@ -163,25 +166,41 @@ void PERFC_GEMM_KERNEL(const GemmArguments<PERFC_GEMM_SCALAR>& g) {
   // Rows that are a multiple of a page apart would push each other out of the cache.
   const bool direct = !g.a_transposed && kRows <= kRowPointers && g.a_stride * static_cast<Size>(sizeof(T)) % kPage != 0;
   T* const packed_a = a_scratch.reserve(kBlockRows * kInner);
+  // `rows` rows of C from row i0 on, from a slice of B's columns and inner indices.
+  const auto block = [&](Size i0, Size rows, Size k0, Size inner, const T* slice, Size columns, T* c) {
+    const bool add = g.add || k0 > 0;
+    const T* const rows_of_a = g.a + i0 * a_row + k0 * a_step;
+    if (!direct) pack<kRows>(rows_of_a, a_row, a_step, rows, inner, packed_a);
+    for (Size j = 0; j < columns; j += kColumns) {
+      for (Size i = 0; i < rows; i += kRows) {
+        T* const tile = c + i * g.c_stride + j;
+        const Size high = smaller(kRows, rows - i), wide = smaller(kColumns, columns - j);
+        if (direct) multiply_tile<Rows::Direct>(inner, rows_of_a + i * a_row, a_row, slice + j * inner, tile, g.c_stride, high, wide, add);
+        else multiply_tile<Rows::Packed>(inner, packed_a + i * inner, 0, slice + j * inner, tile, g.c_stride, high, wide, add);
+      }
+    }
+  };
+  if (g.use_panel != nullptr) {
+    const Size width = tiles(g.columns, kColumns) * kColumns;
+    T* const packed_b = b_scratch.reserve(width * g.inner);  // all of it: panels come one after the other
+    for (Size k0 = 0; k0 < g.inner; k0 += kInner) {
+      pack<kColumns>(g.b + k0 * b_step, b_column, b_step, g.columns, smaller(kInner, g.inner - k0), packed_b + k0 * width);
+    }
+    for (Size i0 = 0; i0 < g.rows; i0 += kGemmPanelRows) {
+      const Size rows = smaller(kGemmPanelRows, g.rows - i0);
+      for (Size k0 = 0; k0 < g.inner; k0 += kInner) block(i0, rows, k0, smaller(kInner, g.inner - k0), packed_b + k0 * width, g.columns, g.c);
+      g.use_panel(g.user, i0, rows);
+    }
+    return;
+  }
   T* const packed_b = b_scratch.reserve(tiles(smaller(kSliceColumns, g.columns), kColumns) * kColumns * kInner);
   for (Size j0 = 0; j0 < g.columns; j0 += kSliceColumns) {
     const Size columns = smaller(kSliceColumns, g.columns - j0);
     for (Size k0 = 0; k0 < g.inner; k0 += kInner) {
       const Size inner = smaller(kInner, g.inner - k0);
-      const bool add = g.add || k0 > 0;
       pack<kColumns>(g.b + j0 * b_column + k0 * b_step, b_column, b_step, columns, inner, packed_b);
       for (Size i0 = 0; i0 < g.rows; i0 += kBlockRows) {
-        const Size rows = smaller(kBlockRows, g.rows - i0);
-        const T* const block = g.a + i0 * a_row + k0 * a_step;
-        if (!direct) pack<kRows>(block, a_row, a_step, rows, inner, packed_a);
-        for (Size j = 0; j < columns; j += kColumns) {
-          for (Size i = 0; i < rows; i += kRows) {
-            T* const c = g.c + (i0 + i) * g.c_stride + j0 + j;
-            const Size high = smaller(kRows, rows - i), wide = smaller(kColumns, columns - j);
-            if (direct) multiply_tile<Rows::Direct>(inner, block + i * a_row, a_row, packed_b + j * inner, c, g.c_stride, high, wide, add);
-            else multiply_tile<Rows::Packed>(inner, packed_a + i * inner, 0, packed_b + j * inner, c, g.c_stride, high, wide, add);
-          }
-        }
+        block(i0, smaller(kBlockRows, g.rows - i0), k0, inner, packed_b, columns, g.c + i0 * g.c_stride + j0);
       }
     }
   }

@@ -16,6 +16,7 @@
 /// row in gnn/layer_table.cpp makes it available to models by name.
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,18 @@ namespace perfc {
 
 enum class Mode : unsigned char { Training, Inference };
 
+template <class T>
+struct Parameter;
+
+/// Takes a step along a gradient as soon as it is known, while it is in the cache (Adam in gnn/optimizer.h).
+class ImmediateUpdate {
+ public:
+  virtual ~ImmediateUpdate() = default;
+  /// Moves a parameter's numbers from `first` on along their gradient, which may be overwritten. All of a parameter's
+  /// numbers in turn, each once per step; by several threads at a time.
+  virtual void update(Parameter<float>&, std::size_t first, std::span<float> gradient) = 0;
+};
+
 /// What a pass over one batch shares between layers.
 struct Context {
   ThreadPool& threads;
@@ -37,6 +50,9 @@ struct Context {
   /// Position of the batch's first sample in the step's global batch: dropout is
   /// keyed by sample, so that N ranks with a share each drop what one rank would.
   std::size_t first_sample = 0;
+  /// If set, `backward` may hand a parameter's gradient over instead of adding it to `Parameter::gradient`, once
+  /// nothing in the step reads the parameter any more: the caller promises that every layer goes backward once.
+  ImmediateUpdate* update = nullptr;
 };
 
 /// How a parameter begins.

@@ -18,18 +18,25 @@ constexpr std::array<ShapeName, 4> kShapes{{{Schedule::Shape::Constant, "constan
 
 constexpr std::size_t kBlock = 4096;  ///< numbers that one call of `update` works on
 
-struct AdamNumbers {
-  float beta1, beta2, rate, inverse_correction, epsilon, coupled_decay, keep;
-  float shorten = 1;
-};
+}  // namespace
+
+Adam::Adam(std::vector<NamedParameter<float>> parameters, AdamOptions options)
+    : parameters_(std::move(parameters)), options_(options) {
+  for (const auto& [name, p] : parameters_) {
+    positions_[p] = positions_.size();
+    moments_.push_back({name, {p->value.rows(), p->value.columns()}, {p->value.rows(), p->value.columns()}});
+    moments_.back().mean.fill(0);
+    moments_.back().square.fill(0);
+  }
+}
 
 // One pass over the four arrays, which together are larger than caches; compiled for wide registers too.
 #if defined(PERFC_GEMM_X86) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 __attribute__((target_clones("arch=haswell", "default")))
 #endif
-float update(const AdamNumbers& numbers, std::size_t count, float* __restrict gradient, float* __restrict value,
-             float* __restrict mean, float* __restrict square) {
-  const AdamNumbers n = numbers;
+float Adam::move(const Numbers& numbers, std::size_t count, float* __restrict gradient, float* __restrict value,
+                 float* __restrict mean, float* __restrict square) {
+  const Numbers n = numbers;
   constexpr std::size_t kSums = 16;  // in a fixed order, and enough to fill a register
   float sums[kSums] = {};
   std::size_t i = 0;
@@ -49,41 +56,49 @@ float update(const AdamNumbers& numbers, std::size_t count, float* __restrict gr
   return all;
 }
 
-}  // namespace
-
-Adam::Adam(std::vector<NamedParameter<float>> parameters, AdamOptions options)
-    : parameters_(std::move(parameters)), options_(options) {
-  for (const auto& [name, p] : parameters_) {
-    moments_.push_back({name, {p->value.rows(), p->value.columns()}, {p->value.rows(), p->value.columns()}});
-    moments_.back().mean.fill(0);
-    moments_.back().square.fill(0);
-  }
-}
-
-double Adam::step(ThreadPool& threads, double learning_rate) {
+void Adam::begin(double learning_rate) {
   ++steps;
   const double t = static_cast<double>(steps);
   const bool decoupled = options_.decay == AdamOptions::Decay::Decoupled;
-  AdamNumbers n{.beta1 = static_cast<float>(options_.beta1),
+  numbers_ = {.beta1 = static_cast<float>(options_.beta1),
                 .beta2 = static_cast<float>(options_.beta2),
                 .rate = static_cast<float>(learning_rate / (1 - std::pow(options_.beta1, t))),
                 .inverse_correction = static_cast<float>(1 / std::sqrt(1 - std::pow(options_.beta2, t))),
                 .epsilon = static_cast<float>(options_.epsilon),
                 .coupled_decay = static_cast<float>(decoupled ? 0.0 : options_.weight_decay),
                 .keep = static_cast<float>(decoupled ? 1 - learning_rate * options_.weight_decay : 1.0)};
+  updated_.assign(parameters_.size(), 0);
+  passed_ = 0;
+}
+
+void Adam::update(Parameter<float>& p, std::size_t first, std::span<float> gradient) {
+  const std::size_t i = positions_.at(&p);
+  double squares = 0;
+  for (std::size_t done = 0; done < gradient.size(); done += kBlock) {
+    squares += static_cast<double>(move(numbers_, std::min(kBlock, gradient.size() - done), gradient.data() + done, p.value.data() + first + done,
+                                        moments_[i].mean.data() + first + done, moments_[i].square.data() + first + done));
+  }
+  const std::lock_guard lock(mutex_);
+  updated_[i] = 1;
+  passed_ += squares;
+}
+
+double Adam::finish(ThreadPool& threads) {
+  Numbers& n = numbers_;
   double squares = 0;
   if (options_.clip_norm > 0) {  // the length has to be known first: one more pass
     for (const auto& p : parameters_) squares += p.parameter->gradient.flat().template cast<double>().square().sum();
     const double length = std::sqrt(squares);
     if (length > options_.clip_norm) n.shorten = static_cast<float>(options_.clip_norm / length);
   }
-  double passed = 0;
+  double passed = passed_;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (updated_[i] != 0) continue;
     Parameter<float>& p = *parameters_[i].parameter;
     block_squares_.assign((p.value.size() + kBlock - 1) / kBlock, 0);
     threads.for_ranges(p.value.size(), kBlock, [&](std::size_t begin, std::size_t end) {
       for (std::size_t first = begin; first < end; first += kBlock) {
-        block_squares_[first / kBlock] = update(n, std::min(kBlock, end - first), p.gradient.data() + first, p.value.data() + first,
+        block_squares_[first / kBlock] = move(n, std::min(kBlock, end - first), p.gradient.data() + first, p.value.data() + first,
                                                 moments_[i].mean.data() + first, moments_[i].square.data() + first);
       }
     });

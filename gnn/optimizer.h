@@ -1,6 +1,8 @@
 #pragma once
 /// Adam, AdamW, and the step sizes they take.
 #include <cstdint>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <string_view>
 
@@ -20,14 +22,23 @@ struct AdamOptions {
   double clip_norm = 0;  ///< gradients longer than this (all parameters together) are shortened to it; 0: never
 };
 
-class Adam {
+class Adam final : public ImmediateUpdate {
  public:
   /// Parameters must outlive the optimiser; their shapes must not change.
   Adam(std::vector<NamedParameter<float>>, AdamOptions);
 
   /// One step along the gradients that the parameters hold, which are zero afterwards.
   /// Returns the length of the whole gradient, before clipping.
-  double step(ThreadPool&, double learning_rate);
+  double step(ThreadPool& threads, double learning_rate) {
+    begin(learning_rate);
+    return finish(threads);
+  }
+
+  /// A step in two halves. In between, `update` may take the gradients of some parameters, which `finish` then leaves
+  /// alone. Not with clip_norm: all gradients have to be known before the first step.
+  void begin(double learning_rate);
+  void update(Parameter<float>&, std::size_t first, std::span<float> gradient) override;
+  double finish(ThreadPool&);
 
   /// What has to be saved to go on later, by parameter name.
   struct Moments {
@@ -38,7 +49,19 @@ class Adam {
   std::uint64_t steps = 0;
 
  private:
+  /// What all numbers of a step share.
+  struct Numbers {
+    float beta1, beta2, rate, inverse_correction, epsilon, coupled_decay, keep;
+    float shorten = 1;
+  };
+  static float move(const Numbers&, std::size_t count, float* gradient, float* value, float* mean, float* square);
+
   std::vector<NamedParameter<float>> parameters_;
+  std::map<const Parameter<float>*, std::size_t> positions_;  ///< in parameters_
+  std::vector<char> updated_;           ///< by parameter: `update` has been called in this step
+  Numbers numbers_{};
+  std::mutex mutex_;                    ///< of updated_ and passed_
+  double passed_ = 0;                   ///< squares of the gradients that `update` took
   std::vector<Moments> moments_;
   std::vector<float> block_squares_;  ///< of the gradient of one parameter, by block
   AdamOptions options_;

@@ -23,6 +23,9 @@ class TrainingTask {
   /// is the place of the first one in the step's batch, of which other ranks may
   /// have the rest.
   virtual Result<double> add_gradients(Context&, std::span<const std::size_t> samples, double weight, Diagnostics&) = 0;
+  /// `add_gradients` goes forward and backward once, through layers of which each stands in the model once: weights
+  /// may then change as soon as their gradient is known (`Context::update`).
+  virtual bool one_pass_per_step() const { return false; }
   /// Mean loss over the validation samples, without dropout; NaN without any.
   virtual Result<double> validate(Context&, Diagnostics&) = 0;
 };
@@ -62,7 +65,7 @@ class GraphTask final : public TrainingTask {
   Matrix<float> gradient_;
 };
 
-/// A Module on rows of a table: no graph.
+/// A Module on rows of a table: no graph. Of its layers none may stand in it twice.
 class RowTask final : public TrainingTask {
  public:
   struct Rows {
@@ -73,6 +76,7 @@ class RowTask final : public TrainingTask {
   std::size_t samples() const override { return training_.x.rows(); }
   Result<double> add_gradients(Context&, std::span<const std::size_t>, double weight, Diagnostics&) override;
   Result<double> validate(Context&, Diagnostics&) override;
+  bool one_pass_per_step() const override { return true; }
 
  private:
   Module<float>& model_;

@@ -121,11 +121,13 @@ class Run {
     const std::size_t begin = (state_.step - epoch * steps_per_epoch_) * options_.batch;
     const auto batch = std::span(order).subspan(begin, std::min(options_.batch, order.size() - begin));
     Context c = context(Mode::Training);
+    rate_ = options_.schedule.at(state_.step, steps_);
+    adam_.begin(rate_);
+    if (task_.one_pass_per_step() && ranks_.size() == 1 && options_.adam.clip_norm == 0) c.update = &adam_;
     const Result<double> loss = gradients_of(task_, parameters_, batch, c, ranks_, diags_);
     if (!loss) return Failure{};
     if (!std::isfinite(*loss)) return diags_.error(fmt::format("the loss of step {} is not a finite number", state_.step + 1));
-    rate_ = options_.schedule.at(state_.step, steps_);
-    const double length = adam_.step(threads_, rate_);
+    const double length = adam_.finish(threads_);
     if (!std::isfinite(length)) return diags_.error(fmt::format("the gradient of step {} is not finite", state_.step + 1));
     ++state_.step;
     state_.epoch_loss += *loss * static_cast<double>(batch.size());

@@ -20,8 +20,8 @@ constexpr std::array kMetrics{
     MetricRow{"regret", &RelativeMetrics::regret, Shown::Percent},
 };
 
-/// Share of the rows that a random split holds back.
-constexpr std::size_t kRandomFolds = 5;
+/// A random split holds back one of so many parts.
+constexpr std::size_t kFolds = 5;
 
 using Order = std::vector<std::size_t>;
 
@@ -62,6 +62,23 @@ double area_under_curve(const std::vector<double>& positive, const std::vector<d
     for (const double n : negative) wins += p > n ? 1 : p == n ? 0.5 : 0;
   }
   return wins / (static_cast<double>(positive.size()) * static_cast<double>(negative.size()));
+}
+
+/// Rows, and the parts of them that are predicted by what the others taught.
+struct Folds {
+  std::vector<std::size_t> rows;
+  std::vector<std::vector<std::size_t>> parts;
+};
+Folds folds_of(const CounterProblem& p, const std::vector<std::size_t>& rows, const CounterEvalOptions& o, const Random& random) {
+  const bool within = o.on == MeasuredOn::Training;
+  const std::size_t folds = o.split == SplitKind::Random || within ? kFolds : o.folds;
+  auto parts = held_back(*p.data, rows, o.split, folds, random.stream("split"));
+  if (within) {
+    const auto training = without(rows, parts[0]);
+    return {training, held_back(*p.data, training, o.split, kFolds, random.stream("within"))};
+  }
+  if (o.split == SplitKind::Random) parts.resize(1);
+  return {rows, std::move(parts)};
 }
 
 FeatureMatrix joined(const FeatureMatrix& a, const FeatureMatrix& b) {
@@ -144,11 +161,11 @@ Result<std::vector<std::vector<Estimate>>> evaluate_counters(const CounterProble
     std::vector<std::vector<double>> values(kMetrics.size());
     for (std::uint64_t seed = o.first_seed; seed < o.first_seed + o.seeds; ++seed) {
       const Random random(seed);
-      auto parts = held_back(*problem.data, rows, o.split, o.split == SplitKind::Random ? kRandomFolds : o.folds, random.stream("split"));
-      if (o.split == SplitKind::Random) parts.resize(1);
+      const Folds of_seed = folds_of(problem, rows, o, random);
       FeatureMatrix predicted, measured;
+      const auto& parts = of_seed.parts;
       for (std::size_t i = 0; i < parts.size(); ++i) {
-        const auto rest = without(rows, parts[i]);
+        const auto rest = without(of_seed.rows, parts[i]);
         if (rest.empty()) return diags.error("one application alone cannot be left out");
         const auto model = row->make(o.vae);
         if (!model->fit(problem, rest, o.split, random.stream(i), diags)) return Failure{};

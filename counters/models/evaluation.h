@@ -32,12 +32,19 @@ struct Estimate {
 };
 Estimate estimate(std::span<const double>);
 
+/// Where a split's models are measured.
+enum class MeasuredOn : unsigned char {
+  HeldBack,  ///< on what the split holds back
+  Training,  ///< on folds of its training rows, each by a model that did not see it: for choosing between models without a look at what is reported
+};
+
 struct CounterEvalOptions {
   std::vector<std::string> models;   ///< names of `relative_model_table`
   SplitKind split = SplitKind::Random;
   std::uint64_t seeds = 10;
   std::uint64_t first_seed = 1;
   VaeTraining vae;                   ///< of `vae-dnn`
+  MeasuredOn on = MeasuredOn::HeldBack;
   std::size_t folds = 0;             ///< Application: this many groups of applications; 0: each alone
 };
 

@@ -30,7 +30,6 @@ constexpr std::array kTable{
     RelativeModelRow{"vae-dnn", "the paper's: the same on the latent columns of a σ-VAE", make_vae_dnn<RelativeModel>},
     RelativeModelRow{"costs", "costs per kind of work and machine", make<RelativeModel, make_costs_model>},
     RelativeModelRow{"perfc", "costs, corrected by likeness as far as validation supports it", make<RelativeModel, make_perfc_model>},
-    RelativeModelRow{"stack", "the mean of perfc and several dnn and vae-dnn, weighed by validation", make<RelativeModel, make_stack_model>},
 };
 
 constexpr std::array kStored{

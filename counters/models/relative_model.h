@@ -77,6 +77,5 @@ std::unique_ptr<StoredModel> make_dnn_model();
 std::unique_ptr<StoredModel> make_vae_dnn_model(const VaeTraining&);
 std::unique_ptr<RelativeModel> make_costs_model();
 std::unique_ptr<StoredModel> make_perfc_model();
-std::unique_ptr<RelativeModel> make_stack_model();
 
 }  // namespace perfc

@@ -1,6 +1,7 @@
 #include "gnn/layers/linear.h"
 
 #include <cassert>
+#include <type_traits>
 
 namespace perfc {
 
@@ -33,8 +34,17 @@ const Matrix<T>& Linear<T>::forward(Context& c, const Matrix<T>& x) {
 
 template <class T>
 const Matrix<T>& Linear<T>::backward(Context& c, const Matrix<T>& dy) {
-  add_gradients(c, *x_, dy);
   input_gradient(c, dy, dx_, Store::Replace);
+  if constexpr (std::is_same_v<T, float>) {
+    if (c.update != nullptr && dy.rows() > 0) {
+      multiply_by_panels<T>(c.threads, dy, Transpose::Yes, *x_, Transpose::No, [&](std::size_t first, std::span<T> gradient) {
+        c.update->update(weight, first * in(), gradient);
+      });
+      if (with_bias_ == Bias::Yes) add_column_sums(c, dy, bias.gradient);
+      return dx_;
+    }
+  }
+  add_gradients(c, *x_, dy);
   return dx_;
 }
 

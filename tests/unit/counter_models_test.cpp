@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <numeric>
+#include <set>
 
 #include "counters/models/cost_model.h"
 #include "counters/models/counter_predictor.h"
@@ -144,6 +145,28 @@ TEST(RelativeMetrics, IntervalOverSeeds) {
   const std::vector<double> v{1, 2, 3};
   EXPECT_NEAR(estimate(v).mean, 2, 1e-12);
   EXPECT_NEAR(estimate(v).half_width, 4.303 / std::sqrt(3), 1e-3);
+}
+
+/// What is reported and what models are chosen on are different workloads.
+TEST(EvaluateCounters, WithinLooksAtTrainingRowsAlone) {
+  Diagnostics diags;
+  std::string csv = "workload,application,counter:c,time:a,time:b\n";
+  for (int i = 0; i < 40; ++i) csv += fmt::format("{},app{},{},{},{}\n", i, i / 4, i, 1 + i, 2 + i % 7);
+  const auto d = parse_counter_dataset(csv, diags);
+  const auto p = make_problem(*d, {}, "", diags);
+  const auto predicted = [&](SplitKind split, MeasuredOn on) {
+    std::vector<HeldBackPrediction> all;
+    EXPECT_TRUE(evaluate_counters(*p, {.models = {"mean"}, .split = split, .seeds = 1, .on = on, .folds = 5}, diags, &all)) << diags.str();
+    std::set<std::size_t> workloads;
+    for (const HeldBackPrediction& h : all) EXPECT_TRUE(workloads.insert(h.workload).second);
+    return workloads;
+  };
+  const auto reported = predicted(SplitKind::Random, MeasuredOn::HeldBack), within = predicted(SplitKind::Random, MeasuredOn::Training);
+  EXPECT_EQ(reported.size(), 8U);
+  EXPECT_EQ(within.size(), 32U);
+  for (const std::size_t w : reported) EXPECT_EQ(within.count(w), 0U);
+  EXPECT_EQ(predicted(SplitKind::Application, MeasuredOn::HeldBack).size(), 40U);
+  EXPECT_EQ(predicted(SplitKind::Application, MeasuredOn::Training).size(), 32U);
 }
 
 TEST(HeldBack, ApplicationsStayTogether) {

@@ -1,6 +1,7 @@
 /// What layers stand on: products, threads, random numbers, batches, losses, Adam, schedules.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "gnn/gemm.h"
@@ -33,7 +34,7 @@ Matrix<double> naive(const Matrix<T>& a, Transpose ta, const Matrix<T>& b, Trans
 TEST(Gemm, EqualsNaiveLoopsInEveryOrientation) {
   for (const std::size_t thread_count : {1, 3}) {
     ThreadPool threads(thread_count);
-    for (const auto& [m, n, k] : {std::array<std::size_t, 3>{1, 1, 1}, {3, 5, 7}, {67, 33, 129}, {200, 64, 5}, {5, 1, 300}}) {
+    for (const auto& [m, n, k] : {std::array<std::size_t, 3>{1, 1, 1}, {3, 5, 7}, {67, 33, 129}, {200, 64, 5}, {5, 1, 300}, {250, 40, 600}}) {
       for (const Transpose ta : {Transpose::No, Transpose::Yes}) {
         for (const Transpose tb : {Transpose::No, Transpose::Yes}) {
           const auto a = ta == Transpose::Yes ? random_matrix<float>(k, m, "a") : random_matrix<float>(m, k, "a");
@@ -42,6 +43,11 @@ TEST(Gemm, EqualsNaiveLoopsInEveryOrientation) {
           Matrix<float> c;
           multiply(threads, a, ta, b, tb, c);
           for (std::size_t i = 0; i < c.size(); ++i) ASSERT_NEAR(c.data()[i], expected.data()[i], 1e-4) << m << n << k;
+          Matrix<float> gathered(m, n);
+          multiply_by_panels<float>(threads, a, ta, b, tb, [&](std::size_t first, std::span<float> panel) {
+            std::copy(panel.begin(), panel.end(), gathered.data() + first * n);
+          });
+          ASSERT_TRUE(std::equal(c.data(), c.data() + c.size(), gathered.data())) << m << n << k;
           multiply(threads, a, ta, b, tb, c, Store::Add);
           for (std::size_t i = 0; i < c.size(); ++i) ASSERT_NEAR(c.data()[i], 2 * expected.data()[i], 2e-4);
         }
@@ -234,6 +240,25 @@ TEST(AdamSteps, ClipTheWholeGradient) {
   EXPECT_DOUBLE_EQ(adam.step(threads, 0.1), 5);
   EXPECT_FLOAT_EQ(adam.moments()[0].mean(0, 0), 0.1f * 0.6f);
   EXPECT_FLOAT_EQ(adam.moments()[1].mean(0, 0), 0.1f * 0.8f);
+}
+
+TEST(AdamSteps, PartsOfAGradientInAnyOrder) {
+  ThreadPool threads(1);
+  Parameter<float> whole, parts, other;
+  for (Parameter<float>* p : {&whole, &parts, &other}) p->shape(10000, Initial::constant(1));
+  Adam one({{"p", &whole}}, {.weight_decay = 0.1}), two({{"p", &parts}, {"other", &other}}, {.weight_decay = 0.1});
+  for (int step = 0; step < 3; ++step) {
+    Matrix<float> gradient = random_matrix<float>(1, 10000, "g" + std::to_string(step));
+    whole.gradient = gradient;
+    const double length = one.step(threads, 0.01);
+    two.begin(0.01);
+    two.update(parts, 6000, std::span(gradient.data() + 6000, 4000));
+    two.update(parts, 0, std::span(gradient.data(), 6000));
+    EXPECT_NEAR(two.finish(threads), length, 1e-5 * length);
+    ASSERT_TRUE(std::equal(whole.value.data(), whole.value.data() + 10000, parts.value.data())) << step;
+  }
+  EXPECT_EQ(two.steps, 3U);
+  EXPECT_EQ(other.gradient(0, 0), 0);
 }
 
 TEST(Schedules, Shapes) {

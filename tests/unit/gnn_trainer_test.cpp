@@ -233,6 +233,41 @@ TEST_F(Trainer, RowsConvergeToALine) {
   EXPECT_LT(report->best_loss, 1e-4);
 }
 
+/// A task whose weights wait for the end of the step.
+class PatientTask final : public TrainingTask {
+ public:
+  explicit PatientTask(RowTask& task) : task_(task) {}
+  std::vector<NamedParameter<float>> parameters() override { return task_.parameters(); }
+  std::size_t samples() const override { return task_.samples(); }
+  Result<double> add_gradients(Context& c, std::span<const std::size_t> s, double weight, Diagnostics& d) override { return task_.add_gradients(c, s, weight, d); }
+  Result<double> validate(Context& c, Diagnostics& d) override { return task_.validate(c, d); }
+
+ private:
+  RowTask& task_;
+};
+
+TEST_F(Trainer, UpdatesDuringBackwardGiveTheSameBytes) {
+  const RowTask::Rows rows{random_matrix<float>(300, 20, "x"), random_matrix<float>(300, 2, "y")};
+  const auto trained = [&](bool patient, std::size_t threads) {
+    Sequential<float> model;
+    model.add("a", std::make_unique<Linear<float>>(20, 250));
+    model.add("relu", std::make_unique<Activation<float>>(ActivationKind::Relu));
+    model.add("b", std::make_unique<Linear<float>>(250, 2));
+    initialise(parameters<float>(model), Random(1));
+    RowTask task(model, rows, rows, {});
+    PatientTask other(task);
+    SingleProcess alone;
+    Diagnostics diags;
+    EXPECT_TRUE(train(patient ? static_cast<TrainingTask&>(other) : task, {.epochs = 3, .batch = 280, .threads = threads, .adam = {.weight_decay = 0.01}}, alone, diags)) << diags.str();
+    std::vector<float> all;
+    for (const auto& p : parameters<float>(model)) all.insert(all.end(), p.parameter->value.data(), p.parameter->value.data() + p.parameter->value.size());
+    return all;
+  };
+  const auto usual = trained(true, 1);
+  EXPECT_EQ(trained(false, 1), usual);
+  EXPECT_EQ(trained(false, 3), usual);
+}
+
 /// Ranks as threads of one process.
 struct Meeting {
   explicit Meeting(std::size_t n) : size(n), barrier(static_cast<std::ptrdiff_t>(n)) {}
