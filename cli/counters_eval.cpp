@@ -112,6 +112,7 @@ void add_counters_eval(CLI::App& group, Action& action) {
   sub->add_option("--split", o->split, "What is held back: random (a fifth of the workloads) or application (each in turn) [random]")
       ->check(CLI::IsMember({"random", "application"}));
   sub->add_option("--folds", o->eval.folds, "application: hold back this many groups of applications in turn [each alone]")->check(CLI::Range(2, 1000));
+  sub->add_option("--without", o->eval.without, "Leave these applications out altogether, comma-separated")->delimiter(',');
   sub->add_flag("--within", o->within, "Leave a fifth out for good and measure by five folds of the rest: for choosing models without a look at what is reported");
   sub->add_option("--models", o->eval.models, fmt::format("Of {} [all]", fmt::join(model_names(), ", ")))->delimiter(',');
   add_vae_options(*sub, o->vae);

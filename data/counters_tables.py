@@ -35,6 +35,7 @@ class Block:
     options: tuple
     seeds: int
     models: tuple
+    slow: tuple = ()      # models of one seed only: hours else
     ordered: bool = True  # False: two machines of which one nearly always wins: order says nothing
 
     def rows(self):
@@ -47,15 +48,21 @@ class Row:
     model: str
 
     @property
+    def seeds(self):
+        return 1 if self.model in self.block.slow else self.block.seeds
+
+    @property
     def name(self):
         return f"{self.block.name}-{self.model}"
 
     def options(self):
-        return ["--data", str(DATA / self.block.file), *self.block.options, "--models", self.model, "--seeds", str(self.block.seeds)]
+        return ["--data", str(DATA / self.block.file), *self.block.options, "--models", self.model, "--seeds", str(self.seeds)]
 
 
 AIWC = ("--machines", "i7-6700k,xeon_es-2697v2,gtx1080ti,fiji-furyx")
 RAJA = ("--reference", "quartz", "--data-sheet", str(ROOT / "data/counters/machines.csv"))
+# On Quartz this kernel's sequential build is PI_REDUCE's, with the same counters; on Lassen it is e^5 slower.
+WITHOUT = ("--without", "Basic_PI_ATOMIC")
 GPUS = ("--machines", "Tesla-K40,Titan,GTX-980,TitanX")
 ALONE = ("--split", "application")
 USUAL = ("mean", "forest", "vae-dnn", "costs", "perfc")
@@ -63,8 +70,10 @@ BLOCKS = [
     Block("aiwc-random", "AIWC, 4 machines, random", "aiwc.csv", AIWC, 10, (*USUAL, "dnn")),
     Block("aiwc-application", "AIWC, 4 machines, application", "aiwc.csv", (*AIWC, *ALONE), 5, USUAL),
     Block("rajaperf-random", "RAJAPerf, Quartz → Lassen, random", "rajaperf.csv", RAJA, 10, USUAL, ordered=False),
-    Block("rajaperf-application", "RAJAPerf, Quartz → Lassen, application (a kernel at a time)", "rajaperf.csv", (*RAJA, *ALONE), 3, USUAL, ordered=False),
-    Block("gpuperf-application", "gpuperf, 4 GPUs, application", "gpuperf.csv", (*GPUS, *ALONE), 3, USUAL),
+    Block("rajaperf-application", "RAJAPerf, Quartz → Lassen, application (a kernel at a time)", "rajaperf.csv", (*RAJA, *ALONE), 3, USUAL, slow=("vae-dnn",), ordered=False),
+    Block("rajawithout-random", "RAJAPerf without PI_ATOMIC, random", "rajaperf.csv", (*RAJA, *WITHOUT), 10, USUAL, ordered=False),
+    Block("rajawithout-application", "RAJAPerf without PI_ATOMIC, application", "rajaperf.csv", (*RAJA, *WITHOUT, *ALONE), 1, ("mean", "forest", "costs", "perfc"), ordered=False),
+    Block("gpuperf-application", "gpuperf, 4 GPUs, application", "gpuperf.csv", (*GPUS, *ALONE), 3, USUAL, slow=("vae-dnn", "perfc")),
 ]
 
 
@@ -100,17 +109,19 @@ def cells(row):
     if not cache(row).exists():
         return ["not measured"] + [""] * (len(COLUMNS) - 1)
     _, head, _, values = cache(row).read_text().splitlines()[:4]
-    split = lambda line: [cell.strip() for cell in line.strip("|").split("|")]
+    def split(line):
+        return [cell.strip() for cell in line.strip("|").split("|")]
+
     found = dict(zip(split(head), split(values)))
-    return [found[c] if row.block.ordered or c in ("R²", "ratio error") else "" for c in COLUMNS]
+    shown = {c: v.replace(" ± 0.000", "").replace(" ± 0.0 %", " %") if row.seeds == 1 else v for c, v in found.items()}
+    return [shown[c] if row.block.ordered or c in ("R²", "ratio error") else "" for c in COLUMNS]
 
 
 def table():
     out = ["| data, split | seeds | model | " + " | ".join(COLUMNS) + " |", "|---|" + "---|" * (len(COLUMNS) + 2)]
     for block in BLOCKS:
         for i, row in enumerate(block.rows()):
-            first = [block.shown, str(block.seeds)] if i == 0 else ["", ""]
-            out.append("| " + " | ".join([*first, row.model, *cells(row)]) + " |")
+            out.append("| " + " | ".join([block.shown if i == 0 else "", str(row.seeds), row.model, *cells(row)]) + " |")
     return out
 
 

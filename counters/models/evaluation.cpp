@@ -151,7 +151,13 @@ Estimate estimate(std::span<const double> values) {
 
 Result<std::vector<std::vector<Estimate>>> evaluate_counters(const CounterProblem& problem, const CounterEvalOptions& o, Diagnostics& diags,
                                                              std::vector<HeldBackPrediction>* predictions) {
-  const std::vector<std::size_t> rows = problem.measured();
+  std::vector<std::size_t> rows = problem.measured();
+  for (const std::string& name : o.without) {
+    if (std::erase_if(rows, [&](std::size_t r) { return problem.data->workloads[r].application == name; }) == 0) {
+      return diags.error(fmt::format("no measured workload is of the application '{}'", name.substr(0, 80)));
+    }
+  }
+  if (rows.empty()) return diags.error("no workload is left to train on");
   const FeatureMatrix all = problem.target(rows);
   const auto reference = problem.reference ? ReferenceColumn::Yes : ReferenceColumn::No;
   std::vector<std::vector<Estimate>> table;

@@ -45,6 +45,7 @@ struct CounterEvalOptions {
   std::uint64_t first_seed = 1;
   VaeTraining vae;                   ///< of `vae-dnn`
   MeasuredOn on = MeasuredOn::HeldBack;
+  std::vector<std::string> without;  ///< applications that are neither trained nor measured on
   std::size_t folds = 0;             ///< Application: this many groups of applications; 0: each alone
 };
 

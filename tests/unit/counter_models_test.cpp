@@ -147,8 +147,8 @@ TEST(RelativeMetrics, IntervalOverSeeds) {
   EXPECT_NEAR(estimate(v).half_width, 4.303 / std::sqrt(3), 1e-3);
 }
 
-/// What is reported and what models are chosen on are different workloads.
-TEST(EvaluateCounters, WithinLooksAtTrainingRowsAlone) {
+/// What is reported and what models are chosen on are different workloads; what is left out is in neither.
+TEST(EvaluateCounters, WithinAndWithout) {
   Diagnostics diags;
   std::string csv = "workload,application,counter:c,time:a,time:b\n";
   for (int i = 0; i < 40; ++i) csv += fmt::format("{},app{},{},{},{}\n", i, i / 4, i, 1 + i, 2 + i % 7);
@@ -167,6 +167,13 @@ TEST(EvaluateCounters, WithinLooksAtTrainingRowsAlone) {
   for (const std::size_t w : reported) EXPECT_EQ(within.count(w), 0U);
   EXPECT_EQ(predicted(SplitKind::Application, MeasuredOn::HeldBack).size(), 40U);
   EXPECT_EQ(predicted(SplitKind::Application, MeasuredOn::Training).size(), 32U);
+
+  std::vector<HeldBackPrediction> all;
+  ASSERT_TRUE(evaluate_counters(*p, {.models = {"mean"}, .split = SplitKind::Application, .seeds = 1, .without = {"app0", "app9"}}, diags, &all)) << diags.str();
+  EXPECT_EQ(all.size(), 32U);
+  for (const HeldBackPrediction& h : all) EXPECT_TRUE(h.workload >= 4 && h.workload < 36) << h.workload;
+  EXPECT_FALSE(evaluate_counters(*p, {.models = {"mean"}, .without = {"app10"}}, diags));
+  EXPECT_EQ(diags.str(), "perfc: error: no measured workload is of the application 'app10'\n");
 }
 
 TEST(HeldBack, ApplicationsStayTogether) {
