@@ -78,7 +78,7 @@ class DeviceTable {
   /// The devices built into the program.
   static const DeviceTable& builtin();
   /// Parses the JSON text of a device file; every wrong field is named.
-  static Result<DeviceTable> parse(std::string_view json, std::string file, Diagnostics&);
+  static Result<DeviceTable> parse(std::string_view json, Diagnostics&);
 
   const std::vector<Device>& all() const { return devices_; }
   /// By name, alias or title, case-insensitive; "NAME:PROFILE" makes a slice.
@@ -88,7 +88,9 @@ class DeviceTable {
   void add(DeviceTable other);
 
  private:
+  static Result<DeviceTable> parse(std::string_view json, const std::map<std::string, Device>& defaults, Diagnostics&);
   std::vector<Device> devices_;
+  std::map<std::string, Device> defaults_;  ///< by kind; those of the built-in table serve user files too
 };
 
 /// The slice of a device that a MIG profile makes.

@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "features/builtin_devices.h"
 #include "features/device.h"
+#include "ir/support/json.h"
 
 namespace perfc {
 namespace {
-
-using Json = nlohmann::json;
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -24,22 +22,22 @@ std::string lower(std::string_view text) {
 /// reported with its path.
 class Fields {
  public:
-  Fields(const Json& object, std::string path, Diagnostics& diags)
+  Fields(const json::Element& object, std::string path, Diagnostics& diags)
       : object_(object), path_(std::move(path)), diags_(diags) {
     if (!object_.is_object()) complain("", "must be an object");
   }
 
   void text(const char* key, std::string& out) {
-    if (const Json* v = find(key)) {
-      if (v->is_string()) out = v->get<std::string>();
+    if (const auto v = find(key)) {
+      if (const auto text = json::text(v)) out = *text;
       else complain(key, "must be a string");
     }
   }
   /// A finite number within [least, most].
   void number(const char* key, double& out, double least, double most) {
-    if (const Json* v = find(key)) {
-      if (!v->is_number() || !std::isfinite(v->get<double>())) return complain(key, "must be a number");
-      const double x = v->get<double>();
+    if (const auto v = find(key)) {
+      double x = 0;
+      if (v->get(x) || !std::isfinite(x)) return complain(key, "must be a number");
       if (x < least || x > most) return complain(key, fmt::format("is {}, must lie in [{}, {}]", x, least, most));
       out = x;
     }
@@ -51,48 +49,52 @@ class Fields {
     out = static_cast<int>(x);
   }
   void texts(const char* key, std::vector<std::string>& out) {
-    if (const Json* v = find(key)) {
-      if (!v->is_array()) return complain(key, "must be a list of strings");
+    if (const auto v = find(key)) {
+      const auto all = json::array(v);
+      if (!all) return complain(key, "must be a list of strings");
       out.clear();
-      for (const Json& e : *v) {
-        if (!e.is_string()) return complain(key, "must be a list of strings");
-        out.push_back(e.get<std::string>());
+      for (const json::Element& e : *all) {
+        const auto text = json::text(e);
+        if (!text) return complain(key, "must be a list of strings");
+        out.emplace_back(*text);
       }
     }
   }
   /// Name → positive number; names must be among `known`. Keys given replace
   /// those already in `out`.
   void rates(const char* key, std::map<std::string, double>& out, const std::set<std::string>& known, double most) {
-    if (const Json* v = find(key)) {
-      if (!v->is_object()) return complain(key, "must be an object of numbers");
-      for (const auto& [name, rate] : v->items()) {
-        const std::string at = fmt::format("{}.{}", key, name);
+    if (const auto v = find(key)) {
+      json::Object all;
+      if (v->get(all)) return complain(key, "must be an object of numbers");
+      for (const auto& [field, value] : all) {
+        const std::string name(field), at = fmt::format("{}.{}", key, name);
+        double rate = 0;
         if (!known.count(name)) {
           const std::string near = did_you_mean(name, {known.begin(), known.end()});
           complain(at, fmt::format("is not a known name{}", near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
-        } else if (!rate.is_number() || !(rate.get<double>() > 0) || rate.get<double>() > most) {
+        } else if (value.get(rate) || !(rate > 0) || rate > most) {
           complain(at, fmt::format("must be a number in (0, {}]", most));
         } else {
-          out[name] = rate.get<double>();
+          out[name] = rate;
         }
       }
     }
   }
-  const Json* list(const char* key) {
-    const Json* v = find(key);
-    if (v && !v->is_array()) {
-      complain(key, "must be a list");
-      return nullptr;
-    }
-    return v;
+  std::optional<json::Array> list(const char* key) {
+    const auto v = find(key);
+    auto all = json::array(v);
+    if (v && !all) complain(key, "must be a list");
+    return all;
   }
   void require(const char* key) {
-    if (object_.is_object() && !object_.contains(key)) complain(key, "is missing");
+    if (object_.is_object() && !json::member(object_, key)) complain(key, "is missing");
   }
   /// Call last: what nobody asked for is unknown.
   void finish() {
-    if (!object_.is_object()) return;
-    for (const auto& [key, value] : object_.items()) {
+    json::Object all;
+    if (object_.get(all)) return;
+    for (const auto& [field, value] : all) {
+      const std::string key(field);
       if (seen_.count(key)) continue;
       const std::string near = did_you_mean(key, {seen_.begin(), seen_.end()});
       complain(key, fmt::format("is not a field{}", near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
@@ -100,17 +102,15 @@ class Fields {
   }
 
  private:
-  const Json* find(const char* key) {
+  std::optional<json::Element> find(const char* key) {
     seen_.insert(key);
-    if (!object_.is_object()) return nullptr;
-    const auto it = object_.find(key);
-    return it == object_.end() ? nullptr : &*it;
+    return json::member(object_, key);
   }
   void complain(std::string_view key, std::string message) {
     (void)diags_.error(fmt::format("{}{}{}: {}", path_, key.empty() || path_.empty() ? "" : ".", key, message));
   }
 
-  const Json& object_;
+  json::Element object_;
   std::string path_;
   Diagnostics& diags_;
   std::set<std::string> seen_;
@@ -135,7 +135,7 @@ void read_terms(Fields& f, Device& d) {
   f.number("product_overlap", d.product_overlap, 0, 1);
 }
 
-MigProfile read_profile(const Json& json, const std::string& path, Diagnostics& diags) {
+MigProfile read_profile(const json::Element& json, const std::string& path, Diagnostics& diags) {
   MigProfile p;
   Fields f(json, path, diags);
   for (const char* key : {"name", "compute_slices", "memory_slices", "sms", "memory_mib", "max_instances"}) f.require(key);
@@ -149,10 +149,10 @@ MigProfile read_profile(const Json& json, const std::string& path, Diagnostics& 
   return p;
 }
 
-Device read_device(const Json& json, const std::map<std::string, Device>& defaults, const std::string& path, Diagnostics& diags) {
+Device read_device(const json::Element& json, const std::map<std::string, Device>& defaults, const std::string& path, Diagnostics& diags) {
   Device d;
   std::string kind = "gpu", source;
-  if (json.is_object() && json.contains("kind") && json["kind"].is_string()) kind = json["kind"].get<std::string>();
+  if (const auto given = json::text(json::member(json, "kind"))) kind = *given;
   if (const auto base = defaults.find(kind); base != defaults.end()) d = base->second;
   Fields f(json, path, diags);
   for (const char* key : {"name", "vector_tflops", "bandwidth_gb_s", "memory_mib", "tdp_w"}) f.require(key);
@@ -178,11 +178,12 @@ Device read_device(const Json& json, const std::map<std::string, Device>& defaul
   if (d.idle_w > d.tdp_w) (void)diags.error(fmt::format("{}.idle_w: {} is more than tdp_w {}", path, d.idle_w, d.tdp_w));
   read_terms(f, d);
   f.rates("interval", d.interval, kPrecisions, 100);
-  if (const Json* profiles = f.list("mig")) {
+  if (const auto profiles = f.list("mig")) {
     d.mig.clear();
-    for (std::size_t i = 0; i < profiles->size(); ++i) {
-      MigProfile p = read_profile((*profiles)[i], fmt::format("{}.mig[{}]", path, i), diags);
-      if (p.sms > d.sms) (void)diags.error(fmt::format("{}.mig[{}].sms: {} is more than the device's {}", path, i, p.sms, d.sms));
+    for (const json::Element& profile : *profiles) {
+      const std::string at = fmt::format("{}.mig[{}]", path, d.mig.size());
+      MigProfile p = read_profile(profile, at, diags);
+      if (p.sms > d.sms) (void)diags.error(fmt::format("{}.sms: {} is more than the device's {}", at, p.sms, d.sms));
       d.mig.push_back(std::move(p));
     }
   }
@@ -190,25 +191,17 @@ Device read_device(const Json& json, const std::map<std::string, Device>& defaul
   return d;
 }
 
-std::map<std::string, Device> read_defaults(const Json& json, Diagnostics& diags, std::map<std::string, Device> defaults) {
+std::map<std::string, Device> read_defaults(const json::Element& json, Diagnostics& diags, std::map<std::string, Device> defaults) {
   for (const char* kind : {"gpu", "cpu"}) {
-    if (!json.is_object() || !json.contains(kind)) continue;
-    Fields f(json[kind], fmt::format("defaults.{}", kind), diags);
+    const auto terms = json::member(json, kind);
+    if (!terms) continue;
+    Fields f(*terms, fmt::format("defaults.{}", kind), diags);
     Device& d = defaults[kind];
     d.kind = kind;
     read_terms(f, d);
     f.finish();
   }
   return defaults;
-}
-
-/// The default terms of the built-in table serve user files too.
-const std::map<std::string, Device>& builtin_defaults() {
-  static const std::map<std::string, Device> terms = [] {
-    Diagnostics diags("devices.json");
-    return read_defaults(Json::parse(kBuiltinDevices, nullptr, false)["defaults"], diags, {});
-  }();
-  return terms;
 }
 
 }  // namespace
@@ -225,31 +218,34 @@ Result<Precision> find_precision(std::string_view text) {
   return Failure{};
 }
 
-Result<DeviceTable> DeviceTable::parse(std::string_view text, std::string file, Diagnostics& diags) {
-  (void)file;
+Result<DeviceTable> DeviceTable::parse(std::string_view text, Diagnostics& diags) { return parse(text, builtin().defaults_, diags); }
+
+Result<DeviceTable> DeviceTable::parse(std::string_view text, const std::map<std::string, Device>& defaults, Diagnostics& diags) {
   const std::size_t before = diags.errors();
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (json.is_discarded()) return diags.error("not valid JSON; a device file looks like data/devices.json (docs/devices.md)");
+  const auto document = json::Document::parse(text, diags);
+  if (!document) return diags.error("not valid JSON; a device file looks like data/devices.json (docs/devices.md)");
+  const json::Element root = document->root();
   DeviceTable table;
-  Fields top(json, "", diags);
+  Fields top(root, "", diags);
   std::string schema;
   top.require("schema");
   top.require("devices");
   top.text("schema", schema);
   if (!schema.empty() && schema != "perfc.devices/1") return diags.error(fmt::format("schema: '{}' is not 'perfc.devices/1'", schema));
-  const bool own = json.is_object() && json.contains("defaults");
-  const auto defaults = own ? read_defaults(json["defaults"], diags, builtin_defaults()) : builtin_defaults();
-  if (const Json* devices = top.list("devices")) {
+  const auto own = json::member(root, "defaults");
+  table.defaults_ = own ? read_defaults(*own, diags, defaults) : defaults;
+  if (const auto devices = top.list("devices")) {
     std::set<std::string> names;
-    for (std::size_t i = 0; i < devices->size(); ++i) {
-      Device d = read_device((*devices)[i], defaults, fmt::format("devices[{}]", i), diags);
-      if (!names.insert(lower(d.name)).second) (void)diags.error(fmt::format("devices[{}].name: '{}' occurs twice", i, d.name));
+    for (const json::Element& device : *devices) {
+      const std::string at = fmt::format("devices[{}]", table.devices_.size());
+      Device d = read_device(device, table.defaults_, at, diags);
+      if (!names.insert(lower(d.name)).second) (void)diags.error(fmt::format("{}.name: '{}' occurs twice", at, d.name));
       table.devices_.push_back(std::move(d));
     }
   }
-  Json ignored;
-  if (json.is_object()) {
-    for (const auto& [key, value] : json.items()) {
+  json::Object fields;
+  if (!root.get(fields)) {
+    for (const auto& [key, value] : fields) {
       if (key != "schema" && key != "defaults" && key != "devices") (void)diags.error(fmt::format("{}: is not a field", key));
     }
   }
@@ -260,7 +256,7 @@ Result<DeviceTable> DeviceTable::parse(std::string_view text, std::string file, 
 const DeviceTable& DeviceTable::builtin() {
   static const DeviceTable table = [] {
     Diagnostics diags("devices.json");
-    auto parsed = parse(kBuiltinDevices, "devices.json", diags);
+    auto parsed = parse(kBuiltinDevices, {}, diags);
     return parsed ? std::move(*parsed) : DeviceTable{};
   }();
   return table;

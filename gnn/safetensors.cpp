@@ -15,6 +15,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "ir/support/json.h"
+
 namespace perfc {
 
 namespace {
@@ -24,34 +26,27 @@ static_assert(std::endian::native == std::endian::little, "the data of a file is
 
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kLargestHeader = std::size_t{16} << 20;
-constexpr int kDeepest = 8;
+constexpr std::size_t kDeepest = 8;
 constexpr std::string_view kMetadata = "__metadata__";
 
-/// What the JSON reader itself does not refuse: depth and repeated names.
-struct HeaderGuard {
-  std::vector<std::set<std::string>> names;
-  std::string complaint;
-
-  bool operator()(int depth, Json::parse_event_t event, Json& value) {
-    if (depth > kDeepest && complaint.empty()) complaint = fmt::format("header nests deeper than {}", kDeepest);
-    if (!complaint.empty()) return false;
-    if (event == Json::parse_event_t::object_start) names.resize(static_cast<std::size_t>(depth) + 1);
-    if (event == Json::parse_event_t::object_start) names.back().clear();
-    if (event == Json::parse_event_t::key) {
-      const auto level = static_cast<std::size_t>(depth) - 1;
-      if (level < names.size() && !names[level].insert(value.get<std::string>()).second) {
-        complaint = fmt::format("header has '{}' twice", value.get<std::string>().substr(0, 80));
-      }
+/// A name that an object has twice, at any depth (the parser has limited it); empty: none.
+std::string repeated_name(const json::Element& e) {
+  if (json::Array all; !e.get(all)) {
+    for (const json::Element& one : all) {
+      if (std::string name = repeated_name(one); !name.empty()) return name;
     }
-    return complaint.empty();
   }
-};
-
-bool read_count(const Json& j, std::uint64_t& out) {
-  if (!j.is_number_unsigned()) return false;
-  out = j.get<std::uint64_t>();
-  return true;
+  if (json::Object all; !e.get(all)) {
+    std::set<std::string_view> names;
+    for (const auto& [name, value] : all) {
+      if (!names.insert(name).second) return std::string(name);
+      if (std::string below = repeated_name(value); !below.empty()) return below;
+    }
+  }
+  return {};
 }
+
+bool read_count(const json::Element& e, std::uint64_t& out) { return e.get(out) == simdjson::SUCCESS; }
 
 struct Entry {
   std::string name;
@@ -59,20 +54,19 @@ struct Entry {
   Parameter<float>::Kind kind = Parameter<float>::Kind::Matrix;
 };
 
-Result<Entry> read_entry(const std::string& name, const Json& j, std::uint64_t data, Diagnostics& diags) {
+Result<Entry> read_entry(const std::string& name, const json::Element& j, std::uint64_t data, Diagnostics& diags) {
   const auto bad = [&](std::string_view what) { return diags.error({}, name.substr(0, 200), fmt::format("tensor: {}", what)); };
-  if (!j.is_object() || !j.contains("dtype") || !j.contains("shape") || !j.contains("data_offsets")) {
-    return bad("wants dtype, shape and data_offsets");
-  }
-  if (j["dtype"] != "F32") return bad("dtype is not F32");
-  const Json &shape = j["shape"], &offsets = j["data_offsets"];
+  const auto dtype = json::member(j, "dtype"), shape = json::member(j, "shape"), offsets = json::member(j, "data_offsets");
+  if (!dtype || !shape || !offsets) return bad("wants dtype, shape and data_offsets");
+  if (json::text(dtype) != "F32") return bad("dtype is not F32");
   Entry e{.name = name};
-  if (!shape.is_array() || shape.empty() || shape.size() > 2) return bad("shape is not a list of one or two extents");
-  if (!read_count(shape.back(), e.columns) || (shape.size() == 2 && !read_count(shape.front(), e.rows))) {
+  const auto extents = json::array(shape), range = json::array(offsets);
+  if (!extents || extents->size() < 1 || extents->size() > 2) return bad("shape is not a list of one or two extents");
+  if (!read_count(extents->at(extents->size() - 1).value(), e.columns) || (extents->size() == 2 && !read_count(extents->at(0).value(), e.rows))) {
     return bad("shape has an extent that is no count");
   }
-  if (shape.size() == 1) e.kind = Parameter<float>::Kind::Vector;
-  if (!offsets.is_array() || offsets.size() != 2 || !read_count(offsets[0], e.begin) || !read_count(offsets[1], e.end)) {
+  if (extents->size() == 1) e.kind = Parameter<float>::Kind::Vector;
+  if (!range || range->size() != 2 || !read_count(range->at(0).value(), e.begin) || !read_count(range->at(1).value(), e.end)) {
     return bad("data_offsets is not a pair of counts");
   }
   if (e.begin > e.end || e.end > data) return bad(fmt::format("offsets {}..{} leave the {} bytes of data", e.begin, e.end, data));
@@ -132,23 +126,29 @@ Result<Tensors> parse_safetensors(std::string_view bytes, Diagnostics& diags) {
   }
   const std::string_view text = bytes.substr(0, length), data = bytes.substr(length);
 
-  HeaderGuard guard;
-  const Json header = Json::parse(text, std::ref(guard), false);
-  if (!guard.complaint.empty()) return diags.error(guard.complaint);
-  if (header.is_discarded() || !header.is_object()) return diags.error("header is not a JSON object");
+  simdjson::dom::parser parser;
+  json::Element root;
+  json::Object header;
+  auto error = parser.allocate(text.size(), kDeepest);
+  if (!error) error = parser.parse(text.data(), text.size()).get(root);
+  if (error == simdjson::DEPTH_ERROR) return diags.error(fmt::format("header nests deeper than {}", kDeepest));
+  if (error || root.get(header)) return diags.error("header is not a JSON object");
+  if (const std::string name = repeated_name(root); !name.empty()) return diags.error(fmt::format("header has '{}' twice", name.substr(0, 80)));
 
   Tensors file;
   std::vector<Entry> entries;
-  for (const auto& [name, j] : header.items()) {
+  for (const auto& [name, j] : header) {
     if (name == kMetadata) {
-      if (!j.is_object()) return diags.error("__metadata__ is not an object");
-      for (const auto& [key, value] : j.items()) {
-        if (!value.is_string()) return diags.error(fmt::format("__metadata__: '{}' is not a string", key.substr(0, 80)));
-        file.metadata[key] = value.get<std::string>();
+      json::Object metadata;
+      if (j.get(metadata)) return diags.error("__metadata__ is not an object");
+      for (const auto& [key, value] : metadata) {
+        const auto text_of = json::text(value);
+        if (!text_of) return diags.error(fmt::format("__metadata__: '{}' is not a string", key.substr(0, 80)));
+        file.metadata[std::string(key)] = *text_of;
       }
       continue;
     }
-    Result<Entry> entry = read_entry(name, j, data.size(), diags);
+    Result<Entry> entry = read_entry(std::string(name), j, data.size(), diags);
     if (!entry) return Failure{};
     entries.push_back(std::move(*entry));
   }

@@ -124,7 +124,7 @@ class CorrectedPredictor final : public Predictor {
     for (double& l : c.launch) l *= factor;
     c.novelty = std::move(s.novelty);
     const Likeness like = likeness(residual.similarity);
-    if (like == Likeness::Unlike) c.novelty.push_back(fmt::format("no model in training is like this one (similarity {:.2f} of 1)", residual.similarity));
+    if (like == Likeness::Unlike) c.novelty.push_back(fmt::format("no run in training is like this model on this device (similarity {:.2f} of 1)", residual.similarity));
     const Widths& widths = widths_[static_cast<std::size_t>(whitebox.config().mode)];
     double width = widths.of[static_cast<std::size_t>(like)];
     if (own == terms_.end() && device.calibrated_labels < kEnoughLabels) {

@@ -96,7 +96,7 @@ Result<std::vector<Device>> find_devices(const Request& request, Diagnostics& di
     Diagnostics file_diags(request.device_file);
     auto source = Source::open(request.device_file, file_diags);
     Result<DeviceTable> extra = Failure{};
-    if (source) extra = DeviceTable::parse(source->bytes(), request.device_file, file_diags);
+    if (source) extra = DeviceTable::parse(source->bytes(), file_diags);
     diags.append(file_diags);
     if (!extra) return Failure{};
     table.add(std::move(*extra));

@@ -17,7 +17,7 @@ std::string table_of(const std::string& device) {
 /// The diagnostics of a device file that must not be accepted.
 std::string refused(const std::string& json) {
   Diagnostics diags("my.json");
-  EXPECT_FALSE(DeviceTable::parse(json, "my.json", diags)) << json;
+  EXPECT_FALSE(DeviceTable::parse(json, diags)) << json;
   return diags.str();
 }
 
@@ -84,7 +84,7 @@ TEST(DeviceTable, ASliceHasItsShareOfTheChip) {
 
 TEST(DeviceFile, MissingTermsComeFromTheDefaults) {
   Diagnostics diags("my.json");
-  const auto table = DeviceTable::parse(table_of(std::string(R"("name": "mine", )") + kCard), "my.json", diags);
+  const auto table = DeviceTable::parse(table_of(std::string(R"("name": "mine", )") + kCard), diags);
   ASSERT_TRUE(table) << diags.str();
   const Device& d = table->all().at(0);
   EXPECT_EQ(d.launch_us, builtin("t4").launch_us);
