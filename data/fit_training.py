@@ -29,7 +29,7 @@ import tables  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 RUNS = "benchmark-train-amp-{}-pt112-cu113-rtx3090.csv"
-FACTORS = ("forward", "convolution", "product", "attention", "batch_norm", "normalization", "other", "optimizer")  # as in Slowdown
+FACTORS = ("forward", "convolution", "depthwise", "product", "attention", "batch_norm", "normalization", "other", "optimizer")  # as in Slowdown
 NAMES = {"nchw": "kChannelsFirst", "nhwc": "kChannelsLast"}
 RIDGE = 0.02     # towards 1
 ANOMALOUS = 2.5
@@ -41,7 +41,10 @@ def shipped():
     return {layout: [float(v) for v in re.search(name + r"\{([^}]*)\}", text).group(1).split(",")] for layout, name in NAMES.items()}
 
 
-def kind(op):
+def kind(kernel):
+    op = kernel["operators"].split()[0]
+    if kernel["kind"] == "depthwise":
+        return "depthwise"
     if "conv" in op:
         return "convolution"
     if op in ("nn.dense", "nn.batch_matmul", "einsum"):
@@ -50,7 +53,7 @@ def kind(op):
         return "attention"
     if "norm" in op:
         return "batch_norm" if op == "nn.batch_norm" else "normalization"
-    return "optimizer" if op in ("weight", "constant", "") else "other"
+    return "other"
 
 
 def written_out(text):
@@ -59,14 +62,24 @@ def written_out(text):
 
 
 def parts_of(forward, step, factors):
-    """A step's time in ms by factor, without the factors: perfc's own are taken out again."""
+    """A step's time in ms by factor, without the factors: perfc's own are taken out again. `forward`: how many kernels
+    come before the backward pass."""
     out = dict.fromkeys(FACTORS, 0.0)
-    for k, ms in forward.items():
-        out["forward"] += ms * (1.5 if k == "batch_norm" else 1.0)
-    for k, ms in step.items():
-        before = forward.get(k, 0.0) * (1.5 if k == "batch_norm" else 1.0) * factors[0]
-        out[k] += max(ms - before, 0.0) / factors[FACTORS.index(k)]
+    for i, k in enumerate(step):
+        # The optimizer reads and writes each weight three times, after a gradient in 16 bits is cast.
+        after = step[min(i + 1, len(step) - 1)]
+        updates = any(u["operators"] == "add" and float(u["repeat"]) == 3 and u["node"] == k["node"] for u in (k, after))
+        factor = "forward" if i < forward else "optimizer" if updates else kind(k)
+        work = max(float(k["compute_us"]), float(k["memory_us"]))
+        launch = float(k["time_us"]) - work
+        out[factor] += (work / factors[FACTORS.index(factor)] + launch) * float(k["repeat"]) / 1e3
     return [out[f] for f in FACTORS]
+
+
+def perfc_says(perfc, path, batch, layout, *options):
+    done = subprocess.run([perfc, str(path), "--batch", batch, "--layout", layout, "--optimizer", "momentum", "--device", "rtx3090", *options],
+                          capture_output=True, text=True)
+    return None if done.returncode else done.stdout
 
 
 def load_rows(perfc, graphs, every, folder):
@@ -84,21 +97,14 @@ def load_rows(perfc, graphs, every, folder):
             path = folder / f"{graph.stem}.pir"
             if not path.exists():
                 path.write_text(written_out(subprocess.check_output([perfc, str(graph), "--emit", "ir"], text=True)))
-            by_task = {}
-            for task in ("infer", "train"):
-                done = subprocess.run([perfc, str(path), "--batch", r["train_batch_size"], "--layout", layout, "--task", task, "--optimizer", "momentum",
-                                       "--device", "rtx3090", "--predictor", "whitebox", "--json", "--top", "1000000"], capture_output=True, text=True)
-                if done.returncode:
-                    break
-                p = json.loads(done.stdout)["predictions"][0]
-                ms = collections.Counter()
-                for o in p["hot_ops"]:
-                    ms[kind(o["op"])] += o["time_us"] / 1e3
-                by_task[task] = ms
-            if len(by_task) == 2:
-                out.append({"family": families.get(name, "-"), "layout": layout, "measured": float(r["train_step_time"]), "shipped": p["latency_ms"],
-                            "parts": parts_of(by_task["infer"], by_task["train"], constants[layout]), "macs": p["static"]["macs"],
-                            "params": p["static"]["params"]})
+            says = [perfc_says(perfc, path, r["train_batch_size"], layout, *options)
+                    for options in (("--task", "train", "--predictor", "whitebox", "--json"), ("--emit", "kernels"), ("--emit", "kernels", "--task", "train"))]
+            if None in says:
+                continue
+            p = json.loads(says[0])["predictions"][0]
+            forward, step = (list(csv.DictReader(s.splitlines())) for s in says[1:])
+            out.append({"family": families.get(name, "-"), "layout": layout, "measured": float(r["train_step_time"]), "shipped": p["latency_ms"],
+                        "parts": parts_of(len(forward), step, constants[layout]), "macs": p["static"]["macs"], "params": p["static"]["params"]})
     return out
 
 

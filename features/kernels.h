@@ -61,6 +61,7 @@ struct Kernel {
   double state_weights = 0;       ///< bytes of a recurrence's weights that each of its steps reads …
   double steps = 1;               ///< … and its steps; what the cache holds is read once
   double slowdown = 1;            ///< of its roofline time, against inference kernels of its kind
+  double blocks = 0;              ///< thread blocks, where an implementation launches few; 0: enough for any device
   double repeat = 1;              ///< trips of the enclosing loops
   Extents extents;
   boost::container::small_vector<OpId, 2> ops;  ///< what it computes; the first gives it its kind

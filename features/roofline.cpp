@@ -27,7 +27,7 @@ double look_up(const std::map<std::string, double>& m, const char* key, double f
 
 }  // namespace
 
-Rates::Rates(const Device& d, Precision p) : launch_us(d.launch_us), serial_us(kSerialStepUs), cache(d.l2_mib * 1024 * 1024), half_depth(d.product_half_depth), overlap(d.product_overlap) {
+Rates::Rates(const Device& d, Precision p) : launch_us(d.launch_us), serial_us(kSerialStepUs), cache(d.l2_mib * 1024 * 1024), sms(d.sms), half_depth(d.product_half_depth), overlap(d.product_overlap) {
   const auto share = [&](const char* key, double fallback) { return look_up(d.efficiency, key, fallback); };
   const double full = look_up(d.vector_tflops, "float32", 1) * 1e12;
   const bool int8 = p == Precision::Int8;
@@ -74,6 +74,7 @@ Priced price(const Kernel& k, const Rates& r) {
   if (k.state_weights > r.cache) bytes += k.state_weights * std::max(k.steps - 1, 0.0);
   p.compute_us = (2 * k.macs / rate + k.flops / (vector * r.elementwise)) * 1e6 * k.slowdown;
   p.memory_us = bytes / (k.kind == KernelKind::Gather ? r.gather : r.bandwidth) * 1e6 * k.slowdown;
+  if (k.blocks > 0) p.memory_us *= std::max(1.0, r.sms / k.blocks);  // the others wait
   if (dense) p.exposed_us = (1 - r.overlap) * std::min(p.compute_us, p.memory_us);
   p.serial_us = k.serial_steps * r.serial_us;
   const double work = p.roofline_us() + p.waiting_us();

@@ -21,6 +21,7 @@ struct Rates {
   double bandwidth, gather;                  ///< byte/s that are reached
   double launch_us, serial_us;               ///< of a launch; of a dependent step
   double cache;                              ///< bytes
+  double sms;
   double half_depth, overlap;                ///< of dense products: see Device
 };
 

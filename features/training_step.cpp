@@ -1,6 +1,7 @@
 #include "features/training_step.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "features/autograd.h"
 #include "features/framework.h"
@@ -37,16 +38,17 @@ class Backward {
   /// What the roofline of inference kernels leaves over in a training step, by kind of the
   /// operator: data/fit_training.py fits it on timm's runs (RTX 3090, AMP, PyTorch 1.12).
   struct Slowdown {
-    double forward, convolution, product, attention, batch_norm, normalization, other, optimizer;
+    double forward, convolution, depthwise, product, attention, batch_norm, normalization, other, optimizer;
   };
-  static constexpr Slowdown kChannelsFirst{1.70, 1.06, 0.59, 1.16, 1.37, 1.46, 1.14, 1.30};
-  static constexpr Slowdown kChannelsLast{1.47, 0.77, 0.63, 1.38, 0.76, 1.77, 1.08, 1.43};
+  static constexpr Slowdown kChannelsFirst{1.53, 1.32, 1.15, 0.68, 1.00, 0.98, 1.00, 1.18, 1.19};
+  static constexpr Slowdown kChannelsLast{1.40, 0.72, 0.98, 0.71, 1.00, 0.90, 1.70, 1.07, 1.33};
 
   void slow_down(std::size_t forward) {
     const Slowdown& s = config_.layout == Layout::Nhwc ? kChannelsLast : kChannelsFirst;
     for (std::size_t i = 0; i < plan_.kernels.size(); ++i) {
       Kernel& k = plan_.kernels[i];
       const Node& n = g_.node(k.node);
+      if (k.ops.front() == op("nn.batch_norm") && config_.layout == Layout::Nchw && n.operands.size() > 1) k.blocks = elements(g_.type(n.operands[1]));
       if (i < forward) {
         k.slowdown = s.forward;
         // Statistics of the batch: one more pass over it.
@@ -54,15 +56,24 @@ class Backward {
       } else if (n.kind == NodeKind::Constant) {
         k.slowdown = s.optimizer;
       } else {
-        const Category c = def(n.op).category;
-        k.slowdown = c == Category::Convolution     ? s.convolution
-                     : c == Category::MatMul        ? s.product
-                     : c == Category::Attention     ? s.attention
-                     : n.is(op("nn.batch_norm"))    ? s.batch_norm
-                     : c == Category::Normalization ? s.normalization
-                                                    : s.other;
+        const Category c = def(k.ops.front()).category;
+        k.slowdown = k.kind == KernelKind::Depthwise         ? s.depthwise
+                     : c == Category::Convolution            ? s.convolution
+                     : c == Category::MatMul                 ? s.product
+                     : c == Category::Attention              ? s.attention
+                     : k.ops.front() == op("nn.batch_norm")  ? s.batch_norm
+                     : c == Category::Normalization          ? s.normalization
+                                                             : s.other;
       }
     }
+  }
+
+  /// Channels last, cuDNN 8 has gradients of grouped convolutions for groups of 4, 8, 16 and 32 channels
+  /// and multiples of 32 groups; others run on the vector units: timm's regnet, nfnet, repvgg and resnest.
+  bool falls_back(const Kernel& k) const {
+    if (config_.layout != Layout::Nhwc || k.channels_per_group <= 1 || k.channels_per_group == kUngrouped) return false;
+    const double width = k.channels_per_group;
+    return std::fmod(k.extents.products, 32) != 0 || (width != 4 && width != 8 && width != 16 && width != 32);
   }
 
   void launch(Kernel k, double calls = 1) {
@@ -142,6 +153,7 @@ class Backward {
     if (both || needed(n, 0)) {
       Kernel data = k;
       std::swap(data.extents.n, data.extents.k);
+      limit(data);
       launch(std::move(data));
     }
     if (both || needed(n, 1)) {
@@ -149,8 +161,17 @@ class Backward {
       weight.steps = 1;  // one product over all steps of a recurrence
       weight.extents.m = k.extents.k;
       weight.extents.k = k.extents.m;
+      limit(weight);
       launch(std::move(weight));
     }
+  }
+
+  /// A convolution's gradient that has no kernel on the matrix units.
+  void limit(Kernel& k) const {
+    constexpr double kOfOneChannel = 0.0095;  // of the vector units' peak; wider groups use more of what they load
+    if (!falls_back(k)) return;
+    k.kind = KernelKind::Depthwise;
+    k.share_limit = kOfOneChannel * std::sqrt(k.channels_per_group);
   }
 
   /// Gradients of what launched nothing forwards: sums over several users, slices and

@@ -1,0 +1,74 @@
+/// What a backward pass launches, and what its kernels reach.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "features/roofline.h"
+#include "features/training_step.h"
+#include "graphs.h"
+#include "kernel_plan.h"
+
+namespace perfc {
+namespace {
+
+KernelPlan step_of(const Graph& g, const ExecConfig& config) {
+  KernelPlan plan = plan_of(g, config);
+  add_training_step(g, config, plan);
+  return plan;
+}
+
+/// Kinds of a 3×3 convolution's two gradients.
+std::vector<KernelKind> gradients(int groups, int width, Layout layout) {
+  const int channels = groups * width;
+  const Graph g = graph_of(fmt::format(R"(def @main(%x: Tensor[(8, {0}, 16, 16), float32]) {{
+  %1 = weight : Tensor[({0}, {0}, 1, 1), float32];
+  %2 = nn.conv2d(%x, %1, kernel_size=[1, 1], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1);
+  %3 = weight : Tensor[({0}, {1}, 3, 3), float32];
+  %4 = nn.conv2d(%2, %3, kernel_size=[3, 3], strides=[1, 1], padding=[1, 1, 1, 1], dilation=[1, 1], groups={2});
+  (%4)
+}})", channels, width, groups));
+  const KernelPlan plan = step_of(g, {.precision = Precision::Fp16, .layout = layout, .task = Task::Train});
+  std::vector<KernelKind> out;
+  std::size_t forward = 0;
+  for (const Kernel& k : plan.kernels) {
+    if (k.macs > 0 && k.channels_per_group != kUngrouped && forward++ > 0) out.push_back(k.kind);
+  }
+  return out;
+}
+
+TEST(TrainingStep, GroupedGradientsFallBackChannelsLast) {
+  constexpr auto kOnMatrixUnits = KernelKind::Convolution, kFallsBack = KernelKind::Depthwise;
+  EXPECT_EQ(gradients(4, 16, Layout::Nchw), std::vector(2, kOnMatrixUnits));
+  EXPECT_EQ(gradients(4, 16, Layout::Nhwc), std::vector(2, kFallsBack));
+  EXPECT_EQ(gradients(32, 8, Layout::Nhwc), std::vector(2, kOnMatrixUnits));
+  EXPECT_EQ(gradients(32, 24, Layout::Nhwc), std::vector(2, kFallsBack));
+}
+
+/// µs on a device of 40 multiprocessors that the batch norms of a step take beyond their launches.
+double batch_norm_us(int channels, int extent, Layout layout) {
+  const Graph g = graph_of(fmt::format(R"(def @main(%x: Tensor[(8, {0}, {1}, {1}), float32]) {{
+  %1 = weight : Tensor[({0}, {0}, 1, 1), float32];
+  %2 = nn.conv2d(%x, %1, kernel_size=[1, 1], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1);
+  %3 = weight : Tensor[({0},), float32];
+  %4 = nn.batch_norm(%2, %3, %3, %3, %3);
+  (%4)
+}})", channels, extent));
+  const Device d{.kind = "gpu", .vector_tflops = {{"float32", 10}}, .bandwidth_gb_s = 100, .sms = 40};
+  double us = 0;
+  for (const Kernel& k : step_of(g, {.layout = layout, .task = Task::Train}).kernels) {
+    if (k.ops.front() == op("nn.batch_norm")) us += price(k, Rates(d, Precision::Fp32)).memory_us;
+  }
+  return us;
+}
+
+TEST(TrainingStep, ABatchNormChannelsFirstHasABlockPerChannel) {
+  // As many elements in a quarter of the channels: 10 of 40 multiprocessors work.
+  EXPECT_NEAR(batch_norm_us(10, 32, Layout::Nchw) / batch_norm_us(40, 16, Layout::Nchw), 4, 0.01);
+  EXPECT_NEAR(batch_norm_us(10, 32, Layout::Nhwc) / batch_norm_us(40, 16, Layout::Nhwc), 1, 0.01);
+  EXPECT_NEAR(batch_norm_us(80, 16, Layout::Nchw) / batch_norm_us(40, 16, Layout::Nchw), 2, 0.01);
+}
+
+}  // namespace
+}  // namespace perfc
