@@ -30,13 +30,14 @@ class CorrectedPredictor;
 
 class CorrectedPrepared final : public PreparedModel {
  public:
-  CorrectedPrepared(std::unique_ptr<WhiteboxModel> whitebox, KernelGraph graph, const CorrectedPredictor& predictor)
-      : whitebox_(std::move(whitebox)), graph_(std::move(graph)), predictor_(predictor) {}
+  CorrectedPrepared(std::unique_ptr<WhiteboxModel> whitebox, KernelGraph graph, std::vector<float> fingerprint, const CorrectedPredictor& predictor)
+      : whitebox_(std::move(whitebox)), graph_(std::move(graph)), fingerprint_(std::move(fingerprint)), predictor_(predictor) {}
   Prediction on(const Device&) const override;
 
  private:
   std::unique_ptr<WhiteboxModel> whitebox_;
   KernelGraph graph_;
+  std::vector<float> fingerprint_;
   const CorrectedPredictor& predictor_;
 };
 
@@ -95,10 +96,11 @@ class CorrectedPredictor final : public Predictor {
     auto whitebox = prepare_whitebox(graph, exec, opaque_, diags);
     if (!whitebox) return Failure{};
     KernelGraph kernels = kernel_graph((*whitebox)->plan(), convolutions_);
-    return std::unique_ptr<PreparedModel>(std::make_unique<CorrectedPrepared>(std::move(*whitebox), std::move(kernels), *this));
+    std::vector<float> at = fingerprint(kernels, exec, table_);
+    return std::unique_ptr<PreparedModel>(std::make_unique<CorrectedPrepared>(std::move(*whitebox), std::move(kernels), std::move(at), *this));
   }
 
-  Prediction predict(const WhiteboxModel& whitebox, const KernelGraph& graph, const Device& device) const {
+  Prediction predict(const WhiteboxModel& whitebox, const KernelGraph& graph, std::span<const float> fingerprint, const Device& device) const {
     if (const std::string why = beyond(whitebox, device); !why.empty()) return fall_back(whitebox, device, why);
     const std::string& owner = device.parent.empty() ? device.name : device.parent;
     const auto own = terms_.find(owner);
@@ -115,7 +117,7 @@ class CorrectedPredictor final : public Predictor {
       c.work[i] *= terms[static_cast<std::size_t>(whitebox.plan().kernels[i].kind)];
       c.launch[i] *= terms[kLaunchTerm];
     }
-    const Residuals::Estimate residual = residuals_.at(s.fingerprint, owner, whitebox.config().mode);
+    const Residuals::Estimate residual = residuals_.at(fingerprint, owner, whitebox.config().mode);
     // Residuals are of runs that kept the device busy: the part of the time that is the host's stays.
     const double host_part = std::pow(std::min(c.host_ms / c.latency_ms, 1.0), kSharpness);
     const double factor = std::exp(residual.log_factor * (1 - host_part));
@@ -124,7 +126,7 @@ class CorrectedPredictor final : public Predictor {
     for (double& l : c.launch) l *= factor;
     c.novelty = std::move(s.novelty);
     const Likeness like = likeness(residual.similarity);
-    if (like == Likeness::Unlike) c.novelty.push_back(fmt::format("no run in training is like this model on this device (similarity {:.2f} of 1)", residual.similarity));
+    if (like == Likeness::Unlike) c.novelty.push_back(fmt::format("no run in training is like this model at this batch size (similarity {:.2f} of 1)", residual.similarity));
     const Widths& widths = widths_[static_cast<std::size_t>(whitebox.config().mode)];
     double width = widths.of[static_cast<std::size_t>(like)];
     if (own == terms_.end() && device.calibrated_labels < kEnoughLabels) {
@@ -246,7 +248,7 @@ class CorrectedPredictor final : public Predictor {
   std::vector<std::unique_ptr<Corrected<float>>> networks_;
 };
 
-Prediction CorrectedPrepared::on(const Device& device) const { return predictor_.predict(*whitebox_, graph_, device); }
+Prediction CorrectedPrepared::on(const Device& device) const { return predictor_.predict(*whitebox_, graph_, fingerprint_, device); }
 
 /// Adds what a row has outside of training's range to the notes; true: anything.
 class NoveltyNotes {
@@ -288,6 +290,42 @@ class NoveltyNotes {
   std::map<std::size_t, double> columns_;
 };
 
+/// Kernels as a device prices them, their shares of its time, and their rows before normalising.
+struct Sight {
+  std::vector<Priced> priced;
+  std::vector<double> shares;
+  FeatureMatrix rows;
+};
+
+Sight look_at(const KernelGraph& graph, const Device& device, const ExecConfig& config, const KernelTable& table) {
+  const Rates rates(device, config.precision);
+  Sight out;
+  double total_us = 0;
+  for (std::size_t i = 0; i < graph.kernels.size(); ++i) {
+    out.priced.push_back(price(graph.kernels[i], rates));
+    out.shares.push_back(out.priced.back().time_us * graph.count[i]);
+    total_us += out.shares.back();
+  }
+  for (double& share : out.shares) share = total_us > 0 ? share / total_us : 0;
+  out.rows = kernel_features(graph, out.priced, device, config, table.index);
+  return out;
+}
+
+void normalise(FeatureMatrix& rows, const KernelTable& table) {
+  table.features.normaliser->apply(rows);
+  for (double& v : rows.values) v = std::clamp(v, -kMostDeviations, kMostDeviations);
+}
+
+/// Of no vendor. Checkpoints hold fingerprints made on it: another device wants them trained anew.
+const Device& middling_device() {
+  static const Device device{.name = "middling", .kind = "gpu",
+                             .vector_tflops = {{"float32", 40}, {"float16", 40}},
+                             .matrix_tflops = {{"tf32", 75}, {"float16", 150}, {"bfloat16", 150}, {"int8", 300}, {"float8", 300}},
+                             .bandwidth_gb_s = 1000, .l2_mib = 40, .sms = 108, .boost_clock_mhz = 1700, .memory_mib = 32768, .tdp_w = 400,
+                             .launch_us = 2};
+  return device;
+}
+
 }  // namespace
 
 Residuals::Estimate Residuals::at(std::span<const float> fingerprint, const std::string& device, ExecMode mode) const {
@@ -317,21 +355,14 @@ KernelGraph kernel_graph(const KernelPlan& plan, std::size_t convolutions) { ret
 KernelSample kernel_sample(const KernelGraph& graph, const Device& device, const ExecConfig& config, double host_ms, const KernelTable& table,
                            const DeviceTerms& terms) {
   const Rates rates(device, config.precision);
-  std::vector<Priced> priced;
-  double total_us = 0;
-  for (std::size_t i = 0; i < graph.kernels.size(); ++i) {
-    priced.push_back(price(graph.kernels[i], rates));
-    total_us += priced.back().time_us * graph.count[i];
-  }
-  FeatureMatrix rows = kernel_features(graph, priced, device, config, table.index);
+  auto [priced, shares, rows] = look_at(graph, device, config, table);
   KernelSample out;
   NoveltyNotes notes(table);
   for (std::size_t i = 0; i < rows.rows; ++i) {
-    const double share = total_us > 0 ? priced[i].time_us * graph.count[i] / total_us : 0;
-    if (notes.look_at(graph.kernels[i], std::span(rows.values).subspan(i * rows.columns, rows.columns), share)) out.unfamiliar += share;
+    if (notes.look_at(graph.kernels[i], std::span(rows.values).subspan(i * rows.columns, rows.columns), shares[i])) out.unfamiliar += shares[i];
   }
   out.novelty = notes.text();
-  table.features.normaliser->apply(rows);
+  normalise(rows, table);
   GraphSample& s = out.sample;
   s.adjacency = {.nodes = rows.rows, .edges = graph.edges, .self_edges = Adjacency::SelfEdges::Allow};
   s.nodes.resize(rows.rows, kKernelColumns + rows.columns);
@@ -343,16 +374,21 @@ KernelSample kernel_sample(const KernelGraph& graph, const Device& device, const
     s.nodes(i, kKindColumn) = static_cast<float>(kind);
     s.nodes(i, kWaitingColumn) = static_cast<float>(priced[i].waiting_us());
     for (std::size_t c = 0; c < rows.columns; ++c) {
-      s.nodes(i, kKernelColumns + c) = static_cast<float>(std::clamp(rows.at(i, c), -kMostDeviations, kMostDeviations));
+      s.nodes(i, kKernelColumns + c) = static_cast<float>(rows.at(i, c));
     }
   }
   s.globals = {static_cast<float>(host_ms * 1e3 * terms[kHostTerm]), 0};
-  out.fingerprint.assign(rows.columns, 0);
-  for (std::size_t i = 0; i < rows.rows && total_us > 0; ++i) {
-    const auto share = static_cast<float>(priced[i].time_us * graph.count[i] / total_us);
-    for (std::size_t c = 0; c < rows.columns; ++c) out.fingerprint[c] += share * s.nodes(i, kKernelColumns + c);
-  }
   return out;
+}
+
+std::vector<float> fingerprint(const KernelGraph& graph, const ExecConfig& config, const KernelTable& table) {
+  auto [priced, shares, rows] = look_at(graph, middling_device(), config, table);
+  normalise(rows, table);
+  std::vector<double> mean(rows.columns, 0);
+  for (std::size_t i = 0; i < rows.rows; ++i) {
+    for (std::size_t c = 0; c < rows.columns; ++c) mean[c] += shares[i] * rows.at(i, c);
+  }
+  return {mean.begin(), mean.end()};
 }
 
 Result<std::unique_ptr<Predictor>> open_corrected(Checkpoint c, OpaquePolicy opaque, Diagnostics& diags) {

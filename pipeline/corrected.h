@@ -30,9 +30,12 @@ struct KernelSample {
   GraphSample sample;                    ///< no target yet
   double unfamiliar = 0;                 ///< share of the roofline time in kernels unlike any in training
   std::vector<std::string> novelty;      ///< why
-  std::vector<float> fingerprint;        ///< the kernels' columns, averaged by their shares of the time
 };
 KernelSample kernel_sample(const KernelGraph&, const Device&, const ExecConfig&, double host_ms, const KernelTable&, const DeviceTerms&);
+
+/// Where a graph lies among others, whatever device it runs on: its kernels' columns on a device
+/// in the middle of the table, averaged by their shares of the time there.
+std::vector<float> fingerprint(const KernelGraph&, const ExecConfig&, const KernelTable&);
 
 /// Rounds of message passing of the networks that `perfc train` makes.
 inline constexpr std::size_t kCorrectedConvolutions = 1;

@@ -75,7 +75,7 @@ class CorrectedSession {
     none.fill(1);
     for (const CorrectedItem& i : items()) {
       KernelSample kernels = data_.sample(i, data_.device(i.device), none);
-      fingerprints_.push_back(std::move(kernels.fingerprint));
+      fingerprints_.push_back(fingerprint(*i.graph, i.label->exec, data_.table()));
       kernels.sample.globals[kTermsColumn] = static_cast<float>(i.device);
       kernels.sample.targets = {static_cast<float>(us(i.label->latency_ms))};
       samples_.push_back(std::move(kernels.sample));
@@ -194,7 +194,7 @@ class CorrectedSession {
       Context context{.threads = threads, .graph = &batch->graph};
       const double predicted_us = std::max<double>(plain.forward(context, batch->input)(0, 0), 1e-9);
       out.push_back(std::log(predicted_us));
-      if (runs_[n].judges(i)) verdicts.emplace(at, HeldOut::Verdict{predicted_us / 1e3, data_.whitebox_ms(i, s.device), std::move(kernels.fingerprint)});
+      if (runs_[n].judges(i)) verdicts.emplace(at, HeldOut::Verdict{predicted_us / 1e3, data_.whitebox_ms(i, s.device), fingerprints_[at]});
     }
     return out;
   }
@@ -302,7 +302,7 @@ class CorrectedSession {
   Communicator& ranks_;
   CorrectedData data_;
   std::vector<GraphSample> samples_;               ///< of the items
-  std::vector<std::vector<float>> fingerprints_;   ///< of the items, on their devices as measured
+  std::vector<std::vector<float>> fingerprints_;   ///< of the items
   std::vector<LeftOut> runs_;                      ///< one network each; those that leave families out ship
   HeldOut held_out_;
   TrainOutcome outcome_;

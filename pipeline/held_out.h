@@ -23,10 +23,10 @@ std::vector<LeftOut> what_to_leave_out(const CorrectedData&, LeaveOutBoth);
 /// Errors on what was left out.
 class HeldOut {
  public:
-  /// What a network says of an item that judges it. `fingerprint` as on the device that it had to assume.
+  /// What a network says of an item that judges it.
   struct Verdict {
     double network_ms = 0, whitebox_ms = 0;
-    std::vector<float> fingerprint;
+    std::span<const float> fingerprint;
   };
   /// `residuals`: of what the network saw. Errors on single operators are listed but
   /// do not count for intervals: they are no models.
