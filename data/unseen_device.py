@@ -20,7 +20,7 @@ import subprocess
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TEN, DRAWS, JUDGED = 10, 5, 200
+TEN, DRAWS, JUDGED = 10, 10, 200
 CONSTANTS = ("launch_us", "host_us_eager", "host_us_compiled")
 
 

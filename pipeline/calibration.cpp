@@ -33,10 +33,13 @@ const std::vector<Constant>& power_constants() {
   return all;
 }
 
-/// Spread of a label's error that no constant explains, and of the constants around
-/// where they stood: of what they share and of each one's own, all in ln. The
-/// RTX 3090, 4090 and 5090 lie within these of each other.
-constexpr double kErrorSpread = 0.08, kSharedSpread = 0.4, kOwnSpread = 0.3;
+/// Spreads in ln: of a label's error that no constant explains, and of the constants around
+/// where they stood, of what they share and of each one's own.
+struct Spreads {
+  double error, shared, own;
+};
+/// The RTX 3090, 4090 and 5090 lie closer to each other in what times share; other makers' devices may not.
+constexpr Spreads kTimeSpreads{0.12, 0.4, 0.15}, kPowerSpreads{0.08, 0.4, 0.3};
 /// Errors beyond this are outliers and pull only linearly (Huber 1964).
 constexpr double kOutlier = 0.2;
 constexpr int kSteps = 12;
@@ -83,8 +86,8 @@ struct Measured {
 class Fit {
  public:
   /// `predicted`: the member of a prediction that was measured.
-  Fit(Device device, const std::vector<Constant>& constants, double Prediction::* predicted, std::vector<Measured> measured)
-      : device_(std::move(device)), constants_(constants), predicted_(predicted), measured_(std::move(measured)) {}
+  Fit(Device device, const std::vector<Constant>& constants, const Spreads& spreads, double Prediction::* predicted, std::vector<Measured> measured)
+      : device_(std::move(device)), constants_(constants), spreads_(spreads), predicted_(predicted), measured_(std::move(measured)) {}
 
   /// Gauss and Newton's method on outlier-weighted squares.
   Eigen::VectorXd run() const {
@@ -92,7 +95,7 @@ class Fit {
     Eigen::VectorXd at = Eigen::VectorXd::Zero(n);
     // Covariance of the constants: each one's own, and what all share.
     const Eigen::MatrixXd prior =
-        (Eigen::MatrixXd::Constant(n, n, kSharedSpread * kSharedSpread) + kOwnSpread * kOwnSpread * Eigen::MatrixXd::Identity(n, n)).inverse();
+        (Eigen::MatrixXd::Constant(n, n, spreads_.shared * spreads_.shared) + spreads_.own * spreads_.own * Eigen::MatrixXd::Identity(n, n)).inverse();
     for (int step = 0; step < kSteps; ++step) {
       const Eigen::VectorXd errors = this->errors(at);
       Eigen::MatrixXd slopes(labels, n);
@@ -102,7 +105,7 @@ class Fit {
         slopes.col(c) = (this->errors(moved) - errors) / kDifference;
       }
       const Eigen::VectorXd weights =
-          errors.unaryExpr([](double e) { return std::min(1.0, kOutlier / std::max(std::abs(e), 1e-12)) / (kErrorSpread * kErrorSpread); });
+          errors.unaryExpr([&](double e) { return std::min(1.0, kOutlier / std::max(std::abs(e), 1e-12)) / (spreads_.error * spreads_.error); });
       const Eigen::MatrixXd hessian = slopes.transpose() * weights.asDiagonal() * slopes + prior;
       const Eigen::VectorXd change = hessian.ldlt().solve(-(slopes.transpose() * weights.asDiagonal() * errors + prior * at));
       at += change.cwiseMax(-1).cwiseMin(1);
@@ -130,6 +133,7 @@ class Fit {
 
   Device device_;
   const std::vector<Constant>& constants_;
+  Spreads spreads_;
   double Prediction::* predicted_;
   std::vector<Measured> measured_;
 };
@@ -179,7 +183,7 @@ Result<Calibration> calibrate(const CalibrationRequest& request, Diagnostics& di
   if (times.empty()) return diags.error("no label can be predicted");
   out.labels = times.size();
   out.left_out = dataset->labels.size() - times.size();
-  const Fit time(out.device, time_constants(), &Prediction::latency_ms, std::move(times));
+  const Fit time(out.device, time_constants(), kTimeSpreads, &Prediction::latency_ms, std::move(times));
   const Eigen::VectorXd found = time.run();
   out.error_before = time.mean_error(Eigen::VectorXd::Zero(found.size()));
   out.error_after = time.mean_error(found);
@@ -187,7 +191,7 @@ Result<Calibration> calibrate(const CalibrationRequest& request, Diagnostics& di
   // How long kernels work decides how much power they draw, so power comes after time.
   if (!powers.empty()) {
     out.power_labels = powers.size();
-    const Fit power(out.device, power_constants(), &Prediction::power_w, std::move(powers));
+    const Fit power(out.device, power_constants(), kPowerSpreads, &Prediction::power_w, std::move(powers));
     const Eigen::VectorXd drawn = power.run();
     out.power_error_before = power.mean_error(Eigen::VectorXd::Zero(drawn.size()));
     out.power_error_after = power.mean_error(drawn);
