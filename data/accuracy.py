@@ -2,7 +2,7 @@
 
     build/release/perfc train --model corrected --data build/dataset/labels.csv … --held-out build/held.csv
     python3 data/accuracy.py build/held.csv [--both build/both.csv] [--operators build/operators.csv]
-        [--random build/random.csv] [--calibration build/calibration.md]
+        [--random build/random.csv] [--batches build/small.csv build/large.csv] [--calibration build/calibration.md]
 
 Every number is of models that the network behind it did not see: families ("F": each
 of ten networks leaves a tenth of timm's families out), devices ("D": one network per
@@ -13,7 +13,7 @@ time. For D they see the others' runs.
 
 --both: held-out CSV of a run with --leave-out-both. --operators: held-out CSV of a run on
 single operators only. --random: `perfc eval --predictions` of a predictor that was trained on the training and
-validation parts of data/splits/R.csv. --calibration: what data/unseen_device.py printed.
+validation parts of data/splits/R.csv. --batches: the same, of predictors that saw only other batch sizes than these. --calibration: what data/unseen_device.py printed.
 docs/predictor.md has all commands.
 """
 import argparse
@@ -33,7 +33,7 @@ except ImportError:
     xgboost = None
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-NUMBERS = {"kernels", "macs", "bytes", "measured_ms", "predicted_ms", "whitebox_ms", "similarity", "lo_ms", "hi_ms"}
+NUMBERS = {"batch", "kernels", "macs", "bytes", "measured_ms", "predicted_ms", "whitebox_ms", "similarity", "lo_ms", "hi_ms"}
 KEY = ("model", "batch", "device", "mode", "layout", "measured_ms")
 LIKENESS = [(0.0, 0.4, "unlike"), (0.4, 0.8, "related"), (0.8, 1.01, "alike")]  # pipeline/corrected.h
 
@@ -140,6 +140,27 @@ def coverage(rows):
     return out
 
 
+def judged(predictions, known):
+    """The test rows of a file of predictions, with what the held-out file knows of them; `known` by KEY."""
+    out = []
+    for r in predictions:
+        k = known.get(tuple(r[key] for key in KEY))
+        if k:
+            out.append({**k, "predicted_ms": r["predicted_ms"], "part": "test" if r["part"] == "test" else None})
+    return out
+
+
+def other_batches(rows, known):
+    """Test architectures in batch sizes that training left out; baselines are fitted on what training saw."""
+    least, most = min(r["batch"] for r in rows), max(r["batch"] for r in rows)
+    test = [r for r in judged(rows, known) if r["part"]]
+    unseen = {r["architecture"] for r in test}
+    trained = [{**r, "part": None} for r in known.values() if not least <= r["batch"] <= most and r["architecture"] not in unseen]
+    baselines(test + trained, lambda r: r["setting"], lambda r: r["part"])
+    seen = sorted({int(r["batch"]) for r in trained})
+    return [f"Trained on batches of {seen[0]} to {seen[-1]}, judged on {least:.0f} to {most:.0f}:", "", *table(test), ""]
+
+
 def operators(rows):
     """By kind (the architecture's first word) and device."""
     devices = sorted({r["device"] for r in rows})
@@ -157,11 +178,13 @@ def main():
     p.add_argument("held_out", type=pathlib.Path)
     for extra in ("both", "operators", "random", "calibration"):
         p.add_argument(f"--{extra}", type=pathlib.Path)
+    p.add_argument("--batches", type=pathlib.Path, nargs="*", default=[])
     p.add_argument("--out", type=pathlib.Path, default=ROOT / "docs/accuracy.md")
     args = p.parse_args()
     rows = [r for r in load(args.held_out) if r["family"] != "operator"]
     by_family = [r for r in rows if r["left_out"] == "family"]
     by_device = [r for r in rows if r["left_out"] == "device"]
+    known = {tuple(r[k] for k in KEY): r for r in by_family}
     baselines(by_family, lambda r: r["setting"], lambda r: r["network"])
     baselines(by_device, lambda r: (r["mode"], r["layout"], r["form"]), lambda r: r["network"])
     text = ["# Accuracy", "",
@@ -183,15 +206,14 @@ def main():
         text += ["## D after ten measured models", "", "`perfc devices calibrate` with ten models, on architectures that are not among them (`data/unseen_device.py`).", "",
                  args.calibration.read_text().strip(), ""]
     if args.random:
-        by_key = {tuple(r[k] for k in KEY): r for r in by_family}
-        random = []
-        for r in load(args.random):
-            known = by_key.get(tuple(r[k] for k in KEY))
-            if known:
-                random.append({**known, "predicted_ms": r["predicted_ms"], "part": "test" if r["part"] == "test" else None})
+        random = judged(load(args.random), known)
         baselines(random, lambda r: r["setting"], lambda r: r["part"])
         text += ["## R: random by architecture", "", "The test part of `data/splits/R.csv`: other members of the architecture's family are in training.", "",
                  *table([r for r in random if r["part"] == "test"]), ""]
+    if args.batches:
+        text += ["## B: batch sizes outside of training", "", "Test architectures of `data/splits/R.csv`, which training saw in no batch size.", ""]
+        for file in args.batches:
+            text += other_batches(load(file), known)
     if args.operators:
         text += ["## Single operators on a GPU left out", "", "NeuSight's timings (MIT), float32; no run of any kind on the GPU, nor on others with its chip.", "",
                  *operators([r for r in load(args.operators) if r["left_out"] == "device"]), ""]
