@@ -1,0 +1,80 @@
+"""DIPPM's networks on timm's runs, beside the report's Table 3; a section of docs/accuracy.md.
+
+    PYTHONPATH=python python3 -m perfc.dataset build --shared ../shared --out build/dataset
+    python3 data/pmgns.py --data build/dataset/labels.csv [--perfc build/release/perfc] [--table]
+
+PMGNS knows neither device nor setting, so it trains and is judged on one: RTX 5090, eager, nchw, the ONNX exports.
+What `perfc eval` predicted is kept in build/pmgns, so that an interrupted run goes on; --table only writes the table.
+"""
+import argparse
+import csv
+import pathlib
+import statistics
+import subprocess
+
+import tables
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CACHE = ROOT / "build/pmgns"
+SETTING = {"device": "rtx5090", "mode": "eager", "layout": "nchw"}
+# Test MAPE of the report's Table 3 (arXiv 2303.11733) after 10 epochs, on its random split.
+REPORT = {"sage": 16.0, "gcn": 17.5, "gat": 36.7, "gin": 38.2, "mlp": 36.6}
+RUNS = [  # name, split, model, epochs, recipe
+    *((f"{m}_R10", "R", m, 10, "published") for m in REPORT),
+    ("sage_Rn", "R", "sage", 15, "normalised"),
+    ("sage_F0", "F0", "sage", 10, "published"),
+    ("sage_F0n", "F0", "sage", 15, "normalised"),
+    ("mlp_F0", "F0", "mlp", 10, "published"),
+]
+
+
+def measure(perfc, labels, name, split, model, epochs, recipe):
+    out = CACHE / f"{name}.csv"
+    if out.exists():
+        return
+    split = ROOT / f"data/splits/{split}.csv"
+    checkpoint = CACHE / f"{name}.safetensors"
+    subprocess.run([perfc, "train", "--data", labels, "--split", split, "--model", f"pmgns-{model}", "--epochs", str(epochs), "--recipe", recipe,
+                    "--threads", "1", "--resume", "--out", checkpoint], check=True)
+    subprocess.run([perfc, "eval", checkpoint, "--data", labels, "--split", split, "--quiet", "--predictions", out], check=True, stdout=subprocess.DEVNULL)
+
+
+def row(name, split, model, epochs, recipe):
+    path = CACHE / f"{name}.csv"
+    cells = ["not measured", "", "", ""]
+    if path.exists():
+        with open(path, newline="") as f:
+            e = [abs(float(r["predicted_ms"]) / float(r["measured_ms"]) - 1) for r in csv.DictReader(f) if r["part"] == "test"]
+        cells = [str(len(e)), tables.percent(statistics.mean(e)), tables.percent(statistics.median(e)), tables.percent(sum(x <= 0.2 for x in e) / len(e))]
+    report = f"{REPORT[model]}" if split == "R" and recipe == "published" else ""
+    return f"| PMGNS-{model.upper()} | {split} | {recipe} | {epochs} | " + " | ".join(cells) + f" | {report} |"
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--data", type=pathlib.Path)
+    p.add_argument("--perfc", default=str(ROOT / "build/release/perfc"))
+    p.add_argument("--table", action="store_true", help="train nothing")
+    args = p.parse_args()
+    CACHE.mkdir(parents=True, exist_ok=True)
+    if not args.table:
+        with open(args.data, newline="") as f:
+            header, *rows = csv.reader(f)
+        of = {k: header.index(k) for k in (*SETTING, "model")}
+        rows = [r for r in rows if r[of["model"]].endswith(".onnx") and all(r[of[k]] == v for k, v in SETTING.items())]
+        labels = args.data.with_name("pmgns.csv")  # model paths are relative to the labels' folder
+        with open(labels, "w", newline="") as f:
+            csv.writer(f, lineterminator="\n").writerows([header, *rows])
+        for run in RUNS:
+            measure(args.perfc, labels, *run)
+    tables.write_section("pmgns", "data/pmgns.py", [
+        "## PMGNS, as published", "",
+        "DIPPM's networks on RTX 5090, eager, nchw, ONNX exports (355 training graphs on split R; the report had 7,356, near-duplicates of the",
+        "test graphs among them). perfc on the same rows: the last but one of table R, and of table F. F0 is one fold of families in ten.",
+        "*published*: the report's recipe; *normalised*: docs/gnn.md.", "",
+        "| model | split | recipe | epochs | runs | MAPE | median | within 20 % | the report |", "|---|---|---|---|---|---|---|---|---|",
+        *(row(*run) for run in RUNS)])
+
+
+if __name__ == "__main__":
+    main()
