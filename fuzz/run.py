@@ -137,7 +137,7 @@ def main() -> int:
         for name, data in seeds(target).items():
             (corpus / f"seed-{name}").write_bytes(data)
         done = subprocess.run(
-            [BUILD / "fuzz" / "fuzz" / f"fuzz_{target}", corpus, f"-max_total_time={args.seconds}", "-seed=1", "-runs=20000", "-timeout=10",
+            [BUILD / "fuzz" / "fuzz" / f"fuzz_{target}", corpus, f"-max_total_time={args.seconds}", "-seed=1", "-runs=20000", "-timeout=30",
              "-rss_limit_mb=2048", f"-artifact_prefix={findings}/{target}-", "-print_final_stats=1"],
             capture_output=True, text=True, errors="replace")
         stats = dict(line.removeprefix("stat::").split(":", 1) for line in done.stderr.splitlines() if line.startswith("stat::"))
