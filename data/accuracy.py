@@ -2,7 +2,7 @@
 
     build/release/perfc train --model corrected --data build/dataset/labels.csv … --held-out build/held.csv
     python3 data/accuracy.py build/held.csv [--both build/both.csv] [--operators build/operators.csv]
-        [--random build/random.csv] [--batches build/small.csv build/large.csv] [--calibration build/calibration.md]
+        [--random build/random.csv] [--batches 512-=build/small.csv] [--calibration build/calibration.md]
 
 Every number is of models that the network behind it did not see: families ("F": each
 of ten networks leaves a tenth of timm's families out), devices ("D": one network per
@@ -13,7 +13,7 @@ time. For D they see the others' runs.
 
 --both: held-out CSV of a run with --leave-out-both. --operators: held-out CSV of a run on
 single operators only. --random: `perfc eval --predictions` of a predictor that was trained on the training and
-validation parts of data/splits/R.csv. --batches: the same, of predictors that saw only other batch sizes than these. --calibration: what data/unseen_device.py printed.
+validation parts of data/splits/R.csv. --batches: the same, of predictors that were trained with that --batches and are judged on others. --calibration: what data/unseen_device.py printed.
 docs/predictor.md has all commands.
 """
 import argparse
@@ -150,15 +150,16 @@ def judged(predictions, known):
     return out
 
 
-def other_batches(rows, known):
-    """Test architectures in batch sizes that training left out; baselines are fitted on what training saw."""
-    least, most = min(r["batch"] for r in rows), max(r["batch"] for r in rows)
-    test = [r for r in judged(rows, known) if r["part"]]
+def other_batches(trained_on, rows, known):
+    """Test architectures in batch sizes that training left out; baselines are fitted on what training saw ("512-", "-256")."""
+    least, most = (float(end or default) for end, default in zip(trained_on.split("-"), (0, math.inf)))
+    everything = judged(rows, known)
+    test = [r for r in everything if r["part"]]
     unseen = {r["architecture"] for r in test}
-    trained = [{**r, "part": None} for r in known.values() if not least <= r["batch"] <= most and r["architecture"] not in unseen]
+    trained = [{**r, "part": None} for r in known.values() if least <= r["batch"] <= most and r["architecture"] not in unseen]
     baselines(test + trained, lambda r: r["setting"], lambda r: r["part"])
-    seen = sorted({int(r["batch"]) for r in trained})
-    return [f"Trained on batches of {seen[0]} to {seen[-1]}, judged on {least:.0f} to {most:.0f}:", "", *table(test), ""]
+    seen, others = (sorted({int(r["batch"]) for r in some}) for some in (trained, test))
+    return [f"Trained on batches of {seen[0]} to {seen[-1]}, judged on {others[0]} to {others[-1]}:", "", *table(test), ""]
 
 
 def operators(rows):
@@ -178,7 +179,7 @@ def main():
     p.add_argument("held_out", type=pathlib.Path)
     for extra in ("both", "operators", "random", "calibration"):
         p.add_argument(f"--{extra}", type=pathlib.Path)
-    p.add_argument("--batches", type=pathlib.Path, nargs="*", default=[])
+    p.add_argument("--batches", metavar="TRAINED=FILE", nargs="*", default=[])
     p.add_argument("--out", type=pathlib.Path, default=ROOT / "docs/accuracy.md")
     args = p.parse_args()
     rows = [r for r in load(args.held_out) if r["family"] != "operator"]
@@ -214,8 +215,8 @@ def main():
                  *table([r for r in random if r["part"] == "test"]), ""]
     if args.batches:
         text += ["## B: batch sizes outside of training", "", "Test architectures of `data/splits/R.csv`, which training saw in no batch size.", ""]
-        for file in args.batches:
-            text += other_batches(load(file), known)
+        for trained_on, file in (b.split("=", 1) for b in args.batches):
+            text += other_batches(trained_on, load(file), known)
     if args.operators:
         text += ["## Single operators on a GPU left out", "", "NeuSight's timings (MIT), float32; no run of any kind on the GPU, nor on others with its chip.", "",
                  *operators([r for r in load(args.operators) if r["left_out"] == "device"]), ""]
