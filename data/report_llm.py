@@ -71,7 +71,7 @@ def main():
     args = p.parse_args()
     with gzip.open(ROWS, "rt", newline="") as f:
         rows = [r for r in csv.DictReader(f) if r["model_id"] in MODELS and r["gpu_model"] == "H100" and r["num_gpus"] == "1"]
-    errors, lines = {}, []
+    errors = {}
     for r in sorted(rows, key=lambda r: (r["model_id"], r["task"], float(r["avg_batch_size"]))):
         batch, cached = max(round(float(r["avg_batch_size"])), 1), max(round(float(r["avg_output_len"]) / 2), 1)
         with tempfile.TemporaryDirectory() as folder:

@@ -80,12 +80,13 @@ bool on_matrix_units(const ConvolutionGroup& c) {
   return width >= 8 || (c.channels_last && width == 4);
 }
 
+bool has_own_kernel(double width) { return width == 4 || width == 8 || width == 16 || width == 32; }
+
 double group_share(const ConvolutionGroup& c) {
   constexpr double kTile = 128, kFirstOffset = 16, kOwnKernels = 32, kGrouped = 0.7;
   const double width = std::min(c.inputs, c.outputs);
   if (!c.channels_last) return std::min(1.0, (width + kFirstOffset) / (kTile + kFirstOffset));
-  const bool own = width == 4 || width == 8 || width == 16 || width == 32;
-  return own ? width / kOwnKernels : kGrouped * std::min(1.0, width / kTile);
+  return has_own_kernel(width) ? width / kOwnKernels : kGrouped * std::min(1.0, width / kTile);
 }
 
 double vector_limit(const ConvolutionGroup& c) {

@@ -68,16 +68,20 @@ Result<double> GraphTask::validate(Context& c, Diagnostics& diags) {
   return sum / static_cast<double>(validation_.size());
 }
 
+void RowTask::Rows::take(const Rows& all, std::span<const std::size_t> which) {
+  x.resize(which.size(), all.x.columns());
+  y.resize(which.size(), all.y.columns());
+  for (std::size_t i = 0; i < which.size(); ++i) {
+    x.row(i) = all.x.row(which[i]);
+    y.row(i) = all.y.row(which[i]);
+  }
+}
+
 RowTask::RowTask(Module<float>& model, const Rows& training, const Rows& validation, Loss loss)
     : model_(model), training_(training), validation_(validation), loss_(std::move(loss)) {}
 
 Result<double> RowTask::add_gradients(Context& c, std::span<const std::size_t> samples, double weight, Diagnostics&) {
-  batch_.x.resize(samples.size(), training_.x.columns());
-  batch_.y.resize(samples.size(), training_.y.columns());
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    batch_.x.row(i) = training_.x.row(samples[i]);
-    batch_.y.row(i) = training_.y.row(samples[i]);
-  }
+  batch_.take(training_, samples);
   const Matrix<float>& prediction = model_.forward(c, batch_.x);
   const double loss = evaluate(loss_, prediction, batch_.y, weight / static_cast<double>(prediction.columns()), gradient_);
   model_.backward(c, gradient_);

@@ -70,6 +70,8 @@ class RowTask final : public TrainingTask {
  public:
   struct Rows {
     Matrix<float> x, y;
+    /// Becomes some rows of another, in that order.
+    void take(const Rows& all, std::span<const std::size_t> which);
   };
   RowTask(Module<float>&, const Rows& training, const Rows& validation, Loss);
   std::vector<NamedParameter<float>> parameters() override { return perfc::parameters(model_); }

@@ -22,6 +22,9 @@ bool setting(const Checkpoint& c, const std::string& key, double lowest, double 
   return true;
 }
 
+/// The device that runs were measured on: of a slice, the whole.
+const std::string& owner_of(const Device& d) { return d.parent.empty() ? d.name : d.parent; }
+
 class CorrectedPredictor;
 
 class CorrectedPrepared final : public PreparedModel {
@@ -33,7 +36,11 @@ class CorrectedPrepared final : public PreparedModel {
  private:
   std::unique_ptr<WhiteboxModel> whitebox_;
   KernelGraph graph_;
+  const Residuals::Estimate& residual(const std::string& owner) const;
+
   std::vector<float> fingerprint_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, Residuals::Estimate> residuals_;  ///< by device; its slices share one
   const CorrectedPredictor& predictor_;
 };
 
@@ -96,9 +103,12 @@ class CorrectedPredictor final : public Predictor {
     return std::unique_ptr<PreparedModel>(std::make_unique<CorrectedPrepared>(std::move(*whitebox), std::move(kernels), std::move(at), *this));
   }
 
-  Prediction predict(const WhiteboxModel& whitebox, const KernelGraph& graph, std::span<const float> fingerprint, const Device& device) const {
+  Residuals::Estimate residual(std::span<const float> fingerprint, const std::string& owner, ExecMode mode) const { return residuals_.at(fingerprint, owner, mode); }
+
+  /// `residual`: what the function of that name says of the graph on the device, or on the one that it is a slice of.
+  Prediction predict(const WhiteboxModel& whitebox, const KernelGraph& graph, const Residuals::Estimate& residual, const Device& device) const {
     if (const std::string why = beyond(whitebox, device); !why.empty()) return fall_back(whitebox, device, why);
-    const std::string& owner = device.parent.empty() ? device.name : device.parent;
+    const std::string& owner = owner_of(device);
     const auto own = terms_.find(owner);
     const DeviceTerms& terms = own == terms_.end() ? everybody_ : own->second;
     KernelSample s = kernel_sample(graph, device, whitebox.config(), whitebox.host_ms(device), table_, terms);
@@ -113,7 +123,6 @@ class CorrectedPredictor final : public Predictor {
       c.work[i] *= terms[static_cast<std::size_t>(whitebox.plan().kernels[i].kind)];
       c.launch[i] *= terms[kLaunchTerm];
     }
-    const Residuals::Estimate residual = residuals_.at(fingerprint, owner, whitebox.config().mode);
     // Residuals are of runs that kept the device busy: the part of the time that is the host's stays.
     const double host_part = std::pow(std::min(c.host_ms / c.latency_ms, 1.0), kSharpness);
     const double factor = std::exp(residual.log_factor * (1 - host_part));
@@ -244,7 +253,16 @@ class CorrectedPredictor final : public Predictor {
   std::vector<std::unique_ptr<Corrected<float>>> networks_;
 };
 
-Prediction CorrectedPrepared::on(const Device& device) const { return predictor_.predict(*whitebox_, graph_, fingerprint_, device); }
+Prediction CorrectedPrepared::on(const Device& device) const {
+  return predictor_.predict(*whitebox_, graph_, residual(owner_of(device)), device);
+}
+
+const Residuals::Estimate& CorrectedPrepared::residual(const std::string& owner) const {
+  const std::lock_guard lock(mutex_);
+  const auto [at, unasked] = residuals_.try_emplace(owner);
+  if (unasked) at->second = predictor_.residual(fingerprint_, owner, whitebox_->config().mode);
+  return at->second;
+}
 
 }  // namespace
 

@@ -18,14 +18,6 @@ constexpr std::size_t kHidden = 1024, kHiddenLayers = 3;
 constexpr std::size_t kLatent = 16, kVaeHidden = 128;
 constexpr std::uint64_t kEpochs = 60, kMostSteps = 1500;
 
-Matrix<float> narrow(const FeatureMatrix& m) {
-  Matrix<float> out(m.rows, m.columns);
-  std::copy(m.values.begin(), m.values.end(), out.data());
-  return out;
-}
-
-FeatureMatrix widen(const Matrix<float>& m) { return {m.rows(), m.columns(), std::vector<double>(m.data(), m.data() + m.size())}; }
-
 class NetworkModel final : public StoredModel {
  public:
   /// Without `vae`: the network alone.
@@ -37,7 +29,7 @@ class NetworkModel final : public StoredModel {
     normaliser_ = Normaliser::fit(x, inputs_.columns(), inputs_.scales());
     normaliser_.apply(x);
     range_ = ColumnRange::fit(x);
-    RowTask::Rows training{columns(p, rows), narrow(p.target(rows))};
+    RowTask::Rows training{columns(p, rows), narrowed(p.target(rows))};
     build(training.x.columns(), training.y.columns());
     if (vae_) {
       const auto first = calibrated_first(*p.data, rows, diags);
@@ -56,7 +48,7 @@ class NetworkModel final : public StoredModel {
     if (vae_) x = through_vae(x);
     ThreadPool threads;
     Context c{.threads = threads};
-    return widen(network_->forward(c, x));
+    return widened(network_->forward(c, x));
   }
 
   double base(const CounterProblem& p, std::size_t row) const override { return p.reference ? p.base(row) : std::numeric_limits<double>::quiet_NaN(); }
@@ -120,7 +112,7 @@ class NetworkModel final : public StoredModel {
     FeatureMatrix x = inputs_.rows(*p.data, rows);
     normaliser_.apply(x);
     range_.apply(x);
-    return narrow(x);
+    return narrowed(x);
   }
   Matrix<float> through_vae(const Matrix<float>& x) const {
     ThreadPool threads;

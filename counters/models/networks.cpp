@@ -18,12 +18,6 @@ constexpr std::size_t kHidden = 64, kHiddenLayers = 2, kBatch = 32;
 constexpr std::uint64_t kSteps = 1200;
 constexpr double kRate = 3e-3, kWeightDecay = 0.05;
 
-Matrix<float> narrow(const FeatureMatrix& m) {
-  Matrix<float> out(m.rows, m.columns);
-  std::copy(m.values.begin(), m.values.end(), out.data());
-  return out;
-}
-
 }  // namespace
 
 std::unique_ptr<Sequential<float>> make_network(std::size_t inputs, std::size_t hidden, std::size_t hidden_layers, std::size_t outputs) {
@@ -58,7 +52,7 @@ Result<Networks> Networks::fit(const FeatureMatrix& x, const FeatureMatrix& y, c
   FeatureMatrix normal = x;
   out.normaliser_.apply(normal);
   out.range_ = ColumnRange::fit(normal);
-  const RowTask::Rows rows{narrow(normal), narrow(y)}, none{Matrix<float>(0, x.columns), Matrix<float>(0, y.columns)};
+  const RowTask::Rows rows{narrowed(normal), narrowed(y)}, none{Matrix<float>(0, x.columns), Matrix<float>(0, y.columns)};
   const std::uint64_t steps_per_epoch = std::max<std::uint64_t>((x.rows + kBatch - 1) / kBatch, 1);
   for (std::size_t n = 0; n < networks; ++n) {
     const Random own = random.stream(n);
@@ -76,7 +70,7 @@ Result<Networks> Networks::fit(const FeatureMatrix& x, const FeatureMatrix& y, c
 FeatureMatrix Networks::predict(FeatureMatrix x) const {
   normaliser_.apply(x);
   range_.apply(x);
-  const Matrix<float> rows = narrow(x);
+  const Matrix<float> rows = narrowed(x);
   FeatureMatrix y{x.rows, outputs_, std::vector<double>(x.rows * outputs_, 0)};
   ThreadPool threads;
   for (const auto& net : networks_) {

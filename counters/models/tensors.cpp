@@ -7,8 +7,6 @@
 namespace perfc {
 namespace {
 
-FeatureMatrix widened(const Matrix<float>& m) { return {m.rows(), m.columns(), std::vector<double>(m.data(), m.data() + m.size())}; }
-
 NamedTensor tensor(std::string name, Parameter<float>::Kind kind, std::size_t rows, std::size_t columns, const std::vector<double>& values) {
   NamedTensor t{std::move(name), kind, Matrix<float>(rows, columns)};
   std::transform(values.begin(), values.end(), t.value.data(), [](double v) { return static_cast<float>(v); });
@@ -16,6 +14,14 @@ NamedTensor tensor(std::string name, Parameter<float>::Kind kind, std::size_t ro
 }
 
 }  // namespace
+
+Matrix<float> narrowed(const FeatureMatrix& m) {
+  Matrix<float> out(m.rows, m.columns);
+  std::copy(m.values.begin(), m.values.end(), out.data());
+  return out;
+}
+
+FeatureMatrix widened(const Matrix<float>& m) { return {m.rows(), m.columns(), std::vector<double>(m.data(), m.data() + m.size())}; }
 
 NamedTensor vector_tensor(std::string name, const std::vector<double>& v) { return tensor(std::move(name), Parameter<float>::Kind::Vector, 1, v.size(), v); }
 

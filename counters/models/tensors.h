@@ -6,6 +6,10 @@
 
 namespace perfc {
 
+/// Tables in the numbers that networks work with, and back.
+Matrix<float> narrowed(const FeatureMatrix&);
+FeatureMatrix widened(const Matrix<float>&);
+
 NamedTensor vector_tensor(std::string name, const std::vector<double>&);
 /// Rows × columns.
 NamedTensor matrix_tensor(std::string name, const FeatureMatrix&);

@@ -14,15 +14,6 @@ constexpr std::uint64_t kEpochs = 200, kMostSteps = 4000;
 
 std::uint64_t steps_per_epoch(std::size_t rows) { return std::max<std::uint64_t>((rows + kBatch - 1) / kBatch, 1); }
 
-RowTask::Rows chosen(const RowTask::Rows& all, std::span<const std::size_t> which) {
-  RowTask::Rows out{Matrix<float>(which.size(), all.x.columns()), Matrix<float>(which.size(), all.y.columns())};
-  for (std::size_t i = 0; i < which.size(); ++i) {
-    out.x.row(i) = all.x.row(which[i]);
-    out.y.row(i) = all.y.row(which[i]);
-  }
-  return out;
-}
-
 enum class Start : unsigned char { Anew, AsItIs };
 
 class VaeTask final : public TrainingTask {
@@ -39,7 +30,7 @@ class VaeTask final : public TrainingTask {
   Result<double> validate(Context&, Diagnostics&) override { return std::numeric_limits<double>::quiet_NaN(); }
 
   Result<double> add_gradients(Context& c, std::span<const std::size_t> samples, double weight, Diagnostics&) override {
-    batch_ = chosen(rows_, samples);
+    batch_.take(rows_, samples);
     const double kl_weight = how_.kl.at(step_, steps_);
     const bool fed_back = static_cast<double>(step_++) >= (1 - how_.feedback) * static_cast<double>(steps_);
     const Matrix<float>& z = vae_.forward(c, batch_.x);
@@ -85,7 +76,9 @@ Status train_vae(SigmaVae<float>& vae, const RowTask::Rows& rows, std::span<cons
   if (first.empty()) return run(rows, how, Start::Anew);
   VaeTraining without_feedback = how;
   without_feedback.feedback = 0;
-  if (!run(chosen(rows, first), without_feedback, Start::Anew)) return Failure{};
+  RowTask::Rows beginning;
+  beginning.take(rows, first);
+  if (!run(beginning, without_feedback, Start::Anew)) return Failure{};
   return run(rows, how, Start::AsItIs);
 }
 

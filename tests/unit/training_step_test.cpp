@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "features/roofline.h"
 #include "features/training_step.h"
 #include "graphs.h"
