@@ -70,7 +70,11 @@ Result<Source> Source::open(const std::string& given, Diagnostics& diags) {
   } else if (S_ISDIR(st.st_mode)) {
     problem = "is a directory without a saved_model.pb or saved_model.pbtxt; name the model file in it";
   } else if (S_ISREG(st.st_mode) && st.st_size > 0) {
-    void* p = ::mmap(nullptr, static_cast<std::size_t>(st.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
+    const auto map = [&](int access) {
+      return ::mmap(nullptr, static_cast<std::size_t>(st.st_size), access, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
+    };
+    void* p = map(PROT_READ | PROT_WRITE);  // nobody writes; wire::prefetch_alone needs the right to
+    if (p == MAP_FAILED) p = map(PROT_READ);
     if (p == MAP_FAILED) {
       problem = std::strerror(errno);
     } else {
