@@ -8,8 +8,8 @@ outside: the CUDA context of a software stack, per SM of a slice, and what cuDNN
 mig    MIGProfiler's framebuffer (MIT), leave-model-out. ViT ran before PyTorch had fused attention: its
        attention is written out. Constants go into data/devices.json by hand.
 train  GPUMemNet's timm rows (CC-BY-4.0; clean ones), one training step with Adam, leave-family-out: the context
-       comes from the other families. Nothing of this is shipped. Of several image sizes of an architecture the
-       one is taken whose kept activations are nearest to the set's own FakeTensor column, which is no target.
+       comes from the other families. Nothing of this is shipped. Of several image sizes of an architecture the one is
+       taken whose kept activations at the largest batch are nearest to the set's own FakeTensor column, which is no target.
 dippm  The A100 points of DIPPM's paper with the shipped constants: test only.
 
 DIR holds ../shared/graphs/timm_torchscript.tar.xz unpacked.
@@ -126,7 +126,7 @@ def train_rows(perfc, graphs, every):
         by_model[r["timm_model"]].append((int(r["batch_size"]), float(r["max_gpu_memory_mib"])))
     wanted = set(sorted({r["timm_model"] for r in clean})[::every])
     out, size = [], {}
-    for r in clean:
+    for r in sorted(clean, key=lambda r: -int(r["batch_size"])):
         model, fake = r["timm_model"], float(r["faketensor_after_forward_mb"])
         if model not in wanted:
             continue
@@ -154,7 +154,7 @@ def train_table(rows, every=1):
     part = f" of one architecture in {every}" if every > 1 else ""
     lines = ["## Memory of training: GPUMemNet's timm rows", "",
              f"fp32, Adam, batches 8 to 128, a 40 GB-class GPU; clean rows{part}. One constant, the context, from the other families;",
-             "the rest is computed. Baseline: PyTorch's FakeTensor estimate (the set's own column) with a context found the same way.", "",
+             "the rest is computed; one size of workspaces, of four, was chosen on these rows. Baseline: PyTorch's FakeTensor estimate (the set's own column) with a context found the same way.", "",
              "| predictor | runs | families | leave-family-out, MAPE | MAE, MiB | more than 20 % below the truth |", "|---|---|---|---|---|---|"]
     for name, key in (("FakeTensor + context", "fake"), ("**perfc**", "rest")):
         mape, mae, below = held_out(key)

@@ -18,6 +18,9 @@ using Block = CachingAllocator::Block;
 
 /// PyTorch's workspace for cuBLAS on Ampere (":4096:2:16:8"): two of 4 MiB, eight of 16 KiB.
 constexpr double kProductWorkspace = 2 * 4096 * 1024 + 8 * 16 * 1024;
+/// Winograd's tiles beside their values: F(4×4, 3×3) makes 6×6 of 4×4. Workspaces of gradients are
+/// larger: of 36, 45, 54 and 64 sixteenths the one nearest to GPUMemNet's rows (data/fit_memory.py).
+constexpr double kForwardTiles = 36.0 / 16, kGradientTiles = 45.0 / 16;
 
 double tensor_bytes(const Type& t, double float_width) {
   if (t.kind() == TypeKind::Sequence || t.kind() == TypeKind::Optional) return tensor_bytes(t.element(), float_width);
@@ -182,7 +185,7 @@ class Run {
     const Node& n = g_.node(id);
     const Category c = def(n.op).category;
     if (c == Category::MatMul && !product_workspace_) product_workspace_ = heap_.allocate(kProductWorkspace);
-    if (c == Category::Convolution) pass_by(workspace(id));
+    if (c == Category::Convolution) pass_by(workspace(id, kForwardTiles));
     double inside = 0;
     for (const GraphRef& body : n.regions) inside = std::max(inside, Run(*body, {.precision = config_.precision, .mode = config_.mode}).activations());
     pass_by(inside);
@@ -195,18 +198,17 @@ class Run {
     return heap_.peak_allocated();
   }
 
-  /// Of a convolution: Winograd's F(4×4, 3×3) in three kernels transforms tiles of 4×4 to
-  /// 6×6 values, 36/16 of operand and result (Lavin and Gray, CVPR 2016). What strided 3×3
-  /// convolutions take is about as much; other windows run without.
-  double workspace(NodeId id) {
-    constexpr double kWinograd = 36.0 / 16.0;
+  /// Of a convolution: Winograd's algorithm in three kernels holds its operand and result as
+  /// transformed tiles (Lavin and Gray, CVPR 2016), `tiles` times what they were. What strided
+  /// 3×3 convolutions take is about as much; other windows run without.
+  double workspace(NodeId id, double tiles) {
     const Node& n = g_.node(id);
     if (n.operands.size() < 2 || !n.operands[0] || !n.operands[1] || n.attrs.int_or("groups", 1) > 1) return 0;
     const Type& weight = g_.type(n.operands[1]);
     const auto axes = kernel_axes(g_, n);
     if (!axes || !weight.is_static() || axes->spatial.size() != 2) return 0;
     if (!std::ranges::all_of(axes->spatial, [&](std::size_t axis) { return weight.shape()[axis].value() == 3; })) return 0;
-    const double size = kWinograd * (bytes(n.operands[0]) + bytes({id, 0}));
+    const double size = tiles * (bytes(n.operands[0]) + bytes({id, 0}));
     out_.workspace = std::max(out_.workspace, size);
     return size;
   }
@@ -234,7 +236,7 @@ class Run {
       const Node& n = g_.node(id);
       if (n.kind != NodeKind::Call || !needs_[id]) continue;
       if (gradient[id] != kNobody) {
-        if (def(n.op).category == Category::Convolution) pass_by(workspace(id));
+        if (def(n.op).category == Category::Convolution) pass_by(workspace(id, kGradientTiles));
         if (kept_[id].extra_bytes > 0 && written_out_attention(g_, id)) {  // of the scores, before and after the softmax
           const Block scores = heap_.allocate(kept_[id].extra_bytes);
           pass_by(kept_[id].extra_bytes);

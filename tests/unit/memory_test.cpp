@@ -107,13 +107,15 @@ TEST(Memory, ATrainingStepKeepsActivationsGradientsAndState) {
   EXPECT_EQ(adam.gradients, 2 * kTensor);
   EXPECT_EQ(adam.optimizer, 4 * kTensor);
   EXPECT_EQ(memory_needs(g, {.task = Task::Train, .optimizer = Optimizer::Sgd}).optimizer, 0);
-  // 64 channels, 3×3: the workspace is 36/16 of operand and result.
+  // 64 channels, 3×3: the workspace is 36/16 of operand and result, 45/16 for gradients.
   const Graph convolution = graph_of(R"(def @main(%x: Tensor[(1, 64, 32, 32), float32]) {
   %1 = weight : Tensor[(64, 64, 3, 3), float32];
   %2 = nn.conv2d(%x, %1, padding=[1, 1, 1, 1]);
   (%2)
 })");
-  EXPECT_EQ(memory_needs(convolution, {}).workspace, 2.25 * 2 * 64 * 32 * 32 * 4);
+  constexpr double kImage = 64 * 32 * 32 * 4;
+  EXPECT_EQ(memory_needs(convolution, {}).workspace, 36.0 / 16 * 2 * kImage);
+  EXPECT_EQ(memory_needs(convolution, {.task = Task::Train}).workspace, 45.0 / 16 * 2 * kImage);
   // Without a graph %2 dies as soon as %3 is there, and %x with %2; with one, %x and %3 are kept.
   const double inference = memory_needs(g, {}).allocated, forward = memory_needs(g, {.task = Task::Forward}).allocated;
   EXPECT_EQ(forward - inference, kTensor);
