@@ -1,53 +1,110 @@
 #include "frontends/common/zip.h"
 
 #include <fmt/format.h>
-#include <zip.h>
+#include <zlib.h>
 
-#include <utility>
+#include <algorithm>
+#include <limits>
 
 namespace perfc {
 namespace {
 
-constexpr std::int64_t kMaxMembers = 1'000'000;
-zip_t* handle(void* h) { return static_cast<zip_t*>(h); }
+using namespace std::string_view_literals;
+
+constexpr std::uint64_t kMaxMembers = 1'000'000;
+constexpr std::size_t kEndSize = 22, kLocatorSize = 20, kEnd64Size = 56, kEntrySize = 46, kLocalSize = 30;
+constexpr std::uint16_t kEncrypted = 1, kStored = 0, kDeflated = 8, kExtra64 = 1;
+constexpr std::uint32_t kIn64 = 0xffffffff;  ///< the number stands in the 64-bit record
+
+/// `width` bytes at `at`, the least significant first. The caller knows that they are there.
+std::uint64_t number(std::string_view bytes, std::size_t at, int width) {
+  std::uint64_t v = 0;
+  for (int i = width; i-- > 0;) v = v << 8 | static_cast<unsigned char>(bytes[at + static_cast<std::size_t>(i)]);
+  return v;
+}
+std::uint16_t u16(std::string_view bytes, std::size_t at) { return static_cast<std::uint16_t>(number(bytes, at, 2)); }
+std::uint32_t u32(std::string_view bytes, std::size_t at) { return static_cast<std::uint32_t>(number(bytes, at, 4)); }
+std::uint64_t u64(std::string_view bytes, std::size_t at) { return number(bytes, at, 8); }
+
+/// A record of at least `size` bytes that begins so.
+bool has_record(std::string_view bytes, std::uint64_t at, std::string_view signature, std::size_t size) {
+  return at <= bytes.size() && size <= bytes.size() - at && bytes.substr(at).starts_with(signature);
+}
+
+struct Directory {
+  std::uint64_t entries = 0, size = 0, offset = 0;
+};
+
+/// Where the directory stands, from the record at the archive's end, behind which only a comment follows.
+std::optional<Directory> find_directory(std::string_view bytes) {
+  constexpr std::size_t kMaxComment = 0xffff;
+  const std::string_view tail = bytes.substr(bytes.size() - std::min(bytes.size(), kEndSize + kMaxComment));
+  std::size_t at = tail.rfind("PK\5\6"sv);
+  while (at != tail.npos && (!has_record(tail, at, "PK\5\6"sv, kEndSize) || u16(tail, at + 20) != tail.size() - at - kEndSize)) {
+    at = at == 0 ? tail.npos : tail.rfind("PK\5\6"sv, at - 1);
+  }
+  if (at == tail.npos) return std::nullopt;
+  const std::uint64_t end = bytes.size() - tail.size() + at;
+  Directory d{u16(bytes, end + 10), u32(bytes, end + 12), u32(bytes, end + 16)};
+  if (d.entries == 0xffff || d.size == kIn64 || d.offset == kIn64) {
+    if (end < kLocatorSize || !has_record(bytes, end - kLocatorSize, "PK\6\7"sv, kLocatorSize)) return std::nullopt;
+    const std::uint64_t end64 = u64(bytes, end - kLocatorSize + 8);
+    if (!has_record(bytes, end64, "PK\6\6"sv, kEnd64Size)) return std::nullopt;
+    d = {u64(bytes, end64 + 32), u64(bytes, end64 + 40), u64(bytes, end64 + 48)};
+  }
+  if (d.offset > bytes.size() || d.size > bytes.size() - d.offset) return std::nullopt;
+  return d;
+}
+
+/// Inflates all of `packed` into all of `out`.
+bool inflate_into(std::string_view packed, std::string& out) {
+  if (packed.size() > std::numeric_limits<uInt>::max()) return false;
+  z_stream stream{};
+  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) return false;  // without zlib's own header
+  unsigned char beyond = 0;
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+  stream.avail_in = static_cast<uInt>(packed.size());
+  stream.next_out = out.empty() ? &beyond : reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  const int status = inflate(&stream, Z_FINISH);
+  const bool whole = status == Z_STREAM_END && stream.avail_out == 0;
+  inflateEnd(&stream);
+  return whole;
+}
 
 }  // namespace
 
 Result<ZipArchive> ZipArchive::open(std::string_view bytes, Diagnostics& diags) {
-  zip_error_t error;
-  zip_error_init(&error);
-  const auto fail = [&](const char* what) {
-    Failure f = diags.error(fmt::format("damaged archive: {}: {}", what, zip_error_strerror(&error)));
-    zip_error_fini(&error);
-    return f;
-  };
-  zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
-  if (!source) return fail("cannot be read");
+  const auto directory = find_directory(bytes);
+  if (!directory) return diags.error("damaged archive: no zip directory at its end; was the file copied completely?");
+  if (directory->entries > kMaxMembers) return diags.error(fmt::format("the archive has {} members", directory->entries));
   ZipArchive a;
-  a.handle_ = zip_open_from_source(source, ZIP_RDONLY, &error);
-  if (!a.handle_) {
-    zip_source_free(source);
-    return fail("no zip directory");
-  }
-  zip_error_fini(&error);
-  const zip_int64_t count = zip_get_num_entries(handle(a.handle_), 0);
-  if (count > kMaxMembers) return diags.error(fmt::format("the archive has {} members", count));
-  for (zip_int64_t i = 0; i < count; ++i) {
-    const char* name = zip_get_name(handle(a.handle_), static_cast<zip_uint64_t>(i), 0);
-    a.names_.emplace_back(name ? name : "");
+  a.bytes_ = bytes;
+  std::string_view rest = bytes.substr(directory->offset, directory->size);
+  for (std::uint64_t i = 0; i < directory->entries; ++i) {
+    const auto damaged = [&] { return diags.error(fmt::format("damaged archive: the zip directory ends in member {} of {}", i, directory->entries)); };
+    if (!has_record(rest, 0, "PK\1\2"sv, kEntrySize)) return damaged();
+    const std::size_t name = u16(rest, 28), extra = u16(rest, 30), comment = u16(rest, 32);
+    if (rest.size() - kEntrySize < name + extra + comment) return damaged();
+    Member m{u16(rest, 8), u16(rest, 10), u32(rest, 16), u32(rest, 20), u32(rest, 24), u32(rest, 42)};
+    std::string_view fields = rest.substr(kEntrySize + name, extra);
+    while (fields.size() >= 4) {
+      const std::size_t length = std::min<std::size_t>(u16(fields, 2), fields.size() - 4);
+      std::string_view numbers = fields.substr(4, length);
+      if (u16(fields, 0) == kExtra64) {
+        for (std::uint64_t* of : {&m.size, &m.packed, &m.header}) {
+          if (*of != kIn64 || numbers.size() < 8) continue;
+          *of = u64(numbers, 0);
+          numbers.remove_prefix(8);
+        }
+      }
+      fields.remove_prefix(4 + length);
+    }
+    a.names_.emplace_back(rest.substr(kEntrySize, name));
+    a.members_.push_back(m);
+    rest.remove_prefix(kEntrySize + name + extra + comment);
   }
   return a;
-}
-
-ZipArchive::ZipArchive(ZipArchive&& other) noexcept
-    : handle_(std::exchange(other.handle_, nullptr)), names_(std::move(other.names_)) {}
-ZipArchive& ZipArchive::operator=(ZipArchive&& other) noexcept {
-  std::swap(handle_, other.handle_);
-  std::swap(names_, other.names_);
-  return *this;
-}
-ZipArchive::~ZipArchive() {
-  if (handle_) zip_discard(handle(handle_));
 }
 
 std::optional<std::size_t> ZipArchive::find(std::string_view ending) const {
@@ -59,32 +116,29 @@ std::optional<std::size_t> ZipArchive::find(std::string_view ending) const {
 
 Result<std::string> ZipArchive::read(std::size_t member, Diagnostics& diags) const {
   const std::string& name = names_[member];
-  zip_stat_t stat;
-  zip_stat_init(&stat);
-  if (zip_stat_index(handle(handle_), member, 0, &stat) != 0 || !(stat.valid & ZIP_STAT_SIZE) || !(stat.valid & ZIP_STAT_COMP_SIZE)) {
-    return diags.error({}, name, "damaged archive: the member has no size");
+  const Member& m = members_[member];
+  if (m.size > kMaxMember || m.size > kSmall + kMaxRatio * m.packed) {
+    return diags.error({}, name, fmt::format("the member claims to unpack from {} to {} bytes, more than perfc accepts", m.packed, m.size));
   }
-  if (stat.size > kMaxMember || stat.size > kSmall + kMaxRatio * stat.comp_size) {
-    return diags.error({}, name, fmt::format("the member claims to unpack from {} to {} bytes, more than perfc accepts",
-                                             stat.comp_size, stat.size));
+  if ((m.flags & kEncrypted) != 0) return diags.error({}, name, "the member is encrypted; unpack the archive and pack it without a password");
+  if (m.method != kStored && m.method != kDeflated) {
+    return diags.error({}, name, fmt::format("the member is compressed by method {}; perfc reads stored and deflated members", m.method));
   }
-  zip_file_t* file = zip_fopen_index(handle(handle_), member, 0);
-  if (!file) {
-    return diags.error({}, name, fmt::format("damaged archive: {}", zip_strerror(handle(handle_))));
+  const auto damaged = [&] { return diags.error({}, name, "damaged archive: the member does not unpack"); };
+  if (!has_record(bytes_, m.header, "PK\3\4"sv, kLocalSize)) return damaged();
+  std::string_view packed = bytes_.substr(m.header + kLocalSize);
+  const std::size_t before = std::size_t{u16(bytes_, m.header + 26)} + u16(bytes_, m.header + 28);
+  if (packed.size() < before || packed.size() - before < m.packed) return damaged();
+  packed = packed.substr(before, m.packed);
+  std::string out;
+  if (m.method == kStored) {
+    if (m.packed != m.size) return damaged();
+    out = packed;
+  } else {
+    out.resize(m.size);
+    if (!inflate_into(packed, out)) return damaged();
   }
-  std::string out(stat.size, '\0');
-  std::size_t got = 0;
-  while (got < out.size()) {
-    const zip_int64_t n = zip_fread(file, out.data() + got, out.size() - got);
-    if (n <= 0) break;
-    got += static_cast<std::size_t>(n);
-  }
-  const bool whole = got == out.size();
-  // At its end the checksum is compared.
-  char beyond = 0;
-  const bool ends = whole && zip_fread(file, &beyond, 1) == 0;
-  const bool closed = zip_fclose(file) == 0;
-  if (!ends || !closed) return diags.error({}, name, "damaged archive: the member does not unpack");
+  if (crc32(0, reinterpret_cast<const Bytef*>(out.data()), static_cast<uInt>(out.size())) != m.crc) return damaged();
   return out;
 }
 
