@@ -1,25 +1,27 @@
 #include <algorithm>
-#include <numeric>
+#include <span>
 
 #include "passes/passes.h"
 
 namespace perfc::passes {
 namespace {
 
-/// A call of the graph under construction, before it is added.
+struct Operand {
+  const Type* type = nullptr;  ///< null: left out
+  const Data* data = nullptr;
+};
+
+/// A call and what is known of its operands: in the old graph, or in the one under construction.
 struct Candidate {
-  const Node& node;                        ///< the old one: operator and attributes
-  const std::vector<ValueId>& operands;    ///< mapped
-  const GraphBuilder& builder;
+  const Node& node;
+  std::span<const Operand> operands;
 
   const Type& type(std::size_t i) const {
     static const Type none;
-    return i < operands.size() && operands[i] ? builder.type(operands[i]) : none;
+    return has(i) ? *operands[i].type : none;
   }
-  const Data* data(std::size_t i) const {
-    return i < operands.size() && operands[i] ? builder.data(operands[i]) : nullptr;
-  }
-  bool has(std::size_t i) const { return i < operands.size() && operands[i]; }
+  const Data* data(std::size_t i) const { return has(i) ? operands[i].data : nullptr; }
+  bool has(std::size_t i) const { return i < operands.size() && operands[i].type; }
   const Type& result() const { return node.results[0].type; }
 };
 
@@ -117,14 +119,18 @@ constexpr Rule kRules[] = {
     {op("power"), times_one},
 };
 
-/// The operand that a call returns as it is, or an empty id.
-ValueId same_as(const Node& n, std::vector<ValueId> operands, const GraphBuilder& builder) {
+/// The operand that a call returns as it is, or an empty id. `graph`: where the operands' ids are from.
+template <class Values>
+ValueId same_as(const Node& n, std::span<const ValueId> operands, const Values& graph) {
   for (const Rule& rule : kRules) {
     if (!n.is(rule.op) || operands.empty() || !operands[0]) continue;
-    if (rule.identity({n, operands, builder})) return operands[0];
+    SmallVec<Operand, 4> known;
+    for (ValueId v : operands) known.push_back(v ? Operand{&graph.type(v), graph.data(v)} : Operand{});
+    const std::span<const Operand> all(known.data(), known.size());
+    if (rule.identity({n, all})) return operands[0];
     if (rule.commutes && operands.size() == 2) {
-      std::swap(operands[0], operands[1]);
-      if (rule.identity({n, operands, builder})) return operands[0];
+      std::swap(known[0], known[1]);
+      if (rule.identity({n, all})) return operands[1];
     }
   }
   return {};
@@ -149,20 +155,38 @@ bool merge_transposes(const Node& n, const GraphBuilder& builder, std::vector<Va
   return true;
 }
 
+/// May this call go? Its first result may be another value's then.
+bool replaceable(const Graph& g, NodeId id, const std::vector<std::uint32_t>& result_uses) {
+  const Node& n = g.node(id);
+  return n.kind == NodeKind::Call && !n.results.empty() && result_uses[id] == 0;
+}
+
+/// Is there nothing in the old graph for any rule?
+bool unaffected(const Graph& g, const std::vector<std::uint32_t>& result_uses) {
+  for (NodeId id = 0; id < g.size(); ++id) {
+    const Node& n = g.node(id);
+    if (!replaceable(g, id, result_uses)) continue;
+    if (same_as(n, {n.operands.data(), n.operands.size()}, g)) return false;
+    if (n.is(op("transpose")) && g.node(n.operands[0]).is(op("transpose"))) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<Graph> eliminate_identity(Graph graph, const PassOptions&, Diagnostics& diags) {
-  return for_each_region(std::move(graph), diags, [&](const Graph& g) -> Result<Graph> {
+  return for_each_region(std::move(graph), diags, [&](Graph g) -> Result<Graph> {
     std::vector<std::uint32_t> result_uses(g.size(), 0);  // users of results other than the first
     for (const Node& n : g.nodes()) {
       for (ValueId v : n.operands) result_uses[v ? v.node : 0] += v && v.result > 0;
     }
     for (ValueId v : g.results()) result_uses[v.node] += v.result > 0;
+    if (unaffected(g, result_uses)) return g;
 
     Rewriter rewriter(g, diags);
     for (NodeId id = 0; id < g.size(); ++id) {
       const Node& n = g.node(id);
-      if (n.kind == NodeKind::Call && !n.results.empty() && result_uses[id] == 0) {
+      if (replaceable(g, id, result_uses)) {
         std::vector<ValueId> operands = rewriter.operands(id);
         Attrs attrs = n.attrs;
         const bool merged = merge_transposes(n, rewriter.builder(), operands, attrs);

@@ -49,7 +49,7 @@ std::vector<NodeId> post_order(const Graph& g) {
 }  // namespace
 
 Result<Graph> filter_operators(Graph graph, const PassOptions&, Diagnostics& diags) {
-  return for_each_region(std::move(graph), diags, [&](const Graph& g) -> Result<Graph> {
+  return for_each_region(std::move(graph), diags, [&](Graph g) -> Result<Graph> {
     const std::vector<NodeId> order = post_order(g);
     // A view that only another view looks at is a step on the way.
     std::vector<std::uint32_t> uses(g.size(), 0);
@@ -66,6 +66,9 @@ Result<Graph> filter_operators(Graph graph, const PassOptions&, Diagnostics& dia
       const ValueId from = n.operands[0];
       if (is_view(g.node(from)) && uses[from.node] == 1) skipped[from.node] = true;
     }
+
+    const bool in_order = order.size() == g.size() && std::is_sorted(order.begin(), order.end());
+    if (in_order && std::find(skipped.begin(), skipped.end(), true) == skipped.end()) return g;
 
     std::vector<bool> needed(g.size(), false);  // constants used only as skipped views' targets are not
     for (ValueId v : g.params()) needed[v.node] = true;

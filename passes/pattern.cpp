@@ -193,6 +193,11 @@ class PatternMatcher {
     if (!n.is(term.op) || value.result != 0 || n.operands.size() != term.children.size()) return false;
     const bool commutes = term.children.size() == 2 && (term.op == op("add") || term.op == op("multiply"));
     for (int swap = 0; swap <= (commutes ? 1 : 0); ++swap) {
+      bool possible = true;
+      for (std::size_t i = 0; i < term.children.size(); ++i) {
+        possible = possible && may_match(term.children[i], n.operands[swap ? 1 - i : i]);
+      }
+      if (!possible) continue;
       Goals next = goals;
       for (std::size_t i = 0; i < term.children.size(); ++i) {
         next.emplace_back(term.children[i], n.operands[swap ? 1 - i : i]);
@@ -200,6 +205,12 @@ class PatternMatcher {
       if (attempt(std::move(next))) return true;
     }
     return false;
+  }
+
+  /// Without looking further than the value itself.
+  bool may_match(int index, ValueId value) const {
+    const Term& term = pattern_.terms_[index];
+    return term.kind != Term::Call || (value && g_.node(value).is(term.op));
   }
 
   bool is_number(ValueId v, double wanted) const {

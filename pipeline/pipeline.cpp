@@ -142,13 +142,18 @@ Result<std::vector<Report>> predict(const Graph& graph, const std::vector<Device
       if (device.name.starts_with("a100") && device.memory_mib < 45000) r.mig->dippm = dippm_profile(r.prediction.memory.total_mib() * 1.048576);
     }
     double total = 0;
-    for (const OpEstimate& e : r.prediction.ops) total += e.time_us;
+    std::vector<const OpEstimate*> slowest_first;
     for (const OpEstimate& e : r.prediction.ops) {
-      const Node& n = graph.node(e.node);
-      r.hot_ops.push_back({std::string(n.kind == NodeKind::Call ? def(n.op).name : "constant"), n.name, e.time_us,
-                           total > 0 ? e.time_us / total : 0, e.flops, e.bytes, e.bound});
+      total += e.time_us;
+      slowest_first.push_back(&e);
     }
-    std::stable_sort(r.hot_ops.begin(), r.hot_ops.end(), [](const auto& a, const auto& b) { return a.time_us > b.time_us; });
+    std::stable_sort(slowest_first.begin(), slowest_first.end(), [](const auto* a, const auto* b) { return a->time_us > b->time_us; });
+    r.hot_ops.reserve(slowest_first.size());
+    for (const OpEstimate* e : slowest_first) {
+      const Node& n = graph.node(e->node);
+      r.hot_ops.push_back({std::string(n.kind == NodeKind::Call ? def(n.op).name : "constant"), n.name, e->time_us,
+                           total > 0 ? e->time_us / total : 0, e->flops, e->bytes, e->bound});
+    }
     for (const Diagnostic& d : diags.all()) {
       if (d.severity == Severity::Warning) r.prediction.warnings.push_back(to_string(d));
     }

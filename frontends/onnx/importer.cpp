@@ -169,6 +169,7 @@ Result<Graph> Importer::run() {
 
   const auto graph = decode_graph(*model->graph, damage);
   if (!graph) return damaged(damage);
+  builder.reserve(std::min(graph->inputs.size() + graph->initializers.size() + graph->nodes.size(), GraphBuilder::kMaxNodes));
   if (!open_names(frame, *graph) || !declare_inputs(frame, *graph)) return Failure{};
   std::vector<std::string_view> before;
   for (const auto& [name, value] : frame.values) before.push_back(name);
@@ -554,9 +555,32 @@ std::string_view expected_kind(std::string_view name, const Attr& value) {
   return "a list of integers";
 }
 
+/// The bytes that all of a node's attributes are decoded from, if equal bytes mean equal attributes:
+/// from the last byte of the first one's length on, which is its whole length. Empty: they may not,
+/// or are too long to be compared.
+std::string_view key_of(const NodeView& node) {
+  constexpr std::size_t kOneByte = 128, kLongest = 512;
+  if (node.attributes.empty() || !canonical_domain(node.domain).empty()) return {};
+  const Bytes first = node.attributes.front().record, last = node.attributes.back().record;
+  const char* const begin = first.data() - 1;
+  const auto length = static_cast<std::size_t>(last.data() + last.size() - begin);
+  if (first.size() >= kOneByte || last.data() < first.data() || length > kLongest) return {};
+  const bool plain = std::none_of(node.attributes.begin(), node.attributes.end(), [](const AttrView& a) { return !a.ref.empty(); });
+  return plain ? std::string_view(begin, length) : std::string_view{};
+}
+
 }  // namespace
 
 Result<Attrs> Importer::attributes(const Frame& frame, const NodeView& node, SourceLoc loc) {
+  const std::string_view key = key_of(node);
+  if (key.empty()) return read_attributes(frame, node, loc);
+  if (const auto known = attributes_.find(key); known != attributes_.end()) return known->second;
+  auto attrs = read_attributes(frame, node, loc);
+  if (attrs) attributes_.emplace(key, *attrs);
+  return attrs;
+}
+
+Result<Attrs> Importer::read_attributes(const Frame& frame, const NodeView& node, SourceLoc loc) {
   constexpr std::size_t kMaxAttributes = 1000;
   if (node.attributes.size() > kMaxAttributes) {
     return diags_->error(loc, node.name, fmt::format("{}: {} attributes; at most {} are read", node.op_type,

@@ -95,6 +95,7 @@ class Importer {
   void adopt_domain(NodeContext& c) const;
   Result<std::vector<ValueId>> call_function(NodeContext& c, Bytes record);
   Result<Attrs> attributes(const Frame& frame, const NodeView& node, SourceLoc loc);
+  Result<Attrs> read_attributes(const Frame& frame, const NodeView& node, SourceLoc loc);
   Result<Attr> attribute(const AttrView& a, SourceLoc loc, std::string_view node);
   Result<GraphRef> region(NodeContext& c, Bytes body, const std::vector<ResultInfo>& params,
                           std::size_t formals, const std::vector<std::string_view>& captures);
@@ -113,6 +114,7 @@ class Importer {
   Diagnostics* diags_;                 ///< swapped while a region is tried with weaker types
   InputDims dims_;                     ///< what the user says of shapes
   Functions functions_;
+  NameMap<Attrs> attributes_;          ///< by their bytes in the file: the nodes of a model have few different ones
   std::vector<std::string> call_stack_;
   std::size_t inlined_nodes_ = 0;
 };
