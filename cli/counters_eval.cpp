@@ -16,7 +16,7 @@ struct Options {
   std::vector<std::string> machines;
   CounterEvalOptions eval;
   VaeOptionsGiven vae;
-  bool markdown = false, within = false;
+  bool markdown = false, within = false, without_names = false;
 };
 
 std::vector<std::string> model_names() {
@@ -77,8 +77,11 @@ int run(Options& o) {
   auto out = Output::open(o.output);
   if (!out) return kBadInput;
   Diagnostics diags(o.data);
-  const auto data = read_counter_dataset(o.data, diags);
+  auto data = read_counter_dataset(o.data, diags);
   if (!data) return print(diags), kBadInput;
+  if (o.without_names) {
+    for (CounterDataset::Workload& w : data->workloads) w.region.clear();
+  }
   auto problem = make_problem(*data, o.machines, o.reference, diags);
   if (problem && !o.data_sheet.empty()) {
     Diagnostics in_sheet(o.data_sheet);
@@ -114,6 +117,7 @@ void add_counters_eval(CLI::App& group, Action& action) {
   sub->add_option("--folds", o->eval.folds, "application: hold back this many groups of applications in turn [each alone]")->check(CLI::Range(2, 1000));
   sub->add_option("--without", o->eval.without, "Leave these applications out altogether, comma-separated")->delimiter(',');
   sub->add_flag("--within", o->within, "Leave a fifth out for good and measure by five folds of the rest: for choosing models without a look at what is reported");
+  sub->add_flag("--without-names", o->without_names, "Do not read the column 'region': counters and work alone");
   sub->add_option("--models", o->eval.models, fmt::format("Of {} [all]", fmt::join(model_names(), ", ")))->delimiter(',');
   add_vae_options(*sub, o->vae);
   sub->add_option("--seeds", o->eval.seeds, "Repetitions, with seeds from --seed on [10]")->check(CLI::Range(1, 1000));

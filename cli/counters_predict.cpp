@@ -49,6 +49,7 @@ std::string text(const WorkloadPrediction& p, const std::string& model, const st
     if (t.low < t.high) out += fmt::format("  {:.4g} to {:.4g}", std::exp(t.low), std::exp(t.high));
     out += "\n";
   }
+  if (!p.words.empty()) out += fmt::format("  words of its name that the model knows: {}\n", fmt::join(p.words, ", "));
   return out + fmt::format("  order: {}\n", fmt::join(order_of(p.machines), " < ")) + missing_text(p.missing, columns);
 }
 
@@ -57,7 +58,7 @@ Json to_json(const WorkloadPrediction& p) {
   for (const RelativeTime& t : p.machines) {
     machines.push_back({{"machine", t.machine}, {"relative_time", std::exp(t.log_ratio)}, {"low", std::exp(t.low)}, {"high", std::exp(t.high)}});
   }
-  return {{"workload", p.workload}, {"machines", std::move(machines)}, {"order", order_of(p.machines)}, {"missing", p.missing}};
+  return {{"workload", p.workload}, {"machines", std::move(machines)}, {"order", order_of(p.machines)}, {"words", p.words}, {"missing", p.missing}};
 }
 
 /// What is to be predicted, before it is known by which model.

@@ -23,6 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = ROOT / "build/counters"
 DOCS = ROOT / "docs/counters.md"
 SCRIPT = "data/counters_tables.py"
+NAMELESS = " without names"  # of a model that reads the names of regions
 COLUMNS = ["R²", "ratio error", "order", "pairs", "AUC", "top-1", "regret"]  # of metric_table() that are shown
 
 
@@ -54,11 +55,13 @@ class Row:
 
     @property
     def name(self):
-        return f"{self.block.name}-{self.model}"
+        return f"{self.block.name}-{self.model.replace(' ', '-')}"
 
     def options(self):
         groups = ("--folds", "10") if self.model in self.block.grouped else ()
-        return ["--data", str(DATA / self.block.file), *self.block.options, *groups, "--models", self.model, "--seeds", str(self.seeds)]
+        names = ("--without-names",) if self.model.endswith(NAMELESS) else ()
+        model = self.model.removesuffix(NAMELESS)
+        return ["--data", str(DATA / self.block.file), *self.block.options, *groups, *names, "--models", model, "--seeds", str(self.seeds)]
 
 
 AIWC = ("--machines", "i7-6700k,xeon_es-2697v2,gtx1080ti,fiji-furyx")
@@ -67,7 +70,7 @@ RAJA = ("--reference", "quartz", "--data-sheet", str(ROOT / "data/counters/machi
 WITHOUT = ("--without", "Basic_PI_ATOMIC")
 GPUS = ("--machines", "Tesla-K40,Titan,GTX-980,TitanX")
 ALONE = ("--split", "application")
-USUAL = ("mean", "forest", "vae-dnn", "costs", "perfc")
+USUAL = ("mean", "forest", "vae-dnn", "costs", "perfc" + NAMELESS, "perfc")
 BLOCKS = [
     Block("aiwc-random", "AIWC, 4 machines, random", "aiwc.csv", AIWC, 10, (*USUAL, "dnn")),
     Block("aiwc-application", "AIWC, 4 machines, application", "aiwc.csv", (*AIWC, *ALONE), 5, USUAL),
@@ -76,7 +79,7 @@ BLOCKS = [
           slow=("vae-dnn",), grouped=("vae-dnn",), ordered=False),
     Block("rajawithout-random", "RAJAPerf without PI_ATOMIC, random", "rajaperf.csv", (*RAJA, *WITHOUT), 10, USUAL, ordered=False),
     Block("rajawithout-application", "RAJAPerf without PI_ATOMIC, application", "rajaperf.csv", (*RAJA, *WITHOUT, *ALONE), 1, ("mean", "forest", "costs", "perfc"), ordered=False),
-    Block("gpuperf-application", "gpuperf, 4 GPUs, application", "gpuperf.csv", (*GPUS, *ALONE), 3, USUAL, slow=("vae-dnn", "perfc")),
+    Block("gpuperf-application", "gpuperf, 4 GPUs, application", "gpuperf.csv", (*GPUS, *ALONE), 3, USUAL, slow=("vae-dnn", "perfc", "perfc" + NAMELESS)),
 ]
 
 

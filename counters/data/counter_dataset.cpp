@@ -36,18 +36,19 @@ Result<CounterDataset> parse_counter_dataset(std::string_view text, Diagnostics&
   const auto table = parse_csv(text, diags);
   if (!table) return Failure{};
   CounterDataset d{.hash = hash_of(text)};
-  enum class Kind { Name, Application, Profiled, Counter, Work, Time };
+  enum class Kind { Name, Application, Region, Profiled, Counter, Work, Time };
   std::vector<Kind> kinds;
   for (const std::string& column : table->head) {
     const std::string_view name = column;
     if (name == "workload") kinds.push_back(Kind::Name);
     else if (name == "application") kinds.push_back(Kind::Application);
+    else if (name == "region") kinds.push_back(Kind::Region);
     else if (name == "profiled") kinds.push_back(Kind::Profiled);
     else if (name.starts_with(kCounterPrefix)) kinds.push_back(Kind::Counter), d.counters.push_back({column.substr(kCounterPrefix.size()), "1", {}});
     else if (name.starts_with(kWorkPrefix)) kinds.push_back(Kind::Work), d.work.push_back({column.substr(kWorkPrefix.size()), "1", {}});
     else if (name.starts_with(kTimePrefix)) kinds.push_back(Kind::Time), d.machines.push_back(column.substr(kTimePrefix.size()));
     else {
-      return diags.error(SourceLoc{.line = 1}, {}, fmt::format("column '{}' is none of workload, application, profiled, counter:NAME, work:NAME, time:MACHINE",
+      return diags.error(SourceLoc{.line = 1}, {}, fmt::format("column '{}' is none of workload, application, region, profiled, counter:NAME, work:NAME, time:MACHINE",
                                                           name.substr(0, 80)));
     }
   }
@@ -62,8 +63,9 @@ Result<CounterDataset> parse_counter_dataset(std::string_view text, Diagnostics&
       const std::string& field = row.fields[c];
       if (kinds[c] == Kind::Name) w.name = field;
       if (kinds[c] == Kind::Application) w.application = field;
+      if (kinds[c] == Kind::Region) w.region = field;
       if (kinds[c] == Kind::Profiled) w.profiled = field;
-      if (kinds[c] == Kind::Name || kinds[c] == Kind::Application || kinds[c] == Kind::Profiled) continue;
+      if (kinds[c] != Kind::Counter && kinds[c] != Kind::Work && kinds[c] != Kind::Time) continue;
       const auto value = parse_number(field);
       const bool fits = field.empty() || (value && std::isfinite(*value) && (kinds[c] == Kind::Counter || *value > 0 || (kinds[c] == Kind::Work && *value == 0)));
       if (!fits) {

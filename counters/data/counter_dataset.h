@@ -6,6 +6,7 @@
 ///   column          meaning
 ///   workload        its name; required
 ///   application     what it belongs to: leave-one-application-out leaves these out; empty: the workload
+///   region          what a profiler calls it, a kernel's or function's name: its words are an input (name_words.h)
 ///   profiled        what it was profiled on, "cpu" or "gpu", say; `VaeTraining::calibrate_first` asks for it
 ///   counter:NAME    what a profiler counted; empty: missing
 ///   work:NAME       an amount of work ≥ 0, of which a machine's time has a share: bytes, operations, launches
@@ -31,7 +32,7 @@ struct CounterDataset {
   std::vector<std::string> machines;
   struct Workload {
     SourceLoc loc;
-    std::string name, application, profiled;
+    std::string name, application, region, profiled;
     std::vector<double> counters;         ///< NaN: missing
     std::vector<double> work;
     std::vector<double> seconds;          ///< NaN: not measured

@@ -72,6 +72,17 @@ Profile region_alone(const Profile& p, std::size_t region) {
   return one;
 }
 
+/// The name of the only region with values of its own; empty where there are several.
+std::string only_region(const Profile& p) {
+  std::string name;
+  for (std::size_t r = 1, found = 0; r < p.regions.size(); ++r) {
+    if (p.regions[r].samples.empty()) continue;
+    if (++found > 1) return {};
+    name = p.regions[r].name;
+  }
+  return name;
+}
+
 CounterDataset::Workload workload_of(const Profile& p, const CounterDataset& names, bool with_reference) {
   const ProfileNumbers numbers(p);
   CounterDataset::Workload w;
@@ -134,12 +145,13 @@ CounterDataset workloads_of(const Profile& p, const CounterDataset& names, bool 
   if (of == WorkloadOf::WholeRun) {
     d.workloads.push_back(workload_of(p, names, with_reference));
     d.workloads.back().name = p.path;
+    d.workloads.back().region = only_region(p);
     return d;
   }
   for (std::size_t r = 1; r < p.regions.size(); ++r) {
     if (p.regions[r].samples.empty()) continue;
     d.workloads.push_back(workload_of(region_alone(p, r), names, with_reference));
-    d.workloads.back().name = p.regions[r].name;
+    d.workloads.back().name = d.workloads.back().region = p.regions[r].name;
   }
   return d;
 }

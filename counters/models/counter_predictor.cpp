@@ -7,6 +7,8 @@
 #include <limits>
 #include <numeric>
 
+#include "counters/data/name_words.h"
+
 namespace perfc {
 namespace {
 
@@ -79,7 +81,7 @@ Checkpoint CounterPredictor::checkpoint(std::map<std::string, std::string> prove
   for (const std::string& m : machines_) c.outputs.push_back({m, "ln of relative time", 1});
   provenance["reference"] = reference_;
   c.provenance = std::move(provenance);
-  model_->save(c.tensors, c.settings);
+  model_->save(c);
   c.settings["interval"] = interval_;
   likely_.save(c.tensors);
   return c;
@@ -117,7 +119,7 @@ Result<CounterPredictor> CounterPredictor::of_checkpoint(const Checkpoint& c, Di
   out.interval_ = interval->second;
   out.kind_ = row->checkpoint;
   out.model_ = row->make({});
-  if (!out.model_->restore(out.names_, out.machines_.size(), c.tensors, c.settings, diags)) return Failure{};
+  if (!out.model_->restore(out.names_, out.machines_.size(), c, diags)) return Failure{};
   auto likely = LikelyInputs::restore(c.tensors, out.names_.counters.size(), out.names_.work.size(), !out.reference_.empty(), diags);
   if (!likely) return Failure{};
   out.likely_ = std::move(*likely);
@@ -132,6 +134,7 @@ CounterDataset CounterPredictor::aligned(const CounterDataset& d) const {
     CounterDataset::Workload& a = out.workloads.emplace_back();
     a.loc = w.loc;
     a.name = w.name;
+    a.region = w.region;
     for (const auto& c : counters) a.counters.push_back(c ? w.counters[*c] : kMissing);
     for (const auto& k : work) a.work.push_back(k ? w.work[*k] : kMissing);
     a.seconds.assign(names_.machines.size(), kMissing);
@@ -142,6 +145,10 @@ CounterDataset CounterPredictor::aligned(const CounterDataset& d) const {
 
 WorkloadPrediction CounterPredictor::predict_one(const CounterDataset::Workload& w) const {
   WorkloadPrediction out{.workload = w.name};
+  const auto named = words_of(w.region);
+  for (std::string& word : model_->words()) {
+    if (std::binary_search(named.begin(), named.end(), word)) out.words.push_back(std::move(word));
+  }
   for (std::size_t c = 0; c < w.counters.size(); ++c) {
     if (std::isnan(w.counters[c])) out.missing.push_back("counter:" + names_.counters[c].name);
   }

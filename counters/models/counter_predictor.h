@@ -17,6 +17,7 @@ struct WorkloadPrediction {
   std::string workload;
   std::vector<RelativeTime> machines;  ///< as in training; the reference last, at 0
   double log_base_s = 0;               ///< ln of the seconds that log_ratio is relative to; NaN: the model does not tell
+  std::vector<std::string> words;      ///< of its region's name, those that the model reads
   std::vector<std::string> missing;    ///< columns that the workload lacks: "counter:NAME", "work:NAME", "time:MACHINE"
 };
 

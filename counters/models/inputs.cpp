@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "counters/data/name_words.h"
+
 namespace perfc {
 namespace {
 
@@ -28,19 +30,20 @@ CounterInputs CounterInputs::fit(const CounterDataset& d, std::span<const std::s
     in.substitutes_.push_back(known > 0 ? sum / static_cast<double>(known) : 0);
     if (known < rows.size()) in.masked_.push_back(c);
   }
-  for (std::size_t k = 0; k < d.work.size() && kind == InputKind::CountersAndWork; ++k) {
+  for (std::size_t k = 0; k < d.work.size() && kind != InputKind::Counters; ++k) {
     double least = 1e300;
     for (const std::size_t r : rows) {
       if (d.workloads[r].work[k] > 0) least = std::min(least, d.workloads[r].work[k]);
     }
     in.none_.push_back(least == 1e300 ? 0 : std::log(least) - kBelowLeast);
   }
+  if (kind == InputKind::All) in.words_ = shared_words(d, rows);
   in.name_columns(d, rows);
   return in;
 }
 
 CounterInputs CounterInputs::restore(const CounterDataset& names, InputKind kind, std::vector<double> substitutes, std::span<const double> mask,
-                                     std::vector<double> none) {
+                                     std::vector<double> none, std::vector<std::string> words) {
   CounterInputs in;
   in.kind_ = kind;
   in.substitutes_ = std::move(substitutes);
@@ -48,6 +51,7 @@ CounterInputs CounterInputs::restore(const CounterDataset& names, InputKind kind
     if (mask[c] != 0) in.masked_.push_back(c);
   }
   in.none_ = std::move(none);
+  in.words_ = std::move(words);
   in.name_columns(names, {});
   return in;
 }
@@ -69,12 +73,13 @@ void CounterInputs::name_columns(const CounterDataset& d, std::span<const std::s
     scales_.push_back(low >= 0 && high > kMagnitudes ? Normaliser::Scale::Log : Normaliser::Scale::Linear);
   }
   for (const std::size_t c : masked_) columns_.push_back({"missing " + d.counters[c].name, "1", {}});
-  if (kind_ == InputKind::CountersAndWork) {
+  if (kind_ != InputKind::Counters) {
     for (std::size_t k = 0; k < d.work.size(); ++k) columns_.push_back({"ln " + d.work[k].name, "1", {}});
     for (std::size_t k = 0; k < d.work.size(); ++k) {
       for (std::size_t j = 0; j < k; ++j) columns_.push_back({fmt::format("ln {} / {}", d.work[k].name, d.work[j].name), "1", {}});
     }
   }
+  for (const std::string& word : words_) columns_.push_back({"word " + word, "1", {}});
   scales_.resize(columns_.size(), Normaliser::Scale::Linear);
 }
 
@@ -91,6 +96,8 @@ FeatureMatrix CounterInputs::rows(const CounterDataset& d, std::span<const std::
     for (std::size_t k = 0; k < logs.size(); ++k) {
       for (std::size_t j = 0; j < k; ++j) x.values.push_back(logs[k] - logs[j]);
     }
+    const auto named = words_.empty() ? std::vector<std::string>{} : words_of(w.region);
+    for (const std::string& word : words_) x.values.push_back(std::binary_search(named.begin(), named.end(), word) ? 1 : 0);
   }
   return x;
 }

@@ -8,6 +8,7 @@ namespace perfc {
 enum class InputKind : unsigned char {
   Counters,         ///< what the profiler counted
   CountersAndWork,  ///< and ln of every amount of work and of every two amounts' ratio
+  All,              ///< and, 0 or 1, the words that regions' names share (name_words.h)
 };
 
 /// Columns, and what stands for missing values; fitted on training rows. A missing
@@ -22,13 +23,14 @@ class CounterInputs {
   const std::vector<Normaliser::Scale>& scales() const { return scales_; }
 
   /// Names and numbers for a checkpoint: per counter its substitute, per kind of work
-  /// what ln stands for none.
+  /// what ln stands for none; the words.
   const std::vector<double>& substitutes() const { return substitutes_; }
   const std::vector<double>& none() const { return none_; }
+  const std::vector<std::string>& words() const { return words_; }
   /// Per counter, 1 if a column says where it is missing.
   std::vector<double> mask() const;
   static CounterInputs restore(const CounterDataset& names, InputKind, std::vector<double> substitutes, std::span<const double> mask,
-                               std::vector<double> none);
+                               std::vector<double> none, std::vector<std::string> words);
 
  private:
   void name_columns(const CounterDataset&, std::span<const std::size_t> rows);
@@ -36,6 +38,7 @@ class CounterInputs {
   std::vector<Column> columns_;
   std::vector<Normaliser::Scale> scales_;
   std::vector<double> substitutes_, none_;
+  std::vector<std::string> words_;
   std::vector<std::size_t> masked_;  ///< counters with a column that says that they are missing
 };
 

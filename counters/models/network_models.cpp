@@ -53,7 +53,8 @@ class NetworkModel final : public StoredModel {
 
   double base(const CounterProblem& p, std::size_t row) const override { return p.reference ? p.base(row) : std::numeric_limits<double>::quiet_NaN(); }
 
-  void save(std::vector<NamedTensor>& tensors, std::map<std::string, double>&) const override {
+  void save(Checkpoint& checkpoint) const override {
+    std::vector<NamedTensor>& tensors = checkpoint.tensors;
     tensors.push_back(vector_tensor("inputs.substitutes", inputs_.substitutes()));
     tensors.push_back(vector_tensor("inputs.masked", inputs_.mask()));
     save_normaliser("inputs.", normaliser_, tensors);
@@ -62,13 +63,13 @@ class NetworkModel final : public StoredModel {
     for (NamedTensor& t : perfc::save(weights())) tensors.push_back(std::move(t));
   }
 
-  Status restore(const CounterDataset& names, std::size_t machines, const std::vector<NamedTensor>& tensors, const std::map<std::string, double>&,
-                 Diagnostics& diags) override {
+  Status restore(const CounterDataset& names, std::size_t machines, const Checkpoint& checkpoint, Diagnostics& diags) override {
+    const std::vector<NamedTensor>& tensors = checkpoint.tensors;
     TensorReader read(tensors, diags);
     const std::size_t counters = names.counters.size();
     const auto substitutes = read.vector("inputs.substitutes", counters), mask = read.vector("inputs.masked", counters);
     if (!read.good()) return Failure{};
-    inputs_ = CounterInputs::restore(names, InputKind::Counters, substitutes, mask, {});
+    inputs_ = CounterInputs::restore(names, InputKind::Counters, substitutes, mask, {}, {});
     const std::size_t columns = inputs_.columns().size();
     const auto normaliser = read.normaliser("inputs.", columns);
     range_ = {read.vector("inputs.low", columns), read.vector("inputs.high", columns)};

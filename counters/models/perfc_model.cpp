@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "counters/data/name_words.h"
 #include "counters/models/tensors.h"
 
 namespace perfc {
@@ -31,7 +32,7 @@ void append(FeatureMatrix& to, const FeatureMatrix& more) {
 
 using Weights = std::array<double, 3>;
 
-/// Thirds for each, at most 1 together; equal ones first, which others have to beat by `kBetter`.
+/// Thirds for each, at most 1 together; equal ones first, which others have to beat by `kBetter`, as have words.
 std::vector<Weights> candidates() {
   std::vector<Weights> all;
   for (const double s : kEqualShares) all.push_back({s / 3, s / 3, s / 3});
@@ -118,7 +119,7 @@ Trees PerfcModel::fit_trees(const FeatureMatrix& x, const FeatureMatrix& left, c
 Result<PerfcModel::Parts> PerfcModel::fit_parts(const CounterProblem& p, std::span<const std::size_t> rows, const Choice& choice, const Random& random,
                                                 Diagnostics& diags) const {
   Parts parts{.costs = fit_machines(p, rows, choice.sharpness)};
-  parts.inputs = CounterInputs::fit(*p.data, rows, InputKind::CountersAndWork);
+  parts.inputs = CounterInputs::fit(*p.data, rows, choice.inputs);
   if (correction_ == Correction::None) return parts;
   const FeatureMatrix costs = by_costs(parts, p, rows);
   FeatureMatrix left = p.target(rows);
@@ -155,11 +156,12 @@ struct PerfcModel::HeldBack {
 };
 
 Result<PerfcModel::HeldBack> PerfcModel::hold_back(const CounterProblem& p, std::span<const std::size_t> rows, const std::vector<std::vector<std::size_t>>& folds,
-                                                   double sharpness, const Random& random, Diagnostics& diags) const {
+                                                   const Choice& chosen, const Random& random, Diagnostics& diags) const {
   HeldBack out;
   for (const auto& part : folds) {
     const auto rest = without(rows, part);
-    const Choice choice{.sharpness = sharpness, .least_leaf = kLeastLeaves[0], .trees = kValidationTrees, .networks = kValidationNetworks};
+    Choice choice = chosen;
+    choice.least_leaf = kLeastLeaves[0], choice.trees = kValidationTrees, choice.networks = kValidationNetworks;
     auto parts = fit_parts(p, rest, choice, random, diags);
     if (!parts) return Failure{};
     const FeatureMatrix costs = by_costs(*parts, p, part);
@@ -175,8 +177,8 @@ Result<PerfcModel::HeldBack> PerfcModel::hold_back(const CounterProblem& p, std:
     FeatureMatrix left = p.target(rest);
     for (std::size_t i = 0; i < left.values.size(); ++i) left.values[i] -= costs_rest.values[i];
     for (std::size_t l = 1; l < kLeastLeaves.size(); ++l) {
-      const Choice other{.sharpness = sharpness, .least_leaf = kLeastLeaves[l], .trees = kValidationTrees};
-      append(out.corrections[l][0], fit_trees(x_rest, left, other, random).predict(x));
+      choice.least_leaf = kLeastLeaves[l];
+      append(out.corrections[l][0], fit_trees(x_rest, left, choice, random).predict(x));
     }
   }
   return out;
@@ -185,47 +187,59 @@ Result<PerfcModel::HeldBack> PerfcModel::hold_back(const CounterProblem& p, std:
 Status PerfcModel::fit(const CounterProblem& p, std::span<const std::size_t> rows, SplitKind kind, const Random& random, Diagnostics& diags) {
   const auto folds = held_back(*p.data, rows, kind, kValidationFolds, random.stream("validation"));
   Choice choice{.sharpness = choose_sharpness(p, rows, folds)};
-  const auto held = hold_back(p, rows, folds, choice.sharpness, random, diags);
-  if (!held) return Failure{};
-  weights_ = {};
-  FeatureMatrix best = held->costs;
-  double least = absolute_error(held->target, best);
-  for (std::size_t l = 0; l < kLeastLeaves.size() && correction_ != Correction::None; ++l) {
-    for (const Weights& w : candidates()) {
-      const bool equal = w[0] == w[1] && w[1] == w[2];
-      FeatureMatrix y = mixed(held->costs, held->corrections[l], w);
-      const double error = absolute_error(held->target, y) * (equal ? 1 : 1 + kBetter);
-      if (error < least) least = error, weights_ = w, choice.least_leaf = kLeastLeaves[l], best = std::move(y);
+  std::vector<InputKind> inputs{InputKind::CountersAndWork};
+  if (correction_ != Correction::None && !shared_words(*p.data, rows).empty()) inputs.push_back(InputKind::All);
+  double least = std::numeric_limits<double>::infinity();
+  const auto take = [&](const HeldBack& held, const FeatureMatrix& y, double handicap, const Weights& weights, const Choice& made) {
+    const double error = absolute_error(held.target, y) * handicap;
+    if (error >= least) return;
+    least = error;
+    weights_ = weights;
+    choice = made;
+    interval_ = nine_of_ten(held.target, y);
+  };
+  for (const InputKind read : inputs) {
+    Choice made{.sharpness = choice.sharpness, .inputs = read};
+    const auto held = hold_back(p, rows, folds, made, random, diags);
+    if (!held) return Failure{};
+    take(*held, held->costs, 1, {}, made);
+    for (std::size_t l = 0; l < kLeastLeaves.size() && correction_ != Correction::None; ++l) {
+      made.least_leaf = kLeastLeaves[l];
+      for (const Weights& w : candidates()) {
+        const bool equal = w[0] == w[1] && w[1] == w[2];
+        const double handicap = (equal ? 1 : 1 + kBetter) * (read == InputKind::All ? 1 + kBetter : 1);
+        take(*held, mixed(held->costs, held->corrections[l], w), handicap, w, made);
+      }
     }
   }
-  interval_ = nine_of_ten(held->target, best);
   auto parts = fit_parts(p, rows, choice, random, diags);
   if (!parts) return Failure{};
   parts_ = std::move(*parts);
   return ok();
 }
 
-void PerfcModel::save(std::vector<NamedTensor>& tensors, std::map<std::string, double>& settings) const {
+void PerfcModel::save(Checkpoint& c) const {
+  std::vector<NamedTensor>& tensors = c.tensors;
   FeatureMatrix costs{parts_.costs.size(), parts_.costs.front().log_cost.size(), {}};
   for (const MachineCosts& c : parts_.costs) costs.values.insert(costs.values.end(), c.log_cost.begin(), c.log_cost.end());
   tensors.push_back(matrix_tensor("costs", costs));
   tensors.push_back(vector_tensor("inputs.substitutes", parts_.inputs.substitutes()));
   tensors.push_back(vector_tensor("inputs.none", parts_.inputs.none()));
   tensors.push_back(vector_tensor("inputs.masked", parts_.inputs.mask()));
+  c.vocabulary = parts_.inputs.words();
   if (shrinkage() > 0) {
     parts_.trees.save("trees.", tensors);
     parts_.likeness.save("likeness.", tensors);
     parts_.networks.save("networks.", tensors);
   }
-  for (std::size_t k = 0; k < weights_.size(); ++k) settings[std::string(kWeightNames[k])] = weights_[k];
-  settings["sharpness"] = parts_.costs.front().sharpness;
+  for (std::size_t k = 0; k < weights_.size(); ++k) c.settings[kWeightNames[k]] = weights_[k];
+  c.settings["sharpness"] = parts_.costs.front().sharpness;
 }
 
-Status PerfcModel::restore(const CounterDataset& names, std::size_t machines, const std::vector<NamedTensor>& tensors,
-                           const std::map<std::string, double>& settings, Diagnostics& diags) {
+Status PerfcModel::restore(const CounterDataset& names, std::size_t machines, const Checkpoint& c, Diagnostics& diags) {
   const auto setting = [&](const char* name, double lowest, double highest, double& out) {
-    const auto found = settings.find(name);
-    if (found == settings.end() || !(found->second >= lowest && found->second <= highest)) return false;
+    const auto found = c.settings.find(name);
+    if (found == c.settings.end() || !(found->second >= lowest && found->second <= highest)) return false;
     out = found->second;
     return true;
   };
@@ -234,23 +248,23 @@ Status PerfcModel::restore(const CounterDataset& names, std::size_t machines, co
     if (!setting(kWeightNames[k], 0, 1, weights_[k])) return diags.error(fmt::format("checkpoint: {} is missing or out of range", kWeightNames[k]));
   }
   if (!setting("sharpness", 1, 100, sharpness)) return diags.error("checkpoint: sharpness is missing or out of range");
-  TensorReader read(tensors, diags);
+  if (c.vocabulary.size() > kMostWords) return diags.error(fmt::format("checkpoint: more than {} words", kMostWords));
+  TensorReader read(c.tensors, diags);
   const FeatureMatrix costs = read.matrix("costs", machines, names.work.size());
   const auto substitutes = read.vector("inputs.substitutes", names.counters.size()), none = read.vector("inputs.none", names.work.size()),
              mask = read.vector("inputs.masked", names.counters.size());
   if (!read.good()) return Failure{};
   parts_ = {};
   for (std::size_t m = 0; m < machines; ++m) {
-    MachineCosts c{.sharpness = sharpness};
-    for (std::size_t k = 0; k < costs.columns; ++k) c.log_cost.push_back(costs.at(m, k));
-    parts_.costs.push_back(std::move(c));
+    MachineCosts& of_machine = parts_.costs.emplace_back(MachineCosts{.sharpness = sharpness});
+    for (std::size_t k = 0; k < costs.columns; ++k) of_machine.log_cost.push_back(costs.at(m, k));
   }
-  parts_.inputs = CounterInputs::restore(names, InputKind::CountersAndWork, substitutes, mask, none);
+  parts_.inputs = CounterInputs::restore(names, InputKind::All, substitutes, mask, none, c.vocabulary);
   if (shrinkage() == 0) return ok();
   const std::size_t columns = parts_.inputs.columns().size() + machines;
-  auto trees = Trees::restore("trees.", tensors, columns, machines, diags);
-  auto likeness = trees ? KernelRegression::restore("likeness.", tensors, columns, machines, diags) : Failure{};
-  auto networks = likeness ? Networks::restore("networks.", tensors, columns, machines, diags) : Failure{};
+  auto trees = Trees::restore("trees.", c.tensors, columns, machines, diags);
+  auto likeness = trees ? KernelRegression::restore("likeness.", c.tensors, columns, machines, diags) : Failure{};
+  auto networks = likeness ? Networks::restore("networks.", c.tensors, columns, machines, diags) : Failure{};
   if (!networks) return Failure{};
   parts_.trees = std::move(*trees);
   parts_.likeness = std::move(*likeness);
@@ -263,7 +277,13 @@ FeatureMatrix PerfcModel::predict(const CounterProblem& p, std::span<const std::
   return shrinkage() == 0 ? y : mixed(y, corrections(parts_, p, rows, y), weights_);
 }
 
-std::string PerfcModel::findings() const { return fmt::format("the correction by likeness counts {:.0f} %", 100 * shrinkage()); }
+std::vector<std::string> PerfcModel::words() const { return shrinkage() > 0 ? parts_.inputs.words() : std::vector<std::string>{}; }
+
+std::string PerfcModel::findings() const { 
+  std::string found = fmt::format("the correction by likeness counts {:.0f} %", 100 * shrinkage());
+  if (!words().empty()) found += fmt::format(", and reads {} words of regions' names", words().size());
+  return found;
+}
 
 double PerfcModel::base(const CounterProblem& p, std::size_t row) const {
   if (p.reference) return p.base(row);

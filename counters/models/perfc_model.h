@@ -1,12 +1,14 @@
 #pragma once
 /// Ours: costs per kind of work and machine (cost_model.h), corrected by extremely
-/// randomised trees, a kernel regression and small networks on counters, amounts of work and their ratios.
+/// randomised trees, a kernel regression and small networks on counters, amounts of work and their ratios,
+/// and words of regions' names.
 ///
 ///   ln time = ln time by costs + Σ of weight × correction(inputs), weights ≥ 0, at most 1 together
 ///
 /// Corrections know siblings of what they have seen and mislead elsewhere; how much of which
 /// helps with what will be held back is measured by holding back the same
-/// within the training rows, and so are the sharpness and the size of the trees' leaves. What a machine's
+/// within the training rows, and so are the sharpness, the size of the trees' leaves, and whether words are
+/// read at all. What a machine's
 /// data sheet says of a cost is where its fit begins and is pulled to.
 #include <array>
 
@@ -25,12 +27,12 @@ class PerfcModel final : public StoredModel {
   Status fit(const CounterProblem&, std::span<const std::size_t> rows, SplitKind, const Random&, Diagnostics&) override;
   FeatureMatrix predict(const CounterProblem&, std::span<const std::size_t> rows) const override;
 
-  void save(std::vector<NamedTensor>&, std::map<std::string, double>& settings) const override;
-  Status restore(const CounterDataset& names, std::size_t machines, const std::vector<NamedTensor>&, const std::map<std::string, double>& settings,
-                 Diagnostics&) override;
+  void save(Checkpoint&) const override;
+  Status restore(const CounterDataset& names, std::size_t machines, const Checkpoint&, Diagnostics&) override;
   /// The reference's, or the machines' mean as costs tell it.
   double base(const CounterProblem&, std::size_t row) const override;
   std::optional<double> interval() const override { return interval_; }
+  std::vector<std::string> words() const override;
   std::string findings() const override;
 
   /// How much the corrections count, all together.
@@ -47,6 +49,7 @@ class PerfcModel final : public StoredModel {
   /// What validation chooses, and how much effort goes into one fit.
   struct Choice {
     double sharpness = 1;
+    InputKind inputs = InputKind::CountersAndWork;
     std::size_t least_leaf = 1;
     std::size_t trees = 200, networks = 5;
   };
@@ -64,7 +67,7 @@ class PerfcModel final : public StoredModel {
   static Trees fit_trees(const FeatureMatrix& x, const FeatureMatrix& left, const Choice&, const Random&);
 
   static double choose_sharpness(const CounterProblem&, std::span<const std::size_t> rows, const std::vector<std::vector<std::size_t>>& folds);
-  Result<HeldBack> hold_back(const CounterProblem&, std::span<const std::size_t> rows, const std::vector<std::vector<std::size_t>>& folds, double sharpness,
+  Result<HeldBack> hold_back(const CounterProblem&, std::span<const std::size_t> rows, const std::vector<std::vector<std::size_t>>& folds, const Choice&,
                              const Random&, Diagnostics&) const;
 
   Correction correction_;

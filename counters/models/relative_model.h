@@ -5,13 +5,12 @@
 /// To add one: derive from RelativeModel in a file of its own and add a row to
 /// `relative_model_table`; `perfc counters eval` then has it. Derive from StoredModel for
 /// `perfc counters train` and `predict` to have it too.
-#include <map>
 #include <memory>
 #include <optional>
 
 #include "counters/models/inputs.h"
 #include "counters/models/vae_training.h"
-#include "gnn/safetensors.h"
+#include "gnn/checkpoint.h"
 
 namespace perfc {
 
@@ -31,14 +30,16 @@ class RelativeModel {
 /// One that a checkpoint can hold.
 class StoredModel : public RelativeModel {
  public:
-  virtual void save(std::vector<NamedTensor>&, std::map<std::string, double>& settings) const = 0;
+  /// Adds its tensors, settings and vocabulary.
+  virtual void save(Checkpoint&) const = 0;
   /// `names`: the columns of `fit`; machines: outputs.
-  virtual Status restore(const CounterDataset& names, std::size_t machines, const std::vector<NamedTensor>&, const std::map<std::string, double>& settings,
-                         Diagnostics&) = 0;
+  virtual Status restore(const CounterDataset& names, std::size_t machines, const Checkpoint&, Diagnostics&) = 0;
   /// ln of the seconds that predictions are relative to; NaN: the model does not tell.
   virtual double base(const CounterProblem&, std::size_t row) const = 0;
   /// Nine of ten held-back predictions of `fit` were no further off than this, in ln; nothing if `fit` holds nothing back.
   virtual std::optional<double> interval() const { return {}; }
+  /// Words of regions' names that it reads.
+  virtual std::vector<std::string> words() const { return {}; }
   /// What `fit` found, for people; may be empty.
   virtual std::string findings() const { return {}; }
 };

@@ -2,10 +2,10 @@
 
     PYTHONPATH=python python3 -m perfc.counter_dataset --shared ../shared --out build/counters
 
-Columns: `workload`, `application` (what leave-one-out leaves out), `counter:NAME` (what a
-profiler counts; empty: missing), `work:NAME` (amounts of work: a machine's time is about
-a sum of costs times these; empty or 0: none), `time:MACHINE` (seconds, median of the
-repetitions; empty: not measured).
+Columns: `workload`, `application` (what leave-one-out leaves out), `region` (what a profiler
+calls the kernel), `counter:NAME` (what a profiler counts; empty: missing), `work:NAME`
+(amounts of work: a machine's time is about a sum of costs times these; empty or 0: none),
+`time:MACHINE` (seconds, median of the repetitions; empty: not measured).
 
 aiwc      104 OpenCL kernels x 15 devices, AIWC's architecture-independent features. MIT.
 rajaperf  RAJA Performance Suite: Quartz (one row per kernel, compiler and level, 8M elements,
@@ -45,7 +45,7 @@ def medians(rows, columns):
 
 def write(path, rows):
     columns = list(dict.fromkeys(c for r in rows for c in r))
-    order = [c for kind in ("workload", "application", "counter:", "work:", "time:") for c in columns if c.startswith(kind)]
+    order = [c for kind in ("workload", "application", "region", "counter:", "work:", "time:") for c in columns if c.startswith(kind)]
     with open(path, "w", newline="") as f:
         out = csv.writer(f, lineterminator="\n")
         out.writerow(order)
@@ -62,7 +62,7 @@ def aiwc(shared):
     for (application, size, kernel), rows in sorted(groups.items()):
         c = medians(rows, [k for k in rows[0] if k not in not_counters])
         instructions, items = c["total_instruction_count"], max(c["workitems"], 1.0)
-        out = {"workload": f"{application}/{size}/{kernel}", "application": application}
+        out = {"workload": f"{application}/{size}/{kernel}", "application": application, "region": kernel}
         out |= {f"counter:{k}": v for k, v in c.items()}
         out |= {
             "work:launch": 1.0,
@@ -104,7 +104,7 @@ def rajaperf(shared):
         seconds, kernels = w["seconds"], max(w["kernels_per_rep"], 1.0)
         parallel = w["iterations_per_rep"] / kernels
         starved = min(max(SATURATING_THREADS / max(parallel, 1.0), 0.0), 100.0)
-        out = {"workload": f"{kernel}/{compiler}/{level}", "application": kernel}
+        out = {"workload": f"{kernel}/{compiler}/{level}", "application": kernel, "region": kernel}
         out |= {f"counter:{k}": v for k, v in c.items()}
         out |= {
             "work:launch": kernels,
@@ -145,7 +145,7 @@ def gpuperf(shared):
         block = math.prod(c[f"Block.{a}"] for a in "XYZ")
         grid = math.prod(c[f"Grid.{a}"] for a in "XYZ")
         duration = float(source["Duration"])
-        out = {"workload": "/".join(key), "application": key[0]}
+        out = {"workload": "/".join(key), "application": key[0], "region": key[0]}
         out |= {f"counter:{k}": v for k, v in c.items()}
         out |= {
             "work:launch": 1.0,

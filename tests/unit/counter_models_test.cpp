@@ -7,6 +7,8 @@
 #include <numeric>
 #include <set>
 
+#include "counters/data/name_words.h"
+#include "counters/data/profile_workloads.h"
 #include "counters/models/cost_model.h"
 #include "counters/models/counter_predictor.h"
 #include "counters/models/evaluation.h"
@@ -41,7 +43,7 @@ TEST(CounterDataset, RefusesWithTheLine) {
     return diags.str();
   };
   EXPECT_EQ(message("workload,seconds\na,1\n"),
-            "d.csv:1:1: error: column 'seconds' is none of workload, application, profiled, counter:NAME, work:NAME, time:MACHINE\n");
+            "d.csv:1:1: error: column 'seconds' is none of workload, application, region, profiled, counter:NAME, work:NAME, time:MACHINE\n");
   EXPECT_EQ(message("workload,time:cpu\na,1\nb,-1\n"), "d.csv:3:1: error: time:cpu: '-1' is not a positive number\n");
   EXPECT_EQ(message("workload,work:w\na,-1\n"), "d.csv:2:1: error: work:w: '-1' is not a finite, non-negative number\n");
   EXPECT_EQ(message("workload,time:cpu\na,1\na,1\n"), "d.csv:3:1: error: workload: 'a' stands twice\n");
@@ -49,6 +51,43 @@ TEST(CounterDataset, RefusesWithTheLine) {
   for (int i = 0; i < 201; ++i) wide += ",work:" + std::to_string(i);
   EXPECT_EQ(message(wide + "\n"), "d.csv:1:1: error: 0 counters and 201 kinds of work; at most 2000 and 200 are read\n");
   EXPECT_EQ(message("time:cpu\n1\n"), "d.csv:1:1: error: the column 'workload' is missing\n");
+}
+
+TEST(NameWords, PartedAtCaseAndWhatIsNoLetter) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(words_of("Basic_PI_ATOMIC"), (Words{"atomic", "basic", "pi"}));
+  EXPECT_EQ(words_of("matMul_gpu<float, 2D>::run"), (Words{"float", "gpu", "mat", "mul", "run"}));
+  EXPECT_EQ(words_of("c_CopySrcToComponents"), (Words{"components", "copy", "src", "to"}));
+  EXPECT_EQ(words_of("CRCTable"), (Words{"crc", "table"}));
+  EXPECT_EQ(words_of("mat mat"), Words{"mat"});
+  EXPECT_EQ(words_of("1D\xc3\xa9_"), Words{});
+}
+
+/// "all" is in every application, "own" in one, "later" in none of the rows.
+TEST(NameWords, SharedByTwoApplicationsAndNotByAll) {
+  Diagnostics diags;
+  const auto d = parse_counter_dataset(
+      "workload,application,region,time:m\n1,x,all_own_two,1\n2,x,all_own,1\n3,y,all_two,1\n4,z,all,1\n5,x,later,1\n6,y,later,1\n", diags);
+  ASSERT_TRUE(d) << diags.str();
+  EXPECT_EQ(shared_words(*d, std::vector<std::size_t>{0, 1, 2, 3}), std::vector<std::string>{"two"});
+  EXPECT_EQ(shared_words(*d, std::vector<std::size_t>{0, 2}), std::vector<std::string>{});  // both applications have it
+}
+
+/// The whole run has the name of its region if that is the only one with values of its own.
+TEST(NameWords, OfAProfile) {
+  const auto whole_run = [](bool outer_too) {
+    ProfileBuilder b("p", "test");
+    const std::size_t outer = b.region("outer"), seconds = b.metric({.name = "s"});
+    b.add(b.region("inner", outer), seconds, 1);
+    if (outer_too) b.add(outer, seconds, 1);
+    Diagnostics diags;
+    const auto p = b.finish(diags);
+    EXPECT_TRUE(p) << diags.str();
+    EXPECT_EQ(workloads_of(*p, {}, false, WorkloadOf::Region).workloads.back().region, "inner");
+    return workloads_of(*p, {}, false, WorkloadOf::WholeRun).workloads[0].region;
+  };
+  EXPECT_EQ(whole_run(false), "inner");
+  EXPECT_EQ(whole_run(true), "");
 }
 
 TEST(CounterProblem, TargetsAreRelative) {
@@ -206,6 +245,40 @@ TEST(PerfcModel, ExtrapolatesAnApplication) {
   EXPECT_LT((*result)[0][0].mean, 0.1);
   EXPECT_GT((*result)[1][0].mean, 0.98);
   EXPECT_GT((*result)[2][0].mean, 0.98);
+}
+
+/// Same work, and no counters: only the word tells which are slow on b. It is read from the file's vocabulary again.
+TEST(PerfcModel, LearnsAWord) {
+  std::string csv = "workload,application,region,work:launch,time:a,time:b\n";
+  for (int i = 0; i < 24; ++i) csv += fmt::format("{0},app{1},{2}_app{1},1,1,{3}\n", i, i / 4, i / 4 % 2 ? "slow" : "fast", i / 4 % 2 ? 10 : 1);
+  Diagnostics diags;
+  auto d = parse_counter_dataset(csv, diags);
+  ASSERT_TRUE(d) << diags.str();
+  const auto p = make_problem(*d, {}, "a", diags);
+  ASSERT_TRUE(p) << diags.str();
+  const CounterEvalOptions options{.models = {"perfc"}, .split = SplitKind::Application, .seeds = 1};
+  const auto named = evaluate_counters(*p, options, diags);
+  ASSERT_TRUE(named) << diags.str();
+  EXPECT_GT((*named)[0][0].mean, 0.9);
+  const auto trained = CounterPredictor::train(stored_model_table()[0], {}, *p, SplitKind::Application, 1, diags);
+  ASSERT_TRUE(trained) << diags.str();
+  const Checkpoint c = trained->checkpoint({});
+  EXPECT_EQ(c.vocabulary, (std::vector<std::string>{"fast", "slow"}));
+  const auto opened = CounterPredictor::parse(write_checkpoint(c), diags);
+  ASSERT_TRUE(opened) << diags.str();
+  const auto unseen = parse_counter_dataset("workload,region,work:launch,time:a\nx,new_slow,1,1\ny,fast,1,1\n", diags);
+  ASSERT_TRUE(unseen) << diags.str();
+  const auto predicted = opened->predict(opened->aligned(*unseen));
+  EXPECT_EQ(predicted[0].words, std::vector<std::string>{"slow"});
+  EXPECT_GT(predicted[0].machines[0].log_ratio, predicted[1].machines[0].log_ratio + 1);
+  Checkpoint crowded = c;
+  crowded.vocabulary.resize(kMostWords + 1, "w");
+  EXPECT_FALSE(CounterPredictor::parse(write_checkpoint(crowded), diags));
+  EXPECT_EQ(diags.str(), "perfc: error: checkpoint: more than 200 words\n");
+  for (CounterDataset::Workload& w : d->workloads) w.region.clear();
+  const auto nameless = evaluate_counters(*p, options, diags);
+  ASSERT_TRUE(nameless);
+  EXPECT_LT((*nameless)[0][0].mean, 0.1);
 }
 
 /// b = 2a + noise of 0.1, c = −a in ln: what is missing follows from what is known.
