@@ -221,7 +221,7 @@ Status PerfcModel::fit(const CounterProblem& p, std::span<const std::size_t> row
 void PerfcModel::save(Checkpoint& c) const {
   std::vector<NamedTensor>& tensors = c.tensors;
   FeatureMatrix costs{parts_.costs.size(), parts_.costs.front().log_cost.size(), {}};
-  for (const MachineCosts& c : parts_.costs) costs.values.insert(costs.values.end(), c.log_cost.begin(), c.log_cost.end());
+  for (const MachineCosts& m : parts_.costs) costs.values.insert(costs.values.end(), m.log_cost.begin(), m.log_cost.end());
   tensors.push_back(matrix_tensor("costs", costs));
   tensors.push_back(vector_tensor("inputs.substitutes", parts_.inputs.substitutes()));
   tensors.push_back(vector_tensor("inputs.none", parts_.inputs.none()));
