@@ -68,14 +68,14 @@ Result<Estimates> estimate(const Predictor& predictor, const Dataset& dataset, c
 
 /// One line per label of latency that was predicted.
 std::string to_csv(const Dataset& dataset, const Split& split, std::span<const Estimate> estimates) {
-  std::string out = "model,architecture,family,batch,device,dtype,mode,layout,part,measured_ms,predicted_ms,lo_ms,hi_ms\n";
+  std::string out = "model,architecture,family,batch,device,dtype,mode,layout,norms,part,measured_ms,predicted_ms,lo_ms,hi_ms\n";
   for (std::size_t i = 0; i < dataset.labels.size(); ++i) {
     const Label& l = dataset.labels[i];
     const Estimate& e = estimates[i];
     if (std::isnan(l.latency_ms) || std::isnan(e.latency_ms)) continue;
-    out += fmt::format("{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g}\n", csv_field(l.model), csv_field(l.architecture), csv_field(l.family),
+    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g}\n", csv_field(l.model), csv_field(l.architecture), csv_field(l.family),
                        l.batch ? fmt::to_string(*l.batch) : "", csv_field(l.device), name(l.exec.precision), name(l.exec.mode), name(l.exec.layout),
-                       kPartNames[static_cast<std::size_t>(split.at(l.architecture))], l.latency_ms, e.latency_ms, e.latency_lo_ms, e.latency_hi_ms);
+                       name(l.exec.norms), kPartNames[static_cast<std::size_t>(split.at(l.architecture))], l.latency_ms, e.latency_ms, e.latency_lo_ms, e.latency_hi_ms);
   }
   return out;
 }

@@ -81,6 +81,7 @@ void add_predict_options(CLI::App& app, PredictOptions& o) {
   app.add_option("--dtype", o.dtype, "fp32, tf32, amp, fp16, bf16 or int8 [amp]");
   app.add_option("--mode", o.mode, "eager or compiled [eager]");
   app.add_option("--layout", o.layout, "nchw or nhwc: memory layout of convolutions [nchw]");
+  app.add_option("--norms", o.norms, "full or half: whether AMP computes layer, group and RMS norms in float32, as autocast does, or in 16 bits (timm's --fast-norm, Apex) [full]");
   app.add_option("--task", o.task, "infer, forward (keeps what a backward pass would need, as PyTorch does without no_grad) or train (a whole step) [infer]");
   app.add_option("--optimizer", o.optimizer, "Of a training step: sgd, momentum or adam [adam]");
   app.add_option("--predictor", o.predictor, "default (the whitebox, corrected by built-in networks), whitebox, or the path of a checkpoint [default]");
@@ -108,7 +109,7 @@ std::optional<Request> to_request(const PredictOptions& o) {
     if (!parse_dim(d, r.import)) return std::nullopt;
   }
   if (!choose("--dtype", o.dtype, {"fp32", "tf32", "amp", "fp16", "bf16", "int8"}) || !choose("--mode", o.mode, {"eager", "compiled"}) ||
-      !choose("--layout", o.layout, {"nchw", "nhwc"}) || !choose("--task", o.task, {"infer", "forward", "train"}) || !choose("--optimizer", o.optimizer, {"sgd", "momentum", "adam"}) ||
+      !choose("--layout", o.layout, {"nchw", "nhwc"}) || !choose("--norms", o.norms, {"full", "half"}) || !choose("--task", o.task, {"infer", "forward", "train"}) || !choose("--optimizer", o.optimizer, {"sgd", "momentum", "adam"}) ||
       !is_predictor(o.predictor) || !choose("--opaque", o.opaque, {"refuse", "warn"}) ||
       !choose("--fold-batch-norm", o.fold, {"auto", "on", "off"})) {
     return std::nullopt;
@@ -119,6 +120,7 @@ std::optional<Request> to_request(const PredictOptions& o) {
   r.exec.task = o.task == "infer" ? Task::Infer : o.task == "forward" ? Task::Forward : Task::Train;
   r.exec.optimizer = o.optimizer == "sgd" ? Optimizer::Sgd : o.optimizer == "momentum" ? Optimizer::Momentum : Optimizer::Adam;
   r.exec.layout = o.layout == "nchw" ? Layout::Nchw : Layout::Nhwc;
+  r.exec.norms = o.norms == "full" ? Norms::Full : Norms::Half;
   r.opaque = o.opaque == "warn" ? OpaquePolicy::Warn : OpaquePolicy::Refuse;
   if (o.fold != "auto") r.fold_batch_norm = o.fold == "on" ? FoldBatchNorm::Yes : FoldBatchNorm::No;
   r.devices = o.devices.empty() ? std::vector<std::string>{"a100-40gb"} : o.devices;

@@ -87,11 +87,16 @@ class Planner {
     return t.is_static() && t.is_tensor() ? static_cast<double>(*t.elements()) * element_bytes(t, half[v.node]) : 0.0;
   }
 
+  /// What AMP casts to 16 bits.
+  bool takes_half(const Node& n) const {
+    return uses_matrix_unit(def(n.op).category) || (config_.norms == Norms::Half && is_layer_norm(n));
+  }
+
   /// Bytes per element of an operand as a call reads it: under AMP, behind a cast.
   double read_width(const Graph& g, ValueId v, const Node& user, const std::vector<bool>& half) const {
     const Type& t = g.type(v);
     if (config_.precision == Precision::Amp && is_float(t.dtype())) {
-      if (uses_matrix_unit(def(user.op).category)) return element_bytes(t, true);
+      if (takes_half(user)) return element_bytes(t, true);
       if (config_.mode == ExecMode::Eager && wants_full(user) && !widens_itself(user)) return element_bytes(t, false);
     }
     return element_bytes(t, half[v.node]);
@@ -112,7 +117,7 @@ class Planner {
     for (NodeId id = 0; id < g.size(); ++id) {
       const Node& n = g.node(id);
       if (n.kind != NodeKind::Call) continue;
-      const bool low = uses_matrix_unit(def(n.op).category);
+      const bool low = takes_half(n);
       const bool high = !low && wants_full(n);
       bool any_full = n.operands.empty();
       for (ValueId v : n.operands) {

@@ -15,10 +15,14 @@ enum class Layout { Nchw, Nhwc };
 /// What is timed: a forward pass, one that keeps what a backward pass would need
 /// (PyTorch without `torch.no_grad`), or a training step.
 enum class Task { Infer, Forward, Train };
+/// In which width AMP computes layer, group and RMS norms: autocast's float32, or the 16 bits of
+/// timm's `--fast-norm` and of Apex.
+enum class Norms { Full, Half };
 /// Of a training step.
 enum class Optimizer { Sgd, Momentum, Adam };
 std::string_view name(ExecMode);
 std::string_view name(Layout);
+std::string_view name(Norms);
 std::string_view name(Task);
 std::string_view name(Optimizer);
 
@@ -26,6 +30,7 @@ struct ExecConfig {
   Precision precision = Precision::Fp32;
   ExecMode mode = ExecMode::Eager;
   Layout layout = Layout::Nchw;
+  Norms norms = Norms::Full;
   Task task = Task::Infer;
   Optimizer optimizer = Optimizer::Adam;   ///< Train only
 };

@@ -196,6 +196,7 @@ Result<std::unique_ptr<WhiteboxModel>> prepare_whitebox(const Graph& graph, cons
 
 std::string_view name(ExecMode m) { return m == ExecMode::Eager ? "eager" : "compiled"; }
 std::string_view name(Layout l) { return l == Layout::Nchw ? "nchw" : "nhwc"; }
+std::string_view name(Norms n) { return n == Norms::Full ? "full" : "half"; }
 std::string_view name(Task t) { return t == Task::Infer ? "infer" : t == Task::Forward ? "forward" : "train"; }
 std::string_view name(Optimizer o) { return o == Optimizer::Sgd ? "sgd" : o == Optimizer::Momentum ? "momentum" : "adam"; }
 std::string_view name(Bound b) {

@@ -58,9 +58,9 @@ Status CorrectedData::choose(const TrainRequest& request, Diagnostics& diags) {
   std::mutex mutex;
   std::vector<std::string> failures;
   const auto left_out = for_each_graph(labels_, request.threads, [&](const Graph& graph, std::span<const std::size_t> of) {
-    std::map<std::pair<Precision, Layout>, std::shared_ptr<const KernelGraph>> shared;  // labels of one graph share its mode
+    std::map<std::tuple<Precision, Layout, Norms>, std::shared_ptr<const KernelGraph>> shared;  // labels of one graph share its mode
     for (const std::size_t l : of) {
-      auto& kernels = shared[{labels_[l].exec.precision, labels_[l].exec.layout}];
+      auto& kernels = shared[{labels_[l].exec.precision, labels_[l].exec.layout, labels_[l].exec.norms}];
       if (!kernels) {
         Diagnostics messages(labels_[l].model);
         const auto plan = plan_kernels(graph, labels_[l].exec, messages);

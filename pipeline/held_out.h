@@ -45,7 +45,7 @@ class HeldOut {
   /// |ln(predicted / measured)| by mode: of families left out, by likeness, and of devices left out.
   std::array<std::array<std::vector<double>, kLikenessNames.size()>, 2> known_;
   std::array<std::vector<double>, 2> other_;
-  std::string csv_ = "left_out,network,model,architecture,family,batch,device,dtype,mode,layout,kernels,macs,bytes,measured_ms,predicted_ms,network_ms,whitebox_ms,similarity\n";
+  std::string csv_ = "left_out,network,model,architecture,family,batch,device,dtype,mode,layout,norms,kernels,macs,bytes,measured_ms,predicted_ms,network_ms,whitebox_ms,similarity\n";
 };
 
 }  // namespace perfc

@@ -53,6 +53,7 @@ std::string to_json(const std::vector<Report>& reports, std::size_t top) {
          {"dtype", name(r.exec.precision)},
          {"mode", name(r.exec.mode)},
          {"layout", name(r.exec.layout)},
+         {"norms", name(r.exec.norms)},
          {"task", name(r.exec.task)},
          {"predictor", p.predictor},
          {"latency_ms", round6(p.latency_ms)},

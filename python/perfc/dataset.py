@@ -38,19 +38,23 @@ import sys
 import tarfile
 
 FOLDS = 10
+NORMS = pathlib.Path(__file__).resolve().parents[2] / "data/timm_norms.tsv"  # made by python/timm_norms.py
 # torch 2.5 changed the reference attention (it computes in float32 since): runs of
 # these families on torch 2.4 are of other kernels than perfc predicts.
 CHANGED_SINCE_24 = {"nest", "vision_transformer_sam"}
-RUNS = [  # file, device, mode, layout, torch
-    ("nchw-pt240-cu124-rtx3090", "rtx3090", "eager", "nchw"),
-    ("nhwc-pt240-cu124-rtx3090", "rtx3090", "eager", "nhwc"),
-    ("nchw-pt240-cu124-rtx4090", "rtx4090", "eager", "nchw"),
-    ("nhwc-pt240-cu124-rtx4090", "rtx4090", "eager", "nhwc"),
-    ("nchw-pt240-cu124-rtx4090-dynamo", "rtx4090", "compiled", "nchw"),
-    ("nchw-pt291-cu128-4090", "rtx4090", "eager", "nchw"),
-    ("nchw-pt291-cu128-4090-dynamo", "rtx4090", "compiled", "nchw"),
-    ("nchw-pt291-cu130-5090", "rtx5090", "eager", "nchw"),
-    ("nchw-pt291-cu130-5090-dynamo", "rtx5090", "compiled", "nchw"),
+# The files do not say which runs had `--fast-norm`; networks with GroupNorm do, which are 1.5 times
+# slower without: both eager runs on RTX 4090 and those on RTX 3090 had it, the RTX 5090 had not.
+# Compiled, where casts are fused, it makes no difference that shows.
+RUNS = [  # file, device, mode, layout, column of data/timm_norms.tsv where it ran with --fast-norm
+    ("nchw-pt240-cu124-rtx3090", "rtx3090", "eager", "nchw", "timm_1_0_9"),
+    ("nhwc-pt240-cu124-rtx3090", "rtx3090", "eager", "nhwc", "timm_1_0_9"),
+    ("nchw-pt240-cu124-rtx4090", "rtx4090", "eager", "nchw", "timm_1_0_9"),
+    ("nhwc-pt240-cu124-rtx4090", "rtx4090", "eager", "nhwc", "timm_1_0_9"),
+    ("nchw-pt240-cu124-rtx4090-dynamo", "rtx4090", "compiled", "nchw", None),
+    ("nchw-pt291-cu128-4090", "rtx4090", "eager", "nchw", "timm_1_0_24"),
+    ("nchw-pt291-cu128-4090-dynamo", "rtx4090", "compiled", "nchw", None),
+    ("nchw-pt291-cu130-5090", "rtx5090", "eager", "nchw", None),
+    ("nchw-pt291-cu130-5090-dynamo", "rtx5090", "compiled", "nchw", None),
 ]
 FORMS = [("torchscript", "timm_torchscript.tar.xz", ".json"), ("onnx", "timm.tar.xz", ".onnx")]
 OPERATORS = 100
@@ -70,8 +74,8 @@ NEUSIGHT_OPERATORS = {
     "conv": (["B in_channels input_size input_size", "out_channels in_channels kernel kernel"],
              "nn.conv2d({{}}, strides=[{stride}, {stride}], padding=[{padding}, {padding}, {padding}, {padding}])"),
 }
-COLUMNS = ["model", "batch", "device", "dtype", "mode", "layout", "task", "latency_ms", "memory_mib", "energy_j",
-           "source", "licence", "architecture", "family", "form"]
+COLUMNS = ["model", "batch", "device", "dtype", "mode", "layout", "norms", "task", "latency_ms", "memory_mib",
+           "energy_j", "source", "licence", "architecture", "family", "form"]
 
 
 def read_tsv(path):
@@ -154,7 +158,7 @@ def operators(shared, out, wanted):
             path = out / "operators" / f"{name}.pir"
             if not path.exists():
                 path.write_text(operator_graph(kind, geometry))
-            yield [path.relative_to(out), "", device, "fp32", "eager", "nchw", "infer", latency, "", "", "NeuSight", "MIT", name, "operator", "pir"]
+            yield [path.relative_to(out), "", device, "fp32", "eager", "nchw", "full", "infer", latency, "", "", "NeuSight", "MIT", name, "operator", "pir"]
 
 
 def is_wanted(form, mode, row, forms):
@@ -173,6 +177,10 @@ def build(shared, out, forms, wanted_operators):
     for form, archive, _ in FORMS:
         unpack(shared / "graphs" / archive, out / form)
     same = same_architectures(out / "torchscript")
+    classes = {r["arch"]: r for r in read_tsv(NORMS)}
+
+    def norms(version, arch):
+        return "half" if version and arch in classes and classes[arch][version] == "fast" else "full"
 
     def reparameterised(stem, param_count):
         """Did the run time the reparameterised network? Its parameter count tells."""
@@ -187,7 +195,7 @@ def build(shared, out, forms, wanted_operators):
     with open(out / "labels.csv", "w", newline="") as f:
         writer = csv.writer(f, lineterminator="\n")
         writer.writerow(COLUMNS)
-        for run, device, mode, layout in RUNS:
+        for run, device, mode, layout, fast_norm in RUNS:
             with open(shared / f"data/timm/benchmark-infer-amp-{run}.csv", newline="") as g:
                 rows = list(csv.DictReader(g))
             for number, r in enumerate(rows):
@@ -209,8 +217,8 @@ def build(shared, out, forms, wanted_operators):
                     if not path.exists():
                         counts[f"left out: no {form} graph"] += 1
                         continue
-                    writer.writerow([path.relative_to(out), r["infer_batch_size"], device, "amp", mode, layout, "infer", r["infer_step_time"],
-                                     "", "", f"timm {run}", "Apache-2.0", same.get(arch, arch), family, form])
+                    writer.writerow([path.relative_to(out), r["infer_batch_size"], device, "amp", mode, layout, norms(fast_norm, arch), "infer",
+                                     r["infer_step_time"], "", "", f"timm {run}", "Apache-2.0", same.get(arch, arch), family, form])
                     architectures.add(same.get(arch, arch))
                     counts[f"{run} {form}"] += 1
     with open(out / "operators.csv", "w", newline="") as f:
@@ -247,7 +255,8 @@ def measured(paths, out, without, test):
                 seen.add(cell)
                 part = "test" if row["target"] in test else "labels"
                 row["model"] = os.path.relpath(pathlib.Path(path).parent / row["model"], out)
-                parts[part].append([row[c] if c != "form" else pathlib.PurePath(row["model"]).suffix[1:] for c in COLUMNS])
+                own = {"form": pathlib.PurePath(row["model"]).suffix[1:], "norms": "full"}
+                parts[part].append([own[c] if c in own else row[c] for c in COLUMNS])
                 counts[f"{part}.csv, {row['device']}"] += 1
     if missing := sorted(set(test) - targets):
         raise ValueError(f"--test: '{missing[0]}' is not in the labels" + (f", and {len(missing) - 1} more" if missing[1:] else ""))

@@ -86,6 +86,26 @@ class Predict(unittest.TestCase):
             other = report(MODEL, "--device", "rtx3090", *[x for kv in args.items() for x in kv])["predictions"][0]["latency_ms"]
             self.assertNotEqual(base, other, change)
 
+    def test_norms_in_16_bits(self):
+        norm = """#[version = "perfc-ir/1"]
+def @main(%x: Tensor[(65536, 512), float32]) {
+  %1 = weight : Tensor[(512, 512), float32];
+  %2 = nn.dense(%x, %1);
+  %3 = weight : Tensor[(512,), float32];
+  %4 = nn.layer_norm(%2, %3, %3);
+  %5 = nn.dense(%4, %1);
+  (%5)
+}
+"""
+        with tempfile.TemporaryDirectory() as d:
+            file = pathlib.Path(d) / "norm.pir"
+            file.write_text(norm)
+            full, half = (report(file, "--device", "rtx3090", "--norms", norms)["predictions"][0] for norms in ("full", "half"))
+            self.assertEqual((full["norms"], half["norms"]), ("full", "half"))
+            self.assertLess(half["latency_ms"], 0.8 * full["latency_ms"])
+            self.assertIn("half norms", perfc(file, "--norms", "half")[1])
+            self.assertEqual(perfc(file, "--norms", "ful")[0], 2)
+
     def test_mig_goals(self):
         free = report(MODEL, "--batch", 32)["predictions"][0]["mig"]["profile"]
         fast = report(MODEL, "--batch", 32, "--max-latency", 30)["predictions"][0]["mig"]["profile"]

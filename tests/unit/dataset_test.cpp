@@ -82,9 +82,9 @@ TEST_F(Labels, RowsThatAreResultsWithoutALabelAreLeftOutAndCounted) {
 
 TEST_F(Labels, AreReadByColumnName) {
   const std::string path = file("l.csv",
-                                "latency_ms,model,batch,mode,dtype,layout,device,family,licence,other\n"
-                                "1.5,m/resnet50_224.reparam.onnx,8,compiled,fp32,nhwc,rtx4090,resnet,MIT,x\n"
-                                ",vgg.onnx,,,,,,,,\n");
+                                "latency_ms,model,batch,mode,dtype,layout,norms,device,family,licence,other\n"
+                                "1.5,m/resnet50_224.reparam.onnx,8,compiled,fp32,nhwc,half,rtx4090,resnet,MIT,x\n"
+                                ",vgg.onnx,,,,,,,,,\n");
   Diagnostics diags;
   const auto d = read_dataset(path, diags);
   ASSERT_TRUE(d) << diags.str();
@@ -97,11 +97,13 @@ TEST_F(Labels, AreReadByColumnName) {
   EXPECT_EQ(a.exec.mode, ExecMode::Compiled);
   EXPECT_EQ(a.exec.precision, Precision::Fp32);
   EXPECT_EQ(a.exec.layout, Layout::Nhwc);
+  EXPECT_EQ(a.exec.norms, Norms::Half);
   EXPECT_EQ(a.architecture, "resnet50");
   EXPECT_EQ(a.family, "resnet");
   const Label& b = d->labels[1];
   EXPECT_EQ(b.batch, std::nullopt);
   EXPECT_EQ(b.exec.precision, Precision::Amp);
+  EXPECT_EQ(b.exec.norms, Norms::Full);
   EXPECT_EQ(b.task, "infer");
   EXPECT_EQ(b.family, "-");
   EXPECT_EQ(b.architecture, "vgg");

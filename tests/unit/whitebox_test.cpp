@@ -153,6 +153,24 @@ TEST(Kernels, SelectsAreViews) {
   EXPECT_EQ(plan_of(g, {}).kernels.size(), 1u);
 }
 
+TEST(Kernels, HalfNormsTakeAndGive16Bits) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(8, 16), float32]) {
+  %1 = weight : Tensor[(16, 16), float32];
+  %2 = nn.dense(%x, %1);
+  %3 = weight : Tensor[(16,), float32];
+  %4 = nn.layer_norm(%2, %3, %3);
+  %5 = nn.dense(%4, %1);
+  (%5)
+})");
+  const auto norm = [&](Norms norms) {
+    const KernelPlan plan = plan_of(g, {.precision = Precision::Amp, .norms = norms});
+    return std::pair(plan.kernels.size(), std::ranges::find_if(plan.kernels, [](const Kernel& k) { return k.ops.front() == op("nn.layer_norm"); })->bytes);
+  };
+  // x and the weight are cast, then the norm's operand and result; or the norm's parameter instead.
+  EXPECT_EQ(norm(Norms::Full), std::pair(std::size_t{7}, 8 * 16 * (4 + 4) + 2 * 16 * 4.0));
+  EXPECT_EQ(norm(Norms::Half), std::pair(std::size_t{6}, 8 * 16 * (2 + 2) + 2 * 16 * 2.0));
+}
+
 TEST(Kernels, BatchNormKeepsTheWidthOfItsDataUnderAutocast) {
   const Graph g = graph_of(R"(def @main(%x: Tensor[(1, 8, 4, 4), float32]) {
   %1 = weight : Tensor[(8, 8, 1, 1), float32];
