@@ -91,7 +91,6 @@ struct Network {
   }
   void train() {
     Context c{.threads = threads, .graph = &batch.graph, .mode = Mode::Training, .random = Random(3)};
-    for (const auto& p : parameters<float>(model)) p.parameter->gradient.fill(0);
     model.forward(c, batch.input);
     model.backward(c, gradient);
     adam->step(threads, 1e-6);

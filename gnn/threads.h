@@ -3,6 +3,10 @@
 ///
 /// Work is cut by index range, never by who is free first, and nobody adds into
 /// what another thread writes: results do not depend on timing.
+///
+/// Layers follow each other within microseconds, less than it takes to wake a thread: those who wait
+/// look for a moment whether there is something to do before they sleep.
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -30,15 +34,20 @@ class ThreadPool {
 
  private:
   void work(std::size_t index);
+  template <class Condition>
+  bool look_for(Condition condition) const;
   struct Range { std::size_t begin = 0, end = 0; };
 
-  std::mutex mutex_;
-  std::condition_variable wake_, done_;
+  /// Of one loop; written while no worker runs.
   const std::function<void(std::size_t, std::size_t)>* body_ = nullptr;
-  std::vector<Range> ranges_;            ///< by worker
-  std::uint64_t generation_ = 0;
-  std::size_t running_ = 0;
-  bool stop_ = false;
+  std::vector<Range> ranges_;                   ///< by worker
+
+  std::atomic<std::uint64_t> generation_{0};    ///< of the loop: a new number is the signal to start
+  std::atomic<std::size_t> running_{0};         ///< workers that are not done with it
+  std::atomic<bool> stop_{false};
+  std::mutex mutex_;                            ///< only around falling asleep and waking others
+  std::condition_variable wake_, done_;
+  bool patient_ = false;                        ///< every thread has a core, so that looking keeps nobody from working
   std::vector<std::thread> workers_;
 };
 
