@@ -192,14 +192,15 @@ def main():
             "Latency of inference. Written by `data/accuracy.py` from the held-out predictions of the training run behind",
             "`data/models/default.safetensors` (`data/models/CARD.md`). Errors are MAPE in %.",
             "Every number is of models whose family, or device, the network behind it never saw. One network answers here;",
-            "the shipped predictor is the mean of ten. Labels: timm's benchmark runs under AMP (Apache-2.0).", "",
+            "the shipped predictor is the mean of ten. Labels: timm's benchmark runs under AMP (Apache-2.0); runs with `--fast-norm`",
+            "are predicted with `--norms half` (docs/whitebox.md).", "",
             "## F: families left out", "", *table(by_family), "",
             "## Intervals", "",
             "What the 90 % intervals cover on families left out. Their widths come from the other folds, by how like the graph is to one in training.", "",
             *coverage(by_family), "",
             "## D: device left out, no run on it", "",
-            "The device has its data sheet's peaks and the other devices' constants. Against their data sheets the RTX 4090 is about 17 % faster",
-            "than the 5090 in eager mode and 8 % faster than the 3090, so what two of them say of the third is off by a tenth however good",
+            "The device has its data sheet's peaks and the other devices' constants. Against their data sheets the RTX 4090 is about 14 % faster",
+            "than the 5090 in eager mode and 5 % faster than the 3090, so what two of them say of the third is off by a tenth however good",
             "the kernels are. Ten measured models end that.", "", *table(by_device), ""]
     if args.both:
         both = [r for r in load(args.both) if r["left_out"] == "both"]
