@@ -71,6 +71,9 @@ struct Device {
   std::map<std::string, double> interval;
 
   std::vector<MigProfile> mig;
+
+  /// The name that measurements belong to: of a slice, the whole device's.
+  const std::string& whole() const { return parent.empty() ? name : parent; }
 };
 
 class DeviceTable {

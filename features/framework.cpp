@@ -17,11 +17,11 @@ OpId kernel_op(const Node& n) {
 bool uses_matrix_unit(Category c) {
   return c == Category::MatMul || c == Category::Convolution || c == Category::Attention || c == Category::Recurrent;
 }
-bool is_layer_norm(const Node& n) { return n.is(op("nn.layer_norm")) || n.is(op("nn.group_norm")) || n.is(op("nn.rms_norm")); }
+bool is_float32_norm(const Node& n) { return n.is(op("nn.layer_norm")) || n.is(op("nn.group_norm")) || n.is(op("nn.rms_norm")); }
 bool wants_full(const Node& n) {
   const Category c = def(n.op).category;
-  return c == Category::Softmax || c == Category::Loss || is_layer_norm(n) || n.is(op("exp")) || n.is(op("log")) || n.is(op("power")) || n.is(op("reciprocal")) ||
-         n.is(op("sum_axes")) || n.is(op("cumsum")) || n.is(op("prod")) || n.is(op("nn.l2_normalize"));
+  return c == Category::Softmax || c == Category::Loss || is_float32_norm(n) || n.is(op("exp")) || n.is(op("log")) ||
+         n.is(op("power")) || n.is(op("reciprocal")) || n.is(op("sum_axes")) || n.is(op("cumsum")) || n.is(op("prod")) || n.is(op("nn.l2_normalize"));
 }
 bool widens_itself(const Node& n) {
   return def(n.op).category == Category::Softmax || n.is(op("sum_axes")) || n.is(op("prod")) || n.is(op("cumsum"));

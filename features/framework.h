@@ -35,8 +35,8 @@ std::optional<WrittenOutAttention> written_out_attention(const Graph&, NodeId);
 
 /// Matrix products and what consists of them; autocast runs them in float16.
 bool uses_matrix_unit(Category);
-/// Norms whose width `ExecConfig::norms` decides.
-bool is_layer_norm(const Node&);
+/// Layer, group and RMS norms, which autocast runs in float32 unless `ExecConfig::norms` says otherwise.
+bool is_float32_norm(const Node&);
 /// Operators that autocast runs in float32 (PyTorch docs, "CUDA Ops that can
 /// autocast to float32").
 bool wants_full(const Node&);

@@ -89,7 +89,7 @@ class Planner {
 
   /// What AMP casts to 16 bits.
   bool takes_half(const Node& n) const {
-    return uses_matrix_unit(def(n.op).category) || (config_.norms == Norms::Half && is_layer_norm(n));
+    return uses_matrix_unit(def(n.op).category) || (config_.norms == Norms::Half && is_float32_norm(n));
   }
 
   /// Bytes per element of an operand as a call reads it: under AMP, behind a cast.

@@ -171,7 +171,7 @@ void WhiteboxModel::add_interval(const Device& device, Prediction& out) const {
   const std::string precision(perfc::name(config_.precision));
   double factor = kOtherDevice;
   if (device.interval.empty()) {
-    out.novelty.push_back(fmt::format("device {} was not calibrated with measurements", device.parent.empty() ? device.name : device.parent));
+    out.novelty.push_back(fmt::format("device {} was not calibrated with measurements", device.whole()));
   } else if (const auto found = device.interval.find(precision); found != device.interval.end()) {
     factor = found->second;
   } else {

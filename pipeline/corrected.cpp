@@ -22,9 +22,6 @@ bool setting(const Checkpoint& c, const std::string& key, double lowest, double 
   return true;
 }
 
-/// The device that runs were measured on: of a slice, the whole.
-const std::string& owner_of(const Device& d) { return d.parent.empty() ? d.name : d.parent; }
-
 class CorrectedPredictor;
 
 class CorrectedPrepared final : public PreparedModel {
@@ -34,10 +31,10 @@ class CorrectedPrepared final : public PreparedModel {
   Prediction on(const Device&) const override;
 
  private:
-  std::unique_ptr<WhiteboxModel> whitebox_;
-  KernelGraph graph_;
   const Residuals::Estimate& residual(const std::string& owner) const;
 
+  std::unique_ptr<WhiteboxModel> whitebox_;
+  KernelGraph graph_;
   std::vector<float> fingerprint_;
   mutable std::mutex mutex_;
   mutable std::map<std::string, Residuals::Estimate> residuals_;  ///< by device; its slices share one
@@ -108,7 +105,7 @@ class CorrectedPredictor final : public Predictor {
   /// `residual`: what the function of that name says of the graph on the device, or on the one that it is a slice of.
   Prediction predict(const WhiteboxModel& whitebox, const KernelGraph& graph, const Residuals::Estimate& residual, const Device& device) const {
     if (const std::string why = beyond(whitebox, device); !why.empty()) return fall_back(whitebox, device, why);
-    const std::string& owner = owner_of(device);
+    const std::string& owner = device.whole();
     const auto own = terms_.find(owner);
     const DeviceTerms& terms = own == terms_.end() ? everybody_ : own->second;
     KernelSample s = kernel_sample(graph, device, whitebox.config(), whitebox.host_ms(device), table_, terms);
@@ -254,7 +251,7 @@ class CorrectedPredictor final : public Predictor {
 };
 
 Prediction CorrectedPrepared::on(const Device& device) const {
-  return predictor_.predict(*whitebox_, graph_, residual(owner_of(device)), device);
+  return predictor_.predict(*whitebox_, graph_, residual(device.whole()), device);
 }
 
 const Residuals::Estimate& CorrectedPrepared::residual(const std::string& owner) const {

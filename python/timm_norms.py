@@ -1,10 +1,12 @@
 """Which of timm's networks have norms that `--fast-norm` computes in 16 bits: data/timm_norms.tsv, for perfc.dataset.
 
-    pip install torch==2.13.0 timm==VERSION && python3 python/timm_norms.py ../shared/graphs/families.tsv > VERSION.tsv
+    pip install torch==2.13.0 timm==1.0.9 && python3 python/timm_norms.py ../shared/graphs/families.tsv > 9.tsv
+    pip install timm==1.0.24 && python3 python/timm_norms.py ../shared/graphs/families.tsv > 24.tsv
+    paste 9.tsv <(cut -f 2 24.tsv) > data/timm_norms.tsv
 
-timm's own norm classes obey `--fast-norm`, torch.nn's do not, and between the versions that made the runs of 2024
-(1.0.9) and 2025 (1.0.24) networks moved from one to the other. A network counts by the majority of its norms.
-The table in data/ joins the two versions' outputs by architecture; where a version lacks it, there is a `-`.
+timm's own norm classes obey `--fast-norm` ("fast"), torch.nn's do not ("plain"), and between the versions that made the
+runs of 2024 and 2025 networks moved from one to the other. A network counts by the majority of its norms; it may have
+none, batch norms aside, and "-" is one that the version lacks.
 """
 import csv
 import sys
@@ -13,20 +15,21 @@ import timm
 import torch
 
 
-def norms(model):
-    """(norms that obey `--fast-norm`, others), without batch norms."""
-    fast = sum(hasattr(m, "_fast_norm") for m in model.modules())
-    plain = sum(type(m) in (torch.nn.LayerNorm, torch.nn.GroupNorm) for m in model.modules())
-    return fast, plain
+def norms(name):
+    if not timm.is_model(name):
+        return "-"
+    modules = list(timm.create_model(name).modules())
+    fast = sum(hasattr(m, "_fast_norm") or hasattr(m, "fast_norm") for m in modules)
+    plain = sum(type(m) in (torch.nn.LayerNorm, torch.nn.GroupNorm) for m in modules)
+    return "fast" if fast > plain else "plain" if plain else "none"
 
 
 def main():
     with open(sys.argv[1], newline="") as f:
         names = sorted({r["arch"] for r in csv.DictReader(f, delimiter="\t")})
-    print("arch\tfast\tplain")
+    print("arch", "timm_" + timm.__version__.replace(".", "_"), sep="\t")
     for name in names:
-        if timm.is_model(name):
-            print(name, *norms(timm.create_model(name)), sep="\t")
+        print(name, norms(name), sep="\t", flush=True)
 
 
 if __name__ == "__main__":

@@ -279,7 +279,7 @@ FeatureMatrix PerfcModel::predict(const CounterProblem& p, std::span<const std::
 
 std::vector<std::string> PerfcModel::words() const { return shrinkage() > 0 ? parts_.inputs.words() : std::vector<std::string>{}; }
 
-std::string PerfcModel::findings() const { 
+std::string PerfcModel::findings() const {
   std::string found = fmt::format("the correction by likeness counts {:.0f} %", 100 * shrinkage());
   if (!words().empty()) found += fmt::format(", and reads {} words of regions' names", words().size());
   return found;

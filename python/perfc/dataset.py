@@ -43,7 +43,7 @@ NORMS = pathlib.Path(__file__).resolve().parents[2] / "data/timm_norms.tsv"  # m
 # these families on torch 2.4 are of other kernels than perfc predicts.
 CHANGED_SINCE_24 = {"nest", "vision_transformer_sam"}
 # The files do not say which runs had `--fast-norm`; networks with GroupNorm do, which are 1.5 times
-# slower without: both eager runs on RTX 4090 and those on RTX 3090 had it, the RTX 5090 had not.
+# slower without: eager runs on RTX 3090 and 4090 had it, those on RTX 5090 had not.
 # Compiled, where casts are fused, it makes no difference that shows.
 RUNS = [  # file, device, mode, layout, column of data/timm_norms.tsv where it ran with --fast-norm
     ("nchw-pt240-cu124-rtx3090", "rtx3090", "eager", "nchw", "timm_1_0_9"),
