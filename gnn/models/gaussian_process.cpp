@@ -62,7 +62,8 @@ Matrix<double> kernel(const Matrix<float>& a, std::span<const int> groups_a, con
 }  // namespace
 
 GaussianProcess::GaussianProcess(double length, std::vector<float> scale, Matrix<float> points, std::vector<float> weights, std::vector<int> groups)
-    : length_(length), scale_(std::move(scale)), points_(std::move(points)), weights_(std::move(weights)), groups_(std::move(groups)) {}
+    : length_(length), scale_(std::move(scale)), points_(std::move(points)), weights_(std::move(weights)), groups_(std::move(groups)),
+      known_(groups_.begin(), groups_.end()) {}
 
 Result<GaussianProcess> GaussianProcess::fit(const Matrix<float>& x, std::span<const double> y, std::span<const int> groups,
                                              const GaussianProcessOptions& o, Random random, ThreadPool& threads, Diagnostics& diags) {
@@ -87,6 +88,7 @@ Result<GaussianProcess> GaussianProcess::fit(const Matrix<float>& x, std::span<c
     std::copy_n(scaled.data() + out.chosen_[p] * x.columns(), x.columns(), out.points_.data() + p * x.columns());
     out.groups_.push_back(groups[out.chosen_[p]]);
   }
+  out.known_.insert(out.groups_.begin(), out.groups_.end());
   const Matrix<double> across = kernel(out.points_, out.groups_, scaled, groups, o.length, threads);
   Matrix<double> system = kernel(out.points_, out.groups_, out.points_, out.groups_, o.length, threads);
   for (std::size_t p = 0; p < points; ++p) system(p, p) += kJitter;
@@ -109,13 +111,16 @@ GaussianProcess::Estimate GaussianProcess::at(std::span<const float> x, int grou
   Estimate out;
   Eigen::ArrayXf scaled(static_cast<Eigen::Index>(x.size()));
   for (std::size_t c = 0; c < x.size(); ++c) scaled(static_cast<Eigen::Index>(c)) = x[c] / scale_[c];
+  const auto groups = static_cast<double>(known_.size());
+  // For a group without points: each point's weight, averaged over the groups that may ask.
+  const double others = known_.contains(group) ? kOtherGroup : (1 + kOtherGroup * (groups - 1)) / groups;
   for (std::size_t p = 0; p < weights_.size(); ++p) {
     const Eigen::Map<const Eigen::ArrayXf> point(points_.data() + p * points_.columns(), scaled.size());
     const double far = static_cast<double>((point - scaled).square().sum()) / (2 * length_ * length_);
     if (far > kFar) continue;
     const double k = std::exp(-far);
     if (k > out.similarity) out.similarity = k, out.nearest = p;
-    out.mean += k * (groups_[p] == group ? 1 : kOtherGroup) * static_cast<double>(weights_[p]);
+    out.mean += k * (groups_[p] == group ? 1 : others) * static_cast<double>(weights_[p]);
   }
   return out;
 }

@@ -5,9 +5,10 @@
 /// subset of regressors (Rasmussen and Williams, "Gaussian Processes for Machine
 /// Learning", MIT Press 2006, section 8.3.1): some training points carry weights,
 /// all training points fit them. Points come in groups (devices); a point of another
-/// group counts half. Far from all points the answer falls to 0, and `similarity`
-/// says how far.
+/// group counts half. A group without points gets the mean of the others' answers. Far from
+/// all points the answer falls to 0, and `similarity` says how far.
 #include <cstdint>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -28,7 +29,7 @@ class GaussianProcess {
  public:
   /// Weight of a point of another group.
   static constexpr double kOtherGroup = 0.5;
-  /// The group of what belongs to none of those that were fitted.
+  /// A group without points.
   static constexpr int kNoGroup = -1;
 
   struct Estimate {
@@ -63,7 +64,8 @@ class GaussianProcess {
   std::vector<float> scale_;       ///< per column
   Matrix<float> points_;
   std::vector<float> weights_;
-  std::vector<int> groups_;
+  std::vector<int> groups_;        ///< of each point
+  std::set<int> known_;            ///< groups that have points
   std::vector<std::size_t> chosen_;
 };
 

@@ -24,7 +24,26 @@ TEST(GaussianProcess, OnePointShrinksItsTargetByTheNoise) {
   const float at[] = {3, -1};
   EXPECT_NEAR(p.at(at, 0).mean, 0.5 / (1 + 0.25 * 1.001), 1e-6);
   EXPECT_NEAR(p.at(at, 0).similarity, 1, 1e-6);
+}
+
+/// Points of other groups count half.
+TEST(GaussianProcess, WhatIsKnownOfOneGroupIsHalfKnownOfAnother) {
+  Matrix<float> x(2, 1);
+  x(0, 0) = 0, x(1, 0) = 1000;
+  const GaussianProcess p = fitted(x, {0.5, 0.5}, {0, 1}, {.length = 0.1});
+  const float at[] = {0};
   EXPECT_NEAR(p.at(at, 1).mean, p.at(at, 0).mean * GaussianProcess::kOtherGroup, 1e-6);
+}
+
+TEST(GaussianProcess, AGroupWithoutPointsGetsTheMeanOfTheOthers) {
+  Matrix<float> x(3, 1);
+  x(0, 0) = 0, x(1, 0) = 0.5, x(2, 0) = 1;
+  const float at[] = {0.4F};
+  const GaussianProcess one = fitted(x, {0.5, 0.7, 0.1}, {4, 4, 4});
+  EXPECT_NEAR(one.at(at, GaussianProcess::kNoGroup).mean, one.at(at, 4).mean, 1e-6);
+  const GaussianProcess two = fitted(x, {0.5, 0.7, 0.1}, {4, 9, 9});
+  EXPECT_NE(two.at(at, 4).mean, two.at(at, 9).mean);
+  EXPECT_NEAR(two.at(at, GaussianProcess::kNoGroup).mean, (two.at(at, 4).mean + two.at(at, 9).mean) / 2, 1e-6);
 }
 
 TEST(GaussianProcess, FarFromAllPointsNothingIsKnown) {
