@@ -104,6 +104,12 @@ Kept kept_for_backward(const Graph& g, NodeId id, const std::vector<bool>& needs
     out.operands &= ~std::uint64_t{1};
     out.extra_bytes += elements(g.node(id).results[0].type) * float_width;
   }
+  for (const std::size_t i : {0U, 1U}) {
+    const double copied = (out.operands >> i & 1) ? broadcast_copy(g, g.node(id), i) : 0;
+    if (copied == 0) continue;
+    out.operands &= ~(std::uint64_t{1} << i);
+    out.extra_bytes += copied * float_width;
+  }
   return out;
 }
 

@@ -70,6 +70,23 @@ std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId 
   return out;
 }
 
+double broadcast_copy(const Graph& g, const Node& n, std::size_t operand) {
+  if (!n.is(op("nn.batch_matmul")) || operand > 1 || !n.operands[0] || !n.operands[1]) return 0;
+  const Type &own = g.type(n.operands[operand]), &other = g.type(n.operands[1 - operand]), &result = n.results[0].type;
+  // With a matrix on either side the other's batch dims fold into its rows.
+  if (!own.is_static() || !other.is_static() || !result.is_static() || own.rank() < 3 || other.rank() < 3) return 0;
+  const auto size = [](const Dim& d) { return static_cast<double>(d.value()); };
+  const std::size_t batch_dims = result.rank() - 2, absent = result.rank() - own.rank();
+  bool broadcast = false, kept = false;
+  double batch = 1;
+  for (std::size_t i = 0; i < batch_dims; ++i) {
+    const double wanted = size(result.shape()[i]);
+    if (wanted != 1) (i < absent || size(own.shape()[i - absent]) != wanted ? broadcast : kept) = true;
+    batch *= wanted;
+  }
+  return broadcast && kept ? batch * size(own.shape()[own.rank() - 2]) * size(own.shape().back()) : 0;
+}
+
 bool writes_in_place(const Node& n) {
   const Category c = def(n.op).category;
   return (c == Category::Activation || c == Category::Elementwise) && n.name.ends_with('_') && n.operands.size() >= 1;

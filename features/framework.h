@@ -33,6 +33,10 @@ struct WrittenOutAttention {
 };
 std::optional<WrittenOutAttention> written_out_attention(const Graph&, NodeId);
 
+/// Elements of the copy that torch.matmul makes of an operand, which it broadcasts to the result's batch dims before
+/// it merges them: a stride of 0 beside another has no view. 0: it makes none.
+double broadcast_copy(const Graph&, const Node&, std::size_t operand);
+
 /// Matrix products and what consists of them; autocast runs them in float16.
 bool uses_matrix_unit(Category);
 /// Layer, group and RMS norms, which autocast runs in float32 unless `ExecConfig::norms` says otherwise.

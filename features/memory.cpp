@@ -21,6 +21,7 @@ constexpr double kProductWorkspace = 2 * 4096 * 1024 + 8 * 16 * 1024;
 /// Winograd's tiles beside their values: F(4×4, 3×3) makes 6×6 of 4×4. Workspaces of gradients are
 /// larger: of 36, 45, 54 and 64 sixteenths the one nearest to GPUMemNet's rows (data/fit_memory.py).
 constexpr double kForwardTiles = 36.0 / 16, kGradientTiles = 45.0 / 16;
+constexpr std::int64_t kWinogradWindow = 3;
 
 double tensor_bytes(const Type& t, double float_width) {
   if (t.kind() == TypeKind::Sequence || t.kind() == TypeKind::Optional) return tensor_bytes(t.element(), float_width);
@@ -37,24 +38,14 @@ bool on_host(const Node& n) {
 
 /// The node whose memory each node's results live in.
 std::vector<NodeId> owners(const Graph& g, const ExecConfig& config) {
-  const std::vector<bool> last = channels_last(g, config);
+  const DataLayout layout = data_layout(g, config, g.weight_only());
   std::vector<NodeId> owner(g.size());
-  std::vector<bool> strided(g.size(), false);
   for (NodeId id = 0; id < g.size(); ++id) {
     const Node& n = g.node(id);
     owner[id] = id;
     if (n.kind != NodeKind::Call || n.operands.empty() || !n.operands[0] || !n.regions.empty()) continue;
-    const NodeId data = n.operands[0].node;
-    if (n.is(op("nn.bias_add")) || writes_in_place(n)) {
-      owner[id] = owner[data];
-    } else if (is_strided_view(g, n)) {
-      owner[id] = owner[data];
-      const bool dense = n.is(op("transpose")) && last[data] && n.attrs.ints_or_empty("perm") == std::vector<std::int64_t>{0, 2, 3, 1};
-      strided[id] = !dense;
-    } else if (is_view(n) && !(n.is(op("reshape")) && strided[data] && !only_splits(g, n))) {
-      owner[id] = owner[data];
-      strided[id] = strided[data];
-    }
+    const bool view = is_strided_view(g, n) || (is_view(n) && !layout.copied[id]);
+    if (view || n.is(op("nn.bias_add")) || writes_in_place(n)) owner[id] = owner[n.operands[0].node];
   }
   return owner;
 }
@@ -185,7 +176,8 @@ class Run {
     const Node& n = g_.node(id);
     const Category c = def(n.op).category;
     if (c == Category::MatMul && !product_workspace_) product_workspace_ = heap_.allocate(kProductWorkspace);
-    if (c == Category::Convolution) pass_by(workspace(id, kForwardTiles));
+    if (c == Category::Convolution) pass_by(winograd_workspace(id, kForwardTiles));
+    for (std::size_t i = 0; i < n.operands.size(); ++i) pass_by(dense_copy(id, i));
     double inside = 0;
     for (const GraphRef& body : n.regions) inside = std::max(inside, Run(*body, {.precision = config_.precision, .mode = config_.mode}).activations());
     pass_by(inside);
@@ -198,19 +190,44 @@ class Run {
     return heap_.peak_allocated();
   }
 
-  /// Of a convolution: Winograd's algorithm in three kernels holds its operand and result as
-  /// transformed tiles (Lavin and Gray, CVPR 2016), `tiles` times what they were. What strided
-  /// 3×3 convolutions take is about as much; other windows run without.
-  double workspace(NodeId id, double tiles) {
+  /// Of a product's operand, broadcast.
+  double dense_copy(NodeId id, std::size_t operand) const { return broadcast_copy(g_, g_.node(id), operand) * width_; }
+
+  /// Of a planar convolution in one group, its window if it is square; else 0.
+  std::int64_t window(NodeId id) const {
     const Node& n = g_.node(id);
     if (n.operands.size() < 2 || !n.operands[0] || !n.operands[1] || n.attrs.int_or("groups", 1) > 1) return 0;
     const Type& weight = g_.type(n.operands[1]);
     const auto axes = kernel_axes(g_, n);
     if (!axes || !weight.is_static() || axes->spatial.size() != 2) return 0;
-    if (!std::ranges::all_of(axes->spatial, [&](std::size_t axis) { return weight.shape()[axis].value() == 3; })) return 0;
-    const double size = tiles * (bytes(n.operands[0]) + bytes({id, 0}));
+    const std::int64_t height = weight.shape()[axes->spatial[0]].value();
+    return height == weight.shape()[axes->spatial[1]].value() ? height : 0;
+  }
+
+  double workspace(double size) {
     out_.workspace = std::max(out_.workspace, size);
     return size;
+  }
+
+  /// Winograd's algorithm in three kernels holds its operand and result as
+  /// transformed tiles (Lavin and Gray, CVPR 2016), `tiles` times what they were. What strided
+  /// 3×3 convolutions take is about as much; other windows run without.
+  double winograd_workspace(NodeId id, double tiles) {
+    if (window(id) != kWinogradWindow) return 0;
+    return workspace(tiles * (bytes(g_.node(id).operands[0]) + bytes({id, 0})));
+  }
+
+  /// Of a convolution's gradients. Those of larger windows multiply the lowered operand: every window a row
+  /// (Chellapilla, Puri and Simard 2006).
+  double gradient_workspace(NodeId id) {
+    if (window(id) <= kWinogradWindow) return winograd_workspace(id, kGradientTiles);
+    const Node& n = g_.node(id);
+    const bool transposed = is_transposed_convolution(n.op);
+    const Type &weight = g_.type(n.operands[1]), &windows = transposed ? g_.type(n.operands[0]) : n.results[0].type;
+    if (!windows.is_static() || *weight.elements() == 0) return 0;
+    const auto axes = kernel_axes(g_, n);
+    const auto channels = static_cast<double>(weight.shape()[transposed ? axes->channel : axes->outer].value());
+    return workspace(static_cast<double>(*windows.elements()) / channels * static_cast<double>(*weight.elements()) / channels * width_);
   }
 
   /// Gradients may share memory: a block and how many nodes' gradients lie in it.
@@ -236,7 +253,7 @@ class Run {
       const Node& n = g_.node(id);
       if (n.kind != NodeKind::Call || !needs_[id]) continue;
       if (gradient[id] != kNobody) {
-        if (def(n.op).category == Category::Convolution) pass_by(workspace(id, kGradientTiles));
+        if (def(n.op).category == Category::Convolution) pass_by(gradient_workspace(id));
         if (kept_[id].extra_bytes > 0 && written_out_attention(g_, id)) {  // of the scores, before and after the softmax
           const Block scores = heap_.allocate(kept_[id].extra_bytes);
           pass_by(kept_[id].extra_bytes);
@@ -250,7 +267,9 @@ class Run {
             add_weight_gradient(v.node);
             continue;
           }
+          const std::optional<Block> broadcast = dense_copy(id, i) > 0 ? std::optional(heap_.allocate(dense_copy(id, i))) : std::nullopt;
           std::uint32_t mine = shares ? gradient[id] : new_gradient(bytes(v));
+          if (broadcast) heap_.free(*broadcast);
           if (shares) ++gradients_[mine].holders;
           std::uint32_t& sum = gradient[v.node];
           if (sum != kNobody) {

@@ -3,6 +3,7 @@
 
 #include "features/autograd.h"
 #include "features/caching_allocator.h"
+#include "features/framework.h"
 #include "features/kernels.h"
 #include "features/memory.h"
 #include "features/training_step.h"
@@ -97,6 +98,38 @@ TEST(Autograd, APoolKeepsItsIndices) {
   const auto needs = needs_gradient(g);
   EXPECT_EQ(kept_for_backward(g, 2, needs, 4).operands, 1u);   // %x, for the weight's gradient
   EXPECT_EQ(kept_for_backward(g, 3, needs, 4).extra_bytes, 8 * 8 * 8 * 8);
+}
+
+/// torch.matmul merges batch dims: a stride of 0 beside another cannot be merged, so the operand is copied.
+TEST(Autograd, AProductKeepsCopiesOfWhatItBroadcasts) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(8, 1, 16, 32), float32]) {
+  %1 = weight : Tensor[(4, 64, 16), float32];
+  %2 = nn.batch_matmul(%1, %x);
+  %3 = weight : Tensor[(1, 32, 2), float32];
+  %4 = nn.batch_matmul(%2, %3);
+  %5 = weight : Tensor[(2, 2), float32];
+  %6 = nn.batch_matmul(%4, %5);
+  (%6)
+})");
+  EXPECT_EQ(broadcast_copy(g, g.node(2), 0), 8 * 4 * 64 * 16);
+  EXPECT_EQ(broadcast_copy(g, g.node(2), 1), 8 * 4 * 16 * 32);
+  EXPECT_EQ(broadcast_copy(g, g.node(4), 0), 0);   // has all of the batch dims
+  EXPECT_EQ(broadcast_copy(g, g.node(4), 1), 0);   // has none of them: all strides are 0, which merge
+  EXPECT_EQ(broadcast_copy(g, g.node(6), 0), 0);   // a matrix on the right: rows fold
+  const auto needs = needs_gradient(g);
+  const Kept kept = kept_for_backward(g, 2, needs, 4);
+  EXPECT_EQ(kept.operands, 0u);
+  EXPECT_EQ(kept.extra_bytes, 4.0 * 8 * 4 * 16 * 32);   // of %x, for the weight's gradient; its own is not wanted
+}
+
+TEST(Memory, GradientsOfWideWindowsTakeTheLoweredOperand) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(2, 3, 64, 64), float32]) {
+  %1 = weight : Tensor[(16, 3, 7, 7), float32];
+  %2 = nn.conv2d(%x, %1, strides=[2, 2], padding=[3, 3, 3, 3], kernel_size=[7, 7]);
+  (%2)
+})");
+  EXPECT_EQ(memory_needs(g, {.task = Task::Infer}).workspace, 0);
+  EXPECT_EQ(memory_needs(g, {.task = Task::Train}).workspace, 4.0 * (2 * 32 * 32) * (3 * 7 * 7));
 }
 
 TEST(Memory, ATrainingStepKeepsActivationsGradientsAndState) {
