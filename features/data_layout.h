@@ -6,6 +6,8 @@
 
 namespace perfc {
 
+/// A slice, or one of the parts that a value is split into.
+bool is_part(const Node&);
 /// A reshape that only splits dims: a view of whatever lies below.
 bool only_splits(const Graph&, const Node&);
 /// Whether torch.matmul copies an operand of a batched product that lies permuted in
@@ -25,7 +27,11 @@ struct DataLayout {
 /// `weight`: which nodes are computed from weights alone.
 DataLayout data_layout(const Graph&, const ExecConfig&, const std::vector<bool>& weight);
 
-/// Dense layers and layer norms work on rows: whether what they read is copied first.
-bool copies_rows(const Graph&, const Node&, const DataLayout&, const std::vector<bool>& weight);
+/// Whether eager PyTorch copies what a call works on first: dense layers and layer norms want
+/// rows, softmax, group norms and convolutions (in their own order of channels) dense data.
+/// `weight` as above.
+bool copies_data(const Graph&, NodeId, const DataLayout&, const std::vector<bool>& weight);
+/// Compilers write data as its reader wants it, but for parts of a value that convolutions read.
+bool compiled_copies_data(const Graph&, NodeId, const DataLayout&, const std::vector<bool>& weight);
 
 }  // namespace perfc

@@ -1,6 +1,9 @@
 #include "features/framework.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
 
 namespace perfc {
 
@@ -37,14 +40,25 @@ bool parameters_follow_data(const Node& n) {
          n.is(op("image.resize2d"));
 }
 
-bool is_reduction(Category c) {
-  return c == Category::Normalization || c == Category::Softmax || c == Category::Reduction || c == Category::Pooling;
+bool is_window(const Node& n) { return def(n.op).category == Category::Pooling && kernel_op(n) != op("mean"); }
+
+bool is_reduction(const Graph& g, const Node& n) {
+  constexpr std::int64_t kWrittenOut = 8;  // torch._inductor.config.unroll_reductions_threshold
+  const Category c = def(n.op).category;
+  if (c == Category::Normalization || kernel_op(n) == op("mean")) return true;
+  if (c != Category::Softmax && c != Category::Reduction) return false;
+  const Type& t = g.type(n.operands[0]);
+  if (!t.is_static() || !n.results[0].type.is_static() || t.rank() == 0) return true;
+  if (c == Category::Reduction) return *t.elements() >= kWrittenOut * *n.results[0].type.elements();
+  const std::int64_t axis = n.attrs.int_or("axis", -1), rank = static_cast<std::int64_t>(t.rank());
+  return axis < -rank || axis >= rank || t.shape()[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)].value() >= kWrittenOut;
 }
 
 bool fuses(const Node& n) {
   const Category c = def(n.op).category;
-  return c == Category::Elementwise || c == Category::Activation || is_reduction(c) || c == Category::DataMovement ||
-         c == Category::Gather || c == Category::Resize || c == Category::Quantize || c == Category::Shape;
+  return c == Category::Elementwise || c == Category::Activation || c == Category::Normalization || c == Category::Softmax || c == Category::Reduction ||
+         c == Category::Pooling || c == Category::DataMovement || c == Category::Gather || c == Category::Resize || c == Category::Quantize ||
+         c == Category::Shape;
 }
 
 bool is_strided_view(const Graph& g, const Node& n) {
@@ -97,19 +111,36 @@ bool on_matrix_units(const ConvolutionGroup& c) {
   return width >= 8 || (c.channels_last && width == 4);
 }
 
-bool has_own_kernel(double width) { return width == 4 || width == 8 || width == 16 || width == 32; }
+bool has_own_kernel(double width) { return width >= 4 && std::has_single_bit(static_cast<std::uint64_t>(width)); }
 
 double group_share(const ConvolutionGroup& c) {
-  constexpr double kTile = 128, kFirstOffset = 16, kOwnKernels = 32, kGrouped = 0.7;
-  const double width = std::min(c.inputs, c.outputs);
-  if (!c.channels_last) return std::min(1.0, (width + kFirstOffset) / (kTile + kFirstOffset));
-  return has_own_kernel(width) ? width / kOwnKernels : kGrouped * std::min(1.0, width / kTile);
+  constexpr double kTile = 64, kDepth = 64, kOwnDepth = 32;               // channels first
+  constexpr double kLastRate = 1.7, kLastDepth = 256, kOwnKernels = 32;  // channels last
+  const double width = std::min(c.inputs, c.outputs), tiled = std::ceil(width / kTile) * kTile;
+  const bool own = has_own_kernel(width);
+  if (!c.channels_last) return width / (tiled + (own ? kOwnDepth : kDepth));
+  return std::min(1.0, own ? width / kOwnKernels : kLastRate * width / (tiled + kLastDepth));
+}
+
+bool wide_index(const Graph& g, const Node& n) {
+  constexpr std::int64_t kIndexed = 1LL << 31;
+  const auto wide = [](const Type& t) { return t.elements().value_or(0) >= kIndexed; };
+  return (!n.results.empty() && wide(n.results[0].type)) || std::ranges::any_of(n.operands, [&](ValueId v) { return v && wide(g.type(v)); });
+}
+
+double index_slowdown(const Node& n, ExecMode mode) {
+  constexpr double kSplit = 1.3, kPartByPart = 2, kWideIndex = 1.2;
+  if (def(n.op).category == Category::Convolution) return n.attrs.int_or("groups", 1) > 1 ? 1 : kSplit;
+  if (mode == ExecMode::Compiled) return fuses(n) ? kWideIndex : 1;
+  return n.is(op("concatenate")) ? kPartByPart : 1;
 }
 
 double vector_limit(const ConvolutionGroup& c) {
   constexpr double kOwnKernel = 0.05, kFewChannels = 0.07, kFallback = 0.011;
   constexpr double kOwnKernelFrom = 5 * 5, kFallbackFrom = 7 * 7;
+  constexpr double kWideIndex = 0.0035;
   const bool depthwise = c.inputs == 1 && c.outputs == 1;
+  if (c.channels_last && c.wide_index) return kWideIndex;
   if (c.channels_last) return depthwise && c.window <= kFallbackFrom ? 0 : kFallback;
   if (c.inputs > 1) return kFewChannels;
   return c.window > kOwnKernelFrom ? kOwnKernel : 0;

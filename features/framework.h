@@ -55,6 +55,7 @@ struct ConvolutionGroup {
   double inputs = 1, outputs = 1;   ///< channels
   double window = 1;                ///< elements of the kernel
   bool channels_last = false;
+  bool wide_index = false;          ///< see below
 };
 /// Whether groups are products narrow as they are on the matrix units; else each is a
 /// few dot products on the vector units.
@@ -67,19 +68,29 @@ double group_share(const ConvolutionGroup&);
 /// Share of the vector units' peak that the others reach where there is no good kernel;
 /// 0: no such limit. PyTorch's own kernel (channels first, beyond 5×5) and cuDNN's
 /// fallback (channels last: beyond 7×7, with several results per channel, or groups of
-/// 2, 3, 6 … channels), as timm's convmixer, fastvit and dla runs show on these devices.
+/// 2, 3, 6 … channels; eager, data that 32 bits cannot index), as timm's convmixer, fastvit, dla and
+/// coatnet runs show on these devices.
 double vector_limit(const ConvolutionGroup&);
 /// Steps that each thread of PyTorch's bilinear and bicubic upsampling takes one
 /// after the other: there is a thread per position of the plane, and batch and
 /// channels are a loop. 0: another kernel, with a thread per element.
 double serial_steps(const Graph&, NodeId, bool channels_last);
 
+/// Whether an operand or result has more elements than 32 bits index.
+bool wide_index(const Graph&, const Node&);
+/// Factor on the time of such calls: eager PyTorch concatenates part by part and splits convolutions,
+/// TorchInductor computes in 64 bits. Means of timm's runs on RTX 3090, 4090 and 5090.
+double index_slowdown(const Node&, ExecMode);
+
 /// TorchScript's in-place forms ("relu_"), which write into their operand's memory;
 /// the importer keeps the call's name.
 bool writes_in_place(const Node&);
 
-/// What a compiler fuses with its neighbours, and which of that ends a group.
+/// What a compiler fuses with its neighbours.
 bool fuses(const Node&);
-bool is_reduction(Category);
+/// Of that, what a kernel can hold one of. TorchInductor writes reductions of few elements out.
+bool is_reduction(const Graph&, const Node&);
+/// Pooling by windows, which is no reduction to a compiler: results read a few elements each.
+bool is_window(const Node&);
 
 }  // namespace perfc

@@ -21,8 +21,16 @@ struct Group {
 
 class Fuser {
  public:
-  explicit Fuser(const Graph& g) : g_(g), group_(g.size(), kNone), only_elementwise_(g.size(), true) {
-    for (ValueId v : g.results()) only_elementwise_[v.node] = false;
+  explicit Fuser(const Graph& g) : g_(g), group_(g.size(), kNone), only_elementwise_(g.size(), true), readers_(g.size(), 0) {
+    for (ValueId v : g.results()) {
+      only_elementwise_[v.node] = false;
+      ++readers_[v.node];
+    }
+    for (const Node& n : g.nodes()) {
+      for (ValueId v : n.operands) {
+        if (v) ++readers_[v.node];
+      }
+    }
     for (NodeId id = g.size(); id-- > 0;) {
       const Node& n = g.node(id);
       if (n.kind != NodeKind::Call) continue;
@@ -37,9 +45,9 @@ class Fuser {
 
   void add(NodeId id) {
     const Node& n = g_.node(id);
-    const bool reduction = is_reduction(def(n.op).category);
+    const bool reduction = is_reduction(g_, n);
     read_by(n);
-    bool joins = joinable(id) && !from_.empty() && groups_[from_[0]].open && !(reduction && groups_[from_[0]].reduction);
+    bool joins = joinable(id) && !(is_window(n) && readers_[n.operands[0].node] > 1) && !from_.empty() && groups_[from_[0]].open && !(reduction && groups_[from_[0]].reduction);
     bool reduces = reduction || (joins && groups_[from_[0]].reduction);
     with_.clear();
     std::uint32_t next = 0;  // the highest level of those that do not come along
@@ -117,13 +125,14 @@ class Fuser {
     const Node& n = g_.node(id);
     const Category c = def(n.op).category;
     const bool computes = !is_strided_view(g_, n) && c != Category::Gather;
-    return {!is_view(n), computes, is_reduction(c), n.results.empty() ? 0 : n.results[0].type.elements().value_or(0)};
+    return {!is_view(n), computes, is_reduction(g_, n), n.results.empty() ? 0 : n.results[0].type.elements().value_or(0)};
   }
 
   const Graph& g_;
   std::vector<std::uint32_t> group_;          ///< of each node
   std::vector<bool> only_elementwise_;        ///< by node: what reads it, through views
   std::vector<Group> groups_;
+  std::vector<std::uint32_t> readers_;        ///< of each node
   std::vector<std::uint32_t> from_, with_;    ///< of the call at hand: groups it reads, those that come along
 };
 

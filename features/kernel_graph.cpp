@@ -44,6 +44,7 @@ std::vector<Column> fixed_columns() {
       {"half", "1", "computes in 16 bits"},
       {"aligned", "1", "extents that tensor cores take: 1 at full rate, 0.5 with narrow loads"},
       {"channels_first", "1", "convolution of channels-first data"},
+      {"wide_index", "1", "data that 32 bits cannot index"},
       {"compiled", "1", "execution mode"},
       {"nhwc", "1", "layout"},
       {"members", "log2", "1 + operators fused into it"},
@@ -80,7 +81,7 @@ std::uint64_t mix(std::uint64_t h, double x) {
 
 /// What tells kernels apart before their neighbours do.
 std::uint64_t own_colour(const Kernel& k) {
-  std::uint64_t h = mix(0, static_cast<std::uint64_t>(k.kind) * 8 + k.half * 4u + k.channels_first_conv);
+  std::uint64_t h = mix(0, static_cast<std::uint64_t>(k.kind) * 8 + k.half * 4u + k.wide_index * 2u + k.channels_first_conv);
   for (const double x : {k.aligned, k.channels_per_group, k.group_share, k.share_limit, k.slowdown, k.blocks, k.serial_steps, k.macs, k.flops, k.bytes, k.extents.m, k.extents.n, k.extents.k, k.extents.products,
                          k.extents.window, k.extents.stride}) {
     h = mix(h, x);
@@ -171,6 +172,7 @@ FeatureMatrix kernel_features(const KernelGraph& g, std::span<const Priced> pric
     row.put(k.half);
     row.put(k.aligned);
     row.put(k.channels_first_conv);
+    row.put(k.wide_index);
     row.put(config.mode == ExecMode::Compiled);
     row.put(config.layout == Layout::Nhwc);
     row.put(std::log2(1.0 + static_cast<double>(k.ops.size())));

@@ -16,7 +16,7 @@ namespace perfc {
 namespace {
 
 ConvolutionGroup convolution_group(const Graph& g, const Node& n, double window, bool channels_last) {
-  ConvolutionGroup out{kUngrouped, kUngrouped, window, channels_last};
+  ConvolutionGroup out{kUngrouped, kUngrouped, window, channels_last, false};
   const Type& w = g.type(n.operands[1]);
   const auto axes = kernel_axes(g, n);
   if (!w.is_static() || w.rank() < 3 || !axes) return out;
@@ -32,6 +32,10 @@ ConvolutionGroup convolution_group(const Graph& g, const Node& n, double window,
 /// rate (timm's beit runs at several resolutions, against vit's, on RTX 4090 and 5090).
 constexpr double kMaskedAttention = 2;
 bool is_masked_attention(const Node& n) { return n.is(op("nn.sdpa")) && n.operands.size() > 3 && n.operands[3]; }
+
+/// Copies between channels first and last write what lies far apart: their share of the memory's
+/// rate (timm's group norms, channels last, on RTX 3090 and 4090).
+constexpr double kReordering = 2;
 
 /// How well tensor cores load rows as long as the last axis, see Kernel::aligned.
 double row_alignment(const Type& t) {
@@ -243,6 +247,8 @@ class Planner {
     k.flops = cost.flops;
     k.repeat = repeat;
     k.half = half;
+    k.wide_index = wide_index(g, n);
+    if (k.wide_index) k.slowdown = index_slowdown(n, config_.mode);
     k.extents = extents_of(g, id, cost.macs);
     k.ops.push_back(kernel_op(n));
     if (c == Category::Convolution && n.operands.size() > 1) {
@@ -253,7 +259,8 @@ class Planner {
       k.channels_first_conv = !layout_.channels_last[id];
       k.kind = KernelKind::Convolution;
       if (n.attrs.int_or("groups", 1) > 1) {
-        const ConvolutionGroup group = convolution_group(g, n, k.extents.window, layout_.channels_last[id]);
+        ConvolutionGroup group = convolution_group(g, n, k.extents.window, layout_.channels_last[id]);
+        group.wide_index = k.wide_index && config_.mode == ExecMode::Eager;
         k.channels_per_group = std::min(group.inputs, group.outputs);
         if (on_matrix_units(group)) {
           k.group_share = group_share(group);
@@ -264,7 +271,7 @@ class Planner {
       }
     } else if (uses_matrix_unit(c)) {
       k.kind = KernelKind::Matmul;
-      if (is_masked_attention(n)) k.slowdown = kMaskedAttention;
+      if (is_masked_attention(n)) k.slowdown *= kMaskedAttention;
       k.aligned = row_alignment(g.type(n.operands[0]));
       if (!n.results.empty()) k.aligned = std::min(k.aligned, row_alignment(n.results[0].type));
       if (c == Category::Recurrent) {
@@ -296,6 +303,21 @@ class Planner {
     }
     const double width = declared > 0 ? actual / declared : 1.0;
     return (cost.bytes_read + cost.bytes_written) * width;
+  }
+
+  /// What a call moves between its operands and results: a group norm's second look at its
+  /// data, whose groups no cache holds; a recurrence's gates, in 32 bits, which the product with
+  /// its input writes, that with its state adds to and the cell reads (cuDNN).
+  double inner_bytes(const Graph& g, NodeId id, const std::vector<bool>& half) const {
+    const Node& n = g.node(id);
+    if (n.is(op("nn.group_norm"))) return bytes_read(g, n.operands[0], n, half);
+    if (def(n.op).category != Category::Recurrent) return 0;
+    constexpr double kGatePasses = 4, kGateBytes = 4;
+    const Type &states = n.results[0].type, &weights = g.type(n.operands[2]);  // (directions, gates · hidden, hidden)
+    if (!states.is_static() || !weights.is_static() || weights.rank() != 3 || weights.elements() == 0) return 0;
+    const std::int64_t rows = weights.shape()[1].value(), columns = weights.shape()[2].value();
+    const double gates = static_cast<double>(std::max(rows, columns)) / static_cast<double>(std::min(rows, columns));
+    return static_cast<double>(*states.elements()) * gates * kGatePasses * kGateBytes;
   }
 
   /// A dense copy of an operand.
@@ -334,13 +356,15 @@ class Planner {
         write_out(g, id, *attention, half, repeat, owner);
         continue;
       }
-      if (copies_rows(g, n, layout_, weight_)) {
-        add(id, copy_of(g, id, n.operands[0], read_width(g, n.operands[0], n, half), repeat, owner));
+      if (copies_data(g, id, layout_, weight_)) {
+        Kernel copy = copy_of(g, id, n.operands[0], read_width(g, n.operands[0], n, half), repeat, owner);
+        if (layout_.channels_last[id] != layout_.channels_last[n.operands[0].node]) copy.slowdown = kReordering;
+        add(id, std::move(copy));
         out.host_ops += repeat;
       }
       out.host_ops += repeat;
       Kernel k = work(g, id, half[id], repeat, owner);
-      k.bytes = eager_bytes(g, id, half);
+      k.bytes = eager_bytes(g, id, half) + inner_bytes(g, id, half);
       add(id, std::move(k));
     }
   }
@@ -472,10 +496,11 @@ class Planner {
     std::vector<bool> free;             ///< by group: only views, and biases that products add themselves
     std::set<ValueId> wide, narrow;     ///< values read outside their group: as they are; by matrix units, in 16 bits
     std::vector<bool> full;             ///< by node: kept in 32 bits
+    std::vector<bool> inlined;          ///< by node: not kept; who reads it computes it again
   };
 
   Fusion fusion(const Graph& g) const {
-    Fusion f{fused_groups(g), std::vector<std::uint32_t>(g.size(), kNone), {}, {}, {}, std::vector<bool>(g.size(), false)};
+    Fusion f{fused_groups(g), std::vector<std::uint32_t>(g.size(), kNone), {}, {}, {}, std::vector<bool>(g.size(), false), inlined(g)};
     for (std::uint32_t i = 0; i < f.groups.size(); ++i) {
       const auto& members = f.groups[i].members;
       for (NodeId id : members) f.group[id] = i;
@@ -509,18 +534,49 @@ class Planner {
     return f;
   }
 
-  /// TorchInductor keeps what is read often in memory: a normalised convolution behind
-  /// an activation that reads its operand twice (x · σ(x)), which a reduction and later
-  /// kernels need, is kept before the activation, and so before the cast to 16 bits.
+  /// TorchInductor keeps what is read often in memory: a normalised convolution behind an
+  /// activation that reads its operand twice (x · σ(x)) is kept before the activation, and so
+  /// before the cast to 16 bits, where a kernel of another shape reads it.
+  static bool keeps_operand(const Graph& g, NodeId activation) {
+    const Node& x = g.node(activation);
+    const bool twice = x.is(op("nn.silu")) || x.is(op("nn.hard_swish")) || x.is(op("nn.mish")) || x.is(op("nn.gelu"));
+    return twice && g.node(x.operands[0]).is(op("nn.bias_add"));
+  }
+  /// … for a reduction, and later kernels.
   void keep_full(const Graph& g, Fusion& f) const {
     for (NodeId id = 0; id < g.size(); ++id) {
       const Node& n = g.node(id);
-      if (n.kind != NodeKind::Call || !is_reduction(def(n.op).category) || !n.operands[0]) continue;
+      if (n.kind != NodeKind::Call || !is_reduction(g, n) || !n.operands[0]) continue;
       const NodeId from = n.operands[0].node;
-      const Node& x = g.node(from);
-      const bool twice = x.is(op("nn.silu")) || x.is(op("nn.hard_swish")) || x.is(op("nn.mish")) || x.is(op("nn.gelu"));
-      if (twice && f.group[from] != kNone && f.group[from] == f.group[id] && g.node(x.operands[0]).is(op("nn.bias_add"))) f.full[from] = true;
+      if (f.group[from] != kNone && f.group[from] == f.group[id] && keeps_operand(g, from)) f.full[from] = true;
     }
+  }
+  /// … for a padded copy, whose kernel reads it again; bytes of both passes.
+  double kept_for_padding(const Graph& g, NodeId id) const {
+    const Node& n = g.node(id);
+    if (config_.precision != Precision::Amp || !n.is(op("nn.pad")) || !keeps_operand(g, n.operands[0].node)) return 0;
+    return 2 * static_cast<double>(g.type(n.operands[0]).elements().value_or(0)) * element_bytes(g.type(n.operands[0]), false);
+  }
+
+  /// TorchInductor computes anew in each reader what reads little memory and no product or
+  /// convolution needs: a convolution's own bias. A batch-norm reads too much, and a bias may
+  /// be a folded one, which cannot be where the weights are computed (weight standardisation).
+  static std::vector<bool> inlined(const Graph& g) {
+    std::vector<bool> out(g.size(), false);
+    for (NodeId id = 0; id < g.size(); ++id) {
+      const Node& n = g.node(id);
+      if (!n.is(op("nn.bias_add"))) continue;
+      const Node& from = g.node(n.operands[0]);
+      out[id] = from.kind == NodeKind::Call && def(from.op).category == Category::Convolution && g.node(from.operands[1]).kind == NodeKind::Call;
+    }
+    for (ValueId v : g.results()) out[v.node] = false;
+    for (const Node& n : g.nodes()) {
+      const bool computes = n.kind == NodeKind::Call && fuses(n) && !is_view(n) && !is_strided_view(g, n);
+      for (ValueId v : n.operands) {
+        if (v && !computes) out[v.node] = false;
+      }
+    }
+    return out;
   }
 
   /// One kernel per group of fused calls; bytes are what crosses the groups' borders,
@@ -533,7 +589,7 @@ class Planner {
       if (f.free[at]) continue;
       const auto first = static_cast<std::uint32_t>(out.kernels.size());
       const Node& leading = g.node(fused.leader);
-      if (copies_rows(g, leading, layout_, weight_) && leading.is(op("nn.dense"))) {
+      if (compiled_copies_data(g, fused.leader, layout_, weight_)) {
         out.kernels.push_back(copy_of(g, fused.leader, leading.operands[0], read_width(g, leading.operands[0], leading, half), repeat, owner));
         out.host_ops += repeat;
       }
@@ -542,9 +598,11 @@ class Planner {
         continue;
       }
       Kernel k = work(g, fused.leader, half[fused.leader], repeat, owner);
+      k.bytes = inner_bytes(g, fused.leader, half);
       std::set<ValueId> read;
       for (NodeId id : fused.members) {
         const Node& n = g.node(id);
+        k.bytes += kept_for_padding(g, id);
         if (id != fused.leader) {
           const OpCost cost = op_cost(g, id);
           k.macs += cost.macs;
@@ -552,7 +610,9 @@ class Planner {
           if (!is_view(n) && !is_strided_view(g, n)) k.ops.push_back(kernel_op(n));
         }
         for (ValueId v : n.operands) {
-          if (!v || f.group[v.node] == at || !read.insert(v).second) continue;
+          if (!v || f.group[v.node] == at) continue;
+          if (f.inlined[v.node]) v = g.node(v).operands[0];
+          if (!read.insert(v).second) continue;
           const double width = f.full[v.node]                        ? element_bytes(g.type(v), false)
                                : f.narrow.count(v) && !f.wide.count(v) ? element_bytes(g.type(v), true)
                                                                      : read_width(g, v, n, half);
@@ -560,7 +620,7 @@ class Planner {
         }
         for (std::uint32_t r = 0; r < n.results.size(); ++r) {
           const ValueId v{id, r};
-          if (!g.type(v).is_tensor()) continue;
+          if (!g.type(v).is_tensor() || f.inlined[id]) continue;
           if (f.wide.count(v)) k.bytes += f.full[id] ? elements(v) * element_bytes(g.type(v), false) : bytes_of(g, v, half);
           if (f.narrow.count(v) && !(f.wide.count(v) && half[id])) k.bytes += elements(v) * element_bytes(g.type(v), true);
         }

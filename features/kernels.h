@@ -60,6 +60,7 @@ struct Kernel {
   double serial_steps = 0;        ///< dependent steps of each thread, where there are too few threads to hide them
   double state_weights = 0;       ///< bytes of a recurrence's weights that each of its steps reads …
   double steps = 1;               ///< … and its steps; what the cache holds is read once
+  bool wide_index = false;        ///< data that 32 bits cannot index
   double slowdown = 1;            ///< of its roofline time, against inference kernels of its kind
   double blocks = 0;              ///< thread blocks, where an implementation launches few; 0: enough for any device
   double repeat = 1;              ///< trips of the enclosing loops

@@ -72,7 +72,7 @@ class Backward {
   /// and multiples of 32 groups; others run on the vector units: timm's regnet, nfnet, repvgg and resnest.
   bool falls_back(const Kernel& k) const {
     if (config_.layout != Layout::Nhwc || k.channels_per_group <= 1 || k.channels_per_group == kUngrouped) return false;
-    return std::fmod(k.extents.products, 32) != 0 || !has_own_kernel(k.channels_per_group);
+    return std::fmod(k.extents.products, 32) != 0 || !has_own_kernel(k.channels_per_group) || k.channels_per_group > 32;
   }
 
   void launch(Kernel k, double calls = 1) {

@@ -5,8 +5,9 @@
     paste 9.tsv <(cut -f 2 24.tsv) > data/timm_norms.tsv
 
 timm's own norm classes obey `--fast-norm` ("fast"), torch.nn's do not ("plain"), and between the versions that made the
-runs of 2024 and 2025 networks moved from one to the other. A network counts by the majority of its norms; it may have
-none, batch norms aside, and "-" is one that the version lacks.
+runs of 2024 and 2025 networks moved from one to the other. A few have both: the first norm, which the stream of tokens
+comes out of, decides in which width that is kept, and so counts. A network may have none, batch norms aside, and "-" is
+one that the version lacks.
 """
 import csv
 import sys
@@ -18,10 +19,12 @@ import torch
 def norms(name):
     if not timm.is_model(name):
         return "-"
-    modules = list(timm.create_model(name).modules())
-    fast = sum(hasattr(m, "_fast_norm") or hasattr(m, "fast_norm") for m in modules)
-    plain = sum(type(m) in (torch.nn.LayerNorm, torch.nn.GroupNorm) for m in modules)
-    return "fast" if fast > plain else "plain" if plain else "none"
+    for m in timm.create_model(name).modules():
+        if hasattr(m, "_fast_norm") or hasattr(m, "fast_norm") or type(m).__name__ == "RmsNorm":  # of its own, in its data's width
+            return "fast"
+        if type(m) in (torch.nn.LayerNorm, torch.nn.GroupNorm):
+            return "plain"
+    return "none"
 
 
 def main():

@@ -249,11 +249,32 @@ TEST(Framework, LargeDepthwiseWindowsHaveSlowKernels) {
   EXPECT_GT(limit(49, false), 0);
   EXPECT_EQ(limit(49, true), 0);
   EXPECT_LT(limit(81, true), limit(81, false));
+  EXPECT_GT(vector_limit({.window = 9, .channels_last = true, .wide_index = true}), 0);
+  EXPECT_EQ(vector_limit({.window = 9, .channels_last = false, .wide_index = true}), 0);
+}
+
+TEST(Framework, DataThat32BitsCannotIndexTakesLonger) {
+  const auto plan = [](int batch, ExecMode mode) {
+    return plan_of(graph_of("def @main(%x: Tensor[(" + std::to_string(batch) + R"(, 1024, 1024), float16]) {
+  %1 = concatenate(%x, %x, axis=1);
+  %2 = nn.relu(%x);
+  (%1, %2)
+})"), {.mode = mode});
+  };
+  EXPECT_FALSE(plan(1023, ExecMode::Eager).kernels.at(0).wide_index);
+  const KernelPlan eager = plan(1024, ExecMode::Eager);  // the concatenation has 2^31 elements
+  EXPECT_TRUE(eager.kernels.at(0).wide_index);
+  EXPECT_GT(eager.kernels.at(0).slowdown, 1);
+  EXPECT_FALSE(eager.kernels.at(1).wide_index);
+  const KernelPlan both = plan(2048, ExecMode::Eager);
+  EXPECT_TRUE(both.kernels.at(1).wide_index);
+  EXPECT_EQ(both.kernels.at(1).slowdown, 1);  // elementwise kernels split their work
+  EXPECT_GT(plan(2048, ExecMode::Compiled).kernels.at(0).slowdown, 1);
 }
 
 TEST(Framework, FewGroupWidthsHaveGoodKernels) {
   const auto share = [](double width, bool last) { return group_share({width, width, 9, last}); };
-  for (const double width : {4.0, 8.0, 16.0, 32.0}) {
+  for (const double width : {4.0, 8.0, 16.0, 32.0, 64.0, 128.0}) {
     EXPECT_TRUE(on_matrix_units({width, width, 9, true})) << width;
     EXPECT_GT(share(width, true), share(width + 1, true)) << width;  // kernels of their own
   }
@@ -264,8 +285,12 @@ TEST(Framework, FewGroupWidthsHaveGoodKernels) {
   EXPECT_FALSE(on_matrix_units({4, 4, 9, false}));
   EXPECT_GT(vector_limit({1, 2, 49, true}), 0);   // several results per channel
   EXPECT_EQ(vector_limit({1, 2, 9, false}), 0);
-  EXPECT_EQ(share(128, false), 1);
-  EXPECT_DOUBLE_EQ(share(64, true), share(128, true) / 2);
+  EXPECT_DOUBLE_EQ(share(16, true), share(32, true) / 2);
+  EXPECT_EQ(share(64, true), 1);
+  for (const bool last : {false, true}) {
+    EXPECT_LT(share(65, last), share(63, last));  // a second tile, hardly filled
+    EXPECT_LT(share(63, last), share(127, last));
+  }
 }
 
 TEST(Framework, PermutedTokensLieChannelsLast) {

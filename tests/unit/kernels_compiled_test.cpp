@@ -1,6 +1,8 @@
 /// What TorchInductor launches, and where data lies: on graphs small enough to compute by hand.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "graphs.h"
 #include "kernel_plan.h"
 
@@ -62,6 +64,90 @@ TEST(Compiled, AnActivationThatAReductionAndALaterKernelReadStaysIn32Bits) {
   EXPECT_EQ(twice.kernels[3].bytes - once.kernels.at(3).bytes, 2 * kElements);  // read
 }
 
+TEST(Compiled, SuchAnActivationIsKeptForPaddingToo) {
+  const auto graph = [](const char* activation) {
+    return graph_of(std::string(R"(def @main(%x: Tensor[(2, 8, 4, 4), float32]) {
+  %1 = weight : Tensor[(8, 8, 1, 1), float32];
+  %2 = nn.conv2d(%x, %1, kernel_size=[1, 1], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1);
+  %3 = weight : Tensor[(8,), float32];
+  %4 = nn.bias_add(%2, %3, axis=1);
+  %5 = )") + activation + R"((%4);
+  %6 = const[0, 0, 0, 0, 0, 0, 1, 1] : Tensor[(8,), int64];
+  %7 = nn.pad(%5, %6);
+  (%7)
+})");
+  };
+  constexpr double kElements = 2 * 8 * 16;
+  EXPECT_EQ(plan_of(graph("nn.silu"), kAmp).kernels.at(1).bytes - plan_of(graph("nn.relu"), kAmp).kernels.at(1).bytes, (4 + 4) * kElements);
+}
+
+TEST(Compiled, ABiasIsAddedAgainByWhoeverReadsIt) {
+  const auto graph = [](const char* weight) {
+    return graph_of(std::string(R"(def @main(%x: Tensor[(2, 8, 4, 4), float32]) {
+  %1 = weight : Tensor[(8, 8, 1, 1), float32];
+  %2 = nn.relu(%1);
+  %3 = nn.conv2d(%x, )") + weight + R"(, kernel_size=[1, 1], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1);
+  %4 = weight : Tensor[(8,), float32];
+  %5 = nn.bias_add(%3, %4, axis=1);
+  %6 = mean(%5, axes=[2, 3], keepdims=1);
+  %7 = sigmoid(%6);
+  %8 = nn.conv2d(%7, %1, kernel_size=[1, 1], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1);
+  %9 = multiply(%5, %8);
+  (%9)
+})");
+  };
+  const auto total = [](const KernelPlan& plan) {
+    double bytes = 0;
+    for (const Kernel& k : plan.kernels) bytes += k.ops.front() == op("mean") || k.ops.front() == op("multiply") ? k.bytes : 0;
+    return bytes;
+  };
+  // What may be a folded batch-norm is kept; with computed weights it cannot be one.
+  EXPECT_EQ(total(plan_of(graph("%1"), kCompiled)) - total(plan_of(graph("%2"), kCompiled)), 4.0 * 2 * 8 * 16);
+}
+
+TEST(Compiled, ReductionsOfFewElementsAreWrittenOut) {
+  const auto kernels = [](int radix) {
+    const std::string r = std::to_string(radix);
+    return plan_of(graph_of("def @main(%x: Tensor[(2, " + r + R"(, 8), float32]) {
+  %1 = nn.softmax(%x, axis=1);
+  %2 = multiply(%1, %x);
+  %3 = sum_axes(%2, axes=[1], keepdims=0);
+  (%3)
+})"), kCompiled).kernels.size();
+  };
+  EXPECT_EQ(kernels(2), 1u);
+  EXPECT_EQ(kernels(8), 2u);
+}
+
+TEST(Compiled, PoolingReadsWhatIsKeptForOthers) {
+  const auto kernels = [](const char* results) {
+    return plan_of(graph_of(std::string(R"(def @main(%x: Tensor[(2, 8, 4, 4), float32]) {
+  %1 = nn.relu(%x);
+  %2 = nn.max_pool2d(%1, kernel_size=[2, 2], strides=[2, 2], padding=[0, 0, 0, 0]);
+  )") + results + "\n}"), kCompiled).kernels.size();
+  };
+  EXPECT_EQ(kernels("(%2)"), 1u);
+  EXPECT_EQ(kernels("(%2, %1)"), 2u);
+}
+
+TEST(Compiled, GroupedConvolutionsDecideOnTheLayout) {
+  // By its factors on their time: 1.358 g + 0.823 (1 - g) <= 1 up to g = 0.33 of the work.
+  const auto channels_first = [](int plain) {
+    std::string text = R"(def @main(%x: Tensor[(2, 128, 4, 4), float32]) {
+  %w = weight : Tensor[(128, 128, 1, 1), float32];
+  %g = weight : Tensor[(128, 16, 3, 3), float32];
+  %c0 = nn.conv2d(%x, %g, kernel_size=[3, 3], strides=[1, 1], padding=[1, 1, 1, 1], dilation=[1, 1], groups=8);
+)";
+    for (int i = 1; i <= plain; ++i) {
+      const auto name = [](int n) { return "%c" + std::to_string(n); };
+      text += "  " + name(i) + " = nn.conv2d(" + name(i - 1) + ", %w, kernel_size=[1, 1], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1);\n";
+    }
+    return plan_of(graph_of(text + "  (%c" + std::to_string(plain) + ")\n}"), kCompiled).kernels.front().channels_first_conv;
+  };
+  EXPECT_TRUE(channels_first(2));   // 144 of 400
+  EXPECT_FALSE(channels_first(3));  // 144 of 528
+}
+
 TEST(Compiled, LongConcatenationsAreKernelsOfTheirOwn) {
   const auto graph = [](int parts) {
     std::string operands = "%x";
@@ -112,6 +198,55 @@ TEST(Layout, AStreamOfPermutedTokensIsCopiedBeforeEachNorm) {
 })");
   EXPECT_EQ(ops_of(plan_of(g, {})), (Names{"add", "copy", "nn.layer_norm"}));
   EXPECT_EQ(ops_of(plan_of(g, {.layout = Layout::Nhwc})), (Names{"add", "nn.layer_norm"}));
+}
+
+TEST(Layout, AGroupNormIsChannelsFirstAndLooksTwice) {
+  const auto graph = [](const char* weight) {
+    return graph_of(std::string(R"(def @main(%x: Tensor[(2, 8, 4, 4), float32]) {
+  %1 = weight : Tensor[(8, 8, 1, 1), float32];
+  %2 = nn.relu(%1);
+  %3 = weight : Tensor[(8,), float32];
+  %4 = nn.group_norm(%x, %3, %3, num_groups=2);
+  %5 = nn.conv2d(%4, )") + weight + R"(, kernel_size=[1, 1], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1);
+  (%5)
+})");
+  };
+  constexpr double kBytes = 4 * 2 * 8 * 16;
+  const KernelPlan first = plan_of(graph("%1"), {}), last = plan_of(graph("%1"), {.layout = Layout::Nhwc});
+  ASSERT_EQ(ops_of(first), (Names{"nn.relu", "nn.group_norm", "nn.conv2d"}));
+  EXPECT_EQ(first.kernels[1].bytes, 3 * kBytes + 2 * 8 * 4);
+  ASSERT_EQ(ops_of(last), (Names{"nn.relu", "copy", "nn.group_norm", "copy", "nn.conv2d"}));
+  EXPECT_GT(last.kernels[1].slowdown, 1);  // writes what lies far apart
+  // Computed weights lie channels-first, and so does what they are applied to.
+  EXPECT_EQ(ops_of(plan_of(graph("%2"), {.layout = Layout::Nhwc})), (Names{"nn.relu", "copy", "nn.group_norm", "nn.conv2d"}));
+}
+
+TEST(Layout, ConvolutionsCopyPartsOfTheirData) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(2, 16, 4, 4), float32]) {
+  %1:2 = split(%x, axis=1, num_outputs=2);
+  %2 = weight : Tensor[(8, 8, 1, 1), float32];
+  %3 = nn.conv2d(%1.0, %2, kernel_size=[1, 1], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1);
+  %4 = nn.relu(%1.1);
+  (%3, %4)
+})");
+  for (const ExecMode mode : {ExecMode::Eager, ExecMode::Compiled}) {
+    for (const Layout layout : {Layout::Nchw, Layout::Nhwc}) {
+      const KernelPlan plan = plan_of(g, {.mode = mode, .layout = layout});
+      EXPECT_EQ(std::ranges::count_if(plan.kernels, [](const Kernel& k) { return k.ops.front() == op("copy"); }), 1);
+    }
+  }
+}
+
+TEST(Layout, SoftmaxWantsDenseRows) {
+  const auto ops = [](ExecMode mode) {
+    return ops_of(plan_of(graph_of(R"(def @main(%x: Tensor[(2, 16, 16, 4), float32]) {
+  %1 = transpose(%x, perm=[0, 3, 1, 2]);
+  %2 = nn.softmax(%1, axis=-1);
+  (%2)
+})"), {.mode = mode}));
+  };
+  EXPECT_EQ(ops(ExecMode::Eager), (Names{"copy", "nn.softmax"}));
+  EXPECT_EQ(ops(ExecMode::Compiled), (Names{"nn.softmax"}));
 }
 
 TEST(Autocast, AConstantOfOneElementPromotesUnlessItIsAScalar) {

@@ -374,6 +374,21 @@ TEST(Whitebox, DenseProductsFillTheirTilesAndExposeTraffic) {
   EXPECT_NEAR(p.time_us, std::max(p.compute_us, p.memory_us) + 0.75 * std::min(p.compute_us, p.memory_us), 1e-9);
 }
 
+TEST(Whitebox, SmallBatchedProductsOfOddRowsFillNoTiles) {
+  const auto us = [](int size) {
+    const std::string n = std::to_string(size);
+    const KernelPlan plan = plan_of(graph_of("def @main(%x: Tensor[(1000, " + n + ", " + n + R"(), float16]) {
+  %1 = nn.batch_matmul(%x, %x);
+  (%1)
+})"), {.precision = Precision::Fp16});
+    Device d = round_device();
+    d.vector_tflops["float16"] = 2;
+    return price(plan.kernels.back(), Rates(d, Precision::Fp16)).compute_us;
+  };
+  EXPECT_NEAR(us(9), 2 * 1000 * 128.0 * 64 * 16 / 2e12 * 1e6, 1e-9);
+  EXPECT_LT(us(10), us(9));  // narrow loads, tensor cores
+}
+
 TEST(Whitebox, RecurrencesReadTheirWeightsInEveryStep) {
   const Graph g = graph_of(R"(def @main(%x: Tensor[(10, 2, 64), float32]) {
   %1 = weight : Tensor[(1, 256, 64), float32];
@@ -383,6 +398,9 @@ TEST(Whitebox, RecurrencesReadTheirWeightsInEveryStep) {
 })");
   const KernelPlan plan = plan_of(g, {});
   const Kernel& k = plan.kernels.back();
+  constexpr double kStates = 10 * 2 * 64, kData = 10 * 2 * 64, kWeights = 2 * 256 * 64;
+  constexpr double kLast = 2 * 2 * 64;  // of the hidden and of the cell state
+  EXPECT_EQ(k.bytes, 4 * (kData + kWeights + kStates + kLast) + 4 * 4 * 4 * kStates);  // four passes over four gates
   Device d = round_device();
   const double rate = d.bandwidth_gb_s * 1e3 * d.efficiency.at("bandwidth");  // bytes per µs
   d.l2_mib = 1;
