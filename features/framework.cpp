@@ -49,7 +49,7 @@ bool is_reduction(const Graph& g, const Node& n) {
   if (c != Category::Softmax && c != Category::Reduction) return false;
   const Type& t = g.type(n.operands[0]);
   if (!t.is_static() || !n.results[0].type.is_static() || t.rank() == 0) return true;
-  if (c == Category::Reduction) return *t.elements() >= kWrittenOut * *n.results[0].type.elements();
+  if (c == Category::Reduction) return t.elements().value_or(0) / kWrittenOut >= n.results[0].type.elements().value_or(0);
   const std::int64_t axis = n.attrs.int_or("axis", -1), rank = static_cast<std::int64_t>(t.rank());
   return axis < -rank || axis >= rank || t.shape()[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)].value() >= kWrittenOut;
 }

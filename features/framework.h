@@ -60,10 +60,10 @@ struct ConvolutionGroup {
 /// Whether groups are products narrow as they are on the matrix units; else each is a
 /// few dot products on the vector units.
 bool on_matrix_units(const ConvolutionGroup&);
-/// Channels last, cuDNN has kernels of their own for groups of so many channels: 4, 8, 16 and 32.
+/// cuDNN has better kernels for groups of so many channels: powers of two from 4.
 bool has_own_kernel(double width);
-/// Share of the matrix units' rate that such products reach: full tiles hold 128 channels.
-/// Slopes from timm's regnet, resnext and dpn runs on RTX 3090, 4090 and 5090.
+/// Share of the matrix units' rate that such products reach, in tiles of 64 channels.
+/// Constants from timm's regnet, resnext and dpn runs on RTX 3090, 4090 and 5090.
 double group_share(const ConvolutionGroup&);
 /// Share of the vector units' peak that the others reach where there is no good kernel;
 /// 0: no such limit. PyTorch's own kernel (channels first, beyond 5×5) and cuDNN's

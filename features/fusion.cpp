@@ -47,7 +47,8 @@ class Fuser {
     const Node& n = g_.node(id);
     const bool reduction = is_reduction(g_, n);
     read_by(n);
-    bool joins = joinable(id) && !(is_window(n) && readers_[n.operands[0].node] > 1) && !from_.empty() && groups_[from_[0]].open && !(reduction && groups_[from_[0]].reduction);
+    const bool kept = is_window(n) && n.operands[0] && readers_[n.operands[0].node] > 1;
+    bool joins = joinable(id) && !kept && !from_.empty() && groups_[from_[0]].open && !(reduction && groups_[from_[0]].reduction);
     bool reduces = reduction || (joins && groups_[from_[0]].reduction);
     with_.clear();
     std::uint32_t next = 0;  // the highest level of those that do not come along
