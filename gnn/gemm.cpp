@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <vector>
 
 #include "gnn/gemm_kernel.h"
 
@@ -73,17 +72,17 @@ void multiply_by_panels(ThreadPool& threads, const Matrix<T>& a, Transpose ta, c
   struct Panel {
     const std::function<void(std::size_t, std::span<T>)>& use;
     std::size_t begin, columns;
-    std::vector<T> numbers;
+    Matrix<T> numbers;
   };
   threads.for_ranges(rows, 16, [&](std::size_t begin, std::size_t end) {
-    Panel panel{use, begin, columns, std::vector<T>(std::min<std::size_t>(end - begin, kGemmPanelRows) * columns)};
+    Panel panel{use, begin, columns, Matrix<T>(std::min<std::size_t>(end - begin, kGemmPanelRows), columns)};
     auto g = arguments({.rows = end - begin, .columns = columns, .inner = inner, .a_stride = a.columns(), .b_stride = b.columns(),
                         .c_stride = columns, .a = ta, .b = tb},
                        a.data() + (ta == Transpose::Yes ? begin : begin * inner), b.data(), panel.numbers.data());
     g.user = &panel;
     g.use_panel = [](void* user, std::ptrdiff_t first, std::ptrdiff_t count) {
       Panel& p = *static_cast<Panel*>(user);
-      p.use(p.begin + static_cast<std::size_t>(first), std::span(p.numbers).first(static_cast<std::size_t>(count) * p.columns));
+      p.use(p.begin + static_cast<std::size_t>(first), std::span(p.numbers.data(), static_cast<std::size_t>(count) * p.columns));
     };
     run(g);
   });

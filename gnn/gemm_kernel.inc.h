@@ -29,7 +29,9 @@ constexpr Size kRows = PERFC_GEMM_ROWS, kColumns = 2 * kLanes;  ///< the tile
 constexpr Size kInner = 256;                                    ///< of a slice
 constexpr Size kBlockRows = kRows * 34;                         ///< of a block of A
 constexpr Size kRowPointers = 6;                                ///< that fit into registers
-constexpr Size kPage = 4096;
+constexpr Size kPage = 4096, kLine = 64 / sizeof(T);
+constexpr Size kSideBySide = 64;                                ///< panels that are packed at a time
+constexpr Size kFewRows = 128;                                  ///< of A; see multiply_few_rows
 constexpr Size kSliceColumns = kColumns * 128;
 static_assert(kGemmPanelRows % kRows == 0 && kGemmPanelRows <= kBlockRows);
 
@@ -62,12 +64,14 @@ Vector interleave(Vector a, Vector b, std::integer_sequence<Size, i...>) {
   return __builtin_shufflevector(a, b, (first + i / 2 + i % 2 * kLanes)...);
 }
 
-/// kLanes rows of as many numbers each, `row` apart, become columns, `column` apart.
+/// `rows` (at most kLanes) rows of kLanes numbers each, `row` apart, become columns, `column` apart. Of fewer rows, what
+/// lies behind a column is overwritten: the next ones, which follow, and kLanes - rows numbers behind the last.
+template <Size rows>
 void transpose(const T* from, Size row, T* to, Size column) {
   constexpr std::make_integer_sequence<Size, kLanes> kAll{};
   Vector v[kLanes], w[kLanes];
 #pragma GCC unroll 16
-  for (Size i = 0; i < kLanes; ++i) v[i] = *reinterpret_cast<const Unaligned*>(from + i * row);
+  for (Size i = 0; i < kLanes; ++i) v[i] = *reinterpret_cast<const Unaligned*>(from + smaller(i, rows - 1) * row);
   // log2(kLanes) perfect shuffles of the rows.
 #pragma GCC unroll 16
   for (Size done = 1; done < kLanes; done *= 2) {
@@ -84,28 +88,52 @@ void transpose(const T* from, Size row, T* to, Size column) {
 }
 
 /// Panels of `width` rows of a rows × inner matrix, inner index slowest, the last
-/// panel filled up with zeros. `row` and `step`: distances between rows and inner indices.
+/// panel filled up with zeros. `row` and `step`: distances between rows and inner indices. Up to kLanes numbers behind
+/// the panels may be overwritten.
 template <Size width>
 void pack(const T* from, Size row, Size step, Size rows, Size inner, T* to) {
-  for (Size first = 0; first < rows; first += width, to += width * inner) {
-    const T* panel = from + first * row;
-    const Size count = smaller(width, rows - first);
-    Size k = 0;
-    if (count == width && row == 1) {
-      for (; k < inner; ++k) {
-        for (Size i = 0; i < width; ++i) to[k * width + i] = panel[k * step + i];
-      }
-    } else if (count == width && step == 1) {
-      for (; k + kLanes <= inner; k += kLanes) {
-        Size i = 0;
-        for (; i + kLanes <= width; i += kLanes) transpose(panel + i * row + k, row, to + k * width + i, width);
-        for (; i < width; ++i) {
-          for (Size s = 0; s < kLanes; ++s) to[(k + s) * width + i] = panel[i * row + k + s];
+  constexpr Size kRest = width % kLanes;
+  const Size whole = rows / width * width;
+  Size first = 0;
+  if (row == 1) {
+    // Several panels at a time: what lies side by side is read at once, and not once per panel.
+    for (; first < whole; first += kSideBySide * width) {
+      const Size panels = smaller(kSideBySide, (whole - first) / width);
+      for (Size k = 0; k < inner; ++k) {
+        const T* numbers = from + first + k * step;
+        T* out = to + first * inner + k * width;
+        for (Size p = 0; p < panels; ++p, numbers += width, out += width * inner) {
+          for (Size i = 0; i < width; ++i) out[i] = numbers[i];
         }
       }
     }
-    for (; k < inner; ++k) {
-      for (Size i = 0; i < width; ++i) to[k * width + i] = i < count ? panel[i * row + k * step] : T(0);
+    first = whole;
+  } else if (step == 1) {
+    for (; first < whole; first += width) {
+      const T* panel = from + first * row;
+      T* out = to + first * inner;
+      Size k = 0;
+      for (; k + 2 * kLanes <= inner; k += 2 * kLanes) {
+        // Two at a time, while their lines are in the cache: rows that are a page apart push each other out of it. The
+        // rest first: what it overwrites is written after it.
+        if constexpr (kRest > 0) {
+          const T* rest = panel + (width - kRest) * row + k;
+          transpose<kRest>(rest, row, out + k * width + width - kRest, width);
+          transpose<kRest>(rest + kLanes, row, out + (k + kLanes) * width + width - kRest, width);
+        }
+        for (Size i = 0; i + kLanes <= width; i += kLanes) {
+          transpose<kLanes>(panel + i * row + k, row, out + k * width + i, width);
+          transpose<kLanes>(panel + i * row + k + kLanes, row, out + (k + kLanes) * width + i, width);
+        }
+      }
+      for (; k < inner; ++k) {
+        for (Size i = 0; i < width; ++i) out[k * width + i] = panel[i * row + k];
+      }
+    }
+  }
+  for (; first < rows; first += width) {
+    for (Size k = 0; k < inner; ++k) {
+      for (Size i = 0; i < width; ++i) to[first * inner + k * width + i] = first + i < rows ? from[(first + i) * row + k * step] : T(0);
     }
   }
 }
@@ -113,12 +141,28 @@ void pack(const T* from, Size row, Size step, Size rows, Size inner, T* to) {
 /// Where a tile finds its rows of A: packed, or as they lie.
 enum class Rows { Packed, Direct };
 
-/// A tile of C from kRows rows of A, `a_row` apart where they are not packed, and a panel of B.
+/// What a tile of C is made from.
+struct Tile {
+  Size inner;
+  const T* a;
+  Size a_row;    ///< distance between rows where they are not packed
+  const T* b;
+  T* c;
+  Size c_stride;
+  Size rows, columns;
+  bool add;
+};
+
+/// A tile of C from kRows rows of A and a panel of B.
 template <Rows where>
-void multiply_tile(Size inner, const T* a, Size a_row, const T* b, T* c, Size c_stride, Size rows, Size columns, bool add) {
+void multiply_tile(const Tile& t) {
+  const Size inner = t.inner, rows = t.rows, c_stride = t.c_stride;
+  const T *const a = t.a, *b = t.b;
+  T* const c = t.c;
+  const bool add = t.add;
   const T* row[kRows];
 #pragma GCC unroll 16
-  for (Size i = 0; i < kRows; ++i) row[i] = a + smaller(i, rows - 1) * a_row;  // what is too much is not stored
+  for (Size i = 0; i < kRows; ++i) row[i] = a + smaller(i, rows - 1) * t.a_row;  // what is too much is not stored
 #pragma GCC unroll 16
   for (Size i = 0; i < kRows; ++i) __builtin_prefetch(c + smaller(i, rows - 1) * c_stride, 1);  // needed after the loop
   Vector sum[kRows][2] = {};
@@ -131,7 +175,7 @@ void multiply_tile(Size inner, const T* a, Size a_row, const T* b, T* c, Size c_
       sum[i][1] += element * b1;
     }
   }
-  if (rows == kRows && columns == kColumns) {
+  if (rows == kRows && t.columns == kColumns) {
 #pragma GCC unroll 16
     for (Size i = 0; i < kRows; ++i) {
       auto* to = reinterpret_cast<Unaligned*>(c + i * c_stride);
@@ -148,35 +192,78 @@ void multiply_tile(Size inner, const T* a, Size a_row, const T* b, T* c, Size c_
     *reinterpret_cast<Unaligned*>(&spilled[i][kLanes]) = sum[i][1];
   }
   for (Size i = 0; i < rows; ++i) {
-    for (Size j = 0; j < columns; ++j) c[i * c_stride + j] = (add ? c[i * c_stride + j] : T(0)) + spilled[i][j];
+    for (Size j = 0; j < t.columns; ++j) c[i * c_stride + j] = (add ? c[i * c_stride + j] : T(0)) + spilled[i][j];
   }
+}
+
+/// to (columns × rows) = fromᵀ.
+void transpose_all(const T* from, Size from_stride, Size rows, Size columns, T* to, Size to_stride) {
+  Size i = 0;
+  for (; i + kLanes <= rows; i += kLanes) {
+    Size j = 0;
+    for (; j + kLanes <= columns; j += kLanes) transpose<kLanes>(from + i * from_stride + j, from_stride, to + j * to_stride + i, to_stride);
+    for (; j < columns; ++j) {
+      for (Size r = i; r < i + kLanes; ++r) to[j * to_stride + r] = from[r * from_stride + j];
+    }
+  }
+  for (; i < rows; ++i) {
+    for (Size j = 0; j < columns; ++j) to[j * to_stride + i] = from[i * from_stride + j];
+  }
+}
+
+/// C = or += A Bᵀ with few rows of A, as Cᵀ = B Aᵀ: B, the larger of the two, is read as it lies and A is packed. The
+/// same sums in the same order.
+void multiply_few_rows(const GemmArguments<T>& g, Scratch& a_scratch, Scratch& c_scratch) {
+  T* const packed = a_scratch.reserve(tiles(g.rows, kColumns) * kColumns * kInner);
+  T* const c = c_scratch.reserve(g.rows * g.columns);
+  if (g.add) transpose_all(g.c, g.c_stride, g.rows, g.columns, c, g.rows);
+  for (Size k0 = 0; k0 < g.inner; k0 += kInner) {
+    const Size inner = smaller(kInner, g.inner - k0);
+    pack<kColumns>(g.a + k0, g.a_stride, 1, g.rows, inner, packed);
+    for (Size i = 0; i < g.columns; i += kRows) {
+      const T* const rows_of_b = g.b + i * g.b_stride + k0;
+      const Size high = smaller(kRows, g.columns - i);
+      for (Size next = i + kRows; next < smaller(i + 2 * kRows, g.columns); ++next) {
+        for (Size k = 0; k < inner; k += kLine) __builtin_prefetch(g.b + next * g.b_stride + k0 + k);
+      }
+      for (Size j = 0; j < g.rows; j += kColumns) {
+        multiply_tile<Rows::Direct>({.inner = inner, .a = rows_of_b, .a_row = g.b_stride, .b = packed + j * inner, .c = c + i * g.rows + j,
+                                     .c_stride = g.rows, .rows = high, .columns = smaller(kColumns, g.rows - j), .add = g.add || k0 > 0});
+      }
+    }
+  }
+  transpose_all(c, g.rows, g.columns, g.rows, g.c, g.c_stride);
 }
 
 }  // namespace
 
 void PERFC_GEMM_KERNEL(const GemmArguments<PERFC_GEMM_SCALAR>& g) {
   static thread_local Scratch a_scratch, b_scratch;
-  const Size a_row = g.a_transposed ? 1 : g.a_stride, a_step = g.a_transposed ? g.a_stride : 1;
-  const Size b_column = g.b_transposed ? g.b_stride : 1, b_step = g.b_transposed ? 1 : g.b_stride;
-  if (g.inner == 0 && !g.add && g.use_panel == nullptr) {
-    for (Size i = 0; i < g.rows; ++i) {
+  if (g.inner == 0 && g.use_panel == nullptr) {
+    for (Size i = 0; i < g.rows && !g.add; ++i) {
       for (Size j = 0; j < g.columns; ++j) g.c[i * g.c_stride + j] = 0;
     }
+    return;
   }
+  if (kRows <= kRowPointers && !g.a_transposed && g.b_transposed && g.use_panel == nullptr && g.rows <= kFewRows && g.columns > g.rows) {
+    multiply_few_rows(g, a_scratch, b_scratch);
+    return;
+  }
+  const Size a_row = g.a_transposed ? 1 : g.a_stride, a_step = g.a_transposed ? g.a_stride : 1;
+  const Size b_column = g.b_transposed ? g.b_stride : 1, b_step = g.b_transposed ? 1 : g.b_stride;
   // Rows that are a multiple of a page apart would push each other out of the cache.
   const bool direct = !g.a_transposed && kRows <= kRowPointers && g.a_stride * static_cast<Size>(sizeof(T)) % kPage != 0;
-  T* const packed_a = a_scratch.reserve(kBlockRows * kInner);
+  T* const packed_a = a_scratch.reserve(kBlockRows * kInner + kLanes);
   // `rows` rows of C from row i0 on, from a slice of B's columns and inner indices.
   const auto block = [&](Size i0, Size rows, Size k0, Size inner, const T* slice, Size columns, T* c) {
-    const bool add = g.add || k0 > 0;
     const T* const rows_of_a = g.a + i0 * a_row + k0 * a_step;
     if (!direct) pack<kRows>(rows_of_a, a_row, a_step, rows, inner, packed_a);
     for (Size j = 0; j < columns; j += kColumns) {
       for (Size i = 0; i < rows; i += kRows) {
-        T* const tile = c + i * g.c_stride + j;
-        const Size high = smaller(kRows, rows - i), wide = smaller(kColumns, columns - j);
-        if (direct) multiply_tile<Rows::Direct>(inner, rows_of_a + i * a_row, a_row, slice + j * inner, tile, g.c_stride, high, wide, add);
-        else multiply_tile<Rows::Packed>(inner, packed_a + i * inner, 0, slice + j * inner, tile, g.c_stride, high, wide, add);
+        const Tile tile{.inner = inner, .a = direct ? rows_of_a + i * a_row : packed_a + i * inner, .a_row = direct ? a_row : 0, .b = slice + j * inner,
+                        .c = c + i * g.c_stride + j, .c_stride = g.c_stride, .rows = smaller(kRows, rows - i),
+                        .columns = smaller(kColumns, columns - j), .add = g.add || k0 > 0};
+        direct ? multiply_tile<Rows::Direct>(tile) : multiply_tile<Rows::Packed>(tile);
       }
     }
   };

@@ -7,11 +7,25 @@
 /// (Eigen::Matrix::resize frees; page faults then cost more than the layer).
 #include <algorithm>
 #include <cstddef>
+#include <new>
 #include <vector>
 
 #include <Eigen/Core>
 
 namespace perfc {
+
+/// Memory that begins with a cache line, so that no vector register's worth of it lies in two.
+template <class T>
+struct LineAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t kLine{64};
+  LineAllocator() = default;
+  template <class U>
+  LineAllocator(const LineAllocator<U>&) {}
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), kLine)); }
+  void deallocate(T* p, std::size_t) { ::operator delete(p, kLine); }
+  bool operator==(const LineAllocator&) const = default;
+};
 
 template <class T>
 class Matrix {
@@ -50,7 +64,7 @@ class Matrix {
  private:
   Eigen::Index width() const { return static_cast<Eigen::Index>(columns_); }
   std::size_t rows_ = 0, columns_ = 0;
-  std::vector<T> values_;
+  std::vector<T, LineAllocator<T>> values_;
 };
 
 }  // namespace perfc
