@@ -13,10 +13,8 @@
 namespace perfc {
 namespace {
 
-constexpr std::size_t kHidden = 64, kHiddenLayers = 2, kBatch = 32;
-/// Of training, however many rows there are.
-constexpr std::uint64_t kSteps = 1200;
-constexpr double kRate = 3e-3, kWeightDecay = 0.05;
+constexpr std::size_t kHidden = 64, kBatch = 32;
+constexpr double kRate = 3e-3;
 
 }  // namespace
 
@@ -45,7 +43,7 @@ void ColumnRange::apply(FeatureMatrix& x) const {
 }
 
 Result<Networks> Networks::fit(const FeatureMatrix& x, const FeatureMatrix& y, const std::vector<Column>& columns, const std::vector<Normaliser::Scale>& scales,
-                               std::size_t networks, const Random& random, Diagnostics& diags) {
+                               const NetworkOptions& o, const Random& random, Diagnostics& diags) {
   Networks out;
   out.outputs_ = y.columns;
   out.normaliser_ = Normaliser::fit(x, columns, scales);
@@ -54,14 +52,14 @@ Result<Networks> Networks::fit(const FeatureMatrix& x, const FeatureMatrix& y, c
   out.range_ = ColumnRange::fit(normal);
   const RowTask::Rows rows{narrowed(normal), narrowed(y)}, none{Matrix<float>(0, x.columns), Matrix<float>(0, y.columns)};
   const std::uint64_t steps_per_epoch = std::max<std::uint64_t>((x.rows + kBatch - 1) / kBatch, 1);
-  for (std::size_t n = 0; n < networks; ++n) {
+  for (std::size_t n = 0; n < o.networks; ++n) {
     const Random own = random.stream(n);
-    auto& net = *out.networks_.emplace_back(make_network(x.columns, kHidden, kHiddenLayers, y.columns));
+    auto& net = *out.networks_.emplace_back(make_network(x.columns, kHidden, o.hidden_layers, y.columns));
     RowTask task(net, rows, none, {});
     initialise(task.parameters(), own);
     SingleProcess alone;
-    const TrainOptions options{.epochs = std::max<std::uint64_t>(kSteps / steps_per_epoch, 1), .batch = kBatch, .seed = own.bits(0),
-                               .schedule = {.shape = Schedule::Shape::Cosine, .peak = kRate}, .adam = {.weight_decay = kWeightDecay}};
+    const TrainOptions options{.epochs = std::max<std::uint64_t>(o.steps / steps_per_epoch, 1), .batch = kBatch, .seed = own.bits(0),
+                               .schedule = {.shape = Schedule::Shape::Cosine, .peak = kRate}, .adam = {.weight_decay = o.weight_decay}};
     if (!train(task, options, alone, diags)) return Failure{};
   }
   return out;
@@ -91,8 +89,8 @@ void Networks::save(const std::string& prefix, std::vector<NamedTensor>& out) co
   }
 }
 
-Result<Networks> Networks::restore(const std::string& prefix, const std::vector<NamedTensor>& tensors, std::size_t columns, std::size_t outputs,
-                                   Diagnostics& diags) {
+Result<Networks> Networks::restore(const std::string& prefix, const std::vector<NamedTensor>& tensors, std::size_t columns,
+                                   std::size_t hidden_layers, std::size_t outputs, Diagnostics& diags) {
   Networks out;
   out.outputs_ = outputs;
   TensorReader read(tensors, diags);
@@ -105,7 +103,7 @@ Result<Networks> Networks::restore(const std::string& prefix, const std::vector<
     std::vector<NamedTensor> own;
     std::copy_if(tensors.begin(), tensors.end(), std::back_inserter(own), [&](const NamedTensor& t) { return t.name.starts_with(name); });
     if (own.empty() && n > 0) return out;
-    auto& net = *out.networks_.emplace_back(make_network(columns, kHidden, kHiddenLayers, outputs));
+    auto& net = *out.networks_.emplace_back(make_network(columns, kHidden, hidden_layers, outputs));
     if (!load(own, parameters(net, name), diags)) return Failure{};
   }
 }

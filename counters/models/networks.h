@@ -19,15 +19,22 @@ struct ColumnRange {
   void apply(FeatureMatrix&) const;
 };
 
+struct NetworkOptions {
+  std::size_t networks = 5, hidden_layers = 2;
+  std::uint64_t steps = 1200;        ///< of training, however many rows there are
+  double weight_decay = 0.05;
+};
+
 class Networks {
  public:
   /// Columns are normalised by `scales`. Rows of x and y correspond.
   static Result<Networks> fit(const FeatureMatrix& x, const FeatureMatrix& y, const std::vector<Column>&, const std::vector<Normaliser::Scale>& scales,
-                              std::size_t networks, const Random&, Diagnostics&);
+                              const NetworkOptions&, const Random&, Diagnostics&);
   FeatureMatrix predict(FeatureMatrix x) const;
 
   void save(const std::string& prefix, std::vector<NamedTensor>&) const;
-  static Result<Networks> restore(const std::string& prefix, const std::vector<NamedTensor>&, std::size_t columns, std::size_t outputs, Diagnostics&);
+  static Result<Networks> restore(const std::string& prefix, const std::vector<NamedTensor>&, std::size_t columns, std::size_t hidden_layers,
+                                  std::size_t outputs, Diagnostics&);
 
  private:
   Normaliser normaliser_;

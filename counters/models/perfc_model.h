@@ -45,14 +45,22 @@ class PerfcModel final : public StoredModel {
     Trees trees;
     KernelRegression likeness;
     Networks networks;
+    CounterInputs counters;
+    Networks direct;                  ///< on counters alone, of the whole relative time; if `step_` has a share
   };
   /// What validation chooses, and how much effort goes into one fit.
   struct Choice {
     double sharpness = 1;
     InputKind inputs = InputKind::CountersAndWork;
     std::size_t least_leaf = 1;
-    std::size_t trees = 200, networks = 5;
+    std::size_t trees = 200;
+    NetworkOptions networks;
   };
+  /// How far a prediction goes towards the direct networks': this share of the way, and no further than the limit, in ln.
+  struct Step {
+    double share = 0, limit = 0;
+  };
+  static const Step kStep;
   /// Predictions for held-back rows, all folds one after the other.
   struct HeldBack;
 
@@ -66,6 +74,10 @@ class PerfcModel final : public StoredModel {
   static FeatureMatrix correction_inputs(const Parts&, const CounterProblem&, std::span<const std::size_t> rows, const FeatureMatrix& by_costs);
   static Trees fit_trees(const FeatureMatrix& x, const FeatureMatrix& left, const Choice&, const Random&);
 
+  static Status fit_direct(Parts&, const CounterProblem&, std::span<const std::size_t> rows, const Random&, Diagnostics&);
+  static FeatureMatrix by_direct(const Parts&, const CounterProblem&, std::span<const std::size_t> rows);
+  static FeatureMatrix stepped(FeatureMatrix y, const FeatureMatrix& direct, const Step&);
+
   static double choose_sharpness(const CounterProblem&, std::span<const std::size_t> rows, const std::vector<std::vector<std::size_t>>& folds);
   Result<HeldBack> hold_back(const CounterProblem&, std::span<const std::size_t> rows, const std::vector<std::vector<std::size_t>>& folds, const Choice&,
                              const Random&, Diagnostics&) const;
@@ -73,6 +85,7 @@ class PerfcModel final : public StoredModel {
   Correction correction_;
   Parts parts_;
   Weights weights_{};
+  Step step_;
   double interval_ = 0;
 };
 
