@@ -101,7 +101,8 @@ def main():
     kinds = sorted({k for case in found.values() for chip in case.values() for k in chip})
     lines = ["## Single operators after 30 of each kind", "",
              f"NeuSight's timings, float32; MAPE in %. No run: trained on {ALONE} of each kind from each GPU with another chip. After 30: on {OTHERS} from each",
-             f"of those and {MEASURED} from the GPU itself, judged on its other operators.", "",
+             f"of those and {MEASURED} from the GPU itself, judged on its other operators. Nearly all that are judged without a run have the same",
+             "shape in training on another GPU: it is the GPU that is unseen.", "",
              "| operator | whitebox | no run on it | " + " | ".join(CHIPS) + " | **after 30** |", "|---|---|---|" + "---|" * (len(CHIPS) + 1)]
     for k in [*kinds, "all"]:
         members = kinds if k == "all" else [k]

@@ -80,7 +80,7 @@ Priced price(const Kernel& k, const Rates& r) {
   if (k.state_weights > r.cache) bytes += k.state_weights * std::max(k.steps - 1, 0.0);
   const auto padded = [](double extent, double tile) { return std::ceil(extent / tile) * tile; };
   double macs = k.macs;
-  if (k.kind == KernelKind::Matmul && k.extents.products > 1 && k.aligned == 0) {
+  if (k.kind == KernelKind::Matmul && k.extents.products > 1 && k.aligned == 0 && !r.on_vector[k.half]) {
     macs = k.extents.products * padded(k.extents.m, kTileRows) * padded(k.extents.n, kTileColumns) * padded(k.extents.k, kTileDepth);
   }
   p.compute_us = (2 * macs / rate + k.flops / (vector * r.elementwise)) * 1e6 * k.slowdown;
