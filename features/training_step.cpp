@@ -40,8 +40,8 @@ class Backward {
   struct Slowdown {
     double forward, convolution, depthwise, product, attention, batch_norm, normalization, other, optimizer;
   };
-  static constexpr Slowdown kChannelsFirst{1.53, 1.32, 1.15, 0.68, 1.00, 0.98, 1.00, 1.18, 1.19};
-  static constexpr Slowdown kChannelsLast{1.40, 0.72, 0.98, 0.71, 1.00, 0.90, 1.70, 1.07, 1.33};
+  static constexpr Slowdown kChannelsFirst{1.50, 1.32, 1.13, 0.77, 1.00, 1.04, 0.75, 1.14, 1.16};
+  static constexpr Slowdown kChannelsLast{1.26, 0.80, 1.01, 0.96, 1.00, 1.09, 1.13, 1.03, 1.32};
 
   void slow_down(std::size_t forward) {
     const Slowdown& s = config_.layout == Layout::Nhwc ? kChannelsLast : kChannelsFirst;
