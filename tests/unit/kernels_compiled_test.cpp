@@ -43,14 +43,19 @@ TEST(Compiled, WhatOnlyProductsReadIsWrittenIn16Bits) {
   EXPECT_EQ(only.kernels.at(1).bytes, kElements * (2 + 2) + 16 * 16 * 2);
 }
 
-TEST(Compiled, AnActivationThatAReductionAndALaterKernelReadStaysIn32Bits) {
-  const auto graph = [](const char* activation) {
-    return graph_of(std::string(R"(def @main(%x: Tensor[(2, 8, 4, 4), float32]) {
+/// A convolution with bias (%4) and activation (%5) of (2, 8, 4, 4), and what follows.
+Graph activated(const char* activation, const char* rest) {
+  return graph_of(std::string(R"(def @main(%x: Tensor[(2, 8, 4, 4), float32]) {
   %1 = weight : Tensor[(8, 8, 1, 1), float32];
   %2 = nn.conv2d(%x, %1, kernel_size=[1, 1], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1);
   %3 = weight : Tensor[(8,), float32];
   %4 = nn.bias_add(%2, %3, axis=1);
-  %5 = )") + activation + R"((%4);
+  %5 = )") + activation + "(%4);" + rest);
+}
+
+TEST(Compiled, AnActivationThatAReductionAndALaterKernelReadStaysIn32Bits) {
+  const auto graph = [](const char* activation) {
+    return activated(activation, R"(
   %6 = mean(%5, axes=[2, 3], keepdims=1);
   %7 = nn.conv2d(%6, %1, kernel_size=[1, 1], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1);
   %8 = multiply(%5, %7);
@@ -66,12 +71,7 @@ TEST(Compiled, AnActivationThatAReductionAndALaterKernelReadStaysIn32Bits) {
 
 TEST(Compiled, SuchAnActivationIsKeptForPaddingToo) {
   const auto graph = [](const char* activation) {
-    return graph_of(std::string(R"(def @main(%x: Tensor[(2, 8, 4, 4), float32]) {
-  %1 = weight : Tensor[(8, 8, 1, 1), float32];
-  %2 = nn.conv2d(%x, %1, kernel_size=[1, 1], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1);
-  %3 = weight : Tensor[(8,), float32];
-  %4 = nn.bias_add(%2, %3, axis=1);
-  %5 = )") + activation + R"((%4);
+    return activated(activation, R"(
   %6 = const[0, 0, 0, 0, 0, 0, 1, 1] : Tensor[(8,), int64];
   %7 = nn.pad(%5, %6);
   (%7)
