@@ -1,4 +1,6 @@
 /// Views and data movement.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -824,11 +826,12 @@ Values as_strided(Call& c) {
   auto v = c.tensor("self");
   const auto size = c.integers("size"), stride = c.integers("stride");
   if (!v || !size || !stride) return Failure{};
+  if (size->size() != stride->size()) return c.error(fmt::format("has {} sizes and {} strides", size->size(), stride->size()));
   const auto offset = c.integer_or("storage_offset", 0);
   if (!offset) return Failure{};
   const auto count = c.type(*v).elements();
   std::int64_t expected = 1;
-  bool contiguous = *offset == 0 && size->size() == stride->size();
+  bool contiguous = *offset == 0;
   for (std::size_t i = size->size(); contiguous && i-- > 0;) {
     contiguous = (*size)[i] == 1 || (*stride)[i] == expected;
     if (__builtin_mul_overflow(expected, (*size)[i], &expected)) contiguous = false;
@@ -844,7 +847,8 @@ Values as_strided(Call& c) {
   for (std::int64_t k = 0; k < total; ++k) {
     std::int64_t place = *offset, rest = k;
     for (std::size_t i = size->size(); i-- > 0;) {
-      place += (rest % (*size)[i]) * (*stride)[i];
+      std::int64_t step = 0;
+      if (__builtin_mul_overflow(rest % (*size)[i], (*stride)[i], &step) || __builtin_add_overflow(place, step, &place)) return c.error("strides reach beyond the data");
       rest /= (*size)[i];
     }
     if (place < 0 || (count && place >= *count)) return c.error("strides reach beyond the data");

@@ -77,6 +77,16 @@ TEST(TorchImport, ParametersAreConstantsOnceAndOnlyWhenUsed) {
   EXPECT_EQ(count(*m.graph, op("nn.dense")), 2u);
 }
 
+TEST(TorchImport, AsStridedNeedsAStrideForEachSizeThatStaysInTheData) {
+  const auto with_strides = [](const char* strides) {
+    return import(program("[4]", nodes(constant("two", "int", "2"), constant("far", "int", "9223372036854775807"), constant("none", "NoneType", "null"),
+                                       node("prim::ListConstruct", "two two", "sizes"), node("prim::ListConstruct", strides, "strides"),
+                                       node("aten::as_strided", "x sizes strides none", "y"))));
+  };
+  EXPECT_NE(with_strides("two").diags.str().find("has 2 sizes and 1 strides"), std::string::npos) << with_strides("two").diags.str();
+  EXPECT_NE(with_strides("two far").diags.str().find("strides reach beyond the data"), std::string::npos) << with_strides("two far").diags.str();
+}
+
 TEST(TorchImport, SizesStayComputedSoThatTheBatchMayChange) {
   const auto m = import(program("[2, 3, 4]", nodes(constant("zero", "int", "0"), constant("rest", "int", "-1"), node("aten::size", "x zero", "n"),
                                                    node("prim::ListConstruct", "n rest", "s"), node("aten::view", "x s", "y"))));
