@@ -12,7 +12,7 @@ namespace perfc {
 namespace {
 
 ConvolutionGroup convolution_group(const Graph& g, const Node& n, double window, bool channels_last) {
-  ConvolutionGroup out{kUngrouped, kUngrouped, window, channels_last, false};
+  ConvolutionGroup out{.inputs = kUngrouped, .outputs = kUngrouped, .window = window, .channels_last = channels_last};
   const Type& w = g.type(n.operands[1]);
   const auto axes = kernel_axes(g, n);
   if (!w.is_static() || w.rank() < 3 || !axes) return out;
