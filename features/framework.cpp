@@ -7,6 +7,15 @@
 
 namespace perfc {
 
+namespace {
+
+/// Whether heads share keys and values without being grouped.
+bool broadcasts_heads(const Type& q, const Type& v) {
+  return v.rank() != q.rank() || v.shape()[0] != q.shape()[0] || v.shape()[1] != q.shape()[1];
+}
+
+}  // namespace
+
 bool is_view(const Node& n) {
   return def(n.op).category == Category::Shape || n.is(op("copy")) || n.is(op("nn.dropout")) ||
          n.is(op("bitcast")) || def(n.op).category == Category::Sequence;
@@ -71,7 +80,8 @@ std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId 
   if (!n.is(op("nn.sdpa"))) return std::nullopt;
   const bool fused = n.attrs.int_or("explicit", 0) != 1;
   const Type &q = g.type(n.operands[0]), &v = g.type(n.operands[2]), &result = n.results[0].type;
-  if (!q.is_static() || !v.is_static() || !result.is_static() || v.rank() < 2 || (fused && q.rank() == 4)) return std::nullopt;
+  if (!q.is_static() || !v.is_static() || !result.is_static() || v.rank() < 2) return std::nullopt;
+  if (fused && q.rank() == 4 && !broadcasts_heads(q, v)) return std::nullopt;
   const auto size = [](const Dim& d) { return static_cast<double>(d.value()); };
   const double head = size(q.shape().back()), value = size(v.shape().back()), keys = size(v.shape()[v.rank() - 2]);
   if (value == 0) return std::nullopt;
@@ -82,6 +92,17 @@ std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId 
   out.reference = fused;
   out.scales_scores = n.attrs.string_or("scaled", "") == "scores";
   return out;
+}
+
+double attention_tile_share(const Graph& g, const Node& sdpa) {
+  constexpr double kQueries = 128, kKeys = 128, kHead = 64;
+  const Type &q = g.type(sdpa.operands[0]), &k = g.type(sdpa.operands[1]);
+  if (!q.is_static() || !k.is_static() || q.rank() < 2 || k.rank() < 2) return 1;
+  const auto share = [](const Dim& d, double tile) {
+    const double extent = static_cast<double>(d.value());
+    return extent > 0 ? extent / (std::ceil(extent / tile) * tile) : 1;
+  };
+  return share(q.shape()[q.rank() - 2], kQueries) * share(k.shape()[k.rank() - 2], kKeys) * share(q.shape().back(), kHead);
 }
 
 double broadcast_copy(const Graph& g, const Node& n, std::size_t operand) {

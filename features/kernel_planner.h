@@ -48,6 +48,8 @@ class KernelPlanner {
   /// data, whose groups no cache holds; a recurrence's gates, in 32 bits, which the product with
   /// its input writes, that with its state adds to and the cell reads (cuDNN).
   double inner_bytes(NodeId id) const;
+  /// Of what a call reads, the weights and the graph's inputs.
+  double stored_bytes(NodeId id) const;
   /// A dense copy of an operand.
   Kernel copy_of(NodeId id, ValueId v, double element_bytes) const;
   static Extents elementwise_extents(const Type&, double elements);
@@ -68,7 +70,8 @@ class KernelPlanner {
     Kernel whole;                   ///< as if it were one kernel
     bool half = false;              ///< scores of 16 bits
     double width = 4;               ///< bytes per element of the products
-    double elements[3] = {};        ///< of q, k, v
+    double elements[3] = {};        ///< of q, k, v …
+    double dense[3] = {};           ///< … and of their copies, with each head's own
     double written = 0;             ///< elements of the result
     Extents scores, qk, av;
   };

@@ -125,6 +125,7 @@ void KernelPlanner::add_cast(ValueId v, bool to_half, std::vector<bool>& done, N
   k.node = owner_ ? *owner_ : user;
   k.flops = n;
   k.bytes = 6 * n;
+  if (g_.node(v).kind == NodeKind::Call) k.handed_bytes = k.bytes;
   k.repeat = repeat_;
   // However a weight is stored, its elements lie in one row.
   k.extents = weight_[v.node] ? Extents{.m = n, .n = 1, .k = 1} : elementwise_extents(g_.type(v), n);
@@ -247,6 +248,7 @@ Kernel KernelPlanner::work(NodeId id) const {
   } else if (uses_matrix_unit(c)) {
     k.kind = KernelKind::Matmul;
     if (is_masked_attention(n)) k.slowdown *= kMaskedAttention;
+    if (n.is(op("nn.sdpa"))) k.tile_share = attention_tile_share(g_, n);
     k.aligned = row_alignment(g_.type(n.operands[0]));
     if (!n.results.empty()) k.aligned = std::min(k.aligned, row_alignment(n.results[0].type));
     if (c == Category::Recurrent) {
@@ -273,12 +275,20 @@ double KernelPlanner::inner_bytes(NodeId id) const {
   return static_cast<double>(*states.elements()) * gates * kGatePasses * kGateBytes;
 }
 
+double KernelPlanner::stored_bytes(NodeId id) const {
+  double stored = 0;
+  for (ValueId v : g_.node(id).operands) {
+    if (v && g_.node(v).kind != NodeKind::Call) stored += bytes_read(v, g_.node(id));
+  }
+  return stored;
+}
+
 Kernel KernelPlanner::copy_of(NodeId id, ValueId v, double element_bytes) const {
   Kernel k;
   k.node = owner_ ? *owner_ : id;
   k.repeat = repeat_;
   const auto elements = static_cast<double>(g_.type(v).elements().value_or(0));
-  k.bytes = 2 * elements * element_bytes;
+  k.bytes = k.handed_bytes = 2 * elements * element_bytes;
   k.extents = elementwise_extents(g_.type(v), elements);
   k.ops.push_back(op("copy"));
   return k;

@@ -53,9 +53,11 @@ struct Kernel {
   bool channels_first_conv = false;   ///< compilers convert to channels last (torch.compile's layout optimisation)
   double channels_per_group = kUngrouped;  ///< of a grouped convolution: the width of its products
   double group_share = 1;         ///< of the rate of products, what those as narrow as its groups reach
+  double tile_share = 1;          ///< of a fused attention's tiles, what it fills
   double macs = 0;
   double flops = 0;               ///< beside the MACs
   double bytes = 0;               ///< read and written
+  double handed_bytes = 0;        ///< of that, what kernels of this run hand to each other: neither weights nor inputs
   double share_limit = 0;         ///< most of the vector units' peak that its implementation reaches; 0: the device's share
   double serial_steps = 0;        ///< dependent steps of each thread, where there are too few threads to hide them
   double state_weights = 0;       ///< bytes of a recurrence's weights that each of its steps reads …

@@ -18,6 +18,9 @@ KernelPlanner::AttentionParts KernelPlanner::attention_parts(NodeId id, const Wr
   p.scores = {.m = keys > 0 ? a.scores / keys : 0, .n = keys, .k = 1};
   p.qk = {.m = queries, .n = keys, .k = head, .products = products};
   p.av = {.m = queries, .n = value, .k = keys, .products = products};
+  p.dense[P::kQ] = products * queries * head;
+  p.dense[P::kK] = products * keys * head;
+  p.dense[P::kV] = products * keys * value;
   return p;
 }
 
@@ -26,21 +29,21 @@ void KernelPlanner::add_part(NodeId id, const AttentionParts& p, KernelKind kind
   k.kind = kind;
   k.ops.assign(ops.begin(), ops.end());
   k.half = p.half;
-  k.slowdown = 1;
+  k.slowdown = k.tile_share = 1;
   k.extents = extents;
   k.macs = macs;
   k.flops = flops;
-  k.bytes = moved;
+  k.bytes = k.handed_bytes = moved;
   out_.host_ops += k.repeat;
   add(id, std::move(k));
 }
 
 void KernelPlanner::add_qk(NodeId id, const AttentionParts& p) {
-  add_part(id, p, KernelKind::Matmul, {op("nn.batch_matmul")}, p.qk, p.of.qk_macs, 0, (p.elements[p.kQ] + p.elements[p.kK] + p.of.scores) * p.width);
+  add_part(id, p, KernelKind::Matmul, {op("nn.batch_matmul")}, p.qk, p.of.qk_macs, 0, (p.dense[p.kQ] + p.dense[p.kK] + p.of.scores) * p.width);
 }
 
 void KernelPlanner::add_av(NodeId id, const AttentionParts& p) {
-  add_part(id, p, KernelKind::Matmul, {op("nn.batch_matmul")}, p.av, p.of.av_macs, 0, (p.of.scores + p.elements[p.kV] + p.written) * p.width);
+  add_part(id, p, KernelKind::Matmul, {op("nn.batch_matmul")}, p.av, p.of.av_macs, 0, (p.of.scores + p.dense[p.kV] + p.written) * p.width);
 }
 
 bool KernelPlanner::copies_operand(ValueId v) const { return layout_.strided[v.node] && batched_product_copies(g_.type(v)); }
@@ -56,18 +59,21 @@ void KernelPlanner::write_out(NodeId id, const WrittenOutAttention& a) {
   const auto elementwise = [&](OpId what, std::size_t i, double bytes_per_element) {
     add_part(id, p, KernelKind::Vector, {what}, elementwise_extents(g_.type(n.operands[i]), p.elements[i]), 0, p.elements[i], p.elements[i] * bytes_per_element);
   };
+  const auto copy = [&](std::size_t i) {
+    add_part(id, p, KernelKind::Vector, {op("copy")}, elementwise_extents(g_.type(n.operands[i]), p.dense[i]), 0, p.dense[i], (p.elements[i] + p.dense[i]) * width);
+  };
   const bool casts = a.reference && half_[id];
   if (casts) {
     for (const std::size_t i : {P::kQ, P::kK, P::kV}) elementwise(op("cast"), i, 2 + width);
   }
   if (a.reference) {  // √scale on both; the products want their operands dense
     for (const std::size_t i : {P::kQ, P::kK}) elementwise(op("multiply"), i, 2 * width);
-    for (const std::size_t i : {P::kQ, P::kK, P::kV}) elementwise(op("copy"), i, 2 * width);
+    for (const std::size_t i : {P::kQ, P::kK, P::kV}) copy(i);
   } else {
     if (n.attrs.has("scale") && !a.scales_scores) elementwise(op("multiply"), P::kQ, 2 * width);
     for (const std::size_t i : {P::kQ, P::kK, P::kV}) {
       if (!copies_operand(n.operands[i])) continue;
-      elementwise(op("copy"), i, 2 * width);
+      copy(i);
       out_.host_ops -= repeat_;  // part of the product's call
     }
   }
@@ -94,8 +100,8 @@ void KernelPlanner::write_out_fused(NodeId id, const WrittenOutAttention& a) {
   for (const std::size_t i : {P::kQ, P::kK, P::kV}) {
     const ValueId v = n.operands[i];
     if (!a.reference && !copies_operand(v)) continue;
-    add_part(id, p, KernelKind::Vector, {op("copy")}, elementwise_extents(g_.type(v), p.elements[i]), 0, p.elements[i],
-             p.elements[i] * (read_width(v, n) + p.width));
+    add_part(id, p, KernelKind::Vector, {op("copy")}, elementwise_extents(g_.type(v), p.dense[i]), 0, p.dense[i],
+             p.elements[i] * read_width(v, n) + p.dense[i] * p.width);
   }
   add_qk(id, p);
   const double between = 6 * a.scores, moved = 2 * a.scores * p.width;

@@ -102,6 +102,7 @@ void KernelPlanner::fuse() {
     }
     Kernel k = work(fused.leader);
     k.bytes = inner_bytes(fused.leader);
+    double stored = 0;
     std::set<ValueId> read;
     for (NodeId id : fused.members) {
       const Node& n = g_.node(id);
@@ -119,7 +120,9 @@ void KernelPlanner::fuse() {
         const double width = f.full[v.node]                        ? element_bytes(g_.type(v), false)
                              : f.narrow.count(v) && !f.wide.count(v) ? element_bytes(g_.type(v), true)
                                                                    : read_width(v, n);
-        k.bytes += std::min(g_.type(v).is_tensor() ? elements(v) * width : 0.0, read_bound(id));
+        const double bytes = std::min(g_.type(v).is_tensor() ? elements(v) * width : 0.0, read_bound(id));
+        k.bytes += bytes;
+        if (g_.node(v).kind != NodeKind::Call) stored += bytes;
       }
       for (std::uint32_t r = 0; r < n.results.size(); ++r) {
         const ValueId v{id, r};
@@ -128,6 +131,7 @@ void KernelPlanner::fuse() {
         if (f.narrow.count(v) && !(f.wide.count(v) && half_[id])) k.bytes += elements(v) * element_bytes(g_.type(v), true);
       }
     }
+    k.handed_bytes = k.bytes - stored;
     const auto index = static_cast<std::uint32_t>(out_.kernels.size());
     for (NodeId id : fused.members) made_[id] = {first, index};
     if (first != index) out_.edges.emplace_back(first, index);

@@ -43,7 +43,7 @@ void KernelPlanner::eager() {
     if (is_view(n)) {
       if (layout_.copied[id]) {
         Kernel k = work(id);
-        k.bytes = 2 * bytes_of({id, 0});
+        k.bytes = k.handed_bytes = 2 * bytes_of({id, 0});
         out_.host_ops += repeat_;
         add(id, std::move(k));
       }
@@ -66,6 +66,7 @@ void KernelPlanner::eager() {
     out_.host_ops += repeat_;
     Kernel k = work(id);
     k.bytes = eager_bytes(id) + inner_bytes(id);
+    k.handed_bytes = std::max(k.bytes - stored_bytes(id), 0.0);
     add(id, std::move(k));
   }
 }

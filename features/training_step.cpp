@@ -48,6 +48,7 @@ class Backward {
     for (std::size_t i = 0; i < plan_.kernels.size(); ++i) {
       Kernel& k = plan_.kernels[i];
       const Node& n = g_.node(k.node);
+      k.handed_bytes = 0;  // what the forward pass makes is kept until the other reads it
       if (k.ops.front() == op("nn.batch_norm") && config_.layout == Layout::Nchw && n.operands.size() > 1) k.blocks = elements(g_.type(n.operands[1]));
       if (i < forward) {
         k.slowdown = s.forward;

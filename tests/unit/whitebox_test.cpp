@@ -291,6 +291,24 @@ TEST(Kernels, AttentionWrittenOutKeepsItsScores) {
   EXPECT_EQ(memory_needs(apart, {}).allocated - memory_needs(fused, {}).allocated, 2 * 4 * scores + 4 * 2 * 4 * 32 * 16);
 }
 
+TEST(Kernels, HeadsThatShareKeysRunTheReferenceAttention) {
+  const auto plan = [](const char* heads, const ExecConfig& config) {
+    return plan_of(graph_of(fmt::format(R"(def @main(%q: Tensor[(2, 4, 32, 16), float32], %k: Tensor[(2, {0}, 8, 16), float32]) {{
+  %2 = nn.sdpa(%q, %k, %k);
+  (%2)
+}})", heads)), config);
+  };
+  EXPECT_EQ(plan("4", {}).kernels.size(), 1u);
+  const KernelPlan s = plan("1", {});
+  const auto count = [&](OpId what) { return std::ranges::count_if(s.kernels, [&](const Kernel& k) { return k.ops[0] == what; }); };
+  EXPECT_EQ(count(op("nn.batch_matmul")), 2);
+  EXPECT_EQ(count(op("copy")), 3);
+  const auto copy = std::ranges::find_if(s.kernels, [](const Kernel& k) { return k.ops[0] == op("copy") && k.extents.m * k.extents.n == 2 * 4 * 8 * 16; });
+  ASSERT_NE(copy, s.kernels.end());  // of the keys, for each head
+  EXPECT_EQ(copy->bytes, 4 * (2 * 8 * 16 + 2 * 4 * 8 * 16));
+  EXPECT_EQ(plan("1", {.mode = ExecMode::Compiled}).kernels.size(), 6u);  // three copies, product, softmax, product
+}
+
 TEST(Kernels, AttentionScalesItsScoresWhereTheModelDoes) {
   const KernelPlan s = plan_of(graph_of(R"(def @main(%q: Tensor[(2, 4, 32, 16), float32]) {
   %1 = nn.sdpa(%q, %q, %q, explicit=1, scale=0.25, scaled="scores");
@@ -389,6 +407,44 @@ TEST(Whitebox, SmallBatchedProductsOfOddRowsFillNoTiles) {
   EXPECT_LT(us(10), us(9));  // narrow loads, tensor cores
 }
 
+TEST(Whitebox, FusedAttentionComputesWholeTiles) {
+  const auto us = [](int tokens, int head) {
+    const KernelPlan plan = plan_of(graph_of(fmt::format(R"(def @main(%q: Tensor[(8, 4, {}, {}), float16]) {{
+  %1 = nn.sdpa(%q, %q, %q);
+  (%1)
+}})", tokens, head)), {.precision = Precision::Fp16});
+    Device d = round_device();
+    d.vector_tflops["float32"] = d.vector_tflops["float16"] = 1e6;  // of its exponentials nothing
+    d.matrix_tflops["float16"] = 2e6;
+    return price(plan.kernels.back(), Rates(d, Precision::Fp16)).compute_us;
+  };
+  EXPECT_NEAR(us(196, 64) / us(256, 64), 1, 0.05);
+  EXPECT_GT(us(257, 64) / us(256, 64), 2);
+  EXPECT_NEAR(us(256, 32) / us(256, 64), 1, 0.05);
+  EXPECT_NEAR(us(256, 128) / us(256, 64), 2, 0.1);
+}
+
+TEST(Whitebox, WhatKernelsHandToEachOtherStaysInTheCache) {
+  const KernelPlan plan = plan_of(graph_of(R"(def @main(%x: Tensor[(64, 1024), float32]) {
+  %1 = weight : Tensor[(64, 1024), float32];
+  %2 = add(%x, %1);
+  %3 = nn.relu(%2);
+  (%3)
+})"), {});
+  const double tensor = 64 * 1024 * 4;
+  ASSERT_EQ(plan.kernels.size(), 2u);
+  EXPECT_EQ(plan.kernels[0].handed_bytes, tensor);  // its result: the input and the weight come from memory
+  EXPECT_EQ(plan.kernels[1].handed_bytes, 2 * tensor);
+  const auto us = [&](double l2_mib) {
+    Device d = round_device();
+    d.l2_mib = l2_mib;
+    return price(plan.kernels[1], Rates(d, Precision::Fp32)).memory_us;
+  };
+  EXPECT_NEAR(us(0), 2 * tensor / 1e5, 1e-9);
+  EXPECT_NEAR(us(4), us(0) / 3, 1e-9);
+  EXPECT_NEAR(us(0.5), us(0) * (1 - 2.0 / 3 / 16), 1e-9);  // half of what it moves fits
+}
+
 TEST(Whitebox, RecurrencesReadTheirWeightsInEveryStep) {
   const Graph g = graph_of(R"(def @main(%x: Tensor[(10, 2, 64), float32]) {
   %1 = weight : Tensor[(1, 256, 64), float32];
@@ -404,7 +460,7 @@ TEST(Whitebox, RecurrencesReadTheirWeightsInEveryStep) {
   Device d = round_device();
   const double rate = d.bandwidth_gb_s * 1e3 * d.efficiency.at("bandwidth");  // bytes per µs
   d.l2_mib = 1;
-  EXPECT_NEAR(price(k, Rates(d, Precision::Fp32)).memory_us, k.bytes / rate, 1e-9);
+  EXPECT_NEAR(price(k, Rates(d, Precision::Fp32)).memory_us, (k.bytes - k.handed_bytes * 2 / 3) / rate, 1e-9);
   d.l2_mib = 0;
   EXPECT_NEAR(price(k, Rates(d, Precision::Fp32)).memory_us, (k.bytes + 9 * 4 * 256 * 64) / rate, 1e-9);
 }
