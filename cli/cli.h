@@ -39,6 +39,7 @@ struct PredictOptions {
   std::string predictor = "default", opaque = "refuse", fold = "auto";
   std::vector<std::string> shapes, dims;
   std::string signature;
+  bool cudnn_benchmark = false;
   std::optional<double> max_latency_ms, min_throughput_per_s;
   double headroom = 0.05;
 };

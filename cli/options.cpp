@@ -84,6 +84,7 @@ void add_predict_options(CLI::App& app, PredictOptions& o) {
   app.add_option("--norms", o.norms, "full or half: whether AMP computes layer, group and RMS norms in float32, as autocast does, or in 16 bits (timm's --fast-norm, Apex) [full]");
   app.add_option("--task", o.task, "infer, forward (keeps what a backward pass would need, as PyTorch does without no_grad) or train (a whole step) [infer]");
   app.add_option("--optimizer", o.optimizer, "Of a training step: sgd, momentum or adam [adam]");
+  app.add_flag("--cudnn-benchmark", o.cudnn_benchmark, "The run sets torch.backends.cudnn.benchmark: memory with what a monitor sees while cuDNN tries its algorithms");
   app.add_option("--predictor", o.predictor, "default (the whitebox, corrected by built-in networks), whitebox, or the path of a checkpoint [default]");
   app.add_option("--opaque", o.opaque, "refuse or warn: what to do with unknown operators [refuse]");
   app.add_option("--fold-batch-norm", o.fold, "auto, on or off; auto folds in compiled mode [auto]");
@@ -119,6 +120,7 @@ std::optional<Request> to_request(const PredictOptions& o) {
   r.exec.mode = o.mode == "eager" ? ExecMode::Eager : ExecMode::Compiled;
   r.exec.task = o.task == "infer" ? Task::Infer : o.task == "forward" ? Task::Forward : Task::Train;
   r.exec.optimizer = o.optimizer == "sgd" ? Optimizer::Sgd : o.optimizer == "momentum" ? Optimizer::Momentum : Optimizer::Adam;
+  r.exec.cudnn_benchmark = o.cudnn_benchmark;
   r.exec.layout = o.layout == "nchw" ? Layout::Nchw : Layout::Nhwc;
   r.exec.norms = o.norms == "full" ? Norms::Full : Norms::Half;
   r.opaque = o.opaque == "warn" ? OpaquePolicy::Warn : OpaquePolicy::Refuse;

@@ -1,8 +1,10 @@
 #include "features/memory.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "features/autograd.h"
 #include "features/caching_allocator.h"
@@ -89,6 +91,7 @@ class Run {
  private:
   static constexpr int kSteps = 2;
   static constexpr NodeId kNobody = 0xffffffffu;
+  enum class Pass { Forward, WeightGradient, DataGradient };
 
   double bytes(ValueId v) const { return tensor_bytes(g_.type(v), width_); }
 
@@ -176,6 +179,7 @@ class Run {
     const Node& n = g_.node(id);
     const Category c = def(n.op).category;
     if (c == Category::MatMul && !product_workspace_) product_workspace_ = heap_.allocate(kProductWorkspace);
+    if (c == Category::Convolution) search(id, Pass::Forward);
     if (c == Category::Convolution) pass_by(winograd_workspace(id, kForwardTiles));
     for (std::size_t i = 0; i < n.operands.size(); ++i) pass_by(dense_copy(id, i));
     double inside = 0;
@@ -230,6 +234,15 @@ class Run {
     return workspace(static_cast<double>(*windows.elements()) / channels * static_cast<double>(*weight.elements()) / channels * width_);
   }
 
+  /// Notes a search, once for each shape and pass.
+  void search(NodeId id, Pass pass) {
+    if (!config_.cudnn_benchmark || width_ != 4) return;
+    auto found = search_of(g_, id);
+    if (!found || !searched_.insert({pass, found->shape}).second) return;
+    found->allocated = heap_.allocated();
+    out_.searches.push_back(*found);
+  }
+
   /// Gradients may share memory: a block and how many nodes' gradients lie in it.
   struct Gradient {
     Block block = 0;
@@ -253,7 +266,11 @@ class Run {
       const Node& n = g_.node(id);
       if (n.kind != NodeKind::Call || !needs_[id]) continue;
       if (gradient[id] != kNobody) {
-        if (def(n.op).category == Category::Convolution) pass_by(gradient_workspace(id));
+        if (def(n.op).category == Category::Convolution) {
+          search(id, Pass::WeightGradient);
+          if (n.operands[0] && needs_[n.operands[0].node]) search(id, Pass::DataGradient);
+          pass_by(gradient_workspace(id));
+        }
         if (kept_[id].extra_bytes > 0 && written_out_attention(g_, id)) {  // of the scores, before and after the softmax
           const Block scores = heap_.allocate(kept_[id].extra_bytes);
           pass_by(kept_[id].extra_bytes);
@@ -364,6 +381,7 @@ class Run {
   std::vector<std::vector<Block>> blocks_;
   std::vector<std::optional<Block>> extra_;
   std::vector<Kept> kept_;
+  std::set<std::pair<Pass, std::array<std::int64_t, 9>>> searched_;
   std::vector<Block> copies_, results_;
   std::vector<Gradient> gradients_;
   std::vector<std::optional<Block>> weight_gradients_;

@@ -1,6 +1,9 @@
 #pragma once
 /// Memory of a run on a GPU: the graph's tensors in the order in which eager
 /// PyTorch allocates and frees them, given to its allocator (caching_allocator.h).
+#include <vector>
+
+#include "features/algorithm_search.h"
 #include "features/predictor.h"
 
 namespace perfc {
@@ -13,6 +16,7 @@ struct MemoryNeeds {
   double workspace = 0;     ///< largest of a convolution
   double reserved = 0;      ///< by the allocator: all of the above, activations and what lies unused between them
   double allocated = 0;     ///< most in use at once: what the allocator can shrink to before memory runs out
+  std::vector<AlgorithmSearch> searches;   ///< with cudnn_benchmark: in order, in float32
 };
 
 /// Two runs of the model (steps, in training): the second finds the memory of the first.

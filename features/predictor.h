@@ -33,6 +33,7 @@ struct ExecConfig {
   Norms norms = Norms::Full;
   Task task = Task::Infer;
   Optimizer optimizer = Optimizer::Adam;   ///< Train only
+  bool cudnn_benchmark = false;            ///< torch.backends.cudnn.benchmark: cuDNN tries its algorithms first
 };
 
 /// What limits a kernel.
@@ -55,7 +56,15 @@ struct MemoryBreakdown {
   double optimizer_mib = 0;    ///< state and temporaries
   double activations_mib = 0;  ///< peak of live activations, with what the allocator holds unused beside all of these
   double workspace_mib = 0;
-  double total_mib() const { return context_mib + weights_mib + gradients_mib + optimizer_mib + activations_mib + workspace_mib; }
+  double search_mib = 0;       ///< what cuDNN's search for algorithms shows beyond that; it makes do with what is free
+  double needed_mib() const { return context_mib + weights_mib + gradients_mib + optimizer_mib + activations_mib + workspace_mib; }
+  double total_mib() const { return needed_mib() + search_mib; }
+};
+
+/// Odds that a monitor sees a run at this much memory or more.
+struct MemoryOdds {
+  double memory_mib = 0;
+  double odds = 0;
 };
 
 struct Prediction {
@@ -66,6 +75,7 @@ struct Prediction {
   double device_ms = 0;        ///< time the device is busy
   double host_ms = 0;          ///< time the host needs to dispatch
   MemoryBreakdown memory;
+  std::vector<MemoryOdds> memory_odds;   ///< of what lies above needed_mib, most first; with cudnn_benchmark only
   double energy_j = 0;
   double energy_lo_j = 0;      ///< 90 % interval
   double energy_hi_j = 0;

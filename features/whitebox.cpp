@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "features/roofline.h"
 #include "features/training_step.h"
@@ -140,9 +141,37 @@ void WhiteboxModel::add_memory(const Device& device, Prediction& out) const {
   const double rest = std::max(0.0, reserved - m.weights_mib - m.gradients_mib - m.optimizer_mib);
   m.workspace_mib = std::min(needs_.workspace / kMib, rest);
   m.activations_mib = rest - m.workspace_mib;
-  if (m.total_mib() > device.memory_mib) {
-    out.warnings.push_back(fmt::format("needs {:.0f} MiB, {} has {:.0f} MiB: this will run out of memory", m.total_mib(),
+  if (m.needed_mib() > device.memory_mib) {
+    out.warnings.push_back(fmt::format("needs {:.0f} MiB, {} has {:.0f} MiB: this will run out of memory", m.needed_mib(),
                                        device.name, device.memory_mib));
+  }
+  add_searches(device, out);
+}
+
+/// What a monitor sees beyond the need while cuDNN tries algorithms. A search takes time in proportion to its
+/// convolution's data, and a monitor that looks now and then sees one as a Poisson process sees an event.
+/// kSeenPerGib: GPUMemNet's runs (data/fit_memory.py). Shown is what one run in ten exceeds.
+void WhiteboxModel::add_searches(const Device& device, Prediction& out) const {
+  constexpr double kSeenPerGib = 0.116, kShownOdds = 0.1;
+  struct Seen {
+    double mib, gib;
+  };
+  std::vector<Seen> seen;
+  const double need = out.memory.needed_mib();
+  for (const AlgorithmSearch& s : needs_.searches) {
+    const double used = out.memory.context_mib + s.allocated / kMib, free = device.memory_mib - used;
+    double workspace = 0;
+    for (const double w : {s.whole, s.tiled}) {
+      if (w / kMib <= free) workspace = std::max(workspace, w / kMib);
+    }
+    if (used + workspace > need) seen.push_back({used + workspace, s.data / kMib / 1024});
+  }
+  std::ranges::sort(seen, std::greater{}, &Seen::mib);
+  double gib = 0;
+  for (const Seen& s : seen) {
+    gib += s.gib;
+    out.memory_odds.push_back({s.mib, 1 - std::exp(-kSeenPerGib * gib)});
+    if (out.memory.search_mib == 0 && out.memory_odds.back().odds >= kShownOdds) out.memory.search_mib = s.mib - need;
   }
 }
 

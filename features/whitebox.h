@@ -34,6 +34,7 @@ class WhiteboxModel final : public PreparedModel {
   };
   Load add_kernels(const Device&, const Correction*, Prediction&) const;
   void add_memory(const Device&, Prediction&) const;
+  void add_searches(const Device&, Prediction&) const;
   void add_energy(const Load&, const Device&, Prediction&) const;
   void add_interval(const Device&, Prediction&) const;
 

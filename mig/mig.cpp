@@ -35,7 +35,7 @@ MigDecision choose_profile(const PreparedModel& model, const Device& device, std
     }
     same = &profile;
     MigOption option{.profile = profile};
-    option.memory_mib = p.memory.total_mib();
+    option.memory_mib = p.memory.needed_mib();
     option.latency_ms = p.latency_ms;
     option.energy_j = p.energy_j;
     option.throughput_per_s = p.latency_ms > 0 ? static_cast<double>(batch) * profile.max_instances / p.latency_ms * 1e3 : 0;

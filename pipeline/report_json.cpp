@@ -46,6 +46,15 @@ std::string to_json(const std::vector<Report>& reports, std::size_t top) {
       hot.push_back({{"op", h.op}, {"name", h.name}, {"time_us", round6(h.time_us)}, {"share", round6(h.share)},
                      {"bound", name(h.bound)}, {"flops", h.flops}, {"bytes", h.bytes}});
     }
+    Json memory{{"context", round6(p.memory.context_mib)},
+                {"weights", round6(p.memory.weights_mib)},
+                {"gradients", round6(p.memory.gradients_mib)},
+                {"optimizer", round6(p.memory.optimizer_mib)},
+                {"activations", round6(p.memory.activations_mib)},
+                {"workspace", round6(p.memory.workspace_mib)}};
+    Json odds = Json::array();
+    if (r.exec.cudnn_benchmark) memory["search"] = round6(p.memory.search_mib);
+    for (const MemoryOdds& o : p.memory_odds) odds.push_back({round6(o.memory_mib), round6(o.odds)});
     predictions.push_back(
         {{"model", r.model},
          {"batch", r.features.batch},
@@ -62,13 +71,7 @@ std::string to_json(const std::vector<Report>& reports, std::size_t top) {
          {"host_ms", round6(p.host_ms)},
          {"throughput_per_s", round6(p.latency_ms > 0 ? static_cast<double>(r.features.batch) / p.latency_ms * 1e3 : 0)},
          {"memory_mib", round6(p.memory.total_mib())},
-         {"memory_breakdown_mib",
-          {{"context", round6(p.memory.context_mib)},
-           {"weights", round6(p.memory.weights_mib)},
-           {"gradients", round6(p.memory.gradients_mib)},
-           {"optimizer", round6(p.memory.optimizer_mib)},
-           {"activations", round6(p.memory.activations_mib)},
-           {"workspace", round6(p.memory.workspace_mib)}}},
+         {"memory_breakdown_mib", std::move(memory)},
          {"energy_j", round6(p.energy_j)},
          {"energy_j_interval", {round6(p.energy_lo_j), round6(p.energy_hi_j)}},
          {"power_w", round6(p.power_w)},
@@ -85,6 +88,7 @@ std::string to_json(const std::vector<Report>& reports, std::size_t top) {
          {"novelty", p.novelty},
          {"hot_ops", std::move(hot)},
          {"warnings", p.warnings}});
+    if (r.exec.cudnn_benchmark) predictions.back()["memory_odds"] = std::move(odds);
   }
   const Json document{{"schema", "perfc.report/1"}, {"predictions", std::move(predictions)}};
   // Names come from files and need not be UTF-8.

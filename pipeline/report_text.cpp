@@ -44,10 +44,11 @@ std::string one(const Report& r, std::size_t top, const Style& s) {
        fmt::format("90 % interval {} … {}; device {}, host {}; {}/s", ms(p.latency_lo_ms), ms(p.latency_hi_ms), ms(p.device_ms), ms(p.host_ms),
                    scaled(p.latency_ms > 0 ? static_cast<double>(r.features.batch) / p.latency_ms * 1e3 : 0)));
   line("memory", fmt::format("{:.0f} MiB", p.memory.total_mib()),
-       fmt::format("context {:.0f} + weights {:.0f}{} + activations {:.0f} + workspace {:.0f}; the device has {:.0f}", p.memory.context_mib,
+       fmt::format("context {:.0f} + weights {:.0f}{} + activations {:.0f} + workspace {:.0f}{}; the device has {:.0f}", p.memory.context_mib,
                    p.memory.weights_mib,
                    r.exec.task == Task::Train ? fmt::format(" + gradients {:.0f} + {} {:.0f}", p.memory.gradients_mib, name(r.exec.optimizer), p.memory.optimizer_mib) : "",
-                   p.memory.activations_mib, p.memory.workspace_mib, r.device.memory_mib));
+                   p.memory.activations_mib, p.memory.workspace_mib,
+                   p.memory.search_mib > 0 ? fmt::format(" + cuDNN's search {:.0f}", p.memory.search_mib) : "", r.device.memory_mib));
   line("energy", fmt::format("{:.3g} J", p.energy_j), fmt::format("90 % interval {:.3g} … {:.3g} J; {:.0f} W on average", p.energy_lo_j, p.energy_hi_j, p.power_w));
   line("model", fmt::format("{}MACs", scaled(r.features.macs)), fmt::format("{} params, {} operators", scaled(r.features.params), r.features.nodes));
   if (r.mig) {

@@ -79,6 +79,15 @@ class Predict(unittest.TestCase):
         self.assertEqual(report(MODEL, "--task", "train", "--optimizer", "sgd")["predictions"][0]["memory_breakdown_mib"]["optimizer"], 0)
         self.assertEqual(perfc(MODEL, "--task", "trian")[0], 2)
 
+    def test_what_a_monitor_sees_of_cudnn_searching(self):
+        args = (MODEL, "--batch", 8, "--dtype", "fp32", "--task", "train")
+        need, seen = report(*args)["predictions"][0], report(*args, "--cudnn-benchmark")["predictions"][0]
+        self.assertNotIn("memory_odds", need)
+        self.assertAlmostEqual(seen["memory_mib"], need["memory_mib"] + seen["memory_breakdown_mib"]["search"], delta=0.1)
+        mib, odds = zip(*seen["memory_odds"])
+        self.assertEqual((list(mib), list(odds)), (sorted(mib, reverse=True), sorted(odds)))
+        self.assertEqual(seen["mig"], need["mig"])    # a slice is chosen by the need
+
     def test_options_change_the_prediction(self):
         base = report(MODEL, "--batch", 64, "--device", "rtx3090")["predictions"][0]["latency_ms"]
         for change in (("--dtype", "fp32"), ("--mode", "compiled"), ("--layout", "nhwc"), ("--batch", "128"), ("--fold-batch-norm", "on")):

@@ -155,6 +155,93 @@ TEST(Memory, ATrainingStepKeepsActivationsGradientsAndState) {
   EXPECT_GT(adam.allocated, forward + 4 * kTensor);
 }
 
+/// One convolution, and a ReLU that makes the next a search of its own.
+std::string convolution(const std::string& data, const std::string& weight, const std::string& attrs) {
+  return "def @main(%x: Tensor[" + data + ", float32]) {\n  %1 = weight : Tensor[" + weight + ", float32];\n  %2 = nn.conv2d(%x, %1, " + attrs + ");\n  (%2)\n}";
+}
+
+TEST(AlgorithmSearch, TransformsGrowWithChannelsNotWithTheWindow) {
+  // 30×30 with a window of 1: one transform of 32×32 for each of 64·128 windows and 2·(64 + 128) images, twice.
+  const Graph point = graph_of(convolution("(2, 64, 30, 30)", "(128, 64, 1, 1)", "strides=[1, 1]"));
+  const auto s = search_of(point, 2);
+  ASSERT_TRUE(s);
+  EXPECT_EQ(s->whole, 2.0 * 8 * 32 * 17 * (64 * 128 + 2 * 192));
+  EXPECT_EQ(s->tiled, s->whole);
+  EXPECT_EQ(s->data, 4.0 * (2 * 192 * 900 + 64 * 128));
+  // 70×70 padded to 72: the whole wants 128×128, of tiles 30 of 32 are of use: 3·3 of them.
+  const auto wide = search_of(graph_of(convolution("(2, 64, 70, 70)", "(128, 64, 3, 3)", "padding=[1, 1, 1, 1]")), 2);
+  ASSERT_TRUE(wide);
+  EXPECT_EQ(wide->whole, 2.0 * 8 * 128 * 65 * (64 * 128 + 2 * 192));
+  EXPECT_EQ(wide->tiled, 2.0 * 8 * 32 * 17 * (64 * 128 + 2 * 192 * 9));
+  // Beyond 256 wide only tiles.
+  const auto huge = search_of(graph_of(convolution("(1, 3, 300, 300)", "(8, 3, 3, 3)", "padding=[1, 1, 1, 1]")), 2);
+  ASSERT_TRUE(huge);
+  EXPECT_EQ(huge->whole, 0);
+  EXPECT_GT(huge->tiled, 0);
+}
+
+TEST(AlgorithmSearch, TransformsWantOneGroupAndNoSteps) {
+  EXPECT_FALSE(search_of(graph_of(convolution("(2, 64, 30, 30)", "(64, 1, 3, 3)", "groups=64")), 2));
+  EXPECT_FALSE(search_of(graph_of(convolution("(2, 64, 30, 30)", "(128, 64, 1, 1)", "strides=[2, 2]")), 2));
+  EXPECT_FALSE(search_of(graph_of(convolution("(2, 64, 30, 30)", "(128, 64, 3, 3)", "dilation=[2, 2]")), 2));
+}
+
+const char* const kTwice = R"(def @main(%x: Tensor[(4, 256, 28, 28), float32]) {
+  %1 = weight : Tensor[(256, 256, 1, 1), float32];
+  %2 = nn.conv2d(%x, %1);
+  %3 = weight : Tensor[(256, 256, 1, 1), float32];
+  %4 = nn.conv2d(%2, %3);
+  (%4)
+})";
+
+TEST(Memory, EachShapeIsSearchedOncePerPass) {
+  const Graph g = graph_of(kTwice);
+  EXPECT_TRUE(memory_needs(g, {.task = Task::Train}).searches.empty());
+  EXPECT_EQ(memory_needs(g, {.cudnn_benchmark = true}).searches.size(), 1u);
+  EXPECT_TRUE(memory_needs(g, {.precision = Precision::Amp, .cudnn_benchmark = true}).searches.empty());
+  const MemoryNeeds step = memory_needs(g, {.task = Task::Train, .cudnn_benchmark = true});
+  ASSERT_EQ(step.searches.size(), 3u);   // both gradients of the second; of the first they are known
+  EXPECT_LT(step.searches[0].allocated, step.searches[1].allocated);
+  EXPECT_EQ(step.reserved, memory_needs(g, {.task = Task::Train}).reserved);
+}
+
+Prediction predicted(const Graph& g, const ExecConfig& config, const Device& d) {
+  Diagnostics diags("test");
+  return (*make_whitebox()->prepare(g, config, diags))->on(d);
+}
+
+TEST(Memory, SearchesAreBesideTheNeedAndMakeDoWithWhatIsFree) {
+  const Graph g = graph_of(kTwice);
+  const ExecConfig plain{.task = Task::Train}, searching{.task = Task::Train, .cudnn_benchmark = true};
+  Device d;
+  d.name = "test";
+  d.vector_tflops = {{"float32", 10}};
+  d.bandwidth_gb_s = 1000;
+  d.memory_mib = 40000;
+  d.context_mib = 1000;
+  const Prediction without = predicted(g, plain, d), with = predicted(g, searching, d);
+  EXPECT_TRUE(without.memory_odds.empty());
+  EXPECT_EQ(with.memory.needed_mib(), without.memory.total_mib());
+  // 32 × 32 for the image of 28 × 28: 561 MiB of transforms, three times.
+  const double workspace = 2.0 * 8 * 32 * 17 * (256 * 256 + 4 * 512) / kMib;
+  ASSERT_EQ(with.memory_odds.size(), 3u);
+  EXPECT_GT(with.memory_odds[0].memory_mib, 1000 + workspace);
+  EXPECT_GT(with.memory_odds[0].memory_mib, with.memory_odds[2].memory_mib);
+  EXPECT_LT(with.memory_odds[0].odds, with.memory_odds[2].odds);
+  EXPECT_EQ(with.memory.search_mib, 0);   // small data: a short search, which hardly anybody sees
+  // A batch of 2048 takes long: one run in ten shows the search.
+  const Graph large = graph_of(std::string(kTwice).replace(std::string(kTwice).find("(4,"), 3, "(512,"));
+  const Prediction seen = predicted(large, searching, d);
+  EXPECT_GE(seen.memory_odds.back().odds, 0.1);
+  EXPECT_GT(seen.memory.search_mib, 0);
+  EXPECT_EQ(seen.memory.total_mib(), seen.memory.needed_mib() + seen.memory.search_mib);
+  // Where there is no room, nothing is tried and nothing warned of.
+  d.memory_mib = seen.memory.needed_mib() + 1;
+  const Prediction tight = predicted(large, searching, d);
+  EXPECT_LE(tight.memory.total_mib(), d.memory_mib);
+  EXPECT_TRUE(tight.warnings.empty());
+}
+
 TEST(TrainingStep, ProductsHaveTwoGradientsSaveTheFirst) {
   Diagnostics diags("test");
   const Graph g = graph_of(kPerceptron);
