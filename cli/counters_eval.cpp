@@ -5,6 +5,7 @@
 
 #include "cli/counter_models.h"
 #include "cli/counters.h"
+#include "counters/data/profile_workloads.h"
 #include "counters/models/evaluation.h"
 #include "ir/support/csv.h"
 
@@ -79,9 +80,7 @@ int run(Options& o) {
   Diagnostics diags(o.data);
   auto data = read_counter_dataset(o.data, diags);
   if (!data) return print(diags), kBadInput;
-  if (o.without_names) {
-    for (CounterDataset::Workload& w : data->workloads) w.region.clear();
-  }
+  if (o.without_names) forget_names(*data);
   auto problem = make_problem(*data, o.machines, o.reference, diags);
   if (problem && !o.data_sheet.empty()) {
     Diagnostics in_sheet(o.data_sheet);
@@ -117,7 +116,7 @@ void add_counters_eval(CLI::App& group, Action& action) {
   sub->add_option("--folds", o->eval.folds, "application: hold back this many groups of applications in turn [each alone]")->check(CLI::Range(2, 1000));
   sub->add_option("--without", o->eval.without, "Leave these applications out altogether, comma-separated")->delimiter(',');
   sub->add_flag("--within", o->within, "Leave a fifth out for good and measure by five folds of the rest: for choosing models without a look at what is reported");
-  sub->add_flag("--without-names", o->without_names, "Do not read the column 'region': counters and work alone");
+  sub->add_flag("--without-names", o->without_names, "Read no names of regions, nor work that they tell: what is counted alone");
   sub->add_option("--models", o->eval.models, fmt::format("Of {} [all]", fmt::join(model_names(), ", ")))->delimiter(',');
   add_vae_options(*sub, o->vae);
   sub->add_option("--seeds", o->eval.seeds, "Repetitions, with seeds from --seed on [10]")->check(CLI::Range(1, 1000));

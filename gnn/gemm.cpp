@@ -72,10 +72,12 @@ void multiply_by_panels(ThreadPool& threads, const Matrix<T>& a, Transpose ta, c
   struct Panel {
     const std::function<void(std::size_t, std::span<T>)>& use;
     std::size_t begin, columns;
-    Matrix<T> numbers;
+    Matrix<T>& numbers;
   };
   threads.for_ranges(rows, 16, [&](std::size_t begin, std::size_t end) {
-    Panel panel{use, begin, columns, Matrix<T>(std::min<std::size_t>(end - begin, kGemmPanelRows), columns)};
+    static thread_local Matrix<T> numbers;  // stays for the next product
+    numbers.resize(std::min<std::size_t>(end - begin, kGemmPanelRows), columns);
+    Panel panel{use, begin, columns, numbers};
     auto g = arguments({.rows = end - begin, .columns = columns, .inner = inner, .a_stride = a.columns(), .b_stride = b.columns(),
                         .c_stride = columns, .a = ta, .b = tb},
                        a.data() + (ta == Transpose::Yes ? begin : begin * inner), b.data(), panel.numbers.data());

@@ -1,5 +1,5 @@
 #define PERFC_GEMM_KERNEL gemm_avx512
 #define PERFC_GEMM_SCALAR float
 #define PERFC_GEMM_BYTES 64
-#define PERFC_GEMM_ROWS 12
+#define PERFC_GEMM_ROWS 8
 #include "gnn/gemm_kernel.inc.h"

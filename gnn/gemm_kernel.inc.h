@@ -27,8 +27,8 @@ using Size = std::ptrdiff_t;
 constexpr Size kLanes = PERFC_GEMM_BYTES / sizeof(T);
 constexpr Size kRows = PERFC_GEMM_ROWS, kColumns = 2 * kLanes;  ///< the tile
 constexpr Size kInner = 256;                                    ///< of a slice
-constexpr Size kBlockRows = kRows * 34;                         ///< of a block of A
-constexpr Size kRowPointers = 6;                                ///< that fit into registers
+constexpr Size kBlockRows = kRows * (PERFC_GEMM_BYTES == 64 ? 51 : 34);  ///< of a block of A, which an L2 cache holds
+constexpr Size kRowPointers = 8;                                ///< that fit into registers
 constexpr Size kPage = 4096, kLine = 64 / sizeof(T);
 constexpr Size kSideBySide = 64;                                ///< panels that are packed at a time
 constexpr Size kFewRows = 128;                                  ///< of A; see multiply_few_rows
@@ -37,6 +37,9 @@ static_assert(kGemmPanelRows % kRows == 0 && kGemmPanelRows <= kBlockRows);
 
 constexpr Size smaller(Size a, Size b) { return a < b ? a : b; }
 constexpr Size tiles(Size n, Size tile) { return (n + tile - 1) / tile; }
+/// From one packed panel to the next. A line more than its numbers: panels whose size is a multiple of a page would, written
+/// side by side, push each other out of the cache.
+constexpr Size panel_size(Size width, Size inner) { return width * inner + kLine; }
 
 /// Aligned memory of a thread that stays for the next product.
 class Scratch {
@@ -101,8 +104,8 @@ void pack(const T* from, Size row, Size step, Size rows, Size inner, T* to) {
       const Size panels = smaller(kSideBySide, (whole - first) / width);
       for (Size k = 0; k < inner; ++k) {
         const T* numbers = from + first + k * step;
-        T* out = to + first * inner + k * width;
-        for (Size p = 0; p < panels; ++p, numbers += width, out += width * inner) {
+        T* out = to + first / width * panel_size(width, inner) + k * width;
+        for (Size p = 0; p < panels; ++p, numbers += width, out += panel_size(width, inner)) {
           for (Size i = 0; i < width; ++i) out[i] = numbers[i];
         }
       }
@@ -111,9 +114,13 @@ void pack(const T* from, Size row, Size step, Size rows, Size inner, T* to) {
   } else if (step == 1) {
     for (; first < whole; first += width) {
       const T* panel = from + first * row;
-      T* out = to + first * inner;
+      T* out = to + first / width * panel_size(width, inner);
       Size k = 0;
       for (; k + 2 * kLanes <= inner; k += 2 * kLanes) {
+        for (Size i = 0; i < width; ++i) {  // the next two, to where more than a few lines a page apart have room
+          __builtin_prefetch(panel + i * row + k + 2 * kLanes, 0, 2);
+          __builtin_prefetch(panel + i * row + k + 3 * kLanes, 0, 2);
+        }
         // Two at a time, while their lines are in the cache: rows that are a page apart push each other out of it. The
         // rest first: what it overwrites is written after it.
         if constexpr (kRest > 0) {
@@ -132,8 +139,9 @@ void pack(const T* from, Size row, Size step, Size rows, Size inner, T* to) {
     }
   }
   for (; first < rows; first += width) {
+    T* out = to + first / width * panel_size(width, inner);
     for (Size k = 0; k < inner; ++k) {
-      for (Size i = 0; i < width; ++i) to[first * inner + k * width + i] = first + i < rows ? from[(first + i) * row + k * step] : T(0);
+      for (Size i = 0; i < width; ++i) out[k * width + i] = first + i < rows ? from[(first + i) * row + k * step] : T(0);
     }
   }
 }
@@ -214,7 +222,7 @@ void transpose_all(const T* from, Size from_stride, Size rows, Size columns, T* 
 /// C = or += A Bᵀ with few rows of A, as Cᵀ = B Aᵀ: B, the larger of the two, is read as it lies and A is packed. The
 /// same sums in the same order.
 void multiply_few_rows(const GemmArguments<T>& g, Scratch& a_scratch, Scratch& c_scratch) {
-  T* const packed = a_scratch.reserve(tiles(g.rows, kColumns) * kColumns * kInner);
+  T* const packed = a_scratch.reserve(tiles(g.rows, kColumns) * panel_size(kColumns, kInner));
   T* const c = c_scratch.reserve(g.rows * g.columns);
   if (g.add) transpose_all(g.c, g.c_stride, g.rows, g.columns, c, g.rows);
   for (Size k0 = 0; k0 < g.inner; k0 += kInner) {
@@ -227,8 +235,8 @@ void multiply_few_rows(const GemmArguments<T>& g, Scratch& a_scratch, Scratch& c
         for (Size k = 0; k < inner; k += kLine) __builtin_prefetch(g.b + next * g.b_stride + k0 + k);
       }
       for (Size j = 0; j < g.rows; j += kColumns) {
-        multiply_tile<Rows::Direct>({.inner = inner, .a = rows_of_b, .a_row = g.b_stride, .b = packed + j * inner, .c = c + i * g.rows + j,
-                                     .c_stride = g.rows, .rows = high, .columns = smaller(kColumns, g.rows - j), .add = g.add || k0 > 0});
+        multiply_tile<Rows::Direct>({.inner = inner, .a = rows_of_b, .a_row = g.b_stride, .b = packed + j / kColumns * panel_size(kColumns, inner),
+                                     .c = c + i * g.rows + j, .c_stride = g.rows, .rows = high, .columns = smaller(kColumns, g.rows - j), .add = g.add || k0 > 0});
       }
     }
   }
@@ -253,34 +261,34 @@ void PERFC_GEMM_KERNEL(const GemmArguments<PERFC_GEMM_SCALAR>& g) {
   const Size b_column = g.b_transposed ? g.b_stride : 1, b_step = g.b_transposed ? 1 : g.b_stride;
   // Rows that are a multiple of a page apart would push each other out of the cache.
   const bool direct = !g.a_transposed && kRows <= kRowPointers && g.a_stride * static_cast<Size>(sizeof(T)) % kPage != 0;
-  T* const packed_a = a_scratch.reserve(kBlockRows * kInner + kLanes);
+  T* const packed_a = a_scratch.reserve(kBlockRows / kRows * panel_size(kRows, kInner) + kLanes);
   // `rows` rows of C from row i0 on, from a slice of B's columns and inner indices.
   const auto block = [&](Size i0, Size rows, Size k0, Size inner, const T* slice, Size columns, T* c) {
     const T* const rows_of_a = g.a + i0 * a_row + k0 * a_step;
     if (!direct) pack<kRows>(rows_of_a, a_row, a_step, rows, inner, packed_a);
     for (Size j = 0; j < columns; j += kColumns) {
       for (Size i = 0; i < rows; i += kRows) {
-        const Tile tile{.inner = inner, .a = direct ? rows_of_a + i * a_row : packed_a + i * inner, .a_row = direct ? a_row : 0, .b = slice + j * inner,
-                        .c = c + i * g.c_stride + j, .c_stride = g.c_stride, .rows = smaller(kRows, rows - i),
-                        .columns = smaller(kColumns, columns - j), .add = g.add || k0 > 0};
+        const Tile tile{.inner = inner, .a = direct ? rows_of_a + i * a_row : packed_a + i / kRows * panel_size(kRows, inner), .a_row = direct ? a_row : 0,
+                        .b = slice + j / kColumns * panel_size(kColumns, inner), .c = c + i * g.c_stride + j, .c_stride = g.c_stride,
+                        .rows = smaller(kRows, rows - i), .columns = smaller(kColumns, columns - j), .add = g.add || k0 > 0};
         direct ? multiply_tile<Rows::Direct>(tile) : multiply_tile<Rows::Packed>(tile);
       }
     }
   };
   if (g.use_panel != nullptr) {
-    const Size width = tiles(g.columns, kColumns) * kColumns;
-    T* const packed_b = b_scratch.reserve(width * g.inner);  // all of it: panels come one after the other
+    const Size slice = tiles(g.columns, kColumns) * panel_size(kColumns, kInner);
+    T* const packed_b = b_scratch.reserve(slice * tiles(g.inner, kInner));  // all of it: panels come one after the other
     for (Size k0 = 0; k0 < g.inner; k0 += kInner) {
-      pack<kColumns>(g.b + k0 * b_step, b_column, b_step, g.columns, smaller(kInner, g.inner - k0), packed_b + k0 * width);
+      pack<kColumns>(g.b + k0 * b_step, b_column, b_step, g.columns, smaller(kInner, g.inner - k0), packed_b + k0 / kInner * slice);
     }
     for (Size i0 = 0; i0 < g.rows; i0 += kGemmPanelRows) {
       const Size rows = smaller(kGemmPanelRows, g.rows - i0);
-      for (Size k0 = 0; k0 < g.inner; k0 += kInner) block(i0, rows, k0, smaller(kInner, g.inner - k0), packed_b + k0 * width, g.columns, g.c);
+      for (Size k0 = 0; k0 < g.inner; k0 += kInner) block(i0, rows, k0, smaller(kInner, g.inner - k0), packed_b + k0 / kInner * slice, g.columns, g.c);
       g.use_panel(g.user, i0, rows);
     }
     return;
   }
-  T* const packed_b = b_scratch.reserve(tiles(smaller(kSliceColumns, g.columns), kColumns) * kColumns * kInner);
+  T* const packed_b = b_scratch.reserve(tiles(smaller(kSliceColumns, g.columns), kColumns) * panel_size(kColumns, kInner));
   for (Size j0 = 0; j0 < g.columns; j0 += kSliceColumns) {
     const Size columns = smaller(kSliceColumns, g.columns - j0);
     for (Size k0 = 0; k0 < g.inner; k0 += kInner) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "counters/data/name_words.h"
 #include "counters/derive.h"
 #include "counters/names.h"
 
@@ -28,6 +29,13 @@ double starved(const Numbers& n) {
   return std::min(kSaturatingThreads / at_least_one(iterations(n) / launches(n)), kMost);
 }
 
+/// Atomic updates of one address wait for each other, which a profile of one CPU thread does not show; names do. How many
+/// there are of each address at least: iterations by the doubles that all bytes read and written have room for.
+double serial_atomics(const Numbers& n) {
+  constexpr double kDoubleReadAndWritten = 16;
+  return iterations(n) * (n.named("atomic") ? 1 / at_least_one(bytes(n) / kDoubleReadAndWritten) : 0);
+}
+
 // AIWC, and nvprof's metrics.
 double instructions(const Numbers& n) { return n({"total_instruction_count", "instructions_executed", "instructions"}); }
 double items(const Numbers& n) { return at_least_one(n("workitems")); }
@@ -44,6 +52,7 @@ constexpr WorkRow kTable[] = {
     {"core_bound_seconds", "seconds that wait for units", [](const Numbers& n) { return seconds(n) * share(n("topdown_core_bound")); }},
     {"retiring_seconds", "seconds that retire instructions", [](const Numbers& n) { return seconds(n) * share(n("topdown_retiring")); }},
     {"l1_bound_seconds", "seconds that wait for L1", [](const Numbers& n) { return seconds(n) * share(n("topdown_l1_bound")); }},
+    {"serial_atomics", "atomic updates of one address, if the region's name says that it has such", serial_atomics, WorkRow::From::NamesToo},
     {"instructions", "instructions", instructions},
     {"instructions_per_item", "instructions / work-items", [](const Numbers& n) { return instructions(n) / items(n); }},
     {"items", "work-items", items},
@@ -83,9 +92,10 @@ std::string only_region(const Profile& p) {
   return name;
 }
 
-CounterDataset::Workload workload_of(const Profile& p, const CounterDataset& names, bool with_reference) {
-  const ProfileNumbers numbers(p);
+CounterDataset::Workload workload_of(const Profile& p, std::string region, const CounterDataset& names, bool with_reference) {
   CounterDataset::Workload w;
+  w.region = std::move(region);
+  const ProfileNumbers numbers(p, w.region);
   for (const Column& c : names.counters) w.counters.push_back(numbers(c.name));
   for (const Column& k : names.work) {
     const auto row = std::find_if(std::begin(kTable), std::end(kTable), [&](const WorkRow& r) { return r.work == k.name; });
@@ -101,7 +111,17 @@ CounterDataset::Workload workload_of(const Profile& p, const CounterDataset& nam
 
 std::span<const WorkRow> work_table() { return kTable; }
 
-ProfileNumbers::ProfileNumbers(const Profile& p) {
+void forget_names(CounterDataset& d) {
+  for (CounterDataset::Workload& w : d.workloads) {
+    w.region.clear();
+    for (std::size_t k = 0; k < d.work.size(); ++k) {
+      const auto row = std::find_if(std::begin(kTable), std::end(kTable), [&](const WorkRow& r) { return r.work == d.work[k].name; });
+      if (row != std::end(kTable) && row->from == WorkRow::From::NamesToo) w.work[k] = 0;
+    }
+  }
+}
+
+ProfileNumbers::ProfileNumbers(const Profile& p, std::string_view region) : words_(words_of(region)) {
   for (std::size_t m = 0; m < p.metrics.size(); ++m) {
     const auto total = p.total(m);
     const std::string& unit = p.metrics[m].unit;
@@ -113,6 +133,8 @@ ProfileNumbers::ProfileNumbers(const Profile& p) {
   }
   for (const Measured& m : d.measured) quantities_.emplace_back(m.quantity, m.value);
 }
+
+bool ProfileNumbers::named(std::string_view word) const { return std::binary_search(words_.begin(), words_.end(), word); }
 
 double ProfileNumbers::operator()(std::string_view name) const {
   if (const double v = find(metrics_, canonical_name(name)); !std::isnan(v)) return v;
@@ -143,15 +165,14 @@ double ProfileNumbers::seconds() const {
 CounterDataset workloads_of(const Profile& p, const CounterDataset& names, bool with_reference, WorkloadOf of) {
   CounterDataset d{.counters = names.counters, .work = names.work, .machines = names.machines};
   if (of == WorkloadOf::WholeRun) {
-    d.workloads.push_back(workload_of(p, names, with_reference));
+    d.workloads.push_back(workload_of(p, only_region(p), names, with_reference));
     d.workloads.back().name = p.path;
-    d.workloads.back().region = only_region(p);
     return d;
   }
   for (std::size_t r = 1; r < p.regions.size(); ++r) {
     if (p.regions[r].samples.empty()) continue;
-    d.workloads.push_back(workload_of(region_alone(p, r), names, with_reference));
-    d.workloads.back().name = d.workloads.back().region = p.regions[r].name;
+    d.workloads.push_back(workload_of(region_alone(p, r), p.regions[r].name, names, with_reference));
+    d.workloads.back().name = p.regions[r].name;
   }
   return d;
 }

@@ -22,7 +22,10 @@ CounterDataset workloads_of(const Profile&, const CounterDataset& names, bool wi
 /// Numbers of one workload by name; NaN: not measured.
 class ProfileNumbers {
  public:
-  explicit ProfileNumbers(const Profile&);
+  /// `region`: what the profiler calls the workload; may be empty.
+  explicit ProfileNumbers(const Profile&, std::string_view region = {});
+  /// Has its region's name this word? (name_words.h)
+  bool named(std::string_view word) const;
   /// The first of these that was measured.
   double operator()(std::initializer_list<std::string_view> names) const;
   double operator()(std::string_view name) const;
@@ -31,6 +34,7 @@ class ProfileNumbers {
 
  private:
   std::vector<std::pair<std::string, double>> metrics_, quantities_;   ///< by canonical name; by quantity or column of Table I
+  std::vector<std::string> words_;                                     ///< of the region's name
 };
 
 /// How an amount of work follows from what is measured. NaN in, NaN out.
@@ -38,7 +42,10 @@ struct WorkRow {
   std::string_view work;                       ///< a column `work:NAME`
   std::string_view meaning;
   double (*amount)(const ProfileNumbers&);
+  enum class From : unsigned char { Numbers, NamesToo } from = From::Numbers;
 };
 std::span<const WorkRow> work_table();
+/// As if regions had no names: no words, and nothing of the work that they tell.
+void forget_names(CounterDataset&);
 
 }  // namespace perfc

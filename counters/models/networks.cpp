@@ -21,7 +21,8 @@ constexpr double kRate = 3e-3;
 std::unique_ptr<Sequential<float>> make_network(std::size_t inputs, std::size_t hidden, std::size_t hidden_layers, std::size_t outputs) {
   auto net = std::make_unique<Sequential<float>>();
   for (std::size_t i = 0; i < hidden_layers; ++i) {
-    net->add("hidden" + std::to_string(i), std::make_unique<Linear<float>>(i == 0 ? inputs : hidden, hidden));
+    const auto input_gradient = i == 0 ? InputGradient::Unused : InputGradient::Wanted;
+    net->add("hidden" + std::to_string(i), std::make_unique<Linear<float>>(i == 0 ? inputs : hidden, hidden, Bias::Yes, input_gradient));
     net->add("relu" + std::to_string(i), std::make_unique<Activation<float>>(ActivationKind::Relu));
   }
   net->add("output", std::make_unique<Linear<float>>(hidden, outputs));

@@ -6,7 +6,7 @@
 namespace perfc {
 
 template <class T>
-Linear<T>::Linear(std::size_t in, std::size_t out, Bias with_bias) : with_bias_(with_bias) {
+Linear<T>::Linear(std::size_t in, std::size_t out, Bias with_bias, InputGradient wanted) : with_bias_(with_bias), wanted_(wanted) {
   weight.shape(out, in, Initial::fan_in(in));
   if (with_bias == Bias::Yes) bias.shape(out, Initial::fan_in(in));
 }
@@ -34,7 +34,7 @@ const Matrix<T>& Linear<T>::forward(Context& c, const Matrix<T>& x) {
 
 template <class T>
 const Matrix<T>& Linear<T>::backward(Context& c, const Matrix<T>& dy) {
-  input_gradient(c, dy, dx_, Store::Replace);
+  if (wanted_ == InputGradient::Wanted) input_gradient(c, dy, dx_, Store::Replace);
   if constexpr (std::is_same_v<T, float>) {
     if (c.update != nullptr && dy.rows() > 0) {
       multiply_by_panels<T>(c.threads, dy, Transpose::Yes, *x_, Transpose::No, [&](std::size_t first, std::span<T> gradient) {

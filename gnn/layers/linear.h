@@ -6,12 +6,14 @@
 namespace perfc {
 
 enum class Bias : unsigned char { No, Yes };
+/// Of a first layer nobody reads the gradient of its input: `backward` then returns an empty matrix.
+enum class InputGradient : unsigned char { Unused, Wanted };
 
 /// y = x Wᵀ + b; weight is out × in and bias has out entries, as in PyTorch.
 template <class T>
 class Linear : public Module<T> {
  public:
-  Linear(std::size_t in, std::size_t out, Bias = Bias::Yes);
+  Linear(std::size_t in, std::size_t out, Bias = Bias::Yes, InputGradient = InputGradient::Wanted);
   const Matrix<T>& forward(Context&, const Matrix<T>& x) override;
   const Matrix<T>& backward(Context&, const Matrix<T>& dy) override;
   void visit(const std::string& prefix, const ParameterVisitor<T>&) override;
@@ -26,6 +28,7 @@ class Linear : public Module<T> {
 
  private:
   Bias with_bias_;
+  InputGradient wanted_;
   const Matrix<T>* x_ = nullptr;
   Matrix<T> y_, dx_;
 };

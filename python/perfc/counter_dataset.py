@@ -19,6 +19,7 @@ import gzip
 import io
 import math
 import pathlib
+import re
 import statistics
 import sys
 import tarfile
@@ -84,6 +85,18 @@ def aiwc(shared):
 RAJA_GROUPS = {"Algorithm", "Apps", "Basic", "Lcals", "Polybench", "RAJAPerf", "Stream"}
 # GPU threads in flight that saturate a V100: 80 multiprocessors x 2048 threads, half full.
 SATURATING_THREADS = 1e5
+# Of a location that is updated atomically: a double, read and written.
+LOCATION_BYTES = 16
+
+
+def words(name):
+    """Of names in capitals with underscores, as counters/data/name_words.h reads them."""
+    return set(re.findall("[a-z]+", name.lower()))
+
+
+def serial_atomics(kernel, iterations, bytes_):
+    """Updates of one address, which wait for each other: all, by the locations that so many bytes have room for."""
+    return iterations / max(bytes_ / LOCATION_BYTES, 1.0) if "atomic" in words(kernel) else 0.0
 
 
 def rajaperf(shared):
@@ -117,6 +130,7 @@ def rajaperf(shared):
             "work:core_bound_seconds": seconds * min(max(c.get("topdown_core_bound", 0.0), 0.0), 1.0),
             "work:retiring_seconds": seconds * min(max(c.get("topdown_retiring", 0.0), 0.0), 1.0),
             "work:l1_bound_seconds": seconds * min(max(c.get("topdown_l1_bound", 0.0), 0.0), 1.0),
+            "work:serial_atomics": serial_atomics(kernel, w["iterations_per_rep"], w["bytes_per_rep"]),
         }
         out |= {"time:quartz": seconds, "time:lassen": medians(lassen[kernel], ["seconds"])["seconds"]}
         yield out

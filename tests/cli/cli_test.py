@@ -360,7 +360,7 @@ class Counters(unittest.TestCase):
         self.assertIn("work:bytes", run["missing"])
         self.assertNotIn("counter:topdown_retiring", run["missing"])
         code, out, _ = perfc("counters", "predict", profile, "--machines", "quartz,lassen")
-        self.assertIn("  order: lassen < quartz\n  missing: 21 of 25 columns; ", out)
+        self.assertIn("  order: lassen < quartz\n  missing: 22 of 26 columns; ", out)
         code, out, _ = perfc("counters", "predict", self.FIXTURES / "caliper.json", "--regions", "--json", "--model", "rajaperf")
         self.assertEqual([w["workload"] for w in json.loads(out)["workloads"]], ["(outside of regions)", "solve", "apply"])
 
@@ -460,7 +460,7 @@ class Counters(unittest.TestCase):
         for args, code, words in (
                 ([self.FIXTURES / "caliper.json", "--machines", "lassen,frontier"], 2, "no built-in model knows lassen and frontier (rajaperf: lassen, quartz;"),
                 ([self.FIXTURES / "caliper.json", "--machines", "x", "--model", "aiwc"], 2, "--machines: 'x' is none of the model's i7-6700k, "),
-                ([self.FIXTURES / "table.csv"], 1, "holds none of the 25 columns of the model 'rajaperf'; `perfc counters show` tells what it holds"),
+                ([self.FIXTURES / "table.csv"], 1, "holds none of the 26 columns of the model 'rajaperf'; `perfc counters show` tells what it holds"),
                 ([self.FIXTURES / "caliper.json", "--model", MODEL], 1, "error:"),
                 (["/nonexistent"], 1, "cannot open")):
             got, out, err = perfc("counters", "predict", *args)

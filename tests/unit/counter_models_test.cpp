@@ -90,6 +90,31 @@ TEST(NameWords, OfAProfile) {
   EXPECT_EQ(whole_run(true), "");
 }
 
+/// Ten iterations that read and write one double by atomics wait ten times; on doubles of their own not at all; unnamed, nobody
+/// knows.
+TEST(WorkOfProfiles, AtomicsOnOneAddressWaitForEachOther) {
+  const CounterDataset names{.work = {{"iterations", "1", {}}, {"serial_atomics", "1", {}}}};
+  const auto workload = [&](const std::string& region, std::optional<double> bytes) {
+    ProfileBuilder b("p", "test");
+    const std::size_t r = b.region(region);
+    b.add(r, b.metric({.name = "iterations_per_rep"}), 10);
+    if (bytes) b.add(r, b.metric({.name = "bytes_per_rep"}), *bytes);
+    Diagnostics diags;
+    const auto p = b.finish(diags);
+    EXPECT_TRUE(p) << diags.str();
+    return workloads_of(*p, names, false, WorkloadOf::Region);
+  };
+  EXPECT_EQ(workload("Basic_PI_ATOMIC", 16).workloads[0].work, (std::vector<double>{10, 10}));
+  EXPECT_EQ(workload("Basic_PI_ATOMIC", 0).workloads[0].work[1], 10);
+  EXPECT_EQ(workload("DAXPY_ATOMIC", 240).workloads[0].work[1], 10 * (1.0 / 15));
+  EXPECT_EQ(workload("Basic_PI_REDUCE", 16).workloads[0].work[1], 0);
+  EXPECT_TRUE(std::isnan(workload("Basic_PI_ATOMIC", {}).workloads[0].work[1]));
+  CounterDataset d = workload("Basic_PI_ATOMIC", 16);
+  forget_names(d);
+  EXPECT_EQ(d.workloads[0].region, "");
+  EXPECT_EQ(d.workloads[0].work, (std::vector<double>{10, 0}));
+}
+
 TEST(CounterProblem, TargetsAreRelative) {
   Diagnostics diags;
   const auto d = parse_counter_dataset(kThree, diags);

@@ -186,6 +186,17 @@ TEST_F(Layers, SequenceGradientsAndNames) {
                    "net.out.weight net.out.bias ");
 }
 
+TEST_F(Layers, InputGradientThatNobodyReadsIsNotComputed) {
+  Linear<double> all(x_.columns(), 5), first(x_.columns(), 5, Bias::Yes, InputGradient::Unused);
+  for (Linear<double>* l : {&all, &first}) initialise(parameters<double>(*l), Random(1));
+  const Matrix<double>& y = all.forward(context_, x_);
+  first.forward(context_, x_);
+  EXPECT_EQ(all.backward(context_, y).size(), x_.size());
+  EXPECT_EQ(first.backward(context_, y).size(), 0u);
+  EXPECT_TRUE((all.weight.gradient.flat() == first.weight.gradient.flat()).all());
+  EXPECT_GT(first.weight.gradient.flat().abs().maxCoeff(), 0);
+}
+
 TEST_F(Layers, InitialValuesDependOnNameAndSeedOnly) {
   Linear<float> a(50, 40), b(50, 40);
   Sequential<float> net;
