@@ -48,7 +48,9 @@ class KernelPlanner {
   /// data, whose groups no cache holds; a recurrence's gates, in 32 bits, which the product with
   /// its input writes, that with its state adds to and the cell reads (cuDNN).
   double inner_bytes(NodeId id) const;
-  /// Of what a call reads, the weights and the graph's inputs.
+  /// A weight, what is computed from weights alone, or an input of the graph: no kernel has just written it.
+  bool is_stored(ValueId v) const;
+  /// Bytes of such that a call reads.
   double stored_bytes(NodeId id) const;
   /// A dense copy of an operand.
   Kernel copy_of(NodeId id, ValueId v, double element_bytes) const;

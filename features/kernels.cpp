@@ -125,7 +125,7 @@ void KernelPlanner::add_cast(ValueId v, bool to_half, std::vector<bool>& done, N
   k.node = owner_ ? *owner_ : user;
   k.flops = n;
   k.bytes = 6 * n;
-  if (g_.node(v).kind == NodeKind::Call) k.handed_bytes = k.bytes;
+  if (!is_stored(v)) k.handed_bytes = k.bytes;
   k.repeat = repeat_;
   // However a weight is stored, its elements lie in one row.
   k.extents = weight_[v.node] ? Extents{.m = n, .n = 1, .k = 1} : elementwise_extents(g_.type(v), n);
@@ -230,8 +230,8 @@ Kernel KernelPlanner::work(NodeId id) const {
   if (c == Category::Convolution && n.operands.size() > 1) {
     const Type& w = g_.type(n.operands[1]);
     const auto axes = kernel_axes(g_, n);
-    k.aligned = w.is_static() && axes &&
-                w.shape()[is_transposed_convolution(n.op) ? axes->channel : axes->outer].value() % 8 == 0;
+    const bool full = w.is_static() && axes && w.shape()[is_transposed_convolution(n.op) ? axes->channel : axes->outer].value() % 8 == 0;
+    k.aligned = full ? 1 : 0.5;  // cuDNN pads channels
     k.channels_first_conv = !layout_.channels_last[id];
     k.kind = KernelKind::Convolution;
     if (n.attrs.int_or("groups", 1) > 1) {
@@ -275,10 +275,12 @@ double KernelPlanner::inner_bytes(NodeId id) const {
   return static_cast<double>(*states.elements()) * gates * kGatePasses * kGateBytes;
 }
 
+bool KernelPlanner::is_stored(ValueId v) const { return weight_[v.node] || g_.node(v).kind != NodeKind::Call; }
+
 double KernelPlanner::stored_bytes(NodeId id) const {
   double stored = 0;
   for (ValueId v : g_.node(id).operands) {
-    if (v && g_.node(v).kind != NodeKind::Call) stored += bytes_read(v, g_.node(id));
+    if (v && is_stored(v)) stored += bytes_read(v, g_.node(id));
   }
   return stored;
 }

@@ -49,7 +49,7 @@ struct Kernel {
   NodeId node = 0;                ///< node it is reported under (of the outer graph, for bodies)
   KernelKind kind = KernelKind::Vector;
   bool half = false;              ///< computes in 16 bits
-  double aligned = 0;             ///< extents that tensor cores take: 1 at full rate (multiples of 8), 0.5 with loads of two elements, 0 not
+  double aligned = 0;             ///< extents that tensor cores take: 1 at full rate (multiples of 8), 0.5 with loads of two elements or (convolutions) channels that cuDNN pads, 0 not
   bool channels_first_conv = false;   ///< compilers convert to channels last (torch.compile's layout optimisation)
   double channels_per_group = kUngrouped;  ///< of a grouped convolution: the width of its products
   double group_share = 1;         ///< of the rate of products, what those as narrow as its groups reach

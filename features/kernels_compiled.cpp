@@ -122,7 +122,7 @@ void KernelPlanner::fuse() {
                                                                    : read_width(v, n);
         const double bytes = std::min(g_.type(v).is_tensor() ? elements(v) * width : 0.0, read_bound(id));
         k.bytes += bytes;
-        if (g_.node(v).kind != NodeKind::Call) stored += bytes;
+        if (is_stored(v)) stored += bytes;
       }
       for (std::uint32_t r = 0; r < n.results.size(); ++r) {
         const ValueId v{id, r};

@@ -85,6 +85,18 @@ TEST(Whitebox, TensorCoresNeedADtypeAndExtentsOfEight) {
   EXPECT_NEAR(predicted(odd, {.precision = Precision::Fp16}, d).latency_ms, predicted(odd, {.precision = Precision::Fp32}, d).latency_ms, 1e-3);
 }
 
+TEST(Whitebox, ConvolutionsOfOddChannelsKeepTheTensorCores) {
+  const auto us = [](int channels) {
+    const KernelPlan plan = plan_of(graph_of(fmt::format(R"(def @main(%x: Tensor[(8, 64, 32, 32), float16]) {{
+  %1 = weight : Tensor[({}, 64, 3, 3), float16];
+  %2 = nn.conv2d(%x, %1, padding=[1, 1, 1, 1]);
+  (%2)
+}})", channels)), {.precision = Precision::Fp16});
+    return price(plan.kernels[0], Rates(round_device(), Precision::Fp16)).compute_us / channels;
+  };
+  EXPECT_NEAR(us(373) / us(376), 1 / 0.65, 1e-6);
+}
+
 TEST(Whitebox, SmallModelsWaitForTheHost) {
   Device d = round_device();
   d.host_us_eager = 50;
