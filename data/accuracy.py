@@ -14,7 +14,7 @@ time. For D they see the others' runs.
 --both: held-out CSV of a run with --leave-out-both. --operators: held-out CSV of a run on
 single operators only. --random: `perfc eval --predictions` of a predictor that was trained on the training and
 validation parts of data/splits/R.csv. --batches: the same, of predictors that were trained with that --batches and are judged on others. --calibration: what data/unseen_device.py printed.
-docs/predictor.md has all commands.
+docs/predictor.md has all commands. A section whose runs are not given stays as it is, and says that it is older.
 """
 import argparse
 import collections
@@ -174,6 +174,16 @@ def operators(rows):
     return out
 
 
+KEPT = "Kept from an earlier run: kernels have changed since."
+
+
+def kept_sections(path):
+    """By heading, what the file has of sections whose runs may be left out; they say that they are older."""
+    parts = path.read_text().split("\n## ")[1:] if path.exists() else []
+    split = [[line for line in part.rstrip("\n").split("\n") if line != KEPT] for part in parts]
+    return {heading: [KEPT, *lines] for heading, *lines in split}
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("held_out", type=pathlib.Path)
@@ -202,26 +212,38 @@ def main():
             "The device has its data sheet's peaks and the other devices' constants. Against their data sheets the RTX 4090 is about 14 % faster",
             "than the 5090 in eager mode and 5 % faster than the 3090, so what two of them say of the third is off by a tenth however good",
             "the kernels are. Ten measured models end that.", "", *table(by_device), ""]
+    kept = kept_sections(args.out)
+
+    def section(heading, lines):
+        lines = lines or kept.get(heading)
+        if lines:
+            text.extend([f"## {heading}", "", *lines, ""])
+
+    both, calibration, random_split, batches, single = [], [], [], [], []
     if args.both:
-        both = [r for r in load(args.both) if r["left_out"] == "both"]
-        baselines(both, lambda r: (r["mode"], r["layout"], r["form"]), lambda r: r["device"])
-        text += ["## D and F together", "", "Neither the device nor the family was seen (boosting and log-linear did see the family).", "", *table(both), ""]
+        unseen = [r for r in load(args.both) if r["left_out"] == "both"]
+        baselines(unseen, lambda r: (r["mode"], r["layout"], r["form"]), lambda r: r["device"])
+        both = ["Neither the device nor the family was seen (boosting and log-linear did see the family).", "", *table(unseen)]
     if args.calibration:
-        text += ["## D after ten measured models", "", "`perfc devices calibrate` with ten models, on architectures that are not among them (`data/unseen_device.py`).", "",
-                 args.calibration.read_text().strip(), ""]
+        calibration = ["`perfc devices calibrate` with ten models, on architectures that are not among them (`data/unseen_device.py`).", "",
+                       args.calibration.read_text().strip()]
     if args.random:
         random = judged(load(args.random), known)
         baselines(random, lambda r: r["setting"], lambda r: r["part"])
-        text += ["## R: random by architecture", "", "The test part of `data/splits/R.csv`: other members of the architecture's family are in training. Ten networks trained on the",
-                 "other parts answer, as shipped.", "",
-                 *table([r for r in random if r["part"] == "test"]), ""]
+        random_split = ["The test part of `data/splits/R.csv`: other members of the architecture's family are in training. Ten networks trained on the",
+                        "other parts answer, as shipped.", "", *table([r for r in random if r["part"] == "test"])]
     if args.batches:
-        text += ["## B: batch sizes outside of training", "", "Test architectures of `data/splits/R.csv`, which training saw in no batch size.", ""]
+        batches = ["Test architectures of `data/splits/R.csv`, which training saw in no batch size.", ""]
         for trained_on, file in (b.split("=", 1) for b in args.batches):
-            text += other_batches(trained_on, load(file), known)
+            batches += other_batches(trained_on, load(file), known)
     if args.operators:
-        text += ["## Single operators on a GPU left out", "", "NeuSight's timings (MIT), float32; no run of any kind on the GPU, nor on others with its chip.", "",
-                 *operators([r for r in load(args.operators) if r["left_out"] == "device"]), ""]
+        single = ["NeuSight's timings (MIT), float32; no run of any kind on the GPU, nor on others with its chip.", "",
+                  *operators([r for r in load(args.operators) if r["left_out"] == "device"])]
+    section("D and F together", both)
+    section("D after ten measured models", calibration)
+    section("R: random by architecture", random_split)
+    section("B: batch sizes outside of training", batches)
+    section("Single operators on a GPU left out", single)
     text += ["## F, by family", "", "The worst first: this is where not to trust it.", "", *families(by_family), ""]
     tables.write_head("\n".join(text), args.out)
 
