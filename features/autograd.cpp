@@ -33,10 +33,7 @@ Kept kept_by_category(const Node& n, const Graph& g, double float_width) {
   constexpr std::uint64_t kFirst = 1, kAll = ~std::uint64_t{0};
   switch (c) {
     case Category::Pooling:
-      if (n.is(op("nn.max_pool1d")) || n.is(op("nn.max_pool2d")) || n.is(op("nn.max_pool3d")) || n.is(op("nn.adaptive_max_pool2d"))) {
-        return {.operands = kFirst, .extra_bytes = kIndexBytes * written};
-      }
-      return {.operands = kFirst};
+      return {.operands = kFirst, .extra_bytes = pooled_index_bytes(n)};
     case Category::Normalization: {
       const Type& t = g.type(n.operands[0]);
       const bool per_row = n.is(op("nn.layer_norm")) || n.is(op("nn.rms_norm"));

@@ -102,6 +102,12 @@ bool flattens_channels_last(const Graph& g, const Node& n, const DataLayout& l) 
          g.type(n.operands[0]).shape()[1] == n.results[0].type.shape()[1];
 }
 
+/// Reads a part of a value, perhaps through a permuted view: its data is not dense.
+bool reads_part(const Graph& g, ValueId data) {
+  const Node& n = g.node(data);
+  return is_part(n) || (n.is(op("transpose")) && n.operands[0] && is_part(g.node(n.operands[0])));
+}
+
 /// A transpose that brings data into the order in which it lies in memory: back from
 /// channels-last to tokens, and of heads behind fused attention, whose kernels write
 /// (batch, queries, heads, channels).
@@ -152,14 +158,14 @@ bool copies_data(const Graph& g, NodeId id, const DataLayout& l, const std::vect
   if (n.is(op("nn.group_norm"))) return l.strided[from] || l.channels_last[from];
   if (c == Category::Softmax) return l.strided[from];
   if (c != Category::Convolution) return false;
-  return l.channels_last[from] ? is_part(g.node(from)) : l.strided[from] || l.channels_last[id];
+  return l.channels_last[from] ? reads_part(g, n.operands[0]) : l.strided[from] || l.channels_last[id];
 }
 
 bool compiled_copies_data(const Graph& g, NodeId id, const DataLayout& l, const std::vector<bool>& weight) {
   const Node& n = g.node(id);
   if (n.is(op("nn.dense"))) return copies_data(g, id, l, weight);
   if (def(n.op).category != Category::Convolution || weight[n.operands[0].node]) return false;
-  return is_part(g.node(n.operands[0]));
+  return reads_part(g, n.operands[0]);
 }
 
 }  // namespace perfc

@@ -49,6 +49,12 @@ bool parameters_follow_data(const Node& n) {
          n.is(op("image.resize2d"));
 }
 
+double pooled_index_bytes(const Node& n) {
+  constexpr double kIndexBytes = 8;
+  const bool max = n.is(op("nn.max_pool1d")) || n.is(op("nn.max_pool2d")) || n.is(op("nn.max_pool3d")) || n.is(op("nn.adaptive_max_pool2d"));
+  return max ? kIndexBytes * static_cast<double>(n.results[0].type.elements().value_or(0)) : 0;
+}
+
 bool is_window(const Node& n) { return def(n.op).category == Category::Pooling && kernel_op(n) != op("mean"); }
 
 bool is_reduction(const Graph& g, const Node& n) {
@@ -70,9 +76,33 @@ bool fuses(const Node& n) {
          c == Category::Shape;
 }
 
+namespace {
+
+/// Windows along an axis, as importers write Tensor.unfold and im2col: rows and columns of indices in equal steps.
+bool are_windows(const Graph& g, ValueId indices) {
+  const Type& t = g.type(indices);
+  const Data* data = g.data(indices);
+  const auto* index = data && data->fully_known() ? data->ints() : nullptr;
+  if (!index || !t.is_static() || t.rank() != 2) return false;
+  const auto rows = static_cast<std::size_t>(t.shape()[0].value()), columns = static_cast<std::size_t>(t.shape()[1].value());
+  if (rows == 0 || columns == 0 || index->size() != rows * columns) return false;
+  const auto at = [&](std::size_t i, std::size_t j) { return (*index)[i * columns + j].value(); };
+  const std::int64_t down = rows > 1 ? at(1, 0) - at(0, 0) : 0, right = columns > 1 ? at(0, 1) - at(0, 0) : 0;
+  if (down < 0 || right < 0) return false;
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < columns; ++j) {
+      if (at(i, j) != at(0, 0) + static_cast<std::int64_t>(i) * down + static_cast<std::int64_t>(j) * right) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
 bool is_strided_view(const Graph& g, const Node& n) {
   if (n.is(op("transpose")) || n.is(op("strided_slice")) || n.is(op("split")) || n.is(op("broadcast_to"))) return true;
-  return n.is(op("take")) && g.node(n.operands[1]).kind == NodeKind::Constant && g.type(n.operands[1]).elements() == 1;
+  if (!n.is(op("take")) || g.node(n.operands[1]).kind != NodeKind::Constant) return false;
+  return g.type(n.operands[1]).elements() == 1 || (g.node(n.operands[0]).kind != NodeKind::Constant && are_windows(g, n.operands[1]));
 }
 
 std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId id) {

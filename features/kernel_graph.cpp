@@ -82,7 +82,7 @@ std::uint64_t mix(std::uint64_t h, double x) {
 /// What tells kernels apart before their neighbours do.
 std::uint64_t own_colour(const Kernel& k) {
   std::uint64_t h = mix(0, static_cast<std::uint64_t>(k.kind) * 8 + k.half * 4u + k.wide_index * 2u + k.channels_first_conv);
-  for (const double x : {k.aligned, k.channels_per_group, k.group_share, k.tile_share, k.share_limit, k.slowdown, k.blocks, k.serial_steps, k.macs, k.flops, k.bytes, k.handed_bytes, k.extents.m, k.extents.n, k.extents.k, k.extents.products,
+  for (const double x : {k.aligned, k.channels_per_group, k.group_share, k.tile_share, k.share_limit, k.slowdown, k.row_blocks, k.blocks, k.serial_steps, k.macs, k.flops, k.bytes, k.handed_bytes, k.extents.m, k.extents.n, k.extents.k, k.extents.products,
                          k.extents.window, k.extents.stride}) {
     h = mix(h, x);
   }

@@ -259,6 +259,7 @@ Kernel KernelPlanner::work(NodeId id) const {
     k.kind = KernelKind::Gather;
   } else if (config_.mode == ExecMode::Eager) {
     k.serial_steps = serial_steps(g_, id, layout_.channels_last[id]);
+    if (n.is(op("nn.layer_norm"))) k.row_blocks = k.extents.m;
   }
   return k;
 }

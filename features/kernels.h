@@ -64,6 +64,7 @@ struct Kernel {
   double steps = 1;               ///< … and its steps; what the cache holds is read once
   bool wide_index = false;        ///< data that 32 bits cannot index
   double slowdown = 1;            ///< of its roofline time, against inference kernels of its kind
+  double row_blocks = 0;          ///< thread blocks that work on one row each, however short it is
   double blocks = 0;              ///< thread blocks, where an implementation launches few; 0: enough for any device
   double repeat = 1;              ///< trips of the enclosing loops
   Extents extents;

@@ -63,9 +63,17 @@ void KernelPlanner::eager() {
       add(id, std::move(copy));
       out_.host_ops += repeat_;
     }
+    if (n.is(op("nn.quick_gelu"))) {  // no kernel of PyTorch's: a product, a sigmoid and a product
+      for (const OpId part : {op("multiply"), op("sigmoid")}) {
+        Kernel k = copy_of(id, n.operands[0], read_width(n.operands[0], n));
+        k.ops = {part};
+        add(id, std::move(k));
+        out_.host_ops += repeat_;
+      }
+    }
     out_.host_ops += repeat_;
     Kernel k = work(id);
-    k.bytes = eager_bytes(id) + inner_bytes(id);
+    k.bytes = eager_bytes(id) + inner_bytes(id) + pooled_index_bytes(n);
     k.handed_bytes = std::max(k.bytes - stored_bytes(id), 0.0);
     add(id, std::move(k));
   }

@@ -22,6 +22,10 @@ constexpr double kWinogradGain = 1.5;
 /// the latency of memory. timm's efficientformerv2 runs give 0.29, 0.24 and 0.33 µs
 /// per step of upsampling on RTX 3090, 4090 and 5090.
 constexpr double kSerialStepUs = 0.28;
+/// Cycles of an SM that a thread block takes which combines the moments of one row: four warps run all of the
+/// steps, also where the row has elements for few of them. timm's networks with layer norms of 24 to 96 channels
+/// (convnext_atto, mambaout, tnt) on RTX 3090, 4090 and 5090.
+constexpr double kRowCycles = 310;
 /// Tiles that batched products are computed in where rows are too odd for the tensor cores: small
 /// ones cost as much as full ones. volo's outlook attention (9×9 by 9×32) on RTX 3090, 4090 and 5090.
 constexpr double kTileRows = 128, kTileColumns = 64, kTileDepth = 16;
@@ -57,6 +61,7 @@ Rates::Rates(const Device& d, Precision p) : launch_us(d.launch_us), serial_us(k
     matmul[half] = on_vector[half] ? share("vector_matmul", 0.75) : share("matmul", 0.7);
     convolution[half] = on_vector[half] ? share("vector_convolution", 0.75) : share("convolution", 0.7);
   }
+  row_us = d.kind == "gpu" ? kRowCycles / (std::max(sms, 1.0) * std::max(d.boost_clock_mhz, 1.0)) : 0;
   depthwise = share("depthwise", 0.6);
   elementwise = share("vector", 0.85);
   layout = share("layout", 1.0);
@@ -84,8 +89,7 @@ Priced price(const Kernel& k, const Rates& r) {
     case KernelKind::Vector:
     case KernelKind::Gather: break;
   }
-  // Tensor cores want channels last; depthwise kernels take data as it lies.
-  double bytes = k.bytes * (k.channels_first_conv && k.kind == KernelKind::Convolution ? r.layout : 1.0);
+  double bytes = k.bytes;
   if (k.state_weights > r.cache) bytes += k.state_weights * std::max(k.steps - 1, 0.0);
   if (bytes > 0) bytes *= 1 - (1 - 1 / kCacheGain) * found_share(kCacheShare * r.cache, bytes) * k.handed_bytes / k.bytes;
   const auto padded = [](double extent, double tile) { return std::ceil(extent / tile) * tile; };
@@ -94,8 +98,12 @@ Priced price(const Kernel& k, const Rates& r) {
     macs = k.extents.products * padded(k.extents.m, kTileRows) * padded(k.extents.n, kTileColumns) * padded(k.extents.k, kTileDepth);
   }
   p.compute_us = (2 * macs / rate + k.flops / (vector * r.elementwise)) * 1e6 * k.slowdown;
+  p.compute_us = std::max(p.compute_us, k.row_blocks * r.row_us);
   p.memory_us = bytes / (k.kind == KernelKind::Gather ? r.gather : r.bandwidth) * 1e6 * k.slowdown;
   if (k.blocks > 0) p.memory_us *= std::max(1.0, r.sms / k.blocks);  // the others wait
+  // Tensor cores want channels last; windows of one element are products of matrices as the data lies.
+  const bool window = k.extents.window > 1 || k.extents.stride > 1;
+  if (k.kind == KernelKind::Convolution && k.channels_first_conv && window && !r.on_vector[k.half]) p.conversion_us = r.layout * p.memory_us;
   if (dense) p.exposed_us = (1 - r.overlap) * std::min(p.compute_us, p.memory_us);
   p.serial_us = k.serial_steps * r.serial_us;
   const double work = p.roofline_us() + p.waiting_us();

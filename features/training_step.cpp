@@ -197,7 +197,7 @@ class Backward {
     }
     return !users_[id].empty() && std::ranges::all_of(users_[id], [&](NodeId u) {
       const Node& n = g_.node(u);
-      return n.operands[0].node == id && (n.is(op("take")) || n.is(op("split")) || n.is(op("strided_slice"))) && is_strided_view(g_, n);
+      return n.operands[0].node == id && ((n.is(op("take")) && g_.type(n.operands[1]).elements() == 1) || n.is(op("split")) || n.is(op("strided_slice"))) && is_strided_view(g_, n);
     });
   }
 

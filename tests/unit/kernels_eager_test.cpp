@@ -1,0 +1,104 @@
+/// What PyTorch's own kernels do beside the operator's arithmetic.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "features/memory.h"
+#include "features/roofline.h"
+#include "graphs.h"
+#include "kernel_plan.h"
+
+namespace perfc {
+namespace {
+
+const Device& a_gpu() {
+  static const Device d{.name = "test", .kind = "gpu", .vector_tflops = {{"float32", 10}}, .matrix_tflops = {{"float16", 100}},
+                        .bandwidth_gb_s = 1000, .sms = 100, .boost_clock_mhz = 1000, .memory_mib = 1000,
+                        .efficiency = {{"bandwidth", 1}, {"vector", 1}, {"convolution", 1}, {"layout", 1.5}}};
+  return d;
+}
+
+Priced priced(const Kernel& k, Precision precision = Precision::Fp32) { return price(k, Rates(a_gpu(), precision)); }
+
+TEST(EagerKernels, LayerNormsTakeAThreadBlockPerRow) {
+  const auto norm = [](int rows, int columns) {
+    return plan_of(graph_of(fmt::format(R"(def @main(%x: Tensor[({0}, {1}), float32]) {{
+  %1 = weight : Tensor[({1},), float32];
+  %2 = nn.layer_norm(%x, %1, %1);
+  (%2)
+}})", rows, columns)), {}).kernels.at(0);
+  };
+  const Priced narrow = priced(norm(1'000'000, 24)), wide = priced(norm(1'000'000 / 64, 24 * 64));
+  EXPECT_NEAR(wide.memory_us, narrow.memory_us, 0.001 * narrow.memory_us);
+  EXPECT_NEAR(narrow.compute_us, 1e6 * 310 / (100 * 1000), 1e-6);
+  EXPECT_GT(narrow.compute_us, 10 * narrow.memory_us);
+  EXPECT_LT(wide.compute_us, wide.memory_us);
+}
+
+TEST(EagerKernels, MaxPoolingWritesPositions) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(1, 8, 32, 32), float32]) {
+  %1 = nn.max_pool2d(%x, kernel_size=[2, 2], strides=[2, 2], padding=[0, 0, 0, 0], dilation=[1, 1]);
+  (%1)
+})");
+  const double in = 8 * 32 * 32, out = in / 4;
+  EXPECT_EQ(plan_of(g, {}).kernels.at(0).bytes, 4 * (in + out) + 8 * out);
+  EXPECT_EQ(plan_of(g, {.mode = ExecMode::Compiled}).kernels.at(0).bytes, 4 * (in + out));
+  EXPECT_EQ(memory_needs(g, {}).allocated - memory_needs(g, {.mode = ExecMode::Compiled}).allocated, 8 * out);
+}
+
+TEST(EagerKernels, TensorCoresConvertWindowsOfChannelsFirstData) {
+  const auto convolution = [](int window, Layout layout) {
+    const KernelPlan plan = plan_of(graph_of(fmt::format(R"(def @main(%x: Tensor[(8, 64, 32, 32), float16]) {{
+  %1 = weight : Tensor[(64, 64, {0}, {0}), float16];
+  %2 = nn.conv2d(%x, %1, padding=[{1}, {1}, {1}, {1}]);
+  (%2)
+}})", window, window / 2)), {.precision = Precision::Fp16, .layout = layout});
+    return plan.kernels.back();
+  };
+  const Priced first = priced(convolution(3, Layout::Nchw), Precision::Fp16);
+  EXPECT_NEAR(first.conversion_us, 1.5 * first.memory_us, 1e-9);
+  EXPECT_NEAR(first.roofline_us(), std::max(first.compute_us, first.memory_us) + first.conversion_us, 1e-9);
+  EXPECT_EQ(priced(convolution(1, Layout::Nchw), Precision::Fp16).conversion_us, 0);  // a product as the data lies
+  EXPECT_EQ(priced(convolution(3, Layout::Nhwc), Precision::Fp16).conversion_us, 0);
+  EXPECT_EQ(priced(convolution(3, Layout::Nchw), Precision::Fp32).conversion_us, 0);  // the vector units take either
+}
+
+TEST(EagerKernels, WindowsInEqualStepsAreViews) {
+  const auto kernels = [](const char* indices) {
+    return ops_of(plan_of(graph_of(fmt::format(R"(def @main(%x: Tensor[(2, 6), float32]) {{
+  %1 = nn.relu(%x);
+  %2 = const[{}] : Tensor[(2, 4), int64];
+  %3 = take(%1, %2, axis=1);
+  %4 = const[16] : Tensor[(1,), int64];
+  %5 = reshape(%3, %4);
+  (%5)
+}})", indices)), {}));
+  };
+  using Ops = std::vector<std::string>;
+  EXPECT_EQ(kernels("0, 1, 2, 3, 2, 3, 4, 5"), (Ops{"nn.relu", "reshape"}));  // Tensor.unfold, then a copy
+  EXPECT_EQ(kernels("0, 1, 2, 3, 2, 3, 5, 4"), (Ops{"nn.relu", "take"}));
+}
+
+TEST(EagerKernels, QuickGeluIsThreeKernels) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(4, 8), float32]) {
+  %1 = nn.quick_gelu(%x);
+  (%1)
+})");
+  EXPECT_EQ(ops_of(plan_of(g, {})), (std::vector<std::string>{"multiply", "sigmoid", "nn.quick_gelu"}));
+  EXPECT_EQ(plan_of(g, {}).host_ops, 3);
+  EXPECT_EQ(plan_of(g, {.mode = ExecMode::Compiled}).kernels.size(), 1u);
+}
+
+TEST(EagerKernels, ConvolutionsCopyPartsBehindATranspose) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(2, 8, 8, 32), float32]) {
+  %1:2 = split(%x, axis=3, num_outputs=2);
+  %2 = transpose(%1.0, perm=[0, 3, 1, 2]);
+  %3 = weight : Tensor[(16, 1, 3, 3), float32];
+  %4 = nn.conv2d(%2, %3, padding=[1, 1, 1, 1], groups=16);
+  (%4, %1.1)
+})");
+  EXPECT_EQ(ops_of(plan_of(g, {})), (std::vector<std::string>{"copy", "nn.conv2d"}));
+}
+
+}  // namespace
+}  // namespace perfc
