@@ -1,22 +1,17 @@
-"""Fits the whitebox's calibratable constants on timm's benchmark runs and says how well.
+"""Fits the whitebox's calibratable constants on timm's benchmark runs and says how well; writes data/calibration.md.
 
-    python3 data/fit_whitebox.py --onnx DIR --torchscript DIR [--models 40] [--rounds 2] [--perfc build/release/perfc]
+    PYTHONPATH=python python3 -m perfc.dataset build --shared ../shared --out build/dataset
+    python3 data/fit_whitebox.py --data build/dataset/labels.csv [--models 60] [--rounds 3] [--perfc build/release/perfc]
 
-Inference under AMP on RTX 3090, 4090 and 5090 (../shared/data/timm), eager and
-compiled, nchw and nhwc. Eager runs are predicted from the TorchScript graphs, which
-show what was launched; compiled ones from the ONNX exports, whose batch-norms are
-folded as a compiler folds them (--onnx, --torchscript: ../shared/graphs/timm*.tar.xz
-unpacked). Coordinate descent over the shares of peak and the cost of a launch, one
-set of constants per device.
+Inference under AMP on RTX 3090, 4090 and 5090, eager and compiled, nchw and nhwc. Coordinate descent over the shares of
+peak and the cost of a launch, one set of constants per device.
 
-Honesty: families (timm modules) are split by a fixed hash; one half fits, the other
-is only reported. "device held out" predicts a device with the geometric mean of the
-other two devices' constants, fitted families and all. Writes data/calibration.md; the
-constants go into data/devices.json by hand, their geometric mean as the default.
+Honesty: families (timm modules) are split by a fixed hash; one half fits, the other is only reported. "device held out"
+predicts a device with the geometric mean of the other two devices' constants. The constants go into data/devices.json by
+hand, their geometric mean as the default, and so does the factor within which 90 % of a device's held-out runs lie.
 """
 import argparse
 import collections
-import concurrent.futures
 import csv
 import hashlib
 import json
@@ -29,100 +24,65 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SHARED = ROOT.parent / "shared"
-SETS = [  # file, device, mode, layout
-    ("benchmark-infer-amp-nchw-pt240-cu124-rtx3090.csv", "rtx3090", "eager", "nchw"),
-    ("benchmark-infer-amp-nhwc-pt240-cu124-rtx3090.csv", "rtx3090", "eager", "nhwc"),
-    ("benchmark-infer-amp-nchw-pt291-cu128-4090.csv", "rtx4090", "eager", "nchw"),
-    ("benchmark-infer-amp-nhwc-pt240-cu124-rtx4090.csv", "rtx4090", "eager", "nhwc"),
-    ("benchmark-infer-amp-nchw-pt291-cu130-5090.csv", "rtx5090", "eager", "nchw"),
-    ("benchmark-infer-amp-nchw-pt291-cu128-4090-dynamo.csv", "rtx4090", "compiled", "nchw"),
-    ("benchmark-infer-amp-nchw-pt291-cu130-5090-dynamo.csv", "rtx5090", "compiled", "nchw"),
-]
 DEVICES = ("rtx3090", "rtx4090", "rtx5090")
-STEPS = {"bandwidth": 1.1, "matmul": 1.1, "convolution": 1.15, "depthwise": 1.25, "vector": 1.25,
-         "gather": 1.4, "layout": 1.2, "launch_us": 1.3}
-SHARES = {"bandwidth", "matmul", "convolution", "depthwise", "vector"}  # of a peak: at most 1
+STEPS = {"bandwidth": 1.1, "matmul": 1.1, "convolution": 1.15, "depthwise": 1.25, "vector": 1.15, "gather": 1.4, "launch_us": 1.3}
+SHARES = {"bandwidth", "matmul", "vector", "gather"}  # of a peak: at most 1
 # Kernels were measured at up to 1.8 times the fp32 peak that counts direct convolution (Winograd).
 MOST = {"convolution": 1.2, "depthwise": 1.2}
-
-
-def families():
-    with open(SHARED / "graphs/families.tsv") as f:
-        rows = csv.DictReader(f, delimiter="\t")
-        return {r[rows.fieldnames[0]]: r[rows.fieldnames[1]] for r in rows}
 
 
 def held_out(family):
     return hashlib.sha256(family.encode()).digest()[0] % 2 == 0
 
 
-def samples(onnx, torchscript, count):
-    """Per set: up to `count` rows for fitting and as many held out."""
-    family_of = families()
-    out = []
-    for file, device, mode, layout in SETS:
-        with open(SHARED / "data/timm" / file) as f:
-            rows = list(csv.DictReader(f))
-        random.Random(file).shuffle(rows)
-        kept = collections.Counter()
-        for r in rows:
-            arch = r["model"].split(".")[0]
-            name = f"{arch}_{r['infer_img_size']}"
-            path, again = ((torchscript / f"{name}.json", torchscript / f"{name}.reparam.json") if mode == "eager"
-                           else (onnx / f"{name}.onnx", onnx / f"{name}.reparam.onnx"))
-            if "pt291" in file and again.exists():  # those runs timed reparameterised networks
-                path = again
-            family = family_of.get(arch)
-            if family is None or not path.exists():
-                continue
-            side = "held out" if held_out(family) else "fitted"
-            if kept[side] == count:
-                continue
-            kept[side] += 1
-            out.append({"path": str(path), "batch": r["infer_batch_size"], "ms": float(r["infer_step_time"]),
-                        "set": (device, mode, layout), "family": family, "side": side})
+def samples(data, count):
+    """Per setting: up to `count` runs for fitting and as many held out. Eager runs as TorchScript, which shows what was
+    launched; compiled ones as ONNX, whose batch-norms are folded as a compiler folds them."""
+    with open(data, newline="") as f:
+        rows = [r for r in csv.DictReader(f) if r["device"] in DEVICES and (r["mode"] == "eager") == (r["form"] == "torchscript")]
+    random.Random("fit_whitebox").shuffle(rows)
+    kept, out = collections.Counter(), []
+    for r in rows:
+        side = "held out" if held_out(r["family"]) else "fitted"
+        setting = (r["device"], r["mode"], r["layout"], side)
+        if kept[setting] < count:
+            kept[setting] += 1
+            out.append(dict(r, side=side))
     return out
 
 
-def predict(perfc, rows, devices):
-    """Predicted / measured for each row; None where perfc refuses."""
-    def one(r):
-        device, mode, layout = r["set"]
-        done = subprocess.run([perfc, r["path"], "--batch", r["batch"], "--device-file", devices, "--device", device,
-                               "--mode", mode, "--layout", layout, "--json", "--top", "0"], capture_output=True)
-        if done.returncode:
-            return None
-        return json.loads(done.stdout)["predictions"][0]["latency_ms"] / r["ms"]
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        return list(pool.map(one, rows))
-
-
 class Fit:
-    def __init__(self, perfc, rows):
-        self.perfc, self.rows = perfc, rows
+    def __init__(self, perfc, data, rows):
+        self.perfc, self.folder, self.rows = perfc, data.parent, rows
         self.devices = json.loads(subprocess.check_output([perfc, "devices", *DEVICES, "--json"]))
 
     def start(self, device):
         d = next(d for d in self.devices["devices"] if d["name"] == device)
         return {k: d["launch_us"] if k == "launch_us" else d["efficiency"][k] for k in STEPS}
 
-    def ratios(self, constants, rows):
-        """`constants`: device → its constants."""
+    def predict(self, constants, rows):
+        """Runs with predicted / measured, by setting; those that perfc refuses are missing. `constants`: device → its constants."""
         for d in self.devices["devices"]:
             for key, value in constants.get(d["name"], {}).items():
                 (d if key == "launch_us" else d["efficiency"])[key] = value
-        with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
-            json.dump(self.devices, f)
-            f.flush()
-            return predict(self.perfc, rows, f.name)
+        # Model paths are relative to the labels' folder.
+        with tempfile.NamedTemporaryFile("w", suffix=".csv", dir=self.folder, newline="") as labels, tempfile.TemporaryDirectory() as scratch:
+            writer = csv.DictWriter(labels, [k for k in rows[0] if k != "side"], extrasaction="ignore", lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+            labels.flush()
+            devices, out = (pathlib.Path(scratch) / name for name in ("devices.json", "predictions.csv"))
+            devices.write_text(json.dumps(self.devices))
+            subprocess.run([self.perfc, "eval", "whitebox", "--data", labels.name, "--device-file", devices, "--quiet", "--predictions", out],
+                           check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            return [{"set": (r["device"], r["mode"], r["layout"]), "side": "held out" if held_out(r["family"]) else "fitted",
+                     "ratio": float(r["predicted_ms"]) / float(r["measured_ms"])} for r in csv.DictReader(out.read_text().splitlines())]
 
     def run(self, device, rounds):
-        rows = [r for r in self.rows if r["side"] == "fitted" and r["set"][0] == device]
+        rows = [r for r in self.rows if r["side"] == "fitted" and r["device"] == device]
 
         def loss(constants):
-            errors = [abs(math.log(x)) for x in self.ratios({device: constants}, rows) if x]
-            return sum(errors) / len(errors)
+            return statistics.mean(abs(math.log(r["ratio"])) for r in self.predict({device: constants}, rows))
 
         constants = self.start(device)
         best = loss(constants)
@@ -146,44 +106,47 @@ def mean_of(constants):
     return {k: round(math.exp(statistics.mean(math.log(c[k]) for c in constants)), 4) for k in STEPS}
 
 
-def table(rows, ratios, column):
+def table(predicted, column):
     groups = collections.defaultdict(list)
-    for r, x in zip(rows, ratios):
-        if x:
-            groups[r["set"] + (r["side"],)].append(x)
-            groups[("all", "", "", r["side"])].append(x)
+    for r in predicted:
+        groups[*r["set"], r["side"]].append(r["ratio"])
+        groups["all", "", "", r["side"]].append(r["ratio"])
     lines = [f"| device | mode | layout | {column} | models | MAPE % | median ratio | within 20 % | 5 %…95 % of ratio |",
              "|---|---|---|---|---|---|---|---|---|"]
     for key, xs in sorted(groups.items()):
         xs.sort()
         lines.append("| {} | {} | {} | {} | {} | {:.1f} | {:.2f} | {:.0f} % | {:.2f}…{:.2f} |".format(
-            *key, len(xs), 100 * sum(abs(x - 1) for x in xs) / len(xs),
-            statistics.median(xs), 100 * sum(abs(x - 1) <= 0.2 for x in xs) / len(xs),
-            xs[int(0.05 * len(xs))], xs[int(0.95 * (len(xs) - 1))]))
+            *key, len(xs), 100 * sum(abs(x - 1) for x in xs) / len(xs), statistics.median(xs),
+            100 * sum(abs(x - 1) <= 0.2 for x in xs) / len(xs), xs[int(0.05 * len(xs))], xs[int(0.95 * (len(xs) - 1))]))
     return "\n".join(lines)
+
+
+def interval(predicted, device):
+    """The factor within which 90 % of a device's runs of families that were held out lie."""
+    errors = sorted(abs(math.log(r["ratio"])) for r in predicted if r["set"][0] == device and r["side"] == "held out")
+    return round(math.exp(errors[min(len(errors) - 1, math.ceil(0.9 * (len(errors) + 1)) - 1)]), 2)
 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--onnx", type=pathlib.Path, required=True)
-    p.add_argument("--torchscript", type=pathlib.Path, required=True)
-    p.add_argument("--models", type=int, default=40)
-    p.add_argument("--rounds", type=int, default=2)
+    p.add_argument("--data", type=pathlib.Path, required=True)
+    p.add_argument("--models", type=int, default=60)
+    p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--perfc", default=str(ROOT / "build/release/perfc"))
     args = p.parse_args()
-    rows = samples(args.onnx, args.torchscript, args.models)
-    fit = Fit(args.perfc, rows)
+    rows = samples(args.data, args.models)
+    fit = Fit(args.perfc, args.data, rows)
     constants = {d: fit.run(d, args.rounds) for d in DEVICES}
-    own = table(rows, fit.ratios(constants, rows), "families")
-    others = {d: mean_of([c for other, c in constants.items() if other != d]) for d in DEVICES}
-    unseen = table(rows, fit.ratios(others, rows), "families, device held out")
-    listed = "\n".join(f"| {d} | " + " | ".join(str(c[k]) for k in STEPS) + " |" for d, c in
-                       [*constants.items(), ("default (geometric mean)", mean_of(constants.values()))])
+    own = fit.predict(constants, rows)
+    unseen = fit.predict({d: mean_of([c for other, c in constants.items() if other != d]) for d in DEVICES}, rows)
+    listed = "\n".join(f"| {d} | " + " | ".join(str(c[k]) for k in STEPS) + f" | {factor} |" for d, c, factor in
+                       [*((d, c, interval(own, d)) for d, c in constants.items()), ("default (geometric mean)", mean_of(constants.values()), "")])
     text = ("# Calibration of the whitebox\n\nWritten by `data/fit_whitebox.py` "
             f"(--models {args.models} --rounds {args.rounds}); labels: timm's benchmark results (Apache-2.0), AMP.\n"
-            "One set of constants per device, fitted on half of the families; \"held out\" are families that no fit saw.\n\n"
-            f"| device | {' | '.join(STEPS)} |\n|---{'|---' * len(STEPS)}|\n{listed}\n\n{own}\n\n"
-            "Devices held out: the constants are the geometric mean of the other two devices'.\n\n" + unseen + "\n")
+            "One set of constants per device, fitted on half of the families; \"held out\" are families that no fit saw.\n"
+            "*interval*: the factor within which 90 % of the runs held out lie.\n\n"
+            f"| device | {' | '.join(STEPS)} | interval |\n|---{'|---' * (len(STEPS) + 1)}|\n{listed}\n\n{table(own, 'families')}\n\n"
+            "Devices held out: the constants are the geometric mean of the other two devices'.\n\n" + table(unseen, "families, device held out") + "\n")
     (ROOT / "data/calibration.md").write_text(text)
     print(text)
 
