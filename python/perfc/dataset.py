@@ -42,6 +42,8 @@ NORMS = pathlib.Path(__file__).resolve().parents[2] / "data/timm_norms.tsv"  # m
 # torch 2.5 changed the reference attention (it computes in float32 since): runs of
 # these families, and of architectures so named, on torch 2.4 are of other kernels than perfc predicts.
 CHANGED_SINCE_24 = ("nest", "vision_transformer_sam", "mobilenetv4_hybrid")
+# Exporters drop or repeat a few parameters; beyond this share of them it is another network.
+OTHER_NETWORK = 0.4
 # The files do not say which runs had `--fast-norm`; networks with GroupNorm do, which are 1.5 times
 # slower without: eager runs on RTX 3090 and 4090 had it, those on RTX 5090 had not.
 # Compiled, where casts are fused, it makes no difference that shows.
@@ -190,6 +192,11 @@ def build(shared, out, forms, wanted_operators):
         count = float(param_count) * 1e6
         return abs(float(other) - count) < abs(float(plain) - count)
 
+    def is_another(stem, param_count):
+        """Did the run time another network of that name? timm's ecaresnext50t_32x4d grew from 2 layers a stage to 3 to 6."""
+        graphs = [float(params[f"{stem}{x}.onnx"]) for x in ("", ".reparam") if params.get(f"{stem}{x}.onnx")]
+        return bool(graphs) and all(abs(count / (float(param_count) * 1e6) - 1) > OTHER_NETWORK for count in graphs)
+
     counts = collections.Counter()
     architectures = set()
     with open(out / "labels.csv", "w", newline="") as f:
@@ -208,6 +215,9 @@ def build(shared, out, forms, wanted_operators):
                     continue
                 if "pt240" in run and (family in CHANGED_SINCE_24 or arch.startswith(CHANGED_SINCE_24)):
                     counts["left out: attention changed after torch 2.4"] += 1
+                    continue
+                if is_another(stem, r["param_count"]):
+                    counts["left out: other parameters than the graph's"] += 1
                     continue
                 reparam = ".reparam" if reparameterised(stem, r["param_count"]) else ""
                 for form, _, suffix in FORMS:
