@@ -12,6 +12,7 @@ import argparse
 import collections
 import csv
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,7 @@ CHIPS = {"A100": ("a100-pcie-40gb", "a100-pcie-80gb"), "P100": ("p100",), "P4": 
 MEASURED = 30
 OTHERS, ALONE = 15, 30
 EPOCHS = 20
+DRAWS = 3  # of the networks' weights, where one network answers per chip left out; predictors answer with the mean of several
 
 
 def groups_of(rows):
@@ -53,14 +55,18 @@ def train(perfc, labels, folder, *options):
                     "--epochs", str(EPOCHS), "--threads", "1", "-q", "--out", folder / "operators.safetensors", *options], check=True)
 
 
-def errors(path, column="predicted_ms", wanted=lambda row: True):
-    """{chip: {kind: |predicted / measured − 1|}}"""
+def errors(paths, column="predicted_ms", wanted=lambda row: True):
+    """{chip: {kind: |predicted / measured − 1|}}; of several files, of the predictions' geometric mean."""
     out = collections.defaultdict(lambda: collections.defaultdict(list))
     chip_of = {device: chip for chip, devices in CHIPS.items() for device in devices}
-    with open(path, newline="") as f:
-        for r in csv.DictReader(f):
-            if wanted(r):
-                out[chip_of[r["device"]]][kind(r)].append(abs(float(r[column]) / float(r["measured_ms"]) - 1))
+    tables_of = []
+    for path in paths:
+        with open(path, newline="") as f:
+            tables_of.append([r for r in csv.DictReader(f) if wanted(r)])
+    for same in zip(*tables_of, strict=True):
+        assert len({(r["model"], r["device"]) for r in same}) == 1, "the files list other labels"
+        predicted = statistics.geometric_mean(float(r[column]) for r in same)
+        out[chip_of[same[0]["device"]]][kind(same[0])].append(abs(predicted / float(same[0]["measured_ms"]) - 1))
     return out
 
 
@@ -71,9 +77,11 @@ def evaluate(perfc, data, folder):
     for r in rows:
         r["model"] = str(data.parent / r["model"])
     groups = groups_of(rows)
-    train(perfc, [r for members in groups.values() for r in members[:ALONE]], folder, "--held-out", folder / "held.csv")
+    held = [folder / f"held{draw}.csv" for draw in range(1, DRAWS + 1)]
+    for draw, path in enumerate(held, 1):
+        train(perfc, [r for members in groups.values() for r in members[:ALONE]], folder, "--held-out", path, "--seed", str(draw))
     left_out = lambda r: r["left_out"] == "device"  # noqa: E731
-    found = {"no run": errors(folder / "held.csv", wanted=left_out), "whitebox": errors(folder / "held.csv", "whitebox_ms", left_out), "measured": {}}
+    found = {"no run": errors(held, wanted=left_out), "whitebox": errors(held[:1], "whitebox_ms", left_out), "measured": {}}
     for chip, devices in CHIPS.items():
         own = [members for (_, device), members in groups.items() if device in devices]
         others = [members for (_, device), members in groups.items() if device not in devices]
@@ -81,7 +89,7 @@ def evaluate(perfc, data, folder):
         write(folder / "test.csv", [r for m in own for r in m[MEASURED:]])
         subprocess.run([perfc, "eval", folder / "operators.safetensors", "--data", folder / "test.csv", "--predictions", folder / "predictions.csv", "-q"],
                        check=True, stdout=subprocess.DEVNULL)
-        found["measured"].update(errors(folder / "predictions.csv"))
+        found["measured"].update(errors([folder / "predictions.csv"]))
         print(chip, mean(found["no run"][chip].values()), mean(found["measured"][chip].values()), file=sys.stderr)
     return found
 
@@ -100,7 +108,7 @@ def main():
         found = evaluate(args.perfc, args.data.resolve(), pathlib.Path(folder))
     kinds = sorted({k for case in found.values() for chip in case.values() for k in chip})
     lines = ["## Single operators after 30 of each kind", "",
-             f"NeuSight's timings, float32; MAPE in %. No run: trained on {ALONE} of each kind from each GPU with another chip. After 30: on {OTHERS} from each",
+             f"NeuSight's timings, float32; MAPE in %. No run: trained on {ALONE} of each kind from each GPU with another chip, the mean of {DRAWS} networks. After 30: on {OTHERS} from each",
              f"of those and {MEASURED} from the GPU itself, judged on its other operators. Nearly all that are judged without a run have the same",
              "shape in training on another GPU: it is the GPU that is unseen.", "",
              "| operator | whitebox | no run on it | " + " | ".join(CHIPS) + " | **after 30** |", "|---|---|---|" + "---|" * (len(CHIPS) + 1)]

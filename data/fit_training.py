@@ -70,7 +70,7 @@ def parts_of(forward, step, factors):
         after = step[min(i + 1, len(step) - 1)]
         updates = any(u["operators"] == "add" and float(u["repeat"]) == 3 and u["node"] == k["node"] for u in (k, after))
         factor = "forward" if i < forward else "optimizer" if updates else kind(k)
-        work = max(float(k["compute_us"]), float(k["memory_us"]))
+        work = max(float(k["compute_us"]), float(k["memory_us"])) + float(k["conversion_us"])
         launch = float(k["time_us"]) - work
         out[factor] += (work / factors[FACTORS.index(factor)] + launch) * float(k["repeat"]) / 1e3
     return [out[f] for f in FACTORS]

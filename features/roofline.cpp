@@ -113,7 +113,7 @@ Priced price(const Kernel& k, const Rates& r) {
 }
 
 std::string kernels_csv(const Graph& g, const KernelPlan& plan, const std::vector<Device>& devices, Precision precision) {
-  std::string out = "device,kernel,node,operators,kind,width,repeat,macs,flops,bytes,m,n,k,products,compute_us,memory_us,time_us,bound\n";
+  std::string out = "device,kernel,node,operators,kind,width,repeat,macs,flops,bytes,m,n,k,products,compute_us,memory_us,conversion_us,time_us,bound\n";
   for (const Device& device : devices) {
     const Rates rates(device, precision);
     for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
@@ -121,9 +121,9 @@ std::string kernels_csv(const Graph& g, const KernelPlan& plan, const std::vecto
       const Priced p = price(k, rates);
       std::vector<std::string_view> ops;
       for (const OpId o : k.ops) ops.push_back(def(o).name);
-      out += fmt::format("{},{},{},{},{},{},{:g},{:.0f},{:.0f},{:.0f},{:.0f},{:.0f},{:g},{:.0f},{:.3f},{:.3f},{:.3f},{}\n", device.name, i,
+      out += fmt::format("{},{},{},{},{},{},{:g},{:.0f},{:.0f},{:.0f},{:.0f},{:.0f},{:g},{:.0f},{:.3f},{:.3f},{:.3f},{:.3f},{}\n", device.name, i,
                          csv_quoted(g.node(k.node).name), fmt::join(ops, " "), kKernelKinds[static_cast<std::size_t>(k.kind)], k.half ? 16 : 32, k.repeat,
-                         k.macs, k.flops, k.bytes, k.extents.m, k.extents.n, k.extents.k, k.extents.products, p.compute_us, p.memory_us, p.time_us, name(p.bound));
+                         k.macs, k.flops, k.bytes, k.extents.m, k.extents.n, k.extents.k, k.extents.products, p.compute_us, p.memory_us, p.conversion_us, p.time_us, name(p.bound));
     }
   }
   return out;
