@@ -86,6 +86,7 @@ bool are_windows(const Graph& g, ValueId indices) {
   if (!index || !t.is_static() || t.rank() != 2) return false;
   const auto rows = static_cast<std::size_t>(t.shape()[0].value()), columns = static_cast<std::size_t>(t.shape()[1].value());
   if (rows == 0 || columns == 0 || index->size() != rows * columns) return false;
+  if (std::ranges::any_of(*index, [](const SymInt& i) { return i.value() < 0 || i.value() > INT32_MAX; })) return false;
   const auto at = [&](std::size_t i, std::size_t j) { return (*index)[i * columns + j].value(); };
   const std::int64_t down = rows > 1 ? at(1, 0) - at(0, 0) : 0, right = columns > 1 ? at(0, 1) - at(0, 0) : 0;
   if (down < 0 || right < 0) return false;

@@ -97,8 +97,7 @@ Priced price(const Kernel& k, const Rates& r) {
   if (k.kind == KernelKind::Matmul && k.extents.products > 1 && k.aligned == 0 && !r.on_vector[k.half]) {
     macs = k.extents.products * padded(k.extents.m, kTileRows) * padded(k.extents.n, kTileColumns) * padded(k.extents.k, kTileDepth);
   }
-  p.compute_us = (2 * macs / rate + k.flops / (vector * r.elementwise)) * 1e6 * k.slowdown;
-  p.compute_us = std::max(p.compute_us, k.row_blocks * r.row_us);
+  p.compute_us = std::max((2 * macs / rate + k.flops / (vector * r.elementwise)) * 1e6, k.row_blocks * r.row_us) * k.slowdown;
   p.memory_us = bytes / (k.kind == KernelKind::Gather ? r.gather : r.bandwidth) * 1e6 * k.slowdown;
   if (k.blocks > 0) p.memory_us *= std::max(1.0, r.sms / k.blocks);  // the others wait
   // Tensor cores want channels last; windows of one element are products of matrices as the data lies.

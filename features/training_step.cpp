@@ -40,8 +40,8 @@ class Backward {
   struct Slowdown {
     double forward, convolution, depthwise, product, attention, batch_norm, normalization, other, optimizer;
   };
-  static constexpr Slowdown kChannelsFirst{1.68, 0.72, 1.42, 0.62, 1.00, 1.28, 0.91, 1.37, 1.27};
-  static constexpr Slowdown kChannelsLast{1.55, 0.52, 1.01, 0.84, 1.00, 1.35, 1.21, 1.06, 1.29};
+  static constexpr Slowdown kChannelsFirst{1.70, 0.71, 1.41, 0.61, 1.00, 1.27, 0.86, 1.35, 1.27};
+  static constexpr Slowdown kChannelsLast{1.57, 0.51, 1.01, 0.83, 1.00, 1.34, 1.21, 1.04, 1.29};
 
   void slow_down(std::size_t forward) {
     const Slowdown& s = config_.layout == Layout::Nhwc ? kChannelsLast : kChannelsFirst;
