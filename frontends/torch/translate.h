@@ -13,9 +13,14 @@ DType result_type(Call& c, std::initializer_list<const Value*> values);
 Result<ValueId> promoted(Call& c, const Value& v, DType dtype);
 Result<ValueId> truncate(Call& c, ValueId v);
 
-// ---- In normalization.cpp, views.cpp, signal.cpp
+// ---- In normalization.cpp, views.cpp, windows.cpp, signal.cpp
 /// `out`, and for results that only a backward pass reads constants in their place.
 Values with_unused(Call& c, Values out);
+inline constexpr std::int64_t kEnd = INT64_MAX;  ///< of a slice
+std::vector<std::int64_t> identity(std::size_t rank);
+/// Dims of the tensor, with [first, last] replaced by `in_place`.
+std::vector<Value> dims_with(Call& c, ValueId v, std::size_t rank, std::size_t first, std::size_t last, const std::vector<Value>& in_place);
+/// [rows, columns] of indices i · row_step + j · column_step.
 Result<ValueId> window_indices(Call& c, std::int64_t rows, std::int64_t row_step, std::int64_t columns, std::int64_t column_step);
 Result<ValueId> as_complex(Call& c, ValueId v);
 
@@ -163,21 +168,25 @@ Values narrow(Call& c);
 Values select(Call& c);
 Values split(Call& c);
 Values unbind(Call& c);
+Values diagonal(Call& c);
+Values as_strided(Call& c);
+Values meshgrid(Call& c);
+
+// ---- rearrange.cpp
 Values cat(Call& c);
 Values stack(Call& c);
 Values stack_along(Call& c);
 Values flip(Call& c);
 Values roll(Call& c);
 Values rot90(Call& c);
-Values unfold(Call& c);
-Values im2col(Call& c);
-Values col2im(Call& c);
 Values pixel_shuffle(Call& c);
 Values channel_shuffle(Call& c);
 Values pad(Call& c);
-Values diagonal(Call& c);
-Values as_strided(Call& c);
-Values meshgrid(Call& c);
+
+// ---- windows.cpp
+Values unfold(Call& c);
+Values im2col(Call& c);
+Values col2im(Call& c);
 
 // ---- indexing.cpp
 Values index(Call& c);

@@ -1,4 +1,4 @@
-/// Views and data movement.
+/// Views, and what repeats or takes parts of data.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,18 +8,26 @@
 #include "frontends/torch/translate.h"
 
 namespace perfc::torch {
-namespace {
-
-constexpr std::int64_t kEnd = INT64_MAX;
-
-Values view_transposed(Call& c, std::vector<std::int64_t> perm) {
-  return c.view_result("self", op("transpose"), {}, {{"perm", std::move(perm)}});
-}
 
 std::vector<std::int64_t> identity(std::size_t rank) {
   std::vector<std::int64_t> perm(rank);
   std::iota(perm.begin(), perm.end(), 0);
   return perm;
+}
+
+std::vector<Value> dims_with(Call& c, ValueId v, std::size_t rank, std::size_t first, std::size_t last,
+                             const std::vector<Value>& in_place) {
+  std::vector<Value> out;
+  for (std::size_t i = 0; i < first; ++i) out.emplace_back(c.size_of(v, i));
+  out.insert(out.end(), in_place.begin(), in_place.end());
+  for (std::size_t i = last + 1; i < rank; ++i) out.emplace_back(c.size_of(v, i));
+  return out;
+}
+
+namespace {
+
+Values view_transposed(Call& c, std::vector<std::int64_t> perm) {
+  return c.view_result("self", op("transpose"), {}, {{"perm", std::move(perm)}});
 }
 
 /// A view where PyTorch's reshape is one; a tensor of its own where it copies.
@@ -41,16 +49,6 @@ Values reshaped(Call& c, std::string_view self, const std::vector<Value>& dims) 
   if (!shape) return Failure{};
   const bool zero = std::any_of(dims.begin(), dims.end(), [](const Value& v) { return v.scalar() && v.scalar()->integer.is(0); });
   return view_or_copy(c, c.arg(self), c.view_result(self, op("reshape"), {*shape}, zero ? Attrs{{"allowzero", std::int64_t{1}}} : Attrs{}));
-}
-
-/// Dims of the tensor, with [first, last] replaced by `in_place`.
-std::vector<Value> dims_with(Call& c, ValueId v, std::size_t rank, std::size_t first, std::size_t last,
-                             const std::vector<Value>& in_place) {
-  std::vector<Value> out;
-  for (std::size_t i = 0; i < first; ++i) out.emplace_back(c.size_of(v, i));
-  out.insert(out.end(), in_place.begin(), in_place.end());
-  for (std::size_t i = last + 1; i < rank; ++i) out.emplace_back(c.size_of(v, i));
-  return out;
 }
 
 /// A bound of a slice as an operand of one element.
@@ -481,315 +479,6 @@ Values unbind(Call& c) {
     out.push_back(*std::move(v));
   }
   return std::vector<Value>{Value::list(std::move(out))};
-}
-
-namespace {
-
-/// Tensors of a list in one element type; empty ones of rank 1 (torch skips them) left out.
-Result<std::vector<ValueId>> joined(Call& c) {
-  const List* l = c.arg("tensors").list();
-  if (!l) return c.error("'tensors' must be a list of tensors");
-  DType d = DType::Undefined;
-  auto all = c.tensors("tensors");
-  if (!all) return Failure{};
-  for (ValueId v : *all) d = promote(d, c.type(v).dtype());
-  std::vector<ValueId> out;
-  for (ValueId v : *all) {
-    if (all->size() > 1 && c.type(v).ranked() && c.type(v).rank() == 1 && c.dim(v, 0).is(0)) continue;
-    auto w = c.cast(v, d);
-    if (!w) return Failure{};
-    out.push_back(*w);
-  }
-  if (out.empty()) return c.error("joins nothing");
-  return out;
-}
-
-}  // namespace
-
-Values cat(Call& c) {
-  auto all = joined(c);
-  if (!all) return Failure{};
-  const auto rank = c.rank(all->front());
-  const auto dim = c.integer_or("dim", 0);
-  if (!rank || !dim) return Failure{};
-  const auto axis = c.axis(*dim, *rank);
-  if (!axis) return Failure{};
-  return single(c, c.emit(op("concatenate"), std::move(*all), {{"axis", static_cast<std::int64_t>(*axis)}}));
-}
-Values stack(Call& c) {
-  auto all = joined(c);
-  if (!all) return Failure{};
-  const auto rank = c.rank(all->front());
-  const auto dim = c.integer_or("dim", 0);
-  if (!rank || !dim) return Failure{};
-  const auto axis = c.axis(*dim, *rank + 1);
-  if (!axis) return Failure{};
-  const auto at = static_cast<std::int64_t>(*axis);
-  for (ValueId& v : *all) {
-    auto wide = c.emit(op("expand_dims"), {v, c.ints({at})});
-    if (!wide) return Failure{};
-    v = *wide;
-  }
-  return single(c, c.emit(op("concatenate"), std::move(*all), {{"axis", at}}));
-}
-/// hstack, vstack, dstack: concatenation once everything has 1, 2 or 3 dims.
-Values stack_along(Call& c) {
-  auto all = joined(c);
-  if (!all) return Failure{};
-  const std::string_view name = c.row->name;
-  std::int64_t axis = name == "vstack" ? 0 : name == "dstack" ? 2 : 1;
-  const std::size_t least = name == "vstack" ? 2 : name == "dstack" ? 3 : 1;
-  for (ValueId& v : *all) {
-    const auto rank = c.rank(v);
-    if (!rank) return Failure{};
-    if (name == "hstack" && *rank <= 1) axis = 0;
-    if (*rank >= least) continue;
-    std::vector<std::int64_t> axes;
-    if (*rank == 0) axes.push_back(0);
-    if (least >= 2 && *rank < 2) axes.push_back(0);
-    if (least == 3) axes.push_back(2);
-    for (std::int64_t a : axes) {
-      auto wide = c.emit(op("expand_dims"), {v, c.ints({a})});
-      if (!wide) return Failure{};
-      v = *wide;
-    }
-  }
-  return single(c, c.emit(op("concatenate"), std::move(*all), {{"axis", axis}}));
-}
-
-Values flip(Call& c) {
-  auto v = c.tensor("self");
-  const auto dims = c.integers("dims");
-  if (!v || !dims) return Failure{};
-  const auto rank = c.rank(*v);
-  if (!rank) return Failure{};
-  std::vector<std::int64_t> axes;
-  for (std::int64_t d : *dims) {
-    const auto a = c.axis(d, *rank);
-    if (!a) return Failure{};
-    axes.push_back(static_cast<std::int64_t>(*a));
-  }
-  if (axes.empty()) return std::vector<Value>{c.args[0]};
-  const std::size_t n = axes.size();
-  using Ints = std::vector<std::int64_t>;
-  return single(c, c.emit(op("strided_slice"), {*v, c.ints(Ints(n, -1)), c.ints(Ints(n, INT64_MIN)), c.ints(axes), c.ints(Ints(n, -1))}));
-}
-
-/// Per dim: the last `shift` entries, then the others.
-Values roll(Call& c) {
-  auto v = c.tensor("self");
-  const auto shifts = c.integers("shifts");
-  if (!v || !shifts) return Failure{};
-  auto dims = c.given("dims") ? c.integers("dims") : Result<std::vector<std::int64_t>>(std::vector<std::int64_t>{});
-  if (!dims) return Failure{};
-  const auto rank = c.rank(*v);
-  if (!rank) return Failure{};
-  const Type whole = c.type(*v);
-  const bool flat = dims->empty();
-  if (flat) {
-    v = c.reshape(*v, {-1});
-    if (!v) return Failure{};
-    *dims = {0};
-  }
-  if (dims->size() != shifts->size()) return c.error("'shifts' and 'dims' differ in length");
-  for (std::size_t i = 0; i < dims->size(); ++i) {
-    const auto axis = c.axis((*dims)[i], flat ? 1 : *rank);
-    if (!axis) return Failure{};
-    const std::int64_t shift = (*shifts)[i];
-    if (shift == 0) continue;
-    auto tail = c.slice(*v, *axis, -shift, kEnd), head = c.slice(*v, *axis, 0, -shift);
-    if (!tail || !head) return Failure{};
-    v = c.emit(op("concatenate"), {*tail, *head}, {{"axis", static_cast<std::int64_t>(*axis)}});
-    if (!v) return Failure{};
-  }
-  if (flat && whole.is_static()) {
-    std::vector<std::int64_t> shape;
-    for (const Dim& d : whole.shape()) shape.push_back(d.value());
-    v = c.reshape(*v, shape);
-  }
-  return single(c, v);
-}
-
-Values rot90(Call& c) {
-  auto v = c.tensor("self");
-  const auto k = c.integer_or("k", 1);
-  auto dims = c.spread("dims", 2, 0);
-  if (!v || !k || !dims) return Failure{};
-  if (!c.given("dims")) *dims = {0, 1};
-  const auto rank = c.rank(*v);
-  if (!rank) return Failure{};
-  const auto a = c.axis((*dims)[0], *rank), b = c.axis((*dims)[1], *rank);
-  if (!a || !b) return Failure{};
-  const std::int64_t turns = ((*k % 4) + 4) % 4;
-  const auto reversed = [&](ValueId x, std::size_t axis) { return c.slice(x, axis, -1, INT64_MIN, -1); };
-  auto perm = identity(*rank);
-  std::swap(perm[*a], perm[*b]);
-  if (turns == 2) {
-    v = reversed(*v, *a);
-    v = v ? reversed(*v, *b) : v;
-  } else if (turns != 0) {
-    v = reversed(*v, turns == 1 ? *b : *a);
-    v = v ? c.transpose(*v, perm) : v;
-  }
-  return single(c, v);
-}
-
-/// Windows of `size` every `step` along a dim, which become the last dim.
-Values unfold(Call& c) {
-  auto v = c.tensor("self");
-  const auto dim = c.integer("dimension"), size = c.integer("size"), step = c.integer("step");
-  if (!v || !dim || !size || !step) return Failure{};
-  const auto rank = c.rank(*v);
-  if (!rank) return Failure{};
-  const auto axis = c.axis(*dim, *rank);
-  if (!axis) return Failure{};
-  const auto extent = c.known_dim(*v, *axis, "the extent to unfold");
-  if (!extent) return Failure{};
-  if (*size < 1 || *step < 1 || *size > *extent) return c.error(fmt::format("windows of {} every {} over {}", *size, *step, *extent));
-  const std::int64_t count = (*extent - *size) / *step + 1;
-  auto index = window_indices(c, count, *step, *size, 1);
-  auto y = index ? c.emit(op("take"), {*v, *index}, {{"axis", static_cast<std::int64_t>(*axis)}}) : index;
-  if (!y) return Failure{};
-  // (…, count, size, rest…) → (…, count, rest…, size)
-  std::vector<std::int64_t> perm = identity(*rank + 1);
-  perm.erase(perm.begin() + static_cast<std::ptrdiff_t>(*axis) + 1);
-  perm.push_back(static_cast<std::int64_t>(*axis) + 1);
-  if (*axis + 1 == *rank) return c.result(*y);
-  return single(c, c.transpose(*y, std::move(perm)));
-}
-
-/// [rows, columns] of indices i · row_step + j · column_step.
-Result<ValueId> window_indices(Call& c, std::int64_t rows, std::int64_t row_step, std::int64_t columns, std::int64_t column_step) {
-  if (rows < 1 || columns < 1 || rows > INT32_MAX / columns) return c.error(fmt::format("{} × {} windows", rows, columns));
-  DataRef data;
-  if (rows * columns <= Data::kMaxElements) {
-    std::vector<SymInt> values;
-    for (std::int64_t i = 0; i < rows; ++i) {
-      for (std::int64_t j = 0; j < columns; ++j) values.emplace_back(i * row_step + j * column_step);
-    }
-    auto d = std::make_shared<Data>();
-    d->elements = std::move(values);
-    data = std::move(d);
-  }
-  return c.constant({Type::tensor(DType::Int64, {rows, columns}), std::move(data)});
-}
-
-/// Sliding blocks as columns: gathers along height and width, then a reshape.
-Values im2col(Call& c) {
-  auto v = c.tensor("self");
-  auto kernel = c.spread("kernel_size", 2, 1), dilation = c.spread("dilation", 2, 1);
-  auto padding = c.spread("padding", 2, 0), stride = c.spread("stride", 2, 1);
-  if (!v || !kernel || !dilation || !padding || !stride) return Failure{};
-  const auto rank = c.rank(*v);
-  if (!rank) return Failure{};
-  if (*rank != 4) return c.error(fmt::format("data of rank {}, 4 is needed", *rank));
-  if ((*padding)[0] != 0 || (*padding)[1] != 0) {
-    v = c.emit(op("nn.pad"), {*v, c.ints({0, 0, (*padding)[0], (*padding)[1], 0, 0, (*padding)[0], (*padding)[1]})});
-    if (!v) return Failure{};
-  }
-  const Dim channels = c.dim(*v, 1);
-  std::int64_t count[2];
-  const ValueId x = *v;
-  std::vector<Value> lead{c.size_of(x, 0)};
-  for (std::size_t i = 0; i < 2; ++i) {
-    // After the first gather the width stands at 4.
-    const auto extent = c.known_dim(*v, i == 0 ? 2 : 4, "an extent of the data");
-    if (!extent) return Failure{};
-    const std::int64_t reach = (*dilation)[i] * ((*kernel)[i] - 1) + 1;
-    if ((*kernel)[i] < 1 || (*stride)[i] < 1 || reach > *extent) return c.error(fmt::format("a window of {} over {}", reach, *extent));
-    count[i] = (*extent - reach) / (*stride)[i] + 1;
-    auto index = window_indices(c, (*kernel)[i], (*dilation)[i], count[i], (*stride)[i]);
-    v = index ? c.emit(op("take"), {*v, *index}, {{"axis", static_cast<std::int64_t>(i == 0 ? 2 : 4)}}) : index;
-    if (!v) return Failure{};
-  }
-  // (n, c, kh, oh, kw, ow) → (n, c, kh, kw, oh, ow) → (n, c·kh·kw, oh·ow)
-  v = c.transpose(*v, {0, 1, 2, 4, 3, 5});
-  if (!v) return Failure{};
-  if (!channels.known()) return c.error("the channels of the data must be known when importing");
-  lead.emplace_back(Scalar::of(channels.value() * (*kernel)[0] * (*kernel)[1]));
-  lead.emplace_back(Scalar::of(count[0] * count[1]));
-  auto shape = c.int_vector(lead);
-  return shape ? single(c, c.emit(op("reshape"), {*v, *shape})) : Failure{};
-}
-
-Values col2im(Call& c) {
-  auto v = c.tensor("self");
-  auto size = c.spread("output_size", 2, 1), kernel = c.spread("kernel_size", 2, 1), dilation = c.spread("dilation", 2, 1);
-  auto padding = c.spread("padding", 2, 0), stride = c.spread("stride", 2, 1);
-  if (!v || !size || !kernel || !dilation || !padding || !stride) return Failure{};
-  std::vector<std::int64_t> pads = *padding;
-  pads.insert(pads.end(), padding->begin(), padding->end());
-  return single(c, c.emit(op("col2im"), {*v, c.ints(*size), c.ints(*kernel)},
-                          {{"dilation", *dilation}, {"padding", pads}, {"strides", *stride}}));
-}
-
-Values pixel_shuffle(Call& c) {
-  auto v = c.tensor("self");
-  const bool up = std::string_view(c.row->name) == "pixel_shuffle";
-  const auto factor = c.integer(up ? "upscale_factor" : "downscale_factor");
-  if (!v || !factor) return Failure{};
-  const auto rank = c.rank(*v);
-  if (!rank) return Failure{};
-  if (*rank != 4) return c.error(fmt::format("data of rank {}, 4 is needed", *rank));
-  if (up) return single(c, c.emit(op("depth_to_space"), {*v}, {{"blocksize", *factor}, {"mode", std::string("CRD")}}));
-  return single(c, c.emit(op("space_to_depth"), {*v}, {{"blocksize", *factor}}));
-}
-/// (n, g·k, …) → (n, k·g, …)
-Values channel_shuffle(Call& c) {
-  auto v = c.tensor("self");
-  const auto groups = c.integer("groups");
-  if (!v || !groups) return Failure{};
-  const auto rank = c.rank(*v);
-  if (!rank) return Failure{};
-  const auto channels = c.known_dim(*v, 1, "the channels");
-  if (!channels) return Failure{};
-  if (*groups < 1 || *channels % *groups != 0) return c.error(fmt::format("{} channels in {} groups", *channels, *groups));
-  auto split_shape = c.int_vector(dims_with(c, *v, *rank, 1, 1, {Scalar::of(*groups), Scalar::of(*channels / *groups)}));
-  auto wide = split_shape ? c.emit(op("reshape"), {*v, *split_shape}) : split_shape;
-  if (!wide) return Failure{};
-  auto perm = identity(*rank + 1);
-  std::swap(perm[1], perm[2]);
-  auto y = c.transpose(*wide, std::move(perm));
-  auto shape = c.int_vector(dims_with(c, *v, *rank, 1, 1, {Scalar::of(*channels)}));
-  if (!y || !shape) return Failure{};
-  return single(c, c.emit(op("reshape"), {*y, *shape}));
-}
-
-/// Pads named from the last dim on: (left, right, top, bottom, …).
-Values pad(Call& c) {
-  auto v = c.tensor("self");
-  const List* l = c.arg("pad").list();
-  if (!v) return Failure{};
-  if (!l || l->items->size() % 2 != 0) return c.error("'pad' must be a list of pairs of ints");
-  const auto rank = c.rank(*v);
-  if (!rank) return Failure{};
-  const std::size_t n = l->items->size() / 2;
-  if (n > *rank) return c.error(fmt::format("pads {} dims of data of rank {}", n, *rank));
-  const std::string_view name = c.row->name;
-  std::string mode = c.text_or("mode", name.starts_with("reflection") ? "reflect" : name.starts_with("replication") ? "replicate" : "constant");
-  if (mode == "replicate") mode = "edge";
-  if (mode == "circular") mode = "wrap";
-  std::vector<Value> pads(2 * *rank, Scalar::of(std::int64_t{0}));
-  bool nothing = true;
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::size_t axis = *rank - 1 - i;
-    pads[axis] = (*l->items)[2 * i];
-    pads[*rank + axis] = (*l->items)[2 * i + 1];
-  }
-  for (const Value& p : pads) {
-    const Scalar* s = p.scalar();
-    nothing = nothing && s && s->integer.is(0);
-  }
-  if (nothing && mode == "constant") return std::vector<Value>{c.args[0]};
-  auto operand = c.int_vector(pads);
-  if (!operand) return Failure{};
-  std::vector<ValueId> operands{*v, *operand};
-  if (mode == "constant" && c.given("value")) {
-    auto value = promoted(c, c.arg("value"), c.type(*v).dtype());
-    if (!value) return Failure{};
-    operands.push_back(*value);
-  }
-  return single(c, c.emit(op("nn.pad"), std::move(operands), mode == "constant" ? Attrs{} : Attrs{{"mode", mode}}));
 }
 
 Values diagonal(Call& c) {
