@@ -51,6 +51,8 @@ def row(name, split, model, epochs, recipe, old):
         log = CACHE / f"{name}.jsonl"
         last = json.loads(log.read_text().splitlines()[-1]) if log.exists() else {}
         epochs = f"best of {last['epoch']}: {last['best_epoch']}" if last else "best of"
+        if last and last["epoch"] < min(last["best_epoch"] + PATIENCE, CONVERGED):
+            epochs += " (unfinished)"
     head = f"| PMGNS-{model.upper()} | {split} | {recipe} | {epochs}"
     if not path.exists():
         return next((line for line in old if line.startswith(head)), f"{head} | not measured | | | | |")
@@ -83,7 +85,8 @@ def main():
         "## PMGNS, as published", "",
         "DIPPM's networks on RTX 5090, eager, nchw, ONNX exports (355 training graphs on split R; the report had 7,356, near-duplicates of the",
         "test graphs among them). perfc on the same rows: the last but one of table R, and of table F. F0 is one fold of families in ten.",
-        "*published*: the report's recipe; *normalised*: docs/gnn.md.", "",
+        "*published*: the report's recipe; *normalised*: docs/gnn.md. *Best of N: M*: until the validation loss was 15 epochs old, or stopped",
+        "before (*unfinished*), N epochs in all; judged is the network after epoch M.", "",
         "| model | split | recipe | epochs | runs | MAPE | median | within 20 % | the report |", "|---|---|---|---|---|---|---|---|---|",
         *(row(*run, old) for run in RUNS)])
 
