@@ -41,16 +41,9 @@ def kind(row):
     return row["architecture"].split("_")[0]
 
 
-def write(path, rows):
-    with open(path, "w", newline="") as f:
-        out = csv.DictWriter(f, rows[0].keys())
-        out.writeheader()
-        out.writerows(rows)
-
-
 def train(perfc, labels, folder, *options):
-    write(folder / "train.csv", labels)
-    write(folder / "all.csv", [{"architecture": a, "split": "training"} for a in sorted({r["architecture"] for r in labels})])
+    tables.write_csv(folder / "train.csv", labels)
+    tables.write_csv(folder / "all.csv", [{"architecture": a, "split": "training"} for a in sorted({r["architecture"] for r in labels})])
     subprocess.run([perfc, "train", "--model", "corrected", "--data", folder / "train.csv", "--split", folder / "all.csv", "--folds", "2",
                     "--epochs", str(EPOCHS), "--threads", "1", "-q", "--out", folder / "operators.safetensors", *options], check=True)
 
@@ -86,7 +79,7 @@ def evaluate(perfc, data, folder):
         own = [members for (_, device), members in groups.items() if device in devices]
         others = [members for (_, device), members in groups.items() if device not in devices]
         train(perfc, [r for m in own for r in m[:MEASURED]] + [r for m in others for r in m[MEASURED:MEASURED + OTHERS]], folder)
-        write(folder / "test.csv", [r for m in own for r in m[MEASURED:]])
+        tables.write_csv(folder / "test.csv", [r for m in own for r in m[MEASURED:]])
         subprocess.run([perfc, "eval", folder / "operators.safetensors", "--data", folder / "test.csv", "--predictions", folder / "predictions.csv", "-q"],
                        check=True, stdout=subprocess.DEVNULL)
         found["measured"].update(errors([folder / "predictions.csv"]))

@@ -1,7 +1,7 @@
 """Fits the whitebox's calibratable constants on timm's benchmark runs and says how well; writes data/calibration.md.
 
     PYTHONPATH=python python3 -m perfc.dataset build --shared ../shared --out build/dataset
-    python3 data/fit_whitebox.py --data build/dataset/labels.csv [--models 60] [--rounds 3] [--perfc build/release/perfc]
+    python3 data/fit_whitebox.py --data build/dataset/labels.csv [--models 40] [--rounds 2] [--perfc build/release/perfc]
 
 Inference under AMP on RTX 3090, 4090 and 5090, eager and compiled, nchw and nhwc. Coordinate descent over the shares of
 peak and the cost of a launch, one set of constants per device.
@@ -23,6 +23,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import tables  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DEVICES = ("rtx3090", "rtx4090", "rtx5090")
 STEPS = {"bandwidth": 1.1, "matmul": 1.1, "convolution": 1.15, "depthwise": 1.25, "vector": 1.15, "gather": 1.4, "launch_us": 1.3}
@@ -43,17 +46,16 @@ def samples(data, count):
     random.Random("fit_whitebox").shuffle(rows)
     kept, out = collections.Counter(), []
     for r in rows:
-        side = "held out" if held_out(r["family"]) else "fitted"
-        setting = (r["device"], r["mode"], r["layout"], side)
+        setting = (r["device"], r["mode"], r["layout"], held_out(r["family"]))
         if kept[setting] < count:
             kept[setting] += 1
-            out.append(dict(r, side=side))
+            out.append(dict(r, model=str(data.parent / r["model"])))
     return out
 
 
 class Fit:
-    def __init__(self, perfc, data, rows):
-        self.perfc, self.folder, self.rows = perfc, data.parent, rows
+    def __init__(self, perfc, rows):
+        self.perfc, self.rows = perfc, rows
         self.devices = json.loads(subprocess.check_output([perfc, "devices", *DEVICES, "--json"]))
 
     def start(self, device):
@@ -65,21 +67,17 @@ class Fit:
         for d in self.devices["devices"]:
             for key, value in constants.get(d["name"], {}).items():
                 (d if key == "launch_us" else d["efficiency"])[key] = value
-        # Model paths are relative to the labels' folder.
-        with tempfile.NamedTemporaryFile("w", suffix=".csv", dir=self.folder, newline="") as labels, tempfile.TemporaryDirectory() as scratch:
-            writer = csv.DictWriter(labels, [k for k in rows[0] if k != "side"], extrasaction="ignore", lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-            labels.flush()
-            devices, out = (pathlib.Path(scratch) / name for name in ("devices.json", "predictions.csv"))
+        with tempfile.TemporaryDirectory() as scratch:
+            labels, devices, out = (pathlib.Path(scratch) / name for name in ("labels.csv", "devices.json", "predictions.csv"))
+            tables.write_csv(labels, rows)
             devices.write_text(json.dumps(self.devices))
-            subprocess.run([self.perfc, "eval", "whitebox", "--data", labels.name, "--device-file", devices, "--quiet", "--predictions", out],
+            subprocess.run([self.perfc, "eval", "whitebox", "--data", labels, "--device-file", devices, "--quiet", "--predictions", out],
                            check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             return [{"set": (r["device"], r["mode"], r["layout"]), "side": "held out" if held_out(r["family"]) else "fitted",
                      "ratio": float(r["predicted_ms"]) / float(r["measured_ms"])} for r in csv.DictReader(out.read_text().splitlines())]
 
     def run(self, device, rounds):
-        rows = [r for r in self.rows if r["side"] == "fitted" and r["device"] == device]
+        rows = [r for r in self.rows if not held_out(r["family"]) and r["device"] == device]
 
         def loss(constants):
             return statistics.mean(abs(math.log(r["ratio"])) for r in self.predict({device: constants}, rows))
@@ -130,12 +128,12 @@ def interval(predicted, device):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--data", type=pathlib.Path, required=True)
-    p.add_argument("--models", type=int, default=60)
-    p.add_argument("--rounds", type=int, default=3)
+    p.add_argument("--models", type=int, default=40)
+    p.add_argument("--rounds", type=int, default=2)
     p.add_argument("--perfc", default=str(ROOT / "build/release/perfc"))
     args = p.parse_args()
-    rows = samples(args.data, args.models)
-    fit = Fit(args.perfc, args.data, rows)
+    rows = samples(args.data.resolve(), args.models)
+    fit = Fit(args.perfc, rows)
     constants = {d: fit.run(d, args.rounds) for d in DEVICES}
     own = fit.predict(constants, rows)
     unseen = fit.predict({d: mean_of([c for other, c in constants.items() if other != d]) for d in DEVICES}, rows)

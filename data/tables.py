@@ -3,6 +3,7 @@
 A section stands between `<!-- NAME: written by SCRIPT -->` and `<!-- end NAME -->`;
 what comes before the first of them is data/accuracy.py's.
 """
+import csv
 import pathlib
 import re
 
@@ -26,6 +27,14 @@ def write_section(name, script, lines, path=ACCURACY):
     text = path.read_text()
     old = re.compile(rf"^<!-- {re.escape(name)}: written by .*?^<!-- end {re.escape(name)} -->\n", re.M | re.S)
     path.write_text(old.sub(lambda _: body, text) if old.search(text) else text.rstrip("\n") + "\n\n" + body)
+
+
+def write_csv(path, rows):
+    """`rows`: dicts with the same keys."""
+    with open(path, "w", newline="") as f:
+        out = csv.DictWriter(f, rows[0].keys())
+        out.writeheader()
+        out.writerows(rows)
 
 
 def percent(x):

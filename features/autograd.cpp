@@ -24,7 +24,6 @@ bool keeps_nothing(const Node& n) {
          n.is(op("cumsum")) || n.is(op("floor")) || n.is(op("ceil")) || n.is(op("round")) || n.is(op("sign"));
 }
 
-constexpr double kIndexBytes = 8;      // int64
 constexpr double kStatisticsBytes = 8; // mean and 1/deviation, float32
 
 Kept kept_by_category(const Node& n, const Graph& g, double float_width) {

@@ -50,7 +50,6 @@ bool parameters_follow_data(const Node& n) {
 }
 
 double pooled_index_bytes(const Node& n) {
-  constexpr double kIndexBytes = 8;
   const bool max = n.is(op("nn.max_pool1d")) || n.is(op("nn.max_pool2d")) || n.is(op("nn.max_pool3d")) || n.is(op("nn.adaptive_max_pool2d"));
   return max ? kIndexBytes * static_cast<double>(n.results[0].type.elements().value_or(0)) : 0;
 }
@@ -100,10 +99,13 @@ bool are_windows(const Graph& g, ValueId indices) {
 
 }  // namespace
 
+bool is_select(const Graph& g, const Node& n) {
+  return n.is(op("take")) && g.node(n.operands[1]).kind == NodeKind::Constant && g.type(n.operands[1]).elements() == 1;
+}
+
 bool is_strided_view(const Graph& g, const Node& n) {
-  if (n.is(op("transpose")) || n.is(op("strided_slice")) || n.is(op("split")) || n.is(op("broadcast_to"))) return true;
-  if (!n.is(op("take")) || g.node(n.operands[1]).kind != NodeKind::Constant) return false;
-  return g.type(n.operands[1]).elements() == 1 || (g.node(n.operands[0]).kind != NodeKind::Constant && are_windows(g, n.operands[1]));
+  if (n.is(op("transpose")) || n.is(op("strided_slice")) || n.is(op("split")) || n.is(op("broadcast_to")) || is_select(g, n)) return true;
+  return n.is(op("take")) && g.node(n.operands[1]).kind == NodeKind::Constant && g.node(n.operands[0]).kind != NodeKind::Constant && are_windows(g, n.operands[1]);
 }
 
 std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId id) {

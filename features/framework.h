@@ -11,8 +11,9 @@ namespace perfc {
 
 /// No kernel and no copy, whatever comes after.
 bool is_view(const Node&);
-/// Strided views of eager PyTorch: no kernel until somebody needs them dense.
-/// A `take` of one constant index is a select, one of windows in equal steps an unfold.
+/// A `take` of one constant index.
+bool is_select(const Graph&, const Node&);
+/// Strided views of eager PyTorch: no kernel until somebody needs them dense. A `take` of windows in equal steps is an unfold.
 bool is_strided_view(const Graph&, const Node&);
 /// The operator whose kernel runs: views that have to copy are reshapes, and
 /// pooling to one position is a mean (aten's adaptive_avg_pool does so itself).
@@ -51,7 +52,8 @@ bool wants_full(const Node&);
 /// Of these, what reads float16 as it is and writes float32 (autocast sets their
 /// `dtype` argument instead of casting the operand).
 bool widens_itself(const Node&);
-/// Bytes of the positions (int64) that PyTorch's max pooling writes beside its results, asked for or not; 0: no max pooling.
+inline constexpr double kIndexBytes = 8;  ///< of PyTorch's indices: int64
+/// Bytes of the positions that PyTorch's max pooling writes beside its results, asked for or not; 0: no max pooling.
 double pooled_index_bytes(const Node&);
 /// Operators whose result has the width of their data, whatever their parameters have.
 bool parameters_follow_data(const Node&);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "features/autograd.h"
+#include "features/data_layout.h"
 #include "features/framework.h"
 
 namespace perfc {
@@ -197,7 +198,7 @@ class Backward {
     }
     return !users_[id].empty() && std::ranges::all_of(users_[id], [&](NodeId u) {
       const Node& n = g_.node(u);
-      return n.operands[0].node == id && ((n.is(op("take")) && g_.type(n.operands[1]).elements() == 1) || n.is(op("split")) || n.is(op("strided_slice"))) && is_strided_view(g_, n);
+      return n.operands[0].node == id && (is_part(n) || is_select(g_, n));
     });
   }
 

@@ -241,6 +241,16 @@ Result<std::size_t> Call::axis(std::int64_t given, std::size_t rank) {
   return static_cast<std::size_t>(given < 0 ? given + r : given);
 }
 
+Result<std::vector<std::int64_t>> Call::axes(const std::vector<std::int64_t>& given, std::size_t rank) {
+  std::vector<std::int64_t> out;
+  for (const std::int64_t d : given) {
+    const auto a = axis(d, rank);
+    if (!a) return Failure{};
+    out.push_back(static_cast<std::int64_t>(*a));
+  }
+  return out;
+}
+
 Result<std::size_t> Call::axis(std::string_view parameter, std::size_t rank) {
   auto v = integer(parameter);
   if (!v) return Failure{};

@@ -54,6 +54,7 @@ class Call {
   /// Axis in [0, rank).
   Result<std::size_t> axis(std::string_view parameter, std::size_t rank);
   Result<std::size_t> axis(std::int64_t given, std::size_t rank);
+  Result<std::vector<std::int64_t>> axes(const std::vector<std::int64_t>& given, std::size_t rank);
 
   // ---- Types
   /// A copy: adding to the graph moves what the builder holds.

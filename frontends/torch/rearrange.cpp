@@ -85,16 +85,12 @@ Values flip(Call& c) {
   if (!v || !dims) return Failure{};
   const auto rank = c.rank(*v);
   if (!rank) return Failure{};
-  std::vector<std::int64_t> axes;
-  for (std::int64_t d : *dims) {
-    const auto a = c.axis(d, *rank);
-    if (!a) return Failure{};
-    axes.push_back(static_cast<std::int64_t>(*a));
-  }
-  if (axes.empty()) return std::vector<Value>{c.args[0]};
-  const std::size_t n = axes.size();
+  const auto axes = c.axes(*dims, *rank);
+  if (!axes) return Failure{};
+  if (axes->empty()) return std::vector<Value>{c.args[0]};
+  const std::size_t n = axes->size();
   using Ints = std::vector<std::int64_t>;
-  return single(c, c.emit(op("strided_slice"), {*v, c.ints(Ints(n, -1)), c.ints(Ints(n, INT64_MIN)), c.ints(axes), c.ints(Ints(n, -1))}));
+  return single(c, c.emit(op("strided_slice"), {*v, c.ints(Ints(n, -1)), c.ints(Ints(n, INT64_MIN)), c.ints(*axes), c.ints(Ints(n, -1))}));
 }
 
 /// Per dim: the last `shift` entries, then the others.

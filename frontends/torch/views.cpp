@@ -197,13 +197,9 @@ Values permute(Call& c) {
   const auto rank = c.rank(*v);
   if (!rank) return Failure{};
   if (dims->size() != *rank) return c.error(fmt::format("'dims' has {} entries, the data have rank {}", dims->size(), *rank));
-  std::vector<std::int64_t> perm;
-  for (std::int64_t d : *dims) {
-    const auto a = c.axis(d, *rank);
-    if (!a) return Failure{};
-    perm.push_back(static_cast<std::int64_t>(*a));
-  }
-  return view_transposed(c, std::move(perm));
+  auto perm = c.axes(*dims, *rank);
+  if (!perm) return Failure{};
+  return view_transposed(c, *std::move(perm));
 }
 Values transpose(Call& c) {
   auto v = c.tensor("self");

@@ -184,17 +184,21 @@ def build(shared, out, forms, wanted_operators):
     def norms(version, arch):
         return "half" if version and arch in classes and classes[arch][version] == "fast" else "full"
 
+    def graphs_params(stem):
+        """Parameters of the network as it is trained and of the reparameterised one; 0 where there is no such graph."""
+        return [float(params.get(f"{stem}{x}.onnx") or 0) for x in ("", ".reparam")]
+
     def reparameterised(stem, param_count):
         """Did the run time the reparameterised network? Its parameter count tells."""
-        plain, other = (params.get(f"{stem}{x}.onnx") for x in ("", ".reparam"))
+        plain, other = graphs_params(stem)
         if not plain or not other:
             return False
         count = float(param_count) * 1e6
-        return abs(float(other) - count) < abs(float(plain) - count)
+        return abs(other - count) < abs(plain - count)
 
     def is_another(stem, param_count):
         """Did the run time another network of that name? timm's ecaresnext50t_32x4d grew from 2 layers a stage to 3 to 6."""
-        graphs = [float(params[f"{stem}{x}.onnx"]) for x in ("", ".reparam") if params.get(f"{stem}{x}.onnx")]
+        graphs = [count for count in graphs_params(stem) if count]
         return bool(graphs) and all(abs(count / (float(param_count) * 1e6) - 1) > OTHER_NETWORK for count in graphs)
 
     counts = collections.Counter()
