@@ -120,6 +120,22 @@ bool becomes_dense(const Graph& g, const Node& n, const DataLayout& l) {
   return l.channels_last[from] && perm == Perm{0, 2, 3, 1};
 }
 
+/// Compilers copy for kernels that are not theirs, products and convolutions; their own read as data lies.
+void copy_for_kernels_only(const Graph& g, DataLayout& l) {
+  std::vector<bool> wanted(g.size(), false);
+  for (ValueId v : g.results()) wanted[v.node] = true;
+  for (NodeId id = g.size(); id-- > 0;) {
+    const Node& n = g.node(id);
+    const bool looks = n.kind == NodeKind::Call && (is_view(n) || is_strided_view(g, n));
+    if (n.kind == NodeKind::Call && (looks ? wanted[id] : !fuses(n))) {
+      for (ValueId v : n.operands) {
+        if (v) wanted[v.node] = true;
+      }
+    }
+    l.copied[id] = l.copied[id] && wanted[id];
+  }
+}
+
 }  // namespace
 
 DataLayout data_layout(const Graph& g, const ExecConfig& config, const std::vector<bool>& weight) {
@@ -146,6 +162,7 @@ DataLayout data_layout(const Graph& g, const ExecConfig& config, const std::vect
       l.columns[id] = l.strided[id] = l.columns[data->node];
     }
   }
+  if (config.mode == ExecMode::Compiled) copy_for_kernels_only(g, l);
   return l;
 }
 

@@ -170,10 +170,12 @@ bool has_own_kernel(double width) { return width >= 4 && std::has_single_bit(sta
 double group_share(const ConvolutionGroup& c) {
   constexpr double kTile = 64, kDepth = 64, kOwnDepth = 32;               // channels first
   constexpr double kLastRate = 1.7, kLastDepth = 256, kOwnKernels = 32;  // channels last
+  constexpr double kVector = 16, kUneven = 1.4;                          // … and widths that are no multiples of 16
   const double width = std::min(c.inputs, c.outputs), tiled = std::ceil(width / kTile) * kTile;
   const bool own = has_own_kernel(width);
   if (!c.channels_last) return width / (tiled + (own ? kOwnDepth : kDepth));
-  return std::min(1.0, own ? width / kOwnKernels : kLastRate * width / (tiled + kLastDepth));
+  const double rate = std::fmod(width, kVector) == 0 ? kLastRate : kLastRate / kUneven;
+  return std::min(1.0, own ? width / kOwnKernels : rate * width / (tiled + kLastDepth));
 }
 
 bool wide_index(const Graph& g, const Node& n) {

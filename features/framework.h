@@ -70,7 +70,8 @@ struct ConvolutionGroup {
 bool on_matrix_units(const ConvolutionGroup&);
 /// cuDNN has better kernels for groups of so many channels: powers of two from 4.
 bool has_own_kernel(double width);
-/// Share of the matrix units' rate that such products reach, in tiles of 64 channels.
+/// Share of the matrix units' rate that such products reach, in tiles of 64 channels; channels
+/// last, widths that are no multiples of 16 take longer.
 /// Constants from timm's regnet, resnext and dpn runs on RTX 3090, 4090 and 5090.
 double group_share(const ConvolutionGroup&);
 /// Share of the vector units' peak that the others reach where there is no good kernel;

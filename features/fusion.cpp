@@ -21,21 +21,13 @@ struct Group {
 
 class Fuser {
  public:
-  explicit Fuser(const Graph& g) : g_(g), group_(g.size(), kNone), only_elementwise_(g.size(), true), readers_(g.size(), 0) {
-    for (ValueId v : g.results()) {
-      only_elementwise_[v.node] = false;
-      ++readers_[v.node];
-    }
-    for (const Node& n : g.nodes()) {
-      for (ValueId v : n.operands) {
-        if (v) ++readers_[v.node];
-      }
-    }
+  explicit Fuser(const Graph& g) : g_(g), group_(g.size(), kNone), only_elementwise_(g.size(), true) {
+    for (ValueId v : g.results()) only_elementwise_[v.node] = false;
     for (NodeId id = g.size(); id-- > 0;) {
       const Node& n = g.node(id);
       if (n.kind != NodeKind::Call) continue;
       const Category c = def(n.op).category;
-      const bool view = is_view(n) || (is_strided_view(g, n) && !n.is(op("split")));
+      const bool view = is_view(n) || is_strided_view(g, n);
       const bool good = view ? only_elementwise_[id] : c == Category::Elementwise || c == Category::Activation;
       for (ValueId v : n.operands) {
         if (v && !good) only_elementwise_[v.node] = false;
@@ -47,8 +39,7 @@ class Fuser {
     const Node& n = g_.node(id);
     const bool reduction = is_reduction(g_, n);
     read_by(n);
-    const bool kept = is_window(n) && n.operands[0] && readers_[n.operands[0].node] > 1;
-    bool joins = joinable(id) && !kept && !from_.empty() && groups_[from_[0]].open && !(reduction && groups_[from_[0]].reduction);
+    bool joins = joinable(id) && !is_window(n) && !from_.empty() && groups_[from_[0]].open && !(reduction && groups_[from_[0]].reduction);
     bool reduces = reduction || (joins && groups_[from_[0]].reduction);
     with_.clear();
     std::uint32_t next = 0;  // the highest level of those that do not come along
@@ -133,7 +124,6 @@ class Fuser {
   std::vector<std::uint32_t> group_;          ///< of each node
   std::vector<bool> only_elementwise_;        ///< by node: what reads it, through views
   std::vector<Group> groups_;
-  std::vector<std::uint32_t> readers_;        ///< of each node
   std::vector<std::uint32_t> from_, with_;    ///< of the call at hand: groups it reads, those that come along
 };
 

@@ -17,8 +17,8 @@ struct FusedGroup {
 /// Every call without bodies is in one group. Greedy, in execution order: a call
 /// that fuses joins the group of one of its producers, as long as the group keeps
 /// at most one reduction and reads nothing that waits for it; producers' groups
-/// that nothing else reads so far come along. Pooling by windows begins a group if others
-/// read its operand too: each of its elements is read several times, and so kept.
+/// that nothing else reads so far come along. Pooling by windows begins a group:
+/// each element of its operand is read several times, and so kept.
 std::vector<FusedGroup> fused_groups(const Graph&);
 
 }  // namespace perfc

@@ -3,12 +3,14 @@
 /// what eager PyTorch launches in kernels_eager.cpp, what TorchInductor does in kernels_compiled.cpp,
 /// and attention that runs as its parts in kernels_attention.cpp.
 #include <initializer_list>
+#include <map>
 #include <set>
 
 #include "features/data_layout.h"
 #include "features/framework.h"
 #include "features/fusion.h"
 #include "features/kernels.h"
+#include "features/realize.h"
 
 namespace perfc {
 
@@ -97,7 +99,7 @@ class KernelPlanner {
     std::vector<bool> free;             ///< by group: only views, and biases that products add themselves
     std::set<ValueId> wide, narrow;     ///< values read outside their group: as they are; by matrix units, in 16 bits
     std::vector<bool> full;             ///< by node: kept in 32 bits
-    std::vector<bool> inlined;          ///< by node: not kept; who reads it computes it again
+    Realization realization;            ///< what is in memory at all
   };
   Fusion fusion() const;
   /// TorchInductor keeps what is read often in memory: a normalised convolution behind an
@@ -108,12 +110,19 @@ class KernelPlanner {
   void keep_full(Fusion& f) const;
   /// … for a padded copy, whose kernel reads it again; bytes of both passes.
   double kept_for_padding(NodeId id) const;
-  /// TorchInductor computes anew in each reader what reads little memory and no product or
-  /// convolution needs: a convolution's own bias. A batch-norm reads too much, and a bias may
-  /// be a folded one, which cannot be where the weights are computed (weight standardisation).
-  std::vector<bool> inlined() const;
+  /// How a kernel reads a value from memory, by itself or through what it computes anew.
+  struct Source {
+    NodeId reader;                    ///< a call that names it
+    std::map<ValueId, double> parts;  ///< share of its elements, by the part that is read (none: the whole)
+    double share() const;
+  };
+  using Sources = std::map<ValueId, Source>;
+  /// Adds what a call reads; `share` and `part`: of its result that is wanted.
+  void sources(const Fusion&, NodeId, double share, ValueId part, Sources& out) const;
   /// Slices and gathers read no more than they write (and their indices).
   double read_bound(NodeId id) const;
+  /// Under AMP a product's weights are cast to 16 bits in every run, one kernel each.
+  void cast_weights(NodeId product, std::vector<bool>& done);
   /// One kernel per group of fused calls; bytes are what crosses the groups' borders,
   /// in 16 bits where only matrix units read it: casts are part of the kernel that writes.
   void fuse();

@@ -5,7 +5,8 @@
 namespace perfc {
 
 KernelPlanner::Fusion KernelPlanner::fusion() const {
-  Fusion f{fused_groups(g_), std::vector<std::uint32_t>(g_.size(), kNone), {}, {}, {}, std::vector<bool>(g_.size(), false), inlined()};
+  Fusion f{fused_groups(g_), std::vector<std::uint32_t>(g_.size(), kNone), {}, {}, {}, std::vector<bool>(g_.size(), false), {}};
+  std::vector<bool> adds_itself(g_.size(), false);
   for (std::uint32_t i = 0; i < f.groups.size(); ++i) {
     const auto& members = f.groups[i].members;
     for (NodeId id : members) f.group[id] = i;
@@ -13,12 +14,17 @@ KernelPlanner::Fusion KernelPlanner::fusion() const {
       const Node& n = g_.node(id);
       return !layout_.copied[id] && (is_view(n) || is_strided_view(g_, n) || is_epilogue(g_, n));
     }));
+    for (NodeId id : members) adds_itself[id] = f.free[i];
+  }
+  f.realization = realize(g_, adds_itself, layout_, weight_);
+  for (std::uint32_t i = 0; i < f.groups.size(); ++i) {
+    if (std::ranges::all_of(f.groups[i].members, [&](NodeId id) { return f.realization.inlined[id]; })) f.free[i] = true;
   }
   if (config_.precision == Precision::Amp) keep_full(f);
   f.wide.insert(g_.results().begin(), g_.results().end());
   for (NodeId id = g_.size(); id-- > 0;) {
     const Node& n = g_.node(id);
-    if (n.kind != NodeKind::Call) continue;
+    if (n.kind != NodeKind::Call || f.realization.inlined[id]) continue;
     const bool passes_on = f.group[id] != kNone && f.free[f.group[id]];
     const bool low = config_.precision == Precision::Amp && uses_matrix_unit(def(n.op).category);
     const auto read = [&](const std::set<ValueId>& values) {
@@ -26,8 +32,9 @@ KernelPlanner::Fusion KernelPlanner::fusion() const {
       return first != values.end() && first->node == id;
     };
     const bool read_wide = passes_on && read(f.wide), read_narrow = passes_on && read(f.narrow);
-    for (ValueId v : n.operands) {
-      if (!v) continue;
+    Sources from;
+    sources(f, id, 1, {}, from);
+    for (const auto& [v, source] : from) {
       if (passes_on) {
         if (read_wide) f.wide.insert(v);
         if (read_narrow) f.narrow.insert(v);
@@ -60,22 +67,33 @@ double KernelPlanner::kept_for_padding(NodeId id) const {
   return 2 * static_cast<double>(g_.type(n.operands[0]).elements().value_or(0)) * element_bytes(g_.type(n.operands[0]), false);
 }
 
-std::vector<bool> KernelPlanner::inlined() const {
-  std::vector<bool> out(g_.size(), false);
-  for (NodeId id = 0; id < g_.size(); ++id) {
-    const Node& n = g_.node(id);
-    if (!n.is(op("nn.bias_add"))) continue;
-    const Node& from = g_.node(n.operands[0]);
-    out[id] = from.kind == NodeKind::Call && def(from.op).category == Category::Convolution && g_.node(from.operands[1]).kind == NodeKind::Call;
-  }
-  for (ValueId v : g_.results()) out[v.node] = false;
-  for (const Node& n : g_.nodes()) {
-    const bool computes = n.kind == NodeKind::Call && fuses(n) && !is_view(n) && !is_strided_view(g_, n);
-    for (ValueId v : n.operands) {
-      if (v && !computes) out[v.node] = false;
+void KernelPlanner::sources(const Fusion& f, NodeId id, double share, ValueId part, Sources& out) const {
+  const auto elements = [&](ValueId v) { return static_cast<double>(g_.type(v).elements().value_or(0)); };
+  for (ValueId v : g_.node(id).operands) {
+    if (!v) continue;
+    double of_it = share;
+    ValueId through = part;
+    while (f.realization.inlined[v.node] && (is_view(g_.node(v)) || is_strided_view(g_, g_.node(v)))) {
+      const ValueId whole = g_.node(v).operands[0];
+      if (elements(whole) > elements(v)) {
+        of_it *= elements(v) / elements(whole);
+        through = v;
+      }
+      v = whole;
     }
+    if (f.realization.inlined[v.node]) {
+      sources(f, v.node, of_it, through, out);
+      continue;
+    }
+    Source& s = out.try_emplace(v, Source{id, {}}).first->second;
+    s.parts[through] = std::max(s.parts[through], of_it);
   }
-  return out;
+}
+
+double KernelPlanner::Source::share() const {
+  double sum = 0;
+  for (const auto& [part, share] : parts) sum += share;
+  return std::min(sum, 1.0);
 }
 
 double KernelPlanner::read_bound(NodeId id) const {
@@ -84,15 +102,35 @@ double KernelPlanner::read_bound(NodeId id) const {
   return bytes_of({id, 0});
 }
 
+void KernelPlanner::cast_weights(NodeId id, std::vector<bool>& done) {
+  const Node& product = g_.node(id);
+  if (config_.precision != Precision::Amp || !uses_matrix_unit(def(product.op).category)) return;
+  for (ValueId v : product.operands) {
+    if (!v || g_.node(v).kind != NodeKind::Constant || done[v.node] || g_.type(v).dtype() != DType::Float32) continue;
+    done[v.node] = true;
+    Kernel k;
+    k.node = owner_ ? *owner_ : id;
+    const auto elements = static_cast<double>(g_.type(v).elements().value_or(0));
+    k.flops = elements;
+    k.bytes = 6 * elements;
+    k.repeat = repeat_;
+    k.extents = {.m = elements, .n = 1, .k = 1};
+    k.ops.push_back(op("cast"));
+    out_.kernels.push_back(std::move(k));
+    out_.host_ops += repeat_;
+  }
+}
+
 void KernelPlanner::fuse() {
   const Fusion f = fusion();
   const auto elements = [&](ValueId v) { return static_cast<double>(g_.type(v).elements().value_or(0)); };
+  std::vector<bool> cast(g_.size(), false);
   for (std::uint32_t at = 0; at < f.groups.size(); ++at) {
     const FusedGroup& fused = f.groups[at];
     if (f.free[at]) continue;
     const auto first = static_cast<std::uint32_t>(out_.kernels.size());
     const Node& leading = g_.node(fused.leader);
-    if (compiled_copies_data(g_, fused.leader, layout_, weight_)) {
+    if (compiled_copies_data(g_, fused.leader, layout_, weight_) && !f.realization.in_order[fused.leader]) {
       out_.kernels.push_back(copy_of(fused.leader, leading.operands[0], read_width(leading.operands[0], leading)));
       out_.host_ops += repeat_;
     }
@@ -100,10 +138,10 @@ void KernelPlanner::fuse() {
       write_out_fused(fused.leader, *attention);
       continue;
     }
+    cast_weights(fused.leader, cast);
     Kernel k = work(fused.leader);
     k.bytes = inner_bytes(fused.leader);
-    double stored = 0;
-    std::set<ValueId> read;
+    Sources from;
     for (NodeId id : fused.members) {
       const Node& n = g_.node(id);
       k.bytes += kept_for_padding(id);
@@ -113,25 +151,34 @@ void KernelPlanner::fuse() {
         k.flops += cost.flops;
         if (!is_view(n) && !is_strided_view(g_, n)) k.ops.push_back(kernel_op(n));
       }
-      for (ValueId v : n.operands) {
-        if (!v || f.group[v.node] == at) continue;
-        if (f.inlined[v.node]) v = g_.node(v).operands[0];
-        if (!read.insert(v).second) continue;
-        const double width = f.full[v.node]                        ? element_bytes(g_.type(v), false)
-                             : f.narrow.count(v) && !f.wide.count(v) ? element_bytes(g_.type(v), true)
-                                                                   : read_width(v, n);
-        const double bytes = std::min(g_.type(v).is_tensor() ? elements(v) * width : 0.0, read_bound(id));
-        k.bytes += bytes;
-        if (is_stored(v)) stored += bytes;
-      }
+      if (f.realization.inlined[id]) continue;
+      sources(f, id, 1, {}, from);
       for (std::uint32_t r = 0; r < n.results.size(); ++r) {
         const ValueId v{id, r};
-        if (!g_.type(v).is_tensor() || f.inlined[id]) continue;
+        if (!g_.type(v).is_tensor()) continue;
         if (f.wide.count(v)) k.bytes += f.full[id] ? elements(v) * element_bytes(g_.type(v), false) : bytes_of(v);
         if (f.narrow.count(v) && !(f.wide.count(v) && half_[id])) k.bytes += elements(v) * element_bytes(g_.type(v), true);
       }
     }
+    double stored = 0, loaded = 0;
+    for (const auto& [v, source] : from) {
+      if (f.group[v.node] == at) continue;
+      const double width = f.full[v.node]                        ? element_bytes(g_.type(v), false)
+                           : f.narrow.count(v) && !f.wide.count(v) ? element_bytes(g_.type(v), true)
+                                                                 : read_width(v, g_.node(source.reader));
+      const double bytes = std::min(g_.type(v).is_tensor() ? elements(v) * width * source.share() : 0.0, read_bound(source.reader));
+      loaded += bytes;
+      if (is_stored(v)) stored += bytes;
+    }
+    k.bytes += loaded;
     k.handed_bytes = k.bytes - stored;
+    if (std::ranges::any_of(fused.members, [&](NodeId id) { return f.realization.two_kernels[id]; })) {
+      Kernel statistics = k;
+      statistics.bytes = loaded;
+      statistics.handed_bytes = loaded - stored;
+      out_.kernels.push_back(std::move(statistics));
+      out_.host_ops += repeat_;
+    }
     const auto index = static_cast<std::uint32_t>(out_.kernels.size());
     for (NodeId id : fused.members) made_[id] = {first, index};
     if (first != index) out_.edges.emplace_back(first, index);

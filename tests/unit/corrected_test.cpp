@@ -288,6 +288,8 @@ TEST(Framework, FewGroupWidthsHaveGoodKernels) {
   EXPECT_EQ(vector_limit({1, 2, 9, false}), 0);
   EXPECT_DOUBLE_EQ(share(16, true), share(32, true) / 2);
   EXPECT_EQ(share(64, true), 1);
+  EXPECT_NEAR(share(48, true) / 48, 1.4 * share(56, true) / 56, 1e-12);  // no multiple of 16
+  EXPECT_GT(share(56, false), share(48, false));
   for (const bool last : {false, true}) {
     EXPECT_LT(share(65, last), share(63, last));  // a second tile, hardly filled
     EXPECT_LT(share(63, last), share(127, last));

@@ -1,0 +1,28 @@
+#pragma once
+/// Which results a compiler keeps in memory ("realizes") and which it computes anew wherever
+/// they are read. TorchInductor (Ansel et al., ASPLOS 2024) lowers a call to an expression over
+/// what it reads and decides when the expression becomes a buffer of its own
+/// (torch/_inductor/graph.py, ir.py: StorageBox.mark_reuse).
+#include <vector>
+
+#include "features/data_layout.h"
+#include "features/fusion.h"
+
+namespace perfc {
+
+/// By node.
+struct Realization {
+  /// Never in memory: elementwise, read by calls that can compute it themselves, from few
+  /// operands; and views of such.
+  std::vector<bool> inlined;
+  /// A norm whose result only a product reads, in another order than rows: its statistics
+  /// are a kernel of their own, and a second one reads the data again and writes that order.
+  std::vector<bool> two_kernels;
+  /// A product whose operand such a norm writes; others copy theirs.
+  std::vector<bool> in_order;
+};
+
+/// `adds_itself`: by node, a bias that its product adds. `weight`: computed from weights alone.
+Realization realize(const Graph&, const std::vector<bool>& adds_itself, const DataLayout&, const std::vector<bool>& weight);
+
+}  // namespace perfc
