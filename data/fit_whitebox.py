@@ -1,7 +1,7 @@
 """Fits the whitebox's calibratable constants on timm's benchmark runs and says how well; writes data/calibration.md.
 
     PYTHONPATH=python python3 -m perfc.dataset build --shared ../shared --out build/dataset
-    python3 data/fit_whitebox.py --data build/dataset/labels.csv [--models 40] [--rounds 2] [--perfc build/release/perfc]
+    python3 data/fit_whitebox.py --data build/dataset/labels.csv [--models 80] [--rounds 2] [--perfc build/release/perfc]
 
 Inference under AMP on RTX 3090, 4090 and 5090, eager and compiled, nchw and nhwc. Coordinate descent over the shares of
 peak and the cost of a launch, one set of constants per device.
@@ -128,7 +128,7 @@ def interval(predicted, device):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--data", type=pathlib.Path, required=True)
-    p.add_argument("--models", type=int, default=40)
+    p.add_argument("--models", type=int, default=80)
     p.add_argument("--rounds", type=int, default=2)
     p.add_argument("--perfc", default=str(ROOT / "build/release/perfc"))
     args = p.parse_args()
