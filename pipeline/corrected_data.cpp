@@ -184,8 +184,12 @@ void CorrectedData::fit_table() {
     sampled.rows += rows.rows;
     sampled.values.insert(sampled.values.end(), rows.values.begin(), rows.values.end());
   }
-  table_.features.normaliser =
-      Normaliser::fit(sampled, table_.features.columns, std::vector<Normaliser::Scale>(columns, Normaliser::Scale::Linear));
+  // Words stay as they are: divided by its deviation, an operator of one or two networks would outweigh all else.
+  const std::vector<Normaliser::Scale> scales(columns, Normaliser::Scale::Linear);
+  const Normaliser fit = Normaliser::fit(sampled, table_.features.columns, scales);
+  std::vector<double> deviations = fit.deviations();
+  std::fill(deviations.end() - static_cast<std::ptrdiff_t>(table_.vocabulary.size()), deviations.end(), 1.0);
+  table_.features.normaliser = Normaliser::restore(table_.features.columns, scales, fit.means(), std::move(deviations));
 }
 
 KernelSample CorrectedData::sample(const CorrectedItem& i, const Device& device, const DeviceTerms& terms) const {

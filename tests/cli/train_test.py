@@ -308,6 +308,9 @@ class Corrected(unittest.TestCase):
 
     def test_it_falls_back_and_says_so(self):
         out = self.train("told.safetensors")
+        columns = json.loads(header(out)[0]["__metadata__"]["perfc.tables"])[0]["columns"]
+        words = [c for c in columns if c["name"].startswith("op.")]
+        self.assertTrue(words and all(c["deviation"] == 1 for c in words))  # so that rare ones do not outweigh all else
 
         def predict(*args):
             code, text, err = perfc(self.dir / "net5.pir", "--batch", 64, "--predictor", out, "--json", *args)
