@@ -55,11 +55,18 @@ void multiply(ThreadPool& threads, const Matrix<T>& a, Transpose ta, const Matri
   assert(inner == (tb == Transpose::Yes ? b.columns() : b.rows()));
   if (store == Store::Replace) c.resize(rows, columns);
   assert(c.rows() == rows && c.columns() == columns);
-  threads.for_ranges(rows, 16, [&](std::size_t begin, std::size_t end) {
-    gemm({.rows = end - begin, .columns = columns, .inner = inner,
+  const auto part = [&](std::size_t first_row, std::size_t part_rows, std::size_t first_column, std::size_t part_columns) {
+    gemm({.rows = part_rows, .columns = part_columns, .inner = inner,
           .a_stride = a.columns(), .b_stride = b.columns(), .c_stride = columns, .a = ta, .b = tb, .store = store},
-         a.data() + (ta == Transpose::Yes ? begin : begin * inner), b.data(), c.data() + begin * columns);
-  });
+         a.data() + (ta == Transpose::Yes ? first_row : first_row * a.columns()),
+         b.data() + (tb == Transpose::Yes ? first_column * b.columns() : first_column), c.data() + first_row * columns + first_column);
+  };
+  // Each thread packs for itself what the others need as well: the smaller operand.
+  if (rows < columns) {
+    threads.for_ranges(columns, 64, [&](std::size_t begin, std::size_t end) { part(0, rows, begin, end - begin); });
+  } else {
+    threads.for_ranges(rows, 16, [&](std::size_t begin, std::size_t end) { part(begin, end - begin, 0, columns); });
+  }
 }
 
 template <class T>

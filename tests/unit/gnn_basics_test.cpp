@@ -34,7 +34,7 @@ Matrix<double> naive(const Matrix<T>& a, Transpose ta, const Matrix<T>& b, Trans
 TEST(Gemm, EqualsNaiveLoopsInEveryOrientation) {
   for (const std::size_t thread_count : {1, 3}) {
     ThreadPool threads(thread_count);
-    for (const auto& [m, n, k] : {std::array<std::size_t, 3>{1, 1, 1}, {3, 5, 7}, {67, 33, 129}, {200, 64, 5}, {5, 1, 300}, {250, 40, 600}}) {
+    for (const auto& [m, n, k] : {std::array<std::size_t, 3>{1, 1, 1}, {3, 5, 7}, {67, 33, 129}, {200, 64, 5}, {5, 1, 300}, {250, 40, 600}, {40, 250, 600}, {150, 200, 129}}) {
       for (const Transpose ta : {Transpose::No, Transpose::Yes}) {
         for (const Transpose tb : {Transpose::No, Transpose::Yes}) {
           const auto a = ta == Transpose::Yes ? random_matrix<float>(k, m, "a") : random_matrix<float>(m, k, "a");
