@@ -68,24 +68,16 @@ double KernelPlanner::kept_for_padding(NodeId id) const {
 }
 
 void KernelPlanner::sources(const Fusion& f, NodeId id, double share, ValueId part, Sources& out) const {
-  const auto elements = [&](ValueId v) { return static_cast<double>(g_.type(v).elements().value_or(0)); };
   for (ValueId v : g_.node(id).operands) {
     if (!v) continue;
-    double of_it = share;
-    ValueId through = part;
-    while (f.realization.inlined[v.node] && (is_view(g_.node(v)) || is_strided_view(g_, g_.node(v)))) {
-      const ValueId whole = g_.node(v).operands[0];
-      if (elements(whole) > elements(v)) {
-        of_it *= elements(v) / elements(whole);
-        through = v;
-      }
-      v = whole;
-    }
-    if (f.realization.inlined[v.node]) {
-      sources(f, v.node, of_it, through, out);
+    const Look look = look_through(g_, f.realization, v);
+    const double of_it = share * look.share;
+    const ValueId through = part ? part : look.part;
+    if (f.realization.inlined[look.at.node]) {
+      sources(f, look.at.node, of_it, through, out);
       continue;
     }
-    Source& s = out.try_emplace(v, Source{id, {}}).first->second;
+    Source& s = out.try_emplace(look.at, Source{id, {}}).first->second;
     s.parts[through] = std::max(s.parts[through], of_it);
   }
 }

@@ -43,8 +43,8 @@ class Realizer {
     }
   }
 
-  std::vector<bool> inlined() {
-    std::vector<bool> out(g_.size(), false);
+  void inline_calls(Realization& to) {
+    std::vector<bool>& out = to.inlined;
     for (NodeId id = 0; id < g_.size(); ++id) {
       const Node& n = g_.node(id);
       if (n.kind != NodeKind::Call || (!looks(n) && !is_elementwise(n))) continue;
@@ -62,6 +62,7 @@ class Realizer {
       }
       if (looks(n)) {
         out[id] = only_computing_[id] && n.operands[0] && out[n.operands[0].node];
+        if (out[id]) to.looks[id] = look_through(g_, to, n.operands[0]);
         continue;
       }
       r.operations += def(n.op).category == Category::Activation ? kOfActivation : kOfElementwise;
@@ -70,7 +71,6 @@ class Realizer {
       const std::size_t most = readers_[id].several ? kMostReads : kMostReadsOfOneReader;
       out[id] = r.values.size() + r.statistics <= most && r.operations <= kMostOperations;
     }
-    return out;
   }
 
   /// The norm that a product's operand is, behind views, if nothing else reads it.
@@ -116,9 +116,23 @@ class Realizer {
 
 }  // namespace
 
+Look look_through(const Graph& g, const Realization& r, ValueId v) {
+  if (!r.inlined[v.node] || (!is_view(g.node(v)) && !is_strided_view(g, g.node(v)))) return {v, 1, {}};
+  const ValueId whole = g.node(v).operands[0];
+  const auto elements = [&](ValueId x) { return static_cast<double>(g.type(x).elements().value_or(0)); };
+  Look out = r.looks[v.node];
+  if (elements(whole) > elements(v)) {
+    out.share *= elements(v) / elements(whole);
+    out.part = v;
+  }
+  return out;
+}
+
 Realization realize(const Graph& g, const std::vector<bool>& adds_itself, const DataLayout& layout, const std::vector<bool>& weight) {
   Realizer realizer(g, adds_itself, layout);
-  Realization out{realizer.inlined(), std::vector<bool>(g.size(), false), std::vector<bool>(g.size(), false)};
+  const std::vector<bool> none(g.size(), false);
+  Realization out{none, std::vector<Look>(g.size()), none, none};
+  realizer.inline_calls(out);
   for (NodeId id = 0; id < g.size(); ++id) {
     const Node& n = g.node(id);
     if (n.kind != NodeKind::Call || !n.is(op("nn.dense")) || !compiled_copies_data(g, id, layout, weight)) continue;

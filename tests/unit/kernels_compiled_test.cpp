@@ -114,6 +114,24 @@ TEST(Compiled, PartsOfAValueAddUp) {
   EXPECT_EQ(plan.kernels[1].bytes, (32 + 16) * 8 * 4);
 }
 
+TEST(Compiled, LongChainsOfViewsAreLookedThroughOnce) {  // in minutes otherwise
+  constexpr int kLinks = 50000;
+  std::string text = "def @main(%x: Tensor[(100000,), float32]) {\n  %1 = nn.relu(%x);\n  %2 = const[1] : Tensor[(1,), int64];\n"
+                     "  %3 = const[100000] : Tensor[(1,), int64];\n  %4 = const[0] : Tensor[(1,), int64];\n";
+  std::string results;
+  int last = 1;
+  for (int i = 0; i < kLinks; ++i) {
+    const int part = 5 + 2 * i;
+    text += "  %" + std::to_string(part) + " = strided_slice(%" + std::to_string(last) + ", %2, %3, %4);\n";
+    text += "  %" + std::to_string(part + 1) + " = mean(%" + std::to_string(part) + ", axes=[0], keepdims=1);\n";
+    results += (i > 0 ? ", %" : "%") + std::to_string(part + 1);
+    last = part;
+  }
+  const KernelPlan plan = plan_of(graph_of(text + "  (" + results + ")\n}"), kCompiled);
+  ASSERT_EQ(plan.kernels.size(), static_cast<std::size_t>(kLinks));
+  EXPECT_NEAR(plan.kernels.back().bytes, 4.0 * (100000 - kLinks + 1), 1);
+}
+
 TEST(Compiled, ANormThatAProductReadsTransposedIsWrittenByASecondKernel) {
   const auto graph = [](const char* perm) {
     return graph_of(std::string(R"(def @main(%x: Tensor[(2, 8, 8), float32]) {
