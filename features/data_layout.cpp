@@ -126,7 +126,7 @@ void copy_for_kernels_only(const Graph& g, DataLayout& l) {
   for (ValueId v : g.results()) wanted[v.node] = true;
   for (NodeId id = g.size(); id-- > 0;) {
     const Node& n = g.node(id);
-    const bool looks = n.kind == NodeKind::Call && (is_view(n) || is_strided_view(g, n));
+    const bool looks = n.kind == NodeKind::Call && only_looks(g, n);
     if (n.kind == NodeKind::Call && (looks ? wanted[id] : !fuses(n))) {
       for (ValueId v : n.operands) {
         if (v) wanted[v.node] = true;
@@ -145,7 +145,6 @@ DataLayout data_layout(const Graph& g, const ExecConfig& config, const std::vect
     const Node& n = g.node(id);
     if (n.kind != NodeKind::Call || n.operands.empty() || !n.operands[0]) continue;
     const NodeId from = n.operands[0].node;
-    const Category c = def(n.op).category;
     if (is_strided_view(g, n)) {
       const Perm perm = n.attrs.ints_or_empty("perm");
       const bool moves_columns = n.is(op("transpose")) && !perm.empty() && perm.back() != static_cast<std::int64_t>(perm.size()) - 1;
@@ -155,7 +154,7 @@ DataLayout data_layout(const Graph& g, const ExecConfig& config, const std::vect
       l.copied[id] = n.is(op("reshape")) && l.strided[from] && !only_splits(g, n);
       l.columns[id] = !l.copied[id] && (l.columns[from] || flattens_channels_last(g, n, l));
       l.strided[id] = !l.copied[id] && (l.strided[from] || l.columns[id]);
-    } else if ((c == Category::Elementwise || c == Category::Activation) && config.mode == ExecMode::Eager) {
+    } else if (is_elementwise(n) && config.mode == ExecMode::Eager) {
       // TensorIterator writes a result as its first operand lies.
       const auto data = std::ranges::find_if(n.operands, [&](ValueId v) { return v && !weight[v.node]; });
       if (data == n.operands.end() || g.type(*data).rank() != n.results[0].type.rank()) continue;

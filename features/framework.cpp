@@ -108,6 +108,10 @@ bool is_strided_view(const Graph& g, const Node& n) {
   return n.is(op("take")) && g.node(n.operands[1]).kind == NodeKind::Constant && g.node(n.operands[0]).kind != NodeKind::Constant && are_windows(g, n.operands[1]);
 }
 
+bool only_looks(const Graph& g, const Node& n) { return is_view(n) || is_strided_view(g, n); }
+
+bool is_elementwise(const Node& n) { return def(n.op).category == Category::Elementwise || def(n.op).category == Category::Activation; }
+
 std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId id) {
   const Node& n = g.node(id);
   if (!n.is(op("nn.sdpa"))) return std::nullopt;
@@ -156,8 +160,7 @@ double broadcast_copy(const Graph& g, const Node& n, std::size_t operand) {
 }
 
 bool writes_in_place(const Node& n) {
-  const Category c = def(n.op).category;
-  return (c == Category::Activation || c == Category::Elementwise) && n.name.ends_with('_') && n.operands.size() >= 1;
+  return is_elementwise(n) && n.name.ends_with('_') && n.operands.size() >= 1;
 }
 
 bool on_matrix_units(const ConvolutionGroup& c) {

@@ -15,6 +15,10 @@ bool is_view(const Node&);
 bool is_select(const Graph&, const Node&);
 /// Strided views of eager PyTorch: no kernel until somebody needs them dense. A `take` of windows in equal steps is an unfold.
 bool is_strided_view(const Graph&, const Node&);
+/// Either of them: computes and moves nothing by itself.
+bool only_looks(const Graph&, const Node&);
+/// By category: each element of the result from the same of the operands.
+bool is_elementwise(const Node&);
 /// The operator whose kernel runs: views that have to copy are reshapes, and
 /// pooling to one position is a mean (aten's adaptive_avg_pool does so itself).
 OpId kernel_op(const Node&);

@@ -26,9 +26,7 @@ class Fuser {
     for (NodeId id = g.size(); id-- > 0;) {
       const Node& n = g.node(id);
       if (n.kind != NodeKind::Call) continue;
-      const Category c = def(n.op).category;
-      const bool view = is_view(n) || is_strided_view(g, n);
-      const bool good = view ? only_elementwise_[id] : c == Category::Elementwise || c == Category::Activation;
+      const bool good = only_looks(g, n) ? only_elementwise_[id] : is_elementwise(n);
       for (ValueId v : n.operands) {
         if (v && !good) only_elementwise_[v.node] = false;
       }

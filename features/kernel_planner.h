@@ -54,6 +54,8 @@ class KernelPlanner {
   bool is_stored(ValueId v) const;
   /// Bytes of such that a call reads.
   double stored_bytes(NodeId id) const;
+  /// An operand's cast between 32 and 16 bits.
+  Kernel cast_of(NodeId id, ValueId v) const;
   /// A dense copy of an operand.
   Kernel copy_of(NodeId id, ValueId v, double element_bytes) const;
   static Extents elementwise_extents(const Type&, double elements);

@@ -120,18 +120,8 @@ void KernelPlanner::add_cast(ValueId v, bool to_half, std::vector<bool>& done, N
   const std::size_t key = 2 * v.node + (to_half ? 1 : 0);
   if (done[key] || config_.mode == ExecMode::Compiled) return;  // compilers fuse casts into their neighbours
   done[key] = true;
-  const double n = static_cast<double>(g_.type(v).elements().value_or(0));
-  Kernel k;
-  k.node = owner_ ? *owner_ : user;
-  k.flops = n;
-  k.bytes = 6 * n;
-  if (!is_stored(v)) k.handed_bytes = k.bytes;
-  k.repeat = repeat_;
-  // However a weight is stored, its elements lie in one row.
-  k.extents = weight_[v.node] ? Extents{.m = n, .n = 1, .k = 1} : elementwise_extents(g_.type(v), n);
-  k.ops.push_back(op("cast"));
   casts_.push_back({static_cast<std::uint32_t>(out_.kernels.size()), v.node, user});
-  out_.kernels.push_back(k);
+  out_.kernels.push_back(cast_of(user, v));
   out_.host_ops += repeat_;
 }
 
@@ -294,6 +284,20 @@ Kernel KernelPlanner::copy_of(NodeId id, ValueId v, double element_bytes) const 
   k.bytes = k.handed_bytes = 2 * elements * element_bytes;
   k.extents = elementwise_extents(g_.type(v), elements);
   k.ops.push_back(op("copy"));
+  return k;
+}
+
+Kernel KernelPlanner::cast_of(NodeId id, ValueId v) const {
+  const auto n = static_cast<double>(g_.type(v).elements().value_or(0));
+  Kernel k;
+  k.node = owner_ ? *owner_ : id;
+  k.flops = n;
+  k.bytes = 6 * n;
+  if (!is_stored(v)) k.handed_bytes = k.bytes;
+  k.repeat = repeat_;
+  // However a weight is stored, its elements lie in one row.
+  k.extents = weight_[v.node] ? Extents{.m = n, .n = 1, .k = 1} : elementwise_extents(g_.type(v), n);
+  k.ops.push_back(op("cast"));
   return k;
 }
 

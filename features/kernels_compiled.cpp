@@ -12,7 +12,7 @@ KernelPlanner::Fusion KernelPlanner::fusion() const {
     for (NodeId id : members) f.group[id] = i;
     f.free.push_back(std::ranges::all_of(members, [&](NodeId id) {
       const Node& n = g_.node(id);
-      return !layout_.copied[id] && (is_view(n) || is_strided_view(g_, n) || is_epilogue(g_, n));
+      return !layout_.copied[id] && (only_looks(g_, n) || is_epilogue(g_, n));
     }));
     for (NodeId id : members) adds_itself[id] = f.free[i];
   }
@@ -100,15 +100,7 @@ void KernelPlanner::cast_weights(NodeId id, std::vector<bool>& done) {
   for (ValueId v : product.operands) {
     if (!v || g_.node(v).kind != NodeKind::Constant || done[v.node] || g_.type(v).dtype() != DType::Float32) continue;
     done[v.node] = true;
-    Kernel k;
-    k.node = owner_ ? *owner_ : id;
-    const auto elements = static_cast<double>(g_.type(v).elements().value_or(0));
-    k.flops = elements;
-    k.bytes = 6 * elements;
-    k.repeat = repeat_;
-    k.extents = {.m = elements, .n = 1, .k = 1};
-    k.ops.push_back(op("cast"));
-    out_.kernels.push_back(std::move(k));
+    out_.kernels.push_back(cast_of(id, v));
     out_.host_ops += repeat_;
   }
 }
@@ -141,7 +133,7 @@ void KernelPlanner::fuse() {
         const OpCost cost = op_cost(g_, id);
         k.macs += cost.macs;
         k.flops += cost.flops;
-        if (!is_view(n) && !is_strided_view(g_, n)) k.ops.push_back(kernel_op(n));
+        if (!only_looks(g_, n)) k.ops.push_back(kernel_op(n));
       }
       if (f.realization.inlined[id]) continue;
       sources(f, id, 1, {}, from);

@@ -30,7 +30,7 @@ double KernelPlanner::eager_bytes(NodeId id) const {
 
 bool KernelPlanner::is_free(NodeId id) const {
   const Node& n = g_.node(id);
-  return n.kind == NodeKind::Call && made_[id].first == kNone && (is_view(n) || is_strided_view(g_, n));
+  return n.kind == NodeKind::Call && made_[id].first == kNone && only_looks(g_, n);
 }
 
 void KernelPlanner::eager() {

@@ -23,8 +23,6 @@ bool is_folded_norm(const Graph& g, const Node& n) {
          !is_pooled(g.type(n.operands[0]));
 }
 
-bool is_elementwise(const Node& n) { return def(n.op).category == Category::Elementwise || def(n.op).category == Category::Activation; }
-
 class Realizer {
  public:
   Realizer(const Graph& g, const std::vector<bool>& adds_itself, const DataLayout& layout)
@@ -33,12 +31,12 @@ class Realizer {
     for (NodeId id = g.size(); id-- > 0;) {
       const Node& n = g.node(id);
       if (n.kind != NodeKind::Call) continue;
-      const bool computes = looks(n) ? only_computing_[id] && readers_[id].any() && !layout.copied[id]
+      const bool computes = only_looks(g, n) ? only_computing_[id] && readers_[id].any() && !layout.copied[id]
                                      : is_elementwise(n) || is_reduction(g, n) || def(n.op).category == Category::Reduction || def(n.op).category == Category::Softmax;
       for (ValueId v : n.operands) {
         if (!v) continue;
         if (!computes) only_computing_[v.node] = false;
-        readers_[v.node].add(looks(n) ? readers_[id] : Readers{id});
+        readers_[v.node].add(only_looks(g, n) ? readers_[id] : Readers{id});
       }
     }
   }
@@ -47,7 +45,7 @@ class Realizer {
     std::vector<bool>& out = to.inlined;
     for (NodeId id = 0; id < g_.size(); ++id) {
       const Node& n = g_.node(id);
-      if (n.kind != NodeKind::Call || (!looks(n) && !is_elementwise(n))) continue;
+      if (n.kind != NodeKind::Call || (!only_looks(g_, n) && !is_elementwise(n))) continue;
       Reads& r = reads_[id];
       for (ValueId v : n.operands) {
         if (!v) continue;
@@ -60,7 +58,7 @@ class Realizer {
           r.values.insert(v);
         }
       }
-      if (looks(n)) {
+      if (only_looks(g_, n)) {
         out[id] = only_computing_[id] && n.operands[0] && out[n.operands[0].node];
         if (out[id]) to.looks[id] = look_through(g_, to, n.operands[0]);
         continue;
@@ -75,7 +73,7 @@ class Realizer {
 
   /// The norm that a product's operand is, behind views, if nothing else reads it.
   std::optional<NodeId> norm_behind(ValueId v) const {
-    while (g_.node(v).kind == NodeKind::Call && looks(g_.node(v))) v = g_.node(v).operands[0];
+    while (g_.node(v).kind == NodeKind::Call && only_looks(g_, g_.node(v))) v = g_.node(v).operands[0];
     const Node& n = g_.node(v);
     if (n.kind != NodeKind::Call || !readers_[v.node].any() || readers_[v.node].several) return std::nullopt;
     return n.is(op("nn.layer_norm")) || n.is(op("nn.rms_norm")) ? std::optional(v.node) : std::nullopt;
@@ -90,22 +88,19 @@ class Realizer {
 
   /// Who reads a value, as far as it matters.
   struct Readers {
-    NodeId first = kNone;
+    NodeId first = ValueId::kNone;
     bool several = false;
-    bool any() const { return first != kNone; }
+    bool any() const { return first != ValueId::kNone; }
     void add(const Readers& other) {
       several = several || other.several || (any() && other.any() && first != other.first);
       if (!any()) first = other.first;
     }
-    static constexpr NodeId kNone = 0xffffffffu;
   };
   struct Reads {
     std::set<ValueId> values;
     std::size_t statistics = 0;
     int operations = 0;
   };
-
-  bool looks(const Node& n) const { return is_view(n) || is_strided_view(g_, n); }
 
   const Graph& g_;
   const std::vector<bool>& adds_itself_;
@@ -117,7 +112,7 @@ class Realizer {
 }  // namespace
 
 Look look_through(const Graph& g, const Realization& r, ValueId v) {
-  if (!r.inlined[v.node] || (!is_view(g.node(v)) && !is_strided_view(g, g.node(v)))) return {v, 1, {}};
+  if (!r.inlined[v.node] || !only_looks(g, g.node(v))) return {v, 1, {}};
   const ValueId whole = g.node(v).operands[0];
   const auto elements = [&](ValueId x) { return static_cast<double>(g.type(x).elements().value_or(0)); };
   Look out = r.looks[v.node];
