@@ -31,6 +31,7 @@ namespace {
 using namespace perfc;
 
 constexpr std::size_t kNodes = 199, kSquare = 2048;
+constexpr double kTurn_s = 0.15;
 
 void randomise(Matrix<float>& m, std::string_view what) {
   const Random random = Random(7).stream(what);
@@ -89,11 +90,13 @@ struct Network {
     Context c{.threads = threads, .graph = &batch.graph};
     model.forward(c, batch.input);
   }
+  /// One step, as `train` of gnn/trainer.h goes it.
   void train() {
-    Context c{.threads = threads, .graph = &batch.graph, .mode = Mode::Training, .random = Random(3)};
+    Context c{.threads = threads, .graph = &batch.graph, .mode = Mode::Training, .random = Random(3), .update = adam.get()};
+    adam->begin(1e-6);
     model.forward(c, batch.input);
     model.backward(c, gradient);
-    adam->step(threads, 1e-6);
+    adam->finish(threads);
   }
   PmgnsOptions options;
   Pmgns<float> model;
@@ -115,7 +118,9 @@ int main(int argc, char** argv) {
   std::vector<Measurement> all;
   const double square = 2.0 * kSquare * kSquare * kSquare;
 #ifdef PERFC_OPENBLAS
-  // Rows cut among the threads as perfc cuts them: Debian's serial OpenBLAS has none of its own.
+  // Rows cut among the threads as perfc cuts them. Threads of its own, where it was built with any, would wait busily and
+  // be counted in the CPU time of what comes next.
+  openblas_set_num_threads(1);
   all.push_back({"OpenBLAS sgemm 2048", square, [&] {
     threads.for_ranges(kSquare, 16, [&](std::size_t begin, std::size_t end) {
       const int n = kSquare;
@@ -137,9 +142,14 @@ int main(int argc, char** argv) {
   const clockid_t clock = count == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC;
   for (const double end = now_s(CLOCK_MONOTONIC) + seconds; now_s(CLOCK_MONOTONIC) < end;) {
     for (Measurement& m : all) {
-      const double start = now_s(clock);
-      m.run();
-      m.best_s = std::min(m.best_s, now_s(clock) - start);
+      // Several times in a row, as in an epoch: the first finds the caches full of what the one before has left.
+      for (double spent = 0; spent < kTurn_s;) {
+        const double start = now_s(clock);
+        m.run();
+        const double taken = now_s(clock) - start;
+        m.best_s = std::min(m.best_s, taken);
+        spent += taken;
+      }
     }
   }
   fmt::print("{} thread(s), kernel {}\n{:<22} {:>10} {:>9} {:>8}\n", count, gemm_kernel_name(), "", "ms", "GFLOP/s", "share");

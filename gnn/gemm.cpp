@@ -47,6 +47,24 @@ void gemm(const GemmShape& s, const double* a, const double* b, double* c) { run
 const char* gemm_kernel_name() { return kernel().name; }
 
 template <class T>
+void gemm(ThreadPool& threads, const GemmShape& s, const T* a, const T* b, T* c) {
+  // Each thread packs for itself what the others need as well: the smaller operand.
+  if (s.rows < s.columns) {
+    threads.for_ranges(s.columns, 64, [&](std::size_t begin, std::size_t end) {
+      GemmShape part = s;
+      part.columns = end - begin;
+      gemm(part, a, b + (s.b == Transpose::Yes ? begin * s.b_stride : begin), c + begin);
+    });
+  } else {
+    threads.for_ranges(s.rows, 16, [&](std::size_t begin, std::size_t end) {
+      GemmShape part = s;
+      part.rows = end - begin;
+      gemm(part, a + (s.a == Transpose::Yes ? begin : begin * s.a_stride), b, c + begin * s.c_stride);
+    });
+  }
+}
+
+template <class T>
 void multiply(ThreadPool& threads, const Matrix<T>& a, Transpose ta, const Matrix<T>& b, Transpose tb, Matrix<T>& c,
               Store store) {
   const std::size_t rows = ta == Transpose::Yes ? a.columns() : a.rows();
@@ -55,18 +73,8 @@ void multiply(ThreadPool& threads, const Matrix<T>& a, Transpose ta, const Matri
   assert(inner == (tb == Transpose::Yes ? b.columns() : b.rows()));
   if (store == Store::Replace) c.resize(rows, columns);
   assert(c.rows() == rows && c.columns() == columns);
-  const auto part = [&](std::size_t first_row, std::size_t part_rows, std::size_t first_column, std::size_t part_columns) {
-    gemm({.rows = part_rows, .columns = part_columns, .inner = inner,
-          .a_stride = a.columns(), .b_stride = b.columns(), .c_stride = columns, .a = ta, .b = tb, .store = store},
-         a.data() + (ta == Transpose::Yes ? first_row : first_row * a.columns()),
-         b.data() + (tb == Transpose::Yes ? first_column * b.columns() : first_column), c.data() + first_row * columns + first_column);
-  };
-  // Each thread packs for itself what the others need as well: the smaller operand.
-  if (rows < columns) {
-    threads.for_ranges(columns, 64, [&](std::size_t begin, std::size_t end) { part(0, rows, begin, end - begin); });
-  } else {
-    threads.for_ranges(rows, 16, [&](std::size_t begin, std::size_t end) { part(begin, end - begin, 0, columns); });
-  }
+  gemm<T>(threads, {.rows = rows, .columns = columns, .inner = inner, .a_stride = a.columns(), .b_stride = b.columns(), .c_stride = columns,
+                    .a = ta, .b = tb, .store = store}, a.data(), b.data(), c.data());
 }
 
 template <class T>
@@ -101,6 +109,8 @@ template void multiply_by_panels(ThreadPool&, const Matrix<float>&, Transpose, c
                                  const std::function<void(std::size_t, std::span<float>)>&);
 template void multiply_by_panels(ThreadPool&, const Matrix<double>&, Transpose, const Matrix<double>&, Transpose,
                                  const std::function<void(std::size_t, std::span<double>)>&);
+template void gemm(ThreadPool&, const GemmShape&, const float*, const float*, float*);
+template void gemm(ThreadPool&, const GemmShape&, const double*, const double*, double*);
 template void multiply(ThreadPool&, const Matrix<float>&, Transpose, const Matrix<float>&, Transpose, Matrix<float>&, Store);
 template void multiply(ThreadPool&, const Matrix<double>&, Transpose, const Matrix<double>&, Transpose, Matrix<double>&, Store);
 

@@ -25,11 +25,14 @@ struct GemmShape {
 };
 void gemm(const GemmShape&, const float* a, const float* b, float* c);
 void gemm(const GemmShape&, const double* a, const double* b, double* c);
+/// The same, cut among the threads: by columns of C where those are more than its rows.
+template <class T>
+void gemm(ThreadPool&, const GemmShape&, const T* a, const T* b, T* c);
 
 /// "avx512", "avx2" or "baseline": what gemm runs in float.
 const char* gemm_kernel_name();
 
-/// C = or += op(A) op(B), cut by rows of C among the threads. Resizes C unless adding.
+/// C = or += op(A) op(B), cut among the threads. Resizes C unless adding.
 template <class T>
 void multiply(ThreadPool&, const Matrix<T>& a, Transpose, const Matrix<T>& b, Transpose, Matrix<T>& c,
               Store = Store::Replace);

@@ -6,9 +6,11 @@
 // Everything here has internal linkage and uses no inline function of other
 // headers, so that the linker cannot merge one set's code with another's.
 //
-// The loops are those of Goto and van de Geijn ("Anatomy of high-performance matrix
-// multiplication", TOMS 2008): a slice of B is packed for the outer cache, a block
-// of A for the inner one, and a kernel keeps a tile of C in registers.
+// The tiles are those of Goto and van de Geijn ("Anatomy of high-performance matrix
+// multiplication", TOMS 2008): a block of A stays in the outer cache, a panel of B in
+// the inner ones, and a kernel keeps a tile of C in registers. Panels of B are packed
+// one at a time, just before all rows of the block need them, while the tiles of the
+// one before it fetched its numbers: B, mostly weights, comes from far away.
 #include <stdlib.h>
 
 #include <utility>
@@ -26,13 +28,12 @@ using Size = std::ptrdiff_t;
 
 constexpr Size kLanes = PERFC_GEMM_BYTES / sizeof(T);
 constexpr Size kRows = PERFC_GEMM_ROWS, kColumns = 2 * kLanes;  ///< the tile
-constexpr Size kInner = 256;                                    ///< of a slice
-constexpr Size kBlockRows = kRows * (PERFC_GEMM_BYTES == 64 ? 51 : 34);  ///< of a block of A, which an L2 cache holds
+constexpr Size kInner = 512;                                    ///< of a slice: tiles long enough to forget how they begin and end
+constexpr Size kBlockRows = kRows * (PERFC_GEMM_BYTES == 64 ? 64 : 68);  ///< of a block of A, which an L2 cache holds
 constexpr Size kRowPointers = 8;                                ///< that fit into registers
 constexpr Size kPage = 4096, kLine = 64 / sizeof(T);
 constexpr Size kSideBySide = 64;                                ///< panels that are packed at a time
-constexpr Size kFewRows = 128;                                  ///< of A; see multiply_few_rows
-constexpr Size kSliceColumns = kColumns * 128;
+constexpr Size kFewRows = 64;                                   ///< of A; see multiply_few_rows
 static_assert(kGemmPanelRows % kRows == 0 && kGemmPanelRows <= kBlockRows);
 
 constexpr Size smaller(Size a, Size b) { return a < b ? a : b; }
@@ -145,6 +146,27 @@ void pack(const T* from, Size row, Size step, Size rows, Size inner, T* to) {
     }
   }
 }
+
+/// Numbers that are needed next, fetched a few lines at a time while others are worked on: `rows` of `length`, `stride` apart.
+class Ahead {
+ public:
+  Ahead() = default;
+  Ahead(const T* from, Size stride, Size rows, Size length) : row_(from), stride_(stride), rows_(rows), length_(length) {}
+  Size lines() const { return rows_ * tiles(length_, kLine); }
+  void fetch(Size lines) {
+    for (; lines > 0 && rows_ > 0; --lines) {
+      __builtin_prefetch(row_ + at_, 0, 2);
+      if ((at_ += kLine) < length_) continue;
+      at_ = 0;
+      row_ += stride_;
+      --rows_;
+    }
+  }
+
+ private:
+  const T* row_ = nullptr;
+  Size stride_ = 0, rows_ = 0, length_ = 0, at_ = 0;
+};
 
 /// Where a tile finds its rows of A: packed, or as they lie.
 enum class Rows { Packed, Direct };
@@ -261,41 +283,59 @@ void PERFC_GEMM_KERNEL(const GemmArguments<PERFC_GEMM_SCALAR>& g) {
   const Size b_column = g.b_transposed ? g.b_stride : 1, b_step = g.b_transposed ? 1 : g.b_stride;
   // Rows that are a multiple of a page apart would push each other out of the cache.
   const bool direct = !g.a_transposed && kRows <= kRowPointers && g.a_stride * static_cast<Size>(sizeof(T)) % kPage != 0;
-  T* const packed_a = a_scratch.reserve(kBlockRows / kRows * panel_size(kRows, kInner) + kLanes);
-  // `rows` rows of C from row i0 on, from a slice of B's columns and inner indices.
-  const auto block = [&](Size i0, Size rows, Size k0, Size inner, const T* slice, Size columns, T* c) {
-    const T* const rows_of_a = g.a + i0 * a_row + k0 * a_step;
-    if (!direct) pack<kRows>(rows_of_a, a_row, a_step, rows, inner, packed_a);
-    for (Size j = 0; j < columns; j += kColumns) {
-      for (Size i = 0; i < rows; i += kRows) {
-        const Tile tile{.inner = inner, .a = direct ? rows_of_a + i * a_row : packed_a + i / kRows * panel_size(kRows, inner), .a_row = direct ? a_row : 0,
-                        .b = slice + j / kColumns * panel_size(kColumns, inner), .c = c + i * g.c_stride + j, .c_stride = g.c_stride,
-                        .rows = smaller(kRows, rows - i), .columns = smaller(kColumns, columns - j), .add = g.add || k0 > 0};
-        direct ? multiply_tile<Rows::Direct>(tile) : multiply_tile<Rows::Packed>(tile);
-      }
+  T* const packed_a = a_scratch.reserve(tiles(smaller(kBlockRows, g.rows), kRows) * panel_size(kRows, kInner) + kLanes);
+  const auto rows_of_a = [&](Size i0, Size rows, Size k0, Size inner) -> const T* {
+    const T* const from = g.a + i0 * a_row + k0 * a_step;
+    if (direct) return from;
+    pack<kRows>(from, a_row, a_step, rows, inner, packed_a);
+    return packed_a;
+  };
+  // `rows` rows of as many columns of C as a panel of B has.
+  const auto column_of_tiles = [&](const T* a, Size rows, const T* panel, Size k0, Size inner, T* c, Size columns, Ahead next) {
+    const Size lines = tiles(next.lines(), tiles(rows, kRows));
+    for (Size i = 0; i < rows; i += kRows) {
+      next.fetch(lines);
+      const Tile tile{.inner = inner, .a = a + (direct ? i * a_row : i / kRows * panel_size(kRows, inner)), .a_row = direct ? a_row : 0, .b = panel,
+                      .c = c + i * g.c_stride, .c_stride = g.c_stride, .rows = smaller(kRows, rows - i), .columns = columns, .add = g.add || k0 > 0};
+      direct ? multiply_tile<Rows::Direct>(tile) : multiply_tile<Rows::Packed>(tile);
     }
   };
+  const auto columns_from = [&](Size j) { return smaller(kColumns, g.columns - j); };
+  const auto inner_from = [&](Size k0) { return smaller(kInner, g.inner - k0); };
+  const auto at_b = [&](Size k0, Size j) { return g.b + j * b_column + k0 * b_step; };
   if (g.use_panel != nullptr) {
     const Size slice = tiles(g.columns, kColumns) * panel_size(kColumns, kInner);
-    T* const packed_b = b_scratch.reserve(slice * tiles(g.inner, kInner));  // all of it: panels come one after the other
+    T* const packed_b = b_scratch.reserve(slice * tiles(g.inner, kInner));  // all of it: every panel of C needs it
     for (Size k0 = 0; k0 < g.inner; k0 += kInner) {
-      pack<kColumns>(g.b + k0 * b_step, b_column, b_step, g.columns, smaller(kInner, g.inner - k0), packed_b + k0 / kInner * slice);
+      pack<kColumns>(at_b(k0, 0), b_column, b_step, g.columns, inner_from(k0), packed_b + k0 / kInner * slice);
     }
     for (Size i0 = 0; i0 < g.rows; i0 += kGemmPanelRows) {
       const Size rows = smaller(kGemmPanelRows, g.rows - i0);
-      for (Size k0 = 0; k0 < g.inner; k0 += kInner) block(i0, rows, k0, smaller(kInner, g.inner - k0), packed_b + k0 / kInner * slice, g.columns, g.c);
+      for (Size k0 = 0; k0 < g.inner; k0 += kInner) {
+        const Size inner = inner_from(k0);
+        const T* const a = rows_of_a(i0, rows, k0, inner);
+        for (Size j = 0; j < g.columns; j += kColumns) {
+          column_of_tiles(a, rows, packed_b + k0 / kInner * slice + j / kColumns * panel_size(kColumns, inner), k0, inner, g.c + j, columns_from(j), {});
+        }
+      }
       g.use_panel(g.user, i0, rows);
     }
     return;
   }
-  T* const packed_b = b_scratch.reserve(tiles(smaller(kSliceColumns, g.columns), kColumns) * panel_size(kColumns, kInner));
-  for (Size j0 = 0; j0 < g.columns; j0 += kSliceColumns) {
-    const Size columns = smaller(kSliceColumns, g.columns - j0);
+  T* const panel = b_scratch.reserve(panel_size(kColumns, kInner));
+  const auto ahead = [&](Size k0, Size j) {
+    if (j >= g.columns) j = 0, k0 += kInner;
+    if (k0 >= g.inner) return Ahead();
+    return b_step == 1 ? Ahead(at_b(k0, j), b_column, columns_from(j), inner_from(k0)) : Ahead(at_b(k0, j), b_step, inner_from(k0), columns_from(j));
+  };
+  for (Size i0 = 0; i0 < g.rows; i0 += kBlockRows) {
+    const Size rows = smaller(kBlockRows, g.rows - i0);
     for (Size k0 = 0; k0 < g.inner; k0 += kInner) {
-      const Size inner = smaller(kInner, g.inner - k0);
-      pack<kColumns>(g.b + j0 * b_column + k0 * b_step, b_column, b_step, columns, inner, packed_b);
-      for (Size i0 = 0; i0 < g.rows; i0 += kBlockRows) {
-        block(i0, smaller(kBlockRows, g.rows - i0), k0, inner, packed_b, columns, g.c + i0 * g.c_stride + j0);
+      const Size inner = inner_from(k0);
+      const T* const a = rows_of_a(i0, rows, k0, inner);
+      for (Size j = 0; j < g.columns; j += kColumns) {
+        pack<kColumns>(at_b(k0, j), b_column, b_step, columns_from(j), inner, panel);
+        column_of_tiles(a, rows, panel, k0, inner, g.c + i0 * g.c_stride + j, columns_from(j), ahead(k0, j + kColumns));
       }
     }
   }

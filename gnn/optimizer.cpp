@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "gnn/wide.h"
+
 namespace perfc {
 
 namespace {
@@ -30,10 +32,8 @@ Adam::Adam(std::vector<NamedParameter<float>> parameters, AdamOptions options)
   }
 }
 
-// One pass over the four arrays, which together are larger than caches; compiled for wide registers too.
-#if defined(PERFC_GEMM_X86) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-__attribute__((target_clones("arch=haswell", "default")))
-#endif
+// One pass over the four arrays, which together are larger than caches.
+PERFC_WIDE
 float Adam::move(const Numbers& numbers, std::size_t count, float* __restrict gradient, float* __restrict value,
                  float* __restrict mean, float* __restrict square) {
   const Numbers n = numbers;

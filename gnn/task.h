@@ -56,6 +56,7 @@ class GraphTask final : public TrainingTask {
   std::size_t samples() const override { return training_.size(); }
   Result<double> add_gradients(Context&, std::span<const std::size_t>, double weight, Diagnostics&) override;
   Result<double> validate(Context&, Diagnostics&) override;
+  bool one_pass_per_step() const override { return true; }
 
  private:
   GraphModel<float>& model_;

@@ -1,12 +1,36 @@
+#include <bit>
 #include <cmath>
+#include <cstring>
 
 #include "gnn/layers/rowwise.h"
+#include "gnn/wide.h"
 
 namespace perfc {
 
 namespace {
 constexpr std::uint32_t kWhole = 1 << 16;
-constexpr std::size_t kLanes = 4;  ///< decisions of 16 bits per random number
+constexpr std::size_t kLanes = 4;  ///< decisions of 16 bits per random number, from the lowest on
+
+/// y = x × 0 where the row's random number is below the threshold, x × keep elsewhere.
+template <class T>
+[[gnu::always_inline]] inline void drop(const Random& row, std::uint32_t threshold, T keep, const T* __restrict x, T* __restrict y, std::size_t width) {
+  static_assert(std::endian::native == std::endian::little);
+  constexpr std::size_t kBlock = 64;
+  std::uint64_t bits[kBlock];
+  std::uint16_t decisions[kBlock * kLanes];
+  for (std::size_t first = 0; first < width; first += kBlock * kLanes) {
+    for (std::size_t i = 0; i < kBlock; ++i) bits[i] = row.bits(first / kLanes + i);
+    std::memcpy(decisions, bits, sizeof bits);
+    const std::size_t count = std::min(kBlock * kLanes, width - first);
+    for (std::size_t i = 0; i < count; ++i) y[first + i] = x[first + i] * (decisions[i] < threshold ? T(0) : keep);
+  }
+}
+PERFC_WIDE void drop_row(const Random& row, std::uint32_t threshold, float keep, const float* x, float* y, std::size_t width) {
+  drop(row, threshold, keep, x, y, width);
+}
+void drop_row(const Random& row, std::uint32_t threshold, double keep, const double* x, double* y, std::size_t width) {
+  drop(row, threshold, keep, x, y, width);
+}
 }  // namespace
 
 template <class T>
@@ -41,19 +65,7 @@ void Dropout<T>::apply(Context& c, const Matrix<T>& from, Matrix<T>& to) const {
       const std::size_t sample = nodes ? c.graph->graph_of()[r] : r;
       const std::size_t place = nodes ? r - c.graph->first(sample) : 0;
       const Random row = layer.stream((c.first_sample + sample) << 32 | place);
-      const T* x = from.data() + r * width;
-      T* y = to.data() + r * width;
-      std::size_t i = 0;
-      for (; i + kLanes <= width; i += kLanes) {
-        const std::uint64_t bits = row.bits(i / kLanes);
-        for (std::size_t l = 0; l < kLanes; ++l) {
-          const T factor = (bits >> (16 * l) & (kWhole - 1)) < threshold_ ? T(0) : keep;
-          y[i + l] = x[i + l] * factor;
-        }
-      }
-      for (const std::uint64_t bits = row.bits(i / kLanes); i < width; ++i) {
-        y[i] = (bits >> (16 * (i % kLanes)) & (kWhole - 1)) < threshold_ ? T(0) : x[i] * keep;
-      }
+      drop_row(row, threshold_, keep, from.data() + r * width, to.data() + r * width, width);
     }
   });
 }

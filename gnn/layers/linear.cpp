@@ -35,23 +35,22 @@ const Matrix<T>& Linear<T>::forward(Context& c, const Matrix<T>& x) {
 template <class T>
 const Matrix<T>& Linear<T>::backward(Context& c, const Matrix<T>& dy) {
   if (wanted_ == InputGradient::Wanted) input_gradient(c, dy, dx_, Store::Replace);
-  if constexpr (std::is_same_v<T, float>) {
-    if (c.update != nullptr && dy.rows() > 0) {
-      multiply_by_panels<T>(c.threads, dy, Transpose::Yes, *x_, Transpose::No, [&](std::size_t first, std::span<T> gradient) {
-        c.update->update(weight, first * in(), gradient);
-      });
-      if (with_bias_ == Bias::Yes) add_column_sums(c, dy, bias.gradient);
-      return dx_;
-    }
-  }
-  add_gradients(c, *x_, dy);
+  take_gradients(c, *x_, dy);
   return dx_;
 }
 
 template <class T>
-void Linear<T>::add_gradients(Context& c, const Matrix<T>& x, const Matrix<T>& dy) {
-  multiply(c.threads, dy, Transpose::Yes, x, Transpose::No, weight.gradient, Store::Add);
+void Linear<T>::take_gradients(Context& c, const Matrix<T>& x, const Matrix<T>& dy) {
   if (with_bias_ == Bias::Yes) add_column_sums(c, dy, bias.gradient);
+  if constexpr (std::is_same_v<T, float>) {
+    if (c.update != nullptr && dy.rows() > 0) {
+      multiply_by_panels<T>(c.threads, dy, Transpose::Yes, x, Transpose::No, [&](std::size_t first, std::span<T> gradient) {
+        c.update->update(weight, first * in(), gradient);
+      });
+      return;
+    }
+  }
+  multiply(c.threads, dy, Transpose::Yes, x, Transpose::No, weight.gradient, Store::Add);
 }
 
 template <class T>

@@ -20,28 +20,31 @@ const Matrix<T>& SageConv<T>::forward(Context& c, const Matrix<T>& x) {
   mean_.resize(x.rows(), in);
   y_.resize(x.rows(), out);
   inverse_length_.resize(x.rows());
-  // In blocks of rows that stay in the cache from the gathering to the norm.
-  constexpr std::size_t kBlock = 512;
-  c.threads.for_ranges(x.rows(), 16, [&](std::size_t first, std::size_t last) {
-    for (std::size_t begin = first; begin < last; begin += kBlock) {
-      const std::size_t end = std::min(begin + kBlock, last);
-      for (std::size_t n = begin; n < end; ++n) {
-        auto mean = mean_.row(n);
-        const auto senders = graph.senders_of(n);
-        if (senders.empty()) mean.setZero();
-        else mean = x.row(senders[0]);
-        for (std::size_t e = 1; e < senders.size(); ++e) mean += x.row(senders[e]);
-        if (senders.size() > 1) mean *= T(1) / static_cast<T>(senders.size());
-        y_.row(n) = neighbours_.bias.value.row(0);
-      }
-      const GemmShape shape{.rows = end - begin, .columns = out, .inner = in, .a_stride = in, .b_stride = in,
-                            .c_stride = out, .b = Transpose::Yes, .store = Store::Add};
-      gemm(shape, mean_.data() + begin * in, neighbours_.weight.value.data(), y_.data() + begin * out);
-      gemm(shape, x.data() + begin * in, self_.weight.value.data(), y_.data() + begin * out);
-      if (norm_ == RowNorm::None) continue;
-      for (std::size_t n = begin; n < end; ++n) inverse_length_[n] = L2Normalise<T>::normalise(y_.row(n));
-    }
-  });
+  // In blocks of rows that stay in the caches from the gathering to the norm.
+  const std::size_t block = 512 * c.threads.size();
+  for (std::size_t begin = 0; begin < x.rows(); begin += block) {
+    const std::size_t rows = std::min(block, x.rows() - begin);
+    const auto for_rows = [&](auto&& body) {
+      c.threads.for_ranges(rows, 16, [&](std::size_t first, std::size_t last) {
+        for (std::size_t n = begin + first; n < begin + last; ++n) body(n);
+      });
+    };
+    for_rows([&](std::size_t n) {
+      auto mean = mean_.row(n);
+      const auto senders = graph.senders_of(n);
+      if (senders.empty()) mean.setZero();
+      else mean = x.row(senders[0]);
+      for (std::size_t e = 1; e < senders.size(); ++e) mean += x.row(senders[e]);
+      if (senders.size() > 1) mean *= T(1) / static_cast<T>(senders.size());
+      y_.row(n) = neighbours_.bias.value.row(0);
+    });
+    const GemmShape shape{.rows = rows, .columns = out, .inner = in, .a_stride = in, .b_stride = in,
+                          .c_stride = out, .b = Transpose::Yes, .store = Store::Add};
+    gemm<T>(c.threads, shape, mean_.data() + begin * in, neighbours_.weight.value.data(), y_.data() + begin * out);
+    gemm<T>(c.threads, shape, x.data() + begin * in, self_.weight.value.data(), y_.data() + begin * out);
+    if (norm_ == RowNorm::None) continue;
+    for_rows([&](std::size_t n) { inverse_length_[n] = L2Normalise<T>::normalise(y_.row(n)); });
+  }
   return y_;
 }
 
@@ -58,10 +61,10 @@ const Matrix<T>& SageConv<T>::backward(Context& c, const Matrix<T>& dy) {
     });
     dz = &dz_;
   }
-  neighbours_.add_gradients(c, mean_, *dz);
-  self_.add_gradients(c, *x_, *dz);
   neighbours_.input_gradient(c, *dz, dmean_, Store::Replace);
   self_.input_gradient(c, *dz, dx_, Store::Replace);
+  neighbours_.take_gradients(c, mean_, *dz);
+  self_.take_gradients(c, *x_, *dz);
   c.threads.for_ranges(dx_.rows(), 16, [&](std::size_t begin, std::size_t end) {
     for (std::size_t n = begin; n < end; ++n) {
       auto dx = dx_.row(n);

@@ -34,7 +34,7 @@ Matrix<double> naive(const Matrix<T>& a, Transpose ta, const Matrix<T>& b, Trans
 TEST(Gemm, EqualsNaiveLoopsInEveryOrientation) {
   for (const std::size_t thread_count : {1, 3}) {
     ThreadPool threads(thread_count);
-    for (const auto& [m, n, k] : {std::array<std::size_t, 3>{1, 1, 1}, {3, 5, 7}, {67, 33, 129}, {200, 64, 5}, {5, 1, 300}, {250, 40, 600}, {40, 250, 600}, {150, 200, 129}}) {
+    for (const auto& [m, n, k] : {std::array<std::size_t, 3>{1, 1, 1}, {3, 5, 7}, {67, 33, 129}, {200, 64, 5}, {5, 1, 300}, {250, 40, 600}, {40, 250, 600}, {150, 200, 129}, {550, 70, 520}}) {
       for (const Transpose ta : {Transpose::No, Transpose::Yes}) {
         for (const Transpose tb : {Transpose::No, Transpose::Yes}) {
           const auto a = ta == Transpose::Yes ? random_matrix<float>(k, m, "a") : random_matrix<float>(m, k, "a");
@@ -71,9 +71,9 @@ std::vector<std::pair<std::string, void (*)(const GemmArguments<T>&)>> kernels()
 
 template <class T>
 void check_kernels() {
-  // Below, at and beyond the extents of tiles (6, 12 by 4 to 32), slices (256) and blocks (204, 408), rows a page apart.
+  // Below, at and beyond the extents of tiles (6, 12 by 4 to 32), slices (512) and blocks (408, 512), rows a page apart.
   for (const auto& [m, n, k, gap] : {std::array<std::ptrdiff_t, 4>{1, 1, 1, 0}, {6, 16, 8, 3}, {13, 33, 256, 0}, {5, 7, 300, 1},
-                                     {211, 40, 257, 0}, {420, 35, 9, 2}, {12, 4200, 3, 0}, {7, 9, 24, 1000}, {3, 5, 0, 1}}) {
+                                     {211, 40, 257, 0}, {420, 35, 9, 2}, {530, 33, 515, 1}, {12, 4200, 3, 0}, {7, 9, 24, 1000}, {3, 5, 0, 1}}) {
     for (const bool ta : {false, true}) {
       for (const bool tb : {false, true}) {
         const std::ptrdiff_t a_stride = (ta ? m : k) + gap, b_stride = (tb ? k : n) + gap, c_stride = n + gap;

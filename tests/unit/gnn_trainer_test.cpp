@@ -236,14 +236,14 @@ TEST_F(Trainer, RowsConvergeToALine) {
 /// A task whose weights wait for the end of the step.
 class PatientTask final : public TrainingTask {
  public:
-  explicit PatientTask(RowTask& task) : task_(task) {}
+  explicit PatientTask(TrainingTask& task) : task_(task) {}
   std::vector<NamedParameter<float>> parameters() override { return task_.parameters(); }
   std::size_t samples() const override { return task_.samples(); }
   Result<double> add_gradients(Context& c, std::span<const std::size_t> s, double weight, Diagnostics& d) override { return task_.add_gradients(c, s, weight, d); }
   Result<double> validate(Context& c, Diagnostics& d) override { return task_.validate(c, d); }
 
  private:
-  RowTask& task_;
+  TrainingTask& task_;
 };
 
 TEST_F(Trainer, UpdatesDuringBackwardGiveTheSameBytes) {
@@ -266,6 +266,24 @@ TEST_F(Trainer, UpdatesDuringBackwardGiveTheSameBytes) {
   const auto usual = trained(true, 1);
   EXPECT_EQ(trained(false, 1), usual);
   EXPECT_EQ(trained(false, 3), usual);
+}
+
+TEST_F(Trainer, UpdatesDuringBackwardOfGraphsGiveTheSameBytes) {
+  for (const std::string& name : pmgns_names()) {
+    const auto trained = [&](bool patient) {
+      PmgnsOptions o = small();
+      o.convolution = find_pmgns(name)->convolution;
+      Pmgns<float> model(o);
+      GraphTask task(model, training_, validation_, {});
+      PatientTask other(task);
+      initialise(task.parameters(), Random(2));
+      SingleProcess alone;
+      Diagnostics diags;
+      EXPECT_TRUE(train(patient ? static_cast<TrainingTask&>(other) : task, options(), alone, diags)) << diags.str();
+      return write_safetensors({.metadata = {}, .tensors = save(task.parameters())});
+    };
+    EXPECT_EQ(trained(false), trained(true)) << name;
+  }
 }
 
 /// Ranks as threads of one process.
