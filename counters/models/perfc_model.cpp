@@ -24,7 +24,8 @@ constexpr double kBetter = 0.02, kBetterOfSiblings = 0.1;
 /// They order near ties better than the rest does, and are further off where they differ much from it.
 constexpr NetworkOptions kDirect{.networks = 4, .hidden_layers = 3, .steps = 500, .weight_decay = 0.01};
 constexpr std::array<const char*, 3> kWeightNames{"weight.trees", "weight.likeness", "weight.networks"};
-constexpr const char *kStepShare = "step.share", *kStepLimit = "step.limit";
+constexpr const char *kStepShare = "step.share", *kStepLimit = "step.limit", *kRateShare = "rate.share";
+constexpr double kHalf = 0.5;  ///< what `rate_share_` is, if not 0
 constexpr std::array<std::size_t, 2> kLeastLeaves{1, 4};
 /// Of the columns, tried at each node.
 constexpr double kColumnShare = 0.5;
@@ -56,6 +57,12 @@ FeatureMatrix mixed(FeatureMatrix y, const std::array<FeatureMatrix, 3>& correct
   for (std::size_t k = 0; k < weights.size(); ++k) {
     for (std::size_t i = 0; weights[k] > 0 && i < y.values.size(); ++i) y.values[i] += weights[k] * corrections[k].values[i];
   }
+  return y;
+}
+
+/// y, and so much of the way to z.
+FeatureMatrix between(FeatureMatrix y, const FeatureMatrix& z, double share) {
+  for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] += share * (z.values[i] - y.values[i]);
   return y;
 }
 
@@ -258,6 +265,21 @@ Status PerfcModel::fit(const CounterProblem& p, std::span<const std::size_t> row
       if (!fit_direct(parts_, p, rows, random, diags)) return Failure{};
     }
   }
+  rate_share_ = 0;
+  if (correction_ != Correction::None) {
+    FeatureMatrix by_rate;
+    for (const auto& part : folds) {
+      const auto rest = without(rows, part);
+      const CounterInputs read = CounterInputs::fit(*p.data, rest, InputKind::CountersAndWork);
+      append(by_rate, LaunchAndRate::fit(p, rest, read).predict(p, part, read));
+    }
+    FeatureMatrix y = between(best, by_rate, kHalf);
+    if (absolute_error(target, y) < absolute_error(target, best)) {
+      best = std::move(y);
+      rate_share_ = kHalf;
+      parts_.launch_and_rate = LaunchAndRate::fit(p, rows, parts_.inputs);
+    }
+  }
   interval_ = nine_of_ten(target, best);
   return ok();
 }
@@ -281,6 +303,10 @@ void PerfcModel::save(Checkpoint& c) const {
     c.settings[kStepShare] = step_.share;
     c.settings[kStepLimit] = step_.limit;
   }
+  if (rate_share_ > 0) {
+    parts_.launch_and_rate.save("rate.", tensors);
+    c.settings[kRateShare] = rate_share_;
+  }
   for (std::size_t k = 0; k < weights_.size(); ++k) c.settings[kWeightNames[k]] = weights_[k];
   c.settings["sharpness"] = parts_.costs.front().sharpness;
 }
@@ -300,6 +326,8 @@ Status PerfcModel::restore(const CounterDataset& names, std::size_t machines, co
   if (c.settings.contains(kStepShare) && !(setting(kStepShare, 0, 1, step_.share) && setting(kStepLimit, 0, 10, step_.limit))) {
     return diags.error(fmt::format("checkpoint: {} or {} is out of range", kStepShare, kStepLimit));
   }
+  rate_share_ = 0;
+  if (c.settings.contains(kRateShare) && !setting(kRateShare, 0, 1, rate_share_)) return diags.error(fmt::format("checkpoint: {} is out of range", kRateShare));
   if (!setting("sharpness", 1, 100, sharpness)) return diags.error("checkpoint: sharpness is missing or out of range");
   if (c.vocabulary.size() > kMostWords) return diags.error(fmt::format("checkpoint: more than {} words", kMostWords));
   TensorReader read(c.tensors, diags);
@@ -313,6 +341,11 @@ Status PerfcModel::restore(const CounterDataset& names, std::size_t machines, co
     for (std::size_t k = 0; k < costs.columns; ++k) of_machine.log_cost.push_back(costs.at(m, k));
   }
   parts_.inputs = CounterInputs::restore(names, InputKind::All, substitutes, mask, none, c.vocabulary);
+  if (rate_share_ > 0) {
+    auto launch_and_rate = LaunchAndRate::restore("rate.", c.tensors, names, parts_.inputs, machines, diags);
+    if (!launch_and_rate) return Failure{};
+    parts_.launch_and_rate = std::move(*launch_and_rate);
+  }
   if (shrinkage() == 0) return ok();
   const std::size_t columns = parts_.inputs.columns().size() + machines;
   auto trees = Trees::restore("trees.", c.tensors, columns, machines, diags);
@@ -333,7 +366,8 @@ Status PerfcModel::restore(const CounterDataset& names, std::size_t machines, co
 FeatureMatrix PerfcModel::predict(const CounterProblem& p, std::span<const std::size_t> rows) const {
   FeatureMatrix y = by_costs(parts_, p, rows);
   if (shrinkage() > 0) y = mixed(y, corrections(parts_, p, rows, y), weights_);
-  return step_.share > 0 ? stepped(std::move(y), by_direct(parts_, p, rows), step_) : y;
+  if (step_.share > 0) y = stepped(std::move(y), by_direct(parts_, p, rows), step_);
+  return rate_share_ > 0 ? between(std::move(y), parts_.launch_and_rate.predict(p, rows, parts_.inputs), rate_share_) : y;
 }
 
 std::vector<std::string> PerfcModel::words() const { return shrinkage() > 0 ? parts_.inputs.words() : std::vector<std::string>{}; }
@@ -341,6 +375,7 @@ std::vector<std::string> PerfcModel::words() const { return shrinkage() > 0 ? pa
 std::string PerfcModel::findings() const {
   std::string found = fmt::format("the correction by likeness counts {:.0f} %", 100 * shrinkage());
   if (step_.share > 0) found += fmt::format(", networks on counters move predictions by up to {:.0f} %", 100 * std::expm1(step_.limit));
+  if (rate_share_ > 0) found += fmt::format(", a launch and a rate per kernel count {:.0f} % of it all", 100 * rate_share_);
   if (!words().empty()) found += fmt::format(", and reads {} words of regions' names", words().size());
   return found;
 }

@@ -5,6 +5,7 @@
 ///
 ///   ln time = ln time by costs + Σ of weight × correction(inputs), weights ≥ 0, at most 1 together
 ///
+/// and, where held-back workloads agree, half of that and half of what a launch and a rate per kernel say (launch_and_rate.h).
 /// Corrections know siblings of what they have seen and mislead elsewhere; how much of which
 /// helps with what will be held back is measured by holding back the same
 /// within the training rows, and so are the sharpness, the size of the trees' leaves, and whether words are
@@ -14,6 +15,7 @@
 
 #include "counters/models/cost_model.h"
 #include "counters/models/kernel_regression.h"
+#include "counters/models/launch_and_rate.h"
 #include "counters/models/networks.h"
 #include "counters/models/relative_model.h"
 #include "counters/models/trees.h"
@@ -47,6 +49,7 @@ class PerfcModel final : public StoredModel {
     Networks networks;
     CounterInputs counters;
     Networks direct;                  ///< on counters alone, of the whole relative time; if `step_` has a share
+    LaunchAndRate launch_and_rate;    ///< if `rate_share_` is not 0
   };
   /// What validation chooses, and how much effort goes into one fit.
   struct Choice {
@@ -86,6 +89,7 @@ class PerfcModel final : public StoredModel {
   Parts parts_;
   Weights weights_{};
   Step step_;
+  double rate_share_ = 0;             ///< of launch_and_rate in the prediction
   double interval_ = 0;
 };
 
