@@ -1,8 +1,10 @@
 // Matrix products and PMGNS's layers beside OpenBLAS's SGEMM, all in the same run.
 //
 //   build/release/perfc_gnn_bench [THREADS] [SECONDS] [WORD]
+//   build/release/perfc_gnn_bench --save FILE
 //
-// WORD: only the first row and those whose names hold it.
+// WORD: only the first row and those whose names hold it. --save: measures nothing, writes the network of one graph, its
+// inputs and outputs as safetensors for bench/gnn.py, which measures PyTorch Geometric on the same.
 // Columns: time of one pass, GFLOP/s of its matrix products (2 FLOPs per
 // multiply–accumulate; gathering, norms and the optimiser count as no work), and
 // the share of the SGEMM rate at 2048³ on as many threads. Measurements take
@@ -12,6 +14,7 @@
 #include <time.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <limits>
 #include <string>
@@ -21,6 +24,7 @@
 #include <cblas.h>
 #endif
 
+#include "gnn/checkpoint.h"
 #include "gnn/gemm.h"
 #include "gnn/models/pmgns.h"
 #include "gnn/optimizer.h"
@@ -86,9 +90,9 @@ struct Network {
     gradient.fill(1e-3f);
     adam = std::make_unique<Adam>(parameters<float>(model), AdamOptions{});
   }
-  void infer() {
+  const Matrix<float>& infer() {
     Context c{.threads = threads, .graph = &batch.graph};
-    model.forward(c, batch.input);
+    return model.forward(c, batch.input);
   }
   /// One step, as `train` of gnn/trainer.h goes it.
   void train() {
@@ -106,9 +110,24 @@ struct Network {
   std::unique_ptr<Adam> adam;
 };
 
+int save_network(const char* path) {
+  ThreadPool threads(1);
+  Network n(1, threads);
+  std::vector<NamedTensor> tensors = save(parameters<float>(n.model));
+  const auto add = [&](const char* name, const Matrix<float>& m) { tensors.push_back({.name = name, .value = m}); };
+  add("nodes", n.batch.input.nodes);
+  add("globals", n.batch.input.globals);
+  add("output", n.infer());
+  const std::string bytes = write_safetensors({.metadata = {}, .tensors = std::move(tensors)});
+  std::ofstream file(path, std::ios::binary);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  return file.good() ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 3 && std::string_view(argv[1]) == "--save") return save_network(argv[2]);
   const std::size_t count = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 1;
   const double seconds = argc > 2 ? std::strtod(argv[2], nullptr) : 20;
   ThreadPool threads(count);

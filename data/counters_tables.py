@@ -6,8 +6,8 @@
 
 A row is one `perfc counters eval --markdown` of one model; its name is DATA-SPLIT-MODEL. What was printed is kept in
 build/counters/rows/, so that an interrupted run goes on where it stopped; rows of other data or options are measured
-anew, and with --again all that were picked: do so after a change of a model. Rows that were never measured say so.
-All take hours on one core; `--rows` with no name writes the table alone.
+anew, and with --again all that were picked: do so after a change of a model. Rows that were not measured here stay as
+they are in the table. All take hours on one core; `--rows` with no name writes the table alone.
 """
 import argparse
 import hashlib
@@ -111,9 +111,21 @@ def measure(row, perfc, again):
     part.replace(kept)
 
 
-def cells(row):
+def old_rows():
+    """Of the table as it stands: cells by what is shown of the block and of the model."""
+    old, block = {}, ""
+    for line in DOCS.read_text().splitlines():
+        cells = [c.strip() for c in line.strip("|").split("|")]
+        if not line.startswith("|") or len(cells) != len(COLUMNS) + 3:
+            continue
+        block = cells[0] or block
+        old[block, cells[2], cells[1]] = cells[3:]
+    return old
+
+
+def cells(row, old):
     if not cache(row).exists():
-        return ["not measured"] + [""] * (len(COLUMNS) - 1)
+        return old or ["not measured"] + [""] * (len(COLUMNS) - 1)
     _, head, _, values = cache(row).read_text().splitlines()[:4]
     def split(line):
         return [cell.strip() for cell in line.strip("|").split("|")]
@@ -125,10 +137,11 @@ def cells(row):
 
 def table():
     out = ["| data, split | seeds | model | " + " | ".join(COLUMNS) + " |", "|---|" + "---|" * (len(COLUMNS) + 2)]
+    old = old_rows()
     for block in BLOCKS:
         for i, row in enumerate(block.rows()):
             model = row.model + (" (ten groups)" if row.model in block.grouped else "")
-            out.append("| " + " | ".join([block.shown if i == 0 else "", str(row.seeds), model, *cells(row)]) + " |")
+            out.append("| " + " | ".join([block.shown if i == 0 else "", str(row.seeds), model, *cells(row, old.get((block.shown, model, str(row.seeds))))]) + " |")
     return out
 
 

@@ -22,9 +22,9 @@ constexpr Spread kLaunch{5, 0.6, 0.3, 0.1}, kRate{5, 1.8, 0.5, 0.2};
 /// Of a part, what a machine has of its own beside what all share, as variances.
 constexpr double kOwn = 0.36;
 constexpr double kNoise = 0.15;             ///< of ln time
-constexpr std::size_t kMostTimes = 1500;    ///< rows × machines that are read: the effort grows with their cube
+constexpr std::size_t kMostTimes = 1000;    ///< rows × machines that are read: the effort grows with their cube
 constexpr int kMostSteps = 25, kShortSteps = 3;
-constexpr double kConverged = 1e-3, kLongestStep = 3;
+constexpr double kConverged = 1e-2, kLongestStep = 3;
 constexpr double kLaunchQuantile = 0.1;     ///< of ln time, where u begins
 
 std::string region_name(const CounterDataset::Workload& w) { return w.application + "/" + w.region; }
