@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "counters/data/profile_workloads.h"
+#include "counters/models/counter_predictor.h"
 #include "counters/models/launch_and_rate.h"
 
 namespace perfc {
@@ -93,6 +94,33 @@ TEST(LaunchAndRate, LittleToReadIsEnough) {
   const CounterInputs inputs = CounterInputs::fit(d, first, InputKind::CountersAndWork);
   const FeatureMatrix y = LaunchAndRate::fit(*problem, first, inputs).predict(*problem, second, inputs);
   EXPECT_NEAR(y.at(0, 0), -std::log(4.0), 0.02);  // a second, as before
+}
+
+TEST(LaunchAndRate, HalfOfWhatPerfcSaysWhereSiblingsAgree) {
+  const CounterDataset d = parsed(kernels());
+  Diagnostics diags;
+  const auto problem = make_problem(d, {}, {}, diags);
+  ASSERT_TRUE(problem) << diags.str();
+  const auto trained = CounterPredictor::train(stored_model_table()[0], {}, *problem, SplitKind::Random, 1, diags);
+  ASSERT_TRUE(trained) << diags.str();
+  EXPECT_NE(trained->findings().find("a launch and a rate per kernel count 50 %"), std::string::npos) << trained->findings();
+  Checkpoint c = trained->checkpoint({});
+  const auto opened = CounterPredictor::parse(write_checkpoint(c), diags);
+  ASSERT_TRUE(opened) << diags.str();
+  const auto here = trained->predict(trained->aligned(d)), there = opened->predict(opened->aligned(d));
+  c.settings.erase("rate.share");
+  const auto without = CounterPredictor::parse(write_checkpoint(c), diags);
+  ASSERT_TRUE(without) << diags.str();
+  const auto less = without->predict(without->aligned(d));
+  double furthest = 0;
+  for (std::size_t w = 0; w < here.size(); ++w) {
+    EXPECT_NEAR(there[w].machines[0].log_ratio, here[w].machines[0].log_ratio, 1e-4);
+    furthest = std::max(furthest, std::abs(less[w].machines[0].log_ratio - here[w].machines[0].log_ratio));
+  }
+  EXPECT_GT(furthest, 0.01);
+  c.settings["rate.share"] = 2;
+  EXPECT_FALSE(CounterPredictor::parse(write_checkpoint(c), diags));
+  EXPECT_EQ(diags.str(), "perfc: error: checkpoint: rate.share is out of range\n");
 }
 
 }  // namespace
