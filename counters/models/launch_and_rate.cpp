@@ -53,6 +53,65 @@ MatrixXd dense(const FeatureMatrix& m) {
   return Eigen::Map<const RowMajor>(m.values.data(), static_cast<Index>(m.rows), static_cast<Index>(m.columns));
 }
 
+/// Per column of x, whose last ones are ln work, its share: those kinds equally that every workload has some of, and not
+/// always as much.
+std::vector<double> shares_of_work(const CounterDataset& d, std::span<const std::size_t> rows, std::size_t columns) {
+  std::vector<double> shares(columns, 0);
+  std::vector<std::size_t> carried;
+  for (std::size_t k = 0; k < d.work.size(); ++k) {
+    double least = 1e300, largest = 0;
+    for (const std::size_t r : rows) {
+      const double amount = d.workloads[r].work[k];
+      least = std::min(least, amount > 0 ? amount : 0);
+      largest = std::max(largest, amount);
+    }
+    if (least > 0 && largest > least) carried.push_back(columns - d.work.size() + k);
+  }
+  for (const std::size_t c : carried) shares[c] = 1 / static_cast<double>(carried.size());
+  return shares;
+}
+
+/// u = u0 + covariance of u × dual.u at every workload (rows) and machine (columns), and v alike.
+struct Dual {
+  double u0, v0;
+  MatrixXd u, v;
+};
+
+/// The likeliest u and v, given ln times and ln work.
+Dual solve(const MatrixXd& times, const MatrixXd& offset, const MatrixXd& ku, const MatrixXd& kv) {
+  const Index n = times.rows(), m = times.cols();
+  std::vector<double> sorted(times.data(), times.data() + times.size());
+  const auto quantile = sorted.begin() + static_cast<std::ptrdiff_t>(kLaunchQuantile * static_cast<double>(sorted.size()));
+  std::nth_element(sorted.begin(), quantile, sorted.end());
+  Dual dual{.u0 = *quantile, .v0 = (times - offset).mean(), .u = {}, .v = {}};
+  MatrixXd u = MatrixXd::Constant(n, m, dual.u0), v = MatrixXd::Constant(n, m, dual.v0);
+  for (int step = 0; step < kMostSteps; ++step) {
+    // Shares of the launch in the time: slopes of ln time by u; the rest is that by v.
+    const MatrixXd rate = v + offset, larger = u.cwiseMax(rate);
+    const MatrixXd predicted = larger.array() + ((u - larger).array().exp() + (rate - larger).array().exp()).log();
+    const MatrixXd share = (u - predicted).array().exp(), rest = 1 - share.array();
+    const MatrixXd target = (times - predicted).array() + share.array() * (u.array() - dual.u0) + rest.array() * (v.array() - dual.v0);
+    MatrixXd k(n * m, n * m);
+    for (Index a = 0; a < m; ++a) {
+      for (Index b = 0; b < m; ++b) {
+        k.block(a * n, b * n, n, n) = (1 + (a == b ? kOwn : 0)) * (share.col(a).asDiagonal() * ku * share.col(b).asDiagonal() +
+                                                                   rest.col(a).asDiagonal() * kv * rest.col(b).asDiagonal()).eval();
+      }
+    }
+    k.diagonal().array() += kNoise * kNoise;
+    const VectorXd solved = k.llt().solve(Eigen::Map<const VectorXd>(target.data(), n * m));
+    const Eigen::Map<const MatrixXd> both(solved.data(), n, m);
+    dual.u = across_machines(share.cwiseProduct(both));
+    dual.v = across_machines(rest.cwiseProduct(both));
+    const double length = step < kShortSteps ? 0.5 : 1;
+    const MatrixXd du = (length * ((ku * dual.u).array() + dual.u0 - u.array())).cwiseMin(kLongestStep).cwiseMax(-kLongestStep);
+    const MatrixXd dv = (length * ((kv * dual.v).array() + dual.v0 - v.array())).cwiseMin(kLongestStep).cwiseMax(-kLongestStep);
+    u += du, v += dv;
+    if (std::max(du.cwiseAbs().maxCoeff(), dv.cwiseAbs().maxCoeff()) < kConverged) break;
+  }
+  return dual;
+}
+
 }  // namespace
 
 FeatureMatrix LaunchAndRate::columns(const CounterDataset& d, std::span<const std::size_t> rows, const CounterInputs& inputs) {
@@ -84,19 +143,7 @@ LaunchAndRate LaunchAndRate::fit(const CounterProblem& p, std::span<const std::s
 
   LaunchAndRate out;
   FeatureMatrix x = columns(d, read, inputs);
-  // Kinds of work that every workload has some of, and not always as much.
-  out.kinds_.assign(x.columns, 0);
-  std::vector<std::size_t> carried;
-  for (std::size_t k = 0; k < d.work.size(); ++k) {
-    double least = 1e300, largest = 0;
-    for (const std::size_t r : read) {
-      const double amount = d.workloads[r].work[k];
-      least = std::min(least, amount > 0 ? amount : 0);
-      largest = std::max(largest, amount);
-    }
-    if (least > 0 && largest > least) carried.push_back(x.columns - d.work.size() + k);
-  }
-  for (const std::size_t c : carried) out.kinds_[c] = 1 / static_cast<double>(carried.size());
+  out.kinds_ = shares_of_work(d, read, x.columns);
   const std::vector<double> work = out.log_work(x);
 
   std::vector<Column> names(inputs.columns().begin(), inputs.columns().begin() + static_cast<std::ptrdiff_t>(x.columns));
@@ -112,46 +159,16 @@ LaunchAndRate LaunchAndRate::fit(const CounterProblem& p, std::span<const std::s
     for (Index j = 0; j < m; ++j) times(i, j) = std::log(d.workloads[read[static_cast<std::size_t>(i)]].seconds[p.machines[static_cast<std::size_t>(j)]]);
     offset.row(i).setConstant(work[static_cast<std::size_t>(i)]);
   }
-  std::vector<double> sorted(times.data(), times.data() + times.size());
-  const auto quantile = sorted.begin() + static_cast<std::ptrdiff_t>(kLaunchQuantile * static_cast<double>(sorted.size()));
-  std::nth_element(sorted.begin(), quantile, sorted.end());
-  const double u0 = *quantile, v0 = (times - offset).mean();
-
-  const MatrixXd ku = covariance(d, read, input, kLaunch), kv = covariance(d, read, input, kRate);
-  MatrixXd u = MatrixXd::Constant(n, m, u0), v = MatrixXd::Constant(n, m, v0), au, av;
-  for (int step = 0; step < kMostSteps; ++step) {
-    // Shares of the launch in the time: slopes of ln time by u; the rest is that by v.
-    const MatrixXd rate = v + offset, larger = u.cwiseMax(rate);
-    const MatrixXd predicted = larger.array() + ((u - larger).array().exp() + (rate - larger).array().exp()).log();
-    const MatrixXd share = (u - predicted).array().exp(), rest = 1 - share.array();
-    const MatrixXd target = (times - predicted).array() + share.array() * (u.array() - u0) + rest.array() * (v.array() - v0);
-    MatrixXd k(n * m, n * m);
-    for (Index a = 0; a < m; ++a) {
-      for (Index b = 0; b < m; ++b) {
-        k.block(a * n, b * n, n, n) = (1 + (a == b ? kOwn : 0)) * (share.col(a).asDiagonal() * ku * share.col(b).asDiagonal() +
-                                                                   rest.col(a).asDiagonal() * kv * rest.col(b).asDiagonal()).eval();
-      }
-    }
-    k.diagonal().array() += kNoise * kNoise;
-    const VectorXd solved = k.llt().solve(Eigen::Map<const VectorXd>(target.data(), n * m));
-    const Eigen::Map<const MatrixXd> dual(solved.data(), n, m);
-    au = across_machines(share.cwiseProduct(dual));
-    av = across_machines(rest.cwiseProduct(dual));
-    const double length = step < kShortSteps ? 0.5 : 1;
-    const MatrixXd du = (length * ((ku * au).array() + u0 - u.array())).cwiseMin(kLongestStep).cwiseMax(-kLongestStep);
-    const MatrixXd dv = (length * ((kv * av).array() + v0 - v.array())).cwiseMin(kLongestStep).cwiseMax(-kLongestStep);
-    u += du, v += dv;
-    if (std::max(du.cwiseAbs().maxCoeff(), dv.cwiseAbs().maxCoeff()) < kConverged) break;
-  }
+  const Dual dual = solve(times, offset, covariance(d, read, input, kLaunch), covariance(d, read, input, kRate));
 
   // From the dual to weights and effects.
-  const auto weights = [&](const MatrixXd& dual, const Spread& s, double start) {
+  const auto weights = [&](const MatrixXd& of, const Spread& s, double start) {
     MatrixXd w(1 + input.cols(), m);
-    w.row(0) = (s.constant * s.constant * dual.colwise().sum()).array() + start;
-    w.bottomRows(input.cols()) = input.transpose() * dual * (s.inputs * s.inputs / static_cast<double>(std::max<Index>(input.cols(), 1)));
+    w.row(0) = (s.constant * s.constant * of.colwise().sum()).array() + start;
+    w.bottomRows(input.cols()) = input.transpose() * of * (s.inputs * s.inputs / static_cast<double>(std::max<Index>(input.cols(), 1)));
     return w;
   };
-  const MatrixXd wu = weights(au, kLaunch, u0), wv = weights(av, kRate, v0);
+  const MatrixXd wu = weights(dual.u, kLaunch, dual.u0), wv = weights(dual.v, kRate, dual.v0);
   out.weights_ = {static_cast<std::size_t>(wu.rows()), 2 * machines, {}};
   for (Index r = 0; r < wu.rows(); ++r) {
     for (Index j = 0; j < m; ++j) out.weights_.values.push_back(wu(r, j));
@@ -163,8 +180,8 @@ LaunchAndRate LaunchAndRate::fit(const CounterProblem& p, std::span<const std::s
     const auto add = [&](std::map<std::string, std::vector<double>>& effects, const std::string& name, double launch, double rate) {
       std::vector<double>& e = effects.try_emplace(name, 2 * machines, 0.0).first->second;
       for (Index j = 0; j < m; ++j) {
-        e[static_cast<std::size_t>(j)] += launch * launch * au(i, j);
-        e[machines + static_cast<std::size_t>(j)] += rate * rate * av(i, j);
+        e[static_cast<std::size_t>(j)] += launch * launch * dual.u(i, j);
+        e[machines + static_cast<std::size_t>(j)] += rate * rate * dual.v(i, j);
       }
     };
     add(out.regions_, region_name(w), kLaunch.region, kRate.region);
