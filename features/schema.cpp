@@ -12,6 +12,8 @@
 namespace perfc {
 namespace {
 
+constexpr double kSmallestDeviation = 1e-6;  ///< of a column, relative to its mean
+
 double known(const Dim& d) { return d.known() ? static_cast<double>(d.value()) : 0.0; }
 
 double entry(const std::vector<std::int64_t>& v, std::size_t i, double fallback) {
@@ -226,7 +228,8 @@ Normaliser Normaliser::fit(const FeatureMatrix& m, std::vector<Column> columns, 
     n.mean_[c] = sum / static_cast<double>(m.rows);
     for (std::size_t r = 0; r < m.rows; ++r) squares += std::pow(value(r) - n.mean_[c], 2);
     const double deviation = std::sqrt(squares / static_cast<double>(m.rows));
-    n.deviation_[c] = deviation > 0 ? deviation : 1;  // a constant column stays at 0
+    // A constant column stays at 0, one that is constant but for rounding too: checkpoints keep seven digits.
+    n.deviation_[c] = deviation > kSmallestDeviation * std::abs(n.mean_[c]) ? deviation : 1;
   }
   return n;
 }
