@@ -216,6 +216,35 @@ Result<PerfcModel::HeldBack> PerfcModel::hold_back(const CounterProblem& p, std:
   return out;
 }
 
+Status PerfcModel::consider_step(const CounterProblem& p, std::span<const std::size_t> rows, const Validation& v, FeatureMatrix& best, const Random& random,
+                                 Diagnostics& diags) {
+  FeatureMatrix direct;
+  for (const auto& part : v.folds) {
+    Parts of_fold;
+    if (!fit_direct(of_fold, p, without(rows, part), random, diags)) return Failure{};
+    append(direct, by_direct(of_fold, p, part));
+  }
+  FeatureMatrix y = stepped(best, direct, kStep);
+  if (absolute_error(v.target, y) >= (1 + kBetter) * absolute_error(v.target, best)) return ok();
+  best = std::move(y);
+  step_ = kStep;
+  return fit_direct(parts_, p, rows, random, diags);
+}
+
+void PerfcModel::consider_launch_and_rate(const CounterProblem& p, std::span<const std::size_t> rows, const Validation& v, FeatureMatrix& best) {
+  FeatureMatrix by_rate;
+  for (const auto& part : v.folds) {
+    const auto rest = without(rows, part);
+    const CounterInputs read = CounterInputs::fit(*p.data, rest, InputKind::CountersAndWork);
+    append(by_rate, LaunchAndRate::fit(p, rest, read).predict(p, part, read));
+  }
+  FeatureMatrix y = between(best, by_rate, kHalf);
+  if (absolute_error(v.target, y) >= absolute_error(v.target, best)) return;
+  best = std::move(y);
+  rate_share_ = kHalf;
+  parts_.launch_and_rate = LaunchAndRate::fit(p, rows, parts_.inputs);
+}
+
 Status PerfcModel::fit(const CounterProblem& p, std::span<const std::size_t> rows, SplitKind kind, const Random& random, Diagnostics& diags) {
   const auto folds = held_back(*p.data, rows, kind, kValidationFolds, random.stream("validation"));
   Choice choice{.sharpness = choose_sharpness(p, rows, folds)};
@@ -251,35 +280,10 @@ Status PerfcModel::fit(const CounterProblem& p, std::span<const std::size_t> row
   if (!parts) return Failure{};
   parts_ = std::move(*parts);
   step_ = {};
-  if (kind == SplitKind::Random && shrinkage() > 0) {
-    FeatureMatrix direct;
-    for (const auto& part : folds) {
-      Parts of_fold;
-      if (!fit_direct(of_fold, p, without(rows, part), random, diags)) return Failure{};
-      append(direct, by_direct(of_fold, p, part));
-    }
-    FeatureMatrix y = stepped(best, direct, kStep);
-    if (absolute_error(target, y) < (1 + kBetter) * absolute_error(target, best)) {
-      best = std::move(y);
-      step_ = kStep;
-      if (!fit_direct(parts_, p, rows, random, diags)) return Failure{};
-    }
-  }
   rate_share_ = 0;
-  if (correction_ != Correction::None) {
-    FeatureMatrix by_rate;
-    for (const auto& part : folds) {
-      const auto rest = without(rows, part);
-      const CounterInputs read = CounterInputs::fit(*p.data, rest, InputKind::CountersAndWork);
-      append(by_rate, LaunchAndRate::fit(p, rest, read).predict(p, part, read));
-    }
-    FeatureMatrix y = between(best, by_rate, kHalf);
-    if (absolute_error(target, y) < absolute_error(target, best)) {
-      best = std::move(y);
-      rate_share_ = kHalf;
-      parts_.launch_and_rate = LaunchAndRate::fit(p, rows, parts_.inputs);
-    }
-  }
+  const Validation validation{folds, target};
+  if (kind == SplitKind::Random && shrinkage() > 0 && !consider_step(p, rows, validation, best, random, diags)) return Failure{};
+  if (correction_ != Correction::None) consider_launch_and_rate(p, rows, validation, best);
   interval_ = nine_of_ten(target, best);
   return ok();
 }

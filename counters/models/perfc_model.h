@@ -85,6 +85,16 @@ class PerfcModel final : public StoredModel {
   Result<HeldBack> hold_back(const CounterProblem&, std::span<const std::size_t> rows, const std::vector<std::vector<std::size_t>>& folds, const Choice&,
                              const Random&, Diagnostics&) const;
 
+  /// What was held back, all folds one after the other.
+  struct Validation {
+    const std::vector<std::vector<std::size_t>>& folds;
+    const FeatureMatrix& target;
+  };
+  /// Decides on a further part of the prediction: `best` is what the parts so far say of what was held back, and then what they
+  /// say with it, if it was taken.
+  Status consider_step(const CounterProblem&, std::span<const std::size_t> rows, const Validation&, FeatureMatrix& best, const Random&, Diagnostics&);
+  void consider_launch_and_rate(const CounterProblem&, std::span<const std::size_t> rows, const Validation&, FeatureMatrix& best);
+
   Correction correction_;
   Parts parts_;
   Weights weights_{};
