@@ -5,6 +5,8 @@
 #include <cctype>
 #include <unordered_map>
 
+#include "ir/support/text.h"
+
 namespace perfc {
 namespace {
 
@@ -19,12 +21,6 @@ constexpr Unit kUnits[] = {
     {"kib", 1024}, {"mib", 1048576}, {"gib", 1073741824},
     {"kinst", 1e3}, {"minst", 1e6}, {"ginst", 1e9}, {"ksector", 1e3}, {"msector", 1e6}, {"gsector", 1e9},
 };
-
-std::string lower(std::string_view s) {
-  std::string out(s);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 bool strip_prefix(std::string_view& s, std::string_view prefix) {
   if (!s.starts_with(prefix)) return false;

@@ -7,7 +7,6 @@
 namespace perfc {
 namespace {
 
-double elements(const Type& t) { return t.is_static() && t.is_tensor() ? static_cast<double>(*t.elements()) : 0.0; }
 
 /// Activations whose derivative is computed from the result.
 bool derives_from_result(const Node& n) {

@@ -8,6 +8,9 @@
 
 namespace perfc {
 
+/// Elements of a static tensor; 0 of anything else.
+inline double elements(const Type& t) { return t.is_static() && t.is_tensor() ? static_cast<double>(*t.elements()) : 0.0; }
+
 /// Which nodes' results need a gradient: learned weights and what is computed from them.
 std::vector<bool> needs_gradient(const Graph&);
 

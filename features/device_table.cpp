@@ -8,15 +8,10 @@
 #include "features/builtin_devices.h"
 #include "features/device.h"
 #include "ir/support/json.h"
+#include "ir/support/text.h"
 
 namespace perfc {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
-  return out;
-}
 
 /// Reads the fields of one JSON object: every wrong, missing or unknown one is
 /// reported with its path.

@@ -10,8 +10,8 @@
 namespace perfc {
 namespace {
 
-constexpr std::array kPrecisions{Precision::Fp32, Precision::Tf32, Precision::Amp, Precision::Fp16, Precision::Bf16, Precision::Int8};
-constexpr std::array kCategories{
+constexpr std::array kPrecisionColumns{Precision::Fp32, Precision::Tf32, Precision::Amp, Precision::Fp16, Precision::Bf16, Precision::Int8};
+constexpr std::array kCategoryColumns{
     Category::Elementwise, Category::Activation, Category::Convolution, Category::MatMul, Category::Attention, Category::Recurrent,
     Category::Normalization, Category::Softmax, Category::Pooling, Category::Reduction, Category::Resize, Category::DataMovement,
     Category::Gather, Category::Scatter, Category::Sort, Category::Shape, Category::Quantize, Category::Opaque};
@@ -38,8 +38,8 @@ double fill(double extent, double tile) { return extent > 0 ? extent / (std::cei
 std::vector<Column> fixed_columns() {
   std::vector<Column> c;
   for (const char* kind : kKernelKinds) c.push_back({std::string("kind.") + kind, "1", "execution unit and limit"});
-  for (const Category category : kCategories) c.push_back({"category." + std::string(name(category)), "log2", "1 + operators of this category"});
-  for (const Precision p : kPrecisions) c.push_back({"precision." + std::string(name(p)), "1", "asked for"});
+  for (const Category category : kCategoryColumns) c.push_back({"category." + std::string(name(category)), "log2", "1 + operators of this category"});
+  for (const Precision p : kPrecisionColumns) c.push_back({"precision." + std::string(name(p)), "1", "asked for"});
   c.insert(c.end(), {
       {"half", "1", "computes in 16 bits"},
       {"aligned", "1", "extents that tensor cores take: 1 at full rate, 0.5 with narrow loads"},
@@ -165,10 +165,10 @@ FeatureMatrix kernel_features(const KernelGraph& g, std::span<const Priced> pric
     const Extents& e = k.extents;
     RowWriter row(m, i);
     for (std::size_t kind = 0; kind < kKernelKinds.size(); ++kind) row.put(static_cast<std::size_t>(k.kind) == kind);
-    for (const Category category : kCategories) {
+    for (const Category category : kCategoryColumns) {
       row.put(std::log2(1.0 + static_cast<double>(std::ranges::count_if(k.ops, [&](OpId o) { return def(o).category == category; }))));
     }
-    for (const Precision precision : kPrecisions) row.put(precision == config.precision);
+    for (const Precision precision : kPrecisionColumns) row.put(precision == config.precision);
     row.put(k.half);
     row.put(k.aligned);
     row.put(k.channels_first_conv);

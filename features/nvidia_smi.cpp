@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "features/device.h"
+#include "ir/support/text.h"
 
 namespace perfc {
 namespace {
@@ -30,12 +31,6 @@ std::optional<double> number(std::string_view s) {
   const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), v);
   if (error != std::errc{}) return std::nullopt;
   return v;
-}
-
-std::string lower(std::string_view s) {
-  std::string out(s);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
-  return out;
 }
 
 /// Table row of a product name: "NVIDIA A100-SXM4-40GB" by title, older drivers

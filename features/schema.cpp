@@ -79,12 +79,12 @@ void dippm_row(const Graph& g, NodeId id, std::span<double> row) {
 
 // ---- perfc-op: what the cost model knows of an operator
 
-constexpr std::size_t kCategories = static_cast<std::size_t>(Category::Opaque) + 1;
+constexpr std::size_t kCategoryCount = static_cast<std::size_t>(Category::Opaque) + 1;
 
 const std::vector<Column>& op_columns() {
   static const std::vector<Column> columns = [] {
     std::vector<Column> c;
-    for (std::size_t i = 0; i < kCategories; ++i) {
+    for (std::size_t i = 0; i < kCategoryCount; ++i) {
       const auto category = static_cast<Category>(i);
       c.push_back({fmt::format("category:{}", name(category)), "1", fmt::format("1 where the operator's kernel is of category {}", name(category))});
     }
@@ -125,7 +125,7 @@ void op_row(const Graph& g, NodeId id, std::span<double> row) {
                            out.is_tensor() && out.ranked() ? static_cast<double>(out.rank()) : 0, elements > 0 ? cost.macs / elements : 0,
                            static_cast<double>(n.attrs.int_or("groups", def(n.op).category == Category::Convolution ? 1 : 0)), kernel, stride,
                            static_cast<double>(n.operands.size()), out.is_tensor() ? static_cast<double>(bits(out.dtype())) : 0};
-  std::copy(std::begin(values), std::end(values), row.begin() + kCategories);
+  std::copy(std::begin(values), std::end(values), row.begin() + kCategoryCount);
 }
 
 constexpr NodeSchema kSchemas[] = {

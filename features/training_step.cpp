@@ -10,7 +10,6 @@
 namespace perfc {
 namespace {
 
-double elements(const Type& t) { return t.is_static() && t.is_tensor() ? static_cast<double>(*t.elements()) : 0.0; }
 
 class Backward {
  public:

@@ -16,7 +16,7 @@
 namespace perfc {
 namespace {
 
-constexpr double kMib = 1024.0 * 1024.0;
+constexpr double kBytesPerMib = 1024.0 * 1024.0;
 
 /// What a precision needs and the device lacks.
 void check_precision(const Device& d, const ExecConfig& c, Prediction& out) {
@@ -134,12 +134,12 @@ WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, const Corre
 void WhiteboxModel::add_memory(const Device& device, Prediction& out) const {
   MemoryBreakdown& m = out.memory;
   m.context_mib = device.context_mib + device.context_mib_per_sm * device.sms + (convolves_ ? device.convolution_mib : 0);
-  m.weights_mib = needs_.weights / kMib;
-  m.gradients_mib = needs_.gradients / kMib;
-  m.optimizer_mib = needs_.optimizer / kMib;
-  const double reserved = std::clamp(device.memory_mib - m.context_mib, needs_.allocated / kMib, std::max(needs_.allocated, needs_.reserved) / kMib);
+  m.weights_mib = needs_.weights / kBytesPerMib;
+  m.gradients_mib = needs_.gradients / kBytesPerMib;
+  m.optimizer_mib = needs_.optimizer / kBytesPerMib;
+  const double reserved = std::clamp(device.memory_mib - m.context_mib, needs_.allocated / kBytesPerMib, std::max(needs_.allocated, needs_.reserved) / kBytesPerMib);
   const double rest = std::max(0.0, reserved - m.weights_mib - m.gradients_mib - m.optimizer_mib);
-  m.workspace_mib = std::min(needs_.workspace / kMib, rest);
+  m.workspace_mib = std::min(needs_.workspace / kBytesPerMib, rest);
   m.activations_mib = rest - m.workspace_mib;
   if (m.needed_mib() > device.memory_mib) {
     out.warnings.push_back(fmt::format("needs {:.0f} MiB, {} has {:.0f} MiB: this will run out of memory", m.needed_mib(),
@@ -159,12 +159,12 @@ void WhiteboxModel::add_searches(const Device& device, Prediction& out) const {
   std::vector<Seen> seen;
   const double need = out.memory.needed_mib();
   for (const AlgorithmSearch& s : needs_.searches) {
-    const double used = out.memory.context_mib + s.allocated / kMib, free = device.memory_mib - used;
+    const double used = out.memory.context_mib + s.allocated / kBytesPerMib, free = device.memory_mib - used;
     double workspace = 0;
     for (const double w : {s.whole, s.tiled}) {
-      if (w / kMib <= free) workspace = std::max(workspace, w / kMib);
+      if (w / kBytesPerMib <= free) workspace = std::max(workspace, w / kBytesPerMib);
     }
-    if (used + workspace > need) seen.push_back({used + workspace, s.data / kMib / 1024});
+    if (used + workspace > need) seen.push_back({used + workspace, s.data / kBytesPerMib / 1024});
   }
   std::ranges::sort(seen, std::greater{}, &Seen::mib);
   double gib = 0;

@@ -79,7 +79,7 @@ Device rounded(Device d, const std::vector<Constant>& constants) {
 }
 
 /// A label's model, and what was measured of it.
-struct Measured {
+struct MeasuredRun {
   const PreparedModel* model = nullptr;
   double value = 0;
 };
@@ -87,7 +87,7 @@ struct Measured {
 class Fit {
  public:
   /// `predicted`: the member of a prediction that was measured.
-  Fit(Device device, const std::vector<Constant>& constants, const Spreads& spreads, double Prediction::* predicted, std::vector<Measured> measured)
+  Fit(Device device, const std::vector<Constant>& constants, const Spreads& spreads, double Prediction::* predicted, std::vector<MeasuredRun> measured)
       : device_(std::move(device)), constants_(constants), spreads_(spreads), predicted_(predicted), measured_(std::move(measured)) {}
 
   /// Gauss and Newton's method on outlier-weighted squares.
@@ -136,7 +136,7 @@ class Fit {
   const std::vector<Constant>& constants_;
   Spreads spreads_;
   double Prediction::* predicted_;
-  std::vector<Measured> measured_;
+  std::vector<MeasuredRun> measured_;
 };
 
 }  // namespace
@@ -171,7 +171,7 @@ Result<Calibration> calibrate(const CalibrationRequest& request, Diagnostics& di
       else failures[i] = messages.all().empty() ? "no prediction" : to_string(messages.all().front());
     }
   }, in_models);
-  std::vector<Measured> times, powers;
+  std::vector<MeasuredRun> times, powers;
   for (std::size_t i = 0; i < prepared.size(); ++i) {
     const Label& l = dataset->labels[i];
     if (!failures[i].empty()) in_models.warning(l.loc, {}, "left out: " + failures[i]);

@@ -11,7 +11,6 @@
 namespace perfc {
 namespace {
 
-constexpr double kIntervalShare = 0.9;
 /// Fewer errors than this make no quantile of their own.
 constexpr std::size_t kFewest = 20;
 constexpr double kUnjudged = 2;  ///< where no family was ever left out: single operators alone

@@ -5,6 +5,8 @@
 
 namespace perfc {
 
+inline constexpr double kIntervalShare = 0.9;  ///< of what is predicted, within its interval
+
 /// What a network does not see.
 struct LeftOut {
   enum Kind : unsigned char { Family, Device, Both } kind = Family;

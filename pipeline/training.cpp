@@ -9,6 +9,7 @@
 
 #include "pipeline/corrected.h"
 #include "pipeline/corrected_training.h"
+#include "pipeline/held_out.h"
 #include "pipeline/predictors.h"
 
 namespace perfc {
@@ -25,7 +26,6 @@ struct RecipeRow {
 constexpr std::array<RecipeRow, 2> kRecipes{{{kPmgnsBatch, kPmgnsLearningRate, Schedule::Shape::Constant, LossKind::Huber},
                                              {16, 1e-3, Schedule::Shape::Cosine, LossKind::LogRatio}}};
 constexpr std::string_view kInterval = "latency_interval_factor";
-constexpr double kIntervalShare = 0.9;
 constexpr std::size_t kFewestForInterval = 10;
 
 std::string joined(const std::set<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }

@@ -16,7 +16,6 @@ namespace perfc {
 namespace {
 
 constexpr std::string_view kCounterPrefix = "counter:", kWorkPrefix = "work:", kTimePrefix = "time:";
-constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;  // FNV-1a, 64 bits

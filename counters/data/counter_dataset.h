@@ -15,6 +15,7 @@
 /// Other columns are refused: a misspelt one would be lost in silence. So are more than `kMostCounters` counters and
 /// `kMostWork` kinds of work: models look at them by pairs.
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,6 +27,7 @@
 namespace perfc {
 
 inline constexpr std::size_t kMostCounters = 2000, kMostWork = 200;
+inline constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();  ///< in counters, work and seconds
 
 struct CounterDataset {
   std::vector<Column> counters, work;     ///< names without their prefix

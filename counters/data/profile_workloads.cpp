@@ -11,8 +11,6 @@
 namespace perfc {
 namespace {
 
-constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
-
 using Numbers = ProfileNumbers;
 
 double at_least_one(double v) { return v < 1 ? 1 : v; }  // NaN stays NaN
@@ -41,7 +39,7 @@ double instructions(const Numbers& n) { return n({"total_instruction_count", "in
 double items(const Numbers& n) { return at_least_one(n("workitems")); }
 double threads(const Numbers& n) { return n("grid_x") * n("grid_y") * n("grid_z") * n("block_x") * n("block_y") * n("block_z"); }
 
-constexpr WorkRow kTable[] = {
+constexpr WorkRow kWork[] = {
     {"launch", "kernel launches", launches},
     {"bytes", "bytes that are read and written", bytes},
     {"flops", "floating-point operations", [](const Numbers& n) { return n({"flops_per_rep", "flops_rep", "floating_point_operations_single_precision"}); }},
@@ -98,8 +96,8 @@ CounterDataset::Workload workload_of(const Profile& p, std::string region, const
   const ProfileNumbers numbers(p, w.region);
   for (const Column& c : names.counters) w.counters.push_back(numbers(c.name));
   for (const Column& k : names.work) {
-    const auto row = std::find_if(std::begin(kTable), std::end(kTable), [&](const WorkRow& r) { return r.work == k.name; });
-    const double amount = row == std::end(kTable) ? numbers(k.name) : row->amount(numbers);
+    const auto row = std::find_if(std::begin(kWork), std::end(kWork), [&](const WorkRow& r) { return r.work == k.name; });
+    const double amount = row == std::end(kWork) ? numbers(k.name) : row->amount(numbers);
     w.work.push_back(amount >= 0 && std::isfinite(amount) ? amount : kMissing);
   }
   w.seconds.assign(names.machines.size(), kMissing);
@@ -109,14 +107,14 @@ CounterDataset::Workload workload_of(const Profile& p, std::string region, const
 
 }  // namespace
 
-std::span<const WorkRow> work_table() { return kTable; }
+std::span<const WorkRow> work_table() { return kWork; }
 
 void forget_names(CounterDataset& d) {
   for (CounterDataset::Workload& w : d.workloads) {
     w.region.clear();
     for (std::size_t k = 0; k < d.work.size(); ++k) {
-      const auto row = std::find_if(std::begin(kTable), std::end(kTable), [&](const WorkRow& r) { return r.work == d.work[k].name; });
-      if (row != std::end(kTable) && row->from == WorkRow::From::NamesToo) w.work[k] = 0;
+      const auto row = std::find_if(std::begin(kWork), std::end(kWork), [&](const WorkRow& r) { return r.work == d.work[k].name; });
+      if (row != std::end(kWork) && row->from == WorkRow::From::NamesToo) w.work[k] = 0;
     }
   }
 }

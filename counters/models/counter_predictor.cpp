@@ -19,7 +19,6 @@ constexpr std::uint64_t kDrawSeed = 1;
 constexpr std::size_t kFolds = 4;
 /// In ln: more is no statement about a time.
 constexpr double kMostInterval = 100;
-constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<std::optional<std::size_t>> positions(const std::vector<Column>& wanted, const std::vector<Column>& given) {
   std::vector<std::optional<std::size_t>> at;

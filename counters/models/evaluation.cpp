@@ -21,7 +21,7 @@ constexpr std::array kMetrics{
 };
 
 /// A random split holds back one of so many parts.
-constexpr std::size_t kFolds = 5;
+constexpr std::size_t kEvaluationFolds = 5;
 
 using Order = std::vector<std::size_t>;
 
@@ -71,11 +71,11 @@ struct Folds {
 };
 Folds folds_of(const CounterProblem& p, const std::vector<std::size_t>& rows, const CounterEvalOptions& o, const Random& random) {
   const bool within = o.on == MeasuredOn::Training;
-  const std::size_t folds = o.split == SplitKind::Random || within ? kFolds : o.folds;
+  const std::size_t folds = o.split == SplitKind::Random || within ? kEvaluationFolds : o.folds;
   auto parts = held_back(*p.data, rows, o.split, folds, random.stream("split"));
   if (within) {
     const auto training = without(rows, parts[0]);
-    return {training, held_back(*p.data, training, o.split, kFolds, random.stream("within"))};
+    return {training, held_back(*p.data, training, o.split, kEvaluationFolds, random.stream("within"))};
   }
   if (o.split == SplitKind::Random) parts.resize(1);
   return {rows, std::move(parts)};

@@ -11,13 +11,13 @@ namespace {
 
 /// Distance over which rows are alike, per root of the number of columns (which is how far
 /// apart normalised rows lie), and the variance of what cannot be known, relative to the kernel's.
-constexpr double kReach = 1.25, kNoise = 0.05;
+constexpr double kKernelReach = 1.25, kKernelNoise = 0.05;
 
 }  // namespace
 
 std::vector<double> KernelRegression::similarity(std::span<const double> row) const {
   std::vector<double> k;
-  const double reach = kReach * std::sqrt(static_cast<double>(rows_.columns));
+  const double reach = kKernelReach * std::sqrt(static_cast<double>(rows_.columns));
   for (std::size_t r = 0; r < rows_.rows; ++r) {
     double square = 0;
     for (std::size_t c = 0; c < rows_.columns; ++c) square += (row[c] - rows_.at(r, c)) * (row[c] - rows_.at(r, c));
@@ -43,7 +43,7 @@ KernelRegression KernelRegression::fit(const FeatureMatrix& x, const FeatureMatr
     const auto row = static_cast<std::size_t>(r);
     const auto k = out.similarity(std::span(out.rows_.values).subspan(row * x.columns, x.columns));
     kernel.row(r) = Eigen::Map<const Eigen::RowVectorXd>(k.data(), n);
-    kernel(r, r) += kNoise;
+    kernel(r, r) += kKernelNoise;
     for (Eigen::Index o = 0; o < outputs; ++o) left(r, o) = y.at(row, static_cast<std::size_t>(o)) - out.mean_[static_cast<std::size_t>(o)];
   }
   const Eigen::MatrixXd weights = kernel.llt().solve(left);

@@ -23,7 +23,7 @@ constexpr Spread kLaunch{5, 0.6, 0.3, 0.1}, kRate{5, 1.8, 0.5, 0.2};
 constexpr double kOwn = 0.36;
 constexpr double kNoise = 0.15;             ///< of ln time
 constexpr std::size_t kMostTimes = 1000;    ///< rows × machines that are read: the effort grows with their cube
-constexpr int kMostSteps = 25, kShortSteps = 3;
+constexpr int kSolverSteps = 25, kShortSteps = 3;
 constexpr double kConverged = 1e-2, kLongestStep = 3;
 constexpr double kLaunchQuantile = 0.1;     ///< of ln time, where u begins
 
@@ -85,7 +85,7 @@ Dual solve(const MatrixXd& times, const MatrixXd& offset, const MatrixXd& ku, co
   std::nth_element(sorted.begin(), quantile, sorted.end());
   Dual dual{.u0 = *quantile, .v0 = (times - offset).mean(), .u = {}, .v = {}};
   MatrixXd u = MatrixXd::Constant(n, m, dual.u0), v = MatrixXd::Constant(n, m, dual.v0);
-  for (int step = 0; step < kMostSteps; ++step) {
+  for (int step = 0; step < kSolverSteps; ++step) {
     // Shares of the launch in the time: slopes of ln time by u; the rest is that by v.
     const MatrixXd rate = v + offset, larger = u.cwiseMax(rate);
     const MatrixXd predicted = larger.array() + ((u - larger).array().exp() + (rate - larger).array().exp()).log();

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kHidden = 1024, kHiddenLayers = 3;
 /// Sizes and lengths of training are ours; the paper tells none.
 constexpr std::size_t kLatent = 16, kVaeHidden = 128;
-constexpr std::uint64_t kEpochs = 60, kMostSteps = 1500;
+constexpr std::uint64_t kDirectEpochs = 60, kDirectMostSteps = 1500;
 
 class NetworkModel final : public StoredModel {
  public:
@@ -40,7 +40,7 @@ class NetworkModel final : public StoredModel {
     RowTask task(*network_, training, none, {});
     initialise(task.parameters(), random.stream("network"));
     SingleProcess alone;
-    return train(task, network_options(rows.size(), kEpochs, kMostSteps, random), alone, diags) ? ok() : Status(Failure{});
+    return train(task, network_options(rows.size(), kDirectEpochs, kDirectMostSteps, random), alone, diags) ? ok() : Status(Failure{});
   }
 
   FeatureMatrix predict(const CounterProblem& p, std::span<const std::size_t> rows) const override {

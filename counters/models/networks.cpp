@@ -13,8 +13,8 @@
 namespace perfc {
 namespace {
 
-constexpr std::size_t kHidden = 64, kBatch = 32;
-constexpr double kRate = 3e-3;
+constexpr std::size_t kNetworkWidth = 64, kNetworkBatch = 32;
+constexpr double kNetworkRate = 3e-3;
 
 }  // namespace
 
@@ -52,15 +52,15 @@ Result<Networks> Networks::fit(const FeatureMatrix& x, const FeatureMatrix& y, c
   out.normaliser_.apply(normal);
   out.range_ = ColumnRange::fit(normal);
   const RowTask::Rows rows{narrowed(normal), narrowed(y)}, none{Matrix<float>(0, x.columns), Matrix<float>(0, y.columns)};
-  const std::uint64_t steps_per_epoch = std::max<std::uint64_t>((x.rows + kBatch - 1) / kBatch, 1);
+  const std::uint64_t steps_per_epoch = std::max<std::uint64_t>((x.rows + kNetworkBatch - 1) / kNetworkBatch, 1);
   for (std::size_t n = 0; n < o.networks; ++n) {
     const Random own = random.stream(n);
-    auto& net = *out.networks_.emplace_back(make_network(x.columns, kHidden, o.hidden_layers, y.columns));
+    auto& net = *out.networks_.emplace_back(make_network(x.columns, kNetworkWidth, o.hidden_layers, y.columns));
     RowTask task(net, rows, none, {});
     initialise(task.parameters(), own);
     SingleProcess alone;
-    const TrainOptions options{.epochs = std::max<std::uint64_t>(o.steps / steps_per_epoch, 1), .batch = kBatch, .seed = own.bits(0),
-                               .schedule = {.shape = Schedule::Shape::Cosine, .peak = kRate}, .adam = {.weight_decay = o.weight_decay}};
+    const TrainOptions options{.epochs = std::max<std::uint64_t>(o.steps / steps_per_epoch, 1), .batch = kNetworkBatch, .seed = own.bits(0),
+                               .schedule = {.shape = Schedule::Shape::Cosine, .peak = kNetworkRate}, .adam = {.weight_decay = o.weight_decay}};
     if (!train(task, options, alone, diags)) return Failure{};
   }
   return out;
@@ -104,7 +104,7 @@ Result<Networks> Networks::restore(const std::string& prefix, const std::vector<
     std::vector<NamedTensor> own;
     std::copy_if(tensors.begin(), tensors.end(), std::back_inserter(own), [&](const NamedTensor& t) { return t.name.starts_with(name); });
     if (own.empty() && n > 0) return out;
-    auto& net = *out.networks_.emplace_back(make_network(columns, kHidden, hidden_layers, outputs));
+    auto& net = *out.networks_.emplace_back(make_network(columns, kNetworkWidth, hidden_layers, outputs));
     if (!load(own, parameters(net, name), diags)) return Failure{};
   }
 }

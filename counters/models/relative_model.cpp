@@ -20,7 +20,7 @@ std::unique_ptr<Model> make_vae_dnn(const VaeTraining& how) {
   return make_vae_dnn_model(how);
 }
 
-constexpr std::array kTable{
+constexpr std::array kRelativeModels{
     RelativeModelRow{"mean", "the mean of the training rows", make<RelativeModel, make_mean_model>},
     RelativeModelRow{"linear", "ridge regression on counters", make<RelativeModel, make_linear_model>},
     RelativeModelRow{"knn", "five nearest neighbours on counters", make<RelativeModel, make_knn_model>},
@@ -40,7 +40,7 @@ constexpr std::array kStored{
 
 }  // namespace
 
-std::span<const RelativeModelRow> relative_model_table() { return kTable; }
+std::span<const RelativeModelRow> relative_model_table() { return kRelativeModels; }
 std::span<const StoredModelRow> stored_model_table() { return kStored; }
 
 double nine_of_ten(const FeatureMatrix& y, const FeatureMatrix& prediction) {
@@ -53,8 +53,8 @@ double nine_of_ten(const FeatureMatrix& y, const FeatureMatrix& prediction) {
 }
 
 const RelativeModelRow* find_relative_model(std::string_view name) {
-  const auto found = std::find_if(kTable.begin(), kTable.end(), [&](const RelativeModelRow& r) { return r.name == name; });
-  return found == kTable.end() ? nullptr : &*found;
+  const auto found = std::find_if(kRelativeModels.begin(), kRelativeModels.end(), [&](const RelativeModelRow& r) { return r.name == name; });
+  return found == kRelativeModels.end() ? nullptr : &*found;
 }
 
 std::vector<std::vector<std::size_t>> held_back(const CounterDataset& d, std::span<const std::size_t> rows, SplitKind kind, std::size_t folds,

@@ -9,10 +9,10 @@ namespace perfc {
 namespace {
 
 // Sizes and lengths of training are ours; the paper tells none.
-constexpr std::size_t kBatch = 32;
+constexpr std::size_t kVaeBatch = 32;
 constexpr std::uint64_t kEpochs = 200, kMostSteps = 4000;
 
-std::uint64_t steps_per_epoch(std::size_t rows) { return std::max<std::uint64_t>((rows + kBatch - 1) / kBatch, 1); }
+std::uint64_t steps_per_epoch(std::size_t rows) { return std::max<std::uint64_t>((rows + kVaeBatch - 1) / kVaeBatch, 1); }
 
 enum class Start : unsigned char { Anew, AsItIs };
 
@@ -59,7 +59,7 @@ class VaeTask final : public TrainingTask {
 }  // namespace
 
 TrainOptions network_options(std::size_t rows, std::uint64_t epochs, std::uint64_t most_steps, const Random& random) {
-  return {.epochs = std::clamp<std::uint64_t>(most_steps / steps_per_epoch(rows), 1, epochs), .batch = kBatch, .seed = random.bits(0),
+  return {.epochs = std::clamp<std::uint64_t>(most_steps / steps_per_epoch(rows), 1, epochs), .batch = kVaeBatch, .seed = random.bits(0),
           .schedule = {.shape = Schedule::Shape::Cosine, .peak = 1e-3}, .adam = {.weight_decay = 0.01}};
 }
 

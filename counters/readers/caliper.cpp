@@ -19,7 +19,7 @@ using json::Array;
 using json::Element;
 using json::Object;
 
-std::optional<double> number(const Element& e) {
+std::optional<double> number_in(const Element& e) {
   double v = 0;
   if (!e.get(v)) return v;
   std::string_view text;
@@ -140,7 +140,7 @@ class SplitReader {
     }
     for (std::size_t c = 0; c < all.size(); ++c) {
       if (!columns_[c].metric || all[c].is_null()) continue;
-      const auto v = number(all[c]);
+      const auto v = number_in(all[c]);
       if (!v) continue;
       if (columns_[c].weight) builder_.weigh(region, *v);
       add(region, *columns_[c].metric, *v);
@@ -198,7 +198,7 @@ Status read_records(const Element& root, ProfileBuilder& builder, Diagnostics& d
     }
     for (const auto [key, value] : record) {
       if (key == "path" || is_label(key)) continue;
-      if (const auto v = number(value)) builder.add(region, builder.metric(metric_of(key, {})), *v);
+      if (const auto v = number_in(value)) builder.add(region, builder.metric(metric_of(key, {})), *v);
     }
   }
   return ok();

@@ -14,15 +14,15 @@ namespace {
 
 enum class Role { Counter, Region, Weight, Ignored };
 
-struct Column {
+struct MetricColumn {
   Role role = Role::Counter;
   std::string counter;                 ///< what it is called from here on
   std::string unit;
 };
 
 bool is_missing(std::string_view cell) {
-  constexpr std::array kMissing{"", "nan", "NaN", "NA", "N/A", "n/a", "null", "None", "-"};
-  return std::find(kMissing.begin(), kMissing.end(), cell) != kMissing.end();
+  constexpr std::array kMissingCells{"", "nan", "NaN", "NA", "N/A", "n/a", "null", "None", "-"};
+  return std::find(kMissingCells.begin(), kMissingCells.end(), cell) != kMissingCells.end();
 }
 
 /// A column of text: the first cell that is not missing is no number.
@@ -49,9 +49,9 @@ std::optional<std::size_t> region_column(const CsvTable& table) {
   return texts.front();
 }
 
-std::vector<Column> guessed(const CsvTable& table) {
+std::vector<MetricColumn> guessed(const CsvTable& table) {
   const auto region = region_column(table);
-  std::vector<Column> out(table.head.size());
+  std::vector<MetricColumn> out(table.head.size());
   for (std::size_t c = 0; c < out.size(); ++c) {
     out[c] = {is_text(table, c) ? Role::Ignored : Role::Counter, table.head[c], {}};
     if (region == c) out[c].role = Role::Region;
@@ -71,7 +71,7 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& kn
 }
 
 /// Applies the mapping to what was guessed; only columns that it names are replaced.
-Status apply_mapping(const ProfileFiles& files, const CsvTable& table, std::vector<Column>& columns, Diagnostics& diags) {
+Status apply_mapping(const ProfileFiles& files, const CsvTable& table, std::vector<MetricColumn>& columns, Diagnostics& diags) {
   diags.in_file(files.mapping_name);
   const auto mapping = parse_csv(files.mapping, diags);
   if (!mapping) return Failure{};
@@ -87,9 +87,9 @@ Status apply_mapping(const ProfileFiles& files, const CsvTable& table, std::vect
       (void)diags.error(row.loc, row.fields[*name], fmt::format("{} has no such column{}", files.path, suggestion(row.fields[*name], table.head)));
       continue;
     }
-    Column& c = columns[*at];
+    MetricColumn& c = columns[*at];
     if (what == "region") {
-      for (Column& other : columns) {
+      for (MetricColumn& other : columns) {
         if (other.role == Role::Region) other.role = Role::Ignored;
       }
       c.role = Role::Region;
@@ -121,7 +121,7 @@ bool sniff_csv(const ProfileFiles& files) {
 Result<Profile> read_csv_profile(const ProfileFiles& files, Diagnostics& diags) {
   const auto table = parse_csv(files.files.front().bytes, diags);
   if (!table) return Failure{};
-  std::vector<Column> columns = guessed(*table);
+  std::vector<MetricColumn> columns = guessed(*table);
   if (!files.mapping_name.empty()) {
     if (!apply_mapping(files, *table, columns, diags)) return Failure{};
     diags.in_file(files.files.front().name);
@@ -134,7 +134,7 @@ Result<Profile> read_csv_profile(const ProfileFiles& files, Diagnostics& diags) 
   }
   std::size_t number = 0;
   for (const CsvTable::Row& row : table->rows) {
-    const auto named = std::find_if(columns.begin(), columns.end(), [](const Column& c) { return c.role == Role::Region; });
+    const auto named = std::find_if(columns.begin(), columns.end(), [](const MetricColumn& c) { return c.role == Role::Region; });
     const std::string name = named == columns.end() ? fmt::format("row {}", ++number) : row.fields[static_cast<std::size_t>(named - columns.begin())];
     const std::size_t region = builder.region(name);
     for (std::size_t c = 0; c < columns.size(); ++c) {

@@ -8,12 +8,12 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "counters/data/counter_dataset.h"
 #include "ir/support/csv.h"
 
 namespace perfc {
 namespace {
 
-constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view kPredicted = "predicted:", kTime = "time:";
 
 std::optional<std::size_t> kind_of(std::span<const MachineKind> fleet, std::string_view name) {

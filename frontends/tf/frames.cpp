@@ -12,7 +12,6 @@ namespace {
 
 bool is(const NodeView& n, std::string_view op) { return n.op == op || (n.op.starts_with("Ref") && n.op.substr(3) == op); }
 
-bool is_control(std::string_view input) { return input.starts_with('^'); }
 
 std::vector<std::string_view> data_inputs(const NodeView& n) {
   std::vector<std::string_view> out;

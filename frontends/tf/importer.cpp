@@ -36,7 +36,6 @@ bool is_side_effect(std::string_view op) {
 }
 
 std::string_view strip_control(std::string_view input) { return input.substr(1); }
-bool is_control(std::string_view input) { return input.starts_with('^'); }
 
 }  // namespace
 

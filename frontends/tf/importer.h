@@ -58,6 +58,15 @@ struct Value {
   bool is_tensor() const { return kind == Kind::Tensor; }
 };
 using Values = std::vector<Value>;
+/// A call's only result.
+inline Values one(ValueId v) { return {Value::tensor(v)}; }
+inline Result<Values> one(Result<ValueId> v) {
+  if (!v) return Failure{};
+  return one(*v);
+}
+
+/// An input that only orders: "^name".
+inline bool is_control(std::string_view input) { return input.starts_with('^'); }
 
 // ---- Graphs of the file
 

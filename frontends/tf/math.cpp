@@ -7,17 +7,6 @@
 #include "frontends/tf/importer.h"
 
 namespace perfc::tf {
-namespace {
-
-Values one(ValueId v) { return {Value::tensor(v)}; }
-
-Result<Values> one(Result<ValueId> v) {
-  if (!v) return Failure{};
-  return one(*v);
-}
-
-}  // namespace
-
 /// As many operands as the node has inputs, attributes as the row maps them.
 Result<Values> direct(Call& c, const OpRow& row) {
   auto operands = c.tensors(0, c.inputs.size());

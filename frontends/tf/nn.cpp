@@ -264,8 +264,6 @@ Result<Values> epilogue(Call& c, ValueId x, std::size_t first_argument) {
   return Values{Value::tensor(x)};
 }
 
-Values one(ValueId v) { return {Value::tensor(v)}; }
-
 }  // namespace
 
 Result<Values> convolution(Call& c, const OpRow&) {

@@ -10,13 +10,6 @@
 namespace perfc::tf {
 namespace {
 
-Values one(ValueId v) { return {Value::tensor(v)}; }
-
-Result<Values> one(Result<ValueId> v) {
-  if (!v) return Failure{};
-  return one(*v);
-}
-
 std::optional<std::size_t> normalized(std::int64_t axis, std::size_t rank) {
   const auto r = static_cast<std::int64_t>(rank);
   if (axis < -r || axis >= r) return std::nullopt;

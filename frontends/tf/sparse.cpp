@@ -9,13 +9,6 @@
 namespace perfc::tf {
 namespace {
 
-Values one(ValueId v) { return {Value::tensor(v)}; }
-
-Result<Values> one(Result<ValueId> v) {
-  if (!v) return Failure{};
-  return one(*v);
-}
-
 std::optional<std::vector<std::int64_t>> known(const Call& c, ValueId v) {
   const Data* d = c.builder().data(v);
   if (!d || !d->ints() || !d->fully_known()) return std::nullopt;
@@ -46,7 +39,7 @@ Result<ValueId> part(const Call& c, ValueId v, std::int64_t axis, std::int64_t f
   return c.value(op("strided_slice"), {v, c.int_vector({from}), c.int_vector({to}), c.int_vector({axis})});
 }
 
-constexpr std::int64_t kEnd = std::int64_t{1} << 62;
+constexpr std::int64_t kEveryRow = std::int64_t{1} << 62;
 
 Result<ValueId> joined(const Call& c, std::vector<ValueId> parts) {
   return c.value(op("concatenate"), std::move(parts), {{"axis", std::int64_t{0}}});
@@ -57,7 +50,7 @@ Result<ValueId> with_rows(const Call& c, ValueId rows, ValueId v) {
   auto count = c.cast(rows, DType::Int64);
   auto shape = c.value(op("shape_of"), {v});
   if (!count || !shape) return Failure{};
-  auto tail = part(c, *shape, 0, 1, kEnd);
+  auto tail = part(c, *shape, 0, 1, kEveryRow);
   auto flat = c.reshape(*count, {1});
   if (!tail || !flat) return Failure{};
   return joined(c, {*flat, *tail});

@@ -10,7 +10,7 @@ namespace perfc::torch {
 namespace {
 
 // clang-format off
-constexpr AtenRow kRows[] = {
+constexpr AtenRow kAten[] = {
   // name                            signature                                                       IR operator, or function and what it makes
   // ---- One operand, element by element
   {"abs",                            "self",                                                         absolute, "abs as_real reduce_l2"},
@@ -700,11 +700,11 @@ Slot parse_slot(std::string_view token) {
   return s;
 }
 
-using Index = std::multimap<std::string_view, const AtenRow*>;
-const Index& by_name() {
-  static const Index index = [] {
-    Index i;
-    for (const AtenRow& row : kRows) i.emplace(row.name, &row);
+using RowsByName = std::multimap<std::string_view, const AtenRow*>;
+const RowsByName& by_name() {
+  static const RowsByName index = [] {
+    RowsByName i;
+    for (const AtenRow& row : kAten) i.emplace(row.name, &row);
     return i;
   }();
   return index;
@@ -735,12 +735,12 @@ Result<Attr> attribute_of(Call& c, const Value& v, std::string_view name) {
 
 }  // namespace
 
-std::span<const AtenRow> aten_table() { return kRows; }
+std::span<const AtenRow> aten_table() { return kAten; }
 
 const std::vector<Slot>& slots(const AtenRow& row) {
   static const std::map<const AtenRow*, std::vector<Slot>> all = [] {
     std::map<const AtenRow*, std::vector<Slot>> out;
-    for (const AtenRow& r : kRows) {
+    for (const AtenRow& r : kAten) {
       std::vector<Slot>& slots = out[&r];
       std::string_view rest = r.signature;
       while (!rest.empty()) {

@@ -6,12 +6,12 @@
 namespace perfc::torch {
 namespace {
 
-struct Row {
+struct DTypeRow {
   std::int64_t number;          ///< c10/core/ScalarType.h
   DType dtype;
   std::array<std::string_view, 3> names;
 };
-constexpr Row kRows[] = {
+constexpr DTypeRow kDTypes[] = {
     {0, DType::UInt8, {"uint8", "byte", "quint8"}},
     {1, DType::Int8, {"int8", "char", "qint8"}},
     {2, DType::Int16, {"int16", "short", ""}},
@@ -42,14 +42,14 @@ constexpr Row kRows[] = {
 }  // namespace
 
 DType dtype_of(std::int64_t scalar_type) {
-  for (const Row& r : kRows) {
+  for (const DTypeRow& r : kDTypes) {
     if (r.number == scalar_type) return r.dtype;
   }
   return DType::Undefined;
 }
 
 std::int64_t scalar_type_of(DType dtype) {
-  for (const Row& r : kRows) {
+  for (const DTypeRow& r : kDTypes) {
     if (r.dtype == dtype) return r.number;
   }
   return -1;
@@ -57,7 +57,7 @@ std::int64_t scalar_type_of(DType dtype) {
 
 DType dtype_of(std::string_view name) {
   if (name.starts_with("torch.")) name.remove_prefix(6);
-  for (const Row& r : kRows) {
+  for (const DTypeRow& r : kDTypes) {
     for (std::string_view n : r.names) {
       if (!n.empty() && n == name) return r.dtype;
     }

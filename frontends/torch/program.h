@@ -12,6 +12,8 @@
 
 namespace perfc::torch {
 
+inline constexpr std::size_t kMaxListDepth = 16;  ///< of lists in a file
+
 /// What a node is given: the name of a value, or the thing itself.
 struct Arg {
   enum class Kind : std::uint8_t { Ref, None, Int, Float, Bool, Str, List, Tensor, Object };

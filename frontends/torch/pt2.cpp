@@ -15,7 +15,6 @@ using json::Array;
 using json::Element;
 using json::Object;
 
-constexpr std::size_t kMaxListDepth = 16;
 
 /// torch/_export/serde/schema.py ScalarType → c10::ScalarType
 std::int64_t c10_type(std::int64_t serialized) {
@@ -83,9 +82,9 @@ std::string_view python_name(std::string_view target) {
   return found == kNames.end() ? std::string_view{} : found->second;
 }
 
-class Reader {
+class Pt2Reader {
  public:
-  Reader(Program& program, Diagnostics& diags) : program_(program), diags_(diags) {}
+  Pt2Reader(Program& program, Diagnostics& diags) : program_(program), diags_(diags) {}
 
   Status run(const Element& root, const json::Document* weights) {
     const auto module = json::member(root, "graph_module");
@@ -457,7 +456,7 @@ class Reader {
 
 Result<Program> read_exported(const json::Document& document, const json::Document* weights, Diagnostics& diags) {
   Program program;
-  if (!Reader(program, diags).run(document.root(), weights)) return Failure{};
+  if (!Pt2Reader(program, diags).run(document.root(), weights)) return Failure{};
   return program;
 }
 

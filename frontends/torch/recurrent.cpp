@@ -6,7 +6,7 @@
 namespace perfc::torch {
 namespace {
 
-struct Kind {
+struct CellKind {
   OpId op;
   std::int64_t gates;
   std::string_view activation;     ///< RNN only
@@ -74,7 +74,7 @@ Result<std::vector<ValueId>> initial_states(Call& c, bool lstm) {
   return states;
 }
 
-Values recurrent(Call& c, const Kind& kind) {
+Values recurrent(Call& c, const CellKind& kind) {
   auto x = c.tensor("input");
   const auto has_biases = c.flag_or("has_biases", true), bidirectional = c.flag_or("bidirectional", false);
   const auto batch_first = c.flag_or("batch_first", false);
@@ -170,7 +170,7 @@ Values recurrent(Call& c, const Kind& kind) {
 }
 
 /// One step of a layer: a sequence of one.
-Values cell(Call& c, const Kind& kind) {
+Values cell(Call& c, const CellKind& kind) {
   auto x = c.tensor("input");
   auto w = c.tensor("w_ih"), r = c.tensor("w_hh"), bw = c.tensor_or_none("b_ih"), br = c.tensor_or_none("b_hh");
   if (!x || !w || !r || !bw || !br) return Failure{};
@@ -206,7 +206,7 @@ Values cell(Call& c, const Kind& kind) {
   return c.results(results);
 }
 
-constexpr Kind kLstm{op("nn.lstm"), 4, ""}, kGru{op("nn.gru"), 3, ""}, kTanh{op("nn.rnn"), 1, "Tanh"}, kRelu{op("nn.rnn"), 1, "Relu"};
+constexpr CellKind kLstm{op("nn.lstm"), 4, ""}, kGru{op("nn.gru"), 3, ""}, kTanh{op("nn.rnn"), 1, "Tanh"}, kRelu{op("nn.rnn"), 1, "Relu"};
 
 }  // namespace
 

@@ -20,11 +20,11 @@ Result<ValueId> pairs(Call& c, ValueId v) {
 }
 
 /// What a transform's name says of it: "fft_irfft2" is inverse, one-sided, of two dims.
-struct Kind {
+struct Transform {
   bool inverse = false, onesided = false, all = false;
   std::size_t dims = 1;
 };
-Kind kind_of(const Call& c) {
+Transform kind_of(const Call& c) {
   std::string_view name = c.row->name;
   if (name == "_fft_r2c") return {.onesided = true, .all = true};
   if (name == "_fft_c2r") return {.inverse = true, .onesided = true, .all = true};
@@ -43,7 +43,7 @@ Values fft(Call& c) {
   if (!x) return Failure{};
   const auto rank = c.rank(*x);
   if (!rank) return Failure{};
-  Kind kind = kind_of(c);
+  Transform kind = kind_of(c);
   if (c.given("forward")) {
     const auto forward = c.flag_or("forward", true);
     if (!forward) return Failure{};

@@ -15,11 +15,10 @@ using json::Element;
 using json::Object;
 
 constexpr std::int64_t kVersion = 1;
-constexpr std::size_t kMaxListDepth = 16;
 
-class Reader {
+class TorchScriptReader {
  public:
-  explicit Reader(Diagnostics& diags) : diags_(diags) {}
+  explicit TorchScriptReader(Diagnostics& diags) : diags_(diags) {}
 
   Result<Program> run(const Element& root) {
     Object top;
@@ -323,7 +322,7 @@ class Reader {
 }  // namespace
 
 Result<Program> read_torchscript(const json::Document& document, Diagnostics& diags) {
-  return Reader(diags).run(document.root());
+  return TorchScriptReader(diags).run(document.root());
 }
 
 }  // namespace perfc::torch

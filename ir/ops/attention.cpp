@@ -106,7 +106,7 @@ Status require_range(const InferContext& c, std::string_view name, std::int64_t 
   return c.error("{} is {}, out of range", name, v);
 }
 
-enum Operand : std::size_t { kQ, kK, kV, kMask, kPastKey, kPastValue, kNonpad };
+enum AttentionOperand : std::size_t { kQ, kK, kV, kMask, kPastKey, kPastValue, kNonpad };
 
 }  // namespace
 

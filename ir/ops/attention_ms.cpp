@@ -10,8 +10,6 @@
 namespace perfc::rules {
 namespace {
 
-constexpr std::size_t kNoOperand = ~std::size_t{0};
-
 /// Known dim a is none of the expected ones, all of which are known.
 bool none_of(const Dim& a, std::initializer_list<Dim> expected) {
   return a.known() && std::all_of(expected.begin(), expected.end(), [&](const Dim& e) { return e.known() && e != a; });
@@ -288,7 +286,7 @@ Status packed_multi_head_attention(InferContext& c) {
 
 namespace {
 
-constexpr std::size_t kPastKey = 3, kPastValue = 4;
+constexpr std::size_t kCachedKey = 3, kCachedValue = 4;
 
 /// Operand that holds the number of tokens with the new ones.
 std::size_t total_length_operand(OpId o) { return o == op("nn.sparse_attention") ? 7 : 6; }
@@ -325,11 +323,11 @@ Status group_query_attention(InferContext& c) {
   if (!require_rank(c, kQuery, "query", 3)) return Failure{};
   const bool packed = !given(c.type(kKey));
   if (!packed && !given(c.type(kValue))) return c.error("value is missing");
-  if (c.has(kPastKey) != c.has(kPastValue)) return c.error("past_key and past_value only go together");
-  if (c.has(kPastKey) && !require_rank(c, kPastKey, "past_key", 4)) return Failure{};
+  if (c.has(kCachedKey) != c.has(kCachedValue)) return c.error("past_key and past_value only go together");
+  if (c.has(kCachedKey) && !require_rank(c, kCachedKey, "past_key", 4)) return Failure{};
   const Dim hidden = dim_of(c, kQuery, 2);
-  const GroupedHeads h = grouped_heads(c.attrs, known_or_zero(hidden), packed, known_or_zero(dim_of(c, kPastKey, 1)),
-                                       known_or_zero(dim_of(c, kPastKey, 3)));
+  const GroupedHeads h = grouped_heads(c.attrs, known_or_zero(hidden), packed, known_or_zero(dim_of(c, kCachedKey, 1)),
+                                       known_or_zero(dim_of(c, kCachedKey, 3)));
   if (h.q < 1) return c.error("num_heads must be positive");
   if (h.kv < 1) return c.error("kv_num_heads must be positive");
   if (h.q % h.kv != 0) return c.error("{} query heads are not a multiple of {} key and value heads", h.q, h.kv);
@@ -350,17 +348,17 @@ Status group_query_attention(InferContext& c) {
     }
     keys = *length;
   }
-  const Dim cache_head = packed_cache(c.type(kPastKey).dtype()) ? Dim::unknown() : *head;
-  const auto past = same_dim(c, dim_of(c, kPastKey, 2), dim_of(c, kPastValue, 2), "lengths of past_key and past_value");
-  if (!past || !require_dims(c, kPastKey, "past_key", {batch, kv, *past, cache_head}) ||
-      !require_dims(c, kPastValue, "past_value", {batch, kv, *past, cache_head})) {
+  const Dim cache_head = packed_cache(c.type(kCachedKey).dtype()) ? Dim::unknown() : *head;
+  const auto past = same_dim(c, dim_of(c, kCachedKey, 2), dim_of(c, kCachedValue, 2), "lengths of past_key and past_value");
+  if (!past || !require_dims(c, kCachedKey, "past_key", {batch, kv, *past, cache_head}) ||
+      !require_dims(c, kCachedValue, "past_value", {batch, kv, *past, cache_head})) {
     return Failure{};
   }
 
   // The cache keeps its room, and grows when the tokens exceed it. Without
   // their number the file's own declaration decides.
   Dim present = keys;
-  if (c.has(kPastKey)) {
+  if (c.has(kCachedKey)) {
     const auto total = known_scalar(c, total_length_operand(c.op()));
     const bool declared = c.declared(1).is_tensor() && c.declared(1).ranked();
     present = c.op() == op("nn.sparse_attention") ? *past
@@ -371,7 +369,7 @@ Status group_query_attention(InferContext& c) {
   const DType dtype = c.type(kQuery).dtype();
   c.set(0, Type::tensor(dtype, {batch, tokens, Dim(h.q) * *head}));
   for (std::size_t i = 1; i < std::min<std::size_t>(c.results(), 3); ++i) {
-    const std::size_t cache = i == 1 ? kPastKey : kPastValue;
+    const std::size_t cache = i == 1 ? kCachedKey : kCachedValue;
     const Dim last = c.has(cache) && packed_cache(c.type(cache).dtype()) ? dim_of(c, cache, 3) : *head;
     c.set(i, Type::tensor(c.has(cache) ? c.type(cache).dtype() : dtype, {batch, kv, present, last}));
   }
@@ -398,12 +396,12 @@ Status paged_attention(InferContext& c) {
   for (const auto& [i, role] : {std::pair{kKey, "key"}, std::pair{kValue, "value"}}) {
     if (!packed && (!require_tensor(c, i, role) || !require_dims(c, i, role, {tokens, Dim(*kv_heads) * *head}))) return Failure{};
   }
-  for (const auto& [i, role] : {std::pair{kPastKey, "key_cache"}, std::pair{kPastValue, "value_cache"}}) {
+  for (const auto& [i, role] : {std::pair{kCachedKey, "key_cache"}, std::pair{kCachedValue, "value_cache"}}) {
     if (!require_tensor(c, i, role) || !require_dims(c, i, role, {Dim(), Dim(), Dim(*kv_heads), *head})) return Failure{};
   }
   c.set(0, Type::tensor(c.type(kQuery).dtype(), {tokens, Dim(*heads) * *head}));
-  if (c.results() > 1) c.set(1, c.type(kPastKey));
-  if (c.results() > 2) c.set(2, c.type(kPastValue));
+  if (c.results() > 1) c.set(1, c.type(kCachedKey));
+  if (c.results() > 2) c.set(2, c.type(kCachedValue));
   return ok();
 }
 
@@ -491,7 +489,7 @@ std::optional<AttentionGeometry> grouped_geometry(const CostContext& c) {
   if (!c.type(kQuery).is_static() || !c.result(0).is_static()) return std::nullopt;
   const auto dim = [&](std::size_t i, int d) { return static_cast<std::int64_t>(c.dim(i, d)); };
   const bool packed = !given(c.type(kKey));
-  const GroupedHeads h = grouped_heads(c.attrs(), dim(kQuery, 2), packed, dim(kPastKey, 1), dim(kPastKey, 3));
+  const GroupedHeads h = grouped_heads(c.attrs(), dim(kQuery, 2), packed, dim(kCachedKey, 1), dim(kCachedKey, 3));
   if (h.q < 1 || h.kv < 1) return std::nullopt;
   AttentionGeometry g{.batch = c.dim(kQuery, 0), .q_heads = static_cast<double>(h.q), .kv_heads = static_cast<double>(h.kv), .q_len = c.dim(kQuery, 1)};
   g.head = g.v_head = static_cast<double>(c.result(0).shape()[2].value()) / g.q_heads;
@@ -502,7 +500,7 @@ std::optional<AttentionGeometry> grouped_geometry(const CostContext& c) {
   } else if (c.node().results.size() > 1 && c.result(1).is_static()) {
     g.kv_len = static_cast<double>(c.result(1).shape()[2].value());
   } else {
-    g.kv_len = std::max(c.dim(kPastKey, 2), keys);
+    g.kv_len = std::max(c.dim(kCachedKey, 2), keys);
   }
   return g;
 }
@@ -513,7 +511,7 @@ std::optional<AttentionGeometry> paged_geometry(const CostContext& c) {
   if (!c.result(0).is_static() || heads < 1) return std::nullopt;
   const double head = static_cast<double>(c.result(0).shape()[1].value()) / heads;
   // As many keys as the block table can address.
-  return AttentionGeometry{1, heads, kv_heads, c.dim(kQuery, 0), c.dim(kBlockTable, 1) * c.dim(kPastKey, 1), head, head};
+  return AttentionGeometry{1, heads, kv_heads, c.dim(kQuery, 0), c.dim(kBlockTable, 1) * c.dim(kCachedKey, 1), head, head};
 }
 
 }  // namespace

@@ -16,7 +16,6 @@ namespace {
 enum class Channels { ByAttributes, Last };
 
 /// An operand that the operator does not have.
-constexpr std::size_t kNoOperand = ~std::size_t{0};
 
 /// Where a convolution finds its operands, and how they are laid out.
 struct ConvForm {
@@ -299,10 +298,8 @@ Status causal_conv(InferContext& c) {
 
 namespace {
 
-bool is_8_bit(DType d) { return d == DType::Int8 || d == DType::UInt8; }
-
 /// A zero point has its tensor's dtype and is one value, or one per channel.
-Status zero_point(const InferContext& c, std::size_t i, std::size_t of) {
+Status zero_point_of_channels(const InferContext& c, std::size_t i, std::size_t of) {
   if (!c.has(i)) return ok();
   if (!require_same_dtype(c, of, i)) return Failure{};
   return require_rank(c, i, "zero point", 0, 1);
@@ -319,7 +316,7 @@ Status scale(const InferContext& c, std::size_t i, std::string_view role) {
 /// (x, w, x_zero?, w_zero?) → int32.
 Status conv_integer(InferContext& c) {
   if (!require_dtype(c, 0, "x", is_8_bit, "int8 or uint8") || !require_dtype(c, 1, "w", is_8_bit, "int8 or uint8")) return Failure{};
-  if (!zero_point(c, 2, 0) || !zero_point(c, 3, 1)) return Failure{};
+  if (!zero_point_of_channels(c, 2, 0) || !zero_point_of_channels(c, 3, 1)) return Failure{};
   return set_forward(c, {.bias = kNoOperand}, DType::Int32);
 }
 
@@ -327,7 +324,7 @@ Status conv_integer(InferContext& c) {
 /// dtype. com.microsoft's channels_last moves the channels of x and y, not of w.
 Status qlinear_conv(InferContext& c) {
   if (!require_dtype(c, 0, "x", is_8_bit, "int8 or uint8") || !require_dtype(c, 3, "w", is_8_bit, "int8 or uint8")) return Failure{};
-  if (!zero_point(c, 2, 0) || !zero_point(c, 5, 3)) return Failure{};
+  if (!zero_point_of_channels(c, 2, 0) || !zero_point_of_channels(c, 5, 3)) return Failure{};
   if (!scale(c, 1, "x_scale") || !scale(c, 4, "w_scale") || !scale(c, 6, "y_scale")) return Failure{};
   if (c.has(7) && !require_dtype(c, 7, "y_zero_point", is_8_bit, "int8 or uint8")) return Failure{};
   if (c.has(8) && !require_dtype(c, 8, "bias", [](DType d) { return d == DType::Int32; }, "int32")) return Failure{};

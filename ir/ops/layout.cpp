@@ -6,12 +6,6 @@
 namespace perfc::rules {
 namespace {
 
-/// Sets result 0 to a tensor of operand 0's dtype.
-Status set_tensor(InferContext& c, Shape shape) {
-  c.set(0, Type::tensor(c.type(0).dtype(), std::move(shape)));
-  return ok();
-}
-
 /// Axes of a rank-4 operand 0.
 Result<TensorAxes> image_axes(const InferContext& c) {
   const auto axes = data_axes(c.attrs, 4);

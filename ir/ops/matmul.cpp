@@ -56,8 +56,6 @@ Result<Shape> transposed(const InferContext& c, Shape s, std::string_view trans,
   return s;
 }
 
-bool is_8_bit(DType d) { return d == DType::Int8 || d == DType::UInt8; }
-
 /// A zero point is a scalar, or has one value per row or column of its matrix,
 /// and its dtype.
 Status zero_point(const InferContext& c, std::size_t i, std::size_t of) {

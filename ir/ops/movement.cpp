@@ -8,11 +8,6 @@
 namespace perfc::rules {
 namespace {
 
-/// Sets result 0 to a tensor of operand 0's dtype.
-Status set_tensor(InferContext& c, Shape shape) {
-  c.set(0, Type::tensor(c.type(0).dtype(), std::move(shape)));
-  return ok();
-}
 Status set_unranked(InferContext& c) {
   c.set(0, Type::unranked(c.type(0).dtype()));
   return ok();

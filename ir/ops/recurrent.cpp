@@ -20,7 +20,7 @@ Cell cell(OpId o) {
   return {4, 3, 17, o == op("nn.dynamic_quantize_lstm")};
 }
 
-enum Operand : std::size_t { kX, kW, kR, kB, kLengths, kInitialH, kInitialC, kPeepholes };
+enum RecurrentOperand : std::size_t { kX, kW, kR, kB, kLengths, kInitialH, kInitialC, kPeepholes };
 constexpr double kPeepholeFlops = 6;  ///< three products and sums per hidden unit and step
 
 bool has_cell_state(OpId o) { return o != op("nn.gru") && o != op("nn.rnn"); }

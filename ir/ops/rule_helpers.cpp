@@ -102,7 +102,13 @@ Status require_same_dtype(const InferContext& c, std::size_t i, std::size_t j) {
   return c.error("operands {} and {} differ in type: {} and {}", i, j, name(a), name(b));
 }
 
+Status set_tensor(InferContext& c, Shape shape) {
+  c.set(0, Type::tensor(c.type(0).dtype(), std::move(shape)));
+  return ok();
+}
+
 bool is_bool(DType d) { return d == DType::Bool; }
+bool is_8_bit(DType d) { return d == DType::Int8 || d == DType::UInt8; }
 bool is_string(DType d) { return d == DType::String; }
 bool is_index(DType d) { return d == DType::Int32 || d == DType::Int64; }
 bool is_int64(DType d) { return d == DType::Int64; }

@@ -36,6 +36,7 @@ SymInt product(const SymInt* first, const SymInt* last);
 Status require_tensor(const InferContext&, std::size_t i, std::string_view role);
 /// Operand i is a tensor whose rank, if known, lies in [least, most].
 inline constexpr std::size_t kAnyRank = ~std::size_t{0};
+inline constexpr std::size_t kNoOperand = ~std::size_t{0};  ///< place of an operand that an operator has not
 Status require_rank(const InferContext&, std::size_t i, std::string_view role, std::size_t least,
                     std::size_t most);
 inline Status require_rank(const InferContext& c, std::size_t i, std::string_view role,
@@ -53,6 +54,7 @@ Status require_dtype(const InferContext&, std::size_t i, std::string_view role, 
 Status require_same_dtype(const InferContext&, std::size_t i, std::size_t j);
 
 bool is_bool(DType);
+bool is_8_bit(DType);           ///< int8 or uint8
 bool is_string(DType);
 bool is_index(DType);            ///< int32 or int64: what ONNX takes as indices
 bool is_int64(DType);
@@ -72,6 +74,9 @@ const std::vector<SymInt>* ints(const InferContext&, std::size_t i);
 std::optional<std::int64_t> known_length(const InferContext&, std::size_t i);
 /// Known single integer (rank 0, or one element) in operand i.
 std::optional<std::int64_t> known_scalar(const InferContext&, std::size_t i);
+
+/// Sets result 0 to a tensor of operand 0\'s dtype.
+Status set_tensor(InferContext&, Shape shape);
 
 /// A shape of `rank` unknown dims. Ranks above `kMaxRank` do not occur in
 /// valid files: check lengths read from a file with `require_length` first.

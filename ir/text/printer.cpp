@@ -13,10 +13,9 @@ namespace perfc {
 namespace {
 
 using text::is_identifier;
-using text::quoted;
 
 std::string name_text(std::string_view name) {
-  return is_identifier(name) ? std::string(name) : quoted(name);
+  return is_identifier(name) ? std::string(name) : text::quoted(name);
 }
 
 std::string symbol_text(const SymInt& s) {
@@ -24,7 +23,7 @@ std::string symbol_text(const SymInt& s) {
   if (!s.symbolic()) return "?";
   const std::string& name = s.symbol_name();
   const bool plain = is_identifier(name) && name != "inf" && name != "nan";
-  return plain ? name : quoted(name, '\'');
+  return plain ? name : text::quoted(name, '\'');
 }
 
 std::string shape_text(const Shape& shape) {
@@ -52,7 +51,7 @@ std::string ints_text(const std::vector<std::int64_t>& v) {
 }
 std::string floats_text(const std::vector<double>& v) { return list_text("floats", v, text::real_text); }
 std::string strings_text(const std::vector<std::string>& v) {
-  return list_text("strings", v, [](const std::string& s) { return quoted(s); });
+  return list_text("strings", v, [](const std::string& s) { return text::quoted(s); });
 }
 
 std::string data_text(const Data& data) {
@@ -71,7 +70,7 @@ std::string contents_text(const Data* data) {
 struct AttrText {
   std::string operator()(std::int64_t v) const { return fmt::format("{}", v); }
   std::string operator()(double v) const { return text::real_text(v); }
-  std::string operator()(const std::string& v) const { return quoted(v); }
+  std::string operator()(const std::string& v) const { return text::quoted(v); }
   std::string operator()(const std::vector<std::int64_t>& v) const { return ints_text(v); }
   std::string operator()(const std::vector<double>& v) const { return floats_text(v); }
   std::string operator()(const std::vector<std::string>& v) const { return strings_text(v); }
