@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/dataset.h"
+#include "learning/dataset.h"
+#include "learning/predictors.h"
 
 namespace perfc::cli {
 

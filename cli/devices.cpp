@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/cli.h"
-#include "pipeline/calibration.h"
+#include "learning/calibration.h"
 
 namespace perfc::cli {
 namespace {

@@ -2,8 +2,7 @@
 
 #include "cli/cli.h"
 #include "ir/support/csv.h"
-#include "pipeline/evaluation.h"
-#include "pipeline/predictors.h"
+#include "learning/evaluation.h"
 
 namespace perfc::cli {
 namespace {

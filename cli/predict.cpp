@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include "cli/cli.h"
-#include "features/roofline.h"
+#include "whitebox/price/roofline.h"
 #include "features/schema.h"
-#include "features/whitebox.h"
+#include "whitebox/whitebox.h"
 #include "ir/dot.h"
 #include "ir/text/printer.h"
 

@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
-#include "pipeline/training.h"
+#include "learning/training.h"
 
 namespace perfc::cli {
 namespace {

@@ -1,5 +1,5 @@
 # cmake --install: the program, the libraries, the headers by module, and a
-# package so that find_package(perfc) gives perfc::pipeline and the modules below it.
+# package so that find_package(perfc) gives perfc::learning (every predictor) and the modules below it.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 

@@ -2,8 +2,8 @@
 /// What learned predictors see of a kernel plan: its kernels as nodes with
 /// features, and who feeds whom. Equal kernels in equal surroundings are one node
 /// with a count, so that a transformer of 48 equal blocks costs what one costs.
-#include "features/kernels.h"
-#include "features/roofline.h"
+#include "whitebox/launch/kernels.h"
+#include "whitebox/price/roofline.h"
 #include "features/schema.h"
 
 namespace perfc {

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "features/device.h"
+#include "devices/device.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   perfc::Diagnostics diags("fuzz.json");

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "features/predictor.h"
+#include "whitebox/predictor.h"
 
 namespace perfc {
 

@@ -6,11 +6,10 @@
 #include <map>
 #include <set>
 
-#include "features/memory.h"
+#include "whitebox/memory/memory.h"
 #include "features/parameters.h"
 #include "ir/control_flow.h"
 #include "ir/infer_context.h"
-#include "pipeline/predictors.h"
 
 namespace perfc {
 namespace {
@@ -108,23 +107,6 @@ Result<std::vector<Device>> find_devices(const Request& request, Diagnostics& di
     devices.push_back(std::move(*d));
   }
   return devices;
-}
-
-Result<std::vector<Report>> predict(const Request& request, Diagnostics& diags) {
-  auto devices = find_devices(request, diags);
-  if (!devices) return Failure{};
-  auto graph = load_graph(request, diags);
-  if (!graph) return Failure{};
-  const auto predictor = find_predictor(request, diags);
-  if (!predictor) return Failure{};
-  return predict(*graph, *devices, **predictor, request, diags);
-}
-
-Result<std::unique_ptr<Predictor>> find_predictor(const Request& request, Diagnostics& diags) {
-  Diagnostics in_checkpoint(request.predictor == kDefaultName ? "the built-in weights" : request.predictor);
-  auto predictor = open_predictor(request.predictor, request.opaque, in_checkpoint);
-  diags.append(in_checkpoint);
-  return predictor;
 }
 
 Result<std::vector<Report>> predict(const Graph& graph, const std::vector<Device>& devices, const Predictor& predictor, const Request& request,

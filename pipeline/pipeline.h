@@ -1,11 +1,11 @@
 #pragma once
-/// The façade: load → passes → features → predict → report. The command line,
-/// the tests and the bindings call this and nothing below it.
+/// load → passes → predict → report: a graph and its devices from a request, reports from a predictor.
+/// Which predictor a request names, and a request from end to end: learning/predictors.h.
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "features/predictor.h"
+#include "whitebox/predictor.h"
 #include "frontends/frontend.h"
 #include "mig/mig.h"
 #include "passes/pass.h"
@@ -20,7 +20,7 @@ struct Request {
   std::vector<std::string> devices;     ///< names; at least one
   std::string device_file;              ///< extra devices, may be empty
   OpaquePolicy opaque = OpaquePolicy::Refuse;
-  std::string predictor = "default";    ///< see pipeline/predictors.h
+  std::string predictor = "default";    ///< see learning/predictors.h
   std::optional<FoldBatchNorm> fold_batch_norm;  ///< empty: by execution mode
   MigGoals mig;
   PassTrace trace;
@@ -54,11 +54,7 @@ StaticFeatures static_features(const Graph&);
 /// The request's devices, from its device file and the built-in table.
 Result<std::vector<Device>> find_devices(const Request&, Diagnostics&);
 /// One report per device. Fails as a whole if any device fails.
-Result<std::vector<Report>> predict(const Request&, Diagnostics&);
-/// The same for a graph, devices and a predictor that are already there.
 Result<std::vector<Report>> predict(const Graph&, const std::vector<Device>&, const Predictor&, const Request&, Diagnostics&);
-/// The request's predictor: by name, or from its checkpoint.
-Result<std::unique_ptr<Predictor>> find_predictor(const Request&, Diagnostics&);
 
 /// The report as JSON, schema perfc.report/1 (docs/json.md). `top`: how many hot
 /// operators to list. Same reports, same bytes.

@@ -1,6 +1,6 @@
 #include <cstdio>
 
-#include "pipeline/pipeline.h"
+#include "learning/predictors.h"
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "pipeline/calibration.h"
-#include "pipeline/predictors.h"
+#include "learning/calibration.h"
+#include "learning/predictors.h"
 
 namespace perfc {
 namespace {

@@ -1,8 +1,8 @@
 /// Kernel graphs, the corrected whitebox's network, and what PyTorch is known to launch.
 #include <cmath>
 
-#include "features/data_layout.h"
-#include "features/framework.h"
+#include "whitebox/launch/data_layout.h"
+#include "whitebox/launch/framework.h"
 #include "features/kernel_graph.h"
 #include "gnn/models/corrected.h"
 #include "gnn_check.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "ir/support/csv.h"
-#include "pipeline/evaluation.h"
+#include "learning/evaluation.h"
 
 namespace perfc {
 namespace {

@@ -1,5 +1,5 @@
 /// The device table, device files, slices and nvidia-smi.
-#include "features/device.h"
+#include "devices/device.h"
 
 #include <gtest/gtest.h>
 

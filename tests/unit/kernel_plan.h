@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "features/kernels.h"
+#include "whitebox/launch/kernels.h"
 
 namespace perfc {
 

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "features/memory.h"
-#include "features/roofline.h"
+#include "whitebox/memory/memory.h"
+#include "whitebox/price/roofline.h"
 #include "graphs.h"
 #include "kernel_plan.h"
 

@@ -1,12 +1,12 @@
 /// The allocator, what autograd keeps, and memory of training steps, computed by hand.
 #include <gtest/gtest.h>
 
-#include "features/autograd.h"
-#include "features/caching_allocator.h"
-#include "features/framework.h"
-#include "features/kernels.h"
-#include "features/memory.h"
-#include "features/training_step.h"
+#include "whitebox/memory/autograd.h"
+#include "whitebox/memory/caching_allocator.h"
+#include "whitebox/launch/framework.h"
+#include "whitebox/launch/kernels.h"
+#include "whitebox/memory/memory.h"
+#include "whitebox/launch/training_step.h"
 #include "graphs.h"
 
 namespace perfc {

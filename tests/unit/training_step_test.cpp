@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "features/roofline.h"
-#include "features/training_step.h"
+#include "whitebox/price/roofline.h"
+#include "whitebox/launch/training_step.h"
 #include "graphs.h"
 #include "kernel_plan.h"
 

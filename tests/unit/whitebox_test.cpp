@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "features/kernels.h"
-#include "features/memory.h"
-#include "features/roofline.h"
+#include "whitebox/launch/kernels.h"
+#include "whitebox/memory/memory.h"
+#include "whitebox/price/roofline.h"
 #include "graphs.h"
 #include "kernel_plan.h"
 

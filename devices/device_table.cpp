@@ -1,0 +1,318 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <set>
+
+#include "devices/builtin_devices.h"
+#include "devices/device.h"
+#include "ir/support/json.h"
+#include "ir/support/text.h"
+
+namespace perfc {
+namespace {
+
+/// Reads the fields of one JSON object: every wrong, missing or unknown one is
+/// reported with its path.
+class Fields {
+ public:
+  Fields(const json::Element& object, std::string path, Diagnostics& diags)
+      : object_(object), path_(std::move(path)), diags_(diags) {
+    if (!object_.is_object()) complain("", "must be an object");
+  }
+
+  void text(const char* key, std::string& out) {
+    if (const auto v = find(key)) {
+      if (const auto text = json::text(v)) out = *text;
+      else complain(key, "must be a string");
+    }
+  }
+  /// A finite number within [least, most].
+  void number(const char* key, double& out, double least, double most) {
+    if (const auto v = find(key)) {
+      double x = 0;
+      if (v->get(x) || !std::isfinite(x)) return complain(key, "must be a number");
+      if (x < least || x > most) return complain(key, fmt::format("is {}, must lie in [{}, {}]", x, least, most));
+      out = x;
+    }
+  }
+  void integer(const char* key, int& out, int least, int most) {
+    double x = out;
+    number(key, x, least, most);
+    if (x != std::floor(x)) return complain(key, "must be a whole number");
+    out = static_cast<int>(x);
+  }
+  void texts(const char* key, std::vector<std::string>& out) {
+    if (const auto v = find(key)) {
+      const auto all = json::array(v);
+      if (!all) return complain(key, "must be a list of strings");
+      out.clear();
+      for (const json::Element& e : *all) {
+        const auto text = json::text(e);
+        if (!text) return complain(key, "must be a list of strings");
+        out.emplace_back(*text);
+      }
+    }
+  }
+  /// Name → positive number; names must be among `known`. Keys given replace
+  /// those already in `out`.
+  void rates(const char* key, std::map<std::string, double>& out, const std::set<std::string>& known, double most) {
+    if (const auto v = find(key)) {
+      json::Object all;
+      if (v->get(all)) return complain(key, "must be an object of numbers");
+      for (const auto& [field, value] : all) {
+        const std::string name(field), at = fmt::format("{}.{}", key, name);
+        double rate = 0;
+        if (!known.count(name)) {
+          const std::string near = did_you_mean(name, {known.begin(), known.end()});
+          complain(at, fmt::format("is not a known name{}", near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
+        } else if (value.get(rate) || !(rate > 0) || rate > most) {
+          complain(at, fmt::format("must be a number in (0, {}]", most));
+        } else {
+          out[name] = rate;
+        }
+      }
+    }
+  }
+  std::optional<json::Array> list(const char* key) {
+    const auto v = find(key);
+    auto all = json::array(v);
+    if (v && !all) complain(key, "must be a list");
+    return all;
+  }
+  void require(const char* key) {
+    if (object_.is_object() && !json::member(object_, key)) complain(key, "is missing");
+  }
+  /// Call last: what nobody asked for is unknown.
+  void finish() {
+    json::Object all;
+    if (object_.get(all)) return;
+    for (const auto& [field, value] : all) {
+      const std::string key(field);
+      if (seen_.count(key)) continue;
+      const std::string near = did_you_mean(key, {seen_.begin(), seen_.end()});
+      complain(key, fmt::format("is not a field{}", near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
+    }
+  }
+
+ private:
+  std::optional<json::Element> find(const char* key) {
+    seen_.insert(key);
+    return json::member(object_, key);
+  }
+  void complain(std::string_view key, std::string message) {
+    (void)diags_.error(fmt::format("{}{}{}: {}", path_, key.empty() || path_.empty() ? "" : ".", key, message));
+  }
+
+  json::Element object_;
+  std::string path_;
+  Diagnostics& diags_;
+  std::set<std::string> seen_;
+};
+
+const std::set<std::string> kDtypes{"float64", "float32", "tf32", "float16", "bfloat16", "float8", "int8", "int4"};
+const std::set<std::string> kPrecisions{"fp32", "tf32", "amp", "fp16", "bf16", "int8"};
+const std::set<std::string> kEfficiencies{"matmul", "convolution", "vector_matmul", "vector_convolution", "depthwise", "vector", "bandwidth", "gather", "layout"};
+
+/// The calibratable terms, in a device or in the defaults.
+void read_terms(Fields& f, Device& d) {
+  f.number("launch_us", d.launch_us, 0, 1e4);
+  f.number("host_us_eager", d.host_us_eager, 0, 1e5);
+  f.number("host_us_compiled", d.host_us_compiled, 0, 1e5);
+  f.number("context_mib", d.context_mib, 0, 1e6);
+  f.number("context_mib_per_sm", d.context_mib_per_sm, 0, 1e4);
+  f.number("convolution_mib", d.convolution_mib, 0, 1e6);
+  f.rates("efficiency", d.efficiency, kEfficiencies, 10);
+  f.number("busy_power", d.busy_power, 0.01, 2);
+  f.number("memory_power", d.memory_power, 0.1, 10);
+  f.number("product_half_depth", d.product_half_depth, 0, 1e5);
+  f.number("product_overlap", d.product_overlap, 0, 1);
+}
+
+MigProfile read_profile(const json::Element& json, const std::string& path, Diagnostics& diags) {
+  MigProfile p;
+  Fields f(json, path, diags);
+  for (const char* key : {"name", "compute_slices", "memory_slices", "sms", "memory_mib", "max_instances"}) f.require(key);
+  f.text("name", p.name);
+  f.integer("compute_slices", p.compute_slices, 1, 8);
+  f.integer("memory_slices", p.memory_slices, 1, 8);
+  f.integer("sms", p.sms, 1, 4096);
+  f.number("memory_mib", p.memory_mib, 1, 1e8);
+  f.integer("max_instances", p.max_instances, 1, 64);
+  f.finish();
+  return p;
+}
+
+Device read_device(const json::Element& json, const std::map<std::string, Device>& defaults, const std::string& path, Diagnostics& diags) {
+  Device d;
+  std::string kind = "gpu", source;
+  if (const auto given = json::text(json::member(json, "kind"))) kind = *given;
+  if (const auto base = defaults.find(kind); base != defaults.end()) d = base->second;
+  Fields f(json, path, diags);
+  for (const char* key : {"name", "vector_tflops", "bandwidth_gb_s", "memory_mib", "tdp_w"}) f.require(key);
+  f.text("name", d.name);
+  d.title = d.name;
+  f.text("title", d.title);
+  f.texts("aliases", d.aliases);
+  f.text("kind", d.kind);
+  if (d.kind != "gpu" && d.kind != "cpu") (void)diags.error(fmt::format("{}.kind: must be 'gpu' or 'cpu', is '{}'", path, d.kind));
+  f.text("architecture", d.architecture);
+  f.text("source", source);
+  f.rates("vector_tflops", d.vector_tflops, kDtypes, 1e6);
+  f.rates("matrix_tflops", d.matrix_tflops, kDtypes, 1e6);
+  if (!d.vector_tflops.count("float32")) (void)diags.error(fmt::format("{}.vector_tflops.float32: is missing", path));
+  f.number("bandwidth_gb_s", d.bandwidth_gb_s, 0.1, 1e6);
+  f.number("l2_mib", d.l2_mib, 0, 1e5);
+  f.integer("sms", d.sms, 1, 100000);
+  f.number("boost_clock_mhz", d.boost_clock_mhz, 1, 1e5);
+  f.number("memory_mib", d.memory_mib, 1, 1e8);
+  f.number("tdp_w", d.tdp_w, 0.1, 1e5);
+  f.number("idle_w", d.idle_w, 0, 1e5);
+  f.integer("calibrated_labels", d.calibrated_labels, 0, 100000000);
+  if (d.idle_w > d.tdp_w) (void)diags.error(fmt::format("{}.idle_w: {} is more than tdp_w {}", path, d.idle_w, d.tdp_w));
+  read_terms(f, d);
+  f.rates("interval", d.interval, kPrecisions, 100);
+  if (const auto profiles = f.list("mig")) {
+    d.mig.clear();
+    for (const json::Element& profile : *profiles) {
+      const std::string at = fmt::format("{}.mig[{}]", path, d.mig.size());
+      MigProfile p = read_profile(profile, at, diags);
+      if (p.sms > d.sms) (void)diags.error(fmt::format("{}.sms: {} is more than the device's {}", at, p.sms, d.sms));
+      d.mig.push_back(std::move(p));
+    }
+  }
+  f.finish();
+  return d;
+}
+
+std::map<std::string, Device> read_defaults(const json::Element& json, Diagnostics& diags, std::map<std::string, Device> defaults) {
+  for (const char* kind : {"gpu", "cpu"}) {
+    const auto terms = json::member(json, kind);
+    if (!terms) continue;
+    Fields f(*terms, fmt::format("defaults.{}", kind), diags);
+    Device& d = defaults[kind];
+    d.kind = kind;
+    read_terms(f, d);
+    f.finish();
+  }
+  return defaults;
+}
+
+}  // namespace
+
+std::string_view name(Precision p) {
+  static constexpr std::string_view kNames[] = {"fp32", "tf32", "amp", "fp16", "bf16", "int8"};
+  return kNames[static_cast<std::size_t>(p)];
+}
+
+Result<Precision> find_precision(std::string_view text) {
+  for (const Precision p : {Precision::Fp32, Precision::Tf32, Precision::Amp, Precision::Fp16, Precision::Bf16, Precision::Int8}) {
+    if (name(p) == text) return p;
+  }
+  return Failure{};
+}
+
+Result<DeviceTable> DeviceTable::parse(std::string_view text, Diagnostics& diags) { return parse(text, builtin().defaults_, diags); }
+
+Result<DeviceTable> DeviceTable::parse(std::string_view text, const std::map<std::string, Device>& defaults, Diagnostics& diags) {
+  const std::size_t before = diags.errors();
+  const auto document = json::Document::parse(text, diags);
+  if (!document) return diags.error("not valid JSON; a device file looks like data/devices.json (docs/devices.md)");
+  const json::Element root = document->root();
+  DeviceTable table;
+  Fields top(root, "", diags);
+  std::string schema;
+  top.require("schema");
+  top.require("devices");
+  top.text("schema", schema);
+  if (!schema.empty() && schema != "perfc.devices/1") return diags.error(fmt::format("schema: '{}' is not 'perfc.devices/1'", schema));
+  const auto own = json::member(root, "defaults");
+  table.defaults_ = own ? read_defaults(*own, diags, defaults) : defaults;
+  if (const auto devices = top.list("devices")) {
+    std::set<std::string> names;
+    for (const json::Element& device : *devices) {
+      const std::string at = fmt::format("devices[{}]", table.devices_.size());
+      Device d = read_device(device, table.defaults_, at, diags);
+      if (!names.insert(lower(d.name)).second) (void)diags.error(fmt::format("{}.name: '{}' occurs twice", at, d.name));
+      table.devices_.push_back(std::move(d));
+    }
+  }
+  json::Object fields;
+  if (!root.get(fields)) {
+    for (const auto& [key, value] : fields) {
+      if (key != "schema" && key != "defaults" && key != "devices") (void)diags.error(fmt::format("{}: is not a field", key));
+    }
+  }
+  if (diags.errors() > before) return Failure{};
+  return table;
+}
+
+const DeviceTable& DeviceTable::builtin() {
+  static const DeviceTable table = [] {
+    Diagnostics diags("devices.json");
+    auto parsed = parse(kBuiltinDevices, {}, diags);
+    return parsed ? std::move(*parsed) : DeviceTable{};
+  }();
+  return table;
+}
+
+void DeviceTable::add(DeviceTable other) {
+  devices_.insert(devices_.begin(), std::make_move_iterator(other.devices_.begin()), std::make_move_iterator(other.devices_.end()));
+}
+
+Result<Device> DeviceTable::find(std::string_view wanted, Diagnostics& diags) const {
+  const std::size_t colon = wanted.find(':');
+  const std::string base = lower(wanted.substr(0, colon));
+  std::vector<std::string> known;
+  const Device* found = nullptr;
+  for (const Device& d : devices_) {
+    bool hit = lower(d.name) == base || lower(d.title) == base;
+    known.push_back(d.name);
+    for (const std::string& alias : d.aliases) {
+      hit = hit || lower(alias) == base;
+      known.push_back(alias);
+    }
+    if (hit && !found) found = &d;
+  }
+  if (!found) {
+    const std::string near = did_you_mean(base, known);
+    return diags.error(fmt::format("unknown device '{}'{}; `perfc devices` lists them, --device-file adds your own", wanted,
+                                   near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
+  }
+  if (colon == std::string_view::npos) return *found;
+  const std::string profile = lower(wanted.substr(colon + 1));
+  std::vector<std::string> profiles;
+  for (const MigProfile& p : found->mig) {
+    if (p.name == profile) return slice(*found, p);
+    profiles.push_back(p.name);
+  }
+  if (profiles.empty()) return diags.error(fmt::format("device '{}' has no MIG profiles", found->name));
+  const std::string near = did_you_mean(profile, profiles);
+  return diags.error(fmt::format("device '{}' has no MIG profile '{}'{}; it has {}", found->name, profile,
+                                 near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near), fmt::join(profiles, ", ")));
+}
+
+Device slice(const Device& whole, const MigProfile& p) {
+  Device d = whole;
+  d.name = whole.name + ":" + p.name;
+  d.title = fmt::format("{} MIG {}", whole.title, p.name);
+  d.aliases.clear();
+  d.parent = whole.name;
+  d.mig_profile = p.name;
+  const double compute = whole.sms > 0 ? static_cast<double>(p.sms) / whole.sms : 1.0;
+  const double memory = static_cast<double>(p.memory_slices) / 8.0;
+  for (auto& [dtype, rate] : d.vector_tflops) rate *= compute;
+  for (auto& [dtype, rate] : d.matrix_tflops) rate *= compute;
+  d.bandwidth_gb_s *= memory;
+  d.l2_mib *= memory;
+  d.sms = p.sms;
+  d.memory_mib = p.memory_mib;
+  // Power of the part of the chip that works for the slice.
+  d.tdp_w = whole.idle_w * memory + (whole.tdp_w - whole.idle_w) * (0.5 * compute + 0.5 * memory);
+  d.idle_w = whole.idle_w * memory;
+  d.mig.clear();
+  return d;
+}
+
+}  // namespace perfc

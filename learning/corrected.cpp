@@ -1,0 +1,292 @@
+#include "learning/corrected.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <mutex>
+#include <set>
+
+namespace perfc {
+namespace {
+
+constexpr std::array<std::string_view, kTerms> kTermNames{"matmul", "convolution", "depthwise", "vector", "gather", "launch", "host"};
+
+bool setting(const Checkpoint& c, const std::string& key, double lowest, double highest, double& out, Diagnostics& diags) {
+  const auto found = c.settings.find(key);
+  if (found == c.settings.end() || !(found->second >= lowest && found->second <= highest)) {
+    (void)diags.error(fmt::format("checkpoint: setting '{}' is not a number from {} to {}", key, lowest, highest));
+    return false;
+  }
+  out = found->second;
+  return true;
+}
+
+class CorrectedPredictor;
+
+class CorrectedPrepared final : public PreparedModel {
+ public:
+  CorrectedPrepared(std::unique_ptr<WhiteboxModel> whitebox, KernelGraph graph, std::vector<float> fingerprint, const CorrectedPredictor& predictor)
+      : whitebox_(std::move(whitebox)), graph_(std::move(graph)), fingerprint_(std::move(fingerprint)), predictor_(predictor) {}
+  Prediction on(const Device&) const override;
+
+ private:
+  const Residuals::Estimate& residual(const std::string& owner) const;
+
+  std::unique_ptr<WhiteboxModel> whitebox_;
+  KernelGraph graph_;
+  std::vector<float> fingerprint_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, Residuals::Estimate> residuals_;  ///< by device; its slices share one
+  const CorrectedPredictor& predictor_;
+};
+
+class CorrectedPredictor final : public Predictor {
+ public:
+  static Result<std::unique_ptr<Predictor>> make(Checkpoint c, OpaquePolicy opaque, Diagnostics& diags) {
+    auto p = std::unique_ptr<CorrectedPredictor>(new CorrectedPredictor(opaque));
+    if (c.tables.size() != 1 || !c.tables[0].normaliser) return diags.error("checkpoint: wants one feature table with its normaliser");
+    const std::array expected{FeatureTable{"kernels", kernel_columns(c.vocabulary), {}}};
+    if (!check_tables(c, expected, diags)) return Failure{};
+    double nets = 0, hidden = 0, convolutions = 0;
+    if (!setting(c, "networks", 1, 64, nets, diags) || !setting(c, "hidden", 1, 4096, hidden, diags) ||
+        !setting(c, "convolutions", 0, 16, convolutions, diags)) {
+      return Failure{};
+    }
+    for (const auto mode : {ExecMode::Eager, ExecMode::Compiled}) {
+      Widths& widths = p->widths_[static_cast<std::size_t>(mode)];
+      for (const auto l : {Likeness::Unlike, Likeness::Related, Likeness::Alike}) {
+        if (!setting(c, width_setting(l, mode), 0, 5, widths.of[static_cast<std::size_t>(l)], diags)) return Failure{};
+      }
+      if (!setting(c, device_width_setting(mode), 0, 5, widths.other_device, diags)) return Failure{};
+    }
+    p->convolutions_ = static_cast<std::size_t>(convolutions);
+    p->table_ = {.vocabulary = c.vocabulary, .index = vocabulary_index(c.vocabulary), .features = c.tables[0]};
+    p->table_.features.columns = expected[0].columns;  // with their meanings
+    const std::size_t columns = c.tables[0].columns.size();
+    std::vector<NamedTensor> weights;
+    if (!p->read_residuals(c, columns, diags)) return Failure{};
+    for (NamedTensor& t : c.tensors) {
+      if (t.name != kLowTensor && t.name != kHighTensor) {
+        weights.push_back(std::move(t));
+        continue;
+      }
+      if (t.value.size() != columns) return diags.error(fmt::format("checkpoint: '{}' has {} numbers for {} columns", t.name, t.value.size(), columns));
+      (t.name == kLowTensor ? p->table_.low : p->table_.high).assign(t.value.data(), t.value.data() + t.value.size());
+    }
+    if (p->table_.low.empty() || p->table_.high.empty()) return diags.error("checkpoint: the columns' ranges are missing");
+    std::vector<NamedParameter<float>> parameters;
+    for (std::size_t n = 0; n < static_cast<std::size_t>(nets); ++n) {
+      p->networks_.push_back(std::make_unique<Corrected<float>>(CorrectedOptions{
+          .features = columns, .hidden = static_cast<std::size_t>(hidden), .convolutions = p->convolutions_}));
+      const auto of_net = perfc::parameters<float>(*p->networks_.back(), network_prefix(n));
+      parameters.insert(parameters.end(), of_net.begin(), of_net.end());
+    }
+    if (!load(weights, parameters, diags)) return Failure{};
+    if (!p->read_terms(c, diags)) return Failure{};
+    for (const auto precision : {Precision::Fp32, Precision::Tf32, Precision::Amp, Precision::Fp16, Precision::Bf16, Precision::Int8}) {
+      if (c.settings.contains(precision_setting(precision))) p->precisions_.insert(precision);
+    }
+    return std::unique_ptr<Predictor>(std::move(p));
+  }
+
+  std::string_view name() const override { return kCorrectedName; }
+
+  Result<std::unique_ptr<PreparedModel>> prepare(const Graph& graph, const ExecConfig& exec, Diagnostics& diags) const override {
+    auto whitebox = prepare_whitebox(graph, exec, opaque_, diags);
+    if (!whitebox) return Failure{};
+    KernelGraph kernels = kernel_graph((*whitebox)->plan(), convolutions_);
+    std::vector<float> at = fingerprint(kernels, exec, table_);
+    return std::unique_ptr<PreparedModel>(std::make_unique<CorrectedPrepared>(std::move(*whitebox), std::move(kernels), std::move(at), *this));
+  }
+
+  Residuals::Estimate residual(std::span<const float> fingerprint, const std::string& owner, ExecMode mode) const { return residuals_.at(fingerprint, owner, mode); }
+
+  /// `residual`: what the function of that name says of the graph on the device, or on the one that it is a slice of.
+  Prediction predict(const WhiteboxModel& whitebox, const KernelGraph& graph, const Residuals::Estimate& residual, const Device& device) const {
+    if (const std::string why = beyond(whitebox, device); !why.empty()) return fall_back(whitebox, device, why);
+    const std::string& owner = device.whole();
+    const auto own = terms_.find(owner);
+    const DeviceTerms& terms = own == terms_.end() ? everybody_ : own->second;
+    KernelSample s = kernel_sample(graph, device, whitebox.config(), whitebox.host_ms(device), table_, terms);
+    if (s.unfamiliar > kMostUnfamiliar) {
+      Prediction p = fall_back(whitebox, device, fmt::format("{:.0f} % of the time is in kernels unlike any in training", 100 * s.unfamiliar));
+      p.novelty.insert(p.novelty.end(), s.novelty.begin(), s.novelty.end());
+      return p;
+    }
+    Correction c = run(s.sample, graph);
+    c.host_ms = whitebox.host_ms(device) * terms[kHostTerm];
+    for (std::size_t i = 0; i < graph.class_of.size(); ++i) {
+      c.work[i] *= terms[static_cast<std::size_t>(whitebox.plan().kernels[i].kind)];
+      c.launch[i] *= terms[kLaunchTerm];
+    }
+    // Residuals are of runs that kept the device busy: the part of the time that is the host's stays.
+    const double host_part = std::pow(std::min(c.host_ms / c.latency_ms, 1.0), kSharpness);
+    const double factor = std::exp(residual.log_factor * (1 - host_part));
+    c.latency_ms *= factor;
+    for (double& w : c.work) w *= factor;
+    for (double& l : c.launch) l *= factor;
+    c.novelty = std::move(s.novelty);
+    const Likeness like = likeness(residual.similarity);
+    if (like == Likeness::Unlike) c.novelty.push_back(fmt::format("no run in training is like this model at this batch size (similarity {:.2f} of 1)", residual.similarity));
+    const Widths& widths = widths_[static_cast<std::size_t>(whitebox.config().mode)];
+    double width = widths.of[static_cast<std::size_t>(like)];
+    if (own == terms_.end() && device.calibrated_labels < kEnoughLabels) {
+      width = std::max(width + widths.other_device, std::log(kLeastOtherDevice));
+      c.novelty.push_back(fmt::format("device {} has no measurements in training", owner));
+    }
+    if (!device.parent.empty()) c.novelty.push_back("MIG slices are not in training; the whitebox's shares of the device are");
+    c.interval_factor = std::exp(width * (1 + kUnfamiliarWidening * s.unfamiliar));
+    Prediction p = whitebox.corrected(device, c);
+    p.predictor = kCorrectedName;
+    return p;
+  }
+
+ private:
+  explicit CorrectedPredictor(OpaquePolicy opaque) : opaque_(opaque) {}
+
+  /// Takes the tensors "residuals.*" out of the checkpoint.
+  Status read_residuals(Checkpoint& c, std::size_t columns, Diagnostics& diags) {
+    double length = 0;
+    if (!setting(c, std::string(kResidualLength), 1e-3, 1e3, length, diags)) return Failure{};
+    for (const auto& [key, value] : c.settings) {
+      if (key.starts_with(group_setting(""))) residuals_.group[key.substr(group_setting("").size())] = static_cast<int>(value);
+    }
+    for (const auto mode : {ExecMode::Eager, ExecMode::Compiled}) {
+      const auto find = [&](std::string_view what) {
+        const auto at = std::find_if(c.tensors.begin(), c.tensors.end(), [&](const NamedTensor& t) { return t.name == residual_tensor(mode, what); });
+        return at == c.tensors.end() ? nullptr : &at->value;
+      };
+      auto *points = find("points"), *weights = find("weights"), *groups = find("groups"), *scale = find("scale");
+      if (!points && !weights && !groups && !scale) continue;  // nothing of this mode in training
+      if (!points || !weights || !groups || !scale) return diags.error(fmt::format("checkpoint: the residuals of mode {} are not complete", perfc::name(mode)));
+      if (points->columns() != columns || scale->size() != columns || weights->size() != points->rows() || groups->size() != points->rows() ||
+          !std::all_of(scale->data(), scale->data() + columns, [](float v) { return v > 0; })) {
+        return diags.error(fmt::format("checkpoint: '{}' has {} × {} numbers for {} weights, {} groups and {} columns", residual_tensor(mode, "points"),
+                                       points->rows(), points->columns(), weights->size(), groups->size(), columns));
+      }
+      std::vector<int> group;
+      for (std::size_t i = 0; i < groups->size(); ++i) group.push_back(static_cast<int>(std::clamp(groups->data()[i], -1.0F, 1e6F)));
+      residuals_.of_mode[static_cast<std::size_t>(mode)] =
+          GaussianProcess(length, {scale->data(), scale->data() + columns}, std::move(*points), {weights->data(), weights->data() + weights->size()}, std::move(group));
+    }
+    std::erase_if(c.tensors, [](const NamedTensor& t) { return t.name.starts_with("residuals."); });
+    return ok();
+  }
+
+  Status read_terms(const Checkpoint& c, Diagnostics& diags) {
+    for (const auto& [key, value] : c.settings) {
+      if (!key.starts_with("terms.")) continue;
+      const std::size_t dot = key.rfind('.');
+      const auto term = std::find(kTermNames.begin(), kTermNames.end(), key.substr(dot + 1));
+      if (term == kTermNames.end() || !(value > 0)) return diags.error(fmt::format("checkpoint: '{}' is no term of a device, or not positive", key.substr(0, 80)));
+      const std::string device = dot > 6 ? key.substr(6, dot - 6) : "";
+      DeviceTerms& terms = device == kEverybody ? everybody_ : terms_.try_emplace(device, [] { DeviceTerms t; t.fill(1); return t; }()).first->second;
+      terms[static_cast<std::size_t>(term - kTermNames.begin())] = value;
+    }
+    return ok();
+  }
+
+  /// Why the networks do not apply at all; empty: they do.
+  std::string beyond(const WhiteboxModel& whitebox, const Device& device) const {
+    if (device.kind != "gpu" && !terms_.contains(device.name)) return fmt::format("trained on GPUs only, {} is a {}", device.name, device.kind);
+    if (whitebox.config().task == Task::Train) return "trained on inference only";
+    const Precision p = whitebox.config().precision;
+    if (!precisions_.contains(p)) {
+      std::vector<std::string_view> known;
+      for (const Precision k : precisions_) known.push_back(perfc::name(k));
+      return fmt::format("precision {} is not in training, only {}", perfc::name(p), fmt::join(known, ", "));
+    }
+    return {};
+  }
+
+  static Prediction fall_back(const WhiteboxModel& whitebox, const Device& device, const std::string& why) {
+    Prediction p = whitebox.on(device);
+    p.novelty.insert(p.novelty.begin(), "the whitebox answers: " + why);
+    return p;
+  }
+
+  /// Mean of the networks, in logarithms.
+  Correction run(const GraphSample& sample, const KernelGraph& graph) const {
+    const std::lock_guard lock(mutex_);
+    Diagnostics diags;
+    const GraphSample* one[] = {&sample};
+    const auto batch = join(one, diags);
+    Correction c;
+    if (!batch) return c;
+    Context context{.threads = threads_, .graph = &batch->graph};
+    double log_us = 0;
+    std::vector<double> work(graph.kernels.size(), 0), launch(graph.kernels.size(), 0);
+    for (const auto& network : networks_) {
+      log_us += std::log(std::max<double>(network->forward(context, batch->input)(0, 0), 1e-9));
+      for (std::size_t k = 0; k < work.size(); ++k) {
+        work[k] += std::log(network->factors()(k, 0));
+        launch[k] += std::log(network->factors()(k, 1));
+      }
+    }
+    const auto nets = static_cast<double>(networks_.size());
+    c.latency_ms = std::exp(log_us / nets) / 1e3;
+    for (const std::uint32_t k : graph.class_of) {
+      c.work.push_back(std::exp(work[k] / nets));
+      c.launch.push_back(std::exp(launch[k] / nets));
+    }
+    return c;
+  }
+
+  OpaquePolicy opaque_;
+  std::size_t convolutions_ = 0;
+  struct Widths {
+    std::array<double, kLikenessNames.size()> of{};
+    double other_device = 0;
+  };
+  std::array<Widths, 2> widths_{};       ///< by mode
+  Residuals residuals_;
+  KernelTable table_;
+  std::map<std::string, DeviceTerms> terms_;
+  DeviceTerms everybody_ = [] { DeviceTerms t; t.fill(1); return t; }();
+  std::set<Precision> precisions_;
+  mutable std::mutex mutex_;     ///< networks keep the results of their layers
+  mutable ThreadPool threads_{1};
+  std::vector<std::unique_ptr<Corrected<float>>> networks_;
+};
+
+Prediction CorrectedPrepared::on(const Device& device) const {
+  return predictor_.predict(*whitebox_, graph_, residual(device.whole()), device);
+}
+
+const Residuals::Estimate& CorrectedPrepared::residual(const std::string& owner) const {
+  const std::lock_guard lock(mutex_);
+  const auto [at, unasked] = residuals_.try_emplace(owner);
+  if (unasked) at->second = predictor_.residual(fingerprint_, owner, whitebox_->config().mode);
+  return at->second;
+}
+
+}  // namespace
+
+Residuals::Estimate Residuals::at(std::span<const float> fingerprint, const std::string& device, ExecMode mode) const {
+  const GaussianProcess& process = of_mode[static_cast<std::size_t>(mode)];
+  if (process.empty()) return {};
+  const auto known = group.find(device);
+  const GaussianProcess::Estimate e = process.at(fingerprint, known == group.end() ? GaussianProcess::kNoGroup : known->second);
+  return {std::clamp(e.mean * e.similarity * e.similarity, -kMostCorrection, kMostCorrection), e.similarity};
+}
+
+Likeness likeness(double similarity) {
+  return static_cast<Likeness>(std::count_if(kSimilarityBins.begin(), kSimilarityBins.end(), [&](double from) { return similarity >= from; }));
+}
+
+std::string residual_tensor(ExecMode mode, std::string_view what) { return fmt::format("residuals.{}.{}", name(mode), what); }
+std::string group_setting(std::string_view device) { return fmt::format("residuals.group.{}", device); }
+std::string width_setting(Likeness l, ExecMode mode) {
+  return fmt::format("interval.{}.{}", kLikenessNames[static_cast<std::size_t>(l)], name(mode));
+}
+std::string device_width_setting(ExecMode mode) { return fmt::format("interval.other_device.{}", name(mode)); }
+std::string precision_setting(Precision p) { return fmt::format("trained.{}", name(p)); }
+std::string network_prefix(std::size_t index) { return fmt::format("net.{}.", index); }
+std::string term_setting(std::string_view device, std::size_t term) { return fmt::format("terms.{}.{}", device, kTermNames[term]); }
+
+Result<std::unique_ptr<Predictor>> open_corrected(Checkpoint c, OpaquePolicy opaque, Diagnostics& diags) {
+  return CorrectedPredictor::make(std::move(c), opaque, diags);
+}
+
+}  // namespace perfc

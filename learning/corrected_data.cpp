@@ -1,0 +1,199 @@
+#include "learning/corrected_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <set>
+
+namespace perfc {
+namespace {
+
+/// An operator needs this many kernels in training to have a column.
+constexpr std::size_t kFewestOfOperator = 200;
+constexpr std::size_t kOfFewLabels = 32;  ///< in small sets, one kernel for so many labels is enough
+/// Normalisers are fitted on every so many-th graph at most this many times.
+constexpr std::size_t kGraphsForNormaliser = 2000;
+
+const std::string& group_of(const Label& l) { return l.family == "-" ? l.architecture : l.family; }
+
+}  // namespace
+
+Status CorrectedData::read(const TrainRequest& request, Diagnostics& diags) {
+  Diagnostics in_labels(request.data);
+  auto dataset = read_dataset(request.data, in_labels);
+  Status good = dataset ? ok() : Status(Failure{});
+  if (good) {
+    dataset_ = std::move(*dataset);
+    keep(dataset_, request.filter);
+    good = choose(request, in_labels);
+  }
+  diags.append(in_labels);
+  return good;
+}
+
+Status CorrectedData::choose(const TrainRequest& request, Diagnostics& diags) {
+  auto split = request.split.empty() ? Result<Split>(random_split(dataset_, request.seed)) : read_split(request.split, dataset_, diags);
+  if (!split) return Failure{};
+  std::vector<Label> wanted;
+  for (const Label& l : dataset_.labels) {
+    if (split->at(l.architecture) == Part::Test || l.task != "infer" || std::isnan(l.latency_ms)) continue;
+    wanted.push_back(l);
+  }
+  if (wanted.empty()) return diags.error("no label with a latency of inference is in the training part of the split");
+  labels_ = std::move(wanted);
+  std::map<std::string, std::size_t> device_of;  // from 1, by its name in the labels
+  std::map<std::pair<std::string, int>, std::size_t> chips;
+  for (const Label& l : labels_) {
+    if (device_of.contains(l.device)) continue;
+    auto found = find_devices({.devices = {l.device}, .device_file = request.device_file}, diags);
+    if (!found) return diags.error(l.loc, {}, "this row's device");
+    Device& d = found->front();
+    const auto known = std::find_if(devices_.begin(), devices_.end(), [&](const Device& other) { return other.name == d.name; });
+    device_of[l.device] = static_cast<std::size_t>(known - devices_.begin()) + 1;
+    if (known != devices_.end()) continue;
+    chip_of_.push_back(chips.try_emplace({d.architecture, d.sms}, chips.size()).first->second);
+    devices_.push_back(std::move(d));
+  }
+  std::vector<std::shared_ptr<const KernelGraph>> graphs(labels_.size());
+  std::mutex mutex;
+  std::vector<std::string> failures;
+  const auto left_out = for_each_graph(labels_, request.threads, [&](const Graph& graph, std::span<const std::size_t> of) {
+    std::map<std::tuple<Precision, Layout, Norms>, std::shared_ptr<const KernelGraph>> shared;  // labels of one graph share its mode
+    for (const std::size_t l : of) {
+      auto& kernels = shared[{labels_[l].exec.precision, labels_[l].exec.layout, labels_[l].exec.norms}];
+      if (!kernels) {
+        Diagnostics messages(labels_[l].model);
+        const auto plan = plan_kernels(graph, labels_[l].exec, messages);
+        if (!plan) {
+          const std::lock_guard lock(mutex);
+          failures.push_back(messages.all().empty() ? labels_[l].model : to_string(messages.all().front()));
+          continue;
+        }
+        auto merged = std::make_shared<KernelGraph>(kernel_graph(*plan, kCorrectedConvolutions));
+        merged->class_of = {};
+        kernels = std::move(merged);
+      }
+      graphs[l] = kernels;
+    }
+  }, diags);
+  if (!left_out) return Failure{};
+  std::sort(failures.begin(), failures.end());
+  for (const std::string& f : failures) diags.warning("left out: " + f);
+  left_out_ = *left_out + failures.size();
+  folds_ = std::max<std::size_t>(request.folds, 2);
+  const std::map<std::string, std::size_t> folds = fold_of_families();
+  for (std::size_t l = 0; l < labels_.size(); ++l) {
+    if (!graphs[l]) continue;
+    const std::size_t device = device_of.at(labels_[l].device);
+    const auto fold = folds.find(group_of(labels_[l]));
+    items_.push_back({&labels_[l], graphs[l], device, chip_of_[device - 1], fold == folds.end() ? CorrectedItem::kNone : fold->second});
+  }
+  any_models_ = std::ranges::any_of(items_, &CorrectedItem::is_model);
+  speaks_.assign(devices_.size(), !any_models_);
+  for (const CorrectedItem& i : items_) {
+    if (i.is_model()) speaks_[i.device - 1] = true;
+  }
+  fit_table();
+  return ok();
+}
+
+/// Families go to the fold that has the fewest architectures, the largest first:
+/// the folds of data/splits/F*.csv. Single operators belong to no fold.
+std::map<std::string, std::size_t> CorrectedData::fold_of_families() const {
+  std::map<std::string, std::set<std::string>> members;
+  for (const Label& l : labels_) {
+    if (l.family != kOperatorFamily) members[group_of(l)].insert(l.architecture);
+  }
+  std::vector<std::pair<std::size_t, std::string>> sizes;
+  for (const auto& [family, architectures] : members) sizes.emplace_back(architectures.size(), family);
+  std::sort(sizes.begin(), sizes.end(), [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+  std::vector<std::size_t> load(folds_, 0);
+  std::map<std::string, std::size_t> fold;
+  for (const auto& [size, family] : sizes) {
+    const auto least = static_cast<std::size_t>(std::min_element(load.begin(), load.end()) - load.begin());
+    fold[family] = least;
+    load[least] += size;
+  }
+  return fold;
+}
+
+double CorrectedData::whitebox_ms(const CorrectedItem& i, const Device& device) const {
+  const Rates rates(device, i.label->exec.precision);
+  double device_us = 0;
+  for (std::size_t k = 0; k < i.graph->kernels.size(); ++k) device_us += price(i.graph->kernels[k], rates).time_us * i.graph->count[k];
+  return std::max(device_us / 1e3, host_ms(i, device));
+}
+
+double CorrectedData::host_ms(const CorrectedItem& i, const Device& device) const {
+  return i.graph->host_ops * host_us(device, i.label->exec.mode) / 1e3;
+}
+
+Device CorrectedData::unmeasured(std::size_t device) const {
+  Device out = this->device(device);
+  std::vector<const Device*> others;
+  for (std::size_t d = 1; d <= devices(); ++d) {
+    if (chip(d) != chip(device) && speaks(d)) others.push_back(&this->device(d));
+  }
+  const auto mean = [&](const auto& of) {
+    double sum = 0;
+    for (const Device* d : others) sum += std::log(std::max(of(*d), 1e-9));
+    return std::exp(sum / static_cast<double>(others.size()));
+  };
+  for (double Device::* constant : {&Device::launch_us, &Device::host_us_eager, &Device::host_us_compiled}) {
+    out.*constant = mean([&](const Device& d) { return d.*constant; });
+  }
+  out.product_half_depth = Device{}.product_half_depth;
+  out.product_overlap = Device{}.product_overlap;
+  for (auto& [kind, share] : out.efficiency) {
+    share = mean([&, &kind = kind](const Device& d) { const auto at = d.efficiency.find(kind); return at == d.efficiency.end() ? 1.0 : at->second; });
+  }
+  return out;
+}
+
+void CorrectedData::fit_table() {
+  std::map<std::string, std::size_t> kernels_of;
+  for (const CorrectedItem& i : items_) {
+    for (const Kernel& k : i.graph->kernels) {
+      for (const OpId o : k.ops) ++kernels_of[std::string(def(o).name)];
+    }
+  }
+  for (const auto& [name, count] : kernels_of) {
+    if (count >= std::min(kFewestOfOperator, items_.size() / kOfFewLabels + 1)) table_.vocabulary.push_back(name);
+  }
+  table_.index = vocabulary_index(table_.vocabulary);
+  table_.features = {"kernels", kernel_columns(table_.vocabulary), {}};
+  const std::size_t columns = table_.features.columns.size();
+  table_.low.assign(columns, 1e30);
+  table_.high.assign(columns, -1e30);
+  const std::size_t every = items_.size() / kGraphsForNormaliser + 1;
+  FeatureMatrix sampled{.columns = columns};
+  for (std::size_t n = 0; n < items_.size(); ++n) {
+    const CorrectedItem& i = items_[n];
+    const Device& on = device(i.device);
+    const Rates rates(on, i.label->exec.precision);
+    std::vector<Priced> priced;
+    for (const Kernel& k : i.graph->kernels) priced.push_back(price(k, rates));
+    const FeatureMatrix rows = kernel_features(*i.graph, priced, on, i.label->exec, table_.index);
+    for (std::size_t r = 0; r < rows.rows; ++r) {
+      for (std::size_t c = 0; c < columns; ++c) {
+        table_.low[c] = std::min(table_.low[c], rows.at(r, c));
+        table_.high[c] = std::max(table_.high[c], rows.at(r, c));
+      }
+    }
+    if (n % every != 0) continue;
+    sampled.rows += rows.rows;
+    sampled.values.insert(sampled.values.end(), rows.values.begin(), rows.values.end());
+  }
+  // Words stay as they are: divided by its deviation, an operator of one or two networks would outweigh all else.
+  const std::vector<Normaliser::Scale> scales(columns, Normaliser::Scale::Linear);
+  const Normaliser fit = Normaliser::fit(sampled, table_.features.columns, scales);
+  std::vector<double> deviations = fit.deviations();
+  std::fill(deviations.end() - static_cast<std::ptrdiff_t>(table_.vocabulary.size()), deviations.end(), 1.0);
+  table_.features.normaliser = Normaliser::restore(table_.features.columns, scales, fit.means(), std::move(deviations));
+}
+
+KernelSample CorrectedData::sample(const CorrectedItem& i, const Device& device, const DeviceTerms& terms) const {
+  return kernel_sample(*i.graph, device, i.label->exec, host_ms(i, device), table_, terms);
+}
+
+}  // namespace perfc

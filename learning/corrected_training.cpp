@@ -1,0 +1,322 @@
+#include "learning/corrected_training.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include "learning/held_out.h"
+
+namespace perfc {
+namespace {
+
+constexpr std::size_t kHidden = 64, kBatch = 16;
+constexpr double kDropout = 0.2, kPull = 2;
+constexpr double kLearningRate = 3e-3, kWeightDecay = 0.01, kClip = 1, kHuberFrom = 0.05;
+constexpr std::uint64_t kWarmup = 200;
+
+double us(double ms) { return ms * 1e3; }
+
+class CorrectedSession {
+ public:
+  CorrectedSession(const TrainRequest& r, Communicator& ranks) : request_(r), ranks_(ranks) {}
+
+  Result<TrainOutcome> run(Diagnostics& diags) {
+    if (!begin(diags)) return Failure{};
+    runs_ = what_to_leave_out(data_, request_.leave_out_both);
+    std::vector<std::unique_ptr<Corrected<float>>> kept;
+    std::vector<double> log_us(items().size(), 0);  // the shipped networks' mean
+    for (std::size_t n = 0; n < runs_.size(); ++n) {
+      auto network = train_without(n, diags);
+      if (!network) return Failure{};
+      if (outcome_.report.ending == Ending::Stopped) return outcome_;
+      std::map<std::size_t, HeldOut::Verdict> verdicts;  // by item
+      const auto predicted = predictions(**network, n, verdicts, diags);
+      if (!predicted) return Failure{};
+      const auto seen = fit_residuals(*predicted, [&](const CorrectedItem& i) { return !runs_[n].hides(i); }, diags);
+      if (!seen) return Failure{};
+      for (const auto& [i, verdict] : verdicts) held_out_.add(items()[i], runs_[n], n, verdict, *seen);
+      if (runs_[n].kind == LeftOut::Device && !keep_without(n, std::move(*network), *seen, diags)) return Failure{};
+      if (runs_[n].kind != LeftOut::Family) continue;
+      kept.push_back(std::move(*network));
+      for (std::size_t i = 0; i < items().size(); ++i) log_us[i] += (*predicted)[i] / static_cast<double>(data_.folds());
+    }
+    const auto residuals = fit_residuals(log_us, [](const CorrectedItem&) { return true; }, diags);
+    if (!residuals) return Failure{};
+    if (ranks_.rank() == 0 && !write_file(request_.out, write_checkpoint(checkpoint(kept, *residuals, CorrectedItem::kNone)), diags)) return Failure{};
+    if (ranks_.rank() == 0 && !request_.held_out.empty() && !write_file(request_.held_out, held_out_.csv(), diags)) return Failure{};
+    std::error_code error;
+    for (std::size_t n = 0; n < runs_.size() && ranks_.rank() == 0; ++n) std::filesystem::remove(state_path(n), error);
+    return outcome_;
+  }
+
+  /// On a network that leaves nothing out.
+  Result<RangeTest> range_test(Diagnostics& diags) {
+    if (!begin(diags)) return Failure{};
+    Corrected<float> network(network_options());
+    initialise(parameters<float>(network), Random(request_.seed).stream("weights"));
+    GraphTask task(network, samples_, {}, Loss{.kind = LossKind::LogRatio, .delta = kHuberFrom});
+    return perfc::find_learning_rate(task, {.batch = request_.batch.value_or(kBatch), .seed = request_.seed, .threads = request_.threads, .adam = adam()}, diags);
+  }
+
+ private:
+  static AdamOptions adam() { return {.weight_decay = kWeightDecay, .clip_norm = kClip}; }
+
+  const std::vector<CorrectedItem>& items() const { return data_.items(); }
+
+  Status begin(Diagnostics& diags) {
+    if (!data_.read(request_, diags)) return Failure{};
+    outcome_.training = items().size();
+    outcome_.left_out = data_.left_out();
+    DeviceTerms none;
+    none.fill(1);
+    for (const CorrectedItem& i : items()) {
+      KernelSample kernels = data_.sample(i, data_.device(i.device), none);
+      fingerprints_.push_back(fingerprint(*i.graph, i.label->exec, data_.table()));
+      kernels.sample.globals[kTermsColumn] = static_cast<float>(i.device);
+      kernels.sample.targets = {static_cast<float>(us(i.label->latency_ms))};
+      samples_.push_back(std::move(kernels.sample));
+    }
+    return ok();
+  }
+
+  CorrectedOptions network_options() const {
+    return {.features = data_.table().features.columns.size(), .hidden = kHidden, .convolutions = kCorrectedConvolutions, .devices = data_.devices(), .dropout = kDropout, .pull = kPull};
+  }
+  std::string state_path(std::size_t n) const { return fmt::format("{}.state.{}", request_.out, n); }
+
+  /// `n`: which of the session's networks.
+  Result<std::unique_ptr<Corrected<float>>> train_without(std::size_t n, Diagnostics& diags) {
+    auto network = std::make_unique<Corrected<float>>(network_options());
+    initialise(parameters<float>(*network), Random(request_.seed).stream("weights").stream(n));
+    std::vector<GraphSample> training;
+    for (std::size_t i = 0; i < items().size(); ++i) {
+      if (!runs_[n].hides(items()[i])) training.push_back(samples_[i]);
+    }
+    if (training.empty()) return diags.error(fmt::format("fold {} holds all labels; training wants labels of several families", n));
+    GraphTask task(*network, training, {}, Loss{.kind = LossKind::LogRatio, .delta = kHuberFrom});
+    TrainOptions o{.epochs = request_.epochs,
+                   .batch = request_.batch.value_or(kBatch),
+                   .seed = request_.seed + n,
+                   .threads = request_.threads,
+                   .schedule = {.shape = request_.schedule.value_or(Schedule::Shape::Cosine),
+                                .peak = request_.learning_rate.value_or(kLearningRate),
+                                .warmup_steps = kWarmup},
+                   .adam = adam(),
+                   .state_path = state_path(n),
+                   .identity = {{"labels", fmt::format("{:016x}", data_.hash())}, {"model", std::string(kCorrectedName)},
+                                {"network", fmt::format("{} of {}", n + 1, runs_.size())}},
+                   .save_every = request_.save_every,
+                   .log_path = request_.log.empty() ? "" : fmt::format("{}.{}", request_.log, n)};
+    if (request_.on_step) o.on_step = [this, n](const Progress& p) { return request_.on_step(of_session(p, n)); };
+    std::error_code error;
+    if (request_.resume == Resume::No && ranks_.rank() == 0) std::filesystem::remove(o.state_path, error);
+    double arrived = 1;
+    ranks_.sum(std::span(&arrived, 1));  // nobody looks for the state before it is gone
+    auto report = perfc::train(task, o, ranks_, diags);
+    if (!report) return Failure{};
+    const std::uint64_t before = outcome_.report.steps;
+    outcome_.report = std::move(*report);
+    outcome_.report.steps += before;
+    return network;
+  }
+
+  /// A network's progress as that of the whole session.
+  Progress of_session(Progress p, std::size_t n) const {
+    const auto done = static_cast<double>(n) + static_cast<double>(p.step) / static_cast<double>(p.steps);
+    const double remaining = (static_cast<double>(runs_.size()) - done) * static_cast<double>(p.steps);
+    p.seconds_left = p.step > 0 ? p.seconds / static_cast<double>(p.step) * remaining : 0;
+    p.epoch += n * p.epochs;
+    p.epochs *= runs_.size();
+    p.step += n * p.steps;
+    p.steps *= runs_.size();
+    return p;
+  }
+
+  /// A network's terms of a device as factors; 0: the mean over the devices that it saw
+  /// and that speak for others. `seen`: whether it saw device d (from 1).
+  DeviceTerms terms(const Corrected<float>& network, std::size_t device, const std::function<bool(std::size_t)>& seen) const {
+    const Matrix<float>& t = network.terms();
+    DeviceTerms out;
+    for (std::size_t c = 0; c < kTerms; ++c) {
+      double own = 0;
+      std::size_t count = 0;
+      for (std::size_t d = 1; d <= data_.devices(); ++d) {
+        if (device != 0 ? d != device : !seen(d) || !data_.speaks(d)) continue;
+        own += static_cast<double>(t(d, c));
+        ++count;
+      }
+      out[c] = std::exp(static_cast<double>(t(0, c)) + (count > 0 ? own / static_cast<double>(count) : 0));
+    }
+    return out;
+  }
+
+  /// A device as the network saw it: with its measured constants, or as unmeasured.
+  struct Seen {
+    Device device;
+    DeviceTerms terms;
+  };
+  std::vector<Seen> devices_as_seen(const Corrected<float>& network, std::size_t n) const {
+    std::set<std::size_t> seen;
+    for (const CorrectedItem& i : items()) {
+      if (!runs_[n].hides(i)) seen.insert(i.device);
+    }
+    const auto saw = [&](std::size_t d) { return seen.contains(d); };
+    std::vector<Seen> out;
+    for (std::size_t d = 1; d <= data_.devices(); ++d) {
+      out.push_back({saw(d) ? data_.device(d) : data_.unmeasured(d), terms(network, saw(d) ? d : 0, saw)});
+    }
+    return out;
+  }
+
+  /// ln of a network's prediction in µs for every item, as the predictor makes it but
+  /// for the residuals; and what it says of the items that judge it.
+  Result<std::vector<double>> predictions(Corrected<float>& network, std::size_t n, std::map<std::size_t, HeldOut::Verdict>& verdicts, Diagnostics& diags) {
+    CorrectedOptions o = network_options();
+    o.devices = 0;
+    Corrected<float> plain(o);
+    auto tensors = save(parameters<float>(network));
+    std::erase_if(tensors, [](const NamedTensor& t) { return t.name == "terms"; });
+    if (!load(tensors, parameters<float>(plain), diags)) return Failure{};
+    const std::vector<Seen> seen = devices_as_seen(network, n);
+    ThreadPool threads(request_.threads);
+    std::vector<double> out;
+    for (std::size_t at = 0; at < items().size(); ++at) {
+      const CorrectedItem& i = items()[at];
+      const Seen& s = seen[i.device - 1];
+      KernelSample kernels = data_.sample(i, s.device, s.terms);
+      const GraphSample* one[] = {&kernels.sample};
+      const auto batch = join(one, diags);
+      if (!batch) return Failure{};
+      Context context{.threads = threads, .graph = &batch->graph};
+      const double predicted_us = std::max<double>(plain.forward(context, batch->input)(0, 0), 1e-9);
+      out.push_back(std::log(predicted_us));
+      if (runs_[n].judges(i)) verdicts.emplace(at, HeldOut::Verdict{predicted_us / 1e3, data_.whitebox_ms(i, s.device), fingerprints_[at]});
+    }
+    return out;
+  }
+
+  Result<Residuals> fit_residuals(const std::vector<double>& log_us, const std::function<bool(const CorrectedItem&)>& wanted, Diagnostics& diags) const {
+    Residuals out;
+    for (std::size_t d = 1; d <= data_.devices(); ++d) out.group[data_.device(d).name] = static_cast<int>(d);
+    ThreadPool threads(request_.threads);
+    for (const auto mode : {ExecMode::Eager, ExecMode::Compiled}) {
+      std::vector<std::size_t> of_mode;
+      for (std::size_t i = 0; i < items().size(); ++i) {
+        if (items()[i].label->exec.mode == mode && data_.speaks(items()[i]) && wanted(items()[i])) of_mode.push_back(i);
+      }
+      Matrix<float> x(of_mode.size(), data_.table().features.columns.size());
+      std::vector<double> y;
+      std::vector<int> groups;
+      for (std::size_t r = 0; r < of_mode.size(); ++r) {
+        const CorrectedItem& i = items()[of_mode[r]];
+        std::copy(fingerprints_[of_mode[r]].begin(), fingerprints_[of_mode[r]].end(), x.data() + r * x.columns());
+        y.push_back(std::log(us(i.label->latency_ms)) - log_us[of_mode[r]]);
+        groups.push_back(static_cast<int>(i.device));
+      }
+      auto process = GaussianProcess::fit(x, y, groups, {}, Random(request_.seed).stream("residuals"), threads, diags);
+      if (!process) return Failure{};
+      out.of_mode[static_cast<std::size_t>(mode)] = std::move(*process);
+    }
+    return out;
+  }
+
+  /// The predictor as of one who never had a run on a chip: OUT.without.DEVICE, for each of the chip's devices.
+  Status keep_without(std::size_t n, std::unique_ptr<Corrected<float>> network, const Residuals& residuals, Diagnostics& diags) {
+    if (!request_.keep_left_out || ranks_.rank() != 0) return ok();
+    std::vector<std::unique_ptr<Corrected<float>>> one;
+    one.push_back(std::move(network));
+    const std::string bytes = write_checkpoint(checkpoint(one, residuals, runs_[n].chip));
+    for (std::size_t d = 1; d <= data_.devices(); ++d) {
+      if (data_.chip(d) == runs_[n].chip && !write_file(fmt::format("{}.without.{}", request_.out, data_.device(d).name), bytes, diags)) return Failure{};
+    }
+    return ok();
+  }
+
+  /// `without`: a chip that the networks did not see.
+  Checkpoint checkpoint(const std::vector<std::unique_ptr<Corrected<float>>>& networks, const Residuals& residuals, std::size_t without) const {
+    const auto saw = [&](std::size_t device) { return data_.chip(device) != without; };
+    Checkpoint c{.model = std::string(kCorrectedName), .tables = {data_.table().features}, .vocabulary = data_.table().vocabulary, .outputs = {{"latency", "ms", 1e3}}};
+    c.settings = {{"networks", static_cast<double>(networks.size())}, {"hidden", static_cast<double>(kHidden)}, {"convolutions", static_cast<double>(kCorrectedConvolutions)}};
+    c.settings[std::string(kResidualLength)] = GaussianProcessOptions{}.length;
+    for (const auto& [device, group] : residuals.group) c.settings[group_setting(device)] = group;
+    for (const auto mode : {ExecMode::Eager, ExecMode::Compiled}) {
+      const auto of = held_out_.widths(mode);
+      for (std::size_t l = 0; l < of.size(); ++l) c.settings[width_setting(static_cast<Likeness>(l), mode)] = of[l];
+      c.settings[device_width_setting(mode)] = held_out_.other_device_width(mode);
+      const GaussianProcess& process = residuals.of_mode[static_cast<std::size_t>(mode)];
+      if (process.empty()) continue;
+      const auto vector = [&](std::string_view what, const auto& values) {
+        NamedTensor t{.name = residual_tensor(mode, what), .kind = Parameter<float>::Kind::Vector, .value = Matrix<float>(1, values.size())};
+        std::transform(values.begin(), values.end(), t.value.data(), [](auto v) { return static_cast<float>(v); });
+        c.tensors.push_back(std::move(t));
+      };
+      c.tensors.push_back({.name = residual_tensor(mode, "points"), .value = process.points()});
+      vector("weights", process.weights());
+      vector("groups", process.groups());
+      vector("scale", process.scale());
+    }
+    for (const CorrectedItem& i : items()) {
+      if (data_.speaks(i)) c.settings[precision_setting(i.label->exec.precision)] = 1;
+    }
+    for (std::size_t device = 0; device <= data_.devices(); ++device) {
+      if (device > 0 && (!saw(device) || !data_.speaks(device))) continue;
+      DeviceTerms mean;
+      mean.fill(0);
+      for (const auto& network : networks) {
+        const DeviceTerms t = terms(*network, device, saw);
+        for (std::size_t i = 0; i < kTerms; ++i) mean[i] += std::log(t[i]) / static_cast<double>(networks.size());
+      }
+      for (std::size_t i = 0; i < kTerms; ++i) c.settings[term_setting(device == 0 ? kEverybody : std::string_view(data_.device(device).name), i)] = std::exp(mean[i]);
+    }
+    for (std::size_t n = 0; n < networks.size(); ++n) {
+      for (NamedTensor& t : save(parameters<float>(*networks[n], network_prefix(n)))) {
+        if (!t.name.ends_with("terms")) c.tensors.push_back(std::move(t));
+      }
+    }
+    for (const auto& [name, range] : {std::pair(kLowTensor, &data_.table().low), std::pair(kHighTensor, &data_.table().high)}) {
+      NamedTensor t{.name = std::string(name), .kind = Parameter<float>::Kind::Vector, .value = Matrix<float>(1, range->size())};
+      std::transform(range->begin(), range->end(), t.value.data(), [](double v) { return static_cast<float>(v); });
+      c.tensors.push_back(std::move(t));
+    }
+    std::set<std::string> sources, licences, families;
+    for (const CorrectedItem& i : items()) {
+      sources.insert(i.label->source.empty() ? "not stated" : i.label->source);
+      licences.insert(i.label->licence.empty() ? "not stated" : i.label->licence);
+      families.insert(i.label->family);
+    }
+    c.provenance = {{"labels", fmt::format("{} of {} families, hash {:016x}", items().size(), families.size(), data_.hash())},
+                    {"split", request_.split.empty() ? fmt::format("random by architecture, seed {}", request_.seed)
+                                                     : std::filesystem::path(request_.split).filename().string()},
+                    {"sources", fmt::format("{}", fmt::join(sources, ", "))},
+                    {"licences", fmt::format("{}", fmt::join(licences, ", "))},
+                    {"seed", fmt::format("{}", request_.seed)},
+                    {"epochs", fmt::format("{}", request_.epochs)}};
+    return c;
+  }
+
+  const TrainRequest& request_;
+  Communicator& ranks_;
+  CorrectedData data_;
+  std::vector<GraphSample> samples_;               ///< of the items
+  std::vector<std::vector<float>> fingerprints_;   ///< of the items
+  std::vector<LeftOut> runs_;                      ///< one network each; those that leave families out ship
+  HeldOut held_out_;
+  TrainOutcome outcome_;
+};
+
+}  // namespace
+
+Result<TrainOutcome> train_corrected(const TrainRequest& request, Communicator& ranks, Diagnostics& diags) {
+  return CorrectedSession(request, ranks).run(diags);
+}
+
+Result<RangeTest> find_corrected_rate(const TrainRequest& request, Diagnostics& diags) {
+  SingleProcess alone;
+  return CorrectedSession(request, alone).range_test(diags);
+}
+
+}  // namespace perfc

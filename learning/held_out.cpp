@@ -1,0 +1,96 @@
+#include "learning/held_out.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "ir/support/csv.h"
+
+namespace perfc {
+namespace {
+
+/// Fewer errors than this make no quantile of their own.
+constexpr std::size_t kFewest = 20;
+constexpr double kUnjudged = 2;  ///< where no family was ever left out: single operators alone
+
+/// Split conformal quantile (Lei et al., JASA 2018); 0 without errors.
+double width(std::vector<double> errors) {
+  if (errors.empty()) return 0;
+  std::sort(errors.begin(), errors.end());
+  const auto rank = static_cast<std::size_t>(std::ceil(kIntervalShare * static_cast<double>(errors.size() + 1)));
+  return errors[std::min(rank, errors.size()) - 1];
+}
+
+}  // namespace
+
+std::vector<LeftOut> what_to_leave_out(const CorrectedData& data, LeaveOutBoth both) {
+  std::vector<LeftOut> out;
+  for (std::size_t f = 0; f < data.folds(); ++f) out.push_back({.kind = LeftOut::Family, .fold = f});
+  std::set<std::size_t> chips, with_models;
+  for (const CorrectedItem& i : data.items()) {
+    chips.insert(i.chip);
+    if (i.is_model()) with_models.insert(i.chip);
+  }
+  if (chips.size() < 2) return out;
+  // Single operators alone do not say how wide a model's interval is.
+  for (const std::size_t c : with_models.empty() ? chips : with_models) out.push_back({.kind = LeftOut::Device, .chip = c});
+  if (both == LeaveOutBoth::No) return out;
+  for (const std::size_t c : with_models) {
+    for (std::size_t f = 0; f < data.folds(); ++f) out.push_back({LeftOut::Both, f, c});
+  }
+  return out;
+}
+
+void HeldOut::add(const CorrectedItem& i, const LeftOut& left_out, std::size_t network, const Verdict& v, const Residuals& residuals) {
+  const Label& l = *i.label;
+  // Nobody's group where the device was not seen.
+  const std::string device = left_out.kind == LeftOut::Family ? l.device : "";
+  const Residuals::Estimate e = residuals.at(v.fingerprint, device, l.exec.mode);
+  const double predicted_ms = v.network_ms * std::exp(e.log_factor);
+  const double error = std::abs(std::log(predicted_ms / l.latency_ms));
+  const auto mode = static_cast<std::size_t>(l.exec.mode);
+  if (i.is_model() && left_out.kind == LeftOut::Family) known_[mode][static_cast<std::size_t>(likeness(e.similarity))].push_back(error);
+  if (i.is_model() && left_out.kind == LeftOut::Device) other_[mode].push_back(error);
+  double kernels = 0, macs = 0, bytes = 0;
+  for (std::size_t k = 0; k < i.graph->kernels.size(); ++k) {
+    kernels += i.graph->count[k];
+    macs += i.graph->count[k] * i.graph->kernels[k].macs;
+    bytes += i.graph->count[k] * i.graph->kernels[k].bytes;
+  }
+  csv_ += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.3f}\n", kLeftOutNames[left_out.kind], network,
+                      csv_field(l.model), csv_field(l.architecture), csv_field(l.family), l.batch.value_or(0), csv_field(l.device), name(l.exec.precision),
+                      name(l.exec.mode), name(l.exec.layout), name(l.exec.norms), kernels, macs, bytes, l.latency_ms, predicted_ms, v.network_ms, v.whitebox_ms, e.similarity);
+}
+
+std::array<double, kLikenessNames.size()> HeldOut::widths(ExecMode mode) const {
+  const auto pool = [&](std::size_t m) {
+    std::vector<double> all;
+    for (const auto& errors : known_[m]) all.insert(all.end(), errors.begin(), errors.end());
+    return all;
+  };
+  const auto m = static_cast<std::size_t>(mode);
+  std::vector<double> all = pool(m);
+  if (all.size() < kFewest) {
+    const std::vector<double> others = pool(1 - m);
+    all.insert(all.end(), others.begin(), others.end());
+  }
+  std::array<double, kLikenessNames.size()> out{};
+  if (all.empty()) {
+    out.fill(std::log(kUnjudged));
+    return out;
+  }
+  for (std::size_t l = out.size(); l-- > 0;) {
+    out[l] = width(known_[m][l].size() < kFewest ? all : known_[m][l]);
+    if (l + 1 < out.size()) out[l] = std::max(out[l], out[l + 1]);
+  }
+  return out;
+}
+
+double HeldOut::other_device_width(ExecMode mode) const {
+  const double alike = widths(mode)[static_cast<std::size_t>(Likeness::Alike)], unseen = width(other_[static_cast<std::size_t>(mode)]);
+  return unseen > 0 ? std::max(unseen - alike, 0.0) : alike;
+}
+
+}  // namespace perfc

@@ -1,0 +1,133 @@
+#include "learning/kernel_sample.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace perfc {
+namespace {
+
+/// Normalised columns are cut at this many deviations.
+constexpr double kMostDeviations = 6;
+/// A column may lie this far outside of its range in training (log2 for most: twice).
+constexpr double kRangeMargin = 1;
+
+/// Adds what a row has outside of training's range to the notes; true: anything.
+class NoveltyNotes {
+ public:
+  explicit NoveltyNotes(const KernelTable& t) : table_(t) {}
+
+  bool look_at(const Kernel& k, std::span<const double> row, double share) {
+    bool unfamiliar = false;
+    for (const OpId o : k.ops) {
+      if (table_.index[o.index] >= 0) continue;
+      operators_[std::string(def(o).name)] += share;
+      unfamiliar = true;
+    }
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      if (row[c] >= table_.low[c] - kRangeMargin && row[c] <= table_.high[c] + kRangeMargin) continue;
+      columns_[c] += share;
+      unfamiliar = true;
+    }
+    return unfamiliar;
+  }
+
+  std::vector<std::string> text() const {
+    std::vector<std::string> out;
+    for (const auto& [name, share] : operators_) {
+      if (share >= kWorthSaying) out.push_back(fmt::format("operator {} is not in training ({:.0f} % of the time)", name, 100 * share));
+    }
+    for (const auto& [column, share] : columns_) {
+      if (share < kWorthSaying) continue;
+      const Column& c = table_.features.columns[column];
+      out.push_back(fmt::format("{} ({}) outside of what training saw ({:.0f} % of the time)", c.name, c.meaning, 100 * share));
+    }
+    return out;
+  }
+
+ private:
+  static constexpr double kWorthSaying = 0.01;
+  const KernelTable& table_;
+  std::map<std::string, double> operators_;
+  std::map<std::size_t, double> columns_;
+};
+
+/// Kernels as a device prices them, their shares of its time, and their rows before normalising.
+struct Sight {
+  std::vector<Priced> priced;
+  std::vector<double> shares;
+  FeatureMatrix rows;
+};
+
+Sight look_at(const KernelGraph& graph, const Device& device, const ExecConfig& config, const KernelTable& table) {
+  const Rates rates(device, config.precision);
+  Sight out;
+  double total_us = 0;
+  for (std::size_t i = 0; i < graph.kernels.size(); ++i) {
+    out.priced.push_back(price(graph.kernels[i], rates));
+    out.shares.push_back(out.priced.back().time_us * graph.count[i]);
+    total_us += out.shares.back();
+  }
+  for (double& share : out.shares) share = total_us > 0 ? share / total_us : 0;
+  out.rows = kernel_features(graph, out.priced, device, config, table.index);
+  return out;
+}
+
+void normalise(FeatureMatrix& rows, const KernelTable& table) {
+  table.features.normaliser->apply(rows);
+  for (double& v : rows.values) v = std::clamp(v, -kMostDeviations, kMostDeviations);
+}
+
+/// Of no vendor. Checkpoints hold fingerprints made on it: another device wants them trained anew.
+const Device& middling_device() {
+  static const Device device{.name = "middling", .kind = "gpu",
+                             .vector_tflops = {{"float32", 40}, {"float16", 40}},
+                             .matrix_tflops = {{"tf32", 75}, {"float16", 150}, {"bfloat16", 150}, {"int8", 300}, {"float8", 300}},
+                             .bandwidth_gb_s = 1000, .l2_mib = 40, .sms = 108, .boost_clock_mhz = 1700, .memory_mib = 32768, .tdp_w = 400,
+                             .launch_us = 2};
+  return device;
+}
+
+}  // namespace
+
+KernelGraph kernel_graph(const KernelPlan& plan, std::size_t convolutions) { return merge_equal(plan, static_cast<int>(convolutions)); }
+
+KernelSample kernel_sample(const KernelGraph& graph, const Device& device, const ExecConfig& config, double host_ms, const KernelTable& table,
+                           const DeviceTerms& terms) {
+  auto [priced, shares, rows] = look_at(graph, device, config, table);
+  KernelSample out;
+  NoveltyNotes notes(table);
+  for (std::size_t i = 0; i < rows.rows; ++i) {
+    if (notes.look_at(graph.kernels[i], std::span(rows.values).subspan(i * rows.columns, rows.columns), shares[i])) out.unfamiliar += shares[i];
+  }
+  out.novelty = notes.text();
+  normalise(rows, table);
+  GraphSample& s = out.sample;
+  s.adjacency = {.nodes = rows.rows, .edges = graph.edges, .self_edges = Adjacency::SelfEdges::Allow};
+  s.nodes.resize(rows.rows, kKernelColumns + rows.columns);
+  for (std::size_t i = 0; i < rows.rows; ++i) {
+    const auto kind = static_cast<std::size_t>(graph.kernels[i].kind);
+    s.nodes(i, kCountColumn) = static_cast<float>(graph.count[i]);
+    s.nodes(i, kWorkColumn) = static_cast<float>(priced[i].roofline_us() * terms[kind]);
+    s.nodes(i, kLaunchColumn) = static_cast<float>(device.launch_us * terms[kLaunchTerm]);
+    s.nodes(i, kKindColumn) = static_cast<float>(kind);
+    s.nodes(i, kWaitingColumn) = static_cast<float>(priced[i].waiting_us());
+    for (std::size_t c = 0; c < rows.columns; ++c) {
+      s.nodes(i, kKernelColumns + c) = static_cast<float>(rows.at(i, c));
+    }
+  }
+  s.globals = {static_cast<float>(host_ms * 1e3 * terms[kHostTerm]), 0};
+  return out;
+}
+
+std::vector<float> fingerprint(const KernelGraph& graph, const ExecConfig& config, const KernelTable& table) {
+  auto [priced, shares, rows] = look_at(graph, middling_device(), config, table);
+  normalise(rows, table);
+  std::vector<double> mean(rows.columns, 0);
+  for (std::size_t i = 0; i < rows.rows; ++i) {
+    for (std::size_t c = 0; c < rows.columns; ++c) mean[c] += shares[i] * rows.at(i, c);
+  }
+  return {mean.begin(), mean.end()};
+}
+
+}  // namespace perfc

@@ -1,0 +1,252 @@
+"""Writes docs/accuracy.md from the held-out predictions of a training run.
+
+    build/release/perfc train --model corrected --data build/dataset/labels.csv … --held-out build/held.csv
+    python3 studies/accuracy.py build/held.csv [--both build/both.csv] [--operators build/operators.csv]
+        [--random build/random.csv] [--batches 512-=build/small.csv] [--calibration build/calibration.md]
+
+Every number is of models that the network behind it did not see: families ("F": each
+of ten networks leaves a tenth of timm's families out), devices ("D": one network per
+device leaves all its runs out, and the device's constants are the other devices') or both.
+Baselines are fitted on exactly the same labels: "log-linear" on the logarithms of kernels,
+MACs and bytes, "boosting" (xgboost, when it can be imported) on these and the whitebox's
+time. For D they see the others' runs.
+
+--both: held-out CSV of a run with --leave-out-both. --operators: held-out CSV of a run on
+single operators only. --random: `perfc eval --predictions` of a predictor that was trained on the training and
+validation parts of data/splits/R.csv. --batches: the same, of predictors that were trained with that --batches and are judged on others. --calibration: what studies/unseen_device.py printed.
+docs/predictor.md has all commands. A section whose runs are not given stays as it is, and says that it is older.
+"""
+import argparse
+import collections
+import csv
+import math
+import pathlib
+import statistics
+
+import numpy as np
+
+import tables
+
+try:
+    import xgboost
+except ImportError:
+    xgboost = None
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+NUMBERS = {"batch", "kernels", "macs", "bytes", "measured_ms", "predicted_ms", "whitebox_ms", "similarity", "lo_ms", "hi_ms"}
+KEY = ("model", "batch", "device", "mode", "layout", "measured_ms")
+LIKENESS = [(0.0, 0.4, "unlike"), (0.4, 0.8, "related"), (0.8, 1.01, "alike")]  # learning/corrected.h
+
+
+def load(path):
+    with open(path, newline="") as f:
+        rows = list(csv.DictReader(f))
+    for r in rows:
+        for key in NUMBERS & r.keys():
+            r[key] = float(r[key])
+        r["form"] = "TorchScript" if r["model"].endswith(".json") else "ONNX"
+        r["setting"] = (r["device"], r["mode"], r["layout"], r["form"])
+    return rows
+
+
+def features(r):
+    return [math.log(max(r[k], 1e-3)) for k in ("kernels", "macs", "bytes")]
+
+
+def baselines(rows, group_of, part_of):
+    """Adds `linear_ms` and `boosted_ms`; the fit for a part of a group never sees that part."""
+    groups = collections.defaultdict(list)
+    for r in rows:
+        groups[group_of(r)].append(r)
+    for group in groups.values():
+        for part in {part_of(r) for r in group} - {None}:
+            train = [r for r in group if part_of(r) != part]
+            test = [r for r in group if part_of(r) == part]
+            if len(train) < 20:
+                continue
+            y = np.array([math.log(r["measured_ms"]) for r in train])
+            x, z = (np.array([features(r) + [1.0] for r in side]) for side in (train, test))
+            weights = np.linalg.lstsq(x, y, rcond=None)[0]
+            for r, p in zip(test, z @ weights):
+                r["linear_ms"] = math.exp(p)
+            if xgboost:
+                wide = [np.array([features(r) + [math.log(r["whitebox_ms"])] for r in side]) for side in (train, test)]
+                offset = np.array([math.log(r["whitebox_ms"]) for r in train])
+                model = xgboost.train({"max_depth": 6, "eta": 0.05, "nthread": 2, "seed": 1, "objective": "reg:squarederror"},
+                                      xgboost.DMatrix(wide[0], label=y - offset), num_boost_round=300)
+                for r, p in zip(test, model.predict(xgboost.DMatrix(wide[1]))):
+                    r["boosted_ms"] = r["whitebox_ms"] * math.exp(float(p))
+
+
+def errors(rows, key):
+    return [abs(r[key] / r["measured_ms"] - 1) for r in rows if key in r]
+
+
+def percent(x):
+    return f"{100 * x:.1f}"
+
+
+def mean(xs):
+    return percent(sum(xs) / len(xs)) if xs else "–"
+
+
+def table(rows):
+    groups = collections.defaultdict(list)
+    for r in rows:
+        groups[r["setting"]].append(r)
+        groups[("all", "", "", r["form"])].append(r)
+    out = ["| device | mode | layout | form | runs | log-linear | boosting | whitebox | **perfc** | median | within 10 % | within 20 % |",
+           "|---|---|---|---|---|---|---|---|---|---|---|---|"]
+    for setting, group in sorted(groups.items()):
+        e = errors(group, "predicted_ms")
+        out.append("| " + " | ".join([*setting, str(len(group)), mean(errors(group, "linear_ms")), mean(errors(group, "boosted_ms")),
+                                      mean(errors(group, "whitebox_ms")), f"**{mean(e)}**", percent(statistics.median(e)),
+                                      percent(sum(x <= 0.1 for x in e) / len(e)), percent(sum(x <= 0.2 for x in e) / len(e))]) + " |")
+    return out
+
+
+def families(rows):
+    groups = collections.defaultdict(list)
+    for r in rows:
+        groups[r["family"]].append(r)
+    ranked = sorted(groups.items(), key=lambda kv: -statistics.mean(errors(kv[1], "predicted_ms")))
+    out = ["| family | runs | whitebox | perfc |", "|---|---|---|---|"]
+    for family, group in ranked:
+        out.append(f"| {family} | {len(group)} | {mean(errors(group, 'whitebox_ms'))} | {mean(errors(group, 'predicted_ms'))} |")
+    return out
+
+
+def log_error(r):
+    return abs(math.log(r["predicted_ms"] / r["measured_ms"]))
+
+
+def coverage(rows):
+    """Of 90 % intervals whose width comes from the other folds' errors, by mode and likeness."""
+    out = ["| mode | likeness | runs | perfc | interval | coverage |", "|---|---|---|---|---|---|"]
+    for mode in ("eager", "compiled"):
+        for low, high, name in LIKENESS:
+            here = [r for r in rows if r["mode"] == mode and low <= r["similarity"] < high]
+            inside, widths = 0, []
+            for fold in {r["network"] for r in here}:
+                test = [r for r in here if r["network"] == fold]
+                others = sorted(log_error(r) for r in here if r["network"] != fold)
+                if not others:
+                    continue
+                width = others[min(math.ceil(0.9 * (len(others) + 1)), len(others)) - 1]
+                inside += sum(log_error(r) <= width for r in test)
+                widths += [width] * len(test)
+            if widths:
+                out.append(f"| {mode} | {name} | {len(here)} | {mean(errors(here, 'predicted_ms'))} | × {math.exp(statistics.mean(widths)):.2f} | {percent(inside / len(widths))} |")
+    return out
+
+
+def judged(predictions, known):
+    """The test rows of a file of predictions, with what the held-out file knows of them; `known` by KEY."""
+    out = []
+    for r in predictions:
+        k = known.get(tuple(r[key] for key in KEY))
+        if k:
+            out.append({**k, "predicted_ms": r["predicted_ms"], "part": "test" if r["part"] == "test" else None})
+    return out
+
+
+def other_batches(trained_on, rows, known):
+    """Test architectures in batch sizes that training left out; baselines are fitted on what training saw ("512-", "-256")."""
+    least, most = (float(end or default) for end, default in zip(trained_on.split("-"), (0, math.inf)))
+    everything = judged(rows, known)
+    test = [r for r in everything if r["part"]]
+    unseen = {r["architecture"] for r in test}
+    trained = [{**r, "part": None} for r in known.values() if least <= r["batch"] <= most and r["architecture"] not in unseen]
+    baselines(test + trained, lambda r: r["setting"], lambda r: r["part"])
+    seen, others = (sorted({int(r["batch"]) for r in some}) for some in (trained, test))
+    return [f"Trained on batches of {seen[0]} to {seen[-1]}, judged on {others[0]} to {others[-1]}:", "", *table(test), ""]
+
+
+def operators(rows):
+    """By kind (the architecture's first word) and device."""
+    devices = sorted({r["device"] for r in rows})
+    out = ["| operator | " + " | ".join(devices) + " | all | whitebox |", "|---|" + "---|" * (len(devices) + 2)]
+    kinds = sorted({r["architecture"].split("_")[0] for r in rows})
+    for kind in [*kinds, "all"]:
+        here = [r for r in rows if kind in ("all", r["architecture"].split("_")[0])]
+        cells = [mean(errors([r for r in here if r["device"] == d], "predicted_ms")) for d in devices]
+        out.append(f"| {kind} | " + " | ".join(cells) + f" | **{mean(errors(here, 'predicted_ms'))}** | {mean(errors(here, 'whitebox_ms'))} |")
+    return out
+
+
+KEPT = "Kept from an earlier run: kernels have changed since."
+
+
+def kept_sections(path):
+    """By heading, what the file has of sections whose runs may be left out; they say that they are older."""
+    parts = path.read_text().split("\n## ")[1:] if path.exists() else []
+    split = [[line for line in part.rstrip("\n").split("\n") if line != KEPT] for part in parts]
+    return {heading: [KEPT, *lines] for heading, *lines in split}
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("held_out", type=pathlib.Path)
+    for extra in ("both", "operators", "random", "calibration"):
+        p.add_argument(f"--{extra}", type=pathlib.Path)
+    p.add_argument("--batches", metavar="TRAINED=FILE", nargs="*", default=[])
+    p.add_argument("--out", type=pathlib.Path, default=ROOT / "docs/accuracy.md")
+    args = p.parse_args()
+    rows = [r for r in load(args.held_out) if r["family"] != "operator"]
+    by_family = [r for r in rows if r["left_out"] == "family"]
+    by_device = [r for r in rows if r["left_out"] == "device"]
+    known = {tuple(r[k] for k in KEY): r for r in by_family}
+    baselines(by_family, lambda r: r["setting"], lambda r: r["network"])
+    baselines(by_device, lambda r: (r["mode"], r["layout"], r["form"]), lambda r: r["network"])
+    text = ["# Accuracy", "",
+            "Latency of inference. Written by `studies/accuracy.py` from the held-out predictions of the training run behind",
+            "`data/models/default.safetensors` (`data/models/CARD.md`). Errors are MAPE in %.",
+            "Every number is of models whose family, or device, the network behind it never saw. One network answers here;",
+            "the shipped predictor is the mean of ten. Labels: timm's benchmark runs under AMP (Apache-2.0); runs with `--fast-norm`",
+            "are predicted with `--norms half` (docs/whitebox.md).", "",
+            "## F: families left out", "", *table(by_family), "",
+            "## Intervals", "",
+            "What the 90 % intervals cover on families left out. Their widths come from the other folds, by how like the graph is to one in training.", "",
+            *coverage(by_family), "",
+            "## D: device left out, no run on it", "",
+            "The device has its data sheet's peaks and the other devices' constants. Against their data sheets the RTX 4090 is about 14 % faster",
+            "than the 5090 in eager mode and 5 % faster than the 3090, so what two of them say of the third is off by a tenth however good",
+            "the kernels are. Ten measured models end that.", "", *table(by_device), ""]
+    kept = kept_sections(args.out)
+
+    def section(heading, lines):
+        lines = lines or kept.get(heading)
+        if lines:
+            text.extend([f"## {heading}", "", *lines, ""])
+
+    both, calibration, random_split, batches, single = [], [], [], [], []
+    if args.both:
+        unseen = [r for r in load(args.both) if r["left_out"] == "both"]
+        baselines(unseen, lambda r: (r["mode"], r["layout"], r["form"]), lambda r: r["device"])
+        both = ["Neither the device nor the family was seen (boosting and log-linear did see the family).", "", *table(unseen)]
+    if args.calibration:
+        calibration = ["`perfc devices calibrate` with ten models, on architectures that are not among them (`studies/unseen_device.py`).", "",
+                       args.calibration.read_text().strip()]
+    if args.random:
+        random = judged(load(args.random), known)
+        baselines(random, lambda r: r["setting"], lambda r: r["part"])
+        random_split = ["The test part of `data/splits/R.csv`: other members of the architecture's family are in training. Ten networks trained on the",
+                        "other parts answer, as shipped.", "", *table([r for r in random if r["part"] == "test"])]
+    if args.batches:
+        batches = ["Test architectures of `data/splits/R.csv`, which training saw in no batch size.", ""]
+        for trained_on, file in (b.split("=", 1) for b in args.batches):
+            batches += other_batches(trained_on, load(file), known)
+    if args.operators:
+        single = ["NeuSight's timings (MIT), float32; no run of any kind on the GPU, nor on others with its chip.", "",
+                  *operators([r for r in load(args.operators) if r["left_out"] == "device"])]
+    section("D and F together", both)
+    section("D after ten measured models", calibration)
+    section("R: random by architecture", random_split)
+    section("B: batch sizes outside of training", batches)
+    section("Single operators on a GPU left out", single)
+    text += ["## F, by family", "", "The worst first: this is where not to trust it.", "", *families(by_family), ""]
+    tables.write_head("\n".join(text), args.out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,183 @@
+"""Training-step latency on timm's runs (../shared/data/timm, Apache-2.0), leave-family-out; a section of docs/accuracy.md.
+
+    python3 studies/fit_training.py --graphs DIR [--perfc build/release/perfc] [--every 3]
+    python3 studies/fit_training.py --graphs DIR --check 13      # MAPE of the shipped factors on a sample
+
+RTX 3090, AMP, PyTorch 1.12, SGD with momentum. Attention is written out: 1.12 had no fused one. The step is the sum of
+its kernels by the whitebox; fitted are factors per memory layout, by kind of the operator and for forward passes and
+optimizer: Slowdown in whitebox/launch/training_step.cpp, where those of all families stand (this script prints them). Runs that
+took more than 2.5 times the prediction ran other kernels; nothing is fitted on them, but they count in every score.
+DIR holds ../shared/graphs/timm_torchscript.tar.xz unpacked.
+"""
+import argparse
+import collections
+import csv
+import json
+import math
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import tables  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SHARED = ROOT.parent / "shared"
+RUNS = "benchmark-train-amp-{}-pt112-cu113-rtx3090.csv"
+FACTORS = ("forward", "convolution", "depthwise", "product", "attention", "batch_norm", "normalization", "other", "optimizer")  # as in Slowdown
+NAMES = {"nchw": "kChannelsFirst", "nhwc": "kChannelsLast"}
+RIDGE = 0.02     # towards 1
+ANOMALOUS = 2.5
+SAMPLE = 29      # --check: every so manieth run
+
+
+def shipped():
+    text = (ROOT / "whitebox/launch/training_step.cpp").read_text()
+    return {layout: [float(v) for v in re.search(name + r"\{([^}]*)\}", text).group(1).split(",")] for layout, name in NAMES.items()}
+
+
+def kind(kernel):
+    op = kernel["operators"].split()[0]
+    if kernel["kind"] == "depthwise":
+        return "depthwise"
+    if "conv" in op:
+        return "convolution"
+    if op in ("nn.dense", "nn.batch_matmul", "einsum"):
+        return "product"
+    if op == "nn.sdpa":
+        return "attention"
+    if "norm" in op:
+        return "batch_norm" if op == "nn.batch_norm" else "normalization"
+    return "other"
+
+
+def written_out(text):
+    text = re.sub(r"nn\.sdpa\((%[\d.]+, %[\d.]+, %[\d.]+(?:, %[\d.]+)?)\)", r"nn.sdpa(\1, explicit=1, scale=0.125)", text)
+    return re.sub(r"nn\.sdpa\((%[\d.]+, %[\d.]+, %[\d.]+(?:, %[\d.]+)?), scale", r"nn.sdpa(\1, explicit=1, scale", text)
+
+
+def parts_of(forward, step, factors):
+    """A step's time in ms by factor, without the factors: perfc's own are taken out again. `forward`: how many kernels
+    come before the backward pass."""
+    out = dict.fromkeys(FACTORS, 0.0)
+    for i, k in enumerate(step):
+        # The optimizer reads and writes each weight three times, after a gradient in 16 bits is cast.
+        after = step[min(i + 1, len(step) - 1)]
+        updates = any(u["operators"] == "add" and float(u["repeat"]) == 3 and u["node"] == k["node"] for u in (k, after))
+        factor = "forward" if i < forward else "optimizer" if updates else kind(k)
+        work = max(float(k["compute_us"]), float(k["memory_us"])) + float(k["conversion_us"])
+        launch = float(k["time_us"]) - work
+        out[factor] += (work / factors[FACTORS.index(factor)] + launch) * float(k["repeat"]) / 1e3
+    return [out[f] for f in FACTORS]
+
+
+def perfc_says(perfc, path, batch, layout, *options):
+    done = subprocess.run([perfc, str(path), "--batch", batch, "--layout", layout, "--optimizer", "momentum", "--device", "rtx3090", *options],
+                          capture_output=True, text=True)
+    return None if done.returncode else done.stdout
+
+
+def load_rows(perfc, graphs, every, folder):
+    with open(SHARED / "graphs/families.tsv", newline="") as f:
+        families = {r["arch"]: r["family"] for r in csv.DictReader(f, delimiter="\t")}
+    constants, out = shipped(), []
+    for layout in NAMES:
+        with open(SHARED / "data/timm" / RUNS.format(layout), newline="") as f:
+            runs = sorted(csv.DictReader(f), key=lambda r: r["model"])[::every]
+        for r in runs:
+            name = r["model"].split(".")[0]
+            graph = graphs / f"{name}_{r['train_img_size']}.json"
+            if not graph.exists() or not r["train_step_time"]:
+                continue
+            path = folder / f"{graph.stem}.pir"
+            if not path.exists():
+                path.write_text(written_out(subprocess.check_output([perfc, str(graph), "--emit", "ir"], text=True)))
+            says = [perfc_says(perfc, path, r["train_batch_size"], layout, *options)
+                    for options in (("--task", "train", "--predictor", "whitebox", "--json"), ("--emit", "kernels"), ("--emit", "kernels", "--task", "train"))]
+            if None in says:
+                continue
+            p = json.loads(says[0])["predictions"][0]
+            forward, step = (list(csv.DictReader(s.splitlines())) for s in says[1:])
+            out.append({"family": families.get(name, "-"), "layout": layout, "measured": float(r["train_step_time"]), "shipped": p["latency_ms"],
+                        "parts": parts_of(len(forward), step, constants[layout]), "macs": p["static"]["macs"], "params": p["static"]["params"]})
+    return out
+
+
+def fit(rows):
+    """Least absolute relative error, by reweighted least squares with a ridge towards 1."""
+    x = np.array([r["parts"] for r in rows]) / np.array([[r["measured"]] for r in rows])
+    x = x[x.sum(axis=1) > 1 / ANOMALOUS]
+    c = np.ones(x.shape[1])
+    for _ in range(50):
+        w = 1 / np.maximum(abs(x @ c - 1), 0.02)
+        ridge = RIDGE * w.sum() / 100
+        c = np.maximum(np.linalg.solve((x.T * w) @ x + ridge * np.eye(len(c)), (x.T * w).sum(axis=1) + ridge), 0.3)
+    return c
+
+
+def log_linear(train, test):
+    def features(rows):
+        return np.array([[math.log(r["macs"]), math.log(r["params"]), math.log(sum(r["parts"])), 1] for r in rows])
+    w = np.linalg.lstsq(features(train), np.log([r["measured"] for r in train]), rcond=None)[0]
+    return np.exp(features(test) @ w)
+
+
+def evaluate(rows):
+    lines = ["| layout | runs | families | log-linear | roofline, no factors | **perfc** | median | within 20 % |", "|---|---|---|---|---|---|---|---|"]
+    everything = collections.defaultdict(list)
+    for layout in NAMES:
+        part = [r for r in rows if r["layout"] == layout]
+        errors = collections.defaultdict(list)
+        for family in sorted({r["family"] for r in part}):
+            train, test = [r for r in part if r["family"] != family], [r for r in part if r["family"] == family]
+            c = fit(train)
+            for r, linear in zip(test, log_linear(train, test)):
+                errors["perfc"].append(abs(float(np.dot(c, r["parts"])) / r["measured"] - 1))
+                errors["plain"].append(abs(sum(r["parts"]) / r["measured"] - 1))
+                errors["linear"].append(abs(linear / r["measured"] - 1))
+        for key, values in errors.items():
+            everything[key] += values
+        lines.append(row(layout, len(part), len({r["family"] for r in part}), errors))
+        print(layout, dict(zip(FACTORS, [round(float(v), 2) for v in fit(part)])), file=sys.stderr)
+    lines.append(row("both", len(rows), len({r["family"] for r in rows}), everything))
+    return lines, statistics.mean(everything["perfc"])
+
+
+def row(name, runs, families, e):
+    mean = {k: tables.percent(statistics.mean(v)) for k, v in e.items()}
+    return (f"| {name} | {runs} | {families} | {mean['linear']} | {mean['plain']} | **{mean['perfc']}** | {tables.percent(statistics.median(e['perfc']))} | "
+            f"{tables.percent(sum(v <= 0.2 for v in e['perfc']) / len(e['perfc']))} |")
+
+
+def check(perfc, graphs, bound):
+    with tempfile.TemporaryDirectory() as folder:
+        rows = load_rows(perfc, graphs, SAMPLE, pathlib.Path(folder))
+    error = 100 * statistics.mean(abs(r["shipped"] / r["measured"] - 1) for r in rows)
+    print(f"training step, shipped factors, {len(rows)} runs: MAPE {error:.2f} %, at most {bound:g} %")
+    return 0 if error <= bound else 1
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--graphs", type=pathlib.Path, required=True)
+    p.add_argument("--perfc", default=str(ROOT / "build/release/perfc"))
+    p.add_argument("--every", type=int, default=1, help="every n-th run only")
+    p.add_argument("--check", type=float, metavar="PERCENT")
+    args = p.parse_args()
+    if args.check is not None:
+        sys.exit(check(args.perfc, args.graphs, args.check))
+    with tempfile.TemporaryDirectory() as folder:
+        lines, _ = evaluate(load_rows(args.perfc, args.graphs, args.every, pathlib.Path(folder)))
+    tables.write_section("training-step", "studies/fit_training.py", [
+        "## Training step: RTX 3090, AMP, families left out", "",
+        "timm's training runs with PyTorch 1.12; forward, backward and SGD with momentum. The factors on the rooflines come from the",
+        "other families." + (f" Every {args.every}th run." if args.every > 1 else ""), "", *lines])
+
+
+if __name__ == "__main__":
+    main()

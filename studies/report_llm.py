@@ -1,0 +1,105 @@
+"""Decoding of language models on one H100, beside ML.ENERGY's measurements (../shared/data/energy, Apache-2.0); a
+section of docs/accuracy.md. Nothing is fitted on these rows: they are reported.
+
+    python3 studies/report_llm.py [--perfc build/release/perfc]
+
+A row is a server under load (vLLM): its mean time between tokens is requests in flight / tokens per second, prefill
+included. perfc predicts one decoding step for as many requests, bfloat16, compiled: products of weights, and attention
+over a cache as long as half of the mean answer. Prompts, which the rows do not tell, and prefill are left out.
+"""
+import argparse
+import csv
+import gzip
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import tables  # noqa: E402
+from bert_pir import Text  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROWS = ROOT.parent / "shared/data/energy/ml_energy_v3_leaderboard.csv.gz"
+# Layers, hidden, heads, key and value heads, width of a head, of the feed-forward layer, vocabulary: the models' config.json.
+MODELS = {
+    "meta-llama/Llama-3.1-8B-Instruct": (32, 4096, 32, 8, 128, 14336, 128256),
+    "Qwen/Qwen3-8B": (36, 4096, 32, 8, 128, 12288, 151936),
+    "Qwen/Qwen3-14B": (40, 5120, 40, 8, 128, 17408, 151936),
+    "Qwen/Qwen3-32B": (64, 5120, 64, 8, 128, 25600, 151936),
+}
+
+
+def decoding_step(batch, cached, layers, hidden, heads, kv_heads, width, ffn, vocabulary):
+    """Tensor[(batch, 1), int64] ids → logits and what enters the cache. The queries of the heads that share a key head are rows of one product."""
+    t = Text()
+
+    def dense(x, n_in, n_out):
+        return t.add(f"nn.dense({x}, {t.weight(n_in, n_out)})")
+
+    def norm(x):
+        return t.add(f"nn.rms_norm({x}, {t.weight(hidden)}, axis=-1, epsilon=1e-5)")
+
+    def rotated(x, n):  # x · cos + rotated x · sin, with what turns the halves left to the compiler
+        cos, sin = t.weight(1, 1, n), t.weight(1, 1, n)
+        return t.add(f"add({t.add(f'multiply({x}, {cos})')}, {t.add(f'multiply({x}, {sin})')})")
+
+    results = []
+    x = t.add(f"take({t.weight(vocabulary, hidden)}, %ids, axis=0)")
+    for _ in range(layers):
+        y = norm(x)
+        q = rotated(dense(y, hidden, heads * width), heads * width)
+        results += [dense(y, hidden, kv_heads * width) for _ in range(2)]  # what enters the cache
+        q = t.add(f"reshape({q}, {t.ints(batch, kv_heads, heads // kv_heads, width)})")
+        k, v = (t.weight(batch, kv_heads, cached, width) for _ in range(2))
+        a = t.add(f"nn.sdpa({q}, {k}, {v}, scale={width ** -0.5!r})")
+        a = t.add(f"reshape({a}, {t.ints(batch, 1, heads * width)})")
+        x = t.add(f"add({x}, {dense(a, heads * width, hidden)})")
+        y = norm(x)
+        y = t.add(f"multiply({t.add(f'nn.silu({dense(y, hidden, ffn)})')}, {dense(y, hidden, ffn)})")
+        x = t.add(f"add({x}, {dense(y, ffn, hidden)})")
+    results.insert(0, dense(norm(x), hidden, vocabulary))
+    return (f'#[version = "perfc-ir/1"]\ndef @decode(%ids: Tensor[({batch}, 1), int64]) {{\n'
+            + "\n".join(t.lines) + f"\n  ({', '.join(results)})\n}}\n")
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--perfc", default=str(ROOT / "build/release/perfc"))
+    args = p.parse_args()
+    with gzip.open(ROWS, "rt", newline="") as f:
+        rows = [r for r in csv.DictReader(f) if r["model_id"] in MODELS and r["gpu_model"] == "H100" and r["num_gpus"] == "1"]
+    errors = {}
+    for r in sorted(rows, key=lambda r: (r["model_id"], r["task"], float(r["avg_batch_size"]))):
+        batch, cached = max(round(float(r["avg_batch_size"])), 1), max(round(float(r["avg_output_len"]) / 2), 1)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "step.pir"
+            path.write_text(decoding_step(batch, cached, *MODELS[r["model_id"]]))
+            out = subprocess.run([args.perfc, str(path), "--device", "h100", "--dtype", "bf16", "--mode", "compiled", "--predictor", "whitebox", "--json"],
+                                 capture_output=True, text=True)
+        if out.returncode:
+            sys.exit(out.stderr)
+        said = json.loads(out.stdout)["predictions"][0]
+        ms, watts = said["latency_ms"], said["power_w"]
+        measured = {"ms": 1e3 * float(r["avg_batch_size"]) / float(r["output_throughput_tokens_per_sec"]), "W": float(r["avg_power_watts"]),
+                    "J": float(r["energy_per_token_joules"])}
+        predicted = {"ms": ms, "W": watts, "J": ms * watts / 1e3 / batch}
+        e = {k: predicted[k] / measured[k] - 1 for k in measured}
+        for k, v in e.items():
+            errors.setdefault((r["model_id"], k), []).append(v)
+            errors.setdefault(("all", k), []).append(v)
+    lines = ["## Decoding of language models: H100, ML.ENERGY", "",
+             "One decoding step by the whitebox beside the mean time between tokens, power and energy per token of servers under load.",
+             "Nothing is fitted on these rows; scheduling, prefill and prompts, which the rows do not tell, are not predicted.",
+             "MAPE and, in parentheses, the median of predicted to measured.", "",
+             "| model | rows | time | power | energy per token |", "|---|---|---|---|---|"]
+    for model in [*MODELS, "all"]:
+        cells = [f"{tables.percent(statistics.mean(map(abs, errors[model, k])))} ({1 + statistics.median(errors[model, k]):.2f})" for k in ("ms", "W", "J")]
+        lines.append(f"| {model} | {len(errors[model, 'ms'])} | " + " | ".join(cells) + " |")
+    tables.write_section("llm", "studies/report_llm.py", lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""Sections of docs/accuracy.md, each written by its own script.
+
+A section stands between `<!-- NAME: written by SCRIPT -->` and `<!-- end NAME -->`;
+what comes before the first of them is studies/accuracy.py's.
+"""
+import csv
+import pathlib
+import re
+
+ACCURACY = pathlib.Path(__file__).resolve().parent.parent / "docs/accuracy.md"
+
+
+def sections(text):
+    """(what comes before the sections, the sections)"""
+    start = re.search(r"^<!-- \S+: written by", text, re.M)
+    return (text[:start.start()], text[start.start():]) if start else (text, "")
+
+
+def write_head(text, path=ACCURACY):
+    old = path.read_text() if path.exists() else ""
+    rest = sections(old)[1]
+    path.write_text(text.rstrip("\n") + "\n" + ("\n" + rest if rest else ""))
+
+
+def write_section(name, script, lines, path=ACCURACY):
+    body = "\n".join([f"<!-- {name}: written by {script} -->", *lines, f"<!-- end {name} -->"]) + "\n"
+    text = path.read_text()
+    old = re.compile(rf"^<!-- {re.escape(name)}: written by .*?^<!-- end {re.escape(name)} -->\n", re.M | re.S)
+    path.write_text(old.sub(lambda _: body, text) if old.search(text) else text.rstrip("\n") + "\n\n" + body)
+
+
+def write_csv(path, rows):
+    """`rows`: dicts with the same keys."""
+    with open(path, "w", newline="") as f:
+        out = csv.DictWriter(f, rows[0].keys())
+        out.writeheader()
+        out.writerows(rows)
+
+
+def percent(x):
+    return f"{100 * x:.1f}"

@@ -1,0 +1,187 @@
+#include "whitebox/launch/data_layout.h"
+
+#include <algorithm>
+
+#include "whitebox/launch/framework.h"
+#include "ir/infer_context.h"
+#include "ir/layout.h"
+
+namespace perfc {
+
+namespace {
+
+/// Whether TorchInductor lays a graph's convolutions out channels-last: where that is expected to
+/// save time. Its factors on the time of four kinds of convolution: PyTorch 2.9,
+/// torch/_inductor/graph.py, decide_layout_opt.
+bool compiler_prefers_channels_last(const Graph& g) {
+  constexpr double kGrouped = 1.358, kSmall = 0.783, kNarrowing = 0.725, kOther = 0.823;
+  constexpr double kSmallChannels = 64;
+  double before = 0, after = 0;
+  for (NodeId id = 0; id < g.size(); ++id) {
+    const Node& n = g.node(id);
+    if (n.kind != NodeKind::Call || def(n.op).category != Category::Convolution || n.operands.size() < 2) continue;
+    const Type& w = g.type(n.operands[1]);
+    const auto axes = kernel_axes(g, n);
+    if (!axes || !w.is_static() || axes->spatial.empty()) continue;
+    const auto extent = [&](std::size_t axis) { return static_cast<double>(w.shape()[axis].value()); };
+    const double outer = extent(axes->outer), inner = extent(axes->channel);
+    const double factor = n.attrs.int_or("groups", 1) > 1 && inner > 1                      ? kGrouped
+                          : outer <= kSmallChannels && inner <= kSmallChannels              ? kSmall
+                          : outer * 2 <= inner && extent(axes->spatial.front()) > 1         ? kNarrowing
+                                                                                            : kOther;
+    const double macs = op_cost(g, id).macs;
+    before += macs;
+    after += macs * factor;
+  }
+  return after <= before;
+}
+
+}  // namespace
+
+bool is_part(const Node& n) { return n.is(op("strided_slice")) || n.is(op("split")); }
+
+bool only_splits(const Graph& g, const Node& n) {
+  const Type &from = g.type(n.operands[0]), &to = n.results[0].type;
+  if (!n.is(op("reshape")) || !from.is_static() || !to.is_static() || from.elements() == 0) return false;
+  std::size_t next = 0;
+  for (const Dim& d : from.shape()) {
+    std::int64_t product = 1;
+    while (product < d.value() && next < to.rank()) product *= to.shape()[next++].value();
+    if (product != d.value()) return false;
+  }
+  return true;
+}
+
+bool batched_product_copies(const Type& t) {
+  if (!t.is_static() || t.rank() < 4) return false;
+  const auto several = [](const Dim& d) { return d.value() > 1; };
+  return std::count_if(t.shape().begin(), t.shape().end() - 2, several) > 1;
+}
+
+std::vector<bool> channels_last(const Graph& g, const ExecConfig& config) {
+  const bool asked = config.layout == Layout::Nhwc || (config.mode == ExecMode::Compiled && compiler_prefers_channels_last(g));
+  std::vector<bool> last(g.size(), false);
+  for (NodeId id = 0; id < g.size(); ++id) {
+    const Node& n = g.node(id);
+    if (n.kind == NodeKind::Var) last[id] = asked;
+    if (n.kind != NodeKind::Call) continue;
+    // Elementwise results lie as their first operand does (TensorIterator).
+    const auto data = std::ranges::find_if(n.operands, [&](ValueId v) { return v && g.node(v).kind != NodeKind::Constant; });
+    const bool data_last = data != n.operands.end() && last[data->node];
+    const Category c = def(n.op).category;
+    if (c == Category::Convolution) {
+      // Weights that are computed are dense, whatever was asked for.
+      const bool stored = n.operands.size() > 1 && n.operands[1] && g.node(n.operands[1]).kind != NodeKind::Call;
+      last[id] = data_last || (asked && (stored || config.mode == ExecMode::Compiled));
+    } else if (n.is(op("transpose"))) {
+      const auto axes = n.attrs.ints_or_empty("perm");
+      const bool to_last = axes == std::vector<std::int64_t>{0, 3, 1, 2};
+      last[id] = to_last && !data_last;
+    } else if (n.is(op("reshape"))) {
+      // (batch, tokens, channels), transposed and split into a plane.
+      const Node& tokens = g.node(n.operands[0]);
+      last[id] = tokens.is(op("transpose")) && tokens.attrs.ints_or_empty("perm") == std::vector<std::int64_t>{0, 2, 1} &&
+                 n.results[0].type.ranked() && n.results[0].type.rank() == 4 && only_splits(g, n);
+    } else {
+      const bool follows = c == Category::Elementwise || c == Category::Activation || c == Category::Pooling || c == Category::Resize ||
+                           c == Category::Reduction || n.is(op("nn.batch_norm")) || n.is(op("nn.bias_add")) || n.is(op("concatenate")) || n.is(op("copy")) ||
+                           n.is(op("cast")) || n.is(op("nn.dropout")) || n.is(op("nn.pad")) || is_part(n);
+      last[id] = follows && data_last;
+    }
+  }
+  return last;
+}
+
+namespace {
+
+using Perm = std::vector<std::int64_t>;
+
+/// (batch, channels, positions) of a plane that lies channels-last.
+bool flattens_channels_last(const Graph& g, const Node& n, const DataLayout& l) {
+  return n.is(op("reshape")) && l.channels_last[n.operands[0].node] && g.type(n.operands[0]).rank() == 4 && n.results[0].type.rank() == 3 &&
+         g.type(n.operands[0]).shape()[1] == n.results[0].type.shape()[1];
+}
+
+/// Reads a part of a value, perhaps through a permuted view: its data is not dense.
+bool reads_part(const Graph& g, ValueId data) {
+  const Node& n = g.node(data);
+  return is_part(n) || (n.is(op("transpose")) && n.operands[0] && is_part(g.node(n.operands[0])));
+}
+
+/// A transpose that brings data into the order in which it lies in memory: back from
+/// channels-last to tokens, and of heads behind fused attention, whose kernels write
+/// (batch, queries, heads, channels).
+bool becomes_dense(const Graph& g, const Node& n, const DataLayout& l) {
+  if (!n.is(op("transpose"))) return false;
+  const NodeId from = n.operands[0].node;
+  const Perm perm = n.attrs.ints_or_empty("perm");
+  if (g.node(from).is(op("nn.sdpa"))) return perm == Perm{0, 2, 1, 3} && !written_out_attention(g, from);
+  if (l.columns[from] && perm == Perm{0, 2, 1}) return true;
+  return l.channels_last[from] && perm == Perm{0, 2, 3, 1};
+}
+
+/// Compilers copy for kernels that are not theirs, products and convolutions; their own read as data lies.
+void copy_for_kernels_only(const Graph& g, DataLayout& l) {
+  std::vector<bool> wanted(g.size(), false);
+  for (ValueId v : g.results()) wanted[v.node] = true;
+  for (NodeId id = g.size(); id-- > 0;) {
+    const Node& n = g.node(id);
+    const bool looks = n.kind == NodeKind::Call && only_looks(g, n);
+    if (n.kind == NodeKind::Call && (looks ? wanted[id] : !fuses(n))) {
+      for (ValueId v : n.operands) {
+        if (v) wanted[v.node] = true;
+      }
+    }
+    l.copied[id] = l.copied[id] && wanted[id];
+  }
+}
+
+}  // namespace
+
+DataLayout data_layout(const Graph& g, const ExecConfig& config, const std::vector<bool>& weight) {
+  const std::vector<bool> none(g.size(), false);
+  DataLayout l{channels_last(g, config), none, none, none};
+  for (NodeId id = 0; id < g.size(); ++id) {
+    const Node& n = g.node(id);
+    if (n.kind != NodeKind::Call || n.operands.empty() || !n.operands[0]) continue;
+    const NodeId from = n.operands[0].node;
+    if (is_strided_view(g, n)) {
+      const Perm perm = n.attrs.ints_or_empty("perm");
+      const bool moves_columns = n.is(op("transpose")) && !perm.empty() && perm.back() != static_cast<std::int64_t>(perm.size()) - 1;
+      l.strided[id] = !becomes_dense(g, n, l);
+      l.columns[id] = l.strided[id] && moves_columns != l.columns[from];
+    } else if (is_view(n) || is_epilogue(g, n)) {
+      l.copied[id] = n.is(op("reshape")) && l.strided[from] && !only_splits(g, n);
+      l.columns[id] = !l.copied[id] && (l.columns[from] || flattens_channels_last(g, n, l));
+      l.strided[id] = !l.copied[id] && (l.strided[from] || l.columns[id]);
+    } else if (is_elementwise(n) && config.mode == ExecMode::Eager) {
+      // TensorIterator writes a result as its first operand lies.
+      const auto data = std::ranges::find_if(n.operands, [&](ValueId v) { return v && !weight[v.node]; });
+      if (data == n.operands.end() || g.type(*data).rank() != n.results[0].type.rank()) continue;
+      l.columns[id] = l.strided[id] = l.columns[data->node];
+    }
+  }
+  if (config.mode == ExecMode::Compiled) copy_for_kernels_only(g, l);
+  return l;
+}
+
+bool copies_data(const Graph& g, NodeId id, const DataLayout& l, const std::vector<bool>& weight) {
+  const Node& n = g.node(id);
+  if (n.operands.empty() || !n.operands[0] || weight[n.operands[0].node]) return false;
+  const NodeId from = n.operands[0].node;
+  const Category c = def(n.op).category;
+  if (n.is(op("nn.dense")) || n.is(op("nn.layer_norm"))) return l.columns[from] && g.type(n.operands[0]).rank() > 2;
+  if (n.is(op("nn.group_norm"))) return l.strided[from] || l.channels_last[from];
+  if (c == Category::Softmax) return l.strided[from];
+  if (c != Category::Convolution) return false;
+  return l.channels_last[from] ? reads_part(g, n.operands[0]) : l.strided[from] || l.channels_last[id];
+}
+
+bool compiled_copies_data(const Graph& g, NodeId id, const DataLayout& l, const std::vector<bool>& weight) {
+  const Node& n = g.node(id);
+  if (n.is(op("nn.dense"))) return copies_data(g, id, l, weight);
+  if (def(n.op).category != Category::Convolution || weight[n.operands[0].node]) return false;
+  return reads_part(g, n.operands[0]);
+}
+
+}  // namespace perfc

@@ -1,0 +1,37 @@
+#pragma once
+/// How values lie in memory when PyTorch runs a graph: where views are free, and where
+/// data has to be copied first.
+#include "whitebox/predictor.h"
+#include "ir/graph.h"
+
+namespace perfc {
+
+/// A slice, or one of the parts that a value is split into.
+bool is_part(const Node&);
+/// A reshape that only splits dims: a view of whatever lies below.
+bool only_splits(const Graph&, const Node&);
+/// Whether torch.matmul copies an operand of a batched product that lies permuted in
+/// memory: it flattens the leading dims to one, which a view cannot do for several.
+bool batched_product_copies(const Type&);
+/// Which nodes' results lie channels-last in memory: a convolution's if its data
+/// does or the user asked for it, views that permute to it, and what follows.
+std::vector<bool> channels_last(const Graph&, const ExecConfig&);
+
+/// By node.
+struct DataLayout {
+  std::vector<bool> channels_last;  ///< see above
+  std::vector<bool> strided;        ///< its result is a strided view, or written in the order of one
+  std::vector<bool> columns;        ///< … and strided along its last axis
+  std::vector<bool> copied;         ///< a reshape that has to copy
+};
+/// `weight`: which nodes are computed from weights alone.
+DataLayout data_layout(const Graph&, const ExecConfig&, const std::vector<bool>& weight);
+
+/// Whether eager PyTorch copies what a call works on first: dense layers and layer norms want
+/// rows, softmax, group norms and convolutions (in their own order of channels) dense data.
+/// `weight` as above.
+bool copies_data(const Graph&, NodeId, const DataLayout&, const std::vector<bool>& weight);
+/// Compilers write data as its reader wants it, but for parts of a value that convolutions read.
+bool compiled_copies_data(const Graph&, NodeId, const DataLayout&, const std::vector<bool>& weight);
+
+}  // namespace perfc

@@ -1,0 +1,217 @@
+#include "whitebox/launch/framework.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+namespace perfc {
+
+namespace {
+
+/// Whether heads share keys and values without being grouped.
+bool broadcasts_heads(const Type& q, const Type& v) {
+  return v.rank() != q.rank() || v.shape()[0] != q.shape()[0] || v.shape()[1] != q.shape()[1];
+}
+
+}  // namespace
+
+bool is_view(const Node& n) {
+  return def(n.op).category == Category::Shape || n.is(op("copy")) || n.is(op("nn.dropout")) ||
+         n.is(op("bitcast")) || def(n.op).category == Category::Sequence;
+}
+
+OpId kernel_op(const Node& n) {
+  if (def(n.op).category == Category::Shape) return op("reshape");
+  return n.is(op("nn.global_avg_pool")) || n.is(op("nn.adaptive_avg_pool2d")) ? op("mean") : n.op;
+}
+
+bool uses_matrix_unit(Category c) {
+  return c == Category::MatMul || c == Category::Convolution || c == Category::Attention || c == Category::Recurrent;
+}
+bool is_float32_norm(const Node& n) { return n.is(op("nn.layer_norm")) || n.is(op("nn.group_norm")) || n.is(op("nn.rms_norm")); }
+bool wants_full(const Node& n) {
+  const Category c = def(n.op).category;
+  return c == Category::Softmax || c == Category::Loss || is_float32_norm(n) || n.is(op("exp")) || n.is(op("log")) ||
+         n.is(op("power")) || n.is(op("reciprocal")) || n.is(op("sum_axes")) || n.is(op("cumsum")) || n.is(op("prod")) || n.is(op("nn.l2_normalize"));
+}
+bool widens_itself(const Node& n) {
+  return def(n.op).category == Category::Softmax || n.is(op("sum_axes")) || n.is(op("prod")) || n.is(op("cumsum"));
+}
+bool is_epilogue(const Graph& g, const Node& n) {
+  if (!n.is(op("nn.bias_add"))) return false;
+  ValueId x = n.operands[0];
+  while (g.node(x).is(op("reshape"))) x = g.node(x).operands[0];  // Keras flattens around its products
+  return g.node(x).is(op("nn.dense"));
+}
+bool parameters_follow_data(const Node& n) {
+  return n.is(op("nn.bias_add")) || n.is(op("nn.batch_norm")) || n.is(op("nn.instance_norm")) || n.is(op("nn.prelu")) ||
+         n.is(op("image.resize2d"));
+}
+
+double pooled_index_bytes(const Node& n) {
+  const bool max = n.is(op("nn.max_pool1d")) || n.is(op("nn.max_pool2d")) || n.is(op("nn.max_pool3d")) || n.is(op("nn.adaptive_max_pool2d"));
+  return max ? kIndexBytes * static_cast<double>(n.results[0].type.elements().value_or(0)) : 0;
+}
+
+bool is_window(const Node& n) { return def(n.op).category == Category::Pooling && kernel_op(n) != op("mean"); }
+
+bool is_reduction(const Graph& g, const Node& n) {
+  constexpr std::int64_t kWrittenOut = 8;  // torch._inductor.config.unroll_reductions_threshold
+  const Category c = def(n.op).category;
+  if (c == Category::Normalization || kernel_op(n) == op("mean")) return true;
+  if (c != Category::Softmax && c != Category::Reduction) return false;
+  const Type& t = g.type(n.operands[0]);
+  if (!t.is_static() || !n.results[0].type.is_static() || t.rank() == 0) return true;
+  if (c == Category::Reduction) return t.elements().value_or(0) / kWrittenOut >= n.results[0].type.elements().value_or(0);
+  const std::int64_t axis = n.attrs.int_or("axis", -1), rank = static_cast<std::int64_t>(t.rank());
+  return axis < -rank || axis >= rank || t.shape()[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)].value() >= kWrittenOut;
+}
+
+bool fuses(const Node& n) {
+  const Category c = def(n.op).category;
+  return c == Category::Elementwise || c == Category::Activation || c == Category::Normalization || c == Category::Softmax || c == Category::Reduction ||
+         c == Category::Pooling || c == Category::DataMovement || c == Category::Gather || c == Category::Resize || c == Category::Quantize ||
+         c == Category::Shape;
+}
+
+namespace {
+
+/// Windows along an axis, as importers write Tensor.unfold and im2col: rows and columns of indices in equal steps.
+bool are_windows(const Graph& g, ValueId indices) {
+  const Type& t = g.type(indices);
+  const Data* data = g.data(indices);
+  const auto* index = data && data->fully_known() ? data->ints() : nullptr;
+  if (!index || !t.is_static() || t.rank() != 2) return false;
+  const auto rows = static_cast<std::size_t>(t.shape()[0].value()), columns = static_cast<std::size_t>(t.shape()[1].value());
+  if (rows == 0 || columns == 0 || index->size() != rows * columns) return false;
+  if (std::ranges::any_of(*index, [](const SymInt& i) { return i.value() < 0 || i.value() > INT32_MAX; })) return false;
+  const auto at = [&](std::size_t i, std::size_t j) { return (*index)[i * columns + j].value(); };
+  const std::int64_t down = rows > 1 ? at(1, 0) - at(0, 0) : 0, right = columns > 1 ? at(0, 1) - at(0, 0) : 0;
+  if (down < 0 || right < 0) return false;
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < columns; ++j) {
+      if (at(i, j) != at(0, 0) + static_cast<std::int64_t>(i) * down + static_cast<std::int64_t>(j) * right) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool is_select(const Graph& g, const Node& n) {
+  return n.is(op("take")) && g.node(n.operands[1]).kind == NodeKind::Constant && g.type(n.operands[1]).elements() == 1;
+}
+
+bool is_strided_view(const Graph& g, const Node& n) {
+  if (n.is(op("transpose")) || n.is(op("strided_slice")) || n.is(op("split")) || n.is(op("broadcast_to")) || is_select(g, n)) return true;
+  return n.is(op("take")) && g.node(n.operands[1]).kind == NodeKind::Constant && g.node(n.operands[0]).kind != NodeKind::Constant && are_windows(g, n.operands[1]);
+}
+
+bool only_looks(const Graph& g, const Node& n) { return is_view(n) || is_strided_view(g, n); }
+
+bool is_elementwise(const Node& n) { return def(n.op).category == Category::Elementwise || def(n.op).category == Category::Activation; }
+
+std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId id) {
+  const Node& n = g.node(id);
+  if (!n.is(op("nn.sdpa"))) return std::nullopt;
+  const bool fused = n.attrs.int_or("explicit", 0) != 1;
+  const Type &q = g.type(n.operands[0]), &v = g.type(n.operands[2]), &result = n.results[0].type;
+  if (!q.is_static() || !v.is_static() || !result.is_static() || v.rank() < 2) return std::nullopt;
+  if (fused && q.rank() == 4 && !broadcasts_heads(q, v)) return std::nullopt;
+  const auto size = [](const Dim& d) { return static_cast<double>(d.value()); };
+  const double head = size(q.shape().back()), value = size(v.shape().back()), keys = size(v.shape()[v.rank() - 2]);
+  if (value == 0) return std::nullopt;
+  WrittenOutAttention out;
+  out.scores = static_cast<double>(*result.elements()) / value * keys;
+  out.qk_macs = out.scores * head;
+  out.av_macs = out.scores * value;
+  out.reference = fused;
+  out.scales_scores = n.attrs.string_or("scaled", "") == "scores";
+  return out;
+}
+
+double attention_tile_share(const Graph& g, const Node& sdpa) {
+  constexpr double kQueries = 128, kKeys = 128, kHead = 64;
+  const Type &q = g.type(sdpa.operands[0]), &k = g.type(sdpa.operands[1]);
+  if (!q.is_static() || !k.is_static() || q.rank() < 2 || k.rank() < 2) return 1;
+  const auto share = [](const Dim& d, double tile) {
+    const double extent = static_cast<double>(d.value());
+    return extent > 0 ? extent / (std::ceil(extent / tile) * tile) : 1;
+  };
+  return share(q.shape()[q.rank() - 2], kQueries) * share(k.shape()[k.rank() - 2], kKeys) * share(q.shape().back(), kHead);
+}
+
+double broadcast_copy(const Graph& g, const Node& n, std::size_t operand) {
+  if (!n.is(op("nn.batch_matmul")) || operand > 1 || !n.operands[0] || !n.operands[1]) return 0;
+  const Type &own = g.type(n.operands[operand]), &other = g.type(n.operands[1 - operand]), &result = n.results[0].type;
+  // With a matrix on either side the other's batch dims fold into its rows.
+  if (!own.is_static() || !other.is_static() || !result.is_static() || own.rank() < 3 || other.rank() < 3) return 0;
+  const auto size = [](const Dim& d) { return static_cast<double>(d.value()); };
+  const std::size_t batch_dims = result.rank() - 2, absent = result.rank() - own.rank();
+  bool broadcast = false, kept = false;
+  double batch = 1;
+  for (std::size_t i = 0; i < batch_dims; ++i) {
+    const double wanted = size(result.shape()[i]);
+    if (wanted != 1) (i < absent || size(own.shape()[i - absent]) != wanted ? broadcast : kept) = true;
+    batch *= wanted;
+  }
+  return broadcast && kept ? batch * size(own.shape()[own.rank() - 2]) * size(own.shape().back()) : 0;
+}
+
+bool writes_in_place(const Node& n) {
+  return is_elementwise(n) && n.name.ends_with('_') && n.operands.size() >= 1;
+}
+
+bool on_matrix_units(const ConvolutionGroup& c) {
+  const double width = std::min(c.inputs, c.outputs);
+  return width >= 8 || (c.channels_last && width == 4);
+}
+
+bool has_own_kernel(double width) { return width >= 4 && std::has_single_bit(static_cast<std::uint64_t>(width)); }
+
+double group_share(const ConvolutionGroup& c) {
+  constexpr double kTile = 64, kDepth = 64, kOwnDepth = 32;               // channels first
+  constexpr double kLastRate = 1.7, kLastDepth = 256, kOwnKernels = 32;  // channels last
+  constexpr double kVector = 16, kUneven = 1.4;                          // … and widths that are no multiples of 16
+  const double width = std::min(c.inputs, c.outputs), tiled = std::ceil(width / kTile) * kTile;
+  const bool own = has_own_kernel(width);
+  if (!c.channels_last) return width / (tiled + (own ? kOwnDepth : kDepth));
+  const double rate = std::fmod(width, kVector) == 0 ? kLastRate : kLastRate / kUneven;
+  return std::min(1.0, own ? width / kOwnKernels : rate * width / (tiled + kLastDepth));
+}
+
+bool wide_index(const Graph& g, const Node& n) {
+  constexpr std::int64_t kIndexed = 1LL << 31;
+  const auto wide = [](const Type& t) { return t.elements().value_or(0) >= kIndexed; };
+  return (!n.results.empty() && wide(n.results[0].type)) || std::ranges::any_of(n.operands, [&](ValueId v) { return v && wide(g.type(v)); });
+}
+
+double index_slowdown(const Node& n, ExecMode mode) {
+  constexpr double kSplit = 1.3, kPartByPart = 2, kWideIndex = 1.2;
+  if (def(n.op).category == Category::Convolution) return n.attrs.int_or("groups", 1) > 1 ? 1 : kSplit;
+  if (mode == ExecMode::Compiled) return fuses(n) ? kWideIndex : 1;
+  return n.is(op("concatenate")) ? kPartByPart : 1;
+}
+
+double vector_limit(const ConvolutionGroup& c) {
+  constexpr double kOwnKernel = 0.05, kFewChannels = 0.07, kFallback = 0.011;
+  constexpr double kOwnKernelFrom = 5 * 5, kFallbackFrom = 7 * 7;
+  constexpr double kWideIndex = 0.0035;
+  const bool depthwise = c.inputs == 1 && c.outputs == 1;
+  if (c.channels_last && c.wide_index) return kWideIndex;
+  if (c.channels_last) return depthwise && c.window <= kFallbackFrom ? 0 : kFallback;
+  if (c.inputs > 1) return kFewChannels;
+  return c.window > kOwnKernelFrom ? kOwnKernel : 0;
+}
+
+double serial_steps(const Graph& g, NodeId id, bool channels_last) {
+  const Node& n = g.node(id);
+  const std::string_view mode = n.attrs.string_or("mode", "");
+  if (channels_last || !n.is(op("image.resize2d")) || (mode != "linear" && mode != "cubic")) return 0;
+  const Type& t = n.results[0].type;
+  if (!t.is_static() || t.rank() != 4) return 0;
+  return static_cast<double>(t.shape()[0].value()) * static_cast<double>(t.shape()[1].value());
+}
+
+}  // namespace perfc

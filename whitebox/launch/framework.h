@@ -1,0 +1,109 @@
+#pragma once
+/// What PyTorch does with an operator on CUDA: which calls launch no kernel,
+/// which run in which width under autocast, which a compiler fuses. The one
+/// place to look when a framework's habits change; `kernels.cpp` follows it.
+#include <optional>
+#include <vector>
+
+#include "whitebox/predictor.h"
+
+namespace perfc {
+
+/// No kernel and no copy, whatever comes after.
+bool is_view(const Node&);
+/// A `take` of one constant index.
+bool is_select(const Graph&, const Node&);
+/// Strided views of eager PyTorch: no kernel until somebody needs them dense. A `take` of windows in equal steps is an unfold.
+bool is_strided_view(const Graph&, const Node&);
+/// Either of them: computes and moves nothing by itself.
+bool only_looks(const Graph&, const Node&);
+/// By category: each element of the result from the same of the operands.
+bool is_elementwise(const Node&);
+/// The operator whose kernel runs: views that have to copy are reshapes, and
+/// pooling to one position is a mean (aten's adaptive_avg_pool does so itself).
+OpId kernel_op(const Node&);
+/// The bias of a dense layer, which the matrix product adds on its way out
+/// (cuBLASLt). cuDNN's convolutions leave theirs to a kernel of its own.
+bool is_epilogue(const Graph&, const Node&);
+
+/// Attention that runs as its parts, with its scores in memory: what a model wrote
+/// out (`nn.sdpa` with explicit=1), and what the fused kernels do not take. Those
+/// want four dims; the rest falls to the reference ("math") implementation, which
+/// computes half operands in float32 since PyTorch 2.5.
+struct WrittenOutAttention {
+  double scores = 0;              ///< elements: batch × heads × queries × keys
+  double qk_macs = 0, av_macs = 0;
+  bool reference = false;         ///< not written out by the model
+  bool scales_scores = false;     ///< rather than the queries: a pass over the scores
+};
+std::optional<WrittenOutAttention> written_out_attention(const Graph&, NodeId);
+
+/// Share of its tiles that fused attention fills: 128 queries by 128 keys (FlashAttention-2, Dao 2023), and heads
+/// of 64, below which exponentials take what products save. timm's transformers on RTX 3090, 4090 and 5090.
+double attention_tile_share(const Graph&, const Node& sdpa);
+
+/// Elements of the copy that torch.matmul makes of an operand, which it broadcasts to the result's batch dims before
+/// it merges them: a stride of 0 beside another has no view. 0: it makes none.
+double broadcast_copy(const Graph&, const Node&, std::size_t operand);
+
+/// Matrix products and what consists of them; autocast runs them in float16.
+bool uses_matrix_unit(Category);
+/// Layer, group and RMS norms, which autocast runs in float32 unless `ExecConfig::norms` says otherwise.
+bool is_float32_norm(const Node&);
+/// Operators that autocast runs in float32 (PyTorch docs, "CUDA Ops that can
+/// autocast to float32").
+bool wants_full(const Node&);
+/// Of these, what reads float16 as it is and writes float32 (autocast sets their
+/// `dtype` argument instead of casting the operand).
+bool widens_itself(const Node&);
+inline constexpr double kIndexBytes = 8;  ///< of PyTorch's indices: int64
+/// Bytes of the positions that PyTorch's max pooling writes beside its results, asked for or not; 0: no max pooling.
+double pooled_index_bytes(const Node&);
+/// Operators whose result has the width of their data, whatever their parameters have.
+bool parameters_follow_data(const Node&);
+
+/// What a convolution with groups computes in each of them, and how its data lies.
+struct ConvolutionGroup {
+  double inputs = 1, outputs = 1;   ///< channels
+  double window = 1;                ///< elements of the kernel
+  bool channels_last = false;
+  bool wide_index = false;          ///< see below
+};
+/// Whether groups are products narrow as they are on the matrix units; else each is a
+/// few dot products on the vector units.
+bool on_matrix_units(const ConvolutionGroup&);
+/// cuDNN has better kernels for groups of so many channels: powers of two from 4.
+bool has_own_kernel(double width);
+/// Share of the matrix units' rate that such products reach, in tiles of 64 channels; channels
+/// last, widths that are no multiples of 16 take longer.
+/// Constants from timm's regnet, resnext and dpn runs on RTX 3090, 4090 and 5090.
+double group_share(const ConvolutionGroup&);
+/// Share of the vector units' peak that the others reach where there is no good kernel;
+/// 0: no such limit. PyTorch's own kernel (channels first, beyond 5×5) and cuDNN's
+/// fallback (channels last: beyond 7×7, with several results per channel, or groups of
+/// 2, 3, 6 … channels; eager, data that 32 bits cannot index), as timm's convmixer, fastvit, dla and
+/// coatnet runs show on these devices.
+double vector_limit(const ConvolutionGroup&);
+/// Steps that each thread of PyTorch's bilinear and bicubic upsampling takes one
+/// after the other: there is a thread per position of the plane, and batch and
+/// channels are a loop. 0: another kernel, with a thread per element.
+double serial_steps(const Graph&, NodeId, bool channels_last);
+
+/// Whether an operand or result has more elements than 32 bits index.
+bool wide_index(const Graph&, const Node&);
+/// Factor on the time of such calls: eager PyTorch concatenates part by part and splits convolutions,
+/// TorchInductor computes in 64 bits. Means of timm's runs on RTX 3090, 4090 and 5090.
+double index_slowdown(const Node&, ExecMode);
+
+/// TorchScript's in-place forms ("relu_"), which write into their operand's memory;
+/// the importer keeps the call's name.
+bool writes_in_place(const Node&);
+
+/// What a compiler fuses with its neighbours.
+bool fuses(const Node&);
+/// Of that, what a kernel can hold one of. TorchInductor writes reductions of few elements out.
+bool is_reduction(const Graph&, const Node&);
+/// Pooling by windows, which is no reduction to a compiler: results read a few elements each.
+bool is_window(const Node&);
+
+}  // namespace perfc

@@ -1,0 +1,89 @@
+#pragma once
+/// What the device is asked to run: the kernels that a framework launches for a
+/// graph, with their work. Device-independent; `whitebox.cpp` prices them.
+///
+/// Eager execution launches one kernel per operator. Views are free, and so are
+/// PyTorch's strided views (transpose, slice, split, expand), unless a reshape
+/// has to copy them. Attention that the model wrote out is two products, a
+/// softmax and what stands between them. Under AMP, casts are kernels of their
+/// own: matrix products and convolutions take float16, normalisation float32,
+/// the rest follows its operands (PyTorch autocast's lists); softmax and sums
+/// read float16 and write float32 without a cast.
+/// Compiled execution keeps matrix products and convolutions and fuses the rest
+/// into groups with at most one reduction; bytes are what crosses group borders.
+///
+/// Equal kernels come out equal whichever exporter wrote the model: weights are
+/// cast as rows of elements, however they are stored; views between two kernels
+/// are one call of the host, however many were written; a group of fused
+/// operators takes its geometry from the one that shapes it.
+#include <array>
+#include <utility>
+#include <vector>
+
+#include <boost/container/small_vector.hpp>
+
+#include "whitebox/predictor.h"
+#include "ir/infer_context.h"
+
+namespace perfc {
+
+/// Which execution unit and which share of its peak a kernel can reach.
+enum class KernelKind { Matmul, Convolution, Depthwise, Vector, Gather };
+/// Their names, in that order.
+inline constexpr std::array kKernelKinds{"matmul", "convolution", "depthwise", "vector", "gather"};
+
+inline constexpr double kUngrouped = 1e9;
+
+/// A kernel's extents as a product of matrices: `products` times m × k by k × n.
+/// Convolutions are implicit products: m = batch × positions, n = output channels
+/// and k = input channels × window of a group, one product per group. Kernels
+/// that multiply nothing: m = rows and n = length of the last axis of what they
+/// write, k = elements read per element written.
+struct Extents {
+  double m = 0, n = 0, k = 0, products = 1;
+  double window = 1;              ///< of a convolution: elements of its kernel
+  double stride = 1;              ///< of a convolution: product over the spatial axes
+};
+
+struct Kernel {
+  NodeId node = 0;                ///< node it is reported under (of the outer graph, for bodies)
+  KernelKind kind = KernelKind::Vector;
+  bool half = false;              ///< computes in 16 bits
+  double aligned = 0;             ///< extents that tensor cores take: 1 at full rate (multiples of 8), 0.5 with loads of two elements or (convolutions) channels that cuDNN pads, 0 not
+  bool channels_first_conv = false;   ///< compilers convert to channels last (torch.compile's layout optimisation)
+  double channels_per_group = kUngrouped;  ///< of a grouped convolution: the width of its products
+  double group_share = 1;         ///< of the rate of products, what those as narrow as its groups reach
+  double tile_share = 1;          ///< of a fused attention's tiles, what it fills
+  double macs = 0;
+  double flops = 0;               ///< beside the MACs
+  double bytes = 0;               ///< read and written
+  double handed_bytes = 0;        ///< of that, what kernels of this run hand to each other: neither weights nor inputs
+  double share_limit = 0;         ///< most of the vector units' peak that its implementation reaches; 0: the device's share
+  double serial_steps = 0;        ///< dependent steps of each thread, where there are too few threads to hide them
+  double state_weights = 0;       ///< bytes of a recurrence's weights that each of its steps reads …
+  double steps = 1;               ///< … and its steps; what the cache holds is read once
+  bool wide_index = false;        ///< data that 32 bits cannot index
+  double slowdown = 1;            ///< of its roofline time, against inference kernels of its kind
+  double row_blocks = 0;          ///< thread blocks that work on one row each, however short it is
+  double blocks = 0;              ///< thread blocks, where an implementation launches few; 0: enough for any device
+  double repeat = 1;              ///< trips of the enclosing loops
+  Extents extents;
+  boost::container::small_vector<OpId, 2> ops;  ///< what it computes; the first gives it its kind
+};
+
+struct KernelPlan {
+  std::vector<Kernel> kernels;    ///< in execution order
+  /// (from, to): `to` reads what `from` writes, views in between left out. Within
+  /// one body of control flow.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
+  double host_ops = 0;            ///< operators (eager) or kernels (compiled) the host dispatches
+  std::vector<std::string> warnings;
+};
+
+/// Fails on types that are not static; the error names the node and the flag.
+Result<KernelPlan> plan_kernels(const Graph&, const ExecConfig&, Diagnostics&);
+
+/// Bytes per element that a float32 value takes under a precision.
+double float_bytes(Precision);
+
+}  // namespace perfc

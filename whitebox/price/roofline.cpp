@@ -1,0 +1,131 @@
+#include "whitebox/price/roofline.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ir/support/csv.h"
+
+namespace perfc {
+namespace {
+
+/// Share of the tensor cores' rate that products with even extents reach: loads of two
+/// elements. timm's eva02_large (2730 columns) on RTX 3090, 4090 and 5090.
+constexpr double kNarrowLoads = 0.65;
+/// Winograd's F(2×2, 3×3) does with 16 multiplications what takes 36 (Lavin and Gray,
+/// CVPR 2016); transforms leave this of the 2.25. NeuSight's convolutions reach 0.9
+/// to 1.2 of the float32 peak in the median on six GPUs, its large products 0.75.
+constexpr double kWinogradGain = 1.5;
+/// A step of a thread that loads what the next step depends on, alone on its SM:
+/// the latency of memory. timm's efficientformerv2 runs give 0.29, 0.24 and 0.33 µs
+/// per step of upsampling on RTX 3090, 4090 and 5090.
+constexpr double kSerialStepUs = 0.28;
+/// Cycles of an SM that a thread block takes which combines the moments of one row: four warps run all of the
+/// steps, also where the row has elements for few of them. timm's networks with layer norms of 24 to 96 channels
+/// (convnext_atto, mambaout, tnt) on RTX 3090, 4090 and 5090.
+constexpr double kRowCycles = 310;
+/// Tiles that batched products are computed in where rows are too odd for the tensor cores: small
+/// ones cost as much as full ones. volo's outlook attention (9×9 by 9×32) on RTX 3090, 4090 and 5090.
+constexpr double kTileRows = 128, kTileColumns = 64, kTileDepth = 16;
+/// What kernels hand to each other stays in the L2 cache if they move less than this share of it:
+/// runs of small models at batch 256 on RTX 4090 (72 MiB) against RTX 3090 (6 MiB). The cache is this much faster.
+constexpr double kCacheShare = 0.5, kCacheGain = 3;
+
+/// Share of what a kernel was handed that it still finds: all up to the cache's usable part, little far beyond it.
+double found_share(double usable, double bytes) {
+  const double fits = std::min(usable / bytes, 1.0);
+  return fits * fits * fits * fits;
+}
+
+double look_up(const std::map<std::string, double>& m, const char* key, double fallback) {
+  const auto it = m.find(key);
+  return it == m.end() ? fallback : it->second;
+}
+
+}  // namespace
+
+Rates::Rates(const Device& d, Precision p) : launch_us(d.launch_us), serial_us(kSerialStepUs), cache(d.l2_mib * 1024 * 1024), sms(d.sms), half_depth(d.product_half_depth), overlap(d.product_overlap) {
+  const auto share = [&](const char* key, double fallback) { return look_up(d.efficiency, key, fallback); };
+  const double full = look_up(d.vector_tflops, "float32", 1) * 1e12;
+  const bool int8 = p == Precision::Int8;
+  vector[0] = int8 ? std::max(full, look_up(d.vector_tflops, "int8", 0) * 1e12) : full;
+  vector[1] = int8 ? vector[0] : std::max(full, look_up(d.vector_tflops, "float16", 0) * 1e12);
+  // Matrix units: AMP uses them for what runs in 16 bits, fp32 not at all.
+  const char* unit = p == Precision::Tf32 ? "tf32" : p == Precision::Bf16 ? "bfloat16" : int8 ? "int8"
+                     : p == Precision::Fp32 ? nullptr : "float16";
+  for (int half = 0; half < 2; ++half) {
+    on_vector[half] = !unit || (p == Precision::Amp && half == 0) || look_up(d.matrix_tflops, unit, 0) * 1e12 <= vector[half];
+    matrix[half] = on_vector[half] ? vector[half] : look_up(d.matrix_tflops, unit, 0) * 1e12;
+    matmul[half] = on_vector[half] ? share("vector_matmul", 0.75) : share("matmul", 0.7);
+    convolution[half] = on_vector[half] ? share("vector_convolution", 0.75) : share("convolution", 0.7);
+  }
+  row_us = d.kind == "gpu" ? kRowCycles / (std::max(sms, 1.0) * std::max(d.boost_clock_mhz, 1.0)) : 0;
+  depthwise = share("depthwise", 0.6);
+  elementwise = share("vector", 0.85);
+  layout = share("layout", 1.0);
+  bandwidth = d.bandwidth_gb_s * 1e9 * share("bandwidth", 0.8);
+  gather = d.bandwidth_gb_s * 1e9 * share("gather", 0.5);
+}
+
+Priced price(const Kernel& k, const Rates& r) {
+  Priced p;
+  const double vector = r.vector[k.half];
+  const bool dense = k.kind == KernelKind::Matmul && k.extents.products <= 1 && k.aligned && !r.on_vector[k.half];
+  const double matrix = k.aligned == 1 ? r.matrix[k.half] : k.aligned > 0 ? std::max(vector, kNarrowLoads * r.matrix[k.half]) : vector;
+  double rate = vector * r.elementwise;
+  switch (k.kind) {
+    case KernelKind::Matmul:
+      rate = matrix * r.matmul[k.half] * k.tile_share;
+      if (dense && k.extents.k > 0) rate *= k.extents.k / (k.extents.k + r.half_depth);
+      break;
+    case KernelKind::Convolution:
+      rate = matrix * r.convolution[k.half] * k.group_share;
+      if (r.on_vector[k.half]) rate = std::max(rate, vector * r.depthwise);
+      if (r.on_vector[k.half] && !k.half && k.extents.window == 9 && k.extents.stride == 1) rate *= kWinogradGain;
+      break;
+    case KernelKind::Depthwise: rate = vector * (k.share_limit > 0 ? std::min(k.share_limit, r.depthwise) : r.depthwise); break;
+    case KernelKind::Vector:
+    case KernelKind::Gather: break;
+  }
+  double bytes = k.bytes;
+  if (k.state_weights > r.cache) bytes += k.state_weights * std::max(k.steps - 1, 0.0);
+  if (bytes > 0) bytes *= 1 - (1 - 1 / kCacheGain) * found_share(kCacheShare * r.cache, bytes) * k.handed_bytes / k.bytes;
+  const auto padded = [](double extent, double tile) { return std::ceil(extent / tile) * tile; };
+  double macs = k.macs;
+  if (k.kind == KernelKind::Matmul && k.extents.products > 1 && k.aligned == 0 && !r.on_vector[k.half]) {
+    macs = k.extents.products * padded(k.extents.m, kTileRows) * padded(k.extents.n, kTileColumns) * padded(k.extents.k, kTileDepth);
+  }
+  p.compute_us = std::max((2 * macs / rate + k.flops / (vector * r.elementwise)) * 1e6, k.row_blocks * r.row_us) * k.slowdown;
+  p.memory_us = bytes / (k.kind == KernelKind::Gather ? r.gather : r.bandwidth) * 1e6 * k.slowdown;
+  if (k.blocks > 0) p.memory_us *= std::max(1.0, r.sms / k.blocks);  // the others wait
+  // Tensor cores want channels last; windows of one element are products of matrices as the data lies.
+  const bool window = k.extents.window > 1 || k.extents.stride > 1;
+  if (k.kind == KernelKind::Convolution && k.channels_first_conv && window && !r.on_vector[k.half]) p.conversion_us = r.layout * p.memory_us;
+  if (dense) p.exposed_us = (1 - r.overlap) * std::min(p.compute_us, p.memory_us);
+  p.serial_us = k.serial_steps * r.serial_us;
+  const double work = p.roofline_us() + p.waiting_us();
+  p.time_us = work + r.launch_us;
+  p.bound = work < r.launch_us ? Bound::Launch : p.compute_us > p.memory_us ? Bound::Compute : Bound::Memory;
+  return p;
+}
+
+std::string kernels_csv(const Graph& g, const KernelPlan& plan, const std::vector<Device>& devices, Precision precision) {
+  std::string out = "device,kernel,node,operators,kind,width,repeat,macs,flops,bytes,m,n,k,products,compute_us,memory_us,conversion_us,time_us,bound\n";
+  for (const Device& device : devices) {
+    const Rates rates(device, precision);
+    for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
+      const Kernel& k = plan.kernels[i];
+      const Priced p = price(k, rates);
+      std::vector<std::string_view> ops;
+      for (const OpId o : k.ops) ops.push_back(def(o).name);
+      out += fmt::format("{},{},{},{},{},{},{:g},{:.0f},{:.0f},{:.0f},{:.0f},{:.0f},{:g},{:.0f},{:.3f},{:.3f},{:.3f},{:.3f},{}\n", device.name, i,
+                         csv_quoted(g.node(k.node).name), fmt::join(ops, " "), kKernelKinds[static_cast<std::size_t>(k.kind)], k.half ? 16 : 32, k.repeat,
+                         k.macs, k.flops, k.bytes, k.extents.m, k.extents.n, k.extents.k, k.extents.products, p.compute_us, p.memory_us, p.conversion_us, p.time_us, name(p.bound));
+    }
+  }
+  return out;
+}
+
+}  // namespace perfc

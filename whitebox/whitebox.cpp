@@ -1,0 +1,237 @@
+/// The whitebox predictor: per-kernel roofline (Williams et al., CACM 2009) with
+/// launch overhead, against the time the host needs to dispatch; a simulated allocator
+/// for memory; a power model for energy. Constants: docs/whitebox.md.
+#include "whitebox/whitebox.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "whitebox/price/roofline.h"
+#include "whitebox/launch/training_step.h"
+
+namespace perfc {
+namespace {
+
+constexpr double kBytesPerMib = 1024.0 * 1024.0;
+
+/// What a precision needs and the device lacks.
+void check_precision(const Device& d, const ExecConfig& c, Prediction& out) {
+  const char* unit = c.precision == Precision::Tf32 ? "tf32" : c.precision == Precision::Bf16 ? "bfloat16"
+                     : c.precision == Precision::Int8 ? "int8" : nullptr;
+  if (unit && !d.matrix_tflops.count(unit) && !d.vector_tflops.count(unit)) {
+    out.warnings.push_back(fmt::format("{} has no {} units; priced at its float32 rate", d.name, unit));
+  }
+}
+
+/// Refuses operators nobody knows, or says how much of the model they are.
+Status judge_opaque(const Graph& graph, OpaquePolicy policy, Prediction& out, Diagnostics& diags) {
+  std::size_t opaque = 0, calls = 0;
+  for (const Graph* g : with_bodies(graph)) {
+    for (const Node& n : g->nodes()) {
+      if (n.kind != NodeKind::Call) continue;
+      ++calls;
+      if (!n.is(op("opaque"))) continue;
+      ++opaque;
+      if (policy == OpaquePolicy::Refuse) {
+        (void)diags.error(n.loc, n.name, fmt::format("unknown operator {}: its cost is not known; --opaque=warn predicts the rest",
+                                               n.attrs.string_or("source_op", "?")));
+      }
+    }
+  }
+  if (opaque == 0) return ok();
+  if (policy == OpaquePolicy::Refuse) return Failure{};
+  const std::string text = fmt::format("{} of {} operators ({:.1f} %) are unknown and counted as copies of their operands", opaque, calls,
+                                       100.0 * static_cast<double>(opaque) / static_cast<double>(calls));
+  out.warnings.push_back(text);
+  out.novelty.push_back(text);
+  return ok();
+}
+
+class Whitebox final : public Predictor {
+ public:
+  explicit Whitebox(OpaquePolicy opaque) : opaque_(opaque) {}
+  std::string_view name() const override { return "whitebox"; }
+  Result<std::unique_ptr<PreparedModel>> prepare(const Graph& graph, const ExecConfig& config, Diagnostics& diags) const override {
+    auto model = prepare_whitebox(graph, config, opaque_, diags);
+    if (!model) return Failure{};
+    return std::unique_ptr<PreparedModel>(std::move(*model));
+  }
+
+ private:
+  OpaquePolicy opaque_;
+};
+
+}  // namespace
+
+WhiteboxModel::WhiteboxModel(const Graph& graph, const ExecConfig& config, KernelPlan plan, Prediction notes)
+    : config_(config), plan_(std::move(plan)), notes_(std::move(notes)) {
+  convolves_ = std::ranges::any_of(plan_.kernels, [](const Kernel& k) { return k.kind == KernelKind::Convolution || k.kind == KernelKind::Depthwise; });
+  needs_ = memory_needs(graph, config);
+}
+
+Prediction WhiteboxModel::on(const Device& device) const {
+  Prediction out = notes_;
+  check_precision(device, config_, out);
+  const Load load = add_kernels(device, nullptr, out);
+  out.host_ms = host_ms(device);
+  out.latency_ms = std::max(out.device_ms, out.host_ms);
+  add_memory(device, out);
+  add_interval(device, out);
+  add_energy(load, device, out);
+  return out;
+}
+
+Prediction WhiteboxModel::corrected(const Device& device, const Correction& c) const {
+  Prediction out = notes_;
+  check_precision(device, config_, out);
+  const Load load = add_kernels(device, &c, out);
+  out.host_ms = c.host_ms;
+  out.latency_ms = c.latency_ms;
+  out.latency_lo_ms = c.latency_ms / c.interval_factor;
+  out.latency_hi_ms = c.latency_ms * c.interval_factor;
+  out.novelty.insert(out.novelty.end(), c.novelty.begin(), c.novelty.end());
+  add_memory(device, out);
+  add_energy(load, device, out);
+  return out;
+}
+
+double WhiteboxModel::host_ms(const Device& device) const {
+  return plan_.host_ops * host_us(device, config_.mode) / 1e3;
+}
+
+WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, const Correction* c, Prediction& out) const {
+  const Rates rates(device, config_.precision);
+  double total_us = 0;
+  Load load;
+  for (std::size_t i = 0; i < plan_.kernels.size(); ++i) {
+    const Kernel& k = plan_.kernels[i];
+    const Priced p = price(k, rates);
+    const double time_us = c ? p.roofline_us() * c->work[i] + p.waiting_us() + rates.launch_us * c->launch[i] : p.time_us;
+    total_us += time_us * k.repeat;
+    if (p.bound == Bound::Compute) load.compute_us += time_us * k.repeat;
+    // Memory takes power by what it moves: gathers wait most of their time.
+    if (p.bound == Bound::Memory) load.memory_us += time_us * k.repeat * (k.kind == KernelKind::Gather ? std::min(1.0, rates.gather / rates.bandwidth) : 1.0);
+    if (!out.ops.empty() && out.ops.back().node == k.node) {
+      OpEstimate& same = out.ops.back();  // casts and bodies are reported with their node
+      if (time_us * k.repeat > same.time_us) same.bound = p.bound;
+      same.time_us += time_us * k.repeat;
+      same.flops += (2 * k.macs + k.flops) * k.repeat;
+      same.bytes += k.bytes * k.repeat;
+    } else {
+      out.ops.push_back({k.node, time_us * k.repeat, p.bound, (2 * k.macs + k.flops) * k.repeat, k.bytes * k.repeat});
+    }
+  }
+  out.device_ms = total_us / 1e3;
+  return load;
+}
+
+/// Context and what the allocator reserves. Near the device's limit it gives back
+/// what lies unused before it fails.
+void WhiteboxModel::add_memory(const Device& device, Prediction& out) const {
+  MemoryBreakdown& m = out.memory;
+  m.context_mib = device.context_mib + device.context_mib_per_sm * device.sms + (convolves_ ? device.convolution_mib : 0);
+  m.weights_mib = needs_.weights / kBytesPerMib;
+  m.gradients_mib = needs_.gradients / kBytesPerMib;
+  m.optimizer_mib = needs_.optimizer / kBytesPerMib;
+  const double reserved = std::clamp(device.memory_mib - m.context_mib, needs_.allocated / kBytesPerMib, std::max(needs_.allocated, needs_.reserved) / kBytesPerMib);
+  const double rest = std::max(0.0, reserved - m.weights_mib - m.gradients_mib - m.optimizer_mib);
+  m.workspace_mib = std::min(needs_.workspace / kBytesPerMib, rest);
+  m.activations_mib = rest - m.workspace_mib;
+  if (m.needed_mib() > device.memory_mib) {
+    out.warnings.push_back(fmt::format("needs {:.0f} MiB, {} has {:.0f} MiB: this will run out of memory", m.needed_mib(),
+                                       device.name, device.memory_mib));
+  }
+  add_searches(device, out);
+}
+
+/// What a monitor sees beyond the need while cuDNN tries algorithms. A search takes time in proportion to its
+/// convolution's data, and a monitor that looks now and then sees one as a Poisson process sees an event.
+/// kSeenPerGib: GPUMemNet's runs (studies/fit_memory.py). Shown is what one run in ten exceeds.
+void WhiteboxModel::add_searches(const Device& device, Prediction& out) const {
+  constexpr double kSeenPerGib = 0.116, kShownOdds = 0.1;
+  struct Seen {
+    double mib, gib;
+  };
+  std::vector<Seen> seen;
+  const double need = out.memory.needed_mib();
+  for (const AlgorithmSearch& s : needs_.searches) {
+    const double used = out.memory.context_mib + s.allocated / kBytesPerMib, free = device.memory_mib - used;
+    double workspace = 0;
+    for (const double w : {s.whole, s.tiled}) {
+      if (w / kBytesPerMib <= free) workspace = std::max(workspace, w / kBytesPerMib);
+    }
+    if (used + workspace > need) seen.push_back({used + workspace, s.data / kBytesPerMib / 1024});
+  }
+  std::ranges::sort(seen, std::greater{}, &Seen::mib);
+  double gib = 0;
+  for (const Seen& s : seen) {
+    gib += s.gib;
+    out.memory_odds.push_back({s.mib, 1 - std::exp(-kSeenPerGib * gib)});
+    if (out.memory.search_mib == 0 && out.memory_odds.back().odds >= kShownOdds) out.memory.search_mib = s.mib - need;
+  }
+}
+
+/// Idle power all the time; above it, in proportion to the time in kernels at work, more
+/// where memory limits them; held below the limit by lower clocks. Fitted on Zeus' traces
+/// by studies/fit_power.py (docs/accuracy.md), with the factor that 90 % of them lie within.
+void WhiteboxModel::add_energy(const Load& load, const Device& device, Prediction& out) const {
+  constexpr double kLimit = 0.97, kSharpness = 10, kInterval = 1.3;
+  if (out.latency_ms <= 0) return;
+  const double duty = (load.compute_us + device.memory_power * load.memory_us) / 1e3 / out.latency_ms;
+  const double idle = std::max(device.idle_w, 1.0);
+  const double demand = idle + std::max(device.busy_power * device.tdp_w - idle, 0.0) * duty;
+  const double limit = std::max(kLimit * device.tdp_w, idle);
+  out.power_w = std::pow(std::pow(demand, -kSharpness) + std::pow(limit, -kSharpness), -1 / kSharpness);
+  out.energy_j = out.power_w * out.latency_ms / 1e3;
+  // Errors of time and power are independent: their logarithms add in squares.
+  const double factor = std::exp(std::hypot(std::log(out.latency_hi_ms / out.latency_ms), std::log(kInterval)));
+  out.energy_lo_j = out.energy_j / factor;
+  out.energy_hi_j = out.energy_j * factor;
+}
+
+/// 90 % interval as a factor: what calibration found on families that it did
+/// not fit (data/calibration.md), wider where it never looked.
+void WhiteboxModel::add_interval(const Device& device, Prediction& out) const {
+  constexpr double kOtherPrecision = 1.5, kOtherDevice = 2.0;
+  const std::string precision(perfc::name(config_.precision));
+  double factor = kOtherDevice;
+  if (device.interval.empty()) {
+    out.novelty.push_back(fmt::format("device {} was not calibrated with measurements", device.whole()));
+  } else if (const auto found = device.interval.find(precision); found != device.interval.end()) {
+    factor = found->second;
+  } else {
+    factor = kOtherPrecision;
+    std::vector<std::string> known;
+    for (const auto& [p, f] : device.interval) known.push_back(p);
+    out.novelty.push_back(fmt::format("precision {} was not calibrated, only {}", precision, fmt::join(known, ", ")));
+  }
+  out.latency_lo_ms = out.latency_ms / factor;
+  out.latency_hi_ms = out.latency_ms * factor;
+}
+
+Result<std::unique_ptr<WhiteboxModel>> prepare_whitebox(const Graph& graph, const ExecConfig& config, OpaquePolicy opaque, Diagnostics& diags) {
+  Prediction notes;
+  if (!judge_opaque(graph, opaque, notes, diags)) return Failure{};
+  auto plan = plan_kernels(graph, config, diags);
+  if (!plan) return Failure{};
+  if (config.task == Task::Train) add_training_step(graph, config, *plan);
+  notes.warnings.insert(notes.warnings.end(), plan->warnings.begin(), plan->warnings.end());
+  return std::make_unique<WhiteboxModel>(graph, config, std::move(*plan), std::move(notes));
+}
+
+std::string_view name(ExecMode m) { return m == ExecMode::Eager ? "eager" : "compiled"; }
+std::string_view name(Layout l) { return l == Layout::Nchw ? "nchw" : "nhwc"; }
+std::string_view name(Norms n) { return n == Norms::Full ? "full" : "half"; }
+std::string_view name(Task t) { return t == Task::Infer ? "infer" : t == Task::Forward ? "forward" : "train"; }
+std::string_view name(Optimizer o) { return o == Optimizer::Sgd ? "sgd" : o == Optimizer::Momentum ? "momentum" : "adam"; }
+std::string_view name(Bound b) {
+  return b == Bound::Compute ? "compute" : b == Bound::Memory ? "memory" : "launch";
+}
+
+std::unique_ptr<Predictor> make_whitebox(OpaquePolicy policy) { return std::make_unique<Whitebox>(policy); }
+
+}  // namespace perfc
