@@ -14,7 +14,7 @@ struct Options {
 
 constexpr std::string_view kHead =
     "# Operators\n\nWritten by `perfc ops --markdown`; a test holds it to that. Names in `becomes` are rows of\n"
-    "`ir/ops/table.inc.h`, which also has their cost category. Other words say why no operator remains.\n";
+    "`ir/ops/table/`, which also has their cost category. Other words say why no operator remains.\n";
 
 /// Category of the first IR operator named in `becomes`; empty when it names none.
 std::string category_of(std::string_view becomes) {

@@ -86,7 +86,7 @@ std::uint64_t own_colour(const Kernel& k) {
                          k.extents.window, k.extents.stride}) {
     h = mix(h, x);
   }
-  for (const OpId o : k.ops) h = mix(h, static_cast<std::uint64_t>(o.index));
+  for (const OpId o : k.ops) h = mix(h, static_cast<std::uint64_t>(o.hash));
   return h;
 }
 
@@ -139,9 +139,10 @@ std::vector<Column> kernel_columns(std::span<const std::string> vocabulary) {
 }
 
 std::vector<int> vocabulary_index(std::span<const std::string> vocabulary) {
-  std::vector<int> index(kOpCount, -1);
-  for (std::size_t i = 0; i < kOpCount; ++i) {
-    const auto at = std::find(vocabulary.begin(), vocabulary.end(), kOps[i].name);
+  const auto rows = op_table();
+  std::vector<int> index(rows.size(), -1);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto at = std::find(vocabulary.begin(), vocabulary.end(), rows[i]->name);
     if (at != vocabulary.end()) index[i] = static_cast<int>(at - vocabulary.begin());
   }
   return index;
@@ -197,7 +198,7 @@ FeatureMatrix kernel_features(const KernelGraph& g, std::span<const Priced> pric
     row.put(waves > 0 ? waves / std::ceil(waves) : 0);
     double* words_at = row.rest();
     for (const OpId o : k.ops) {
-      const int w = vocabulary[o.index];
+      const int w = vocabulary[index_of(o)];
       if (w >= 0) words_at[w] += 1;
     }
     for (int w = 0; w < words; ++w) words_at[w] = std::log2(1 + words_at[w]);

@@ -83,12 +83,12 @@ Result<NodeId> GraphBuilder::call(CallSpec spec) {
   if (graph_.nodes_.size() >= kMaxNodes) return fail(fmt::format("more than {} nodes", kMaxNodes));
   while (!spec.operands.empty() && !spec.operands.back()) spec.operands.pop_back();
   const int given = static_cast<int>(spec.operands.size());
-  if (given < d.min_operands || (d.max_operands >= 0 && given > d.max_operands)) {
+  if (given < d.operands.least || (d.operands.most >= 0 && given > d.operands.most)) {
     return fail(fmt::format("takes {} operands, got {}",
-                            d.max_operands < 0 ? fmt::format("at least {}", d.min_operands)
-                            : d.min_operands == d.max_operands
-                                ? fmt::format("{}", d.min_operands)
-                                : fmt::format("{} to {}", d.min_operands, d.max_operands),
+                            d.operands.most < 0 ? fmt::format("at least {}", d.operands.least)
+                            : d.operands.least == d.operands.most
+                                ? fmt::format("{}", d.operands.least)
+                                : fmt::format("{} to {}", d.operands.least, d.operands.most),
                             given));
   }
   const int count = spec.results >= 0 ? spec.results : std::max<int>(d.results, 1);
@@ -102,7 +102,7 @@ Result<NodeId> GraphBuilder::call(CallSpec spec) {
     if (v) {
       operands.push_back({&graph_.type(v), graph_.data(v)});
     } else {
-      if (static_cast<int>(i) < d.min_operands) return fail(fmt::format("operand {} is missing", i));
+      if (static_cast<int>(i) < d.operands.least) return fail(fmt::format("operand {} is missing", i));
       operands.push_back({});
     }
   }

@@ -39,9 +39,7 @@ std::optional<TensorAxes> kernel_axes(const Attrs& attrs, std::size_t rank, Conv
   return direction == ConvDirection::Forward ? with(rank, 0, 1) : with(rank, 1, 0);
 }
 
-bool is_transposed_convolution(OpId id) {
-  return id == op("nn.conv1d_transpose") || id == op("nn.conv2d_transpose") || id == op("nn.conv3d_transpose");
-}
+bool is_transposed_convolution(OpId id) { return def(id).transposed; }
 
 std::optional<TensorAxes> kernel_axes(const Graph& g, const Node& n) {
   if (n.operands.size() < 2 || !n.operands[1]) return std::nullopt;

@@ -1,50 +1,98 @@
 #include "ir/op_table.h"
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
+#include <vector>
 
 #include "ir/infer_context.h"
+#include "ir/ops/table/rows.h"
 
 namespace perfc {
 namespace {
 
-using Index = std::unordered_map<std::string_view, std::uint16_t>;
+constexpr std::size_t kSlots = 1024;   ///< a power of two, several times the number of rows
 
-const Index& by_name() {
-  static const Index index = [] {
-    Index m;
-    for (std::uint16_t i = 0; i < kOpCount; ++i) m.emplace(kOps[i].name, i);
-    return m;
-  }();
-  return index;
+constexpr OpId id_of(std::string_view name) { return OpId{operator_hash(name)}; }
+
+/// The rows of all files, and where the hash of a name finds one: open addressing, linear probes.
+struct Table {
+  std::vector<const OpDef*> rows;
+  std::array<std::uint16_t, kSlots> slots;
+
+  static constexpr std::uint16_t kEmpty = 0xffff;
+
+  Table() {
+    slots.fill(kEmpty);
+    for (const auto& file : {rules::elementwise_rows(), rules::products_rows(), rules::reductions_rows(),
+                             rules::movement_rows(), rules::others_rows()}) {
+      for (const OpDef& row : file) {
+        std::size_t at = id_of(row.name).hash % kSlots;
+        while (slots[at] != kEmpty) at = (at + 1) % kSlots;
+        slots[at] = static_cast<std::uint16_t>(rows.size());
+        rows.push_back(&row);
+        hashes.push_back(id_of(row.name).hash);
+      }
+    }
+  }
+
+  /// `kEmpty` where there is none.
+  std::uint16_t find(OpId id) const {
+    std::size_t at = id.hash % kSlots;
+    while (slots[at] != kEmpty && hashes[slots[at]] != id.hash) at = (at + 1) % kSlots;
+    return slots[at];
+  }
+
+  std::vector<std::uint32_t> hashes;   ///< of the rows' names
+};
+
+const Table& table() {
+  static const Table all;
+  return all;
 }
 
-const Index& by_onnx() {
-  static const Index index = [] {
-    Index m;
-    for (std::uint16_t i = 0; i < kOpCount; ++i) {
-      std::string_view rest = kOps[i].onnx;
+using Spellings = std::unordered_map<std::string_view, const OpDef*>;
+
+const Spellings& by_onnx() {
+  static const Spellings spellings = [] {
+    Spellings m;
+    for (const OpDef* row : op_table()) {
+      std::string_view rest = row->onnx;
       while (!rest.empty()) {
         const std::size_t end = std::min(rest.find(' '), rest.size());
-        m.emplace(rest.substr(0, end), i);
+        m.emplace(rest.substr(0, end), row);
         rest.remove_prefix(std::min(end + 1, rest.size()));
       }
     }
     return m;
   }();
-  return index;
-}
-
-Result<OpId> look_up(const Index& index, std::string_view key) {
-  const auto it = index.find(key);
-  if (it == index.end()) return Failure{};
-  return OpId{it->second};
+  return spellings;
 }
 
 }  // namespace
 
-Result<OpId> find_op(std::string_view name) { return look_up(by_name(), name); }
-Result<OpId> find_onnx_op(std::string_view spelling) { return look_up(by_onnx(), spelling); }
+const OpDef& def(OpId id) {
+  const Table& t = table();
+  const std::uint16_t at = t.find(id);
+  return *(at == Table::kEmpty ? t.rows.back() : t.rows[at]);
+}
+
+bool is_operator(OpId id) { return table().find(id) != Table::kEmpty; }
+
+std::span<const OpDef* const> op_table() { return table().rows; }
+
+std::size_t index_of(OpId id) { return std::min<std::size_t>(table().find(id), table().rows.size() - 1); }
+
+Result<OpId> find_op(std::string_view name) {
+  const OpId id = id_of(name);
+  return is_operator(id) && def(id).name == name ? Result<OpId>(id) : Failure{};
+}
+
+Result<OpId> find_onnx_op(std::string_view spelling) {
+  const auto it = by_onnx().find(spelling);
+  if (it == by_onnx().end()) return Failure{};
+  return id_of(it->second->name);
+}
 
 std::string_view name(Category c) {
   constexpr std::array<std::string_view, 26> kNames{
@@ -87,12 +135,7 @@ OpCost op_cost(const Graph& graph, NodeId id) {
     if (graph.node(n.operands[i]).kind == NodeKind::Constant) cost.weight_bytes += bytes;
   }
   for (const ResultInfo& r : n.results) cost.bytes_written += r.type.bytes();
-  const OpDef& d = def(n.op);
-  if (d.cost) {
-    d.cost(ctx, cost);
-  } else {
-    cost.flops = ctx.result_elements(0);
-  }
+  def(n.op).cost(ctx, cost);
   return cost;
 }
 

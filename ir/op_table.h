@@ -1,15 +1,20 @@
 #pragma once
 /// The operator table: one row per operator, everything the compiler knows of it.
 ///
-/// To add an operator: add a row, name its rules (`ir/ops/rules.h` lists those
-/// that exist; write a new one in the file of its category in `ir/ops/`).
-/// `perfc ops`, the importers' one-to-one mapping, the text form and the docs
-/// read this table. Source operators whose structure differs get a translator
+/// To add an operator: add a row to the file of its category in `ir/ops/table/`, name its rules
+/// (`ir/ops/rules.h` lists those that exist; write a new one in the file of its category in `ir/ops/`).
+/// `perfc ops`, the importers' one-to-one mapping, the text form, autocast, autograd, fusion, the list
+/// of kernels and the docs read this table. Source operators whose structure differs get a translator
 /// in their front end instead of a spelling here.
+///
+/// A row that leaves out a column which has no default fails `OpTable.RowsAreComplete`, which names both.
 ///
 /// Operand order and semantics are those of the newest ONNX operator set where
 /// one exists (older forms are lifted by the importer); names are Relay's.
+#include <array>
+#include <compare>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "ir/support/result.h"
@@ -29,53 +34,143 @@ enum class Category : std::uint8_t {
 };
 std::string_view name(Category);
 
+/// Element types that the operands may have, as far as `infer` asks this column (`check_takes`, ir/ops/elementwise.cpp).
+enum class Takes : std::uint8_t {
+  Unset,
+  Anything,    ///< or `infer` has checks of its own
+  Float, Numeric, NumericOrBool, Signed, Integer, IntegerOrBool, Bool,
+};
+
+/// In which width AMP runs it: PyTorch's lists of autocast operators
+/// (aten/src/ATen/autocast_mode.h; docs "Autocast Op Reference").
+enum class Autocast : std::uint8_t {
+  Unset,
+  Half,           ///< casts float32 operands to 16 bits: matrix products and what consists of them
+  Float32,        ///< casts operands to float32
+  WritesFloat32,  ///< reads 16 bits as they are, writes float32 (autocast sets the operator's `dtype`)
+  Float32Norm,    ///< Float32, unless `ExecConfig::norms` says otherwise
+  Promotes,       ///< in the widest of its operands' types
+  FollowsData,    ///< in the type of its first operand, whatever its parameters have
+};
+
+/// What autograd keeps of a call for its backward pass (PyTorch's tools/autograd/derivatives.yaml).
+enum class Keeps : std::uint8_t {
+  Unset,
+  Nothing,           ///< linear in its operands
+  Result,            ///< the derivative is computed from the result
+  First,             ///< the first operand
+  All,               ///< every operand
+  Factors,           ///< of a product: the factor of each operand that needs a gradient
+  Divisor,           ///< the divisor, and the dividend where the divisor needs a gradient
+  FirstAndRows,      ///< the first operand, mean and deviation of each row
+  FirstAndResult,
+  FirstAndPositions, ///< the first operand, an index per result element
+  Positions,         ///< an index per result element
+  Indices,           ///< every operand but the first
+  Gates,             ///< the first operand, the result, `saved_states` values per result element
+  Attention,         ///< operands and result; written out, the scores
+};
+
+/// How a compiler that fuses (TorchInductor) treats it.
+enum class Fusion : std::uint8_t {
+  Unset,
+  Never,          ///< a kernel of its own: products, library calls, control flow
+  Pointwise,      ///< joins its neighbours' kernel
+  PointwiseTwice, ///< the same; reads its operand twice (x · σ(x)), which is kept in memory for it
+  Moves,          ///< joins: copies, gathers, views
+  Window,         ///< begins a kernel: each result reads a few elements (pooling)
+  AxisReduction,  ///< joins; a kernel holds one, unless it is so short that it is written out
+  Reduction,      ///< joins; a kernel holds one
+};
+
+/// What eager PyTorch launches for it on CUDA.
+enum class Launch : std::uint8_t {
+  Unset,
+  View,         ///< nothing, unless a strided operand has to be copied
+  StridedView,  ///< nothing: the result reads the operand's memory in other steps
+  ViewByIndex,  ///< StridedView where the indices are constant and in equal steps, else Kernel
+  Kernel,       ///< one kernel; before it, those of `before`
+};
+
+/// How results lie when the data is channels last (PyTorch: "memory format preserving").
+enum class MemoryFormat : std::uint8_t { Unset, Preserved, Contiguous, ByRule };
+
+/// Whether the result is the operand's elements, unchanged.
+enum class Moves : std::uint8_t {
+  No,
+  Reshapes,   ///< in the same order, under another shape
+  Permutes,
+  Copies,
+  Part,       ///< some of them
+};
+
 using InferFn = Status (*)(InferContext&);
 using EvalFn = void (*)(InferContext&);
 using CostFn = void (*)(const CostContext&, OpCost&);
+
+/// How PyTorch runs an operator on CUDA; `ir/ops/table/rows.h` has the usual kinds.
+struct Runs {
+  Autocast autocast = Autocast::Unset;
+  Keeps keeps = Keeps::Unset;
+  Fusion fusion = Fusion::Unset;
+  Launch launch = Launch::Unset;
+  MemoryFormat format = MemoryFormat::Unset;
+};
+
+/// How many operands a call has. −1 as the most: any number.
+struct Arity {
+  std::int16_t least = -1, most = -2;   ///< not set
+};
 
 struct OpDef {
   std::string_view name;
   /// ONNX operators this stands for one-to-one, space-separated; "ms:" marks
   /// com.microsoft, "ml:" ai.onnx.ml, "tr:" ai.onnx.preview.training, "pv:" ai.onnx.preview.
   std::string_view onnx = {};
-  Category category = Category::Elementwise;
-  std::int16_t min_operands = 1;
-  std::int16_t max_operands = 1;    ///< −1: variadic
+  Category category = Category::Opaque;
+  Arity operands = {};
   std::int16_t results = 1;         ///< −1: as many as the call asks for
+  Takes takes = Takes::Unset;
   InferFn infer = nullptr;
-  EvalFn eval = nullptr;            ///< propagates contents of small tensors
-  CostFn cost = nullptr;            ///< null: one operation per result element
+  EvalFn eval = nullptr;            ///< propagates contents of small tensors; `no_contents` where it never does
+  CostFn cost = nullptr;
+  Runs runs = {};
+  // Few operators have these.
+  Moves moves = Moves::No;
+  bool splits_bias = false;         ///< operand 2 is a bias that PyTorch's kernel leaves to another one: convolutions, dense
+  bool transposed = false;          ///< a convolution backwards: its weight is (in, out / groups, …)
+  bool dims_only = false;           ///< reads its operand's type, not its elements
+  std::int8_t saved_states = 0;     ///< of Keeps::Gates
+  std::string_view kernel = {};     ///< operator whose kernel runs instead of one of its own
+  std::array<std::string_view, 2> before = {};  ///< operators whose kernels run first, on its first operand
 };
 
-/// Index of a row. Only valid in this build: text forms and checkpoints use names.
+/// Names a row: a hash of its name, so that code which asks for an operator does not depend on the table.
+/// Only valid in this build: text forms and checkpoints use names.
 struct OpId {
-  std::uint16_t index = 0;
+  std::uint32_t hash = 0;
   friend auto operator<=>(const OpId&, const OpId&) = default;
 };
 
-}  // namespace perfc
-
-#include "ir/ops/table.inc.h"
-
-namespace perfc {
-
-constexpr const OpDef& def(OpId id) { return kOps[id.index]; }
-
-namespace detail {
-constexpr std::uint16_t index_of(std::string_view name) {
-  for (std::uint16_t i = 0; i < kOpCount; ++i) {
-    if (kOps[i].name == name) return i;
-  }
-  return kOpCount;
+/// FNV-1a, 32 bits. No two names of the table have one hash (OpTable.NamesHashApart).
+constexpr std::uint32_t operator_hash(std::string_view name) {
+  std::uint32_t hash = 0x811c9dc5;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x01000193;
+  return hash;
 }
-}  // namespace detail
 
-/// `op("nn.conv2d")`: a name that is not in the table does not compile.
-consteval OpId op(std::string_view name) {
-  const std::uint16_t i = detail::index_of(name);
-  if (i == kOpCount) throw "no such operator in ir/ops/table.inc.h";
-  return OpId{i};
-}
+/// `op("nn.conv2d")`. Every name that a source writes stands in the table: tests/operators/names_test.py.
+consteval OpId op(std::string_view name) { return OpId{operator_hash(name)}; }
+
+/// The row; "opaque" where an id names none.
+const OpDef& def(OpId);
+/// Whether the id names a row.
+bool is_operator(OpId);
+
+/// All rows, in the order of the documentation.
+std::span<const OpDef* const> op_table();
+/// Place of a row in it.
+std::size_t index_of(OpId);
 
 /// Run-time look-up by name; `false` result when there is none.
 Result<OpId> find_op(std::string_view name);

@@ -24,7 +24,7 @@ class Verifier {
   Failure error(NodeId id, std::string_view message) {
     good_ = false;
     const Node& n = graph_.node(id);
-    const std::string_view what = n.kind == NodeKind::Call && n.op.index < kOpCount ? def(n.op).name
+    const std::string_view what = n.kind == NodeKind::Call && is_operator(n.op) ? def(n.op).name
                                   : n.kind == NodeKind::Var                         ? "param"
                                                                                     : "constant";
     return diags_.error(n.loc, n.name, fmt::format("broken graph: %{} {}: {}", id, what, message));
@@ -41,7 +41,7 @@ class Verifier {
       }
       return ok();
     }
-    if (n.op.index >= kOpCount) return error(id, "operator without a row in the table");
+    if (!is_operator(n.op)) return error(id, "operator without a row in the table");
     for (std::size_t i = 0; i < n.operands.size(); ++i) {
       const ValueId v = n.operands[i];
       if (!v) continue;

@@ -20,7 +20,7 @@ class NoveltyNotes {
   bool look_at(const Kernel& k, std::span<const double> row, double share) {
     bool unfamiliar = false;
     for (const OpId o : k.ops) {
-      if (table_.index[o.index] >= 0) continue;
+      if (table_.index[index_of(o)] >= 0) continue;
       operators_[std::string(def(o).name)] += share;
       unfamiliar = true;
     }

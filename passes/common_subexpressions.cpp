@@ -15,7 +15,7 @@ bool is_pure(const Node& n) {
 }
 
 std::size_t hash_of(const Node& n, const std::vector<ValueId>& operands) {
-  std::size_t h = n.op.index;
+  std::size_t h = n.op.hash;
   for (ValueId v : operands) {
     boost::hash_combine(h, v.node);
     boost::hash_combine(h, v.result);

@@ -252,13 +252,13 @@ bool keeps_type(const MatchGraph& g, NodeId root, ValueId x) { return g.graph.ty
 
 std::span<const DecomposedOp> decomposed_ops() { return kDecomposed; }
 
-Decompositions::Decompositions() : by_root_(kOpCount) {
+Decompositions::Decompositions() : by_root_(op_table().size()) {
   for (const DecomposedOp& row : kDecomposed) rows_.push_back({&row, Pattern(row.pattern)});
   for (const Row& row : rows_) {
     std::vector<OpId> roots = row.pattern.roots();
     std::sort(roots.begin(), roots.end());
     roots.erase(std::unique(roots.begin(), roots.end()), roots.end());
-    for (OpId root : roots) by_root_[root.index].push_back(&row);
+    for (OpId root : roots) by_root_[index_of(root)].push_back(&row);
   }
 }
 
@@ -279,7 +279,7 @@ std::vector<std::pair<NodeId, Recognised>> Decompositions::find(const MatchGraph
       take(id, std::move(attention));
       continue;
     }
-    for (const Row* row : by_root_[n.op.index]) {
+    for (const Row* row : by_root_[index_of(n.op)]) {
       Match match;
       Attrs attrs;
       if (!row->pattern.match(g, id, match) || !keeps_type(g, id, match["x"]) || !row->op->accept(g, match, attrs)) continue;

@@ -6,9 +6,7 @@ namespace perfc::passes {
 namespace {
 
 /// Keeps elements and their order, changes the shape only.
-bool is_view(const Node& n) {
-  return n.is(op("reshape")) || n.is(op("squeeze")) || n.is(op("expand_dims")) || n.is(op("nn.batch_flatten"));
-}
+bool is_view(const Node& n) { return n.kind == NodeKind::Call && def(n.op).moves == Moves::Reshapes; }
 
 /// Nodes that results need, operands before users, each subtree of operands
 /// finished before the next begins: the order in which Relay's post-order

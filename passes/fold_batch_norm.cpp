@@ -6,10 +6,8 @@
 namespace perfc::passes {
 namespace {
 
-bool is_product(const Node& n) {
-  return n.is(op("nn.conv1d")) || n.is(op("nn.conv2d")) || n.is(op("nn.conv3d")) || n.is(op("nn.dense")) ||
-         n.is(op("nn.conv1d_transpose")) || n.is(op("nn.conv2d_transpose")) || n.is(op("nn.conv3d_transpose"));
-}
+/// nn.dense and convolutions.
+bool is_weighted_product(const Node& n) { return n.kind == NodeKind::Call && def(n.op).splits_bias; }
 
 /// A batch-norm that can go, with what it goes into.
 struct Fold {
@@ -70,7 +68,7 @@ class Folder {
       if (!shift || !graph_.node(scaled).is(op("multiply")) || !only_use(scaled)) continue;
       if (!channel_parameter(graph_.node(scaled), axis, data)) continue;
       const Node& product = graph_.node(data);
-      if (!is_product(product) || !only_use(data) || product.operands.size() != 2 || graph_.node(product.operands[1]).kind != NodeKind::Constant) continue;
+      if (!is_weighted_product(product) || !only_use(data) || product.operands.size() != 2 || graph_.node(product.operands[1]).kind != NodeKind::Constant) continue;
       if (axis != (product.is(op("nn.dense")) ? rank - 1 : channel_axis(product.attrs, rank))) continue;
       return {.product = data.node, .between = scaled.node, .shift = shift, .axis = static_cast<std::int64_t>(axis)};
     }
@@ -98,7 +96,7 @@ class Folder {
     const std::int64_t given = norm.attrs.int_or("axis", 1);
     const auto axis = static_cast<std::size_t>(given < 0 ? given + rank : given);
     const bool same_channels = axis == (product.is(op("nn.dense")) ? type.rank() - 1 : channel_axis(product.attrs, type.rank()));
-    if (!is_product(product) || !only_use(x) || !same_channels || product.operands.size() < 2) return {};
+    if (!is_weighted_product(product) || !only_use(x) || !same_channels || product.operands.size() < 2) return {};
     if (graph_.node(product.operands[1]).kind != NodeKind::Constant) return {};
     if (product.operands.size() > 2 && product.operands[2] && !weight_[product.operands[2].node]) return {};
     fold.product = x.node;

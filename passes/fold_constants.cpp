@@ -19,8 +19,8 @@ bool known(const ResultInfo& r) {
 /// Moves elements without changing any: on a weight that nothing else uses, a
 /// weight stored that way from the start.
 bool is_layout(const Node& n) {
-  return n.is(op("reshape")) || n.is(op("squeeze")) || n.is(op("expand_dims")) ||
-         n.is(op("nn.batch_flatten")) || n.is(op("transpose")) || n.is(op("copy"));
+  const Moves moves = n.kind == NodeKind::Call ? def(n.op).moves : Moves::No;
+  return moves == Moves::Reshapes || moves == Moves::Permutes || moves == Moves::Copies;
 }
 
 }  // namespace

@@ -137,7 +137,7 @@ class Rebatcher {
   /// that changed in another way.
   Status locate_batch(NodeId id) {
     const Node& n = graph_.node(id);
-    const bool reads_shape_only = n.is(op("shape_of")) || n.is(op("size_of"));
+    const bool reads_shape_only = n.kind == NodeKind::Call && def(n.op).dims_only;
     for (ValueId v : n.operands) {
       if (v && sampled_[v.node] && !reads_shape_only) sampled_[id] = true;
     }

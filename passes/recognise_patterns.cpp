@@ -80,10 +80,9 @@ Result<Graph> fuse_decomposed(Graph graph, const Decompositions& decompositions,
 
 // ---- Canonical products: nn.dense for weights of rank 2, biases as nn.bias_add
 
-bool is_conv(const Node& n) {
-  return n.is(op("nn.conv1d")) || n.is(op("nn.conv2d")) || n.is(op("nn.conv3d")) || n.is(op("nn.conv1d_transpose")) ||
-         n.is(op("nn.conv2d_transpose")) || n.is(op("nn.conv3d_transpose"));
-}
+/// nn.dense and convolutions.
+bool is_product(const Node& n) { return n.kind == NodeKind::Call && def(n.op).splits_bias; }
+bool is_conv(const Node& n) { return is_product(n) && def(n.op).category == Category::Convolution; }
 
 bool is_product_with_weight(const MatchGraph& g, const Node& n) {
   if (!n.is(op("nn.batch_matmul")) || !g.is_weight(n.operands[1])) return false;
@@ -139,7 +138,7 @@ class Products {
     const Node& n = g_.graph.node(id);
     if (n.kind != NodeKind::Call) return Change::None;
     if (is_product_with_weight(g_, n)) return Change::Dense;
-    if (n.is(op("nn.dense")) || is_conv(n)) return splits_bias(n) ? Change::SplitBias : Change::None;
+    if (is_product(n)) return splits_bias(n) ? Change::SplitBias : Change::None;
     if (n.is(op("nn.batch_norm")) && n.attrs.int_or("training_mode", 0) != 0 && only_first_result_[id]) {
       return Change::DropStatistics;
     }
@@ -234,7 +233,7 @@ class Products {
   bool adds_bias(const Node& n, std::size_t i) const {
     const ValueId product = n.operands[i];
     const Node& p = g_.node(product);
-    if (g_.uses[product.node] != 1 || !(is_product_with_weight(g_, p) || p.is(op("nn.dense")) || is_conv(p))) return false;
+    if (g_.uses[product.node] != 1 || !(is_product_with_weight(g_, p) || is_product(p))) return false;
     if (p.operands.size() > 2 && p.operands[2]) return false;
     const Type& type = g_.type(product);
     return type.ranked() && type == n.results[0].type && is_bias(g_, n.operands[1 - i], type, bias_axis_of(product));

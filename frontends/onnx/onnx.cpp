@@ -43,11 +43,11 @@ Result<Graph> import_text(const Source& source, const ImportOptions& options, Di
 
 std::vector<OpCoverage> coverage() {
   std::map<std::string, std::string> becomes;
-  for (std::uint16_t i = 0; i < kOpCount; ++i) {
-    std::string_view rest = kOps[i].onnx;
+  for (const OpDef* row : op_table()) {
+    std::string_view rest = row->onnx;
     while (!rest.empty()) {
       const std::size_t end = std::min(rest.find(' '), rest.size());
-      becomes[full_name(rest.substr(0, end))] = std::string(kOps[i].name);
+      becomes[full_name(rest.substr(0, end))] = std::string(row->name);
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
   }

@@ -1,5 +1,5 @@
 /// ONNX operators whose structure differs from the IR's. Everything else maps
-/// one-to-one by the spelling in ir/ops/table.inc.h.
+/// one-to-one by the spelling in ir/ops/table/.
 #include <fmt/format.h>
 
 #include <algorithm>

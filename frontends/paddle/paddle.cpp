@@ -63,7 +63,7 @@ std::vector<OpCoverage> coverage() {
       if (name.starts_with("pir:")) name.remove_prefix(4);
       if (name.starts_with("old:")) name.remove_prefix(4);
       const bool known = std::any_of(out.begin(), out.end(), [&](const OpCoverage& o) { return o.source == name; });
-      if (!known) out.push_back({std::string(name), std::string(row.translate ? row.becomes : def(row.op).name)});
+      if (!known) out.push_back({std::string(name), std::string(is_operator(row.op) ? def(row.op).name : row.becomes)});
     }
   }
   for (const auto& [name, becomes] : control_operators()) out.push_back({std::string(name), std::string(becomes)});

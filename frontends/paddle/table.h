@@ -23,14 +23,14 @@ struct PaddleRow {
   OpId op{};
   std::string_view attrs{};
   Translator translate = nullptr;
-  std::string_view becomes{};            ///< IR operators, for `perfc ops`
+  std::string_view becomes{};            ///< IR operators, for `perfc ops`; empty: `op`
 
   /// One IR operator.
   constexpr PaddleRow(std::string_view n, std::string_view i, std::string_view o, OpId p, std::string_view a = {})
-      : names(n), inputs(i), outputs(o), op(p), attrs(a), becomes(def(p).name) {}
+      : names(n), inputs(i), outputs(o), op(p), attrs(a) {}
   /// One IR operator, whose operands need more than renaming.
   constexpr PaddleRow(std::string_view n, std::string_view i, std::string_view o, OpId p, Translator t)
-      : names(n), inputs(i), outputs(o), op(p), translate(t), becomes(def(p).name) {}
+      : names(n), inputs(i), outputs(o), op(p), translate(t) {}
   constexpr PaddleRow(std::string_view n, std::string_view i, std::string_view o, Translator t, std::string_view b)
       : names(n), inputs(i), outputs(o), translate(t), becomes(b) {}
 };

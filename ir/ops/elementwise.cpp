@@ -7,50 +7,15 @@
 namespace perfc::rules {
 namespace {
 
-/// Element types an operator takes, where it does not take all of them.
-enum class Takes : std::uint8_t { Anything, Float, Numeric, NumericOrBool, Signed, Integer, IntegerOrBool, Bool };
-
-constexpr std::array<std::string_view, 8> kTakesText{
-    "anything",      "a floating-point type", "a numeric type",          "a numeric type or bool",
+/// Of `Takes`, in its order.
+constexpr std::array<std::string_view, 9> kTakesText{
+    "", "anything",      "a floating-point type", "a numeric type",          "a numeric type or bool",
     "a signed type", "an integer type",       "an integer type or bool", "bool"};
-
-constexpr auto kTakes = [] {
-  std::array<Takes, kOpCount> t{};
-  for (OpId o : {op("sqrt"), op("reciprocal"), op("exp"), op("log"), op("sin"), op("cos"), op("tan"),
-                 op("asin"), op("acos"), op("atan"), op("sinh"), op("cosh"), op("asinh"), op("acosh"),
-                 op("atanh"), op("ceil"), op("floor"), op("round"), op("isnan"), op("isinf"),
-                 op("nn.leaky_relu"), op("nn.elu"), op("nn.selu"), op("nn.celu"), op("sigmoid"),
-                 op("tanh"), op("nn.hard_sigmoid"), op("nn.hard_swish"), op("nn.softplus"),
-                 op("nn.softsign"), op("nn.mish"), op("nn.silu"),
-                 op("nn.gelu"), op("nn.fast_gelu"), op("nn.quick_gelu"), op("nn.bias_gelu"),
-                 op("nn.bias_split_gelu"), op("nn.softmax"), op("nn.log_softmax"), op("nn.hardmax"),
-                 op("nn.instance_norm"), op("nn.group_norm"), op("nn.mean_variance_norm"),
-                 op("nn.l2_normalize"), op("nn.lrn")}) {
-    t[o.index] = Takes::Float;
-  }
-  for (OpId o : {op("abs"), op("sign"), op("erf"), op("nn.shrink"), op("nn.relu"), op("nn.prelu"),
-                 op("clip"), op("add"), op("subtract"), op("multiply"), op("divide"), op("mod"),
-                 op("power"), op("maximum"), op("minimum"), op("sum"), op("mean_of"),
-                 op("nn.thresholded_relu")}) {
-    t[o.index] = Takes::Numeric;
-  }
-  for (OpId o : {op("less"), op("less_equal"), op("greater"), op("greater_equal")}) {
-    t[o.index] = Takes::NumericOrBool;
-  }
-  t[op("negative").index] = Takes::Signed;
-  t[op("bit_shift").index] = Takes::Integer;
-  for (OpId o : {op("bitwise_and"), op("bitwise_or"), op("bitwise_xor"), op("bitwise_not")}) {
-    t[o.index] = Takes::IntegerOrBool;
-  }
-  for (OpId o : {op("logical_not"), op("logical_and"), op("logical_or"), op("logical_xor")}) {
-    t[o.index] = Takes::Bool;
-  }
-  return t;
-}();
 
 /// Complex counts as floating point and numeric: other front ends have it.
 bool takes(Takes what, DType d) {
   switch (what) {
+    case Takes::Unset:
     case Takes::Anything: return true;
     case Takes::Float: return is_float_or_complex(d);
     case Takes::Numeric: return is_numeric(d) || is_complex(d);
@@ -65,7 +30,7 @@ bool takes(Takes what, DType d) {
 
 /// Operands [first, last) that are present are tensors the operator takes.
 Status check_takes(const InferContext& c, std::size_t first, std::size_t last) {
-  const Takes what = kTakes[c.op().index];
+  const Takes what = def(c.op()).takes;
   for (std::size_t i = first; i < last; ++i) {
     if (!c.has(i)) continue;
     if (!c.type(i).is_tensor()) return c.error("operand {} must be a tensor, got {}", i, to_string(c.type(i)));
@@ -133,7 +98,7 @@ constexpr double kTranscendentalFlops = 8;
 }  // namespace
 
 Status same_type(InferContext& c) {
-  if (kTakes[c.op().index] != Takes::Anything && !check_takes(c, 0, 1)) return Failure{};
+  if (def(c.op()).takes != Takes::Anything && !check_takes(c, 0, 1)) return Failure{};
   if (c.op() == op("nn.bias_gelu") && c.has(1)) {
     if (!require_same_dtype(c, 0, 1) || !check_unidirectional(c, 1, "bias")) return Failure{};
   }

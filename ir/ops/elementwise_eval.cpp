@@ -2,55 +2,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/ops/elementwise_contents.h"
 #include "ir/ops/eval_helpers.h"
 #include "ir/ops/rule_helpers.h"
 #include "ir/ops/rules.h"
 
 namespace perfc::rules {
 namespace {
-
-std::optional<double> unary(OpId o, double x) {
-  if (o == op("abs")) return std::fabs(x);
-  if (o == op("negative")) return -x;
-  if (o == op("ceil")) return std::ceil(x);
-  if (o == op("floor")) return std::floor(x);
-  if (o == op("round")) return std::nearbyint(x);  // ties to even, as ONNX asks
-  if (o == op("sign")) return x > 0 ? 1.0 : x < 0 ? -1.0 : x;
-  if (o == op("sqrt")) return std::sqrt(x);
-  if (o == op("reciprocal")) return 1 / x;
-  if (o == op("exp")) return std::exp(x);
-  if (o == op("log")) return std::log(x);
-  return std::nullopt;
-}
-
-SymInt unary(OpId o, DType dtype, const SymInt& x) {
-  if (o == op("logical_not")) return x.known() ? SymInt(x.value() == 0) : SymInt::unknown();
-  if (o == op("negative")) return SymInt(0) - x;
-  if (o == op("sign")) {
-    if (!x.known()) return {};
-    return dtype == DType::UInt64 ? x.value() != 0 : (x.value() > 0) - (x.value() < 0);
-  }
-  if (o == op("abs")) {
-    if (dtype == DType::UInt64 || x.symbolic()) return x;  // symbols name dims, which are not negative
-    return x.known() && x.value() < 0 ? SymInt(0) - x : x;
-  }
-  return {};
-}
-
-std::optional<double> binary(OpId o, const Attrs& attrs, double a, double b) {
-  if (o == op("add") || o == op("sum")) return a + b;
-  if (o == op("subtract")) return a - b;
-  if (o == op("multiply")) return a * b;
-  if (o == op("divide")) return a / b;
-  if (o == op("power")) return std::pow(a, b);
-  if (o == op("maximum")) return std::isnan(a) || std::isnan(b) ? NAN : std::max(a, b);
-  if (o == op("minimum")) return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b);
-  if (o == op("mod")) {
-    // fmod = 1: sign of the dividend; otherwise undefined for floats.
-    return attrs.int_or("fmod", 0) == 1 ? std::optional(std::fmod(a, b)) : std::nullopt;
-  }
-  return std::nullopt;
-}
 
 /// Remainder with the divisor's sign, or with the dividend's for fmod = 1.
 SymInt mod(const SymInt& a, const SymInt& b, DType dtype, bool fmod) {
@@ -91,51 +49,28 @@ SymInt extreme(const SymInt& a, const SymInt& b, DType dtype, bool greatest) {
   return a == b ? a : SymInt::unknown();
 }
 
-/// Truth of a comparison whose operands compare as `order`.
-std::optional<bool> holds(OpId o, int order) {
-  if (o == op("equal")) return order == 0;
-  if (o == op("less")) return order < 0;
-  if (o == op("less_equal")) return order <= 0;
-  if (o == op("greater")) return order > 0;
-  if (o == op("greater_equal")) return order >= 0;
-  return std::nullopt;
-}
-
 /// Of a symbol and a known value only this much is known: dims are not negative.
-SymInt compare_with_symbol(OpId o, const SymInt& a, const SymInt& b) {
-  if (a.symbolic() && a == b) return *holds(o, 0) ? 1 : 0;
-  if (a.symbolic() && b.known() && b.value() < 0) return *holds(o, 1) ? 1 : 0;
-  if (b.symbolic() && a.known() && a.value() < 0) return *holds(o, -1) ? 1 : 0;
+SymInt compare_with_symbol(bool (*holds)(int), const SymInt& a, const SymInt& b) {
+  if (a.symbolic() && a == b) return holds(0) ? 1 : 0;
+  if (a.symbolic() && b.known() && b.value() < 0) return holds(1) ? 1 : 0;
+  if (b.symbolic() && a.known() && a.value() < 0) return holds(-1) ? 1 : 0;
   return {};
 }
 
-SymInt logical(OpId o, const SymInt& a, const SymInt& b) {
-  if (o == op("logical_and") && (a.is(0) || b.is(0))) return 0;
-  if (o == op("logical_or") && (a.is(1) || b.is(1))) return 1;
-  if (!a.known() || !b.known()) return {};
-  if (o == op("logical_and")) return a.value() && b.value();
-  if (o == op("logical_or")) return a.value() || b.value();
-  return (a.value() != 0) != (b.value() != 0);
+/// Both known, or nothing is.
+template <class F>
+SymInt of_known(const SymInt& a, const SymInt& b, F f) {
+  return a.known() && b.known() ? SymInt(f(a.value() != 0, b.value() != 0) ? 1 : 0) : SymInt::unknown();
 }
 
-SymInt binary(OpId o, const Attrs& attrs, DType dtype, const SymInt& a, const SymInt& b) {
-  if (o == op("add") || o == op("sum")) return a + b;
-  if (o == op("subtract")) return a - b;
-  if (o == op("multiply")) return a * b;
-  if (o == op("divide")) {
-    if (dtype != DType::UInt64 || !a.known() || !b.known() || b.is(0)) return trunc_div(a, b);
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a.value()) /
-                                     static_cast<std::uint64_t>(b.value()));
-  }
-  if (o == op("mod")) return mod(a, b, dtype, attrs.int_or("fmod", 0) == 1);
-  if (o == op("power")) return power(a, b);
-  if (o == op("maximum") || o == op("minimum")) return extreme(a, b, dtype, o == op("maximum"));
-  if (holds(o, 0)) {
-    if (!a.known() || !b.known()) return compare_with_symbol(o, a, b);
-    return *holds(o, order(a, b, dtype)) ? 1 : 0;
-  }
-  return logical(o, a, b);
+SymInt quotient(DType dtype, const SymInt& a, const SymInt& b) {
+  if (dtype != DType::UInt64 || !a.known() || !b.known() || b.is(0)) return trunc_div(a, b);
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a.value()) / static_cast<std::uint64_t>(b.value()));
 }
+
+bool is_fmod(const Attrs& attrs) { return attrs.int_or("fmod", 0) == 1; }
+
+using Real = std::optional<double>;
 
 /// Contents of operand i spread over the result's extents.
 template <class T>
@@ -167,25 +102,100 @@ std::optional<std::vector<double>> spread_floats(const InferContext& c, std::siz
 
 }  // namespace
 
+double real_abs(double x) { return std::fabs(x); }
+double real_negative(double x) { return -x; }
+double real_ceil(double x) { return std::ceil(x); }
+double real_floor(double x) { return std::floor(x); }
+double real_round(double x) { return std::nearbyint(x); }
+double real_sign(double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; }
+double real_sqrt(double x) { return std::sqrt(x); }
+double real_reciprocal(double x) { return 1 / x; }
+double real_exp(double x) { return std::exp(x); }
+double real_log(double x) { return std::log(x); }
+
+SymInt integer_not(DType, const SymInt& x) { return x.known() ? SymInt(x.value() == 0) : SymInt::unknown(); }
+SymInt integer_negative(DType, const SymInt& x) { return SymInt(0) - x; }
+SymInt integer_sign(DType dtype, const SymInt& x) {
+  if (!x.known()) return {};
+  return dtype == DType::UInt64 ? x.value() != 0 : (x.value() > 0) - (x.value() < 0);
+}
+SymInt integer_abs(DType dtype, const SymInt& x) {
+  if (dtype == DType::UInt64 || x.symbolic()) return x;  // symbols name dims, which are not negative
+  return x.known() && x.value() < 0 ? SymInt(0) - x : x;
+}
+
+// A row's `real` is for float operands, its `integer` for integers and bool.
+constexpr auto kNotOfReals = [](const Attrs&, double, double) -> Real { return std::nullopt; };
+
+const BinaryContents kAdd{
+    .real = [](const Attrs&, double a, double b) -> Real { return a + b; },
+    .integer = [](const Attrs&, DType, const SymInt& a, const SymInt& b) { return a + b; }};
+const BinaryContents kSubtract{
+    .real = [](const Attrs&, double a, double b) -> Real { return a - b; },
+    .integer = [](const Attrs&, DType, const SymInt& a, const SymInt& b) { return a - b; }};
+const BinaryContents kMultiply{
+    .real = [](const Attrs&, double a, double b) -> Real { return a * b; },
+    .integer = [](const Attrs&, DType, const SymInt& a, const SymInt& b) { return a * b; }};
+const BinaryContents kDivide{
+    .real = [](const Attrs&, double a, double b) -> Real { return a / b; },
+    .integer = [](const Attrs&, DType d, const SymInt& a, const SymInt& b) { return quotient(d, a, b); }};
+const BinaryContents kPower{
+    .real = [](const Attrs&, double a, double b) -> Real { return std::pow(a, b); },
+    .integer = [](const Attrs&, DType, const SymInt& a, const SymInt& b) { return power(a, b); },
+    .integer_exponent = true};
+const BinaryContents kMod{
+    // fmod = 1: sign of the dividend; otherwise undefined for floats.
+    .real = [](const Attrs& x, double a, double b) { return is_fmod(x) ? Real(std::fmod(a, b)) : std::nullopt; },
+    .integer = [](const Attrs& x, DType d, const SymInt& a, const SymInt& b) { return mod(a, b, d, is_fmod(x)); }};
+const BinaryContents kMaximum{
+    .real = [](const Attrs&, double a, double b) -> Real {
+      return std::isnan(a) || std::isnan(b) ? NAN : std::max(a, b);
+    },
+    .integer = [](const Attrs&, DType d, const SymInt& a, const SymInt& b) { return extreme(a, b, d, true); }};
+const BinaryContents kMinimum{
+    .real = [](const Attrs&, double a, double b) -> Real {
+      return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b);
+    },
+    .integer = [](const Attrs&, DType d, const SymInt& a, const SymInt& b) { return extreme(a, b, d, false); }};
+const BinaryContents kAnd{
+    .real = kNotOfReals,
+    .integer = [](const Attrs&, DType, const SymInt& a, const SymInt& b) {
+      return a.is(0) || b.is(0) ? SymInt(0) : of_known(a, b, [](bool x, bool y) { return x && y; });
+    }};
+const BinaryContents kOr{
+    .real = kNotOfReals,
+    .integer = [](const Attrs&, DType, const SymInt& a, const SymInt& b) {
+      return a.is(1) || b.is(1) ? SymInt(1) : of_known(a, b, [](bool x, bool y) { return x || y; });
+    }};
+const BinaryContents kXor{
+    .real = kNotOfReals,
+    .integer = [](const Attrs&, DType, const SymInt& a, const SymInt& b) {
+      return of_known(a, b, [](bool x, bool y) { return x != y; });
+    }};
+const BinaryContents kEqual{.holds = [](int order) { return order == 0; }};
+const BinaryContents kLess{.holds = [](int order) { return order < 0; }};
+const BinaryContents kLessEqual{.holds = [](int order) { return order <= 0; }};
+const BinaryContents kGreater{.holds = [](int order) { return order > 0; }};
+const BinaryContents kGreaterEqual{.holds = [](int order) { return order >= 0; }};
+
+void no_contents(InferContext&) {}
+
 void eval_identity(InferContext& c) {
   const auto e = extents(c.result(0));
   const Data* d = c.data(0);
   if (d && e && static_cast<std::size_t>(count(*e)) == d->size()) c.set_data(0, *d);
 }
 
-void eval_unary(InferContext& c) {
+void eval_unary_by(InferContext& c, RealUnary real, IntegerUnary integer) {
   if (const auto* x = float_contents(c, 0)) {
+    if (!real) return;
     std::vector<double> out;
-    for (double v : *x) {
-      const auto y = unary(c.op(), v);
-      if (!y) return;
-      out.push_back(*y);
-    }
+    for (double v : *x) out.push_back(real(v));
     set_floats(c, 0, out);
   } else if (ints(c, 0)) {
     auto v = int_contents(c, 0);
     if (!v) return;
-    for (SymInt& s : *v) s = unary(c.op(), c.type(0).dtype(), s);
+    for (SymInt& s : *v) s = integer ? integer(c.type(0).dtype(), s) : SymInt{};
     set_ints(c, 0, *std::move(v));
   }
 }
@@ -221,53 +231,74 @@ void eval_cast(InferContext& c) {
   }
 }
 
-void eval_binary(InferContext& c) {
+namespace {
+
+/// Reals, to truth values.
+void compare_floats(InferContext& c, bool (*holds)(int), const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<SymInt> out;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    const double x = a[k], y = b[k];
+    const bool ordered = !std::isnan(x) && !std::isnan(y);  // a NaN makes every comparison false
+    out.emplace_back(ordered && holds(x < y ? -1 : x > y ? 1 : 0));
+  }
+  set_ints(c, 0, std::move(out));
+}
+
+SymInt combined(const InferContext& c, const BinaryContents& what, const SymInt& a, const SymInt& b) {
+  const DType dtype = c.type(0).dtype();
+  if (!what.holds) return what.integer(c.attrs, dtype, a, b);
+  if (!a.known() || !b.known()) return compare_with_symbol(what.holds, a, b);
+  return what.holds(order(a, b, dtype)) ? 1 : 0;
+}
+
+/// base ^ exponent with known integer exponents.
+void power_of_integers(InferContext& c, const std::vector<double>& base, const std::vector<SymInt>& exponent) {
+  std::vector<double> out;
+  for (std::size_t k = 0; k < base.size(); ++k) {
+    if (!exponent[k].known()) return;
+    out.push_back(std::pow(base[k], static_cast<double>(exponent[k].value())));
+  }
+  set_floats(c, 0, out);
+}
+
+/// Nothing where some element is not known.
+void combine_floats(InferContext& c, const BinaryContents& what, const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> out;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    const Real y = what.real ? what.real(c.attrs, a[k], b[k]) : std::nullopt;
+    if (!y) return;
+    out.push_back(*y);
+  }
+  set_floats(c, 0, out);
+}
+
+}  // namespace
+
+void eval_binary_by(InferContext& c, const BinaryContents& what) {
   const auto to = extents(c.result(0));
   if (!to || !any_data(c)) return;
-  const DType dtype = c.type(0).dtype();
-  if (is_float(dtype)) {
+  if (is_float(c.type(0).dtype())) {
     const auto a = spread_floats(c, 0, *to);
     const auto b = spread_floats(c, 1, *to);
     if (!a) return;
-    if (!b) {  // power with an integer exponent
-      const auto e = spread_ints(c, 1, *to);
-      if (!e || c.op() != op("power")) return;
-      std::vector<double> out;
-      for (std::size_t k = 0; k < a->size(); ++k) {
-        if (!(*e)[k].known()) return;
-        out.push_back(std::pow((*a)[k], static_cast<double>((*e)[k].value())));
-      }
-      return set_floats(c, 0, out);
+    if (!b) {
+      const auto exponent = spread_ints(c, 1, *to);
+      if (exponent && what.integer_exponent) power_of_integers(c, *a, *exponent);
+      return;
     }
-    if (is_bool(c.result(0).dtype())) {
-      std::vector<SymInt> out;
-      for (std::size_t k = 0; k < a->size(); ++k) {
-        const double x = (*a)[k], y = (*b)[k];
-        // a NaN makes every comparison false
-        const bool ordered = !std::isnan(x) && !std::isnan(y);
-        const auto h = holds(c.op(), x < y ? -1 : x > y ? 1 : 0);
-        if (!h) return;
-        out.emplace_back(ordered && *h);
-      }
-      return set_ints(c, 0, std::move(out));
-    }
-    std::vector<double> out;
-    for (std::size_t k = 0; k < a->size(); ++k) {
-      const auto y = binary(c.op(), c.attrs, (*a)[k], (*b)[k]);
-      if (!y) return;
-      out.push_back(*y);
-    }
-    return set_floats(c, 0, out);
+    if (!is_bool(c.result(0).dtype())) return combine_floats(c, what, *a, *b);
+    if (what.holds) compare_floats(c, what.holds, *a, *b);
+    return;
   }
   const auto a = spread_ints(c, 0, *to);
   const auto b = spread_ints(c, 1, *to);
   if (!a || !b) return;
   std::vector<SymInt> out;
-  for (std::size_t k = 0; k < a->size(); ++k) out.push_back(binary(c.op(), c.attrs, dtype, (*a)[k], (*b)[k]));
+  for (std::size_t k = 0; k < a->size(); ++k) out.push_back(combined(c, what, (*a)[k], (*b)[k]));
   set_ints(c, 0, std::move(out));
 }
 
-void eval_nary(InferContext& c) {
+void eval_nary_by(InferContext& c, const BinaryContents& what) {
   const auto to = extents(c.result(0));
   if (!to || !any_data(c)) return;
   const DType dtype = c.result(0).dtype();
@@ -278,7 +309,7 @@ void eval_nary(InferContext& c) {
       const auto next = spread_floats(c, i, *to);
       if (!next) return;
       for (std::size_t k = 0; k < total->size(); ++k) {
-        (*total)[k] = *binary(c.op(), c.attrs, (*total)[k], (*next)[k]);
+        (*total)[k] = *what.real(c.attrs, (*total)[k], (*next)[k]);
       }
     }
     return set_floats(c, 0, *total);
@@ -289,7 +320,7 @@ void eval_nary(InferContext& c) {
     const auto next = spread_ints(c, i, *to);
     if (!next) return;
     for (std::size_t k = 0; k < total->size(); ++k) {
-      (*total)[k] = binary(c.op(), c.attrs, dtype, (*total)[k], (*next)[k]);
+      (*total)[k] = what.integer(c.attrs, dtype, (*total)[k], (*next)[k]);
     }
   }
   set_ints(c, 0, *std::move(total));

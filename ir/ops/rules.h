@@ -10,8 +10,13 @@ struct OpCost;
 
 namespace rules {
 
+/// `eval` of operators whose contents nobody propagates.
+void no_contents(InferContext&);
+/// `cost`: one operation per result element.
+void per_element_cost(const CostContext&, OpCost&);
+
 // ir/ops/elementwise.cpp: element by element, broadcasting, casts, activations
-// (evaluation: ir/ops/elementwise_eval.cpp)
+// (evaluation: ir/ops/elementwise_eval.cpp, elementwise_contents.h)
 Status same_type(InferContext&);
 Status clip(InferContext&);
 Status predicate(InferContext&);
@@ -25,12 +30,9 @@ Status prelu(InferContext&);
 Status bias_add(InferContext&);
 Status bias_split_gelu(InferContext&);
 Status dropout(InferContext&);
-void eval_unary(InferContext&);
 void eval_cast(InferContext&);
 void eval_clip(InferContext&);
 void eval_identity(InferContext&);
-void eval_binary(InferContext&);
-void eval_nary(InferContext&);
 void eval_where(InferContext&);
 void transcendental_cost(const CostContext&, OpCost&);
 void free_cost(const CostContext&, OpCost&);

@@ -402,7 +402,7 @@ Result<OpId> Parser::operator_named(text::Word word) {
   const auto found = find_op(word.text);
   if (found) return found;
   std::vector<std::string> names;
-  for (const OpDef& d : kOps) names.emplace_back(d.name);
+  for (const OpDef* d : op_table()) names.emplace_back(d->name);
   const std::string near = did_you_mean(word.text.substr(0, 64), names);
   return error(word.text.data(), fmt::format("unknown operator '{}'{}", word.text,
                                              near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));

@@ -38,7 +38,7 @@ bool compiler_prefers_channels_last(const Graph& g) {
 
 }  // namespace
 
-bool is_part(const Node& n) { return n.is(op("strided_slice")) || n.is(op("split")); }
+bool is_part(const Node& n) { return n.kind == NodeKind::Call && def(n.op).moves == Moves::Part; }
 
 bool only_splits(const Graph& g, const Node& n) {
   const Type &from = g.type(n.operands[0]), &to = n.results[0].type;
@@ -83,10 +83,7 @@ std::vector<bool> channels_last(const Graph& g, const ExecConfig& config) {
       last[id] = tokens.is(op("transpose")) && tokens.attrs.ints_or_empty("perm") == std::vector<std::int64_t>{0, 2, 1} &&
                  n.results[0].type.ranked() && n.results[0].type.rank() == 4 && only_splits(g, n);
     } else {
-      const bool follows = c == Category::Elementwise || c == Category::Activation || c == Category::Pooling || c == Category::Resize ||
-                           c == Category::Reduction || n.is(op("nn.batch_norm")) || n.is(op("nn.bias_add")) || n.is(op("concatenate")) || n.is(op("copy")) ||
-                           n.is(op("cast")) || n.is(op("nn.dropout")) || n.is(op("nn.pad")) || is_part(n);
-      last[id] = follows && data_last;
+      last[id] = def(n.op).runs.format == MemoryFormat::Preserved && data_last;
     }
   }
   return last;

@@ -16,64 +16,46 @@ bool broadcasts_heads(const Type& q, const Type& v) {
 
 }  // namespace
 
-bool is_view(const Node& n) {
-  return def(n.op).category == Category::Shape || n.is(op("copy")) || n.is(op("nn.dropout")) ||
-         n.is(op("bitcast")) || def(n.op).category == Category::Sequence;
-}
+bool is_view(const Node& n) { return def(n.op).runs.launch == Launch::View; }
 
 OpId kernel_op(const Node& n) {
-  if (def(n.op).category == Category::Shape) return op("reshape");
-  return n.is(op("nn.global_avg_pool")) || n.is(op("nn.adaptive_avg_pool2d")) ? op("mean") : n.op;
+  const std::string_view other = def(n.op).kernel;
+  return other.empty() ? n.op : *find_op(other);
 }
 
-bool uses_matrix_unit(Category c) {
-  return c == Category::MatMul || c == Category::Convolution || c == Category::Attention || c == Category::Recurrent;
-}
-bool is_float32_norm(const Node& n) { return n.is(op("nn.layer_norm")) || n.is(op("nn.group_norm")) || n.is(op("nn.rms_norm")); }
+bool uses_matrix_unit(OpId o) { return def(o).runs.autocast == Autocast::Half; }
+bool is_float32_norm(const Node& n) { return def(n.op).runs.autocast == Autocast::Float32Norm; }
 bool wants_full(const Node& n) {
-  const Category c = def(n.op).category;
-  return c == Category::Softmax || c == Category::Loss || is_float32_norm(n) || n.is(op("exp")) || n.is(op("log")) ||
-         n.is(op("power")) || n.is(op("reciprocal")) || n.is(op("sum_axes")) || n.is(op("cumsum")) || n.is(op("prod")) || n.is(op("nn.l2_normalize"));
+  const Autocast a = def(n.op).runs.autocast;
+  return a == Autocast::Float32 || a == Autocast::Float32Norm || a == Autocast::WritesFloat32;
 }
-bool widens_itself(const Node& n) {
-  return def(n.op).category == Category::Softmax || n.is(op("sum_axes")) || n.is(op("prod")) || n.is(op("cumsum"));
-}
+bool widens_itself(const Node& n) { return def(n.op).runs.autocast == Autocast::WritesFloat32; }
 bool is_epilogue(const Graph& g, const Node& n) {
   if (!n.is(op("nn.bias_add"))) return false;
   ValueId x = n.operands[0];
   while (g.node(x).is(op("reshape"))) x = g.node(x).operands[0];  // Keras flattens around its products
   return g.node(x).is(op("nn.dense"));
 }
-bool parameters_follow_data(const Node& n) {
-  return n.is(op("nn.bias_add")) || n.is(op("nn.batch_norm")) || n.is(op("nn.instance_norm")) || n.is(op("nn.prelu")) ||
-         n.is(op("image.resize2d"));
-}
+bool parameters_follow_data(const Node& n) { return def(n.op).runs.autocast == Autocast::FollowsData; }
 
 double pooled_index_bytes(const Node& n) {
-  const bool max = n.is(op("nn.max_pool1d")) || n.is(op("nn.max_pool2d")) || n.is(op("nn.max_pool3d")) || n.is(op("nn.adaptive_max_pool2d"));
-  return max ? kIndexBytes * static_cast<double>(n.results[0].type.elements().value_or(0)) : 0;
+  return def(n.op).runs.keeps == Keeps::FirstAndPositions ? kIndexBytes * static_cast<double>(n.results[0].type.elements().value_or(0)) : 0;
 }
 
-bool is_window(const Node& n) { return def(n.op).category == Category::Pooling && kernel_op(n) != op("mean"); }
+bool is_window(const Node& n) { return def(n.op).runs.fusion == Fusion::Window; }
 
 bool is_reduction(const Graph& g, const Node& n) {
   constexpr std::int64_t kWrittenOut = 8;  // torch._inductor.config.unroll_reductions_threshold
-  const Category c = def(n.op).category;
-  if (c == Category::Normalization || kernel_op(n) == op("mean")) return true;
-  if (c != Category::Softmax && c != Category::Reduction) return false;
+  const Fusion fusion = def(n.op).runs.fusion;
+  if (fusion != Fusion::AxisReduction) return fusion == Fusion::Reduction;
   const Type& t = g.type(n.operands[0]);
   if (!t.is_static() || !n.results[0].type.is_static() || t.rank() == 0) return true;
-  if (c == Category::Reduction) return t.elements().value_or(0) / kWrittenOut >= n.results[0].type.elements().value_or(0);
+  if (def(n.op).category == Category::Reduction) return t.elements().value_or(0) / kWrittenOut >= n.results[0].type.elements().value_or(0);
   const std::int64_t axis = n.attrs.int_or("axis", -1), rank = static_cast<std::int64_t>(t.rank());
   return axis < -rank || axis >= rank || t.shape()[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)].value() >= kWrittenOut;
 }
 
-bool fuses(const Node& n) {
-  const Category c = def(n.op).category;
-  return c == Category::Elementwise || c == Category::Activation || c == Category::Normalization || c == Category::Softmax || c == Category::Reduction ||
-         c == Category::Pooling || c == Category::DataMovement || c == Category::Gather || c == Category::Resize || c == Category::Quantize ||
-         c == Category::Shape;
-}
+bool fuses(const Node& n) { return def(n.op).runs.fusion != Fusion::Never; }
 
 namespace {
 
@@ -104,8 +86,10 @@ bool is_select(const Graph& g, const Node& n) {
 }
 
 bool is_strided_view(const Graph& g, const Node& n) {
-  if (n.is(op("transpose")) || n.is(op("strided_slice")) || n.is(op("split")) || n.is(op("broadcast_to")) || is_select(g, n)) return true;
-  return n.is(op("take")) && g.node(n.operands[1]).kind == NodeKind::Constant && g.node(n.operands[0]).kind != NodeKind::Constant && are_windows(g, n.operands[1]);
+  const Launch launch = def(n.op).runs.launch;
+  if (launch != Launch::ViewByIndex) return launch == Launch::StridedView;
+  if (is_select(g, n)) return true;
+  return g.node(n.operands[1]).kind == NodeKind::Constant && g.node(n.operands[0]).kind != NodeKind::Constant && are_windows(g, n.operands[1]);
 }
 
 bool only_looks(const Graph& g, const Node& n) { return is_view(n) || is_strided_view(g, n); }

@@ -47,7 +47,7 @@ double attention_tile_share(const Graph&, const Node& sdpa);
 double broadcast_copy(const Graph&, const Node&, std::size_t operand);
 
 /// Matrix products and what consists of them; autocast runs them in float16.
-bool uses_matrix_unit(Category);
+bool uses_matrix_unit(OpId);
 /// Layer, group and RMS norms, which autocast runs in float32 unless `ExecConfig::norms` says otherwise.
 bool is_float32_norm(const Node&);
 /// Operators that autocast runs in float32 (PyTorch docs, "CUDA Ops that can

@@ -77,7 +77,7 @@ double KernelPlanner::bytes_of(ValueId v) const {
 }
 
 bool KernelPlanner::takes_half(const Node& n) const {
-  return uses_matrix_unit(def(n.op).category) || (config_.norms == Norms::Half && is_float32_norm(n));
+  return uses_matrix_unit(n.op) || (config_.norms == Norms::Half && is_float32_norm(n));
 }
 
 double KernelPlanner::read_width(ValueId v, const Node& user) const {
@@ -191,7 +191,7 @@ Extents KernelPlanner::extents_of(NodeId id, double macs) const {
     e.n = transposed ? inner : outer / groups;
     e.m = e.n > 0 ? elements / (groups * e.n) : 0;
     e.k = macs / elements;
-  } else if (uses_matrix_unit(c) && elements > 0) {
+  } else if (uses_matrix_unit(n.op) && elements > 0) {
     e.k = macs / elements;
     if (!n.is(op("nn.dense")) && result.rank() > 2) {
       e.m = static_cast<double>(result.shape()[result.rank() - 2].value());
@@ -235,7 +235,7 @@ Kernel KernelPlanner::work(NodeId id) const {
         k.share_limit = vector_limit(group);
       }
     }
-  } else if (uses_matrix_unit(c)) {
+  } else if (uses_matrix_unit(n.op)) {
     k.kind = KernelKind::Matmul;
     if (is_masked_attention(n)) k.slowdown *= kMaskedAttention;
     if (n.is(op("nn.sdpa"))) k.tile_share = attention_tile_share(g_, n);

@@ -26,7 +26,7 @@ KernelPlanner::Fusion KernelPlanner::fusion() const {
     const Node& n = g_.node(id);
     if (n.kind != NodeKind::Call || f.realization.inlined[id]) continue;
     const bool passes_on = f.group[id] != kNone && f.free[f.group[id]];
-    const bool low = config_.precision == Precision::Amp && uses_matrix_unit(def(n.op).category);
+    const bool low = config_.precision == Precision::Amp && uses_matrix_unit(n.op);
     const auto read = [&](const std::set<ValueId>& values) {
       const auto first = values.lower_bound({id, 0});
       return first != values.end() && first->node == id;
@@ -48,8 +48,7 @@ KernelPlanner::Fusion KernelPlanner::fusion() const {
 
 bool KernelPlanner::keeps_operand(NodeId activation) const {
   const Node& x = g_.node(activation);
-  const bool twice = x.is(op("nn.silu")) || x.is(op("nn.hard_swish")) || x.is(op("nn.mish")) || x.is(op("nn.gelu"));
-  return twice && g_.node(x.operands[0]).is(op("nn.bias_add"));
+  return x.kind == NodeKind::Call && def(x.op).runs.fusion == perfc::Fusion::PointwiseTwice && g_.node(x.operands[0]).is(op("nn.bias_add"));
 }
 
 void KernelPlanner::keep_full(Fusion& f) const {
@@ -96,7 +95,7 @@ double KernelPlanner::read_bound(NodeId id) const {
 
 void KernelPlanner::cast_weights(NodeId id, std::vector<bool>& done) {
   const Node& product = g_.node(id);
-  if (config_.precision != Precision::Amp || !uses_matrix_unit(def(product.op).category)) return;
+  if (config_.precision != Precision::Amp || !uses_matrix_unit(product.op)) return;
   for (ValueId v : product.operands) {
     if (!v || g_.node(v).kind != NodeKind::Constant || done[v.node] || g_.type(v).dtype() != DType::Float32) continue;
     done[v.node] = true;

@@ -63,13 +63,12 @@ void KernelPlanner::eager() {
       add(id, std::move(copy));
       out_.host_ops += repeat_;
     }
-    if (n.is(op("nn.quick_gelu"))) {  // no kernel of PyTorch's: a product, a sigmoid and a product
-      for (const OpId part : {op("multiply"), op("sigmoid")}) {
-        Kernel k = copy_of(id, n.operands[0], read_width(n.operands[0], n));
-        k.ops = {part};
-        add(id, std::move(k));
-        out_.host_ops += repeat_;
-      }
+    for (const std::string_view part : def(n.op).before) {
+      if (part.empty()) continue;
+      Kernel k = copy_of(id, n.operands[0], read_width(n.operands[0], n));
+      k.ops = {*find_op(part)};
+      add(id, std::move(k));
+      out_.host_ops += repeat_;
     }
     out_.host_ops += repeat_;
     Kernel k = work(id);

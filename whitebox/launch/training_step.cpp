@@ -98,7 +98,7 @@ class Backward {
   void gradient_of(const Kernel& k) {
     const Node& n = g_.node(k.node);
     const Category c = def(k.ops.front()).category;
-    if (k.macs > 0 && uses_matrix_unit(c)) {
+    if (k.macs > 0 && uses_matrix_unit(k.ops.front())) {
       products(k, n, c);
       return;
     }

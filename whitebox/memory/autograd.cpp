@@ -8,70 +8,43 @@ namespace perfc {
 namespace {
 
 
-/// Activations whose derivative is computed from the result.
-bool derives_from_result(const Node& n) {
-  return n.is(op("nn.relu")) || n.is(op("sigmoid")) || n.is(op("tanh")) || n.is(op("exp")) || n.is(op("sqrt")) ||
-         n.is(op("reciprocal")) || def(n.op).category == Category::Softmax;
-}
+constexpr double kStatisticsBytes = 8;  // mean and 1/deviation, float32
 
-/// Linear in their operands: the derivative needs no values.
-bool keeps_nothing(const Node& n) {
-  const Category c = def(n.op).category;
-  return is_view(n) || c == Category::DataMovement || c == Category::Resize || n.is(op("add")) || n.is(op("subtract")) ||
-         n.is(op("negative")) || n.is(op("sum")) || n.is(op("mean_of")) || n.is(op("cast")) || n.is(op("cast_like")) ||
-         n.is(op("nn.bias_add")) || n.is(op("sum_axes")) || n.is(op("mean")) || n.is(op("nn.global_avg_pool")) ||
-         n.is(op("cumsum")) || n.is(op("floor")) || n.is(op("ceil")) || n.is(op("round")) || n.is(op("sign"));
-}
-
-constexpr double kStatisticsBytes = 8; // mean and 1/deviation, float32
-
-Kept kept_by_category(const Node& n, const Graph& g, double float_width) {
-  const Category c = def(n.op).category;
-  const double written = n.results.empty() ? 0 : elements(n.results[0].type);
-  constexpr std::uint64_t kFirst = 1, kAll = ~std::uint64_t{0};
-  switch (c) {
-    case Category::Pooling:
-      return {.operands = kFirst, .extra_bytes = pooled_index_bytes(n)};
-    case Category::Normalization: {
-      const Type& t = g.type(n.operands[0]);
-      const bool per_row = n.is(op("nn.layer_norm")) || n.is(op("nn.rms_norm"));
-      const double rows = per_row && t.is_static() && t.rank() > 0 && t.shape().back().value() > 0
-                              ? elements(t) / static_cast<double>(t.shape().back().value()) : 0;
-      return {.operands = kFirst, .extra_bytes = kStatisticsBytes * rows};
-    }
-    case Category::Reduction:
-      if (n.is(op("max")) || n.is(op("min")) || n.is(op("argmax")) || n.is(op("argmin")) || n.is(op("topk"))) return {.extra_bytes = kIndexBytes * written};
-      return {.operands = kFirst, .result = true};
-    case Category::Gather:
-    case Category::Scatter: return {.operands = kAll & ~kFirst};  // the indices
-    case Category::Recurrent: {
-      // cuDNN's reserve space: the gates and the state of every step.
-      const double gates = n.is(op("nn.lstm")) ? 5 : n.is(op("nn.gru")) ? 4 : 1;
-      return {.operands = kFirst, .result = true, .extra_bytes = gates * written * float_width};
-    }
-    case Category::Activation: return {.operands = kFirst};
-    default: return {.operands = kAll};
-  }
+/// Rows that a norm over the last axis computes statistics of.
+double rows_of(const Type& t) {
+  const bool has_rows = t.is_static() && t.rank() > 0 && t.shape().back().value() > 0;
+  return has_rows ? elements(t) / static_cast<double>(t.shape().back().value()) : 0;
 }
 
 Kept kept(const Graph& g, NodeId id, const std::vector<bool>& needs, double float_width) {
+  constexpr std::uint64_t kFirst = 1, kSecond = 2, kAll = ~std::uint64_t{0};
   const Node& n = g.node(id);
   if (n.kind != NodeKind::Call || !needs[id]) return {};
-  if (keeps_nothing(n)) return {};
-  if (derives_from_result(n)) return {.result = true};
   const auto needed = [&](std::size_t i) { return i < n.operands.size() && n.operands[i] && needs[n.operands[i].node]; };
-  const Category c = def(n.op).category;
-  const bool product = n.is(op("multiply")) || c == Category::MatMul || c == Category::Convolution;
-  if (product) return {.operands = (needed(1) ? 1u : 0u) | (needed(0) ? 2u : 0u)};
-  if (n.is(op("divide"))) return {.operands = needed(1) ? 3u : 2u};
-  if (n.is(op("where"))) return {.operands = 1};
-  if (n.is(op("power")) || n.is(op("clip"))) return {.operands = 1};
-  if (c == Category::Attention) {
-    const auto written_out = written_out_attention(g, id);
-    const double scores = written_out ? written_out->scores * float_width : 0;
-    return {.operands = ~std::uint64_t{0}, .result = !written_out, .extra_bytes = scores};
+  const double written = n.results.empty() ? 0 : elements(n.results[0].type);
+  switch (def(n.op).runs.keeps) {
+    case Keeps::Unset:
+    case Keeps::Nothing: return {};
+    case Keeps::Result: return {.result = true};
+    case Keeps::First: return {.operands = kFirst};
+    case Keeps::All: return {.operands = kAll};
+    case Keeps::Factors: return {.operands = (needed(1) ? kFirst : 0) | (needed(0) ? kSecond : 0)};
+    case Keeps::Divisor: return {.operands = needed(1) ? kFirst | kSecond : kSecond};
+    case Keeps::FirstAndRows:
+      return {.operands = kFirst, .extra_bytes = kStatisticsBytes * rows_of(g.type(n.operands[0]))};
+    case Keeps::FirstAndResult: return {.operands = kFirst, .result = true};
+    case Keeps::FirstAndPositions: return {.operands = kFirst, .extra_bytes = pooled_index_bytes(n)};
+    case Keeps::Positions: return {.extra_bytes = kIndexBytes * written};
+    case Keeps::Indices: return {.operands = kAll & ~kFirst};
+    case Keeps::Gates:  // cuDNN's reserve space: the gates and the state of every step
+      return {.operands = kFirst, .result = true, .extra_bytes = def(n.op).saved_states * written * float_width};
+    case Keeps::Attention: {
+      const auto written_out = written_out_attention(g, id);
+      const double scores = written_out ? written_out->scores * float_width : 0;
+      return {.operands = kAll, .result = !written_out, .extra_bytes = scores};
+    }
   }
-  return kept_by_category(n, g, float_width);
+  return {};
 }
 
 }  // namespace

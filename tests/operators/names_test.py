@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Names of operators in the sources: each stands in the table, and nobody lists several of one kind.
+
+usage: names_test.py
+
+`op("…")` is a hash, so that a new row rebuilds one file; a misspelt name would compile. This test finds it. And what
+holds of several operators is a column of their rows (ir/op_table.h): chains such as `n.is(op("a")) || n.is(op("b"))`
+and arrays of names are refused, except in the files of KNOWN, which say why.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SOURCES = ["ir", "frontends", "passes", "devices", "whitebox", "features", "gnn", "counters", "mig", "pipeline", "learning",
+           "cli", "tests/unit", "tests/tools", "bench"]
+NAME = re.compile(r'\bop\("([^"]*)"\)')
+ROW = re.compile(r'\{\.name = "([^"]+)"')
+LIST = re.compile(r'op\("[^"]*"\)\)?\s*(?:\|\|[^;|&]*?op\("|,\s*op\("[^"]*"\)\s*[,}])|'
+                  r'(?:==|!=) op\("[^"]*"\)\s*(?:\|\||&&)[^;]*?(?:==|!=) op\("')
+# file → why it may name several operators side by side
+KNOWN = {}
+
+
+def rows() -> set[str]:
+    return {name for file in (ROOT / "ir/ops/table").glob("*.cpp") for name in ROW.findall(file.read_text())}
+
+
+def main() -> int:
+    known, bad, listing = rows(), [], {}
+    for folder in SOURCES:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix not in (".cpp", ".h"):
+                continue
+            text = path.read_text()
+            where = str(path.relative_to(ROOT))
+            for match in NAME.finditer(text):
+                if match.group(1) not in known:
+                    bad.append(f'{where}:{text.count(chr(10), 0, match.start()) + 1}: op("{match.group(1)}") is no row of ir/ops/table/')
+            if not folder.startswith(("tests", "bench")):
+                found = [text.count("\n", 0, m.start()) + 1 for m in LIST.finditer(text)]
+                if found:
+                    listing[where] = found
+    for where, lines in listing.items():
+        if where not in KNOWN:
+            bad += [f"{where}:{line}: a list of operators: make it a column of their rows (ir/op_table.h)" for line in lines]
+    bad += [f"KNOWN has {where}, which lists none" for where in KNOWN if where not in listing]
+    print("\n".join(bad) if bad else f"{len(known)} operators, every name in the sources is one of them")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
