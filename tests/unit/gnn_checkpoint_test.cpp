@@ -8,6 +8,7 @@
 #include "gnn/checkpoint.h"
 #include "gnn/layers/linear.h"
 #include "gnn_check.h"
+#include "ir/support/output_file.h"
 
 namespace perfc {
 namespace {
