@@ -13,8 +13,8 @@
 #include <fmt/format.h>
 #include <time.h>
 
+#include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <limits>
 #include <string>
@@ -29,6 +29,7 @@
 #include "gnn/models/pmgns.h"
 #include "gnn/optimizer.h"
 #include "gnn/task.h"
+#include "ir/support/output_file.h"
 
 namespace {
 
@@ -119,9 +120,10 @@ int save_network(const char* path) {
   add("globals", n.batch.input.globals);
   add("output", n.infer());
   const std::string bytes = write_safetensors({.metadata = {}, .tensors = std::move(tensors)});
-  std::ofstream file(path, std::ios::binary);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  return file.good() ? 0 : 1;
+  Diagnostics diags;
+  if (write_file(path, bytes, diags)) return 0;
+  std::fputs(diags.str().c_str(), stderr);
+  return 1;
 }
 
 }  // namespace

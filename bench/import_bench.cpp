@@ -20,7 +20,7 @@ std::string path_of(const char* model) {
 }
 
 Result<Graph> import(const std::string& path, Diagnostics& diags) {
-  auto source = Source::open(path, diags);
+  auto source = Source::open_model(path, diags);
   if (!source) return Failure{};
   return import_model(*source, {}, diags);
 }

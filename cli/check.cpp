@@ -8,6 +8,7 @@
 #include <set>
 
 #include "cli/cli.h"
+#include "ir/support/input_file.h"
 
 namespace perfc::cli {
 namespace {
@@ -44,7 +45,7 @@ constexpr Limit kLimits[] = {
 /// with their line.
 bool read_entry(const YAML::Node& node, const std::string& file, Budget& b) {
   const auto complain = [&](const YAML::Node& at, const std::string& text) {
-    fmt::print(stderr, "{}:{}:{}: error: {}\n", file, at.Mark().line + 1, at.Mark().column + 1, text);
+    say("{}:{}:{}: error: {}\n", file, at.Mark().line + 1, at.Mark().column + 1, text);
     return false;
   };
   if (!node.IsMap()) return complain(node, "a mapping with 'model' and limits was expected");
@@ -84,14 +85,15 @@ bool read_entry(const YAML::Node& node, const std::string& file, Budget& b) {
 }
 
 std::optional<std::vector<Budget>> read_budgets(const std::string& path) {
+  Diagnostics diags(path);
+  const auto file = InputFile::open(path, diags);
+  print(diags);
+  if (!file) return std::nullopt;
   YAML::Node root;
   try {
-    root = YAML::LoadFile(path);
-  } catch (const YAML::BadFile&) {
-    fail(kBadInput, fmt::format("{}: cannot read the budget file", path));
-    return std::nullopt;
+    root = YAML::Load(std::string(file->bytes()));
   } catch (const YAML::Exception& e) {
-    fmt::print(stderr, "{}:{}:{}: error: {}\n", path, e.mark.line + 1, e.mark.column + 1, e.msg);
+    say("{}:{}:{}: error: {}\n", path, e.mark.line + 1, e.mark.column + 1, e.msg);
     return std::nullopt;
   }
   std::vector<Budget> out;
@@ -109,25 +111,25 @@ std::optional<std::vector<Budget>> read_budgets(const std::string& path) {
         good = read_entry(item.second, path, defaults) && good;
         continue;
       }
-      fmt::print(stderr, "{}:{}:{}: error: unknown key '{}'; there are defaults and models\n", path, item.first.Mark().line + 1, item.first.Mark().column + 1, key);
+      say("{}:{}:{}: error: unknown key '{}'; there are defaults and models\n", path, item.first.Mark().line + 1, item.first.Mark().column + 1, key);
       good = false;
     }
     for (const YAML::Node& entry : root["models"]) {
       Budget b = defaults;
       good = read_entry(entry, path, b) && good;
       if (good && b.model.empty()) {
-        fmt::print(stderr, "{}:{}:{}: error: 'model' is missing\n", path, entry.Mark().line + 1, entry.Mark().column + 1);
+        say("{}:{}:{}: error: 'model' is missing\n", path, entry.Mark().line + 1, entry.Mark().column + 1);
         good = false;
       }
       if (good && b.limits.empty() && b.mig_profile.empty()) {
-        fmt::print(stderr, "{}:{}:{}: error: '{}' has no limit\n", path, entry.Mark().line + 1, entry.Mark().column + 1, b.model);
+        say("{}:{}:{}: error: '{}' has no limit\n", path, entry.Mark().line + 1, entry.Mark().column + 1, b.model);
         good = false;
       }
       out.push_back(std::move(b));
     }
     if (!good) return std::nullopt;
   } catch (const YAML::Exception& e) {
-    fmt::print(stderr, "{}:{}:{}: error: {}\n", path, e.mark.line + 1, e.mark.column + 1, e.msg);
+    say("{}:{}:{}: error: {}\n", path, e.mark.line + 1, e.mark.column + 1, e.msg);
     return std::nullopt;
   }
   return out;
@@ -162,9 +164,7 @@ std::vector<Row> judge(const Budget& b, const Report& r) {
   return rows;
 }
 
-bool write_junit(const std::string& path, const std::vector<Row>& rows, const std::vector<std::pair<std::string, std::string>>& failures) {
-  auto out = Output::open(path);
-  if (!out) return false;
+bool write_junit(Output& out, const std::vector<Row>& rows, const std::vector<std::pair<std::string, std::string>>& failures) {
   tinyxml2::XMLDocument doc;
   doc.InsertEndChild(doc.NewDeclaration());
   tinyxml2::XMLElement* suite = doc.NewElement("testsuite");
@@ -197,13 +197,15 @@ bool write_junit(const std::string& path, const std::vector<Row>& rows, const st
   suite->SetAttribute("errors", static_cast<unsigned>(failures.size()));
   tinyxml2::XMLPrinter printer;
   doc.Print(&printer);
-  out->write(printer.CStr());
-  return out->commit();
+  out.write(printer.CStr());
+  return out.commit();
 }
 
 int run(const Options& o) {
   auto budgets = read_budgets(o.budget);
   if (!budgets) return kBadInput;
+  auto junit = o.junit.empty() ? std::nullopt : Output::open(o.junit);
+  if (!junit && !o.junit.empty()) return kBadInput;
   namespace fs = std::filesystem;
   const fs::path base = fs::path(o.budget).parent_path();
   // Models on the command line choose among the budgets, by path or file name.
@@ -258,7 +260,7 @@ int run(const Options& o) {
   }
   for (const auto& [model, message] : failures) out->write(fmt::format("FAILED    {}\n", model));
   if (!out->commit()) return kBadInput;
-  if (!o.junit.empty() && !write_junit(o.junit, rows, failures)) return kBadInput;
+  if (junit && !write_junit(*junit, rows, failures)) return kBadInput;
   return !failures.empty() ? kBadInput : exceeded ? kBudgetExceeded : kFine;
 }
 

@@ -1,11 +1,15 @@
 #pragma once
 /// What the subcommands share. Each lives in its own file and registers itself
 /// on the app that `main` builds; running it returns the exit code.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
+#include "ir/support/output_file.h"
 #include "learning/dataset.h"
 #include "learning/predictors.h"
 
@@ -54,28 +58,43 @@ std::optional<Request> to_request(const PredictOptions&);
 /// --device, --dtype, …: which labels of a dataset count.
 void add_label_filter(CLI::App&, LabelFilter&);
 
+// What is written, and who reads it: a reader that closed its pipe has read all it wanted, so that nothing is said and
+// the exit code is what it would have been. Any other failure is reported and exits with kBadInput.
+
+/// Before anything is opened: a standard descriptor that is closed stays so.
+void keep_standard_descriptors();
+/// The exit code of a run that would exit with `code`: kBadInput where messages were lost.
+int finished(int code);
+
+/// Writes to standard error, which may be closed.
+void to_stderr(std::string_view);
+template <class... T>
+void say(fmt::format_string<T...> format, T&&... values) {
+  to_stderr(fmt::format(format, std::forward<T>(values)...));
+}
+/// The same as a stream.
+std::ostream& messages();
+
 /// Prints "perfc: error: …" on standard error; returns `code`.
 int fail(int code, const std::string& message);
 /// Prints diagnostics on standard error.
 void print(const Diagnostics&);
 void print_warnings(const Diagnostics&);
 
-/// Where results go: standard output, or a file that appears only when complete.
+/// Where results go: standard output, or an OutputFile.
 class Output {
  public:
   /// Opens `path` (empty or "-": standard output) before any long work.
   static std::optional<Output> open(const std::string& path);
-  Output(Output&&) noexcept;
-  ~Output();
   void write(std::string_view text) { text_ += text; }
-  /// Writes everything; false (reported) when the device is full or the pipe closed.
+  /// Writes everything; false: it cannot, which is reported.
   bool commit();
   bool is_terminal() const;
 
  private:
   Output() = default;
-  std::string path_, temporary_, text_;
-  int fd_ = 1;
+  std::optional<OutputFile> file_;
+  std::string text_;
 };
 
 /// Colours for a terminal, unless NO_COLOR is set (https://no-color.org).

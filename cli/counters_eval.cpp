@@ -76,7 +76,8 @@ int run(Options& o) {
   o.eval.on = o.within ? MeasuredOn::Training : MeasuredOn::HeldBack;
   o.eval.split = o.split == "random" ? SplitKind::Random : SplitKind::Application;
   auto out = Output::open(o.output);
-  if (!out) return kBadInput;
+  auto to_file = o.predictions.empty() ? std::nullopt : Output::open(o.predictions);
+  if (!out || (!to_file && !o.predictions.empty())) return kBadInput;
   Diagnostics diags(o.data);
   auto data = read_counter_dataset(o.data, diags);
   if (!data) return print(diags), kBadInput;
@@ -88,8 +89,6 @@ int run(Options& o) {
     print(in_sheet);
     if (!read) return kBadInput;
   }
-  auto to_file = o.predictions.empty() ? std::nullopt : Output::open(o.predictions);
-  if (!to_file && !o.predictions.empty()) return kBadInput;
   std::vector<HeldBackPrediction> predictions;
   const auto values = problem ? evaluate_counters(*problem, o.eval, diags, to_file ? &predictions : nullptr) : Failure{};
   print(diags);

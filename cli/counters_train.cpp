@@ -28,6 +28,8 @@ int run(const Options& o) {
   const auto vae = vae_training(o.vae, {o.model});
   if (!vae) return kBadUsage;
   Diagnostics diags(o.data), in_sheet(o.data_sheet), in_out;
+  auto file = OutputFile::open(o.out, in_out);
+  if (!file) return print(in_out), kBadInput;
   const auto data = read_counter_dataset(o.data, diags);
   if (!data) return print(diags), kBadInput;
   auto problem = make_problem(*data, o.machines, o.reference, diags);
@@ -39,10 +41,11 @@ int run(const Options& o) {
   const auto rows = problem->measured().size();
   const Checkpoint c = predictor->checkpoint({{"data", fmt::format("{:016x}", data->hash)}, {"licence", o.licence}, {"seed", std::to_string(o.seed)},
                                               {"validation", o.split}, {"workloads", std::to_string(rows)}});
-  if (!write_file(o.out, write_checkpoint(c), in_out)) return print(in_out), kBadInput;
+  if (!file->commit(write_checkpoint(c), in_out)) return print(in_out), kBadInput;
   const std::string findings = predictor->findings();
-  fmt::print("{}: {} trained on {} workloads for {}{}{}\n", o.out, o.model, rows, fmt::join(predictor->machines(), ", "), findings.empty() ? "" : "; ", findings);
-  return kFine;
+  auto out = Output::open("");
+  out->write(fmt::format("{}: {} trained on {} workloads for {}{}{}\n", o.out, o.model, rows, fmt::join(predictor->machines(), ", "), findings.empty() ? "" : "; ", findings));
+  return out->commit() ? kFine : kBadInput;
 }
 
 }  // namespace

@@ -127,10 +127,10 @@ int run_calibration(const CalibrateOptions& o) {
   if (!found) return kBadInput;
   out->write(to_json(std::vector{found->device}).dump(2) + "\n");
   if (!out->commit()) return kBadInput;
-  fmt::print(stderr, "perfc: {} calibrated on {} labels ({} left out); mean error on them {:.1f} % before, {:.1f} % after\n", found->device.name,
+  say("perfc: {} calibrated on {} labels ({} left out); mean error on them {:.1f} % before, {:.1f} % after\n", found->device.name,
              found->labels, found->left_out, 100 * found->error_before, 100 * found->error_after);
   if (found->power_labels > 0) {
-    fmt::print(stderr, "perfc: power terms fitted on {} labels with energy; mean error of power {:.1f} % before, {:.1f} % after\n", found->power_labels,
+    say("perfc: power terms fitted on {} labels with energy; mean error of power {:.1f} % before, {:.1f} % after\n", found->power_labels,
                100 * found->power_error_before, 100 * found->power_error_after);
   }
   return kFine;

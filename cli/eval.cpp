@@ -103,7 +103,7 @@ int run(const Options& o) {
   if (!o.quiet || !estimates) print(in_labels);
   if (!estimates) return kBadInput;
   out->write(to_table(evaluate(*dataset, *split, estimates->of), o.markdown ? TableStyle::Markdown : TableStyle::Text));
-  if (estimates->left_out > 0) fmt::print(stderr, "perfc: {} of {} labels left out\n", estimates->left_out, dataset->labels.size());
+  if (estimates->left_out > 0) say("perfc: {} of {} labels left out\n", estimates->left_out, dataset->labels.size());
   if (predictions) {
     predictions->write(to_csv(*dataset, *split, estimates->of));
     if (!predictions->commit()) return kBadInput;

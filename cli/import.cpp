@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iostream>
 #include <utility>
 
 #include "cli/cli.h"
@@ -17,7 +16,7 @@ struct Options : PredictOptions {
 
 /// Reads the model with the shape options; no passes.
 Result<Graph> read(const Options& o, const Request& request, Diagnostics& diags) {
-  auto source = Source::open(o.model, diags);
+  auto source = Source::open_model(o.model, diags);
   if (!source) return Failure{};
   ImportOptions import = request.import;
   import.open_batch = request.batch;
@@ -71,7 +70,7 @@ int run_opt(Options& o) {
   }
   auto graph = read(o, *request, diags);
   if (graph) {
-    o.trace.out = &std::cerr;
+    o.trace.out = &messages();
     graph = run_passes(std::move(*graph), passes, options, o.trace, diags);
   }
   return print_result(o, *out, graph, diags);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <sstream>
 
 #include "cli/cli.h"
 #include "cli/ranks.h"
@@ -72,15 +73,17 @@ int explain(const CLI::App& app, const CLI::ParseError& error) {
     }
   }
   fail(kBadUsage, message);
-  fmt::print(stderr, "Run `perfc {}--help` for the options.\n", command);
+  say("Run `perfc {}--help` for the options.\n", command);
   return kBadUsage;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_standard_descriptors();
   if (const int code = join_ranks(argc, argv)) return code;
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write()
+  std::signal(SIGXFSZ, SIG_IGN);  // and so is a file beyond `ulimit -f`
   CLI::App app{"Predicts latency, memory, energy and MIG slice of a model from its file."};
   app.name("perfc");
   app.set_version_flag("--version", "perfc " PERFC_VERSION);
@@ -106,9 +109,13 @@ int main(int argc, char** argv) {
   try {
     app.parse(with_subcommand(app, argc, argv));
   } catch (const CLI::Success& e) {
-    return app.exit(e);  // --help, --version
+    std::ostringstream text;
+    app.exit(e, text, text);  // --help, --version
+    auto out = Output::open("");
+    out->write(text.str());
+    return out->commit() ? kFine : kBadInput;
   } catch (const CLI::ParseError& e) {
     return explain(app, e);
   }
-  return action();
+  return finished(action());
 }

@@ -1,78 +1,95 @@
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <ostream>
+#include <streambuf>
 
 #include "cli/cli.h"
 
 namespace perfc::cli {
 
+namespace {
+
+/// What went wrong when messages were written, as an errno; 0: nothing, or nobody reads them.
+int messages_lost = 0;
+
+/// Standard error as a stream.
+class Messages : public std::streambuf {
+  std::streamsize xsputn(const char* text, std::streamsize n) override {
+    to_stderr({text, static_cast<std::size_t>(n)});
+    return n;
+  }
+  int_type overflow(int_type c) override {
+    const char byte = traits_type::to_char_type(c);
+    if (!traits_type::eq_int_type(c, traits_type::eof())) to_stderr({&byte, 1});
+    return traits_type::not_eof(c);
+  }
+};
+
+}  // namespace
+
+void keep_standard_descriptors() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    // Reads and writes of it fail as they would of none, but no file that is opened later takes its number.
+    if (::fcntl(fd, F_GETFD) < 0) [[maybe_unused]] const int same = ::open("/", O_PATH);
+  }
+}
+
+int finished(int code) { return code == kFine && messages_lost != 0 ? int{kBadInput} : code; }
+
+void to_stderr(std::string_view text) {
+  const int error = write_all(STDERR_FILENO, text);
+  if (error != EBADF && error != 0) messages_lost = error;
+}
+
+std::ostream& messages() {
+  static Messages buffer;
+  static std::ostream stream(&buffer);
+  return stream;
+}
+
 int fail(int code, const std::string& message) {
-  fmt::print(stderr, "perfc: error: {}\n", message);
+  say("perfc: error: {}\n", message);
   return code;
 }
 
-void print(const Diagnostics& diags) { fmt::print(stderr, "{}", diags.str()); }
+void print(const Diagnostics& diags) { to_stderr(diags.str()); }
 
 void print_warnings(const Diagnostics& diags) {
   for (const Diagnostic& d : diags.all()) {
-    if (d.severity != Severity::Error) fmt::print(stderr, "{}\n", to_string(d));
+    if (d.severity != Severity::Error) say("{}\n", to_string(d));
   }
 }
 
 std::optional<Output> Output::open(const std::string& path) {
   Output out;
   if (path.empty() || path == "-") return out;
-  out.path_ = path;
-  out.temporary_ = path + ".XXXXXX";
-  out.fd_ = ::mkstemp(out.temporary_.data());
-  if (out.fd_ < 0) {
-    fail(kBadInput, fmt::format("{}: cannot write: {}", path, std::strerror(errno)));
-    return std::nullopt;
-  }
-  ::fchmod(out.fd_, 0644);
+  Diagnostics diags;
+  auto file = OutputFile::open(path, diags);
+  print(diags);
+  if (!file) return std::nullopt;
+  out.file_ = std::move(*file);
   return out;
 }
 
-Output::Output(Output&& other) noexcept
-    : path_(std::move(other.path_)), temporary_(std::move(other.temporary_)), text_(std::move(other.text_)), fd_(std::exchange(other.fd_, 1)) {
-  other.temporary_.clear();
-}
-
-Output::~Output() {
-  if (temporary_.empty()) return;
-  ::close(fd_);
-  ::unlink(temporary_.c_str());
-}
-
 bool Output::commit() {
-  std::string_view rest = text_;
-  while (!rest.empty()) {
-    const ssize_t n = ::write(fd_, rest.data(), rest.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      fail(kBadInput, fmt::format("{}: cannot write: {}", path_.empty() ? "standard output" : path_, std::strerror(errno)));
-      return false;
-    }
-    rest.remove_prefix(static_cast<std::size_t>(n));
+  if (file_) {
+    Diagnostics diags;
+    const Status written = file_->commit(text_, diags);
+    print(diags);
+    return bool(written);
   }
+  const int error = write_all(STDOUT_FILENO, text_);
   text_.clear();
-  if (temporary_.empty()) return true;
-  if (::close(fd_) != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    fail(kBadInput, fmt::format("{}: cannot write: {}", path_, std::strerror(errno)));
-    ::unlink(temporary_.c_str());
-    temporary_.clear();
-    return false;
-  }
-  temporary_.clear();
-  return true;
+  if (error) fail(kBadInput, fmt::format("standard output: cannot write: {}", std::strerror(error)));
+  return error == 0;
 }
 
-bool Output::is_terminal() const { return path_.empty() && ::isatty(1); }
+bool Output::is_terminal() const { return !file_ && ::isatty(STDOUT_FILENO); }
 
 Colour colour_for(const Output& out) {
   const char* no = std::getenv("NO_COLOR");

@@ -4,7 +4,8 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <cstdio>
+
+#include "cli/cli.h"
 
 namespace perfc::cli {
 
@@ -36,18 +37,17 @@ void ProgressBar::show(const Progress& p) {
   if (style_ == Style::Off) return;
   if (style_ == Style::Lines) {
     const bool epoch_ends = p.epochs > 0 && p.step % (p.steps / p.epochs) == 0;
-    if (epoch_ends) fmt::print(stderr, "{}\n", progress_line(p));
+    if (epoch_ends) say("{}\n", progress_line(p));
     return;
   }
   if (p.step < p.steps && p.seconds - shown_s_ < kRedrawSeconds) return;
   shown_s_ = p.seconds;
   open_line_ = true;
-  fmt::print(stderr, "\r{}\x1b[K", progress_line(p));
-  std::fflush(stderr);
+  say("\r{}\x1b[K", progress_line(p));
 }
 
 void ProgressBar::finish() {
-  if (open_line_) fmt::print(stderr, "\n");
+  if (open_line_) say("\n");
   open_line_ = false;
 }
 

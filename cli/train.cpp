@@ -71,8 +71,8 @@ int run_range_test(const Options& o) {
   print(diags);
   if (!test) return kBadInput;
   out->write(to_csv(*test));
-  if (test->suggestion > 0) fmt::print(stderr, "suggested: --lr {:.3g}\n", test->suggestion);
-  else fmt::print(stderr, "the loss falls nowhere between {:.1g} and {:.1g}\n", test->curve.front().learning_rate, test->curve.back().learning_rate);
+  if (test->suggestion > 0) say("suggested: --lr {:.3g}\n", test->suggestion);
+  else say("the loss falls nowhere between {:.1g} and {:.1g}\n", test->curve.front().learning_rate, test->curve.back().learning_rate);
   return out->commit() ? kFine : kBadInput;
 }
 
@@ -96,10 +96,11 @@ int run_training(Options& o, Communicator& ranks) {
     return fail(kBadInput, fmt::format("stopped after step {}; the same command with --resume goes on", r.steps));
   }
   if (o.quiet) return kFine;
-  fmt::print("{}: {} after {} steps on {} labels ({} for validation, {} left out), best epoch {} with loss {:.4g}\n", o.request.out,
-             r.ending == Ending::EarlyStop ? "stopped early" : "trained", r.steps, outcome->training, outcome->validation,
-             outcome->left_out, r.best_epoch, r.best_loss);
-  return kFine;
+  auto out = Output::open("");
+  out->write(fmt::format("{}: {} after {} steps on {} labels ({} for validation, {} left out), best epoch {} with loss {:.4g}\n", o.request.out,
+                         r.ending == Ending::EarlyStop ? "stopped early" : "trained", r.steps, outcome->training, outcome->validation,
+                         outcome->left_out, r.best_epoch, r.best_loss));
+  return out->commit() ? kFine : kBadInput;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "ir/support/input_file.h"
 
 namespace perfc {
 
@@ -28,29 +29,28 @@ struct ImportOptions {
   std::string signature;
 };
 
-/// A mapped file, or bytes from stdin. The bytes outlive the import only.
+/// A file's bytes with its name. They outlive the import only.
 class Source {
  public:
-  /// Maps `path` read-only; "-" reads standard input (at most 2 GiB). Of a
-  /// SavedModel directory it maps the graph, which diagnostics then name; the
-  /// variables are never opened.
+  /// Any file (ir/support/input_file.h); "-" reads standard input.
   static Result<Source> open(const std::string& path, Diagnostics&);
+  /// A model. Of a SavedModel directory it is the graph, which diagnostics then
+  /// name; the variables are never opened. Of a pipe that no front end knows
+  /// only the head is read, and weights are stepped over.
+  static Result<Source> open_model(const std::string& path, Diagnostics&);
   static Source from_bytes(std::string name, std::string bytes);
-  Source(Source&&) noexcept;
-  Source& operator=(Source&&) noexcept;
-  ~Source();
 
   const std::string& name() const { return name_; }
-  std::string_view bytes() const { return {data_, size_}; }
+  std::string_view bytes() const { return file_ ? file_->bytes() : owned_; }
 
  private:
   Source() = default;
   std::string name_;
   std::string owned_;
-  const char* data_ = nullptr;
-  std::size_t size_ = 0;
-  bool mapped_ = false;
+  std::optional<InputFile> file_;
 };
+
+struct WeightFields;  // frontends/common/piped.h
 
 /// One operator of a front end and what it becomes: IR operators, or words where
 /// none remains ("a constant", "its body").
@@ -69,6 +69,7 @@ struct FrontendDef {
   /// the same framework tells.
   std::vector<OpCoverage> (*coverage)() = nullptr;
   bool signatures = false;                     ///< its models can have several entry points, by name
+  const WeightFields* weights = nullptr;       ///< where its weights are, for pipes; null: they are read with the rest
 };
 
 std::span<const FrontendDef> frontend_table();

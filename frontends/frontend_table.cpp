@@ -1,5 +1,6 @@
 #include <array>
 
+#include "frontends/common/piped.h"
 #include "frontends/frontend.h"
 #include "frontends/onnx/onnx.h"
 #include "frontends/paddle/paddle.h"
@@ -15,7 +16,8 @@ constexpr std::array kTable{
                 .extensions = ".onnx .onnx.pb",
                 .sniff = onnx::sniff_binary,
                 .import = onnx::import_binary,
-                .coverage = onnx::coverage},
+                .coverage = onnx::coverage,
+                .weights = &kOnnxWeights},
     FrontendDef{.name = "onnxtxt",
                 .summary = "ONNX, protobuf text",
                 .extensions = ".onnxtxt .onnx.pbtxt .onnx.textproto .prototxt",
@@ -27,7 +29,8 @@ constexpr std::array kTable{
                 .sniff = tf::sniff_binary,
                 .import = tf::import_binary,
                 .coverage = tf::coverage,
-                .signatures = true},
+                .signatures = true,
+                .weights = &kTensorflowWeights},
     FrontendDef{.name = "tftxt",
                 .summary = "TensorFlow SavedModel or GraphDef, protobuf text",
                 .extensions = ".pbtxt .textproto",

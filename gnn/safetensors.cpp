@@ -1,20 +1,16 @@
 #include "gnn/safetensors.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <set>
 #include <span>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "ir/support/input_file.h"
 #include "ir/support/json.h"
 
 namespace perfc {
@@ -177,37 +173,12 @@ Result<Tensors> parse_safetensors(std::string_view bytes, Diagnostics& diags) {
 }
 
 Result<Tensors> read_safetensors(const std::string& path, Diagnostics& diags) {
-  std::ifstream in(path, std::ios::binary | std::ios::ate);
-  if (!in) return diags.error(fmt::format("cannot open {}", path));
-  const auto size = static_cast<std::int64_t>(in.tellg());
-  if (size < 0 || static_cast<std::uint64_t>(size) > kLargestCheckpoint) {
-    return diags.error(fmt::format("{} is no file of at most {} bytes", path, kLargestCheckpoint));
-  }
-  std::string bytes(static_cast<std::size_t>(size), '\0');
-  in.seekg(0);
-  if (!in.read(bytes.data(), size)) return diags.error(fmt::format("cannot read {}", path));
-  return parse_safetensors(bytes, diags);
-}
-
-Status write_file(const std::string& path, std::string_view bytes, Diagnostics& diags) {
-  const std::string beside = path + ".part";
-  const int file = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  const auto fail = [&](std::string_view what) { return diags.error(fmt::format("cannot {} {}: {}", what, path, std::strerror(errno))); };
-  if (file < 0) return fail("create");
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) {
-      const Status failed = fail("write");
-      ::close(file);
-      return failed;
-    }
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  const bool safe = ::fsync(file) == 0;
-  if (::close(file) != 0 || !safe) return fail("write");
-  if (std::rename(beside.c_str(), path.c_str()) != 0) return fail("rename");
-  return ok();
+  Diagnostics in_file(path);
+  const auto file = InputFile::open(path, in_file);
+  diags.append(in_file);
+  if (!file) return Failure{};
+  if (file->bytes().size() > kLargestCheckpoint) return diags.error(fmt::format("{} is no file of at most {} bytes", path, kLargestCheckpoint));
+  return parse_safetensors(file->bytes(), diags);
 }
 
 }  // namespace perfc

@@ -41,7 +41,4 @@ Result<Tensors> parse_safetensors(std::string_view bytes, Diagnostics&);
 inline constexpr std::uint64_t kLargestCheckpoint = std::uint64_t{1} << 31;
 Result<Tensors> read_safetensors(const std::string& path, Diagnostics&);
 
-/// Writes beside the file, then renames: a kill leaves the old file or the new one.
-Status write_file(const std::string& path, std::string_view bytes, Diagnostics&);
-
 }  // namespace perfc

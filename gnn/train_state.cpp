@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "ir/support/output_file.h"
+
 namespace perfc {
 
 namespace {

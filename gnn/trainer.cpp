@@ -3,12 +3,13 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <numeric>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "gnn/train_state.h"
+#include "ir/support/output_file.h"
 
 namespace perfc {
 
@@ -110,10 +111,9 @@ class Run {
       return diags_.error(fmt::format("{}: not every rank sees the same state; put it where all can read it", options_.state_path));
     }
     if (options_.log_path.empty() || ranks_.rank() != 0) return ok();
-    std::error_code error;
-    if (state_.log_bytes > 0) std::filesystem::resize_file(options_.log_path, state_.log_bytes, error);
-    log_.open(options_.log_path, state_.log_bytes > 0 ? std::ios::app : std::ios::trunc);
-    if (!log_ || error) return diags_.error(fmt::format("cannot write {}", options_.log_path));
+    Result<LogFile> log = LogFile::open(options_.log_path, state_.log_bytes, diags_);
+    if (!log) return Failure{};
+    log_ = std::move(*log);
     return ok();
   }
 
@@ -152,15 +152,15 @@ class Run {
       if (!std::isnan(*validation)) state_.best = perfc::save(parameters_);
     }
     report_.epochs.push_back(log);
-    if (!log_.is_open()) return ok();
+    if (!log_) return ok();
     const double seconds = seconds_since(start_);
     const double done = static_cast<double>((state_.step - first_step_) * options_.batch);
-    log_ << fmt::format(R"({{"epoch":{},"step":{},"learning_rate":{},"train_loss":{},"validation_loss":{},)"
-                        R"("best_epoch":{},"best_loss":{},"seconds":{:.3f},"samples_per_s":{:.1f}}})" "\n",
-                        epoch, log.steps, number(log.learning_rate), number(log.train_loss), number(log.validation_loss),
-                        state_.best_epoch, number(state_.best_loss), seconds, done / seconds);
-    if (!log_.flush()) return diags_.error(fmt::format("cannot write {}", options_.log_path));
-    state_.log_bytes = static_cast<std::uint64_t>(log_.tellp());
+    const std::string line = fmt::format(R"({{"epoch":{},"step":{},"learning_rate":{},"train_loss":{},"validation_loss":{},)"
+                                         R"("best_epoch":{},"best_loss":{},"seconds":{:.3f},"samples_per_s":{:.1f}}})" "\n",
+                                         epoch, log.steps, number(log.learning_rate), number(log.train_loss), number(log.validation_loss),
+                                         state_.best_epoch, number(state_.best_loss), seconds, done / seconds);
+    if (!log_->write(line, diags_)) return Failure{};
+    state_.log_bytes = log_->bytes();
     return ok();
   }
 
@@ -195,7 +195,7 @@ class Run {
   std::uint64_t steps_per_epoch_, steps_;
   TrainState state_;
   TrainReport report_;
-  std::ofstream log_;
+  std::optional<LogFile> log_;
   Clock::time_point start_;
   std::uint64_t first_step_ = 0;
   double rate_ = 0;

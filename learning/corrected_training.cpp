@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <set>
 
+#include "ir/support/output_file.h"
 #include "learning/held_out.h"
 
 namespace perfc {
@@ -25,6 +26,10 @@ class CorrectedSession {
   CorrectedSession(const TrainRequest& r, Communicator& ranks) : request_(r), ranks_(ranks) {}
 
   Result<TrainOutcome> run(Diagnostics& diags) {
+    const bool writes = ranks_.rank() == 0;
+    Result<OutputFile> out = writes ? OutputFile::open(request_.out, diags) : Failure{};
+    Result<OutputFile> held_out = writes && !request_.held_out.empty() ? OutputFile::open(request_.held_out, diags) : Failure{};
+    if (writes && (!out || (!held_out && !request_.held_out.empty()))) return Failure{};
     if (!begin(diags)) return Failure{};
     runs_ = what_to_leave_out(data_, request_.leave_out_both);
     std::vector<std::unique_ptr<Corrected<float>>> kept;
@@ -46,8 +51,8 @@ class CorrectedSession {
     }
     const auto residuals = fit_residuals(log_us, [](const CorrectedItem&) { return true; }, diags);
     if (!residuals) return Failure{};
-    if (ranks_.rank() == 0 && !write_file(request_.out, write_checkpoint(checkpoint(kept, *residuals, CorrectedItem::kNone)), diags)) return Failure{};
-    if (ranks_.rank() == 0 && !request_.held_out.empty() && !write_file(request_.held_out, held_out_.csv(), diags)) return Failure{};
+    if (out && !out->commit(write_checkpoint(checkpoint(kept, *residuals, CorrectedItem::kNone)), diags)) return Failure{};
+    if (held_out && !held_out->commit(held_out_.csv(), diags)) return Failure{};
     std::error_code error;
     for (std::size_t n = 0; n < runs_.size() && ranks_.rank() == 0; ++n) std::filesystem::remove(state_path(n), error);
     return outcome_;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <set>
 
+#include "ir/support/output_file.h"
 #include "learning/corrected.h"
 #include "learning/corrected_training.h"
 #include "learning/held_out.h"
@@ -168,6 +169,8 @@ std::vector<std::string> trainable_models() {
 
 Result<TrainOutcome> train(const TrainRequest& request, Communicator& ranks, Diagnostics& diags) {
   if (request.model == kCorrectedName) return train_corrected(request, ranks, diags);
+  Result<OutputFile> file = ranks.rank() == 0 ? OutputFile::open(request.out, diags) : Failure{};
+  if (ranks.rank() == 0 && !file) return Failure{};
   auto session = Session::open(request, diags);
   if (!session) return Failure{};
   const TrainOptions options = (*session)->options();
@@ -180,7 +183,7 @@ Result<TrainOutcome> train(const TrainRequest& request, Communicator& ranks, Dia
   TrainOutcome outcome{std::move(*report), (*session)->data().training.size(), (*session)->data().validation.size(),
                        (*session)->data().left_out};
   if (outcome.report.ending == Ending::Stopped || ranks.rank() != 0) return outcome;
-  if (!write_file(request.out, write_checkpoint((*session)->checkpoint(outcome.report)), diags)) return Failure{};
+  if (!file->commit(write_checkpoint((*session)->checkpoint(outcome.report)), diags)) return Failure{};
   std::filesystem::remove(options.state_path, error);
   return outcome;
 }

@@ -47,7 +47,7 @@ std::int64_t batch_of(const Graph& graph) {
 }  // namespace
 
 Result<Graph> load_graph(const Request& request, Diagnostics& diags) {
-  auto source = Source::open(request.model, diags);
+  auto source = Source::open_model(request.model, diags);
   if (!source) return Failure{};
   ImportOptions import = request.import;
   import.open_batch = request.batch.value_or(1);

@@ -15,6 +15,8 @@ import sys
 import timm
 import torch
 
+from perfc import files
+
 
 def norms(name):
     if not timm.is_model(name):
@@ -36,4 +38,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    files.exit_with(main)

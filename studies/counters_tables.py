@@ -106,9 +106,7 @@ def measure(row, perfc, again):
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}\n{done.stderr}")
     kept.parent.mkdir(exist_ok=True)
-    part = kept.with_suffix(".part")
-    part.write_text(stamp + "\n" + done.stdout)
-    part.replace(kept)
+    tables.files.write_text(kept, stamp + "\n" + done.stdout)
 
 
 def old_rows():

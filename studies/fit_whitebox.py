@@ -145,7 +145,7 @@ def main():
             "*interval*: the factor within which 90 % of the runs held out lie.\n\n"
             f"| device | {' | '.join(STEPS)} | interval |\n|---{'|---' * (len(STEPS) + 1)}|\n{listed}\n\n{table(own, 'families')}\n\n"
             "Devices held out: the constants are the geometric mean of the other two devices'.\n\n" + table(unseen, "families, device held out") + "\n")
-    (ROOT / "data/calibration.md").write_text(text)
+    tables.files.write_text(ROOT / "data/calibration.md", text)
     print(text)
 
 

@@ -88,7 +88,7 @@ def main():
         of = {k: header.index(k) for k in (*SETTING, "model")}
         rows = [r for r in rows if r[of["model"]].endswith(".onnx") and all(r[of[k]] == v for k, v in SETTING.items())]
         labels = args.data.with_name("pmgns.csv")  # model paths are relative to the labels' folder
-        with open(labels, "w", newline="") as f:
+        with tables.files.writing(labels, newline="") as f:
             csv.writer(f, lineterminator="\n").writerows([header, *rows])
         for name, split, *how in RUNS:
             for part in parts(name, split):

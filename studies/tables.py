@@ -6,6 +6,10 @@ what comes before the first of them is studies/accuracy.py's.
 import csv
 import pathlib
 import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"))
+from perfc import files  # noqa: E402
 
 ACCURACY = pathlib.Path(__file__).resolve().parent.parent / "docs/accuracy.md"
 
@@ -19,19 +23,19 @@ def sections(text):
 def write_head(text, path=ACCURACY):
     old = path.read_text() if path.exists() else ""
     rest = sections(old)[1]
-    path.write_text(text.rstrip("\n") + "\n" + ("\n" + rest if rest else ""))
+    files.write_text(path, text.rstrip("\n") + "\n" + ("\n" + rest if rest else ""))
 
 
 def write_section(name, script, lines, path=ACCURACY):
     body = "\n".join([f"<!-- {name}: written by {script} -->", *lines, f"<!-- end {name} -->"]) + "\n"
     text = path.read_text()
     old = re.compile(rf"^<!-- {re.escape(name)}: written by .*?^<!-- end {re.escape(name)} -->\n", re.M | re.S)
-    path.write_text(old.sub(lambda _: body, text) if old.search(text) else text.rstrip("\n") + "\n\n" + body)
+    files.write_text(path, old.sub(lambda _: body, text) if old.search(text) else text.rstrip("\n") + "\n\n" + body)
 
 
 def write_csv(path, rows):
     """`rows`: dicts with the same keys."""
-    with open(path, "w", newline="") as f:
+    with files.writing(path, newline="") as f:
         out = csv.DictWriter(f, rows[0].keys())
         out.writeheader()
         out.writerows(rows)

@@ -17,9 +17,12 @@ import random
 import re
 import statistics
 import subprocess
+import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "python"))
+from perfc import files  # noqa: E402
 TEN, DRAWS, JUDGED = 10, 10, 200
 CONSTANTS = ("launch_us", "host_us_eager", "host_us_compiled")
 
@@ -42,7 +45,7 @@ def mape(perfc, predictor, labels, device_file):
 
 
 def write(path, header, rows):
-    with open(path, "w", newline="") as f:
+    with files.writing(path, newline="") as f:
         w = csv.writer(f, lineterminator="\n")
         w.writerow(header)
         w.writerows(rows)

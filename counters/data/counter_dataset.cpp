@@ -5,12 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <set>
-#include <sstream>
 
 #include "ir/support/csv.h"
+#include "ir/support/input_file.h"
 
 namespace perfc {
 namespace {
@@ -85,14 +86,15 @@ Result<CounterDataset> parse_counter_dataset(std::string_view text, Diagnostics&
 }
 
 Result<CounterDataset> read_counter_dataset(const std::string& path, Diagnostics& diags) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) return diags.error("cannot be read, or is empty");
-  return parse_counter_dataset(text.str(), diags);
+  const auto file = InputFile::open(path, diags);
+  if (!file) return Failure{};
+  return parse_counter_dataset(file->bytes(), diags);
 }
 
 bool looks_like_counter_dataset(const std::string& path) {
   constexpr std::size_t kLongestHead = 1 << 20;
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(path, none)) return false;  // what is read of a pipe is gone
   std::ifstream in(path, std::ios::binary);
   std::string head(kLongestHead, '\0');
   in.read(head.data(), static_cast<std::streamsize>(head.size()));
@@ -132,10 +134,9 @@ FeatureMatrix CounterProblem::target(std::span<const std::size_t> rows) const {
 }
 
 Status read_data_sheet(const std::string& path, CounterProblem& p, Diagnostics& diags) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) return diags.error("cannot be read, or is empty");
-  const auto table = parse_csv(text.str(), diags);
+  const auto file = InputFile::open(path, diags);
+  if (!file) return Failure{};
+  const auto table = parse_csv(file->bytes(), diags);
   if (!table) return Failure{};
   const auto machine = table->column("machine"), work = table->column("work"), rate = table->column("units_per_s");
   if (!machine || !work || !rate) return diags.error(SourceLoc{.line = 1}, {}, "wants the columns machine, work, units_per_s");

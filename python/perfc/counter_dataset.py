@@ -24,6 +24,8 @@ import statistics
 import sys
 import tarfile
 
+from perfc import files
+
 
 def number(text):
     """None for what is no number, or not finite."""
@@ -47,7 +49,7 @@ def medians(rows, columns):
 def write(path, rows):
     columns = list(dict.fromkeys(c for r in rows for c in r))
     order = [c for kind in ("workload", "application", "region", "counter:", "work:", "time:") for c in columns if c.startswith(kind)]
-    with open(path, "w", newline="") as f:
+    with files.writing(path, newline="") as f:
         out = csv.writer(f, lineterminator="\n")
         out.writerow(order)
         for r in rows:
@@ -186,9 +188,11 @@ def main():
         args.out.mkdir(parents=True, exist_ok=True)
         for name, rows in (("aiwc", aiwc), ("rajaperf", rajaperf), ("gpuperf", gpuperf)):
             write(args.out / f"{name}.csv", list(rows(args.shared)))
+    except BrokenPipeError:
+        raise
     except OSError as e:
         sys.exit(f"perfc.counter_dataset: error: {e}")
 
 
 if __name__ == "__main__":
-    main()
+    files.exit_with(main)

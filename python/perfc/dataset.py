@@ -37,6 +37,8 @@ import pathlib
 import sys
 import tarfile
 
+from perfc import files
+
 FOLDS = 10
 NORMS = pathlib.Path(__file__).resolve().parents[2] / "data/timm_norms.tsv"  # made by python/timm_norms.py
 # torch 2.5 changed the reference attention (it computes in float32 since): runs of
@@ -92,7 +94,8 @@ def unpack(archive, folder):
             for member in tar:
                 if member.isfile():
                     target = folder / pathlib.PurePosixPath(member.name).name
-                    target.write_bytes(tar.extractfile(member).read())
+                    with files.writing(target, "wb") as f:
+                        f.write(tar.extractfile(member).read())
         done.touch()
 
 
@@ -158,7 +161,7 @@ def operators(shared, out, wanted):
         for name, geometry, latency in named[:wanted]:
             path = out / "operators" / f"{name}.pir"
             if not path.exists():
-                path.write_text(operator_graph(kind, geometry))
+                files.write_text(path, operator_graph(kind, geometry))
             yield [path.relative_to(out), "", device, "fp32", "eager", "nchw", "full", "infer", latency, "", "", "NeuSight", "MIT", name, "operator", "pir"]
 
 
@@ -202,7 +205,7 @@ def build(shared, out, forms, wanted_operators):
 
     counts = collections.Counter()
     architectures = set()
-    with open(out / "labels.csv", "w", newline="") as f:
+    with files.writing(out / "labels.csv", newline="") as f:
         writer = csv.writer(f, lineterminator="\n")
         writer.writerow(COLUMNS)
         for run, device, mode, layout, fast_norm in RUNS:
@@ -234,14 +237,14 @@ def build(shared, out, forms, wanted_operators):
                                      r["infer_step_time"], "", "", f"timm {run}", "Apache-2.0", same.get(arch, arch), family, form])
                     architectures.add(same.get(arch, arch))
                     counts[f"{run} {form}"] += 1
-    with open(out / "operators.csv", "w", newline="") as f:
+    with files.writing(out / "operators.csv", newline="") as f:
         writer = csv.writer(f, lineterminator="\n")
         writer.writerow(COLUMNS)
         for row in operators(shared, out, wanted_operators):
             writer.writerow(row)
             architectures.add(row[COLUMNS.index("architecture")])
             counts[f"operators on {row[COLUMNS.index('device')]}"] += 1
-    with open(out / "all.csv", "w") as f:
+    with files.writing(out / "all.csv") as f:
         f.write("architecture,split\n")
         f.writelines(f"{a},training\n" for a in sorted(architectures))
     for what, count in sorted(counts.items()):
@@ -277,11 +280,11 @@ def measured(paths, out, without, test):
     for part, rows in parts.items():
         if part == "test" and not test:
             continue
-        with open(out / f"{part}.csv", "w", newline="") as f:
+        with files.writing(out / f"{part}.csv", newline="") as f:
             writer = csv.writer(f, lineterminator="\n")
             writer.writerow(COLUMNS)
             writer.writerows(rows)
-    with open(out / "all.csv", "w") as f:
+    with files.writing(out / "all.csv") as f:
         f.write("architecture,split\n")
         f.writelines(f"{a},training\n" for a in sorted({row[COLUMNS.index("architecture")] for row in parts["labels"]}))
     for what, count in sorted(counts.items()):
@@ -299,7 +302,7 @@ def splits(dataset, out):
     out.mkdir(parents=True, exist_ok=True)
 
     def write(name, part_of):
-        with open(out / f"{name}.csv", "w") as f:
+        with files.writing(out / f"{name}.csv") as f:
             f.write("architecture,split\n")
             f.writelines(f"{a},{part_of(a)}\n" for a in sorted(family_of))
 
@@ -344,9 +347,11 @@ def main():
         else:
             test = [w[0] for w in (line.partition("#")[0].split() for line in args.test.read_text().splitlines()) if w] if args.test else []
             measured(args.labels, args.out, [f for f in args.without.split(",") if f], test)
+    except BrokenPipeError:
+        raise
     except (OSError, ValueError) as e:
         sys.exit(f"perfc.dataset: error: {e}")
 
 
 if __name__ == "__main__":
-    main()
+    files.exit_with(main)

@@ -196,7 +196,7 @@ Json import_facts(const std::string& file, const Options& options) {
   Json out;
   out["file"] = file;
   Diagnostics diags(file);
-  auto source = Source::open(file, diags);
+  auto source = Source::open_model(file, diags);
   Result<Graph> graph = source ? import_model(*source, options.import, diags) : Result<Graph>(Failure{});
   out["status"] = graph ? "ok" : "refused";
   Json errors = Json::array(), warnings = Json::array();

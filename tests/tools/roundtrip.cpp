@@ -62,7 +62,7 @@ Outcome round_trip(const std::string& file, const Graph& graph) {
 
 Outcome round_trips(const std::string& file) {
   Diagnostics diags(file);
-  auto source = Source::open(file, diags);
+  auto source = Source::open_model(file, diags);
   if (!source) return NotImported;
   auto graph = import_model(*source, {}, diags);
   if (!graph) return NotImported;

@@ -5,6 +5,7 @@
 
 #include "counters/models/machine_transfer.h"
 #include "gnn/checkpoint.h"
+#include "ir/support/output_file.h"
 
 namespace perfc {
 namespace {

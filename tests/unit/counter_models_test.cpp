@@ -13,6 +13,7 @@
 #include "counters/models/counter_predictor.h"
 #include "counters/models/evaluation.h"
 #include "counters/models/trees.h"
+#include "ir/support/output_file.h"
 
 namespace perfc {
 namespace {

@@ -8,6 +8,7 @@
 #include "gnn/checkpoint.h"
 #include "gnn/layers/linear.h"
 #include "gnn_check.h"
+#include "ir/support/output_file.h"
 
 namespace perfc {
 namespace {
@@ -71,9 +72,9 @@ TEST(Checkpoints, GoThroughAFile) {
   EXPECT_FALSE(std::filesystem::exists(path + ".part"));
   std::filesystem::remove(path);
   EXPECT_FALSE(read_checkpoint(path, diags));
-  EXPECT_EQ(diags.all()[0].message, "cannot open " + path);
+  EXPECT_EQ(diags.all()[0].message, "cannot open: No such file or directory; check the path");
   EXPECT_FALSE(write_file("/nowhere/x", "", diags));
-  EXPECT_EQ(diags.all()[1].message, "cannot create /nowhere/x: No such file or directory");
+  EXPECT_EQ(diags.all()[1].message, "/nowhere/x: cannot write: No such file or directory");
 }
 
 TEST(Checkpoints, NameTheColumnThatDiffers) {

@@ -8,6 +8,7 @@ import sys
 
 import torch
 
+from perfc import files
 from . import batch, exported, onnx, targets, torchscript
 from .errors import ExportError
 
@@ -62,6 +63,8 @@ def export_one(args) -> int:
     except ExportError as error:
         print(f"{model}: error: {error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:
+        raise
     except OSError as error:
         print(f"{model}: error: cannot write {error.filename}: {error.strerror}", file=sys.stderr)
         return 1
@@ -154,4 +157,4 @@ def main(argv=None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    files.exit_with(main)

@@ -9,7 +9,7 @@ import re
 import threading
 import time
 
-from perfc import isolate
+from perfc import files, isolate
 from .targets import Entry
 
 COLUMNS = ("target", "format", "file", "status", "message", "architecture", "family", "inputs", "nodes", "parameters", "seconds", "torch")
@@ -43,15 +43,13 @@ def write(caller, entry: Entry, form: str, path: str) -> dict:
     model = entry.model()
     if model.inputs is None:
         raise ExportError("example inputs are missing: let the factory return (module, inputs), or say input= in the list")
-    part = path + ".part"
     if form == "json":
         made = torchscript.export_module(model.module, model.inputs)
-        torchscript.write(made, part)
+        torchscript.write(made, path)
     elif form == "pt2":
-        made = exported.export_archive(model.module, model.inputs, part)
+        made = exported.export_archive(model.module, model.inputs, path)
     else:
-        made = onnx.export_onnx(model.module, model.inputs, part, dynamo=form == "onnx")
-    os.replace(part, path)
+        made = onnx.export_onnx(model.module, model.inputs, path, dynamo=form == "onnx")
     count = {k: v if isinstance(v, int) else len(v) for k, v in made.items() if k in ("nodes", "parameters")}
     return {**count, "family": model.family, "torch": torch.__version__}
 
@@ -78,12 +76,10 @@ def export_list(entries: list[Entry], forms, folder: str, *, jobs: int = 1, memo
         return row is not None and (row["status"] == "ok" and (out / row["file"]).exists() or row["status"] != "ok" and not retry_failed)
 
     def save() -> None:
-        part = path.with_suffix(".part")
-        with open(part, "w", newline="", encoding="utf-8") as file:
+        with files.writing(path, newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
             writer.writeheader()
             writer.writerows(sorted(known.values(), key=lambda r: place.get((r["target"], r["format"]), len(place))))
-        os.replace(part, path)
 
     todo = [(e, form) for e, form in wanted if not is_done(known.get((e.target, form)))]
 
@@ -91,8 +87,9 @@ def export_list(entries: list[Entry], forms, folder: str, *, jobs: int = 1, memo
         entry, form = item
         name = named[entry.target] + SUFFIX[form]
         start = time.monotonic()
-        outcome = isolate.call(write, entry, form, str(out / name), timeout_s=timeout_s, memory_mib=memory_mib)
-        (out / (name + ".part")).unlink(missing_ok=True)
+        pids: list[int] = []
+        outcome = isolate.call(write, entry, form, str(out / name), timeout_s=timeout_s, memory_mib=memory_mib, watch=isolate.Watch(started=pids.append))
+        files.forget(out, pids)
         value = outcome.value or {}
         row = {"target": entry.target, "format": form, "file": name if outcome.status == "ok" else "", "status": outcome.status,
                "message": outcome.message.removeprefix("ExportError: "), "architecture": named[entry.target],

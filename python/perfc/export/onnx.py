@@ -8,6 +8,7 @@ import warnings
 
 import torch
 
+from perfc import files
 from .errors import ExportError, blame
 
 KEPT_ELEMENTS = 1024  # shapes, axes, tables of indices: importers compute with small contents
@@ -39,7 +40,8 @@ def export_onnx(module: torch.nn.Module, inputs, path: str, *, dynamo: bool) -> 
             raise blame(f"torch.onnx cannot export the module; another --format ({other}, json, pt2) may", error) from None
         graph = onnx.load(complete, load_external_data=False)
     strip(graph, pathlib.Path(path).name + ".data")
-    onnx.save(graph, path)
+    with files.writing(path, "wb") as file:
+        file.write(graph.SerializeToString())
     return {"nodes": len(graph.graph.node), "parameters": len(graph.graph.initializer)}
 
 

@@ -13,6 +13,7 @@ import sys
 
 import torch
 
+from perfc import files
 from .errors import ExportError, blame
 
 VERSION = 1
@@ -256,5 +257,5 @@ def write(result: dict, path: str) -> None:
     if path == "-":
         dump(result, sys.stdout)
         return
-    with open(path, "w", encoding="utf-8") as stream:
+    with files.writing(path, encoding="utf-8") as stream:
         dump(result, stream)

@@ -9,7 +9,7 @@ import pathlib
 import re
 import sys
 
-from perfc import isolate
+from perfc import files, isolate
 from . import cells, describe
 from .backend import Unavailable
 from .protocol import PROTOCOLS
@@ -159,13 +159,15 @@ def main(argv=None) -> int:
     try:
         if args.describe:
             device = describe.cpu_device(args.device)
-            pathlib.Path(args.describe).write_text(json.dumps({"schema": "perfc.devices/1", "devices": [device]}, indent=2) + "\n")
+            files.write_text(args.describe, json.dumps({"schema": "perfc.devices/1", "devices": [device]}, indent=2) + "\n")
             print(f"{args.describe}: {device['name']}, {device['title']}: peaks by its data sheet, as far as the system knows")
             return 0
         return run(args)
     except Unavailable as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:
+        raise
     except OSError as error:
         print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
         return 1

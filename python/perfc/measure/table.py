@@ -7,6 +7,7 @@ import io
 import os
 import pathlib
 
+from perfc import files
 from .cells import Cell
 
 #: The first fourteen are what perfc reads (docs/gnn.md#labels); a column means the same on every back end, and is
@@ -52,6 +53,8 @@ class LabelsFile:
 
     def __init__(self, path: str):
         self.path = pathlib.Path(path)
+        if self.path.exists() and not self.path.is_file():
+            raise LabelsError(f"{self.path}: rows are read back to go on, and this is no regular file: name another with -o")
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._open()
         try:
@@ -94,9 +97,12 @@ class LabelsFile:
     def _write_line(self, fields) -> None:
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerow(fields)
-        self.file.write(text.getvalue().encode())
-        self.file.flush()
-        os.fsync(self.file.fileno())
+        try:
+            self.file.write(text.getvalue().encode())
+            self.file.flush()
+            os.fsync(self.file.fileno())
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self.path)) from None
 
     def append(self, row: dict) -> None:
         unknown = set(row) - set(COLUMNS)
@@ -110,12 +116,10 @@ class LabelsFile:
         kept = [r for r in self.rows if r["status"] == "ok"]
         removed = len(self.rows) - len(kept)
         if removed:
-            fresh = self.path.with_name(self.path.name + ".new")
-            with open(fresh, "w", newline="") as file:
+            with files.writing(self.path, newline="") as file:
                 writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
                 writer.writeheader()
                 writer.writerows(kept)
-            os.replace(fresh, self.path)
             self.file.close()
             self._open()
             self.rows = kept
