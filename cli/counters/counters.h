@@ -1,13 +1,15 @@
 #pragma once
-/// Subcommands of `perfc counters` that learn and predict.
+/// Subcommands of `perfc counters`, one file each.
 #include "cli/cli.h"
 
 namespace perfc::cli {
 
-void add_counters_eval(CLI::App& group, Action&);
-void add_counters_train(CLI::App& group, Action&);
-void add_counters_predict(CLI::App& group, Action&);
-void add_counters_adapt(CLI::App& group, Action&);
-void add_counters_schedule(CLI::App& group, Action&);
+Command counters_show_command();
+Command counters_names_command();
+Command counters_eval_command();
+Command counters_train_command();
+Command counters_predict_command();
+Command counters_adapt_command();
+Command counters_schedule_command();
 
 }  // namespace perfc::cli
