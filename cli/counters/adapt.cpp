@@ -120,16 +120,17 @@ int run(Options& o) {
   CounterProblem problem{.data = &*data};
   if (!o.data_sheet.empty() && !read_data_sheet(o.data_sheet, problem, in_sheet)) return print(in_sheet), kBadInput;
   std::size_t most = *std::max_element(o.adaptation.samples.begin(), o.adaptation.samples.end());
-  const auto machine = o.machine.empty() ? std::nullopt : data->machine(o.machine);
-  if (machine) {
-    most = static_cast<std::size_t>(std::count_if(data->workloads.begin(), data->workloads.end(), [&](const auto& w) { return !std::isnan(w.seconds[*machine]); }));
+  const bool one_machine = !o.machine.empty();
+  const std::size_t machine = one_machine ? data->machine(o.machine).value() : 0;
+  if (one_machine) {
+    most = static_cast<std::size_t>(std::count_if(data->workloads.begin(), data->workloads.end(), [&](const auto& w) { return !std::isnan(w.seconds[machine]); }));
     if (most == data->workloads.size()) return fail(kBadInput, fmt::format("{}: every workload was measured on '{}'; without --machine the learning curve is printed", o.data, o.machine));
   }
   const auto known = known_machines(o, *data, most);
   if (!known) return o.machines.empty() ? kBadInput : kBadUsage;
-  if (known->size() < (machine ? 1U : 3U)) return fail(kBadInput, fmt::format("{}: a learning curve wants times on three machines, a new machine one that is known", o.data));
-  if (machine) {
-    out->write(predictions(o, problem, *known, machine.value()));
+  if (known->size() < (one_machine ? 1U : 3U)) return fail(kBadInput, fmt::format("{}: a learning curve wants times on three machines, a new machine one that is known", o.data));
+  if (one_machine) {
+    out->write(predictions(o, problem, *known, machine));
   } else {
     const auto curve = learning_curve(problem, *known, o.adaptation);
     out->write(o.json ? curve_json(curve).dump(2) + "\n" : curve_text(curve, o.markdown));

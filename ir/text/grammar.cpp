@@ -170,6 +170,9 @@ PERFC_RULE(argument, Argument, "an operand or an attribute",
     ((name[into<&Argument::name>] > '=' > attribute[into<&Argument::attribute>]) >>
      x3::eps[assign<&Argument::kind, ArgumentKind::Attribute>]))
 
+const auto add = [](auto& context) { x3::_val(context).push_back(std::move(x3::_attr(context))); };
+PERFC_RULE(types, std::vector<TypeText>, "a type", ('(' > -(type[add] % ',') > ')') | type[add])
+
 const auto at_name = '@' > name[into<&Definition::name>];
 const auto of_table = -(keyword("table")[assign<&Definition::table, true>]);
 using DefinitionKind = Definition::Kind;
@@ -179,8 +182,7 @@ PERFC_RULE(definition, Definition, "a definition",
     ((of_table >> keyword("const") > list[into<&Definition::contents>] > ':' > type[append<&Definition::types>] > -at_name) >>
      x3::eps[assign<&Definition::kind, DefinitionKind::Const>]) |
     (operator_name[into<&Definition::op>] > '(' > -(argument[append<&Definition::arguments>] % ',') > ')' >
-     -(lit(':')[assign<&Definition::typed, true>] >
-       x3::expect[('(' > -(type[append<&Definition::types>] % ',') > ')') | type[append<&Definition::types>]]) >
+     -(lit(':')[assign<&Definition::typed, true>] > types[into<&Definition::types>]) >
      -at_name))
 
 PERFC_RULE(statement_end, Word, "';'", raw[lit(';') | '{'][as_word])
