@@ -266,13 +266,13 @@ int run(const Options& o) {
 
 }  // namespace
 
-void add_check(CLI::App& app, Action& action) {
+Command check_command() {
   auto o = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand("check", "Hold models against budgets; exit 3 when one is exceeded");
-  sub->add_option("models", o->models, "Model files [all of the budget file]");
-  sub->add_option("--budget", o->budget, "YAML file with budgets (docs/ci.md)")->required();
-  sub->add_option("--junit", o->junit, "Write the result as JUnit XML too");
-  sub->callback([o, &action] { action = [o] { return run(*o); }; });
+  Command c{"check", "Hold models against budgets; exit 3 when one is exceeded", [o] { return run(*o); }};
+  c.option("models", o->models, "Model files [all of the budget file]");
+  c.option("--budget", o->budget, "YAML file with budgets (docs/ci.md)").required();
+  c.option("--junit", o->junit, "Write the result as JUnit XML too");
+  return c;
 }
 
 }  // namespace perfc::cli

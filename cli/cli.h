@@ -1,14 +1,15 @@
 #pragma once
-/// What the subcommands share. Each lives in its own file and registers itself
-/// on the app that `main` builds; running it returns the exit code.
+/// What the subcommands share. Each lives in its own file and tells `main` what may stand behind it;
+/// running it returns the exit code.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <functional>
 #include <iosfwd>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/command_line.h"
 #include "ir/support/output_file.h"
 #include "learning/dataset.h"
 #include "learning/predictors.h"
@@ -17,22 +18,18 @@ namespace perfc::cli {
 
 enum ExitCode { kFine = 0, kBadInput = 1, kBadUsage = 2, kBudgetExceeded = 3 };
 
-/// Chosen by the subcommand that was parsed.
-using Action = std::function<int()>;
-
-void add_predict(CLI::App&, Action&);
-void add_import(CLI::App&, Action&);
-void add_opt(CLI::App&, Action&);
-void add_devices(CLI::App&, Action&);
-void add_mig(CLI::App&, Action&);
-void add_ops(CLI::App&, Action&);
-void add_check(CLI::App&, Action&);
-void add_train(CLI::App&, Action&);
-void add_eval(CLI::App&, Action&);
-void add_counters(CLI::App&, Action&);
-void add_counters_show(CLI::App& group, Action&);
-void add_counters_names(CLI::App& group, Action&);
-void add_completion(CLI::App&, Action&);
+Command predict_command();
+Command import_command();
+Command opt_command();
+Command devices_command();
+Command mig_command();
+Command ops_command();
+Command check_command();
+Command train_command();
+Command eval_command();
+Command counters_command();
+/// Completes what `root` holds when it runs.
+Command completion_command(const Command& root);
 
 /// Options of every command that predicts, as given.
 struct PredictOptions {
@@ -48,15 +45,15 @@ struct PredictOptions {
   std::optional<double> max_latency_ms, min_throughput_per_s;
   double headroom = 0.05;
 };
-void add_shape_options(CLI::App&, PredictOptions&);
-void add_predict_options(CLI::App&, PredictOptions&);
+void add_shape_options(Command&, PredictOptions&);
+void add_predict_options(Command&, PredictOptions&);
 
 /// The request without its model. Wrong values are printed with the nearest
 /// right one; empty then, and the caller exits with kBadUsage.
 std::optional<Request> to_request(const PredictOptions&);
 
 /// --device, --dtype, …: which labels of a dataset count.
-void add_label_filter(CLI::App&, LabelFilter&);
+void add_label_filter(Command&, LabelFilter&);
 
 // What is written, and who reads it: a reader that closed its pipe has read all it wanted, so that nothing is said and
 // the exit code is what it would have been. Any other failure is reported and exits with kBadInput.

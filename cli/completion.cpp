@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "cli/cli.h"
 
@@ -12,27 +13,20 @@ struct Words {
   std::map<std::string, std::vector<std::string>> options;  ///< per command; of a group also its commands
 };
 
-std::vector<const CLI::App*> commands_of(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App*) { return true; });
-}
-
-void add_options(const CLI::App& command, std::vector<std::string>& words) {
-  for (const CLI::Option* o : command.get_options()) {
-    for (const std::string& name : o->get_lnames()) {
-      if (std::find(words.begin(), words.end(), "--" + name) == words.end()) words.push_back("--" + name);
-    }
+void append_options(const Command& command, std::vector<std::string>& words) {
+  for (std::string& name : long_names(command)) {
+    if (std::find(words.begin(), words.end(), name) == words.end()) words.push_back(std::move(name));
   }
 }
 
-Words collect(const CLI::App& app) {
-  Words w;
-  for (const CLI::App* sub : commands_of(app)) {
-    w.commands.push_back(sub->get_name());
-    std::vector<std::string>& words = w.options[sub->get_name()];
-    add_options(*sub, words);
-    for (const CLI::App* of_group : commands_of(*sub)) {
-      words.push_back(of_group->get_name());
-      add_options(*of_group, words);
+Words collect(const Command& root) {
+  Words w{.commands = names_of(root.commands), .options = {}};
+  for (const Command& c : root.commands) {
+    std::vector<std::string>& words = w.options[c.name];
+    append_options(c, words);
+    for (const Command& of_group : c.commands) {
+      words.push_back(of_group.name);
+      append_options(of_group, words);
     }
   }
   return w;
@@ -60,8 +54,8 @@ std::string fish(const Words& w) {
   return out;
 }
 
-int run(const CLI::App& app, const std::string& shell) {
-  const Words words = collect(app);
+int run(const Command& root, const std::string& shell) {
+  const Words words = collect(root);
   auto out = Output::open("");
   if (shell == "bash") {
     out->write(bash(words));
@@ -79,11 +73,11 @@ int run(const CLI::App& app, const std::string& shell) {
 
 }  // namespace
 
-void add_completion(CLI::App& app, Action& action) {
+Command completion_command(const Command& root) {
   auto shell = std::make_shared<std::string>();
-  CLI::App* sub = app.add_subcommand("completion", "Print a completion script: bash, zsh or fish");
-  sub->add_option("shell", *shell, "bash, zsh or fish")->required();
-  sub->callback([&app, shell, &action] { action = [&app, shell] { return run(app, *shell); }; });
+  Command c{"completion", "Print a completion script: bash, zsh or fish", [&root, shell] { return run(root, *shell); }};
+  c.option("shell", *shell, "bash, zsh or fish").required();
+  return c;
 }
 
 }  // namespace perfc::cli

@@ -136,33 +136,32 @@ int run_calibration(const CalibrateOptions& o) {
   return kFine;
 }
 
-void add_calibrate(CLI::App& devices, Action& action) {
+Command calibrate_command() {
   auto o = std::make_shared<CalibrateOptions>();
   CalibrationRequest& r = o->request;
-  CLI::App* sub = devices.add_subcommand("calibrate", "Fit a device's constants to measurements on it (docs/devices.md)");
-  sub->add_option("labels", r.data, "Labels, a CSV file beside its model files (docs/gnn.md)")->required();
-  sub->add_option("-o,--output", o->output, "Device file to write [standard output]");
-  sub->add_option("--device-file", r.device_file, "JSON file that describes the device, where it is not built in");
-  sub->add_option("--predictor", r.predictor, "default, whitebox, or the path of a checkpoint [default]");
-  sub->add_option("--name", r.name, "Name of the calibrated device [as it was]");
-  add_label_filter(*sub, r.filter);
-  sub->add_option("--threads", r.threads, "[one per core]")->check(CLI::Range(0, 1024));
-  sub->callback([o, &action] { action = [o] { return run_calibration(*o); }; });
+  Command c{"calibrate", "Fit a device's constants to measurements on it (docs/devices.md)",
+            [o] { return run_calibration(*o); }};
+  c.option("labels", r.data, "Labels, a CSV file beside its model files (docs/gnn.md)").required();
+  c.option("-o,--output", o->output, "Device file to write [standard output]");
+  c.option("--device-file", r.device_file, "JSON file that describes the device, where it is not built in");
+  c.option("--predictor", r.predictor, "default, whitebox, or the path of a checkpoint [default]");
+  c.option("--name", r.name, "Name of the calibrated device [as it was]");
+  add_label_filter(c, r.filter);
+  c.option("--threads", r.threads, "[one per core]").must_be(WholeBetween{0, 1024});
+  return c;
 }
 
 }  // namespace
 
-void add_devices(CLI::App& app, Action& action) {
+Command devices_command() {
   auto o = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand("devices", "List devices, or describe some");
-  sub->add_option("names", o->names, "Devices or MIG slices to describe");
-  sub->add_option("--device-file", o->device_file, "JSON file with devices of your own");
-  sub->add_option("--from-nvidia-smi", o->smi_file, "Output of `nvidia-smi -q -x`: describes that host's GPUs");
-  sub->add_flag("--json", o->json, "As JSON, in the format of device files");
-  add_calibrate(*sub, action);
-  sub->callback([o, sub, &action] {
-    if (sub->get_subcommands().empty()) action = [o] { return run(*o); };
-  });
+  Command c{"devices", "List devices, or describe some", [o] { return run(*o); }};
+  c.option("names", o->names, "Devices or MIG slices to describe");
+  c.option("--device-file", o->device_file, "JSON file with devices of your own");
+  c.option("--from-nvidia-smi", o->smi_file, "Output of `nvidia-smi -q -x`: describes that host's GPUs");
+  c.option("--json", o->json, "As JSON, in the format of device files");
+  c.commands = {calibrate_command()};
+  return c;
 }
 
 }  // namespace perfc::cli

@@ -117,22 +117,22 @@ int run(const Options& o) {
 
 }  // namespace
 
-void add_eval(CLI::App& app, Action& action) {
+Command eval_command() {
   auto o = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand("eval", "Errors of a predictor on measured labels, per head, split and family");
-  sub->add_option("predictor", o->predictor, "default, whitebox, or the path of a checkpoint [default]");
-  sub->add_option("--data", o->data, "Labels, a CSV file beside its model files (docs/gnn.md)")->required();
-  sub->add_option("--split", o->split, "CSV with architecture,split (training, validation, test) [70/15/15 % by --seed]");
-  sub->add_option("--seed", o->seed, "Of the split that `perfc train` made with the same seed [1]");
-  add_label_filter(*sub, o->filter);
-  sub->add_option("--device-file", o->device_file, "JSON file with devices of your own");
-  sub->add_option("--threads", o->threads, "[one per core]")->check(CLI::Range(0, 1024));
-  sub->add_option("-o,--output", o->output, "Write to a file instead of standard output");
-  sub->add_option("--predictions", o->predictions, "Also write every label's prediction and interval to a CSV file");
-  sub->add_option("--plot", o->plot, "Also draw measured against predicted latency, an SVG file");
-  sub->add_flag("--markdown", o->markdown, "As a Markdown table");
-  sub->add_flag("--quiet,-q", o->quiet, "Do not name the labels that are left out");
-  sub->callback([o, &action] { action = [o] { return run(*o); }; });
+  Command c{"eval", "Errors of a predictor on measured labels, per head, split and family", [o] { return run(*o); }};
+  c.option("predictor", o->predictor, "default, whitebox, or the path of a checkpoint [default]");
+  c.option("--data", o->data, "Labels, a CSV file beside its model files (docs/gnn.md)").required();
+  c.option("--split", o->split, "CSV with architecture,split (training, validation, test) [70/15/15 % by --seed]");
+  c.option("--seed", o->seed, "Of the split that `perfc train` made with the same seed [1]");
+  add_label_filter(c, o->filter);
+  c.option("--device-file", o->device_file, "JSON file with devices of your own");
+  c.option("--threads", o->threads, "[one per core]").must_be(WholeBetween{0, 1024});
+  c.option("-o,--output", o->output, "Write to a file instead of standard output");
+  c.option("--predictions", o->predictions, "Also write every label's prediction and interval to a CSV file");
+  c.option("--plot", o->plot, "Also draw measured against predicted latency, an SVG file");
+  c.option("--markdown", o->markdown, "As a Markdown table");
+  c.option("--quiet,-q", o->quiet, "Do not name the labels that are left out");
+  return c;
 }
 
 }  // namespace perfc::cli

@@ -78,30 +78,30 @@ int run_opt(Options& o) {
 
 }  // namespace
 
-void add_import(CLI::App& app, Action& action) {
+Command import_command() {
   auto o = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand("import", "Print a model as .pir, before any pass");
-  sub->add_option("model", o->model, "Model file; - reads standard input")->required();
-  add_shape_options(*sub, *o);
-  sub->add_option("-o,--output", o->output, "Write to a file instead of standard output");
-  sub->callback([o, &action] { action = [o] { return run_import(*o); }; });
+  Command c{"import", "Print a model as .pir, before any pass", [o] { return run_import(*o); }};
+  c.option("model", o->model, "Model file; - reads standard input").required();
+  add_shape_options(c, *o);
+  c.option("-o,--output", o->output, "Write to a file instead of standard output");
+  return c;
 }
 
-void add_opt(CLI::App& app, Action& action) {
+Command opt_command() {
   auto o = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand("opt", "Run passes over a model and print the result as .pir");
+  Command c{"opt", "Run passes over a model and print the result as .pir", [o] { return run_opt(*o); }};
   std::string passes;
   for (const PassDef& p : pass_table()) passes += fmt::format("\n  {:<24} {}", p.name, p.summary);
-  sub->footer("Passes:" + passes);
-  sub->add_option("model", o->model, "Model or .pir file; - reads standard input")->required();
-  add_shape_options(*sub, *o);
-  sub->add_option("--passes", o->passes, "Comma-separated passes [those of predict]");
-  sub->add_option("--fold-batch-norm", o->fold, "on or off, where --passes is not given [off]");
-  sub->add_option("--print-ir-after", o->trace.print_after, "A pass, changed, or all: print the graph to standard error");
-  sub->add_flag("--time-passes", o->trace.time_passes, "Print the time of each pass to standard error");
-  sub->add_flag("--verify-each", o->trace.verify_each, "Verify the graph after each pass");
-  sub->add_option("-o,--output", o->output, "Write to a file instead of standard output");
-  sub->callback([o, &action] { action = [o] { return run_opt(*o); }; });
+  c.footer = "Passes:" + passes;
+  c.option("model", o->model, "Model or .pir file; - reads standard input").required();
+  add_shape_options(c, *o);
+  c.option("--passes", o->passes, "Comma-separated passes [those of predict]");
+  c.option("--fold-batch-norm", o->fold, "on or off, where --passes is not given [off]");
+  c.option("--print-ir-after", o->trace.print_after, "A pass, changed, or all: print the graph to standard error");
+  c.option("--time-passes", o->trace.time_passes, "Print the time of each pass to standard error");
+  c.option("--verify-each", o->trace.verify_each, "Verify the graph after each pass");
+  c.option("-o,--output", o->output, "Write to a file instead of standard output");
+  return c;
 }
 
 }  // namespace perfc::cli

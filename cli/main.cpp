@@ -1,7 +1,4 @@
 #include <fmt/format.h>
-#ifdef PERFC_MIMALLOC
-#include <mimalloc.h>
-#endif
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,65 +13,58 @@ namespace {
 using namespace perfc;
 using namespace perfc::cli;
 
-#ifdef PERFC_MIMALLOC
-/// A third of the time would be page faults otherwise. Before the first constructor: from the first allocation on
-/// it is too late for the 32 MiB that most runs live in.
-void use_large_pages(int, char**, char**) { mi_option_enable(mi_option_large_os_pages); }
-[[gnu::section(".preinit_array"), gnu::used]] void (*const before_constructors)(int, char**, char**) = use_large_pages;
-#endif
-
 /// `perfc MODEL …` is short for `perfc predict MODEL …`.
-std::vector<std::string> with_subcommand(CLI::App& app, int argc, char** argv) {
-  std::vector<std::string> args(argv + 1, argv + argc);
-  const auto commands = app.get_subcommands([](CLI::App*) { return true; });
-  const bool named = !args.empty() && std::any_of(commands.begin(), commands.end(), [&](const CLI::App* sub) { return sub->get_name() == args[0]; });
-  const bool global = !args.empty() && (args[0] == "--help" || args[0] == "-h" || args[0] == "--version");
-  if (!args.empty() && !named && !global) args.insert(args.begin(), "predict");
-  std::reverse(args.begin(), args.end());  // CLI11 takes them from the back
-  return args;
+std::vector<std::string> with_subcommand(const Command& root, int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.empty()) return words;
+  const std::vector<std::string> names = names_of(root.commands);
+  const bool named = std::find(names.begin(), names.end(), words[0]) != names.end();
+  const bool global = words[0] == "--help" || words[0] == "-h" || words[0] == "--version";
+  if (!named && !global) words.insert(words.begin(), "predict");
+  return words;
 }
 
 /// A first word that is no file but nearly a command: its command.
-std::string misspelt_command(CLI::App& app, const std::string& word) {
-  if (word.empty() || word[0] == '-' || word.find_first_of("./") != std::string::npos || ::access(word.c_str(), F_OK) == 0) return {};
-  std::vector<std::string> names;
-  for (const CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) names.push_back(sub->get_name());
-  const std::string near = did_you_mean(word, names);
+std::string misspelt_command(const Command& root, const std::string& word) {
+  if (word.empty() || word[0] == '-' || word.find_first_of("./") != std::string::npos) return {};
+  if (::access(word.c_str(), F_OK) == 0) return {};
+  const std::string near = did_you_mean(word, names_of(root.commands));
   return near == word ? std::string() : near;
 }
 
+/// " (did you mean '…'?)" where a name is near.
+std::string nearest(const std::string& word, const std::vector<std::string>& names) {
+  const std::string near = did_you_mean(word, names);
+  return near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near);
+}
+
 /// A usage error, with the nearest option or command of a group where one was misspelt.
-int explain(const CLI::App& app, const CLI::ParseError& error) {
-  std::string message = error.what(), command;
-  const CLI::App* sub = &app;
-  while (!sub->get_subcommands().empty()) {
-    sub = sub->get_subcommands().front();
-    command += sub->get_name() + " ";
+int explain(const Command& root, const CommandLine& line) {
+  const UsageError& error = *line.error;
+  const Command& command = line.chosen.empty() ? root : *line.chosen.back();
+  std::string message = error.message, path;
+  for (const Command* c : line.chosen) path += c->name + " ";
+  if (!line.chosen.empty() && !command.run) {
+    const std::vector<std::string> names = names_of(command.commands);
+    const auto& words = error.not_understood;
+    message = fmt::format("perfc {}is followed by one of {}{}", path, fmt::join(names, ", "),
+                          words.empty() ? "" : nearest(words.front(), names));
   }
-  const auto of_group = sub->get_subcommands([](const CLI::App*) { return true; });
-  if (sub != &app && !of_group.empty()) {
-    std::vector<std::string> names;
-    for (const CLI::App* c : of_group) names.push_back(c->get_name());
-    const std::vector<std::string> rest = sub->remaining(true);
-    const std::string near = rest.empty() ? std::string() : did_you_mean(rest.front(), names);
-    message = fmt::format("perfc {}is followed by one of {}{}", command, fmt::join(names, ", "), near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near));
-  }
-  if (dynamic_cast<const CLI::ExtrasError*>(&error)) {
-    std::vector<std::string> known;
-    for (const CLI::Option* o : sub->get_options()) {
-      for (const std::string& name : o->get_lnames()) known.push_back("--" + name);
-    }
-    for (const std::string& extra : sub->remaining(true)) {
-      const std::string word = extra.substr(0, extra.find('='));
-      const std::string near = did_you_mean(word, known);
-      message = fmt::format("unknown {} '{}'{}", word.starts_with("-") ? "option" : "argument", word,
-                            near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near));
-      break;
-    }
+  if (error.only_left_over && !error.not_understood.empty()) {
+    const std::string& first = error.not_understood.front();
+    const std::string word = first.substr(0, first.find('='));
+    message = fmt::format("unknown {} '{}'{}", word.starts_with("-") ? "option" : "argument", word,
+                          nearest(word, long_names(command)));
   }
   fail(kBadUsage, message);
-  say("Run `perfc {}--help` for the options.\n", command);
+  say("Run `perfc {}--help` for the options.\n", path);
   return kBadUsage;
+}
+
+int print_answer(const std::string& text) {
+  auto out = Output::open("");
+  out->write(text);
+  return out->commit() ? kFine : kBadInput;
 }
 
 }  // namespace
@@ -84,38 +74,21 @@ int main(int argc, char** argv) {
   if (const int code = join_ranks(argc, argv)) return code;
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write()
   std::signal(SIGXFSZ, SIG_IGN);  // and so is a file beyond `ulimit -f`
-  CLI::App app{"Predicts latency, memory, energy and MIG slice of a model from its file."};
-  app.name("perfc");
-  app.set_version_flag("--version", "perfc " PERFC_VERSION);
-  app.footer("`perfc MODEL …` is short for `perfc predict MODEL …`.\n"
-             "Exit codes: 0 fine, 1 bad input, 2 bad usage, 3 a budget was exceeded.");
-  app.require_subcommand(1);
-  Action action;
-  add_predict(app, action);
-  add_import(app, action);
-  add_opt(app, action);
-  add_devices(app, action);
-  add_mig(app, action);
-  add_ops(app, action);
-  add_check(app, action);
-  add_train(app, action);
-  add_eval(app, action);
-  add_counters(app, action);
-  add_completion(app, action);
+  Command root{"perfc", "Predicts latency, memory, energy and MIG slice of a model from its file."};
+  root.version = "perfc " PERFC_VERSION;
+  root.footer = "`perfc MODEL …` is short for `perfc predict MODEL …`.\n"
+                "Exit codes: 0 fine, 1 bad input, 2 bad usage, 3 a budget was exceeded.";
+  root.commands = {predict_command(), import_command(), opt_command(),   devices_command(),  mig_command(),
+                   ops_command(),     check_command(),  train_command(), eval_command(),     counters_command(),
+                   completion_command(root)};
   if (argc > 1) {
-    const std::string near = misspelt_command(app, argv[1]);
-    if (!near.empty()) return fail(kBadUsage, fmt::format("'{}' is neither a file nor a command (did you mean '{}'?)", argv[1], near));
+    const std::string near = misspelt_command(root, argv[1]);
+    if (!near.empty()) {
+      return fail(kBadUsage, fmt::format("'{}' is neither a file nor a command (did you mean '{}'?)", argv[1], near));
+    }
   }
-  try {
-    app.parse(with_subcommand(app, argc, argv));
-  } catch (const CLI::Success& e) {
-    std::ostringstream text;
-    app.exit(e, text, text);  // --help, --version
-    auto out = Output::open("");
-    out->write(text.str());
-    return out->commit() ? kFine : kBadInput;
-  } catch (const CLI::ParseError& e) {
-    return explain(app, e);
-  }
-  return finished(action());
+  const CommandLine line = read_command_line(root, with_subcommand(root, argc, argv));
+  if (line.answer) return print_answer(*line.answer);
+  if (line.error) return explain(root, line);
+  return finished(line.chosen.back()->run());
 }

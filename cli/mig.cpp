@@ -43,12 +43,12 @@ int run(const Options& o) {
 
 }  // namespace
 
-void add_mig(CLI::App& app, Action& action) {
+Command mig_command() {
   auto o = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand("mig", "Judge every MIG profile of a device for a model");
-  add_predict_options(*sub, *o);
-  sub->add_flag("--json", o->json, "As JSON (docs/json.md)");
-  sub->callback([o, &action] { action = [o] { return run(*o); }; });
+  Command c{"mig", "Judge every MIG profile of a device for a model", [o] { return run(*o); }};
+  add_predict_options(c, *o);
+  c.option("--json", o->json, "As JSON (docs/json.md)");
+  return c;
 }
 
 }  // namespace perfc::cli

@@ -55,12 +55,12 @@ int run(const Options& o) {
 
 }  // namespace
 
-void add_ops(CLI::App& app, Action& action) {
+Command ops_command() {
   auto o = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand("ops", "Operators that each front end reads, and what they become");
-  sub->add_flag("--json", o->json, "As JSON");
-  sub->add_flag("--markdown", o->markdown, "As the table of docs/ops.md");
-  sub->callback([o, &action] { action = [o] { return run(*o); }; });
+  Command c{"ops", "Operators that each front end reads, and what they become", [o] { return run(*o); }};
+  c.option("--json", o->json, "As JSON");
+  c.option("--markdown", o->markdown, "As the table of docs/ops.md");
+  return c;
 }
 
 }  // namespace perfc::cli

@@ -64,33 +64,42 @@ bool is_predictor(const std::string& name) {
 
 }  // namespace
 
-void add_shape_options(CLI::App& app, PredictOptions& o) {
-  app.add_option("--batch,-b", o.batch, "Batch size; also for files exported with a fixed batch [the file's, or 1]");
-  app.add_option("--shape", o.shapes, "INPUT=d0,d1,…: shape of an input (repeatable)");
-  app.add_option("--signature", o.signature, "Signature of a TensorFlow SavedModel [serving_default]");
-  app.add_option("--dim", o.dims, "NAME=VALUE: binds an open dim everywhere (repeatable)");
+void add_shape_options(Command& c, PredictOptions& o) {
+  c.option("--batch,-b", o.batch, "Batch size; also for files exported with a fixed batch [the file's, or 1]");
+  c.option("--shape", o.shapes, "INPUT=d0,d1,…: shape of an input (repeatable)");
+  c.option("--signature", o.signature, "Signature of a TensorFlow SavedModel [serving_default]");
+  c.option("--dim", o.dims, "NAME=VALUE: binds an open dim everywhere (repeatable)");
 }
 
-void add_predict_options(CLI::App& app, PredictOptions& o) {
-  app.add_option("models,--model", o.models, "Model files; - reads standard input")->required();
-  add_shape_options(app, o);
-  app.add_option("--device,-d", o.devices, "Device or MIG slice, e.g. a100-40gb, rtx4090, a100-40gb:1g.5gb (several: a table) [a100-40gb]")
-      ->delimiter(',');
-  app.add_option("--device-file", o.device_file, "JSON file with devices of your own, in the format of data/devices.json");
-  app.add_option("--from-nvidia-smi", o.smi_file, "Output of `nvidia-smi -q -x`: predicts for that host's GPUs");
-  app.add_option("--dtype", o.dtype, "fp32, tf32, amp, fp16, bf16 or int8 [amp]");
-  app.add_option("--mode", o.mode, "eager or compiled [eager]");
-  app.add_option("--layout", o.layout, "nchw or nhwc: memory layout of convolutions [nchw]");
-  app.add_option("--norms", o.norms, "full or half: whether AMP computes layer, group and RMS norms in float32, as autocast does, or in 16 bits (timm's --fast-norm, Apex) [full]");
-  app.add_option("--task", o.task, "infer, forward (keeps what a backward pass would need, as PyTorch does without no_grad) or train (a whole step) [infer]");
-  app.add_option("--optimizer", o.optimizer, "Of a training step: sgd, momentum or adam [adam]");
-  app.add_flag("--cudnn-benchmark", o.cudnn_benchmark, "The run sets torch.backends.cudnn.benchmark: memory with what a monitor sees while cuDNN tries its algorithms");
-  app.add_option("--predictor", o.predictor, "default (the whitebox, corrected by built-in networks), whitebox, or the path of a checkpoint [default]");
-  app.add_option("--opaque", o.opaque, "refuse or warn: what to do with unknown operators [refuse]");
-  app.add_option("--fold-batch-norm", o.fold, "auto, on or off; auto folds in compiled mode [auto]");
-  app.add_option("--max-latency", o.max_latency_ms, "Goal for the MIG choice, in ms")->check(CLI::PositiveNumber);
-  app.add_option("--min-throughput", o.min_throughput_per_s, "Goal for the MIG choice: samples per second of all instances")->check(CLI::PositiveNumber);
-  app.add_option("--headroom", o.headroom, "Share of a slice's memory to keep free [0.05]")->check(CLI::Range(0.0, 0.9));
+void add_predict_options(Command& c, PredictOptions& o) {
+  c.option("models,--model", o.models, "Model files; - reads standard input").required();
+  add_shape_options(c, o);
+  c.option("--device,-d", o.devices,
+           "Device or MIG slice, e.g. a100-40gb, rtx4090, a100-40gb:1g.5gb (several: a table) [a100-40gb]")
+      .separated_by(',');
+  c.option("--device-file", o.device_file, "JSON file with devices of your own, in the format of data/devices.json");
+  c.option("--from-nvidia-smi", o.smi_file, "Output of `nvidia-smi -q -x`: predicts for that host's GPUs");
+  c.option("--dtype", o.dtype, "fp32, tf32, amp, fp16, bf16 or int8 [amp]");
+  c.option("--mode", o.mode, "eager or compiled [eager]");
+  c.option("--layout", o.layout, "nchw or nhwc: memory layout of convolutions [nchw]");
+  c.option("--norms", o.norms,
+           "full or half: whether AMP computes layer, group and RMS norms in float32, as autocast does, or in 16 bits "
+           "(timm's --fast-norm, Apex) [full]");
+  c.option("--task", o.task,
+           "infer, forward (keeps what a backward pass would need, as PyTorch does without no_grad) or train (a whole "
+           "step) [infer]");
+  c.option("--optimizer", o.optimizer, "Of a training step: sgd, momentum or adam [adam]");
+  c.option("--cudnn-benchmark", o.cudnn_benchmark,
+           "The run sets torch.backends.cudnn.benchmark: memory with what a monitor sees while cuDNN tries its "
+           "algorithms");
+  c.option("--predictor", o.predictor,
+           "default (the whitebox, corrected by built-in networks), whitebox, or the path of a checkpoint [default]");
+  c.option("--opaque", o.opaque, "refuse or warn: what to do with unknown operators [refuse]");
+  c.option("--fold-batch-norm", o.fold, "auto, on or off; auto folds in compiled mode [auto]");
+  c.option("--max-latency", o.max_latency_ms, "Goal for the MIG choice, in ms").must_be(Positive{});
+  c.option("--min-throughput", o.min_throughput_per_s,
+           "Goal for the MIG choice: samples per second of all instances").must_be(Positive{});
+  c.option("--headroom", o.headroom, "Share of a slice's memory to keep free [0.05]").must_be(RealBetween{0.0, 0.9});
 }
 
 std::optional<Request> to_request(const PredictOptions& o) {

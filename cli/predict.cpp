@@ -34,27 +34,71 @@ std::optional<std::vector<Device>> host_devices(const std::string& path) {
   return out;
 }
 
-/// What --emit asks for besides reports.
-std::optional<std::string> emit_graph(const Options& o, const Request& request, const Graph& graph, const std::vector<Device>& devices, Diagnostics& diags) {
-  if (o.emit == "kernels") {
-    const auto model = prepare_whitebox(graph, request.exec, OpaquePolicy::Warn, diags);
-    if (!model) return std::nullopt;
-    return kernels_csv(graph, (*model)->plan(), devices, request.exec.precision);
+/// What a row of `kEmits` that prints a graph may look at.
+struct Asked {
+  const Options& o;
+  const Request& request;
+  const Graph& graph;
+  const std::vector<Device>& devices;
+  Diagnostics& diags;
+};
+
+std::optional<std::string> emit_kernels(const Asked& a) {
+  const auto model = prepare_whitebox(a.graph, a.request.exec, OpaquePolicy::Warn, a.diags);
+  if (!model) return std::nullopt;
+  return kernels_csv(a.graph, (*model)->plan(), a.devices, a.request.exec.precision);
+}
+
+std::optional<std::string> emit_features(const Asked& a) {
+  return to_csv(extract(a.graph, *find_schema(a.o.schema)));
+}
+
+std::string report_text(const std::vector<Report>& reports, const Options& o, Colour colour) {
+  if (!o.quiet) return to_text(reports, o.top, colour);
+  std::string out;
+  for (const Report& r : reports) {
+    const Prediction& p = r.prediction;
+    out += fmt::format("{}\t{}\t{:.4f} ms\t{:.0f} MiB\t{:.4g} J\t{}\n", r.model, r.device.name, p.latency_ms,
+                       p.memory.total_mib(), p.energy_j, r.mig ? r.mig->profile.value_or("none") : "-");
   }
-  if (o.emit == "ir") return print_graph(graph);
-  if (o.emit == "dot") return print_dot(graph);
-  if (o.emit == "static") return static_csv(graph);
-  if (o.emit == "adjacency") return adjacency_csv(graph);
-  const NodeSchema* schema = find_schema(o.schema);
-  if (!schema) return std::nullopt;
-  return to_csv(extract(graph, *schema));
+  return out;
+}
+
+/// What --emit can ask for: the text of each model's graph, or that of the reports on all models.
+struct Emit {
+  std::string_view name;
+  std::optional<std::string> (*of_graph)(const Asked&);
+  std::string (*of_reports)(const std::vector<Report>&, const Options&, Colour);
+};
+constexpr Emit kEmits[] = {
+    // name       of_graph  of_reports
+    {"report",    nullptr,  report_text},
+    {"ir",        [](const Asked& a) { return std::optional(print_graph(a.graph)); },  nullptr},
+    {"features",  emit_features,  nullptr},
+    {"static",    [](const Asked& a) { return std::optional(static_csv(a.graph)); },  nullptr},
+    {"adjacency", [](const Asked& a) { return std::optional(adjacency_csv(a.graph)); },  nullptr},
+    {"kernels",   emit_kernels,  nullptr},
+    {"dot",       [](const Asked& a) { return std::optional(print_dot(a.graph)); },  nullptr},
+    {"json",      nullptr,  [](const std::vector<Report>& r, const Options& o, Colour) { return to_json(r, o.top); }},
+};
+
+const Emit* find_emit(std::string_view name) {
+  const auto row = std::find_if(std::begin(kEmits), std::end(kEmits), [&](const Emit& e) { return e.name == name; });
+  return row == std::end(kEmits) ? nullptr : row;
+}
+
+std::vector<std::string> emit_names() {
+  std::vector<std::string> names;
+  for (const Emit& e : kEmits) names.emplace_back(e.name);
+  return names;
 }
 
 int run(const Options& o) {
   auto request = to_request(o);
   if (!request) return kBadUsage;
-  const std::vector<std::string> kinds{"report", "ir", "features", "static", "adjacency", "kernels", "dot", "json"};
-  if (std::find(kinds.begin(), kinds.end(), o.emit) == kinds.end()) {
+  const Emit* emit = find_emit(o.emit);
+  if (!emit) {
+    const std::vector<std::string> kinds = emit_names();
     const std::string near = did_you_mean(o.emit, kinds);
     return fail(kBadUsage, fmt::format("--emit: '{}' is none of {}{}", o.emit, fmt::join(kinds, ", "),
                                        near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
@@ -64,7 +108,8 @@ int run(const Options& o) {
     for (const NodeSchema& s : schemas()) names.emplace_back(s.name);
     return fail(kBadUsage, fmt::format("--schema: '{}' is none of {}", o.schema, fmt::join(names, ", ")));
   }
-  const bool reports_wanted = o.emit == "report" || o.emit == "json";
+  const bool reports_wanted = emit->of_reports != nullptr;
+  if (reports_wanted && o.json) emit = find_emit("json");
   // Devices are checked before models are read: a typo costs nothing.
   Diagnostics usage;
   Result<std::vector<Device>> devices = Failure{};
@@ -81,12 +126,13 @@ int run(const Options& o) {
   }
   auto out = Output::open(o.output);
   if (!out) return kBadInput;
-  Result<std::unique_ptr<Predictor>> predictor = Failure{};
+  std::unique_ptr<Predictor> predictor;
   if (reports_wanted) {
     Diagnostics diags;
-    predictor = find_predictor(*request, diags);
+    auto found = find_predictor(*request, diags);
     print(diags);
-    if (!predictor) return kBadInput;
+    if (!found) return kBadInput;
+    predictor = std::move(*found);
   }
   std::vector<Report> reports;
   int code = kFine;
@@ -96,8 +142,8 @@ int run(const Options& o) {
     auto graph = load_graph(*request, diags);
     Result<std::vector<Report>> r = Failure{};
     std::optional<std::string> text;
-    if (graph && !reports_wanted) text = emit_graph(o, *request, *graph, *devices, diags);
-    if (graph && reports_wanted) r = predict(*graph, *devices, **predictor, *request, diags);
+    if (graph && !reports_wanted) text = emit->of_graph({o, *request, *graph, *devices, diags});
+    if (graph && predictor) r = predict(*graph, *devices, *predictor, *request, diags);
     if (reports_wanted ? !r : !text) {
       print(diags);
       code = kBadInput;
@@ -110,37 +156,28 @@ int run(const Options& o) {
       reports.insert(reports.end(), std::make_move_iterator(r->begin()), std::make_move_iterator(r->end()));
     }
   }
-  if (reports_wanted && !reports.empty()) {
-    if (o.json || o.emit == "json") {
-      out->write(to_json(reports, o.top));
-    } else {
-      if (o.quiet) {
-        for (const Report& rep : reports) {
-          out->write(fmt::format("{}\t{}\t{:.4f} ms\t{:.0f} MiB\t{:.4g} J\t{}\n", rep.model, rep.device.name, rep.prediction.latency_ms,
-                                 rep.prediction.memory.total_mib(), rep.prediction.energy_j, rep.mig ? rep.mig->profile.value_or("none") : "-"));
-        }
-      } else {
-        out->write(to_text(reports, o.top, colour_for(*out)));
-      }
-    }
-  }
+  if (reports_wanted && !reports.empty()) out->write(emit->of_reports(reports, o, colour_for(*out)));
   if (code != kFine && reports.empty() && reports_wanted) return code;
   return out->commit() ? code : kBadInput;
 }
 
 }  // namespace
 
-void add_predict(CLI::App& app, Action& action) {
+Command predict_command() {
   auto o = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand("predict", "Latency, memory, energy and MIG slice of models (the default)");
-  add_predict_options(*sub, *o);
-  sub->add_option("--emit", o->emit, "report, ir, features, static, adjacency, kernels, dot or json [report]");
-  sub->add_option("--schema", o->schema, "Columns of --emit=features: perfc-op or dippm [perfc-op]");
-  sub->add_option("-o,--output", o->output, "Write to a file instead of standard output");
-  sub->add_option("--top", o->top, "How many of the slowest operators to list [5]");
-  sub->add_flag("--json", o->json, "Report as JSON (docs/json.md)");
-  sub->add_flag("--quiet,-q", o->quiet, "One line per prediction, no warnings");
-  sub->callback([o, &action] { action = [o] { return run(*o); }; });
+  Command c{"predict", "Latency, memory, energy and MIG slice of models (the default)", [o] { return run(*o); }};
+  add_predict_options(c, *o);
+  std::vector<std::string> kinds = emit_names();
+  const std::string last = kinds.back();
+  kinds.pop_back();
+  const std::string emit_help = fmt::format("{} or {} [report]", fmt::join(kinds, ", "), last);
+  c.option("--emit", o->emit, emit_help);
+  c.option("--schema", o->schema, "Columns of --emit=features: perfc-op or dippm [perfc-op]");
+  c.option("-o,--output", o->output, "Write to a file instead of standard output");
+  c.option("--top", o->top, "How many of the slowest operators to list [5]");
+  c.option("--json", o->json, "Report as JSON (docs/json.md)");
+  c.option("--quiet,-q", o->quiet, "One line per prediction, no warnings");
+  return c;
 }
 
 }  // namespace perfc::cli

@@ -1,7 +1,7 @@
 #pragma once
 /// Under mpirun, several processes train as one. `perfc` itself does not link MPI,
 /// so that it starts as fast as ever: started by mpirun it becomes `perfc-mpi`,
-/// the same program with mpi/ranks.cpp in the place of cli/ranks.cpp.
+/// the same program with cli/ranks_mpi.cpp in the place of cli/ranks.cpp.
 #include <functional>
 
 #include "gnn/communicator.h"

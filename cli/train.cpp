@@ -103,64 +103,71 @@ int run_training(Options& o, Communicator& ranks) {
   return out->commit() ? kFine : kBadInput;
 }
 
+int run(Options& o) {
+  if (!complete(o)) return kBadUsage;
+  if (o.find_lr) return run_range_test(o);
+  return with_ranks([&](Communicator& ranks) { return run_training(o, ranks); });
+}
+
 }  // namespace
 
-void add_label_filter(CLI::App& app, LabelFilter& f) {
-  app.add_option("--device", f.device, "Only labels of this device");
-  app.add_option("--without-device", f.without_device, "Only labels of other devices");
-  app.add_option("--dtype", f.dtype, "Only labels of this precision");
-  app.add_option("--mode", f.mode, "Only labels of this execution mode");
-  app.add_option("--layout", f.layout, "Only labels of this layout");
-  app.add_option("--task", f.task, "Only labels of this task");
-  app.add_option("--batches", "LEAST-MOST: only labels of these batch sizes (-256, 257- leave a side open)")->each([&f](const std::string& text) {
+void add_label_filter(Command& c, LabelFilter& f) {
+  c.option("--device", f.device, "Only labels of this device");
+  c.option("--without-device", f.without_device, "Only labels of other devices");
+  c.option("--dtype", f.dtype, "Only labels of this precision");
+  c.option("--mode", f.mode, "Only labels of this execution mode");
+  c.option("--layout", f.layout, "Only labels of this layout");
+  c.option("--task", f.task, "Only labels of this task");
+  const ReadBy batches = [&f](const std::string& text) -> std::string {
     const std::size_t dash = text.find('-');
     const auto number = [&](std::string_view part, std::int64_t& to) {
       const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), to);
       return part.empty() || (error == std::errc{} && end == part.data() + part.size() && to > 0);
     };
     const std::string_view all = text;
-    if (dash == text.npos || text.size() == 1 || !number(all.substr(0, dash), f.least_batch) || !number(all.substr(dash + 1), f.most_batch) || f.least_batch > f.most_batch) {
-      throw CLI::ValidationError("--batches", fmt::format("'{}' is not LEAST-MOST, as in 1-256, -256 or 257-", text));
-    }
-  });
+    const bool good = dash != text.npos && text.size() > 1 && number(all.substr(0, dash), f.least_batch) &&
+                      number(all.substr(dash + 1), f.most_batch) && f.least_batch <= f.most_batch;
+    return good ? "" : fmt::format("--batches: '{}' is not LEAST-MOST, as in 1-256, -256 or 257-", text);
+  };
+  c.option("--batches", batches, "LEAST-MOST: only labels of these batch sizes (-256, 257- leave a side open)");
 }
 
-void add_train(CLI::App& app, Action& action) {
+Command train_command() {
   auto o = std::make_shared<Options>();
   TrainRequest& r = o->request;
-  CLI::App* sub = app.add_subcommand("train", "Train a predictor on measured labels (docs/gnn.md)");
-  sub->add_option("--data", r.data, "Labels, a CSV file beside its model files (docs/gnn.md)")->required();
-  sub->add_option("--model", r.model, fmt::format("{} [pmgns-sage]", fmt::join(trainable_models(), ", ")));
-  sub->add_option("-o,--out", r.out, "Checkpoint to write; its training state is kept in OUT.state meanwhile");
-  sub->add_option("--recipe", o->recipe, "published: raw numbers and Huber's loss; normalised: columns, outputs and a loss on ratios [published]");
-  sub->add_option("--split", r.split, "CSV with architecture,split (training, validation, test) [70/15/15 % by --seed]");
-  add_label_filter(*sub, r.filter);
-  sub->add_option("--device-file", r.device_file, "corrected: JSON file with devices of your own");
-  sub->add_option("--epochs", r.epochs, "Passes over the training labels [10]")->check(CLI::Range(1, 1000000));
-  sub->add_option("--batch", o->batch, "Graphs per step, over all ranks [the recipe's: 1 or 16]")->check(CLI::Range(1, 1000000));
-  sub->add_option("--lr", o->learning_rate, "Learning rate [the recipe's: 2.75e-5 or 1e-3]")->check(CLI::PositiveNumber);
-  sub->add_option("--schedule", o->schedule, "constant, linear or cosine [the recipe's: constant or cosine]");
-  sub->add_option("--loss", o->loss, "huber or log-ratio [the recipe's]");
-  sub->add_option("--patience", r.patience, "Stop after this many epochs without a better validation loss [never]");
-  sub->add_option("--folds", r.folds, "corrected: folds of the families, one network each [5]")->check(CLI::Range(2, 64));
-  sub->add_option("--held-out", r.held_out, "corrected: CSV of the predictions for the families and devices that each network left out");
-  sub->add_flag("--leave-out-both", o->both, "corrected: for --held-out, also networks that leave out a device and a fold of families at once");
-  sub->add_flag("--keep-left-out", r.keep_left_out, "corrected: also write OUT.without.DEVICE, the predictor as of one who has no run on it");
-  sub->add_option("--seed", r.seed, "Of split, weights, order and dropout [1]");
-  sub->add_option("--threads", r.threads, "Threads of each rank; the same number gives the same bytes [one per core]")->check(CLI::Range(0, 1024));
-  sub->add_option("--log", r.log, "JSON lines, one per epoch");
-  sub->add_flag("--resume", o->resume, "Go on from OUT.state, where an unfinished run left one");
-  sub->add_option("--save-every", r.save_every, "Steps between saves of the state, beside those after each epoch");
-  sub->add_flag("--find-lr", o->find_lr, "Learning-rate range test instead of training: prints its curve as CSV");
-  sub->add_option("--curve", o->curve, "File for the curve of --find-lr [standard output]");
-  sub->add_flag("--quiet,-q", o->quiet, "No progress");
-  sub->callback([o, &action] {
-    action = [o] {
-      if (!complete(*o)) return static_cast<int>(kBadUsage);
-      if (o->find_lr) return run_range_test(*o);
-      return with_ranks([&](Communicator& ranks) { return run_training(*o, ranks); });
-    };
-  });
+  Command c{"train", "Train a predictor on measured labels (docs/gnn.md)", [o] { return run(*o); }};
+  c.option("--data", r.data, "Labels, a CSV file beside its model files (docs/gnn.md)").required();
+  c.option("--model", r.model, fmt::format("{} [pmgns-sage]", fmt::join(trainable_models(), ", ")));
+  c.option("-o,--out", r.out, "Checkpoint to write; its training state is kept in OUT.state meanwhile");
+  c.option("--recipe", o->recipe,
+           "published: raw numbers and Huber's loss; normalised: columns, outputs and a loss on ratios [published]");
+  c.option("--split", r.split, "CSV with architecture,split (training, validation, test) [70/15/15 % by --seed]");
+  add_label_filter(c, r.filter);
+  c.option("--device-file", r.device_file, "corrected: JSON file with devices of your own");
+  c.option("--epochs", r.epochs, "Passes over the training labels [10]").must_be(WholeBetween{1, 1000000});
+  c.option("--batch", o->batch,
+           "Graphs per step, over all ranks [the recipe's: 1 or 16]").must_be(WholeBetween{1, 1000000});
+  c.option("--lr", o->learning_rate, "Learning rate [the recipe's: 2.75e-5 or 1e-3]").must_be(Positive{});
+  c.option("--schedule", o->schedule, "constant, linear or cosine [the recipe's: constant or cosine]");
+  c.option("--loss", o->loss, "huber or log-ratio [the recipe's]");
+  c.option("--patience", r.patience, "Stop after this many epochs without a better validation loss [never]");
+  c.option("--folds", r.folds, "corrected: folds of the families, one network each [5]").must_be(WholeBetween{2, 64});
+  c.option("--held-out", r.held_out,
+           "corrected: CSV of the predictions for the families and devices that each network left out");
+  c.option("--leave-out-both", o->both,
+           "corrected: for --held-out, also networks that leave out a device and a fold of families at once");
+  c.option("--keep-left-out", r.keep_left_out,
+           "corrected: also write OUT.without.DEVICE, the predictor as of one who has no run on it");
+  c.option("--seed", r.seed, "Of split, weights, order and dropout [1]");
+  c.option("--threads", r.threads,
+           "Threads of each rank; the same number gives the same bytes [one per core]").must_be(WholeBetween{0, 1024});
+  c.option("--log", r.log, "JSON lines, one per epoch");
+  c.option("--resume", o->resume, "Go on from OUT.state, where an unfinished run left one");
+  c.option("--save-every", r.save_every, "Steps between saves of the state, beside those after each epoch");
+  c.option("--find-lr", o->find_lr, "Learning-rate range test instead of training: prints its curve as CSV");
+  c.option("--curve", o->curve, "File for the curve of --find-lr [standard output]");
+  c.option("--quiet,-q", o->quiet, "No progress");
+  return c;
 }
 
 }  // namespace perfc::cli

@@ -1,25 +1,28 @@
-# perfc_module(NAME [DEPS module…] [LIBS target…] [EXECUTABLE program])
+# perfc_module(NAME [DEPS module…] [LIBS target…] [PROGRAM_SOURCES file…])
 #
 # A module is a folder: every .cpp below it is compiled into perfc_NAME, which
 # may include the headers of its DEPS and nothing else of ours.
 # tests/layering_test.py holds the includes against these lines.
+# PROGRAM_SOURCES, below the folder, are left to perfc_program: the others become perfc_NAME_sources, which
+# programs share and which is not installed.
 #
 # Sources are compiled several at a time (UNITY_BUILD): most of a file's time goes into headers that
 # its neighbours need too. So names in anonymous namespaces are unique within a module.
 function(perfc_module NAME)
-  cmake_parse_arguments(M "" "EXECUTABLE" "DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(M "" "" "DEPS;LIBS;PROGRAM_SOURCES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${NAME}/*.cpp)
   if(NOT sources)
     message(STATUS "module ${NAME} has no sources yet")
     return()
   endif()
-  if(M_EXECUTABLE)
-    add_executable(perfc_${NAME} ${sources})
-    set_target_properties(perfc_${NAME} PROPERTIES OUTPUT_NAME ${M_EXECUTABLE}
-                          RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
-    target_compile_definitions(perfc_${NAME} PRIVATE PERFC_VERSION="${PROJECT_VERSION}")
-    target_link_libraries(perfc_${NAME} PRIVATE ${M_LIBS})
-    set(scope PRIVATE)
+  set(target perfc_${NAME})
+  if(M_PROGRAM_SOURCES)
+    list(TRANSFORM M_PROGRAM_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/${NAME}/)
+    list(REMOVE_ITEM sources ${M_PROGRAM_SOURCES})
+    set(target perfc_${NAME}_sources)
+    add_library(${target} STATIC ${sources})
+    target_compile_definitions(${target} PRIVATE PERFC_VERSION="${PROJECT_VERSION}")
+    target_link_libraries(${target} PUBLIC ${M_LIBS})
   else()
     add_library(perfc_${NAME} STATIC ${sources})
     add_library(perfc::${NAME} ALIAS perfc_${NAME})
@@ -29,12 +32,18 @@ function(perfc_module NAME)
     set_target_properties(perfc_${NAME} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
     set_target_properties(perfc_${NAME} PROPERTIES EXPORT_NAME ${NAME} POSITION_INDEPENDENT_CODE ON)
     set_property(GLOBAL APPEND PROPERTY PERFC_LIBRARIES perfc_${NAME})
-    set(scope PUBLIC)
   endif()
   foreach(dep ${M_DEPS})
     if(TARGET perfc_${dep})
-      target_link_libraries(perfc_${NAME} ${scope} perfc_${dep})
+      target_link_libraries(${target} PUBLIC perfc_${dep})
     endif()
   endforeach()
   set_property(GLOBAL APPEND PROPERTY PERFC_MODULES ${NAME})
+endfunction()
+
+# perfc_program(TARGET PROGRAM MODULE source…): PROGRAM, of the MODULE's sources and those that are its own.
+function(perfc_program TARGET PROGRAM MODULE)
+  add_executable(${TARGET} ${ARGN})
+  set_target_properties(${TARGET} PROPERTIES OUTPUT_NAME ${PROGRAM} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+  target_link_libraries(${TARGET} PRIVATE perfc_${MODULE}_sources)
 endfunction()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds the fuzz targets (clang, ASan, UBSan), makes seed corpora and runs each target.
 
-usage: fuzz/run.py [--seconds 20] [TARGET…]
+usage: fuzz/run.py [--seconds 20] [--build-only | --no-build] [TARGET…]
 Findings lie in build/fuzz/findings; reproduce one with build/fuzz/fuzz/fuzz_TARGET FILE.
 """
 import argparse
@@ -18,7 +18,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "robustness")]
 import hostile  # noqa: E402
 import hostile_tf  # noqa: E402
 import hostile_torch  # noqa: E402
-from support import BUILD, SKIPPED, shared_folder  # noqa: E402
+from support import BUILD, SKIPPED, shared_folder, skip_part  # noqa: E402
 
 TARGETS = {"onnx_binary": ".onnx", "onnx_text": ".onnxtxt", "tf_binary": ".pb", "tf_text": ".pbtxt",
            "paddle_program": ".pdmodel", "paddle_pir": ".json", "torchscript": ".json", "pt2": ".pt2",
@@ -114,6 +114,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=20)
     parser.add_argument("--build-only", action="store_true")
+    parser.add_argument("--no-build", action="store_true", help="run what was built before")
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=" ".join(TARGETS))
     args = parser.parse_args()
     if unknown := set(args.targets) - TARGETS.keys():
@@ -122,11 +123,17 @@ def main() -> int:
         print("SKIP: clang++ is not installed")
         return SKIPPED
     targets = args.targets or list(TARGETS)
-    subprocess.run(["cmake", "--preset", "fuzz", "--log-level=NOTICE"], cwd=ROOT, check=True)
-    subprocess.run(["cmake", "--build", "--preset", "fuzz", "--target", "perfc_import_dump",
-                    *(f"fuzz_{t}" for t in targets)], cwd=ROOT, check=True)
+    if not args.no_build:
+        subprocess.run(["cmake", "--preset", "fuzz", "--log-level=NOTICE"], cwd=ROOT, check=True)
+        subprocess.run(["cmake", "--build", "--preset", "fuzz", "--target", "perfc_import_dump",
+                        *(f"fuzz_{t}" for t in targets)], cwd=ROOT, check=True)
     if args.build_only:
         return 0
+    if missing := [t for t in targets if not (BUILD / "fuzz" / "fuzz" / f"fuzz_{t}").exists()]:
+        print(f"not built: {', '.join(missing)}; fuzz/run.py --build-only builds them")
+        return 1
+    if not (shared_folder() / "corpus").exists():
+        skip_part(f"{shared_folder() / 'corpus'} is not here; seeds are the repository's files")
 
     findings = BUILD / "fuzz" / "findings"
     findings.mkdir(parents=True, exist_ok=True)
@@ -137,7 +144,7 @@ def main() -> int:
         for name, data in seeds(target).items():
             (corpus / f"seed-{name}").write_bytes(data)
         done = subprocess.run(
-            [BUILD / "fuzz" / "fuzz" / f"fuzz_{target}", corpus, f"-max_total_time={args.seconds}", "-seed=1", "-runs=20000", "-timeout=30",
+            [BUILD / "fuzz" / "fuzz" / f"fuzz_{target}", corpus, f"-max_total_time={args.seconds}", "-seed=1", "-runs=20000", "-timeout=300",
              "-rss_limit_mb=2048", f"-artifact_prefix={findings}/{target}-", "-print_final_stats=1"],
             capture_output=True, text=True, errors="replace")
         stats = dict(line.removeprefix("stat::").split(":", 1) for line in done.stderr.splitlines() if line.startswith("stat::"))

@@ -21,6 +21,11 @@ def skip(why: str):
     sys.exit(SKIPPED)
 
 
+def skip_part(why: str):
+    """A part of a test that is left out while the rest runs: tests/summary.py counts and lists it."""
+    print(f"SKIP: {why}", flush=True)
+
+
 def shared_folder() -> pathlib.Path:
     """../shared, or $PERFC_SHARED; may be absent."""
     return pathlib.Path(os.environ.get("PERFC_SHARED", ROOT.parent / "shared"))

@@ -15,6 +15,9 @@ import unittest
 import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+from support import skip_part  # noqa: E402
+
 PERFC = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else ROOT / "build/release/perfc").resolve()
 MPI = PERFC.with_name("perfc-mpi")
 QUICK = ["--threads", "1", "--recipe", "normalised", "--device", "rtx4090"]
@@ -224,7 +227,8 @@ class Training(unittest.TestCase):
 
     def test_ranks_train_as_one(self):
         if not MPI.exists():
-            self.skipTest("SKIP: perfc-mpi is not built: no MPI")
+            skip_part("test_ranks_train_as_one: perfc-mpi is not built: no MPI")
+            self.skipTest("perfc-mpi is not built: no MPI")
         self.train("one.safetensors", "--epochs", 3, "--batch", 8, model="pmgns-sage")
         two = self.dir / "two.safetensors"
         code, out, err = perfc("train", "--data", self.data, "--model", "pmgns-sage", "--out", two, *QUICK, "--epochs", 3, "--batch", 8,

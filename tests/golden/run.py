@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Golden tests: a command, its input and all of its output in one file.
 
-usage: run.py --perfc PROGRAM FILE.pir…            runs each, shows how the output differs
-       run.py --perfc PROGRAM --update FILE.pir…   rewrites the expected output
+usage: run.py --perfc PROGRAM FILE…            runs each, shows how the output differs
+       run.py --perfc PROGRAM --update FILE…   rewrites the expected output
 
 A file starts with `// RUN: perfc …`, where %s is the file itself (run in its
 folder, so that messages hold no path). After the input come the expected
-output, each line behind `// `, and the exit code:
+output, each line behind `// `, and the exit code; where there are several
+RUN lines, such a block for each, headed by its command:
 
     // ---- stdout
     // …
@@ -23,9 +24,9 @@ import shlex
 import subprocess
 import sys
 
-TIMEOUT_S = 60
+TIMEOUT_S = 600  # hangs only
 RUN = re.compile(r"^// RUN: perfc (.*)$", re.MULTILINE)
-EXPECTED = "// ---- stdout\n"
+EXPECTED = re.compile(r"^// ---- ", re.MULTILINE)
 
 
 def commented(text: str) -> str:
@@ -35,16 +36,23 @@ def commented(text: str) -> str:
     return "".join(f"// {line}\n" if line else "//\n" for line in text.splitlines())
 
 
-def actual(program: pathlib.Path, file: pathlib.Path, text: str) -> str:
-    """The block of expected output as this build would have it."""
-    runs = RUN.findall(text.split(EXPECTED)[0])
-    if len(runs) != 1:
-        sys.exit(f"{file}: one line `// RUN: perfc …` expected, found {len(runs)}")
-    arguments = [file.name if a == "%s" else a for a in shlex.split(runs[0])]
+def block(program: pathlib.Path, file: pathlib.Path, command: str) -> str:
+    """What a command prints and returns."""
+    arguments = [file.name if a == "%s" else a for a in shlex.split(command)]
     done = subprocess.run([program, *arguments], cwd=file.parent, capture_output=True, timeout=TIMEOUT_S,
                           stdin=subprocess.DEVNULL, env={**os.environ, "NO_COLOR": "1"})
     out, err = (commented(stream.decode(errors="backslashreplace")) for stream in (done.stdout, done.stderr))
-    return f"{EXPECTED}{out}// ---- stderr\n{err}// ---- exit {done.returncode}\n"
+    return f"// ---- stdout\n{out}// ---- stderr\n{err}// ---- exit {done.returncode}\n"
+
+
+def actual(program: pathlib.Path, file: pathlib.Path, given: str) -> str:
+    """The blocks of expected output as this build would have them."""
+    runs = RUN.findall(given)
+    if not runs:
+        sys.exit(f"{file}: a line `// RUN: perfc …` expected")
+    if len(runs) == 1:
+        return block(program, file, runs[0])
+    return "".join(f"// ---- perfc {command}\n{block(program, file, command)}" for command in runs)
 
 
 def main() -> int:
@@ -57,9 +65,9 @@ def main() -> int:
     failed = 0
     for file in options.files:
         text = file.read_text()
-        start = text.find(EXPECTED)
-        given, expected = (text, "") if start < 0 else (text[:start], text[start:])
-        got = actual(program, file, text)
+        start = EXPECTED.search(text)
+        given, expected = (text[:start.start()], text[start.start():]) if start else (text, "")
+        got = actual(program, file, given)
         if got == expected:
             continue
         if options.update:

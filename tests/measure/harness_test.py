@@ -72,14 +72,14 @@ class Harness(unittest.TestCase):
     def test_whatever_a_model_does_is_a_row(self):
         self.models("runs_out_of_memory", "exits", "segfaults", "raises", "hangs", "mlp_small")
         # Of the model that needs 64 GiB there is nothing to export either: it is left out by name.
-        said = subprocess.run(self.command("--batch", "1", "--memory-limit", "2000", "--timeout", "5s"), cwd=self.folder, env=ENVIRONMENT,
+        said = subprocess.run(self.command("--batch", "1", "--memory-limit", "2000", "--timeout", "30s"), cwd=self.folder, env=ENVIRONMENT,
                               capture_output=True, text=True)
         self.assertEqual(said.returncode, 0, said.stderr)
         self.assertIn("left out, not exported: zoo:runs_out_of_memory json: ", said.stderr)
         found = {r["architecture"]: (r["status"], r["message"]) for r in self.rows()}
         self.assertEqual(found, {
             "exits": ("crashed", "exit code 3"), "segfaults": ("crashed", "signal 11 (SIGSEGV)"),
-            "raises": ("failed", "ValueError: a model of the user's own"), "hangs": ("timeout", "not done after 5 s"), "mlp_small": ("ok", "")})
+            "raises": ("failed", "ValueError: a model of the user's own"), "hangs": ("timeout", "not done after 30 s"), "mlp_small": ("ok", "")})
 
     def test_out_of_memory_is_a_row(self):
         self.models("mlp_large")
@@ -93,9 +93,9 @@ class Harness(unittest.TestCase):
         self.models("mlp_small", "plain_small", "hangs")
         process = subprocess.Popen(self.command("--batch", "1,2,4", "--timeout", "5s"), cwd=self.folder, env=ENVIRONMENT, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL, start_new_session=True)
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 1800
         while not (self.folder / "labels.csv").exists() or len(self.rows()) < 3:
-            self.assertLess(time.monotonic(), deadline, "three cells take more than two minutes")
+            self.assertLess(time.monotonic(), deadline, "three cells take more than half an hour")
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()

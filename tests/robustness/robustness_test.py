@@ -23,7 +23,7 @@ import dump  # noqa: E402
 import hostile  # noqa: E402
 import hostile_tf  # noqa: E402
 import hostile_torch  # noqa: E402
-from support import PERFC, RELEASE, ROOT, shared_folder  # noqa: E402
+from support import IMPORT_DUMP, PERFC, RELEASE, ROOT, shared_folder, skip, skip_part  # noqa: E402
 from wire import graph_end  # noqa: E402
 
 BROKEN = ("crashed", "timeout", "memory")
@@ -89,7 +89,7 @@ def whole_program(paths) -> list[str]:
     """perfc itself: exit code 1, nothing on stdout, a message on stderr."""
     problems = []
     for path in paths:
-        done = subprocess.run([PERFC, path], capture_output=True, timeout=120)
+        done = subprocess.run([PERFC, path], capture_output=True, timeout=1200)
         if done.returncode != 1 or done.stdout or b"error: " not in done.stderr:
             problems.append(f"perfc {path.name}: exit {done.returncode}, {len(done.stdout)} bytes on stdout, "
                             f"stderr {done.stderr[:200]!r}")
@@ -101,10 +101,16 @@ def main() -> int:
     parser.add_argument("--flips", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=3)
     args = parser.parse_args()
+    if not IMPORT_DUMP.exists():
+        if RELEASE.name == "fuzz" and not shutil.which("clang++"):
+            skip("clang++ is not installed")
+        sys.exit(f"{IMPORT_DUMP} is not built")
     folder = RELEASE / "robustness"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
 
+    if not (shared_folder() / "corpus").exists():
+        skip_part(f"{shared_folder() / 'corpus'} is not here; only the repository's files are damaged")
     files = seeds()
     cases = [*truncated(files), *flipped(files, args.flips, random.Random(args.seed)),
              *flipped_programs(args.flips // 10, random.Random(args.seed)),

@@ -13,7 +13,7 @@ import tarfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from support import PERFC, shared_folder  # noqa: E402
+from support import PERFC, shared_folder, skip_part  # noqa: E402
 
 # Read, but their cost is not known: one reason each.
 WITHOUT_COST = {"aten::inverse": "a factorisation; LAPACK's work depends on the library"}
@@ -47,7 +47,7 @@ def in_shared() -> set[str]:
     archive = shared_folder() / "frameworks" / "models.tar.xz"
     found = set()
     if not archive.exists():
-        print(f"SKIP: {archive} is not here; only the list is checked")
+        skip_part(f"{archive} is not here; only the list is checked")
         return found
     with tarfile.open(archive) as tar:
         for member in tar:

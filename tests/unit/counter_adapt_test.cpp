@@ -1,4 +1,6 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -36,9 +38,12 @@ void prepare(Case& c, const std::string& sheet) {
   ASSERT_TRUE(d) << diags.str();
   c.data = std::move(*d);
   c.problem.data = &c.data;
-  const std::string path = (std::filesystem::temp_directory_path() / "perfc_adapt_sheet.csv").string();
+  const auto file = fmt::format("perfc_adapt_sheet_{}.csv", ::getpid());  // tests run at the same time
+  const std::string path = (std::filesystem::temp_directory_path() / file).string();
   ASSERT_TRUE(write_file(path, sheet, diags));
-  ASSERT_TRUE(read_data_sheet(path, c.problem, diags)) << diags.str();
+  const auto read = read_data_sheet(path, c.problem, diags);
+  std::filesystem::remove(path);
+  ASSERT_TRUE(read) << diags.str();
 }
 
 constexpr const char* kSheet = "machine,work,units_per_s\na,words,1e9\nb,words,2e9\nc,words,4e9\nnew,words,8e9\n";

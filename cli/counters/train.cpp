@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "cli/counter_models.h"
-#include "cli/counters.h"
+#include "cli/counters/counters.h"
+#include "cli/counters/models.h"
 
 namespace perfc::cli {
 namespace {
@@ -50,21 +50,25 @@ int run(const Options& o) {
 
 }  // namespace
 
-void add_counters_train(CLI::App& group, Action& action) {
+Command counters_train_command() {
   auto o = std::make_shared<Options>();
-  CLI::App* sub = group.add_subcommand("train", "Train a predictor of relative performance on all workloads of a dataset (docs/counters.md)");
-  sub->add_option("--data", o->data, "CSV of workloads: counters, work and times (docs/counters.md)")->required();
-  sub->add_option("-o,--out", o->out, "Checkpoint to write")->required();
-  sub->add_option("--machines", o->machines, "Machines to predict, comma-separated [all]")->delimiter(',');
-  sub->add_option("--reference", o->reference, "Machine whose times are known; the others are relative to it [none: to their mean]");
-  sub->add_option("--data-sheet", o->data_sheet, "CSV with machine,work,units_per_s: what machines do at their peak");
-  sub->add_option("--model", o->model, fmt::format("Of {} [perfc]", fmt::join(model_names(), ", ")))->check(CLI::IsMember(model_names()));
-  add_vae_options(*sub, o->vae);
-  sub->add_option("--validation", o->split, "What validation holds back: application or random, as what is to be predicted will be new [application]")
-      ->check(CLI::IsMember({"random", "application"}));
-  sub->add_option("--licence", o->licence, "Of the data, for the checkpoint");
-  sub->add_option("--seed", o->seed, "Of validation and trees [1]");
-  sub->callback([o, &action] { action = [o] { return run(*o); }; });
+  Command c{"train", "Train a predictor of relative performance on all workloads of a dataset (docs/counters.md)",
+            [o] { return run(*o); }};
+  c.option("--data", o->data, "CSV of workloads: counters, work and times (docs/counters.md)").required();
+  c.option("-o,--out", o->out, "Checkpoint to write").required();
+  c.option("--machines", o->machines, "Machines to predict, comma-separated [all]").separated_by(',');
+  c.option("--reference", o->reference,
+           "Machine whose times are known; the others are relative to it [none: to their mean]");
+  c.option("--data-sheet", o->data_sheet, "CSV with machine,work,units_per_s: what machines do at their peak");
+  c.option("--model", o->model, fmt::format("Of {} [perfc]", fmt::join(model_names(), ", ")))
+      .must_be(OneOf{model_names()});
+  add_vae_options(c, o->vae);
+  c.option("--validation", o->split,
+           "What validation holds back: application or random, as what is to be predicted will be new [application]")
+      .must_be(OneOf{{"random", "application"}});
+  c.option("--licence", o->licence, "Of the data, for the checkpoint");
+  c.option("--seed", o->seed, "Of validation and trees [1]");
+  return c;
 }
 
 }  // namespace perfc::cli

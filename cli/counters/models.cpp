@@ -1,4 +1,4 @@
-#include "cli/counter_models.h"
+#include "cli/counters/models.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -78,14 +78,21 @@ std::string counter_model_help() {
   return fmt::format("{} or a checkpoint that `perfc counters train` wrote [the built-in one that fits best]", fmt::join(names, ", "));
 }
 
-void add_vae_options(CLI::App& sub, VaeOptionsGiven& given) {
+void add_vae_options(Command& c, VaeOptionsGiven& given) {
   std::vector<std::string> shapes;
   for (const KlShape& s : kKlShapes) shapes.emplace_back(s.name);
-  sub.add_option("--kl", given.kl, "vae-dnn: weight of the KL term over training: constant, linear (rising over the first half) or cyclic (rising four times) [linear]")
-      ->check(CLI::IsMember(shapes));
-  sub.add_option("--kl-weight", given.training.kl.peak, "vae-dnn: the KL term's weight at its highest [1]")->check(CLI::Range(0.0, 1e6));
-  sub.add_option("--feedback", given.training.feedback, "vae-dnn: last share of the VAE's training in which a regression's loss is fed back; 0: none [0.25]")->check(CLI::Range(0.0, 1.0));
-  sub.add_option("--calibrate-first", given.training.calibrate_first, "vae-dnn: train the VAE on the workloads with this in the dataset's column 'profiled' (cpu, say), then on all");
+  c.option("--kl", given.kl,
+           "vae-dnn: weight of the KL term over training: constant, linear (rising over the first half) or cyclic "
+           "(rising four times) [linear]")
+      .must_be(OneOf{shapes});
+  c.option("--kl-weight", given.training.kl.peak,
+           "vae-dnn: the KL term's weight at its highest [1]").must_be(RealBetween{0.0, 1e6});
+  c.option("--feedback", given.training.feedback,
+           "vae-dnn: last share of the VAE's training in which a regression's loss is fed back; 0: none [0.25]")
+      .must_be(RealBetween{0.0, 1.0});
+  c.option("--calibrate-first", given.training.calibrate_first,
+           "vae-dnn: train the VAE on the workloads with this in the dataset's column 'profiled' (cpu, say), then on "
+           "all");
 }
 
 std::optional<VaeTraining> vae_training(const VaeOptionsGiven& given, const std::vector<std::string>& models) {

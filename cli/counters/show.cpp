@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/cli.h"
+#include "cli/counters/counters.h"
 #include "counters/derive.h"
 #include "counters/names.h"
 #include "pipeline/profile.h"
@@ -128,14 +128,14 @@ int run(const Options& o) {
 
 }  // namespace
 
-void add_counters_show(CLI::App& app, Action& action) {
+Command counters_show_command() {
   auto o = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand("show", "Print what a profile holds and which counters of Table I follow from it");
-  sub->add_option("profile", o->profile, "File or directory that a profiler wrote; - for standard input")->required();
-  sub->add_option("--mapping", o->mapping, "CSV file that tells what the columns of a plain CSV profile are");
-  sub->add_option("--regions", o->regions, "How many regions to list")->capture_default_str();
-  sub->add_flag("--json", o->json, "As JSON, with the values of every region");
-  sub->callback([o, &action] { action = [o] { return run(*o); }; });
+  Command c{"show", "Print what a profile holds and which counters of Table I follow from it", [o] { return run(*o); }};
+  c.option("profile", o->profile, "File or directory that a profiler wrote; - for standard input").required();
+  c.option("--mapping", o->mapping, "CSV file that tells what the columns of a plain CSV profile are");
+  c.option("--regions", o->regions, "How many regions to list").showing_default();
+  c.option("--json", o->json, "As JSON, with the values of every region");
+  return c;
 }
 
 }  // namespace perfc::cli

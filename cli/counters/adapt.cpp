@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "cli/counters.h"
+#include "cli/counters/counters.h"
 #include "counters/models/machine_transfer.h"
 
 namespace perfc::cli {
@@ -120,16 +120,17 @@ int run(Options& o) {
   CounterProblem problem{.data = &*data};
   if (!o.data_sheet.empty() && !read_data_sheet(o.data_sheet, problem, in_sheet)) return print(in_sheet), kBadInput;
   std::size_t most = *std::max_element(o.adaptation.samples.begin(), o.adaptation.samples.end());
-  const auto machine = o.machine.empty() ? std::nullopt : data->machine(o.machine);
-  if (machine) {
-    most = static_cast<std::size_t>(std::count_if(data->workloads.begin(), data->workloads.end(), [&](const auto& w) { return !std::isnan(w.seconds[*machine]); }));
+  const bool one_machine = !o.machine.empty();
+  const std::size_t machine = one_machine ? data->machine(o.machine).value() : 0;
+  if (one_machine) {
+    most = static_cast<std::size_t>(std::count_if(data->workloads.begin(), data->workloads.end(), [&](const auto& w) { return !std::isnan(w.seconds[machine]); }));
     if (most == data->workloads.size()) return fail(kBadInput, fmt::format("{}: every workload was measured on '{}'; without --machine the learning curve is printed", o.data, o.machine));
   }
   const auto known = known_machines(o, *data, most);
   if (!known) return o.machines.empty() ? kBadInput : kBadUsage;
-  if (known->size() < (machine ? 1U : 3U)) return fail(kBadInput, fmt::format("{}: a learning curve wants times on three machines, a new machine one that is known", o.data));
-  if (machine) {
-    out->write(predictions(o, problem, *known, *machine));
+  if (known->size() < (one_machine ? 1U : 3U)) return fail(kBadInput, fmt::format("{}: a learning curve wants times on three machines, a new machine one that is known", o.data));
+  if (one_machine) {
+    out->write(predictions(o, problem, *known, machine));
   } else {
     const auto curve = learning_curve(problem, *known, o.adaptation);
     out->write(o.json ? curve_json(curve).dump(2) + "\n" : curve_text(curve, o.markdown));
@@ -139,22 +140,27 @@ int run(Options& o) {
 
 }  // namespace
 
-void add_counters_adapt(CLI::App& group, Action& action) {
+Command counters_adapt_command() {
   auto o = std::make_shared<Options>();
-  CLI::App* sub = group.add_subcommand("adapt", "Predict times on a machine of which few are known, or print how well that goes (docs/counters.md)");
-  sub->add_option("--data", o->data, "CSV of workloads: work and times on machines (docs/counters.md)")->required();
-  sub->add_option("--data-sheet", o->data_sheet, "CSV with machine,work,units_per_s: what machines do at their peak (data/counters/aiwc_machines.csv)");
-  sub->add_option("--machine", o->machine, "The new machine: predict what was not measured there; nothing need be [leave out each machine in turn]");
-  sub->add_option("--machines", o->machines, "Machines to know from, comma-separated [all others]")->delimiter(',');
-  sub->add_option("--samples", o->adaptation.samples, "Points of the learning curve: how many workloads are measured on the machine [0,1,2,5,10,20]")
-      ->delimiter(',')
-      ->check(CLI::Range(0, 100000));
-  sub->add_option("--seeds", o->adaptation.seeds, "Draws of measured workloads [5]")->check(CLI::Range(1, 1000));
-  sub->add_option("--seed", o->adaptation.first_seed, "Of the first draw [1]");
-  sub->add_flag("--json", o->json, "As JSON");
-  sub->add_flag("--markdown", o->markdown, "As a Markdown table");
-  sub->add_option("-o,--output", o->output, "Write to a file instead of standard output");
-  sub->callback([o, &action] { action = [o] { return run(*o); }; });
+  Command c{"adapt",
+            "Predict times on a machine of which few are known, or print how well that goes (docs/counters.md)",
+            [o] { return run(*o); }};
+  c.option("--data", o->data, "CSV of workloads: work and times on machines (docs/counters.md)").required();
+  c.option("--data-sheet", o->data_sheet,
+           "CSV with machine,work,units_per_s: what machines do at their peak (data/counters/aiwc_machines.csv)");
+  c.option("--machine", o->machine,
+           "The new machine: predict what was not measured there; nothing need be [leave out each machine in turn]");
+  c.option("--machines", o->machines, "Machines to know from, comma-separated [all others]").separated_by(',');
+  c.option("--samples", o->adaptation.samples,
+           "Points of the learning curve: how many workloads are measured on the machine [0,1,2,5,10,20]")
+      .separated_by(',')
+      .must_be(WholeBetween{0, 100000});
+  c.option("--seeds", o->adaptation.seeds, "Draws of measured workloads [5]").must_be(WholeBetween{1, 1000});
+  c.option("--seed", o->adaptation.first_seed, "Of the first draw [1]");
+  c.option("--json", o->json, "As JSON");
+  c.option("--markdown", o->markdown, "As a Markdown table");
+  c.option("-o,--output", o->output, "Write to a file instead of standard output");
+  return c;
 }
 
 }  // namespace perfc::cli

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/cli.h"
+#include "cli/counters/counters.h"
 #include "counters/derive.h"
 #include "counters/names.h"
 #include "counters/readers/reader.h"
@@ -55,11 +55,12 @@ int run(bool json) {
 
 }  // namespace
 
-void add_counters_names(CLI::App& app, Action& action) {
+Command counters_names_command() {
   auto json = std::make_shared<bool>(false);
-  CLI::App* sub = app.add_subcommand("names", "List the formats that are read, the columns of Table I and the counters that they follow from");
-  sub->add_flag("--json", *json, "As JSON");
-  sub->callback([json, &action] { action = [json] { return run(*json); }; });
+  Command c{"names", "List the formats that are read, the columns of Table I and the counters that they follow from",
+            [json] { return run(*json); }};
+  c.option("--json", *json, "As JSON");
+  return c;
 }
 
 }  // namespace perfc::cli

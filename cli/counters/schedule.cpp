@@ -6,8 +6,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "cli/counter_models.h"
-#include "cli/counters.h"
+#include "cli/counters/counters.h"
+#include "cli/counters/models.h"
 #include "counters/schedule/jobs.h"
 #include "frontends/frontend.h"
 
@@ -139,18 +139,21 @@ int run(const Options& o) {
 
 }  // namespace
 
-void add_counters_schedule(CLI::App& group, Action& action) {
+Command counters_schedule_command() {
   auto o = std::make_shared<Options>();
-  CLI::App* sub = group.add_subcommand("schedule", "Put jobs on machines by predicted times, and simulate what that saves (docs/counters.md)");
-  sub->add_option("jobs", o->jobs, "CSV of jobs with predicted:MACHINE, time:MACHINE and arrival_s, or a dataset of workloads whose times a model predicts")->required();
-  sub->add_option("--machines", o->machines, R"(JSON: {"machines": [{"name": "quartz", "count": 2}, ...]})")->required();
-  sub->add_option("--model", o->model, counter_model_help());
-  sub->add_option("--rate", o->rate, "Jobs arrive at random, so many a second on average [all at once]")->check(CLI::PositiveNumber);
-  sub->add_option("--draws", o->draws, "Random schedules to take the mean of [100]")->check(CLI::Range(1, 10000));
-  sub->add_option("--seed", o->seed, "Of arrivals and random schedules [1]");
-  sub->add_flag("--json", o->json, "As JSON");
-  sub->add_option("-o,--output", o->output, "Write to a file instead of standard output");
-  sub->callback([o, &action] { action = [o] { return run(*o); }; });
+  Command c{"schedule", "Put jobs on machines by predicted times, and simulate what that saves (docs/counters.md)",
+            [o] { return run(*o); }};
+  c.option("jobs", o->jobs,
+           "CSV of jobs with predicted:MACHINE, time:MACHINE and arrival_s, or a dataset of workloads whose times a "
+           "model predicts").required();
+  c.option("--machines", o->machines, R"(JSON: {"machines": [{"name": "quartz", "count": 2}, ...]})").required();
+  c.option("--model", o->model, counter_model_help());
+  c.option("--rate", o->rate, "Jobs arrive at random, so many a second on average [all at once]").must_be(Positive{});
+  c.option("--draws", o->draws, "Random schedules to take the mean of [100]").must_be(WholeBetween{1, 10000});
+  c.option("--seed", o->seed, "Of arrivals and random schedules [1]");
+  c.option("--json", o->json, "As JSON");
+  c.option("-o,--output", o->output, "Write to a file instead of standard output");
+  return c;
 }
 
 }  // namespace perfc::cli

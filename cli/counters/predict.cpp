@@ -5,8 +5,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "cli/counter_models.h"
-#include "cli/counters.h"
+#include "cli/counters/counters.h"
+#include "cli/counters/models.h"
 #include "counters/data/profile_workloads.h"
 #include "pipeline/profile.h"
 
@@ -116,17 +116,20 @@ int run(const Options& o) {
 
 }  // namespace
 
-void add_counters_predict(CLI::App& group, Action& action) {
+Command counters_predict_command() {
   auto o = std::make_shared<Options>();
-  CLI::App* sub = group.add_subcommand("predict", "Predict on which machines a profiled program runs faster, and by how much (docs/counters.md)");
-  sub->add_option("profile", o->input, "What a profiler wrote, as `perfc counters show` reads it, or CSV of workloads with the model's columns")->required();
-  sub->add_option("--machines", o->machines, "Only these of the model's machines, comma-separated")->delimiter(',');
-  sub->add_option("--model", o->model, counter_model_help());
-  sub->add_option("--mapping", o->mapping, "CSV file that tells what the columns of a plain CSV profile are");
-  sub->add_flag("--regions", o->regions, "Each region of the profile (kernel, row of a table) on its own");
-  sub->add_flag("--json", o->json, "As JSON");
-  sub->add_option("-o,--output", o->output, "Write to a file instead of standard output");
-  sub->callback([o, &action] { action = [o] { return run(*o); }; });
+  Command c{"predict", "Predict on which machines a profiled program runs faster, and by how much (docs/counters.md)",
+            [o] { return run(*o); }};
+  c.option("profile", o->input,
+           "What a profiler wrote, as `perfc counters show` reads it, or CSV of workloads with the model's columns")
+      .required();
+  c.option("--machines", o->machines, "Only these of the model's machines, comma-separated").separated_by(',');
+  c.option("--model", o->model, counter_model_help());
+  c.option("--mapping", o->mapping, "CSV file that tells what the columns of a plain CSV profile are");
+  c.option("--regions", o->regions, "Each region of the profile (kernel, row of a table) on its own");
+  c.option("--json", o->json, "As JSON");
+  c.option("-o,--output", o->output, "Write to a file instead of standard output");
+  return c;
 }
 
 }  // namespace perfc::cli

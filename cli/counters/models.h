@@ -29,7 +29,7 @@ struct VaeOptionsGiven {
   std::string kl = "linear";
   VaeTraining training;
 };
-void add_vae_options(CLI::App&, VaeOptionsGiven&);
+void add_vae_options(Command&, VaeOptionsGiven&);
 /// Nothing after an error, which is printed: options that `models` (without vae-dnn) would not heed.
 std::optional<VaeTraining> vae_training(const VaeOptionsGiven&, const std::vector<std::string>& models);
 

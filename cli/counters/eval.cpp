@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "cli/counter_models.h"
-#include "cli/counters.h"
+#include "cli/counters/counters.h"
+#include "cli/counters/models.h"
 #include "counters/data/profile_workloads.h"
 #include "counters/models/evaluation.h"
 #include "ir/support/csv.h"
@@ -103,27 +103,36 @@ int run(Options& o) {
 
 }  // namespace
 
-void add_counters_eval(CLI::App& group, Action& action) {
+Command counters_eval_command() {
   auto o = std::make_shared<Options>();
-  CLI::App* sub = group.add_subcommand("eval", "Train and measure models of relative performance on a dataset (docs/counters.md)");
-  sub->add_option("--data", o->data, "CSV of workloads: counters, work and times (docs/counters.md)")->required();
-  sub->add_option("--machines", o->machines, "Machines to predict, comma-separated [all]")->delimiter(',');
-  sub->add_option("--reference", o->reference, "Machine whose times are known; the others are relative to it [none: to their mean]");
-  sub->add_option("--data-sheet", o->data_sheet, "CSV with machine,work,units_per_s: what machines do at their peak (data/counters/machines.csv)");
-  sub->add_option("--split", o->split, "What is held back: random (a fifth of the workloads) or application (each in turn) [random]")
-      ->check(CLI::IsMember({"random", "application"}));
-  sub->add_option("--folds", o->eval.folds, "application: hold back this many groups of applications in turn [each alone]")->check(CLI::Range(2, 1000));
-  sub->add_option("--without", o->eval.without, "Leave these applications out altogether, comma-separated")->delimiter(',');
-  sub->add_flag("--within", o->within, "Leave a fifth out for good and measure by five folds of the rest: for choosing models without a look at what is reported");
-  sub->add_flag("--without-names", o->without_names, "Read no names of regions, nor work that they tell: what is counted alone");
-  sub->add_option("--models", o->eval.models, fmt::format("Of {} [all]", fmt::join(model_names(), ", ")))->delimiter(',');
-  add_vae_options(*sub, o->vae);
-  sub->add_option("--seeds", o->eval.seeds, "Repetitions, with seeds from --seed on [10]")->check(CLI::Range(1, 1000));
-  sub->add_option("--seed", o->eval.first_seed, "Of splits and models [1]");
-  sub->add_option("-o,--output", o->output, "Write to a file instead of standard output");
-  sub->add_option("--predictions", o->predictions, "CSV file for every prediction of what was held back, as relative times");
-  sub->add_flag("--markdown", o->markdown, "As a Markdown table");
-  sub->callback([o, &action] { action = [o] { return run(*o); }; });
+  Command c{"eval", "Train and measure models of relative performance on a dataset (docs/counters.md)",
+            [o] { return run(*o); }};
+  c.option("--data", o->data, "CSV of workloads: counters, work and times (docs/counters.md)").required();
+  c.option("--machines", o->machines, "Machines to predict, comma-separated [all]").separated_by(',');
+  c.option("--reference", o->reference,
+           "Machine whose times are known; the others are relative to it [none: to their mean]");
+  c.option("--data-sheet", o->data_sheet,
+           "CSV with machine,work,units_per_s: what machines do at their peak (data/counters/machines.csv)");
+  c.option("--split", o->split,
+           "What is held back: random (a fifth of the workloads) or application (each in turn) [random]")
+      .must_be(OneOf{{"random", "application"}});
+  c.option("--folds", o->eval.folds,
+           "application: hold back this many groups of applications in turn [each alone]")
+      .must_be(WholeBetween{2, 1000});
+  c.option("--without", o->eval.without, "Leave these applications out altogether, comma-separated").separated_by(',');
+  c.option("--within", o->within,
+           "Leave a fifth out for good and measure by five folds of the rest: for choosing models without a look at "
+           "what is reported");
+  c.option("--without-names", o->without_names,
+           "Read no names of regions, nor work that they tell: what is counted alone");
+  c.option("--models", o->eval.models, fmt::format("Of {} [all]", fmt::join(model_names(), ", "))).separated_by(',');
+  add_vae_options(c, o->vae);
+  c.option("--seeds", o->eval.seeds, "Repetitions, with seeds from --seed on [10]").must_be(WholeBetween{1, 1000});
+  c.option("--seed", o->eval.first_seed, "Of splits and models [1]");
+  c.option("-o,--output", o->output, "Write to a file instead of standard output");
+  c.option("--predictions", o->predictions, "CSV file for every prediction of what was held back, as relative times");
+  c.option("--markdown", o->markdown, "As a Markdown table");
+  return c;
 }
 
 }  // namespace perfc::cli
