@@ -251,6 +251,7 @@ void nary_cost(const CostContext& c, OpCost& cost) {
 }
 
 void per_element_4_cost(const CostContext& c, OpCost& cost) { cost.flops = 4 * c.result_elements(0); }
+void per_element_cost(const CostContext& c, OpCost& cost) { cost.flops = c.result_elements(0); }
 void per_element_2_cost(const CostContext& c, OpCost& cost) { cost.flops = 2 * c.result_elements(0); }
 
 }  // namespace perfc::rules
