@@ -11,6 +11,8 @@ template <class... F>
 struct Overloaded : F... {
   using F::operator()...;
 };
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;  // for clang before 17
 
 CLI::Option* add_target(CLI::App& app, const Option& o) {
   return std::visit(Overloaded{

@@ -13,7 +13,8 @@ SKIPPED = "SKIP_RETURN_CODE=77"  # ctest's words for the exit code
 
 
 def skip_lines(case) -> list[str]:
-    return [line.strip() for line in (case.findtext("system-out") or "").splitlines() if line.strip().startswith("SKIP")]
+    lines = (line.strip() for line in (case.findtext("system-out") or "").splitlines())
+    return [line for line in lines if line.startswith("SKIP")]
 
 
 def summary(cases, ctest_code: int) -> tuple[list[str], bool]:
