@@ -1,0 +1,370 @@
+#!/usr/bin/env python3
+"""perfc's eager kernels beside the calls that PyTorch dispatches, in number and order.
+
+usage: dispatch_test.py [PERFC] [--model PATTERN] [--verbose] [--summary] [--train] [--update]
+
+models.tar.xz holds whole models as their users export them, dispatched.jsonl.xz what PyTorch does for them on CUDA
+(tests/oracle/dispatch_record.py; README.md); neither torch nor a GPU is needed here. Per model one line: calls that eager
+PyTorch dispatches, those of the file's program where the exporter wrote another one, perfc's, and the first difference.
+A call of PyTorch's that launches something stands for one call of perfc's: one kernel, or several as `calls_of` says.
+Calls match when perfc's importer makes the kernel's operator of the ATen operator (`perfc ops`), or EQUIVALENT says so.
+What differs stands in explained.tsv with the reason, and no row there is idle. --update rewrites that table, new rows with
+the reason `?`, which the test refuses. --model: names as a shell pattern; --verbose: calls side by side; --summary: differences
+of all models by ATen operators, the most frequent first, and single operators (tests/torch/operators.jsonl) that perfc prices
+as several kernels or none; --train: how many calls a training step has, a report only.
+"""
+import argparse
+import collections
+import csv
+import fnmatch
+import functools
+import json
+import lzma
+import pathlib
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import support  # noqa: E402
+
+EXPLAINED = HERE / "explained.tsv"
+MIN_MODELS = 150
+EAGER = ["--emit=kernels", "--mode", "eager", "--dtype", "fp32", "--predictor", "whitebox", "--device", "a100-40gb", "--opaque=warn", "--quiet"]
+
+# ------------------------------------------------------------------------------------------------ the rules
+
+PRODUCTS = {"nn.dense", "nn.batch_matmul", "einsum"}
+COPIES = {"copy", "reshape", "transpose", "contiguous"}
+#: ATen operators below autograd → perfc's operators that are the same call; beside what `perfc ops` says of the operator's name.
+EQUIVALENT = {
+    # composites of torch are other operators below autograd
+    **dict.fromkeys(("mm", "addmm", "bmm", "baddbmm", "mv", "addmv", "dot", "addbmm", "_addmm_activation"), PRODUCTS),
+    "_cudnn_rnn": {"nn.lstm", "nn.gru", "nn.rnn"}, "_thnn_fused_lstm_cell": {"nn.lstm"}, "_thnn_fused_gru_cell": {"nn.gru"},
+    "native_batch_norm": {"nn.instance_norm"},                      # nn.InstanceNorm is a batch-norm of a view
+    "mean": {"nn.global_avg_pool", "nn.adaptive_avg_pool2d"}, "_adaptive_avg_pool2d": {"mean"}, "avg_pool2d": {"nn.avg_pool1d"},
+    "adaptive_max_pool2d": {"max", "nn.max_pool2d"}, "max_pool2d_with_indices": {"nn.max_pool1d"}, "convolution": {"nn.conv1d_transpose", "nn.conv3d_transpose"},
+    "_trilinear": {"einsum"}, "cross_entropy_loss": {"nn.cross_entropy"}, "nll_loss_forward": {"nn.nll_loss"}, "nll_loss2d_forward": {"nn.nll_loss"},
+    # copies have many names
+    "clone": COPIES | {"broadcast_to"}, "_to_copy": COPIES | {"cast"}, "copy_": COPIES | {"cast", "scatter_elements", "where", "broadcast_to"},
+    "contiguous": COPIES, "repeat": {"broadcast_to", "concatenate"} | COPIES, "stack": {"concatenate"}, "cat": {"concatenate"},
+    "fill_": {"full", "broadcast_to", "scatter_elements"}, "zero_": {"full", "broadcast_to", "scatter_elements"}, "zeros": {"full"}, "ones": {"full"},
+    "scalar_tensor": {"full"}, "pixel_shuffle": {"depth_to_space", "transpose", "reshape"}, "pixel_unshuffle": {"space_to_depth", "transpose", "reshape"},
+    "channel_shuffle": COPIES, "roll": {"concatenate"}, "flip": {"take", "strided_slice"}, "unfold": {"take"}, "index": {"take", "gather_nd", "gather"},
+    # one kernel under several names
+    "pow": {"power", "multiply", "sqrt"}, "mul": {"multiply", "logical_and"}, "sub": {"subtract"}, "rsub": {"subtract"}, "hardtanh": {"clip", "nn.relu6"},
+    "gelu": {"nn.gelu", "nn.fast_gelu", "nn.quick_gelu"}, "silu": {"nn.silu", "nn.swish"}, "ne": {"not_equal"}, "threshold": {"nn.relu"}, "constant_pad_nd": {"nn.pad"},
+    "sigmoid": {"sigmoid"}, "clamp_min": {"nn.relu", "clip", "maximum"}, "clamp": {"clip"}, "bitwise_not": {"logical_not"}, "linalg_vector_norm": {"reduce_l2"},
+    "masked_fill": {"where"}, "any": {"max"}, "all": {"min"}, "index_put": {"scatter_nd", "scatter_elements"}, "log_softmax": {"nn.log_softmax"},
+    "_scaled_dot_product_efficient_attention": {"nn.sdpa", "nn.attention"},
+}
+#: What a kernel of PyTorch's copies by itself before it computes, below the dispatcher: no call of its own.
+COPY_THEMSELVES = ("nn.conv", "nn.softmax", "nn.log_softmax", "nn.layer_norm", "nn.rms_norm", "nn.lstm", "nn.gru", "nn.rnn")
+
+
+def calls_of(kernels: list[dict]) -> list[dict]:
+    """perfc's kernels → its calls, {"op", "node", "elements", "kernels"}. Several kernels of one node are one call where
+    one call of PyTorch's launches them:
+
+    - a convolution and the kernel that adds its bias (cuDNN adds none);
+    - what convolutions, norms of rows, softmax and recurrent layers copy before they work on it;
+    - _safe_softmax of PyTorch's reference attention: a softmax, the search for rows that are -inf throughout, their zeros.
+
+    A loop's body counts as often as it runs.
+    """
+    calls = []
+    for k in kernels:
+        op, node = k["operators"].split(" ")[0], k["node"]
+        before = calls[-1] if calls and calls[-1]["node"] == node else None
+        elements = round(float(k["m"]) * float(k["n"]) * float(k["products"]))
+        if before and op == "nn.bias_add" and before["op"].startswith("nn.conv"):
+            before["kernels"] += 1
+        elif before and before["op"] == "copy" and op.startswith(COPY_THEMSELVES):
+            before.update(op=op, elements=elements, kernels=before["kernels"] + 1)
+        elif before and before["op"] == "nn.softmax" and op in ("equal", "max", "where"):
+            before["kernels"] += 1
+        else:
+            calls.append({"op": op, "node": node, "elements": elements, "kernels": 1, "repeat": round(float(k["repeat"]))})
+    return [c for c in calls for _ in range(min(c["repeat"], 10_000))]
+
+
+def base(overload: str) -> str:
+    """"aten.add_.Tensor" → "add_"."""
+    return overload.split(".")[1]
+
+
+@functools.cache
+def importer() -> dict[str, set[str]]:
+    """ATen operator → operators that perfc's importer makes of it."""
+    listed = json.loads(subprocess.check_output([perfc(), "ops", "--json"], text=True))["frontends"]["torch"]
+    return {row["op"].removeprefix("aten::"): set(re.split(r"[ ,]+", row["becomes"])) for row in listed if row["op"].startswith("aten::")}
+
+
+@functools.cache
+def same(aten: str, op: str) -> bool:
+    """Whether perfc's operator can be that call."""
+    for name in (aten, aten.rstrip("_")):
+        if op in importer().get(name, ()) or op in EQUIVALENT.get(name, ()):
+            return True
+    return op in (aten, "nn." + aten.rstrip("_"))
+
+
+# -------------------------------------------------------------------------------------------- the comparison
+
+
+def align(ours: list[dict], theirs: list[dict]) -> list[tuple[int, int]]:
+    """Pairs (PyTorch's, perfc's) of calls that match, in both orders; as many as possible, of equal size rather."""
+    n, m = len(theirs), len(ours)
+    score = lambda i, j: 0 if not same(theirs[i]["op"], ours[j]["op"]) else 3 if theirs[i]["elements"] == ours[j]["elements"] else 2  # noqa: E731
+    best = [[0] * (m + 1) for _ in range(n + 1)]
+    for i in range(n - 1, -1, -1):
+        row, below = best[i], best[i + 1]
+        for j in range(m - 1, -1, -1):
+            top = below[j] if below[j] > row[j + 1] else row[j + 1]
+            s = score(i, j)
+            if s and s + below[j + 1] > top:
+                top = s + below[j + 1]
+            row[j] = top
+    pairs, i, j = [], 0, 0
+    while i < n and j < m:
+        s = score(i, j)
+        if s and best[i][j] == s + best[i + 1][j + 1]:
+            pairs.append((i, j))
+            i, j = i + 1, j + 1
+        elif best[i][j] == best[i + 1][j]:
+            i += 1
+        else:
+            j += 1
+    return pairs
+
+
+def differences(theirs: list[dict], ours: list[dict]) -> tuple[collections.Counter, int, str]:
+    """What PyTorch does → what perfc does instead, with how often; how many calls come in another order; the first difference."""
+    head = 0
+    while head < min(len(theirs), len(ours)) and same(theirs[head]["op"], ours[head]["op"]):
+        head += 1
+    if head == len(theirs) == len(ours):
+        return collections.Counter(), 0, ""
+    pairs = align(ours, theirs)
+    gaps, i, j = [], 0, 0
+    for a, b in pairs + [(len(theirs), len(ours))]:
+        if a > i or b > j:
+            gaps.append((list(range(i, a)), list(range(j, b))))
+        i, j = a + 1, b + 1
+    # What is left over on both sides is the same call at another place.
+    moved, free = 0, [j for _, js in gaps for j in js]
+    for wanted in (True, False):  # of equal size first
+        for left, _ in gaps:
+            for i in list(left):
+                found = next((j for j in free if same(theirs[i]["op"], ours[j]["op"]) and (not wanted or theirs[i]["elements"] == ours[j]["elements"])), None)
+                if found is not None:
+                    free.remove(found)
+                    left.remove(i)
+                    moved += 1
+    kept, found, first = set(free), collections.Counter(), ""
+    for left, right in gaps:
+        right = [j for j in right if j in kept]
+        if left or right:
+            found[text([theirs[i]["op"] for i in left], [ours[j]["op"] for j in right])] += 1
+            place = ours[right[0]]["node"] if right else ""
+            first = first or f"{text([theirs[i]['op'] for i in left], [ours[j]['op'] for j in right])} (call {left[0] if left else right[0]}{', ' + place if place else ''})"
+    if not first:
+        at = theirs[head]["op"] if head < len(theirs) else "the end"
+        first = f"order, from call {head}: {at}, perfc {ours[head]['op'] if head < len(ours) else 'the end'}"
+    return found, moved, first
+
+
+SHOWN = 12
+
+
+def text(left: list[str], right: list[str]) -> str:
+    """"pow mean add rsqrt mul mul → nn.rms_norm"."""
+    side = lambda words: " ".join(words[:SHOWN]) + (f" … {len(words) - SHOWN} more" if len(words) > SHOWN else "") or "nothing"  # noqa: E731
+    return f"{side(left)} → {side(right)}"
+
+
+def elements_of(kind: str) -> int:
+    """Of "float32[2,3]"."""
+    dims = kind[kind.index("[") + 1:-1]
+    out = 1
+    for d in dims.split(",") if dims else []:
+        out *= int(d) if d.isdigit() else 0
+    return out
+
+
+def dispatched(packed: dict) -> list[dict]:
+    """Calls that launch something."""
+    sizes = [elements_of(t) for t in packed["types"]]
+    return [{"op": base(packed["ops"][op]), "elements": sizes[outs[0]] if outs else 0} for op, _, outs, free in packed["calls"] if not free]
+
+
+class Compared:
+    """One model: counts, differences. `name`: as in explained.tsv."""
+
+    def __init__(self, name, record, path):
+        self.name = name
+        self.eager = dispatched(record["eager"]) if "eager" in record else []
+        self.file = dispatched(record["file_program"]) if "file_program" in record else None
+        run = subprocess.run([perfc(), str(path), *EAGER], capture_output=True, text=True)
+        self.refused = run.returncode != 0
+        self.ours, self.kernels = [], 0
+        if self.refused:
+            why = re.sub(r"^.*?error: ", "", next((line for line in run.stderr.splitlines() if "error" in line), "no reason given"))
+            self.found, self.moved, self.first = collections.Counter({f"refused: {why[:120]}": 1}), 0, f"refused: {why}"
+            return
+        rows = list(csv.DictReader(run.stdout.splitlines()))
+        self.ours, self.kernels = calls_of(rows), len(rows)
+        self.found, self.moved, self.first = differences(self.reference, self.ours)
+
+    @property
+    def reference(self):
+        return self.eager if self.file is None else self.file
+
+    def equal(self) -> bool:
+        return not self.found and not self.moved
+
+    def rows(self) -> list[str]:
+        order = [f"order: {self.moved} calls"] if self.moved else []
+        return [f"{count} × {difference}" for difference, count in sorted(self.found.items())] + order
+
+    def line(self) -> str:
+        other = f" (file {len(self.file)})" if self.file is not None else ""
+        return f"{self.name:36} {len(self.eager):5}{other:12} / {len(self.ours):5}  {'equal' if self.equal() else self.first}"
+
+
+# -------------------------------------------------------------------------------------------------- the test
+
+
+@functools.cache
+def perfc() -> str:
+    return str(OPTIONS.perfc or support.PERFC)
+
+
+def records() -> list[dict]:
+    return [json.loads(line) for line in lzma.decompress((HERE / "dispatched.jsonl.xz").read_bytes()).decode().splitlines()]
+
+
+def compare_all(folder: pathlib.Path) -> tuple[list[Compared], list[Compared], list[dict]]:
+    """Models, single operators, records."""
+    all_records = records()
+    with tarfile.open(HERE / "models.tar.xz") as tar:
+        for member in tar:
+            if member.isfile() and "/" not in member.name:
+                (folder / member.name).write_bytes(tar.extractfile(member).read())
+    programs = {json.loads(line)["model"]: line for line in (HERE.parent / "torch" / "operators.jsonl").read_text().splitlines()}
+    models, operators = [], []
+    for record in all_records:
+        if "model" in record and record["file"] and "eager" in record and fnmatch.fnmatch(record["model"], OPTIONS.model):
+            models.append(Compared(record["model"], record, folder / record["file"]))
+        elif "operator" in record and "eager" in record and record["operator"] in programs and fnmatch.fnmatch("op:" + record["operator"], OPTIONS.model):
+            path = folder / f"operator.{record['operator']}.json"
+            path.write_text(programs[record["operator"]])
+            operators.append(Compared("op:" + record["operator"], record, path))
+    return models, operators, all_records
+
+
+def check(compared: list[Compared], complete: bool) -> list[str]:
+    table = {(name, difference): why for name, difference, why in support.read_table(EXPLAINED, 3)} if EXPLAINED.exists() else {}
+    today = {(c.name, row) for c in compared for row in c.rows()}
+    if OPTIONS.update:
+        names = {c.name for c in compared}
+        kept = {key: why for key, why in table.items() if key in today or (not complete and key[0] not in names)} | {key: table.get(key, "?") for key in today}
+        EXPLAINED.write_text("\n".join(["model\tdifference (how often × PyTorch's calls → perfc's)\treason"] + ["\t".join([*key, why]) for key, why in sorted(kept.items())]) + "\n")
+        return []
+    problems = [f"{name}: differs without a reason: {row}" for name, row in sorted(today) if table.get((name, row), "?") == "?"]
+    names = {c.name for c in compared}
+    return problems + [f"{name}: a row of {EXPLAINED.name} that no longer applies: {row}" for name, row in sorted(set(table) - today) if complete or name in names]
+
+
+def summarize(models, operators, all_records):
+    by_difference, models_of = collections.Counter(), collections.defaultdict(set)
+    by_op, ops_of = collections.Counter(), collections.defaultdict(set)
+    for c in models:
+        for difference, count in c.found.items():
+            by_difference[difference] += count
+            models_of[difference].add(c.name)
+            for op in set(difference.partition(" → ")[0].split(" ")) - {"nothing", "…", "more"}:
+                by_op[op] += count
+                ops_of[op].add(c.name)
+    print("\nPyTorch's calls → perfc's: how often, in how many models")
+    for difference, count in sorted(by_difference.items(), key=lambda x: (-len(models_of[x[0]]), -x[1]))[:OPTIONS.top]:
+        print(f"{count:6} {len(models_of[difference]):4}  {difference}")
+    print("\nATen operators that stand in such a difference: how often, in how many models")
+    for op, count in sorted(by_op.items(), key=lambda x: (-len(ops_of[x[0]]), -x[1]))[:OPTIONS.top]:
+        print(f"{count:6} {len(ops_of[op]):4}  {op}")
+    print(f"\nanother order: {sum(c.moved for c in models)} calls in {sum(c.moved > 0 for c in models)} models; nothing but order: {sum(c.moved > 0 and not c.found for c in models)} models")
+    wrong = [c for c in operators if len(c.reference) == 1 and len(c.ours) != 1]
+    print(f"\nsingle operators: {len(operators)}, equal {sum(c.equal() for c in operators)}; one call of PyTorch's, of perfc's:")
+    for count, group in sorted(collections.Counter(len(c.ours) for c in wrong).items()):
+        print(f"  {count} ({group}): " + " ".join(f"{c.name[3:]}" for c in wrong if len(c.ours) == count))
+    for what in ("failure", "file_program_failure", "train_failure"):
+        for r in all_records:
+            if what in r:
+                print(f"{what}: {r.get('model') or r.get('operator')}: {r[what]}")
+    for r in all_records:
+        if r.get("export_failures") and not r["file"]:
+            print(f"not exported: {r['model']}: {'; '.join(r['export_failures'])}")
+
+
+def training(all_records, folder):
+    """Calls of a step, forward and backward; perfc's beside them without the optimizer's."""
+    for r in all_records:
+        if "train" not in r or not r["file"]:
+            continue
+        calls = dispatched(r["train"])
+        forward = sum(not c[3] for c in r["train"]["calls"][:r["train"]["forward"]])
+        run = subprocess.run([perfc(), str(folder / r["file"]), *EAGER, "--task", "train"], capture_output=True, text=True)
+        rows = len(list(csv.DictReader(run.stdout.splitlines())))
+        print(f"train {r['model']:32} forward {forward:5} backward {len(calls) - forward:5} together {len(calls):5} / perfc's kernels {rows if run.returncode == 0 else 'refused':5}")
+
+
+def main() -> int:
+    global OPTIONS
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("perfc", nargs="?")
+    parser.add_argument("--model", default="*")
+    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--summary", action="store_true")
+    parser.add_argument("--top", type=int, default=60, help="lines of each part of the summary")
+    parser.add_argument("--train", action="store_true")
+    parser.add_argument("--update", action="store_true")
+    OPTIONS = parser.parse_args()
+    complete = OPTIONS.model == "*"
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        models, operators, all_records = compare_all(folder)
+        if OPTIONS.train:
+            training(all_records, folder)
+    for c in models + (operators if not complete or OPTIONS.verbose else []):
+        print(c.line())
+        if OPTIONS.verbose and not complete:
+            side_by_side(c)
+    if OPTIONS.summary:
+        summarize(models, operators, all_records)
+    problems = check(models + operators, complete)
+    print(f"{len(models)} models, {sum(c.equal() for c in models)} equal, {sum(c.file is not None for c in models)} whose file holds another program than eager PyTorch runs; "
+          f"{len(operators)} operators, {sum(c.equal() for c in operators)} equal; {len(problems)} problems")
+    if complete and len(models) < MIN_MODELS:
+        problems.append(f"fewer than {MIN_MODELS} models")
+    for p in problems:
+        print("PROBLEM", p)
+    return 1 if problems else 0
+
+
+def side_by_side(c: Compared):
+    i = j = 0
+    for a, b in align(c.ours, c.reference) + [(len(c.reference), len(c.ours))]:
+        for k in range(i, a):
+            print(f"    - {c.reference[k]['op']} {c.reference[k]['elements']}")
+        for k in range(j, b):
+            print(f"    + {'':40} {c.ours[k]['op']} {c.ours[k]['elements']} {c.ours[k]['node']}")
+        if a < len(c.reference) and b < len(c.ours):
+            print(f"      {c.reference[a]['op'] + ' ' + str(c.reference[a]['elements']):40} {c.ours[b]['op']} {c.ours[b]['elements']} {c.ours[b]['node']}")
+        i, j = a + 1, b + 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
