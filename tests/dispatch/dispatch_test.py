@@ -5,7 +5,8 @@ usage: dispatch_test.py [PERFC] [--model PATTERN] [--verbose] [--summary] [--tra
 
 models.tar.xz holds whole models as their users export them, dispatched.jsonl.xz what PyTorch does for them on CUDA
 (tests/oracle/dispatch_record.py; README.md); neither torch nor a GPU is needed here. Per model one line: calls that eager
-PyTorch dispatches, those of the file's program where the exporter wrote another one, perfc's, and the first difference.
+PyTorch dispatches, those of the file's program where the exporter wrote another one, perfc's, and the first difference:
+from what eager PyTorch does, or from the file's program where perfc is nearer to that.
 A call of PyTorch's that launches something stands for one call of perfc's: one kernel, or several as `calls_of` says.
 Calls match when perfc's importer makes the kernel's operator of the ATen operator (`perfc ops`), or EQUIVALENT says so.
 What differs stands in explained.tsv with the reason, and no row there is idle. --update rewrites that table, new rows with
@@ -26,6 +27,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import typing
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
@@ -141,43 +143,63 @@ def align(ours: list[dict], theirs: list[dict]) -> list[tuple[int, int]]:
     return pairs
 
 
-def differences(theirs: list[dict], ours: list[dict]) -> tuple[collections.Counter, int, str]:
-    """What PyTorch does → what perfc does instead, with how often; how many calls come in another order; the first difference."""
+class Differences(typing.NamedTuple):
+    found: collections.Counter = collections.Counter()  #: what PyTorch does → what perfc does instead, with how often
+    only: int = 0                                       #: calls that one side alone makes
+    moved: int = 0                                      #: calls that come in another order
+    first: str = ""
+    operators: collections.Counter = collections.Counter()  #: (ATen operator, what perfc does instead, or also), how often
+
+
+def differences(theirs: list[dict], ours: list[dict]) -> Differences:
     head = 0
     while head < min(len(theirs), len(ours)) and same(theirs[head]["op"], ours[head]["op"]):
         head += 1
     if head == len(theirs) == len(ours):
-        return collections.Counter(), 0, ""
+        return Differences()
     pairs = align(ours, theirs)
     gaps, i, j = [], 0, 0
     for a, b in pairs + [(len(theirs), len(ours))]:
         if a > i or b > j:
             gaps.append((list(range(i, a)), list(range(j, b))))
         i, j = a + 1, b + 1
-    # What is left over on both sides is the same call at another place.
-    moved, free = 0, [j for _, js in gaps for j in js]
-    for wanted in (True, False):  # of equal size first
-        for left, _ in gaps:
+    # What is left over on both sides, of one size, is the same call at another place. Gaps in which one side has nothing first:
+    # in the others, the sides are rather two ways to compute the same.
+    moved, alone = 0, [j for left, right in gaps if not left for j in right]
+    free = set(j for _, right in gaps for j in right)
+    for candidates in (alone, sorted(free)):
+        for left, right in sorted(gaps, key=lambda gap: len(gap[1])):
             for i in list(left):
-                found = next((j for j in free if same(theirs[i]["op"], ours[j]["op"]) and (not wanted or theirs[i]["elements"] == ours[j]["elements"])), None)
+                found = next((j for j in candidates if j in free and same(theirs[i]["op"], ours[j]["op"]) and theirs[i]["elements"] == ours[j]["elements"]), None)
                 if found is not None:
                     free.remove(found)
                     left.remove(i)
                     moved += 1
-    kept, found, first = set(free), collections.Counter(), ""
+    found, operators, only, first = collections.Counter(), collections.Counter(), 0, ""
     for left, right in gaps:
-        right = [j for j in right if j in kept]
+        right = [j for j in right if j in free]
+        only += len(left) + len(right)
+        instead = " ".join(sorted({ours[j]["op"] for j in right})) or "nothing"
+        operators.update((theirs[i]["op"].rstrip("_"), instead) for i in left)
+        if not left:
+            operators.update((source(ours[j]["node"]).rstrip("_"), "also " + ours[j]["op"]) for j in right)
         if left or right:
-            found[text([theirs[i]["op"] for i in left], [ours[j]["op"] for j in right])] += 1
-            place = ours[right[0]]["node"] if right else ""
-            first = first or f"{text([theirs[i]['op'] for i in left], [ours[j]['op'] for j in right])} (call {left[0] if left else right[0]}{', ' + place if place else ''})"
+            # Nothing of PyTorch's stands for it: the operator in the file that it is part of says more.
+            what = text([theirs[i]["op"] for i in left], [ours[j]["op"] + ("" if left else "@" + source(ours[j]["node"])) for j in right])
+            found[what] += 1
+            first = first or f"{what} (call {left[0] if left else right[0]}{', ' + ours[right[0]]['node'] if right else ''})"
     if not first:
         at = theirs[head]["op"] if head < len(theirs) else "the end"
         first = f"order, from call {head}: {at}, perfc {ours[head]['op'] if head < len(ours) else 'the end'}"
-    return found, moved, first
+    return Differences(found, only, moved, first, operators)
 
 
 SHOWN = 12
+
+
+def source(node: str) -> str:
+    """The operator in the file, which perfc's names of nodes end in."""
+    return node.rpartition("/")[2]
 
 
 def text(left: list[str], right: list[str]) -> str:
@@ -210,29 +232,30 @@ class Compared:
         self.file = dispatched(record["file_program"]) if "file_program" in record else None
         run = subprocess.run([perfc(), str(path), *EAGER], capture_output=True, text=True)
         self.refused = run.returncode != 0
+        self.reference = self.eager
         self.ours, self.kernels = [], 0
         if self.refused:
             why = re.sub(r"^.*?error: ", "", next((line for line in run.stderr.splitlines() if "error" in line), "no reason given"))
-            self.found, self.moved, self.first = collections.Counter({f"refused: {why[:120]}": 1}), 0, f"refused: {why}"
+            self.differences = Differences(collections.Counter({f"refused: {why[:120]}": 1}), len(self.eager), 0, f"refused: {why}")
             return
         rows = list(csv.DictReader(run.stdout.splitlines()))
         self.ours, self.kernels = calls_of(rows), len(rows)
-        self.found, self.moved, self.first = differences(self.reference, self.ours)
-
-    @property
-    def reference(self):
-        return self.eager if self.file is None else self.file
+        self.differences = differences(self.eager, self.ours)
+        if self.file is not None and not self.equal():
+            of_file = differences(self.file, self.ours)
+            if of_file.only < self.differences.only:
+                self.reference, self.differences = self.file, of_file
 
     def equal(self) -> bool:
-        return not self.found and not self.moved
+        return self.differences == Differences()
 
     def rows(self) -> list[str]:
-        order = [f"order: {self.moved} calls"] if self.moved else []
-        return [f"{count} × {difference}" for difference, count in sorted(self.found.items())] + order
+        order = [f"order: {self.differences.moved} calls"] if self.differences.moved else []
+        return [f"{count} × {difference}" for difference, count in sorted(self.differences.found.items())] + order
 
     def line(self) -> str:
         other = f" (file {len(self.file)})" if self.file is not None else ""
-        return f"{self.name:36} {len(self.eager):5}{other:12} / {len(self.ours):5}  {'equal' if self.equal() else self.first}"
+        return f"{self.name:36} {len(self.eager):5}{other:12} / {len(self.ours):5}  {'equal' if self.equal() else self.differences.first}"
 
 
 # -------------------------------------------------------------------------------------------------- the test
@@ -281,21 +304,23 @@ def check(compared: list[Compared], complete: bool) -> list[str]:
 
 def summarize(models, operators, all_records):
     by_difference, models_of = collections.Counter(), collections.defaultdict(set)
-    by_op, ops_of = collections.Counter(), collections.defaultdict(set)
+    by_op, ops_of, instead = collections.Counter(), collections.defaultdict(set), collections.defaultdict(collections.Counter)
     for c in models:
-        for difference, count in c.found.items():
+        for difference, count in c.differences.found.items():
             by_difference[difference] += count
             models_of[difference].add(c.name)
-            for op in set(difference.partition(" → ")[0].split(" ")) - {"nothing", "…", "more"}:
-                by_op[op] += count
-                ops_of[op].add(c.name)
+        for (op, what), count in c.differences.operators.items():
+            by_op[op] += count
+            ops_of[op].add(c.name)
+            instead[op][what] += count
+    print("\nATen operators, what perfc does instead of them: how often, in how many models")
+    for op, count in sorted(by_op.items(), key=lambda x: (-len(ops_of[x[0]]), -x[1]))[:OPTIONS.top]:
+        print(f"{count:6} {len(ops_of[op]):4}  {op:36} " + ", ".join(f"{what} ({n})" for what, n in instead[op].most_common(4)))
     print("\nPyTorch's calls → perfc's: how often, in how many models")
     for difference, count in sorted(by_difference.items(), key=lambda x: (-len(models_of[x[0]]), -x[1]))[:OPTIONS.top]:
         print(f"{count:6} {len(models_of[difference]):4}  {difference}")
-    print("\nATen operators that stand in such a difference: how often, in how many models")
-    for op, count in sorted(by_op.items(), key=lambda x: (-len(ops_of[x[0]]), -x[1]))[:OPTIONS.top]:
-        print(f"{count:6} {len(ops_of[op]):4}  {op}")
-    print(f"\nanother order: {sum(c.moved for c in models)} calls in {sum(c.moved > 0 for c in models)} models; nothing but order: {sum(c.moved > 0 and not c.found for c in models)} models")
+    print(f"\nanother order: {sum(c.differences.moved for c in models)} calls in {sum(c.differences.moved > 0 for c in models)} models; "
+          f"nothing but order: {sum(c.differences.moved > 0 and not c.differences.found for c in models)} models")
     wrong = [c for c in operators if len(c.reference) == 1 and len(c.ours) != 1]
     print(f"\nsingle operators: {len(operators)}, equal {sum(c.equal() for c in operators)}; one call of PyTorch's, of perfc's:")
     for count, group in sorted(collections.Counter(len(c.ours) for c in wrong).items()):

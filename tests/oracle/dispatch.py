@@ -189,15 +189,12 @@ def as_cuda_builds() -> None:
 class Recorder(TorchDispatchMode):
     """calls: {"op", "in", "out", "free"?}; tensors as "float32[2,3]"."""
 
-    def __init__(self, move=False):
+    def __init__(self):
         super().__init__()
-        self.calls, self.move = [], move
+        self.calls = []
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        kwargs = dict(kwargs or {})
-        if self.move and isinstance(kwargs.get("device"), torch.device):
-            kwargs["device"] = torch.device("cuda", 0)
-        result = func(*args, **kwargs)
+        result = func(*args, **(kwargs or {}))
         if func.namespace == "prim" or func is aten.is_same_size.default:
             return result
         tensors = lambda tree: [t for t in pytree.tree_leaves(tree) if isinstance(t, torch.Tensor)]  # noqa: E731
@@ -254,14 +251,13 @@ class _Mover:
         return module
 
 
-def record(module, inputs, train: bool = False, default_device: bool = False, move: bool = False, evaluate: bool = True) -> list[dict]:
+def record(module, inputs, train: bool = False, default_device: bool = False, evaluate: bool = True) -> list[dict]:
     """The calls of module(*inputs); the module's tensors are replaced by fake ones (pass a copy).
 
-    `default_device`: factories without a device make CUDA tensors (programs that were written for one device);
-    `move`: so do those with another one (programs that were exported on it).
+    `default_device`: factories without a device make CUDA tensors (programs that were written for one device).
     """
     as_cuda_builds()
-    recorder = Recorder(move)
+    recorder = Recorder()
     unknown = ShapeEnv(allow_scalar_outputs=True, allow_dynamic_output_shape_ops=True)   # sizes that depend on data are symbols
     fake = FakeTensorMode(allow_non_fake_inputs=True, shape_env=unknown)
     if train:
@@ -287,6 +283,18 @@ def record(module, inputs, train: bool = False, default_device: bool = False, mo
         with place, torch.no_grad(), recorder:
             module(*examples)
     return recorder.calls
+
+
+def moved_program(program, device: str):
+    """An exported program as a module, with CUDA in place of the device that it was exported on."""
+    module = program.module(check_guards=False)
+    swap = lambda a: torch.device("cuda", 0) if isinstance(a, torch.device) and a.type == device else a  # noqa: E731
+    for part in module.modules():
+        if isinstance(part, torch.fx.GraphModule):
+            for node in part.graph.nodes:
+                node.args, node.kwargs = (torch.fx.node.map_aggregate(x, swap) for x in (node.args, node.kwargs))
+            part.recompile()
+    return module
 
 
 def pack(calls: list[dict]) -> dict:

@@ -74,7 +74,7 @@ def wants_json(name) -> bool:
 
 
 def export(name, module, inputs, folder):
-    """The file, and the .pt2's program."""
+    """The file, the .pt2's program and its device, what failed before."""
     failures = []
     for form in ("json", "pt2") if wants_json(name) else ("pt2", "json"):
         path = folder / f"{name}.{form}"
@@ -83,7 +83,7 @@ def export(name, module, inputs, folder):
             examples = tuple(i.to(device) for i in inputs)
             try:
                 if form == "pt2":
-                    return path, export_pt2(moved, examples, path), failures
+                    return path, (export_pt2(moved, examples, path), device), failures
                 torchscript.write(torchscript.export_module(moved, examples, name=name), str(path))
                 return path, None, failures
             except TooSlow:
@@ -108,7 +108,7 @@ def make(name, folder):
     record["eager"] = dispatch.pack(calls)
     if program is not None:
         try:
-            again = dispatch.record(program.module(check_guards=False), inputs, default_device=True, move=True, evaluate=False)
+            again = dispatch.record(dispatch.moved_program(*program), inputs, evaluate=False)
             if [c["op"] for c in launching(again)] != [c["op"] for c in launching(calls)]:
                 record["file_program"] = dispatch.pack(again)
         except TooSlow:
