@@ -8,7 +8,8 @@ models.tar.xz holds whole models as their users export them, dispatched.jsonl.xz
 PyTorch dispatches, those of the file's program where the exporter wrote another one, perfc's, and the first difference:
 from what eager PyTorch does, or from the file's program where perfc is nearer to that.
 A call of PyTorch's that launches something stands for one call of perfc's: one kernel, or several as `calls_of` says.
-Calls match when perfc's importer makes the kernel's operator of the ATen operator (`perfc ops`), or EQUIVALENT says so.
+Calls match when perfc's importer makes the kernel's operator of the ATen operator (`perfc ops`), or EQUIVALENT says so, and
+when their results have as many elements.
 What differs stands in explained.tsv with the reason, and no row there is idle. --update rewrites that table, new rows with
 the reason `?`, which the test refuses. --model: names as a shell pattern; --verbose: calls side by side; --summary: differences
 of all models by ATen operators, the most frequent first, and single operators (tests/torch/operators.jsonl) that perfc prices
@@ -114,26 +115,33 @@ def same(aten: str, op: str) -> bool:
     return op in (aten, "nn." + aten.rstrip("_"))
 
 
+#: Calls that perfc computes as a larger operator whose first results they are, or as pairs of numbers.
+OTHER_SIZE = {"kthvalue", "median", "nanmedian", "mode", "_fft_r2c", "_fft_c2c", "_fft_c2r"}
+
+
+def match(theirs: dict, ours: dict) -> bool:
+    """Whether they are the same call: by operator, and by elements of the result. Extents are printed as whole numbers, sizes that
+    depend on data are 0."""
+    if not same(theirs["op"], ours["op"]):
+        return False
+    wanted, found = theirs["elements"], ours["elements"]
+    return wanted == found or abs(wanted - found) < 0.01 * wanted or wanted == 0 or theirs["op"] in OTHER_SIZE
+
+
 # -------------------------------------------------------------------------------------------- the comparison
 
 
 def align(ours: list[dict], theirs: list[dict]) -> list[tuple[int, int]]:
-    """Pairs (PyTorch's, perfc's) of calls that match, in both orders; as many as possible, of equal size rather."""
+    """Pairs (PyTorch's, perfc's) of calls that match, in both orders; as many as possible."""
     n, m = len(theirs), len(ours)
-    score = lambda i, j: 0 if not same(theirs[i]["op"], ours[j]["op"]) else 3 if theirs[i]["elements"] == ours[j]["elements"] else 2  # noqa: E731
     best = [[0] * (m + 1) for _ in range(n + 1)]
     for i in range(n - 1, -1, -1):
-        row, below = best[i], best[i + 1]
+        row, below, their = best[i], best[i + 1], theirs[i]
         for j in range(m - 1, -1, -1):
-            top = below[j] if below[j] > row[j + 1] else row[j + 1]
-            s = score(i, j)
-            if s and s + below[j + 1] > top:
-                top = s + below[j + 1]
-            row[j] = top
+            row[j] = 1 + below[j + 1] if match(their, ours[j]) else below[j] if below[j] > row[j + 1] else row[j + 1]
     pairs, i, j = [], 0, 0
     while i < n and j < m:
-        s = score(i, j)
-        if s and best[i][j] == s + best[i + 1][j + 1]:
+        if match(theirs[i], ours[j]):
             pairs.append((i, j))
             i, j = i + 1, j + 1
         elif best[i][j] == best[i + 1][j]:
@@ -153,7 +161,7 @@ class Differences(typing.NamedTuple):
 
 def differences(theirs: list[dict], ours: list[dict]) -> Differences:
     head = 0
-    while head < min(len(theirs), len(ours)) and same(theirs[head]["op"], ours[head]["op"]):
+    while head < min(len(theirs), len(ours)) and match(theirs[head], ours[head]):
         head += 1
     if head == len(theirs) == len(ours):
         return Differences()
@@ -163,14 +171,14 @@ def differences(theirs: list[dict], ours: list[dict]) -> Differences:
         if a > i or b > j:
             gaps.append((list(range(i, a)), list(range(j, b))))
         i, j = a + 1, b + 1
-    # What is left over on both sides, of one size, is the same call at another place. Gaps in which one side has nothing first:
+    # What is left over on both sides is the same call at another place. Gaps in which one side has nothing first:
     # in the others, the sides are rather two ways to compute the same.
     moved, alone = 0, [j for left, right in gaps if not left for j in right]
     free = set(j for _, right in gaps for j in right)
     for candidates in (alone, sorted(free)):
         for left, right in sorted(gaps, key=lambda gap: len(gap[1])):
             for i in list(left):
-                found = next((j for j in candidates if j in free and same(theirs[i]["op"], ours[j]["op"]) and theirs[i]["elements"] == ours[j]["elements"]), None)
+                found = next((j for j in candidates if j in free and match(theirs[i], ours[j])), None)
                 if found is not None:
                     free.remove(found)
                     left.remove(i)
