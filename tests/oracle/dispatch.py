@@ -29,6 +29,7 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT / "python")]
 
 import torch  # noqa: E402
+from torch._prims_common import suggest_memory_format  # noqa: E402
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode  # noqa: E402
 from torch.fx.experimental.symbolic_shapes import ShapeEnv  # noqa: E402
 from torch.utils import _pytree as pytree  # noqa: E402
@@ -154,12 +155,24 @@ def _cudnn_rnn_backward(x, weight, weight_stride0, weight_buf, hx, cx, output, g
     return like(x), like(hx), like(cx) if cx is not None else None, [like(w) for w in weight]
 
 
+def _convolution_format(original):
+    """cudnn_conv_suggest_memory_format: data or weights that lie channels last make the result lie so, whichever kernel runs."""
+    def run(x, weight, backend):
+        if x.device.type not in ("cuda", "meta"):
+            return original(x, weight, backend)
+        last = {4: torch.channels_last, 5: torch.channels_last_3d}.get(weight.ndim)
+        kinds = {suggest_memory_format(x), suggest_memory_format(weight)} if x.ndim == weight.ndim else set()
+        return last if last in kinds and torch.float64 not in (x.dtype, weight.dtype) else torch.contiguous_format
+    return run
+
+
 def as_cuda_builds() -> None:
     """Registers, for CUDA and (training) meta tensors:
 
     - the choice of an attention backend: a CPU build has no stub for CUDA and falls to the math implementation;
     - F.rms_norm: one kernel on CUDA (_fused_rms_norm), taken apart where the build has no such kernel;
-    - recurrent layers: cuDNN's call instead of step by step.
+    - recurrent layers: cuDNN's call instead of step by step;
+    - how a convolution's result lies in memory, which decides what is copied later: without cuDNN channels first.
     """
     if _libraries:
         return
@@ -172,6 +185,7 @@ def as_cuda_builds() -> None:
     for key in ("AutogradCUDA", "AutogradMeta"):
         library.impl("_fused_rms_norm", _rms_norm, key)
     library.impl("_cudnn_rnn_backward", _cudnn_rnn_backward, "Meta")
+    torch._C._conv_determine_backend_memory_format = _convolution_format(torch._C._conv_determine_backend_memory_format)
     folder = ROOT / "build" / "oracle"
     folder.mkdir(parents=True, exist_ok=True)
     shim, torch_folder = folder / f"cuda_guard-{torch.__version__}.so", pathlib.Path(torch.__file__).parent
