@@ -7,9 +7,7 @@ models.tar.xz holds whole models as their users export them, dispatched.jsonl.xz
 (tests/oracle/dispatch_record.py; README.md); neither torch nor a GPU is needed here. Per model one line: calls that eager
 PyTorch dispatches, those of the file's program where the exporter wrote another one, perfc's, and the first difference:
 from what eager PyTorch does, or from the file's program where perfc is nearer to that.
-A call of PyTorch's that launches something stands for one call of perfc's: one kernel, or several as `calls_of` says.
-Calls match when perfc's importer makes the kernel's operator of the ATen operator (`perfc ops`), or EQUIVALENT says so, and
-when their results have as many elements.
+rules.py says which kernels are which calls.
 What differs stands in explained.tsv with the reason, and no row there is idle. --update rewrites that table, new rows with
 the reason `?`, which the test refuses. --model: names as a shell pattern; --verbose: calls side by side; --summary: differences
 of all models by ATen operators, the most frequent first, and single operators (tests/torch/operators.jsonl) that perfc prices
@@ -19,7 +17,6 @@ import argparse
 import collections
 import csv
 import fnmatch
-import functools
 import json
 import lzma
 import pathlib
@@ -31,102 +28,14 @@ import tempfile
 import typing
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+sys.path[:0] = [str(HERE.parent), str(HERE)]
+import rules  # noqa: E402
 import support  # noqa: E402
+from rules import base, calls_of, match  # noqa: E402
 
 EXPLAINED = HERE / "explained.tsv"
 MIN_MODELS = 150
 EAGER = ["--emit=kernels", "--mode", "eager", "--dtype", "fp32", "--predictor", "whitebox", "--device", "a100-40gb", "--opaque=warn", "--quiet"]
-
-# ------------------------------------------------------------------------------------------------ the rules
-
-PRODUCTS = {"nn.dense", "nn.batch_matmul", "einsum"}
-COPIES = {"copy", "reshape", "transpose", "contiguous"}
-#: ATen operators below autograd → perfc's operators that are the same call; beside what `perfc ops` says of the operator's name.
-EQUIVALENT = {
-    # composites of torch are other operators below autograd
-    **dict.fromkeys(("mm", "addmm", "bmm", "baddbmm", "mv", "addmv", "dot", "addbmm", "_addmm_activation"), PRODUCTS),
-    "_cudnn_rnn": {"nn.lstm", "nn.gru", "nn.rnn"}, "_thnn_fused_lstm_cell": {"nn.lstm"}, "_thnn_fused_gru_cell": {"nn.gru"},
-    "native_batch_norm": {"nn.instance_norm"},                      # nn.InstanceNorm is a batch-norm of a view
-    "mean": {"nn.global_avg_pool", "nn.adaptive_avg_pool2d"}, "_adaptive_avg_pool2d": {"mean"}, "avg_pool2d": {"nn.avg_pool1d"},
-    "adaptive_max_pool2d": {"max", "nn.max_pool2d"}, "max_pool2d_with_indices": {"nn.max_pool1d"}, "convolution": {"nn.conv1d_transpose", "nn.conv3d_transpose"},
-    "_trilinear": {"einsum"}, "cross_entropy_loss": {"nn.cross_entropy"}, "nll_loss_forward": {"nn.nll_loss"}, "nll_loss2d_forward": {"nn.nll_loss"},
-    # copies have many names
-    "clone": COPIES | {"broadcast_to"}, "_to_copy": COPIES | {"cast"}, "copy_": COPIES | {"cast", "scatter_elements", "where", "broadcast_to"},
-    "contiguous": COPIES, "repeat": {"broadcast_to", "concatenate"} | COPIES, "stack": {"concatenate"}, "cat": {"concatenate"},
-    "fill_": {"full", "broadcast_to", "scatter_elements"}, "zero_": {"full", "broadcast_to", "scatter_elements"}, "zeros": {"full"}, "ones": {"full"},
-    "scalar_tensor": {"full"}, "pixel_shuffle": {"depth_to_space", "transpose", "reshape"}, "pixel_unshuffle": {"space_to_depth", "transpose", "reshape"},
-    "channel_shuffle": COPIES, "roll": {"concatenate"}, "flip": {"take", "strided_slice"}, "unfold": {"take"}, "index": {"take", "gather_nd", "gather"},
-    # one kernel under several names
-    "pow": {"power", "multiply", "sqrt"}, "mul": {"multiply", "logical_and"}, "sub": {"subtract"}, "rsub": {"subtract"}, "hardtanh": {"clip", "nn.relu6"},
-    "gelu": {"nn.gelu", "nn.fast_gelu", "nn.quick_gelu"}, "silu": {"nn.silu", "nn.swish"}, "ne": {"not_equal"}, "threshold": {"nn.relu"}, "constant_pad_nd": {"nn.pad"},
-    "sigmoid": {"sigmoid"}, "clamp_min": {"nn.relu", "clip", "maximum"}, "clamp": {"clip"}, "bitwise_not": {"logical_not"}, "linalg_vector_norm": {"reduce_l2"},
-    "masked_fill": {"where"}, "any": {"max"}, "all": {"min"}, "index_put": {"scatter_nd", "scatter_elements"}, "log_softmax": {"nn.log_softmax"},
-    "_scaled_dot_product_efficient_attention": {"nn.sdpa", "nn.attention"},
-}
-#: What a kernel of PyTorch's copies by itself before it computes, below the dispatcher: no call of its own.
-COPY_THEMSELVES = ("nn.conv", "nn.softmax", "nn.log_softmax", "nn.layer_norm", "nn.rms_norm", "nn.lstm", "nn.gru", "nn.rnn")
-
-
-def calls_of(kernels: list[dict]) -> list[dict]:
-    """perfc's kernels → its calls, {"op", "node", "elements", "kernels"}. Several kernels of one node are one call where
-    one call of PyTorch's launches them:
-
-    - a convolution and the kernel that adds its bias (cuDNN adds none);
-    - what convolutions, norms of rows, softmax and recurrent layers copy before they work on it;
-    - _safe_softmax of PyTorch's reference attention: a softmax, the search for rows that are -inf throughout, their zeros.
-
-    A loop's body counts as often as it runs.
-    """
-    calls = []
-    for k in kernels:
-        op, node = k["operators"].split(" ")[0], k["node"]
-        before = calls[-1] if calls and calls[-1]["node"] == node else None
-        elements = round(float(k["m"]) * float(k["n"]) * float(k["products"]))
-        if before and op == "nn.bias_add" and before["op"].startswith("nn.conv"):
-            before["kernels"] += 1
-        elif before and before["op"] == "copy" and op.startswith(COPY_THEMSELVES):
-            before.update(op=op, elements=elements, kernels=before["kernels"] + 1)
-        elif before and before["op"] == "nn.softmax" and op in ("equal", "max", "where"):
-            before["kernels"] += 1
-        else:
-            calls.append({"op": op, "node": node, "elements": elements, "kernels": 1, "repeat": round(float(k["repeat"]))})
-    return [c for c in calls for _ in range(min(c["repeat"], 10_000))]
-
-
-def base(overload: str) -> str:
-    """"aten.add_.Tensor" → "add_"."""
-    return overload.split(".")[1]
-
-
-@functools.cache
-def importer() -> dict[str, set[str]]:
-    """ATen operator → operators that perfc's importer makes of it."""
-    listed = json.loads(subprocess.check_output([perfc(), "ops", "--json"], text=True))["frontends"]["torch"]
-    return {row["op"].removeprefix("aten::"): set(re.split(r"[ ,]+", row["becomes"])) for row in listed if row["op"].startswith("aten::")}
-
-
-@functools.cache
-def same(aten: str, op: str) -> bool:
-    """Whether perfc's operator can be that call."""
-    for name in (aten, aten.rstrip("_")):
-        if op in importer().get(name, ()) or op in EQUIVALENT.get(name, ()):
-            return True
-    return op in (aten, "nn." + aten.rstrip("_"))
-
-
-#: Calls that perfc computes as a larger operator whose first results they are, or as pairs of numbers.
-OTHER_SIZE = {"kthvalue", "median", "nanmedian", "mode", "_fft_r2c", "_fft_c2c", "_fft_c2r"}
-
-
-def match(theirs: dict, ours: dict) -> bool:
-    """Whether they are the same call: by operator, and by elements of the result. Extents are printed as whole numbers, sizes that
-    depend on data are 0."""
-    if not same(theirs["op"], ours["op"]):
-        return False
-    wanted, found = theirs["elements"], ours["elements"]
-    return wanted == found or abs(wanted - found) < 0.01 * wanted or wanted == 0 or theirs["op"] in OTHER_SIZE
-
 
 # -------------------------------------------------------------------------------------------- the comparison
 
@@ -238,7 +147,7 @@ class Compared:
         self.name = name
         self.eager = dispatched(record["eager"]) if "eager" in record else []
         self.file = dispatched(record["file_program"]) if "file_program" in record else None
-        run = subprocess.run([perfc(), str(path), *EAGER], capture_output=True, text=True)
+        run = subprocess.run([rules.PERFC, str(path), *EAGER], capture_output=True, text=True)
         self.refused = run.returncode != 0
         self.reference = self.eager
         self.ours, self.kernels = [], 0
@@ -269,11 +178,6 @@ class Compared:
 # -------------------------------------------------------------------------------------------------- the test
 
 
-@functools.cache
-def perfc() -> str:
-    return str(OPTIONS.perfc or support.PERFC)
-
-
 def records() -> list[dict]:
     return [json.loads(line) for line in lzma.decompress((HERE / "dispatched.jsonl.xz").read_bytes()).decode().splitlines()]
 
@@ -302,7 +206,10 @@ def check(compared: list[Compared], complete: bool) -> list[str]:
     today = {(c.name, row) for c in compared for row in c.rows()}
     if OPTIONS.update:
         names = {c.name for c in compared}
-        kept = {key: why for key, why in table.items() if key in today or (not complete and key[0] not in names)} | {key: table.get(key, "?") for key in today}
+        bare = lambda row: row.partition(" × ")[2] or row.partition(":")[0]  # noqa: E731
+        reasons = {(name, bare(row)): why for (name, row), why in table.items()}   # a reason outlives another count
+        kept = {key: why for key, why in table.items() if key in today or (not complete and key[0] not in names)}
+        kept |= {key: table.get(key, reasons.get((key[0], bare(key[1])), "?")) for key in today}
         EXPLAINED.write_text("\n".join(["model\tdifference (how often × PyTorch's calls → perfc's)\treason"] + ["\t".join([*key, why]) for key, why in sorted(kept.items())]) + "\n")
         return []
     problems = [f"{name}: differs without a reason: {row}" for name, row in sorted(today) if table.get((name, row), "?") == "?"]
@@ -349,7 +256,7 @@ def training(all_records, folder):
             continue
         calls = dispatched(r["train"])
         forward = sum(not c[3] for c in r["train"]["calls"][:r["train"]["forward"]])
-        run = subprocess.run([perfc(), str(folder / r["file"]), *EAGER, "--task", "train"], capture_output=True, text=True)
+        run = subprocess.run([rules.PERFC, str(folder / r["file"]), *EAGER, "--task", "train"], capture_output=True, text=True)
         rows = len(list(csv.DictReader(run.stdout.splitlines())))
         print(f"train {r['model']:32} forward {forward:5} backward {len(calls) - forward:5} together {len(calls):5} / perfc's kernels {rows if run.returncode == 0 else 'refused':5}")
 
@@ -365,6 +272,7 @@ def main() -> int:
     parser.add_argument("--train", action="store_true")
     parser.add_argument("--update", action="store_true")
     OPTIONS = parser.parse_args()
+    rules.PERFC = str(OPTIONS.perfc or support.PERFC)
     complete = OPTIONS.model == "*"
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
