@@ -250,15 +250,19 @@ def summarize(models, operators, all_records):
 
 
 def training(all_records, folder):
-    """Calls of a step, forward and backward; perfc's beside them without the optimizer's."""
+    """Calls of a step, forward and backward; perfc's beside them without the optimizer's, which are those of parameters. A
+    convolution's gradients are one call (convolution_backward)."""
     for r in all_records:
-        if "train" not in r or not r["file"]:
+        if "train" not in r or not r["file"] or not fnmatch.fnmatch(r["model"], OPTIONS.model):
             continue
-        calls = dispatched(r["train"])
+        together = len(dispatched(r["train"]))
         forward = sum(not c[3] for c in r["train"]["calls"][:r["train"]["forward"]])
-        run = subprocess.run([rules.PERFC, str(folder / r["file"]), *EAGER, "--task", "train"], capture_output=True, text=True)
-        rows = len(list(csv.DictReader(run.stdout.splitlines())))
-        print(f"train {r['model']:32} forward {forward:5} backward {len(calls) - forward:5} together {len(calls):5} / perfc's kernels {rows if run.returncode == 0 else 'refused':5}")
+        runs = [subprocess.run([rules.PERFC, str(folder / r["file"]), *EAGER, *task], capture_output=True, text=True) for task in ((), ("--task", "train"))]
+        infer, train = [list(csv.DictReader(run.stdout.splitlines())) for run in runs]
+        nodes = {k["node"] for k in infer}
+        ours = calls_of([k for k in train[len(infer):] if k["node"] in nodes])
+        backward = sum(not (i and c["op"].startswith("nn.conv") and c["node"] == ours[i - 1]["node"]) for i, c in enumerate(ours))
+        print(f"train {r['model']:36} forward {forward:5} / {len(calls_of(infer)):5}  backward {together - forward:5} / {backward:5}")
 
 
 def main() -> int:
