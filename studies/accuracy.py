@@ -121,8 +121,8 @@ def log_error(r):
 
 
 def coverage(rows):
-    """Of 90 % intervals whose width comes from the other folds' errors, by mode and likeness."""
-    out = ["| mode | likeness | runs | perfc | interval | coverage |", "|---|---|---|---|---|---|"]
+    """Of 90 % intervals whose width comes from the other folds' errors, by mode and similarity."""
+    out = ["| mode | similarity | runs | perfc | interval | coverage |", "|---|---|---|---|---|---|"]
     for mode in ("eager", "compiled"):
         for low, high, name in LIKENESS:
             here = [r for r in rows if r["mode"] == mode and low <= r["similarity"] < high]
