@@ -13,8 +13,10 @@ VERSION = re.compile(r"^## \[(\d+\.\d+\.\d+)\] - (unreleased|\d{4}-\d\d-\d\d)$")
 
 
 def problems(changelog: str, cmake: str, python: str, printed: str | None) -> list[str]:
-    heads = [(n, line, VERSION.match(line)) for n, line in enumerate(changelog.splitlines(), 1) if line.startswith("## ")]
-    out = [f"CHANGELOG.md:{n}: not \"## [1.2.3] - unreleased\" or \"- 2026-11-22\": {line}" for n, line, m in heads if not m]
+    lines = enumerate(changelog.splitlines(), 1)
+    heads = [(n, line, VERSION.match(line)) for n, line in lines if line.startswith("## ")]
+    out = [f"CHANGELOG.md:{n}: not \"## [1.2.3] - unreleased\" or \"- 2026-11-22\": {line}"
+           for n, line, m in heads if not m]
     versions = [(m[1], m[2]) for _, _, m in heads if m]
     if not versions:
         return [*out, "CHANGELOG.md names no version"]

@@ -4,7 +4,7 @@
 usage: docs_paths_test.py
 
 A word counts as a path of this tree when it begins with one of its folders (`ir/graph.h`, `learning/corrected.*`) or
-ends like a source (`importer.cpp`, `tests/x_test.py`); the first must exist as it stands, the second may also be a name or
+ends like a source (`importer.cpp`); the first must exist as it stands, the second may also be a name or
 the end of a path. Words below `build/` are made by builds, those below `../` are somebody else's.
 """
 import fnmatch
