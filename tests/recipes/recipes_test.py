@@ -184,11 +184,13 @@ def incomplete_row() -> list[str]:
 
 def rebuilt_by_a_row() -> int:
     """Objects that ninja would compile for perfc after a change of the operator table's rows."""
+    # Under another name, for of its own manifest a dry run plans to make it anew, and no more.
+    shutil.copy(BUILD / "build.ninja", BUILD / "plan.ninja")
     path = TREE / OPERATOR_TABLE
     before = path.stat()
     path.touch()
     try:
-        plan = run("ninja", "-C", BUILD, "-n", "-v", "perfc_cli")
+        plan = run("ninja", "-C", BUILD, "-f", "plan.ninja", "-n", "-v", "perfc_cli")
     finally:
         os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     return len(re.findall(r" -c \S+\.(?:cpp|cxx)\b", plan))
