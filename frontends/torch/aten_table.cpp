@@ -717,7 +717,7 @@ Result<Attr> attribute_of(Call& c, const Value& v, std::string_view name) {
   }
   if (const std::string* s = v.string()) return Attr(*s);
   if (v.list()) {
-    auto ints = c.integers(name);
+    auto ints = c.ints(name);
     if (!ints) return Failure{};
     return Attr(*ints);
   }

@@ -20,7 +20,7 @@ Result<Geometry> geometry(Call& c) {
   if (*rank < 3 || *rank > 5) return c.error(fmt::format("the weight has rank {}, 3 to 5 are possible", *rank));
   g = {.x = *x, .weight = *w, .bias = *b, .spatial = *rank - 2};
   if (*x_rank + 1 == *rank) {
-    auto wide = c.emit(op("expand_dims"), {*x, c.ints({0})});
+    auto wide = c.expand_dims(*x, {0});
     if (!wide) return Failure{};
     g.x = *wide;
     g.batched = false;
@@ -40,7 +40,7 @@ Result<std::vector<std::int64_t>> kernel(Call& c, const Geometry& g) {
 
 Values unbatched(Call& c, const Geometry& g, Result<ValueId> y) {
   if (!y || g.batched) return single(c, y);
-  return single(c, c.emit(op("squeeze"), {*y, c.ints({0})}));
+  return single(c, c.squeeze(*y, {0}));
 }
 
 /// `pads`: all begins, then all ends.

@@ -27,7 +27,7 @@ Result<Data4> data(Call& c, std::size_t spatial) {
   if (!rank) return Failure{};
   if (*rank == spatial + 2) return Data4{*x};
   if (*rank != spatial + 1) return c.error(fmt::format("data of rank {} for {} spatial axes", *rank, spatial));
-  auto wide = c.emit(op("expand_dims"), {*x, c.ints({0})});
+  auto wide = c.expand_dims(*x, {0});
   if (!wide) return Failure{};
   return Data4{*wide, false};
 }
@@ -36,7 +36,7 @@ Values give(Call& c, const Data4& d, Result<std::vector<ValueId>> ys) {
   if (!ys) return Failure{};
   if (!d.batched) {
     for (ValueId& y : *ys) {
-      auto v = c.emit(op("squeeze"), {y, c.ints({0})});
+      auto v = c.squeeze(y, {0});
       if (!v) return Failure{};
       y = *v;
     }
@@ -102,7 +102,7 @@ Values adaptive(Call& c, const OpFamily& windows, OpId global) {
       }
       auto size_operand = c.int_vector(target);
       if (!size_operand) return Failure{};
-      return single(c, c.emit(op("image.resize2d"), {d->x, {}, {}, *size_operand}, {{"mode", std::string("nearest")}}));
+      return single(c, c.emit(op("image.resize2d"), {d->x, ValueId{}, ValueId{}, *size_operand}, {{"mode", std::string("nearest")}}));
     }
     const auto w = adaptive_window(*extent, out);
     if (!w) return c.error(fmt::format("{} windows over an extent of {}", out, *extent));

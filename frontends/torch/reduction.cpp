@@ -9,10 +9,10 @@ namespace {
 /// Dims to reduce, as an operand; none for all of them.
 Result<std::vector<ValueId>> axes(Call& c) {
   if (!c.given("dim")) return std::vector<ValueId>{};
-  const auto dims = c.integers("dim");
+  const auto dims = c.ints("dim");
   if (!dims) return Failure{};
   if (dims->empty()) return std::vector<ValueId>{};
-  return std::vector<ValueId>{c.ints(*dims)};
+  return std::vector<ValueId>{c.int_constant(*dims)};
 }
 
 Result<ValueId> reduce(Call& c, OpId o, ValueId v) {
@@ -76,7 +76,7 @@ Values extreme(Call& c, const Extreme& e) {
   const auto keep = c.flag_or("keepdim", false);
   if (!a || !keep) return Failure{};
   const Attrs attrs{{"axis", a->axis}, {"keepdims", static_cast<std::int64_t>(*keep)}};
-  auto best = c.emit(e.value, {a->v, c.ints({a->axis})}, {{"keepdims", static_cast<std::int64_t>(*keep)}});
+  auto best = c.emit(e.value, {a->v, c.int_constant({a->axis})}, {{"keepdims", static_cast<std::int64_t>(*keep)}});
   auto at = c.emit(e.position, {a->v}, attrs);
   if (!best || !at) return Failure{};
   return c.results({*best, *at});
@@ -255,8 +255,8 @@ Values diff(Call& c) {
   if (joined.size() > 1) v = c.emit(op("concatenate"), joined, {{"axis", a->axis}});
   if (*n > 64) return c.error(fmt::format("differences of order {}", *n));
   for (std::int64_t i = 0; v && i < *n; ++i) {
-    auto next = c.slice(*v, static_cast<std::size_t>(a->axis), 1, INT64_MAX);
-    auto before = c.slice(*v, static_cast<std::size_t>(a->axis), 0, -1);
+    auto next = c.slice(*v, static_cast<std::size_t>(a->axis), 1, INT64_MAX, 1);
+    auto before = c.slice(*v, static_cast<std::size_t>(a->axis), 0, -1, 1);
     if (!next || !before) return Failure{};
     v = c.emit(c.type(*v).dtype() == DType::Bool ? op("logical_xor") : op("subtract"), {*next, *before});
   }
@@ -322,12 +322,12 @@ Values order_statistic(Call& c) {
     if (*k < 1 || *k > *extent) return c.error(fmt::format("entry {} of {}", *k, *extent));
     place = *k - 1;
   }
-  auto both = c.emit_all(op("topk"), {*v, c.ints({place + 1})},
+  auto both = c.emit_all(op("topk"), {*v, c.int_constant({place + 1})},
                          {{"axis", static_cast<std::int64_t>(*axis)}, {"largest", std::int64_t{0}}, {"sorted", std::int64_t{1}}}, 2);
   if (!both) return Failure{};
   std::vector<ValueId> out;
   for (ValueId part : *both) {
-    const ValueId index = *keep && !flat ? c.ints({place}) : c.number(static_cast<double>(place), DType::Int64);
+    const ValueId index = *keep && !flat ? c.int_constant({place}) : c.number(static_cast<double>(place), DType::Int64);
     auto y = c.emit(op("take"), {part, index}, {{"axis", static_cast<std::int64_t>(*axis)}});
     if (!y) return Failure{};
     out.push_back(*y);
@@ -351,7 +351,7 @@ Values unique(Call& c) {
   if (!all) return Failure{};
   ValueId inverse = (*all)[2];
   if (!c.given("dim")) {
-    auto shape = c.emit(op("shape_of"), {*v});
+    auto shape = c.shape_of(*v);
     auto shaped = shape ? c.emit(op("reshape"), {inverse, *shape}) : shape;
     if (!shaped) return Failure{};
     inverse = *shaped;
