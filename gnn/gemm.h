@@ -1,7 +1,7 @@
 #pragma once
 /// Matrix products: the one function that all learning time is spent in.
 ///
-/// One kernel, compiled once per instruction set (gemm_kernel.inc.h) and chosen
+/// One kernel, compiled once per instruction set (gemm_kernel_body.h) and chosen
 /// when the program starts to multiply; measured beside OpenBLAS in docs/gnn.md.
 /// Another library would replace `gemm` in gemm.cpp and nothing else.
 #include <functional>

@@ -2,4 +2,4 @@
 #define PERFC_GEMM_SCALAR float
 #define PERFC_GEMM_BYTES 32
 #define PERFC_GEMM_ROWS 6
-#include "gnn/gemm_kernel.inc.h"
+#include "gnn/gemm_kernel_body.h"

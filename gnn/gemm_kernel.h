@@ -1,5 +1,5 @@
 #pragma once
-/// Between gemm.cpp and the kernels: plain data only, see gemm_kernel.inc.h.
+/// Between gemm.cpp and the kernels: plain data only, see gemm_kernel_body.h.
 #include <cstddef>
 
 namespace perfc {

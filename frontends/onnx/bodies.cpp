@@ -157,7 +157,7 @@ Result<std::vector<ValueId>> Importer::control_flow(NodeContext& c, OpId op,
       break;
     }
   }
-  return c.outputs_of(op, std::move(operands), std::move(attrs), std::move(regions));
+  return c.finish(op, std::move(operands), std::move(attrs), std::move(regions));
 }
 
 Result<std::vector<ValueId>> Importer::inline_branch(NodeContext& c, std::string_view attribute) {

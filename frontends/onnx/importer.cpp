@@ -52,21 +52,8 @@ const Type& NodeContext::type(std::size_t i) const {
   return has(i) ? frame.builder.type(inputs[i]) : none;
 }
 
-Failure NodeContext::error(std::string message) const {
-  return frame.builder.diagnostics().error(loc, name, fmt::format("{}: {}", spelling, message));
-}
-
-void NodeContext::warning(std::string message) const {
-  frame.builder.diagnostics().warning(loc, name, fmt::format("{}: {}", spelling, message));
-}
-
-Result<ValueId> NodeContext::value(OpId op, std::vector<ValueId> operands, Attrs a) const {
-  return frame.builder.value({.op = op, .operands = std::move(operands), .attrs = std::move(a),
-                              .name = name, .loc = loc});
-}
-
-Result<std::vector<ValueId>> NodeContext::outputs_of(OpId op, std::vector<ValueId> operands, Attrs a,
-                                                     std::vector<GraphRef> regions) const {
+Result<std::vector<ValueId>> NodeContext::finish(OpId op, std::vector<ValueId> operands, Attrs a,
+                                                 std::vector<GraphRef> regions) const {
   const OpDef& d = def(op);
   if (d.results >= 0 && static_cast<int>(outputs()) > std::max<int>(d.results, 1)) {
     return error(fmt::format("has {} outputs, at most {} exist", outputs(), d.results));
@@ -79,10 +66,6 @@ Result<std::vector<ValueId>> NodeContext::outputs_of(OpId op, std::vector<ValueI
   std::vector<ValueId> out;
   for (std::size_t i = 0; i < outputs(); ++i) out.push_back({*id, static_cast<std::uint32_t>(i)});
   return out;
-}
-
-ValueId NodeContext::constant(Literal literal) const {
-  return frame.builder.constant(std::move(literal), {}, loc);
 }
 
 std::optional<Bytes> graph_attribute(const NodeView& node, std::string_view name) {
@@ -453,10 +436,8 @@ Status Importer::run_nodes(Frame& frame, const std::vector<Bytes>& records,
 }
 
 Status Importer::run_node(Frame& frame, const NodeView& node, std::int64_t index) {
-  NodeContext c{.frame = frame, .node = node, .loc = place(node.record.data(), index),
-                .name = std::string(!node.name.empty() ? node.name
-                                    : node.outputs.empty() ? std::string_view{} : node.outputs[0]),
-                .spelling = spell(node.domain, node.op_type)};
+  const std::string_view name = !node.name.empty() ? node.name : node.outputs.empty() ? std::string_view{} : node.outputs[0];
+  NodeContext c(frame, node, place(node.record.data(), index), std::string(name), spell(node.domain, node.op_type));
   if (node.line >= 0) c.loc = {.line = node.line, .column = node.column, .node = index};
   if (!frame.prefix.empty()) c.name = frame.prefix + c.name;
   Diagnostics& diags = frame.builder.diagnostics();
@@ -532,7 +513,7 @@ Result<std::vector<ValueId>> Importer::translate(NodeContext& c) {
   if (const Translator t = find_translator(c.spelling)) return t(*this, c);
   if (auto op = find_onnx_op(c.spelling)) {
     if (!lift_attributes(c)) return Failure{};
-    return c.outputs_of(*op, std::move(c.inputs), std::move(c.attrs));
+    return c.finish(*op, std::move(c.inputs), std::move(c.attrs));
   }
   const auto f = functions_.find(function_key(c.node.domain, c.node.op_type, c.node.overload));
   if (f != functions_.end()) return call_function(c, f->second);

@@ -10,6 +10,7 @@
 
 #include <tsl/robin_map.h>
 
+#include "frontends/common/emitter.h"
 #include "frontends/common/input_dims.h"
 #include "frontends/frontend.h"
 #include "frontends/onnx/proto.h"
@@ -38,29 +39,25 @@ struct Frame {
 };
 
 /// One node while it is translated.
-struct NodeContext {
+/// Its spelling: "Conv", "ms:FusedConv", "my.domain:Op".
+struct NodeContext : Emitter {
+  NodeContext(Frame& f, const NodeView& n, SourceLoc loc, std::string name, std::string spelling)
+      : Emitter(f.builder, std::move(loc), std::move(name), std::move(spelling)), frame(f), node(n) {}
+
   Frame& frame;
   const NodeView& node;
-  SourceLoc loc;
-  std::string name;
-  std::string spelling;                ///< "Conv", "ms:FusedConv", "my.domain:Op"
   std::int64_t version = 1;            ///< of the node's domain
   std::vector<ValueId> inputs;         ///< empty ids for omitted ones
   Attrs attrs;
   std::vector<Type> declared;          ///< of each output
   std::size_t outputs() const { return declared.size(); }
 
-  GraphBuilder& builder() const { return frame.builder; }
   bool has(std::size_t i) const { return i < inputs.size() && inputs[i]; }
+  using Emitter::type;
   const Type& type(std::size_t i) const;
-  Failure error(std::string message) const;
-  void warning(std::string message) const;
-  /// Adds a call at this node's place.
-  Result<ValueId> value(OpId op, std::vector<ValueId> operands, Attrs attrs = {}) const;
   /// The call that stands for the node: its results are the node's outputs.
-  Result<std::vector<ValueId>> outputs_of(OpId op, std::vector<ValueId> operands, Attrs attrs,
-                                          std::vector<GraphRef> regions = {}) const;
-  ValueId constant(Literal literal) const;
+  Result<std::vector<ValueId>> finish(OpId op, std::vector<ValueId> operands, Attrs attrs,
+                                      std::vector<GraphRef> regions = {}) const;
 };
 
 class Importer {

@@ -34,10 +34,10 @@ Status concat(NodeContext& c) {
   }
   if (!scalars || others) return ok();
   c.warning("operands of rank 0; taken as vectors of one element");
-  const ValueId axis = c.constant(int64_vector({0}));
+  const ValueId axis = c.int_constant({0});
   for (ValueId& input : c.inputs) {
     if (c.builder().type(input).rank() > 0) continue;
-    const auto vector = c.value(op("expand_dims"), {input, axis});
+    const auto vector = c.emit(op("expand_dims"), {input, axis});
     if (!vector) return Failure{};
     input = *vector;
   }
@@ -60,7 +60,7 @@ Status squeeze(NodeContext& c) {
   }
   if (kept.size() == axes->size() || declared(c).rank() + kept.size() != in.rank()) return ok();
   c.warning(fmt::format("an axis of {} to be squeezed is not 1; it stays, as the file declares", to_string(in)));
-  c.inputs[1] = c.constant(int64_vector(kept));
+  c.inputs[1] = c.int_constant(kept);
   return ok();
 }
 
@@ -153,7 +153,7 @@ Result<std::vector<ValueId>> keep_opaque(NodeContext& c, std::string_view what) 
   declare_by_attributes(c);
   Attrs attrs = c.attrs;
   attrs.set("source_op", std::string(what));
-  return c.outputs_of(op("opaque"), c.inputs, std::move(attrs));
+  return c.finish(op("opaque"), c.inputs, std::move(attrs));
 }
 
 }  // namespace perfc::onnx

@@ -15,36 +15,26 @@ using Values = Result<std::vector<ValueId>>;
 
 Values map_to(NodeContext& c, OpId op) {
   if (!lift_attributes(c)) return Failure{};
-  return c.outputs_of(op, std::move(c.inputs), std::move(c.attrs));
+  return c.finish(op, std::move(c.inputs), std::move(c.attrs));
 }
 
 /// The operator of a family (`nn.conv1d`, `nn.conv2d`, `nn.conv3d`) for the
 /// rank of operand 0; the 2-D one serves other ranks.
-template <std::size_t N>
-OpId by_rank(const NodeContext& c, const std::array<OpId, N>& family) {
+OpId by_rank(const NodeContext& c, const OpFamily& family) {
   const Type& x = c.type(0);
   if (!x.is_tensor() || !x.ranked()) {
     // The kernel tells as well.
     const auto kernel = c.attrs.ints_or_empty("kernel_size").size();
-    return family[kernel >= 1 && kernel <= 3 ? kernel - 1 : 1];
+    return family.with_dims(kernel >= 1 && kernel <= 3 ? kernel : 2);
   }
   const std::size_t spatial = x.rank() >= 3 ? x.rank() - 2 : 2;
-  return family[std::min<std::size_t>(spatial, 3) - 1];
+  return family.with_dims(std::min<std::size_t>(spatial, 3));
 }
 
-Values conv(Importer&, NodeContext& c) {
-  return map_to(c, by_rank(c, std::array{op("nn.conv1d"), op("nn.conv2d"), op("nn.conv3d")}));
-}
-Values conv_transpose(Importer&, NodeContext& c) {
-  return map_to(c, by_rank(c, std::array{op("nn.conv1d_transpose"), op("nn.conv2d_transpose"),
-                                         op("nn.conv3d_transpose")}));
-}
-Values max_pool(Importer&, NodeContext& c) {
-  return map_to(c, by_rank(c, std::array{op("nn.max_pool1d"), op("nn.max_pool2d"), op("nn.max_pool3d")}));
-}
-Values avg_pool(Importer&, NodeContext& c) {
-  return map_to(c, by_rank(c, std::array{op("nn.avg_pool1d"), op("nn.avg_pool2d"), op("nn.avg_pool3d")}));
-}
+Values conv(Importer&, NodeContext& c) { return map_to(c, by_rank(c, family("nn.conv?d"))); }
+Values conv_transpose(Importer&, NodeContext& c) { return map_to(c, by_rank(c, family("nn.conv?d_transpose"))); }
+Values max_pool(Importer&, NodeContext& c) { return map_to(c, by_rank(c, family("nn.max_pool?d"))); }
+Values avg_pool(Importer&, NodeContext& c) { return map_to(c, by_rank(c, family("nn.avg_pool?d"))); }
 
 /// com.microsoft NhwcMaxPool (uint8, int8): says by its name what other pools say by attribute.
 Values nhwc_max_pool(Importer& importer, NodeContext& c) {
@@ -108,12 +98,12 @@ Values legacy_binary(Importer&, NodeContext& c) {
     if (trailing > 0) {
       std::vector<std::int64_t> axes;
       for (std::int64_t i = 0; i < trailing; ++i) axes.push_back(static_cast<std::int64_t>(b.rank()) + i);
-      auto view = c.value(op("expand_dims"), {c.inputs[1], c.constant(int64_vector(axes))});
+      auto view = c.expand_dims(c.inputs[1], axes);
       if (!view) return Failure{};
       c.inputs[1] = *view;
     }
   }
-  return c.outputs_of(*target, c.inputs, c.attrs);
+  return c.finish(*target, c.inputs, c.attrs);
 }
 
 /// Softmax and kin before opset 13 default to axis 1.
@@ -139,11 +129,11 @@ Values gelu(Importer&, NodeContext& c) {
 /// com.microsoft GemmFastGelu: FastGelu(X · W + bias).
 Values gemm_fast_gelu(Importer&, NodeContext& c) {
   if (c.inputs.size() < 2) return c.error(fmt::format("takes 2 to 3 operands, got {}", c.inputs.size()));
-  const auto product = c.value(op("nn.dense"), {c.inputs[0], c.inputs[1]});
+  const auto product = c.emit(op("nn.dense"), {c.inputs[0], c.inputs[1]});
   if (!product) return Failure{};
   std::vector<ValueId> operands{*product};
   operands.insert(operands.end(), c.inputs.begin() + 2, c.inputs.end());
-  return c.outputs_of(op("nn.bias_gelu"), std::move(operands), {});
+  return c.finish(op("nn.bias_gelu"), std::move(operands), {});
 }
 
 /// Cast-1 names its target as a string such as "FLOAT".
@@ -194,7 +184,7 @@ Values tile(Importer&, NodeContext& c) {
   if (at < 0 || at >= static_cast<std::int64_t>(x.rank())) return c.error(fmt::format("axis {} is out of range", at));
   std::vector<std::int64_t> repeats(x.rank(), 1);
   repeats[static_cast<std::size_t>(at)] = (*tiles->ints())[0].value();
-  return c.outputs_of(op("tile"), {c.inputs[0], c.constant(int64_vector(repeats))}, {});
+  return c.finish(op("tile"), {c.inputs[0], c.int_constant(repeats)}, {});
 }
 
 /// ConstantFill (experimental, opset 1): the shape is an attribute, the operand
@@ -205,16 +195,16 @@ Values constant_fill(Importer&, NodeContext& c) {
   if (!c.has(0)) {
     std::vector<std::int64_t> dims = c.attrs.ints_or_empty("shape");
     dims.insert(dims.end(), extra.begin(), extra.end());
-    shape = c.constant(int64_vector(dims));
+    shape = c.int_constant(dims);
   } else {
     shape = c.inputs[0];
     if (c.attrs.int_or("input_as_shape", 0) == 0) {
-      auto s = c.value(op("shape_of"), {shape});
+      auto s = c.shape_of(shape);
       if (!s) return Failure{};
       shape = *s;
     }
     if (!extra.empty()) {
-      auto s = c.value(op("concatenate"), {shape, c.constant(int64_vector(extra))}, {{"axis", std::int64_t{0}}});
+      auto s = c.emit(op("concatenate"), {shape, c.int_constant(extra)}, {{"axis", std::int64_t{0}}});
       if (!s) return Failure{};
       shape = *s;
     }
@@ -227,7 +217,7 @@ Values constant_fill(Importer&, NodeContext& c) {
   } else {
     data->elements = std::vector<SymInt>{static_cast<std::int64_t>(std::clamp(fill, -9e15, 9e15))};
   }
-  return c.outputs_of(op("full"), {shape}, {{"value", Literal{Type::tensor(dtype, {1}), data}}});
+  return c.finish(op("full"), {shape}, {{"value", Literal{Type::tensor(dtype, {1}), data}}});
 }
 
 /// Logical operators work on bools; a number is true unless it is 0. The result
@@ -236,13 +226,13 @@ Values logical_not(Importer&, NodeContext& c) {
   const DType given = c.type(0).dtype();
   if (!c.type(0).is_tensor() || (!is_integer(given) && !is_float(given))) return map_to(c, op("logical_not"));
   c.warning(fmt::format("operand is {}, not bool; whatever is not 0 counts as true", name(given)));
-  const auto truth = c.value(op("cast"), {c.inputs[0]}, {{"to", std::string("bool")}});
+  const auto truth = c.emit(op("cast"), {c.inputs[0]}, {{"to", std::string("bool")}});
   if (!truth) return Failure{};
   const DType wanted = c.declared.empty() || !c.declared[0].is_tensor() ? DType::Bool : c.declared[0].dtype();
-  if (!is_integer(wanted) && !is_float(wanted)) return c.outputs_of(op("logical_not"), {*truth}, {});
-  const auto inverted = c.value(op("logical_not"), {*truth});
+  if (!is_integer(wanted) && !is_float(wanted)) return c.finish(op("logical_not"), {*truth}, {});
+  const auto inverted = c.emit(op("logical_not"), {*truth});
   if (!inverted) return Failure{};
-  return c.outputs_of(op("cast"), {*inverted}, {{"to", std::string(name(wanted))}});
+  return c.finish(op("cast"), {*inverted}, {{"to", std::string(name(wanted))}});
 }
 
 /// Multinomial draws indices; some writers ask for them as floats.
@@ -251,9 +241,9 @@ Values multinomial(Importer&, NodeContext& c) {
   if (!is_float(wanted)) return map_to(c, op("random.multinomial"));
   c.warning(fmt::format("dtype is {}, not int32 or int64; the indices are converted", name(wanted)));
   c.attrs.set("dtype", std::string("int32"));
-  const auto drawn = c.value(op("random.multinomial"), c.inputs, c.attrs);
+  const auto drawn = c.emit(op("random.multinomial"), c.inputs, c.attrs);
   if (!drawn) return Failure{};
-  return c.outputs_of(op("cast"), {*drawn}, {{"to", std::string(name(wanted))}});
+  return c.finish(op("cast"), {*drawn}, {{"to", std::string(name(wanted))}});
 }
 
 /// "Every occurrence of ellipsis in the equation must represent the same number
@@ -285,13 +275,13 @@ Values aten(Importer&, NodeContext& c) {
   const std::string_view name = c.attrs.string_or("operator", "?");
   if (name != "embedding_bag" || mode < 0 || mode > 2) return keep_opaque(c, fmt::format("ATen:{}", name));
   if (c.has(2) && c.type(2).is_tensor() && c.type(2).ranked() && c.type(2).rank() == 0) {
-    const auto offsets = c.value(op("expand_dims"), {c.inputs[2], c.constant(int64_vector({0}))});
+    const auto offsets = c.expand_dims(c.inputs[2], {0});
     if (!offsets) return Failure{};
     c.inputs[2] = *offsets;
   }
   c.attrs.erase("operator");
   c.attrs.set("mode", std::string(kModes[static_cast<std::size_t>(mode)]));
-  return c.outputs_of(op("nn.embedding_bag"), c.inputs, c.attrs);
+  return c.finish(op("nn.embedding_bag"), c.inputs, c.attrs);
 }
 
 /// An `if` whose condition is known at import is its branch.

@@ -37,19 +37,11 @@ std::string_view first_of(std::string_view names) { return names.substr(0, names
 }  // namespace
 
 Call::Call(Importer& i, Frame& f, const Operation& o, const PaddleRow* r)
-    : importer(i), frame(f), operation(o), row(r), loc(o.loc), name(node_name(o)) {}
-
-Failure Call::error(std::string message) const {
-  return frame.builder.diagnostics().error(loc, name, fmt::format("{}: {}", operation.type, message));
-}
+    : Emitter(f.builder, o.loc, node_name(o), std::string(o.type)), importer(i), frame(f), operation(o), row(r) {}
 
 Values Call::unpriced() {
   opaque = true;
   return std::vector<ValueId>{};
-}
-
-void Call::warning(std::string message) const {
-  frame.builder.diagnostics().warning(loc, name, fmt::format("{}: {}", operation.type, message));
 }
 
 Status Call::resolve() {
@@ -88,20 +80,20 @@ const Attr* Call::attr(std::string_view names) const {
 
 bool Call::given(std::string_view names) const { return operands(names) || attr(names); }
 
-Operand Call::in(std::string_view names) {
-  auto v = in_or_none(names);
+Operand Call::tensor(std::string_view names) {
+  auto v = tensor_or_none(names);
   if (v && !*v) return error(fmt::format("has no operand '{}'", first_of(names)));
   return v;
 }
 
-Operand Call::in_or_none(std::string_view names) {
+Operand Call::tensor_or_none(std::string_view names) {
   const auto* values = operands(names);
   if (!values) return ValueId{};
   if (values->size() != 1) return error(fmt::format("operand '{}' has {} values, one is needed", first_of(names), values->size()));
   return values->front();
 }
 
-Values Call::list(std::string_view names) {
+Values Call::tensors(std::string_view names) {
   const auto* values = operands(names);
   if (!values || values->empty()) return error(fmt::format("has no operands '{}'", first_of(names)));
   return *values;
@@ -195,7 +187,7 @@ Operand Call::int_vector(std::string_view names) {
   if (!values) {
     const auto known = ints(names);
     if (!known) return Failure{};
-    return ints_constant(*known);
+    return int_constant(*known);
   }
   std::vector<Operand> parts;
   for (ValueId v : *values) {
@@ -205,7 +197,7 @@ Operand Call::int_vector(std::string_view names) {
     if (!t.is_tensor() || !t.ranked() || t.rank() != 1) part = reshape(part, {-1});
     parts.push_back(part);
   }
-  if (parts.empty()) return ints_constant({});
+  if (parts.empty()) return int_constant({});
   if (parts.size() == 1) return parts.front();
   return emit(op("concatenate"), parts, {{"axis", std::int64_t{0}}});
 }
@@ -265,13 +257,6 @@ Result<std::int64_t> Call::rank(Operand v) const {
   return static_cast<std::int64_t>(t.rank());
 }
 
-Dim Call::dim(ValueId v, std::int64_t axis) const {
-  const Type& t = type(v);
-  if (!t.is_tensor() || !t.ranked()) return Dim::unknown();
-  if (axis < 0) axis += static_cast<std::int64_t>(t.rank());
-  return axis >= 0 && axis < static_cast<std::int64_t>(t.rank()) ? t.shape()[static_cast<std::size_t>(axis)] : Dim::unknown();
-}
-
 Result<std::int64_t> Call::known_dim(ValueId v, std::int64_t axis) const {
   const Dim d = dim(v, axis);
   if (!d.known()) {
@@ -296,73 +281,17 @@ Result<std::int64_t> Call::one_axis(std::string_view names, std::int64_t rank, s
 
 // ---- Graph
 
-Values Call::emit_all(OpId op, const std::vector<Operand>& operands, Attrs attrs, std::size_t results) {
-  CallSpec spec{.op = op, .attrs = std::move(attrs), .results = static_cast<int>(results), .name = name, .loc = loc};
-  for (const Operand& o : operands) {
-    if (!o) return Failure{};
-    spec.operands.push_back(*o);
-  }
-  auto id = frame.builder.call(std::move(spec));
-  if (!id) return Failure{};
-  std::vector<ValueId> out;
-  for (std::uint32_t i = 0; i < results; ++i) out.push_back({*id, i});
-  return out;
-}
-
-Operand Call::emit(OpId op, const std::vector<Operand>& operands, Attrs attrs) {
-  auto all = emit_all(op, operands, std::move(attrs), 1);
-  if (!all) return Failure{};
-  return all->front();
-}
-
-ValueId Call::number(double value, DType dtype) {
-  if (is_float(dtype)) return constant(float_scalar(value, dtype));
-  auto data = std::make_shared<Data>();
-  data->elements = std::vector<SymInt>{value == value ? SymInt(static_cast<std::int64_t>(std::clamp(value, -9e18, 9e18))) : SymInt()};
-  return constant({Type::tensor(dtype, {}), std::move(data)});
-}
-
-Operand Call::cast(Operand v, DType to) {
-  if (!v || to == DType::Undefined || dtype(*v) == to) return v;
-  return emit(op("cast"), {v}, {{"to", std::string(perfc::name(to))}});
-}
-
-Operand Call::reshape(Operand v, const Ints& shape) { return v ? emit(op("reshape"), {v, ints_constant(shape)}) : v; }
-Operand Call::transpose(Operand v, Ints perm) { return emit(op("transpose"), {v}, {{"perm", std::move(perm)}}); }
-Operand Call::expand_dims(Operand v, Ints axes) { return v ? emit(op("expand_dims"), {v, ints_constant(axes)}) : v; }
-Operand Call::squeeze(Operand v, Ints axes) { return v ? emit(op("squeeze"), {v, ints_constant(axes)}) : v; }
-
-Operand Call::slice(Operand v, std::int64_t axis, std::int64_t start, std::int64_t end) {
-  if (!v) return v;
-  return emit(op("strided_slice"), {v, ints_constant({start}), ints_constant({end}), ints_constant({axis})});
-}
-
-Operand Call::join(const std::vector<Operand>& parts, std::int64_t axis) {
-  return parts.size() == 1 ? parts.front() : emit(op("concatenate"), parts, {{"axis", axis}});
-}
-
-Operand Call::full(Operand shape, double value, DType dtype) {
-  auto data = std::make_shared<Data>();
-  if (is_float(dtype)) data->elements = std::vector<double>{value};
-  else data->elements = std::vector<SymInt>{SymInt(static_cast<std::int64_t>(std::clamp(value == value ? value : 0.0, -9e18, 9e18)))};
-  return emit(op("full"), {shape}, {{"value", Literal{Type::tensor(dtype, {1}), std::move(data)}}});
-}
-
 Operand Call::whole_shape(ValueId v) {
   const auto all = rank(v);
   if (!all) return Failure{};
   return shape_of(v, 0, *all);
 }
 
-Operand Call::shape_of(Operand v, std::int64_t start, std::int64_t end) {
-  return emit(op("shape_of"), {v}, {{"end", end}, {"start", start}});
-}
-
 Values one_to_one(Call& c) {
   std::vector<Operand> operands;
   std::string_view inputs = c.row->inputs;
   while (!inputs.empty()) {
-    auto v = c.in_or_none(next_word(inputs, ' '));
+    auto v = c.tensor_or_none(next_word(inputs, ' '));
     if (!v) return Failure{};
     operands.push_back(v);
   }
@@ -381,17 +310,6 @@ Values one_to_one(Call& c) {
     else attrs.set(name, *a);
   }
   return one(c.emit(c.row->op, operands, std::move(attrs)));
-}
-
-ValueId Call::uniform(double value, const Dim& length, DType dtype) {
-  const std::int64_t n = length.known() ? length.value() : 1;
-  DataRef data;
-  if (n <= Data::kMaxElements) {
-    auto d = std::make_shared<Data>();
-    d->elements = std::vector<double>(static_cast<std::size_t>(n), value);
-    data = std::move(d);
-  }
-  return constant({Type::tensor(dtype, {n}), std::move(data)});
 }
 
 }  // namespace perfc::paddle

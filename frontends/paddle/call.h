@@ -7,6 +7,7 @@
 /// attribute is an operand of the other. The first that is there counts.
 #include <fmt/format.h>
 
+#include "frontends/common/emitter.h"
 #include "frontends/paddle/importer.h"
 
 namespace perfc::paddle {
@@ -15,7 +16,7 @@ struct PaddleRow;
 using Operand = Result<ValueId>;
 using Ints = std::vector<std::int64_t>;
 
-class Call {
+class Call : public Emitter {
  public:
   Call(Importer& importer, Frame& frame, const Operation& operation, const PaddleRow* row);
 
@@ -23,8 +24,6 @@ class Call {
   Frame& frame;
   const Operation& operation;
   const PaddleRow* row;
-  SourceLoc loc;
-  std::string name;                      ///< of the first output; PIR: with the layer's path
 
   /// Looks the operands up; false when one of them failed before or is unknown.
   Status resolve();
@@ -34,10 +33,10 @@ class Call {
   const std::vector<ValueId>* operands(std::string_view names) const;
   const Attr* attr(std::string_view names) const;
   bool given(std::string_view names) const;
-  Operand in(std::string_view names);
+  Operand tensor(std::string_view names);
   /// An empty id when left out.
-  Operand in_or_none(std::string_view names);
-  Values list(std::string_view names);
+  Operand tensor_or_none(std::string_view names);
+  Values tensors(std::string_view names);
   std::int64_t integer_or(std::string_view names, std::int64_t fallback) const;
   double real_or(std::string_view names, double fallback) const;
   bool flag(std::string_view names, bool fallback = false) const;
@@ -68,46 +67,19 @@ class Call {
   std::vector<ValueId> list_named(std::string_view name) const;
 
   // ---- Types
-  const Type& type(ValueId v) const { return frame.builder.type(v); }
-  const Data* data(ValueId v) const { return frame.builder.data(v); }
-  DType dtype(ValueId v) const { return type(v).dtype(); }
   Result<std::int64_t> rank(Operand v) const;
-  Dim dim(ValueId v, std::int64_t axis) const;
   Result<std::int64_t> known_dim(ValueId v, std::int64_t axis) const;
   /// Axis in [0, rank).
   Result<std::int64_t> axis(std::int64_t given, std::int64_t rank) const;
   /// The same of an attribute or operand that must be known.
   Result<std::int64_t> one_axis(std::string_view names, std::int64_t rank, std::int64_t fallback) const;
 
-  // ---- Graph. Failed operands make a failure, so that calls nest.
-  Operand emit(OpId op, const std::vector<Operand>& operands, Attrs attrs = {});
-  Values emit_all(OpId op, const std::vector<Operand>& operands, Attrs attrs, std::size_t results);
-  ValueId constant(Literal literal) { return frame.builder.constant(std::move(literal), {}, loc); }
-  ValueId ints_constant(const Ints& values) { return constant(int64_vector(values)); }
-  /// 0-d constant.
-  ValueId number(double value, DType dtype);
-  Operand cast(Operand v, DType dtype);
-  Operand reshape(Operand v, const Ints& shape);
-  Operand transpose(Operand v, Ints perm);
-  Operand expand_dims(Operand v, Ints axes);
-  Operand squeeze(Operand v, Ints axes);
-  Operand slice(Operand v, std::int64_t axis, std::int64_t start, std::int64_t end);
-  /// Parts one after the other along an axis; a single one as it is.
-  Operand join(const std::vector<Operand>& parts, std::int64_t axis);
-  /// One number in every element.
-  Operand full(Operand shape, double value, DType dtype);
-  /// The shape as an int64 vector.
+  /// The shape of a value whose rank must be known.
   Operand whole_shape(ValueId v);
-  /// The same, of it a part.
-  Operand shape_of(Operand v, std::int64_t start, std::int64_t end);
-  /// Ones or zeros per channel, for normalisations without a scale or shift.
-  ValueId uniform(double value, const Dim& length, DType dtype);
 
-  Failure error(std::string message) const;
   /// For forms that no operator of the IR stands for: the operation becomes opaque.
   Values unpriced();
   bool opaque = false;                   ///< `unpriced` was asked for
-  void warning(std::string message) const;
 
  private:
   std::vector<std::pair<std::string_view, std::vector<ValueId>>> operands_;

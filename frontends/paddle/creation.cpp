@@ -25,10 +25,10 @@ Result<double> fill_value(Call& c) {
 }  // namespace
 
 Values shape(Call& c) {
-  const auto x = c.in("Input");
+  const auto x = c.tensor("Input");
   return one(x ? c.whole_shape(*x) : x);
 }
-Values size(Call& c) { return one(c.emit(op("size_of"), {c.in("Input|X")})); }
+Values size(Call& c) { return one(c.emit(op("size_of"), {c.tensor("Input|X")})); }
 
 /// fill_constant, full, empty, …: shape, number, type.
 Values fill(Call& c) {
@@ -43,7 +43,7 @@ Values fill(Call& c) {
 
 /// The same in the shape of another tensor.
 Values fill_like(Call& c) {
-  const auto x = c.in("X");
+  const auto x = c.tensor("X");
   if (!x) return Failure{};
   DType d = c.dtype_or("dtype", c.dtype(*x));
   const auto value = fill_value(c);
@@ -53,7 +53,7 @@ Values fill_like(Call& c) {
 
 /// One dim of the shape is taken from the data.
 Values fill_batch_like(Call& c) {
-  const auto x = c.in("Input");
+  const auto x = c.tensor("Input");
   auto shape = c.ints("shape");
   const auto value = fill_value(c);
   const auto rank = c.rank(x);
@@ -63,9 +63,9 @@ Values fill_batch_like(Call& c) {
   if (!from || !to) return Failure{};
   if (static_cast<std::size_t>(*to) >= shape->size()) return c.error("the shape has no dims");
   std::vector<Operand> parts;
-  if (*to > 0) parts.emplace_back(c.ints_constant({shape->begin(), shape->begin() + *to}));
+  if (*to > 0) parts.emplace_back(c.int_constant({shape->begin(), shape->begin() + *to}));
   parts.push_back(c.shape_of(x, *from, *from + 1));
-  if (*to + 1 < static_cast<std::int64_t>(shape->size())) parts.emplace_back(c.ints_constant({shape->begin() + *to + 1, shape->end()}));
+  if (*to + 1 < static_cast<std::int64_t>(shape->size())) parts.emplace_back(c.int_constant({shape->begin() + *to + 1, shape->end()}));
   return one(c.full(c.join(parts, 0), *value, c.dtype_or("dtype", DType::Float32)));
 }
 
@@ -105,7 +105,7 @@ Values constant(Call& c) {
 }
 
 Values range(Call& c) {
-  auto start = c.in("Start"), end = c.in("End"), step = c.in("Step");
+  auto start = c.tensor("Start"), end = c.tensor("End"), step = c.tensor("Step");
   if (!start || !end || !step) return Failure{};
   const DType d = c.dtype_or("dtype", c.dtype(*start));
   return one(c.emit(op("arange"), {c.reshape(c.cast(start, d), {}), c.reshape(c.cast(end, d), {}), c.reshape(c.cast(step, d), {})}));
@@ -113,7 +113,7 @@ Values range(Call& c) {
 
 /// start + i · (stop − start) / (n − 1).
 Values linspace(Call& c) {
-  auto start = c.in("Start"), stop = c.in("Stop");
+  auto start = c.tensor("Start"), stop = c.tensor("Stop");
   const auto n = c.integer("Num");
   if (!start || !stop || !n) return Failure{};
   const DType d = c.dtype_or("dtype", DType::Float32), work = is_float(d) ? d : DType::Float32;
@@ -128,19 +128,19 @@ Values eye(Call& c) {
   const auto columns = c.ints_or("num_columns", {*rows});
   if (!columns || columns->size() != 1) return Failure{};
   const std::int64_t m = columns->front() < 0 ? *rows : columns->front();
-  return one(c.emit(op("eye_like"), {c.full(c.ints_constant({*rows, m}), 0, c.dtype_or("dtype", DType::Float32))}));
+  return one(c.emit(op("eye_like"), {c.full(c.int_constant({*rows, m}), 0, c.dtype_or("dtype", DType::Float32))}));
 }
 
 /// tril, triu, tril_triu.
 Values triangle(Call& c) {
   const std::string_view type = c.operation.type;
   const bool upper = type == "triu" || type == "triu_" || (type == "tril_triu" && !c.flag("lower", true));
-  return one(c.emit(op("trilu"), {c.in("X"), c.number(static_cast<double>(c.integer_or("diagonal", 0)), DType::Int64)}, {{"upper", static_cast<std::int64_t>(upper)}}));
+  return one(c.emit(op("trilu"), {c.tensor("X"), c.number(static_cast<double>(c.integer_or("diagonal", 0)), DType::Int64)}, {{"upper", static_cast<std::int64_t>(upper)}}));
 }
 
 /// Vectors spread over a grid, each along an axis of its own.
 Values meshgrid(Call& c) {
-  const auto all = c.list("X");
+  const auto all = c.tensors("X");
   if (!all) return Failure{};
   std::vector<Operand> lengths;
   for (ValueId v : *all) lengths.push_back(c.emit(op("size_of"), {v}));
@@ -159,13 +159,13 @@ Values meshgrid(Call& c) {
 
 /// A vector as the diagonal of a matrix, or the diagonal of a matrix.
 Values diagonal(Call& c) {
-  const auto x = c.in("X|Input|Diagonal");
+  const auto x = c.tensor("X|Input|Diagonal");
   const auto rank = c.rank(x);
   if (!rank) return Failure{};
   if (*rank == 1 && c.integer_or("offset", 0) == 0) {
     const auto n = c.known_dim(*x, 0);
     if (!n) return Failure{};
-    auto mask = c.emit(op("eye_like"), {c.full(c.ints_constant({*n, *n}), 0, c.dtype(*x))});
+    auto mask = c.emit(op("eye_like"), {c.full(c.int_constant({*n, *n}), 0, c.dtype(*x))});
     return one(c.emit(op("multiply"), {x, mask}));
   }
   if (*rank != 2 || c.integer_or("offset", 0) != 0) return c.unpriced();
@@ -173,19 +173,19 @@ Values diagonal(Call& c) {
   if (!rows || !columns) return Failure{};
   const std::int64_t n = std::min(*rows, *columns);
   auto places = c.emit(op("arange"), {c.number(0, DType::Int64), c.number(static_cast<double>(n), DType::Int64), c.number(1, DType::Int64)});
-  auto index = c.emit(op("tile"), {c.expand_dims(places, {1}), c.ints_constant({1, 2})});
+  auto index = c.emit(op("tile"), {c.expand_dims(places, {1}), c.int_constant({1, 2})});
   return one(c.emit(op("gather_nd"), {x, index}));
 }
 
 /// Vectors along the last axis as the diagonals of matrices.
 Values diag_embed(Call& c) {
-  const auto x = c.in("Input");
+  const auto x = c.tensor("Input");
   const auto rank = c.rank(x);
   if (!rank) return Failure{};
   if (c.integer_or("offset", 0) != 0 || c.integer_or("dim1", -2) != -2 || c.integer_or("dim2", -1) != -1) return c.unpriced();
   const auto n = c.known_dim(*x, -1);
   if (!n) return Failure{};
-  return one(c.emit(op("multiply"), {c.expand_dims(x, {*rank}), c.emit(op("eye_like"), {c.full(c.ints_constant({*n, *n}), 0, c.dtype(*x))})}));
+  return one(c.emit(op("multiply"), {c.expand_dims(x, {*rank}), c.emit(op("eye_like"), {c.full(c.int_constant({*n, *n}), 0, c.dtype(*x))})}));
 }
 
 /// Numbers below n in any order.
@@ -193,7 +193,7 @@ Values random_permutation(Call& c) {
   const std::int64_t n = c.integer_or("n", 0);
   if (n < 1) return c.error(fmt::format("n is {}", n));
   auto keys = c.emit(op("random.uniform"), {}, {{"dtype", "float32"}, {"shape", Ints{n}}});
-  auto order = c.emit_all(op("topk"), {keys, c.ints_constant({n})}, {}, 2);
+  auto order = c.emit_all(op("topk"), {keys, c.int_constant({n})}, {}, 2);
   if (!order) return Failure{};
   return one(c.cast((*order)[1], c.dtype_or("dtype", DType::Int64)));
 }
@@ -202,17 +202,17 @@ Values random_permutation(Call& c) {
 Values random(Call& c) {
   const DType d = c.dtype_or("dtype", DType::Float32), work = is_float(d) ? d : DType::Float32;
   const bool normal = c.operation.type.find("gaussian") != std::string_view::npos;
-  const auto like = c.in_or_none("X|Input");
+  const auto like = c.tensor_or_none("X|Input");
   if (!like) return Failure{};
   auto shape = *like && !c.given("shape") ? c.whole_shape(*like) : c.int_vector("ShapeTensor|ShapeTensorList|shape");
   auto base = c.full(shape, 0, work);
   return one(c.cast(c.emit(normal ? op("random.normal_like") : op("random.uniform_like"), {base}), d));
 }
-Values bernoulli(Call& c) { return one(c.emit(op("random.bernoulli"), {c.in("X")})); }
+Values bernoulli(Call& c) { return one(c.emit(op("random.bernoulli"), {c.tensor("X")})); }
 Values multinomial(Call& c) {
   const auto n = c.ints_or("num_samples", {1});
   if (!n || n->size() != 1) return Failure{};
-  return one(c.emit(op("random.multinomial"), {c.in("X")}, {{"dtype", "int64"}, {"sample_size", n->front()}}));
+  return one(c.emit(op("random.multinomial"), {c.tensor("X")}, {{"dtype", "int64"}, {"sample_size", n->front()}}));
 }
 
 }  // namespace perfc::paddle

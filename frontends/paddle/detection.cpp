@@ -22,7 +22,7 @@ Result<std::vector<double>> reals(const Call& c, std::string_view names) {
 /// (X [n, anchors · (5 + classes), h, w], ImgSize) → boxes [n, anchors · h · w, 4] and scores
 /// [n, anchors · h · w, classes]: a sigmoid of everything, boxes scaled, scores times confidence.
 Values yolo_box(Call& c) {
-  const auto x = c.in("X");
+  const auto x = c.tensor("X");
   const auto rank = c.rank(x);
   const std::int64_t classes = c.integer_or("class_num", 1);
   const auto anchors = c.ints("anchors");
@@ -45,7 +45,7 @@ Values yolo_box(Call& c) {
 /// (Input [n, c, h, w], Image) → boxes and variances [h, w, priors, 4]: both only written. Priors: every
 /// smallest size with each ratio (flipped ones too), and one per largest size.
 Values prior_box(Call& c) {
-  const auto x = c.in("Input");
+  const auto x = c.tensor("Input");
   const auto smallest = reals(c, "min_sizes"), largest = reals(c, "max_sizes"), given = reals(c, "aspect_ratios");
   if (!x || !smallest || !largest || !given) return Failure{};
   std::vector<double> ratios{1};
@@ -58,7 +58,7 @@ Values prior_box(Call& c) {
     if (c.flag("flip") && r != 0) add(1 / r);
   }
   const auto priors = static_cast<std::int64_t>(ratios.size() * smallest->size() + largest->size());
-  auto shape = c.join({c.shape_of(x, 2, 4), c.ints_constant({priors, 4})}, 0);
+  auto shape = c.join({c.shape_of(x, 2, 4), c.int_constant({priors, 4})}, 0);
   auto boxes = c.full(shape, 0, c.dtype(*x)), variances = c.full(shape, 0, c.dtype(*x));
   if (!boxes || !variances) return Failure{};
   return std::vector<ValueId>{*boxes, *variances};
@@ -67,7 +67,7 @@ Values prior_box(Call& c) {
 /// (PriorBox [m, 4], PriorBoxVar?, TargetBox): decoding adds to each [n, m, 4] target its prior,
 /// encoding relates n targets to m priors.
 Values box_coder(Call& c) {
-  auto prior = c.in("PriorBox"), target = c.in("TargetBox");
+  auto prior = c.tensor("PriorBox"), target = c.tensor("TargetBox");
   const auto rank = c.rank(target);
   if (!rank || !prior) return Failure{};
   if (c.text_or("code_type", "encode_center_size").starts_with("decode")) {
@@ -84,8 +84,8 @@ Values box_coder(Call& c) {
 /// multiclass_nms, matrix_nms: (BBoxes [n, m, 4], Scores [n, classes, m]) → (class, score, box) rows, their
 /// indices, and how many there are of each image. As many rows as are kept at most.
 Values multiclass_nms(Call& c) {
-  const auto boxes = c.in("BBoxes");
-  auto scores = c.in("Scores");
+  const auto boxes = c.tensor("BBoxes");
+  auto scores = c.tensor("Scores");
   const auto rank = c.rank(boxes), score_rank = c.rank(scores);
   if (!rank || !score_rank) return Failure{};
   if (*rank != 3 || *score_rank != 3 || !c.dim(*boxes, 2).is(4)) return c.unpriced();   // LoD batches

@@ -20,7 +20,7 @@ struct Pair {
 /// Both operands in one type. Old programs align y with x from dim `axis` on;
 /// the IR aligns at the end, so that y gets dims of 1 there.
 Result<Pair> aligned(Call& c) {
-  auto x = c.in("X"), y = c.in("Y");
+  auto x = c.tensor("X"), y = c.tensor("Y");
   if (!x || !y) return Failure{};
   const DType d = wider(c.dtype(*x), c.dtype(*y));
   const std::int64_t axis = c.integer_or("axis", -1);
@@ -91,16 +91,16 @@ Values remainder(Call& c) {
 }
 
 Values logical(Call& c) {
-  const auto y = c.in_or_none("Y");
+  const auto y = c.tensor_or_none("Y");
   if (!y) return Failure{};
-  auto x = as_bool(c, c.in("X"));
+  auto x = as_bool(c, c.tensor("X"));
   return one(*y ? c.emit(c.row->op, {x, as_bool(c, y)}) : c.emit(c.row->op, {x}));
 }
 
 /// Integers bit by bit, bools as logic.
 Values bitwise(Call& c) {
-  auto x = c.in("X");
-  const auto y = c.in_or_none("Y");
+  auto x = c.tensor("X");
+  const auto y = c.tensor_or_none("Y");
   if (!x || !y) return Failure{};
   const std::string_view type = c.operation.type;
   if (c.dtype(*x) == DType::Bool) {
@@ -115,16 +115,16 @@ Values bitwise(Call& c) {
 
 /// Sum of any number of tensors.
 Values add_n(Call& c) {
-  const auto all = c.list("X");
+  const auto all = c.tensors("X");
   if (!all) return Failure{};
   if (all->size() == 1) return *all;
   if (all->size() == 2) return one(c.emit(op("add"), {(*all)[0], (*all)[1]}));
-  return one(c.emit(op("sum"), {all->begin(), all->end()}));
+  return one(c.emit(op("sum"), *all));
 }
 
 /// scale · x + bias, or scale · (x + bias).
 Values scale(Call& c) {
-  auto x = c.in("X");
+  auto x = c.tensor("X");
   if (!x) return Failure{};
   const double bias = c.real_or("bias", 0);
   const bool after = c.flag("bias_after_scale", true);
@@ -136,15 +136,15 @@ Values scale(Call& c) {
     if (!by) return Failure{};
     x = scaled(c, x, *by);
   } else {
-    x = x ? c.emit(op("multiply"), {x, c.cast(c.in("ScaleTensor"), c.dtype(*x))}) : x;
+    x = x ? c.emit(op("multiply"), {x, c.cast(c.tensor("ScaleTensor"), c.dtype(*x))}) : x;
   }
   return one(after ? shifted(c, x, bias) : x);
 }
 
-Values increment(Call& c) { return one(shifted(c, c.in("X"), c.real_or("step|value", 1))); }
+Values increment(Call& c) { return one(shifted(c, c.tensor("X"), c.real_or("step|value", 1))); }
 
 Values power(Call& c) {
-  auto x = c.in("X");
+  auto x = c.tensor("X");
   const auto by = c.real("FactorTensor|factor|y", 1);
   if (!x || !by) return Failure{};
   if (*by == 1) return one(x);
@@ -154,7 +154,7 @@ Values power(Call& c) {
 }
 
 Values clip(Call& c) {
-  auto x = c.in("X");
+  auto x = c.tensor("X");
   const auto low = c.real("Min|min", -3.4e38), high = c.real("Max|max", 3.4e38);
   if (!low || !high) return Failure{};
   return one(clipped(c, x, *low, *high));
@@ -163,29 +163,29 @@ Values clip(Call& c) {
 // ---- Functions of one operand
 
 Values square(Call& c) {
-  auto x = c.in("X");
+  auto x = c.tensor("X");
   return one(c.emit(op("multiply"), {x, x}));
 }
-Values rsqrt(Call& c) { return one(c.emit(op("reciprocal"), {c.emit(op("sqrt"), {c.in("X")})})); }
-Values log1p(Call& c) { return one(c.emit(op("log"), {shifted(c, c.in("X"), 1)})); }
-Values expm1(Call& c) { return one(shifted(c, c.emit(op("exp"), {c.in("X")}), -1)); }
+Values rsqrt(Call& c) { return one(c.emit(op("reciprocal"), {c.emit(op("sqrt"), {c.tensor("X")})})); }
+Values log1p(Call& c) { return one(c.emit(op("log"), {shifted(c, c.tensor("X"), 1)})); }
+Values expm1(Call& c) { return one(shifted(c, c.emit(op("exp"), {c.tensor("X")}), -1)); }
 /// log2 and log10.
 Values log_of_base(Call& c) {
   const double base = c.operation.type.starts_with("log2") ? 0.6931471805599453 : 2.302585092994046;
-  return one(scaled(c, c.emit(op("log"), {c.in("X")}), 1 / base));
+  return one(scaled(c, c.emit(op("log"), {c.tensor("X")}), 1 / base));
 }
 Values trunc(Call& c) {
-  auto x = c.in("X");
+  auto x = c.tensor("X");
   if (x && is_integer(c.dtype(*x))) return one(x);
   return one(c.emit(op("multiply"), {c.emit(op("sign"), {x}), c.emit(op("floor"), {c.emit(op("abs"), {x})})}));
 }
 Values is_finite(Call& c) {
-  auto x = c.in("X");
+  auto x = c.tensor("X");
   return one(c.emit(op("logical_not"), {c.emit(op("logical_or"), {c.emit(op("isnan"), {x}), c.emit(op("isinf"), {x})})}));
 }
 /// |a − b| ≤ atol + rtol · |b|.
 Values is_close(Call& c) {
-  const auto x = c.in("Input|x"), y = c.in("Other|y");
+  const auto x = c.tensor("Input|x"), y = c.tensor("Other|y");
   const auto rtol = c.real("Rtol|rtol", 1e-5), atol = c.real("Atol|atol", 1e-8);
   if (!x || !y || !rtol || !atol) return Failure{};
   auto distance = c.emit(op("abs"), {c.emit(op("subtract"), {x, y})});
@@ -196,20 +196,20 @@ Values is_close(Call& c) {
 Values cast(Call& c) {
   const DType to = c.dtype_or("out_dtype|dtype", DType::Undefined);
   if (to == DType::Undefined) return c.error("names no element type");
-  return one(c.cast(c.in("X"), to));
+  return one(c.cast(c.tensor("X"), to));
 }
 
 // ---- Activations
 
-Values gelu(Call& c) { return one(c.emit(c.flag("approximate") ? op("nn.fast_gelu") : op("nn.gelu"), {c.in("X")})); }
-Values relu6(Call& c) { return one(clipped(c, c.in("X"), 0, c.real_or("threshold", 6))); }
-Values hard_tanh(Call& c) { return one(clipped(c, c.in("X"), c.real_or("t_min", 0), c.real_or("t_max", 24))); }
+Values gelu(Call& c) { return one(c.emit(c.flag("approximate") ? op("nn.fast_gelu") : op("nn.gelu"), {c.tensor("X")})); }
+Values relu6(Call& c) { return one(clipped(c, c.tensor("X"), 0, c.real_or("threshold", 6))); }
+Values hard_tanh(Call& c) { return one(clipped(c, c.tensor("X"), c.real_or("t_min", 0), c.real_or("t_max", 24))); }
 Values hard_sigmoid(Call& c) {
-  return one(c.emit(op("nn.hard_sigmoid"), {c.in("X")}, {{"alpha", c.real_or("slope", 0.2)}, {"beta", c.real_or("offset", 0.5)}}));
+  return one(c.emit(op("nn.hard_sigmoid"), {c.tensor("X")}, {{"alpha", c.real_or("slope", 0.2)}, {"beta", c.real_or("offset", 0.5)}}));
 }
 /// x · clip(x + offset, 0, threshold) / scale; its usual numbers are the IR's operator.
 Values hard_swish(Call& c) {
-  auto x = c.in("X");
+  auto x = c.tensor("X");
   const double threshold = c.real_or("threshold", 6), by = c.real_or("scale", 6), offset = c.real_or("offset", 3);
   if (threshold == 6 && by == 6 && offset == 3) return one(c.emit(op("nn.hard_swish"), {x}));
   if (by == 0) return c.error("scale is 0");
@@ -219,39 +219,39 @@ Values swish(Call& c) {
   const double beta = c.real_or("beta", 1);
   Attrs attrs;
   if (beta != 1) attrs.set("alpha", beta);
-  return one(c.emit(op("nn.silu"), {c.in("X")}, std::move(attrs)));
+  return one(c.emit(op("nn.silu"), {c.tensor("X")}, std::move(attrs)));
 }
 Values softplus(Call& c) {
   const double beta = c.real_or("beta", 1);
   if (beta == 0) return c.error("beta is 0");
-  return one(scaled(c, c.emit(op("nn.softplus"), {scaled(c, c.in("X"), beta)}), 1 / beta));
+  return one(scaled(c, c.emit(op("nn.softplus"), {scaled(c, c.tensor("X"), beta)}), 1 / beta));
 }
-Values log_sigmoid(Call& c) { return one(negated(c, c.emit(op("nn.softplus"), {negated(c, c.in("X"))}))); }
+Values log_sigmoid(Call& c) { return one(negated(c, c.emit(op("nn.softplus"), {negated(c, c.tensor("X"))}))); }
 Values tanh_shrink(Call& c) {
-  auto x = c.in("X");
+  auto x = c.tensor("X");
   return one(c.emit(op("subtract"), {x, c.emit(op("tanh"), {x})}));
 }
-Values stanh(Call& c) { return one(scaled(c, c.emit(op("tanh"), {scaled(c, c.in("X"), c.real_or("scale_a", 0.67))}), c.real_or("scale_b", 1.7159))); }
+Values stanh(Call& c) { return one(scaled(c, c.emit(op("tanh"), {scaled(c, c.tensor("X"), c.real_or("scale_a", 0.67))}), c.real_or("scale_b", 1.7159))); }
 /// hard_shrink and softshrink: 0 within the threshold, outside x or x moved towards 0.
 Values shrink(Call& c) {
   const double threshold = c.real_or("threshold|lambda", 0.5);
   const double bias = c.operation.type.starts_with("hard") ? 0 : threshold;
-  return one(c.emit(op("nn.shrink"), {c.in("X")}, {{"bias", bias}, {"lambd", threshold}}));
+  return one(c.emit(op("nn.shrink"), {c.tensor("X")}, {{"bias", bias}, {"lambd", threshold}}));
 }
 /// log(1 + e^clip(x)).
 Values soft_relu(Call& c) {
   const double t = c.real_or("threshold", 40);
-  return one(c.emit(op("nn.softplus"), {clipped(c, c.in("X"), -t, t)}));
+  return one(c.emit(op("nn.softplus"), {clipped(c, c.tensor("X"), -t, t)}));
 }
 /// At inference: a leaky relu with the mean of the slopes.
 Values rrelu(Call& c) {
   const double slope = (c.real_or("lower", 1.0 / 8) + c.real_or("upper", 1.0 / 3)) / 2;
-  return one(c.emit(op("nn.leaky_relu"), {c.in("X")}, {{"alpha", slope}}));
+  return one(c.emit(op("nn.leaky_relu"), {c.tensor("X")}, {{"alpha", slope}}));
 }
 /// One slope, one per channel, or one per element.
 Values prelu(Call& c) {
-  const auto x = c.in("X");
-  auto slope = c.in("Alpha");
+  const auto x = c.tensor("X");
+  auto slope = c.tensor("Alpha");
   const auto rank = c.rank(x), slope_rank = c.rank(slope);
   if (!rank || !slope_rank) return Failure{};
   if (c.text_or("mode", "all") == "channel" && *rank > 2) {
@@ -263,7 +263,7 @@ Values prelu(Call& c) {
 }
 /// silu(x) · y; x holds both halves when there is no y.
 Values swiglu(Call& c) {
-  auto x = c.in("x"), y = c.in_or_none("y");
+  auto x = c.tensor("x"), y = c.tensor_or_none("y");
   if (!x || !y) return Failure{};
   if (!*y) {
     auto halves = c.emit_all(op("split"), {x}, {{"axis", std::int64_t{-1}}, {"num_outputs", std::int64_t{2}}}, 2);
@@ -275,7 +275,7 @@ Values swiglu(Call& c) {
 }
 /// The largest of each group of channels.
 Values maxout(Call& c) {
-  const auto x = c.in("X");
+  const auto x = c.tensor("X");
   const auto rank = c.rank(x);
   const std::int64_t groups = c.integer_or("groups", 1);
   if (!rank) return Failure{};
@@ -283,19 +283,19 @@ Values maxout(Call& c) {
   const auto channels = axis ? c.known_dim(*x, *axis) : Result<std::int64_t>(Failure{});
   if (!channels) return Failure{};
   if (groups < 1 || *channels % groups != 0) return c.error(fmt::format("{} channels do not divide into groups of {}", *channels, groups));
-  auto shape = c.emit(op("concatenate"), {c.shape_of(x, 0, *axis), c.ints_constant({*channels / groups, groups}), c.shape_of(x, *axis + 1, *rank)},
+  auto shape = c.emit(op("concatenate"), {c.shape_of(x, 0, *axis), c.int_constant({*channels / groups, groups}), c.shape_of(x, *axis + 1, *rank)},
                       {{"axis", std::int64_t{0}}});
-  return one(c.emit(op("max"), {c.emit(op("reshape"), {x, shape}), c.ints_constant({*axis + 1})}, {{"keepdims", std::int64_t{0}}}));
+  return one(c.emit(op("max"), {c.emit(op("reshape"), {x, shape}), c.int_constant({*axis + 1})}, {{"keepdims", std::int64_t{0}}}));
 }
 
 Values absolute(Call& c) {
-  const auto x = c.in("X");
+  const auto x = c.tensor("X");
   const bool complex = x && (c.dtype(*x) == DType::Complex64 || c.dtype(*x) == DType::Complex128);
   return one(c.emit(complex ? op("complex_abs") : op("abs"), {x}));
 }
 
 /// atan(y / x), in the right quadrant.
-Values atan2(Call& c) { return one(c.emit(op("atan"), {c.emit(op("divide"), {c.in("X1|x"), c.in("X2|y")})})); }
+Values atan2(Call& c) { return one(c.emit(op("atan"), {c.emit(op("divide"), {c.tensor("X1|x"), c.tensor("X2|y")})})); }
 
 /// 0, y or 1 for x below, at and above 0.
 Values heaviside(Call& c) {
@@ -316,8 +316,8 @@ Values all_close(Call& c) {
 
 /// (label, PriorDist?): (1 − ε) · label + ε · prior, or ε / classes.
 Values label_smooth(Call& c) {
-  auto x = c.in("X");
-  const auto prior = c.in_or_none("PriorDist");
+  auto x = c.tensor("X");
+  const auto prior = c.tensor_or_none("PriorDist");
   const auto rank = c.rank(x);
   if (!rank || !prior) return Failure{};
   const double epsilon = c.real_or("epsilon", 0);
@@ -330,14 +330,14 @@ Values label_smooth(Call& c) {
 
 /// (x, mask, value).
 Values masked_fill(Call& c) {
-  const auto x = c.in("x");
+  const auto x = c.tensor("x");
   if (!x) return Failure{};
-  return one(c.emit(op("where"), {as_bool(c, c.in("mask")), c.cast(c.in("value"), c.dtype(*x)), x}));
+  return one(c.emit(op("where"), {as_bool(c, c.tensor("mask")), c.cast(c.tensor("value"), c.dtype(*x)), x}));
 }
 
 /// Lengths as rows of ones: i < length.
 Values sequence_mask(Call& c) {
-  const auto x = c.in("X");
+  const auto x = c.tensor("X");
   const auto most = c.integer("MaxLenTensor|max_len|maxlen");
   const auto rank = c.rank(x);
   if (!rank || !most) return Failure{};
@@ -349,7 +349,7 @@ Values sequence_mask(Call& c) {
 
 /// softmax(x + noise); `hard` gives the largest as one.
 Values gumbel_softmax(Call& c) {
-  const auto x = c.in("X");
+  const auto x = c.tensor("X");
   const std::int64_t axis = c.integer_or("axis", -1);
   auto u = c.emit(op("random.uniform_like"), {x});
   auto noise = negated(c, c.emit(op("log"), {negated(c, c.emit(op("log"), {u}))}));
@@ -360,7 +360,7 @@ Values gumbel_softmax(Call& c) {
 
 /// fft_c2c, fft_r2c, fft_c2r over trailing axes.
 Values fourier(Call& c) {
-  const auto x = c.in("X");
+  const auto x = c.tensor("X");
   const auto rank = c.rank(x);
   auto axes = c.ints("axes");
   if (!rank || !axes) return Failure{};
@@ -380,33 +380,33 @@ Values fourier(Call& c) {
 }
 
 Values where(Call& c) {
-  auto x = c.in("X"), y = c.in("Y");
+  auto x = c.tensor("X"), y = c.tensor("Y");
   if (!x || !y) return Failure{};
   const DType d = wider(c.dtype(*x), c.dtype(*y));
-  return one(c.emit(op("where"), {as_bool(c, c.in("Condition")), c.cast(x, d), c.cast(y, d)}));
+  return one(c.emit(op("where"), {as_bool(c, c.tensor("Condition")), c.cast(x, d), c.cast(y, d)}));
 }
 
 /// x + weight · (y − x).
 Values lerp(Call& c) {
-  auto x = c.in("X");
-  return one(c.emit(op("add"), {x, c.emit(op("multiply"), {c.in("Weight"), c.emit(op("subtract"), {c.in("Y"), x})})}));
+  auto x = c.tensor("X");
+  return one(c.emit(op("add"), {x, c.emit(op("multiply"), {c.tensor("Weight"), c.emit(op("subtract"), {c.tensor("Y"), x})})}));
 }
 
-Values identity(Call& c) { return one(c.in("X|x|Input|input|tensor")); }
+Values identity(Call& c) { return one(c.tensor("X|x|Input|input|tensor")); }
 /// Printing and checking cost nothing.
 Values no_values(Call&) { return std::vector<ValueId>{}; }
 
 /// (X, scales) rounded to a grid and back, or only there.
 Values fake_quantize(Call& c) {
-  auto x = c.in("X");
+  auto x = c.tensor("X");
   const double top = static_cast<double>((std::int64_t{1} << std::clamp<std::int64_t>(c.integer_or("bit_length", 8) - 1, 1, 31)) - 1);
   return one(clipped(c, c.emit(op("round"), {scaled(c, x, top)}), -top, top));
 }
 
 /// quantize_linear and dequantize_linear: (X, Scale, ZeroPoint).
 Values quantize_linear(Call& c) {
-  const auto x = c.in("X"), s = c.in("Scale");
-  auto zero = c.in_or_none("ZeroPoint");
+  const auto x = c.tensor("X"), s = c.tensor("Scale");
+  auto zero = c.tensor_or_none("ZeroPoint");
   if (!x || !s || !zero) return Failure{};
   Attrs attrs;
   const std::int64_t axis = c.integer_or("quant_axis", -1);

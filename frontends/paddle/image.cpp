@@ -42,14 +42,14 @@ Operand target_sizes(Call& c, ValueId x, const Ints& axes, Operand& by_scale) {
       if (!(size >= 1 && size < 1e15)) return c.error(fmt::format("a scale makes an extent of {}", size));
       sizes.push_back(static_cast<std::int64_t>(size));
     }
-    return c.ints_constant(sizes);
+    return c.int_constant(sizes);
   }
   Ints sizes{c.integer_or("out_d", -1), c.integer_or("out_h", -1), c.integer_or("out_w", -1)};
   sizes.erase(sizes.begin(), sizes.end() - static_cast<std::ptrdiff_t>(axes.size()));
   for (std::int64_t s : sizes) {
     if (s < 1) return c.error("gives neither sizes nor scales");
   }
-  return c.ints_constant(sizes);
+  return c.int_constant(sizes);
 }
 
 /// Regions of a batch: which image each belongs to does not matter for shapes and work.
@@ -59,7 +59,7 @@ Operand image_of_region(Call& c, Operand boxes, DType dtype) { return c.full(c.s
 
 /// *_interp and *_interp_v2.
 Values interpolate(Call& c) {
-  const auto x = c.in("X");
+  const auto x = c.tensor("X");
   const auto rank = c.rank(x);
   if (!rank) return Failure{};
   if (*rank < 3 || *rank > 5) return c.error(fmt::format("data of rank {}", *rank));
@@ -80,19 +80,19 @@ Values interpolate(Call& c) {
 
 Values grid_sample(Call& c) {
   const std::string_view mode = c.text_or("mode", "bilinear");
-  return one(c.emit(op("image.grid_sample"), {c.in("X"), c.in("Grid")},
+  return one(c.emit(op("image.grid_sample"), {c.tensor("X"), c.tensor("Grid")},
                     {{"align_corners", static_cast<std::int64_t>(c.flag("align_corners", true))}, {"mode", std::string(mode == "nearest" ? "nearest" : "linear")},
                      {"padding_mode", std::string(c.text_or("padding_mode", "zeros"))}}));
 }
 
 Values affine_grid(Call& c) {
-  return one(c.emit(op("image.affine_grid"), {c.in("Theta"), c.int_vector("OutputShape|output_shape")},
+  return one(c.emit(op("image.affine_grid"), {c.tensor("Theta"), c.int_vector("OutputShape|output_shape")},
                     {{"align_corners", static_cast<std::int64_t>(c.flag("align_corners", true))}}));
 }
 
 /// (X, ROIs [n, 4], RoisNum?).
 Values roi_align(Call& c) {
-  const auto x = c.in("X"), boxes = c.in("ROIs");
+  const auto x = c.tensor("X"), boxes = c.tensor("ROIs");
   auto batch = image_of_region(c, boxes, DType::Int64);
   return one(c.emit(op("vision.roi_align"), {x, boxes, batch},
                     {{"output_height", c.integer_or("pooled_height", 1)}, {"output_width", c.integer_or("pooled_width", 1)},
@@ -100,7 +100,7 @@ Values roi_align(Call& c) {
 }
 
 Values roi_pool(Call& c) {
-  const auto x = c.in("X"), boxes = c.in("ROIs");
+  const auto x = c.tensor("X"), boxes = c.tensor("ROIs");
   if (!boxes) return Failure{};
   auto column = c.reshape(image_of_region(c, boxes, c.dtype(*boxes)), {-1, 1});
   auto rois = c.emit(op("concatenate"), {column, boxes}, {{"axis", std::int64_t{1}}});
@@ -110,17 +110,17 @@ Values roi_pool(Call& c) {
 
 /// Boxes [n, 4], best first, that overlap no better one: their indices.
 Values non_max_suppression(Call& c) {
-  auto boxes = c.in("Boxes");
+  auto boxes = c.tensor("Boxes");
   if (!boxes) return Failure{};
   boxes = c.cast(boxes, DType::Float32);
   auto scores = c.emit(op("full"), {c.shape_of(boxes, 0, 1)});
-  auto kept = c.emit(op("vision.non_max_suppression"), {c.expand_dims(boxes, {0}), c.expand_dims(scores, {0, 1}), c.ints_constant({INT32_MAX})});
+  auto kept = c.emit(op("vision.non_max_suppression"), {c.expand_dims(boxes, {0}), c.expand_dims(scores, {0, 1}), c.int_constant({INT32_MAX})});
   return one(c.emit(op("take"), {kept, c.number(2, DType::Int64)}, {{"axis", std::int64_t{1}}}));
 }
 
 /// Windows of an image as columns: (n, c, h, w) → (n, c · kh · kw, places).
 Values unfold(Call& c) {
-  auto x = c.in("X");
+  auto x = c.tensor("X");
   const auto kernel = c.ints("kernel_sizes"), strides = c.ints_or("strides", {1, 1}), dilation = c.ints_or("dilations", {1, 1});
   auto pads = c.ints_or("paddings", {0, 0, 0, 0});
   const auto rank = c.rank(x);
@@ -133,7 +133,7 @@ Values unfold(Call& c) {
   if (!channels || !height || !width) return Failure{};
   if (*height >= kMostPlaces || *width >= kMostPlaces || *channels >= kMostPlaces) return c.unpriced();
   if (std::any_of(pads->begin(), pads->end(), [](std::int64_t p) { return p > 0; })) {
-    x = c.emit(op("nn.pad"), {x, c.ints_constant({0, 0, (*pads)[0], (*pads)[1], 0, 0, (*pads)[2], (*pads)[3]})});
+    x = c.emit(op("nn.pad"), {x, c.int_constant({0, 0, (*pads)[0], (*pads)[1], 0, 0, (*pads)[2], (*pads)[3]})});
   }
   const Ints extents{*height + (*pads)[0] + (*pads)[2], *width + (*pads)[1] + (*pads)[3]};
   Ints places;
@@ -147,7 +147,7 @@ Values unfold(Call& c) {
       for (std::int64_t p = 0; p < n; ++p) index.push_back(k * (*dilation)[i] + p * (*strides)[i]);
     }
     places.push_back(n);
-    x = c.emit(op("take"), {x, c.ints_constant(index)}, {{"axis", static_cast<std::int64_t>(i) + 2}});
+    x = c.emit(op("take"), {x, c.int_constant(index)}, {{"axis", static_cast<std::int64_t>(i) + 2}});
   }
   auto windows = c.reshape(x, {0, *channels, (*kernel)[0], places[0], (*kernel)[1], places[1]});
   std::int64_t rows = 0;
@@ -161,12 +161,12 @@ Values fold(Call& c) {
   auto pads = c.ints_or("paddings", {0, 0, 0, 0});
   if (!sizes || !kernel || !strides || !dilation || !pads) return Failure{};
   if (pads->size() == 2) pads = Ints{(*pads)[0], (*pads)[1], (*pads)[0], (*pads)[1]};
-  return one(c.emit(op("col2im"), {c.in("X"), c.ints_constant(*sizes), c.ints_constant(*kernel)}, {{"dilation", *dilation}, {"padding", *pads}, {"strides", *strides}}));
+  return one(c.emit(op("col2im"), {c.tensor("X"), c.int_constant(*sizes), c.int_constant(*kernel)}, {{"dilation", *dilation}, {"padding", *pads}, {"strides", *strides}}));
 }
 
 /// pixel_shuffle: (n, c · r², h, w) → (n, c, h · r, w · r), and back.
 Values pixel_shuffle(Call& c) {
-  auto x = c.in("X");
+  auto x = c.tensor("X");
   const std::int64_t r = c.integer_or("upscale_factor|downscale_factor|blocksize", 1);
   const bool last = c.text_or("data_format", "NCHW").ends_with('C');
   const bool up = c.operation.type == "pixel_shuffle";
@@ -178,7 +178,7 @@ Values pixel_shuffle(Call& c) {
 
 /// Channels of groups interleaved.
 Values channel_shuffle(Call& c) {
-  auto x = c.in("X");
+  auto x = c.tensor("X");
   const std::int64_t groups = c.integer_or("groups|group", 1);
   const bool last = c.text_or("data_format", "NCHW").ends_with('C');
   if (last) x = c.transpose(x, {0, 3, 1, 2});
@@ -187,27 +187,27 @@ Values channel_shuffle(Call& c) {
   if (!channels) return Failure{};
   if (groups < 1 || *channels % groups != 0) return c.error(fmt::format("{} channels do not divide into {} groups", *channels, groups));
   auto shape = c.whole_shape(*x);
-  auto split = c.emit(op("reshape"), {x, c.join({c.shape_of(x, 0, 1), c.ints_constant({groups, *channels / groups}), c.shape_of(x, 2, 4)}, 0)});
+  auto split = c.emit(op("reshape"), {x, c.join({c.shape_of(x, 0, 1), c.int_constant({groups, *channels / groups}), c.shape_of(x, 2, 4)}, 0)});
   auto y = c.emit(op("reshape"), {c.transpose(split, {0, 2, 1, 3, 4}), shape});
   return one(last ? c.transpose(y, {0, 2, 3, 1}) : y);
 }
 
 /// (n · segments, c, h, w): a part of the channels is taken from the segment before, a part from that behind.
 Values temporal_shift(Call& c) {
-  const auto x = c.in("X");
+  const auto x = c.tensor("X");
   const auto rank = c.rank(x);
   const std::int64_t segments = c.integer_or("seg_num", 1);
   const auto channels = rank && *rank == 4 ? c.known_dim(*x, 1) : Result<std::int64_t>(c.error("needs data of rank 4"));
   if (!channels) return Failure{};
   const auto moved = static_cast<std::int64_t>(static_cast<double>(*channels) * std::clamp(c.real_or("shift_ratio", 0.25), 0.0, 0.5));
   auto shape = c.whole_shape(*x);
-  auto video = c.emit(op("reshape"), {x, c.join({c.ints_constant({-1, segments}), c.shape_of(x, 1, 4)}, 0)});
+  auto video = c.emit(op("reshape"), {x, c.join({c.int_constant({-1, segments}), c.shape_of(x, 1, 4)}, 0)});
   const auto part = [&](std::int64_t from, std::int64_t to, std::int64_t by) {
     auto p = c.slice(video, 2, from, to);
     if (by == 0) return p;
     Ints pads(10, 0);
     pads[by > 0 ? 1 : 6] = 1;
-    auto wide = c.emit(op("nn.pad"), {p, c.ints_constant(pads)});
+    auto wide = c.emit(op("nn.pad"), {p, c.int_constant(pads)});
     return by > 0 ? c.slice(wide, 1, 0, segments) : c.slice(wide, 1, 1, segments + 1);
   };
   auto y = c.join({part(0, moved, 1), part(moved, 2 * moved, -1), part(2 * moved, *channels, 0)}, 2);

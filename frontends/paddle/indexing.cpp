@@ -7,8 +7,8 @@ namespace perfc::paddle {
 
 /// gather, index_select: whole slices along an axis.
 Values gather(Call& c) {
-  const auto x = c.in("X");
-  auto index = c.in("Index");
+  const auto x = c.tensor("X");
+  auto index = c.tensor("Index");
   const auto rank = c.rank(x), index_rank = c.rank(index);
   if (!rank || !index_rank) return Failure{};
   const auto axis = c.one_axis("Axis|axis|dim", *rank, 0);
@@ -19,7 +19,7 @@ Values gather(Call& c) {
 
 /// take_along_axis, index_sample: one element per index.
 Values gather_elements(Call& c) {
-  const auto x = c.in("Input|X"), index = c.in("Index");
+  const auto x = c.tensor("Input|X"), index = c.tensor("Index");
   const auto rank = c.rank(x);
   if (!rank || !index) return Failure{};
   const auto axis = c.axis(c.integer_or("Axis|axis", 1), *rank);
@@ -28,7 +28,7 @@ Values gather_elements(Call& c) {
 }
 
 Values scatter_elements(Call& c) {
-  auto x = c.in("Input"), index = c.in("Index"), value = c.in("Value");
+  auto x = c.tensor("Input"), index = c.tensor("Index"), value = c.tensor("Value");
   const std::string_view how = c.text_or("Reduce|reduce", "assign");
   if (!x || !index || !value) return Failure{};
   if (c.type(*value).ranked() && c.type(*value).rank() == 0) value = c.emit(op("broadcast_to"), {value, c.whole_shape(*index)});
@@ -40,7 +40,7 @@ Values scatter_elements(Call& c) {
 
 /// Slices written, or added (overwrite = 0), at rows.
 Values scatter(Call& c) {
-  auto x = c.in("X"), ids = c.in("Ids"), updates = c.in("Updates");
+  auto x = c.tensor("X"), ids = c.tensor("Ids"), updates = c.tensor("Updates");
   const auto rank = c.rank(ids);
   if (!rank) return Failure{};
   if (*rank < 2) ids = c.expand_dims(ids, {*rank});
@@ -51,8 +51,8 @@ Values scatter(Call& c) {
 
 /// (X, Index, AddValue): slices added along an axis.
 Values index_add(Call& c) {
-  const auto x = c.in("X");
-  auto index = c.in("Index"), value = c.in("AddValue");
+  const auto x = c.tensor("X");
+  auto index = c.tensor("Index"), value = c.tensor("AddValue");
   const auto rank = c.rank(x);
   if (!rank) return Failure{};
   const auto axis = c.axis(c.integer_or("axis", 0), *rank);
@@ -67,9 +67,9 @@ Values index_add(Call& c) {
 
 /// (x, indices…, value): elements or slices at index tensors of one shape.
 Values index_put(Call& c) {
-  const auto x = c.in("x");
-  const auto indices = c.list("indices");
-  auto value = c.in("value");
+  const auto x = c.tensor("x");
+  const auto indices = c.tensors("indices");
+  auto value = c.tensor("value");
   const auto rank = c.rank(x);
   if (!rank || !indices || !value) return Failure{};
   const Type& type = c.type(indices->front());
@@ -88,14 +88,14 @@ Values index_put(Call& c) {
   return one(c.emit(op("scatter_nd"), {x, c.join(columns, last), value}, std::move(attrs)));
 }
 
-Values gather_nd(Call& c) { return one(c.emit(op("gather_nd"), {c.in("X"), c.cast(c.in("Index"), DType::Int64)})); }
+Values gather_nd(Call& c) { return one(c.emit(op("gather_nd"), {c.tensor("X"), c.cast(c.tensor("Index"), DType::Int64)})); }
 
 Values scatter_nd_add(Call& c) {
-  return one(c.emit(op("scatter_nd"), {c.in("X"), c.cast(c.in("Index"), DType::Int64), c.in("Updates")}, {{"reduction", "add"}}));
+  return one(c.emit(op("scatter_nd"), {c.tensor("X"), c.cast(c.tensor("Index"), DType::Int64), c.tensor("Updates")}, {{"reduction", "add"}}));
 }
 
 Values one_hot(Call& c) {
-  auto x = c.in("X");
+  auto x = c.tensor("X");
   const auto rank = c.rank(x);
   auto depth = c.int_vector("depth_tensor|depth|num_classes");
   if (!rank) return Failure{};
@@ -109,11 +109,11 @@ Values one_hot(Call& c) {
 
 /// Tensors picked per row: index [n, 1] says from which.
 Values multiplex(Call& c) {
-  const auto all = c.list("X");
+  const auto all = c.tensors("X");
   if (!all) return Failure{};
   std::vector<Operand> parts;
   for (ValueId v : *all) parts.push_back(c.expand_dims(v, {1}));
-  auto index = c.cast(c.in("Ids|Index"), DType::Int64);
+  auto index = c.cast(c.tensor("Ids|Index"), DType::Int64);
   return one(c.emit(op("gather_nd"), {c.join(parts, 1), index}, {{"batch_dims", std::int64_t{1}}}));
 }
 

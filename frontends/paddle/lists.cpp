@@ -42,7 +42,7 @@ Values array_new(Call& c) {
 
 /// (X, I, array): writing behind the end makes the array longer.
 Values array_write(Call& c) {
-  const auto x = c.in("X");
+  const auto x = c.tensor("X");
   const bool pir = c.importer.dialect() == Dialect::Pir;
   const std::vector<std::string_view> outputs = c.outputs();
   if (outputs.empty()) return c.error("has no result");
@@ -63,7 +63,7 @@ Values array_read(Call& c) {
   return std::vector<ValueId>{list[*at]};
 }
 
-Values array_length(Call& c) { return one(c.ints_constant({static_cast<std::int64_t>(items_of(c, "X").size())})); }
+Values array_length(Call& c) { return one(c.int_constant({static_cast<std::int64_t>(items_of(c, "X").size())})); }
 
 /// Items joined along an axis, or stacked along a new one, and the extent of each.
 Values array_to_tensor(Call& c) {
@@ -83,7 +83,7 @@ Values array_to_tensor(Call& c) {
   }
   auto y = parts.size() == 1 ? parts.front() : c.emit(op("concatenate"), parts, {{"axis", *axis}});
   if (!y) return Failure{};
-  return std::vector<ValueId>{*y, c.ints_constant(extents)};
+  return std::vector<ValueId>{*y, c.int_constant(extents)};
 }
 
 }  // namespace perfc::paddle

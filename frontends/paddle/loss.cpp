@@ -17,7 +17,7 @@ Operand reduced_loss(Call& c, Operand each) {
 
 /// Losses of probabilities or logits against targets, element by element.
 Values elementwise_loss(Call& c) {
-  const auto x = c.in("X|Input"), t = c.in("Label|Target|Y");
+  const auto x = c.tensor("X|Input"), t = c.tensor("Label|Target|Y");
   if (!x || !t) return Failure{};
   const DType d = c.dtype(*x);
   const std::string_view type = c.operation.type;
@@ -44,7 +44,7 @@ Values elementwise_loss(Call& c) {
 
 /// (Logits, Label) → softmax and loss per sample.
 Values softmax_cross_entropy(Call& c) {
-  const auto x = c.in("Logits"), label = c.in("Label");
+  const auto x = c.tensor("Logits"), label = c.tensor("Label");
   const auto rank = c.rank(x);
   if (!rank || !label) return Failure{};
   const auto axis = c.axis(c.integer_or("axis", -1), *rank);
@@ -62,7 +62,7 @@ Values softmax_cross_entropy(Call& c) {
     auto squeezed = c.type(*label).rank() == static_cast<std::size_t>(*rank) ? c.squeeze(label, {*axis}) : label;
     target = c.emit(op("one_hot"), {squeezed, c.number(static_cast<double>(*classes), DType::Int64), c.constant({Type::tensor(d, {2}), data})}, {{"axis", *axis}});
   }
-  auto sum = c.emit(op("sum_axes"), {c.emit(op("multiply"), {log, target}), c.ints_constant({*axis})});
+  auto sum = c.emit(op("sum_axes"), {c.emit(op("multiply"), {log, target}), c.int_constant({*axis})});
   auto loss = c.emit(op("negative"), {sum});
   if (!loss) return Failure{};
   return std::vector<ValueId>{*p, *loss};

@@ -32,7 +32,7 @@ Operand product(Call& c, ValueId x, ValueId w, std::int64_t dims) {
 
 /// matmul, matmul_v2, bmm, mv, dot.
 Values matmul(Call& c) {
-  auto x = c.in("X"), y = c.in("Y|Vec");
+  auto x = c.tensor("X"), y = c.tensor("Y|Vec");
   if (!x || !y) return Failure{};
   Attrs attrs;
   const auto transposed = [&](std::string_view names, ValueId v) {
@@ -48,20 +48,20 @@ Values matmul(Call& c) {
 
 /// Sum of products along the last dim.
 Values dot(Call& c) {
-  auto y = c.emit(op("multiply"), {c.in("X"), c.in("Y")});
-  return one(c.emit(op("sum_axes"), {y, c.ints_constant({-1})}, {{"keepdims", std::int64_t{0}}}));
+  auto y = c.emit(op("multiply"), {c.tensor("X"), c.tensor("Y")});
+  return one(c.emit(op("sum_axes"), {y, c.int_constant({-1})}, {{"keepdims", std::int64_t{0}}}));
 }
 
 /// mul, the matrix product of fully connected layers: both sides flattened.
 Values multiply_matrices(Call& c) {
-  const auto x = c.in("X"), y = c.in("Y");
+  const auto x = c.tensor("X"), y = c.tensor("Y");
   if (!x || !y) return Failure{};
   return one(product(c, *x, *y, c.integer_or("x_num_col_dims", 1)));
 }
 
 /// fc: (Input, W, Bias?), flattened from in_num_col_dims on.
 Values fully_connected(Call& c) {
-  const auto x = c.in("Input"), w = c.in("W|w"), bias = c.in_or_none("Bias|bias");
+  const auto x = c.tensor("Input"), w = c.tensor("W|w"), bias = c.tensor_or_none("Bias|bias");
   if (!x || !w || !bias) return Failure{};
   auto y = product(c, *x, *w, c.integer_or("in_num_col_dims", 1));
   if (*bias) y = c.emit(op("add"), {y, bias});
@@ -70,7 +70,7 @@ Values fully_connected(Call& c) {
 
 /// beta · input + alpha · x · y.
 Values addmm(Call& c) {
-  auto input = c.in("Input"), y = c.emit(op("nn.batch_matmul"), {c.in("X"), c.in("Y")});
+  auto input = c.tensor("Input"), y = c.emit(op("nn.batch_matmul"), {c.tensor("X"), c.tensor("Y")});
   if (!input || !y) return Failure{};
   const double alpha = c.real_or("Alpha|alpha", 1), beta = c.real_or("Beta|beta", 1);
   if (alpha != 1) y = c.emit(op("multiply"), {y, c.number(alpha, c.dtype(*y))});
@@ -79,7 +79,7 @@ Values addmm(Call& c) {
 }
 
 Values multi_dot(Call& c) {
-  const auto all = c.list("X");
+  const auto all = c.tensors("X");
   if (!all) return Failure{};
   Operand y = all->front();
   for (std::size_t i = 1; i < all->size(); ++i) y = c.emit(op("nn.batch_matmul"), {y, (*all)[i]});
@@ -87,25 +87,25 @@ Values multi_dot(Call& c) {
 }
 
 Values einsum(Call& c) {
-  const auto all = c.list("Operands");
+  const auto all = c.tensors("Operands");
   const std::string_view equation = c.text_or("equation", "");
   if (!all) return Failure{};
   if (equation.empty()) return c.error("has no equation");
-  return one(c.emit(op("einsum"), {all->begin(), all->end()}, {{"equation", std::string(equation)}}));
+  return one(c.emit(op("einsum"), *all, {{"equation", std::string(equation)}}));
 }
 
 /// (x1 [n, a], x2 [n, b], weight [out, a, b], bias?) → [n, out].
 Values bilinear(Call& c) {
-  const auto bias = c.in_or_none("Bias");
+  const auto bias = c.tensor_or_none("Bias");
   if (!bias) return Failure{};
-  auto y = c.emit(op("einsum"), {c.in("X"), c.in("Weight"), c.in("Y")}, {{"equation", "na,oab,nb->no"}});
+  auto y = c.emit(op("einsum"), {c.tensor("X"), c.tensor("Weight"), c.tensor("Y")}, {{"equation", "na,oab,nb->no"}});
   return one(*bias ? c.emit(op("add"), {y, bias}) : y);
 }
 
 /// Rows of a table; the first form has ids with a last dim of 1.
 Values embedding(Call& c) {
-  auto ids = c.in("Ids");
-  const auto w = c.in("W");
+  auto ids = c.tensor("Ids");
+  const auto w = c.tensor("W");
   const auto rank = c.rank(ids);
   if (!rank || !w) return Failure{};
   if (c.operation.type == "lookup_table" && *rank > 1) ids = c.squeeze(ids, {*rank - 1});
@@ -114,8 +114,8 @@ Values embedding(Call& c) {
 
 /// (q, k, v [batch, tokens, heads, head size], …, attn_mask?).
 Values attention(Call& c) {
-  auto q = c.in("q"), k = c.in("k"), v = c.in("v");
-  const auto mask = c.in_or_none("attn_mask");
+  auto q = c.tensor("q"), k = c.tensor("k"), v = c.tensor("v");
+  const auto mask = c.tensor_or_none("attn_mask");
   const auto rank = c.rank(q);
   if (!k || !v || !mask || !rank) return Failure{};
   if (*rank != 4) return c.error(fmt::format("queries of rank {}", *rank));
@@ -128,8 +128,8 @@ Values attention(Call& c) {
     const std::int64_t group = heads.value() / shared.value();
     if (heads.value() % shared.value() != 0) return c.error(fmt::format("{} heads do not divide into {} groups", heads.value(), shared.value()));
     const auto repeat = [&](Operand x) {
-      auto wide = c.emit(op("tile"), {c.expand_dims(x, {2}), c.ints_constant({1, 1, group, 1, 1})});
-      return wide ? c.emit(op("reshape"), {wide, c.emit(op("concatenate"), {c.shape_of(wide, 0, 1), c.ints_constant({heads.value()}), c.shape_of(wide, 3, 5)},
+      auto wide = c.emit(op("tile"), {c.expand_dims(x, {2}), c.int_constant({1, 1, group, 1, 1})});
+      return wide ? c.emit(op("reshape"), {wide, c.emit(op("concatenate"), {c.shape_of(wide, 0, 1), c.int_constant({heads.value()}), c.shape_of(wide, 3, 5)},
                                                         {{"axis", std::int64_t{0}}})}) : wide;
     };
     k = repeat(k);
@@ -143,7 +143,7 @@ Values attention(Call& c) {
 
 /// a × b of vectors along an axis of three.
 Values cross(Call& c) {
-  const auto a = c.in("X"), b = c.in("Y");
+  const auto a = c.tensor("X"), b = c.tensor("Y");
   const auto rank = c.rank(a);
   if (!rank || !b) return Failure{};
   std::int64_t axis = c.integer_or("dim|axis", 9);
@@ -152,14 +152,14 @@ Values cross(Call& c) {
   }
   const auto checked = c.axis(axis, *rank);
   if (!checked) return Failure{};
-  const auto turned = [&](Operand v, const Ints& order) { return c.emit(op("take"), {v, c.ints_constant(order)}, {{"axis", *checked}}); };
+  const auto turned = [&](Operand v, const Ints& order) { return c.emit(op("take"), {v, c.int_constant(order)}, {{"axis", *checked}}); };
   auto first = c.emit(op("multiply"), {turned(a, {1, 2, 0}), turned(b, {2, 0, 1})});
   return one(c.emit(op("subtract"), {first, c.emit(op("multiply"), {turned(a, {2, 0, 1}), turned(b, {1, 2, 0})})}));
 }
 
 /// Every element of x times the whole of y.
 Values kron(Call& c) {
-  auto x = c.in("X"), y = c.in("Y");
+  auto x = c.tensor("X"), y = c.tensor("Y");
   const auto rank = c.rank(x), other = c.rank(y);
   if (!rank || !other) return Failure{};
   if (*rank != *other) return c.unpriced();

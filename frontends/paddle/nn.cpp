@@ -1,6 +1,5 @@
 /// Convolutions, pools, normalisation, softmax.
 #include <algorithm>
-#include <array>
 
 #include "frontends/common/adaptive_pool.h"
 #include "frontends/paddle/table.h"
@@ -72,17 +71,14 @@ Result<Attrs> window(const Call& c, ValueId x, const Layout& layout, const Ints&
   return attrs;
 }
 
-constexpr std::array kMaxPools{op("nn.max_pool1d"), op("nn.max_pool2d"), op("nn.max_pool3d")};
-constexpr std::array kAveragePools{op("nn.avg_pool1d"), op("nn.avg_pool2d"), op("nn.avg_pool3d")};
-constexpr std::array kConvolutions{op("nn.conv1d"), op("nn.conv2d"), op("nn.conv3d")};
-constexpr std::array kTransposed{op("nn.conv1d_transpose"), op("nn.conv2d_transpose"), op("nn.conv3d_transpose")};
+constexpr OpFamily kMaxPools = family("nn.max_pool?d"), kAveragePools = family("nn.avg_pool?d");
 
 struct Filter {
   ValueId id;
   Ints kernel;
 };
 Result<Filter> filter_of(Call& c) {
-  const auto w = c.in("Filter");
+  const auto w = c.tensor("Filter");
   const auto rank = c.rank(w);
   if (!rank) return Failure{};
   if (*rank < 3 || *rank > 5) return c.error(fmt::format("a filter of rank {}", *rank));
@@ -99,7 +95,7 @@ Result<Filter> filter_of(Call& c) {
 Operand repeated(Call& c, ValueId x, const Ints& sizes, const Layout& layout) {
   Ints axes;
   for (std::size_t i = 0; i < sizes.size(); ++i) axes.push_back(static_cast<std::int64_t>(layout.first_spatial + i));
-  return c.emit(op("image.resize2d"), {x, ValueId{}, ValueId{}, c.ints_constant(sizes)}, {{"axes", axes}, {"mode", "nearest"}});
+  return c.emit(op("image.resize2d"), {x, ValueId{}, ValueId{}, c.int_constant(sizes)}, {{"axes", axes}, {"mode", "nearest"}});
 }
 
 /// Pools whose kernel is as wide as the data, or told by the size of the result.
@@ -121,7 +117,7 @@ Operand adaptive(Call& c, ValueId x, const Ints& sizes, const Layout& layout, bo
   }
   Attrs attrs{{"kernel_size", kernel}, {"strides", strides}};
   if (!layout.name.empty()) attrs.set("data_layout", layout.name);
-  return c.emit((max ? kMaxPools : kAveragePools)[sizes.size() - 1], {x}, std::move(attrs));
+  return c.emit((max ? kMaxPools : kAveragePools).with_dims(sizes.size()), {x}, std::move(attrs));
 }
 
 }  // namespace
@@ -143,7 +139,7 @@ Operand fused_activation(Call& c, Operand x, std::string_view name) {
 
 /// (Input, Filter, Bias?, ResidualData?), fused forms with an activation.
 Values convolution(Call& c) {
-  const auto x = c.in("Input");
+  const auto x = c.tensor("Input");
   const auto f = filter_of(c);
   if (!x || !f) return Failure{};
   const auto rank = c.rank(x);
@@ -154,16 +150,16 @@ Values convolution(Call& c) {
   if (!attrs) return Failure{};
   attrs->set("groups", c.integer_or("groups", 1));
   if (!layout.name.empty()) attrs->set("kernel_layout", std::string(f->kernel.size() == 1 ? "OIW" : f->kernel.size() == 2 ? "OIHW" : "OIDHW"));
-  const auto bias = c.in_or_none("Bias|bias"), sum = c.in_or_none("ResidualData|residual");
+  const auto bias = c.tensor_or_none("Bias|bias"), sum = c.tensor_or_none("ResidualData|residual");
   if (!bias || !sum) return Failure{};
-  auto y = c.emit(kConvolutions[f->kernel.size() - 1], {x, f->id, bias}, *std::move(attrs));
+  auto y = c.emit(family("nn.conv?d").with_dims(f->kernel.size()), {x, f->id, bias}, *std::move(attrs));
   if (*sum) y = c.emit(op("add"), {y, sum});
   return one(fused_activation(c, y, c.text_or("fuse_activation|activation", "")));
 }
 
 /// (Input, Filter (in, out / groups, …), Bias?).
 Values transposed_convolution(Call& c) {
-  const auto x = c.in("Input");
+  const auto x = c.tensor("Input");
   const auto f = filter_of(c);
   if (!x || !f) return Failure{};
   const auto rank = c.rank(x);
@@ -177,16 +173,16 @@ Values transposed_convolution(Call& c) {
   if (!layout.name.empty()) attrs->set("kernel_layout", std::string(n == 1 ? "IOW" : n == 2 ? "IOHW" : "IODHW"));
   auto sizes = c.ints_or("output_size|OutputSizeTensor", {});
   const auto extra = per_axis(c, "output_padding", n, 0);
-  const auto bias = c.in_or_none("Bias|bias");
+  const auto bias = c.tensor_or_none("Bias|bias");
   if (!sizes || !extra || !bias) return Failure{};
   if (sizes->size() == n) attrs->set("output_shape", *sizes);
   else if (std::any_of(extra->begin(), extra->end(), [](std::int64_t e) { return e != 0; })) attrs->set("output_padding", *extra);
-  return one(c.emit(kTransposed[n - 1], {x, f->id, bias}, *std::move(attrs)));
+  return one(c.emit(family("nn.conv?d_transpose").with_dims(n), {x, f->id, bias}, *std::move(attrs)));
 }
 
 /// (Input, Offset, Filter, Mask?).
 Values deformable_convolution(Call& c) {
-  const auto x = c.in("Input"), offset = c.in("Offset"), mask = c.in_or_none("Mask");
+  const auto x = c.tensor("Input"), offset = c.tensor("Offset"), mask = c.tensor_or_none("Mask");
   const auto f = filter_of(c);
   if (!x || !offset || !mask || !f) return Failure{};
   auto attrs = window(c, *x, {}, f->kernel);
@@ -198,7 +194,7 @@ Values deformable_convolution(Call& c) {
 
 /// pool2d, pool3d, max_pool2d_with_index, …: adaptive and global forms by attribute.
 Values pool(Call& c) {
-  const auto x = c.in("X|x");
+  const auto x = c.tensor("X|x");
   const auto rank = c.rank(x);
   const auto kernel = c.ints("kernel_size|ksize");
   if (!rank || !kernel) return Failure{};
@@ -222,11 +218,11 @@ Values pool(Call& c) {
     attrs->set("p", static_cast<std::int64_t>(p));
     return one(c.emit(op("nn.lp_pool"), {x}, *std::move(attrs)));
   }
-  return c.emit_all((max ? kMaxPools : kAveragePools)[n - 1], {x}, *std::move(attrs), with_index ? 2 : 1);
+  return c.emit_all((max ? kMaxPools : kAveragePools).with_dims(n), {x}, *std::move(attrs), with_index ? 2 : 1);
 }
 
 Values max_unpool(Call& c) {
-  const auto x = c.in("X"), indices = c.in("Indices");
+  const auto x = c.tensor("X"), indices = c.tensor("Indices");
   const auto rank = c.rank(x);
   if (!rank || !indices) return Failure{};
   const auto n = static_cast<std::size_t>(std::max<std::int64_t>(*rank - 2, 1));
@@ -234,15 +230,15 @@ Values max_unpool(Call& c) {
   auto places = c.cast(indices, DType::Int64);
   if (!sizes) return Failure{};
   if (sizes->size() != n) return c.error(fmt::format("'output_size' has {} entries for {} spatial axes", sizes->size(), n));
-  auto shape = c.join({c.shape_of(x, 0, 2), c.ints_constant(*sizes)}, 0);
+  auto shape = c.join({c.shape_of(x, 0, 2), c.int_constant(*sizes)}, 0);
   return one(c.emit(op("nn.max_unpool"), {x, places, shape}));
 }
 
 /// (X, Scale, Bias, Mean, Variance); fused forms add Z and an activation.
 Values batch_norm(Call& c) {
-  const auto x = c.in("X"), mean = c.in("Mean"), variance = c.in("Variance");
+  const auto x = c.tensor("X"), mean = c.tensor("Mean"), variance = c.tensor("Variance");
   const auto rank = c.rank(x);
-  const auto scale = c.in_or_none("Scale"), bias = c.in_or_none("Bias"), sum = c.in_or_none("Z");
+  const auto scale = c.tensor_or_none("Scale"), bias = c.tensor_or_none("Bias"), sum = c.tensor_or_none("Z");
   if (!rank || !mean || !variance || !scale || !bias || !sum) return Failure{};
   const Layout layout = layout_of(c, *rank);
   const std::size_t channel = *rank == 2 ? 1 : layout.channel;
@@ -259,7 +255,7 @@ Values batch_norm(Call& c) {
 
 /// Scale and shift are vectors of the normalised dims' size.
 Values layer_norm(Call& c) {
-  auto x = c.in("X"), scale = c.in_or_none("Scale"), bias = c.in_or_none("Bias");
+  auto x = c.tensor("X"), scale = c.tensor_or_none("Scale"), bias = c.tensor_or_none("Bias");
   const auto rank = c.rank(x);
   if (!rank || !scale || !bias) return Failure{};
   const auto first = c.axis(c.integer_or("begin_norm_axis", 1), *rank);
@@ -280,8 +276,8 @@ Values layer_norm(Call& c) {
 
 /// (x, bias?, residual?, norm_weight, norm_bias?): sums first.
 Values rms_norm(Call& c) {
-  auto x = c.in("x");
-  const auto bias = c.in_or_none("bias"), residual = c.in_or_none("residual"), scale = c.in("norm_weight|scale"), shift = c.in_or_none("norm_bias");
+  auto x = c.tensor("x");
+  const auto bias = c.tensor_or_none("bias"), residual = c.tensor_or_none("residual"), scale = c.tensor("norm_weight|scale"), shift = c.tensor_or_none("norm_bias");
   if (!bias || !residual || !shift) return Failure{};
   if (*bias) x = c.emit(op("add"), {x, bias});
   if (*residual) x = c.emit(op("add"), {x, residual});
@@ -296,7 +292,7 @@ Values rms_norm(Call& c) {
 }
 
 Values group_norm(Call& c) {
-  const auto x = c.in("X"), scale = c.in_or_none("Scale"), bias = c.in_or_none("Bias");
+  const auto x = c.tensor("X"), scale = c.tensor_or_none("Scale"), bias = c.tensor_or_none("Bias");
   const auto rank = c.rank(x);
   if (!rank || !scale || !bias) return Failure{};
   const Layout layout = layout_of(c, *rank);
@@ -307,7 +303,7 @@ Values group_norm(Call& c) {
 }
 
 Values instance_norm(Call& c) {
-  const auto x = c.in("X"), scale = c.in_or_none("Scale"), bias = c.in_or_none("Bias");
+  const auto x = c.tensor("X"), scale = c.tensor_or_none("Scale"), bias = c.tensor_or_none("Bias");
   const auto rank = c.rank(x);
   if (!rank || !scale || !bias) return Failure{};
   const Dim n = c.dim(*x, 1);
@@ -317,7 +313,7 @@ Values instance_norm(Call& c) {
 
 /// (X, Scale, Bias): x · scale + bias per channel.
 Values affine_channel(Call& c) {
-  const auto x = c.in("X"), scale = c.in("Scale"), bias = c.in("Bias");
+  const auto x = c.tensor("X"), scale = c.tensor("Scale"), bias = c.tensor("Bias");
   const auto rank = c.rank(x);
   if (!rank || !scale || !bias) return Failure{};
   const Layout layout = layout_of(c, *rank);
@@ -329,7 +325,7 @@ Values affine_channel(Call& c) {
 
 /// Identity at inference; the old mode scales there instead of in training.
 Values dropout(Call& c) {
-  auto x = c.in("X");
+  auto x = c.tensor("X");
   if (!x) return Failure{};
   if (!c.flag("is_test")) return one(c.emit(op("nn.dropout"), {x}));
   if (c.text_or("dropout_implementation|mode", "downgrade_in_infer") == "upscale_in_train") return one(x);
@@ -339,17 +335,17 @@ Values dropout(Call& c) {
 }
 
 Values softmax(Call& c) {
-  return one(c.emit(c.row->op, {c.in("X")}, {{"axis", c.integer_or("axis", -1)}}));
+  return one(c.emit(c.row->op, {c.tensor("X")}, {{"axis", c.integer_or("axis", -1)}}));
 }
 
 /// softmax(x + mask).
 Values softmax_with_mask(Call& c) {
-  auto x = c.in("X");
+  auto x = c.tensor("X");
   if (c.operation.type.ends_with("upper_triangle")) {
     auto ones = x ? c.emit(op("trilu"), {x}, {{"upper", std::int64_t{0}}}) : x;
     return one(c.emit(op("nn.softmax"), {ones}, {{"axis", std::int64_t{-1}}}));
   }
-  return one(c.emit(op("nn.softmax"), {c.emit(op("add"), {x, c.in("Mask")})}, {{"axis", std::int64_t{-1}}}));
+  return one(c.emit(op("nn.softmax"), {c.emit(op("add"), {x, c.tensor("Mask")})}, {{"axis", std::int64_t{-1}}}));
 }
 
 }  // namespace perfc::paddle

@@ -45,9 +45,9 @@ bool is_zero(const Call& c, ValueId v) {
 /// (Input [steps, batch, …], PreState…, WeightList…, SequenceLength?). The list
 /// holds (W, R) of every layer and direction, then the biases in the same order.
 Values recurrent(Call& c) {
-  const auto x = c.in("Input");
-  const auto states = c.list("PreState"), weights = c.list("WeightList");
-  auto lengths = c.in_or_none("SequenceLength");
+  const auto x = c.tensor("Input");
+  const auto states = c.tensors("PreState"), weights = c.tensors("WeightList");
+  auto lengths = c.tensor_or_none("SequenceLength");
   if (!x || !states || !weights || !lengths) return Failure{};
   const std::string_view mode = c.text_or("mode", "RNN_TANH");
   const bool lstm = mode == "LSTM", gru = mode == "GRU";

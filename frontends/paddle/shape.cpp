@@ -7,13 +7,13 @@
 namespace perfc::paddle {
 
 Values reshape(Call& c) {
-  auto x = c.in("X"), shape = c.int_vector("ShapeTensor|Shape|shape|dims");
+  auto x = c.tensor("X"), shape = c.int_vector("ShapeTensor|Shape|shape|dims");
   return one(c.emit(op("reshape"), {x, shape}));
 }
 
 /// Dims from start to stop become one.
 Values flatten(Call& c) {
-  const auto x = c.in("X");
+  const auto x = c.tensor("X");
   const auto rank = c.rank(x);
   if (!rank) return Failure{};
   if (*rank == 0) return one(c.reshape(x, {1}));
@@ -25,7 +25,7 @@ Values flatten(Call& c) {
   for (std::int64_t i = *stop + 1; i < *rank; ++i) {
     const Dim d = c.dim(*x, i);
     if (!d.known()) {
-      return one(c.emit(op("reshape"), {x, c.join({c.ints_constant(shape), c.shape_of(x, *stop + 1, *rank)}, 0)}));
+      return one(c.emit(op("reshape"), {x, c.join({c.int_constant(shape), c.shape_of(x, *stop + 1, *rank)}, 0)}));
     }
     shape.push_back(d.value());
     if (d.value() == 0) return c.error("data without elements");
@@ -34,10 +34,10 @@ Values flatten(Call& c) {
 }
 
 /// Old `flatten` and `flatten2`: a matrix.
-Values flatten_to_matrix(Call& c) { return one(c.emit(op("nn.batch_flatten"), {c.in("X")}, {{"axis", c.integer_or("axis", 1)}})); }
+Values flatten_to_matrix(Call& c) { return one(c.emit(op("nn.batch_flatten"), {c.tensor("X")}, {{"axis", c.integer_or("axis", 1)}})); }
 
 Values transpose(Call& c) {
-  auto x = c.in("X");
+  auto x = c.tensor("X");
   const auto perm = c.ints("axis|perm");
   if (!perm) return Failure{};
   const auto rank = c.rank(x);
@@ -54,7 +54,7 @@ Values transpose(Call& c) {
 
 /// Dims other than 1 stay, also where they are named.
 Values squeeze(Call& c) {
-  auto x = c.in("X");
+  auto x = c.tensor("X");
   const auto axes = c.ints_or("AxesTensor|AxesTensorList|axes|axis", {});
   const auto rank = c.rank(x);
   if (!axes || !rank) return Failure{};
@@ -71,7 +71,7 @@ Values squeeze(Call& c) {
 
 /// Each axis counts in what those before it made.
 Values unsqueeze(Call& c) {
-  auto x = c.in("X");
+  auto x = c.tensor("X");
   const auto axes = c.ints("AxesTensor|AxesTensorList|axes|axis");
   const auto rank = c.rank(x);
   if (!axes || !rank) return Failure{};
@@ -90,7 +90,7 @@ Values unsqueeze(Call& c) {
 }
 
 Values concat(Call& c) {
-  const auto all = c.list("X");
+  const auto all = c.tensors("X");
   if (!all) return Failure{};
   const auto rank = c.rank(all->front());
   if (!rank) return Failure{};
@@ -100,7 +100,7 @@ Values concat(Call& c) {
 }
 
 Values stack(Call& c) {
-  const auto all = c.list("X");
+  const auto all = c.tensors("X");
   if (!all) return Failure{};
   const auto rank = c.rank(all->front());
   if (!rank) return Failure{};
@@ -113,7 +113,7 @@ Values stack(Call& c) {
 
 /// split, split_with_num: `num` equal parts or `sections`, of which one may be −1.
 Values split(Call& c) {
-  const auto x = c.in("X");
+  const auto x = c.tensor("X");
   const auto rank = c.rank(x);
   if (!rank) return Failure{};
   const auto axis = c.one_axis("AxisTensor|axis", *rank, 0);
@@ -137,12 +137,12 @@ Values split(Call& c) {
     if (rest < 0) return c.error("'sections' does not fit the data");
     *open = rest;
   }
-  return c.emit_all(op("split"), {x, c.ints_constant(*sections)}, {{"axis", *axis}}, sections->size());
+  return c.emit_all(op("split"), {x, c.int_constant(*sections)}, {{"axis", *axis}}, sections->size());
 }
 
 /// unstack, unbind: one part per index.
 Values unstack(Call& c) {
-  const auto x = c.in("X");
+  const auto x = c.tensor("X");
   const auto rank = c.rank(x);
   if (!rank) return Failure{};
   const auto axis = c.axis(c.integer_or("axis", 0), *rank);
@@ -162,13 +162,13 @@ Values unstack(Call& c) {
 
 /// slice and strided_slice; `decrease_axis` drops dims of 1.
 Values slice(Call& c) {
-  const auto x = c.in("Input");
+  const auto x = c.tensor("Input");
   const auto axes = c.ints("axes");
   auto starts = c.int_vector("StartsTensor|StartsTensorList|starts"), ends = c.int_vector("EndsTensor|EndsTensorList|ends");
   const auto drop = c.ints_or("decrease_axis", {});
   if (!axes || !drop) return Failure{};
   if (axes->empty()) return one(x);
-  std::vector<Operand> operands{x, starts, ends, c.ints_constant(*axes)};
+  std::vector<Operand> operands{x, starts, ends, c.int_constant(*axes)};
   if (c.given("StridesTensor|StridesTensorList|strides")) operands.push_back(c.int_vector("StridesTensor|StridesTensorList|strides"));
   auto y = c.emit(op("strided_slice"), operands);
   return one(drop->empty() ? y : c.squeeze(y, *drop));
@@ -177,11 +177,11 @@ Values slice(Call& c) {
 /// x with a window of it replaced: what stands before, the value, what stands
 /// behind. Windows that leave out parts of more than one axis are opaque.
 Values set_value(Call& c) {
-  const auto x = c.in("Input");
+  const auto x = c.tensor("Input");
   const auto rank = c.rank(x);
   const auto axes = c.ints_or("axes", {}), starts = c.ints_or("StartsTensorList|starts", {}), ends = c.ints_or("EndsTensorList|ends", {});
   const auto steps = c.ints_or("StepsTensorList|steps", {});
-  auto value = c.in_or_none("ValueTensor");
+  auto value = c.tensor_or_none("ValueTensor");
   if (!rank || !axes || !starts || !ends || !steps || !value) return Failure{};
   if (starts->size() != axes->size() || ends->size() != axes->size()) return c.error("'starts', 'ends' and 'axes' differ in length");
   std::int64_t partial = -1, from = 0, to = 0;
@@ -224,19 +224,19 @@ Values set_value(Call& c) {
 
 /// Dims of −1 stay as they are.
 Values expand(Call& c) {
-  auto x = c.in("X");
+  auto x = c.tensor("X");
   const auto* given = c.operands("Shape|expand_shapes_tensor");
   const bool known = !given || std::all_of(given->begin(), given->end(), [&](ValueId v) { return c.data(v) && c.data(v)->fully_known(); });
   if (!known) return one(c.emit(op("broadcast_to"), {x, c.int_vector("Shape|expand_shapes_tensor")}));
   auto shape = c.ints("Shape|expand_shapes_tensor|shape");
   if (!shape) return Failure{};
   for (std::int64_t& d : *shape) d = d == -1 ? 1 : d;
-  return one(c.emit(op("broadcast_to"), {x, c.ints_constant(*shape)}));
+  return one(c.emit(op("broadcast_to"), {x, c.int_constant(*shape)}));
 }
 
 Values expand_as(Call& c) {
-  auto x = c.in("X");
-  const auto y = c.in_or_none("Y|target_tensor");
+  auto x = c.tensor("X");
+  const auto y = c.tensor_or_none("Y|target_tensor");
   if (!y) return Failure{};
   auto shape = *y ? c.whole_shape(*y) : c.int_vector("target_shape");
   return one(c.emit(op("broadcast_to"), {x, shape}));
@@ -244,7 +244,7 @@ Values expand_as(Call& c) {
 
 /// tile, and old `expand`: data or repeats get leading dims of 1 to fit.
 Values tile(Call& c) {
-  auto x = c.in("X");
+  auto x = c.tensor("X");
   auto repeats = c.ints("RepeatTimes|repeat_times_tensor|ExpandTimes|expand_times_tensor|repeat_times|expand_times");
   const auto rank = c.rank(x);
   if (!repeats || !rank) return Failure{};
@@ -256,11 +256,11 @@ Values tile(Call& c) {
     std::iota(lead.begin(), lead.end(), 0);
     x = c.expand_dims(x, lead);
   }
-  return one(c.emit(op("tile"), {x, c.ints_constant(*repeats)}));
+  return one(c.emit(op("tile"), {x, c.int_constant(*repeats)}));
 }
 
 Values repeat_interleave(Call& c) {
-  const auto x = c.in("X");
+  const auto x = c.tensor("X");
   const auto rank = c.rank(x);
   if (!rank) return Failure{};
   const auto axis = c.axis(c.integer_or("dim|axis", 0), *rank);
@@ -273,16 +273,16 @@ Values repeat_interleave(Call& c) {
   if (repeats->front() < 0 || __builtin_mul_overflow(*extent, repeats->front(), &total)) return c.error(fmt::format("{} repeats", repeats->front()));
   Ints times(static_cast<std::size_t>(*rank) + 1, 1);
   times[static_cast<std::size_t>(*axis) + 1] = repeats->front();
-  auto wide = c.emit(op("tile"), {c.expand_dims(x, {*axis + 1}), c.ints_constant(times)});
+  auto wide = c.emit(op("tile"), {c.expand_dims(x, {*axis + 1}), c.int_constant(times)});
   std::vector<Operand> shape;
   if (*axis > 0) shape.push_back(c.shape_of(x, 0, *axis));
-  shape.emplace_back(c.ints_constant({total}));
+  shape.emplace_back(c.int_constant({total}));
   if (*axis + 1 < *rank) shape.push_back(c.shape_of(x, *axis + 1, *rank));
   return one(c.emit(op("reshape"), {wide, c.join(shape, 0)}));
 }
 
 Values flip(Call& c) {
-  auto x = c.in("X");
+  auto x = c.tensor("X");
   const auto axes = c.ints("axis|dims");
   if (!axes) return Failure{};
   for (std::int64_t a : *axes) x = c.emit(op("reverse"), {x}, {{"axis", a}});
@@ -291,7 +291,7 @@ Values flip(Call& c) {
 
 /// The end of each axis moves to its front.
 Values roll(Call& c) {
-  auto x = c.in("X");
+  auto x = c.tensor("X");
   const auto shifts = c.ints("ShiftsTensor|shifts"), axes = c.ints_or("axis", {});
   const auto rank = c.rank(x);
   if (!shifts || !axes || !rank) return Failure{};
@@ -318,7 +318,7 @@ Values roll(Call& c) {
 
 /// pad: (begin, end) per axis. pad2d, pad3d: pairs of the spatial axes, the last axis first in pad3d.
 Values pad(Call& c) {
-  auto x = c.in("X");
+  auto x = c.tensor("X");
   const auto rank = c.rank(x);
   const auto given = c.ints("Paddings|paddings");
   if (!rank || !given) return Failure{};
@@ -337,14 +337,14 @@ Values pad(Call& c) {
   const std::string_view mode = c.text_or("mode", "constant");
   const auto value = c.real("pad_value|value", 0);
   if (!value || !x) return Failure{};
-  if (mode == "constant") return one(c.emit(op("nn.pad"), {x, c.ints_constant(pads), c.number(*value, c.dtype(*x))}));
+  if (mode == "constant") return one(c.emit(op("nn.pad"), {x, c.int_constant(pads), c.number(*value, c.dtype(*x))}));
   const std::string ours(mode == "replicate" ? "edge" : mode == "circular" ? "wrap" : mode);
-  return one(c.emit(op("nn.pad"), {x, c.ints_constant(pads)}, {{"mode", ours}}));
+  return one(c.emit(op("nn.pad"), {x, c.int_constant(pads)}, {{"mode", ours}}));
 }
 
 /// A window of the given shape.
 Values crop(Call& c) {
-  const auto x = c.in("X");
+  const auto x = c.tensor("X");
   auto shape = c.ints("Shape|ShapeTensor|shape");
   const auto rank = c.rank(x);
   if (!shape || !rank) return Failure{};
@@ -358,7 +358,7 @@ Values crop(Call& c) {
     ends.push_back(end);
     axes.push_back(static_cast<std::int64_t>(i));
   }
-  return one(c.emit(op("strided_slice"), {x, c.ints_constant(*offsets), c.ints_constant(ends), c.ints_constant(axes)}));
+  return one(c.emit(op("strided_slice"), {x, c.int_constant(*offsets), c.int_constant(ends), c.int_constant(axes)}));
 }
 
 }  // namespace perfc::paddle

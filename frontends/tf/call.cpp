@@ -38,9 +38,8 @@ Graph finish_live(GraphBuilder& built, std::string name, const std::vector<Value
   return builder.finish(std::move(name), std::move(outputs), std::move(result_names));
 }
 
-Failure Call::error(std::string message) const {
-  return builder().diagnostics().error(loc, name, fmt::format("{}: {}", node.op, message));
-}
+Call::Call(Importer& i, Scope& s, const NodeView& n, SourceLoc loc)
+    : Emitter(s.site.builder, std::move(loc), s.prefix + std::string(n.name), std::string(n.op)), importer(i), scope(s), node(n) {}
 
 Result<ValueId> Call::tensor(std::size_t i) const {
   if (i >= inputs.size()) return error(fmt::format("has {} inputs, input {} is needed", inputs.size(), i));
@@ -147,11 +146,7 @@ Type Call::declared(std::size_t i, DType dtype) const {
   return t && t->ranked() ? *t : Type{};
 }
 
-Result<ValueId> Call::value(OpId op, std::vector<ValueId> operands, Attrs attrs) const {
-  return builder().value({.op = op, .operands = std::move(operands), .attrs = std::move(attrs), .name = name, .loc = loc});
-}
-
-Result<Values> Call::results(OpId op, std::vector<ValueId> operands, Attrs attrs, int count) const {
+Result<Values> Call::finish(OpId op, std::vector<ValueId> operands, Attrs attrs, int count) const {
   auto id = builder().call({.op = op, .operands = std::move(operands), .attrs = std::move(attrs),
                             .results = def(op).results >= 0 ? -1 : count, .name = name, .loc = loc});
   if (!id) return Failure{};
@@ -160,30 +155,12 @@ Result<Values> Call::results(OpId op, std::vector<ValueId> operands, Attrs attrs
   return out;
 }
 
-ValueId Call::scalar_like(ValueId v, double x) const {
-  const DType dtype = builder().type(v).dtype();
-  if (is_float(dtype)) return constant(float_scalar(x, dtype));
-  auto data = std::make_shared<Data>();
-  data->elements = std::vector<SymInt>{static_cast<std::int64_t>(x)};
-  return constant({Type::tensor(dtype, {}), data});
-}
-
 Result<ValueId> Call::cast(ValueId v, DType dtype) const {
-  if (builder().type(v).dtype() == dtype) return v;
-  const Data* d = builder().data(v);
-  // Shape arithmetic of known numbers needs no kernel.
-  if (d && d->fully_known() && d->ints() && is_integer(dtype) && builder().type(v).is_static()) {
-    return constant({builder().type(v).with_dtype(dtype), builder().data_ref(v)});
+  const Data* d = data(v);
+  if (this->dtype(v) != dtype && d && d->fully_known() && d->ints() && is_integer(dtype) && type(v).is_static()) {
+    return constant({type(v).with_dtype(dtype), builder().data_ref(v)});
   }
-  return value(op("cast"), {v}, {{"to", std::string(perfc::name(dtype))}});
-}
-
-Result<ValueId> Call::reshape(ValueId v, const std::vector<std::int64_t>& shape) const {
-  return value(op("reshape"), {v, int_vector(shape)});
-}
-
-Result<ValueId> Call::transpose(ValueId v, const std::vector<std::int64_t>& perm) const {
-  return value(op("transpose"), {v}, {{"perm", perm}});
+  return Emitter::cast(v, dtype);
 }
 
 Result<Values> opaque(Call& c) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "frontends/common/trip_count.h"
-#include "frontends/tf/importer.h"
+#include "frontends/tf/translators.h"
 
 namespace perfc::tf {
 namespace {

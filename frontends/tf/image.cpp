@@ -1,7 +1,7 @@
 /// Images and detection.
 #include <fmt/format.h>
 
-#include "frontends/tf/importer.h"
+#include "frontends/tf/translators.h"
 
 namespace perfc::tf {
 
@@ -13,7 +13,7 @@ Result<Values> resize(Call& c, const OpRow& row) {
   auto sizes = c.cast(*size, DType::Int64);
   if (!sizes) return Failure{};
   const std::string_view mode = row.name == "ResizeBilinear" ? "linear" : row.name == "ResizeBicubic" ? "cubic" : "nearest";
-  auto y = c.value(op("image.resize2d"), {*x, ValueId{}, ValueId{}, *sizes},
+  auto y = c.emit(op("image.resize2d"), {*x, ValueId{}, ValueId{}, *sizes},
                    {{"axes", std::vector<std::int64_t>{1, 2}}, {"mode", std::string(mode)},
                     {"coordinate_transformation_mode", std::string(c.int_attr("align_corners", 0) != 0 ? "align_corners" : "half_pixel")}});
   if (!y) return Failure{};
@@ -32,7 +32,7 @@ Result<Values> crop_and_resize(Call& c, const OpRow&) {
   if (size->size() != 2) return c.error("crop_size needs two extents");
   auto indices = c.cast((*operands)[2], DType::Int64);
   if (!indices) return Failure{};
-  return c.results(op("vision.roi_align"), {(*operands)[0], (*operands)[1], *indices},
+  return c.finish(op("vision.roi_align"), {(*operands)[0], (*operands)[1], *indices},
                    {{"output_height", (*size)[0]}, {"output_width", (*size)[1]}, {"sampling_ratio", std::int64_t{1}}, {"data_layout", "NHWC"}});
 }
 
@@ -41,32 +41,32 @@ Result<Values> image_decode(Call& c, const OpRow&) {
   auto x = c.tensor(0);
   if (!x) return Failure{};
   const std::int64_t channels = c.int_attr("channels", 0);
-  return c.results(op("image.decode"), {*x}, {{"pixel_format", std::string(channels == 1 ? "Grayscale" : "RGB")}});
+  return c.finish(op("image.decode"), {*x}, {{"pixel_format", std::string(channels == 1 ? "Grayscale" : "RGB")}});
 }
 
 /// (boxes [n, 4], scores [n], max_output_size, …) → indices of the boxes kept.
 Result<Values> non_max_suppression(Call& c, const OpRow& row) {
   auto operands = c.tensors(0, 3);
   if (!operands) return Failure{};
-  auto boxes = c.value(op("expand_dims"), {(*operands)[0], c.int_vector({0})});
-  auto scores = c.value(op("expand_dims"), {(*operands)[1], c.int_vector({0, 1})});
+  auto boxes = c.expand_dims((*operands)[0], {0});
+  auto scores = c.expand_dims((*operands)[1], {0, 1});
   auto most = c.cast((*operands)[2], DType::Int64);
   if (!boxes || !scores || !most) return Failure{};
-  auto kept = c.value(op("vision.non_max_suppression"), {*boxes, *scores, *most});
+  auto kept = c.emit(op("vision.non_max_suppression"), {*boxes, *scores, *most});
   if (!kept) return Failure{};
-  auto column = c.value(op("strided_slice"), {*kept, c.int_vector({2}), c.int_vector({3}), c.int_vector({1})});
+  auto column = c.emit(op("strided_slice"), {*kept, c.int_constant({2}), c.int_constant({3}), c.int_constant({1})});
   if (!column) return Failure{};
-  auto flat = c.value(op("squeeze"), {*column, c.int_vector({1})});
+  auto flat = c.squeeze(*column, {1});
   if (!flat) return Failure{};
   auto indices = c.cast(*flat, DType::Int32);
   if (!indices) return Failure{};
   if (row.name == "NonMaxSuppression" || row.name == "NonMaxSuppressionV2" || row.name == "NonMaxSuppressionV3") return Values{Value::tensor(*indices)};
-  auto count = c.value(op("size_of"), {*indices});
+  auto count = c.emit(op("size_of"), {*indices});
   if (!count) return Failure{};
   auto valid = c.cast(*count, DType::Int32);
   if (!valid) return Failure{};
   if (row.name == "NonMaxSuppressionV4") return Values{Value::tensor(*indices), Value::tensor(*valid)};
-  auto chosen = c.value(op("take"), {(*operands)[1], *indices}, {{"axis", std::int64_t{0}}});
+  auto chosen = c.emit(op("take"), {(*operands)[1], *indices}, {{"axis", std::int64_t{0}}});
   if (!chosen) return Failure{};
   return Values{Value::tensor(*indices), Value::tensor(*chosen), Value::tensor(*valid)};
 }
@@ -77,7 +77,7 @@ Result<Values> combined_non_max_suppression(Call& c, const OpRow&) {
   auto per_class = c.integer(2, "max_output_size_per_class");
   auto total = c.integer(3, "max_total_size");
   if (!operands || !per_class || !total) return Failure{};
-  return c.results(op("vision.multiclass_nms"), *operands, {{"max_per_class", *per_class}, {"max_total", *total}}, 4);
+  return c.finish(op("vision.multiclass_nms"), *operands, {{"max_per_class", *per_class}, {"max_total", *total}}, 4);
 }
 
 }  // namespace perfc::tf

@@ -286,7 +286,7 @@ Result<Values> Importer::evaluate(Scope& s, const std::vector<Ref>& wanted) {
 
 Status Importer::translate(Scope& s, std::uint32_t i) {
   const NodeView& n = s.body.nodes[i];
-  Call c{.importer = *this, .scope = s, .node = n, .loc = place(n, i), .name = s.prefix + std::string(n.name)};
+  Call c(*this, s, n, place(n, i));
   const bool structural = s.body.frame_of_exit.count(i) || ((n.op == "Merge" || n.op == "RefMerge") && !s.body.loop_merges.count(i));
   if (!structural) {
     for (std::string_view input : n.inputs) {

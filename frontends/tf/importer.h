@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "frontends/common/emitter.h"
 #include "frontends/common/input_dims.h"
 #include "frontends/frontend.h"
 #include "frontends/tf/proto.h"
@@ -150,21 +151,20 @@ class Importer;
 struct OpRow;
 
 /// One node while it is translated.
-struct Call {
+class Call : public Emitter {
+ public:
+  Call(Importer&, Scope&, const NodeView&, SourceLoc);
+
   Importer& importer;
   Scope& scope;
   const NodeView& node;
-  SourceLoc loc;
-  std::string name;
   Values inputs;                 ///< data inputs
-
-  GraphBuilder& builder() const { return scope.site.builder; }
-  Failure error(std::string message) const;
 
   // Inputs
   bool has(std::size_t i) const { return i < inputs.size() && inputs[i].kind != Value::Kind::None; }
   Result<ValueId> tensor(std::size_t i) const;          ///< fails when it is none
   Result<std::vector<ValueId>> tensors(std::size_t from, std::size_t to) const;
+  using Emitter::type;
   const Type& type(std::size_t i) const;                ///< None when it is no tensor
   /// Contents when all are known integers.
   std::optional<std::vector<std::int64_t>> known_ints(std::size_t i) const;
@@ -184,16 +184,10 @@ struct Call {
   Type declared(std::size_t i, DType) const;
 
   // Results
-  Result<ValueId> value(OpId, std::vector<ValueId> operands, Attrs = {}) const;
-  Result<Values> results(OpId, std::vector<ValueId> operands, Attrs = {}, int count = 1) const;
-  ValueId constant(Literal l) const { return builder().constant(std::move(l), {}, loc); }
-  ValueId int_vector(const std::vector<std::int64_t>& v) const { return constant(int64_vector(v)); }
-  /// A scalar of the dtype of v.
-  ValueId scalar_like(ValueId v, double x) const;
-  /// A cast, or v itself when it has the dtype.
+  /// The call that stands for the node: `count` of its results.
+  Result<Values> finish(OpId, std::vector<ValueId> operands, Attrs = {}, int count = 1) const;
+  /// `Emitter::cast`, which costs known integers nothing: shape arithmetic needs no kernel.
   Result<ValueId> cast(ValueId v, DType) const;
-  Result<ValueId> reshape(ValueId v, const std::vector<std::int64_t>& shape) const;
-  Result<ValueId> transpose(ValueId v, const std::vector<std::int64_t>& perm) const;
 };
 
 /// Computes values at a site from values there.
@@ -293,10 +287,5 @@ std::uint32_t output_position(std::string_view op, std::string_view output);
 
 /// A call that nobody knows the cost of, typed from the file's declarations.
 Result<Values> opaque(Call&);
-
-// Translators by category: nn.cpp, shape.cpp, math.cpp, image.cpp, lists.cpp, control.cpp.
-#define PERFC_TF_TRANSLATOR(name) Result<Values> name(Call&, const OpRow&);
-#include "frontends/tf/translators.inc.h"
-#undef PERFC_TF_TRANSLATOR
 
 }  // namespace perfc::tf

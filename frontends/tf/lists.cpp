@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "frontends/tf/importer.h"
+#include "frontends/tf/translators.h"
 
 namespace perfc::tf {
 namespace {
@@ -38,7 +38,7 @@ Result<ValueId> dense(Call& c, const List& l) {
   if (!l.count.known() || !l.element || !l.element.is_static()) return c.error("reads a list that nothing has written");
   std::vector<std::int64_t> shape{l.count.value()};
   for (const Dim& d : l.element.shape()) shape.push_back(d.value());
-  return c.value(op("full"), {c.int_vector(shape)}, {{"value", Literal{Type::tensor(l.dtype, {1}), nullptr}}});
+  return c.emit(op("full"), {c.int_constant(shape)}, {{"value", Literal{Type::tensor(l.dtype, {1}), nullptr}}});
 }
 
 Result<Values> item(Call& c, std::size_t list, std::size_t index) {
@@ -47,7 +47,7 @@ Result<Values> item(Call& c, std::size_t list, std::size_t index) {
   auto all = dense(c, *l);
   auto at = c.tensor(index);
   if (!all || !at) return Failure{};
-  return c.results(op("take"), {*all, *at}, {{"axis", std::int64_t{0}}});
+  return c.finish(op("take"), {*all, *at}, {{"axis", std::int64_t{0}}});
 }
 
 Result<Values> write(Call& c, std::size_t list, std::size_t index, std::size_t value) {
@@ -60,7 +60,7 @@ Result<Values> write(Call& c, std::size_t list, std::size_t index, std::size_t v
     return list_value(std::move(*l));
   }
   // Outside of loops entries are written one by one.
-  auto row = c.value(op("expand_dims"), {*v, c.int_vector({0})});
+  auto row = c.expand_dims(*v, {0});
   if (!row) return Failure{};
   if (!l->dense && l->count.is(1)) {
     l->dense = *row;
@@ -72,7 +72,7 @@ Result<Values> write(Call& c, std::size_t list, std::size_t index, std::size_t v
   if (!all || !at) return Failure{};
   auto place = c.reshape(*at, {1, 1});
   if (!place) return Failure{};
-  auto y = c.value(op("scatter_nd"), {*all, *place, *row});
+  auto y = c.emit(op("scatter_nd"), {*all, *place, *row});
   if (!y) return Failure{};
   l->dense = *y;
   return list_value(std::move(*l));
@@ -101,7 +101,7 @@ Result<Values> gather_rows(Call& c, std::size_t list, std::size_t indices) {
     in_order = in_order && (!l->count.known() || l->count.is(static_cast<std::int64_t>(known->size())));
   }
   if (in_order) return Values{Value::tensor(*all)};
-  return c.results(op("take"), {*all, *at}, {{"axis", std::int64_t{0}}});
+  return c.finish(op("take"), {*all, *at}, {{"axis", std::int64_t{0}}});
 }
 
 Values from_tensor(const Call& c, ValueId v) {

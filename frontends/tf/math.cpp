@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <numeric>
 
-#include "frontends/tf/importer.h"
+#include "frontends/tf/translators.h"
 
 namespace perfc::tf {
 /// As many operands as the node has inputs, attributes as the row maps them.
 Result<Values> direct(Call& c, const OpRow& row) {
   auto operands = c.tensors(0, c.inputs.size());
   if (!operands) return Failure{};
-  return c.results(row_op(row), std::move(*operands), mapped_attributes(c, row));
+  return c.finish(row_op(row), std::move(*operands), mapped_attributes(c, row));
 }
 
 /// f(a, b) and then g: NotEqual, FloorDiv, Expm1, …
@@ -19,19 +19,19 @@ Result<Values> chain(Call& c, const OpRow& row) {
   auto operands = c.tensors(0, c.inputs.size());
   if (!operands) return Failure{};
   const std::size_t space = row.ir.find(' ');
-  auto inner = c.value(row_op(row), std::move(*operands));
+  auto inner = c.emit(row_op(row), std::move(*operands));
   const auto second = find_op(row.ir.substr(space + 1));
   if (!inner || !second) return Failure{};
-  return c.results(*second, {*inner});
+  return c.finish(*second, {*inner});
 }
 
 /// Quotients rounded down; of integers, one kernel does it.
 Result<Values> floor_div(Call& c, const OpRow&) {
   auto operands = c.tensors(0, 2);
   if (!operands) return Failure{};
-  auto q = c.value(op("divide"), *operands);
+  auto q = c.emit(op("divide"), *operands);
   if (!q || !is_float(c.builder().type(*q).dtype())) return one(q);
-  return one(c.value(op("floor"), {*q}));
+  return one(c.emit(op("floor"), {*q}));
 }
 
 Result<Values> cast(Call& c, const OpRow&) {
@@ -45,29 +45,29 @@ Result<Values> cast(Call& c, const OpRow&) {
 Result<Values> as_string(Call& c, const OpRow&) {
   auto x = c.tensor(0);
   if (!x) return Failure{};
-  return one(c.value(op("cast"), {*x}, {{"to", "string"}}));
+  return one(c.emit(op("cast"), {*x}, {{"to", "string"}}));
 }
 
 Result<Values> rsqrt(Call& c, const OpRow&) {
   auto x = c.tensor(0);
   if (!x) return Failure{};
-  auto root = c.value(op("sqrt"), {*x});
+  auto root = c.emit(op("sqrt"), {*x});
   if (!root) return Failure{};
-  return one(c.value(op("reciprocal"), {*root}));
+  return one(c.emit(op("reciprocal"), {*root}));
 }
 
 Result<Values> square(Call& c, const OpRow&) {
   auto x = c.tensor(0);
   if (!x) return Failure{};
-  return one(c.value(op("multiply"), {*x, *x}));
+  return one(c.emit(op("multiply"), {*x, *x}));
 }
 
 Result<Values> squared_difference(Call& c, const OpRow&) {
   auto operands = c.tensors(0, 2);
   if (!operands) return Failure{};
-  auto d = c.value(op("subtract"), *operands);
+  auto d = c.emit(op("subtract"), *operands);
   if (!d) return Failure{};
-  return one(c.value(op("multiply"), {*d, *d}));
+  return one(c.emit(op("multiply"), {*d, *d}));
 }
 
 /// 1 − erf(x); of a negated operand 1 + erf, as Keras writes the exact GELU.
@@ -80,62 +80,62 @@ Result<Values> erfc(Call& c, const OpRow&) {
     return d && d->floats() && d->floats()->size() == 1 && (*d->floats())[0] < 0;
   };
   if (n.is(op("negative"))) {
-    auto e = c.value(op("erf"), {n.operands[0]});
+    auto e = c.emit(op("erf"), {n.operands[0]});
     if (!e) return Failure{};
-    return one(c.value(op("add"), {*e, c.scalar_like(*e, 1)}));
+    return one(c.emit(op("add"), {*e, c.number_like(*e, 1)}));
   }
   if (n.is(op("multiply")) && n.operands.size() == 2) {
     const std::vector<ValueId> operands(n.operands.begin(), n.operands.end());
     for (std::size_t i = 0; i < 2; ++i) {
       if (!negative_scalar(operands[i])) continue;
-      const ValueId positive = c.scalar_like(operands[i], -(*c.builder().data(operands[i])->floats())[0]);
-      auto scaled = c.value(op("multiply"), {operands[1 - i], positive});
+      const ValueId positive = c.number_like(operands[i], -(*c.builder().data(operands[i])->floats())[0]);
+      auto scaled = c.emit(op("multiply"), {operands[1 - i], positive});
       if (!scaled) return Failure{};
-      auto e = c.value(op("erf"), {*scaled});
+      auto e = c.emit(op("erf"), {*scaled});
       if (!e) return Failure{};
-      return one(c.value(op("add"), {*e, c.scalar_like(*e, 1)}));
+      return one(c.emit(op("add"), {*e, c.number_like(*e, 1)}));
     }
     // −y / √2 with the sign on the other factor.
     for (std::size_t i = 0; i < 2; ++i) {
       const Node& factor = c.builder().node(operands[i].node);
       if (!factor.is(op("negative"))) continue;
-      auto scaled = c.value(op("multiply"), {factor.operands[0], operands[1 - i]});
+      auto scaled = c.emit(op("multiply"), {factor.operands[0], operands[1 - i]});
       if (!scaled) return Failure{};
-      auto e = c.value(op("erf"), {*scaled});
+      auto e = c.emit(op("erf"), {*scaled});
       if (!e) return Failure{};
-      return one(c.value(op("add"), {*e, c.scalar_like(*e, 1)}));
+      return one(c.emit(op("add"), {*e, c.number_like(*e, 1)}));
     }
   }
-  auto e = c.value(op("erf"), {*x});
+  auto e = c.emit(op("erf"), {*x});
   if (!e) return Failure{};
-  return one(c.value(op("subtract"), {c.scalar_like(*e, 1), *e}));
+  return one(c.emit(op("subtract"), {c.number_like(*e, 1), *e}));
 }
 
 Result<Values> log1p(Call& c, const OpRow&) {
   auto x = c.tensor(0);
   if (!x) return Failure{};
-  auto sum = c.value(op("add"), {*x, c.scalar_like(*x, 1)});
+  auto sum = c.emit(op("add"), {*x, c.number_like(*x, 1)});
   if (!sum) return Failure{};
-  return one(c.value(op("log"), {*sum}));
+  return one(c.emit(op("log"), {*sum}));
 }
 
 Result<Values> expm1(Call& c, const OpRow&) {
   auto x = c.tensor(0);
   if (!x) return Failure{};
-  auto e = c.value(op("exp"), {*x});
+  auto e = c.emit(op("exp"), {*x});
   if (!e) return Failure{};
-  return one(c.value(op("subtract"), {*e, c.scalar_like(*e, 1)}));
+  return one(c.emit(op("subtract"), {*e, c.number_like(*e, 1)}));
 }
 
 Result<Values> is_finite(Call& c, const OpRow&) {
   auto x = c.tensor(0);
   if (!x) return Failure{};
-  auto nan = c.value(op("isnan"), {*x});
-  auto inf = c.value(op("isinf"), {*x});
+  auto nan = c.emit(op("isnan"), {*x});
+  auto inf = c.emit(op("isinf"), {*x});
   if (!nan || !inf) return Failure{};
-  auto either = c.value(op("logical_or"), {*nan, *inf});
+  auto either = c.emit(op("logical_or"), {*nan, *inf});
   if (!either) return Failure{};
-  return one(c.value(op("logical_not"), {*either}));
+  return one(c.emit(op("logical_not"), {*either}));
 }
 
 /// a where the condition holds, else b. Select (1) takes a vector for a condition on rows.
@@ -146,17 +146,17 @@ Result<Values> select(Call& c, const OpRow& row) {
   if (row.name == "Select" && cond == 1 && data && *data > 1) {
     std::vector<std::int64_t> axes(*data - 1);
     std::iota(axes.begin(), axes.end(), 1);
-    auto view = c.value(op("expand_dims"), {(*operands)[0], c.int_vector(axes)});
+    auto view = c.expand_dims((*operands)[0], axes);
     if (!view) return Failure{};
     (*operands)[0] = *view;
   }
-  return c.results(op("where"), *operands);
+  return c.finish(op("where"), *operands);
 }
 
 Result<Values> leaky_relu(Call& c, const OpRow&) {
   auto x = c.tensor(0);
   if (!x) return Failure{};
-  return c.results(op("nn.leaky_relu"), {*x}, {{"alpha", c.float_attr("alpha", 0.2)}});
+  return c.finish(op("nn.leaky_relu"), {*x}, {{"alpha", c.float_attr("alpha", 0.2)}});
 }
 
 Result<Values> clip_by_value(Call& c, const OpRow&) {
@@ -165,11 +165,11 @@ Result<Values> clip_by_value(Call& c, const OpRow&) {
   // Limits of the operand's shape are a minimum and a maximum.
   for (std::size_t i = 1; i < 3; ++i) {
     if (c.rank(i) == 0) continue;
-    auto low = c.value(op("minimum"), {(*operands)[0], (*operands)[2]});
+    auto low = c.emit(op("minimum"), {(*operands)[0], (*operands)[2]});
     if (!low) return Failure{};
-    return one(c.value(op("maximum"), {*low, (*operands)[1]}));
+    return one(c.emit(op("maximum"), {*low, (*operands)[1]}));
   }
-  return c.results(op("clip"), *operands);
+  return c.finish(op("clip"), *operands);
 }
 
 // ---- Reductions
@@ -183,22 +183,22 @@ Result<Values> reduction(Call& c, const OpRow& row) {
   if (axes) {
     // No axes mean no reduction here; ONNX's default would be all of them.
     if (axes->empty()) return one(*x);
-    operands.push_back(c.int_vector(*axes));
+    operands.push_back(c.int_constant(*axes));
   } else if (c.has(1)) {
     auto given = c.tensor(1);
     if (!given) return Failure{};
     operands.push_back(*given);
   }
-  return c.results(row_op(row), std::move(operands), {{"keepdims", c.int_attr("keep_dims", c.int_attr("keepdims", 0)) != 0 ? std::int64_t{1} : std::int64_t{0}}});
+  return c.finish(row_op(row), std::move(operands), {{"keepdims", c.int_attr("keep_dims", c.int_attr("keepdims", 0)) != 0 ? std::int64_t{1} : std::int64_t{0}}});
 }
 
 /// Σ x² / 2.
 Result<Values> l2_loss(Call& c, const OpRow&) {
   auto x = c.tensor(0);
   if (!x) return Failure{};
-  auto sum = c.value(op("reduce_sum_square"), {*x}, {{"keepdims", std::int64_t{0}}});
+  auto sum = c.emit(op("reduce_sum_square"), {*x}, {{"keepdims", std::int64_t{0}}});
   if (!sum) return Failure{};
-  return one(c.value(op("multiply"), {*sum, c.scalar_like(*sum, 0.5)}));
+  return one(c.emit(op("multiply"), {*sum, c.number_like(*sum, 0.5)}));
 }
 
 Result<Values> arg_reduction(Call& c, const OpRow& row) {
@@ -210,7 +210,7 @@ Result<Values> arg_reduction(Call& c, const OpRow& row) {
     if (!given) return Failure{};
     axis = *given;
   }
-  auto y = c.value(row_op(row), {*x}, {{"axis", axis}, {"keepdims", std::int64_t{0}}});
+  auto y = c.emit(row_op(row), {*x}, {{"axis", axis}, {"keepdims", std::int64_t{0}}});
   if (!y) return Failure{};
   return one(c.cast(*y, c.dtype_attr("output_type", DType::Int64)));
 }
@@ -220,13 +220,13 @@ Result<Values> top_k(Call& c, const OpRow& row) {
   if (!x) return Failure{};
   ValueId k;
   if (row.name == "TopK") {
-    k = c.int_vector({c.int_attr("k", 1)});
+    k = c.int_constant({c.int_attr("k", 1)});
   } else {
     auto given = c.tensor(1);
     if (!given) return Failure{};
     const auto known = c.known_ints(1);
     if (known && known->size() == 1) {
-      k = c.int_vector(*known);
+      k = c.int_constant(*known);
     } else {
       auto view = c.reshape(*given, {1});
       if (!view) return Failure{};
@@ -244,7 +244,7 @@ Result<Values> top_k(Call& c, const OpRow& row) {
 Result<Values> unique(Call& c, const OpRow&) {
   auto x = c.tensor(0);
   if (!x) return Failure{};
-  auto all = c.results(op("unique"), {*x}, {}, 4);
+  auto all = c.finish(op("unique"), {*x}, {}, 4);
   if (!all) return Failure{};
   const DType index = c.dtype_attr("out_idx", DType::Int32);
   auto inverse = c.cast((*all)[2].id, index);
@@ -256,7 +256,7 @@ Result<Values> unique(Call& c, const OpRow&) {
 Result<Values> cumulative(Call& c, const OpRow& row) {
   auto operands = c.tensors(0, 2);
   if (!operands) return Failure{};
-  return c.results(row_op(row), *operands, mapped_attributes(c, row));
+  return c.finish(row_op(row), *operands, mapped_attributes(c, row));
 }
 
 // ---- Random numbers: (shape, …)
@@ -266,11 +266,11 @@ Result<Values> random(Call& c, const OpRow& row) {
   if (!shape) return Failure{};
   const DType dtype = c.dtype_attr("dtype", DType::Float32);
   const auto known = c.known_ints(0);
-  if (known) return c.results(row_op(row), {}, {{"shape", *known}, {"dtype", std::string(perfc::name(dtype))}});
+  if (known) return c.finish(row_op(row), {}, {{"shape", *known}, {"dtype", std::string(perfc::name(dtype))}});
   // Shapes that depend on an input: like a tensor of that shape.
-  auto filled = c.value(op("full"), {*shape}, {{"value", Literal{Type::tensor(dtype, {1}), nullptr}}});
+  auto filled = c.emit(op("full"), {*shape}, {{"value", Literal{Type::tensor(dtype, {1}), nullptr}}});
   if (!filled) return Failure{};
-  return c.results(row.ir.starts_with("random.uniform") ? op("random.uniform_like") : op("random.normal_like"), {*filled},
+  return c.finish(row.ir.starts_with("random.uniform") ? op("random.uniform_like") : op("random.normal_like"), {*filled},
                    {{"dtype", std::string(perfc::name(dtype))}});
 }
 
@@ -278,7 +278,7 @@ Result<Values> multinomial(Call& c, const OpRow&) {
   auto x = c.tensor(0);
   auto n = c.integer(1, "num_samples");
   if (!x || !n) return Failure{};
-  return c.results(op("random.multinomial"), {*x}, {{"sample_size", *n}, {"dtype", std::string(perfc::name(c.dtype_attr("output_dtype", DType::Int64)))}});
+  return c.finish(op("random.multinomial"), {*x}, {{"sample_size", *n}, {"dtype", std::string(perfc::name(c.dtype_attr("output_dtype", DType::Int64)))}});
 }
 
 // ---- Fourier transforms: (x, lengths of the last axes where real data take part)
@@ -298,7 +298,7 @@ Result<Values> fourier(Call& c, const OpRow& row) {
     if (lengths->size() != static_cast<std::size_t>(rank) || lengths->back() < 1) return c.error("fft_length does not fit");
     attrs.set("length", lengths->back());
   }
-  return c.results(op("signal.fft"), {*x}, std::move(attrs));
+  return c.finish(op("signal.fft"), {*x}, std::move(attrs));
 }
 
 // ---- Quantisation: fake quantisation rounds and clips in place
@@ -306,7 +306,7 @@ Result<Values> fourier(Call& c, const OpRow& row) {
 Result<Values> fake_quantize(Call& c, const OpRow&) {
   auto x = c.tensor(0);
   if (!x) return Failure{};
-  return c.results(op("qnn.fake_quantize"), {*x}, {{"bits", c.int_attr("num_bits", 8)}});
+  return c.finish(op("qnn.fake_quantize"), {*x}, {{"bits", c.int_attr("num_bits", 8)}});
 }
 
 }  // namespace perfc::tf

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "frontends/tf/importer.h"
+#include "frontends/tf/translators.h"
 
 namespace perfc::tf {
 namespace {
@@ -100,7 +100,7 @@ void set_window(const Window& w, Attrs& attrs) {
 /// Is every element of v at least 0?
 bool not_negative(const GraphBuilder& b, ValueId v) {
   const Node& n = b.node(v.node);
-  if (n.is(op("nn.relu")) || n.is(op("sigmoid"))) return true;
+  if (n.kind == NodeKind::Call && def(n.op).not_negative) return true;
   if (!n.is(op("clip")) || n.operands.size() < 2 || !n.operands[1]) return false;
   const Data* low = b.data(n.operands[1]);
   return low && low->floats() && low->floats()->size() == 1 && (*low->floats())[0] >= 0;
@@ -137,8 +137,6 @@ ValueId absorb_pad(const Call& c, ValueId x, const Format& f, PadsWith pads_with
   attrs.set("padding", padding);
   return n.operands[0];
 }
-
-OpId by_spatial(std::size_t n, OpId one, OpId two, OpId three) { return n == 1 ? one : n == 3 ? three : two; }
 
 /// A weight seen with other dims. Weights without contents need no view.
 Result<ValueId> weight_view(const Call& c, ValueId w, const std::vector<std::int64_t>& shape) {
@@ -190,7 +188,7 @@ Result<ValueId> emit_conv(const Call& c, ConvInputs& in, std::int64_t groups) {
   if (groups != 1) attrs.set("groups", groups);
   if (!set_padding(c, in.format, c.builder().type(in.x), in.window, attrs)) return Failure{};
   in.x = absorb_pad(c, in.x, in.format, PadsWith::Zero, attrs);
-  return c.value(by_spatial(in.format.spatial.size(), op("nn.conv1d"), op("nn.conv2d"), op("nn.conv3d")), {in.x, in.filter}, std::move(attrs));
+  return c.emit(family("nn.conv?d").with_dims(in.format.spatial.size()), {in.x, in.filter}, std::move(attrs));
 }
 
 Result<ValueId> forward_conv(const Call& c) {
@@ -216,21 +214,21 @@ std::int64_t bias_axis(const Call& c, ValueId x) {
 }
 
 Result<ValueId> activation(const Call& c, ValueId x, std::string_view name) {
-  if (name == "Relu") return c.value(op("nn.relu"), {x});
-  if (name == "Relu6") return c.value(op("clip"), {x, c.scalar_like(x, 0), c.scalar_like(x, 6)});
-  if (name == "Elu") return c.value(op("nn.elu"), {x});
-  if (name == "Tanh") return c.value(op("tanh"), {x});
-  if (name == "Sigmoid") return c.value(op("sigmoid"), {x});
-  if (name == "LeakyRelu") return c.value(op("nn.leaky_relu"), {x}, {{"alpha", c.float_attr("leakyrelu_alpha", 0.2)}});
-  if (name == "GeluExact") return c.value(op("nn.gelu"), {x});
-  if (name == "GeluApproximate") return c.value(op("nn.fast_gelu"), {x});
+  if (name == "Relu") return c.emit(op("nn.relu"), {x});
+  if (name == "Relu6") return c.emit(op("clip"), {x, c.number_like(x, 0), c.number_like(x, 6)});
+  if (name == "Elu") return c.emit(op("nn.elu"), {x});
+  if (name == "Tanh") return c.emit(op("tanh"), {x});
+  if (name == "Sigmoid") return c.emit(op("sigmoid"), {x});
+  if (name == "LeakyRelu") return c.emit(op("nn.leaky_relu"), {x}, {{"alpha", c.float_attr("leakyrelu_alpha", 0.2)}});
+  if (name == "GeluExact") return c.emit(op("nn.gelu"), {x});
+  if (name == "GeluApproximate") return c.emit(op("nn.fast_gelu"), {x});
   return c.error(fmt::format("fused operator '{}' is not known", name));
 }
 
 Result<ValueId> batch_norm(const Call& c, std::vector<ValueId> operands, double epsilon, const Format& f) {
   Attrs attrs{{"epsilon", epsilon}};
   if (f.channel != 1) attrs.set("axis", static_cast<std::int64_t>(f.channel));
-  return c.value(op("nn.batch_norm"), std::move(operands), std::move(attrs));
+  return c.emit(op("nn.batch_norm"), std::move(operands), std::move(attrs));
 }
 
 /// What follows the product of a fused operator, by `fused_ops`.
@@ -242,11 +240,11 @@ Result<Values> epilogue(Call& c, ValueId x, std::size_t first_argument) {
     if (name == "BiasAdd") {
       auto bias = c.tensor(next++);
       if (!bias) return Failure{};
-      y = c.value(op("nn.bias_add"), {x, *bias}, {{"axis", bias_axis(c, x)}});
+      y = c.emit(op("nn.bias_add"), {x, *bias}, {{"axis", bias_axis(c, x)}});
     } else if (name == "Add") {
       auto other = c.tensor(next++);
       if (!other) return Failure{};
-      y = c.value(op("add"), {x, *other});
+      y = c.emit(op("add"), {x, *other});
     } else if (name == "FusedBatchNorm") {
       auto parts = c.tensors(next, next + 4);
       if (!parts) return Failure{};
@@ -318,7 +316,7 @@ Result<Values> transposed_convolution(Call& c, const OpRow&) {
   } else if (c.string_attr("padding", "VALID") == "SAME") {
     attrs.set("auto_pad", std::string("SAME_UPPER"));
   }
-  auto y = c.value(by_spatial(in->format.spatial.size(), op("nn.conv1d_transpose"), op("nn.conv2d_transpose"), op("nn.conv3d_transpose")),
+  auto y = c.emit(family("nn.conv?d_transpose").with_dims(in->format.spatial.size()),
                    {in->x, in->filter}, std::move(attrs));
   if (!y) return Failure{};
   return one(*y);
@@ -351,9 +349,8 @@ Result<Values> pooling(Call& c, const OpRow& row) {
   const bool max = row.ir.starts_with("nn.max");
   if (max) *x = absorb_pad(c, *x, *format, PadsWith::Least, attrs);
   const std::size_t n = format->spatial.size();
-  const OpId id = max ? by_spatial(n, op("nn.max_pool1d"), op("nn.max_pool2d"), op("nn.max_pool3d"))
-                      : by_spatial(n, op("nn.avg_pool1d"), op("nn.avg_pool2d"), op("nn.avg_pool3d"));
-  return c.results(id, {*x}, std::move(attrs), row.name == "MaxPoolWithArgmax" ? 2 : 1);
+  const OpId id = (max ? family("nn.max_pool?d") : family("nn.avg_pool?d")).with_dims(n);
+  return c.finish(id, {*x}, std::move(attrs), row.name == "MaxPoolWithArgmax" ? 2 : 1);
 }
 
 /// (x, scale, offset, mean, variance) → y and statistics that inference passes through.
@@ -369,14 +366,14 @@ Result<Values> fused_batch_norm(Call& c, const OpRow& row) {
   Attrs attrs{{"epsilon", c.float_attr("epsilon", 1e-4)}};
   if (format->channel != 1) attrs.set("axis", static_cast<std::int64_t>(format->channel));
   if (training) attrs.set("training_mode", std::int64_t{1});
-  auto y = c.value(op("nn.batch_norm"), *operands, std::move(attrs));
+  auto y = c.emit(op("nn.batch_norm"), *operands, std::move(attrs));
   if (!y) return Failure{};
   if (row.name == "_FusedBatchNormEx") {
     ValueId v = *y;
     if (c.int_attr("num_side_inputs", 0) > 0) {
       auto side = c.tensor(5);
       if (!side) return Failure{};
-      auto sum = c.value(op("add"), {v, *side});
+      auto sum = c.emit(op("add"), {v, *side});
       if (!sum) return Failure{};
       v = *sum;
     }
@@ -399,7 +396,7 @@ Result<Values> global_batch_norm(Call& c, const OpRow&) {
   const auto rank = c.rank(0);
   if (!rank || *rank < 2) return c.error(fmt::format("normalises {}", to_string(c.type(0))));
   // Without scale_after_normalization the scale is there all the same, and one kernel reads it.
-  return c.results(op("nn.batch_norm"), {(*in)[0], (*in)[4], (*in)[3], (*in)[1], (*in)[2]},
+  return c.finish(op("nn.batch_norm"), {(*in)[0], (*in)[4], (*in)[3], (*in)[1], (*in)[2]},
                    {{"epsilon", c.float_attr("variance_epsilon", 1e-3)}, {"axis", static_cast<std::int64_t>(*rank - 1)}});
 }
 
@@ -434,7 +431,7 @@ Result<Values> dilation(Call& c, const OpRow&) {
   ValueId data = (*operands)[0];
   std::vector<std::int64_t> pads = padding.ints_or_empty("padding");
   if (!pads.empty()) {
-    auto padded = c.value(op("nn.pad"), {data, c.int_vector({0, pads[0], pads[1], 0, 0, pads[2], pads[3], 0})});
+    auto padded = c.emit(op("nn.pad"), {data, c.int_constant({0, pads[0], pads[1], 0, 0, pads[2], pads[3], 0})});
     if (!padded) return Failure{};
     data = *padded;
   }
@@ -453,11 +450,11 @@ Result<Values> dilation(Call& c, const OpRow&) {
       begin[i] = at[i] * w.dilation[i];
       end[i] = begin[i] + (windows[i] - 1) * w.strides[i] + 1;
     }
-    auto under = c.value(op("strided_slice"), {data, c.int_vector(begin), c.int_vector(end), c.int_vector({1, 2}), c.int_vector(w.strides)});
-    auto height = c.value(op("strided_slice"), {(*operands)[1], c.int_vector({at[0], at[1]}), c.int_vector({at[0] + 1, at[1] + 1}), c.int_vector({0, 1})});
+    auto under = c.emit(op("strided_slice"), {data, c.int_constant(begin), c.int_constant(end), c.int_constant({1, 2}), c.int_constant(w.strides)});
+    auto height = c.emit(op("strided_slice"), {(*operands)[1], c.int_constant({at[0], at[1]}), c.int_constant({at[0] + 1, at[1] + 1}), c.int_constant({0, 1})});
     if (!under || !height) return Failure{};
-    auto sum = c.value(op("add"), {*under, *height});
-    if (sum && largest) sum = c.value(op("maximum"), {*largest, *sum});
+    auto sum = c.emit(op("add"), {*under, *height});
+    if (sum && largest) sum = c.emit(op("maximum"), {*largest, *sum});
     if (!sum) return Failure{};
     largest = *sum;
   }
@@ -470,8 +467,8 @@ Result<Values> bias_add(Call& c, const OpRow&) {
   const Type& x = c.builder().type((*operands)[0]);
   const Type& bias = c.builder().type((*operands)[1]);
   // Old graphs add scalars with it.
-  if ((bias.ranked() && bias.rank() != 1) || (x.ranked() && x.rank() < 2)) return c.results(op("add"), *operands);
-  return c.results(op("nn.bias_add"), *operands, {{"axis", bias_axis(c, (*operands)[0])}});
+  if ((bias.ranked() && bias.rank() != 1) || (x.ranked() && x.rank() < 2)) return c.finish(op("add"), *operands);
+  return c.finish(op("nn.bias_add"), *operands, {{"axis", bias_axis(c, (*operands)[0])}});
 }
 
 Result<Values> matmul(Call& c, const OpRow& row) {
@@ -481,7 +478,7 @@ Result<Values> matmul(Call& c, const OpRow& row) {
   const bool batched = row.name.starts_with("Batch");
   if (c.int_attr(batched ? "adj_x" : "transpose_a", 0) != 0) attrs.set("transA", std::int64_t{1});
   if (c.int_attr(batched ? "adj_y" : "transpose_b", 0) != 0) attrs.set("transB", std::int64_t{1});
-  auto y = c.value(op("nn.batch_matmul"), *operands, std::move(attrs));
+  auto y = c.emit(op("nn.batch_matmul"), *operands, std::move(attrs));
   if (!y) return Failure{};
   // BatchMatMulV3: 8-bit products with a wider result.
   const DType out = c.dtype_attr("Tout", c.builder().type(*y).dtype());
@@ -493,7 +490,7 @@ Result<Values> matmul(Call& c, const OpRow& row) {
 Result<Values> softmax(Call& c, const OpRow& row) {
   auto x = c.tensor(0);
   if (!x) return Failure{};
-  return c.results(row_op(row), {*x}, {{"axis", std::int64_t{-1}}});
+  return c.finish(row_op(row), {*x}, {{"axis", std::int64_t{-1}}});
 }
 
 Result<Values> local_response_norm(Call& c, const OpRow&) {
@@ -501,7 +498,7 @@ Result<Values> local_response_norm(Call& c, const OpRow&) {
   if (!x) return Failure{};
   const std::int64_t radius = c.int_attr("depth_radius", 5);
   if (radius < 0 || radius > (1 << 20)) return c.error(fmt::format("depth_radius is {}", radius));
-  return c.results(op("nn.lrn"), {*x}, {{"size", 2 * radius + 1}, {"alpha", c.float_attr("alpha", 1)}, {"beta", c.float_attr("beta", 0.5)},
+  return c.finish(op("nn.lrn"), {*x}, {{"size", 2 * radius + 1}, {"alpha", c.float_attr("alpha", 1)}, {"beta", c.float_attr("beta", 0.5)},
                                         {"bias", c.float_attr("bias", 1)}});
 }
 
@@ -517,7 +514,7 @@ Result<Values> clip_at_6(Call& c, const OpRow&) {
 Result<Values> sparse_cross_entropy(Call& c, const OpRow&) {
   auto operands = c.tensors(0, 2);
   if (!operands) return Failure{};
-  auto y = c.value(op("nn.cross_entropy"), *operands, {{"reduction", "none"}});
+  auto y = c.emit(op("nn.cross_entropy"), *operands, {{"reduction", "none"}});
   if (!y) return Failure{};
   return Values{Value::tensor(*y), Value{}};
 }

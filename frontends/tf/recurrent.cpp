@@ -1,29 +1,29 @@
 /// Cells of recurrent networks that TensorFlow runs as one operator.
 #include <array>
 
-#include "frontends/tf/importer.h"
+#include "frontends/tf/translators.h"
 
 namespace perfc::tf {
 namespace {
 
 Result<ValueId> binary(const Call& c, OpId operation, Result<ValueId> a, Result<ValueId> b) {
   if (!a || !b) return Failure{};
-  return c.value(operation, {*a, *b});
+  return c.emit(operation, {*a, *b});
 }
 
 Result<ValueId> unary(const Call& c, OpId operation, Result<ValueId> a) {
   if (!a) return Failure{};
-  return c.value(operation, {*a});
+  return c.emit(operation, {*a});
 }
 
 /// [x, h] · w + b, taken apart into equal parts along the columns.
 Result<Values> gates(Call& c, ValueId x, ValueId h, ValueId w, ValueId b, int count) {
-  auto both = c.value(op("concatenate"), {x, h}, {{"axis", std::int64_t{1}}});
-  auto product = both ? c.value(op("nn.batch_matmul"), {*both, w}) : both;
-  auto sum = product ? c.value(op("nn.bias_add"), {*product, b}, {{"axis", std::int64_t{1}}}) : product;
+  auto both = c.emit(op("concatenate"), {x, h}, {{"axis", std::int64_t{1}}});
+  auto product = both ? c.emit(op("nn.batch_matmul"), {*both, w}) : both;
+  auto sum = product ? c.emit(op("nn.bias_add"), {*product, b}, {{"axis", std::int64_t{1}}}) : product;
   if (!sum) return Failure{};
   if (count == 1) return Values{Value::tensor(*sum)};
-  return c.results(op("split"), {*sum}, {{"axis", std::int64_t{1}}, {"num_outputs", std::int64_t{count}}}, count);
+  return c.finish(op("split"), {*sum}, {{"axis", std::int64_t{1}}, {"num_outputs", std::int64_t{count}}}, count);
 }
 
 }  // namespace
@@ -42,11 +42,11 @@ Result<Values> lstm_cell(Call& c, const OpRow&) {
   };
   auto i = unary(c, op("sigmoid"), peeped((*parts)[0].id, 4, cell));
   auto candidate = unary(c, op("tanh"), (*parts)[1].id);
-  auto shifted = c.value(op("add"), {(*parts)[2].id, c.scalar_like((*parts)[2].id, c.float_attr("forget_bias", 1))});
+  auto shifted = c.emit(op("add"), {(*parts)[2].id, c.number_like((*parts)[2].id, c.float_attr("forget_bias", 1))});
   auto f = unary(c, op("sigmoid"), peeped(shifted, 5, cell));
   auto next = binary(c, op("add"), binary(c, op("multiply"), f, cell), binary(c, op("multiply"), i, candidate));
   if (const double clip = c.float_attr("cell_clip", 3); next && clip > 0) {
-    next = c.value(op("clip"), {*next, c.scalar_like(*next, -clip), c.scalar_like(*next, clip)});
+    next = c.emit(op("clip"), {*next, c.number_like(*next, -clip), c.number_like(*next, clip)});
   }
   auto o = unary(c, op("sigmoid"), peeped((*parts)[3].id, 6, next));
   auto squashed = unary(c, op("tanh"), next);
@@ -71,7 +71,7 @@ Result<Values> gru_cell(Call& c, const OpRow&) {
   auto sum = gates(c, (*in)[0], *reset, (*in)[3], (*in)[5], 1);
   if (!sum) return Failure{};
   auto candidate = unary(c, op("tanh"), (*sum)[0].id);
-  auto rest = c.value(op("subtract"), {c.scalar_like(*u, 1), *u});
+  auto rest = c.emit(op("subtract"), {c.number_like(*u, 1), *u});
   auto next = binary(c, op("add"), binary(c, op("multiply"), *u, h), binary(c, op("multiply"), rest, candidate));
   if (!next) return Failure{};
   return Values{Value::tensor(*r), Value::tensor(*u), Value::tensor(*candidate), Value::tensor(*next)};

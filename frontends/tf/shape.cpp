@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "frontends/tf/importer.h"
+#include "frontends/tf/translators.h"
 #include "ir/tables.h"
 
 namespace perfc::tf {
@@ -108,7 +108,7 @@ Result<Values> assign(Call& c, const OpRow& row) {
   if (c.inputs[0].kind == Value::Kind::Variable) return Values{};  // AssignVariableOp and kin return nothing
   auto operands = c.tensors(0, 2);
   if (!operands) return Failure{};
-  return c.results(row_op(row), *operands);
+  return c.finish(row_op(row), *operands);
 }
 
 Result<Values> resource_gather(Call& c, const OpRow& row) {
@@ -117,7 +117,7 @@ Result<Values> resource_gather(Call& c, const OpRow& row) {
   auto indices = c.tensor(1);
   if (!table || !indices) return Failure{};
   if (c.int_attr("batch_dims", 0) != 0) return c.error("batch_dims other than 0 are not supported");
-  return c.results(op("take"), {(*table)[0].id, *indices}, {{"axis", std::int64_t{0}}});
+  return c.finish(op("take"), {(*table)[0].id, *indices}, {{"axis", std::int64_t{0}}});
 }
 
 // ---- Shapes
@@ -127,7 +127,7 @@ Result<Values> shape(Call& c, const OpRow&) {
   for (std::size_t i = 0; i < c.inputs.size(); ++i) {
     auto x = c.tensor(i);
     if (!x) return Failure{};
-    auto s = c.value(op("shape_of"), {*x});
+    auto s = c.shape_of(*x);
     if (!s) return Failure{};
     auto cast = c.cast(*s, c.dtype_attr("out_type", DType::Int32));
     if (!cast) return Failure{};
@@ -139,7 +139,7 @@ Result<Values> shape(Call& c, const OpRow&) {
 Result<Values> size(Call& c, const OpRow&) {
   auto x = c.tensor(0);
   if (!x) return Failure{};
-  auto s = c.value(op("size_of"), {*x});
+  auto s = c.emit(op("size_of"), {*x});
   if (!s) return Failure{};
   return one(c.cast(*s, c.dtype_attr("out_type", DType::Int32)));
 }
@@ -156,11 +156,11 @@ Result<Values> reshape(Call& c, const OpRow&) {
   auto operands = c.tensors(0, 2);
   if (!operands) return Failure{};
   const auto known = c.known_ints(1);
-  if (!known) return c.results(op("reshape"), *operands);
+  if (!known) return c.finish(op("reshape"), *operands);
   Attrs attrs;
   // 0 is an extent here, not "as before".
   if (std::find(known->begin(), known->end(), 0) != known->end()) attrs.set("allowzero", std::int64_t{1});
-  return c.results(op("reshape"), {(*operands)[0], c.int_vector(*known)}, std::move(attrs));
+  return c.finish(op("reshape"), {(*operands)[0], c.int_constant(*known)}, std::move(attrs));
 }
 
 Result<Values> squeeze(Call& c, const OpRow&) {
@@ -169,24 +169,24 @@ Result<Values> squeeze(Call& c, const OpRow&) {
   std::vector<std::int64_t> axes = c.ints_attr("squeeze_dims");
   if (axes.empty()) axes = c.ints_attr("axis");
   std::vector<ValueId> operands{*x};
-  if (!axes.empty()) operands.push_back(c.int_vector(axes));
-  return c.results(op("squeeze"), std::move(operands));
+  if (!axes.empty()) operands.push_back(c.int_constant(axes));
+  return c.finish(op("squeeze"), std::move(operands));
 }
 
 Result<Values> expand_dims(Call& c, const OpRow&) {
   auto x = c.tensor(0);
   auto axis = c.integer(1, "dim");
   if (!x || !axis) return Failure{};
-  return c.results(op("expand_dims"), {*x, c.int_vector({*axis})});
+  return c.finish(op("expand_dims"), {*x, c.int_constant({*axis})});
 }
 
 Result<Values> transpose(Call& c, const OpRow&) {
   auto x = c.tensor(0);
   if (!x) return Failure{};
-  if (!c.has(1)) return c.results(op("transpose"), {*x});
+  if (!c.has(1)) return c.finish(op("transpose"), {*x});
   auto perm = c.ints(1, "perm");
   if (!perm) return Failure{};
-  return c.results(op("transpose"), {*x}, {{"perm", *perm}});
+  return c.finish(op("transpose"), {*x}, {{"perm", *perm}});
 }
 
 Result<Values> invert_permutation(Call& c, const OpRow&) {
@@ -229,9 +229,9 @@ Result<Values> fill(Call& c, const OpRow&) {
   const Type& type = c.builder().type(*value);
   const DataRef data = c.builder().data_ref(*value);
   if (data && data->fully_known() && data->size() == 1) {
-    return c.results(op("full"), {*dims}, {{"value", Literal{Type::tensor(type.dtype(), {1}), data}}});
+    return c.finish(op("full"), {*dims}, {{"value", Literal{Type::tensor(type.dtype(), {1}), data}}});
   }
-  return c.results(op("broadcast_to"), {*value, *dims});
+  return c.finish(op("broadcast_to"), {*value, *dims});
 }
 
 /// ZerosLike, OnesLike.
@@ -248,15 +248,15 @@ Result<Values> full_like(Call& c, const OpRow& row) {
     data->elements = std::vector<SymInt>{SymInt(value)};
   }
   const bool has_value = is_float(dtype) || is_integer(dtype) || dtype == DType::Bool;
-  auto s = c.value(op("shape_of"), {*x});
+  auto s = c.shape_of(*x);
   if (!s) return Failure{};
-  return c.results(op("full"), {*s}, {{"value", Literal{Type::tensor(dtype, {1}), has_value ? data : nullptr}}});
+  return c.finish(op("full"), {*s}, {{"value", Literal{Type::tensor(dtype, {1}), has_value ? data : nullptr}}});
 }
 
 Result<Values> range(Call& c, const OpRow&) {
   auto operands = c.tensors(0, 3);
   if (!operands) return Failure{};
-  return c.results(op("arange"), *operands);
+  return c.finish(op("arange"), *operands);
 }
 
 /// (start, stop, num): as many values, evenly spaced.
@@ -265,18 +265,18 @@ Result<Values> linspace(Call& c, const OpRow&) {
   auto num = c.integer(2, "num");
   if (!start || !num) return Failure{};
   if (*num < 1) return c.error(fmt::format("num is {}", *num));
-  auto n = c.value(op("arange"), {c.constant(int64_scalar(0)), c.constant(int64_scalar(*num)), c.constant(int64_scalar(1))});
+  auto n = c.emit(op("arange"), {c.constant(int64_scalar(0)), c.constant(int64_scalar(*num)), c.constant(int64_scalar(1))});
   if (!n) return Failure{};
   auto x = c.cast(*n, c.builder().type(*start).dtype());
   auto stop = c.tensor(1);
   if (!x || !stop) return Failure{};
-  auto span = c.value(op("subtract"), {*stop, *start});
+  auto span = c.emit(op("subtract"), {*stop, *start});
   if (!span) return Failure{};
-  auto step = c.value(op("divide"), {*span, c.scalar_like(*span, static_cast<double>(std::max<std::int64_t>(1, *num - 1)))});
+  auto step = c.emit(op("divide"), {*span, c.number_like(*span, static_cast<double>(std::max<std::int64_t>(1, *num - 1)))});
   if (!step) return Failure{};
-  auto scaled = c.value(op("multiply"), {*x, *step});
+  auto scaled = c.emit(op("multiply"), {*x, *step});
   if (!scaled) return Failure{};
-  return one(c.value(op("add"), {*scaled, *start}));
+  return one(c.emit(op("add"), {*scaled, *start}));
 }
 
 // ---- Joining and cutting
@@ -290,7 +290,7 @@ Result<Values> concat(Call& c, const OpRow& row) {
   auto values = c.tensors(axis_last ? 0 : 1, axis_last ? n - 1 : n);
   if (!axis || !values) return Failure{};
   if (values->size() == 1) return one((*values)[0]);
-  return c.results(op("concatenate"), *values, {{"axis", *axis}});
+  return c.finish(op("concatenate"), *values, {{"axis", *axis}});
 }
 
 Result<Values> pack(Call& c, const OpRow&) {
@@ -299,12 +299,12 @@ Result<Values> pack(Call& c, const OpRow&) {
   if (values->empty()) return c.error("has no values");
   const std::int64_t axis = c.int_attr("axis", 0);
   for (ValueId& v : *values) {
-    auto view = c.value(op("expand_dims"), {v, c.int_vector({axis})});
+    auto view = c.expand_dims(v, {axis});
     if (!view) return Failure{};
     v = *view;
   }
   if (values->size() == 1) return one((*values)[0]);
-  return c.results(op("concatenate"), *values, {{"axis", axis}});
+  return c.finish(op("concatenate"), *values, {{"axis", axis}});
 }
 
 Result<Values> unpack(Call& c, const OpRow&) {
@@ -318,12 +318,12 @@ Result<Values> unpack(Call& c, const OpRow&) {
   if (!at) return Failure{};
   Values parts{Value::tensor(*x)};
   if (num > 1) {
-    auto split = c.results(op("split"), {*x}, {{"axis", axis}, {"num_outputs", num}}, static_cast<int>(num));
+    auto split = c.finish(op("split"), {*x}, {{"axis", axis}, {"num_outputs", num}}, static_cast<int>(num));
     if (!split) return Failure{};
     parts = std::move(*split);
   }
   for (Value& p : parts) {
-    auto view = c.value(op("squeeze"), {p.id, c.int_vector({static_cast<std::int64_t>(*at)})});
+    auto view = c.squeeze(p.id, {static_cast<std::int64_t>(*at)});
     if (!view) return Failure{};
     p = Value::tensor(*view);
   }
@@ -356,11 +356,11 @@ Result<Values> split(Call& c, const OpRow& row) {
       }
       *open = rest;
     }
-    operands.push_back(c.int_vector(*sizes));
+    operands.push_back(c.int_constant(*sizes));
   } else {
     attrs.set("num_outputs", num);
   }
-  return c.results(op("split"), std::move(operands), std::move(attrs), static_cast<int>(num));
+  return c.finish(op("split"), std::move(operands), std::move(attrs), static_cast<int>(num));
 }
 
 /// (x, begin, size): a size of −1 means the rest.
@@ -374,7 +374,7 @@ Result<Values> slice(Call& c, const OpRow&) {
     auto b = c.tensor(1);
     auto s = c.tensor(2);
     if (!b || !s) return Failure{};
-    auto end = c.value(op("add"), {*b, *s});
+    auto end = c.emit(op("add"), {*b, *s});
     if (!end || !r) return c.error("of data of unknown rank at run-time places is not supported");
     // An open size of −1 cannot be told from a real one at run time.
     const Data* known = c.builder().data(*s);
@@ -391,9 +391,9 @@ Result<Values> slice(Call& c, const OpRow&) {
       }
       std::vector<std::int64_t> values;
       for (const SymInt& e : ends) values.push_back(e.value());
-      return c.results(op("strided_slice"), {*x, *b, c.int_vector(values)});
+      return c.finish(op("strided_slice"), {*x, *b, c.int_constant(values)});
     }
-    return c.results(op("strided_slice"), {*x, *b, *end});
+    return c.finish(op("strided_slice"), {*x, *b, *end});
   }
   std::vector<std::int64_t> ends, axes;
   for (std::size_t i = 0; i < begin->size(); ++i) {
@@ -402,7 +402,7 @@ Result<Values> slice(Call& c, const OpRow&) {
     ends.push_back(end);
     axes.push_back(static_cast<std::int64_t>(i));
   }
-  return c.results(op("strided_slice"), {*x, c.int_vector(*begin), c.int_vector(ends), c.int_vector(axes)});
+  return c.finish(op("strided_slice"), {*x, c.int_constant(*begin), c.int_constant(ends), c.int_constant(axes)});
 }
 
 /// x[begin:end:strides] with all masks (tf.strided_slice).
@@ -479,19 +479,19 @@ Result<Values> strided_slice(Call& c, const OpRow&) {
   }
   ValueId y = *x;
   if (!axes.empty()) {
-    auto v = c.value(op("strided_slice"), {y, c.int_vector(starts), c.int_vector(ends), c.int_vector(axes), c.int_vector(steps)});
+    auto v = c.emit(op("strided_slice"), {y, c.int_constant(starts), c.int_constant(ends), c.int_constant(axes), c.int_constant(steps)});
     if (!v) return Failure{};
     y = *v;
   }
   for (const Late& l : late) {
     const auto at = static_cast<std::int64_t>(l.axis), i = static_cast<std::int64_t>(l.entry);
-    const auto pick = [&](ValueId from) { return c.value(op("strided_slice"), {from, c.int_vector({i}), c.int_vector({i + 1}), c.int_vector({0})}); };
+    const auto pick = [&](ValueId from) { return c.emit(op("strided_slice"), {from, c.int_constant({i}), c.int_constant({i + 1}), c.int_constant({0})}); };
     auto from = pick(*begin);
     auto to = pick(*end);
     if (!from || !to) return Failure{};
     Result<ValueId> v = Failure{};
     if (l.take) {
-      v = c.value(op("take"), {y, *from}, {{"axis", at}});
+      v = c.emit(op("take"), {y, *from}, {{"axis", at}});
     } else {
       const DType dtype = c.builder().type(*from).dtype();
       const auto constant = [&](std::int64_t value) {
@@ -503,18 +503,18 @@ Result<Values> strided_slice(Call& c, const OpRow&) {
       const std::int64_t step = (*strides)[l.entry];
       const ValueId first = bit(begin_mask, l.entry) ? constant(step > 0 ? 0 : largest) : *from;
       const ValueId last = bit(end_mask, l.entry) ? constant(step > 0 ? largest : -largest) : *to;
-      v = c.value(op("strided_slice"), {y, first, last, constant(at), constant(step)});
+      v = c.emit(op("strided_slice"), {y, first, last, constant(at), constant(step)});
     }
     if (!v) return Failure{};
     y = *v;
   }
   if (!removed.empty()) {
-    auto v = c.value(op("squeeze"), {y, c.int_vector(removed)});
+    auto v = c.squeeze(y, removed);
     if (!v) return Failure{};
     y = *v;
   }
   if (!added.empty()) {
-    auto v = c.value(op("expand_dims"), {y, c.int_vector(added)});
+    auto v = c.expand_dims(y, added);
     if (!v) return Failure{};
     y = *v;
   }
@@ -535,15 +535,15 @@ Result<Values> reverse(Call& c, const OpRow&) {
   }
   if (axes->empty()) return one(*x);
   const std::size_t n = axes->size();
-  return c.results(op("strided_slice"), {*x, c.int_vector(std::vector<std::int64_t>(n, kEnd)), c.int_vector(std::vector<std::int64_t>(n, -kEnd)),
-                                         c.int_vector(*axes), c.int_vector(std::vector<std::int64_t>(n, -1))});
+  return c.finish(op("strided_slice"), {*x, c.int_constant(std::vector<std::int64_t>(n, kEnd)), c.int_constant(std::vector<std::int64_t>(n, -kEnd)),
+                                         c.int_constant(*axes), c.int_constant(std::vector<std::int64_t>(n, -1))});
 }
 
 Result<Values> tile(Call& c, const OpRow&) {
   auto operands = c.tensors(0, 2);
   if (!operands) return Failure{};
-  if (const auto known = c.known_ints(1)) (*operands)[1] = c.int_vector(*known);
-  return c.results(op("tile"), *operands);
+  if (const auto known = c.known_ints(1)) (*operands)[1] = c.int_constant(*known);
+  return c.finish(op("tile"), *operands);
 }
 
 /// Pad (x, paddings [rank, 2]), PadV2 with a value, MirrorPad.
@@ -558,7 +558,7 @@ Result<Values> pad(Call& c, const OpRow& row) {
     pads[i] = (*pairs)[2 * i];
     pads[n + i] = (*pairs)[2 * i + 1];
   }
-  std::vector<ValueId> operands{*x, c.int_vector(pads)};
+  std::vector<ValueId> operands{*x, c.int_constant(pads)};
   Attrs attrs;
   if (row.name == "MirrorPad") {
     // SYMMETRIC repeats the edge, REFLECT does not; the work is the same.
@@ -568,7 +568,7 @@ Result<Values> pad(Call& c, const OpRow& row) {
     if (!value) return Failure{};
     operands.push_back(*value);
   }
-  return c.results(op("nn.pad"), std::move(operands), std::move(attrs));
+  return c.finish(op("nn.pad"), std::move(operands), std::move(attrs));
 }
 
 // ---- Gathering and scattering
@@ -585,19 +585,19 @@ Result<Values> gather(Call& c, const OpRow& row) {
   std::int64_t batch_dims = c.int_attr("batch_dims", 0);
   const auto indices_rank = c.rank(1);
   if (batch_dims < 0 && indices_rank) batch_dims += static_cast<std::int64_t>(*indices_rank);
-  if (batch_dims == 0) return c.results(op("take"), *operands, {{"axis", axis}});
+  if (batch_dims == 0) return c.finish(op("take"), *operands, {{"axis", axis}});
   if (axis != batch_dims) return c.error(fmt::format("axis {} behind {} batch dims is not supported", axis, batch_dims));
-  auto view = c.value(op("expand_dims"), {(*operands)[1], c.int_vector({-1})});
+  auto view = c.expand_dims((*operands)[1], {-1});
   if (!view) return Failure{};
   auto indices = c.cast(*view, DType::Int64);
   if (!indices) return Failure{};
-  return c.results(op("gather_nd"), {(*operands)[0], *indices}, {{"batch_dims", batch_dims}});
+  return c.finish(op("gather_nd"), {(*operands)[0], *indices}, {{"batch_dims", batch_dims}});
 }
 
 Result<Values> gather_nd(Call& c, const OpRow&) {
   auto operands = c.tensors(0, 2);
   if (!operands) return Failure{};
-  return c.results(op("gather_nd"), *operands, {{"batch_dims", c.int_attr("batch_dims", 0)}});
+  return c.finish(op("gather_nd"), *operands, {{"batch_dims", c.int_attr("batch_dims", 0)}});
 }
 
 /// ScatterNd (indices, updates, shape): into zeros.
@@ -605,9 +605,9 @@ Result<Values> scatter_nd(Call& c, const OpRow&) {
   auto operands = c.tensors(0, 3);
   if (!operands) return Failure{};
   const DType dtype = c.builder().type((*operands)[1]).dtype();
-  auto zeros = c.value(op("full"), {(*operands)[2]}, {{"value", Literal{Type::tensor(dtype, {1}), nullptr}}});
+  auto zeros = c.emit(op("full"), {(*operands)[2]}, {{"value", Literal{Type::tensor(dtype, {1}), nullptr}}});
   if (!zeros) return Failure{};
-  return c.results(op("scatter_nd"), {*zeros, (*operands)[0], (*operands)[1]});
+  return c.finish(op("scatter_nd"), {*zeros, (*operands)[0], (*operands)[1]});
 }
 
 /// TensorScatterUpdate and kin (x, indices, updates).
@@ -618,7 +618,7 @@ Result<Values> tensor_scatter(Call& c, const OpRow& row) {
   if (row.name.ends_with("Add") || row.name.ends_with("Sub")) attrs.set("reduction", std::string("add"));
   if (row.name.ends_with("Max")) attrs.set("reduction", std::string("max"));
   if (row.name.ends_with("Min")) attrs.set("reduction", std::string("min"));
-  return c.results(op("scatter_nd"), *operands, std::move(attrs));
+  return c.finish(op("scatter_nd"), *operands, std::move(attrs));
 }
 
 /// (indices, depth, on, off).
@@ -627,20 +627,20 @@ Result<Values> one_hot(Call& c, const OpRow&) {
   if (!operands) return Failure{};
   std::vector<ValueId> values;
   for (std::size_t i : {3, 2}) {
-    auto v = c.value(op("expand_dims"), {(*operands)[i], c.int_vector({0})});
+    auto v = c.expand_dims((*operands)[i], {0});
     if (!v) return Failure{};
     values.push_back(*v);
   }
-  auto both = c.value(op("concatenate"), values, {{"axis", std::int64_t{0}}});
+  auto both = c.emit(op("concatenate"), values, {{"axis", std::int64_t{0}}});
   if (!both) return Failure{};
-  return c.results(op("one_hot"), {(*operands)[0], (*operands)[1], *both}, {{"axis", c.int_attr("axis", -1)}});
+  return c.finish(op("one_hot"), {(*operands)[0], (*operands)[1], *both}, {{"axis", c.int_attr("axis", -1)}});
 }
 
 /// Positions of what is true, [found, rank].
 Result<Values> where(Call& c, const OpRow&) {
   auto x = c.tensor(0);
   if (!x) return Failure{};
-  auto found = c.value(op("nonzero"), {*x});
+  auto found = c.emit(op("nonzero"), {*x});
   if (!found) return Failure{};
   return one(c.transpose(*found, {1, 0}));
 }
@@ -653,12 +653,12 @@ Result<Values> matrix_band(Call& c, const OpRow&) {
   if (!x || !lower || !upper) return Failure{};
   ValueId y = *x;
   if (*lower >= 0) {
-    auto v = c.value(op("trilu"), {y, c.constant(int64_scalar(-*lower))}, {{"upper", std::int64_t{1}}});
+    auto v = c.emit(op("trilu"), {y, c.constant(int64_scalar(-*lower))}, {{"upper", std::int64_t{1}}});
     if (!v) return Failure{};
     y = *v;
   }
   if (*upper >= 0) {
-    auto v = c.value(op("trilu"), {y, c.constant(int64_scalar(*upper))}, {{"upper", std::int64_t{0}}});
+    auto v = c.emit(op("trilu"), {y, c.constant(int64_scalar(*upper))}, {{"upper", std::int64_t{0}}});
     if (!v) return Failure{};
     y = *v;
   }
@@ -693,15 +693,15 @@ Result<Values> matrix_diagonal(Call& c, const OpRow& row) {
   const std::int64_t length = std::min(rows.value(), columns.value());
   std::int64_t end = 0;
   if (__builtin_mul_overflow(length, columns.value() + 1, &end)) end = all;
-  return one(c.value(op("strided_slice"), {*view, c.int_vector({0}), c.int_vector({std::min(end, all)}), c.int_vector({axis}),
-                                           c.int_vector({columns.value() + 1})}));
+  return one(c.emit(op("strided_slice"), {*view, c.int_constant({0}), c.int_constant({std::min(end, all)}), c.int_constant({axis}),
+                                           c.int_constant({columns.value() + 1})}));
 }
 
 Result<Values> reverse_sequence(Call& c, const OpRow&) {
   auto operands = c.tensors(0, 2);
   if (!operands) return Failure{};
   const std::int64_t time = c.int_attr("seq_dim", 0), batch = c.int_attr("batch_dim", 0);
-  return c.results(op("reverse_sequence"), *operands, {{"time_axis", time}, {"batch_axis", batch}});
+  return c.finish(op("reverse_sequence"), *operands, {{"time_axis", time}, {"batch_axis", batch}});
 }
 
 // ---- Blocks
@@ -732,7 +732,7 @@ Result<Values> space_to_batch(Call& c, const OpRow& row) {
     padding[1 + i] = (*pads)[2 * i];
     padding[t.rank() + 1 + i] = (*pads)[2 * i + 1];
   }
-  auto padded = c.value(op("nn.pad"), {*x, c.int_vector(padding)});
+  auto padded = c.emit(op("nn.pad"), {*x, c.int_constant(padding)});
   if (!padded) return Failure{};
   const Shape shape = c.builder().type(*padded).shape();
   // (n, s/b, b, …, rest) → (b…, n, s/b…, rest): blocks join the batch.
@@ -786,7 +786,7 @@ std::optional<Dilated> find_dilated(const Call& c, ValueId v, const std::vector<
     }
     const Node& n = c.builder().node(v.node);
     if (n.kind != NodeKind::Call || n.operands.empty() || v.result != 0) return std::nullopt;
-    const bool is_conv = n.is(op("nn.conv1d")) || n.is(op("nn.conv2d")) || n.is(op("nn.conv3d"));
+    const bool is_conv = def(n.op).category == Category::Convolution && !def(n.op).transposed;
     if (is_conv && convolution) return std::nullopt;
     if (!is_conv && !n.is(op("nn.bias_add")) && !n.is(op("squeeze")) && !n.is(op("expand_dims"))) return std::nullopt;
     convolution = convolution || is_conv;
@@ -871,7 +871,7 @@ Result<Values> batch_to_space(Call& c, const OpRow& row) {
   if (!moved) return Failure{};
   auto whole = c.reshape(*moved, joined);
   if (!whole) return Failure{};
-  return one(c.value(op("strided_slice"), {*whole, c.int_vector(starts), c.int_vector(ends), c.int_vector(axes)}));
+  return one(c.emit(op("strided_slice"), {*whole, c.int_constant(starts), c.int_constant(ends), c.int_constant(axes)}));
 }
 
 Result<Values> depth_space(Call& c, const OpRow& row) {
@@ -882,7 +882,7 @@ Result<Values> depth_space(Call& c, const OpRow& row) {
   if (format != "NHWC" && format != "NCHW") return c.error(fmt::format("data_format '{}' is not supported", format));
   Attrs attrs{{"blocksize", block}};
   if (format == "NHWC") attrs.set("data_layout", std::string(format));
-  return c.results(row_op(row), {*x}, std::move(attrs));
+  return c.finish(row_op(row), {*x}, std::move(attrs));
 }
 
 }  // namespace perfc::tf

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "frontends/tf/importer.h"
+#include "frontends/tf/translators.h"
 
 namespace perfc::tf {
 namespace {
@@ -25,30 +25,30 @@ Result<ValueId> filled(const Call& c, ValueId shape, DType dtype, std::int64_t x
   } else {
     data->elements = std::vector<SymInt>{SymInt(x)};
   }
-  return c.value(op("full"), {shape}, {{"value", Literal{Type::tensor(dtype, {1}), data}}});
+  return c.emit(op("full"), {shape}, {{"value", Literal{Type::tensor(dtype, {1}), data}}});
 }
 
 Result<ValueId> filled_like(const Call& c, ValueId v, DType dtype, std::int64_t x) {
-  auto shape = c.value(op("shape_of"), {v});
+  auto shape = c.shape_of(v);
   if (!shape) return Failure{};
   return filled(c, *shape, dtype, x);
 }
 
 /// Entries [from, to) along an axis.
 Result<ValueId> part(const Call& c, ValueId v, std::int64_t axis, std::int64_t from, std::int64_t to) {
-  return c.value(op("strided_slice"), {v, c.int_vector({from}), c.int_vector({to}), c.int_vector({axis})});
+  return c.emit(op("strided_slice"), {v, c.int_constant({from}), c.int_constant({to}), c.int_constant({axis})});
 }
 
 constexpr std::int64_t kEveryRow = std::int64_t{1} << 62;
 
 Result<ValueId> joined(const Call& c, std::vector<ValueId> parts) {
-  return c.value(op("concatenate"), std::move(parts), {{"axis", std::int64_t{0}}});
+  return c.emit(op("concatenate"), std::move(parts), {{"axis", std::int64_t{0}}});
 }
 
 /// [rows] and the shape of v without its first axis.
 Result<ValueId> with_rows(const Call& c, ValueId rows, ValueId v) {
   auto count = c.cast(rows, DType::Int64);
-  auto shape = c.value(op("shape_of"), {v});
+  auto shape = c.shape_of(v);
   if (!count || !shape) return Failure{};
   auto tail = part(c, *shape, 0, 1, kEveryRow);
   auto flat = c.reshape(*count, {1});
@@ -56,7 +56,7 @@ Result<ValueId> with_rows(const Call& c, ValueId rows, ValueId v) {
   return joined(c, {*flat, *tail});
 }
 
-Result<ValueId> as_column(const Call& c, ValueId v) { return c.value(op("expand_dims"), {v, c.int_vector({-1})}); }
+Result<ValueId> as_column(const Call& c, ValueId v) { return c.expand_dims(v, {-1}); }
 
 /// Rows added up (or as `reduction` says) by segment; the rows go where `ids` say.
 Result<ValueId> scattered(const Call& c, ValueId rows, ValueId ids, ValueId shape, std::string_view reduction) {
@@ -64,7 +64,7 @@ Result<ValueId> scattered(const Call& c, ValueId rows, ValueId ids, ValueId shap
   // Neutral elements of minima and maxima cost what zeros cost.
   auto start = filled(c, shape, c.builder().type(rows).dtype(), reduction == "mul" ? 1 : 0);
   if (!at || !start) return Failure{};
-  return c.value(op("scatter_nd"), {*start, *at, rows}, {{"reduction", std::string(reduction)}});
+  return c.emit(op("scatter_nd"), {*start, *at, rows}, {{"reduction", std::string(reduction)}});
 }
 
 /// Number of segments: given, or one more than the largest id.
@@ -73,11 +73,11 @@ Result<ValueId> segment_count(const Call& c, std::optional<ValueId> given, Value
   if (const auto all = known(c, ids); all && !all->empty()) {
     const std::int64_t last = *std::max_element(all->begin(), all->end());
     if (last < 0 || last > (std::int64_t{1} << 40)) return c.error(fmt::format("the segment {} cannot be", last));
-    return c.int_vector({last + 1});
+    return c.int_constant({last + 1});
   }
-  auto last = c.value(op("max"), {ids}, {{"keepdims", std::int64_t{0}}});
+  auto last = c.emit(op("max"), {ids}, {{"keepdims", std::int64_t{0}}});
   if (!last) return Failure{};
-  return c.value(op("add"), {*last, c.scalar_like(*last, 1)});
+  return c.emit(op("add"), {*last, c.number_like(*last, 1)});
 }
 
 std::string_view reduction_of(std::string_view name) {
@@ -122,13 +122,13 @@ Result<Values> segments(Call& c, std::string_view name, ValueId rows, ValueId id
   auto vector = c.reshape(*rows_only, {1});
   if (!vector) return Failure{};
   auto sizes = scattered(c, *ones, flat_ids, *vector, "add");
-  if (sizes && root) sizes = c.value(op("sqrt"), {*sizes});
+  if (sizes && root) sizes = c.emit(op("sqrt"), {*sizes});
   if (!sizes) return Failure{};
   std::vector<std::int64_t> axes;
   for (std::size_t i = 1; i < data.rank(); ++i) axes.push_back(static_cast<std::int64_t>(i));
-  auto divisor = axes.empty() ? sizes : c.value(op("expand_dims"), {*sizes, c.int_vector(axes)});
+  auto divisor = axes.empty() ? sizes : c.expand_dims(*sizes, axes);
   if (!divisor) return Failure{};
-  return one(c.value(op("divide"), {*sums, *divisor}));
+  return one(c.emit(op("divide"), {*sums, *divisor}));
 }
 
 /// How far apart neighbours along each axis are, of row-major data.
@@ -138,11 +138,11 @@ Result<ValueId> strides_of(const Call& c, ValueId shape) {
     for (std::size_t i = extents->size(); i-- > 1;) {
       if ((*extents)[i] < 0 || __builtin_mul_overflow(out[i], (*extents)[i], &out[i - 1])) return c.error("the shape holds too many elements");
     }
-    return c.int_vector(out);
+    return c.int_constant(out);
   }
   auto wide = c.cast(shape, DType::Int64);
   if (!wide) return Failure{};
-  return c.value(op("cumprod"), {*wide, c.int_vector({0})}, {{"exclusive", std::int64_t{1}}, {"reverse", std::int64_t{1}}});
+  return c.emit(op("cumprod"), {*wide, c.int_constant({0})}, {{"exclusive", std::int64_t{1}}, {"reverse", std::int64_t{1}}});
 }
 
 /// The new shape of a SparseReshape with its −1 replaced, where everything is known.
@@ -162,7 +162,7 @@ Result<ValueId> resolved(const Call& c, ValueId from, ValueId to) {
     }
   }
   if (open >= 0) (*shape)[static_cast<std::size_t>(open)] = rest > 0 ? total / rest : 0;
-  return c.int_vector(*shape);
+  return c.int_constant(*shape);
 }
 
 }  // namespace
@@ -190,7 +190,7 @@ Result<Values> sparse_segment(Call& c, const OpRow& row) {
     if (!given) return Failure{};
     count = *given;
   }
-  auto rows = c.value(op("take"), {(*operands)[0], (*operands)[1]}, {{"axis", std::int64_t{0}}});
+  auto rows = c.emit(op("take"), {(*operands)[0], (*operands)[1]}, {{"axis", std::int64_t{0}}});
   if (!rows) return Failure{};
   return segments(c, row.name, *rows, (*operands)[2], count);
 }
@@ -209,12 +209,12 @@ Result<Values> bincount(Call& c, const OpRow& row) {
   if (!bins) return Failure{};
   const std::string_view reduction = c.int_attr("binary_output", 0) != 0 ? "max" : "add";
   if (row.name == "DenseBincount" && c.rank(0) == 2) {
-    auto shape = c.value(op("shape_of"), {values});
+    auto shape = c.shape_of(values);
     auto rows = shape ? part(c, *shape, 0, 0, 1) : shape;
     auto all = rows ? joined(c, {*rows, *bins}) : rows;
     auto zeros = all ? filled(c, *all, weight_type.dtype(), 0) : all;
     if (!zeros) return Failure{};
-    return one(c.value(op("scatter_elements"), {*zeros, values, *updates}, {{"axis", std::int64_t{1}}, {"reduction", std::string(reduction)}}));
+    return one(c.emit(op("scatter_elements"), {*zeros, values, *updates}, {{"axis", std::int64_t{1}}, {"reduction", std::string(reduction)}}));
   }
   return one(scattered(c, *updates, values, *bins, reduction));
 }
@@ -232,15 +232,15 @@ Result<Values> sparse_to_dense(Call& c, const OpRow&) {
     at = *column;
   }
   if (c.rank(2) == 0) {
-    auto entries = c.value(op("shape_of"), {at});
+    auto entries = c.shape_of(at);
     auto count = entries ? part(c, *entries, 0, 0, 1) : entries;
-    auto repeated = count ? c.value(op("broadcast_to"), {values, *count}) : count;
+    auto repeated = count ? c.emit(op("broadcast_to"), {values, *count}) : count;
     if (!repeated) return Failure{};
     values = *repeated;
   }
-  auto background = c.value(op("broadcast_to"), {elsewhere, shape});
+  auto background = c.emit(op("broadcast_to"), {elsewhere, shape});
   if (!background) return Failure{};
-  return one(c.value(op("scatter_nd"), {*background, at, values}));
+  return one(c.emit(op("scatter_nd"), {*background, at, values}));
 }
 
 /// (coordinates [n, 2], values [n], shape [2], b): row i of the product gathers the rows of b that
@@ -264,8 +264,8 @@ Result<Values> sparse_matmul(Call& c, const OpRow&) {
   auto named = c.reshape(*columns, {-1});
   auto factors = as_column(c, values);
   if (!ids || !named || !factors) return Failure{};
-  auto taken = c.value(op("take"), {b, *named}, {{"axis", std::int64_t{0}}});
-  auto products = taken ? c.value(op("multiply"), {*taken, *factors}) : taken;
+  auto taken = c.emit(op("take"), {b, *named}, {{"axis", std::int64_t{0}}});
+  auto products = taken ? c.emit(op("multiply"), {*taken, *factors}) : taken;
   auto result = products ? with_rows(c, *height, *products) : products;
   if (!result) return Failure{};
   return one(scattered(c, *products, *ids, *result, "add"));
@@ -275,7 +275,7 @@ Result<Values> sparse_matmul(Call& c, const OpRow&) {
 Result<Values> sparse_add(Call& c, const OpRow&) {
   auto operands = c.tensors(0, 4);
   if (!operands) return Failure{};
-  return one(c.value(op("scatter_nd"), {(*operands)[3], (*operands)[0], (*operands)[1]}, {{"reduction", "add"}}));
+  return one(c.emit(op("scatter_nd"), {(*operands)[3], (*operands)[0], (*operands)[1]}, {{"reduction", "add"}}));
 }
 
 /// (coordinates [n, rank], shape, new shape) → coordinates in the new shape, and that shape.
@@ -286,11 +286,11 @@ Result<Values> sparse_reshape(Call& c, const OpRow&) {
   auto from = strides_of(c, (*operands)[1]);
   auto to = shape ? strides_of(c, *shape) : shape;
   if (!from || !to) return Failure{};
-  auto steps = c.value(op("multiply"), {(*operands)[0], *from});
-  auto flat = steps ? c.value(op("sum_axes"), {*steps, c.int_vector({1})}, {{"keepdims", std::int64_t{1}}}) : steps;
-  auto quotient = flat ? c.value(op("divide"), {*flat, *to}) : flat;
+  auto steps = c.emit(op("multiply"), {(*operands)[0], *from});
+  auto flat = steps ? c.emit(op("sum_axes"), {*steps, c.int_constant({1})}, {{"keepdims", std::int64_t{1}}}) : steps;
+  auto quotient = flat ? c.emit(op("divide"), {*flat, *to}) : flat;
   if (!quotient) return Failure{};
-  auto at = c.value(op("mod"), {*quotient, *shape});
+  auto at = c.emit(op("mod"), {*quotient, *shape});
   if (!at) return Failure{};
   return Values{Value::tensor(*at), Value::tensor(*shape)};
 }
@@ -312,35 +312,35 @@ Result<Values> sparse_fill_empty_rows(Call& c, const OpRow&) {
   auto ones = ids ? filled_like(c, *ids, DType::Int64, 1) : ids;
   if (!height || !ones) return Failure{};
   auto counts = scattered(c, *ones, *ids, *height, "add");
-  auto empty = counts ? c.value(op("equal"), {*counts, c.scalar_like(*counts, 0)}) : counts;
-  auto found = empty ? c.value(op("nonzero"), {*empty}) : empty;
+  auto empty = counts ? c.emit(op("equal"), {*counts, c.number_like(*counts, 0)}) : counts;
+  auto found = empty ? c.emit(op("nonzero"), {*empty}) : empty;
   auto column = found ? c.transpose(*found, {1, 0}) : found;
-  auto missing = column && rank > 1 ? c.value(op("nn.pad"), {*column, c.int_vector({0, 0, 0, rank - 1})}) : column;
+  auto missing = column && rank > 1 ? c.emit(op("nn.pad"), {*column, c.int_constant({0, 0, 0, rank - 1})}) : column;
   if (!missing) return Failure{};
-  auto missing_shape = c.value(op("shape_of"), {*column});
+  auto missing_shape = c.shape_of(*column);
   auto missing_count = missing_shape ? part(c, *missing_shape, 0, 0, 1) : missing_shape;
-  auto fillers = missing_count ? c.value(op("broadcast_to"), {filler, *missing_count}) : missing_count;
+  auto fillers = missing_count ? c.emit(op("broadcast_to"), {filler, *missing_count}) : missing_count;
   if (!fillers) return Failure{};
   auto all = joined(c, {at, *missing});
   auto all_values = joined(c, {values, *fillers});
   // Sorted by row.
   auto keys = all ? part(c, *all, 1, 0, 1) : all;
   auto flat = keys ? c.reshape(*keys, {-1}) : keys;
-  auto total = flat ? c.value(op("shape_of"), {*flat}) : flat;
+  auto total = flat ? c.shape_of(*flat) : flat;
   if (!all_values || !total) return Failure{};
   auto sorted = c.builder().call({.op = op("topk"), .operands = {*flat, *total}, .attrs = {{"largest", std::int64_t{0}}}, .name = c.name, .loc = c.loc});
   if (!sorted) return Failure{};
   const ValueId order{*sorted, 1};
-  auto new_at = c.value(op("take"), {*all, order}, {{"axis", std::int64_t{0}}});
-  auto new_values = c.value(op("take"), {*all_values, order}, {{"axis", std::int64_t{0}}});
+  auto new_at = c.emit(op("take"), {*all, order}, {{"axis", std::int64_t{0}}});
+  auto new_values = c.emit(op("take"), {*all_values, order}, {{"axis", std::int64_t{0}}});
   // The inverse of the order, of the old entries.
-  auto positions = c.value(op("cumsum"), {*filled_like(c, order, DType::Int64, 1), c.int_vector({0})}, {{"exclusive", std::int64_t{1}}});
+  auto positions = c.emit(op("cumsum"), {*filled_like(c, order, DType::Int64, 1), c.int_constant({0})}, {{"exclusive", std::int64_t{1}}});
   auto start = filled_like(c, order, DType::Int64, 0);
   if (!new_at || !new_values || !positions || !start) return Failure{};
-  auto inverse = c.value(op("scatter_elements"), {*start, order, *positions}, {{"axis", std::int64_t{0}}});
-  auto old_shape = c.value(op("shape_of"), {values});
+  auto inverse = c.emit(op("scatter_elements"), {*start, order, *positions}, {{"axis", std::int64_t{0}}});
+  auto old_shape = c.shape_of(values);
   if (!inverse || !old_shape) return Failure{};
-  auto went = c.value(op("strided_slice"), {*inverse, c.int_vector({0}), *old_shape, c.int_vector({0})});
+  auto went = c.emit(op("strided_slice"), {*inverse, c.int_constant({0}), *old_shape, c.int_constant({0})});
   if (!went) return Failure{};
   return Values{Value::tensor(*new_at), Value::tensor(*new_values), Value::tensor(*empty), Value::tensor(*went)};
 }
@@ -361,9 +361,9 @@ Result<Values> unravel_index(Call& c, const OpRow&) {
     extents = as_column(c, *extents);
     if (!strides || !extents) return Failure{};
   }
-  auto quotient = c.value(op("divide"), {(*operands)[0], *strides});
+  auto quotient = c.emit(op("divide"), {(*operands)[0], *strides});
   if (!quotient) return Failure{};
-  return one(c.value(op("mod"), {*quotient, *extents}));
+  return one(c.emit(op("mod"), {*quotient, *extents}));
 }
 
 }  // namespace perfc::tf

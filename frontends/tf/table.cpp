@@ -2,7 +2,7 @@
 /// where inputs or attributes need more than renaming.
 #include <unordered_map>
 
-#include "frontends/tf/importer.h"
+#include "frontends/tf/translators.h"
 
 namespace perfc::tf {
 

@@ -23,25 +23,15 @@ std::string node_name(const Operation& o) {
   return path.empty() ? std::string(op) : fmt::format("{}/{}", path, op);
 }
 
+std::string full_name(const Operation& o) {
+  return o.overload.empty() || o.overload == "default" ? std::string(o.op) : fmt::format("{}.{}", o.op, o.overload);
+}
+
 }  // namespace
 
 Call::Call(Importer& i, Frame& f, const Operation& o)
-    : importer(i), frame(f), operation(o), loc{.node = o.index}, name(o.op.empty() ? std::string() : node_name(o)) {}
-
-std::string Call::full_name() const {
-  return operation.overload.empty() || operation.overload == "default"
-             ? std::string(operation.op)
-             : fmt::format("{}.{}", operation.op, operation.overload);
-}
-
-Failure Call::error(std::string message) const {
-  const std::string at = operation.source.empty() ? "" : fmt::format(" (from {})", operation.source);
-  return frame.builder.diagnostics().error(loc, name, fmt::format("{}: {}{}", full_name(), message, at));
-}
-
-void Call::warning(std::string message) const {
-  frame.builder.diagnostics().warning(loc, name, fmt::format("{}: {}", full_name(), message));
-}
+    : Emitter(f.builder, {.node = o.index}, o.op.empty() ? std::string() : node_name(o), full_name(o), o.source),
+      importer(i), frame(f), operation(o) {}
 
 // ---- Arguments
 
@@ -137,7 +127,7 @@ std::string Call::text_or(std::string_view parameter, std::string_view fallback)
   return s ? *s : std::string(fallback);
 }
 
-Result<std::vector<std::int64_t>> Call::integers(std::string_view parameter) {
+Result<std::vector<std::int64_t>> Call::ints(std::string_view parameter) {
   const Value& v = arg(parameter);
   if (v.scalar()) {
     auto one = integer(parameter);
@@ -168,7 +158,7 @@ Result<std::vector<std::int64_t>> Call::integers(std::string_view parameter) {
 
 Result<std::vector<std::int64_t>> Call::spread(std::string_view parameter, std::size_t count, std::int64_t fallback) {
   if (!given(parameter)) return std::vector<std::int64_t>(count, fallback);
-  auto v = integers(parameter);
+  auto v = ints(parameter);
   if (!v) return Failure{};
   if (v->empty()) v->assign(count, fallback);
   if (v->size() == 1) v->assign(count, v->front());
@@ -201,7 +191,7 @@ Result<ValueId> Call::int_vector(const std::vector<Value>& items) {
   std::vector<ValueId> parts;
   std::vector<std::int64_t> run;
   const auto flush = [&] {
-    if (!run.empty()) parts.push_back(ints(run));
+    if (!run.empty()) parts.push_back(int_constant(run));
     run.clear();
   };
   for (const Value& item : items) {
@@ -229,7 +219,7 @@ Result<ValueId> Call::int_vector(const std::vector<Value>& items) {
     parts.push_back(*v);
   }
   flush();
-  if (parts.empty()) return ints({});
+  if (parts.empty()) return int_constant({});
   if (parts.size() == 1) return parts.front();
   return emit(op("concatenate"), std::move(parts), {{"axis", std::int64_t{0}}});
 }
@@ -265,11 +255,6 @@ Result<std::size_t> Call::rank(ValueId v) {
   return t.rank();
 }
 
-Dim Call::dim(ValueId v, std::size_t axis) const {
-  const Type t = type(v);
-  return t.is_tensor() && t.ranked() && axis < t.rank() ? t.shape()[axis] : Dim::unknown();
-}
-
 Result<std::int64_t> Call::known_dim(ValueId v, std::size_t axis, std::string_view what) {
   const Dim d = dim(v, axis);
   if (!d.known()) {
@@ -279,19 +264,6 @@ Result<std::int64_t> Call::known_dim(ValueId v, std::size_t axis, std::string_vi
 }
 
 // ---- Graph
-
-Result<ValueId> Call::emit(OpId op, std::vector<ValueId> operands, Attrs attrs) {
-  return builder().value({.op = op, .operands = std::move(operands), .attrs = std::move(attrs), .results = 1, .name = name, .loc = loc});
-}
-
-Result<std::vector<ValueId>> Call::emit_all(OpId op, std::vector<ValueId> operands, Attrs attrs, std::size_t results) {
-  auto id = builder().call({.op = op, .operands = std::move(operands), .attrs = std::move(attrs),
-                            .results = static_cast<int>(results), .name = name, .loc = loc});
-  if (!id) return Failure{};
-  std::vector<ValueId> out;
-  for (std::uint32_t i = 0; i < results; ++i) out.push_back({*id, i});
-  return out;
-}
 
 Values Call::finish(OpId op, std::vector<ValueId> operands, Attrs attrs, std::size_t results) {
   CallSpec spec{.op = op, .operands = std::move(operands), .attrs = std::move(attrs),
@@ -304,32 +276,6 @@ Values Call::finish(OpId op, std::vector<ValueId> operands, Attrs attrs, std::si
   std::vector<ValueId> out;
   for (std::uint32_t i = 0; i < results; ++i) out.push_back({*id, i});
   return this->results(out);
-}
-
-ValueId Call::number(double value, DType dtype) {
-  if (is_float(dtype)) return constant(float_scalar(value, dtype));
-  auto data = std::make_shared<Data>();
-  const double bounded = std::clamp(value, -9e18, 9e18);
-  data->elements = std::vector<SymInt>{value == value ? SymInt(static_cast<std::int64_t>(bounded)) : SymInt()};
-  return constant({Type::tensor(dtype, {}), std::move(data)});
-}
-
-Result<ValueId> Call::cast(ValueId v, DType dtype) {
-  const Type t = type(v);
-  if (t.dtype() == dtype || dtype == DType::Undefined) return v;
-  return emit(op("cast"), {v}, {{"to", std::string(perfc::name(dtype))}});
-}
-
-Result<ValueId> Call::reshape(ValueId v, const std::vector<std::int64_t>& shape) {
-  return emit(op("reshape"), {v, ints(shape)});
-}
-
-Result<ValueId> Call::transpose(ValueId v, std::vector<std::int64_t> perm) {
-  return emit(op("transpose"), {v}, {{"perm", std::move(perm)}});
-}
-
-Result<ValueId> Call::slice(ValueId v, std::size_t axis, std::int64_t start, std::int64_t end, std::int64_t step) {
-  return emit(op("strided_slice"), {v, ints({start}), ints({end}), ints({static_cast<std::int64_t>(axis)}), ints({step})});
 }
 
 Result<ValueId> Call::vector_of(const Scalar& s) {
@@ -499,10 +445,23 @@ Status Call::write(const TensorRef& t, ValueId value) {
   return ok();
 }
 
+/// `base` with the entries `rows` of an axis replaced by those of `part`.
+Result<ValueId> Call::scatter_rows(ValueId base, std::int64_t axis, ValueId rows, ValueId part) {
+  // scatter_elements wants an index per element of the part.
+  std::vector<std::int64_t> shape(type(part).rank(), 1);
+  shape[static_cast<std::size_t>(axis)] = -1;
+  auto index = reshape(rows, shape);
+  auto target = emit(op("shape_of"), {part});
+  if (!index || !target) return Failure{};
+  auto spread = emit(op("broadcast_to"), {*index, *target});
+  if (!spread) return Failure{};
+  return emit(op("scatter_elements"), {base, *spread, part}, {{"axis", axis}});
+}
+
 /// `base` with `part` in the place that the view looks at.
 Result<ValueId> Call::scatter(const ViewStep& step, ValueId base, ValueId part) {
   const OpId o = step.op;
-  if (o == op("reshape") || o == op("squeeze") || o == op("expand_dims") || o == op("copy")) {
+  if (def(o).moves == Moves::Reshapes || def(o).moves == Moves::Copies) {
     auto shape = emit(op("shape_of"), {base});
     if (!shape) return Failure{};
     return emit(op("reshape"), {part, *shape});
@@ -513,45 +472,30 @@ Result<ValueId> Call::scatter(const ViewStep& step, ValueId base, ValueId part) 
     for (std::size_t i = 0; i < perm.size(); ++i) inverse[static_cast<std::size_t>(perm[i])] = static_cast<std::int64_t>(i);
     return transpose(part, std::move(inverse));
   }
-  if (o == op("take") || o == op("strided_slice")) {
-    // Indices of the written rows along one axis, then a scatter of whole rows.
+  if (o == op("take")) {
+    const std::int64_t axis = step.attrs.int_or("axis", 0);
+    auto rows = reshape(step.operands[0], {-1});
+    if (!rows) return Failure{};
+    auto wide = type(step.operands[0]).rank() == 0 ? emit(op("expand_dims"), {part, int_constant({axis})}) : Result<ValueId>(part);
+    return wide ? scatter_rows(base, axis, *rows, *wide) : wide;
+  }
+  if (o == op("strided_slice")) {
     const Type whole = type(base);
-    std::int64_t axis = step.attrs.int_or("axis", 0);
-    ValueId rows;
-    if (o == op("take")) {
-      auto vector = reshape(step.operands[0], {-1});
-      if (!vector) return Failure{};
-      rows = *vector;
-      auto wide = type(step.operands[0]).rank() == 0 ? emit(op("expand_dims"), {part, ints({axis})}) : Result<ValueId>(part);
-      if (!wide) return Failure{};
-      part = *wide;
-    } else {
-      const Data* axes = data(step.operands[2]);
-      if (!axes || !axes->ints() || axes->size() != 1 || !whole.ranked()) return error("writes through this slice are not supported");
-      axis = (*axes->ints())[0].value();
-      const Dim extent = whole.shape()[static_cast<std::size_t>(axis)];
-      auto extent_vector = emit(op("shape_of"), {base}, {{"end", axis + 1}, {"start", axis}});
-      if (!extent_vector) return Failure{};
-      auto limit = reshape(*extent_vector, {});
-      if (!limit) return Failure{};
-      auto all = emit(op("arange"), {number(0, DType::Int64), *limit, number(1, DType::Int64)});
-      if (!all) return Failure{};
-      auto chosen = emit(op("strided_slice"), {*all, step.operands[0], step.operands[1], ints({0}), step.operands[3]});
-      if (!chosen) return Failure{};
-      // All of the axis: nothing of the old value is left.
-      if (extent.known() && type(*chosen).shape()[0] == extent) return part;
-      rows = *chosen;
-    }
-    // scatter_elements wants an index per element of the part.
-    const std::size_t rank = type(part).rank();
-    std::vector<std::int64_t> shape(rank, 1);
-    shape[static_cast<std::size_t>(axis)] = -1;
-    auto index = reshape(rows, shape);
-    auto target = emit(op("shape_of"), {part});
-    if (!index || !target) return Failure{};
-    auto spread = emit(op("broadcast_to"), {*index, *target});
-    if (!spread) return Failure{};
-    return emit(op("scatter_elements"), {base, *spread, part}, {{"axis", axis}});
+    const Data* axes = data(step.operands[2]);
+    if (!axes || !axes->ints() || axes->size() != 1 || !whole.ranked()) return error("writes through this slice are not supported");
+    const std::int64_t axis = (*axes->ints())[0].value();
+    const Dim extent = whole.shape()[static_cast<std::size_t>(axis)];
+    auto extent_vector = emit(op("shape_of"), {base}, {{"end", axis + 1}, {"start", axis}});
+    if (!extent_vector) return Failure{};
+    auto limit = reshape(*extent_vector, {});
+    if (!limit) return Failure{};
+    auto all = emit(op("arange"), {number(0, DType::Int64), *limit, number(1, DType::Int64)});
+    if (!all) return Failure{};
+    auto rows = emit(op("strided_slice"), {*all, step.operands[0], step.operands[1], int_constant({0}), step.operands[3]});
+    if (!rows) return Failure{};
+    // All of the axis: nothing of the old value is left.
+    if (extent.known() && type(*rows).shape()[0] == extent) return part;
+    return scatter_rows(base, axis, *rows, part);
   }
   return error(fmt::format("writes in place through a view made by {}, which several elements share or perfc cannot invert", def(o).name));
 }

@@ -5,6 +5,7 @@
 
 #include <span>
 
+#include "frontends/common/emitter.h"
 #include "frontends/torch/importer.h"
 
 namespace perfc::torch {
@@ -12,7 +13,7 @@ namespace perfc::torch {
 struct AtenRow;
 using Values = Result<std::vector<Value>>;
 
-class Call {
+class Call : public Emitter {
  public:
   Call(Importer& importer, Frame& frame, const Operation& operation);
 
@@ -21,11 +22,8 @@ class Call {
   const Operation& operation;
   const AtenRow* row = nullptr;
   std::vector<Value> args;             ///< in the order of the row's parameters, or as written
-  SourceLoc loc;
-  std::string name;                    ///< of the IR nodes: the module's path and the operator
   bool in_place = false;               ///< the operator's name ends in '_': its first argument is written
 
-  GraphBuilder& builder() const { return frame.builder; }
   std::size_t outputs() const { return operation.outputs.size(); }
 
   // ---- Arguments, by name in the schema. Readers report what is missing or of another kind.
@@ -43,7 +41,7 @@ class Call {
   Result<bool> flag_or(std::string_view parameter, bool fallback);
   std::string text_or(std::string_view parameter, std::string_view fallback) const;
   /// Known integers of a list; a single int stands for itself.
-  Result<std::vector<std::int64_t>> integers(std::string_view parameter);
+  Result<std::vector<std::int64_t>> ints(std::string_view parameter);
   /// The same, repeated to `count` when there is one only, `fallback` when left out or empty.
   Result<std::vector<std::int64_t>> spread(std::string_view parameter, std::size_t count, std::int64_t fallback);
   /// Element type; `fallback` when None or left out.
@@ -58,28 +56,15 @@ class Call {
 
   // ---- Types
   /// A copy: adding to the graph moves what the builder holds.
-  Type type(ValueId v) const { return frame.builder.type(v); }
-  const Data* data(ValueId v) const { return frame.builder.data(v); }
+  Type type(ValueId v) const { return Emitter::type(v); }
   /// Rank of a tensor that must be known.
   Result<std::size_t> rank(ValueId v);
-  Dim dim(ValueId v, std::size_t axis) const;
   /// The dim must be known: named in the message by `what`.
   Result<std::int64_t> known_dim(ValueId v, std::size_t axis, std::string_view what);
 
   // ---- Graph
-  Result<ValueId> emit(OpId op, std::vector<ValueId> operands, Attrs attrs = {});
-  /// As many results as asked for.
-  Result<std::vector<ValueId>> emit_all(OpId op, std::vector<ValueId> operands, Attrs attrs, std::size_t results);
   /// The call that stands for the operation: what the file declares completes its types.
   Values finish(OpId op, std::vector<ValueId> operands, Attrs attrs = {}, std::size_t results = 1);
-  ValueId constant(Literal literal) { return builder().constant(std::move(literal), {}, loc); }
-  ValueId ints(const std::vector<std::int64_t>& values) { return constant(int64_vector(values)); }
-  /// 0-d constant.
-  ValueId number(double value, DType dtype);
-  Result<ValueId> cast(ValueId v, DType dtype);
-  Result<ValueId> reshape(ValueId v, const std::vector<std::int64_t>& shape);
-  Result<ValueId> transpose(ValueId v, std::vector<std::int64_t> perm);
-  Result<ValueId> slice(ValueId v, std::size_t axis, std::int64_t start, std::int64_t end, std::int64_t step = 1);
   /// A scalar as an int64 (float64, bool) vector of one element; as a 0-d tensor.
   Result<ValueId> vector_of(const Scalar& s);
   Result<ValueId> scalar_tensor(const Scalar& s, DType dtype);
@@ -102,12 +87,9 @@ class Call {
   /// `value` replaces what the tensor, and whatever shares its memory, holds.
   Status write(const TensorRef& t, ValueId value);
 
-  Failure error(std::string message) const;
-  void warning(std::string message) const;
-
  private:
-  std::string full_name() const;
   Result<ValueId> scatter(const ViewStep& step, ValueId base, ValueId part);
+  Result<ValueId> scatter_rows(ValueId base, std::int64_t axis, ValueId rows, ValueId part);
 };
 
 /// Result<ValueId> as Values.

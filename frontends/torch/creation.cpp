@@ -6,13 +6,6 @@
 namespace perfc::torch {
 namespace {
 
-Literal one_element(double value, DType dtype) {
-  auto data = std::make_shared<Data>();
-  if (is_float(dtype)) data->elements = std::vector<double>{value};
-  else data->elements = std::vector<SymInt>{SymInt(static_cast<std::int64_t>(value))};
-  return {Type::tensor(dtype, {1}), std::move(data)};
-}
-
 /// What a fill's name says: zeros, ones; the argument otherwise. Uninitialised memory counts as zeros.
 Result<double> fill_value(Call& c) {
   const std::string_view name = c.row->name;
@@ -32,7 +25,7 @@ Values filled(Call& c, ValueId shape, DType dtype) {
   }
   const auto value = fill_value(c);
   if (!value) return Failure{};
-  return single(c, c.emit(op("full"), {shape}, {{"value", one_element(*value, dtype)}}));
+  return single(c, c.full(shape, *value, dtype));
 }
 
 /// Random numbers in a shape: the IR's generators want it known.
@@ -44,7 +37,7 @@ Values random(Call& c, ValueId shape, DType dtype, bool normal) {
     return single(c, c.emit(normal ? op("random.normal") : op("random.uniform"), {},
                             {{"dtype", std::string(name(dtype))}, {"shape", dims}}));
   }
-  auto base = c.emit(op("full"), {shape}, {{"value", one_element(0, dtype)}});
+  auto base = c.full(shape, 0, dtype);
   return base ? single(c, c.emit(normal ? op("random.normal_like") : op("random.uniform_like"), {*base})) : Failure{};
 }
 
@@ -62,7 +55,7 @@ Values make(Call& c) {
   const auto dtype = c.dtype_or("dtype", fallback);
   if (!shape || !dtype) return Failure{};
   if (name == "randint") {
-    auto u = c.emit(op("full"), {*shape}, {{"value", one_element(0, DType::Float32)}});
+    auto u = c.full(*shape, 0, DType::Float32);
     auto r = u ? c.emit(op("random.uniform_like"), {*u}) : u;
     return r ? single(c, c.cast(*r, *dtype)) : Failure{};
   }
@@ -74,7 +67,7 @@ Values make(Call& c) {
 Values make_like(Call& c) {
   auto v = c.tensor("self");
   if (!v) return Failure{};
-  auto shape = c.emit(op("shape_of"), {*v});
+  auto shape = c.shape_of(*v);
   const auto dtype = c.dtype_or("dtype", c.type(*v).dtype());
   if (!shape || !dtype) return Failure{};
   const std::string_view name = c.row->name;
@@ -117,7 +110,7 @@ Values multinomial(Call& c) {
     if (!v) return Failure{};
   }
   auto y = c.emit(op("random.multinomial"), {*v}, {{"dtype", std::string("int64")}, {"sample_size", *n}});
-  if (y && *rank == 1) y = c.emit(op("squeeze"), {*y, c.ints({0})});
+  if (y && *rank == 1) y = c.squeeze(*y, {0});
   return single(c, y);
 }
 
@@ -169,7 +162,7 @@ Values eye(Call& c) {
   const auto m = n ? c.integer_or("m", *n) : n;
   const auto dtype = c.dtype_or("dtype", DType::Float32);
   if (!n || !m || !dtype) return Failure{};
-  auto zeros = c.emit(op("full"), {c.ints({*n, *m})}, {{"value", one_element(0, *dtype)}});
+  auto zeros = c.full(c.int_constant({*n, *m}), 0, *dtype);
   return zeros ? single(c, c.emit(op("eye_like"), {*zeros})) : Failure{};
 }
 

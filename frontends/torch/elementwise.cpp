@@ -671,7 +671,7 @@ Values fill(Call& c) {
   if (!x) return Failure{};
   const DType d = c.type(*x).dtype();
   auto value = c.given("value") ? promoted(c, c.arg("value"), d) : Result<ValueId>(c.number(0, d));
-  auto shape = c.emit(op("shape_of"), {*x});
+  auto shape = c.shape_of(*x);
   if (!value || !shape) return Failure{};
   return single(c, c.emit(op("broadcast_to"), {*value, *shape}));
 }

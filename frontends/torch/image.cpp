@@ -57,7 +57,7 @@ Values upsample(Call& c) {
   Attrs attrs{{"coordinate_transformation_mode", std::string(*aligned ? "align_corners" : mode == "nearest" ? "asymmetric" : "half_pixel")},
               {"mode", mode}};
   if (*antialias) attrs.set("antialias", std::int64_t{1});
-  return single(c, c.emit(op("image.resize2d"), {*x, {}, {}, *sizes}, std::move(attrs)));
+  return single(c, c.emit(op("image.resize2d"), {*x, ValueId{}, ValueId{}, *sizes}, std::move(attrs)));
 }
 
 Values grid_sample(Call& c) {
@@ -85,14 +85,14 @@ Values nms(Call& c) {
   auto boxes = c.tensor("dets"), scores = c.tensor("scores");
   const auto threshold = c.real("iou_threshold");
   if (!boxes || !scores || !threshold) return Failure{};
-  auto b = c.emit(op("expand_dims"), {*boxes, c.ints({0})}), s = c.emit(op("expand_dims"), {*scores, c.ints({0, 1})});
+  auto b = c.expand_dims(*boxes, {0}), s = c.expand_dims(*scores, {0, 1});
   if (!b || !s) return Failure{};
   auto b32 = c.cast(*b, DType::Float32), s32 = c.cast(*s, DType::Float32);
   if (!b32 || !s32) return Failure{};
   auto data = std::make_shared<Data>();
   data->elements = std::vector<double>{*threshold};
   auto chosen = c.emit(op("vision.non_max_suppression"),
-                       {*b32, *s32, c.ints({INT32_MAX}), c.constant({Type::tensor(DType::Float32, {1}), data})});
+                       {*b32, *s32, c.int_constant({INT32_MAX}), c.constant({Type::tensor(DType::Float32, {1}), data})});
   return chosen ? single(c, c.emit(op("take"), {*chosen, c.number(2, DType::Int64)}, {{"axis", std::int64_t{1}}})) : Failure{};
 }
 
@@ -112,7 +112,7 @@ Values roi_align(Call& c) {
   const auto ratio = c.integer_or("sampling_ratio", -1);
   const auto aligned = c.flag_or("aligned", false);
   if (!ratio || !aligned) return Failure{};
-  auto boxes = c.slice(*rois, 1, 1, 5), batch = c.slice(*rois, 1, 0, 1);
+  auto boxes = c.slice(*rois, 1, 1, 5, 1), batch = c.slice(*rois, 1, 0, 1, 1);
   auto column = batch ? c.reshape(*batch, {-1}) : batch;
   auto index = column ? c.cast(*column, DType::Int64) : column;
   if (!boxes || !index) return Failure{};

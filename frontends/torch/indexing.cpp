@@ -77,7 +77,7 @@ Result<ValueId> stacked(Call& c, const Index& index) {
   for (ValueId& v : all) {
     for (ValueId other : all) {
       if (other == v || c.type(v) == c.type(other)) continue;
-      auto shape = c.emit(op("shape_of"), {other});
+      auto shape = c.shape_of(other);
       auto next = shape ? c.emit(op("broadcast_to"), {v, *shape}) : shape;
       if (!next) return Failure{};
       v = *next;
@@ -85,7 +85,7 @@ Result<ValueId> stacked(Call& c, const Index& index) {
   }
   std::vector<ValueId> columns;
   for (ValueId v : all) {
-    auto column = c.emit(op("expand_dims"), {v, c.ints({static_cast<std::int64_t>(rank)})});
+    auto column = c.expand_dims(v, {static_cast<std::int64_t>(rank)});
     if (!column) return Failure{};
     columns.push_back(*column);
   }
@@ -144,7 +144,7 @@ Result<ValueId> row_indices(Call& c, ValueId rows, ValueId part, std::size_t ran
   std::vector<std::int64_t> shape(std::max<std::size_t>(rank, 1), 1);
   shape[static_cast<std::size_t>(axis)] = -1;
   auto column = c.reshape(rows, shape);
-  auto target = c.emit(op("shape_of"), {part});
+  auto target = c.shape_of(part);
   if (!column || !target) return Failure{};
   return c.emit(op("broadcast_to"), {*column, *target});
 }
@@ -220,7 +220,7 @@ Values index_put(Call& c) {
       if (!mask_rank) return Failure{};
       std::vector<std::int64_t> extra;
       for (std::size_t i = *mask_rank; i < *rank; ++i) extra.push_back(static_cast<std::int64_t>(i));
-      if (!extra.empty()) mask = c.emit(op("expand_dims"), {*mask, c.ints(extra)});
+      if (!extra.empty()) mask = c.expand_dims(*mask, extra);
       auto value = c.reshape(*values, {});
       if (!mask || !value) return Failure{};
       return single(c, c.emit(op("where"), {*mask, *value, *x}));
@@ -269,7 +269,7 @@ Values index_write(Call& c) {
   if (name == "index_fill") {
     auto value = promoted(c, c.arg("value"), c.type(s->self).dtype());
     auto old = c.emit(op("take"), {s->self, *rows}, {{"axis", s->axis}});
-    auto shape = old ? c.emit(op("shape_of"), {*old}) : old;
+    auto shape = old ? c.shape_of(*old) : old;
     auto wide = value && shape ? c.emit(op("broadcast_to"), {*value, *shape}) : Result<ValueId>(Failure{});
     if (!wide) return Failure{};
     part = *wide;
@@ -331,7 +331,7 @@ Values scatter(Call& c) {
   const std::string_view name = c.row->name;
   const Value& src = c.arg("src");
   auto updates = promoted(c, src, c.type(s->self).dtype());
-  auto shape = c.emit(op("shape_of"), {*i});
+  auto shape = c.shape_of(*i);
   if (!updates || !shape) return Failure{};
   if (!src.tensor() || c.type(*updates).rank() == 0) {
     updates = c.emit(op("broadcast_to"), {*updates, *shape});
@@ -339,7 +339,7 @@ Values scatter(Call& c) {
     const Type u = c.type(*updates), t = c.type(*i);
     if (!u.is_static() || !t.is_static() || u.rank() != t.rank()) return c.error("'src' and 'index' must have known shapes of one rank");
     for (std::size_t a = 0; updates && a < t.rank(); ++a) {
-      if (c.dim(*updates, a) != t.shape()[a]) updates = c.slice(*updates, a, 0, t.shape()[a].value());
+      if (c.dim(*updates, a) != t.shape()[a]) updates = c.slice(*updates, a, 0, t.shape()[a].value(), 1);
     }
   }
   if (!updates) return Failure{};
@@ -368,7 +368,7 @@ Values view_scatter(Call& c) {
     const auto start = c.integer_or("start", 0), end = c.integer_or("end", INT64_MAX), step = c.integer_or("step", 1);
     if (!start || !end || !step) return Failure{};
     part = c.view(*copy.tensor(), op("strided_slice"),
-                  {c.ints({*start}), c.ints({*end}), c.ints({static_cast<std::int64_t>(*axis)}), c.ints({*step})});
+                  {c.int_constant({*start}), c.int_constant({*end}), c.int_constant({static_cast<std::int64_t>(*axis)}), c.int_constant({*step})});
   }
   if (!part || !c.write(*part->tensor(), *src)) return Failure{};
   return std::vector<Value>{copy};
@@ -378,7 +378,7 @@ Values masked_select(Call& c) {
   auto x = c.tensor("self"), mask = c.tensor("mask");
   if (!x || !mask) return Failure{};
   if (c.type(*x).shape() != c.type(*mask).shape()) {
-    auto shape = c.emit(op("shape_of"), {*x});
+    auto shape = c.shape_of(*x);
     mask = shape ? c.emit(op("broadcast_to"), {*mask, *shape}) : shape;
   }
   auto flat = c.reshape(*x, {-1});
@@ -391,7 +391,7 @@ Values masked_select(Call& c) {
 Values masked_scatter(Call& c) {
   auto x = c.tensor("self"), mask = c.tensor("mask"), source = c.tensor("source");
   if (!x || !mask || !source) return Failure{};
-  auto shape = c.emit(op("shape_of"), {*x});
+  auto shape = c.shape_of(*x);
   auto wide = shape ? c.emit(op("broadcast_to"), {*mask, *shape}) : shape;
   auto number = wide ? c.cast(*wide, DType::Int64) : wide;
   auto flat = number ? c.reshape(*number, {-1}) : number;
@@ -459,10 +459,10 @@ Values bucketize(Call& c) {
   if (!edges || !v || !right || !narrow) return Failure{};
   const auto edge_rank = c.rank(*edges), rank = c.rank(*v);
   if (!edge_rank || !rank) return Failure{};
-  auto wide = c.emit(op("expand_dims"), {*v, c.ints({static_cast<std::int64_t>(*rank)})});
+  auto wide = c.expand_dims(*v, {static_cast<std::int64_t>(*rank)});
   ValueId e = *edges;
   if (search && *edge_rank > 1) {
-    auto spread = c.emit(op("expand_dims"), {e, c.ints({static_cast<std::int64_t>(*edge_rank) - 1})});
+    auto spread = c.expand_dims(e, {static_cast<std::int64_t>(*edge_rank) - 1});
     if (!spread) return Failure{};
     e = *spread;
   }
@@ -470,7 +470,7 @@ Values bucketize(Call& c) {
   auto below = same ? c.emit(*right ? op("less_equal") : op("less"), {*same, *wide}) : same;
   const DType d = *narrow ? DType::Int32 : DType::Int64;
   auto number = below ? c.cast(*below, d) : below;
-  return number ? single(c, c.emit(op("sum_axes"), {*number, c.ints({-1})}, {{"keepdims", std::int64_t{0}}})) : Failure{};
+  return number ? single(c, c.emit(op("sum_axes"), {*number, c.int_constant({-1})}, {{"keepdims", std::int64_t{0}}})) : Failure{};
 }
 
 /// Counts of every value, as a scatter of ones. The file says how many there are.
@@ -489,12 +489,9 @@ Values bincount(Call& c) {
     if (*least < 1) return c.error("how many values there are depends on the data; the file does not say it");
     count = Dim(*least);
   }
-  auto data = std::make_shared<Data>();
   const DType d = *weights ? c.type(*weights).dtype() : DType::Int64;
-  if (is_float(d)) data->elements = std::vector<double>{0};
-  else data->elements = std::vector<SymInt>{0};
-  auto zeros = c.emit(op("full"), {c.ints({count.value()})}, {{"value", Literal{Type::tensor(d, {1}), data}}});
-  auto shape = c.emit(op("shape_of"), {*v});
+  auto zeros = c.full(c.int_constant({count.value()}), 0, d);
+  auto shape = c.shape_of(*v);
   Result<ValueId> ones = *weights ? Result<ValueId>(*weights) : shape ? c.emit(op("broadcast_to"), {c.number(1, d), *shape}) : shape;
   if (!zeros || !ones) return Failure{};
   return single(c, c.emit(op("scatter_elements"), {*zeros, *v, *ones}, {{"axis", std::int64_t{0}}, {"reduction", std::string("add")}}));

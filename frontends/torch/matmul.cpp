@@ -85,9 +85,9 @@ Values linear(Call& c) {
     return single(c, y);
   }
   if (*rank >= 2) return single(c, c.emit(op("nn.dense"), {*x, *w, *b}, {{"transB", std::int64_t{1}}}));
-  auto row = c.emit(op("expand_dims"), {*x, c.ints({0})});
+  auto row = c.expand_dims(*x, {0});
   auto y = row ? c.emit(op("nn.dense"), {*row, *w, *b}, {{"transB", std::int64_t{1}}}) : row;
-  return y ? single(c, c.emit(op("squeeze"), {*y, c.ints({0})})) : Failure{};
+  return y ? single(c, c.squeeze(*y, {0})) : Failure{};
 }
 
 /// beta · self + alpha · mat1 · mat2
@@ -130,7 +130,7 @@ Values baddbmm(Call& c) {
   const auto beta = c.real_or("beta", 1), alpha = c.real_or("alpha", 1);
   if (!self || !a || !b || !beta || !alpha) return Failure{};
   auto y = c.emit(op("nn.batch_matmul"), {*a, *b});
-  if (y && std::string_view(c.row->name) == "addbmm") y = c.emit(op("sum_axes"), {*y, c.ints({0})}, {{"keepdims", std::int64_t{0}}});
+  if (y && std::string_view(c.row->name) == "addbmm") y = c.emit(op("sum_axes"), {*y, c.int_constant({0})}, {{"keepdims", std::int64_t{0}}});
   auto scaled = y ? times(c, *y, *alpha) : y;
   if (!scaled) return Failure{};
   if (*beta == 0) return c.result(*scaled);
@@ -178,7 +178,7 @@ Values bilinear(Call& c) {
 /// Products over the dims named: transposed into one matrix product.
 Values tensordot(Call& c) {
   auto a = c.tensor("self"), b = c.tensor("other");
-  const auto da = c.integers("dims_self"), db = c.integers("dims_other");
+  const auto da = c.ints("dims_self"), db = c.ints("dims_other");
   if (!a || !b || !da || !db) return Failure{};
   const auto ra = c.rank(*a), rb = c.rank(*b);
   if (!ra || !rb) return Failure{};
@@ -203,11 +203,11 @@ Values cdist(Call& c) {
   if (!a || !b || !p) return Failure{};
   const auto rank = c.rank(*a);
   if (!rank) return Failure{};
-  auto rows = c.emit(op("expand_dims"), {*a, c.ints({static_cast<std::int64_t>(*rank) - 1})});
-  auto columns = c.emit(op("expand_dims"), {*b, c.ints({static_cast<std::int64_t>(*rank) - 2})});
+  auto rows = c.expand_dims(*a, {static_cast<std::int64_t>(*rank) - 1});
+  auto columns = c.expand_dims(*b, {static_cast<std::int64_t>(*rank) - 2});
   if (!rows || !columns) return Failure{};
   auto d = c.emit(op("subtract"), {*rows, *columns});
-  return d ? single(c, c.emit(*p == 1 ? op("reduce_l1") : op("reduce_l2"), {*d, c.ints({-1})}, {{"keepdims", std::int64_t{0}}})) : Failure{};
+  return d ? single(c, c.emit(*p == 1 ? op("reduce_l1") : op("reduce_l2"), {*d, c.int_constant({-1})}, {{"keepdims", std::int64_t{0}}})) : Failure{};
 }
 
 /// (query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa); the

@@ -6,23 +6,10 @@
 namespace perfc::torch {
 namespace {
 
-/// A scale of ones (or a shift of zeros) for a normalisation that has none of
-/// its own: such modules hold no parameter, so the constant has contents.
-ValueId uniform(Call& c, double value, const Dim& length, DType dtype) {
-  const std::int64_t n = length.known() ? length.value() : 1;
-  DataRef data;
-  if (n <= Data::kMaxElements) {
-    auto d = std::make_shared<Data>();
-    d->elements = std::vector<double>(static_cast<std::size_t>(n), value);
-    data = std::move(d);
-  }
-  return c.constant({Type::tensor(dtype, {n}), std::move(data)});
-}
-
 Result<ValueId> parameter(Call& c, std::string_view name, double otherwise, const Dim& length, DType dtype) {
   auto v = c.tensor_or_none(name);
   if (!v) return Failure{};
-  return *v ? v : Result<ValueId>(uniform(c, otherwise, length, dtype));
+  return *v ? v : Result<ValueId>(c.uniform(otherwise, length, dtype));
 }
 
 }  // namespace
@@ -109,9 +96,9 @@ Values group_norm(Call& c) {
   auto scale = parameter(c, "weight", 1, n, d), bias = parameter(c, "bias", 0, n, d);
   if (!scale || !bias) return Failure{};
   const bool narrow = *rank == 2;
-  if (narrow) x = c.emit(op("expand_dims"), {*x, c.ints({2})});
+  if (narrow) x = c.expand_dims(*x, {2});
   auto y = x ? c.emit(op("nn.group_norm"), {*x, *scale, *bias}, {{"epsilon", *eps}, {"num_groups", *groups}}) : x;
-  if (y && narrow) y = c.emit(op("squeeze"), {*y, c.ints({2})});
+  if (y && narrow) y = c.squeeze(*y, {2});
   return y ? with_unused(c, c.result(*y)) : Failure{};
 }
 
@@ -178,9 +165,9 @@ Values vector_norm(Call& c) {
   if (!v) return Failure{};
   std::vector<ValueId> axes;
   if (c.given("dim")) {
-    const auto dims = c.integers("dim");
+    const auto dims = c.ints("dim");
     if (!dims) return Failure{};
-    if (!dims->empty()) axes.push_back(c.ints(*dims));
+    if (!dims->empty()) axes.push_back(c.int_constant(*dims));
   }
   const Attrs attrs{{"keepdims", static_cast<std::int64_t>(*keep)}};
   const auto over = [&](OpId o, ValueId of) {
@@ -214,7 +201,7 @@ Values weight_norm(Call& c) {
   for (std::size_t i = 0; i < *rank; ++i) {
     if (static_cast<std::int64_t>(i) != *dim) axes.push_back(static_cast<std::int64_t>(i));
   }
-  auto norm = c.emit(op("reduce_l2"), {*v, c.ints(axes)});
+  auto norm = c.emit(op("reduce_l2"), {*v, c.int_constant(axes)});
   auto scale = norm ? c.emit(op("divide"), {*g, *norm}) : norm;
   auto y = scale ? c.emit(op("multiply"), {*v, *scale}) : scale;
   return y ? with_unused(c, c.result(*y)) : Failure{};
@@ -235,7 +222,7 @@ Values renorm(Call& c) {
     if (i != *axis) axes.push_back(static_cast<std::int64_t>(i));
   }
   const DType d = c.type(*x).dtype();
-  auto norm = c.emit(op("reduce_l2"), {*x, c.ints(axes)});
+  auto norm = c.emit(op("reduce_l2"), {*x, c.int_constant(axes)});
   auto ratio = norm ? c.emit(op("divide"), {c.number(*limit, d), *norm}) : norm;
   auto factor = ratio ? c.emit(op("minimum"), {*ratio, c.number(1, d)}) : ratio;
   return factor ? single(c, c.emit(op("multiply"), {*x, *factor})) : Failure{};
@@ -248,8 +235,8 @@ Values cosine_similarity(Call& c) {
   if (!a || !b || !dim) return Failure{};
   const Attrs drop{{"keepdims", std::int64_t{0}}};
   auto product = c.emit(op("multiply"), {*a, *b});
-  auto dot = product ? c.emit(op("sum_axes"), {*product, c.ints({*dim})}, drop) : product;
-  auto na = c.emit(op("reduce_l2"), {*a, c.ints({*dim})}, drop), nb = c.emit(op("reduce_l2"), {*b, c.ints({*dim})}, drop);
+  auto dot = product ? c.emit(op("sum_axes"), {*product, c.int_constant({*dim})}, drop) : product;
+  auto na = c.emit(op("reduce_l2"), {*a, c.int_constant({*dim})}, drop), nb = c.emit(op("reduce_l2"), {*b, c.int_constant({*dim})}, drop);
   if (!dot || !na || !nb) return Failure{};
   auto norm = c.emit(op("multiply"), {*na, *nb});
   return norm ? single(c, c.emit(op("divide"), {*dot, *norm})) : Failure{};
@@ -261,7 +248,7 @@ Values pairwise_distance(Call& c) {
   const auto keep = c.flag_or("keepdim", false);
   if (!a || !b || !p || !keep) return Failure{};
   auto d = c.emit(op("subtract"), {*a, *b});
-  return d ? single(c, c.emit(*p == 1 ? op("reduce_l1") : op("reduce_l2"), {*d, c.ints({-1})},
+  return d ? single(c, c.emit(*p == 1 ? op("reduce_l1") : op("reduce_l2"), {*d, c.int_constant({-1})},
                               {{"keepdims", static_cast<std::int64_t>(*keep)}})) : Failure{};
 }
 
@@ -313,7 +300,7 @@ Values cross_entropy(Call& c) {
   if (is_float(c.type(*target).dtype())) {  // probabilities of the classes
     auto log = c.emit(op("nn.log_softmax"), {*x}, {{"axis", std::int64_t{1}}});
     auto each = log ? c.emit(op("multiply"), {*log, *target}) : log;
-    auto sum = each ? c.emit(op("sum_axes"), {*each, c.ints({1})}, {{"keepdims", std::int64_t{0}}}) : each;
+    auto sum = each ? c.emit(op("sum_axes"), {*each, c.int_constant({1})}, {{"keepdims", std::int64_t{0}}}) : each;
     return reduce_loss(c, sum ? c.emit(op("negative"), {*sum}) : sum);
   }
   return single(c, c.emit(op("nn.cross_entropy"), {*x, *target, *weight},

@@ -48,7 +48,7 @@ Values stack(Call& c) {
   if (!axis) return Failure{};
   const auto at = static_cast<std::int64_t>(*axis);
   for (ValueId& v : *all) {
-    auto wide = c.emit(op("expand_dims"), {v, c.ints({at})});
+    auto wide = c.expand_dims(v, {at});
     if (!wide) return Failure{};
     v = *wide;
   }
@@ -71,7 +71,7 @@ Values stack_along(Call& c) {
     if (least >= 2 && *rank < 2) axes.push_back(0);
     if (least == 3) axes.push_back(2);
     for (std::int64_t a : axes) {
-      auto wide = c.emit(op("expand_dims"), {v, c.ints({a})});
+      auto wide = c.expand_dims(v, {a});
       if (!wide) return Failure{};
       v = *wide;
     }
@@ -81,7 +81,7 @@ Values stack_along(Call& c) {
 
 Values flip(Call& c) {
   auto v = c.tensor("self");
-  const auto dims = c.integers("dims");
+  const auto dims = c.ints("dims");
   if (!v || !dims) return Failure{};
   const auto rank = c.rank(*v);
   if (!rank) return Failure{};
@@ -90,15 +90,15 @@ Values flip(Call& c) {
   if (axes->empty()) return std::vector<Value>{c.args[0]};
   const std::size_t n = axes->size();
   using Ints = std::vector<std::int64_t>;
-  return single(c, c.emit(op("strided_slice"), {*v, c.ints(Ints(n, -1)), c.ints(Ints(n, INT64_MIN)), c.ints(*axes), c.ints(Ints(n, -1))}));
+  return single(c, c.emit(op("strided_slice"), {*v, c.int_constant(Ints(n, -1)), c.int_constant(Ints(n, INT64_MIN)), c.int_constant(*axes), c.int_constant(Ints(n, -1))}));
 }
 
 /// Per dim: the last `shift` entries, then the others.
 Values roll(Call& c) {
   auto v = c.tensor("self");
-  const auto shifts = c.integers("shifts");
+  const auto shifts = c.ints("shifts");
   if (!v || !shifts) return Failure{};
-  auto dims = c.given("dims") ? c.integers("dims") : Result<std::vector<std::int64_t>>(std::vector<std::int64_t>{});
+  auto dims = c.given("dims") ? c.ints("dims") : Result<std::vector<std::int64_t>>(std::vector<std::int64_t>{});
   if (!dims) return Failure{};
   const auto rank = c.rank(*v);
   if (!rank) return Failure{};
@@ -115,7 +115,7 @@ Values roll(Call& c) {
     if (!axis) return Failure{};
     const std::int64_t shift = (*shifts)[i];
     if (shift == 0) continue;
-    auto tail = c.slice(*v, *axis, -shift, kEnd), head = c.slice(*v, *axis, 0, -shift);
+    auto tail = c.slice(*v, *axis, -shift, kEnd, 1), head = c.slice(*v, *axis, 0, -shift, 1);
     if (!tail || !head) return Failure{};
     v = c.emit(op("concatenate"), {*tail, *head}, {{"axis", static_cast<std::int64_t>(*axis)}});
     if (!v) return Failure{};

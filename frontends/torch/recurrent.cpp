@@ -28,7 +28,7 @@ Result<ValueId> stack_front(Call& c, const std::vector<ValueId>& parts) {
   }
   std::vector<ValueId> wide;
   for (ValueId v : parts) {
-    auto w = c.emit(op("expand_dims"), {v, c.ints({0})});
+    auto w = c.expand_dims(v, {0});
     if (!w) return Failure{};
     wide.push_back(*w);
   }
@@ -91,9 +91,9 @@ Values recurrent(Call& c, const CellKind& kind) {
   // Without a batch: one is lent.
   const bool unbatched = *rank == 2;
   if (unbatched) {
-    x = c.emit(op("expand_dims"), {*x, c.ints({*batch_first ? 0 : 1})});
+    x = c.expand_dims(*x, {*batch_first ? 0 : 1});
     for (ValueId& s : states) {
-      auto wide = c.emit(op("expand_dims"), {s, c.ints({1})});
+      auto wide = c.expand_dims(s, {1});
       if (!wide) return Failure{};
       s = *wide;
     }
@@ -128,7 +128,7 @@ Values recurrent(Call& c, const CellKind& kind) {
     std::vector<ValueId> operands{*sequence, *weight, *recurrence, *bias, {}};
     const auto first = layer * static_cast<std::int64_t>(directions);
     for (ValueId s : states) {
-      auto part = cells == directions ? Result<ValueId>(s) : c.slice(s, 0, first, first + static_cast<std::int64_t>(directions));
+      auto part = cells == directions ? Result<ValueId>(s) : c.slice(s, 0, first, first + static_cast<std::int64_t>(directions), 1);
       if (!part) return Failure{};
       operands.push_back(*part);
     }
@@ -142,7 +142,7 @@ Values recurrent(Call& c, const CellKind& kind) {
     for (std::size_t i = 0; i < states.size(); ++i) last[i].push_back((*out)[i + 1]);
     // (seq, directions, batch, hidden) → (seq, batch, directions · hidden)
     if (directions == 1) {
-      sequence = c.emit(op("squeeze"), {(*out)[0], c.ints({1})});
+      sequence = c.squeeze((*out)[0], {1});
     } else {
       auto y = c.transpose((*out)[0], {0, 2, 1, 3});
       if (!y) return Failure{};
@@ -161,7 +161,7 @@ Values recurrent(Call& c, const CellKind& kind) {
   }
   if (unbatched) {
     for (std::size_t i = 0; i < results.size(); ++i) {
-      auto v = c.emit(op("squeeze"), {results[i], c.ints({i == 0 && *batch_first ? 0 : 1})});
+      auto v = c.squeeze(results[i], {i == 0 && *batch_first ? 0 : 1});
       if (!v) return Failure{};
       results[i] = *v;
     }
@@ -182,13 +182,13 @@ Values cell(Call& c, const CellKind& kind) {
   const auto hidden = c.known_dim(*r, 1, "the hidden size");
   if (!rank || !hidden) return Failure{};
   const std::vector<std::int64_t> lead = *rank == 1 ? std::vector<std::int64_t>{0, 1} : std::vector<std::int64_t>{0};
-  auto sequence = c.emit(op("expand_dims"), {*x, c.ints(lead)});
+  auto sequence = c.expand_dims(*x, lead);
   auto weight = stack_front(c, {*w}), recurrence = stack_front(c, {*r});
   auto bias = *bw ? stack_biases(c, {{*bw, *br}}) : Result<ValueId>(ValueId{});
   if (!sequence || !weight || !recurrence || !bias) return Failure{};
   std::vector<ValueId> operands{*sequence, *weight, *recurrence, *bias, {}};
   for (ValueId s : states) {
-    auto wide = c.emit(op("expand_dims"), {s, c.ints(lead)});
+    auto wide = c.expand_dims(s, lead);
     if (!wide) return Failure{};
     operands.push_back(*wide);
   }
@@ -199,7 +199,7 @@ Values cell(Call& c, const CellKind& kind) {
   if (!out) return Failure{};
   std::vector<ValueId> results;
   for (std::size_t i = 1; i < out->size(); ++i) {
-    auto v = c.emit(op("squeeze"), {(*out)[i], c.ints(lead)});
+    auto v = c.squeeze((*out)[i], lead);
     if (!v) return Failure{};
     results.push_back(*v);
   }

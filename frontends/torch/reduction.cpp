@@ -9,10 +9,10 @@ namespace {
 /// Dims to reduce, as an operand; none for all of them.
 Result<std::vector<ValueId>> axes(Call& c) {
   if (!c.given("dim")) return std::vector<ValueId>{};
-  const auto dims = c.integers("dim");
+  const auto dims = c.ints("dim");
   if (!dims) return Failure{};
   if (dims->empty()) return std::vector<ValueId>{};
-  return std::vector<ValueId>{c.ints(*dims)};
+  return std::vector<ValueId>{c.int_constant(*dims)};
 }
 
 Result<ValueId> reduce(Call& c, OpId o, ValueId v) {
@@ -63,17 +63,21 @@ Result<Along> along(Call& c, std::int64_t fallback = -1) {
 }
 
 /// max, min over everything, along a dim (with indices) or of two tensors.
-Values extreme(Call& c, OpId reduce_op, OpId arg_op, Values (*of_two)(Call&)) {
-  if (c.given("other")) return of_two(c);
+struct Extreme {
+  OpId value, position;
+  Values (*of_two)(Call&);
+};
+Values extreme(Call& c, const Extreme& e) {
+  if (c.given("other")) return e.of_two(c);
   auto v = c.tensor("self");
   if (!v) return Failure{};
-  if (!c.given("dim")) return single(c, c.emit(reduce_op, {*v}, {{"keepdims", std::int64_t{0}}}));
+  if (!c.given("dim")) return single(c, c.emit(e.value, {*v}, {{"keepdims", std::int64_t{0}}}));
   const auto a = along(c);
   const auto keep = c.flag_or("keepdim", false);
   if (!a || !keep) return Failure{};
   const Attrs attrs{{"axis", a->axis}, {"keepdims", static_cast<std::int64_t>(*keep)}};
-  auto best = c.emit(reduce_op, {a->v, c.ints({a->axis})}, {{"keepdims", static_cast<std::int64_t>(*keep)}});
-  auto at = c.emit(arg_op, {a->v}, attrs);
+  auto best = c.emit(e.value, {a->v, c.int_constant({a->axis})}, {{"keepdims", static_cast<std::int64_t>(*keep)}});
+  auto at = c.emit(e.position, {a->v}, attrs);
   if (!best || !at) return Failure{};
   return c.results({*best, *at});
 }
@@ -175,8 +179,8 @@ Values aminmax(Call& c) {
   if (!low || !high) return Failure{};
   return c.results({*low, *high});
 }
-Values max(Call& c) { return extreme(c, op("max"), op("argmax"), maximum); }
-Values min(Call& c) { return extreme(c, op("min"), op("argmin"), minimum); }
+Values max(Call& c) { return extreme(c, {.value = op("max"), .position = op("argmax"), .of_two = maximum}); }
+Values min(Call& c) { return extreme(c, {.value = op("min"), .position = op("argmin"), .of_two = minimum}); }
 Values argmax(Call& c) { return arg_extreme(c, op("argmax")); }
 Values argmin(Call& c) { return arg_extreme(c, op("argmin")); }
 Values logsumexp(Call& c) {
@@ -251,8 +255,8 @@ Values diff(Call& c) {
   if (joined.size() > 1) v = c.emit(op("concatenate"), joined, {{"axis", a->axis}});
   if (*n > 64) return c.error(fmt::format("differences of order {}", *n));
   for (std::int64_t i = 0; v && i < *n; ++i) {
-    auto next = c.slice(*v, static_cast<std::size_t>(a->axis), 1, INT64_MAX);
-    auto before = c.slice(*v, static_cast<std::size_t>(a->axis), 0, -1);
+    auto next = c.slice(*v, static_cast<std::size_t>(a->axis), 1, INT64_MAX, 1);
+    auto before = c.slice(*v, static_cast<std::size_t>(a->axis), 0, -1, 1);
     if (!next || !before) return Failure{};
     v = c.emit(c.type(*v).dtype() == DType::Bool ? op("logical_xor") : op("subtract"), {*next, *before});
   }
@@ -318,12 +322,12 @@ Values order_statistic(Call& c) {
     if (*k < 1 || *k > *extent) return c.error(fmt::format("entry {} of {}", *k, *extent));
     place = *k - 1;
   }
-  auto both = c.emit_all(op("topk"), {*v, c.ints({place + 1})},
+  auto both = c.emit_all(op("topk"), {*v, c.int_constant({place + 1})},
                          {{"axis", static_cast<std::int64_t>(*axis)}, {"largest", std::int64_t{0}}, {"sorted", std::int64_t{1}}}, 2);
   if (!both) return Failure{};
   std::vector<ValueId> out;
   for (ValueId part : *both) {
-    const ValueId index = *keep && !flat ? c.ints({place}) : c.number(static_cast<double>(place), DType::Int64);
+    const ValueId index = *keep && !flat ? c.int_constant({place}) : c.number(static_cast<double>(place), DType::Int64);
     auto y = c.emit(op("take"), {part, index}, {{"axis", static_cast<std::int64_t>(*axis)}});
     if (!y) return Failure{};
     out.push_back(*y);
@@ -347,7 +351,7 @@ Values unique(Call& c) {
   if (!all) return Failure{};
   ValueId inverse = (*all)[2];
   if (!c.given("dim")) {
-    auto shape = c.emit(op("shape_of"), {*v});
+    auto shape = c.shape_of(*v);
     auto shaped = shape ? c.emit(op("reshape"), {inverse, *shape}) : shape;
     if (!shaped) return Failure{};
     inverse = *shaped;

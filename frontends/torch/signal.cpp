@@ -16,7 +16,7 @@ Result<ValueId> pairs(Call& c, ValueId v) {
   const auto rank = c.rank(v);
   auto reals = is_float(t.dtype()) ? Result<ValueId>(v) : c.cast(v, DType::Float32);
   if (!rank || !reals) return Failure{};
-  return c.emit(op("expand_dims"), {*reals, c.ints({static_cast<std::int64_t>(*rank)})});
+  return c.expand_dims(*reals, {static_cast<std::int64_t>(*rank)});
 }
 
 /// What a transform's name says of it: "fft_irfft2" is inverse, one-sided, of two dims.
@@ -56,7 +56,7 @@ Values fft(Call& c) {
   }
   std::vector<std::int64_t> axes;
   if (c.given("dim")) {
-    const auto dims = c.integers("dim");
+    const auto dims = c.ints("dim");
     if (!dims) return Failure{};
     axes = *dims;
   } else {
@@ -64,7 +64,7 @@ Values fft(Call& c) {
   }
   std::vector<std::int64_t> lengths(axes.size(), -1);
   if (c.given("n")) {
-    const auto n = c.integers("n");
+    const auto n = c.ints("n");
     if (!n) return Failure{};
     if (n->size() != axes.size()) return c.error("'n' and 'dim' differ in length");
     lengths = *n;
@@ -90,7 +90,7 @@ Values fft(Call& c) {
     v = c.emit(op("dft"), std::move(operands), {{"inverse", static_cast<std::int64_t>(kind.inverse)}, {"onesided", static_cast<std::int64_t>(half)}});
     if (!v) return Failure{};
   }
-  if (kind.onesided && kind.inverse) return single(c, c.emit(op("squeeze"), {*v, c.ints({-1})}));
+  if (kind.onesided && kind.inverse) return single(c, c.squeeze(*v, {-1}));
   return single(c, as_complex(c, *v));
 }
 
@@ -102,13 +102,13 @@ Values stft(Call& c) {
   if (!x || !window || !n || !hop || !complex || !onesided) return Failure{};
   const auto rank = c.rank(*x);
   if (!rank) return Failure{};
-  if (*rank == 1) x = c.emit(op("expand_dims"), {*x, c.ints({0})});
+  if (*rank == 1) x = c.expand_dims(*x, {0});
   if (!x) return Failure{};
   auto y = c.emit(op("stft"), {*x, c.number(static_cast<double>(*hop), DType::Int64), *window, c.number(static_cast<double>(*n), DType::Int64)},
                   {{"onesided", static_cast<std::int64_t>(*onesided)}});
   // (batch, frames, bins, 2) → (batch, bins, frames, 2)
   y = y ? c.transpose(*y, {0, 2, 1, 3}) : y;
-  if (y && *rank == 1) y = c.emit(op("squeeze"), {*y, c.ints({0})});
+  if (y && *rank == 1) y = c.squeeze(*y, {0});
   if (!y || !*complex) return single(c, y);
   return single(c, as_complex(c, *y));
 }
@@ -119,7 +119,7 @@ Values absolute(Call& c) {
   if (!v) return Failure{};
   if (!is_complex(c.type(*v).dtype())) return single(c, c.emit(op("abs"), {*v}));
   auto reals = c.emit(op("as_real"), {*v});
-  return reals ? single(c, c.emit(op("reduce_l2"), {*reals, c.ints({-1})}, {{"keepdims", std::int64_t{0}}})) : Failure{};
+  return reals ? single(c, c.emit(op("reduce_l2"), {*reals, c.int_constant({-1})}, {{"keepdims", std::int64_t{0}}})) : Failure{};
 }
 
 Values view_as_complex(Call& c) { return c.view_result("self", op("as_complex"), {}); }
@@ -151,7 +151,7 @@ Values complex_of(Call& c) {
     a = re;
     b = im;
   }
-  const ValueId axis = c.ints({static_cast<std::int64_t>(*rank)});
+  const ValueId axis = c.int_constant({static_cast<std::int64_t>(*rank)});
   auto re = c.emit(op("expand_dims"), {*a, axis}), im = c.emit(op("expand_dims"), {*b, axis});
   if (!re || !im) return Failure{};
   auto both = c.emit(op("concatenate"), {*re, *im}, {{"axis", static_cast<std::int64_t>(*rank)}});

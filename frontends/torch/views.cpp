@@ -53,7 +53,7 @@ Values reshaped(Call& c, std::string_view self, const std::vector<Value>& dims) 
 
 /// A bound of a slice as an operand of one element.
 Result<ValueId> bound(Call& c, std::string_view name, std::int64_t fallback) {
-  if (!c.given(name)) return c.ints({fallback});
+  if (!c.given(name)) return c.int_constant({fallback});
   return c.int_vector({c.arg(name)});
 }
 
@@ -84,7 +84,7 @@ Values parts(Call& c, const SelfAxis& s, const std::vector<std::pair<std::int64_
   const Dim extent = c.dim(s.self, s.axis);
   const bool even = extent.known() && std::all_of(sizes.begin(), sizes.end(), [&](std::int64_t n) { return n == sizes[0]; });
   std::vector<ValueId> operands{s.self};
-  if (!even) operands.push_back(c.ints(sizes));
+  if (!even) operands.push_back(c.int_constant(sizes));
   auto all = c.emit_all(op("split"), std::move(operands), {{"axis", static_cast<std::int64_t>(s.axis)}}, ranges.size());
   if (!all) return Failure{};
   std::vector<Value> out;
@@ -93,7 +93,7 @@ Values parts(Call& c, const SelfAxis& s, const std::vector<std::pair<std::int64_
     t->storage = (*self)->storage;
     t->views = (*self)->views;
     t->views.push_back({op("strided_slice"),
-                        {c.ints({ranges[i].first}), c.ints({ranges[i].second}), c.ints({static_cast<std::int64_t>(s.axis)}), c.ints({1})},
+                        {c.int_constant({ranges[i].first}), c.int_constant({ranges[i].second}), c.int_constant({static_cast<std::int64_t>(s.axis)}), c.int_constant({1})},
                         {}, c.type(s.self)});
     t->value = (*all)[i];
     t->version = (*self)->storage->version;
@@ -136,7 +136,7 @@ Values flatten(Call& c) {
   if (!v) return Failure{};
   const auto rank = c.rank(*v);
   if (!rank) return Failure{};
-  if (*rank == 0) return c.view_result("self", op("reshape"), {c.ints({1})});
+  if (*rank == 0) return c.view_result("self", op("reshape"), {c.int_constant({1})});
   const auto from = c.integer_or("start_dim", 0), to = c.integer_or("end_dim", -1);
   if (!from || !to) return Failure{};
   const auto first = c.axis(*from, *rank), last = c.axis(*to, *rank);
@@ -163,7 +163,7 @@ Values squeeze(Call& c) {
   if (all) {
     for (std::size_t i = 0; i < *rank; ++i) asked.push_back(static_cast<std::int64_t>(i));
   } else {
-    const auto dims = c.integers("dim");
+    const auto dims = c.ints("dim");
     if (!dims) return Failure{};
     asked = *dims;
   }
@@ -178,7 +178,7 @@ Values squeeze(Call& c) {
     else if (!extent.known() && !all && !extent.symbolic()) return c.error("whether a dim is squeezed is not known when importing");
   }
   if (axes.empty()) return std::vector<Value>{c.args[0]};
-  return c.view_result("self", op("squeeze"), {c.ints(axes)});
+  return c.view_result("self", op("squeeze"), {c.int_constant(axes)});
 }
 Values unsqueeze(Call& c) {
   auto v = c.tensor("self");
@@ -187,12 +187,12 @@ Values unsqueeze(Call& c) {
   if (!rank) return Failure{};
   const auto axis = c.axis("dim", *rank + 1);
   if (!axis) return Failure{};
-  return c.view_result("self", op("expand_dims"), {c.ints({static_cast<std::int64_t>(*axis)})});
+  return c.view_result("self", op("expand_dims"), {c.int_constant({static_cast<std::int64_t>(*axis)})});
 }
 
 Values permute(Call& c) {
   auto v = c.tensor("self");
-  const auto dims = c.integers("dims");
+  const auto dims = c.ints("dims");
   if (!v || !dims) return Failure{};
   const auto rank = c.rank(*v);
   if (!rank) return Failure{};
@@ -227,7 +227,7 @@ Values matrix_transpose(Call& c) {
 }
 Values movedim(Call& c) {
   auto v = c.tensor("self");
-  const auto from = c.integers("source"), to = c.integers("destination");
+  const auto from = c.ints("source"), to = c.ints("destination");
   if (!v || !from || !to) return Failure{};
   const auto rank = c.rank(*v);
   if (!rank) return Failure{};
@@ -269,7 +269,7 @@ Values expand(Call& c) {
 }
 Values expand_as(Call& c) {
   auto other = c.tensor("other");
-  auto shape = other ? c.emit(op("shape_of"), {*other}) : other;
+  auto shape = other ? c.shape_of(*other) : other;
   return shape ? c.view_result("self", op("broadcast_to"), {*shape}) : Failure{};
 }
 Values broadcast_tensors(Call& c) {
@@ -283,7 +283,7 @@ Values broadcast_tensors(Call& c) {
     ValueId wide = v;
     for (ValueId other : *all) {
       if (other == v) continue;
-      auto shape = c.emit(op("shape_of"), {other});
+      auto shape = c.shape_of(other);
       auto next = shape ? c.emit(op("broadcast_to"), {wide, *shape}) : shape;
       if (!next) return Failure{};
       wide = *next;
@@ -306,7 +306,7 @@ Values repeat(Call& c) {
   if (times.size() > *rank) {
     std::vector<std::int64_t> axes(times.size() - *rank);
     std::iota(axes.begin(), axes.end(), 0);
-    v = c.emit(op("expand_dims"), {*v, c.ints(axes)});
+    v = c.expand_dims(*v, axes);
     if (!v) return Failure{};
   }
   auto repeats = c.int_vector(times);
@@ -344,7 +344,7 @@ Values repeat_interleave(Call& c) {
     if (!vector) return Failure{};
     n.origin = *vector;
   }
-  auto wide = c.emit(op("expand_dims"), {*v, c.ints({static_cast<std::int64_t>(*axis) + 1})});
+  auto wide = c.expand_dims(*v, {static_cast<std::int64_t>(*axis) + 1});
   if (!wide) return Failure{};
   auto target = c.int_vector(dims_with(c, *wide, *rank + 1, *axis + 1, *axis + 1, {n}));
   auto spread = target ? c.emit(op("broadcast_to"), {*wide, *target}) : target;
@@ -372,7 +372,7 @@ Values slice(Call& c) {
                    known(last, [&](std::int64_t v) { return v >= INT32_MAX || (extent.known() && v >= extent.value()); });
   if (all && c.arg("self").tensor()) return std::vector<Value>{c.args[0]};
   return c.view_result("self", op("strided_slice"),
-                       {*start, *end, c.ints({static_cast<std::int64_t>(s->axis)}), c.ints({*step})});
+                       {*start, *end, c.int_constant({static_cast<std::int64_t>(s->axis)}), c.int_constant({*step})});
 }
 /// [start, start + length) along a dim.
 Values narrow(Call& c) {
@@ -381,7 +381,7 @@ Values narrow(Call& c) {
   if (!s || !start || !length) return Failure{};
   const std::int64_t first = *start < 0 && c.dim(s->self, s->axis).known() ? *start + c.dim(s->self, s->axis).value() : *start;
   return c.view_result("self", op("strided_slice"),
-                       {c.ints({first}), c.ints({first + *length}), c.ints({static_cast<std::int64_t>(s->axis)}), c.ints({1})});
+                       {c.int_constant({first}), c.int_constant({first + *length}), c.int_constant({static_cast<std::int64_t>(s->axis)}), c.int_constant({1})});
 }
 Values select(Call& c) {
   const auto s = self_axis(c);
@@ -411,7 +411,7 @@ Values split(Call& c) {
   if (name == "chunk" || name == "unsafe_chunk" || name == "tensor_split") {
     const bool even = name == "tensor_split";
     if (even && c.arg("chunks").list()) {
-      const auto at = c.integers("chunks");
+      const auto at = c.ints("chunks");
       if (!at) return Failure{};
       std::int64_t begin = 0;
       for (std::int64_t i : *at) {
@@ -440,7 +440,7 @@ Values split(Call& c) {
     return parts(c, *s, ranges);
   }
   if (c.arg("split_size").list()) {
-    const auto sizes = c.integers("split_size");
+    const auto sizes = c.ints("split_size");
     if (!sizes) return Failure{};
     std::int64_t begin = 0;
     for (std::int64_t n : *sizes) {
@@ -509,7 +509,7 @@ Values diagonal(Call& c) {
 /// as_strided where it is no more than the data themselves, reshaped.
 Values as_strided(Call& c) {
   auto v = c.tensor("self");
-  const auto size = c.integers("size"), stride = c.integers("stride");
+  const auto size = c.ints("size"), stride = c.ints("stride");
   if (!v || !size || !stride) return Failure{};
   if (size->size() != stride->size()) return c.error(fmt::format("has {} sizes and {} strides", size->size(), stride->size()));
   const auto offset = c.integer_or("storage_offset", 0);
@@ -521,7 +521,7 @@ Values as_strided(Call& c) {
     contiguous = (*size)[i] == 1 || (*stride)[i] == expected;
     if (__builtin_mul_overflow(expected, (*size)[i], &expected)) contiguous = false;
   }
-  if (contiguous && count == expected) return c.view_result("self", op("reshape"), {c.ints(*size)});
+  if (contiguous && count == expected) return c.view_result("self", op("reshape"), {c.int_constant(*size)});
   // A gather of every element that the strides reach.
   std::int64_t total = 1;
   for (std::int64_t n : *size) {

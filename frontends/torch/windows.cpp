@@ -54,7 +54,7 @@ Values im2col(Call& c) {
   if (!rank) return Failure{};
   if (*rank != 4) return c.error(fmt::format("data of rank {}, 4 is needed", *rank));
   if ((*padding)[0] != 0 || (*padding)[1] != 0) {
-    v = c.emit(op("nn.pad"), {*v, c.ints({0, 0, (*padding)[0], (*padding)[1], 0, 0, (*padding)[0], (*padding)[1]})});
+    v = c.emit(op("nn.pad"), {*v, c.int_constant({0, 0, (*padding)[0], (*padding)[1], 0, 0, (*padding)[0], (*padding)[1]})});
     if (!v) return Failure{};
   }
   const Dim channels = c.dim(*v, 1);
@@ -89,7 +89,7 @@ Values col2im(Call& c) {
   if (!v || !size || !kernel || !dilation || !padding || !stride) return Failure{};
   std::vector<std::int64_t> pads = *padding;
   pads.insert(pads.end(), padding->begin(), padding->end());
-  return single(c, c.emit(op("col2im"), {*v, c.ints(*size), c.ints(*kernel)},
+  return single(c, c.emit(op("col2im"), {*v, c.int_constant(*size), c.int_constant(*kernel)},
                           {{"dilation", *dilation}, {"padding", pads}, {"strides", *stride}}));
 }
 

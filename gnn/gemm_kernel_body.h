@@ -1,4 +1,4 @@
-// The product itself, compiled by one source per instruction set, which defines
+// The product itself. No `#pragma once`: the body of one source per instruction set, which includes it once and defines
 //   PERFC_GEMM_KERNEL   name of the function
 //   PERFC_GEMM_SCALAR   its number type
 //   PERFC_GEMM_BYTES    width of a vector register

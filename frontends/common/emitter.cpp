@@ -1,0 +1,123 @@
+#include "frontends/common/emitter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace perfc {
+namespace {
+
+constexpr double kMostInteger = 9e18;   ///< that converts to int64
+
+std::int64_t to_integer(double value) {
+  return static_cast<std::int64_t>(std::clamp(value, -kMostInteger, kMostInteger));
+}
+
+}  // namespace
+
+void Operands::take(std::span<const Result<ValueId>> all) {
+  ids_.reserve(all.size());
+  for (const Result<ValueId>& v : all) {
+    if (!v) failed_ = true;
+    else ids_.push_back(*v);
+  }
+}
+
+Failure Emitter::error(std::string_view message) const {
+  const std::string at = from_.empty() ? "" : fmt::format(" (from {})", from_);
+  return builder_->diagnostics().error(loc, name, fmt::format("{}: {}{}", spelling, message, at));
+}
+
+void Emitter::warning(std::string_view message) const {
+  builder_->diagnostics().warning(loc, name, fmt::format("{}: {}", spelling, message));
+}
+
+Dim Emitter::dim(ValueId v, std::int64_t axis) const {
+  const Type& t = type(v);
+  if (!t.is_tensor() || !t.ranked()) return Dim::unknown();
+  const auto rank = static_cast<std::int64_t>(t.rank());
+  if (axis < 0) axis += rank;
+  return axis >= 0 && axis < rank ? t.shape()[static_cast<std::size_t>(axis)] : Dim::unknown();
+}
+
+Result<ValueId> Emitter::emit(OpId op, Operands operands, Attrs attrs) const {
+  if (operands.failed()) return Failure{};
+  return builder_->value({.op = op, .operands = std::move(operands.ids()), .attrs = std::move(attrs), .results = 1,
+                          .name = name, .loc = loc});
+}
+
+Result<std::vector<ValueId>> Emitter::emit_all(OpId op, Operands operands, Attrs attrs, std::size_t results) const {
+  if (operands.failed()) return Failure{};
+  const auto id = builder_->call({.op = op, .operands = std::move(operands.ids()), .attrs = std::move(attrs),
+                                  .results = static_cast<int>(results), .name = name, .loc = loc});
+  if (!id) return Failure{};
+  std::vector<ValueId> out;
+  for (std::uint32_t i = 0; i < results; ++i) out.push_back({*id, i});
+  return out;
+}
+
+Result<ValueId> Emitter::cast(Result<ValueId> v, DType to) const {
+  if (!v || to == DType::Undefined || dtype(*v) == to) return v;
+  return emit(op("cast"), {v}, {{"to", std::string(perfc::name(to))}});
+}
+
+Result<ValueId> Emitter::reshape(Result<ValueId> v, const Ints& shape) const {
+  return v ? emit(op("reshape"), {v, int_constant(shape)}) : v;
+}
+
+Result<ValueId> Emitter::transpose(Result<ValueId> v, Ints perm) const {
+  return emit(op("transpose"), {v}, {{"perm", std::move(perm)}});
+}
+
+Result<ValueId> Emitter::expand_dims(Result<ValueId> v, const Ints& axes) const {
+  return v ? emit(op("expand_dims"), {v, int_constant(axes)}) : v;
+}
+
+Result<ValueId> Emitter::squeeze(Result<ValueId> v, const Ints& axes) const {
+  return v ? emit(op("squeeze"), {v, int_constant(axes)}) : v;
+}
+
+Result<ValueId> Emitter::slice(Result<ValueId> v, std::int64_t axis, std::int64_t start, std::int64_t end,
+                               std::optional<std::int64_t> step) const {
+  if (!v) return v;
+  std::vector<ValueId> operands{*v, int_constant({start}), int_constant({end}), int_constant({axis})};
+  if (step) operands.push_back(int_constant({*step}));
+  return emit(op("strided_slice"), std::move(operands));
+}
+
+Result<ValueId> Emitter::join(const std::vector<Result<ValueId>>& parts, std::int64_t axis) const {
+  return parts.size() == 1 ? parts.front() : emit(op("concatenate"), parts, {{"axis", axis}});
+}
+
+Result<ValueId> Emitter::shape_of(Result<ValueId> v) const { return emit(op("shape_of"), {v}); }
+
+Result<ValueId> Emitter::shape_of(Result<ValueId> v, std::int64_t start, std::int64_t end) const {
+  return emit(op("shape_of"), {v}, {{"end", end}, {"start", start}});
+}
+
+Result<ValueId> Emitter::full(Result<ValueId> shape, double value, DType dtype) const {
+  auto data = std::make_shared<Data>();
+  if (is_float(dtype)) data->elements = std::vector<double>{value};
+  else data->elements = std::vector<SymInt>{SymInt(to_integer(value == value ? value : 0.0))};
+  return emit(op("full"), {shape}, {{"value", Literal{Type::tensor(dtype, {1}), std::move(data)}}});
+}
+
+ValueId Emitter::number(double value, DType dtype) const {
+  if (is_float(dtype)) return constant(float_scalar(value, dtype));
+  auto data = std::make_shared<Data>();
+  data->elements = std::vector<SymInt>{value == value ? SymInt(to_integer(value)) : SymInt()};
+  return constant({Type::tensor(dtype, {}), std::move(data)});
+}
+
+ValueId Emitter::uniform(double value, const Dim& length, DType dtype) const {
+  const std::int64_t n = length.known() ? length.value() : 1;
+  DataRef data;
+  if (n <= Data::kMaxElements) {
+    auto d = std::make_shared<Data>();
+    d->elements = std::vector<double>(static_cast<std::size_t>(n), value);
+    data = std::move(d);
+  }
+  return constant({Type::tensor(dtype, {n}), std::move(data)});
+}
+
+}  // namespace perfc
