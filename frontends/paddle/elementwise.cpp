@@ -20,7 +20,8 @@ struct Pair {
 /// Both operands in one type. Old programs align y with x from dim `axis` on;
 /// the IR aligns at the end, so that y gets dims of 1 there.
 Result<Pair> aligned(Call& c) {
-  auto x = c.in("X"), y = c.in("Y");
+  std::string_view names = c.row->inputs;
+  auto x = c.in(next_word(names, ' ')), y = c.in(next_word(names, ' '));
   if (!x || !y) return Failure{};
   const DType d = wider(c.dtype(*x), c.dtype(*y));
   const std::int64_t axis = c.integer_or("axis", -1);

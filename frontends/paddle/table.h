@@ -1,14 +1,14 @@
 #pragma once
 /// The operator table of the Paddle front end: one row per operator.
 ///
-/// To add an operator, add a row to `table.cpp`. Where it is one IR operator the
-/// row says so; elsewhere it names a function, declared below by file.
+/// An operator that is one of the IR's is spelled in that one's row (ir/op_table.h, `paddle`). The others stand in
+/// `table.cpp`, with a function, declared below by file.
 ///   names    both spellings: "elementwise_add add"; "pir:" or "old:" before a name
 ///            binds it to one of them, because the other means something else by it
 ///   inputs   operands in the order of PIR; alternatives as in `call.h`
 ///   outputs  in the order of PIR, "*" after one that is a list, "..." for as many
 ///            as there are; results that nobody reads in inference are left out
-///   attrs    one-to-one rows: "alpha=alpha|negative_slope"; "~" before a name: as a real
+///   attrs    one-to-one rows: "alpha|negative_slope=alpha"; "~" before a name: as a real
 /// In-place forms of PIR ("relu_") share the row of the plain form; what they wrote to is bound anew.
 #include <span>
 

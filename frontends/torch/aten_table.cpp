@@ -15,56 +15,25 @@ constexpr AtenRow kAten[] = {
   // ---- One operand, element by element
   {"abs",                            "self",                                                         absolute, "abs as_real reduce_l2"},
   {"absolute",                       "self",                                                         absolute, "abs as_real reduce_l2"},
-  {"neg",                            "self",                                                         op("negative")},
-  {"negative",                       "self",                                                         op("negative")},
   {"positive",                       "self",                                                         alias, ""},
-  {"ceil",                           "self",                                                         op("ceil")},
-  {"floor",                          "self",                                                         op("floor")},
-  {"round",                          "self",                                                         op("round")},
-  {"round",                          "self -decimals",                                               op("round")},
   {"trunc",                          "self",                                                         trunc, "sign abs floor multiply"},
   {"fix",                            "self",                                                         trunc, "sign abs floor multiply"},
   {"frac",                           "self",                                                         frac, "sign abs floor multiply subtract"},
-  {"sign",                           "self",                                                         op("sign")},
-  {"sgn",                            "self",                                                         op("sign")},
-  {"sqrt",                           "self",                                                         op("sqrt")},
   {"rsqrt",                          "self",                                                         rsqrt, "sqrt reciprocal"},
   {"square",                         "self",                                                         square, "multiply"},
-  {"reciprocal",                     "self",                                                         op("reciprocal")},
-  {"exp",                            "self",                                                         op("exp")},
   {"exp2",                           "self",                                                         exp2, "power"},
   {"special_exp2",                   "self",                                                         exp2, "power"},
   {"expm1",                          "self",                                                         expm1, "exp subtract"},
   {"special_expm1",                  "self",                                                         expm1, "exp subtract"},
-  {"log",                            "self",                                                         op("log")},
   {"log2",                           "self",                                                         log2, "log divide"},
   {"log10",                          "self",                                                         log10, "log divide"},
   {"log1p",                          "self",                                                         log1p, "add log"},
   {"special_log1p",                  "self",                                                         log1p, "add log"},
   {"logit",                          "self eps",                                                     logit, "clip subtract divide log"},
   {"special_logit",                  "self eps",                                                     logit, "clip subtract divide log"},
-  {"erf",                            "self",                                                         op("erf")},
-  {"special_erf",                    "self",                                                         op("erf")},
-  {"sin",                            "self",                                                         op("sin")},
-  {"cos",                            "self",                                                         op("cos")},
-  {"tan",                            "self",                                                         op("tan")},
-  {"asin",                           "self",                                                         op("asin")},
-  {"arcsin",                         "self",                                                         op("asin")},
-  {"acos",                           "self",                                                         op("acos")},
-  {"arccos",                         "self",                                                         op("acos")},
-  {"atan",                           "self",                                                         op("atan")},
-  {"arctan",                         "self",                                                         op("atan")},
-  {"sinh",                           "self",                                                         op("sinh")},
-  {"cosh",                           "self",                                                         op("cosh")},
-  {"asinh",                          "self",                                                         op("asinh")},
-  {"acosh",                          "self",                                                         op("acosh")},
-  {"atanh",                          "self",                                                         op("atanh")},
   {"deg2rad",                        "self",                                                         deg_to_rad, "multiply"},
   {"rad2deg",                        "self",                                                         deg_to_rad, "multiply"},
   {"bitwise_not",                    "self",                                                         bitwise_not, "bitwise_not logical_not"},
-  {"logical_not",                    "self",                                                         logical_not, "logical_not"},
-  {"isnan",                          "self",                                                         isnan, "isnan"},
-  {"isinf",                          "self",                                                         isinf, "isinf"},
   {"isfinite",                       "self",                                                         isfinite, "isinf isnan logical_or logical_not"},
   {"nan_to_num",                     "self nan posinf neginf",                                       nan_to_num, "isnan where clip"},
   {"erfc",                           "self",                                                         elementwise_unpriced, "opaque"},
@@ -138,10 +107,6 @@ constexpr AtenRow kAten[] = {
   {"fmod",                           "self other",                                                   fmod, "mod"},
   {"pow",                            "self exponent",                                                power, "power sqrt"},
   {"float_power",                    "self exponent",                                                power, "power sqrt"},
-  {"maximum",                        "self other",                                                   maximum, "maximum"},
-  {"fmax",                           "self other",                                                   maximum, "maximum"},
-  {"minimum",                        "self other",                                                   minimum, "minimum"},
-  {"fmin",                           "self other",                                                   minimum, "minimum"},
   {"atan2",                          "self other",                                                   atan2, "divide atan where"},
   {"arctan2",                        "self other",                                                   atan2, "divide atan where"},
   {"hypot",                          "self other",                                                   hypot, "multiply add sqrt"},
@@ -156,21 +121,9 @@ constexpr AtenRow kAten[] = {
   {"clamp_min",                      "self min",                                                     clamp, "clip"},
   {"clamp_max",                      "self max",                                                     clamp, "clip"},
   // ---- Comparisons, logic, selections
-  {"eq",                             "self other",                                                   equal, "equal"},
   {"ne",                             "self other",                                                   not_equal, "equal logical_not"},
   {"not_equal",                      "self other",                                                   not_equal, "equal logical_not"},
-  {"lt",                             "self other",                                                   less, "less"},
-  {"less",                           "self other",                                                   less, "less"},
-  {"le",                             "self other",                                                   less_equal, "less_equal"},
-  {"less_equal",                     "self other",                                                   less_equal, "less_equal"},
-  {"gt",                             "self other",                                                   greater, "greater"},
-  {"greater",                        "self other",                                                   greater, "greater"},
-  {"ge",                             "self other",                                                   greater_equal, "greater_equal"},
-  {"greater_equal",                  "self other",                                                   greater_equal, "greater_equal"},
   {"isclose",                        "self other rtol atol -equal_nan",                              isclose, "subtract abs multiply add less_equal"},
-  {"logical_and",                    "self other",                                                   logical_and, "logical_and"},
-  {"logical_or",                     "self other",                                                   logical_or, "logical_or"},
-  {"logical_xor",                    "self other",                                                   logical_xor, "logical_xor"},
   {"bitwise_and",                    "self other",                                                   bitwise_and, "bitwise_and logical_and"},
   {"__and__",                        "self other",                                                   bitwise_and, "bitwise_and logical_and"},
   {"bitwise_or",                     "self other",                                                   bitwise_or, "bitwise_or logical_or"},
@@ -185,30 +138,17 @@ constexpr AtenRow kAten[] = {
   {"where",                          "self",                                                         nonzero, "nonzero take"},
   {"masked_fill",                    "self mask value",                                              masked_fill, "where"},
   // ---- Activations
-  {"relu",                           "self",                                                         op("nn.relu")},
   {"relu6",                          "self",                                                         relu6, "clip"},
-  {"leaky_relu",                     "self negative_slope=alpha",                                    op("nn.leaky_relu")},
   {"prelu",                          "self weight",                                                  prelu, "nn.prelu"},
   {"_prelu_kernel",                  "self weight",                                                  prelu, "nn.prelu"},
   {"rrelu",                          "self lower upper -training -generator",                        rrelu, "nn.leaky_relu"},
-  {"elu",                            "self alpha= -scale -input_scale",                              op("nn.elu")},
-  {"selu",                           "self",                                                         op("nn.selu")},
-  {"celu",                           "self alpha=",                                                  op("nn.celu")},
-  {"sigmoid",                        "self",                                                         op("sigmoid")},
-  {"special_expit",                  "self",                                                         op("sigmoid")},
   {"log_sigmoid",                    "self",                                                         log_sigmoid, "negative nn.softplus"},
   {"log_sigmoid_forward",            "self",                                                         log_sigmoid, "negative nn.softplus"},
-  {"tanh",                           "self",                                                         op("tanh")},
   {"tanhshrink",                     "self",                                                         tanhshrink, "tanh subtract"},
   {"hardtanh",                       "self min_val max_val",                                         hardtanh, "clip"},
   {"hardsigmoid",                    "self",                                                         hardsigmoid, "nn.hard_sigmoid"},
-  {"hardswish",                      "self",                                                         op("nn.hard_swish")},
   {"hardshrink",                     "self lambd",                                                   shrink, "nn.shrink"},
   {"softshrink",                     "self lambd",                                                   shrink, "nn.shrink"},
-  {"softplus",                       "self beta= threshold=",                                        op("nn.softplus")},
-  {"softsign",                       "self",                                                         op("nn.softsign")},
-  {"silu",                           "self",                                                         op("nn.silu")},
-  {"mish",                           "self",                                                         op("nn.mish")},
   {"gelu",                           "self approximate",                                             gelu, "nn.gelu nn.fast_gelu"},
   {"glu",                            "self dim",                                                     glu, "split sigmoid multiply"},
   {"threshold",                      "self threshold value",                                         threshold, "nn.relu nn.thresholded_relu where"},
@@ -381,7 +321,6 @@ constexpr AtenRow kAten[] = {
   {"narrow",                         "self dim start length",                                        narrow, "strided_slice"},
   {"select",                         "self dim index",                                               select, "take"},
   {"diagonal",                       "self offset dim1 dim2",                                        diagonal, "transpose reshape strided_slice"},
-  {"_shape_as_tensor",               "self",                                                         op("shape_of")},
   {"diag",                           "self offset",                                                  diagonal, "transpose reshape strided_slice"},
   {"as_strided",                     "self size stride storage_offset",                              as_strided, "reshape take"},
   {"split",                          "self split_size dim",                                          split, "split"},
@@ -481,10 +420,8 @@ constexpr AtenRow kAten[] = {
   {"amin",                           "self dim keepdim",                                             amin, "min"},
   {"aminmax",                        "self dim keepdim",                                             aminmax, "min max"},
   {"max",                            "self",                                                         max, "max"},
-  {"max",                            "self other",                                                   max, "maximum"},
   {"max",                            "self dim keepdim",                                             max, "max argmax"},
   {"min",                            "self",                                                         min, "min"},
-  {"min",                            "self other",                                                   min, "minimum"},
   {"min",                            "self dim keepdim",                                             min, "min argmin"},
   {"argmax",                         "self dim keepdim",                                             argmax, "argmax"},
   {"argmin",                         "self dim keepdim",                                             argmin, "argmin"},
@@ -704,18 +641,25 @@ using RowsByName = std::multimap<std::string_view, const AtenRow*>;
 const RowsByName& by_name() {
   static const RowsByName index = [] {
     RowsByName i;
-    for (const AtenRow& row : kAten) i.emplace(row.name, &row);
+    for (const AtenRow& row : aten_table()) i.emplace(row.name, &row);
     return i;
   }();
   return index;
 }
 
-/// Functions of reals take integers, too, and give floats.
-bool wants_float(OpId o) {
-  static const std::set<OpId> set{op("sqrt"), op("reciprocal"), op("exp"), op("log"), op("erf"), op("sin"), op("cos"), op("tan"),
-                                  op("asin"), op("acos"), op("atan"), op("sinh"), op("cosh"), op("asinh"), op("acosh"), op("atanh"),
-                                  op("sigmoid"), op("tanh")};
-  return set.count(o) != 0;
+/// Functions of reals take integers, too, and give floats. ONNX, whose rules the rows have, gives integers to erf.
+bool wants_float(OpId o) { return (def(o).takes == Takes::Float && !def(o).rounds) || o == op("erf"); }
+
+/// The type that operands are brought to; undefined where each keeps its own.
+DType common_type(Call& c, OpId o) {
+  std::vector<const Value*> operands;
+  for (std::size_t i = 0; i < slots(*c.row).size() && i < c.args.size(); ++i) {
+    if (slots(*c.row)[i].kind == Slot::Kind::Operand) operands.push_back(&c.args[i]);
+  }
+  if (def(o).takes == Takes::Bool) return DType::Bool;
+  if (operands.size() < 2) return DType::Undefined;
+  const DType d = result_type(c, operands);
+  return wants_float(o) && (d == DType::Bool || is_integer(d)) ? DType::Float32 : d;
 }
 
 Result<Attr> attribute_of(Call& c, const Value& v, std::string_view name) {
@@ -735,12 +679,22 @@ Result<Attr> attribute_of(Call& c, const Value& v, std::string_view name) {
 
 }  // namespace
 
-std::span<const AtenRow> aten_table() { return kAten; }
+std::span<const AtenRow> aten_table() {
+  static const std::vector<AtenRow> all = [] {
+    std::vector<AtenRow> rows(std::begin(kAten), std::end(kAten));
+    for (const Spelling& s : spellings(&OpDef::aten)) {
+      const std::string_view operands = s.row->operands.most == 1 ? "self" : "self other";
+      rows.emplace_back(s.name, s.bare ? operands : s.parameters, OpId{operator_hash(s.row->name)});
+    }
+    return rows;
+  }();
+  return all;
+}
 
 const std::vector<Slot>& slots(const AtenRow& row) {
   static const std::map<const AtenRow*, std::vector<Slot>> all = [] {
     std::map<const AtenRow*, std::vector<Slot>> out;
-    for (const AtenRow& r : kAten) {
+    for (const AtenRow& r : aten_table()) {
       std::vector<Slot>& slots = out[&r];
       std::string_view rest = r.signature;
       while (!rest.empty()) {
@@ -812,6 +766,7 @@ Values map_row(Call& c) {
   std::vector<ValueId> operands;
   Attrs attrs;
   DType dtype = DType::Undefined;
+  const DType common = common_type(c, c.row->op);
   const auto& all = slots(*c.row);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Slot& slot = all[i];
@@ -826,7 +781,7 @@ Values map_row(Call& c) {
           operands.emplace_back();
           break;
         }
-        auto id = v.scalar() && dtype != DType::Undefined ? c.scalar_tensor(*v.scalar(), dtype) : c.tensor(slot.name);
+        auto id = common != DType::Undefined ? promoted(c, v, common) : c.tensor(slot.name);
         if (!id) return Failure{};
         if (operands.empty() && wants_float(c.row->op)) {
           const DType d = c.type(*id).dtype();
@@ -853,8 +808,7 @@ Values map_row(Call& c) {
     }
   }
   const OpId o = c.row->op;
-  // Rounding an integer changes nothing.
-  if ((o == op("ceil") || o == op("floor") || o == op("round")) && !is_float(dtype)) return alias(c);
+  if (def(o).rounds && !is_float(dtype)) return alias(c);
   const int results = def(o).results;
   return c.finish(o, std::move(operands), std::move(attrs), results < 0 ? std::max<std::size_t>(c.outputs(), 1) : static_cast<std::size_t>(results));
 }

@@ -77,12 +77,6 @@ Result<ValueId> as_bool(Call& c, std::string_view name) {
   return c.cast(*v, DType::Bool);
 }
 
-Values on_bools(Call& c, OpId o) {
-  auto a = as_bool(c, "self"), b = as_bool(c, "other");
-  if (!a || !b) return Failure{};
-  return single(c, c.emit(o, {*a, *b}));
-}
-
 /// Bitwise on integers, logical on bools.
 Values bitwise(Call& c, OpId on_integers, OpId on_bool) {
   const auto p = pair(c, "self", "other");
@@ -123,7 +117,7 @@ DType promote(DType a, DType b) {
 
 /// torch.result_type: tensors with dims decide, then 0-d tensors, then numbers,
 /// unless what comes later is of a higher class.
-DType result_type(Call& c, std::initializer_list<const Value*> values) {
+DType result_type(Call& c, std::span<const Value* const> values) {
   DType dims = DType::Undefined, scalars = DType::Undefined, numbers = DType::Undefined;
   for (const Value* v : values) {
     if (const TensorRef* t = v->tensor()) {
@@ -240,25 +234,11 @@ Values power(Call& c) {
   return single(c, c.emit(op("power"), {p->a, p->b}));
 }
 
-Values maximum(Call& c) { return combine(c, op("maximum")); }
-Values minimum(Call& c) { return combine(c, op("minimum")); }
-Values equal(Call& c) { return combine(c, op("equal")); }
 Values not_equal(Call& c) {
   const auto p = pair(c, "self", "other");
   if (!p) return Failure{};
   auto same = c.emit(op("equal"), {p->a, p->b});
   return same ? single(c, c.emit(op("logical_not"), {*same})) : Failure{};
-}
-Values less(Call& c) { return combine(c, op("less")); }
-Values less_equal(Call& c) { return combine(c, op("less_equal")); }
-Values greater(Call& c) { return combine(c, op("greater")); }
-Values greater_equal(Call& c) { return combine(c, op("greater_equal")); }
-Values logical_and(Call& c) { return on_bools(c, op("logical_and")); }
-Values logical_or(Call& c) { return on_bools(c, op("logical_or")); }
-Values logical_xor(Call& c) { return on_bools(c, op("logical_xor")); }
-Values logical_not(Call& c) {
-  auto a = as_bool(c, "self");
-  return a ? single(c, c.emit(op("logical_not"), {*a})) : Failure{};
 }
 Values bitwise_and(Call& c) { return bitwise(c, op("bitwise_and"), op("logical_and")); }
 Values bitwise_or(Call& c) { return bitwise(c, op("bitwise_or"), op("logical_or")); }
@@ -487,14 +467,6 @@ Values isfinite(Call& c) {
   if (!inf || !nan) return Failure{};
   auto either = c.emit(op("logical_or"), {*inf, *nan});
   return either ? single(c, c.emit(op("logical_not"), {*either})) : Failure{};
-}
-Values isinf(Call& c) {
-  auto x = real_tensor(c, "self");
-  return x ? single(c, c.emit(op("isinf"), {*x})) : Failure{};
-}
-Values isnan(Call& c) {
-  auto x = real_tensor(c, "self");
-  return x ? single(c, c.emit(op("isnan"), {*x})) : Failure{};
 }
 /// |a − b| ≤ atol + rtol · |b|
 Values isclose(Call& c) {

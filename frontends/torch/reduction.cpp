@@ -63,8 +63,7 @@ Result<Along> along(Call& c, std::int64_t fallback = -1) {
 }
 
 /// max, min over everything, along a dim (with indices) or of two tensors.
-Values extreme(Call& c, OpId reduce_op, OpId arg_op, Values (*of_two)(Call&)) {
-  if (c.given("other")) return of_two(c);
+Values extreme(Call& c, OpId reduce_op, OpId arg_op) {
   auto v = c.tensor("self");
   if (!v) return Failure{};
   if (!c.given("dim")) return single(c, c.emit(reduce_op, {*v}, {{"keepdims", std::int64_t{0}}}));
@@ -175,8 +174,8 @@ Values aminmax(Call& c) {
   if (!low || !high) return Failure{};
   return c.results({*low, *high});
 }
-Values max(Call& c) { return extreme(c, op("max"), op("argmax"), maximum); }
-Values min(Call& c) { return extreme(c, op("min"), op("argmin"), minimum); }
+Values max(Call& c) { return extreme(c, op("max"), op("argmax")); }
+Values min(Call& c) { return extreme(c, op("min"), op("argmin")); }
 Values argmax(Call& c) { return arg_extreme(c, op("argmax")); }
 Values argmin(Call& c) { return arg_extreme(c, op("argmin")); }
 Values logsumexp(Call& c) {

@@ -8,7 +8,10 @@ namespace perfc::torch {
 
 // ---- Type promotion (torch.result_type), in elementwise.cpp
 DType promote(DType a, DType b);
-DType result_type(Call& c, std::initializer_list<const Value*> values);
+DType result_type(Call& c, std::span<const Value* const> values);
+inline DType result_type(Call& c, std::initializer_list<const Value*> values) {
+  return result_type(c, std::span(values.begin(), values.size()));
+}
 /// A tensor or a number in this element type.
 Result<ValueId> promoted(Call& c, const Value& v, DType dtype);
 Result<ValueId> truncate(Call& c, ValueId v);
@@ -34,18 +37,7 @@ Values floor_divide(Call& c);
 Values remainder(Call& c);
 Values fmod(Call& c);
 Values power(Call& c);
-Values maximum(Call& c);
-Values minimum(Call& c);
-Values equal(Call& c);
 Values not_equal(Call& c);
-Values less(Call& c);
-Values less_equal(Call& c);
-Values greater(Call& c);
-Values greater_equal(Call& c);
-Values logical_and(Call& c);
-Values logical_or(Call& c);
-Values logical_xor(Call& c);
-Values logical_not(Call& c);
 Values bitwise_and(Call& c);
 Values bitwise_or(Call& c);
 Values bitwise_xor(Call& c);
@@ -77,8 +69,6 @@ Values hypot(Call& c);
 Values logaddexp(Call& c);
 Values xlogy(Call& c);
 Values isfinite(Call& c);
-Values isinf(Call& c);
-Values isnan(Call& c);
 Values isclose(Call& c);
 Values nan_to_num(Call& c);
 Values where(Call& c);
