@@ -154,16 +154,16 @@ constexpr DecomposedOp kDecomposed[] = {
     {"nn.layer_norm", "x gamma beta", layer_norm, 1, R"(
         %mean = mean(%x, %axes)
         %centred = subtract(%x, %mean)
-        %variance = mean({multiply(%centred, %centred) | power(%centred, 2)}, %axes2)
+        %variance = mean({multiply(%centred, %centred) | power(%centred, 2) | squared_difference(%x, %mean)}, %axes2)
         %deviation = {sqrt(add(%variance, %epsilon)) | power(add(%variance, %epsilon), 0.5)}
-        %inverse = {reciprocal(%deviation) | divide(1, %deviation) | power(add(%variance, %epsilon), -0.5)}
+        %inverse = {reciprocal(%deviation) | divide(1, %deviation) | rsqrt(add(%variance, %epsilon)) | power(add(%variance, %epsilon), -0.5)}
         add(multiply({divide(%centred, %deviation) | multiply(%centred, %inverse)}, %gamma), %beta))"},
     {"nn.layer_norm", "x gamma beta", layer_norm, 1, R"(
         %mean = mean(%x, %axes)
         %centred = subtract(%x, %mean)
-        %variance = mean({multiply(%centred, %centred) | power(%centred, 2)}, %axes2)
+        %variance = mean({multiply(%centred, %centred) | power(%centred, 2) | squared_difference(%x, %mean)}, %axes2)
         %deviation = sqrt(add(%variance, %epsilon))
-        %inverse = {reciprocal(%deviation) | divide(1, %deviation)}
+        %inverse = {reciprocal(%deviation) | divide(1, %deviation) | rsqrt(add(%variance, %epsilon))}
         %scale = multiply(%inverse, %gamma)
         add(multiply(%x, %scale), {subtract(%beta, multiply(%mean, %scale)) | add(multiply(negative(%mean), %scale), %beta)}))"},
     // Wu and He 2018: instances of a reshape to (N, groups, …), then scale and shift per channel
@@ -177,7 +177,7 @@ constexpr DecomposedOp kDecomposed[] = {
         add(multiply(divide(subtract(%x, %mean), %deviation), %gamma), %beta))"},
     {"nn.batch_norm", "x gamma beta mean variance", batch_norm, 1, R"(
         %deviation = sqrt(add(%variance, %epsilon))
-        %inverse = {reciprocal(%deviation) | divide(1, %deviation)}
+        %inverse = {reciprocal(%deviation) | divide(1, %deviation) | rsqrt(add(%variance, %epsilon))}
         %scale = {multiply(%inverse, %gamma) | divide(%gamma, %deviation) | %inverse}
         add(multiply(%x, %scale), {subtract(%beta, multiply(%mean, %scale)) | negative(multiply(%mean, %scale))
                                    | multiply(negative(%mean), %scale) | add(multiply(negative(%mean), %scale), %beta)}))"},
@@ -185,14 +185,14 @@ constexpr DecomposedOp kDecomposed[] = {
     {"nn.rms_norm", "x gamma", rms_norm, 1, R"(
         %square = mean({multiply(%x, %x) | power(%x, 2)}, %axes)
         %root = {sqrt(add(%square, %epsilon)) | power(add(%square, %epsilon), 0.5)}
-        %inverse = {reciprocal(%root) | divide(1, %root) | power(add(%square, %epsilon), -0.5)}
+        %inverse = {reciprocal(%root) | divide(1, %root) | rsqrt(add(%square, %epsilon)) | power(add(%square, %epsilon), -0.5)}
         multiply({divide(%x, %root) | multiply(%x, %inverse)}, %gamma))"},
     {"nn.mean_variance_norm", "x", mean_variance_norm, SIZE_MAX, R"(
         %mean = mean(%x, %axes)
         %centred = subtract(%x, %mean)
-        %variance = mean({multiply(%centred, %centred) | power(%centred, 2)}, %axes2)
+        %variance = mean({multiply(%centred, %centred) | power(%centred, 2) | squared_difference(%x, %mean)}, %axes2)
         %deviation = {sqrt(add(%variance, %epsilon)) | power(add(%variance, %epsilon), 0.5)}
-        %inverse = {reciprocal(%deviation) | divide(1, %deviation) | power(add(%variance, %epsilon), -0.5)}
+        %inverse = {reciprocal(%deviation) | divide(1, %deviation) | rsqrt(add(%variance, %epsilon)) | power(add(%variance, %epsilon), -0.5)}
         {divide(%centred, %deviation) | multiply(%centred, %inverse)})"},
     {"nn.l2_normalize", "x", l2_normalize, SIZE_MAX, R"(
         %norm = reduce_l2(%x, %axes)

@@ -47,7 +47,7 @@ Values reduce_all(Call& c) { return one(reduced(c, c.row->op, c.in("X"), {}, fal
 Values reduce_bool(Call& c) {
   const auto axes = axes_of(c);
   if (!axes) return Failure{};
-  return one(c.cast(reduced(c, c.row->op, c.cast(c.in("X"), DType::Int32), *axes, keeps(c)), DType::Bool));
+  return one(reduced(c, c.row->op, c.in("X"), *axes, keeps(c)));
 }
 
 Values logsumexp(Call& c) {

@@ -320,6 +320,11 @@ Result<ValueId> Call::cast(ValueId v, DType dtype) {
   return emit(op("cast"), {v}, {{"to", std::string(perfc::name(dtype))}});
 }
 
+Result<ValueId> Call::promote(ValueId v, DType dtype) {
+  if (type(v).dtype() == dtype || dtype == DType::Undefined) return v;
+  return emit(op("promote"), {v}, {{"to", std::string(perfc::name(dtype))}});
+}
+
 Result<ValueId> Call::reshape(ValueId v, const std::vector<std::int64_t>& shape) {
   return emit(op("reshape"), {v, ints(shape)});
 }

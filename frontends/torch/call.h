@@ -77,6 +77,8 @@ class Call {
   /// 0-d constant.
   ValueId number(double value, DType dtype);
   Result<ValueId> cast(ValueId v, DType dtype);
+  /// The same as part of the kernel that reads it, as torch promotes operands.
+  Result<ValueId> promote(ValueId v, DType dtype);
   Result<ValueId> reshape(ValueId v, const std::vector<std::int64_t>& shape);
   Result<ValueId> transpose(ValueId v, std::vector<std::int64_t> perm);
   Result<ValueId> slice(ValueId v, std::size_t axis, std::int64_t start, std::int64_t end, std::int64_t step = 1);

@@ -64,6 +64,8 @@ constinit const OpDef kMovementRows[] = {
    .runs = moves(MemoryFormat::Contiguous)},
   {.name = "reverse", .onnx = "Flip", .category = Category::DataMovement, .operands = {1, 1}, .takes = Takes::Anything,
    .infer = reverse, .eval = no_contents, .cost = copy_cost, .runs = moves(MemoryFormat::Contiguous)},
+  {.name = "roll", .category = Category::DataMovement, .operands = {1, 1}, .takes = Takes::Anything,
+   .infer = same_type, .eval = no_contents, .cost = copy_cost, .runs = moves(MemoryFormat::Contiguous)},
   {.name = "trilu", .onnx = "Trilu", .category = Category::DataMovement, .operands = {1, 2}, .takes = Takes::Anything,
    .infer = trilu, .eval = no_contents, .cost = per_element_cost, .runs = moves(MemoryFormat::Contiguous)},
   {.name = "center_crop_pad", .onnx = "CenterCropPad", .category = Category::DataMovement, .operands = {2, 2},
