@@ -115,7 +115,7 @@ constexpr PaddleRow kTable[] = {
   {"squared_l2_norm",                        "X",                        "Out",            op("reduce_sum_square"), reduce_all},
   {"l1_norm",                                "X",                        "Out",            op("reduce_l1"), reduce_all},
   {"logsumexp",                              "X axis",                   "Out",            logsumexp, "logsumexp"},
-  {"p_norm",                                 "X",                        "Out",            p_norm, "reduce_l2 reduce_l1 max min power"},
+  {"p_norm",                                 "X",                        "Out",            p_norm, "reduce_l2 reduce_l1 reduce_lp"},
   {"frobenius_norm",                         "X axis",                   "Out",            p_norm, "reduce_l2"},
   {"dist",                                   "X Y",                      "Out",            distance, "subtract reduce_l2"},
   {"cos_sim",                                "X Y",                      "Out XNorm YNorm", cosine_similarity, "multiply sum_axes reduce_l2 divide"},

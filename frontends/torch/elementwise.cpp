@@ -50,12 +50,14 @@ Values combine(Call& c, OpId op, Attrs attrs = {}, DType at_least = DType::Undef
   return single(c, c.emit(op, {p->a, p->b}, std::move(attrs)));
 }
 
-/// other · alpha where alpha is there and not 1.
-Result<ValueId> scaled(Call& c, ValueId v, std::string_view alpha, DType dtype) {
-  const auto factor = c.real_or(alpha, 1);
+/// a ± alpha · b: one kernel, which scales as it reads.
+Result<ValueId> with_alpha(Call& c, OpId o, ValueId a, ValueId b, DType dtype) {
+  const auto factor = c.real_or("alpha", 1);
   if (!factor) return Failure{};
-  if (*factor == 1) return v;
-  return c.emit(op("multiply"), {v, c.number(*factor, dtype)});
+  if (*factor == 1) return c.emit(o, {a, b});
+  if (!c.data(a) && !c.data(b)) return c.emit(o, {a, b}, {{"alpha", *factor}});
+  auto scaled = c.emit(op("multiply"), {b, c.number(*factor, dtype)});
+  return scaled ? c.emit(o, {a, *scaled}) : scaled;
 }
 
 Result<ValueId> as_bool(Call& c, std::string_view name) {
@@ -143,25 +145,19 @@ Values add(Call& c) {
   const auto p = pair(c, "self", "other");
   if (!p) return Failure{};
   if (p->dtype == DType::Bool) return single(c, c.emit(op("logical_or"), {p->a, p->b}));
-  auto b = scaled(c, p->b, "alpha", p->dtype);
-  if (!b) return Failure{};
-  return single(c, c.emit(op("add"), {p->a, *b}));
+  return single(c, with_alpha(c, op("add"), p->a, p->b, p->dtype));
 }
 
 Values subtract(Call& c) {
   const auto p = pair(c, "self", "other");
   if (!p) return Failure{};
-  auto b = scaled(c, p->b, "alpha", p->dtype);
-  if (!b) return Failure{};
-  return single(c, c.emit(op("subtract"), {p->a, *b}));
+  return single(c, with_alpha(c, op("subtract"), p->a, p->b, p->dtype));
 }
 
 Values reverse_subtract(Call& c) {
   const auto p = pair(c, "self", "other");
   if (!p) return Failure{};
-  auto a = scaled(c, p->a, "alpha", p->dtype);
-  if (!a) return Failure{};
-  return single(c, c.emit(op("subtract"), {p->b, *a}));
+  return single(c, with_alpha(c, op("subtract"), p->b, p->a, p->dtype));
 }
 
 Values multiply(Call& c) {
@@ -213,7 +209,7 @@ Values clamp(Call& c) {
   if (!x) return Failure{};
   DType d = c.type(*x).dtype();
   d = result_type(c, {&c.arg("self"), &c.arg("min"), &c.arg("max")});
-  auto v = c.cast(*x, d);
+  auto v = c.promote(*x, d);
   if (!v) return Failure{};
   const auto fits = [&](std::string_view name) {
     const TensorRef* t = c.arg(name).tensor();
@@ -308,7 +304,7 @@ Values isfinite(Call& c) {
   auto inside = size ? c.emit(op("not_equal"), {*size, c.number(INFINITY, c.type(*x).dtype())}) : size;
   auto number = c.emit(op("equal"), {*x, *x});
   if (!inside || !number) return Failure{};
-  return single(c, c.emit(op("logical_and"), {*number, *inside}));
+  return single(c, c.emit(op("logical_and"), {*inside, *number}));
 }
 /// |a − b| ≤ atol + rtol · |b|
 Values isclose(Call& c) {

@@ -190,17 +190,16 @@ Values vector_norm(Call& c) {
   };
   if (p == 2) return single(c, over(op("reduce_l2"), *v));
   if (p == 1) return single(c, over(op("reduce_l1"), *v));
-  auto size = c.emit(op("abs"), {*v});
-  if (!size) return Failure{};
-  if (std::isinf(p)) return single(c, over(p > 0 ? op("max") : op("min"), *size));
   if (p == 0) {
-    auto some = c.cast(*size, DType::Bool);
+    auto some = c.cast(*v, DType::Bool);
     auto ones = some ? c.cast(*some, *d) : some;
     return ones ? single(c, over(op("sum_axes"), *ones)) : Failure{};
   }
-  auto powers = c.emit(op("power"), {*size, c.number(p, *d)});
-  auto sum = powers ? over(op("sum_axes"), *powers) : powers;
-  return sum ? single(c, c.emit(op("power"), {*sum, c.number(1 / p, *d)})) : Failure{};
+  std::vector<ValueId> operands{*v};
+  operands.insert(operands.end(), axes.begin(), axes.end());
+  Attrs all = attrs;
+  all.set("p", p);
+  return single(c, c.emit(op("reduce_lp"), std::move(operands), std::move(all)));
 }
 
 /// v · g / ‖v‖, which only weights are given.
@@ -322,16 +321,19 @@ Values binary_cross_entropy(Call& c) {
   return reduce_loss(c, c.emit(op("nn.binary_cross_entropy"), {*x, *t}));
 }
 
-/// t · (log t − x)
+/// t · log t − t · x
 Values kl_div(Call& c) {
   auto x = c.tensor("self"), t = c.tensor("target");
   const auto log_target = c.flag_or("log_target", false);
   if (!x || !t || !log_target) return Failure{};
-  auto log = *log_target ? t : c.emit(op("log"), {*t});
-  auto p = *log_target ? c.emit(op("exp"), {*t}) : t;
-  auto d = log ? c.emit(op("subtract"), {*log, *x}) : log;
-  if (!p || !d) return Failure{};
-  return reduce_loss(c, c.emit(op("multiply"), {*p, *d}));
+  if (*log_target) {
+    auto d = c.emit(op("subtract"), {*t, *x});
+    auto p = c.emit(op("exp"), {*t});
+    return d && p ? reduce_loss(c, c.emit(op("multiply"), {*p, *d})) : Failure{};
+  }
+  auto product = c.emit(op("multiply"), {*t, *x});
+  auto own = c.emit(op("xlogy"), {*t, *t});
+  return product && own ? reduce_loss(c, c.emit(op("subtract"), {*own, *product})) : Failure{};
 }
 
 }  // namespace perfc::torch

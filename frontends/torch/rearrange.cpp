@@ -18,7 +18,7 @@ Result<std::vector<ValueId>> joined(Call& c) {
   std::vector<ValueId> out;
   for (ValueId v : *all) {
     if (all->size() > 1 && c.type(v).ranked() && c.type(v).rank() == 1 && c.dim(v, 0).is(0)) continue;
-    auto w = c.cast(v, d);
+    auto w = c.promote(v, d);
     if (!w) return Failure{};
     out.push_back(*w);
   }
