@@ -54,19 +54,12 @@ const Table& table() {
 using Spellings = std::unordered_map<std::string_view, const OpDef*>;
 
 const Spellings& by_onnx() {
-  static const Spellings spellings = [] {
+  static const Spellings index = [] {
     Spellings m;
-    for (const OpDef* row : op_table()) {
-      std::string_view rest = row->onnx;
-      while (!rest.empty()) {
-        const std::size_t end = std::min(rest.find(' '), rest.size());
-        m.emplace(rest.substr(0, end), row);
-        rest.remove_prefix(std::min(end + 1, rest.size()));
-      }
-    }
+    for (const Spelling& s : spellings(&OpDef::onnx)) m.emplace(s.name, s.row);
     return m;
   }();
-  return spellings;
+  return index;
 }
 
 }  // namespace
@@ -80,6 +73,27 @@ const OpDef& def(OpId id) {
 bool is_operator(OpId id) { return table().find(id) != Table::kEmpty; }
 
 std::span<const OpDef* const> op_table() { return table().rows; }
+
+std::vector<Spelling> spellings(std::string_view OpDef::*column) {
+  std::vector<Spelling> out;
+  for (const OpDef* row : op_table()) {
+    std::string_view rest = row->*column;
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find_first_of(" ("), rest.size());
+      Spelling s{.row = row, .name = rest.substr(0, end)};
+      rest.remove_prefix(end);
+      if (rest.starts_with('(')) {
+        const std::size_t close = std::min(rest.find(')'), rest.size() - 1);
+        s.parameters = rest.substr(1, close - 1);
+        s.bare = false;
+        rest.remove_prefix(close + 1);
+      }
+      if (!s.name.empty()) out.push_back(s);
+      if (rest.starts_with(' ')) rest.remove_prefix(1);
+    }
+  }
+  return out;
+}
 
 std::size_t index_of(OpId id) { return std::min<std::size_t>(table().find(id), table().rows.size() - 1); }
 

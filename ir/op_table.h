@@ -5,7 +5,7 @@
 /// (`ir/ops/rules.h` lists those that exist; write a new one in the file of its category in `ir/ops/`).
 /// `perfc ops`, the importers' one-to-one mapping, the text form, autocast, autograd, fusion, the list
 /// of kernels and the docs read this table. Source operators whose structure differs get a translator
-/// in their front end instead of a spelling here.
+/// in their front end instead of a spelling here. An operator whose spellings stand here needs no other file.
 ///
 /// A row that leaves out a column which has no default fails `OpTable.RowsAreComplete`, which names both.
 ///
@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "ir/support/result.h"
 
@@ -110,13 +111,6 @@ constexpr bool keeps_elements(Moves m) {
   return m == Moves::Copies || m == Moves::Converts || m == Moves::UnlessTraining;
 }
 
-/// What becomes of integers where an operator's rule wants floats, in the languages that front ends read.
-enum class Integers : std::uint8_t {
-  AsGiven,
-  BecomeFloats,   ///< a function of reals: they are converted first
-  Stay,           ///< it rounds, which changes none
-};
-
 /// Of a comparison a ? b: in which orders of a and b it holds.
 struct HoldsFor {
   bool less = false, equal = false, greater = false;
@@ -145,6 +139,8 @@ struct OpDef {
   /// ONNX operators this stands for one-to-one, space-separated; "ms:" marks
   /// com.microsoft, "ml:" ai.onnx.ml, "tr:" ai.onnx.preview.training, "pv:" ai.onnx.preview.
   std::string_view onnx = {};
+  /// The same of PyTorch, TensorFlow and Paddle (`Spelling`). Spellings that need a translator stand in the front end.
+  std::string_view aten = {}, tf = {}, paddle = {};
   Category category = Category::Opaque;
   Arity operands = {};
   std::int16_t results = 1;         ///< −1: as many as the call asks for
@@ -157,8 +153,8 @@ struct OpDef {
   Moves moves = Moves::No;
   bool splits_bias = false;         ///< operand 2 is a bias that PyTorch's kernel leaves to another one: convolutions, dense
   bool transposed = false;          ///< a convolution backwards: its weight is (in, out / groups, …)
+  bool rounds = false;              ///< to whole numbers: of an integer, it is the integer
   bool dims_only = false;           ///< reads its operand's type, not its elements
-  Integers integers = Integers::AsGiven;
   HoldsFor holds = {};               ///< of an order of numbers: less, …; not of equality
   bool commutes = false;            ///< its two operands may change places
   bool not_negative = false;        ///< result 0 has no element below 0, whatever the operands
@@ -167,6 +163,21 @@ struct OpDef {
   std::string_view kernel = {};     ///< operator whose kernel runs instead of one of its own
   std::array<std::string_view, 2> before = {};  ///< operators whose kernels run first, on its first operand
 };
+
+/// How a front end writes a row's operator one-to-one: "sqrt", "leaky_relu(self negative_slope=alpha)".
+/// Without parentheses: the operands in order, one or two of them (PyTorch's self and other, Paddle's X and Y).
+/// In them, the source's parameters:
+///   x         an operand; of PyTorch's, x? may be None, x# is a list of ints (TensorFlow's have no names)
+///   x=attr    the attribute `attr`; x= the attribute of the same name; of Paddle's, ~x=attr is a real
+///   -x        (PyTorch) changes neither shape nor work
+/// Paddle's may have several names, x|y; "pir:" and "old:" before the operator's bind it to one form of programs.
+struct Spelling {
+  const OpDef* row = nullptr;
+  std::string_view name, parameters = {};
+  bool bare = true;                 ///< without parentheses
+};
+/// All of a column, in the order of the rows: `spellings(&OpDef::tf)`.
+std::vector<Spelling> spellings(std::string_view OpDef::*column);
 
 /// Names a row: a hash of its name, so that code which asks for an operator does not depend on the table.
 /// Only valid in this build: text forms and checkpoints use names.

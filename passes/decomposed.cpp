@@ -154,16 +154,16 @@ constexpr DecomposedOp kDecomposed[] = {
     {"nn.layer_norm", "x gamma beta", layer_norm, 1, R"(
         %mean = mean(%x, %axes)
         %centred = subtract(%x, %mean)
-        %variance = mean({multiply(%centred, %centred) | power(%centred, 2)}, %axes2)
+        %variance = mean({multiply(%centred, %centred) | power(%centred, 2) | squared_difference(%x, %mean)}, %axes2)
         %deviation = {sqrt(add(%variance, %epsilon)) | power(add(%variance, %epsilon), 0.5)}
-        %inverse = {reciprocal(%deviation) | divide(1, %deviation) | power(add(%variance, %epsilon), -0.5)}
+        %inverse = {reciprocal(%deviation) | divide(1, %deviation) | rsqrt(add(%variance, %epsilon)) | power(add(%variance, %epsilon), -0.5)}
         add(multiply({divide(%centred, %deviation) | multiply(%centred, %inverse)}, %gamma), %beta))"},
     {"nn.layer_norm", "x gamma beta", layer_norm, 1, R"(
         %mean = mean(%x, %axes)
         %centred = subtract(%x, %mean)
-        %variance = mean({multiply(%centred, %centred) | power(%centred, 2)}, %axes2)
+        %variance = mean({multiply(%centred, %centred) | power(%centred, 2) | squared_difference(%x, %mean)}, %axes2)
         %deviation = sqrt(add(%variance, %epsilon))
-        %inverse = {reciprocal(%deviation) | divide(1, %deviation)}
+        %inverse = {reciprocal(%deviation) | divide(1, %deviation) | rsqrt(add(%variance, %epsilon))}
         %scale = multiply(%inverse, %gamma)
         add(multiply(%x, %scale), {subtract(%beta, multiply(%mean, %scale)) | add(multiply(negative(%mean), %scale), %beta)}))"},
     // Wu and He 2018: instances of a reshape to (N, groups, …), then scale and shift per channel
@@ -177,7 +177,7 @@ constexpr DecomposedOp kDecomposed[] = {
         add(multiply(divide(subtract(%x, %mean), %deviation), %gamma), %beta))"},
     {"nn.batch_norm", "x gamma beta mean variance", batch_norm, 1, R"(
         %deviation = sqrt(add(%variance, %epsilon))
-        %inverse = {reciprocal(%deviation) | divide(1, %deviation)}
+        %inverse = {reciprocal(%deviation) | divide(1, %deviation) | rsqrt(add(%variance, %epsilon))}
         %scale = {multiply(%inverse, %gamma) | divide(%gamma, %deviation) | %inverse}
         add(multiply(%x, %scale), {subtract(%beta, multiply(%mean, %scale)) | negative(multiply(%mean, %scale))
                                    | multiply(negative(%mean), %scale) | add(multiply(negative(%mean), %scale), %beta)}))"},
@@ -185,14 +185,14 @@ constexpr DecomposedOp kDecomposed[] = {
     {"nn.rms_norm", "x gamma", rms_norm, 1, R"(
         %square = mean({multiply(%x, %x) | power(%x, 2)}, %axes)
         %root = {sqrt(add(%square, %epsilon)) | power(add(%square, %epsilon), 0.5)}
-        %inverse = {reciprocal(%root) | divide(1, %root) | power(add(%square, %epsilon), -0.5)}
+        %inverse = {reciprocal(%root) | divide(1, %root) | rsqrt(add(%square, %epsilon)) | power(add(%square, %epsilon), -0.5)}
         multiply({divide(%x, %root) | multiply(%x, %inverse)}, %gamma))"},
     {"nn.mean_variance_norm", "x", mean_variance_norm, SIZE_MAX, R"(
         %mean = mean(%x, %axes)
         %centred = subtract(%x, %mean)
-        %variance = mean({multiply(%centred, %centred) | power(%centred, 2)}, %axes2)
+        %variance = mean({multiply(%centred, %centred) | power(%centred, 2) | squared_difference(%x, %mean)}, %axes2)
         %deviation = {sqrt(add(%variance, %epsilon)) | power(add(%variance, %epsilon), 0.5)}
-        %inverse = {reciprocal(%deviation) | divide(1, %deviation) | power(add(%variance, %epsilon), -0.5)}
+        %inverse = {reciprocal(%deviation) | divide(1, %deviation) | rsqrt(add(%variance, %epsilon)) | power(add(%variance, %epsilon), -0.5)}
         {divide(%centred, %deviation) | multiply(%centred, %inverse)})"},
     {"nn.l2_normalize", "x", l2_normalize, SIZE_MAX, R"(
         %norm = reduce_l2(%x, %axes)
@@ -232,6 +232,19 @@ constexpr DecomposedOp kDecomposed[] = {
         %sum = sum_axes(%exp, %axes2)
         divide(%exp, %sum))"},
     {"nn.relu", "x", plain, SIZE_MAX, "{maximum(%x, 0) | maximum(0, %x)}"},
+    // What exporters write for operators that ONNX has no name for. Those which programs rather write themselves, as
+    // √(x² + y²) or a · σ(b), are left as they are: PyTorch runs the parts.
+    {"mod", "x y", plain, SIZE_MAX, "subtract(%x, multiply(floor(divide(%x, %y)), %y))"},
+    {"not_equal", "x y", plain, SIZE_MAX, "logical_not(equal(%x, %y))"},
+    {"logaddexp", "x y", plain, SIZE_MAX, "log(add(exp(%x), exp(%y)))"},
+    {"frac", "x", plain, SIZE_MAX, "subtract(%x, multiply(sign(%x), floor(abs(%x))))"},
+    {"trunc", "x", plain, SIZE_MAX, "multiply(sign(%x), floor(abs(%x)))"},
+    {"expm1", "x", plain, SIZE_MAX, "subtract(exp(%x), 1)"},
+    {"log1p", "x", plain, SIZE_MAX, "log(add(%x, 1))"},
+    {"log2", "x", plain, SIZE_MAX, "{divide(log(%x), 0.69314718) | multiply(log(%x), 1.44269504)}"},
+    {"log10", "x", plain, SIZE_MAX, "{divide(log(%x), 2.30258509) | multiply(log(%x), 0.43429448)}"},
+    {"nn.log_sigmoid", "x", plain, SIZE_MAX, "{log(sigmoid(%x)) | negative(nn.softplus(negative(%x)))}"},
+    {"rsqrt", "x", plain, SIZE_MAX, "{reciprocal(sqrt(%x)) | divide(1, sqrt(%x))}"},
     {"reciprocal", "x", plain, SIZE_MAX, "divide(1, %x)"},
 };
 
@@ -245,8 +258,10 @@ std::vector<std::string_view> words(std::string_view text) {
   return out;
 }
 
-/// A match must not change what users of the root see.
-bool keeps_type(const MatchGraph& g, NodeId root, ValueId x) { return g.graph.type({root, 0}) == g.type(x); }
+/// A match must not change what users of the root see. Operators of two operands have the type of their rule.
+bool keeps_type(const MatchGraph& g, const DecomposedOp& row, NodeId root, const Match& match) {
+  return row.operands == "x y" || g.graph.type({root, 0}) == g.type(match["x"]);
+}
 
 }  // namespace
 
@@ -282,7 +297,7 @@ std::vector<std::pair<NodeId, Recognised>> Decompositions::find(const MatchGraph
     for (const Row* row : by_root_[index_of(n.op)]) {
       Match match;
       Attrs attrs;
-      if (!row->pattern.match(g, id, match) || !keeps_type(g, id, match["x"]) || !row->op->accept(g, match, attrs)) continue;
+      if (!row->pattern.match(g, id, match) || !keeps_type(g, *row->op, id, match) || !row->op->accept(g, match, attrs)) continue;
       Recognised r{.op = *find_op(row->op->op), .attrs = std::move(attrs), .vectors_from = row->op->vectors_from,
                    .interior = std::move(match.interior)};
       for (std::string_view name : words(row->op->operands)) r.operands.push_back(match[name]);

@@ -43,14 +43,7 @@ Result<Graph> import_text(const Source& source, const ImportOptions& options, Di
 
 std::vector<OpCoverage> coverage() {
   std::map<std::string, std::string> becomes;
-  for (const OpDef* row : op_table()) {
-    std::string_view rest = row->onnx;
-    while (!rest.empty()) {
-      const std::size_t end = std::min(rest.find(' '), rest.size());
-      becomes[full_name(rest.substr(0, end))] = std::string(row->name);
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-  }
+  for (const Spelling& s : spellings(&OpDef::onnx)) becomes[full_name(s.name)] = std::string(s.row->name);
   for (const TranslatorRow& row : translator_table()) becomes[full_name(row.spelling)] = std::string(row.becomes);
   std::vector<OpCoverage> out;
   for (auto& [source, result] : becomes) out.push_back({source, std::move(result)});

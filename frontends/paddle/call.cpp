@@ -302,8 +302,8 @@ Values one_to_one(Call& c) {
     std::string_view mapping = next_word(mappings, ' ');
     const bool real = mapping.starts_with('~');
     if (real) mapping.remove_prefix(1);
-    const std::string_view name = next_word(mapping, '=');
-    const Attr* a = c.attr(mapping);
+    const std::string_view theirs = next_word(mapping, '='), name = mapping.empty() ? theirs : mapping;
+    const Attr* a = c.attr(theirs);
     if (!a) continue;
     const auto* i = std::get_if<std::int64_t>(a);
     if (real && i) attrs.set(name, static_cast<double>(*i));

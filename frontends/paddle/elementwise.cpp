@@ -20,7 +20,8 @@ struct Pair {
 /// Both operands in one type. Old programs align y with x from dim `axis` on;
 /// the IR aligns at the end, so that y gets dims of 1 there.
 Result<Pair> aligned(Call& c) {
-  auto x = c.tensor("X"), y = c.tensor("Y");
+  std::string_view names = c.row->inputs;
+  auto x = c.tensor(next_word(names, ' ')), y = c.tensor(next_word(names, ' '));
   if (!x || !y) return Failure{};
   const DType d = wider(c.dtype(*x), c.dtype(*y));
   const std::int64_t axis = c.integer_or("axis", -1);
@@ -59,12 +60,6 @@ Values binary(Call& c) {
   return one(c.emit(c.row->op, {p->x, p->y}));
 }
 
-Values not_equal(Call& c) {
-  const auto p = aligned(c);
-  if (!p) return Failure{};
-  return one(c.emit(op("logical_not"), {c.emit(op("equal"), {p->x, p->y})}));
-}
-
 Values divide(Call& c) {
   auto p = aligned(c);
   if (!p) return Failure{};
@@ -73,13 +68,6 @@ Values divide(Call& c) {
     p->y = c.cast(p->y, DType::Float32);
   }
   return one(c.emit(op("divide"), {p->x, p->y}));
-}
-
-Values floor_divide(Call& c) {
-  const auto p = aligned(c);
-  if (!p) return Failure{};
-  auto q = c.emit(op("divide"), {p->x, p->y});
-  return one(q && is_float(c.dtype(*q)) ? c.emit(op("floor"), {q}) : q);
 }
 
 Values remainder(Call& c) {
@@ -166,19 +154,6 @@ Values square(Call& c) {
   auto x = c.tensor("X");
   return one(c.emit(op("multiply"), {x, x}));
 }
-Values rsqrt(Call& c) { return one(c.emit(op("reciprocal"), {c.emit(op("sqrt"), {c.tensor("X")})})); }
-Values log1p(Call& c) { return one(c.emit(op("log"), {shifted(c, c.tensor("X"), 1)})); }
-Values expm1(Call& c) { return one(shifted(c, c.emit(op("exp"), {c.tensor("X")}), -1)); }
-/// log2 and log10.
-Values log_of_base(Call& c) {
-  const double base = c.operation.type.starts_with("log2") ? 0.6931471805599453 : 2.302585092994046;
-  return one(scaled(c, c.emit(op("log"), {c.tensor("X")}), 1 / base));
-}
-Values trunc(Call& c) {
-  auto x = c.tensor("X");
-  if (x && is_integer(c.dtype(*x))) return one(x);
-  return one(c.emit(op("multiply"), {c.emit(op("sign"), {x}), c.emit(op("floor"), {c.emit(op("abs"), {x})})}));
-}
 Values is_finite(Call& c) {
   auto x = c.tensor("X");
   return one(c.emit(op("logical_not"), {c.emit(op("logical_or"), {c.emit(op("isnan"), {x}), c.emit(op("isinf"), {x})})}));
@@ -226,7 +201,6 @@ Values softplus(Call& c) {
   if (beta == 0) return c.error("beta is 0");
   return one(scaled(c, c.emit(op("nn.softplus"), {scaled(c, c.tensor("X"), beta)}), 1 / beta));
 }
-Values log_sigmoid(Call& c) { return one(negated(c, c.emit(op("nn.softplus"), {negated(c, c.tensor("X"))}))); }
 Values tanh_shrink(Call& c) {
   auto x = c.tensor("X");
   return one(c.emit(op("subtract"), {x, c.emit(op("tanh"), {x})}));
@@ -292,19 +266,6 @@ Values absolute(Call& c) {
   const auto x = c.tensor("X");
   const bool complex = x && (c.dtype(*x) == DType::Complex64 || c.dtype(*x) == DType::Complex128);
   return one(c.emit(complex ? op("complex_abs") : op("abs"), {x}));
-}
-
-/// atan(y / x), in the right quadrant.
-Values atan2(Call& c) { return one(c.emit(op("atan"), {c.emit(op("divide"), {c.tensor("X1|x"), c.tensor("X2|y")})})); }
-
-/// 0, y or 1 for x below, at and above 0.
-Values heaviside(Call& c) {
-  const auto p = aligned(c);
-  if (!p) return Failure{};
-  const DType d = c.dtype(*p->x);
-  auto zero = c.number(0, d);
-  auto step = c.cast(c.emit(op("greater"), {p->x, zero}), d);
-  return one(c.emit(op("where"), {c.emit(op("equal"), {p->x, zero}), p->y, step}));
 }
 
 /// All elements of two tensors are close.
@@ -384,12 +345,6 @@ Values where(Call& c) {
   if (!x || !y) return Failure{};
   const DType d = wider(c.dtype(*x), c.dtype(*y));
   return one(c.emit(op("where"), {as_bool(c, c.tensor("Condition")), c.cast(x, d), c.cast(y, d)}));
-}
-
-/// x + weight · (y − x).
-Values lerp(Call& c) {
-  auto x = c.tensor("X");
-  return one(c.emit(op("add"), {x, c.emit(op("multiply"), {c.tensor("Weight"), c.emit(op("subtract"), {c.tensor("Y"), x})})}));
 }
 
 Values identity(Call& c) { return one(c.tensor("X|x|Input|input|tensor")); }

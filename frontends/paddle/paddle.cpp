@@ -67,6 +67,7 @@ std::vector<OpCoverage> coverage() {
     }
   }
   for (const auto& [name, becomes] : control_operators()) out.push_back({std::string(name), std::string(becomes)});
+  std::ranges::sort(out, {}, &OpCoverage::source);
   return out;
 }
 

@@ -47,7 +47,7 @@ Values reduce_all(Call& c) { return one(reduced(c, c.row->op, c.tensor("X"), {},
 Values reduce_bool(Call& c) {
   const auto axes = axes_of(c);
   if (!axes) return Failure{};
-  return one(c.cast(reduced(c, c.row->op, c.cast(c.tensor("X"), DType::Int32), *axes, keeps(c)), DType::Bool));
+  return one(reduced(c, c.row->op, c.tensor("X"), *axes, keeps(c)));
 }
 
 Values logsumexp(Call& c) {
@@ -72,12 +72,9 @@ Values p_norm(Call& c) {
   }
   if (p == 2) return one(reduced(c, op("reduce_l2"), x, axes, keep));
   if (p == 1) return one(reduced(c, op("reduce_l1"), x, axes, keep));
-  auto size = c.emit(op("abs"), {x});
-  if (std::isinf(p)) return one(reduced(c, p > 0 ? op("max") : op("min"), size, axes, keep));
   const DType d = c.dtype(*x);
   if (p == 0) return one(reduced(c, op("sum_axes"), c.cast(c.cast(x, DType::Bool), d), axes, keep));
-  auto sum = reduced(c, op("sum_axes"), c.emit(op("power"), {size, c.number(p, d)}), axes, keep);
-  return one(c.emit(op("power"), {sum, c.number(1 / p, d)}));
+  return one(reduced(c, op("reduce_lp"), x, axes, keep));
 }
 
 /// x / ‖x‖ along an axis, and the norm.

@@ -1,14 +1,14 @@
 #pragma once
 /// The operator table of the Paddle front end: one row per operator.
 ///
-/// To add an operator, add a row to `table.cpp`. Where it is one IR operator the
-/// row says so; elsewhere it names a function, declared below by file.
+/// An operator that is one of the IR's is spelled in that one's row (ir/op_table.h, `paddle`). The others stand in
+/// `table.cpp`, with a function, declared below by file.
 ///   names    both spellings: "elementwise_add add"; "pir:" or "old:" before a name
 ///            binds it to one of them, because the other means something else by it
 ///   inputs   operands in the order of PIR; alternatives as in `call.h`
 ///   outputs  in the order of PIR, "*" after one that is a list, "..." for as many
 ///            as there are; results that nobody reads in inference are left out
-///   attrs    one-to-one rows: "alpha=alpha|negative_slope"; "~" before a name: as a real
+///   attrs    one-to-one rows: "alpha|negative_slope=alpha"; "~" before a name: as a real
 /// In-place forms of PIR ("relu_") share the row of the plain form; what they wrote to is bound anew.
 #include <span>
 
@@ -46,12 +46,12 @@ std::span<const std::pair<std::string_view, std::string_view>> control_operators
 std::string_view next_word(std::string_view& rest, char separator);
 
 // elementwise.cpp
-Values binary(Call&), not_equal(Call&), divide(Call&), floor_divide(Call&), remainder(Call&), logical(Call&), bitwise(Call&);
-Values add_n(Call&), scale(Call&), increment(Call&), power(Call&), clip(Call&), where(Call&), lerp(Call&), cast(Call&);
-Values square(Call&), rsqrt(Call&), log1p(Call&), expm1(Call&), log_of_base(Call&), trunc(Call&), is_finite(Call&), is_close(Call&);
+Values binary(Call&), divide(Call&), remainder(Call&), logical(Call&), bitwise(Call&);
+Values add_n(Call&), scale(Call&), increment(Call&), power(Call&), clip(Call&), where(Call&), cast(Call&);
+Values square(Call&), is_finite(Call&), is_close(Call&);
 Values gelu(Call&), relu6(Call&), hard_tanh(Call&), hard_sigmoid(Call&), hard_swish(Call&), swish(Call&), softplus(Call&);
-Values log_sigmoid(Call&), tanh_shrink(Call&), stanh(Call&), shrink(Call&), soft_relu(Call&), rrelu(Call&), prelu(Call&);
-Values absolute(Call&), atan2(Call&), heaviside(Call&), all_close(Call&), label_smooth(Call&), masked_fill(Call&);
+Values tanh_shrink(Call&), stanh(Call&), shrink(Call&), soft_relu(Call&), rrelu(Call&), prelu(Call&);
+Values absolute(Call&), all_close(Call&), label_smooth(Call&), masked_fill(Call&);
 Values sequence_mask(Call&), gumbel_softmax(Call&), fourier(Call&);
 Values swiglu(Call&), maxout(Call&), identity(Call&), no_values(Call&), fake_quantize(Call&), quantize_linear(Call&);
 // nn.cpp

@@ -206,13 +206,9 @@ Attrs mapped_attributes(const Call& c, const OpRow& row) {
     const std::size_t end = std::min(rest.find(' '), rest.size());
     const std::string_view item = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
-    if (const std::size_t given = item.find(":="); given != std::string_view::npos) {
-      out.set(item.substr(0, given), std::int64_t{std::atoll(std::string(item.substr(given + 2)).c_str())});
-      continue;
-    }
-    const std::size_t equals = item.find('=');
-    const std::string_view ir = item.substr(0, equals);
-    const std::string_view tf = equals == std::string_view::npos ? item : item.substr(equals + 1);
+    const std::size_t equals = std::min(item.find('='), item.size());
+    const std::string_view tf = item.substr(0, equals);
+    const std::string_view ir = equals + 1 < item.size() ? item.substr(equals + 1) : tf;
     const auto v = c.attr(tf);
     if (!v) continue;
     if (v->types.size() == 1) {

@@ -265,14 +265,14 @@ class Importer {
   bool has_variables_ = false;
 };
 
-// ---- The operator table (frontends/tf/table.cpp)
+// ---- The operator table: frontends/tf/table.cpp, and the spellings in the rows of the IR's operators
 
 using Translator = Result<Values> (*)(Call&, const OpRow&);
 struct OpRow {
   std::string_view name;         ///< "Conv2D"
   std::string_view ir;           ///< operators it becomes, space-separated; or words
   Translator translate;
-  /// Attributes that pass through: "ir=tf" or one name for both; "ir:=3" sets a number.
+  /// Attributes that pass through, as in the spellings of ir/op_table.h: "tf=ir", "tf=" where the names are one.
   std::string_view attributes = {};
 };
 const std::vector<OpRow>& op_table();

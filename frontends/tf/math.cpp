@@ -14,26 +14,6 @@ Result<Values> direct(Call& c, const OpRow& row) {
   return c.finish(row_op(row), std::move(*operands), mapped_attributes(c, row));
 }
 
-/// f(a, b) and then g: NotEqual, FloorDiv, Expm1, …
-Result<Values> chain(Call& c, const OpRow& row) {
-  auto operands = c.tensors(0, c.inputs.size());
-  if (!operands) return Failure{};
-  const std::size_t space = row.ir.find(' ');
-  auto inner = c.emit(row_op(row), std::move(*operands));
-  const auto second = find_op(row.ir.substr(space + 1));
-  if (!inner || !second) return Failure{};
-  return c.finish(*second, {*inner});
-}
-
-/// Quotients rounded down; of integers, one kernel does it.
-Result<Values> floor_div(Call& c, const OpRow&) {
-  auto operands = c.tensors(0, 2);
-  if (!operands) return Failure{};
-  auto q = c.emit(op("divide"), *operands);
-  if (!q || !is_float(c.builder().type(*q).dtype())) return one(q);
-  return one(c.emit(op("floor"), {*q}));
-}
-
 Result<Values> cast(Call& c, const OpRow&) {
   auto x = c.tensor(0);
   const DType to = c.dtype_attr("DstT", DType::Undefined);
@@ -48,29 +28,13 @@ Result<Values> as_string(Call& c, const OpRow&) {
   return one(c.emit(op("cast"), {*x}, {{"to", "string"}}));
 }
 
-Result<Values> rsqrt(Call& c, const OpRow&) {
-  auto x = c.tensor(0);
-  if (!x) return Failure{};
-  auto root = c.emit(op("sqrt"), {*x});
-  if (!root) return Failure{};
-  return one(c.emit(op("reciprocal"), {*root}));
-}
-
 Result<Values> square(Call& c, const OpRow&) {
   auto x = c.tensor(0);
   if (!x) return Failure{};
   return one(c.emit(op("multiply"), {*x, *x}));
 }
 
-Result<Values> squared_difference(Call& c, const OpRow&) {
-  auto operands = c.tensors(0, 2);
-  if (!operands) return Failure{};
-  auto d = c.emit(op("subtract"), *operands);
-  if (!d) return Failure{};
-  return one(c.emit(op("multiply"), {*d, *d}));
-}
-
-/// 1 − erf(x); of a negated operand 1 + erf, as Keras writes the exact GELU.
+/// Of a negated operand 1 + erf, as Keras writes the exact GELU.
 Result<Values> erfc(Call& c, const OpRow&) {
   auto x = c.tensor(0);
   if (!x) return Failure{};
@@ -106,25 +70,7 @@ Result<Values> erfc(Call& c, const OpRow&) {
       return one(c.emit(op("add"), {*e, c.number_like(*e, 1)}));
     }
   }
-  auto e = c.emit(op("erf"), {*x});
-  if (!e) return Failure{};
-  return one(c.emit(op("subtract"), {c.number_like(*e, 1), *e}));
-}
-
-Result<Values> log1p(Call& c, const OpRow&) {
-  auto x = c.tensor(0);
-  if (!x) return Failure{};
-  auto sum = c.emit(op("add"), {*x, c.number_like(*x, 1)});
-  if (!sum) return Failure{};
-  return one(c.emit(op("log"), {*sum}));
-}
-
-Result<Values> expm1(Call& c, const OpRow&) {
-  auto x = c.tensor(0);
-  if (!x) return Failure{};
-  auto e = c.emit(op("exp"), {*x});
-  if (!e) return Failure{};
-  return one(c.emit(op("subtract"), {*e, c.number_like(*e, 1)}));
+  return one(c.emit(op("erfc"), {*x}));
 }
 
 Result<Values> is_finite(Call& c, const OpRow&) {
@@ -174,7 +120,7 @@ Result<Values> clip_by_value(Call& c, const OpRow&) {
 
 // ---- Reductions
 
-/// (x, axes); Any and All count as the maximum and minimum of bools.
+/// (x, axes)
 Result<Values> reduction(Call& c, const OpRow& row) {
   auto x = c.tensor(0);
   if (!x) return Failure{};

@@ -67,6 +67,7 @@ Result<Graph> import_text(const Source& source, const ImportOptions& options, Di
 std::vector<OpCoverage> coverage() {
   std::vector<OpCoverage> out;
   for (const OpRow& row : op_table()) out.push_back({std::string(row.name), std::string(row.ir)});
+  std::ranges::sort(out, {}, &OpCoverage::source);
   return out;
 }
 

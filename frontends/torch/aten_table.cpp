@@ -14,72 +14,14 @@ constexpr AtenRow kAten[] = {
   // ---- One operand, element by element
   {"abs",                            "self",                                                         absolute, "abs as_real reduce_l2"},
   {"absolute",                       "self",                                                         absolute, "abs as_real reduce_l2"},
-  {"neg",                            "self",                                                         op("negative")},
-  {"negative",                       "self",                                                         op("negative")},
   {"positive",                       "self",                                                         alias, ""},
-  {"ceil",                           "self",                                                         op("ceil")},
-  {"floor",                          "self",                                                         op("floor")},
-  {"round",                          "self",                                                         op("round")},
-  {"round",                          "self -decimals",                                               op("round")},
-  {"trunc",                          "self",                                                         trunc, "sign abs floor multiply"},
-  {"fix",                            "self",                                                         trunc, "sign abs floor multiply"},
-  {"frac",                           "self",                                                         frac, "sign abs floor multiply subtract"},
-  {"sign",                           "self",                                                         op("sign")},
-  {"sgn",                            "self",                                                         op("sign")},
-  {"sqrt",                           "self",                                                         op("sqrt")},
-  {"rsqrt",                          "self",                                                         rsqrt, "sqrt reciprocal"},
   {"square",                         "self",                                                         square, "multiply"},
-  {"reciprocal",                     "self",                                                         op("reciprocal")},
-  {"exp",                            "self",                                                         op("exp")},
-  {"exp2",                           "self",                                                         exp2, "power"},
-  {"special_exp2",                   "self",                                                         exp2, "power"},
-  {"expm1",                          "self",                                                         expm1, "exp subtract"},
-  {"special_expm1",                  "self",                                                         expm1, "exp subtract"},
-  {"log",                            "self",                                                         op("log")},
-  {"log2",                           "self",                                                         log2, "log divide"},
-  {"log10",                          "self",                                                         log10, "log divide"},
-  {"log1p",                          "self",                                                         log1p, "add log"},
-  {"special_log1p",                  "self",                                                         log1p, "add log"},
-  {"logit",                          "self eps",                                                     logit, "clip subtract divide log"},
-  {"special_logit",                  "self eps",                                                     logit, "clip subtract divide log"},
-  {"erf",                            "self",                                                         op("erf")},
-  {"special_erf",                    "self",                                                         op("erf")},
-  {"sin",                            "self",                                                         op("sin")},
-  {"cos",                            "self",                                                         op("cos")},
-  {"tan",                            "self",                                                         op("tan")},
-  {"asin",                           "self",                                                         op("asin")},
-  {"arcsin",                         "self",                                                         op("asin")},
-  {"acos",                           "self",                                                         op("acos")},
-  {"arccos",                         "self",                                                         op("acos")},
-  {"atan",                           "self",                                                         op("atan")},
-  {"arctan",                         "self",                                                         op("atan")},
-  {"sinh",                           "self",                                                         op("sinh")},
-  {"cosh",                           "self",                                                         op("cosh")},
-  {"asinh",                          "self",                                                         op("asinh")},
-  {"acosh",                          "self",                                                         op("acosh")},
-  {"atanh",                          "self",                                                         op("atanh")},
   {"deg2rad",                        "self",                                                         deg_to_rad, "multiply"},
   {"rad2deg",                        "self",                                                         deg_to_rad, "multiply"},
   {"bitwise_not",                    "self",                                                         bitwise_not, "bitwise_not logical_not"},
-  {"logical_not",                    "self",                                                         logical_not, "logical_not"},
-  {"isnan",                          "self",                                                         isnan, "isnan"},
-  {"isinf",                          "self",                                                         isinf, "isinf"},
-  {"isfinite",                       "self",                                                         isfinite, "isinf isnan logical_or logical_not"},
-  {"nan_to_num",                     "self nan posinf neginf",                                       nan_to_num, "isnan where clip"},
-  {"erfc",                           "self",                                                         elementwise_unpriced, "opaque"},
-  {"erfinv",                         "self",                                                         elementwise_unpriced, "opaque"},
-  {"lgamma",                         "self",                                                         elementwise_unpriced, "opaque"},
-  {"digamma",                        "self",                                                         elementwise_unpriced, "opaque"},
+  {"isfinite",                       "self",                                                         isfinite, "abs not_equal equal logical_and"},
   {"mvlgamma",                       "self -p",                                                      elementwise_unpriced, "opaque"},
-  {"polygamma",                      "-n self",                                                      elementwise_unpriced, "opaque"},
-  {"i0",                             "self",                                                         elementwise_unpriced, "opaque"},
-  {"sinc",                           "self",                                                         elementwise_unpriced, "opaque"},
   {"special_ndtr",                   "self",                                                         elementwise_unpriced, "opaque"},
-  {"special_ndtri",                  "self",                                                         elementwise_unpriced, "opaque"},
-  {"special_erfcx",                  "self",                                                         elementwise_unpriced, "opaque"},
-  {"special_i0e",                    "self",                                                         elementwise_unpriced, "opaque"},
-  {"special_i1",                     "self",                                                         elementwise_unpriced, "opaque"},
-  {"special_i1e",                    "self",                                                         elementwise_unpriced, "opaque"},
   // ---- Casts and copies
   {"to",                             "self -non_blocking -copy",                                     alias, ""},
   {"to",                             "self target -non_blocking -copy",                              to_any, "cast"},
@@ -127,49 +69,19 @@ constexpr AtenRow kAten[] = {
   {"mul",                            "self other",                                                   multiply, "multiply"},
   {"multiply",                       "self other",                                                   multiply, "multiply"},
   {"div",                            "self other",                                                   divide, "divide"},
-  {"div",                            "self other rounding_mode",                                     divide, "divide floor"},
+  {"div",                            "self other rounding_mode",                                     divide, "floor_divide trunc_divide"},
   {"divide",                         "self other",                                                   divide, "divide"},
-  {"divide",                         "self other rounding_mode",                                     divide, "divide floor"},
+  {"divide",                         "self other rounding_mode",                                     divide, "floor_divide trunc_divide"},
   {"true_divide",                    "self other",                                                   divide, "divide"},
-  {"floor_divide",                   "self other",                                                   floor_divide, "divide floor"},
-  {"floordiv",                       "self other",                                                   floor_divide, "divide floor"},
-  {"remainder",                      "self other",                                                   remainder, "mod"},
   {"fmod",                           "self other",                                                   fmod, "mod"},
   {"pow",                            "self exponent",                                                power, "power sqrt"},
   {"float_power",                    "self exponent",                                                power, "power sqrt"},
-  {"maximum",                        "self other",                                                   maximum, "maximum"},
-  {"fmax",                           "self other",                                                   maximum, "maximum"},
-  {"minimum",                        "self other",                                                   minimum, "minimum"},
-  {"fmin",                           "self other",                                                   minimum, "minimum"},
-  {"atan2",                          "self other",                                                   atan2, "divide atan where"},
-  {"arctan2",                        "self other",                                                   atan2, "divide atan where"},
-  {"hypot",                          "self other",                                                   hypot, "multiply add sqrt"},
-  {"logaddexp",                      "self other",                                                   logaddexp, "exp add log"},
-  {"xlogy",                          "self other",                                                   xlogy, "log multiply"},
-  {"special_xlogy",                  "self other",                                                   xlogy, "log multiply"},
-  {"addcmul",                        "self tensor1 tensor2 value",                                   addcmul, "multiply add"},
-  {"addcdiv",                        "self tensor1 tensor2 value",                                   addcmul, "divide add"},
-  {"lerp",                           "self end weight",                                              lerp, "subtract multiply add"},
-  {"clamp",                          "self min max",                                                 clamp, "clip"},
+  {"clamp",                          "self min max",                                                 clamp, "clip maximum minimum"},
   {"clip",                           "self min max",                                                 clamp, "clip"},
   {"clamp_min",                      "self min",                                                     clamp, "clip"},
   {"clamp_max",                      "self max",                                                     clamp, "clip"},
   // ---- Comparisons, logic, selections
-  {"eq",                             "self other",                                                   equal, "equal"},
-  {"ne",                             "self other",                                                   not_equal, "equal logical_not"},
-  {"not_equal",                      "self other",                                                   not_equal, "equal logical_not"},
-  {"lt",                             "self other",                                                   less, "less"},
-  {"less",                           "self other",                                                   less, "less"},
-  {"le",                             "self other",                                                   less_equal, "less_equal"},
-  {"less_equal",                     "self other",                                                   less_equal, "less_equal"},
-  {"gt",                             "self other",                                                   greater, "greater"},
-  {"greater",                        "self other",                                                   greater, "greater"},
-  {"ge",                             "self other",                                                   greater_equal, "greater_equal"},
-  {"greater_equal",                  "self other",                                                   greater_equal, "greater_equal"},
   {"isclose",                        "self other rtol atol -equal_nan",                              isclose, "subtract abs multiply add less_equal"},
-  {"logical_and",                    "self other",                                                   logical_and, "logical_and"},
-  {"logical_or",                     "self other",                                                   logical_or, "logical_or"},
-  {"logical_xor",                    "self other",                                                   logical_xor, "logical_xor"},
   {"bitwise_and",                    "self other",                                                   bitwise_and, "bitwise_and logical_and"},
   {"__and__",                        "self other",                                                   bitwise_and, "bitwise_and logical_and"},
   {"bitwise_or",                     "self other",                                                   bitwise_or, "bitwise_or logical_or"},
@@ -184,33 +96,20 @@ constexpr AtenRow kAten[] = {
   {"where",                          "self",                                                         nonzero, "nonzero take"},
   {"masked_fill",                    "self mask value",                                              masked_fill, "where"},
   // ---- Activations
-  {"relu",                           "self",                                                         op("nn.relu")},
   {"relu6",                          "self",                                                         relu6, "clip"},
-  {"leaky_relu",                     "self negative_slope=alpha",                                    op("nn.leaky_relu")},
   {"prelu",                          "self weight",                                                  prelu, "nn.prelu"},
   {"_prelu_kernel",                  "self weight",                                                  prelu, "nn.prelu"},
   {"rrelu",                          "self lower upper -training -generator",                        rrelu, "nn.leaky_relu"},
-  {"elu",                            "self alpha= -scale -input_scale",                              op("nn.elu")},
-  {"selu",                           "self",                                                         op("nn.selu")},
-  {"celu",                           "self alpha=",                                                  op("nn.celu")},
-  {"sigmoid",                        "self",                                                         op("sigmoid")},
-  {"special_expit",                  "self",                                                         op("sigmoid")},
-  {"log_sigmoid",                    "self",                                                         log_sigmoid, "negative nn.softplus"},
-  {"log_sigmoid_forward",            "self",                                                         log_sigmoid, "negative nn.softplus"},
-  {"tanh",                           "self",                                                         op("tanh")},
+  {"log_sigmoid",                    "self",                                                         log_sigmoid, "nn.log_sigmoid"},
+  {"log_sigmoid_forward",            "self",                                                         log_sigmoid, "nn.log_sigmoid"},
   {"tanhshrink",                     "self",                                                         tanhshrink, "tanh subtract"},
   {"hardtanh",                       "self min_val max_val",                                         hardtanh, "clip"},
   {"hardsigmoid",                    "self",                                                         hardsigmoid, "nn.hard_sigmoid"},
-  {"hardswish",                      "self",                                                         op("nn.hard_swish")},
   {"hardshrink",                     "self lambd",                                                   shrink, "nn.shrink"},
   {"softshrink",                     "self lambd",                                                   shrink, "nn.shrink"},
-  {"softplus",                       "self beta= threshold=",                                        op("nn.softplus")},
-  {"softsign",                       "self",                                                         op("nn.softsign")},
-  {"silu",                           "self",                                                         op("nn.silu")},
-  {"mish",                           "self",                                                         op("nn.mish")},
   {"gelu",                           "self approximate",                                             gelu, "nn.gelu nn.fast_gelu"},
-  {"glu",                            "self dim",                                                     glu, "split sigmoid multiply"},
-  {"threshold",                      "self threshold value",                                         threshold, "nn.relu nn.thresholded_relu where"},
+  {"glu",                            "self dim",                                                     glu, "nn.glu"},
+  {"threshold",                      "self threshold value",                                         threshold, "nn.relu nn.thresholded_relu nn.threshold"},
   {"dropout",                        "input -p train",                                               dropout, "nn.dropout"},
   {"native_dropout",                 "input -p train",                                               dropout, "nn.dropout"},
   {"feature_dropout",                "input -p train",                                               dropout, "nn.dropout"},
@@ -310,32 +209,32 @@ constexpr AtenRow kAten[] = {
   {"_log_softmax",                   "self dim half_to_float",                                       softmax, "nn.log_softmax"},
   {"special_log_softmax",            "self dim dtype",                                               softmax, "nn.log_softmax"},
   {"softmin",                        "self dim -dtype",                                              softmin, "negative nn.softmax"},
-  {"linalg_vector_norm",             "self ord dim keepdim dtype",                                   vector_norm, "reduce_l2 reduce_l1 max min"},
-  {"linalg_norm",                    "self ord dim keepdim dtype",                                   vector_norm, "reduce_l2 reduce_l1 max min"},
-  {"norm",                           "self p",                                                       vector_norm, "reduce_l2 reduce_l1 max min"},
-  {"norm",                           "self p dtype",                                                 vector_norm, "reduce_l2 reduce_l1 max min"},
-  {"norm",                           "self p dim keepdim",                                           vector_norm, "reduce_l2 reduce_l1 max min"},
-  {"norm",                           "self p dim keepdim dtype",                                     vector_norm, "reduce_l2 reduce_l1 max min"},
+  {"linalg_vector_norm",             "self ord dim keepdim dtype",                                   vector_norm, "reduce_l2 reduce_l1 reduce_lp"},
+  {"linalg_norm",                    "self ord dim keepdim dtype",                                   vector_norm, "reduce_l2 reduce_l1 reduce_lp"},
+  {"norm",                           "self p",                                                       vector_norm, "reduce_l2 reduce_l1 reduce_lp"},
+  {"norm",                           "self p dtype",                                                 vector_norm, "reduce_l2 reduce_l1 reduce_lp"},
+  {"norm",                           "self p dim keepdim",                                           vector_norm, "reduce_l2 reduce_l1 reduce_lp"},
+  {"norm",                           "self p dim keepdim dtype",                                     vector_norm, "reduce_l2 reduce_l1 reduce_lp"},
   {"frobenius_norm",                 "self dim keepdim",                                             vector_norm, "reduce_l2"},
   {"frobenius_norm",                 "self",                                                         vector_norm, "reduce_l2"},
   {"renorm",                         "self -p dim maxnorm",                                          renorm, "reduce_l2 divide minimum multiply"},
-  {"_weight_norm",                   "v g dim",                                                      weight_norm, "reduce_l2 divide multiply"},
-  {"weight_norm",                    "v g dim",                                                      weight_norm, "reduce_l2 divide multiply"},
-  {"_weight_norm_interface",         "v g dim",                                                      weight_norm, "reduce_l2 divide multiply"},
+  {"_weight_norm",                   "v g dim",                                                      weight_norm, "nn.weight_norm"},
+  {"weight_norm",                    "v g dim",                                                      weight_norm, "nn.weight_norm"},
+  {"_weight_norm_interface",         "v g dim",                                                      weight_norm, "nn.weight_norm"},
   {"cosine_similarity",              "x1 x2 dim -eps",                                               cosine_similarity, "multiply sum_axes reduce_l2 divide"},
   {"pairwise_distance",              "x1 x2 p -eps keepdim",                                         pairwise_distance, "subtract reduce_l2"},
   // ---- Losses
-  {"mse_loss",                       "self target reduction",                                        difference_loss, "subtract multiply mean"},
+  {"mse_loss",                       "self target reduction",                                        difference_loss, "nn.mse_loss mean"},
   {"l1_loss",                        "self target reduction",                                        difference_loss, "subtract abs mean"},
-  {"smooth_l1_loss",                 "self target reduction -beta",                                  difference_loss, "subtract abs where mean"},
-  {"huber_loss",                     "self target reduction -delta",                                 difference_loss, "subtract abs where mean"},
+  {"smooth_l1_loss",                 "self target reduction -beta",                                  difference_loss, "nn.smooth_l1_loss mean"},
+  {"huber_loss",                     "self target reduction -delta",                                 difference_loss, "nn.huber_loss mean"},
   {"nll_loss",                       "self target weight reduction ignore_index",                    nll_loss, "nn.nll_loss"},
   {"nll_loss2d",                     "self target weight reduction ignore_index",                    nll_loss, "nn.nll_loss"},
   {"nll_loss_nd",                    "self target weight reduction ignore_index",                    nll_loss, "nn.nll_loss"},
   {"cross_entropy_loss",             "self target weight reduction ignore_index -label_smoothing",   cross_entropy, "nn.cross_entropy"},
-  {"binary_cross_entropy",           "self target -weight reduction",                                binary_cross_entropy, "log multiply mean"},
-  {"binary_cross_entropy_with_logits", "self target -weight -pos_weight reduction",                  binary_cross_entropy, "nn.softplus multiply mean"},
-  {"kl_div",                         "self target reduction log_target",                             kl_div, "log subtract multiply mean"},
+  {"binary_cross_entropy",           "self target -weight reduction",                                binary_cross_entropy, "nn.binary_cross_entropy mean"},
+  {"binary_cross_entropy_with_logits", "self target -weight -pos_weight reduction",                  binary_cross_entropy, "subtract multiply nn.log_sigmoid mean"},
+  {"kl_div",                         "self target reduction log_target",                             kl_div, "xlogy multiply subtract exp mean"},
   // ---- Recurrent layers
   {"lstm",                           "input hx params has_biases num_layers -dropout -train bidirectional batch_first", lstm, "nn.lstm"},
   {"gru",                            "input hx params has_biases num_layers -dropout -train bidirectional batch_first", gru, "nn.gru"},
@@ -380,7 +279,6 @@ constexpr AtenRow kAten[] = {
   {"narrow",                         "self dim start length",                                        narrow, "strided_slice"},
   {"select",                         "self dim index",                                               select, "take"},
   {"diagonal",                       "self offset dim1 dim2",                                        diagonal, "transpose reshape strided_slice"},
-  {"_shape_as_tensor",               "self",                                                         op("shape_of")},
   {"diag",                           "self offset",                                                  diagonal, "transpose reshape strided_slice"},
   {"as_strided",                     "self size stride storage_offset",                              as_strided, "reshape take"},
   {"split",                          "self split_size dim",                                          split, "split"},
@@ -410,8 +308,8 @@ constexpr AtenRow kAten[] = {
   {"tile",                           "self repeats",                                                 repeat, "tile"},
   {"tile",                           "self dims=repeats",                                            repeat, "tile"},
   {"repeat_interleave",              "self repeats dim -output_size",                                repeat_interleave, "broadcast_to reshape"},
-  {"flip",                           "self dims",                                                    flip, "strided_slice"},
-  {"roll",                           "self shifts dims",                                             roll, "strided_slice concatenate"},
+  {"flip",                           "self dims",                                                    flip, "reverse"},
+  {"roll",                           "self shifts dims",                                             roll, "roll"},
   {"rot90",                          "self k dims",                                                  rot90, "strided_slice transpose"},
   {"im2col",                         "self kernel_size dilation padding stride",                     im2col, "nn.pad take transpose reshape"},
   {"col2im",                         "self output_size kernel_size dilation padding stride",         col2im, "col2im"},
@@ -470,7 +368,7 @@ constexpr AtenRow kAten[] = {
   // ---- Reductions, scans, sorting
   {"sum",                            "self dtype",                                                   sum, "sum_axes"},
   {"sum",                            "self dim keepdim dtype",                                       sum, "sum_axes"},
-  {"nansum",                         "self dim keepdim -dtype",                                      nansum, "isnan where sum_axes"},
+  {"nansum",                         "self dim keepdim -dtype",                                      nansum, "nansum"},
   {"mean",                           "self dtype",                                                   mean, "mean"},
   {"mean",                           "self dim keepdim dtype",                                       mean, "mean"},
   {"nanmean",                        "self dim keepdim dtype",                                       mean, "mean"},
@@ -478,36 +376,37 @@ constexpr AtenRow kAten[] = {
   {"prod",                           "self dim keepdim dtype",                                       prod, "prod"},
   {"amax",                           "self dim keepdim",                                             amax, "max"},
   {"amin",                           "self dim keepdim",                                             amin, "min"},
-  {"aminmax",                        "self dim keepdim",                                             aminmax, "min max"},
-  {"max",                            "self",                                                         max, "max"},
-  {"max",                            "self other",                                                   max, "maximum"},
-  {"max",                            "self dim keepdim",                                             max, "max argmax"},
-  {"min",                            "self",                                                         min, "min"},
-  {"min",                            "self other",                                                   min, "minimum"},
-  {"min",                            "self dim keepdim",                                             min, "min argmin"},
+  {"aminmax",                        "self dim keepdim",                                             aminmax, "aminmax"},
+  {"max",                            "self",                                                         max, "max max_dim"},
+  {"max",                            "self dim keepdim",                                             max, "max_dim"},
+  {"min",                            "self",                                                         min, "min min_dim"},
+  {"min",                            "self dim keepdim",                                             min, "min_dim"},
   {"argmax",                         "self dim keepdim",                                             argmax, "argmax"},
   {"argmin",                         "self dim keepdim",                                             argmin, "argmin"},
   {"logsumexp",                      "self dim keepdim",                                             logsumexp, "logsumexp"},
   {"special_logsumexp",              "self dim keepdim",                                             logsumexp, "logsumexp"},
-  {"all",                            "self",                                                         all, "cast min"},
-  {"all",                            "self dim keepdim",                                             all, "cast min"},
-  {"any",                            "self",                                                         all, "cast max"},
-  {"any",                            "self dim keepdim",                                             all, "cast max"},
-  {"count_nonzero",                  "self dim",                                                     count_nonzero, "cast sum_axes"},
-  {"var",                            "self unbiased",                                                variance, "mean subtract multiply"},
-  {"var",                            "self dim correction keepdim",                                  variance, "mean subtract multiply"},
-  {"var",                            "self dim unbiased keepdim",                                    variance, "mean subtract multiply"},
-  {"std",                            "self unbiased",                                                deviation, "mean subtract multiply sqrt"},
-  {"std",                            "self dim correction keepdim",                                  deviation, "mean subtract multiply sqrt"},
-  {"std",                            "self dim unbiased keepdim",                                    deviation, "mean subtract multiply sqrt"},
-  {"var_mean",                       "self unbiased",                                                variance_mean, "mean subtract multiply"},
-  {"var_mean",                       "self dim correction keepdim",                                  variance_mean, "mean subtract multiply"},
-  {"var_mean",                       "self dim unbiased keepdim",                                    variance_mean, "mean subtract multiply"},
-  {"std_mean",                       "self unbiased",                                                variance_mean, "mean subtract multiply sqrt"},
-  {"std_mean",                       "self dim correction keepdim",                                  variance_mean, "mean subtract multiply sqrt"},
-  {"std_mean",                       "self dim unbiased keepdim",                                    variance_mean, "mean subtract multiply sqrt"},
+  {"all",                            "self",                                                         all, "all"},
+  {"all",                            "self dim keepdim",                                             all, "all"},
+  {"any",                            "self",                                                         all, "any"},
+  {"any",                            "self dim keepdim",                                             all, "any"},
+  {"count_nonzero",                  "self dim",                                                     count_nonzero, "count_nonzero"},
+  {"var",                            "self unbiased",                                                variance, "variance"},
+  {"var",                            "self dim correction keepdim",                                  variance, "variance"},
+  {"var",                            "self dim unbiased keepdim",                                    variance, "variance"},
+  {"std",                            "self unbiased",                                                deviation, "std"},
+  {"std",                            "self dim correction keepdim",                                  deviation, "std"},
+  {"std",                            "self dim unbiased keepdim",                                    deviation, "std"},
+  {"var_mean",                       "self unbiased",                                                variance_mean, "var_mean"},
+  {"var_mean",                       "self dim correction keepdim",                                  variance_mean, "var_mean"},
+  {"var_mean",                       "self dim unbiased keepdim",                                    variance_mean, "var_mean"},
+  {"std_mean",                       "self unbiased",                                                variance_mean, "std_mean"},
+  {"std_mean",                       "self dim correction keepdim",                                  variance_mean, "std_mean"},
+  {"std_mean",                       "self dim unbiased keepdim",                                    variance_mean, "std_mean"},
   {"cumsum",                         "self dim dtype",                                               cumulative, "cumsum"},
   {"cumprod",                        "self dim dtype",                                               cumulative, "cumprod"},
+  {"logcumsumexp",                   "self dim",                                                     cumulative, "logcumsumexp"},
+  {"cummax",                         "self dim",                                                     cumulative_extreme, "cummax"},
+  {"cummin",                         "self dim",                                                     cumulative_extreme, "cummin"},
   {"diff",                           "self n dim prepend append",                                    diff, "strided_slice subtract"},
   {"topk",                           "self k dim largest sorted",                                    topk, "topk"},
   {"sort",                           "self dim descending",                                          sort, "topk"},
@@ -620,7 +519,6 @@ constexpr AtenRow kAten[] = {
   {"real",                           "self",                                                         complex_part, "as_real take"},
   {"imag",                           "self",                                                         complex_part, "as_real take"},
   {"complex",                        "real imag",                                                    complex_of, "concatenate as_complex"},
-  {"polar",                          "abs=real angle=imag",                                          complex_of, "sin cos multiply concatenate as_complex"},
   // ---- Quantised
   {"quantize_per_tensor",            "self scale zero_point dtype",                                  quantize, "qnn.quantize"},
   {"quantize_per_tensor_dynamic",    "self dtype -reduce_range",                                     quantize, "qnn.quantize"},
@@ -703,10 +601,25 @@ using RowsByName = std::multimap<std::string_view, const AtenRow*>;
 const RowsByName& by_name() {
   static const RowsByName index = [] {
     RowsByName i;
-    for (const AtenRow& row : kAten) i.emplace(row.name, &row);
+    for (const AtenRow& row : aten_table()) i.emplace(row.name, &row);
     return i;
   }();
   return index;
+}
+
+/// Functions of reals take integers, too, and give floats. ONNX, whose rules the rows have, gives integers to erf.
+bool wants_float(OpId o) { return (def(o).takes == Takes::Float && !def(o).rounds) || o == op("erf"); }
+
+/// The type that operands are brought to; undefined where each keeps its own.
+DType common_type(Call& c, OpId o) {
+  std::vector<const Value*> operands;
+  for (std::size_t i = 0; i < slots(*c.row).size() && i < c.args.size(); ++i) {
+    if (slots(*c.row)[i].kind == Slot::Kind::Operand) operands.push_back(&c.args[i]);
+  }
+  if (def(o).takes == Takes::Bool) return DType::Bool;
+  if (operands.size() < 2) return DType::Undefined;
+  const DType d = result_type(c, operands);
+  return wants_float(o) && (d == DType::Bool || is_integer(d)) ? DType::Float32 : d;
 }
 
 Result<Attr> attribute_of(Call& c, const Value& v, std::string_view name) {
@@ -726,12 +639,22 @@ Result<Attr> attribute_of(Call& c, const Value& v, std::string_view name) {
 
 }  // namespace
 
-std::span<const AtenRow> aten_table() { return kAten; }
+std::span<const AtenRow> aten_table() {
+  static const std::vector<AtenRow> all = [] {
+    std::vector<AtenRow> rows(std::begin(kAten), std::end(kAten));
+    for (const Spelling& s : spellings(&OpDef::aten)) {
+      const std::string_view operands = s.row->operands.most == 1 ? "self" : "self other";
+      rows.emplace_back(s.name, s.bare ? operands : s.parameters, OpId{operator_hash(s.row->name)});
+    }
+    return rows;
+  }();
+  return all;
+}
 
 const std::vector<Slot>& slots(const AtenRow& row) {
   static const std::map<const AtenRow*, std::vector<Slot>> all = [] {
     std::map<const AtenRow*, std::vector<Slot>> out;
-    for (const AtenRow& r : kAten) {
+    for (const AtenRow& r : aten_table()) {
       std::vector<Slot>& slots = out[&r];
       std::string_view rest = r.signature;
       while (!rest.empty()) {
@@ -803,6 +726,7 @@ Values map_row(Call& c) {
   std::vector<ValueId> operands;
   Attrs attrs;
   DType dtype = DType::Undefined;
+  const DType common = common_type(c, c.row->op);
   const auto& all = slots(*c.row);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Slot& slot = all[i];
@@ -817,11 +741,11 @@ Values map_row(Call& c) {
           operands.emplace_back();
           break;
         }
-        auto id = v.scalar() && dtype != DType::Undefined ? c.scalar_tensor(*v.scalar(), dtype) : c.tensor(slot.name);
+        auto id = common != DType::Undefined ? promoted(c, v, common) : c.tensor(slot.name);
         if (!id) return Failure{};
-        if (operands.empty() && def(c.row->op).integers == Integers::BecomeFloats) {
+        if (operands.empty() && wants_float(c.row->op)) {
           const DType d = c.type(*id).dtype();
-          if (d == DType::Bool || is_integer(d)) id = c.cast(*id, DType::Float32);
+          if (d == DType::Bool || is_integer(d)) id = c.promote(*id, DType::Float32);
           if (!id) return Failure{};
         }
         if (dtype == DType::Undefined) dtype = c.type(*id).dtype();
@@ -844,7 +768,7 @@ Values map_row(Call& c) {
     }
   }
   const OpId o = c.row->op;
-  if (def(o).integers == Integers::Stay && !is_float(dtype)) return alias(c);
+  if (def(o).rounds && !is_float(dtype)) return alias(c);
   const int results = def(o).results;
   return c.finish(o, std::move(operands), std::move(attrs), results < 0 ? std::max<std::size_t>(c.outputs(), 1) : static_cast<std::size_t>(results));
 }

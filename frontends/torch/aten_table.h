@@ -1,9 +1,9 @@
 #pragma once
 /// The operator table of the PyTorch front end: one row per overload.
 ///
-/// To add an operator, add a row to `aten_table.cpp`. Where it is one IR
-/// operator, the signature says how its arguments map:
-///   x         an operand; a number becomes a constant of the first operand's type
+/// An operator that is one of the IR's is spelled in that one's row (ir/op_table.h, `aten`); the others stand in
+/// `aten_table.cpp`. The signature of the former says how the arguments map:
+///   x         an operand; several come in the type that torch promotes them to
 ///   x?        an operand that may be None
 ///   x#        an operand of ints: a shape, axes
 ///   x=attr    the attribute `attr`

@@ -278,6 +278,11 @@ Values Call::finish(OpId op, std::vector<ValueId> operands, Attrs attrs, std::si
   return this->results(out);
 }
 
+Result<ValueId> Call::promote(ValueId v, DType dtype) {
+  if (type(v).dtype() == dtype || dtype == DType::Undefined) return v;
+  return emit(op("promote"), {v}, {{"to", std::string(perfc::name(dtype))}});
+}
+
 Result<ValueId> Call::vector_of(const Scalar& s) {
   if (s.origin) return s.origin;
   if (s.shape_of) return emit(op("shape_of"), {s.shape_of}, {{"end", s.axis + 1}, {"start", s.axis}});

@@ -65,6 +65,8 @@ class Call : public Emitter {
   // ---- Graph
   /// The call that stands for the operation: what the file declares completes its types.
   Values finish(OpId op, std::vector<ValueId> operands, Attrs attrs = {}, std::size_t results = 1);
+  /// `cast` as part of the kernel that reads it, as torch promotes operands.
+  Result<ValueId> promote(ValueId v, DType dtype);
   /// A scalar as an int64 (float64, bool) vector of one element; as a 0-d tensor.
   Result<ValueId> vector_of(const Scalar& s);
   Result<ValueId> scalar_tensor(const Scalar& s, DType dtype);

@@ -50,37 +50,20 @@ Values combine(Call& c, OpId op, Attrs attrs = {}, DType at_least = DType::Undef
   return single(c, c.emit(op, {p->a, p->b}, std::move(attrs)));
 }
 
-/// other · alpha where alpha is there and not 1.
-Result<ValueId> scaled(Call& c, ValueId v, std::string_view alpha, DType dtype) {
-  const auto factor = c.real_or(alpha, 1);
+/// a ± alpha · b: one kernel, which scales as it reads.
+Result<ValueId> with_alpha(Call& c, OpId o, ValueId a, ValueId b, DType dtype) {
+  const auto factor = c.real_or("alpha", 1);
   if (!factor) return Failure{};
-  if (*factor == 1) return v;
-  return c.emit(op("multiply"), {v, c.number(*factor, dtype)});
-}
-
-/// Whole quotients: rounding down of negative ones takes two more operators,
-/// which only small tensors (shape arithmetic) are given.
-Result<ValueId> floor_quotient(Call& c, const Pair& p) {
-  if (is_float(p.dtype)) {
-    auto q = c.emit(op("divide"), {p.a, p.b});
-    return q ? c.emit(op("floor"), {*q}) : q;
-  }
-  if (!c.data(p.a) && !c.data(p.b)) return c.emit(op("divide"), {p.a, p.b});
-  auto r = c.emit(op("mod"), {p.a, p.b});
-  auto whole = r ? c.emit(op("subtract"), {p.a, *r}) : r;
-  return whole ? c.emit(op("divide"), {*whole, p.b}) : whole;
+  if (*factor == 1) return c.emit(o, {a, b});
+  if (!c.data(a) && !c.data(b)) return c.emit(o, {a, b}, {{"alpha", *factor}});
+  auto scaled = c.emit(op("multiply"), {b, c.number(*factor, dtype)});
+  return scaled ? c.emit(o, {a, *scaled}) : scaled;
 }
 
 Result<ValueId> as_bool(Call& c, std::string_view name) {
   auto v = c.tensor(name);
   if (!v) return Failure{};
   return c.cast(*v, DType::Bool);
-}
-
-Values on_bools(Call& c, OpId o) {
-  auto a = as_bool(c, "self"), b = as_bool(c, "other");
-  if (!a || !b) return Failure{};
-  return single(c, c.emit(o, {*a, *b}));
 }
 
 /// Bitwise on integers, logical on bools.
@@ -95,7 +78,7 @@ Result<ValueId> real_tensor(Call& c, std::string_view name) {
   auto v = c.tensor(name);
   if (!v) return Failure{};
   const DType d = c.type(*v).dtype();
-  return is_float(d) || class_of(d) == Class::Complex ? v : c.cast(*v, DType::Float32);
+  return is_float(d) || class_of(d) == Class::Complex ? v : c.promote(*v, DType::Float32);
 }
 
 }  // namespace
@@ -123,7 +106,7 @@ DType promote(DType a, DType b) {
 
 /// torch.result_type: tensors with dims decide, then 0-d tensors, then numbers,
 /// unless what comes later is of a higher class.
-DType result_type(Call& c, std::initializer_list<const Value*> values) {
+DType result_type(Call& c, std::span<const Value* const> values) {
   DType dims = DType::Undefined, scalars = DType::Undefined, numbers = DType::Undefined;
   for (const Value* v : values) {
     if (const TensorRef* t = v->tensor()) {
@@ -152,7 +135,7 @@ Result<ValueId> promoted(Call& c, const Value& v, DType dtype) {
   if (const TensorRef* t = v.tensor()) {
     auto r = c.read(*t);
     if (!r) return Failure{};
-    return c.cast(*r, dtype);
+    return c.promote(*r, dtype);
   }
   if (const Scalar* s = v.scalar()) return c.scalar_tensor(*s, dtype);
   return c.error(fmt::format("needs a tensor or a number, got {}", v.kind()));
@@ -162,25 +145,19 @@ Values add(Call& c) {
   const auto p = pair(c, "self", "other");
   if (!p) return Failure{};
   if (p->dtype == DType::Bool) return single(c, c.emit(op("logical_or"), {p->a, p->b}));
-  auto b = scaled(c, p->b, "alpha", p->dtype);
-  if (!b) return Failure{};
-  return single(c, c.emit(op("add"), {p->a, *b}));
+  return single(c, with_alpha(c, op("add"), p->a, p->b, p->dtype));
 }
 
 Values subtract(Call& c) {
   const auto p = pair(c, "self", "other");
   if (!p) return Failure{};
-  auto b = scaled(c, p->b, "alpha", p->dtype);
-  if (!b) return Failure{};
-  return single(c, c.emit(op("subtract"), {p->a, *b}));
+  return single(c, with_alpha(c, op("subtract"), p->a, p->b, p->dtype));
 }
 
 Values reverse_subtract(Call& c) {
   const auto p = pair(c, "self", "other");
   if (!p) return Failure{};
-  auto a = scaled(c, p->a, "alpha", p->dtype);
-  if (!a) return Failure{};
-  return single(c, c.emit(op("subtract"), {p->b, *a}));
+  return single(c, with_alpha(c, op("subtract"), p->b, p->a, p->dtype));
 }
 
 Values multiply(Call& c) {
@@ -194,33 +171,9 @@ Values divide(Call& c) {
   if (mode.empty()) return combine(c, op("divide"), {}, DType::Float32);
   const auto p = pair(c, "self", "other");
   if (!p) return Failure{};
-  if (mode == "floor") return single(c, floor_quotient(c, *p));
-  auto q = c.emit(op("divide"), {p->a, p->b});
-  if (!q || !is_float(p->dtype)) return single(c, q);
-  return single(c, truncate(c, *q));
+  return single(c, c.emit(mode == "floor" ? op("floor_divide") : op("trunc_divide"), {p->a, p->b}));
 }
 
-Values floor_divide(Call& c) {
-  const auto p = pair(c, "self", "other");
-  if (!p) return Failure{};
-  return single(c, floor_quotient(c, *p));
-}
-
-/// Toward zero: sign(x) · floor(|x|).
-Result<ValueId> truncate(Call& c, ValueId v) {
-  auto sign = c.emit(op("sign"), {v});
-  auto size = c.emit(op("abs"), {v});
-  auto whole = size ? c.emit(op("floor"), {*size}) : size;
-  if (!sign || !whole) return Failure{};
-  return c.emit(op("multiply"), {*sign, *whole});
-}
-
-Values remainder(Call& c) {
-  const auto p = pair(c, "self", "other");
-  if (!p) return Failure{};
-  // fmod of floats: same work; contents of floats are then only known where signs agree.
-  return single(c, c.emit(op("mod"), {p->a, p->b}));
-}
 Values fmod(Call& c) { return combine(c, op("mod"), {{"fmod", std::int64_t{1}}}); }
 
 Values power(Call& c) {
@@ -240,26 +193,6 @@ Values power(Call& c) {
   return single(c, c.emit(op("power"), {p->a, p->b}));
 }
 
-Values maximum(Call& c) { return combine(c, op("maximum")); }
-Values minimum(Call& c) { return combine(c, op("minimum")); }
-Values equal(Call& c) { return combine(c, op("equal")); }
-Values not_equal(Call& c) {
-  const auto p = pair(c, "self", "other");
-  if (!p) return Failure{};
-  auto same = c.emit(op("equal"), {p->a, p->b});
-  return same ? single(c, c.emit(op("logical_not"), {*same})) : Failure{};
-}
-Values less(Call& c) { return combine(c, op("less")); }
-Values less_equal(Call& c) { return combine(c, op("less_equal")); }
-Values greater(Call& c) { return combine(c, op("greater")); }
-Values greater_equal(Call& c) { return combine(c, op("greater_equal")); }
-Values logical_and(Call& c) { return on_bools(c, op("logical_and")); }
-Values logical_or(Call& c) { return on_bools(c, op("logical_or")); }
-Values logical_xor(Call& c) { return on_bools(c, op("logical_xor")); }
-Values logical_not(Call& c) {
-  auto a = as_bool(c, "self");
-  return a ? single(c, c.emit(op("logical_not"), {*a})) : Failure{};
-}
 Values bitwise_and(Call& c) { return bitwise(c, op("bitwise_and"), op("logical_and")); }
 Values bitwise_or(Call& c) { return bitwise(c, op("bitwise_or"), op("logical_or")); }
 Values bitwise_xor(Call& c) { return bitwise(c, op("bitwise_xor"), op("logical_xor")); }
@@ -271,37 +204,18 @@ Values bitwise_not(Call& c) {
 Values shift_left(Call& c) { return combine(c, op("bit_shift"), {{"direction", std::string("LEFT")}}); }
 Values shift_right(Call& c) { return combine(c, op("bit_shift"), {{"direction", std::string("RIGHT")}}); }
 
-/// (self + value · a · b) and its like.
-Values addcmul(Call& c) {
-  const DType d = result_type(c, {&c.arg("self"), &c.arg("tensor1"), &c.arg("tensor2")});
-  auto self = promoted(c, c.arg("self"), d), a = promoted(c, c.arg("tensor1"), d), b = promoted(c, c.arg("tensor2"), d);
-  if (!self || !a || !b) return Failure{};
-  const bool divides = std::string_view(c.row->name) == "addcdiv";
-  auto product = c.emit(divides ? op("divide") : op("multiply"), {*a, *b});
-  auto part = product ? scaled(c, *product, "value", d) : product;
-  if (!part) return Failure{};
-  return single(c, c.emit(op("add"), {*self, *part}));
-}
-
-/// self + weight · (end − self)
-Values lerp(Call& c) {
-  const DType d = result_type(c, {&c.arg("self"), &c.arg("end"), &c.arg("weight")});
-  auto self = promoted(c, c.arg("self"), d), end = promoted(c, c.arg("end"), d), weight = promoted(c, c.arg("weight"), d);
-  if (!self || !end || !weight) return Failure{};
-  auto span = c.emit(op("subtract"), {*end, *self});
-  auto part = span ? c.emit(op("multiply"), {*span, *weight}) : span;
-  if (!part) return Failure{};
-  return single(c, c.emit(op("add"), {*self, *part}));
-}
-
 Values clamp(Call& c) {
   auto x = c.tensor("self");
   if (!x) return Failure{};
   DType d = c.type(*x).dtype();
   d = result_type(c, {&c.arg("self"), &c.arg("min"), &c.arg("max")});
-  auto v = c.cast(*x, d);
+  auto v = c.promote(*x, d);
   if (!v) return Failure{};
-  if (c.arg("min").tensor() || c.arg("max").tensor()) {
+  const auto fits = [&](std::string_view name) {
+    const TensorRef* t = c.arg(name).tensor();
+    return !t || (c.type(*v).is_static() && c.type((*t)->value) == c.type(*v));
+  };
+  if (!fits("min") || !fits("max")) {
     for (std::string_view name : {"min", "max"}) {
       if (!c.given(name)) continue;
       auto bound = promoted(c, c.arg(name), d);
@@ -342,9 +256,7 @@ Values threshold(Call& c) {
   if (!x || !limit || !value) return Failure{};
   if (*limit == 0 && *value == 0) return single(c, c.emit(op("nn.relu"), {*x}));
   if (*value == 0) return single(c, c.emit(op("nn.thresholded_relu"), {*x}, {{"alpha", *limit}}));
-  const DType d = c.type(*x).dtype();
-  auto above = c.emit(op("greater"), {*x, c.number(*limit, d)});
-  return above ? single(c, c.emit(op("where"), {*above, *x, c.number(*value, d)})) : Failure{};
+  return single(c, c.emit(op("nn.threshold"), {*x}, {{"threshold", *limit}, {"value", *value}}));
 }
 
 Values gelu(Call& c) {
@@ -361,10 +273,7 @@ Values glu(Call& c) {
   const auto dim = c.integer_or("dim", -1);
   const auto axis = dim ? c.axis(*dim, *rank) : Result<std::size_t>(Failure{});
   if (!axis) return Failure{};
-  auto halves = c.emit_all(op("split"), {*x}, {{"axis", static_cast<std::int64_t>(*axis)}}, 2);
-  if (!halves) return Failure{};
-  auto gate = c.emit(op("sigmoid"), {(*halves)[1]});
-  return gate ? single(c, c.emit(op("multiply"), {(*halves)[0], *gate})) : Failure{};
+  return single(c, c.emit(op("nn.glu"), {*x}, {{"axis", static_cast<std::int64_t>(*axis)}}));
 }
 
 Values hardsigmoid(Call& c) {
@@ -373,128 +282,29 @@ Values hardsigmoid(Call& c) {
   return single(c, c.emit(op("nn.hard_sigmoid"), {*x}, {{"alpha", 1.0 / 6}, {"beta", 0.5}}));
 }
 
-/// log(sigmoid(x)) = −softplus(−x); the second result is a buffer of the backward pass.
+/// The second result is a buffer of the backward pass.
 Values log_sigmoid(Call& c) {
   auto x = c.tensor("self");
-  auto negative = x ? c.emit(op("negative"), {*x}) : x;
-  auto soft = negative ? c.emit(op("nn.softplus"), {*negative}) : negative;
-  auto y = soft ? c.emit(op("negative"), {*soft}) : soft;
+  auto y = x ? c.emit(op("nn.log_sigmoid"), {*x}) : x;
   if (!y) return Failure{};
   std::vector<ValueId> out{*y};
   if (c.outputs() > 1) out.push_back(c.constant({Type::tensor(c.type(*x).dtype(), {0}), nullptr}));
   return c.results(out);
 }
 
-Values rsqrt(Call& c) {
-  auto x = real_tensor(c, "self");
-  auto root = x ? c.emit(op("sqrt"), {*x}) : x;
-  return root ? single(c, c.emit(op("reciprocal"), {*root})) : Failure{};
-}
 Values square(Call& c) {
   auto x = c.tensor("self");
   return x ? single(c, c.emit(op("multiply"), {*x, *x})) : Failure{};
 }
-Values trunc(Call& c) {
-  auto x = c.tensor("self");
-  if (!x) return Failure{};
-  if (!is_float(c.type(*x).dtype())) return c.result(*x);
-  return single(c, truncate(c, *x));
-}
-Values frac(Call& c) {
-  auto x = c.tensor("self");
-  auto whole = x ? truncate(c, *x) : x;
-  return whole ? single(c, c.emit(op("subtract"), {*x, *whole})) : Failure{};
-}
-/// log2, log10: log(x) / log(base)
-Values log2(Call& c) {
-  auto x = real_tensor(c, "self");
-  auto y = x ? c.emit(op("log"), {*x}) : x;
-  return y ? single(c, c.emit(op("divide"), {*y, c.number(std::log(2.0), c.type(*y).dtype())})) : Failure{};
-}
-Values log10(Call& c) {
-  auto x = real_tensor(c, "self");
-  auto y = x ? c.emit(op("log"), {*x}) : x;
-  return y ? single(c, c.emit(op("divide"), {*y, c.number(std::log(10.0), c.type(*y).dtype())})) : Failure{};
-}
-Values log1p(Call& c) {
-  auto x = real_tensor(c, "self");
-  auto y = x ? c.emit(op("add"), {*x, c.number(1, c.type(*x).dtype())}) : x;
-  return y ? single(c, c.emit(op("log"), {*y})) : Failure{};
-}
-Values expm1(Call& c) {
-  auto x = real_tensor(c, "self");
-  auto y = x ? c.emit(op("exp"), {*x}) : x;
-  return y ? single(c, c.emit(op("subtract"), {*y, c.number(1, c.type(*y).dtype())})) : Failure{};
-}
-Values exp2(Call& c) {
-  auto x = real_tensor(c, "self");
-  return x ? single(c, c.emit(op("power"), {c.number(2, c.type(*x).dtype()), *x})) : Failure{};
-}
-/// log(x / (1 − x))
-Values logit(Call& c) {
-  auto x = real_tensor(c, "self");
-  if (!x) return Failure{};
-  const DType d = c.type(*x).dtype();
-  const auto eps = c.real_or("eps", -1);
-  if (!eps) return Failure{};
-  if (*eps >= 0) x = c.emit(op("clip"), {*x, c.number(*eps, d), c.number(1 - *eps, d)});
-  auto rest = x ? c.emit(op("subtract"), {c.number(1, d), *x}) : x;
-  auto odds = rest ? c.emit(op("divide"), {*x, *rest}) : rest;
-  return odds ? single(c, c.emit(op("log"), {*odds})) : Failure{};
-}
-/// Quadrant-aware arc tangent: a quotient, an arc tangent and two selections.
-Values atan2(Call& c) {
-  const auto p = pair(c, "self", "other", DType::Float32);
-  if (!p) return Failure{};
-  auto q = c.emit(op("divide"), {p->a, p->b});
-  auto angle = q ? c.emit(op("atan"), {*q}) : q;
-  auto left = c.emit(op("less"), {p->b, c.number(0, p->dtype)});
-  auto sign = c.emit(op("sign"), {p->a});
-  if (!angle || !left || !sign) return Failure{};
-  auto turn = c.emit(op("multiply"), {*sign, c.number(std::acos(-1.0), p->dtype)});
-  auto turned = turn ? c.emit(op("add"), {*angle, *turn}) : turn;
-  return turned ? single(c, c.emit(op("where"), {*left, *turned, *angle})) : Failure{};
-}
-/// √(a² + b²)
-Values hypot(Call& c) {
-  const auto p = pair(c, "self", "other", DType::Float32);
-  if (!p) return Failure{};
-  auto a = c.emit(op("multiply"), {p->a, p->a}), b = c.emit(op("multiply"), {p->b, p->b});
-  if (!a || !b) return Failure{};
-  auto sum = c.emit(op("add"), {*a, *b});
-  return sum ? single(c, c.emit(op("sqrt"), {*sum})) : Failure{};
-}
-Values logaddexp(Call& c) {
-  const auto p = pair(c, "self", "other", DType::Float32);
-  if (!p) return Failure{};
-  auto a = c.emit(op("exp"), {p->a}), b = c.emit(op("exp"), {p->b});
-  if (!a || !b) return Failure{};
-  auto sum = c.emit(op("add"), {*a, *b});
-  return sum ? single(c, c.emit(op("log"), {*sum})) : Failure{};
-}
-/// x · log(y)
-Values xlogy(Call& c) {
-  const auto p = pair(c, "self", "other", DType::Float32);
-  if (!p) return Failure{};
-  auto l = c.emit(op("log"), {p->b});
-  return l ? single(c, c.emit(op("multiply"), {p->a, *l})) : Failure{};
-}
-
 Values isfinite(Call& c) {
   auto x = real_tensor(c, "self");
   if (!x) return Failure{};
-  auto inf = c.emit(op("isinf"), {*x}), nan = c.emit(op("isnan"), {*x});
-  if (!inf || !nan) return Failure{};
-  auto either = c.emit(op("logical_or"), {*inf, *nan});
-  return either ? single(c, c.emit(op("logical_not"), {*either})) : Failure{};
-}
-Values isinf(Call& c) {
-  auto x = real_tensor(c, "self");
-  return x ? single(c, c.emit(op("isinf"), {*x})) : Failure{};
-}
-Values isnan(Call& c) {
-  auto x = real_tensor(c, "self");
-  return x ? single(c, c.emit(op("isnan"), {*x})) : Failure{};
+  // (x == x) · (|x| != inf), as torch has it.
+  auto size = c.emit(op("abs"), {*x});
+  auto inside = size ? c.emit(op("not_equal"), {*size, c.number(INFINITY, c.type(*x).dtype())}) : size;
+  auto number = c.emit(op("equal"), {*x, *x});
+  if (!inside || !number) return Failure{};
+  return single(c, c.emit(op("logical_and"), {*inside, *number}));
 }
 /// |a − b| ≤ atol + rtol · |b|
 Values isclose(Call& c) {
@@ -509,18 +319,6 @@ Values isclose(Call& c) {
   if (!distance || !bound) return Failure{};
   return single(c, c.emit(op("less_equal"), {*distance, *bound}));
 }
-Values nan_to_num(Call& c) {
-  auto x = c.tensor("self");
-  if (!x) return Failure{};
-  const DType d = c.type(*x).dtype();
-  if (!is_float(d)) return single(c, c.emit(op("copy"), {*x}));
-  const auto nan = c.real_or("nan", 0), high = c.real_or("posinf", 3.4e38), low = c.real_or("neginf", -3.4e38);
-  if (!nan || !high || !low) return Failure{};
-  auto bad = c.emit(op("isnan"), {*x});
-  auto y = bad ? c.emit(op("where"), {*bad, c.number(*nan, d), *x}) : bad;
-  return y ? single(c, c.emit(op("clip"), {*y, c.number(*low, d), c.number(*high, d)})) : Failure{};
-}
-
 Values where(Call& c) {
   auto condition = as_bool(c, "condition");
   if (!condition) return Failure{};

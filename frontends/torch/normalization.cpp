@@ -177,17 +177,16 @@ Values vector_norm(Call& c) {
   };
   if (p == 2) return single(c, over(op("reduce_l2"), *v));
   if (p == 1) return single(c, over(op("reduce_l1"), *v));
-  auto size = c.emit(op("abs"), {*v});
-  if (!size) return Failure{};
-  if (std::isinf(p)) return single(c, over(p > 0 ? op("max") : op("min"), *size));
   if (p == 0) {
-    auto some = c.cast(*size, DType::Bool);
+    auto some = c.cast(*v, DType::Bool);
     auto ones = some ? c.cast(*some, *d) : some;
     return ones ? single(c, over(op("sum_axes"), *ones)) : Failure{};
   }
-  auto powers = c.emit(op("power"), {*size, c.number(p, *d)});
-  auto sum = powers ? over(op("sum_axes"), *powers) : powers;
-  return sum ? single(c, c.emit(op("power"), {*sum, c.number(1 / p, *d)})) : Failure{};
+  std::vector<ValueId> operands{*v};
+  operands.insert(operands.end(), axes.begin(), axes.end());
+  Attrs all = attrs;
+  all.set("p", p);
+  return single(c, c.emit(op("reduce_lp"), std::move(operands), std::move(all)));
 }
 
 /// v · g / ‖v‖, which only weights are given.
@@ -195,15 +194,7 @@ Values weight_norm(Call& c) {
   auto v = c.tensor("v"), g = c.tensor("g");
   const auto dim = c.integer_or("dim", 0);
   if (!v || !g || !dim) return Failure{};
-  const auto rank = c.rank(*v);
-  if (!rank) return Failure{};
-  std::vector<std::int64_t> axes;
-  for (std::size_t i = 0; i < *rank; ++i) {
-    if (static_cast<std::int64_t>(i) != *dim) axes.push_back(static_cast<std::int64_t>(i));
-  }
-  auto norm = c.emit(op("reduce_l2"), {*v, c.int_constant(axes)});
-  auto scale = norm ? c.emit(op("divide"), {*g, *norm}) : norm;
-  auto y = scale ? c.emit(op("multiply"), {*v, *scale}) : scale;
+  auto y = c.emit(op("nn.weight_norm"), {*v, *g}, {{"axis", *dim}});
   return y ? with_unused(c, c.result(*y)) : Failure{};
 }
 
@@ -272,17 +263,11 @@ Values difference_loss(Call& c) {
   const DType d = result_type(c, {&c.arg("self"), &c.arg("target")});
   auto a = promoted(c, c.arg("self"), d), b = promoted(c, c.arg("target"), d);
   if (!a || !b) return Failure{};
+  if (name == "mse_loss") return reduce_loss(c, c.emit(op("nn.mse_loss"), {*a, *b}));
+  if (name == "smooth_l1_loss") return reduce_loss(c, c.emit(op("nn.smooth_l1_loss"), {*a, *b}));
+  if (name == "huber_loss") return reduce_loss(c, c.emit(op("nn.huber_loss"), {*a, *b}));
   auto e = c.emit(op("subtract"), {*a, *b});
-  if (!e) return Failure{};
-  if (name == "mse_loss") return reduce_loss(c, c.emit(op("multiply"), {*e, *e}));
-  auto size = c.emit(op("abs"), {*e});
-  if (!size || name == "l1_loss") return reduce_loss(c, size);
-  auto half = c.emit(op("multiply"), {*e, *e});
-  auto near = half ? c.emit(op("multiply"), {*half, c.number(0.5, d)}) : half;
-  auto far = c.emit(op("subtract"), {*size, c.number(0.5, d)});
-  auto within = c.emit(op("less"), {*size, c.number(1, d)});
-  if (!near || !far || !within) return Failure{};
-  return reduce_loss(c, c.emit(op("where"), {*within, *near, *far}));
+  return e ? reduce_loss(c, c.emit(op("abs"), {*e})) : Failure{};
 }
 
 Values nll_loss(Call& c) {
@@ -313,37 +298,29 @@ Values binary_cross_entropy(Call& c) {
   if (!x || !t) return Failure{};
   const DType d = c.type(*x).dtype();
   if (std::string_view(c.row->name).ends_with("with_logits")) {
-    // max(x, 0) − x · t + log(1 + e^−|x|)
-    auto positive = c.emit(op("nn.relu"), {*x});
-    auto product = c.emit(op("multiply"), {*x, *t});
-    auto size = c.emit(op("abs"), {*x});
-    auto negative = size ? c.emit(op("negative"), {*size}) : size;
-    auto soft = negative ? c.emit(op("nn.softplus"), {*negative}) : negative;
-    if (!positive || !product || !soft) return Failure{};
-    auto first = c.emit(op("subtract"), {*positive, *product});
-    return reduce_loss(c, first ? c.emit(op("add"), {*first, *soft}) : first);
+    // (1 − t) · x − log σ(x)
+    auto rest = c.emit(op("subtract"), {c.number(1, d), *t});
+    auto product = rest ? c.emit(op("multiply"), {*rest, *x}) : rest;
+    auto log = c.emit(op("nn.log_sigmoid"), {*x});
+    if (!product || !log) return Failure{};
+    return reduce_loss(c, c.emit(op("subtract"), {*product, *log}));
   }
-  auto log = c.emit(op("log"), {*x});
-  auto rest = c.emit(op("subtract"), {c.number(1, d), *x});
-  auto log_rest = rest ? c.emit(op("log"), {*rest}) : rest;
-  auto other = c.emit(op("subtract"), {c.number(1, d), *t});
-  if (!log || !log_rest || !other) return Failure{};
-  auto a = c.emit(op("multiply"), {*t, *log}), b = c.emit(op("multiply"), {*other, *log_rest});
-  if (!a || !b) return Failure{};
-  auto sum = c.emit(op("add"), {*a, *b});
-  return reduce_loss(c, sum ? c.emit(op("negative"), {*sum}) : sum);
+  return reduce_loss(c, c.emit(op("nn.binary_cross_entropy"), {*x, *t}));
 }
 
-/// t · (log t − x)
+/// t · log t − t · x
 Values kl_div(Call& c) {
   auto x = c.tensor("self"), t = c.tensor("target");
   const auto log_target = c.flag_or("log_target", false);
   if (!x || !t || !log_target) return Failure{};
-  auto log = *log_target ? t : c.emit(op("log"), {*t});
-  auto p = *log_target ? c.emit(op("exp"), {*t}) : t;
-  auto d = log ? c.emit(op("subtract"), {*log, *x}) : log;
-  if (!p || !d) return Failure{};
-  return reduce_loss(c, c.emit(op("multiply"), {*p, *d}));
+  if (*log_target) {
+    auto d = c.emit(op("subtract"), {*t, *x});
+    auto p = c.emit(op("exp"), {*t});
+    return d && p ? reduce_loss(c, c.emit(op("multiply"), {*p, *d})) : Failure{};
+  }
+  auto product = c.emit(op("multiply"), {*t, *x});
+  auto own = c.emit(op("xlogy"), {*t, *t});
+  return product && own ? reduce_loss(c, c.emit(op("subtract"), {*own, *product})) : Failure{};
 }
 
 }  // namespace perfc::torch

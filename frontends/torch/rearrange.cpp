@@ -18,7 +18,7 @@ Result<std::vector<ValueId>> joined(Call& c) {
   std::vector<ValueId> out;
   for (ValueId v : *all) {
     if (all->size() > 1 && c.type(v).ranked() && c.type(v).rank() == 1 && c.dim(v, 0).is(0)) continue;
-    auto w = c.cast(v, d);
+    auto w = c.promote(v, d);
     if (!w) return Failure{};
     out.push_back(*w);
   }
@@ -88,12 +88,10 @@ Values flip(Call& c) {
   const auto axes = c.axes(*dims, *rank);
   if (!axes) return Failure{};
   if (axes->empty()) return std::vector<Value>{c.args[0]};
-  const std::size_t n = axes->size();
-  using Ints = std::vector<std::int64_t>;
-  return single(c, c.emit(op("strided_slice"), {*v, c.int_constant(Ints(n, -1)), c.int_constant(Ints(n, INT64_MIN)), c.int_constant(*axes), c.int_constant(Ints(n, -1))}));
+  return single(c, c.emit(op("reverse"), {*v}, {{"axis", *axes}}));
 }
 
-/// Per dim: the last `shift` entries, then the others.
+/// Per dim a kernel: the last `shift` entries, then the others.
 Values roll(Call& c) {
   auto v = c.tensor("self");
   const auto shifts = c.ints("shifts");
@@ -115,9 +113,7 @@ Values roll(Call& c) {
     if (!axis) return Failure{};
     const std::int64_t shift = (*shifts)[i];
     if (shift == 0) continue;
-    auto tail = c.slice(*v, *axis, -shift, kEnd, 1), head = c.slice(*v, *axis, 0, -shift, 1);
-    if (!tail || !head) return Failure{};
-    v = c.emit(op("concatenate"), {*tail, *head}, {{"axis", static_cast<std::int64_t>(*axis)}});
+    v = c.emit(op("roll"), {*v}, {{"shift", shift}, {"axis", static_cast<std::int64_t>(*axis)}});
     if (!v) return Failure{};
   }
   if (flat && whole.is_static()) {

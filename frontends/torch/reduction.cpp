@@ -31,13 +31,13 @@ Result<ValueId> operand(Call& c, bool widen) {
   DType d = c.type(*v).dtype();
   if (widen && !is_float(d) && d != DType::Complex64 && d != DType::Complex128) d = DType::Int64;
   const auto asked = c.dtype_or("dtype", d);
-  return asked ? c.cast(*v, *asked) : Result<ValueId>(Failure{});
+  return asked ? c.promote(*v, *asked) : Result<ValueId>(Failure{});
 }
 
 Result<ValueId> as_float(Call& c, std::string_view name = "self") {
   auto v = c.tensor(name);
   if (!v || is_float(c.type(*v).dtype())) return v;
-  return c.cast(*v, DType::Float32);
+  return c.promote(*v, DType::Float32);
 }
 
 struct Along {
@@ -63,23 +63,15 @@ Result<Along> along(Call& c, std::int64_t fallback = -1) {
 }
 
 /// max, min over everything, along a dim (with indices) or of two tensors.
-struct Extreme {
-  OpId value, position;
-  Values (*of_two)(Call&);
-};
-Values extreme(Call& c, const Extreme& e) {
-  if (c.given("other")) return e.of_two(c);
+Values extreme(Call& c, OpId over_all, OpId over_dim) {
   auto v = c.tensor("self");
   if (!v) return Failure{};
-  if (!c.given("dim")) return single(c, c.emit(e.value, {*v}, {{"keepdims", std::int64_t{0}}}));
+  if (!c.given("dim")) return single(c, c.emit(over_all, {*v}, {{"keepdims", std::int64_t{0}}}));
   const auto a = along(c);
   const auto keep = c.flag_or("keepdim", false);
   if (!a || !keep) return Failure{};
-  const Attrs attrs{{"axis", a->axis}, {"keepdims", static_cast<std::int64_t>(*keep)}};
-  auto best = c.emit(e.value, {a->v, c.int_constant({a->axis})}, {{"keepdims", static_cast<std::int64_t>(*keep)}});
-  auto at = c.emit(e.position, {a->v}, attrs);
-  if (!best || !at) return Failure{};
-  return c.results({*best, *at});
+  auto both = c.emit_all(over_dim, {a->v}, {{"axis", a->axis}, {"keepdims", static_cast<std::int64_t>(*keep)}}, 2);
+  return both ? c.results(*both) : Failure{};
 }
 
 Values arg_extreme(Call& c, OpId o) {
@@ -100,48 +92,17 @@ Values arg_extreme(Call& c, OpId o) {
   return single(c, c.emit(o, {*v}, {{"axis", static_cast<std::int64_t>(*axis)}, {"keepdims", static_cast<std::int64_t>(*keep)}}));
 }
 
-/// E[(x − E[x])²] · n / (n − correction)
-struct Moments {
-  ValueId mean, variance;
-};
-Result<Moments> moments(Call& c) {
+/// var, std, var_mean, std_mean: one pass over the data.
+Result<std::vector<ValueId>> moments(Call& c, OpId o) {
   auto v = as_float(c);
-  if (!v) return Failure{};
   auto over = axes(c);
-  const auto keep = c.flag_or("keepdim", false);
-  double correction = 1;
-  if (c.given("unbiased")) {
-    const auto u = c.flag_or("unbiased", true);
-    if (!u) return Failure{};
-    correction = *u ? 1 : 0;
-  } else if (c.given("correction")) {
-    const auto k = c.real("correction");
-    if (!k) return Failure{};
-    correction = *k;
-  }
-  if (!over || !keep) return Failure{};
-  const auto reduced = [&](ValueId x, bool keepdims) {
-    std::vector<ValueId> operands{x};
-    operands.insert(operands.end(), over->begin(), over->end());
-    return c.emit(op("mean"), std::move(operands), {{"keepdims", static_cast<std::int64_t>(keepdims)}});
-  };
-  auto mean = reduced(*v, true);
-  auto centred = mean ? c.emit(op("subtract"), {*v, *mean}) : mean;
-  auto squared = centred ? c.emit(op("multiply"), {*centred, *centred}) : centred;
-  auto variance = squared ? reduced(*squared, *keep) : squared;
-  if (!variance) return Failure{};
-  if (correction != 0) {
-    // n from the extents that are reduced.
-    const auto before = c.type(*v).elements(), after = c.type(*variance).elements();
-    if (before && after && *after > 0) {
-      const double n = static_cast<double>(*before) / static_cast<double>(*after);
-      if (n > correction) variance = c.emit(op("multiply"), {*variance, c.number(n / (n - correction), c.type(*variance).dtype())});
-    }
-    if (!variance) return Failure{};
-  }
-  auto result_mean = *keep ? mean : reduced(*v, false);
-  if (!result_mean) return Failure{};
-  return Moments{*result_mean, *variance};
+  const auto keep = c.flag_or("keepdim", false), unbiased = c.flag_or("unbiased", true);
+  const auto correction = c.real_or("correction", 1);
+  if (!v || !over || !keep || !unbiased || !correction) return Failure{};
+  over->insert(over->begin(), *v);
+  const double taken = *unbiased ? *correction : 0;
+  return c.emit_all(o, std::move(*over), {{"keepdims", static_cast<std::int64_t>(*keep)}, {"correction", taken}},
+                    static_cast<std::size_t>(def(o).results));
 }
 
 }  // namespace
@@ -152,9 +113,7 @@ Values sum(Call& c) {
 }
 Values nansum(Call& c) {
   auto v = as_float(c);
-  auto bad = v ? c.emit(op("isnan"), {*v}) : v;
-  auto clean = bad ? c.emit(op("where"), {*bad, c.number(0, c.type(*v).dtype()), *v}) : bad;
-  return clean ? single(c, reduce(c, op("sum_axes"), *clean)) : Failure{};
+  return v ? single(c, reduce(c, op("nansum"), *v)) : Failure{};
 }
 Values mean(Call& c) {
   auto v = operand(c, false);
@@ -174,13 +133,15 @@ Values amin(Call& c) {
 }
 Values aminmax(Call& c) {
   auto v = c.tensor("self");
-  if (!v) return Failure{};
-  auto low = reduce(c, op("min"), *v), high = reduce(c, op("max"), *v);
-  if (!low || !high) return Failure{};
-  return c.results({*low, *high});
+  auto over = axes(c);
+  const auto keep = c.flag_or("keepdim", false);
+  if (!v || !over || !keep) return Failure{};
+  over->insert(over->begin(), *v);
+  auto both = c.emit_all(op("aminmax"), std::move(*over), {{"keepdims", static_cast<std::int64_t>(*keep)}}, 2);
+  return both ? c.results(*both) : Failure{};
 }
-Values max(Call& c) { return extreme(c, {.value = op("max"), .position = op("argmax"), .of_two = maximum}); }
-Values min(Call& c) { return extreme(c, {.value = op("min"), .position = op("argmin"), .of_two = minimum}); }
+Values max(Call& c) { return extreme(c, op("max"), op("max_dim")); }
+Values min(Call& c) { return extreme(c, op("min"), op("min_dim")); }
 Values argmax(Call& c) { return arg_extreme(c, op("argmax")); }
 Values argmin(Call& c) { return arg_extreme(c, op("argmin")); }
 Values logsumexp(Call& c) {
@@ -188,40 +149,41 @@ Values logsumexp(Call& c) {
   return v ? single(c, reduce(c, op("logsumexp"), *v)) : Failure{};
 }
 
-/// all, any: the least or the greatest of 0 and 1.
 Values all(Call& c) {
   auto v = c.tensor("self");
   if (!v) return Failure{};
-  const bool every = std::string_view(c.row->name) == "all";
-  auto truth = c.cast(*v, DType::Bool);
-  auto number = truth ? c.cast(*truth, DType::Int32) : truth;
-  auto y = number ? reduce(c, every ? op("min") : op("max"), *number) : number;
-  return y ? single(c, c.cast(*y, DType::Bool)) : Failure{};
+  auto y = reduce(c, std::string_view(c.row->name) == "all" ? op("all") : op("any"), *v);
+  return y ? single(c, c.cast(*y, DType::Bool)) : Failure{};  // a cast of a number without dims
 }
 Values count_nonzero(Call& c) {
   auto v = c.tensor("self");
-  auto truth = v ? c.cast(*v, DType::Bool) : v;
-  auto number = truth ? c.cast(*truth, DType::Int64) : truth;
-  return number ? single(c, reduce(c, op("sum_axes"), *number)) : Failure{};
+  auto y = v ? reduce(c, op("count_nonzero"), *v) : v;
+  return y ? single(c, c.cast(*y, DType::Int64)) : Failure{};
 }
 
 Values variance(Call& c) {
-  const auto m = moments(c);
-  return m ? c.result(m->variance) : Failure{};
+  const auto m = moments(c, op("variance"));
+  return m ? c.results(*m) : Failure{};
 }
 Values deviation(Call& c) {
-  const auto m = moments(c);
-  return m ? single(c, c.emit(op("sqrt"), {m->variance})) : Failure{};
+  const auto m = moments(c, op("std"));
+  return m ? c.results(*m) : Failure{};
 }
 Values variance_mean(Call& c) {
-  const auto m = moments(c);
-  if (!m) return Failure{};
-  if (std::string_view(c.row->name) == "var_mean") return c.results({m->variance, m->mean});
-  auto d = c.emit(op("sqrt"), {m->variance});
-  return d ? c.results({*d, m->mean}) : Failure{};
+  const auto m = moments(c, std::string_view(c.row->name) == "var_mean" ? op("var_mean") : op("std_mean"));
+  return m ? c.results(*m) : Failure{};
 }
 
-/// cumsum, cumprod.
+/// cummax, cummin: values and where they stand.
+Values cumulative_extreme(Call& c) {
+  const auto a = along(c);
+  if (!a) return Failure{};
+  const OpId o = std::string_view(c.row->name) == "cummax" ? op("cummax") : op("cummin");
+  auto both = c.emit_all(o, {a->v, c.number(static_cast<double>(a->axis), DType::Int64)}, {}, 2);
+  return both ? c.results(*both) : Failure{};
+}
+
+/// cumsum, cumprod, logcumsumexp.
 Values cumulative(Call& c) {
   const auto a = along(c);
   if (!a) return Failure{};
@@ -229,10 +191,9 @@ Values cumulative(Call& c) {
   if (!is_float(d)) d = DType::Int64;
   const auto dtype = c.dtype_or("dtype", d);
   if (!dtype) return Failure{};
-  auto v = c.cast(a->v, *dtype);
+  auto v = c.promote(a->v, *dtype);
   if (!v) return Failure{};
-  const std::string_view name = c.row->name;
-  auto y = c.emit(name == "cumprod" ? op("cumprod") : op("cumsum"), {*v, c.number(static_cast<double>(a->axis), DType::Int64)});
+  auto y = c.emit(*find_op(c.row->name), {*v, c.number(static_cast<double>(a->axis), DType::Int64)});
   return single(c, y);
 }
 

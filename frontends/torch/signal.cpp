@@ -143,14 +143,6 @@ Values complex_of(Call& c) {
   if (!a || !b) return Failure{};
   const auto rank = c.rank(*a);
   if (!rank) return Failure{};
-  if (std::string_view(c.row->name) == "polar") {
-    auto cosine = c.emit(op("cos"), {*b}), sine = c.emit(op("sin"), {*b});
-    if (!cosine || !sine) return Failure{};
-    auto re = c.emit(op("multiply"), {*a, *cosine}), im = c.emit(op("multiply"), {*a, *sine});
-    if (!re || !im) return Failure{};
-    a = re;
-    b = im;
-  }
   const ValueId axis = c.int_constant({static_cast<std::int64_t>(*rank)});
   auto re = c.emit(op("expand_dims"), {*a, axis}), im = c.emit(op("expand_dims"), {*b, axis});
   if (!re || !im) return Failure{};

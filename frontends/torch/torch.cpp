@@ -75,12 +75,27 @@ Result<Graph> import_archive(const Source& source, const ImportOptions& options,
   return Importer(*program, options, diags).run();
 }
 
+namespace {
+
+/// What another overload becomes.
+void add_operators(std::string& listed, std::string_view more) {
+  while (!more.empty()) {
+    const std::string_view word = more.substr(0, more.find(' '));
+    more.remove_prefix(std::min(word.size() + 1, more.size()));
+    const bool known = (" " + listed + " ").find(fmt::format(" {} ", word)) != std::string::npos;
+    if (find_op(word) && !known) listed += fmt::format(" {}", word);
+  }
+}
+
+}  // namespace
+
 std::vector<OpCoverage> coverage() {
   std::map<std::string, std::string> becomes;
   for (const AtenRow& row : aten_table()) {
     const std::string name = row.name.find("::") == std::string_view::npos ? "aten::" + std::string(row.name) : std::string(row.name);
     const std::string_view to = row.translate ? row.becomes : def(row.op).name;
-    becomes.emplace(name, to.empty() ? "its argument" : to);
+    const auto [at, is_new] = becomes.emplace(name, to.empty() ? "its argument" : to);
+    if (!is_new) add_operators(at->second, to);
   }
   for (std::string_view name : python_operations()) becomes.emplace(name, "evaluated at import");
   becomes["prim::If"] = "if, or the branch that is taken";

@@ -8,10 +8,12 @@ namespace perfc::torch {
 
 // ---- Type promotion (torch.result_type), in elementwise.cpp
 DType promote(DType a, DType b);
-DType result_type(Call& c, std::initializer_list<const Value*> values);
+DType result_type(Call& c, std::span<const Value* const> values);
+inline DType result_type(Call& c, std::initializer_list<const Value*> values) {
+  return result_type(c, std::span(values.begin(), values.size()));
+}
 /// A tensor or a number in this element type.
 Result<ValueId> promoted(Call& c, const Value& v, DType dtype);
-Result<ValueId> truncate(Call& c, ValueId v);
 
 // ---- In normalization.cpp, views.cpp, windows.cpp, signal.cpp
 /// `out`, and for results that only a backward pass reads constants in their place.
@@ -30,30 +32,14 @@ Values subtract(Call& c);
 Values reverse_subtract(Call& c);
 Values multiply(Call& c);
 Values divide(Call& c);
-Values floor_divide(Call& c);
-Values remainder(Call& c);
 Values fmod(Call& c);
 Values power(Call& c);
-Values maximum(Call& c);
-Values minimum(Call& c);
-Values equal(Call& c);
-Values not_equal(Call& c);
-Values less(Call& c);
-Values less_equal(Call& c);
-Values greater(Call& c);
-Values greater_equal(Call& c);
-Values logical_and(Call& c);
-Values logical_or(Call& c);
-Values logical_xor(Call& c);
-Values logical_not(Call& c);
 Values bitwise_and(Call& c);
 Values bitwise_or(Call& c);
 Values bitwise_xor(Call& c);
 Values bitwise_not(Call& c);
 Values shift_left(Call& c);
 Values shift_right(Call& c);
-Values addcmul(Call& c);
-Values lerp(Call& c);
 Values clamp(Call& c);
 Values hardtanh(Call& c);
 Values relu6(Call& c);
@@ -62,25 +48,9 @@ Values gelu(Call& c);
 Values glu(Call& c);
 Values hardsigmoid(Call& c);
 Values log_sigmoid(Call& c);
-Values rsqrt(Call& c);
 Values square(Call& c);
-Values trunc(Call& c);
-Values frac(Call& c);
-Values log2(Call& c);
-Values log10(Call& c);
-Values log1p(Call& c);
-Values expm1(Call& c);
-Values exp2(Call& c);
-Values logit(Call& c);
-Values atan2(Call& c);
-Values hypot(Call& c);
-Values logaddexp(Call& c);
-Values xlogy(Call& c);
 Values isfinite(Call& c);
-Values isinf(Call& c);
-Values isnan(Call& c);
 Values isclose(Call& c);
-Values nan_to_num(Call& c);
 Values where(Call& c);
 Values masked_fill(Call& c);
 Values to(Call& c);
@@ -241,6 +211,7 @@ Values variance(Call& c);
 Values deviation(Call& c);
 Values variance_mean(Call& c);
 Values cumulative(Call& c);
+Values cumulative_extreme(Call& c);
 Values diff(Call& c);
 Values topk(Call& c);
 Values sort(Call& c);

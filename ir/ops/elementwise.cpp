@@ -238,6 +238,35 @@ Status dropout(InferContext& c) {
   return ok();
 }
 
+/// a · σ(b) of the two halves along `axis`.
+Status glu(InferContext& c) {
+  if (!check_takes(c, 0, 1) || !require_rank(c, 0, "X", 1, kAnyRank)) return Failure{};
+  const auto attr = int_attr(c, "axis", -1);
+  if (!attr) return Failure{};
+  if (!ranked(c, 0)) {
+    c.set(0, Type::unranked(c.type(0).dtype()));
+    return ok();
+  }
+  const auto axis = normalize_axis(c, *attr, c.type(0).rank());
+  if (!axis) return Failure{};
+  Shape shape = c.type(0).shape();
+  const Dim both = shape[*axis];
+  if (both.known() && both.value() % 2 != 0) return c.error("dim {} must be even, got {}", *axis, both.value());
+  shape[*axis] = trunc_div(both, 2);
+  c.set(0, Type::tensor(c.type(0).dtype(), std::move(shape)));
+  return ok();
+}
+
+/// Complex numbers of absolute values and angles.
+Status polar(InferContext& c) {
+  if (!check_takes(c, 0, 2) || !check_same_dtypes(c, 0, 2)) return Failure{};
+  const bool wide = common_dtype(c, 0, 2) == DType::Float64;
+  auto type = broadcast_operands(c, 0, 2, wide ? DType::Complex128 : DType::Complex64);
+  if (!type) return Failure{};
+  c.set(0, *std::move(type));
+  return ok();
+}
+
 void transcendental_cost(const CostContext& c, OpCost& cost) {
   cost.flops = kTranscendentalFlops * c.result_elements(0);
 }

@@ -23,9 +23,11 @@ void eval_unary(InferContext& c) { eval_unary_by(c, Real, Integer); }
 
 double real_abs(double), real_negative(double), real_ceil(double), real_floor(double), real_sign(double);
 double real_round(double);   ///< ties to even, as ONNX asks
-double real_sqrt(double), real_reciprocal(double), real_exp(double), real_log(double);
+double real_sqrt(double), real_reciprocal(double), real_rsqrt(double), real_trunc(double), real_frac(double);
+double real_exp(double), real_exp2(double), real_expm1(double);
+double real_log(double), real_log2(double), real_log10(double), real_log1p(double);
 SymInt integer_abs(DType, const SymInt&), integer_negative(DType, const SymInt&), integer_sign(DType, const SymInt&);
-SymInt integer_not(DType, const SymInt&);
+SymInt integer_not(DType, const SymInt&), integer_itself(DType, const SymInt&);
 
 // ---- Two operands, or several from left to right
 
@@ -43,7 +45,7 @@ void eval_binary(InferContext& c) { eval_binary_by(c, Contents); }
 template <const BinaryContents& Contents>
 void eval_nary(InferContext& c) { eval_nary_by(c, Contents); }
 
-extern const BinaryContents kAdd, kSubtract, kMultiply, kDivide, kMod, kPower, kMaximum, kMinimum;
-extern const BinaryContents kAnd, kOr, kXor, kEqual, kLess, kLessEqual, kGreater, kGreaterEqual;
+extern const BinaryContents kAdd, kSubtract, kMultiply, kDivide, kFloorDivide, kTruncDivide, kMod, kPower, kMaximum, kMinimum;
+extern const BinaryContents kAnd, kOr, kXor, kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual;
 
 }  // namespace perfc::rules

@@ -68,6 +68,17 @@ SymInt quotient(DType dtype, const SymInt& a, const SymInt& b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a.value()) / static_cast<std::uint64_t>(b.value()));
 }
 
+/// Rounded down. Symbols name dims, which are not negative.
+SymInt floor_quotient(DType dtype, const SymInt& a, const SymInt& b) {
+  if (a.known() && b.known() && !b.is(0) && dtype != DType::UInt64) {
+    const SymInt q = trunc_div(a, b);
+    const bool rounded_up = b.value() != -1 && a.value() % b.value() != 0 && (a.value() < 0) != (b.value() < 0);
+    return rounded_up ? q - SymInt(1) : q;
+  }
+  const bool positive = (a.symbolic() || (a.known() && a.value() >= 0)) && (b.symbolic() || (b.known() && b.value() > 0));
+  return positive || dtype == DType::UInt64 ? quotient(dtype, a, b) : SymInt::unknown();
+}
+
 bool is_fmod(const Attrs& attrs) { return attrs.int_or("fmod", 0) == 1; }
 
 using Real = std::optional<double>;
@@ -110,9 +121,18 @@ double real_round(double x) { return std::nearbyint(x); }
 double real_sign(double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; }
 double real_sqrt(double x) { return std::sqrt(x); }
 double real_reciprocal(double x) { return 1 / x; }
+double real_rsqrt(double x) { return 1 / std::sqrt(x); }
+double real_trunc(double x) { return std::trunc(x); }
+double real_frac(double x) { return x - std::trunc(x); }
 double real_exp(double x) { return std::exp(x); }
+double real_exp2(double x) { return std::exp2(x); }
+double real_expm1(double x) { return std::expm1(x); }
 double real_log(double x) { return std::log(x); }
+double real_log2(double x) { return std::log2(x); }
+double real_log10(double x) { return std::log10(x); }
+double real_log1p(double x) { return std::log1p(x); }
 
+SymInt integer_itself(DType, const SymInt& x) { return x; }
 SymInt integer_not(DType, const SymInt& x) { return x.known() ? SymInt(x.value() == 0) : SymInt::unknown(); }
 SymInt integer_negative(DType, const SymInt& x) { return SymInt(0) - x; }
 SymInt integer_sign(DType dtype, const SymInt& x) {
@@ -138,6 +158,12 @@ const BinaryContents kMultiply{
     .integer = [](const Attrs&, DType, const SymInt& a, const SymInt& b) { return a * b; }};
 const BinaryContents kDivide{
     .real = [](const Attrs&, double a, double b) -> Real { return a / b; },
+    .integer = [](const Attrs&, DType d, const SymInt& a, const SymInt& b) { return quotient(d, a, b); }};
+const BinaryContents kFloorDivide{
+    .real = [](const Attrs&, double a, double b) -> Real { return std::floor(a / b); },
+    .integer = [](const Attrs&, DType d, const SymInt& a, const SymInt& b) { return floor_quotient(d, a, b); }};
+const BinaryContents kTruncDivide{
+    .real = [](const Attrs&, double a, double b) -> Real { return std::trunc(a / b); },
     .integer = [](const Attrs&, DType d, const SymInt& a, const SymInt& b) { return quotient(d, a, b); }};
 const BinaryContents kPower{
     .real = [](const Attrs&, double a, double b) -> Real { return std::pow(a, b); },
@@ -173,6 +199,7 @@ const BinaryContents kXor{
       return of_known(a, b, [](bool x, bool y) { return x != y; });
     }};
 const BinaryContents kEqual{.holds = [](int order) { return order == 0; }};
+const BinaryContents kNotEqual{.holds = [](int order) { return order != 0; }};
 const BinaryContents kLess{.holds = [](int order) { return order < 0; }};
 const BinaryContents kLessEqual{.holds = [](int order) { return order <= 0; }};
 const BinaryContents kGreater{.holds = [](int order) { return order > 0; }};

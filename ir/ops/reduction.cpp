@@ -176,6 +176,38 @@ Status cumulative(InferContext& c) {
   return ok();
 }
 
+Status reduce_twice(InferContext& c) {
+  if (!reduce(c)) return Failure{};
+  c.set(1, Type(c.result(0)));
+  return ok();
+}
+
+Status extreme_of_axis(InferContext& c) {
+  if (!arg_reduce(c)) return Failure{};
+  const Type positions = c.result(0);
+  c.set(0, positions.with_dtype(c.type(0).dtype()));
+  c.set(1, positions);
+  return ok();
+}
+
+Status cumulative_extreme(InferContext& c) {
+  if (!cumulative(c)) return Failure{};
+  c.set(1, c.type(0).with_dtype(DType::Int64));
+  return ok();
+}
+
+Status reduce_truth(InferContext& c) {
+  if (!reduce(c)) return Failure{};
+  c.set(0, Type(c.result(0)).with_dtype(DType::Bool));
+  return ok();
+}
+
+Status count_nonzero(InferContext& c) {
+  if (!reduce(c)) return Failure{};
+  c.set(0, Type(c.result(0)).with_dtype(DType::Int64));
+  return ok();
+}
+
 Status topk(InferContext& c) {
   if (!require_dtype(c, 0, "X", is_numeric, "a numeric type") || !require_rank(c, 0, "X", 1, kAnyRank) ||
       !require_dtype(c, 1, "K", is_index, "int32 or int64") || !require_rank(c, 1, "K", 0, 1)) {

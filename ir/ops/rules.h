@@ -29,6 +29,8 @@ Status where(InferContext&);
 Status prelu(InferContext&);
 Status bias_add(InferContext&);
 Status bias_split_gelu(InferContext&);
+Status glu(InferContext&);
+Status polar(InferContext&);
 Status dropout(InferContext&);
 void eval_cast(InferContext&);
 void eval_clip(InferContext&);
@@ -121,6 +123,13 @@ void roi_align_cost(const CostContext&, OpCost&);
 Status reduce(InferContext&);
 Status arg_reduce(InferContext&);
 Status cumulative(InferContext&);
+/// The same with a second result: of the same type, or an index per element.
+Status reduce_twice(InferContext&);
+Status extreme_of_axis(InferContext&);
+Status cumulative_extreme(InferContext&);
+/// Of truth values, and how many of them are true.
+Status reduce_truth(InferContext&);
+Status count_nonzero(InferContext&);
 Status topk(InferContext&);
 Status unique(InferContext&);
 Status nonzero(InferContext&);

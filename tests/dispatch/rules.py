@@ -33,8 +33,10 @@ EQUIVALENT = {
     "gelu": {"nn.gelu", "nn.fast_gelu", "nn.quick_gelu"}, "silu": {"nn.silu", "nn.swish"}, "ne": {"not_equal"}, "threshold": {"nn.relu"}, "constant_pad_nd": {"nn.pad"},
     "sigmoid": {"sigmoid"}, "clamp_min": {"nn.relu", "clip", "maximum"}, "clamp": {"clip"}, "bitwise_not": {"logical_not"}, "linalg_vector_norm": {"reduce_l2"},
     "masked_fill": {"where"}, "any": {"max"}, "all": {"min"}, "index_put": {"scatter_nd", "scatter_elements"}, "log_softmax": {"nn.log_softmax"},
-    "_scaled_dot_product_efficient_attention": {"nn.sdpa", "nn.attention"},
+    "_scaled_dot_product_efficient_attention": {"nn.sdpa", "nn.attention"}, "elu": {"nn.selu", "nn.celu"}, "rrelu_with_noise": {"nn.leaky_relu"},
 }
+#: Pointwise kernels of losses; a kernel that reduces them follows.
+LOSSES = {"nn.mse_loss", "nn.smooth_l1_loss", "nn.huber_loss", "nn.binary_cross_entropy"}
 #: What a kernel of PyTorch's copies by itself before it computes, below the dispatcher: no call of its own.
 COPY_THEMSELVES = ("nn.conv", "nn.softmax", "nn.log_softmax", "nn.layer_norm", "nn.rms_norm", "nn.lstm", "nn.gru", "nn.rnn")
 
@@ -45,6 +47,8 @@ def calls_of(kernels: list[dict]) -> list[dict]:
 
     - a convolution and the kernel that adds its bias (cuDNN adds none);
     - what convolutions, norms of rows, softmax and recurrent layers copy before they work on it;
+    - a loss and the kernel that sums it up;
+    - roll, a kernel per dim;
     - _safe_softmax of PyTorch's reference attention: a softmax, the search for rows that are -inf throughout, their zeros.
 
     A loop's body counts as often as it runs.
@@ -58,6 +62,10 @@ def calls_of(kernels: list[dict]) -> list[dict]:
             before["kernels"] += 1
         elif before and before["op"] == "copy" and op.startswith(COPY_THEMSELVES):
             before.update(op=op, elements=elements, kernels=before["kernels"] + 1)
+        elif before and before["op"] in LOSSES and op in ("mean", "sum_axes"):
+            before.update(elements=elements, kernels=before["kernels"] + 1)
+        elif before and before["op"] == op == "roll":
+            before["kernels"] += 1
         elif before and before["op"] == "nn.softmax" and op in ("equal", "max", "where"):
             before["kernels"] += 1
         else:

@@ -59,15 +59,20 @@ TEST(OpTable, NamesHashApart) {
 }
 
 TEST(OpTable, SpellingsBelongToOneRow) {
-  std::map<std::string_view, std::string_view> seen;
-  for (const OpDef* row : op_table()) {
-    std::string_view rest = row->onnx;
-    while (!rest.empty()) {
-      const std::string_view spelling = rest.substr(0, rest.find(' '));
-      rest.remove_prefix(std::min(spelling.size() + 1, rest.size()));
-      const auto [at, is_new] = seen.emplace(spelling, row->name);
-      EXPECT_TRUE(is_new) << spelling << " stands for " << at->second << " and " << row->name;
+  for (const auto column : {&OpDef::onnx, &OpDef::aten, &OpDef::tf, &OpDef::paddle}) {
+    std::map<std::string_view, std::string_view> seen;
+    for (const Spelling& s : spellings(column)) {
+      const auto [at, is_new] = seen.emplace(s.name, s.row->name);
+      EXPECT_EQ(at->second, s.row->name) << s.name << " stands for both";
     }
+    EXPECT_GT(seen.size(), 50U);
+  }
+}
+
+TEST(OpTable, SpellingsHaveParameters) {
+  for (const Spelling& s : spellings(&OpDef::aten)) {
+    if (s.name == "leaky_relu") EXPECT_EQ(s.parameters, "self negative_slope=alpha");
+    EXPECT_TRUE(s.bare == s.parameters.empty()) << s.name;
   }
 }
 
