@@ -55,7 +55,8 @@ class AttentionMatcher {
 
   /// Goes up through calls that keep contents.
   ValueId strip(ValueId v) {
-    while (owned(v) && (g_.node(v).is(op("copy")) || g_.node(v).is(op("nn.dropout")) || g_.node(v).is(op("cast")) || g_.node(v).is(op("promote")))) {
+    while (owned(v) && (g_.node(v).is(op("copy")) || g_.node(v).is(op("nn.dropout")) ||
+                        g_.node(v).is(op("cast")) || g_.node(v).is(op("promote")))) {
       v = enter(v, 0);
     }
     return v;

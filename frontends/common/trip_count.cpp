@@ -44,7 +44,8 @@ class TripCount {
   ValueId source(ValueId v) const {
     for (;;) {
       const Node& n = b_.node(v.node);
-      const bool same = n.is(op("cast")) || n.is(op("promote")) || n.is(op("copy")) || n.is(op("reshape")) || n.is(op("squeeze")) || n.is(op("expand_dims"));
+      const bool same = n.is(op("cast")) || n.is(op("promote")) || n.is(op("copy"))
+                        || n.is(op("reshape")) || n.is(op("squeeze")) || n.is(op("expand_dims"));
       if (!same || n.operands.empty() || !n.operands[0]) return v;
       v = n.operands[0];
     }
