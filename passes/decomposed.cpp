@@ -156,7 +156,8 @@ constexpr DecomposedOp kDecomposed[] = {
         %centred = subtract(%x, %mean)
         %variance = mean({multiply(%centred, %centred) | power(%centred, 2) | squared_difference(%x, %mean)}, %axes2)
         %deviation = {sqrt(add(%variance, %epsilon)) | power(add(%variance, %epsilon), 0.5)}
-        %inverse = {reciprocal(%deviation) | divide(1, %deviation) | rsqrt(add(%variance, %epsilon)) | power(add(%variance, %epsilon), -0.5)}
+        %inverse = {reciprocal(%deviation) | divide(1, %deviation) | rsqrt(add(%variance, %epsilon))
+                    | power(add(%variance, %epsilon), -0.5)}
         add(multiply({divide(%centred, %deviation) | multiply(%centred, %inverse)}, %gamma), %beta))"},
     {"nn.layer_norm", "x gamma beta", layer_norm, 1, R"(
         %mean = mean(%x, %axes)
@@ -185,14 +186,16 @@ constexpr DecomposedOp kDecomposed[] = {
     {"nn.rms_norm", "x gamma", rms_norm, 1, R"(
         %square = mean({multiply(%x, %x) | power(%x, 2)}, %axes)
         %root = {sqrt(add(%square, %epsilon)) | power(add(%square, %epsilon), 0.5)}
-        %inverse = {reciprocal(%root) | divide(1, %root) | rsqrt(add(%square, %epsilon)) | power(add(%square, %epsilon), -0.5)}
+        %inverse = {reciprocal(%root) | divide(1, %root) | rsqrt(add(%square, %epsilon))
+                    | power(add(%square, %epsilon), -0.5)}
         multiply({divide(%x, %root) | multiply(%x, %inverse)}, %gamma))"},
     {"nn.mean_variance_norm", "x", mean_variance_norm, SIZE_MAX, R"(
         %mean = mean(%x, %axes)
         %centred = subtract(%x, %mean)
         %variance = mean({multiply(%centred, %centred) | power(%centred, 2) | squared_difference(%x, %mean)}, %axes2)
         %deviation = {sqrt(add(%variance, %epsilon)) | power(add(%variance, %epsilon), 0.5)}
-        %inverse = {reciprocal(%deviation) | divide(1, %deviation) | rsqrt(add(%variance, %epsilon)) | power(add(%variance, %epsilon), -0.5)}
+        %inverse = {reciprocal(%deviation) | divide(1, %deviation) | rsqrt(add(%variance, %epsilon))
+                    | power(add(%variance, %epsilon), -0.5)}
         {divide(%centred, %deviation) | multiply(%centred, %inverse)})"},
     {"nn.l2_normalize", "x", l2_normalize, SIZE_MAX, R"(
         %norm = reduce_l2(%x, %axes)
@@ -297,7 +300,8 @@ std::vector<std::pair<NodeId, Recognised>> Decompositions::find(const MatchGraph
     for (const Row* row : by_root_[index_of(n.op)]) {
       Match match;
       Attrs attrs;
-      if (!row->pattern.match(g, id, match) || !keeps_type(g, *row->op, id, match) || !row->op->accept(g, match, attrs)) continue;
+      if (!row->pattern.match(g, id, match) || !keeps_type(g, *row->op, id, match)) continue;
+      if (!row->op->accept(g, match, attrs)) continue;
       Recognised r{.op = *find_op(row->op->op), .attrs = std::move(attrs), .vectors_from = row->op->vectors_from,
                    .interior = std::move(match.interior)};
       for (std::string_view name : words(row->op->operands)) r.operands.push_back(match[name]);

@@ -32,7 +32,7 @@ Shape with(Shape lead, std::initializer_list<Dim> dims) {
 
 }  // namespace
 
-/// Functions of every element: lgamma, digamma, erfinv, i0, …
+/// Functions of every element that torch runs as several: mvlgamma, special_ndtr.
 Values elementwise_unpriced(Call& c) {
   auto v = c.tensor("self");
   if (!v) return Failure{};

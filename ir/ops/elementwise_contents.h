@@ -45,7 +45,8 @@ void eval_binary(InferContext& c) { eval_binary_by(c, Contents); }
 template <const BinaryContents& Contents>
 void eval_nary(InferContext& c) { eval_nary_by(c, Contents); }
 
-extern const BinaryContents kAdd, kSubtract, kMultiply, kDivide, kFloorDivide, kTruncDivide, kMod, kPower, kMaximum, kMinimum;
+extern const BinaryContents kAdd, kSubtract, kMultiply, kDivide, kFloorDivide, kTruncDivide, kMod, kPower;
+extern const BinaryContents kMaximum, kMinimum;
 extern const BinaryContents kAnd, kOr, kXor, kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual;
 
 }  // namespace perfc::rules

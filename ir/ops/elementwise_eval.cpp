@@ -75,8 +75,10 @@ SymInt floor_quotient(DType dtype, const SymInt& a, const SymInt& b) {
     const bool rounded_up = b.value() != -1 && a.value() % b.value() != 0 && (a.value() < 0) != (b.value() < 0);
     return rounded_up ? q - SymInt(1) : q;
   }
-  const bool positive = (a.symbolic() || (a.known() && a.value() >= 0)) && (b.symbolic() || (b.known() && b.value() > 0));
-  return positive || dtype == DType::UInt64 ? quotient(dtype, a, b) : SymInt::unknown();
+  const auto at_least = [](const SymInt& x, std::int64_t least) {
+    return x.symbolic() || (x.known() && x.value() >= least);
+  };
+  return (at_least(a, 0) && at_least(b, 1)) || dtype == DType::UInt64 ? quotient(dtype, a, b) : SymInt::unknown();
 }
 
 bool is_fmod(const Attrs& attrs) { return attrs.int_or("fmod", 0) == 1; }
