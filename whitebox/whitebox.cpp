@@ -119,10 +119,10 @@ WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, const Corre
       OpEstimate& same = out.ops.back();  // casts and bodies are reported with their node
       if (time_us * k.repeat > same.time_us) same.bound = p.bound;
       same.time_us += time_us * k.repeat;
-      same.flops += (2 * k.macs + k.flops) * k.repeat;
-      same.bytes += k.bytes * k.repeat;
+      same.flops += (2 * k.work.macs + k.work.flops) * k.repeat;
+      same.bytes += k.traffic.bytes * k.repeat;
     } else {
-      out.ops.push_back({k.node, time_us * k.repeat, p.bound, (2 * k.macs + k.flops) * k.repeat, k.bytes * k.repeat});
+      out.ops.push_back({k.node, time_us * k.repeat, p.bound, (2 * k.work.macs + k.work.flops) * k.repeat, k.traffic.bytes * k.repeat});
     }
   }
   out.device_ms = total_us / 1e3;

@@ -209,47 +209,47 @@ Kernel KernelPlanner::work(NodeId id) const {
   const Category c = def(n.op).category;
   Kernel k;
   k.node = owner_ ? *owner_ : id;
-  k.macs = cost.macs;
-  k.flops = cost.flops;
+  k.work.macs = cost.macs;
+  k.work.flops = cost.flops;
   k.repeat = repeat_;
   k.half = half_[id];
-  k.wide_index = wide_index(g_, n);
-  if (k.wide_index) k.slowdown = index_slowdown(n, config_.mode);
+  k.placement.wide_index = wide_index(g_, n);
+  if (k.placement.wide_index) k.limits.slowdown = index_slowdown(n, config_.mode);
   k.extents = extents_of(id, cost.macs);
   k.ops.push_back(kernel_op(n));
   if (c == Category::Convolution && n.operands.size() > 1) {
     const Type& w = g_.type(n.operands[1]);
     const auto axes = kernel_axes(g_, n);
     const bool full = w.is_static() && axes && w.shape()[is_transposed_convolution(n.op) ? axes->channel : axes->outer].value() % 8 == 0;
-    k.aligned = full ? 1 : 0.5;  // cuDNN pads channels
-    k.channels_first_conv = !layout_.channels_last[id];
+    k.placement.aligned = full ? 1 : 0.5;  // cuDNN pads channels
+    k.placement.channels_first = !layout_.channels_last[id];
     k.kind = KernelKind::Convolution;
     if (n.attrs.int_or("groups", 1) > 1) {
       ConvolutionGroup group = convolution_group(g_, n, k.extents.window, layout_.channels_last[id]);
-      group.wide_index = k.wide_index && config_.mode == ExecMode::Eager;
-      k.channels_per_group = std::min(group.inputs, group.outputs);
+      group.wide_index = k.placement.wide_index && config_.mode == ExecMode::Eager;
+      k.extents.channels_per_group = std::min(group.inputs, group.outputs);
       if (on_matrix_units(group)) {
-        k.group_share = group_share(group);
+        k.limits.group_share = group_share(group);
       } else {
         k.kind = KernelKind::Depthwise;
-        k.share_limit = vector_limit(group);
+        k.limits.vector_share = vector_limit(group);
       }
     }
   } else if (uses_matrix_unit(n.op)) {
     k.kind = KernelKind::Matmul;
-    if (is_masked_attention(n)) k.slowdown *= kMaskedAttention;
-    if (n.is(op("nn.sdpa"))) k.tile_share = attention_tile_share(g_, n);
-    k.aligned = row_alignment(g_.type(n.operands[0]));
-    if (!n.results.empty()) k.aligned = std::min(k.aligned, row_alignment(n.results[0].type));
+    if (is_masked_attention(n)) k.limits.slowdown *= kMaskedAttention;
+    if (n.is(op("nn.sdpa"))) k.limits.tile_share = attention_tile_share(g_, n);
+    k.placement.aligned = row_alignment(g_.type(n.operands[0]));
+    if (!n.results.empty()) k.placement.aligned = std::min(k.placement.aligned, row_alignment(n.results[0].type));
     if (c == Category::Recurrent) {
-      k.state_weights = static_cast<double>(g_.type(n.operands[2]).elements().value_or(0)) * element_bytes(g_.type(n.operands[2]), half_[id]);
-      k.steps = static_cast<double>(g_.type(n.operands[0]).shape()[n.attrs.int_or("layout", 0) == 1 ? 1 : 0].value());
+      k.traffic.state_weights = static_cast<double>(g_.type(n.operands[2]).elements().value_or(0)) * element_bytes(g_.type(n.operands[2]), half_[id]);
+      k.traffic.steps = static_cast<double>(g_.type(n.operands[0]).shape()[n.attrs.int_or("layout", 0) == 1 ? 1 : 0].value());
     }
   } else if (c == Category::Gather || c == Category::Scatter || c == Category::Sort) {
     k.kind = KernelKind::Gather;
   } else if (config_.mode == ExecMode::Eager) {
-    k.serial_steps = serial_steps(g_, id, layout_.channels_last[id]);
-    if (n.is(op("nn.layer_norm"))) k.row_blocks = k.extents.m;
+    k.limits.serial_steps = serial_steps(g_, id, layout_.channels_last[id]);
+    if (n.is(op("nn.layer_norm"))) k.limits.row_blocks = k.extents.m;
   }
   return k;
 }
@@ -281,7 +281,7 @@ Kernel KernelPlanner::copy_of(NodeId id, ValueId v, double element_bytes) const 
   k.node = owner_ ? *owner_ : id;
   k.repeat = repeat_;
   const auto elements = static_cast<double>(g_.type(v).elements().value_or(0));
-  k.bytes = k.handed_bytes = 2 * elements * element_bytes;
+  k.traffic.bytes = k.traffic.handed_bytes = 2 * elements * element_bytes;
   k.extents = elementwise_extents(g_.type(v), elements);
   k.ops.push_back(op("copy"));
   return k;
@@ -291,9 +291,9 @@ Kernel KernelPlanner::cast_of(NodeId id, ValueId v) const {
   const auto n = static_cast<double>(g_.type(v).elements().value_or(0));
   Kernel k;
   k.node = owner_ ? *owner_ : id;
-  k.flops = n;
-  k.bytes = 6 * n;
-  if (!is_stored(v)) k.handed_bytes = k.bytes;
+  k.work.flops = n;
+  k.traffic.bytes = 6 * n;
+  if (!is_stored(v)) k.traffic.handed_bytes = k.traffic.bytes;
   k.repeat = repeat_;
   // However a weight is stored, its elements lie in one row.
   k.extents = weight_[v.node] ? Extents{.m = n, .n = 1, .k = 1} : elementwise_extents(g_.type(v), n);
@@ -314,7 +314,7 @@ Status plan_dearer_branch(const Graph& g, NodeId id, const ExecConfig& config, d
     KernelPlan branch;
     if (!plan(*body, config, repeat, &owner, branch, diags)) return Failure{};
     double work = 0;
-    for (const Kernel& k : branch.kernels) work += k.repeat * (2 * k.macs + k.flops + k.bytes);
+    for (const Kernel& k : branch.kernels) work += k.repeat * (2 * k.work.macs + k.work.flops + k.traffic.bytes);
     if (work > most) {
       most = work;
       best = std::move(branch);

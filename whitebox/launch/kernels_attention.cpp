@@ -29,11 +29,11 @@ void KernelPlanner::add_part(NodeId id, const AttentionParts& p, KernelKind kind
   k.kind = kind;
   k.ops.assign(ops.begin(), ops.end());
   k.half = p.half;
-  k.slowdown = k.tile_share = 1;
+  k.limits.slowdown = k.limits.tile_share = 1;
   k.extents = extents;
-  k.macs = macs;
-  k.flops = flops;
-  k.bytes = k.handed_bytes = moved;
+  k.work.macs = macs;
+  k.work.flops = flops;
+  k.traffic.bytes = k.traffic.handed_bytes = moved;
   out_.host_ops += k.repeat;
   add(id, std::move(k));
 }

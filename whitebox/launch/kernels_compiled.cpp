@@ -123,15 +123,15 @@ void KernelPlanner::fuse() {
     }
     cast_weights(fused.leader, cast);
     Kernel k = work(fused.leader);
-    k.bytes = inner_bytes(fused.leader);
+    k.traffic.bytes = inner_bytes(fused.leader);
     Sources from;
     for (NodeId id : fused.members) {
       const Node& n = g_.node(id);
-      k.bytes += kept_for_padding(id);
+      k.traffic.bytes += kept_for_padding(id);
       if (id != fused.leader) {
         const OpCost cost = op_cost(g_, id);
-        k.macs += cost.macs;
-        k.flops += cost.flops;
+        k.work.macs += cost.macs;
+        k.work.flops += cost.flops;
         if (!only_looks(g_, n)) k.ops.push_back(kernel_op(n));
       }
       if (f.realization.inlined[id]) continue;
@@ -139,8 +139,8 @@ void KernelPlanner::fuse() {
       for (std::uint32_t r = 0; r < n.results.size(); ++r) {
         const ValueId v{id, r};
         if (!g_.type(v).is_tensor()) continue;
-        if (f.wide.count(v)) k.bytes += f.full[id] ? elements(v) * element_bytes(g_.type(v), false) : bytes_of(v);
-        if (f.narrow.count(v) && !(f.wide.count(v) && half_[id])) k.bytes += elements(v) * element_bytes(g_.type(v), true);
+        if (f.wide.count(v)) k.traffic.bytes += f.full[id] ? elements(v) * element_bytes(g_.type(v), false) : bytes_of(v);
+        if (f.narrow.count(v) && !(f.wide.count(v) && half_[id])) k.traffic.bytes += elements(v) * element_bytes(g_.type(v), true);
       }
     }
     double stored = 0, loaded = 0;
@@ -153,12 +153,12 @@ void KernelPlanner::fuse() {
       loaded += bytes;
       if (is_stored(v)) stored += bytes;
     }
-    k.bytes += loaded;
-    k.handed_bytes = k.bytes - stored;
+    k.traffic.bytes += loaded;
+    k.traffic.handed_bytes = k.traffic.bytes - stored;
     if (std::ranges::any_of(fused.members, [&](NodeId id) { return f.realization.two_kernels[id]; })) {
       Kernel statistics = k;
-      statistics.bytes = loaded;
-      statistics.handed_bytes = loaded - stored;
+      statistics.traffic.bytes = loaded;
+      statistics.traffic.handed_bytes = loaded - stored;
       out_.kernels.push_back(std::move(statistics));
       out_.host_ops += repeat_;
     }

@@ -43,7 +43,7 @@ void KernelPlanner::eager() {
     if (is_view(n)) {
       if (layout_.copied[id]) {
         Kernel k = work(id);
-        k.bytes = k.handed_bytes = 2 * bytes_of({id, 0});
+        k.traffic.bytes = k.traffic.handed_bytes = 2 * bytes_of({id, 0});
         out_.host_ops += repeat_;
         add(id, std::move(k));
       }
@@ -59,7 +59,7 @@ void KernelPlanner::eager() {
     }
     if (copies_data(g_, id, layout_, weight_)) {
       Kernel copy = copy_of(id, n.operands[0], read_width(n.operands[0], n));
-      if (layout_.channels_last[id] != layout_.channels_last[n.operands[0].node]) copy.slowdown = kReordering;
+      if (layout_.channels_last[id] != layout_.channels_last[n.operands[0].node]) copy.limits.slowdown = kReordering;
       add(id, std::move(copy));
       out_.host_ops += repeat_;
     }
@@ -72,8 +72,8 @@ void KernelPlanner::eager() {
     }
     out_.host_ops += repeat_;
     Kernel k = work(id);
-    k.bytes = eager_bytes(id) + inner_bytes(id) + pooled_index_bytes(n);
-    k.handed_bytes = std::max(k.bytes - stored_bytes(id), 0.0);
+    k.traffic.bytes = eager_bytes(id) + inner_bytes(id) + pooled_index_bytes(n);
+    k.traffic.handed_bytes = std::max(k.traffic.bytes - stored_bytes(id), 0.0);
     add(id, std::move(k));
   }
 }

@@ -48,17 +48,17 @@ class Backward {
     for (std::size_t i = 0; i < plan_.kernels.size(); ++i) {
       Kernel& k = plan_.kernels[i];
       const Node& n = g_.node(k.node);
-      k.handed_bytes = 0;  // what the forward pass makes is kept until the other reads it
-      if (k.ops.front() == op("nn.batch_norm") && config_.layout == Layout::Nchw && n.operands.size() > 1) k.blocks = elements(g_.type(n.operands[1]));
+      k.traffic.handed_bytes = 0;  // what the forward pass makes is kept until the other reads it
+      if (k.ops.front() == op("nn.batch_norm") && config_.layout == Layout::Nchw && n.operands.size() > 1) k.limits.blocks = elements(g_.type(n.operands[1]));
       if (i < forward) {
-        k.slowdown = s.forward;
+        k.limits.slowdown = s.forward;
         // Statistics of the batch: one more pass over it.
-        if (n.is(op("nn.batch_norm")) && k.ops.front() == n.op) k.bytes *= 3.0 / 2.0;
+        if (n.is(op("nn.batch_norm")) && k.ops.front() == n.op) k.traffic.bytes *= 3.0 / 2.0;
       } else if (n.kind == NodeKind::Constant) {
-        k.slowdown = s.optimizer;
+        k.limits.slowdown = s.optimizer;
       } else {
         const Category c = def(k.ops.front()).category;
-        k.slowdown = k.kind == KernelKind::Depthwise         ? s.depthwise
+        k.limits.slowdown = k.kind == KernelKind::Depthwise         ? s.depthwise
                      : c == Category::Convolution            ? s.convolution
                      : c == Category::MatMul                 ? s.product
                      : c == Category::Attention              ? s.attention
@@ -72,8 +72,8 @@ class Backward {
   /// Channels last, cuDNN 8 has gradients of grouped convolutions for groups of 4, 8, 16 and 32 channels
   /// and multiples of 32 groups; others run on the vector units: timm's regnet, nfnet, repvgg and resnest.
   bool falls_back(const Kernel& k) const {
-    if (config_.layout != Layout::Nhwc || k.channels_per_group <= 1 || k.channels_per_group == kUngrouped) return false;
-    return std::fmod(k.extents.products, 32) != 0 || !has_own_kernel(k.channels_per_group) || k.channels_per_group > 32;
+    if (config_.layout != Layout::Nhwc || k.extents.channels_per_group <= 1 || k.extents.channels_per_group == kUngrouped) return false;
+    return std::fmod(k.extents.products, 32) != 0 || !has_own_kernel(k.extents.channels_per_group) || k.extents.channels_per_group > 32;
   }
 
   void launch(Kernel k, double calls = 1) {
@@ -84,8 +84,8 @@ class Backward {
   void stream(NodeId node, OpId what, double bytes, double flops, double repeat = 1) {
     Kernel k;
     k.node = node;
-    k.bytes = bytes;
-    k.flops = flops;
+    k.traffic.bytes = bytes;
+    k.work.flops = flops;
     k.repeat = repeat;
     k.half = width_ < 4;
     k.extents = {.m = flops, .n = 1, .k = 1};
@@ -98,21 +98,21 @@ class Backward {
   void gradient_of(const Kernel& k) {
     const Node& n = g_.node(k.node);
     const Category c = def(k.ops.front()).category;
-    if (k.macs > 0 && uses_matrix_unit(k.ops.front())) {
+    if (k.work.macs > 0 && uses_matrix_unit(k.ops.front())) {
       products(k, n, c);
       return;
     }
     Kernel b = k;
-    b.serial_steps = 0;
+    b.limits.serial_steps = 0;
     if (!n.is(k.ops.front())) {  // part of a composite: a body's, or of written-out attention
-      if (c != Category::Normalization && k.ops.front() != op("cast")) b.bytes *= 3.0 / 2.0;
+      if (c != Category::Normalization && k.ops.front() != op("cast")) b.traffic.bytes *= 3.0 / 2.0;
       launch(std::move(b));
       return;
     }
     switch (c) {
       case Category::Normalization:  // x and dy are read twice: for the sums, then for dx
-        b.bytes *= 5.0 / 2.0;
-        b.flops *= 2;
+        b.traffic.bytes *= 5.0 / 2.0;
+        b.work.flops *= 2;
         break;
       case Category::Reduction:
       case Category::Pooling: break;
@@ -128,10 +128,10 @@ class Backward {
           broadcast_sum(k, n);
           return;
         }
-        if (k.ops.front() != op("cast")) b.bytes *= 3.0 / 2.0;
+        if (k.ops.front() != op("cast")) b.traffic.bytes *= 3.0 / 2.0;
         break;
       case Category::Activation:
-      case Category::Softmax: b.bytes *= 3.0 / 2.0; break;
+      case Category::Softmax: b.traffic.bytes *= 3.0 / 2.0; break;
       default: break;
     }
     launch(std::move(b));
@@ -158,7 +158,7 @@ class Backward {
     }
     if (both || needed(n, 1)) {
       Kernel weight = k;
-      weight.steps = 1;  // one product over all steps of a recurrence
+      weight.traffic.steps = 1;  // one product over all steps of a recurrence
       weight.extents.m = k.extents.k;
       weight.extents.k = k.extents.m;
       limit(weight);
@@ -171,7 +171,7 @@ class Backward {
     constexpr double kOfOneChannel = 0.0095;  // of the vector units' peak; wider groups use more of what they load
     if (!falls_back(k)) return;
     k.kind = KernelKind::Depthwise;
-    k.share_limit = kOfOneChannel * std::sqrt(k.channels_per_group);
+    k.limits.vector_share = kOfOneChannel * std::sqrt(k.extents.channels_per_group);
   }
 
   /// Gradients of what launched nothing forwards: sums over several users, slices and
