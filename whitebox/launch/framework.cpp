@@ -115,6 +115,8 @@ std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId 
   return out;
 }
 
+bool is_masked_attention(const Node& n) { return n.is(op("nn.sdpa")) && n.operands.size() > 3 && n.operands[3]; }
+
 double attention_tile_share(const Graph& g, const Node& sdpa) {
   constexpr double kQueries = 128, kKeys = 128, kHead = 64;
   const Type &q = g.type(sdpa.operands[0]), &k = g.type(sdpa.operands[1]);

@@ -38,6 +38,8 @@ struct WrittenOutAttention {
 };
 std::optional<WrittenOutAttention> written_out_attention(const Graph&, NodeId);
 
+/// Attention with a mask.
+bool is_masked_attention(const Node&);
 /// Share of its tiles that fused attention fills: 128 queries by 128 keys (FlashAttention-2, Dao 2023), and heads
 /// of 64, below which exponentials take what products save. timm's transformers on RTX 3090, 4090 and 5090.
 double attention_tile_share(const Graph&, const Node& sdpa);
