@@ -206,7 +206,7 @@ std::vector<double> dippm_static(const Graph& g) {
   }
   for (NodeId id = 0; id < g.size(); ++id) {
     const Node& n = g.node(id);
-    if (n.is(op("nn.conv2d")) || n.is(op("nn.conv2d_transpose")) || n.is(op("nn.dense")) || n.is(op("nn.batch_matmul"))) out[1] += op_cost(g, id).macs / 1e9;
+    if (n.kind == NodeKind::Call && def(n.op).tvm_counts) out[1] += op_cost(g, id).macs / 1e9;
     out[2] += n.is(op("nn.conv2d"));
     out[3] += n.is(op("nn.dense"));
     out[4] += n.is(op("nn.relu"));

@@ -98,10 +98,28 @@ enum class MemoryFormat : std::uint8_t { Unset, Preserved, Contiguous, ByRule };
 /// Whether the result is the operand's elements, unchanged.
 enum class Moves : std::uint8_t {
   No,
-  Reshapes,   ///< in the same order, under another shape
+  Reshapes,       ///< in the same order, under another shape
   Permutes,
   Copies,
-  Part,       ///< some of them
+  Part,           ///< some of them
+  Converts,       ///< each in another element type
+  UnlessTraining, ///< a copy, unless a model trains
+};
+/// Whether each element of the result is the operand's element of the same place.
+constexpr bool keeps_elements(Moves m) {
+  return m == Moves::Copies || m == Moves::Converts || m == Moves::UnlessTraining;
+}
+
+/// What becomes of integers where an operator's rule wants floats, in the languages that front ends read.
+enum class Integers : std::uint8_t {
+  AsGiven,
+  BecomeFloats,   ///< a function of reals: they are converted first
+  Stay,           ///< it rounds, which changes none
+};
+
+/// Of a comparison a ? b: in which orders of a and b it holds.
+struct Order {
+  bool less = false, equal = false, greater = false;
 };
 
 using InferFn = Status (*)(InferContext&);
@@ -140,6 +158,11 @@ struct OpDef {
   bool splits_bias = false;         ///< operand 2 is a bias that PyTorch's kernel leaves to another one: convolutions, dense
   bool transposed = false;          ///< a convolution backwards: its weight is (in, out / groups, …)
   bool dims_only = false;           ///< reads its operand's type, not its elements
+  Integers integers = Integers::AsGiven;
+  Order holds = {};                 ///< of an order of numbers: less, …; not of equality
+  bool commutes = false;            ///< its two operands may change places
+  bool not_negative = false;        ///< result 0 has no element below 0, whatever the operands
+  bool tvm_counts = false;          ///< TVM's count of MACs, which the DIPPM data has, includes it
   std::int8_t saved_states = 0;     ///< of Keeps::Gates
   std::string_view kernel = {};     ///< operator whose kernel runs instead of one of its own
   std::array<std::string_view, 2> before = {};  ///< operators whose kernels run first, on its first operand
@@ -161,6 +184,23 @@ constexpr std::uint32_t operator_hash(std::string_view name) {
 
 /// `op("nn.conv2d")`. Every name that a source writes stands in the table: tests/operators/names_test.py.
 consteval OpId op(std::string_view name) { return OpId{operator_hash(name)}; }
+
+/// Operators that differ in the number of spatial dims alone.
+struct OpFamily {
+  std::array<OpId, 3> members;
+  /// `dims`: 1 to 3.
+  constexpr OpId with_dims(std::size_t dims) const { return members[dims - 1]; }
+};
+/// `family("nn.conv?d")`: '?' stands for the number of dims.
+consteval OpFamily family(std::string_view name) {
+  OpFamily out;
+  for (std::size_t dims = 1; dims <= 3; ++dims) {
+    std::array<char, 64> member{};
+    for (std::size_t i = 0; i < name.size(); ++i) member[i] = name[i] == '?' ? static_cast<char>('0' + dims) : name[i];
+    out.members[dims - 1] = OpId{operator_hash({member.data(), name.size()})};
+  }
+  return out;
+}
 
 /// The row; "opaque" where an id names none.
 const OpDef& def(OpId);

@@ -55,7 +55,7 @@ class AttentionMatcher {
 
   /// Goes up through calls that keep contents.
   ValueId strip(ValueId v) {
-    while (owned(v) && (g_.node(v).is(op("copy")) || g_.node(v).is(op("nn.dropout")) || g_.node(v).is(op("cast")))) {
+    while (owned(v) && keeps_elements(def(g_.node(v).op).moves)) {
       v = enter(v, 0);
     }
     return v;
@@ -116,7 +116,7 @@ class AttentionMatcher {
       if (n.is(op("where")) || n.is(op("add"))) return true;
       if ((n.is(op("multiply")) || n.is(op("divide"))) && n.operands.size() == 2) {
         v = g_.is_scalar(n.operands[0]) ? n.operands[1] : n.operands[0];
-      } else if (n.is(op("cast")) || n.is(op("copy"))) {
+      } else if (keeps_elements(def(n.op).moves)) {
         v = n.operands[0];
       } else {
         return false;

@@ -191,7 +191,7 @@ class PatternMatcher {
     }
     const Node& n = g_.node(value);
     if (!n.is(term.op) || value.result != 0 || n.operands.size() != term.children.size()) return false;
-    const bool commutes = term.children.size() == 2 && (term.op == op("add") || term.op == op("multiply"));
+    const bool commutes = term.children.size() == 2 && def(term.op).commutes;
     for (int swap = 0; swap <= (commutes ? 1 : 0); ++swap) {
       bool possible = true;
       for (std::size_t i = 0; i < term.children.size(); ++i) {

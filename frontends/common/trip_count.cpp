@@ -44,8 +44,9 @@ class TripCount {
   ValueId source(ValueId v) const {
     for (;;) {
       const Node& n = b_.node(v.node);
-      const bool same = n.is(op("cast")) || n.is(op("copy")) || n.is(op("reshape")) || n.is(op("squeeze")) || n.is(op("expand_dims"));
-      if (!same || n.operands.empty() || !n.operands[0]) return v;
+      if (n.kind != NodeKind::Call || n.operands.empty() || !n.operands[0]) return v;
+      const Moves moves = def(n.op).moves;
+      if (!keeps_elements(moves) && moves != Moves::Reshapes) return v;
       v = n.operands[0];
     }
   }
@@ -56,8 +57,8 @@ class TripCount {
       const ValueId next = source(c.next);
       if (v != (tests_ == Tests::Params ? c.param : next)) continue;
       const Node& n = b_.node(next.node);
-      if (!c.start || !(n.is(op("add")) || n.is(op("subtract")))) return std::nullopt;
       const bool minus = n.is(op("subtract"));
+      if (!c.start || !(minus || n.is(op("add")))) return std::nullopt;
       const std::size_t other = source(n.operands[0]) == c.param ? 1 : 0;
       if (source(n.operands[1 - other]) != c.param || (minus && other == 0)) return std::nullopt;
       const auto step = known_integer(b_, n.operands[other]);
@@ -70,21 +71,20 @@ class TripCount {
   }
 
   std::optional<std::int64_t> comparison(const Node& n) const {
-    const bool less = n.is(op("less")), less_equal = n.is(op("less_equal"));
-    const bool greater = n.is(op("greater")), greater_equal = n.is(op("greater_equal"));
-    if (!less && !less_equal && !greater && !greater_equal) return std::nullopt;
+    const Order holds = n.kind == NodeKind::Call ? def(n.op).holds : Order{};
+    if (holds.less == holds.greater) return std::nullopt;
     // As `counter < limit`, by mirroring.
     const bool swapped = !counter(n.operands[0]).has_value();
     const auto c = counter(n.operands[swapped ? 1 : 0]);
     const auto limit = known_integer(b_, n.operands[swapped ? 0 : 1]);
     if (!c || !limit) return std::nullopt;
-    const bool upwards = (less || less_equal) != swapped;
+    const bool upwards = holds.less != swapped;
     if ((c->step > 0) != upwards) return std::nullopt;
     std::int64_t distance = 0;
     if (upwards ? __builtin_sub_overflow(*limit, c->start, &distance) : __builtin_sub_overflow(c->start, *limit, &distance)) {
       return std::nullopt;
     }
-    if ((less_equal || greater_equal) && __builtin_add_overflow(distance, 1, &distance)) return std::nullopt;
+    if (holds.equal && __builtin_add_overflow(distance, 1, &distance)) return std::nullopt;
     if (distance <= 0) return 0;
     const std::int64_t step = c->step < 0 ? -c->step : c->step;
     return distance / step + (distance % step != 0 ? 1 : 0);

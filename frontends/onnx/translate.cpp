@@ -20,31 +20,21 @@ Values map_to(NodeContext& c, OpId op) {
 
 /// The operator of a family (`nn.conv1d`, `nn.conv2d`, `nn.conv3d`) for the
 /// rank of operand 0; the 2-D one serves other ranks.
-template <std::size_t N>
-OpId by_rank(const NodeContext& c, const std::array<OpId, N>& family) {
+OpId by_rank(const NodeContext& c, const OpFamily& family) {
   const Type& x = c.type(0);
   if (!x.is_tensor() || !x.ranked()) {
     // The kernel tells as well.
     const auto kernel = c.attrs.ints_or_empty("kernel_size").size();
-    return family[kernel >= 1 && kernel <= 3 ? kernel - 1 : 1];
+    return family.with_dims(kernel >= 1 && kernel <= 3 ? kernel : 2);
   }
   const std::size_t spatial = x.rank() >= 3 ? x.rank() - 2 : 2;
-  return family[std::min<std::size_t>(spatial, 3) - 1];
+  return family.with_dims(std::min<std::size_t>(spatial, 3));
 }
 
-Values conv(Importer&, NodeContext& c) {
-  return map_to(c, by_rank(c, std::array{op("nn.conv1d"), op("nn.conv2d"), op("nn.conv3d")}));
-}
-Values conv_transpose(Importer&, NodeContext& c) {
-  return map_to(c, by_rank(c, std::array{op("nn.conv1d_transpose"), op("nn.conv2d_transpose"),
-                                         op("nn.conv3d_transpose")}));
-}
-Values max_pool(Importer&, NodeContext& c) {
-  return map_to(c, by_rank(c, std::array{op("nn.max_pool1d"), op("nn.max_pool2d"), op("nn.max_pool3d")}));
-}
-Values avg_pool(Importer&, NodeContext& c) {
-  return map_to(c, by_rank(c, std::array{op("nn.avg_pool1d"), op("nn.avg_pool2d"), op("nn.avg_pool3d")}));
-}
+Values conv(Importer&, NodeContext& c) { return map_to(c, by_rank(c, family("nn.conv?d"))); }
+Values conv_transpose(Importer&, NodeContext& c) { return map_to(c, by_rank(c, family("nn.conv?d_transpose"))); }
+Values max_pool(Importer&, NodeContext& c) { return map_to(c, by_rank(c, family("nn.max_pool?d"))); }
+Values avg_pool(Importer&, NodeContext& c) { return map_to(c, by_rank(c, family("nn.avg_pool?d"))); }
 
 /// com.microsoft NhwcMaxPool (uint8, int8): says by its name what other pools say by attribute.
 Values nhwc_max_pool(Importer& importer, NodeContext& c) {

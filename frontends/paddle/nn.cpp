@@ -1,6 +1,5 @@
 /// Convolutions, pools, normalisation, softmax.
 #include <algorithm>
-#include <array>
 
 #include "frontends/common/adaptive_pool.h"
 #include "frontends/paddle/table.h"
@@ -72,10 +71,7 @@ Result<Attrs> window(const Call& c, ValueId x, const Layout& layout, const Ints&
   return attrs;
 }
 
-constexpr std::array kMaxPools{op("nn.max_pool1d"), op("nn.max_pool2d"), op("nn.max_pool3d")};
-constexpr std::array kAveragePools{op("nn.avg_pool1d"), op("nn.avg_pool2d"), op("nn.avg_pool3d")};
-constexpr std::array kConvolutions{op("nn.conv1d"), op("nn.conv2d"), op("nn.conv3d")};
-constexpr std::array kTransposed{op("nn.conv1d_transpose"), op("nn.conv2d_transpose"), op("nn.conv3d_transpose")};
+constexpr OpFamily kMaxPools = family("nn.max_pool?d"), kAveragePools = family("nn.avg_pool?d");
 
 struct Filter {
   ValueId id;
@@ -121,7 +117,7 @@ Operand adaptive(Call& c, ValueId x, const Ints& sizes, const Layout& layout, bo
   }
   Attrs attrs{{"kernel_size", kernel}, {"strides", strides}};
   if (!layout.name.empty()) attrs.set("data_layout", layout.name);
-  return c.emit((max ? kMaxPools : kAveragePools)[sizes.size() - 1], {x}, std::move(attrs));
+  return c.emit((max ? kMaxPools : kAveragePools).with_dims(sizes.size()), {x}, std::move(attrs));
 }
 
 }  // namespace
@@ -156,7 +152,7 @@ Values convolution(Call& c) {
   if (!layout.name.empty()) attrs->set("kernel_layout", std::string(f->kernel.size() == 1 ? "OIW" : f->kernel.size() == 2 ? "OIHW" : "OIDHW"));
   const auto bias = c.in_or_none("Bias|bias"), sum = c.in_or_none("ResidualData|residual");
   if (!bias || !sum) return Failure{};
-  auto y = c.emit(kConvolutions[f->kernel.size() - 1], {x, f->id, bias}, *std::move(attrs));
+  auto y = c.emit(family("nn.conv?d").with_dims(f->kernel.size()), {x, f->id, bias}, *std::move(attrs));
   if (*sum) y = c.emit(op("add"), {y, sum});
   return one(fused_activation(c, y, c.text_or("fuse_activation|activation", "")));
 }
@@ -181,7 +177,7 @@ Values transposed_convolution(Call& c) {
   if (!sizes || !extra || !bias) return Failure{};
   if (sizes->size() == n) attrs->set("output_shape", *sizes);
   else if (std::any_of(extra->begin(), extra->end(), [](std::int64_t e) { return e != 0; })) attrs->set("output_padding", *extra);
-  return one(c.emit(kTransposed[n - 1], {x, f->id, bias}, *std::move(attrs)));
+  return one(c.emit(family("nn.conv?d_transpose").with_dims(n), {x, f->id, bias}, *std::move(attrs)));
 }
 
 /// (Input, Offset, Filter, Mask?).
@@ -222,7 +218,7 @@ Values pool(Call& c) {
     attrs->set("p", static_cast<std::int64_t>(p));
     return one(c.emit(op("nn.lp_pool"), {x}, *std::move(attrs)));
   }
-  return c.emit_all((max ? kMaxPools : kAveragePools)[n - 1], {x}, *std::move(attrs), with_index ? 2 : 1);
+  return c.emit_all((max ? kMaxPools : kAveragePools).with_dims(n), {x}, *std::move(attrs), with_index ? 2 : 1);
 }
 
 Values max_unpool(Call& c) {

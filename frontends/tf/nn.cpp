@@ -100,7 +100,7 @@ void set_window(const Window& w, Attrs& attrs) {
 /// Is every element of v at least 0?
 bool not_negative(const GraphBuilder& b, ValueId v) {
   const Node& n = b.node(v.node);
-  if (n.is(op("nn.relu")) || n.is(op("sigmoid"))) return true;
+  if (n.kind == NodeKind::Call && def(n.op).not_negative) return true;
   if (!n.is(op("clip")) || n.operands.size() < 2 || !n.operands[1]) return false;
   const Data* low = b.data(n.operands[1]);
   return low && low->floats() && low->floats()->size() == 1 && (*low->floats())[0] >= 0;
@@ -137,8 +137,6 @@ ValueId absorb_pad(const Call& c, ValueId x, const Format& f, PadsWith pads_with
   attrs.set("padding", padding);
   return n.operands[0];
 }
-
-OpId by_spatial(std::size_t n, OpId one, OpId two, OpId three) { return n == 1 ? one : n == 3 ? three : two; }
 
 /// A weight seen with other dims. Weights without contents need no view.
 Result<ValueId> weight_view(const Call& c, ValueId w, const std::vector<std::int64_t>& shape) {
@@ -190,7 +188,7 @@ Result<ValueId> emit_conv(const Call& c, ConvInputs& in, std::int64_t groups) {
   if (groups != 1) attrs.set("groups", groups);
   if (!set_padding(c, in.format, c.builder().type(in.x), in.window, attrs)) return Failure{};
   in.x = absorb_pad(c, in.x, in.format, PadsWith::Zero, attrs);
-  return c.value(by_spatial(in.format.spatial.size(), op("nn.conv1d"), op("nn.conv2d"), op("nn.conv3d")), {in.x, in.filter}, std::move(attrs));
+  return c.value(family("nn.conv?d").with_dims(in.format.spatial.size()), {in.x, in.filter}, std::move(attrs));
 }
 
 Result<ValueId> forward_conv(const Call& c) {
@@ -318,7 +316,7 @@ Result<Values> transposed_convolution(Call& c, const OpRow&) {
   } else if (c.string_attr("padding", "VALID") == "SAME") {
     attrs.set("auto_pad", std::string("SAME_UPPER"));
   }
-  auto y = c.value(by_spatial(in->format.spatial.size(), op("nn.conv1d_transpose"), op("nn.conv2d_transpose"), op("nn.conv3d_transpose")),
+  auto y = c.value(family("nn.conv?d_transpose").with_dims(in->format.spatial.size()),
                    {in->x, in->filter}, std::move(attrs));
   if (!y) return Failure{};
   return one(*y);
@@ -351,8 +349,7 @@ Result<Values> pooling(Call& c, const OpRow& row) {
   const bool max = row.ir.starts_with("nn.max");
   if (max) *x = absorb_pad(c, *x, *format, PadsWith::Least, attrs);
   const std::size_t n = format->spatial.size();
-  const OpId id = max ? by_spatial(n, op("nn.max_pool1d"), op("nn.max_pool2d"), op("nn.max_pool3d"))
-                      : by_spatial(n, op("nn.avg_pool1d"), op("nn.avg_pool2d"), op("nn.avg_pool3d"));
+  const OpId id = (max ? family("nn.max_pool?d") : family("nn.avg_pool?d")).with_dims(n);
   return c.results(id, {*x}, std::move(attrs), row.name == "MaxPoolWithArgmax" ? 2 : 1);
 }
 

@@ -786,7 +786,7 @@ std::optional<Dilated> find_dilated(const Call& c, ValueId v, const std::vector<
     }
     const Node& n = c.builder().node(v.node);
     if (n.kind != NodeKind::Call || n.operands.empty() || v.result != 0) return std::nullopt;
-    const bool is_conv = n.is(op("nn.conv1d")) || n.is(op("nn.conv2d")) || n.is(op("nn.conv3d"));
+    const bool is_conv = def(n.op).category == Category::Convolution && !def(n.op).transposed;
     if (is_conv && convolution) return std::nullopt;
     if (!is_conv && !n.is(op("nn.bias_add")) && !n.is(op("squeeze")) && !n.is(op("expand_dims"))) return std::nullopt;
     convolution = convolution || is_conv;

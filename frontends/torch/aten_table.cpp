@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "frontends/torch/translate.h"
 
@@ -710,14 +709,6 @@ const RowsByName& by_name() {
   return index;
 }
 
-/// Functions of reals take integers, too, and give floats.
-bool wants_float(OpId o) {
-  static const std::set<OpId> set{op("sqrt"), op("reciprocal"), op("exp"), op("log"), op("erf"), op("sin"), op("cos"), op("tan"),
-                                  op("asin"), op("acos"), op("atan"), op("sinh"), op("cosh"), op("asinh"), op("acosh"), op("atanh"),
-                                  op("sigmoid"), op("tanh")};
-  return set.count(o) != 0;
-}
-
 Result<Attr> attribute_of(Call& c, const Value& v, std::string_view name) {
   if (const Scalar* s = v.scalar()) {
     if (s->is_float() && s->real) return Attr(*s->real);
@@ -828,7 +819,7 @@ Values map_row(Call& c) {
         }
         auto id = v.scalar() && dtype != DType::Undefined ? c.scalar_tensor(*v.scalar(), dtype) : c.tensor(slot.name);
         if (!id) return Failure{};
-        if (operands.empty() && wants_float(c.row->op)) {
+        if (operands.empty() && def(c.row->op).integers == Integers::BecomeFloats) {
           const DType d = c.type(*id).dtype();
           if (d == DType::Bool || is_integer(d)) id = c.cast(*id, DType::Float32);
           if (!id) return Failure{};
@@ -853,8 +844,7 @@ Values map_row(Call& c) {
     }
   }
   const OpId o = c.row->op;
-  // Rounding an integer changes nothing.
-  if ((o == op("ceil") || o == op("floor") || o == op("round")) && !is_float(dtype)) return alias(c);
+  if (def(o).integers == Integers::Stay && !is_float(dtype)) return alias(c);
   const int results = def(o).results;
   return c.finish(o, std::move(operands), std::move(attrs), results < 0 ? std::max<std::size_t>(c.outputs(), 1) : static_cast<std::size_t>(results));
 }

@@ -499,10 +499,23 @@ Status Call::write(const TensorRef& t, ValueId value) {
   return ok();
 }
 
+/// `base` with the entries `rows` of an axis replaced by those of `part`.
+Result<ValueId> Call::scatter_rows(ValueId base, std::int64_t axis, ValueId rows, ValueId part) {
+  // scatter_elements wants an index per element of the part.
+  std::vector<std::int64_t> shape(type(part).rank(), 1);
+  shape[static_cast<std::size_t>(axis)] = -1;
+  auto index = reshape(rows, shape);
+  auto target = emit(op("shape_of"), {part});
+  if (!index || !target) return Failure{};
+  auto spread = emit(op("broadcast_to"), {*index, *target});
+  if (!spread) return Failure{};
+  return emit(op("scatter_elements"), {base, *spread, part}, {{"axis", axis}});
+}
+
 /// `base` with `part` in the place that the view looks at.
 Result<ValueId> Call::scatter(const ViewStep& step, ValueId base, ValueId part) {
   const OpId o = step.op;
-  if (o == op("reshape") || o == op("squeeze") || o == op("expand_dims") || o == op("copy")) {
+  if (def(o).moves == Moves::Reshapes || def(o).moves == Moves::Copies) {
     auto shape = emit(op("shape_of"), {base});
     if (!shape) return Failure{};
     return emit(op("reshape"), {part, *shape});
@@ -513,45 +526,30 @@ Result<ValueId> Call::scatter(const ViewStep& step, ValueId base, ValueId part) 
     for (std::size_t i = 0; i < perm.size(); ++i) inverse[static_cast<std::size_t>(perm[i])] = static_cast<std::int64_t>(i);
     return transpose(part, std::move(inverse));
   }
-  if (o == op("take") || o == op("strided_slice")) {
-    // Indices of the written rows along one axis, then a scatter of whole rows.
+  if (o == op("take")) {
+    const std::int64_t axis = step.attrs.int_or("axis", 0);
+    auto rows = reshape(step.operands[0], {-1});
+    if (!rows) return Failure{};
+    auto wide = type(step.operands[0]).rank() == 0 ? emit(op("expand_dims"), {part, ints({axis})}) : Result<ValueId>(part);
+    return wide ? scatter_rows(base, axis, *rows, *wide) : wide;
+  }
+  if (o == op("strided_slice")) {
     const Type whole = type(base);
-    std::int64_t axis = step.attrs.int_or("axis", 0);
-    ValueId rows;
-    if (o == op("take")) {
-      auto vector = reshape(step.operands[0], {-1});
-      if (!vector) return Failure{};
-      rows = *vector;
-      auto wide = type(step.operands[0]).rank() == 0 ? emit(op("expand_dims"), {part, ints({axis})}) : Result<ValueId>(part);
-      if (!wide) return Failure{};
-      part = *wide;
-    } else {
-      const Data* axes = data(step.operands[2]);
-      if (!axes || !axes->ints() || axes->size() != 1 || !whole.ranked()) return error("writes through this slice are not supported");
-      axis = (*axes->ints())[0].value();
-      const Dim extent = whole.shape()[static_cast<std::size_t>(axis)];
-      auto extent_vector = emit(op("shape_of"), {base}, {{"end", axis + 1}, {"start", axis}});
-      if (!extent_vector) return Failure{};
-      auto limit = reshape(*extent_vector, {});
-      if (!limit) return Failure{};
-      auto all = emit(op("arange"), {number(0, DType::Int64), *limit, number(1, DType::Int64)});
-      if (!all) return Failure{};
-      auto chosen = emit(op("strided_slice"), {*all, step.operands[0], step.operands[1], ints({0}), step.operands[3]});
-      if (!chosen) return Failure{};
-      // All of the axis: nothing of the old value is left.
-      if (extent.known() && type(*chosen).shape()[0] == extent) return part;
-      rows = *chosen;
-    }
-    // scatter_elements wants an index per element of the part.
-    const std::size_t rank = type(part).rank();
-    std::vector<std::int64_t> shape(rank, 1);
-    shape[static_cast<std::size_t>(axis)] = -1;
-    auto index = reshape(rows, shape);
-    auto target = emit(op("shape_of"), {part});
-    if (!index || !target) return Failure{};
-    auto spread = emit(op("broadcast_to"), {*index, *target});
-    if (!spread) return Failure{};
-    return emit(op("scatter_elements"), {base, *spread, part}, {{"axis", axis}});
+    const Data* axes = data(step.operands[2]);
+    if (!axes || !axes->ints() || axes->size() != 1 || !whole.ranked()) return error("writes through this slice are not supported");
+    const std::int64_t axis = (*axes->ints())[0].value();
+    const Dim extent = whole.shape()[static_cast<std::size_t>(axis)];
+    auto extent_vector = emit(op("shape_of"), {base}, {{"end", axis + 1}, {"start", axis}});
+    if (!extent_vector) return Failure{};
+    auto limit = reshape(*extent_vector, {});
+    if (!limit) return Failure{};
+    auto all = emit(op("arange"), {number(0, DType::Int64), *limit, number(1, DType::Int64)});
+    if (!all) return Failure{};
+    auto rows = emit(op("strided_slice"), {*all, step.operands[0], step.operands[1], ints({0}), step.operands[3]});
+    if (!rows) return Failure{};
+    // All of the axis: nothing of the old value is left.
+    if (extent.known() && type(*rows).shape()[0] == extent) return part;
+    return scatter_rows(base, axis, *rows, part);
   }
   return error(fmt::format("writes in place through a view made by {}, which several elements share or perfc cannot invert", def(o).name));
 }

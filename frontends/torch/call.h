@@ -108,6 +108,7 @@ class Call {
  private:
   std::string full_name() const;
   Result<ValueId> scatter(const ViewStep& step, ValueId base, ValueId part);
+  Result<ValueId> scatter_rows(ValueId base, std::int64_t axis, ValueId rows, ValueId part);
 };
 
 /// Result<ValueId> as Values.

@@ -1,13 +1,8 @@
 /// Convolutions.
-#include <array>
-
 #include "frontends/torch/translate.h"
 
 namespace perfc::torch {
 namespace {
-
-constexpr std::array kConv{op("nn.conv1d"), op("nn.conv2d"), op("nn.conv3d")};
-constexpr std::array kTransposed{op("nn.conv1d_transpose"), op("nn.conv2d_transpose"), op("nn.conv3d_transpose")};
 
 struct Geometry {
   ValueId x, weight, bias;
@@ -54,7 +49,7 @@ Values forward(Call& c, const Geometry& g, std::vector<std::int64_t> pads) {
   auto strides = c.spread("stride", g.spatial, 1), dilation = c.spread("dilation", g.spatial, 1);
   const auto groups = c.integer_or("groups", 1);
   if (!k || !strides || !dilation || !groups) return Failure{};
-  return unbatched(c, g, c.emit(kConv[g.spatial - 1], {g.x, g.weight, g.bias},
+  return unbatched(c, g, c.emit(family("nn.conv?d").with_dims(g.spatial), {g.x, g.weight, g.bias},
                                 {{"dilation", *dilation}, {"groups", *groups}, {"kernel_size", *k},
                                  {"padding", std::move(pads)}, {"strides", *strides}}));
 }
@@ -67,7 +62,7 @@ Values backward(Call& c, const Geometry& g) {
   if (!k || !strides || !dilation || !padding || !extra || !groups) return Failure{};
   std::vector<std::int64_t> pads = *padding;
   pads.insert(pads.end(), padding->begin(), padding->end());
-  return unbatched(c, g, c.emit(kTransposed[g.spatial - 1], {g.x, g.weight, g.bias},
+  return unbatched(c, g, c.emit(family("nn.conv?d_transpose").with_dims(g.spatial), {g.x, g.weight, g.bias},
                                 {{"dilation", *dilation}, {"groups", *groups}, {"kernel_size", *k},
                                  {"output_padding", *extra}, {"padding", std::move(pads)}, {"strides", *strides}}));
 }

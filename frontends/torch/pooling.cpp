@@ -1,15 +1,12 @@
 /// Pooling. The rank of the data, not the operator's name, tells the number of
 /// spatial axes: names differ only in that.
-#include <array>
-
 #include "frontends/common/adaptive_pool.h"
 #include "frontends/torch/translate.h"
 
 namespace perfc::torch {
 namespace {
 
-constexpr std::array kMax{op("nn.max_pool1d"), op("nn.max_pool2d"), op("nn.max_pool3d")};
-constexpr std::array kAverage{op("nn.avg_pool1d"), op("nn.avg_pool2d"), op("nn.avg_pool3d")};
+constexpr OpFamily kMax = family("nn.max_pool?d"), kAverage = family("nn.avg_pool?d");
 
 /// "max_pool2d" → 2.
 std::size_t spatial_axes(const Call& c) {
@@ -69,7 +66,7 @@ Result<Attrs> window(Call& c, std::size_t spatial) {
 }
 
 /// Adaptive pools: one window for all outputs, or what is read elsewhere.
-Values adaptive(Call& c, const std::array<OpId, 3>& family, OpId global) {
+Values adaptive(Call& c, const OpFamily& windows, OpId global) {
   const std::size_t spatial = spatial_axes(c);
   const auto d = data(c, spatial);
   if (!d) return Failure{};
@@ -118,7 +115,7 @@ Values adaptive(Call& c, const std::array<OpId, 3>& family, OpId global) {
     return give(c, *d, std::vector<ValueId>{*y});
   }
   if (kernel.size() != spatial) return c.error("the extents of the data must be known when importing");
-  return give(c, *d, c.emit_all(family[spatial - 1], {d->x},
+  return give(c, *d, c.emit_all(windows.with_dims(spatial), {d->x},
                                 {{"kernel_size", kernel}, {"padding", std::vector<std::int64_t>(2 * spatial, 0)}, {"strides", strides}},
                                 results));
 }
@@ -132,7 +129,7 @@ Values max_pool(Call& c) {
   auto dilation = c.spread("dilation", spatial, 1);
   if (!d || !attrs || !dilation) return Failure{};
   attrs->set("dilation", *dilation);
-  return give(c, *d, c.emit_all(kMax[spatial - 1], {d->x}, *attrs, std::max<std::size_t>(c.outputs(), 1)));
+  return give(c, *d, c.emit_all(kMax.with_dims(spatial), {d->x}, *attrs, std::max<std::size_t>(c.outputs(), 1)));
 }
 
 Values avg_pool(Call& c) {
@@ -142,7 +139,7 @@ Values avg_pool(Call& c) {
   const auto count = c.flag_or("count_include_pad", true);
   if (!d || !attrs || !count) return Failure{};
   attrs->set("count_include_pad", static_cast<std::int64_t>(*count));
-  return give(c, *d, c.emit_all(kAverage[spatial - 1], {d->x}, *attrs, 1));
+  return give(c, *d, c.emit_all(kAverage.with_dims(spatial), {d->x}, *attrs, 1));
 }
 
 Values lp_pool(Call& c) {

@@ -180,8 +180,7 @@ Values quantized_conv_transposed(Call& c) {
   for (std::size_t i = 0; i < spatial; ++i) kernel.push_back(w.shape()[i + 2].value());
   const std::vector<std::int64_t> ends = pads;
   pads.insert(pads.end(), ends.begin(), ends.end());
-  constexpr OpId kOps[] = {op("nn.conv1d_transpose"), op("nn.conv2d_transpose"), op("nn.conv3d_transpose")};
-  auto y = c.emit(kOps[spatial - 1], {*x, *weight, p->bias},
+  auto y = c.emit(family("nn.conv?d_transpose").with_dims(spatial), {*x, *weight, p->bias},
                   {{"dilation", last_of(p->dilation, spatial, 1)}, {"groups", p->groups}, {"kernel_size", kernel},
                    {"output_padding", last_of(p->output_padding, spatial, 0)}, {"padding", pads},
                    {"strides", last_of(p->stride, spatial, 1)}});

@@ -63,17 +63,21 @@ Result<Along> along(Call& c, std::int64_t fallback = -1) {
 }
 
 /// max, min over everything, along a dim (with indices) or of two tensors.
-Values extreme(Call& c, OpId reduce_op, OpId arg_op, Values (*of_two)(Call&)) {
-  if (c.given("other")) return of_two(c);
+struct Extreme {
+  OpId value, position;
+  Values (*of_two)(Call&);
+};
+Values extreme(Call& c, const Extreme& e) {
+  if (c.given("other")) return e.of_two(c);
   auto v = c.tensor("self");
   if (!v) return Failure{};
-  if (!c.given("dim")) return single(c, c.emit(reduce_op, {*v}, {{"keepdims", std::int64_t{0}}}));
+  if (!c.given("dim")) return single(c, c.emit(e.value, {*v}, {{"keepdims", std::int64_t{0}}}));
   const auto a = along(c);
   const auto keep = c.flag_or("keepdim", false);
   if (!a || !keep) return Failure{};
   const Attrs attrs{{"axis", a->axis}, {"keepdims", static_cast<std::int64_t>(*keep)}};
-  auto best = c.emit(reduce_op, {a->v, c.ints({a->axis})}, {{"keepdims", static_cast<std::int64_t>(*keep)}});
-  auto at = c.emit(arg_op, {a->v}, attrs);
+  auto best = c.emit(e.value, {a->v, c.ints({a->axis})}, {{"keepdims", static_cast<std::int64_t>(*keep)}});
+  auto at = c.emit(e.position, {a->v}, attrs);
   if (!best || !at) return Failure{};
   return c.results({*best, *at});
 }
@@ -175,8 +179,8 @@ Values aminmax(Call& c) {
   if (!low || !high) return Failure{};
   return c.results({*low, *high});
 }
-Values max(Call& c) { return extreme(c, op("max"), op("argmax"), maximum); }
-Values min(Call& c) { return extreme(c, op("min"), op("argmin"), minimum); }
+Values max(Call& c) { return extreme(c, {.value = op("max"), .position = op("argmax"), .of_two = maximum}); }
+Values min(Call& c) { return extreme(c, {.value = op("min"), .position = op("argmin"), .of_two = minimum}); }
 Values argmax(Call& c) { return arg_extreme(c, op("argmax")); }
 Values argmin(Call& c) { return arg_extreme(c, op("argmin")); }
 Values logsumexp(Call& c) {

@@ -44,7 +44,7 @@ std::optional<Strides> step(const GraphBuilder& b, const ViewStep& s, const Stri
     }
     return out;
   }
-  if (s.op == op("reshape") || s.op == op("squeeze") || s.op == op("expand_dims")) return viewed(from, in, to);
+  if (def(s.op).moves == Moves::Reshapes) return viewed(from, in, to);
   return std::nullopt;
 }
 

@@ -299,7 +299,12 @@ double heads_attribute(const CostContext& c, std::string_view name) {
   return static_cast<double>(c.attrs().int_or(name, 0));
 }
 
+bool static_operands(const CostContext& c) { return c.type(kQ).is_static() && c.type(kK).is_static() && c.type(kV).is_static(); }
+
+}  // namespace
+
 std::optional<AttentionGeometry> onnx_geometry(const CostContext& c) {
+  if (!static_operands(c)) return std::nullopt;
   const double past = c.has(kPastKey) ? c.dim(kPastKey, 2) : 0;
   if (c.type(kQ).rank() == 4) {
     return AttentionGeometry{c.dim(kQ, 0), c.dim(kQ, 1), c.dim(kK, 1), c.dim(kQ, 2), c.dim(kK, 2) + past, c.dim(kQ, 3), c.dim(kV, 3)};
@@ -310,6 +315,7 @@ std::optional<AttentionGeometry> onnx_geometry(const CostContext& c) {
 }
 
 std::optional<AttentionGeometry> sdpa_geometry(const CostContext& c) {
+  if (!static_operands(c)) return std::nullopt;
   const double q_len = c.dim(kQ, -2), v_head = c.dim(kV, -1);
   if (q_len == 0 || v_head == 0) return std::nullopt;
   AttentionGeometry g{.q_len = q_len, .kv_len = c.dim(kK, -2), .head = c.dim(kQ, -1), .v_head = v_head};
@@ -321,25 +327,12 @@ std::optional<AttentionGeometry> sdpa_geometry(const CostContext& c) {
   return g;
 }
 
-}  // namespace
-
-std::optional<AttentionGeometry> attention_geometry(const CostContext& c) {
-  const OpId o = c.node().op;
-  if (o == op("nn.attention") || o == op("nn.flex_attention") || o == op("nn.sdpa")) {
-    if (!c.type(kQ).is_static() || !c.type(kK).is_static() || !c.type(kV).is_static()) return std::nullopt;
-    return o == op("nn.sdpa") ? sdpa_geometry(c) : onnx_geometry(c);
-  }
-  return ms_attention_geometry(c);
-}
-
-void attention_cost(const CostContext& c, OpCost& cost) {
-  const auto g = attention_geometry(c);
+void attention_cost_by(const CostContext& c, OpCost& cost, GeometryOf of) {
+  const auto g = of(c);
   if (!g) return;
   cost.macs = g->macs();
   cost.flops = g->flops();
 }
-
-void sdpa_cost(const CostContext& c, OpCost& cost) { attention_cost(c, cost); }
 
 // Recurrent form, per token: kᵀv into the state of every key head, a read-out
 // by every query head; delta rules first read the state with k.

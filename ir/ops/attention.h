@@ -1,8 +1,5 @@
 #pragma once
-/// The measures of an attention call, whichever operator spells it.
-///
-/// Shape rules derive them from operand types; cost rules and feature columns
-/// read them from a finished call.
+/// The measures of an attention call, whichever operator spells it: a row names how they are read from a finished call.
 #include <optional>
 
 #include "ir/infer_context.h"
@@ -25,8 +22,15 @@ struct AttentionGeometry {
   double flops() const { return 7 * batch * q_heads * q_len * kv_len; }
 };
 
-/// Geometry of a call in category Attention; empty when its types are not
-/// static or it holds no attention (rotary embedding, linear attention).
-std::optional<AttentionGeometry> attention_geometry(const CostContext&);
+/// Empty when the types of the call are not static.
+using GeometryOf = std::optional<AttentionGeometry> (*)(const CostContext&);
+std::optional<AttentionGeometry> onnx_geometry(const CostContext&), sdpa_geometry(const CostContext&);
+// com.microsoft's
+std::optional<AttentionGeometry> multi_head_geometry(const CostContext&), packed_multi_head_geometry(const CostContext&);
+std::optional<AttentionGeometry> grouped_geometry(const CostContext&), paged_geometry(const CostContext&);
+
+void attention_cost_by(const CostContext&, OpCost&, GeometryOf);
+template <GeometryOf Of>
+void attention_cost(const CostContext& c, OpCost& cost) { attention_cost_by(c, cost, Of); }
 
 }  // namespace perfc::rules

@@ -9,7 +9,4 @@ Result<Dim> per_head(const InferContext&, const Dim& hidden, std::int64_t heads,
 /// A required integer attribute in [1, 2³¹).
 Result<std::int64_t> positive_attribute(const InferContext&, std::string_view name);
 
-/// Geometry of com.microsoft's operators; empty for all others.
-std::optional<AttentionGeometry> ms_attention_geometry(const CostContext&);
-
 }  // namespace perfc::rules

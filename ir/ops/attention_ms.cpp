@@ -455,6 +455,8 @@ std::optional<AttentionGeometry> projected_geometry(const CostContext& c) {
   return g;
 }
 
+}  // namespace
+
 std::optional<AttentionGeometry> multi_head_geometry(const CostContext& c) {
   const double heads = attribute(c, "num_heads");
   if (!c.type(kQuery).is_static() || !c.result(0).is_static() || heads < 1) return std::nullopt;
@@ -514,20 +516,8 @@ std::optional<AttentionGeometry> paged_geometry(const CostContext& c) {
   return AttentionGeometry{1, heads, kv_heads, c.dim(kQuery, 0), c.dim(kBlockTable, 1) * c.dim(kCachedKey, 1), head, head};
 }
 
-}  // namespace
-
-std::optional<AttentionGeometry> ms_attention_geometry(const CostContext& c) {
-  const OpId o = c.node().op;
-  if (o == op("nn.fused_attention") || o == op("qnn.attention") || o == op("nn.packed_attention")) return projected_geometry(c);
-  if (o == op("nn.multi_head_attention") || o == op("nn.decoder_masked_attention")) return multi_head_geometry(c);
-  if (o == op("nn.packed_multi_head_attention")) return packed_multi_head_geometry(c);
-  if (o == op("nn.group_query_attention") || o == op("nn.sparse_attention")) return grouped_geometry(c);
-  if (o == op("nn.paged_attention")) return paged_geometry(c);
-  return std::nullopt;
-}
-
-void ms_attention_cost(const CostContext& c, OpCost& cost) {
-  attention_cost(c, cost);
+void projected_attention_cost(const CostContext& c, OpCost& cost) {
+  attention_cost_by(c, cost, projected_geometry);
   if (!c.type(kInput).is_static()) return;
   const double rows = c.elements(kInput) / std::max(1.0, c.dim(kInput, -1));
   cost.macs += rows * c.elements(kWeights);

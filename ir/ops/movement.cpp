@@ -358,12 +358,16 @@ Status pad(InferContext& c) {
   return set_tensor(c, std::move(shape));
 }
 
-void write_only_cost(const CostContext& c, OpCost& cost) {
-  // Only a broadcast's input and a one-hot's indices matter beside the result.
-  const bool reads = c.node().is(op("broadcast_to")) || c.node().is(op("one_hot"));
+void write_only_cost(const CostContext&, OpCost& cost) {
   cost.flops = 0;
-  cost.bytes_read = reads ? c.type(0).bytes() : 0;
-  cost.weight_bytes = reads && c.constant(0) ? cost.bytes_read : 0;
+  cost.bytes_read = cost.weight_bytes = 0;
+}
+
+/// Only a broadcast's input and a one-hot's indices matter beside the result.
+void spread_cost(const CostContext& c, OpCost& cost) {
+  cost.flops = 0;
+  cost.bytes_read = c.type(0).bytes();
+  cost.weight_bytes = c.constant(0) ? cost.bytes_read : 0;
 }
 
 void copy_cost(const CostContext&, OpCost& cost) { cost.flops = 0; }

@@ -1,35 +1,19 @@
-/// Rules for LSTM, GRU, RNN.
+#include "ir/ops/recurrent.h"
+
 #include "ir/infer_context.h"
 #include "ir/ops/rule_helpers.h"
-#include "ir/ops/rules.h"
 
 namespace perfc::rules {
 namespace {
 
-/// What sets one recurrent operator apart from another.
-struct Cell {
-  std::int64_t gates;
-  std::size_t results;        ///< Y, Y_h and, for LSTM, Y_c
-  double flops_per_unit;      ///< elementwise work per hidden unit and step, see docs/macs.md
-  bool transposed;            ///< weights are [directions, in, gates·hidden] (com.microsoft)
-};
-
-Cell cell(OpId o) {
-  if (o == op("nn.gru")) return {3, 2, 15, false};
-  if (o == op("nn.rnn")) return {1, 2, 3, false};
-  return {4, 3, 17, o == op("nn.dynamic_quantize_lstm")};
-}
-
 enum RecurrentOperand : std::size_t { kX, kW, kR, kB, kLengths, kInitialH, kInitialC, kPeepholes };
 constexpr double kPeepholeFlops = 6;  ///< three products and sums per hidden unit and step
 
-bool has_cell_state(OpId o) { return o != op("nn.gru") && o != op("nn.rnn"); }
 bool batch_first(const Attrs& attrs) { return attrs.int_or("layout", 0) == 1; }
 
 }  // namespace
 
-Status recurrent(InferContext& c) {
-  const Cell k = cell(c.op());
+Status recurrent_of(InferContext& c, const Cell& k) {
   if (c.results() > k.results) return c.error("has {} results, at most {} exist", c.results(), k.results);
   const std::int64_t layout = c.attrs.int_or("layout", 0);
   if (layout != 0 && layout != 1) return c.error("layout must be 0 or 1, is {}", layout);
@@ -78,7 +62,7 @@ Status recurrent(InferContext& c) {
     return Failure{};
   }
   if (c.has(kLengths) && !require_dtype(c, kLengths, "sequence_lens", is_index, "int32")) return Failure{};
-  if (has_cell_state(c.op()) &&
+  if (k.cell_state &&
       (!require_dims(c, kInitialC, "initial_c", state()) ||
        !require_dims(c, kPeepholes, "P", {directions, hidden * Dim(3)}))) {
     return Failure{};
@@ -91,14 +75,13 @@ Status recurrent(InferContext& c) {
   return ok();
 }
 
-void recurrent_cost(const CostContext& c, OpCost& cost) {
-  const Cell k = cell(c.node().op);
+void recurrent_cost_of(const CostContext& c, OpCost& cost, const Cell& k) {
   if (!c.type(kX).is_static() || !c.type(kW).is_static() || !c.type(kR).is_static()) return;
   const double steps = c.dim(kX, 0) * c.dim(kX, 1);  // sequence × batch, in either layout
   const double hidden = c.dim(kR, k.transposed ? 1 : 2);
   const double units = steps * c.dim(kW, 0) * hidden;
   cost.macs = units * static_cast<double>(k.gates) * (c.dim(kX, 2) + hidden);
-  cost.flops = units * (k.flops_per_unit + (has_cell_state(c.node().op) && c.has(kPeepholes) ? kPeepholeFlops : 0));
+  cost.flops = units * (k.flops_per_unit + (k.cell_state && c.has(kPeepholes) ? kPeepholeFlops : 0));
 }
 
 }  // namespace perfc::rules

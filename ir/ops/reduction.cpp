@@ -1,4 +1,6 @@
 /// Rules for reductions, sorting, selection.
+#include "ir/ops/reduction.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -73,44 +75,50 @@ std::vector<std::vector<std::size_t>> groups(const Extents& in, const std::vecto
 }
 
 /// The reduction of no elements at all is undefined for max, min and mean.
-bool reduces_nothing(OpId o, std::size_t n) { return n == 0 && o != op("sum_axes") && o != op("prod"); }
+bool reduces_nothing(Fold how, std::size_t n) { return n == 0 && how != Fold::Sum && how != Fold::Product; }
 
-SymInt reduce_ints(OpId o, DType dtype, const std::vector<SymInt>& values, const std::vector<std::size_t>& group) {
-  if (reduces_nothing(o, group.size())) return {};
-  if (o == op("max") || o == op("min")) {
-    SymInt best = values[group.front()];
-    for (std::size_t k : group) {
-      const SymInt& v = values[k];
-      if (v == best && !(v == SymInt::unknown())) continue;
-      if (!v.known() || !best.known()) return {};
-      const bool less = dtype == DType::UInt64
-                            ? static_cast<std::uint64_t>(v.value()) < static_cast<std::uint64_t>(best.value())
-                            : v.value() < best.value();
-      if (less == (o == op("min"))) best = v;
-    }
-    return best;
+SymInt extreme_int(Fold how, DType dtype, const std::vector<SymInt>& values, const std::vector<std::size_t>& group) {
+  SymInt best = values[group.front()];
+  for (std::size_t k : group) {
+    const SymInt& v = values[k];
+    if (v == best && !(v == SymInt::unknown())) continue;
+    if (!v.known() || !best.known()) return {};
+    const bool less = dtype == DType::UInt64
+                          ? static_cast<std::uint64_t>(v.value()) < static_cast<std::uint64_t>(best.value())
+                          : v.value() < best.value();
+    if (less == (how == Fold::Least)) best = v;
   }
-  SymInt total = o == op("prod") ? 1 : 0;
+  return best;
+}
+
+SymInt fold_ints(Fold how, DType dtype, const std::vector<SymInt>& values, const std::vector<std::size_t>& group) {
+  if (reduces_nothing(how, group.size())) return {};
+  if (how == Fold::Greatest || how == Fold::Least) return extreme_int(how, dtype, values, group);
+  const bool product = how == Fold::Product;
+  SymInt total = product ? 1 : 0;
   bool zero = false;
   for (std::size_t k : group) {
     zero = zero || values[k].is(0);
-    total = o == op("prod") ? total * values[k] : total + values[k];
+    total = product ? total * values[k] : total + values[k];
   }
-  if (o == op("prod") && zero) return 0;
-  return o == op("mean") ? trunc_div(total, static_cast<std::int64_t>(group.size())) : total;
+  if (product && zero) return 0;
+  return how == Fold::Mean ? trunc_div(total, static_cast<std::int64_t>(group.size())) : total;
 }
 
-double reduce_floats(OpId o, const std::vector<double>& values, const std::vector<std::size_t>& group) {
-  double total = o == op("prod") ? 1 : 0;
-  if (o == op("max") || o == op("min")) total = values[group.front()];
+double fold_floats(Fold how, const std::vector<double>& values, const std::vector<std::size_t>& group) {
+  double total = how == Fold::Product ? 1 : 0;
+  if (how == Fold::Greatest || how == Fold::Least) total = values[group.front()];
   for (std::size_t k : group) {
     const double v = values[k];
-    if (o == op("prod")) total *= v;
-    else if (o == op("max")) total = std::isnan(v) ? v : std::max(total, v);
-    else if (o == op("min")) total = std::isnan(v) ? v : std::min(total, v);
-    else total += v;
+    switch (how) {
+      case Fold::Product: total *= v; break;
+      case Fold::Greatest: total = std::isnan(v) ? v : std::max(total, v); break;
+      case Fold::Least: total = std::isnan(v) ? v : std::min(total, v); break;
+      case Fold::Sum:
+      case Fold::Mean: total += v; break;
+    }
   }
-  return o == op("mean") ? total / static_cast<double>(group.size()) : total;
+  return how == Fold::Mean ? total / static_cast<double>(group.size()) : total;
 }
 
 }  // namespace
@@ -279,7 +287,7 @@ Status non_max_suppression(InferContext& c) {
   return ok();
 }
 
-void eval_reduce(InferContext& c) {
+void eval_reduce_by(InferContext& c, Fold how) {
   const auto in = extents(c.type(0));
   if (!c.data(0) || !in || !extents(c.result(0))) return;
   const auto reduced = reduced_axes(c);
@@ -288,15 +296,15 @@ void eval_reduce(InferContext& c) {
   if (const auto* x = float_contents(c, 0)) {
     std::vector<double> out;
     for (const auto& group : grouped) {
-      if (reduces_nothing(c.op(), group.size())) return;
-      out.push_back(reduce_floats(c.op(), *x, group));
+      if (reduces_nothing(how, group.size())) return;
+      out.push_back(fold_floats(how, *x, group));
     }
     return set_floats(c, 0, out);
   }
   const auto values = int_contents(c, 0);
   if (!values) return;
   std::vector<SymInt> out;
-  for (const auto& group : grouped) out.push_back(reduce_ints(c.op(), c.type(0).dtype(), *values, group));
+  for (const auto& group : grouped) out.push_back(fold_ints(how, c.type(0).dtype(), *values, group));
   set_ints(c, 0, std::move(out));
 }
 

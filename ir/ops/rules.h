@@ -75,7 +75,7 @@ void qgemm_cost(const CostContext&, OpCost&);
 void matmul_nbits_cost(const CostContext&, OpCost&);
 void det_cost(const CostContext&, OpCost&);
 
-// ir/ops/attention.cpp, attention_ms.cpp: attention and rotary embeddings
+// ir/ops/attention.cpp, attention_ms.cpp: attention and rotary embeddings (cost: ir/ops/attention.h)
 Status attention(InferContext&);
 Status ms_attention(InferContext&);
 Status multi_head_attention(InferContext&);
@@ -87,15 +87,11 @@ Status flex_attention(InferContext&);
 Status sdpa(InferContext&);
 Status rotary_embedding(InferContext&);
 Status gated_relative_position_bias(InferContext&);
-void attention_cost(const CostContext&, OpCost&);
-void ms_attention_cost(const CostContext&, OpCost&);
+void projected_attention_cost(const CostContext&, OpCost&);
 void gated_relative_position_bias_cost(const CostContext&, OpCost&);
 void linear_attention_cost(const CostContext&, OpCost&);
-void sdpa_cost(const CostContext&, OpCost&);
 
-// ir/ops/recurrent.cpp: LSTM, GRU, RNN
-Status recurrent(InferContext&);
-void recurrent_cost(const CostContext&, OpCost&);
+// LSTM, GRU, RNN: ir/ops/recurrent.h
 
 // ir/ops/normalization.cpp: normalisation, softmax, losses
 Status batch_norm(InferContext&);
@@ -121,7 +117,7 @@ Status roi_pool(InferContext&);
 void pool_cost(const CostContext&, OpCost&);
 void roi_align_cost(const CostContext&, OpCost&);
 
-// ir/ops/reduction.cpp: reductions, sorting, selection
+// ir/ops/reduction.cpp: reductions, sorting, selection (evaluation of reductions: ir/ops/reduction.h)
 Status reduce(InferContext&);
 Status arg_reduce(InferContext&);
 Status cumulative(InferContext&);
@@ -130,7 +126,6 @@ Status unique(InferContext&);
 Status nonzero(InferContext&);
 Status non_max_suppression(InferContext&);
 Status multiclass_nms(InferContext&);
-void eval_reduce(InferContext&);
 void eval_nonzero(InferContext&);
 void read_all_cost(const CostContext&, OpCost&);
 
@@ -169,6 +164,7 @@ void eval_broadcast_to(InferContext&);
 void eval_tile(InferContext&);
 void eval_pad(InferContext&);
 void write_only_cost(const CostContext&, OpCost&);
+void spread_cost(const CostContext&, OpCost&);
 void copy_cost(const CostContext&, OpCost&);
 void slice_copy_cost(const CostContext&, OpCost&);
 
@@ -198,7 +194,6 @@ void eval_scatter_nd(InferContext&);
 void gather_copy_cost(const CostContext&, OpCost&);
 void embedding_bag_cost(const CostContext&, OpCost&);
 void scatter_cost(const CostContext&, OpCost&);
-
 
 // ir/ops/image.cpp: resizing and sampling
 Status resize(InferContext&);

@@ -1,4 +1,5 @@
 /// Norms, softmax, losses, pooling, reductions.
+#include "ir/ops/reduction.h"
 #include "ir/ops/table/rows.h"
 
 namespace perfc::rules {
@@ -44,7 +45,7 @@ constinit const OpDef kReductionsRows[] = {
    .cost = normalization_cost, .runs = statistics(Autocast::Promotes, Keeps::First)},
   // ---- Softmax and loss
   {.name = "nn.softmax", .onnx = "Softmax", .category = Category::Softmax, .operands = {1, 1}, .takes = Takes::Float,
-   .infer = softmax, .eval = no_contents, .cost = softmax_cost, .runs = softmax()},
+   .infer = softmax, .eval = no_contents, .cost = softmax_cost, .runs = softmax(), .not_negative = true},
   {.name = "nn.log_softmax", .onnx = "LogSoftmax", .category = Category::Softmax, .operands = {1, 1},
    .takes = Takes::Float, .infer = softmax, .eval = no_contents, .cost = softmax_cost, .runs = softmax()},
   {.name = "nn.hardmax", .onnx = "Hardmax", .category = Category::Softmax, .operands = {1, 1}, .takes = Takes::Float,
@@ -104,24 +105,24 @@ constinit const OpDef kReductionsRows[] = {
    .runs = windows(Keeps::First)},
   // ---- Reductions
   {.name = "sum_axes", .onnx = "ReduceSum", .category = Category::Reduction, .operands = {1, 2},
-   .takes = Takes::Anything, .infer = reduce, .eval = eval_reduce, .cost = read_all_cost,
+   .takes = Takes::Anything, .infer = reduce, .eval = eval_reduce<Fold::Sum>, .cost = read_all_cost,
    .runs = reduction(Keeps::Nothing, Autocast::WritesFloat32)},
   {.name = "mean", .onnx = "ReduceMean", .category = Category::Reduction, .operands = {1, 2}, .takes = Takes::Anything,
-   .infer = reduce, .eval = eval_reduce, .cost = read_all_cost,
+   .infer = reduce, .eval = eval_reduce<Fold::Mean>, .cost = read_all_cost,
    .runs = mean_of_axes(Keeps::Nothing)},
   {.name = "max", .onnx = "ReduceMax", .category = Category::Reduction, .operands = {1, 2}, .takes = Takes::Anything,
-   .infer = reduce, .eval = eval_reduce, .cost = read_all_cost, .runs = reduction(Keeps::Positions)},
+   .infer = reduce, .eval = eval_reduce<Fold::Greatest>, .cost = read_all_cost, .runs = reduction(Keeps::Positions)},
   {.name = "min", .onnx = "ReduceMin", .category = Category::Reduction, .operands = {1, 2}, .takes = Takes::Anything,
-   .infer = reduce, .eval = eval_reduce, .cost = read_all_cost, .runs = reduction(Keeps::Positions)},
+   .infer = reduce, .eval = eval_reduce<Fold::Least>, .cost = read_all_cost, .runs = reduction(Keeps::Positions)},
   {.name = "prod", .onnx = "ReduceProd", .category = Category::Reduction, .operands = {1, 2}, .takes = Takes::Anything,
-   .infer = reduce, .eval = eval_reduce, .cost = read_all_cost,
+   .infer = reduce, .eval = eval_reduce<Fold::Product>, .cost = read_all_cost,
    .runs = reduction(Keeps::FirstAndResult, Autocast::WritesFloat32)},
   {.name = "reduce_l1", .onnx = "ReduceL1", .category = Category::Reduction, .operands = {1, 2},
    .takes = Takes::Anything, .infer = reduce, .eval = no_contents, .cost = read_all_cost,
-   .runs = reduction(Keeps::FirstAndResult)},
+   .runs = reduction(Keeps::FirstAndResult), .not_negative = true},
   {.name = "reduce_l2", .onnx = "ReduceL2", .category = Category::Reduction, .operands = {1, 2},
    .takes = Takes::Anything, .infer = reduce, .eval = no_contents, .cost = read_all_cost,
-   .runs = reduction(Keeps::FirstAndResult)},
+   .runs = reduction(Keeps::FirstAndResult), .not_negative = true},
   {.name = "reduce_log_sum", .onnx = "ReduceLogSum", .category = Category::Reduction, .operands = {1, 2},
    .takes = Takes::Anything, .infer = reduce, .eval = no_contents, .cost = read_all_cost,
    .runs = reduction(Keeps::FirstAndResult)},
@@ -130,7 +131,7 @@ constinit const OpDef kReductionsRows[] = {
    .runs = reduction(Keeps::FirstAndResult)},
   {.name = "reduce_sum_square", .onnx = "ReduceSumSquare", .category = Category::Reduction, .operands = {1, 2},
    .takes = Takes::Anything, .infer = reduce, .eval = no_contents, .cost = read_all_cost,
-   .runs = reduction(Keeps::FirstAndResult)},
+   .runs = reduction(Keeps::FirstAndResult), .not_negative = true},
   {.name = "argmax", .onnx = "ArgMax", .category = Category::Reduction, .operands = {1, 1}, .takes = Takes::Anything,
    .infer = arg_reduce, .eval = no_contents, .cost = read_all_cost, .runs = reduction(Keeps::Positions)},
   {.name = "argmin", .onnx = "ArgMin", .category = Category::Reduction, .operands = {1, 1}, .takes = Takes::Anything,
