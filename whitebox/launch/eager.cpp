@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <set>
 
+#include "whitebox/constants.h"
 #include "whitebox/launch/attention_parts.h"
 #include "whitebox/launch/framework.h"
 
 namespace perfc {
 namespace {
-
-/// Copies between channels first and last write what lies far apart: their share of the memory's
-/// rate (timm's group norms, channels last, on RTX 3090 and 4090).
-constexpr double kReordering = 2;
 
 class EagerPlanner {
  public:
@@ -79,7 +76,7 @@ class EagerPlanner {
   void copy_operand(NodeId id, const Node& n) {
     Kernel copy = copy_of_data(id, n);
     const bool reorders = of_.layout.channels_last[id] != of_.layout.channels_last[n.operands[0].node];
-    if (reorders) copy.limits.slowdown = kReordering;
+    if (reorders) copy.limits.slowdown = constants::kReordering;
     launch(id, std::move(copy));
   }
 

@@ -2,16 +2,12 @@
 
 #include <algorithm>
 
+#include "whitebox/constants.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/geometry.h"
 
 namespace perfc {
 namespace {
-
-/// FlashAttention takes no mask; the memory-efficient kernel that does reaches half its
-/// rate (timm's beit runs at several resolutions, against vit's, on RTX 4090 and 5090).
-constexpr double kMaskedAttention = 2;
-constexpr double kGatePasses = 4, kGateBytes = 4;
 
 bool is_gather(Category c) { return c == Category::Gather || c == Category::Scatter || c == Category::Sort; }
 
@@ -70,7 +66,7 @@ void KernelMaker::be_grouped(NodeId id, Kernel& k) const {
 void KernelMaker::be_product(NodeId id, Kernel& k) const {
   const Node& n = of_.node(id);
   k.kind = KernelKind::Matmul;
-  if (is_masked_attention(n)) k.limits.slowdown *= kMaskedAttention;
+  if (is_masked_attention(n)) k.limits.slowdown *= constants::kMaskedAttention;
   if (n.is(op("nn.sdpa"))) k.limits.tile_share = attention_tile_share(of_.g, n);
   k.placement.aligned = row_alignment(of_.g.type(n.operands[0]));
   if (!n.results.empty()) k.placement.aligned = std::min(k.placement.aligned, row_alignment(n.results[0].type));
@@ -113,7 +109,7 @@ double KernelMaker::gate_bytes(const Node& n) const {
   if (!known || weights.rank() != 3 || weights.elements() == 0) return 0;
   const std::int64_t rows = weights.shape()[1].value(), columns = weights.shape()[2].value();
   const double gates = static_cast<double>(std::max(rows, columns)) / static_cast<double>(std::min(rows, columns));
-  return static_cast<double>(*states.elements()) * gates * kGatePasses * kGateBytes;
+  return static_cast<double>(*states.elements()) * gates * constants::kGatePasses * constants::kGateBytes;
 }
 
 double KernelMaker::stored_bytes(NodeId id) const {
