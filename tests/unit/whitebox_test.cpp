@@ -176,7 +176,7 @@ TEST(Kernels, HalfNormsTakeAndGive16Bits) {
 })");
   const auto norm = [&](Norms norms) {
     const KernelPlan plan = plan_of(g, {.precision = Precision::Amp, .norms = norms});
-    return std::pair(plan.kernels.size(), std::ranges::find_if(plan.kernels, [](const Kernel& k) { return k.ops.front() == op("nn.layer_norm"); })->bytes);
+    return std::pair(plan.kernels.size(), std::ranges::find_if(plan.kernels, [](const Kernel& k) { return k.ops.front() == op("nn.layer_norm"); })->traffic.bytes);
   };
   // x and the weight are cast, then the norm's operand and result; or the norm's parameter instead.
   EXPECT_EQ(norm(Norms::Full), std::pair(std::size_t{7}, 8 * 16 * (4 + 4) + 2 * 16 * 4.0));
@@ -317,7 +317,7 @@ TEST(Kernels, HeadsThatShareKeysRunTheReferenceAttention) {
   EXPECT_EQ(count(op("copy")), 3);
   const auto copy = std::ranges::find_if(s.kernels, [](const Kernel& k) { return k.ops[0] == op("copy") && k.extents.m * k.extents.n == 2 * 4 * 8 * 16; });
   ASSERT_NE(copy, s.kernels.end());  // of the keys, for each head
-  EXPECT_EQ(copy->bytes, 4 * (2 * 8 * 16 + 2 * 4 * 8 * 16));
+  EXPECT_EQ(copy->traffic.bytes, 4 * (2 * 8 * 16 + 2 * 4 * 8 * 16));
   EXPECT_EQ(plan("1", {.mode = ExecMode::Compiled}).kernels.size(), 6u);  // three copies, product, softmax, product
 }
 
