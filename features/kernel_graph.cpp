@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <unordered_map>
+
+#include "whitebox/launch/kernel_fields.h"
 
 namespace perfc {
 namespace {
@@ -73,20 +75,20 @@ std::uint64_t mix(std::uint64_t h, std::uint64_t x) {
   h *= 0xff51afd7ed558ccdULL;
   return h ^ (h >> 32);
 }
-std::uint64_t mix(std::uint64_t h, double x) {
-  std::uint64_t bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  return mix(h, bits);
+
+std::uint64_t mix_field(std::uint64_t h, double x) { return mix(h, std::bit_cast<std::uint64_t>(x)); }
+std::uint64_t mix_field(std::uint64_t h, KernelKind kind) { return mix(h, static_cast<std::uint64_t>(kind)); }
+std::uint64_t mix_field(std::uint64_t h, const decltype(Kernel::ops)& ops) {
+  for (const OpId o : ops) h = mix(h, o.hash);
+  return h;
 }
 
 /// What tells kernels apart before their neighbours do.
 std::uint64_t own_colour(const Kernel& k) {
-  std::uint64_t h = mix(0, static_cast<std::uint64_t>(k.kind) * 8 + k.half * 4u + k.wide_index * 2u + k.channels_first_conv);
-  for (const double x : {k.aligned, k.channels_per_group, k.group_share, k.tile_share, k.share_limit, k.slowdown, k.row_blocks, k.blocks, k.serial_steps, k.macs, k.flops, k.bytes, k.handed_bytes, k.extents.m, k.extents.n, k.extents.k, k.extents.products,
-                         k.extents.window, k.extents.stride}) {
-    h = mix(h, x);
-  }
-  for (const OpId o : k.ops) h = mix(h, static_cast<std::uint64_t>(o.hash));
+  std::uint64_t h = 0;
+  visit_fields(k, [&h](const KernelField& field, const auto& value) {
+    if (field.tells == Tells::Apart) h = mix_field(h, value);
+  });
   return h;
 }
 
@@ -171,15 +173,15 @@ FeatureMatrix kernel_features(const KernelGraph& g, std::span<const Priced> pric
     }
     for (const Precision precision : kPrecisionColumns) row.put(precision == config.precision);
     row.put(k.half);
-    row.put(k.aligned);
-    row.put(k.channels_first_conv);
-    row.put(k.wide_index);
+    row.put(k.placement.aligned);
+    row.put(k.placement.channels_first);
+    row.put(k.placement.wide_index);
     row.put(config.mode == ExecMode::Compiled);
     row.put(config.layout == Layout::Nhwc);
     row.put(std::log2(1.0 + static_cast<double>(k.ops.size())));
-    row.put(k.macs + k.flops > 0 ? bounded_log2(p.compute_us / p.memory_us, -8, 8) : -8);
+    row.put(k.work.macs + k.work.flops > 0 ? bounded_log2(p.compute_us / p.memory_us, -8, 8) : -8);
     row.put(bounded_log2(p.roofline_us() / std::max(device.launch_us, 1e-3), -8, 16));
-    row.put(bounded_log2(k.bytes / l2_bytes, -12, 12));
+    row.put(bounded_log2(k.traffic.bytes / l2_bytes, -12, 12));
     row.put(total_us > 0 ? bounded_log2(p.roofline_us() * g.count[i] / total_us, -16, 0) : -16);
     row.put(bounded_log2(e.m, 0, 30));
     row.put(bounded_log2(e.n, 0, 20));
@@ -187,7 +189,7 @@ FeatureMatrix kernel_features(const KernelGraph& g, std::span<const Priced> pric
     row.put(bounded_log2(e.products, 0, 20));
     row.put(bounded_log2(e.window, 0, 12));
     row.put(bounded_log2(e.stride, 0, 8));
-    row.put(bounded_log2(k.channels_per_group, 0, 12));
+    row.put(bounded_log2(k.extents.channels_per_group, 0, 12));
     row.put(fill(e.m, 128));
     row.put(fill(e.n, 64));
     row.put(fill(e.k, 32));

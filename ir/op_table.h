@@ -116,6 +116,19 @@ struct HoldsFor {
   bool less = false, equal = false, greater = false;
 };
 
+/// How the gradient of a result becomes those of its operands.
+enum class Gradient : std::uint8_t {
+  Computed,
+  Same,         ///< it is that of each operand, or a sum of it where that was broadcast
+  SameInSum,    ///< the same, of any number of operands in one kernel
+  SameOfFirst,  ///< it is that of the first; the others' are sums of it
+  View,         ///< it is that of the first, in another order
+  PerOperand,   ///< a kernel for each, and the sums
+};
+
+/// How eager PyTorch's kernel wants its first operand to lie, where it does not take any.
+enum class Wants : std::uint8_t { Anything, Rows, ChannelsFirst };
+
 using InferFn = Status (*)(InferContext&);
 using EvalFn = void (*)(InferContext&);
 using CostFn = void (*)(const CostContext&, OpCost&);
@@ -159,6 +172,8 @@ struct OpDef {
   bool commutes = false;            ///< its two operands may change places
   bool not_negative = false;        ///< result 0 has no element below 0, whatever the operands
   bool tvm_counts = false;          ///< TVM's count of MACs, which the DIPPM data has, includes it
+  Gradient gradient = Gradient::Computed;
+  Wants wants = Wants::Anything;
   std::int8_t saved_states = 0;     ///< of Keeps::Gates
   std::string_view kernel = {};     ///< operator whose kernel runs instead of one of its own
   std::array<std::string_view, 2> before = {};  ///< operators whose kernels run first, on its first operand

@@ -56,8 +56,8 @@ void HeldOut::add(const CorrectedItem& i, const LeftOut& left_out, std::size_t n
   double kernels = 0, macs = 0, bytes = 0;
   for (std::size_t k = 0; k < i.graph->kernels.size(); ++k) {
     kernels += i.graph->count[k];
-    macs += i.graph->count[k] * i.graph->kernels[k].macs;
-    bytes += i.graph->count[k] * i.graph->kernels[k].bytes;
+    macs += i.graph->count[k] * i.graph->kernels[k].work.macs;
+    bytes += i.graph->count[k] * i.graph->kernels[k].traffic.bytes;
   }
   csv_ += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.3f}\n", kLeftOutNames[left_out.kind], network,
                       csv_field(l.model), csv_field(l.architecture), csv_field(l.family), l.batch.value_or(0), csv_field(l.device), name(l.exec.precision),

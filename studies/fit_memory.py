@@ -9,7 +9,7 @@ mig    MIGProfiler's framebuffer (MIT), leave-model-out. ViT ran before PyTorch 
        attention is written out. Constants go into data/devices.json by hand.
 train  GPUMemNet's timm rows (CC-BY-4.0; clean ones), one training step with Adam, leave-family-out. From the other
        families come the context, which is not shipped, and how often a monitor sees cuDNN's search for algorithms
-       (kSeenPerGib in whitebox/whitebox.cpp), which is, fitted on all. Of several image sizes of an architecture the one is
+       (kSeenPerGib in whitebox/constants.h), which is, fitted on all. Of several image sizes of an architecture the one is
        taken where the set's own FakeTensor column, which is no target, has its usual ratio to our activations.
 dippm  The A100 points of DIPPM's paper with the shipped constants: test only.
 
@@ -35,7 +35,7 @@ import tables  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 GPUMEMNET, GPUMEMNET_MIB = "a100-40gb", 40536  # the set says a GPU of 40 GB
-SEEN_PER_GIB, SHOWN_ODDS = 0.116, 0.1  # whitebox/whitebox.cpp
+SEEN_PER_GIB, SHOWN_ODDS = 0.116, 0.1  # whitebox/constants.h
 FAR = 1.2  # times what the run needs: so much counts as a search that was seen
 DIPPM = [  # graph, batch, MB, profile by Eq. 2 (../shared/formats/dippm.md, Table 4 and Table 5)
     ("densenet121_224", 8, 3272, "1g.5gb"), ("densenet121_224", 32, 6294, "2g.10gb"),

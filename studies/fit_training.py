@@ -5,7 +5,7 @@
 
 RTX 3090, AMP, PyTorch 1.12, SGD with momentum. Attention is written out: 1.12 had no fused one. The step is the sum of
 its kernels by the whitebox; fitted are factors per memory layout, by kind of the operator and for forward passes and
-optimizer: Slowdown in whitebox/launch/training_step.cpp, where those of all families stand (this script prints them). Runs that
+optimizer: Slowdown in whitebox/constants.h, where those of all families stand (this script prints them). Runs that
 took more than 2.5 times the prediction ran other kernels; nothing is fitted on them, but they count in every score.
 DIR holds ../shared/graphs/timm_torchscript.tar.xz unpacked.
 """
@@ -37,7 +37,7 @@ SAMPLE = 29      # --check: every so manieth run
 
 
 def shipped():
-    text = (ROOT / "whitebox/launch/training_step.cpp").read_text()
+    text = (ROOT / "whitebox/constants.h").read_text()
     return {layout: [float(v) for v in re.search(name + r"\{([^}]*)\}", text).group(1).split(",")] for layout, name in NAMES.items()}
 
 

@@ -10,13 +10,12 @@
 #include <cmath>
 #include <functional>
 
+#include "whitebox/constants.h"
 #include "whitebox/price/roofline.h"
 #include "whitebox/launch/training_step.h"
 
 namespace perfc {
 namespace {
-
-constexpr double kBytesPerMib = 1024.0 * 1024.0;
 
 /// What a precision needs and the device lacks.
 void check_precision(const Device& d, const ExecConfig& c, Prediction& out) {
@@ -119,10 +118,10 @@ WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, const Corre
       OpEstimate& same = out.ops.back();  // casts and bodies are reported with their node
       if (time_us * k.repeat > same.time_us) same.bound = p.bound;
       same.time_us += time_us * k.repeat;
-      same.flops += (2 * k.macs + k.flops) * k.repeat;
-      same.bytes += k.bytes * k.repeat;
+      same.flops += (2 * k.work.macs + k.work.flops) * k.repeat;
+      same.bytes += k.traffic.bytes * k.repeat;
     } else {
-      out.ops.push_back({k.node, time_us * k.repeat, p.bound, (2 * k.macs + k.flops) * k.repeat, k.bytes * k.repeat});
+      out.ops.push_back({k.node, time_us * k.repeat, p.bound, (2 * k.work.macs + k.work.flops) * k.repeat, k.traffic.bytes * k.repeat});
     }
   }
   out.device_ms = total_us / 1e3;
@@ -134,12 +133,12 @@ WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, const Corre
 void WhiteboxModel::add_memory(const Device& device, Prediction& out) const {
   MemoryBreakdown& m = out.memory;
   m.context_mib = device.context_mib + device.context_mib_per_sm * device.sms + (convolves_ ? device.convolution_mib : 0);
-  m.weights_mib = needs_.weights / kBytesPerMib;
-  m.gradients_mib = needs_.gradients / kBytesPerMib;
-  m.optimizer_mib = needs_.optimizer / kBytesPerMib;
-  const double reserved = std::clamp(device.memory_mib - m.context_mib, needs_.allocated / kBytesPerMib, std::max(needs_.allocated, needs_.reserved) / kBytesPerMib);
+  m.weights_mib = needs_.weights / constants::kBytesPerMib;
+  m.gradients_mib = needs_.gradients / constants::kBytesPerMib;
+  m.optimizer_mib = needs_.optimizer / constants::kBytesPerMib;
+  const double reserved = std::clamp(device.memory_mib - m.context_mib, needs_.allocated / constants::kBytesPerMib, std::max(needs_.allocated, needs_.reserved) / constants::kBytesPerMib);
   const double rest = std::max(0.0, reserved - m.weights_mib - m.gradients_mib - m.optimizer_mib);
-  m.workspace_mib = std::min(needs_.workspace / kBytesPerMib, rest);
+  m.workspace_mib = std::min(needs_.workspace / constants::kBytesPerMib, rest);
   m.activations_mib = rest - m.workspace_mib;
   if (m.needed_mib() > device.memory_mib) {
     out.warnings.push_back(fmt::format("needs {:.0f} MiB, {} has {:.0f} MiB: this will run out of memory", m.needed_mib(),
@@ -150,28 +149,27 @@ void WhiteboxModel::add_memory(const Device& device, Prediction& out) const {
 
 /// What a monitor sees beyond the need while cuDNN tries algorithms. A search takes time in proportion to its
 /// convolution's data, and a monitor that looks now and then sees one as a Poisson process sees an event.
-/// kSeenPerGib: GPUMemNet's runs (studies/fit_memory.py). Shown is what one run in ten exceeds.
+/// Shown is what one run in ten exceeds.
 void WhiteboxModel::add_searches(const Device& device, Prediction& out) const {
-  constexpr double kSeenPerGib = 0.116, kShownOdds = 0.1;
   struct Seen {
     double mib, gib;
   };
   std::vector<Seen> seen;
   const double need = out.memory.needed_mib();
   for (const AlgorithmSearch& s : needs_.searches) {
-    const double used = out.memory.context_mib + s.allocated / kBytesPerMib, free = device.memory_mib - used;
+    const double used = out.memory.context_mib + s.allocated / constants::kBytesPerMib, free = device.memory_mib - used;
     double workspace = 0;
     for (const double w : {s.whole, s.tiled}) {
-      if (w / kBytesPerMib <= free) workspace = std::max(workspace, w / kBytesPerMib);
+      if (w / constants::kBytesPerMib <= free) workspace = std::max(workspace, w / constants::kBytesPerMib);
     }
-    if (used + workspace > need) seen.push_back({used + workspace, s.data / kBytesPerMib / 1024});
+    if (used + workspace > need) seen.push_back({used + workspace, s.data / constants::kBytesPerMib / 1024});
   }
   std::ranges::sort(seen, std::greater{}, &Seen::mib);
   double gib = 0;
   for (const Seen& s : seen) {
     gib += s.gib;
-    out.memory_odds.push_back({s.mib, 1 - std::exp(-kSeenPerGib * gib)});
-    if (out.memory.search_mib == 0 && out.memory_odds.back().odds >= kShownOdds) out.memory.search_mib = s.mib - need;
+    out.memory_odds.push_back({s.mib, 1 - std::exp(-constants::kSeenPerGib * gib)});
+    if (out.memory.search_mib == 0 && out.memory_odds.back().odds >= constants::kShownOdds) out.memory.search_mib = s.mib - need;
   }
 }
 
@@ -179,16 +177,15 @@ void WhiteboxModel::add_searches(const Device& device, Prediction& out) const {
 /// where memory limits them; held below the limit by lower clocks. Fitted on Zeus' traces
 /// by studies/fit_power.py (docs/accuracy.md), with the factor that 90 % of them lie within.
 void WhiteboxModel::add_energy(const Load& load, const Device& device, Prediction& out) const {
-  constexpr double kLimit = 0.97, kSharpness = 10, kInterval = 1.3;
   if (out.latency_ms <= 0) return;
   const double duty = (load.compute_us + device.memory_power * load.memory_us) / 1e3 / out.latency_ms;
   const double idle = std::max(device.idle_w, 1.0);
   const double demand = idle + std::max(device.busy_power * device.tdp_w - idle, 0.0) * duty;
-  const double limit = std::max(kLimit * device.tdp_w, idle);
-  out.power_w = std::pow(std::pow(demand, -kSharpness) + std::pow(limit, -kSharpness), -1 / kSharpness);
+  const double limit = std::max(constants::kPowerLimit * device.tdp_w, idle);
+  out.power_w = std::pow(std::pow(demand, -constants::kPowerSharpness) + std::pow(limit, -constants::kPowerSharpness), -1 / constants::kPowerSharpness);
   out.energy_j = out.power_w * out.latency_ms / 1e3;
   // Errors of time and power are independent: their logarithms add in squares.
-  const double factor = std::exp(std::hypot(std::log(out.latency_hi_ms / out.latency_ms), std::log(kInterval)));
+  const double factor = std::exp(std::hypot(std::log(out.latency_hi_ms / out.latency_ms), std::log(constants::kPowerInterval)));
   out.energy_lo_j = out.energy_j / factor;
   out.energy_hi_j = out.energy_j * factor;
 }
@@ -196,15 +193,14 @@ void WhiteboxModel::add_energy(const Load& load, const Device& device, Predictio
 /// 90 % interval as a factor: what calibration found on families that it did
 /// not fit (data/calibration.md), wider where it never looked.
 void WhiteboxModel::add_interval(const Device& device, Prediction& out) const {
-  constexpr double kOtherPrecision = 1.5, kOtherDevice = 2.0;
   const std::string precision(perfc::name(config_.precision));
-  double factor = kOtherDevice;
+  double factor = constants::kOtherDevice;
   if (device.interval.empty()) {
     out.novelty.push_back(fmt::format("device {} was not calibrated with measurements", device.whole()));
   } else if (const auto found = device.interval.find(precision); found != device.interval.end()) {
     factor = found->second;
   } else {
-    factor = kOtherPrecision;
+    factor = constants::kOtherPrecision;
     std::vector<std::string> known;
     for (const auto& [p, f] : device.interval) known.push_back(p);
     out.novelty.push_back(fmt::format("precision {} was not calibrated, only {}", precision, fmt::join(known, ", ")));

@@ -23,7 +23,7 @@ constexpr std::array kMetrics{
 /// A random split holds back one of so many parts.
 constexpr std::size_t kEvaluationFolds = 5;
 
-using Order = std::vector<std::size_t>;
+using Ranking = std::vector<std::size_t>;
 
 /// Relative times of all machines of a row, the reference's last.
 std::vector<double> times(const FeatureMatrix& m, std::size_t row, ReferenceColumn reference) {
@@ -34,22 +34,22 @@ std::vector<double> times(const FeatureMatrix& m, std::size_t row, ReferenceColu
 }
 
 /// Machines from the fastest to the slowest.
-Order order_of(const std::vector<double>& t) {
-  Order o(t.size());
+Ranking order_of(const std::vector<double>& t) {
+  Ranking o(t.size());
   std::iota(o.begin(), o.end(), std::size_t{0});
   std::stable_sort(o.begin(), o.end(), [&](std::size_t a, std::size_t b) { return t[a] < t[b]; });
   return o;
 }
 
-Order majority_order(const FeatureMatrix& target, ReferenceColumn reference) {
-  std::map<Order, std::size_t> counts;
+Ranking majority_order(const FeatureMatrix& target, ReferenceColumn reference) {
+  std::map<Ranking, std::size_t> counts;
   for (std::size_t r = 0; r < target.rows; ++r) ++counts[order_of(times(target, r, reference))];
   const auto most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most == counts.end() ? Order{} : most->first;
+  return most == counts.end() ? Ranking{} : most->first;
 }
 
 /// How surely a prediction has an order: its smallest gap along it, negative if it has not.
-double confidence(const std::vector<double>& t, const Order& order) {
+double confidence(const std::vector<double>& t, const Ranking& order) {
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i + 1 < order.size(); ++i) least = std::min(least, t[order[i + 1]] - t[order[i]]);
   return least;
@@ -110,12 +110,12 @@ RelativeMetrics measure(const FeatureMatrix& p, const FeatureMatrix& y, const Fe
   m.r2 = 1 - error / spread;
   std::sort(ratios.begin(), ratios.end());
   m.ratio_error = ratios.empty() ? 0 : (ratios[ratios.size() / 2] + ratios[(ratios.size() - 1) / 2]) / 2;
-  const Order usual = majority_order(majority, reference);
+  const Ranking usual = majority_order(majority, reference);
   std::vector<double> positive, negative;
   double pairs = 0;
   for (std::size_t r = 0; r < y.rows; ++r) {
     const auto predicted = times(p, r, reference), measured = times(y, r, reference);
-    const Order guess = order_of(predicted), truth = order_of(measured);
+    const Ranking guess = order_of(predicted), truth = order_of(measured);
     m.order += guess == truth ? 1 / rows : 0;
     m.top1 += guess.front() == truth.front() ? 1 / rows : 0;
     m.regret += std::expm1(measured[guess.front()] - measured[truth.front()]) / rows;

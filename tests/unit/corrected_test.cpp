@@ -3,6 +3,7 @@
 
 #include "whitebox/launch/data_layout.h"
 #include "whitebox/launch/framework.h"
+#include "whitebox/launch/kernel_fields.h"
 #include "features/kernel_graph.h"
 #include "gnn/models/corrected.h"
 #include "gnn_check.h"
@@ -106,6 +107,45 @@ TEST(KernelGraph, EqualKernelsAreOneClass) {
   EXPECT_EQ(around.class_of.size(), 8u);
 }
 
+/// LSTMs of 16 and 64 steps take as many reads of their weights, however equal the rest is.
+TEST(KernelGraph, RecurrencesOfDifferentStepsAreTwoClasses) {
+  KernelPlan plan;
+  for (const double steps : {16, 64}) {
+    Kernel& k = plan.kernels.emplace_back();
+    k.ops = {op("nn.lstm")};
+    k.traffic = {.bytes = 1e6, .state_weights = 4e6, .steps = steps};
+  }
+  EXPECT_EQ(merge_equal(plan, 0).kernels.size(), 2u);
+  plan.kernels[1].traffic.steps = 16;
+  EXPECT_EQ(merge_equal(plan, 0).kernels.size(), 1u);
+}
+
+/// A value that is none of the field's default.
+struct ChangeField {
+  void operator()(double& v) const { v = v * 2 + 3; }
+  void operator()(bool& v) const { v = !v; }
+  void operator()(NodeId& v) const { ++v; }
+  void operator()(KernelKind& v) const { v = v == KernelKind::Gather ? KernelKind::Vector : KernelKind::Gather; }
+  void operator()(decltype(Kernel::ops)& v) const { v.push_back(op("nn.lstm")); }
+};
+
+TEST(KernelGraph, EveryFieldTellsKernelsApartThatIsSaidTo) {
+  std::size_t fields = 0;
+  visit_fields(Kernel{}, [&fields](const KernelField&, const auto&) { ++fields; });
+  for (std::size_t changed = 0; changed < fields; ++changed) {
+    KernelPlan plan;
+    plan.kernels.resize(2);
+    std::size_t at = 0;
+    KernelField field;
+    visit_fields(plan.kernels[1], [&](const KernelField& f, auto& value) {
+      if (at++ != changed) return;
+      field = f;
+      ChangeField{}(value);
+    });
+    EXPECT_EQ(merge_equal(plan, 0).kernels.size(), field.tells == Tells::Apart ? 2u : 1u) << field.name;
+  }
+}
+
 /// Message passing over classes gives every kernel what it gets over the plan itself.
 TEST(KernelGraph, MergingChangesNoPrediction) {
   const KernelPlan plan = plan_of(graph_of(kBlocks), {});
@@ -116,7 +156,7 @@ TEST(KernelGraph, MergingChangesNoPrediction) {
     GraphInput<double> in{Matrix<double>(kernels.size(), kKernelColumns + kFeatures), Matrix<double>(1, kGlobalColumns)};
     for (std::size_t i = 0; i < kernels.size(); ++i) {
       const Kernel& k = kernels[i];
-      const double row[] = {count[i], k.bytes / 1e3, 2, 0, static_cast<double>(k.kind), k.macs / 1e5, k.flops / 1e3, k.bytes / 1e5, 1};
+      const double row[] = {count[i], k.traffic.bytes / 1e3, 2, 0, static_cast<double>(k.kind), k.work.macs / 1e5, k.work.flops / 1e3, k.traffic.bytes / 1e5, 1};
       std::copy(std::begin(row), std::end(row), in.nodes.data() + i * in.nodes.columns());
     }
     in.globals.fill(0);
@@ -184,9 +224,9 @@ TEST(Framework, BilinearUpsamplingLoopsOverBatchAndChannels) {
   %2 = image.resize2d(%x, _, _, %1, mode="linear", coordinate_transformation_mode="half_pixel");
   (%2)
 })");
-  EXPECT_EQ(plan_of(g, {}).kernels.at(0).serial_steps, 32 * 64);
-  EXPECT_EQ(plan_of(g, {.layout = Layout::Nhwc}).kernels.at(0).serial_steps, 0);
-  EXPECT_EQ(plan_of(g, {.mode = ExecMode::Compiled}).kernels.at(0).serial_steps, 0);
+  EXPECT_EQ(plan_of(g, {}).kernels.at(0).limits.serial_steps, 32 * 64);
+  EXPECT_EQ(plan_of(g, {.layout = Layout::Nhwc}).kernels.at(0).limits.serial_steps, 0);
+  EXPECT_EQ(plan_of(g, {.mode = ExecMode::Compiled}).kernels.at(0).limits.serial_steps, 0);
 }
 
 TEST(Fusion, NoGroupWaitsForItself) {
@@ -217,7 +257,7 @@ TEST(Fusion, BothSidesOfADiamondJoin) {
   const KernelPlan plan = plan_of(g, {.mode = ExecMode::Compiled});
   ASSERT_EQ(plan.kernels.size(), 2u);
   EXPECT_EQ(plan.kernels[1].ops.size(), 4u);   // sigmoid, multiply, tanh, add
-  EXPECT_EQ(plan.kernels[1].bytes, 3 * 64 * 64 * 4);  // reads %2 and %x, writes %6
+  EXPECT_EQ(plan.kernels[1].traffic.bytes, 3 * 64 * 64 * 4);  // reads %2 and %x, writes %6
 }
 
 TEST(Fusion, WhatOthersReadAlreadyStaysAlone) {
@@ -262,15 +302,15 @@ TEST(Framework, DataThat32BitsCannotIndexTakesLonger) {
   (%1, %2)
 })"), {.mode = mode});
   };
-  EXPECT_FALSE(plan(1023, ExecMode::Eager).kernels.at(0).wide_index);
+  EXPECT_FALSE(plan(1023, ExecMode::Eager).kernels.at(0).placement.wide_index);
   const KernelPlan eager = plan(1024, ExecMode::Eager);  // the concatenation has 2^31 elements
-  EXPECT_TRUE(eager.kernels.at(0).wide_index);
-  EXPECT_GT(eager.kernels.at(0).slowdown, 1);
-  EXPECT_FALSE(eager.kernels.at(1).wide_index);
+  EXPECT_TRUE(eager.kernels.at(0).placement.wide_index);
+  EXPECT_GT(eager.kernels.at(0).limits.slowdown, 1);
+  EXPECT_FALSE(eager.kernels.at(1).placement.wide_index);
   const KernelPlan both = plan(2048, ExecMode::Eager);
-  EXPECT_TRUE(both.kernels.at(1).wide_index);
-  EXPECT_EQ(both.kernels.at(1).slowdown, 1);  // elementwise kernels split their work
-  EXPECT_GT(plan(2048, ExecMode::Compiled).kernels.at(0).slowdown, 1);
+  EXPECT_TRUE(both.kernels.at(1).placement.wide_index);
+  EXPECT_EQ(both.kernels.at(1).limits.slowdown, 1);  // elementwise kernels split their work
+  EXPECT_GT(plan(2048, ExecMode::Compiled).kernels.at(0).limits.slowdown, 1);
 }
 
 TEST(Framework, FewGroupWidthsHaveGoodKernels) {

@@ -38,10 +38,10 @@ TEST(Compiled, WhatOnlyProductsReadIsWrittenIn16Bits) {
   };
   constexpr double kElements = 8 * 16, kWeights = 16;
   const KernelPlan only = plan_of(graph("(%4)"), kAmp), both = plan_of(graph("(%4, %2)"), kAmp);
-  EXPECT_EQ(only.kernels.at(0).bytes, kElements * (4 + 2) + kWeights * 4);
-  EXPECT_EQ(both.kernels.at(0).bytes, kElements * (4 + 4 + 2) + kWeights * 4);
+  EXPECT_EQ(only.kernels.at(0).traffic.bytes, kElements * (4 + 2) + kWeights * 4);
+  EXPECT_EQ(both.kernels.at(0).traffic.bytes, kElements * (4 + 4 + 2) + kWeights * 4);
   EXPECT_EQ(ops_of(only), (Names{"nn.layer_norm", "cast", "nn.dense"}));
-  EXPECT_EQ(only.kernels.at(2).bytes, kElements * (2 + 2) + 16 * 16 * 2);
+  EXPECT_EQ(only.kernels.at(2).traffic.bytes, kElements * (2 + 2) + 16 * 16 * 2);
 }
 
 TEST(Compiled, WeightsAreCastOnceInEachRun) {
@@ -53,7 +53,7 @@ TEST(Compiled, WeightsAreCastOnceInEachRun) {
 })");
   const KernelPlan amp = plan_of(g, kAmp);
   EXPECT_EQ(ops_of(amp), (Names{"cast", "nn.dense", "nn.dense"}));
-  EXPECT_EQ(amp.kernels[0].bytes, 16 * 16 * (4 + 2));
+  EXPECT_EQ(amp.kernels[0].traffic.bytes, 16 * 16 * (4 + 2));
   EXPECT_EQ(amp.host_ops, 3);
   EXPECT_EQ(plan_of(g, kCompiled).kernels.size(), 2u);
 }
@@ -74,7 +74,7 @@ TEST(Compiled, SumsOfFewTermsAreComputedAgainByEachReader) {
   constexpr double kValue = 8 * 16 * 4, kScale = 16 * 4;
   std::vector<double> values;
   for (const Kernel& k : plan.kernels) {
-    if (std::ranges::count(k.ops, op("nn.layer_norm")) > 0) values.push_back((k.bytes - kScale) / kValue);
+    if (std::ranges::count(k.ops, op("nn.layer_norm")) > 0) values.push_back((k.traffic.bytes - kScale) / kValue);
   }
   EXPECT_EQ(values, (std::vector<double>{2, 3, 4, 5, 5 + 1 + 1}));  // what is read, the norm, and at last the sum
 }
@@ -95,8 +95,8 @@ TEST(Compiled, WhoReadsAPartComputesThatPart) {
   const KernelPlan plan = plan_of(g, kCompiled);
   ASSERT_EQ(ops_of(plan), (Names{"nn.dense", "nn.layer_norm", "nn.dense", "multiply"}));
   constexpr double kPart = 8 * 16 * 4;
-  EXPECT_EQ(plan.kernels[1].bytes, 2 * kPart + 16 * 4);  // half of the product is read, its norm is written
-  EXPECT_EQ(plan.kernels[3].bytes, 3 * kPart);
+  EXPECT_EQ(plan.kernels[1].traffic.bytes, 2 * kPart + 16 * 4);  // half of the product is read, its norm is written
+  EXPECT_EQ(plan.kernels[3].traffic.bytes, 3 * kPart);
 }
 
 TEST(Compiled, PartsOfAValueAddUp) {
@@ -111,7 +111,7 @@ TEST(Compiled, PartsOfAValueAddUp) {
 })");
   const KernelPlan plan = plan_of(g, kCompiled);
   ASSERT_EQ(plan.kernels.size(), 2u);
-  EXPECT_EQ(plan.kernels[1].bytes, (32 + 16) * 8 * 4);
+  EXPECT_EQ(plan.kernels[1].traffic.bytes, (32 + 16) * 8 * 4);
 }
 
 TEST(Compiled, LongChainsOfViewsAreLookedThroughOnce) {  // in minutes otherwise
@@ -129,7 +129,7 @@ TEST(Compiled, LongChainsOfViewsAreLookedThroughOnce) {  // in minutes otherwise
   }
   const KernelPlan plan = plan_of(graph_of(text + "  (" + results + ")\n}"), kCompiled);
   ASSERT_EQ(plan.kernels.size(), static_cast<std::size_t>(kLinks));
-  EXPECT_NEAR(plan.kernels.back().bytes, 4.0 * (100000 - kLinks + 1), 1);
+  EXPECT_NEAR(plan.kernels.back().traffic.bytes, 4.0 * (100000 - kLinks + 1), 1);
 }
 
 TEST(Compiled, ANormThatAProductReadsTransposedIsWrittenByASecondKernel) {
@@ -146,8 +146,8 @@ TEST(Compiled, ANormThatAProductReadsTransposedIsWrittenByASecondKernel) {
   const KernelPlan rows = plan_of(graph("[0, 1, 2]"), kCompiled), columns = plan_of(graph("[0, 2, 1]"), kCompiled);
   EXPECT_EQ(ops_of(rows), (Names{"nn.layer_norm", "nn.dense"}));
   ASSERT_EQ(ops_of(columns), (Names{"nn.layer_norm", "nn.layer_norm", "nn.dense"}));
-  EXPECT_EQ(columns.kernels[0].bytes, 2 * 8 * 8 * 4 + 8 * 4);  // statistics only
-  EXPECT_EQ(columns.kernels[1].bytes, rows.kernels[0].bytes);
+  EXPECT_EQ(columns.kernels[0].traffic.bytes, 2 * 8 * 8 * 4 + 8 * 4);  // statistics only
+  EXPECT_EQ(columns.kernels[1].traffic.bytes, rows.kernels[0].traffic.bytes);
 }
 
 /// A convolution with bias (%4) and activation (%5) of (2, 8, 4, 4), and what follows.
@@ -172,8 +172,8 @@ TEST(Compiled, AnActivationThatAReductionAndALaterKernelReadStaysIn32Bits) {
   const KernelPlan twice = plan_of(graph("nn.silu"), kAmp), once = plan_of(graph("nn.relu"), kAmp);
   ASSERT_EQ(twice.kernels.size(), 5u);  // a weight's cast first
   constexpr double kElements = 2 * 8 * 16;
-  EXPECT_EQ(twice.kernels[2].bytes - once.kernels.at(2).bytes, 2 * kElements);  // written
-  EXPECT_EQ(twice.kernels[4].bytes - once.kernels.at(4).bytes, 2 * kElements);  // read
+  EXPECT_EQ(twice.kernels[2].traffic.bytes - once.kernels.at(2).traffic.bytes, 2 * kElements);  // written
+  EXPECT_EQ(twice.kernels[4].traffic.bytes - once.kernels.at(4).traffic.bytes, 2 * kElements);  // read
 }
 
 TEST(Compiled, SuchAnActivationIsKeptForPaddingToo) {
@@ -185,7 +185,7 @@ TEST(Compiled, SuchAnActivationIsKeptForPaddingToo) {
 })");
   };
   constexpr double kElements = 2 * 8 * 16;
-  EXPECT_EQ(plan_of(graph("nn.silu"), kAmp).kernels.at(2).bytes - plan_of(graph("nn.relu"), kAmp).kernels.at(2).bytes, (4 + 4) * kElements);
+  EXPECT_EQ(plan_of(graph("nn.silu"), kAmp).kernels.at(2).traffic.bytes - plan_of(graph("nn.relu"), kAmp).kernels.at(2).traffic.bytes, (4 + 4) * kElements);
 }
 
 TEST(Compiled, ABiasIsAddedAgainByWhoeverReadsIt) {
@@ -205,7 +205,7 @@ TEST(Compiled, ABiasIsAddedAgainByWhoeverReadsIt) {
   };
   const auto total = [](const KernelPlan& plan) {
     double bytes = 0;
-    for (const Kernel& k : plan.kernels) bytes += k.ops.front() == op("mean") || k.ops.front() == op("multiply") ? k.bytes : 0;
+    for (const Kernel& k : plan.kernels) bytes += k.ops.front() == op("mean") || k.ops.front() == op("multiply") ? k.traffic.bytes : 0;
     return bytes;
   };
   // What may be a folded batch-norm is kept; with computed weights it cannot be one.
@@ -248,7 +248,7 @@ TEST(Compiled, GroupedConvolutionsDecideOnTheLayout) {
       const auto name = [](int n) { return "%c" + std::to_string(n); };
       text += "  " + name(i) + " = nn.conv2d(" + name(i - 1) + ", %w, kernel_size=[1, 1], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1);\n";
     }
-    return plan_of(graph_of(text + "  (%c" + std::to_string(plain) + ")\n}"), kCompiled).kernels.front().channels_first_conv;
+    return plan_of(graph_of(text + "  (%c" + std::to_string(plain) + ")\n}"), kCompiled).kernels.front().placement.channels_first;
   };
   EXPECT_TRUE(channels_first(2));   // 144 of 400
   EXPECT_FALSE(channels_first(3));  // 144 of 528
@@ -272,7 +272,7 @@ TEST(Compiled, AttentionWrittenOutIsThreeKernels) {
   const KernelPlan s = plan_of(g, kCompiled);
   EXPECT_EQ(ops_of(s), (Names{"nn.batch_matmul", "nn.softmax", "nn.batch_matmul"}));
   constexpr double kScores = 2 * 4 * 32 * 32, kMask = 4 * 32 * 32;
-  EXPECT_EQ(s.kernels[1].bytes, (2 * kScores + kMask) * 4);
+  EXPECT_EQ(s.kernels[1].traffic.bytes, (2 * kScores + kMask) * 4);
 }
 
 TEST(Layout, HeadsBehindFusedAttentionAreDenseWhenTransposedBack) {
@@ -320,9 +320,9 @@ TEST(Layout, AGroupNormIsChannelsFirstAndLooksTwice) {
   constexpr double kBytes = 4 * 2 * 8 * 16;
   const KernelPlan first = plan_of(graph("%1"), {}), last = plan_of(graph("%1"), {.layout = Layout::Nhwc});
   ASSERT_EQ(ops_of(first), (Names{"nn.relu", "nn.group_norm", "nn.conv2d"}));
-  EXPECT_EQ(first.kernels[1].bytes, 3 * kBytes + 2 * 8 * 4);
+  EXPECT_EQ(first.kernels[1].traffic.bytes, 3 * kBytes + 2 * 8 * 4);
   ASSERT_EQ(ops_of(last), (Names{"nn.relu", "copy", "nn.group_norm", "copy", "nn.conv2d"}));
-  EXPECT_GT(last.kernels[1].slowdown, 1);  // writes what lies far apart
+  EXPECT_GT(last.kernels[1].limits.slowdown, 1);  // writes what lies far apart
   // Computed weights lie channels-first, and so does what they are applied to.
   EXPECT_EQ(ops_of(plan_of(graph("%2"), {.layout = Layout::Nhwc})), (Names{"nn.relu", "copy", "nn.group_norm", "nn.conv2d"}));
 }

@@ -41,8 +41,8 @@ TEST(EagerKernels, MaxPoolingWritesPositions) {
   (%1)
 })");
   const double in = 8 * 32 * 32, out = in / 4;
-  EXPECT_EQ(plan_of(g, {}).kernels.at(0).bytes, 4 * (in + out) + 8 * out);
-  EXPECT_EQ(plan_of(g, {.mode = ExecMode::Compiled}).kernels.at(0).bytes, 4 * (in + out));
+  EXPECT_EQ(plan_of(g, {}).kernels.at(0).traffic.bytes, 4 * (in + out) + 8 * out);
+  EXPECT_EQ(plan_of(g, {.mode = ExecMode::Compiled}).kernels.at(0).traffic.bytes, 4 * (in + out));
   EXPECT_EQ(memory_needs(g, {}).allocated - memory_needs(g, {.mode = ExecMode::Compiled}).allocated, 8 * out);
 }
 

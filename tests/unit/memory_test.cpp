@@ -251,11 +251,11 @@ TEST(TrainingStep, ProductsHaveTwoGradientsSaveTheFirst) {
   // Forwards 3; backwards 2 products, the activation, 1 product; 2 weights to update.
   ASSERT_EQ(plan->kernels.size(), 9u);
   double macs = 0;
-  for (const Kernel& k : plan->kernels) macs += k.macs;
+  for (const Kernel& k : plan->kernels) macs += k.work.macs;
   EXPECT_EQ(macs, 5.0 * 1024 * 1024 * 1024);
-  EXPECT_EQ(plan->kernels[5].bytes, 3 * 4 * kMib);      // the activation's: reads the result and its gradient, writes
-  EXPECT_EQ(plan->kernels[8].bytes, 3 * 4 * kMib);      // SGD: reads weight and gradient, writes the weight
-  EXPECT_GT(plan->kernels[0].slowdown, plan->kernels[3].slowdown);  // forward kernels of a step, products backwards
+  EXPECT_EQ(plan->kernels[5].traffic.bytes, 3 * 4 * kMib);      // the activation's: reads the result and its gradient, writes
+  EXPECT_EQ(plan->kernels[8].traffic.bytes, 3 * 4 * kMib);      // SGD: reads weight and gradient, writes the weight
+  EXPECT_GT(plan->kernels[0].limits.slowdown, plan->kernels[3].limits.slowdown);  // forward kernels of a step, products backwards
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ std::vector<KernelKind> gradients(int groups, int width, Layout layout) {
   std::vector<KernelKind> out;
   std::size_t forward = 0;
   for (const Kernel& k : plan.kernels) {
-    if (k.macs > 0 && k.channels_per_group != kUngrouped && forward++ > 0) out.push_back(k.kind);
+    if (k.work.macs > 0 && k.extents.channels_per_group != kUngrouped && forward++ > 0) out.push_back(k.kind);
   }
   return out;
 }

@@ -124,7 +124,7 @@ TEST(Kernels, CompilersFuseWhatIsNotAProduct) {
   EXPECT_EQ(plan_of(g, {.mode = ExecMode::Eager}).kernels.size(), 5u);
   const KernelPlan fused = plan_of(g, {.mode = ExecMode::Compiled});
   ASSERT_EQ(fused.kernels.size(), 2u);
-  EXPECT_EQ(fused.kernels[1].bytes, 2 * 64 * 128 * 4);  // reads %2 once, writes %6
+  EXPECT_EQ(fused.kernels[1].traffic.bytes, 2 * 64 * 128 * 4);  // reads %2 once, writes %6
 }
 
 TEST(Kernels, AutocastCastsOnceToEachSide) {
@@ -176,7 +176,7 @@ TEST(Kernels, HalfNormsTakeAndGive16Bits) {
 })");
   const auto norm = [&](Norms norms) {
     const KernelPlan plan = plan_of(g, {.precision = Precision::Amp, .norms = norms});
-    return std::pair(plan.kernels.size(), std::ranges::find_if(plan.kernels, [](const Kernel& k) { return k.ops.front() == op("nn.layer_norm"); })->bytes);
+    return std::pair(plan.kernels.size(), std::ranges::find_if(plan.kernels, [](const Kernel& k) { return k.ops.front() == op("nn.layer_norm"); })->traffic.bytes);
   };
   // x and the weight are cast, then the norm's operand and result; or the norm's parameter instead.
   EXPECT_EQ(norm(Norms::Full), std::pair(std::size_t{7}, 8 * 16 * (4 + 4) + 2 * 16 * 4.0));
@@ -193,7 +193,7 @@ TEST(Kernels, BatchNormKeepsTheWidthOfItsDataUnderAutocast) {
 })");
   const KernelPlan s = plan_of(g, {.precision = Precision::Amp});
   ASSERT_EQ(s.kernels.size(), 4u);  // two casts, convolution, batch-norm
-  EXPECT_EQ(s.kernels.back().bytes, 2 * 128 * 2 + 4 * 8 * 4);
+  EXPECT_EQ(s.kernels.back().traffic.bytes, 2 * 128 * 2 + 4 * 8 * 4);
 }
 
 TEST(Kernels, AReshapeOfATransposeCopies) {
@@ -205,7 +205,7 @@ TEST(Kernels, AReshapeOfATransposeCopies) {
 })");
   const KernelPlan s = plan_of(g, {});
   ASSERT_EQ(s.kernels.size(), 1u);
-  EXPECT_EQ(s.kernels[0].bytes, 2 * 128 * 4);
+  EXPECT_EQ(s.kernels[0].traffic.bytes, 2 * 128 * 4);
 }
 
 TEST(Kernels, ViewsBetweenKernelsAreOneCallOfTheHost) {
@@ -272,7 +272,7 @@ TEST(Kernels, OnlyTheResultsThatLeaveAFusedKernelAreWritten) {
   (%3, %5)
 })"), {.mode = ExecMode::Compiled});
   ASSERT_EQ(s.kernels.size(), 2u);
-  EXPECT_EQ(s.kernels[0].bytes, (4 * 16 + 4 * 8 + 4 * 8) * 4);  // reads %x, writes %3 and %2.1
+  EXPECT_EQ(s.kernels[0].traffic.bytes, (4 * 16 + 4 * 8 + 4 * 8) * 4);  // reads %x, writes %3 and %2.1
 }
 
 TEST(Kernels, PoolingToOnePositionIsAMean) {
@@ -296,9 +296,9 @@ TEST(Kernels, AttentionWrittenOutKeepsItsScores) {
   const KernelPlan s = plan_of(apart, {});  // scale, product, softmax, product
   ASSERT_EQ(s.kernels.size(), 4u);
   const double scores = 2 * 4 * 32 * 32;
-  EXPECT_EQ(s.kernels[1].macs, scores * 16);
-  EXPECT_EQ(s.kernels[1].bytes, 4 * (2 * 2 * 4 * 32 * 16 + scores));
-  EXPECT_EQ(s.kernels[1].macs + s.kernels[3].macs, plan_of(fused, {}).kernels[0].macs);
+  EXPECT_EQ(s.kernels[1].work.macs, scores * 16);
+  EXPECT_EQ(s.kernels[1].traffic.bytes, 4 * (2 * 2 * 4 * 32 * 16 + scores));
+  EXPECT_EQ(s.kernels[1].work.macs + s.kernels[3].work.macs, plan_of(fused, {}).kernels[0].work.macs);
   // Beside q and the result: the scores before and after the softmax, and a dense copy of v.
   EXPECT_EQ(memory_needs(apart, {}).allocated - memory_needs(fused, {}).allocated, 2 * 4 * scores + 4 * 2 * 4 * 32 * 16);
 }
@@ -317,7 +317,7 @@ TEST(Kernels, HeadsThatShareKeysRunTheReferenceAttention) {
   EXPECT_EQ(count(op("copy")), 3);
   const auto copy = std::ranges::find_if(s.kernels, [](const Kernel& k) { return k.ops[0] == op("copy") && k.extents.m * k.extents.n == 2 * 4 * 8 * 16; });
   ASSERT_NE(copy, s.kernels.end());  // of the keys, for each head
-  EXPECT_EQ(copy->bytes, 4 * (2 * 8 * 16 + 2 * 4 * 8 * 16));
+  EXPECT_EQ(copy->traffic.bytes, 4 * (2 * 8 * 16 + 2 * 4 * 8 * 16));
   EXPECT_EQ(plan("1", {.mode = ExecMode::Compiled}).kernels.size(), 6u);  // three copies, product, softmax, product
 }
 
@@ -328,7 +328,7 @@ TEST(Kernels, AttentionScalesItsScoresWhereTheModelDoes) {
 })"), {});
   ASSERT_EQ(s.kernels.size(), 4u);  // product, scale, softmax, product
   EXPECT_EQ(s.kernels[1].ops[0], op("multiply"));
-  EXPECT_EQ(s.kernels[1].bytes, 2 * 4 * 2 * 4 * 32 * 32);
+  EXPECT_EQ(s.kernels[1].traffic.bytes, 2 * 4 * 2 * 4 * 32 * 32);
 }
 
 TEST(Kernels, BatchedProductsCopyWhatLiesPermuted) {
@@ -358,7 +358,7 @@ TEST(Kernels, LoopBodiesCountOncePerTrip) {
   (%3)
 })");
   double work = 0;
-  for (const Kernel& k : plan_of(g, {}).kernels) work += k.repeat * k.bytes;
+  for (const Kernel& k : plan_of(g, {}).kernels) work += k.repeat * k.traffic.bytes;
   EXPECT_EQ(work, 7 * 2 * 64 * 4);
 }
 
@@ -391,7 +391,7 @@ TEST(Whitebox, DenseProductsFillTheirTilesAndExposeTraffic) {
   d.host_us_eager = 0;
   const Graph g = graph_of(kDense);
   const KernelPlan plan = plan_of(g, {.precision = Precision::Fp16});
-  ASSERT_TRUE(plan.kernels[0].aligned);
+  ASSERT_TRUE(plan.kernels[0].placement.aligned);
   const Kernel& k = plan.kernels[0];
   const Priced roofline = price(k, Rates(d, Precision::Fp16));
   EXPECT_EQ(roofline.exposed_us, 0);
@@ -445,8 +445,8 @@ TEST(Whitebox, WhatKernelsHandToEachOtherStaysInTheCache) {
 })"), {});
   const double tensor = 64 * 1024 * 4;
   ASSERT_EQ(plan.kernels.size(), 2u);
-  EXPECT_EQ(plan.kernels[0].handed_bytes, tensor);  // its result: the input and the weight come from memory
-  EXPECT_EQ(plan.kernels[1].handed_bytes, 2 * tensor);
+  EXPECT_EQ(plan.kernels[0].traffic.handed_bytes, tensor);  // its result: the input and the weight come from memory
+  EXPECT_EQ(plan.kernels[1].traffic.handed_bytes, 2 * tensor);
   const auto us = [&](double l2_mib) {
     Device d = round_device();
     d.l2_mib = l2_mib;
@@ -468,13 +468,13 @@ TEST(Whitebox, RecurrencesReadTheirWeightsInEveryStep) {
   const Kernel& k = plan.kernels.back();
   constexpr double kStates = 10 * 2 * 64, kData = 10 * 2 * 64, kWeights = 2 * 256 * 64;
   constexpr double kLast = 2 * 2 * 64;  // of the hidden and of the cell state
-  EXPECT_EQ(k.bytes, 4 * (kData + kWeights + kStates + kLast) + 4 * 4 * 4 * kStates);  // four passes over four gates
+  EXPECT_EQ(k.traffic.bytes, 4 * (kData + kWeights + kStates + kLast) + 4 * 4 * 4 * kStates);  // four passes over four gates
   Device d = round_device();
   const double rate = d.bandwidth_gb_s * 1e3 * d.efficiency.at("bandwidth");  // bytes per µs
   d.l2_mib = 1;
-  EXPECT_NEAR(price(k, Rates(d, Precision::Fp32)).memory_us, (k.bytes - k.handed_bytes * 2 / 3) / rate, 1e-9);
+  EXPECT_NEAR(price(k, Rates(d, Precision::Fp32)).memory_us, (k.traffic.bytes - k.traffic.handed_bytes * 2 / 3) / rate, 1e-9);
   d.l2_mib = 0;
-  EXPECT_NEAR(price(k, Rates(d, Precision::Fp32)).memory_us, (k.bytes + 9 * 4 * 256 * 64) / rate, 1e-9);
+  EXPECT_NEAR(price(k, Rates(d, Precision::Fp32)).memory_us, (k.traffic.bytes + 9 * 4 * 256 * 64) / rate, 1e-9);
 }
 
 TEST(Whitebox, PowerFollowsWhatKernelsWaitFor) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "whitebox/constants.h"
 #include "whitebox/launch/framework.h"
 #include "ir/infer_context.h"
 #include "ir/layout.h"
@@ -14,8 +15,6 @@ namespace {
 /// save time. Its factors on the time of four kinds of convolution: PyTorch 2.9,
 /// torch/_inductor/graph.py, decide_layout_opt.
 bool compiler_prefers_channels_last(const Graph& g) {
-  constexpr double kGrouped = 1.358, kSmall = 0.783, kNarrowing = 0.725, kOther = 0.823;
-  constexpr double kSmallChannels = 64;
   double before = 0, after = 0;
   for (NodeId id = 0; id < g.size(); ++id) {
     const Node& n = g.node(id);
@@ -25,10 +24,10 @@ bool compiler_prefers_channels_last(const Graph& g) {
     if (!axes || !w.is_static() || axes->spatial.empty()) continue;
     const auto extent = [&](std::size_t axis) { return static_cast<double>(w.shape()[axis].value()); };
     const double outer = extent(axes->outer), inner = extent(axes->channel);
-    const double factor = n.attrs.int_or("groups", 1) > 1 && inner > 1                      ? kGrouped
-                          : outer <= kSmallChannels && inner <= kSmallChannels              ? kSmall
-                          : outer * 2 <= inner && extent(axes->spatial.front()) > 1         ? kNarrowing
-                                                                                            : kOther;
+    const double factor = n.attrs.int_or("groups", 1) > 1 && inner > 1                      ? constants::kGroupedLast
+                          : outer <= constants::kSmallChannels && inner <= constants::kSmallChannels              ? constants::kSmallLast
+                          : outer * 2 <= inner && extent(axes->spatial.front()) > 1         ? constants::kNarrowingLast
+                                                                                            : constants::kOtherLast;
     const double macs = op_cost(g, id).macs;
     before += macs;
     after += macs * factor;
@@ -167,8 +166,11 @@ bool copies_data(const Graph& g, NodeId id, const DataLayout& l, const std::vect
   if (n.operands.empty() || !n.operands[0] || weight[n.operands[0].node]) return false;
   const NodeId from = n.operands[0].node;
   const Category c = def(n.op).category;
-  if (n.is(op("nn.dense")) || n.is(op("nn.layer_norm"))) return l.columns[from] && g.type(n.operands[0]).rank() > 2;
-  if (n.is(op("nn.group_norm"))) return l.strided[from] || l.channels_last[from];
+  switch (def(n.op).wants) {
+    case Wants::Rows: return l.columns[from] && g.type(n.operands[0]).rank() > 2;
+    case Wants::ChannelsFirst: return l.strided[from] || l.channels_last[from];
+    case Wants::Anything: break;
+  }
   if (c == Category::Softmax) return l.strided[from];
   if (c != Category::Convolution) return false;
   return l.channels_last[from] ? reads_part(g, n.operands[0]) : l.strided[from] || l.channels_last[id];

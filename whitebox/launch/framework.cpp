@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "whitebox/constants.h"
+
 namespace perfc {
 
 namespace {
@@ -25,6 +27,7 @@ OpId kernel_op(const Node& n) {
 
 bool uses_matrix_unit(OpId o) { return def(o).runs.autocast == Autocast::Half; }
 bool is_float32_norm(const Node& n) { return def(n.op).runs.autocast == Autocast::Float32Norm; }
+bool is_row_norm(const Node& n) { return def(n.op).runs.keeps == Keeps::FirstAndRows; }
 bool wants_full(const Node& n) {
   const Autocast a = def(n.op).runs.autocast;
   return a == Autocast::Float32 || a == Autocast::Float32Norm || a == Autocast::WritesFloat32;
@@ -39,20 +42,19 @@ bool is_epilogue(const Graph& g, const Node& n) {
 bool parameters_follow_data(const Node& n) { return def(n.op).runs.autocast == Autocast::FollowsData; }
 
 double pooled_index_bytes(const Node& n) {
-  return def(n.op).runs.keeps == Keeps::FirstAndPositions ? kIndexBytes * static_cast<double>(n.results[0].type.elements().value_or(0)) : 0;
+  return def(n.op).runs.keeps == Keeps::FirstAndPositions ? constants::kIndexBytes * static_cast<double>(n.results[0].type.elements().value_or(0)) : 0;
 }
 
 bool is_window(const Node& n) { return def(n.op).runs.fusion == Fusion::Window; }
 
 bool is_reduction(const Graph& g, const Node& n) {
-  constexpr std::int64_t kWrittenOut = 8;  // torch._inductor.config.unroll_reductions_threshold
   const Fusion fusion = def(n.op).runs.fusion;
   if (fusion != Fusion::AxisReduction) return fusion == Fusion::Reduction;
   const Type& t = g.type(n.operands[0]);
   if (!t.is_static() || !n.results[0].type.is_static() || t.rank() == 0) return true;
-  if (def(n.op).category == Category::Reduction) return t.elements().value_or(0) / kWrittenOut >= n.results[0].type.elements().value_or(0);
+  if (def(n.op).category == Category::Reduction) return t.elements().value_or(0) / constants::kUnrolledReduction >= n.results[0].type.elements().value_or(0);
   const std::int64_t axis = n.attrs.int_or("axis", -1), rank = static_cast<std::int64_t>(t.rank());
-  return axis < -rank || axis >= rank || t.shape()[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)].value() >= kWrittenOut;
+  return axis < -rank || axis >= rank || t.shape()[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)].value() >= constants::kUnrolledReduction;
 }
 
 bool fuses(const Node& n) { return def(n.op).runs.fusion != Fusion::Never; }
@@ -115,15 +117,16 @@ std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId 
   return out;
 }
 
+bool is_masked_attention(const Node& n) { return n.is(op("nn.sdpa")) && n.operands.size() > 3 && n.operands[3]; }
+
 double attention_tile_share(const Graph& g, const Node& sdpa) {
-  constexpr double kQueries = 128, kKeys = 128, kHead = 64;
   const Type &q = g.type(sdpa.operands[0]), &k = g.type(sdpa.operands[1]);
   if (!q.is_static() || !k.is_static() || q.rank() < 2 || k.rank() < 2) return 1;
   const auto share = [](const Dim& d, double tile) {
     const double extent = static_cast<double>(d.value());
     return extent > 0 ? extent / (std::ceil(extent / tile) * tile) : 1;
   };
-  return share(q.shape()[q.rank() - 2], kQueries) * share(k.shape()[k.rank() - 2], kKeys) * share(q.shape().back(), kHead);
+  return share(q.shape()[q.rank() - 2], constants::kAttentionQueries) * share(k.shape()[k.rank() - 2], constants::kAttentionKeys) * share(q.shape().back(), constants::kAttentionHead);
 }
 
 double broadcast_copy(const Graph& g, const Node& n, std::size_t operand) {
@@ -155,38 +158,30 @@ bool on_matrix_units(const ConvolutionGroup& c) {
 bool has_own_kernel(double width) { return width >= 4 && std::has_single_bit(static_cast<std::uint64_t>(width)); }
 
 double group_share(const ConvolutionGroup& c) {
-  constexpr double kTile = 64, kDepth = 64, kOwnDepth = 32;               // channels first
-  constexpr double kLastRate = 1.7, kLastDepth = 256, kOwnKernels = 32;  // channels last
-  constexpr double kVector = 16, kUneven = 1.4;                          // … and widths that are no multiples of 16
-  const double width = std::min(c.inputs, c.outputs), tiled = std::ceil(width / kTile) * kTile;
+  const double width = std::min(c.inputs, c.outputs), tiled = std::ceil(width / constants::kGroupTile) * constants::kGroupTile;
   const bool own = has_own_kernel(width);
-  if (!c.channels_last) return width / (tiled + (own ? kOwnDepth : kDepth));
-  const double rate = std::fmod(width, kVector) == 0 ? kLastRate : kLastRate / kUneven;
-  return std::min(1.0, own ? width / kOwnKernels : rate * width / (tiled + kLastDepth));
+  if (!c.channels_last) return width / (tiled + (own ? constants::kOwnGroupDepth : constants::kGroupDepth));
+  const double rate = std::fmod(width, constants::kGroupVector) == 0 ? constants::kGroupLastRate : constants::kGroupLastRate / constants::kGroupUneven;
+  return std::min(1.0, own ? width / constants::kGroupFullRate : rate * width / (tiled + constants::kGroupLastDepth));
 }
 
 bool wide_index(const Graph& g, const Node& n) {
-  constexpr std::int64_t kIndexed = 1LL << 31;
-  const auto wide = [](const Type& t) { return t.elements().value_or(0) >= kIndexed; };
+  const auto wide = [](const Type& t) { return t.elements().value_or(0) >= constants::kWideIndexFrom; };
   return (!n.results.empty() && wide(n.results[0].type)) || std::ranges::any_of(n.operands, [&](ValueId v) { return v && wide(g.type(v)); });
 }
 
 double index_slowdown(const Node& n, ExecMode mode) {
-  constexpr double kSplit = 1.3, kPartByPart = 2, kWideIndex = 1.2;
-  if (def(n.op).category == Category::Convolution) return n.attrs.int_or("groups", 1) > 1 ? 1 : kSplit;
-  if (mode == ExecMode::Compiled) return fuses(n) ? kWideIndex : 1;
-  return n.is(op("concatenate")) ? kPartByPart : 1;
+  if (def(n.op).category == Category::Convolution) return n.attrs.int_or("groups", 1) > 1 ? 1 : constants::kSplitConvolution;
+  if (mode == ExecMode::Compiled) return fuses(n) ? constants::kWideCompiled : 1;
+  return n.is(op("concatenate")) ? constants::kPartByPart : 1;
 }
 
 double vector_limit(const ConvolutionGroup& c) {
-  constexpr double kOwnKernel = 0.05, kFewChannels = 0.07, kFallback = 0.011;
-  constexpr double kOwnKernelFrom = 5 * 5, kFallbackFrom = 7 * 7;
-  constexpr double kWideIndex = 0.0035;
   const bool depthwise = c.inputs == 1 && c.outputs == 1;
-  if (c.channels_last && c.wide_index) return kWideIndex;
-  if (c.channels_last) return depthwise && c.window <= kFallbackFrom ? 0 : kFallback;
-  if (c.inputs > 1) return kFewChannels;
-  return c.window > kOwnKernelFrom ? kOwnKernel : 0;
+  if (c.channels_last && c.wide_index) return constants::kWideFallback;
+  if (c.channels_last) return depthwise && c.window <= constants::kFallbackFrom ? 0 : constants::kFallback;
+  if (c.inputs > 1) return constants::kFewChannels;
+  return c.window > constants::kOwnDepthwiseFrom ? constants::kOwnDepthwise : 0;
 }
 
 double serial_steps(const Graph& g, NodeId id, bool channels_last) {

@@ -38,6 +38,8 @@ struct WrittenOutAttention {
 };
 std::optional<WrittenOutAttention> written_out_attention(const Graph&, NodeId);
 
+/// Attention with a mask.
+bool is_masked_attention(const Node&);
 /// Share of its tiles that fused attention fills: 128 queries by 128 keys (FlashAttention-2, Dao 2023), and heads
 /// of 64, below which exponentials take what products save. timm's transformers on RTX 3090, 4090 and 5090.
 double attention_tile_share(const Graph&, const Node& sdpa);
@@ -50,13 +52,14 @@ double broadcast_copy(const Graph&, const Node&, std::size_t operand);
 bool uses_matrix_unit(OpId);
 /// Layer, group and RMS norms, which autocast runs in float32 unless `ExecConfig::norms` says otherwise.
 bool is_float32_norm(const Node&);
+/// Norms with statistics of each row: layer and RMS norms.
+bool is_row_norm(const Node&);
 /// Operators that autocast runs in float32 (PyTorch docs, "CUDA Ops that can
 /// autocast to float32").
 bool wants_full(const Node&);
 /// Of these, what reads float16 as it is and writes float32 (autocast sets their
 /// `dtype` argument instead of casting the operand).
 bool widens_itself(const Node&);
-inline constexpr double kIndexBytes = 8;  ///< of PyTorch's indices: int64
 /// Bytes of the positions that PyTorch's max pooling writes beside its results, asked for or not; 0: no max pooling.
 double pooled_index_bytes(const Node&);
 /// Operators whose result has the width of their data, whatever their parameters have.

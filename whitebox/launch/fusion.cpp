@@ -4,6 +4,7 @@
 #include <functional>
 #include <tuple>
 
+#include "whitebox/constants.h"
 #include "whitebox/launch/framework.h"
 
 namespace perfc {
@@ -83,9 +84,8 @@ class Fuser {
   /// TorchInductor copies the parts of a long concatenation into place, and leaves a
   /// dense layer's bias to the product unless only elementwise operators read it.
   bool joinable(NodeId id) const {
-    constexpr std::size_t kMostFusedParts = 8;
     const Node& n = g_.node(id);
-    return fuses(n) && (only_elementwise_[id] || !is_epilogue(g_, n)) && !(n.is(op("concatenate")) && n.operands.size() > kMostFusedParts);
+    return fuses(n) && (only_elementwise_[id] || !is_epilogue(g_, n)) && !(n.is(op("concatenate")) && n.operands.size() > constants::kMostFusedParts);
   }
 
   /// Fills `from_` with the groups that a call reads, the highest first.

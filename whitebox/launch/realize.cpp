@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "whitebox/constants.h"
 #include "whitebox/launch/framework.h"
 
 namespace perfc {
@@ -63,11 +64,11 @@ class Realizer {
         if (out[id]) to.looks[id] = look_through(g_, to, n.operands[0]);
         continue;
       }
-      r.operations += def(n.op).category == Category::Activation ? kOfActivation : kOfElementwise;
-      if (is_folded_norm(g_, n)) r.statistics = kStatistics;
+      r.operations += def(n.op).category == Category::Activation ? constants::kOperationsOfActivation : constants::kOperationsOfElementwise;
+      if (is_folded_norm(g_, n)) r.statistics = constants::kStatistics;
       if (!only_computing_[id] || adds_itself_[id]) continue;
-      const std::size_t most = readers_[id].several ? kMostReads : kMostReadsOfOneReader;
-      out[id] = r.values.size() + r.statistics <= most && r.operations <= kMostOperations;
+      const std::size_t most = readers_[id].several ? constants::kMostReads : constants::kMostReadsOfOneReader;
+      out[id] = r.values.size() + r.statistics <= most && r.operations <= constants::kMostOperations;
     }
   }
 
@@ -76,16 +77,10 @@ class Realizer {
     while (g_.node(v).kind == NodeKind::Call && only_looks(g_, g_.node(v))) v = g_.node(v).operands[0];
     const Node& n = g_.node(v);
     if (n.kind != NodeKind::Call || !readers_[v.node].any() || readers_[v.node].several) return std::nullopt;
-    return n.is(op("nn.layer_norm")) || n.is(op("nn.rms_norm")) ? std::optional(v.node) : std::nullopt;
+    return is_row_norm(n) ? std::optional(v.node) : std::nullopt;
   }
 
  private:
-  // torch._inductor.config: realize_reads_threshold, realize_acc_reads_threshold, realize_opcount_threshold
-  static constexpr std::size_t kMostReads = 4, kMostReadsOfOneReader = 8;
-  static constexpr int kMostOperations = 30;
-  static constexpr int kOfActivation = 6, kOfElementwise = 2;  ///< roughly, casts included
-  static constexpr std::size_t kStatistics = 3;                ///< a batch-norm reads two more of them and a scale
-
   /// Who reads a value, as far as it matters.
   struct Readers {
     NodeId first = ValueId::kNone;

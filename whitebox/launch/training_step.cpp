@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "whitebox/memory/autograd.h"
+#include "whitebox/constants.h"
 #include "whitebox/launch/data_layout.h"
 #include "whitebox/launch/framework.h"
+#include "whitebox/memory/autograd.h"
 
 namespace perfc {
 namespace {
-
 
 class Backward {
  public:
@@ -35,45 +35,48 @@ class Backward {
   }
 
  private:
-  /// What the roofline of inference kernels leaves over in a training step, by kind of the
-  /// operator: studies/fit_training.py fits it on timm's runs (RTX 3090, AMP, PyTorch 1.12).
-  struct Slowdown {
-    double forward, convolution, depthwise, product, attention, batch_norm, normalization, other, optimizer;
-  };
-  static constexpr Slowdown kChannelsFirst{1.70, 0.71, 1.41, 0.61, 1.00, 1.27, 0.86, 1.35, 1.27};
-  static constexpr Slowdown kChannelsLast{1.57, 0.51, 1.01, 0.83, 1.00, 1.34, 1.21, 1.04, 1.29};
+  const constants::Slowdown& slowdowns() const {
+    return config_.layout == Layout::Nhwc ? constants::kChannelsLast : constants::kChannelsFirst;
+  }
 
   void slow_down(std::size_t forward) {
-    const Slowdown& s = config_.layout == Layout::Nhwc ? kChannelsLast : kChannelsFirst;
     for (std::size_t i = 0; i < plan_.kernels.size(); ++i) {
       Kernel& k = plan_.kernels[i];
-      const Node& n = g_.node(k.node);
-      k.handed_bytes = 0;  // what the forward pass makes is kept until the other reads it
-      if (k.ops.front() == op("nn.batch_norm") && config_.layout == Layout::Nchw && n.operands.size() > 1) k.blocks = elements(g_.type(n.operands[1]));
-      if (i < forward) {
-        k.slowdown = s.forward;
-        // Statistics of the batch: one more pass over it.
-        if (n.is(op("nn.batch_norm")) && k.ops.front() == n.op) k.bytes *= 3.0 / 2.0;
-      } else if (n.kind == NodeKind::Constant) {
-        k.slowdown = s.optimizer;
-      } else {
-        const Category c = def(k.ops.front()).category;
-        k.slowdown = k.kind == KernelKind::Depthwise         ? s.depthwise
-                     : c == Category::Convolution            ? s.convolution
-                     : c == Category::MatMul                 ? s.product
-                     : c == Category::Attention              ? s.attention
-                     : k.ops.front() == op("nn.batch_norm")  ? s.batch_norm
-                     : c == Category::Normalization          ? s.normalization
-                                                             : s.other;
-      }
+      const bool norm = k.ops.front() == op("nn.batch_norm");
+      k.traffic.handed_bytes = 0;  // what the forward pass makes is kept until the other reads it
+      if (norm && config_.layout == Layout::Nchw) limit_to_channels(k);
+      if (norm && i < forward && g_.node(k.node).is(k.ops.front())) k.traffic.bytes *= constants::kBatchStatisticsBytes;
+      k.limits.slowdown = i < forward ? slowdowns().forward : slowdown_of(k);
+    }
+  }
+
+  /// A batch norm, channels first, has a thread block per channel.
+  void limit_to_channels(Kernel& k) const {
+    const Node& n = g_.node(k.node);
+    if (n.operands.size() > 1) k.limits.blocks = elements(g_.type(n.operands[1]));
+  }
+
+  /// Of a kernel of the backward pass or the optimizer.
+  double slowdown_of(const Kernel& k) const {
+    const constants::Slowdown& s = slowdowns();
+    if (g_.node(k.node).kind == NodeKind::Constant) return s.optimizer;
+    if (k.kind == KernelKind::Depthwise) return s.depthwise;
+    switch (def(k.ops.front()).category) {
+      case Category::Convolution: return s.convolution;
+      case Category::MatMul: return s.product;
+      case Category::Attention: return s.attention;
+      case Category::Normalization: return k.ops.front() == op("nn.batch_norm") ? s.batch_norm : s.normalization;
+      default: return s.other;
     }
   }
 
   /// Channels last, cuDNN 8 has gradients of grouped convolutions for groups of 4, 8, 16 and 32 channels
   /// and multiples of 32 groups; others run on the vector units: timm's regnet, nfnet, repvgg and resnest.
   bool falls_back(const Kernel& k) const {
-    if (config_.layout != Layout::Nhwc || k.channels_per_group <= 1 || k.channels_per_group == kUngrouped) return false;
-    return std::fmod(k.extents.products, 32) != 0 || !has_own_kernel(k.channels_per_group) || k.channels_per_group > 32;
+    const double channels = k.extents.channels_per_group;
+    if (config_.layout != Layout::Nhwc || channels <= 1 || channels == kUngrouped) return false;
+    return std::fmod(k.extents.products, constants::kGradientGroups) != 0 || !has_own_kernel(channels) ||
+           channels > constants::kGradientChannels;
   }
 
   void launch(Kernel k, double calls = 1) {
@@ -84,8 +87,8 @@ class Backward {
   void stream(NodeId node, OpId what, double bytes, double flops, double repeat = 1) {
     Kernel k;
     k.node = node;
-    k.bytes = bytes;
-    k.flops = flops;
+    k.traffic.bytes = bytes;
+    k.work.flops = flops;
     k.repeat = repeat;
     k.half = width_ < 4;
     k.extents = {.m = flops, .n = 1, .k = 1};
@@ -98,43 +101,54 @@ class Backward {
   void gradient_of(const Kernel& k) {
     const Node& n = g_.node(k.node);
     const Category c = def(k.ops.front()).category;
-    if (k.macs > 0 && uses_matrix_unit(k.ops.front())) {
+    if (k.work.macs > 0 && uses_matrix_unit(k.ops.front())) {
       products(k, n, c);
       return;
     }
-    Kernel b = k;
-    b.serial_steps = 0;
     if (!n.is(k.ops.front())) {  // part of a composite: a body's, or of written-out attention
-      if (c != Category::Normalization && k.ops.front() != op("cast")) b.bytes *= 3.0 / 2.0;
-      launch(std::move(b));
+      launch(c == Category::Normalization ? without_steps(k) : streamed(k));
       return;
     }
     switch (c) {
-      case Category::Normalization:  // x and dy are read twice: for the sums, then for dx
-        b.bytes *= 5.0 / 2.0;
-        b.flops *= 2;
-        break;
-      case Category::Reduction:
-      case Category::Pooling: break;
-      case Category::Elementwise:
-        if (k.ops.front() == op("add") || k.ops.front() == op("subtract") || k.ops.front() == op("nn.bias_add")) {
-          broadcast_sum(k, n);
-          return;
-        }
-        if (k.ops.front() == op("multiply") || k.ops.front() == op("divide")) {
-          for (std::size_t i = 0; i < n.operands.size(); ++i) {
-            if (needed(n, i)) launch(k);
-          }
-          broadcast_sum(k, n);
-          return;
-        }
-        if (k.ops.front() != op("cast")) b.bytes *= 3.0 / 2.0;
-        break;
+      case Category::Normalization: launch(norm_backward(k)); break;
+      case Category::Elementwise: elementwise(k, n); break;
       case Category::Activation:
-      case Category::Softmax: b.bytes *= 3.0 / 2.0; break;
-      default: break;
+      case Category::Softmax: launch(streamed(k)); break;
+      default: launch(without_steps(k)); break;
     }
-    launch(std::move(b));
+  }
+
+  static Kernel without_steps(Kernel k) {
+    k.limits.serial_steps = 0;
+    return k;
+  }
+
+  /// A gradient that reads the result's and what was kept; a cast keeps nothing.
+  static Kernel streamed(Kernel k) {
+    if (k.ops.front() != op("cast")) k.traffic.bytes *= constants::kBackwardBytes;
+    return without_steps(std::move(k));
+  }
+
+  static Kernel norm_backward(Kernel k) {
+    k.traffic.bytes *= constants::kNormBackwardBytes;
+    k.work.flops *= constants::kNormBackwardFlops;
+    return without_steps(std::move(k));
+  }
+
+  void elementwise(const Kernel& k, const Node& n) {
+    switch (def(k.ops.front()).gradient) {
+      case Gradient::PerOperand:
+        for (std::size_t i = 0; i < n.operands.size(); ++i) {
+          if (needed(n, i)) launch(k);
+        }
+        broadcast_sum(k, n);
+        return;
+      case Gradient::Same:
+      case Gradient::SameOfFirst: broadcast_sum(k, n); return;
+      case Gradient::Computed:
+      case Gradient::SameInSum:
+      case Gradient::View: launch(streamed(k));
+    }
   }
 
   /// The gradient of an operand that was broadcast is a sum.
@@ -158,7 +172,7 @@ class Backward {
     }
     if (both || needed(n, 1)) {
       Kernel weight = k;
-      weight.steps = 1;  // one product over all steps of a recurrence
+      weight.traffic.steps = 1;  // one product over all steps of a recurrence
       weight.extents.m = k.extents.k;
       weight.extents.k = k.extents.m;
       limit(weight);
@@ -168,10 +182,9 @@ class Backward {
 
   /// A convolution's gradient that has no kernel on the matrix units.
   void limit(Kernel& k) const {
-    constexpr double kOfOneChannel = 0.0095;  // of the vector units' peak; wider groups use more of what they load
     if (!falls_back(k)) return;
-    k.kind = KernelKind::Depthwise;
-    k.share_limit = kOfOneChannel * std::sqrt(k.channels_per_group);
+    k.kind = KernelKind::Depthwise;  // wider groups use more of what they load
+    k.limits.vector_share = constants::kGroupGradient * std::sqrt(k.extents.channels_per_group);
   }
 
   /// Gradients of what launched nothing forwards: sums over several users, slices and
@@ -201,17 +214,25 @@ class Backward {
     });
   }
 
+  constants::OptimizerStep optimizer_step() const {
+    switch (config_.optimizer) {
+      case Optimizer::Sgd: return constants::kSgdStep;
+      case Optimizer::Momentum: return constants::kMomentumStep;
+      case Optimizer::Adam: return constants::kAdamStep;
+    }
+    return {};
+  }
+
   /// One multi-tensor pass per state, and the half copies' gradients cast to float32.
   void optimizer() {
-    const double per_element = config_.optimizer == Optimizer::Sgd ? 3 : config_.optimizer == Optimizer::Momentum ? 7 : 11;
-    const double calls = config_.optimizer == Optimizer::Sgd ? 1 : config_.optimizer == Optimizer::Momentum ? 3 : 6;
+    const constants::OptimizerStep step = optimizer_step();
     const double weight_width = float_bytes(config_.precision);
     for (NodeId id = 0; id < g_.size(); ++id) {
       const Node& n = g_.node(id);
       if (n.kind != NodeKind::Constant || !needs_[id] || uses_[id] == 0) continue;
       const double all = elements(n.results[0].type);
       if (config_.precision == Precision::Amp && n.results[0].type.rank() > 1) stream(id, op("cast"), 6 * all, all);
-      stream(id, op("add"), per_element * weight_width * all / calls, all, calls);
+      stream(id, op("add"), step.passes * weight_width * all / step.calls, all, step.calls);
     }
   }
 

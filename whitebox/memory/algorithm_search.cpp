@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "whitebox/constants.h"
+
 #include "ir/layout.h"
 
 namespace perfc {
 namespace {
 
-/// cuDNN API reference, cudnnConvolutionForward: padded images up to 256 wide, transformed at the next power of two;
-/// or tiles of 32.
-constexpr double kNarrowest = 8, kWidest = 256, kTile = 32, kWidth = 4;
+constexpr double kWidth = 4;   ///< byte of an element
 
 /// Bytes of a transformed image or window, twice: as transformed, and in the order in which they are multiplied.
 double transform_bytes(double width) { return 2 * 8 * width * (width / 2 + 1); }
@@ -42,12 +42,12 @@ std::optional<AlgorithmSearch> search_of(const Graph& g, NodeId id) {
   const auto [images, inputs, outputs, rows, columns, rows_out, columns_out, window_rows, window_columns] = of;
   const double windows = inputs * outputs, planes = images * (inputs + outputs);
   out.data = kWidth * (images * inputs * rows * columns + images * outputs * rows_out * columns_out + windows * window_rows * window_columns);
-  if (const double padded = std::max(rows_out + window_rows, columns_out + window_columns) - 1; padded <= kWidest) {
-    out.whole = transform_bytes(std::exp2(std::ceil(std::log2(std::max(padded, kNarrowest))))) * (windows + planes);
+  if (const double padded = std::max(rows_out + window_rows, columns_out + window_columns) - 1; padded <= constants::kWidestTransform) {
+    out.whole = transform_bytes(std::exp2(std::ceil(std::log2(std::max(padded, constants::kNarrowestTransform))))) * (windows + planes);
   }
-  if (std::max(window_rows, window_columns) <= kTile) {
-    const auto tiles = [](double extent, double window) { return std::ceil(extent / (kTile + 1 - window)); };
-    out.tiled = transform_bytes(kTile) * (windows + planes * tiles(rows_out, window_rows) * tiles(columns_out, window_columns));
+  if (std::max(window_rows, window_columns) <= constants::kTransformTile) {
+    const auto tiles = [](double extent, double window) { return std::ceil(extent / (constants::kTransformTile + 1 - window)); };
+    out.tiled = transform_bytes(constants::kTransformTile) * (windows + planes * tiles(rows_out, window_rows) * tiles(columns_out, window_columns));
   }
   if (out.whole == 0 && out.tiled == 0) return std::nullopt;
   return out;

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
+#include "whitebox/constants.h"
 #include "whitebox/launch/framework.h"
 
 namespace perfc {
 namespace {
 
-
-constexpr double kStatisticsBytes = 8;  // mean and 1/deviation, float32
 
 /// Rows that a norm over the last axis computes statistics of.
 double rows_of(const Type& t) {
@@ -31,10 +30,10 @@ Kept kept(const Graph& g, NodeId id, const std::vector<bool>& needs, double floa
     case Keeps::Factors: return {.operands = (needed(1) ? kFirst : 0) | (needed(0) ? kSecond : 0)};
     case Keeps::Divisor: return {.operands = needed(1) ? kFirst | kSecond : kSecond};
     case Keeps::FirstAndRows:
-      return {.operands = kFirst, .extra_bytes = kStatisticsBytes * rows_of(g.type(n.operands[0]))};
+      return {.operands = kFirst, .extra_bytes = constants::kStatisticsBytes * rows_of(g.type(n.operands[0]))};
     case Keeps::FirstAndResult: return {.operands = kFirst, .result = true};
     case Keeps::FirstAndPositions: return {.operands = kFirst, .extra_bytes = pooled_index_bytes(n)};
-    case Keeps::Positions: return {.extra_bytes = kIndexBytes * written};
+    case Keeps::Positions: return {.extra_bytes = constants::kIndexBytes * written};
     case Keeps::Indices: return {.operands = kAll & ~kFirst};
     case Keeps::Gates:  // cuDNN's reserve space: the gates and the state of every step
       return {.operands = kFirst, .result = true, .extra_bytes = def(n.op).saved_states * written * float_width};
@@ -83,9 +82,15 @@ Kept kept_for_backward(const Graph& g, NodeId id, const std::vector<bool>& needs
 
 bool passes_gradient(const Graph& g, NodeId id, std::size_t operand) {
   const Node& n = g.node(id);
-  if (n.is(op("add")) || n.is(op("sum"))) return g.type(n.operands[operand]) == n.results[0].type;
-  if (n.is(op("subtract")) || n.is(op("nn.bias_add"))) return operand == 0;
-  return operand == 0 && (is_view(n) || n.is(op("transpose")));
+  switch (def(n.op).gradient) {
+    case Gradient::Same:
+    case Gradient::SameInSum: return g.type(n.operands[operand]) == n.results[0].type;
+    case Gradient::SameOfFirst:
+    case Gradient::View: return operand == 0;
+    case Gradient::Computed:
+    case Gradient::PerOperand: return operand == 0 && is_view(n);
+  }
+  return false;
 }
 
 OptimizerMemory optimizer_memory(Optimizer o) {

@@ -3,20 +3,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include "whitebox/constants.h"
+
 namespace perfc {
 namespace {
 
-constexpr std::uint64_t kMib = 1024 * 1024;
-constexpr std::uint64_t kRounding = 512;
-constexpr std::uint64_t kSmall = kMib, kSmallSegment = 2 * kMib;
-constexpr std::uint64_t kMedium = 10 * kMib, kMediumSegment = 20 * kMib, kLargeRounding = 2 * kMib;
 /// Requests beyond any device's memory are cut to this: sums stay exact in 64 bits.
 constexpr double kMost = 1e15;
 
 std::uint64_t round_up(std::uint64_t n, std::uint64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
 std::uint64_t segment_size(std::uint64_t size) {
-  return size <= kSmall ? kSmallSegment : size < kMedium ? kMediumSegment : round_up(size, kLargeRounding);
+  return size <= constants::kSmall ? constants::kSmallSegment : size < constants::kMedium ? constants::kMediumSegment : round_up(size, constants::kLargeRounding);
 }
 
 }  // namespace
@@ -34,8 +32,8 @@ CachingAllocator::Block CachingAllocator::add(Part part) {
 
 CachingAllocator::Block CachingAllocator::allocate(double bytes) {
   const auto wanted = static_cast<std::uint64_t>(std::clamp(std::ceil(bytes), 1.0, kMost));
-  const std::uint64_t size = round_up(wanted, kRounding);
-  const bool small = size <= kSmall;
+  const std::uint64_t size = round_up(wanted, constants::kRounding);
+  const bool small = size <= constants::kSmall;
   FreeList& free = pool(small);
   Block b = kNone;
   if (const auto fit = free.lower_bound({size, 0}); fit != free.end()) {
@@ -47,7 +45,7 @@ CachingAllocator::Block CachingAllocator::allocate(double bytes) {
     b = add({.size = segment, .small = small});
   }
   const std::uint64_t left = parts_[b].size - size;
-  if (small ? left >= kRounding : left > kSmall) {
+  if (small ? left >= constants::kRounding : left > constants::kSmall) {
     const Block after = parts_[b].after;
     const Block rest = add({.size = left, .before = b, .after = after, .small = small});
     if (after != kNone) parts_[after].before = rest;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "whitebox/constants.h"
 #include "whitebox/memory/autograd.h"
 #include "whitebox/memory/caching_allocator.h"
 #include "whitebox/launch/data_layout.h"
@@ -17,13 +18,6 @@ namespace perfc {
 namespace {
 
 using Block = CachingAllocator::Block;
-
-/// PyTorch's workspace for cuBLAS on Ampere (":4096:2:16:8"): two of 4 MiB, eight of 16 KiB.
-constexpr double kProductWorkspace = 2 * 4096 * 1024 + 8 * 16 * 1024;
-/// Winograd's tiles beside their values: F(4×4, 3×3) makes 6×6 of 4×4. Workspaces of gradients are
-/// larger: of 36, 45, 54 and 64 sixteenths the one nearest to GPUMemNet's rows (studies/fit_memory.py).
-constexpr double kForwardTiles = 36.0 / 16, kGradientTiles = 45.0 / 16;
-constexpr std::int64_t kWinogradWindow = 3;
 
 double tensor_bytes(const Type& t, double float_width) {
   if (t.kind() == TypeKind::Sequence || t.kind() == TypeKind::Optional) return tensor_bytes(t.element(), float_width);
@@ -178,9 +172,9 @@ class Run {
   void compute(NodeId id) {
     const Node& n = g_.node(id);
     const Category c = def(n.op).category;
-    if (c == Category::MatMul && !product_workspace_) product_workspace_ = heap_.allocate(kProductWorkspace);
+    if (c == Category::MatMul && !product_workspace_) product_workspace_ = heap_.allocate(constants::kProductWorkspace);
     if (c == Category::Convolution) search(id, Pass::Forward);
-    if (c == Category::Convolution) pass_by(winograd_workspace(id, kForwardTiles));
+    if (c == Category::Convolution) pass_by(winograd_workspace(id, constants::kForwardTiles));
     for (std::size_t i = 0; i < n.operands.size(); ++i) pass_by(dense_copy(id, i));
     double inside = 0;
     for (const GraphRef& body : n.regions) inside = std::max(inside, Run(*body, {.precision = config_.precision, .mode = config_.mode}).activations());
@@ -219,14 +213,14 @@ class Run {
   /// transformed tiles (Lavin and Gray, CVPR 2016), `tiles` times what they were. What strided
   /// 3×3 convolutions take is about as much; other windows run without.
   double winograd_workspace(NodeId id, double tiles) {
-    if (window(id) != kWinogradWindow) return 0;
+    if (window(id) != constants::kWinogradWindow) return 0;
     return workspace(tiles * (bytes(g_.node(id).operands[0]) + bytes({id, 0})));
   }
 
   /// Of a convolution's gradients. Those of larger windows multiply the lowered operand: every window a row
   /// (Chellapilla, Puri and Simard 2006).
   double gradient_workspace(NodeId id) {
-    if (window(id) <= kWinogradWindow) return winograd_workspace(id, kGradientTiles);
+    if (window(id) <= constants::kWinogradWindow) return winograd_workspace(id, constants::kGradientTiles);
     const Node& n = g_.node(id);
     const bool transposed = is_transposed_convolution(n.op);
     const Type &weight = g_.type(n.operands[1]), &windows = transposed ? g_.type(n.operands[0]) : n.results[0].type;

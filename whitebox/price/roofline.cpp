@@ -6,32 +6,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "whitebox/constants.h"
+#include "whitebox/launch/kernel_fields.h"
 #include "ir/support/csv.h"
 
 namespace perfc {
 namespace {
-
-/// Share of the tensor cores' rate that products with even extents reach: loads of two
-/// elements. timm's eva02_large (2730 columns) on RTX 3090, 4090 and 5090.
-constexpr double kNarrowLoads = 0.65;
-/// Winograd's F(2×2, 3×3) does with 16 multiplications what takes 36 (Lavin and Gray,
-/// CVPR 2016); transforms leave this of the 2.25. NeuSight's convolutions reach 0.9
-/// to 1.2 of the float32 peak in the median on six GPUs, its large products 0.75.
-constexpr double kWinogradGain = 1.5;
-/// A step of a thread that loads what the next step depends on, alone on its SM:
-/// the latency of memory. timm's efficientformerv2 runs give 0.29, 0.24 and 0.33 µs
-/// per step of upsampling on RTX 3090, 4090 and 5090.
-constexpr double kSerialStepUs = 0.28;
-/// Cycles of an SM that a thread block takes which combines the moments of one row: four warps run all of the
-/// steps, also where the row has elements for few of them. timm's networks with layer norms of 24 to 96 channels
-/// (convnext_atto, mambaout, tnt) on RTX 3090, 4090 and 5090.
-constexpr double kRowCycles = 310;
-/// Tiles that batched products are computed in where rows are too odd for the tensor cores: small
-/// ones cost as much as full ones. volo's outlook attention (9×9 by 9×32) on RTX 3090, 4090 and 5090.
-constexpr double kTileRows = 128, kTileColumns = 64, kTileDepth = 16;
-/// What kernels hand to each other stays in the L2 cache if they move less than this share of it:
-/// runs of small models at batch 256 on RTX 4090 (72 MiB) against RTX 3090 (6 MiB). The cache is this much faster.
-constexpr double kCacheShare = 0.5, kCacheGain = 3;
 
 /// Share of what a kernel was handed that it still finds: all up to the cache's usable part, little far beyond it.
 double found_share(double usable, double bytes) {
@@ -46,7 +26,7 @@ double look_up(const std::map<std::string, double>& m, const char* key, double f
 
 }  // namespace
 
-Rates::Rates(const Device& d, Precision p) : launch_us(d.launch_us), serial_us(kSerialStepUs), cache(d.l2_mib * 1024 * 1024), sms(d.sms), half_depth(d.product_half_depth), overlap(d.product_overlap) {
+Rates::Rates(const Device& d, Precision p) : launch_us(d.launch_us), serial_us(constants::kSerialStepUs), cache(d.l2_mib * 1024 * 1024), sms(d.sms), half_depth(d.product_half_depth), overlap(d.product_overlap) {
   const auto share = [&](const char* key, double fallback) { return look_up(d.efficiency, key, fallback); };
   const double full = look_up(d.vector_tflops, "float32", 1) * 1e12;
   const bool int8 = p == Precision::Int8;
@@ -61,7 +41,7 @@ Rates::Rates(const Device& d, Precision p) : launch_us(d.launch_us), serial_us(k
     matmul[half] = on_vector[half] ? share("vector_matmul", 0.75) : share("matmul", 0.7);
     convolution[half] = on_vector[half] ? share("vector_convolution", 0.75) : share("convolution", 0.7);
   }
-  row_us = d.kind == "gpu" ? kRowCycles / (std::max(sms, 1.0) * std::max(d.boost_clock_mhz, 1.0)) : 0;
+  row_us = d.kind == "gpu" ? constants::kRowCycles / (std::max(sms, 1.0) * std::max(d.boost_clock_mhz, 1.0)) : 0;
   depthwise = share("depthwise", 0.6);
   elementwise = share("vector", 0.85);
   layout = share("layout", 1.0);
@@ -72,57 +52,103 @@ Rates::Rates(const Device& d, Precision p) : launch_us(d.launch_us), serial_us(k
 Priced price(const Kernel& k, const Rates& r) {
   Priced p;
   const double vector = r.vector[k.half];
-  const bool dense = k.kind == KernelKind::Matmul && k.extents.products <= 1 && k.aligned && !r.on_vector[k.half];
-  const double matrix = k.aligned == 1 ? r.matrix[k.half] : k.aligned > 0 ? std::max(vector, kNarrowLoads * r.matrix[k.half]) : vector;
+  const bool dense = k.kind == KernelKind::Matmul && k.extents.products <= 1 && k.placement.aligned && !r.on_vector[k.half];
+  const double matrix = k.placement.aligned == 1 ? r.matrix[k.half] : k.placement.aligned > 0 ? std::max(vector, constants::kNarrowLoads * r.matrix[k.half]) : vector;
   double rate = vector * r.elementwise;
   switch (k.kind) {
     case KernelKind::Matmul:
-      rate = matrix * r.matmul[k.half] * k.tile_share;
+      rate = matrix * r.matmul[k.half] * k.limits.tile_share;
       if (dense && k.extents.k > 0) rate *= k.extents.k / (k.extents.k + r.half_depth);
       break;
     case KernelKind::Convolution:
-      rate = matrix * r.convolution[k.half] * k.group_share;
+      rate = matrix * r.convolution[k.half] * k.limits.group_share;
       if (r.on_vector[k.half]) rate = std::max(rate, vector * r.depthwise);
-      if (r.on_vector[k.half] && !k.half && k.extents.window == 9 && k.extents.stride == 1) rate *= kWinogradGain;
+      if (r.on_vector[k.half] && !k.half && k.extents.window == 9 && k.extents.stride == 1) rate *= constants::kWinogradGain;
       break;
-    case KernelKind::Depthwise: rate = vector * (k.share_limit > 0 ? std::min(k.share_limit, r.depthwise) : r.depthwise); break;
+    case KernelKind::Depthwise: rate = vector * (k.limits.vector_share > 0 ? std::min(k.limits.vector_share, r.depthwise) : r.depthwise); break;
     case KernelKind::Vector:
     case KernelKind::Gather: break;
   }
-  double bytes = k.bytes;
-  if (k.state_weights > r.cache) bytes += k.state_weights * std::max(k.steps - 1, 0.0);
-  if (bytes > 0) bytes *= 1 - (1 - 1 / kCacheGain) * found_share(kCacheShare * r.cache, bytes) * k.handed_bytes / k.bytes;
+  double bytes = k.traffic.bytes;
+  if (k.traffic.state_weights > r.cache) bytes += k.traffic.state_weights * std::max(k.traffic.steps - 1, 0.0);
+  if (bytes > 0) bytes *= 1 - (1 - 1 / constants::kCacheGain) * found_share(constants::kCacheShare * r.cache, bytes) * k.traffic.handed_bytes / k.traffic.bytes;
   const auto padded = [](double extent, double tile) { return std::ceil(extent / tile) * tile; };
-  double macs = k.macs;
-  if (k.kind == KernelKind::Matmul && k.extents.products > 1 && k.aligned == 0 && !r.on_vector[k.half]) {
-    macs = k.extents.products * padded(k.extents.m, kTileRows) * padded(k.extents.n, kTileColumns) * padded(k.extents.k, kTileDepth);
+  double macs = k.work.macs;
+  if (k.kind == KernelKind::Matmul && k.extents.products > 1 && k.placement.aligned == 0 && !r.on_vector[k.half]) {
+    macs = k.extents.products * padded(k.extents.m, constants::kTileRows) * padded(k.extents.n, constants::kTileColumns) * padded(k.extents.k, constants::kTileDepth);
   }
-  p.compute_us = std::max((2 * macs / rate + k.flops / (vector * r.elementwise)) * 1e6, k.row_blocks * r.row_us) * k.slowdown;
-  p.memory_us = bytes / (k.kind == KernelKind::Gather ? r.gather : r.bandwidth) * 1e6 * k.slowdown;
-  if (k.blocks > 0) p.memory_us *= std::max(1.0, r.sms / k.blocks);  // the others wait
+  p.compute_us = std::max((2 * macs / rate + k.work.flops / (vector * r.elementwise)) * 1e6, k.limits.row_blocks * r.row_us) * k.limits.slowdown;
+  p.memory_us = bytes / (k.kind == KernelKind::Gather ? r.gather : r.bandwidth) * 1e6 * k.limits.slowdown;
+  if (k.limits.blocks > 0) p.memory_us *= std::max(1.0, r.sms / k.limits.blocks);  // the others wait
   // Tensor cores want channels last; windows of one element are products of matrices as the data lies.
   const bool window = k.extents.window > 1 || k.extents.stride > 1;
-  if (k.kind == KernelKind::Convolution && k.channels_first_conv && window && !r.on_vector[k.half]) p.conversion_us = r.layout * p.memory_us;
+  if (k.kind == KernelKind::Convolution && k.placement.channels_first && window && !r.on_vector[k.half]) p.conversion_us = r.layout * p.memory_us;
   if (dense) p.exposed_us = (1 - r.overlap) * std::min(p.compute_us, p.memory_us);
-  p.serial_us = k.serial_steps * r.serial_us;
+  p.serial_us = k.limits.serial_steps * r.serial_us;
   const double work = p.roofline_us() + p.waiting_us();
   p.time_us = work + r.launch_us;
   p.bound = work < r.launch_us ? Bound::Launch : p.compute_us > p.memory_us ? Bound::Compute : Bound::Memory;
   return p;
 }
 
+namespace {
+
+/// What a device makes of a kernel: columns after those of the kernel itself.
+struct PricedColumn {
+  std::string_view name;
+  double Priced::*us;
+};
+constexpr PricedColumn kPricedColumns[] = {{"compute_us", &Priced::compute_us},
+                                           {"memory_us", &Priced::memory_us},
+                                           {"conversion_us", &Priced::conversion_us},
+                                           {"time_us", &Priced::time_us}};
+
+/// A field as its column prints it.
+class FieldText {
+ public:
+  explicit FieldText(const Graph& g) : g_(g) {}
+  std::string operator()(const KernelField& f, double v) const { return fmt::format(fmt::runtime(f.format), v); }
+  std::string operator()(const KernelField&, bool half) const { return half ? "16" : "32"; }
+  std::string operator()(const KernelField&, NodeId node) const { return csv_quoted(g_.node(node).name); }
+  std::string operator()(const KernelField&, KernelKind k) const { return kKernelKinds[static_cast<std::size_t>(k)]; }
+  std::string operator()(const KernelField&, const decltype(Kernel::ops)& ops) const {
+    std::vector<std::string_view> names;
+    for (const OpId o : ops) names.push_back(def(o).name);
+    return fmt::format("{}", fmt::join(names, " "));
+  }
+
+ private:
+  const Graph& g_;
+};
+
+std::string header_of_kernels() {
+  std::string out = "device,kernel";
+  visit_fields(Kernel{}, [&out](const KernelField& f, const auto&) {
+    if (!f.format.empty()) out += fmt::format(",{}", f.name);
+  });
+  for (const PricedColumn& c : kPricedColumns) out += fmt::format(",{}", c.name);
+  return out + ",bound\n";
+}
+
+std::string row_of_kernel(const Kernel& k, const Priced& p, const FieldText& text) {
+  std::string out;
+  visit_fields(k, [&](const KernelField& f, const auto& value) {
+    if (!f.format.empty()) out += "," + text(f, value);
+  });
+  for (const PricedColumn& c : kPricedColumns) out += fmt::format(",{:.3f}", p.*c.us);
+  return out + fmt::format(",{}\n", name(p.bound));
+}
+
+}  // namespace
+
 std::string kernels_csv(const Graph& g, const KernelPlan& plan, const std::vector<Device>& devices, Precision precision) {
-  std::string out = "device,kernel,node,operators,kind,width,repeat,macs,flops,bytes,m,n,k,products,compute_us,memory_us,conversion_us,time_us,bound\n";
+  std::string out = header_of_kernels();
+  const FieldText text(g);
   for (const Device& device : devices) {
     const Rates rates(device, precision);
     for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
       const Kernel& k = plan.kernels[i];
-      const Priced p = price(k, rates);
-      std::vector<std::string_view> ops;
-      for (const OpId o : k.ops) ops.push_back(def(o).name);
-      out += fmt::format("{},{},{},{},{},{},{:g},{:.0f},{:.0f},{:.0f},{:.0f},{:.0f},{:g},{:.0f},{:.3f},{:.3f},{:.3f},{:.3f},{}\n", device.name, i,
-                         csv_quoted(g.node(k.node).name), fmt::join(ops, " "), kKernelKinds[static_cast<std::size_t>(k.kind)], k.half ? 16 : 32, k.repeat,
-                         k.macs, k.flops, k.bytes, k.extents.m, k.extents.n, k.extents.k, k.extents.products, p.compute_us, p.memory_us, p.conversion_us, p.time_us, name(p.bound));
+      out += fmt::format("{},{}", device.name, i) + row_of_kernel(k, price(k, rates), text);
     }
   }
   return out;

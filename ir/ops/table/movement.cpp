@@ -35,7 +35,7 @@ constinit const OpDef kMovementRows[] = {
   // ---- Data movement
   {.name = "transpose", .onnx = "Transpose", .category = Category::DataMovement, .operands = {1, 1},
    .takes = Takes::Anything, .infer = transpose, .eval = eval_transpose, .cost = copy_cost,
-   .runs = strided_view(MemoryFormat::ByRule), .moves = Moves::Permutes},
+   .runs = strided_view(MemoryFormat::ByRule), .moves = Moves::Permutes, .gradient = Gradient::View},
   {.name = "concatenate", .onnx = "Concat", .category = Category::DataMovement, .operands = {1, -1},
    .takes = Takes::Anything, .infer = concatenate, .eval = eval_concatenate, .cost = copy_cost,
    .runs = moves(MemoryFormat::Preserved)},

@@ -46,7 +46,7 @@ constinit const OpDef kProductsRows[] = {
   // ---- Matrix products
   {.name = "nn.dense", .onnx = "Gemm", .category = Category::MatMul, .operands = {2, 3}, .takes = Takes::Anything,
    .infer = dense, .eval = no_contents, .cost = dense_cost, .runs = product(Keeps::Factors), .splits_bias = true,
-   .tvm_counts = true},
+   .tvm_counts = true, .wants = Wants::Rows},
   {.name = "nn.batch_matmul", .onnx = "MatMul ms:FusedMatMul ms:TransposeMatMul", .category = Category::MatMul,
    .operands = {2, 2}, .takes = Takes::Anything, .infer = matmul, .eval = no_contents, .cost = matmul_cost,
    .runs = product(Keeps::Factors), .tvm_counts = true},

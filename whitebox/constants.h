@@ -1,0 +1,161 @@
+#pragma once
+/// Every number of the whitebox that no data sheet has: value, unit, what it is, where it is from and what refits it.
+/// Constants of single devices (shares of peaks, costs of a launch) are in data/devices.json.
+///
+/// Sources, at the end of each line:
+///   [timm]       by hand on timm's runs on RTX 3090, 4090 and 5090, with the models that the line names;
+///                `studies/fit_whitebox.py` says how well all of them are then predicted
+///   [NeuSight]   by hand on NeuSight's measured operators; `studies/fit_operators.py` says how well
+///   [training]   `studies/fit_training.py` prints it
+///   [memory]     `studies/fit_memory.py` prints it
+///   [power]      `studies/fit_power.py` prints it
+///   [counted]    what the kernels read and write, element by element
+///   [FILE]       a fact of PyTorch, TorchInductor or cuDNN: the file or the documentation that says it
+#include <cstddef>
+#include <cstdint>
+
+namespace perfc::constants {
+
+inline constexpr double kBytesPerMib = 1024.0 * 1024.0;   ///< byte/MiB
+
+// ---- Kernels in general: whitebox/price/roofline.cpp
+/// 1: of the tensor cores' rate with loads of two elements (even extents). eva02_large: 2730 columns. [timm]
+inline constexpr double kNarrowLoads = 0.65;
+/// 1: of the rate of products. F(2×2, 3×3) saves 2.25 (Lavin and Gray, CVPR 2016), transforms leave this. [NeuSight]
+inline constexpr double kWinogradGain = 1.5;
+/// µs per step of a thread that waits for its own loads. efficientformerv2: 0.29, 0.24, 0.33 on the three. [timm]
+inline constexpr double kSerialStepUs = 0.28;
+/// Cycles of an SM per row whose moments a thread block combines. convnext_atto, mambaout, tnt. [timm]
+inline constexpr double kRowCycles = 310;
+/// Rows, columns, depth of the tiles of batched products of odd extents. volo: 9×9 by 9×32. [timm]
+inline constexpr double kTileRows = 128, kTileColumns = 64, kTileDepth = 16;
+/// 1: of the L2 cache, what kernels can hand to each other in it. Small models at batch 256. [timm]
+inline constexpr double kCacheShare = 0.5;
+/// 1: how much faster than memory it is. Small models at batch 256, RTX 4090 against 3090. [timm]
+inline constexpr double kCacheGain = 3;
+
+// ---- Attention
+/// Factor on the time of fused attention with a mask: the memory-efficient kernel. beit against vit. [timm]
+inline constexpr double kMaskedAttention = 2;
+/// Queries and keys of a tile of fused attention. [FlashAttention-2, Dao 2023]
+inline constexpr double kAttentionQueries = 128, kAttentionKeys = 128;
+/// Channels of a head below which exponentials take what products save. Transformers with narrow heads. [timm]
+inline constexpr double kAttentionHead = 64;
+
+// ---- Recurrences
+/// Passes over a recurrence's gates, and byte of each, as cuDNN computes them. [counted]
+inline constexpr double kGatePasses = 4, kGateBytes = 4;
+
+// ---- Convolutions with groups: whitebox/launch/framework.cpp, group_share and vector_limit
+/// Channels of a tile of narrow products. regnet, resnext, dpn. [timm]
+inline constexpr double kGroupTile = 64;
+/// Channels of overhead per tile, channels first; with a kernel of cuDNN's own for the width. resnext, dpn. [timm]
+inline constexpr double kGroupDepth = 64, kOwnGroupDepth = 32;
+/// 1 and channels: rate and overhead, channels last. regnet. [timm]
+inline constexpr double kGroupLastRate = 1.7, kGroupLastDepth = 256;
+/// Channels from which cuDNN's own kernels reach the full rate, channels last. regnet. [timm]
+inline constexpr double kGroupFullRate = 32;
+/// Channels, and the factor on the time of widths that are no multiples of so many. regnet. [timm]
+inline constexpr double kGroupVector = 16, kGroupUneven = 1.4;
+/// 1: of the vector units' peak. PyTorch's depthwise kernel beyond its window. convmixer, fastvit. [timm]
+inline constexpr double kOwnDepthwise = 0.05;
+/// 1: of the same. Groups of 2 to 7 channels, channels first. dla. [timm]
+inline constexpr double kFewChannels = 0.07;
+/// 1: of the same. cuDNN's fallback, channels last. convmixer, coatnet. [timm]
+inline constexpr double kFallback = 0.011;
+/// 1: of the same. That fallback with data of 2³¹ elements and more. Runs with torch 2.4. [timm]
+inline constexpr double kWideFallback = 0.0035;
+/// Elements of the largest windows that cuDNN takes. [aten/src/ATen/native/Convolution.cpp, use_cudnn_depthwise]
+inline constexpr double kOwnDepthwiseFrom = 5 * 5;
+/// The same, channels last. convmixer, fastvit. [timm]
+inline constexpr double kFallbackFrom = 7 * 7;
+
+// ---- Data that lies elsewhere
+/// Factor on the time of copies between channels first and last. Group norms, channels last. [timm]
+inline constexpr double kReordering = 2;
+/// Elements from which 32 bits cannot index. [aten/src/ATen/native/TensorIterator.cpp, can_use_32bit_indexing]
+inline constexpr std::int64_t kWideIndexFrom = std::int64_t{1} << 31;
+/// Factor on the time of such: split convolutions, concatenations part by part, compiled kernels. [timm]
+inline constexpr double kSplitConvolution = 1.3, kPartByPart = 2, kWideCompiled = 1.2;
+
+// ---- TorchInductor's own thresholds
+/// Factors on the time of convolutions channels last. [torch/_inductor/graph.py of 2.9, decide_layout_opt]
+inline constexpr double kGroupedLast = 1.358, kSmallLast = 0.783, kNarrowingLast = 0.725, kOtherLast = 0.823;
+/// Channels that count as small there. [the same]
+inline constexpr double kSmallChannels = 64;
+/// Elements from which a reduction is a loop. [torch/_inductor/config.py, unroll_reductions_threshold]
+inline constexpr std::int64_t kUnrolledReduction = 8;
+/// Parts that a concatenation fuses. [torch/_inductor/config.py, max_pointwise_cat_inputs]
+inline constexpr std::size_t kMostFusedParts = 8;
+/// Reads of an expression with several readers. [torch/_inductor/config.py, realize_reads_threshold]
+inline constexpr std::size_t kMostReads = 4;
+/// Reads of one with a single reader. [torch/_inductor/config.py, realize_acc_reads_threshold]
+inline constexpr std::size_t kMostReadsOfOneReader = 8;
+/// Operations of an expression. [torch/_inductor/config.py, realize_opcount_threshold]
+inline constexpr int kMostOperations = 30;
+/// Operations that an activation and another elementwise operator count, roughly, casts included. (our choice)
+inline constexpr int kOperationsOfActivation = 6, kOperationsOfElementwise = 2;
+/// Values that a batch-norm reads beside its data: moments, scale. [counted]
+inline constexpr std::size_t kStatistics = 3;
+
+// ---- Training steps: whitebox/launch/training_step.cpp
+/// Factors on the roofline time of inference kernels, by kind of the operator.
+struct Slowdown {
+  double forward, convolution, depthwise, product, attention, batch_norm, normalization, other, optimizer;
+};
+/// timm's runs on RTX 3090 under AMP, PyTorch 1.12. [training]
+inline constexpr Slowdown kChannelsFirst{1.70, 0.71, 1.41, 0.61, 1.00, 1.27, 0.86, 1.35, 1.27};
+inline constexpr Slowdown kChannelsLast{1.57, 0.51, 1.01, 0.83, 1.00, 1.34, 1.21, 1.04, 1.29};
+/// 1: of the vector units' peak, times √channels: gradients of groups that have no kernel. regnet, nfnet. [timm]
+inline constexpr double kGroupGradient = 0.0095;
+/// Groups come in multiples of so many, and have so many channels at most, where there is one. regnet, resnest. [timm]
+inline constexpr double kGradientGroups = 32, kGradientChannels = 32;
+/// What a backward kernel moves against the forward one: the gradient and what was kept. [counted]
+inline constexpr double kBackwardBytes = 3.0 / 2.0;
+/// The same of a norm, which reads both twice (for the sums, for the result), and what it computes. [counted]
+inline constexpr double kNormBackwardBytes = 5.0 / 2.0, kNormBackwardFlops = 2;
+/// What a batch norm moves in training against inference: one more pass for statistics. [counted]
+inline constexpr double kBatchStatisticsBytes = 3.0 / 2.0;
+/// Passes over the weights, and the calls that make them: torch.optim's multi-tensor passes, one per state. [counted]
+struct OptimizerStep {
+  double passes, calls;
+};
+inline constexpr OptimizerStep kSgdStep{3, 1}, kMomentumStep{7, 3}, kAdamStep{11, 6};
+
+// ---- Memory
+/// Byte of a position that pooling keeps: int64, PyTorch's indices. [counted]
+inline constexpr double kIndexBytes = 8;
+/// Byte of a row's mean and 1/deviation, float32. [counted]
+inline constexpr double kStatisticsBytes = 8;
+/// Byte of cuBLAS' workspace, ":4096:2:16:8". [aten/src/ATen/cuda/CublasHandlePool.cpp]
+inline constexpr double kProductWorkspace = 2 * 4096 * 1024 + 8 * 16 * 1024;
+/// 1: Winograd's tiles beside their values, 6×6 of 4×4: F(4×4, 3×3). [Lavin and Gray, CVPR 2016]
+inline constexpr double kForwardTiles = 36.0 / 16;
+/// 1: the same of gradients; of 36, 45, 54 and 64 sixteenths the nearest to GPUMemNet's rows. [memory]
+inline constexpr double kGradientTiles = 45.0 / 16;
+inline constexpr std::int64_t kWinogradWindow = 3;
+/// Padded images transformed at a power of two between these, or tiles. [cuDNN API reference, cudnnConvolutionForward]
+inline constexpr double kNarrowestTransform = 8, kWidestTransform = 256, kTransformTile = 32;
+/// Events per GiB of a convolution's data: a monitor sees its search, as a Poisson process. GPUMemNet. [memory]
+inline constexpr double kSeenPerGib = 0.116;
+/// 1: odds of the need that is shown. (our choice)
+inline constexpr double kShownOdds = 0.1;
+
+// ---- Power
+/// 1: of the TDP, what the demand bends to, and how sharply. Zeus' traces. [power]
+inline constexpr double kPowerLimit = 0.97, kPowerSharpness = 10;
+/// Factor that 90 % of the traces' powers lie within. [power]
+inline constexpr double kPowerInterval = 1.3;
+
+// ---- Intervals
+/// Factors of the 90 % interval where calibration has not looked: another precision, another device. (our choice)
+inline constexpr double kOtherPrecision = 1.5, kOtherDevice = 2;
+
+// ---- PyTorch's caching allocator [c10/cuda/CUDACachingAllocator.cpp]
+inline constexpr std::uint64_t kMib = 1024 * 1024;
+inline constexpr std::uint64_t kRounding = 512;                                      ///< byte: kMinBlockSize
+inline constexpr std::uint64_t kSmall = kMib, kSmallSegment = 2 * kMib;              ///< byte: kSmallSize, kSmallBuffer
+inline constexpr std::uint64_t kMedium = 10 * kMib, kMediumSegment = 20 * kMib;      ///< byte: kMinLargeAlloc, …
+inline constexpr std::uint64_t kLargeRounding = 2 * kMib;                            ///< byte: kRoundLarge
+
+}  // namespace perfc::constants

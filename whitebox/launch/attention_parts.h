@@ -1,0 +1,65 @@
+#pragma once
+/// Attention that runs as its parts: scale · q, q · kᵀ, or scale · scores, + mask, softmax, (cast), · v.
+#include "whitebox/launch/framework.h"
+#include "whitebox/launch/kernel_maker.h"
+#include "whitebox/launch/plan_writer.h"
+
+namespace perfc {
+
+class AttentionParts {
+ public:
+  AttentionParts(const PlannedGraph& graph, const KernelMaker& maker, PlanWriter& out)
+      : of_(graph), maker_(maker), out_(out) {}
+
+  /// A kernel per part.
+  void eager(NodeId, const WrittenOutAttention&);
+  /// By a compiler: what stands between the products is one kernel, and so are casts, scale and
+  /// the copies that batched products need of permuted operands.
+  void compiled(NodeId, const WrittenOutAttention&);
+
+ private:
+  static constexpr std::size_t kQ = 0, kK = 1, kV = 2, kMask = 3;   ///< operands
+
+  /// One attention.
+  struct Parts {
+    NodeId id;
+    const Node& node;
+    const WrittenOutAttention& of;
+    Kernel whole;                   ///< as if it were one kernel
+    bool half = false;              ///< scores of 16 bits
+    double width = 4;               ///< bytes per element of the products
+    double elements[3] = {};        ///< of q, k, v …
+    double dense[3] = {};           ///< … and of their copies, with each head's own
+    double written = 0;             ///< elements of the result
+    Extents scores, qk, av;
+  };
+  Parts parts_of(NodeId, const WrittenOutAttention&) const;
+  /// What one kernel of them does.
+  struct Part {
+    OpId what;
+    Extents extents;
+    Work work;
+    double bytes = 0;
+  };
+  Kernel kernel_of(const Parts&, const Part&) const;
+  void launch(const Parts& p, Kernel k);
+  void add(const Parts& p, const Part& part) { launch(p, kernel_of(p, part)); }
+  void product_with_keys(const Parts&);
+  void product_with_values(const Parts&);
+  void on_operand(const Parts&, OpId what, std::size_t operand, double bytes_per_element);
+  void on_scores(const Parts&, OpId what, double flops_per_score, double bytes);
+  Kernel dense_copy(const Parts&, std::size_t operand, double read_width) const;
+  /// Whether a batched product copies this operand first.
+  bool copies_operand(ValueId) const;
+  /// Before the products: scale, casts and copies of PyTorch's reference; of what the model wrote.
+  void prepare_reference(const Parts&, bool casts);
+  void prepare(const Parts&);
+  void softmax(const Parts&);
+  void cast_result(const Parts&);
+
+  const PlannedGraph& of_;
+  const KernelMaker& maker_;
+  PlanWriter& out_;
+};
+
+}  // namespace perfc

@@ -1,0 +1,104 @@
+#include "whitebox/launch/compiled.h"
+
+#include <algorithm>
+
+#include "whitebox/launch/attention_parts.h"
+#include "whitebox/launch/compiled_values.h"
+#include "whitebox/launch/framework.h"
+
+namespace perfc {
+namespace {
+
+class CompiledPlanner {
+ public:
+  CompiledPlanner(const PlannedGraph& graph, const KernelMaker& maker, PlanWriter& out)
+      : of_(graph), maker_(maker), out_(out), values_(graph), attention_(graph, maker, out), cast_(graph.g.size(), false) {}
+
+  void run() {
+    for (std::uint32_t at = 0; at < values_.groups().size(); ++at) {
+      if (!values_.is_free(at)) group(at);
+    }
+  }
+
+ private:
+  void group(std::uint32_t at) {
+    const FusedGroup& fused = values_.groups()[at];
+    const std::uint32_t first = out_.next();
+    copy_operand(fused.leader);
+    if (const auto attention = written_out_attention(of_.g, fused.leader)) {
+      attention_.compiled(fused.leader, *attention);
+      return;
+    }
+    cast_weights(fused.leader);
+    const CompiledValues::Loads loads = values_.loads(at);
+    Kernel k = compute(fused, loads);
+    if (std::ranges::any_of(fused.members, [&](NodeId id) { return values_.realization().two_kernels[id]; })) {
+      launch(statistics_of(k, loads));
+    }
+    out_.share(fused.members, first, launch(std::move(k)));
+  }
+
+  std::uint32_t launch(Kernel k) {
+    out_.count_call();
+    return out_.add_alone(std::move(k));
+  }
+
+  void copy_operand(NodeId leader) {
+    if (!compiled_copies_data(of_.g, leader, of_.layout, of_.weight) || values_.realization().in_order[leader]) return;
+    const Node& n = of_.node(leader);
+    launch(maker_.copy_of(leader, n.operands[0], of_.widths.read_width(n.operands[0], n)));
+  }
+
+  /// Under AMP a product's weights are cast to 16 bits in every run, one kernel each.
+  void cast_weights(NodeId id) {
+    const Node& product = of_.node(id);
+    if (of_.config.precision != Precision::Amp || !uses_matrix_unit(product.op)) return;
+    for (ValueId v : product.operands) {
+      if (!v || of_.g.node(v).kind != NodeKind::Constant || cast_[v.node]) continue;
+      if (of_.g.type(v).dtype() != DType::Float32) continue;
+      cast_[v.node] = true;
+      launch(maker_.cast_of(id, v));
+    }
+  }
+
+  Kernel compute(const FusedGroup& fused, const CompiledValues::Loads& loads) const {
+    Kernel k = maker_.of(fused.leader);
+    k.traffic.bytes = maker_.inner_bytes(fused.leader);
+    for (NodeId id : fused.members) {
+      if (id != fused.leader) add_work(id, k);
+      k.traffic.bytes += values_.kept_for_padding(id) + values_.written(id);
+    }
+    k.traffic.bytes += loads.bytes;
+    k.traffic.handed_bytes = k.traffic.bytes - loads.stored;
+    return k;
+  }
+
+  void add_work(NodeId id, Kernel& k) const {
+    const OpCost cost = op_cost(of_.g, id);
+    k.work.macs += cost.macs;
+    k.work.flops += cost.flops;
+    if (!only_looks(of_.g, of_.node(id))) k.ops.push_back(kernel_op(of_.node(id)));
+  }
+
+  /// A norm's first kernel, which only reads.
+  static Kernel statistics_of(Kernel norm, const CompiledValues::Loads& loads) {
+    norm.traffic.bytes = loads.bytes;
+    norm.traffic.handed_bytes = loads.bytes - loads.stored;
+    return norm;
+  }
+
+  const PlannedGraph& of_;
+  const KernelMaker& maker_;
+  PlanWriter& out_;
+  const CompiledValues values_;
+  AttentionParts attention_;
+  std::vector<bool> cast_;          ///< by node: a weight that has been cast
+};
+
+}  // namespace
+
+void plan_compiled(const PlannedGraph& graph, const KernelMaker& maker, PlanWriter& out) {
+  CompiledPlanner(graph, maker, out).run();
+}
+
+}  // namespace perfc

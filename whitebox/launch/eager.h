@@ -1,0 +1,11 @@
+#pragma once
+/// What eager PyTorch launches for a graph.
+#include "whitebox/launch/kernel_maker.h"
+#include "whitebox/launch/plan_writer.h"
+
+namespace perfc {
+
+/// Autocast's casts, then a kernel per call with what has to be copied before it.
+void plan_eager(const PlannedGraph&, const KernelMaker&, PlanWriter&);
+
+}  // namespace perfc

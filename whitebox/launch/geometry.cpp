@@ -1,0 +1,86 @@
+#include "whitebox/launch/geometry.h"
+
+#include "ir/layout.h"
+
+namespace perfc {
+namespace {
+
+double extent(const Type& t, std::size_t axis) { return static_cast<double>(t.shape()[axis].value()); }
+
+/// Of the result channels of a convolution in its weight.
+std::size_t output_axis(const Node& n, const TensorAxes& axes) {
+  return is_transposed_convolution(n.op) ? axes.channel : axes.outer;
+}
+
+Extents convolution_extents(const Graph& g, const Node& n, double elements, double macs, Extents e) {
+  const auto axes = kernel_axes(g, n);
+  const Type& w = g.type(n.operands[1]);
+  if (!axes || !w.is_static() || elements <= 0) return e;
+  e.products = static_cast<double>(n.attrs.int_or("groups", 1));
+  for (std::size_t axis : axes->spatial) e.window *= extent(w, axis);
+  for (std::int64_t s : n.attrs.ints_or_empty("strides")) e.stride *= static_cast<double>(s);
+  e.n = is_transposed_convolution(n.op) ? extent(w, axes->channel) : extent(w, axes->outer) / e.products;
+  e.m = e.n > 0 ? elements / (e.products * e.n) : 0;
+  e.k = macs / elements;
+  return e;
+}
+
+Extents product_extents(const Node& n, const Type& result, double elements, double macs, Extents e) {
+  e.k = macs / elements;
+  if (n.is(op("nn.dense")) || result.rank() <= 2) return e;
+  e.m = extent(result, result.rank() - 2);
+  e.products = e.m * e.n > 0 ? elements / (e.m * e.n) : 1;
+  return e;
+}
+
+}  // namespace
+
+Extents elementwise_extents(const Type& t, double elements) {
+  Extents e;
+  e.n = t.is_static() && t.rank() > 0 ? static_cast<double>(t.shape().back().value()) : 1;
+  e.m = e.n > 0 ? elements / e.n : 0;
+  e.k = 1;
+  return e;
+}
+
+Extents extents_of(const Graph& g, NodeId id, double macs) {
+  const Node& n = g.node(id);
+  if (n.results.empty() || !n.results[0].type.is_static() || !n.results[0].type.is_tensor()) return {};
+  const Type& result = n.results[0].type;
+  const auto elements = static_cast<double>(*result.elements());
+  Extents e = elementwise_extents(result, elements);
+  const bool convolves = def(n.op).category == Category::Convolution && n.operands.size() > 1;
+  if (convolves) return convolution_extents(g, n, elements, macs, e);
+  if (elements <= 0) return e;
+  if (uses_matrix_unit(n.op)) return product_extents(n, result, elements, macs, e);
+  if (!n.operands.empty() && n.operands[0]) {
+    e.k = static_cast<double>(g.type(n.operands[0]).elements().value_or(0)) / elements;
+  }
+  return e;
+}
+
+double row_alignment(const Type& t) {
+  if (!t.is_static() || t.rank() == 0) return 0;
+  const std::int64_t row = t.shape().back().value();
+  return row % 8 == 0 ? 1 : row % 2 == 0 ? 0.5 : 0;
+}
+
+double channel_alignment(const Graph& g, const Node& n) {
+  const Type& w = g.type(n.operands[1]);
+  const auto axes = kernel_axes(g, n);
+  return w.is_static() && axes && w.shape()[output_axis(n, *axes)].value() % 8 == 0 ? 1 : 0.5;
+}
+
+ConvolutionGroup convolution_group(const Graph& g, const Node& n, double window, bool channels_last) {
+  ConvolutionGroup out{.inputs = kUngrouped, .outputs = kUngrouped, .window = window, .channels_last = channels_last};
+  const Type& w = g.type(n.operands[1]);
+  const auto axes = kernel_axes(g, n);
+  if (!w.is_static() || w.rank() < 3 || !axes) return out;
+  const auto groups = static_cast<double>(n.attrs.int_or("groups", 1));
+  const bool transposed = is_transposed_convolution(n.op);
+  out.outputs = transposed ? extent(w, axes->channel) : extent(w, axes->outer) / groups;
+  out.inputs = transposed ? extent(w, axes->outer) / groups : extent(w, axes->channel);
+  return out;
+}
+
+}  // namespace perfc

@@ -1,0 +1,19 @@
+#pragma once
+/// The extents of calls as their kernels see them.
+#include "whitebox/launch/framework.h"
+#include "whitebox/launch/kernels.h"
+
+namespace perfc {
+
+/// Of a kernel that touches each of so many elements of a type once.
+Extents elementwise_extents(const Type&, double elements);
+/// Of a call with `macs` multiply–accumulates.
+Extents extents_of(const Graph&, NodeId, double macs);
+/// How well tensor cores load rows as long as the last axis, see Placement::aligned.
+double row_alignment(const Type&);
+/// The same for a convolution's output channels: cuDNN pads those that are no multiples of 8.
+double channel_alignment(const Graph&, const Node& convolution);
+/// Width and window of each group of a convolution.
+ConvolutionGroup convolution_group(const Graph&, const Node&, double window, bool channels_last);
+
+}  // namespace perfc

@@ -1,0 +1,59 @@
+#pragma once
+/// Every field of a kernel, declared once for all who read them one by one: what tells kernels apart
+/// (features/kernel_graph.cpp), the table of `--emit=kernels` (whitebox/price/roofline.cpp), and tests.
+#include <string_view>
+
+#include "whitebox/launch/kernels.h"
+
+namespace perfc {
+
+/// Whether kernels that differ in a field are different kernels.
+enum class Tells : unsigned char { Apart, Nothing };
+
+struct KernelField {
+  std::string_view name, unit;        ///< "1" for counts, shares and switches
+  std::string_view format = {};       ///< of its column in the table of kernels; empty: it has none
+  Tells tells = Tells::Apart;
+};
+
+/// Calls `visit(KernelField, value)` for each field, in the order of the table's columns. A field that is added to
+/// `Kernel` or one of its parts does not compile until it is bound and visited here; `K`: Kernel, const or not.
+template <class K, class Visit>
+void visit_fields(K&& kernel, Visit&& visit) {
+  auto& [node, repeat, kind, half, ops, work, extents, placement, traffic, limits] = kernel;
+  auto& [macs, flops] = work;
+  auto& [m, n, k, products, window, stride, channels_per_group] = extents;
+  auto& [aligned, channels_first, wide_index] = placement;
+  auto& [bytes, handed_bytes, state_weights, steps] = traffic;
+  auto& [group_share, tile_share, vector_share, serial_steps, row_blocks, blocks, slowdown] = limits;
+  visit(KernelField{"node", "1", "{}", Tells::Nothing}, node);
+  visit(KernelField{"operators", "1", "{}"}, ops);
+  visit(KernelField{"kind", "1", "{}"}, kind);
+  visit(KernelField{"width", "bit", "{}"}, half);
+  visit(KernelField{"repeat", "1", "{:g}", Tells::Nothing}, repeat);  // classes add it up
+  visit(KernelField{"macs", "MAC", "{:.0f}"}, macs);
+  visit(KernelField{"flops", "FLOP", "{:.0f}"}, flops);
+  visit(KernelField{"bytes", "byte", "{:.0f}"}, bytes);
+  visit(KernelField{"m", "1", "{:.0f}"}, m);
+  visit(KernelField{"n", "1", "{:.0f}"}, n);
+  visit(KernelField{"k", "1", "{:g}"}, k);
+  visit(KernelField{"products", "1", "{:.0f}"}, products);
+  visit(KernelField{"window", "elements"}, window);
+  visit(KernelField{"stride", "elements"}, stride);
+  visit(KernelField{"channels_per_group", "1"}, channels_per_group);
+  visit(KernelField{"aligned", "1"}, aligned);
+  visit(KernelField{"channels_first", "1"}, channels_first);
+  visit(KernelField{"wide_index", "1"}, wide_index);
+  visit(KernelField{"handed_bytes", "byte"}, handed_bytes);
+  visit(KernelField{"state_weights", "byte"}, state_weights);
+  visit(KernelField{"steps", "1"}, steps);
+  visit(KernelField{"group_share", "1"}, group_share);
+  visit(KernelField{"tile_share", "1"}, tile_share);
+  visit(KernelField{"vector_share", "1"}, vector_share);
+  visit(KernelField{"serial_steps", "1"}, serial_steps);
+  visit(KernelField{"row_blocks", "1"}, row_blocks);
+  visit(KernelField{"blocks", "1"}, blocks);
+  visit(KernelField{"slowdown", "1"}, slowdown);
+}
+
+}  // namespace perfc

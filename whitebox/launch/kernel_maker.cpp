@@ -1,0 +1,123 @@
+#include "whitebox/launch/kernel_maker.h"
+
+#include <algorithm>
+
+#include "whitebox/constants.h"
+#include "whitebox/launch/framework.h"
+#include "whitebox/launch/geometry.h"
+
+namespace perfc {
+namespace {
+
+bool is_gather(Category c) { return c == Category::Gather || c == Category::Scatter || c == Category::Sort; }
+
+}  // namespace
+
+Kernel KernelMaker::empty(NodeId id) const {
+  Kernel k;
+  k.node = owner_ ? *owner_ : id;
+  k.repeat = repeat_;
+  return k;
+}
+
+Kernel KernelMaker::of(NodeId id) const {
+  const Node& n = of_.node(id);
+  const OpCost cost = op_cost(of_.g, id);
+  const Category c = def(n.op).category;
+  Kernel k = empty(id);
+  k.half = of_.widths.is_half(id);
+  k.ops.push_back(kernel_op(n));
+  k.work = {.macs = cost.macs, .flops = cost.flops};
+  k.extents = extents_of(of_.g, id, cost.macs);
+  k.placement.wide_index = wide_index(of_.g, n);
+  if (k.placement.wide_index) k.limits.slowdown = index_slowdown(n, of_.config.mode);
+  if (c == Category::Convolution && n.operands.size() > 1) {
+    be_convolution(id, k);
+  } else if (uses_matrix_unit(n.op)) {
+    be_product(id, k);
+  } else if (is_gather(c)) {
+    k.kind = KernelKind::Gather;
+  } else if (of_.config.mode == ExecMode::Eager) {
+    k.limits.serial_steps = serial_steps(of_.g, id, of_.layout.channels_last[id]);
+    if (n.is(op("nn.layer_norm"))) k.limits.row_blocks = k.extents.m;
+  }
+  return k;
+}
+
+void KernelMaker::be_convolution(NodeId id, Kernel& k) const {
+  k.kind = KernelKind::Convolution;
+  k.placement.aligned = channel_alignment(of_.g, of_.node(id));
+  k.placement.channels_first = !of_.layout.channels_last[id];
+  if (of_.node(id).attrs.int_or("groups", 1) > 1) be_grouped(id, k);
+}
+
+void KernelMaker::be_grouped(NodeId id, Kernel& k) const {
+  ConvolutionGroup group = convolution_group(of_.g, of_.node(id), k.extents.window, of_.layout.channels_last[id]);
+  group.wide_index = k.placement.wide_index && of_.config.mode == ExecMode::Eager;
+  k.extents.channels_per_group = std::min(group.inputs, group.outputs);
+  if (on_matrix_units(group)) {
+    k.limits.group_share = group_share(group);
+  } else {
+    k.kind = KernelKind::Depthwise;
+    k.limits.vector_share = vector_limit(group);
+  }
+}
+
+void KernelMaker::be_product(NodeId id, Kernel& k) const {
+  const Node& n = of_.node(id);
+  k.kind = KernelKind::Matmul;
+  if (is_masked_attention(n)) k.limits.slowdown *= constants::kMaskedAttention;
+  if (n.is(op("nn.sdpa"))) k.limits.tile_share = attention_tile_share(of_.g, n);
+  k.placement.aligned = row_alignment(of_.g.type(n.operands[0]));
+  if (!n.results.empty()) k.placement.aligned = std::min(k.placement.aligned, row_alignment(n.results[0].type));
+  if (def(n.op).category != Category::Recurrent) return;
+  const ValueId weights = n.operands[2];
+  const std::size_t time_axis = n.attrs.int_or("layout", 0) == 1 ? 1 : 0;
+  k.traffic.state_weights = of_.elements(weights) * element_bytes(of_.g.type(weights), of_.widths.is_half(id));
+  k.traffic.steps = static_cast<double>(of_.g.type(n.operands[0]).shape()[time_axis].value());
+}
+
+Kernel KernelMaker::copy_of(NodeId id, ValueId v, double element_bytes) const {
+  Kernel k = empty(id);
+  k.traffic.bytes = k.traffic.handed_bytes = 2 * of_.elements(v) * element_bytes;
+  k.extents = elementwise_extents(of_.g.type(v), of_.elements(v));
+  k.ops.push_back(op("copy"));
+  return k;
+}
+
+Kernel KernelMaker::cast_of(NodeId id, ValueId v) const {
+  const double n = of_.elements(v);
+  Kernel k = empty(id);
+  k.work.flops = n;
+  k.traffic.bytes = 6 * n;
+  if (!of_.is_stored(v)) k.traffic.handed_bytes = k.traffic.bytes;
+  // However a weight is stored, its elements lie in one row.
+  k.extents = of_.weight[v.node] ? Extents{.m = n, .n = 1, .k = 1} : elementwise_extents(of_.g.type(v), n);
+  k.ops.push_back(op("cast"));
+  return k;
+}
+
+double KernelMaker::inner_bytes(NodeId id) const {
+  const Node& n = of_.node(id);
+  if (n.is(op("nn.group_norm"))) return of_.widths.bytes_read(n.operands[0], n);
+  return def(n.op).category == Category::Recurrent ? gate_bytes(n) : 0;
+}
+
+double KernelMaker::gate_bytes(const Node& n) const {
+  const Type &states = n.results[0].type, &weights = of_.g.type(n.operands[2]);  // (directions, gates · hidden, hidden)
+  const bool known = states.is_static() && weights.is_static();
+  if (!known || weights.rank() != 3 || weights.elements() == 0) return 0;
+  const std::int64_t rows = weights.shape()[1].value(), columns = weights.shape()[2].value();
+  const double gates = static_cast<double>(std::max(rows, columns)) / static_cast<double>(std::min(rows, columns));
+  return static_cast<double>(*states.elements()) * gates * constants::kGatePasses * constants::kGateBytes;
+}
+
+double KernelMaker::stored_bytes(NodeId id) const {
+  double stored = 0;
+  for (ValueId v : of_.node(id).operands) {
+    if (v && of_.is_stored(v)) stored += of_.widths.bytes_read(v, of_.node(id));
+  }
+  return stored;
+}
+
+}  // namespace perfc

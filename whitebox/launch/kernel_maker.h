@@ -1,0 +1,41 @@
+#pragma once
+/// Kernels one at a time: what a call, a copy or a cast asks of the device. Who launches them, and when, is the
+/// planners' business (eager.h, compiled.h).
+#include "whitebox/launch/kernels.h"
+#include "whitebox/launch/planned_graph.h"
+
+namespace perfc {
+
+class KernelMaker {
+ public:
+  /// `repeat`: how often the graph runs; `owner`: of a body, the node that its kernels are reported under.
+  KernelMaker(const PlannedGraph& graph, double repeat, const NodeId* owner)
+      : of_(graph), repeat_(repeat), owner_(owner) {}
+
+  /// A call's kernel, without its bytes.
+  Kernel of(NodeId) const;
+  /// A dense copy of an operand.
+  Kernel copy_of(NodeId, ValueId, double element_bytes) const;
+  /// An operand's cast between 32 and 16 bits.
+  Kernel cast_of(NodeId, ValueId) const;
+
+  /// What a call moves between its operands and results: a group norm's second look at its
+  /// data, whose groups no cache holds; a recurrence's gates, in 32 bits, which the product with
+  /// its input writes, that with its state adds to and the cell reads (cuDNN).
+  double inner_bytes(NodeId) const;
+  /// Bytes that a call reads of what no kernel has just written.
+  double stored_bytes(NodeId) const;
+
+ private:
+  Kernel empty(NodeId) const;
+  void be_convolution(NodeId, Kernel&) const;
+  void be_grouped(NodeId, Kernel&) const;
+  void be_product(NodeId, Kernel&) const;
+  double gate_bytes(const Node& recurrence) const;
+
+  const PlannedGraph& of_;
+  const double repeat_;
+  const NodeId* const owner_;
+};
+
+}  // namespace perfc

@@ -1,0 +1,77 @@
+#include "whitebox/launch/widths.h"
+
+#include <algorithm>
+
+#include "whitebox/launch/framework.h"
+
+namespace perfc {
+
+double element_bytes(const Type& t, bool half) {
+  const double own = bits(t.dtype()) / 8.0;
+  return half && is_float(t.dtype()) && t.dtype() != DType::Float64 ? std::min(own, 2.0) : own;
+}
+
+Widths::Widths(const Graph& g, const ExecConfig& config) : g_(g), config_(config) {
+  half_.assign(g.size(), config.precision == Precision::Fp16 || config.precision == Precision::Bf16);
+  if (config.precision == Precision::Amp) choose_under_amp();
+}
+
+bool Widths::takes_half(const Node& n) const {
+  return uses_matrix_unit(n.op) || (config_.norms == Norms::Half && is_float32_norm(n));
+}
+
+void Widths::choose_under_amp() {
+  std::vector<bool> cast_done(2 * g_.size(), false);  // a value is cast once to each side
+  for (NodeId id = 0; id < g_.size(); ++id) {
+    const Node& n = g_.node(id);
+    if (n.kind != NodeKind::Call) continue;
+    if (config_.mode == ExecMode::Eager) cast_operands(id, cast_done);  // compilers fuse casts into their neighbours
+    half_[id] = takes_half(n) || (!wants_full(n) && !any_operand_full(n));
+  }
+}
+
+bool Widths::any_operand_full(const Node& n) const {
+  if (n.operands.empty()) return true;
+  // As constants were fitted: such calls count as 16 bits, whatever their data has.
+  if (parameters_follow_data(n)) return false;
+  return std::ranges::any_of(n.operands, [&](ValueId v) {
+    if (!v || !is_float(g_.type(v).dtype()) || half_[v.node]) return false;
+    const Type& t = g_.type(v);
+    const bool scalar = g_.node(v).kind == NodeKind::Constant && t.ranked() && t.rank() == 0;
+    return !scalar;  // one of shape (1) promotes
+  });
+}
+
+void Widths::cast_operands(NodeId id, std::vector<bool>& done) {
+  const Node& n = g_.node(id);
+  const bool low = takes_half(n), high = !low && wants_full(n) && !widens_itself(n);
+  for (ValueId v : n.operands) {
+    if (!v || !is_float(g_.type(v).dtype())) continue;
+    const std::size_t key = 2 * v.node + (low ? 1 : 0);
+    if (!(half_[v.node] ? high : low) || done[key]) continue;
+    done[key] = true;
+    casts_.push_back({v, id});
+  }
+}
+
+double Widths::bytes_of(ValueId v) const {
+  const Type& t = g_.type(v);
+  if (!t.is_static() || !t.is_tensor()) return 0;
+  return static_cast<double>(*t.elements()) * element_bytes(t, half_[v.node]);
+}
+
+double Widths::read_width(ValueId v, const Node& user) const {
+  const Type& t = g_.type(v);
+  if (config_.precision == Precision::Amp && is_float(t.dtype())) {
+    if (takes_half(user)) return element_bytes(t, true);
+    if (config_.mode == ExecMode::Eager && wants_full(user) && !widens_itself(user)) return element_bytes(t, false);
+  }
+  return element_bytes(t, half_[v.node]);
+}
+
+double Widths::bytes_read(ValueId v, const Node& user) const {
+  const Type& t = g_.type(v);
+  return t.is_static() && t.is_tensor() ? static_cast<double>(*t.elements()) * read_width(v, user) : 0.0;
+}
+
+}  // namespace perfc

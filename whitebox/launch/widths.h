@@ -1,0 +1,44 @@
+#pragma once
+/// In how many bits values are kept and read under a precision; under AMP by autocast's lists.
+#include <vector>
+
+#include "whitebox/predictor.h"
+
+namespace perfc {
+
+/// Bytes per element of a type, or of its 16-bit copy.
+double element_bytes(const Type&, bool half);
+
+class Widths {
+ public:
+  Widths(const Graph&, const ExecConfig&);
+
+  /// Whether a node's results are kept in 16 bits.
+  bool is_half(NodeId id) const { return half_[id]; }
+  double bytes_of(ValueId) const;
+  /// Bytes per element of an operand as a call reads it: under AMP, behind a cast.
+  double read_width(ValueId, const Node& user) const;
+  double bytes_read(ValueId, const Node& user) const;
+
+  /// A cast that eager PyTorch launches for a call; once per value and width.
+  struct Cast {
+    ValueId value;
+    NodeId user;
+  };
+  const std::vector<Cast>& casts() const { return casts_; }
+
+ private:
+  /// What AMP casts to 16 bits.
+  bool takes_half(const Node&) const;
+  void choose_under_amp();
+  /// Whether the result of a call that autocast leaves alone has 32 bits.
+  bool any_operand_full(const Node&) const;
+  void cast_operands(NodeId, std::vector<bool>& done);
+
+  const Graph& g_;
+  const ExecConfig& config_;
+  std::vector<bool> half_;          ///< by node
+  std::vector<Cast> casts_;
+};
+
+}  // namespace perfc
