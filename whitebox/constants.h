@@ -45,6 +45,10 @@ inline constexpr double kAttentionHead = 64;
 // ---- Recurrences
 /// Passes over a recurrence's gates, and byte of each, as cuDNN computes them. [counted]
 inline constexpr double kGatePasses = 4, kGateBytes = 4;
+/// µs per step of a recurrence on a GPU, however little it computes: the product with the state and the cell wait for each
+/// other and for the step before. LSTM of 256 units, batch 4: 1.63 ms for 150 steps on a GTX 1080 Ti.
+/// [DeepBench, github.com/baidu-research/DeepBench, README, RNN results; docs/whitebox.md has its other figures]
+inline constexpr double kRecurrentStepUs = 10.9;
 
 // ---- Convolutions with groups: whitebox/launch/framework.cpp, group_share and vector_limit
 /// Channels of a tile of narrow products. regnet, resnext, dpn. [timm]

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "whitebox/constants.h"
 #include "whitebox/launch/kernels.h"
 #include "whitebox/memory/memory.h"
 #include "whitebox/price/roofline.h"
@@ -475,6 +476,20 @@ TEST(Whitebox, RecurrencesReadTheirWeightsInEveryStep) {
   EXPECT_NEAR(price(k, Rates(d, Precision::Fp32)).memory_us, (k.traffic.bytes - k.traffic.handed_bytes * 2 / 3) / rate, 1e-9);
   d.l2_mib = 0;
   EXPECT_NEAR(price(k, Rates(d, Precision::Fp32)).memory_us, (k.traffic.bytes + 9 * 4 * 256 * 64) / rate, 1e-9);
+}
+
+TEST(Whitebox, EachStepOfARecurrenceWaitsForTheOneBefore) {
+  const auto us = [](int steps) {
+    const Graph g = graph_of(fmt::format(R"(def @main(%x: Tensor[({}, 2, 64), float32]) {{
+  %1 = weight : Tensor[(1, 256, 64), float32];
+  %2 = weight : Tensor[(1, 256, 64), float32];
+  %3:3 = nn.lstm(%x, %1, %2, hidden_size=64);
+  (%3.0)
+}})", steps));
+    return price(plan_of(g, {}).kernels.back(), Rates(round_device(), Precision::Fp32)).time_us - round_device().launch_us;
+  };
+  EXPECT_NEAR(us(16), 16 * constants::kRecurrentStepUs, 1e-6);
+  EXPECT_NEAR(us(1024), 64 * us(16), 1e-6);
 }
 
 TEST(Whitebox, PowerFollowsWhatKernelsWaitFor) {

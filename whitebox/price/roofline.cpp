@@ -41,6 +41,7 @@ Rates::Rates(const Device& d, Precision p) : launch_us(d.launch_us), serial_us(c
     matmul[half] = on_vector[half] ? share("vector_matmul", 0.75) : share("matmul", 0.7);
     convolution[half] = on_vector[half] ? share("vector_convolution", 0.75) : share("convolution", 0.7);
   }
+  recurrent_us = d.kind == "gpu" ? constants::kRecurrentStepUs : 0;
   row_us = d.kind == "gpu" ? constants::kRowCycles / (std::max(sms, 1.0) * std::max(d.boost_clock_mhz, 1.0)) : 0;
   depthwise = share("depthwise", 0.6);
   elementwise = share("vector", 0.85);
@@ -85,6 +86,7 @@ Priced price(const Kernel& k, const Rates& r) {
   if (k.kind == KernelKind::Convolution && k.placement.channels_first && window && !r.on_vector[k.half]) p.conversion_us = r.layout * p.memory_us;
   if (dense) p.exposed_us = (1 - r.overlap) * std::min(p.compute_us, p.memory_us);
   p.serial_us = k.limits.serial_steps * r.serial_us;
+  if (k.traffic.state_weights > 0) p.serial_us = std::max(p.serial_us, k.traffic.steps * r.recurrent_us);
   const double work = p.roofline_us() + p.waiting_us();
   p.time_us = work + r.launch_us;
   p.bound = work < r.launch_us ? Bound::Launch : p.compute_us > p.memory_us ? Bound::Compute : Bound::Memory;

@@ -20,6 +20,7 @@ struct Rates {
   bool on_vector[2];                         ///< products of 32, of 16 bits run on the vector units
   double bandwidth, gather;                  ///< byte/s that are reached
   double launch_us, serial_us;               ///< of a launch; of a dependent step
+  double recurrent_us;                       ///< of a recurrence's step, at least
   double row_us;                             ///< of a thread block that works on one row
   double cache;                              ///< bytes
   double sms;
