@@ -23,7 +23,7 @@ except ImportError as e:
 graphs = timm_torchscript()
 failed = []
 for script, bound in BOUNDS.items():
-    command = [sys.executable, ROOT / "data" / script, "--perfc", PERFC, "--graphs", graphs, "--check", str(bound)]
+    command = [sys.executable, ROOT / "studies" / script, "--perfc", PERFC, "--graphs", graphs, "--check", str(bound)]
     if subprocess.run(command).returncode:
         failed.append(script)
 sys.exit(f"worse than it was: {', '.join(failed)}" if failed else 0)

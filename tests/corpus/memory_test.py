@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent / "data")]
+sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent / "studies")]
 from support import PERFC, shared, skip, timm_torchscript  # noqa: E402
 
 shared("data", "mig")
