@@ -29,11 +29,11 @@ constexpr std::array kRelativeModels{
     RelativeModelRow{"dnn", "three hidden layers of 1024 on counters", make<RelativeModel, make_dnn_model>},
     RelativeModelRow{"vae-dnn", "the paper's: the same on the latent columns of a σ-VAE", make_vae_dnn<RelativeModel>},
     RelativeModelRow{"costs", "costs per kind of work and machine", make<RelativeModel, make_costs_model>},
-    RelativeModelRow{"perfc", "costs, corrected by likeness as far as validation supports it", make<RelativeModel, make_perfc_model>},
+    RelativeModelRow{"perfc", "costs, corrected by likeness as far as validation supports it", make<RelativeModel, make_corrected_costs>},
 };
 
 constexpr std::array kStored{
-    StoredModelRow{"perfc", "perfc-counters", make<StoredModel, make_perfc_model>},
+    StoredModelRow{"perfc", "perfc-counters", make<StoredModel, make_corrected_costs>},
     StoredModelRow{"dnn", "dnn-counters", make<StoredModel, make_dnn_model>},
     StoredModelRow{"vae-dnn", "vae-dnn-counters", make_vae_dnn<StoredModel>},
 };

@@ -77,6 +77,6 @@ std::unique_ptr<RelativeModel> make_boosting_model();
 std::unique_ptr<StoredModel> make_dnn_model();
 std::unique_ptr<StoredModel> make_vae_dnn_model(const VaeTraining&);
 std::unique_ptr<RelativeModel> make_costs_model();
-std::unique_ptr<StoredModel> make_perfc_model();
+std::unique_ptr<StoredModel> make_corrected_costs();
 
 }  // namespace perfc

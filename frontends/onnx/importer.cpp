@@ -509,10 +509,10 @@ void Importer::adopt_domain(NodeContext& c) const {
 
 Result<std::vector<ValueId>> Importer::translate(NodeContext& c) {
   adopt_domain(c);
-  if (!mend(c)) return Failure{};
+  if (!to_standard_form(c)) return Failure{};
   if (const Translator t = find_translator(c.spelling)) return t(*this, c);
   if (auto op = find_onnx_op(c.spelling)) {
-    if (!lift_attributes(c)) return Failure{};
+    if (!attributes_to_operands(c)) return Failure{};
     return c.finish(*op, std::move(c.inputs), std::move(c.attrs));
   }
   const auto f = functions_.find(function_key(c.node.domain, c.node.op_type, c.node.overload));

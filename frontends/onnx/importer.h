@@ -131,12 +131,12 @@ const std::vector<TranslatorRow>& translator_table();
 
 /// A number or a list of numbers as a constant operand; a single float has `float_dtype`.
 std::optional<Literal> as_literal(const Attr& a, DType float_dtype);
-/// Lifts attributes of old operator sets to operands (Squeeze-1 `axes`, …).
-Status lift_attributes(NodeContext& c);
+/// Turns attributes of old operator sets into operands (Squeeze-1 `axes`, …).
+Status attributes_to_operands(NodeContext& c);
 
 /// Brings nodes outside the standard whose meaning is plain into its form, each
 /// with one warning (docs/onnx.md lists them). What it leaves alone, the rules refuse.
-Status mend(NodeContext& c);
+Status to_standard_form(NodeContext& c);
 /// An unknown operator: a located warning, and a node typed from what the graph
 /// or, as Glow writes them, the attributes declare. `what` names it.
 Result<std::vector<ValueId>> keep_opaque(NodeContext& c, std::string_view what);

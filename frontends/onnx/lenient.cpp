@@ -46,7 +46,7 @@ Status concat(NodeContext& c) {
 
 /// An axis whose dim is not 1 stays, as in PyTorch, where the declared rank agrees.
 Status squeeze(NodeContext& c) {
-  if (!lift_attributes(c)) return Failure{};
+  if (!attributes_to_operands(c)) return Failure{};
   const Type& in = c.type(0);
   const auto axes = known_ints(c, 1);
   if (!axes || !has_shape(in) || !has_shape(declared(c))) return ok();
@@ -98,12 +98,13 @@ Status if_(NodeContext& c) {
   return ok();
 }
 
-struct MendRow {
+struct NonstandardForm {
   std::string_view spelling;
-  Status (*mend)(NodeContext&);
+  Status (*rewrite)(NodeContext&);
 };
-constexpr std::array kMends{
-    MendRow{"Concat", concat}, MendRow{"Squeeze", squeeze}, MendRow{"Pad", pad}, MendRow{"If", if_},
+constexpr std::array kNonstandardForms{
+    NonstandardForm{"Concat", concat}, NonstandardForm{"Squeeze", squeeze},
+    NonstandardForm{"Pad", pad}, NonstandardForm{"If", if_},
 };
 
 /// Glow's names of element types that have a counterpart here.
@@ -136,13 +137,13 @@ void declare_by_attributes(NodeContext& c) {
 
 }  // namespace
 
-Status mend(NodeContext& c) {
+Status to_standard_form(NodeContext& c) {
   if (c.attrs.string_or("auto_pad", "") == "SAME") {
     c.warning("auto_pad is SAME; taken as SAME_UPPER");
     c.attrs.set("auto_pad", std::string("SAME_UPPER"));
   }
-  for (const MendRow& row : kMends) {
-    if (row.spelling == c.spelling) return row.mend(c);
+  for (const NonstandardForm& row : kNonstandardForms) {
+    if (row.spelling == c.spelling) return row.rewrite(c);
   }
   return ok();
 }

@@ -14,7 +14,7 @@ namespace {
 using Values = Result<std::vector<ValueId>>;
 
 Values map_to(NodeContext& c, OpId op) {
-  if (!lift_attributes(c)) return Failure{};
+  if (!attributes_to_operands(c)) return Failure{};
   return c.finish(op, std::move(c.inputs), std::move(c.attrs));
 }
 

@@ -254,7 +254,7 @@ TEST(HeldBack, ApplicationsStayTogether) {
 }
 
 /// Machine b is ten times slower per byte and starts ten times faster: the costs say so for sizes that no one saw.
-TEST(PerfcModel, ExtrapolatesAnApplication) {
+TEST(CorrectedCosts, ExtrapolatesAnApplication) {
   std::string csv = "workload,application,counter:bytes,work:launch,work:bytes,time:a,time:b\n";
   for (int i = 0; i < 24; ++i) {
     const double bytes = std::pow(10.0, 2 + i / 3.0);
@@ -274,7 +274,7 @@ TEST(PerfcModel, ExtrapolatesAnApplication) {
 }
 
 /// Same work, and no counters: only the word tells which are slow on b. It is read from the file's vocabulary again.
-TEST(PerfcModel, LearnsAWord) {
+TEST(CorrectedCosts, LearnsAWord) {
   std::string csv = "workload,application,region,work:launch,time:a,time:b\n";
   for (int i = 0; i < 24; ++i) csv += fmt::format("{0},app{1},{2}_app{1},1,1,{3}\n", i, i / 4, i / 4 % 2 ? "slow" : "fast", i / 4 % 2 ? 10 : 1);
   Diagnostics diags;
@@ -306,7 +306,7 @@ TEST(PerfcModel, LearnsAWord) {
 
 /// Where single workloads are held back and counters tell much, networks on counters move predictions: by 0.1 in ln at most,
 /// as the file says, and by nothing without its setting.
-TEST(PerfcModel, StepsTowardsNetworksOnCounters) {
+TEST(CorrectedCosts, StepsTowardsNetworksOnCounters) {
   std::string csv = "workload,application,counter:u,counter:v,work:launch,work:bytes,time:a,time:b\n";
   for (std::uint64_t i = 0; i < 40; ++i) {
     const double u = Random(1).uniform(i, -2, 2), v = Random(2).uniform(i, -2, 2);

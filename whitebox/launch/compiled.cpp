@@ -77,7 +77,7 @@ class CompiledPlanner {
     const OpCost cost = op_cost(of_.g, id);
     k.work.macs += cost.macs;
     k.work.flops += cost.flops;
-    if (!only_looks(of_.g, of_.node(id))) k.ops.push_back(kernel_op(of_.node(id)));
+    if (!is_any_view(of_.g, of_.node(id))) k.ops.push_back(kernel_op(of_.node(id)));
   }
 
   /// A norm's first kernel, which only reads.

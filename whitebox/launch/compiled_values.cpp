@@ -36,7 +36,7 @@ void CompiledValues::find_free() {
   for (const FusedGroup& group : groups_) {
     free_.push_back(std::ranges::all_of(group.members, [&](NodeId id) {
       const Node& n = of_.node(id);
-      return !of_.layout.copied[id] && (only_looks(of_.g, n) || is_epilogue(of_.g, n));
+      return !of_.layout.copied[id] && (is_any_view(of_.g, n) || is_epilogue(of_.g, n));
     }));
     for (NodeId id : group.members) adds_itself[id] = free_.back();
   }

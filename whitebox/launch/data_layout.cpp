@@ -122,7 +122,7 @@ void copy_for_kernels_only(const Graph& g, DataLayout& l) {
   for (ValueId v : g.results()) wanted[v.node] = true;
   for (NodeId id = g.size(); id-- > 0;) {
     const Node& n = g.node(id);
-    const bool looks = n.kind == NodeKind::Call && only_looks(g, n);
+    const bool looks = n.kind == NodeKind::Call && is_any_view(g, n);
     if (n.kind == NodeKind::Call && (looks ? wanted[id] : !fuses(n))) {
       for (ValueId v : n.operands) {
         if (v) wanted[v.node] = true;

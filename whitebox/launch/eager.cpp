@@ -66,7 +66,7 @@ class EagerPlanner {
   /// A view that needed no copy.
   bool is_free(NodeId id) const {
     const Node& n = of_.node(id);
-    return n.kind == NodeKind::Call && !out_.has_kernel(id) && only_looks(of_.g, n);
+    return n.kind == NodeKind::Call && !out_.has_kernel(id) && is_any_view(of_.g, n);
   }
 
   Kernel copy_of_data(NodeId id, const Node& n) const {

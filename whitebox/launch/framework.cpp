@@ -94,7 +94,7 @@ bool is_strided_view(const Graph& g, const Node& n) {
   return g.node(n.operands[1]).kind == NodeKind::Constant && g.node(n.operands[0]).kind != NodeKind::Constant && are_windows(g, n.operands[1]);
 }
 
-bool only_looks(const Graph& g, const Node& n) { return is_view(n) || is_strided_view(g, n); }
+bool is_any_view(const Graph& g, const Node& n) { return is_view(n) || is_strided_view(g, n); }
 
 bool is_elementwise(const Node& n) { return def(n.op).category == Category::Elementwise || def(n.op).category == Category::Activation; }
 

@@ -16,7 +16,7 @@ bool is_select(const Graph&, const Node&);
 /// Strided views of eager PyTorch: no kernel until somebody needs them dense. A `take` of windows in equal steps is an unfold.
 bool is_strided_view(const Graph&, const Node&);
 /// Either of them: computes and moves nothing by itself.
-bool only_looks(const Graph&, const Node&);
+bool is_any_view(const Graph&, const Node&);
 /// By category: each element of the result from the same of the operands.
 bool is_elementwise(const Node&);
 /// The operator whose kernel runs: views that have to copy are reshapes, and

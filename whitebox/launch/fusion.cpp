@@ -27,7 +27,7 @@ class Fuser {
     for (NodeId id = g.size(); id-- > 0;) {
       const Node& n = g.node(id);
       if (n.kind != NodeKind::Call) continue;
-      const bool good = only_looks(g, n) ? only_elementwise_[id] : is_elementwise(n);
+      const bool good = is_any_view(g, n) ? only_elementwise_[id] : is_elementwise(n);
       for (ValueId v : n.operands) {
         if (v && !good) only_elementwise_[v.node] = false;
       }

@@ -32,12 +32,12 @@ class Realizer {
     for (NodeId id = g.size(); id-- > 0;) {
       const Node& n = g.node(id);
       if (n.kind != NodeKind::Call) continue;
-      const bool computes = only_looks(g, n) ? only_computing_[id] && readers_[id].any() && !layout.copied[id]
+      const bool computes = is_any_view(g, n) ? only_computing_[id] && readers_[id].any() && !layout.copied[id]
                                      : is_elementwise(n) || is_reduction(g, n) || def(n.op).category == Category::Reduction || def(n.op).category == Category::Softmax;
       for (ValueId v : n.operands) {
         if (!v) continue;
         if (!computes) only_computing_[v.node] = false;
-        readers_[v.node].add(only_looks(g, n) ? readers_[id] : Readers{id});
+        readers_[v.node].add(is_any_view(g, n) ? readers_[id] : Readers{id});
       }
     }
   }
@@ -46,7 +46,7 @@ class Realizer {
     std::vector<bool>& out = to.inlined;
     for (NodeId id = 0; id < g_.size(); ++id) {
       const Node& n = g_.node(id);
-      if (n.kind != NodeKind::Call || (!only_looks(g_, n) && !is_elementwise(n))) continue;
+      if (n.kind != NodeKind::Call || (!is_any_view(g_, n) && !is_elementwise(n))) continue;
       Reads& r = reads_[id];
       for (ValueId v : n.operands) {
         if (!v) continue;
@@ -59,7 +59,7 @@ class Realizer {
           r.values.insert(v);
         }
       }
-      if (only_looks(g_, n)) {
+      if (is_any_view(g_, n)) {
         out[id] = only_computing_[id] && n.operands[0] && out[n.operands[0].node];
         if (out[id]) to.looks[id] = look_through(g_, to, n.operands[0]);
         continue;
@@ -74,7 +74,7 @@ class Realizer {
 
   /// The norm that a product's operand is, behind views, if nothing else reads it.
   std::optional<NodeId> norm_behind(ValueId v) const {
-    while (g_.node(v).kind == NodeKind::Call && only_looks(g_, g_.node(v))) v = g_.node(v).operands[0];
+    while (g_.node(v).kind == NodeKind::Call && is_any_view(g_, g_.node(v))) v = g_.node(v).operands[0];
     const Node& n = g_.node(v);
     if (n.kind != NodeKind::Call || !readers_[v.node].any() || readers_[v.node].several) return std::nullopt;
     return is_row_norm(n) ? std::optional(v.node) : std::nullopt;
@@ -107,7 +107,7 @@ class Realizer {
 }  // namespace
 
 Look look_through(const Graph& g, const Realization& r, ValueId v) {
-  if (!r.inlined[v.node] || !only_looks(g, g.node(v))) return {v, 1, {}};
+  if (!r.inlined[v.node] || !is_any_view(g, g.node(v))) return {v, 1, {}};
   const ValueId whole = g.node(v).operands[0];
   const auto elements = [&](ValueId x) { return static_cast<double>(g.type(x).elements().value_or(0)); };
   Look out = r.looks[v.node];

@@ -1,4 +1,4 @@
-#include "counters/models/perfc_model.h"
+#include "counters/models/corrected_costs.h"
 
 #include <fmt/format.h>
 
@@ -75,14 +75,14 @@ double absolute_error(const FeatureMatrix& y, const FeatureMatrix& prediction) {
 
 }  // namespace
 
-constexpr PerfcModel::Step PerfcModel::kStep{.share = 0.5, .limit = 0.1};
+constexpr CorrectedCosts::Step CorrectedCosts::kStep{.share = 0.5, .limit = 0.1};
 
-FeatureMatrix PerfcModel::stepped(FeatureMatrix y, const FeatureMatrix& direct, const Step& step) {
+FeatureMatrix CorrectedCosts::stepped(FeatureMatrix y, const FeatureMatrix& direct, const Step& step) {
   for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] += std::clamp(step.share * (direct.values[i] - y.values[i]), -step.limit, step.limit);
   return y;
 }
 
-FeatureMatrix PerfcModel::by_costs(const Parts& parts, const CounterProblem& p, std::span<const std::size_t> rows) {
+FeatureMatrix CorrectedCosts::by_costs(const Parts& parts, const CounterProblem& p, std::span<const std::size_t> rows) {
   FeatureMatrix y{rows.size(), parts.costs.size(), {}};
   for (const std::size_t r : rows) {
     std::vector<double> logs;
@@ -97,7 +97,7 @@ FeatureMatrix PerfcModel::by_costs(const Parts& parts, const CounterProblem& p, 
   return y;
 }
 
-FeatureMatrix PerfcModel::correction_inputs(const Parts& parts, const CounterProblem& p, std::span<const std::size_t> rows, const FeatureMatrix& costs) {
+FeatureMatrix CorrectedCosts::correction_inputs(const Parts& parts, const CounterProblem& p, std::span<const std::size_t> rows, const FeatureMatrix& costs) {
   const FeatureMatrix x = parts.inputs.rows(*p.data, rows);
   FeatureMatrix both{x.rows, x.columns + costs.columns, {}};
   for (std::size_t r = 0; r < x.rows; ++r) {
@@ -108,12 +108,12 @@ FeatureMatrix PerfcModel::correction_inputs(const Parts& parts, const CounterPro
   return both;
 }
 
-std::array<FeatureMatrix, 3> PerfcModel::corrections(const Parts& parts, const CounterProblem& p, std::span<const std::size_t> rows, const FeatureMatrix& costs) {
+std::array<FeatureMatrix, 3> CorrectedCosts::corrections(const Parts& parts, const CounterProblem& p, std::span<const std::size_t> rows, const FeatureMatrix& costs) {
   const FeatureMatrix x = correction_inputs(parts, p, rows, costs);
   return {parts.trees.predict(x), parts.likeness.predict(x), parts.networks.predict(x)};
 }
 
-std::vector<MachineCosts> PerfcModel::fit_machines(const CounterProblem& p, std::span<const std::size_t> rows, double sharpness) {
+std::vector<MachineCosts> CorrectedCosts::fit_machines(const CounterProblem& p, std::span<const std::size_t> rows, double sharpness) {
   const FeatureMatrix work = work_rows(*p.data, rows);
   const CostFit fit{.sharpness = sharpness};
   std::vector<MachineCosts> all;
@@ -131,11 +131,11 @@ std::vector<MachineCosts> PerfcModel::fit_machines(const CounterProblem& p, std:
   return all;
 }
 
-Trees PerfcModel::fit_trees(const FeatureMatrix& x, const FeatureMatrix& left, const Choice& choice, const Random& random) {
+Trees CorrectedCosts::fit_trees(const FeatureMatrix& x, const FeatureMatrix& left, const Choice& choice, const Random& random) {
   return Trees::fit(x, left, {.kind = TreeOptions::Kind::Extra, .trees = choice.trees, .least_leaf = choice.least_leaf, .column_share = kColumnShare}, random);
 }
 
-Result<PerfcModel::Parts> PerfcModel::fit_parts(const CounterProblem& p, std::span<const std::size_t> rows, const Choice& choice, const Random& random,
+Result<CorrectedCosts::Parts> CorrectedCosts::fit_parts(const CounterProblem& p, std::span<const std::size_t> rows, const Choice& choice, const Random& random,
                                                 Diagnostics& diags) const {
   Parts parts{.costs = fit_machines(p, rows, choice.sharpness)};
   parts.inputs = CounterInputs::fit(*p.data, rows, choice.inputs);
@@ -156,7 +156,7 @@ Result<PerfcModel::Parts> PerfcModel::fit_parts(const CounterProblem& p, std::sp
   return parts;
 }
 
-Status PerfcModel::fit_direct(Parts& parts, const CounterProblem& p, std::span<const std::size_t> rows, const Random& random, Diagnostics& diags) {
+Status CorrectedCosts::fit_direct(Parts& parts, const CounterProblem& p, std::span<const std::size_t> rows, const Random& random, Diagnostics& diags) {
   parts.counters = CounterInputs::fit(*p.data, rows, InputKind::Counters);
   auto networks = Networks::fit(parts.counters.rows(*p.data, rows), p.target(rows), parts.counters.columns(), parts.counters.scales(), kDirect,
                                 random.stream("direct"), diags);
@@ -165,11 +165,11 @@ Status PerfcModel::fit_direct(Parts& parts, const CounterProblem& p, std::span<c
   return ok();
 }
 
-FeatureMatrix PerfcModel::by_direct(const Parts& parts, const CounterProblem& p, std::span<const std::size_t> rows) {
+FeatureMatrix CorrectedCosts::by_direct(const Parts& parts, const CounterProblem& p, std::span<const std::size_t> rows) {
   return parts.direct.predict(parts.counters.rows(*p.data, rows));
 }
 
-double PerfcModel::choose_sharpness(const CounterProblem& p, std::span<const std::size_t> rows, const std::vector<std::vector<std::size_t>>& folds) {
+double CorrectedCosts::choose_sharpness(const CounterProblem& p, std::span<const std::size_t> rows, const std::vector<std::vector<std::size_t>>& folds) {
   double chosen = kSharpnesses[0], least = std::numeric_limits<double>::infinity();
   for (const double s : kSharpnesses) {
     double error = 0;
@@ -182,12 +182,12 @@ double PerfcModel::choose_sharpness(const CounterProblem& p, std::span<const std
   return chosen;
 }
 
-struct PerfcModel::HeldBack {
+struct CorrectedCosts::HeldBack {
   FeatureMatrix target, costs;
   std::array<std::array<FeatureMatrix, 3>, kLeastLeaves.size()> corrections;  ///< by the size of leaves
 };
 
-Result<PerfcModel::HeldBack> PerfcModel::hold_back(const CounterProblem& p, std::span<const std::size_t> rows, const std::vector<std::vector<std::size_t>>& folds,
+Result<CorrectedCosts::HeldBack> CorrectedCosts::hold_back(const CounterProblem& p, std::span<const std::size_t> rows, const std::vector<std::vector<std::size_t>>& folds,
                                                    const Choice& chosen, const Random& random, Diagnostics& diags) const {
   HeldBack out;
   for (const auto& part : folds) {
@@ -216,7 +216,7 @@ Result<PerfcModel::HeldBack> PerfcModel::hold_back(const CounterProblem& p, std:
   return out;
 }
 
-Status PerfcModel::consider_step(const CounterProblem& p, std::span<const std::size_t> rows, const Validation& v, FeatureMatrix& best, const Random& random,
+Status CorrectedCosts::consider_step(const CounterProblem& p, std::span<const std::size_t> rows, const Validation& v, FeatureMatrix& best, const Random& random,
                                  Diagnostics& diags) {
   FeatureMatrix direct;
   for (const auto& part : v.folds) {
@@ -231,7 +231,7 @@ Status PerfcModel::consider_step(const CounterProblem& p, std::span<const std::s
   return fit_direct(parts_, p, rows, random, diags);
 }
 
-void PerfcModel::consider_launch_and_rate(const CounterProblem& p, std::span<const std::size_t> rows, const Validation& v, FeatureMatrix& best) {
+void CorrectedCosts::consider_launch_and_rate(const CounterProblem& p, std::span<const std::size_t> rows, const Validation& v, FeatureMatrix& best) {
   FeatureMatrix by_rate;
   for (const auto& part : v.folds) {
     const auto rest = without(rows, part);
@@ -245,7 +245,7 @@ void PerfcModel::consider_launch_and_rate(const CounterProblem& p, std::span<con
   parts_.launch_and_rate = LaunchAndRate::fit(p, rows, parts_.inputs);
 }
 
-Status PerfcModel::fit(const CounterProblem& p, std::span<const std::size_t> rows, SplitKind kind, const Random& random, Diagnostics& diags) {
+Status CorrectedCosts::fit(const CounterProblem& p, std::span<const std::size_t> rows, SplitKind kind, const Random& random, Diagnostics& diags) {
   const auto folds = held_back(*p.data, rows, kind, kValidationFolds, random.stream("validation"));
   Choice choice{.sharpness = choose_sharpness(p, rows, folds)};
   std::vector<InputKind> inputs{InputKind::CountersAndWork};
@@ -288,7 +288,7 @@ Status PerfcModel::fit(const CounterProblem& p, std::span<const std::size_t> row
   return ok();
 }
 
-void PerfcModel::save(Checkpoint& c) const {
+void CorrectedCosts::save(Checkpoint& c) const {
   std::vector<NamedTensor>& tensors = c.tensors;
   FeatureMatrix costs{parts_.costs.size(), parts_.costs.front().log_cost.size(), {}};
   for (const MachineCosts& m : parts_.costs) costs.values.insert(costs.values.end(), m.log_cost.begin(), m.log_cost.end());
@@ -315,7 +315,7 @@ void PerfcModel::save(Checkpoint& c) const {
   c.settings["sharpness"] = parts_.costs.front().sharpness;
 }
 
-Status PerfcModel::restore(const CounterDataset& names, std::size_t machines, const Checkpoint& c, Diagnostics& diags) {
+Status CorrectedCosts::restore(const CounterDataset& names, std::size_t machines, const Checkpoint& c, Diagnostics& diags) {
   const auto setting = [&](const char* name, double lowest, double highest, double& out) {
     const auto found = c.settings.find(name);
     if (found == c.settings.end() || !(found->second >= lowest && found->second <= highest)) return false;
@@ -367,16 +367,16 @@ Status PerfcModel::restore(const CounterDataset& names, std::size_t machines, co
   return ok();
 }
 
-FeatureMatrix PerfcModel::predict(const CounterProblem& p, std::span<const std::size_t> rows) const {
+FeatureMatrix CorrectedCosts::predict(const CounterProblem& p, std::span<const std::size_t> rows) const {
   FeatureMatrix y = by_costs(parts_, p, rows);
   if (shrinkage() > 0) y = mixed(y, corrections(parts_, p, rows, y), weights_);
   if (step_.share > 0) y = stepped(std::move(y), by_direct(parts_, p, rows), step_);
   return rate_share_ > 0 ? between(std::move(y), parts_.launch_and_rate.predict(p, rows, parts_.inputs), rate_share_) : y;
 }
 
-std::vector<std::string> PerfcModel::words() const { return shrinkage() > 0 ? parts_.inputs.words() : std::vector<std::string>{}; }
+std::vector<std::string> CorrectedCosts::words() const { return shrinkage() > 0 ? parts_.inputs.words() : std::vector<std::string>{}; }
 
-std::string PerfcModel::findings() const {
+std::string CorrectedCosts::findings() const {
   std::string found = fmt::format("the correction by likeness counts {:.0f} %", 100 * shrinkage());
   if (step_.share > 0) found += fmt::format(", networks on counters move predictions by up to {:.0f} %", 100 * std::expm1(step_.limit));
   if (rate_share_ > 0) found += fmt::format(", a launch and a rate per kernel count {:.0f} % of it all", 100 * rate_share_);
@@ -384,14 +384,14 @@ std::string PerfcModel::findings() const {
   return found;
 }
 
-double PerfcModel::base(const CounterProblem& p, std::size_t row) const {
+double CorrectedCosts::base(const CounterProblem& p, std::size_t row) const {
   if (p.reference) return p.base(row);
   double mean = 0;
   for (const MachineCosts& c : parts_.costs) mean += predict_log_seconds(c, p.data->workloads[row].work) / static_cast<double>(parts_.costs.size());
   return mean;
 }
 
-std::unique_ptr<RelativeModel> make_costs_model() { return std::make_unique<PerfcModel>(PerfcModel::Correction::None); }
-std::unique_ptr<StoredModel> make_perfc_model() { return std::make_unique<PerfcModel>(PerfcModel::Correction::ByLikeness); }
+std::unique_ptr<RelativeModel> make_costs_model() { return std::make_unique<CorrectedCosts>(CorrectedCosts::Correction::None); }
+std::unique_ptr<StoredModel> make_corrected_costs() { return std::make_unique<CorrectedCosts>(CorrectedCosts::Correction::ByLikeness); }
 
 }  // namespace perfc

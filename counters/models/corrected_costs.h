@@ -22,10 +22,10 @@
 
 namespace perfc {
 
-class PerfcModel final : public StoredModel {
+class CorrectedCosts final : public StoredModel {
  public:
   enum class Correction : unsigned char { None, ByLikeness };
-  explicit PerfcModel(Correction correction) : correction_(correction) {}
+  explicit CorrectedCosts(Correction correction) : correction_(correction) {}
   Status fit(const CounterProblem&, std::span<const std::size_t> rows, SplitKind, const Random&, Diagnostics&) override;
   FeatureMatrix predict(const CounterProblem&, std::span<const std::size_t> rows) const override;
 

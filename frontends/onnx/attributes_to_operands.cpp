@@ -10,26 +10,26 @@ namespace {
 
 /// An attribute of old operator sets that is an operand in newer ones. The
 /// file's version is not held against it: writers mix them.
-struct LiftRow {
+struct AttributeOperand {
   std::string_view spelling;
   std::string_view attribute;   ///< after the importer's renaming
   std::size_t operand;
 };
 
-constexpr std::array kLifts{
-    LiftRow{"Squeeze", "axes", 1},      LiftRow{"Unsqueeze", "axes", 1},
-    LiftRow{"Reshape", "shape", 1},      LiftRow{"Slice", "starts", 1},
-    LiftRow{"Slice", "ends", 2},        LiftRow{"Slice", "axes", 3},
-    LiftRow{"Pad", "padding", 1},       LiftRow{"Pad", "paddings", 1},
-    LiftRow{"Pad", "value", 2},         LiftRow{"Clip", "min", 1},
-    LiftRow{"Clip", "max", 2},          LiftRow{"Split", "split", 1},
-    LiftRow{"TopK", "k", 1},            LiftRow{"Upsample", "scales", 1},
-    LiftRow{"Dropout", "ratio", 1},     LiftRow{"ReduceSum", "axes", 1},
-    LiftRow{"ReduceMean", "axes", 1},   LiftRow{"ReduceMax", "axes", 1},
-    LiftRow{"ReduceMin", "axes", 1},    LiftRow{"ReduceProd", "axes", 1},
-    LiftRow{"ReduceL1", "axes", 1},     LiftRow{"ReduceL2", "axes", 1},
-    LiftRow{"ReduceLogSum", "axes", 1}, LiftRow{"ReduceLogSumExp", "axes", 1},
-    LiftRow{"ReduceSumSquare", "axes", 1}, LiftRow{"ReverseSequence", "sequence_lens", 1},
+constexpr std::array kAttributeOperands{
+    AttributeOperand{"Squeeze", "axes", 1},      AttributeOperand{"Unsqueeze", "axes", 1},
+    AttributeOperand{"Reshape", "shape", 1},      AttributeOperand{"Slice", "starts", 1},
+    AttributeOperand{"Slice", "ends", 2},        AttributeOperand{"Slice", "axes", 3},
+    AttributeOperand{"Pad", "padding", 1},       AttributeOperand{"Pad", "paddings", 1},
+    AttributeOperand{"Pad", "value", 2},         AttributeOperand{"Clip", "min", 1},
+    AttributeOperand{"Clip", "max", 2},          AttributeOperand{"Split", "split", 1},
+    AttributeOperand{"TopK", "k", 1},            AttributeOperand{"Upsample", "scales", 1},
+    AttributeOperand{"Dropout", "ratio", 1},     AttributeOperand{"ReduceSum", "axes", 1},
+    AttributeOperand{"ReduceMean", "axes", 1},   AttributeOperand{"ReduceMax", "axes", 1},
+    AttributeOperand{"ReduceMin", "axes", 1},    AttributeOperand{"ReduceProd", "axes", 1},
+    AttributeOperand{"ReduceL1", "axes", 1},     AttributeOperand{"ReduceL2", "axes", 1},
+    AttributeOperand{"ReduceLogSum", "axes", 1}, AttributeOperand{"ReduceLogSumExp", "axes", 1},
+    AttributeOperand{"ReduceSumSquare", "axes", 1}, AttributeOperand{"ReverseSequence", "sequence_lens", 1},
 };
 
 }  // namespace
@@ -46,9 +46,9 @@ std::optional<Literal> as_literal(const Attr& a, DType float_dtype) {
   return std::nullopt;
 }
 
-Status lift_attributes(NodeContext& c) {
+Status attributes_to_operands(NodeContext& c) {
   if (c.attrs.size() == 0) return ok();
-  for (const LiftRow& row : kLifts) {
+  for (const AttributeOperand& row : kAttributeOperands) {
     if (row.spelling != c.spelling) continue;
     const Attr* a = c.attrs.find(row.attribute);
     if (!a) continue;
