@@ -41,7 +41,8 @@ using Weights = std::array<double, 3>;
 /// Thirds for each, at most 1 together; equal ones first, which others have to beat.
 std::vector<Weights> candidates(SplitKind kind) {
   std::vector<Weights> all;
-  for (const double s : kind == SplitKind::Random ? std::span<const double>(kEqualSharesOfSiblings) : kEqualShares) all.push_back({s / 3, s / 3, s / 3});
+  for (const double s : kind == SplitKind::Random ? std::span<const double>(kEqualSharesOfSiblings) : kEqualShares)
+    all.push_back({s / 3, s / 3, s / 3});
   for (int a = 0; a <= 3; ++a) {
     for (int b = 0; a + b <= 3; ++b) {
       for (int c = 0; a + b + c <= 3; ++c) {
@@ -55,7 +56,8 @@ std::vector<Weights> candidates(SplitKind kind) {
 /// costs + Σ weight × correction.
 FeatureMatrix mixed(FeatureMatrix y, const std::array<FeatureMatrix, 3>& corrections, const Weights& weights) {
   for (std::size_t k = 0; k < weights.size(); ++k) {
-    for (std::size_t i = 0; weights[k] > 0 && i < y.values.size(); ++i) y.values[i] += weights[k] * corrections[k].values[i];
+    for (std::size_t i = 0; weights[k] > 0 && i < y.values.size(); ++i)
+      y.values[i] += weights[k] * corrections[k].values[i];
   }
   return y;
 }
@@ -78,7 +80,8 @@ double absolute_error(const FeatureMatrix& y, const FeatureMatrix& prediction) {
 constexpr CorrectedCosts::Step CorrectedCosts::kStep{.share = 0.5, .limit = 0.1};
 
 FeatureMatrix CorrectedCosts::stepped(FeatureMatrix y, const FeatureMatrix& direct, const Step& step) {
-  for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] += std::clamp(step.share * (direct.values[i] - y.values[i]), -step.limit, step.limit);
+  for (std::size_t i = 0; i < y.values.size(); ++i)
+    y.values[i] += std::clamp(step.share * (direct.values[i] - y.values[i]), -step.limit, step.limit);
   return y;
 }
 
@@ -97,23 +100,29 @@ FeatureMatrix CorrectedCosts::by_costs(const Parts& parts, const CounterProblem&
   return y;
 }
 
-FeatureMatrix CorrectedCosts::correction_inputs(const Parts& parts, const CounterProblem& p, std::span<const std::size_t> rows, const FeatureMatrix& costs) {
+FeatureMatrix CorrectedCosts::correction_inputs(const Parts& parts, const CounterProblem& p,
+                                                std::span<const std::size_t> rows, const FeatureMatrix& costs) {
   const FeatureMatrix x = parts.inputs.rows(*p.data, rows);
   FeatureMatrix both{x.rows, x.columns + costs.columns, {}};
   for (std::size_t r = 0; r < x.rows; ++r) {
-    const auto at = [](const FeatureMatrix& m, std::size_t row) { return m.values.begin() + static_cast<std::ptrdiff_t>(row * m.columns); };
+    const auto at = [](const FeatureMatrix& m, std::size_t row) {
+      return m.values.begin() + static_cast<std::ptrdiff_t>(row * m.columns);
+    };
     both.values.insert(both.values.end(), at(x, r), at(x, r + 1));
     both.values.insert(both.values.end(), at(costs, r), at(costs, r + 1));
   }
   return both;
 }
 
-std::array<FeatureMatrix, 3> CorrectedCosts::corrections(const Parts& parts, const CounterProblem& p, std::span<const std::size_t> rows, const FeatureMatrix& costs) {
+std::array<FeatureMatrix, 3> CorrectedCosts::corrections(const Parts& parts, const CounterProblem& p,
+                                                         std::span<const std::size_t> rows,
+                                                         const FeatureMatrix& costs) {
   const FeatureMatrix x = correction_inputs(parts, p, rows, costs);
   return {parts.trees.predict(x), parts.likeness.predict(x), parts.networks.predict(x)};
 }
 
-std::vector<MachineCosts> CorrectedCosts::fit_machines(const CounterProblem& p, std::span<const std::size_t> rows, double sharpness) {
+std::vector<MachineCosts> CorrectedCosts::fit_machines(const CounterProblem& p, std::span<const std::size_t> rows,
+                                                       double sharpness) {
   const FeatureMatrix work = work_rows(*p.data, rows);
   const CostFit fit{.sharpness = sharpness};
   std::vector<MachineCosts> all;
@@ -131,12 +140,19 @@ std::vector<MachineCosts> CorrectedCosts::fit_machines(const CounterProblem& p, 
   return all;
 }
 
-Trees CorrectedCosts::fit_trees(const FeatureMatrix& x, const FeatureMatrix& left, const Choice& choice, const Random& random) {
-  return Trees::fit(x, left, {.kind = TreeOptions::Kind::Extra, .trees = choice.trees, .least_leaf = choice.least_leaf, .column_share = kColumnShare}, random);
+Trees CorrectedCosts::fit_trees(const FeatureMatrix& x, const FeatureMatrix& left, const Choice& choice,
+                                const Random& random) {
+  return Trees::fit(x, left,
+                    {.kind = TreeOptions::Kind::Extra,
+                     .trees = choice.trees,
+                     .least_leaf = choice.least_leaf,
+                     .column_share = kColumnShare},
+                    random);
 }
 
-Result<CorrectedCosts::Parts> CorrectedCosts::fit_parts(const CounterProblem& p, std::span<const std::size_t> rows, const Choice& choice, const Random& random,
-                                                Diagnostics& diags) const {
+Result<CorrectedCosts::Parts> CorrectedCosts::fit_parts(const CounterProblem& p, std::span<const std::size_t> rows,
+                                                        const Choice& choice, const Random& random,
+                                                        Diagnostics& diags) const {
   Parts parts{.costs = fit_machines(p, rows, choice.sharpness)};
   parts.inputs = CounterInputs::fit(*p.data, rows, choice.inputs);
   if (correction_ == Correction::None) return parts;
@@ -156,20 +172,23 @@ Result<CorrectedCosts::Parts> CorrectedCosts::fit_parts(const CounterProblem& p,
   return parts;
 }
 
-Status CorrectedCosts::fit_direct(Parts& parts, const CounterProblem& p, std::span<const std::size_t> rows, const Random& random, Diagnostics& diags) {
+Status CorrectedCosts::fit_direct(Parts& parts, const CounterProblem& p, std::span<const std::size_t> rows,
+                                  const Random& random, Diagnostics& diags) {
   parts.counters = CounterInputs::fit(*p.data, rows, InputKind::Counters);
-  auto networks = Networks::fit(parts.counters.rows(*p.data, rows), p.target(rows), parts.counters.columns(), parts.counters.scales(), kDirect,
-                                random.stream("direct"), diags);
+  auto networks = Networks::fit(parts.counters.rows(*p.data, rows), p.target(rows), parts.counters.columns(),
+                                parts.counters.scales(), kDirect, random.stream("direct"), diags);
   if (!networks) return Failure{};
   parts.direct = std::move(*networks);
   return ok();
 }
 
-FeatureMatrix CorrectedCosts::by_direct(const Parts& parts, const CounterProblem& p, std::span<const std::size_t> rows) {
+FeatureMatrix CorrectedCosts::by_direct(const Parts& parts, const CounterProblem& p,
+                                        std::span<const std::size_t> rows) {
   return parts.direct.predict(parts.counters.rows(*p.data, rows));
 }
 
-double CorrectedCosts::choose_sharpness(const CounterProblem& p, std::span<const std::size_t> rows, const std::vector<std::vector<std::size_t>>& folds) {
+double CorrectedCosts::choose_sharpness(const CounterProblem& p, std::span<const std::size_t> rows,
+                                        const std::vector<std::vector<std::size_t>>& folds) {
   double chosen = kSharpnesses[0], least = std::numeric_limits<double>::infinity();
   for (const double s : kSharpnesses) {
     double error = 0;
@@ -187,13 +206,16 @@ struct CorrectedCosts::HeldBack {
   std::array<std::array<FeatureMatrix, 3>, kLeastLeaves.size()> corrections;  ///< by the size of leaves
 };
 
-Result<CorrectedCosts::HeldBack> CorrectedCosts::hold_back(const CounterProblem& p, std::span<const std::size_t> rows, const std::vector<std::vector<std::size_t>>& folds,
-                                                   const Choice& chosen, const Random& random, Diagnostics& diags) const {
+Result<CorrectedCosts::HeldBack> CorrectedCosts::hold_back(const CounterProblem& p, std::span<const std::size_t> rows,
+                                                           const std::vector<std::vector<std::size_t>>& folds,
+                                                           const Choice& chosen, const Random& random,
+                                                           Diagnostics& diags) const {
   HeldBack out;
   for (const auto& part : folds) {
     const auto rest = without(rows, part);
     Choice choice = chosen;
-    choice.least_leaf = kLeastLeaves[0], choice.trees = kValidationTrees, choice.networks.networks = kValidationNetworks;
+    choice.least_leaf = kLeastLeaves[0], choice.trees = kValidationTrees,
+    choice.networks.networks = kValidationNetworks;
     auto parts = fit_parts(p, rest, choice, random, diags);
     if (!parts) return Failure{};
     const FeatureMatrix costs = by_costs(*parts, p, part);
@@ -205,7 +227,8 @@ Result<CorrectedCosts::HeldBack> CorrectedCosts::hold_back(const CounterProblem&
       for (std::size_t k = 1; k < here.size(); ++k) append(of_leaf[k], here[k]);
     }
     append(out.corrections[0][0], here[0]);
-    const FeatureMatrix costs_rest = by_costs(*parts, p, rest), x_rest = correction_inputs(*parts, p, rest, costs_rest), x = correction_inputs(*parts, p, part, costs);
+    const FeatureMatrix costs_rest = by_costs(*parts, p, rest), x_rest = correction_inputs(*parts, p, rest, costs_rest),
+                        x = correction_inputs(*parts, p, part, costs);
     FeatureMatrix left = p.target(rest);
     for (std::size_t i = 0; i < left.values.size(); ++i) left.values[i] -= costs_rest.values[i];
     for (std::size_t l = 1; l < kLeastLeaves.size(); ++l) {
@@ -216,8 +239,8 @@ Result<CorrectedCosts::HeldBack> CorrectedCosts::hold_back(const CounterProblem&
   return out;
 }
 
-Status CorrectedCosts::consider_step(const CounterProblem& p, std::span<const std::size_t> rows, const Validation& v, FeatureMatrix& best, const Random& random,
-                                 Diagnostics& diags) {
+Status CorrectedCosts::consider_step(const CounterProblem& p, std::span<const std::size_t> rows, const Validation& v,
+                                     FeatureMatrix& best, const Random& random, Diagnostics& diags) {
   FeatureMatrix direct;
   for (const auto& part : v.folds) {
     Parts of_fold;
@@ -231,7 +254,8 @@ Status CorrectedCosts::consider_step(const CounterProblem& p, std::span<const st
   return fit_direct(parts_, p, rows, random, diags);
 }
 
-void CorrectedCosts::consider_launch_and_rate(const CounterProblem& p, std::span<const std::size_t> rows, const Validation& v, FeatureMatrix& best) {
+void CorrectedCosts::consider_launch_and_rate(const CounterProblem& p, std::span<const std::size_t> rows,
+                                              const Validation& v, FeatureMatrix& best) {
   FeatureMatrix by_rate;
   for (const auto& part : v.folds) {
     const auto rest = without(rows, part);
@@ -245,7 +269,8 @@ void CorrectedCosts::consider_launch_and_rate(const CounterProblem& p, std::span
   parts_.launch_and_rate = LaunchAndRate::fit(p, rows, parts_.inputs);
 }
 
-Status CorrectedCosts::fit(const CounterProblem& p, std::span<const std::size_t> rows, SplitKind kind, const Random& random, Diagnostics& diags) {
+Status CorrectedCosts::fit(const CounterProblem& p, std::span<const std::size_t> rows, SplitKind kind,
+                           const Random& random, Diagnostics& diags) {
   const auto folds = held_back(*p.data, rows, kind, kValidationFolds, random.stream("validation"));
   Choice choice{.sharpness = choose_sharpness(p, rows, folds)};
   std::vector<InputKind> inputs{InputKind::CountersAndWork};
@@ -253,7 +278,8 @@ Status CorrectedCosts::fit(const CounterProblem& p, std::span<const std::size_t>
   const double better = kind == SplitKind::Random ? kBetterOfSiblings : kBetter;
   FeatureMatrix target, best;
   double least = std::numeric_limits<double>::infinity();
-  const auto take = [&](const HeldBack& held, FeatureMatrix y, double handicap, const Weights& weights, const Choice& made) {
+  const auto take =
+      [&](const HeldBack& held, FeatureMatrix y, double handicap, const Weights& weights, const Choice& made) {
     const double error = absolute_error(held.target, y) * handicap;
     if (error >= least) return;
     least = error;
@@ -282,7 +308,8 @@ Status CorrectedCosts::fit(const CounterProblem& p, std::span<const std::size_t>
   step_ = {};
   rate_share_ = 0;
   const Validation validation{folds, target};
-  if (kind == SplitKind::Random && shrinkage() > 0 && !consider_step(p, rows, validation, best, random, diags)) return Failure{};
+  if (kind == SplitKind::Random && shrinkage() > 0 && !consider_step(p, rows, validation, best, random, diags))
+    return Failure{};
   if (correction_ != Correction::None) consider_launch_and_rate(p, rows, validation, best);
   interval_ = nine_of_ten(target, best);
   return ok();
@@ -291,7 +318,8 @@ Status CorrectedCosts::fit(const CounterProblem& p, std::span<const std::size_t>
 void CorrectedCosts::save(Checkpoint& c) const {
   std::vector<NamedTensor>& tensors = c.tensors;
   FeatureMatrix costs{parts_.costs.size(), parts_.costs.front().log_cost.size(), {}};
-  for (const MachineCosts& m : parts_.costs) costs.values.insert(costs.values.end(), m.log_cost.begin(), m.log_cost.end());
+  for (const MachineCosts& m : parts_.costs)
+    costs.values.insert(costs.values.end(), m.log_cost.begin(), m.log_cost.end());
   tensors.push_back(matrix_tensor("costs", costs));
   tensors.push_back(vector_tensor("inputs.substitutes", parts_.inputs.substitutes()));
   tensors.push_back(vector_tensor("inputs.none", parts_.inputs.none()));
@@ -315,7 +343,8 @@ void CorrectedCosts::save(Checkpoint& c) const {
   c.settings["sharpness"] = parts_.costs.front().sharpness;
 }
 
-Status CorrectedCosts::restore(const CounterDataset& names, std::size_t machines, const Checkpoint& c, Diagnostics& diags) {
+Status CorrectedCosts::restore(const CounterDataset& names, std::size_t machines, const Checkpoint& c,
+                               Diagnostics& diags) {
   const auto setting = [&](const char* name, double lowest, double highest, double& out) {
     const auto found = c.settings.find(name);
     if (found == c.settings.end() || !(found->second >= lowest && found->second <= highest)) return false;
@@ -324,19 +353,23 @@ Status CorrectedCosts::restore(const CounterDataset& names, std::size_t machines
   };
   double sharpness = 1;
   for (std::size_t k = 0; k < weights_.size(); ++k) {
-    if (!setting(kWeightNames[k], 0, 1, weights_[k])) return diags.error(fmt::format("checkpoint: {} is missing or out of range", kWeightNames[k]));
+    if (!setting(kWeightNames[k], 0, 1, weights_[k]))
+      return diags.error(fmt::format("checkpoint: {} is missing or out of range", kWeightNames[k]));
   }
   step_ = {};
-  if (c.settings.contains(kStepShare) && !(setting(kStepShare, 0, 1, step_.share) && setting(kStepLimit, 0, 10, step_.limit))) {
+  if (c.settings.contains(kStepShare) &&
+      !(setting(kStepShare, 0, 1, step_.share) && setting(kStepLimit, 0, 10, step_.limit))) {
     return diags.error(fmt::format("checkpoint: {} or {} is out of range", kStepShare, kStepLimit));
   }
   rate_share_ = 0;
-  if (c.settings.contains(kRateShare) && !setting(kRateShare, 0, 1, rate_share_)) return diags.error(fmt::format("checkpoint: {} is out of range", kRateShare));
+  if (c.settings.contains(kRateShare) && !setting(kRateShare, 0, 1, rate_share_))
+    return diags.error(fmt::format("checkpoint: {} is out of range", kRateShare));
   if (!setting("sharpness", 1, 100, sharpness)) return diags.error("checkpoint: sharpness is missing or out of range");
   if (c.vocabulary.size() > kMostWords) return diags.error(fmt::format("checkpoint: more than {} words", kMostWords));
   TensorReader read(c.tensors, diags);
   const FeatureMatrix costs = read.matrix("costs", machines, names.work.size());
-  const auto substitutes = read.vector("inputs.substitutes", names.counters.size()), none = read.vector("inputs.none", names.work.size()),
+  const auto substitutes = read.vector("inputs.substitutes", names.counters.size()),
+             none = read.vector("inputs.none", names.work.size()),
              mask = read.vector("inputs.masked", names.counters.size());
   if (!read.good()) return Failure{};
   parts_ = {};
@@ -354,14 +387,17 @@ Status CorrectedCosts::restore(const CounterDataset& names, std::size_t machines
   const std::size_t columns = parts_.inputs.columns().size() + machines;
   auto trees = Trees::restore("trees.", c.tensors, columns, machines, diags);
   auto likeness = trees ? KernelRegression::restore("likeness.", c.tensors, columns, machines, diags) : Failure{};
-  auto networks = likeness ? Networks::restore("networks.", c.tensors, columns, NetworkOptions{}.hidden_layers, machines, diags) : Failure{};
+  auto networks =
+      likeness ? Networks::restore("networks.", c.tensors, columns, NetworkOptions{}.hidden_layers, machines, diags)
+               : Failure{};
   if (!networks) return Failure{};
   parts_.trees = std::move(*trees);
   parts_.likeness = std::move(*likeness);
   parts_.networks = std::move(*networks);
   if (step_.share == 0) return ok();
   parts_.counters = CounterInputs::restore(names, InputKind::Counters, substitutes, mask, {}, {});
-  auto direct = Networks::restore("direct.", c.tensors, parts_.counters.columns().size(), kDirect.hidden_layers, machines, diags);
+  auto direct =
+      Networks::restore("direct.", c.tensors, parts_.counters.columns().size(), kDirect.hidden_layers, machines, diags);
   if (!direct) return Failure{};
   parts_.direct = std::move(*direct);
   return ok();
@@ -371,15 +407,20 @@ FeatureMatrix CorrectedCosts::predict(const CounterProblem& p, std::span<const s
   FeatureMatrix y = by_costs(parts_, p, rows);
   if (shrinkage() > 0) y = mixed(y, corrections(parts_, p, rows, y), weights_);
   if (step_.share > 0) y = stepped(std::move(y), by_direct(parts_, p, rows), step_);
-  return rate_share_ > 0 ? between(std::move(y), parts_.launch_and_rate.predict(p, rows, parts_.inputs), rate_share_) : y;
+  return rate_share_ > 0 ? between(std::move(y), parts_.launch_and_rate.predict(p, rows, parts_.inputs), rate_share_)
+                         : y;
 }
 
-std::vector<std::string> CorrectedCosts::words() const { return shrinkage() > 0 ? parts_.inputs.words() : std::vector<std::string>{}; }
+std::vector<std::string> CorrectedCosts::words() const {
+  return shrinkage() > 0 ? parts_.inputs.words() : std::vector<std::string>{};
+}
 
 std::string CorrectedCosts::findings() const {
   std::string found = fmt::format("the correction by likeness counts {:.0f} %", 100 * shrinkage());
-  if (step_.share > 0) found += fmt::format(", networks on counters move predictions by up to {:.0f} %", 100 * std::expm1(step_.limit));
-  if (rate_share_ > 0) found += fmt::format(", a launch and a rate per kernel count {:.0f} % of it all", 100 * rate_share_);
+  if (step_.share > 0)
+    found += fmt::format(", networks on counters move predictions by up to {:.0f} %", 100 * std::expm1(step_.limit));
+  if (rate_share_ > 0)
+    found += fmt::format(", a launch and a rate per kernel count {:.0f} % of it all", 100 * rate_share_);
   if (!words().empty()) found += fmt::format(", and reads {} words of regions' names", words().size());
   return found;
 }
@@ -387,11 +428,16 @@ std::string CorrectedCosts::findings() const {
 double CorrectedCosts::base(const CounterProblem& p, std::size_t row) const {
   if (p.reference) return p.base(row);
   double mean = 0;
-  for (const MachineCosts& c : parts_.costs) mean += predict_log_seconds(c, p.data->workloads[row].work) / static_cast<double>(parts_.costs.size());
+  for (const MachineCosts& c : parts_.costs)
+    mean += predict_log_seconds(c, p.data->workloads[row].work) / static_cast<double>(parts_.costs.size());
   return mean;
 }
 
-std::unique_ptr<RelativeModel> make_costs_model() { return std::make_unique<CorrectedCosts>(CorrectedCosts::Correction::None); }
-std::unique_ptr<StoredModel> make_corrected_costs() { return std::make_unique<CorrectedCosts>(CorrectedCosts::Correction::ByLikeness); }
+std::unique_ptr<RelativeModel> make_costs_model() {
+  return std::make_unique<CorrectedCosts>(CorrectedCosts::Correction::None);
+}
+std::unique_ptr<StoredModel> make_corrected_costs() {
+  return std::make_unique<CorrectedCosts>(CorrectedCosts::Correction::ByLikeness);
+}
 
 }  // namespace perfc

@@ -48,8 +48,8 @@ class CorrectedCosts final : public StoredModel {
     KernelRegression likeness;
     Networks networks;
     CounterInputs counters;
-    Networks direct;                  ///< on counters alone, of the whole relative time; if `step_` has a share
-    LaunchAndRate launch_and_rate;    ///< if `rate_share_` is not 0
+    Networks direct;                ///< on counters alone, of the whole relative time; if `step_` has a share
+    LaunchAndRate launch_and_rate;  ///< if `rate_share_` is not 0
   };
   /// What validation chooses, and how much effort goes into one fit.
   struct Choice {
@@ -67,23 +67,30 @@ class CorrectedCosts final : public StoredModel {
   /// Predictions for held-back rows, all folds one after the other.
   struct HeldBack;
 
-  static std::vector<MachineCosts> fit_machines(const CounterProblem&, std::span<const std::size_t> rows, double sharpness);
-  Result<Parts> fit_parts(const CounterProblem&, std::span<const std::size_t> rows, const Choice&, const Random&, Diagnostics&) const;
+  static std::vector<MachineCosts> fit_machines(const CounterProblem&, std::span<const std::size_t> rows,
+                                                double sharpness);
+  Result<Parts> fit_parts(const CounterProblem&, std::span<const std::size_t> rows, const Choice&, const Random&,
+                          Diagnostics&) const;
   static FeatureMatrix by_costs(const Parts&, const CounterProblem&, std::span<const std::size_t> rows);
   /// Of trees, likeness and networks.
   using Weights = std::array<double, 3>;
-  static std::array<FeatureMatrix, 3> corrections(const Parts&, const CounterProblem&, std::span<const std::size_t> rows, const FeatureMatrix& by_costs);
+  static std::array<FeatureMatrix, 3> corrections(const Parts&, const CounterProblem&,
+                                                  std::span<const std::size_t> rows, const FeatureMatrix& by_costs);
   /// Inputs of the correction: the columns, and what the costs say.
-  static FeatureMatrix correction_inputs(const Parts&, const CounterProblem&, std::span<const std::size_t> rows, const FeatureMatrix& by_costs);
+  static FeatureMatrix correction_inputs(const Parts&, const CounterProblem&, std::span<const std::size_t> rows,
+                                         const FeatureMatrix& by_costs);
   static Trees fit_trees(const FeatureMatrix& x, const FeatureMatrix& left, const Choice&, const Random&);
 
-  static Status fit_direct(Parts&, const CounterProblem&, std::span<const std::size_t> rows, const Random&, Diagnostics&);
+  static Status fit_direct(Parts&, const CounterProblem&, std::span<const std::size_t> rows, const Random&,
+                           Diagnostics&);
   static FeatureMatrix by_direct(const Parts&, const CounterProblem&, std::span<const std::size_t> rows);
   static FeatureMatrix stepped(FeatureMatrix y, const FeatureMatrix& direct, const Step&);
 
-  static double choose_sharpness(const CounterProblem&, std::span<const std::size_t> rows, const std::vector<std::vector<std::size_t>>& folds);
-  Result<HeldBack> hold_back(const CounterProblem&, std::span<const std::size_t> rows, const std::vector<std::vector<std::size_t>>& folds, const Choice&,
-                             const Random&, Diagnostics&) const;
+  static double choose_sharpness(const CounterProblem&, std::span<const std::size_t> rows,
+                                 const std::vector<std::vector<std::size_t>>& folds);
+  Result<HeldBack> hold_back(const CounterProblem&, std::span<const std::size_t> rows,
+                             const std::vector<std::vector<std::size_t>>& folds, const Choice&, const Random&,
+                             Diagnostics&) const;
 
   /// What was held back, all folds one after the other.
   struct Validation {
@@ -92,14 +99,16 @@ class CorrectedCosts final : public StoredModel {
   };
   /// Decides on a further part of the prediction: `best` is what the parts so far say of what was held back, and then what they
   /// say with it, if it was taken.
-  Status consider_step(const CounterProblem&, std::span<const std::size_t> rows, const Validation&, FeatureMatrix& best, const Random&, Diagnostics&);
-  void consider_launch_and_rate(const CounterProblem&, std::span<const std::size_t> rows, const Validation&, FeatureMatrix& best);
+  Status consider_step(const CounterProblem&, std::span<const std::size_t> rows, const Validation&, FeatureMatrix& best,
+                       const Random&, Diagnostics&);
+  void consider_launch_and_rate(const CounterProblem&, std::span<const std::size_t> rows, const Validation&,
+                                FeatureMatrix& best);
 
   Correction correction_;
   Parts parts_;
   Weights weights_{};
   Step step_;
-  double rate_share_ = 0;             ///< of launch_and_rate in the prediction
+  double rate_share_ = 0;  ///< of launch_and_rate in the prediction
   double interval_ = 0;
 };
 

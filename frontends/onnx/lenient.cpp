@@ -66,8 +66,7 @@ Status squeeze(NodeContext& c) {
 
 /// Pad (data, pads, axes): the operand between them was left out, not left empty.
 Status pad(NodeContext& c) {
-  if (c.inputs.size() != 3 || !c.has(2) || !has_shape(c.type(0)) || !has_shape(c.type(1)) ||
-      !has_shape(c.type(2))) {
+  if (c.inputs.size() != 3 || !c.has(2) || !has_shape(c.type(0)) || !has_shape(c.type(1)) || !has_shape(c.type(2))) {
     return ok();
   }
   const Type& pads = c.type(1);
@@ -103,16 +102,19 @@ struct NonstandardForm {
   Status (*rewrite)(NodeContext&);
 };
 constexpr std::array kNonstandardForms{
-    NonstandardForm{"Concat", concat}, NonstandardForm{"Squeeze", squeeze},
-    NonstandardForm{"Pad", pad}, NonstandardForm{"If", if_},
+    NonstandardForm{"Concat", concat},
+    NonstandardForm{"Squeeze", squeeze},
+    NonstandardForm{"Pad", pad},
+    NonstandardForm{"If", if_},
 };
 
 /// Glow's names of element types that have a counterpart here.
 std::optional<DType> glow_dtype(std::string_view name) {
   static constexpr std::pair<std::string_view, DType> kNames[] = {
-      {"float", DType::Float32}, {"float16", DType::Float16}, {"bfloat16", DType::BFloat16}, {"float64", DType::Float64},
-      {"i8", DType::Int8}, {"ui8", DType::UInt8}, {"i16", DType::Int16}, {"i32", DType::Int32},
-      {"index32", DType::Int32}, {"index64", DType::Int64}, {"bool", DType::Bool}};
+      {"float", DType::Float32},   {"float16", DType::Float16}, {"bfloat16", DType::BFloat16},
+      {"float64", DType::Float64}, {"i8", DType::Int8},         {"ui8", DType::UInt8},
+      {"i16", DType::Int16},       {"i32", DType::Int32},       {"index32", DType::Int32},
+      {"index64", DType::Int64},   {"bool", DType::Bool}};
   for (const auto& [glow, dtype] : kNames) {
     if (glow == name) return dtype;
   }
@@ -149,8 +151,8 @@ Status to_standard_form(NodeContext& c) {
 }
 
 Result<std::vector<ValueId>> keep_opaque(NodeContext& c, std::string_view what) {
-  c.builder().diagnostics().warning(
-      c.loc, c.name, fmt::format("unknown operator {}: kept as opaque, its cost is not known", what));
+  c.builder().diagnostics().warning(c.loc, c.name,
+                                    fmt::format("unknown operator {}: kept as opaque, its cost is not known", what));
   declare_by_attributes(c);
   Attrs attrs = c.attrs;
   attrs.set("source_op", std::string(what));
