@@ -17,33 +17,33 @@ constexpr OpId id_of(std::string_view name) { return OpId{operator_hash(name)}; 
 
 /// The rows of all files, and where the hash of a name finds one: open addressing, linear probes.
 struct Table {
+  struct Slot {
+    OpId id;
+    const OpDef* row = nullptr;   ///< null: an empty slot
+    std::size_t index = 0;        ///< of the row
+  };
   std::vector<const OpDef*> rows;
-  std::array<std::uint16_t, kSlots> slots;
-
-  static constexpr std::uint16_t kEmpty = 0xffff;
+  std::array<Slot, kSlots> slots;
 
   Table() {
-    slots.fill(kEmpty);
     for (const auto& file : {rules::elementwise_rows(), rules::products_rows(), rules::reductions_rows(),
                              rules::movement_rows(), rules::others_rows()}) {
       for (const OpDef& row : file) {
-        std::size_t at = id_of(row.name).hash % kSlots;
-        while (slots[at] != kEmpty) at = (at + 1) % kSlots;
-        slots[at] = static_cast<std::uint16_t>(rows.size());
+        const OpId id = id_of(row.name);
+        std::size_t at = id.hash % kSlots;
+        while (slots[at].row) at = (at + 1) % kSlots;
+        slots[at] = {id, &row, rows.size()};
         rows.push_back(&row);
-        hashes.push_back(id_of(row.name).hash);
       }
     }
   }
 
-  /// `kEmpty` where there is none.
-  std::uint16_t find(OpId id) const {
+  /// An empty slot where there is none.
+  const Slot& find(OpId id) const {
     std::size_t at = id.hash % kSlots;
-    while (slots[at] != kEmpty && hashes[slots[at]] != id.hash) at = (at + 1) % kSlots;
+    while (slots[at].row && slots[at].id != id) at = (at + 1) % kSlots;
     return slots[at];
   }
-
-  std::vector<std::uint32_t> hashes;   ///< of the rows' names
 };
 
 const Table& table() {
@@ -66,11 +66,11 @@ const Spellings& by_onnx() {
 
 const OpDef& def(OpId id) {
   const Table& t = table();
-  const std::uint16_t at = t.find(id);
-  return *(at == Table::kEmpty ? t.rows.back() : t.rows[at]);
+  const OpDef* row = t.find(id).row;
+  return row ? *row : *t.rows.back();
 }
 
-bool is_operator(OpId id) { return table().find(id) != Table::kEmpty; }
+bool is_operator(OpId id) { return table().find(id).row != nullptr; }
 
 std::span<const OpDef* const> op_table() { return table().rows; }
 
@@ -95,11 +95,15 @@ std::vector<Spelling> spellings(std::string_view OpDef::*column) {
   return out;
 }
 
-std::size_t index_of(OpId id) { return std::min<std::size_t>(table().find(id), table().rows.size() - 1); }
+std::size_t index_of(OpId id) {
+  const Table::Slot& slot = table().find(id);
+  return slot.row ? slot.index : table().rows.size() - 1;
+}
 
 Result<OpId> find_op(std::string_view name) {
   const OpId id = id_of(name);
-  return is_operator(id) && def(id).name == name ? Result<OpId>(id) : Failure{};
+  const OpDef* row = table().find(id).row;
+  return row && row->name == name ? Result<OpId>(id) : Failure{};
 }
 
 Result<OpId> find_onnx_op(std::string_view spelling) {

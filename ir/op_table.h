@@ -10,7 +10,7 @@
 /// A row that leaves out a column which has no default fails `OpTable.RowsAreComplete`, which names both.
 ///
 /// Operand order and semantics are those of the newest ONNX operator set where
-/// one exists (older forms are lifted by the importer); names are Relay's.
+/// one exists (the importer brings older forms into them); names are Relay's.
 #include <array>
 #include <compare>
 #include <cstdint>
@@ -21,6 +21,24 @@
 #include "ir/support/result.h"
 
 namespace perfc {
+
+/// Names a row: a hash of its name, so that code which asks for an operator does not depend on the table.
+/// Only valid in this build: text forms and checkpoints use names.
+struct OpId {
+  std::uint32_t hash = 0;           ///< 0: none
+  explicit constexpr operator bool() const { return hash != 0; }
+  friend auto operator<=>(const OpId&, const OpId&) = default;
+};
+
+/// FNV-1a, 32 bits. No two names of the table have one hash (OpTable.NamesHashApart).
+constexpr std::uint32_t operator_hash(std::string_view name) {
+  std::uint32_t hash = 0x811c9dc5;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x01000193;
+  return hash;
+}
+
+/// `op("nn.conv2d")`. Every name that a source writes stands in the table: tests/operators/names_test.py.
+consteval OpId op(std::string_view name) { return OpId{operator_hash(name)}; }
 
 class InferContext;
 class CostContext;
@@ -114,6 +132,9 @@ constexpr bool keeps_elements(Moves m) {
 /// Of a comparison a ? b: in which orders of a and b it holds.
 struct HoldsFor {
   bool less = false, equal = false, greater = false;
+  bool unordered = false;           ///< one of them is not a number
+  /// `order`: below, at or above 0 as a is less than, equal to or greater than b.
+  constexpr bool operator()(int order) const { return order < 0 ? less : order > 0 ? greater : equal; }
 };
 
 /// How the gradient of a result becomes those of its operands.
@@ -168,15 +189,15 @@ struct OpDef {
   bool transposed = false;          ///< a convolution backwards: its weight is (in, out / groups, …)
   bool rounds = false;              ///< to whole numbers: of an integer, it is the integer
   bool dims_only = false;           ///< reads its operand's type, not its elements
-  HoldsFor holds = {};               ///< of an order of numbers: less, …; not of equality
+  HoldsFor holds = {};              ///< of comparisons
   bool commutes = false;            ///< its two operands may change places
   bool not_negative = false;        ///< result 0 has no element below 0, whatever the operands
   bool tvm_counts = false;          ///< TVM's count of MACs, which the DIPPM data has, includes it
   Gradient gradient = Gradient::Computed;
   Wants wants = Wants::Anything;
   std::int8_t saved_states = 0;     ///< of Keeps::Gates
-  std::string_view kernel = {};     ///< operator whose kernel runs instead of one of its own
-  std::array<std::string_view, 2> before = {};  ///< operators whose kernels run first, on its first operand
+  OpId kernel = {};                 ///< operator whose kernel runs instead of one of its own; empty: none
+  std::array<OpId, 2> before = {};  ///< operators whose kernels run first, on its first operand; empty: none
 };
 
 /// How a front end writes a row's operator one-to-one: "sqrt", "leaky_relu(self negative_slope=alpha)".
@@ -193,23 +214,6 @@ struct Spelling {
 };
 /// All of a column, in the order of the rows: `spellings(&OpDef::tf)`.
 std::vector<Spelling> spellings(std::string_view OpDef::*column);
-
-/// Names a row: a hash of its name, so that code which asks for an operator does not depend on the table.
-/// Only valid in this build: text forms and checkpoints use names.
-struct OpId {
-  std::uint32_t hash = 0;
-  friend auto operator<=>(const OpId&, const OpId&) = default;
-};
-
-/// FNV-1a, 32 bits. No two names of the table have one hash (OpTable.NamesHashApart).
-constexpr std::uint32_t operator_hash(std::string_view name) {
-  std::uint32_t hash = 0x811c9dc5;
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x01000193;
-  return hash;
-}
-
-/// `op("nn.conv2d")`. Every name that a source writes stands in the table: tests/operators/names_test.py.
-consteval OpId op(std::string_view name) { return OpId{operator_hash(name)}; }
 
 /// Operators that differ in the number of spatial dims alone.
 struct OpFamily {

@@ -88,7 +88,6 @@ bool times_one(const Candidate& c) { return neutral(c, 1, 1); }
 struct Rule {
   OpId op;
   bool (*identity)(const Candidate&);
-  bool commutes = false;  ///< tried with the first two operands swapped as well
 };
 
 constexpr Rule kRules[] = {
@@ -112,9 +111,9 @@ constexpr Rule kRules[] = {
     {op("maximum"), single},
     {op("minimum"), single},
     {op("mean_of"), single},
-    {op("add"), plus_zero, true},
+    {op("add"), plus_zero},
     {op("subtract"), plus_zero},
-    {op("multiply"), times_one, true},
+    {op("multiply"), times_one},
     {op("divide"), times_one},
     {op("power"), times_one},
 };
@@ -128,7 +127,7 @@ ValueId same_as(const Node& n, std::span<const ValueId> operands, const Values& 
     for (ValueId v : operands) known.push_back(v ? Operand{&graph.type(v), graph.data(v)} : Operand{});
     const std::span<const Operand> all(known.data(), known.size());
     if (rule.identity({n, all})) return operands[0];
-    if (rule.commutes && operands.size() == 2) {
+    if (def(rule.op).commutes && operands.size() == 2) {
       std::swap(known[0], known[1]);
       if (rule.identity({n, all})) return operands[1];
     }

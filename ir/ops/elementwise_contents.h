@@ -34,8 +34,6 @@ SymInt integer_not(DType, const SymInt&), integer_itself(DType, const SymInt&);
 struct BinaryContents {
   std::optional<double> (*real)(const Attrs&, double, double) = nullptr;
   SymInt (*integer)(const Attrs&, DType, const SymInt&, const SymInt&) = nullptr;
-  /// Of a comparison: whether it holds where a − b has this sign.
-  bool (*holds)(int order) = nullptr;
   bool integer_exponent = false;   ///< a real to the power of an integer
 };
 void eval_binary_by(InferContext&, const BinaryContents&);
@@ -47,6 +45,9 @@ void eval_nary(InferContext& c) { eval_nary_by(c, Contents); }
 
 extern const BinaryContents kAdd, kSubtract, kMultiply, kDivide, kFloorDivide, kTruncDivide, kMod, kPower;
 extern const BinaryContents kMaximum, kMinimum;
-extern const BinaryContents kAnd, kOr, kXor, kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual;
+extern const BinaryContents kAnd, kOr, kXor;
+
+/// Of comparisons: by the row's `holds`.
+void eval_compare(InferContext&);
 
 }  // namespace perfc::rules

@@ -50,7 +50,7 @@ SymInt extreme(const SymInt& a, const SymInt& b, DType dtype, bool greatest) {
 }
 
 /// Of a symbol and a known value only this much is known: dims are not negative.
-SymInt compare_with_symbol(bool (*holds)(int), const SymInt& a, const SymInt& b) {
+SymInt compare_with_symbol(const HoldsFor& holds, const SymInt& a, const SymInt& b) {
   if (a.symbolic() && a == b) return holds(0) ? 1 : 0;
   if (a.symbolic() && b.known() && b.value() < 0) return holds(1) ? 1 : 0;
   if (b.symbolic() && a.known() && a.value() < 0) return holds(-1) ? 1 : 0;
@@ -200,13 +200,6 @@ const BinaryContents kXor{
     .integer = [](const Attrs&, DType, const SymInt& a, const SymInt& b) {
       return of_known(a, b, [](bool x, bool y) { return x != y; });
     }};
-const BinaryContents kEqual{.holds = [](int order) { return order == 0; }};
-const BinaryContents kNotEqual{.holds = [](int order) { return order != 0; }};
-const BinaryContents kLess{.holds = [](int order) { return order < 0; }};
-const BinaryContents kLessEqual{.holds = [](int order) { return order <= 0; }};
-const BinaryContents kGreater{.holds = [](int order) { return order > 0; }};
-const BinaryContents kGreaterEqual{.holds = [](int order) { return order >= 0; }};
-
 void no_contents(InferContext&) {}
 
 void eval_identity(InferContext& c) {
@@ -263,21 +256,30 @@ void eval_cast(InferContext& c) {
 namespace {
 
 /// Reals, to truth values.
-void compare_floats(InferContext& c, bool (*holds)(int), const std::vector<double>& a, const std::vector<double>& b) {
+void compare_floats(InferContext& c, const HoldsFor& holds, const std::vector<double>& a, const std::vector<double>& b) {
   std::vector<SymInt> out;
   for (std::size_t k = 0; k < a.size(); ++k) {
     const double x = a[k], y = b[k];
-    const bool ordered = !std::isnan(x) && !std::isnan(y);  // a NaN makes every comparison false
-    out.emplace_back(ordered && holds(x < y ? -1 : x > y ? 1 : 0));
+    const bool ordered = !std::isnan(x) && !std::isnan(y);
+    out.emplace_back(ordered ? holds(x < y ? -1 : x > y ? 1 : 0) : holds.unordered);
   }
   set_ints(c, 0, std::move(out));
 }
 
-SymInt combined(const InferContext& c, const BinaryContents& what, const SymInt& a, const SymInt& b) {
-  const DType dtype = c.type(0).dtype();
-  if (!what.holds) return what.integer(c.attrs, dtype, a, b);
-  if (!a.known() || !b.known()) return compare_with_symbol(what.holds, a, b);
-  return what.holds(order(a, b, dtype)) ? 1 : 0;
+SymInt compared(const HoldsFor& holds, DType dtype, const SymInt& a, const SymInt& b) {
+  if (!a.known() || !b.known()) return compare_with_symbol(holds, a, b);
+  return holds(order(a, b, dtype)) ? 1 : 0;
+}
+
+/// Both operands' integers, one by one; nothing where they carry none.
+template <class F>
+void combine_integers(InferContext& c, const Extents& to, F f) {
+  const auto a = spread_ints(c, 0, to);
+  const auto b = spread_ints(c, 1, to);
+  if (!a || !b) return;
+  std::vector<SymInt> out;
+  for (std::size_t k = 0; k < a->size(); ++k) out.push_back(f((*a)[k], (*b)[k]));
+  set_ints(c, 0, std::move(out));
 }
 
 /// base ^ exponent with known integer exponents.
@@ -306,25 +308,29 @@ void combine_floats(InferContext& c, const BinaryContents& what, const std::vect
 void eval_binary_by(InferContext& c, const BinaryContents& what) {
   const auto to = extents(c.result(0));
   if (!to || !any_data(c)) return;
-  if (is_float(c.type(0).dtype())) {
-    const auto a = spread_floats(c, 0, *to);
-    const auto b = spread_floats(c, 1, *to);
-    if (!a) return;
-    if (!b) {
-      const auto exponent = spread_ints(c, 1, *to);
-      if (exponent && what.integer_exponent) power_of_integers(c, *a, *exponent);
-      return;
-    }
-    if (!is_bool(c.result(0).dtype())) return combine_floats(c, what, *a, *b);
-    if (what.holds) compare_floats(c, what.holds, *a, *b);
-    return;
+  const DType dtype = c.type(0).dtype();
+  if (!is_float(dtype)) {
+    return combine_integers(c, *to, [&](const SymInt& a, const SymInt& b) { return what.integer(c.attrs, dtype, a, b); });
   }
-  const auto a = spread_ints(c, 0, *to);
-  const auto b = spread_ints(c, 1, *to);
-  if (!a || !b) return;
-  std::vector<SymInt> out;
-  for (std::size_t k = 0; k < a->size(); ++k) out.push_back(combined(c, what, (*a)[k], (*b)[k]));
-  set_ints(c, 0, std::move(out));
+  const auto a = spread_floats(c, 0, *to);
+  const auto b = spread_floats(c, 1, *to);
+  if (!a) return;
+  if (b) return combine_floats(c, what, *a, *b);
+  const auto exponent = spread_ints(c, 1, *to);
+  if (exponent && what.integer_exponent) power_of_integers(c, *a, *exponent);
+}
+
+void eval_compare(InferContext& c) {
+  const auto to = extents(c.result(0));
+  if (!to || !any_data(c)) return;
+  const DType dtype = c.type(0).dtype();
+  const HoldsFor& holds = def(c.op()).holds;
+  if (!is_float(dtype)) {
+    return combine_integers(c, *to, [&](const SymInt& a, const SymInt& b) { return compared(holds, dtype, a, b); });
+  }
+  const auto a = spread_floats(c, 0, *to);
+  const auto b = spread_floats(c, 1, *to);
+  if (a && b) compare_floats(c, holds, *a, *b);
 }
 
 void eval_nary_by(InferContext& c, const BinaryContents& what) {

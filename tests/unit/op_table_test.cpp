@@ -78,9 +78,9 @@ TEST(OpTable, SpellingsHaveParameters) {
 
 TEST(OpTable, KernelsOfOtherOperatorsExist) {
   for (const OpDef* row : op_table()) {
-    if (!row->kernel.empty()) EXPECT_TRUE(find_op(row->kernel)) << row->name;
-    for (const std::string_view part : row->before) {
-      if (!part.empty()) EXPECT_TRUE(find_op(part)) << row->name;
+    if (row->kernel) EXPECT_TRUE(is_operator(row->kernel)) << row->name;
+    for (const OpId part : row->before) {
+      if (part) EXPECT_TRUE(is_operator(part)) << row->name;
     }
   }
 }

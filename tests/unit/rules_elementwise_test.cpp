@@ -130,6 +130,7 @@ TEST(ElementwiseContents, FloatChains) {
   EXPECT_EQ(data_of(op("clip"), {ints({-1, N}), scalar(0)}), "[0, ?]");
   EXPECT_EQ(data_of(op("power"), {floats({2}), ints({3})}), "[8]");
   EXPECT_EQ(data_of(op("less"), {floats({1, NAN}), floats({2, 2})}), "[1, 0]");
+  EXPECT_EQ(data_of(op("not_equal"), {floats({1, 2, NAN}), floats({1, 3, NAN})}), "[0, 1, 1]");
 }
 
 TEST(ElementwiseCost, CountsOperations) {

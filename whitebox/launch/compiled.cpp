@@ -62,7 +62,7 @@ class CompiledPlanner {
   }
 
   Kernel compute(const FusedGroup& fused, const CompiledValues::Loads& loads) const {
-    Kernel k = maker_.of(fused.leader);
+    Kernel k = maker_.of(fused.leader, op_cost(of_.g, fused.leader));
     k.traffic.bytes = maker_.inner_bytes(fused.leader);
     for (NodeId id : fused.members) {
       if (id != fused.leader) add_work(id, k);

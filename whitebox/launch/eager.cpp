@@ -39,8 +39,8 @@ class EagerPlanner {
       return;
     }
     if (copies_data(of_.g, id, of_.layout, of_.weight)) copy_operand(id, n);
-    for (const std::string_view part : def(n.op).before) {
-      if (!part.empty()) run_before(id, n, *find_op(part));
+    for (const OpId part : def(n.op).before) {
+      if (part) run_before(id, n, part);
     }
     compute(id, n);
   }
@@ -51,7 +51,7 @@ class EagerPlanner {
   }
 
   void copy_view(NodeId id) {
-    Kernel k = maker_.of(id);
+    Kernel k = maker_.of(id, op_cost(of_.g, id));
     k.traffic.bytes = k.traffic.handed_bytes = 2 * of_.widths.bytes_of({id, 0});
     launch(id, std::move(k));
   }
@@ -87,16 +87,15 @@ class EagerPlanner {
   }
 
   void compute(NodeId id, const Node& n) {
-    Kernel k = maker_.of(id);
-    k.traffic.bytes = bytes_of_call(id) + maker_.inner_bytes(id) + pooled_index_bytes(n);
+    const OpCost cost = op_cost(of_.g, id);
+    Kernel k = maker_.of(id, cost);
+    k.traffic.bytes = bytes_of_call(n, id, cost) + maker_.inner_bytes(id) + pooled_index_bytes(n);
     k.traffic.handed_bytes = std::max(k.traffic.bytes - maker_.stored_bytes(id), 0.0);
     launch(id, std::move(k));
   }
 
   /// What a call's cost rule says, in the widths that the values have under this precision.
-  double bytes_of_call(NodeId id) const {
-    const Node& n = of_.node(id);
-    const OpCost cost = op_cost(of_.g, id);
+  double bytes_of_call(const Node& n, NodeId id, const OpCost& cost) const {
     double declared = 0, actual = 0;
     for (ValueId v : n.operands) {
       if (!v) continue;

@@ -21,8 +21,8 @@ bool broadcasts_heads(const Type& q, const Type& v) {
 bool is_view(const Node& n) { return def(n.op).runs.launch == Launch::View; }
 
 OpId kernel_op(const Node& n) {
-  const std::string_view other = def(n.op).kernel;
-  return other.empty() ? n.op : *find_op(other);
+  const OpId other = def(n.op).kernel;
+  return other ? other : n.op;
 }
 
 bool uses_matrix_unit(OpId o) { return def(o).runs.autocast == Autocast::Half; }

@@ -180,7 +180,7 @@ class Run {
     for (const GraphRef& body : n.regions) inside = std::max(inside, Run(*body, {.precision = config_.precision, .mode = config_.mode}).activations());
     pass_by(inside);
     if (config_.mode == ExecMode::Eager && kept_[id].extra_bytes == 0) pass_by(pooled_index_bytes(n));
-    if (config_.mode == ExecMode::Eager && !def(n.op).before[0].empty()) pass_by(bytes({id, 0}));
+    if (config_.mode == ExecMode::Eager && def(n.op).before[0]) pass_by(bytes({id, 0}));
     if (kept_[id].extra_bytes > 0) extra_[id] = heap_.allocate(kept_[id].extra_bytes);
   }
 
