@@ -1,6 +1,5 @@
 #include <array>
 
-#include "frontends/common/piped.h"
 #include "frontends/frontend.h"
 #include "frontends/onnx/onnx.h"
 #include "frontends/paddle/paddle.h"
@@ -17,7 +16,7 @@ constexpr std::array kTable{
                 .sniff = onnx::sniff_binary,
                 .import = onnx::import_binary,
                 .coverage = onnx::coverage,
-                .weights = &kOnnxWeights},
+                .weights = &onnx::kWeightFields},
     FrontendDef{.name = "onnxtxt",
                 .summary = "ONNX, protobuf text",
                 .extensions = ".onnxtxt .onnx.pbtxt .onnx.textproto .prototxt",
@@ -30,7 +29,7 @@ constexpr std::array kTable{
                 .import = tf::import_binary,
                 .coverage = tf::coverage,
                 .signatures = true,
-                .weights = &kTensorflowWeights},
+                .weights = &tf::kWeightFields},
     FrontendDef{.name = "tftxt",
                 .summary = "TensorFlow SavedModel or GraphDef, protobuf text",
                 .extensions = ".pbtxt .textproto",

@@ -6,6 +6,7 @@
 #include "frontends/common/piped.h"
 #include "frontends/foreign.h"
 #include "frontends/frontend.h"
+#include "ir/support/text.h"
 
 namespace perfc {
 namespace {
@@ -29,14 +30,12 @@ const FrontendDef* choose(std::string_view name, std::string_view head) {
   for (const FrontendDef& f : frontend_table()) {
     std::string_view rest = f.extensions;
     while (!rest.empty()) {
-      const std::size_t end = std::min(rest.find(' '), rest.size());
-      const std::string_view extension = rest.substr(0, end);
+      const std::string_view extension = next_word(rest);
       const bool better = extension.size() > longest || (extension.size() == longest && !chosen->sniff(head) && f.sniff(head));
       if (name.ends_with(extension) && better) {
         chosen = &f;
         longest = extension.size();
       }
-      rest.remove_prefix(std::min(end + 1, rest.size()));
     }
   }
   if (chosen) return chosen;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/support/text.h"
+
 namespace perfc::passes {
 namespace {
 
@@ -251,16 +253,6 @@ constexpr DecomposedOp kDecomposed[] = {
     {"reciprocal", "x", plain, SIZE_MAX, "divide(1, %x)"},
 };
 
-std::vector<std::string_view> words(std::string_view text) {
-  std::vector<std::string_view> out;
-  while (!text.empty()) {
-    const std::size_t space = std::min(text.find(' '), text.size());
-    out.push_back(text.substr(0, space));
-    text.remove_prefix(std::min(space + 1, text.size()));
-  }
-  return out;
-}
-
 /// A match must not change what users of the root see. Operators of two operands have the type of their rule.
 bool keeps_type(const MatchGraph& g, const DecomposedOp& row, NodeId root, const Match& match) {
   return row.operands == "x y" || g.graph.type({root, 0}) == g.type(match["x"]);
@@ -304,7 +296,7 @@ std::vector<std::pair<NodeId, Recognised>> Decompositions::find(const MatchGraph
       if (!row->op->accept(g, match, attrs)) continue;
       Recognised r{.op = *find_op(row->op->op), .attrs = std::move(attrs), .vectors_from = row->op->vectors_from,
                    .interior = std::move(match.interior)};
-      for (std::string_view name : words(row->op->operands)) r.operands.push_back(match[name]);
+      for (std::string_view rest = row->op->operands; !rest.empty();) r.operands.push_back(match[next_word(rest)]);
       take(id, std::move(r));
       break;
     }

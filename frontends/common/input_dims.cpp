@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
+
+#include "ir/support/text.h"
 
 namespace perfc {
 namespace {
@@ -16,8 +17,7 @@ Type with_shape(const Type& t, Shape shape) {
 /// Does a leading symbol mean the batch? Exporters leave "batch", "N", "bs",
 /// "batch_size", "unk__12", …; a sequence length must not be taken for one.
 bool batch_like(std::string_view symbol) {
-  std::string s(symbol);
-  std::transform(s.begin(), s.end(), s.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string s = lower(symbol);
   for (std::string_view no : {"seq", "len", "time", "step", "token", "height", "width"}) {
     if (s.find(no) != std::string::npos && s.find("batch") == std::string::npos) return false;
   }

@@ -5,55 +5,12 @@
 #include <optional>
 #include <vector>
 
-#include "frontends/tf/proto.h"
-
 namespace perfc {
 namespace {
 
 constexpr std::size_t kAhead = 4096;                     ///< bytes that are read at once, perhaps of weights
 constexpr std::uint64_t kLarge = std::uint64_t{1} << 16;  ///< bytes from which on contents are never looked at: 4096 elements are kept
 constexpr std::size_t kDeepest = 100;
-
-namespace onnx_message {
-enum : std::uint8_t { Model, Graph, Node, Attribute, Function, SparseTensor, Tensor };
-}
-namespace tf_message {
-enum : std::uint8_t { SavedModel, MetaGraph, Graph, Library, Function, Node, Attribute, Value, Tensor };
-}
-
-constexpr WeightRule kOnnxRules[] = {
-    {onnx_message::Model, 7, onnx_message::Graph},
-    {onnx_message::Model, 25, onnx_message::Function},
-    {onnx_message::Graph, 1, onnx_message::Node},
-    {onnx_message::Graph, 5, onnx_message::Tensor},
-    {onnx_message::Graph, 15, onnx_message::SparseTensor},
-    {onnx_message::Function, 7, onnx_message::Node},
-    {onnx_message::Node, 5, onnx_message::Attribute},
-    {onnx_message::Attribute, 5, onnx_message::Tensor},
-    {onnx_message::Attribute, 6, onnx_message::Graph},
-    {onnx_message::Attribute, 10, onnx_message::Tensor},
-    {onnx_message::Attribute, 11, onnx_message::Graph},
-    {onnx_message::SparseTensor, 1, onnx_message::Tensor},
-    {onnx_message::SparseTensor, 2, onnx_message::Tensor},
-    {onnx_message::Tensor, 4, kWeights},   // float_data
-    {onnx_message::Tensor, 9, kWeights},   // raw_data
-    {onnx_message::Tensor, 10, kWeights},  // double_data
-};
-
-constexpr WeightRule kTensorflowRules[] = {
-    {tf_message::SavedModel, 2, tf_message::MetaGraph},
-    {tf_message::MetaGraph, 2, tf_message::Graph},
-    {tf_message::Graph, 1, tf_message::Node},
-    {tf_message::Graph, 2, tf_message::Library},
-    {tf_message::Library, 1, tf_message::Function},
-    {tf_message::Function, 3, tf_message::Node},
-    {tf_message::Node, 5, tf_message::Attribute},
-    {tf_message::Attribute, 2, tf_message::Value},
-    {tf_message::Value, 8, tf_message::Tensor},
-    {tf_message::Tensor, 4, kWeights},  // tensor_content
-    {tf_message::Tensor, 5, kWeights},  // float_val
-    {tf_message::Tensor, 6, kWeights},  // double_val
-};
 
 /// Walks the fields of nested messages as they come.
 class Walk {
@@ -132,11 +89,6 @@ class Walk {
 };
 
 }  // namespace
-
-const WeightFields kOnnxWeights{kOnnxRules, [](std::string_view) -> std::uint8_t { return onnx_message::Model; }};
-const WeightFields kTensorflowWeights{kTensorflowRules, [](std::string_view head) -> std::uint8_t {
-  return tf::looks_like_saved_model(head) ? tf_message::SavedModel : tf_message::Graph;
-}};
 
 bool read_without_weights(PipeBytes& pipe, const WeightFields& fields) { return Walk(pipe, fields).run(); }
 

@@ -21,11 +21,6 @@ struct WeightFields {
   std::uint8_t (*root)(std::string_view head);  ///< the message that the file is
 };
 
-/// ModelProto.
-extern const WeightFields kOnnxWeights;
-/// SavedModel or GraphDef.
-extern const WeightFields kTensorflowWeights;
-
 /// Reads one message. Where it is damaged nothing more is read: the importer will find the place. False: failed.
 bool read_without_weights(PipeBytes&, const WeightFields&);
 

@@ -6,13 +6,6 @@
 
 namespace perfc::paddle {
 
-std::string_view next_word(std::string_view& rest, char separator) {
-  const std::size_t end = rest.find(separator);
-  const std::string_view word = rest.substr(0, end);
-  rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-  return word;
-}
-
 namespace {
 
 // Where nothing else stands here, the operators are spelled in the IR's rows.

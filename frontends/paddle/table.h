@@ -13,6 +13,7 @@
 #include <span>
 
 #include "frontends/paddle/call.h"
+#include "ir/support/text.h"
 
 namespace perfc::paddle {
 
@@ -41,9 +42,6 @@ const PaddleRow* find_row(Dialect, std::string_view type);
 const Slot* in_place_operand(const Operation&);
 /// What the importer itself reads: inputs, outputs, control flow; and what it becomes.
 std::span<const std::pair<std::string_view, std::string_view>> control_operators();
-
-/// The next of several words; empty at the end.
-std::string_view next_word(std::string_view& rest, char separator);
 
 // elementwise.cpp
 Values binary(Call&), divide(Call&), remainder(Call&), logical(Call&), bitwise(Call&);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "frontends/tf/importer.h"
+#include "ir/support/text.h"
 
 namespace perfc::tf {
 
@@ -203,9 +204,7 @@ Attrs mapped_attributes(const Call& c, const OpRow& row) {
   Attrs out;
   std::string_view rest = row.attributes;
   while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(' '), rest.size());
-    const std::string_view item = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const std::string_view item = next_word(rest);
     const std::size_t equals = std::min(item.find('='), item.size());
     const std::string_view tf = item.substr(0, equals);
     const std::string_view ir = equals + 1 < item.size() ? item.substr(equals + 1) : tf;
@@ -279,9 +278,7 @@ std::uint32_t output_position(std::string_view op, std::string_view output) {
     if (n.op != op) continue;
     std::uint32_t position = 0;
     for (std::string_view rest = n.outputs; !rest.empty(); ++position) {
-      const std::size_t end = std::min(rest.find(' '), rest.size());
-      if (rest.substr(0, end) == output) return position;
-      rest.remove_prefix(std::min(end + 1, rest.size()));
+      if (next_word(rest) == output) return position;
     }
   }
   return 0;

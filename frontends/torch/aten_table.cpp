@@ -4,6 +4,7 @@
 #include <map>
 
 #include "frontends/torch/translate.h"
+#include "ir/support/text.h"
 
 namespace perfc::torch {
 namespace {
@@ -658,9 +659,8 @@ const std::vector<Slot>& slots(const AtenRow& row) {
       std::vector<Slot>& slots = out[&r];
       std::string_view rest = r.signature;
       while (!rest.empty()) {
-        const std::size_t space = std::min(rest.find(' '), rest.size());
-        if (space > 0) slots.push_back(parse_slot(rest.substr(0, space)));
-        rest.remove_prefix(std::min(space + 1, rest.size()));
+        const std::string_view word = next_word(rest);
+        if (!word.empty()) slots.push_back(parse_slot(word));
       }
     }
     return out;

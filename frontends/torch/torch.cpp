@@ -10,6 +10,7 @@
 #include "frontends/torch/pt2.h"
 #include "frontends/torch/python.h"
 #include "frontends/torch/torchscript.h"
+#include "ir/support/text.h"
 
 namespace perfc::torch {
 
@@ -80,8 +81,7 @@ namespace {
 /// What another overload becomes.
 void add_operators(std::string& listed, std::string_view more) {
   while (!more.empty()) {
-    const std::string_view word = more.substr(0, more.find(' '));
-    more.remove_prefix(std::min(word.size() + 1, more.size()));
+    const std::string_view word = next_word(more);
     const bool known = (" " + listed + " ").find(fmt::format(" {} ", word)) != std::string::npos;
     if (find_op(word) && !known) listed += fmt::format(" {}", word);
   }

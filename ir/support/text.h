@@ -13,4 +13,12 @@ inline std::string lower(std::string_view text) {
   return out;
 }
 
+/// Takes the next of several words off `rest`; "" at the end, and between two separators.
+inline std::string_view next_word(std::string_view& rest, char separator = ' ') {
+  const std::size_t end = std::min(rest.find(separator), rest.size());
+  const std::string_view word = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  return word;
+}
+
 }  // namespace perfc
