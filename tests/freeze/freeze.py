@@ -28,7 +28,7 @@ RUNS, HASHES, TEXTS = HERE / "runs.tsv", HERE / "frozen.tsv.xz", HERE / "texts.t
 RUN_COLUMNS, HASH_COLUMNS = 2, 3
 EMITS = {"json": ["--json", "--predictor", "whitebox"], "ir": ["--emit=ir"], "kernels": ["--emit=kernels"],
          "features": ["--emit=features"]}
-NETWORKS = {"json": ["--json"]}
+NETWORKS = {"networks": ["--json"]}
 WITH_TEXT = 10          # every so many runs
 SHOWN_LINES = 40        # of a diff
 TIMEOUT_S = 120
@@ -131,7 +131,7 @@ def update() -> int:
 
 def against(other: pathlib.Path) -> int:
     different = 0
-    emits = EMITS | {"networks": NETWORKS["json"]}
+    emits = EMITS | NETWORKS
     ours, theirs = every_output(support.PERFC, emits), every_output(other, emits)
     for index, (mine, its) in enumerate(zip(ours, theirs)):
         for kind in emits:

@@ -12,6 +12,11 @@ std::size_t output_axis(const Node& n, const TensorAxes& axes) {
   return is_transposed_convolution(n.op) ? axes.channel : axes.outer;
 }
 
+/// Result channels of one of a convolution's groups.
+double group_outputs(const Node& n, const Type& weight, const TensorAxes& axes, double groups) {
+  return is_transposed_convolution(n.op) ? extent(weight, axes.channel) : extent(weight, axes.outer) / groups;
+}
+
 Extents convolution_extents(const Graph& g, const Node& n, double elements, double macs, Extents e) {
   const auto axes = kernel_axes(g, n);
   const Type& w = g.type(n.operands[1]);
@@ -19,7 +24,7 @@ Extents convolution_extents(const Graph& g, const Node& n, double elements, doub
   e.products = static_cast<double>(n.attrs.int_or("groups", 1));
   for (std::size_t axis : axes->spatial) e.window *= extent(w, axis);
   for (std::int64_t s : n.attrs.ints_or_empty("strides")) e.stride *= static_cast<double>(s);
-  e.n = is_transposed_convolution(n.op) ? extent(w, axes->channel) : extent(w, axes->outer) / e.products;
+  e.n = group_outputs(n, w, *axes, e.products);
   e.m = e.n > 0 ? elements / (e.products * e.n) : 0;
   e.k = macs / elements;
   return e;
@@ -77,9 +82,8 @@ ConvolutionGroup convolution_group(const Graph& g, const Node& n, double window,
   const auto axes = kernel_axes(g, n);
   if (!w.is_static() || w.rank() < 3 || !axes) return out;
   const auto groups = static_cast<double>(n.attrs.int_or("groups", 1));
-  const bool transposed = is_transposed_convolution(n.op);
-  out.outputs = transposed ? extent(w, axes->channel) : extent(w, axes->outer) / groups;
-  out.inputs = transposed ? extent(w, axes->outer) / groups : extent(w, axes->channel);
+  out.outputs = group_outputs(n, w, *axes, groups);
+  out.inputs = is_transposed_convolution(n.op) ? extent(w, axes->outer) / groups : extent(w, axes->channel);
   return out;
 }
 

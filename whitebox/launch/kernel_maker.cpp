@@ -20,9 +20,8 @@ Kernel KernelMaker::empty(NodeId id) const {
   return k;
 }
 
-Kernel KernelMaker::of(NodeId id) const {
+Kernel KernelMaker::of(NodeId id, const OpCost& cost) const {
   const Node& n = of_.node(id);
-  const OpCost cost = op_cost(of_.g, id);
   const Category c = def(n.op).category;
   Kernel k = empty(id);
   k.half = of_.widths.is_half(id);

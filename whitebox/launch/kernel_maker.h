@@ -12,8 +12,8 @@ class KernelMaker {
   KernelMaker(const PlannedGraph& graph, double repeat, const NodeId* owner)
       : of_(graph), repeat_(repeat), owner_(owner) {}
 
-  /// A call's kernel, without its bytes.
-  Kernel of(NodeId) const;
+  /// A call's kernel, without its bytes; `cost` is the call's.
+  Kernel of(NodeId, const OpCost& cost) const;
   /// A dense copy of an operand.
   Kernel copy_of(NodeId, ValueId, double element_bytes) const;
   /// An operand's cast between 32 and 16 bits.
