@@ -77,7 +77,10 @@ def main():
     written = subprocess.run([sys.executable, ROOT / "bench" / "models.py", args.models], check=True,
                              capture_output=True, text=True).stdout
     paths = {pathlib.Path(line.split()[0]).stem: line.split()[0] for line in written.splitlines()}
-    print(f"{'model':<10} {'perfc ms':>9} {'MiB':>6}   {'onnx ms':>9} {'MiB':>6}   {'time ratio':>10} {'memory ratio':>12}")
+    print(
+        f"{'model':<10} {'perfc ms':>9} {'MiB':>6}   {'onnx ms':>9} {'MiB':>6}   {'time ratio':>10} "
+        f"{'memory ratio':>12}"
+    )
     measured = {}
     for name, path in paths.items():
         ours = best([args.perfc, path, "--batch", "32", "--json"], 9)

@@ -4,7 +4,8 @@
 usage: PYTHON bench/counters.py [--seconds 5] [--rounds 3] [--batches 64,512]
 
 PYTHON has PyTorch; build/release/perfc_counters_bench is built with -DPERFC_BENCH=ON. Both train
-the same layers (16 inputs, three hidden layers of 1024, 4 outputs; Huber's loss, AdamW), take turns, and are measured in
+the same layers (16 inputs, three hidden layers of 1024, 4 outputs; Huber's loss, AdamW), take turns, and are measured
+in
 CPU time of their fastest step: others may be using the machine. PyTorch's AdamW is measured as it is by default, which
 is what the promised ratios are to (exit code 1 below them), and with fused=True.
 """
@@ -50,14 +51,21 @@ def main() -> int:
     p.add_argument("--batches", default="64,512")
     args = p.parse_args()
     torch.set_num_threads(1)
-    print(f"PyTorch {torch.__version__}\n{'batch':>5} {'perfc rows/s':>13} {'PyTorch rows/s':>15} {'ratio':>6} {'promised':>9} {'fused AdamW':>12} {'ratio':>6}")
+    print(
+        f"PyTorch {torch.__version__}\n{'batch':>5} {'perfc rows/s':>13} {'PyTorch rows/s':>15} {'ratio':>6} "
+        f"{'promised':>9} {'fused AdamW':>12} {'ratio':>6}"
+    )
     missed = False
     for batch in map(int, args.batches.split(",")):
-        turns = [(perfc_rows_per_s(batch, args.seconds), torch_rows_per_s(batch, args.seconds, None), torch_rows_per_s(batch, args.seconds, True)) for _ in range(args.rounds)]
+        turns = [(perfc_rows_per_s(batch, args.seconds), torch_rows_per_s(
+            batch, args.seconds, None), torch_rows_per_s(batch, args.seconds, True)) for _ in range(args.rounds)]
         ours, theirs, fused = (max(t[i] for t in turns) for i in range(3))
         promised = PROMISED.get(batch)
         missed |= promised is not None and ours / theirs < promised
-        print(f"{batch:>5} {ours:>13.0f} {theirs:>15.0f} {ours / theirs:>6.2f} {promised if promised else '':>9} {fused:>12.0f} {ours / fused:>6.2f}", flush=True)
+        print(
+            f"{batch:>5} {ours:>13.0f} {theirs:>15.0f} {ours / theirs:>6.2f} {promised if promised else '':>9} "
+            f"{fused:>12.0f} {ours / fused:>6.2f}",
+            flush=True)
     return 1 if missed else 0
 
 

@@ -3,10 +3,14 @@
 
 usage: PYTHON bench/gnn.py [--seconds 20] [--rounds 2]
 
-PYTHON has PyTorch and PyTorch Geometric (pip install torch==2.13.0 torch_geometric==2.8.1); build/release/perfc_gnn_bench is
-built with -DPERFC_BENCH=ON. First both have to predict the same. Then they take turns and the fastest pass of each counts, in
-CPU time: others may be using the machine. A training step is forward with dropout, backward and Adam (PyTorch's default).
-Exit code 1 if perfc is below 85 % of OpenBLAS's SGEMM of the same run or below the promised multiple of PyTorch Geometric.
+PYTHON has PyTorch and PyTorch Geometric (pip install torch==2.13.0 torch_geometric==2.8.1);
+build/release/perfc_gnn_bench is
+built with -DPERFC_BENCH=ON. First both have to predict the same. Then they take turns and the fastest pass of each
+counts, in
+CPU time: others may be using the machine. A training step is forward with dropout, backward and Adam (PyTorch's
+default).
+Exit code 1 if perfc is below 85 % of OpenBLAS's SGEMM of the same run or below the promised multiple of PyTorch
+Geometric.
 """
 import argparse
 import json
@@ -32,8 +36,10 @@ def read_safetensors(path):
     start = 8 + int.from_bytes(data[:8], "little")
     head = json.loads(data[8:start])
     head.pop("__metadata__", None)
-    return {name: torch.frombuffer(bytearray(data[start + t["data_offsets"][0]:start + t["data_offsets"][1]]), dtype=torch.float32).reshape(t["shape"])
-            for name, t in head.items()}
+    return {
+        name: torch.frombuffer(bytearray(data[start + t["data_offsets"][0]:start + t["data_offsets"][1]]),
+                               dtype=torch.float32).reshape(t["shape"]) for name, t in head.items()
+    }
 
 
 class Pmgns(torch.nn.Module):
@@ -97,8 +103,11 @@ def fastest(run, seconds):
 
 def perfc_rows(seconds):
     """{row: (ms, share of SGEMM)}."""
-    lines = subprocess.run([BENCH, "1", str(seconds)], capture_output=True, text=True, check=True).stdout.splitlines()[2:]
-    return {line[:22].strip(): (float(line[22:].split()[0]), float(line.split()[-1].rstrip("%")) / 100) for line in lines}
+    lines = subprocess.run([BENCH, "1", str(seconds)], capture_output=True, text=True,
+                           check=True).stdout.splitlines()[2:]
+    return {
+        line[:22].strip(): (float(line[22:].split()[0]), float(line.split()[-1].rstrip("%")) / 100) for line in lines
+    }
 
 
 def main():
@@ -132,7 +141,10 @@ def main():
         promised = PROMISED[name.split(",")[0]]
         holds = share >= SHARE and ms / mine >= promised
         missed |= not holds
-        print(f"{name:22} {mine:9.2f} ms {share:5.0%} {ms:15.2f} ms {ms / mine:6.2f}  {'pass' if holds else 'MISS'}: {SHARE:.0%}, {promised} times")
+        print(
+            f"{name:22} {mine:9.2f} ms {share:5.0%} {ms:15.2f} ms {ms / mine:6.2f}  {'pass' if holds else 'MISS'}: "
+            f"{SHARE:.0%}, {promised} times"
+        )
     sys.exit(1 if missed else 0)
 
 

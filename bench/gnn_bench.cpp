@@ -3,7 +3,8 @@
 //   build/release/perfc_gnn_bench [THREADS] [SECONDS] [WORD]
 //   build/release/perfc_gnn_bench --save FILE
 //
-// WORD: only the first row and those whose names hold it. --save: measures nothing, writes the network of one graph, its
+// WORD: only the first row and those whose names hold it. --save: measures nothing, writes the network of one graph,
+// its
 // inputs and outputs as safetensors for bench/gnn.py, which measures PyTorch Geometric on the same.
 // Columns: time of one pass, GFLOP/s of its matrix products (2 FLOPs per
 // multiply–accumulate; gathering, norms and the optimiser count as no work), and
@@ -76,12 +77,14 @@ double pmgns_flops(const PmgnsOptions& o, std::size_t nodes, std::size_t graphs,
   const auto n = static_cast<double>(nodes), g = static_cast<double>(graphs), h = static_cast<double>(o.graph_hidden);
   const double first = n * static_cast<double>(o.node_columns) * h * 2, others = 5 * n * h * h * 2;
   const double head = g * (h + static_cast<double>(o.static_columns)) * h + 2 * g * h * h + g * h * 3;
-  return 2 * (backward ? 2 * first + 3 * others + 3 * head : first + others + head);  // nothing needs the input's gradient
+  return 2 *
+         (backward ? 2 * first + 3 * others + 3 * head : first + others + head);  // nothing needs the input's gradient
 }
 
 /// PMGNS on one batch of equal graphs.
 struct Network {
-  Network(std::size_t graphs, ThreadPool& threads) : options(*find_pmgns("pmgns-sage")), model(options), threads(threads) {
+  Network(std::size_t graphs, ThreadPool& threads)
+      : options(*find_pmgns("pmgns-sage")), model(options), threads(threads) {
     initialise(parameters<float>(model), Random(1));
     const GraphSample one = sample(options.node_columns, options.static_columns);
     const std::vector<const GraphSample*> all(graphs, &one);
@@ -97,7 +100,8 @@ struct Network {
   }
   /// One step, as `train` of gnn/trainer.h goes it.
   void train() {
-    Context c{.threads = threads, .graph = &batch.graph, .mode = Mode::Training, .random = Random(3), .update = adam.get()};
+    Context c{
+        .threads = threads, .graph = &batch.graph, .mode = Mode::Training, .random = Random(3), .update = adam.get()};
     adam->begin(1e-6);
     model.forward(c, batch.input);
     model.backward(c, gradient);
@@ -139,16 +143,17 @@ int main(int argc, char** argv) {
   std::vector<Measurement> all;
   const double square = 2.0 * kSquare * kSquare * kSquare;
 #ifdef PERFC_OPENBLAS
-  // Rows cut among the threads as perfc cuts them. Threads of its own, where it was built with any, would wait busily and
+  // Rows cut among the threads as perfc cuts them. Threads of its own, where it was built with any, would wait busily
+  // and
   // be counted in the CPU time of what comes next.
   openblas_set_num_threads(1);
   all.push_back({"OpenBLAS sgemm 2048", square, [&] {
-    threads.for_ranges(kSquare, 16, [&](std::size_t begin, std::size_t end) {
-      const int n = kSquare;
-      cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(end - begin), n, n, 1, a.data() + begin * kSquare, n, b.data(), n, 0,
-                  c.data() + begin * kSquare, n);
-    });
-  }});
+                   threads.for_ranges(kSquare, 16, [&](std::size_t begin, std::size_t end) {
+                     const int n = kSquare;
+                     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(end - begin), n, n, 1,
+                                 a.data() + begin * kSquare, n, b.data(), n, 0, c.data() + begin * kSquare, n);
+                   });
+                 }});
 #endif
   all.push_back({"perfc gemm 2048", square, [&] { multiply(threads, a, Transpose::No, b, Transpose::No, c); }});
   std::vector<std::unique_ptr<Network>> networks;
@@ -158,7 +163,9 @@ int main(int argc, char** argv) {
     all.push_back({fmt::format("inference, batch {}", graphs), flops(false), [&n] { n.infer(); }});
     all.push_back({fmt::format("training, batch {}", graphs), flops(true), [&n] { n.train(); }});
   }
-  if (argc > 3) std::erase_if(all, [&](const Measurement& m) { return &m != all.data() && m.name.find(argv[3]) == std::string::npos; });
+  if (argc > 3)
+    std::erase_if(all,
+                  [&](const Measurement& m) { return &m != all.data() && m.name.find(argv[3]) == std::string::npos; });
   for (const auto& m : all) m.run();
   const clockid_t clock = count == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC;
   for (const double end = now_s(CLOCK_MONOTONIC) + seconds; now_s(CLOCK_MONOTONIC) < end;) {
@@ -173,7 +180,8 @@ int main(int argc, char** argv) {
       }
     }
   }
-  fmt::print("{} thread(s), kernel {}\n{:<22} {:>10} {:>9} {:>8}\n", count, gemm_kernel_name(), "", "ms", "GFLOP/s", "share");
+  fmt::print("{} thread(s), kernel {}\n{:<22} {:>10} {:>9} {:>8}\n", count, gemm_kernel_name(), "", "ms", "GFLOP/s",
+             "share");
   const double reference = all.front().flops / all.front().best_s;
   for (const Measurement& m : all) {
     const double rate = m.flops / m.best_s;

@@ -16,7 +16,8 @@ namespace {
 std::string path_of(const char* model) {
   const char* folder = std::getenv("PERFC_BENCH_MODELS");
   const std::string name(model);
-  return std::string(folder ? folder : "build/bench-models") + "/" + name + (name.find('.') == std::string::npos ? ".onnx" : "");
+  return std::string(folder ? folder : "build/bench-models") + "/" + name +
+         (name.find('.') == std::string::npos ? ".onnx" : "");
 }
 
 Result<Graph> import(const std::string& path, Diagnostics& diags) {
@@ -38,7 +39,8 @@ void import_file(benchmark::State& state, const char* model) {
     nodes = graph->size();
     benchmark::DoNotOptimize(graph);
   }
-  state.counters["nodes/s"] = benchmark::Counter(static_cast<double>(nodes), benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["nodes/s"] =
+      benchmark::Counter(static_cast<double>(nodes), benchmark::Counter::kIsIterationInvariantRate);
 }
 
 void default_passes(benchmark::State& state, const char* model) {
@@ -65,7 +67,8 @@ BENCHMARK_CAPTURE(import_file, vgg16, "vgg16")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(import_file, chain1k, "chain1k")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(import_file, chain10k, "chain10k")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(import_file, chain100k, "chain100k")->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(import_file, tensorflow_text_10mb, "saved_model_10mb/saved_model.pbtxt")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(import_file, tensorflow_text_10mb, "saved_model_10mb/saved_model.pbtxt")
+    ->Unit(benchmark::kMillisecond);
 /// One pass of the default pipeline, on the graph that those before it leave.
 void one_pass(benchmark::State& state, const char* model, const std::string& pass) {
   const std::string path = path_of(model);
@@ -79,7 +82,8 @@ void one_pass(benchmark::State& state, const char* model, const std::string& pas
     state.SkipWithError(diags.str().c_str());
     return;
   }
-  const auto def = std::find_if(pass_table().begin(), pass_table().end(), [&](const PassDef& p) { return p.name == pass; });
+  const auto def =
+      std::find_if(pass_table().begin(), pass_table().end(), [&](const PassDef& p) { return p.name == pass; });
   for (auto _ : state) {
     state.PauseTiming();  // a pass owns its graph: the copy is the bench's
     Graph copy = *graph;
@@ -98,9 +102,9 @@ void one_pass(benchmark::State& state, const char* model, const std::string& pas
 void register_passes() {
   for (const std::string& pass : default_pipeline(FoldBatchNorm::Yes)) {
     for (const char* model : {"resnet50", "chain10k"}) {
-      benchmark::RegisterBenchmark(("pass/" + pass + "/" + model).c_str(),
-                                   [=](benchmark::State& state) { one_pass(state, model, pass); })
-          ->Unit(benchmark::kMillisecond);
+      benchmark::RegisterBenchmark(("pass/" + pass + "/" + model).c_str(), [=](benchmark::State& state) {
+        one_pass(state, model, pass);
+      })->Unit(benchmark::kMillisecond);
     }
   }
 }

@@ -106,17 +106,23 @@ def tensorflow_text(size):
     shape = (1, 56, 56, 64)
     shapes = attr("_output_shapes", f"list {{\n            shape {{\n{dims(shape)}            }}\n          }}")
     float_shape = attr("dtype", "type: DT_FLOAT") + attr("shape", f"shape {{\n{dims(shape)}          }}")
-    out = [f'saved_model_schema_version: 1\nmeta_graphs {{\n  meta_info_def {{\n    tags: "serve"\n  }}\n  graph_def {{\n'
-           f'    node {{\n      name: "x"\n      op: "Placeholder"\n{float_shape}    }}\n']
+    out = [
+        f'saved_model_schema_version: 1\nmeta_graphs {{\n  meta_info_def {{\n    tags: "serve"\n  }}\n  graph_def {{\n'
+        f'    node {{\n      name: "x"\n      op: "Placeholder"\n{float_shape}    }}\n'
+    ]
     for name, extents in (("w", (3, 3, 64, 64)), ("b", (64,))):
         tensor = f"tensor {{\n            dtype: DT_FLOAT\n            tensor_shape {{\n{dims(extents)}            }}\n          }}"
-        out.append(f'    node {{\n      name: "{name}"\n      op: "Const"\n{attr("dtype", "type: DT_FLOAT")}{attr("value", tensor)}    }}\n')
+        out.append(
+            f'    node {{\n      name: "{name}"\n      op: "Const"\n{attr("dtype", "type: DT_FLOAT")}{attr("value", tensor)}    }}\n'
+        )
     written, x, i = sum(map(len, out)), "x", 0
-    strides = attr("strides", "list {\n            i: 1\n            i: 1\n            i: 1\n            i: 1\n          }")
+    strides = attr("strides",
+                   "list {\n            i: 1\n            i: 1\n            i: 1\n            i: 1\n          }")
     common = attr("T", "type: DT_FLOAT") + shapes + attr("data_format", 's: "NHWC"')
     while written < size:
-        for op, inputs, attrs in (("Conv2D", [x, "w"], common + strides + attr("padding", 's: "SAME"')),
-                                  ("BiasAdd", [f"block_{i}/Conv2D", "b"], common), ("Relu", [f"block_{i}/BiasAdd"], common)):
+        for op, inputs, attrs in (("Conv2D", [x, "w"], common + strides + attr("padding", 's: "SAME"')), ("BiasAdd", [
+                f"block_{i}/Conv2D", "b"
+        ], common), ("Relu", [f"block_{i}/BiasAdd"], common)):
             given = "".join(f'      input: "{n}"\n' for n in inputs)
             text = f'    node {{\n      name: "block_{i}/{op}"\n      op: "{op}"\n{given}{attrs}    }}\n'
             out.append(text)
@@ -124,8 +130,9 @@ def tensorflow_text(size):
         x, i = f"block_{i}/Relu", i + 1
 
     def info(role, key, node):
-        return (f'      {role} {{\n        key: "{key}"\n        value {{\n          name: "{node}:0"\n          dtype: DT_FLOAT\n'
-                f'          tensor_shape {{\n{dims(shape)}          }}\n        }}\n      }}\n')
+        return (
+            f'      {role} {{\n        key: "{key}"\n        value {{\n          name: "{node}:0"\n          dtype: DT_FLOAT\n'
+            f'          tensor_shape {{\n{dims(shape)}          }}\n        }}\n      }}\n')
 
     out.append(f'  }}\n  signature_def {{\n    key: "serving_default"\n    value {{\n{info("inputs", "x", "x")}'
                f'{info("outputs", "y", x)}      method_name: "tensorflow/serving/predict"\n    }}\n  }}\n}}\n')

@@ -27,7 +27,8 @@ SCHEMA = {
     "MetaInfoDef": "*tags 4 string",
     "GraphDef": "*node 1 NodeDef",
     "NodeDef": "name 1 string, op 2 string, *input 3 string, %attr 5 AttrValue",
-    "AttrValue": "list 1 ListValue, s 2 bytes, i 3 int64, f 4 float, b 5 bool, type 6 DataType, shape 7 TensorShapeProto, tensor 8 TensorProto",
+    "AttrValue": "list 1 ListValue, s 2 bytes, i 3 int64, f 4 float, b 5 bool, type 6 DataType, shape 7 "
+                 "TensorShapeProto, tensor 8 TensorProto",
     "ListValue": "*i 3 int64, *shape 7 TensorShapeProto",
     "TensorShapeProto": "*dim 2 Dim",
     "Dim": "size 1 int64",
@@ -40,7 +41,10 @@ SCHEMA = {
 def saved_model_class():
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
     field = descriptor_pb2.FieldDescriptorProto
-    scalars = {"int64": field.TYPE_INT64, "string": field.TYPE_STRING, "bytes": field.TYPE_BYTES, "float": field.TYPE_FLOAT, "bool": field.TYPE_BOOL}
+    scalars = {
+        "int64": field.TYPE_INT64, "string": field.TYPE_STRING, "bytes": field.TYPE_BYTES, "float": field.TYPE_FLOAT,
+        "bool": field.TYPE_BOOL
+    }
     file = descriptor_pb2.FileDescriptorProto(name="tensorflow.proto", package="tensorflow", syntax="proto3")
     types = file.enum_type.add(name="DataType")
     types.value.add(name="DT_INVALID", number=0)
@@ -67,7 +71,8 @@ def saved_model_class():
                 add(message, name, int(number), f"{message_name}.{entry.name}", field.LABEL_REPEATED)
             else:
                 repeated = name[0] == "*"
-                add(message, name.lstrip("*"), int(number), kind, field.LABEL_REPEATED if repeated else field.LABEL_OPTIONAL)
+                add(message, name.lstrip("*"), int(number), kind,
+                    field.LABEL_REPEATED if repeated else field.LABEL_OPTIONAL)
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
     return message_factory.GetMessageClass(pool.FindMessageTypeByName("tensorflow.SavedModel"))
@@ -108,8 +113,10 @@ def main():
     size = path.stat().st_size / 1e6
     ours = measure([args.perfc, path, "--json"], 9)
     theirs = measure([sys.executable, __file__, "--read", str(path)], 1)
-    print(f"{size:.1f} MB of text: perfc {ours[0]*1e3:.0f} ms, {ours[1]:.0f} MiB; text_format {theirs[0]*1e3:.0f} ms, {theirs[1]:.0f} MiB; "
-          f"{theirs[0]/ours[0]:.0f} times faster, {theirs[1]/ours[1]:.1f} times smaller\n")
+    print(
+        f"{size:.1f} MB of text: perfc {ours[0]*1e3:.0f} ms, {ours[1]:.0f} MiB; text_format {theirs[0]*1e3:.0f} ms, "
+        f"{theirs[1]:.0f} MiB; "
+        f"{theirs[0]/ours[0]:.0f} times faster, {theirs[1]/ours[1]:.1f} times smaller\n")
     checked = [compare.Bound("saved_model.pbtxt, time", ours[0], 0.5, "s", 3),
                compare.Bound("saved_model.pbtxt, memory", ours[1] * 1.048576 / size, 10, "x", 1)]
     for bound in checked:

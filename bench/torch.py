@@ -24,7 +24,8 @@ from support import BUILD, RELEASE, shared  # noqa: E402
 
 ROUNDS = 5
 TARGET_MB_S = 100
-REAL = ("torchscript/maxvit_t.trace.json.xz", "torchscript/llama_1b.trace.json.xz", "pt2/llama_1b.pt2", "pt2/convnext_tiny.pt2")
+REAL = ("torchscript/maxvit_t.trace.json.xz", "torchscript/llama_1b.trace.json.xz", "pt2/llama_1b.pt2",
+        "pt2/convnext_tiny.pt2")
 
 
 def lengthened(program: dict, size: int) -> dict:

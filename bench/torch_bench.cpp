@@ -78,8 +78,8 @@ bool measure(const std::string& path) {
   });
   if (!good) return complain();
   const double mb = static_cast<double>(text().size()) / 1e6;
-  fmt::print("{{\"file\": \"{}\", \"bytes\": {}, \"text\": {:.1f}, \"program\": {:.1f}, \"import_ms\": {:.3f}}}\n", path, text().size(),
-             mb / document, mb / program, import * 1e3);
+  fmt::print("{{\"file\": \"{}\", \"bytes\": {}, \"text\": {:.1f}, \"program\": {:.1f}, \"import_ms\": {:.3f}}}\n",
+             path, text().size(), mb / document, mb / program, import * 1e3);
   return true;
 }
 

@@ -22,8 +22,8 @@ struct Options {
 struct Budget {
   PredictOptions predict;
   std::string model, device = "a100-40gb";
-  std::map<std::string, double> limits;      ///< by key of kLimits
-  std::string mig_profile;                   ///< at most this profile, empty: no limit
+  std::map<std::string, double> limits;  ///< by key of kLimits
+  std::string mig_profile;               ///< at most this profile, empty: no limit
   int line = 0;
 };
 
@@ -50,9 +50,10 @@ bool read_entry(const YAML::Node& node, const std::string& file, Budget& b) {
   };
   if (!node.IsMap()) return complain(node, "a mapping with 'model' and limits was expected");
   b.line = node.Mark().line + 1;
-  std::map<std::string, std::string*> texts{{"model", &b.model}, {"device", &b.device}, {"batch", &b.predict.batch},
-                                            {"dtype", &b.predict.dtype}, {"mode", &b.predict.mode}, {"layout", &b.predict.layout}, {"norms", &b.predict.norms},
-                                            {"opaque", &b.predict.opaque}, {"mig_profile", &b.mig_profile}};
+  std::map<std::string, std::string*> texts{
+      {"model", &b.model},         {"device", &b.device},         {"batch", &b.predict.batch},
+      {"dtype", &b.predict.dtype}, {"mode", &b.predict.mode},     {"layout", &b.predict.layout},
+      {"norms", &b.predict.norms}, {"opaque", &b.predict.opaque}, {"mig_profile", &b.mig_profile}};
   bool good = true;
   for (const auto& item : node) {
     const auto key = item.first.as<std::string>();
@@ -65,13 +66,15 @@ bool read_entry(const YAML::Node& node, const std::string& file, Budget& b) {
       *t->second = value.as<std::string>();
       continue;
     }
-    const auto limit = std::find_if(std::begin(kLimits), std::end(kLimits), [&](const Limit& l) { return key == l.key; });
+    const auto limit =
+        std::find_if(std::begin(kLimits), std::end(kLimits), [&](const Limit& l) { return key == l.key; });
     if (limit == std::end(kLimits)) {
       std::vector<std::string> known;
       for (const auto& [name, slot] : texts) known.push_back(name);
       for (const Limit& l : kLimits) known.emplace_back(l.key);
       const std::string near = did_you_mean(key, known);
-      good = complain(item.first, fmt::format("unknown key '{}'{}", key, near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
+      good = complain(item.first, fmt::format("unknown key '{}'{}", key,
+                                              near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
       continue;
     }
     double number = 0;
@@ -111,7 +114,8 @@ std::optional<std::vector<Budget>> read_budgets(const std::string& path) {
         good = read_entry(item.second, path, defaults) && good;
         continue;
       }
-      say("{}:{}:{}: error: unknown key '{}'; there are defaults and models\n", path, item.first.Mark().line + 1, item.first.Mark().column + 1, key);
+      say("{}:{}:{}: error: unknown key '{}'; there are defaults and models\n", path, item.first.Mark().line + 1,
+          item.first.Mark().column + 1, key);
       good = false;
     }
     for (const YAML::Node& entry : root["models"]) {
@@ -150,13 +154,15 @@ std::vector<Row> judge(const Budget& b, const Report& r) {
     const auto limit = b.limits.find(l.key);
     if (limit == b.limits.end()) continue;
     const double figure = l.figure(r);
-    add(std::string(l.key).substr(4), fmt::format("{:.5g} {}", figure, l.unit), fmt::format("{:g} {}", limit->second, l.unit), figure > limit->second);
+    add(std::string(l.key).substr(4), fmt::format("{:.5g} {}", figure, l.unit),
+        fmt::format("{:g} {}", limit->second, l.unit), figure > limit->second);
   }
   if (!b.mig_profile.empty()) {
     // Profiles are listed from the cheapest on: the chosen one must not come later.
     const auto& options = r.mig ? r.mig->options : std::vector<MigOption>{};
     const auto index = [&](const std::string& name) {
-      return std::find_if(options.begin(), options.end(), [&](const MigOption& o) { return o.profile.name == name; }) - options.begin();
+      return std::find_if(options.begin(), options.end(), [&](const MigOption& o) { return o.profile.name == name; }) -
+             options.begin();
     };
     const std::string chosen = r.mig && r.mig->profile ? *r.mig->profile : "none";
     add("mig_profile", chosen, b.mig_profile, !r.mig || !r.mig->profile || index(chosen) > index(b.mig_profile));
@@ -164,7 +170,8 @@ std::vector<Row> judge(const Budget& b, const Report& r) {
   return rows;
 }
 
-bool write_junit(Output& out, const std::vector<Row>& rows, const std::vector<std::pair<std::string, std::string>>& failures) {
+bool write_junit(Output& out, const std::vector<Row>& rows,
+                 const std::vector<std::pair<std::string, std::string>>& failures) {
   tinyxml2::XMLDocument doc;
   doc.InsertEndChild(doc.NewDeclaration());
   tinyxml2::XMLElement* suite = doc.NewElement("testsuite");
@@ -240,8 +247,10 @@ int run(const Options& o) {
     }
     if (!b.mig_profile.empty()) {
       const auto& profiles = reports->front().device.mig;
-      if (std::none_of(profiles.begin(), profiles.end(), [&](const MigProfile& p) { return p.name == b.mig_profile; })) {
-        return fail(kBadInput, fmt::format("{}:{}: {} has no MIG profile '{}'", o.budget, b.line, b.device, b.mig_profile));
+      if (std::none_of(profiles.begin(), profiles.end(),
+                       [&](const MigProfile& p) { return p.name == b.mig_profile; })) {
+        return fail(kBadInput,
+                    fmt::format("{}:{}: {} has no MIG profile '{}'", o.budget, b.line, b.device, b.mig_profile));
       }
     }
     for (Row& r : judge(b, reports->front())) rows.push_back(std::move(r));
@@ -254,8 +263,8 @@ int run(const Options& o) {
   }
   bool exceeded = false;
   for (const Row& r : rows) {
-    out->write(fmt::format("{}  {:<{}}  {:<{}}  {:<12} {:>16}  limit {}\n", r.exceeded ? "EXCEEDED" : "ok      ", r.model, wide_model, r.device, wide_device,
-                           r.figure, r.value, r.limit));
+    out->write(fmt::format("{}  {:<{}}  {:<{}}  {:<12} {:>16}  limit {}\n", r.exceeded ? "EXCEEDED" : "ok      ",
+                           r.model, wide_model, r.device, wide_device, r.figure, r.value, r.limit));
     exceeded = exceeded || r.exceeded;
   }
   for (const auto& [model, message] : failures) out->write(fmt::format("FAILED    {}\n", model));

@@ -16,21 +16,23 @@ Overloaded(F...) -> Overloaded<F...>;  // for clang before 17
 
 CLI::Option* add_target(CLI::App& app, const Option& o) {
   return std::visit(Overloaded{
-      [&](std::monostate) { return app.add_option(o.names, o.help); },
-      [&](bool* flag) { return app.add_flag(o.names, *flag, o.help); },
-      [&](auto* value) { return app.add_option(o.names, *value, o.help); },
-  }, o.target);
+                        [&](std::monostate) { return app.add_option(o.names, o.help); },
+                        [&](bool* flag) { return app.add_flag(o.names, *flag, o.help); },
+                        [&](auto* value) { return app.add_option(o.names, *value, o.help); },
+                    },
+                    o.target);
 }
 
 void add_demand(CLI::Option& option, const Demand& demand) {
   std::visit(Overloaded{
-      [](const Anything&) {},
-      [&](const Positive&) { option.check(CLI::PositiveNumber); },
-      [&](const WholeBetween& d) { option.check(CLI::Range(d.least, d.most)); },
-      [&](const RealBetween& d) { option.check(CLI::Range(d.least, d.most)); },
-      [&](const OneOf& d) { option.check(CLI::IsMember(d.choices)); },
-      [&](const ReadBy& reader) { option.check(reader, ""); },
-  }, demand);
+                 [](const Anything&) {},
+                 [&](const Positive&) { option.check(CLI::PositiveNumber); },
+                 [&](const WholeBetween& d) { option.check(CLI::Range(d.least, d.most)); },
+                 [&](const RealBetween& d) { option.check(CLI::Range(d.least, d.most)); },
+                 [&](const OneOf& d) { option.check(CLI::IsMember(d.choices)); },
+                 [&](const ReadBy& reader) { option.check(reader, ""); },
+             },
+             demand);
 }
 
 void fill(CLI::App& app, const Command& command) {

@@ -33,11 +33,11 @@ using ReadBy = std::function<std::string(const std::string&)>;
 using Demand = std::variant<Anything, Positive, WholeBetween, RealBetween, OneOf, ReadBy>;
 
 struct Option {
-  std::string names;                     ///< "--long,-s"; a name without dashes is the value's place: "models,--model"
+  std::string names;  ///< "--long,-s"; a name without dashes is the value's place: "models,--model"
   std::string help;
-  Target target;                         ///< none: what reads it keeps it
+  Target target;  ///< none: what reads it keeps it
   Demand demand = Anything{};
-  std::optional<char> separator;         ///< of several values in one word
+  std::optional<char> separator;  ///< of several values in one word
   bool needed = false, tells_default = false;
 
   // What an option has beside its help, behind `Command::option`.
@@ -49,16 +49,15 @@ struct Option {
 
 struct Command {
   std::string name, help;
-  std::function<int()> run = {};         ///< returns the exit code; empty: one of `commands` must follow
+  std::function<int()> run = {};  ///< returns the exit code; empty: one of `commands` must follow
   std::vector<Option> options = {};
   std::vector<Command> commands = {};
-  std::string footer = {};               ///< of --help; empty: that of the command above
-  std::string version = {};              ///< what --version prints; empty: there is no such option
+  std::string footer = {};   ///< of --help; empty: that of the command above
+  std::string version = {};  ///< what --version prints; empty: there is no such option
 
   /// The result can be refined until the next option is added.
   template <class T>
-    requires std::is_constructible_v<Target, T*>
-  Option& option(std::string names, T& target, std::string text) {
+  requires std::is_constructible_v<Target, T*> Option& option(std::string names, T& target, std::string text) {
     return options.emplace_back(Option{std::move(names), std::move(text), Target(&target)});
   }
   /// One whose value `reader` keeps.
@@ -79,8 +78,8 @@ struct UsageError {
 };
 
 struct CommandLine {
-  std::vector<const Command*> chosen;    ///< below the root, the innermost last
-  std::optional<std::string> answer;     ///< asked for by --help or --version: to be printed, nothing to be run
+  std::vector<const Command*> chosen;  ///< below the root, the innermost last
+  std::optional<std::string> answer;   ///< asked for by --help or --version: to be printed, nothing to be run
   std::optional<UsageError> error;
 };
 

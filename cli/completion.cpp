@@ -34,12 +34,14 @@ Words collect(const Command& root) {
 
 std::string bash(const Words& w) {
   std::string cases;
-  for (const auto& [command, options] : w.options) cases += fmt::format("    {}) words='{}' ;;\n", command, fmt::join(options, " "));
+  for (const auto& [command, options] : w.options)
+    cases += fmt::format("    {}) words='{}' ;;\n", command, fmt::join(options, " "));
   return fmt::format(
       "_perfc() {{\n  local cur=${{COMP_WORDS[COMP_CWORD]}} words=''\n  if [ \"$COMP_CWORD\" = 1 ]; then\n"
       "    COMPREPLY=($(compgen -W '{}' -- \"$cur\") $(compgen -f -- \"$cur\"))\n    return\n  fi\n"
       "  case ${{COMP_WORDS[1]}} in\n{}    *) words='{}' ;;\n  esac\n"
-      "  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\") $(compgen -f -- \"$cur\"))\n}}\ncomplete -o filenames -F _perfc perfc\n",
+      "  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\") $(compgen -f -- \"$cur\"))\n}}\ncomplete -o filenames -F "
+      "_perfc perfc\n",
       fmt::join(w.commands, " "), cases, fmt::join(w.options.at("predict"), " "));
 }
 
@@ -47,8 +49,8 @@ std::string fish(const Words& w) {
   std::string out = fmt::format("complete -c perfc -n __fish_use_subcommand -a '{}'\n", fmt::join(w.commands, " "));
   for (const auto& [command, options] : w.options) {
     for (const std::string& o : options) {
-      out += fmt::format("complete -c perfc -n '__fish_seen_subcommand_from {}' {} {}\n", command, o.starts_with("--") ? "-l" : "-a",
-                         o.starts_with("--") ? o.substr(2) : o);
+      out += fmt::format("complete -c perfc -n '__fish_seen_subcommand_from {}' {} {}\n", command,
+                         o.starts_with("--") ? "-l" : "-a", o.starts_with("--") ? o.substr(2) : o);
     }
   }
   return out;

@@ -19,18 +19,41 @@ struct Options {
 Json to_json(const Device& d) {
   Json mig = Json::array();
   for (const MigProfile& p : d.mig) {
-    mig.push_back({{"name", p.name}, {"compute_slices", p.compute_slices}, {"memory_slices", p.memory_slices}, {"sms", p.sms},
-                   {"memory_mib", p.memory_mib}, {"max_instances", p.max_instances}});
+    mig.push_back({{"name", p.name},
+                   {"compute_slices", p.compute_slices},
+                   {"memory_slices", p.memory_slices},
+                   {"sms", p.sms},
+                   {"memory_mib", p.memory_mib},
+                   {"max_instances", p.max_instances}});
   }
-  return {{"name", d.name}, {"title", d.title}, {"aliases", d.aliases}, {"kind", d.kind}, {"architecture", d.architecture},
-          {"vector_tflops", d.vector_tflops}, {"matrix_tflops", d.matrix_tflops}, {"bandwidth_gb_s", d.bandwidth_gb_s},
-          {"l2_mib", d.l2_mib}, {"sms", d.sms}, {"boost_clock_mhz", d.boost_clock_mhz}, {"memory_mib", d.memory_mib},
-          {"tdp_w", d.tdp_w}, {"idle_w", d.idle_w}, {"launch_us", d.launch_us}, {"host_us_eager", d.host_us_eager},
-          {"host_us_compiled", d.host_us_compiled}, {"context_mib", d.context_mib}, {"context_mib_per_sm", d.context_mib_per_sm},
-          {"convolution_mib", d.convolution_mib}, {"efficiency", d.efficiency},
-          {"busy_power", d.busy_power}, {"memory_power", d.memory_power},
-          {"product_half_depth", d.product_half_depth}, {"product_overlap", d.product_overlap},
-          {"interval", d.interval}, {"calibrated_labels", d.calibrated_labels}, {"mig", std::move(mig)}};
+  return {{"name", d.name},
+          {"title", d.title},
+          {"aliases", d.aliases},
+          {"kind", d.kind},
+          {"architecture", d.architecture},
+          {"vector_tflops", d.vector_tflops},
+          {"matrix_tflops", d.matrix_tflops},
+          {"bandwidth_gb_s", d.bandwidth_gb_s},
+          {"l2_mib", d.l2_mib},
+          {"sms", d.sms},
+          {"boost_clock_mhz", d.boost_clock_mhz},
+          {"memory_mib", d.memory_mib},
+          {"tdp_w", d.tdp_w},
+          {"idle_w", d.idle_w},
+          {"launch_us", d.launch_us},
+          {"host_us_eager", d.host_us_eager},
+          {"host_us_compiled", d.host_us_compiled},
+          {"context_mib", d.context_mib},
+          {"context_mib_per_sm", d.context_mib_per_sm},
+          {"convolution_mib", d.convolution_mib},
+          {"efficiency", d.efficiency},
+          {"busy_power", d.busy_power},
+          {"memory_power", d.memory_power},
+          {"product_half_depth", d.product_half_depth},
+          {"product_overlap", d.product_overlap},
+          {"interval", d.interval},
+          {"calibrated_labels", d.calibrated_labels},
+          {"mig", std::move(mig)}};
 }
 
 Json to_json(const std::vector<Device>& devices) {
@@ -55,14 +78,19 @@ std::string describe(const Device& d) {
   line("bandwidth", fmt::format("{:g} GB/s, L2 {:g} MiB", d.bandwidth_gb_s, d.l2_mib));
   line("units", fmt::format("{} at {:g} MHz", d.sms, d.boost_clock_mhz));
   line("memory", fmt::format("{:g} MiB", d.memory_mib));
-  line("power", fmt::format("{:g} W, idle {:g} W; at work {:g} of the limit, {:g} times as much where memory limits", d.tdp_w, d.idle_w, d.busy_power, d.memory_power));
+  line("power", fmt::format("{:g} W, idle {:g} W; at work {:g} of the limit, {:g} times as much where memory limits",
+                            d.tdp_w, d.idle_w, d.busy_power, d.memory_power));
   line("per kernel", fmt::format("{:g} µs on the device", d.launch_us));
-  line("per operator", fmt::format("{:g} µs of host time eager, {:g} µs compiled", d.host_us_eager, d.host_us_compiled));
-  line("context", fmt::format("{:g} MiB + {:g} per SM + {:g} where a model convolves", d.context_mib, d.context_mib_per_sm, d.convolution_mib));
+  line("per operator",
+       fmt::format("{:g} µs of host time eager, {:g} µs compiled", d.host_us_eager, d.host_us_compiled));
+  line("context", fmt::format("{:g} MiB + {:g} per SM + {:g} where a model convolves", d.context_mib,
+                              d.context_mib_per_sm, d.convolution_mib));
   line("shares of peak", rates(d.efficiency));
-  line("dense products", fmt::format("half their rate at depth {:g}, {:g} % of their traffic hidden", d.product_half_depth, 100 * d.product_overlap));
+  line("dense products", fmt::format("half their rate at depth {:g}, {:g} % of their traffic hidden",
+                                     d.product_half_depth, 100 * d.product_overlap));
   for (const MigProfile& p : d.mig) {
-    line(p.name, fmt::format("{} SMs, {}/8 of the memory: {:g} MiB, at most {}", p.sms, p.memory_slices, p.memory_mib, p.max_instances));
+    line(p.name, fmt::format("{} SMs, {}/8 of the memory: {:g} MiB, at most {}", p.sms, p.memory_slices, p.memory_mib,
+                             p.max_instances));
   }
   return out;
 }
@@ -80,9 +108,11 @@ int run(const Options& o) {
     for (const HostGpu& g : *gpus) {
       devices.push_back(g.device);
       if (o.json) continue;
-      out->write(fmt::format("{}  {:.0f} MiB free of {:.0f}, MIG {}{}\n", g.device.name, g.free_mib, g.device.memory_mib,
-                             g.mig_mode.empty() ? "N/A" : g.mig_mode, g.in_table ? "" : "  (rates estimated)"));
-      for (const MigProfile& p : g.instances) out->write(fmt::format("  instance {}  {:.0f} MiB\n", p.name, p.memory_mib));
+      out->write(fmt::format("{}  {:.0f} MiB free of {:.0f}, MIG {}{}\n", g.device.name, g.free_mib,
+                             g.device.memory_mib, g.mig_mode.empty() ? "N/A" : g.mig_mode,
+                             g.in_table ? "" : "  (rates estimated)"));
+      for (const MigProfile& p : g.instances)
+        out->write(fmt::format("  instance {}  {:.0f} MiB\n", p.name, p.memory_mib));
     }
   } else {
     Request request;
@@ -101,15 +131,14 @@ int run(const Options& o) {
         out->write(describe(d));
       } else {
         const auto f16 = d.matrix_tflops.find("float16");
-        out->write(fmt::format("{:<20} {:<52} {:>7.4g} TFLOP/s fp32 {:>7} fp16 {:>6.4g} GB/s {:>7.0f} MiB  {}\n", d.name, d.title,
-                               d.vector_tflops.at("float32"), f16 == d.matrix_tflops.end() ? "-" : fmt::format("{:.4g}", f16->second),
+        out->write(fmt::format("{:<20} {:<52} {:>7.4g} TFLOP/s fp32 {:>7} fp16 {:>6.4g} GB/s {:>7.0f} MiB  {}\n",
+                               d.name, d.title, d.vector_tflops.at("float32"),
+                               f16 == d.matrix_tflops.end() ? "-" : fmt::format("{:.4g}", f16->second),
                                d.bandwidth_gb_s, d.memory_mib, d.mig.empty() ? "" : "MIG"));
       }
     }
   }
-  if (o.json) {
-    out->write(to_json(devices).dump(2) + "\n");
-  }
+  if (o.json) { out->write(to_json(devices).dump(2) + "\n"); }
   return out->commit() ? kFine : kBadInput;
 }
 
@@ -127,11 +156,11 @@ int run_calibration(const CalibrateOptions& o) {
   if (!found) return kBadInput;
   out->write(to_json(std::vector{found->device}).dump(2) + "\n");
   if (!out->commit()) return kBadInput;
-  say("perfc: {} calibrated on {} labels ({} left out); mean error on them {:.1f} % before, {:.1f} % after\n", found->device.name,
-             found->labels, found->left_out, 100 * found->error_before, 100 * found->error_after);
+  say("perfc: {} calibrated on {} labels ({} left out); mean error on them {:.1f} % before, {:.1f} % after\n",
+      found->device.name, found->labels, found->left_out, 100 * found->error_before, 100 * found->error_after);
   if (found->power_labels > 0) {
-    say("perfc: power terms fitted on {} labels with energy; mean error of power {:.1f} % before, {:.1f} % after\n", found->power_labels,
-               100 * found->power_error_before, 100 * found->power_error_after);
+    say("perfc: power terms fitted on {} labels with energy; mean error of power {:.1f} % before, {:.1f} % after\n",
+        found->power_labels, 100 * found->power_error_before, 100 * found->power_error_after);
   }
   return kFine;
 }

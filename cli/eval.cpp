@@ -22,7 +22,8 @@ struct Estimates {
 };
 
 /// Devices by name; a name that is not known is reported once per label's line.
-Result<std::map<std::string, Device>> devices_of(const Dataset& dataset, const std::string& device_file, Diagnostics& diags) {
+Result<std::map<std::string, Device>> devices_of(const Dataset& dataset, const std::string& device_file,
+                                                 Diagnostics& diags) {
   std::map<std::string, Device> devices;
   for (const Label& l : dataset.labels) {
     if (devices.contains(l.device)) continue;
@@ -38,7 +39,9 @@ Result<Estimates> estimate(const Predictor& predictor, const Dataset& dataset, c
   if (!devices) return Failure{};
   Estimates all{.of = std::vector<Estimate>(dataset.labels.size())};
   std::vector<std::string> failures(dataset.labels.size());
-  const auto left_out = for_each_graph(dataset.labels, o.threads, [&](const Graph& graph, std::span<const std::size_t> labels) {
+  const auto left_out = for_each_graph(
+      dataset.labels, o.threads,
+      [&](const Graph& graph, std::span<const std::size_t> labels) {
     for (const std::size_t i : labels) {
       const Label& l = dataset.labels[i];
       if (l.task != "infer") {
@@ -54,7 +57,8 @@ Result<Estimates> estimate(const Predictor& predictor, const Dataset& dataset, c
       const Prediction p = (*model)->on(devices->at(l.device));
       all.of[i] = {p.latency_ms, p.memory.total_mib(), p.energy_j, p.latency_lo_ms, p.latency_hi_ms};
     }
-  }, diags);
+      },
+      diags);
   if (!left_out) return Failure{};
   all.left_out = *left_out;
   for (std::size_t i = 0; i < failures.size(); ++i) {
@@ -67,14 +71,17 @@ Result<Estimates> estimate(const Predictor& predictor, const Dataset& dataset, c
 
 /// One line per label of latency that was predicted.
 std::string to_csv(const Dataset& dataset, const Split& split, std::span<const Estimate> estimates) {
-  std::string out = "model,architecture,family,batch,device,dtype,mode,layout,norms,part,measured_ms,predicted_ms,lo_ms,hi_ms\n";
+  std::string out =
+      "model,architecture,family,batch,device,dtype,mode,layout,norms,part,measured_ms,predicted_ms,lo_ms,hi_ms\n";
   for (std::size_t i = 0; i < dataset.labels.size(); ++i) {
     const Label& l = dataset.labels[i];
     const Estimate& e = estimates[i];
     if (std::isnan(l.latency_ms) || std::isnan(e.latency_ms)) continue;
-    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g}\n", csv_field(l.model), csv_field(l.architecture), csv_field(l.family),
-                       l.batch ? fmt::to_string(*l.batch) : "", csv_field(l.device), name(l.exec.precision), name(l.exec.mode), name(l.exec.layout),
-                       name(l.exec.norms), kPartNames[static_cast<std::size_t>(split.at(l.architecture))], l.latency_ms, e.latency_ms, e.latency_lo_ms, e.latency_hi_ms);
+    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g}\n", csv_field(l.model),
+                       csv_field(l.architecture), csv_field(l.family), l.batch ? fmt::to_string(*l.batch) : "",
+                       csv_field(l.device), name(l.exec.precision), name(l.exec.mode), name(l.exec.layout),
+                       name(l.exec.norms), kPartNames[static_cast<std::size_t>(split.at(l.architecture))], l.latency_ms,
+                       e.latency_ms, e.latency_lo_ms, e.latency_hi_ms);
   }
   return out;
 }
@@ -96,7 +103,8 @@ int run(const Options& o) {
     if (dataset->labels.empty()) in_labels.error("no label ran in the chosen setting");
   }
   if (in_labels.errors() > 0) return print(in_labels), kBadInput;
-  const auto split = o.split.empty() ? Result<Split>(random_split(*dataset, o.seed)) : read_split(o.split, *dataset, in_split);
+  const auto split =
+      o.split.empty() ? Result<Split>(random_split(*dataset, o.seed)) : read_split(o.split, *dataset, in_split);
   print(in_split);
   if (!split) return kBadInput;
   const auto estimates = estimate(**predictor, *dataset, o, in_labels);

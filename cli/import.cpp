@@ -53,12 +53,14 @@ int run_opt(Options& o) {
   }
   if (o.passes.empty()) passes = default_pipeline(o.fold == "on" ? FoldBatchNorm::Yes : FoldBatchNorm::No);
   std::vector<std::string> checked = passes;
-  if (!o.trace.print_after.empty() && o.trace.print_after != "changed" && o.trace.print_after != "all") checked.push_back(o.trace.print_after);
+  if (!o.trace.print_after.empty() && o.trace.print_after != "changed" && o.trace.print_after != "all")
+    checked.push_back(o.trace.print_after);
   for (const std::string& p : checked) {
     if (std::find(known.begin(), known.end(), p) != known.end()) continue;
     const std::string near = did_you_mean(p, known);
-    return fail(kBadUsage, fmt::format("unknown pass '{}'{}; there are {}", p, near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near),
-                                       fmt::join(known, ", ")));
+    return fail(kBadUsage,
+                fmt::format("unknown pass '{}'{}; there are {}", p,
+                            near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near), fmt::join(known, ", ")));
   }
   auto out = Output::open(o.output);
   if (!out) return kBadInput;

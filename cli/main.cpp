@@ -76,11 +76,12 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // and so is a file beyond `ulimit -f`
   Command root{"perfc", "Predicts latency, memory, energy and MIG slice of a model from its file."};
   root.version = "perfc " PERFC_VERSION;
-  root.footer = "`perfc MODEL …` is short for `perfc predict MODEL …`.\n"
-                "Exit codes: 0 fine, 1 bad input, 2 bad usage, 3 a budget was exceeded.";
-  root.commands = {predict_command(), import_command(), opt_command(),   devices_command(),  mig_command(),
-                   ops_command(),     check_command(),  train_command(), eval_command(),     counters_command(),
-                   completion_command(root)};
+  root.footer =
+      "`perfc MODEL …` is short for `perfc predict MODEL …`.\n"
+      "Exit codes: 0 fine, 1 bad input, 2 bad usage, 3 a budget was exceeded.";
+  root.commands = {predict_command(), import_command(),   opt_command(),           devices_command(),
+                   mig_command(),     ops_command(),      check_command(),         train_command(),
+                   eval_command(),    counters_command(), completion_command(root)};
   if (argc > 1) {
     const std::string near = misspelt_command(root, argv[1]);
     if (!near.empty()) {

@@ -19,7 +19,8 @@ int run(const Options& o) {
     return o.device_file.empty() ? kBadUsage : kBadInput;
   }
   for (const Device& d : *devices) {
-    if (d.mig.empty()) return fail(kBadUsage, fmt::format("{} has no MIG profiles; `perfc devices` marks those that have", d.name));
+    if (d.mig.empty())
+      return fail(kBadUsage, fmt::format("{} has no MIG profiles; `perfc devices` marks those that have", d.name));
   }
   auto out = Output::open("");
   std::vector<Report> reports;

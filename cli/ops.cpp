@@ -27,7 +27,8 @@ std::string as_json() {
   for (const FrontendDef& f : frontend_table()) {
     if (!f.coverage) continue;
     auto& list = json["frontends"][std::string(f.name)] = nlohmann::ordered_json::array();
-    for (const OpCoverage& c : f.coverage()) list.push_back({{"op", c.source}, {"becomes", c.becomes}, {"category", category_of(c.becomes)}});
+    for (const OpCoverage& c : f.coverage())
+      list.push_back({{"op", c.source}, {"becomes", c.becomes}, {"category", category_of(c.becomes)}});
   }
   return json.dump(2) + "\n";
 }
@@ -37,7 +38,8 @@ std::string as_text(const Options& o) {
   for (const FrontendDef& f : frontend_table()) {
     if (!f.coverage) continue;
     const auto rows = f.coverage();
-    out += o.markdown ? fmt::format("\n## {}: {} operators\n\n| operator | becomes | category |\n|---|---|---|\n", f.name, rows.size())
+    out += o.markdown ? fmt::format("\n## {}: {} operators\n\n| operator | becomes | category |\n|---|---|---|\n",
+                                    f.name, rows.size())
                       : fmt::format("{}: {} operators\n", f.name, rows.size());
     for (const OpCoverage& c : rows) {
       out += o.markdown ? fmt::format("| {} | {} | {} |\n", c.source, c.becomes, category_of(c.becomes))

@@ -97,8 +97,8 @@ void add_predict_options(Command& c, PredictOptions& o) {
   c.option("--opaque", o.opaque, "refuse or warn: what to do with unknown operators [refuse]");
   c.option("--fold-batch-norm", o.fold, "auto, on or off; auto folds in compiled mode [auto]");
   c.option("--max-latency", o.max_latency_ms, "Goal for the MIG choice, in ms").must_be(Positive{});
-  c.option("--min-throughput", o.min_throughput_per_s,
-           "Goal for the MIG choice: samples per second of all instances").must_be(Positive{});
+  c.option("--min-throughput", o.min_throughput_per_s, "Goal for the MIG choice: samples per second of all instances")
+      .must_be(Positive{});
   c.option("--headroom", o.headroom, "Share of a slice's memory to keep free [0.05]").must_be(RealBetween{0.0, 0.9});
 }
 
@@ -118,9 +118,11 @@ std::optional<Request> to_request(const PredictOptions& o) {
   for (const std::string& d : o.dims) {
     if (!parse_dim(d, r.import)) return std::nullopt;
   }
-  if (!choose("--dtype", o.dtype, {"fp32", "tf32", "amp", "fp16", "bf16", "int8"}) || !choose("--mode", o.mode, {"eager", "compiled"}) ||
-      !choose("--layout", o.layout, {"nchw", "nhwc"}) || !choose("--norms", o.norms, {"full", "half"}) || !choose("--task", o.task, {"infer", "forward", "train"}) || !choose("--optimizer", o.optimizer, {"sgd", "momentum", "adam"}) ||
-      !is_predictor(o.predictor) || !choose("--opaque", o.opaque, {"refuse", "warn"}) ||
+  if (!choose("--dtype", o.dtype, {"fp32", "tf32", "amp", "fp16", "bf16", "int8"}) ||
+      !choose("--mode", o.mode, {"eager", "compiled"}) || !choose("--layout", o.layout, {"nchw", "nhwc"}) ||
+      !choose("--norms", o.norms, {"full", "half"}) || !choose("--task", o.task, {"infer", "forward", "train"}) ||
+      !choose("--optimizer", o.optimizer, {"sgd", "momentum", "adam"}) || !is_predictor(o.predictor) ||
+      !choose("--opaque", o.opaque, {"refuse", "warn"}) ||
       !choose("--fold-batch-norm", o.fold, {"auto", "on", "off"})) {
     return std::nullopt;
   }
@@ -128,7 +130,9 @@ std::optional<Request> to_request(const PredictOptions& o) {
   r.exec.precision = *find_precision(o.dtype);
   r.exec.mode = o.mode == "eager" ? ExecMode::Eager : ExecMode::Compiled;
   r.exec.task = o.task == "infer" ? Task::Infer : o.task == "forward" ? Task::Forward : Task::Train;
-  r.exec.optimizer = o.optimizer == "sgd" ? Optimizer::Sgd : o.optimizer == "momentum" ? Optimizer::Momentum : Optimizer::Adam;
+  r.exec.optimizer = o.optimizer == "sgd"        ? Optimizer::Sgd
+                     : o.optimizer == "momentum" ? Optimizer::Momentum
+                                                 : Optimizer::Adam;
   r.exec.cudnn_benchmark = o.cudnn_benchmark;
   r.exec.layout = o.layout == "nchw" ? Layout::Nchw : Layout::Nhwc;
   r.exec.norms = o.norms == "full" ? Norms::Full : Norms::Half;

@@ -35,7 +35,8 @@ class Messages : public std::streambuf {
 void keep_standard_descriptors() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     // Reads and writes of it fail as they would of none, but no file that is opened later takes its number.
-    if (::fcntl(fd, F_GETFD) < 0) [[maybe_unused]] const int same = ::open("/", O_PATH);
+    if (::fcntl(fd, F_GETFD) < 0) [[maybe_unused]]
+      const int same = ::open("/", O_PATH);
   }
 }
 

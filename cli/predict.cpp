@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include "cli/cli.h"
-#include "whitebox/price/roofline.h"
 #include "features/schema.h"
-#include "whitebox/whitebox.h"
 #include "ir/dot.h"
 #include "ir/text/printer.h"
+#include "whitebox/price/roofline.h"
+#include "whitebox/whitebox.h"
 
 namespace perfc::cli {
 namespace {
@@ -49,9 +49,7 @@ std::optional<std::string> emit_kernels(const Asked& a) {
   return kernels_csv(a.graph, (*model)->plan(), a.devices, a.request.exec.precision);
 }
 
-std::optional<std::string> emit_features(const Asked& a) {
-  return to_csv(extract(a.graph, *find_schema(a.o.schema)));
-}
+std::optional<std::string> emit_features(const Asked& a) { return to_csv(extract(a.graph, *find_schema(a.o.schema))); }
 
 std::string report_text(const std::vector<Report>& reports, const Options& o, Colour colour) {
   if (!o.quiet) return to_text(reports, o.top, colour);
@@ -72,14 +70,14 @@ struct Emit {
 };
 constexpr Emit kEmits[] = {
     // name       of_graph  of_reports
-    {"report",    nullptr,  report_text},
-    {"ir",        [](const Asked& a) { return std::optional(print_graph(a.graph)); },  nullptr},
-    {"features",  emit_features,  nullptr},
-    {"static",    [](const Asked& a) { return std::optional(static_csv(a.graph)); },  nullptr},
-    {"adjacency", [](const Asked& a) { return std::optional(adjacency_csv(a.graph)); },  nullptr},
-    {"kernels",   emit_kernels,  nullptr},
-    {"dot",       [](const Asked& a) { return std::optional(print_dot(a.graph)); },  nullptr},
-    {"json",      nullptr,  [](const std::vector<Report>& r, const Options& o, Colour) { return to_json(r, o.top); }},
+    {"report", nullptr, report_text},
+    {"ir", [](const Asked& a) { return std::optional(print_graph(a.graph)); }, nullptr},
+    {"features", emit_features, nullptr},
+    {"static", [](const Asked& a) { return std::optional(static_csv(a.graph)); }, nullptr},
+    {"adjacency", [](const Asked& a) { return std::optional(adjacency_csv(a.graph)); }, nullptr},
+    {"kernels", emit_kernels, nullptr},
+    {"dot", [](const Asked& a) { return std::optional(print_dot(a.graph)); }, nullptr},
+    {"json", nullptr, [](const std::vector<Report>& r, const Options& o, Colour) { return to_json(r, o.top); }},
 };
 
 const Emit* find_emit(std::string_view name) {

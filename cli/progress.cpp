@@ -27,8 +27,8 @@ std::string progress_line(const Progress& p) {
   std::string bar(filled, '=');
   if (filled < kBarWidth) bar += '>';
   bar.resize(kBarWidth, ' ');
-  return fmt::format("epoch {}/{} [{}] {:3.0f} %  loss {:.4g}  rate {:.2e}  {} gone, {} left", p.epoch, p.epochs, bar, 100 * done,
-                     p.loss, p.learning_rate, clock_text(p.seconds), clock_text(p.seconds_left));
+  return fmt::format("epoch {}/{} [{}] {:3.0f} %  loss {:.4g}  rate {:.2e}  {} gone, {} left", p.epoch, p.epochs, bar,
+                     100 * done, p.loss, p.learning_rate, clock_text(p.seconds), clock_text(p.seconds_left));
 }
 
 ProgressBar::Style ProgressBar::detect() { return ::isatty(2) ? Style::Bar : Style::Lines; }

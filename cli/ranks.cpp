@@ -26,8 +26,11 @@ int join_ranks(int argc, char** argv) {
   const auto own = std::filesystem::read_symlink("/proc/self/exe", error);
   const std::string program = (own.parent_path() / "perfc-mpi").string();
   ::execv(program.c_str(), argv);
-  return fail(kBadInput, fmt::format("{} processes want to train together, but {} cannot be started: {}; build perfc with Open MPI (docs/gnn.md)",
-                                     size, program, std::strerror(errno)));
+  return fail(
+      kBadInput,
+      fmt::format(
+          "{} processes want to train together, but {} cannot be started: {}; build perfc with Open MPI (docs/gnn.md)",
+          size, program, std::strerror(errno)));
 }
 
 }  // namespace perfc::cli

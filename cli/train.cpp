@@ -24,7 +24,8 @@ struct Options {
 std::atomic<bool> interrupted = false;
 
 /// Index of `value` among `choices`; a message with the nearest otherwise.
-std::optional<std::size_t> index_of(std::string_view option, const std::string& value, const std::vector<std::string>& choices) {
+std::optional<std::size_t> index_of(std::string_view option, const std::string& value,
+                                    const std::vector<std::string>& choices) {
   const auto found = std::find(choices.begin(), choices.end(), value);
   if (found != choices.end()) return static_cast<std::size_t>(found - choices.begin());
   const std::string near = did_you_mean(value, choices);
@@ -72,7 +73,9 @@ int run_range_test(const Options& o) {
   if (!test) return kBadInput;
   out->write(to_csv(*test));
   if (test->suggestion > 0) say("suggested: --lr {:.3g}\n", test->suggestion);
-  else say("the loss falls nowhere between {:.1g} and {:.1g}\n", test->curve.front().learning_rate, test->curve.back().learning_rate);
+  else
+    say("the loss falls nowhere between {:.1g} and {:.1g}\n", test->curve.front().learning_rate,
+        test->curve.back().learning_rate);
   return out->commit() ? kFine : kBadInput;
 }
 
@@ -97,9 +100,10 @@ int run_training(Options& o, Communicator& ranks) {
   }
   if (o.quiet) return kFine;
   auto out = Output::open("");
-  out->write(fmt::format("{}: {} after {} steps on {} labels ({} for validation, {} left out), best epoch {} with loss {:.4g}\n", o.request.out,
-                         r.ending == Ending::EarlyStop ? "stopped early" : "trained", r.steps, outcome->training, outcome->validation,
-                         outcome->left_out, r.best_epoch, r.best_loss));
+  out->write(fmt::format(
+      "{}: {} after {} steps on {} labels ({} for validation, {} left out), best epoch {} with loss {:.4g}\n",
+      o.request.out, r.ending == Ending::EarlyStop ? "stopped early" : "trained", r.steps, outcome->training,
+      outcome->validation, outcome->left_out, r.best_epoch, r.best_loss));
   return out->commit() ? kFine : kBadInput;
 }
 
@@ -145,8 +149,8 @@ Command train_command() {
   add_label_filter(c, r.filter);
   c.option("--device-file", r.device_file, "corrected: JSON file with devices of your own");
   c.option("--epochs", r.epochs, "Passes over the training labels [10]").must_be(WholeBetween{1, 1000000});
-  c.option("--batch", o->batch,
-           "Graphs per step, over all ranks [the recipe's: 1 or 16]").must_be(WholeBetween{1, 1000000});
+  c.option("--batch", o->batch, "Graphs per step, over all ranks [the recipe's: 1 or 16]")
+      .must_be(WholeBetween{1, 1000000});
   c.option("--lr", o->learning_rate, "Learning rate [the recipe's: 2.75e-5 or 1e-3]").must_be(Positive{});
   c.option("--schedule", o->schedule, "constant, linear or cosine [the recipe's: constant or cosine]");
   c.option("--loss", o->loss, "huber or log-ratio [the recipe's]");
@@ -159,8 +163,8 @@ Command train_command() {
   c.option("--keep-left-out", r.keep_left_out,
            "corrected: also write OUT.without.DEVICE, the predictor as of one who has no run on it");
   c.option("--seed", r.seed, "Of split, weights, order and dropout [1]");
-  c.option("--threads", r.threads,
-           "Threads of each rank; the same number gives the same bytes [one per core]").must_be(WholeBetween{0, 1024});
+  c.option("--threads", r.threads, "Threads of each rank; the same number gives the same bytes [one per core]")
+      .must_be(WholeBetween{0, 1024});
   c.option("--log", r.log, "JSON lines, one per epoch");
   c.option("--resume", o->resume, "Go on from OUT.state, where an unfinished run left one");
   c.option("--save-every", r.save_every, "Steps between saves of the state, beside those after each epoch");

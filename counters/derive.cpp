@@ -11,82 +11,85 @@
 namespace perfc {
 namespace {
 
-constexpr std::string_view kFloat = "float.scalar32 float.scalar64 float.128x32 float.128x64 float.256x32 float.256x64 ?float.512x32 ?float.512x64";
+constexpr std::string_view kFloat =
+    "float.scalar32 float.scalar64 float.128x32 float.128x64 float.256x32 float.256x64 ?float.512x32 ?float.512x64";
 /// Counts of all classes make the total where it was not counted itself.
 constexpr std::string_view kThreadClasses =
-    "thread.integer thread.float32 thread.float64 thread.memory thread.control ?thread.float16 ?thread.conversion ?thread.exchange ?thread.other";
+    "thread.integer thread.float32 thread.float64 thread.memory thread.control ?thread.float16 ?thread.conversion "
+    "?thread.exchange ?thread.other";
 constexpr std::string_view kWaveMemory = "wave.vector_loads wave.vector_stores wave.scalar_loads wave.shared";
-constexpr std::string_view kWave = "wave.vector wave.scalar wave.vector_loads wave.vector_stores wave.scalar_loads wave.shared ?wave.branches";
+constexpr std::string_view kWave =
+    "wave.vector wave.scalar wave.vector_loads wave.vector_stores wave.scalar_loads wave.shared ?wave.branches";
 constexpr std::string_view kWarpMemory =
     "warp.global_loads warp.global_stores warp.local_loads warp.local_stores warp.shared_loads warp.shared_stores";
 
 constexpr Formula kFormulas[] = {
     // column                     numerator                                              denominator
-    {Counter::Instructions,      "instructions",                                         ""},
-    {Counter::Instructions,      "warp.instructions",                                    ""},
-    {Counter::Instructions,      kWave,                                                  ""},
-    {Counter::IntegerRatio,      "given.integer_ratio",                                  ""},
-    {Counter::IntegerRatio,      "integer",                                              "instructions"},
-    {Counter::IntegerRatio,      "thread.integer",                                       "thread.instructions"},
-    {Counter::IntegerRatio,      "thread.integer",                                       kThreadClasses},
-    {Counter::FloatRatio,        "given.float_ratio",                                    ""},
-    {Counter::FloatRatio,        "float",                                                "instructions"},
-    {Counter::FloatRatio,        "float.scalar float.vector",                            "instructions"},
-    {Counter::FloatRatio,        kFloat,                                                 "instructions"},
-    {Counter::FloatRatio,        "thread.float32 thread.float64 ?thread.float16",        "thread.instructions"},
-    {Counter::FloatRatio,        "thread.float32 thread.float64 ?thread.float16",        kThreadClasses},
-    {Counter::MemoryRatio,       "given.memory_ratio",                                   ""},
-    {Counter::MemoryRatio,       "memory",                                               "instructions"},
-    {Counter::MemoryRatio,       "loads stores",                                         "instructions"},
-    {Counter::MemoryRatio,       "thread.memory",                                        "thread.instructions"},
-    {Counter::MemoryRatio,       "thread.memory",                                        kThreadClasses},
-    {Counter::MemoryRatio,       "warp.memory",                                          "warp.instructions"},
-    {Counter::MemoryRatio,       kWarpMemory,                                            "warp.instructions"},
-    {Counter::MemoryRatio,       kWaveMemory,                                            kWave},
-    {Counter::ControlRatio,      "given.control_ratio",                                  ""},
-    {Counter::ControlRatio,      "branches",                                             "instructions"},
-    {Counter::ControlRatio,      "thread.control",                                       "thread.instructions"},
-    {Counter::ControlRatio,      "thread.control",                                       kThreadClasses},
-    {Counter::ControlRatio,      "warp.control",                                         "warp.instructions"},
-    {Counter::ControlRatio,      "wave.branches",                                        kWave},
-    {Counter::IndependentRatio,  "given.independent_ratio",                              ""},
-    {Counter::IndependentRatio,  "simd",                                                 "instructions"},
-    {Counter::CacheMissRatio,    "given.cache_miss_ratio",                               ""},
-    {Counter::CacheMissRatio,    "l1.misses",                                            "l1.accesses -l1.misses"},
-    {Counter::CacheMissRatio,    "l1.load_misses",                                       "l1.load_hits"},
-    {Counter::CacheMissRatio,    "l1.load_misses",                                       "l1.loads -l1.load_misses"},
-    {Counter::CacheMissRatio,    "l1.load_misses",                                       "loads -l1.load_misses"},
-    {Counter::CacheMissRatio,    "l2.misses",                                            "l2.hits"},
-    {Counter::CacheMissRatio,    "l2.misses",                                            "l2.accesses -l2.misses"},
-    {Counter::CacheMissRatio,    "llc.misses",                                           "llc.hits"},
-    {Counter::CacheMissRatio,    "llc.misses",                                           "llc.accesses -llc.misses"},
-    {Counter::CacheMissRatio,    "gpu.l2_misses",                                        "gpu.l2_hits"},
-    {Counter::CacheMissRatio,    "1 -gpu.l2_hit_share",                                  "gpu.l2_hit_share"},
-    {Counter::CacheMissRatio,    "1 -gpu.l1_hit_share",                                  "gpu.l1_hit_share"},
-    {Counter::BranchMissRatio,   "given.branch_miss_ratio",                              ""},
-    {Counter::BranchMissRatio,   "branch_misses",                                        "branches"},
-    {Counter::PageLevels,        "page_levels",                                          ""},
-    {Counter::PageFaults,        "page_faults",                                          ""},
-    {Counter::PageFaults,        "page_faults.minor page_faults.major",                  ""},
-    {Counter::CpuToGpuBandwidth, "to_gpu.bytes",                                         "to_gpu.seconds"},
-    {Counter::CpuToGpuBandwidth, "to_gpu.bytes",                                         "copy.seconds"},
-    {Counter::CpuToGpuBandwidth, "to_gpu.rate",                                          ""},
-    {Counter::CpuToGpuBandwidth, "to_gpu.bytes",                                         "gpu.seconds"},
-    {Counter::GpuToCpuBandwidth, "from_gpu.bytes",                                       "from_gpu.seconds"},
-    {Counter::GpuToCpuBandwidth, "from_gpu.bytes",                                       "copy.seconds"},
-    {Counter::GpuToCpuBandwidth, "from_gpu.rate",                                        ""},
-    {Counter::GpuToCpuBandwidth, "from_gpu.bytes",                                       "gpu.seconds"},
-    {Counter::Threads,           "threads",                                              ""},
-    {Counter::Threads,           "streams",                                              ""},
-    {Counter::WarpBlocks,        "given.warp_blocks",                                    ""},
-    {Counter::WarpBlocks,        "blocks",                                               ""},
-    {Counter::IoBytes,           "given.io_bytes",                                       ""},
-    {Counter::IoBytes,           "io.read io.written",                                   ""},
-    {Counter::FileDescriptors,   "files_opened",                                         ""},
+    {Counter::Instructions, "instructions", ""},
+    {Counter::Instructions, "warp.instructions", ""},
+    {Counter::Instructions, kWave, ""},
+    {Counter::IntegerRatio, "given.integer_ratio", ""},
+    {Counter::IntegerRatio, "integer", "instructions"},
+    {Counter::IntegerRatio, "thread.integer", "thread.instructions"},
+    {Counter::IntegerRatio, "thread.integer", kThreadClasses},
+    {Counter::FloatRatio, "given.float_ratio", ""},
+    {Counter::FloatRatio, "float", "instructions"},
+    {Counter::FloatRatio, "float.scalar float.vector", "instructions"},
+    {Counter::FloatRatio, kFloat, "instructions"},
+    {Counter::FloatRatio, "thread.float32 thread.float64 ?thread.float16", "thread.instructions"},
+    {Counter::FloatRatio, "thread.float32 thread.float64 ?thread.float16", kThreadClasses},
+    {Counter::MemoryRatio, "given.memory_ratio", ""},
+    {Counter::MemoryRatio, "memory", "instructions"},
+    {Counter::MemoryRatio, "loads stores", "instructions"},
+    {Counter::MemoryRatio, "thread.memory", "thread.instructions"},
+    {Counter::MemoryRatio, "thread.memory", kThreadClasses},
+    {Counter::MemoryRatio, "warp.memory", "warp.instructions"},
+    {Counter::MemoryRatio, kWarpMemory, "warp.instructions"},
+    {Counter::MemoryRatio, kWaveMemory, kWave},
+    {Counter::ControlRatio, "given.control_ratio", ""},
+    {Counter::ControlRatio, "branches", "instructions"},
+    {Counter::ControlRatio, "thread.control", "thread.instructions"},
+    {Counter::ControlRatio, "thread.control", kThreadClasses},
+    {Counter::ControlRatio, "warp.control", "warp.instructions"},
+    {Counter::ControlRatio, "wave.branches", kWave},
+    {Counter::IndependentRatio, "given.independent_ratio", ""},
+    {Counter::IndependentRatio, "simd", "instructions"},
+    {Counter::CacheMissRatio, "given.cache_miss_ratio", ""},
+    {Counter::CacheMissRatio, "l1.misses", "l1.accesses -l1.misses"},
+    {Counter::CacheMissRatio, "l1.load_misses", "l1.load_hits"},
+    {Counter::CacheMissRatio, "l1.load_misses", "l1.loads -l1.load_misses"},
+    {Counter::CacheMissRatio, "l1.load_misses", "loads -l1.load_misses"},
+    {Counter::CacheMissRatio, "l2.misses", "l2.hits"},
+    {Counter::CacheMissRatio, "l2.misses", "l2.accesses -l2.misses"},
+    {Counter::CacheMissRatio, "llc.misses", "llc.hits"},
+    {Counter::CacheMissRatio, "llc.misses", "llc.accesses -llc.misses"},
+    {Counter::CacheMissRatio, "gpu.l2_misses", "gpu.l2_hits"},
+    {Counter::CacheMissRatio, "1 -gpu.l2_hit_share", "gpu.l2_hit_share"},
+    {Counter::CacheMissRatio, "1 -gpu.l1_hit_share", "gpu.l1_hit_share"},
+    {Counter::BranchMissRatio, "given.branch_miss_ratio", ""},
+    {Counter::BranchMissRatio, "branch_misses", "branches"},
+    {Counter::PageLevels, "page_levels", ""},
+    {Counter::PageFaults, "page_faults", ""},
+    {Counter::PageFaults, "page_faults.minor page_faults.major", ""},
+    {Counter::CpuToGpuBandwidth, "to_gpu.bytes", "to_gpu.seconds"},
+    {Counter::CpuToGpuBandwidth, "to_gpu.bytes", "copy.seconds"},
+    {Counter::CpuToGpuBandwidth, "to_gpu.rate", ""},
+    {Counter::CpuToGpuBandwidth, "to_gpu.bytes", "gpu.seconds"},
+    {Counter::GpuToCpuBandwidth, "from_gpu.bytes", "from_gpu.seconds"},
+    {Counter::GpuToCpuBandwidth, "from_gpu.bytes", "copy.seconds"},
+    {Counter::GpuToCpuBandwidth, "from_gpu.rate", ""},
+    {Counter::GpuToCpuBandwidth, "from_gpu.bytes", "gpu.seconds"},
+    {Counter::Threads, "threads", ""},
+    {Counter::Threads, "streams", ""},
+    {Counter::WarpBlocks, "given.warp_blocks", ""},
+    {Counter::WarpBlocks, "blocks", ""},
+    {Counter::IoBytes, "given.io_bytes", ""},
+    {Counter::IoBytes, "io.read io.written", ""},
+    {Counter::FileDescriptors, "files_opened", ""},
 };
 
 struct Term {
-  std::string_view quantity;           ///< "1": the number
+  std::string_view quantity;  ///< "1": the number
   double sign = 1;
   bool optional = false;
 };
@@ -124,7 +127,11 @@ std::optional<Sum> evaluate(std::string_view expression, const Values& values) {
       return;
     }
     out.value += t.sign * (one ? 1 : found->second.value);
-    out.text += fmt::format("{}{}", out.terms++ == 0 ? "" : t.sign < 0 ? " - " : " + ", one ? "1" : found->second.counter);
+    out.text += fmt::format("{}{}",
+                            out.terms++ == 0 ? ""
+                            : t.sign < 0     ? " - "
+                                             : " + ",
+                            one ? "1" : found->second.counter);
   });
   if (!complete) return {};
   return out;
@@ -177,7 +184,9 @@ std::string lacking(Counter column, std::string_view families, const Values& val
 
 /// Names of one quantity that count different parts, and not the same thing twice.
 bool adds_up(std::string_view a, std::string_view b) {
-  const auto pmu = [](std::string_view name) { return name.find('/') == std::string_view::npos ? std::string_view() : name.substr(0, name.find('/')); };
+  const auto pmu = [](std::string_view name) {
+    return name.find('/') == std::string_view::npos ? std::string_view() : name.substr(0, name.find('/'));
+  };
   return !pmu(a).empty() && !pmu(b).empty() && pmu(a) != pmu(b) && canonical_name(a) == canonical_name(b);
 }
 
@@ -193,7 +202,9 @@ Values measured_quantities(const Profile& profile) {
     const CounterName* row = find_counter_name(metric.name);
     const auto total = profile.total(m);
     if (!row || !total) continue;
-    const std::string_view unit = !metric.unit.empty() ? metric.unit : !unit_in_name(metric.name).empty() ? unit_in_name(metric.name) : row->unit;
+    const std::string_view unit = !metric.unit.empty()                 ? metric.unit
+                                  : !unit_in_name(metric.name).empty() ? unit_in_name(metric.name)
+                                                                       : row->unit;
     if (unit == "?") continue;
     const double value = *total * base_unit(unit) * row->factor;
     const auto [at, fresh] = best.try_emplace(row->quantity, Found{row, m});
@@ -234,7 +245,8 @@ Derived derive(const Profile& profile) {
     }
   }
   for (std::size_t c = 0; c < kCounterCount; ++c) {
-    if (out.how[c].empty()) out.how[c] = lacking(static_cast<Counter>(c), reader ? reader->families : std::string_view(), values);
+    if (out.how[c].empty())
+      out.how[c] = lacking(static_cast<Counter>(c), reader ? reader->families : std::string_view(), values);
   }
   return out;
 }

@@ -12,8 +12,8 @@ namespace perfc {
 /// A quantity that the profile measured: `counters/names.h`.
 struct Measured {
   std::string quantity;
-  double value = 0;                    ///< in the quantity's unit
-  std::string counter;                 ///< as in the file
+  double value = 0;     ///< in the quantity's unit
+  std::string counter;  ///< as in the file
 };
 
 struct Derived {

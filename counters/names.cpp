@@ -11,15 +11,15 @@ namespace perfc {
 namespace {
 
 struct Unit {
-  std::string_view name;               ///< lower case, without a plural's "s"
+  std::string_view name;  ///< lower case, without a plural's "s"
   double factor;
 };
 constexpr Unit kUnits[] = {
-    {"nsec", 1e-9}, {"nsecond", 1e-9}, {"ns", 1e-9}, {"usec", 1e-6}, {"usecond", 1e-6}, {"us", 1e-6}, {"msec", 1e-3}, {"msecond", 1e-3}, {"ms", 1e-3},
-    {"%", 1e-2},
-    {"kbyte", 1e3}, {"kb", 1e3}, {"mbyte", 1e6}, {"mb", 1e6}, {"gbyte", 1e9}, {"gb", 1e9}, {"tbyte", 1e12}, {"tb", 1e12},
-    {"kib", 1024}, {"mib", 1048576}, {"gib", 1073741824},
-    {"kinst", 1e3}, {"minst", 1e6}, {"ginst", 1e9}, {"ksector", 1e3}, {"msector", 1e6}, {"gsector", 1e9},
+    {"nsec", 1e-9},   {"nsecond", 1e-9}, {"ns", 1e-9},        {"usec", 1e-6}, {"usecond", 1e-6}, {"us", 1e-6},
+    {"msec", 1e-3},   {"msecond", 1e-3}, {"ms", 1e-3},        {"%", 1e-2},    {"kbyte", 1e3},    {"kb", 1e3},
+    {"mbyte", 1e6},   {"mb", 1e6},       {"gbyte", 1e9},      {"gb", 1e9},    {"tbyte", 1e12},   {"tb", 1e12},
+    {"kib", 1024},    {"mib", 1048576},  {"gib", 1073741824}, {"kinst", 1e3}, {"minst", 1e6},    {"ginst", 1e9},
+    {"ksector", 1e3}, {"msector", 1e6},  {"gsector", 1e9},
 };
 
 bool strip_prefix(std::string_view& s, std::string_view prefix) {
@@ -77,8 +77,7 @@ const Quantity* find_quantity(std::string_view name) {
 std::string canonical_name(std::string_view name) {
   name = without_scope(name);
   if (const std::size_t open = unit_bracket(name); open != std::string_view::npos) name = name.substr(0, open);
-  while (strip_prefix(name, "sum#") || strip_prefix(name, "inclusive#") || strip_prefix(name, "any#")) {
-  }
+  while (strip_prefix(name, "sum#") || strip_prefix(name, "inclusive#") || strip_prefix(name, "any#")) {}
   strip_prefix(name, "papi.");
   strip_prefix(name, "perf::");
   name = without_modifier(without_pmu(name));
@@ -110,13 +109,15 @@ std::string_view unit_in_name(std::string_view name) {
 Combine combine_of(std::string_view name, std::string_view unit) {
   // Words of canonical names, '_' around them.
   constexpr std::string_view kShares[] = {
-      "_per_", "_rate_", "_ratio_", "_percent", "_pct_", "_percentage_", "_efficiency_", "_utilization_", "_throughput_", "_bandwidth_", "_occupancy_",
-      "_ipc_", "_overhead_", "_frequency_", "_limit_", "_avg_", "_average_", "_mean_", "_median_", "_min_", "_entropy_", "_topdown_", "_activity_",
-      "_block_size_", "_sol_", "_bound_", "_share_"};
+      "_per_",         "_rate_",       "_ratio_",      "_percent",    "_pct_",    "_percentage_", "_efficiency_",
+      "_utilization_", "_throughput_", "_bandwidth_",  "_occupancy_", "_ipc_",    "_overhead_",   "_frequency_",
+      "_limit_",       "_avg_",        "_average_",    "_mean_",      "_median_", "_min_",        "_entropy_",
+      "_topdown_",     "_activity_",   "_block_size_", "_sol_",       "_bound_",  "_share_"};
   const std::string words = "_" + canonical_name(name) + "_";
   if (words.find("_max_") != std::string::npos) return Combine::Max;
   const bool share = unit.find_first_of("%/") != std::string_view::npos ||
-                     std::any_of(std::begin(kShares), std::end(kShares), [&](std::string_view w) { return words.find(w) != std::string::npos; });
+                     std::any_of(std::begin(kShares), std::end(kShares),
+                                 [&](std::string_view w) { return words.find(w) != std::string::npos; });
   return share ? Combine::Mean : Combine::Sum;
 }
 

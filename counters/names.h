@@ -13,11 +13,11 @@ namespace perfc {
 /// A counter of some tool and what it counts. Of several rows with the same
 /// quantity the first whose counter was measured stands.
 struct CounterName {
-  std::string_view family;             ///< whose name it is: "intel", "papi", "ncu"
-  std::string_view name;               ///< as the vendor spells it
-  std::string_view quantity;           ///< a name of `quantity_table`
-  double factor = 1;                   ///< from one of what the counter counts to the quantity's unit
-  std::string_view unit;               ///< what it counts in where the file tells no unit; "?": then it cannot be used
+  std::string_view family;    ///< whose name it is: "intel", "papi", "ncu"
+  std::string_view name;      ///< as the vendor spells it
+  std::string_view quantity;  ///< a name of `quantity_table`
+  double factor = 1;          ///< from one of what the counter counts to the quantity's unit
+  std::string_view unit;      ///< what it counts in where the file tells no unit; "?": then it cannot be used
 };
 std::span<const CounterName> counter_names();
 

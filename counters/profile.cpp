@@ -38,9 +38,12 @@ double combine(Combine how, std::span<const Part> parts) {
     most = std::max(most, p.value);
   }
   switch (how) {
-    case Combine::Sum: return sum;
-    case Combine::Max: return most;
-    case Combine::Mean: return weights > 0 ? weighted / weights : sum / static_cast<double>(parts.size());
+    case Combine::Sum:
+      return sum;
+    case Combine::Max:
+      return most;
+    case Combine::Mean:
+      return weights > 0 ? weighted / weights : sum / static_cast<double>(parts.size());
   }
   return sum;
 }
@@ -110,14 +113,16 @@ void ProfileBuilder::add_totals() {
   const Walk walk(profile_.regions);
   std::vector<std::vector<Place>> places(profile_.metrics.size());
   for (std::size_t r = 1; r < profile_.regions.size(); ++r) {
-    for (const Sample& s : profile_.regions[r].samples) places[s.metric].push_back({r, {s.value, profile_.regions[r].weight}});
+    for (const Sample& s : profile_.regions[r].samples)
+      places[s.metric].push_back({r, {s.value, profile_.regions[r].weight}});
   }
   std::vector<Sample> totals;
   std::vector<Part> parts;
   for (std::size_t m = 0; m < places.size(); ++m) {
     const Metric& metric = profile_.metrics[m];
     if (places[m].empty() || profile_.value(0, m) || metric.scope == Scope::Function) continue;
-    std::sort(places[m].begin(), places[m].end(), [&](const Place& a, const Place& b) { return walk.begin[a.region] < walk.begin[b.region]; });
+    std::sort(places[m].begin(), places[m].end(),
+              [&](const Place& a, const Place& b) { return walk.begin[a.region] < walk.begin[b.region]; });
     parts.clear();
     std::size_t covered = 0;
     for (const Place& p : places[m]) {

@@ -23,8 +23,8 @@ enum class Combine { Sum, Mean, Max };
 enum class Scope { Inclusive, Exclusive, Function };
 
 struct Metric {
-  std::string name;                    ///< as in the file
-  std::string unit;                    ///< as in the file; empty where it tells none
+  std::string name;  ///< as in the file
+  std::string unit;  ///< as in the file; empty where it tells none
   Combine combine = Combine::Sum;
   Scope scope = Scope::Inclusive;
 };
@@ -36,21 +36,21 @@ struct Sample {
 
 struct Region {
   std::string name;
-  std::size_t parent = 0;              ///< of region 0: itself
-  double weight = 1;                   ///< times that it ran: weight of its values in means
-  std::vector<Sample> samples;         ///< by metric, each at most once
+  std::size_t parent = 0;       ///< of region 0: itself
+  double weight = 1;            ///< times that it ran: weight of its values in means
+  std::vector<Sample> samples;  ///< by metric, each at most once
 };
 
 /// A counter that was asked for and not counted.
 struct Unmeasured {
   std::string metric;
-  std::string why;                     ///< "<not supported>"
+  std::string why;  ///< "<not supported>"
 };
 
 struct Profile {
   std::string path;
-  std::string format;                  ///< name of the reader
-  std::vector<std::pair<std::string, std::string>> about;   ///< machine and tool, as the file tells
+  std::string format;                                      ///< name of the reader
+  std::vector<std::pair<std::string, std::string>> about;  ///< machine and tool, as the file tells
   std::vector<Metric> metrics;
   std::vector<Region> regions;
   std::vector<Unmeasured> unmeasured;

@@ -18,22 +18,22 @@ Result<Precision> find_precision(std::string_view);
 /// One MIG profile of a device. Fractions of the whole: sms / Device::sms and
 /// memory_slices / 8.
 struct MigProfile {
-  std::string name;               ///< "1g.5gb"
-  int compute_slices = 0;         ///< of 7
-  int memory_slices = 0;          ///< of 8
+  std::string name;        ///< "1g.5gb"
+  int compute_slices = 0;  ///< of 7
+  int memory_slices = 0;   ///< of 8
   int sms = 0;
   double memory_mib = 0;
   int max_instances = 0;
 };
 
 struct Device {
-  std::string name;               ///< "a100-40gb"; slices: "a100-40gb:1g.5gb"
-  std::string title;              ///< "NVIDIA A100-SXM4-40GB"
+  std::string name;   ///< "a100-40gb"; slices: "a100-40gb:1g.5gb"
+  std::string title;  ///< "NVIDIA A100-SXM4-40GB"
   std::vector<std::string> aliases;
-  std::string kind;               ///< "gpu" or "cpu"
-  std::string architecture;       ///< "ampere"
-  std::string parent;             ///< of a MIG slice, the whole device's name
-  std::string mig_profile;        ///< of a MIG slice
+  std::string kind;          ///< "gpu" or "cpu"
+  std::string architecture;  ///< "ampere"
+  std::string parent;        ///< of a MIG slice, the whole device's name
+  std::string mig_profile;   ///< of a MIG slice
 
   /// Peak rates in TFLOP/s (2 FLOPs per MAC), by execution unit and dtype.
   std::map<std::string, double> vector_tflops;  ///< "float32", "float16", …
@@ -47,20 +47,20 @@ struct Device {
   double idle_w = 0;
 
   /// Calibratable terms (docs/devices.md; `perfc devices NAME` prints them).
-  double launch_us = 0;           ///< device time per kernel beyond the roofline
-  double host_us_eager = 0;       ///< host time per operator, eager dispatch
-  double host_us_compiled = 0;    ///< host time per kernel, compiled
-  double context_mib = 0;         ///< runtime context
+  double launch_us = 0;         ///< device time per kernel beyond the roofline
+  double host_us_eager = 0;     ///< host time per operator, eager dispatch
+  double host_us_compiled = 0;  ///< host time per kernel, compiled
+  double context_mib = 0;       ///< runtime context
   double context_mib_per_sm = 0;
-  double convolution_mib = 0;     ///< more context where a model convolves: cuDNN and its kernels
-  std::map<std::string, double> efficiency;     ///< share of peak by kernel category
+  double convolution_mib = 0;                ///< more context where a model convolves: cuDNN and its kernels
+  std::map<std::string, double> efficiency;  ///< share of peak by kernel category
   /// Power while kernels work, as a share of the TDP, and by how much more the part
   /// above idle is where memory limits them. Fitted by studies/fit_power.py.
   double busy_power = 0.65, memory_power = 2;
   /// Contracted extents at which a dense product on matrix units reaches half of its rate (Hockney's n½):
   /// what filling and draining a tile takes. 0: none.
   double product_half_depth = 0;
-  double product_overlap = 1;     ///< share of a dense product's traffic that hides behind its arithmetic
+  double product_overlap = 1;  ///< share of a dense product's traffic that hides behind its arithmetic
 
   /// How many measurements on the device the terms were fitted to by
   /// `perfc devices calibrate`; 0: none.
@@ -101,10 +101,10 @@ Device slice(const Device&, const MigProfile&);
 
 /// What `nvidia-smi -q -x` says of a host.
 struct HostGpu {
-  Device device;                  ///< table row if known, else built from the XML
+  Device device;  ///< table row if known, else built from the XML
   bool in_table = false;
   double free_mib = 0;
-  std::string mig_mode;           ///< "Enabled", "Disabled", "N/A"
+  std::string mig_mode;  ///< "Enabled", "Disabled", "N/A"
   std::vector<MigProfile> instances;
 };
 Result<std::vector<HostGpu>> read_nvidia_smi(std::string_view xml, const DeviceTable&, Diagnostics&);

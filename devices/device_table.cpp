@@ -66,7 +66,8 @@ class Fields {
         double rate = 0;
         if (!known.count(name)) {
           const std::string near = did_you_mean(name, {known.begin(), known.end()});
-          complain(at, fmt::format("is not a known name{}", near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
+          complain(
+              at, fmt::format("is not a known name{}", near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
         } else if (value.get(rate) || !(rate > 0) || rate > most) {
           complain(at, fmt::format("must be a number in (0, {}]", most));
         } else {
@@ -113,7 +114,9 @@ class Fields {
 
 const std::set<std::string> kDtypes{"float64", "float32", "tf32", "float16", "bfloat16", "float8", "int8", "int4"};
 const std::set<std::string> kPrecisions{"fp32", "tf32", "amp", "fp16", "bf16", "int8"};
-const std::set<std::string> kEfficiencies{"matmul", "convolution", "vector_matmul", "vector_convolution", "depthwise", "vector", "bandwidth", "gather", "layout"};
+const std::set<std::string> kEfficiencies{"matmul",    "convolution", "vector_matmul", "vector_convolution",
+                                          "depthwise", "vector",      "bandwidth",     "gather",
+                                          "layout"};
 
 /// The calibratable terms, in a device or in the defaults.
 void read_terms(Fields& f, Device& d) {
@@ -133,7 +136,8 @@ void read_terms(Fields& f, Device& d) {
 MigProfile read_profile(const json::Element& json, const std::string& path, Diagnostics& diags) {
   MigProfile p;
   Fields f(json, path, diags);
-  for (const char* key : {"name", "compute_slices", "memory_slices", "sms", "memory_mib", "max_instances"}) f.require(key);
+  for (const char* key : {"name", "compute_slices", "memory_slices", "sms", "memory_mib", "max_instances"})
+    f.require(key);
   f.text("name", p.name);
   f.integer("compute_slices", p.compute_slices, 1, 8);
   f.integer("memory_slices", p.memory_slices, 1, 8);
@@ -144,7 +148,8 @@ MigProfile read_profile(const json::Element& json, const std::string& path, Diag
   return p;
 }
 
-Device read_device(const json::Element& json, const std::map<std::string, Device>& defaults, const std::string& path, Diagnostics& diags) {
+Device read_device(const json::Element& json, const std::map<std::string, Device>& defaults, const std::string& path,
+                   Diagnostics& diags) {
   Device d;
   std::string kind = "gpu", source;
   if (const auto given = json::text(json::member(json, "kind"))) kind = *given;
@@ -156,7 +161,8 @@ Device read_device(const json::Element& json, const std::map<std::string, Device
   f.text("title", d.title);
   f.texts("aliases", d.aliases);
   f.text("kind", d.kind);
-  if (d.kind != "gpu" && d.kind != "cpu") (void)diags.error(fmt::format("{}.kind: must be 'gpu' or 'cpu', is '{}'", path, d.kind));
+  if (d.kind != "gpu" && d.kind != "cpu")
+    (void)diags.error(fmt::format("{}.kind: must be 'gpu' or 'cpu', is '{}'", path, d.kind));
   f.text("architecture", d.architecture);
   f.text("source", source);
   f.rates("vector_tflops", d.vector_tflops, kDtypes, 1e6);
@@ -170,7 +176,8 @@ Device read_device(const json::Element& json, const std::map<std::string, Device
   f.number("tdp_w", d.tdp_w, 0.1, 1e5);
   f.number("idle_w", d.idle_w, 0, 1e5);
   f.integer("calibrated_labels", d.calibrated_labels, 0, 100000000);
-  if (d.idle_w > d.tdp_w) (void)diags.error(fmt::format("{}.idle_w: {} is more than tdp_w {}", path, d.idle_w, d.tdp_w));
+  if (d.idle_w > d.tdp_w)
+    (void)diags.error(fmt::format("{}.idle_w: {} is more than tdp_w {}", path, d.idle_w, d.tdp_w));
   read_terms(f, d);
   f.rates("interval", d.interval, kPrecisions, 100);
   if (const auto profiles = f.list("mig")) {
@@ -186,7 +193,8 @@ Device read_device(const json::Element& json, const std::map<std::string, Device
   return d;
 }
 
-std::map<std::string, Device> read_defaults(const json::Element& json, Diagnostics& diags, std::map<std::string, Device> defaults) {
+std::map<std::string, Device> read_defaults(const json::Element& json, Diagnostics& diags,
+                                            std::map<std::string, Device> defaults) {
   for (const char* kind : {"gpu", "cpu"}) {
     const auto terms = json::member(json, kind);
     if (!terms) continue;
@@ -207,15 +215,19 @@ std::string_view name(Precision p) {
 }
 
 Result<Precision> find_precision(std::string_view text) {
-  for (const Precision p : {Precision::Fp32, Precision::Tf32, Precision::Amp, Precision::Fp16, Precision::Bf16, Precision::Int8}) {
+  for (const Precision p :
+       {Precision::Fp32, Precision::Tf32, Precision::Amp, Precision::Fp16, Precision::Bf16, Precision::Int8}) {
     if (name(p) == text) return p;
   }
   return Failure{};
 }
 
-Result<DeviceTable> DeviceTable::parse(std::string_view text, Diagnostics& diags) { return parse(text, builtin().defaults_, diags); }
+Result<DeviceTable> DeviceTable::parse(std::string_view text, Diagnostics& diags) {
+  return parse(text, builtin().defaults_, diags);
+}
 
-Result<DeviceTable> DeviceTable::parse(std::string_view text, const std::map<std::string, Device>& defaults, Diagnostics& diags) {
+Result<DeviceTable> DeviceTable::parse(std::string_view text, const std::map<std::string, Device>& defaults,
+                                       Diagnostics& diags) {
   const std::size_t before = diags.errors();
   const auto document = json::Document::parse(text, diags);
   if (!document) return diags.error("not valid JSON; a device file looks like data/devices.json (docs/devices.md)");
@@ -226,7 +238,8 @@ Result<DeviceTable> DeviceTable::parse(std::string_view text, const std::map<std
   top.require("schema");
   top.require("devices");
   top.text("schema", schema);
-  if (!schema.empty() && schema != "perfc.devices/1") return diags.error(fmt::format("schema: '{}' is not 'perfc.devices/1'", schema));
+  if (!schema.empty() && schema != "perfc.devices/1")
+    return diags.error(fmt::format("schema: '{}' is not 'perfc.devices/1'", schema));
   const auto own = json::member(root, "defaults");
   table.defaults_ = own ? read_defaults(*own, diags, defaults) : defaults;
   if (const auto devices = top.list("devices")) {
@@ -241,7 +254,8 @@ Result<DeviceTable> DeviceTable::parse(std::string_view text, const std::map<std
   json::Object fields;
   if (!root.get(fields)) {
     for (const auto& [key, value] : fields) {
-      if (key != "schema" && key != "defaults" && key != "devices") (void)diags.error(fmt::format("{}: is not a field", key));
+      if (key != "schema" && key != "defaults" && key != "devices")
+        (void)diags.error(fmt::format("{}: is not a field", key));
     }
   }
   if (diags.errors() > before) return Failure{};
@@ -258,7 +272,8 @@ const DeviceTable& DeviceTable::builtin() {
 }
 
 void DeviceTable::add(DeviceTable other) {
-  devices_.insert(devices_.begin(), std::make_move_iterator(other.devices_.begin()), std::make_move_iterator(other.devices_.end()));
+  devices_.insert(devices_.begin(), std::make_move_iterator(other.devices_.begin()),
+                  std::make_move_iterator(other.devices_.end()));
 }
 
 Result<Device> DeviceTable::find(std::string_view wanted, Diagnostics& diags) const {
@@ -277,8 +292,8 @@ Result<Device> DeviceTable::find(std::string_view wanted, Diagnostics& diags) co
   }
   if (!found) {
     const std::string near = did_you_mean(base, known);
-    return diags.error(fmt::format("unknown device '{}'{}; `perfc devices` lists them, --device-file adds your own", wanted,
-                                   near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
+    return diags.error(fmt::format("unknown device '{}'{}; `perfc devices` lists them, --device-file adds your own",
+                                   wanted, near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
   }
   if (colon == std::string_view::npos) return *found;
   const std::string profile = lower(wanted.substr(colon + 1));
@@ -290,7 +305,8 @@ Result<Device> DeviceTable::find(std::string_view wanted, Diagnostics& diags) co
   if (profiles.empty()) return diags.error(fmt::format("device '{}' has no MIG profiles", found->name));
   const std::string near = did_you_mean(profile, profiles);
   return diags.error(fmt::format("device '{}' has no MIG profile '{}'{}; it has {}", found->name, profile,
-                                 near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near), fmt::join(profiles, ", ")));
+                                 near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near),
+                                 fmt::join(profiles, ", ")));
 }
 
 Device slice(const Device& whole, const MigProfile& p) {

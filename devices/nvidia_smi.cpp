@@ -55,8 +55,8 @@ const Device* known(const DeviceTable& table, std::string_view product, double m
 /// CUDA cores and bandwidth do not stand in the XML; clocks, memory and power
 /// do. FP32 lanes per SM and bandwidth per class are estimated from neighbours
 /// of the same architecture in the table.
-std::optional<Device> estimate(const DeviceTable& table, std::string_view product, std::string_view architecture, double memory_mib,
-                               double clock_mhz, double tdp_w) {
+std::optional<Device> estimate(const DeviceTable& table, std::string_view product, std::string_view architecture,
+                               double memory_mib, double clock_mhz, double tdp_w) {
   if (memory_mib <= 0 || clock_mhz <= 0) return std::nullopt;
   const std::string arch = lower(architecture);
   const Device* base = nullptr;
@@ -94,7 +94,8 @@ std::optional<Device> estimate(const DeviceTable& table, std::string_view produc
 
 void read_instances(const Element* gpu, HostGpu& out) {
   const Element* devices = gpu->FirstChildElement("mig_devices");
-  for (const Element* m = devices ? devices->FirstChildElement("mig_device") : nullptr; m; m = m->NextSiblingElement("mig_device")) {
+  for (const Element* m = devices ? devices->FirstChildElement("mig_device") : nullptr; m;
+       m = m->NextSiblingElement("mig_device")) {
     const double total = number(text(m, {"fb_memory_usage", "total"})).value_or(0);
     const auto sms = number(text(m, {"device_attributes", "shared", "multiprocessor_count"}));
     const MigProfile* best = nullptr;
@@ -139,12 +140,18 @@ Result<std::vector<HostGpu>> read_nvidia_smi(std::string_view xml, const DeviceT
           if (limit <= 0) limit = number(text(gpu, {section, field})).value_or(0);
         }
       }
-      const double clock = number(text(gpu, {"max_clocks", "sm_clock"})).value_or(number(text(gpu, {"max_clocks", "graphics_clock"})).value_or(0));
-      auto estimated = estimate(table, product, text(gpu, {"product_architecture"}), total, clock > 0 ? clock : 1500, limit);
+      const double clock = number(text(gpu, {"max_clocks", "sm_clock"}))
+                               .value_or(number(text(gpu, {"max_clocks", "graphics_clock"})).value_or(0));
+      auto estimated =
+          estimate(table, product, text(gpu, {"product_architecture"}), total, clock > 0 ? clock : 1500, limit);
       if (!estimated || product.empty()) {
-        return diags.error(loc, product, "the GPU is not in the device table and its entry lacks name or memory; describe it with --device-file");
+        return diags.error(
+            loc, product,
+            "the GPU is not in the device table and its entry lacks name or memory; describe it with --device-file");
       }
-      diags.warning(loc, product, "not in the device table; its rates are estimated from a similar device, describe it with --device-file");
+      diags.warning(
+          loc, product,
+          "not in the device table; its rates are estimated from a similar device, describe it with --device-file");
       host.device = std::move(*estimated);
     }
     host.free_mib = free.value_or(std::max(0.0, host.device.memory_mib - used));

@@ -12,11 +12,13 @@
 namespace perfc {
 namespace {
 
-constexpr std::array kPrecisionColumns{Precision::Fp32, Precision::Tf32, Precision::Amp, Precision::Fp16, Precision::Bf16, Precision::Int8};
+constexpr std::array kPrecisionColumns{Precision::Fp32, Precision::Tf32, Precision::Amp,
+                                       Precision::Fp16, Precision::Bf16, Precision::Int8};
 constexpr std::array kCategoryColumns{
-    Category::Elementwise, Category::Activation, Category::Convolution, Category::MatMul, Category::Attention, Category::Recurrent,
-    Category::Normalization, Category::Softmax, Category::Pooling, Category::Reduction, Category::Resize, Category::DataMovement,
-    Category::Gather, Category::Scatter, Category::Sort, Category::Shape, Category::Quantize, Category::Opaque};
+    Category::Elementwise, Category::Activation,    Category::Convolution, Category::MatMul,  Category::Attention,
+    Category::Recurrent,   Category::Normalization, Category::Softmax,     Category::Pooling, Category::Reduction,
+    Category::Resize,      Category::DataMovement,  Category::Gather,      Category::Scatter, Category::Sort,
+    Category::Shape,       Category::Quantize,      Category::Opaque};
 
 /// A row as it is filled; in the order of the columns.
 class RowWriter {
@@ -40,33 +42,34 @@ double fill(double extent, double tile) { return extent > 0 ? extent / (std::cei
 std::vector<Column> fixed_columns() {
   std::vector<Column> c;
   for (const char* kind : kKernelKinds) c.push_back({std::string("kind.") + kind, "1", "execution unit and limit"});
-  for (const Category category : kCategoryColumns) c.push_back({"category." + std::string(name(category)), "log2", "1 + operators of this category"});
+  for (const Category category : kCategoryColumns)
+    c.push_back({"category." + std::string(name(category)), "log2", "1 + operators of this category"});
   for (const Precision p : kPrecisionColumns) c.push_back({"precision." + std::string(name(p)), "1", "asked for"});
   c.insert(c.end(), {
-      {"half", "1", "computes in 16 bits"},
-      {"aligned", "1", "extents that tensor cores take: 1 at full rate, 0.5 with narrow loads"},
-      {"channels_first", "1", "convolution of channels-first data"},
-      {"wide_index", "1", "data that 32 bits cannot index"},
-      {"compiled", "1", "execution mode"},
-      {"nhwc", "1", "layout"},
-      {"members", "log2", "1 + operators fused into it"},
-      {"compute_to_memory", "log2", "time of arithmetic / time of memory"},
-      {"work_to_launch", "log2", "roofline time / cost of a launch"},
-      {"bytes_to_l2", "log2", "bytes moved / L2 cache"},
-      {"share", "log2", "roofline time / that of the whole graph"},
-      {"m", "log2", "rows of the product or result"},
-      {"n", "log2", "columns"},
-      {"k", "log2", "depth"},
-      {"products", "log2", "products, or groups of a convolution"},
-      {"window", "log2", "elements of the convolution's kernel"},
-      {"stride", "log2", "product of strides"},
-      {"channels_per_group", "log2", "of a grouped convolution"},
-      {"fill_m", "1", "share of tiles of 128 rows that is filled"},
-      {"fill_n", "1", "share of tiles of 64 columns"},
-      {"fill_k", "1", "share of steps of 32 in depth"},
-      {"waves", "log2", "tiles / SMs"},
-      {"wave_fill", "1", "share of the last wave of tiles, of all waves"},
-  });
+                        {"half", "1", "computes in 16 bits"},
+                        {"aligned", "1", "extents that tensor cores take: 1 at full rate, 0.5 with narrow loads"},
+                        {"channels_first", "1", "convolution of channels-first data"},
+                        {"wide_index", "1", "data that 32 bits cannot index"},
+                        {"compiled", "1", "execution mode"},
+                        {"nhwc", "1", "layout"},
+                        {"members", "log2", "1 + operators fused into it"},
+                        {"compute_to_memory", "log2", "time of arithmetic / time of memory"},
+                        {"work_to_launch", "log2", "roofline time / cost of a launch"},
+                        {"bytes_to_l2", "log2", "bytes moved / L2 cache"},
+                        {"share", "log2", "roofline time / that of the whole graph"},
+                        {"m", "log2", "rows of the product or result"},
+                        {"n", "log2", "columns"},
+                        {"k", "log2", "depth"},
+                        {"products", "log2", "products, or groups of a convolution"},
+                        {"window", "log2", "elements of the convolution's kernel"},
+                        {"stride", "log2", "product of strides"},
+                        {"channels_per_group", "log2", "of a grouped convolution"},
+                        {"fill_m", "1", "share of tiles of 128 rows that is filled"},
+                        {"fill_n", "1", "share of tiles of 64 columns"},
+                        {"fill_k", "1", "share of steps of 32 in depth"},
+                        {"waves", "log2", "tiles / SMs"},
+                        {"wave_fill", "1", "share of the last wave of tiles, of all waves"},
+                    });
   return c;
 }
 
@@ -150,8 +153,8 @@ std::vector<int> vocabulary_index(std::span<const std::string> vocabulary) {
   return index;
 }
 
-FeatureMatrix kernel_features(const KernelGraph& g, std::span<const Priced> priced, const Device& device, const ExecConfig& config,
-                              std::span<const int> vocabulary) {
+FeatureMatrix kernel_features(const KernelGraph& g, std::span<const Priced> priced, const Device& device,
+                              const ExecConfig& config, std::span<const int> vocabulary) {
   static const std::size_t fixed = fixed_columns().size();
   int words = 0;
   for (const int i : vocabulary) words = std::max(words, i + 1);
@@ -169,7 +172,8 @@ FeatureMatrix kernel_features(const KernelGraph& g, std::span<const Priced> pric
     RowWriter row(m, i);
     for (std::size_t kind = 0; kind < kKernelKinds.size(); ++kind) row.put(static_cast<std::size_t>(k.kind) == kind);
     for (const Category category : kCategoryColumns) {
-      row.put(std::log2(1.0 + static_cast<double>(std::ranges::count_if(k.ops, [&](OpId o) { return def(o).category == category; }))));
+      row.put(std::log2(1.0 + static_cast<double>(
+                                  std::ranges::count_if(k.ops, [&](OpId o) { return def(o).category == category; }))));
     }
     for (const Precision precision : kPrecisionColumns) row.put(precision == config.precision);
     row.put(k.half);
@@ -194,7 +198,8 @@ FeatureMatrix kernel_features(const KernelGraph& g, std::span<const Priced> pric
     row.put(fill(e.n, 64));
     row.put(fill(e.k, 32));
     const bool product = k.kind == KernelKind::Matmul || k.kind == KernelKind::Convolution;
-    const double tiles = product ? e.products * std::ceil(e.m / 128) * std::ceil(e.n / 64) : std::ceil(e.m * e.n * e.products / 4096);
+    const double tiles =
+        product ? e.products * std::ceil(e.m / 128) * std::ceil(e.n / 64) : std::ceil(e.m * e.n * e.products / 4096);
     const double waves = tiles / sms;
     row.put(bounded_log2(waves, -8, 20));
     row.put(waves > 0 ? waves / std::ceil(waves) : 0);

@@ -2,9 +2,9 @@
 /// What learned predictors see of a kernel plan: its kernels as nodes with
 /// features, and who feeds whom. Equal kernels in equal surroundings are one node
 /// with a count, so that a transformer of 48 equal blocks costs what one costs.
+#include "features/schema.h"
 #include "whitebox/launch/kernels.h"
 #include "whitebox/price/roofline.h"
-#include "features/schema.h"
 
 namespace perfc {
 
@@ -12,12 +12,12 @@ namespace perfc {
 /// after r rounds two kernels share a class exactly if r rounds of message
 /// passing along edges in both directions cannot tell them apart.
 struct KernelGraph {
-  std::vector<Kernel> kernels;                     ///< one of each class
-  std::vector<double> count;                       ///< launches of the class, loops included
+  std::vector<Kernel> kernels;  ///< one of each class
+  std::vector<double> count;    ///< launches of the class, loops included
   /// (sender, receiver): the neighbours, in both directions, of each class's
   /// representative. A class may be its own neighbour, and twice another's.
   std::vector<std::pair<std::size_t, std::size_t>> edges;
-  std::vector<std::uint32_t> class_of;             ///< of each kernel of the plan
+  std::vector<std::uint32_t> class_of;  ///< of each kernel of the plan
   double host_ops = 0;
 };
 KernelGraph merge_equal(const KernelPlan&, int rounds);

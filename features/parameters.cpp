@@ -8,8 +8,8 @@ namespace {
 
 /// What stands between a table and the softmax that its scores enter.
 bool keeps_scores(const Node& n) {
-  return n.kind == NodeKind::Call && (n.is(op("add")) || n.is(op("multiply")) || n.is(op("where")) || n.is(op("cast")) ||
-                                      def(n.op).category == Category::Shape);
+  return n.kind == NodeKind::Call && (n.is(op("add")) || n.is(op("multiply")) || n.is(op("where")) ||
+                                      n.is(op("cast")) || def(n.op).category == Category::Shape);
 }
 
 /// Values that are attention scores or are added to them: what reaches an
@@ -40,8 +40,11 @@ std::vector<bool> tables(const Graph& g) {
     for (const ValueId v : n.operands) {
       if (!v || g.node(v).kind != NodeKind::Constant) continue;
       // What a table is multiplied with is the data; the scale of a norm meets the norm's statistics.
-      const bool meets_data = std::ranges::any_of(n.operands, [&](ValueId o) { return o && o != v && g.type(o) == g.type({id, 0}); });
-      const bool rotary = n.is(op("multiply")) && meets_data && g.type(v).is_static() && varies_along_two_dims(g.type(v));
+      const bool meets_data = std::ranges::any_of(n.operands, [&](ValueId o) {
+        return o && o != v && g.type(o) == g.type({id, 0});
+      });
+      const bool rotary =
+          n.is(op("multiply")) && meets_data && g.type(v).is_static() && varies_along_two_dims(g.type(v));
       const bool bias = score[v.node] && (score[id] || n.is(op("nn.sdpa")) || n.is(op("nn.softmax")));
       used[v.node] = true;
       out[v.node] = out[v.node] && (rotary || bias);

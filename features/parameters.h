@@ -7,7 +7,7 @@ namespace perfc {
 /// Elements of a graph's floating-point and quantised constants, by what they
 /// are. Scalars and integer tensors are neither.
 struct Parameters {
-  double learned = 0;   ///< what frameworks count as parameters
+  double learned = 0;  ///< what frameworks count as parameters
   /// Tables that an exporter computed in advance and stored, often once per
   /// layer: relative-position biases and masks (added to attention scores),
   /// rotary sines and cosines (multiplied element by element over two or more

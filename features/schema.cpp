@@ -33,21 +33,40 @@ std::vector<double> kernel_of(const Graph& g, const Node& n) {
 
 // ---- dippm: the 32 columns of the paper
 
-constexpr std::array<std::string_view, 16> kDippmOps{
-    "nn.conv2d", "nn.conv2d_transpose", "nn.dense", "nn.batch_matmul", "nn.bias_add", "nn.softmax", "nn.dropout", "nn.layer_norm",
-    "reshape", "transpose", "add", "split", "multiply", "squeeze", "nn.adaptive_avg_pool2d", "nn.max_pool2d"};
+constexpr std::array<std::string_view, 16> kDippmOps{"nn.conv2d",
+                                                     "nn.conv2d_transpose",
+                                                     "nn.dense",
+                                                     "nn.batch_matmul",
+                                                     "nn.bias_add",
+                                                     "nn.softmax",
+                                                     "nn.dropout",
+                                                     "nn.layer_norm",
+                                                     "reshape",
+                                                     "transpose",
+                                                     "add",
+                                                     "split",
+                                                     "multiply",
+                                                     "squeeze",
+                                                     "nn.adaptive_avg_pool2d",
+                                                     "nn.max_pool2d"};
 
 const std::vector<Column>& dippm_columns() {
   static const std::vector<Column> columns = [] {
     std::vector<Column> c;
-    for (std::string_view o : kDippmOps) c.push_back({fmt::format("op:{}", o), "1", fmt::format("1 where the operator is {}", o)});
-    for (const char* axis : {"h", "w"}) c.push_back({fmt::format("stride_{}", axis), "elements", "stride of a 2-D convolution"});
-    for (const char* side : {"top", "left", "bottom", "right"}) c.push_back({fmt::format("padding_{}", side), "elements", "padding of a 2-D convolution"});
-    for (const char* axis : {"h", "w"}) c.push_back({fmt::format("dilation_{}", axis), "elements", "dilation of a 2-D convolution"});
+    for (std::string_view o : kDippmOps)
+      c.push_back({fmt::format("op:{}", o), "1", fmt::format("1 where the operator is {}", o)});
+    for (const char* axis : {"h", "w"})
+      c.push_back({fmt::format("stride_{}", axis), "elements", "stride of a 2-D convolution"});
+    for (const char* side : {"top", "left", "bottom", "right"})
+      c.push_back({fmt::format("padding_{}", side), "elements", "padding of a 2-D convolution"});
+    for (const char* axis : {"h", "w"})
+      c.push_back({fmt::format("dilation_{}", axis), "elements", "dilation of a 2-D convolution"});
     c.push_back({"groups", "1", "groups of a 2-D convolution"});
     c.push_back({"channels", "1", "result channels of a 2-D convolution"});
-    for (const char* axis : {"h", "w"}) c.push_back({fmt::format("kernel_{}", axis), "elements", "kernel extent of a 2-D convolution"});
-    for (int i = 0; i < 4; ++i) c.push_back({fmt::format("shape_{}", i), "elements", "dim of the output shape, padded with zeros or cut to 4"});
+    for (const char* axis : {"h", "w"})
+      c.push_back({fmt::format("kernel_{}", axis), "elements", "kernel extent of a 2-D convolution"});
+    for (int i = 0; i < 4; ++i)
+      c.push_back({fmt::format("shape_{}", i), "elements", "dim of the output shape, padded with zeros or cut to 4"});
     return c;
   }();
   return columns;
@@ -86,7 +105,8 @@ const std::vector<Column>& op_columns() {
     std::vector<Column> c;
     for (std::size_t i = 0; i < kCategoryCount; ++i) {
       const auto category = static_cast<Category>(i);
-      c.push_back({fmt::format("category:{}", name(category)), "1", fmt::format("1 where the operator's kernel is of category {}", name(category))});
+      c.push_back({fmt::format("category:{}", name(category)), "1",
+                   fmt::format("1 where the operator's kernel is of category {}", name(category))});
     }
     c.push_back({"macs", "MAC", "multiply–accumulates (docs/macs.md)"});
     c.push_back({"flops", "FLOP", "2 × macs + elementwise operations"});
@@ -121,10 +141,21 @@ void op_row(const Graph& g, NodeId id, std::span<double> row) {
     if (def(n.op).category == Category::Pooling) kernel *= static_cast<double>(k);
   }
   for (std::int64_t s : n.attrs.ints_or_empty("strides")) stride *= static_cast<double>(s);
-  const double values[] = {cost.macs, flops, cost.bytes_read, cost.bytes_written, cost.weight_bytes, bytes > 0 ? flops / bytes : 0, elements,
-                           out.is_tensor() && out.ranked() ? static_cast<double>(out.rank()) : 0, elements > 0 ? cost.macs / elements : 0,
-                           static_cast<double>(n.attrs.int_or("groups", def(n.op).category == Category::Convolution ? 1 : 0)), kernel, stride,
-                           static_cast<double>(n.operands.size()), out.is_tensor() ? static_cast<double>(bits(out.dtype())) : 0};
+  const double values[] = {
+      cost.macs,
+      flops,
+      cost.bytes_read,
+      cost.bytes_written,
+      cost.weight_bytes,
+      bytes > 0 ? flops / bytes : 0,
+      elements,
+      out.is_tensor() && out.ranked() ? static_cast<double>(out.rank()) : 0,
+      elements > 0 ? cost.macs / elements : 0,
+      static_cast<double>(n.attrs.int_or("groups", def(n.op).category == Category::Convolution ? 1 : 0)),
+      kernel,
+      stride,
+      static_cast<double>(n.operands.size()),
+      out.is_tensor() ? static_cast<double>(bits(out.dtype())) : 0};
   std::copy(std::begin(values), std::end(values), row.begin() + kCategoryCount);
 }
 
@@ -222,7 +253,9 @@ Normaliser Normaliser::fit(const FeatureMatrix& m, std::vector<Column> columns, 
   n.mean_.assign(m.columns, 0);
   n.deviation_.assign(m.columns, 1);
   for (std::size_t c = 0; c < m.columns && m.rows > 0; ++c) {
-    const auto value = [&](std::size_t r) { return n.scale_[c] == Scale::Log ? std::log1p(std::max(m.at(r, c), 0.0)) : m.at(r, c); };
+    const auto value = [&](std::size_t r) {
+      return n.scale_[c] == Scale::Log ? std::log1p(std::max(m.at(r, c), 0.0)) : m.at(r, c);
+    };
     double sum = 0, squares = 0;
     for (std::size_t r = 0; r < m.rows; ++r) sum += value(r);
     n.mean_[c] = sum / static_cast<double>(m.rows);

@@ -13,7 +13,7 @@ namespace perfc {
 
 struct Column {
   std::string name;
-  std::string unit;        ///< "1" for counts, ratios and one-hots
+  std::string unit;  ///< "1" for counts, ratios and one-hots
   std::string meaning;
 };
 
@@ -28,7 +28,7 @@ struct FeatureMatrix {
 
 /// One row per call of the filtered graph, in execution (post) order.
 struct NodeSchema {
-  std::string_view name;                       ///< "dippm", "perfc-op"
+  std::string_view name;  ///< "dippm", "perfc-op"
   std::string_view summary;
   const std::vector<Column>& (*columns)();
   void (*fill)(const Graph&, NodeId, std::span<double> row);
@@ -41,7 +41,7 @@ struct NodeFeatures {
   const NodeSchema* schema = nullptr;
   FeatureMatrix matrix;
   std::vector<NodeId> nodes;
-  std::vector<std::string> labels;             ///< "op name", for people
+  std::vector<std::string> labels;  ///< "op name", for people
 };
 NodeFeatures extract(const Graph&, const NodeSchema&);
 
@@ -62,7 +62,8 @@ class Normaliser {
   enum class Scale { Linear, Log };
   static Normaliser fit(const FeatureMatrix&, std::vector<Column>, const std::vector<Scale>&);
   /// From saved values, one of each per column; deviations must be positive.
-  static Normaliser restore(std::vector<Column>, std::vector<Scale>, std::vector<double> mean, std::vector<double> deviation);
+  static Normaliser restore(std::vector<Column>, std::vector<Scale>, std::vector<double> mean,
+                            std::vector<double> deviation);
   /// Refuses a matrix with another number of columns.
   bool apply(FeatureMatrix&) const;
   const std::vector<Column>& columns() const { return columns_; }

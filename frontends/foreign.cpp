@@ -18,7 +18,8 @@ bool starts(std::string_view bytes, std::size_t offset, std::string_view magic) 
 
 /// A zip archive with a member whose name ends so. Names stand uncompressed in the directory at its end.
 bool zip_with(std::string_view bytes, std::string_view member) {
-  return bytes.starts_with("PK\x03\x04") && bytes.substr(bytes.size() - std::min(bytes.size(), kZipDirectory)).find(member) != bytes.npos;
+  return bytes.starts_with("PK\x03\x04") &&
+         bytes.substr(bytes.size() - std::min(bytes.size(), kZipDirectory)).find(member) != bytes.npos;
 }
 
 /// Eight bytes of length, then a JSON object.
@@ -46,7 +47,11 @@ struct Foreign {
 constexpr std::array kForeign{
     Foreign{[](std::string_view b) { return b.starts_with("\x1f\x8b"); },
             "compressed with gzip; unpack it (gunzip, or tar -xzf) and give the model in it"},
-    Foreign{[](std::string_view b) { return b.starts_with("\xfd" "7zXZ\0"sv); },
+    Foreign{[](std::string_view b) {
+  return b.starts_with(
+      "\xfd"
+      "7zXZ\0"sv);
+            },
             "compressed with xz; unpack it (xz -d, or tar -xJf) and give the model in it"},
     Foreign{[](std::string_view b) { return b.starts_with("\x28\xb5\x2f\xfd"); },
             "compressed with zstd; unpack it (zstd -d) and give the model in it"},
@@ -56,26 +61,34 @@ constexpr std::array kForeign{
             "a 7z archive; unpack it and give the model in it"},
     Foreign{[](std::string_view b) { return starts(b, 257, "ustar"); },
             "a tar archive; unpack it (tar -xf) and give the model in it, of a SavedModel the directory"},
-    Foreign{[](std::string_view b) { return zip_with(b, "saved_model.pb"); },
-            "a zip archive of a TensorFlow SavedModel; unpack it (unzip) and give the directory that holds saved_model.pb"},
-    Foreign{[](std::string_view b) { return zip_with(b, "model.weights.h5"); },
-            "a Keras archive, which holds layers and weights but no graph; load it in Keras, call model.export(\"DIR\") and give DIR"},
+    Foreign{
+        [](std::string_view b) { return zip_with(b, "saved_model.pb"); },
+        "a zip archive of a TensorFlow SavedModel; unpack it (unzip) and give the directory that holds saved_model.pb"},
+    Foreign{
+        [](std::string_view b) { return zip_with(b, "model.weights.h5"); },
+        "a Keras archive, which holds layers and weights but no graph; load it in Keras, call model.export(\"DIR\") "
+        "and give DIR"},
     Foreign{[](std::string_view b) { return b.starts_with("\x89HDF\r\n\x1a\n"); },
-            "an HDF5 file (Keras .h5), which holds layers and weights but no graph; load it in Keras, call model.export(\"DIR\") and give DIR"},
+            "an HDF5 file (Keras .h5), which holds layers and weights but no graph; load it in Keras, call "
+            "model.export(\"DIR\") and give DIR"},
     Foreign{[](std::string_view b) { return starts(b, 4, "TFL3"); },
             "a TensorFlow Lite model; give the SavedModel that it was converted from"},
     Foreign{[](std::string_view b) { return b.starts_with("GGUF"); },
             "weights without a graph (GGUF); export the model that they belong to, e.g. to ONNX"},
-    Foreign{is_safetensors, "weights without a graph (safetensors); export the model that they belong to, e.g. to ONNX"},
-    Foreign{is_raw_protobuf_text,
-            "protobuf text with field numbers instead of names (protoc --decode_raw); give the binary file, or decode it with its "
-            "schema (protoc --decode=tensorflow.SavedModel)"},
-};
+    Foreign{is_safetensors,
+            "weights without a graph (safetensors); export the model that they belong to, e.g. to ONNX"},
+    Foreign{
+        is_raw_protobuf_text,
+        "protobuf text with field numbers instead of names (protoc --decode_raw); give the binary file, or decode it "
+        "with its "
+        "schema (protoc --decode=tensorflow.SavedModel)"},
+    };
 
 }  // namespace
 
 std::optional<std::string_view> foreign_format(std::string_view bytes) {
-  const auto it = std::find_if(kForeign.begin(), kForeign.end(), [bytes](const Foreign& f) { return f.matches(bytes); });
+  const auto it =
+      std::find_if(kForeign.begin(), kForeign.end(), [bytes](const Foreign& f) { return f.matches(bytes); });
   return it == kForeign.end() ? std::nullopt : std::optional(it->what);
 }
 

@@ -55,21 +55,21 @@ struct WeightFields;  // frontends/common/piped.h
 /// One operator of a front end and what it becomes: IR operators, or words where
 /// none remains ("a constant", "its body").
 struct OpCoverage {
-  std::string source;    ///< "Conv", "com.microsoft.FusedConv", "aten::conv2d"
-  std::string becomes;   ///< "nn.conv1d nn.conv2d nn.conv3d"
+  std::string source;   ///< "Conv", "com.microsoft.FusedConv", "aten::conv2d"
+  std::string becomes;  ///< "nn.conv1d nn.conv2d nn.conv3d"
 };
 
 struct FrontendDef {
-  std::string_view name;                       ///< "onnx"
+  std::string_view name;  ///< "onnx"
   std::string_view summary;
-  std::string_view extensions;                 ///< ".onnx .onnx.pb", space-separated
-  bool (*sniff)(std::string_view head);        ///< looks at the first bytes
+  std::string_view extensions;           ///< ".onnx .onnx.pb", space-separated
+  bool (*sniff)(std::string_view head);  ///< looks at the first bytes
   Result<Graph> (*import)(const Source&, const ImportOptions&, Diagnostics&);
   /// Every operator that is read, for `perfc ops`; null where another row of
   /// the same framework tells.
   std::vector<OpCoverage> (*coverage)() = nullptr;
-  bool signatures = false;                     ///< its models can have several entry points, by name
-  const WeightFields* weights = nullptr;       ///< where its weights are, for pipes; null: they are read with the rest
+  bool signatures = false;                ///< its models can have several entry points, by name
+  const WeightFields* weights = nullptr;  ///< where its weights are, for pipes; null: they are read with the rest
 };
 
 std::span<const FrontendDef> frontend_table();

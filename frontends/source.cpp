@@ -15,7 +15,7 @@ constexpr std::size_t kHead = 4096;  ///< bytes that a front end looks at to kno
 
 /// The model file of a SavedModel directory; other paths as they are.
 std::string model_in(const std::string& path) {
-  struct stat st{};
+  struct stat st {};
   if (::stat(path.c_str(), &st) != 0 || !S_ISDIR(st.st_mode)) return path;
   for (const char* name : {"/saved_model.pb", "/saved_model.pbtxt"}) {
     if (::stat((path + name).c_str(), &st) == 0 && S_ISREG(st.st_mode)) return path + name;
@@ -31,7 +31,8 @@ const FrontendDef* choose(std::string_view name, std::string_view head) {
     std::string_view rest = f.extensions;
     while (!rest.empty()) {
       const std::string_view extension = next_word(rest);
-      const bool better = extension.size() > longest || (extension.size() == longest && !chosen->sniff(head) && f.sniff(head));
+      const bool better =
+          extension.size() > longest || (extension.size() == longest && !chosen->sniff(head) && f.sniff(head));
       if (name.ends_with(extension) && better) {
         chosen = &f;
         longest = extension.size();
@@ -39,7 +40,8 @@ const FrontendDef* choose(std::string_view name, std::string_view head) {
     }
   }
   if (chosen) return chosen;
-  const auto known = std::find_if(frontend_table().begin(), frontend_table().end(), [&](const FrontendDef& f) { return f.sniff(head); });
+  const auto known = std::find_if(frontend_table().begin(), frontend_table().end(),
+                                  [&](const FrontendDef& f) { return f.sniff(head); });
   return known == frontend_table().end() ? nullptr : &*known;
 }
 
@@ -59,14 +61,16 @@ Result<Source> Source::open_model(const std::string& given, Diagnostics& diags) 
   const std::string path = model_in(given);
   s.name_ = path == "-" ? "<stdin>" : path;
   if (path != given) diags.in_file(path);
-  struct stat st{};
+  struct stat st {};
   if (::stat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode)) {
-    return diags.error("cannot read: is a directory without a saved_model.pb or saved_model.pbtxt; name the model file in it");
+    return diags.error(
+        "cannot read: is a directory without a saved_model.pb or saved_model.pbtxt; name the model file in it");
   }
   auto file = InputFile::open(path, diags, [&](PipeBytes& pipe) {
     if (!pipe.keep(kHead)) return false;
     const FrontendDef* chosen = choose(s.name_, pipe.bytes());
-    return !chosen || foreign_format(pipe.bytes()) || (chosen->weights ? read_without_weights(pipe, *chosen->weights) : read_to_end(pipe));
+    return !chosen || foreign_format(pipe.bytes()) ||
+           (chosen->weights ? read_without_weights(pipe, *chosen->weights) : read_to_end(pipe));
   });
   if (!file) return Failure{};
   s.file_ = std::move(*file);
@@ -82,7 +86,8 @@ Source Source::from_bytes(std::string name, std::string bytes) {
 
 Result<Graph> import_model(const Source& source, const ImportOptions& options, Diagnostics& diags) {
   if (source.bytes().empty()) return diags.error("the file is empty; a model file was expected");
-  if (const auto foreign = foreign_format(source.bytes())) return diags.error(fmt::format("cannot import: {}", *foreign));
+  if (const auto foreign = foreign_format(source.bytes()))
+    return diags.error(fmt::format("cannot import: {}", *foreign));
   const FrontendDef* chosen = choose(source.name(), source.bytes().substr(0, kHead));
   if (!chosen) {
     std::string known;

@@ -1,8 +1,8 @@
 /// The archive, and the program inside of it without the archive around.
-#include "ir/support/json.h"
-#include "frontends/torch/importer.h"
 #include "frontends/torch/pt2.h"
+#include "frontends/torch/importer.h"
 #include "fuzz/import.h"
+#include "ir/support/json.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace perfc;

@@ -20,12 +20,13 @@ import hostile_tf  # noqa: E402
 import hostile_torch  # noqa: E402
 from support import BUILD, SKIPPED, shared_folder, skip_part  # noqa: E402
 
-TARGETS = {"onnx_binary": ".onnx", "onnx_text": ".onnxtxt", "tf_binary": ".pb", "tf_text": ".pbtxt",
-           "paddle_program": ".pdmodel", "paddle_pir": ".json", "torchscript": ".json", "pt2": ".pt2",
-           "pir": ".pir", "device_file": ".json", "nvidia_smi": ".xml",
-           "checkpoint": ".safetensors", "counter_model": ".safetensors", "csv": ".csv",
-           "hpctoolkit_db": ".db", "hpctoolkit_cct": ".db", "hpctoolkit_xml": ".xml", "papi": ".json",
-           "perf_csv": ".csv", "perf_json": ".json", "caliper": ".json", "ncu": ".csv", "nvprof": ".csv", "profile_csv": ".csv"}
+TARGETS = {
+    "onnx_binary": ".onnx", "onnx_text": ".onnxtxt", "tf_binary": ".pb", "tf_text": ".pbtxt",
+    "paddle_program": ".pdmodel", "paddle_pir": ".json", "torchscript": ".json", "pt2": ".pt2", "pir": ".pir",
+    "device_file": ".json", "nvidia_smi": ".xml", "checkpoint": ".safetensors", "counter_model": ".safetensors",
+    "csv": ".csv", "hpctoolkit_db": ".db", "hpctoolkit_cct": ".db", "hpctoolkit_xml": ".xml", "papi": ".json",
+    "perf_csv": ".csv", "perf_json": ".json", "caliper": ".json", "ncu": ".csv", "nvprof": ".csv", "profile_csv": ".csv"
+}
 # Profiles: globs below tests/fixtures/counters and ../shared/formats, a seed per match; several
 # globs: a seed per folder, its first match of each.
 PROFILES = {"hpctoolkit_db": ["meta.db", "profile.db"], "hpctoolkit_cct": ["meta.db", "cct.db"],
@@ -42,7 +43,10 @@ def exported_programs(paths) -> list[bytes]:
     out = []
     for path in paths:
         with zipfile.ZipFile(path) as archive:
-            out += [archive.read(n) for n in archive.namelist() if n.endswith(("models/model.json", "exported_program.json"))]
+            out += [
+                archive.read(n) for n in archive.namelist()
+                if n.endswith(("models/model.json", "exported_program.json"))
+            ]
     return out
 
 
@@ -62,20 +66,25 @@ def seeds(target: str) -> dict[str, bytes]:
     if target in PROFILES:
         return profile_seeds(target)
     suffix, shared = TARGETS[target], shared_folder()
-    folders = {"onnx_binary": [shared / "corpus" / "onnx"],
-               "onnx_text": [shared / "corpus" / "onnx", ROOT / "tests" / "robustness" / "seeds"],
-               "tf_binary": [shared / "corpus" / "tf_bin"],
-               "tf_text": [shared / "corpus" / "tf_text"],
-               # The archive's models, where the corpus test has unpacked them.
-               "paddle_program": [shared / "corpus" / "paddle", BUILD / "frameworks_paddle"],
-               "paddle_pir": [BUILD / "frameworks_paddle"],
-               "pir": [ROOT / "tests" / "golden"],
-               "device_file": [ROOT / "data", ROOT / "examples"],
-               "torchscript": [],
-               "pt2": [shared / "corpus" / "pt2"],
-               "nvidia_smi": [shared / "formats" / "nvidia_smi", ROOT / "tests"],
-               "checkpoint": [ROOT / "data" / "models"], "counter_model": [ROOT / "data" / "models"], "csv": [shared / "data" / "mig"]}[target]
-    paths = sorted(p for f in folders for p in f.rglob(PATTERNS.get(target, f"*{suffix}")) if p.stat().st_size < (1 << 20 if suffix == ".xml" else MAX_SEED))
+    folders = {
+        "onnx_binary": [shared / "corpus" / "onnx"],
+        "onnx_text": [shared / "corpus" / "onnx", ROOT / "tests" / "robustness" / "seeds"],
+        "tf_binary": [shared / "corpus" / "tf_bin"],
+        "tf_text": [shared / "corpus" / "tf_text"],
+        # The archive's models, where the corpus test has unpacked them.
+        "paddle_program": [shared / "corpus" / "paddle", BUILD / "frameworks_paddle"],
+        "paddle_pir": [BUILD / "frameworks_paddle"],
+        "pir": [ROOT / "tests" / "golden"],
+        "device_file": [ROOT / "data", ROOT / "examples"],
+        "torchscript": [],
+        "pt2": [shared / "corpus" / "pt2"],
+        "nvidia_smi": [shared / "formats" / "nvidia_smi", ROOT / "tests"],
+        "checkpoint": [ROOT / "data" / "models"],
+        "counter_model": [ROOT / "data" / "models"],
+        "csv": [shared / "data" / "mig"]
+    }[target]
+    paths = sorted(p for f in folders for p in f.rglob(PATTERNS.get(target, f"*{suffix}"))
+                   if p.stat().st_size < (1 << 20 if suffix == ".xml" else MAX_SEED))
     out = {f"{i}{suffix}": p.read_bytes() for i, p in enumerate(paths[:: max(len(paths) // MAX_SEEDS, 1)])}
     if target == "onnx_binary":
         out |= {n: data for n, (data, _) in hostile.BINARY.items() if len(data) < MAX_SEED}
@@ -101,11 +110,14 @@ def seeds(target: str) -> dict[str, bytes]:
 def checkpoint() -> bytes:
     """A whole checkpoint of 24 numbers."""
     column = {"name": "macs", "unit": "MAC", "scale": "log1p", "mean": 1.5, "deviation": 2}
-    head = {"__metadata__": {"perfc.model": "pmgns-mlp", "perfc.tables": json.dumps([{"name": "dippm", "columns": [column]}]),
-                             "perfc.vocabulary": '["nn.conv2d"]', "perfc.outputs": '[{"name":"latency","unit":"ms","factor":1000}]',
-                             "perfc.settings": '{"graph_hidden":4}', "perfc.provenance": '{"licences":"MIT"}'},
-            "fc.weight": {"dtype": "F32", "shape": [4, 5], "data_offsets": [0, 80]},
-            "fc.bias": {"dtype": "F32", "shape": [4], "data_offsets": [80, 96]}}
+    head = {
+        "__metadata__": {
+            "perfc.model": "pmgns-mlp", "perfc.tables": json.dumps([{"name": "dippm", "columns": [column]}]),
+            "perfc.vocabulary": '["nn.conv2d"]', "perfc.outputs": '[{"name":"latency","unit":"ms","factor":1000}]',
+            "perfc.settings": '{"graph_hidden":4}', "perfc.provenance": '{"licences":"MIT"}'
+        }, "fc.weight": {"dtype": "F32", "shape": [4, 5], "data_offsets": [0, 80]},
+        "fc.bias": {"dtype": "F32", "shape": [4], "data_offsets": [80, 96]}
+    }
     text = json.dumps(head).encode()
     return struct.pack("<Q", len(text)) + text + struct.pack("<24f", *range(24))
 
@@ -143,12 +155,15 @@ def main() -> int:
         corpus.mkdir(parents=True, exist_ok=True)
         for name, data in seeds(target).items():
             (corpus / f"seed-{name}").write_bytes(data)
-        done = subprocess.run(
-            [BUILD / "fuzz" / "fuzz" / f"fuzz_{target}", corpus, f"-max_total_time={args.seconds}", "-seed=1", "-runs=20000", "-timeout=300",
-             "-rss_limit_mb=2048", f"-artifact_prefix={findings}/{target}-", "-print_final_stats=1"],
-            capture_output=True, text=True, errors="replace")
-        stats = dict(line.removeprefix("stat::").split(":", 1) for line in done.stderr.splitlines() if line.startswith("stat::"))
-        print(f"{target}: {stats.get('number_of_executed_units', '?').strip()} runs, exit {done.returncode}", flush=True)
+        done = subprocess.run([
+            BUILD / "fuzz" / "fuzz" / f"fuzz_{target}", corpus, f"-max_total_time={args.seconds}", "-seed=1",
+            "-runs=20000", "-timeout=300", "-rss_limit_mb=2048", f"-artifact_prefix={findings}/{target}-",
+            "-print_final_stats=1"
+        ], capture_output=True, text=True, errors="replace")
+        stats = dict(
+            line.removeprefix("stat::").split(":", 1) for line in done.stderr.splitlines() if line.startswith("stat::"))
+        print(f"{target}: {stats.get('number_of_executed_units', '?').strip()} runs, exit {done.returncode}",
+              flush=True)
         if done.returncode:
             failed.append(target)
             print("\n".join(done.stderr.splitlines()[-40:]))

@@ -26,7 +26,9 @@ class Reader {
 
   Json json(const std::string& key, Json::value_t type) {
     int deepest = 0;
-    const auto measure = [&](int depth, Json::parse_event_t, Json&) { return (deepest = std::max(deepest, depth)) <= 8; };
+    const auto measure = [&](int depth, Json::parse_event_t, Json&) {
+      return (deepest = std::max(deepest, depth)) <= 8;
+    };
     Json j = Json::parse(text(key), measure, false);
     if (good_ && (j.is_discarded() || deepest > 8 || j.type() != type)) complain(key, "is not what perfc writes");
     return good_ ? j : Json(type);
@@ -71,7 +73,8 @@ Json to_json(const FeatureTable& t) {
 FeatureTable read_table(const Json& j, Reader& in) {
   const std::string key = "perfc.tables";
   FeatureTable t{.name = in.string(j, "name", key)};
-  if (!j.is_object() || !j.contains("columns") || !j["columns"].is_array()) return in.complain(key, "wants 'columns'"), t;
+  if (!j.is_object() || !j.contains("columns") || !j["columns"].is_array())
+    return in.complain(key, "wants 'columns'"), t;
   std::vector<Normaliser::Scale> scales;
   std::vector<double> means, deviations;
   for (const Json& c : j["columns"]) {
@@ -79,14 +82,17 @@ FeatureTable read_table(const Json& j, Reader& in) {
     if (!in.good()) return t;
     if (!c.contains("scale")) continue;
     const std::string scale = in.string(c, "scale", key);
-    if (scale != "log1p" && scale != "linear") in.complain(key, fmt::format("has the unknown scale '{}'", scale.substr(0, 40)));
+    if (scale != "log1p" && scale != "linear")
+      in.complain(key, fmt::format("has the unknown scale '{}'", scale.substr(0, 40)));
     scales.push_back(scale == "log1p" ? Normaliser::Scale::Log : Normaliser::Scale::Linear);
     means.push_back(in.number(c.value("mean", Json()), key));
     deviations.push_back(in.number(c.value("deviation", Json()), key));
-    if (deviations.back() <= 0) in.complain(key, fmt::format("has a deviation of column '{}' that is not positive", t.columns.back().name));
+    if (deviations.back() <= 0)
+      in.complain(key, fmt::format("has a deviation of column '{}' that is not positive", t.columns.back().name));
   }
   if (scales.empty()) return t;
-  if (scales.size() != t.columns.size()) return in.complain(key, fmt::format("normalises only some columns of '{}'", t.name)), t;
+  if (scales.size() != t.columns.size())
+    return in.complain(key, fmt::format("normalises only some columns of '{}'", t.name)), t;
   t.normaliser = Normaliser::restore(t.columns, std::move(scales), std::move(means), std::move(deviations));
   return t;
 }
@@ -107,7 +113,8 @@ Result<Checkpoint> interpret(Tensors file, Diagnostics& diags) {
   const Json settings = in.json("perfc.settings", Json::value_t::object);
   for (const auto& [key, value] : settings.items()) c.settings[key] = in.number(value, "perfc.settings");
   const Json provenance = in.json("perfc.provenance", Json::value_t::object);
-  for (const auto& [key, value] : provenance.items()) c.provenance[key] = in.string(provenance, key.c_str(), "perfc.provenance");
+  for (const auto& [key, value] : provenance.items())
+    c.provenance[key] = in.string(provenance, key.c_str(), "perfc.provenance");
   if (!in.good()) return Failure{};
   c.tensors = std::move(file.tensors);
   return c;
@@ -120,13 +127,14 @@ std::string write_checkpoint(const Checkpoint& c) {
   for (const FeatureTable& t : c.tables) tables.push_back(to_json(t));
   for (const OutputColumn& o : c.outputs) outputs.push_back({{"name", o.name}, {"unit", o.unit}, {"factor", o.factor}});
   const auto text = [](const Json& j) { return j.dump(-1, ' ', false, Json::error_handler_t::replace); };
-  return write_safetensors({.metadata = {{"perfc.model", c.model},
-                                         {"perfc.tables", text(tables)},
-                                         {"perfc.vocabulary", text(Json(c.vocabulary))},
-                                         {"perfc.outputs", text(outputs)},
-                                         {"perfc.settings", text(c.settings.empty() ? Json::object() : Json(c.settings))},
-                                         {"perfc.provenance", text(c.provenance.empty() ? Json::object() : Json(c.provenance))}},
-                            .tensors = c.tensors});
+  return write_safetensors(
+      {.metadata = {{"perfc.model", c.model},
+                    {"perfc.tables", text(tables)},
+                    {"perfc.vocabulary", text(Json(c.vocabulary))},
+                    {"perfc.outputs", text(outputs)},
+                    {"perfc.settings", text(c.settings.empty() ? Json::object() : Json(c.settings))},
+                    {"perfc.provenance", text(c.provenance.empty() ? Json::object() : Json(c.provenance))}},
+       .tensors = c.tensors});
 }
 
 Result<Checkpoint> read_checkpoint(const std::string& path, Diagnostics& diags) {
@@ -178,8 +186,9 @@ Status load(const std::vector<NamedTensor>& tensors, const std::vector<NamedPara
     if (found == by_name.end()) return diags.error({}, name, "parameter: not in the checkpoint");
     const NamedTensor& t = *found->second;
     if (t.kind != p->kind || !t.value.same_shape(p->value)) {
-      return diags.error({}, name, fmt::format("parameter: {}x{} in the checkpoint, {}x{} in the model", t.value.rows(),
-                                               t.value.columns(), p->value.rows(), p->value.columns()));
+      return diags.error({}, name,
+                         fmt::format("parameter: {}x{} in the checkpoint, {}x{} in the model", t.value.rows(),
+                                     t.value.columns(), p->value.rows(), p->value.columns()));
     }
   }
   if (tensors.size() != parameters.size()) {

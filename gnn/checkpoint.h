@@ -18,14 +18,14 @@ namespace perfc {
 
 /// A feature matrix as the model was trained on it.
 struct FeatureTable {
-  std::string name;                       ///< "dippm", "dippm-static"
-  std::vector<Column> columns;            ///< `meaning` is not saved
-  std::optional<Normaliser> normaliser;   ///< of the same columns
+  std::string name;                      ///< "dippm", "dippm-static"
+  std::vector<Column> columns;           ///< `meaning` is not saved
+  std::optional<Normaliser> normaliser;  ///< of the same columns
 };
 
 struct OutputColumn {
   std::string name, unit;
-  double factor = 1;                      ///< the network's number is factor × the value
+  double factor = 1;  ///< the network's number is factor × the value
 };
 
 struct Checkpoint {

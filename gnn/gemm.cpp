@@ -33,8 +33,10 @@ const Kernel& kernel() {
 template <class T>
 GemmArguments<T> arguments(const GemmShape& s, const T* a, const T* b, T* c) {
   const auto n = [](std::size_t v) { return static_cast<std::ptrdiff_t>(v); };
-  return {n(s.rows), n(s.columns), n(s.inner), a, n(s.a_stride), s.a == Transpose::Yes,
-          b, n(s.b_stride), s.b == Transpose::Yes, c, n(s.c_stride), s.store == Store::Add};
+  return {n(s.rows), n(s.columns),  n(s.inner),
+          a,         n(s.a_stride), s.a == Transpose::Yes,
+          b,         n(s.b_stride), s.b == Transpose::Yes,
+          c,         n(s.c_stride), s.store == Store::Add};
 }
 
 void run(const GemmArguments<float>& g) { kernel().run(g); }
@@ -73,8 +75,17 @@ void multiply(ThreadPool& threads, const Matrix<T>& a, Transpose ta, const Matri
   assert(inner == (tb == Transpose::Yes ? b.columns() : b.rows()));
   if (store == Store::Replace) c.resize(rows, columns);
   assert(c.rows() == rows && c.columns() == columns);
-  gemm<T>(threads, {.rows = rows, .columns = columns, .inner = inner, .a_stride = a.columns(), .b_stride = b.columns(), .c_stride = columns,
-                    .a = ta, .b = tb, .store = store}, a.data(), b.data(), c.data());
+  gemm<T>(threads,
+          {.rows = rows,
+           .columns = columns,
+           .inner = inner,
+           .a_stride = a.columns(),
+           .b_stride = b.columns(),
+           .c_stride = columns,
+           .a = ta,
+           .b = tb,
+           .store = store},
+          a.data(), b.data(), c.data());
 }
 
 template <class T>
@@ -93,13 +104,20 @@ void multiply_by_panels(ThreadPool& threads, const Matrix<T>& a, Transpose ta, c
     static thread_local Matrix<T> numbers;  // stays for the next product
     numbers.resize(std::min<std::size_t>(end - begin, kGemmPanelRows), columns);
     Panel panel{use, begin, columns, numbers};
-    auto g = arguments({.rows = end - begin, .columns = columns, .inner = inner, .a_stride = a.columns(), .b_stride = b.columns(),
-                        .c_stride = columns, .a = ta, .b = tb},
+    auto g = arguments({.rows = end - begin,
+                        .columns = columns,
+                        .inner = inner,
+                        .a_stride = a.columns(),
+                        .b_stride = b.columns(),
+                        .c_stride = columns,
+                        .a = ta,
+                        .b = tb},
                        a.data() + (ta == Transpose::Yes ? begin : begin * inner), b.data(), panel.numbers.data());
     g.user = &panel;
     g.use_panel = [](void* user, std::ptrdiff_t first, std::ptrdiff_t count) {
       Panel& p = *static_cast<Panel*>(user);
-      p.use(p.begin + static_cast<std::size_t>(first), std::span(p.numbers.data(), static_cast<std::size_t>(count) * p.columns));
+      p.use(p.begin + static_cast<std::size_t>(first),
+            std::span(p.numbers.data(), static_cast<std::size_t>(count) * p.columns));
     };
     run(g);
   });
@@ -111,7 +129,9 @@ template void multiply_by_panels(ThreadPool&, const Matrix<double>&, Transpose, 
                                  const std::function<void(std::size_t, std::span<double>)>&);
 template void gemm(ThreadPool&, const GemmShape&, const float*, const float*, float*);
 template void gemm(ThreadPool&, const GemmShape&, const double*, const double*, double*);
-template void multiply(ThreadPool&, const Matrix<float>&, Transpose, const Matrix<float>&, Transpose, Matrix<float>&, Store);
-template void multiply(ThreadPool&, const Matrix<double>&, Transpose, const Matrix<double>&, Transpose, Matrix<double>&, Store);
+template void multiply(ThreadPool&, const Matrix<float>&, Transpose, const Matrix<float>&, Transpose, Matrix<float>&,
+                       Store);
+template void multiply(ThreadPool&, const Matrix<double>&, Transpose, const Matrix<double>&, Transpose, Matrix<double>&,
+                       Store);
 
 }  // namespace perfc

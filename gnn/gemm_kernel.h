@@ -8,9 +8,15 @@ namespace perfc {
 template <class T>
 struct GemmArguments {
   std::ptrdiff_t rows, columns, inner;
-  const T* a; std::ptrdiff_t a_stride; bool a_transposed;
-  const T* b; std::ptrdiff_t b_stride; bool b_transposed;
-  T* c; std::ptrdiff_t c_stride; bool add;
+  const T* a;
+  std::ptrdiff_t a_stride;
+  bool a_transposed;
+  const T* b;
+  std::ptrdiff_t b_stride;
+  bool b_transposed;
+  T* c;
+  std::ptrdiff_t c_stride;
+  bool add;
   /// If set: C is computed by panels of at most `kGemmPanelRows` rows, all of them at `c`, and each is handed on
   /// before the next overwrites it.
   void (*use_panel)(void* user, std::ptrdiff_t first_row, std::ptrdiff_t rows) = nullptr;

@@ -28,17 +28,18 @@ using Size = std::ptrdiff_t;
 
 constexpr Size kLanes = PERFC_GEMM_BYTES / sizeof(T);
 constexpr Size kRows = PERFC_GEMM_ROWS, kColumns = 2 * kLanes;  ///< the tile
-constexpr Size kInner = 512;                                    ///< of a slice: tiles long enough to forget how they begin and end
+constexpr Size kInner = 512;  ///< of a slice: tiles long enough to forget how they begin and end
 constexpr Size kBlockRows = kRows * (PERFC_GEMM_BYTES == 64 ? 64 : 68);  ///< of a block of A, which an L2 cache holds
-constexpr Size kRowPointers = 8;                                ///< that fit into registers
+constexpr Size kRowPointers = 8;                                         ///< that fit into registers
 constexpr Size kPage = 4096, kLine = 64 / sizeof(T);
-constexpr Size kSideBySide = 64;                                ///< panels that are packed at a time
-constexpr Size kFewRows = 64;                                   ///< of A; see multiply_few_rows
+constexpr Size kSideBySide = 64;  ///< panels that are packed at a time
+constexpr Size kFewRows = 64;     ///< of A; see multiply_few_rows
 static_assert(kGemmPanelRows % kRows == 0 && kGemmPanelRows <= kBlockRows);
 
 constexpr Size smaller(Size a, Size b) { return a < b ? a : b; }
 constexpr Size tiles(Size n, Size tile) { return (n + tile - 1) / tile; }
-/// From one packed panel to the next. A line more than its numbers: panels whose size is a multiple of a page would, written
+/// From one packed panel to the next. A line more than its numbers: panels whose size is a multiple of a page would,
+/// written
 /// side by side, push each other out of the cache.
 constexpr Size panel_size(Size width, Size inner) { return width * inner + kLine; }
 
@@ -68,7 +69,8 @@ Vector interleave(Vector a, Vector b, std::integer_sequence<Size, i...>) {
   return __builtin_shufflevector(a, b, (first + i / 2 + i % 2 * kLanes)...);
 }
 
-/// `rows` (at most kLanes) rows of kLanes numbers each, `row` apart, become columns, `column` apart. Of fewer rows, what
+/// `rows` (at most kLanes) rows of kLanes numbers each, `row` apart, become columns, `column` apart. Of fewer rows,
+/// what
 /// lies behind a column is overwritten: the next ones, which follow, and kLanes - rows numbers behind the last.
 template <Size rows>
 void transpose(const T* from, Size row, T* to, Size column) {
@@ -76,7 +78,7 @@ void transpose(const T* from, Size row, T* to, Size column) {
   Vector v[kLanes], w[kLanes];
 #pragma GCC unroll 16
   for (Size i = 0; i < kLanes; ++i) v[i] = *reinterpret_cast<const Unaligned*>(from + smaller(i, rows - 1) * row);
-  // log2(kLanes) perfect shuffles of the rows.
+    // log2(kLanes) perfect shuffles of the rows.
 #pragma GCC unroll 16
   for (Size done = 1; done < kLanes; done *= 2) {
 #pragma GCC unroll 16
@@ -142,16 +144,19 @@ void pack(const T* from, Size row, Size step, Size rows, Size inner, T* to) {
   for (; first < rows; first += width) {
     T* out = to + first / width * panel_size(width, inner);
     for (Size k = 0; k < inner; ++k) {
-      for (Size i = 0; i < width; ++i) out[k * width + i] = first + i < rows ? from[(first + i) * row + k * step] : T(0);
+      for (Size i = 0; i < width; ++i)
+        out[k * width + i] = first + i < rows ? from[(first + i) * row + k * step] : T(0);
     }
   }
 }
 
-/// Numbers that are needed next, fetched a few lines at a time while others are worked on: `rows` of `length`, `stride` apart.
+/// Numbers that are needed next, fetched a few lines at a time while others are worked on: `rows` of `length`, `stride`
+/// apart.
 class Ahead {
  public:
   Ahead() = default;
-  Ahead(const T* from, Size stride, Size rows, Size length) : row_(from), stride_(stride), rows_(rows), length_(length) {}
+  Ahead(const T* from, Size stride, Size rows, Size length)
+      : row_(from), stride_(stride), rows_(rows), length_(length) {}
   Size lines() const { return rows_ * tiles(length_, kLine); }
   void fetch(Size lines) {
     for (; lines > 0 && rows_ > 0; --lines) {
@@ -175,7 +180,7 @@ enum class Rows { Packed, Direct };
 struct Tile {
   Size inner;
   const T* a;
-  Size a_row;    ///< distance between rows where they are not packed
+  Size a_row;  ///< distance between rows where they are not packed
   const T* b;
   T* c;
   Size c_stride;
@@ -231,7 +236,8 @@ void transpose_all(const T* from, Size from_stride, Size rows, Size columns, T* 
   Size i = 0;
   for (; i + kLanes <= rows; i += kLanes) {
     Size j = 0;
-    for (; j + kLanes <= columns; j += kLanes) transpose<kLanes>(from + i * from_stride + j, from_stride, to + j * to_stride + i, to_stride);
+    for (; j + kLanes <= columns; j += kLanes)
+      transpose<kLanes>(from + i * from_stride + j, from_stride, to + j * to_stride + i, to_stride);
     for (; j < columns; ++j) {
       for (Size r = i; r < i + kLanes; ++r) to[j * to_stride + r] = from[r * from_stride + j];
     }
@@ -257,8 +263,15 @@ void multiply_few_rows(const GemmArguments<T>& g, Scratch& a_scratch, Scratch& c
         for (Size k = 0; k < inner; k += kLine) __builtin_prefetch(g.b + next * g.b_stride + k0 + k);
       }
       for (Size j = 0; j < g.rows; j += kColumns) {
-        multiply_tile<Rows::Direct>({.inner = inner, .a = rows_of_b, .a_row = g.b_stride, .b = packed + j / kColumns * panel_size(kColumns, inner),
-                                     .c = c + i * g.rows + j, .c_stride = g.rows, .rows = high, .columns = smaller(kColumns, g.rows - j), .add = g.add || k0 > 0});
+        multiply_tile<Rows::Direct>({.inner = inner,
+                                     .a = rows_of_b,
+                                     .a_row = g.b_stride,
+                                     .b = packed + j / kColumns * panel_size(kColumns, inner),
+                                     .c = c + i * g.rows + j,
+                                     .c_stride = g.rows,
+                                     .rows = high,
+                                     .columns = smaller(kColumns, g.rows - j),
+                                     .add = g.add || k0 > 0});
       }
     }
   }
@@ -275,14 +288,16 @@ void PERFC_GEMM_KERNEL(const GemmArguments<PERFC_GEMM_SCALAR>& g) {
     }
     return;
   }
-  if (kRows <= kRowPointers && !g.a_transposed && g.b_transposed && g.use_panel == nullptr && g.rows <= kFewRows && g.columns > g.rows) {
+  if (kRows <= kRowPointers && !g.a_transposed && g.b_transposed && g.use_panel == nullptr && g.rows <= kFewRows &&
+      g.columns > g.rows) {
     multiply_few_rows(g, a_scratch, b_scratch);
     return;
   }
   const Size a_row = g.a_transposed ? 1 : g.a_stride, a_step = g.a_transposed ? g.a_stride : 1;
   const Size b_column = g.b_transposed ? g.b_stride : 1, b_step = g.b_transposed ? 1 : g.b_stride;
   // Rows that are a multiple of a page apart would push each other out of the cache.
-  const bool direct = !g.a_transposed && kRows <= kRowPointers && g.a_stride * static_cast<Size>(sizeof(T)) % kPage != 0;
+  const bool direct =
+      !g.a_transposed && kRows <= kRowPointers && g.a_stride * static_cast<Size>(sizeof(T)) % kPage != 0;
   T* const packed_a = a_scratch.reserve(tiles(smaller(kBlockRows, g.rows), kRows) * panel_size(kRows, kInner) + kLanes);
   const auto rows_of_a = [&](Size i0, Size rows, Size k0, Size inner) -> const T* {
     const T* const from = g.a + i0 * a_row + k0 * a_step;
@@ -291,12 +306,20 @@ void PERFC_GEMM_KERNEL(const GemmArguments<PERFC_GEMM_SCALAR>& g) {
     return packed_a;
   };
   // `rows` rows of as many columns of C as a panel of B has.
-  const auto column_of_tiles = [&](const T* a, Size rows, const T* panel, Size k0, Size inner, T* c, Size columns, Ahead next) {
+  const auto column_of_tiles =
+      [&](const T* a, Size rows, const T* panel, Size k0, Size inner, T* c, Size columns, Ahead next) {
     const Size lines = tiles(next.lines(), tiles(rows, kRows));
     for (Size i = 0; i < rows; i += kRows) {
       next.fetch(lines);
-      const Tile tile{.inner = inner, .a = a + (direct ? i * a_row : i / kRows * panel_size(kRows, inner)), .a_row = direct ? a_row : 0, .b = panel,
-                      .c = c + i * g.c_stride, .c_stride = g.c_stride, .rows = smaller(kRows, rows - i), .columns = columns, .add = g.add || k0 > 0};
+      const Tile tile{.inner = inner,
+                      .a = a + (direct ? i * a_row : i / kRows * panel_size(kRows, inner)),
+                      .a_row = direct ? a_row : 0,
+                      .b = panel,
+                      .c = c + i * g.c_stride,
+                      .c_stride = g.c_stride,
+                      .rows = smaller(kRows, rows - i),
+                      .columns = columns,
+                      .add = g.add || k0 > 0};
       direct ? multiply_tile<Rows::Direct>(tile) : multiply_tile<Rows::Packed>(tile);
     }
   };
@@ -315,7 +338,8 @@ void PERFC_GEMM_KERNEL(const GemmArguments<PERFC_GEMM_SCALAR>& g) {
         const Size inner = inner_from(k0);
         const T* const a = rows_of_a(i0, rows, k0, inner);
         for (Size j = 0; j < g.columns; j += kColumns) {
-          column_of_tiles(a, rows, packed_b + k0 / kInner * slice + j / kColumns * panel_size(kColumns, inner), k0, inner, g.c + j, columns_from(j), {});
+          column_of_tiles(a, rows, packed_b + k0 / kInner * slice + j / kColumns * panel_size(kColumns, inner), k0,
+                          inner, g.c + j, columns_from(j), {});
         }
       }
       g.use_panel(g.user, i0, rows);
@@ -326,7 +350,8 @@ void PERFC_GEMM_KERNEL(const GemmArguments<PERFC_GEMM_SCALAR>& g) {
   const auto ahead = [&](Size k0, Size j) {
     if (j >= g.columns) j = 0, k0 += kInner;
     if (k0 >= g.inner) return Ahead();
-    return b_step == 1 ? Ahead(at_b(k0, j), b_column, columns_from(j), inner_from(k0)) : Ahead(at_b(k0, j), b_step, inner_from(k0), columns_from(j));
+    return b_step == 1 ? Ahead(at_b(k0, j), b_column, columns_from(j), inner_from(k0))
+                       : Ahead(at_b(k0, j), b_step, inner_from(k0), columns_from(j));
   };
   for (Size i0 = 0; i0 < g.rows; i0 += kBlockRows) {
     const Size rows = smaller(kBlockRows, g.rows - i0);

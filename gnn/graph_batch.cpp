@@ -15,7 +15,8 @@ Result<GraphBatch> GraphBatch::join(std::span<const Adjacency* const> parts, Dia
       if (from >= a->nodes || to >= a->nodes) {
         return diags.error(fmt::format("graph batch: edge {} -> {} in a graph of {} nodes", from, to, a->nodes));
       }
-      if (from == to && a->self_edges == Adjacency::SelfEdges::Refuse) return diags.error(fmt::format("graph batch: edge from node {} to itself", from));
+      if (from == to && a->self_edges == Adjacency::SelfEdges::Refuse)
+        return diags.error(fmt::format("graph batch: edge from node {} to itself", from));
     }
     nodes += a->nodes;
     edges += a->edges.size();
@@ -44,9 +45,7 @@ Result<GraphBatch> GraphBatch::join(std::span<const Adjacency* const> parts, Dia
   std::vector<Index> next(b.in_offsets_.begin(), b.in_offsets_.end() - 1);
   for (std::size_t g = 0; g < parts.size(); ++g) {
     const auto base = b.node_offsets_[g];
-    for (const auto& [from, to] : parts[g]->edges) {
-      b.senders_[next[base + to]++] = base + static_cast<Index>(from);
-    }
+    for (const auto& [from, to] : parts[g]->edges) { b.senders_[next[base + to]++] = base + static_cast<Index>(from); }
   }
   // Transposing the rows by receiver keeps each sender's edges in receiver order.
   b.receivers_.resize(edges);

@@ -47,9 +47,7 @@ class GraphBatch {
   std::size_t in(std::size_t node) const { return in_offsets_[node]; }
   std::span<const Index> senders() const { return senders_; }
   std::size_t in_degree(std::size_t node) const { return in_offsets_[node + 1] - in_offsets_[node]; }
-  std::span<const Index> senders_of(std::size_t node) const {
-    return senders().subspan(in(node), in_degree(node));
-  }
+  std::span<const Index> senders_of(std::size_t node) const { return senders().subspan(in(node), in_degree(node)); }
 
   /// The same edges by sender: positions [out(n), out(n + 1)) start in node n;
   /// receivers()[p] is where they end, out_edges()[p] their index in `senders()`.

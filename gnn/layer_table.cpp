@@ -16,7 +16,9 @@ std::unique_ptr<Module<T>> make(std::size_t in, std::size_t out) {
 
 template <template <class> class Layer, auto... Arguments>
 constexpr ConvolutionRow row(std::string_view name, std::string_view summary) {
-  return {.name = name, .summary = summary, .make = make<Layer<float>, float, Arguments...>,
+  return {.name = name,
+          .summary = summary,
+          .make = make<Layer<float>, float, Arguments...>,
           .make_double = make<Layer<double>, double, Arguments...>};
 }
 

@@ -18,7 +18,8 @@ Point huber(double e, double delta) {
 
 Point at(const Loss& loss, double prediction, double target, std::size_t output) {
   switch (loss.kind) {
-    case LossKind::Huber: return huber(prediction - target, loss.delta);
+    case LossKind::Huber:
+      return huber(prediction - target, loss.delta);
     case LossKind::LogRatio: {
       const double p = std::max(prediction, kSmallestRatio);
       const Point h = huber(std::log(p) - std::log(std::max(target, kSmallestRatio)), loss.delta);

@@ -17,9 +17,9 @@ enum class LossKind : unsigned char {
 
 struct Loss {
   LossKind kind = LossKind::Huber;
-  double delta = 1;                     ///< Huber, LogRatio
-  std::vector<double> quantiles;        ///< Pinball: one per output
-  std::vector<double> output_weights;   ///< one per output; empty: all 1
+  double delta = 1;                    ///< Huber, LogRatio
+  std::vector<double> quantiles;       ///< Pinball: one per output
+  std::vector<double> output_weights;  ///< one per output; empty: all 1
 };
 
 /// Predictions below this count as this one in LogRatio.

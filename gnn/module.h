@@ -46,7 +46,7 @@ struct Context {
   ThreadPool& threads;
   const GraphBatch* graph = nullptr;  ///< required by layers that pass messages or pool
   Mode mode = Mode::Inference;
-  Random random{0};                   ///< of this step; dropout draws from it
+  Random random{0};  ///< of this step; dropout draws from it
   /// Position of the batch's first sample in the step's global batch: dropout is
   /// keyed by sample, so that N ranks with a share each drop what one rank would.
   std::size_t first_sample = 0;

@@ -61,12 +61,12 @@ void Adam::begin(double learning_rate) {
   const double t = static_cast<double>(steps);
   const bool decoupled = options_.decay == AdamOptions::Decay::Decoupled;
   numbers_ = {.beta1 = static_cast<float>(options_.beta1),
-                .beta2 = static_cast<float>(options_.beta2),
-                .rate = static_cast<float>(learning_rate / (1 - std::pow(options_.beta1, t))),
-                .inverse_correction = static_cast<float>(1 / std::sqrt(1 - std::pow(options_.beta2, t))),
-                .epsilon = static_cast<float>(options_.epsilon),
-                .coupled_decay = static_cast<float>(decoupled ? 0.0 : options_.weight_decay),
-                .keep = static_cast<float>(decoupled ? 1 - learning_rate * options_.weight_decay : 1.0)};
+              .beta2 = static_cast<float>(options_.beta2),
+              .rate = static_cast<float>(learning_rate / (1 - std::pow(options_.beta1, t))),
+              .inverse_correction = static_cast<float>(1 / std::sqrt(1 - std::pow(options_.beta2, t))),
+              .epsilon = static_cast<float>(options_.epsilon),
+              .coupled_decay = static_cast<float>(decoupled ? 0.0 : options_.weight_decay),
+              .keep = static_cast<float>(decoupled ? 1 - learning_rate * options_.weight_decay : 1.0)};
   updated_.assign(parameters_.size(), 0);
   passed_ = 0;
 }
@@ -75,8 +75,9 @@ void Adam::update(Parameter<float>& p, std::size_t first, std::span<float> gradi
   const std::size_t i = positions_.at(&p);
   double squares = 0;
   for (std::size_t done = 0; done < gradient.size(); done += kBlock) {
-    squares += static_cast<double>(move(numbers_, std::min(kBlock, gradient.size() - done), gradient.data() + done, p.value.data() + first + done,
-                                        moments_[i].mean.data() + first + done, moments_[i].square.data() + first + done));
+    squares += static_cast<double>(move(numbers_, std::min(kBlock, gradient.size() - done), gradient.data() + done,
+                                        p.value.data() + first + done, moments_[i].mean.data() + first + done,
+                                        moments_[i].square.data() + first + done));
   }
   const std::lock_guard lock(mutex_);
   updated_[i] = 1;
@@ -98,8 +99,9 @@ double Adam::finish(ThreadPool& threads) {
     block_squares_.assign((p.value.size() + kBlock - 1) / kBlock, 0);
     threads.for_ranges(p.value.size(), kBlock, [&](std::size_t begin, std::size_t end) {
       for (std::size_t first = begin; first < end; first += kBlock) {
-        block_squares_[first / kBlock] = move(n, std::min(kBlock, end - first), p.gradient.data() + first, p.value.data() + first,
-                                                moments_[i].mean.data() + first, moments_[i].square.data() + first);
+        block_squares_[first / kBlock] =
+            move(n, std::min(kBlock, end - first), p.gradient.data() + first, p.value.data() + first,
+                 moments_[i].mean.data() + first, moments_[i].square.data() + first);
       }
     });
     for (const float sum : block_squares_) passed += static_cast<double>(sum);
@@ -113,10 +115,14 @@ double Schedule::at(std::uint64_t step, std::uint64_t total) const {
   const std::uint64_t span = total > warmup_steps + 1 ? total - warmup_steps - 1 : 1;
   const double done = std::min(1.0, static_cast<double>(after) / static_cast<double>(span));
   switch (shape) {
-    case Shape::Constant: break;
-    case Shape::Linear: return peak * (1 - (1 - floor) * done);
-    case Shape::Cosine: return peak * (floor + (1 - floor) * 0.5 * (1 + std::cos(std::numbers::pi * done)));
-    case Shape::Step: return peak * std::pow(floor, static_cast<double>(after / std::max<std::uint64_t>(period, 1)));
+    case Shape::Constant:
+      break;
+    case Shape::Linear:
+      return peak * (1 - (1 - floor) * done);
+    case Shape::Cosine:
+      return peak * (floor + (1 - floor) * 0.5 * (1 + std::cos(std::numbers::pi * done)));
+    case Shape::Step:
+      return peak * std::pow(floor, static_cast<double>(after / std::max<std::uint64_t>(period, 1)));
   }
   return peak;
 }

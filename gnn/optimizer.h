@@ -58,10 +58,10 @@ class Adam final : public ImmediateUpdate {
 
   std::vector<NamedParameter<float>> parameters_;
   std::map<const Parameter<float>*, std::size_t> positions_;  ///< in parameters_
-  std::vector<char> updated_;           ///< by parameter: `update` has been called in this step
+  std::vector<char> updated_;                                 ///< by parameter: `update` has been called in this step
   Numbers numbers_{};
-  std::mutex mutex_;                    ///< of updated_ and passed_
-  double passed_ = 0;                   ///< squares of the gradients that `update` took
+  std::mutex mutex_;   ///< of updated_ and passed_
+  double passed_ = 0;  ///< squares of the gradients that `update` took
   std::vector<Moments> moments_;
   std::vector<float> block_squares_;  ///< of the gradient of one parameter, by block
   AdamOptions options_;
@@ -71,9 +71,9 @@ class Adam final : public ImmediateUpdate {
 struct Schedule {
   enum class Shape : unsigned char {
     Constant,
-    Linear,   ///< down to `floor` × peak at the end
-    Cosine,   ///< the same along half a cosine (Loshchilov and Hutter, ICLR 2017)
-    Step,     ///< × `floor` after every `period` steps
+    Linear,  ///< down to `floor` × peak at the end
+    Cosine,  ///< the same along half a cosine (Loshchilov and Hutter, ICLR 2017)
+    Step,    ///< × `floor` after every `period` steps
   };
   Shape shape = Shape::Constant;
   double peak = 1e-3;

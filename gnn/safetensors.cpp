@@ -51,23 +51,30 @@ struct Entry {
 };
 
 Result<Entry> read_entry(const std::string& name, const json::Element& j, std::uint64_t data, Diagnostics& diags) {
-  const auto bad = [&](std::string_view what) { return diags.error({}, name.substr(0, 200), fmt::format("tensor: {}", what)); };
-  const auto dtype = json::member(j, "dtype"), shape = json::member(j, "shape"), offsets = json::member(j, "data_offsets");
+  const auto bad = [&](std::string_view what) {
+    return diags.error({}, name.substr(0, 200), fmt::format("tensor: {}", what));
+  };
+  const auto dtype = json::member(j, "dtype"), shape = json::member(j, "shape"),
+             offsets = json::member(j, "data_offsets");
   if (!dtype || !shape || !offsets) return bad("wants dtype, shape and data_offsets");
   if (json::text(dtype) != "F32") return bad("dtype is not F32");
   Entry e{.name = name};
   const auto extents = json::array(shape), range = json::array(offsets);
   if (!extents || extents->size() < 1 || extents->size() > 2) return bad("shape is not a list of one or two extents");
-  if (!read_count(extents->at(extents->size() - 1).value(), e.columns) || (extents->size() == 2 && !read_count(extents->at(0).value(), e.rows))) {
+  if (!read_count(extents->at(extents->size() - 1).value(), e.columns) ||
+      (extents->size() == 2 && !read_count(extents->at(0).value(), e.rows))) {
     return bad("shape has an extent that is no count");
   }
   if (extents->size() == 1) e.kind = Parameter<float>::Kind::Vector;
-  if (!range || range->size() != 2 || !read_count(range->at(0).value(), e.begin) || !read_count(range->at(1).value(), e.end)) {
+  if (!range || range->size() != 2 || !read_count(range->at(0).value(), e.begin) ||
+      !read_count(range->at(1).value(), e.end)) {
     return bad("data_offsets is not a pair of counts");
   }
-  if (e.begin > e.end || e.end > data) return bad(fmt::format("offsets {}..{} leave the {} bytes of data", e.begin, e.end, data));
+  if (e.begin > e.end || e.end > data)
+    return bad(fmt::format("offsets {}..{} leave the {} bytes of data", e.begin, e.end, data));
   const std::uint64_t numbers = (e.end - e.begin) / sizeof(float);
-  const bool fits = e.columns == 0 || e.rows == 0 ? numbers == 0 : e.rows <= numbers / e.columns && e.rows * e.columns == numbers;
+  const bool fits =
+      e.columns == 0 || e.rows == 0 ? numbers == 0 : e.rows <= numbers / e.columns && e.rows * e.columns == numbers;
   if (!fits || (e.end - e.begin) % sizeof(float) != 0) {
     return bad(fmt::format("shape {}x{} does not take {} bytes", e.rows, e.columns, e.end - e.begin));
   }
@@ -96,7 +103,8 @@ std::string write_safetensors(const Tensors& file) {
   std::uint64_t offset = 0;
   for (const NamedTensor& t : file.tensors) {
     const std::uint64_t end = offset + t.value.size() * sizeof(float);
-    Json shape = t.kind == Parameter<float>::Kind::Vector ? Json{t.value.columns()} : Json{t.value.rows(), t.value.columns()};
+    Json shape =
+        t.kind == Parameter<float>::Kind::Vector ? Json{t.value.columns()} : Json{t.value.rows(), t.value.columns()};
     header[t.name] = {{"dtype", "F32"}, {"shape", std::move(shape)}, {"data_offsets", {offset, end}}};
     offset = end;
   }
@@ -118,7 +126,8 @@ Result<Tensors> parse_safetensors(std::string_view bytes, Diagnostics& diags) {
   std::memcpy(&length, bytes.data(), kLengthBytes);
   bytes.remove_prefix(kLengthBytes);
   if (length > kLargestHeader || length > bytes.size()) {
-    return diags.error(fmt::format("no safetensors file: header of {} bytes in a file of {}", length, bytes.size() + kLengthBytes));
+    return diags.error(
+        fmt::format("no safetensors file: header of {} bytes in a file of {}", length, bytes.size() + kLengthBytes));
   }
   const std::string_view text = bytes.substr(0, length), data = bytes.substr(length);
 
@@ -129,7 +138,8 @@ Result<Tensors> parse_safetensors(std::string_view bytes, Diagnostics& diags) {
   if (!error) error = parser.parse(text.data(), text.size()).get(root);
   if (error == simdjson::DEPTH_ERROR) return diags.error(fmt::format("header nests deeper than {}", kDeepest));
   if (error || root.get(header)) return diags.error("header is not a JSON object");
-  if (const std::string name = repeated_name(root); !name.empty()) return diags.error(fmt::format("header has '{}' twice", name.substr(0, 80)));
+  if (const std::string name = repeated_name(root); !name.empty())
+    return diags.error(fmt::format("header has '{}' twice", name.substr(0, 80)));
 
   Tensors file;
   std::vector<Entry> entries;
@@ -152,7 +162,8 @@ Result<Tensors> parse_safetensors(std::string_view bytes, Diagnostics& diags) {
   std::uint64_t expected = 0;
   for (const Entry& e : entries) {
     if (e.begin != expected) {
-      return diags.error({}, e.name.substr(0, 200), fmt::format("tensor: begins at {}, the one before ends at {}", e.begin, expected));
+      return diags.error({}, e.name.substr(0, 200),
+                         fmt::format("tensor: begins at {}, the one before ends at {}", e.begin, expected));
     }
     expected = e.end;
   }
@@ -165,7 +176,8 @@ Result<Tensors> parse_safetensors(std::string_view bytes, Diagnostics& diags) {
     const std::span numbers(t.value.data(), t.value.size());
     if (!all_finite(numbers)) {
       const auto first = std::find_if_not(numbers.begin(), numbers.end(), [](float v) { return std::isfinite(v); });
-      return diags.error({}, t.name.substr(0, 200), fmt::format("tensor: entry {} is not a finite number", first - numbers.begin()));
+      return diags.error({}, t.name.substr(0, 200),
+                         fmt::format("tensor: entry {} is not a finite number", first - numbers.begin()));
     }
     file.tensors.push_back(std::move(t));
   }
@@ -177,7 +189,8 @@ Result<Tensors> read_safetensors(const std::string& path, Diagnostics& diags) {
   const auto file = InputFile::open(path, in_file);
   diags.append(in_file);
   if (!file) return Failure{};
-  if (file->bytes().size() > kLargestCheckpoint) return diags.error(fmt::format("{} is no file of at most {} bytes", path, kLargestCheckpoint));
+  if (file->bytes().size() > kLargestCheckpoint)
+    return diags.error(fmt::format("{} is no file of at most {} bytes", path, kLargestCheckpoint));
   return parse_safetensors(file->bytes(), diags);
 }
 

@@ -83,7 +83,8 @@ RowTask::RowTask(Module<float>& model, const Rows& training, const Rows& validat
 Result<double> RowTask::add_gradients(Context& c, std::span<const std::size_t> samples, double weight, Diagnostics&) {
   batch_.take(training_, samples);
   const Matrix<float>& prediction = model_.forward(c, batch_.x);
-  const double loss = evaluate(loss_, prediction, batch_.y, weight / static_cast<double>(prediction.columns()), gradient_);
+  const double loss =
+      evaluate(loss_, prediction, batch_.y, weight / static_cast<double>(prediction.columns()), gradient_);
   model_.backward(c, gradient_);
   return loss;
 }

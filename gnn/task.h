@@ -33,9 +33,9 @@ class TrainingTask {
 /// One graph with what is known of it.
 struct GraphSample {
   Adjacency adjacency;
-  Matrix<float> nodes;          ///< normalised
-  std::vector<float> globals;   ///< normalised
-  std::vector<float> targets;   ///< in the network's units; NaN: not known
+  Matrix<float> nodes;         ///< normalised
+  std::vector<float> globals;  ///< normalised
+  std::vector<float> targets;  ///< in the network's units; NaN: not known
 };
 
 /// Graphs as one batch.

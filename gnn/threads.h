@@ -36,18 +36,20 @@ class ThreadPool {
   void work(std::size_t index);
   template <class Condition>
   bool look_for(Condition condition) const;
-  struct Range { std::size_t begin = 0, end = 0; };
+  struct Range {
+    std::size_t begin = 0, end = 0;
+  };
 
   /// Of one loop; written while no worker runs.
   const std::function<void(std::size_t, std::size_t)>* body_ = nullptr;
-  std::vector<Range> ranges_;                   ///< by worker
+  std::vector<Range> ranges_;  ///< by worker
 
-  std::atomic<std::uint64_t> generation_{0};    ///< of the loop: a new number is the signal to start
-  std::atomic<std::size_t> running_{0};         ///< workers that are not done with it
+  std::atomic<std::uint64_t> generation_{0};  ///< of the loop: a new number is the signal to start
+  std::atomic<std::size_t> running_{0};       ///< workers that are not done with it
   std::atomic<bool> stop_{false};
-  std::mutex mutex_;                            ///< only around falling asleep and waking others
+  std::mutex mutex_;  ///< only around falling asleep and waking others
   std::condition_variable wake_, done_;
-  bool patient_ = false;                        ///< every thread has a core, so that looking keeps nobody from working
+  bool patient_ = false;  ///< every thread has a core, so that looking keeps nobody from working
   std::vector<std::thread> workers_;
 };
 

@@ -16,15 +16,15 @@ constexpr std::string_view kParameter = "parameter/", kBest = "best/", kMean = "
 std::map<std::string, std::string> identity(const TrainOptions& o, const TrainingTask& task) {
   std::map<std::string, std::string> all = o.identity;
   all.merge(std::map<std::string, std::string>{
-          {"samples", fmt::format("{}", task.samples())},
-          {"epochs", fmt::format("{}", o.epochs)},
-          {"batch", fmt::format("{}", o.batch)},
-          {"seed", fmt::format("{}", o.seed)},
-          {"patience", fmt::format("{}", o.patience)},
-          {"schedule", fmt::format("{} {} {} {} {}", name(o.schedule.shape), o.schedule.peak, o.schedule.warmup_steps,
-                                   o.schedule.floor, o.schedule.period)},
-          {"adam", fmt::format("{} {} {} {} {} {}", o.adam.beta1, o.adam.beta2, o.adam.epsilon, o.adam.weight_decay,
-                               o.adam.decay == AdamOptions::Decay::Coupled ? "coupled" : "decoupled", o.adam.clip_norm)}});
+      {"samples", fmt::format("{}", task.samples())},
+      {"epochs", fmt::format("{}", o.epochs)},
+      {"batch", fmt::format("{}", o.batch)},
+      {"seed", fmt::format("{}", o.seed)},
+      {"patience", fmt::format("{}", o.patience)},
+      {"schedule", fmt::format("{} {} {} {} {}", name(o.schedule.shape), o.schedule.peak, o.schedule.warmup_steps,
+                               o.schedule.floor, o.schedule.period)},
+      {"adam", fmt::format("{} {} {} {} {} {}", o.adam.beta1, o.adam.beta2, o.adam.epsilon, o.adam.weight_decay,
+                           o.adam.decay == AdamOptions::Decay::Coupled ? "coupled" : "decoupled", o.adam.clip_norm)}});
   return all;
 }
 
@@ -74,19 +74,22 @@ Result<TrainState> load_state(const TrainOptions& o, TrainingTask& task, Adam& a
     const auto found = file->metadata.find(key);
     const std::string theirs = found == file->metadata.end() ? "missing" : found->second;
     if (theirs != value) {
-      return diags.error(fmt::format("{}: the state of another run: {} is {} there and {} here", o.state_path, key, theirs, value));
+      return diags.error(
+          fmt::format("{}: the state of another run: {} is {} there and {} here", o.state_path, key, theirs, value));
     }
   }
   TrainState s;
-  if (!read(*file, "step", s.step) || !read(*file, "epoch_loss", s.epoch_loss) || !read(*file, "best_epoch", s.best_epoch) ||
-      !read(*file, "best_loss", s.best_loss) || !read(*file, "log_bytes", s.log_bytes)) {
+  if (!read(*file, "step", s.step) || !read(*file, "epoch_loss", s.epoch_loss) ||
+      !read(*file, "best_epoch", s.best_epoch) || !read(*file, "best_loss", s.best_loss) ||
+      !read(*file, "log_bytes", s.log_bytes)) {
     return diags.error(fmt::format("{}: no training state", o.state_path));
   }
   if (s.best_epoch > 0) s.best = part_of(*file, kBest);
   for (Adam::Moments& m : adam.moments()) {
     const NamedTensor* mean = file->find(std::string(kMean) + m.name);
     const NamedTensor* square = file->find(std::string(kSquare) + m.name);
-    if (mean == nullptr || square == nullptr || !mean->value.same_shape(m.mean) || !square->value.same_shape(m.square)) {
+    if (mean == nullptr || square == nullptr || !mean->value.same_shape(m.mean) ||
+        !square->value.same_shape(m.square)) {
       return diags.error({}, m.name, "parameter: its moments are not in the state, or of another shape");
     }
     m.mean = mean->value;

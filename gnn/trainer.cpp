@@ -52,14 +52,15 @@ double sum(double value, Communicator& ranks) {
 /// One rank's share of a step: forward, backward, gradients added up over the ranks. They are zero before: the
 /// optimiser's step leaves them so.
 Result<double> gradients_of(TrainingTask& task, const std::vector<NamedParameter<float>>& parameters,
-                            std::span<const std::size_t> batch, Context& context, Communicator& ranks, Diagnostics& diags) {
+                            std::span<const std::size_t> batch, Context& context, Communicator& ranks,
+                            Diagnostics& diags) {
   const std::size_t begin = batch.size() * ranks.rank() / ranks.size();
   const std::size_t end = batch.size() * (ranks.rank() + 1) / ranks.size();
   context.first_sample = begin;
   double loss = 0;
   if (begin < end) {
-    const Result<double> own = task.add_gradients(context, batch.subspan(begin, end - begin),
-                                                  1 / static_cast<double>(batch.size()), diags);
+    const Result<double> own =
+        task.add_gradients(context, batch.subspan(begin, end - begin), 1 / static_cast<double>(batch.size()), diags);
     if (!own) return Failure{};
     loss = *own;
   }
@@ -70,8 +71,8 @@ Result<double> gradients_of(TrainingTask& task, const std::vector<NamedParameter
 class Run {
  public:
   Run(TrainingTask& task, const TrainOptions& o, Communicator& ranks, Diagnostics& diags)
-      : task_(task), options_(o), ranks_(ranks), diags_(diags), parameters_(task.parameters()), adam_(parameters_, o.adam),
-        threads_(o.threads), random_(Random(o.seed).stream("training")),
+      : task_(task), options_(o), ranks_(ranks), diags_(diags), parameters_(task.parameters()),
+        adam_(parameters_, o.adam), threads_(o.threads), random_(Random(o.seed).stream("training")),
         steps_per_epoch_((task.samples() + o.batch - 1) / o.batch), steps_(steps_per_epoch_ * o.epochs) {}
 
   Result<TrainReport> run() {
@@ -108,7 +109,8 @@ class Run {
     }
     const auto ranks = static_cast<double>(ranks_.size());
     if (sum(static_cast<double>(state_.step), ranks_) != ranks * static_cast<double>(state_.step)) {
-      return diags_.error(fmt::format("{}: not every rank sees the same state; put it where all can read it", options_.state_path));
+      return diags_.error(
+          fmt::format("{}: not every rank sees the same state; put it where all can read it", options_.state_path));
     }
     if (options_.log_path.empty() || ranks_.rank() != 0) return ok();
     Result<LogFile> log = LogFile::open(options_.log_path, state_.log_bytes, diags_);
@@ -126,15 +128,18 @@ class Run {
     if (task_.one_pass_per_step() && ranks_.size() == 1 && options_.adam.clip_norm == 0) c.update = &adam_;
     const Result<double> loss = gradients_of(task_, parameters_, batch, c, ranks_, diags_);
     if (!loss) return Failure{};
-    if (!std::isfinite(*loss)) return diags_.error(fmt::format("the loss of step {} is not a finite number", state_.step + 1));
+    if (!std::isfinite(*loss))
+      return diags_.error(fmt::format("the loss of step {} is not a finite number", state_.step + 1));
     const double length = adam_.finish(threads_);
-    if (!std::isfinite(length)) return diags_.error(fmt::format("the gradient of step {} is not finite", state_.step + 1));
+    if (!std::isfinite(length))
+      return diags_.error(fmt::format("the gradient of step {} is not finite", state_.step + 1));
     ++state_.step;
     state_.epoch_loss += *loss * static_cast<double>(batch.size());
     Next next = Next::GoOn;
     if (options_.on_step) {
       const double seconds = seconds_since(start_);
-      const double left = seconds / static_cast<double>(state_.step - first_step_) * static_cast<double>(steps_ - state_.step);
+      const double left =
+          seconds / static_cast<double>(state_.step - first_step_) * static_cast<double>(steps_ - state_.step);
       next = options_.on_step({epoch + 1, options_.epochs, state_.step, steps_, *loss, rate_, seconds, left});
     }
     return sum(next == Next::Stop ? 1 : 0, ranks_) > 0 ? Next::Stop : Next::GoOn;
@@ -144,7 +149,8 @@ class Run {
     Context c = context(Mode::Inference);
     const Result<double> validation = task_.validate(c, diags_);
     if (!validation) return Failure{};
-    const EpochLog log{epoch, state_.step, state_.epoch_loss / static_cast<double>(task_.samples()), *validation, rate_};
+    const EpochLog log{epoch, state_.step, state_.epoch_loss / static_cast<double>(task_.samples()), *validation,
+                       rate_};
     state_.epoch_loss = 0;
     if (std::isnan(*validation) || *validation < state_.best_loss) {
       state_.best_epoch = epoch;
@@ -155,10 +161,12 @@ class Run {
     if (!log_) return ok();
     const double seconds = seconds_since(start_);
     const double done = static_cast<double>((state_.step - first_step_) * options_.batch);
-    const std::string line = fmt::format(R"({{"epoch":{},"step":{},"learning_rate":{},"train_loss":{},"validation_loss":{},)"
-                                         R"("best_epoch":{},"best_loss":{},"seconds":{:.3f},"samples_per_s":{:.1f}}})" "\n",
-                                         epoch, log.steps, number(log.learning_rate), number(log.train_loss), number(log.validation_loss),
-                                         state_.best_epoch, number(state_.best_loss), seconds, done / seconds);
+    const std::string line =
+        fmt::format(R"({{"epoch":{},"step":{},"learning_rate":{},"train_loss":{},"validation_loss":{},)"
+                    R"("best_epoch":{},"best_loss":{},"seconds":{:.3f},"samples_per_s":{:.1f}}})"
+                    "\n",
+                    epoch, log.steps, number(log.learning_rate), number(log.train_loss), number(log.validation_loss),
+                    state_.best_epoch, number(state_.best_loss), seconds, done / seconds);
     if (!log_->write(line, diags_)) return Failure{};
     state_.log_bytes = log_->bytes();
     return ok();
@@ -166,8 +174,8 @@ class Run {
 
   bool patience_is_over() const {
     const std::uint64_t epoch = state_.step / steps_per_epoch_;
-    return options_.patience > 0 && state_.step % steps_per_epoch_ == 0 && epoch >= state_.best_epoch + options_.patience &&
-           state_.best_epoch > 0;
+    return options_.patience > 0 && state_.step % steps_per_epoch_ == 0 &&
+           epoch >= state_.best_epoch + options_.patience && state_.best_epoch > 0;
   }
 
   Status save() {
@@ -254,7 +262,8 @@ Result<RangeTest> find_learning_rate(TrainingTask& task, const RangeTestOptions&
   }
   // Slopes over a decade: batches differ by more than neighbouring steps do.
   const double decades = std::log10(o.high / o.low);
-  const auto half = std::max<std::size_t>(static_cast<std::size_t>(0.5 * static_cast<double>(o.steps - 1) / decades), 1);
+  const auto half =
+      std::max<std::size_t>(static_cast<std::size_t>(0.5 * static_cast<double>(o.steps - 1) / decades), 1);
   double steepest = 0;
   for (std::size_t i = half; i + half < test.curve.size(); ++i) {
     const double change = test.curve[i + half].smoothed - test.curve[i - half].smoothed;

@@ -17,27 +17,27 @@ namespace perfc {
 
 /// How far a run is, for a progress bar.
 struct Progress {
-  std::uint64_t epoch = 0, epochs = 0;   ///< from 1
-  std::uint64_t step = 0, steps = 0;     ///< of the whole run, from 1
-  double loss = 0;                       ///< of the step's batch
+  std::uint64_t epoch = 0, epochs = 0;  ///< from 1
+  std::uint64_t step = 0, steps = 0;    ///< of the whole run, from 1
+  double loss = 0;                      ///< of the step's batch
   double learning_rate = 0;
-  double seconds = 0;                    ///< since this process began to train
-  double seconds_left = 0;               ///< at the mean speed so far
+  double seconds = 0;       ///< since this process began to train
+  double seconds_left = 0;  ///< at the mean speed so far
 };
 enum class Next : unsigned char { GoOn, Stop };
 
 struct TrainOptions {
   std::uint64_t epochs = 10;
-  std::size_t batch = 32;                ///< samples per step, over all ranks
+  std::size_t batch = 32;  ///< samples per step, over all ranks
   std::uint64_t seed = 1;
-  std::size_t threads = 1;               ///< of this rank; 0: one per core
+  std::size_t threads = 1;  ///< of this rank; 0: one per core
   Schedule schedule;
   AdamOptions adam;
-  std::uint64_t patience = 0;            ///< epochs without a better validation loss until the run ends; 0: all epochs
-  std::string state_path;                ///< empty: no state is kept. An existing state is resumed
-  std::map<std::string, std::string> identity;  ///< what else a resumed run must share, e.g. a hash of the labels
-  std::uint64_t save_every = 0;          ///< steps between saves, beside the one after each epoch; 0: none
-  std::string log_path;                  ///< JSON lines, one per epoch; empty: none
+  std::uint64_t patience = 0;  ///< epochs without a better validation loss until the run ends; 0: all epochs
+  std::string state_path;      ///< empty: no state is kept. An existing state is resumed
+  std::map<std::string, std::string> identity;   ///< what else a resumed run must share, e.g. a hash of the labels
+  std::uint64_t save_every = 0;                  ///< steps between saves, beside the one after each epoch; 0: none
+  std::string log_path;                          ///< JSON lines, one per epoch; empty: none
   std::function<Next(const Progress&)> on_step;  ///< Stop (of any rank): save the state and return
 };
 
@@ -54,9 +54,9 @@ enum class Ending : unsigned char { AllEpochs, EarlyStop, Stopped };
 struct TrainReport {
   Ending ending = Ending::AllEpochs;
   std::uint64_t steps = 0;
-  std::uint64_t best_epoch = 0;          ///< 0: none yet
+  std::uint64_t best_epoch = 0;  ///< 0: none yet
   double best_loss = 0;
-  std::vector<EpochLog> epochs;          ///< of this process
+  std::vector<EpochLog> epochs;  ///< of this process
 };
 
 /// Fails on a loss that is not finite, on a state of another run (naming the
@@ -78,7 +78,7 @@ struct RangeTest {
     double learning_rate, loss, smoothed;
   };
   std::vector<Point> curve;
-  double suggestion = 0;                 ///< in the decade over which the smoothed loss falls most; 0: it never falls
+  double suggestion = 0;  ///< in the decade over which the smoothed loss falls most; 0: it never falls
 };
 Result<RangeTest> find_learning_rate(TrainingTask&, const RangeTestOptions&, Diagnostics&);
 

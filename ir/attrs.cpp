@@ -6,12 +6,9 @@
 namespace perfc {
 namespace {
 
-bool same_bits(double a, double b) {
-  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
-}
+bool same_bits(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
 bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](double x, double y) { return same_bits(x, y); });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) { return same_bits(x, y); });
 }
 
 }  // namespace
@@ -57,9 +54,7 @@ Literal float_scalar(double value, DType dtype) {
 bool attr_equal(const Attr& a, const Attr& b) {
   if (a.index() != b.index()) return false;
   if (const auto* d = std::get_if<double>(&a)) return same_bits(*d, std::get<double>(b));
-  if (const auto* v = std::get_if<std::vector<double>>(&a)) {
-    return same_bits(*v, std::get<std::vector<double>>(b));
-  }
+  if (const auto* v = std::get_if<std::vector<double>>(&a)) { return same_bits(*v, std::get<std::vector<double>>(b)); }
   return a == b;
 }
 
@@ -138,9 +133,8 @@ DType Attrs::dtype_or(std::string_view name, DType fallback) const {
 
 bool operator==(const Attrs& a, const Attrs& b) {
   if (a.entries_ == b.entries_) return true;
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
-    return x.first == y.first && attr_equal(x.second, y.second);
-  });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& x, const auto& y) { return x.first == y.first && attr_equal(x.second, y.second); });
 }
 
 }  // namespace perfc

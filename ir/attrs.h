@@ -25,7 +25,7 @@ struct Data {
   const std::vector<double>* floats() const { return std::get_if<1>(&elements); }
   const std::vector<std::string>* strings() const { return std::get_if<2>(&elements); }
   std::size_t size() const;
-  bool fully_known() const;                    ///< no symbolic or unknown element
+  bool fully_known() const;                          ///< no symbolic or unknown element
   friend bool operator==(const Data&, const Data&);  ///< floats compare by bits (NaN == NaN)
 };
 using DataRef = std::shared_ptr<const Data>;
@@ -42,8 +42,8 @@ Literal int64_vector(const std::vector<std::int64_t>& values);
 Literal int64_scalar(std::int64_t value);
 Literal float_scalar(double value, DType dtype = DType::Float32);
 
-using Attr = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>,
-                          std::vector<double>, std::vector<std::string>, Literal, Type>;
+using Attr = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>,
+                          std::vector<std::string>, Literal, Type>;
 bool attr_equal(const Attr& a, const Attr& b);
 
 /// Name → value, sorted by name. Copies share their entries until one of them
@@ -77,7 +77,7 @@ class Attrs {
 
  private:
   const std::vector<Entry>& entries() const;
-  std::vector<Entry>& own();           ///< entries that no copy shares
+  std::vector<Entry>& own();  ///< entries that no copy shares
 
   std::shared_ptr<std::vector<Entry>> entries_;  ///< null: none
 };

@@ -25,15 +25,16 @@ class DataFlow {
  public:
   /// One use of a value.
   struct Edge {
-    NodeId source = 0;           ///< computes the value
-    NodeId target = 0;           ///< uses it
-    std::uint32_t slot = 0;      ///< as this operand
-    std::uint32_t result = 0;    ///< which result of `source`
+    NodeId source = 0;         ///< computes the value
+    NodeId target = 0;         ///< uses it
+    std::uint32_t slot = 0;    ///< as this operand
+    std::uint32_t result = 0;  ///< which result of `source`
     friend bool operator==(const Edge&, const Edge&) = default;
     friend auto operator<=>(const Edge&, const Edge&) = default;
   };
 
-  explicit DataFlow(const Graph& graph) : graph_(&graph), first_in_(graph.size() + 1, 0), first_out_(graph.size() + 1, 0) {
+  explicit DataFlow(const Graph& graph)
+      : graph_(&graph), first_in_(graph.size() + 1, 0), first_out_(graph.size() + 1, 0) {
     for (NodeId id = 0; id < graph.size(); ++id) {
       const auto& operands = graph.node(id).operands;
       for (std::uint32_t slot = 0; slot < operands.size(); ++slot) {
@@ -55,18 +56,21 @@ class DataFlow {
   using EdgeRange = std::pair<const Edge*, const Edge*>;
   EdgeRange all() const { return {by_target_.data(), by_target_.data() + by_target_.size()}; }
   EdgeRange into(NodeId v) const { return {by_target_.data() + first_in_[v], by_target_.data() + first_in_[v + 1]}; }
-  EdgeRange out_of(NodeId v) const { return {by_source_.data() + first_out_[v], by_source_.data() + first_out_[v + 1]}; }
+  EdgeRange out_of(NodeId v) const {
+    return {by_source_.data() + first_out_[v], by_source_.data() + first_out_[v + 1]};
+  }
 
  private:
   const Graph* graph_;
   std::vector<Edge> by_target_, by_source_;
-  std::vector<std::size_t> first_in_, first_out_;   // by node: where its edges begin
+  std::vector<std::size_t> first_in_, first_out_;  // by node: where its edges begin
 };
 
 // ---- What Boost.Graph looks up by argument-dependent lookup
 
 inline auto vertices(const DataFlow& g) {
-  return std::pair(boost::counting_iterator<NodeId>(0), boost::counting_iterator<NodeId>(static_cast<NodeId>(g.size())));
+  return std::pair(boost::counting_iterator<NodeId>(0),
+                   boost::counting_iterator<NodeId>(static_cast<NodeId>(g.size())));
 }
 inline std::size_t num_vertices(const DataFlow& g) { return g.size(); }
 inline DataFlow::EdgeRange edges(const DataFlow& g) { return g.all(); }
@@ -75,8 +79,12 @@ inline NodeId source(const DataFlow::Edge& e, const DataFlow&) { return e.source
 inline NodeId target(const DataFlow::Edge& e, const DataFlow&) { return e.target; }
 inline DataFlow::EdgeRange out_edges(NodeId v, const DataFlow& g) { return g.out_of(v); }
 inline DataFlow::EdgeRange in_edges(NodeId v, const DataFlow& g) { return g.into(v); }
-inline std::size_t out_degree(NodeId v, const DataFlow& g) { return static_cast<std::size_t>(g.out_of(v).second - g.out_of(v).first); }
-inline std::size_t in_degree(NodeId v, const DataFlow& g) { return static_cast<std::size_t>(g.into(v).second - g.into(v).first); }
+inline std::size_t out_degree(NodeId v, const DataFlow& g) {
+  return static_cast<std::size_t>(g.out_of(v).second - g.out_of(v).first);
+}
+inline std::size_t in_degree(NodeId v, const DataFlow& g) {
+  return static_cast<std::size_t>(g.into(v).second - g.into(v).first);
+}
 inline std::size_t degree(NodeId v, const DataFlow& g) { return in_degree(v, g) + out_degree(v, g); }
 inline boost::typed_identity_property_map<NodeId> get(boost::vertex_index_t, const DataFlow&) { return {}; }
 inline NodeId get(boost::vertex_index_t, const DataFlow&, NodeId v) { return v; }

@@ -122,8 +122,8 @@ Result<NodeId> GraphBuilder::call(CallSpec spec) {
       Type merged = merge(r.type, spec.declared[i], &conflict);
       if (conflict) {
         diags_.warning(spec.loc, spec.name,
-                       fmt::format("{}: result {} is {}, but the file declares {}; using the former",
-                                   d.name, i, to_string(r.type), to_string(spec.declared[i])));
+                       fmt::format("{}: result {} is {}, but the file declares {}; using the former", d.name, i,
+                                   to_string(r.type), to_string(spec.declared[i])));
       }
       r.type = std::move(merged);
     }
@@ -157,8 +157,7 @@ Result<ValueId> GraphBuilder::value(CallSpec spec) {
   return ValueId{*id, 0};
 }
 
-Graph GraphBuilder::finish(std::string name, std::vector<ValueId> results,
-                           std::vector<std::string> result_names) {
+Graph GraphBuilder::finish(std::string name, std::vector<ValueId> results, std::vector<std::string> result_names) {
   graph_.name_ = std::move(name);
   graph_.results_ = std::move(results);
   graph_.result_names_ = std::move(result_names);

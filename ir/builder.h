@@ -12,8 +12,8 @@ struct CallSpec {
   OpId op;
   std::vector<ValueId> operands{};
   Attrs attrs{};
-  int results = -1;                    ///< −1: as many as the operator table says
-  std::vector<Type> declared{};        ///< what the source says of the results; may be short
+  int results = -1;              ///< −1: as many as the operator table says
+  std::vector<Type> declared{};  ///< what the source says of the results; may be short
   std::vector<GraphRef> regions{};
   std::string name{};
   SourceLoc loc{};

@@ -24,9 +24,7 @@ bool keeps_condition(const Graph& body) {
 }
 
 SymInt loop_trips(std::span<const InferContext::Operand> operands, const Graph& body) {
-  const auto operand = [&](std::size_t i) {
-    return i < operands.size() ? operands[i] : InferContext::Operand{};
-  };
+  const auto operand = [&](std::size_t i) { return i < operands.size() ? operands[i] : InferContext::Operand{}; };
   const auto limit = single(operand(0).data);
   if (limit && *limit <= 0) return 0;
   const auto cond = single(operand(1).data);
@@ -89,8 +87,7 @@ ControlLayout control_layout(OpId o, const Attrs& attrs, std::size_t operands) {
   return l;
 }
 
-SymInt trip_count(OpId o, const Attrs& attrs, std::span<const InferContext::Operand> operands,
-                  const Graph& body) {
+SymInt trip_count(OpId o, const Attrs& attrs, std::span<const InferContext::Operand> operands, const Graph& body) {
   if (o == op("if")) return 1;
   if (o == op("loop")) return loop_trips(operands, body);
   if (o == op("scan")) return scan_trips(attrs, operands);
@@ -107,8 +104,8 @@ SymInt trip_count(const Graph& graph, NodeId id) {
   return trip_count(n.op, n.attrs, {operands.data(), operands.size()}, *n.regions[0]);
 }
 
-std::vector<ResultInfo> region_params(OpId o, const Attrs& attrs, std::size_t,
-                                      const std::vector<ResultInfo>& operands, std::size_t) {
+std::vector<ResultInfo> region_params(OpId o, const Attrs& attrs, std::size_t, const std::vector<ResultInfo>& operands,
+                                      std::size_t) {
   const ControlLayout l = control_layout(o, attrs, operands.size());
   std::vector<ResultInfo> params;
   // What an iteration may change is known by type only.

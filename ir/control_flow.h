@@ -23,13 +23,13 @@ namespace perfc {
 
 /// Where the groups of operands begin and how many there are in each.
 struct ControlLayout {
-  std::size_t own = 0;             ///< operands before the captures
+  std::size_t own = 0;  ///< operands before the captures
   std::size_t captures = 0;
-  std::size_t first_carried = 0;   ///< operand that starts the first carried value
+  std::size_t first_carried = 0;  ///< operand that starts the first carried value
   std::size_t carried = 0;
-  std::size_t first_result = 0;    ///< body result that is the next value of the first carried one
-  std::size_t scanned = 0;         ///< scan: sequences, after the carried values
-  bool batched = false;            ///< scan of ONNX opset 8
+  std::size_t first_result = 0;  ///< body result that is the next value of the first carried one
+  std::size_t scanned = 0;       ///< scan: sequences, after the carried values
+  bool batched = false;          ///< scan of ONNX opset 8
 
   std::size_t first_scanned() const { return first_carried + carried; }
 };

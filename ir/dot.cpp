@@ -65,7 +65,8 @@ class Writer {
       const Node& n = graph.node(id);
       constexpr const char* kStyle[] = {"shape=ellipse, ", "style=dashed, ", ""};
       line(depth, "{}{} [{}label={}];", prefix, id, kStyle[static_cast<int>(n.kind)], label(n));
-      for (std::size_t r = 0; r < n.regions.size(); ++r) region(n, *n.regions[r], fmt::format("{}{}", prefix, id), r, depth);
+      for (std::size_t r = 0; r < n.regions.size(); ++r)
+        region(n, *n.regions[r], fmt::format("{}{}", prefix, id), r, depth);
     }
     const DataFlow flow(graph);
     for (auto [edge, end] = edges(flow); edge != end; ++edge) {

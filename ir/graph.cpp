@@ -22,8 +22,7 @@ std::vector<bool> Graph::weight_only() const {
     if (n.kind == NodeKind::Var) continue;
     weight[id] = n.kind == NodeKind::Constant ||
                  (def(n.op).category != Category::Random &&
-                  std::all_of(n.operands.begin(), n.operands.end(),
-                              [&](ValueId v) { return !v || weight[v.node]; }));
+                  std::all_of(n.operands.begin(), n.operands.end(), [&](ValueId v) { return !v || weight[v.node]; }));
   }
   return weight;
 }
@@ -63,9 +62,7 @@ bool operator==(const Graph& first, const Graph& second) {
       const Node& x = a->node(id);
       const Node& y = b->node(id);
       if (!same_node(x, y)) return false;
-      for (std::size_t r = 0; r < x.regions.size(); ++r) {
-        work.emplace_back(x.regions[r].get(), y.regions[r].get());
-      }
+      for (std::size_t r = 0; r < x.regions.size(); ++r) { work.emplace_back(x.regions[r].get(), y.regions[r].get()); }
     }
   }
   return true;

@@ -53,12 +53,12 @@ struct ResultInfo {
 
 struct Node {
   NodeKind kind = NodeKind::Call;
-  OpId op;                            ///< Call only
-  SmallVec<ValueId, 3> operands;      ///< may hold empty ids for omitted ones
+  OpId op;                        ///< Call only
+  SmallVec<ValueId, 3> operands;  ///< may hold empty ids for omitted ones
   Attrs attrs;
-  SmallVec<ResultInfo, 1> results;    ///< at least one, except for calls without results
+  SmallVec<ResultInfo, 1> results;  ///< at least one, except for calls without results
   std::vector<GraphRef> regions;
-  std::string name;                   ///< from the source; may be empty
+  std::string name;  ///< from the source; may be empty
   SourceLoc loc;
 
   bool is(OpId o) const { return kind == NodeKind::Call && op == o; }

@@ -14,16 +14,15 @@ namespace perfc {
 class InferContext {
  public:
   struct Operand {
-    const Type* type = nullptr;      ///< null: omitted
-    const Data* data = nullptr;      ///< null: contents unknown
+    const Type* type = nullptr;  ///< null: omitted
+    const Data* data = nullptr;  ///< null: contents unknown
   };
 
-  InferContext(OpId op, const Attrs& attrs, std::span<const Operand> operands,
-               std::span<const GraphRef> regions, std::span<ResultInfo> results,
-               std::span<const Type> declared, Diagnostics& diags, SourceLoc loc,
+  InferContext(OpId op, const Attrs& attrs, std::span<const Operand> operands, std::span<const GraphRef> regions,
+               std::span<ResultInfo> results, std::span<const Type> declared, Diagnostics& diags, SourceLoc loc,
                std::string_view name)
-      : attrs(attrs), op_(op), operands_(operands), regions_(regions), results_(results),
-        declared_(declared), diags_(diags), loc_(loc), name_(name) {}
+      : attrs(attrs), op_(op), operands_(operands), regions_(regions), results_(results), declared_(declared),
+        diags_(diags), loc_(loc), name_(name) {}
 
   const Attrs& attrs;
 
@@ -95,9 +94,7 @@ class CostContext {
   const Type& type(std::size_t i) const;
   const Data* data(std::size_t i) const { return has(i) ? graph_.data(node_.operands[i]) : nullptr; }
   /// Operand i is a weight or literal.
-  bool constant(std::size_t i) const {
-    return has(i) && graph_.node(node_.operands[i]).kind == NodeKind::Constant;
-  }
+  bool constant(std::size_t i) const { return has(i) && graph_.node(node_.operands[i]).kind == NodeKind::Constant; }
   const Type& result(std::size_t i) const { return node_.results[i].type; }
   /// Elements of operand or result i; 0 when not static.
   double elements(std::size_t i) const;

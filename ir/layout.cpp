@@ -45,7 +45,8 @@ std::optional<TensorAxes> kernel_axes(const Graph& g, const Node& n) {
   if (n.operands.size() < 2 || !n.operands[1]) return std::nullopt;
   const Type& w = g.type(n.operands[1]);
   if (!w.is_tensor() || !w.ranked() || w.rank() < 2) return std::nullopt;
-  return kernel_axes(n.attrs, w.rank(), is_transposed_convolution(n.op) ? ConvDirection::Transposed : ConvDirection::Forward);
+  return kernel_axes(n.attrs, w.rank(),
+                     is_transposed_convolution(n.op) ? ConvDirection::Transposed : ConvDirection::Forward);
 }
 
 std::size_t channel_axis(const Attrs& attrs, std::size_t rank) {

@@ -15,9 +15,9 @@
 namespace perfc {
 
 struct TensorAxes {
-  std::size_t outer = 0;           ///< N of data, O of kernels
-  std::size_t channel = 1;         ///< C of data, I of kernels
-  boost::container::small_vector<std::size_t, 3> spatial;   ///< in the order of strides and padding
+  std::size_t outer = 0;                                   ///< N of data, O of kernels
+  std::size_t channel = 1;                                 ///< C of data, I of kernels
+  boost::container::small_vector<std::size_t, 3> spatial;  ///< in the order of strides and padding
 };
 
 /// Axes of data of that rank (≥ 2); nothing when data_layout is of another rank

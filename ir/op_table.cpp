@@ -11,7 +11,7 @@
 namespace perfc {
 namespace {
 
-constexpr std::size_t kSlots = 1024;   ///< a power of two, several times the number of rows
+constexpr std::size_t kSlots = 1024;  ///< a power of two, several times the number of rows
 
 constexpr OpId id_of(std::string_view name) { return OpId{operator_hash(name)}; }
 
@@ -19,8 +19,8 @@ constexpr OpId id_of(std::string_view name) { return OpId{operator_hash(name)}; 
 struct Table {
   struct Slot {
     OpId id;
-    const OpDef* row = nullptr;   ///< null: an empty slot
-    std::size_t index = 0;        ///< of the row
+    const OpDef* row = nullptr;  ///< null: an empty slot
+    std::size_t index = 0;       ///< of the row
   };
   std::vector<const OpDef*> rows;
   std::array<Slot, kSlots> slots;
@@ -114,10 +114,10 @@ Result<OpId> find_onnx_op(std::string_view spelling) {
 
 std::string_view name(Category c) {
   constexpr std::array<std::string_view, 26> kNames{
-      "elementwise", "activation", "convolution", "matmul", "attention", "recurrent",
-      "normalization", "softmax", "pooling", "reduction", "resize", "data-movement", "gather",
-      "scatter", "sort", "shape", "quantize", "random", "signal", "loss", "control", "sequence",
-      "text", "classical", "training", "opaque"};
+      "elementwise", "activation", "convolution", "matmul",   "attention",     "recurrent", "normalization",
+      "softmax",     "pooling",    "reduction",   "resize",   "data-movement", "gather",    "scatter",
+      "sort",        "shape",      "quantize",    "random",   "signal",        "loss",      "control",
+      "sequence",    "text",       "classical",   "training", "opaque"};
   return kNames[static_cast<std::size_t>(c)];
 }
 
@@ -125,9 +125,7 @@ const Type& CostContext::type(std::size_t i) const {
   static const Type none;
   return has(i) ? graph_.type(node_.operands[i]) : none;
 }
-double CostContext::elements(std::size_t i) const {
-  return static_cast<double>(type(i).elements().value_or(0));
-}
+double CostContext::elements(std::size_t i) const { return static_cast<double>(type(i).elements().value_or(0)); }
 double CostContext::result_elements(std::size_t i) const {
   return i < node_.results.size() ? static_cast<double>(result(i).elements().value_or(0)) : 0.0;
 }

@@ -25,7 +25,7 @@ namespace perfc {
 /// Names a row: a hash of its name, so that code which asks for an operator does not depend on the table.
 /// Only valid in this build: text forms and checkpoints use names.
 struct OpId {
-  std::uint32_t hash = 0;           ///< 0: none
+  std::uint32_t hash = 0;  ///< 0: none
   explicit constexpr operator bool() const { return hash != 0; }
   friend auto operator<=>(const OpId&, const OpId&) = default;
 };
@@ -46,18 +46,47 @@ struct OpCost;
 
 /// What kind of kernel runs it; the cost model prices by this.
 enum class Category : std::uint8_t {
-  Elementwise, Activation, Convolution, MatMul, Attention, Recurrent, Normalization,
-  Softmax, Pooling, Reduction, Resize, DataMovement, Gather, Scatter, Sort,
-  Shape,       ///< views and shape arithmetic: no kernel
-  Quantize, Random, Signal, Loss, Control, Sequence, Text, Classical, Training, Opaque,
+  Elementwise,
+  Activation,
+  Convolution,
+  MatMul,
+  Attention,
+  Recurrent,
+  Normalization,
+  Softmax,
+  Pooling,
+  Reduction,
+  Resize,
+  DataMovement,
+  Gather,
+  Scatter,
+  Sort,
+  Shape,  ///< views and shape arithmetic: no kernel
+  Quantize,
+  Random,
+  Signal,
+  Loss,
+  Control,
+  Sequence,
+  Text,
+  Classical,
+  Training,
+  Opaque,
 };
 std::string_view name(Category);
 
-/// Element types that the operands may have, as far as `infer` asks this column (`check_takes`, ir/ops/elementwise.cpp).
+/// Element types that the operands may have, as far as `infer` asks this column (`check_takes`,
+/// ir/ops/elementwise.cpp).
 enum class Takes : std::uint8_t {
   Unset,
-  Anything,    ///< or `infer` has checks of its own
-  Float, Numeric, NumericOrBool, Signed, Integer, IntegerOrBool, Bool,
+  Anything,  ///< or `infer` has checks of its own
+  Float,
+  Numeric,
+  NumericOrBool,
+  Signed,
+  Integer,
+  IntegerOrBool,
+  Bool,
 };
 
 /// In which width AMP runs it: PyTorch's lists of autocast operators
@@ -75,31 +104,31 @@ enum class Autocast : std::uint8_t {
 /// What autograd keeps of a call for its backward pass (PyTorch's tools/autograd/derivatives.yaml).
 enum class Keeps : std::uint8_t {
   Unset,
-  Nothing,           ///< linear in its operands
-  Result,            ///< the derivative is computed from the result
-  First,             ///< the first operand
-  All,               ///< every operand
-  Factors,           ///< of a product: the factor of each operand that needs a gradient
-  Divisor,           ///< the divisor, and the dividend where the divisor needs a gradient
-  FirstAndRows,      ///< the first operand, mean and deviation of each row
+  Nothing,       ///< linear in its operands
+  Result,        ///< the derivative is computed from the result
+  First,         ///< the first operand
+  All,           ///< every operand
+  Factors,       ///< of a product: the factor of each operand that needs a gradient
+  Divisor,       ///< the divisor, and the dividend where the divisor needs a gradient
+  FirstAndRows,  ///< the first operand, mean and deviation of each row
   FirstAndResult,
-  FirstAndPositions, ///< the first operand, an index per result element
-  Positions,         ///< an index per result element
-  Indices,           ///< every operand but the first
-  Gates,             ///< the first operand, the result, `saved_states` values per result element
-  Attention,         ///< operands and result; written out, the scores
+  FirstAndPositions,  ///< the first operand, an index per result element
+  Positions,          ///< an index per result element
+  Indices,            ///< every operand but the first
+  Gates,              ///< the first operand, the result, `saved_states` values per result element
+  Attention,          ///< operands and result; written out, the scores
 };
 
 /// How a compiler that fuses (TorchInductor) treats it.
 enum class Fusion : std::uint8_t {
   Unset,
-  Never,          ///< a kernel of its own: products, library calls, control flow
-  Pointwise,      ///< joins its neighbours' kernel
-  PointwiseTwice, ///< the same; reads its operand twice (x · σ(x)), which is kept in memory for it
-  Moves,          ///< joins: copies, gathers, views
-  Window,         ///< begins a kernel: each result reads a few elements (pooling)
-  AxisReduction,  ///< joins; a kernel holds one, unless it is so short that it is written out
-  Reduction,      ///< joins; a kernel holds one
+  Never,           ///< a kernel of its own: products, library calls, control flow
+  Pointwise,       ///< joins its neighbours' kernel
+  PointwiseTwice,  ///< the same; reads its operand twice (x · σ(x)), which is kept in memory for it
+  Moves,           ///< joins: copies, gathers, views
+  Window,          ///< begins a kernel: each result reads a few elements (pooling)
+  AxisReduction,   ///< joins; a kernel holds one, unless it is so short that it is written out
+  Reduction,       ///< joins; a kernel holds one
 };
 
 /// What eager PyTorch launches for it on CUDA.
@@ -117,12 +146,12 @@ enum class MemoryFormat : std::uint8_t { Unset, Preserved, Contiguous, ByRule };
 /// Whether the result is the operand's elements, unchanged.
 enum class Moves : std::uint8_t {
   No,
-  Reshapes,       ///< in the same order, under another shape
+  Reshapes,  ///< in the same order, under another shape
   Permutes,
   Copies,
-  Part,           ///< some of them
-  Converts,       ///< each in another element type
-  UnlessTraining, ///< a copy, unless a model trains
+  Part,            ///< some of them
+  Converts,        ///< each in another element type
+  UnlessTraining,  ///< a copy, unless a model trains
 };
 /// Whether each element of the result is the operand's element of the same place.
 constexpr bool keeps_elements(Moves m) {
@@ -132,7 +161,7 @@ constexpr bool keeps_elements(Moves m) {
 /// Of a comparison a ? b: in which orders of a and b it holds.
 struct HoldsFor {
   bool less = false, equal = false, greater = false;
-  bool unordered = false;           ///< one of them is not a number
+  bool unordered = false;  ///< one of them is not a number
   /// `order`: below, at or above 0 as a is less than, equal to or greater than b.
   constexpr bool operator()(int order) const { return order < 0 ? less : order > 0 ? greater : equal; }
 };
@@ -165,7 +194,7 @@ struct Runs {
 
 /// How many operands a call has. −1 as the most: any number.
 struct Arity {
-  std::int16_t least = -1, most = -2;   ///< not set
+  std::int16_t least = -1, most = -2;  ///< not set
 };
 
 struct OpDef {
@@ -177,22 +206,22 @@ struct OpDef {
   std::string_view aten = {}, tf = {}, paddle = {};
   Category category = Category::Opaque;
   Arity operands = {};
-  std::int16_t results = 1;         ///< −1: as many as the call asks for
+  std::int16_t results = 1;  ///< −1: as many as the call asks for
   Takes takes = Takes::Unset;
   InferFn infer = nullptr;
-  EvalFn eval = nullptr;            ///< propagates contents of small tensors; `no_contents` where it never does
+  EvalFn eval = nullptr;  ///< propagates contents of small tensors; `no_contents` where it never does
   CostFn cost = nullptr;
   Runs runs = {};
   // Few operators have these.
   Moves moves = Moves::No;
-  bool splits_bias = false;         ///< operand 2 is a bias that PyTorch's kernel leaves to another one: convolutions, dense
-  bool transposed = false;          ///< a convolution backwards: its weight is (in, out / groups, …)
-  bool rounds = false;              ///< to whole numbers: of an integer, it is the integer
-  bool dims_only = false;           ///< reads its operand's type, not its elements
-  HoldsFor holds = {};              ///< of comparisons
-  bool commutes = false;            ///< its two operands may change places
-  bool not_negative = false;        ///< result 0 has no element below 0, whatever the operands
-  bool tvm_counts = false;          ///< TVM's count of MACs, which the DIPPM data has, includes it
+  bool splits_bias = false;   ///< operand 2 is a bias that PyTorch's kernel leaves to another one: convolutions, dense
+  bool transposed = false;    ///< a convolution backwards: its weight is (in, out / groups, …)
+  bool rounds = false;        ///< to whole numbers: of an integer, it is the integer
+  bool dims_only = false;     ///< reads its operand's type, not its elements
+  HoldsFor holds = {};        ///< of comparisons
+  bool commutes = false;      ///< its two operands may change places
+  bool not_negative = false;  ///< result 0 has no element below 0, whatever the operands
+  bool tvm_counts = false;    ///< TVM's count of MACs, which the DIPPM data has, includes it
   Gradient gradient = Gradient::Computed;
   Wants wants = Wants::Anything;
   std::int8_t saved_states = 0;     ///< of Keeps::Gates
@@ -210,7 +239,7 @@ struct OpDef {
 struct Spelling {
   const OpDef* row = nullptr;
   std::string_view name, parameters = {};
-  bool bare = true;                 ///< without parentheses
+  bool bare = true;  ///< without parentheses
 };
 /// All of a column, in the order of the rows: `spellings(&OpDef::tf)`.
 std::vector<Spelling> spellings(std::string_view OpDef::*column);

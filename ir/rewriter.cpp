@@ -19,8 +19,7 @@ bool refines(const Data* before, const Data* after) {
   const auto* a = before->ints();
   const auto* b = after->ints();
   if (!a || !b) return *before == *after;
-  return a->size() == b->size() &&
-         std::equal(a->begin(), a->end(), b->begin(), [](const SymInt& x, const SymInt& y) {
+  return a->size() == b->size() && std::equal(a->begin(), a->end(), b->begin(), [](const SymInt& x, const SymInt& y) {
            return x == y || (!x.known() && !x.symbolic());
          });
 }
@@ -59,9 +58,7 @@ Rewriter::Rewriter(const Graph& source, Diagnostics& diags)
   index();
 }
 
-Rewriter::Rewriter(const Graph& source, GraphBuilder& into) : source_(source), builder_(into) {
-  index();
-}
+Rewriter::Rewriter(const Graph& source, GraphBuilder& into) : source_(source), builder_(into) { index(); }
 
 void Rewriter::index() {
   const Graph& source = source_;
@@ -87,9 +84,7 @@ ValueId Rewriter::operator[](ValueId old) const {
   return v;
 }
 
-void Rewriter::map(ValueId old, ValueId replacement) {
-  values_[first_[old.node] + old.result] = replacement;
-}
+void Rewriter::map(ValueId old, ValueId replacement) { values_[first_[old.node] + old.result] = replacement; }
 
 std::vector<ValueId> Rewriter::operands(NodeId old) const {
   std::vector<ValueId> out;
@@ -128,7 +123,8 @@ Status Rewriter::copy(NodeId old) {
     case NodeKind::Constant:
       map({old, 0}, {builder_.adopt(n, {}), 0});
       return ok();
-    case NodeKind::Call: break;
+    case NodeKind::Call:
+      break;
   }
   std::vector<ValueId> mapped = operands(old);
   if (unchanged(n, mapped)) {
@@ -150,8 +146,7 @@ Status Rewriter::copy_with(NodeId old, std::vector<ValueId> operands, Attrs attr
   return copy_declared(old, std::move(operands), std::move(attrs), std::move(declared));
 }
 
-Status Rewriter::copy_declared(NodeId old, std::vector<ValueId> operands, Attrs attrs,
-                               std::vector<Type> declared) {
+Status Rewriter::copy_declared(NodeId old, std::vector<ValueId> operands, Attrs attrs, std::vector<Type> declared) {
   const Node& n = source_.node(old);
   std::vector<GraphRef> regions = n.regions;
   if (!regions.empty()) {
@@ -196,7 +191,8 @@ Result<Graph> retype(const Graph& graph, const std::vector<ResultInfo>& params, 
   for (NodeId id = 0; id < graph.size(); ++id) {
     // Not `copy`, which takes unchanged results over: everything is inferred.
     const Node& n = graph.node(id);
-    const Status status = n.kind == NodeKind::Call ? rewriter.copy_with(id, rewriter.operands(id), n.attrs) : rewriter.copy(id);
+    const Status status =
+        n.kind == NodeKind::Call ? rewriter.copy_with(id, rewriter.operands(id), n.attrs) : rewriter.copy(id);
     if (!status) return Failure{};
   }
   return rewriter.finish();
@@ -219,8 +215,7 @@ bool widen_carried(OpId op, const Attrs& attrs, const Graph& body, std::vector<R
   return widened;
 }
 
-Result<std::vector<GraphRef>> retype_regions(OpId op, const Attrs& attrs,
-                                             const std::vector<GraphRef>& regions,
+Result<std::vector<GraphRef>> retype_regions(OpId op, const Attrs& attrs, const std::vector<GraphRef>& regions,
                                              std::vector<ResultInfo> operands, Diagnostics& diags) {
   for (;;) {
     std::vector<GraphRef> rebuilt;

@@ -36,8 +36,7 @@ class Rewriter {
   /// The same, with other operands (already new ids) or attributes.
   Status copy_with(NodeId old, std::vector<ValueId> operands, Attrs attrs);
   /// The same, with what the caller vouches for about the results.
-  Status copy_declared(NodeId old, std::vector<ValueId> operands, Attrs attrs,
-                       std::vector<Type> declared);
+  Status copy_declared(NodeId old, std::vector<ValueId> operands, Attrs attrs, std::vector<Type> declared);
 
   /// Mapped operands of an old node.
   std::vector<ValueId> operands(NodeId old) const;
@@ -60,7 +59,7 @@ class Rewriter {
   const Graph& source_;
   std::optional<GraphBuilder> own_;
   GraphBuilder& builder_;
-  std::vector<std::uint32_t> first_;        // by old node: index of its first result in values_
+  std::vector<std::uint32_t> first_;  // by old node: index of its first result in values_
   std::vector<ValueId> values_;
   std::vector<ResultInfo> params_;          // by param
   std::vector<std::uint32_t> param_index_;  // by old node; only vars have one
@@ -82,8 +81,7 @@ Result<Graph> retype(const Graph&, const std::vector<ResultInfo>& params, Diagno
 /// For loops and scans the operands that start carried values may be given
 /// with wider types than they have, until the body maps them to themselves.
 std::vector<ResultInfo> region_params(OpId op, const Attrs& attrs, std::size_t index,
-                                      const std::vector<ResultInfo>& operands,
-                                      std::size_t region_param_count);
+                                      const std::vector<ResultInfo>& operands, std::size_t region_param_count);
 
 /// Loops and scans may change the type of a carried value from one iteration
 /// to the next. Given the body built for `operands`, widens the operands that
@@ -94,8 +92,7 @@ bool widen_carried(OpId op, const Attrs& attrs, const Graph& body, std::vector<R
 
 /// The regions of a control-flow call rebuilt for these operands. Bodies of
 /// loops and scans are widened until carried values keep their type.
-Result<std::vector<GraphRef>> retype_regions(OpId op, const Attrs& attrs,
-                                             const std::vector<GraphRef>& regions,
+Result<std::vector<GraphRef>> retype_regions(OpId op, const Attrs& attrs, const std::vector<GraphRef>& regions,
                                              std::vector<ResultInfo> operands, Diagnostics&);
 
 }  // namespace perfc

@@ -210,15 +210,20 @@ bool operator==(const Type& a, const Type& b) {
 
 std::string to_string(const Type& t) {
   switch (t.kind()) {
-    case TypeKind::None: return "None";
+    case TypeKind::None:
+      return "None";
     case TypeKind::Tensor:
     case TypeKind::SparseTensor:
       return fmt::format("{}[{}, {}]", t.kind() == TypeKind::Tensor ? "Tensor" : "SparseTensor",
                          t.ranked() ? to_string(t.shape()) : "*", name(t.dtype()));
-    case TypeKind::Sequence: return fmt::format("Sequence[{}]", to_string(t.element()));
-    case TypeKind::Optional: return fmt::format("Optional[{}]", to_string(t.element()));
-    case TypeKind::Map: return fmt::format("Map[{}, {}]", name(t.dtype()), to_string(t.element()));
-    case TypeKind::Opaque: return fmt::format("Opaque[{}]", t.opaque_name());
+    case TypeKind::Sequence:
+      return fmt::format("Sequence[{}]", to_string(t.element()));
+    case TypeKind::Optional:
+      return fmt::format("Optional[{}]", to_string(t.element()));
+    case TypeKind::Map:
+      return fmt::format("Map[{}, {}]", name(t.dtype()), to_string(t.element()));
+    case TypeKind::Opaque:
+      return fmt::format("Opaque[{}]", t.opaque_name());
   }
   return "None";
 }
@@ -232,14 +237,18 @@ Type merge(const Type& inferred, const Type& declared, bool* conflict) {
   if (!inferred) return declared;
   if (inferred.kind() != declared.kind()) return contradict();
   switch (inferred.kind()) {
-    case TypeKind::Sequence: return Type::sequence(merge(inferred.element(), declared.element(), conflict));
-    case TypeKind::Optional: return Type::optional(merge(inferred.element(), declared.element(), conflict));
+    case TypeKind::Sequence:
+      return Type::sequence(merge(inferred.element(), declared.element(), conflict));
+    case TypeKind::Optional:
+      return Type::optional(merge(inferred.element(), declared.element(), conflict));
     case TypeKind::Map:
       if (inferred.dtype() != declared.dtype()) return contradict();
       return Type::map(inferred.dtype(), merge(inferred.element(), declared.element(), conflict));
     case TypeKind::Tensor:
-    case TypeKind::SparseTensor: break;
-    default: return inferred;
+    case TypeKind::SparseTensor:
+      break;
+    default:
+      return inferred;
   }
   DType dtype = inferred.dtype();
   if (dtype == DType::Undefined) dtype = declared.dtype();
@@ -278,8 +287,10 @@ Type join(const Type& a, const Type& b) {
       return a.kind() == TypeKind::Sequence ? Type::sequence(e) : Type::optional(e);
     }
     case TypeKind::Tensor:
-    case TypeKind::SparseTensor: break;
-    default: return {};
+    case TypeKind::SparseTensor:
+      break;
+    default:
+      return {};
   }
   if (a.dtype() != b.dtype()) return {};
   if (!a.ranked() || !b.ranked() || a.rank() != b.rank()) return Type::unranked(a.dtype());

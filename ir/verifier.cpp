@@ -9,7 +9,8 @@ namespace {
 /// Checks one graph, not its regions, and builds it a second time on the way.
 class Verifier {
  public:
-  Verifier(const Graph& graph, Diagnostics& diags) : graph_(graph), diags_(diags), inferred_(diags.file()), builder_(inferred_) {}
+  Verifier(const Graph& graph, Diagnostics& diags)
+      : graph_(graph), diags_(diags), inferred_(diags.file()), builder_(inferred_) {}
 
   Status run() {
     for (NodeId id = 0; id < graph_.size(); ++id) {
@@ -25,8 +26,8 @@ class Verifier {
     good_ = false;
     const Node& n = graph_.node(id);
     const std::string_view what = n.kind == NodeKind::Call && is_operator(n.op) ? def(n.op).name
-                                  : n.kind == NodeKind::Var                         ? "param"
-                                                                                    : "constant";
+                                  : n.kind == NodeKind::Var                     ? "param"
+                                                                                : "constant";
     return diags_.error(n.loc, n.name, fmt::format("broken graph: %{} {}: {}", id, what, message));
   }
 
@@ -36,7 +37,8 @@ class Verifier {
       if (n.results.size() != 1) return error(id, fmt::format("has {} results", n.results.size()));
       if (!n.operands.empty() || !n.regions.empty()) return error(id, "has operands or regions");
       if (!n.results[0].type) return error(id, "has no type");
-      if (n.kind == NodeKind::Var && (params_ == graph_.params().size() || graph_.params()[params_++] != ValueId{id, 0})) {
+      if (n.kind == NodeKind::Var &&
+          (params_ == graph_.params().size() || graph_.params()[params_++] != ValueId{id, 0})) {
         return error(id, "is not listed at its place among the params");
       }
       return ok();
@@ -90,7 +92,8 @@ class Verifier {
       for (std::size_t i = 0; i < n.results.size(); ++i) {
         const Type& type = builder_.type({*again, static_cast<std::uint32_t>(i)});
         if (type == n.results[i].type) continue;
-        error(id, fmt::format("result {} is stored as {} and inferred as {}", i, to_string(n.results[i].type), to_string(type)));
+        error(id, fmt::format("result {} is stored as {} and inferred as {}", i, to_string(n.results[i].type),
+                              to_string(type)));
       }
     }
     inferred_ = Diagnostics(diags_.file());

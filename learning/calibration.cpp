@@ -29,7 +29,8 @@ const std::vector<Constant>& time_constants() {
   return all;
 }
 const std::vector<Constant>& power_constants() {
-  static const std::vector<Constant> all{{{&Device::idle_w}, {}}, {{&Device::busy_power}, {}}, {{&Device::memory_power}, {}}};
+  static const std::vector<Constant> all{
+      {{&Device::idle_w}, {}}, {{&Device::busy_power}, {}}, {{&Device::memory_power}, {}}};
   return all;
 }
 
@@ -57,9 +58,10 @@ constexpr double kMostTerm = 1e4, kMostBusyPower = 2, kMostMemoryPower = 10;
 Device with(Device d, const std::vector<Constant>& constants, const Eigen::VectorXd& more) {
   for (std::size_t c = 0; c < constants.size(); ++c) {
     const double factor = std::exp(more(static_cast<Eigen::Index>(c)));
-    for (double Device::* term : constants[c].terms) d.*term = std::min(d.*term * factor, kMostTerm);
+    for (double Device::*term : constants[c].terms) d.*term = std::min(d.*term * factor, kMostTerm);
     for (const char* share : constants[c].shares) {
-      if (const auto at = d.efficiency.find(share); at != d.efficiency.end()) at->second = std::min(at->second / factor, kMostShare);
+      if (const auto at = d.efficiency.find(share); at != d.efficiency.end())
+        at->second = std::min(at->second / factor, kMostShare);
     }
   }
   d.idle_w = std::min(d.idle_w, d.tdp_w);
@@ -70,7 +72,7 @@ Device with(Device d, const std::vector<Constant>& constants, const Eigen::Vecto
 
 Device rounded(Device d, const std::vector<Constant>& constants) {
   for (const Constant& c : constants) {
-    for (double Device::* term : c.terms) d.*term = rounded(d.*term);
+    for (double Device::*term : c.terms) d.*term = rounded(d.*term);
     for (const char* share : c.shares) {
       if (const auto at = d.efficiency.find(share); at != d.efficiency.end()) at->second = rounded(at->second);
     }
@@ -87,16 +89,19 @@ struct MeasuredRun {
 class Fit {
  public:
   /// `predicted`: the member of a prediction that was measured.
-  Fit(Device device, const std::vector<Constant>& constants, const Spreads& spreads, double Prediction::* predicted, std::vector<MeasuredRun> measured)
-      : device_(std::move(device)), constants_(constants), spreads_(spreads), predicted_(predicted), measured_(std::move(measured)) {}
+  Fit(Device device, const std::vector<Constant>& constants, const Spreads& spreads, double Prediction::*predicted,
+      std::vector<MeasuredRun> measured)
+      : device_(std::move(device)), constants_(constants), spreads_(spreads), predicted_(predicted),
+        measured_(std::move(measured)) {}
 
   /// Gauss and Newton's method on outlier-weighted squares.
   Eigen::VectorXd run() const {
     const auto n = static_cast<Eigen::Index>(constants_.size()), labels = static_cast<Eigen::Index>(measured_.size());
     Eigen::VectorXd at = Eigen::VectorXd::Zero(n);
     // Covariance of the constants: each one's own, and what all share.
-    const Eigen::MatrixXd prior =
-        (Eigen::MatrixXd::Constant(n, n, spreads_.shared * spreads_.shared) + spreads_.own * spreads_.own * Eigen::MatrixXd::Identity(n, n)).inverse();
+    const Eigen::MatrixXd prior = (Eigen::MatrixXd::Constant(n, n, spreads_.shared * spreads_.shared) +
+                                   spreads_.own * spreads_.own * Eigen::MatrixXd::Identity(n, n))
+                                      .inverse();
     for (int step = 0; step < kSteps; ++step) {
       const Eigen::VectorXd errors = this->errors(at);
       Eigen::MatrixXd slopes(labels, n);
@@ -105,10 +110,12 @@ class Fit {
         moved(c) += kDifference;
         slopes.col(c) = (this->errors(moved) - errors) / kDifference;
       }
-      const Eigen::VectorXd weights =
-          errors.unaryExpr([&](double e) { return std::min(1.0, kOutlier / std::max(std::abs(e), 1e-12)) / (spreads_.error * spreads_.error); });
+      const Eigen::VectorXd weights = errors.unaryExpr([&](double e) {
+        return std::min(1.0, kOutlier / std::max(std::abs(e), 1e-12)) / (spreads_.error * spreads_.error);
+      });
       const Eigen::MatrixXd hessian = slopes.transpose() * weights.asDiagonal() * slopes + prior;
-      const Eigen::VectorXd change = hessian.ldlt().solve(-(slopes.transpose() * weights.asDiagonal() * errors + prior * at));
+      const Eigen::VectorXd change =
+          hessian.ldlt().solve(-(slopes.transpose() * weights.asDiagonal() * errors + prior * at));
       at += change.cwiseMax(-1).cwiseMin(1);
       if (change.cwiseAbs().maxCoeff() < kSettled) break;
     }
@@ -127,7 +134,8 @@ class Fit {
     const Device d = with(device_, constants_, at);
     Eigen::VectorXd out(static_cast<Eigen::Index>(measured_.size()));
     for (std::size_t i = 0; i < measured_.size(); ++i) {
-      out(static_cast<Eigen::Index>(i)) = std::log(std::max(measured_[i].model->on(d).*predicted_, 1e-9) / measured_[i].value);
+      out(static_cast<Eigen::Index>(i)) =
+          std::log(std::max(measured_[i].model->on(d).*predicted_, 1e-9) / measured_[i].value);
     }
     return out;
   }
@@ -135,7 +143,7 @@ class Fit {
   Device device_;
   const std::vector<Constant>& constants_;
   Spreads spreads_;
-  double Prediction::* predicted_;
+  double Prediction::*predicted_;
   std::vector<MeasuredRun> measured_;
 };
 
@@ -150,13 +158,16 @@ Result<Calibration> calibrate(const CalibrationRequest& request, Diagnostics& di
     if (dataset->labels.empty()) in_labels.error("no label has a latency of inference");
     for (const Label& l : dataset->labels) {
       if (l.device == dataset->labels[0].device) continue;
-      in_labels.error(l.loc, {}, fmt::format("device '{}' after '{}': one device is calibrated at a time; choose with --device", l.device, dataset->labels[0].device));
+      in_labels.error(l.loc, {},
+                      fmt::format("device '{}' after '{}': one device is calibrated at a time; choose with --device",
+                                  l.device, dataset->labels[0].device));
       break;
     }
   }
   diags.append(in_labels);
   if (diags.errors() > 0) return Failure{};
-  const auto devices = find_devices({.devices = {dataset->labels[0].device}, .device_file = request.device_file}, diags);
+  const auto devices =
+      find_devices({.devices = {dataset->labels[0].device}, .device_file = request.device_file}, diags);
   const auto predictor = find_predictor({.predictor = request.predictor}, diags);
   if (!devices || !predictor) return Failure{};
 
@@ -164,13 +175,16 @@ Result<Calibration> calibrate(const CalibrationRequest& request, Diagnostics& di
   std::vector<std::unique_ptr<PreparedModel>> prepared(dataset->labels.size());
   std::vector<std::string> failures(dataset->labels.size());
   Diagnostics in_models(request.data);
-  const auto left_out = for_each_graph(dataset->labels, request.threads, [&](const Graph& graph, std::span<const std::size_t> labels) {
+  const auto left_out = for_each_graph(
+      dataset->labels, request.threads,
+      [&](const Graph& graph, std::span<const std::size_t> labels) {
     for (const std::size_t i : labels) {
       Diagnostics messages(dataset->labels[i].model);
       if (auto model = (*predictor)->prepare(graph, dataset->labels[i].exec, messages)) prepared[i] = std::move(*model);
       else failures[i] = messages.all().empty() ? "no prediction" : to_string(messages.all().front());
     }
-  }, in_models);
+      },
+      in_models);
   std::vector<MeasuredRun> times, powers;
   for (std::size_t i = 0; i < prepared.size(); ++i) {
     const Label& l = dataset->labels[i];

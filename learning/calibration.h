@@ -12,11 +12,11 @@
 namespace perfc {
 
 struct CalibrationRequest {
-  std::string data;                ///< labels, see learning/dataset.h; of one device
-  std::string device_file;         ///< devices of the user's own; empty: none
+  std::string data;         ///< labels, see learning/dataset.h; of one device
+  std::string device_file;  ///< devices of the user's own; empty: none
   LabelFilter filter;
   std::string predictor = "default";
-  std::string name;                ///< of the calibrated device; empty: as it was
+  std::string name;  ///< of the calibrated device; empty: as it was
   std::size_t threads = 0;
 };
 

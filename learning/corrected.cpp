@@ -10,9 +10,11 @@
 namespace perfc {
 namespace {
 
-constexpr std::array<std::string_view, kTerms> kTermNames{"matmul", "convolution", "depthwise", "vector", "gather", "launch", "host"};
+constexpr std::array<std::string_view, kTerms> kTermNames{"matmul", "convolution", "depthwise", "vector",
+                                                          "gather", "launch",      "host"};
 
-bool setting(const Checkpoint& c, const std::string& key, double lowest, double highest, double& out, Diagnostics& diags) {
+bool setting(const Checkpoint& c, const std::string& key, double lowest, double highest, double& out,
+             Diagnostics& diags) {
   const auto found = c.settings.find(key);
   if (found == c.settings.end() || !(found->second >= lowest && found->second <= highest)) {
     (void)diags.error(fmt::format("checkpoint: setting '{}' is not a number from {} to {}", key, lowest, highest));
@@ -26,8 +28,10 @@ class CorrectedPredictor;
 
 class CorrectedPrepared final : public PreparedModel {
  public:
-  CorrectedPrepared(std::unique_ptr<WhiteboxModel> whitebox, KernelGraph graph, std::vector<float> fingerprint, const CorrectedPredictor& predictor)
-      : whitebox_(std::move(whitebox)), graph_(std::move(graph)), fingerprint_(std::move(fingerprint)), predictor_(predictor) {}
+  CorrectedPrepared(std::unique_ptr<WhiteboxModel> whitebox, KernelGraph graph, std::vector<float> fingerprint,
+                    const CorrectedPredictor& predictor)
+      : whitebox_(std::move(whitebox)), graph_(std::move(graph)), fingerprint_(std::move(fingerprint)),
+        predictor_(predictor) {}
   Prediction on(const Device&) const override;
 
  private:
@@ -45,7 +49,8 @@ class CorrectedPredictor final : public Predictor {
  public:
   static Result<std::unique_ptr<Predictor>> make(Checkpoint c, OpaquePolicy opaque, Diagnostics& diags) {
     auto p = std::unique_ptr<CorrectedPredictor>(new CorrectedPredictor(opaque));
-    if (c.tables.size() != 1 || !c.tables[0].normaliser) return diags.error("checkpoint: wants one feature table with its normaliser");
+    if (c.tables.size() != 1 || !c.tables[0].normaliser)
+      return diags.error("checkpoint: wants one feature table with its normaliser");
     const std::array expected{FeatureTable{"kernels", kernel_columns(c.vocabulary), {}}};
     if (!check_tables(c, expected, diags)) return Failure{};
     double nets = 0, hidden = 0, convolutions = 0;
@@ -71,10 +76,13 @@ class CorrectedPredictor final : public Predictor {
         weights.push_back(std::move(t));
         continue;
       }
-      if (t.value.size() != columns) return diags.error(fmt::format("checkpoint: '{}' has {} numbers for {} columns", t.name, t.value.size(), columns));
+      if (t.value.size() != columns)
+        return diags.error(
+            fmt::format("checkpoint: '{}' has {} numbers for {} columns", t.name, t.value.size(), columns));
       (t.name == kLowTensor ? p->table_.low : p->table_.high).assign(t.value.data(), t.value.data() + t.value.size());
     }
-    if (p->table_.low.empty() || p->table_.high.empty()) return diags.error("checkpoint: the columns' ranges are missing");
+    if (p->table_.low.empty() || p->table_.high.empty())
+      return diags.error("checkpoint: the columns' ranges are missing");
     std::vector<NamedParameter<float>> parameters;
     for (std::size_t n = 0; n < static_cast<std::size_t>(nets); ++n) {
       p->networks_.push_back(std::make_unique<Corrected<float>>(CorrectedOptions{
@@ -84,7 +92,8 @@ class CorrectedPredictor final : public Predictor {
     }
     if (!load(weights, parameters, diags)) return Failure{};
     if (!p->read_terms(c, diags)) return Failure{};
-    for (const auto precision : {Precision::Fp32, Precision::Tf32, Precision::Amp, Precision::Fp16, Precision::Bf16, Precision::Int8}) {
+    for (const auto precision :
+         {Precision::Fp32, Precision::Tf32, Precision::Amp, Precision::Fp16, Precision::Bf16, Precision::Int8}) {
       if (c.settings.contains(precision_setting(precision))) p->precisions_.insert(precision);
     }
     return std::unique_ptr<Predictor>(std::move(p));
@@ -92,25 +101,32 @@ class CorrectedPredictor final : public Predictor {
 
   std::string_view name() const override { return kCorrectedName; }
 
-  Result<std::unique_ptr<PreparedModel>> prepare(const Graph& graph, const ExecConfig& exec, Diagnostics& diags) const override {
+  Result<std::unique_ptr<PreparedModel>> prepare(const Graph& graph, const ExecConfig& exec,
+                                                 Diagnostics& diags) const override {
     auto whitebox = prepare_whitebox(graph, exec, opaque_, diags);
     if (!whitebox) return Failure{};
     KernelGraph kernels = kernel_graph((*whitebox)->plan(), convolutions_);
     std::vector<float> at = fingerprint(kernels, exec, table_);
-    return std::unique_ptr<PreparedModel>(std::make_unique<CorrectedPrepared>(std::move(*whitebox), std::move(kernels), std::move(at), *this));
+    return std::unique_ptr<PreparedModel>(
+        std::make_unique<CorrectedPrepared>(std::move(*whitebox), std::move(kernels), std::move(at), *this));
   }
 
-  Residuals::Estimate residual(std::span<const float> fingerprint, const std::string& owner, ExecMode mode) const { return residuals_.at(fingerprint, owner, mode); }
+  Residuals::Estimate residual(std::span<const float> fingerprint, const std::string& owner, ExecMode mode) const {
+    return residuals_.at(fingerprint, owner, mode);
+  }
 
   /// `residual`: what the function of that name says of the graph on the device, or on the one that it is a slice of.
-  Prediction predict(const WhiteboxModel& whitebox, const KernelGraph& graph, const Residuals::Estimate& residual, const Device& device) const {
+  Prediction predict(const WhiteboxModel& whitebox, const KernelGraph& graph, const Residuals::Estimate& residual,
+                     const Device& device) const {
     if (const std::string why = beyond(whitebox, device); !why.empty()) return fall_back(whitebox, device, why);
     const std::string& owner = device.whole();
     const auto own = terms_.find(owner);
     const DeviceTerms& terms = own == terms_.end() ? everybody_ : own->second;
     KernelSample s = kernel_sample(graph, device, whitebox.config(), whitebox.host_ms(device), table_, terms);
     if (s.unfamiliar > kMostUnfamiliar) {
-      Prediction p = fall_back(whitebox, device, fmt::format("{:.0f} % of the time is in kernels unlike any in training", 100 * s.unfamiliar));
+      Prediction p =
+          fall_back(whitebox, device,
+                    fmt::format("{:.0f} % of the time is in kernels unlike any in training", 100 * s.unfamiliar));
       p.novelty.insert(p.novelty.end(), s.novelty.begin(), s.novelty.end());
       return p;
     }
@@ -128,14 +144,17 @@ class CorrectedPredictor final : public Predictor {
     for (double& l : c.launch) l *= factor;
     c.novelty = std::move(s.novelty);
     const Likeness like = likeness(residual.similarity);
-    if (like == Likeness::Unlike) c.novelty.push_back(fmt::format("no run in training is like this model at this batch size (similarity {:.2f} of 1)", residual.similarity));
+    if (like == Likeness::Unlike)
+      c.novelty.push_back(fmt::format(
+          "no run in training is like this model at this batch size (similarity {:.2f} of 1)", residual.similarity));
     const Widths& widths = widths_[static_cast<std::size_t>(whitebox.config().mode)];
     double width = widths.of[static_cast<std::size_t>(like)];
     if (own == terms_.end() && device.calibrated_labels < kEnoughLabels) {
       width = std::max(width + widths.other_device, std::log(kLeastOtherDevice));
       c.novelty.push_back(fmt::format("device {} has no measurements in training", owner));
     }
-    if (!device.parent.empty()) c.novelty.push_back("MIG slices are not in training; the whitebox's shares of the device are");
+    if (!device.parent.empty())
+      c.novelty.push_back("MIG slices are not in training; the whitebox's shares of the device are");
     c.interval_factor = std::exp(width * (1 + kUnfamiliarWidening * s.unfamiliar));
     Prediction p = whitebox.corrected(device, c);
     p.predictor = kCorrectedName;
@@ -150,25 +169,32 @@ class CorrectedPredictor final : public Predictor {
     double length = 0;
     if (!setting(c, std::string(kResidualLength), 1e-3, 1e3, length, diags)) return Failure{};
     for (const auto& [key, value] : c.settings) {
-      if (key.starts_with(group_setting(""))) residuals_.group[key.substr(group_setting("").size())] = static_cast<int>(value);
+      if (key.starts_with(group_setting("")))
+        residuals_.group[key.substr(group_setting("").size())] = static_cast<int>(value);
     }
     for (const auto mode : {ExecMode::Eager, ExecMode::Compiled}) {
       const auto find = [&](std::string_view what) {
-        const auto at = std::find_if(c.tensors.begin(), c.tensors.end(), [&](const NamedTensor& t) { return t.name == residual_tensor(mode, what); });
+        const auto at = std::find_if(c.tensors.begin(), c.tensors.end(),
+                                     [&](const NamedTensor& t) { return t.name == residual_tensor(mode, what); });
         return at == c.tensors.end() ? nullptr : &at->value;
       };
       auto *points = find("points"), *weights = find("weights"), *groups = find("groups"), *scale = find("scale");
       if (!points && !weights && !groups && !scale) continue;  // nothing of this mode in training
-      if (!points || !weights || !groups || !scale) return diags.error(fmt::format("checkpoint: the residuals of mode {} are not complete", perfc::name(mode)));
-      if (points->columns() != columns || scale->size() != columns || weights->size() != points->rows() || groups->size() != points->rows() ||
+      if (!points || !weights || !groups || !scale)
+        return diags.error(fmt::format("checkpoint: the residuals of mode {} are not complete", perfc::name(mode)));
+      if (points->columns() != columns || scale->size() != columns || weights->size() != points->rows() ||
+          groups->size() != points->rows() ||
           !std::all_of(scale->data(), scale->data() + columns, [](float v) { return v > 0; })) {
-        return diags.error(fmt::format("checkpoint: '{}' has {} × {} numbers for {} weights, {} groups and {} columns", residual_tensor(mode, "points"),
-                                       points->rows(), points->columns(), weights->size(), groups->size(), columns));
+        return diags.error(fmt::format("checkpoint: '{}' has {} × {} numbers for {} weights, {} groups and {} columns",
+                                       residual_tensor(mode, "points"), points->rows(), points->columns(),
+                                       weights->size(), groups->size(), columns));
       }
       std::vector<int> group;
-      for (std::size_t i = 0; i < groups->size(); ++i) group.push_back(static_cast<int>(std::clamp(groups->data()[i], -1.0F, 1e6F)));
+      for (std::size_t i = 0; i < groups->size(); ++i)
+        group.push_back(static_cast<int>(std::clamp(groups->data()[i], -1.0F, 1e6F)));
       residuals_.of_mode[static_cast<std::size_t>(mode)] =
-          GaussianProcess(length, {scale->data(), scale->data() + columns}, std::move(*points), {weights->data(), weights->data() + weights->size()}, std::move(group));
+          GaussianProcess(length, {scale->data(), scale->data() + columns}, std::move(*points),
+                          {weights->data(), weights->data() + weights->size()}, std::move(group));
     }
     std::erase_if(c.tensors, [](const NamedTensor& t) { return t.name.starts_with("residuals."); });
     return ok();
@@ -179,9 +205,19 @@ class CorrectedPredictor final : public Predictor {
       if (!key.starts_with("terms.")) continue;
       const std::size_t dot = key.rfind('.');
       const auto term = std::find(kTermNames.begin(), kTermNames.end(), key.substr(dot + 1));
-      if (term == kTermNames.end() || !(value > 0)) return diags.error(fmt::format("checkpoint: '{}' is no term of a device, or not positive", key.substr(0, 80)));
+      if (term == kTermNames.end() || !(value > 0))
+        return diags.error(fmt::format("checkpoint: '{}' is no term of a device, or not positive", key.substr(0, 80)));
       const std::string device = dot > 6 ? key.substr(6, dot - 6) : "";
-      DeviceTerms& terms = device == kEverybody ? everybody_ : terms_.try_emplace(device, [] { DeviceTerms t; t.fill(1); return t; }()).first->second;
+      DeviceTerms& terms = device == kEverybody ? everybody_
+                                                : terms_
+                                                      .try_emplace(
+                                                          device,
+                                                          [] {
+        DeviceTerms t;
+        t.fill(1);
+        return t;
+                                                          }())
+                                                      .first->second;
       terms[static_cast<std::size_t>(term - kTermNames.begin())] = value;
     }
     return ok();
@@ -189,7 +225,8 @@ class CorrectedPredictor final : public Predictor {
 
   /// Why the networks do not apply at all; empty: they do.
   std::string beyond(const WhiteboxModel& whitebox, const Device& device) const {
-    if (device.kind != "gpu" && !terms_.contains(device.name)) return fmt::format("trained on GPUs only, {} is a {}", device.name, device.kind);
+    if (device.kind != "gpu" && !terms_.contains(device.name))
+      return fmt::format("trained on GPUs only, {} is a {}", device.name, device.kind);
     if (whitebox.config().task == Task::Train) return "trained on inference only";
     const Precision p = whitebox.config().precision;
     if (!precisions_.contains(p)) {
@@ -239,13 +276,17 @@ class CorrectedPredictor final : public Predictor {
     std::array<double, kLikenessNames.size()> of{};
     double other_device = 0;
   };
-  std::array<Widths, 2> widths_{};       ///< by mode
+  std::array<Widths, 2> widths_{};  ///< by mode
   Residuals residuals_;
   KernelTable table_;
   std::map<std::string, DeviceTerms> terms_;
-  DeviceTerms everybody_ = [] { DeviceTerms t; t.fill(1); return t; }();
+  DeviceTerms everybody_ = [] {
+    DeviceTerms t;
+    t.fill(1);
+    return t;
+  }();
   std::set<Precision> precisions_;
-  mutable std::mutex mutex_;     ///< networks keep the results of their layers
+  mutable std::mutex mutex_;  ///< networks keep the results of their layers
   mutable ThreadPool threads_{1};
   std::vector<std::unique_ptr<Corrected<float>>> networks_;
 };
@@ -267,15 +308,19 @@ Residuals::Estimate Residuals::at(std::span<const float> fingerprint, const std:
   const GaussianProcess& process = of_mode[static_cast<std::size_t>(mode)];
   if (process.empty()) return {};
   const auto known = group.find(device);
-  const GaussianProcess::Estimate e = process.at(fingerprint, known == group.end() ? GaussianProcess::kNoGroup : known->second);
+  const GaussianProcess::Estimate e =
+      process.at(fingerprint, known == group.end() ? GaussianProcess::kNoGroup : known->second);
   return {std::clamp(e.mean * e.similarity * e.similarity, -kMostCorrection, kMostCorrection), e.similarity};
 }
 
 Likeness likeness(double similarity) {
-  return static_cast<Likeness>(std::count_if(kSimilarityBins.begin(), kSimilarityBins.end(), [&](double from) { return similarity >= from; }));
+  return static_cast<Likeness>(
+      std::count_if(kSimilarityBins.begin(), kSimilarityBins.end(), [&](double from) { return similarity >= from; }));
 }
 
-std::string residual_tensor(ExecMode mode, std::string_view what) { return fmt::format("residuals.{}.{}", name(mode), what); }
+std::string residual_tensor(ExecMode mode, std::string_view what) {
+  return fmt::format("residuals.{}.{}", name(mode), what);
+}
 std::string group_setting(std::string_view device) { return fmt::format("residuals.group.{}", device); }
 std::string width_setting(Likeness l, ExecMode mode) {
   return fmt::format("interval.{}.{}", kLikenessNames[static_cast<std::size_t>(l)], name(mode));
@@ -283,7 +328,9 @@ std::string width_setting(Likeness l, ExecMode mode) {
 std::string device_width_setting(ExecMode mode) { return fmt::format("interval.other_device.{}", name(mode)); }
 std::string precision_setting(Precision p) { return fmt::format("trained.{}", name(p)); }
 std::string network_prefix(std::size_t index) { return fmt::format("net.{}.", index); }
-std::string term_setting(std::string_view device, std::size_t term) { return fmt::format("terms.{}.{}", device, kTermNames[term]); }
+std::string term_setting(std::string_view device, std::size_t term) {
+  return fmt::format("terms.{}.{}", device, kTermNames[term]);
+}
 
 Result<std::unique_ptr<Predictor>> open_corrected(Checkpoint c, OpaquePolicy opaque, Diagnostics& diags) {
   return CorrectedPredictor::make(std::move(c), opaque, diags);

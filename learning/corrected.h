@@ -17,11 +17,11 @@ inline constexpr std::string_view kCorrectedName = "corrected";
 /// by its distant relatives.
 struct Residuals {
   std::array<GaussianProcess, 2> of_mode;
-  std::map<std::string, int> group;      ///< of a device
+  std::map<std::string, int> group;  ///< of a device
 
   struct Estimate {
     double log_factor = 0;
-    double similarity = 0;               ///< to the nearest graph of training
+    double similarity = 0;  ///< to the nearest graph of training
   };
   Estimate at(std::span<const float> fingerprint, const std::string& device, ExecMode) const;
 };

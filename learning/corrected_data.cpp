@@ -32,7 +32,8 @@ Status CorrectedData::read(const TrainRequest& request, Diagnostics& diags) {
 }
 
 Status CorrectedData::choose(const TrainRequest& request, Diagnostics& diags) {
-  auto split = request.split.empty() ? Result<Split>(random_split(dataset_, request.seed)) : read_split(request.split, dataset_, diags);
+  auto split = request.split.empty() ? Result<Split>(random_split(dataset_, request.seed))
+                                     : read_split(request.split, dataset_, diags);
   if (!split) return Failure{};
   std::vector<Label> wanted;
   for (const Label& l : dataset_.labels) {
@@ -48,7 +49,8 @@ Status CorrectedData::choose(const TrainRequest& request, Diagnostics& diags) {
     auto found = find_devices({.devices = {l.device}, .device_file = request.device_file}, diags);
     if (!found) return diags.error(l.loc, {}, "this row's device");
     Device& d = found->front();
-    const auto known = std::find_if(devices_.begin(), devices_.end(), [&](const Device& other) { return other.name == d.name; });
+    const auto known =
+        std::find_if(devices_.begin(), devices_.end(), [&](const Device& other) { return other.name == d.name; });
     device_of[l.device] = static_cast<std::size_t>(known - devices_.begin()) + 1;
     if (known != devices_.end()) continue;
     chip_of_.push_back(chips.try_emplace({d.architecture, d.sms}, chips.size()).first->second);
@@ -57,8 +59,11 @@ Status CorrectedData::choose(const TrainRequest& request, Diagnostics& diags) {
   std::vector<std::shared_ptr<const KernelGraph>> graphs(labels_.size());
   std::mutex mutex;
   std::vector<std::string> failures;
-  const auto left_out = for_each_graph(labels_, request.threads, [&](const Graph& graph, std::span<const std::size_t> of) {
-    std::map<std::tuple<Precision, Layout, Norms>, std::shared_ptr<const KernelGraph>> shared;  // labels of one graph share its mode
+  const auto left_out = for_each_graph(
+      labels_, request.threads,
+      [&](const Graph& graph, std::span<const std::size_t> of) {
+    std::map<std::tuple<Precision, Layout, Norms>, std::shared_ptr<const KernelGraph>>
+        shared;  // labels of one graph share its mode
     for (const std::size_t l : of) {
       auto& kernels = shared[{labels_[l].exec.precision, labels_[l].exec.layout, labels_[l].exec.norms}];
       if (!kernels) {
@@ -75,7 +80,8 @@ Status CorrectedData::choose(const TrainRequest& request, Diagnostics& diags) {
       }
       graphs[l] = kernels;
     }
-  }, diags);
+      },
+      diags);
   if (!left_out) return Failure{};
   std::sort(failures.begin(), failures.end());
   for (const std::string& f : failures) diags.warning("left out: " + f);
@@ -86,7 +92,8 @@ Status CorrectedData::choose(const TrainRequest& request, Diagnostics& diags) {
     if (!graphs[l]) continue;
     const std::size_t device = device_of.at(labels_[l].device);
     const auto fold = folds.find(group_of(labels_[l]));
-    items_.push_back({&labels_[l], graphs[l], device, chip_of_[device - 1], fold == folds.end() ? CorrectedItem::kNone : fold->second});
+    items_.push_back({&labels_[l], graphs[l], device, chip_of_[device - 1],
+                      fold == folds.end() ? CorrectedItem::kNone : fold->second});
   }
   any_models_ = std::ranges::any_of(items_, &CorrectedItem::is_model);
   speaks_.assign(devices_.size(), !any_models_);
@@ -106,7 +113,8 @@ std::map<std::string, std::size_t> CorrectedData::fold_of_families() const {
   }
   std::vector<std::pair<std::size_t, std::string>> sizes;
   for (const auto& [family, architectures] : members) sizes.emplace_back(architectures.size(), family);
-  std::sort(sizes.begin(), sizes.end(), [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+  std::sort(sizes.begin(), sizes.end(),
+            [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
   std::vector<std::size_t> load(folds_, 0);
   std::map<std::string, std::size_t> fold;
   for (const auto& [size, family] : sizes) {
@@ -120,7 +128,8 @@ std::map<std::string, std::size_t> CorrectedData::fold_of_families() const {
 double CorrectedData::whitebox_ms(const CorrectedItem& i, const Device& device) const {
   const Rates rates(device, i.label->exec.precision);
   double device_us = 0;
-  for (std::size_t k = 0; k < i.graph->kernels.size(); ++k) device_us += price(i.graph->kernels[k], rates).time_us * i.graph->count[k];
+  for (std::size_t k = 0; k < i.graph->kernels.size(); ++k)
+    device_us += price(i.graph->kernels[k], rates).time_us * i.graph->count[k];
   return std::max(device_us / 1e3, host_ms(i, device));
 }
 
@@ -139,13 +148,16 @@ Device CorrectedData::unmeasured(std::size_t device) const {
     for (const Device* d : others) sum += std::log(std::max(of(*d), 1e-9));
     return std::exp(sum / static_cast<double>(others.size()));
   };
-  for (double Device::* constant : {&Device::launch_us, &Device::host_us_eager, &Device::host_us_compiled}) {
+  for (double Device::*constant : {&Device::launch_us, &Device::host_us_eager, &Device::host_us_compiled}) {
     out.*constant = mean([&](const Device& d) { return d.*constant; });
   }
   out.product_half_depth = Device{}.product_half_depth;
   out.product_overlap = Device{}.product_overlap;
   for (auto& [kind, share] : out.efficiency) {
-    share = mean([&, &kind = kind](const Device& d) { const auto at = d.efficiency.find(kind); return at == d.efficiency.end() ? 1.0 : at->second; });
+    share = mean([&, &kind = kind](const Device& d) {
+      const auto at = d.efficiency.find(kind);
+      return at == d.efficiency.end() ? 1.0 : at->second;
+    });
   }
   return out;
 }

@@ -12,9 +12,9 @@ struct CorrectedItem {
 
   const Label* label = nullptr;
   std::shared_ptr<const KernelGraph> graph;
-  std::size_t device = 0;          ///< from 1: row of the table of terms
-  std::size_t chip = 0;            ///< devices of one chip are left out together
-  std::size_t fold = kNone;        ///< of its family; single operators have none
+  std::size_t device = 0;    ///< from 1: row of the table of terms
+  std::size_t chip = 0;      ///< devices of one chip are left out together
+  std::size_t fold = kNone;  ///< of its family; single operators have none
   bool is_model() const { return fold != kNone; }
 };
 
@@ -57,7 +57,7 @@ class CorrectedData {
 
   Dataset dataset_;
   std::vector<Label> labels_;
-  std::vector<Device> devices_;          ///< in the order of their names in the labels
+  std::vector<Device> devices_;  ///< in the order of their names in the labels
   std::vector<std::size_t> chip_of_;
   std::vector<bool> speaks_;
   bool any_models_ = false;

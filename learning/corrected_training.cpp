@@ -28,7 +28,8 @@ class CorrectedSession {
   Result<TrainOutcome> run(Diagnostics& diags) {
     const bool writes = ranks_.rank() == 0;
     Result<OutputFile> out = writes ? OutputFile::open(request_.out, diags) : Failure{};
-    Result<OutputFile> held_out = writes && !request_.held_out.empty() ? OutputFile::open(request_.held_out, diags) : Failure{};
+    Result<OutputFile> held_out =
+        writes && !request_.held_out.empty() ? OutputFile::open(request_.held_out, diags) : Failure{};
     if (writes && (!out || (!held_out && !request_.held_out.empty()))) return Failure{};
     if (!begin(diags)) return Failure{};
     runs_ = what_to_leave_out(data_, request_.leave_out_both);
@@ -41,17 +42,21 @@ class CorrectedSession {
       std::map<std::size_t, HeldOut::Verdict> verdicts;  // by item
       const auto predicted = predictions(**network, n, verdicts, diags);
       if (!predicted) return Failure{};
-      const auto seen = fit_residuals(*predicted, [&](const CorrectedItem& i) { return !runs_[n].hides(i); }, diags);
+      const auto seen = fit_residuals(
+          *predicted, [&](const CorrectedItem& i) { return !runs_[n].hides(i); }, diags);
       if (!seen) return Failure{};
       for (const auto& [i, verdict] : verdicts) held_out_.add(items()[i], runs_[n], n, verdict, *seen);
       if (runs_[n].kind == LeftOut::Device && !keep_without(n, std::move(*network), *seen, diags)) return Failure{};
       if (runs_[n].kind != LeftOut::Family) continue;
       kept.push_back(std::move(*network));
-      for (std::size_t i = 0; i < items().size(); ++i) log_us[i] += (*predicted)[i] / static_cast<double>(data_.folds());
+      for (std::size_t i = 0; i < items().size(); ++i)
+        log_us[i] += (*predicted)[i] / static_cast<double>(data_.folds());
     }
-    const auto residuals = fit_residuals(log_us, [](const CorrectedItem&) { return true; }, diags);
+    const auto residuals = fit_residuals(
+        log_us, [](const CorrectedItem&) { return true; }, diags);
     if (!residuals) return Failure{};
-    if (out && !out->commit(write_checkpoint(checkpoint(kept, *residuals, CorrectedItem::kNone)), diags)) return Failure{};
+    if (out && !out->commit(write_checkpoint(checkpoint(kept, *residuals, CorrectedItem::kNone)), diags))
+      return Failure{};
     if (held_out && !held_out->commit(held_out_.csv(), diags)) return Failure{};
     std::error_code error;
     for (std::size_t n = 0; n < runs_.size() && ranks_.rank() == 0; ++n) std::filesystem::remove(state_path(n), error);
@@ -64,7 +69,10 @@ class CorrectedSession {
     Corrected<float> network(network_options());
     initialise(parameters<float>(network), Random(request_.seed).stream("weights"));
     GraphTask task(network, samples_, {}, Loss{.kind = LossKind::LogRatio, .delta = kHuberFrom});
-    return perfc::find_learning_rate(task, {.batch = request_.batch.value_or(kBatch), .seed = request_.seed, .threads = request_.threads, .adam = adam()}, diags);
+    return perfc::find_learning_rate(
+        task,
+        {.batch = request_.batch.value_or(kBatch), .seed = request_.seed, .threads = request_.threads, .adam = adam()},
+        diags);
   }
 
  private:
@@ -89,7 +97,12 @@ class CorrectedSession {
   }
 
   CorrectedOptions network_options() const {
-    return {.features = data_.table().features.columns.size(), .hidden = kHidden, .convolutions = kCorrectedConvolutions, .devices = data_.devices(), .dropout = kDropout, .pull = kPull};
+    return {.features = data_.table().features.columns.size(),
+            .hidden = kHidden,
+            .convolutions = kCorrectedConvolutions,
+            .devices = data_.devices(),
+            .dropout = kDropout,
+            .pull = kPull};
   }
   std::string state_path(std::size_t n) const { return fmt::format("{}.state.{}", request_.out, n); }
 
@@ -101,7 +114,8 @@ class CorrectedSession {
     for (std::size_t i = 0; i < items().size(); ++i) {
       if (!runs_[n].hides(items()[i])) training.push_back(samples_[i]);
     }
-    if (training.empty()) return diags.error(fmt::format("fold {} holds all labels; training wants labels of several families", n));
+    if (training.empty())
+      return diags.error(fmt::format("fold {} holds all labels; training wants labels of several families", n));
     GraphTask task(*network, training, {}, Loss{.kind = LossKind::LogRatio, .delta = kHuberFrom});
     TrainOptions o{.epochs = request_.epochs,
                    .batch = request_.batch.value_or(kBatch),
@@ -112,7 +126,8 @@ class CorrectedSession {
                                 .warmup_steps = kWarmup},
                    .adam = adam(),
                    .state_path = state_path(n),
-                   .identity = {{"labels", fmt::format("{:016x}", data_.hash())}, {"model", std::string(kCorrectedName)},
+                   .identity = {{"labels", fmt::format("{:016x}", data_.hash())},
+                                {"model", std::string(kCorrectedName)},
                                 {"network", fmt::format("{} of {}", n + 1, runs_.size())}},
                    .save_every = request_.save_every,
                    .log_path = request_.log.empty() ? "" : fmt::format("{}.{}", request_.log, n)};
@@ -143,7 +158,8 @@ class CorrectedSession {
 
   /// A network's terms of a device as factors; 0: the mean over the devices that it saw
   /// and that speak for others. `seen`: whether it saw device d (from 1).
-  DeviceTerms terms(const Corrected<float>& network, std::size_t device, const std::function<bool(std::size_t)>& seen) const {
+  DeviceTerms terms(const Corrected<float>& network, std::size_t device,
+                    const std::function<bool(std::size_t)>& seen) const {
     const Matrix<float>& t = network.terms();
     DeviceTerms out;
     for (std::size_t c = 0; c < kTerms; ++c) {
@@ -179,7 +195,8 @@ class CorrectedSession {
 
   /// ln of a network's prediction in µs for every item, as the predictor makes it but
   /// for the residuals; and what it says of the items that judge it.
-  Result<std::vector<double>> predictions(Corrected<float>& network, std::size_t n, std::map<std::size_t, HeldOut::Verdict>& verdicts, Diagnostics& diags) {
+  Result<std::vector<double>> predictions(Corrected<float>& network, std::size_t n,
+                                          std::map<std::size_t, HeldOut::Verdict>& verdicts, Diagnostics& diags) {
     CorrectedOptions o = network_options();
     o.devices = 0;
     Corrected<float> plain(o);
@@ -199,12 +216,14 @@ class CorrectedSession {
       Context context{.threads = threads, .graph = &batch->graph};
       const double predicted_us = std::max<double>(plain.forward(context, batch->input)(0, 0), 1e-9);
       out.push_back(std::log(predicted_us));
-      if (runs_[n].judges(i)) verdicts.emplace(at, HeldOut::Verdict{predicted_us / 1e3, data_.whitebox_ms(i, s.device), fingerprints_[at]});
+      if (runs_[n].judges(i))
+        verdicts.emplace(at, HeldOut::Verdict{predicted_us / 1e3, data_.whitebox_ms(i, s.device), fingerprints_[at]});
     }
     return out;
   }
 
-  Result<Residuals> fit_residuals(const std::vector<double>& log_us, const std::function<bool(const CorrectedItem&)>& wanted, Diagnostics& diags) const {
+  Result<Residuals> fit_residuals(const std::vector<double>& log_us,
+                                  const std::function<bool(const CorrectedItem&)>& wanted, Diagnostics& diags) const {
     Residuals out;
     for (std::size_t d = 1; d <= data_.devices(); ++d) out.group[data_.device(d).name] = static_cast<int>(d);
     ThreadPool threads(request_.threads);
@@ -230,22 +249,31 @@ class CorrectedSession {
   }
 
   /// The predictor as of one who never had a run on a chip: OUT.without.DEVICE, for each of the chip's devices.
-  Status keep_without(std::size_t n, std::unique_ptr<Corrected<float>> network, const Residuals& residuals, Diagnostics& diags) {
+  Status keep_without(std::size_t n, std::unique_ptr<Corrected<float>> network, const Residuals& residuals,
+                      Diagnostics& diags) {
     if (!request_.keep_left_out || ranks_.rank() != 0) return ok();
     std::vector<std::unique_ptr<Corrected<float>>> one;
     one.push_back(std::move(network));
     const std::string bytes = write_checkpoint(checkpoint(one, residuals, runs_[n].chip));
     for (std::size_t d = 1; d <= data_.devices(); ++d) {
-      if (data_.chip(d) == runs_[n].chip && !write_file(fmt::format("{}.without.{}", request_.out, data_.device(d).name), bytes, diags)) return Failure{};
+      if (data_.chip(d) == runs_[n].chip &&
+          !write_file(fmt::format("{}.without.{}", request_.out, data_.device(d).name), bytes, diags))
+        return Failure{};
     }
     return ok();
   }
 
   /// `without`: a chip that the networks did not see.
-  Checkpoint checkpoint(const std::vector<std::unique_ptr<Corrected<float>>>& networks, const Residuals& residuals, std::size_t without) const {
+  Checkpoint checkpoint(const std::vector<std::unique_ptr<Corrected<float>>>& networks, const Residuals& residuals,
+                        std::size_t without) const {
     const auto saw = [&](std::size_t device) { return data_.chip(device) != without; };
-    Checkpoint c{.model = std::string(kCorrectedName), .tables = {data_.table().features}, .vocabulary = data_.table().vocabulary, .outputs = {{"latency", "ms", 1e3}}};
-    c.settings = {{"networks", static_cast<double>(networks.size())}, {"hidden", static_cast<double>(kHidden)}, {"convolutions", static_cast<double>(kCorrectedConvolutions)}};
+    Checkpoint c{.model = std::string(kCorrectedName),
+                 .tables = {data_.table().features},
+                 .vocabulary = data_.table().vocabulary,
+                 .outputs = {{"latency", "ms", 1e3}}};
+    c.settings = {{"networks", static_cast<double>(networks.size())},
+                  {"hidden", static_cast<double>(kHidden)},
+                  {"convolutions", static_cast<double>(kCorrectedConvolutions)}};
     c.settings[std::string(kResidualLength)] = GaussianProcessOptions{}.length;
     for (const auto& [device, group] : residuals.group) c.settings[group_setting(device)] = group;
     for (const auto mode : {ExecMode::Eager, ExecMode::Compiled}) {
@@ -255,7 +283,9 @@ class CorrectedSession {
       const GaussianProcess& process = residuals.of_mode[static_cast<std::size_t>(mode)];
       if (process.empty()) continue;
       const auto vector = [&](std::string_view what, const auto& values) {
-        NamedTensor t{.name = residual_tensor(mode, what), .kind = Parameter<float>::Kind::Vector, .value = Matrix<float>(1, values.size())};
+        NamedTensor t{.name = residual_tensor(mode, what),
+                      .kind = Parameter<float>::Kind::Vector,
+                      .value = Matrix<float>(1, values.size())};
         std::transform(values.begin(), values.end(), t.value.data(), [](auto v) { return static_cast<float>(v); });
         c.tensors.push_back(std::move(t));
       };
@@ -275,15 +305,19 @@ class CorrectedSession {
         const DeviceTerms t = terms(*network, device, saw);
         for (std::size_t i = 0; i < kTerms; ++i) mean[i] += std::log(t[i]) / static_cast<double>(networks.size());
       }
-      for (std::size_t i = 0; i < kTerms; ++i) c.settings[term_setting(device == 0 ? kEverybody : std::string_view(data_.device(device).name), i)] = std::exp(mean[i]);
+      for (std::size_t i = 0; i < kTerms; ++i)
+        c.settings[term_setting(device == 0 ? kEverybody : std::string_view(data_.device(device).name), i)] =
+            std::exp(mean[i]);
     }
     for (std::size_t n = 0; n < networks.size(); ++n) {
       for (NamedTensor& t : save(parameters<float>(*networks[n], network_prefix(n)))) {
         if (!t.name.ends_with("terms")) c.tensors.push_back(std::move(t));
       }
     }
-    for (const auto& [name, range] : {std::pair(kLowTensor, &data_.table().low), std::pair(kHighTensor, &data_.table().high)}) {
-      NamedTensor t{.name = std::string(name), .kind = Parameter<float>::Kind::Vector, .value = Matrix<float>(1, range->size())};
+    for (const auto& [name, range] :
+         {std::pair(kLowTensor, &data_.table().low), std::pair(kHighTensor, &data_.table().high)}) {
+      NamedTensor t{
+          .name = std::string(name), .kind = Parameter<float>::Kind::Vector, .value = Matrix<float>(1, range->size())};
       std::transform(range->begin(), range->end(), t.value.data(), [](double v) { return static_cast<float>(v); });
       c.tensors.push_back(std::move(t));
     }
@@ -293,22 +327,23 @@ class CorrectedSession {
       licences.insert(i.label->licence.empty() ? "not stated" : i.label->licence);
       families.insert(i.label->family);
     }
-    c.provenance = {{"labels", fmt::format("{} of {} families, hash {:016x}", items().size(), families.size(), data_.hash())},
-                    {"split", request_.split.empty() ? fmt::format("random by architecture, seed {}", request_.seed)
-                                                     : std::filesystem::path(request_.split).filename().string()},
-                    {"sources", fmt::format("{}", fmt::join(sources, ", "))},
-                    {"licences", fmt::format("{}", fmt::join(licences, ", "))},
-                    {"seed", fmt::format("{}", request_.seed)},
-                    {"epochs", fmt::format("{}", request_.epochs)}};
+    c.provenance = {
+        {"labels", fmt::format("{} of {} families, hash {:016x}", items().size(), families.size(), data_.hash())},
+        {"split", request_.split.empty() ? fmt::format("random by architecture, seed {}", request_.seed)
+                                         : std::filesystem::path(request_.split).filename().string()},
+        {"sources", fmt::format("{}", fmt::join(sources, ", "))},
+        {"licences", fmt::format("{}", fmt::join(licences, ", "))},
+        {"seed", fmt::format("{}", request_.seed)},
+        {"epochs", fmt::format("{}", request_.epochs)}};
     return c;
   }
 
   const TrainRequest& request_;
   Communicator& ranks_;
   CorrectedData data_;
-  std::vector<GraphSample> samples_;               ///< of the items
-  std::vector<std::vector<float>> fingerprints_;   ///< of the items
-  std::vector<LeftOut> runs_;                      ///< one network each; those that leave families out ship
+  std::vector<GraphSample> samples_;              ///< of the items
+  std::vector<std::vector<float>> fingerprints_;  ///< of the items
+  std::vector<LeftOut> runs_;                     ///< one network each; those that leave families out ship
   HeldOut held_out_;
   TrainOutcome outcome_;
 };

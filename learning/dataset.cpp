@@ -30,7 +30,8 @@ std::uint64_t mixed(std::uint64_t x) {
 /// Fields of one row by column name; the first that is wrong is reported.
 class RowReader {
  public:
-  RowReader(const CsvTable& table, const CsvTable::Row& row, Diagnostics& diags) : table_(table), row_(row), diags_(diags) {}
+  RowReader(const CsvTable& table, const CsvTable::Row& row, Diagnostics& diags)
+      : table_(table), row_(row), diags_(diags) {}
 
   std::string text(std::string_view column, std::string_view otherwise = {}) const {
     const auto c = table_.column(column);
@@ -74,7 +75,8 @@ class RowReader {
   bool good_ = true;
 };
 
-Result<Label> read_label(const CsvTable& table, const CsvTable::Row& row, const std::filesystem::path& folder, Diagnostics& diags) {
+Result<Label> read_label(const CsvTable& table, const CsvTable::Row& row, const std::filesystem::path& folder,
+                         Diagnostics& diags) {
   RowReader in(table, row, diags);
   Label l{.loc = row.loc};
   const std::string model = in.text("model");
@@ -104,7 +106,8 @@ Result<Label> read_label(const CsvTable& table, const CsvTable::Row& row, const 
 /// Why a row is no label though nothing is wrong with it; empty: it is one.
 std::string no_label(const CsvTable& table, const CsvTable::Row& row, Diagnostics& diags) {
   const RowReader in(table, row, diags);
-  if (const std::string status = in.text("status", "ok"); status != "ok") return fmt::format("status {}", status.substr(0, 40));
+  if (const std::string status = in.text("status", "ok"); status != "ok")
+    return fmt::format("status {}", status.substr(0, 40));
   if (in.text("mode") == "cuda-graph") return "mode cuda-graph";
   return {};
 }
@@ -120,7 +123,8 @@ std::vector<Group> groups_of(std::span<const Label> labels) {
   std::vector<Group> groups;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const Label& l = labels[i];
-    const auto [at, added] = group_of.try_emplace(fmt::format("{}\n{}\n{}", l.model, l.batch.value_or(0), name(l.exec.mode)), groups.size());
+    const auto [at, added] =
+        group_of.try_emplace(fmt::format("{}\n{}\n{}", l.model, l.batch.value_or(0), name(l.exec.mode)), groups.size());
     if (added) groups.emplace_back();
     groups[at->second].labels.push_back(i);
   }
@@ -133,7 +137,8 @@ std::string architecture_of(std::string_view path) {
   path.remove_prefix(std::min(path.size(), path.rfind('/') + 1));
   path = path.substr(0, path.find('.'));
   const std::size_t underscore = path.rfind('_');
-  if (underscore == std::string_view::npos || underscore == 0 || underscore + 1 == path.size()) return std::string(path);
+  if (underscore == std::string_view::npos || underscore == 0 || underscore + 1 == path.size())
+    return std::string(path);
   const std::string_view tail = path.substr(underscore + 1);
   const bool size = std::all_of(tail.begin(), tail.end(), [](char c) { return c >= '0' && c <= '9'; });
   return std::string(size ? path.substr(0, underscore) : path);
@@ -149,7 +154,8 @@ Result<Dataset> read_dataset(const std::string& path, Diagnostics& diags) {
     return diags.error("none of the columns latency_ms, memory_mib, energy_j");
   }
   if (table->rows.empty()) return diags.error("no rows");
-  const std::filesystem::path folder = path == "-" ? std::filesystem::path() : std::filesystem::path(path).parent_path();
+  const std::filesystem::path folder =
+      path == "-" ? std::filesystem::path() : std::filesystem::path(path).parent_path();
   Dataset d{.hash = hash_of(source->bytes())};
   bool good = true;
   std::map<std::string, std::size_t> left_out;
@@ -164,7 +170,8 @@ Result<Dataset> read_dataset(const std::string& path, Diagnostics& diags) {
   }
   if (!good) return Failure{};
   std::string reasons;
-  for (const auto& [why, rows] : left_out) reasons += fmt::format("{}{} with {}", reasons.empty() ? "" : ", ", rows, why);
+  for (const auto& [why, rows] : left_out)
+    reasons += fmt::format("{}{} with {}", reasons.empty() ? "" : ", ", rows, why);
   if (d.labels.empty()) return diags.error(fmt::format("no row is a label: {}", reasons));
   if (!reasons.empty()) diags.note({}, {}, fmt::format("rows left out: {}", reasons));
   return d;
@@ -175,7 +182,8 @@ void keep(Dataset& dataset, const LabelFilter& f) {
   const bool any_batch = f.least_batch == LabelFilter{}.least_batch && f.most_batch == LabelFilter{}.most_batch;
   std::erase_if(dataset.labels, [&](const Label& l) {
     return (!any_batch && (!l.batch || *l.batch < f.least_batch || *l.batch > f.most_batch)) ||
-           (!f.without_device.empty() && l.device == f.without_device) || !(is(f.device, l.device) && is(f.dtype, name(l.exec.precision)) && is(f.mode, name(l.exec.mode)) &&
+           (!f.without_device.empty() && l.device == f.without_device) ||
+           !(is(f.device, l.device) && is(f.dtype, name(l.exec.precision)) && is(f.mode, name(l.exec.mode)) &&
              is(f.layout, name(l.exec.layout)) && is(f.task, l.task));
   });
 }
@@ -200,20 +208,24 @@ Result<Split> read_split(const std::string& path, const Dataset& dataset, Diagno
   for (const CsvTable::Row& row : table->rows) {
     const auto found = std::find(kPartNames.begin(), kPartNames.end(), row.fields[*part]);
     if (found == kPartNames.end()) {
-      return diags.error(row.loc, {}, fmt::format("split: '{}' is none of {}", row.fields[*part].substr(0, 80), fmt::join(kPartNames, ", ")));
+      return diags.error(
+          row.loc, {},
+          fmt::format("split: '{}' is none of {}", row.fields[*part].substr(0, 80), fmt::join(kPartNames, ", ")));
     }
     const auto chosen = static_cast<Part>(found - kPartNames.begin());
     const auto [at, added] = split.try_emplace(row.fields[*architecture], chosen);
     if (!added && at->second != chosen) return diags.error(row.loc, {}, fmt::format("'{}' is in two parts", at->first));
   }
   for (const Label& l : dataset.labels) {
-    if (!split.contains(l.architecture)) return diags.error(fmt::format("no row for the architecture '{}' of the labels", l.architecture));
+    if (!split.contains(l.architecture))
+      return diags.error(fmt::format("no row for the architecture '{}' of the labels", l.architecture));
   }
   return split;
 }
 
 Result<std::size_t> for_each_graph(std::span<const Label> labels, std::size_t threads,
-                                   const std::function<void(const Graph&, std::span<const std::size_t>)>& use, Diagnostics& diags) {
+                                   const std::function<void(const Graph&, std::span<const std::size_t>)>& use,
+                                   Diagnostics& diags) {
   std::vector<Group> groups = groups_of(labels);
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
@@ -241,7 +253,8 @@ Result<std::size_t> for_each_graph(std::span<const Label> labels, std::size_t th
   for (const Group& g : groups) {
     if (g.failure.empty()) continue;
     left_out += g.labels.size();
-    if (!std::exchange(told[labels[g.labels.front()].model], true)) diags.warning(labels[g.labels.front()].loc, {}, "left out: " + g.failure);
+    if (!std::exchange(told[labels[g.labels.front()].model], true))
+      diags.warning(labels[g.labels.front()].loc, {}, "left out: " + g.failure);
   }
   if (left_out == labels.size()) return diags.error("none of the models can be loaded");
   return left_out;

@@ -37,12 +37,12 @@ inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 inline constexpr std::string_view kOperatorFamily = "operator";
 
 struct Label {
-  SourceLoc loc;                       ///< the row's line
-  std::string model;                   ///< path that can be opened
+  SourceLoc loc;      ///< the row's line
+  std::string model;  ///< path that can be opened
   std::optional<std::int64_t> batch;
   std::string device;
   ExecConfig exec;
-  std::string task;                    ///< "infer", "train"
+  std::string task;  ///< "infer", "train"
   double latency_ms = kNotMeasured, memory_mib = kNotMeasured, energy_j = kNotMeasured;
   std::string source, licence;
   std::string architecture, family;
@@ -50,7 +50,7 @@ struct Label {
 
 struct Dataset {
   std::vector<Label> labels;
-  std::uint64_t hash = 0;              ///< of the CSV's text: runs on other labels differ in it
+  std::uint64_t hash = 0;  ///< of the CSV's text: runs on other labels differ in it
 };
 
 /// Refuses, with the line: numbers that are not positive, unknown names of
@@ -61,7 +61,9 @@ Result<Dataset> read_dataset(const std::string& path, Diagnostics&);
 struct LabelFilter {
   std::string device, dtype, mode, layout, task;
   std::string without_device;
-  std::int64_t least_batch = 0, most_batch = std::numeric_limits<std::int64_t>::max();  ///< labels without a batch pass only where neither is set
+  std::int64_t least_batch = 0,
+               most_batch =
+                   std::numeric_limits<std::int64_t>::max();  ///< labels without a batch pass only where neither is set
 };
 void keep(Dataset&, const LabelFilter&);
 
@@ -87,6 +89,7 @@ Result<Split> read_split(const std::string& path, const Dataset&, Diagnostics&);
 /// cannot be loaded are left out with a warning that says why, once per model;
 /// returns the number of labels left out. Fails when none is left.
 Result<std::size_t> for_each_graph(std::span<const Label>, std::size_t threads,
-                                   const std::function<void(const Graph&, std::span<const std::size_t>)>& use, Diagnostics&);
+                                   const std::function<void(const Graph&, std::span<const std::size_t>)>& use,
+                                   Diagnostics&);
 
 }  // namespace perfc

@@ -6,7 +6,8 @@ __asm__(
     ".balign 16\n"
     ".globl perfc_default_weights\n"
     "perfc_default_weights:\n"
-    ".incbin \"" PERFC_DEFAULT_WEIGHTS "\"\n"
+    ".incbin \"" PERFC_DEFAULT_WEIGHTS
+    "\"\n"
     ".globl perfc_default_weights_end\n"
     "perfc_default_weights_end:\n"
     ".popsection\n");

@@ -113,11 +113,13 @@ std::vector<ScoreRow> evaluate(const Dataset& dataset, const Split& split, std::
 
 std::string to_table(std::span<const ScoreRow> rows, TableStyle style) {
   using Cells = std::array<std::string, 9>;
-  std::vector<Cells> cells{{"head", "labels", "n", "MAPE %", "median %", "within 10 %", "within 20 %", "Spearman", "coverage %"}};
+  std::vector<Cells> cells{
+      {"head", "labels", "n", "MAPE %", "median %", "within 10 %", "within 20 %", "Spearman", "coverage %"}};
   for (const ScoreRow& r : rows) {
     const Score& s = r.score;
-    cells.push_back({r.head, r.group, fmt::format("{}", s.count), percent(s.mape), percent(s.median_ape), percent(s.within_10),
-                     percent(s.within_20), std::isnan(s.spearman) ? "-" : fmt::format("{:.3f}", s.spearman), percent(s.coverage)});
+    cells.push_back({r.head, r.group, fmt::format("{}", s.count), percent(s.mape), percent(s.median_ape),
+                     percent(s.within_10), percent(s.within_20),
+                     std::isnan(s.spearman) ? "-" : fmt::format("{:.3f}", s.spearman), percent(s.coverage)});
   }
   std::array<std::size_t, 9> width{};
   for (const Cells& row : cells) {

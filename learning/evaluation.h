@@ -13,11 +13,11 @@ struct Estimate {
 /// Errors of `count` predictions, relative to the measured value.
 struct Score {
   std::size_t count = 0;
-  double mape = 0;                     ///< mean of |predicted − measured| / measured
+  double mape = 0;  ///< mean of |predicted − measured| / measured
   double median_ape = 0;
-  double within_10 = 0, within_20 = 0; ///< share of predictions at most 10 % and 20 % off
-  double spearman = 0;                 ///< rank correlation, ties averaged; NaN for fewer than 2 distinct values
-  double coverage = 0;                 ///< share of measured values inside the interval; NaN without intervals
+  double within_10 = 0, within_20 = 0;  ///< share of predictions at most 10 % and 20 % off
+  double spearman = 0;                  ///< rank correlation, ties averaged; NaN for fewer than 2 distinct values
+  double coverage = 0;                  ///< share of measured values inside the interval; NaN without intervals
 };
 
 struct Measured {

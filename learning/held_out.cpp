@@ -35,7 +35,8 @@ std::vector<LeftOut> what_to_leave_out(const CorrectedData& data, LeaveOutBoth b
   }
   if (chips.size() < 2) return out;
   // Single operators alone do not say how wide a model's interval is.
-  for (const std::size_t c : with_models.empty() ? chips : with_models) out.push_back({.kind = LeftOut::Device, .chip = c});
+  for (const std::size_t c : with_models.empty() ? chips : with_models)
+    out.push_back({.kind = LeftOut::Device, .chip = c});
   if (both == LeaveOutBoth::No) return out;
   for (const std::size_t c : with_models) {
     for (std::size_t f = 0; f < data.folds(); ++f) out.push_back({LeftOut::Both, f, c});
@@ -43,7 +44,8 @@ std::vector<LeftOut> what_to_leave_out(const CorrectedData& data, LeaveOutBoth b
   return out;
 }
 
-void HeldOut::add(const CorrectedItem& i, const LeftOut& left_out, std::size_t network, const Verdict& v, const Residuals& residuals) {
+void HeldOut::add(const CorrectedItem& i, const LeftOut& left_out, std::size_t network, const Verdict& v,
+                  const Residuals& residuals) {
   const Label& l = *i.label;
   // Nobody's group where the device was not seen.
   const std::string device = left_out.kind == LeftOut::Family ? l.device : "";
@@ -51,7 +53,8 @@ void HeldOut::add(const CorrectedItem& i, const LeftOut& left_out, std::size_t n
   const double predicted_ms = v.network_ms * std::exp(e.log_factor);
   const double error = std::abs(std::log(predicted_ms / l.latency_ms));
   const auto mode = static_cast<std::size_t>(l.exec.mode);
-  if (i.is_model() && left_out.kind == LeftOut::Family) known_[mode][static_cast<std::size_t>(likeness(e.similarity))].push_back(error);
+  if (i.is_model() && left_out.kind == LeftOut::Family)
+    known_[mode][static_cast<std::size_t>(likeness(e.similarity))].push_back(error);
   if (i.is_model() && left_out.kind == LeftOut::Device) other_[mode].push_back(error);
   double kernels = 0, macs = 0, bytes = 0;
   for (std::size_t k = 0; k < i.graph->kernels.size(); ++k) {
@@ -59,9 +62,11 @@ void HeldOut::add(const CorrectedItem& i, const LeftOut& left_out, std::size_t n
     macs += i.graph->count[k] * i.graph->kernels[k].work.macs;
     bytes += i.graph->count[k] * i.graph->kernels[k].traffic.bytes;
   }
-  csv_ += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.3f}\n", kLeftOutNames[left_out.kind], network,
-                      csv_field(l.model), csv_field(l.architecture), csv_field(l.family), l.batch.value_or(0), csv_field(l.device), name(l.exec.precision),
-                      name(l.exec.mode), name(l.exec.layout), name(l.exec.norms), kernels, macs, bytes, l.latency_ms, predicted_ms, v.network_ms, v.whitebox_ms, e.similarity);
+  csv_ += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.3f}\n",
+                      kLeftOutNames[left_out.kind], network, csv_field(l.model), csv_field(l.architecture),
+                      csv_field(l.family), l.batch.value_or(0), csv_field(l.device), name(l.exec.precision),
+                      name(l.exec.mode), name(l.exec.layout), name(l.exec.norms), kernels, macs, bytes, l.latency_ms,
+                      predicted_ms, v.network_ms, v.whitebox_ms, e.similarity);
 }
 
 std::array<double, kLikenessNames.size()> HeldOut::widths(ExecMode mode) const {
@@ -89,7 +94,8 @@ std::array<double, kLikenessNames.size()> HeldOut::widths(ExecMode mode) const {
 }
 
 double HeldOut::other_device_width(ExecMode mode) const {
-  const double alike = widths(mode)[static_cast<std::size_t>(Likeness::Alike)], unseen = width(other_[static_cast<std::size_t>(mode)]);
+  const double alike = widths(mode)[static_cast<std::size_t>(Likeness::Alike)],
+               unseen = width(other_[static_cast<std::size_t>(mode)]);
   return unseen > 0 ? std::max(unseen - alike, 0.0) : alike;
 }
 

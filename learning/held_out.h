@@ -13,9 +13,13 @@ struct LeftOut {
   std::size_t fold = CorrectedItem::kNone, chip = CorrectedItem::kNone;
 
   /// Not in training: anything of the fold, anything of the chip.
-  bool hides(const CorrectedItem& i) const { return (kind != Device && i.fold == fold) || (kind != Family && i.chip == chip); }
+  bool hides(const CorrectedItem& i) const {
+    return (kind != Device && i.fold == fold) || (kind != Family && i.chip == chip);
+  }
   /// What its errors are counted on.
-  bool judges(const CorrectedItem& i) const { return (kind == Device || i.fold == fold) && (kind == Family || i.chip == chip); }
+  bool judges(const CorrectedItem& i) const {
+    return (kind == Device || i.fold == fold) && (kind == Family || i.chip == chip);
+  }
 };
 inline constexpr std::array<std::string_view, 3> kLeftOutNames{"family", "device", "both"};
 
@@ -47,7 +51,8 @@ class HeldOut {
   /// |ln(predicted / measured)| by mode: of families left out, by likeness, and of devices left out.
   std::array<std::array<std::vector<double>, kLikenessNames.size()>, 2> known_;
   std::array<std::vector<double>, 2> other_;
-  std::string csv_ = "left_out,network,model,architecture,family,batch,device,dtype,mode,layout,norms,kernels,macs,bytes,measured_ms,predicted_ms,network_ms,whitebox_ms,similarity\n";
+  std::string csv_ =
+      "left_out,network,model,architecture,family,batch,device,dtype,mode,layout,norms,kernels,macs,bytes,measured_ms,predicted_ms,network_ms,whitebox_ms,similarity\n";
 };
 
 }  // namespace perfc

@@ -35,12 +35,14 @@ class NoveltyNotes {
   std::vector<std::string> text() const {
     std::vector<std::string> out;
     for (const auto& [name, share] : operators_) {
-      if (share >= kWorthSaying) out.push_back(fmt::format("operator {} is not in training ({:.0f} % of the time)", name, 100 * share));
+      if (share >= kWorthSaying)
+        out.push_back(fmt::format("operator {} is not in training ({:.0f} % of the time)", name, 100 * share));
     }
     for (const auto& [column, share] : columns_) {
       if (share < kWorthSaying) continue;
       const Column& c = table_.features.columns[column];
-      out.push_back(fmt::format("{} ({}) outside of what training saw ({:.0f} % of the time)", c.name, c.meaning, 100 * share));
+      out.push_back(
+          fmt::format("{} ({}) outside of what training saw ({:.0f} % of the time)", c.name, c.meaning, 100 * share));
     }
     return out;
   }
@@ -80,25 +82,35 @@ void normalise(FeatureMatrix& rows, const KernelTable& table) {
 
 /// Of no vendor. Checkpoints hold fingerprints made on it: another device wants them trained anew.
 const Device& middling_device() {
-  static const Device device{.name = "middling", .kind = "gpu",
-                             .vector_tflops = {{"float32", 40}, {"float16", 40}},
-                             .matrix_tflops = {{"tf32", 75}, {"float16", 150}, {"bfloat16", 150}, {"int8", 300}, {"float8", 300}},
-                             .bandwidth_gb_s = 1000, .l2_mib = 40, .sms = 108, .boost_clock_mhz = 1700, .memory_mib = 32768, .tdp_w = 400,
-                             .launch_us = 2};
+  static const Device device{
+      .name = "middling",
+      .kind = "gpu",
+      .vector_tflops = {{"float32", 40}, {"float16", 40}},
+      .matrix_tflops = {{"tf32", 75}, {"float16", 150}, {"bfloat16", 150}, {"int8", 300}, {"float8", 300}},
+      .bandwidth_gb_s = 1000,
+      .l2_mib = 40,
+      .sms = 108,
+      .boost_clock_mhz = 1700,
+      .memory_mib = 32768,
+      .tdp_w = 400,
+      .launch_us = 2};
   return device;
 }
 
 }  // namespace
 
-KernelGraph kernel_graph(const KernelPlan& plan, std::size_t convolutions) { return merge_equal(plan, static_cast<int>(convolutions)); }
+KernelGraph kernel_graph(const KernelPlan& plan, std::size_t convolutions) {
+  return merge_equal(plan, static_cast<int>(convolutions));
+}
 
-KernelSample kernel_sample(const KernelGraph& graph, const Device& device, const ExecConfig& config, double host_ms, const KernelTable& table,
-                           const DeviceTerms& terms) {
+KernelSample kernel_sample(const KernelGraph& graph, const Device& device, const ExecConfig& config, double host_ms,
+                           const KernelTable& table, const DeviceTerms& terms) {
   auto [priced, shares, rows] = look_at(graph, device, config, table);
   KernelSample out;
   NoveltyNotes notes(table);
   for (std::size_t i = 0; i < rows.rows; ++i) {
-    if (notes.look_at(graph.kernels[i], std::span(rows.values).subspan(i * rows.columns, rows.columns), shares[i])) out.unfamiliar += shares[i];
+    if (notes.look_at(graph.kernels[i], std::span(rows.values).subspan(i * rows.columns, rows.columns), shares[i]))
+      out.unfamiliar += shares[i];
   }
   out.novelty = notes.text();
   normalise(rows, table);

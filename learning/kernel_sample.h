@@ -3,19 +3,19 @@
 #include <array>
 
 #include "features/kernel_graph.h"
-#include "whitebox/whitebox.h"
 #include "gnn/checkpoint.h"
 #include "gnn/models/corrected.h"
 #include "gnn/task.h"
+#include "whitebox/whitebox.h"
 
 namespace perfc {
 
 /// How kernels become numbers; fitted on the training part.
 struct KernelTable {
-  std::vector<std::string> vocabulary;   ///< operators with a column of their own
-  std::vector<int> index;                ///< vocabulary_index of it
-  FeatureTable features;                 ///< "kernels", with normaliser
-  std::vector<double> low, high;         ///< range of each column in training
+  std::vector<std::string> vocabulary;  ///< operators with a column of their own
+  std::vector<int> index;               ///< vocabulary_index of it
+  FeatureTable features;                ///< "kernels", with normaliser
+  std::vector<double> low, high;        ///< range of each column in training
 };
 
 /// A device's own terms, as factors: five kinds of kernels, launch, host.
@@ -23,11 +23,12 @@ using DeviceTerms = std::array<double, kTerms>;
 
 /// One graph on one device. Terms enter as factors on work, launch and host time.
 struct KernelSample {
-  GraphSample sample;                    ///< no target yet
-  double unfamiliar = 0;                 ///< share of the roofline time in kernels unlike any in training
-  std::vector<std::string> novelty;      ///< why
+  GraphSample sample;                ///< no target yet
+  double unfamiliar = 0;             ///< share of the roofline time in kernels unlike any in training
+  std::vector<std::string> novelty;  ///< why
 };
-KernelSample kernel_sample(const KernelGraph&, const Device&, const ExecConfig&, double host_ms, const KernelTable&, const DeviceTerms&);
+KernelSample kernel_sample(const KernelGraph&, const Device&, const ExecConfig&, double host_ms, const KernelTable&,
+                           const DeviceTerms&);
 
 /// Where a graph lies among others, whatever device it runs on: its kernels' columns on a device
 /// in the middle of the table, averaged by their shares of the time there.

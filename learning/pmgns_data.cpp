@@ -13,7 +13,8 @@ constexpr double kMbPerMib = 1.048576;
 /// One-hots stay as they are, magnitudes go through a logarithm.
 std::vector<Normaliser::Scale> scales_of(const std::vector<Column>& columns) {
   std::vector<Normaliser::Scale> scales;
-  for (const Column& c : columns) scales.push_back(c.name.starts_with("op:") ? Normaliser::Scale::Linear : Normaliser::Scale::Log);
+  for (const Column& c : columns)
+    scales.push_back(c.name.starts_with("op:") ? Normaliser::Scale::Linear : Normaliser::Scale::Log);
   return scales;
 }
 
@@ -58,7 +59,8 @@ void normalise(FeatureMatrix& m, const FeatureTable& table) {
 }  // namespace
 
 std::string setting_of(const Label& l) {
-  return fmt::format("{}, {}, {}, {}, {}", l.device, name(l.exec.precision), name(l.exec.mode), name(l.exec.layout), l.task);
+  return fmt::format("{}, {}, {}, {}, {}", l.device, name(l.exec.precision), name(l.exec.mode), name(l.exec.layout),
+                     l.task);
 }
 
 PmgnsGraph pmgns_graph(const Graph& graph) {
@@ -79,7 +81,8 @@ GraphSample pmgns_sample(const PmgnsGraph& graph, std::span<const FeatureTable> 
   normalise(nodes, tables[0]);
   normalise(globals, tables[1]);
   GraphSample s{.adjacency = graph.adjacency, .nodes = Matrix<float>(nodes.rows, nodes.columns)};
-  std::transform(nodes.values.begin(), nodes.values.end(), s.nodes.data(), [](double v) { return static_cast<float>(v); });
+  std::transform(nodes.values.begin(), nodes.values.end(), s.nodes.data(),
+                 [](double v) { return static_cast<float>(v); });
   s.globals.assign(globals.values.begin(), globals.values.end());
   return s;
 }
@@ -90,14 +93,19 @@ double pmgns_label(const Label& l, std::string_view output) {
   return output == "memory" ? l.memory_mib * kMbPerMib : kNotMeasured;
 }
 
-Result<PmgnsData> pmgns_data(const Dataset& dataset, const Split& split, Recipe recipe, std::size_t threads, Diagnostics& diags) {
+Result<PmgnsData> pmgns_data(const Dataset& dataset, const Split& split, Recipe recipe, std::size_t threads,
+                             Diagnostics& diags) {
   std::vector<Label> wanted;
   std::vector<std::size_t> index;
   for (std::size_t i = 0; i < dataset.labels.size(); ++i) {
     const Label &l = dataset.labels[i], &first = dataset.labels.front();
     if (setting_of(l) != setting_of(first)) {
-      return diags.error(l.loc, {}, fmt::format("PMGNS sees no setting, but this row ran as {} and the first as {}; choose with --device, --dtype, --mode, --layout",
-                                                setting_of(l), setting_of(first)));
+      return diags.error(
+          l.loc, {},
+          fmt::format(
+              "PMGNS sees no setting, but this row ran as {} and the first as {}; choose with --device, --dtype, "
+              "--mode, --layout",
+              setting_of(l), setting_of(first)));
     }
     if (split.at(l.architecture) == Part::Test) continue;
     wanted.push_back(l);
@@ -105,10 +113,13 @@ Result<PmgnsData> pmgns_data(const Dataset& dataset, const Split& split, Recipe 
   }
   if (wanted.empty()) return diags.error("no label is in the training or validation part of the split");
   std::vector<std::shared_ptr<const PmgnsGraph>> graphs(wanted.size());
-  const auto left_out = for_each_graph(wanted, threads, [&](const Graph& graph, std::span<const std::size_t> labels) {
+  const auto left_out = for_each_graph(
+      wanted, threads,
+      [&](const Graph& graph, std::span<const std::size_t> labels) {
     const auto shared = std::make_shared<const PmgnsGraph>(pmgns_graph(graph));
     for (const std::size_t l : labels) graphs[l] = shared;
-  }, diags);
+      },
+      diags);
   if (!left_out) return Failure{};
 
   std::vector<std::size_t> training;
@@ -128,7 +139,8 @@ Result<PmgnsData> pmgns_data(const Dataset& dataset, const Split& split, Recipe 
   for (std::size_t w = 0; w < wanted.size(); ++w) {
     if (!graphs[w]) continue;
     GraphSample s = pmgns_sample(*graphs[w], data.tables);
-    for (const OutputColumn& o : data.outputs) s.targets.push_back(static_cast<float>(pmgns_label(wanted[w], o.name) * o.factor));
+    for (const OutputColumn& o : data.outputs)
+      s.targets.push_back(static_cast<float>(pmgns_label(wanted[w], o.name) * o.factor));
     (split.at(wanted[w].architecture) == Part::Training ? data.training : data.validation).push_back(std::move(s));
   }
   return data;

@@ -22,8 +22,8 @@ inline constexpr std::array<std::string_view, 2> kRecipeNames{"published", "norm
 /// A graph's features before any normaliser.
 struct PmgnsGraph {
   Adjacency adjacency;
-  FeatureMatrix nodes;     ///< schema `dippm`
-  FeatureMatrix globals;   ///< one row, `dippm_static_columns`
+  FeatureMatrix nodes;    ///< schema `dippm`
+  FeatureMatrix globals;  ///< one row, `dippm_static_columns`
 };
 PmgnsGraph pmgns_graph(const Graph&);
 
@@ -37,10 +37,10 @@ GraphSample pmgns_sample(const PmgnsGraph&, std::span<const FeatureTable>);
 double pmgns_label(const Label&, std::string_view output);
 
 struct PmgnsData {
-  std::vector<FeatureTable> tables;     ///< with normalisers where the recipe has them
-  std::vector<OutputColumn> outputs;    ///< those of kPmgnsTargets with a label in the training part
+  std::vector<FeatureTable> tables;   ///< with normalisers where the recipe has them
+  std::vector<OutputColumn> outputs;  ///< those of kPmgnsTargets with a label in the training part
   std::vector<GraphSample> training, validation;
-  std::size_t left_out = 0;             ///< labels whose model cannot be loaded
+  std::size_t left_out = 0;  ///< labels whose model cannot be loaded
 };
 
 /// Loads the graphs of the training and validation parts. Refuses labels of more than one

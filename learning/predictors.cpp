@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <mutex>
 
-#include "whitebox/memory/memory.h"
 #include "learning/corrected.h"
 #include "learning/default_weights.h"
 #include "learning/pmgns_data.h"
+#include "whitebox/memory/memory.h"
 
 namespace perfc {
 
@@ -27,7 +27,8 @@ struct PmgnsAnswer {
 
 class PmgnsPrepared final : public PreparedModel {
  public:
-  PmgnsPrepared(std::unique_ptr<PreparedModel> whitebox, PmgnsAnswer answer) : whitebox_(std::move(whitebox)), answer_(std::move(answer)) {}
+  PmgnsPrepared(std::unique_ptr<PreparedModel> whitebox, PmgnsAnswer answer)
+      : whitebox_(std::move(whitebox)), answer_(std::move(answer)) {}
 
   Prediction on(const Device& device) const override {
     Prediction p = whitebox_->on(device);
@@ -61,12 +62,19 @@ class PmgnsPredictor final : public Predictor {
   static Result<std::unique_ptr<Predictor>> make(Checkpoint c, OpaquePolicy opaque, Diagnostics& diags) {
     if (!check_tables(c, pmgns_tables(), diags)) return Failure{};
     auto network = find_pmgns(c.model);
-    if (!network) return diags.error(fmt::format("unknown model '{}'; there are {}", c.model.substr(0, 80), fmt::join(pmgns_names(), ", ")));
+    if (!network)
+      return diags.error(
+          fmt::format("unknown model '{}'; there are {}", c.model.substr(0, 80), fmt::join(pmgns_names(), ", ")));
     for (const OutputColumn& o : c.outputs) {
-      const bool known = std::any_of(kPmgnsTargets.begin(), kPmgnsTargets.end(), [&](const PmgnsTarget& t) { return t.label == o.name && t.unit == o.unit; });
-      if (!known || !(o.factor > 0)) return diags.error(fmt::format("output '{}' ({}) is none of PMGNS", o.name.substr(0, 80), o.unit.substr(0, 80)));
+      const bool known = std::any_of(kPmgnsTargets.begin(), kPmgnsTargets.end(),
+                                     [&](const PmgnsTarget& t) { return t.label == o.name && t.unit == o.unit; });
+      if (!known || !(o.factor > 0))
+        return diags.error(
+            fmt::format("output '{}' ({}) is none of PMGNS", o.name.substr(0, 80), o.unit.substr(0, 80)));
     }
-    if (!size_of(c, "graph_hidden", network->graph_hidden, diags) || !size_of(c, "linear_hidden", network->linear_hidden, diags)) return Failure{};
+    if (!size_of(c, "graph_hidden", network->graph_hidden, diags) ||
+        !size_of(c, "linear_hidden", network->linear_hidden, diags))
+      return Failure{};
     network->outputs = c.outputs.size();
     auto p = std::unique_ptr<PmgnsPredictor>(new PmgnsPredictor(std::move(c), *network, opaque));
     if (!load(p->checkpoint_.tensors, parameters<float>(p->model_), diags)) return Failure{};
@@ -76,7 +84,8 @@ class PmgnsPredictor final : public Predictor {
 
   std::string_view name() const override { return checkpoint_.model; }
 
-  Result<std::unique_ptr<PreparedModel>> prepare(const Graph& graph, const ExecConfig& exec, Diagnostics& diags) const override {
+  Result<std::unique_ptr<PreparedModel>> prepare(const Graph& graph, const ExecConfig& exec,
+                                                 Diagnostics& diags) const override {
     auto whitebox = whitebox_->prepare(graph, exec, diags);
     if (!whitebox) return Failure{};
     const GraphSample sample = pmgns_sample(pmgns_graph(graph), checkpoint_.tables);
@@ -118,7 +127,7 @@ class PmgnsPredictor final : public Predictor {
   }
 
   Checkpoint checkpoint_;
-  mutable std::mutex mutex_;     ///< a network keeps the results of its layers
+  mutable std::mutex mutex_;  ///< a network keeps the results of its layers
   mutable Pmgns<float> model_;
   mutable ThreadPool threads_{1};
   std::unique_ptr<Predictor> whitebox_;
@@ -136,7 +145,8 @@ std::vector<double> run(Pmgns<float>& model, const GraphSample& sample, ThreadPo
   return {y.data(), y.data() + y.size()};
 }
 
-Result<std::unique_ptr<Predictor>> open_predictor(const std::string& name_or_path, OpaquePolicy opaque, Diagnostics& diags) {
+Result<std::unique_ptr<Predictor>> open_predictor(const std::string& name_or_path, OpaquePolicy opaque,
+                                                  Diagnostics& diags) {
   if (name_or_path == kWhiteboxName) return make_whitebox(opaque);
   if (name_or_path == kDefaultName) {
     auto built_in = parse_checkpoint(default_weights(), diags);

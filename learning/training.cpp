@@ -24,8 +24,9 @@ struct RecipeRow {
   Schedule::Shape schedule;
   LossKind loss;
 };
-constexpr std::array<RecipeRow, 2> kRecipes{{{kPmgnsBatch, kPmgnsLearningRate, Schedule::Shape::Constant, LossKind::Huber},
-                                             {16, 1e-3, Schedule::Shape::Cosine, LossKind::LogRatio}}};
+constexpr std::array<RecipeRow, 2> kRecipes{
+    {{kPmgnsBatch, kPmgnsLearningRate, Schedule::Shape::Constant, LossKind::Huber},
+     {16, 1e-3, Schedule::Shape::Cosine, LossKind::LogRatio}}};
 constexpr std::string_view kInterval = "latency_interval_factor";
 constexpr std::size_t kFewestForInterval = 10;
 
@@ -37,7 +38,8 @@ class Session {
   static Result<std::unique_ptr<Session>> open(const TrainRequest& r, Diagnostics& diags) {
     auto s = std::unique_ptr<Session>(new Session(r));
     const auto found = find_pmgns(r.model);
-    if (!found) return diags.error(fmt::format("unknown model '{}'; there are {}", r.model, fmt::join(trainable_models(), ", ")));
+    if (!found)
+      return diags.error(fmt::format("unknown model '{}'; there are {}", r.model, fmt::join(trainable_models(), ", ")));
     Diagnostics in_labels(r.data);
     auto dataset = read_dataset(r.data, in_labels);
     if (dataset) {
@@ -64,10 +66,12 @@ class Session {
             .batch = r.batch.value_or(recipe().batch),
             .seed = r.seed,
             .threads = r.threads,
-            .schedule = {.shape = r.schedule.value_or(recipe().schedule), .peak = r.learning_rate.value_or(recipe().learning_rate)},
+            .schedule = {.shape = r.schedule.value_or(recipe().schedule),
+                         .peak = r.learning_rate.value_or(recipe().learning_rate)},
             .patience = r.patience,
             .state_path = r.out + ".state",
-            .identity = {{"labels", fmt::format("{:016x}", dataset_.hash)}, {"model", r.model},
+            .identity = {{"labels", fmt::format("{:016x}", dataset_.hash)},
+                         {"model", r.model},
                          {"recipe", std::string(kRecipeNames[static_cast<std::size_t>(r.recipe)])}},
             .save_every = r.save_every,
             .log_path = r.log,
@@ -82,19 +86,22 @@ class Session {
     }
     const TrainOptions o = options();
     Checkpoint c{.model = request_.model, .tables = data_.tables, .outputs = data_.outputs};
-    c.settings = {{"graph_hidden", static_cast<double>(network_.graph_hidden)}, {"linear_hidden", static_cast<double>(network_.linear_hidden)}};
+    c.settings = {{"graph_hidden", static_cast<double>(network_.graph_hidden)},
+                  {"linear_hidden", static_cast<double>(network_.linear_hidden)}};
     if (const auto factor = interval()) c.settings[std::string(kInterval)] = *factor;
-    c.provenance = {{"setting", setting_of(dataset_.labels.front())},
-                    {"labels", fmt::format("{} training, {} validation, hash {:016x}", data_.training.size(), data_.validation.size(), dataset_.hash)},
-                    {"split", request_.split.empty() ? fmt::format("random by architecture, seed {}", request_.seed)
-                                                     : std::filesystem::path(request_.split).filename().string()},
-                    {"sources", joined(sources)},
-                    {"licences", joined(licences)},
-                    {"recipe", std::string(kRecipeNames[static_cast<std::size_t>(request_.recipe)])},
-                    {"optimiser", fmt::format("Adam, {} {}, batch {}", name(o.schedule.shape), o.schedule.peak, o.batch)},
-                    {"seed", fmt::format("{}", request_.seed)},
-                    {"epochs", fmt::format("{}", request_.epochs)},
-                    {"best_epoch", fmt::format("{}", report.best_epoch)}};
+    c.provenance = {
+        {"setting", setting_of(dataset_.labels.front())},
+        {"labels", fmt::format("{} training, {} validation, hash {:016x}", data_.training.size(),
+                               data_.validation.size(), dataset_.hash)},
+        {"split", request_.split.empty() ? fmt::format("random by architecture, seed {}", request_.seed)
+                                         : std::filesystem::path(request_.split).filename().string()},
+        {"sources", joined(sources)},
+        {"licences", joined(licences)},
+        {"recipe", std::string(kRecipeNames[static_cast<std::size_t>(request_.recipe)])},
+        {"optimiser", fmt::format("Adam, {} {}, batch {}", name(o.schedule.shape), o.schedule.peak, o.batch)},
+        {"seed", fmt::format("{}", request_.seed)},
+        {"epochs", fmt::format("{}", request_.epochs)},
+        {"best_epoch", fmt::format("{}", report.best_epoch)}};
     c.tensors = save(task_->parameters());
     return c;
   }
@@ -121,14 +128,16 @@ class Session {
     network_ = network;
     model_ = std::make_unique<Pmgns<float>>(network);
     initialise(parameters<float>(*model_), Random(request_.seed).stream("weights"));
-    task_ = std::make_unique<GraphTask>(*model_, data_.training, data_.validation, Loss{.kind = request_.loss.value_or(recipe().loss)});
+    task_ = std::make_unique<GraphTask>(*model_, data_.training, data_.validation,
+                                        Loss{.kind = request_.loss.value_or(recipe().loss)});
   }
 
   /// The factor around the prediction that holds 90 % of the measured latencies: split
   /// conformal prediction (Vovk, Gammerman, Shafer 2005) on the validation part, or on
   /// the training part where that is too small.
   std::optional<double> interval() {
-    const auto output = std::find_if(data_.outputs.begin(), data_.outputs.end(), [](const OutputColumn& o) { return o.name == "latency"; });
+    const auto output = std::find_if(data_.outputs.begin(), data_.outputs.end(),
+                                     [](const OutputColumn& o) { return o.name == "latency"; });
     if (output == data_.outputs.end()) return {};
     const auto column = static_cast<std::size_t>(output - data_.outputs.begin());
     std::vector<double> factors = factors_of(data_.validation, column);
@@ -145,7 +154,8 @@ class Session {
     for (const GraphSample& s : samples) {
       if (std::isnan(s.targets[column])) continue;
       const std::vector<double> outputs = run(*model_, s, threads);
-      factors.push_back(std::exp(std::abs(std::log(std::max(outputs[column], kSmallestRatio) / static_cast<double>(s.targets[column])))));
+      factors.push_back(std::exp(
+          std::abs(std::log(std::max(outputs[column], kSmallestRatio) / static_cast<double>(s.targets[column])))));
     }
     return factors;
   }
@@ -193,7 +203,8 @@ Result<RangeTest> find_learning_rate(const TrainRequest& request, Diagnostics& d
   auto session = Session::open(request, diags);
   if (!session) return Failure{};
   const TrainOptions o = (*session)->options();
-  return find_learning_rate((*session)->task(), {.batch = o.batch, .seed = o.seed, .threads = o.threads, .adam = o.adam}, diags);
+  return find_learning_rate((*session)->task(),
+                            {.batch = o.batch, .seed = o.seed, .threads = o.threads, .adam = o.adam}, diags);
 }
 
 std::string to_csv(const RangeTest& test) {

@@ -7,8 +7,8 @@ namespace perfc {
 
 /// What happens to the state that an earlier, unfinished run left behind.
 enum class Resume : unsigned char {
-  No,    ///< it is thrown away
-  Yes,   ///< the run goes on from it, to the bytes of an unbroken run; without a state it begins
+  No,   ///< it is thrown away
+  Yes,  ///< the run goes on from it, to the bytes of an unbroken run; without a state it begins
 };
 
 /// Whether "corrected" also trains networks that leave out a device and a fold of
@@ -16,11 +16,11 @@ enum class Resume : unsigned char {
 enum class LeaveOutBoth : unsigned char { No, Yes };
 
 struct TrainRequest {
-  std::string model = "pmgns-sage";    ///< one of trainable_models()
-  std::string data;                    ///< labels, see learning/dataset.h
-  std::string split;                   ///< file of the split; empty: random_split by the seed
-  std::string device_file;             ///< "corrected" only: devices of the user's own; empty: none
-  std::string out;                     ///< checkpoint; its state is kept beside it, in OUT.state
+  std::string model = "pmgns-sage";  ///< one of trainable_models()
+  std::string data;                  ///< labels, see learning/dataset.h
+  std::string split;                 ///< file of the split; empty: random_split by the seed
+  std::string device_file;           ///< "corrected" only: devices of the user's own; empty: none
+  std::string out;                   ///< checkpoint; its state is kept beside it, in OUT.state
   LabelFilter filter;
   Recipe recipe = Recipe::Published;
 
@@ -31,14 +31,15 @@ struct TrainRequest {
   std::optional<LossKind> loss;
 
   std::uint64_t epochs = 10, patience = 0, save_every = 0;
-  std::size_t folds = 5;               ///< of families, "corrected" only: as many networks
-  std::string held_out;                ///< "corrected" only: CSV of its networks' predictions of what each left out; empty: none
+  std::size_t folds = 5;  ///< of families, "corrected" only: as many networks
+  std::string held_out;   ///< "corrected" only: CSV of its networks' predictions of what each left out; empty: none
   LeaveOutBoth leave_out_both = LeaveOutBoth::No;
-  bool keep_left_out = false;          ///< "corrected" only: also write OUT.without.DEVICE, the predictor of one without runs on it
+  bool keep_left_out =
+      false;  ///< "corrected" only: also write OUT.without.DEVICE, the predictor of one without runs on it
   std::uint64_t seed = 1;
-  std::size_t threads = 0;             ///< per rank; 0: one per core
+  std::size_t threads = 0;  ///< per rank; 0: one per core
   Resume resume = Resume::No;
-  std::string log;                     ///< JSON lines; empty: none
+  std::string log;  ///< JSON lines; empty: none
   std::function<Next(const Progress&)> on_step;
 };
 

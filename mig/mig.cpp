@@ -17,7 +17,8 @@ std::string dippm_profile(double memory_mb) {
   return "";
 }
 
-MigDecision choose_profile(const PreparedModel& model, const Device& device, std::int64_t batch, const MigGoals& goals) {
+MigDecision choose_profile(const PreparedModel& model, const Device& device, std::int64_t batch,
+                           const MigGoals& goals) {
   MigDecision out;
   std::vector<std::size_t> order(device.mig.size());
   std::iota(order.begin(), order.end(), 0);
@@ -30,7 +31,8 @@ MigDecision choose_profile(const PreparedModel& model, const Device& device, std
   Prediction p;
   for (std::size_t i : order) {
     const MigProfile& profile = device.mig[i];
-    if (!same || std::tie(same->sms, same->memory_slices, same->memory_mib) != std::tie(profile.sms, profile.memory_slices, profile.memory_mib)) {
+    if (!same || std::tie(same->sms, same->memory_slices, same->memory_mib) !=
+                     std::tie(profile.sms, profile.memory_slices, profile.memory_mib)) {
       p = model.on(slice(device, profile));
     }
     same = &profile;
@@ -38,11 +40,13 @@ MigDecision choose_profile(const PreparedModel& model, const Device& device, std
     option.memory_mib = p.memory.needed_mib();
     option.latency_ms = p.latency_ms;
     option.energy_j = p.energy_j;
-    option.throughput_per_s = p.latency_ms > 0 ? static_cast<double>(batch) * profile.max_instances / p.latency_ms * 1e3 : 0;
+    option.throughput_per_s =
+        p.latency_ms > 0 ? static_cast<double>(batch) * profile.max_instances / p.latency_ms * 1e3 : 0;
     const double usable = profile.memory_mib * (1 - goals.headroom);
     option.fits = option.memory_mib < usable;
     if (!option.fits) {
-      option.why = fmt::format("needs {:.0f} of {:.0f} MiB ({:.0f} % kept free)", option.memory_mib, profile.memory_mib, goals.headroom * 100);
+      option.why = fmt::format("needs {:.0f} of {:.0f} MiB ({:.0f} % kept free)", option.memory_mib, profile.memory_mib,
+                               goals.headroom * 100);
     } else if (goals.max_latency_ms && option.latency_ms > *goals.max_latency_ms) {
       option.why = fmt::format("{:.2f} ms exceeds {:g} ms", option.latency_ms, *goals.max_latency_ms);
     } else if (goals.min_throughput_per_s && option.throughput_per_s < *goals.min_throughput_per_s) {
@@ -53,7 +57,8 @@ MigDecision choose_profile(const PreparedModel& model, const Device& device, std
     out.options.push_back(std::move(option));
   }
   if (out.profile) {
-    const auto chosen = std::find_if(out.options.begin(), out.options.end(), [&](const MigOption& o) { return o.profile.name == *out.profile; });
+    const auto chosen = std::find_if(out.options.begin(), out.options.end(),
+                                     [&](const MigOption& o) { return o.profile.name == *out.profile; });
     out.why = fmt::format("smallest profile that fits {:.0f} MiB{}", chosen->memory_mib,
                           goals.max_latency_ms || goals.min_throughput_per_s ? " and meets the goals" : "");
   } else {

@@ -39,8 +39,9 @@ class AttentionMatcher {
  private:
   static bool is_plain_product(const Node& n) {
     const bool scaled = n.attrs.float_or("alpha", 1) != 1;
-    return n.is(op("nn.batch_matmul")) && !scaled && n.attrs.int_or("transA", 0) == 0 && n.attrs.int_or("transB", 0) == 0 &&
-           n.attrs.int_or("transBatchA", 0) == 0 && n.attrs.int_or("transBatchB", 0) == 0;
+    return n.is(op("nn.batch_matmul")) && !scaled && n.attrs.int_or("transA", 0) == 0 &&
+           n.attrs.int_or("transB", 0) == 0 && n.attrs.int_or("transBatchA", 0) == 0 &&
+           n.attrs.int_or("transBatchB", 0) == 0;
   }
 
   /// A call that only the one below it uses.
@@ -55,9 +56,7 @@ class AttentionMatcher {
 
   /// Goes up through calls that keep contents.
   ValueId strip(ValueId v) {
-    while (owned(v) && keeps_elements(def(g_.node(v).op).moves)) {
-      v = enter(v, 0);
-    }
+    while (owned(v) && keeps_elements(def(g_.node(v).op).moves)) { v = enter(v, 0); }
     return v;
   }
 
@@ -79,9 +78,12 @@ class AttentionMatcher {
   ValueId chosen_by(ValueId mask) const {
     constexpr double kForbidden = -1e4;  // exporters write −∞, the least float or −10⁴
     const Node& n = g_.node(mask);
-    if (n.kind != NodeKind::Call || !n.is(op("where")) || !g_.is_scalar(n.operands[1]) || !g_.is_scalar(n.operands[2])) return mask;
+    if (n.kind != NodeKind::Call || !n.is(op("where")) || !g_.is_scalar(n.operands[1]) || !g_.is_scalar(n.operands[2]))
+      return mask;
     const bool keeps = g_.scalar_or(n.operands[1], 1) == 0 && g_.scalar_or(n.operands[2], 0) <= kForbidden;
-    return keeps && g_.type(n.operands[0]).ranked() && g_.type(n.operands[0]).shape() == g_.type(mask).shape() ? n.operands[0] : mask;
+    return keeps && g_.type(n.operands[0]).ranked() && g_.type(n.operands[0]).shape() == g_.type(mask).shape()
+               ? n.operands[0]
+               : mask;
   }
 
   bool over_last(ValueId v) const {
@@ -196,7 +198,9 @@ class AttentionMatcher {
     if (!g_.type(keys).ranked() || !g_.type(flat).ranked()) return {};
     Shape expected = g_.type(keys).shape();
     const Shape& three = g_.type(flat).shape();
-    if (expected.size() < 3 || three.size() != 3 || three[1] != expected[expected.size() - 2] || three[2] != expected.back()) return {};
+    if (expected.size() < 3 || three.size() != 3 || three[1] != expected[expected.size() - 2] ||
+        three[2] != expected.back())
+      return {};
     std::swap(expected[expected.size() - 1], expected[expected.size() - 2]);
     if (g_.type(v).shape() != expected) return {};
     interior_.insert(interior_.end(), {v.node, turned.node, flat.node});
@@ -209,9 +213,12 @@ class AttentionMatcher {
     const Type& q = g_.type(query_);
     const Type& k = g_.type(key_);
     const Type& v = g_.type(value);
-    if (!q.ranked() || !k.ranked() || !v.ranked() || q.rank() < 3 || q.rank() != k.rank() || q.rank() != v.rank()) return false;
+    if (!q.ranked() || !k.ranked() || !v.ranked() || q.rank() < 3 || q.rank() != k.rank() || q.rank() != v.rank())
+      return false;
     if (q.dtype() != k.dtype() || q.dtype() != v.dtype()) return false;
-    const auto key_dim = [&](std::size_t i) { return k.shape()[key_perm_.empty() ? i : static_cast<std::size_t>(key_perm_[i])]; };
+    const auto key_dim = [&](std::size_t i) {
+      return k.shape()[key_perm_.empty() ? i : static_cast<std::size_t>(key_perm_[i])];
+    };
     const std::size_t last = q.rank() - 1;
     for (std::size_t i = 0; i + 1 < last; ++i) {
       if (q.shape()[i] != key_dim(i) && !key_dim(i).is(1)) return false;

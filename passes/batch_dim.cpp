@@ -41,7 +41,10 @@ std::optional<BatchDim> place_batch(const Shape& before, BatchDim batch, const S
                       occupied > 0 && extent % occupied == 0;
     if (fits && extent > 0) {
       const bool features = x + 1 == after.size() && x > 0 && extent != change.from;
-      const Preference preference = outer != 1 ? Within : extent == change.from ? Alone : features ? MajorInFeatures : Major;
+      const Preference preference = outer != 1              ? Within
+                                    : extent == change.from ? Alone
+                                    : features              ? MajorInFeatures
+                                                            : Major;
       if (!best || preference > best_preference) {
         best = BatchDim{x, outer};
         best_preference = preference;

@@ -39,8 +39,8 @@ Status fix_reshape(BatchedCall& c) {
   const auto placed = place_batch(c.old_type(0).shape(), *batch, c.old_result().shape(), c.change);
   const auto scaled = placed ? c.change.scale((*target)[placed->axis]) : std::nullopt;
   if (!scaled) {
-    return c.error(fmt::format("{} is reshaped to {}, which mixes samples", to_string(c.old_type(0)),
-                               to_string(c.old_result())));
+    return c.error(
+        fmt::format("{} is reshaped to {}, which mixes samples", to_string(c.old_type(0)), to_string(c.old_result())));
   }
   (*target)[placed->axis] = *scaled;
   c.replace(1, *target);
@@ -207,9 +207,11 @@ Status fix_indices(BatchedCall& c) {
 /// error, which the changed result shows.
 Status fix_take(BatchedCall& c) {
   const auto batch = c.batch_of(0);
-  if (!batch || c.batch_of(1) || normalised(c.attrs.int_or("axis", 0), c.old_type(0).rank()) != batch->axis) return ok();
+  if (!batch || c.batch_of(1) || normalised(c.attrs.int_or("axis", 0), c.old_type(0).rank()) != batch->axis)
+    return ok();
   const Type& indices = c.old_type(1);
-  const bool covers = indices.is_static() && indices.rank() > 0 && indices.elements() == extent(c.old_type(0), batch->axis);
+  const bool covers =
+      indices.is_static() && indices.rank() > 0 && indices.elements() == extent(c.old_type(0), batch->axis);
   if (!covers || !indices.shape()[0].is(c.change.from)) return ok();
   return c.fit(1, 0, c.change.to);
 }
@@ -229,7 +231,8 @@ Status fix_convolution(BatchedCall& c) {
   const auto data = c.batch_of(0);
   const auto filters = c.batch_of(1);
   if (!filters) return ok();
-  if (!data || filters->axis != 0 || filters->outer != 1 || c.attrs.has("data_layout") || c.attrs.has("kernel_layout")) {
+  if (!data || filters->axis != 0 || filters->outer != 1 || c.attrs.has("data_layout") ||
+      c.attrs.has("kernel_layout")) {
     return c.error("the filters depend on the samples");
   }
   const auto groups = c.change.scale(c.attrs.int_or("groups", 1) * c.change.from);
@@ -238,7 +241,8 @@ Status fix_convolution(BatchedCall& c) {
   c.attrs.set("groups", *groups);
   if (data->axis == 1) return ok();
   std::vector<std::int64_t> merged = *shape;
-  if (data->axis != 0 || __builtin_mul_overflow(merged[0], merged[1], &merged[1])) return c.error("the filters depend on the samples");
+  if (data->axis != 0 || __builtin_mul_overflow(merged[0], merged[1], &merged[1]))
+    return c.error("the filters depend on the samples");
   merged[0] = 1;
   GraphBuilder& b = c.rewriter.builder();
   auto view = b.value({.op = op("reshape"),
@@ -339,7 +343,8 @@ Status BatchedCall::fit(std::size_t i, std::size_t axis, std::int64_t extent) {
     call.operands = {operands[i], b.constant(int64_vector({0})), b.constant(int64_vector({extent})),
                      b.constant(int64_vector({static_cast<std::int64_t>(axis)}))};
   } else {
-    return error(fmt::format("operand {} holds {} entries for the batch, which do not repeat to {}", i, before, extent));
+    return error(
+        fmt::format("operand {} holds {} entries for the batch, which do not repeat to {}", i, before, extent));
   }
   auto value = b.value(std::move(call));
   if (!value) return Failure{};
@@ -360,8 +365,8 @@ Status fix_for_batch(BatchedCall& call) {
     if (n.op == fix.op) return fix.apply(call);
   }
   const InferFn infer = def(n.op).infer;
-  const bool meets = infer == rules::broadcast || infer == rules::compare || infer == rules::where ||
-                     infer == rules::prelu;
+  const bool meets =
+      infer == rules::broadcast || infer == rules::compare || infer == rules::where || infer == rules::prelu;
   return meets ? fix_elementwise(call) : ok();
 }
 

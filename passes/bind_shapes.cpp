@@ -25,11 +25,15 @@ Type bind(const Type& type, const Bindings& values) {
       return type.kind() == TypeKind::Tensor ? Type::tensor(type.dtype(), std::move(shape))
                                              : Type::sparse(type.dtype(), std::move(shape));
     }
-    case TypeKind::Sequence: return Type::sequence(bind(type.element(), values));
-    case TypeKind::Optional: return Type::optional(bind(type.element(), values));
-    case TypeKind::Map: return Type::map(type.dtype(), bind(type.element(), values));
+    case TypeKind::Sequence:
+      return Type::sequence(bind(type.element(), values));
+    case TypeKind::Optional:
+      return Type::optional(bind(type.element(), values));
+    case TypeKind::Map:
+      return Type::map(type.dtype(), bind(type.element(), values));
     case TypeKind::None:
-    case TypeKind::Opaque: break;
+    case TypeKind::Opaque:
+      break;
   }
   return type;
 }
@@ -55,11 +59,10 @@ Status check(const Bindings& values, const Graph& graph, Diagnostics& diags) {
       status = diags.error(fmt::format("dim '{}' cannot be {}", name, value));
     } else if (!names.contains(name)) {
       const std::string near = did_you_mean(name, {names.begin(), names.end()});
-      status = diags.error(fmt::format(
-          "no dim is named '{}'{}", name,
-          !near.empty()   ? fmt::format(" (did you mean '{}'?)", near)
-          : names.empty() ? std::string(": the model has no open dims")
-                          : fmt::format("; open dims are {}", fmt::join(names, ", "))));
+      status = diags.error(fmt::format("no dim is named '{}'{}", name,
+                                       !near.empty()   ? fmt::format(" (did you mean '{}'?)", near)
+                                       : names.empty() ? std::string(": the model has no open dims")
+                                                       : fmt::format("; open dims are {}", fmt::join(names, ", "))));
     }
   }
   return status;

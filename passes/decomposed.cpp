@@ -15,7 +15,8 @@ namespace {
 std::optional<std::vector<std::int64_t>> kept_axes(const MatchGraph& g, ValueId reduction) {
   const Node& n = g.node(reduction);
   const Type& type = g.type(n.operands[0]);
-  if (!type.ranked() || n.attrs.int_or("keepdims", 1) != 1 || n.operands.size() < 2 || !n.operands[1]) return std::nullopt;
+  if (!type.ranked() || n.attrs.int_or("keepdims", 1) != 1 || n.operands.size() < 2 || !n.operands[1])
+    return std::nullopt;
   const Data* data = g.graph.data(n.operands[1]);
   if (!data || !data->ints() || !data->fully_known() || data->size() == 0) return std::nullopt;
   const auto rank = static_cast<std::int64_t>(type.rank());
@@ -49,7 +50,8 @@ bool covers(const MatchGraph& g, ValueId weight, ValueId x, std::int64_t first_a
 bool per_channel(const MatchGraph& g, ValueId weight, ValueId x, std::size_t axis = 1) {
   const Type& type = g.type(weight);
   const Type& data = g.type(x);
-  if (!g.is_weight(weight) || !type.is_static() || !data.ranked() || data.rank() <= axis || !data.shape()[axis].known()) return false;
+  if (!g.is_weight(weight) || !type.is_static() || !data.ranked() || data.rank() <= axis || !data.shape()[axis].known())
+    return false;
   const std::int64_t channels = data.shape()[axis].value();
   if (type.elements() != channels) return false;
   const std::size_t channel_dim = data.rank() - axis;  // counted from the end: 1 is the last
@@ -94,7 +96,8 @@ bool group_norm(const MatchGraph& g, const Match& m, Attrs& attrs) {
   const auto groups = g.type(m["ones"]).elements();
   if (!groups || !grouped.ranked() || grouped.rank() < 3 || !grouped.shape()[1].is(*groups)) return false;
   const Data* ones = g.graph.data(m["ones"]);
-  if (ones && ones->floats() && std::any_of(ones->floats()->begin(), ones->floats()->end(), [](double x) { return x != 1; })) {
+  if (ones && ones->floats() &&
+      std::any_of(ones->floats()->begin(), ones->floats()->end(), [](double x) { return x != 1; })) {
     return false;
   }
   if (!g.is_weight(m["ones"]) || !g.is_weight(m["zeros"]) || !per_channel(g, m["gamma"], m["x"]) ||
@@ -294,7 +297,9 @@ std::vector<std::pair<NodeId, Recognised>> Decompositions::find(const MatchGraph
       Attrs attrs;
       if (!row->pattern.match(g, id, match) || !keeps_type(g, *row->op, id, match)) continue;
       if (!row->op->accept(g, match, attrs)) continue;
-      Recognised r{.op = *find_op(row->op->op), .attrs = std::move(attrs), .vectors_from = row->op->vectors_from,
+      Recognised r{.op = *find_op(row->op->op),
+                   .attrs = std::move(attrs),
+                   .vectors_from = row->op->vectors_from,
                    .interior = std::move(match.interior)};
       for (std::string_view rest = row->op->operands; !rest.empty();) r.operands.push_back(match[next_word(rest)]);
       take(id, std::move(r));

@@ -19,14 +19,14 @@ struct Recognised {
   std::size_t vectors_from = SIZE_MAX;
   /// nn.sdpa: the keys are operand 1 with this permutation applied; empty: as they are.
   std::vector<std::int64_t> key_perm;
-  std::vector<NodeId> interior;       ///< calls that go away besides the root
+  std::vector<NodeId> interior;  ///< calls that go away besides the root
 };
 
 /// A row of the table. `accept` looks at attributes and types, which patterns
 /// do not, and sets the attributes of the new call.
 struct DecomposedOp {
   std::string_view op;
-  std::string_view operands;          ///< names of the pattern, space-separated
+  std::string_view operands;  ///< names of the pattern, space-separated
   bool (*accept)(const MatchGraph&, const Match&, Attrs&);
   std::size_t vectors_from;
   std::string_view pattern;
@@ -51,7 +51,7 @@ class Decompositions {
     Pattern pattern;
   };
   std::vector<Row> rows_;
-  std::vector<std::vector<const Row*>> by_root_;   // by operator
+  std::vector<std::vector<const Row*>> by_root_;  // by operator
 };
 
 }  // namespace perfc::passes

@@ -70,9 +70,9 @@ bool whole_slice(const Candidate& c) {
   if (!same_type(c)) return false;
   if (!c.has(4)) return true;
   const Data* steps = c.data(4);
-  return steps && steps->ints() &&
-         std::all_of(steps->ints()->begin(), steps->ints()->end(),
-                     [](const SymInt& s) { return s.known() && s.value() > 0; });
+  return steps && steps->ints() && std::all_of(steps->ints()->begin(), steps->ints()->end(), [](const SymInt& s) {
+           return s.known() && s.value() > 0;
+         });
 }
 
 bool no_padding(const Candidate& c) { return same_type(c) && all_ints(c.data(1), 0); }

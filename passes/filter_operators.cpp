@@ -95,10 +95,8 @@ Result<Graph> filter_operators(Graph graph, const PassOptions&, Diagnostics& dia
       std::vector<std::int64_t> target;
       for (const Dim& d : n.results[0].type.shape()) target.push_back(d.value());
       const ValueId shape = rewriter.builder().constant(int64_vector(target));
-      auto view = rewriter.builder().value({.op = op("reshape"),
-                                            .operands = {rewriter[n.operands[0]], shape},
-                                            .name = n.name,
-                                            .loc = n.loc});
+      auto view = rewriter.builder().value(
+          {.op = op("reshape"), .operands = {rewriter[n.operands[0]], shape}, .name = n.name, .loc = n.loc});
       if (!view) return Failure{};
       rewriter.map({id, 0}, *view);
     }

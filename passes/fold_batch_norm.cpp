@@ -11,10 +11,10 @@ bool is_weighted_product(const Node& n) { return n.kind == NodeKind::Call && def
 
 /// A batch-norm that can go, with what it goes into.
 struct Fold {
-  NodeId product = ValueId::kNone;    ///< convolution or dense
-  NodeId between = ValueId::kNone;    ///< bias_add, or the multiply of a batch-norm that is written out; may be missing
-  ValueId shift;                      ///< parameter that becomes the bias
-  std::int64_t axis = 1;              ///< of the channels
+  NodeId product = ValueId::kNone;  ///< convolution or dense
+  NodeId between = ValueId::kNone;  ///< bias_add, or the multiply of a batch-norm that is written out; may be missing
+  ValueId shift;                    ///< parameter that becomes the bias
+  std::int64_t axis = 1;            ///< of the channels
 };
 
 class Folder {
@@ -68,7 +68,9 @@ class Folder {
       if (!shift || !graph_.node(scaled).is(op("multiply")) || !only_use(scaled)) continue;
       if (!channel_parameter(graph_.node(scaled), axis, data)) continue;
       const Node& product = graph_.node(data);
-      if (!is_weighted_product(product) || !only_use(data) || product.operands.size() != 2 || graph_.node(product.operands[1]).kind != NodeKind::Constant) continue;
+      if (!is_weighted_product(product) || !only_use(data) || product.operands.size() != 2 ||
+          graph_.node(product.operands[1]).kind != NodeKind::Constant)
+        continue;
       if (axis != (product.is(op("nn.dense")) ? rank - 1 : channel_axis(product.attrs, rank))) continue;
       return {.product = data.node, .between = scaled.node, .shift = shift, .axis = static_cast<std::int64_t>(axis)};
     }
@@ -78,7 +80,8 @@ class Folder {
   Fold find(NodeId id) const {
     const Node& norm = graph_.node(id);
     if (norm.is(op("add"))) return find_written_out(id);
-    if (!norm.is(op("nn.batch_norm")) || norm.results.size() != 1 || norm.attrs.int_or("training_mode", 0) != 0) return {};
+    if (!norm.is(op("nn.batch_norm")) || norm.results.size() != 1 || norm.attrs.int_or("training_mode", 0) != 0)
+      return {};
     for (std::size_t i = 1; i < norm.operands.size(); ++i) {
       if (!norm.operands[i] || !weight_[norm.operands[i].node]) return {};
     }
@@ -95,7 +98,8 @@ class Folder {
     const auto rank = static_cast<std::int64_t>(type.rank());
     const std::int64_t given = norm.attrs.int_or("axis", 1);
     const auto axis = static_cast<std::size_t>(given < 0 ? given + rank : given);
-    const bool same_channels = axis == (product.is(op("nn.dense")) ? type.rank() - 1 : channel_axis(product.attrs, type.rank()));
+    const bool same_channels =
+        axis == (product.is(op("nn.dense")) ? type.rank() - 1 : channel_axis(product.attrs, type.rank()));
     if (!is_weighted_product(product) || !only_use(x) || !same_channels || product.operands.size() < 2) return {};
     if (graph_.node(product.operands[1]).kind != NodeKind::Constant) return {};
     if (product.operands.size() > 2 && product.operands[2] && !weight_[product.operands[2].node]) return {};
@@ -122,12 +126,13 @@ class Folder {
   Status fold(NodeId id, const Fold& fold) {
     const Node& norm = graph_.node(id);
     const Node& product = graph_.node(fold.product);
-    auto scaled = rewriter_.builder().value({.op = product.op,
-                                             .operands = {rewriter_[product.operands[0]], recomputed(product.operands[1])},
-                                             .attrs = product.attrs,
-                                             .declared = {product.results[0].type},
-                                             .name = product.name,
-                                             .loc = product.loc});
+    auto scaled =
+        rewriter_.builder().value({.op = product.op,
+                                   .operands = {rewriter_[product.operands[0]], recomputed(product.operands[1])},
+                                   .attrs = product.attrs,
+                                   .declared = {product.results[0].type},
+                                   .name = product.name,
+                                   .loc = product.loc});
     if (!scaled) return Failure{};
     auto shifted = rewriter_.builder().value({.op = op("nn.bias_add"),
                                               .operands = {*scaled, bias_of(fold)},

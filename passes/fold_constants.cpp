@@ -63,7 +63,7 @@ Result<Graph> fold_constants(Graph graph, const PassOptions&, Diagnostics& diags
         const ResultInfo& result = n.results[r];
         Literal literal{result.type, result.data};
         rewriter.map({id, r}, table[id] ? add_table(rewriter.builder(), std::move(literal), name, n.loc)
-                                    : rewriter.builder().constant(std::move(literal), name, n.loc));
+                                        : rewriter.builder().constant(std::move(literal), name, n.loc));
       }
     }
     return rewriter.finish();

@@ -22,8 +22,8 @@ struct PassOptions {
 };
 
 struct PassDef {
-  std::string_view name;      ///< "fold-constants"
-  std::string_view summary;   ///< one line for --help
+  std::string_view name;     ///< "fold-constants"
+  std::string_view summary;  ///< one line for --help
   Result<Graph> (*run)(Graph, const PassOptions&, Diagnostics&);
 };
 
@@ -38,15 +38,15 @@ std::vector<std::string> default_pipeline(FoldBatchNorm, MergeEqualCalls = Merge
 
 /// What to print between passes.
 struct PassTrace {
-  std::ostream* out = nullptr;           ///< null: print nothing
-  std::string print_after;               ///< pass name, "changed" or "all"; empty: none
+  std::ostream* out = nullptr;  ///< null: print nothing
+  std::string print_after;      ///< pass name, "changed" or "all"; empty: none
   bool time_passes = false;
   bool verify_each = false;
 };
 
 /// Runs the named passes in order. An unknown name is an error that suggests
 /// the nearest one.
-Result<Graph> run_passes(Graph graph, const std::vector<std::string>& names, const PassOptions&,
-                         const PassTrace&, Diagnostics&);
+Result<Graph> run_passes(Graph graph, const std::vector<std::string>& names, const PassOptions&, const PassTrace&,
+                         Diagnostics&);
 
 }  // namespace perfc

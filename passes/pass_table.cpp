@@ -6,17 +6,17 @@ namespace {
 
 constexpr PassDef kPasses[] = {
     // name                     what it does                                                       function
-    {"infer-types",             "infers every type and all propagated contents anew",              passes::infer_types},
-    {"bind-shapes",             "replaces named dims by the values given with --dim",              passes::bind_shapes},
-    {"rebatch",                 "changes the batch, hard-coded shapes included",                   passes::rebatch},
-    {"fold-constants",          "turns values whose contents are known into constants",            passes::fold_constants},
-    {"simplify-control-flow",   "inlines the branch of an `if` whose condition is known",          passes::simplify_control_flow},
-    {"eliminate-identity",      "removes operators that return their operand",                     passes::eliminate_identity},
-    {"common-subexpressions",   "computes equal calls once",                                       passes::common_subexpressions},
-    {"recognise-patterns",      "replaces decomposed operators by the one they stand for",         passes::recognise_patterns},
-    {"fold-batch-norm",         "merges batch-norms into the convolution or dense before them",    passes::fold_batch_norm},
-    {"eliminate-dead",          "drops what no result depends on",                                 passes::eliminate_dead},
-    {"filter-operators",        "merges chains of views, orders nodes depth-first in post-order",  passes::filter_operators},
+    {"infer-types", "infers every type and all propagated contents anew", passes::infer_types},
+    {"bind-shapes", "replaces named dims by the values given with --dim", passes::bind_shapes},
+    {"rebatch", "changes the batch, hard-coded shapes included", passes::rebatch},
+    {"fold-constants", "turns values whose contents are known into constants", passes::fold_constants},
+    {"simplify-control-flow", "inlines the branch of an `if` whose condition is known", passes::simplify_control_flow},
+    {"eliminate-identity", "removes operators that return their operand", passes::eliminate_identity},
+    {"common-subexpressions", "computes equal calls once", passes::common_subexpressions},
+    {"recognise-patterns", "replaces decomposed operators by the one they stand for", passes::recognise_patterns},
+    {"fold-batch-norm", "merges batch-norms into the convolution or dense before them", passes::fold_batch_norm},
+    {"eliminate-dead", "drops what no result depends on", passes::eliminate_dead},
+    {"filter-operators", "merges chains of views, orders nodes depth-first in post-order", passes::filter_operators},
 };
 
 }  // namespace

@@ -9,9 +9,7 @@
 
 namespace perfc::passes {
 
-bool MatchGraph::is_scalar(ValueId v) const {
-  return is_weight(v) && type(v).is_tensor() && type(v).elements() == 1;
-}
+bool MatchGraph::is_scalar(ValueId v) const { return is_weight(v) && type(v).is_tensor() && type(v).elements() == 1; }
 
 double MatchGraph::scalar_or(ValueId v, double fallback) const {
   const Data* data = v ? graph.data(v) : nullptr;
@@ -103,7 +101,9 @@ class PatternParser {
     skip();
     const std::size_t start = at_;
     if (peek() == '%') ++at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_' || text_[at_] == '.')) ++at_;
+    while (at_ < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_' || text_[at_] == '.'))
+      ++at_;
     if (at_ == start) bug("name expected");
     return std::string(text_.substr(start + (text_[start] == '%'), at_ - start - (text_[start] == '%')));
   }
@@ -130,7 +130,8 @@ class PatternParser {
     if (!accept(c)) bug(fmt::format("'{}' expected", c));
   }
   [[noreturn]] void bug(const std::string& why) const {
-    std::fprintf(stderr, "perfc: bad pattern at %zu: %s\n%.*s\n", at_, why.c_str(), static_cast<int>(text_.size()), text_.data());
+    std::fprintf(stderr, "perfc: bad pattern at %zu: %s\n%.*s\n", at_, why.c_str(), static_cast<int>(text_.size()),
+                 text_.data());
     std::abort();
   }
 
@@ -145,7 +146,8 @@ Pattern::Pattern(std::string_view text) { PatternParser(*this, text).run(); }
 /// from the end; the depth of the search is the size of the pattern.
 class PatternMatcher {
  public:
-  PatternMatcher(const Pattern& pattern, const MatchGraph& g) : pattern_(pattern), g_(g), bound_(pattern.terms_.size()) {}
+  PatternMatcher(const Pattern& pattern, const MatchGraph& g)
+      : pattern_(pattern), g_(g), bound_(pattern.terms_.size()) {}
 
   bool run(NodeId root, Match& match) {
     root_ = root;
@@ -179,15 +181,18 @@ class PatternMatcher {
       return false;
     };
     switch (term.kind) {
-      case Term::Any: return attempt(std::move(goals));
-      case Term::Number: return is_number(value, term.number) && attempt(std::move(goals));
+      case Term::Any:
+        return attempt(std::move(goals));
+      case Term::Number:
+        return is_number(value, term.number) && attempt(std::move(goals));
       case Term::Either:
         return std::any_of(term.children.begin(), term.children.end(), [&](int child) {
           Goals next = goals;
           next.emplace_back(child, value);
           return attempt(std::move(next));
         });
-      case Term::Call: break;
+      case Term::Call:
+        break;
     }
     const Node& n = g_.node(value);
     if (!n.is(term.op) || value.result != 0 || n.operands.size() != term.children.size()) return false;
@@ -219,7 +224,8 @@ class PatternMatcher {
     const auto near = [&](double x) { return std::abs(x - wanted) <= 1e-3 * std::abs(wanted); };
     if (const auto* f = data->floats()) return std::all_of(f->begin(), f->end(), near);
     const auto* i = data->ints();
-    return i && std::all_of(i->begin(), i->end(), [&](const SymInt& s) { return near(static_cast<double>(s.value())); });
+    return i &&
+           std::all_of(i->begin(), i->end(), [&](const SymInt& s) { return near(static_cast<double>(s.value())); });
   }
 
   std::vector<NodeId> calls() const {

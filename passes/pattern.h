@@ -24,8 +24,8 @@ struct MatchGraph {
   explicit MatchGraph(const Graph& g) : graph(g), uses(g.use_counts()), weight(g.weight_only()) {}
 
   const Graph& graph;
-  std::vector<std::uint32_t> uses;   ///< by node
-  std::vector<bool> weight;          ///< by node: computed from constants alone
+  std::vector<std::uint32_t> uses;  ///< by node
+  std::vector<bool> weight;         ///< by node: computed from constants alone
 
   const Node& node(ValueId v) const { return graph.node(v); }
   const Type& type(ValueId v) const { return graph.type(v); }
@@ -39,7 +39,7 @@ struct MatchGraph {
 /// What a pattern found. Its names are the pattern's, which must outlive it.
 struct Match {
   NodeId root = 0;
-  std::vector<NodeId> interior;      ///< calls that go away with the root, without it
+  std::vector<NodeId> interior;  ///< calls that go away with the root, without it
   std::vector<std::pair<std::string_view, ValueId>> names;
 
   /// Value bound to a name, with or without a definition; empty when the
@@ -67,7 +67,7 @@ class Pattern {
     enum Kind { Call, Number, Any, Either } kind = Any;
     OpId op;
     double number = 0;
-    std::vector<int> children;   // operands of a call, alternatives
+    std::vector<int> children;  // operands of a call, alternatives
   };
 
   std::vector<Term> terms_;

@@ -118,7 +118,9 @@ class Rebatcher {
       if (!call.has(i) || call.batch_of(i) || i - 1 >= body.results().size()) continue;
       const Type& before = rewriter_.builder().type(call.operands[i]);
       const Type& after = body.type(body.results()[i - 1]);
-      if (!before.is_tensor() || !after.is_tensor() || !before.is_static() || !after.is_static() || before.rank() != after.rank()) continue;
+      if (!before.is_tensor() || !after.is_tensor() || !before.is_static() || !after.is_static() ||
+          before.rank() != after.rank())
+        continue;
       std::optional<std::size_t> axis;
       std::size_t changed = 0;
       for (std::size_t a = 0; a < before.rank(); ++a) {
@@ -212,7 +214,8 @@ class Rebatcher {
       const double samples = pairwise_[id] || reads_pairs(n) ? change_.ratio() * change_.ratio() : change_.ratio();
       const double expected = sampled_[id] ? before * samples : before;
       if (std::abs(macs - expected) > 1e-9 * std::max(macs, expected)) {
-        return fail(n, fmt::format("its {} multiply-accumulates would become {} instead of {}", before, macs, expected));
+        return fail(n,
+                    fmt::format("its {} multiply-accumulates would become {} instead of {}", before, macs, expected));
       }
     }
     return ok();
@@ -227,8 +230,9 @@ class Rebatcher {
       const Type& now = after.type(after.results()[i]);
       if (!before || !now.elements() || scaled_count(*before) == now.elements()) continue;
       const std::string& name = graph_.result_names()[i];
-      return fail(graph_.node(v), fmt::format("result {} stays {}", name.empty() ? fmt::format("{}", i) : fmt::format("'{}'", name),
-                                              to_string(now)));
+      return fail(graph_.node(v),
+                  fmt::format("result {} stays {}", name.empty() ? fmt::format("{}", i) : fmt::format("'{}'", name),
+                              to_string(now)));
     }
     return ok();
   }
@@ -245,7 +249,7 @@ class Rebatcher {
   const Graph& graph_;
   const BatchChange& change_;
   Diagnostics& diags_;
-  int depth_;                   // of bodies within bodies
+  int depth_;  // of bodies within bodies
   Rewriter rewriter_;
   BatchDims batch_;
   std::vector<bool> sampled_;   // by old node: computed from the samples' contents

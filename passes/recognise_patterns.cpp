@@ -17,17 +17,16 @@ Result<ValueId> as_vector(GraphBuilder& b, ValueId v) {
   if (n.kind == NodeKind::Constant) {
     return b.constant({Type::tensor(type.dtype(), {*count}), n.results[0].data}, n.name, n.loc);
   }
-  return b.value({.op = op("reshape"),
-                  .operands = {v, b.constant(int64_vector({*count}))},
-                  .name = n.name,
-                  .loc = n.loc});
+  return b.value(
+      {.op = op("reshape"), .operands = {v, b.constant(int64_vector({*count}))}, .name = n.name, .loc = n.loc});
 }
 
 /// Adds the one operator that stands for a match.
 Result<ValueId> add_recognised(Rewriter& rewriter, const Recognised& r, NodeId root) {
   GraphBuilder& b = rewriter.builder();
   const Node& n = rewriter.source().node(root);
-  CallSpec call{.op = r.op, .attrs = r.attrs, .results = 1, .declared = {n.results[0].type}, .name = n.name, .loc = n.loc};
+  CallSpec call{
+      .op = r.op, .attrs = r.attrs, .results = 1, .declared = {n.results[0].type}, .name = n.name, .loc = n.loc};
   for (std::size_t i = 0; i < r.operands.size(); ++i) {
     ValueId v = rewriter[r.operands[i]];
     if (i >= r.vectors_from && r.operands[i]) {
@@ -154,12 +153,18 @@ class Products {
                       bias_axis_of(n.operands[product]));
     };
     switch (plan_[id]) {
-      case Change::None: break;
-      case Change::Dense: return add_dense(rewriter, id);
-      case Change::SplitBias: return split_bias(rewriter, id);
-      case Change::DropStatistics: return drop_statistics(rewriter, id);
-      case Change::AddBiasOfSecond: return add_bias_to(0);
-      case Change::AddBiasOfFirst: return add_bias_to(1);
+      case Change::None:
+        break;
+      case Change::Dense:
+        return add_dense(rewriter, id);
+      case Change::SplitBias:
+        return split_bias(rewriter, id);
+      case Change::DropStatistics:
+        return drop_statistics(rewriter, id);
+      case Change::AddBiasOfSecond:
+        return add_bias_to(0);
+      case Change::AddBiasOfFirst:
+        return add_bias_to(1);
     }
     return rewriter.copy(id);
   }
@@ -170,7 +175,8 @@ class Products {
     bool turned = n.attrs.int_or("transB", 0) != 0;
     std::vector<ValueId> operands = rewriter.operands(id);
     const Node& w = g_.node(n.operands[1]);
-    if (w.kind == NodeKind::Call && w.is(op("transpose")) && w.attrs.ints_or_empty("perm") == std::vector<std::int64_t>{1, 0}) {
+    if (w.kind == NodeKind::Call && w.is(op("transpose")) &&
+        w.attrs.ints_or_empty("perm") == std::vector<std::int64_t>{1, 0}) {
       turned = !turned;
       operands[1] = rewriter[w.operands[0]];
     }
@@ -178,11 +184,11 @@ class Products {
     if (turned) attrs.set("transB", std::int64_t{1});
     if (n.attrs.has("alpha")) attrs.set("alpha", n.attrs.float_or("alpha", 1));
     auto dense = rewriter.builder().value({.op = op("nn.dense"),
-                                            .operands = std::move(operands),
-                                            .attrs = std::move(attrs),
-                                            .declared = {n.results[0].type},
-                                            .name = n.name,
-                                            .loc = n.loc});
+                                           .operands = std::move(operands),
+                                           .attrs = std::move(attrs),
+                                           .declared = {n.results[0].type},
+                                           .name = n.name,
+                                           .loc = n.loc});
     if (!dense) return Failure{};
     rewriter.map({id, 0}, *dense);
     return ok();
@@ -195,12 +201,12 @@ class Products {
     std::vector<ValueId> operands = rewriter.operands(id);
     operands.resize(3);
     auto norm = rewriter.builder().value({.op = n.op,
-                                           .operands = std::move(operands),
-                                           .attrs = n.attrs,
-                                           .results = 1,
-                                           .declared = {n.results[0].type},
-                                           .name = n.name,
-                                           .loc = n.loc});
+                                          .operands = std::move(operands),
+                                          .attrs = n.attrs,
+                                          .results = 1,
+                                          .declared = {n.results[0].type},
+                                          .name = n.name,
+                                          .loc = n.loc});
     if (!norm) return Failure{};
     rewriter.map({id, 0}, *norm);
     return ok();
@@ -248,11 +254,11 @@ class Products {
     Attrs attrs;
     attrs.set("axis", static_cast<std::int64_t>(axis));
     auto sum = rewriter.builder().value({.op = op("nn.bias_add"),
-                                          .operands = {product, *vector},
-                                          .attrs = std::move(attrs),
-                                          .declared = {n.results[0].type},
-                                          .name = n.name,
-                                          .loc = n.loc});
+                                         .operands = {product, *vector},
+                                         .attrs = std::move(attrs),
+                                         .declared = {n.results[0].type},
+                                         .name = n.name,
+                                         .loc = n.loc});
     if (!sum) return Failure{};
     rewriter.map({id, 0}, *sum);
     return ok();

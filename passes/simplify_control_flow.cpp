@@ -14,8 +14,7 @@ int taken_branch(const Node& n, const GraphBuilder& builder, std::span<const Val
 }
 
 /// Adds a region's nodes to the graph around it; its results' new ids.
-Result<std::vector<ValueId>> inline_region(const Graph& region, std::span<const ValueId> captures,
-                                           GraphBuilder& into) {
+Result<std::vector<ValueId>> inline_region(const Graph& region, std::span<const ValueId> captures, GraphBuilder& into) {
   Rewriter rewriter(region, into);
   for (std::size_t i = 0; i < region.params().size(); ++i) rewriter.map(region.params()[i], captures[i]);
   for (NodeId id = 0; id < region.size(); ++id) {

@@ -3,14 +3,17 @@
 #include <cstddef>
 
 // The checkpoints' bytes, as they are. PERFC_COUNTER_MODELS is their folder.
-#define PERFC_INCLUDE_BYTES(symbol, file)         \
-  __asm__(                                        \
-      ".pushsection .rodata\n"                    \
-      ".balign 16\n"                              \
-      ".globl " #symbol "\n" #symbol ":\n"        \
-      ".incbin \"" PERFC_COUNTER_MODELS file "\"\n" \
-      ".globl " #symbol "_end\n" #symbol "_end:\n" \
-      ".popsection\n");                           \
+#define PERFC_INCLUDE_BYTES(symbol, file)    \
+  __asm__(                                   \
+      ".pushsection .rodata\n"               \
+      ".balign 16\n"                         \
+      ".globl " #symbol "\n" #symbol         \
+      ":\n"                                  \
+      ".incbin \"" PERFC_COUNTER_MODELS file \
+      "\"\n"                                 \
+      ".globl " #symbol "_end\n" #symbol     \
+      "_end:\n"                              \
+      ".popsection\n");                      \
   extern "C" const char symbol[], symbol##_end[]
 
 PERFC_INCLUDE_BYTES(perfc_counters_rajaperf, "/counters_rajaperf.safetensors");

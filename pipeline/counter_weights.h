@@ -6,7 +6,7 @@
 namespace perfc {
 
 struct BuiltInCounterModel {
-  std::string_view name;   ///< what `--model` calls it
+  std::string_view name;  ///< what `--model` calls it
   std::string_view (*bytes)();
 };
 std::span<const BuiltInCounterModel> built_in_counter_models();

@@ -6,10 +6,10 @@
 #include <map>
 #include <set>
 
-#include "whitebox/memory/memory.h"
 #include "features/parameters.h"
 #include "ir/control_flow.h"
 #include "ir/infer_context.h"
+#include "whitebox/memory/memory.h"
 
 namespace perfc {
 namespace {
@@ -21,7 +21,8 @@ Status require_bound(const Graph& graph, Diagnostics& diags) {
     const Type& t = graph.type(p);
     if (!t.is_tensor()) continue;
     if (!t.ranked()) {
-      return diags.error(graph.node(p).loc, graph.node(p).name, "the input's rank is not known; give its shape with --shape NAME=d0,d1,…");
+      return diags.error(graph.node(p).loc, graph.node(p).name,
+                         "the input's rank is not known; give its shape with --shape NAME=d0,d1,…");
     }
     for (const Dim& d : t.shape()) {
       if (d.symbolic()) symbols.insert(d.symbol_name());
@@ -56,7 +57,8 @@ Result<Graph> load_graph(const Request& request, Diagnostics& diags) {
   const bool compiled = request.exec.mode == ExecMode::Compiled;
   const FoldBatchNorm fold = request.fold_batch_norm.value_or(compiled ? FoldBatchNorm::Yes : FoldBatchNorm::No);
   const MergeEqualCalls merge = compiled ? MergeEqualCalls::Yes : MergeEqualCalls::No;
-  return run_passes(std::move(*graph), default_pipeline(fold, merge), {.batch = request.batch.value_or(0)}, request.trace, diags);
+  return run_passes(std::move(*graph), default_pipeline(fold, merge), {.batch = request.batch.value_or(0)},
+                    request.trace, diags);
 }
 
 StaticFeatures static_features(const Graph& graph) {
@@ -83,7 +85,8 @@ StaticFeatures static_features(const Graph& graph) {
       f.dense += n.is(op("nn.dense"));
       f.relu += n.is(op("nn.relu"));
       const SymInt trips = n.regions.empty() ? SymInt(1) : trip_count(*g, id);
-      for (const GraphRef& r : n.regions) work.push_back({r.get(), times * (trips.known() ? static_cast<double>(trips.value()) : 1.0)});
+      for (const GraphRef& r : n.regions)
+        work.push_back({r.get(), times * (trips.known() ? static_cast<double>(trips.value()) : 1.0)});
     }
   }
   return f;
@@ -109,19 +112,23 @@ Result<std::vector<Device>> find_devices(const Request& request, Diagnostics& di
   return devices;
 }
 
-Result<std::vector<Report>> predict(const Graph& graph, const std::vector<Device>& devices, const Predictor& predictor, const Request& request,
-                                    Diagnostics& diags) {
+Result<std::vector<Report>> predict(const Graph& graph, const std::vector<Device>& devices, const Predictor& predictor,
+                                    const Request& request, Diagnostics& diags) {
   const StaticFeatures features = static_features(graph);
   auto prepared = predictor.prepare(graph, request.exec, diags);
   if (!prepared) return Failure{};
   const PreparedModel& model = **prepared;
   std::vector<Report> out;
   for (const Device& device : devices) {
-    Report r{.model = request.model, .exec = request.exec, .device = device, .features = features,
+    Report r{.model = request.model,
+             .exec = request.exec,
+             .device = device,
+             .features = features,
              .prediction = model.on(device)};
     if (!device.mig.empty()) {
       r.mig = choose_profile(model, device, features.batch, request.mig);
-      if (device.name.starts_with("a100") && device.memory_mib < 45000) r.mig->dippm = dippm_profile(r.prediction.memory.total_mib() * 1.048576);
+      if (device.name.starts_with("a100") && device.memory_mib < 45000)
+        r.mig->dippm = dippm_profile(r.prediction.memory.total_mib() * 1.048576);
     }
     double total = 0;
     std::vector<const OpEstimate*> slowest_first;
@@ -129,7 +136,8 @@ Result<std::vector<Report>> predict(const Graph& graph, const std::vector<Device
       total += e.time_us;
       slowest_first.push_back(&e);
     }
-    std::stable_sort(slowest_first.begin(), slowest_first.end(), [](const auto* a, const auto* b) { return a->time_us > b->time_us; });
+    std::stable_sort(slowest_first.begin(), slowest_first.end(),
+                     [](const auto* a, const auto* b) { return a->time_us > b->time_us; });
     r.hot_ops.reserve(slowest_first.size());
     for (const OpEstimate* e : slowest_first) {
       const Node& n = graph.node(e->node);

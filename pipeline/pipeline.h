@@ -5,22 +5,22 @@
 #include <string>
 #include <vector>
 
-#include "whitebox/predictor.h"
 #include "frontends/frontend.h"
 #include "mig/mig.h"
 #include "passes/pass.h"
+#include "whitebox/predictor.h"
 
 namespace perfc {
 
 struct Request {
-  std::string model;                    ///< path, or "-"
-  std::optional<std::int64_t> batch;    ///< empty: the file's, or 1 where it is open
+  std::string model;                  ///< path, or "-"
+  std::optional<std::int64_t> batch;  ///< empty: the file's, or 1 where it is open
   ImportOptions import;
   ExecConfig exec;
-  std::vector<std::string> devices;     ///< names; at least one
-  std::string device_file;              ///< extra devices, may be empty
+  std::vector<std::string> devices;  ///< names; at least one
+  std::string device_file;           ///< extra devices, may be empty
   OpaquePolicy opaque = OpaquePolicy::Refuse;
-  std::string predictor = "default";    ///< see learning/predictors.h
+  std::string predictor = "default";             ///< see learning/predictors.h
   std::optional<FoldBatchNorm> fold_batch_norm;  ///< empty: by execution mode
   MigGoals mig;
   PassTrace trace;
@@ -30,8 +30,8 @@ struct Request {
 struct StaticFeatures {
   std::int64_t batch = 0;
   double macs = 0;
-  double flops = 0;                     ///< 2 × macs + elementwise
-  double params = 0;                    ///< learned ones, see features/parameters.h
+  double flops = 0;   ///< 2 × macs + elementwise
+  double params = 0;  ///< learned ones, see features/parameters.h
   double weight_mib = 0;
   std::int64_t nodes = 0;
   std::int64_t conv2d = 0, dense = 0, relu = 0;  ///< DIPPM's counts
@@ -44,8 +44,12 @@ struct Report {
   StaticFeatures features;
   Prediction prediction;
   std::optional<MigDecision> mig;
-  struct HotOp { std::string op, name; double time_us, share, flops, bytes; Bound bound; };
-  std::vector<HotOp> hot_ops;           ///< all kernels, slowest first
+  struct HotOp {
+    std::string op, name;
+    double time_us, share, flops, bytes;
+    Bound bound;
+  };
+  std::vector<HotOp> hot_ops;  ///< all kernels, slowest first
 };
 
 /// Imports and runs the default pipeline; the graph that predictors see.
@@ -54,7 +58,8 @@ StaticFeatures static_features(const Graph&);
 /// The request's devices, from its device file and the built-in table.
 Result<std::vector<Device>> find_devices(const Request&, Diagnostics&);
 /// One report per device. Fails as a whole if any device fails.
-Result<std::vector<Report>> predict(const Graph&, const std::vector<Device>&, const Predictor&, const Request&, Diagnostics&);
+Result<std::vector<Report>> predict(const Graph&, const std::vector<Device>&, const Predictor&, const Request&,
+                                    Diagnostics&);
 
 /// The report as JSON, schema perfc.report/1 (docs/json.md). `top`: how many hot
 /// operators to list. Same reports, same bytes.

@@ -23,7 +23,8 @@ Result<std::vector<std::string>> files_in(const std::string& folder, Diagnostics
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     std::error_code ignored;
     if (!at->is_regular_file(ignored)) continue;
-    if (out.size() == kMaxFiles) return diags.error(fmt::format("holds more than {} files; name the profile's own folder", kMaxFiles));
+    if (out.size() == kMaxFiles)
+      return diags.error(fmt::format("holds more than {} files; name the profile's own folder", kMaxFiles));
     out.push_back(at->path().string());
   }
   if (error) return diags.error("cannot read the folder: " + error.message());

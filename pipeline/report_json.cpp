@@ -29,7 +29,8 @@ Json mig_json(const MigDecision& m) {
                         {"energy_j", round6(o.energy_j)},
                         {"why", o.why}});
   }
-  Json out{{"profile", m.profile ? Json(*m.profile) : Json(nullptr)}, {"why", m.why}, {"profiles", std::move(profiles)}};
+  Json out{
+      {"profile", m.profile ? Json(*m.profile) : Json(nullptr)}, {"why", m.why}, {"profiles", std::move(profiles)}};
   if (!m.dippm.empty()) out["dippm_profile"] = m.dippm;
   return out;
 }
@@ -43,51 +44,53 @@ std::string to_json(const std::vector<Report>& reports, std::size_t top) {
     Json hot = Json::array();
     for (std::size_t i = 0; i < r.hot_ops.size() && i < top; ++i) {
       const Report::HotOp& h = r.hot_ops[i];
-      hot.push_back({{"op", h.op}, {"name", h.name}, {"time_us", round6(h.time_us)}, {"share", round6(h.share)},
-                     {"bound", name(h.bound)}, {"flops", h.flops}, {"bytes", h.bytes}});
+      hot.push_back({{"op", h.op},
+                     {"name", h.name},
+                     {"time_us", round6(h.time_us)},
+                     {"share", round6(h.share)},
+                     {"bound", name(h.bound)},
+                     {"flops", h.flops},
+                     {"bytes", h.bytes}});
     }
-    Json memory{{"context", round6(p.memory.context_mib)},
-                {"weights", round6(p.memory.weights_mib)},
-                {"gradients", round6(p.memory.gradients_mib)},
-                {"optimizer", round6(p.memory.optimizer_mib)},
-                {"activations", round6(p.memory.activations_mib)},
-                {"workspace", round6(p.memory.workspace_mib)}};
+    Json memory{{"context", round6(p.memory.context_mib)},         {"weights", round6(p.memory.weights_mib)},
+                {"gradients", round6(p.memory.gradients_mib)},     {"optimizer", round6(p.memory.optimizer_mib)},
+                {"activations", round6(p.memory.activations_mib)}, {"workspace", round6(p.memory.workspace_mib)}};
     Json odds = Json::array();
     if (r.exec.cudnn_benchmark) memory["search"] = round6(p.memory.search_mib);
     for (const MemoryOdds& o : p.memory_odds) odds.push_back({round6(o.memory_mib), round6(o.odds)});
-    predictions.push_back(
-        {{"model", r.model},
-         {"batch", r.features.batch},
-         {"device", r.device.name},
-         {"dtype", name(r.exec.precision)},
-         {"mode", name(r.exec.mode)},
-         {"layout", name(r.exec.layout)},
-         {"norms", name(r.exec.norms)},
-         {"task", name(r.exec.task)},
-         {"predictor", p.predictor},
-         {"latency_ms", round6(p.latency_ms)},
-         {"latency_ms_interval", {round6(p.latency_lo_ms), round6(p.latency_hi_ms)}},
-         {"device_ms", round6(p.device_ms)},
-         {"host_ms", round6(p.host_ms)},
-         {"throughput_per_s", round6(p.latency_ms > 0 ? static_cast<double>(r.features.batch) / p.latency_ms * 1e3 : 0)},
-         {"memory_mib", round6(p.memory.total_mib())},
-         {"memory_breakdown_mib", std::move(memory)},
-         {"energy_j", round6(p.energy_j)},
-         {"energy_j_interval", {round6(p.energy_lo_j), round6(p.energy_hi_j)}},
-         {"power_w", round6(p.power_w)},
-         {"mig", r.mig ? mig_json(*r.mig) : Json(nullptr)},
-         {"static",
-          {{"macs", r.features.macs},
-           {"flops", r.features.flops},
-           {"params", r.features.params},
-           {"weight_mib", round6(r.features.weight_mib)},
-           {"nodes", r.features.nodes},
-           {"conv2d", r.features.conv2d},
-           {"dense", r.features.dense},
-           {"relu", r.features.relu}}},
-         {"novelty", p.novelty},
-         {"hot_ops", std::move(hot)},
-         {"warnings", p.warnings}});
+    predictions.push_back({{"model", r.model},
+                           {"batch", r.features.batch},
+                           {"device", r.device.name},
+                           {"dtype", name(r.exec.precision)},
+                           {"mode", name(r.exec.mode)},
+                           {"layout", name(r.exec.layout)},
+                           {"norms", name(r.exec.norms)},
+                           {"task", name(r.exec.task)},
+                           {"predictor", p.predictor},
+                           {"latency_ms", round6(p.latency_ms)},
+                           {"latency_ms_interval", {round6(p.latency_lo_ms), round6(p.latency_hi_ms)}},
+                           {"device_ms", round6(p.device_ms)},
+                           {"host_ms", round6(p.host_ms)},
+                           {"throughput_per_s",
+                            round6(p.latency_ms > 0 ? static_cast<double>(r.features.batch) / p.latency_ms * 1e3 : 0)},
+                           {"memory_mib", round6(p.memory.total_mib())},
+                           {"memory_breakdown_mib", std::move(memory)},
+                           {"energy_j", round6(p.energy_j)},
+                           {"energy_j_interval", {round6(p.energy_lo_j), round6(p.energy_hi_j)}},
+                           {"power_w", round6(p.power_w)},
+                           {"mig", r.mig ? mig_json(*r.mig) : Json(nullptr)},
+                           {"static",
+                            {{"macs", r.features.macs},
+                             {"flops", r.features.flops},
+                             {"params", r.features.params},
+                             {"weight_mib", round6(r.features.weight_mib)},
+                             {"nodes", r.features.nodes},
+                             {"conv2d", r.features.conv2d},
+                             {"dense", r.features.dense},
+                             {"relu", r.features.relu}}},
+                           {"novelty", p.novelty},
+                           {"hot_ops", std::move(hot)},
+                           {"warnings", p.warnings}});
     if (r.exec.cudnn_benchmark) predictions.back()["memory_odds"] = std::move(odds);
   }
   const Json document{{"schema", "perfc.report/1"}, {"predictions", std::move(predictions)}};

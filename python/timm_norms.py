@@ -22,7 +22,8 @@ def norms(name):
     if not timm.is_model(name):
         return "-"
     for m in timm.create_model(name).modules():
-        if hasattr(m, "_fast_norm") or hasattr(m, "fast_norm") or type(m).__name__ == "RmsNorm":  # of its own, in its data's width
+        if hasattr(m, "_fast_norm") or hasattr(
+                m, "fast_norm") or type(m).__name__ == "RmsNorm":  # of its own, in its data's width
             return "fast"
         if type(m) in (torch.nn.LayerNorm, torch.nn.GroupNorm):
             return "plain"

@@ -13,7 +13,8 @@ time. For D they see the others' runs.
 
 --both: held-out CSV of a run with --leave-out-both. --operators: held-out CSV of a run on
 single operators only. --random: `perfc eval --predictions` of a predictor that was trained on the training and
-validation parts of data/splits/R.csv. --batches: the same, of predictors that were trained with that --batches and are judged on others. --calibration: what studies/unseen_device.py printed.
+validation parts of data/splits/R.csv. --batches: the same, of predictors that were trained with that --batches and are
+judged on others. --calibration: what studies/unseen_device.py printed.
 docs/predictor.md has all commands. A section whose runs are not given stays as it is, and says that it is older.
 """
 import argparse
@@ -33,7 +34,9 @@ except ImportError:
     xgboost = None
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-NUMBERS = {"batch", "kernels", "macs", "bytes", "measured_ms", "predicted_ms", "whitebox_ms", "similarity", "lo_ms", "hi_ms"}
+NUMBERS = {
+    "batch", "kernels", "macs", "bytes", "measured_ms", "predicted_ms", "whitebox_ms", "similarity", "lo_ms", "hi_ms"
+}
 KEY = ("model", "batch", "device", "mode", "layout", "measured_ms")
 LIKENESS = [(0.0, 0.4, "unlike"), (0.4, 0.8, "related"), (0.8, 1.01, "alike")]  # learning/corrected.h
 
@@ -72,8 +75,9 @@ def baselines(rows, group_of, part_of):
             if xgboost:
                 wide = [np.array([features(r) + [math.log(r["whitebox_ms"])] for r in side]) for side in (train, test)]
                 offset = np.array([math.log(r["whitebox_ms"]) for r in train])
-                model = xgboost.train({"max_depth": 6, "eta": 0.05, "nthread": 2, "seed": 1, "objective": "reg:squarederror"},
-                                      xgboost.DMatrix(wide[0], label=y - offset), num_boost_round=300)
+                model = xgboost.train(
+                    {"max_depth": 6, "eta": 0.05, "nthread": 2, "seed": 1, "objective": "reg:squarederror"},
+                    xgboost.DMatrix(wide[0], label=y - offset), num_boost_round=300)
                 for r, p in zip(test, model.predict(xgboost.DMatrix(wide[1]))):
                     r["boosted_ms"] = r["whitebox_ms"] * math.exp(float(p))
 
@@ -95,13 +99,23 @@ def table(rows):
     for r in rows:
         groups[r["setting"]].append(r)
         groups[("all", "", "", r["form"])].append(r)
-    out = ["| device | mode | layout | form | runs | log-linear | boosting | whitebox | **perfc** | median | within 10 % | within 20 % |",
-           "|---|---|---|---|---|---|---|---|---|---|---|---|"]
+    out = [
+        "| device | mode | layout | form | runs | log-linear | boosting | whitebox | **perfc** | median | within 10 % "
+        "| within 20 % |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|"
+    ]
     for setting, group in sorted(groups.items()):
         e = errors(group, "predicted_ms")
-        out.append("| " + " | ".join([*setting, str(len(group)), mean(errors(group, "linear_ms")), mean(errors(group, "boosted_ms")),
-                                      mean(errors(group, "whitebox_ms")), f"**{mean(e)}**", percent(statistics.median(e)),
-                                      percent(sum(x <= 0.1 for x in e) / len(e)), percent(sum(x <= 0.2 for x in e) / len(e))]) + " |")
+        out.append("| " + " | ".join([
+            *setting,
+            str(len(group)),
+            mean(errors(group, "linear_ms")),
+            mean(errors(group, "boosted_ms")),
+            mean(errors(group, "whitebox_ms")), f"**{mean(e)}**",
+            percent(statistics.median(e)),
+            percent(sum(x <= 0.1 for x in e) / len(e)),
+            percent(sum(x <= 0.2 for x in e) / len(e))
+        ]) + " |")
     return out
 
 
@@ -112,7 +126,10 @@ def families(rows):
     ranked = sorted(groups.items(), key=lambda kv: -statistics.mean(errors(kv[1], "predicted_ms")))
     out = ["| family | runs | whitebox | perfc |", "|---|---|---|---|"]
     for family, group in ranked:
-        out.append(f"| {family} | {len(group)} | {mean(errors(group, 'whitebox_ms'))} | {mean(errors(group, 'predicted_ms'))} |")
+        out.append(
+            f"| {family} | {len(group)} | {mean(errors(group, 'whitebox_ms'))} | "
+            f"{mean(errors(group, 'predicted_ms'))} |"
+        )
     return out
 
 
@@ -136,7 +153,10 @@ def coverage(rows):
                 inside += sum(log_error(r) <= width for r in test)
                 widths += [width] * len(test)
             if widths:
-                out.append(f"| {mode} | {name} | {len(here)} | {mean(errors(here, 'predicted_ms'))} | × {math.exp(statistics.mean(widths)):.2f} | {percent(inside / len(widths))} |")
+                out.append(
+                    f"| {mode} | {name} | {len(here)} | {mean(errors(here, 'predicted_ms'))} | × "
+                    f"{math.exp(statistics.mean(widths)):.2f} | {percent(inside / len(widths))} |"
+                )
     return out
 
 
@@ -156,10 +176,14 @@ def other_batches(trained_on, rows, known):
     everything = judged(rows, known)
     test = [r for r in everything if r["part"]]
     unseen = {r["architecture"] for r in test}
-    trained = [{**r, "part": None} for r in known.values() if least <= r["batch"] <= most and r["architecture"] not in unseen]
+    trained = [
+        {**r, "part": None} for r in known.values() if least <= r["batch"] <= most and r["architecture"] not in unseen
+    ]
     baselines(test + trained, lambda r: r["setting"], lambda r: r["part"])
     seen, others = (sorted({int(r["batch"]) for r in some}) for some in (trained, test))
-    return [f"Trained on batches of {seen[0]} to {seen[-1]}, judged on {others[0]} to {others[-1]}:", "", *table(test), ""]
+    return [
+        f"Trained on batches of {seen[0]} to {seen[-1]}, judged on {others[0]} to {others[-1]}:", "", *table(test), ""
+    ]
 
 
 def operators(rows):
@@ -170,7 +194,8 @@ def operators(rows):
     for kind in [*kinds, "all"]:
         here = [r for r in rows if kind in ("all", r["architecture"].split("_")[0])]
         cells = [mean(errors([r for r in here if r["device"] == d], "predicted_ms")) for d in devices]
-        out.append(f"| {kind} | " + " | ".join(cells) + f" | **{mean(errors(here, 'predicted_ms'))}** | {mean(errors(here, 'whitebox_ms'))} |")
+        out.append(f"| {kind} | " + " | ".join(cells) +
+                   f" | **{mean(errors(here, 'predicted_ms'))}** | {mean(errors(here, 'whitebox_ms'))} |")
     return out
 
 
@@ -198,20 +223,25 @@ def main():
     known = {tuple(r[k] for k in KEY): r for r in by_family}
     baselines(by_family, lambda r: r["setting"], lambda r: r["network"])
     baselines(by_device, lambda r: (r["mode"], r["layout"], r["form"]), lambda r: r["network"])
-    text = ["# Accuracy", "",
-            "Latency of inference. Written by `studies/accuracy.py` from the held-out predictions of the training run behind",
-            "`data/models/default.safetensors` (`data/models/CARD.md`). Errors are MAPE in %.",
-            "Every number is of models whose family, or device, the network behind it never saw. One network answers here;",
-            "the shipped predictor is the mean of ten. Labels: timm's benchmark runs under AMP (Apache-2.0); runs with `--fast-norm`",
-            "are predicted with `--norms half` (docs/whitebox.md).", "",
-            "## F: families left out", "", *table(by_family), "",
-            "## Intervals", "",
-            "What the 90 % intervals cover on families left out. Their widths come from the other folds, by how like the graph is to one in training.", "",
-            *coverage(by_family), "",
-            "## D: device left out, no run on it", "",
-            "The device has its data sheet's peaks and the other devices' constants. Against their data sheets the RTX 4090 is about 14 % faster",
-            "than the 5090 in eager mode and 5 % faster than the 3090, so what two of them say of the third is off by a tenth however good",
-            "the kernels are. Ten measured models end that.", "", *table(by_device), ""]
+    text = [
+        "# Accuracy", "",
+        "Latency of inference. Written by `studies/accuracy.py` from the held-out predictions of the training run "
+        "behind",
+        "`data/models/default.safetensors` (`data/models/CARD.md`). Errors are MAPE in %.",
+        "Every number is of models whose family, or device, the network behind it never saw. One network answers here;",
+        "the shipped predictor is the mean of ten. Labels: timm's benchmark runs under AMP (Apache-2.0); runs with "
+        "`--fast-norm`",
+        "are predicted with `--norms half` (docs/whitebox.md).", "", "## F: families left out", "", *table(by_family),
+        "", "## Intervals", "",
+        "What the 90 % intervals cover on families left out. Their widths come from the other folds, by how like the "
+        "graph is to one in training.",
+        "", *coverage(by_family), "", "## D: device left out, no run on it", "",
+        "The device has its data sheet's peaks and the other devices' constants. Against their data sheets the RTX "
+        "4090 is about 14 % faster",
+        "than the 5090 in eager mode and 5 % faster than the 3090, so what two of them say of the third is off by a "
+        "tenth however good",
+        "the kernels are. Ten measured models end that.", "", *table(by_device), ""
+    ]
     kept = kept_sections(args.out)
 
     def section(heading, lines):
@@ -223,15 +253,25 @@ def main():
     if args.both:
         unseen = [r for r in load(args.both) if r["left_out"] == "both"]
         baselines(unseen, lambda r: (r["mode"], r["layout"], r["form"]), lambda r: r["device"])
-        both = ["Neither the device nor the family was seen (boosting and log-linear did see the family).", "", *table(unseen)]
+        both = [
+            "Neither the device nor the family was seen (boosting and log-linear did see the family).", "",
+            *table(unseen)
+        ]
     if args.calibration:
-        calibration = ["`perfc devices calibrate` with ten models, on architectures that are not among them (`studies/unseen_device.py`).", "",
-                       args.calibration.read_text().strip()]
+        calibration = [
+            "`perfc devices calibrate` with ten models, on architectures that are not among them "
+            "(`studies/unseen_device.py`).",
+            "",
+            args.calibration.read_text().strip()
+        ]
     if args.random:
         random = judged(load(args.random), known)
         baselines(random, lambda r: r["setting"], lambda r: r["part"])
-        random_split = ["The test part of `data/splits/R.csv`: other members of the architecture's family are in training. Ten networks trained on the",
-                        "other parts answer, as shipped.", "", *table([r for r in random if r["part"] == "test"])]
+        random_split = [
+            "The test part of `data/splits/R.csv`: other members of the architecture's family are in training. Ten "
+            "networks trained on the",
+            "other parts answer, as shipped.", "", *table([r for r in random if r["part"] == "test"])
+        ]
     if args.batches:
         batches = ["Test architectures of `data/splits/R.csv`, which training saw in no batch size.", ""]
         for trained_on, file in (b.split("=", 1) for b in args.batches):

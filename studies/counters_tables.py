@@ -61,7 +61,11 @@ class Row:
         groups = ("--folds", "10") if self.model in self.block.grouped else ()
         names = ("--without-names",) if self.model.endswith(NAMELESS) else ()
         model = self.model.removesuffix(NAMELESS)
-        return ["--data", str(DATA / self.block.file), *self.block.options, *groups, *names, "--models", model, "--seeds", str(self.seeds)]
+        return [
+            "--data",
+            str(DATA / self.block.file), *self.block.options, *groups, *names, "--models", model, "--seeds",
+            str(self.seeds)
+        ]
 
 
 AIWC = ("--machines", "i7-6700k,xeon_es-2697v2,gtx1080ti,fiji-furyx")
@@ -75,11 +79,14 @@ BLOCKS = [
     Block("aiwc-random", "AIWC, 4 machines, random", "aiwc.csv", AIWC, 10, (*USUAL, "dnn")),
     Block("aiwc-application", "AIWC, 4 machines, application", "aiwc.csv", (*AIWC, *ALONE), 5, USUAL),
     Block("rajaperf-random", "RAJAPerf, Quartz → Lassen, random", "rajaperf.csv", RAJA, 10, USUAL, ordered=False),
-    Block("rajaperf-application", "RAJAPerf, Quartz → Lassen, application (a kernel at a time)", "rajaperf.csv", (*RAJA, *ALONE), 3, USUAL,
-          slow=("vae-dnn",), grouped=("vae-dnn",), ordered=False),
-    Block("rajawithout-random", "RAJAPerf without PI_ATOMIC, random", "rajaperf.csv", (*RAJA, *WITHOUT), 10, USUAL, ordered=False),
-    Block("rajawithout-application", "RAJAPerf without PI_ATOMIC, application", "rajaperf.csv", (*RAJA, *WITHOUT, *ALONE), 1, ("mean", "forest", "costs", "perfc"), ordered=False),
-    Block("gpuperf-application", "gpuperf, 4 GPUs, application", "gpuperf.csv", (*GPUS, *ALONE), 3, USUAL, slow=("vae-dnn", "perfc", "perfc" + NAMELESS)),
+    Block("rajaperf-application", "RAJAPerf, Quartz → Lassen, application (a kernel at a time)", "rajaperf.csv",
+          (*RAJA, *ALONE), 3, USUAL, slow=("vae-dnn",), grouped=("vae-dnn",), ordered=False),
+    Block("rajawithout-random", "RAJAPerf without PI_ATOMIC, random", "rajaperf.csv", (*RAJA, *WITHOUT), 10, USUAL,
+          ordered=False),
+    Block("rajawithout-application", "RAJAPerf without PI_ATOMIC, application", "rajaperf.csv",
+          (*RAJA, *WITHOUT, *ALONE), 1, ("mean", "forest", "costs", "perfc"), ordered=False),
+    Block("gpuperf-application", "gpuperf, 4 GPUs, application", "gpuperf.csv", (*GPUS, *ALONE), 3, USUAL,
+          slow=("vae-dnn", "perfc", "perfc" + NAMELESS)),
 ]
 
 
@@ -139,7 +146,10 @@ def table():
     for block in BLOCKS:
         for i, row in enumerate(block.rows()):
             model = row.model + (" (ten groups)" if row.model in block.grouped else "")
-            out.append("| " + " | ".join([block.shown if i == 0 else "", str(row.seeds), model, *cells(row, old.get((block.shown, model, str(row.seeds))))]) + " |")
+            out.append("| " + " | ".join([
+                block.shown if i == 0 else "",
+                str(row.seeds), model, *cells(row, old.get((block.shown, model, str(row.seeds))))
+            ]) + " |")
     return out
 
 
@@ -156,8 +166,10 @@ def main():
         print("\n".join(row.name for row in chosen))
         return
     if not all((DATA / block.file).exists() for block in BLOCKS):
-        subprocess.run([sys.executable, "-m", "perfc.counter_dataset", "--shared", str(args.shared), "--out", str(DATA)], check=True,
-                       env={**os.environ, "PYTHONPATH": str(ROOT / "python")})
+        subprocess.run(
+            [sys.executable, "-m", "perfc.counter_dataset", "--shared",
+             str(args.shared), "--out",
+             str(DATA)], check=True, env={**os.environ, "PYTHONPATH": str(ROOT / "python")})
     for row in chosen:
         measure(row, args.perfc, args.again)
     tables.write_section("measured", SCRIPT, table(), DOCS)

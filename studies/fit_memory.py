@@ -9,7 +9,8 @@ mig    MIGProfiler's framebuffer (MIT), leave-model-out. ViT ran before PyTorch 
        attention is written out. Constants go into data/devices.json by hand.
 train  GPUMemNet's timm rows (CC-BY-4.0; clean ones), one training step with Adam, leave-family-out. From the other
        families come the context, which is not shipped, and how often a monitor sees cuDNN's search for algorithms
-       (kSeenPerGib in whitebox/constants.h), which is, fitted on all. Of several image sizes of an architecture the one is
+       (kSeenPerGib in whitebox/constants.h), which is, fitted on all. Of several image sizes of an architecture the one
+       is
        taken where the set's own FakeTensor column, which is no target, has its usual ratio to our activations.
 dippm  The A100 points of DIPPM's paper with the shipped constants: test only.
 
@@ -47,7 +48,8 @@ DIPPM = [  # graph, batch, MB, profile by Eq. 2 (../shared/formats/dippm.md, Tab
 
 def predict(perfc, arguments):
     """The one prediction of a call; None where perfc refuses the model."""
-    done = subprocess.run([perfc, *arguments, "--predictor", "whitebox", "--opaque", "warn", "--json", "--top", "0"], capture_output=True, text=True)
+    done = subprocess.run([perfc, *arguments, "--predictor", "whitebox", "--opaque", "warn", "--json", "--top", "0"],
+                          capture_output=True, text=True)
     return json.loads(done.stdout)["predictions"][0] if done.returncode == 0 else None
 
 
@@ -65,14 +67,17 @@ def searches(prediction):
 def scores(pairs):
     """MAPE, MAE, share more than 20 % below."""
     errors = [p / m - 1 for p, m in pairs]
-    return statistics.mean(map(abs, errors)), statistics.mean(abs(p - m) for p, m in pairs), sum(e < -0.2 for e in errors) / len(errors)
+    return statistics.mean(map(abs, errors)), statistics.mean(
+        abs(p - m) for p, m in pairs), sum(e < -0.2 for e in errors) / len(errors)
 
 
 def mig_rows(perfc, graphs, folder):
     rows = fit_mig.runs(graphs, folder)
     known = {}
     for r in rows:
-        command = [a if "vit_" not in a else str(fit_mig.written_out(perfc, pathlib.Path(a), folder)) for a in r["command"]]
+        command = [
+            a if "vit_" not in a else str(fit_mig.written_out(perfc, pathlib.Path(a), folder)) for a in r["command"]
+        ]
         key = tuple(command)
         if key not in known:
             known[key] = beside_context(predict(perfc, [*command, "--device", "a100-80gb"]))
@@ -101,21 +106,29 @@ def with_context(constants, rows):
 
 
 def mig_table(rows):
-    lines = ["## Memory of inference: MIGProfiler's framebuffer", "",
-             "A100 slices, fp32/TF32, PyTorch 1.x. The allocator's part is computed; leave-model-out: the context's constants come",
-             "from the set's other models. The model before, a factor on live activations, had 5.8 (../shared/findings.md).", "",
-             "| set | model | runs | in sample, MAPE | leave-model-out, MAPE | MAE, MiB |", "|---|---|---|---|---|---|"]
+    lines = [
+        "## Memory of inference: MIGProfiler's framebuffer", "",
+        "A100 slices, fp32/TF32, PyTorch 1.x. The allocator's part is computed; leave-model-out: the context's "
+        "constants come",
+        "from the set's other models. The model before, a factor on live activations, had 5.8 (../shared/findings.md).",
+        "", "| set | model | runs | in sample, MAPE | leave-model-out, MAPE | MAE, MiB |", "|---|---|---|---|---|---|"
+    ]
     held = []
     for name in fit_mig.SETS:
         part = [r for r in rows if r["set"] == name]
         whole = fit_context(part)
         for model in sorted({r["model"] for r in part}):
             members = [r for r in part if r["model"] == model]
-            out = with_context(fit_context([r for r in part if fit_mig.network(r["model"]) != fit_mig.network(model)]), members)
+            out = with_context(fit_context([r for r in part if fit_mig.network(r["model"]) != fit_mig.network(model)]),
+                               members)
             held += out
-            lines.append(f"| {name} | {model} | {len(members)} | {tables.percent(scores(with_context(whole, members))[0])} | "
-                         f"{tables.percent(scores(out)[0])} | {scores(out)[1]:.0f} |")
-        lines.append(f"| {name} | constants | | `{json.dumps(dict(zip(('context_mib', 'context_mib_per_sm', 'convolution_mib'), [round(float(v), 2) for v in whole])))}` | | |")
+            lines.append(
+                f"| {name} | {model} | {len(members)} | {tables.percent(scores(with_context(whole, members))[0])} | "
+                f"{tables.percent(scores(out)[0])} | {scores(out)[1]:.0f} |")
+        lines.append(
+            f"| {name} | constants | | "
+            f"`{json.dumps(dict(zip(('context_mib', 'context_mib_per_sm', 'convolution_mib'), [round(float(v), 2) for v in whole])))}` | | |"
+        )
     mape, mae, _ = scores(held)
     lines.append(f"| all | | {len(held)} | | **{tables.percent(mape)}** | **{mae:.0f}** |")
     return lines, (mape, mae)
@@ -141,26 +154,37 @@ def train_rows(perfc, graphs, every):
     by_model = {m: by_model[m] for m in sorted(by_model)[::every]}
 
     def step(path, run):
-        return predict(perfc, [str(path), "--batch", run["batch_size"], "--dtype", "fp32", "--task", "train", "--cudnn-benchmark", "--device", GPUMEMNET])
+        return predict(perfc, [
+            str(path), "--batch", run["batch_size"], "--dtype", "fp32", "--task", "train", "--cudnn-benchmark",
+            "--device", GPUMEMNET
+        ])
 
-    ran = {m: {int(r["batch_size"]): float(r["max_gpu_memory_mib"]) for r in rows if r["suspect_failed_run"] == "False"} for m, rows in by_model.items()}
+    ran = {
+        m: {int(r["batch_size"]): float(r["max_gpu_memory_mib"]) for r in rows if r["suspect_failed_run"] == "False"}
+        for m, rows in by_model.items()
+    }
     found = collections.defaultdict(list)
     for model, rows in by_model.items():
         largest = max(rows, key=lambda r: (r["suspect_failed_run"] == "False", int(r["batch_size"])))
         for path in sizes[model]:
             if p := step(path, largest):
                 parts = p["memory_breakdown_mib"]
-                found[model].append((float(largest["faketensor_after_forward_mb"]) / (parts["weights"] + parts["activations"]), path))
+                found[model].append(
+                    (float(largest["faketensor_after_forward_mb"]) / (parts["weights"] + parts["activations"]), path))
     usual, out = usual_ratio(found), []
     for model, ratios in found.items():
         _, path = min(ratios, key=lambda r: abs(math.log(r[0] / usual)))
         for r in by_model[model]:
             batch, taken, p = int(r["batch_size"]), float(r["max_gpu_memory_mib"]), step(path, r)
-            out.append({"family": families.get(model, "-"), "mib": taken, "rest": beside_context(p), "searches": searches(p), "context": p["memory_breakdown_mib"]["context"], "fake": float(r["faketensor_last_mb"]),
-                        "clean": r["suspect_failed_run"] == r["nonmonotone_in_batch"] == "False", "failed": r["suspect_failed_run"] == "True",
-                        "runs_out": any("out of memory" in w for w in p["warnings"]),
-                        "in_proportion": max(((b, m * batch / b) for b, m in ran[model].items() if b < batch), default=(0, 0.0))[1],
-                        "contradicted": any(b > batch and m < taken for b, m in ran[model].items())})
+            out.append({
+                "family": families.get(model, "-"), "mib": taken, "rest": beside_context(p), "searches": searches(p),
+                "context": p["memory_breakdown_mib"]["context"], "fake": float(
+                    r["faketensor_last_mb"]), "clean": r["suspect_failed_run"] == r["nonmonotone_in_batch"] == "False",
+                "failed": r["suspect_failed_run"] == "True", "runs_out": any(
+                    "out of memory" in w for w in p["warnings"]), "in_proportion": max(
+                        ((b, m * batch / b) for b, m in ran[model].items() if b < batch), default=(0, 0.0))[1],
+                "contradicted": any(b > batch and m < taken for b, m in ran[model].items())
+            })
     return out
 
 
@@ -183,7 +207,8 @@ def fit_seen(rows, context):
 
 def shown(row, seen_per_gib, odds=SHOWN_ODDS):
     """MiB beside the context that a run exceeds with these odds."""
-    return max(row["rest"], next((mib for mib, gib in row["searches"] if 1 - math.exp(-seen_per_gib * gib) >= odds), 0.0))
+    return max(row["rest"], next((mib for mib, gib in row["searches"] if 1 - math.exp(-seen_per_gib * gib) >= odds),
+                                 0.0))
 
 
 def train_table(rows, every=1):
@@ -207,60 +232,98 @@ def train_table(rows, every=1):
         return [(shown(r, SEEN_PER_GIB) + r["context"], r["mib"]) for r in rows]
 
     part = f" of one architecture in {every}" if every > 1 else ""
-    lines = ["## Memory of training: GPUMemNet's timm rows", "",
-             f"fp32, Adam, batches 8 to 128, a 40 GB-class GPU; clean rows{part}. Two constants come from the other families: the context, and how",
-             "often a monitor sees cuDNN's search for algorithms (below). The rest is computed; one size of workspaces, of four, was chosen on these rows.",
-             "That perfc shows what one run in ten exceeds was decided with this table in sight. Baseline: PyTorch's FakeTensor estimate (the set's own",
-             "column) with a context found the same way. The A100's own context was fitted on MIGProfiler's runs, an older PyTorch's: what is beyond",
-             "20 % there is small networks, and the device file's `context_mib` is to be set to one's own.", "",
-             "| predictor | runs | families | leave-family-out, MAPE | MAE, MiB | more than 20 % below the truth | 20 % above |", "|---|---|---|---|---|---|---|"]
+    lines = [
+        "## Memory of training: GPUMemNet's timm rows", "",
+        f"fp32, Adam, batches 8 to 128, a 40 GB-class GPU; clean rows{part}. Two constants come from the other "
+        f"families: the context, and how",
+        "often a monitor sees cuDNN's search for algorithms (below). The rest is computed; one size of workspaces, of "
+        "four, was chosen on these rows.",
+        "That perfc shows what one run in ten exceeds was decided with this table in sight. Baseline: PyTorch's "
+        "FakeTensor estimate (the set's own",
+        "column) with a context found the same way. The A100's own context was fitted on MIGProfiler's runs, an older "
+        "PyTorch's: what is beyond",
+        "20 % there is small networks, and the device file's `context_mib` is to be set to one's own.", "",
+        "| predictor | runs | families | leave-family-out, MAPE | MAE, MiB | more than 20 % below the truth | 20 % "
+        "above |",
+        "|---|---|---|---|---|---|---|"
+    ]
     for name, predicted, part in (("FakeTensor + context", fake, clean), ("perfc: what the run needs", need, clean),
-                                  ("the same, rows that took no more than a larger batch did", need, [r for r in clean if not r["contradicted"]]),
-                                  ("perfc `--cudnn-benchmark`, if it showed what one run in two exceeds", with_search(0.5), clean),
-                                  ("… one in five", with_search(0.2), clean),
+                                  ("the same, rows that took no more than a larger batch did", need, [
+                                      r for r in clean if not r["contradicted"]
+                                  ]), ("perfc `--cudnn-benchmark`, if it showed what one run in two exceeds",
+                                       with_search(0.5), clean), ("… one in five", with_search(0.2), clean),
                                   ("**perfc `--cudnn-benchmark`**: one in ten", with_search(SHOWN_ODDS), clean),
                                   (f"the same as it is shipped, with the context of `{GPUMEMNET}`", shipped, clean)):
         pairs = predicted(part)
         mape, mae, below = scores(pairs)
         above = sum(p > 1.2 * m for p, m in pairs) / len(pairs)
-        lines.append(f"| {name} | {len(part)} | {len({r['family'] for r in part})} | {tables.percent(mape)} | {mae:.0f} | {tables.percent(below)} % | {tables.percent(above)} % |")
+        lines.append(
+            f"| {name} | {len(part)} | {len({r['family'] for r in part})} | {tables.percent(mape)} | {mae:.0f} | "
+            f"{tables.percent(below)} % | {tables.percent(above)} % |"
+        )
     most = [(max([r["rest"], *(mib for mib, _ in r["searches"])]) + context[r["family"]], r["mib"]) for r in clean]
-    lines += ["", "What lies far below the truth took some GiB more than its neighbours, on one or two of five batches, as much as Fourier transforms take",
-              "that cuDNN's autotuner tries on convolutions, 1×1 windows included: 2 · 8 bytes · P (P/2 + 1) · (C K + N (C + K)) for images padded",
-              "to P×P, or in tiles of P = 32 (2176, 4352 or 17080 MiB in a ResNet or Xception, whatever the batch). PyTorch gives them back after",
-              "the search and tries only what there is room for, so no run fails for them; a monitor that looks now and then sees some. The mechanism was",
-              "found on these rows, with no GPU at hand to watch it. Odds of a search at 1.2 times the need or more, constants from the other families, and how often one was seen:", "",
-              "| predicted odds | runs | predicted | seen |", "|---|---|---|---|"]
+    lines += [
+        "",
+        "What lies far below the truth took some GiB more than its neighbours, on one or two of five batches, as much "
+        "as Fourier transforms take",
+        "that cuDNN's autotuner tries on convolutions, 1×1 windows included: 2 · 8 bytes · P (P/2 + 1) · (C K + N (C "
+        "+ K)) for images padded",
+        "to P×P, or in tiles of P = 32 (2176, 4352 or 17080 MiB in a ResNet or Xception, whatever the batch). PyTorch "
+        "gives them back after",
+        "the search and tries only what there is room for, so no run fails for them; a monitor that looks now and "
+        "then sees some. The mechanism was",
+        "found on these rows, with no GPU at hand to watch it. Odds of a search at 1.2 times the need or more, "
+        "constants from the other families, and how often one was seen:",
+        "", "| predicted odds | runs | predicted | seen |", "|---|---|---|---|"
+    ]
     far = []
     for r in clean:
         c = context[r["family"]]
-        far.append((1 - math.exp(-rate[r["family"]] * gib_above(r, FAR * (r["rest"] + c) - c)), r["mib"] > FAR * (r["rest"] + c)))
+        far.append((1 - math.exp(-rate[r["family"]] * gib_above(r,
+                                                                FAR * (r["rest"] + c) - c)), r["mib"]
+                    > FAR * (r["rest"] + c)))
     for low, high in ((0, 0), (0, 0.02), (0.02, 0.05), (0.05, 0.1), (0.1, 0.2), (0.2, 1)):
         held = [(o, s) for o, s in far if (o == 0 if high == 0 else low < o <= high)]
         if held:
             name = "0: no such search" if high == 0 else f"{100 * low:g} to {100 * high:g} %" if high < 1 else f"above {100 * low:g} %"
             lines.append(f"| {name} | {len(held)} | {sum(o for o, _ in held):.0f} | {sum(s for _, s in held)} |")
-    lines += ["", f"{sum(m > FAR * p for p, m in most)} runs took {FAR:g} times the largest search or more. Odds per GiB of a convolution's data: {everywhere:.3f} on all rows "
-              f"({min(rate.values()):.3f} to {max(rate.values()):.3f} with families left out).", "",
-              "What does fail is told by the need. A failed run counts if its network's largest batch that finished would not fit in proportion: the others",
-              "failed of something else.", "",
-              "| runs | | perfc: runs out of memory |", "|---|---|---|"]
-    finished, failed = ([r for r in rows if not r["failed"]], [r for r in rows if r["failed"] and r["in_proportion"] > GPUMEMNET_MIB])
-    lines += [f"| {name} | {len(part)} | {sum(r['runs_out'] for r in part)} |" for name, part in (("failed", failed), ("finished", finished))]
+    lines += [
+        "",
+        f"{sum(m > FAR * p for p, m in most)} runs took {FAR:g} times the largest search or more. Odds per GiB of a "
+        f"convolution's data: {everywhere:.3f} on all rows "
+        f"({min(rate.values()):.3f} to {max(rate.values()):.3f} with families left out).", "",
+        "What does fail is told by the need. A failed run counts if its network's largest batch that finished would "
+        "not fit in proportion: the others",
+        "failed of something else.", "", "| runs | | perfc: runs out of memory |", "|---|---|---|"
+    ]
+    finished, failed = ([r for r in rows if not r["failed"]], [
+        r for r in rows if r["failed"] and r["in_proportion"] > GPUMEMNET_MIB
+    ])
+    lines += [
+        f"| {name} | {len(part)} | {sum(r['runs_out'] for r in part)} |"
+        for name, part in (("failed", failed), ("finished", finished))
+    ]
     return lines, {"need": scores(need(clean)), "shown": scores(with_search(SHOWN_ODDS)(clean)), "rate": everywhere}
 
 
 def dippm_table(perfc, graphs):
-    lines = ["## Memory on DIPPM's A100 points (test only)", "",
-             "Measured on a whole A100-40GB with PyTorch's autograd on: `--task forward`, fp32. Nothing was fitted on them.", "",
-             "| model | batch | measured, MB | perfc | error | profile by Eq. 2 | perfc |", "|---|---|---|---|---|---|---|"]
+    lines = [
+        "## Memory on DIPPM's A100 points (test only)", "",
+        "Measured on a whole A100-40GB with PyTorch's autograd on: `--task forward`, fp32. Nothing was fitted on them.",
+        "", "| model | batch | measured, MB | perfc | error | profile by Eq. 2 | perfc |",
+        "|---|---|---|---|---|---|---|"
+    ]
     errors, right = [], 0
     for graph, batch, measured, profile in DIPPM:
-        p = predict(perfc, [str(graphs / f"{graph}.json"), "--batch", str(batch), "--dtype", "fp32", "--task", "forward", "--device", "a100-40gb"])
+        p = predict(perfc, [
+            str(graphs / f"{graph}.json"), "--batch",
+            str(batch), "--dtype", "fp32", "--task", "forward", "--device", "a100-40gb"
+        ])
         errors.append(p["memory_mib"] / measured - 1)
         right += profile is not None and p["mig"]["dippm_profile"] == profile
-        lines.append(f"| {graph} | {batch} | {measured} | {p['memory_mib']:.0f} | {100 * errors[-1]:+.1f} % | {profile or ''} | "
-                     f"{p['mig']['dippm_profile'] if profile else ''} |")
+        lines.append(
+            f"| {graph} | {batch} | {measured} | {p['memory_mib']:.0f} | {100 * errors[-1]:+.1f} % | {profile or ''} | "
+            f"{p['mig']['dippm_profile'] if profile else ''} |")
     return lines, (errors, right)
 
 
@@ -274,11 +337,13 @@ def main():
     script = "studies/fit_memory.py"
     with tempfile.TemporaryDirectory() as folder:
         if args.part in (None, "mig"):
-            tables.write_section("memory-mig", script, mig_table(mig_rows(args.perfc, args.graphs, pathlib.Path(folder)))[0])
+            tables.write_section("memory-mig", script,
+                                 mig_table(mig_rows(args.perfc, args.graphs, pathlib.Path(folder)))[0])
         if args.part in (None, "dippm"):
             tables.write_section("memory-dippm", script, dippm_table(args.perfc, args.graphs)[0])
         if args.part in (None, "train"):
-            tables.write_section("memory-train", script, train_table(train_rows(args.perfc, args.graphs, args.every), args.every)[0])
+            tables.write_section("memory-train", script,
+                                 train_table(train_rows(args.perfc, args.graphs, args.every), args.every)[0])
 
 
 if __name__ == "__main__":

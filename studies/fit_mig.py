@@ -66,8 +66,10 @@ def runs(graphs, folder, sets=SETS):
         else:
             file, dtype = VISION[r["model"]]
             command = [str(graphs / file), "--batch", str(batch), "--dtype", dtype]
-        out.append({"set": r["gpu"], "model": r["model"], "device": f"{SETS[r['gpu']]}:{SLICE_GB.get(r['mig'], r['mig'])}",
-                    "command": command, "ms": float(r["latency_ms"]), "mib": float(r["fb_used_mean_mib"] or 0)})
+        out.append({
+            "set": r["gpu"], "model": r["model"], "device": f"{SETS[r['gpu']]}:{SLICE_GB.get(r['mig'], r['mig'])}",
+            "command": command, "ms": float(r["latency_ms"]), "mib": float(r["fb_used_mean_mib"] or 0)
+        })
     return out
 
 
@@ -80,14 +82,18 @@ class Predictor:
 
     def __init__(self, perfc):
         self.perfc = perfc
-        self.table = {d["name"]: d for d in json.loads(subprocess.check_output([perfc, "devices", *SETS.values(), "--json"]))["devices"]}
+        self.table = {
+            d["name"]: d
+            for d in json.loads(subprocess.check_output([perfc, "devices", *SETS.values(), "--json"]))["devices"]
+        }
 
     def constant(self, device, key):
         return self.table[device]["efficiency"].get(key, self.table[device].get(key))
 
     def run(self, command, devices, file=None, top=0):
         options = [x for d in devices for x in ("--device", d)] + (["--device-file", file] if file else [])
-        done = subprocess.run([self.perfc, *command, *options, "--predictor", "whitebox", "--json", "--top", str(top)], capture_output=True, text=True)
+        done = subprocess.run([self.perfc, *command, *options, "--predictor", "whitebox", "--json", "--top",
+                               str(top)], capture_output=True, text=True)
         if done.returncode:
             sys.exit(f"{command}: {done.stderr}")
         return json.loads(done.stdout)["predictions"]
@@ -131,7 +137,8 @@ def fit(predict, start, keys, measured, rounds=12):
         jacobian = ((errors[0] - errors[1:]) / step).T
         weights = 1 / np.sqrt(1 + (errors[0] / OUTLIER) ** 2)
         normal = jacobian.T @ (weights[:, None] * jacobian)
-        move = -np.linalg.solve(normal + 1e-3 * np.eye(len(keys)) * max(np.trace(normal), 1e-9) / len(keys), jacobian.T @ (weights * errors[0]))
+        move = -np.linalg.solve(normal + 1e-3 * np.eye(len(keys)) * max(np.trace(normal), 1e-9) / len(keys),
+                                jacobian.T @ (weights * errors[0]))
         trials = [np.minimum(x + s * move, caps) for s in (1, 0.5, 0.2, 0.05)]
         losses = [robust(e) for e in np.log(predict([constants(t) for t in trials]) / measured)]
         now = robust(errors[0])
@@ -170,7 +177,8 @@ class Roofline:
 
     def predict(self, which, variants):
         host, compute, traffic = self.terms[which].T
-        return np.array([np.maximum(host * v["host"], compute * v["compute"] + traffic * v["traffic"]) for v in variants])
+        return np.array(
+            [np.maximum(host * v["host"], compute * v["compute"] + traffic * v["traffic"]) for v in variants])
 
     def fit(self, which):
         start = {"host": 0.04, "compute": 1.5, "traffic": 1.2}
@@ -205,7 +213,8 @@ def totals(predict, rows):
         name, profile = r["device"].split(":")
         device = predict.table[name]
         part = next(m for m in device["mig"] if m["name"] == profile)
-        peak = (device["vector_tflops"]["float32"] if "fp32" in r["command"] else device["matrix_tflops"]["tf32"]) * part["sms"] / device["sms"]
+        peak = (device["vector_tflops"]["float32"]
+                if "fp32" in r["command"] else device["matrix_tflops"]["tf32"]) * part["sms"] / device["sms"]
         out.append((nodes, flops / peak / 1e9, traffic / (device["bandwidth_gb_s"] * part["memory_slices"] / 8) / 1e6))
     return np.array(out)
 
@@ -227,13 +236,18 @@ def table(predict, rows, lines):
     everything = np.arange(len(rows))
     constants = own.fit(everything)
     inside = own.apply(constants, everything)
-    splits = {"model": np.array([network(r["model"]) for r in rows]), "slice": np.array([r["device"].split(":")[1] for r in rows])}
+    splits = {
+        "model": np.array([network(r["model"]) for r in rows]), "slice": np.array(
+            [r["device"].split(":")[1] for r in rows])
+    }
     for split, groups in splits.items():
         linear, roofline, perfc = (held_out(p, groups) for p in (LogLinear(terms, ms), Roofline(terms, ms), own))
         for g in [*sorted(set(groups)), "all"]:
             m = np.ones(len(rows), bool) if g == "all" else groups == g
-            lines.append(f"| {name} | {split} | {g} | {m.sum()} | {mape(linear[m], ms[m]):.1f} | {mape(roofline[m], ms[m]):.1f} | "
-                         f"**{mape(perfc[m], ms[m]):.1f}** | {mape(inside[m], ms[m]):.1f} |")
+            lines.append(
+                f"| {name} | {split} | {g} | {m.sum()} | {mape(linear[m], ms[m]):.1f} | "
+                f"{mape(roofline[m], ms[m]):.1f} | "
+                f"**{mape(perfc[m], ms[m]):.1f}** | {mape(inside[m], ms[m]):.1f} |")
     lines.append(f"| {name} | constants | `{json.dumps({k: round(v, 3) for k, v in constants.items()})}` | | | | | |")
     print(lines[-1], file=sys.stderr)
 
@@ -268,11 +282,17 @@ def main():
     if not args.graphs:
         p.error("--graphs is missing")
     predict = Predictor(args.perfc)
-    lines = ["## Latency on MIG slices: MIGProfiler", "",
-             "A100 slices, PyTorch 1.x eager, by the whitebox; MAPE in %. Each model, or slice, is left out of the fit of the set's constants.",
-             "The two versions of distiluse are one network. Which terms a dense product has (`product_half_depth`, `product_overlap` 0) was",
-             "chosen while looking at the 40 GB set. Baselines: log-linear regression, and the roofline of the whole model with three constants.", "",
-             "| set | left out | | runs | log-linear | roofline | **perfc** | in sample |", "|---|---|---|---|---|---|---|---|"]
+    lines = [
+        "## Latency on MIG slices: MIGProfiler", "",
+        "A100 slices, PyTorch 1.x eager, by the whitebox; MAPE in %. Each model, or slice, is left out of the fit of "
+        "the set's constants.",
+        "The two versions of distiluse are one network. Which terms a dense product has (`product_half_depth`, "
+        "`product_overlap` 0) was",
+        "chosen while looking at the 40 GB set. Baselines: log-linear regression, and the roofline of the whole model "
+        "with three constants.",
+        "", "| set | left out | | runs | log-linear | roofline | **perfc** | in sample |",
+        "|---|---|---|---|---|---|---|---|"
+    ]
     with tempfile.TemporaryDirectory() as folder:
         rows = runs(args.graphs, pathlib.Path(folder))
         for r in rows:

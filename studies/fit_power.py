@@ -2,13 +2,15 @@
 section of docs/accuracy.md.
 
     python3 studies/fit_power.py --graphs DIR [--perfc build/release/perfc]
-    python3 studies/fit_power.py --check 11       # MAPE of the shipped constants on a sample; without --graphs not on resnet50
+    python3 studies/fit_power.py --check 11       # MAPE of the shipped constants on a sample; without --graphs not on
+    resnet50
 
 power = idle + (busy · TDP − idle) · (time in kernels that arithmetic limits + memory × time in those that memory
 limits) / step time, held below 0.97 × the power limit. A gather counts by the time that its bytes would stream in.
 Fitted are `busy` and `memory`, with the same weight for each network; perfc predicts the kernels' times of a training
 step of each network, batch and GPU; the step's time is the trace's own, because its epochs wait for data loading, which
-no model file shows. Idle power of a GPU is what the model leaves over in the rows that keep it busy less than 5 % of the
+no model file shows. Idle power of a GPU is what the model leaves over in the rows that keep it busy less than 5 % of
+the
 time: their lowest tenth, because what the model does not see only adds.
 
 Leave-network-out: both BERTs are one network. Leave-GPU-out: idle is the share of the TDP that the other GPU
@@ -31,10 +33,15 @@ import tables  # noqa: E402
 from bert_pir import Text  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-GPUS = {"V100": ("v100-16gb", 250, "HBM"), "P100": ("p100", 250, "HBM"), "RTX6000": ("rtx6000", 260, "GDDR"), "A40": ("a40", 300, "GDDR")}
+GPUS = {
+    "V100": ("v100-16gb", 250, "HBM"), "P100": ("p100", 250, "HBM"), "RTX6000": ("rtx6000", 260, "GDDR"), "A40": (
+        "a40", 300, "GDDR")
+}
 SAMPLES = {  # per epoch
     ("cifar100", "shufflenetv2"): 50000, ("imagenet", "resnet50"): 1281167, ("librispeech", "deepspeech2"): 281241,
-    ("movielens-1m", "ncf"): 4970845, ("squad", "bert_base_uncased"): 88641, ("sentiment140", "bert_base_uncased"): 1600000}
+    ("movielens-1m", "ncf"): 4970845, ("squad", "bert_base_uncased"): 88641,
+    ("sentiment140", "bert_base_uncased"): 1600000
+}
 TOKENS = {"squad": 384, "sentiment140": 64}
 LIMIT, SHARPNESS = 0.97, 10
 IDLE_BELOW, IDLE_PERCENTILE, FEWEST = 0.05, 10, 10
@@ -43,7 +50,8 @@ SAMPLE = 23  # --check: every so manieth run
 
 def function(t, batch, shape, result, dtype="float32"):
     dims = f"{batch}, {shape}" if shape else f"{batch},"
-    return f'#[version = "perfc-ir/1"]\ndef @net(%x: Tensor[({dims}), {dtype}]) {{\n' + "\n".join(t.lines) + f"\n  ({result})\n}}\n"
+    return f'#[version = "perfc-ir/1"]\ndef @net(%x: Tensor[({dims}), {dtype}]) {{\n' + "\n".join(
+        t.lines) + f"\n  ({result})\n}}\n"
 
 
 def several(t, count, expression):
@@ -77,7 +85,8 @@ def shufflenet(batch):
             y = t.add(f"transpose({y}, perm=[0, 2, 1, 3, 4])")
             y = t.add(f"reshape({y}, {t.ints(batch, n, size, size)})")
             halves = several(t, 2, f"split({y}, {t.ints(h, h)}, axis=1)")
-            right = convolution(t, convolution(t, convolution(t, f"{halves}.1", h, h, one), h, h, three, (1, 1), h, None), h, h, one)
+            right = convolution(t, convolution(t, convolution(t, f"{halves}.1", h, h, one), h, h, three, (1, 1), h,
+                                               None), h, h, one)
             x = t.add(f"concatenate({halves}.0, {right}, axis=1)")
     x = t.add(f"nn.batch_flatten({t.add(f'nn.global_avg_pool({convolution(t, x, n, 1024, one)})')}, axis=1)")
     return function(t, batch, "3, 32, 32", t.add(f"nn.dense({x}, {t.weight(1024, 100)})"))
@@ -86,7 +95,10 @@ def shufflenet(batch):
 def ncf(batch):
     """NeuMF on MovieLens-1M: two pairs of embeddings, a tower of three layers."""
     t = Text()
-    rows = [t.add(f"take({t.weight(words, width)}, %x, axis=0)") for words, width in ((6040, 32), (3706, 32), (6040, 128), (3706, 128))]
+    rows = [
+        t.add(f"take({t.weight(words, width)}, %x, axis=0)")
+        for words, width in ((6040, 32), (3706, 32), (6040, 128), (3706, 128))
+    ]
     product, tower = t.add(f"multiply({rows[0]}, {rows[1]})"), t.add(f"concatenate({rows[2]}, {rows[3]}, axis=1)")
     for n_in, n_out in ((256, 128), (128, 64), (64, 32)):
         tower = t.add(f"nn.relu({t.add(f'nn.dense({tower}, {t.weight(n_in, n_out)})')})")
@@ -96,10 +108,12 @@ def ncf(batch):
 
 def deepspeech(batch, frames=1230, hidden=800):
     """DeepSpeech2: two convolutions over the spectrogram, five bidirectional LSTMs; mean length of LibriSpeech.
-    The width is not stated; with 1024 units the traces' steps would do 1.19 times the V100's and 1.04 times the RTX 6000's
+    The width is not stated; with 1024 units the traces' steps would do 1.19 times the V100's and 1.04 times the RTX
+    6000's
     peak of float32 (no other network passes 0.84), 800 was the public implementation's default."""
     t = Text()
-    x = convolution(t, convolution(t, "%x", 1, 32, (41, 11), (2, 2), activation="clip"), 32, 32, (21, 11), (2, 1), activation="clip")
+    x = convolution(t, convolution(t, "%x", 1, 32, (41, 11), (2, 2), activation="clip"), 32, 32, (21, 11), (2, 1),
+                    activation="clip")
     steps, n = frames // 2, 32 * 41
     x = t.add(f"transpose({t.add(f'reshape({x}, {t.ints(batch, n, steps)})')}, perm=[2, 0, 1])")
     for _ in range(5):
@@ -115,8 +129,8 @@ def model(dataset, network, batch, graphs, folder):
         return [str(graphs / "resnet50_224.json"), "--batch", str(batch)]
     path = folder / f"{network}-{dataset}-{batch}.pir"
     if not path.exists():
-        text = (shufflenet(batch) if network == "shufflenetv2" else ncf(batch) if network == "ncf" else deepspeech(batch)
-                if network == "deepspeech2" else bert_pir.encoder(batch, TOKENS[dataset], 768, 12, 12, 3072, 30522))
+        text = (shufflenet(batch) if network == "shufflenetv2" else ncf(batch) if network == "ncf" else deepspeech(
+            batch) if network == "deepspeech2" else bert_pir.encoder(batch, TOKENS[dataset], 768, 12, 12, 3072, 30522))
         path.write_text(text)
     return [str(path)]
 
@@ -125,25 +139,32 @@ def load_rows(perfc, graphs, folder, every=1):
     """Rows of the traces with the shares of the step that kernels take; without `graphs`, no resnet50."""
     with open(ROOT.parent / "shared/data/energy/zeus_power_traces.csv", newline="") as f:
         traces = [r for r in csv.DictReader(f) if graphs or r["network"] != "resnet50"][::every]
-    table = json.loads(subprocess.check_output([perfc, "devices", *(name for name, _, _ in GPUS.values()), "--json"]))["devices"]
+    table = json.loads(subprocess.check_output([perfc, "devices", *(name for name, _, _ in GPUS.values()),
+                                                "--json"]))["devices"]
     streamed = {d["name"]: d["efficiency"]["gather"] / d["efficiency"]["bandwidth"] for d in table}
     known, out = {}, []
     for r in traces:
         batch, device = int(r["batch_size"]), GPUS[r["gpu"]][0]
         key = (r["gpu"], r["dataset"], r["network"], r["batch_size"])
         if key not in known:
-            command = [perfc, *model(r["dataset"], r["network"], batch, graphs, folder), "--dtype", "fp32", "--task", "train", "--optimizer", "sgd",
-                       "--device", device, "--predictor", "whitebox", "--json", "--top", "1000000"]
+            command = [
+                perfc, *model(r["dataset"], r["network"], batch, graphs, folder), "--dtype", "fp32", "--task", "train",
+                "--optimizer", "sgd", "--device", device, "--predictor", "whitebox", "--json", "--top", "1000000"
+            ]
             p = json.loads(subprocess.check_output(command))["predictions"][0]
             ms = collections.Counter()
             for o in p["hot_ops"]:
-                ms[o["bound"]] += o["time_us"] / 1e3 * (min(1, streamed[device]) if o["op"] == "take" and o["bound"] == "memory" else 1)
+                ms[o["bound"]] += o["time_us"] / 1e3 * (min(1, streamed[device])
+                                                        if o["op"] == "take" and o["bound"] == "memory" else 1)
             known[key] = ms
         ms = known[key]
         step = float(r["time_per_epoch_s"]) * 1e3 * batch / SAMPLES[r["dataset"], r["network"]]
         full = max(1, sum(ms.values()) / step)  # a kernel list that takes longer than the step fills it
-        out.append({"gpu": r["gpu"], "network": r["network"], "watts": float(r["average_power_w"]), "limit": float(r["power_limit_w"]),
-                    "tdp": GPUS[r["gpu"]][1], "compute": ms["compute"] / step / full, "memory": ms["memory"] / step / full})
+        out.append({
+            "gpu": r["gpu"], "network": r["network"], "watts": float(r["average_power_w"]), "limit": float(
+                r["power_limit_w"]), "tdp": GPUS[r["gpu"]][1], "compute": ms["compute"] / step / full,
+            "memory": ms["memory"] / step / full
+        })
     return out
 
 
@@ -208,7 +229,11 @@ def evaluate(rows):
             test = rows.only(left)
             found, idle = fit(rows.only(~left))
             idle = idle_for(name, idle)
-            held.append(np.stack([power(found, test, idle) / test.watts, np.array([idle[g] for g in test.gpu]) / test.watts, test.limit / test.watts]))
+            held.append(
+                np.stack([
+                    power(found, test, idle) / test.watts,
+                    np.array([idle[g] for g in test.gpu]) / test.watts, test.limit / test.watts
+                ]))
             lines.append(f"| {name} | {left.sum()} | {' | '.join(tables.percent(mape(h)) for h in held[-1])} |")
         every = np.concatenate(held, axis=1)
         first, *rest = (tables.percent(mape(e)) for e in every)
@@ -220,19 +245,27 @@ def evaluate(rows):
         return {name: sum(same) / len(same) * GPUS[name][1]}
 
     result["network"] = mape(table("leave-network-out", "network", lambda _, idle: idle))
-    result["network, idle known"] = mape(table("leave-network-out, the GPU's idle power known", "network", lambda _, idle: own))
+    result["network, idle known"] = mape(
+        table("leave-network-out, the GPU's idle power known", "network", lambda _, idle: own))
     held = table("leave-GPU-out", "gpu", by_memory)
     result["gpu"] = mape(held)
     result["factor"] = float(np.exp(np.percentile(np.abs(np.log(held)), 90)))
-    lines += ["", f"Constants on all rows: busy {constants[0]:.2f}, memory {constants[1]:.2f}; idle "
-              + ", ".join(f"{g} {w:.0f} W" for g, w in sorted(own.items())) + f"; 90 % of the left-out rows within a factor of {result['factor']:.2f}."]
+    lines += [
+        "", f"Constants on all rows: busy {constants[0]:.2f}, memory {constants[1]:.2f}; idle " +
+        ", ".join(f"{g} {w:.0f} W" for g, w in sorted(own.items())) +
+        f"; 90 % of the left-out rows within a factor of {result['factor']:.2f}."
+    ]
     return lines, result
 
 
 def check(perfc, graphs, bound):
     with tempfile.TemporaryDirectory() as folder:
         rows = Rows(load_rows(perfc, graphs, pathlib.Path(folder), SAMPLE))
-    table = {d["name"]: d for d in json.loads(subprocess.check_output([perfc, "devices", *(n for n, _, _ in GPUS.values()), "--json"]))["devices"]}
+    table = {
+        d["name"]: d
+        for d in json.loads(subprocess.check_output([perfc, "devices", *(
+            n for n, _, _ in GPUS.values()), "--json"]))["devices"]
+    }
     devices = {g: table[name] for g, (name, _, _) in GPUS.items()}
     constants = tuple(np.array([devices[g][key] for g in rows.gpu]) for key in ("busy_power", "memory_power"))
     error = 100 * mape(power(constants, rows, {g: d["idle_w"] for g, d in devices.items()}) / rows.watts)
@@ -255,10 +288,14 @@ def main():
     lines, _ = evaluate(rows)
     tables.write_section("power", "studies/fit_power.py", [
         "## Average power: Zeus' training traces", "",
-        "Six networks on four GPUs, batches 8 to 32768, power limits from 100 W. Step times are the traces' own (their epochs wait for",
-        "data); how long the kernels work in a step is predicted. Baselines: idle power, and the power limit itself. The rule that finds",
-        "idle power was chosen among seven, with leave-network-out errors from 8.8 to 10.5; the width of DeepSpeech2 is a guess from its",
-        "step times (see the script).", *lines])
+        "Six networks on four GPUs, batches 8 to 32768, power limits from 100 W. Step times are the traces' own "
+        "(their epochs wait for",
+        "data); how long the kernels work in a step is predicted. Baselines: idle power, and the power limit itself. "
+        "The rule that finds",
+        "idle power was chosen among seven, with leave-network-out errors from 8.8 to 10.5; the width of DeepSpeech2 "
+        "is a guess from its",
+        "step times (see the script).", *lines
+    ])
 
 
 if __name__ == "__main__":

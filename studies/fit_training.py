@@ -29,7 +29,8 @@ import tables  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 RUNS = "benchmark-train-amp-{}-pt112-cu113-rtx3090.csv"
-FACTORS = ("forward", "convolution", "depthwise", "product", "attention", "batch_norm", "normalization", "other", "optimizer")  # as in Slowdown
+FACTORS = ("forward", "convolution", "depthwise", "product", "attention", "batch_norm", "normalization", "other",
+           "optimizer")  # as in Slowdown
 NAMES = {"nchw": "kChannelsFirst", "nhwc": "kChannelsLast"}
 RIDGE = 0.02     # towards 1
 ANOMALOUS = 2.5
@@ -38,7 +39,10 @@ SAMPLE = 29      # --check: every so manieth run
 
 def shipped():
     text = (ROOT / "whitebox/constants.h").read_text()
-    return {layout: [float(v) for v in re.search(name + r"\{([^}]*)\}", text).group(1).split(",")] for layout, name in NAMES.items()}
+    return {
+        layout: [float(v) for v in re.search(name + r"\{([^}]*)\}", text).group(1).split(",")]
+        for layout, name in NAMES.items()
+    }
 
 
 def kind(kernel):
@@ -57,7 +61,8 @@ def kind(kernel):
 
 
 def written_out(text):
-    text = re.sub(r"nn\.sdpa\((%[\d.]+, %[\d.]+, %[\d.]+(?:, %[\d.]+)?)\)", r"nn.sdpa(\1, explicit=1, scale=0.125)", text)
+    text = re.sub(r"nn\.sdpa\((%[\d.]+, %[\d.]+, %[\d.]+(?:, %[\d.]+)?)\)", r"nn.sdpa(\1, explicit=1, scale=0.125)",
+                  text)
     return re.sub(r"nn\.sdpa\((%[\d.]+, %[\d.]+, %[\d.]+(?:, %[\d.]+)?), scale", r"nn.sdpa(\1, explicit=1, scale", text)
 
 
@@ -68,7 +73,8 @@ def parts_of(forward, step, factors):
     for i, k in enumerate(step):
         # The optimizer reads and writes each weight three times, after a gradient in 16 bits is cast.
         after = step[min(i + 1, len(step) - 1)]
-        updates = any(u["operators"] == "add" and float(u["repeat"]) == 3 and u["node"] == k["node"] for u in (k, after))
+        updates = any(
+            u["operators"] == "add" and float(u["repeat"]) == 3 and u["node"] == k["node"] for u in (k, after))
         factor = "forward" if i < forward else "optimizer" if updates else kind(k)
         work = max(float(k["compute_us"]), float(k["memory_us"])) + float(k["conversion_us"])
         launch = float(k["time_us"]) - work
@@ -77,8 +83,10 @@ def parts_of(forward, step, factors):
 
 
 def perfc_says(perfc, path, batch, layout, *options):
-    done = subprocess.run([perfc, str(path), "--batch", batch, "--layout", layout, "--optimizer", "momentum", "--device", "rtx3090", *options],
-                          capture_output=True, text=True)
+    done = subprocess.run([
+        perfc,
+        str(path), "--batch", batch, "--layout", layout, "--optimizer", "momentum", "--device", "rtx3090", *options
+    ], capture_output=True, text=True)
     return None if done.returncode else done.stdout
 
 
@@ -97,14 +105,20 @@ def load_rows(perfc, graphs, every, folder):
             path = folder / f"{graph.stem}.pir"
             if not path.exists():
                 path.write_text(written_out(subprocess.check_output([perfc, str(graph), "--emit", "ir"], text=True)))
-            says = [perfc_says(perfc, path, r["train_batch_size"], layout, *options)
-                    for options in (("--task", "train", "--predictor", "whitebox", "--json"), ("--emit", "kernels"), ("--emit", "kernels", "--task", "train"))]
+            says = [
+                perfc_says(perfc, path, r["train_batch_size"], layout, *options)
+                for options in (("--task", "train", "--predictor", "whitebox", "--json"), ("--emit", "kernels"),
+                                ("--emit", "kernels", "--task", "train"))
+            ]
             if None in says:
                 continue
             p = json.loads(says[0])["predictions"][0]
             forward, step = (list(csv.DictReader(s.splitlines())) for s in says[1:])
-            out.append({"family": families.get(name, "-"), "layout": layout, "measured": float(r["train_step_time"]), "shipped": p["latency_ms"],
-                        "parts": parts_of(len(forward), step, constants[layout]), "macs": p["static"]["macs"], "params": p["static"]["params"]})
+            out.append({
+                "family": families.get(name, "-"), "layout": layout,
+                "measured": float(r["train_step_time"]), "shipped": p["latency_ms"], "parts": parts_of(
+                    len(forward), step, constants[layout]), "macs": p["static"]["macs"], "params": p["static"]["params"]
+            })
     return out
 
 
@@ -128,7 +142,10 @@ def log_linear(train, test):
 
 
 def evaluate(rows):
-    lines = ["| layout | runs | families | log-linear | roofline, no factors | **perfc** | median | within 20 % |", "|---|---|---|---|---|---|---|---|"]
+    lines = [
+        "| layout | runs | families | log-linear | roofline, no factors | **perfc** | median | within 20 % |",
+        "|---|---|---|---|---|---|---|---|"
+    ]
     everything = collections.defaultdict(list)
     for layout in NAMES:
         part = [r for r in rows if r["layout"] == layout]
@@ -150,8 +167,10 @@ def evaluate(rows):
 
 def row(name, runs, families, e):
     mean = {k: tables.percent(statistics.mean(v)) for k, v in e.items()}
-    return (f"| {name} | {runs} | {families} | {mean['linear']} | {mean['plain']} | **{mean['perfc']}** | {tables.percent(statistics.median(e['perfc']))} | "
-            f"{tables.percent(sum(v <= 0.2 for v in e['perfc']) / len(e['perfc']))} |")
+    return (
+        f"| {name} | {runs} | {families} | {mean['linear']} | {mean['plain']} | **{mean['perfc']}** | "
+        f"{tables.percent(statistics.median(e['perfc']))} | "
+        f"{tables.percent(sum(v <= 0.2 for v in e['perfc']) / len(e['perfc']))} |")
 
 
 def check(perfc, graphs, bound):
@@ -175,8 +194,10 @@ def main():
         lines, _ = evaluate(load_rows(args.perfc, args.graphs, args.every, pathlib.Path(folder)))
     tables.write_section("training-step", "studies/fit_training.py", [
         "## Training step: RTX 3090, AMP, families left out", "",
-        "timm's training runs with PyTorch 1.12; forward, backward and SGD with momentum. The factors on the rooflines come from the",
-        "other families." + (f" Every {args.every}th run." if args.every > 1 else ""), "", *lines])
+        "timm's training runs with PyTorch 1.12; forward, backward and SGD with momentum. The factors on the "
+        "rooflines come from the",
+        "other families." + (f" Every {args.every}th run." if args.every > 1 else ""), "", *lines
+    ])
 
 
 if __name__ == "__main__":

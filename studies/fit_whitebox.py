@@ -1,13 +1,15 @@
 """Fits the whitebox's calibratable constants on timm's benchmark runs and says how well; writes data/calibration.md.
 
     PYTHONPATH=python python3 -m perfc.dataset build --shared ../shared --out build/dataset
-    python3 studies/fit_whitebox.py --data build/dataset/labels.csv [--models 80] [--rounds 2] [--perfc build/release/perfc]
+    python3 studies/fit_whitebox.py --data build/dataset/labels.csv [--models 80] [--rounds 2] [--perfc
+    build/release/perfc]
 
 Inference under AMP on RTX 3090, 4090 and 5090, eager and compiled, nchw and nhwc. Coordinate descent over the shares of
 peak and the cost of a launch, one set of constants per device.
 
 Honesty: families (timm modules) are split by a fixed hash; one half fits, the other is only reported. "device held out"
-predicts a device with the geometric mean of the other two devices' constants. The constants go into data/devices.json by
+predicts a device with the geometric mean of the other two devices' constants. The constants go into data/devices.json
+by
 hand, their geometric mean as the default, and so does the factor within which 90 % of a device's held-out runs lie.
 """
 import argparse
@@ -28,7 +30,10 @@ import tables  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DEVICES = ("rtx3090", "rtx4090", "rtx5090")
-STEPS = {"bandwidth": 1.1, "matmul": 1.1, "convolution": 1.15, "depthwise": 1.25, "vector": 1.15, "gather": 1.4, "launch_us": 1.3}
+STEPS = {
+    "bandwidth": 1.1, "matmul": 1.1, "convolution": 1.15, "depthwise": 1.25, "vector": 1.15, "gather": 1.4,
+    "launch_us": 1.3
+}
 SHARES = {"bandwidth", "matmul", "vector", "gather"}  # of a peak: at most 1
 # Kernels were measured at up to 1.8 times the fp32 peak that counts direct convolution (Winograd).
 MOST = {"convolution": 1.2, "depthwise": 1.2}
@@ -42,7 +47,10 @@ def samples(data, count):
     """Per setting: up to `count` runs for fitting and as many held out. Eager runs as TorchScript, which shows what was
     launched; compiled ones as ONNX, whose batch-norms are folded as a compiler folds them."""
     with open(data, newline="") as f:
-        rows = [r for r in csv.DictReader(f) if r["device"] in DEVICES and (r["mode"] == "eager") == (r["form"] == "torchscript")]
+        rows = [
+            r for r in csv.DictReader(f)
+            if r["device"] in DEVICES and (r["mode"] == "eager") == (r["form"] == "torchscript")
+        ]
     random.Random("fit_whitebox").shuffle(rows)
     kept, out = collections.Counter(), []
     for r in rows:
@@ -68,13 +76,18 @@ class Fit:
             for key, value in constants.get(d["name"], {}).items():
                 (d if key == "launch_us" else d["efficiency"])[key] = value
         with tempfile.TemporaryDirectory() as scratch:
-            labels, devices, out = (pathlib.Path(scratch) / name for name in ("labels.csv", "devices.json", "predictions.csv"))
+            labels, devices, out = (
+                pathlib.Path(scratch) / name for name in ("labels.csv", "devices.json", "predictions.csv"))
             tables.write_csv(labels, rows)
             devices.write_text(json.dumps(self.devices))
-            subprocess.run([self.perfc, "eval", "whitebox", "--data", labels, "--device-file", devices, "--quiet", "--predictions", out],
-                           check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            return [{"set": (r["device"], r["mode"], r["layout"]), "side": "held out" if held_out(r["family"]) else "fitted",
-                     "ratio": float(r["predicted_ms"]) / float(r["measured_ms"])} for r in csv.DictReader(out.read_text().splitlines())]
+            subprocess.run([
+                self.perfc, "eval", "whitebox", "--data", labels, "--device-file", devices, "--quiet", "--predictions",
+                out
+            ], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            return [{
+                "set": (r["device"], r["mode"], r["layout"]), "side": "held out" if held_out(r["family"]) else "fitted",
+                "ratio": float(r["predicted_ms"]) / float(r["measured_ms"])
+            } for r in csv.DictReader(out.read_text().splitlines())]
 
     def run(self, device, rounds):
         rows = [r for r in self.rows if not held_out(r["family"]) and r["device"] == device]
@@ -109,8 +122,10 @@ def table(predicted, column):
     for r in predicted:
         groups[*r["set"], r["side"]].append(r["ratio"])
         groups["all", "", "", r["side"]].append(r["ratio"])
-    lines = [f"| device | mode | layout | {column} | models | MAPE % | median ratio | within 20 % | 5 %…95 % of ratio |",
-             "|---|---|---|---|---|---|---|---|---|"]
+    lines = [
+        f"| device | mode | layout | {column} | models | MAPE % | median ratio | within 20 % | 5 %…95 % of ratio |",
+        "|---|---|---|---|---|---|---|---|---|"
+    ]
     for key, xs in sorted(groups.items()):
         xs.sort()
         lines.append("| {} | {} | {} | {} | {} | {:.1f} | {:.2f} | {:.0f} % | {:.2f}…{:.2f} |".format(
@@ -137,14 +152,19 @@ def main():
     constants = {d: fit.run(d, args.rounds) for d in DEVICES}
     own = fit.predict(constants, rows)
     unseen = fit.predict({d: mean_of([c for other, c in constants.items() if other != d]) for d in DEVICES}, rows)
-    listed = "\n".join(f"| {d} | " + " | ".join(str(c[k]) for k in STEPS) + f" | {factor} |" for d, c, factor in
-                       [*((d, c, interval(own, d)) for d, c in constants.items()), ("default (geometric mean)", mean_of(constants.values()), "")])
-    text = ("# Calibration of the whitebox\n\nWritten by `studies/fit_whitebox.py` "
-            f"(--models {args.models} --rounds {args.rounds}); labels: timm's benchmark results (Apache-2.0), AMP.\n"
-            "One set of constants per device, fitted on half of the families; \"held out\" are families that no fit saw.\n"
-            "*interval*: the factor within which 90 % of the runs held out lie.\n\n"
-            f"| device | {' | '.join(STEPS)} | interval |\n|---{'|---' * (len(STEPS) + 1)}|\n{listed}\n\n{table(own, 'families')}\n\n"
-            "Devices held out: the constants are the geometric mean of the other two devices'.\n\n" + table(unseen, "families, device held out") + "\n")
+    listed = "\n".join(f"| {d} | " + " | ".join(str(c[k]) for k in STEPS) + f" | {factor} |" for d, c, factor in [
+        *((d, c, interval(own, d))
+          for d, c in constants.items()), ("default (geometric mean)", mean_of(constants.values()), "")
+    ])
+    text = (
+        "# Calibration of the whitebox\n\nWritten by `studies/fit_whitebox.py` "
+        f"(--models {args.models} --rounds {args.rounds}); labels: timm's benchmark results (Apache-2.0), AMP.\n"
+        "One set of constants per device, fitted on half of the families; \"held out\" are families that no fit saw.\n"
+        "*interval*: the factor within which 90 % of the runs held out lie.\n\n"
+        f"| device | {' | '.join(STEPS)} | interval |\n|---{'|---' * (len(STEPS) + 1)}|\n{listed}\n\n"
+        f"{table(own, 'families')}\n\n"
+        "Devices held out: the constants are the geometric mean of the other two devices'.\n\n" +
+        table(unseen, "families, device held out") + "\n")
     tables.files.write_text(ROOT / "data/calibration.md", text)
     print(text)
 

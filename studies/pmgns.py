@@ -4,8 +4,10 @@
     python3 studies/pmgns.py --data build/dataset/labels.csv [--perfc build/release/perfc] [--table]
 
 PMGNS knows neither device nor setting, so it trains and is judged on one: RTX 5090, eager, nchw, the ONNX exports.
-What `perfc eval` predicted is kept in build/pmgns, so that an interrupted run goes on; --table only writes the table. Rows
-of runs that are not there stay as they are. To convergence: until the validation loss is 15 epochs old, at most 300 epochs.
+What `perfc eval` predicted is kept in build/pmgns, so that an interrupted run goes on; --table only writes the table.
+Rows
+of runs that are not there stay as they are. To convergence: until the validation loss is 15 epochs old, at most 300
+epochs.
 """
 import argparse
 import csv
@@ -47,10 +49,13 @@ def measure(perfc, labels, name, split, model, epochs, recipe):
         return
     split = ROOT / f"data/splits/{split}.csv"
     checkpoint = CACHE / f"{name}.safetensors"
-    subprocess.run([perfc, "train", "--data", labels, "--split", split, "--model", f"pmgns-{model}", "--epochs", str(epochs), "--recipe", recipe,
-                    "--threads", "1", "--resume", "--out", checkpoint, "--log", CACHE / f"{name}.jsonl",
-                    *(["--patience", str(PATIENCE)] if epochs == CONVERGED else [])], check=True)
-    subprocess.run([perfc, "eval", checkpoint, "--data", labels, "--split", split, "--quiet", "--predictions", out], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([
+        perfc, "train", "--data", labels, "--split", split, "--model", f"pmgns-{model}", "--epochs",
+        str(epochs), "--recipe", recipe, "--threads", "1", "--resume", "--out", checkpoint, "--log",
+        CACHE / f"{name}.jsonl", *(["--patience", str(PATIENCE)] if epochs == CONVERGED else [])
+    ], check=True)
+    subprocess.run([perfc, "eval", checkpoint, "--data", labels, "--split", split, "--quiet", "--predictions", out],
+                   check=True, stdout=subprocess.DEVNULL)
 
 
 def row(name, split, model, epochs, recipe, old):
@@ -69,8 +74,16 @@ def row(name, split, model, epochs, recipe, old):
     e = []
     for path in measured:
         with open(path, newline="") as f:
-            e += [abs(float(r["predicted_ms"]) / float(r["measured_ms"]) - 1) for r in csv.DictReader(f) if r["part"] == "test"]
-    cells = [str(len(e)), tables.percent(statistics.mean(e)), tables.percent(statistics.median(e)), tables.percent(sum(x <= 0.2 for x in e) / len(e))]
+            e += [
+                abs(float(r["predicted_ms"]) / float(r["measured_ms"]) - 1) for r in csv.DictReader(f)
+                if r["part"] == "test"
+            ]
+    cells = [
+        str(len(e)),
+        tables.percent(statistics.mean(e)),
+        tables.percent(statistics.median(e)),
+        tables.percent(sum(x <= 0.2 for x in e) / len(e))
+    ]
     report = f"{REPORT[model]}" if split == "R" and epochs == 10 else ""
     return f"{head} | " + " | ".join(cells) + f" | {report} |"
 
@@ -96,12 +109,16 @@ def main():
     old = [line for line in tables.ACCURACY.read_text().splitlines() if line.startswith("| PMGNS-")]
     tables.write_section("pmgns", "studies/pmgns.py", [
         "## PMGNS, as published", "",
-        "DIPPM's networks on RTX 5090, eager, nchw, ONNX exports (355 training graphs on split R; the report had 7,356, near-duplicates of the",
-        "test graphs among them). perfc on the same rows: the last but one of table R, and of table F. F0 is one fold of families in ten, F all",
-        "or as many as are named. *published*: the report's recipe; *normalised*: docs/gnn.md. *Best of N: M*: until the validation loss was 15 epochs old, or stopped",
+        "DIPPM's networks on RTX 5090, eager, nchw, ONNX exports (355 training graphs on split R; the report had "
+        "7,356, near-duplicates of the",
+        "test graphs among them). perfc on the same rows: the last but one of table R, and of table F. F0 is one fold "
+        "of families in ten, F all",
+        "or as many as are named. *published*: the report's recipe; *normalised*: docs/gnn.md. *Best of N: M*: until "
+        "the validation loss was 15 epochs old, or stopped",
         "before (*unfinished*), N epochs in all; judged is the network after epoch M.", "",
-        "| model | split | recipe | epochs | runs | MAPE | median | within 20 % | the report |", "|---|---|---|---|---|---|---|---|---|",
-        *(row(*run, old) for run in RUNS)])
+        "| model | split | recipe | epochs | runs | MAPE | median | within 20 % | the report |",
+        "|---|---|---|---|---|---|---|---|---|", *(row(*run, old) for run in RUNS)
+    ])
 
 
 if __name__ == "__main__":

@@ -40,7 +40,8 @@ def unmeasured(perfc, device, others):
 
 
 def mape(perfc, predictor, labels, device_file):
-    out = subprocess.run([perfc, "eval", predictor, "--data", labels, "--device-file", device_file, "--quiet"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    out = subprocess.run([perfc, "eval", predictor, "--data", labels, "--device-file", device_file, "--quiet"],
+                         stdout=subprocess.PIPE, text=True, check=True).stdout
     return float(re.search(r"^latency +all +\d+ +([\d.]+)", out, re.M).group(1))
 
 
@@ -63,11 +64,16 @@ def main():
     of = lambda row, name: row[column[name]]
     rows = [r for r in rows if of(r, "family") != "operator"]
     devices = sorted({of(r, "device") for r in rows})
-    print("| device | mode | runs judged | no run on it | after 10 models | whitebox after 10 |\n|---|---|---|---|---|---|")
+    print(
+        "| device | mode | runs judged | no run on it | after 10 models | whitebox after 10 |\n"
+        "|---|---|---|---|---|---|"
+    )
     for device in devices:
         without = f"{args.predictor}.without.{device}"
         for mode in ("eager", "compiled"):
-            here = [r for r in rows if of(r, "device") == device and of(r, "mode") == mode and of(r, "layout") == "nchw"]
+            here = [
+                r for r in rows if of(r, "device") == device and of(r, "mode") == mode and of(r, "layout") == "nchw"
+            ]
             if not here:
                 continue
             before, after, white = [], [], []
@@ -87,12 +93,17 @@ def main():
                     before.append(mape(args.perfc, without, judged_csv, base))
                     for predictor, errors in ((without, after), ("whitebox", white)):
                         fitted = folder / "fitted.json"
-                        subprocess.run([args.perfc, "devices", "calibrate", ten_csv, "--device-file", base, "--predictor", predictor, "-o", fitted],
-                                       check=True, stderr=subprocess.DEVNULL)
+                        subprocess.run([
+                            args.perfc, "devices", "calibrate", ten_csv, "--device-file", base, "--predictor",
+                            predictor, "-o", fitted
+                        ], check=True, stderr=subprocess.DEVNULL)
                         errors.append(mape(args.perfc, predictor, judged_csv, fitted))
                     ten_csv.unlink()
                     judged_csv.unlink()
-            print(f"| {device} | {mode} | {JUDGED * DRAWS} | {statistics.mean(before):.1f} | **{statistics.mean(after):.1f}** | {statistics.mean(white):.1f} |", flush=True)
+            print(
+                f"| {device} | {mode} | {JUDGED * DRAWS} | {statistics.mean(before):.1f} | "
+                f"**{statistics.mean(after):.1f}** | {statistics.mean(white):.1f} |",
+                flush=True)
 
 
 if __name__ == "__main__":

@@ -75,8 +75,10 @@ def self_test() -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         (root / "CMakeLists.txt").write_text("perfc_module(ir LIBS fmt::fmt)\nperfc_module(top DEPS ir LIBS a::b)\n")
-        for path, text in {"ir/a.h": "", "ir/b.cpp": '#include "top/t.h"\n', "ir/c.h": "#include <nlohmann/json.hpp>\n",
-                           "top/t.h": '#include "ir/a.h"\n', "top/u.cpp": '\n#include "ir/none.h"\n#include <CLI/App.hpp>\n'}.items():
+        for path, text in {
+                "ir/a.h": "", "ir/b.cpp": '#include "top/t.h"\n', "ir/c.h": "#include <nlohmann/json.hpp>\n",
+                "top/t.h": '#include "ir/a.h"\n', "top/u.cpp": '\n#include "ir/none.h"\n#include <CLI/App.hpp>\n'
+        }.items():
             (root / path).parent.mkdir(exist_ok=True)
             (root / path).write_text(text)
         expected = ["ir/b.cpp:1: ir includes top/t.h, but its DEPS are: none",

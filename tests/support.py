@@ -88,8 +88,10 @@ def installed_python(folder: str, requirements: str, what: str, seconds: float |
             return str(python)
         venv.create(BUILD / folder, with_pip=True)
         try:
-            pip = subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--timeout", "20",
-                                  "--retries", "1", "-r", ROOT / "tests" / requirements], capture_output=True, text=True, timeout=seconds)
+            pip = subprocess.run([
+                python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--timeout", "20",
+                "--retries", "1", "-r", ROOT / "tests" / requirements
+            ], capture_output=True, text=True, timeout=seconds)
         except subprocess.TimeoutExpired:
             skip(f"cannot install {what}: not done after {seconds:.0f} s")
         if pip.returncode:
@@ -128,4 +130,7 @@ def read_table(path: pathlib.Path, columns: int) -> list[list[str]]:
 
 
 if __name__ == "__main__":  # support.py torch: makes it ready for the tests that need it
-    print(subprocess.check_output([torch_python(), "-c", "import sys, torch; print('torch', torch.__version__, 'in', sys.executable)"], text=True).strip())
+    print(
+        subprocess.check_output(
+            [torch_python(), "-c", "import sys, torch; print('torch', torch.__version__, 'in', sys.executable)"],
+            text=True).strip())

@@ -16,7 +16,7 @@
 
 namespace perfc::constants {
 
-inline constexpr double kBytesPerMib = 1024.0 * 1024.0;   ///< byte/MiB
+inline constexpr double kBytesPerMib = 1024.0 * 1024.0;  ///< byte/MiB
 
 // ---- Kernels in general: whitebox/price/roofline.cpp
 /// 1: of the tensor cores' rate with loads of two elements (even extents). eva02_large: 2730 columns. [timm]
@@ -45,7 +45,8 @@ inline constexpr double kAttentionHead = 64;
 // ---- Recurrences
 /// Passes over a recurrence's gates, and byte of each, as cuDNN computes them. [counted]
 inline constexpr double kGatePasses = 4, kGateBytes = 4;
-/// µs per step of a recurrence on a GPU, however little it computes: the product with the state and the cell wait for each
+/// µs per step of a recurrence on a GPU, however little it computes: the product with the state and the cell wait for
+/// each
 /// other and for the step before. LSTM of 256 units, batch 4: 1.63 ms for 150 steps on a GTX 1080 Ti.
 /// [DeepBench, github.com/baidu-research/DeepBench, README, RNN results; docs/whitebox.md has its other figures]
 inline constexpr double kRecurrentStepUs = 10.9;
@@ -157,9 +158,9 @@ inline constexpr double kOtherPrecision = 1.5, kOtherDevice = 2;
 
 // ---- PyTorch's caching allocator [c10/cuda/CUDACachingAllocator.cpp]
 inline constexpr std::uint64_t kMib = 1024 * 1024;
-inline constexpr std::uint64_t kRounding = 512;                                      ///< byte: kMinBlockSize
-inline constexpr std::uint64_t kSmall = kMib, kSmallSegment = 2 * kMib;              ///< byte: kSmallSize, kSmallBuffer
-inline constexpr std::uint64_t kMedium = 10 * kMib, kMediumSegment = 20 * kMib;      ///< byte: kMinLargeAlloc, …
-inline constexpr std::uint64_t kLargeRounding = 2 * kMib;                            ///< byte: kRoundLarge
+inline constexpr std::uint64_t kRounding = 512;                                  ///< byte: kMinBlockSize
+inline constexpr std::uint64_t kSmall = kMib, kSmallSegment = 2 * kMib;          ///< byte: kSmallSize, kSmallBuffer
+inline constexpr std::uint64_t kMedium = 10 * kMib, kMediumSegment = 20 * kMib;  ///< byte: kMinLargeAlloc, …
+inline constexpr std::uint64_t kLargeRounding = 2 * kMib;                        ///< byte: kRoundLarge
 
 }  // namespace perfc::constants

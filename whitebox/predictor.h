@@ -32,8 +32,8 @@ struct ExecConfig {
   Layout layout = Layout::Nchw;
   Norms norms = Norms::Full;
   Task task = Task::Infer;
-  Optimizer optimizer = Optimizer::Adam;   ///< Train only
-  bool cudnn_benchmark = false;            ///< torch.backends.cudnn.benchmark: cuDNN tries its algorithms first
+  Optimizer optimizer = Optimizer::Adam;  ///< Train only
+  bool cudnn_benchmark = false;           ///< torch.backends.cudnn.benchmark: cuDNN tries its algorithms first
 };
 
 /// What limits a kernel.
@@ -42,7 +42,7 @@ std::string_view name(Bound);
 
 struct OpEstimate {
   NodeId node = 0;
-  double time_us = 0;          ///< device time; 0 where fused into another kernel or free
+  double time_us = 0;  ///< device time; 0 where fused into another kernel or free
   Bound bound = Bound::Memory;
   double flops = 0;
   double bytes = 0;
@@ -50,14 +50,16 @@ struct OpEstimate {
 
 /// Parts of memory_mib; they sum to it.
 struct MemoryBreakdown {
-  double context_mib = 0;      ///< runtime, driver, libraries
+  double context_mib = 0;  ///< runtime, driver, libraries
   double weights_mib = 0;
   double gradients_mib = 0;    ///< of the weights
   double optimizer_mib = 0;    ///< state and temporaries
   double activations_mib = 0;  ///< peak of live activations, with what the allocator holds unused beside all of these
   double workspace_mib = 0;
-  double search_mib = 0;       ///< what cuDNN's search for algorithms shows beyond that; it makes do with what is free
-  double needed_mib() const { return context_mib + weights_mib + gradients_mib + optimizer_mib + activations_mib + workspace_mib; }
+  double search_mib = 0;  ///< what cuDNN's search for algorithms shows beyond that; it makes do with what is free
+  double needed_mib() const {
+    return context_mib + weights_mib + gradients_mib + optimizer_mib + activations_mib + workspace_mib;
+  }
   double total_mib() const { return needed_mib() + search_mib; }
 };
 
@@ -70,18 +72,18 @@ struct MemoryOdds {
 struct Prediction {
   std::string predictor = "whitebox";  ///< who says so; learned ones may leave it to the whitebox
   double latency_ms = 0;
-  double latency_lo_ms = 0;    ///< 90 % interval
+  double latency_lo_ms = 0;  ///< 90 % interval
   double latency_hi_ms = 0;
-  double device_ms = 0;        ///< time the device is busy
-  double host_ms = 0;          ///< time the host needs to dispatch
+  double device_ms = 0;  ///< time the device is busy
+  double host_ms = 0;    ///< time the host needs to dispatch
   MemoryBreakdown memory;
-  std::vector<MemoryOdds> memory_odds;   ///< of what lies above needed_mib, most first; with cudnn_benchmark only
+  std::vector<MemoryOdds> memory_odds;  ///< of what lies above needed_mib, most first; with cudnn_benchmark only
   double energy_j = 0;
-  double energy_lo_j = 0;      ///< 90 % interval
+  double energy_lo_j = 0;  ///< 90 % interval
   double energy_hi_j = 0;
   double power_w = 0;
-  std::vector<OpEstimate> ops; ///< in execution order
-  std::vector<std::string> novelty;   ///< what the predictor is unfamiliar with
+  std::vector<OpEstimate> ops;       ///< in execution order
+  std::vector<std::string> novelty;  ///< what the predictor is unfamiliar with
   std::vector<std::string> warnings;
 };
 

@@ -11,16 +11,18 @@
 #include <functional>
 
 #include "whitebox/constants.h"
-#include "whitebox/price/roofline.h"
 #include "whitebox/launch/training_step.h"
+#include "whitebox/price/roofline.h"
 
 namespace perfc {
 namespace {
 
 /// What a precision needs and the device lacks.
 void check_precision(const Device& d, const ExecConfig& c, Prediction& out) {
-  const char* unit = c.precision == Precision::Tf32 ? "tf32" : c.precision == Precision::Bf16 ? "bfloat16"
-                     : c.precision == Precision::Int8 ? "int8" : nullptr;
+  const char* unit = c.precision == Precision::Tf32   ? "tf32"
+                     : c.precision == Precision::Bf16 ? "bfloat16"
+                     : c.precision == Precision::Int8 ? "int8"
+                                                      : nullptr;
   if (unit && !d.matrix_tflops.count(unit) && !d.vector_tflops.count(unit)) {
     out.warnings.push_back(fmt::format("{} has no {} units; priced at its float32 rate", d.name, unit));
   }
@@ -36,15 +38,17 @@ Status judge_opaque(const Graph& graph, OpaquePolicy policy, Prediction& out, Di
       if (!n.is(op("opaque"))) continue;
       ++opaque;
       if (policy == OpaquePolicy::Refuse) {
-        (void)diags.error(n.loc, n.name, fmt::format("unknown operator {}: its cost is not known; --opaque=warn predicts the rest",
-                                               n.attrs.string_or("source_op", "?")));
+        (void)diags.error(n.loc, n.name,
+                          fmt::format("unknown operator {}: its cost is not known; --opaque=warn predicts the rest",
+                                      n.attrs.string_or("source_op", "?")));
       }
     }
   }
   if (opaque == 0) return ok();
   if (policy == OpaquePolicy::Refuse) return Failure{};
-  const std::string text = fmt::format("{} of {} operators ({:.1f} %) are unknown and counted as copies of their operands", opaque, calls,
-                                       100.0 * static_cast<double>(opaque) / static_cast<double>(calls));
+  const std::string text =
+      fmt::format("{} of {} operators ({:.1f} %) are unknown and counted as copies of their operands", opaque, calls,
+                  100.0 * static_cast<double>(opaque) / static_cast<double>(calls));
   out.warnings.push_back(text);
   out.novelty.push_back(text);
   return ok();
@@ -54,7 +58,8 @@ class Whitebox final : public Predictor {
  public:
   explicit Whitebox(OpaquePolicy opaque) : opaque_(opaque) {}
   std::string_view name() const override { return "whitebox"; }
-  Result<std::unique_ptr<PreparedModel>> prepare(const Graph& graph, const ExecConfig& config, Diagnostics& diags) const override {
+  Result<std::unique_ptr<PreparedModel>> prepare(const Graph& graph, const ExecConfig& config,
+                                                 Diagnostics& diags) const override {
     auto model = prepare_whitebox(graph, config, opaque_, diags);
     if (!model) return Failure{};
     return std::unique_ptr<PreparedModel>(std::move(*model));
@@ -68,7 +73,9 @@ class Whitebox final : public Predictor {
 
 WhiteboxModel::WhiteboxModel(const Graph& graph, const ExecConfig& config, KernelPlan plan, Prediction notes)
     : config_(config), plan_(std::move(plan)), notes_(std::move(notes)) {
-  convolves_ = std::ranges::any_of(plan_.kernels, [](const Kernel& k) { return k.kind == KernelKind::Convolution || k.kind == KernelKind::Depthwise; });
+  convolves_ = std::ranges::any_of(plan_.kernels, [](const Kernel& k) {
+    return k.kind == KernelKind::Convolution || k.kind == KernelKind::Depthwise;
+  });
   needs_ = memory_needs(graph, config);
 }
 
@@ -109,11 +116,14 @@ WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, const Corre
   for (std::size_t i = 0; i < plan_.kernels.size(); ++i) {
     const Kernel& k = plan_.kernels[i];
     const Priced p = price(k, rates);
-    const double time_us = c ? p.roofline_us() * c->work[i] + p.waiting_us() + rates.launch_us * c->launch[i] : p.time_us;
+    const double time_us =
+        c ? p.roofline_us() * c->work[i] + p.waiting_us() + rates.launch_us * c->launch[i] : p.time_us;
     total_us += time_us * k.repeat;
     if (p.bound == Bound::Compute) load.compute_us += time_us * k.repeat;
     // Memory takes power by what it moves: gathers wait most of their time.
-    if (p.bound == Bound::Memory) load.memory_us += time_us * k.repeat * (k.kind == KernelKind::Gather ? std::min(1.0, rates.gather / rates.bandwidth) : 1.0);
+    if (p.bound == Bound::Memory)
+      load.memory_us +=
+          time_us * k.repeat * (k.kind == KernelKind::Gather ? std::min(1.0, rates.gather / rates.bandwidth) : 1.0);
     if (!out.ops.empty() && out.ops.back().node == k.node) {
       OpEstimate& same = out.ops.back();  // casts and bodies are reported with their node
       if (time_us * k.repeat > same.time_us) same.bound = p.bound;
@@ -121,7 +131,8 @@ WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, const Corre
       same.flops += (2 * k.work.macs + k.work.flops) * k.repeat;
       same.bytes += k.traffic.bytes * k.repeat;
     } else {
-      out.ops.push_back({k.node, time_us * k.repeat, p.bound, (2 * k.work.macs + k.work.flops) * k.repeat, k.traffic.bytes * k.repeat});
+      out.ops.push_back({k.node, time_us * k.repeat, p.bound, (2 * k.work.macs + k.work.flops) * k.repeat,
+                         k.traffic.bytes * k.repeat});
     }
   }
   out.device_ms = total_us / 1e3;
@@ -132,17 +143,19 @@ WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, const Corre
 /// what lies unused before it fails.
 void WhiteboxModel::add_memory(const Device& device, Prediction& out) const {
   MemoryBreakdown& m = out.memory;
-  m.context_mib = device.context_mib + device.context_mib_per_sm * device.sms + (convolves_ ? device.convolution_mib : 0);
+  m.context_mib =
+      device.context_mib + device.context_mib_per_sm * device.sms + (convolves_ ? device.convolution_mib : 0);
   m.weights_mib = needs_.weights / constants::kBytesPerMib;
   m.gradients_mib = needs_.gradients / constants::kBytesPerMib;
   m.optimizer_mib = needs_.optimizer / constants::kBytesPerMib;
-  const double reserved = std::clamp(device.memory_mib - m.context_mib, needs_.allocated / constants::kBytesPerMib, std::max(needs_.allocated, needs_.reserved) / constants::kBytesPerMib);
+  const double reserved = std::clamp(device.memory_mib - m.context_mib, needs_.allocated / constants::kBytesPerMib,
+                                     std::max(needs_.allocated, needs_.reserved) / constants::kBytesPerMib);
   const double rest = std::max(0.0, reserved - m.weights_mib - m.gradients_mib - m.optimizer_mib);
   m.workspace_mib = std::min(needs_.workspace / constants::kBytesPerMib, rest);
   m.activations_mib = rest - m.workspace_mib;
   if (m.needed_mib() > device.memory_mib) {
-    out.warnings.push_back(fmt::format("needs {:.0f} MiB, {} has {:.0f} MiB: this will run out of memory", m.needed_mib(),
-                                       device.name, device.memory_mib));
+    out.warnings.push_back(fmt::format("needs {:.0f} MiB, {} has {:.0f} MiB: this will run out of memory",
+                                       m.needed_mib(), device.name, device.memory_mib));
   }
   add_searches(device, out);
 }
@@ -169,7 +182,8 @@ void WhiteboxModel::add_searches(const Device& device, Prediction& out) const {
   for (const Seen& s : seen) {
     gib += s.gib;
     out.memory_odds.push_back({s.mib, 1 - std::exp(-constants::kSeenPerGib * gib)});
-    if (out.memory.search_mib == 0 && out.memory_odds.back().odds >= constants::kShownOdds) out.memory.search_mib = s.mib - need;
+    if (out.memory.search_mib == 0 && out.memory_odds.back().odds >= constants::kShownOdds)
+      out.memory.search_mib = s.mib - need;
   }
 }
 
@@ -182,10 +196,12 @@ void WhiteboxModel::add_energy(const Load& load, const Device& device, Predictio
   const double idle = std::max(device.idle_w, 1.0);
   const double demand = idle + std::max(device.busy_power * device.tdp_w - idle, 0.0) * duty;
   const double limit = std::max(constants::kPowerLimit * device.tdp_w, idle);
-  out.power_w = std::pow(std::pow(demand, -constants::kPowerSharpness) + std::pow(limit, -constants::kPowerSharpness), -1 / constants::kPowerSharpness);
+  out.power_w = std::pow(std::pow(demand, -constants::kPowerSharpness) + std::pow(limit, -constants::kPowerSharpness),
+                         -1 / constants::kPowerSharpness);
   out.energy_j = out.power_w * out.latency_ms / 1e3;
   // Errors of time and power are independent: their logarithms add in squares.
-  const double factor = std::exp(std::hypot(std::log(out.latency_hi_ms / out.latency_ms), std::log(constants::kPowerInterval)));
+  const double factor =
+      std::exp(std::hypot(std::log(out.latency_hi_ms / out.latency_ms), std::log(constants::kPowerInterval)));
   out.energy_lo_j = out.energy_j / factor;
   out.energy_hi_j = out.energy_j * factor;
 }
@@ -209,7 +225,8 @@ void WhiteboxModel::add_interval(const Device& device, Prediction& out) const {
   out.latency_hi_ms = out.latency_ms * factor;
 }
 
-Result<std::unique_ptr<WhiteboxModel>> prepare_whitebox(const Graph& graph, const ExecConfig& config, OpaquePolicy opaque, Diagnostics& diags) {
+Result<std::unique_ptr<WhiteboxModel>> prepare_whitebox(const Graph& graph, const ExecConfig& config,
+                                                        OpaquePolicy opaque, Diagnostics& diags) {
   Prediction notes;
   if (!judge_opaque(graph, opaque, notes, diags)) return Failure{};
   auto plan = plan_kernels(graph, config, diags);
@@ -223,10 +240,10 @@ std::string_view name(ExecMode m) { return m == ExecMode::Eager ? "eager" : "com
 std::string_view name(Layout l) { return l == Layout::Nchw ? "nchw" : "nhwc"; }
 std::string_view name(Norms n) { return n == Norms::Full ? "full" : "half"; }
 std::string_view name(Task t) { return t == Task::Infer ? "infer" : t == Task::Forward ? "forward" : "train"; }
-std::string_view name(Optimizer o) { return o == Optimizer::Sgd ? "sgd" : o == Optimizer::Momentum ? "momentum" : "adam"; }
-std::string_view name(Bound b) {
-  return b == Bound::Compute ? "compute" : b == Bound::Memory ? "memory" : "launch";
+std::string_view name(Optimizer o) {
+  return o == Optimizer::Sgd ? "sgd" : o == Optimizer::Momentum ? "momentum" : "adam";
 }
+std::string_view name(Bound b) { return b == Bound::Compute ? "compute" : b == Bound::Memory ? "memory" : "launch"; }
 
 std::unique_ptr<Predictor> make_whitebox(OpaquePolicy policy) { return std::make_unique<Whitebox>(policy); }
 

@@ -10,10 +10,10 @@ namespace perfc {
 
 /// What a learned predictor changes. Memory is the whitebox's own.
 struct Correction {
-  std::vector<double> work, launch;     ///< factors per kernel of the plan
+  std::vector<double> work, launch;  ///< factors per kernel of the plan
   double latency_ms = 0;
   double host_ms = 0;
-  double interval_factor = 1;           ///< 90 % of measured times lie within this factor
+  double interval_factor = 1;  ///< 90 % of measured times lie within this factor
   std::vector<std::string> novelty;
 };
 
@@ -40,7 +40,7 @@ class WhiteboxModel final : public PreparedModel {
 
   ExecConfig config_;
   KernelPlan plan_;
-  Prediction notes_;                ///< what is to be said whatever the device
+  Prediction notes_;  ///< what is to be said whatever the device
   bool convolves_ = false;
   MemoryNeeds needs_;
 };

@@ -34,7 +34,8 @@ std::string shown(const MetricRow& m, const Estimate& e) {
 
 std::string table(const Options& o, const std::vector<std::vector<Estimate>>& values) {
   std::string out = o.markdown ? "| model |" : fmt::format("{:<10}", "model");
-  for (const MetricRow& m : metric_table()) out += o.markdown ? fmt::format(" {} |", m.name) : fmt::format(" {:>16}", m.name);
+  for (const MetricRow& m : metric_table())
+    out += o.markdown ? fmt::format(" {} |", m.name) : fmt::format(" {:>16}", m.name);
   if (o.markdown) {
     out += "\n|---|";
     for (std::size_t k = 0; k < metric_table().size(); ++k) out += "---|";
@@ -55,8 +56,8 @@ std::string predictions_csv(const CounterProblem& p, const std::vector<HeldBackP
   std::string out = "model,seed,workload,machine,predicted,measured\n";
   for (const HeldBackPrediction& h : all) {
     for (std::size_t m = 0; m < h.predicted.size(); ++m) {
-      out += fmt::format("{},{},{},{},{:.6g},{:.6g}\n", h.model, h.seed, csv_field(p.data->workloads[h.workload].name), csv_field(p.data->machines[p.machines[m]]),
-                         std::exp(h.predicted[m]), std::exp(h.measured[m]));
+      out += fmt::format("{},{},{},{},{:.6g},{:.6g}\n", h.model, h.seed, csv_field(p.data->workloads[h.workload].name),
+                         csv_field(p.data->machines[p.machines[m]]), std::exp(h.predicted[m]), std::exp(h.measured[m]));
     }
   }
   return out;
@@ -90,7 +91,8 @@ int run(Options& o) {
     if (!read) return kBadInput;
   }
   std::vector<HeldBackPrediction> predictions;
-  const auto values = problem ? evaluate_counters(*problem, o.eval, diags, to_file ? &predictions : nullptr) : Failure{};
+  const auto values =
+      problem ? evaluate_counters(*problem, o.eval, diags, to_file ? &predictions : nullptr) : Failure{};
   print(diags);
   if (!values) return kBadInput;
   if (to_file) {
@@ -116,8 +118,7 @@ Command counters_eval_command() {
   c.option("--split", o->split,
            "What is held back: random (a fifth of the workloads) or application (each in turn) [random]")
       .must_be(OneOf{{"random", "application"}});
-  c.option("--folds", o->eval.folds,
-           "application: hold back this many groups of applications in turn [each alone]")
+  c.option("--folds", o->eval.folds, "application: hold back this many groups of applications in turn [each alone]")
       .must_be(WholeBetween{2, 1000});
   c.option("--without", o->eval.without, "Leave these applications out altogether, comma-separated").separated_by(',');
   c.option("--within", o->within,

@@ -19,8 +19,9 @@ struct ChosenCounterModel {
 };
 /// Empty `model`: the built-in one that knows the machines and of whose columns `workloads` has the largest share.
 /// Nothing after an error, which is printed; `code` is then the exit code.
-std::optional<ChosenCounterModel> choose_counter_model(const std::string& model, const std::vector<std::string>& machines,
-                                                       const std::function<CounterDataset(const CounterPredictor&)>& workloads, int& code);
+std::optional<ChosenCounterModel> choose_counter_model(
+    const std::string& model, const std::vector<std::string>& machines,
+    const std::function<CounterDataset(const CounterPredictor&)>& workloads, int& code);
 /// Of the option `--model`.
 std::string counter_model_help();
 

@@ -41,10 +41,15 @@ Json to_json() {
       if (static_cast<std::size_t>(f.column) == c) list.push_back(expression(f));
     }
     const Column& column = counter_columns()[c];
-    columns.push_back({{"name", column.name}, {"unit", column.unit}, {"meaning", column.meaning}, {"formulas", std::move(list)}});
+    columns.push_back(
+        {{"name", column.name}, {"unit", column.unit}, {"meaning", column.meaning}, {"formulas", std::move(list)}});
   }
-  for (const CounterName& n : counter_names()) names.push_back({{"name", n.name}, {"family", n.family}, {"quantity", n.quantity}});
-  return {{"schema", "perfc.counters/1"}, {"formats", std::move(formats)}, {"columns", std::move(columns)}, {"counters", std::move(names)}};
+  for (const CounterName& n : counter_names())
+    names.push_back({{"name", n.name}, {"family", n.family}, {"quantity", n.quantity}});
+  return {{"schema", "perfc.counters/1"},
+          {"formats", std::move(formats)},
+          {"columns", std::move(columns)},
+          {"counters", std::move(names)}};
 }
 
 int run(bool json) {

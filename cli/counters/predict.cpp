@@ -26,7 +26,8 @@ constexpr std::size_t kMostListed = 8;
 
 /// The fastest first.
 void sort_by_time(std::vector<RelativeTime>& times) {
-  std::stable_sort(times.begin(), times.end(), [](const RelativeTime& a, const RelativeTime& b) { return a.log_ratio < b.log_ratio; });
+  std::stable_sort(times.begin(), times.end(),
+                   [](const RelativeTime& a, const RelativeTime& b) { return a.log_ratio < b.log_ratio; });
 }
 
 std::vector<std::string> order_of(const std::vector<RelativeTime>& sorted) {
@@ -38,8 +39,8 @@ std::vector<std::string> order_of(const std::vector<RelativeTime>& sorted) {
 std::string missing_text(const std::vector<std::string>& missing, std::size_t columns) {
   if (missing.empty()) return {};
   const std::span shown(missing.data(), std::min(missing.size(), kMostListed));
-  return fmt::format("  missing: {} of {} columns; what they likely hold stands in and widens the intervals: {}{}\n", missing.size(), columns,
-                     fmt::join(shown, ", "), missing.size() > shown.size() ? ", …" : "");
+  return fmt::format("  missing: {} of {} columns; what they likely hold stands in and widens the intervals: {}{}\n",
+                     missing.size(), columns, fmt::join(shown, ", "), missing.size() > shown.size() ? ", …" : "");
 }
 
 std::string text(const WorkloadPrediction& p, const std::string& model, const std::string& base, std::size_t columns) {
@@ -56,9 +57,16 @@ std::string text(const WorkloadPrediction& p, const std::string& model, const st
 Json to_json(const WorkloadPrediction& p) {
   Json machines = Json::array();
   for (const RelativeTime& t : p.machines) {
-    machines.push_back({{"machine", t.machine}, {"relative_time", std::exp(t.log_ratio)}, {"low", std::exp(t.low)}, {"high", std::exp(t.high)}});
+    machines.push_back({{"machine", t.machine},
+                        {"relative_time", std::exp(t.log_ratio)},
+                        {"low", std::exp(t.low)},
+                        {"high", std::exp(t.high)}});
   }
-  return {{"workload", p.workload}, {"machines", std::move(machines)}, {"order", order_of(p.machines)}, {"words", p.words}, {"missing", p.missing}};
+  return {{"workload", p.workload},
+          {"machines", std::move(machines)},
+          {"order", order_of(p.machines)},
+          {"words", p.words},
+          {"missing", p.missing}};
 }
 
 /// What is to be predicted, before it is known by which model.
@@ -92,23 +100,35 @@ int run(const Options& o) {
   const auto in = read(o);
   if (!in) return kBadInput;
   int code = kFine;
-  const auto chosen = choose_counter_model(o.model, o.machines, [&](const CounterPredictor& p) { return in->workloads(p, WorkloadOf::WholeRun); }, code);
+  const auto chosen = choose_counter_model(
+      o.model, o.machines, [&](const CounterPredictor& p) { return in->workloads(p, WorkloadOf::WholeRun); }, code);
   if (!chosen) return code;
   const CounterPredictor& predictor = chosen->predictor;
   const CounterDataset workloads = in->workloads(predictor, o.regions ? WorkloadOf::Region : WorkloadOf::WholeRun);
   if (columns_found(workloads) == 0) {
-    return fail(kBadInput, fmt::format("{}: holds none of the {} columns of the model '{}'; `perfc counters show` tells what it holds", o.input, columns_of(predictor), chosen->name));
+    return fail(
+        kBadInput,
+        fmt::format("{}: holds none of the {} columns of the model '{}'; `perfc counters show` tells what it holds",
+                    o.input, columns_of(predictor), chosen->name));
   }
-  const std::string base = predictor.reference().empty() ? fmt::format("the geometric mean of {}", fmt::join(predictor.machines(), ", ")) : predictor.reference();
+  const std::string base = predictor.reference().empty()
+                               ? fmt::format("the geometric mean of {}", fmt::join(predictor.machines(), ", "))
+                               : predictor.reference();
   Json all = Json::array();
   for (WorkloadPrediction& p : predictor.predict(workloads)) {
-    std::erase_if(p.machines, [&](const RelativeTime& t) { return !o.machines.empty() && std::find(o.machines.begin(), o.machines.end(), t.machine) == o.machines.end(); });
+    std::erase_if(p.machines, [&](const RelativeTime& t) {
+      return !o.machines.empty() && std::find(o.machines.begin(), o.machines.end(), t.machine) == o.machines.end();
+    });
     sort_by_time(p.machines);
     if (o.json) all.push_back(to_json(p));
     else out->write(text(p, chosen->name, base, columns_of(predictor)));
   }
   if (o.json) {
-    const Json j{{"schema", "perfc.relative/1"}, {"model", chosen->name}, {"relative_to", base}, {"columns", columns_of(predictor)}, {"workloads", std::move(all)}};
+    const Json j{{"schema", "perfc.relative/1"},
+                 {"model", chosen->name},
+                 {"relative_to", base},
+                 {"columns", columns_of(predictor)},
+                 {"workloads", std::move(all)}};
     out->write(j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   }
   return out->commit() ? kFine : kBadInput;

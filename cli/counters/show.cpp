@@ -46,7 +46,8 @@ std::size_t main_metric(const Profile& p) {
 /// Names come from the file: no control characters reach a terminal.
 std::string printable(std::string text, std::size_t width = std::string::npos) {
   if (text.size() > width) text = text.substr(0, width - 3) + "...";
-  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
   return text;
 }
 
@@ -59,9 +60,12 @@ std::string text(const Profile& p, const Derived& d, std::size_t regions) {
 
   out += "\nread, whole run\n";
   for (std::size_t m = 0; m < p.metrics.size(); ++m) {
-    if (const auto total = p.total(m)) out += fmt::format("  {:<48} {:>16.10g} {}\n", printable(p.metrics[m].name), *total, printable(unit_of(p.metrics[m])));
+    if (const auto total = p.total(m))
+      out += fmt::format("  {:<48} {:>16.10g} {}\n", printable(p.metrics[m].name), *total,
+                         printable(unit_of(p.metrics[m])));
   }
-  for (const Unmeasured& u : p.unmeasured) out += fmt::format("  {:<48} {:>16}\n", printable(u.metric), printable(u.why));
+  for (const Unmeasured& u : p.unmeasured)
+    out += fmt::format("  {:<48} {:>16}\n", printable(u.metric), printable(u.why));
 
   out += fmt::format("\nderived, {} of {}\n", d.record.known(), kCounterCount);
   for (std::size_t c = 0; c < kCounterCount; ++c) {
@@ -81,9 +85,11 @@ std::string text(const Profile& p, const Derived& d, std::size_t regions) {
     for (std::size_t r = 1; r < p.regions.size() && r <= regions; ++r) {
       const std::string indent(2 * std::min<std::size_t>(depth[r] - 1, 20), ' ');
       const auto value = p.value(r, main);
-      out += fmt::format("  {:>14}  {}{}\n", value ? fmt::format("{:.6g}", *value) : "-", indent, printable(p.regions[r].name, 100));
+      out += fmt::format("  {:>14}  {}{}\n", value ? fmt::format("{:.6g}", *value) : "-", indent,
+                         printable(p.regions[r].name, 100));
     }
-    if (p.regions.size() - 1 > regions) out += fmt::format("  ... {} more; --regions N shows N, --json all\n", p.regions.size() - 1 - regions);
+    if (p.regions.size() - 1 > regions)
+      out += fmt::format("  ... {} more; --regions N shows N, --json all\n", p.regions.size() - 1 - regions);
   }
   return out;
 }
@@ -94,7 +100,8 @@ Json to_json(const Profile& p, const Derived& d) {
   for (const auto& [key, value] : p.about) about[key] = value;
   for (std::size_t m = 0; m < p.metrics.size(); ++m) {
     const auto total = p.total(m);
-    counters.push_back({{"name", p.metrics[m].name}, {"unit", unit_of(p.metrics[m])}, {"value", total ? Json(*total) : Json()}});
+    counters.push_back(
+        {{"name", p.metrics[m].name}, {"unit", unit_of(p.metrics[m])}, {"value", total ? Json(*total) : Json()}});
   }
   for (const Unmeasured& u : p.unmeasured) unmeasured.push_back({{"name", u.metric}, {"why", u.why}});
   for (std::size_t c = 0; c < kCounterCount; ++c) {
@@ -110,9 +117,15 @@ Json to_json(const Profile& p, const Derived& d) {
     for (const Sample& s : p.regions[r].samples) values[p.metrics[s.metric].name] = s.value;
     regions.push_back({{"name", p.regions[r].name}, {"parent", p.regions[r].parent}, {"values", std::move(values)}});
   }
-  return {{"schema", "perfc.profile/1"}, {"path", p.path}, {"format", p.format}, {"about", std::move(about)},
-          {"counters", std::move(counters)}, {"unmeasured", std::move(unmeasured)}, {"record", std::move(record)},
-          {"quantities", std::move(measured)}, {"regions", std::move(regions)}};
+  return {{"schema", "perfc.profile/1"},
+          {"path", p.path},
+          {"format", p.format},
+          {"about", std::move(about)},
+          {"counters", std::move(counters)},
+          {"unmeasured", std::move(unmeasured)},
+          {"record", std::move(record)},
+          {"quantities", std::move(measured)},
+          {"regions", std::move(regions)}};
 }
 
 int run(const Options& o) {
@@ -122,7 +135,8 @@ int run(const Options& o) {
   if (!profile) return kBadInput;
   const Derived derived = derive(*profile);
   auto out = Output::open("");
-  out->write(o.json ? to_json(*profile, derived).dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : text(*profile, derived, o.regions));
+  out->write(o.json ? to_json(*profile, derived).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+                    : text(*profile, derived, o.regions));
   return out->commit() ? kFine : kBadInput;
 }
 

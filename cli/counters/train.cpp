@@ -24,7 +24,8 @@ std::vector<std::string> model_names() {
 
 int run(const Options& o) {
   const auto table = stored_model_table();
-  const StoredModelRow& model = *std::find_if(table.begin(), table.end(), [&](const StoredModelRow& r) { return r.name == o.model; });
+  const StoredModelRow& model =
+      *std::find_if(table.begin(), table.end(), [&](const StoredModelRow& r) { return r.name == o.model; });
   const auto vae = vae_training(o.vae, {o.model});
   if (!vae) return kBadUsage;
   Diagnostics diags(o.data), in_sheet(o.data_sheet), in_out;
@@ -33,18 +34,23 @@ int run(const Options& o) {
   const auto data = read_counter_dataset(o.data, diags);
   if (!data) return print(diags), kBadInput;
   auto problem = make_problem(*data, o.machines, o.reference, diags);
-  if (problem && !o.data_sheet.empty() && !read_data_sheet(o.data_sheet, *problem, in_sheet)) return print(in_sheet), kBadInput;
+  if (problem && !o.data_sheet.empty() && !read_data_sheet(o.data_sheet, *problem, in_sheet))
+    return print(in_sheet), kBadInput;
   const auto kind = o.split == "random" ? SplitKind::Random : SplitKind::Application;
   const auto predictor = problem ? CounterPredictor::train(model, *vae, *problem, kind, o.seed, diags) : Failure{};
   print(diags);
   if (!predictor) return kBadInput;
   const auto rows = problem->measured().size();
-  const Checkpoint c = predictor->checkpoint({{"data", fmt::format("{:016x}", data->hash)}, {"licence", o.licence}, {"seed", std::to_string(o.seed)},
-                                              {"validation", o.split}, {"workloads", std::to_string(rows)}});
+  const Checkpoint c = predictor->checkpoint({{"data", fmt::format("{:016x}", data->hash)},
+                                              {"licence", o.licence},
+                                              {"seed", std::to_string(o.seed)},
+                                              {"validation", o.split},
+                                              {"workloads", std::to_string(rows)}});
   if (!file->commit(write_checkpoint(c), in_out)) return print(in_out), kBadInput;
   const std::string findings = predictor->findings();
   auto out = Output::open("");
-  out->write(fmt::format("{}: {} trained on {} workloads for {}{}{}\n", o.out, o.model, rows, fmt::join(predictor->machines(), ", "), findings.empty() ? "" : "; ", findings));
+  out->write(fmt::format("{}: {} trained on {} workloads for {}{}{}\n", o.out, o.model, rows,
+                         fmt::join(predictor->machines(), ", "), findings.empty() ? "" : "; ", findings));
   return out->commit() ? kFine : kBadInput;
 }
 

@@ -44,17 +44,26 @@ Result<CounterDataset> parse_counter_dataset(std::string_view text, Diagnostics&
     else if (name == "application") kinds.push_back(Kind::Application);
     else if (name == "region") kinds.push_back(Kind::Region);
     else if (name == "profiled") kinds.push_back(Kind::Profiled);
-    else if (name.starts_with(kCounterPrefix)) kinds.push_back(Kind::Counter), d.counters.push_back({column.substr(kCounterPrefix.size()), "1", {}});
-    else if (name.starts_with(kWorkPrefix)) kinds.push_back(Kind::Work), d.work.push_back({column.substr(kWorkPrefix.size()), "1", {}});
-    else if (name.starts_with(kTimePrefix)) kinds.push_back(Kind::Time), d.machines.push_back(column.substr(kTimePrefix.size()));
+    else if (name.starts_with(kCounterPrefix))
+      kinds.push_back(Kind::Counter), d.counters.push_back({column.substr(kCounterPrefix.size()), "1", {}});
+    else if (name.starts_with(kWorkPrefix))
+      kinds.push_back(Kind::Work), d.work.push_back({column.substr(kWorkPrefix.size()), "1", {}});
+    else if (name.starts_with(kTimePrefix))
+      kinds.push_back(Kind::Time), d.machines.push_back(column.substr(kTimePrefix.size()));
     else {
-      return diags.error(SourceLoc{.line = 1}, {}, fmt::format("column '{}' is none of workload, application, region, profiled, counter:NAME, work:NAME, time:MACHINE",
-                                                          name.substr(0, 80)));
+      return diags.error(
+          SourceLoc{.line = 1}, {},
+          fmt::format(
+              "column '{}' is none of workload, application, region, profiled, counter:NAME, work:NAME, time:MACHINE",
+              name.substr(0, 80)));
     }
   }
-  if (std::find(kinds.begin(), kinds.end(), Kind::Name) == kinds.end()) return diags.error(SourceLoc{.line = 1}, {}, "the column 'workload' is missing");
+  if (std::find(kinds.begin(), kinds.end(), Kind::Name) == kinds.end())
+    return diags.error(SourceLoc{.line = 1}, {}, "the column 'workload' is missing");
   if (d.counters.size() > kMostCounters || d.work.size() > kMostWork) {
-    return diags.error(SourceLoc{.line = 1}, {}, fmt::format("{} counters and {} kinds of work; at most {} and {} are read", d.counters.size(), d.work.size(), kMostCounters, kMostWork));
+    return diags.error(SourceLoc{.line = 1}, {},
+                       fmt::format("{} counters and {} kinds of work; at most {} and {} are read", d.counters.size(),
+                                   d.work.size(), kMostCounters, kMostWork));
   }
   std::set<std::string> names;
   for (const CsvTable::Row& row : table->rows) {
@@ -67,17 +76,23 @@ Result<CounterDataset> parse_counter_dataset(std::string_view text, Diagnostics&
       if (kinds[c] == Kind::Profiled) w.profiled = field;
       if (kinds[c] != Kind::Counter && kinds[c] != Kind::Work && kinds[c] != Kind::Time) continue;
       const auto value = parse_number(field);
-      const bool fits = field.empty() || (value && std::isfinite(*value) && (kinds[c] == Kind::Counter || *value > 0 || (kinds[c] == Kind::Work && *value == 0)));
+      const bool fits =
+          field.empty() || (value && std::isfinite(*value) &&
+                            (kinds[c] == Kind::Counter || *value > 0 || (kinds[c] == Kind::Work && *value == 0)));
       if (!fits) {
-        return diags.error(row.loc, {}, fmt::format("{}: '{}' is not a {} number", table->head[c], field.substr(0, 80),
-                                                    kinds[c] == Kind::Counter ? "finite" : kinds[c] == Kind::Work ? "finite, non-negative" : "positive"));
+        return diags.error(row.loc, {},
+                           fmt::format("{}: '{}' is not a {} number", table->head[c], field.substr(0, 80),
+                                       kinds[c] == Kind::Counter ? "finite"
+                                       : kinds[c] == Kind::Work  ? "finite, non-negative"
+                                                                 : "positive"));
       }
       if (kinds[c] == Kind::Counter) w.counters.push_back(value.value_or(kMissing));
       if (kinds[c] == Kind::Work) w.work.push_back(value.value_or(0));
       if (kinds[c] == Kind::Time) w.seconds.push_back(value.value_or(kMissing));
     }
     if (w.name.empty()) return diags.error(row.loc, {}, "workload: has no name");
-    if (!names.insert(w.name).second) return diags.error(row.loc, {}, fmt::format("workload: '{}' stands twice", w.name.substr(0, 80)));
+    if (!names.insert(w.name).second)
+      return diags.error(row.loc, {}, fmt::format("workload: '{}' stands twice", w.name.substr(0, 80)));
     if (w.application.empty()) w.application = w.name;
     d.workloads.push_back(std::move(w));
   }
@@ -111,7 +126,8 @@ std::vector<std::size_t> CounterProblem::measured() const {
   std::vector<std::size_t> rows;
   for (std::size_t r = 0; r < data->workloads.size(); ++r) {
     const auto& seconds = data->workloads[r].seconds;
-    const bool all = std::all_of(machines.begin(), machines.end(), [&](std::size_t m) { return !std::isnan(seconds[m]); });
+    const bool all =
+        std::all_of(machines.begin(), machines.end(), [&](std::size_t m) { return !std::isnan(seconds[m]); });
     if (all && (!reference || !std::isnan(seconds[*reference]))) rows.push_back(r);
   }
   return rows;
@@ -128,7 +144,8 @@ double CounterProblem::base(std::size_t row) const {
 FeatureMatrix CounterProblem::target(std::span<const std::size_t> rows) const {
   FeatureMatrix y{rows.size(), machines.size(), std::vector<double>(rows.size() * machines.size())};
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (std::size_t m = 0; m < machines.size(); ++m) y.at(i, m) = std::log(data->workloads[rows[i]].seconds[machines[m]]) - base(rows[i]);
+    for (std::size_t m = 0; m < machines.size(); ++m)
+      y.at(i, m) = std::log(data->workloads[rows[i]].seconds[machines[m]]) - base(rows[i]);
   }
   return y;
 }
@@ -139,12 +156,14 @@ Status read_data_sheet(const std::string& path, CounterProblem& p, Diagnostics& 
   const auto table = parse_csv(file->bytes(), diags);
   if (!table) return Failure{};
   const auto machine = table->column("machine"), work = table->column("work"), rate = table->column("units_per_s");
-  if (!machine || !work || !rate) return diags.error(SourceLoc{.line = 1}, {}, "wants the columns machine, work, units_per_s");
+  if (!machine || !work || !rate)
+    return diags.error(SourceLoc{.line = 1}, {}, "wants the columns machine, work, units_per_s");
   p.data_sheet.assign(p.data->machines.size(), std::vector<double>(p.data->work.size(), kMissing));
   for (const CsvTable::Row& row : table->rows) {
     const auto value = parse_number(row.fields[*rate]);
     if (!value || !(*value > 0) || !std::isfinite(*value)) {
-      return diags.error(row.loc, {}, fmt::format("units_per_s: '{}' is not a positive number", row.fields[*rate].substr(0, 80)));
+      return diags.error(row.loc, {},
+                         fmt::format("units_per_s: '{}' is not a positive number", row.fields[*rate].substr(0, 80)));
     }
     const auto m = p.data->machine(row.fields[*machine]);
     for (std::size_t k = 0; m && k < p.data->work.size(); ++k) {
@@ -154,11 +173,14 @@ Status read_data_sheet(const std::string& path, CounterProblem& p, Diagnostics& 
   return ok();
 }
 
-Result<CounterProblem> make_problem(const CounterDataset& data, std::span<const std::string> machines, const std::string& reference, Diagnostics& diags) {
+Result<CounterProblem> make_problem(const CounterDataset& data, std::span<const std::string> machines,
+                                    const std::string& reference, Diagnostics& diags) {
   CounterProblem p{.data = &data};
   const auto find = [&](const std::string& name) {
     const auto m = data.machine(name);
-    if (!m) (void)diags.error(fmt::format("machine '{}' has no column of times; there are {}", name.substr(0, 80), fmt::join(data.machines, ", ")));
+    if (!m)
+      (void)diags.error(fmt::format("machine '{}' has no column of times; there are {}", name.substr(0, 80),
+                                    fmt::join(data.machines, ", ")));
     return m;
   };
   if (!reference.empty() && !(p.reference = find(reference))) return Failure{};
@@ -166,7 +188,8 @@ Result<CounterProblem> make_problem(const CounterDataset& data, std::span<const 
     const auto m = find(name);
     if (!m) return Failure{};
     if (m == p.reference) return diags.error(fmt::format("machine '{}' is the reference: its time is known", name));
-    if (std::find(p.machines.begin(), p.machines.end(), *m) != p.machines.end()) return diags.error(fmt::format("machine '{}' stands twice", name));
+    if (std::find(p.machines.begin(), p.machines.end(), *m) != p.machines.end())
+      return diags.error(fmt::format("machine '{}' stands twice", name));
     p.machines.push_back(*m);
   }
   if (machines.empty()) {
@@ -174,7 +197,8 @@ Result<CounterProblem> make_problem(const CounterDataset& data, std::span<const 
       if (m != p.reference) p.machines.push_back(m);
     }
   }
-  if (p.machines.size() + (p.reference ? 1 : 0) < 2) return diags.error("relative performance wants two machines at least, or one and a reference");
+  if (p.machines.size() + (p.reference ? 1 : 0) < 2)
+    return diags.error("relative performance wants two machines at least, or one and a reference");
   if (p.measured().size() < 2) return diags.error("no two workloads have times on all of the machines");
   return p;
 }

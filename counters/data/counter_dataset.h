@@ -30,17 +30,17 @@ inline constexpr std::size_t kMostCounters = 2000, kMostWork = 200;
 inline constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();  ///< in counters, work and seconds
 
 struct CounterDataset {
-  std::vector<Column> counters, work;     ///< names without their prefix
+  std::vector<Column> counters, work;  ///< names without their prefix
   std::vector<std::string> machines;
   struct Workload {
     SourceLoc loc;
     std::string name, application, region, profiled;
-    std::vector<double> counters;         ///< NaN: missing
+    std::vector<double> counters;  ///< NaN: missing
     std::vector<double> work;
-    std::vector<double> seconds;          ///< NaN: not measured
+    std::vector<double> seconds;  ///< NaN: not measured
   };
   std::vector<Workload> workloads;
-  std::uint64_t hash = 0;                 ///< of the CSV's text
+  std::uint64_t hash = 0;  ///< of the CSV's text
 
   std::optional<std::size_t> machine(std::string_view name) const;
 };
@@ -74,6 +74,7 @@ Status read_data_sheet(const std::string& path, CounterProblem&, Diagnostics&);
 
 /// Machines by name; empty: all but the reference. Unknown names are
 /// reported with the known ones.
-Result<CounterProblem> make_problem(const CounterDataset&, std::span<const std::string> machines, const std::string& reference, Diagnostics&);
+Result<CounterProblem> make_problem(const CounterDataset&, std::span<const std::string> machines,
+                                    const std::string& reference, Diagnostics&);
 
 }  // namespace perfc

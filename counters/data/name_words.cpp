@@ -48,7 +48,8 @@ std::vector<std::string> shared_words(const CounterDataset& d, std::span<const s
   std::vector<std::string> words;
   for (const auto& b : bearers) words.push_back(b.first);
   if (words.size() > kMostWords) {
-    std::stable_sort(words.begin(), words.end(), [&](const auto& a, const auto& b) { return bearers[a].size() > bearers[b].size(); });
+    std::stable_sort(words.begin(), words.end(),
+                     [&](const auto& a, const auto& b) { return bearers[a].size() > bearers[b].size(); });
     words.resize(kMostWords);
     std::sort(words.begin(), words.end());
   }

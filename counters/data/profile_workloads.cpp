@@ -27,7 +27,8 @@ double starved(const Numbers& n) {
   return std::min(kSaturatingThreads / at_least_one(iterations(n) / launches(n)), kMost);
 }
 
-/// Atomic updates of one address wait for each other, which a profile of one CPU thread does not show; names do. How many
+/// Atomic updates of one address wait for each other, which a profile of one CPU thread does not show; names do. How
+/// many
 /// there are of each address at least: iterations by the doubles that all bytes read and written have room for.
 double serial_atomics(const Numbers& n) {
   constexpr double kDoubleReadAndWritten = 16;
@@ -35,35 +36,56 @@ double serial_atomics(const Numbers& n) {
 }
 
 // AIWC, and nvprof's metrics.
-double instructions(const Numbers& n) { return n({"total_instruction_count", "instructions_executed", "instructions"}); }
+double instructions(const Numbers& n) {
+  return n({"total_instruction_count", "instructions_executed", "instructions"});
+}
 double items(const Numbers& n) { return at_least_one(n("workitems")); }
-double threads(const Numbers& n) { return n("grid_x") * n("grid_y") * n("grid_z") * n("block_x") * n("block_y") * n("block_z"); }
+double threads(const Numbers& n) {
+  return n("grid_x") * n("grid_y") * n("grid_z") * n("block_x") * n("block_y") * n("block_z");
+}
 
-constexpr WorkRow kWork[] = {
-    {"launch", "kernel launches", launches},
-    {"bytes", "bytes that are read and written", bytes},
-    {"flops", "floating-point operations", [](const Numbers& n) { return n({"flops_per_rep", "flops_rep", "floating_point_operations_single_precision"}); }},
-    {"iterations", "loop iterations", iterations},
-    {"starved_bytes", "bytes × threads that saturate a GPU / threads", [](const Numbers& n) { return bytes(n) * starved(n); }},
-    {"seconds", "seconds where it was profiled", seconds},
-    {"starved_seconds", "seconds × threads that saturate a GPU / threads", [](const Numbers& n) { return seconds(n) * starved(n); }},
-    {"core_bound_seconds", "seconds that wait for units", [](const Numbers& n) { return seconds(n) * share(n("topdown_core_bound")); }},
-    {"retiring_seconds", "seconds that retire instructions", [](const Numbers& n) { return seconds(n) * share(n("topdown_retiring")); }},
-    {"l1_bound_seconds", "seconds that wait for L1", [](const Numbers& n) { return seconds(n) * share(n("topdown_l1_bound")); }},
-    {"serial_atomics", "atomic updates of one address, if the region's name says that it has such", serial_atomics, WorkRow::From::NamesToo},
-    {"instructions", "instructions", instructions},
-    {"instructions_per_item", "instructions / work-items", [](const Numbers& n) { return instructions(n) / items(n); }},
-    {"items", "work-items", items},
-    {"footprint", "addresses that are touched", [](const Numbers& n) { return n("total_memory_footprint"); }},
-    {"scattered", "instructions × entropy of addresses without their 10 lowest bits",
-     [](const Numbers& n) { return instructions(n) * n("local_memory_address_entropy_10"); }},
-    {"branches", "instructions × mean entropy of branches", [](const Numbers& n) { return instructions(n) * n("branch_entropy_average_linear"); }},
-    {"dram", "transactions of device memory", [](const Numbers& n) { return n("device_memory_read_transactions") + n("device_memory_write_transactions"); }},
-    {"l2", "transactions of L2", [](const Numbers& n) { return n("l2_read_transactions") + n("l2_write_transactions"); }},
-    {"loads", "transactions of global memory", [](const Numbers& n) { return n("global_load_transactions") + n("global_store_transactions"); }},
-    {"shared", "transactions of shared memory", [](const Numbers& n) { return n("shared_load_transactions") + n("shared_store_transactions"); }},
-    {"blocks", "thread blocks", [](const Numbers& n) { return n("grid_x") * n("grid_y") * n("grid_z"); }},
-    {"seconds_per_thread", "seconds where it was profiled / threads", [](const Numbers& n) { return seconds(n) / threads(n); }},
+constexpr WorkRow kWork[] =
+    {
+        {"launch", "kernel launches", launches},
+        {"bytes", "bytes that are read and written", bytes},
+        {"flops", "floating-point operations",
+         [](const Numbers& n) {
+  return n({"flops_per_rep", "flops_rep", "floating_point_operations_single_precision"});
+         }},
+        {"iterations", "loop iterations", iterations},
+        {"starved_bytes", "bytes × threads that saturate a GPU / threads",
+         [](const Numbers& n) { return bytes(n) * starved(n); }},
+        {"seconds", "seconds where it was profiled", seconds},
+        {"starved_seconds", "seconds × threads that saturate a GPU / threads",
+         [](const Numbers& n) { return seconds(n) * starved(n); }},
+        {"core_bound_seconds", "seconds that wait for units",
+         [](const Numbers& n) { return seconds(n) * share(n("topdown_core_bound")); }},
+        {"retiring_seconds", "seconds that retire instructions",
+         [](const Numbers& n) { return seconds(n) * share(n("topdown_retiring")); }},
+        {"l1_bound_seconds", "seconds that wait for L1",
+         [](const Numbers& n) { return seconds(n) * share(n("topdown_l1_bound")); }},
+        {"serial_atomics", "atomic updates of one address, if the region's name says that it has such", serial_atomics,
+         WorkRow::From::NamesToo},
+        {"instructions", "instructions", instructions},
+        {"instructions_per_item", "instructions / work-items",
+         [](const Numbers& n) { return instructions(n) / items(n); }},
+        {"items", "work-items", items},
+        {"footprint", "addresses that are touched", [](const Numbers& n) { return n("total_memory_footprint"); }},
+        {"scattered", "instructions × entropy of addresses without their 10 lowest bits",
+         [](const Numbers& n) { return instructions(n) * n("local_memory_address_entropy_10"); }},
+        {"branches", "instructions × mean entropy of branches",
+         [](const Numbers& n) { return instructions(n) * n("branch_entropy_average_linear"); }},
+        {"dram", "transactions of device memory",
+         [](const Numbers& n) { return n("device_memory_read_transactions") + n("device_memory_write_transactions"); }},
+        {"l2", "transactions of L2",
+         [](const Numbers& n) { return n("l2_read_transactions") + n("l2_write_transactions"); }},
+        {"loads", "transactions of global memory",
+         [](const Numbers& n) { return n("global_load_transactions") + n("global_store_transactions"); }},
+        {"shared", "transactions of shared memory",
+         [](const Numbers& n) { return n("shared_load_transactions") + n("shared_store_transactions"); }},
+        {"blocks", "thread blocks", [](const Numbers& n) { return n("grid_x") * n("grid_y") * n("grid_z"); }},
+        {"seconds_per_thread", "seconds where it was profiled / threads",
+         [](const Numbers& n) { return seconds(n) / threads(n); }},
 };
 
 double find(const std::vector<std::pair<std::string, double>>& in, std::string_view name) {
@@ -90,13 +112,15 @@ std::string only_region(const Profile& p) {
   return name;
 }
 
-CounterDataset::Workload workload_of(const Profile& p, std::string region, const CounterDataset& names, bool with_reference) {
+CounterDataset::Workload workload_of(const Profile& p, std::string region, const CounterDataset& names,
+                                     bool with_reference) {
   CounterDataset::Workload w;
   w.region = std::move(region);
   const ProfileNumbers numbers(p, w.region);
   for (const Column& c : names.counters) w.counters.push_back(numbers(c.name));
   for (const Column& k : names.work) {
-    const auto row = std::find_if(std::begin(kWork), std::end(kWork), [&](const WorkRow& r) { return r.work == k.name; });
+    const auto row =
+        std::find_if(std::begin(kWork), std::end(kWork), [&](const WorkRow& r) { return r.work == k.name; });
     const double amount = row == std::end(kWork) ? numbers(k.name) : row->amount(numbers);
     w.work.push_back(amount >= 0 && std::isfinite(amount) ? amount : kMissing);
   }
@@ -113,7 +137,8 @@ void forget_names(CounterDataset& d) {
   for (CounterDataset::Workload& w : d.workloads) {
     w.region.clear();
     for (std::size_t k = 0; k < d.work.size(); ++k) {
-      const auto row = std::find_if(std::begin(kWork), std::end(kWork), [&](const WorkRow& r) { return r.work == d.work[k].name; });
+      const auto row =
+          std::find_if(std::begin(kWork), std::end(kWork), [&](const WorkRow& r) { return r.work == d.work[k].name; });
       if (row != std::end(kWork) && row->from == WorkRow::From::NamesToo) w.work[k] = 0;
     }
   }
@@ -123,7 +148,8 @@ ProfileNumbers::ProfileNumbers(const Profile& p, std::string_view region) : word
   for (std::size_t m = 0; m < p.metrics.size(); ++m) {
     const auto total = p.total(m);
     const std::string& unit = p.metrics[m].unit;
-    if (total && std::isfinite(*total)) metrics_.emplace_back(canonical_name(p.metrics[m].name), *total * base_unit(unit));
+    if (total && std::isfinite(*total))
+      metrics_.emplace_back(canonical_name(p.metrics[m].name), *total * base_unit(unit));
   }
   const Derived d = derive(p);
   for (std::size_t c = 0; c < kCounterCount; ++c) {
@@ -132,7 +158,9 @@ ProfileNumbers::ProfileNumbers(const Profile& p, std::string_view region) : word
   for (const Measured& m : d.measured) quantities_.emplace_back(m.quantity, m.value);
 }
 
-bool ProfileNumbers::named(std::string_view word) const { return std::binary_search(words_.begin(), words_.end(), word); }
+bool ProfileNumbers::named(std::string_view word) const {
+  return std::binary_search(words_.begin(), words_.end(), word);
+}
 
 double ProfileNumbers::operator()(std::string_view name) const {
   if (const double v = find(metrics_, canonical_name(name)); !std::isnan(v)) return v;

@@ -8,14 +8,15 @@ namespace perfc {
 /// What of a profile is one workload.
 enum class WorkloadOf : unsigned char {
   WholeRun,
-  Region,   ///< each that has values of its own: kernels, rows of a table
+  Region,  ///< each that has values of its own: kernels, rows of a table
 };
 
 /// The columns of `names` (counters, work, time on its last machine if `with_reference`) as far as the profile tells
 /// them; what it does not is NaN, in `work` and `seconds` too.
 ///
 /// A counter is, in this order: a metric of the same name (`canonical_name`), a column of Table I, a quantity of
-/// `counters/names.h` or what a counter of the column's name counts. Amounts of work follow by the rows of `work_table`,
+/// `counters/names.h` or what a counter of the column's name counts. Amounts of work follow by the rows of
+/// `work_table`,
 /// else like counters. The time on the reference is the profile's.
 CounterDataset workloads_of(const Profile&, const CounterDataset& names, bool with_reference, WorkloadOf);
 
@@ -33,13 +34,14 @@ class ProfileNumbers {
   double seconds() const;
 
  private:
-  std::vector<std::pair<std::string, double>> metrics_, quantities_;   ///< by canonical name; by quantity or column of Table I
-  std::vector<std::string> words_;                                     ///< of the region's name
+  std::vector<std::pair<std::string, double>> metrics_,
+      quantities_;                  ///< by canonical name; by quantity or column of Table I
+  std::vector<std::string> words_;  ///< of the region's name
 };
 
 /// How an amount of work follows from what is measured. NaN in, NaN out.
 struct WorkRow {
-  std::string_view work;                       ///< a column `work:NAME`
+  std::string_view work;  ///< a column `work:NAME`
   std::string_view meaning;
   double (*amount)(const ProfileNumbers&);
   enum class From : unsigned char { Numbers, NamesToo } from = From::Numbers;

@@ -12,7 +12,8 @@ namespace {
 
 class MeanModel final : public RelativeModel {
  public:
-  Status fit(const CounterProblem& p, std::span<const std::size_t> rows, SplitKind, const Random&, Diagnostics&) override {
+  Status fit(const CounterProblem& p, std::span<const std::size_t> rows, SplitKind, const Random&,
+             Diagnostics&) override {
     const FeatureMatrix y = p.target(rows);
     mean_.assign(y.columns, 0);
     for (std::size_t r = 0; r < y.rows; ++r) {
@@ -54,10 +55,12 @@ class Normalised {
 /// Ridge regression with as much shrinkage as one deviation per column deserves.
 class LinearModel final : public RelativeModel {
  public:
-  Status fit(const CounterProblem& p, std::span<const std::size_t> rows, SplitKind, const Random&, Diagnostics&) override {
+  Status fit(const CounterProblem& p, std::span<const std::size_t> rows, SplitKind, const Random&,
+             Diagnostics&) override {
     const FeatureMatrix x = inputs_.fit(p, rows), y = p.target(rows);
     const Eigen::MatrixXd a = with_one(x);
-    const Eigen::Map<const Rows> b(y.values.data(), static_cast<Eigen::Index>(y.rows), static_cast<Eigen::Index>(y.columns));
+    const Eigen::Map<const Rows> b(y.values.data(), static_cast<Eigen::Index>(y.rows),
+                                   static_cast<Eigen::Index>(y.columns));
     Eigen::MatrixXd normal = a.transpose() * a;
     normal.diagonal().head(a.cols() - 1).array() += kShrinkage;
     normal(a.cols() - 1, a.cols() - 1) += 1e-9;
@@ -88,7 +91,8 @@ class LinearModel final : public RelativeModel {
 
 class KnnModel final : public RelativeModel {
  public:
-  Status fit(const CounterProblem& p, std::span<const std::size_t> rows, SplitKind, const Random&, Diagnostics&) override {
+  Status fit(const CounterProblem& p, std::span<const std::size_t> rows, SplitKind, const Random&,
+             Diagnostics&) override {
     x_ = inputs_.fit(p, rows);
     y_ = p.target(rows);
     return ok();
@@ -106,7 +110,8 @@ class KnnModel final : public RelativeModel {
       }
       std::partial_sort(distances.begin(), distances.begin() + static_cast<std::ptrdiff_t>(nearest), distances.end());
       for (std::size_t n = 0; n < nearest; ++n) {
-        for (std::size_t k = 0; k < y.columns; ++k) y.at(r, k) += y_.at(distances[n].second, k) / static_cast<double>(nearest);
+        for (std::size_t k = 0; k < y.columns; ++k)
+          y.at(r, k) += y_.at(distances[n].second, k) / static_cast<double>(nearest);
       }
     }
     return y;
@@ -121,12 +126,15 @@ class KnnModel final : public RelativeModel {
 class TreeModel final : public RelativeModel {
  public:
   explicit TreeModel(const TreeOptions& o) : options_(o) {}
-  Status fit(const CounterProblem& p, std::span<const std::size_t> rows, SplitKind, const Random& random, Diagnostics&) override {
+  Status fit(const CounterProblem& p, std::span<const std::size_t> rows, SplitKind, const Random& random,
+             Diagnostics&) override {
     inputs_ = CounterInputs::fit(*p.data, rows, InputKind::Counters);
     trees_ = Trees::fit(inputs_.rows(*p.data, rows), p.target(rows), options_, random);
     return ok();
   }
-  FeatureMatrix predict(const CounterProblem& p, std::span<const std::size_t> rows) const override { return trees_.predict(inputs_.rows(*p.data, rows)); }
+  FeatureMatrix predict(const CounterProblem& p, std::span<const std::size_t> rows) const override {
+    return trees_.predict(inputs_.rows(*p.data, rows));
+  }
 
  private:
   TreeOptions options_;
@@ -141,7 +149,8 @@ std::unique_ptr<RelativeModel> make_linear_model() { return std::make_unique<Lin
 std::unique_ptr<RelativeModel> make_knn_model() { return std::make_unique<KnnModel>(); }
 std::unique_ptr<RelativeModel> make_forest_model() { return std::make_unique<TreeModel>(TreeOptions{.trees = 100}); }
 std::unique_ptr<RelativeModel> make_boosting_model() {
-  return std::make_unique<TreeModel>(TreeOptions{.kind = TreeOptions::Kind::Boosting, .trees = 200, .least_leaf = 3, .deepest = 3, .column_share = 0.5});
+  return std::make_unique<TreeModel>(TreeOptions{
+      .kind = TreeOptions::Kind::Boosting, .trees = 200, .least_leaf = 3, .deepest = 3, .column_share = 0.5});
 }
 
 }  // namespace perfc

@@ -5,7 +5,8 @@
 ///
 ///   ln time = ln time by costs + Σ of weight × correction(inputs), weights ≥ 0, at most 1 together
 ///
-/// and, where held-back workloads agree, half of that and half of what a launch and a rate per kernel say (launch_and_rate.h).
+/// and, where held-back workloads agree, half of that and half of what a launch and a rate per kernel say
+/// (launch_and_rate.h).
 /// Corrections know siblings of what they have seen and mislead elsewhere; how much of which
 /// helps with what will be held back is measured by holding back the same
 /// within the training rows, and so are the sharpness, the size of the trees' leaves, and whether words are
@@ -59,7 +60,8 @@ class CorrectedCosts final : public StoredModel {
     std::size_t trees = 200;
     NetworkOptions networks;
   };
-  /// How far a prediction goes towards the direct networks': this share of the way, and no further than the limit, in ln.
+  /// How far a prediction goes towards the direct networks': this share of the way, and no further than the limit, in
+  /// ln.
   struct Step {
     double share = 0, limit = 0;
   };
@@ -97,7 +99,8 @@ class CorrectedCosts final : public StoredModel {
     const std::vector<std::vector<std::size_t>>& folds;
     const FeatureMatrix& target;
   };
-  /// Decides on a further part of the prediction: `best` is what the parts so far say of what was held back, and then what they
+  /// Decides on a further part of the prediction: `best` is what the parts so far say of what was held back, and then
+  /// what they
   /// say with it, if it was taken.
   Status consider_step(const CounterProblem&, std::span<const std::size_t> rows, const Validation&, FeatureMatrix& best,
                        const Random&, Diagnostics&);

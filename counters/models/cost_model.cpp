@@ -11,7 +11,8 @@ namespace {
 constexpr double kLeastLogSeconds = -20.7;  // a nanosecond
 
 /// ln of the time; `share` becomes its derivative by each kind's ln cost.
-double log_time(std::span<const double> log_cost, double sharpness, std::span<const double> work, std::vector<double>& share) {
+double log_time(std::span<const double> log_cost, double sharpness, std::span<const double> work,
+                std::vector<double>& share) {
   share.assign(work.size(), 0);
   double most = -1e300;
   for (std::size_t k = 0; k < work.size(); ++k) {
@@ -26,7 +27,9 @@ double log_time(std::span<const double> log_cost, double sharpness, std::span<co
   return most + std::log(sum) / sharpness;
 }
 
-std::span<const double> row_of(const FeatureMatrix& m, std::size_t r) { return std::span(m.values).subspan(r * m.columns, m.columns); }
+std::span<const double> row_of(const FeatureMatrix& m, std::size_t r) {
+  return std::span(m.values).subspan(r * m.columns, m.columns);
+}
 
 double huber(double e, double delta) { return std::abs(e) <= delta ? e * e / 2 : delta * (std::abs(e) - delta / 2); }
 
@@ -51,12 +54,14 @@ CostPrior vague_prior(const FeatureMatrix& work, std::span<const double> log_sec
   return p;
 }
 
-MachineCosts fit_costs(const FeatureMatrix& work, std::span<const double> log_seconds, const CostPrior& prior, const CostFit& fit) {
+MachineCosts fit_costs(const FeatureMatrix& work, std::span<const double> log_seconds, const CostPrior& prior,
+                       const CostFit& fit) {
   const auto kinds = static_cast<Eigen::Index>(work.columns);
   std::vector<double> cost = prior.log_cost, share;
   const auto objective = [&](std::span<const double> c) {
     double sum = 0;
-    for (std::size_t r = 0; r < work.rows; ++r) sum += huber(log_time(c, fit.sharpness, row_of(work, r), share) - log_seconds[r], fit.huber);
+    for (std::size_t r = 0; r < work.rows; ++r)
+      sum += huber(log_time(c, fit.sharpness, row_of(work, r), share) - log_seconds[r], fit.huber);
     for (std::size_t k = 0; k < c.size(); ++k) sum += prior.precision[k] / 2 * std::pow(c[k] - prior.log_cost[k], 2);
     return sum;
   };

@@ -30,8 +30,9 @@ std::vector<std::optional<std::size_t>> positions(const std::vector<Column>& wan
 }
 
 /// Of a model whose `fit` holds nothing back: what nine of ten errors are within when others like it are.
-Result<double> held_back_interval(const StoredModelRow& row, const VaeTraining& how, const CounterProblem& p, std::span<const std::size_t> rows, SplitKind kind,
-                                  const Random& random, Diagnostics& diags) {
+Result<double> held_back_interval(const StoredModelRow& row, const VaeTraining& how, const CounterProblem& p,
+                                  std::span<const std::size_t> rows, SplitKind kind, const Random& random,
+                                  Diagnostics& diags) {
   FeatureMatrix target{0, p.machines.size(), {}}, predicted = target;
   for (const auto& part : held_back(*p.data, rows, kind, kFolds, random.stream("interval"))) {
     const auto rest = without(rows, part);
@@ -54,7 +55,8 @@ CounterProblem problem_of(const CounterDataset& d, std::size_t machines, bool wi
 
 }  // namespace
 
-Result<CounterPredictor> CounterPredictor::train(const StoredModelRow& row, const VaeTraining& how, const CounterProblem& p, SplitKind kind, std::uint64_t seed,
+Result<CounterPredictor> CounterPredictor::train(const StoredModelRow& row, const VaeTraining& how,
+                                                 const CounterProblem& p, SplitKind kind, std::uint64_t seed,
                                                  Diagnostics& diags) {
   CounterPredictor out;
   out.kind_ = row.checkpoint;
@@ -67,7 +69,8 @@ Result<CounterPredictor> CounterPredictor::train(const StoredModelRow& row, cons
   if (p.reference) out.names_.machines.push_back(out.reference_);
   const std::vector<std::size_t> rows = p.measured();
   if (!out.model_->fit(p, rows, kind, Random(seed), diags)) return Failure{};
-  const auto interval = out.model_->interval() ? Result<double>(*out.model_->interval()) : held_back_interval(row, how, p, rows, kind, Random(seed), diags);
+  const auto interval = out.model_->interval() ? Result<double>(*out.model_->interval())
+                                               : held_back_interval(row, how, p, rows, kind, Random(seed), diags);
   if (!interval) return Failure{};
   out.interval_ = *interval;
   out.likely_ = LikelyInputs::fit(*p.data, rows, p.reference);
@@ -98,8 +101,11 @@ Result<CounterPredictor> CounterPredictor::parse(std::string_view bytes, Diagnos
 
 Result<CounterPredictor> CounterPredictor::of_checkpoint(const Checkpoint& c, Diagnostics& diags) {
   const auto table = stored_model_table();
-  const auto row = std::find_if(table.begin(), table.end(), [&](const StoredModelRow& r) { return r.checkpoint == c.model; });
-  if (row == table.end()) return diags.error(fmt::format("holds the model '{}', which is none of relative performance", c.model.substr(0, 80)));
+  const auto row =
+      std::find_if(table.begin(), table.end(), [&](const StoredModelRow& r) { return r.checkpoint == c.model; });
+  if (row == table.end())
+    return diags.error(
+        fmt::format("holds the model '{}', which is none of relative performance", c.model.substr(0, 80)));
   if (c.tables.size() != 2 || c.tables[0].name != "counters" || c.tables[1].name != "work" || c.outputs.empty()) {
     return diags.error("checkpoint: wants the tables 'counters' and 'work', and outputs");
   }
@@ -114,12 +120,14 @@ Result<CounterPredictor> CounterPredictor::of_checkpoint(const Checkpoint& c, Di
   out.names_.machines = out.machines_;
   if (!out.reference_.empty()) out.names_.machines.push_back(out.reference_);
   const auto interval = c.settings.find("interval");
-  if (interval == c.settings.end() || !(interval->second >= 0 && interval->second <= kMostInterval)) return diags.error("checkpoint: interval is missing or out of range");
+  if (interval == c.settings.end() || !(interval->second >= 0 && interval->second <= kMostInterval))
+    return diags.error("checkpoint: interval is missing or out of range");
   out.interval_ = interval->second;
   out.kind_ = row->checkpoint;
   out.model_ = row->make({});
   if (!out.model_->restore(out.names_, out.machines_.size(), c, diags)) return Failure{};
-  auto likely = LikelyInputs::restore(c.tensors, out.names_.counters.size(), out.names_.work.size(), !out.reference_.empty(), diags);
+  auto likely = LikelyInputs::restore(c.tensors, out.names_.counters.size(), out.names_.work.size(),
+                                      !out.reference_.empty(), diags);
   if (!likely) return Failure{};
   out.likely_ = std::move(*likely);
   return out;

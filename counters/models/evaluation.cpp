@@ -14,9 +14,12 @@ namespace {
 
 using Shown = MetricRow::Shown;
 constexpr std::array kMetrics{
-    MetricRow{"R²", &RelativeMetrics::r2, Shown::Number},          MetricRow{"ratio error", &RelativeMetrics::ratio_error, Shown::Percent},
-    MetricRow{"order", &RelativeMetrics::order, Shown::Percent},   MetricRow{"pairs", &RelativeMetrics::pairs, Shown::Percent},
-    MetricRow{"AUC", &RelativeMetrics::auc, Shown::Number},        MetricRow{"top-1", &RelativeMetrics::top1, Shown::Percent},
+    MetricRow{"R²", &RelativeMetrics::r2, Shown::Number},
+    MetricRow{"ratio error", &RelativeMetrics::ratio_error, Shown::Percent},
+    MetricRow{"order", &RelativeMetrics::order, Shown::Percent},
+    MetricRow{"pairs", &RelativeMetrics::pairs, Shown::Percent},
+    MetricRow{"AUC", &RelativeMetrics::auc, Shown::Number},
+    MetricRow{"top-1", &RelativeMetrics::top1, Shown::Percent},
     MetricRow{"regret", &RelativeMetrics::regret, Shown::Percent},
 };
 
@@ -44,7 +47,8 @@ Ranking order_of(const std::vector<double>& t) {
 Ranking majority_order(const FeatureMatrix& target, ReferenceColumn reference) {
   std::map<Ranking, std::size_t> counts;
   for (std::size_t r = 0; r < target.rows; ++r) ++counts[order_of(times(target, r, reference))];
-  const auto most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most =
+      std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   return most == counts.end() ? Ranking{} : most->first;
 }
 
@@ -69,7 +73,8 @@ struct Folds {
   std::vector<std::size_t> rows;
   std::vector<std::vector<std::size_t>> parts;
 };
-Folds folds_of(const CounterProblem& p, const std::vector<std::size_t>& rows, const CounterEvalOptions& o, const Random& random) {
+Folds folds_of(const CounterProblem& p, const std::vector<std::size_t>& rows, const CounterEvalOptions& o,
+               const Random& random) {
   const bool within = o.on == MeasuredOn::Training;
   const std::size_t folds = o.split == SplitKind::Random || within ? kEvaluationFolds : o.folds;
   auto parts = held_back(*p.data, rows, o.split, folds, random.stream("split"));
@@ -93,7 +98,8 @@ FeatureMatrix joined(const FeatureMatrix& a, const FeatureMatrix& b) {
 
 std::span<const MetricRow> metric_table() { return kMetrics; }
 
-RelativeMetrics measure(const FeatureMatrix& p, const FeatureMatrix& y, const FeatureMatrix& majority, ReferenceColumn reference) {
+RelativeMetrics measure(const FeatureMatrix& p, const FeatureMatrix& y, const FeatureMatrix& majority,
+                        ReferenceColumn reference) {
   RelativeMetrics m;
   const auto rows = static_cast<double>(y.rows);
   double error = 0, spread = 0;
@@ -128,13 +134,15 @@ RelativeMetrics measure(const FeatureMatrix& p, const FeatureMatrix& y, const Fe
     (truth == usual ? positive : negative).push_back(confidence(predicted, usual));
   }
   m.pairs /= pairs;
-  m.auc = positive.empty() || negative.empty() ? std::numeric_limits<double>::quiet_NaN() : area_under_curve(positive, negative);
+  m.auc = positive.empty() || negative.empty() ? std::numeric_limits<double>::quiet_NaN()
+                                               : area_under_curve(positive, negative);
   return m;
 }
 
 Estimate estimate(std::span<const double> values) {
   // 97.5 % quantiles of Student's t by degrees of freedom, from 1.
-  constexpr std::array kQuantiles{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093};
+  constexpr std::array kQuantiles{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+                                  2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093};
   std::vector<double> known;
   for (const double v : values) {
     if (!std::isnan(v)) known.push_back(v);
@@ -149,7 +157,8 @@ Estimate estimate(std::span<const double> values) {
   return e;
 }
 
-Result<std::vector<std::vector<Estimate>>> evaluate_counters(const CounterProblem& problem, const CounterEvalOptions& o, Diagnostics& diags,
+Result<std::vector<std::vector<Estimate>>> evaluate_counters(const CounterProblem& problem, const CounterEvalOptions& o,
+                                                             Diagnostics& diags,
                                                              std::vector<HeldBackPrediction>* predictions) {
   std::vector<std::size_t> rows = problem.measured();
   for (const std::string& name : o.without) {

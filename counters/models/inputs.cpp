@@ -42,8 +42,9 @@ CounterInputs CounterInputs::fit(const CounterDataset& d, std::span<const std::s
   return in;
 }
 
-CounterInputs CounterInputs::restore(const CounterDataset& names, InputKind kind, std::vector<double> substitutes, std::span<const double> mask,
-                                     std::vector<double> none, std::vector<std::string> words) {
+CounterInputs CounterInputs::restore(const CounterDataset& names, InputKind kind, std::vector<double> substitutes,
+                                     std::span<const double> mask, std::vector<double> none,
+                                     std::vector<std::string> words) {
   CounterInputs in;
   in.kind_ = kind;
   in.substitutes_ = std::move(substitutes);
@@ -76,7 +77,8 @@ void CounterInputs::name_columns(const CounterDataset& d, std::span<const std::s
   if (kind_ != InputKind::Counters) {
     for (std::size_t k = 0; k < d.work.size(); ++k) columns_.push_back({"ln " + d.work[k].name, "1", {}});
     for (std::size_t k = 0; k < d.work.size(); ++k) {
-      for (std::size_t j = 0; j < k; ++j) columns_.push_back({fmt::format("ln {} / {}", d.work[k].name, d.work[j].name), "1", {}});
+      for (std::size_t j = 0; j < k; ++j)
+        columns_.push_back({fmt::format("ln {} / {}", d.work[k].name, d.work[j].name), "1", {}});
     }
   }
   for (const std::string& word : words_) columns_.push_back({"word " + word, "1", {}});
@@ -88,7 +90,8 @@ FeatureMatrix CounterInputs::rows(const CounterDataset& d, std::span<const std::
   x.values.reserve(x.rows * x.columns);
   for (const std::size_t r : rows) {
     const CounterDataset::Workload& w = d.workloads[r];
-    for (std::size_t c = 0; c < w.counters.size(); ++c) x.values.push_back(std::isnan(w.counters[c]) ? substitutes_[c] : w.counters[c]);
+    for (std::size_t c = 0; c < w.counters.size(); ++c)
+      x.values.push_back(std::isnan(w.counters[c]) ? substitutes_[c] : w.counters[c]);
     for (const std::size_t c : masked_) x.values.push_back(std::isnan(w.counters[c]) ? 1 : 0);
     std::vector<double> logs;
     for (std::size_t k = 0; k < none_.size(); ++k) logs.push_back(w.work[k] > 0 ? std::log(w.work[k]) : none_[k]);
@@ -97,14 +100,16 @@ FeatureMatrix CounterInputs::rows(const CounterDataset& d, std::span<const std::
       for (std::size_t j = 0; j < k; ++j) x.values.push_back(logs[k] - logs[j]);
     }
     const auto named = words_.empty() ? std::vector<std::string>{} : words_of(w.region);
-    for (const std::string& word : words_) x.values.push_back(std::binary_search(named.begin(), named.end(), word) ? 1 : 0);
+    for (const std::string& word : words_)
+      x.values.push_back(std::binary_search(named.begin(), named.end(), word) ? 1 : 0);
   }
   return x;
 }
 
 FeatureMatrix work_rows(const CounterDataset& d, std::span<const std::size_t> rows) {
   FeatureMatrix w{rows.size(), d.work.size(), {}};
-  for (const std::size_t r : rows) w.values.insert(w.values.end(), d.workloads[r].work.begin(), d.workloads[r].work.end());
+  for (const std::size_t r : rows)
+    w.values.insert(w.values.end(), d.workloads[r].work.begin(), d.workloads[r].work.end());
   return w;
 }
 

@@ -29,8 +29,8 @@ class CounterInputs {
   const std::vector<std::string>& words() const { return words_; }
   /// Per counter, 1 if a column says where it is missing.
   std::vector<double> mask() const;
-  static CounterInputs restore(const CounterDataset& names, InputKind, std::vector<double> substitutes, std::span<const double> mask,
-                               std::vector<double> none, std::vector<std::string> words);
+  static CounterInputs restore(const CounterDataset& names, InputKind, std::vector<double> substitutes,
+                               std::span<const double> mask, std::vector<double> none, std::vector<std::string> words);
 
  private:
   void name_columns(const CounterDataset&, std::span<const std::size_t> rows);

@@ -27,7 +27,8 @@ std::vector<double> KernelRegression::similarity(std::span<const double> row) co
   return k;
 }
 
-KernelRegression KernelRegression::fit(const FeatureMatrix& x, const FeatureMatrix& y, const std::vector<Column>& columns,
+KernelRegression KernelRegression::fit(const FeatureMatrix& x, const FeatureMatrix& y,
+                                       const std::vector<Column>& columns,
                                        const std::vector<Normaliser::Scale>& scales) {
   KernelRegression out;
   out.normaliser_ = Normaliser::fit(x, columns, scales);
@@ -44,7 +45,8 @@ KernelRegression KernelRegression::fit(const FeatureMatrix& x, const FeatureMatr
     const auto k = out.similarity(std::span(out.rows_.values).subspan(row * x.columns, x.columns));
     kernel.row(r) = Eigen::Map<const Eigen::RowVectorXd>(k.data(), n);
     kernel(r, r) += kKernelNoise;
-    for (Eigen::Index o = 0; o < outputs; ++o) left(r, o) = y.at(row, static_cast<std::size_t>(o)) - out.mean_[static_cast<std::size_t>(o)];
+    for (Eigen::Index o = 0; o < outputs; ++o)
+      left(r, o) = y.at(row, static_cast<std::size_t>(o)) - out.mean_[static_cast<std::size_t>(o)];
   }
   const Eigen::MatrixXd weights = kernel.llt().solve(left);
   out.weights_ = {y.rows, y.columns, {}};
@@ -75,8 +77,8 @@ void KernelRegression::save(const std::string& prefix, std::vector<NamedTensor>&
   out.push_back(matrix_tensor(prefix + "weights", weights_));
 }
 
-Result<KernelRegression> KernelRegression::restore(const std::string& prefix, const std::vector<NamedTensor>& tensors, std::size_t columns,
-                                                   std::size_t outputs, Diagnostics& diags) {
+Result<KernelRegression> KernelRegression::restore(const std::string& prefix, const std::vector<NamedTensor>& tensors,
+                                                   std::size_t columns, std::size_t outputs, Diagnostics& diags) {
   TensorReader read(tensors, diags);
   auto normaliser = read.normaliser(prefix, columns);
   KernelRegression out;

@@ -21,11 +21,11 @@ struct Spread {
 constexpr Spread kLaunch{5, 0.6, 0.3, 0.1}, kRate{5, 1.8, 0.5, 0.2};
 /// Of a part, what a machine has of its own beside what all share, as variances.
 constexpr double kOwn = 0.36;
-constexpr double kNoise = 0.15;             ///< of ln time
-constexpr std::size_t kMostTimes = 1000;    ///< rows × machines that are read: the effort grows with their cube
+constexpr double kNoise = 0.15;           ///< of ln time
+constexpr std::size_t kMostTimes = 1000;  ///< rows × machines that are read: the effort grows with their cube
 constexpr int kSolverSteps = 25, kShortSteps = 3;
 constexpr double kConverged = 1e-2, kLongestStep = 3;
-constexpr double kLaunchQuantile = 0.1;     ///< of ln time, where u begins
+constexpr double kLaunchQuantile = 0.1;  ///< of ln time, where u begins
 
 std::string region_name(const CounterDataset::Workload& w) { return w.application + "/" + w.region; }
 /// What has no region's name is known by its counters alone.
@@ -39,7 +39,8 @@ MatrixXd covariance(const CounterDataset& d, std::span<const std::size_t> rows, 
     for (std::size_t j = 0; j < rows.size(); ++j) {
       const CounterDataset::Workload &a = d.workloads[rows[i]], &b = d.workloads[rows[j]];
       if (!is_named(a) || !is_named(b) || a.application != b.application) continue;
-      k(static_cast<Index>(i), static_cast<Index>(j)) += s.application * s.application + (a.region == b.region ? s.region * s.region : 0);
+      k(static_cast<Index>(i), static_cast<Index>(j)) +=
+          s.application * s.application + (a.region == b.region ? s.region * s.region : 0);
     }
   }
   return k;
@@ -53,7 +54,8 @@ MatrixXd dense(const FeatureMatrix& m) {
   return Eigen::Map<const RowMajor>(m.values.data(), static_cast<Index>(m.rows), static_cast<Index>(m.columns));
 }
 
-/// Per column of x, whose last ones are ln work, its share: those kinds equally that every workload has some of, and not
+/// Per column of x, whose last ones are ln work, its share: those kinds equally that every workload has some of, and
+/// not
 /// always as much.
 std::vector<double> shares_of_work(const CounterDataset& d, std::span<const std::size_t> rows, std::size_t columns) {
   std::vector<double> shares(columns, 0);
@@ -81,7 +83,8 @@ struct Dual {
 Dual solve(const MatrixXd& times, const MatrixXd& offset, const MatrixXd& ku, const MatrixXd& kv) {
   const Index n = times.rows(), m = times.cols();
   std::vector<double> sorted(times.data(), times.data() + times.size());
-  const auto quantile = sorted.begin() + static_cast<std::ptrdiff_t>(kLaunchQuantile * static_cast<double>(sorted.size()));
+  const auto quantile =
+      sorted.begin() + static_cast<std::ptrdiff_t>(kLaunchQuantile * static_cast<double>(sorted.size()));
   std::nth_element(sorted.begin(), quantile, sorted.end());
   Dual dual{.u0 = *quantile, .v0 = (times - offset).mean(), .u = {}, .v = {}};
   MatrixXd u = MatrixXd::Constant(n, m, dual.u0), v = MatrixXd::Constant(n, m, dual.v0);
@@ -90,12 +93,15 @@ Dual solve(const MatrixXd& times, const MatrixXd& offset, const MatrixXd& ku, co
     const MatrixXd rate = v + offset, larger = u.cwiseMax(rate);
     const MatrixXd predicted = larger.array() + ((u - larger).array().exp() + (rate - larger).array().exp()).log();
     const MatrixXd share = (u - predicted).array().exp(), rest = 1 - share.array();
-    const MatrixXd target = (times - predicted).array() + share.array() * (u.array() - dual.u0) + rest.array() * (v.array() - dual.v0);
+    const MatrixXd target =
+        (times - predicted).array() + share.array() * (u.array() - dual.u0) + rest.array() * (v.array() - dual.v0);
     MatrixXd k(n * m, n * m);
     for (Index a = 0; a < m; ++a) {
       for (Index b = 0; b < m; ++b) {
-        k.block(a * n, b * n, n, n) = (1 + (a == b ? kOwn : 0)) * (share.col(a).asDiagonal() * ku * share.col(b).asDiagonal() +
-                                                                   rest.col(a).asDiagonal() * kv * rest.col(b).asDiagonal()).eval();
+        k.block(a * n, b * n, n, n) =
+            (1 + (a == b ? kOwn : 0)) * (share.col(a).asDiagonal() * ku * share.col(b).asDiagonal() +
+                                         rest.col(a).asDiagonal() * kv * rest.col(b).asDiagonal())
+                                            .eval();
       }
     }
     k.diagonal().array() += kNoise * kNoise;
@@ -104,8 +110,10 @@ Dual solve(const MatrixXd& times, const MatrixXd& offset, const MatrixXd& ku, co
     dual.u = across_machines(share.cwiseProduct(both));
     dual.v = across_machines(rest.cwiseProduct(both));
     const double length = step < kShortSteps ? 0.5 : 1;
-    const MatrixXd du = (length * ((ku * dual.u).array() + dual.u0 - u.array())).cwiseMin(kLongestStep).cwiseMax(-kLongestStep);
-    const MatrixXd dv = (length * ((kv * dual.v).array() + dual.v0 - v.array())).cwiseMin(kLongestStep).cwiseMax(-kLongestStep);
+    const MatrixXd du =
+        (length * ((ku * dual.u).array() + dual.u0 - u.array())).cwiseMin(kLongestStep).cwiseMax(-kLongestStep);
+    const MatrixXd dv =
+        (length * ((kv * dual.v).array() + dual.v0 - v.array())).cwiseMin(kLongestStep).cwiseMax(-kLongestStep);
     u += du, v += dv;
     if (std::max(du.cwiseAbs().maxCoeff(), dv.cwiseAbs().maxCoeff()) < kConverged) break;
   }
@@ -114,7 +122,8 @@ Dual solve(const MatrixXd& times, const MatrixXd& offset, const MatrixXd& ku, co
 
 }  // namespace
 
-FeatureMatrix LaunchAndRate::columns(const CounterDataset& d, std::span<const std::size_t> rows, const CounterInputs& inputs) {
+FeatureMatrix LaunchAndRate::columns(const CounterDataset& d, std::span<const std::size_t> rows,
+                                     const CounterInputs& inputs) {
   const FeatureMatrix all = inputs.rows(d, rows);
   const std::vector<double> mask = inputs.mask();
   const std::size_t masked = static_cast<std::size_t>(std::count(mask.begin(), mask.end(), 1.0));
@@ -134,7 +143,8 @@ std::vector<double> LaunchAndRate::log_work(const FeatureMatrix& x) const {
   return sums;
 }
 
-LaunchAndRate LaunchAndRate::fit(const CounterProblem& p, std::span<const std::size_t> rows, const CounterInputs& inputs) {
+LaunchAndRate LaunchAndRate::fit(const CounterProblem& p, std::span<const std::size_t> rows,
+                                 const CounterInputs& inputs) {
   const CounterDataset& d = *p.data;
   const std::size_t machines = p.machines.size(), most = std::max<std::size_t>(kMostTimes / machines, 2);
   std::vector<std::size_t> read;
@@ -146,8 +156,10 @@ LaunchAndRate LaunchAndRate::fit(const CounterProblem& p, std::span<const std::s
   out.kinds_ = shares_of_work(d, read, x.columns);
   const std::vector<double> work = out.log_work(x);
 
-  std::vector<Column> names(inputs.columns().begin(), inputs.columns().begin() + static_cast<std::ptrdiff_t>(x.columns));
-  std::vector<Normaliser::Scale> scales(inputs.scales().begin(), inputs.scales().begin() + static_cast<std::ptrdiff_t>(x.columns));
+  std::vector<Column> names(inputs.columns().begin(),
+                            inputs.columns().begin() + static_cast<std::ptrdiff_t>(x.columns));
+  std::vector<Normaliser::Scale> scales(inputs.scales().begin(),
+                                        inputs.scales().begin() + static_cast<std::ptrdiff_t>(x.columns));
   out.normaliser_ = Normaliser::fit(x, std::move(names), scales);
   out.normaliser_.apply(x);
   out.range_ = ColumnRange::fit(x);
@@ -156,7 +168,9 @@ LaunchAndRate LaunchAndRate::fit(const CounterProblem& p, std::span<const std::s
   const auto n = static_cast<Index>(read.size()), m = static_cast<Index>(machines);
   MatrixXd times(n, m), offset(n, m);
   for (Index i = 0; i < n; ++i) {
-    for (Index j = 0; j < m; ++j) times(i, j) = std::log(d.workloads[read[static_cast<std::size_t>(i)]].seconds[p.machines[static_cast<std::size_t>(j)]]);
+    for (Index j = 0; j < m; ++j)
+      times(i, j) =
+          std::log(d.workloads[read[static_cast<std::size_t>(i)]].seconds[p.machines[static_cast<std::size_t>(j)]]);
     offset.row(i).setConstant(work[static_cast<std::size_t>(i)]);
   }
   const Dual dual = solve(times, offset, covariance(d, read, input, kLaunch), covariance(d, read, input, kRate));
@@ -165,7 +179,8 @@ LaunchAndRate LaunchAndRate::fit(const CounterProblem& p, std::span<const std::s
   const auto weights = [&](const MatrixXd& of, const Spread& s, double start) {
     MatrixXd w(1 + input.cols(), m);
     w.row(0) = (s.constant * s.constant * of.colwise().sum()).array() + start;
-    w.bottomRows(input.cols()) = input.transpose() * of * (s.inputs * s.inputs / static_cast<double>(std::max<Index>(input.cols(), 1)));
+    w.bottomRows(input.cols()) =
+        input.transpose() * of * (s.inputs * s.inputs / static_cast<double>(std::max<Index>(input.cols(), 1)));
     return w;
   };
   const MatrixXd wu = weights(dual.u, kLaunch, dual.u0), wv = weights(dual.v, kRate, dual.v0);
@@ -177,7 +192,8 @@ LaunchAndRate LaunchAndRate::fit(const CounterProblem& p, std::span<const std::s
   for (Index i = 0; i < n; ++i) {
     const CounterDataset::Workload& w = d.workloads[read[static_cast<std::size_t>(i)]];
     if (!is_named(w)) continue;
-    const auto add = [&](std::map<std::string, std::vector<double>>& effects, const std::string& name, double launch, double rate) {
+    const auto add =
+        [&](std::map<std::string, std::vector<double>>& effects, const std::string& name, double launch, double rate) {
       std::vector<double>& e = effects.try_emplace(name, 2 * machines, 0.0).first->second;
       for (Index j = 0; j < m; ++j) {
         e[static_cast<std::size_t>(j)] += launch * launch * dual.u(i, j);
@@ -190,7 +206,8 @@ LaunchAndRate LaunchAndRate::fit(const CounterProblem& p, std::span<const std::s
   return out;
 }
 
-FeatureMatrix LaunchAndRate::predict(const CounterProblem& p, std::span<const std::size_t> rows, const CounterInputs& inputs) const {
+FeatureMatrix LaunchAndRate::predict(const CounterProblem& p, std::span<const std::size_t> rows,
+                                     const CounterInputs& inputs) const {
   FeatureMatrix x = columns(*p.data, rows, inputs);
   const std::vector<double> work = log_work(x);
   normaliser_.apply(x);
@@ -199,7 +216,8 @@ FeatureMatrix LaunchAndRate::predict(const CounterProblem& p, std::span<const st
   FeatureMatrix y{rows.size(), machines, {}};
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const CounterDataset::Workload& w = p.data->workloads[rows[r]];
-    std::vector<double> parts(weights_.values.begin(), weights_.values.begin() + static_cast<std::ptrdiff_t>(weights_.columns));
+    std::vector<double> parts(weights_.values.begin(),
+                              weights_.values.begin() + static_cast<std::ptrdiff_t>(weights_.columns));
     for (std::size_t c = 0; c < x.columns; ++c) {
       for (std::size_t j = 0; j < parts.size(); ++j) parts[j] += x.at(r, c) * weights_.at(1 + c, j);
     }
@@ -228,11 +246,13 @@ void LaunchAndRate::save(const std::string& prefix, std::vector<NamedTensor>& te
   tensors.push_back(vector_tensor(prefix + "kinds", kinds_));
   tensors.push_back(matrix_tensor(prefix + "weights", weights_));
   for (const auto& [name, effect] : regions_) tensors.push_back(vector_tensor(prefix + "region." + name, effect));
-  for (const auto& [name, effect] : applications_) tensors.push_back(vector_tensor(prefix + "application." + name, effect));
+  for (const auto& [name, effect] : applications_)
+    tensors.push_back(vector_tensor(prefix + "application." + name, effect));
 }
 
-Result<LaunchAndRate> LaunchAndRate::restore(const std::string& prefix, const std::vector<NamedTensor>& tensors, const CounterDataset& names,
-                                             const CounterInputs& inputs, std::size_t machines, Diagnostics& diags) {
+Result<LaunchAndRate> LaunchAndRate::restore(const std::string& prefix, const std::vector<NamedTensor>& tensors,
+                                             const CounterDataset& names, const CounterInputs& inputs,
+                                             std::size_t machines, Diagnostics& diags) {
   const std::size_t width = columns(names, {}, inputs).columns;
   LaunchAndRate out;
   TensorReader read(tensors, diags);
@@ -243,7 +263,8 @@ Result<LaunchAndRate> LaunchAndRate::restore(const std::string& prefix, const st
   const std::string region = prefix + "region.", application = prefix + "application.";
   for (const NamedTensor& t : tensors) {
     if (t.name.starts_with(region)) out.regions_[t.name.substr(region.size())] = read.vector(t.name, 2 * machines);
-    if (t.name.starts_with(application)) out.applications_[t.name.substr(application.size())] = read.vector(t.name, 2 * machines);
+    if (t.name.starts_with(application))
+      out.applications_[t.name.substr(application.size())] = read.vector(t.name, 2 * machines);
   }
   if (!normaliser || !read.good()) return Failure{};
   out.normaliser_ = std::move(*normaliser);

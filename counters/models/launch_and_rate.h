@@ -23,8 +23,9 @@ class LaunchAndRate {
   FeatureMatrix predict(const CounterProblem&, std::span<const std::size_t> rows, const CounterInputs&) const;
 
   void save(const std::string& prefix, std::vector<NamedTensor>&) const;
-  static Result<LaunchAndRate> restore(const std::string& prefix, const std::vector<NamedTensor>&, const CounterDataset& names, const CounterInputs&,
-                                       std::size_t machines, Diagnostics&);
+  static Result<LaunchAndRate> restore(const std::string& prefix, const std::vector<NamedTensor>&,
+                                       const CounterDataset& names, const CounterInputs&, std::size_t machines,
+                                       Diagnostics&);
 
  private:
   static FeatureMatrix columns(const CounterDataset&, std::span<const std::size_t> rows, const CounterInputs&);
@@ -33,8 +34,8 @@ class LaunchAndRate {
 
   Normaliser normaliser_;
   ColumnRange range_;
-  std::vector<double> kinds_;   ///< per column, its share of ln work
-  FeatureMatrix weights_;       ///< constant and columns × machines of u, then of v
+  std::vector<double> kinds_;  ///< per column, its share of ln work
+  FeatureMatrix weights_;      ///< constant and columns × machines of u, then of v
   /// By name: per machine those of u, then those of v.
   std::map<std::string, std::vector<double>> regions_, applications_;
 };

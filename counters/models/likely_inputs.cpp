@@ -25,8 +25,10 @@ constexpr double kLargestLog = 300;
 
 std::vector<double> LikelyInputs::to_normal(const CounterDataset::Workload& w) const {
   std::vector<double> x;
-  for (std::size_t c = 0; c < counters(); ++c) x.push_back(logarithmic_[c] != 0 ? std::log1p(std::max(w.counters[c], 0.0)) : w.counters[c]);
-  for (std::size_t k = 0; k < none_.size(); ++k) x.push_back(std::isnan(w.work[k]) ? w.work[k] : w.work[k] > 0 ? std::log(w.work[k]) : none_[k]);
+  for (std::size_t c = 0; c < counters(); ++c)
+    x.push_back(logarithmic_[c] != 0 ? std::log1p(std::max(w.counters[c], 0.0)) : w.counters[c]);
+  for (std::size_t k = 0; k < none_.size(); ++k)
+    x.push_back(std::isnan(w.work[k]) ? w.work[k] : w.work[k] > 0 ? std::log(w.work[k]) : none_[k]);
   if (mean_.size() > x.size()) x.push_back(std::log(w.seconds.back()));
   for (std::size_t c = 0; c < counters(); ++c) {
     if (std::isnan(w.counters[c])) x[c] = w.counters[c];  // max(NaN, 0) need not be NaN
@@ -34,7 +36,8 @@ std::vector<double> LikelyInputs::to_normal(const CounterDataset::Workload& w) c
   return x;
 }
 
-CounterDataset::Workload LikelyInputs::from_normal(const CounterDataset::Workload& like, const std::vector<double>& x) const {
+CounterDataset::Workload LikelyInputs::from_normal(const CounterDataset::Workload& like,
+                                                   const std::vector<double>& x) const {
   CounterDataset::Workload w = like;
   const auto of_log = [](double l) { return std::exp(std::clamp(l, -kLargestLog, kLargestLog)); };
   for (std::size_t c = 0; c < counters(); ++c) {
@@ -52,15 +55,18 @@ bool LikelyInputs::lacks(const CounterDataset::Workload& w) const {
   for (std::size_t c = 0; c < counters(); ++c) {
     if (missing(w.counters[c]) && masked_[c] == 0) return true;
   }
-  return std::any_of(w.work.begin(), w.work.end(), missing) || (mean_.size() > counters() + none_.size() && missing(w.seconds.back()));
+  return std::any_of(w.work.begin(), w.work.end(), missing) ||
+         (mean_.size() > counters() + none_.size() && missing(w.seconds.back()));
 }
 
-LikelyInputs LikelyInputs::fit(const CounterDataset& d, std::span<const std::size_t> rows, std::optional<std::size_t> reference) {
+LikelyInputs LikelyInputs::fit(const CounterDataset& d, std::span<const std::size_t> rows,
+                               std::optional<std::size_t> reference) {
   LikelyInputs out;
   const CounterInputs inputs = CounterInputs::fit(d, rows, InputKind::CountersAndWork);
   out.none_ = inputs.none();
   out.masked_ = inputs.mask();
-  for (std::size_t c = 0; c < d.counters.size(); ++c) out.logarithmic_.push_back(inputs.scales()[c] == Normaliser::Scale::Log ? 1 : 0);
+  for (std::size_t c = 0; c < d.counters.size(); ++c)
+    out.logarithmic_.push_back(inputs.scales()[c] == Normaliser::Scale::Log ? 1 : 0);
   const std::size_t columns = d.counters.size() + d.work.size() + (reference ? 1 : 0);
   out.mean_.assign(columns, 0);
   Eigen::MatrixXd x(static_cast<Eigen::Index>(rows.size()), static_cast<Eigen::Index>(columns));
@@ -84,13 +90,17 @@ LikelyInputs LikelyInputs::fit(const CounterDataset& d, std::span<const std::siz
   return out;
 }
 
-std::vector<CounterDataset::Workload> LikelyInputs::complete(const CounterDataset::Workload& w, std::size_t draws, const Random& random) const {
+std::vector<CounterDataset::Workload> LikelyInputs::complete(const CounterDataset::Workload& w, std::size_t draws,
+                                                             const Random& random) const {
   if (!lacks(w)) return {w};
   std::vector<double> x = to_normal(w);
   std::vector<Eigen::Index> known, unknown;
-  for (std::size_t c = 0; c < x.size(); ++c) (std::isnan(x[c]) ? unknown : known).push_back(static_cast<Eigen::Index>(c));
-  const Eigen::Map<const Square> s(covariance_.values.data(), static_cast<Eigen::Index>(covariance_.rows), static_cast<Eigen::Index>(covariance_.columns));
-  const Eigen::Map<const Vector> all(x.data(), static_cast<Eigen::Index>(x.size())), mean(mean_.data(), static_cast<Eigen::Index>(mean_.size()));
+  for (std::size_t c = 0; c < x.size(); ++c)
+    (std::isnan(x[c]) ? unknown : known).push_back(static_cast<Eigen::Index>(c));
+  const Eigen::Map<const Square> s(covariance_.values.data(), static_cast<Eigen::Index>(covariance_.rows),
+                                   static_cast<Eigen::Index>(covariance_.columns));
+  const Eigen::Map<const Vector> all(x.data(), static_cast<Eigen::Index>(x.size())),
+      mean(mean_.data(), static_cast<Eigen::Index>(mean_.size()));
   Vector expected = mean(unknown);
   Square spread = s(unknown, unknown);
   if (!known.empty()) {
@@ -106,9 +116,11 @@ std::vector<CounterDataset::Workload> LikelyInputs::complete(const CounterDatase
   std::vector<CounterDataset::Workload> out;
   for (std::size_t n = 0; n <= draws; ++n) {
     Vector drawn = Vector::Zero(expected.size());
-    for (Eigen::Index i = 0; n > 0 && i < drawn.size(); ++i) drawn(i) = random.stream(n).normal(static_cast<std::uint64_t>(i));
+    for (Eigen::Index i = 0; n > 0 && i < drawn.size(); ++i)
+      drawn(i) = random.stream(n).normal(static_cast<std::uint64_t>(i));
     const Vector value = expected + (root * drawn).cwiseMax(-furthest).cwiseMin(furthest);
-    for (std::size_t i = 0; i < unknown.size(); ++i) x[static_cast<std::size_t>(unknown[i])] = value(static_cast<Eigen::Index>(i));
+    for (std::size_t i = 0; i < unknown.size(); ++i)
+      x[static_cast<std::size_t>(unknown[i])] = value(static_cast<Eigen::Index>(i));
     out.push_back(from_normal(w, x));
   }
   return out;
@@ -122,7 +134,8 @@ void LikelyInputs::save(std::vector<NamedTensor>& out) const {
   out.push_back(matrix_tensor("likely.covariance", covariance_));
 }
 
-Result<LikelyInputs> LikelyInputs::restore(const std::vector<NamedTensor>& tensors, std::size_t counters, std::size_t work, bool reference, Diagnostics& diags) {
+Result<LikelyInputs> LikelyInputs::restore(const std::vector<NamedTensor>& tensors, std::size_t counters,
+                                           std::size_t work, bool reference, Diagnostics& diags) {
   const std::size_t columns = counters + work + (reference ? 1 : 0);
   TensorReader read(tensors, diags);
   LikelyInputs out;

@@ -14,16 +14,19 @@ namespace perfc {
 
 class LikelyInputs {
  public:
-  static LikelyInputs fit(const CounterDataset&, std::span<const std::size_t> rows, std::optional<std::size_t> reference);
+  static LikelyInputs fit(const CounterDataset&, std::span<const std::size_t> rows,
+                          std::optional<std::size_t> reference);
 
   /// The workload with its missing numbers (NaN) at their means, then `draws` with them drawn;
   /// the workload alone where nothing is missing. Reference seconds stand last in `seconds`.
-  std::vector<CounterDataset::Workload> complete(const CounterDataset::Workload&, std::size_t draws, const Random&) const;
+  std::vector<CounterDataset::Workload> complete(const CounterDataset::Workload&, std::size_t draws,
+                                                 const Random&) const;
   /// Whether it lacks anything that `complete` would fill.
   bool lacks(const CounterDataset::Workload&) const;
 
   void save(std::vector<NamedTensor>&) const;
-  static Result<LikelyInputs> restore(const std::vector<NamedTensor>&, std::size_t counters, std::size_t work, bool reference, Diagnostics&);
+  static Result<LikelyInputs> restore(const std::vector<NamedTensor>&, std::size_t counters, std::size_t work,
+                                      bool reference, Diagnostics&);
 
  private:
   std::size_t counters() const { return logarithmic_.size(); }

@@ -19,8 +19,12 @@ constexpr double kLeastPrecision = 0.5, kMostPrecision = 16;
 /// Variances of a weight, of the offset, and of what no machine tells.
 constexpr double kWeightVariance = 0.04, kOffsetVariance = 0.25, kNoiseVariance = 0.1;
 
-double log_seconds(const CounterProblem& p, std::size_t row, std::size_t machine) { return std::log(p.data->workloads[row].seconds[machine]); }
-double log_sheet(const CounterProblem& p, std::size_t machine, std::size_t kind) { return p.data_sheet.empty() ? std::nan("") : std::log(p.data_sheet[machine][kind]); }
+double log_seconds(const CounterProblem& p, std::size_t row, std::size_t machine) {
+  return std::log(p.data->workloads[row].seconds[machine]);
+}
+double log_sheet(const CounterProblem& p, std::size_t machine, std::size_t kind) {
+  return p.data_sheet.empty() ? std::nan("") : std::log(p.data_sheet[machine][kind]);
+}
 
 std::vector<std::size_t> measured_on(const CounterProblem& p, std::size_t machine) {
   std::vector<std::size_t> rows;
@@ -48,8 +52,8 @@ std::vector<double> likeness_of(const CounterProblem& p, std::span<const std::si
 }
 
 /// What the known machines need of their data sheets, carried over to this one's.
-CostPrior prior_of(const CounterProblem& p, std::span<const std::size_t> known, const std::vector<MachineCosts>& costs, std::span<const double> likeness,
-                   std::size_t machine) {
+CostPrior prior_of(const CounterProblem& p, std::span<const std::size_t> known, const std::vector<MachineCosts>& costs,
+                   std::span<const double> likeness, std::size_t machine) {
   CostPrior prior;
   for (std::size_t k = 0; k < p.data->work.size(); ++k) {
     bool told = !std::isnan(log_sheet(p, machine, k));
@@ -75,7 +79,8 @@ double r2(const std::vector<double>& errors, const std::vector<double>& truth) {
 }
 
 /// The baseline: the likest machine's time, × the median ratio that the samples show.
-double nearest_offset(const CounterProblem& p, std::size_t nearest, std::size_t machine, std::span<const std::size_t> rows) {
+double nearest_offset(const CounterProblem& p, std::size_t nearest, std::size_t machine,
+                      std::span<const std::size_t> rows) {
   std::vector<double> ratios;
   for (const std::size_t r : rows) {
     const double ratio = log_seconds(p, r, machine) - log_seconds(p, r, nearest);
@@ -106,13 +111,15 @@ std::vector<double> MachineTransfer::residuals(const CounterProblem& p, std::siz
   return out;
 }
 
-MachineTransfer MachineTransfer::fit(const CounterProblem& p, std::span<const std::size_t> known, std::size_t machine, std::span<const std::size_t> rows) {
+MachineTransfer MachineTransfer::fit(const CounterProblem& p, std::span<const std::size_t> known, std::size_t machine,
+                                     std::span<const std::size_t> rows) {
   std::vector<MachineCosts> costs;
   for (const std::size_t m : known) costs.push_back(costs_of(p, m));
   return fit(p, known, std::move(costs), machine, rows);
 }
 
-MachineTransfer MachineTransfer::fit(const CounterProblem& p, std::span<const std::size_t> known, std::vector<MachineCosts> costs, std::size_t machine,
+MachineTransfer MachineTransfer::fit(const CounterProblem& p, std::span<const std::size_t> known,
+                                     std::vector<MachineCosts> costs, std::size_t machine,
                                      std::span<const std::size_t> rows) {
   MachineTransfer out;
   out.known_.assign(known.begin(), known.end());
@@ -151,7 +158,8 @@ MachineTransfer MachineTransfer::fit(const CounterProblem& p, std::span<const st
 
 double MachineTransfer::predict(const CounterProblem& p, std::size_t row) const {
   const auto r = residuals(p, row);
-  return offset_ + predict_log_seconds(costs_, p.data->workloads[row].work) + std::inner_product(r.begin(), r.end(), weights_.begin(), 0.0);
+  return offset_ + predict_log_seconds(costs_, p.data->workloads[row].work) +
+         std::inner_product(r.begin(), r.end(), weights_.begin(), 0.0);
 }
 
 double interval_of(std::vector<double> errors) {
@@ -162,7 +170,8 @@ double interval_of(std::vector<double> errors) {
   return *at;
 }
 
-std::vector<AdaptationPoint> learning_curve(const CounterProblem& p, std::span<const std::size_t> machines, const AdaptationOptions& o) {
+std::vector<AdaptationPoint> learning_curve(const CounterProblem& p, std::span<const std::size_t> machines,
+                                            const AdaptationOptions& o) {
   std::vector<MachineCosts> all_costs;
   for (const std::size_t m : machines) all_costs.push_back(MachineTransfer::costs_of(p, m));
   std::vector<AdaptationPoint> curve;
@@ -181,7 +190,8 @@ std::vector<AdaptationPoint> learning_curve(const CounterProblem& p, std::span<c
         for (std::size_t i = 0; i < order.size(); ++i) (i < samples ? drawn : rest).push_back(rows[order[i]]);
         const MachineTransfer model = MachineTransfer::fit(p, known, costs, machines[m], drawn);
         const auto& likeness = model.likeness();
-        const std::size_t nearest = known[static_cast<std::size_t>(std::max_element(likeness.begin(), likeness.end()) - likeness.begin())];
+        const std::size_t nearest =
+            known[static_cast<std::size_t>(std::max_element(likeness.begin(), likeness.end()) - likeness.begin())];
         const double offset = nearest_offset(p, nearest, machines[m], drawn);
         std::vector<double> errors, nearest_errors, truth;
         for (const std::size_t r : rest) {

@@ -16,11 +16,13 @@ namespace perfc {
 
 class MachineTransfer {
  public:
-  /// What data sheets are silent on costs what it costs on average. Known machines need a few measured workloads each; `rows`: those of the new machine.
-  static MachineTransfer fit(const CounterProblem&, std::span<const std::size_t> known, std::size_t machine, std::span<const std::size_t> rows);
-  /// With the known machines' costs at hand.
-  static MachineTransfer fit(const CounterProblem&, std::span<const std::size_t> known, std::vector<MachineCosts> costs, std::size_t machine,
+  /// What data sheets are silent on costs what it costs on average. Known machines need a few measured workloads each;
+  /// `rows`: those of the new machine.
+  static MachineTransfer fit(const CounterProblem&, std::span<const std::size_t> known, std::size_t machine,
                              std::span<const std::size_t> rows);
+  /// With the known machines' costs at hand.
+  static MachineTransfer fit(const CounterProblem&, std::span<const std::size_t> known, std::vector<MachineCosts> costs,
+                             std::size_t machine, std::span<const std::size_t> rows);
   /// A machine's costs from all workloads measured on it.
   static MachineCosts costs_of(const CounterProblem&, std::size_t machine);
   /// ln seconds.
@@ -40,11 +42,11 @@ class MachineTransfer {
 /// How well a machine is predicted from `samples` workloads measured on it, each of `machines` in turn left out.
 struct AdaptationPoint {
   std::size_t samples = 0;
-  std::vector<double> errors;           ///< ln predicted − ln measured, of all workloads but the samples
-  std::vector<double> nearest_errors;   ///< of the baseline: the time on the likest machine, × the samples' median ratio
-  std::vector<double> scores;           ///< R² of ln seconds, one per machine and seed
+  std::vector<double> errors;          ///< ln predicted − ln measured, of all workloads but the samples
+  std::vector<double> nearest_errors;  ///< of the baseline: the time on the likest machine, × the samples' median ratio
+  std::vector<double> scores;          ///< R² of ln seconds, one per machine and seed
   std::vector<double> nearest_scores;
-  double covered = 0;                   ///< share of errors within `interval` of the other machines' errors
+  double covered = 0;  ///< share of errors within `interval` of the other machines' errors
 };
 /// Nine of ten |errors|.
 double interval_of(std::vector<double> errors);
@@ -54,6 +56,7 @@ struct AdaptationOptions {
   std::uint64_t seeds = 5, first_seed = 1;
 };
 /// `machines`: at least three, each with more measured workloads than the largest number of samples.
-std::vector<AdaptationPoint> learning_curve(const CounterProblem&, std::span<const std::size_t> machines, const AdaptationOptions&);
+std::vector<AdaptationPoint> learning_curve(const CounterProblem&, std::span<const std::size_t> machines,
+                                            const AdaptationOptions&);
 
 }  // namespace perfc

@@ -23,7 +23,8 @@ class NetworkModel final : public StoredModel {
   /// Without `vae`: the network alone.
   explicit NetworkModel(std::optional<VaeTraining> vae) : training_(std::move(vae)) {}
 
-  Status fit(const CounterProblem& p, std::span<const std::size_t> rows, SplitKind, const Random& random, Diagnostics& diags) override {
+  Status fit(const CounterProblem& p, std::span<const std::size_t> rows, SplitKind, const Random& random,
+             Diagnostics& diags) override {
     inputs_ = CounterInputs::fit(*p.data, rows, InputKind::Counters);
     FeatureMatrix x = inputs_.rows(*p.data, rows);
     normaliser_ = Normaliser::fit(x, inputs_.columns(), inputs_.scales());
@@ -40,7 +41,9 @@ class NetworkModel final : public StoredModel {
     RowTask task(*network_, training, none, {});
     initialise(task.parameters(), random.stream("network"));
     SingleProcess alone;
-    return train(task, network_options(rows.size(), kDirectEpochs, kDirectMostSteps, random), alone, diags) ? ok() : Status(Failure{});
+    return train(task, network_options(rows.size(), kDirectEpochs, kDirectMostSteps, random), alone, diags)
+               ? ok()
+               : Status(Failure{});
   }
 
   FeatureMatrix predict(const CounterProblem& p, std::span<const std::size_t> rows) const override {
@@ -51,7 +54,9 @@ class NetworkModel final : public StoredModel {
     return widened(network_->forward(c, x));
   }
 
-  double base(const CounterProblem& p, std::size_t row) const override { return p.reference ? p.base(row) : std::numeric_limits<double>::quiet_NaN(); }
+  double base(const CounterProblem& p, std::size_t row) const override {
+    return p.reference ? p.base(row) : std::numeric_limits<double>::quiet_NaN();
+  }
 
   void save(Checkpoint& checkpoint) const override {
     std::vector<NamedTensor>& tensors = checkpoint.tensors;
@@ -63,7 +68,8 @@ class NetworkModel final : public StoredModel {
     for (NamedTensor& t : perfc::save(weights())) tensors.push_back(std::move(t));
   }
 
-  Status restore(const CounterDataset& names, std::size_t machines, const Checkpoint& checkpoint, Diagnostics& diags) override {
+  Status restore(const CounterDataset& names, std::size_t machines, const Checkpoint& checkpoint,
+                 Diagnostics& diags) override {
     const std::vector<NamedTensor>& tensors = checkpoint.tensors;
     TensorReader read(tensors, diags);
     const std::size_t counters = names.counters.size();
@@ -77,13 +83,15 @@ class NetworkModel final : public StoredModel {
     normaliser_ = *normaliser;
     build(columns, machines);
     std::vector<NamedTensor> own;
-    std::copy_if(tensors.begin(), tensors.end(), std::back_inserter(own), [](const NamedTensor& t) { return t.name.starts_with("vae.") || t.name.starts_with("network."); });
+    std::copy_if(tensors.begin(), tensors.end(), std::back_inserter(own),
+                 [](const NamedTensor& t) { return t.name.starts_with("vae.") || t.name.starts_with("network."); });
     return load(own, weights(), diags);
   }
 
  private:
   void build(std::size_t inputs, std::size_t outputs) {
-    if (training_) vae_ = std::make_unique<SigmaVae<float>>(VaeOptions{.inputs = inputs, .hidden = kVaeHidden, .latent = kLatent});
+    if (training_)
+      vae_ = std::make_unique<SigmaVae<float>>(VaeOptions{.inputs = inputs, .hidden = kVaeHidden, .latent = kLatent});
     network_ = make_network(training_ ? kLatent : inputs, kHidden, kHiddenLayers, outputs);
   }
   std::vector<NamedParameter<float>> weights() const {
@@ -95,7 +103,8 @@ class NetworkModel final : public StoredModel {
   }
 
   /// Positions in `rows` of what `calibrate_first` names.
-  Result<std::vector<std::size_t>> calibrated_first(const CounterDataset& d, std::span<const std::size_t> rows, Diagnostics& diags) const {
+  Result<std::vector<std::size_t>> calibrated_first(const CounterDataset& d, std::span<const std::size_t> rows,
+                                                    Diagnostics& diags) const {
     std::vector<std::size_t> first;
     const std::string& on = training_->calibrate_first;
     if (on.empty()) return first;
@@ -103,8 +112,10 @@ class NetworkModel final : public StoredModel {
       if (d.workloads[rows[i]].profiled == on) first.push_back(i);
     }
     if (first.empty() || first.size() == rows.size()) {
-      return diags.error(fmt::format("{} of {} training workloads have '{}' in the column 'profiled': there is nothing to calibrate the decoder on first",
-                                     first.empty() ? "none" : "all", rows.size(), on.substr(0, 80)));
+      return diags.error(fmt::format(
+          "{} of {} training workloads have '{}' in the column 'profiled': there is nothing to calibrate the decoder "
+          "on first",
+          first.empty() ? "none" : "all", rows.size(), on.substr(0, 80)));
     }
     return first;
   }
@@ -125,8 +136,8 @@ class NetworkModel final : public StoredModel {
   CounterInputs inputs_;
   Normaliser normaliser_;
   ColumnRange range_;
-  std::unique_ptr<SigmaVae<float>> vae_;          ///< networks keep the results of their layers:
-  std::unique_ptr<Sequential<float>> network_;    ///< not for several threads at once
+  std::unique_ptr<SigmaVae<float>> vae_;        ///< networks keep the results of their layers:
+  std::unique_ptr<Sequential<float>> network_;  ///< not for several threads at once
 };
 
 }  // namespace

@@ -18,11 +18,13 @@ constexpr double kNetworkRate = 3e-3;
 
 }  // namespace
 
-std::unique_ptr<Sequential<float>> make_network(std::size_t inputs, std::size_t hidden, std::size_t hidden_layers, std::size_t outputs) {
+std::unique_ptr<Sequential<float>> make_network(std::size_t inputs, std::size_t hidden, std::size_t hidden_layers,
+                                                std::size_t outputs) {
   auto net = std::make_unique<Sequential<float>>();
   for (std::size_t i = 0; i < hidden_layers; ++i) {
     const auto input_gradient = i == 0 ? InputGradient::Unused : InputGradient::Wanted;
-    net->add("hidden" + std::to_string(i), std::make_unique<Linear<float>>(i == 0 ? inputs : hidden, hidden, Bias::Yes, input_gradient));
+    net->add("hidden" + std::to_string(i),
+             std::make_unique<Linear<float>>(i == 0 ? inputs : hidden, hidden, Bias::Yes, input_gradient));
     net->add("relu" + std::to_string(i), std::make_unique<Activation<float>>(ActivationKind::Relu));
   }
   net->add("output", std::make_unique<Linear<float>>(hidden, outputs));
@@ -40,18 +42,21 @@ ColumnRange ColumnRange::fit(const FeatureMatrix& x) {
 }
 
 void ColumnRange::apply(FeatureMatrix& x) const {
-  for (std::size_t i = 0; i < x.values.size(); ++i) x.values[i] = std::min(std::max(x.values[i], low[i % x.columns]), high[i % x.columns]);
+  for (std::size_t i = 0; i < x.values.size(); ++i)
+    x.values[i] = std::min(std::max(x.values[i], low[i % x.columns]), high[i % x.columns]);
 }
 
-Result<Networks> Networks::fit(const FeatureMatrix& x, const FeatureMatrix& y, const std::vector<Column>& columns, const std::vector<Normaliser::Scale>& scales,
-                               const NetworkOptions& o, const Random& random, Diagnostics& diags) {
+Result<Networks> Networks::fit(const FeatureMatrix& x, const FeatureMatrix& y, const std::vector<Column>& columns,
+                               const std::vector<Normaliser::Scale>& scales, const NetworkOptions& o,
+                               const Random& random, Diagnostics& diags) {
   Networks out;
   out.outputs_ = y.columns;
   out.normaliser_ = Normaliser::fit(x, columns, scales);
   FeatureMatrix normal = x;
   out.normaliser_.apply(normal);
   out.range_ = ColumnRange::fit(normal);
-  const RowTask::Rows rows{narrowed(normal), narrowed(y)}, none{Matrix<float>(0, x.columns), Matrix<float>(0, y.columns)};
+  const RowTask::Rows rows{narrowed(normal), narrowed(y)},
+      none{Matrix<float>(0, x.columns), Matrix<float>(0, y.columns)};
   const std::uint64_t steps_per_epoch = std::max<std::uint64_t>((x.rows + kNetworkBatch - 1) / kNetworkBatch, 1);
   for (std::size_t n = 0; n < o.networks; ++n) {
     const Random own = random.stream(n);
@@ -59,8 +64,11 @@ Result<Networks> Networks::fit(const FeatureMatrix& x, const FeatureMatrix& y, c
     RowTask task(net, rows, none, {});
     initialise(task.parameters(), own);
     SingleProcess alone;
-    const TrainOptions options{.epochs = std::max<std::uint64_t>(o.steps / steps_per_epoch, 1), .batch = kNetworkBatch, .seed = own.bits(0),
-                               .schedule = {.shape = Schedule::Shape::Cosine, .peak = kNetworkRate}, .adam = {.weight_decay = o.weight_decay}};
+    const TrainOptions options{.epochs = std::max<std::uint64_t>(o.steps / steps_per_epoch, 1),
+                               .batch = kNetworkBatch,
+                               .seed = own.bits(0),
+                               .schedule = {.shape = Schedule::Shape::Cosine, .peak = kNetworkRate},
+                               .adam = {.weight_decay = o.weight_decay}};
     if (!train(task, options, alone, diags)) return Failure{};
   }
   return out;
@@ -75,7 +83,8 @@ FeatureMatrix Networks::predict(FeatureMatrix x) const {
   for (const auto& net : networks_) {
     Context c{.threads = threads};
     const Matrix<float>& one = net->forward(c, rows);
-    for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] += static_cast<double>(one.data()[i]) / static_cast<double>(networks_.size());
+    for (std::size_t i = 0; i < y.values.size(); ++i)
+      y.values[i] += static_cast<double>(one.data()[i]) / static_cast<double>(networks_.size());
   }
   return y;
 }
@@ -90,8 +99,9 @@ void Networks::save(const std::string& prefix, std::vector<NamedTensor>& out) co
   }
 }
 
-Result<Networks> Networks::restore(const std::string& prefix, const std::vector<NamedTensor>& tensors, std::size_t columns,
-                                   std::size_t hidden_layers, std::size_t outputs, Diagnostics& diags) {
+Result<Networks> Networks::restore(const std::string& prefix, const std::vector<NamedTensor>& tensors,
+                                   std::size_t columns, std::size_t hidden_layers, std::size_t outputs,
+                                   Diagnostics& diags) {
   Networks out;
   out.outputs_ = outputs;
   TensorReader read(tensors, diags);
@@ -102,7 +112,8 @@ Result<Networks> Networks::restore(const std::string& prefix, const std::vector<
   for (std::size_t n = 0;; ++n) {
     const std::string name = fmt::format("{}{}.", prefix, n);
     std::vector<NamedTensor> own;
-    std::copy_if(tensors.begin(), tensors.end(), std::back_inserter(own), [&](const NamedTensor& t) { return t.name.starts_with(name); });
+    std::copy_if(tensors.begin(), tensors.end(), std::back_inserter(own),
+                 [&](const NamedTensor& t) { return t.name.starts_with(name); });
     if (own.empty() && n > 0) return out;
     auto& net = *out.networks_.emplace_back(make_network(columns, kNetworkWidth, hidden_layers, outputs));
     if (!load(own, parameters(net, name), diags)) return Failure{};

@@ -29,7 +29,8 @@ constexpr std::array kRelativeModels{
     RelativeModelRow{"dnn", "three hidden layers of 1024 on counters", make<RelativeModel, make_dnn_model>},
     RelativeModelRow{"vae-dnn", "the paper's: the same on the latent columns of a σ-VAE", make_vae_dnn<RelativeModel>},
     RelativeModelRow{"costs", "costs per kind of work and machine", make<RelativeModel, make_costs_model>},
-    RelativeModelRow{"perfc", "costs, corrected by likeness as far as validation supports it", make<RelativeModel, make_corrected_costs>},
+    RelativeModelRow{"perfc", "costs, corrected by likeness as far as validation supports it",
+                     make<RelativeModel, make_corrected_costs>},
 };
 
 constexpr std::array kStored{
@@ -53,14 +54,16 @@ double nine_of_ten(const FeatureMatrix& y, const FeatureMatrix& prediction) {
 }
 
 const RelativeModelRow* find_relative_model(std::string_view name) {
-  const auto found = std::find_if(kRelativeModels.begin(), kRelativeModels.end(), [&](const RelativeModelRow& r) { return r.name == name; });
+  const auto found = std::find_if(kRelativeModels.begin(), kRelativeModels.end(),
+                                  [&](const RelativeModelRow& r) { return r.name == name; });
   return found == kRelativeModels.end() ? nullptr : &*found;
 }
 
-std::vector<std::vector<std::size_t>> held_back(const CounterDataset& d, std::span<const std::size_t> rows, SplitKind kind, std::size_t folds,
-                                                const Random& random) {
+std::vector<std::vector<std::size_t>> held_back(const CounterDataset& d, std::span<const std::size_t> rows,
+                                                SplitKind kind, std::size_t folds, const Random& random) {
   std::map<std::string, std::vector<std::size_t>> groups;  // what stays together
-  for (const std::size_t r : rows) groups[kind == SplitKind::Random ? d.workloads[r].name : d.workloads[r].application].push_back(r);
+  for (const std::size_t r : rows)
+    groups[kind == SplitKind::Random ? d.workloads[r].name : d.workloads[r].application].push_back(r);
   std::vector<const std::vector<std::size_t>*> members;
   for (const auto& [name, of] : groups) members.push_back(&of);
   if (folds == 0) folds = members.size();

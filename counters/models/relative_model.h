@@ -22,7 +22,8 @@ class RelativeModel {
   virtual ~RelativeModel() = default;
   /// Sees the times of `rows` alone. `kind`: what it will be asked for, so that validation
   /// within `rows` can hold back the same.
-  virtual Status fit(const CounterProblem&, std::span<const std::size_t> rows, SplitKind, const Random&, Diagnostics&) = 0;
+  virtual Status fit(const CounterProblem&, std::span<const std::size_t> rows, SplitKind, const Random&,
+                     Diagnostics&) = 0;
   /// Rows × machines. Uses the reference's times, never the machines'.
   virtual FeatureMatrix predict(const CounterProblem&, std::span<const std::size_t> rows) const = 0;
 };
@@ -36,7 +37,8 @@ class StoredModel : public RelativeModel {
   virtual Status restore(const CounterDataset& names, std::size_t machines, const Checkpoint&, Diagnostics&) = 0;
   /// ln of the seconds that predictions are relative to; NaN: the model does not tell.
   virtual double base(const CounterProblem&, std::size_t row) const = 0;
-  /// Nine of ten held-back predictions of `fit` were no further off than this, in ln; nothing if `fit` holds nothing back.
+  /// Nine of ten held-back predictions of `fit` were no further off than this, in ln; nothing if `fit` holds nothing
+  /// back.
   virtual std::optional<double> interval() const { return {}; }
   /// Words of regions' names that it reads.
   virtual std::vector<std::string> words() const { return {}; }
@@ -64,7 +66,8 @@ std::span<const StoredModelRow> stored_model_table();
 
 /// Parts of rows to hold back in turn: `folds` random ones, or for applications as many
 /// of whole applications (all of them, one by one, if folds is 0).
-std::vector<std::vector<std::size_t>> held_back(const CounterDataset&, std::span<const std::size_t> rows, SplitKind, std::size_t folds, const Random&);
+std::vector<std::vector<std::size_t>> held_back(const CounterDataset&, std::span<const std::size_t> rows, SplitKind,
+                                                std::size_t folds, const Random&);
 /// `rows` without `part`.
 std::vector<std::size_t> without(std::span<const std::size_t> rows, std::span<const std::size_t> part);
 

@@ -50,7 +50,8 @@ VaeTerms SigmaVae<T>::decode(Context& c) {
   VaeTerms t{.log_sigma = options_.least_log_sigma + soft};
   sigma_slope_ = static_cast<T>(1 / (1 + std::exp(-above)));
   variance_ = static_cast<T>(std::exp(2 * t.log_sigma));
-  t.reconstruction = columns * (static_cast<double>(square_) / (2 * static_cast<double>(variance_)) + t.log_sigma + std::log(2 * std::numbers::pi) / 2);
+  t.reconstruction = columns * (static_cast<double>(square_) / (2 * static_cast<double>(variance_)) + t.log_sigma +
+                                std::log(2 * std::numbers::pi) / 2);
   const auto m = means_->flat(), v = log_variances_->flat();
   t.kl = -0.5 * static_cast<double>((1 + v - m.square() - v.exp()).sum()) / rows;
   return t;
@@ -59,7 +60,8 @@ VaeTerms SigmaVae<T>::decode(Context& c) {
 template <class T>
 void SigmaVae<T>::backward(Context& c, double reconstruction_weight, double kl_weight, const Matrix<T>& dz) {
   // d reconstruction / d x̂ directly, and through σ, which is the batch's.
-  const T slope = static_cast<T>(reconstruction_weight) * (1 / variance_ + (1 - square_ / variance_) * sigma_slope_ / square_);
+  const T slope =
+      static_cast<T>(reconstruction_weight) * (1 / variance_ + (1 - square_ / variance_) * sigma_slope_ / square_);
   ddecoded_.resize(x_->rows(), x_->columns());
   ddecoded_.flat() = slope * (decoded_->flat() - x_->flat());
   const Matrix<T>& from_decoder = decoder_.backward(c, ddecoded_);

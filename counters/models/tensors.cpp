@@ -7,7 +7,8 @@
 namespace perfc {
 namespace {
 
-NamedTensor tensor(std::string name, Parameter<float>::Kind kind, std::size_t rows, std::size_t columns, const std::vector<double>& values) {
+NamedTensor tensor(std::string name, Parameter<float>::Kind kind, std::size_t rows, std::size_t columns,
+                   const std::vector<double>& values) {
   NamedTensor t{std::move(name), kind, Matrix<float>(rows, columns)};
   std::transform(values.begin(), values.end(), t.value.data(), [](double v) { return static_cast<float>(v); });
   return t;
@@ -21,9 +22,13 @@ Matrix<float> narrowed(const FeatureMatrix& m) {
   return out;
 }
 
-FeatureMatrix widened(const Matrix<float>& m) { return {m.rows(), m.columns(), std::vector<double>(m.data(), m.data() + m.size())}; }
+FeatureMatrix widened(const Matrix<float>& m) {
+  return {m.rows(), m.columns(), std::vector<double>(m.data(), m.data() + m.size())};
+}
 
-NamedTensor vector_tensor(std::string name, const std::vector<double>& v) { return tensor(std::move(name), Parameter<float>::Kind::Vector, 1, v.size(), v); }
+NamedTensor vector_tensor(std::string name, const std::vector<double>& v) {
+  return tensor(std::move(name), Parameter<float>::Kind::Vector, 1, v.size(), v);
+}
 
 NamedTensor matrix_tensor(std::string name, const FeatureMatrix& m) {
   return tensor(std::move(name), Parameter<float>::Kind::Matrix, m.rows, m.columns, m.values);
@@ -38,7 +43,8 @@ void save_normaliser(const std::string& prefix, const Normaliser& n, std::vector
 }
 
 const Matrix<float>* TensorReader::find(const std::string& name) const {
-  const auto found = std::find_if(tensors_.begin(), tensors_.end(), [&](const NamedTensor& t) { return t.name == name; });
+  const auto found =
+      std::find_if(tensors_.begin(), tensors_.end(), [&](const NamedTensor& t) { return t.name == name; });
   return found == tensors_.end() ? nullptr : &found->value;
 }
 
@@ -54,7 +60,9 @@ FeatureMatrix TensorReader::matrix(const std::string& name, std::size_t rows, st
   return refuse(fmt::format("checkpoint: the tensor '{}' is missing or not {}x{}", name, rows, columns));
 }
 
-std::vector<double> TensorReader::vector(const std::string& name, std::size_t columns) { return matrix(name, 1, columns).values; }
+std::vector<double> TensorReader::vector(const std::string& name, std::size_t columns) {
+  return matrix(name, 1, columns).values;
+}
 
 FeatureMatrix TensorReader::rows(const std::string& name, std::size_t columns) {
   const Matrix<float>* m = find(name);
@@ -63,7 +71,8 @@ FeatureMatrix TensorReader::rows(const std::string& name, std::size_t columns) {
 }
 
 std::optional<Normaliser> TensorReader::normaliser(const std::string& prefix, std::size_t columns) {
-  const auto logarithmic = vector(prefix + "logarithmic", columns), means = vector(prefix + "means", columns), deviations = vector(prefix + "deviations", columns);
+  const auto logarithmic = vector(prefix + "logarithmic", columns), means = vector(prefix + "means", columns),
+             deviations = vector(prefix + "deviations", columns);
   if (!good_) return {};
   if (std::any_of(deviations.begin(), deviations.end(), [](double d) { return !(d > 0); })) {
     refuse(fmt::format("checkpoint: the tensor '{}deviations' holds numbers that are not positive", prefix));

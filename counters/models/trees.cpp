@@ -11,7 +11,8 @@ namespace perfc {
 /// Grows one tree from a list of rows; siblings stand side by side in `nodes_`.
 class Trees::Builder {
  public:
-  Builder(Trees& trees, const FeatureMatrix& x, const FeatureMatrix& y, const TreeOptions& o) : trees_(trees), y_(y), o_(o), columns_(x.columns) {
+  Builder(Trees& trees, const FeatureMatrix& x, const FeatureMatrix& y, const TreeOptions& o)
+      : trees_(trees), y_(y), o_(o), columns_(x.columns) {
     values_.assign(x.values.begin(), x.values.end());
     order_.resize(columns_);
     std::iota(order_.begin(), order_.end(), std::size_t{0});
@@ -28,7 +29,8 @@ class Trees::Builder {
       set_mean(at);
       const Split s = at.depth < o_.deepest ? find_split(at, random) : Split{};
       if (s.gain <= 0) continue;
-      const auto middle = std::partition(rows_.begin() + static_cast<std::ptrdiff_t>(at.begin), rows_.begin() + static_cast<std::ptrdiff_t>(at.end),
+      const auto middle = std::partition(rows_.begin() + static_cast<std::ptrdiff_t>(at.begin),
+                                         rows_.begin() + static_cast<std::ptrdiff_t>(at.end),
                                          [&](std::size_t r) { return value(r, s.column) <= s.threshold; });
       const auto cut = static_cast<std::size_t>(middle - rows_.begin());
       const std::uint32_t left = add_node(), right = add_node();
@@ -71,7 +73,8 @@ class Trees::Builder {
     double sum = 0;
     for (std::size_t k = 0; k < left.size(); ++k) {
       const double right = total_[k] - left[k];
-      sum += left[k] * left[k] / static_cast<double>(n_left) + right * right / static_cast<double>(n - n_left) - total_[k] * total_[k] / static_cast<double>(n);
+      sum += left[k] * left[k] / static_cast<double>(n_left) + right * right / static_cast<double>(n - n_left) -
+             total_[k] * total_[k] / static_cast<double>(n);
     }
     return sum;
   }
@@ -85,7 +88,8 @@ class Trees::Builder {
       for (std::size_t k = 0; k < y_.columns; ++k) total_[k] += y_.at(rows_[i], k);
     }
     // Columns that are constant here do not count as tried (Geurts et al., section 2).
-    auto wanted = std::max<std::size_t>(1, static_cast<std::size_t>(std::lround(o_.column_share * static_cast<double>(columns_))));
+    auto wanted = std::max<std::size_t>(
+        1, static_cast<std::size_t>(std::lround(o_.column_share * static_cast<double>(columns_))));
     for (std::size_t tried = 0; tried < columns_ && wanted > 0; ++tried) {
       std::swap(order_[tried], order_[tried + random.index(draws_++, columns_ - tried)]);
       const std::size_t column = order_[tried];
@@ -96,7 +100,8 @@ class Trees::Builder {
       }
       if (!(low < high)) continue;
       --wanted;
-      const Split s = o_.kind == TreeOptions::Kind::Extra ? random_split(at, column, low, high, random) : best_split(at, column);
+      const Split s =
+          o_.kind == TreeOptions::Kind::Extra ? random_split(at, column, low, high, random) : best_split(at, column);
       if (s.gain > best.gain) best = s;
     }
     return best.gain > 1e-12 ? best : Split{};
@@ -116,7 +121,8 @@ class Trees::Builder {
   }
 
   Split best_split(const Open& at, std::size_t column) {
-    sorted_.assign(rows_.begin() + static_cast<std::ptrdiff_t>(at.begin), rows_.begin() + static_cast<std::ptrdiff_t>(at.end));
+    sorted_.assign(rows_.begin() + static_cast<std::ptrdiff_t>(at.begin),
+                   rows_.begin() + static_cast<std::ptrdiff_t>(at.end));
     std::sort(sorted_.begin(), sorted_.end(), [&](std::size_t a, std::size_t b) {
       return std::pair(value(a, column), a) < std::pair(value(b, column), b);
     });
@@ -224,14 +230,16 @@ void Trees::save(const std::string& prefix, std::vector<NamedTensor>& out) const
   out.push_back(std::move(start));
 }
 
-Result<Trees> Trees::restore(const std::string& prefix, const std::vector<NamedTensor>& tensors, std::size_t columns, std::size_t outputs,
-                             Diagnostics& diags) {
+Result<Trees> Trees::restore(const std::string& prefix, const std::vector<NamedTensor>& tensors, std::size_t columns,
+                             std::size_t outputs, Diagnostics& diags) {
   const auto find = [&](const char* name) {
-    const auto t = std::find_if(tensors.begin(), tensors.end(), [&](const NamedTensor& n) { return n.name == prefix + name; });
+    const auto t =
+        std::find_if(tensors.begin(), tensors.end(), [&](const NamedTensor& n) { return n.name == prefix + name; });
     return t == tensors.end() ? nullptr : &t->value;
   };
   const Matrix<float>*nodes = find("nodes"), *roots = find("roots"), *start = find("start");
-  if (!nodes || !roots || !start) return diags.error(fmt::format("checkpoint: the trees '{}' are not complete", prefix));
+  if (!nodes || !roots || !start)
+    return diags.error(fmt::format("checkpoint: the trees '{}' are not complete", prefix));
   // Floats hold whole numbers up to 2^24 exactly.
   if (nodes->columns() != 3 + outputs || start->size() != 1 + outputs || nodes->rows() >= (std::size_t{1} << 24)) {
     return diags.error(fmt::format("checkpoint: the trees '{}' have the wrong shape", prefix));
@@ -244,16 +252,19 @@ Result<Trees> Trees::restore(const std::string& prefix, const std::vector<NamedT
   const auto count = static_cast<float>(nodes->rows());
   for (std::size_t r = 0; r < roots->size(); ++r) {
     const float root = roots->data()[r];
-    if (!(root >= 0 && root < count)) return diags.error(fmt::format("checkpoint: root {} of '{}' is no node", r, prefix));
+    if (!(root >= 0 && root < count))
+      return diags.error(fmt::format("checkpoint: root {} of '{}' is no node", r, prefix));
     t.roots_.push_back(static_cast<std::uint32_t>(root));
   }
   for (std::size_t n = 0; n < nodes->rows(); ++n) {
     const float column = (*nodes)(n, 0), left = (*nodes)(n, 2);
     const bool leaf = column == -1;
-    if (!leaf && !(column >= 0 && column < static_cast<float>(columns) && left > static_cast<float>(n) && left + 1 < count)) {
+    if (!leaf &&
+        !(column >= 0 && column < static_cast<float>(columns) && left > static_cast<float>(n) && left + 1 < count)) {
       return diags.error(fmt::format("checkpoint: node {} of '{}' is none of a tree", n, prefix));
     }
-    t.nodes_.push_back({static_cast<std::int32_t>(column), (*nodes)(n, 1), leaf ? 0 : static_cast<std::uint32_t>(left)});
+    t.nodes_.push_back(
+        {static_cast<std::int32_t>(column), (*nodes)(n, 1), leaf ? 0 : static_cast<std::uint32_t>(left)});
     for (std::size_t k = 0; k < outputs; ++k) t.values_.push_back((*nodes)(n, 3 + k));
   }
   return t;

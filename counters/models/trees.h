@@ -16,10 +16,10 @@ struct TreeOptions {
   };
   Kind kind = Kind::Forest;
   std::size_t trees = 200;
-  std::size_t least_leaf = 1;       ///< rows
+  std::size_t least_leaf = 1;  ///< rows
   std::size_t deepest = 64;
-  double column_share = 1;          ///< of the columns that are tried at a node
-  double rate = 0.05;               ///< Boosting
+  double column_share = 1;  ///< of the columns that are tried at a node
+  double rate = 0.05;       ///< Boosting
 };
 
 class Trees {
@@ -36,21 +36,22 @@ class Trees {
   /// Tensors `prefix` + "nodes" (column or −1, threshold, left child; the right one follows it; values),
   /// "roots" and "start". `restore` refuses trees that are none: children before parents, unknown columns.
   void save(const std::string& prefix, std::vector<NamedTensor>&) const;
-  static Result<Trees> restore(const std::string& prefix, const std::vector<NamedTensor>&, std::size_t columns, std::size_t outputs, Diagnostics&);
+  static Result<Trees> restore(const std::string& prefix, const std::vector<NamedTensor>&, std::size_t columns,
+                               std::size_t outputs, Diagnostics&);
 
  private:
   class Builder;
   struct Node {
-    std::int32_t column = -1;       ///< −1: a leaf
-    float threshold = 0;            ///< left: value ≤ threshold
-    std::uint32_t left = 0;         ///< of the ensemble's nodes, always behind this one
+    std::int32_t column = -1;  ///< −1: a leaf
+    float threshold = 0;       ///< left: value ≤ threshold
+    std::uint32_t left = 0;    ///< of the ensemble's nodes, always behind this one
   };
   std::size_t columns_ = 0, outputs_ = 0;
-  double weight_ = 1;               ///< of every tree in the sum
-  std::vector<double> start_;       ///< per output, added to the sum
+  double weight_ = 1;          ///< of every tree in the sum
+  std::vector<double> start_;  ///< per output, added to the sum
   std::vector<std::uint32_t> roots_;
   std::vector<Node> nodes_;
-  std::vector<float> values_;       ///< nodes × outputs
+  std::vector<float> values_;  ///< nodes × outputs
 };
 
 }  // namespace perfc

@@ -12,13 +12,16 @@ namespace {
 constexpr std::size_t kVaeBatch = 32;
 constexpr std::uint64_t kEpochs = 200, kMostSteps = 4000;
 
-std::uint64_t steps_per_epoch(std::size_t rows) { return std::max<std::uint64_t>((rows + kVaeBatch - 1) / kVaeBatch, 1); }
+std::uint64_t steps_per_epoch(std::size_t rows) {
+  return std::max<std::uint64_t>((rows + kVaeBatch - 1) / kVaeBatch, 1);
+}
 
 enum class Start : unsigned char { Anew, AsItIs };
 
 class VaeTask final : public TrainingTask {
  public:
-  VaeTask(SigmaVae<float>& vae, Linear<float>& regression, const RowTask::Rows& rows, const VaeTraining& how, std::uint64_t steps)
+  VaeTask(SigmaVae<float>& vae, Linear<float>& regression, const RowTask::Rows& rows, const VaeTraining& how,
+          std::uint64_t steps)
       : vae_(vae), regression_(regression), rows_(rows), how_(how), steps_(steps) {}
   std::vector<NamedParameter<float>> parameters() override {
     auto all = perfc::parameters(vae_, "vae.");
@@ -59,12 +62,15 @@ class VaeTask final : public TrainingTask {
 }  // namespace
 
 TrainOptions network_options(std::size_t rows, std::uint64_t epochs, std::uint64_t most_steps, const Random& random) {
-  return {.epochs = std::clamp<std::uint64_t>(most_steps / steps_per_epoch(rows), 1, epochs), .batch = kVaeBatch, .seed = random.bits(0),
-          .schedule = {.shape = Schedule::Shape::Cosine, .peak = 1e-3}, .adam = {.weight_decay = 0.01}};
+  return {.epochs = std::clamp<std::uint64_t>(most_steps / steps_per_epoch(rows), 1, epochs),
+          .batch = kVaeBatch,
+          .seed = random.bits(0),
+          .schedule = {.shape = Schedule::Shape::Cosine, .peak = 1e-3},
+          .adam = {.weight_decay = 0.01}};
 }
 
-Status train_vae(SigmaVae<float>& vae, const RowTask::Rows& rows, std::span<const std::size_t> first, const VaeTraining& how, const Random& random,
-                 Diagnostics& diags) {
+Status train_vae(SigmaVae<float>& vae, const RowTask::Rows& rows, std::span<const std::size_t> first,
+                 const VaeTraining& how, const Random& random, Diagnostics& diags) {
   Linear<float> regression(vae.options().latent, rows.y.columns());
   SingleProcess alone;
   const auto run = [&](const RowTask::Rows& on, const VaeTraining& training, Start start) -> Status {

@@ -19,7 +19,8 @@ struct VaeTraining {
 
 /// Initialises and trains the VAE on the rows' x; targets y are for the feedback. `first`: the rows to begin with,
 /// without feedback; empty: all at once.
-Status train_vae(SigmaVae<float>&, const RowTask::Rows&, std::span<const std::size_t> first, const VaeTraining&, const Random&, Diagnostics&);
+Status train_vae(SigmaVae<float>&, const RowTask::Rows&, std::span<const std::size_t> first, const VaeTraining&,
+                 const Random&, Diagnostics&);
 
 /// Of the VAE and of the networks of 3 × 1024: so many epochs, but no more than so many steps in all.
 TrainOptions network_options(std::size_t rows, std::uint64_t epochs, std::uint64_t most_steps, const Random&);

@@ -31,16 +31,18 @@ std::optional<double> number_in(const Element& e) {
 /// "min#", "max#" and "avg#" are statistics over ranks.
 Metric metric_of(std::string_view column, std::string_view unit) {
   Metric m{.name = std::string(column), .unit = std::string(unit)};
-  m.scope = column.find("inclusive") != std::string_view::npos || column.ends_with("(inc)") ? Scope::Inclusive : Scope::Exclusive;
+  m.scope = column.find("inclusive") != std::string_view::npos || column.ends_with("(inc)") ? Scope::Inclusive
+                                                                                            : Scope::Exclusive;
   if (column.starts_with("max#")) m.combine = Combine::Max;
-  if (column.starts_with("min#") || column.starts_with("avg#") || column.find("topdown.") != std::string_view::npos) m.combine = Combine::Mean;
+  if (column.starts_with("min#") || column.starts_with("avg#") || column.find("topdown.") != std::string_view::npos)
+    m.combine = Combine::Mean;
   return m;
 }
 
 /// Columns that tell who measured, not how much.
 bool is_label(std::string_view column) {
-  return column == "mpi.rank" || column == "rank" || column == "Node order" || column == "thread" || column == "cali.caliper.version" ||
-         column == "mpi.world.size";
+  return column == "mpi.rank" || column == "rank" || column == "Node order" || column == "thread" ||
+         column == "cali.caliper.version" || column == "mpi.world.size";
 }
 
 class SplitReader {
@@ -63,12 +65,12 @@ class SplitReader {
   struct Node {
     std::string_view label;
     std::optional<std::size_t> parent;
-    std::size_t region = 0;              ///< 0: not made yet
+    std::size_t region = 0;  ///< 0: not made yet
   };
   struct Column {
-    std::optional<std::size_t> metric;   ///< of the builder
+    std::optional<std::size_t> metric;  ///< of the builder
     bool path = false;
-    bool weight = false;                 ///< the time that means over regions are weighted with
+    bool weight = false;  ///< the time that means over regions are weighted with
   };
 
   void read_globals(const Element& root) {
@@ -89,7 +91,8 @@ class SplitReader {
         const auto index = json::integer(parent);
         // Nodes stand behind their parents, so that no tree can be a cycle.
         if (!index || *index < 0 || static_cast<std::size_t>(*index) >= nodes_.size()) {
-          return diags_.error({.node = static_cast<std::int64_t>(nodes_.size())}, node.label, "its parent is no node that stands before it");
+          return diags_.error({.node = static_cast<std::int64_t>(nodes_.size())}, node.label,
+                              "its parent is no node that stands before it");
         }
         node.parent = static_cast<std::size_t>(*index);
       }
@@ -113,10 +116,13 @@ class SplitReader {
       bool is_value = false;
       if (const auto flag = json::member(meta, "is_value"); flag && flag->get(is_value)) is_value = false;
       Column column;
-      if (is_value && !is_label(name)) column.metric = builder_.metric(metric_of(name, json::text(json::member(meta, "attribute.unit")).value_or("")));
+      if (is_value && !is_label(name))
+        column.metric = builder_.metric(metric_of(name, json::text(json::member(meta, "attribute.unit")).value_or("")));
       column.weight = is_value && (name == "time" || name == "sum#time.duration" || name == "time (exc)");
       // Of several trees the call path is the one that regions are named by.
-      column.path = !is_value && !path_seen && (name == "path" || name.find("path") != std::string_view::npos || name.find("function") != std::string_view::npos);
+      column.path = !is_value && !path_seen &&
+                    (name == "path" || name.find("path") != std::string_view::npos ||
+                     name.find("function") != std::string_view::npos);
       path_seen |= column.path;
       columns_.push_back(column);
     }
@@ -126,7 +132,8 @@ class SplitReader {
   Status read_row(std::size_t row, const Element& e) {
     Array cells;
     if (e.get(cells) || cells.size() != columns_.size()) {
-      return diags_.error({.node = static_cast<std::int64_t>(row)}, {}, fmt::format("a row of \"data\" is no list of {} cells", columns_.size()));
+      return diags_.error({.node = static_cast<std::int64_t>(row)}, {},
+                          fmt::format("a row of \"data\" is no list of {} cells", columns_.size()));
     }
     std::vector<Element> all(cells.begin(), cells.end());
     std::size_t region = 0;
@@ -134,7 +141,8 @@ class SplitReader {
       if (!columns_[c].path || all[c].is_null()) continue;
       const auto node = json::integer(all[c]);
       if (!node || *node < 0 || static_cast<std::size_t>(*node) >= nodes_.size()) {
-        return diags_.error({.node = static_cast<std::int64_t>(row)}, {}, fmt::format("a row's path is no number of the {} nodes", nodes_.size()));
+        return diags_.error({.node = static_cast<std::int64_t>(row)}, {},
+                            fmt::format("a row's path is no number of the {} nodes", nodes_.size()));
       }
       region = region_of(static_cast<std::size_t>(*node));
     }
@@ -165,7 +173,8 @@ class SplitReader {
       at = nodes_[*at].parent;
     }
     std::size_t region = at ? nodes_[*at].region : 0;
-    for (auto n = missing.rbegin(); n != missing.rend(); ++n) region = nodes_[*n].region = builder_.region(nodes_[*n].label, region);
+    for (auto n = missing.rbegin(); n != missing.rend(); ++n)
+      region = nodes_[*n].region = builder_.region(nodes_[*n].label, region);
     return region;
   }
 
@@ -212,7 +221,8 @@ bool sniff_caliper(const ProfileFiles& files) {
   const std::size_t first = bytes.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return false;
   if (bytes[first] == '{') {
-    return bytes.find("\"column_metadata\"") != std::string_view::npos || bytes.substr(first, 64).find("\"data\"") != std::string_view::npos;
+    return bytes.find("\"column_metadata\"") != std::string_view::npos ||
+           bytes.substr(first, 64).find("\"data\"") != std::string_view::npos;
   }
   return bytes[first] == '[' && bytes.substr(first, 4096).find('{') != std::string_view::npos;
 }

@@ -65,7 +65,8 @@ std::optional<double> volume(std::string_view text) {
 
 /// Metrics of "Speed Of Light" and other sections share names such as "Duration".
 std::string in_section(std::string_view section, std::string_view metric) {
-  const bool plain = section.empty() || section == "Command line profiler metrics" || metric.find("__") != std::string_view::npos;
+  const bool plain =
+      section.empty() || section == "Command line profiler metrics" || metric.find("__") != std::string_view::npos;
   return plain ? std::string(metric) : fmt::format("{}: {}", section, metric);
 }
 
@@ -83,24 +84,28 @@ std::optional<Line> head_line(std::string_view bytes, IsHead is_head) {
 }
 
 bool is_ncu_head(const Fields& head) {
-  return has_all(head, {"ID", "Kernel Name"}) && (has_all(head, {"Metric Name", "Metric Value"}) || has_all(head, {"Process ID"}));
+  return has_all(head, {"ID", "Kernel Name"}) &&
+         (has_all(head, {"Metric Name", "Metric Value"}) || has_all(head, {"Process ID"}));
 }
 
 class Ncu {
  public:
   Ncu(ProfileBuilder& builder, Fields head) : builder_(builder), head_(std::move(head)) {
-    id_ = column(head_, "ID"), kernel_ = column(head_, "Kernel Name"), context_ = column(head_, "Context"), stream_ = column(head_, "Stream");
-    section_ = column(head_, "Section Name"), name_ = column(head_, "Metric Name"), unit_ = column(head_, "Metric Unit");
+    id_ = column(head_, "ID"), kernel_ = column(head_, "Kernel Name"), context_ = column(head_, "Context"),
+    stream_ = column(head_, "Stream");
+    section_ = column(head_, "Section Name"), name_ = column(head_, "Metric Name"),
+    unit_ = column(head_, "Metric Unit");
     value_ = column(head_, "Metric Value"), grid_ = column(head_, "Grid Size");
   }
 
   void read(const Fields& row) {
     if (field(row, id_).empty()) {
-      if (!name_) units_ = row;          // the line below the head of --page raw
+      if (!name_) units_ = row;  // the line below the head of --page raw
       return;
     }
     const std::size_t region = launch(row);
-    if (name_) return add(region, in_section(field(row, section_), field(row, name_)), field(row, value_), field(row, unit_));
+    if (name_)
+      return add(region, in_section(field(row, section_), field(row, name_)), field(row, value_), field(row, unit_));
     for (std::size_t c = 0; c < head_.size(); ++c) {
       if (!is_label(c)) add(region, head_[c], field(row, c), field(units_, c));
     }
@@ -108,15 +113,18 @@ class Ncu {
 
   void finish() {
     for (const auto& [region, blocks] : grids_) {
-      if (!grid_is_metric_) builder_.add(region, builder_.metric({.name = "launch__grid_size", .unit = "block"}), blocks);
+      if (!grid_is_metric_)
+        builder_.add(region, builder_.metric({.name = "launch__grid_size", .unit = "block"}), blocks);
     }
-    if (!streams_.empty()) builder_.add(0, builder_.metric({.name = "profiled streams"}), static_cast<double>(streams_.size()));
+    if (!streams_.empty())
+      builder_.add(0, builder_.metric({.name = "profiled streams"}), static_cast<double>(streams_.size()));
   }
 
  private:
   bool is_label(std::size_t c) const {
-    static const std::set<std::string_view> labels{"ID",     "Process ID", "Process Name", "Host Name", "Kernel Name", "Kernel Time",
-                                                   "Context", "Stream",     "Block Size",   "Grid Size", "Device",      "CC"};
+    static const std::set<std::string_view> labels{"ID",          "Process ID",  "Process Name", "Host Name",
+                                                   "Kernel Name", "Kernel Time", "Context",      "Stream",
+                                                   "Block Size",  "Grid Size",   "Device",       "CC"};
     return labels.contains(head_[c]);
   }
 
@@ -126,19 +134,22 @@ class Ncu {
     const auto [at, fresh] = launches_.try_emplace(key, 0);
     if (!fresh) return at->second;
     at->second = builder_.region(field(row, kernel_));
-    streams_.insert(fmt::format("{}/{}/{}", field(row, column(head_, "Process ID")), field(row, context_), field(row, stream_)));
+    streams_.insert(
+        fmt::format("{}/{}/{}", field(row, column(head_, "Process ID")), field(row, context_), field(row, stream_)));
     if (const auto blocks = volume(field(row, grid_))) grids_.emplace_back(at->second, *blocks);
     if (launches_.size() == 1) {
-      for (const char* key_name : {"Process Name", "Host Name", "CC"}) builder_.about(key_name, field(row, column(head_, key_name)));
+      for (const char* key_name : {"Process Name", "Host Name", "CC"})
+        builder_.about(key_name, field(row, column(head_, key_name)));
     }
     return at->second;
   }
 
   void add(std::size_t region, const std::string& name, std::string_view text, std::string_view unit) {
     const auto v = value_of(text);
-    if (name.empty() || !v || (!v->unit.empty() && v->unit != "%")) return;   // texts such as "PreferShared"
+    if (name.empty() || !v || (!v->unit.empty() && v->unit != "%")) return;  // texts such as "PreferShared"
     grid_is_metric_ |= name == "launch__grid_size" || name == "Launch Statistics: Grid Size";
-    builder_.add(region, builder_.metric({.name = name, .unit = std::string(unit), .combine = combine_of(name, unit)}), v->number);
+    builder_.add(region, builder_.metric({.name = name, .unit = std::string(unit), .combine = combine_of(name, unit)}),
+                 v->number);
   }
 
   ProfileBuilder& builder_;
@@ -157,7 +168,8 @@ class Nvprof {
   /// Whether a row begins a table that is known.
   static bool is_head(const Fields& row) {
     return has_all(row, {"Device", "Kernel", "Invocations"}) || has_all(row, {"Start", "Duration", "Name"}) ||
-           has_all(row, {"Time(%)", "Time", "Calls", "Name"}) || has_all(row, {"Device", "Context", "Stream", "Kernel"});
+           has_all(row, {"Time(%)", "Time", "Calls", "Name"}) ||
+           has_all(row, {"Device", "Context", "Stream", "Kernel"});
   }
 
   void read(const Fields& row) {
@@ -169,7 +181,7 @@ class Nvprof {
     }
     if (column(head_, "Invocations")) return metric_row(row);
     const bool timed = column(head_, "Name").has_value();
-    if (units_.empty() && timed) {       // the line below the head tells units
+    if (units_.empty() && timed) {  // the line below the head tells units
       units_ = row;
       return;
     }
@@ -178,7 +190,8 @@ class Nvprof {
   }
 
   void finish() {
-    if (!streams_.empty()) builder_.add(0, builder_.metric({.name = "profiled streams"}), static_cast<double>(streams_.size()));
+    if (!streams_.empty())
+      builder_.add(0, builder_.metric({.name = "profiled streams"}), static_cast<double>(streams_.size()));
   }
 
  private:
@@ -189,7 +202,8 @@ class Nvprof {
   }
 
   void add(std::size_t region, const std::string& name, double value, std::string_view unit) {
-    builder_.add(region, builder_.metric({.name = name, .unit = std::string(unit), .combine = combine_of(name, unit)}), value);
+    builder_.add(region, builder_.metric({.name = name, .unit = std::string(unit), .combine = combine_of(name, unit)}),
+                 value);
   }
 
   /// Averages over the launches of a kernel; counts of all of them are what adds up.
@@ -205,7 +219,9 @@ class Nvprof {
     if (device_.empty()) builder_.about("GPU", device_ = field(row, column(head_, "Device")));
   }
 
-  std::optional<double> cell(const Fields& row, std::string_view name) const { return parse_number(field(row, column(head_, name))); }
+  std::optional<double> cell(const Fields& row, std::string_view name) const {
+    return parse_number(field(row, column(head_, name)));
+  }
   std::string_view unit(std::string_view name) const { return field(units_, column(head_, name)); }
 
   void trace_row(const Fields& row) {
@@ -241,7 +257,8 @@ class Nvprof {
       if (head_[c] == "Correlation_ID") continue;
       if (const auto v = value_of(field(row, c))) add(at, head_[c], v->number, v->unit);
     }
-    if (const auto x = cell(row, "Grid.X"), y = cell(row, "Grid.Y"), z = cell(row, "Grid.Z"); x && y && z) add(at, "Grid Size", *x * *y * *z, "block");
+    if (const auto x = cell(row, "Grid.X"), y = cell(row, "Grid.Y"), z = cell(row, "Grid.Z"); x && y && z)
+      add(at, "Grid Size", *x * *y * *z, "block");
     streams_.insert(fmt::format("{}/{}", field(row, column(head_, "Context")), field(row, column(head_, "Stream"))));
   }
 
@@ -261,17 +278,24 @@ Result<std::vector<CsvTable::Row>> rows_from(std::string_view bytes, const Line&
     const bool message = row.fields.front().starts_with("==") || row.fields.size() == 1;
     if (Nvprof::is_head(row.fields)) columns = row.fields.size();
     if (!message && row.fields.size() < columns) {
-      return diags.error(row.loc, {}, fmt::format("{} fields, but the head has {}; is the file complete?", row.fields.size(), columns));
+      return diags.error(
+          row.loc, {},
+          fmt::format("{} fields, but the head has {}; is the file complete?", row.fields.size(), columns));
     }
   }
-  std::erase_if(*rows, [](const CsvTable::Row& row) { return row.fields.front().starts_with("==") || row.fields.size() == 1; });
+  std::erase_if(
+      *rows, [](const CsvTable::Row& row) { return row.fields.front().starts_with("==") || row.fields.size() == 1; });
   return rows;
 }
 
 }  // namespace
 
-bool sniff_ncu(const ProfileFiles& files) { return files.files.size() == 1 && head_line(files.files.front().bytes, is_ncu_head); }
-bool sniff_nvprof(const ProfileFiles& files) { return files.files.size() == 1 && head_line(files.files.front().bytes, Nvprof::is_head); }
+bool sniff_ncu(const ProfileFiles& files) {
+  return files.files.size() == 1 && head_line(files.files.front().bytes, is_ncu_head);
+}
+bool sniff_nvprof(const ProfileFiles& files) {
+  return files.files.size() == 1 && head_line(files.files.front().bytes, Nvprof::is_head);
+}
 
 Result<Profile> read_ncu(const ProfileFiles& files, Diagnostics& diags) {
   const std::string_view bytes = files.files.front().bytes;

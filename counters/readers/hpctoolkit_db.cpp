@@ -28,7 +28,8 @@ class Bytes {
       return 0;
     }
     T out = 0;
-    for (std::size_t i = 0; i < sizeof(T); ++i) out |= static_cast<T>(static_cast<T>(static_cast<unsigned char>(bytes_[at + i])) << (8 * i));
+    for (std::size_t i = 0; i < sizeof(T); ++i)
+      out |= static_cast<T>(static_cast<T>(static_cast<unsigned char>(bytes_[at + i])) << (8 * i));
     return out;
   }
   double real(std::uint64_t at) { return std::bit_cast<double>(get<std::uint64_t>(at)); }
@@ -36,7 +37,8 @@ class Bytes {
   /// Up to the NUL byte; 0: empty.
   std::string_view text(std::uint64_t at) {
     if (at == 0) return {};
-    const std::size_t end = at < bytes_.size() ? bytes_.substr(0, at + kMaxText).find('\0', at) : std::string_view::npos;
+    const std::size_t end =
+        at < bytes_.size() ? bytes_.substr(0, at + kMaxText).find('\0', at) : std::string_view::npos;
     if (end == std::string_view::npos) {
       ok_ = false;
       return {};
@@ -64,7 +66,8 @@ struct Database {
 };
 
 /// Opens one of the three files and checks head and foot.
-Result<Database> open_database(const ProfileFiles& files, std::string_view base, std::string_view kind, std::string_view foot, Diagnostics& diags) {
+Result<Database> open_database(const ProfileFiles& files, std::string_view base, std::string_view kind,
+                               std::string_view foot, Diagnostics& diags) {
   Database out{.file = files.find(base)};
   if (!out.file) return diags.error(fmt::format("lacks {}; name the whole database folder", base));
   diags.in_file(out.file->name);
@@ -77,7 +80,8 @@ Result<Database> open_database(const ProfileFiles& files, std::string_view base,
     return diags.error({.offset = 0x0e}, {}, fmt::format("version {} of the format; 4 is read", major));
   }
   if (!all.ends_with(foot)) {
-    return diags.error({.offset = static_cast<std::int64_t>(all.size())}, {}, fmt::format("does not end with \"{}\"; is the file complete?", foot));
+    return diags.error({.offset = static_cast<std::int64_t>(all.size())}, {},
+                       fmt::format("does not end with \"{}\"; is the file complete?", foot));
   }
   return out;
 }
@@ -90,7 +94,8 @@ Failure broken(Diagnostics& diags, std::uint64_t at, std::string_view what) {
 /// meta.db: metrics by the numbers that the two other files use, and the tree.
 class Meta {
  public:
-  Meta(Database db, ProfileBuilder& builder, Diagnostics& diags) : b_(db.bytes), db_(std::move(db)), builder_(builder), diags_(diags) {}
+  Meta(Database db, ProfileBuilder& builder, Diagnostics& diags)
+      : b_(db.bytes), db_(std::move(db)), builder_(builder), diags_(diags) {}
 
   Status read() {
     builder_.about("program", b_.text(b_.get<std::uint64_t>(db_.section(0))));
@@ -109,7 +114,9 @@ class Meta {
   /// Metrics of profile.db's summary, and of single threads; others are not read.
   const std::unordered_map<std::uint16_t, std::size_t>& summed() const { return summed_; }
   const std::unordered_map<std::uint16_t, std::size_t>& per_thread() const { return per_thread_; }
-  std::string_view kind(std::uint8_t k) const { return k < kinds_.size() ? std::string_view(kinds_[k]) : std::string_view(); }
+  std::string_view kind(std::uint8_t k) const {
+    return k < kinds_.size() ? std::string_view(kinds_[k]) : std::string_view();
+  }
 
  private:
   Status read_kinds() {
@@ -125,13 +132,15 @@ class Meta {
     const std::uint32_t count = b_.get<std::uint32_t>(head + 8);
     const std::uint8_t stride = b_.get<std::uint8_t>(head + 0x0c), scope_stride = b_.get<std::uint8_t>(head + 0x0d);
     const std::uint8_t summary_stride = b_.get<std::uint8_t>(head + 0x0e);
-    if (stride < 32 || scope_stride < 16 || summary_stride < 24 || !b_.holds(first, count, stride)) return broken(diags_, head, "the list of metrics");
+    if (stride < 32 || scope_stride < 16 || summary_stride < 24 || !b_.holds(first, count, stride))
+      return broken(diags_, head, "the list of metrics");
     std::uint64_t described = 0;
     for (std::uint32_t m = 0; m < count; ++m) {
       const std::uint64_t at = first + std::uint64_t{m} * stride;
       described += b_.get<std::uint16_t>(at + 0x18) + std::uint64_t{b_.get<std::uint16_t>(at + 0x1a)};
       if (described > b_.size() / 16) {
-        return diags_.error({.offset = static_cast<std::int64_t>(at)}, {}, "the scopes of several metrics lie in the same place");
+        return diags_.error({.offset = static_cast<std::int64_t>(at)}, {},
+                            "the scopes of several metrics lie in the same place");
       }
       const std::string name(b_.text(b_.get<std::uint64_t>(at)));
       const std::uint64_t scopes = b_.get<std::uint64_t>(at + 8), summaries = b_.get<std::uint64_t>(at + 0x10);
@@ -141,7 +150,8 @@ class Meta {
       }
       for (std::uint64_t i = 0; i < b_.get<std::uint16_t>(at + 0x1a) && b_.ok(); ++i) {
         const std::uint64_t summary = summaries + i * summary_stride;
-        const bool plain_sum = b_.get<std::uint8_t>(summary + 0x10) == 0 && b_.text(b_.get<std::uint64_t>(summary + 8)) == "$$";
+        const bool plain_sum =
+            b_.get<std::uint8_t>(summary + 0x10) == 0 && b_.text(b_.get<std::uint64_t>(summary + 8)) == "$$";
         if (plain_sum) use(summed_, b_.get<std::uint16_t>(summary + 0x12), name, scope_name(summary));
       }
       if (!b_.ok()) return broken(diags_, at, fmt::format("metric {}", m));
@@ -151,7 +161,8 @@ class Meta {
 
   std::string_view scope_name(std::uint64_t at) { return b_.text(b_.get<std::uint64_t>(b_.get<std::uint64_t>(at))); }
 
-  void use(std::unordered_map<std::uint16_t, std::size_t>& table, std::uint16_t id, const std::string& name, std::string_view scope) {
+  void use(std::unordered_map<std::uint16_t, std::size_t>& table, std::uint16_t id, const std::string& name,
+           std::string_view scope) {
     if (scope == "execution") table.try_emplace(id, builder_.metric({.name = name}));
     if (scope == "function") table.try_emplace(id, builder_.metric({.name = name + " (E)", .scope = Scope::Function}));
   }
@@ -193,7 +204,8 @@ class Meta {
     const std::size_t region = builder_.region(name, parent);
     if (id == 0 || !regions_.try_emplace(id, region).second) {
       return diags_.error({.node = id, .offset = static_cast<std::int64_t>(at)}, {},
-                          id == 0 ? "a node has the number 0, which is the whole run's" : "the node occurs twice: the call tree is no tree");
+                          id == 0 ? "a node has the number 0, which is the whole run's"
+                                  : "the node occurs twice: the call tree is no tree");
     }
     if (size > 0) open.push_back({children, children + size, region});
     return ok();
@@ -205,17 +217,23 @@ class Meta {
     const std::uint64_t words = b_.get<std::uint8_t>(ctx + 0x17);
     std::uint64_t next = 0;
     const auto word = [&] { return next < words ? b_.get<std::uint64_t>(ctx + 0x20 + 8 * next++) : 0; };
-    const std::uint64_t function = flags & 1 ? word() : 0, file = flags & 2 ? word() : 0, line = flags & 2 ? word() & 0xffffffff : 0;
+    const std::uint64_t function = flags & 1 ? word() : 0, file = flags & 2 ? word() : 0,
+                        line = flags & 2 ? word() & 0xffffffff : 0;
     const std::uint64_t module = flags & 4 ? word() : 0, offset = flags & 4 ? word() : 0;
-    const auto path = [&](std::uint64_t at) { return at ? b_.text(b_.get<std::uint64_t>(at + 8)) : std::string_view("unknown file"); };
+    const auto path = [&](std::uint64_t at) {
+      return at ? b_.text(b_.get<std::uint64_t>(at + 8)) : std::string_view("unknown file");
+    };
     switch (type) {
       case 0: {
         const std::string_view name = function ? b_.text(b_.get<std::uint64_t>(function)) : std::string_view();
         return std::string(name.empty() ? "unknown function" : name);
       }
-      case 1: return fmt::format("loop at {}:{}", path(file), line);
-      case 2: return fmt::format("{}:{}", path(file), line);
-      default: return fmt::format("{}@{:#x}", path(module), offset);
+      case 1:
+        return fmt::format("loop at {}:{}", path(file), line);
+      case 2:
+        return fmt::format("{}:{}", path(file), line);
+      default:
+        return fmt::format("{}@{:#x}", path(module), offset);
     }
   }
 
@@ -244,18 +262,22 @@ Status add_summary(Database db, const Meta& meta, ProfileBuilder& builder, Diagn
   const std::uint64_t head = db.section(0), first = b.get<std::uint64_t>(head);
   const std::uint32_t profiles = b.get<std::uint32_t>(head + 8);
   const std::uint8_t stride = b.get<std::uint8_t>(head + 0x0c);
-  if (profiles == 0 || stride < 0x2c || !b.ok() || !b.holds(first, profiles, stride)) return broken(diags, head, "the list of profiles");
-  if ((b.get<std::uint32_t>(first + 0x28) & 1) == 0) return diags.error({.offset = static_cast<std::int64_t>(first)}, {}, "the first profile is no summary");
+  if (profiles == 0 || stride < 0x2c || !b.ok() || !b.holds(first, profiles, stride))
+    return broken(diags, head, "the list of profiles");
+  if ((b.get<std::uint32_t>(first + 0x28) & 1) == 0)
+    return diags.error({.offset = static_cast<std::int64_t>(first)}, {}, "the first profile is no summary");
 
-  const Block block{b.get<std::uint64_t>(first + 8), b.get<std::uint64_t>(first), b.get<std::uint64_t>(first + 0x18), b.get<std::uint32_t>(first + 0x10)};
+  const Block block{b.get<std::uint64_t>(first + 8), b.get<std::uint64_t>(first), b.get<std::uint64_t>(first + 0x18),
+                    b.get<std::uint32_t>(first + 0x10)};
   if (!lies_within(b, block, 10, 12)) return broken(diags, first, "the summary's values");
   for (std::uint64_t i = 0; i < block.ids; ++i) {
     const std::uint64_t at = block.index + 12 * i;
     const std::uint32_t context = b.get<std::uint32_t>(at);
-    const std::uint64_t begin = b.get<std::uint64_t>(at + 4), end = i + 1 < block.ids ? b.get<std::uint64_t>(at + 16) : block.count;
+    const std::uint64_t begin = b.get<std::uint64_t>(at + 4),
+                        end = i + 1 < block.ids ? b.get<std::uint64_t>(at + 16) : block.count;
     if (begin > end || end > block.count) return broken(diags, at, "the values of a node");
     const auto region = meta.region(context);
-    if (!region) continue;               // hpcprof leaves nodes out of meta.db whose parents tell the same
+    if (!region) continue;  // hpcprof leaves nodes out of meta.db whose parents tell the same
     for (std::uint64_t v = begin; v < end; ++v) {
       const auto metric = meta.summed().find(b.get<std::uint16_t>(block.values + 10 * v));
       if (metric != meta.summed().end()) builder.add(*region, metric->second, b.real(block.values + 10 * v + 2));
@@ -293,18 +315,23 @@ Status add_contexts(Database db, const Meta& meta, ProfileBuilder& builder, Diag
   std::uint64_t seen = 0;
   for (std::uint64_t c = 0; c < contexts; ++c) {
     const std::uint64_t at = first + c * stride;
-    const Block block{b.get<std::uint64_t>(at + 8), b.get<std::uint64_t>(at), b.get<std::uint64_t>(at + 0x18), b.get<std::uint16_t>(at + 0x10)};
+    const Block block{b.get<std::uint64_t>(at + 8), b.get<std::uint64_t>(at), b.get<std::uint64_t>(at + 0x18),
+                      b.get<std::uint16_t>(at + 0x10)};
     if (!lies_within(b, block, 12, 10)) return broken(diags, at, "the values of a node");
     seen += block.count;
-    if (seen > b.size() / 12) return diags.error({.offset = static_cast<std::int64_t>(at)}, {}, "the values of several nodes lie in the same place");
+    if (seen > b.size() / 12)
+      return diags.error({.offset = static_cast<std::int64_t>(at)}, {},
+                         "the values of several nodes lie in the same place");
     const auto region = meta.region(static_cast<std::uint32_t>(c));
     if (!region) continue;
     for (std::uint64_t i = 0; i < block.ids; ++i) {
       const std::uint64_t index = block.index + 10 * i;
       const auto metric = meta.per_thread().find(b.get<std::uint16_t>(index));
-      const std::uint64_t begin = b.get<std::uint64_t>(index + 2), end = i + 1 < block.ids ? b.get<std::uint64_t>(index + 12) : block.count;
+      const std::uint64_t begin = b.get<std::uint64_t>(index + 2),
+                          end = i + 1 < block.ids ? b.get<std::uint64_t>(index + 12) : block.count;
       if (begin > end || end > block.count) return broken(diags, index, "the values of a metric");
-      for (std::uint64_t v = begin; metric != meta.per_thread().end() && v < end; ++v) builder.add(*region, metric->second, b.real(block.values + 12 * v + 4));
+      for (std::uint64_t v = begin; metric != meta.per_thread().end() && v < end; ++v)
+        builder.add(*region, metric->second, b.real(block.values + 12 * v + 4));
     }
   }
   return ok();

@@ -55,10 +55,13 @@ class Experiment {
       : builder_(files.path, "hpctoolkit-xml"), diags_(diags), parser_(XML_ParserCreate(nullptr)) {
     XML_SetUserData(parser_.get(), this);
     XML_SetElementHandler(
-        parser_.get(), [](void* self, const XML_Char* name, const XML_Char** all) { static_cast<Experiment*>(self)->start(name, Attributes(all)); },
+        parser_.get(),
+        [](void* self, const XML_Char* name, const XML_Char** all) {
+      static_cast<Experiment*>(self)->start(name, Attributes(all));
+        },
         [](void* self, const XML_Char* name) { static_cast<Experiment*>(self)->end(name); });
-    XML_SetEntityDeclHandler(parser_.get(), [](void* self, const XML_Char* name, int, const XML_Char*, int, const XML_Char*, const XML_Char*,
-                                               const XML_Char*, const XML_Char*) {
+    XML_SetEntityDeclHandler(parser_.get(), [](void* self, const XML_Char* name, int, const XML_Char*, int,
+                                               const XML_Char*, const XML_Char*, const XML_Char*, const XML_Char*) {
       static_cast<Experiment*>(self)->refuse(fmt::format("declares the entity '{}'; HPCToolkit declares none", name));
     });
   }
@@ -72,7 +75,9 @@ class Experiment {
     }
     if (refused_) return Failure{};
     if (status != XML_STATUS_OK) {
-      return diags_.error(here(), {}, fmt::format("not well-formed XML: {}; is the file complete?", XML_ErrorString(XML_GetErrorCode(parser_.get()))));
+      return diags_.error(here(), {},
+                          fmt::format("not well-formed XML: {}; is the file complete?",
+                                      XML_ErrorString(XML_GetErrorCode(parser_.get()))));
     }
     if (!tree_seen_) return diags_.error("holds no profile (SecCallPathProfileData or SecFlatProfileData)");
     return ok();
@@ -108,7 +113,8 @@ class Experiment {
     if (refused_) return;
     if (tree_ > 0) return in_tree(name, a);
     if (name == "HPCToolkitExperiment") {
-      if (!a["version"].starts_with("2.")) refuse(fmt::format("version \"{}\" of the format; 2.x is read", a["version"]));
+      if (!a["version"].starts_with("2."))
+        refuse(fmt::format("version \"{}\" of the format; 2.x is read", a["version"]));
     } else if (name == "Metric") {
       metric_ = id(a, name);
       if (a["n"].empty()) return refuse("<Metric> without a name");
@@ -120,7 +126,8 @@ class Experiment {
       db_metrics_.push_back({std::string(a["n"]), scope_of(a["t"]), id(a, name, "db-id")});
       db_columns_ = id(a, name, "db-num-metrics");
       const std::uint32_t column = db_metrics_.back().column;
-      if (!db_columns_taken_.insert(column).second) return refuse(fmt::format("column {} is given twice", column), a["n"]);
+      if (!db_columns_taken_.insert(column).second)
+        return refuse(fmt::format("column {} is given twice", column), a["n"]);
       if (column >= db_columns_) refuse(fmt::format("column {} of {} columns", column, db_columns_), a["n"]);
     } else if (name == "LoadModule" || name == "File" || name == "Procedure") {
       names_[std::string(name)][id(a, name)] = a["n"];
@@ -141,7 +148,8 @@ class Experiment {
     const std::size_t region = builder_.region(label(name, a), parent);
     open_.push_back(region);
     if (a["i"].empty()) return;
-    if (!nodes_.try_emplace(id(a, name), region).second) refuse(fmt::format("<{}>: the number {} occurs twice", name, a["i"]));
+    if (!nodes_.try_emplace(id(a, name), region).second)
+      refuse(fmt::format("<{}>: the number {} occurs twice", name, a["i"]));
   }
 
   void value(const Attributes& a) {
@@ -150,7 +158,8 @@ class Experiment {
     if (found == metrics_.end()) return refuse(fmt::format("<M>: no metric has the number \"{}\"", a["n"]));
     const auto v = parse_number(a["v"]);
     if (!v) return refuse(fmt::format("<M>: the value is no number: \"{}\"", a["v"]), found->second.name);
-    if (!computed_.contains(found->first)) builder_.add(open_.empty() ? 0 : open_.back(), builder_.metric(found->second), *v);
+    if (!computed_.contains(found->first))
+      builder_.add(open_.empty() ? 0 : open_.back(), builder_.metric(found->second), *v);
   }
 
   void end(std::string_view name) {
@@ -193,7 +202,7 @@ class Experiment {
   std::unordered_map<std::uint32_t, std::size_t> nodes_;
   std::vector<std::size_t> open_;
   std::uint32_t metric_ = 0;
-  std::size_t tree_ = 0;                ///< open elements of the tree, its own counted
+  std::size_t tree_ = 0;  ///< open elements of the tree, its own counted
   bool tree_seen_ = false, refused_ = false;
 };
 
@@ -222,22 +231,28 @@ struct MetricDb {
 
 Result<MetricDb> read_metric_db(std::string_view bytes, std::uint32_t metrics, Diagnostics& diags) {
   if (bytes.size() < MetricDb::kHead || !bytes.starts_with(MetricDb::kTag)) {
-    return diags.error({.offset = 0}, {}, fmt::format("no metric-db file: it does not begin with \"{}\" and a head of {} bytes", MetricDb::kTag, MetricDb::kHead));
+    return diags.error({.offset = 0}, {},
+                       fmt::format("no metric-db file: it does not begin with \"{}\" and a head of {} bytes",
+                                   MetricDb::kTag, MetricDb::kHead));
   }
   MetricDb db;
   const char endian = bytes[23];
-  if (endian != 'b' && endian != 'l') return diags.error({.offset = 23}, {}, "neither big-endian ('b') nor little-endian ('l')");
+  if (endian != 'b' && endian != 'l')
+    return diags.error({.offset = 23}, {}, "neither big-endian ('b') nor little-endian ('l')");
   db.big_endian = endian == 'b';
   db.nodes = db.load<std::uint32_t>(bytes.data() + 24);
   db.metrics = db.load<std::uint32_t>(bytes.data() + 28);
   db.values = bytes.substr(MetricDb::kHead);
   if (db.metrics != metrics) {
-    return diags.error({.offset = 28}, {}, fmt::format("holds {} metrics per node, but experiment.xml tells {}", db.metrics, metrics));
+    return diags.error({.offset = 28}, {},
+                       fmt::format("holds {} metrics per node, but experiment.xml tells {}", db.metrics, metrics));
   }
   const std::uint64_t expected = std::uint64_t{8} * db.nodes * db.metrics;
   if (expected / 8 / std::max(db.metrics, 1u) != db.nodes || expected != db.values.size()) {
-    return diags.error({.offset = 24}, {}, fmt::format("{} nodes of {} metrics need {} bytes of values, but the file has {}; is it complete?", db.nodes,
-                                                       db.metrics, expected, db.values.size()));
+    return diags.error(
+        {.offset = 24}, {},
+        fmt::format("{} nodes of {} metrics need {} bytes of values, but the file has {}; is it complete?", db.nodes,
+                    db.metrics, expected, db.values.size()));
   }
   return db;
 }
@@ -253,7 +268,9 @@ Status add_metric_dbs(const ProfileFiles& files, Experiment& experiment, Diagnos
     const auto db = read_metric_db(f.bytes, experiment.db_columns(), diags);
     if (!db) return Failure{};
     if (threads++ == 0) nodes = db->nodes;
-    if (db->nodes != nodes) return diags.error({.offset = 24}, {}, fmt::format("{} nodes, but the files before it have {}", db->nodes, nodes));
+    if (db->nodes != nodes)
+      return diags.error({.offset = 24}, {},
+                         fmt::format("{} nodes, but the files before it have {}", db->nodes, nodes));
     sums.resize(std::size_t{nodes} * db->metrics, 0.0);
     for (std::size_t n = 0; n < nodes; ++n) {
       for (std::size_t m = 0; m < db->metrics; ++m) sums[n * db->metrics + m] += db->at(n, m);
@@ -266,7 +283,9 @@ Status add_metric_dbs(const ProfileFiles& files, Experiment& experiment, Diagnos
   for (const DbMetric& m : experiment.db_metrics()) {
     const std::size_t metric = builder.metric({.name = m.name, .scope = m.scope});
     for (const auto& [id, region] : experiment.nodes()) {
-      if (id == 0 || id > nodes) return diags.error(fmt::format("experiment.xml has a node {}, but the metric-db files have rows for 1 to {}", id, nodes));
+      if (id == 0 || id > nodes)
+        return diags.error(
+            fmt::format("experiment.xml has a node {}, but the metric-db files have rows for 1 to {}", id, nodes));
       const double v = sums[(id - 1) * experiment.db_columns() + m.column];
       if (v != 0) builder.add(region, metric, v);
     }

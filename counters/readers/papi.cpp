@@ -34,7 +34,8 @@ bool is_clock(std::string_view metric) { return metric == "real_time_nsec" || me
 
 class Rank {
  public:
-  Rank(ProfileBuilder& builder, std::string_view name, Diagnostics& diags) : builder_(builder), diags_(diags), rank_(builder.region(name)) {}
+  Rank(ProfileBuilder& builder, std::string_view name, Diagnostics& diags)
+      : builder_(builder), diags_(diags), rank_(builder.region(name)) {}
 
   /// Number of threads.
   Result<std::size_t> read(const Element& root) {
@@ -84,7 +85,9 @@ class Rank {
         continue;
       }
       const auto parent = by_id.find(entries[e].parent);
-      if (parent == by_id.end()) return diags_.error({}, fmt::format("region {}", entries[e].id), fmt::format("its parent {} is missing", entries[e].parent));
+      if (parent == by_id.end())
+        return diags_.error({}, fmt::format("region {}", entries[e].id),
+                            fmt::format("its parent {} is missing", entries[e].parent));
       entries[parent->second].children.push_back(e);
     }
     const std::size_t at = builder_.region(fmt::format("thread {}", id), rank_);
@@ -97,11 +100,13 @@ class Rank {
       ++reached;
       const auto parent = by_id.find(entries[e].parent);
       const bool outermost = parent == by_id.end() || entries[e].parent == "-1";
-      made[e] = builder_.region(json::text(json::member(entries[e].element, "name")).value_or("unnamed"), outermost ? at : made[parent->second]);
+      made[e] = builder_.region(json::text(json::member(entries[e].element, "name")).value_or("unnamed"),
+                                outermost ? at : made[parent->second]);
       if (!read_values(entries[e].element, made[e], outermost ? &clocks : nullptr)) return Failure{};
       open.insert(open.end(), entries[e].children.begin(), entries[e].children.end());
     }
-    if (reached != entries.size()) return diags_.error({}, fmt::format("thread {}", id), "regions are within themselves: the tree has a cycle");
+    if (reached != entries.size())
+      return diags_.error({}, fmt::format("thread {}", id), "regions are within themselves: the tree has a cycle");
     for (const auto& [name, sum] : clocks) builder_.add(at, metric(name), sum);
     return ok();
   }
@@ -113,7 +118,8 @@ class Rank {
       if (key == "name" || key == "parent_region_id") continue;
       const auto nested = json::member(element, "region_value");
       const auto value = number(nested ? *nested : element);
-      if (!value) return diags_.error({}, builder_.regions()[at].name, fmt::format("the value of {} is no number", key));
+      if (!value)
+        return diags_.error({}, builder_.regions()[at].name, fmt::format("the value of {} is no number", key));
       if (key == "region_count") {
         builder_.weigh(at, *value);
         continue;
@@ -126,7 +132,9 @@ class Rank {
 
   std::size_t metric(std::string_view name) {
     const bool most = is_clock(name) || levels_.contains(std::string(name));
-    return builder_.metric({.name = std::string(name), .unit = name == "real_time_nsec" ? "ns" : "", .combine = most ? Combine::Max : Combine::Sum});
+    return builder_.metric({.name = std::string(name),
+                            .unit = name == "real_time_nsec" ? "ns" : "",
+                            .combine = most ? Combine::Max : Combine::Sum});
   }
 
   ProfileBuilder& builder_;

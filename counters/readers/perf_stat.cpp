@@ -16,7 +16,7 @@ namespace {
 /// One counter of one part of the machine in one interval.
 struct Reading {
   SourceLoc loc;
-  std::string part;                    ///< "S0-D0-C15", "CPU3"; empty: the whole
+  std::string part;  ///< "S0-D0-C15", "CPU3"; empty: the whole
   bool of_interval = false;
   std::string_view value, unit, event;
   std::optional<double> running_percent;
@@ -24,7 +24,8 @@ struct Reading {
 
 class Collector {
  public:
-  Collector(const ProfileFiles& files, std::string_view format, Diagnostics& diags) : builder_(files.path, format), diags_(diags) {}
+  Collector(const ProfileFiles& files, std::string_view format, Diagnostics& diags)
+      : builder_(files.path, format), diags_(diags) {}
 
   void add(const Reading& r) {
     const std::string event(r.event);
@@ -49,7 +50,8 @@ class Collector {
   ProfileBuilder& builder() { return builder_; }
 
   Result<Profile> finish() {
-    if (least_running_ < 100) builder_.about("least time counted", fmt::format("{:g} % (perf has scaled the values)", least_running_));
+    if (least_running_ < 100)
+      builder_.about("least time counted", fmt::format("{:g} % (perf has scaled the values)", least_running_));
     return builder_.finish(diags_);
   }
 
@@ -74,7 +76,8 @@ bool is_value(std::string_view field) { return field.starts_with("<not ") || par
 void join_event(std::vector<std::string>& fields, std::size_t at) {
   if (std::count(fields[at].begin(), fields[at].end(), '/') != 1) return;
   const auto event = fields.begin() + static_cast<std::ptrdiff_t>(at);
-  const auto last = std::find_if(event + 1, fields.end(), [](const std::string& f) { return f.find('/') != std::string::npos; });
+  const auto last =
+      std::find_if(event + 1, fields.end(), [](const std::string& f) { return f.find('/') != std::string::npos; });
   if (last == fields.end()) return;
   for (auto part = event + 1; part <= last; ++part) *event += "," + *part;
   fields.erase(event + 1, last + 1);
@@ -102,7 +105,8 @@ void read_csv_row(CsvTable::Row& row, Collector& out, Diagnostics& diags) {
   for (std::string& f : row.fields) f = std::string(trimmed(f));
   if (row.fields.front().starts_with('#')) {
     constexpr std::string_view kStarted = "# started on ";
-    if (row.fields.front().starts_with(kStarted)) out.builder().about("started", row.fields.front().substr(kStarted.size()));
+    if (row.fields.front().starts_with(kStarted))
+      out.builder().about("started", row.fields.front().substr(kStarted.size()));
     return;
   }
   const auto at = value_column(row.fields);
@@ -155,7 +159,7 @@ Status read_json_line(const Line& line, Collector& out, Diagnostics& diags) {
   const json::Element root = document->root();
   const auto event = json::text(json::member(root, "event"));
   const auto value = json::member(root, "counter-value");
-  if (!event || !value) return ok();               // a metric that perf computed, or what `--summary` adds
+  if (!event || !value) return ok();  // a metric that perf computed, or what `--summary` adds
   Reading r{.loc = {.line = line.number, .column = 1}, .unit = text_of(root, "unit"), .event = *event};
   std::string number;
   if (const auto counted = json::text(value)) {

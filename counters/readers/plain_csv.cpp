@@ -16,7 +16,7 @@ enum class Role { Counter, Region, Weight, Ignored };
 
 struct MetricColumn {
   Role role = Role::Counter;
-  std::string counter;                 ///< what it is called from here on
+  std::string counter;  ///< what it is called from here on
   std::string unit;
 };
 
@@ -71,7 +71,8 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& kn
 }
 
 /// Applies the mapping to what was guessed; only columns that it names are replaced.
-Status apply_mapping(const ProfileFiles& files, const CsvTable& table, std::vector<MetricColumn>& columns, Diagnostics& diags) {
+Status apply_mapping(const ProfileFiles& files, const CsvTable& table, std::vector<MetricColumn>& columns,
+                     Diagnostics& diags) {
   diags.in_file(files.mapping_name);
   const auto mapping = parse_csv(files.mapping, diags);
   if (!mapping) return Failure{};
@@ -84,7 +85,8 @@ Status apply_mapping(const ProfileFiles& files, const CsvTable& table, std::vect
     const auto at = table.column(row.fields[*name]);
     const std::string& what = row.fields[*counter];
     if (!at) {
-      (void)diags.error(row.loc, row.fields[*name], fmt::format("{} has no such column{}", files.path, suggestion(row.fields[*name], table.head)));
+      (void)diags.error(row.loc, row.fields[*name],
+                        fmt::format("{} has no such column{}", files.path, suggestion(row.fields[*name], table.head)));
       continue;
     }
     MetricColumn& c = columns[*at];
@@ -101,7 +103,8 @@ Status apply_mapping(const ProfileFiles& files, const CsvTable& table, std::vect
       c = {Role::Counter, what, unit ? row.fields[*unit] : std::string()};
     } else {
       (void)diags.error(row.loc, row.fields[*name],
-                        fmt::format("'{}' is no counter that perfc knows, nor region, weight or ignore{}", what, suggestion(what, counters_by_name())));
+                        fmt::format("'{}' is no counter that perfc knows, nor region, weight or ignore{}", what,
+                                    suggestion(what, counters_by_name())));
     }
   }
   if (diags.errors() > before) return Failure{};
@@ -130,12 +133,16 @@ Result<Profile> read_csv_profile(const ProfileFiles& files, Diagnostics& diags) 
   std::vector<std::size_t> metrics(columns.size(), 0);
   for (std::size_t c = 0; c < columns.size(); ++c) {
     if (columns[c].role != Role::Counter) continue;
-    metrics[c] = builder.metric({.name = columns[c].counter, .unit = columns[c].unit, .combine = combine_of(columns[c].counter, columns[c].unit)});
+    metrics[c] = builder.metric({.name = columns[c].counter,
+                                 .unit = columns[c].unit,
+                                 .combine = combine_of(columns[c].counter, columns[c].unit)});
   }
   std::size_t number = 0;
   for (const CsvTable::Row& row : table->rows) {
-    const auto named = std::find_if(columns.begin(), columns.end(), [](const MetricColumn& c) { return c.role == Role::Region; });
-    const std::string name = named == columns.end() ? fmt::format("row {}", ++number) : row.fields[static_cast<std::size_t>(named - columns.begin())];
+    const auto named =
+        std::find_if(columns.begin(), columns.end(), [](const MetricColumn& c) { return c.role == Role::Region; });
+    const std::string name = named == columns.end() ? fmt::format("row {}", ++number)
+                                                    : row.fields[static_cast<std::size_t>(named - columns.begin())];
     const std::size_t region = builder.region(name);
     for (std::size_t c = 0; c < columns.size(); ++c) {
       if ((columns[c].role != Role::Counter && columns[c].role != Role::Weight) || is_missing(row.fields[c])) continue;

@@ -16,23 +16,23 @@ namespace perfc {
 /// database, a folder of PAPI's ranks).
 struct ProfileFiles {
   struct File {
-    std::string name;                  ///< for messages: the path as it was opened
+    std::string name;  ///< for messages: the path as it was opened
     std::string_view bytes;
     /// Without its folders.
     std::string_view base() const { return std::string_view(name).substr(name.rfind('/') + 1); }
   };
   std::string path;
-  std::vector<File> files;             ///< by name; never empty
-  std::string_view mapping;            ///< plain CSV only: what its columns are; see plain_csv.cpp
+  std::vector<File> files;   ///< by name; never empty
+  std::string_view mapping;  ///< plain CSV only: what its columns are; see plain_csv.cpp
   std::string mapping_name;
 
   const File* find(std::string_view base) const;
 };
 
 struct ReaderDef {
-  std::string_view name;               ///< "perf-stat-csv"
-  std::string_view summary;            ///< "perf stat -x, -o FILE"
-  std::string_view families;           ///< whose counter names it carries, likeliest first: `CounterName::family`
+  std::string_view name;      ///< "perf-stat-csv"
+  std::string_view summary;   ///< "perf stat -x, -o FILE"
+  std::string_view families;  ///< whose counter names it carries, likeliest first: `CounterName::family`
   bool (*sniff)(const ProfileFiles&);
   Result<Profile> (*read)(const ProfileFiles&, Diagnostics&);
 };

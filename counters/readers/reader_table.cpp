@@ -9,16 +9,21 @@ namespace {
 
 /// Formats that a few words identify stand first; plain CSV takes what is left.
 constexpr ReaderDef kReaders[] = {
-    // name            summary                                              families                                    sniff                 read
-    {"hpctoolkit-db",  "HPCToolkit 4 and later: a folder with meta.db",     "papi hpctoolkit perf intel amd arm power", sniff_hpctoolkit_db,  read_hpctoolkit_db},
-    {"hpctoolkit-xml", "HPCToolkit up to 3: a folder with experiment.xml",  "papi hpctoolkit perf intel amd arm power", sniff_hpctoolkit_xml, read_hpctoolkit_xml},
-    {"papi-hl",        "PAPI: papi_hl_output or one of its rank_N.json",    "papi perf intel amd arm power",            sniff_papi,           read_papi},
-    {"perf-stat-csv",  "perf stat -x, -o FILE",                             "perf intel amd arm power",                 sniff_perf_csv,       read_perf_csv},
-    {"perf-stat-json", "perf stat -j -o FILE",                              "perf intel amd arm power",                 sniff_perf_json,      read_perf_json},
-    {"ncu-csv",        "ncu --csv, also with --page raw",                   "ncu",                                      sniff_ncu,            read_ncu},
-    {"nvprof-csv",     "nvprof --csv: metrics, events, trace, summary",     "nvprof",                                   sniff_nvprof,         read_nvprof},
-    {"caliper-json",   "Caliper: cali-query -q 'format json-split' or json", "papi caliper perf intel amd arm power",   sniff_caliper,        read_caliper},
-    {"csv",            "any table with a head line, rocprof's too; see --mapping",         "perfc rocprof",                            sniff_csv,            read_csv_profile},
+    // name            summary                                              families
+    // sniff                 read
+    {"hpctoolkit-db", "HPCToolkit 4 and later: a folder with meta.db", "papi hpctoolkit perf intel amd arm power",
+     sniff_hpctoolkit_db, read_hpctoolkit_db},
+    {"hpctoolkit-xml", "HPCToolkit up to 3: a folder with experiment.xml", "papi hpctoolkit perf intel amd arm power",
+     sniff_hpctoolkit_xml, read_hpctoolkit_xml},
+    {"papi-hl", "PAPI: papi_hl_output or one of its rank_N.json", "papi perf intel amd arm power", sniff_papi,
+     read_papi},
+    {"perf-stat-csv", "perf stat -x, -o FILE", "perf intel amd arm power", sniff_perf_csv, read_perf_csv},
+    {"perf-stat-json", "perf stat -j -o FILE", "perf intel amd arm power", sniff_perf_json, read_perf_json},
+    {"ncu-csv", "ncu --csv, also with --page raw", "ncu", sniff_ncu, read_ncu},
+    {"nvprof-csv", "nvprof --csv: metrics, events, trace, summary", "nvprof", sniff_nvprof, read_nvprof},
+    {"caliper-json", "Caliper: cali-query -q 'format json-split' or json", "papi caliper perf intel amd arm power",
+     sniff_caliper, read_caliper},
+    {"csv", "any table with a head line, rocprof's too; see --mapping", "perfc rocprof", sniff_csv, read_csv_profile},
 };
 
 }  // namespace
@@ -38,7 +43,8 @@ const ReaderDef* find_reader(std::string_view name) {
 }
 
 Result<Profile> read_profile(const ProfileFiles& files, Diagnostics& diags) {
-  if (files.files.size() == 1 && files.files.front().bytes.empty()) return diags.error("the file is empty; a profile was expected");
+  if (files.files.size() == 1 && files.files.front().bytes.empty())
+    return diags.error("the file is empty; a profile was expected");
   if (!files.mapping_name.empty()) {
     if (files.files.size() == 1) return read_csv_profile(files, diags);
     return diags.error("--mapping is for a plain CSV file; this is a folder");

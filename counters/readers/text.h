@@ -14,9 +14,9 @@ inline std::string_view trimmed(std::string_view s) {
 }
 
 struct Line {
-  std::string_view text;               ///< trimmed
+  std::string_view text;  ///< trimmed
   std::int32_t number = 1;
-  std::size_t begin = 0;               ///< offset of the line in the file
+  std::size_t begin = 0;  ///< offset of the line in the file
 };
 
 /// Walks through the lines of a text.

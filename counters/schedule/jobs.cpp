@@ -28,15 +28,18 @@ Result<std::vector<MachineKind>> parse_fleet(std::string_view text, Diagnostics&
   constexpr const char* kWanted = R"(wants {"machines": [{"name": "quartz", "count": 2}, ...]})";
   const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded()) return diags.error(fmt::format("not valid JSON; {}", kWanted));
-  if (!json.is_object() || !json.contains("machines") || !json["machines"].is_array() || json["machines"].empty()) return diags.error(kWanted);
+  if (!json.is_object() || !json.contains("machines") || !json["machines"].is_array() || json["machines"].empty())
+    return diags.error(kWanted);
   std::vector<MachineKind> fleet;
   std::size_t machines = 0;
   for (const auto& m : json["machines"]) {
     const std::string where = fmt::format("machines[{}]", fleet.size());
-    if (!m.is_object() || !m.contains("name") || !m["name"].is_string()) return diags.error(fmt::format("{}: {}", where, kWanted));
+    if (!m.is_object() || !m.contains("name") || !m["name"].is_string())
+      return diags.error(fmt::format("{}: {}", where, kWanted));
     MachineKind kind{.name = m["name"].get<std::string>()};
     for (const auto& [key, value] : m.items()) {
-      if (key != "name" && key != "count") return diags.error(fmt::format("{}: unknown key '{}'; there are name, count", where, key.substr(0, 80)));
+      if (key != "name" && key != "count")
+        return diags.error(fmt::format("{}: unknown key '{}'; there are name, count", where, key.substr(0, 80)));
     }
     if (m.contains("count")) {
       if (!m["count"].is_number_integer() || m["count"] < 1 || m["count"] > kMostMachines) {
@@ -44,7 +47,8 @@ Result<std::vector<MachineKind>> parse_fleet(std::string_view text, Diagnostics&
       }
       kind.count = m["count"].get<std::size_t>();
     }
-    if (kind_of(fleet, kind.name)) return diags.error(fmt::format("{}: '{}' stands twice; use count", where, kind.name.substr(0, 80)));
+    if (kind_of(fleet, kind.name))
+      return diags.error(fmt::format("{}: '{}' stands twice; use count", where, kind.name.substr(0, 80)));
     machines += kind.count;
     if (machines > kMostMachines) return diags.error(fmt::format("more than {} machines", kMostMachines));
     fleet.push_back(std::move(kind));
@@ -67,16 +71,24 @@ Result<JobList> parse_jobs(std::string_view csv, std::span<const MachineKind> fl
     const bool predicted = head.starts_with(kPredicted);
     if (c == name || c == arrival) continue;
     if (!predicted && !head.starts_with(kTime)) {
-      return diags.error(SourceLoc{.line = 1}, {}, fmt::format("column '{}' is none of job, arrival_s, predicted:MACHINE, time:MACHINE", head.substr(0, 80)));
+      return diags.error(
+          SourceLoc{.line = 1}, {},
+          fmt::format("column '{}' is none of job, arrival_s, predicted:MACHINE, time:MACHINE", head.substr(0, 80)));
     }
-    if (const auto kind = kind_of(fleet, head.substr(predicted ? kPredicted.size() : kTime.size()))) times.push_back({c, *kind, predicted});
+    if (const auto kind = kind_of(fleet, head.substr(predicted ? kPredicted.size() : kTime.size())))
+      times.push_back({c, *kind, predicted});
   }
   JobList out{.arrivals = arrival.has_value(), .measured = true};
   for (const CsvTable::Row& row : table->rows) {
-    Job job{.name = row.fields[*name], .predicted_s = std::vector<double>(fleet.size(), kMissing), .actual_s = std::vector<double>(fleet.size(), kMissing)};
+    Job job{.name = row.fields[*name],
+            .predicted_s = std::vector<double>(fleet.size(), kMissing),
+            .actual_s = std::vector<double>(fleet.size(), kMissing)};
     if (arrival && !row.fields[*arrival].empty()) {
       const auto at = parse_number(row.fields[*arrival]);
-      if (!at || !(*at >= 0) || !std::isfinite(*at)) return diags.error(row.loc, {}, fmt::format("arrival_s: '{}' is not a finite, non-negative number", row.fields[*arrival].substr(0, 80)));
+      if (!at || !(*at >= 0) || !std::isfinite(*at))
+        return diags.error(
+            row.loc, {},
+            fmt::format("arrival_s: '{}' is not a finite, non-negative number", row.fields[*arrival].substr(0, 80)));
       job.arrival_s = *at;
     }
     for (const Times& t : times) {
@@ -84,7 +96,8 @@ Result<JobList> parse_jobs(std::string_view csv, std::span<const MachineKind> fl
       if (field.empty()) continue;
       const auto seconds = parse_number(field);
       if (!seconds || !(*seconds > 0) || !std::isfinite(*seconds)) {
-        return diags.error(row.loc, {}, fmt::format("{}: '{}' is not a positive number", table->head[t.column], field.substr(0, 80)));
+        return diags.error(
+            row.loc, {}, fmt::format("{}: '{}' is not a positive number", table->head[t.column], field.substr(0, 80)));
       }
       (t.predicted ? job.predicted_s : job.actual_s)[t.kind] = *seconds;
     }
@@ -100,7 +113,9 @@ Result<JobList> parse_jobs(std::string_view csv, std::span<const MachineKind> fl
     if (!able) {
       std::vector<std::string> names;
       for (const MachineKind& m : fleet) names.push_back(m.name);
-      return diags.error(row.loc, {}, fmt::format("'{}' has a predicted time on none of {}", job.name.substr(0, 80), fmt::join(names, ", ")));
+      return diags.error(
+          row.loc, {},
+          fmt::format("'{}' has a predicted time on none of {}", job.name.substr(0, 80), fmt::join(names, ", ")));
     }
     out.jobs.push_back(std::move(job));
   }

@@ -19,8 +19,8 @@ Result<std::vector<MachineKind>> parse_fleet(std::string_view json, Diagnostics&
 /// Machines that the fleet has not are left out; every job must have a predicted time on one of the fleet's.
 struct JobList {
   std::vector<Job> jobs;
-  bool arrivals = false;      ///< the table has the column arrival_s
-  bool measured = false;      ///< and a time for every predicted one
+  bool arrivals = false;  ///< the table has the column arrival_s
+  bool measured = false;  ///< and a time for every predicted one
 };
 Result<JobList> parse_jobs(std::string_view csv, std::span<const MachineKind>, Diagnostics&);
 

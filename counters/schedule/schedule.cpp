@@ -23,7 +23,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 struct Queue {
   std::size_t kind = 0, number = 0;
   struct Entry {
-    double start_s, end_s, believed_s;   ///< how long the scheduler thinks that it runs
+    double start_s, end_s, believed_s;  ///< how long the scheduler thinks that it runs
   };
   std::vector<Entry> entries;
 
@@ -34,7 +34,8 @@ struct Queue {
     auto pending = entries.begin();
     // Ends are in order: what ended before now counts no more.
     pending = std::partition_point(pending, entries.end(), [&](const Entry& e) { return e.end_s <= now; });
-    for (auto e = pending; e != entries.end(); ++e) at = e->start_s <= now ? std::max(now, e->start_s + e->believed_s) : at + e->believed_s;
+    for (auto e = pending; e != entries.end(); ++e)
+      at = e->start_s <= now ? std::max(now, e->start_s + e->believed_s) : at + e->believed_s;
     return at;
   }
 };
@@ -79,7 +80,8 @@ std::size_t single_best(std::span<const Job> jobs, std::size_t kinds) {
 class Simulation {
  public:
   Simulation(std::span<const Job> jobs, std::span<const MachineKind> fleet, Policy policy, const Random& random)
-      : jobs_(jobs), policy_(policy), random_(random), best_kind_(policy == Policy::SingleBest ? single_best(jobs, fleet.size()) : 0) {
+      : jobs_(jobs), policy_(policy), random_(random),
+        best_kind_(policy == Policy::SingleBest ? single_best(jobs, fleet.size()) : 0) {
     for (std::size_t k = 0; k < fleet.size(); ++k) {
       for (std::size_t n = 0; n < fleet[k].count; ++n) queues_.push_back({.kind = k, .number = n, .entries = {}});
     }
@@ -103,7 +105,9 @@ class Simulation {
   }
 
  private:
-  double believed(const Job& job, std::size_t kind) const { return policy_ == Policy::Oracle ? job.actual_s[kind] : job.predicted_s[kind]; }
+  double believed(const Job& job, std::size_t kind) const {
+    return policy_ == Policy::Oracle ? job.actual_s[kind] : job.predicted_s[kind];
+  }
   bool runs(const Job& job, const Queue& q) const { return !std::isnan(job.predicted_s[q.kind]); }
 
   std::size_t choose(const Job& job) {
@@ -120,7 +124,8 @@ class Simulation {
         return next_++ % queues_.size();
       case Policy::Predicted:
       case Policy::Oracle:
-      case Policy::SingleBest: break;
+      case Policy::SingleBest:
+        break;
     }
     const bool best_able = policy_ == Policy::SingleBest && !std::isnan(job.predicted_s[best_kind_]);
     std::size_t chosen = 0;
@@ -145,7 +150,8 @@ class Simulation {
 
 std::span<const PolicyRow> policy_table() { return kPolicies; }
 
-JobSchedule simulate(std::span<const Job> jobs, std::span<const MachineKind> fleet, Policy policy, const Random& random) {
+JobSchedule simulate(std::span<const Job> jobs, std::span<const MachineKind> fleet, Policy policy,
+                     const Random& random) {
   return Simulation(jobs, fleet, policy, random).run();
 }
 

@@ -15,7 +15,7 @@ struct Job {
   std::string name;
   double arrival_s = 0;
   std::vector<double> predicted_s;
-  std::vector<double> actual_s;      ///< of the kinds that have a predicted one
+  std::vector<double> actual_s;  ///< of the kinds that have a predicted one
 };
 
 /// `count` equal machines; a job runs on one of them, alone.
@@ -29,7 +29,8 @@ inline constexpr std::size_t kMostMachines = 10'000;
 /// Who decides, when a job arrives, which machine's queue it joins. Queues run in the order of joining.
 ///
 /// Predicted and Oracle are list scheduling (Graham 1969, for machines of several speeds: earliest finish
-/// first, as in HEFT, Topcuoglu et al. 2002): of jobs that arrive at once the longest first, each to the machine on which
+/// first, as in HEFT, Topcuoglu et al. 2002): of jobs that arrive at once the longest first, each to the machine on
+/// which
 /// it would finish first. Predicted believes predictions for what has not ended yet; Oracle knows the times.
 enum class Policy : unsigned char { Predicted, Oracle, Random, RoundRobin, SingleBest };
 
@@ -41,7 +42,7 @@ std::span<const PolicyRow> policy_table();
 
 struct Placement {
   std::size_t job = 0, kind = 0;
-  std::size_t number = 0;            ///< of the machines of that kind, from 0
+  std::size_t number = 0;  ///< of the machines of that kind, from 0
   double start_s = 0, end_s = 0;
 };
 struct JobSchedule {

@@ -7,7 +7,7 @@
 namespace perfc {
 namespace {
 
-constexpr double kMostInteger = 9e18;   ///< that converts to int64
+constexpr double kMostInteger = 9e18;  ///< that converts to int64
 
 std::int64_t to_integer(double value) {
   return static_cast<std::int64_t>(std::clamp(value, -kMostInteger, kMostInteger));
@@ -42,14 +42,22 @@ Dim Emitter::dim(ValueId v, std::int64_t axis) const {
 
 Result<ValueId> Emitter::emit(OpId op, Operands operands, Attrs attrs) const {
   if (operands.failed()) return Failure{};
-  return builder_->value({.op = op, .operands = std::move(operands.ids()), .attrs = std::move(attrs), .results = 1,
-                          .name = name, .loc = loc});
+  return builder_->value({.op = op,
+                          .operands = std::move(operands.ids()),
+                          .attrs = std::move(attrs),
+                          .results = 1,
+                          .name = name,
+                          .loc = loc});
 }
 
 Result<std::vector<ValueId>> Emitter::emit_all(OpId op, Operands operands, Attrs attrs, std::size_t results) const {
   if (operands.failed()) return Failure{};
-  const auto id = builder_->call({.op = op, .operands = std::move(operands.ids()), .attrs = std::move(attrs),
-                                  .results = static_cast<int>(results), .name = name, .loc = loc});
+  const auto id = builder_->call({.op = op,
+                                  .operands = std::move(operands.ids()),
+                                  .attrs = std::move(attrs),
+                                  .results = static_cast<int>(results),
+                                  .name = name,
+                                  .loc = loc});
   if (!id) return Failure{};
   std::vector<ValueId> out;
   for (std::uint32_t i = 0; i < results; ++i) out.push_back({*id, i});

@@ -44,8 +44,8 @@ class Emitter {
       : loc(std::move(loc)), name(std::move(name)), spelling(std::move(spelling)), from_(from), builder_(&builder) {}
 
   SourceLoc loc;
-  std::string name;                    ///< of the nodes that are added
-  std::string spelling;                ///< begins every message
+  std::string name;      ///< of the nodes that are added
+  std::string spelling;  ///< begins every message
 
   GraphBuilder& builder() const { return *builder_; }
   Failure error(std::string_view message) const;

@@ -68,7 +68,7 @@ Status InputDims::check_names(const std::vector<ModelInput>& inputs, Diagnostics
     if (std::find(open.begin(), open.end(), name) != open.end()) continue;
     const std::string near = did_you_mean(name, open);
     return diags.error(fmt::format("--dim: no input has a dim named '{}'{}", name,
-                                   !near.empty() ? fmt::format(" (did you mean '{}'?)", near)
+                                   !near.empty()  ? fmt::format(" (did you mean '{}'?)", near)
                                    : open.empty() ? std::string("; none of its dims is open")
                                                   : fmt::format("; open are {}", fmt::join(open, ", "))));
   }
@@ -125,13 +125,18 @@ void InputDims::open_batch(const std::vector<ModelInput>& inputs) {
 Type InputDims::bind(const Type& type) const {
   if (values_.empty()) return type;
   switch (type.kind()) {
-    case TypeKind::Sequence: return Type::sequence(bind(type.element()));
-    case TypeKind::Optional: return Type::optional(bind(type.element()));
-    case TypeKind::Map: return Type::map(type.dtype(), bind(type.element()));
+    case TypeKind::Sequence:
+      return Type::sequence(bind(type.element()));
+    case TypeKind::Optional:
+      return Type::optional(bind(type.element()));
+    case TypeKind::Map:
+      return Type::map(type.dtype(), bind(type.element()));
     case TypeKind::Tensor:
-    case TypeKind::SparseTensor: break;
+    case TypeKind::SparseTensor:
+      break;
     case TypeKind::None:
-    case TypeKind::Opaque: return type;
+    case TypeKind::Opaque:
+      return type;
   }
   if (!type.ranked()) return type;
   Shape shape = type.shape();

@@ -8,8 +8,9 @@
 namespace perfc {
 namespace {
 
-constexpr std::size_t kAhead = 4096;                     ///< bytes that are read at once, perhaps of weights
-constexpr std::uint64_t kLarge = std::uint64_t{1} << 16;  ///< bytes from which on contents are never looked at: 4096 elements are kept
+constexpr std::size_t kAhead = 4096;  ///< bytes that are read at once, perhaps of weights
+constexpr std::uint64_t kLarge = std::uint64_t{1}
+                                 << 16;  ///< bytes from which on contents are never looked at: 4096 elements are kept
 constexpr std::size_t kDeepest = 100;
 
 /// Walks the fields of nested messages as they come.
@@ -20,8 +21,7 @@ class Walk {
   }
 
   bool run() {
-    while (field()) {
-    }
+    while (field()) {}
     return pipe_.error().empty();
   }
 
@@ -37,18 +37,25 @@ class Walk {
     const auto key = varint();
     if (!key || *key >> 3 == 0) return false;
     switch (*key & 7) {
-      case 0: return varint().has_value();
-      case 1: return step(8, true);
-      case 5: return step(4, true);
-      case 2: return bytes(static_cast<std::uint32_t>(*key >> 3));
-      default: return false;
+      case 0:
+        return varint().has_value();
+      case 1:
+        return step(8, true);
+      case 5:
+        return step(4, true);
+      case 2:
+        return bytes(static_cast<std::uint32_t>(*key >> 3));
+      default:
+        return false;
     }
   }
 
   bool bytes(std::uint32_t number) {
     const auto length = varint();
     if (!length || *length > open_.back().end - at_) return false;
-    const auto rule = std::find_if(rules_.begin(), rules_.end(), [&](const WeightRule& r) { return r.in == open_.back().message && r.field == number; });
+    const auto rule = std::find_if(rules_.begin(), rules_.end(), [&](const WeightRule& r) {
+      return r.in == open_.back().message && r.field == number;
+    });
     if (*length < kLarge || rule == rules_.end() || open_.size() == kDeepest) return step(*length, true);
     if (rule->is == kWeights) return step(*length, false);
     open_.push_back({at_ + *length, rule->is});

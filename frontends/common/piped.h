@@ -10,9 +10,9 @@ namespace perfc {
 
 /// What a field of a protobuf message is. Other fields are kept whole.
 struct WeightRule {
-  std::uint8_t in;       ///< the message, by a number of the table's own
+  std::uint8_t in;  ///< the message, by a number of the table's own
   std::uint32_t field;
-  std::uint8_t is;       ///< the message that it holds, or kWeights
+  std::uint8_t is;  ///< the message that it holds, or kWeights
 };
 inline constexpr std::uint8_t kWeights = 0xff;
 

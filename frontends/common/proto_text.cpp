@@ -23,9 +23,8 @@ const auto space_rule = *(x3::ascii::space | ('#' >> *(char_ - '\n')));
 /// Field names, enumerators and numbers; what they mean is decided by the field.
 const auto word_rule = x3::raw[+(x3::ascii::alnum | char_("_.+-"))];
 const auto extension_rule = '[' >> x3::raw[*(x3::char_ - ']')] >> ']';
-const auto string_rule =
-    ('"' >> x3::raw[*(('\\' >> x3::char_) | (x3::char_ - (x3::lit('"') | '\n')))] >> '"') |
-    ('\'' >> x3::raw[*(('\\' >> x3::char_) | (x3::char_ - (x3::lit('\'') | '\n')))] >> '\'');
+const auto string_rule = ('"' >> x3::raw[*(('\\' >> x3::char_) | (x3::char_ - (x3::lit('"') | '\n')))] >> '"') |
+                         ('\'' >> x3::raw[*(('\\' >> x3::char_) | (x3::char_ - (x3::lit('\'') | '\n')))] >> '\'');
 
 std::string_view view(const Piece& p) { return {p.begin(), static_cast<std::size_t>(p.size())}; }
 
@@ -75,8 +74,10 @@ int digits(const char*& p, const char* end, int base, int most) {
   int v = 0;
   for (int i = 0; i < most && p != end; ++i, ++p) {
     const char c = *p;
-    const int d = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                  : c >= 'A' && c <= 'F' ? c - 'A' + 10 : 99;
+    const int d = c >= '0' && c <= '9'   ? c - '0'
+                  : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                  : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                         : 99;
     if (d >= base) break;
     v = v * base + d;
   }
@@ -96,14 +97,31 @@ void unescape(std::string_view raw, std::string& out) {
     p = backslash + 1;
     const char c = *p++;
     switch (c) {
-      case 'n': out += '\n'; break;
-      case 't': out += '\t'; break;
-      case 'r': out += '\r'; break;
-      case 'a': out += '\a'; break;
-      case 'b': out += '\b'; break;
-      case 'f': out += '\f'; break;
-      case 'v': out += '\v'; break;
-      case 'x': case 'X': out += static_cast<char>(digits(p, end, 16, 2)); break;
+      case 'n':
+        out += '\n';
+        break;
+      case 't':
+        out += '\t';
+        break;
+      case 'r':
+        out += '\r';
+        break;
+      case 'a':
+        out += '\a';
+        break;
+      case 'b':
+        out += '\b';
+        break;
+      case 'f':
+        out += '\f';
+        break;
+      case 'v':
+        out += '\v';
+        break;
+      case 'x':
+      case 'X':
+        out += static_cast<char>(digits(p, end, 16, 2));
+        break;
       default:
         if (c >= '0' && c <= '7') {
           --p;
@@ -167,10 +185,10 @@ class Transcoder {
 
  private:
   struct Open {
-    const Message* message;             ///< null: contents are skipped
-    std::size_t length_at;              ///< where its length goes
+    const Message* message;  ///< null: contents are skipped
+    std::size_t length_at;   ///< where its length goes
     char closer;
-    bool in_list = false;               ///< inside `name: [ {…}, … ]`
+    bool in_list = false;  ///< inside `name: [ {…}, … ]`
     const Field* list_field = nullptr;
   };
 
@@ -198,12 +216,14 @@ class Transcoder {
       counted_ = line_start_ = begin_;
       line_ = 1;
     }
-    while (const auto* newline = static_cast<const char*>(std::memchr(counted_, '\n', static_cast<std::size_t>(at - counted_)))) {
+    while (const auto* newline =
+               static_cast<const char*>(std::memchr(counted_, '\n', static_cast<std::size_t>(at - counted_)))) {
       ++line_;
       counted_ = line_start_ = newline + 1;
     }
     counted_ = at;
-    return {.line = line_, .column = static_cast<std::int32_t>(std::min<std::ptrdiff_t>(at - line_start_ + 1, 0xfffff))};
+    return {.line = line_,
+            .column = static_cast<std::int32_t>(std::min<std::ptrdiff_t>(at - line_start_ + 1, 0xfffff))};
   }
   Failure fail(std::string message) { return fail(p_, std::move(message)); }
   Failure fail(const char* at, std::string message) { return diags_.error(place(at), {}, std::move(message)); }
@@ -243,7 +263,8 @@ class Transcoder {
     ++p_;
     if (accept(']')) return ok();
     skip_space();
-    if (!colon && !at_end() && *p_ != '{' && *p_ != '<') return fail(fmt::format("':' was expected after '{}', as its list holds no messages", name));
+    if (!colon && !at_end() && *p_ != '{' && *p_ != '<')
+      return fail(fmt::format("':' was expected after '{}', as its list holds no messages", name));
     if (!at_end() && (*p_ == '{' || *p_ == '<')) {
       stack.back().in_list = true;
       stack.back().list_field = field;
@@ -330,7 +351,8 @@ class Transcoder {
       }
       case Kind::Bytes:
       case Kind::Payload:
-      case Kind::Message: break;
+      case Kind::Message:
+        break;
     }
     return fail(start, fmt::format("field '{}': '{}' is not of its kind", field->name, token));
   }
@@ -374,7 +396,7 @@ class Transcoder {
   const char* begin_;
   const char* p_;
   const char* end_;
-  const char* counted_;       ///< lines are counted up to here
+  const char* counted_;  ///< lines are counted up to here
   const char* line_start_;
   std::int32_t line_ = 1;
   UnknownFields unknown_;
@@ -385,7 +407,8 @@ class Transcoder {
 }  // namespace
 
 SourceLoc place_from_field(std::uint64_t value) {
-  return {.line = static_cast<std::int32_t>(value >> 20 & 0x7fffffff), .column = static_cast<std::int32_t>(value & 0xfffff)};
+  return {.line = static_cast<std::int32_t>(value >> 20 & 0x7fffffff),
+          .column = static_cast<std::int32_t>(value & 0xfffff)};
 }
 
 Result<std::string> to_wire(std::string_view text, const Message& root, UnknownFields unknown, Diagnostics& diags) {

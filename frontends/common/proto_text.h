@@ -17,11 +17,11 @@
 namespace perfc::proto_text {
 
 enum class Kind : std::uint8_t {
-  Int,       ///< any integer or bool: a varint, two's complement
+  Int,  ///< any integer or bool: a varint, two's complement
   Float,
   Double,
-  Bytes,     ///< string or bytes
-  Payload,   ///< bytes of a weight: left out when longer than any contents that are kept
+  Bytes,    ///< string or bytes
+  Payload,  ///< bytes of a weight: left out when longer than any contents that are kept
   Enum,
   Message,
 };
@@ -37,7 +37,7 @@ struct Field {
   std::string_view name;
   std::uint32_t number = 0;
   Kind kind = Kind::Int;
-  const Message* message = nullptr;           ///< Kind::Message; null: contents are skipped
+  const Message* message = nullptr;  ///< Kind::Message; null: contents are skipped
   std::span<const Enumerator> enumerators = {};
 };
 

@@ -13,7 +13,8 @@ bool keeps_contents(DType dtype, std::int64_t count) {
     case DType::Int64:
     case DType::Bool:
     case DType::UInt32:
-    case DType::UInt64: return count <= Data::kMaxElements;
+    case DType::UInt64:
+      return count <= Data::kMaxElements;
     case DType::Float32:
     case DType::Float64:
     case DType::Float16:
@@ -22,8 +23,10 @@ bool keeps_contents(DType dtype, std::int64_t count) {
     case DType::Int8:
     case DType::UInt8:
     case DType::Int16:
-    case DType::UInt16: return count <= kMaxSmall;
-    default: return false;
+    case DType::UInt16:
+      return count <= kMaxSmall;
+    default:
+      return false;
   }
 }
 
@@ -37,9 +40,8 @@ void read_raw(std::string_view raw, DType dtype, std::int64_t count, Data& data)
   if (dtype == DType::Float32 || dtype == DType::Float64) {
     std::vector<double> out;
     for (std::int64_t i = 0; i < count; ++i) {
-      out.push_back(dtype == DType::Float32
-                        ? std::bit_cast<float>(static_cast<std::uint32_t>(load(i)))
-                        : std::bit_cast<double>(load(i)));
+      out.push_back(dtype == DType::Float32 ? std::bit_cast<float>(static_cast<std::uint32_t>(load(i)))
+                                            : std::bit_cast<double>(load(i)));
     }
     data.elements = std::move(out);
   } else if (dtype == DType::Float16 || dtype == DType::BFloat16) {
@@ -51,10 +53,9 @@ void read_raw(std::string_view raw, DType dtype, std::int64_t count, Data& data)
       } else {
         const int exponent = static_cast<int>(h >> 10 & 31);
         const double mantissa = h & 1023;
-        double v = exponent == 0 ? std::ldexp(mantissa, -24)
-                   : exponent == 31
-                       ? (mantissa != 0 ? std::nan("") : std::numeric_limits<double>::infinity())
-                       : std::ldexp(mantissa + 1024, exponent - 25);
+        double v = exponent == 0    ? std::ldexp(mantissa, -24)
+                   : exponent == 31 ? (mantissa != 0 ? std::nan("") : std::numeric_limits<double>::infinity())
+                                    : std::ldexp(mantissa + 1024, exponent - 25);
         out.push_back(h & 0x8000 ? -v : v);
       }
     }

@@ -9,7 +9,8 @@ enum class Tests { Params, NextValues };
 
 class TripCount {
  public:
-  TripCount(const GraphBuilder& b, const std::vector<Carried>& carried, Tests tests) : b_(b), carried_(carried), tests_(tests) {}
+  TripCount(const GraphBuilder& b, const std::vector<Carried>& carried, Tests tests)
+      : b_(b), carried_(carried), tests_(tests) {}
 
   /// Every comparison must be understood: the smallest count wins.
   std::optional<std::int64_t> of(ValueId condition) const {
@@ -81,7 +82,8 @@ class TripCount {
     const bool upwards = holds.less != swapped;
     if ((c->step > 0) != upwards) return std::nullopt;
     std::int64_t distance = 0;
-    if (upwards ? __builtin_sub_overflow(*limit, c->start, &distance) : __builtin_sub_overflow(c->start, *limit, &distance)) {
+    if (upwards ? __builtin_sub_overflow(*limit, c->start, &distance)
+                : __builtin_sub_overflow(c->start, *limit, &distance)) {
       return std::nullopt;
     }
     if (holds.equal && __builtin_add_overflow(distance, 1, &distance)) return std::nullopt;
@@ -103,11 +105,13 @@ std::optional<std::int64_t> known_integer(const GraphBuilder& b, ValueId v) {
   return (*d->ints())[0].value();
 }
 
-std::optional<std::int64_t> rounds_while(const GraphBuilder& body, const std::vector<Carried>& carried, ValueId condition) {
+std::optional<std::int64_t> rounds_while(const GraphBuilder& body, const std::vector<Carried>& carried,
+                                         ValueId condition) {
   return TripCount(body, carried, Tests::Params).of(condition);
 }
 
-std::optional<std::int64_t> rounds_until(const GraphBuilder& body, const std::vector<Carried>& carried, ValueId condition) {
+std::optional<std::int64_t> rounds_until(const GraphBuilder& body, const std::vector<Carried>& carried,
+                                         ValueId condition) {
   const auto more = TripCount(body, carried, Tests::NextValues).of(condition);
   std::int64_t rounds = 0;
   if (!more || __builtin_add_overflow(*more, 1, &rounds)) return std::nullopt;

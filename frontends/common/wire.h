@@ -15,8 +15,8 @@ enum class WireType : std::uint8_t { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32
 struct Field {
   std::uint32_t number = 0;
   WireType type = WireType::Varint;
-  std::uint64_t value = 0;     ///< Varint, Fixed32, Fixed64
-  std::string_view bytes;      ///< Bytes
+  std::uint64_t value = 0;  ///< Varint, Fixed32, Fixed64
+  std::string_view bytes;   ///< Bytes
 
   std::int64_t as_int() const { return static_cast<std::int64_t>(value); }
   float as_float() const { return std::bit_cast<float>(static_cast<std::uint32_t>(value)); }
@@ -123,8 +123,7 @@ class Reader {
 /// Appends the numbers of a repeated scalar field, packed or not, at most
 /// `limit` in total. `convert(Field)` sees each as if unpacked.
 template <class T, class Convert>
-bool append_scalars(const Field& f, WireType element, std::size_t limit, std::vector<T>& out,
-                    Convert convert) {
+bool append_scalars(const Field& f, WireType element, std::size_t limit, std::vector<T>& out, Convert convert) {
   if (f.type == element) {
     if (out.size() < limit) out.push_back(convert(f));
     return true;

@@ -40,7 +40,8 @@ std::optional<Directory> find_directory(std::string_view bytes) {
   constexpr std::size_t kMaxComment = 0xffff;
   const std::string_view tail = bytes.substr(bytes.size() - std::min(bytes.size(), kEndSize + kMaxComment));
   std::size_t at = tail.rfind("PK\5\6"sv);
-  while (at != tail.npos && (!has_record(tail, at, "PK\5\6"sv, kEndSize) || u16(tail, at + 20) != tail.size() - at - kEndSize)) {
+  while (at != tail.npos &&
+         (!has_record(tail, at, "PK\5\6"sv, kEndSize) || u16(tail, at + 20) != tail.size() - at - kEndSize)) {
     at = at == 0 ? tail.npos : tail.rfind("PK\5\6"sv, at - 1);
   }
   if (at == tail.npos) return std::nullopt;
@@ -77,12 +78,16 @@ bool inflate_into(std::string_view packed, std::string& out) {
 Result<ZipArchive> ZipArchive::open(std::string_view bytes, Diagnostics& diags) {
   const auto directory = find_directory(bytes);
   if (!directory) return diags.error("damaged archive: no zip directory at its end; was the file copied completely?");
-  if (directory->entries > kMaxMembers) return diags.error(fmt::format("the archive has {} members", directory->entries));
+  if (directory->entries > kMaxMembers)
+    return diags.error(fmt::format("the archive has {} members", directory->entries));
   ZipArchive a;
   a.bytes_ = bytes;
   std::string_view rest = bytes.substr(directory->offset, directory->size);
   for (std::uint64_t i = 0; i < directory->entries; ++i) {
-    const auto damaged = [&] { return diags.error(fmt::format("damaged archive: the zip directory ends in member {} of {}", i, directory->entries)); };
+    const auto damaged = [&] {
+      return diags.error(
+          fmt::format("damaged archive: the zip directory ends in member {} of {}", i, directory->entries));
+    };
     if (!has_record(rest, 0, "PK\1\2"sv, kEntrySize)) return damaged();
     const std::size_t name = u16(rest, 28), extra = u16(rest, 30), comment = u16(rest, 32);
     if (rest.size() - kEntrySize < name + extra + comment) return damaged();
@@ -118,11 +123,16 @@ Result<std::string> ZipArchive::read(std::size_t member, Diagnostics& diags) con
   const std::string& name = names_[member];
   const Member& m = members_[member];
   if (m.size > kMaxMember || m.size > kSmall + kMaxRatio * m.packed) {
-    return diags.error({}, name, fmt::format("the member claims to unpack from {} to {} bytes, more than perfc accepts", m.packed, m.size));
+    return diags.error(
+        {}, name,
+        fmt::format("the member claims to unpack from {} to {} bytes, more than perfc accepts", m.packed, m.size));
   }
-  if ((m.flags & kEncrypted) != 0) return diags.error({}, name, "the member is encrypted; unpack the archive and pack it without a password");
+  if ((m.flags & kEncrypted) != 0)
+    return diags.error({}, name, "the member is encrypted; unpack the archive and pack it without a password");
   if (m.method != kStored && m.method != kDeflated) {
-    return diags.error({}, name, fmt::format("the member is compressed by method {}; perfc reads stored and deflated members", m.method));
+    return diags.error(
+        {}, name,
+        fmt::format("the member is compressed by method {}; perfc reads stored and deflated members", m.method));
   }
   const auto damaged = [&] { return diags.error({}, name, "damaged archive: the member does not unpack"); };
   if (!has_record(bytes_, m.header, "PK\3\4"sv, kLocalSize)) return damaged();

@@ -12,24 +12,37 @@ namespace {
 /// file's version is not held against it: writers mix them.
 struct AttributeOperand {
   std::string_view spelling;
-  std::string_view attribute;   ///< after the importer's renaming
+  std::string_view attribute;  ///< after the importer's renaming
   std::size_t operand;
 };
 
 constexpr std::array kAttributeOperands{
-    AttributeOperand{"Squeeze", "axes", 1},      AttributeOperand{"Unsqueeze", "axes", 1},
-    AttributeOperand{"Reshape", "shape", 1},      AttributeOperand{"Slice", "starts", 1},
-    AttributeOperand{"Slice", "ends", 2},        AttributeOperand{"Slice", "axes", 3},
-    AttributeOperand{"Pad", "padding", 1},       AttributeOperand{"Pad", "paddings", 1},
-    AttributeOperand{"Pad", "value", 2},         AttributeOperand{"Clip", "min", 1},
-    AttributeOperand{"Clip", "max", 2},          AttributeOperand{"Split", "split", 1},
-    AttributeOperand{"TopK", "k", 1},            AttributeOperand{"Upsample", "scales", 1},
-    AttributeOperand{"Dropout", "ratio", 1},     AttributeOperand{"ReduceSum", "axes", 1},
-    AttributeOperand{"ReduceMean", "axes", 1},   AttributeOperand{"ReduceMax", "axes", 1},
-    AttributeOperand{"ReduceMin", "axes", 1},    AttributeOperand{"ReduceProd", "axes", 1},
-    AttributeOperand{"ReduceL1", "axes", 1},     AttributeOperand{"ReduceL2", "axes", 1},
-    AttributeOperand{"ReduceLogSum", "axes", 1}, AttributeOperand{"ReduceLogSumExp", "axes", 1},
-    AttributeOperand{"ReduceSumSquare", "axes", 1}, AttributeOperand{"ReverseSequence", "sequence_lens", 1},
+    AttributeOperand{"Squeeze", "axes", 1},
+    AttributeOperand{"Unsqueeze", "axes", 1},
+    AttributeOperand{"Reshape", "shape", 1},
+    AttributeOperand{"Slice", "starts", 1},
+    AttributeOperand{"Slice", "ends", 2},
+    AttributeOperand{"Slice", "axes", 3},
+    AttributeOperand{"Pad", "padding", 1},
+    AttributeOperand{"Pad", "paddings", 1},
+    AttributeOperand{"Pad", "value", 2},
+    AttributeOperand{"Clip", "min", 1},
+    AttributeOperand{"Clip", "max", 2},
+    AttributeOperand{"Split", "split", 1},
+    AttributeOperand{"TopK", "k", 1},
+    AttributeOperand{"Upsample", "scales", 1},
+    AttributeOperand{"Dropout", "ratio", 1},
+    AttributeOperand{"ReduceSum", "axes", 1},
+    AttributeOperand{"ReduceMean", "axes", 1},
+    AttributeOperand{"ReduceMax", "axes", 1},
+    AttributeOperand{"ReduceMin", "axes", 1},
+    AttributeOperand{"ReduceProd", "axes", 1},
+    AttributeOperand{"ReduceL1", "axes", 1},
+    AttributeOperand{"ReduceL2", "axes", 1},
+    AttributeOperand{"ReduceLogSum", "axes", 1},
+    AttributeOperand{"ReduceLogSumExp", "axes", 1},
+    AttributeOperand{"ReduceSumSquare", "axes", 1},
+    AttributeOperand{"ReverseSequence", "sequence_lens", 1},
 };
 
 }  // namespace

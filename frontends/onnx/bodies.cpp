@@ -84,15 +84,15 @@ Result<GraphRef> Importer::region(NodeContext& c, Bytes body, const std::vector<
     const auto info = decode_value_info(b, damage);
     if (!info) return damaged(damage);
     if (!known_name(frame, info->name)) {
-      return diags_->error(place(b.data()), info->name, fmt::format("{}: output of the body that no node produces", c.spelling));
+      return diags_->error(place(b.data()), info->name,
+                           fmt::format("{}: output of the body that no node produces", c.spelling));
     }
     auto v = look_up(frame, info->name);
     if (!v) return Failure{};
     results.push_back(*v);
     names.emplace_back(info->name);
   }
-  return std::make_shared<const Graph>(
-      builder.finish(std::string(graph->name), std::move(results), std::move(names)));
+  return std::make_shared<const Graph>(builder.finish(std::string(graph->name), std::move(results), std::move(names)));
 }
 
 Result<std::vector<ValueId>> Importer::control_flow(NodeContext& c, OpId op,
@@ -138,11 +138,10 @@ Result<std::vector<ValueId>> Importer::control_flow(NodeContext& c, OpId op,
     const std::size_t formals = op == perfc::op("if") ? 0 : graph->inputs.size();
     // Trial runs with ever wider carried types keep their messages to themselves.
     for (;;) {
-      const std::vector<ResultInfo> params =
-          region_params(op, attrs, r, infos, formals + captures.size());
+      const std::vector<ResultInfo> params = region_params(op, attrs, r, infos, formals + captures.size());
       if (params.size() != formals + captures.size()) {
-        return c.error(fmt::format("body '{}' takes {} inputs, {} are given", body_attributes[r],
-                                   formals, params.size() - std::min(params.size(), captures.size())));
+        return c.error(fmt::format("body '{}' takes {} inputs, {} are given", body_attributes[r], formals,
+                                   params.size() - std::min(params.size(), captures.size())));
       }
       Diagnostics trial(diags_->file());
       Result<GraphRef> body = Failure{};
@@ -178,13 +177,15 @@ Result<std::vector<ValueId>> Importer::inline_branch(NodeContext& c, std::string
     const auto info = decode_value_info(b, damage);
     if (!info) return damaged(damage);
     if (!known_name(frame, info->name)) {
-      return diags_->error(place(b.data()), info->name, fmt::format("{}: output of the branch that no node produces", c.spelling));
+      return diags_->error(place(b.data()), info->name,
+                           fmt::format("{}: output of the branch that no node produces", c.spelling));
     }
     auto v = look_up(frame, info->name);
     if (!v) return Failure{};
     out.push_back(*v);
   }
-  if (out.size() < c.outputs()) return c.error(fmt::format("{} has {} outputs, the node {}", attribute, out.size(), c.outputs()));
+  if (out.size() < c.outputs())
+    return c.error(fmt::format("{} has {} outputs, the node {}", attribute, out.size(), c.outputs()));
   return out;
 }
 
@@ -256,9 +257,11 @@ Result<std::vector<ValueId>> Importer::call_function(NodeContext& c, Bytes recor
     if (v == frame.values.end()) return c.error(fmt::format("no node of the function produces its output '{}'", name));
     out.push_back(v->second);
   }
-  if (out.size() < c.outputs()) return c.error(fmt::format("the function has {} outputs, the node {}", out.size(), c.outputs()));
+  if (out.size() < c.outputs())
+    return c.error(fmt::format("the function has {} outputs, the node {}", out.size(), c.outputs()));
   for (std::size_t i = 0; i < c.outputs(); ++i) {
-    if (!out[i] && !c.node.outputs[i].empty()) return c.error(fmt::format("output {} is an omitted input of the function", i));
+    if (!out[i] && !c.node.outputs[i].empty())
+      return c.error(fmt::format("output {} is an omitted input of the function", i));
   }
   return out;
 }

@@ -41,9 +41,7 @@ bool names_dtype(std::string_view name) {
   return name == "to" || name == "dtype" || name == "output_dtype" || name == "output_datatype" || name == "stash_type";
 }
 
-std::string_view canonical_domain(std::string_view domain) {
-  return domain == "ai.onnx" ? std::string_view{} : domain;
-}
+std::string_view canonical_domain(std::string_view domain) { return domain == "ai.onnx" ? std::string_view{} : domain; }
 
 }  // namespace
 
@@ -58,10 +56,14 @@ Result<std::vector<ValueId>> NodeContext::finish(OpId op, std::vector<ValueId> o
   if (d.results >= 0 && static_cast<int>(outputs()) > std::max<int>(d.results, 1)) {
     return error(fmt::format("has {} outputs, at most {} exist", outputs(), d.results));
   }
-  auto id = frame.builder.call({.op = op, .operands = std::move(operands), .attrs = std::move(a),
+  auto id = frame.builder.call({.op = op,
+                                .operands = std::move(operands),
+                                .attrs = std::move(a),
                                 .results = d.results >= 0 ? -1 : static_cast<int>(outputs()),
-                                .declared = declared, .regions = std::move(regions),
-                                .name = name, .loc = loc});
+                                .declared = declared,
+                                .regions = std::move(regions),
+                                .name = name,
+                                .loc = loc});
   if (!id) return Failure{};
   std::vector<ValueId> out;
   for (std::size_t i = 0; i < outputs(); ++i) out.push_back({*id, static_cast<std::uint32_t>(i)});
@@ -128,8 +130,8 @@ SourceLoc Importer::place(const char* at, std::int64_t node) const {
 
 Failure Importer::damaged(const Damage& d) {
   return diags_->error(place(d.at), {},
-                      fmt::format("damaged or truncated file: cannot decode {}; export the model again",
-                                  d.what ? d.what : "a message"));
+                       fmt::format("damaged or truncated file: cannot decode {}; export the model again",
+                                   d.what ? d.what : "a message"));
 }
 
 Result<Graph> Importer::run() {
@@ -152,7 +154,8 @@ Result<Graph> Importer::run() {
 
   const auto graph = decode_graph(*model->graph, damage);
   if (!graph) return damaged(damage);
-  builder.reserve(std::min(graph->inputs.size() + graph->initializers.size() + graph->nodes.size(), GraphBuilder::kMaxNodes));
+  builder.reserve(
+      std::min(graph->inputs.size() + graph->initializers.size() + graph->nodes.size(), GraphBuilder::kMaxNodes));
   if (!open_names(frame, *graph) || !declare_inputs(frame, *graph)) return Failure{};
   std::vector<std::string_view> before;
   for (const auto& [name, value] : frame.values) before.push_back(name);
@@ -218,8 +221,7 @@ Status Importer::open_names(Frame& frame, const GraphView& graph) {
     if (!r.ok()) return damaged({r.where(), "SparseTensorProto"});
     frame.sparse_initializers.emplace(name, b);
   }
-  return declare_values(frame, graph.value_infos) ? declare_values(frame, graph.outputs)
-                                                  : Status(Failure{});
+  return declare_values(frame, graph.value_infos) ? declare_values(frame, graph.outputs) : Status(Failure{});
 }
 
 Status Importer::declare_values(Frame& frame, const std::vector<Bytes>& value_infos) {
@@ -363,7 +365,7 @@ Status Importer::run_nodes(Frame& frame, const std::vector<Bytes>& records,
       if (out.empty()) continue;
       if (before.count(out) || frame.initializers.count(out) || !producer.emplace(out, i).second) {
         return diags_->error(place(records[i].data(), static_cast<std::int64_t>(i)), n->name,
-                            fmt::format("output '{}' is defined a second time; names must be unique", out));
+                             fmt::format("output '{}' is defined a second time; names must be unique", out));
       }
     }
     nodes.push_back(std::move(*n));
@@ -422,7 +424,7 @@ Status Importer::run_nodes(Frame& frame, const std::vector<Bytes>& records,
       const auto stuck = std::find_if(waiting.begin(), waiting.end(), [](std::size_t w) { return w > 0; });
       const auto i = static_cast<std::size_t>(stuck - waiting.begin());
       return diags_->error(place(records[i].data(), static_cast<std::int64_t>(i)), nodes[i].name,
-                          "the graph has a cycle through this node");
+                           "the graph has a cycle through this node");
     }
   }
   bool good = true;
@@ -436,7 +438,9 @@ Status Importer::run_nodes(Frame& frame, const std::vector<Bytes>& records,
 }
 
 Status Importer::run_node(Frame& frame, const NodeView& node, std::int64_t index) {
-  const std::string_view name = !node.name.empty() ? node.name : node.outputs.empty() ? std::string_view{} : node.outputs[0];
+  const std::string_view name = !node.name.empty()     ? node.name
+                                : node.outputs.empty() ? std::string_view{}
+                                                       : node.outputs[0];
   NodeContext c(frame, node, place(node.record.data(), index), std::string(name), spell(node.domain, node.op_type));
   if (node.line >= 0) c.loc = {.line = node.line, .column = node.column, .node = index};
   if (!frame.prefix.empty()) c.name = frame.prefix + c.name;
@@ -526,10 +530,12 @@ namespace {
 /// Shapes depend on these: of another kind they would silently be defaults.
 /// (After renaming; ai.onnx only. Empty: the kind is right or not known.)
 std::string_view expected_kind(std::string_view name, const Attr& value) {
-  static const std::set<std::string_view> kInts{"strides", "padding", "dilation", "kernel_size", "perm", "axes",
-                                                "output_padding", "output_shape", "split", "starts", "ends"};
-  static const std::set<std::string_view> kInt{"axis", "groups", "keepdims", "blocksize", "hidden_size", "k",
-                                               "num_outputs", "ceil_mode", "count_include_pad", "transA", "transB"};
+  static const std::set<std::string_view> kInts{"strides", "padding",        "dilation",     "kernel_size", "perm",
+                                                "axes",    "output_padding", "output_shape", "split",       "starts",
+                                                "ends"};
+  static const std::set<std::string_view> kInt{"axis",  "groups",      "keepdims",  "blocksize",         "hidden_size",
+                                               "k",     "num_outputs", "ceil_mode", "count_include_pad", "transA",
+                                               "transB"};
   const bool int_given = std::holds_alternative<std::int64_t>(value);
   if (kInt.count(name)) return int_given ? "" : "an integer";
   if (!kInts.count(name) || int_given || std::holds_alternative<std::vector<std::int64_t>>(value)) return "";
@@ -546,7 +552,8 @@ std::string_view key_of(const NodeView& node) {
   const char* const begin = first.data() - 1;
   const auto length = static_cast<std::size_t>(last.data() + last.size() - begin);
   if (first.size() >= kOneByte || last.data() < first.data() || length > kLongest) return {};
-  const bool plain = std::none_of(node.attributes.begin(), node.attributes.end(), [](const AttrView& a) { return !a.ref.empty(); });
+  const bool plain =
+      std::none_of(node.attributes.begin(), node.attributes.end(), [](const AttrView& a) { return !a.ref.empty(); });
   return plain ? std::string_view(begin, length) : std::string_view{};
 }
 
@@ -564,15 +571,17 @@ Result<Attrs> Importer::attributes(const Frame& frame, const NodeView& node, Sou
 Result<Attrs> Importer::read_attributes(const Frame& frame, const NodeView& node, SourceLoc loc) {
   constexpr std::size_t kMaxAttributes = 1000;
   if (node.attributes.size() > kMaxAttributes) {
-    return diags_->error(loc, node.name, fmt::format("{}: {} attributes; at most {} are read", node.op_type,
-                                                     node.attributes.size(), kMaxAttributes));
+    return diags_->error(
+        loc, node.name,
+        fmt::format("{}: {} attributes; at most {} are read", node.op_type, node.attributes.size(), kMaxAttributes));
   }
   Attrs out;
   for (const AttrView& given : node.attributes) {
     const AttrView* a = &given;
     if (!given.ref.empty()) {
       if (!frame.function_attributes) {
-        return diags_->error(loc, node.name, fmt::format("attribute '{}' refers to '{}' outside a function", given.name, given.ref));
+        return diags_->error(loc, node.name,
+                             fmt::format("attribute '{}' refers to '{}' outside a function", given.name, given.ref));
       }
       const auto bound = std::find_if(frame.function_attributes->begin(), frame.function_attributes->end(),
                                       [&](const AttrView& x) { return x.name == given.ref; });
@@ -597,7 +606,8 @@ Result<Attrs> Importer::read_attributes(const Frame& frame, const NodeView& node
     }
     if (canonical_domain(node.domain).empty()) {
       if (const std::string_view kind = expected_kind(name, *value); !kind.empty()) {
-        return diags_->error(loc, node.name, fmt::format("{}: attribute '{}' must be {}", node.op_type, given.name, kind));
+        return diags_->error(loc, node.name,
+                             fmt::format("{}: attribute '{}' must be {}", node.op_type, given.name, kind));
       }
     }
     out.set(name, std::move(*value));
@@ -621,30 +631,46 @@ Result<Attr> Importer::attribute(const AttrView& a, SourceLoc loc, std::string_v
   Bytes bytes;
   while (r.next(f)) {
     switch (f.number) {
-      case 2: x = f.as_float(); break;
-      case 3: i = f.as_int(); break;
-      case 4: case 5: case 14:
+      case 2:
+        x = f.as_float();
+        break;
+      case 3:
+        i = f.as_int();
+        break;
+      case 4:
+      case 5:
+      case 14:
         bytes = f.bytes;
         break;
       case 7:
-        if (!wire::append_scalars(f, WireType::Fixed32, kLimit, floats, [](const wire::Field& e) { return double{e.as_float()}; })) return bad("malformed floats");
+        if (!wire::append_scalars(f, WireType::Fixed32, kLimit, floats,
+                                  [](const wire::Field& e) { return double{e.as_float()}; }))
+          return bad("malformed floats");
         break;
       case 8:
-        if (!wire::append_scalars(f, WireType::Varint, kLimit, ints, [](const wire::Field& e) { return e.as_int(); })) return bad("malformed ints");
+        if (!wire::append_scalars(f, WireType::Varint, kLimit, ints, [](const wire::Field& e) { return e.as_int(); }))
+          return bad("malformed ints");
         break;
       case 9:
         if (strings.size() < kLimit) strings.emplace_back(f.bytes);
         break;
-      default: break;
+      default:
+        break;
     }
   }
   switch (a.type) {
-    case AttrType::Float: return Attr(x);
-    case AttrType::Int: return Attr(i);
-    case AttrType::String: return Attr(std::string(bytes));
-    case AttrType::Floats: return Attr(std::move(floats));
-    case AttrType::Ints: return Attr(std::move(ints));
-    case AttrType::Strings: return Attr(std::move(strings));
+    case AttrType::Float:
+      return Attr(x);
+    case AttrType::Int:
+      return Attr(i);
+    case AttrType::String:
+      return Attr(std::string(bytes));
+    case AttrType::Floats:
+      return Attr(std::move(floats));
+    case AttrType::Ints:
+      return Attr(std::move(ints));
+    case AttrType::Strings:
+      return Attr(std::move(strings));
     case AttrType::Tensor: {
       Damage damage;
       const auto t = decode_tensor(bytes, damage);
@@ -672,7 +698,8 @@ Result<Attr> Importer::attribute(const AttrView& a, SourceLoc loc, std::string_v
           if (!t) return damaged(damage);
           dtype = dtype_from_onnx(t->data_type);
         }
-        if (f.number == 3) wire::append_scalars(f, WireType::Varint, 64, dims, [](const wire::Field& e) { return e.as_int(); });
+        if (f.number == 3)
+          wire::append_scalars(f, WireType::Varint, 64, dims, [](const wire::Field& e) { return e.as_int(); });
       }
       Shape shape;
       for (std::int64_t d : dims) {
@@ -682,7 +709,8 @@ Result<Attr> Importer::attribute(const AttrView& a, SourceLoc loc, std::string_v
       if (dtype == DType::Undefined) return bad("sparse tensor without an element type");
       return Attr(Literal{Type::tensor(dtype, shape), nullptr});
     }
-    default: return bad("is of a kind that no operator takes");
+    default:
+      return bad("is of a kind that no operator takes");
   }
 }
 

@@ -26,15 +26,15 @@ using NameMap = tsl::robin_map<std::string_view, T, std::hash<std::string_view>,
 /// Where a value name is looked up. A region or an inlined body opens a frame.
 struct Frame {
   GraphBuilder& builder;
-  Frame* outer = nullptr;              ///< lexically enclosing frame; null for functions
+  Frame* outer = nullptr;  ///< lexically enclosing frame; null for functions
   NameMap<ValueId> values;
-  NameMap<Bytes> initializers;         ///< not yet used
+  NameMap<Bytes> initializers;  ///< not yet used
   std::unordered_map<std::string_view, Bytes> sparse_initializers;
-  std::unordered_map<std::string_view, Type> declared;              ///< value_info
-  std::set<std::string_view> poisoned;                              ///< their node failed
-  const std::vector<AttrView>* function_attributes = nullptr;       ///< of the inlined call
+  std::unordered_map<std::string_view, Type> declared;         ///< value_info
+  std::set<std::string_view> poisoned;                         ///< their node failed
+  const std::vector<AttrView>* function_attributes = nullptr;  ///< of the inlined call
   std::map<std::string_view, std::int64_t> opsets;
-  std::string prefix;                  ///< of node names in inlined functions
+  std::string prefix;  ///< of node names in inlined functions
   int depth = 0;
 };
 
@@ -46,10 +46,10 @@ struct NodeContext : Emitter {
 
   Frame& frame;
   const NodeView& node;
-  std::int64_t version = 1;            ///< of the node's domain
-  std::vector<ValueId> inputs;         ///< empty ids for omitted ones
+  std::int64_t version = 1;     ///< of the node's domain
+  std::vector<ValueId> inputs;  ///< empty ids for omitted ones
   Attrs attrs;
-  std::vector<Type> declared;          ///< of each output
+  std::vector<Type> declared;  ///< of each output
   std::size_t outputs() const { return declared.size(); }
 
   bool has(std::size_t i) const { return i < inputs.size() && inputs[i]; }
@@ -94,8 +94,8 @@ class Importer {
   Result<Attrs> attributes(const Frame& frame, const NodeView& node, SourceLoc loc);
   Result<Attrs> read_attributes(const Frame& frame, const NodeView& node, SourceLoc loc);
   Result<Attr> attribute(const AttrView& a, SourceLoc loc, std::string_view node);
-  Result<GraphRef> region(NodeContext& c, Bytes body, const std::vector<ResultInfo>& params,
-                          std::size_t formals, const std::vector<std::string_view>& captures);
+  Result<GraphRef> region(NodeContext& c, Bytes body, const std::vector<ResultInfo>& params, std::size_t formals,
+                          const std::vector<std::string_view>& captures);
   Result<Type> value_type(const ValueInfoView& info);
   bool known_name(const Frame& frame, std::string_view name) const;
   /// Outputs of a graph that declares none: what nothing uses.
@@ -108,10 +108,10 @@ class Importer {
   Result<ValueId> initializer(Frame& frame, Bytes record, bool sparse);
 
   Bytes file_;
-  Diagnostics* diags_;                 ///< swapped while a region is tried with weaker types
-  InputDims dims_;                     ///< what the user says of shapes
+  Diagnostics* diags_;  ///< swapped while a region is tried with weaker types
+  InputDims dims_;      ///< what the user says of shapes
   Functions functions_;
-  NameMap<Attrs> attributes_;          ///< by their bytes in the file: the nodes of a model have few different ones
+  NameMap<Attrs> attributes_;  ///< by their bytes in the file: the nodes of a model have few different ones
   std::vector<std::string> call_stack_;
   std::size_t inlined_nodes_ = 0;
 };
@@ -125,7 +125,7 @@ using Translator = Result<std::vector<ValueId>> (*)(Importer&, NodeContext&);
 struct TranslatorRow {
   std::string_view spelling;
   Translator translate;
-  std::string_view becomes;    ///< operators it produces, for `perfc ops`
+  std::string_view becomes;  ///< operators it produces, for `perfc ops`
 };
 const std::vector<TranslatorRow>& translator_table();
 

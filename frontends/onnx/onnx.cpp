@@ -11,8 +11,10 @@ namespace {
 
 /// "ms:FusedConv" → "com.microsoft.FusedConv".
 std::string full_name(std::string_view spelling) {
-  static constexpr std::pair<std::string_view, std::string_view> kDomains[] = {
-      {"ms:", "com.microsoft."}, {"ml:", "ai.onnx.ml."}, {"tr:", "ai.onnx.preview.training."}, {"pv:", "ai.onnx.preview."}};
+  static constexpr std::pair<std::string_view, std::string_view> kDomains[] = {{"ms:", "com.microsoft."},
+                                                                               {"ml:", "ai.onnx.ml."},
+                                                                               {"tr:", "ai.onnx.preview.training."},
+                                                                               {"pv:", "ai.onnx.preview."}};
   for (const auto& [prefix, domain] : kDomains) {
     if (spelling.starts_with(prefix)) return std::string(domain) + std::string(spelling.substr(prefix.size()));
   }
@@ -27,8 +29,7 @@ bool sniff_binary(std::string_view head) {
 }
 
 bool sniff_text(std::string_view head) {
-  return head.find("ir_version:") != std::string_view::npos ||
-         head.find("graph {") != std::string_view::npos;
+  return head.find("ir_version:") != std::string_view::npos || head.find("graph {") != std::string_view::npos;
 }
 
 Result<Graph> import_binary(const Source& source, const ImportOptions& options, Diagnostics& diags) {

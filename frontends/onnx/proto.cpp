@@ -38,36 +38,66 @@ std::optional<AttrView> decode_attribute(Bytes bytes, Damage& damage) {
   AttrType seen = AttrType::Undefined;
   const bool good = walk(bytes, damage, "AttributeProto", [&](const Field& f) {
     switch (f.number) {
-      case 1: return take(f, a.name);
-      case 21: return take(f, a.ref);
-      case 20: return take(f, type);
-      case 2: seen = AttrType::Float; return f.type == WireType::Fixed32;
-      case 3: seen = AttrType::Int; return f.type == WireType::Varint;
-      case 4: seen = AttrType::String; return f.type == WireType::Bytes;
-      case 5: seen = AttrType::Tensor; return f.type == WireType::Bytes;
-      case 6: seen = AttrType::Graph; return f.type == WireType::Bytes;
-      case 7: seen = AttrType::Floats; return true;
-      case 8: seen = AttrType::Ints; return true;
-      case 9: seen = AttrType::Strings; return f.type == WireType::Bytes;
-      case 10: seen = AttrType::Tensors; return f.type == WireType::Bytes;
-      case 11: seen = AttrType::Graphs; return f.type == WireType::Bytes;
-      case 22: seen = AttrType::SparseTensor; return f.type == WireType::Bytes;
-      case 23: seen = AttrType::SparseTensors; return f.type == WireType::Bytes;
-      case 14: seen = AttrType::TypeProto; return f.type == WireType::Bytes;
-      case 15: seen = AttrType::TypeProtos; return f.type == WireType::Bytes;
-      default: return true;
+      case 1:
+        return take(f, a.name);
+      case 21:
+        return take(f, a.ref);
+      case 20:
+        return take(f, type);
+      case 2:
+        seen = AttrType::Float;
+        return f.type == WireType::Fixed32;
+      case 3:
+        seen = AttrType::Int;
+        return f.type == WireType::Varint;
+      case 4:
+        seen = AttrType::String;
+        return f.type == WireType::Bytes;
+      case 5:
+        seen = AttrType::Tensor;
+        return f.type == WireType::Bytes;
+      case 6:
+        seen = AttrType::Graph;
+        return f.type == WireType::Bytes;
+      case 7:
+        seen = AttrType::Floats;
+        return true;
+      case 8:
+        seen = AttrType::Ints;
+        return true;
+      case 9:
+        seen = AttrType::Strings;
+        return f.type == WireType::Bytes;
+      case 10:
+        seen = AttrType::Tensors;
+        return f.type == WireType::Bytes;
+      case 11:
+        seen = AttrType::Graphs;
+        return f.type == WireType::Bytes;
+      case 22:
+        seen = AttrType::SparseTensor;
+        return f.type == WireType::Bytes;
+      case 23:
+        seen = AttrType::SparseTensors;
+        return f.type == WireType::Bytes;
+      case 14:
+        seen = AttrType::TypeProto;
+        return f.type == WireType::Bytes;
+      case 15:
+        seen = AttrType::TypeProtos;
+        return f.type == WireType::Bytes;
+      default:
+        return true;
     }
   });
   if (!good) return std::nullopt;
   // Files before IR version 2 carry no type: the field that is set decides.
   static constexpr std::array kByNumber{
-      AttrType::Undefined, AttrType::Float, AttrType::Int, AttrType::String, AttrType::Tensor,
-      AttrType::Graph, AttrType::Floats, AttrType::Ints, AttrType::Strings, AttrType::Tensors,
-      AttrType::Graphs, AttrType::SparseTensor, AttrType::SparseTensors, AttrType::TypeProto,
-      AttrType::TypeProtos};
-  a.type = type > 0 && type < static_cast<std::int64_t>(kByNumber.size())
-               ? kByNumber[static_cast<std::size_t>(type)]
-               : seen;
+      AttrType::Undefined, AttrType::Float,        AttrType::Int,           AttrType::String,    AttrType::Tensor,
+      AttrType::Graph,     AttrType::Floats,       AttrType::Ints,          AttrType::Strings,   AttrType::Tensors,
+      AttrType::Graphs,    AttrType::SparseTensor, AttrType::SparseTensors, AttrType::TypeProto, AttrType::TypeProtos};
+  a.type =
+      type > 0 && type < static_cast<std::int64_t>(kByNumber.size()) ? kByNumber[static_cast<std::size_t>(type)] : seen;
   return a;
 }
 
@@ -95,15 +125,14 @@ bool take(const Field& f, std::vector<OpsetView>& out, Damage& damage) {
 
 DType dtype_from_onnx(std::int64_t number) {
   static constexpr std::array kTypes{
-      DType::Undefined, DType::Float32, DType::UInt8, DType::Int8, DType::UInt16, DType::Int16,
-      DType::Int32, DType::Int64, DType::String, DType::Bool, DType::Float16, DType::Float64,
-      DType::UInt32, DType::UInt64, DType::Complex64, DType::Complex128, DType::BFloat16,
-      DType::Float8E4M3FN, DType::Float8E4M3FNUZ, DType::Float8E5M2, DType::Float8E5M2FNUZ,
-      DType::UInt4, DType::Int4, DType::Float4E2M1, DType::Float8E8M0, DType::UInt2, DType::Int2,
-      DType::Float6E2M3, DType::Float6E3M2};
-  return number > 0 && number < static_cast<std::int64_t>(kTypes.size())
-             ? kTypes[static_cast<std::size_t>(number)]
-             : DType::Undefined;
+      DType::Undefined,      DType::Float32,  DType::UInt8,        DType::Int8,           DType::UInt16,
+      DType::Int16,          DType::Int32,    DType::Int64,        DType::String,         DType::Bool,
+      DType::Float16,        DType::Float64,  DType::UInt32,       DType::UInt64,         DType::Complex64,
+      DType::Complex128,     DType::BFloat16, DType::Float8E4M3FN, DType::Float8E4M3FNUZ, DType::Float8E5M2,
+      DType::Float8E5M2FNUZ, DType::UInt4,    DType::Int4,         DType::Float4E2M1,     DType::Float8E8M0,
+      DType::UInt2,          DType::Int2,     DType::Float6E2M3,   DType::Float6E3M2};
+  return number > 0 && number < static_cast<std::int64_t>(kTypes.size()) ? kTypes[static_cast<std::size_t>(number)]
+                                                                         : DType::Undefined;
 }
 
 std::optional<TensorView> decode_tensor(Bytes bytes, Damage& damage) {
@@ -112,20 +141,31 @@ std::optional<TensorView> decode_tensor(Bytes bytes, Damage& damage) {
   const bool good = walk(bytes, damage, "TensorProto", [&](const Field& f) {
     switch (f.number) {
       case 1:
-        return wire::append_scalars(f, WireType::Varint, 64, t.dims,
-                                    [](const Field& e) { return e.as_int(); });
-      case 2: return take(f, t.data_type);
-      case 4: case 5: case 6: case 7: case 10: case 11: t.typed_data = true; return true;
-      case 8: return take(f, t.name);
+        return wire::append_scalars(f, WireType::Varint, 64, t.dims, [](const Field& e) { return e.as_int(); });
+      case 2:
+        return take(f, t.data_type);
+      case 4:
+      case 5:
+      case 6:
+      case 7:
+      case 10:
+      case 11:
+        t.typed_data = true;
+        return true;
+      case 8:
+        return take(f, t.name);
       case 9:
         if (f.type != WireType::Bytes) return false;
         t.raw = f.bytes;
         return true;
-      case 13: t.external = true; return true;
+      case 13:
+        t.external = true;
+        return true;
       case 14:
         if (f.value == 1) t.external = true;
         return true;
-      default: return true;
+      default:
+        return true;
     }
   });
   if (!good) return std::nullopt;
@@ -148,13 +188,16 @@ bool read_typed(const TensorView& t, DType dtype, std::int64_t count, Data& data
         return wire::append_scalars(f, WireType::Fixed32, limit, floats,
                                     [](const Field& e) { return double{e.as_float()}; });
       case 10:
-        return wire::append_scalars(f, WireType::Fixed64, limit, floats,
-                                    [](const Field& e) { return e.as_double(); });
-      case 5: case 7: case 11: return wire::append_scalars(f, WireType::Varint, limit, ints, integer);
+        return wire::append_scalars(f, WireType::Fixed64, limit, floats, [](const Field& e) { return e.as_double(); });
+      case 5:
+      case 7:
+      case 11:
+        return wire::append_scalars(f, WireType::Varint, limit, ints, integer);
       case 6:
         if (f.type == WireType::Bytes && strings.size() < limit) strings.emplace_back(f.bytes);
         return true;
-      default: return true;
+      default:
+        return true;
     }
   });
   if (dtype == DType::String) {
@@ -208,8 +251,7 @@ std::optional<Literal> literal(const TensorView& t, std::string& why) {
   if (has_raw && dtype != DType::String) {
     const double need = std::ceil(byte_size(dtype, static_cast<double>(*count)));
     if (static_cast<double>(t.raw->size()) != need) {
-      why = fmt::format("{} needs {} bytes of raw_data, the file has {}", to_string(out.type), need,
-                        t.raw->size());
+      why = fmt::format("{} needs {} bytes of raw_data, the file has {}", to_string(out.type), need, t.raw->size());
       return std::nullopt;
     }
   }
@@ -245,20 +287,28 @@ std::optional<NodeView> decode_node(Bytes bytes, Damage& damage) {
   n.record = bytes;
   const bool good = walk(bytes, damage, "NodeProto", [&](const Field& f) {
     switch (f.number) {
-      case 1: return take(f, n.inputs);
-      case 2: return take(f, n.outputs);
-      case 3: return take(f, n.name);
-      case 4: return take(f, n.op_type);
-      case 5: return take(f, n.attributes, damage);
-      case 7: return take(f, n.domain);
-      case 8: return take(f, n.overload);
+      case 1:
+        return take(f, n.inputs);
+      case 2:
+        return take(f, n.outputs);
+      case 3:
+        return take(f, n.name);
+      case 4:
+        return take(f, n.op_type);
+      case 5:
+        return take(f, n.attributes, damage);
+      case 7:
+        return take(f, n.domain);
+      case 8:
+        return take(f, n.overload);
       case proto_text::kPlaceField: {
         const SourceLoc loc = proto_text::place_from_field(f.value);
         n.line = loc.line;
         n.column = loc.column;
         return true;
       }
-      default: return true;
+      default:
+        return true;
     }
   });
   if (!good) return std::nullopt;
@@ -269,14 +319,22 @@ std::optional<GraphView> decode_graph(Bytes bytes, Damage& damage) {
   GraphView g;
   const bool good = walk(bytes, damage, "GraphProto", [&](const Field& f) {
     switch (f.number) {
-      case 1: return take(f, g.nodes);
-      case 2: return take(f, g.name);
-      case 5: return take(f, g.initializers);
-      case 11: return take(f, g.inputs);
-      case 12: return take(f, g.outputs);
-      case 13: return take(f, g.value_infos);
-      case 15: return take(f, g.sparse_initializers);
-      default: return true;
+      case 1:
+        return take(f, g.nodes);
+      case 2:
+        return take(f, g.name);
+      case 5:
+        return take(f, g.initializers);
+      case 11:
+        return take(f, g.inputs);
+      case 12:
+        return take(f, g.outputs);
+      case 13:
+        return take(f, g.value_infos);
+      case 15:
+        return take(f, g.sparse_initializers);
+      default:
+        return true;
     }
   });
   if (!good) return std::nullopt;
@@ -287,17 +345,28 @@ std::optional<FunctionView> decode_function(Bytes bytes, Damage& damage) {
   FunctionView v;
   const bool good = walk(bytes, damage, "FunctionProto", [&](const Field& f) {
     switch (f.number) {
-      case 1: return take(f, v.name);
-      case 4: return take(f, v.inputs);
-      case 5: return take(f, v.outputs);
-      case 6: return take(f, v.attributes);
-      case 7: return take(f, v.nodes);
-      case 9: return take(f, v.opsets, damage);
-      case 10: return take(f, v.domain);
-      case 11: return take(f, v.defaults, damage);
-      case 12: return take(f, v.value_infos);
-      case 13: return take(f, v.overload);
-      default: return true;
+      case 1:
+        return take(f, v.name);
+      case 4:
+        return take(f, v.inputs);
+      case 5:
+        return take(f, v.outputs);
+      case 6:
+        return take(f, v.attributes);
+      case 7:
+        return take(f, v.nodes);
+      case 9:
+        return take(f, v.opsets, damage);
+      case 10:
+        return take(f, v.domain);
+      case 11:
+        return take(f, v.defaults, damage);
+      case 12:
+        return take(f, v.value_infos);
+      case 13:
+        return take(f, v.overload);
+      default:
+        return true;
     }
   });
   if (!good) return std::nullopt;
@@ -308,14 +377,18 @@ std::optional<ModelView> decode_model(Bytes bytes, Damage& damage) {
   ModelView m;
   const bool good = walk(bytes, damage, "ModelProto", [&](const Field& f) {
     switch (f.number) {
-      case 1: return take(f, m.ir_version);
+      case 1:
+        return take(f, m.ir_version);
       case 7:
         if (f.type != WireType::Bytes) return false;
         m.graph = f.bytes;
         return true;
-      case 8: return take(f, m.opsets, damage);
-      case 25: return take(f, m.functions);
-      default: return true;
+      case 8:
+        return take(f, m.opsets, damage);
+      case 25:
+        return take(f, m.functions);
+      default:
+        return true;
     }
   });
   if (!good) return std::nullopt;
@@ -380,8 +453,7 @@ std::optional<Type> decode_type_at(Bytes bytes, Damage& damage, int depth) {
   }
   std::optional<Type> type = Type{};
   const bool good = walk(bytes, damage, "TypeProto", [&](const Field& f) {
-    if (f.number != 1 && f.number != 4 && f.number != 5 && f.number != 7 && f.number != 8 &&
-        f.number != 9) {
+    if (f.number != 1 && f.number != 4 && f.number != 5 && f.number != 7 && f.number != 8 && f.number != 9) {
       return true;
     }
     if (f.type != WireType::Bytes) return false;

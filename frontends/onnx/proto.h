@@ -27,8 +27,8 @@ struct TensorView {
   std::vector<std::int64_t> dims;
   std::int64_t data_type = 0;
   bool external = false;
-  std::optional<Bytes> raw;      ///< raw_data, if present
-  bool typed_data = false;       ///< float_data, int32_data, … present
+  std::optional<Bytes> raw;  ///< raw_data, if present
+  bool typed_data = false;   ///< float_data, int32_data, … present
   Bytes record;
 };
 std::optional<TensorView> decode_tensor(Bytes, Damage&);
@@ -39,13 +39,26 @@ std::optional<TensorView> decode_tensor(Bytes, Damage&);
 std::optional<Literal> literal(const TensorView&, std::string& why);
 
 enum class AttrType : std::int32_t {
-  Undefined, Float, Int, String, Tensor, Graph, Floats, Ints, Strings, Tensors, Graphs,
-  SparseTensor, SparseTensors, TypeProto, TypeProtos,
+  Undefined,
+  Float,
+  Int,
+  String,
+  Tensor,
+  Graph,
+  Floats,
+  Ints,
+  Strings,
+  Tensors,
+  Graphs,
+  SparseTensor,
+  SparseTensors,
+  TypeProto,
+  TypeProtos,
 };
 
 struct AttrView {
   std::string_view name;
-  std::string_view ref;          ///< attribute of the enclosing function it stands for
+  std::string_view ref;  ///< attribute of the enclosing function it stands for
   AttrType type = AttrType::Undefined;
   Bytes record;
 };
@@ -55,7 +68,7 @@ struct NodeView {
   std::vector<std::string_view> inputs, outputs;
   std::vector<AttrView> attributes;
   Bytes record;
-  std::int32_t line = -1, column = -1;   ///< of text files
+  std::int32_t line = -1, column = -1;  ///< of text files
 
   const AttrView* find(std::string_view attribute) const;
 };

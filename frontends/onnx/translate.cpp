@@ -80,7 +80,9 @@ Values legacy_binary(Importer&, NodeContext& c) {
   const auto target = find_onnx_op(c.spelling);
   if (!target) return c.error("not in the operator table");
   if (c.attrs.int_or("broadcast", 0) == 0 || (c.version >= 7 && !c.attrs.has("axis"))) return map_to(c, *target);
-  if (c.version >= 7) c.warning(fmt::format("has attributes broadcast and axis, which operator set {} has not; they are followed", c.version));
+  if (c.version >= 7)
+    c.warning(
+        fmt::format("has attributes broadcast and axis, which operator set {} has not; they are followed", c.version));
   const Type& a = c.type(0);
   const Type& b = c.type(1);
   c.attrs.erase("broadcast");
@@ -140,9 +142,9 @@ Values gemm_fast_gelu(Importer&, NodeContext& c) {
 Values cast(Importer&, NodeContext& c) {
   const std::string given(c.attrs.string_or("to", ""));
   static const std::map<std::string_view, std::string_view> kOld{
-      {"FLOAT", "float32"}, {"DOUBLE", "float64"}, {"FLOAT16", "float16"}, {"INT8", "int8"},
-      {"INT16", "int16"}, {"INT32", "int32"}, {"INT64", "int64"}, {"UINT8", "uint8"},
-      {"UINT16", "uint16"}, {"UINT32", "uint32"}, {"UINT64", "uint64"}, {"BOOL", "bool"},
+      {"FLOAT", "float32"}, {"DOUBLE", "float64"},      {"FLOAT16", "float16"},      {"INT8", "int8"},
+      {"INT16", "int16"},   {"INT32", "int32"},         {"INT64", "int64"},          {"UINT8", "uint8"},
+      {"UINT16", "uint16"}, {"UINT32", "uint32"},       {"UINT64", "uint64"},        {"BOOL", "bool"},
       {"STRING", "string"}, {"COMPLEX64", "complex64"}, {"COMPLEX128", "complex128"}};
   const auto old = kOld.find(given);
   if (old != kOld.end()) c.attrs.set("to", std::string(old->second));
@@ -162,8 +164,8 @@ Values upsample(Importer&, NodeContext& c) {
     return map_to(c, op("image.resize2d"));
   }
   if (c.attrs.has("height_scale") || c.attrs.has("width_scale")) {
-    c.attrs.set("scales", std::vector<double>{1, 1, c.attrs.float_or("height_scale", 1),
-                                              c.attrs.float_or("width_scale", 1)});
+    c.attrs.set("scales",
+                std::vector<double>{1, 1, c.attrs.float_or("height_scale", 1), c.attrs.float_or("width_scale", 1)});
     c.attrs.erase("height_scale");
     c.attrs.erase("width_scale");
   }

@@ -89,7 +89,8 @@ Operand Call::tensor(std::string_view names) {
 Operand Call::tensor_or_none(std::string_view names) {
   const auto* values = operands(names);
   if (!values) return ValueId{};
-  if (values->size() != 1) return error(fmt::format("operand '{}' has {} values, one is needed", first_of(names), values->size()));
+  if (values->size() != 1)
+    return error(fmt::format("operand '{}' has {} values, one is needed", first_of(names), values->size()));
   return values->front();
 }
 
@@ -133,7 +134,8 @@ Result<Ints> Call::ints(std::string_view names) const {
       } else if (d && d->floats()) {
         for (double x : *d->floats()) out.push_back(static_cast<std::int64_t>(std::clamp(x, -9e15, 9e15)));
       } else {
-        return error(fmt::format("'{}' must be known when importing; bind open dims with --dim or --shape", first_of(names)));
+        return error(
+            fmt::format("'{}' must be known when importing; bind open dims with --dim or --shape", first_of(names)));
       }
     }
     return out;
@@ -209,7 +211,8 @@ std::vector<std::string_view> Call::outputs() const {
 }
 
 const Slot* Call::output(std::string_view names, std::size_t position) const {
-  if (importer.dialect() == Dialect::Pir) return position < operation.outputs.size() ? &operation.outputs[position] : nullptr;
+  if (importer.dialect() == Dialect::Pir)
+    return position < operation.outputs.size() ? &operation.outputs[position] : nullptr;
   for (const Slot& s : operation.outputs) {
     if (share(s.name, names)) return &s;
   }
@@ -260,8 +263,9 @@ Result<std::int64_t> Call::rank(Operand v) const {
 Result<std::int64_t> Call::known_dim(ValueId v, std::int64_t axis) const {
   const Dim d = dim(v, axis);
   if (!d.known()) {
-    return error(fmt::format("dim {} of an operand is {} and must be known when importing; bind it with --dim or --shape",
-                             axis, to_string(d)));
+    return error(
+        fmt::format("dim {} of an operand is {} and must be known when importing; bind it with --dim or --shape", axis,
+                    to_string(d)));
   }
   return d.value();
 }

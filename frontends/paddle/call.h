@@ -79,7 +79,7 @@ class Call : public Emitter {
 
   /// For forms that no operator of the IR stands for: the operation becomes opaque.
   Values unpriced();
-  bool opaque = false;                   ///< `unpriced` was asked for
+  bool opaque = false;  ///< `unpriced` was asked for
 
  private:
   std::vector<std::pair<std::string_view, std::vector<ValueId>>> operands_;

@@ -74,7 +74,7 @@ struct Importer::Region {
   Frame& outer;
   GraphBuilder builder;
   Frame frame;
-  std::vector<ValueId> operands;         ///< of the outer graph, one per captured param
+  std::vector<ValueId> operands;  ///< of the outer graph, one per captured param
   std::vector<ResultInfo> infos;
 };
 
@@ -82,14 +82,16 @@ Result<const Block*> Importer::block_of(const Call& c, std::size_t i) const {
   if (i >= c.operation.blocks.size() || c.operation.blocks[i] >= program_.blocks.size()) {
     return c.error(fmt::format("its block {} is not in the file", i));
   }
-  if (c.frame.depth >= kMaxRegionDepth) return c.error(fmt::format("blocks are nested deeper than {}", kMaxRegionDepth));
+  if (c.frame.depth >= kMaxRegionDepth)
+    return c.error(fmt::format("blocks are nested deeper than {}", kMaxRegionDepth));
   return &program_.blocks[c.operation.blocks[i]];
 }
 
 Result<const Importer::Free*> Importer::free_names(const Block& block, int depth) {
   Free& out = free_[&block];
   if (out.complete) return &out;
-  if (depth > kMaxRegionDepth) return diags_->error(fmt::format("blocks are nested deeper than {}, or within themselves", kMaxRegionDepth));
+  if (depth > kMaxRegionDepth)
+    return diags_->error(fmt::format("blocks are nested deeper than {}, or within themselves", kMaxRegionDepth));
   std::set<std::string_view> made(block.args.begin(), block.args.end()), seen, written;
   std::vector<std::string_view> reads, writes;
   const auto read = [&](std::string_view v) {
@@ -98,7 +100,8 @@ Result<const Importer::Free*> Importer::free_names(const Block& block, int depth
   const auto write = [&](std::string_view v) {
     if (v.empty()) return;
     made.insert(v);
-    if (program_.dialect == Dialect::Descriptor && !block.vars.count(v) && written.insert(v).second) writes.push_back(v);
+    if (program_.dialect == Dialect::Descriptor && !block.vars.count(v) && written.insert(v).second)
+      writes.push_back(v);
   };
   const auto write_in_place = [&](std::string_view v) {
     if (!v.empty() && !made.count(v) && written.insert(v).second) writes.push_back(v);
@@ -149,14 +152,16 @@ Status Importer::fill_branch(Call& c, Region& r, const Branch& branch, const std
       if (!branch.block && v && v->role == Variable::Role::Value) {
         // Not set on this side: the program does not read it then.
         const Type t = declared(c.frame, outputs[i]);
-        if (!t.is_static()) return c.error(fmt::format("'{}' is set in one branch only, and the file does not declare its shape", name));
+        if (!t.is_static())
+          return c.error(fmt::format("'{}' is set in one branch only, and the file does not declare its shape", name));
         results.push_back(r.builder.constant({t, nullptr}, {}, c.loc));
         continue;
       }
     }
     const auto binding = look_up(f, name, c.operation);
     if (!binding) return Failure{};
-    if (binding->kind != Binding::Kind::One || binding->values.size() != 1) return c.error("a branch returns a list of tensors; only tensors are read");
+    if (binding->kind != Binding::Kind::One || binding->values.size() != 1)
+      return c.error("a branch returns a list of tensors; only tensors are read");
     Call inner(*this, f, c.operation, nullptr);
     auto fitted = adapt(inner, binding->values[0], outputs[i]);
     if (!fitted) return Failure{};
@@ -172,7 +177,8 @@ Status Importer::if_call(Call& c, ValueId condition, const Branch& then, const B
     if (b->block && !add_captures(c.frame, *b->block, captures)) return Failure{};
     for (std::string_view name : b->results) {
       if (c.frame.pending.count(name) && !settle(c.frame, name)) return Failure{};
-      if (c.frame.values.count(name) && std::find(captures.begin(), captures.end(), name) == captures.end()) captures.push_back(name);
+      if (c.frame.values.count(name) && std::find(captures.begin(), captures.end(), name) == captures.end())
+        captures.push_back(name);
     }
   }
   std::vector<ValueId> operands;
@@ -189,11 +195,17 @@ Status Importer::if_call(Call& c, ValueId condition, const Branch& then, const B
       operands.insert(operands.end(), r.operands.begin(), r.operands.end());
     }
     std::vector<std::string> names(results.size());
-    regions.push_back(std::make_shared<const Graph>(r.builder.finish(regions.empty() ? "then" : "else", std::move(results), std::move(names))));
+    regions.push_back(std::make_shared<const Graph>(
+        r.builder.finish(regions.empty() ? "then" : "else", std::move(results), std::move(names))));
   }
   if (outputs.empty()) return ok();  // what it prints or asserts costs nothing
-  auto id = c.frame.builder.call({.op = op("if"), .operands = operands, .attrs = {{"captures", static_cast<std::int64_t>(operands.size() - 1)}},
-                                  .results = static_cast<int>(outputs.size()), .regions = std::move(regions), .name = c.name, .loc = c.loc});
+  auto id = c.frame.builder.call({.op = op("if"),
+                                  .operands = operands,
+                                  .attrs = {{"captures", static_cast<std::int64_t>(operands.size() - 1)}},
+                                  .results = static_cast<int>(outputs.size()),
+                                  .regions = std::move(regions),
+                                  .name = c.name,
+                                  .loc = c.loc});
   if (!id) return Failure{};
   for (std::uint32_t i = 0; i < outputs.size(); ++i) {
     c.frame.pending.erase(outputs[i]);
@@ -203,7 +215,9 @@ Status Importer::if_call(Call& c, ValueId condition, const Branch& then, const B
 }
 
 Status Importer::branches(Call& c) {
-  const std::string_view name = c.operation.inputs.empty() || c.operation.inputs[0].values.empty() ? std::string_view{} : c.operation.inputs[0].values[0];
+  const std::string_view name = c.operation.inputs.empty() || c.operation.inputs[0].values.empty()
+                                    ? std::string_view{}
+                                    : c.operation.inputs[0].values[0];
   const auto condition = look_up(c.frame, name, c.operation);
   if (!condition) return Failure{};
   if (condition->values.size() != 1) return c.error("its condition is a list");
@@ -211,7 +225,8 @@ Status Importer::branches(Call& c) {
   if (!then || !otherwise) return Failure{};
   const std::vector<std::string_view> outputs = c.outputs();
   if ((*then)->results.size() < outputs.size() || (*otherwise)->results.size() < outputs.size()) {
-    return c.error(fmt::format("has {} results; its branches yield {} and {}", outputs.size(), (*then)->results.size(), (*otherwise)->results.size()));
+    return c.error(fmt::format("has {} results; its branches yield {} and {}", outputs.size(), (*then)->results.size(),
+                               (*otherwise)->results.size()));
   }
   if (const auto known = known_integer(c.frame.builder, condition->values[0])) {
     const Block& taken = *known != 0 ? **then : **otherwise;
@@ -311,7 +326,9 @@ Status Importer::select_input(Call& c, const Block& block, std::size_t index) {
     for (std::size_t i = index + 1; i < block.ops.size(); ++i) {
       const Operation& o = block.ops[i];
       const Slot *xs = slot_named(o.inputs, "X"), *outs = slot_named(o.outputs, "Out");
-      if (o.type != "select_input" || single(o, "Mask") != mask_name || !xs || xs->values.size() != 2 || !outs || outs->values.size() != 1) continue;
+      if (o.type != "select_input" || single(o, "Mask") != mask_name || !xs || xs->values.size() != 2 || !outs ||
+          outs->values.size() != 1)
+        continue;
       if (maker(xs->values[0]) != otherwise || maker(xs->values[1]) != then) continue;
       add(o);
       c.frame.done.insert(&o);
@@ -335,10 +352,11 @@ Status Importer::select_input(Call& c, const Block& block, std::size_t index) {
 // ---- Loops
 
 /// A loop that fills lists runs round by round, as far as its condition is known.
-Status Importer::unrolled(Call& c, const Block& b, std::string_view condition, std::string_view next_condition, const std::vector<std::string_view>& starts,
-                          const std::vector<std::string_view>& formals, const std::vector<std::string_view>& nexts,
-                          const std::vector<std::string_view>& outputs) {
-  const auto hand_over = [&](const std::vector<std::string_view>& from, const std::vector<std::string_view>& to) -> Status {
+Status Importer::unrolled(Call& c, const Block& b, std::string_view condition, std::string_view next_condition,
+                          const std::vector<std::string_view>& starts, const std::vector<std::string_view>& formals,
+                          const std::vector<std::string_view>& nexts, const std::vector<std::string_view>& outputs) {
+  const auto hand_over = [&](const std::vector<std::string_view>& from,
+                             const std::vector<std::string_view>& to) -> Status {
     std::vector<Binding> values;
     for (std::string_view name : from) {
       auto v = look_up(c.frame, name, c.operation);
@@ -353,7 +371,9 @@ Status Importer::unrolled(Call& c, const Block& b, std::string_view condition, s
     const auto value = look_up(c.frame, test, c.operation);
     if (!value) return Failure{};
     const auto known = value->values.size() == 1 ? known_integer(c.frame.builder, value->values[0]) : std::nullopt;
-    if (!known) return c.error("fills a list, and how often it runs is not known when importing; bind open dims with --dim or --shape");
+    if (!known)
+      return c.error(
+          "fills a list, and how often it runs is not known when importing; bind open dims with --dim or --shape");
     if (*known == 0) return hand_over(formals, outputs);
     if (++operations_ > kMaxOperations) return c.error(fmt::format("runs more than {} times", kMaxOperations));
     if (!run_block(c.frame, b) || !hand_over(nexts, formals)) return Failure{};
@@ -367,7 +387,7 @@ Status Importer::while_loop(Call& c) {
   if (!block) return Failure{};
   const bool pir = program_.dialect == Dialect::Pir;
   const Block& b = **block;
-  std::vector<std::string_view> starts, formals, nexts, outputs;   // of carried values
+  std::vector<std::string_view> starts, formals, nexts, outputs;  // of carried values
   std::string_view condition_name, next_condition;
   if (pir) {
     for (const Slot& s : c.operation.inputs) starts.push_back(s.values.empty() ? std::string_view{} : s.values[0]);
@@ -380,7 +400,8 @@ Status Importer::while_loop(Call& c) {
     formals = b.args;
     nexts.assign(b.results.begin() + 1, b.results.end());
     outputs = c.outputs();
-    if (outputs.size() != starts.size()) return c.error(fmt::format("has {} results for {} values", outputs.size(), starts.size()));
+    if (outputs.size() != starts.size())
+      return c.error(fmt::format("has {} results for {} values", outputs.size(), starts.size()));
   } else {
     condition_name = next_condition = single(c.operation, "Condition");
   }
@@ -402,30 +423,40 @@ Status Importer::while_loop(Call& c) {
   for (std::string_view name : starts) {
     const auto v = look_up(c.frame, name, c.operation);
     if (!v) return Failure{};
-    if (v->kind != Binding::Kind::One || v->values.size() != 1) return c.error(fmt::format("'{}' is a list that the loop changes; only tensors are carried", name));
+    if (v->kind != Binding::Kind::One || v->values.size() != 1)
+      return c.error(fmt::format("'{}' is a list that the loop changes; only tensors are carried", name));
     init.push_back(v->values[0]);
   }
-  const auto enters = condition->values.size() == 1 ? known_integer(c.frame.builder, condition->values[0]) : std::nullopt;
+  const auto enters =
+      condition->values.size() == 1 ? known_integer(c.frame.builder, condition->values[0]) : std::nullopt;
   if (enters && *enters == 0) {
     for (std::size_t i = 0; i < outputs.size(); ++i) c.frame.values[outputs[i]] = {.values = {init[i]}};
     return ok();
   }
   std::vector<std::string_view> captures;
   if (!add_captures(c.frame, b, captures)) return Failure{};
-  std::erase_if(captures, [&](std::string_view name) { return std::find(formals.begin(), formals.end(), name) != formals.end(); });
+  std::erase_if(captures, [&](std::string_view name) {
+    return std::find(formals.begin(), formals.end(), name) != formals.end();
+  });
 
   std::vector<ResultInfo> carried;
   for (ValueId v : init) carried.push_back({c.type(v), c.frame.builder.data_ref(v)});
   for (;;) {
     Trial trial(diags_);
     Region r(c.frame, &b, trial.diagnostics());
-    std::vector<ResultInfo> operand_infos{{Type::tensor(DType::Int64, {}), nullptr}, {Type::tensor(DType::Bool, {}), nullptr}};
+    std::vector<ResultInfo> operand_infos{{Type::tensor(DType::Int64, {}), nullptr},
+                                          {Type::tensor(DType::Bool, {}), nullptr}};
     operand_infos.insert(operand_infos.end(), carried.begin(), carried.end());
-    const auto params = region_params(op("loop"), {{"captures", std::int64_t{0}}}, 0, operand_infos, operand_infos.size());
+    const auto params =
+        region_params(op("loop"), {{"captures", std::int64_t{0}}}, 0, operand_infos, operand_infos.size());
     if (params.size() != operand_infos.size()) return c.error("its values do not fit a loop");
     std::vector<Carried> counters;
     for (std::size_t i = 0; i < params.size(); ++i) {
-      const ValueId v = r.builder.var(params[i].type, i == 0 ? "iteration" : i == 1 ? "condition" : std::string(formals[i - 2]), c.loc, params[i].data);
+      const ValueId v = r.builder.var(params[i].type,
+                                      i == 0   ? "iteration"
+                                      : i == 1 ? "condition"
+                                               : std::string(formals[i - 2]),
+                                      c.loc, params[i].data);
       if (i < 2) continue;
       r.frame.values[formals[i - 2]] = {.values = {v}};
       counters.push_back({v, {}, known_integer(c.frame.builder, init[i - 2])});
@@ -441,12 +472,14 @@ Status Importer::while_loop(Call& c) {
     for (std::size_t i = 0; i <= nexts.size(); ++i) {
       const auto v = look_up(r.frame, i == 0 ? next_condition : nexts[i - 1], c.operation);
       if (!v) return failed();
-      if (v->kind != Binding::Kind::One || v->values.size() != 1) return inside.error("its body gives a list for a tensor"), failed();
+      if (v->kind != Binding::Kind::One || v->values.size() != 1)
+        return inside.error("its body gives a list for a tensor"), failed();
       results.push_back(v->values[0]);
       if (i > 0) counters[i - 1].next = v->values[0];
     }
     const auto rounds = enters ? rounds_until(r.builder, counters, results[0]) : std::nullopt;
-    auto go_on = rounds ? Result<ValueId>(r.builder.constant(boolean(true), {}, c.loc)) : inside.reshape(inside.cast(results[0], DType::Bool), {});
+    auto go_on = rounds ? Result<ValueId>(r.builder.constant(boolean(true), {}, c.loc))
+                        : inside.reshape(inside.cast(results[0], DType::Bool), {});
     if (!go_on) return failed();
     results[0] = *go_on;
     std::vector<std::string> names(results.size());
@@ -469,8 +502,13 @@ Status Importer::while_loop(Call& c) {
     }
     operands.insert(operands.end(), init.begin(), init.end());
     operands.insert(operands.end(), r.operands.begin(), r.operands.end());
-    auto id = c.frame.builder.call({.op = op("loop"), .operands = std::move(operands), .attrs = attrs, .results = static_cast<int>(init.size()),
-                                    .regions = {std::make_shared<const Graph>(graph)}, .name = c.name, .loc = c.loc});
+    auto id = c.frame.builder.call({.op = op("loop"),
+                                    .operands = std::move(operands),
+                                    .attrs = attrs,
+                                    .results = static_cast<int>(init.size()),
+                                    .regions = {std::make_shared<const Graph>(graph)},
+                                    .name = c.name,
+                                    .loc = c.loc});
     if (!id) return Failure{};
     for (std::uint32_t i = 0; i < outputs.size(); ++i) {
       if (!outputs[i].empty()) c.frame.values[outputs[i]] = {.values = {{*id, i}}};

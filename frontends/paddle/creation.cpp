@@ -35,7 +35,8 @@ Values fill(Call& c) {
   const DType d = c.dtype_or("dtype", DType::Float32);
   auto shape = c.int_vector("ShapeTensor|ShapeTensorList|shape");
   const auto* tensor = c.operands("ValueTensor");
-  if (tensor && tensor->size() == 1 && !c.data(tensor->front())) return one(c.emit(op("broadcast_to"), {c.cast(tensor->front(), d), shape}));
+  if (tensor && tensor->size() == 1 && !c.data(tensor->front()))
+    return one(c.emit(op("broadcast_to"), {c.cast(tensor->front(), d), shape}));
   const auto value = fill_value(c);
   if (!value) return Failure{};
   return one(c.full(shape, *value, d));
@@ -65,7 +66,8 @@ Values fill_batch_like(Call& c) {
   std::vector<Operand> parts;
   if (*to > 0) parts.emplace_back(c.int_constant({shape->begin(), shape->begin() + *to}));
   parts.push_back(c.shape_of(x, *from, *from + 1));
-  if (*to + 1 < static_cast<std::int64_t>(shape->size())) parts.emplace_back(c.int_constant({shape->begin() + *to + 1, shape->end()}));
+  if (*to + 1 < static_cast<std::int64_t>(shape->size()))
+    parts.emplace_back(c.int_constant({shape->begin() + *to + 1, shape->end()}));
   return one(c.full(c.join(parts, 0), *value, c.dtype_or("dtype", DType::Float32)));
 }
 
@@ -74,7 +76,12 @@ Values constant(Call& c) {
   const bool vector = c.operation.type == "full_int_array";
   const DType d = c.dtype_or("dtype", vector ? DType::Int64 : DType::Float32);
   const Attr* a = c.attr("value|values");
-  if (!a) a = c.attr(d == DType::Float64 ? "fp64_values" : is_float(d) ? "fp32_values" : d == DType::Int64 ? "int64_values" : d == DType::Bool ? "bool_values" : "int32_values");
+  if (!a)
+    a = c.attr(d == DType::Float64 ? "fp64_values"
+               : is_float(d)       ? "fp32_values"
+               : d == DType::Int64 ? "int64_values"
+               : d == DType::Bool  ? "bool_values"
+                                   : "int32_values");
   auto data = std::make_shared<Data>();
   std::int64_t n = 0;
   const auto* reals = a ? std::get_if<std::vector<double>>(a) : nullptr;
@@ -89,7 +96,8 @@ Values constant(Call& c) {
     shape.emplace_back(dim);
   }
   const Type type = Type::tensor(d, std::move(shape));
-  if (type.elements() != std::optional<std::int64_t>(n)) return c.error(fmt::format("{} has {} values", to_string(type), n));
+  if (type.elements() != std::optional<std::int64_t>(n))
+    return c.error(fmt::format("{} has {} values", to_string(type), n));
   if (n > Data::kMaxElements) return one(c.constant({type, nullptr}));
   if (is_float(d)) {
     data->elements = reals ? *reals : ints ? std::vector<double>(ints->begin(), ints->end()) : std::vector<double>{};
@@ -108,7 +116,8 @@ Values range(Call& c) {
   auto start = c.tensor("Start"), end = c.tensor("End"), step = c.tensor("Step");
   if (!start || !end || !step) return Failure{};
   const DType d = c.dtype_or("dtype", c.dtype(*start));
-  return one(c.emit(op("arange"), {c.reshape(c.cast(start, d), {}), c.reshape(c.cast(end, d), {}), c.reshape(c.cast(step, d), {})}));
+  return one(c.emit(op("arange"),
+                    {c.reshape(c.cast(start, d), {}), c.reshape(c.cast(end, d), {}), c.reshape(c.cast(step, d), {})}));
 }
 
 /// start + i · (stop − start) / (n − 1).
@@ -118,7 +127,8 @@ Values linspace(Call& c) {
   if (!start || !stop || !n) return Failure{};
   const DType d = c.dtype_or("dtype", DType::Float32), work = is_float(d) ? d : DType::Float32;
   auto steps = c.emit(op("arange"), {c.number(0, work), c.number(static_cast<double>(*n), work), c.number(1, work)});
-  auto distance = c.emit(op("divide"), {c.emit(op("subtract"), {c.cast(stop, work), c.cast(start, work)}), c.number(static_cast<double>(std::max<std::int64_t>(*n - 1, 1)), work)});
+  auto distance = c.emit(op("divide"), {c.emit(op("subtract"), {c.cast(stop, work), c.cast(start, work)}),
+                                        c.number(static_cast<double>(std::max<std::int64_t>(*n - 1, 1)), work)});
   return one(c.cast(c.emit(op("add"), {c.emit(op("multiply"), {steps, distance}), c.cast(start, work)}), d));
 }
 
@@ -135,7 +145,9 @@ Values eye(Call& c) {
 Values triangle(Call& c) {
   const std::string_view type = c.operation.type;
   const bool upper = type == "triu" || type == "triu_" || (type == "tril_triu" && !c.flag("lower", true));
-  return one(c.emit(op("trilu"), {c.tensor("X"), c.number(static_cast<double>(c.integer_or("diagonal", 0)), DType::Int64)}, {{"upper", static_cast<std::int64_t>(upper)}}));
+  return one(c.emit(op("trilu"),
+                    {c.tensor("X"), c.number(static_cast<double>(c.integer_or("diagonal", 0)), DType::Int64)},
+                    {{"upper", static_cast<std::int64_t>(upper)}}));
 }
 
 /// Vectors spread over a grid, each along an axis of its own.
@@ -172,7 +184,8 @@ Values diagonal(Call& c) {
   const auto rows = c.known_dim(*x, 0), columns = c.known_dim(*x, 1);
   if (!rows || !columns) return Failure{};
   const std::int64_t n = std::min(*rows, *columns);
-  auto places = c.emit(op("arange"), {c.number(0, DType::Int64), c.number(static_cast<double>(n), DType::Int64), c.number(1, DType::Int64)});
+  auto places = c.emit(op("arange"), {c.number(0, DType::Int64), c.number(static_cast<double>(n), DType::Int64),
+                                      c.number(1, DType::Int64)});
   auto index = c.emit(op("tile"), {c.expand_dims(places, {1}), c.int_constant({1, 2})});
   return one(c.emit(op("gather_nd"), {x, index}));
 }
@@ -182,10 +195,12 @@ Values diag_embed(Call& c) {
   const auto x = c.tensor("Input");
   const auto rank = c.rank(x);
   if (!rank) return Failure{};
-  if (c.integer_or("offset", 0) != 0 || c.integer_or("dim1", -2) != -2 || c.integer_or("dim2", -1) != -1) return c.unpriced();
+  if (c.integer_or("offset", 0) != 0 || c.integer_or("dim1", -2) != -2 || c.integer_or("dim2", -1) != -1)
+    return c.unpriced();
   const auto n = c.known_dim(*x, -1);
   if (!n) return Failure{};
-  return one(c.emit(op("multiply"), {c.expand_dims(x, {*rank}), c.emit(op("eye_like"), {c.full(c.int_constant({*n, *n}), 0, c.dtype(*x))})}));
+  return one(c.emit(op("multiply"), {c.expand_dims(x, {*rank}),
+                                     c.emit(op("eye_like"), {c.full(c.int_constant({*n, *n}), 0, c.dtype(*x))})}));
 }
 
 /// Numbers below n in any order.

@@ -13,8 +13,24 @@ using wire::WireType;
 
 /// AttrType of framework.proto, as far as the kind of a value depends on it.
 enum AttrKind : std::int64_t {
-  kInt, kFloat, kString, kInts, kFloats, kStrings, kBool, kBools, kBlock, kLong, kBlocks, kLongs,
-  kFloat64s, kVar, kVars, kFloat64, kScalar, kScalars,
+  kInt,
+  kFloat,
+  kString,
+  kInts,
+  kFloats,
+  kStrings,
+  kBool,
+  kBools,
+  kBlock,
+  kLong,
+  kBlocks,
+  kLongs,
+  kFloat64s,
+  kVar,
+  kVars,
+  kFloat64,
+  kScalar,
+  kScalars,
 };
 
 class DescriptorReader {
@@ -45,7 +61,8 @@ class DescriptorReader {
     return loc;
   }
   Failure damaged(const char* at, std::string_view what) const {
-    return diags_.error(place(at), {}, fmt::format("damaged or truncated file: cannot decode {}; save the model again", what));
+    return diags_.error(place(at), {},
+                        fmt::format("damaged or truncated file: cannot decode {}; save the model again", what));
   }
 
   Result<Block> block(std::string_view message) {
@@ -95,7 +112,7 @@ class DescriptorReader {
     Field f;
     while (r.next(f)) {
       if (f.type != WireType::Bytes) continue;
-      if (f.number == 2) {                       // selected_rows: TensorDesc
+      if (f.number == 2) {  // selected_rows: TensorDesc
         auto t = tensor(f.bytes);
         if (!t) return Failure{};
         out = *std::move(t);
@@ -185,47 +202,109 @@ class DescriptorReader {
     Field f;
     while (good && r.next(f)) {
       switch (f.number) {
-        case 1: name = f.bytes; break;
-        case 2: kind = f.as_int(); break;
-        case 3: integer = static_cast<std::int32_t>(f.value); break;
-        case 4: real = f.as_float(); break;
-        case 5: text = f.bytes; break;
-        case 6: good = wire::append_scalars(f, WireType::Varint, kMaxListLength, ints, int32); break;
-        case 7: good = wire::append_scalars(f, WireType::Fixed32, kMaxListLength, reals, [](const Field& e) { return double{e.as_float()}; }); break;
-        case 8: if (strings.size() < kMaxListLength) strings.emplace_back(f.bytes); break;
-        case 10: case 13: integer = f.as_int(); break;
-        case 11: case 15: good = wire::append_scalars(f, WireType::Varint, kMaxListLength, ints, as_int); break;
-        case 12: case 14: good = wire::append_scalars(f, WireType::Varint, kMaxBlocks, blocks, int32); break;
-        case 16: good = wire::append_scalars(f, WireType::Fixed64, kMaxListLength, reals, [](const Field& e) { return e.as_double(); }); break;
-        case 17: case 18: if (vars.size() < kMaxListLength) vars.push_back(f.bytes); break;
-        case 19: real = f.as_double(); break;
-        case 20: case 21: if (scalars.size() < kMaxListLength) scalars.push_back(f.bytes); break;
-        default: break;
+        case 1:
+          name = f.bytes;
+          break;
+        case 2:
+          kind = f.as_int();
+          break;
+        case 3:
+          integer = static_cast<std::int32_t>(f.value);
+          break;
+        case 4:
+          real = f.as_float();
+          break;
+        case 5:
+          text = f.bytes;
+          break;
+        case 6:
+          good = wire::append_scalars(f, WireType::Varint, kMaxListLength, ints, int32);
+          break;
+        case 7:
+          good = wire::append_scalars(f, WireType::Fixed32, kMaxListLength, reals,
+                                      [](const Field& e) { return double{e.as_float()}; });
+          break;
+        case 8:
+          if (strings.size() < kMaxListLength) strings.emplace_back(f.bytes);
+          break;
+        case 10:
+        case 13:
+          integer = f.as_int();
+          break;
+        case 11:
+        case 15:
+          good = wire::append_scalars(f, WireType::Varint, kMaxListLength, ints, as_int);
+          break;
+        case 12:
+        case 14:
+          good = wire::append_scalars(f, WireType::Varint, kMaxBlocks, blocks, int32);
+          break;
+        case 16:
+          good = wire::append_scalars(f, WireType::Fixed64, kMaxListLength, reals,
+                                      [](const Field& e) { return e.as_double(); });
+          break;
+        case 17:
+        case 18:
+          if (vars.size() < kMaxListLength) vars.push_back(f.bytes);
+          break;
+        case 19:
+          real = f.as_double();
+          break;
+        case 20:
+        case 21:
+          if (scalars.size() < kMaxListLength) scalars.push_back(f.bytes);
+          break;
+        default:
+          break;
       }
       if (f.number == 8 && name == "op_callstack") return ok();  // where Python made the operation
     }
     if (!r.ok() || !good) return damaged(message.data(), "an attribute");
     switch (kind) {
-      case kInt: case kBool: case kLong: out.attrs.emplace_back(name, integer); break;
-      case kFloat: case kFloat64: out.attrs.emplace_back(name, real); break;
-      case kString: out.attrs.emplace_back(name, std::string(text)); break;
-      case kInts: case kBools: case kLongs: out.attrs.emplace_back(name, std::move(ints)); break;
-      case kFloats: case kFloat64s: out.attrs.emplace_back(name, std::move(reals)); break;
-      case kStrings: out.attrs.emplace_back(name, std::move(strings)); break;
-      case kBlock: case kBlocks:
+      case kInt:
+      case kBool:
+      case kLong:
+        out.attrs.emplace_back(name, integer);
+        break;
+      case kFloat:
+      case kFloat64:
+        out.attrs.emplace_back(name, real);
+        break;
+      case kString:
+        out.attrs.emplace_back(name, std::string(text));
+        break;
+      case kInts:
+      case kBools:
+      case kLongs:
+        out.attrs.emplace_back(name, std::move(ints));
+        break;
+      case kFloats:
+      case kFloat64s:
+        out.attrs.emplace_back(name, std::move(reals));
+        break;
+      case kStrings:
+        out.attrs.emplace_back(name, std::move(strings));
+        break;
+      case kBlock:
+      case kBlocks:
         for (std::int64_t b : blocks) out.blocks.push_back(static_cast<std::uint32_t>(b < 0 ? UINT32_MAX : b));
         break;
-      case kVar: case kVars:  // operands by another name
+      case kVar:
+      case kVars:  // operands by another name
         out.inputs.push_back({name, std::move(vars)});
         break;
-      case kScalar: case kScalars: return scalar_attribute(name, kind, scalars, out);
-      default: break;         // later kinds: nothing is read that has them
+      case kScalar:
+      case kScalars:
+        return scalar_attribute(name, kind, scalars, out);
+      default:
+        break;  // later kinds: nothing is read that has them
     }
     return ok();
   }
 
   /// Scalar {type, b, i, r}: a list of integers unless one of them is real.
-  Status scalar_attribute(std::string_view name, std::int64_t kind, const std::vector<std::string_view>& scalars, Operation& out) {
+  Status scalar_attribute(std::string_view name, std::int64_t kind, const std::vector<std::string_view>& scalars,
+                          Operation& out) {
     std::vector<std::int64_t> ints;
     std::vector<double> reals;
     bool real = false;
@@ -236,7 +315,7 @@ class DescriptorReader {
       wire::Reader r(s);
       Field f;
       while (r.next(f)) {
-        if (f.number == 1) is_real = f.value >= 3;   // LONG = 2, FLOAT64 = 3
+        if (f.number == 1) is_real = f.value >= 3;  // LONG = 2, FLOAT64 = 3
         if ((f.number == 2 || f.number == 3) && f.type == WireType::Varint) i = f.as_int();
         if (f.number == 4 && f.type == WireType::Fixed64) d = f.as_double();
       }

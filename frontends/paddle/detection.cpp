@@ -7,7 +7,7 @@
 namespace perfc::paddle {
 namespace {
 
-constexpr std::int64_t kMost = std::int64_t{1} << 31;   ///< counts read from a file
+constexpr std::int64_t kMost = std::int64_t{1} << 31;  ///< counts read from a file
 
 Result<std::vector<double>> reals(const Call& c, std::string_view names) {
   const Attr* a = c.attr(names);
@@ -27,13 +27,15 @@ Values yolo_box(Call& c) {
   const std::int64_t classes = c.integer_or("class_num", 1);
   const auto anchors = c.ints("anchors");
   if (!rank || !anchors) return Failure{};
-  if (*rank != 4 || anchors->size() < 2 || anchors->size() > 2000 || classes < 1 || classes > kMost) return c.unpriced();
+  if (*rank != 4 || anchors->size() < 2 || anchors->size() > 2000 || classes < 1 || classes > kMost)
+    return c.unpriced();
   const auto n = static_cast<std::int64_t>(anchors->size() / 2);
   const std::int64_t channels = classes + (c.flag("iou_aware") ? 6 : 5);
   auto cells = c.reshape(x, {0, n, channels, -1});
   auto rows = c.emit(op("sigmoid"), {c.reshape(c.transpose(cells, {0, 1, 3, 2}), {0, -1, channels})});
   auto boxes = c.slice(rows, 2, channels - classes - 5, channels - classes - 1);
-  auto confidence = c.slice(rows, 2, channels - classes - 1, channels - classes), scores = c.slice(rows, 2, channels - classes, channels);
+  auto confidence = c.slice(rows, 2, channels - classes - 1, channels - classes),
+       scores = c.slice(rows, 2, channels - classes, channels);
   if (!boxes) return Failure{};
   const DType d = c.dtype(*boxes);
   boxes = c.emit(op("add"), {c.emit(op("multiply"), {boxes, c.number(1, d)}), c.number(0, d)});
@@ -50,7 +52,8 @@ Values prior_box(Call& c) {
   if (!x || !smallest || !largest || !given) return Failure{};
   std::vector<double> ratios{1};
   const auto add = [&](double r) {
-    if (std::none_of(ratios.begin(), ratios.end(), [&](double known) { return std::abs(known - r) < 1e-6; })) ratios.push_back(r);
+    if (std::none_of(ratios.begin(), ratios.end(), [&](double known) { return std::abs(known - r) < 1e-6; }))
+      ratios.push_back(r);
   };
   if (given->size() > 1000) return c.error(fmt::format("{} aspect ratios", given->size()));
   for (double r : *given) {
@@ -88,7 +91,7 @@ Values multiclass_nms(Call& c) {
   auto scores = c.tensor("Scores");
   const auto rank = c.rank(boxes), score_rank = c.rank(scores);
   if (!rank || !score_rank) return Failure{};
-  if (*rank != 3 || *score_rank != 3 || !c.dim(*boxes, 2).is(4)) return c.unpriced();   // LoD batches
+  if (*rank != 3 || *score_rank != 3 || !c.dim(*boxes, 2).is(4)) return c.unpriced();  // LoD batches
   const auto classes = c.known_dim(*scores, 1), candidates = c.known_dim(*boxes, 1);
   if (!classes || !candidates) return Failure{};
   std::int64_t per_class = c.integer_or("nms_top_k", -1), kept = c.integer_or("keep_top_k", -1), all = 0;
@@ -96,9 +99,11 @@ Values multiclass_nms(Call& c) {
   if (__builtin_mul_overflow(per_class, *classes, &all)) return c.error("more boxes than can be counted");
   if (kept < 0 || kept > all) kept = all;
   scores = c.transpose(scores, {0, 2, 1});
-  auto found = c.emit_all(op("vision.multiclass_nms"), {c.expand_dims(boxes, {2}), scores}, {{"max_per_class", per_class}, {"max_total", kept}}, 4);
+  auto found = c.emit_all(op("vision.multiclass_nms"), {c.expand_dims(boxes, {2}), scores},
+                          {{"max_per_class", per_class}, {"max_total", kept}}, 4);
   if (!found) return Failure{};
-  auto rows = c.emit(op("concatenate"), {c.expand_dims((*found)[2], {2}), c.expand_dims((*found)[1], {2}), (*found)[0]}, {{"axis", std::int64_t{2}}});
+  auto rows = c.emit(op("concatenate"), {c.expand_dims((*found)[2], {2}), c.expand_dims((*found)[1], {2}), (*found)[0]},
+                     {{"axis", std::int64_t{2}}});
   auto out = c.reshape(rows, {-1, 6}), index = c.reshape(c.cast((*found)[2], DType::Int32), {-1, 1});
   if (!out || !index) return Failure{};
   return std::vector<ValueId>{*out, *index, (*found)[3]};

@@ -92,7 +92,7 @@ Values bitwise(Call& c) {
   if (!x || !y) return Failure{};
   const std::string_view type = c.operation.type;
   if (c.dtype(*x) == DType::Bool) {
-    const OpId o = type.find("and") != std::string_view::npos  ? op("logical_and")
+    const OpId o = type.find("and") != std::string_view::npos   ? op("logical_and")
                    : type.find("xor") != std::string_view::npos ? op("logical_xor")
                    : type.find("or") != std::string_view::npos  ? op("logical_or")
                                                                 : op("logical_not");
@@ -156,7 +156,8 @@ Values square(Call& c) {
 }
 Values is_finite(Call& c) {
   auto x = c.tensor("X");
-  return one(c.emit(op("logical_not"), {c.emit(op("logical_or"), {c.emit(op("isnan"), {x}), c.emit(op("isinf"), {x})})}));
+  return one(
+      c.emit(op("logical_not"), {c.emit(op("logical_or"), {c.emit(op("isnan"), {x}), c.emit(op("isinf"), {x})})}));
 }
 /// |a − b| ≤ atol + rtol · |b|.
 Values is_close(Call& c) {
@@ -176,11 +177,14 @@ Values cast(Call& c) {
 
 // ---- Activations
 
-Values gelu(Call& c) { return one(c.emit(c.flag("approximate") ? op("nn.fast_gelu") : op("nn.gelu"), {c.tensor("X")})); }
+Values gelu(Call& c) {
+  return one(c.emit(c.flag("approximate") ? op("nn.fast_gelu") : op("nn.gelu"), {c.tensor("X")}));
+}
 Values relu6(Call& c) { return one(clipped(c, c.tensor("X"), 0, c.real_or("threshold", 6))); }
 Values hard_tanh(Call& c) { return one(clipped(c, c.tensor("X"), c.real_or("t_min", 0), c.real_or("t_max", 24))); }
 Values hard_sigmoid(Call& c) {
-  return one(c.emit(op("nn.hard_sigmoid"), {c.tensor("X")}, {{"alpha", c.real_or("slope", 0.2)}, {"beta", c.real_or("offset", 0.5)}}));
+  return one(c.emit(op("nn.hard_sigmoid"), {c.tensor("X")},
+                    {{"alpha", c.real_or("slope", 0.2)}, {"beta", c.real_or("offset", 0.5)}}));
 }
 /// x · clip(x + offset, 0, threshold) / scale; its usual numbers are the IR's operator.
 Values hard_swish(Call& c) {
@@ -205,7 +209,10 @@ Values tanh_shrink(Call& c) {
   auto x = c.tensor("X");
   return one(c.emit(op("subtract"), {x, c.emit(op("tanh"), {x})}));
 }
-Values stanh(Call& c) { return one(scaled(c, c.emit(op("tanh"), {scaled(c, c.tensor("X"), c.real_or("scale_a", 0.67))}), c.real_or("scale_b", 1.7159))); }
+Values stanh(Call& c) {
+  return one(scaled(c, c.emit(op("tanh"), {scaled(c, c.tensor("X"), c.real_or("scale_a", 0.67))}),
+                    c.real_or("scale_b", 1.7159)));
+}
 /// hard_shrink and softshrink: 0 within the threshold, outside x or x moved towards 0.
 Values shrink(Call& c) {
   const double threshold = c.real_or("threshold|lambda", 0.5);
@@ -256,10 +263,14 @@ Values maxout(Call& c) {
   const auto axis = c.axis(c.integer_or("axis", 1), *rank);
   const auto channels = axis ? c.known_dim(*x, *axis) : Result<std::int64_t>(Failure{});
   if (!channels) return Failure{};
-  if (groups < 1 || *channels % groups != 0) return c.error(fmt::format("{} channels do not divide into groups of {}", *channels, groups));
-  auto shape = c.emit(op("concatenate"), {c.shape_of(x, 0, *axis), c.int_constant({*channels / groups, groups}), c.shape_of(x, *axis + 1, *rank)},
-                      {{"axis", std::int64_t{0}}});
-  return one(c.emit(op("max"), {c.emit(op("reshape"), {x, shape}), c.int_constant({*axis + 1})}, {{"keepdims", std::int64_t{0}}}));
+  if (groups < 1 || *channels % groups != 0)
+    return c.error(fmt::format("{} channels do not divide into groups of {}", *channels, groups));
+  auto shape =
+      c.emit(op("concatenate"),
+             {c.shape_of(x, 0, *axis), c.int_constant({*channels / groups, groups}), c.shape_of(x, *axis + 1, *rank)},
+             {{"axis", std::int64_t{0}}});
+  return one(c.emit(op("max"), {c.emit(op("reshape"), {x, shape}), c.int_constant({*axis + 1})},
+                    {{"keepdims", std::int64_t{0}}}));
 }
 
 Values absolute(Call& c) {
@@ -272,7 +283,8 @@ Values absolute(Call& c) {
 Values all_close(Call& c) {
   const auto close = is_close(c);
   if (!close) return Failure{};
-  return one(c.cast(c.emit(op("min"), {c.cast(close->front(), DType::Int32)}, {{"keepdims", std::int64_t{0}}}), DType::Bool));
+  return one(
+      c.cast(c.emit(op("min"), {c.cast(close->front(), DType::Int32)}, {{"keepdims", std::int64_t{0}}}), DType::Bool));
 }
 
 /// (label, PriorDist?): (1 − ε) · label + ε · prior, or ε / classes.
@@ -315,7 +327,8 @@ Values gumbel_softmax(Call& c) {
   auto u = c.emit(op("random.uniform_like"), {x});
   auto noise = negated(c, c.emit(op("log"), {negated(c, c.emit(op("log"), {u}))}));
   const double temperature = c.real_or("temperature", 1);
-  auto y = c.emit(op("nn.softmax"), {scaled(c, c.emit(op("add"), {x, noise}), temperature != 0 ? 1 / temperature : 1)}, {{"axis", axis}});
+  auto y = c.emit(op("nn.softmax"), {scaled(c, c.emit(op("add"), {x, noise}), temperature != 0 ? 1 / temperature : 1)},
+                  {{"axis", axis}});
   return one(c.flag("hard") ? c.emit(op("nn.hardmax"), {y}, {{"axis", axis}}) : y);
 }
 
@@ -333,7 +346,9 @@ Values fourier(Call& c) {
   std::sort(axes->begin(), axes->end());
   const auto n = static_cast<std::int64_t>(axes->size());
   const std::string mode(c.operation.type.substr(4));
-  if (n < 1 || n > 3 || axes->front() != *rank - n || axes->back() != *rank - 1 || (mode == "r2c" && !c.flag("onesided", true))) return c.unpriced();
+  if (n < 1 || n > 3 || axes->front() != *rank - n || axes->back() != *rank - 1 ||
+      (mode == "r2c" && !c.flag("onesided", true)))
+    return c.unpriced();
   Attrs attrs{{"mode", mode}, {"rank", n}};
   const std::int64_t last = c.integer_or("last_dim_size", 0);
   if (mode == "c2r" && last > 0) attrs.set("length", last);
@@ -354,7 +369,8 @@ Values no_values(Call&) { return std::vector<ValueId>{}; }
 /// (X, scales) rounded to a grid and back, or only there.
 Values fake_quantize(Call& c) {
   auto x = c.tensor("X");
-  const double top = static_cast<double>((std::int64_t{1} << std::clamp<std::int64_t>(c.integer_or("bit_length", 8) - 1, 1, 31)) - 1);
+  const double top =
+      static_cast<double>((std::int64_t{1} << std::clamp<std::int64_t>(c.integer_or("bit_length", 8) - 1, 1, 31)) - 1);
   return one(clipped(c, c.emit(op("round"), {scaled(c, x, top)}), -top, top));
 }
 
@@ -367,7 +383,9 @@ Values quantize_linear(Call& c) {
   const std::int64_t axis = c.integer_or("quant_axis", -1);
   if (axis >= 0) attrs.set("axis", axis);
   const bool there = c.operation.type == "quantize_linear";
-  if (there) return one(c.emit(op("qnn.quantize"), {x, s, c.constant({c.type(*s).with_dtype(DType::Int8), nullptr})}, std::move(attrs)));
+  if (there)
+    return one(c.emit(op("qnn.quantize"), {x, s, c.constant({c.type(*s).with_dtype(DType::Int8), nullptr})},
+                      std::move(attrs)));
   auto q = is_float(c.dtype(*x)) ? c.cast(x, DType::Int8) : Operand(x);
   return one(c.emit(op("qnn.dequantize"), {q, s}, std::move(attrs)));
 }

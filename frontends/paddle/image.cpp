@@ -7,7 +7,7 @@
 namespace perfc::paddle {
 namespace {
 
-constexpr std::int64_t kMostPlaces = std::int64_t{1} << 22;   ///< of windows along an axis, read as indices
+constexpr std::int64_t kMostPlaces = std::int64_t{1} << 22;  ///< of windows along an axis, read as indices
 
 /// Sizes that the attributes or operands of a resize tell, in the order in which
 /// they outrank each other: SizeTensor, OutSize, a scale, out_d/out_h/out_w. A scale of
@@ -27,7 +27,8 @@ Operand target_sizes(Call& c, ValueId x, const Ints& axes, Operand& by_scale) {
   }
   std::erase_if(scales, [](double s) { return !(s > 0); });
   if (!scales.empty()) {
-    if (scales.size() != 1 && scales.size() != axes.size()) return c.error(fmt::format("{} scales for {} axes", scales.size(), axes.size()));
+    if (scales.size() != 1 && scales.size() != axes.size())
+      return c.error(fmt::format("{} scales for {} axes", scales.size(), axes.size()));
     if (scales.size() == 1) scales.resize(axes.size(), scales.front());
     if (std::any_of(axes.begin(), axes.end(), [&](std::int64_t a) { return !c.dim(x, a).known(); })) {
       const auto n = static_cast<std::int64_t>(scales.size());
@@ -71,7 +72,7 @@ Values interpolate(Call& c) {
   const std::string_view type = c.operation.type;
   const bool nearest = type.starts_with("nearest"), cubic = type.starts_with("bicubic");
   const std::string mode(nearest ? "nearest" : cubic ? "cubic" : "linear");
-  const std::string coordinates(c.flag("align_corners", false)               ? "align_corners"
+  const std::string coordinates(c.flag("align_corners", false)                  ? "align_corners"
                                 : nearest || c.integer_or("align_mode", 1) == 1 ? "asymmetric"
                                                                                 : "half_pixel");
   return one(c.emit(op("image.resize2d"), {x, ValueId{}, scales, sizes},
@@ -81,7 +82,8 @@ Values interpolate(Call& c) {
 Values grid_sample(Call& c) {
   const std::string_view mode = c.text_or("mode", "bilinear");
   return one(c.emit(op("image.grid_sample"), {c.tensor("X"), c.tensor("Grid")},
-                    {{"align_corners", static_cast<std::int64_t>(c.flag("align_corners", true))}, {"mode", std::string(mode == "nearest" ? "nearest" : "linear")},
+                    {{"align_corners", static_cast<std::int64_t>(c.flag("align_corners", true))},
+                     {"mode", std::string(mode == "nearest" ? "nearest" : "linear")},
                      {"padding_mode", std::string(c.text_or("padding_mode", "zeros"))}}));
 }
 
@@ -95,8 +97,10 @@ Values roi_align(Call& c) {
   const auto x = c.tensor("X"), boxes = c.tensor("ROIs");
   auto batch = image_of_region(c, boxes, DType::Int64);
   return one(c.emit(op("vision.roi_align"), {x, boxes, batch},
-                    {{"output_height", c.integer_or("pooled_height", 1)}, {"output_width", c.integer_or("pooled_width", 1)},
-                     {"sampling_ratio", std::max<std::int64_t>(c.integer_or("sampling_ratio", -1), 0)}, {"spatial_scale", c.real_or("spatial_scale", 1)}}));
+                    {{"output_height", c.integer_or("pooled_height", 1)},
+                     {"output_width", c.integer_or("pooled_width", 1)},
+                     {"sampling_ratio", std::max<std::int64_t>(c.integer_or("sampling_ratio", -1), 0)},
+                     {"spatial_scale", c.real_or("spatial_scale", 1)}}));
 }
 
 Values roi_pool(Call& c) {
@@ -105,7 +109,8 @@ Values roi_pool(Call& c) {
   auto column = c.reshape(image_of_region(c, boxes, c.dtype(*boxes)), {-1, 1});
   auto rois = c.emit(op("concatenate"), {column, boxes}, {{"axis", std::int64_t{1}}});
   return one(c.emit(op("vision.roi_pool"), {x, rois},
-                    {{"pooled_shape", Ints{c.integer_or("pooled_height", 1), c.integer_or("pooled_width", 1)}}, {"spatial_scale", c.real_or("spatial_scale", 1)}}));
+                    {{"pooled_shape", Ints{c.integer_or("pooled_height", 1), c.integer_or("pooled_width", 1)}},
+                     {"spatial_scale", c.real_or("spatial_scale", 1)}}));
 }
 
 /// Boxes [n, 4], best first, that overlap no better one: their indices.
@@ -114,21 +119,27 @@ Values non_max_suppression(Call& c) {
   if (!boxes) return Failure{};
   boxes = c.cast(boxes, DType::Float32);
   auto scores = c.emit(op("full"), {c.shape_of(boxes, 0, 1)});
-  auto kept = c.emit(op("vision.non_max_suppression"), {c.expand_dims(boxes, {0}), c.expand_dims(scores, {0, 1}), c.int_constant({INT32_MAX})});
+  auto kept = c.emit(op("vision.non_max_suppression"),
+                     {c.expand_dims(boxes, {0}), c.expand_dims(scores, {0, 1}), c.int_constant({INT32_MAX})});
   return one(c.emit(op("take"), {kept, c.number(2, DType::Int64)}, {{"axis", std::int64_t{1}}}));
 }
 
 /// Windows of an image as columns: (n, c, h, w) → (n, c · kh · kw, places).
 Values unfold(Call& c) {
   auto x = c.tensor("X");
-  const auto kernel = c.ints("kernel_sizes"), strides = c.ints_or("strides", {1, 1}), dilation = c.ints_or("dilations", {1, 1});
+  const auto kernel = c.ints("kernel_sizes"), strides = c.ints_or("strides", {1, 1}),
+             dilation = c.ints_or("dilations", {1, 1});
   auto pads = c.ints_or("paddings", {0, 0, 0, 0});
   const auto rank = c.rank(x);
   if (!kernel || !strides || !dilation || !pads || !rank) return Failure{};
   if (pads->size() == 2) pads = Ints{(*pads)[0], (*pads)[1], (*pads)[0], (*pads)[1]};
-  if (*rank != 4 || kernel->size() != 2 || strides->size() != 2 || dilation->size() != 2 || pads->size() != 4) return c.unpriced();
-  const auto within = [](const Ints& v, std::int64_t least) { return std::all_of(v.begin(), v.end(), [&](std::int64_t i) { return i >= least && i < (1 << 20); }); };
-  if (!within(*kernel, 1) || !within(*strides, 1) || !within(*dilation, 1) || !within(*pads, 0)) return c.error("the window's extents make no sense");
+  if (*rank != 4 || kernel->size() != 2 || strides->size() != 2 || dilation->size() != 2 || pads->size() != 4)
+    return c.unpriced();
+  const auto within = [](const Ints& v, std::int64_t least) {
+    return std::all_of(v.begin(), v.end(), [&](std::int64_t i) { return i >= least && i < (1 << 20); });
+  };
+  if (!within(*kernel, 1) || !within(*strides, 1) || !within(*dilation, 1) || !within(*pads, 0))
+    return c.error("the window's extents make no sense");
   const auto channels = c.known_dim(*x, 1), height = c.known_dim(*x, 2), width = c.known_dim(*x, 3);
   if (!channels || !height || !width) return Failure{};
   if (*height >= kMostPlaces || *width >= kMostPlaces || *channels >= kMostPlaces) return c.unpriced();
@@ -151,17 +162,20 @@ Values unfold(Call& c) {
   }
   auto windows = c.reshape(x, {0, *channels, (*kernel)[0], places[0], (*kernel)[1], places[1]});
   std::int64_t rows = 0;
-  if (__builtin_mul_overflow(*channels, (*kernel)[0] * (*kernel)[1], &rows)) return c.error("a result beyond all bounds");
+  if (__builtin_mul_overflow(*channels, (*kernel)[0] * (*kernel)[1], &rows))
+    return c.error("a result beyond all bounds");
   return one(c.reshape(c.transpose(windows, {0, 1, 2, 4, 3, 5}), {0, rows, places[0] * places[1]}));
 }
 
 /// The reverse, overlaps added.
 Values fold(Call& c) {
-  const auto sizes = c.ints("output_sizes"), kernel = c.ints("kernel_sizes"), strides = c.ints_or("strides", {1, 1}), dilation = c.ints_or("dilations", {1, 1});
+  const auto sizes = c.ints("output_sizes"), kernel = c.ints("kernel_sizes"), strides = c.ints_or("strides", {1, 1}),
+             dilation = c.ints_or("dilations", {1, 1});
   auto pads = c.ints_or("paddings", {0, 0, 0, 0});
   if (!sizes || !kernel || !strides || !dilation || !pads) return Failure{};
   if (pads->size() == 2) pads = Ints{(*pads)[0], (*pads)[1], (*pads)[0], (*pads)[1]};
-  return one(c.emit(op("col2im"), {c.tensor("X"), c.int_constant(*sizes), c.int_constant(*kernel)}, {{"dilation", *dilation}, {"padding", *pads}, {"strides", *strides}}));
+  return one(c.emit(op("col2im"), {c.tensor("X"), c.int_constant(*sizes), c.int_constant(*kernel)},
+                    {{"dilation", *dilation}, {"padding", *pads}, {"strides", *strides}}));
 }
 
 /// pixel_shuffle: (n, c · r², h, w) → (n, c, h · r, w · r), and back.
@@ -171,7 +185,8 @@ Values pixel_shuffle(Call& c) {
   const bool last = c.text_or("data_format", "NCHW").ends_with('C');
   const bool up = c.operation.type == "pixel_shuffle";
   if (last) x = c.transpose(x, {0, 3, 1, 2});
-  x = up ? c.emit(op("depth_to_space"), {x}, {{"blocksize", r}, {"mode", "CRD"}}) : c.emit(op("space_to_depth"), {x}, {{"blocksize", r}});
+  x = up ? c.emit(op("depth_to_space"), {x}, {{"blocksize", r}, {"mode", "CRD"}})
+         : c.emit(op("space_to_depth"), {x}, {{"blocksize", r}});
   if (last) x = c.transpose(x, {0, 2, 3, 1});
   return one(x);
 }
@@ -185,9 +200,12 @@ Values channel_shuffle(Call& c) {
   const auto rank = c.rank(x);
   const auto channels = rank && *rank == 4 ? c.known_dim(*x, 1) : Result<std::int64_t>(c.error("needs data of rank 4"));
   if (!channels) return Failure{};
-  if (groups < 1 || *channels % groups != 0) return c.error(fmt::format("{} channels do not divide into {} groups", *channels, groups));
+  if (groups < 1 || *channels % groups != 0)
+    return c.error(fmt::format("{} channels do not divide into {} groups", *channels, groups));
   auto shape = c.whole_shape(*x);
-  auto split = c.emit(op("reshape"), {x, c.join({c.shape_of(x, 0, 1), c.int_constant({groups, *channels / groups}), c.shape_of(x, 2, 4)}, 0)});
+  auto split =
+      c.emit(op("reshape"),
+             {x, c.join({c.shape_of(x, 0, 1), c.int_constant({groups, *channels / groups}), c.shape_of(x, 2, 4)}, 0)});
   auto y = c.emit(op("reshape"), {c.transpose(split, {0, 2, 1, 3, 4}), shape});
   return one(last ? c.transpose(y, {0, 2, 3, 1}) : y);
 }
@@ -199,7 +217,8 @@ Values temporal_shift(Call& c) {
   const std::int64_t segments = c.integer_or("seg_num", 1);
   const auto channels = rank && *rank == 4 ? c.known_dim(*x, 1) : Result<std::int64_t>(c.error("needs data of rank 4"));
   if (!channels) return Failure{};
-  const auto moved = static_cast<std::int64_t>(static_cast<double>(*channels) * std::clamp(c.real_or("shift_ratio", 0.25), 0.0, 0.5));
+  const auto moved =
+      static_cast<std::int64_t>(static_cast<double>(*channels) * std::clamp(c.real_or("shift_ratio", 0.25), 0.0, 0.5));
   auto shape = c.whole_shape(*x);
   auto video = c.emit(op("reshape"), {x, c.join({c.int_constant({-1, segments}), c.shape_of(x, 1, 4)}, 0)});
   const auto part = [&](std::int64_t from, std::int64_t to, std::int64_t by) {

@@ -57,7 +57,9 @@ Result<Graph> Importer::run() {
       names.push_back(binding->kind == Binding::Kind::One ? name : fmt::format("{}.{}", name, i));
     }
   }
-  if (results.empty()) return diags_->error("the program has no outputs; save it with paddle.jit.save or paddle.static.save_inference_model");
+  if (results.empty())
+    return diags_->error(
+        "the program has no outputs; save it with paddle.jit.save or paddle.static.save_inference_model");
   return builder.finish(name_, std::move(results), std::move(names));
 }
 
@@ -99,7 +101,8 @@ Status Importer::declare_inputs(Frame& frame) {
   }
   if (!dims_.apply(inputs, *diags_)) return Failure{};
   for (std::size_t i = 0; i < found.size(); ++i) {
-    frame.values[found[i].value] = {.values = {frame.builder.var(inputs[i].type, std::string(inputs[i].name), inputs[i].loc)}};
+    frame.values[found[i].value] = {
+        .values = {frame.builder.var(inputs[i].type, std::string(inputs[i].name), inputs[i].loc)}};
   }
   return ok();
 }
@@ -165,7 +168,8 @@ Result<Binding> Importer::look_up(Frame& frame, std::string_view name, const Ope
     frame.values[name] = b;
     return b;
   }
-  return diags_->error(reader.loc, first_value(reader.outputs), fmt::format("{}: '{}' is used but nothing before makes it", reader.type, name));
+  return diags_->error(reader.loc, first_value(reader.outputs),
+                       fmt::format("{}: '{}' is used but nothing before makes it", reader.type, name));
 }
 
 // ---- Operations
@@ -190,7 +194,8 @@ Status Importer::run_operation(Frame& frame, const Block& block, std::size_t ind
     }
     return Failure{};
   };
-  if (++operations_ > kMaxOperations) return c.error(fmt::format("control flow expands to more than {} operations", kMaxOperations));
+  if (++operations_ > kMaxOperations)
+    return c.error(fmt::format("control flow expands to more than {} operations", kMaxOperations));
   Status done = ok();
   if (o.type == "while") {
     done = while_loop(c);
@@ -223,7 +228,8 @@ Status Importer::bind_outputs(Call& c, const std::vector<ValueId>& results) {
   std::string_view columns = c.row->outputs;
   if (columns == "...") {
     const std::vector<std::string_view> names = c.outputs();
-    for (std::size_t i = 0; i < names.size() && i < results.size(); ++i) c.frame.values[names[i]] = {.values = {results[i]}};
+    for (std::size_t i = 0; i < names.size() && i < results.size(); ++i)
+      c.frame.values[names[i]] = {.values = {results[i]}};
     return ok();
   }
   while (!columns.empty()) {
@@ -238,7 +244,8 @@ Status Importer::bind_outputs(Call& c, const std::vector<ValueId>& results) {
     const bool vector = list && program_.dialect == Dialect::Pir;
     if (vector) {
       Binding b{.kind = Binding::Kind::List};
-      for (std::size_t n = c.results_of(*slot); n > 0 && next < results.size(); --n) b.values.push_back(results[next++]);
+      for (std::size_t n = c.results_of(*slot); n > 0 && next < results.size(); --n)
+        b.values.push_back(results[next++]);
       c.frame.values[slot->values.front()] = std::move(b);
       continue;
     }
@@ -273,7 +280,9 @@ Result<ValueId> Importer::adapt(Call& c, ValueId v, std::string_view output) {
   if (dims_.overridden()) return v;
   bool conflict = false;
   (void)merge(c.type(v), dims_.bind(wanted), &conflict);
-  if (conflict) c.warning(fmt::format("the result is {}, but the file declares {}; using the former", to_string(c.type(v)), to_string(wanted)));
+  if (conflict)
+    c.warning(fmt::format("the result is {}, but the file declares {}; using the former", to_string(c.type(v)),
+                          to_string(wanted)));
   return v;
 }
 
@@ -286,8 +295,9 @@ Status Importer::opaque(Call& c) {
     if (name.empty()) continue;
     Type t = declared(c.frame, name);
     if (!t.is_tensor()) {
-      return c.error(fmt::format("is not known to perfc, and {} the type of its result '{}'",
-                                 dims_.overridden() ? "with --shape the file does not tell" : "the file does not declare", name));
+      return c.error(
+          fmt::format("is not known to perfc, and {} the type of its result '{}'",
+                      dims_.overridden() ? "with --shape the file does not tell" : "the file does not declare", name));
     }
     // A batch that the file leaves open is that of the data.
     if (t.ranked() && t.rank() > 0 && !t.shape()[0].known() && !operands.empty()) {
@@ -299,9 +309,15 @@ Status Importer::opaque(Call& c) {
     names.push_back(name);
   }
   if (types.empty()) return c.error("is not known to perfc and has no result");
-  c.warning(fmt::format("{}; kept as opaque: its cost is not known", c.row ? "this form of it is not supported" : "unknown operator"));
-  CallSpec spec{.op = op("opaque"), .operands = std::move(operands), .attrs = {{"source_op", std::string(o.type)}},
-                .results = static_cast<int>(types.size()), .declared = types, .name = c.name, .loc = c.loc};
+  c.warning(fmt::format("{}; kept as opaque: its cost is not known",
+                        c.row ? "this form of it is not supported" : "unknown operator"));
+  CallSpec spec{.op = op("opaque"),
+                .operands = std::move(operands),
+                .attrs = {{"source_op", std::string(o.type)}},
+                .results = static_cast<int>(types.size()),
+                .declared = types,
+                .name = c.name,
+                .loc = c.loc};
   auto id = c.frame.builder.call(std::move(spec));
   if (!id) return Failure{};
   for (std::uint32_t i = 0; i < names.size(); ++i) c.frame.values[names[i]] = {.values = {{*id, i}}};

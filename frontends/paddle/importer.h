@@ -31,7 +31,7 @@ struct Pending {
 /// blocks that are taken run in the frame that they stand in.
 struct Frame {
   GraphBuilder& builder;
-  const Block* block = nullptr;              ///< declares the types of what is made here
+  const Block* block = nullptr;  ///< declares the types of what is made here
   int depth = 0;
   NameMap<Binding> values = {};
   NameMap<Pending> pending = {};             ///< by name of an output
@@ -78,7 +78,7 @@ class Importer {
 
   // ---- Control flow (control.cpp): results are bound by these, not returned.
   struct Branch {
-    const Block* block = nullptr;                ///< null: gives what the frame holds
+    const Block* block = nullptr;  ///< null: gives what the frame holds
     std::vector<std::string_view> results;
   };
   /// Names that a block and those inside it use from outside, and (Descriptor) write there.
@@ -88,8 +88,8 @@ class Importer {
   };
   struct Region;
 
-  Status branches(Call&);                        ///< PIR's `if`
-  Status conditional_block(Call&);               ///< ProgramDesc's
+  Status branches(Call&);           ///< PIR's `if`
+  Status conditional_block(Call&);  ///< ProgramDesc's
   Status select_input(Call&, const Block&, std::size_t index);
   Status while_loop(Call&);
   Status unrolled(Call&, const Block&, std::string_view condition, std::string_view next_condition,
@@ -98,7 +98,8 @@ class Importer {
   Status settle(Frame&, std::string_view name);  ///< translates the conditional block that writes `name`
   Status if_call(Call&, ValueId condition, const Branch& then, const Branch& otherwise,
                  const std::vector<std::string_view>& outputs);
-  Status fill_branch(Call&, Region&, const Branch&, const std::vector<std::string_view>& outputs, std::vector<ValueId>& results);
+  Status fill_branch(Call&, Region&, const Branch&, const std::vector<std::string_view>& outputs,
+                     std::vector<ValueId>& results);
   Result<const Block*> block_of(const Call&, std::size_t i) const;
   Result<const Free*> free_names(const Block&, int depth);
   Status add_captures(Frame&, const Block&, std::vector<std::string_view>& names);
@@ -106,8 +107,8 @@ class Importer {
   const Program& program_;
   std::string name_;
   InputDims dims_;
-  Diagnostics* diags_;                           ///< swapped while a body is tried
-  std::vector<std::pair<std::string_view, std::string>> outputs_;   ///< value, name of the result
+  Diagnostics* diags_;                                             ///< swapped while a body is tried
+  std::vector<std::pair<std::string_view, std::string>> outputs_;  ///< value, name of the result
   std::map<const Block*, Free> free_;
   std::size_t operations_ = 0;
 };

@@ -31,9 +31,11 @@ Values scatter_elements(Call& c) {
   auto x = c.tensor("Input"), index = c.tensor("Index"), value = c.tensor("Value");
   const std::string_view how = c.text_or("Reduce|reduce", "assign");
   if (!x || !index || !value) return Failure{};
-  if (c.type(*value).ranked() && c.type(*value).rank() == 0) value = c.emit(op("broadcast_to"), {value, c.whole_shape(*index)});
+  if (c.type(*value).ranked() && c.type(*value).rank() == 0)
+    value = c.emit(op("broadcast_to"), {value, c.whole_shape(*index)});
   Attrs attrs{{"axis", c.integer_or("Axis|axis", 0)}};
-  if (how == "add" || how == "mul" || how == "multiply") attrs.set("reduction", std::string(how == "add" ? "add" : "mul"));
+  if (how == "add" || how == "mul" || how == "multiply")
+    attrs.set("reduction", std::string(how == "add" ? "add" : "mul"));
   if (how == "amin" || how == "amax") attrs.set("reduction", std::string(how.substr(1)));
   return one(c.emit(op("scatter_elements"), {x, index, value}, std::move(attrs)));
 }
@@ -88,10 +90,13 @@ Values index_put(Call& c) {
   return one(c.emit(op("scatter_nd"), {x, c.join(columns, last), value}, std::move(attrs)));
 }
 
-Values gather_nd(Call& c) { return one(c.emit(op("gather_nd"), {c.tensor("X"), c.cast(c.tensor("Index"), DType::Int64)})); }
+Values gather_nd(Call& c) {
+  return one(c.emit(op("gather_nd"), {c.tensor("X"), c.cast(c.tensor("Index"), DType::Int64)}));
+}
 
 Values scatter_nd_add(Call& c) {
-  return one(c.emit(op("scatter_nd"), {c.tensor("X"), c.cast(c.tensor("Index"), DType::Int64), c.tensor("Updates")}, {{"reduction", "add"}}));
+  return one(c.emit(op("scatter_nd"), {c.tensor("X"), c.cast(c.tensor("Index"), DType::Int64), c.tensor("Updates")},
+                    {{"reduction", "add"}}));
 }
 
 Values one_hot(Call& c) {
@@ -99,12 +104,14 @@ Values one_hot(Call& c) {
   const auto rank = c.rank(x);
   auto depth = c.int_vector("depth_tensor|depth|num_classes");
   if (!rank) return Failure{};
-  if (c.operation.type == "one_hot" && c.importer.dialect() == Dialect::Descriptor && *rank > 1) x = c.squeeze(x, {*rank - 1});
+  if (c.operation.type == "one_hot" && c.importer.dialect() == Dialect::Descriptor && *rank > 1)
+    x = c.squeeze(x, {*rank - 1});
   const DType d = c.dtype_or("dtype", DType::Float32);
   auto data = std::make_shared<Data>();
   if (is_float(d)) data->elements = std::vector<double>{0, 1};
   else data->elements = std::vector<SymInt>{SymInt(0), SymInt(1)};
-  return one(c.emit(op("one_hot"), {x, depth, c.constant({Type::tensor(d, {2}), std::move(data)})}, {{"axis", std::int64_t{-1}}}));
+  return one(c.emit(op("one_hot"), {x, depth, c.constant({Type::tensor(d, {2}), std::move(data)})},
+                    {{"axis", std::int64_t{-1}}}));
 }
 
 /// Tensors picked per row: index [n, 1] says from which.

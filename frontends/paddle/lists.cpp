@@ -10,7 +10,8 @@ namespace {
 Result<std::size_t> place(Call& c, std::string_view names, std::size_t size) {
   const auto at = c.integer(names);
   if (!at) return Failure{};
-  if (*at < 0 || static_cast<std::size_t>(*at) >= size) return c.error(fmt::format("index {} into a list of {}", *at, size));
+  if (*at < 0 || static_cast<std::size_t>(*at) >= size)
+    return c.error(fmt::format("index {} into a list of {}", *at, size));
   return static_cast<std::size_t>(*at);
 }
 
@@ -51,7 +52,8 @@ Values array_write(Call& c) {
   if (!x || !at) return Failure{};
   if (*at == list.size()) list.push_back(*x);
   else list[*at] = *x;
-  if (pir && !c.operation.inputs.empty() && !c.operation.inputs[0].values.empty()) c.bind_list(c.operation.inputs[0].values[0], list);
+  if (pir && !c.operation.inputs.empty() && !c.operation.inputs[0].values.empty())
+    c.bind_list(c.operation.inputs[0].values[0], list);
   c.bind_list(outputs.front(), std::move(list));
   return std::vector<ValueId>{};
 }

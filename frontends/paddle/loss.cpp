@@ -21,11 +21,13 @@ Values elementwise_loss(Call& c) {
   if (!x || !t) return Failure{};
   const DType d = c.dtype(*x);
   const std::string_view type = c.operation.type;
-  if (type == "kldiv_loss") return one(reduced_loss(c, c.emit(op("multiply"), {t, c.emit(op("subtract"), {c.emit(op("log"), {t}), x})})));
+  if (type == "kldiv_loss")
+    return one(reduced_loss(c, c.emit(op("multiply"), {t, c.emit(op("subtract"), {c.emit(op("log"), {t}), x})})));
   if (type == "sigmoid_cross_entropy_with_logits") {
     // max(x, 0) − x · t + log(1 + e^−|x|)
     auto soft = c.emit(op("nn.softplus"), {c.emit(op("negative"), {c.emit(op("abs"), {x})})});
-    return one(c.emit(op("add"), {c.emit(op("subtract"), {c.emit(op("nn.relu"), {x}), c.emit(op("multiply"), {x, t})}), soft}));
+    return one(c.emit(op("add"),
+                      {c.emit(op("subtract"), {c.emit(op("nn.relu"), {x}), c.emit(op("multiply"), {x, t})}), soft}));
   }
   if (type == "huber_loss") {
     const double delta = c.real_or("delta", 1);
@@ -38,7 +40,8 @@ Values elementwise_loss(Call& c) {
     return std::vector<ValueId>{*y, *e};
   }
   // bce_loss, log_loss: −(t · log x + (1 − t) · log(1 − x))
-  auto rest = c.emit(op("multiply"), {c.emit(op("subtract"), {c.number(1, d), t}), c.emit(op("log"), {c.emit(op("subtract"), {c.number(1, d), x})})});
+  auto rest = c.emit(op("multiply"), {c.emit(op("subtract"), {c.number(1, d), t}),
+                                      c.emit(op("log"), {c.emit(op("subtract"), {c.number(1, d), x})})});
   return one(c.emit(op("negative"), {c.emit(op("add"), {c.emit(op("multiply"), {t, c.emit(op("log"), {x})}), rest})}));
 }
 
@@ -60,7 +63,10 @@ Values softmax_cross_entropy(Call& c) {
     const auto classes = c.known_dim(*x, *axis);
     if (!classes) return Failure{};
     auto squeezed = c.type(*label).rank() == static_cast<std::size_t>(*rank) ? c.squeeze(label, {*axis}) : label;
-    target = c.emit(op("one_hot"), {squeezed, c.number(static_cast<double>(*classes), DType::Int64), c.constant({Type::tensor(d, {2}), data})}, {{"axis", *axis}});
+    target = c.emit(
+        op("one_hot"),
+        {squeezed, c.number(static_cast<double>(*classes), DType::Int64), c.constant({Type::tensor(d, {2}), data})},
+        {{"axis", *axis}});
   }
   auto sum = c.emit(op("sum_axes"), {c.emit(op("multiply"), {log, target}), c.int_constant({*axis})});
   auto loss = c.emit(op("negative"), {sum});

@@ -11,7 +11,8 @@ Operand as_matrix(Call& c, ValueId x, std::int64_t dims) {
   const auto rank = c.rank(x);
   if (!rank) return Failure{};
   if (*rank == 2 && dims == 1) return x;
-  if (dims < 1 || dims >= std::max<std::int64_t>(*rank, 2)) return c.error(fmt::format("{} dims of rank {} cannot be rows", dims, *rank));
+  if (dims < 1 || dims >= std::max<std::int64_t>(*rank, 2))
+    return c.error(fmt::format("{} dims of rank {} cannot be rows", dims, *rank));
   return c.emit(op("nn.batch_flatten"), {x}, {{"axis", dims}});
 }
 
@@ -126,11 +127,16 @@ Values attention(Call& c) {
   if (heads.known() && shared.known() && shared.value() > 0 && heads.value() != shared.value()) {
     // Groups of heads share keys and values.
     const std::int64_t group = heads.value() / shared.value();
-    if (heads.value() % shared.value() != 0) return c.error(fmt::format("{} heads do not divide into {} groups", heads.value(), shared.value()));
+    if (heads.value() % shared.value() != 0)
+      return c.error(fmt::format("{} heads do not divide into {} groups", heads.value(), shared.value()));
     const auto repeat = [&](Operand x) {
       auto wide = c.emit(op("tile"), {c.expand_dims(x, {2}), c.int_constant({1, 1, group, 1, 1})});
-      return wide ? c.emit(op("reshape"), {wide, c.emit(op("concatenate"), {c.shape_of(wide, 0, 1), c.int_constant({heads.value()}), c.shape_of(wide, 3, 5)},
-                                                        {{"axis", std::int64_t{0}}})}) : wide;
+      return wide ? c.emit(
+                        op("reshape"),
+                        {wide, c.emit(op("concatenate"),
+                                      {c.shape_of(wide, 0, 1), c.int_constant({heads.value()}), c.shape_of(wide, 3, 5)},
+                                      {{"axis", std::int64_t{0}}})})
+                  : wide;
     };
     k = repeat(k);
     v = repeat(v);
@@ -152,7 +158,9 @@ Values cross(Call& c) {
   }
   const auto checked = c.axis(axis, *rank);
   if (!checked) return Failure{};
-  const auto turned = [&](Operand v, const Ints& order) { return c.emit(op("take"), {v, c.int_constant(order)}, {{"axis", *checked}}); };
+  const auto turned = [&](Operand v, const Ints& order) {
+    return c.emit(op("take"), {v, c.int_constant(order)}, {{"axis", *checked}});
+  };
   auto first = c.emit(op("multiply"), {turned(a, {1, 2, 0}), turned(b, {2, 0, 1})});
   return one(c.emit(op("subtract"), {first, c.emit(op("multiply"), {turned(a, {2, 0, 1}), turned(b, {1, 2, 0})})}));
 }

@@ -9,7 +9,7 @@ namespace {
 
 /// Where data has its axes. Kernels are (out, in, spatial…) whatever the data's layout.
 struct Layout {
-  std::string name;                    ///< "NHWC"; empty: channels stand second
+  std::string name;  ///< "NHWC"; empty: channels stand second
   std::size_t channel = 1, first_spatial = 2;
 };
 
@@ -45,7 +45,8 @@ Result<Attrs> window(const Call& c, ValueId x, const Layout& layout, const Ints&
     for (std::size_t i = 0; i < n; ++i) {
       const auto extent = c.known_dim(x, static_cast<std::int64_t>(layout.first_spatial + i));
       if (!extent) return Failure{};
-      if ((*strides)[i] < 1 || kernel[i] < 1 || kernel[i] > (1 << 30) || (*strides)[i] > (1 << 30) || *extent > (std::int64_t{1} << 40)) {
+      if ((*strides)[i] < 1 || kernel[i] < 1 || kernel[i] > (1 << 30) || (*strides)[i] > (1 << 30) ||
+          *extent > (std::int64_t{1} << 40)) {
         return c.error("the window's extents make no sense");
       }
       const std::int64_t windows = (*extent + (*strides)[i] - 1) / (*strides)[i];
@@ -66,7 +67,8 @@ Result<Attrs> window(const Call& c, ValueId x, const Layout& layout, const Ints&
     }
   }
   Attrs attrs{{"padding", std::move(pads)}, {"strides", *strides}};
-  if (std::any_of(dilation->begin(), dilation->end(), [](std::int64_t d) { return d != 1; })) attrs.set("dilation", *dilation);
+  if (std::any_of(dilation->begin(), dilation->end(), [](std::int64_t d) { return d != 1; }))
+    attrs.set("dilation", *dilation);
   if (!layout.name.empty()) attrs.set("data_layout", layout.name);
   return attrs;
 }
@@ -95,7 +97,8 @@ Result<Filter> filter_of(Call& c) {
 Operand repeated(Call& c, ValueId x, const Ints& sizes, const Layout& layout) {
   Ints axes;
   for (std::size_t i = 0; i < sizes.size(); ++i) axes.push_back(static_cast<std::int64_t>(layout.first_spatial + i));
-  return c.emit(op("image.resize2d"), {x, ValueId{}, ValueId{}, c.int_constant(sizes)}, {{"axes", axes}, {"mode", "nearest"}});
+  return c.emit(op("image.resize2d"), {x, ValueId{}, ValueId{}, c.int_constant(sizes)},
+                {{"axes", axes}, {"mode", "nearest"}});
 }
 
 /// Pools whose kernel is as wide as the data, or told by the size of the result.
@@ -144,12 +147,14 @@ Values convolution(Call& c) {
   if (!x || !f) return Failure{};
   const auto rank = c.rank(x);
   if (!rank) return Failure{};
-  if (*rank != static_cast<std::int64_t>(f->kernel.size()) + 2) return c.error(fmt::format("data of rank {} for a filter of rank {}", *rank, f->kernel.size() + 2));
+  if (*rank != static_cast<std::int64_t>(f->kernel.size()) + 2)
+    return c.error(fmt::format("data of rank {} for a filter of rank {}", *rank, f->kernel.size() + 2));
   const Layout layout = layout_of(c, *rank);
   auto attrs = window(c, *x, layout, f->kernel);
   if (!attrs) return Failure{};
   attrs->set("groups", c.integer_or("groups", 1));
-  if (!layout.name.empty()) attrs->set("kernel_layout", std::string(f->kernel.size() == 1 ? "OIW" : f->kernel.size() == 2 ? "OIHW" : "OIDHW"));
+  if (!layout.name.empty())
+    attrs->set("kernel_layout", std::string(f->kernel.size() == 1 ? "OIW" : f->kernel.size() == 2 ? "OIHW" : "OIDHW"));
   const auto bias = c.tensor_or_none("Bias|bias"), sum = c.tensor_or_none("ResidualData|residual");
   if (!bias || !sum) return Failure{};
   auto y = c.emit(family("nn.conv?d").with_dims(f->kernel.size()), {x, f->id, bias}, *std::move(attrs));
@@ -165,7 +170,8 @@ Values transposed_convolution(Call& c) {
   const auto rank = c.rank(x);
   if (!rank) return Failure{};
   const std::size_t n = f->kernel.size();
-  if (*rank != static_cast<std::int64_t>(n) + 2) return c.error(fmt::format("data of rank {} for a filter of rank {}", *rank, n + 2));
+  if (*rank != static_cast<std::int64_t>(n) + 2)
+    return c.error(fmt::format("data of rank {} for a filter of rank {}", *rank, n + 2));
   const Layout layout = layout_of(c, *rank);
   auto attrs = window(c, *x, layout, f->kernel);
   if (!attrs) return Failure{};
@@ -176,7 +182,8 @@ Values transposed_convolution(Call& c) {
   const auto bias = c.tensor_or_none("Bias|bias");
   if (!sizes || !extra || !bias) return Failure{};
   if (sizes->size() == n) attrs->set("output_shape", *sizes);
-  else if (std::any_of(extra->begin(), extra->end(), [](std::int64_t e) { return e != 0; })) attrs->set("output_padding", *extra);
+  else if (std::any_of(extra->begin(), extra->end(), [](std::int64_t e) { return e != 0; }))
+    attrs->set("output_padding", *extra);
   return one(c.emit(family("nn.conv?d_transpose").with_dims(n), {x, f->id, bias}, *std::move(attrs)));
 }
 
@@ -229,7 +236,8 @@ Values max_unpool(Call& c) {
   const auto sizes = c.ints("output_size");
   auto places = c.cast(indices, DType::Int64);
   if (!sizes) return Failure{};
-  if (sizes->size() != n) return c.error(fmt::format("'output_size' has {} entries for {} spatial axes", sizes->size(), n));
+  if (sizes->size() != n)
+    return c.error(fmt::format("'output_size' has {} entries for {} spatial axes", sizes->size(), n));
   auto shape = c.join({c.shape_of(x, 0, 2), c.int_constant(*sizes)}, 0);
   return one(c.emit(op("nn.max_unpool"), {x, places, shape}));
 }
@@ -243,7 +251,8 @@ Values batch_norm(Call& c) {
   const Layout layout = layout_of(c, *rank);
   const std::size_t channel = *rank == 2 ? 1 : layout.channel;
   const Dim n = c.dim(*x, static_cast<std::int64_t>(channel));
-  const ValueId s = *scale ? *scale : c.uniform(1, n, c.dtype(*mean)), b = *bias ? *bias : c.uniform(0, n, c.dtype(*mean));
+  const ValueId s = *scale ? *scale : c.uniform(1, n, c.dtype(*mean)),
+                b = *bias ? *bias : c.uniform(0, n, c.dtype(*mean));
   Attrs attrs{{"epsilon", c.real_or("epsilon", 1e-5)}};
   if (channel != 1) attrs.set("axis", static_cast<std::int64_t>(channel));
   const bool training = !c.flag("is_test") && !c.flag("use_global_stats");
@@ -271,13 +280,15 @@ Values layer_norm(Call& c) {
     }
     return c.reshape(v, shape);
   };
-  return one(c.emit(op("nn.layer_norm"), {x, fit(scale, 1), fit(bias, 0)}, {{"axis", *first - *rank}, {"epsilon", c.real_or("epsilon", 1e-5)}}));
+  return one(c.emit(op("nn.layer_norm"), {x, fit(scale, 1), fit(bias, 0)},
+                    {{"axis", *first - *rank}, {"epsilon", c.real_or("epsilon", 1e-5)}}));
 }
 
 /// (x, bias?, residual?, norm_weight, norm_bias?): sums first.
 Values rms_norm(Call& c) {
   auto x = c.tensor("x");
-  const auto bias = c.tensor_or_none("bias"), residual = c.tensor_or_none("residual"), scale = c.tensor("norm_weight|scale"), shift = c.tensor_or_none("norm_bias");
+  const auto bias = c.tensor_or_none("bias"), residual = c.tensor_or_none("residual"),
+             scale = c.tensor("norm_weight|scale"), shift = c.tensor_or_none("norm_bias");
   if (!bias || !residual || !shift) return Failure{};
   if (*bias) x = c.emit(op("add"), {x, bias});
   if (*residual) x = c.emit(op("add"), {x, residual});
@@ -299,7 +310,9 @@ Values group_norm(Call& c) {
   const Dim n = c.dim(*x, static_cast<std::int64_t>(layout.channel));
   Attrs attrs{{"epsilon", c.real_or("epsilon", 1e-5)}, {"num_groups", c.integer_or("groups", 1)}};
   if (!layout.name.empty()) attrs.set("channels_last", std::int64_t{1});
-  return one(c.emit(op("nn.group_norm"), {x, *scale ? *scale : c.uniform(1, n, c.dtype(*x)), *bias ? *bias : c.uniform(0, n, c.dtype(*x))}, std::move(attrs)));
+  return one(c.emit(op("nn.group_norm"),
+                    {x, *scale ? *scale : c.uniform(1, n, c.dtype(*x)), *bias ? *bias : c.uniform(0, n, c.dtype(*x))},
+                    std::move(attrs)));
 }
 
 Values instance_norm(Call& c) {
@@ -307,7 +320,8 @@ Values instance_norm(Call& c) {
   const auto rank = c.rank(x);
   if (!rank || !scale || !bias) return Failure{};
   const Dim n = c.dim(*x, 1);
-  return one(c.emit(op("nn.instance_norm"), {x, *scale ? *scale : c.uniform(1, n, c.dtype(*x)), *bias ? *bias : c.uniform(0, n, c.dtype(*x))},
+  return one(c.emit(op("nn.instance_norm"),
+                    {x, *scale ? *scale : c.uniform(1, n, c.dtype(*x)), *bias ? *bias : c.uniform(0, n, c.dtype(*x))},
                     {{"epsilon", c.real_or("epsilon", 1e-5)}}));
 }
 
@@ -334,9 +348,7 @@ Values dropout(Call& c) {
   return one(*p == 0 ? x : c.emit(op("multiply"), {x, c.number(1 - *p, c.dtype(*x))}));
 }
 
-Values softmax(Call& c) {
-  return one(c.emit(c.row->op, {c.tensor("X")}, {{"axis", c.integer_or("axis", -1)}}));
-}
+Values softmax(Call& c) { return one(c.emit(c.row->op, {c.tensor("X")}, {{"axis", c.integer_or("axis", -1)}})); }
 
 /// softmax(x + mask).
 Values softmax_with_mask(Call& c) {

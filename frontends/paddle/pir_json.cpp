@@ -37,14 +37,15 @@ class PirReader {
  private:
   /// A number of a value as a name that lives as long as the program.
   std::string_view value_name(std::int64_t number) {
-    if (number == 0) return {};          // an operand that is left out
+    if (number == 0) return {};  // an operand that is left out
     return out_.texts.emplace_back(fmt::format("%{}", number));
   }
 
   /// Operators of the builtin dialect keep its name: others are called alike.
   std::string_view operator_name(std::string_view what) {
     const bool builtin = what.starts_with("0.") || what.starts_with("builtin.");
-    return builtin ? std::string_view(out_.texts.emplace_back(fmt::format("builtin.{}", without_dialect(what)))) : without_dialect(what);
+    return builtin ? std::string_view(out_.texts.emplace_back(fmt::format("builtin.{}", without_dialect(what))))
+                   : without_dialect(what);
   }
 
   Failure malformed(std::string_view what) {
@@ -241,7 +242,7 @@ class PirReader {
 
   Diagnostics& diags_;
   Program out_;
-  std::int64_t ops_ = 0;                 ///< position in the file, regions included
+  std::int64_t ops_ = 0;  ///< position in the file, regions included
 };
 
 }  // namespace

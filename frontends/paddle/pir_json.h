@@ -1,7 +1,7 @@
 #pragma once
 /// PIR programs as JSON, what PaddlePaddle 3 saves by default.
-#include "ir/support/json.h"
 #include "frontends/paddle/program.h"
+#include "ir/support/json.h"
 
 namespace perfc::paddle {
 

@@ -7,8 +7,8 @@ namespace perfc::paddle {
 namespace {
 
 struct ElementType {
-  std::int64_t number;            ///< framework.proto's VarType.Type
-  std::string_view name, pir;     ///< "float32", PIR's "t_f32"
+  std::int64_t number;         ///< framework.proto's VarType.Type
+  std::string_view name, pir;  ///< "float32", PIR's "t_f32"
   DType dtype;
 };
 constexpr std::array kElementTypes{

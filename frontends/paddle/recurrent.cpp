@@ -11,7 +11,8 @@ namespace {
 Operand stacked(Call& c, const std::vector<ValueId>& parts, std::int64_t repeats = 1) {
   bool weights = true;
   for (ValueId v : parts) {
-    weights = weights && c.frame.builder.node(v.node).kind == NodeKind::Constant && c.type(v).is_static() && c.type(v) == c.type(parts[0]);
+    weights = weights && c.frame.builder.node(v.node).kind == NodeKind::Constant && c.type(v).is_static() &&
+              c.type(v) == c.type(parts[0]);
   }
   const auto rows = static_cast<std::int64_t>(parts.size()) / repeats;
   if (weights && c.type(parts[0]).rank() > 0) {
@@ -25,8 +26,10 @@ Operand stacked(Call& c, const std::vector<ValueId>& parts, std::int64_t repeats
   }
   std::vector<Operand> out;
   for (std::size_t i = 0; i < parts.size(); i += static_cast<std::size_t>(repeats)) {
-    std::vector<Operand> row(parts.begin() + static_cast<std::ptrdiff_t>(i), parts.begin() + static_cast<std::ptrdiff_t>(i) + repeats);
-    out.push_back(c.expand_dims(row.size() == 1 ? row[0] : c.emit(op("concatenate"), row, {{"axis", std::int64_t{0}}}), {0}));
+    std::vector<Operand> row(parts.begin() + static_cast<std::ptrdiff_t>(i),
+                             parts.begin() + static_cast<std::ptrdiff_t>(i) + repeats);
+    out.push_back(
+        c.expand_dims(row.size() == 1 ? row[0] : c.emit(op("concatenate"), row, {{"axis", std::int64_t{0}}}), {0}));
   }
   return out.size() == 1 ? out.front() : c.emit(op("concatenate"), out, {{"axis", std::int64_t{0}}});
 }
@@ -57,7 +60,8 @@ Values recurrent(Call& c) {
   if (layers < 1 || layers > 10'000) return c.error(fmt::format("{} layers", layers));
   const auto cells = static_cast<std::size_t>(layers * directions);
   const bool biased = weights->size() == 4 * cells;
-  if (!biased && weights->size() != 2 * cells) return c.error(fmt::format("{} weights for {} layers in {} directions", weights->size(), layers, directions));
+  if (!biased && weights->size() != 2 * cells)
+    return c.error(fmt::format("{} weights for {} layers in {} directions", weights->size(), layers, directions));
   if (states->size() != (lstm ? 2u : 1u)) return c.error(fmt::format("{} initial states", states->size()));
   if (*lengths) lengths = c.cast(lengths, DType::Int32);
   const bool from_zero = std::all_of(states->begin(), states->end(), [&](ValueId s) { return is_zero(c, s); });
@@ -76,15 +80,19 @@ Values recurrent(Call& c) {
     }
     const auto hidden = c.known_dim(r[0], 1);
     if (!hidden) return Failure{};
-    std::vector<Operand> operands{sequence, stacked(c, w), stacked(c, r), biased ? stacked(c, b, 2) : Operand(ValueId{}), lengths};
+    std::vector<Operand> operands{sequence, stacked(c, w), stacked(c, r),
+                                  biased ? stacked(c, b, 2) : Operand(ValueId{}), lengths};
     for (ValueId s : *states) {
       if (from_zero) break;
-      operands.push_back(cells == static_cast<std::size_t>(directions) ? Operand(s) : c.slice(s, 0, layer * directions, (layer + 1) * directions));
+      operands.push_back(cells == static_cast<std::size_t>(directions)
+                             ? Operand(s)
+                             : c.slice(s, 0, layer * directions, (layer + 1) * directions));
     }
     Attrs attrs{{"direction", std::string(directions == 2 ? "bidirectional" : "forward")}, {"hidden_size", *hidden}};
     if (gru) attrs.set("linear_before_reset", std::int64_t{1});
     if (!lstm && !gru) {
-      attrs.set("activations", std::vector<std::string>(static_cast<std::size_t>(directions), mode == "RNN_RELU" ? "Relu" : "Tanh"));
+      attrs.set("activations",
+                std::vector<std::string>(static_cast<std::size_t>(directions), mode == "RNN_RELU" ? "Relu" : "Tanh"));
     }
     auto out = c.emit_all(layer_op, operands, std::move(attrs), states->size() + 1);
     if (!out) return Failure{};

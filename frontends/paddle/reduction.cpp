@@ -79,7 +79,8 @@ Values p_norm(Call& c) {
 
 /// x / ‖x‖ along an axis, and the norm.
 Values normalize(Call& c) {
-  return one(c.emit(op("nn.l2_normalize"), {c.tensor("X")}, {{"axis", c.integer_or("axis", -1)}, {"p", std::int64_t{2}}}));
+  return one(
+      c.emit(op("nn.l2_normalize"), {c.tensor("X")}, {{"axis", c.integer_or("axis", -1)}, {"p", std::int64_t{2}}}));
 }
 
 /// ‖x − y‖, by order p.
@@ -126,7 +127,8 @@ Values cumulative(Call& c) {
     along = 0;
   }
   return one(c.emit(c.row->op, {x, c.number(static_cast<double>(along), DType::Int64)},
-                    {{"exclusive", static_cast<std::int64_t>(c.flag("exclusive"))}, {"reverse", static_cast<std::int64_t>(c.flag("reverse"))}}));
+                    {{"exclusive", static_cast<std::int64_t>(c.flag("exclusive"))},
+                     {"reverse", static_cast<std::int64_t>(c.flag("reverse"))}}));
 }
 
 /// A full sort: the k largest of k.
@@ -136,14 +138,18 @@ Values argsort(Call& c) {
   if (!rank) return Failure{};
   const auto axis = c.axis(c.integer_or("axis", -1), *rank);
   if (!axis) return Failure{};
-  return c.emit_all(op("topk"), {x, extent(c, *x, *axis)}, {{"axis", *axis}, {"largest", static_cast<std::int64_t>(c.flag("descending"))}}, 2);
+  return c.emit_all(op("topk"), {x, extent(c, *x, *axis)},
+                    {{"axis", *axis}, {"largest", static_cast<std::int64_t>(c.flag("descending"))}}, 2);
 }
 
 Values top_k(Call& c) {
   const auto x = c.tensor("X");
   auto k = c.int_vector("K|k");
-  return c.emit_all(op("topk"), {x, k}, {{"axis", c.integer_or("axis", -1)}, {"largest", static_cast<std::int64_t>(c.flag("largest", true))},
-                                         {"sorted", static_cast<std::int64_t>(c.flag("sorted", true))}}, 2);
+  return c.emit_all(op("topk"), {x, k},
+                    {{"axis", c.integer_or("axis", -1)},
+                     {"largest", static_cast<std::int64_t>(c.flag("largest", true))},
+                     {"sorted", static_cast<std::int64_t>(c.flag("sorted", true))}},
+                    2);
 }
 
 /// The k-th smallest along an axis: the last of the k smallest.

@@ -34,7 +34,9 @@ Values flatten(Call& c) {
 }
 
 /// Old `flatten` and `flatten2`: a matrix.
-Values flatten_to_matrix(Call& c) { return one(c.emit(op("nn.batch_flatten"), {c.tensor("X")}, {{"axis", c.integer_or("axis", 1)}})); }
+Values flatten_to_matrix(Call& c) {
+  return one(c.emit(op("nn.batch_flatten"), {c.tensor("X")}, {{"axis", c.integer_or("axis", 1)}}));
+}
 
 Values transpose(Call& c) {
   auto x = c.tensor("X");
@@ -64,7 +66,8 @@ Values squeeze(Call& c) {
     const auto axis = c.axis(a, *rank);
     if (!axis) return Failure{};
     const Dim d = c.dim(*x, *axis);
-    if (*rank > 0 && !(d.known() && !d.is(1)) && std::find(gone.begin(), gone.end(), *axis) == gone.end()) gone.push_back(*axis);
+    if (*rank > 0 && !(d.known() && !d.is(1)) && std::find(gone.begin(), gone.end(), *axis) == gone.end())
+      gone.push_back(*axis);
   }
   return one(gone.empty() ? x : c.squeeze(x, gone));
 }
@@ -132,7 +135,8 @@ Values split(Call& c) {
     if (!extent) return Failure{};
     std::int64_t rest = *extent;
     for (auto s = sections->begin(); s != sections->end(); ++s) {
-      if (s != open && (*s < 0 || __builtin_sub_overflow(rest, *s, &rest))) return c.error("'sections' does not fit the data");
+      if (s != open && (*s < 0 || __builtin_sub_overflow(rest, *s, &rest)))
+        return c.error("'sections' does not fit the data");
     }
     if (rest < 0) return c.error("'sections' does not fit the data");
     *open = rest;
@@ -149,7 +153,9 @@ Values unstack(Call& c) {
   if (!axis) return Failure{};
   const std::size_t n = c.list_results();
   if (n < 1 || n > kMaxListLength) return c.error(fmt::format("{} parts", n));
-  auto parts = n == 1 ? Values(std::vector<ValueId>{*x}) : c.emit_all(op("split"), {x}, {{"axis", *axis}, {"num_outputs", static_cast<std::int64_t>(n)}}, n);
+  auto parts = n == 1
+                   ? Values(std::vector<ValueId>{*x})
+                   : c.emit_all(op("split"), {x}, {{"axis", *axis}, {"num_outputs", static_cast<std::int64_t>(n)}}, n);
   if (!parts) return Failure{};
   std::vector<ValueId> out;
   for (ValueId v : *parts) {
@@ -164,12 +170,14 @@ Values unstack(Call& c) {
 Values slice(Call& c) {
   const auto x = c.tensor("Input");
   const auto axes = c.ints("axes");
-  auto starts = c.int_vector("StartsTensor|StartsTensorList|starts"), ends = c.int_vector("EndsTensor|EndsTensorList|ends");
+  auto starts = c.int_vector("StartsTensor|StartsTensorList|starts"),
+       ends = c.int_vector("EndsTensor|EndsTensorList|ends");
   const auto drop = c.ints_or("decrease_axis", {});
   if (!axes || !drop) return Failure{};
   if (axes->empty()) return one(x);
   std::vector<Operand> operands{x, starts, ends, c.int_constant(*axes)};
-  if (c.given("StridesTensor|StridesTensorList|strides")) operands.push_back(c.int_vector("StridesTensor|StridesTensorList|strides"));
+  if (c.given("StridesTensor|StridesTensorList|strides"))
+    operands.push_back(c.int_vector("StridesTensor|StridesTensorList|strides"));
   auto y = c.emit(op("strided_slice"), operands);
   return one(drop->empty() ? y : c.squeeze(y, *drop));
 }
@@ -179,11 +187,13 @@ Values slice(Call& c) {
 Values set_value(Call& c) {
   const auto x = c.tensor("Input");
   const auto rank = c.rank(x);
-  const auto axes = c.ints_or("axes", {}), starts = c.ints_or("StartsTensorList|starts", {}), ends = c.ints_or("EndsTensorList|ends", {});
+  const auto axes = c.ints_or("axes", {}), starts = c.ints_or("StartsTensorList|starts", {}),
+             ends = c.ints_or("EndsTensorList|ends", {});
   const auto steps = c.ints_or("StepsTensorList|steps", {});
   auto value = c.tensor_or_none("ValueTensor");
   if (!rank || !axes || !starts || !ends || !steps || !value) return Failure{};
-  if (starts->size() != axes->size() || ends->size() != axes->size()) return c.error("'starts', 'ends' and 'axes' differ in length");
+  if (starts->size() != axes->size() || ends->size() != axes->size())
+    return c.error("'starts', 'ends' and 'axes' differ in length");
   std::int64_t partial = -1, from = 0, to = 0;
   for (std::size_t i = 0; i < axes->size(); ++i) {
     const auto axis = c.axis((*axes)[i], *rank);
@@ -202,8 +212,10 @@ Values set_value(Call& c) {
   if (!*value) {
     const Attr* a = c.attr("values|fp32_values|int32_values|int64_values|fp64_values|bool_values");
     double number = 0;
-    if (const auto* reals = a ? std::get_if<std::vector<double>>(a) : nullptr; reals && !reals->empty()) number = reals->front();
-    if (const auto* ints = a ? std::get_if<Ints>(a) : nullptr; ints && !ints->empty()) number = static_cast<double>(ints->front());
+    if (const auto* reals = a ? std::get_if<std::vector<double>>(a) : nullptr; reals && !reals->empty())
+      number = reals->front();
+    if (const auto* ints = a ? std::get_if<Ints>(a) : nullptr; ints && !ints->empty())
+      number = static_cast<double>(ints->front());
     value = c.number(number, d);
   }
   value = c.cast(value, d);
@@ -211,7 +223,8 @@ Values set_value(Call& c) {
   const auto extent = c.known_dim(*x, partial);
   const auto dropped = c.ints_or("decrease_axes", {});
   if (!extent || !dropped || !value) return Failure{};
-  if (!dropped->empty() && c.type(*value).ranked() && static_cast<std::int64_t>(c.type(*value).rank()) == *rank - static_cast<std::int64_t>(dropped->size())) {
+  if (!dropped->empty() && c.type(*value).ranked() &&
+      static_cast<std::int64_t>(c.type(*value).rank()) == *rank - static_cast<std::int64_t>(dropped->size())) {
     value = c.expand_dims(value, *dropped);
   }
   auto window = c.slice(x, partial, from, to);
@@ -226,7 +239,8 @@ Values set_value(Call& c) {
 Values expand(Call& c) {
   auto x = c.tensor("X");
   const auto* given = c.operands("Shape|expand_shapes_tensor");
-  const bool known = !given || std::all_of(given->begin(), given->end(), [&](ValueId v) { return c.data(v) && c.data(v)->fully_known(); });
+  const bool known = !given || std::all_of(given->begin(), given->end(),
+                                           [&](ValueId v) { return c.data(v) && c.data(v)->fully_known(); });
   if (!known) return one(c.emit(op("broadcast_to"), {x, c.int_vector("Shape|expand_shapes_tensor")}));
   auto shape = c.ints("Shape|expand_shapes_tensor|shape");
   if (!shape) return Failure{};
@@ -270,7 +284,8 @@ Values repeat_interleave(Call& c) {
   const auto extent = c.known_dim(*x, *axis);
   std::int64_t total = 0;
   if (!extent) return Failure{};
-  if (repeats->front() < 0 || __builtin_mul_overflow(*extent, repeats->front(), &total)) return c.error(fmt::format("{} repeats", repeats->front()));
+  if (repeats->front() < 0 || __builtin_mul_overflow(*extent, repeats->front(), &total))
+    return c.error(fmt::format("{} repeats", repeats->front()));
   Ints times(static_cast<std::size_t>(*rank) + 1, 1);
   times[static_cast<std::size_t>(*axis) + 1] = repeats->front();
   auto wide = c.emit(op("tile"), {c.expand_dims(x, {*axis + 1}), c.int_constant(times)});
@@ -295,7 +310,8 @@ Values roll(Call& c) {
   const auto shifts = c.ints("ShiftsTensor|shifts"), axes = c.ints_or("axis", {});
   const auto rank = c.rank(x);
   if (!shifts || !axes || !rank) return Failure{};
-  if (shifts->size() != std::max<std::size_t>(axes->size(), 1)) return c.error(fmt::format("{} shifts for {} axes", shifts->size(), axes->size()));
+  if (shifts->size() != std::max<std::size_t>(axes->size(), 1))
+    return c.error(fmt::format("{} shifts for {} axes", shifts->size(), axes->size()));
   const auto turned = [&](Operand v, std::int64_t axis, std::int64_t by) -> Operand {
     if (!v) return v;
     const auto extent = c.known_dim(*v, axis);
@@ -326,7 +342,8 @@ Values pad(Call& c) {
   Ints pads(2 * n, 0);
   const bool all = c.operation.type == "pad";
   const std::size_t pairs = given->size() / 2;
-  if (given->size() % 2 != 0 || (all ? pairs != n : pairs + 2 != n)) return c.error(fmt::format("'paddings' has {} entries for data of rank {}", given->size(), n));
+  if (given->size() % 2 != 0 || (all ? pairs != n : pairs + 2 != n))
+    return c.error(fmt::format("'paddings' has {} entries for data of rank {}", given->size(), n));
   const bool last = c.text_or("data_format", "NCHW").ends_with('C');
   for (std::size_t i = 0; i < pairs; ++i) {
     const std::size_t spatial = c.operation.type == "pad2d" ? i : pairs - 1 - i;
@@ -350,11 +367,13 @@ Values crop(Call& c) {
   if (!shape || !rank) return Failure{};
   const auto offsets = c.ints_or("Offsets|OffsetsTensor|offsets", Ints(shape->size(), 0));
   if (!offsets) return Failure{};
-  if (shape->size() != static_cast<std::size_t>(*rank) || offsets->size() != shape->size()) return c.error("'shape' and 'offsets' must have one entry per axis");
+  if (shape->size() != static_cast<std::size_t>(*rank) || offsets->size() != shape->size())
+    return c.error("'shape' and 'offsets' must have one entry per axis");
   Ints ends, axes;
   for (std::size_t i = 0; i < shape->size(); ++i) {
     std::int64_t end = INT64_MAX;
-    if ((*shape)[i] >= 0 && __builtin_add_overflow((*offsets)[i], (*shape)[i], &end)) return c.error("a window beyond all bounds");
+    if ((*shape)[i] >= 0 && __builtin_add_overflow((*offsets)[i], (*shape)[i], &end))
+      return c.error("a window beyond all bounds");
     ends.push_back(end);
     axes.push_back(static_cast<std::int64_t>(i));
   }

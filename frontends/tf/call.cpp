@@ -8,8 +8,8 @@
 
 namespace perfc::tf {
 
-Graph finish_live(GraphBuilder& built, std::string name, const std::vector<ValueId>& results, std::vector<std::string> result_names,
-                  Diagnostics& diags) {
+Graph finish_live(GraphBuilder& built, std::string name, const std::vector<ValueId>& results,
+                  std::vector<std::string> result_names, Diagnostics& diags) {
   const Graph all = built.finish(name, results, result_names);
   std::vector<bool> live(all.size(), false);
   for (ValueId v : all.params()) live[v.node] = true;
@@ -40,16 +40,22 @@ Graph finish_live(GraphBuilder& built, std::string name, const std::vector<Value
 }
 
 Call::Call(Importer& i, Scope& s, const NodeView& n, SourceLoc loc)
-    : Emitter(s.site.builder, std::move(loc), s.prefix + std::string(n.name), std::string(n.op)), importer(i), scope(s), node(n) {}
+    : Emitter(s.site.builder, std::move(loc), s.prefix + std::string(n.name), std::string(n.op)), importer(i), scope(s),
+      node(n) {}
 
 Result<ValueId> Call::tensor(std::size_t i) const {
   if (i >= inputs.size()) return error(fmt::format("has {} inputs, input {} is needed", inputs.size(), i));
   switch (inputs[i].kind) {
-    case Value::Kind::Tensor: return inputs[i].id;
-    case Value::Kind::Variable: return error(fmt::format("input {} is a variable, not its value", i));
-    case Value::Kind::List: return error(fmt::format("input {} is a list of tensors", i));
-    case Value::Kind::Handle: return error(fmt::format("input {} is a resource", i));
-    case Value::Kind::None: break;
+    case Value::Kind::Tensor:
+      return inputs[i].id;
+    case Value::Kind::Variable:
+      return error(fmt::format("input {} is a variable, not its value", i));
+    case Value::Kind::List:
+      return error(fmt::format("input {} is a list of tensors", i));
+    case Value::Kind::Handle:
+      return error(fmt::format("input {} is a resource", i));
+    case Value::Kind::None:
+      break;
   }
   return error(fmt::format("input {} is an output that its node does not have", i));
 }
@@ -148,8 +154,12 @@ Type Call::declared(std::size_t i, DType dtype) const {
 }
 
 Result<Values> Call::finish(OpId op, std::vector<ValueId> operands, Attrs attrs, int count) const {
-  auto id = builder().call({.op = op, .operands = std::move(operands), .attrs = std::move(attrs),
-                            .results = def(op).results >= 0 ? -1 : count, .name = name, .loc = loc});
+  auto id = builder().call({.op = op,
+                            .operands = std::move(operands),
+                            .attrs = std::move(attrs),
+                            .results = def(op).results >= 0 ? -1 : count,
+                            .name = name,
+                            .loc = loc});
   if (!id) return Failure{};
   Values out;
   for (int i = 0; i < count; ++i) out.push_back(Value::tensor({*id, static_cast<std::uint32_t>(i)}));
@@ -171,8 +181,9 @@ Result<Values> opaque(Call& c) {
   }
   // Element types: whatever the operator calls its type attribute. Shapes: as exported.
   std::vector<DType> dtypes;
-  for (std::string_view key : {"Tout", "out_type", "output_type", "output_types", "Toutput_types", "dtype", "DstT", "component_types",
-                               "Tdense", "dense_types", "out_types", "T", "Tparams", "value_dtype"}) {
+  for (std::string_view key :
+       {"Tout", "out_type", "output_type", "output_types", "Toutput_types", "dtype", "DstT", "component_types",
+        "Tdense", "dense_types", "out_types", "T", "Tparams", "value_dtype"}) {
     const auto v = c.attr(key);
     if (!v || v->types.empty()) continue;
     for (std::int64_t number : v->types) dtypes.push_back(dtype_from_tf(number));
@@ -185,15 +196,22 @@ Result<Values> opaque(Call& c) {
     const DType dtype = dtypes.empty() ? DType::Undefined : dtypes[std::min(i, dtypes.size() - 1)];
     declared.push_back(c.declared(i, dtype));
   }
-  const bool typed = !declared.empty() && std::all_of(declared.begin(), declared.end(), [](const Type& t) { return static_cast<bool>(t); });
+  const bool typed = !declared.empty() &&
+                     std::all_of(declared.begin(), declared.end(), [](const Type& t) { return static_cast<bool>(t); });
   if (!typed) {
-    return c.error("unknown operator, and the file does not say what type its result has; save the graph with output shapes "
-                   "(tf.compat.v1.GraphDef: add_shapes=True), or export without this operator");
+    return c.error(
+        "unknown operator, and the file does not say what type its result has; save the graph with output shapes "
+        "(tf.compat.v1.GraphDef: add_shapes=True), or export without this operator");
   }
-  c.builder().diagnostics().warning(c.loc, c.name, fmt::format("unknown operator {}: kept as opaque, its cost is not known", c.node.op));
-  auto id = c.builder().call({.op = op("opaque"), .operands = std::move(operands),
+  c.builder().diagnostics().warning(
+      c.loc, c.name, fmt::format("unknown operator {}: kept as opaque, its cost is not known", c.node.op));
+  auto id = c.builder().call({.op = op("opaque"),
+                              .operands = std::move(operands),
                               .attrs = {{"source_op", std::string(c.node.op)}},
-                              .results = static_cast<int>(declared.size()), .declared = declared, .name = c.name, .loc = c.loc});
+                              .results = static_cast<int>(declared.size()),
+                              .declared = declared,
+                              .name = c.name,
+                              .loc = c.loc});
   if (!id) return Failure{};
   Values out;
   for (std::size_t i = 0; i < declared.size(); ++i) out.push_back(Value::tensor({*id, static_cast<std::uint32_t>(i)}));

@@ -25,13 +25,14 @@ class Captures {
     return Value::of(std::move(l));
   }
 
-  std::vector<ValueId> operands;       ///< of the outer graph
+  std::vector<ValueId> operands;  ///< of the outer graph
   std::vector<ResultInfo> infos;
 
  private:
   ValueId enter(ValueId v, const SourceLoc& loc) {
     const Node& n = outer_.builder.node(v.node);
-    if (n.kind == NodeKind::Constant) return inner_.builder.constant({n.results[0].type, n.results[0].data}, n.name, n.loc);
+    if (n.kind == NodeKind::Constant)
+      return inner_.builder.constant({n.results[0].type, n.results[0].data}, n.name, n.loc);
     operands.push_back(v);
     infos.push_back({outer_.builder.type(v), outer_.builder.data_ref(v)});
     return inner_.builder.var(infos.back().type, n.name, loc, infos.back().data);
@@ -50,12 +51,14 @@ Literal boolean(bool value) {
 /// A condition that is not a bool counts as one when it is not zero.
 Result<ValueId> as_bool(const Call& c, Site& site, ValueId v) {
   if (site.builder.type(v).dtype() == DType::Bool) return v;
-  return site.builder.value({.op = op("cast"), .operands = {v}, .attrs = {{"to", "bool"}}, .name = c.name, .loc = c.loc});
+  return site.builder.value(
+      {.op = op("cast"), .operands = {v}, .attrs = {{"to", "bool"}}, .name = c.name, .loc = c.loc});
 }
 
 }  // namespace
 
-Result<Values> Importer::call(Call& c, std::string_view function, const std::vector<AttrView>& attributes, const Values& arguments) {
+Result<Values> Importer::call(Call& c, std::string_view function, const std::vector<AttrView>& attributes,
+                              const Values& arguments) {
   return function_step(c, function, attributes)(c.scope.site, arguments);
 }
 
@@ -72,7 +75,8 @@ Step Importer::function_step(Call& c, std::string_view function, const std::vect
     }
     const FunctionView& f = (*body)->function;
     if (arguments.size() < f.args.size()) {
-      return c.error(fmt::format("the function '{}' takes {} arguments, got {}", function, f.args.size(), arguments.size()));
+      return c.error(
+          fmt::format("the function '{}' takes {} arguments, got {}", function, f.args.size(), arguments.size()));
     }
     Scope scope{.body = **body, .site = site, .arguments = arguments};
     scope.prefix = c.name + "/";
@@ -80,8 +84,10 @@ Step Importer::function_step(Call& c, std::string_view function, const std::vect
     scope.depth = c.scope.depth + 1;
     std::vector<Ref> wanted;
     for (const ArgView& result : f.results) {
-      const auto ret = std::find_if(f.rets.begin(), f.rets.end(), [&](const auto& r) { return r.first == result.name; });
-      if (ret == f.rets.end()) return c.error(fmt::format("the function '{}' does not say what its result '{}' is", function, result.name));
+      const auto ret =
+          std::find_if(f.rets.begin(), f.rets.end(), [&](const auto& r) { return r.first == result.name; });
+      if (ret == f.rets.end())
+        return c.error(fmt::format("the function '{}' does not say what its result '{}' is", function, result.name));
       auto ref = resolve(**body, ret->second, c.loc, function);
       if (!ref) return Failure{};
       wanted.push_back(*ref);
@@ -93,7 +99,8 @@ Step Importer::function_step(Call& c, std::string_view function, const std::vect
   };
 }
 
-Result<Values> Importer::branch(const Call& c, Site& site, ValueId selector, const std::vector<Step>& branches, const Values& captured) {
+Result<Values> Importer::branch(const Call& c, Site& site, ValueId selector, const std::vector<Step>& branches,
+                                const Values& captured) {
   if (branches.empty() || branches.size() > static_cast<std::size_t>(kMaxDepth)) {
     return c.error(fmt::format("has {} branches; 1 to {} are read", branches.size(), kMaxDepth));
   }
@@ -114,11 +121,13 @@ Result<Values> Importer::branch(const Call& c, Site& site, ValueId selector, con
     auto zero = std::make_shared<Data>();
     zero->elements = std::vector<SymInt>{SymInt(0)};
     const ValueId first = site.builder.constant({Type::tensor(dtype, {}), zero}, {}, c.loc);
-    const ValueId one = site.builder.constant(Literal{Type::tensor(dtype, {}), [] {
+    const ValueId one = site.builder.constant(Literal{Type::tensor(dtype, {}),
+                                                      [] {
       auto d = std::make_shared<Data>();
       d->elements = std::vector<SymInt>{SymInt(1)};
       return d;
-    }()}, {}, c.loc);
+                                                      }()},
+                                              {}, c.loc);
     auto equal = site.builder.value({.op = op("equal"), .operands = {selector, first}, .name = c.name, .loc = c.loc});
     auto rest = site.builder.value({.op = op("subtract"), .operands = {selector, one}, .name = c.name, .loc = c.loc});
     if (!equal || !rest) return Failure{};
@@ -154,21 +163,26 @@ Result<Values> Importer::branch(const Call& c, Site& site, ValueId selector, con
       ids.push_back(v.id);
     }
     if (first) operands.insert(operands.end(), captures.operands.begin(), captures.operands.end());
-    regions.push_back(std::make_shared<const Graph>(finish_live(builder, first ? "then" : "else", ids, std::vector<std::string>(ids.size()), *diags_)));
+    regions.push_back(std::make_shared<const Graph>(
+        finish_live(builder, first ? "then" : "else", ids, std::vector<std::string>(ids.size()), *diags_)));
     first = false;
   }
   if (count == 0) return Values{};
-  auto id = site.builder.call({.op = op("if"), .operands = operands,
+  auto id = site.builder.call({.op = op("if"),
+                               .operands = operands,
                                .attrs = {{"captures", static_cast<std::int64_t>(operands.size() - 1)}},
-                               .results = static_cast<int>(count), .regions = std::move(regions), .name = c.name, .loc = c.loc});
+                               .results = static_cast<int>(count),
+                               .regions = std::move(regions),
+                               .name = c.name,
+                               .loc = c.loc});
   if (!id) return Failure{};
   Values out;
   for (std::size_t i = 0; i < count; ++i) out.push_back(Value::tensor({*id, static_cast<std::uint32_t>(i)}));
   return out;
 }
 
-Result<Values> Importer::loop(const Call& c, Site& site, const Values& init, const std::vector<bool>& invariant, const Step& condition,
-                              const Step& body) {
+Result<Values> Importer::loop(const Call& c, Site& site, const Values& init, const std::vector<bool>& invariant,
+                              const Step& condition, const Step& body) {
   if (c.scope.depth >= kMaxDepth) return c.error(fmt::format("bodies are nested deeper than {}", kMaxDepth));
   // Tensors that change are carried; what stays, and lists written as a whole
   // before, are captured; a list that the body writes becomes a stacked result.
@@ -177,7 +191,8 @@ Result<Values> Importer::loop(const Call& c, Site& site, const Values& init, con
     if (init[i].is_tensor() && !invariant[i]) carried.push_back(i);
   }
   std::vector<ResultInfo> carried_infos;
-  for (std::size_t i : carried) carried_infos.push_back({site.builder.type(init[i].id), site.builder.data_ref(init[i].id)});
+  for (std::size_t i : carried)
+    carried_infos.push_back({site.builder.type(init[i].id), site.builder.data_ref(init[i].id)});
 
   std::optional<std::int64_t> trips;
   std::vector<std::size_t> stacked;
@@ -186,14 +201,19 @@ Result<Values> Importer::loop(const Call& c, Site& site, const Values& init, con
     Site inner{.builder = builder, .in_loop = true};
     Captures captures(site, inner);
     // Formal params first: iteration, condition, carried values.
-    std::vector<ResultInfo> operand_infos{{Type::tensor(DType::Int64, {}), nullptr}, {Type::tensor(DType::Bool, {}), nullptr}};
+    std::vector<ResultInfo> operand_infos{{Type::tensor(DType::Int64, {}), nullptr},
+                                          {Type::tensor(DType::Bool, {}), nullptr}};
     operand_infos.insert(operand_infos.end(), carried_infos.begin(), carried_infos.end());
     const std::vector<ResultInfo> formals =
         region_params(op("loop"), {{"captures", std::int64_t{0}}}, 0, operand_infos, operand_infos.size());
     if (formals.size() != operand_infos.size()) return c.error("its variables do not fit a loop");
     std::vector<ValueId> params;
     for (std::size_t k = 0; k < formals.size(); ++k) {
-      params.push_back(builder.var(formals[k].type, k == 0 ? "iteration" : k == 1 ? "condition" : "", c.loc, formals[k].data));
+      params.push_back(builder.var(formals[k].type,
+                                   k == 0   ? "iteration"
+                                   : k == 1 ? "condition"
+                                            : "",
+                                   c.loc, formals[k].data));
     }
     params.erase(params.begin(), params.begin() + 2);
     Values values(init.size());
@@ -206,12 +226,14 @@ Result<Values> Importer::loop(const Call& c, Site& site, const Values& init, con
     auto after = body(inner, values);
     if (!after) return Failure{};
     if (before->size() != 1 || !(*before)[0].is_tensor()) return c.error("its condition is not one tensor");
-    if (after->size() < init.size()) return c.error(fmt::format("its body returns {} values for {} variables", after->size(), init.size()));
+    if (after->size() < init.size())
+      return c.error(fmt::format("its body returns {} values for {} variables", after->size(), init.size()));
     std::vector<ValueId> results;
     std::vector<Carried> counters;
     for (std::size_t k = 0; k < carried.size(); ++k) {
       const Value& next = (*after)[carried[k]];
-      if (!next.is_tensor()) return c.error(fmt::format("its body does not return a tensor for variable {}", carried[k]));
+      if (!next.is_tensor())
+        return c.error(fmt::format("its body does not return a tensor for variable {}", carried[k]));
       results.push_back(next.id);
       counters.push_back({params[k], next.id, known_integer(site.builder, init[carried[k]].id)});
     }
@@ -234,7 +256,8 @@ Result<Values> Importer::loop(const Call& c, Site& site, const Values& init, con
     for (std::size_t i = 0; i < init.size(); ++i) {
       const Value& v = (*after)[i];
       if (init[i].kind != Value::Kind::List) continue;
-      if (v.kind != Value::Kind::List) return c.error(fmt::format("its body does not return a list for variable {}", i));
+      if (v.kind != Value::Kind::List)
+        return c.error(fmt::format("its body does not return a list for variable {}", i));
       if (!v.list->written) continue;
       stacked.push_back(i);
       all.push_back(v.list->written);
@@ -256,12 +279,17 @@ Result<Values> Importer::loop(const Call& c, Site& site, const Values& init, con
     std::vector<ResultInfo> infos = operand_infos;
     infos.insert(infos.end(), captures.infos.begin(), captures.infos.end());
     if (widen_carried(op("loop"), attrs, graph, infos)) {
-      std::copy(infos.begin() + 2, infos.begin() + 2 + static_cast<std::ptrdiff_t>(carried.size()), carried_infos.begin());
+      std::copy(infos.begin() + 2, infos.begin() + 2 + static_cast<std::ptrdiff_t>(carried.size()),
+                carried_infos.begin());
       continue;
     }
-    auto id = site.builder.call({.op = op("loop"), .operands = operands, .attrs = attrs,
+    auto id = site.builder.call({.op = op("loop"),
+                                 .operands = operands,
+                                 .attrs = attrs,
                                  .results = static_cast<int>(carried.size() + stacked.size()),
-                                 .regions = {std::make_shared<const Graph>(graph)}, .name = c.name, .loc = c.loc});
+                                 .regions = {std::make_shared<const Graph>(graph)},
+                                 .name = c.name,
+                                 .loc = c.loc});
     if (!id) return Failure{};
     Values out = init;
     std::uint32_t r = 0;
@@ -303,7 +331,8 @@ Result<Values> functional_if(Call& c, const OpRow&) {
   }
   const Values captured(c.inputs.begin() + 1, c.inputs.end());
   return c.importer.branch(c, c.scope.site, *cond,
-                           {c.importer.function_step(c, refs[0].name, refs[0].attrs), c.importer.function_step(c, refs[1].name, refs[1].attrs)},
+                           {c.importer.function_step(c, refs[0].name, refs[0].attrs),
+                            c.importer.function_step(c, refs[1].name, refs[1].attrs)},
                            captured);
 }
 
@@ -339,7 +368,8 @@ Result<Values> functional_while(Call& c, const OpRow&) {
   const FunctionView& f = (*body)->function;
   std::vector<bool> invariant(c.inputs.size(), false);
   for (std::size_t i = 0; i < c.inputs.size() && i < f.results.size(); ++i) {
-    const auto ret = std::find_if(f.rets.begin(), f.rets.end(), [&](const auto& r) { return r.first == f.results[i].name; });
+    const auto ret =
+        std::find_if(f.rets.begin(), f.rets.end(), [&](const auto& r) { return r.first == f.results[i].name; });
     if (ret == f.rets.end()) continue;
     auto ref = c.importer.resolve(**body, ret->second, c.loc, c.name);
     if (!ref) return Failure{};
@@ -366,8 +396,10 @@ Result<Values> identity(Call& c, const OpRow&) { return c.inputs; }
 Result<Values> no_values(Call&, const OpRow&) { return Values{}; }
 
 Result<Values> refused_xla(Call& c, const OpRow&) {
-  return c.error("its body is serialised StableHLO, which perfc does not read; export without it (jax2tf: native_serialization=False; "
-                 "Keras: the TensorFlow backend)");
+  return c.error(
+      "its body is serialised StableHLO, which perfc does not read; export without it (jax2tf: "
+      "native_serialization=False; "
+      "Keras: the TensorFlow backend)");
 }
 
 }  // namespace perfc::tf

@@ -10,8 +10,9 @@
 namespace perfc::tf {
 namespace {
 
-bool is(const NodeView& n, std::string_view op) { return n.op == op || (n.op.starts_with("Ref") && n.op.substr(3) == op); }
-
+bool is(const NodeView& n, std::string_view op) {
+  return n.op == op || (n.op.starts_with("Ref") && n.op.substr(3) == op);
+}
 
 std::vector<std::string_view> data_inputs(const NodeView& n) {
   std::vector<std::string_view> out;
@@ -130,7 +131,8 @@ Result<Values> Importer::leave_frame(Call& c) {
   }
 
   // A scope of the same body in which the frame's variables have these values.
-  const auto inside = [&](Site& site, const Values& values, bool in_body, const std::vector<Ref>& wanted) -> Result<Values> {
+  const auto inside = [&](Site& site, const Values& values, bool in_body,
+                          const std::vector<Ref>& wanted) -> Result<Values> {
     Scope inner{.body = s.body, .site = site};
     inner.prefix = s.prefix;
     inner.attributes = s.attributes;
@@ -157,7 +159,9 @@ Result<Values> Importer::leave_frame(Call& c) {
     if (!ref) return Failure{};
     next.push_back(*ref);
   }
-  const Step condition = [&](Site& site, const Values& values) { return inside(site, values, false, {*condition_ref}); };
+  const Step condition = [&](Site& site, const Values& values) {
+    return inside(site, values, false, {*condition_ref});
+  };
   const Step body = [&](Site& site, const Values& values) -> Result<Values> {
     auto results = inside(site, values, true, next);
     if (!results) return Failure{};
@@ -207,7 +211,7 @@ Result<Joined> Importer::look_back(const Body& body, std::uint32_t merge, std::o
   const NodeView& m = body.nodes[merge];
   const auto inputs = data_inputs(m);
   const std::size_t sides = inputs.size();
-  std::vector<std::vector<SwitchSeen>> met(sides);   // nearest first
+  std::vector<std::vector<SwitchSeen>> met(sides);  // nearest first
   for (std::size_t side = 0; side < sides; ++side) {
     auto start = resolve(body, inputs[side], place(m, merge), m.name);
     if (!start) return Failure{};
@@ -335,7 +339,8 @@ Result<Values> Importer::join(Call& c) {
       const auto given = s.values.find(sw);
       Value v;
       if (given != s.values.end()) {
-        const auto first = std::find_if(given->second.begin(), given->second.end(), [](const Value& x) { return x.kind != Value::Kind::None; });
+        const auto first = std::find_if(given->second.begin(), given->second.end(),
+                                        [](const Value& x) { return x.kind != Value::Kind::None; });
         if (first != given->second.end()) v = *first;
       } else {
         auto data = at(*ref);
@@ -352,7 +357,8 @@ Result<Values> Importer::join(Call& c) {
     auto ref = resolve(s.body, inputs[side], c.loc, c.node.name);
     if (!ref) return Failure{};
     const std::uint32_t output = j.branch[side];
-    steps[output] = [this, &s, switches, output, sides = inputs.size(), wanted = *ref](Site& site, const Values& values) -> Result<Values> {
+    steps[output] = [this, &s, switches, output, sides = inputs.size(), wanted = *ref](
+                        Site& site, const Values& values) -> Result<Values> {
       Scope inner{.body = s.body, .site = site};
       inner.prefix = s.prefix;
       inner.attributes = s.attributes;

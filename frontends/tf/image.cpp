@@ -12,10 +12,14 @@ Result<Values> resize(Call& c, const OpRow& row) {
   if (!x || !size) return Failure{};
   auto sizes = c.cast(*size, DType::Int64);
   if (!sizes) return Failure{};
-  const std::string_view mode = row.name == "ResizeBilinear" ? "linear" : row.name == "ResizeBicubic" ? "cubic" : "nearest";
+  const std::string_view mode = row.name == "ResizeBilinear"  ? "linear"
+                                : row.name == "ResizeBicubic" ? "cubic"
+                                                              : "nearest";
   auto y = c.emit(op("image.resize2d"), {*x, ValueId{}, ValueId{}, *sizes},
-                   {{"axes", std::vector<std::int64_t>{1, 2}}, {"mode", std::string(mode)},
-                    {"coordinate_transformation_mode", std::string(c.int_attr("align_corners", 0) != 0 ? "align_corners" : "half_pixel")}});
+                  {{"axes", std::vector<std::int64_t>{1, 2}},
+                   {"mode", std::string(mode)},
+                   {"coordinate_transformation_mode",
+                    std::string(c.int_attr("align_corners", 0) != 0 ? "align_corners" : "half_pixel")}});
   if (!y) return Failure{};
   // All but nearest neighbours give floats.
   if (mode == "nearest" || is_float(c.builder().type(*y).dtype())) return Values{Value::tensor(*y)};
@@ -33,7 +37,10 @@ Result<Values> crop_and_resize(Call& c, const OpRow&) {
   auto indices = c.cast((*operands)[2], DType::Int64);
   if (!indices) return Failure{};
   return c.finish(op("vision.roi_align"), {(*operands)[0], (*operands)[1], *indices},
-                   {{"output_height", (*size)[0]}, {"output_width", (*size)[1]}, {"sampling_ratio", std::int64_t{1}}, {"data_layout", "NHWC"}});
+                  {{"output_height", (*size)[0]},
+                   {"output_width", (*size)[1]},
+                   {"sampling_ratio", std::int64_t{1}},
+                   {"data_layout", "NHWC"}});
 }
 
 /// The bytes of an image → its pixels, as many as the image has.
@@ -60,7 +67,8 @@ Result<Values> non_max_suppression(Call& c, const OpRow& row) {
   if (!flat) return Failure{};
   auto indices = c.cast(*flat, DType::Int32);
   if (!indices) return Failure{};
-  if (row.name == "NonMaxSuppression" || row.name == "NonMaxSuppressionV2" || row.name == "NonMaxSuppressionV3") return Values{Value::tensor(*indices)};
+  if (row.name == "NonMaxSuppression" || row.name == "NonMaxSuppressionV2" || row.name == "NonMaxSuppressionV3")
+    return Values{Value::tensor(*indices)};
   auto count = c.emit(op("size_of"), {*indices});
   if (!count) return Failure{};
   auto valid = c.cast(*count, DType::Int32);

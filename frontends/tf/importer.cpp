@@ -24,12 +24,38 @@ bool is_placeholder(const NodeView& n) { return n.op == "Placeholder" || n.op ==
 
 /// Operators that a graph without signature is not run for.
 bool is_side_effect(std::string_view op) {
-  static constexpr std::string_view kEffects[] = {
-      "NoOp", "Assert", "SaveV2", "Save", "SaveSlices", "RestoreV2", "Restore", "MergeV2Checkpoints", "ShardedFilename",
-      "Assign", "AssignVariableOp", "AssignAdd", "AssignSub", "AssignAddVariableOp", "AssignSubVariableOp", "Print", "PrintV2",
-      "VarIsInitializedOp", "IsVariableInitialized", "MergeSummary", "ScalarSummary", "HistogramSummary", "ImageSummary",
-      "VarHandleOp", "VariableV2", "Variable", "Const", "DestroyResourceOp", "InitializeTableV2", "LookupTableImportV2"};
-  for (std::string_view optimizer : {"Apply", "ResourceApply", "SparseApply", "ResourceSparseApply", "Scatter", "ResourceScatter"}) {
+  static constexpr std::string_view kEffects[] = {"NoOp",
+                                                  "Assert",
+                                                  "SaveV2",
+                                                  "Save",
+                                                  "SaveSlices",
+                                                  "RestoreV2",
+                                                  "Restore",
+                                                  "MergeV2Checkpoints",
+                                                  "ShardedFilename",
+                                                  "Assign",
+                                                  "AssignVariableOp",
+                                                  "AssignAdd",
+                                                  "AssignSub",
+                                                  "AssignAddVariableOp",
+                                                  "AssignSubVariableOp",
+                                                  "Print",
+                                                  "PrintV2",
+                                                  "VarIsInitializedOp",
+                                                  "IsVariableInitialized",
+                                                  "MergeSummary",
+                                                  "ScalarSummary",
+                                                  "HistogramSummary",
+                                                  "ImageSummary",
+                                                  "VarHandleOp",
+                                                  "VariableV2",
+                                                  "Variable",
+                                                  "Const",
+                                                  "DestroyResourceOp",
+                                                  "InitializeTableV2",
+                                                  "LookupTableImportV2"};
+  for (std::string_view optimizer :
+       {"Apply", "ResourceApply", "SparseApply", "ResourceSparseApply", "Scatter", "ResourceScatter"}) {
     if (op.starts_with(optimizer) && op != "ScatterNd") return true;
   }
   return std::find(std::begin(kEffects), std::end(kEffects), op) != std::end(kEffects);
@@ -51,8 +77,9 @@ SourceLoc Importer::place(const NodeView& n, std::int64_t index) const {
 Failure Importer::damaged(const Damage& d) {
   SourceLoc loc;
   if (d.at && d.at >= file_.data() && d.at <= file_.data() + file_.size()) loc.offset = d.at - file_.data();
-  return diags_->error(loc, {}, fmt::format("damaged or truncated file: cannot decode {}; export the model again",
-                                            d.what ? d.what : "a message"));
+  return diags_->error(loc, {},
+                       fmt::format("damaged or truncated file: cannot decode {}; export the model again",
+                                   d.what ? d.what : "a message"));
 }
 
 Type Importer::variable_type(std::string_view name) const {
@@ -73,7 +100,8 @@ Status Importer::index_body(Body& body, const std::vector<Bytes>& records) {
       return diags_->error(place(*n, static_cast<std::int64_t>(i)), n->name, "node without a name or an operator");
     }
     if (!body.by_name.emplace(n->name, static_cast<std::uint32_t>(i)).second) {
-      return diags_->error(place(*n, static_cast<std::int64_t>(i)), n->name, "a second node of this name; names must be unique");
+      return diags_->error(place(*n, static_cast<std::int64_t>(i)), n->name,
+                           "a second node of this name; names must be unique");
     }
     body.nodes.push_back(std::move(*n));
   }
@@ -84,9 +112,7 @@ Result<Body> Importer::decode_main() {
   Body body;
   if (!meta_.graph) return diags_->error("the file holds no graph");
   for (const auto& [name, record] : meta_.graph->functions) {
-    if (!functions_.emplace(name, record).second) {
-      return diags_->error({}, name, "the function is defined twice");
-    }
+    if (!functions_.emplace(name, record).second) { return diags_->error({}, name, "the function is defined twice"); }
   }
   if (!index_body(body, meta_.graph->nodes)) return Failure{};
   main_nodes_ = body.nodes.size();
@@ -206,9 +232,7 @@ Status Importer::dependencies(Scope& s, std::uint32_t i, std::vector<std::uint32
 }
 
 Result<Values> Importer::value_of(Scope& s, Ref ref) {
-  if (ref.argument) {
-    return ref.node < s.arguments.size() ? Values{s.arguments[ref.node]} : Values{Value{}};
-  }
+  if (ref.argument) { return ref.node < s.arguments.size() ? Values{s.arguments[ref.node]} : Values{Value{}}; }
   const auto it = s.values.find(ref.node);
   if (it == s.values.end() || ref.index >= it->second.size()) return Values{Value{}};
   return Values{it->second[ref.index]};
@@ -226,7 +250,7 @@ Result<Values> Importer::evaluate(Scope& s, const std::vector<Ref>& wanted) {
   for (const Ref& r : wanted) {
     if (!r.argument) push(r.node);
   }
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;   // (before, after)
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;  // (before, after)
   while (!stack.empty()) {
     const std::uint32_t i = stack.back();
     stack.pop_back();
@@ -272,7 +296,8 @@ Result<Values> Importer::evaluate(Scope& s, const std::vector<Ref>& wanted) {
       const auto w = waiting.find(i);
       return w != waiting.end() && w->second > 0;
     });
-    return diags_->error(place(s.body.nodes[*stuck], *stuck), s.body.nodes[*stuck].name, "the graph has a cycle through this node");
+    return diags_->error(place(s.body.nodes[*stuck], *stuck), s.body.nodes[*stuck].name,
+                         "the graph has a cycle through this node");
   }
   if (!good) return Failure{};
   Values out;
@@ -287,7 +312,8 @@ Result<Values> Importer::evaluate(Scope& s, const std::vector<Ref>& wanted) {
 Status Importer::translate(Scope& s, std::uint32_t i) {
   const NodeView& n = s.body.nodes[i];
   Call c(*this, s, n, place(n, i));
-  const bool structural = s.body.frame_of_exit.count(i) || ((n.op == "Merge" || n.op == "RefMerge") && !s.body.loop_merges.count(i));
+  const bool structural =
+      s.body.frame_of_exit.count(i) || ((n.op == "Merge" || n.op == "RefMerge") && !s.body.loop_merges.count(i));
   if (!structural) {
     for (std::string_view input : n.inputs) {
       if (is_control(input)) continue;
@@ -320,15 +346,17 @@ Result<const SignatureView*> Importer::choose_signature() {
   for (const SignatureView& s : meta_.signatures) {
     if (s.key.starts_with("__saved_model")) continue;
     names.emplace_back(s.key);
-    const std::string_view wanted = options_.signature.empty() ? std::string_view("serving_default") : std::string_view(options_.signature);
+    const std::string_view wanted =
+        options_.signature.empty() ? std::string_view("serving_default") : std::string_view(options_.signature);
     if (s.key == wanted) return &s;
     if (!fallback || s.key == "serve") fallback = &s;
   }
   if (!options_.signature.empty()) {
     const std::string near = did_you_mean(options_.signature, names);
-    return diags_->error(fmt::format("--signature: the model has none named '{}'{}{}", options_.signature,
-                                     near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near),
-                                     names.empty() ? std::string("; it has no signatures") : fmt::format("; it has {}", fmt::join(names, ", "))));
+    return diags_->error(fmt::format(
+        "--signature: the model has none named '{}'{}{}", options_.signature,
+        near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near),
+        names.empty() ? std::string("; it has no signatures") : fmt::format("; it has {}", fmt::join(names, ", "))));
   }
   if (fallback && names.size() > 1) {
     diags_->warning(fmt::format("the model has no signature 'serving_default'; '{}' is read of {}; --signature chooses",
@@ -507,7 +535,8 @@ Result<Graph> Importer::run() {
   if (!values || diags_->errors()) {
     for (const ModelInput& in : target->inputs) {
       if (in.type.ranked()) continue;
-      diags_->note(in.loc, in.name, fmt::format("the file gives this input no shape; --shape {}=d0,d1,… does, and may help", in.name));
+      diags_->note(in.loc, in.name,
+                   fmt::format("the file gives this input no shape; --shape {}=d0,d1,… does, and may help", in.name));
     }
     return Failure{};
   }
@@ -525,7 +554,8 @@ Result<Graph> Importer::run() {
     names.push_back(target->output_names[i]);
   }
   if (results.empty()) return diags_->error("the graph computes no tensor");
-  return finish_live(builder, *signature ? std::string((*signature)->key) : "graph", results, std::move(names), *diags_);
+  return finish_live(builder, *signature ? std::string((*signature)->key) : "graph", results, std::move(names),
+                     *diags_);
 }
 
 }  // namespace perfc::tf

@@ -19,8 +19,8 @@
 
 namespace perfc::tf {
 
-inline constexpr int kMaxDepth = kMaxRegionDepth;           ///< of calls and bodies
-inline constexpr std::size_t kMaxRepeated = 500'000;        ///< nodes translated in one import beyond those of the main graph
+inline constexpr int kMaxDepth = kMaxRegionDepth;     ///< of calls and bodies
+inline constexpr std::size_t kMaxRepeated = 500'000;  ///< nodes translated in one import beyond those of the main graph
 
 // ---- Values
 
@@ -33,27 +33,29 @@ struct Variable {
 /// A tensor list or tensor array: one tensor per index, all of a type.
 struct List {
   DType dtype = DType::Undefined;
-  Type element;                  ///< None when the file does not say
-  SymInt count;                  ///< entries
-  ValueId dense;                 ///< [count, element…], once written as a whole
-  ValueId written;               ///< in a loop body: what this round writes
+  Type element;     ///< None when the file does not say
+  SymInt count;     ///< entries
+  ValueId dense;    ///< [count, element…], once written as a whole
+  ValueId written;  ///< in a loop body: what this round writes
 };
 
 struct Value {
   enum class Kind {
-    None,        ///< an output that does not exist, or of an operator without effect here
+    None,  ///< an output that does not exist, or of an operator without effect here
     Tensor,
-    Variable,    ///< handle of a variable
+    Variable,  ///< handle of a variable
     List,
-    Handle,      ///< hash tables, iterators, …: only opaque operators take them
+    Handle,  ///< hash tables, iterators, …: only opaque operators take them
   };
   Kind kind = Kind::None;
-  ValueId id;                                   ///< Tensor
+  ValueId id;  ///< Tensor
   std::shared_ptr<const Variable> variable;
   std::shared_ptr<const List> list;
 
   static Value tensor(ValueId v) { return {.kind = Kind::Tensor, .id = v}; }
-  static Value of(Variable v) { return {.kind = Kind::Variable, .variable = std::make_shared<const Variable>(std::move(v))}; }
+  static Value of(Variable v) {
+    return {.kind = Kind::Variable, .variable = std::make_shared<const Variable>(std::move(v))};
+  }
   static Value of(List l) { return {.kind = Kind::List, .list = std::make_shared<const List>(std::move(l))}; }
   static Value handle() { return {.kind = Kind::Handle}; }
   bool is_tensor() const { return kind == Kind::Tensor; }
@@ -75,7 +77,7 @@ inline bool is_control(std::string_view input) { return input.starts_with('^'); 
 struct Ref {
   std::uint32_t node = 0;
   std::uint32_t index = 0;
-  bool argument = false;         ///< then `node` counts the arguments
+  bool argument = false;  ///< then `node` counts the arguments
   friend bool operator==(const Ref&, const Ref&) = default;
 };
 
@@ -86,8 +88,8 @@ struct FrameVariable {
 };
 struct LoopFrame {
   std::vector<FrameVariable> variables;
-  std::vector<std::uint32_t> constants;         ///< Enter nodes of values that stay
-  std::optional<std::uint32_t> condition;       ///< LoopCond
+  std::vector<std::uint32_t> constants;    ///< Enter nodes of values that stay
+  std::optional<std::uint32_t> condition;  ///< LoopCond
 };
 
 /// A Switch met on the way back from a Merge, and the output that was followed.
@@ -98,17 +100,17 @@ struct SwitchSeen {
 
 /// A Merge that joins the branches of a condition.
 struct Joined {
-  Ref selector;                                         ///< predicate, or index of the branch
-  std::vector<std::vector<std::uint32_t>> switches;     ///< by input of the Merge: Switch nodes whose data it reads
-  std::vector<std::uint32_t> branch;                    ///< by input of the Merge: the switches' output it hangs on
-  std::vector<SwitchSeen> others;                       ///< switches of enclosing conditions that it reads
+  Ref selector;                                      ///< predicate, or index of the branch
+  std::vector<std::vector<std::uint32_t>> switches;  ///< by input of the Merge: Switch nodes whose data it reads
+  std::vector<std::uint32_t> branch;                 ///< by input of the Merge: the switches' output it hangs on
+  std::vector<SwitchSeen> others;                    ///< switches of enclosing conditions that it reads
 };
 
 /// The main graph or a function, its nodes decoded once.
 struct Body {
   std::vector<NodeView> nodes;
   std::unordered_map<std::string_view, std::uint32_t> by_name;
-  FunctionView function;                                ///< of a function
+  FunctionView function;  ///< of a function
   bool is_function = false;
   std::unordered_map<std::string_view, std::uint32_t> arguments;
   std::unordered_map<std::string_view, LoopFrame> frames;
@@ -119,7 +121,8 @@ struct Body {
 // ---- Translation
 
 /// The graph without the calls that translators looked at and replaced.
-Graph finish_live(GraphBuilder&, std::string name, const std::vector<ValueId>& results, std::vector<std::string> result_names, Diagnostics&);
+Graph finish_live(GraphBuilder&, std::string name, const std::vector<ValueId>& results,
+                  std::vector<std::string> result_names, Diagnostics&);
 
 /// What SpaceToBatchND made of a value, so that the way back can be seen as dilation.
 struct Blocks {
@@ -130,9 +133,9 @@ struct Blocks {
 /// A graph under construction and what is known of its values.
 struct Site {
   GraphBuilder& builder;
-  std::unordered_map<std::string, ValueId> weights = {};   ///< by variable
+  std::unordered_map<std::string, ValueId> weights = {};  ///< by variable
   std::unordered_map<NodeId, Blocks> blocks = {};
-  bool in_loop = false;                                    ///< the body of a loop
+  bool in_loop = false;  ///< the body of a loop
 };
 
 /// The evaluation of a body at one place.
@@ -140,10 +143,10 @@ struct Scope {
   const Body& body;
   Site& site;
   Values arguments;
-  std::unordered_map<std::uint32_t, Values> values;     ///< outputs of nodes done, or given
-  std::unordered_set<std::uint32_t> poisoned;           ///< their failure has been reported
-  std::string prefix;                                   ///< of node names
-  const std::vector<AttrView>* attributes = nullptr;    ///< of the call, for placeholders
+  std::unordered_map<std::uint32_t, Values> values;   ///< outputs of nodes done, or given
+  std::unordered_set<std::uint32_t> poisoned;         ///< their failure has been reported
+  std::string prefix;                                 ///< of node names
+  const std::vector<AttrView>* attributes = nullptr;  ///< of the call, for placeholders
   int depth = 0;
 };
 
@@ -158,17 +161,17 @@ class Call : public Emitter {
   Importer& importer;
   Scope& scope;
   const NodeView& node;
-  Values inputs;                 ///< data inputs
+  Values inputs;  ///< data inputs
 
   // Inputs
   bool has(std::size_t i) const { return i < inputs.size() && inputs[i].kind != Value::Kind::None; }
-  Result<ValueId> tensor(std::size_t i) const;          ///< fails when it is none
+  Result<ValueId> tensor(std::size_t i) const;  ///< fails when it is none
   Result<std::vector<ValueId>> tensors(std::size_t from, std::size_t to) const;
   using Emitter::type;
-  const Type& type(std::size_t i) const;                ///< None when it is no tensor
+  const Type& type(std::size_t i) const;  ///< None when it is no tensor
   /// Contents when all are known integers.
   std::optional<std::vector<std::int64_t>> known_ints(std::size_t i) const;
-  Result<std::vector<std::int64_t>> ints(std::size_t i, std::string_view role) const;   ///< must be known
+  Result<std::vector<std::int64_t>> ints(std::size_t i, std::string_view role) const;  ///< must be known
   Result<std::int64_t> integer(std::size_t i, std::string_view role) const;
   std::optional<std::size_t> rank(std::size_t i) const;
 
@@ -211,13 +214,15 @@ class Importer {
   Type variable_type(std::string_view name) const;
 
   /// Inlines a function.
-  Result<Values> call(Call&, std::string_view function, const std::vector<AttrView>& attributes, const Values& arguments);
+  Result<Values> call(Call&, std::string_view function, const std::vector<AttrView>& attributes,
+                      const Values& arguments);
   /// The same at another site, as a step of control flow.
   Step function_step(Call&, std::string_view function, const std::vector<AttrView>& attributes);
   Result<const Body*> function_body(std::string_view name);
 
   /// Runs branch `selector` (a bool, or an index) of several on the same values.
-  Result<Values> branch(const Call&, Site&, ValueId selector, const std::vector<Step>& branches, const Values& captured);
+  Result<Values> branch(const Call&, Site&, ValueId selector, const std::vector<Step>& branches,
+                        const Values& captured);
   /// Repeats `body` on `init` while `condition` holds. `invariant` values are
   /// known to leave the body as they entered.
   Result<Values> loop(const Call&, Site&, const Values& init, const std::vector<bool>& invariant, const Step& condition,
@@ -225,16 +230,16 @@ class Importer {
 
   Result<Values> evaluate(Scope&, const std::vector<Ref>& wanted);
   Result<Ref> resolve(const Body&, std::string_view input, const SourceLoc&, std::string_view user);
-  Result<Values> leave_frame(Call&);         ///< Exit
-  Result<Values> join(Call&);                ///< Merge
+  Result<Values> leave_frame(Call&);  ///< Exit
+  Result<Values> join(Call&);         ///< Merge
   /// The reference that a chain of identities starts from.
   Ref behind_identities(const Body&, Ref) const;
 
  private:
   struct Target {
     std::vector<ModelInput> inputs;
-    std::vector<std::string> input_nodes;    ///< "name:0"
-    std::vector<std::string> outputs;        ///< "name:0"
+    std::vector<std::string> input_nodes;  ///< "name:0"
+    std::vector<std::string> outputs;      ///< "name:0"
     std::vector<std::string> output_names;
   };
   Result<Target> from_signature(const SignatureView&);
@@ -269,8 +274,8 @@ class Importer {
 
 using Translator = Result<Values> (*)(Call&, const OpRow&);
 struct OpRow {
-  std::string_view name;         ///< "Conv2D"
-  std::string_view ir;           ///< operators it becomes, space-separated; or words
+  std::string_view name;  ///< "Conv2D"
+  std::string_view ir;    ///< operators it becomes, space-separated; or words
   Translator translate;
   /// Attributes that pass through, as in the spellings of ir/op_table.h: "tf=ir", "tf=" where the names are one.
   std::string_view attributes = {};

@@ -11,7 +11,8 @@ namespace perfc::tf {
 namespace {
 
 Result<List> list_at(const Call& c, std::size_t i) {
-  if (i >= c.inputs.size() || c.inputs[i].kind != Value::Kind::List) return c.error(fmt::format("input {} is no list of tensors", i));
+  if (i >= c.inputs.size() || c.inputs[i].kind != Value::Kind::List)
+    return c.error(fmt::format("input {} is no list of tensors", i));
   return *c.inputs[i].list;
 }
 
@@ -139,7 +140,11 @@ Result<Values> concat_rows(Call& c, std::size_t list) {
 Result<Values> list_reserve(Call& c, const OpRow& row) {
   const DType dtype = c.dtype_attr("element_dtype", DType::Undefined);
   const bool empty = row.name == "EmptyTensorList";
-  return list_value({.dtype = dtype, .element = element_type(c, 0, dtype), .count = empty ? SymInt::unknown() : count_of(c, 1), .dense = {}, .written = {}});
+  return list_value({.dtype = dtype,
+                     .element = element_type(c, 0, dtype),
+                     .count = empty ? SymInt::unknown() : count_of(c, 1),
+                     .dense = {},
+                     .written = {}});
 }
 Result<Values> list_from_tensor(Call& c, const OpRow&) {
   auto v = c.tensor(0);
@@ -165,7 +170,8 @@ Result<Values> list_length(Call& c, const OpRow&) {
 Result<Values> array_new(Call& c, const OpRow&) {
   const DType dtype = c.dtype_attr("dtype", DType::Undefined);
   const Type element = c.shape_attr("element_shape", dtype).value_or(Type::unranked(dtype));
-  const Value v = Value::of(List{.dtype = dtype, .element = element, .count = count_of(c, 0), .dense = {}, .written = {}});
+  const Value v =
+      Value::of(List{.dtype = dtype, .element = element, .count = count_of(c, 0), .dense = {}, .written = {}});
   return Values{v, v};
 }
 Result<Values> array_read(Call& c, const OpRow&) { return item(c, 2, 1); }
@@ -181,14 +187,16 @@ Result<Values> array_split(Call& c, const OpRow&) {
   auto lengths = c.ints(2, "lengths");
   if (!v || !lengths) return Failure{};
   const Type t = c.builder().type(*v);
-  if (!t.ranked() || t.rank() == 0 || lengths->empty()) return c.error(fmt::format("cannot cut {} into {} pieces", to_string(t), lengths->size()));
+  if (!t.ranked() || t.rank() == 0 || lengths->empty())
+    return c.error(fmt::format("cannot cut {} into {} pieces", to_string(t), lengths->size()));
   const std::int64_t length = lengths->front();
   if (length < 1 || std::any_of(lengths->begin(), lengths->end(), [&](std::int64_t l) { return l != length; })) {
     return c.error("cuts pieces of different lengths, which one list cannot hold");
   }
   std::vector<std::int64_t> shape{static_cast<std::int64_t>(lengths->size()), length};
   for (std::size_t i = 1; i < t.rank(); ++i) {
-    if (!t.shape()[i].known()) return c.error(fmt::format("{} has an open dim; --shape gives the shape of an input", to_string(t)));
+    if (!t.shape()[i].known())
+      return c.error(fmt::format("{} has an open dim; --shape gives the shape of an input", to_string(t)));
     shape.push_back(t.shape()[i].value());
   }
   auto rows = c.reshape(*v, shape);

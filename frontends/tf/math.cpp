@@ -135,7 +135,9 @@ Result<Values> reduction(Call& c, const OpRow& row) {
     if (!given) return Failure{};
     operands.push_back(*given);
   }
-  return c.finish(row_op(row), std::move(operands), {{"keepdims", c.int_attr("keep_dims", c.int_attr("keepdims", 0)) != 0 ? std::int64_t{1} : std::int64_t{0}}});
+  return c.finish(
+      row_op(row), std::move(operands),
+      {{"keepdims", c.int_attr("keep_dims", c.int_attr("keepdims", 0)) != 0 ? std::int64_t{1} : std::int64_t{0}}});
 }
 
 /// Σ x² / 2.
@@ -216,15 +218,17 @@ Result<Values> random(Call& c, const OpRow& row) {
   // Shapes that depend on an input: like a tensor of that shape.
   auto filled = c.emit(op("full"), {*shape}, {{"value", Literal{Type::tensor(dtype, {1}), nullptr}}});
   if (!filled) return Failure{};
-  return c.finish(row.ir.starts_with("random.uniform") ? op("random.uniform_like") : op("random.normal_like"), {*filled},
-                   {{"dtype", std::string(perfc::name(dtype))}});
+  return c.finish(row.ir.starts_with("random.uniform") ? op("random.uniform_like") : op("random.normal_like"),
+                  {*filled}, {{"dtype", std::string(perfc::name(dtype))}});
 }
 
 Result<Values> multinomial(Call& c, const OpRow&) {
   auto x = c.tensor(0);
   auto n = c.integer(1, "num_samples");
   if (!x || !n) return Failure{};
-  return c.finish(op("random.multinomial"), {*x}, {{"sample_size", *n}, {"dtype", std::string(perfc::name(c.dtype_attr("output_dtype", DType::Int64)))}});
+  return c.finish(
+      op("random.multinomial"), {*x},
+      {{"sample_size", *n}, {"dtype", std::string(perfc::name(c.dtype_attr("output_dtype", DType::Int64)))}});
 }
 
 // ---- Fourier transforms: (x, lengths of the last axes where real data take part)
@@ -241,7 +245,8 @@ Result<Values> fourier(Call& c, const OpRow& row) {
   if (real && c.has(1)) {
     auto lengths = c.ints(1, "fft_length");
     if (!lengths) return Failure{};
-    if (lengths->size() != static_cast<std::size_t>(rank) || lengths->back() < 1) return c.error("fft_length does not fit");
+    if (lengths->size() != static_cast<std::size_t>(rank) || lengths->back() < 1)
+      return c.error("fft_length does not fit");
     attrs.set("length", lengths->back());
   }
   return c.finish(op("signal.fft"), {*x}, std::move(attrs));

@@ -10,7 +10,7 @@ namespace {
 
 /// Where the axes of data stand, by `data_format`.
 struct Format {
-  std::string layout;                  ///< "NHWC"
+  std::string layout;  ///< "NHWC"
   bool channels_last = true;
   std::size_t channel = 0;
   std::vector<std::size_t> spatial;
@@ -31,12 +31,15 @@ Result<Format> format_of(const Call& c, std::size_t rank) {
 }
 
 /// The spatial entries of a list with one entry per axis; 1 along the others.
-Result<std::vector<std::int64_t>> spatial_entries(const Call& c, const Format& f, const std::vector<std::int64_t>& all, std::string_view role) {
+Result<std::vector<std::int64_t>> spatial_entries(const Call& c, const Format& f, const std::vector<std::int64_t>& all,
+                                                  std::string_view role) {
   std::vector<std::int64_t> out(f.spatial.size(), 1);
   if (all.empty()) return out;
-  if (all.size() != f.layout.size()) return c.error(fmt::format("{} has {} entries for {} axes", role, all.size(), f.layout.size()));
+  if (all.size() != f.layout.size())
+    return c.error(fmt::format("{} has {} entries for {} axes", role, all.size(), f.layout.size()));
   for (std::size_t i = 0; i < f.spatial.size(); ++i) out[i] = all[f.spatial[i]];
-  if (all[0] != 1 || all[f.channel] != 1) return c.error(fmt::format("{} other than 1 along the batch or the channels is not supported", role));
+  if (all[0] != 1 || all[f.channel] != 1)
+    return c.error(fmt::format("{} other than 1 along the batch or the channels is not supported", role));
   for (std::int64_t v : out) {
     if (v < 1) return c.error(fmt::format("{} holds {}", role, v));
   }
@@ -62,7 +65,8 @@ Status set_padding(const Call& c, const Format& f, const Type& x, const Window& 
     }
     for (std::size_t axis = 0; axis < f.layout.size(); ++axis) {
       const bool spatial = axis != 0 && axis != f.channel;
-      if (const std::int64_t begin = given[2 * axis], end = given[2 * axis + 1]; begin < 0 || end < 0 || (!spatial && (begin || end))) {
+      if (const std::int64_t begin = given[2 * axis], end = given[2 * axis + 1];
+          begin < 0 || end < 0 || (!spatial && (begin || end))) {
         return c.error(fmt::format("explicit_paddings has {} and {} for axis {} of {}", begin, end, axis, f.layout));
       }
     }
@@ -77,8 +81,8 @@ Status set_padding(const Call& c, const Format& f, const Type& x, const Window& 
   for (std::size_t i = 0; i < n; ++i) {
     const Dim& d = x.shape()[f.spatial[i]];
     std::int64_t reach = 0;
-    if (!d.known() || i >= w.kernel.size() || __builtin_mul_overflow(w.kernel[i] - 1, w.dilation[i], &reach) || reach > (std::int64_t{1} << 40) ||
-        d.value() > (std::int64_t{1} << 40)) {
+    if (!d.known() || i >= w.kernel.size() || __builtin_mul_overflow(w.kernel[i] - 1, w.dilation[i], &reach) ||
+        reach > (std::int64_t{1} << 40) || d.value() > (std::int64_t{1} << 40)) {
       attrs.set("auto_pad", std::string("SAME_UPPER"));
       return ok();
     }
@@ -92,7 +96,9 @@ Status set_padding(const Call& c, const Format& f, const Type& x, const Window& 
 }
 
 void set_window(const Window& w, Attrs& attrs) {
-  const auto any = [](const std::vector<std::int64_t>& v) { return std::any_of(v.begin(), v.end(), [](std::int64_t x) { return x != 1; }); };
+  const auto any = [](const std::vector<std::int64_t>& v) {
+    return std::any_of(v.begin(), v.end(), [](std::int64_t x) { return x != 1; });
+  };
   if (any(w.strides)) attrs.set("strides", w.strides);
   if (any(w.dilation)) attrs.set("dilation", w.dilation);
 }
@@ -113,13 +119,15 @@ enum class PadsWith { Zero, Least };
 ValueId absorb_pad(const Call& c, ValueId x, const Format& f, PadsWith pads_with, Attrs& attrs) {
   const GraphBuilder& b = c.builder();
   const Node& n = b.node(x.node);
-  if (!n.is(op("nn.pad")) || attrs.has("padding") || attrs.has("auto_pad") || n.attrs.string_or("mode", "constant") != "constant" ||
-      n.operands.size() < 2) {
+  if (!n.is(op("nn.pad")) || attrs.has("padding") || attrs.has("auto_pad") ||
+      n.attrs.string_or("mode", "constant") != "constant" || n.operands.size() < 2) {
     return x;
   }
   const Data* pads = b.data(n.operands[1]);
   const std::size_t rank = f.layout.size();
-  if (!pads || !pads->ints() || !pads->fully_known() || pads->size() != 2 * rank || (n.operands.size() > 3 && n.operands[3])) return x;
+  if (!pads || !pads->ints() || !pads->fully_known() || pads->size() != 2 * rank ||
+      (n.operands.size() > 3 && n.operands[3]))
+    return x;
   if (n.operands.size() > 2 && n.operands[2]) {
     const Data* fill = b.data(n.operands[2]);
     if (!fill || !fill->floats() || fill->floats()->size() != 1 || (*fill->floats())[0] != 0) return x;
@@ -143,7 +151,8 @@ Result<ValueId> weight_view(const Call& c, ValueId w, const std::vector<std::int
   const Node& n = c.builder().node(w.node);
   if (n.kind == NodeKind::Constant) {
     Shape dims(shape.begin(), shape.end());
-    return c.builder().constant({Type::tensor(n.results[0].type.dtype(), std::move(dims)), n.results[0].data}, n.name, n.loc);
+    return c.builder().constant({Type::tensor(n.results[0].type.dtype(), std::move(dims)), n.results[0].data}, n.name,
+                                n.loc);
   }
   return c.reshape(w, shape);
 }
@@ -162,9 +171,11 @@ Result<ConvInputs> conv_inputs(const Call& c, std::size_t x_at, std::size_t filt
   if (!x || !filter) return Failure{};
   ConvInputs in{*x, *filter, {}, {}, {}};
   const Type& w = c.builder().type(*filter);
-  if (!w.ranked() || w.rank() < 3 || w.rank() > 5 || !w.is_static()) return c.error(fmt::format("filter {} must have 3 to 5 known dims", to_string(w)));
+  if (!w.ranked() || w.rank() < 3 || w.rank() > 5 || !w.is_static())
+    return c.error(fmt::format("filter {} must have 3 to 5 known dims", to_string(w)));
   const Type& data = c.builder().type(*x);
-  if (!data.ranked() || data.rank() != w.rank()) return c.error(fmt::format("data {} must have the rank of the filter {}", to_string(data), to_string(w)));
+  if (!data.ranked() || data.rank() != w.rank())
+    return c.error(fmt::format("data {} must have the rank of the filter {}", to_string(data), to_string(w)));
   auto format = format_of(c, w.rank());
   if (!format) return Failure{};
   in.format = std::move(*format);
@@ -282,7 +293,8 @@ Result<Values> depthwise_convolution(Call& c, const OpRow& row) {
   if (!in) return Failure{};
   const Shape w = c.builder().type(in->filter).shape();
   std::int64_t out = 0;
-  if (w.size() != 4 || __builtin_mul_overflow(w[2].value(), w[3].value(), &out) || w[2].value() < 1) return c.error("filter must be (h, w, in, multiplier)");
+  if (w.size() != 4 || __builtin_mul_overflow(w[2].value(), w[3].value(), &out) || w[2].value() < 1)
+    return c.error("filter must be (h, w, in, multiplier)");
   auto view = weight_view(c, in->filter, {w[0].value(), w[1].value(), 1, out});
   if (!view) return Failure{};
   in->filter = *view;
@@ -316,8 +328,8 @@ Result<Values> transposed_convolution(Call& c, const OpRow&) {
   } else if (c.string_attr("padding", "VALID") == "SAME") {
     attrs.set("auto_pad", std::string("SAME_UPPER"));
   }
-  auto y = c.emit(family("nn.conv?d_transpose").with_dims(in->format.spatial.size()),
-                   {in->x, in->filter}, std::move(attrs));
+  auto y =
+      c.emit(family("nn.conv?d_transpose").with_dims(in->format.spatial.size()), {in->x, in->filter}, std::move(attrs));
   if (!y) return Failure{};
   return one(*y);
 }
@@ -326,7 +338,8 @@ Result<Values> pooling(Call& c, const OpRow& row) {
   auto x = c.tensor(0);
   if (!x) return Failure{};
   const Type& type = c.builder().type(*x);
-  if (!type.ranked() || type.rank() < 3 || type.rank() > 5) return c.error(fmt::format("data must have 3 to 5 axes, is {}", to_string(type)));
+  if (!type.ranked() || type.rank() < 3 || type.rank() > 5)
+    return c.error(fmt::format("data must have 3 to 5 axes, is {}", to_string(type)));
   auto format = format_of(c, type.rank());
   if (!format) return Failure{};
   std::vector<std::int64_t> ksize = c.ints_attr("ksize"), strides = c.ints_attr("strides");
@@ -396,8 +409,9 @@ Result<Values> global_batch_norm(Call& c, const OpRow&) {
   const auto rank = c.rank(0);
   if (!rank || *rank < 2) return c.error(fmt::format("normalises {}", to_string(c.type(0))));
   // Without scale_after_normalization the scale is there all the same, and one kernel reads it.
-  return c.finish(op("nn.batch_norm"), {(*in)[0], (*in)[4], (*in)[3], (*in)[1], (*in)[2]},
-                   {{"epsilon", c.float_attr("variance_epsilon", 1e-3)}, {"axis", static_cast<std::int64_t>(*rank - 1)}});
+  return c.finish(
+      op("nn.batch_norm"), {(*in)[0], (*in)[4], (*in)[3], (*in)[1], (*in)[2]},
+      {{"epsilon", c.float_attr("variance_epsilon", 1e-3)}, {"axis", static_cast<std::int64_t>(*rank - 1)}});
 }
 
 /// Greyscale dilation: the largest of x plus the filter over each window, by channel (tf.nn.dilation2d).
@@ -408,8 +422,8 @@ Result<Values> dilation(Call& c, const OpRow&) {
   if (!operands) return Failure{};
   const Type x = c.builder().type((*operands)[0]);
   const Type filter = c.builder().type((*operands)[1]);
-  if (!x.ranked() || x.rank() != 4 || !x.shape()[1].known() || !x.shape()[2].known() || !filter.ranked() || filter.rank() != 3 ||
-      !filter.is_static() || !(x.shape()[3] == filter.shape()[2])) {
+  if (!x.ranked() || x.rank() != 4 || !x.shape()[1].known() || !x.shape()[2].known() || !filter.ranked() ||
+      filter.rank() != 3 || !filter.is_static() || !(x.shape()[3] == filter.shape()[2])) {
     return c.error(fmt::format("data {} and filter {} do not fit", to_string(x), to_string(filter)));
   }
   auto format = format_of(c, 4);
@@ -420,12 +434,14 @@ Result<Values> dilation(Call& c, const OpRow&) {
   const Window w{{filter.shape()[0].value(), filter.shape()[1].value()}, *strides, *rates};
   constexpr std::int64_t kMaxExtent = std::int64_t{1} << 31;
   for (std::size_t i = 0; i < 2; ++i) {
-    if (w.kernel[i] < 1 || w.kernel[i] > kMaxWindow || w.strides[i] > kMaxExtent || w.dilation[i] > kMaxExtent || x.shape()[i + 1].value() > kMaxExtent) {
+    if (w.kernel[i] < 1 || w.kernel[i] > kMaxWindow || w.strides[i] > kMaxExtent || w.dilation[i] > kMaxExtent ||
+        x.shape()[i + 1].value() > kMaxExtent) {
       return c.error(fmt::format("a window of {} at strides {} and rates {} is not supported", fmt::join(w.kernel, "×"),
                                  fmt::join(w.strides, "×"), fmt::join(w.dilation, "×")));
     }
   }
-  if (w.kernel[0] * w.kernel[1] > kMaxWindow) return c.error(fmt::format("a window of {} elements is not supported", w.kernel[0] * w.kernel[1]));
+  if (w.kernel[0] * w.kernel[1] > kMaxWindow)
+    return c.error(fmt::format("a window of {} elements is not supported", w.kernel[0] * w.kernel[1]));
   Attrs padding;
   if (!set_padding(c, *format, x, w, padding)) return Failure{};
   ValueId data = (*operands)[0];
@@ -450,8 +466,10 @@ Result<Values> dilation(Call& c, const OpRow&) {
       begin[i] = at[i] * w.dilation[i];
       end[i] = begin[i] + (windows[i] - 1) * w.strides[i] + 1;
     }
-    auto under = c.emit(op("strided_slice"), {data, c.int_constant(begin), c.int_constant(end), c.int_constant({1, 2}), c.int_constant(w.strides)});
-    auto height = c.emit(op("strided_slice"), {(*operands)[1], c.int_constant({at[0], at[1]}), c.int_constant({at[0] + 1, at[1] + 1}), c.int_constant({0, 1})});
+    auto under = c.emit(op("strided_slice"), {data, c.int_constant(begin), c.int_constant(end), c.int_constant({1, 2}),
+                                              c.int_constant(w.strides)});
+    auto height = c.emit(op("strided_slice"), {(*operands)[1], c.int_constant({at[0], at[1]}),
+                                               c.int_constant({at[0] + 1, at[1] + 1}), c.int_constant({0, 1})});
     if (!under || !height) return Failure{};
     auto sum = c.emit(op("add"), {*under, *height});
     if (sum && largest) sum = c.emit(op("maximum"), {*largest, *sum});
@@ -498,8 +516,11 @@ Result<Values> local_response_norm(Call& c, const OpRow&) {
   if (!x) return Failure{};
   const std::int64_t radius = c.int_attr("depth_radius", 5);
   if (radius < 0 || radius > (1 << 20)) return c.error(fmt::format("depth_radius is {}", radius));
-  return c.finish(op("nn.lrn"), {*x}, {{"size", 2 * radius + 1}, {"alpha", c.float_attr("alpha", 1)}, {"beta", c.float_attr("beta", 0.5)},
-                                        {"bias", c.float_attr("bias", 1)}});
+  return c.finish(op("nn.lrn"), {*x},
+                  {{"size", 2 * radius + 1},
+                   {"alpha", c.float_attr("alpha", 1)},
+                   {"beta", c.float_attr("beta", 0.5)},
+                   {"bias", c.float_attr("bias", 1)}});
 }
 
 Result<Values> clip_at_6(Call& c, const OpRow&) {

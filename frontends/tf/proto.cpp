@@ -48,7 +48,8 @@ bool take_attr(const Field& f, std::vector<AttrView>& out, Damage& damage) {
 }
 
 /// (dtype, shape) fields with the given numbers.
-std::optional<Type> decode_held(Bytes bytes, std::uint32_t shape_field, Damage& damage, std::string_view* name = nullptr) {
+std::optional<Type> decode_held(Bytes bytes, std::uint32_t shape_field, Damage& damage,
+                                std::string_view* name = nullptr) {
   std::int64_t dtype = 0;
   std::optional<Bytes> shape;
   const bool good = walk(bytes, damage, "a variable", [&](const Field& f) {
@@ -68,15 +69,18 @@ bool take_arg(const Field& f, std::vector<ArgView>& out, Damage& damage) {
   ArgView a;
   const bool good = walk(f.bytes, damage, "OpDef.ArgDef", [&](const Field& e) {
     switch (e.number) {
-      case 1: return take(e, a.name);
-      case 3: return take(e, a.dtype);
+      case 1:
+        return take(e, a.name);
+      case 3:
+        return take(e, a.dtype);
       case 7: {
         if (e.type != WireType::Bytes) return false;
         auto held = decode_held(e.bytes, 2, damage);
         if (held) a.held = *held;
         return held.has_value();
       }
-      default: return true;
+      default:
+        return true;
     }
   });
   out.push_back(a);
@@ -91,13 +95,16 @@ bool take_tensor_info(const Field& f, std::vector<TensorInfoView>& out, Damage& 
   std::optional<Bytes> shape;
   const bool good = walk(value, damage, "TensorInfo", [&](const Field& e) {
     switch (e.number) {
-      case 1: return take(e, info.name);
-      case 2: return take(e, dtype);
+      case 1:
+        return take(e, info.name);
+      case 2:
+        return take(e, dtype);
       case 3:
         if (e.type != WireType::Bytes) return false;
         shape = e.bytes;
         return true;
-      default: return true;
+      default:
+        return true;
     }
   });
   if (!good) return false;
@@ -128,12 +135,12 @@ bool take_variables(Bytes objects, std::unordered_map<std::string_view, Type>& o
   return walk(objects, damage, "SavedObjectGraph", [&](const Field& f) {
     if (f.number != 1) return true;
     return f.type == WireType::Bytes && walk(f.bytes, damage, "SavedObject", [&](const Field& e) {
-      if (e.number != 7) return true;
-      std::string_view name;
-      const auto held = e.type == WireType::Bytes ? decode_held(e.bytes, 2, damage, &name) : std::nullopt;
-      if (held && !name.empty() && *held) out.emplace(name, *held);
-      return held.has_value();
-    });
+             if (e.number != 7) return true;
+             std::string_view name;
+             const auto held = e.type == WireType::Bytes ? decode_held(e.bytes, 2, damage, &name) : std::nullopt;
+             if (held && !name.empty() && *held) out.emplace(name, *held);
+             return held.has_value();
+           });
   });
 }
 
@@ -142,16 +149,18 @@ std::optional<MetaGraphView> decode_meta_graph(Bytes bytes, Damage& damage) {
   const bool good = walk(bytes, damage, "MetaGraphDef", [&](const Field& f) {
     switch (f.number) {
       case 1:
-        return f.type == WireType::Bytes && walk(f.bytes, damage, "MetaInfoDef", [&](const Field& e) {
-          return e.number != 4 || take(e, m.tags);
-        });
+        return f.type == WireType::Bytes &&
+               walk(f.bytes, damage, "MetaInfoDef", [&](const Field& e) { return e.number != 4 || take(e, m.tags); });
       case 2:
         if (f.type != WireType::Bytes) return false;
         m.graph = decode_graph(f.bytes, damage);
         return m.graph.has_value();
-      case 5: return take_signature(f, m.signatures, damage);
-      case 7: return f.type == WireType::Bytes && take_variables(f.bytes, m.variables, damage);
-      default: return true;
+      case 5:
+        return take_signature(f, m.signatures, damage);
+      case 7:
+        return f.type == WireType::Bytes && take_variables(f.bytes, m.variables, damage);
+      default:
+        return true;
     }
   });
   if (!good) return std::nullopt;
@@ -163,12 +172,13 @@ std::optional<MetaGraphView> decode_meta_graph(Bytes bytes, Damage& damage) {
 DType dtype_from_tf(std::int64_t number) {
   // tensorflow/core/framework/types.proto; quantised types hold plain integers.
   static constexpr DType kTypes[] = {
-      DType::Undefined, DType::Float32, DType::Float64, DType::Int32, DType::UInt8, DType::Int16, DType::Int8,
-      DType::String, DType::Complex64, DType::Int64, DType::Bool, DType::Int8, DType::UInt8, DType::Int32,
-      DType::BFloat16, DType::Int16, DType::UInt16, DType::UInt16, DType::Complex128, DType::Float16,
-      DType::Undefined, DType::Undefined, DType::UInt32, DType::UInt64, DType::Float8E5M2, DType::Float8E4M3FN,
-      DType::Float8E4M3FNUZ, DType::Undefined, DType::Float8E5M2FNUZ, DType::Int4, DType::UInt4, DType::Int2,
-      DType::UInt2};
+      DType::Undefined,    DType::Float32,        DType::Float64,   DType::Int32,          DType::UInt8,
+      DType::Int16,        DType::Int8,           DType::String,    DType::Complex64,      DType::Int64,
+      DType::Bool,         DType::Int8,           DType::UInt8,     DType::Int32,          DType::BFloat16,
+      DType::Int16,        DType::UInt16,         DType::UInt16,    DType::Complex128,     DType::Float16,
+      DType::Undefined,    DType::Undefined,      DType::UInt32,    DType::UInt64,         DType::Float8E5M2,
+      DType::Float8E4M3FN, DType::Float8E4M3FNUZ, DType::Undefined, DType::Float8E5M2FNUZ, DType::Int4,
+      DType::UInt4,        DType::Int2,           DType::UInt2};
   if (number > 100) number -= 100;  // a reference to a variable
   return number > 0 && number < static_cast<std::int64_t>(std::size(kTypes)) ? kTypes[number] : DType::Undefined;
 }
@@ -200,18 +210,17 @@ std::optional<GraphView> decode_graph(Bytes bytes, Damage& damage) {
     if (f.number == 1) return take(f, g.nodes);
     if (f.number != 2) return true;
     return f.type == WireType::Bytes && walk(f.bytes, damage, "FunctionDefLibrary", [&](const Field& e) {
-      if (e.number != 1) return true;
-      if (e.type != WireType::Bytes) return false;
-      std::string_view name;
-      const bool named = walk(e.bytes, damage, "FunctionDef", [&](const Field& s) {
-        if (s.number != 1) return true;
-        return s.type == WireType::Bytes && walk(s.bytes, damage, "OpDef", [&](const Field& o) {
-          return o.number != 1 || take(o, name);
-        });
-      });
-      g.functions.emplace_back(name, e.bytes);
-      return named;
-    });
+             if (e.number != 1) return true;
+             if (e.type != WireType::Bytes) return false;
+             std::string_view name;
+             const bool named = walk(e.bytes, damage, "FunctionDef", [&](const Field& s) {
+               if (s.number != 1) return true;
+               return s.type == WireType::Bytes &&
+                      walk(s.bytes, damage, "OpDef", [&](const Field& o) { return o.number != 1 || take(o, name); });
+             });
+             g.functions.emplace_back(name, e.bytes);
+             return named;
+           });
   });
   if (!good) return std::nullopt;
   return g;
@@ -222,12 +231,19 @@ std::optional<NodeView> decode_node(Bytes bytes, Damage& damage) {
   n.record = bytes;
   const bool good = walk(bytes, damage, "NodeDef", [&](const Field& f) {
     switch (f.number) {
-      case 1: return take(f, n.name);
-      case 2: return take(f, n.op);
-      case 3: return take(f, n.inputs);
-      case 5: return take_attr(f, n.attrs, damage);
-      case proto_text::kPlaceField: n.place = proto_text::place_from_field(f.value); return true;
-      default: return true;
+      case 1:
+        return take(f, n.name);
+      case 2:
+        return take(f, n.op);
+      case 3:
+        return take(f, n.inputs);
+      case 5:
+        return take_attr(f, n.attrs, damage);
+      case proto_text::kPlaceField:
+        n.place = proto_text::place_from_field(f.value);
+        return true;
+      default:
+        return true;
     }
   });
   if (!good) return std::nullopt;
@@ -241,22 +257,29 @@ std::optional<FunctionView> decode_function(Bytes bytes, Damage& damage) {
     switch (f.number) {
       case 1:
         return f.type == WireType::Bytes && walk(f.bytes, damage, "OpDef", [&](const Field& o) {
-          switch (o.number) {
-            case 1: return take(o, fn.name);
-            case 2: return take_arg(o, fn.args, damage);
-            case 3: return take_arg(o, fn.results, damage);
-            default: return true;
-          }
-        });
-      case 3: return take(f, fn.nodes);
+                 switch (o.number) {
+                   case 1:
+                     return take(o, fn.name);
+                   case 2:
+                     return take_arg(o, fn.args, damage);
+                   case 3:
+                     return take_arg(o, fn.results, damage);
+                   default:
+                     return true;
+                 }
+               });
+      case 3:
+        return take(f, fn.nodes);
       case 4: {
         std::string_view key, value;
         if (!entry(f, key, value, damage)) return false;
         fn.rets.emplace_back(key, value);
         return true;
       }
-      case 5: return take_attr(f, fn.attrs, damage);
-      default: return true;
+      case 5:
+        return take_attr(f, fn.attrs, damage);
+      default:
+        return true;
     }
   });
   if (!good) return std::nullopt;
@@ -292,21 +315,31 @@ std::optional<AttrValue> decode_attr(Bytes bytes, Damage& damage) {
         a.list = true;
         message = f.bytes;
         return true;
-      case 2: return a.strings.size() < kLimit && take(f, a.strings);
+      case 2:
+        return a.strings.size() < kLimit && take(f, a.strings);
       case 3:
-      case 5: return wire::append_scalars(f, WireType::Varint, kLimit, a.ints, integer);
+      case 5:
+        return wire::append_scalars(f, WireType::Varint, kLimit, a.ints, integer);
       case 4:
-        return wire::append_scalars(f, WireType::Fixed32, kLimit, a.floats, [](const Field& e) { return double{e.as_float()}; });
-      case 6: return wire::append_scalars(f, WireType::Varint, kLimit, a.types, integer);
-      case 7: return a.shapes.size() < kLimit && take(f, a.shapes);
-      case 8: return a.tensors.size() < kLimit && take(f, a.tensors);
-      case 9: return a.list ? a.functions.size() < kLimit && take(f, a.functions) : take(f, a.placeholder);
-      case 10: return take(f, a.functions);
-      default: return true;
+        return wire::append_scalars(f, WireType::Fixed32, kLimit, a.floats,
+                                    [](const Field& e) { return double{e.as_float()}; });
+      case 6:
+        return wire::append_scalars(f, WireType::Varint, kLimit, a.types, integer);
+      case 7:
+        return a.shapes.size() < kLimit && take(f, a.shapes);
+      case 8:
+        return a.tensors.size() < kLimit && take(f, a.tensors);
+      case 9:
+        return a.list ? a.functions.size() < kLimit && take(f, a.functions) : take(f, a.placeholder);
+      case 10:
+        return take(f, a.functions);
+      default:
+        return true;
     }
   };
   if (!walk(bytes, damage, "AttrValue", visit)) return std::nullopt;
-  if (a.list && !walk(message, damage, "AttrValue.ListValue", [&](const Field& f) { return f.number == 1 || visit(f); })) {
+  if (a.list &&
+      !walk(message, damage, "AttrValue.ListValue", [&](const Field& f) { return f.number == 1 || visit(f); })) {
     return std::nullopt;
   }
   return a;
@@ -337,14 +370,22 @@ bool read_values(Bytes record, DType dtype, std::int64_t count, Data& data) {
     const auto integer = [](const Field& e) { return SymInt(e.as_int()); };
     switch (f.number) {
       case 5:
-        return wire::append_scalars(f, WireType::Fixed32, limit, floats, [](const Field& e) { return double{e.as_float()}; });
-      case 6: return wire::append_scalars(f, WireType::Fixed64, limit, floats, [](const Field& e) { return e.as_double(); });
-      case 7: case 10: case 11: case 13: case 16: case 17:
+        return wire::append_scalars(f, WireType::Fixed32, limit, floats,
+                                    [](const Field& e) { return double{e.as_float()}; });
+      case 6:
+        return wire::append_scalars(f, WireType::Fixed64, limit, floats, [](const Field& e) { return e.as_double(); });
+      case 7:
+      case 10:
+      case 11:
+      case 13:
+      case 16:
+      case 17:
         return wire::append_scalars(f, WireType::Varint, limit, ints, integer);
       case 8:
         if (f.type == WireType::Bytes && strings.size() < limit) strings.emplace_back(f.bytes);
         return f.type == WireType::Bytes;
-      default: return true;
+      default:
+        return true;
     }
   });
   const auto wanted = static_cast<std::size_t>(count);
@@ -389,14 +430,27 @@ std::optional<Literal> literal(Bytes record, std::string& why) {
   bool typed = false;
   const bool good = walk(record, damage, "TensorProto", [&](const Field& f) {
     switch (f.number) {
-      case 1: return take(f, number);
-      case 2: return take(f, shape_record);
+      case 1:
+        return take(f, number);
+      case 2:
+        return take(f, shape_record);
       case 4:
         if (f.type != WireType::Bytes) return false;
         if (!f.bytes.empty()) raw = f.bytes;
         return true;
-      case 5: case 6: case 7: case 8: case 10: case 11: case 13: case 16: case 17: typed = true; return true;
-      default: return true;
+      case 5:
+      case 6:
+      case 7:
+      case 8:
+      case 10:
+      case 11:
+      case 13:
+      case 16:
+      case 17:
+        typed = true;
+        return true;
+      default:
+        return true;
     }
   });
   const DType dtype = dtype_from_tf(number);
@@ -455,7 +509,8 @@ bool looks_like_graph(Bytes head) {
   if (!wire::read_varint(p, end, length) || length < 4 || p == end || *p != 0x0a) return false;
   ++p;
   std::uint64_t name = 0;
-  if (!wire::read_varint(p, end, name) || name == 0 || name >= length || name >= static_cast<std::uint64_t>(end - p)) return false;
+  if (!wire::read_varint(p, end, name) || name == 0 || name >= length || name >= static_cast<std::uint64_t>(end - p))
+    return false;
   for (std::uint64_t i = 0; i < name; ++i) {
     if (static_cast<unsigned char>(p[i]) < 0x20) return false;
   }

@@ -29,15 +29,15 @@ inline constexpr std::int64_t kResource = 20, kVariant = 21;
 
 struct AttrView {
   std::string_view key;
-  Bytes value;                   ///< AttrValue
+  Bytes value;  ///< AttrValue
 };
 
 struct NodeView {
   std::string_view name, op;
-  std::vector<std::string_view> inputs;      ///< "x", "x:1", "f:out:0", "^control"
+  std::vector<std::string_view> inputs;  ///< "x", "x:1", "f:out:0", "^control"
   std::vector<AttrView> attrs;
   Bytes record;
-  SourceLoc place;               ///< of text files
+  SourceLoc place;  ///< of text files
 
   const AttrView* find(std::string_view key) const;
 };
@@ -46,21 +46,21 @@ struct NodeView {
 struct ArgView {
   std::string_view name;
   std::int64_t dtype = 0;
-  Type held;                     ///< of resources; None when not said
+  Type held;  ///< of resources; None when not said
 };
 
 struct FunctionView {
   std::string_view name;
   std::vector<ArgView> args, results;
-  std::vector<std::pair<std::string_view, std::string_view>> rets;   ///< result name → "node:out:0" or argument
+  std::vector<std::pair<std::string_view, std::string_view>> rets;  ///< result name → "node:out:0" or argument
   std::vector<Bytes> nodes;
   std::vector<AttrView> attrs;
   Bytes record;
 };
 
 struct TensorInfoView {
-  std::string_view key, name;    ///< "keras_tensor", "serving_default_keras_tensor:0"
-  Type type;                     ///< None when not said
+  std::string_view key, name;  ///< "keras_tensor", "serving_default_keras_tensor:0"
+  Type type;                   ///< None when not said
 };
 
 struct SignatureView {
@@ -70,14 +70,14 @@ struct SignatureView {
 
 struct GraphView {
   std::vector<Bytes> nodes;
-  std::vector<std::pair<std::string_view, Bytes>> functions;   ///< by name
+  std::vector<std::pair<std::string_view, Bytes>> functions;  ///< by name
 };
 
 struct MetaGraphView {
   std::vector<std::string_view> tags;
   std::optional<GraphView> graph;
   std::vector<SignatureView> signatures;
-  std::unordered_map<std::string_view, Type> variables;         ///< of the object graph, by name
+  std::unordered_map<std::string_view, Type> variables;  ///< of the object graph, by name
 };
 
 /// The meta graphs of a SavedModel, one per set of tags.
@@ -91,14 +91,14 @@ std::optional<Type> decode_shape(Bytes, DType, Damage&);
 
 /// An attribute, decoded. Lists and single values of a kind share a vector.
 struct AttrValue {
-  std::vector<std::int64_t> ints;            ///< i, b
+  std::vector<std::int64_t> ints;  ///< i, b
   std::vector<double> floats;
   std::vector<std::string_view> strings;
-  std::vector<std::int64_t> types;           ///< DataType numbers
-  std::vector<Bytes> shapes;                 ///< TensorShapeProto
-  std::vector<Bytes> tensors;                ///< TensorProto
-  std::vector<Bytes> functions;              ///< NameAttrList
-  std::string_view placeholder;              ///< names an attribute of the calling node
+  std::vector<std::int64_t> types;  ///< DataType numbers
+  std::vector<Bytes> shapes;        ///< TensorShapeProto
+  std::vector<Bytes> tensors;       ///< TensorProto
+  std::vector<Bytes> functions;     ///< NameAttrList
+  std::string_view placeholder;     ///< names an attribute of the calling node
   bool list = false;
 };
 std::optional<AttrValue> decode_attr(Bytes, Damage&);

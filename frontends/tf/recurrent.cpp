@@ -53,7 +53,8 @@ Result<Values> lstm_cell(Call& c, const OpRow&) {
   auto h = binary(c, op("multiply"), o, squashed);
   if (!h) return Failure{};
   Values out;
-  for (const Result<ValueId>* v : std::array{&i, &next, &f, &o, &candidate, &squashed, &h}) out.push_back(Value::tensor(**v));
+  for (const Result<ValueId>* v : std::array{&i, &next, &f, &o, &candidate, &squashed, &h})
+    out.push_back(Value::tensor(**v));
   return out;
 }
 

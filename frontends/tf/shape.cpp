@@ -57,7 +57,8 @@ Result<Values> constant(Call& c, const OpRow&) {
 /// An input that the signature does not name has to be given a value.
 Result<Values> placeholder(Call& c, const OpRow&) {
   const auto dtype = c.attr("dtype");
-  if (dtype && dtype->types.size() == 1 && (dtype->types[0] == kResource || dtype->types[0] == kVariant)) return Values{Value::handle()};
+  if (dtype && dtype->types.size() == 1 && (dtype->types[0] == kResource || dtype->types[0] == kVariant))
+    return Values{Value::handle()};
   return c.error("is read, but is no input of the signature");
 }
 
@@ -195,7 +196,8 @@ Result<Values> invert_permutation(Call& c, const OpRow&) {
   std::vector<SymInt> inverse(perm->size(), SymInt(-1));
   for (std::size_t i = 0; i < perm->size(); ++i) {
     const std::int64_t p = (*perm)[i];
-    if (p < 0 || p >= static_cast<std::int64_t>(perm->size()) || !inverse[static_cast<std::size_t>(p)].is(-1)) return c.error("is given no permutation");
+    if (p < 0 || p >= static_cast<std::int64_t>(perm->size()) || !inverse[static_cast<std::size_t>(p)].is(-1))
+      return c.error("is given no permutation");
     inverse[static_cast<std::size_t>(p)] = SymInt(static_cast<std::int64_t>(i));
   }
   auto data = std::make_shared<Data>();
@@ -265,14 +267,16 @@ Result<Values> linspace(Call& c, const OpRow&) {
   auto num = c.integer(2, "num");
   if (!start || !num) return Failure{};
   if (*num < 1) return c.error(fmt::format("num is {}", *num));
-  auto n = c.emit(op("arange"), {c.constant(int64_scalar(0)), c.constant(int64_scalar(*num)), c.constant(int64_scalar(1))});
+  auto n =
+      c.emit(op("arange"), {c.constant(int64_scalar(0)), c.constant(int64_scalar(*num)), c.constant(int64_scalar(1))});
   if (!n) return Failure{};
   auto x = c.cast(*n, c.builder().type(*start).dtype());
   auto stop = c.tensor(1);
   if (!x || !stop) return Failure{};
   auto span = c.emit(op("subtract"), {*stop, *start});
   if (!span) return Failure{};
-  auto step = c.emit(op("divide"), {*span, c.number_like(*span, static_cast<double>(std::max<std::int64_t>(1, *num - 1)))});
+  auto step =
+      c.emit(op("divide"), {*span, c.number_like(*span, static_cast<double>(std::max<std::int64_t>(1, *num - 1)))});
   if (!step) return Failure{};
   auto scaled = c.emit(op("multiply"), {*x, *step});
   if (!scaled) return Failure{};
@@ -313,7 +317,8 @@ Result<Values> unpack(Call& c, const OpRow&) {
   const std::int64_t num = c.int_attr("num", 0);
   const std::int64_t axis = c.int_attr("axis", 0);
   const auto r = c.rank(0);
-  if (num < 1 || num > 1'000'000 || !r) return c.error(fmt::format("cannot take {} apart into {}", to_string(c.type(0)), num));
+  if (num < 1 || num > 1'000'000 || !r)
+    return c.error(fmt::format("cannot take {} apart into {}", to_string(c.type(0)), num));
   const auto at = axis_of(c, axis, *r);
   if (!at) return Failure{};
   Values parts{Value::tensor(*x)};
@@ -378,13 +383,16 @@ Result<Values> slice(Call& c, const OpRow&) {
     if (!end || !r) return c.error("of data of unknown rank at run-time places is not supported");
     // An open size of −1 cannot be told from a real one at run time.
     const Data* known = c.builder().data(*s);
-    if (known && known->ints() && std::any_of(known->ints()->begin(), known->ints()->end(), [](const SymInt& v) { return v.is(-1); })) {
+    if (known && known->ints() &&
+        std::any_of(known->ints()->begin(), known->ints()->end(), [](const SymInt& v) { return v.is(-1); })) {
       std::vector<SymInt> ends;
       const Data* at = c.builder().data(*b);
       for (std::size_t i = 0; i < known->ints()->size(); ++i) {
         const SymInt& n = (*known->ints())[i];
         const bool both = at && at->ints() && i < at->ints()->size() && (*at->ints())[i].known() && n.known();
-        ends.push_back(n.is(-1) ? SymInt(kEnd) : both ? SymInt((*at->ints())[i].value() + n.value()) : SymInt::unknown());
+        ends.push_back(n.is(-1) ? SymInt(kEnd)
+                       : both   ? SymInt((*at->ints())[i].value() + n.value())
+                                : SymInt::unknown());
       }
       if (std::any_of(ends.begin(), ends.end(), [](const SymInt& e) { return !e.known(); })) {
         return c.error("with sizes that are partly open and partly computed at run time is not supported");
@@ -432,7 +440,7 @@ Result<Values> strided_slice(Call& c, const OpRow&) {
     std::size_t axis, entry;
     bool take;
   };
-  std::vector<Late> late;             // begin or end are known at run time only
+  std::vector<Late> late;  // begin or end are known at run time only
   std::size_t axis = 0, out = 0;
   bool ellipsis_seen = false;
   for (std::size_t i = 0; i < n; ++i) {
@@ -479,13 +487,16 @@ Result<Values> strided_slice(Call& c, const OpRow&) {
   }
   ValueId y = *x;
   if (!axes.empty()) {
-    auto v = c.emit(op("strided_slice"), {y, c.int_constant(starts), c.int_constant(ends), c.int_constant(axes), c.int_constant(steps)});
+    auto v = c.emit(op("strided_slice"),
+                    {y, c.int_constant(starts), c.int_constant(ends), c.int_constant(axes), c.int_constant(steps)});
     if (!v) return Failure{};
     y = *v;
   }
   for (const Late& l : late) {
     const auto at = static_cast<std::int64_t>(l.axis), i = static_cast<std::int64_t>(l.entry);
-    const auto pick = [&](ValueId from) { return c.emit(op("strided_slice"), {from, c.int_constant({i}), c.int_constant({i + 1}), c.int_constant({0})}); };
+    const auto pick = [&](ValueId from) {
+      return c.emit(op("strided_slice"), {from, c.int_constant({i}), c.int_constant({i + 1}), c.int_constant({0})});
+    };
     auto from = pick(*begin);
     auto to = pick(*end);
     if (!from || !to) return Failure{};
@@ -535,8 +546,9 @@ Result<Values> reverse(Call& c, const OpRow&) {
   }
   if (axes->empty()) return one(*x);
   const std::size_t n = axes->size();
-  return c.finish(op("strided_slice"), {*x, c.int_constant(std::vector<std::int64_t>(n, kEnd)), c.int_constant(std::vector<std::int64_t>(n, -kEnd)),
-                                         c.int_constant(*axes), c.int_constant(std::vector<std::int64_t>(n, -1))});
+  return c.finish(op("strided_slice"), {*x, c.int_constant(std::vector<std::int64_t>(n, kEnd)),
+                                        c.int_constant(std::vector<std::int64_t>(n, -kEnd)), c.int_constant(*axes),
+                                        c.int_constant(std::vector<std::int64_t>(n, -1))});
 }
 
 Result<Values> tile(Call& c, const OpRow&) {
@@ -586,7 +598,8 @@ Result<Values> gather(Call& c, const OpRow& row) {
   const auto indices_rank = c.rank(1);
   if (batch_dims < 0 && indices_rank) batch_dims += static_cast<std::int64_t>(*indices_rank);
   if (batch_dims == 0) return c.finish(op("take"), *operands, {{"axis", axis}});
-  if (axis != batch_dims) return c.error(fmt::format("axis {} behind {} batch dims is not supported", axis, batch_dims));
+  if (axis != batch_dims)
+    return c.error(fmt::format("axis {} behind {} batch dims is not supported", axis, batch_dims));
   auto view = c.expand_dims((*operands)[1], {-1});
   if (!view) return Failure{};
   auto indices = c.cast(*view, DType::Int64);
@@ -671,7 +684,8 @@ Result<Values> matrix_diagonal(Call& c, const OpRow& row) {
   if (!x) return Failure{};
   if (row.name != "MatrixDiagPart") {
     const auto k = c.known_ints(1);
-    if (!k || std::any_of(k->begin(), k->end(), [](std::int64_t d) { return d != 0; })) return c.error("of other than the main diagonal is not supported");
+    if (!k || std::any_of(k->begin(), k->end(), [](std::int64_t d) { return d != 0; }))
+      return c.error("of other than the main diagonal is not supported");
   }
   const Type type = c.type(0);
   if (!type.ranked() || type.rank() < 2) return c.error(fmt::format("data must hold matrices, is {}", to_string(type)));
@@ -683,7 +697,8 @@ Result<Values> matrix_diagonal(Call& c, const OpRow& row) {
   std::vector<std::int64_t> flat;
   for (std::size_t i = 0; i + 2 < type.rank(); ++i) {
     // One open dim can be left to the reshape.
-    if (!type.shape()[i].known() && std::find(flat.begin(), flat.end(), -1) != flat.end()) return c.error("of data with several open dims");
+    if (!type.shape()[i].known() && std::find(flat.begin(), flat.end(), -1) != flat.end())
+      return c.error("of data with several open dims");
     flat.push_back(type.shape()[i].known() ? type.shape()[i].value() : -1);
   }
   const auto axis = static_cast<std::int64_t>(flat.size());
@@ -693,8 +708,8 @@ Result<Values> matrix_diagonal(Call& c, const OpRow& row) {
   const std::int64_t length = std::min(rows.value(), columns.value());
   std::int64_t end = 0;
   if (__builtin_mul_overflow(length, columns.value() + 1, &end)) end = all;
-  return one(c.emit(op("strided_slice"), {*view, c.int_constant({0}), c.int_constant({std::min(end, all)}), c.int_constant({axis}),
-                                           c.int_constant({columns.value() + 1})}));
+  return one(c.emit(op("strided_slice"), {*view, c.int_constant({0}), c.int_constant({std::min(end, all)}),
+                                          c.int_constant({axis}), c.int_constant({columns.value() + 1})}));
 }
 
 Result<Values> reverse_sequence(Call& c, const OpRow&) {
@@ -723,7 +738,8 @@ Result<Values> space_to_batch(Call& c, const OpRow& row) {
   if (!pads) return Failure{};
   const Type& t = c.type(0);
   const std::size_t m = block.size();
-  if (!t.ranked() || t.rank() < m + 1 || pads->size() != 2 * m) return c.error(fmt::format("{} blocks do not fit {}", m, to_string(t)));
+  if (!t.ranked() || t.rank() < m + 1 || pads->size() != 2 * m)
+    return c.error(fmt::format("{} blocks do not fit {}", m, to_string(t)));
   for (std::int64_t b : block) {
     if (b < 1 || b > (1 << 20)) return c.error(fmt::format("a block of {}", b));
   }
@@ -739,7 +755,8 @@ Result<Values> space_to_batch(Call& c, const OpRow& row) {
   std::vector<std::int64_t> apart{0}, perm, joined{-1};
   for (std::size_t i = 0; i < m; ++i) {
     const Dim& d = shape[1 + i];
-    if (!d.known() || d.value() % block[i] != 0) return c.error(fmt::format("{} does not divide into blocks of {}", to_string(d), block[i]));
+    if (!d.known() || d.value() % block[i] != 0)
+      return c.error(fmt::format("{} does not divide into blocks of {}", to_string(d), block[i]));
     apart.push_back(d.value() / block[i]);
     apart.push_back(block[i]);
     perm.push_back(static_cast<std::int64_t>(2 * i + 2));
@@ -769,7 +786,7 @@ namespace {
 /// and the bias around it.
 struct Dilated {
   const Blocks* blocks = nullptr;
-  std::vector<NodeId> chain;           ///< from the convolution's data to the end, without the blocks
+  std::vector<NodeId> chain;  ///< from the convolution's data to the end, without the blocks
 };
 
 /// Follows `v` back to a split into blocks, across one convolution.
@@ -834,12 +851,14 @@ Result<Values> batch_to_space(Call& c, const OpRow& row) {
         for (std::size_t i = 0; i < m && offset + i < spatial; ++i) {
           dilation[offset + i] = block[i];
           padding[offset + i] = std::max<std::int64_t>(0, dilated->blocks->pads[2 * i] - (*crops)[2 * i]);
-          padding[spatial + offset + i] = std::max<std::int64_t>(0, dilated->blocks->pads[2 * i + 1] - (*crops)[2 * i + 1]);
+          padding[spatial + offset + i] =
+              std::max<std::int64_t>(0, dilated->blocks->pads[2 * i + 1] - (*crops)[2 * i + 1]);
         }
         attrs.set("dilation", dilation);
         attrs.set("padding", padding);
       }
-      auto y = c.builder().value({.op = n.op, .operands = std::move(operands), .attrs = std::move(attrs), .name = n.name, .loc = n.loc});
+      auto y = c.builder().value(
+          {.op = n.op, .operands = std::move(operands), .attrs = std::move(attrs), .name = n.name, .loc = n.loc});
       if (!y) return Failure{};
       v = *y;
     }

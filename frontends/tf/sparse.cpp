@@ -96,10 +96,12 @@ Result<Values> segments(Call& c, std::string_view name, ValueId rows, ValueId id
   ValueId flat = rows, flat_ids = ids;
   if (type.ranked() && type.rank() > 1) {
     const Type data = c.builder().type(rows);
-    if (!data.ranked() || data.rank() < type.rank()) return c.error(fmt::format("ids {} and data {} do not fit", to_string(type), to_string(data)));
+    if (!data.ranked() || data.rank() < type.rank())
+      return c.error(fmt::format("ids {} and data {} do not fit", to_string(type), to_string(data)));
     std::vector<std::int64_t> shape{-1};
     for (std::size_t i = type.rank(); i < data.rank(); ++i) {
-      if (!data.shape()[i].known()) return c.error(fmt::format("{} has an open dim; --shape gives the shape of an input", to_string(data)));
+      if (!data.shape()[i].known())
+        return c.error(fmt::format("{} has an open dim; --shape gives the shape of an input", to_string(data)));
       shape.push_back(data.shape()[i].value());
     }
     auto r = c.reshape(rows, shape);
@@ -136,13 +138,15 @@ Result<ValueId> strides_of(const Call& c, ValueId shape) {
   if (const auto extents = known(c, shape)) {
     std::vector<std::int64_t> out(extents->size(), 1);
     for (std::size_t i = extents->size(); i-- > 1;) {
-      if ((*extents)[i] < 0 || __builtin_mul_overflow(out[i], (*extents)[i], &out[i - 1])) return c.error("the shape holds too many elements");
+      if ((*extents)[i] < 0 || __builtin_mul_overflow(out[i], (*extents)[i], &out[i - 1]))
+        return c.error("the shape holds too many elements");
     }
     return c.int_constant(out);
   }
   auto wide = c.cast(shape, DType::Int64);
   if (!wide) return Failure{};
-  return c.emit(op("cumprod"), {*wide, c.int_constant({0})}, {{"exclusive", std::int64_t{1}}, {"reverse", std::int64_t{1}}});
+  return c.emit(op("cumprod"), {*wide, c.int_constant({0})},
+                {{"exclusive", std::int64_t{1}}, {"reverse", std::int64_t{1}}});
 }
 
 /// The new shape of a SparseReshape with its −1 replaced, where everything is known.
@@ -214,7 +218,8 @@ Result<Values> bincount(Call& c, const OpRow& row) {
     auto all = rows ? joined(c, {*rows, *bins}) : rows;
     auto zeros = all ? filled(c, *all, weight_type.dtype(), 0) : all;
     if (!zeros) return Failure{};
-    return one(c.emit(op("scatter_elements"), {*zeros, values, *updates}, {{"axis", std::int64_t{1}}, {"reduction", std::string(reduction)}}));
+    return one(c.emit(op("scatter_elements"), {*zeros, values, *updates},
+                      {{"axis", std::int64_t{1}}, {"reduction", std::string(reduction)}}));
   }
   return one(scattered(c, *updates, values, *bins, reduction));
 }
@@ -302,7 +307,8 @@ Result<Values> sparse_fill_empty_rows(Call& c, const OpRow&) {
   if (!operands) return Failure{};
   const auto [at, values, shape, filler] = std::tuple((*operands)[0], (*operands)[1], (*operands)[2], (*operands)[3]);
   const Type coordinates = c.builder().type(at);
-  if (!coordinates.ranked() || coordinates.rank() != 2 || !coordinates.shape()[1].known() || coordinates.shape()[1].value() < 1) {
+  if (!coordinates.ranked() || coordinates.rank() != 2 || !coordinates.shape()[1].known() ||
+      coordinates.shape()[1].value() < 1) {
     return c.error(fmt::format("coordinates are {}, not [entries, rank]", to_string(coordinates)));
   }
   const std::int64_t rank = coordinates.shape()[1].value();
@@ -328,13 +334,18 @@ Result<Values> sparse_fill_empty_rows(Call& c, const OpRow&) {
   auto flat = keys ? c.reshape(*keys, {-1}) : keys;
   auto total = flat ? c.shape_of(*flat) : flat;
   if (!all_values || !total) return Failure{};
-  auto sorted = c.builder().call({.op = op("topk"), .operands = {*flat, *total}, .attrs = {{"largest", std::int64_t{0}}}, .name = c.name, .loc = c.loc});
+  auto sorted = c.builder().call({.op = op("topk"),
+                                  .operands = {*flat, *total},
+                                  .attrs = {{"largest", std::int64_t{0}}},
+                                  .name = c.name,
+                                  .loc = c.loc});
   if (!sorted) return Failure{};
   const ValueId order{*sorted, 1};
   auto new_at = c.emit(op("take"), {*all, order}, {{"axis", std::int64_t{0}}});
   auto new_values = c.emit(op("take"), {*all_values, order}, {{"axis", std::int64_t{0}}});
   // The inverse of the order, of the old entries.
-  auto positions = c.emit(op("cumsum"), {*filled_like(c, order, DType::Int64, 1), c.int_constant({0})}, {{"exclusive", std::int64_t{1}}});
+  auto positions = c.emit(op("cumsum"), {*filled_like(c, order, DType::Int64, 1), c.int_constant({0})},
+                          {{"exclusive", std::int64_t{1}}});
   auto start = filled_like(c, order, DType::Int64, 0);
   if (!new_at || !new_values || !positions || !start) return Failure{};
   auto inverse = c.emit(op("scatter_elements"), {*start, order, *positions}, {{"axis", std::int64_t{0}}});

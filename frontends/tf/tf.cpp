@@ -11,8 +11,9 @@ namespace {
 Failure damaged(Bytes file, const Damage& d, Diagnostics& diags) {
   SourceLoc loc;
   if (d.at && d.at >= file.data() && d.at <= file.data() + file.size()) loc.offset = d.at - file.data();
-  return diags.error(loc, {}, std::string("damaged or truncated file: cannot decode ") + (d.what ? d.what : "a message") +
-                                  "; export the model again");
+  return diags.error(loc, {},
+                     std::string("damaged or truncated file: cannot decode ") + (d.what ? d.what : "a message") +
+                         "; export the model again");
 }
 
 /// The meta graph for serving, else the first.
@@ -23,7 +24,8 @@ Result<Graph> import_saved_model(Bytes bytes, const ImportOptions& options, Diag
   const MetaGraphView* chosen = nullptr;
   for (const MetaGraphView& m : *model) {
     const bool serving = std::find(m.tags.begin(), m.tags.end(), "serve") != m.tags.end();
-    if (!chosen || (serving && std::find(chosen->tags.begin(), chosen->tags.end(), "serve") == chosen->tags.end())) chosen = &m;
+    if (!chosen || (serving && std::find(chosen->tags.begin(), chosen->tags.end(), "serve") == chosen->tags.end()))
+      chosen = &m;
   }
   if (!chosen) return diags.error("the SavedModel holds no meta graph");
   return Importer(bytes, *chosen, options, diags).run();
@@ -50,7 +52,8 @@ bool sniff_text(std::string_view head) {
 
 Result<Graph> import_binary(const Source& source, const ImportOptions& options, Diagnostics& diags) {
   const Bytes bytes = source.bytes();
-  return looks_like_saved_model(bytes) ? import_saved_model(bytes, options, diags) : import_graph(bytes, options, diags);
+  return looks_like_saved_model(bytes) ? import_saved_model(bytes, options, diags)
+                                       : import_graph(bytes, options, diags);
 }
 
 Result<Graph> import_text(const Source& source, const ImportOptions& options, Diagnostics& diags) {
@@ -61,7 +64,8 @@ Result<Graph> import_text(const Source& source, const ImportOptions& options, Di
   }
   auto wire = text_to_wire(source.bytes(), diags);
   if (!wire) return Failure{};
-  return wire->saved_model ? import_saved_model(wire->bytes, options, diags) : import_graph(wire->bytes, options, diags);
+  return wire->saved_model ? import_saved_model(wire->bytes, options, diags)
+                           : import_graph(wire->bytes, options, diags);
 }
 
 std::vector<OpCoverage> coverage() {

@@ -23,11 +23,11 @@ namespace perfc::torch {
 using Translator = Values (*)(Call&);
 
 struct AtenRow {
-  std::string_view name;               ///< "conv2d": aten's; others with their namespace: "torchvision::nms"
+  std::string_view name;  ///< "conv2d": aten's; others with their namespace: "torchvision::nms"
   std::string_view signature;
-  OpId op{};                           ///< rows without a function
+  OpId op{};  ///< rows without a function
   Translator translate = nullptr;
-  std::string_view becomes = {};       ///< IR operators, for `perfc ops`
+  std::string_view becomes = {};  ///< IR operators, for `perfc ops`
 
   constexpr AtenRow(std::string_view n, std::string_view s, OpId o) : name(n), signature(s), op(o) {}
   constexpr AtenRow(std::string_view n, std::string_view s, Translator t, std::string_view b)

@@ -81,7 +81,8 @@ Result<std::int64_t> Call::integer(std::string_view parameter) {
   const Value& v = arg(parameter);
   if (const Scalar* s = v.scalar()) {
     if (!s->is_float() && s->integer.known()) return s->integer.value();
-    if (s->is_float() && s->real && *s->real == static_cast<double>(static_cast<std::int64_t>(std::clamp(*s->real, -9e15, 9e15)))) {
+    if (s->is_float() && s->real &&
+        *s->real == static_cast<double>(static_cast<std::int64_t>(std::clamp(*s->real, -9e15, 9e15)))) {
       return static_cast<std::int64_t>(*s->real);
     }
     return error(fmt::format("'{}' must be known when importing; bind open dims with --dim or --shape", parameter));
@@ -175,7 +176,8 @@ Result<DType> Call::dtype_or(std::string_view parameter, DType fallback) {
   if (s && !s->is_float() && s->integer.known()) {
     const DType d = dtype_of(s->integer.value());
     if (d != DType::Undefined) return d;
-    return error(fmt::format("'{}' is element type {} of torch, which perfc does not know", parameter, s->integer.value()));
+    return error(
+        fmt::format("'{}' is element type {} of torch, which perfc does not know", parameter, s->integer.value()));
   }
   return error(fmt::format("'{}' must be an element type, is {}", parameter, v.kind()));
 }
@@ -258,7 +260,8 @@ Result<std::size_t> Call::rank(ValueId v) {
 Result<std::int64_t> Call::known_dim(ValueId v, std::size_t axis, std::string_view what) {
   const Dim d = dim(v, axis);
   if (!d.known()) {
-    return error(fmt::format("{} is {} and must be known when importing; bind it with --dim or --shape", what, to_string(d)));
+    return error(
+        fmt::format("{} is {} and must be known when importing; bind it with --dim or --shape", what, to_string(d)));
   }
   return d.value();
 }
@@ -266,8 +269,12 @@ Result<std::int64_t> Call::known_dim(ValueId v, std::size_t axis, std::string_vi
 // ---- Graph
 
 Values Call::finish(OpId op, std::vector<ValueId> operands, Attrs attrs, std::size_t results) {
-  CallSpec spec{.op = op, .operands = std::move(operands), .attrs = std::move(attrs),
-                .results = static_cast<int>(results), .name = name, .loc = loc};
+  CallSpec spec{.op = op,
+                .operands = std::move(operands),
+                .attrs = std::move(attrs),
+                .results = static_cast<int>(results),
+                .name = name,
+                .loc = loc};
   if (importer.declared_holds()) {
     for (const Declared& d : operation.outputs) spec.declared.push_back(importer.bind(d.tensor));
   }
@@ -474,20 +481,23 @@ Result<ValueId> Call::scatter(const ViewStep& step, ValueId base, ValueId part) 
   if (o == op("transpose")) {
     const auto perm = step.attrs.ints_or_empty("perm");
     std::vector<std::int64_t> inverse(perm.size());
-    for (std::size_t i = 0; i < perm.size(); ++i) inverse[static_cast<std::size_t>(perm[i])] = static_cast<std::int64_t>(i);
+    for (std::size_t i = 0; i < perm.size(); ++i)
+      inverse[static_cast<std::size_t>(perm[i])] = static_cast<std::int64_t>(i);
     return transpose(part, std::move(inverse));
   }
   if (o == op("take")) {
     const std::int64_t axis = step.attrs.int_or("axis", 0);
     auto rows = reshape(step.operands[0], {-1});
     if (!rows) return Failure{};
-    auto wide = type(step.operands[0]).rank() == 0 ? emit(op("expand_dims"), {part, int_constant({axis})}) : Result<ValueId>(part);
+    auto wide = type(step.operands[0]).rank() == 0 ? emit(op("expand_dims"), {part, int_constant({axis})})
+                                                   : Result<ValueId>(part);
     return wide ? scatter_rows(base, axis, *rows, *wide) : wide;
   }
   if (o == op("strided_slice")) {
     const Type whole = type(base);
     const Data* axes = data(step.operands[2]);
-    if (!axes || !axes->ints() || axes->size() != 1 || !whole.ranked()) return error("writes through this slice are not supported");
+    if (!axes || !axes->ints() || axes->size() != 1 || !whole.ranked())
+      return error("writes through this slice are not supported");
     const std::int64_t axis = (*axes->ints())[0].value();
     const Dim extent = whole.shape()[static_cast<std::size_t>(axis)];
     auto extent_vector = emit(op("shape_of"), {base}, {{"end", axis + 1}, {"start", axis}});
@@ -496,13 +506,15 @@ Result<ValueId> Call::scatter(const ViewStep& step, ValueId base, ValueId part) 
     if (!limit) return Failure{};
     auto all = emit(op("arange"), {number(0, DType::Int64), *limit, number(1, DType::Int64)});
     if (!all) return Failure{};
-    auto rows = emit(op("strided_slice"), {*all, step.operands[0], step.operands[1], int_constant({0}), step.operands[3]});
+    auto rows =
+        emit(op("strided_slice"), {*all, step.operands[0], step.operands[1], int_constant({0}), step.operands[3]});
     if (!rows) return Failure{};
     // All of the axis: nothing of the old value is left.
     if (extent.known() && type(*rows).shape()[0] == extent) return part;
     return scatter_rows(base, axis, *rows, part);
   }
-  return error(fmt::format("writes in place through a view made by {}, which several elements share or perfc cannot invert", def(o).name));
+  return error(fmt::format(
+      "writes in place through a view made by {}, which several elements share or perfc cannot invert", def(o).name));
 }
 
 }  // namespace perfc::torch

@@ -21,14 +21,14 @@ class Call : public Emitter {
   Frame& frame;
   const Operation& operation;
   const AtenRow* row = nullptr;
-  std::vector<Value> args;             ///< in the order of the row's parameters, or as written
-  bool in_place = false;               ///< the operator's name ends in '_': its first argument is written
+  std::vector<Value> args;  ///< in the order of the row's parameters, or as written
+  bool in_place = false;    ///< the operator's name ends in '_': its first argument is written
 
   std::size_t outputs() const { return operation.outputs.size(); }
 
   // ---- Arguments, by name in the schema. Readers report what is missing or of another kind.
   const Value& arg(std::string_view parameter) const;
-  bool given(std::string_view parameter) const;        ///< there, and not None
+  bool given(std::string_view parameter) const;  ///< there, and not None
   Result<ValueId> tensor(std::string_view parameter);
   /// Empty when the argument is None or left out.
   Result<ValueId> tensor_or_none(std::string_view parameter);

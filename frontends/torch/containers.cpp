@@ -90,11 +90,13 @@ Values set_item(Call& c) {
 Values contains(Call& c) {
   if (!arity(c, 2)) return Failure{};
   if (const Dict* d = c.args[0].dict()) {
-    return one(Scalar::truth(std::any_of(d->items->begin(), d->items->end(), [&](const auto& kv) { return same_key(kv.first, c.args[1]); })));
+    return one(Scalar::truth(std::any_of(d->items->begin(), d->items->end(),
+                                         [&](const auto& kv) { return same_key(kv.first, c.args[1]); })));
   }
   const List* l = c.args[0].list();
   if (!l) return c.error(fmt::format("looks into {}", c.args[0].kind()));
-  return one(Scalar::truth(std::any_of(l->items->begin(), l->items->end(), [&](const Value& v) { return same_key(v, c.args[1]); })));
+  return one(Scalar::truth(
+      std::any_of(l->items->begin(), l->items->end(), [&](const Value& v) { return same_key(v, c.args[1]); })));
 }
 
 Values length(Call& c) {
@@ -175,7 +177,8 @@ Values slice_list(Call& c, const List& l) {
   const auto start = bound(1, 0), end = bound(2, n);
   if (!start || !end) return Failure{};
   std::int64_t step = 1;
-  if (c.args.size() > 3 && c.args[3].scalar() && c.args[3].scalar()->integer.known()) step = c.args[3].scalar()->integer.value();
+  if (c.args.size() > 3 && c.args[3].scalar() && c.args[3].scalar()->integer.known())
+    step = c.args[3].scalar()->integer.value();
   if (step < 1) return c.error(fmt::format("slices a list in steps of {}", step));
   std::vector<Value> out;
   for (std::int64_t i = *start; i < *end; i += step) out.push_back((*l.items)[static_cast<std::size_t>(i)]);

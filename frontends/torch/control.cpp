@@ -182,12 +182,13 @@ class Regions {
   /// `formals` are types of the block's leading params; `given` are outer values
   /// that follow as captures, whether used or not; `carried` binds block inputs
   /// and written storages to formals. `trial`: messages go nowhere.
-  Result<Body> build(const Block& block, const std::vector<ResultInfo>& formals,
-                     const std::vector<ValueId>& given, const std::vector<std::shared_ptr<Storage>>& storages,
-                     std::size_t first_storage, bool loop, const std::vector<Value>& models) {
+  Result<Body> build(const Block& block, const std::vector<ResultInfo>& formals, const std::vector<ValueId>& given,
+                     const std::vector<std::shared_ptr<Storage>>& storages, std::size_t first_storage, bool loop,
+                     const std::vector<Value>& models) {
     GraphBuilder builder(importer_.diagnostics());
     Frame frame{.builder = builder, .outer = &c_.frame, .depth = c_.frame.depth + 1};
-    if (frame.depth > kMaxRegionDepth) return c_.error(fmt::format("bodies are nested deeper than {}", kMaxRegionDepth));
+    if (frame.depth > kMaxRegionDepth)
+      return c_.error(fmt::format("bodies are nested deeper than {}", kMaxRegionDepth));
     std::vector<ValueId> params;
     for (const ResultInfo& f : formals) params.push_back(builder.var(f.type, {}, c_.loc, f.data));
     for (ValueId v : given) {
@@ -252,7 +253,8 @@ class Regions {
 
   /// Repeats `make` until the bodies use and write nothing that is not passed in.
   template <class Make>
-  Result<std::vector<Body>> settle(Make make, std::vector<ValueId>& captures, std::vector<std::shared_ptr<Storage>>& storages) {
+  Result<std::vector<Body>> settle(Make make, std::vector<ValueId>& captures,
+                                   std::vector<std::shared_ptr<Storage>>& storages) {
     for (int trial = 0; trial < kMaxTrials; ++trial) {
       Diagnostics messages(importer_.diagnostics().file());
       Result<std::vector<Body>> bodies = Failure{};
@@ -292,9 +294,11 @@ class Regions {
 Result<std::vector<Value>> Importer::inlined(Call& c, const Block& block, std::size_t first_argument) {
   if (block.inputs.empty()) return run_block(c.frame, block);
   // A graph of its own, whose names may be those of values here.
-  if (c.args.size() - std::min(c.args.size(), first_argument) < block.inputs.size()) return c.error("a subgraph lacks arguments");
+  if (c.args.size() - std::min(c.args.size(), first_argument) < block.inputs.size())
+    return c.error("a subgraph lacks arguments");
   auto saved = c.frame.values;
-  for (std::size_t i = 0; i < block.inputs.size(); ++i) c.frame.values[block.inputs[i].name] = c.args[first_argument + i];
+  for (std::size_t i = 0; i < block.inputs.size(); ++i)
+    c.frame.values[block.inputs[i].name] = c.args[first_argument + i];
   auto out = run_block(c.frame, block);
   c.frame.values = std::move(saved);
   return out;
@@ -316,7 +320,8 @@ Result<std::vector<Value>> Importer::branch(Call& c) {
     const bool take_first = *known ? **known : raises(blocks[1]);
     return inlined(c, blocks[take_first ? 0 : 1], 1);
   }
-  const std::unordered_map<std::string_view, Value> saved = blocks[0].inputs.empty() ? std::unordered_map<std::string_view, Value>{} : c.frame.values;
+  const std::unordered_map<std::string_view, Value> saved =
+      blocks[0].inputs.empty() ? std::unordered_map<std::string_view, Value>{} : c.frame.values;
   for (const Block& b : blocks) {
     if (b.inputs.size() + 1 > c.args.size()) return c.error("a subgraph lacks arguments");
     for (std::size_t i = 0; i < b.inputs.size(); ++i) c.frame.values[b.inputs[i].name] = c.args[1 + i];
@@ -325,25 +330,27 @@ Result<std::vector<Value>> Importer::branch(Call& c) {
   std::vector<ValueId> captures;
   std::vector<std::shared_ptr<Storage>> storages;
   Regions regions(*this, c);
-  auto bodies = regions.settle([&]() -> Result<std::vector<Regions::Body>> {
-    std::vector<ResultInfo> formals;
-    std::vector<ValueId> given;
-    for (const auto& s : storages) {
-      // Written storages come in as captures, too: both branches see the old value.
-      if (std::find(captures.begin(), captures.end(), s->value) == captures.end() &&
-          c.builder().node(s->value.node).kind != NodeKind::Constant) {
-        captures.push_back(s->value);
-      }
-    }
-    given = captures;
-    std::vector<Regions::Body> out;
-    for (const Block& b : blocks) {
-      auto body = regions.build(b, formals, given, {}, 0, false, {});
-      if (!body) return Failure{};
-      out.push_back(*std::move(body));
-    }
-    return out;
-  }, captures, storages);
+  auto bodies = regions.settle(
+      [&]() -> Result<std::vector<Regions::Body>> {
+        std::vector<ResultInfo> formals;
+        std::vector<ValueId> given;
+        for (const auto& s : storages) {
+          // Written storages come in as captures, too: both branches see the old value.
+          if (std::find(captures.begin(), captures.end(), s->value) == captures.end() &&
+              c.builder().node(s->value.node).kind != NodeKind::Constant) {
+            captures.push_back(s->value);
+          }
+        }
+        given = captures;
+        std::vector<Regions::Body> out;
+        for (const Block& b : blocks) {
+          auto body = regions.build(b, formals, given, {}, 0, false, {});
+          if (!body) return Failure{};
+          out.push_back(*std::move(body));
+        }
+        return out;
+      },
+      captures, storages);
   if (!blocks[0].inputs.empty()) c.frame.values = saved;
   if (!bodies) return Failure{};
   if (!storages.empty()) {
@@ -363,10 +370,13 @@ Result<std::vector<Value>> Importer::branch(Call& c) {
   operands.insert(operands.end(), captures.begin(), captures.end());
   const std::size_t results = both[0].graph->results().size();
   if (results == 0) return std::vector<Value>{};
-  auto node = c.builder().call({.op = op("if"), .operands = std::move(operands),
+  auto node = c.builder().call({.op = op("if"),
+                                .operands = std::move(operands),
                                 .attrs = {{"captures", static_cast<std::int64_t>(captures.size())}},
-                                .results = static_cast<int>(results), .regions = {both[0].graph, both[1].graph},
-                                .name = c.name, .loc = c.loc});
+                                .results = static_cast<int>(results),
+                                .regions = {both[0].graph, both[1].graph},
+                                .name = c.name,
+                                .loc = c.loc});
   if (!node) return Failure{};
   std::vector<Value> out;
   std::uint32_t next = 0;
@@ -385,7 +395,8 @@ Result<std::vector<Value>> Importer::branch(Call& c) {
 }
 
 Result<std::vector<Value>> Importer::loop(Call& c) {
-  if (c.args.size() < 2 || c.operation.blocks.size() != 1) return c.error("needs a trip count, a condition and one block");
+  if (c.args.size() < 2 || c.operation.blocks.size() != 1)
+    return c.error("needs a trip count, a condition and one block");
   const Block& block = c.operation.blocks[0];
   if (block.inputs.size() + 1 != c.args.size() || block.outputs.size() + 1 != c.args.size()) {
     return c.error(fmt::format("{} values are carried, the block takes {} and gives {}", c.args.size() - 2,
@@ -410,7 +421,9 @@ Result<std::vector<Value>> Importer::loop(Call& c) {
     const bool endless = limit->integer.value() > kMaxRounds;
     if (round >= kMaxRounds || static_cast<std::size_t>(round + 1) * cost > kMaxUnrolled) break;
     if (endless && round == 0 && limit->integer.value() != INT64_MAX) break;  // counted, and long: stays a loop
-    if (static_cast<std::size_t>(std::min(limit->integer.value(), kMaxRounds)) * cost > kMaxUnrolled && !endless && round == 0) break;
+    if (static_cast<std::size_t>(std::min(limit->integer.value(), kMaxRounds)) * cost > kMaxUnrolled && !endless &&
+        round == 0)
+      break;
     c.frame.values[block.inputs[0].name] = Scalar::of(round);
     for (std::size_t i = 0; i < carried.size(); ++i) c.frame.values[block.inputs[i + 1].name] = carried[i];
     auto next = run_block(c.frame, block);
@@ -421,7 +434,7 @@ Result<std::vector<Value>> Importer::loop(Call& c) {
 
   std::vector<ValueId> captures;
   std::vector<std::shared_ptr<Storage>> storages;
-  std::vector<ValueId> start;                   // carried leaves
+  std::vector<ValueId> start;  // carried leaves
   std::vector<Value> all;
   for (const Value& v : carried) {
     if (!is_bounded(v)) return c.error("a carried value's lists hold too many items");
@@ -444,38 +457,45 @@ Result<std::vector<Value>> Importer::loop(Call& c) {
   std::vector<ValueId> operands;
   std::size_t carried_count = 0;
   Attrs attrs;
-  auto bodies = regions.settle([&]() -> Result<std::vector<Regions::Body>> {
-    operands = {*rounds, *go};
-    operands.insert(operands.end(), start.begin(), start.end());
-    for (const auto& s : storages) operands.push_back(s->value);
-    carried_count = operands.size() - 2;
-    operands.insert(operands.end(), captures.begin(), captures.end());
-    attrs.set("captures", static_cast<std::int64_t>(captures.size()));
-    std::vector<ResultInfo> infos;
-    for (ValueId v : operands) infos.push_back(info_of(c.builder(), v));
-    for (int trial = 0; trial < kMaxTrials; ++trial) {
-      auto params = region_params(op("loop"), attrs, 0, infos, carried_count + 2 + captures.size());
-      if (params.size() < carried_count + 2) return c.error("the body's params do not fit");
-      params.resize(carried_count + 2);
-      auto body = regions.build(block, params, captures, storages, 2 + start.size(), true, carried);
-      if (!body) return Failure{};
-      if (!same_structure(Value::list(carried), Value::list({body->outputs.begin() + 1, body->outputs.end()}))) {
-        return c.error("the structure of a carried value changes from round to round");
-      }
-      if (!body->captures.empty() || !body->written.empty()) {
-        bool open = !body->captures.empty();
-        for (const auto& s : body->written) open = open || std::find(storages.begin(), storages.end(), s) == storages.end();
-        if (open) return std::vector<Regions::Body>{*std::move(body)};
-      }
-      if (widen_carried(op("loop"), attrs, *body->graph, infos)) continue;
-      return std::vector<Regions::Body>{*std::move(body)};
-    }
-    return c.error("the types of carried values do not settle");
-  }, captures, storages);
+  auto bodies = regions.settle(
+      [&]() -> Result<std::vector<Regions::Body>> {
+        operands = {*rounds, *go};
+        operands.insert(operands.end(), start.begin(), start.end());
+        for (const auto& s : storages) operands.push_back(s->value);
+        carried_count = operands.size() - 2;
+        operands.insert(operands.end(), captures.begin(), captures.end());
+        attrs.set("captures", static_cast<std::int64_t>(captures.size()));
+        std::vector<ResultInfo> infos;
+        for (ValueId v : operands) infos.push_back(info_of(c.builder(), v));
+        for (int trial = 0; trial < kMaxTrials; ++trial) {
+          auto params = region_params(op("loop"), attrs, 0, infos, carried_count + 2 + captures.size());
+          if (params.size() < carried_count + 2) return c.error("the body's params do not fit");
+          params.resize(carried_count + 2);
+          auto body = regions.build(block, params, captures, storages, 2 + start.size(), true, carried);
+          if (!body) return Failure{};
+          if (!same_structure(Value::list(carried), Value::list({body->outputs.begin() + 1, body->outputs.end()}))) {
+            return c.error("the structure of a carried value changes from round to round");
+          }
+          if (!body->captures.empty() || !body->written.empty()) {
+            bool open = !body->captures.empty();
+            for (const auto& s : body->written)
+              open = open || std::find(storages.begin(), storages.end(), s) == storages.end();
+            if (open) return std::vector<Regions::Body>{*std::move(body)};
+          }
+          if (widen_carried(op("loop"), attrs, *body->graph, infos)) continue;
+          return std::vector<Regions::Body>{*std::move(body)};
+        }
+        return c.error("the types of carried values do not settle");
+      },
+      captures, storages);
   if (!bodies) return Failure{};
-  auto node = c.builder().call({.op = op("loop"), .operands = operands, .attrs = attrs,
-                                .results = static_cast<int>(carried_count), .regions = {bodies->front().graph},
-                                .name = c.name, .loc = c.loc});
+  auto node = c.builder().call({.op = op("loop"),
+                                .operands = operands,
+                                .attrs = attrs,
+                                .results = static_cast<int>(carried_count),
+                                .regions = {bodies->front().graph},
+                                .name = c.name,
+                                .loc = c.loc});
   if (!node) return Failure{};
   std::vector<Value> out;
   std::uint32_t next = 0;

@@ -7,7 +7,7 @@ namespace {
 struct Geometry {
   ValueId x, weight, bias;
   std::size_t spatial = 0;
-  bool batched = true;                 ///< else (channels, spatial…), lent a leading dim
+  bool batched = true;  ///< else (channels, spatial…), lent a leading dim
 };
 
 /// Operands, whose rank the weight tells.
@@ -49,9 +49,13 @@ Values forward(Call& c, const Geometry& g, std::vector<std::int64_t> pads) {
   auto strides = c.spread("stride", g.spatial, 1), dilation = c.spread("dilation", g.spatial, 1);
   const auto groups = c.integer_or("groups", 1);
   if (!k || !strides || !dilation || !groups) return Failure{};
-  return unbatched(c, g, c.emit(family("nn.conv?d").with_dims(g.spatial), {g.x, g.weight, g.bias},
-                                {{"dilation", *dilation}, {"groups", *groups}, {"kernel_size", *k},
-                                 {"padding", std::move(pads)}, {"strides", *strides}}));
+  return unbatched(c, g,
+                   c.emit(family("nn.conv?d").with_dims(g.spatial), {g.x, g.weight, g.bias},
+                          {{"dilation", *dilation},
+                           {"groups", *groups},
+                           {"kernel_size", *k},
+                           {"padding", std::move(pads)},
+                           {"strides", *strides}}));
 }
 
 Values backward(Call& c, const Geometry& g) {
@@ -62,9 +66,14 @@ Values backward(Call& c, const Geometry& g) {
   if (!k || !strides || !dilation || !padding || !extra || !groups) return Failure{};
   std::vector<std::int64_t> pads = *padding;
   pads.insert(pads.end(), padding->begin(), padding->end());
-  return unbatched(c, g, c.emit(family("nn.conv?d_transpose").with_dims(g.spatial), {g.x, g.weight, g.bias},
-                                {{"dilation", *dilation}, {"groups", *groups}, {"kernel_size", *k},
-                                 {"output_padding", *extra}, {"padding", std::move(pads)}, {"strides", *strides}}));
+  return unbatched(c, g,
+                   c.emit(family("nn.conv?d_transpose").with_dims(g.spatial), {g.x, g.weight, g.bias},
+                          {{"dilation", *dilation},
+                           {"groups", *groups},
+                           {"kernel_size", *k},
+                           {"output_padding", *extra},
+                           {"padding", std::move(pads)},
+                           {"strides", *strides}}));
 }
 
 /// padding="same" or "valid".
@@ -113,7 +122,8 @@ Values deform_conv2d(Call& c) {
   if (!x || !w || !offset || !bias || !use_mask) return Failure{};
   auto mask = *use_mask ? c.tensor_or_none("mask") : Result<ValueId>(ValueId{});
   std::vector<std::int64_t> numbers;
-  for (std::string_view name : {"stride_h", "stride_w", "pad_h", "pad_w", "dilation_h", "dilation_w", "groups", "offset_groups"}) {
+  for (std::string_view name :
+       {"stride_h", "stride_w", "pad_h", "pad_w", "dilation_h", "dilation_w", "groups", "offset_groups"}) {
     const auto n = c.integer(name);
     if (!n) return Failure{};
     numbers.push_back(*n);
@@ -123,7 +133,8 @@ Values deform_conv2d(Call& c) {
   if (!weight.is_static() || weight.rank() != 4) return c.error("the weight must be of rank 4 and known");
   using Ints = std::vector<std::int64_t>;
   return single(c, c.emit(op("nn.deformable_conv2d"), {*x, *w, *offset, *bias, *mask},
-                          {{"dilation", Ints{numbers[4], numbers[5]}}, {"groups", numbers[6]},
+                          {{"dilation", Ints{numbers[4], numbers[5]}},
+                           {"groups", numbers[6]},
                            {"kernel_size", Ints{weight.shape()[2].value(), weight.shape()[3].value()}},
                            {"offset_group", numbers[7]},
                            {"padding", Ints{numbers[2], numbers[3], numbers[2], numbers[3]}},

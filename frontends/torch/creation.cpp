@@ -145,7 +145,9 @@ Values linspace(Call& c) {
   if (!start || !end) return Failure{};
   auto counts = c.emit(op("arange"), {c.number(0, d), c.number(static_cast<double>(*steps), d), c.number(1, d)});
   auto span = c.emit(op("subtract"), {*end, *start});
-  auto step = span ? c.emit(op("divide"), {*span, c.number(static_cast<double>(std::max<std::int64_t>(*steps - 1, 1)), d)}) : span;
+  auto step =
+      span ? c.emit(op("divide"), {*span, c.number(static_cast<double>(std::max<std::int64_t>(*steps - 1, 1)), d)})
+           : span;
   if (!counts || !step) return Failure{};
   auto scaled = c.emit(op("multiply"), {*counts, *step});
   auto y = scaled ? c.emit(op("add"), {*scaled, *start}) : scaled;
@@ -170,7 +172,8 @@ Values tril_indices(Call& c) {
   const auto rows = c.integer("row"), columns = c.integer("col");
   const auto offset = c.integer_or("offset", 0);
   if (!rows || !columns || !offset) return Failure{};
-  if (*rows < 0 || *columns < 0 || *rows > 100'000 || *columns > 100'000) return c.error(fmt::format("{} × {} entries", *rows, *columns));
+  if (*rows < 0 || *columns < 0 || *rows > 100'000 || *columns > 100'000)
+    return c.error(fmt::format("{} × {} entries", *rows, *columns));
   const bool lower = std::string_view(c.row->name) == "tril_indices";
   std::vector<SymInt> is, js;
   std::int64_t count = 0;
@@ -211,8 +214,9 @@ Values window(Call& c) {
   const std::string_view name = c.row->name;
   const auto n = c.integer("window_length");
   if (!n) return Failure{};
-  return single(c, c.emit(name == "hann_window" ? op("signal.hann_window") : name == "hamming_window" ? op("signal.hamming_window")
-                                                                                                     : op("signal.blackman_window"),
+  return single(c, c.emit(name == "hann_window"      ? op("signal.hann_window")
+                          : name == "hamming_window" ? op("signal.hamming_window")
+                                                     : op("signal.blackman_window"),
                           {c.number(static_cast<double>(*n), DType::Int64)}));
 }
 

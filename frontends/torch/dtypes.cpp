@@ -7,7 +7,7 @@ namespace perfc::torch {
 namespace {
 
 struct DTypeRow {
-  std::int64_t number;          ///< c10/core/ScalarType.h
+  std::int64_t number;  ///< c10/core/ScalarType.h
   DType dtype;
   std::array<std::string_view, 3> names;
 };

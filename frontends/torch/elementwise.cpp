@@ -15,7 +15,8 @@ Class class_of(DType d) {
 }
 
 bool is_unsigned(DType d) {
-  return d == DType::UInt8 || d == DType::UInt16 || d == DType::UInt32 || d == DType::UInt64 || d == DType::UInt4 || d == DType::UInt2;
+  return d == DType::UInt8 || d == DType::UInt16 || d == DType::UInt32 || d == DType::UInt64 || d == DType::UInt4 ||
+         d == DType::UInt2;
 }
 
 DType signed_of(int bits) {
@@ -90,7 +91,8 @@ DType promote(DType a, DType b) {
   if (x != y) {
     if (x == Class::Complex || y == Class::Complex) {
       return a == DType::Complex128 || b == DType::Complex128 || a == DType::Float64 || b == DType::Float64
-                 ? DType::Complex128 : DType::Complex64;
+                 ? DType::Complex128
+                 : DType::Complex64;
     }
     return x > y ? a : b;
   }

@@ -11,7 +11,8 @@ Result<ValueId> target_sizes(Call& c, ValueId x, std::size_t spatial) {
   std::vector<Value> dims{c.size_of(x, 0), c.size_of(x, 1)};
   const List* sizes = c.arg("output_size").list();
   if (sizes) {
-    if (sizes->items->size() != spatial && sizes->items->size() != 1) return c.error("'output_size' does not fit the data");
+    if (sizes->items->size() != spatial && sizes->items->size() != 1)
+      return c.error("'output_size' does not fit the data");
     for (std::size_t i = 0; i < spatial; ++i) dims.push_back((*sizes->items)[sizes->items->size() == 1 ? 0 : i]);
     return c.int_vector(dims);
   }
@@ -47,14 +48,21 @@ Values upsample(Call& c) {
   const bool any = c.row->name == "__interpolate";
   const std::string name = any ? c.text_or("mode", "nearest") : std::string(c.row->name);
   const std::size_t digit = name.find_first_of("123");
-  const std::size_t spatial = any ? std::max<std::size_t>(*rank, 3) - 2 : digit == std::string::npos ? 2 : static_cast<std::size_t>(name[digit] - '0');
-  if (any && name == "area") return c.error("interpolate by area is an adaptive pool: export with adaptive_avg_pool instead");
+  const std::size_t spatial = any                          ? std::max<std::size_t>(*rank, 3) - 2
+                              : digit == std::string::npos ? 2
+                                                           : static_cast<std::size_t>(name[digit] - '0');
+  if (any && name == "area")
+    return c.error("interpolate by area is an adaptive pool: export with adaptive_avg_pool instead");
   if (*rank != spatial + 2) return c.error(fmt::format("data of rank {}, {} is needed", *rank, spatial + 2));
   auto sizes = target_sizes(c, *x, spatial);
   const auto aligned = c.flag_or("align_corners", false), antialias = c.flag_or("antialias", name.ends_with("_aa"));
   if (!sizes || !aligned || !antialias) return Failure{};
-  const std::string mode = name.find("nearest") != std::string::npos ? "nearest" : name.find("cubic") != std::string::npos ? "cubic" : "linear";
-  Attrs attrs{{"coordinate_transformation_mode", std::string(*aligned ? "align_corners" : mode == "nearest" ? "asymmetric" : "half_pixel")},
+  const std::string mode = name.find("nearest") != std::string::npos ? "nearest"
+                           : name.find("cubic") != std::string::npos ? "cubic"
+                                                                     : "linear";
+  Attrs attrs{{"coordinate_transformation_mode", std::string(*aligned            ? "align_corners"
+                                                             : mode == "nearest" ? "asymmetric"
+                                                                                 : "half_pixel")},
               {"mode", mode}};
   if (*antialias) attrs.set("antialias", std::int64_t{1});
   return single(c, c.emit(op("image.resize2d"), {*x, ValueId{}, ValueId{}, *sizes}, std::move(attrs)));
@@ -69,14 +77,16 @@ Values grid_sample(Call& c) {
   static constexpr std::string_view kPadding[] = {"zeros", "border", "reflection"};
   if (*mode < 0 || *mode > 2 || *padding < 0 || *padding > 2) return c.error("an unknown mode");
   return single(c, c.emit(op("image.grid_sample"), {*x, *grid},
-                          {{"align_corners", static_cast<std::int64_t>(*aligned)}, {"mode", std::string(kModes[*mode])},
+                          {{"align_corners", static_cast<std::int64_t>(*aligned)},
+                           {"mode", std::string(kModes[*mode])},
                            {"padding_mode", std::string(kPadding[*padding])}}));
 }
 Values affine_grid(Call& c) {
   auto theta = c.tensor("theta"), size = c.int_vector("size");
   const auto aligned = c.flag_or("align_corners", false);
   if (!theta || !size || !aligned) return Failure{};
-  return single(c, c.emit(op("image.affine_grid"), {*theta, *size}, {{"align_corners", static_cast<std::int64_t>(*aligned)}}));
+  return single(
+      c, c.emit(op("image.affine_grid"), {*theta, *size}, {{"align_corners", static_cast<std::int64_t>(*aligned)}}));
 }
 
 /// Boxes that survive: the IR's operator on a batch of one and one class gives
@@ -91,9 +101,10 @@ Values nms(Call& c) {
   if (!b32 || !s32) return Failure{};
   auto data = std::make_shared<Data>();
   data->elements = std::vector<double>{*threshold};
-  auto chosen = c.emit(op("vision.non_max_suppression"),
-                       {*b32, *s32, c.int_constant({INT32_MAX}), c.constant({Type::tensor(DType::Float32, {1}), data})});
-  return chosen ? single(c, c.emit(op("take"), {*chosen, c.number(2, DType::Int64)}, {{"axis", std::int64_t{1}}})) : Failure{};
+  auto chosen = c.emit(op("vision.non_max_suppression"), {*b32, *s32, c.int_constant({INT32_MAX}),
+                                                          c.constant({Type::tensor(DType::Float32, {1}), data})});
+  return chosen ? single(c, c.emit(op("take"), {*chosen, c.number(2, DType::Int64)}, {{"axis", std::int64_t{1}}}))
+                : Failure{};
 }
 
 /// Regions (batch, x1, y1, x2, y2) in one matrix.
@@ -103,7 +114,8 @@ Values roi_align(Call& c) {
   const auto height = c.integer("pooled_height"), width = c.integer("pooled_width");
   if (!x || !rois || !scale || !height || !width) return Failure{};
   if (std::string_view(c.row->name).ends_with("roi_pool")) {
-    auto y = c.emit(op("vision.roi_pool"), {*x, *rois}, {{"pooled_shape", std::vector<std::int64_t>{*height, *width}}, {"spatial_scale", *scale}});
+    auto y = c.emit(op("vision.roi_pool"), {*x, *rois},
+                    {{"pooled_shape", std::vector<std::int64_t>{*height, *width}}, {"spatial_scale", *scale}});
     if (!y) return Failure{};
     auto out = c.result(*y);
     if (out && c.outputs() > 1) out->push_back(Value::none());
@@ -116,10 +128,13 @@ Values roi_align(Call& c) {
   auto column = batch ? c.reshape(*batch, {-1}) : batch;
   auto index = column ? c.cast(*column, DType::Int64) : column;
   if (!boxes || !index) return Failure{};
-  return single(c, c.emit(op("vision.roi_align"), {*x, *boxes, *index},
-                          {{"coordinate_transformation_mode", std::string(*aligned ? "half_pixel" : "output_half_pixel")},
-                           {"output_height", *height}, {"output_width", *width},
-                           {"sampling_ratio", std::max<std::int64_t>(*ratio, 0)}, {"spatial_scale", *scale}}));
+  return single(c,
+                c.emit(op("vision.roi_align"), {*x, *boxes, *index},
+                       {{"coordinate_transformation_mode", std::string(*aligned ? "half_pixel" : "output_half_pixel")},
+                        {"output_height", *height},
+                        {"output_width", *width},
+                        {"sampling_ratio", std::max<std::int64_t>(*ratio, 0)},
+                        {"spatial_scale", *scale}}));
 }
 
 }  // namespace perfc::torch

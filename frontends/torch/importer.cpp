@@ -52,9 +52,7 @@ Result<Graph> Importer::run() {
   GraphBuilder builder(*diags_);
   Frame frame{.builder = builder};
   for (const Parameter& p : program_.parameters) {
-    if (!parameters_.emplace(p.name, &p).second) {
-      return diags_->error({}, p.name, "two parameters have this name");
-    }
+    if (!parameters_.emplace(p.name, &p).second) { return diags_->error({}, p.name, "two parameters have this name"); }
   }
   for (const auto& [alias, name] : program_.aliases) {
     const auto primary = parameters_.find(name);
@@ -95,8 +93,10 @@ Status Importer::declare_inputs(Frame& frame) {
     } else if (d.type.starts_with("Optional[") || d.type == "NoneType") {
       continue;
     } else {
-      return diags_->error({}, d.name, fmt::format("the input is of type {}; perfc reads tensors and numbers: "
-                                                   "export a module whose forward takes those", d.type));
+      return diags_->error({}, d.name,
+                           fmt::format("the input is of type {}; perfc reads tensors and numbers: "
+                                       "export a module whose forward takes those",
+                                       d.type));
     }
     inputs.push_back({d.name, std::move(type), {}});
   }
@@ -107,7 +107,8 @@ Status Importer::declare_inputs(Frame& frame) {
     complete = false;
     (void)diags_->error({}, input.name,
                         fmt::format("the file does not say the input's shape, as scripted modules do not; give it with "
-                                    "--shape {}=…, e.g. --shape {}=1,3,224,224", input.name, input.name));
+                                    "--shape {}=…, e.g. --shape {}=1,3,224,224",
+                                    input.name, input.name));
   }
   if (!complete) return Failure{};
   check_ranges(inputs);
@@ -120,7 +121,9 @@ Status Importer::declare_inputs(Frame& frame) {
     Type type = inputs[next++].type;
     if (type.dtype() == DType::Undefined) {
       type = type.with_dtype(indices.count(d.name) ? DType::Int64 : DType::Float32);
-      diags_->note({}, d.name, fmt::format("the file does not say the input's element type; {} is assumed", perfc::name(type.dtype())));
+      diags_->note(
+          {}, d.name,
+          fmt::format("the file does not say the input's element type; {} is assumed", perfc::name(type.dtype())));
     }
     const DType dtype = type.dtype();
     const ValueId v = frame.builder.var(std::move(type), std::string(d.name));
@@ -128,7 +131,8 @@ Status Importer::declare_inputs(Frame& frame) {
       frame.values[d.name] = Call::fresh(v);
       continue;
     }
-    auto vector = frame.builder.value({.op = op("reshape"), .operands = {v, frame.builder.constant(int64_vector({1}))}});
+    auto vector =
+        frame.builder.value({.op = op("reshape"), .operands = {v, frame.builder.constant(int64_vector({1}))}});
     if (!vector) return Failure{};
     frame.values[d.name] = Scalar{.dtype = dtype == DType::Float32 ? DType::Float64 : dtype, .origin = *vector};
   }
@@ -145,8 +149,9 @@ void Importer::check_ranges(const std::vector<ModelInput>& inputs) {
       if (!symbol.symbolic() || !bound.known()) continue;
       for (const Range& r : program_.ranges) {
         if (r.symbol != symbol.symbol_name() || (bound.value() >= r.least && bound.value() <= r.most)) continue;
-        diags_->warning({}, input.name, fmt::format("dim {} ({}) is {}, but the program was exported for {} to {}", i,
-                                                    r.symbol, bound.value(), r.least, r.most));
+        diags_->warning({}, input.name,
+                        fmt::format("dim {} ({}) is {}, but the program was exported for {} to {}", i, r.symbol,
+                                    bound.value(), r.least, r.most));
       }
     }
   }
@@ -167,7 +172,8 @@ Status Importer::flatten_output(Frame& frame, const Value& value, const std::str
     }
   } else if (const Dict* d = value.dict()) {
     for (const auto& [key, item] : *d->items) {
-      if (!flatten_output(frame, item, fmt::format("{}.{}", name, key.string() ? *key.string() : "item"), results, names)) {
+      if (!flatten_output(frame, item, fmt::format("{}.{}", name, key.string() ? *key.string() : "item"), results,
+                          names)) {
         return Failure{};
       }
     }
@@ -229,12 +235,24 @@ Result<std::vector<Value>> Importer::arguments(Frame& frame, const std::vector<A
         out.push_back(*std::move(v));
         break;
       }
-      case Arg::Kind::None: out.push_back(Value::none()); break;
-      case Arg::Kind::Int: out.emplace_back(Scalar::of(a.integer)); break;
-      case Arg::Kind::Float: out.emplace_back(Scalar::of(a.real)); break;
-      case Arg::Kind::Bool: out.emplace_back(Scalar::truth(a.integer != 0)); break;
-      case Arg::Kind::Str: out.push_back(Value::text(std::string(a.text))); break;
-      case Arg::Kind::Object: out.emplace_back(Object{std::string(a.text)}); break;
+      case Arg::Kind::None:
+        out.push_back(Value::none());
+        break;
+      case Arg::Kind::Int:
+        out.emplace_back(Scalar::of(a.integer));
+        break;
+      case Arg::Kind::Float:
+        out.emplace_back(Scalar::of(a.real));
+        break;
+      case Arg::Kind::Bool:
+        out.emplace_back(Scalar::truth(a.integer != 0));
+        break;
+      case Arg::Kind::Str:
+        out.push_back(Value::text(std::string(a.text)));
+        break;
+      case Arg::Kind::Object:
+        out.emplace_back(Object{std::string(a.text)});
+        break;
       case Arg::Kind::Tensor: {
         const std::string name(at.outputs.empty() ? std::string_view{} : at.outputs[0].name);
         out.push_back(Call::fresh(frame.builder.constant(*a.tensor, name, {.node = at.index})));
@@ -303,7 +321,8 @@ Result<std::vector<Value>> Importer::translate(Call& c) {
       c.in_place = true;
       name = plain;
       c.row = find_row(name, o.args, args);
-      if (!c.row) return c.error(fmt::format("no overload takes these {} arguments; known: {}", o.args.size(), signatures(name)));
+      if (!c.row)
+        return c.error(fmt::format("no overload takes these {} arguments; known: {}", o.args.size(), signatures(name)));
     }
   }
   if (c.row) {
@@ -345,7 +364,8 @@ void Importer::check_declared(Call& c, const std::vector<Value>& results) {
     bool conflict = false;
     (void)merge(made, dims_.bind(declared), &conflict);
     if (!conflict) continue;
-    c.warning(fmt::format("the result is {}, but the file declares {}; using the former", to_string(made), to_string(declared)));
+    c.warning(fmt::format("the result is {}, but the file declares {}; using the former", to_string(made),
+                          to_string(declared)));
   }
 }
 

@@ -22,9 +22,9 @@ struct Frame {
   Frame* outer = nullptr;
   int depth = 0;
   std::unordered_map<std::string_view, Value> values{};
-  std::set<std::string_view> poisoned{};                  ///< their operation failed
-  std::map<ValueId, ValueId> captured{};                  ///< of `outer` → here
-  std::vector<ValueId> captures{};                        ///< keys of `captured` that became params, in order
+  std::set<std::string_view> poisoned{};  ///< their operation failed
+  std::map<ValueId, ValueId> captured{};  ///< of `outer` → here
+  std::vector<ValueId> captures{};        ///< keys of `captured` that became params, in order
   std::map<const Storage*, std::pair<std::shared_ptr<Storage>, std::shared_ptr<Storage>>> storages{};  ///< outer, here
 };
 
@@ -76,7 +76,7 @@ class Importer {
   Result<ValueId> capture(Frame& frame, ValueId outer);
 
   const Program& program_;
-  Diagnostics* diags_;                ///< swapped while a body is tried
+  Diagnostics* diags_;  ///< swapped while a body is tried
   InputDims dims_;
   std::unordered_map<std::string_view, const Parameter*> parameters_;  ///< by name, aliases included
   std::size_t operations_ = 0;

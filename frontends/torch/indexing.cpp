@@ -19,7 +19,7 @@ Result<ValueId> indices(Call& c, std::string_view name) {
 /// What x[…] names: one index tensor per leading axis, or none for all of it.
 struct Index {
   std::vector<std::optional<ValueId>> by_axis;
-  std::vector<std::size_t> axes;         ///< that have one
+  std::vector<std::size_t> axes;  ///< that have one
   bool adjacent = true;
 };
 
@@ -43,7 +43,8 @@ Result<Index> read_index(Call& c, const std::vector<Value>& items, std::size_t m
       auto places = c.emit(op("nonzero"), {*mask});
       if (!places) return Failure{};
       for (std::size_t i = 0; i < std::max<std::size_t>(*rank, 1); ++i) {
-        auto row = c.emit(op("take"), {*places, c.number(static_cast<double>(i), DType::Int64)}, {{"axis", std::int64_t{0}}});
+        auto row =
+            c.emit(op("take"), {*places, c.number(static_cast<double>(i), DType::Int64)}, {{"axis", std::int64_t{0}}});
         if (!row) return Failure{};
         out.by_axis.emplace_back(*row);
       }
@@ -53,7 +54,8 @@ Result<Index> read_index(Call& c, const std::vector<Value>& items, std::size_t m
       out.by_axis.emplace_back(*index);
     }
   }
-  if (out.by_axis.size() > most) return c.error(fmt::format("indexes {} axes of data of rank {}", out.by_axis.size(), most));
+  if (out.by_axis.size() > most)
+    return c.error(fmt::format("indexes {} axes of data of rank {}", out.by_axis.size(), most));
   for (std::size_t i = 0; i < out.by_axis.size(); ++i) {
     if (out.by_axis[i]) out.axes.push_back(i);
   }
@@ -98,7 +100,8 @@ std::vector<std::int64_t> to_front(const Index& index, std::size_t rank) {
   std::vector<std::int64_t> perm;
   for (std::size_t a : index.axes) perm.push_back(static_cast<std::int64_t>(a));
   for (std::size_t i = 0; i < rank; ++i) {
-    if (std::find(index.axes.begin(), index.axes.end(), i) == index.axes.end()) perm.push_back(static_cast<std::int64_t>(i));
+    if (std::find(index.axes.begin(), index.axes.end(), i) == index.axes.end())
+      perm.push_back(static_cast<std::int64_t>(i));
   }
   return perm;
 }
@@ -337,7 +340,8 @@ Values scatter(Call& c) {
     updates = c.emit(op("broadcast_to"), {*updates, *shape});
   } else if (c.type(*updates).shape() != c.type(*i).shape()) {
     const Type u = c.type(*updates), t = c.type(*i);
-    if (!u.is_static() || !t.is_static() || u.rank() != t.rank()) return c.error("'src' and 'index' must have known shapes of one rank");
+    if (!u.is_static() || !t.is_static() || u.rank() != t.rank())
+      return c.error("'src' and 'index' must have known shapes of one rank");
     for (std::size_t a = 0; updates && a < t.rank(); ++a) {
       if (c.dim(*updates, a) != t.shape()[a]) updates = c.slice(*updates, a, 0, t.shape()[a].value(), 1);
     }
@@ -368,7 +372,8 @@ Values view_scatter(Call& c) {
     const auto start = c.integer_or("start", 0), end = c.integer_or("end", INT64_MAX), step = c.integer_or("step", 1);
     if (!start || !end || !step) return Failure{};
     part = c.view(*copy.tensor(), op("strided_slice"),
-                  {c.int_constant({*start}), c.int_constant({*end}), c.int_constant({static_cast<std::int64_t>(*axis)}), c.int_constant({*step})});
+                  {c.int_constant({*start}), c.int_constant({*end}), c.int_constant({static_cast<std::int64_t>(*axis)}),
+                   c.int_constant({*step})});
   }
   if (!part || !c.write(*part->tensor(), *src)) return Failure{};
   return std::vector<Value>{copy};
@@ -428,8 +433,10 @@ Values one_hot(Call& c) {
   if (*classes < 1) return c.error("the number of classes must be given: it depends on the data else");
   auto data = std::make_shared<Data>();
   data->elements = std::vector<SymInt>{0, 1};
-  return single(c, c.emit(op("one_hot"), {*v, c.number(static_cast<double>(*classes), DType::Int64),
-                                          c.constant({Type::tensor(DType::Int64, {2}), data})}, {{"axis", std::int64_t{-1}}}));
+  return single(c, c.emit(op("one_hot"),
+                          {*v, c.number(static_cast<double>(*classes), DType::Int64),
+                           c.constant({Type::tensor(DType::Int64, {2}), data})},
+                          {{"axis", std::int64_t{-1}}}));
 }
 
 /// Places of what is not zero: rows of indices, or one tensor per axis.
@@ -437,7 +444,7 @@ Values nonzero(Call& c) {
   auto v = c.tensor("self");
   auto y = v ? c.emit(op("nonzero"), {*v}) : v;
   if (!y) return Failure{};
-  if (std::string_view(c.row->name) != "nonzero_numpy" && !(std::string_view(c.row->name) == "where" )) {
+  if (std::string_view(c.row->name) != "nonzero_numpy" && !(std::string_view(c.row->name) == "where")) {
     return single(c, c.transpose(*y, {1, 0}));
   }
   const auto rank = c.rank(*v);
@@ -470,7 +477,8 @@ Values bucketize(Call& c) {
   auto below = same ? c.emit(*right ? op("less_equal") : op("less"), {*same, *wide}) : same;
   const DType d = *narrow ? DType::Int32 : DType::Int64;
   auto number = below ? c.cast(*below, d) : below;
-  return number ? single(c, c.emit(op("sum_axes"), {*number, c.int_constant({-1})}, {{"keepdims", std::int64_t{0}}})) : Failure{};
+  return number ? single(c, c.emit(op("sum_axes"), {*number, c.int_constant({-1})}, {{"keepdims", std::int64_t{0}}}))
+                : Failure{};
 }
 
 /// Counts of every value, as a scatter of ones. The file says how many there are.
@@ -481,8 +489,8 @@ Values bincount(Call& c) {
   const auto least = c.integer_or("minlength", 0);
   if (!least) return Failure{};
   Dim count;
-  if (!c.operation.outputs.empty() && c.operation.outputs[0].tensor.is_tensor() && c.operation.outputs[0].tensor.ranked() &&
-      c.operation.outputs[0].tensor.rank() == 1) {
+  if (!c.operation.outputs.empty() && c.operation.outputs[0].tensor.is_tensor() &&
+      c.operation.outputs[0].tensor.ranked() && c.operation.outputs[0].tensor.rank() == 1) {
     count = c.operation.outputs[0].tensor.shape()[0];
   }
   if (!count.known()) {
@@ -492,9 +500,12 @@ Values bincount(Call& c) {
   const DType d = *weights ? c.type(*weights).dtype() : DType::Int64;
   auto zeros = c.full(c.int_constant({count.value()}), 0, d);
   auto shape = c.shape_of(*v);
-  Result<ValueId> ones = *weights ? Result<ValueId>(*weights) : shape ? c.emit(op("broadcast_to"), {c.number(1, d), *shape}) : shape;
+  Result<ValueId> ones = *weights ? Result<ValueId>(*weights)
+                         : shape  ? c.emit(op("broadcast_to"), {c.number(1, d), *shape})
+                                  : shape;
   if (!zeros || !ones) return Failure{};
-  return single(c, c.emit(op("scatter_elements"), {*zeros, *v, *ones}, {{"axis", std::int64_t{0}}, {"reduction", std::string("add")}}));
+  return single(c, c.emit(op("scatter_elements"), {*zeros, *v, *ones},
+                          {{"axis", std::int64_t{0}}, {"reduction", std::string("add")}}));
 }
 
 Values triangle(Call& c) {

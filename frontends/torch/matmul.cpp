@@ -23,9 +23,7 @@ Result<ValueId> dense(Call& c, ValueId x, ValueId w, ValueId bias, Attrs attrs =
   return c.emit(op("nn.dense"), {x, w, bias}, std::move(attrs));
 }
 
-bool is_bias(Call& c, ValueId v) {
-  return v && c.type(v).ranked() && c.type(v).rank() <= 2;
-}
+bool is_bias(Call& c, ValueId v) { return v && c.type(v).ranked() && c.type(v).rank() <= 2; }
 
 Result<ValueId> times(Call& c, ValueId v, double factor) {
   return factor == 1 ? Result<ValueId>(v) : c.emit(op("multiply"), {v, c.number(factor, c.type(v).dtype())});
@@ -35,7 +33,8 @@ Result<ValueId> times(Call& c, ValueId v, double factor) {
 Result<ValueId> split_heads(Call& c, ValueId v, std::int64_t heads) {
   const auto width = c.known_dim(v, 2, "the width of an embedding");
   if (!width) return Failure{};
-  if (heads < 1 || *width % heads != 0) return c.error(fmt::format("a width of {} does not split into {} heads", *width, heads));
+  if (heads < 1 || *width % heads != 0)
+    return c.error(fmt::format("a width of {} does not split into {} heads", *width, heads));
   std::vector<Value> shape{c.size_of(v, 0), c.size_of(v, 1), Scalar::of(heads), Scalar::of(*width / heads)};
   auto target = c.int_vector(shape);
   auto wide = target ? c.emit(op("reshape"), {v, *target}) : target;
@@ -52,9 +51,10 @@ Result<ValueId> join_heads(Call& c, ValueId v) {
 }
 
 /// Self-attention of a packed in-projection, heads and an out-projection.
-Result<ValueId> self_attention(Call& c, ValueId x, std::int64_t heads, std::string_view in_weight, std::string_view in_bias,
-                               std::string_view out_weight, std::string_view out_bias) {
-  auto wi = c.tensor(in_weight), bi = c.tensor_or_none(in_bias), wo = c.tensor(out_weight), bo = c.tensor_or_none(out_bias);
+Result<ValueId> self_attention(Call& c, ValueId x, std::int64_t heads, std::string_view in_weight,
+                               std::string_view in_bias, std::string_view out_weight, std::string_view out_bias) {
+  auto wi = c.tensor(in_weight), bi = c.tensor_or_none(in_bias), wo = c.tensor(out_weight),
+       bo = c.tensor_or_none(out_bias);
   if (!wi || !bi || !wo || !bo) return Failure{};
   const Attrs transposed{{"transB", std::int64_t{1}}};
   auto qkv = c.emit(op("nn.dense"), {x, *wi, *bi}, transposed);
@@ -130,7 +130,8 @@ Values baddbmm(Call& c) {
   const auto beta = c.real_or("beta", 1), alpha = c.real_or("alpha", 1);
   if (!self || !a || !b || !beta || !alpha) return Failure{};
   auto y = c.emit(op("nn.batch_matmul"), {*a, *b});
-  if (y && std::string_view(c.row->name) == "addbmm") y = c.emit(op("sum_axes"), {*y, c.int_constant({0})}, {{"keepdims", std::int64_t{0}}});
+  if (y && std::string_view(c.row->name) == "addbmm")
+    y = c.emit(op("sum_axes"), {*y, c.int_constant({0})}, {{"keepdims", std::int64_t{0}}});
   auto scaled = y ? times(c, *y, *alpha) : y;
   if (!scaled) return Failure{};
   if (*beta == 0) return c.result(*scaled);
@@ -207,7 +208,9 @@ Values cdist(Call& c) {
   auto columns = c.expand_dims(*b, {static_cast<std::int64_t>(*rank) - 2});
   if (!rows || !columns) return Failure{};
   auto d = c.emit(op("subtract"), {*rows, *columns});
-  return d ? single(c, c.emit(*p == 1 ? op("reduce_l1") : op("reduce_l2"), {*d, c.int_constant({-1})}, {{"keepdims", std::int64_t{0}}})) : Failure{};
+  return d ? single(c, c.emit(*p == 1 ? op("reduce_l1") : op("reduce_l2"), {*d, c.int_constant({-1})},
+                              {{"keepdims", std::int64_t{0}}}))
+           : Failure{};
 }
 
 /// (query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa); the
@@ -256,9 +259,12 @@ Values transformer_encoder_layer(Call& c) {
   const auto heads = c.integer("num_heads");
   const auto gelu = c.flag_or("use_gelu", false), norm_first = c.flag_or("norm_first", false);
   const auto eps = c.real_or("eps", 1e-5);
-  auto w1 = c.tensor("ffn_weight_1"), b1 = c.tensor("ffn_bias_1"), w2 = c.tensor("ffn_weight_2"), b2 = c.tensor("ffn_bias_2");
-  auto s1 = c.tensor("norm_weight_1"), o1 = c.tensor("norm_bias_1"), s2 = c.tensor("norm_weight_2"), o2 = c.tensor("norm_bias_2");
-  if (!x || !heads || !gelu || !norm_first || !eps || !w1 || !b1 || !w2 || !b2 || !s1 || !o1 || !s2 || !o2) return Failure{};
+  auto w1 = c.tensor("ffn_weight_1"), b1 = c.tensor("ffn_bias_1"), w2 = c.tensor("ffn_weight_2"),
+       b2 = c.tensor("ffn_bias_2");
+  auto s1 = c.tensor("norm_weight_1"), o1 = c.tensor("norm_bias_1"), s2 = c.tensor("norm_weight_2"),
+       o2 = c.tensor("norm_bias_2");
+  if (!x || !heads || !gelu || !norm_first || !eps || !w1 || !b1 || !w2 || !b2 || !s1 || !o1 || !s2 || !o2)
+    return Failure{};
   const Attrs transposed{{"transB", std::int64_t{1}}};
   const auto norm = [&](ValueId v, ValueId scale, ValueId bias) {
     return c.emit(op("nn.layer_norm"), {v, scale, bias}, {{"axis", std::int64_t{-1}}, {"epsilon", *eps}});
@@ -272,7 +278,8 @@ Values transformer_encoder_layer(Call& c) {
     const ValueId scale = first ? *s1 : *s2, bias = first ? *o1 : *o2;
     Result<ValueId> in = *norm_first ? norm(v, scale, bias) : Result<ValueId>(v);
     if (!in) return Failure{};
-    auto y = first ? self_attention(c, *in, *heads, "qkv_weight", "qkv_bias", "proj_weight", "proj_bias") : feed_forward(*in);
+    auto y = first ? self_attention(c, *in, *heads, "qkv_weight", "qkv_bias", "proj_weight", "proj_bias")
+                   : feed_forward(*in);
     auto sum = y ? c.emit(op("add"), {v, *y}) : y;
     return sum && !*norm_first ? norm(*sum, scale, bias) : sum;
   };

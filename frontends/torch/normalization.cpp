@@ -18,11 +18,11 @@ Values with_unused(Call& c, Values out) {
   for (std::size_t i = 1; out && i < c.outputs(); ++i) {
     if (i < out->size()) continue;
     const Type& declared = c.operation.outputs[i].tensor;
-    out->push_back(Call::fresh(c.constant({declared.is_tensor() ? declared : Type::tensor(DType::Float32, {0}), nullptr})));
+    out->push_back(
+        Call::fresh(c.constant({declared.is_tensor() ? declared : Type::tensor(DType::Float32, {0}), nullptr})));
   }
   return out;
 }
-
 
 Values batch_norm(Call& c) {
   auto x = c.tensor("input");
@@ -227,7 +227,8 @@ Values cosine_similarity(Call& c) {
   const Attrs drop{{"keepdims", std::int64_t{0}}};
   auto product = c.emit(op("multiply"), {*a, *b});
   auto dot = product ? c.emit(op("sum_axes"), {*product, c.int_constant({*dim})}, drop) : product;
-  auto na = c.emit(op("reduce_l2"), {*a, c.int_constant({*dim})}, drop), nb = c.emit(op("reduce_l2"), {*b, c.int_constant({*dim})}, drop);
+  auto na = c.emit(op("reduce_l2"), {*a, c.int_constant({*dim})}, drop),
+       nb = c.emit(op("reduce_l2"), {*b, c.int_constant({*dim})}, drop);
   if (!dot || !na || !nb) return Failure{};
   auto norm = c.emit(op("multiply"), {*na, *nb});
   return norm ? single(c, c.emit(op("divide"), {*dot, *norm})) : Failure{};
@@ -240,7 +241,8 @@ Values pairwise_distance(Call& c) {
   if (!a || !b || !p || !keep) return Failure{};
   auto d = c.emit(op("subtract"), {*a, *b});
   return d ? single(c, c.emit(*p == 1 ? op("reduce_l1") : op("reduce_l2"), {*d, c.int_constant({-1})},
-                              {{"keepdims", static_cast<std::int64_t>(*keep)}})) : Failure{};
+                              {{"keepdims", static_cast<std::int64_t>(*keep)}}))
+           : Failure{};
 }
 
 namespace {

@@ -102,7 +102,8 @@ Values adaptive(Call& c, const OpFamily& windows, OpId global) {
       }
       auto size_operand = c.int_vector(target);
       if (!size_operand) return Failure{};
-      return single(c, c.emit(op("image.resize2d"), {d->x, ValueId{}, ValueId{}, *size_operand}, {{"mode", std::string("nearest")}}));
+      return single(c, c.emit(op("image.resize2d"), {d->x, ValueId{}, ValueId{}, *size_operand},
+                              {{"mode", std::string("nearest")}}));
     }
     const auto w = adaptive_window(*extent, out);
     if (!w) return c.error(fmt::format("{} windows over an extent of {}", out, *extent));
@@ -115,9 +116,12 @@ Values adaptive(Call& c, const OpFamily& windows, OpId global) {
     return give(c, *d, std::vector<ValueId>{*y});
   }
   if (kernel.size() != spatial) return c.error("the extents of the data must be known when importing");
-  return give(c, *d, c.emit_all(windows.with_dims(spatial), {d->x},
-                                {{"kernel_size", kernel}, {"padding", std::vector<std::int64_t>(2 * spatial, 0)}, {"strides", strides}},
-                                results));
+  return give(
+      c, *d,
+      c.emit_all(
+          windows.with_dims(spatial), {d->x},
+          {{"kernel_size", kernel}, {"padding", std::vector<std::int64_t>(2 * spatial, 0)}, {"strides", strides}},
+          results));
 }
 
 }  // namespace

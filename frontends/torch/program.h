@@ -18,11 +18,11 @@ inline constexpr std::size_t kMaxListDepth = 16;  ///< of lists in a file
 struct Arg {
   enum class Kind : std::uint8_t { Ref, None, Int, Float, Bool, Str, List, Tensor, Object };
   Kind kind = Kind::None;
-  std::string_view name;        ///< of the schema's parameter; empty: by position
-  std::string_view text;        ///< Ref: the value's name. Str. Object: what it is, "cpu"
-  std::int64_t integer = 0;     ///< Int, Bool. Element types are Int in torch's numbering (c10::ScalarType)
-  double real = 0;              ///< Float
-  std::vector<Arg> items;       ///< List
+  std::string_view name;                  ///< of the schema's parameter; empty: by position
+  std::string_view text;                  ///< Ref: the value's name. Str. Object: what it is, "cpu"
+  std::int64_t integer = 0;               ///< Int, Bool. Element types are Int in torch's numbering (c10::ScalarType)
+  double real = 0;                        ///< Float
+  std::vector<Arg> items;                 ///< List
   std::shared_ptr<const Literal> tensor;  ///< Tensor, with or without contents
 };
 
@@ -37,14 +37,14 @@ struct Declared {
 struct Block;
 
 struct Operation {
-  std::string_view op;          ///< "aten::conv2d", "prim::If", "torchvision::nms"
-  std::string_view overload;    ///< "Tensor", "dim_IntList"; empty where the file has none
+  std::string_view op;        ///< "aten::conv2d", "prim::If", "torchvision::nms"
+  std::string_view overload;  ///< "Tensor", "dim_IntList"; empty where the file has none
   std::vector<Arg> args;
   std::vector<Declared> outputs;
   std::vector<Block> blocks;
-  std::string_view scope;       ///< "__module.layer1/__module.layer1.0" or "layer1.0"
-  std::string_view source;      ///< "torch/nn/modules/conv.py(560): _conv_forward"
-  std::int64_t index = -1;      ///< position in the file, blocks included
+  std::string_view scope;   ///< "__module.layer1/__module.layer1.0" or "layer1.0"
+  std::string_view source;  ///< "torch/nn/modules/conv.py(560): _conv_forward"
+  std::int64_t index = -1;  ///< position in the file, blocks included
 };
 
 struct Block {
@@ -54,8 +54,8 @@ struct Block {
 };
 
 struct Parameter {
-  std::string_view name;        ///< in the program
-  std::string label;            ///< in the module, "layer1.0.conv1.weight"
+  std::string_view name;  ///< in the program
+  std::string label;      ///< in the module, "layer1.0.conv1.weight"
   Literal literal;
 };
 

@@ -15,18 +15,36 @@ using json::Array;
 using json::Element;
 using json::Object;
 
-
 /// torch/_export/serde/schema.py ScalarType → c10::ScalarType
 std::int64_t c10_type(std::int64_t serialized) {
   switch (serialized) {
-    case 1: case 2: case 3: case 4: case 5: case 6: case 7: case 8: case 9: case 10: case 11: case 12: return serialized - 1;
-    case 13: return 15;  // bfloat16
-    case 28: return 27;  // uint16
-    case 29: return 24;  // float8_e4m3fn
-    case 30: return 23;  // float8_e5m2
-    case 31: return 26;  // float8_e4m3fnuz
-    case 32: return 25;  // float8_e5m2fnuz
-    default: return -1;
+    case 1:
+    case 2:
+    case 3:
+    case 4:
+    case 5:
+    case 6:
+    case 7:
+    case 8:
+    case 9:
+    case 10:
+    case 11:
+    case 12:
+      return serialized - 1;
+    case 13:
+      return 15;  // bfloat16
+    case 28:
+      return 27;  // uint16
+    case 29:
+      return 24;  // float8_e4m3fn
+    case 30:
+      return 23;  // float8_e5m2
+    case 31:
+      return 26;  // float8_e4m3fnuz
+    case 32:
+      return 25;  // float8_e5m2fnuz
+    default:
+      return -1;
   }
 }
 
@@ -55,7 +73,9 @@ std::optional<std::string_view> symbol_of(std::string_view expression) {
     if (close + 1 != expression.size()) return std::nullopt;
     return expression.substr(kSymbol.size(), end - kSymbol.size());
   }
-  const auto word = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; };
+  const auto word = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
   if (expression.empty() || (expression[0] >= '0' && expression[0] <= '9')) return std::nullopt;
   for (char c : expression) {
     if (!word(c)) return std::nullopt;
@@ -66,16 +86,39 @@ std::optional<std::string_view> symbol_of(std::string_view expression) {
 /// Python's operators on symbolic numbers, by the name of TorchScript's.
 std::string_view python_name(std::string_view target) {
   static const std::unordered_map<std::string_view, std::string_view> kNames{
-      {"_operator.add", "aten::add"}, {"_operator.sub", "aten::sub"}, {"_operator.mul", "aten::mul"},
-      {"_operator.floordiv", "aten::floordiv"}, {"_operator.truediv", "aten::div"}, {"_operator.mod", "aten::remainder"},
-      {"_operator.neg", "aten::neg"}, {"_operator.pow", "aten::pow"}, {"_operator.getitem", "aten::__getitem__"},
-      {"_operator.eq", "aten::eq"}, {"_operator.ne", "aten::ne"}, {"_operator.lt", "aten::lt"}, {"_operator.le", "aten::le"},
-      {"_operator.gt", "aten::gt"}, {"_operator.ge", "aten::ge"}, {"_operator.and_", "aten::__and__"},
-      {"_operator.or_", "aten::__or__"}, {"_operator.not_", "aten::__not__"}, {"_operator.pos", "prim::annotate"},
-      {"math.ceil", "aten::ceil"}, {"math.floor", "aten::floor"}, {"math.trunc", "aten::Int"}, {"math.sqrt", "aten::sqrt"},
-      {"builtins.round", "aten::round"}, {"builtins.abs", "aten::abs"}, {"builtins.int", "aten::Int"}, {"builtins.float", "aten::Float"},
-      {"torch.sym_max", "aten::max"}, {"torch.sym_min", "aten::min"}, {"torch.sym_int", "aten::Int"},
-      {"torch.sym_float", "aten::Float"}, {"torch.sym_not", "aten::__not__"}, {"torch._sym_sqrt", "aten::sqrt"},
+      {"_operator.add", "aten::add"},
+      {"_operator.sub", "aten::sub"},
+      {"_operator.mul", "aten::mul"},
+      {"_operator.floordiv", "aten::floordiv"},
+      {"_operator.truediv", "aten::div"},
+      {"_operator.mod", "aten::remainder"},
+      {"_operator.neg", "aten::neg"},
+      {"_operator.pow", "aten::pow"},
+      {"_operator.getitem", "aten::__getitem__"},
+      {"_operator.eq", "aten::eq"},
+      {"_operator.ne", "aten::ne"},
+      {"_operator.lt", "aten::lt"},
+      {"_operator.le", "aten::le"},
+      {"_operator.gt", "aten::gt"},
+      {"_operator.ge", "aten::ge"},
+      {"_operator.and_", "aten::__and__"},
+      {"_operator.or_", "aten::__or__"},
+      {"_operator.not_", "aten::__not__"},
+      {"_operator.pos", "prim::annotate"},
+      {"math.ceil", "aten::ceil"},
+      {"math.floor", "aten::floor"},
+      {"math.trunc", "aten::Int"},
+      {"math.sqrt", "aten::sqrt"},
+      {"builtins.round", "aten::round"},
+      {"builtins.abs", "aten::abs"},
+      {"builtins.int", "aten::Int"},
+      {"builtins.float", "aten::Float"},
+      {"torch.sym_max", "aten::max"},
+      {"torch.sym_min", "aten::min"},
+      {"torch.sym_int", "aten::Int"},
+      {"torch.sym_float", "aten::Float"},
+      {"torch.sym_not", "aten::__not__"},
+      {"torch._sym_sqrt", "aten::sqrt"},
       {"torch.sym_sqrt", "aten::sqrt"},
   };
   const auto found = kNames.find(target);
@@ -90,7 +133,8 @@ class Pt2Reader {
     const auto module = json::member(root, "graph_module");
     const auto graph = module ? json::member(*module, "graph") : std::nullopt;
     const auto signature = module ? json::member(*module, "signature") : std::nullopt;
-    if (!graph || !signature) return diags_.error("not an exported program: it has no graph_module with a graph and a signature");
+    if (!graph || !signature)
+      return diags_.error("not an exported program: it has no graph_module with a graph and a signature");
     if (weights) read_weights(weights->root());
     if (!types(*graph)) return Failure{};
     if (!inputs(*graph, *signature)) return Failure{};
@@ -121,13 +165,15 @@ class Pt2Reader {
     Object object;
     if (e.get(object)) return;
     for (const auto& [name, range] : object) {
-      const auto least = json::integer(json::member(range, "min_val")), most = json::integer(json::member(range, "max_val"));
+      const auto least = json::integer(json::member(range, "min_val")),
+                 most = json::integer(json::member(range, "max_val"));
       program_.ranges.push_back({name, least.value_or(0), most.value_or(INT64_MAX)});
     }
   }
 
   Result<Dim> dim(const Element& e, std::string_view name) {
-    if (const auto n = json::integer(e)) return *n >= 0 ? Result<Dim>(Dim(*n)) : diags_.error(here(), name, fmt::format("negative dim {}", *n));
+    if (const auto n = json::integer(e))
+      return *n >= 0 ? Result<Dim>(Dim(*n)) : diags_.error(here(), name, fmt::format("negative dim {}", *n));
     const auto c = chosen(e);
     if (!c) return Dim();
     if (c->key == "as_int") {
@@ -147,7 +193,8 @@ class Pt2Reader {
     const auto serialized = json::integer(json::member(meta, "dtype"));
     const DType dtype = serialized ? dtype_of(c10_type(*serialized)) : DType::Undefined;
     if (dtype == DType::Undefined) {
-      return diags_.error(here(), name, fmt::format("unknown element type {}", serialized ? fmt::format("{}", *serialized) : "none"));
+      return diags_.error(here(), name,
+                          fmt::format("unknown element type {}", serialized ? fmt::format("{}", *serialized) : "none"));
     }
     const auto sizes = json::array(json::member(meta, "sizes"));
     if (!sizes) return Type::unranked(dtype);
@@ -215,7 +262,8 @@ class Pt2Reader {
           continue;
         }
       }
-      program_.parameters.push_back({.name = *name, .label = std::string(label), .literal = {*std::move(type), nullptr}});
+      program_.parameters.push_back(
+          {.name = *name, .label = std::string(label), .literal = {*std::move(type), nullptr}});
     }
     return ok();
   }
@@ -246,7 +294,8 @@ class Pt2Reader {
   }
 
   Status operations(const Element& graph, int depth, Block& block) {
-    if (depth > kMaxRegionDepth) return diags_.error(here(), {}, fmt::format("graphs are nested deeper than {}", kMaxRegionDepth));
+    if (depth > kMaxRegionDepth)
+      return diags_.error(here(), {}, fmt::format("graphs are nested deeper than {}", kMaxRegionDepth));
     const auto nodes = json::array(json::member(graph, "nodes"));
     if (!nodes) return diags_.error(here(), {}, "a graph has no nodes");
     block.nodes.reserve(nodes->size());
@@ -271,7 +320,8 @@ class Pt2Reader {
         const std::size_t last = stack->rfind(';');
         std::string_view entry = last == std::string_view::npos ? *stack : stack->substr(last + 1);
         const std::size_t first = entry.find(','), second = entry.find(',', first + 1);
-        if (first != std::string_view::npos && second != std::string_view::npos) out.scope = entry.substr(first + 1, second - first - 1);
+        if (first != std::string_view::npos && second != std::string_view::npos)
+          out.scope = entry.substr(first + 1, second - first - 1);
       }
       if (auto trace = json::text(json::member(*meta, "stack_trace"))) {
         const std::size_t line = trace->rfind("File \"");
@@ -379,14 +429,19 @@ class Pt2Reader {
       return ok();
     }
     switch (e.type()) {
-      case simdjson::dom::element_type::NULL_VALUE: return ok();
-      case simdjson::dom::element_type::BOOL: out = {.kind = Arg::Kind::Bool, .integer = bool(e) ? 1 : 0}; return ok();
+      case simdjson::dom::element_type::NULL_VALUE:
+        return ok();
+      case simdjson::dom::element_type::BOOL:
+        out = {.kind = Arg::Kind::Bool, .integer = bool(e) ? 1 : 0};
+        return ok();
       case simdjson::dom::element_type::INT64:
         if (key.starts_with("as_float")) out = {.kind = Arg::Kind::Float, .real = static_cast<double>(std::int64_t(e))};
         else out = {.kind = Arg::Kind::Int, .integer = std::int64_t(e)};
         return ok();
       case simdjson::dom::element_type::UINT64:
-      case simdjson::dom::element_type::DOUBLE: out = {.kind = Arg::Kind::Float, .real = double(e)}; return ok();
+      case simdjson::dom::element_type::DOUBLE:
+        out = {.kind = Arg::Kind::Float, .real = double(e)};
+        return ok();
       case simdjson::dom::element_type::STRING: {
         const std::string_view s(e);
         constexpr double inf = std::numeric_limits<double>::infinity();
@@ -397,8 +452,10 @@ class Pt2Reader {
         }
         return ok();
       }
-      case simdjson::dom::element_type::ARRAY: return items(e, key, depth + 1, level, out, at);
-      case simdjson::dom::element_type::OBJECT: return argument(e, depth + 1, level, out, at);
+      case simdjson::dom::element_type::ARRAY:
+        return items(e, key, depth + 1, level, out, at);
+      case simdjson::dom::element_type::OBJECT:
+        return argument(e, depth + 1, level, out, at);
     }
     return ok();
   }

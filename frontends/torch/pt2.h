@@ -4,8 +4,8 @@
 /// The schema (torch/_export/serde/schema.py) changed names of members over the
 /// versions, not their meaning: an argument is a union of which one member is
 /// not null, a tensor's type stands in `tensor_values` by its name.
-#include "ir/support/json.h"
 #include "frontends/torch/program.h"
+#include "ir/support/json.h"
 
 namespace perfc::torch {
 

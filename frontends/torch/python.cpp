@@ -29,11 +29,16 @@ std::optional<Scalar> compute(std::string_view name, const Scalar& a, const Scal
   if (comparison) {
     const auto x = a.number(), y = b.number();
     if (!x || !y) {
-      if (a.integer.symbolic() && a.integer == b.integer) return Scalar::truth(name == "eq" || name == "le" || name == "ge");
+      if (a.integer.symbolic() && a.integer == b.integer)
+        return Scalar::truth(name == "eq" || name == "le" || name == "ge");
       return std::nullopt;
     }
-    return Scalar::truth(name == "eq" ? *x == *y : name == "ne" ? *x != *y : name == "lt" ? *x < *y
-                         : name == "le" ? *x <= *y : name == "gt" ? *x > *y : *x >= *y);
+    return Scalar::truth(name == "eq"   ? *x == *y
+                         : name == "ne" ? *x != *y
+                         : name == "lt" ? *x < *y
+                         : name == "le" ? *x <= *y
+                         : name == "gt" ? *x > *y
+                                        : *x >= *y);
   }
   if (name == "__and__" || name == "__or__" || name == "__xor__") {
     if (!a.integer.known() || !b.integer.known()) return std::nullopt;
@@ -63,11 +68,12 @@ std::optional<Scalar> compute(std::string_view name, const Scalar& a, const Scal
   const std::int64_t x = a.integer.value(), y = b.integer.value();
   if (name == "max") return Scalar::of(std::max(x, y));
   if (name == "min") return Scalar::of(std::min(x, y));
-  if (name == "pow") return Scalar{.integer = y < 0 ? SymInt() : [&] {
-    SymInt r = 1;
-    for (std::int64_t i = 0; i < std::min<std::int64_t>(y, 64); ++i) r = r * SymInt(x);
-    return r;
-  }()};
+  if (name == "pow")
+    return Scalar{.integer = y < 0 ? SymInt() : [&] {
+      SymInt r = 1;
+      for (std::int64_t i = 0; i < std::min<std::int64_t>(y, 64); ++i) r = r * SymInt(x);
+      return r;
+    }()};
   if (y == 0 || (x == INT64_MIN && y == -1)) return std::nullopt;
   if (name == "floordiv") return Scalar::of(floor_div(x, y));
   if (name == "remainder") return Scalar::of(x - floor_div(x, y) * y);
@@ -362,7 +368,8 @@ Values tensor_to_list(Call& c) {
   auto v = first_tensor(c);
   if (!v) return Failure{};
   const Data* d = c.data(*v);
-  if (!d || c.type(*v).rank() != 1) return c.error("makes a list of a tensor whose contents are not known when importing");
+  if (!d || c.type(*v).rank() != 1)
+    return c.error("makes a list of a tensor whose contents are not known when importing");
   std::vector<Value> out;
   for (std::size_t i = 0; i < d->size(); ++i) {
     if (d->ints()) out.emplace_back(Scalar{.integer = (*d->ints())[i]});
@@ -482,11 +489,31 @@ Result<std::optional<std::vector<Value>>> on_numbers(Call& c, std::string_view n
     return Some(*std::move(v));
   };
   static const std::map<std::string_view, std::string_view> kBinary{
-      {"add", "add"}, {"sub", "sub"}, {"mul", "mul"}, {"div", "div"}, {"truediv", "div"}, {"floordiv", "floordiv"},
-      {"floor_divide", "floordiv"}, {"remainder", "remainder"}, {"mod", "remainder"}, {"pow", "pow"},
-      {"eq", "eq"}, {"ne", "ne"}, {"lt", "lt"}, {"le", "le"}, {"gt", "gt"}, {"ge", "ge"},
-      {"max", "max"}, {"min", "min"}, {"sym_max", "max"}, {"sym_min", "min"},
-      {"__and__", "__and__"}, {"__or__", "__or__"}, {"__xor__", "__xor__"}, {"and_", "__and__"}, {"or_", "__or__"},
+      {"add", "add"},
+      {"sub", "sub"},
+      {"mul", "mul"},
+      {"div", "div"},
+      {"truediv", "div"},
+      {"floordiv", "floordiv"},
+      {"floor_divide", "floordiv"},
+      {"remainder", "remainder"},
+      {"mod", "remainder"},
+      {"pow", "pow"},
+      {"eq", "eq"},
+      {"ne", "ne"},
+      {"lt", "lt"},
+      {"le", "le"},
+      {"gt", "gt"},
+      {"ge", "ge"},
+      {"max", "max"},
+      {"min", "min"},
+      {"sym_max", "max"},
+      {"sym_min", "min"},
+      {"__and__", "__and__"},
+      {"__or__", "__or__"},
+      {"__xor__", "__xor__"},
+      {"and_", "__and__"},
+      {"or_", "__or__"},
   };
   if (name == "slice" && !c.args.empty() && c.args[0].list()) return some(slice_list(c, *c.args[0].list()));
   const auto row = kBinary.find(name);
@@ -514,7 +541,8 @@ Result<std::optional<std::vector<Value>>> on_numbers(Call& c, std::string_view n
       const auto& s = *b.scalar();
       constexpr std::int64_t kMaxItems = 100'000;
       if (!s.integer.known() || s.integer.value() < 0 ||
-          s.integer.value() > kMaxItems / static_cast<std::int64_t>(std::max<std::size_t>(a.list()->items->size(), 1))) {
+          s.integer.value() >
+              kMaxItems / static_cast<std::int64_t>(std::max<std::size_t>(a.list()->items->size(), 1))) {
         return c.error("repeats a list too often, or as often as is not known when importing");
       }
       std::vector<Value> out;
@@ -531,7 +559,8 @@ Result<std::optional<std::vector<Value>>> on_numbers(Call& c, std::string_view n
   if (c.args.empty() || !is_number(c.args[0])) {
     if ((name == "max" || name == "min") && c.args.size() == 1 && c.args[0].list()) {
       const auto& items = *c.args[0].list()->items;
-      if (items.empty() || !std::all_of(items.begin(), items.end(), is_number)) return c.error("needs a list of numbers");
+      if (items.empty() || !std::all_of(items.begin(), items.end(), is_number))
+        return c.error("needs a list of numbers");
       Scalar best = *items[0].scalar();
       for (std::size_t i = 1; i < items.size(); ++i) {
         auto r = binary(c, name, best, *items[i].scalar());
@@ -548,13 +577,25 @@ Result<std::optional<std::vector<Value>>> on_numbers(Call& c, std::string_view n
     if (!r) return Failure{};
     return some(one(*r));
   }
-  if (name == "ceil") return some(rounding(c, op("ceil"), [](double x) { return std::ceil(x); }, DType::Int64));
-  if (name == "floor") return some(rounding(c, op("floor"), [](double x) { return std::floor(x); }, DType::Int64));
+  if (name == "ceil")
+    return some(rounding(
+        c, op("ceil"), [](double x) { return std::ceil(x); }, DType::Int64));
+  if (name == "floor")
+    return some(rounding(
+        c, op("floor"), [](double x) { return std::floor(x); }, DType::Int64));
   if (name == "trunc") return some(convert(c, DType::Int64));
-  if (name == "round") return some(rounding(c, op("round"), [](double x) { return std::nearbyint(x); }, DType::Float64));
-  if (name == "sqrt") return some(rounding(c, op("sqrt"), [](double x) { return std::sqrt(x); }, DType::Float64));
-  if (name == "log") return some(rounding(c, op("log"), [](double x) { return std::log(x); }, DType::Float64));
-  if (name == "exp") return some(rounding(c, op("exp"), [](double x) { return std::exp(x); }, DType::Float64));
+  if (name == "round")
+    return some(rounding(
+        c, op("round"), [](double x) { return std::nearbyint(x); }, DType::Float64));
+  if (name == "sqrt")
+    return some(rounding(
+        c, op("sqrt"), [](double x) { return std::sqrt(x); }, DType::Float64));
+  if (name == "log")
+    return some(rounding(
+        c, op("log"), [](double x) { return std::log(x); }, DType::Float64));
+  if (name == "exp")
+    return some(rounding(
+        c, op("exp"), [](double x) { return std::exp(x); }, DType::Float64));
   if (name == "abs") {
     auto negative = binary(c, "sub", Scalar::of(std::int64_t{0}), a);
     auto r = negative ? binary(c, "max", a, *negative) : negative;

@@ -146,7 +146,9 @@ Values quantized_conv(Call& c) {
   const Type w = c.type(p->weight);
   if (!w.is_static() || w.rank() < 3 || p->stride.empty()) return c.error("the packed weights are no convolution's");
   const std::size_t spatial = w.rank() - 2;
-  const auto last = [&](std::vector<std::int64_t> v, std::int64_t fallback) { return last_of(std::move(v), spatial, fallback); };
+  const auto last = [&](std::vector<std::int64_t> v, std::int64_t fallback) {
+    return last_of(std::move(v), spatial, fallback);
+  };
   std::vector<std::int64_t> kernel, pads = last(p->padding, 0);
   for (std::size_t i = 0; i < spatial; ++i) kernel.push_back(w.shape()[i + 2].value());
   const std::vector<std::int64_t> ends = pads;
@@ -161,9 +163,13 @@ Values quantized_conv(Call& c) {
     bias = c.builder().constant({c.type(p->bias).with_dtype(DType::Int32), nullptr}, n.name, n.loc);
   }
   return activated(c, c.emit(op("qnn.conv2d"),
-                             {*x, some_scale(c), some_zero(c, d), p->weight, some_scale(c), some_zero(c, w.dtype()), out->first, out->second, bias},
-                             {{"dilation", last(p->dilation, 1)}, {"groups", p->groups}, {"kernel_size", kernel},
-                              {"padding", pads}, {"strides", last(p->stride, 1)}}));
+                             {*x, some_scale(c), some_zero(c, d), p->weight, some_scale(c), some_zero(c, w.dtype()),
+                              out->first, out->second, bias},
+                             {{"dilation", last(p->dilation, 1)},
+                              {"groups", p->groups},
+                              {"kernel_size", kernel},
+                              {"padding", pads},
+                              {"strides", last(p->stride, 1)}}));
 }
 
 /// The IR has no transposed convolution of quantised numbers: it stands between conversions.
@@ -172,7 +178,8 @@ Values quantized_conv_transposed(Call& c) {
   const auto p = unpack(c, "packed_weight");
   if (!data || !x || !p) return Failure{};
   const Type w = c.type(p->weight);
-  if (!w.is_static() || w.rank() < 3 || w.rank() > 5 || p->stride.empty()) return c.error("the packed weights are no convolution's");
+  if (!w.is_static() || w.rank() < 3 || w.rank() > 5 || p->stride.empty())
+    return c.error("the packed weights are no convolution's");
   const std::size_t spatial = w.rank() - 2;
   auto weight = c.emit(op("qnn.dequantize"), {p->weight, some_scale(c), some_zero(c, w.dtype())});
   if (!weight) return Failure{};
@@ -181,8 +188,11 @@ Values quantized_conv_transposed(Call& c) {
   const std::vector<std::int64_t> ends = pads;
   pads.insert(pads.end(), ends.begin(), ends.end());
   auto y = c.emit(family("nn.conv?d_transpose").with_dims(spatial), {*x, *weight, p->bias},
-                  {{"dilation", last_of(p->dilation, spatial, 1)}, {"groups", p->groups}, {"kernel_size", kernel},
-                   {"output_padding", last_of(p->output_padding, spatial, 0)}, {"padding", pads},
+                  {{"dilation", last_of(p->dilation, spatial, 1)},
+                   {"groups", p->groups},
+                   {"kernel_size", kernel},
+                   {"output_padding", last_of(p->output_padding, spatial, 0)},
+                   {"padding", pads},
                    {"strides", last_of(p->stride, spatial, 1)}});
   return quantised(c, y, c.type(*data).dtype());
 }
@@ -206,8 +216,10 @@ Values quantized_linear(Call& c) {
     if (!flat) return Failure{};
     a = *flat;
   }
-  auto y = c.emit(op("qnn.gemm"), {a, some_scale(c), some_zero(c, d), p->weight, some_scale(c), some_zero(c, c.type(p->weight).dtype()),
-                                   p->bias, out->first, out->second}, {{"transB", std::int64_t{1}}});
+  auto y = c.emit(op("qnn.gemm"),
+                  {a, some_scale(c), some_zero(c, d), p->weight, some_scale(c), some_zero(c, c.type(p->weight).dtype()),
+                   p->bias, out->first, out->second},
+                  {{"transB", std::int64_t{1}}});
   if (y && *rank > 2) {
     shape.emplace_back(Scalar{.integer = c.dim(p->weight, 0)});
     auto target = c.int_vector(shape);
@@ -227,7 +239,8 @@ Values quantized_linear_dynamic(Call& c) {
     return w ? activated(c, c.emit(op("nn.dense"), {*x, *w, p->bias}, {{"transB", std::int64_t{1}}})) : Failure{};
   }
   auto w = transposed(c, p->weight);
-  return w ? activated(c, c.emit(op("qnn.dynamic_quantize_matmul"), {*x, *w, some_scale(c), some_zero(c, d), p->bias})) : Failure{};
+  return w ? activated(c, c.emit(op("qnn.dynamic_quantize_matmul"), {*x, *w, some_scale(c), some_zero(c, d), p->bias}))
+           : Failure{};
 }
 
 /// add, mul, of two tensors or of a tensor and a number.
@@ -239,8 +252,9 @@ Values quantized_binary(Call& c) {
   const auto out = output_parameters(c, d);
   if (!b || !out) return Failure{};
   const bool adds = std::string_view(c.row->name).find("add") != std::string_view::npos;
-  return activated(c, c.emit(adds ? op("qnn.add") : op("qnn.multiply"),
-                             {*a, some_scale(c), some_zero(c, d), *b, some_scale(c), some_zero(c, d), out->first, out->second}));
+  return activated(
+      c, c.emit(adds ? op("qnn.add") : op("qnn.multiply"),
+                {*a, some_scale(c), some_zero(c, d), *b, some_scale(c), some_zero(c, d), out->first, out->second}));
 }
 
 Values quantized_cat(Call& c) {
@@ -271,14 +285,17 @@ Values quantized_leaky_relu(Call& c) {
   if (!x || !slope) return Failure{};
   const DType d = c.type(*x).dtype();
   const auto out = output_parameters(c, d);
-  return out ? single(c, c.emit(op("qnn.leaky_relu"), {*x, some_scale(c), some_zero(c, d), out->first, out->second}, {{"alpha", *slope}})) : Failure{};
+  return out ? single(c, c.emit(op("qnn.leaky_relu"), {*x, some_scale(c), some_zero(c, d), out->first, out->second},
+                                {{"alpha", *slope}}))
+             : Failure{};
 }
 Values quantized_sigmoid(Call& c) {
   auto x = c.tensor("qx");
   if (!x) return Failure{};
   const DType d = c.type(*x).dtype();
   const auto out = output_parameters(c, d);
-  return out ? single(c, c.emit(op("qnn.sigmoid"), {*x, some_scale(c), some_zero(c, d), out->first, out->second})) : Failure{};
+  return out ? single(c, c.emit(op("qnn.sigmoid"), {*x, some_scale(c), some_zero(c, d), out->first, out->second}))
+             : Failure{};
 }
 Values quantized_relu6(Call& c) {
   auto x = c.tensor("qx");
@@ -298,8 +315,6 @@ Values quantized_batch_norm(Call& c) {
 }
 
 /// Weights with a layer's settings, packed in the program itself.
-Values quantized_prepack(Call& c) {
-  return std::vector<Value>{Value::list(c.args, List::Kind::Tuple)};
-}
+Values quantized_prepack(Call& c) { return std::vector<Value>{Value::list(c.args, List::Kind::Tuple)}; }
 
 }  // namespace perfc::torch

@@ -169,8 +169,10 @@ Values channel_shuffle(Call& c) {
   if (!rank) return Failure{};
   const auto channels = c.known_dim(*v, 1, "the channels");
   if (!channels) return Failure{};
-  if (*groups < 1 || *channels % *groups != 0) return c.error(fmt::format("{} channels in {} groups", *channels, *groups));
-  auto split_shape = c.int_vector(dims_with(c, *v, *rank, 1, 1, {Scalar::of(*groups), Scalar::of(*channels / *groups)}));
+  if (*groups < 1 || *channels % *groups != 0)
+    return c.error(fmt::format("{} channels in {} groups", *channels, *groups));
+  auto split_shape =
+      c.int_vector(dims_with(c, *v, *rank, 1, 1, {Scalar::of(*groups), Scalar::of(*channels / *groups)}));
   auto wide = split_shape ? c.emit(op("reshape"), {*v, *split_shape}) : split_shape;
   if (!wide) return Failure{};
   auto perm = identity(*rank + 1);
@@ -192,7 +194,9 @@ Values pad(Call& c) {
   const std::size_t n = l->items->size() / 2;
   if (n > *rank) return c.error(fmt::format("pads {} dims of data of rank {}", n, *rank));
   const std::string_view name = c.row->name;
-  std::string mode = c.text_or("mode", name.starts_with("reflection") ? "reflect" : name.starts_with("replication") ? "replicate" : "constant");
+  std::string mode = c.text_or("mode", name.starts_with("reflection")    ? "reflect"
+                                       : name.starts_with("replication") ? "replicate"
+                                                                         : "constant");
   if (mode == "replicate") mode = "edge";
   if (mode == "circular") mode = "wrap";
   std::vector<Value> pads(2 * *rank, Scalar::of(std::int64_t{0}));

@@ -9,7 +9,7 @@ namespace {
 struct CellKind {
   OpId op;
   std::int64_t gates;
-  std::string_view activation;     ///< RNN only
+  std::string_view activation;  ///< RNN only
 };
 
 /// Parts stacked along a new leading dim. Constants without contents become one
@@ -40,14 +40,15 @@ Result<ValueId> stack_front(Call& c, const std::vector<ValueId>& parts) {
 Result<ValueId> stack_biases(Call& c, const std::vector<std::pair<ValueId, ValueId>>& biases) {
   bool constant = true;
   for (const auto& [a, b] : biases) {
-    constant = constant && c.builder().node(a.node).kind == NodeKind::Constant && c.builder().node(b.node).kind == NodeKind::Constant &&
-               c.type(a).is_static() && c.type(a) == c.type(b);
+    constant = constant && c.builder().node(a.node).kind == NodeKind::Constant &&
+               c.builder().node(b.node).kind == NodeKind::Constant && c.type(a).is_static() && c.type(a) == c.type(b);
   }
   if (constant && c.type(biases[0].first).rank() == 1) {
     const Node& n = c.builder().node(biases[0].first.node);
     const std::int64_t width = c.type(biases[0].first).shape()[0].value();
-    return c.builder().constant({Type::tensor(c.type(biases[0].first).dtype(), {static_cast<std::int64_t>(biases.size()), 2 * width}), nullptr},
-                                n.name, n.loc);
+    return c.builder().constant(
+        {Type::tensor(c.type(biases[0].first).dtype(), {static_cast<std::int64_t>(biases.size()), 2 * width}), nullptr},
+        n.name, n.loc);
   }
   std::vector<ValueId> rows;
   for (const auto& [a, b] : biases) {
@@ -107,7 +108,8 @@ Values recurrent(Call& c, const CellKind& kind) {
   if (weights->size() != cells * per_direction) {
     return c.error(fmt::format("{} weights for {} layers in {} directions", weights->size(), *layers, directions));
   }
-  if (per_direction == 5 || per_direction == 3) return c.error("projections of an LSTM's state (proj_size) are not supported");
+  if (per_direction == 5 || per_direction == 3)
+    return c.error("projections of an LSTM's state (proj_size) are not supported");
 
   Result<ValueId> sequence = x;
   if (*batch_first) sequence = c.transpose(*sequence, {1, 0, 2});
@@ -128,15 +130,18 @@ Values recurrent(Call& c, const CellKind& kind) {
     std::vector<ValueId> operands{*sequence, *weight, *recurrence, *bias, {}};
     const auto first = layer * static_cast<std::int64_t>(directions);
     for (ValueId s : states) {
-      auto part = cells == directions ? Result<ValueId>(s) : c.slice(s, 0, first, first + static_cast<std::int64_t>(directions), 1);
+      auto part = cells == directions ? Result<ValueId>(s)
+                                      : c.slice(s, 0, first, first + static_cast<std::int64_t>(directions), 1);
       if (!part) return Failure{};
       operands.push_back(*part);
     }
-    const auto hidden = c.known_dim((*weights)[static_cast<std::size_t>(layer) * directions * per_direction + 1], 1, "the hidden size");
+    const auto hidden =
+        c.known_dim((*weights)[static_cast<std::size_t>(layer) * directions * per_direction + 1], 1, "the hidden size");
     if (!hidden) return Failure{};
     Attrs attrs{{"direction", std::string(directions == 2 ? "bidirectional" : "forward")}, {"hidden_size", *hidden}};
     if (kind.op == op("nn.gru")) attrs.set("linear_before_reset", std::int64_t{1});
-    if (!kind.activation.empty()) attrs.set("activations", std::vector<std::string>(directions, std::string(kind.activation)));
+    if (!kind.activation.empty())
+      attrs.set("activations", std::vector<std::string>(directions, std::string(kind.activation)));
     auto out = c.emit_all(kind.op, std::move(operands), std::move(attrs), states.size() + 1);
     if (!out) return Failure{};
     for (std::size_t i = 0; i < states.size(); ++i) last[i].push_back((*out)[i + 1]);
@@ -146,7 +151,8 @@ Values recurrent(Call& c, const CellKind& kind) {
     } else {
       auto y = c.transpose((*out)[0], {0, 2, 1, 3});
       if (!y) return Failure{};
-      auto shape = c.int_vector({c.size_of(*y, 0), c.size_of(*y, 1), Scalar::of(static_cast<std::int64_t>(directions) * *hidden)});
+      auto shape = c.int_vector(
+          {c.size_of(*y, 0), c.size_of(*y, 1), Scalar::of(static_cast<std::int64_t>(directions) * *hidden)});
       sequence = shape ? c.emit(op("reshape"), {*y, *shape}) : shape;
     }
     if (!sequence) return Failure{};
@@ -155,7 +161,8 @@ Values recurrent(Call& c, const CellKind& kind) {
   if (!sequence) return Failure{};
   std::vector<ValueId> results{*sequence};
   for (auto& parts : last) {
-    auto all = parts.size() == 1 ? Result<ValueId>(parts[0]) : c.emit(op("concatenate"), parts, {{"axis", std::int64_t{0}}});
+    auto all =
+        parts.size() == 1 ? Result<ValueId>(parts[0]) : c.emit(op("concatenate"), parts, {{"axis", std::int64_t{0}}});
     if (!all) return Failure{};
     results.push_back(*all);
   }
@@ -206,7 +213,8 @@ Values cell(Call& c, const CellKind& kind) {
   return c.results(results);
 }
 
-constexpr CellKind kLstm{op("nn.lstm"), 4, ""}, kGru{op("nn.gru"), 3, ""}, kTanh{op("nn.rnn"), 1, "Tanh"}, kRelu{op("nn.rnn"), 1, "Relu"};
+constexpr CellKind kLstm{op("nn.lstm"), 4, ""}, kGru{op("nn.gru"), 3, ""}, kTanh{op("nn.rnn"), 1, "Tanh"},
+    kRelu{op("nn.rnn"), 1, "Relu"};
 
 }  // namespace
 

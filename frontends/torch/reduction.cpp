@@ -89,7 +89,8 @@ Values arg_extreme(Call& c, OpId o) {
   const auto rank = c.rank(*v);
   const auto axis = rank ? c.axis("dim", *rank) : Result<std::size_t>(Failure{});
   if (!axis) return Failure{};
-  return single(c, c.emit(o, {*v}, {{"axis", static_cast<std::int64_t>(*axis)}, {"keepdims", static_cast<std::int64_t>(*keep)}}));
+  return single(
+      c, c.emit(o, {*v}, {{"axis", static_cast<std::int64_t>(*axis)}, {"keepdims", static_cast<std::int64_t>(*keep)}}));
 }
 
 /// var, std, var_mean, std_mean: one pass over the data.
@@ -232,7 +233,10 @@ Values topk(Call& c) {
   auto vector = k ? c.reshape(*k, {1}) : k;
   if (!vector) return Failure{};
   auto both = c.emit_all(op("topk"), {a->v, *vector},
-                         {{"axis", a->axis}, {"largest", static_cast<std::int64_t>(*largest)}, {"sorted", static_cast<std::int64_t>(*sorted)}}, 2);
+                         {{"axis", a->axis},
+                          {"largest", static_cast<std::int64_t>(*largest)},
+                          {"sorted", static_cast<std::int64_t>(*sorted)}},
+                         2);
   return both ? c.results(*both) : Failure{};
 }
 
@@ -250,7 +254,9 @@ Values sort(Call& c) {
   }
   auto k = c.vector_of(c.size_of(v, static_cast<std::size_t>(a->axis)));
   if (!k) return Failure{};
-  auto both = c.emit_all(op("topk"), {v, *k}, {{"axis", a->axis}, {"largest", static_cast<std::int64_t>(*descending)}, {"sorted", std::int64_t{1}}}, 2);
+  auto both = c.emit_all(
+      op("topk"), {v, *k},
+      {{"axis", a->axis}, {"largest", static_cast<std::int64_t>(*descending)}, {"sorted", std::int64_t{1}}}, 2);
   if (!both) return Failure{};
   if (name == "argsort") return c.result((*both)[1]);
   if (name == "msort") return c.result((*both)[0]);
@@ -283,8 +289,9 @@ Values order_statistic(Call& c) {
     if (*k < 1 || *k > *extent) return c.error(fmt::format("entry {} of {}", *k, *extent));
     place = *k - 1;
   }
-  auto both = c.emit_all(op("topk"), {*v, c.int_constant({place + 1})},
-                         {{"axis", static_cast<std::int64_t>(*axis)}, {"largest", std::int64_t{0}}, {"sorted", std::int64_t{1}}}, 2);
+  auto both = c.emit_all(
+      op("topk"), {*v, c.int_constant({place + 1})},
+      {{"axis", static_cast<std::int64_t>(*axis)}, {"largest", std::int64_t{0}}, {"sorted", std::int64_t{1}}}, 2);
   if (!both) return Failure{};
   std::vector<ValueId> out;
   for (ValueId part : *both) {

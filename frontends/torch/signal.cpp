@@ -30,8 +30,10 @@ Transform kind_of(const Call& c) {
   if (name == "_fft_c2r") return {.inverse = true, .onesided = true, .all = true};
   if (name == "_fft_c2c") return {.all = true};
   name.remove_prefix(4);  // fft_
-  return {.inverse = name.starts_with("i"), .onesided = name.find("rfft") != std::string_view::npos,
-          .all = name.ends_with("n"), .dims = name.ends_with("2") ? std::size_t{2} : std::size_t{1}};
+  return {.inverse = name.starts_with("i"),
+          .onesided = name.find("rfft") != std::string_view::npos,
+          .all = name.ends_with("n"),
+          .dims = name.ends_with("2") ? std::size_t{2} : std::size_t{1}};
 }
 
 }  // namespace
@@ -60,7 +62,8 @@ Values fft(Call& c) {
     if (!dims) return Failure{};
     axes = *dims;
   } else {
-    for (std::size_t i = kind.all ? 0 : *rank - std::min(*rank, kind.dims); i < *rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
+    for (std::size_t i = kind.all ? 0 : *rank - std::min(*rank, kind.dims); i < *rank; ++i)
+      axes.push_back(static_cast<std::int64_t>(i));
   }
   std::vector<std::int64_t> lengths(axes.size(), -1);
   if (c.given("n")) {
@@ -87,7 +90,8 @@ Values fft(Call& c) {
     }
     std::vector<ValueId> operands{*v, {}, c.number(static_cast<double>(*axis), DType::Int64)};
     if (length >= 0) operands[1] = c.number(static_cast<double>(length), DType::Int64);
-    v = c.emit(op("dft"), std::move(operands), {{"inverse", static_cast<std::int64_t>(kind.inverse)}, {"onesided", static_cast<std::int64_t>(half)}});
+    v = c.emit(op("dft"), std::move(operands),
+               {{"inverse", static_cast<std::int64_t>(kind.inverse)}, {"onesided", static_cast<std::int64_t>(half)}});
     if (!v) return Failure{};
   }
   if (kind.onesided && kind.inverse) return single(c, c.squeeze(*v, {-1}));
@@ -104,8 +108,10 @@ Values stft(Call& c) {
   if (!rank) return Failure{};
   if (*rank == 1) x = c.expand_dims(*x, {0});
   if (!x) return Failure{};
-  auto y = c.emit(op("stft"), {*x, c.number(static_cast<double>(*hop), DType::Int64), *window, c.number(static_cast<double>(*n), DType::Int64)},
-                  {{"onesided", static_cast<std::int64_t>(*onesided)}});
+  auto y = c.emit(
+      op("stft"),
+      {*x, c.number(static_cast<double>(*hop), DType::Int64), *window, c.number(static_cast<double>(*n), DType::Int64)},
+      {{"onesided", static_cast<std::int64_t>(*onesided)}});
   // (batch, frames, bins, 2) → (batch, bins, frames, 2)
   y = y ? c.transpose(*y, {0, 2, 1, 3}) : y;
   if (y && *rank == 1) y = c.squeeze(*y, {0});
@@ -119,7 +125,8 @@ Values absolute(Call& c) {
   if (!v) return Failure{};
   if (!is_complex(c.type(*v).dtype())) return single(c, c.emit(op("abs"), {*v}));
   auto reals = c.emit(op("as_real"), {*v});
-  return reals ? single(c, c.emit(op("reduce_l2"), {*reals, c.int_constant({-1})}, {{"keepdims", std::int64_t{0}}})) : Failure{};
+  return reals ? single(c, c.emit(op("reduce_l2"), {*reals, c.int_constant({-1})}, {{"keepdims", std::int64_t{0}}}))
+               : Failure{};
 }
 
 Values view_as_complex(Call& c) { return c.view_result("self", op("as_complex"), {}); }
@@ -134,7 +141,8 @@ Values complex_part(Call& c) {
   const auto rank = c.rank(*v);
   auto reals = c.emit(op("as_real"), {*v});
   if (!rank || !reals) return Failure{};
-  return single(c, c.emit(op("take"), {*reals, c.number(name == "imag" ? 1 : 0, DType::Int64)}, {{"axis", static_cast<std::int64_t>(*rank)}}));
+  return single(c, c.emit(op("take"), {*reals, c.number(name == "imag" ? 1 : 0, DType::Int64)},
+                          {{"axis", static_cast<std::int64_t>(*rank)}}));
 }
 
 /// complex(real, imag); polar(abs, angle) by sine and cosine.

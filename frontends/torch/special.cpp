@@ -14,9 +14,13 @@ Values opaque(Call& c, std::vector<Type> types) {
     operands.push_back(*id);
   }
   const int results = static_cast<int>(types.size());
-  auto node = c.builder().call({.op = op("opaque"), .operands = std::move(operands),
-                                .attrs = {{"source_op", std::string(c.operation.op)}}, .results = results,
-                                .declared = std::move(types), .name = c.name, .loc = c.loc});
+  auto node = c.builder().call({.op = op("opaque"),
+                                .operands = std::move(operands),
+                                .attrs = {{"source_op", std::string(c.operation.op)}},
+                                .results = results,
+                                .declared = std::move(types),
+                                .name = c.name,
+                                .loc = c.loc});
   if (!node) return Failure{};
   c.warning("kept as opaque, its cost is not known");
   std::vector<ValueId> out;
@@ -56,7 +60,8 @@ Values linalg_unpriced(Call& c) {
   if (name.starts_with("_linalg_")) name.remove_prefix(8);
   const auto matrix = [&](const Dim& a, const Dim& b) { return Type::tensor(d, with(lead, {a, b})); };
   const auto vector = [&](const Dim& n) { return Type::tensor(d, with(lead, {n})); };
-  if (name == "inv" || name == "inverse" || name == "cholesky" || name == "matrix_exp" || name == "matrix_power") return opaque(c, {t});
+  if (name == "inv" || name == "inverse" || name == "cholesky" || name == "matrix_exp" || name == "matrix_power")
+    return opaque(c, {t});
   if (name == "pinv" || name == "pinverse") return opaque(c, {matrix(columns, rows)});
   if (name == "inv_ex") return opaque(c, {t, Type::tensor(DType::Int32, lead)});
   if (name == "svd") return opaque(c, {matrix(rows, least), vector(least), matrix(least, columns)});

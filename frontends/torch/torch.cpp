@@ -14,9 +14,7 @@
 
 namespace perfc::torch {
 
-bool sniff_json(std::string_view head) {
-  return head.find("\"torchscript-json\"") != std::string_view::npos;
-}
+bool sniff_json(std::string_view head) { return head.find("\"torchscript-json\"") != std::string_view::npos; }
 
 Result<Graph> import_json(const Source& source, const ImportOptions& options, Diagnostics& diags) {
   const auto document = json::Document::parse(source.bytes(), diags);
@@ -31,8 +29,9 @@ bool sniff_archive(std::string_view head) { return head.starts_with("PK\x03\x04"
 Result<Graph> import_archive(const Source& source, const ImportOptions& options, Diagnostics& diags) {
   if (!sniff_archive(source.bytes().substr(0, 4))) {
     if (source.bytes().starts_with("\x80")) {
-      return diags.error("a Python pickle (weights, or a module by reference): it holds no program. "
-                         "Export the module with `python -m perfc.export module:factory`");
+      return diags.error(
+          "a Python pickle (weights, or a module by reference): it holds no program. "
+          "Export the module with `python -m perfc.export module:factory`");
     }
     return diags.error("not an archive of torch.export or TorchScript");
   }
@@ -43,16 +42,20 @@ Result<Graph> import_archive(const Source& source, const ImportOptions& options,
     for (std::size_t i = 0; i < archive->names().size() && !program_member; ++i) {
       const std::string_view name = archive->names()[i];
       const std::size_t models = name.rfind("models/");
-      if (models != std::string_view::npos && name.ends_with(".json") && name.find('/', models + 7) == std::string_view::npos) program_member = i;
+      if (models != std::string_view::npos && name.ends_with(".json") &&
+          name.find('/', models + 7) == std::string_view::npos)
+        program_member = i;
     }
   }
   if (!program_member) {
-    const bool script = archive->find("constants.pkl") || archive->find(".debug_pkl") || archive->find("attributes.pkl");
+    const bool script =
+        archive->find("constants.pkl") || archive->find(".debug_pkl") || archive->find("attributes.pkl");
     return diags.error(script ? "a TorchScript archive, whose code is Python text; convert it with "
                                 "`python -m perfc.export MODEL.pt` and import the JSON file"
-                       : archive->find("data.pkl") ? "a pickle of weights or of a module by reference: it holds no program. "
-                                                     "Export the module with `python -m perfc.export module:factory`"
-                                                   : "the archive holds no exported program (models/*.json)");
+                       : archive->find("data.pkl")
+                           ? "a pickle of weights or of a module by reference: it holds no program. "
+                             "Export the module with `python -m perfc.export module:factory`"
+                           : "the archive holds no exported program (models/*.json)");
   }
   const auto text = archive->read(*program_member, diags);
   if (!text) return Failure{};
@@ -92,7 +95,8 @@ void add_operators(std::string& listed, std::string_view more) {
 std::vector<OpCoverage> coverage() {
   std::map<std::string, std::string> becomes;
   for (const AtenRow& row : aten_table()) {
-    const std::string name = row.name.find("::") == std::string_view::npos ? "aten::" + std::string(row.name) : std::string(row.name);
+    const std::string name =
+        row.name.find("::") == std::string_view::npos ? "aten::" + std::string(row.name) : std::string(row.name);
     const std::string_view to = row.translate ? row.becomes : def(row.op).name;
     const auto [at, is_new] = becomes.emplace(name, to.empty() ? "its argument" : to);
     if (!is_new) add_operators(at->second, to);

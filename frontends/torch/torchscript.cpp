@@ -24,7 +24,8 @@ class TorchScriptReader {
     Object top;
     if (root.get(top)) return diags_.error("not TorchScript JSON: the text is no object");
     if (json::text(json::member(root, "format")) != "torchscript-json") {
-      return diags_.error("not TorchScript JSON: \"format\" is not \"torchscript-json\"; export with `python -m perfc.export MODEL`");
+      return diags_.error(
+          "not TorchScript JSON: \"format\" is not \"torchscript-json\"; export with `python -m perfc.export MODEL`");
     }
     const auto version = json::integer(json::member(root, "version"));
     if (version != kVersion) {
@@ -218,7 +219,9 @@ class TorchScriptReader {
   Status immediate(const Element& e, std::size_t depth, std::string_view name, Arg& out) {
     if (depth > kMaxListDepth) return diags_.error(here(), name, "the constant's lists are nested too deeply");
     switch (e.type()) {
-      case simdjson::dom::element_type::NULL_VALUE: out.kind = Arg::Kind::None; return ok();
+      case simdjson::dom::element_type::NULL_VALUE:
+        out.kind = Arg::Kind::None;
+        return ok();
       case simdjson::dom::element_type::BOOL:
         out.kind = Arg::Kind::Bool;
         out.integer = bool(e) ? 1 : 0;
@@ -242,7 +245,8 @@ class TorchScriptReader {
           if (!immediate(item, depth + 1, name, out.items.emplace_back())) return Failure{};
         }
         return ok();
-      case simdjson::dom::element_type::OBJECT: return special(e, depth, name, out);
+      case simdjson::dom::element_type::OBJECT:
+        return special(e, depth, name, out);
     }
     return ok();
   }
@@ -280,7 +284,8 @@ class TorchScriptReader {
     if (!flatten(e, depth, name, numbers, integers)) return Failure{};
     const auto count = out.type.elements();
     if (!count || static_cast<std::size_t>(*count) != numbers.size()) {
-      return diags_.error(here(), name, fmt::format("the constant has {} values for {}", numbers.size(), to_string(out.type)));
+      return diags_.error(here(), name,
+                          fmt::format("the constant has {} values for {}", numbers.size(), to_string(out.type)));
     }
     if (numbers.size() > static_cast<std::size_t>(Data::kMaxElements)) return ok();
     auto data = std::make_shared<Data>();
@@ -311,7 +316,8 @@ class TorchScriptReader {
         numbers.push_back(a.real);
         integers.emplace_back();
         return ok();
-      default: return diags_.error(here(), name, "the constant's data are not numbers");
+      default:
+        return diags_.error(here(), name, "the constant's data are not numbers");
     }
   }
 

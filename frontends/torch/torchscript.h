@@ -1,7 +1,7 @@
 #pragma once
 /// Reader of TorchScript JSON; format: docs/torch.md.
-#include "ir/support/json.h"
 #include "frontends/torch/program.h"
+#include "ir/support/json.h"
 
 namespace perfc::torch {
 

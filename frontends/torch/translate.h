@@ -21,9 +21,11 @@ Values with_unused(Call& c, Values out);
 inline constexpr std::int64_t kEnd = INT64_MAX;  ///< of a slice
 std::vector<std::int64_t> identity(std::size_t rank);
 /// Dims of the tensor, with [first, last] replaced by `in_place`.
-std::vector<Value> dims_with(Call& c, ValueId v, std::size_t rank, std::size_t first, std::size_t last, const std::vector<Value>& in_place);
+std::vector<Value> dims_with(Call& c, ValueId v, std::size_t rank, std::size_t first, std::size_t last,
+                             const std::vector<Value>& in_place);
 /// [rows, columns] of indices i · row_step + j · column_step.
-Result<ValueId> window_indices(Call& c, std::int64_t rows, std::int64_t row_step, std::int64_t columns, std::int64_t column_step);
+Result<ValueId> window_indices(Call& c, std::int64_t rows, std::int64_t row_step, std::int64_t columns,
+                               std::int64_t column_step);
 Result<ValueId> as_complex(Call& c, ValueId v);
 
 // ---- elementwise.cpp

@@ -25,31 +25,31 @@ namespace perfc::torch {
 /// One call of a chain of views: `op` on what it looks at and on `operands`.
 struct ViewStep {
   OpId op;
-  std::vector<ValueId> operands;     ///< after the first
+  std::vector<ValueId> operands;  ///< after the first
   Attrs attrs;
-  Type from;                         ///< what it looks at
+  Type from;  ///< what it looks at
 };
 
 struct Storage {
   ValueId value;
-  std::uint32_t version = 0;         ///< number of writes so far
+  std::uint32_t version = 0;  ///< number of writes so far
 };
 
 struct Tensor {
   std::shared_ptr<Storage> storage;
-  std::vector<ViewStep> views;       ///< from the storage's value to this one's
-  ValueId value;                     ///< as of `version`
+  std::vector<ViewStep> views;  ///< from the storage's value to this one's
+  ValueId value;                ///< as of `version`
   std::uint32_t version = 0;
 };
 using TensorRef = std::shared_ptr<Tensor>;
 
 /// An int, float or bool of Python.
 struct Scalar {
-  DType dtype = DType::Int64;        ///< Int64, Float64 or Bool
-  SymInt integer;                    ///< ints and bools (0, 1): as far as known
-  std::optional<double> real;        ///< floats, when known
-  ValueId origin;                    ///< vector of one element that computes it; empty: a literal, or
-  ValueId shape_of;                  ///< this dim of that tensor
+  DType dtype = DType::Int64;  ///< Int64, Float64 or Bool
+  SymInt integer;              ///< ints and bools (0, 1): as far as known
+  std::optional<double> real;  ///< floats, when known
+  ValueId origin;              ///< vector of one element that computes it; empty: a literal, or
+  ValueId shape_of;            ///< this dim of that tensor
   std::int64_t axis = 0;
 
   static Scalar of(std::int64_t v) { return {.integer = v}; }
@@ -65,7 +65,7 @@ struct Scalar {
 struct Value;
 struct List {
   enum class Kind : std::uint8_t { List, Tuple } kind = Kind::List;
-  std::shared_ptr<std::vector<Value>> items;      ///< shared: lists are references
+  std::shared_ptr<std::vector<Value>> items;  ///< shared: lists are references
 };
 struct Dict {
   std::shared_ptr<std::vector<std::pair<Value, Value>>> items;
@@ -80,11 +80,11 @@ struct Value {
   std::variant<std::monostate, NoneValue, TensorRef, Scalar, std::string, List, Dict, Object> v;
 
   Value() = default;
-  Value(TensorRef t) : v(std::move(t)) {}        // NOLINT: implicit
-  Value(Scalar s) : v(std::move(s)) {}           // NOLINT: implicit
-  Value(List l) : v(std::move(l)) {}             // NOLINT: implicit
-  Value(Dict d) : v(std::move(d)) {}             // NOLINT: implicit
-  Value(Object o) : v(std::move(o)) {}           // NOLINT: implicit
+  Value(TensorRef t) : v(std::move(t)) {}  // NOLINT: implicit
+  Value(Scalar s) : v(std::move(s)) {}     // NOLINT: implicit
+  Value(List l) : v(std::move(l)) {}       // NOLINT: implicit
+  Value(Dict d) : v(std::move(d)) {}       // NOLINT: implicit
+  Value(Object o) : v(std::move(o)) {}     // NOLINT: implicit
   static Value none() { return from(NoneValue{}); }
   static Value text(std::string s) { return from(std::move(s)); }
   static Value list(std::vector<Value> items, List::Kind kind = List::Kind::List);

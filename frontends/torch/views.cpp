@@ -47,8 +47,11 @@ Values view_or_copy(Call& c, const Value& before, Values made) {
 Values reshaped(Call& c, std::string_view self, const std::vector<Value>& dims) {
   auto shape = c.int_vector(dims);
   if (!shape) return Failure{};
-  const bool zero = std::any_of(dims.begin(), dims.end(), [](const Value& v) { return v.scalar() && v.scalar()->integer.is(0); });
-  return view_or_copy(c, c.arg(self), c.view_result(self, op("reshape"), {*shape}, zero ? Attrs{{"allowzero", std::int64_t{1}}} : Attrs{}));
+  const bool zero =
+      std::any_of(dims.begin(), dims.end(), [](const Value& v) { return v.scalar() && v.scalar()->integer.is(0); });
+  return view_or_copy(
+      c, c.arg(self),
+      c.view_result(self, op("reshape"), {*shape}, zero ? Attrs{{"allowzero", std::int64_t{1}}} : Attrs{}));
 }
 
 /// A bound of a slice as an operand of one element.
@@ -82,7 +85,8 @@ Values parts(Call& c, const SelfAxis& s, const std::vector<std::pair<std::int64_
   std::vector<std::int64_t> sizes;
   for (const auto& [begin, end] : ranges) sizes.push_back(end - begin);
   const Dim extent = c.dim(s.self, s.axis);
-  const bool even = extent.known() && std::all_of(sizes.begin(), sizes.end(), [&](std::int64_t n) { return n == sizes[0]; });
+  const bool even =
+      extent.known() && std::all_of(sizes.begin(), sizes.end(), [&](std::int64_t n) { return n == sizes[0]; });
   std::vector<ValueId> operands{s.self};
   if (!even) operands.push_back(c.int_constant(sizes));
   auto all = c.emit_all(op("split"), std::move(operands), {{"axis", static_cast<std::int64_t>(s.axis)}}, ranges.size());
@@ -93,8 +97,10 @@ Values parts(Call& c, const SelfAxis& s, const std::vector<std::pair<std::int64_
     t->storage = (*self)->storage;
     t->views = (*self)->views;
     t->views.push_back({op("strided_slice"),
-                        {c.int_constant({ranges[i].first}), c.int_constant({ranges[i].second}), c.int_constant({static_cast<std::int64_t>(s.axis)}), c.int_constant({1})},
-                        {}, c.type(s.self)});
+                        {c.int_constant({ranges[i].first}), c.int_constant({ranges[i].second}),
+                         c.int_constant({static_cast<std::int64_t>(s.axis)}), c.int_constant({1})},
+                        {},
+                        c.type(s.self)});
     t->value = (*all)[i];
     t->version = (*self)->storage->version;
     out.emplace_back(t);
@@ -107,7 +113,8 @@ constexpr std::size_t kMaxParts = 65536;
 }  // namespace
 
 Values view(Call& c) {
-  if (c.arg("size").scalar() && !c.arg("size").list()) return c.error("reinterprets memory as another element type, which is not supported");
+  if (c.arg("size").scalar() && !c.arg("size").list())
+    return c.error("reinterprets memory as another element type, which is not supported");
   const List* l = c.arg("size").list();
   if (!l) return c.error(fmt::format("'size' must be a list of ints, is {}", c.arg("size").kind()));
   return reshaped(c, "self", *l->items);
@@ -175,7 +182,8 @@ Values squeeze(Call& c) {
     if (!a) return Failure{};
     const Dim extent = c.dim(*v, *a);
     if (extent.is(1)) axes.push_back(static_cast<std::int64_t>(*a));
-    else if (!extent.known() && !all && !extent.symbolic()) return c.error("whether a dim is squeezed is not known when importing");
+    else if (!extent.known() && !all && !extent.symbolic())
+      return c.error("whether a dim is squeezed is not known when importing");
   }
   if (axes.empty()) return std::vector<Value>{c.args[0]};
   return c.view_result("self", op("squeeze"), {c.int_constant(axes)});
@@ -196,7 +204,8 @@ Values permute(Call& c) {
   if (!v || !dims) return Failure{};
   const auto rank = c.rank(*v);
   if (!rank) return Failure{};
-  if (dims->size() != *rank) return c.error(fmt::format("'dims' has {} entries, the data have rank {}", dims->size(), *rank));
+  if (dims->size() != *rank)
+    return c.error(fmt::format("'dims' has {} entries, the data have rank {}", dims->size(), *rank));
   auto perm = c.axes(*dims, *rank);
   if (!perm) return Failure{};
   return view_transposed(c, *std::move(perm));
@@ -366,10 +375,13 @@ Values slice(Call& c) {
   if (!step || !start || !end) return Failure{};
   if (*step < 1) return c.error(fmt::format("slices in steps of {}", *step));
   const Data *first = c.data(*start), *last = c.data(*end);
-  const auto known = [](const Data* d, auto test) { return d && d->ints() && (*d->ints())[0].known() && test((*d->ints())[0].value()); };
+  const auto known = [](const Data* d, auto test) {
+    return d && d->ints() && (*d->ints())[0].known() && test((*d->ints())[0].value());
+  };
   const Dim extent = c.dim(s->self, s->axis);
-  const bool all = *step == 1 && known(first, [](std::int64_t v) { return v == 0; }) &&
-                   known(last, [&](std::int64_t v) { return v >= INT32_MAX || (extent.known() && v >= extent.value()); });
+  const bool all = *step == 1 && known(first, [](std::int64_t v) {
+    return v == 0;
+  }) && known(last, [&](std::int64_t v) { return v >= INT32_MAX || (extent.known() && v >= extent.value()); });
   if (all && c.arg("self").tensor()) return std::vector<Value>{c.args[0]};
   return c.view_result("self", op("strided_slice"),
                        {*start, *end, c.int_constant({static_cast<std::int64_t>(s->axis)}), c.int_constant({*step})});
@@ -379,9 +391,11 @@ Values narrow(Call& c) {
   const auto s = self_axis(c);
   const auto start = c.integer("start"), length = c.integer("length");
   if (!s || !start || !length) return Failure{};
-  const std::int64_t first = *start < 0 && c.dim(s->self, s->axis).known() ? *start + c.dim(s->self, s->axis).value() : *start;
+  const std::int64_t first =
+      *start < 0 && c.dim(s->self, s->axis).known() ? *start + c.dim(s->self, s->axis).value() : *start;
   return c.view_result("self", op("strided_slice"),
-                       {c.int_constant({first}), c.int_constant({first + *length}), c.int_constant({static_cast<std::int64_t>(s->axis)}), c.int_constant({1})});
+                       {c.int_constant({first}), c.int_constant({first + *length}),
+                        c.int_constant({static_cast<std::int64_t>(s->axis)}), c.int_constant({1})});
 }
 Values select(Call& c) {
   const auto s = self_axis(c);
@@ -453,7 +467,8 @@ Values split(Call& c) {
   }
   const auto size = c.integer("split_size");
   if (!size) return Failure{};
-  if (*size < 1 || *extent / *size > static_cast<std::int64_t>(kMaxParts)) return c.error(fmt::format("splits {} into parts of {}", *extent, *size));
+  if (*size < 1 || *extent / *size > static_cast<std::int64_t>(kMaxParts))
+    return c.error(fmt::format("splits {} into parts of {}", *extent, *size));
   for (std::int64_t b = 0; b < *extent; b += *size) ranges.emplace_back(b, std::min(b + *size, *extent));
   if (ranges.empty()) ranges.emplace_back(0, 0);
   return parts(c, *s, ranges);
@@ -485,7 +500,8 @@ Values diagonal(Call& c) {
   if (!rank) return Failure{};
   const auto a = c.axis(*first, *rank), b = c.axis(*second, *rank);
   if (!a || !b) return Failure{};
-  const auto rows = c.known_dim(*v, *a, "an extent of the matrices"), columns = c.known_dim(*v, *b, "an extent of the matrices");
+  const auto rows = c.known_dim(*v, *a, "an extent of the matrices"),
+             columns = c.known_dim(*v, *b, "an extent of the matrices");
   if (!rows || !columns) return Failure{};
   const std::int64_t down = *offset < 0 ? -*offset : 0, right = *offset > 0 ? *offset : 0;
   const std::int64_t n = std::max<std::int64_t>(std::min(*rows - down, *columns - right), 0);
@@ -511,7 +527,8 @@ Values as_strided(Call& c) {
   auto v = c.tensor("self");
   const auto size = c.ints("size"), stride = c.ints("stride");
   if (!v || !size || !stride) return Failure{};
-  if (size->size() != stride->size()) return c.error(fmt::format("has {} sizes and {} strides", size->size(), stride->size()));
+  if (size->size() != stride->size())
+    return c.error(fmt::format("has {} sizes and {} strides", size->size(), stride->size()));
   const auto offset = c.integer_or("storage_offset", 0);
   if (!offset) return Failure{};
   const auto count = c.type(*v).elements();
@@ -525,7 +542,8 @@ Values as_strided(Call& c) {
   // A gather of every element that the strides reach.
   std::int64_t total = 1;
   for (std::int64_t n : *size) {
-    if (n < 1 || __builtin_mul_overflow(total, n, &total) || total > Data::kMaxElements) return c.error("strides that perfc cannot follow");
+    if (n < 1 || __builtin_mul_overflow(total, n, &total) || total > Data::kMaxElements)
+      return c.error("strides that perfc cannot follow");
   }
   std::vector<SymInt> places;
   std::vector<std::int64_t> at(size->size(), 0);
@@ -533,7 +551,8 @@ Values as_strided(Call& c) {
     std::int64_t place = *offset, rest = k;
     for (std::size_t i = size->size(); i-- > 0;) {
       std::int64_t step = 0;
-      if (__builtin_mul_overflow(rest % (*size)[i], (*stride)[i], &step) || __builtin_add_overflow(place, step, &place)) return c.error("strides reach beyond the data");
+      if (__builtin_mul_overflow(rest % (*size)[i], (*stride)[i], &step) || __builtin_add_overflow(place, step, &place))
+        return c.error("strides reach beyond the data");
       rest /= (*size)[i];
     }
     if (place < 0 || (count && place >= *count)) return c.error("strides reach beyond the data");
@@ -544,7 +563,9 @@ Values as_strided(Call& c) {
   Shape shape;
   for (std::int64_t n : *size) shape.emplace_back(n);
   auto flat = c.reshape(*v, {-1});
-  return flat ? single(c, c.emit(op("take"), {*flat, c.constant({Type::tensor(DType::Int64, shape), data})}, {{"axis", std::int64_t{0}}})) : Failure{};
+  return flat ? single(c, c.emit(op("take"), {*flat, c.constant({Type::tensor(DType::Int64, shape), data})},
+                                 {{"axis", std::int64_t{0}}}))
+              : Failure{};
 }
 
 Values meshgrid(Call& c) {

@@ -16,7 +16,8 @@ Values unfold(Call& c) {
   if (!axis) return Failure{};
   const auto extent = c.known_dim(*v, *axis, "the extent to unfold");
   if (!extent) return Failure{};
-  if (*size < 1 || *step < 1 || *size > *extent) return c.error(fmt::format("windows of {} every {} over {}", *size, *step, *extent));
+  if (*size < 1 || *step < 1 || *size > *extent)
+    return c.error(fmt::format("windows of {} every {} over {}", *size, *step, *extent));
   const std::int64_t count = (*extent - *size) / *step + 1;
   auto index = window_indices(c, count, *step, *size, 1);
   auto y = index ? c.emit(op("take"), {*v, *index}, {{"axis", static_cast<std::int64_t>(*axis)}}) : index;
@@ -29,8 +30,10 @@ Values unfold(Call& c) {
   return single(c, c.transpose(*y, std::move(perm)));
 }
 
-Result<ValueId> window_indices(Call& c, std::int64_t rows, std::int64_t row_step, std::int64_t columns, std::int64_t column_step) {
-  if (rows < 1 || columns < 1 || rows > INT32_MAX / columns) return c.error(fmt::format("{} × {} windows", rows, columns));
+Result<ValueId> window_indices(Call& c, std::int64_t rows, std::int64_t row_step, std::int64_t columns,
+                               std::int64_t column_step) {
+  if (rows < 1 || columns < 1 || rows > INT32_MAX / columns)
+    return c.error(fmt::format("{} × {} windows", rows, columns));
   DataRef data;
   if (rows * columns <= Data::kMaxElements) {
     std::vector<SymInt> values;
@@ -54,7 +57,8 @@ Values im2col(Call& c) {
   if (!rank) return Failure{};
   if (*rank != 4) return c.error(fmt::format("data of rank {}, 4 is needed", *rank));
   if ((*padding)[0] != 0 || (*padding)[1] != 0) {
-    v = c.emit(op("nn.pad"), {*v, c.int_constant({0, 0, (*padding)[0], (*padding)[1], 0, 0, (*padding)[0], (*padding)[1]})});
+    v = c.emit(op("nn.pad"),
+               {*v, c.int_constant({0, 0, (*padding)[0], (*padding)[1], 0, 0, (*padding)[0], (*padding)[1]})});
     if (!v) return Failure{};
   }
   const Dim channels = c.dim(*v, 1);
@@ -66,7 +70,8 @@ Values im2col(Call& c) {
     const auto extent = c.known_dim(*v, i == 0 ? 2 : 4, "an extent of the data");
     if (!extent) return Failure{};
     const std::int64_t reach = (*dilation)[i] * ((*kernel)[i] - 1) + 1;
-    if ((*kernel)[i] < 1 || (*stride)[i] < 1 || reach > *extent) return c.error(fmt::format("a window of {} over {}", reach, *extent));
+    if ((*kernel)[i] < 1 || (*stride)[i] < 1 || reach > *extent)
+      return c.error(fmt::format("a window of {} over {}", reach, *extent));
     count[i] = (*extent - reach) / (*stride)[i] + 1;
     auto index = window_indices(c, (*kernel)[i], (*dilation)[i], count[i], (*stride)[i]);
     v = index ? c.emit(op("take"), {*v, *index}, {{"axis", static_cast<std::int64_t>(i == 0 ? 2 : 4)}}) : index;
@@ -84,7 +89,8 @@ Values im2col(Call& c) {
 
 Values col2im(Call& c) {
   auto v = c.tensor("self");
-  auto size = c.spread("output_size", 2, 1), kernel = c.spread("kernel_size", 2, 1), dilation = c.spread("dilation", 2, 1);
+  auto size = c.spread("output_size", 2, 1), kernel = c.spread("kernel_size", 2, 1),
+       dilation = c.spread("dilation", 2, 1);
   auto padding = c.spread("padding", 2, 0), stride = c.spread("stride", 2, 1);
   if (!v || !size || !kernel || !dilation || !padding || !stride) return Failure{};
   std::vector<std::int64_t> pads = *padding;

@@ -8,7 +8,9 @@ namespace perfc {
 namespace {
 
 template <class T>
-T gelu(T x) { return x / 2 * (1 + std::erf(x / std::numbers::sqrt2_v<T>)); }
+T gelu(T x) {
+  return x / 2 * (1 + std::erf(x / std::numbers::sqrt2_v<T>));
+}
 
 template <class T>
 T gelu_slope(T x) {
@@ -18,7 +20,9 @@ T gelu_slope(T x) {
 
 /// Without overflow on either side.
 template <class T>
-T negative_log_sigmoid(T x) { return std::max(-x, T(0)) + std::log1p(std::exp(-std::abs(x))); }
+T negative_log_sigmoid(T x) {
+  return std::max(-x, T(0)) + std::log1p(std::exp(-std::abs(x)));
+}
 
 template <class T>
 T negative_log_sigmoid_slope(T x) {

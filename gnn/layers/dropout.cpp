@@ -13,7 +13,8 @@ constexpr std::size_t kLanes = 4;  ///< decisions of 16 bits per random number, 
 
 /// y = x × 0 where the row's random number is below the threshold, x × keep elsewhere.
 template <class T>
-[[gnu::always_inline]] inline void drop(const Random& row, std::uint32_t threshold, T keep, const T* __restrict x, T* __restrict y, std::size_t width) {
+[[gnu::always_inline]] inline void drop(const Random& row, std::uint32_t threshold, T keep, const T* __restrict x,
+                                        T* __restrict y, std::size_t width) {
   static_assert(std::endian::native == std::endian::little);
   constexpr std::size_t kBlock = 64;
   std::uint64_t bits[kBlock];
@@ -25,7 +26,8 @@ template <class T>
     for (std::size_t i = 0; i < count; ++i) y[first + i] = x[first + i] * (decisions[i] < threshold ? T(0) : keep);
   }
 }
-PERFC_WIDE void drop_row(const Random& row, std::uint32_t threshold, float keep, const float* x, float* y, std::size_t width) {
+PERFC_WIDE void drop_row(const Random& row, std::uint32_t threshold, float keep, const float* x, float* y,
+                         std::size_t width) {
   drop(row, threshold, keep, x, y, width);
 }
 void drop_row(const Random& row, std::uint32_t threshold, double keep, const double* x, double* y, std::size_t width) {

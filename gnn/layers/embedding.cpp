@@ -1,5 +1,5 @@
-#include <cmath>
 #include <cassert>
+#include <cmath>
 
 #include "gnn/layers/rowwise.h"
 
@@ -49,7 +49,9 @@ const Matrix<T>& Embedding<T>::backward(Context& c, const Matrix<T>& dy) {
 }
 
 template <class T>
-void Embedding<T>::visit(const std::string& prefix, const ParameterVisitor<T>& f) { f(prefix + "weight", table_); }
+void Embedding<T>::visit(const std::string& prefix, const ParameterVisitor<T>& f) {
+  f(prefix + "weight", table_);
+}
 
 template class Embedding<float>;
 template class Embedding<double>;

@@ -10,9 +10,13 @@ namespace {
 constexpr double kSlope = 0.2;
 
 template <class T>
-T leaky(T v) { return v > 0 ? v : static_cast<T>(kSlope) * v; }
+T leaky(T v) {
+  return v > 0 ? v : static_cast<T>(kSlope) * v;
+}
 template <class T>
-T leaky_slope(T v) { return v > 0 ? T(1) : static_cast<T>(kSlope); }
+T leaky_slope(T v) {
+  return v > 0 ? T(1) : static_cast<T>(kSlope);
+}
 
 /// One head's columns of a row.
 template <class M>

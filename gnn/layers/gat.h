@@ -21,11 +21,11 @@ class GatConv : public Module<T> {
   void attention_gradients(const GraphBatch&, std::size_t node, const Matrix<T>& dy);
   void node_gradient(const GraphBatch&, std::size_t node, const Matrix<T>& dy);
 
-  std::size_t heads_, width_;          ///< width of one head
+  std::size_t heads_, width_;  ///< width of one head
   Linear<T> linear_;
   Parameter<T> att_src_, att_dst_, bias_;  ///< att: heads × width
   const Matrix<T>* h_ = nullptr;
-  Matrix<T> source_, target_;          ///< att_src · h, att_dst · h: nodes × heads
+  Matrix<T> source_, target_;  ///< att_src · h, att_dst · h: nodes × heads
   /// Attention per edge (in the batch's order by receiver) and of each node to
   /// itself, × heads; and the gradient by the score before the leaky ReLU.
   Matrix<T> edge_attention_, self_attention_, edge_gradient_, self_gradient_;

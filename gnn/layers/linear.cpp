@@ -6,7 +6,8 @@
 namespace perfc {
 
 template <class T>
-Linear<T>::Linear(std::size_t in, std::size_t out, Bias with_bias, InputGradient wanted) : with_bias_(with_bias), wanted_(wanted) {
+Linear<T>::Linear(std::size_t in, std::size_t out, Bias with_bias, InputGradient wanted)
+    : with_bias_(with_bias), wanted_(wanted) {
   weight.shape(out, in, Initial::fan_in(in));
   if (with_bias == Bias::Yes) bias.shape(out, Initial::fan_in(in));
 }
@@ -24,8 +25,14 @@ const Matrix<T>& Linear<T>::forward(Context& c, const Matrix<T>& x) {
       if (with_bias_ == Bias::Yes) {
         for (std::size_t r = begin; r < end; ++r) y_.row(r) = bias.value.row(0);
       }
-      gemm({.rows = end - begin, .columns = out(), .inner = in(), .a_stride = in(), .b_stride = in(), .c_stride = out(),
-            .b = Transpose::Yes, .store = with_bias_ == Bias::Yes ? Store::Add : Store::Replace},
+      gemm({.rows = end - begin,
+            .columns = out(),
+            .inner = in(),
+            .a_stride = in(),
+            .b_stride = in(),
+            .c_stride = out(),
+            .b = Transpose::Yes,
+            .store = with_bias_ == Bias::Yes ? Store::Add : Store::Replace},
            x.data() + begin * in(), weight.value.data(), y_.data() + begin * out());
     }
   });
@@ -44,9 +51,9 @@ void Linear<T>::take_gradients(Context& c, const Matrix<T>& x, const Matrix<T>& 
   if (with_bias_ == Bias::Yes) add_column_sums(c, dy, bias.gradient);
   if constexpr (std::is_same_v<T, float>) {
     if (c.update != nullptr && dy.rows() > 0) {
-      multiply_by_panels<T>(c.threads, dy, Transpose::Yes, x, Transpose::No, [&](std::size_t first, std::span<T> gradient) {
-        c.update->update(weight, first * in(), gradient);
-      });
+      multiply_by_panels<T>(
+          c.threads, dy, Transpose::Yes, x, Transpose::No,
+          [&](std::size_t first, std::span<T> gradient) { c.update->update(weight, first * in(), gradient); });
       return;
     }
   }

@@ -18,7 +18,8 @@ class Linear : public Module<T> {
   const Matrix<T>& backward(Context&, const Matrix<T>& dy) override;
   void visit(const std::string& prefix, const ParameterVisitor<T>&) override;
 
-  /// The parts of backward, for layers that are built from this one. The second may change the weight (`Context::update`).
+  /// The parts of backward, for layers that are built from this one. The second may change the weight
+  /// (`Context::update`).
   void input_gradient(Context&, const Matrix<T>& dy, Matrix<T>& dx, Store);
   void take_gradients(Context&, const Matrix<T>& x, const Matrix<T>& dy);
 

@@ -38,8 +38,14 @@ const Matrix<T>& SageConv<T>::forward(Context& c, const Matrix<T>& x) {
       if (senders.size() > 1) mean *= T(1) / static_cast<T>(senders.size());
       y_.row(n) = neighbours_.bias.value.row(0);
     });
-    const GemmShape shape{.rows = rows, .columns = out, .inner = in, .a_stride = in, .b_stride = in,
-                          .c_stride = out, .b = Transpose::Yes, .store = Store::Add};
+    const GemmShape shape{.rows = rows,
+                          .columns = out,
+                          .inner = in,
+                          .a_stride = in,
+                          .b_stride = in,
+                          .c_stride = out,
+                          .b = Transpose::Yes,
+                          .store = Store::Add};
     gemm<T>(c.threads, shape, mean_.data() + begin * in, neighbours_.weight.value.data(), y_.data() + begin * out);
     gemm<T>(c.threads, shape, x.data() + begin * in, self_.weight.value.data(), y_.data() + begin * out);
     if (norm_ == RowNorm::None) continue;

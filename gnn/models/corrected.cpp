@@ -42,7 +42,8 @@ const Matrix<T>& Corrected<T>::forward(Context& c, const GraphInput<T>& input) {
   input_ = &input;
   const std::size_t nodes = input.nodes.rows(), graphs = input.globals.rows(), width = options_.features;
   features_.resize(nodes, width);
-  for (std::size_t i = 0; i < nodes; ++i) std::copy_n(input.nodes.data() + i * input.nodes.columns() + kKernelColumns, width, features_.data() + i * width);
+  for (std::size_t i = 0; i < nodes; ++i)
+    std::copy_n(input.nodes.data() + i * input.nodes.columns() + kKernelColumns, width, features_.data() + i * width);
   const Matrix<T>& raw = network_.forward(c, features_);
   corrections_.resize(nodes, 2);
   factors_.resize(nodes, 2);
@@ -56,8 +57,9 @@ const Matrix<T>& Corrected<T>::forward(Context& c, const GraphInput<T>& input) {
       const auto kind = static_cast<std::size_t>(input.nodes(i, kKindColumn));
       factors_(i, 0) = std::exp(corrections_(i, 0) + term(g, kind));
       factors_(i, 1) = std::exp(corrections_(i, 1) + term(g, kLaunchTerm));
-      device_us_[g] += input.nodes(i, kCountColumn) * (input.nodes(i, kWorkColumn) * factors_(i, 0) +
-                                                       input.nodes(i, kLaunchColumn) * factors_(i, 1) + input.nodes(i, kWaitingColumn));
+      device_us_[g] += input.nodes(i, kCountColumn) *
+                       (input.nodes(i, kWorkColumn) * factors_(i, 0) + input.nodes(i, kLaunchColumn) * factors_(i, 1) +
+                        input.nodes(i, kWaitingColumn));
     }
     host_us_[g] = input.globals(g, kHostColumn) * std::exp(term(g, kHostTerm));
     // (device^p + host^p)^(1/p), scaled by the larger one.
@@ -81,7 +83,9 @@ void Corrected<T>::backward(Context& c, const Matrix<T>& doutput) {
     };
     // d output / d device = (device / output)^(p − 1), and so for the host.
     const T total = output_(g, 0);
-    const auto slope = [&](T part) { return total > 0 ? doutput(g, 0) * std::pow(part / total, T(kSharpness - 1)) : T(0); };
+    const auto slope = [&](T part) {
+      return total > 0 ? doutput(g, 0) * std::pow(part / total, T(kSharpness - 1)) : T(0);
+    };
     const T ddevice = slope(device_us_[g]);
     add_term(kHostTerm, slope(host_us_[g]) * host_us_[g]);
     for (std::size_t i = c.graph->first(g); i < c.graph->first(g + 1); ++i) {

@@ -19,7 +19,14 @@
 namespace perfc {
 
 /// First columns of GraphInput::nodes; features of `kernel_columns` follow.
-enum KernelColumn : std::size_t { kCountColumn, kWorkColumn, kLaunchColumn, kWaitingColumn, kKindColumn, kKernelColumns };
+enum KernelColumn : std::size_t {
+  kCountColumn,
+  kWorkColumn,
+  kLaunchColumn,
+  kWaitingColumn,
+  kKindColumn,
+  kKernelColumns
+};
 /// Columns of GraphInput::globals: host time in µs, and whose terms apply (0: nobody's).
 enum GlobalColumn : std::size_t { kHostColumn, kTermsColumn, kGlobalColumns };
 /// Columns of the table of terms: five kinds of kernels, launch, host.
@@ -29,12 +36,12 @@ inline constexpr double kMostCorrection = 0.7;
 inline constexpr double kSharpness = 8;
 
 struct CorrectedOptions {
-  std::size_t features = 0;      ///< columns of `kernel_columns`
+  std::size_t features = 0;  ///< columns of `kernel_columns`
   std::size_t hidden = 64;
   std::size_t convolutions = 2;  ///< rounds of message passing; 0: kernels alone
   std::size_t devices = 0;       ///< with terms of their own; 0: terms are no parameter
   double dropout = 0;
-  double pull = 0;               ///< strength of the pull of corrections towards 0, in training
+  double pull = 0;  ///< strength of the pull of corrections towards 0, in training
 };
 
 template <class T>
@@ -55,7 +62,7 @@ class Corrected : public GraphModel<T> {
   T term(std::size_t graph, std::size_t column) const;
   CorrectedOptions options_;
   Sequential<T> network_;
-  Parameter<T> terms_;           ///< named "terms"; (1 + devices) × kTerms; row 0 is everybody's
+  Parameter<T> terms_;  ///< named "terms"; (1 + devices) × kTerms; row 0 is everybody's
   const GraphInput<T>* input_ = nullptr;
   Matrix<T> features_, corrections_, factors_, output_, dcorrections_;
   std::vector<T> device_us_, host_us_;

@@ -1,7 +1,7 @@
 #include "gnn/models/gaussian_process.h"
 
-#include <Eigen/Cholesky>
 #include <fmt/format.h>
+#include <Eigen/Cholesky>
 
 #include <cmath>
 #include <numeric>
@@ -24,15 +24,16 @@ std::vector<float> deviations(const Matrix<float>& x) {
   for (std::size_t c = 0; c < x.columns(); ++c) {
     double sum = 0, squares = 0;
     for (std::size_t r = 0; r < x.rows(); ++r) sum += static_cast<double>(x(r, c));
-    for (std::size_t r = 0; r < x.rows(); ++r) squares += (static_cast<double>(x(r, c)) - sum / n) * (static_cast<double>(x(r, c)) - sum / n);
+    for (std::size_t r = 0; r < x.rows(); ++r)
+      squares += (static_cast<double>(x(r, c)) - sum / n) * (static_cast<double>(x(r, c)) - sum / n);
     out[c] = static_cast<float>(std::sqrt(squares / n) + kLeastDeviation);
   }
   return out;
 }
 
 /// a × b: the kernel between the rows of two sets, from |p − q|² = p·p + q·q − 2 p·q.
-Matrix<double> kernel(const Matrix<float>& a, std::span<const int> groups_a, const Matrix<float>& b, std::span<const int> groups_b, double length,
-                      ThreadPool& threads) {
+Matrix<double> kernel(const Matrix<float>& a, std::span<const int> groups_a, const Matrix<float>& b,
+                      std::span<const int> groups_b, double length, ThreadPool& threads) {
   // In double: the difference of large squares must not make the matrix indefinite.
   const auto widened = [](const Matrix<float>& m) {
     Matrix<double> out(m.rows(), m.columns());
@@ -44,7 +45,8 @@ Matrix<double> kernel(const Matrix<float>& a, std::span<const int> groups_a, con
   const auto squares = [](const Matrix<float>& m) {
     std::vector<double> out(m.rows(), 0);
     for (std::size_t r = 0; r < m.rows(); ++r) {
-      for (std::size_t c = 0; c < m.columns(); ++c) out[r] += static_cast<double>(m(r, c)) * static_cast<double>(m(r, c));
+      for (std::size_t c = 0; c < m.columns(); ++c)
+        out[r] += static_cast<double>(m(r, c)) * static_cast<double>(m(r, c));
     }
     return out;
   };
@@ -61,12 +63,14 @@ Matrix<double> kernel(const Matrix<float>& a, std::span<const int> groups_a, con
 
 }  // namespace
 
-GaussianProcess::GaussianProcess(double length, std::vector<float> scale, Matrix<float> points, std::vector<float> weights, std::vector<int> groups)
-    : length_(length), scale_(std::move(scale)), points_(std::move(points)), weights_(std::move(weights)), groups_(std::move(groups)),
-      known_(groups_.begin(), groups_.end()) {}
+GaussianProcess::GaussianProcess(double length, std::vector<float> scale, Matrix<float> points,
+                                 std::vector<float> weights, std::vector<int> groups)
+    : length_(length), scale_(std::move(scale)), points_(std::move(points)), weights_(std::move(weights)),
+      groups_(std::move(groups)), known_(groups_.begin(), groups_.end()) {}
 
-Result<GaussianProcess> GaussianProcess::fit(const Matrix<float>& x, std::span<const double> y, std::span<const int> groups,
-                                             const GaussianProcessOptions& o, Random random, ThreadPool& threads, Diagnostics& diags) {
+Result<GaussianProcess> GaussianProcess::fit(const Matrix<float>& x, std::span<const double> y,
+                                             std::span<const int> groups, const GaussianProcessOptions& o,
+                                             Random random, ThreadPool& threads, Diagnostics& diags) {
   GaussianProcess out;
   out.length_ = o.length;
   if (x.rows() == 0) return out;
@@ -78,7 +82,8 @@ Result<GaussianProcess> GaussianProcess::fit(const Matrix<float>& x, std::span<c
   out.chosen_.resize(x.rows());
   std::iota(out.chosen_.begin(), out.chosen_.end(), std::size_t{0});
   if (x.rows() > o.most_points) {
-    std::sort(out.chosen_.begin(), out.chosen_.end(), [&](std::size_t a, std::size_t b) { return random.bits(a) < random.bits(b); });
+    std::sort(out.chosen_.begin(), out.chosen_.end(),
+              [&](std::size_t a, std::size_t b) { return random.bits(a) < random.bits(b); });
     out.chosen_.resize(o.most_points);
     std::sort(out.chosen_.begin(), out.chosen_.end());
   }
@@ -98,9 +103,13 @@ Result<GaussianProcess> GaussianProcess::fit(const Matrix<float>& x, std::span<c
   const Eigen::Map<const Matrix<double>::Dense> a(system.data(), rows, rows);
   const Eigen::Map<const Matrix<double>::Dense> k(across.data(), rows, static_cast<Eigen::Index>(x.rows()));
   const Eigen::LLT<Matrix<double>::Dense> factors(a);
-  const Eigen::VectorXd weights = factors.solve(k * Eigen::Map<const Eigen::VectorXd>(y.data(), static_cast<Eigen::Index>(y.size())));
+  const Eigen::VectorXd weights =
+      factors.solve(k * Eigen::Map<const Eigen::VectorXd>(y.data(), static_cast<Eigen::Index>(y.size())));
   if (factors.info() != Eigen::Success || !weights.allFinite()) {
-    return diags.error(fmt::format("the Gaussian process of {} residuals has no solution: predictions are not finite, or training diverged (a lower --lr helps)", y.size()));
+    return diags.error(fmt::format(
+        "the Gaussian process of {} residuals has no solution: predictions are not finite, or training diverged (a "
+        "lower --lr helps)",
+        y.size()));
   }
   out.weights_.resize(points);
   for (std::size_t p = 0; p < points; ++p) out.weights_[p] = static_cast<float>(weights(static_cast<Eigen::Index>(p)));

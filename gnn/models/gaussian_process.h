@@ -34,13 +34,14 @@ class GaussianProcess {
 
   struct Estimate {
     double mean = 0;
-    double similarity = 0;         ///< to the nearest point, 1 (equal) to 0 (nothing like it)
-    std::size_t nearest = 0;       ///< its row in `points`
+    double similarity = 0;    ///< to the nearest point, 1 (equal) to 0 (nothing like it)
+    std::size_t nearest = 0;  ///< its row in `points`
   };
 
   GaussianProcess() = default;
   /// As stored in a checkpoint: points × columns in units of `scale`.
-  GaussianProcess(double length, std::vector<float> scale, Matrix<float> points, std::vector<float> weights, std::vector<int> groups);
+  GaussianProcess(double length, std::vector<float> scale, Matrix<float> points, std::vector<float> weights,
+                  std::vector<int> groups);
 
   /// `x`: samples × columns; `y` and `groups`: one per sample. The same seed chooses
   /// the same points. Fails when the equations have no solution: `y` is not finite.
@@ -61,11 +62,11 @@ class GaussianProcess {
 
  private:
   double length_ = 1;
-  std::vector<float> scale_;       ///< per column
+  std::vector<float> scale_;  ///< per column
   Matrix<float> points_;
   std::vector<float> weights_;
-  std::vector<int> groups_;        ///< of each point
-  std::set<int> known_;            ///< groups that have points
+  std::vector<int> groups_;  ///< of each point
+  std::set<int> known_;      ///< groups that have points
   std::vector<std::size_t> chosen_;
 };
 

@@ -40,7 +40,8 @@ Pmgns<T>::Pmgns(const PmgnsOptions& o) : with_graph_(o.convolution != nullptr), 
     const std::size_t in = block == 1 ? o.node_columns : o.graph_hidden;
     graph_.add(fmt::format("graph_conv_{}.convs.0", block), make_convolution<T>(*o.convolution, in, o.graph_hidden));
     graph_.add("relu", relu());
-    graph_.add(fmt::format("graph_conv_{}.convs.1", block), make_convolution<T>(*o.convolution, o.graph_hidden, o.graph_hidden));
+    graph_.add(fmt::format("graph_conv_{}.convs.1", block),
+               make_convolution<T>(*o.convolution, o.graph_hidden, o.graph_hidden));
     graph_.add("relu", relu());
     graph_.add("dropout", dropout());
   }

@@ -36,7 +36,8 @@ struct PmgnsTarget {
   std::string_view label, unit;
   double factor;
 };
-inline constexpr std::array<PmgnsTarget, 3> kPmgnsTargets{{{"latency", "ms", 1000}, {"energy", "J", 10}, {"memory", "MB", 1}}};
+inline constexpr std::array<PmgnsTarget, 3> kPmgnsTargets{
+    {{"latency", "ms", 1000}, {"energy", "J", 10}, {"memory", "MB", 1}}};
 
 template <class T>
 class Pmgns : public GraphModel<T> {

@@ -83,7 +83,8 @@ Result<Heads> packed_heads(const InferContext& c) {
 /// short of `total`, the rest is masked out.
 Status require_mask(const InferContext& c, std::size_t i, const Shape& scores) {
   if (!c.has(i)) return ok();
-  if (!require_dtype(c, i, "attn_mask", [](DType d) { return is_bool(d) || is_numeric(d); }, "bool or numeric")) {
+  if (!require_dtype(
+          c, i, "attn_mask", [](DType d) { return is_bool(d) || is_numeric(d); }, "bool or numeric")) {
     return Failure{};
   }
   if (!require_rank(c, i, "attn_mask", 1, 4)) return Failure{};
@@ -146,7 +147,8 @@ Status attention(InferContext& c) {
   const auto h = rank == 4 ? unpacked_heads(c) : packed_heads(c);
   if (!h) return Failure{};
 
-  const auto past_len = agree(c, {dim_of(c, kPastKey, 2), dim_of(c, kPastValue, 2)}, "lengths of past_key and past_value");
+  const auto past_len =
+      agree(c, {dim_of(c, kPastKey, 2), dim_of(c, kPastValue, 2)}, "lengths of past_key and past_value");
   if (!past_len) return Failure{};
   if (!require_dims(c, kPastKey, "past_key", {h->batch, h->kv_heads, *past_len, h->head}) ||
       !require_dims(c, kPastValue, "past_value", {h->batch, h->kv_heads, *past_len, h->v_head})) {
@@ -174,7 +176,8 @@ Status attention(InferContext& c) {
 Status flex_attention(InferContext& c) {
   static constexpr std::string_view kRoles[] = {"Q", "K", "V"};
   for (std::size_t i : {kQ, kK, kV}) {
-    if (!require_rank(c, i, kRoles[i], 4) || !require_dtype(c, i, kRoles[i], is_float, "floating point")) return Failure{};
+    if (!require_rank(c, i, kRoles[i], 4) || !require_dtype(c, i, kRoles[i], is_float, "floating point"))
+      return Failure{};
   }
   if (!require_same_dtype(c, kQ, kK) || !require_same_dtype(c, kQ, kV)) return Failure{};
   const auto h = unpacked_heads(c);
@@ -189,7 +192,8 @@ Status linear_attention(InferContext& c) {
   if (c.results() > 2) return c.error("has {} results, at most 2 exist", c.results());
   static constexpr std::string_view kRoles[] = {"query", "key", "value"};
   for (std::size_t i : {kQ, kK, kV}) {
-    if (!require_rank(c, i, kRoles[i], 3) || !require_dtype(c, i, kRoles[i], is_float, "floating point")) return Failure{};
+    if (!require_rank(c, i, kRoles[i], 3) || !require_dtype(c, i, kRoles[i], is_float, "floating point"))
+      return Failure{};
   }
   const std::string_view rule = c.attrs.string_or("update_rule", "gated_delta");
   const bool gated = rule == "gated" || rule == "gated_delta";
@@ -211,11 +215,14 @@ Status linear_attention(InferContext& c) {
     if (!require_dims(c, i, role, {h->batch, *tokens, Dim::unknown()})) return Failure{};
     const Dim last = dim_of(c, i, 2);
     if (last.known() && last != h->kv_heads && wide.known() && last != wide) {
-      return c.error("{} has {} channels, expected {} or {}", role, last.value(), to_string(h->kv_heads), to_string(wide));
+      return c.error("{} has {} channels, expected {} or {}", role, last.value(), to_string(h->kv_heads),
+                     to_string(wide));
     }
   }
   c.set(0, Type::tensor(c.type(kQ).dtype(), {h->batch, *tokens, h->q_heads * h->v_head}));
-  const DType state_dtype = c.has(kState) ? c.type(kState).dtype() : c.declared(1) ? c.declared(1).dtype() : c.type(kQ).dtype();
+  const DType state_dtype = c.has(kState)   ? c.type(kState).dtype()
+                            : c.declared(1) ? c.declared(1).dtype()
+                                            : c.type(kQ).dtype();
   if (c.results() > 1) c.set(1, Type::tensor(state_dtype, state));
   return ok();
 }
@@ -282,7 +289,8 @@ Status rotary_embedding(InferContext& c) {
   if (rotated.known() && head.known() && rotated.value() > head.value()) {
     return c.error("rotary_embedding_dim {} exceeds the head size {}", rotated.value(), head.value());
   }
-  if (rotated.known() && rotated.value() % 2 != 0) return c.error("cannot rotate an odd number of channels: {}", rotated.value());
+  if (rotated.known() && rotated.value() % 2 != 0)
+    return c.error("cannot rotate an odd number of channels: {}", rotated.value());
   const Dim half = dim_of(c, cos, -1);
   if (rotated.known() && half.known() && half.value() != rotated.value() / 2) {
     return c.error("cos_cache has {} columns, expected {}", half.value(), rotated.value() / 2);
@@ -309,7 +317,8 @@ std::optional<AttentionGeometry> onnx_geometry(const CostContext& c) {
   if (!static_operands(c)) return std::nullopt;
   const double past = c.has(kPastKey) ? c.dim(kPastKey, 2) : 0;
   if (c.type(kQ).rank() == 4) {
-    return AttentionGeometry{c.dim(kQ, 0), c.dim(kQ, 1), c.dim(kK, 1), c.dim(kQ, 2), c.dim(kK, 2) + past, c.dim(kQ, 3), c.dim(kV, 3)};
+    return AttentionGeometry{c.dim(kQ, 0),        c.dim(kQ, 1), c.dim(kK, 1), c.dim(kQ, 2),
+                             c.dim(kK, 2) + past, c.dim(kQ, 3), c.dim(kV, 3)};
   }
   const double q = heads_attribute(c, "q_num_heads"), kv = heads_attribute(c, "kv_num_heads");
   if (c.type(kQ).rank() != 3 || q < 1 || kv < 1) return std::nullopt;

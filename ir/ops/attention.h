@@ -10,11 +10,11 @@ namespace perfc::rules {
 struct AttentionGeometry {
   double batch = 0;
   double q_heads = 0;
-  double kv_heads = 0;      ///< fewer than q_heads: grouped-query attention
-  double q_len = 0;         ///< query tokens
-  double kv_len = 0;        ///< tokens attended to, the cache included
-  double head = 0;          ///< elements of a query and key vector
-  double v_head = 0;        ///< elements of a value vector
+  double kv_heads = 0;  ///< fewer than q_heads: grouped-query attention
+  double q_len = 0;     ///< query tokens
+  double kv_len = 0;    ///< tokens attended to, the cache included
+  double head = 0;      ///< elements of a query and key vector
+  double v_head = 0;    ///< elements of a value vector
 
   /// Q·Kᵀ and P·V, every pair of tokens counted: masks and windows skip none.
   double macs() const { return batch * q_heads * q_len * kv_len * (head + v_head); }
@@ -32,6 +32,8 @@ std::optional<AttentionGeometry> grouped_geometry(const CostContext&), paged_geo
 
 void attention_cost_by(const CostContext&, OpCost&, GeometryOf);
 template <GeometryOf Of>
-void attention_cost(const CostContext& c, OpCost& cost) { attention_cost_by(c, cost, Of); }
+void attention_cost(const CostContext& c, OpCost& cost) {
+  attention_cost_by(c, cost, Of);
+}
 
 }  // namespace perfc::rules

@@ -25,7 +25,9 @@ SymInt larger(const SymInt& a, const SymInt& b) {
 Status require_mask_index(const InferContext& c, std::size_t i, std::string_view role, const Dim& batch,
                           const Dim& tokens, const Dim& total) {
   if (!c.has(i)) return ok();
-  if (!require_dtype(c, i, role, [](DType d) { return d == DType::Int32; }, "int32") || !require_rank(c, i, role, 1, 4)) {
+  if (!require_dtype(
+          c, i, role, [](DType d) { return d == DType::Int32; }, "int32") ||
+      !require_rank(c, i, role, 1, 4)) {
     return Failure{};
   }
   if (!ranked(c, i)) return ok();
@@ -46,7 +48,8 @@ Status require_attention_bias(const InferContext& c, std::size_t i, const Shape&
   if (!require_rank(c, i, "attention_bias", 4)) return Failure{};
   if (!ranked(c, i)) return ok();
   const Shape& b = c.type(i).shape();
-  if (none_of(b[0], {scores[0], Dim(1)}) || none_of(b[1], {scores[1], Dim(1)}) || differ(b[2], scores[2]) || differ(b[3], scores[3])) {
+  if (none_of(b[0], {scores[0], Dim(1)}) || none_of(b[1], {scores[1], Dim(1)}) || differ(b[2], scores[2]) ||
+      differ(b[3], scores[3])) {
     return c.error("attention_bias {} does not broadcast to {}", to_string(b), to_string(scores));
   }
   return ok();
@@ -87,7 +90,8 @@ Result<std::array<Dim, 3>> projected_sizes(const InferContext& c, const Dim& col
       sum = sum + sizes[i];
     }
     if (sizes[0] != sizes[1]) return c.error("qkv_hidden_sizes of Q and K differ: {} and {}", sizes[0], sizes[1]);
-    if (differ(sum, columns)) return c.error("qkv_hidden_sizes add up to {}, weights have {} columns", to_string(sum), columns.value());
+    if (differ(sum, columns))
+      return c.error("qkv_hidden_sizes add up to {}, weights have {} columns", to_string(sum), columns.value());
   }
   for (const Dim& d : out) {
     if (!per_head(c, d, heads, "a projection")) return Failure{};
@@ -110,7 +114,8 @@ Status ms_attention(InferContext& c) {
   }
   const auto sizes = projected_sizes(c, dim_of(c, kWeights, 1), *heads);
   if (!sizes || !same_dim(c, dim_of(c, kInput, -1), dim_of(c, kWeights, 0), "columns of input and rows of weights") ||
-      !require_dims(c, kProjectionBias, "bias", {(*sizes)[0] + (*sizes)[1] + (*sizes)[2]})) return Failure{};
+      !require_dims(c, kProjectionBias, "bias", {(*sizes)[0] + (*sizes)[1] + (*sizes)[2]}))
+    return Failure{};
 
   const DType dtype = c.type(c.op() == op("qnn.attention") ? kProjectionBias : kInput).dtype();
   if (packed) {
@@ -153,7 +158,7 @@ constexpr std::size_t kQuery = 0, kKey = 1, kValue = 2;
 /// How Q, K and V are packed, and the dims they give.
 struct QueryKeyValue {
   Dim batch, tokens, keys, head, v_head;
-  bool cached = false;   ///< K and V are [B, N, L, H]: a cache that does not grow
+  bool cached = false;  ///< K and V are [B, N, L, H]: a cache that does not grow
 };
 
 Failure wrong_dims(const InferContext& c, std::size_t i, std::string_view role, const Shape& expected) {
@@ -163,7 +168,8 @@ Failure wrong_dims(const InferContext& c, std::size_t i, std::string_view role, 
 Result<QueryKeyValue> multi_head_operands(const InferContext& c, std::int64_t heads) {
   const bool decoder = c.op() == op("nn.decoder_masked_attention");
   if (!require_rank(c, kQuery, "query", 3, 5)) return Failure{};
-  if (ranked(c, kQuery) && c.type(kQuery).rank() == 4) return wrong_dims(c, kQuery, "query", Shape{Dim(), Dim(), Dim()});
+  if (ranked(c, kQuery) && c.type(kQuery).rank() == 4)
+    return wrong_dims(c, kQuery, "query", Shape{Dim(), Dim(), Dim()});
   QueryKeyValue q{.batch = dim_of(c, kQuery, 0), .tokens = dim_of(c, kQuery, 1)};
   if (ranked(c, kQuery) && c.type(kQuery).rank() == 5) {
     if (c.has(kKey) || c.has(kValue)) return c.error("key and value stand next to a packed query");
@@ -229,13 +235,15 @@ Status multi_head_attention(InferContext& c) {
   const Dim n = *heads;
   if (!require_dims(c, l.bias, "bias", {(q->head * Dim(2) + q->v_head) * n})) return Failure{};
 
-  if (c.has(l.past_length) && !require_dtype(c, l.past_length, "past_sequence_length", is_index, "int32")) return Failure{};
+  if (c.has(l.past_length) && !require_dtype(c, l.past_length, "past_sequence_length", is_index, "int32"))
+    return Failure{};
   if (!require_dims(c, l.past_key, "past_key", {q->batch, n, Dim(), q->head}) ||
       !require_dims(c, l.past_value, "past_value", {q->batch, n, Dim(), q->v_head})) {
     return Failure{};
   }
   if (c.has(l.past_key) != c.has(l.past_value)) return c.error("past_key and past_value only go together");
-  const auto past = same_dim(c, dim_of(c, l.past_key, 2), dim_of(c, l.past_value, 2), "lengths of past_key and past_value");
+  const auto past =
+      same_dim(c, dim_of(c, l.past_key, 2), dim_of(c, l.past_value, 2), "lengths of past_key and past_value");
   if (!past) return Failure{};
   // A cache with room to spare is updated in place; otherwise the new keys are appended.
   const bool has_past = c.has(l.past_key);
@@ -259,7 +267,8 @@ Status multi_head_attention(InferContext& c) {
 Status packed_multi_head_attention(InferContext& c) {
   constexpr std::size_t kBias = 3, kTokenOffset = 4, kAttentionBias = 6;
   const auto heads = positive_attribute(c, "num_heads");
-  if (!heads || !require_rank(c, kQuery, "query", 2, 4) || !require_rank(c, kTokenOffset, "token_offset", 2)) return Failure{};
+  if (!heads || !require_rank(c, kQuery, "query", 2, 4) || !require_rank(c, kTokenOffset, "token_offset", 2))
+    return Failure{};
   const Dim n = *heads, tokens = dim_of(c, kQuery, 0);
   Dim hidden = dim_of(c, kQuery, 1), v_hidden;
   if (ranked(c, kQuery) && c.type(kQuery).rank() != 2) {
@@ -349,7 +358,8 @@ Status group_query_attention(InferContext& c) {
     keys = *length;
   }
   const Dim cache_head = packed_cache(c.type(kCachedKey).dtype()) ? Dim::unknown() : *head;
-  const auto past = same_dim(c, dim_of(c, kCachedKey, 2), dim_of(c, kCachedValue, 2), "lengths of past_key and past_value");
+  const auto past =
+      same_dim(c, dim_of(c, kCachedKey, 2), dim_of(c, kCachedValue, 2), "lengths of past_key and past_value");
   if (!past || !require_dims(c, kCachedKey, "past_key", {batch, kv, *past, cache_head}) ||
       !require_dims(c, kCachedValue, "past_value", {batch, kv, *past, cache_head})) {
     return Failure{};
@@ -386,7 +396,8 @@ Status paged_attention(InferContext& c) {
   const auto heads = positive_attribute(c, "num_heads");
   const auto kv_heads = positive_attribute(c, "kv_num_heads");
   if (!heads || !kv_heads || !require_rank(c, kQuery, "query", 2)) return Failure{};
-  if (*heads % *kv_heads != 0) return c.error("{} query heads are not a multiple of {} key and value heads", *heads, *kv_heads);
+  if (*heads % *kv_heads != 0)
+    return c.error("{} query heads are not a multiple of {} key and value heads", *heads, *kv_heads);
   const bool packed = !c.has(kKey);
   const SymInt stacked = packed ? SymInt(*heads) + SymInt(*kv_heads) * SymInt(2) : SymInt(*heads);
   if (!stacked.known()) return c.error("kv_num_heads is {}, out of range", *kv_heads);
@@ -394,10 +405,12 @@ Status paged_attention(InferContext& c) {
   if (!head) return Failure{};
   const Dim tokens = dim_of(c, kQuery, 0);
   for (const auto& [i, role] : {std::pair{kKey, "key"}, std::pair{kValue, "value"}}) {
-    if (!packed && (!require_tensor(c, i, role) || !require_dims(c, i, role, {tokens, Dim(*kv_heads) * *head}))) return Failure{};
+    if (!packed && (!require_tensor(c, i, role) || !require_dims(c, i, role, {tokens, Dim(*kv_heads) * *head})))
+      return Failure{};
   }
   for (const auto& [i, role] : {std::pair{kCachedKey, "key_cache"}, std::pair{kCachedValue, "value_cache"}}) {
-    if (!require_tensor(c, i, role) || !require_dims(c, i, role, {Dim(), Dim(), Dim(*kv_heads), *head})) return Failure{};
+    if (!require_tensor(c, i, role) || !require_dims(c, i, role, {Dim(), Dim(), Dim(*kv_heads), *head}))
+      return Failure{};
   }
   c.set(0, Type::tensor(c.type(kQuery).dtype(), {tokens, Dim(*heads) * *head}));
   if (c.results() > 1) c.set(1, c.type(kCachedKey));
@@ -410,7 +423,8 @@ Status paged_attention(InferContext& c) {
 Status gated_relative_position_bias(InferContext& c) {
   constexpr std::size_t kRelPos = 2, kWeight = 3, kBias = 4, kTokenOffset = 6;
   const auto heads = positive_attribute(c, "num_heads");
-  if (!heads || !require_rank(c, 0, "query_layer", 2, 3) || !require_rank(c, kRelPos, "rel_pos", 4) || !require_rank(c, kWeight, "weight", 2)) {
+  if (!heads || !require_rank(c, 0, "query_layer", 2, 3) || !require_rank(c, kRelPos, "rel_pos", 4) ||
+      !require_rank(c, kWeight, "weight", 2)) {
     return Failure{};
   }
   const bool packed = ranked(c, 0) && c.type(0).rank() == 2;
@@ -482,7 +496,11 @@ std::optional<AttentionGeometry> packed_multi_head_geometry(const CostContext& c
   if (!c.type(kQuery).is_static() || !c.result(0).is_static() || heads < 1) return std::nullopt;
   const bool five = c.type(kQuery).rank() == 4;
   const Type& out = c.result(0);
-  return AttentionGeometry{1, heads, heads, c.dim(kQuery, 0), c.dim(kTokenOffset, 1),
+  return AttentionGeometry{1,
+                           heads,
+                           heads,
+                           c.dim(kQuery, 0),
+                           c.dim(kTokenOffset, 1),
                            five ? c.dim(kQuery, 3) : c.dim(kQuery, 1) / heads,
                            static_cast<double>(out.shape()[1].value()) / heads};
 }
@@ -493,7 +511,10 @@ std::optional<AttentionGeometry> grouped_geometry(const CostContext& c) {
   const bool packed = !given(c.type(kKey));
   const GroupedHeads h = grouped_heads(c.attrs(), dim(kQuery, 2), packed, dim(kCachedKey, 1), dim(kCachedKey, 3));
   if (h.q < 1 || h.kv < 1) return std::nullopt;
-  AttentionGeometry g{.batch = c.dim(kQuery, 0), .q_heads = static_cast<double>(h.q), .kv_heads = static_cast<double>(h.kv), .q_len = c.dim(kQuery, 1)};
+  AttentionGeometry g{.batch = c.dim(kQuery, 0),
+                      .q_heads = static_cast<double>(h.q),
+                      .kv_heads = static_cast<double>(h.kv),
+                      .q_len = c.dim(kQuery, 1)};
   g.head = g.v_head = static_cast<double>(c.result(0).shape()[2].value()) / g.q_heads;
   const double keys = packed ? g.q_len : c.dim(kKey, 1);
   const Data* total = c.data(total_length_operand(c.node().op));
@@ -513,7 +534,8 @@ std::optional<AttentionGeometry> paged_geometry(const CostContext& c) {
   if (!c.result(0).is_static() || heads < 1) return std::nullopt;
   const double head = static_cast<double>(c.result(0).shape()[1].value()) / heads;
   // As many keys as the block table can address.
-  return AttentionGeometry{1, heads, kv_heads, c.dim(kQuery, 0), c.dim(kBlockTable, 1) * c.dim(kCachedKey, 1), head, head};
+  return AttentionGeometry{1,    heads, kv_heads, c.dim(kQuery, 0), c.dim(kBlockTable, 1) * c.dim(kCachedKey, 1),
+                           head, head};
 }
 
 void projected_attention_cost(const CostContext& c, OpCost& cost) {

@@ -15,9 +15,7 @@ std::size_t length_of(const Attrs& attrs, std::string_view name) {
   if (const auto* v = std::get_if<std::vector<std::int64_t>>(a)) return v->size();
   if (const auto* v = std::get_if<std::vector<double>>(a)) return v->size();
   if (const auto* v = std::get_if<std::vector<std::string>>(a)) return v->size();
-  if (const auto* v = std::get_if<Literal>(a)) {
-    return static_cast<std::size_t>(v->type.elements().value_or(0));
-  }
+  if (const auto* v = std::get_if<Literal>(a)) { return static_cast<std::size_t>(v->type.elements().value_or(0)); }
   return 0;
 }
 
@@ -28,9 +26,7 @@ Dim rows(const InferContext& c) {
   return s.size() <= 1 ? Dim(1) : s[0];
 }
 
-Dim known_or_unknown(std::size_t n) {
-  return n > 0 ? Dim(static_cast<std::int64_t>(n)) : Dim::unknown();
-}
+Dim known_or_unknown(std::size_t n) { return n > 0 ? Dim(static_cast<std::int64_t>(n)) : Dim::unknown(); }
 
 /// Class labels: strings or int64, and how many.
 struct Labels {
@@ -266,7 +262,8 @@ Status optimizer(InferContext& c) {
   const std::size_t tensors = c.operands() - 2;
   if (tensors % groups != 0) return c.error("takes R, T and {} tensors for each parameter, got {}", groups, tensors);
   const std::size_t count = tensors / groups;
-  if (c.results() > count * (groups - 1)) return c.error("has {} results, at most {} exist", c.results(), count * (groups - 1));
+  if (c.results() > count * (groups - 1))
+    return c.error("has {} results, at most {} exist", c.results(), count * (groups - 1));
   for (std::size_t i = 0; i < c.results(); ++i) {
     // Group 1 holds the gradients, which have no successor.
     const std::size_t operand = i < count ? i : i + count;

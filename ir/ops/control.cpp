@@ -52,8 +52,7 @@ SymInt trips(const InferContext& c) {
 }
 
 /// Tensor type with one more axis of extent `d` at `axis` in [−rank−1, rank].
-Result<Type> with_axis(const InferContext& c, const Type& t, std::int64_t axis, const Dim& d,
-                       std::string_view role) {
+Result<Type> with_axis(const InferContext& c, const Type& t, std::int64_t axis, const Dim& d, std::string_view role) {
   if (!t.is_tensor()) return c.error("only tensors can be stacked, got {}", to_string(t));
   if (!t.ranked()) return t;
   const auto at = normalize_axis(c, axis, t.rank() + 1, role);
@@ -85,8 +84,7 @@ Status if_(InferContext& c) {
     return c.error("the branches return {} and {} values", then_.results().size(), else_.results().size());
   }
   if (c.results() != then_.results().size()) {
-    return c.error("the branches return {} values, the call has {} results", then_.results().size(),
-                   c.results());
+    return c.error("the branches return {} values, the call has {} results", then_.results().size(), c.results());
   }
   const auto condition = known_scalar(c, 0);
   for (std::size_t i = 0; i < c.results(); ++i) {
@@ -111,12 +109,12 @@ Status loop(InferContext& c) {
   if (!require_regions(c, 1, 2 + l.carried)) return Failure{};
   const Graph& body = c.region(0);
   if (body.results().size() < 1 + l.carried) {
-    return c.error("the body returns {} values, a condition and {} carried values are needed",
-                   body.results().size(), l.carried);
+    return c.error("the body returns {} values, a condition and {} carried values are needed", body.results().size(),
+                   l.carried);
   }
   if (c.results() != body.results().size() - 1) {
-    return c.error("the body returns {} values after its condition, the call has {} results",
-                   body.results().size() - 1, c.results());
+    return c.error("the body returns {} values after its condition, the call has {} results", body.results().size() - 1,
+                   c.results());
   }
   const Type& condition = body_type(body, 0);
   if (!condition.is_tensor() || (condition.dtype() != DType::Bool && condition.dtype() != DType::Undefined)) {
@@ -163,9 +161,9 @@ Status scan(InferContext& c) {
   const auto input_axes = int_list(c, "scan_input_axes", l.scanned, 0, INT64_MIN);
   const auto output_axes = int_list(c, "scan_output_axes", stacked_count, 0, INT64_MIN);
   if (!input_axes || !output_axes) return Failure{};
-  for (const auto& [name, count] : {std::pair{"scan_input_directions", l.scanned},
-                                    std::pair{"scan_output_directions", stacked_count},
-                                    std::pair{"directions", l.scanned}}) {
+  for (const auto& [name, count] :
+       {std::pair{"scan_input_directions", l.scanned}, std::pair{"scan_output_directions", stacked_count},
+        std::pair{"directions", l.scanned}}) {
     const auto directions = int_list(c, name, count, 0, INT64_MIN);
     if (!directions) return Failure{};
     for (std::int64_t d : *directions) {
@@ -188,7 +186,8 @@ Status scan(InferContext& c) {
       batch = *same;
     }
     if (!scanned) continue;
-    const auto axis = normalize_axis(c, l.batched ? 0 : (*input_axes)[i - l.carried], s.size() - batch_axes, "scan_input_axes");
+    const auto axis =
+        normalize_axis(c, l.batched ? 0 : (*input_axes)[i - l.carried], s.size() - batch_axes, "scan_input_axes");
     if (!axis) return Failure{};
     auto same = same_dim(c, extent, s[*axis + batch_axes], "extents of the scanned axes");
     if (!same) return Failure{};
@@ -231,7 +230,8 @@ Status sequence_map(InferContext& c) {
     }
   }
   for (std::size_t i = 0; i < c.results(); ++i) {
-    if (!body_type(body, i).is_tensor()) return c.error("the body must return tensors, result {} is {}", i, to_string(body_type(body, i)));
+    if (!body_type(body, i).is_tensor())
+      return c.error("the body must return tensors, result {} is {}", i, to_string(body_type(body, i)));
     c.set(i, Type::sequence(body_type(body, i)));
   }
   return ok();
@@ -312,7 +312,7 @@ Status sequence_split(InferContext& c) {
   if (split && ranked(c, 1) && c.type(1).rank() == 0 && split->size() == 1) {
     const std::int64_t chunk = split->front();
     if (chunk < 1) return c.error("split must be positive, is {}", chunk);
-    if (whole.known() && whole.value() % chunk == 0) d = chunk;       // else the last chunk is smaller
+    if (whole.known() && whole.value() % chunk == 0) d = chunk;  // else the last chunk is smaller
     if (whole.known() && whole.value() <= chunk) d = whole;
   } else if (split && !split->empty()) {
     SymInt sum = 0;
@@ -360,7 +360,8 @@ Status sequence_concat(InferContext& c) {
 
 Status optional(InferContext& c) {
   if (c.has(0)) {
-    if (c.type(0).kind() == TypeKind::Optional) return c.error("the element is optional already: {}", to_string(c.type(0)));
+    if (c.type(0).kind() == TypeKind::Optional)
+      return c.error("the element is optional already: {}", to_string(c.type(0)));
     c.set(0, Type::optional(c.type(0)));
     return ok();
   }

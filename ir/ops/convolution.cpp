@@ -84,7 +84,8 @@ Result<Geometry> geometry(const InferContext& c, const ConvForm& f) {
   for (std::size_t i = 0; i < g.spatial; ++i) {
     if (!kernel.empty()) g.kernel[i] = Dim(kernel[i]);
     if (!ranked(c, f.weight)) continue;
-    const auto same = same_dim(c, g.kernel[i], c.type(f.weight).shape()[g.filter.spatial[i]], "kernel_shape and weight");
+    const auto same =
+        same_dim(c, g.kernel[i], c.type(f.weight).shape()[g.filter.spatial[i]], "kernel_shape and weight");
     if (!same) return Failure{};
     g.kernel[i] = *same;
   }
@@ -131,9 +132,13 @@ Result<Type> forward(const InferContext& c, const ConvForm& f, DType dtype) {
   shape[channel_axis] = out;
   for (std::size_t i = 0; i < g->spatial; ++i) {
     Dim& d = shape[g->data.spatial[i]];
-    const auto extent = window_extent(c, d, {.kernel = g->kernel[i], .stride = g->strides[i],
-                                             .dilation = g->dilation[i], .pad_begin = g->padding[i],
-                                             .pad_end = g->padding[g->spatial + i], .auto_pad = g->automatic});
+    const auto extent = window_extent(c, d,
+                                      {.kernel = g->kernel[i],
+                                       .stride = g->strides[i],
+                                       .dilation = g->dilation[i],
+                                       .pad_begin = g->padding[i],
+                                       .pad_end = g->padding[g->spatial + i],
+                                       .auto_pad = g->automatic});
     if (!extent) return Failure{};
     d = *extent;
   }
@@ -246,9 +251,11 @@ Status conv_transpose(InferContext& c) {
       continue;
     }
     const SymInt reach = (g->kernel[i] - SymInt(1)) * SymInt(g->dilation[i]) + SymInt(1);
-    const SymInt pads = g->automatic == AutoPad::Valid ? SymInt(0) : SymInt(g->padding[i]) + SymInt(g->padding[g->spatial + i]);
+    const SymInt pads =
+        g->automatic == AutoPad::Valid ? SymInt(0) : SymInt(g->padding[i]) + SymInt(g->padding[g->spatial + i]);
     d = (d - SymInt(1)) * SymInt(g->strides[i]) + SymInt((*extra)[i]) + reach - pads;
-    if (d.known() && d.value() < 0) return c.error("padding {} removes more than there is on axis {}", to_string(pads), g->data.spatial[i]);
+    if (d.known() && d.value() < 0)
+      return c.error("padding {} removes more than there is on axis {}", to_string(pads), g->data.spatial[i]);
   }
   c.set(0, Type::tensor(c.type(0).dtype(), std::move(shape)));
   return ok();
@@ -291,7 +298,8 @@ Status causal_conv(InferContext& c) {
   if (c.results() > 1) {
     Shape state = ranked(c, 0) ? c.type(0).shape() : unknown_shape(3);
     state.back() = ranked(c, 1) ? c.type(1).shape().back() - SymInt(1) : Dim::unknown();
-    c.set(1, c.has(3) ? merge(Type::tensor(c.type(0).dtype(), state), c.type(3)) : Type::tensor(c.type(0).dtype(), state));
+    c.set(1,
+          c.has(3) ? merge(Type::tensor(c.type(0).dtype(), state), c.type(3)) : Type::tensor(c.type(0).dtype(), state));
   }
   return ok();
 }
@@ -315,7 +323,8 @@ Status scale(const InferContext& c, std::size_t i, std::string_view role) {
 
 /// (x, w, x_zero?, w_zero?) → int32.
 Status conv_integer(InferContext& c) {
-  if (!require_dtype(c, 0, "x", is_8_bit, "int8 or uint8") || !require_dtype(c, 1, "w", is_8_bit, "int8 or uint8")) return Failure{};
+  if (!require_dtype(c, 0, "x", is_8_bit, "int8 or uint8") || !require_dtype(c, 1, "w", is_8_bit, "int8 or uint8"))
+    return Failure{};
   if (!zero_point_of_channels(c, 2, 0) || !zero_point_of_channels(c, 3, 1)) return Failure{};
   return set_forward(c, {.bias = kNoOperand}, DType::Int32);
 }
@@ -323,11 +332,14 @@ Status conv_integer(InferContext& c) {
 /// (x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias?) → y_zero's
 /// dtype. com.microsoft's channels_last moves the channels of x and y, not of w.
 Status qlinear_conv(InferContext& c) {
-  if (!require_dtype(c, 0, "x", is_8_bit, "int8 or uint8") || !require_dtype(c, 3, "w", is_8_bit, "int8 or uint8")) return Failure{};
+  if (!require_dtype(c, 0, "x", is_8_bit, "int8 or uint8") || !require_dtype(c, 3, "w", is_8_bit, "int8 or uint8"))
+    return Failure{};
   if (!zero_point_of_channels(c, 2, 0) || !zero_point_of_channels(c, 5, 3)) return Failure{};
   if (!scale(c, 1, "x_scale") || !scale(c, 4, "w_scale") || !scale(c, 6, "y_scale")) return Failure{};
   if (c.has(7) && !require_dtype(c, 7, "y_zero_point", is_8_bit, "int8 or uint8")) return Failure{};
-  if (c.has(8) && !require_dtype(c, 8, "bias", [](DType d) { return d == DType::Int32; }, "int32")) return Failure{};
+  if (c.has(8) && !require_dtype(
+                      c, 8, "bias", [](DType d) { return d == DType::Int32; }, "int32"))
+    return Failure{};
   return set_forward(c, {.weight = 3, .bias = 8}, c.has(7) ? c.type(7).dtype() : c.type(0).dtype());
 }
 
@@ -357,8 +369,12 @@ Status col2im(InferContext& c) {
     if (!d) return Failure{};
     shape.push_back(*d);
     const SymInt k = block ? (*block)[i] : SymInt::unknown();
-    const auto here = window_extent(c, *d, {.kernel = k, .stride = (*strides)[i], .dilation = (*dilation)[i],
-                                            .pad_begin = (*padding)[i], .pad_end = (*padding)[spatial + i]});
+    const auto here = window_extent(c, *d,
+                                    {.kernel = k,
+                                     .stride = (*strides)[i],
+                                     .dilation = (*dilation)[i],
+                                     .pad_begin = (*padding)[i],
+                                     .pad_end = (*padding)[spatial + i]});
     if (!here) return Failure{};
     size = size * k;
     places = places * *here;
@@ -366,7 +382,8 @@ Status col2im(InferContext& c) {
   if (!same_dim(c, dim_of(c, 0, 2), places, "columns of X and places of the block")) return Failure{};
   const Dim rows = dim_of(c, 0, 1);
   if (rows.known() && size.known()) {
-    if (rows.value() % size.value() != 0) return c.error("{} rows do not divide into blocks of {}", rows.value(), size.value());
+    if (rows.value() % size.value() != 0)
+      return c.error("{} rows do not divide into blocks of {}", rows.value(), size.value());
     shape[1] = Dim(rows.value() / size.value());
   }
   c.set(0, Type::tensor(c.type(0).dtype(), std::move(shape)));

@@ -75,8 +75,8 @@ Status full(InferContext& c) {
     }
     return ok();
   };
-  const bool like = !literal && !c.attrs.int_or("input_as_shape", 0) &&
-                    (c.attrs.has("input_as_shape") || c.attrs.has("extra_shape"));
+  const bool like =
+      !literal && !c.attrs.int_or("input_as_shape", 0) && (c.attrs.has("input_as_shape") || c.attrs.has("extra_shape"));
   if (!c.has(0)) {
     if (!append(c.attrs.ints_or_empty("shape"))) return Failure{};
   } else if (like) {

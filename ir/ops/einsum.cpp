@@ -106,14 +106,16 @@ std::optional<Einsum> parse_einsum(std::string_view equation, const std::vector<
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     std::vector<int> expanded;
     const auto& labels = out.operands[i];
-    const std::size_t named = labels.size() - static_cast<std::size_t>(std::count(labels.begin(), labels.end(), kEllipsis));
+    const std::size_t named =
+        labels.size() - static_cast<std::size_t>(std::count(labels.begin(), labels.end(), kEllipsis));
     for (int label : labels) {
       if (label != kEllipsis) {
         expanded.push_back(label);
         continue;
       }
       const std::size_t dims = shapes[i] ? shapes[i]->size() - named : 0;
-      for (std::size_t d = longest - dims; d < longest; ++d) expanded.push_back(kFirstEllipsisLabel + static_cast<int>(d));
+      for (std::size_t d = longest - dims; d < longest; ++d)
+        expanded.push_back(kFirstEllipsisLabel + static_cast<int>(d));
     }
     out.operands[i] = std::move(expanded);
     std::map<int, Dim> own;  // a repeated label in one term is a diagonal: equal extents
@@ -122,11 +124,13 @@ std::optional<Einsum> parse_einsum(std::string_view equation, const std::vector<
       const Dim dim = shapes[i] ? (*shapes[i])[d] : Dim::unknown();
       const auto [diagonal, first] = own.emplace(label, dim);
       if (!first && diagonal->second.known() && dim.known() && diagonal->second != dim) {
-        return fail(fmt::format("label '{}' repeats over dims {} and {}", static_cast<char>(label), diagonal->second.value(), dim.value()));
+        return fail(fmt::format("label '{}' repeats over dims {} and {}", static_cast<char>(label),
+                                diagonal->second.value(), dim.value()));
       }
       const auto [it, fresh] = out.extent.emplace(label, dim);
       if (!fresh && !unite(it->second, dim)) {
-        return fail(fmt::format("{} stands for {} and {}", label < 256 ? fmt::format("label '{}'", static_cast<char>(label)) : "the ellipsis",
+        return fail(fmt::format("{} stands for {} and {}",
+                                label < 256 ? fmt::format("label '{}'", static_cast<char>(label)) : "the ellipsis",
                                 to_string(it->second), to_string(dim)));
       }
     }
@@ -143,7 +147,8 @@ std::optional<Einsum> parse_einsum(std::string_view equation, const std::vector<
         for (std::size_t d = 0; d < longest; ++d) out.output.push_back(kFirstEllipsisLabel + static_cast<int>(d));
         continue;
       }
-      if (!out.extent.count(label)) return fail(fmt::format("output label '{}' is in no input", static_cast<char>(label)));
+      if (!out.extent.count(label))
+        return fail(fmt::format("output label '{}' is in no input", static_cast<char>(label)));
       if (!seen.insert(label).second) return fail(fmt::format("output label '{}' repeats", static_cast<char>(label)));
       out.output.push_back(label);
     }
@@ -184,7 +189,8 @@ double einsum_macs(const Einsum& e) {
     std::set<int> needed(e.output.begin(), e.output.end());
     for (std::size_t j = i + 1; j < e.operands.size(); ++j) needed.insert(e.operands[j].begin(), e.operands[j].end());
     std::set<int> kept;
-    std::set_intersection(current.begin(), current.end(), needed.begin(), needed.end(), std::inserter(kept, kept.begin()));
+    std::set_intersection(current.begin(), current.end(), needed.begin(), needed.end(),
+                          std::inserter(kept, kept.begin()));
     current = std::move(kept);
   }
   return total;

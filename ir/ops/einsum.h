@@ -13,10 +13,10 @@ namespace perfc::rules {
 /// A parsed equation. Labels are letters; the dims an ellipsis covers get the
 /// labels 256, 257, …, aligned at the right as broadcasting aligns them.
 struct Einsum {
-  std::vector<std::vector<int>> operands;   ///< labels per operand, in order
-  std::vector<int> output;                  ///< labels of the result
-  std::map<int, Dim> extent;                ///< of every label
-  std::optional<Shape> result;              ///< absent when an operand of unknown rank has an ellipsis
+  std::vector<std::vector<int>> operands;  ///< labels per operand, in order
+  std::vector<int> output;                 ///< labels of the result
+  std::map<int, Dim> extent;               ///< of every label
+  std::optional<Shape> result;             ///< absent when an operand of unknown rank has an ellipsis
 };
 
 /// Parses and checks an equation against the operands' shapes (null: rank

@@ -8,22 +8,36 @@ namespace perfc::rules {
 namespace {
 
 /// Of `Takes`, in its order.
-constexpr std::array<std::string_view, 9> kTakesText{
-    "", "anything",      "a floating-point type", "a numeric type",          "a numeric type or bool",
-    "a signed type", "an integer type",       "an integer type or bool", "bool"};
+constexpr std::array<std::string_view, 9> kTakesText{"",
+                                                     "anything",
+                                                     "a floating-point type",
+                                                     "a numeric type",
+                                                     "a numeric type or bool",
+                                                     "a signed type",
+                                                     "an integer type",
+                                                     "an integer type or bool",
+                                                     "bool"};
 
 /// Complex counts as floating point and numeric: other front ends have it.
 bool takes(Takes what, DType d) {
   switch (what) {
     case Takes::Unset:
-    case Takes::Anything: return true;
-    case Takes::Float: return is_float_or_complex(d);
-    case Takes::Numeric: return is_numeric(d) || is_complex(d);
-    case Takes::NumericOrBool: return is_numeric(d) || is_bool(d);
-    case Takes::Signed: return is_float_or_complex(d) || is_signed(d);
-    case Takes::Integer: return is_integer(d);
-    case Takes::IntegerOrBool: return is_integer(d) || is_bool(d);
-    case Takes::Bool: return is_bool(d);
+    case Takes::Anything:
+      return true;
+    case Takes::Float:
+      return is_float_or_complex(d);
+    case Takes::Numeric:
+      return is_numeric(d) || is_complex(d);
+    case Takes::NumericOrBool:
+      return is_numeric(d) || is_bool(d);
+    case Takes::Signed:
+      return is_float_or_complex(d) || is_signed(d);
+    case Takes::Integer:
+      return is_integer(d);
+    case Takes::IntegerOrBool:
+      return is_integer(d) || is_bool(d);
+    case Takes::Bool:
+      return is_bool(d);
   }
   return true;
 }
@@ -165,8 +179,8 @@ Status compare(InferContext& c) {
 }
 
 Status where(InferContext& c) {
-  if (!require_dtype(c, 0, "condition", is_bool, "bool") || !require_tensor(c, 1, "X") ||
-      !require_tensor(c, 2, "Y") || !require_same_dtype(c, 1, 2)) {
+  if (!require_dtype(c, 0, "condition", is_bool, "bool") || !require_tensor(c, 1, "X") || !require_tensor(c, 2, "Y") ||
+      !require_same_dtype(c, 1, 2)) {
     return Failure{};
   }
   auto type = broadcast_operands(c, 0, 3, common_dtype(c, 1, 3));
@@ -195,15 +209,14 @@ Status bias_add(InferContext& c) {
     if (!require_rank(c, 1, "bias", 1) || !require_same_dtype(c, 0, 1)) return Failure{};
     if (ranked(c, 0) && ranked(c, 1)) {
       const auto axis = normalize_axis(c, c.attrs.int_or("axis", -1), c.type(0).rank(), "axis");
-      if (!axis || !same_dim(c, c.type(1).shape()[0], c.type(0).shape()[*axis],
-                             "length of bias and the dim of operand 0")) {
+      if (!axis ||
+          !same_dim(c, c.type(1).shape()[0], c.type(0).shape()[*axis], "length of bias and the dim of operand 0")) {
         return Failure{};
       }
     }
   }
   if (c.has(2)) {
-    if (!require_tensor(c, 2, "skip") || !require_same_dtype(c, 0, 2) ||
-        !check_unidirectional(c, 2, "skip")) {
+    if (!require_tensor(c, 2, "skip") || !require_same_dtype(c, 0, 2) || !check_unidirectional(c, 2, "skip")) {
       return Failure{};
     }
   }
@@ -213,8 +226,7 @@ Status bias_add(InferContext& c) {
 
 /// X (…, 2·C) and bias (2·C) → (…, C).
 Status bias_split_gelu(InferContext& c) {
-  if (!check_takes(c, 0, 2) || !require_rank(c, 0, "X", 1, kAnyRank) ||
-      !check_last_axis_vector(c, 1, "bias")) {
+  if (!check_takes(c, 0, 2) || !require_rank(c, 0, "X", 1, kAnyRank) || !check_last_axis_vector(c, 1, "bias")) {
     return Failure{};
   }
   if (!ranked(c, 0)) {

@@ -15,8 +15,7 @@ SymInt mod(const SymInt& a, const SymInt& b, DType dtype, bool fmod) {
   if (b.is(1)) return 0;
   if (!a.known() || !b.known() || b.value() == 0) return {};
   if (dtype == DType::UInt64) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a.value()) %
-                                     static_cast<std::uint64_t>(b.value()));
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a.value()) % static_cast<std::uint64_t>(b.value()));
   }
   if (b.value() == -1) return 0;  // INT64_MIN % −1 overflows
   const std::int64_t r = a.value() % b.value();
@@ -149,15 +148,12 @@ SymInt integer_abs(DType dtype, const SymInt& x) {
 // A row's `real` is for float operands, its `integer` for integers and bool.
 constexpr auto kNotOfReals = [](const Attrs&, double, double) -> Real { return std::nullopt; };
 
-const BinaryContents kAdd{
-    .real = [](const Attrs&, double a, double b) -> Real { return a + b; },
-    .integer = [](const Attrs&, DType, const SymInt& a, const SymInt& b) { return a + b; }};
-const BinaryContents kSubtract{
-    .real = [](const Attrs&, double a, double b) -> Real { return a - b; },
-    .integer = [](const Attrs&, DType, const SymInt& a, const SymInt& b) { return a - b; }};
-const BinaryContents kMultiply{
-    .real = [](const Attrs&, double a, double b) -> Real { return a * b; },
-    .integer = [](const Attrs&, DType, const SymInt& a, const SymInt& b) { return a * b; }};
+const BinaryContents kAdd{.real = [](const Attrs&, double a, double b) -> Real { return a + b; },
+                          .integer = [](const Attrs&, DType, const SymInt& a, const SymInt& b) { return a + b; }};
+const BinaryContents kSubtract{.real = [](const Attrs&, double a, double b) -> Real { return a - b; },
+                               .integer = [](const Attrs&, DType, const SymInt& a, const SymInt& b) { return a - b; }};
+const BinaryContents kMultiply{.real = [](const Attrs&, double a, double b) -> Real { return a * b; },
+                               .integer = [](const Attrs&, DType, const SymInt& a, const SymInt& b) { return a * b; }};
 const BinaryContents kDivide{
     .real = [](const Attrs&, double a, double b) -> Real { return a / b; },
     .integer = [](const Attrs&, DType d, const SymInt& a, const SymInt& b) { return quotient(d, a, b); }};
@@ -185,21 +181,17 @@ const BinaryContents kMinimum{
       return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b);
     },
     .integer = [](const Attrs&, DType d, const SymInt& a, const SymInt& b) { return extreme(a, b, d, false); }};
-const BinaryContents kAnd{
-    .real = kNotOfReals,
-    .integer = [](const Attrs&, DType, const SymInt& a, const SymInt& b) {
-      return a.is(0) || b.is(0) ? SymInt(0) : of_known(a, b, [](bool x, bool y) { return x && y; });
-    }};
-const BinaryContents kOr{
-    .real = kNotOfReals,
-    .integer = [](const Attrs&, DType, const SymInt& a, const SymInt& b) {
-      return a.is(1) || b.is(1) ? SymInt(1) : of_known(a, b, [](bool x, bool y) { return x || y; });
-    }};
-const BinaryContents kXor{
-    .real = kNotOfReals,
-    .integer = [](const Attrs&, DType, const SymInt& a, const SymInt& b) {
-      return of_known(a, b, [](bool x, bool y) { return x != y; });
-    }};
+const BinaryContents kAnd{.real = kNotOfReals, .integer = [](const Attrs&, DType, const SymInt& a, const SymInt& b) {
+                            return a.is(0) || b.is(0) ? SymInt(0)
+                                                      : of_known(a, b, [](bool x, bool y) { return x && y; });
+                          }};
+const BinaryContents kOr{.real = kNotOfReals, .integer = [](const Attrs&, DType, const SymInt& a, const SymInt& b) {
+                           return a.is(1) || b.is(1) ? SymInt(1)
+                                                     : of_known(a, b, [](bool x, bool y) { return x || y; });
+                         }};
+const BinaryContents kXor{.real = kNotOfReals, .integer = [](const Attrs&, DType, const SymInt& a, const SymInt& b) {
+                            return of_known(a, b, [](bool x, bool y) { return x != y; });
+                          }};
 void no_contents(InferContext&) {}
 
 void eval_identity(InferContext& c) {
@@ -243,9 +235,8 @@ void eval_cast(InferContext& c) {
     std::vector<double> out;
     for (const SymInt& s : *v) {
       if (!s.known()) return;
-      out.push_back(c.type(0).dtype() == DType::UInt64
-                        ? static_cast<double>(static_cast<std::uint64_t>(s.value()))
-                        : static_cast<double>(s.value()));
+      out.push_back(c.type(0).dtype() == DType::UInt64 ? static_cast<double>(static_cast<std::uint64_t>(s.value()))
+                                                       : static_cast<double>(s.value()));
     }
     set_floats(c, 0, out);
   } else if (c.data(0) && to == c.type(0).dtype()) {
@@ -256,7 +247,8 @@ void eval_cast(InferContext& c) {
 namespace {
 
 /// Reals, to truth values.
-void compare_floats(InferContext& c, const HoldsFor& holds, const std::vector<double>& a, const std::vector<double>& b) {
+void compare_floats(InferContext& c, const HoldsFor& holds, const std::vector<double>& a,
+                    const std::vector<double>& b) {
   std::vector<SymInt> out;
   for (std::size_t k = 0; k < a.size(); ++k) {
     const double x = a[k], y = b[k];
@@ -293,7 +285,8 @@ void power_of_integers(InferContext& c, const std::vector<double>& base, const s
 }
 
 /// Nothing where some element is not known.
-void combine_floats(InferContext& c, const BinaryContents& what, const std::vector<double>& a, const std::vector<double>& b) {
+void combine_floats(InferContext& c, const BinaryContents& what, const std::vector<double>& a,
+                    const std::vector<double>& b) {
   std::vector<double> out;
   for (std::size_t k = 0; k < a.size(); ++k) {
     const Real y = what.real ? what.real(c.attrs, a[k], b[k]) : std::nullopt;
@@ -310,7 +303,8 @@ void eval_binary_by(InferContext& c, const BinaryContents& what) {
   if (!to || !any_data(c)) return;
   const DType dtype = c.type(0).dtype();
   if (!is_float(dtype)) {
-    return combine_integers(c, *to, [&](const SymInt& a, const SymInt& b) { return what.integer(c.attrs, dtype, a, b); });
+    return combine_integers(c, *to,
+                            [&](const SymInt& a, const SymInt& b) { return what.integer(c.attrs, dtype, a, b); });
   }
   const auto a = spread_floats(c, 0, *to);
   const auto b = spread_floats(c, 1, *to);
@@ -343,9 +337,7 @@ void eval_nary_by(InferContext& c, const BinaryContents& what) {
     for (std::size_t i = 1; i < c.operands(); ++i) {
       const auto next = spread_floats(c, i, *to);
       if (!next) return;
-      for (std::size_t k = 0; k < total->size(); ++k) {
-        (*total)[k] = *what.real(c.attrs, (*total)[k], (*next)[k]);
-      }
+      for (std::size_t k = 0; k < total->size(); ++k) { (*total)[k] = *what.real(c.attrs, (*total)[k], (*next)[k]); }
     }
     return set_floats(c, 0, *total);
   }

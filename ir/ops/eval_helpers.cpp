@@ -33,11 +33,16 @@ SymInt store(DType dtype, const SymInt& v) {
 
 std::optional<double> store(DType dtype, double v) {
   switch (dtype) {
-    case DType::Float64: return v;
-    case DType::Float32: return round_binary(v, 24, 128);
-    case DType::Float16: return round_binary(v, 11, 16);
-    case DType::BFloat16: return round_binary(v, 8, 128);
-    default: return std::nullopt;
+    case DType::Float64:
+      return v;
+    case DType::Float32:
+      return round_binary(v, 24, 128);
+    case DType::Float16:
+      return round_binary(v, 11, 16);
+    case DType::BFloat16:
+      return round_binary(v, 8, 128);
+    default:
+      return std::nullopt;
   }
 }
 
@@ -130,8 +135,7 @@ std::vector<std::int64_t> broadcast_map(const Extents& from, const Extents& to) 
   return element_map(offsets);
 }
 
-void set_mapped(InferContext& c, std::size_t r, std::size_t i, const std::vector<std::int64_t>& map,
-                const Data* fill) {
+void set_mapped(InferContext& c, std::size_t r, std::size_t i, const std::vector<std::int64_t>& map, const Data* fill) {
   const auto result = extents(c.result(r));
   const auto source = extents(c.type(i));
   const Data* data = c.data(i);
@@ -141,16 +145,16 @@ void set_mapped(InferContext& c, std::size_t r, std::size_t i, const std::vector
   }
   std::visit(
       [&](const auto& from) {
-        using Vector = std::decay_t<decltype(from)>;
-        const auto* filler = fill ? std::get_if<Vector>(&fill->elements) : nullptr;
-        if (filler && filler->empty()) filler = nullptr;
-        Vector to;
-        to.reserve(map.size());
-        for (std::int64_t m : map) {
-          if (m < 0 && !filler) return;
-          to.push_back(m < 0 ? filler->front() : from[static_cast<std::size_t>(m)]);
-        }
-        c.set_data(r, Data{std::move(to)});
+    using Vector = std::decay_t<decltype(from)>;
+    const auto* filler = fill ? std::get_if<Vector>(&fill->elements) : nullptr;
+    if (filler && filler->empty()) filler = nullptr;
+    Vector to;
+    to.reserve(map.size());
+    for (std::int64_t m : map) {
+      if (m < 0 && !filler) return;
+      to.push_back(m < 0 ? filler->front() : from[static_cast<std::size_t>(m)]);
+    }
+    c.set_data(r, Data{std::move(to)});
       },
       data->elements);
 }

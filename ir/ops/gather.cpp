@@ -116,7 +116,8 @@ Status compress(InferContext& c) {
   const DType dtype = c.type(0).dtype();
   Dim kept;
   if (const auto condition = c.known_ints(1)) {
-    kept = static_cast<std::int64_t>(std::count_if(condition->begin(), condition->end(), [](auto v) { return v != 0; }));
+    kept =
+        static_cast<std::int64_t>(std::count_if(condition->begin(), condition->end(), [](auto v) { return v != 0; }));
   }
   if (!c.attrs.has("axis")) {
     c.set(0, Type::tensor(dtype, {kept}));
@@ -194,7 +195,8 @@ Status scatter_elements(InferContext& c) {
   if (!axis) return Failure{};
   if (ranked(c, 0)) {
     const std::size_t rank = c.type(0).rank();
-    if (!normalize_axis(c, *axis, rank) || !require_rank(c, 1, "indices", rank) || !require_rank(c, 2, "updates", rank)) {
+    if (!normalize_axis(c, *axis, rank) || !require_rank(c, 1, "indices", rank) ||
+        !require_rank(c, 2, "updates", rank)) {
       return Failure{};
     }
   }
@@ -228,7 +230,8 @@ Status scatter_nd(InferContext& c) {
     if (ranked(c, 2)) {
       if (!require_rank(c, 2, "updates", expected.size())) return Failure{};
       for (std::size_t a = 0; a < expected.size(); ++a) {
-        if (!same_dim(c, c.type(2).shape()[a], expected[a], fmt::format("dim {} of updates and what indices address", a))) {
+        if (!same_dim(c, c.type(2).shape()[a], expected[a],
+                      fmt::format("dim {} of updates and what indices address", a))) {
           return Failure{};
         }
       }
@@ -240,10 +243,12 @@ Status scatter_nd(InferContext& c) {
 
 /// A cache with `update` written along `axis` (ONNX TensorScatter).
 Status tensor_scatter(InferContext& c) {
-  if (!require_rank(c, 0, "past_cache", 2, kAnyRank) || !require_tensor(c, 1, "update") || !require_same_dtype(c, 0, 1)) {
+  if (!require_rank(c, 0, "past_cache", 2, kAnyRank) || !require_tensor(c, 1, "update") ||
+      !require_same_dtype(c, 0, 1)) {
     return Failure{};
   }
-  if (c.has(2) && (!require_dtype(c, 2, "write_indices", is_int64, "int64") || !require_rank(c, 2, "write_indices", 1))) {
+  if (c.has(2) &&
+      (!require_dtype(c, 2, "write_indices", is_int64, "int64") || !require_rank(c, 2, "write_indices", 1))) {
     return Failure{};
   }
   const std::string_view mode = c.attrs.string_or("mode", "linear");
@@ -328,7 +333,8 @@ void eval_scatter_nd(InferContext& c) {
   if (depth == 0 || indices->size() % depth != 0) return;
   const Extents stride = strides(*in);
   const std::size_t slices = indices->size() / depth;
-  const auto run = static_cast<std::size_t>(count(Extents(in->begin() + static_cast<std::ptrdiff_t>(depth), in->end())));
+  const auto run =
+      static_cast<std::size_t>(count(Extents(in->begin() + static_cast<std::ptrdiff_t>(depth), in->end())));
   if (updates->size() != slices * run) return;
   for (std::size_t s = 0; s < slices; ++s) {
     std::int64_t base = 0;
@@ -346,9 +352,10 @@ void gather_copy_cost(const CostContext& c, OpCost& cost) {
   // Reads the rows it writes and the indices, not the whole table.
   cost.flops = 0;
   const double packed = static_cast<double>(bits(c.type(0).dtype())) / 8;
-  const double rows = c.node().is(op("qnn.gather"))
-                          ? c.result_elements(0) * std::min(packed, static_cast<double>(c.attrs().int_or("bits", 4)) / 8)
-                          : cost.bytes_written;
+  const double rows =
+      c.node().is(op("qnn.gather"))
+          ? c.result_elements(0) * std::min(packed, static_cast<double>(c.attrs().int_or("bits", 4)) / 8)
+          : cost.bytes_written;
   cost.bytes_read = rows + c.type(1).bytes();
   cost.weight_bytes = (c.constant(0) ? rows : 0) + (c.constant(1) ? c.type(1).bytes() : 0);
 }

@@ -55,7 +55,9 @@ Status resize(InferContext& c) {
   if (by_scales && by_sizes && !known_length(c, scales_at)) by_scales = false;  // may be empty at run time
   if (by_scales && by_sizes) return c.error("gives both scales and sizes");
   if (!by_scales && !by_sizes) return c.error("gives neither scales nor sizes");
-  if (by_scales && !require_dtype(c, scales_at, "scales", [](DType d) { return d == DType::Float32; }, "float32")) return Failure{};
+  if (by_scales && !require_dtype(
+                       c, scales_at, "scales", [](DType d) { return d == DType::Float32; }, "float32"))
+    return Failure{};
   if (by_sizes && !require_dtype(c, 3, "sizes", is_int64, "int64")) return Failure{};
   const auto axes = resized_axes(c, shape.size());
   if (!axes) return Failure{};
@@ -187,7 +189,8 @@ Status affine_grid(InferContext& c) {
 Status image_decode(InferContext& c) {
   // TensorFlow holds a file in one string.
   const bool text = c.type(0).is_tensor() && c.type(0).dtype() == DType::String;
-  if (!require_dtype(c, 0, "encoded_stream", [](DType d) { return d == DType::UInt8 || d == DType::String; }, "uint8") ||
+  if (!require_dtype(
+          c, 0, "encoded_stream", [](DType d) { return d == DType::UInt8 || d == DType::String; }, "uint8") ||
       !require_rank(c, 0, "encoded_stream", text ? 0 : 1)) {
     return Failure{};
   }

@@ -163,7 +163,8 @@ Status reverse_sequence(InferContext& c) {
   if (ranked(c, 0)) {
     const auto b = normalize_axis(c, *batch, c.type(0).rank(), "batch_axis");
     if (!b || !normalize_axis(c, *time, c.type(0).rank(), "time_axis")) return Failure{};
-    if (ranked(c, 1) && !same_dim(c, c.type(0).shape()[*b], c.type(1).shape()[0], "batch and length of sequence_lens")) {
+    if (ranked(c, 1) &&
+        !same_dim(c, c.type(0).shape()[*b], c.type(1).shape()[0], "batch and length of sequence_lens")) {
       return Failure{};
     }
   }

@@ -139,14 +139,16 @@ Status matmul(InferContext& c) {
 
 /// (A, B, a_zero?, b_zero?) → int32.
 Status matmul_integer(InferContext& c) {
-  if (!require_dtype(c, 0, "A", is_8_bit, "int8 or uint8") || !require_dtype(c, 1, "B", is_8_bit, "int8 or uint8")) return Failure{};
+  if (!require_dtype(c, 0, "A", is_8_bit, "int8 or uint8") || !require_dtype(c, 1, "B", is_8_bit, "int8 or uint8"))
+    return Failure{};
   if (!zero_point(c, 2, 0) || !zero_point(c, 3, 1)) return Failure{};
   return set_product(c, 0, 1, DType::Int32);
 }
 
 /// (A, B, a_scale, b_scale, a_zero?, b_zero?, bias?) → the scales' dtype.
 Status matmul_integer_to_float(InferContext& c) {
-  if (!require_dtype(c, 0, "A", is_8_bit, "int8 or uint8") || !require_dtype(c, 1, "B", is_8_bit, "int8 or uint8")) return Failure{};
+  if (!require_dtype(c, 0, "A", is_8_bit, "int8 or uint8") || !require_dtype(c, 1, "B", is_8_bit, "int8 or uint8"))
+    return Failure{};
   if (!require_dtype(c, 2, "a_scale", is_float, "floating point") ||
       !require_dtype(c, 3, "b_scale", is_float, "floating point") || !require_same_dtype(c, 2, 3)) {
     return Failure{};
@@ -158,7 +160,8 @@ Status matmul_integer_to_float(InferContext& c) {
 
 /// (A: float, B: 8-bit, b_scale, b_zero?, bias?).
 Status dynamic_quantize_matmul(InferContext& c) {
-  if (!require_dtype(c, 0, "A", is_float, "floating point") || !require_dtype(c, 1, "B", is_8_bit, "int8 or uint8")) return Failure{};
+  if (!require_dtype(c, 0, "A", is_float, "floating point") || !require_dtype(c, 1, "B", is_8_bit, "int8 or uint8"))
+    return Failure{};
   return set_product(c, 0, 1, c.type(0).dtype());
 }
 
@@ -212,7 +215,8 @@ Status matmul_nbits(InferContext& c) {
   const std::int64_t k = *given_k, n = *given_n, block = *given_block;
   if (k < 1 || n < 1) return c.error("attributes K and N must be positive, are {} and {}", k, n);
   if (k > (std::int64_t{1} << 40) / n) return c.error("{} × {} is too large", k, n);
-  if (block < 16 || (block & (block - 1)) != 0) return c.error("block_size must be a power of two of at least 16, is {}", block);
+  if (block < 16 || (block & (block - 1)) != 0)
+    return c.error("block_size must be a power of two of at least 16, is {}", block);
   const bool bnb4 = c.attrs.has("quant_type");
   const std::int64_t bits = bnb4 ? 4 : c.attrs.int_or("bits", 4);
   if (bits != 2 && bits != 4 && bits != 8) return c.error("bits must be 2, 4 or 8, is {}", bits);
@@ -223,7 +227,8 @@ Status matmul_nbits(InferContext& c) {
   const auto expect = [&](std::size_t i, std::string_view role, std::int64_t count) {
     const auto have = c.type(i).elements();
     if (!have || *have == count) return ok();
-    return Status(c.error("{} must have {} elements for K = {}, N = {}, is {}", role, count, k, n, to_string(c.type(i))));
+    return Status(
+        c.error("{} must have {} elements for K = {}, N = {}, is {}", role, count, k, n, to_string(c.type(i))));
   };
   if (bnb4) {
     if (!expect(1, "B", (k * n + 1) / 2) || !expect(2, "absmax", (k * n + block - 1) / block)) return Failure{};

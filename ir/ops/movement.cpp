@@ -86,7 +86,8 @@ Status concatenate(InferContext& c) {
       if (a == axis) {
         (*shape)[a] = (*shape)[a] + t.shape()[a];
       } else {
-        const auto d = same_dim(c, (*shape)[a], t.shape()[a], fmt::format("dims {} of operand {} and those before", a, i));
+        const auto d =
+            same_dim(c, (*shape)[a], t.shape()[a], fmt::format("dims {} of operand {} and those before", a, i));
         if (!d) return Failure{};
         (*shape)[a] = *d;
       }
@@ -232,9 +233,10 @@ SliceRange slice_range(const Dim& extent, const SymInt& start, const SymInt& end
   const bool forward = step.value() > 0;
   r.start = forward ? place(start.value(), 0, n) : place(start.value(), 0, std::max<std::int64_t>(n - 1, 0));
   if (!end.known()) return r;
-  const std::int64_t stop = forward ? place(end.value(), 0, n)
-                                    : std::clamp(end.value() < 0 ? (end.value() < -n ? -1 : end.value() + n) : end.value(),
-                                                 std::int64_t{-1}, n - 1);
+  const std::int64_t stop = forward
+                                ? place(end.value(), 0, n)
+                                : std::clamp(end.value() < 0 ? (end.value() < -n ? -1 : end.value() + n) : end.value(),
+                                             std::int64_t{-1}, n - 1);
   const std::int64_t span = forward ? stop - r.start : r.start - stop;
   if (span <= 0 || n == 0) {
     r.count = 0;
@@ -333,8 +335,7 @@ Status pad(InferContext& c) {
   if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap") {
     return c.error("unknown mode '{}'", mode);
   }
-  if (c.has(2) && mode == "constant" &&
-      (!require_tensor(c, 2, "constant_value") || !require_same_dtype(c, 0, 2))) {
+  if (c.has(2) && mode == "constant" && (!require_tensor(c, 2, "constant_value") || !require_same_dtype(c, 0, 2))) {
     return Failure{};
   }
   const auto padding = paddings(c);
@@ -350,8 +351,8 @@ Status pad(InferContext& c) {
     const SymInt sum = p.begin + p.end;
     const Dim padded = sum.known() ? shape[a] + sum : Dim::unknown();
     if (padded.known() && padded.value() < 0) {
-      return c.error("padding {} and {} leave less than nothing of axis {} of {}", p.begin.value(),
-                     p.end.value(), a, to_string(c.type(0)));
+      return c.error("padding {} and {} leave less than nothing of axis {} of {}", p.begin.value(), p.end.value(), a,
+                     to_string(c.type(0)));
     }
     shape[a] = padded;
   }

@@ -93,9 +93,7 @@ void eval_split(InferContext& c) {
     AxisOffsets offsets(in->size());
     for (std::size_t a = 0; a < in->size(); ++a) {
       const std::int64_t n = a == *axis ? size : (*in)[a];
-      for (std::int64_t k = 0; k < n; ++k) {
-        offsets[a].push_back((a == *axis ? first + k : k) * stride[a]);
-      }
+      for (std::int64_t k = 0; k < n; ++k) { offsets[a].push_back((a == *axis ? first + k : k) * stride[a]); }
     }
     set_mapped(c, i, 0, element_map(offsets));
     first += size;

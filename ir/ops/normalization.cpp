@@ -64,7 +64,8 @@ Status instance_norm(InferContext& c) {
   if (!require_float(c, 0, "X") || !require_rank(c, 0, "X", 3, kAnyRank)) return Failure{};
   for (std::size_t i = 1; i < 3; ++i) {
     const std::string_view role = i == 1 ? "scale" : "bias";
-    if (!require_float(c, i, role) || !require_same_dtype(c, 0, i) || !require_vector(c, i, role, channels(c))) return Failure{};
+    if (!require_float(c, i, role) || !require_same_dtype(c, 0, i) || !require_vector(c, i, role, channels(c)))
+      return Failure{};
   }
   c.set(0, c.type(0));
   return ok();
@@ -81,7 +82,8 @@ Status group_norm(InferContext& c) {
   // com.microsoft defaults to channels last; ai.onnx has no such attribute.
   const bool last = c.attrs.int_or("channels_last", attribute == "groups" ? 1 : 0) != 0;
   const Dim n = ranked(c, 0) ? (last ? c.type(0).shape().back() : c.type(0).shape()[1]) : Dim::unknown();
-  if (n.known() && n.value() % groups != 0) return c.error("{} channels do not divide into {} groups", n.value(), groups);
+  if (n.known() && n.value() % groups != 0)
+    return c.error("{} channels do not divide into {} groups", n.value(), groups);
   for (std::size_t i = 1; i < 3; ++i) {
     if (!c.has(i)) continue;
     const std::string_view role = i == 1 ? "scale" : "bias";
@@ -146,7 +148,8 @@ Status skip_layer_norm(InferContext& c) {
     if (ranked(c, 0) && ranked(c, 1)) {
       const auto both = broadcast_shapes(c, x.shape(), c.type(1).shape());
       if (!both) return Failure{};
-      if (both->size() > x.rank()) return c.error("skip {} is larger than input {}", to_string(c.type(1)), to_string(x));
+      if (both->size() > x.rank())
+        return c.error("skip {} is larger than input {}", to_string(c.type(1)), to_string(x));
     }
     const Dim hidden = ranked(c, 0) ? x.shape().back() : Dim::unknown();
     for (std::size_t i = 2; i < c.operands(); ++i) {
@@ -192,7 +195,8 @@ Status embed_layer_norm(InferContext& c) {
 /// Softmax and kin: X's type; the axis must exist.
 Status softmax(InferContext& c) {
   if (!require_tensor(c, 0, "input")) return Failure{};
-  if (ranked(c, 0) && c.type(0).rank() > 0 && !normalize_axis(c, c.attrs.int_or("axis", -1), c.type(0).rank())) return Failure{};
+  if (ranked(c, 0) && c.type(0).rank() > 0 && !normalize_axis(c, c.attrs.int_or("axis", -1), c.type(0).rank()))
+    return Failure{};
   c.set(0, c.type(0));
   return ok();
 }
@@ -221,7 +225,8 @@ Result<Type> reduced_loss(const InferContext& c) {
   if (ranked(c, 0) && ranked(c, 1)) {
     const Shape& x = c.type(0).shape();
     const Shape& t = c.type(1).shape();
-    if (t.size() + 1 != x.size()) return c.error("labels {} must have one dim less than scores {}", to_string(t), to_string(x));
+    if (t.size() + 1 != x.size())
+      return c.error("labels {} must have one dim less than scores {}", to_string(t), to_string(x));
     for (std::size_t i = 0; i < t.size(); ++i) {
       if (!same_dim(c, x[i == 0 ? 0 : i + 1], t[i], "dims of scores and labels")) return Failure{};
     }

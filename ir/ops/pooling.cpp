@@ -34,11 +34,15 @@ Status pool(InferContext& c) {
   const auto axes = data_axes_of(c, shape.size());
   if (!axes) return Failure{};
   for (std::size_t i = 0; i < spatial; ++i) {
-    const auto extent = window_extent(
-        c, shape[axes->spatial[i]],
-        {.kernel = kernel[i], .stride = (*strides)[i], .dilation = (*dilation)[i],
-         .pad_begin = (*padding)[i], .pad_end = (*padding)[spatial + i], .auto_pad = *automatic,
-         .rounding = c.attrs.int_or("ceil_mode", 0) != 0 ? Rounding::Ceil : Rounding::Floor});
+    const auto extent =
+        window_extent(c, shape[axes->spatial[i]],
+                      {.kernel = kernel[i],
+                       .stride = (*strides)[i],
+                       .dilation = (*dilation)[i],
+                       .pad_begin = (*padding)[i],
+                       .pad_end = (*padding)[spatial + i],
+                       .auto_pad = *automatic,
+                       .rounding = c.attrs.int_or("ceil_mode", 0) != 0 ? Rounding::Ceil : Rounding::Floor});
     if (!extent) return Failure{};
     shape[axes->spatial[i]] = *extent;
   }
@@ -78,7 +82,8 @@ Status max_unpool(InferContext& c) {
   }
   if (c.has(2)) {
     const auto* out = ints(c, 2);
-    if (out && out->size() != shape.size()) return c.error("output_shape has {} entries, X has rank {}", out->size(), shape.size());
+    if (out && out->size() != shape.size())
+      return c.error("output_shape has {} entries, X has rank {}", out->size(), shape.size());
     for (std::size_t i = 0; i < shape.size(); ++i) {
       if (!out) {
         shape[i] = Dim::unknown();
@@ -106,7 +111,8 @@ Status max_unpool(InferContext& c) {
 
 /// (X [n, c, h, w], rois [k, 4], batch_indices [k]) → [k, c, out_h, out_w], or as data_layout says.
 Status roi_align(InferContext& c) {
-  if (!require_rank(c, 0, "X", 4) || !require_rank(c, 1, "rois", 2) || !require_rank(c, 2, "batch_indices", 1)) return Failure{};
+  if (!require_rank(c, 0, "X", 4) || !require_rank(c, 1, "rois", 2) || !require_rank(c, 2, "batch_indices", 1))
+    return Failure{};
   const std::int64_t height = c.attrs.int_or("output_height", 1);
   const std::int64_t width = c.attrs.int_or("output_width", 1);
   if (height < 1 || width < 1) return c.error("output size {}×{} must be positive", height, width);
@@ -137,9 +143,9 @@ Status roi_pool(InferContext& c) {
   const auto pooled = int_list(c, "pooled_shape", 2, 1, 1);
   if (!pooled) return Failure{};
   if (!c.attrs.has("pooled_shape")) return c.error("has no attribute 'pooled_shape'");
-  c.set(0, Type::tensor(c.type(0).dtype(), {ranked(c, 1) ? c.type(1).shape()[0] : Dim::unknown(),
-                                            ranked(c, 0) ? c.type(0).shape()[1] : Dim::unknown(),
-                                            Dim((*pooled)[0]), Dim((*pooled)[1])}));
+  c.set(0, Type::tensor(c.type(0).dtype(),
+                        {ranked(c, 1) ? c.type(1).shape()[0] : Dim::unknown(),
+                         ranked(c, 0) ? c.type(0).shape()[1] : Dim::unknown(), Dim((*pooled)[0]), Dim((*pooled)[1])}));
   return ok();
 }
 

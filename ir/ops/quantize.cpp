@@ -6,9 +6,7 @@
 namespace perfc::rules {
 namespace {
 
-bool is_quantized(DType d) {
-  return (is_integer(d) && bits(d) <= 16) || (is_float(d) && bits(d) <= 8);
-}
+bool is_quantized(DType d) { return (is_integer(d) && bits(d) <= 16) || (is_float(d) && bits(d) <= 8); }
 
 /// Scales (operand 1) are one value, one per index of `axis`, or one per block
 /// of `block_size` along `axis`; zero points (operand 2) have the scales' shape.
@@ -46,7 +44,8 @@ Status check_scales(const InferContext& c) {
     return ok();
   }
   if (s.size() != x.size()) {
-    return c.error("scale {} must be one value, one per index of the axis, or of the rank of x {}", to_string(s), to_string(x));
+    return c.error("scale {} must be one value, one per index of the axis, or of the rank of x {}", to_string(s),
+                   to_string(x));
   }
   for (std::size_t i = 0; i < s.size(); ++i) {
     if (!x[i].known() || !s[i].known()) continue;
@@ -54,7 +53,8 @@ Status check_scales(const InferContext& c) {
       const bool fits = block > 0 ? s[i].value() == (x[i].value() + block - 1) / block
                                   : s[i].value() > 0 && s[i].value() <= std::max<std::int64_t>(x[i].value(), 1);
       if (!fits) {
-        return c.error("axis {} of scale has {} blocks for {} values in blocks of {}", i, s[i].value(), x[i].value(), block);
+        return c.error("axis {} of scale has {} blocks for {} values in blocks of {}", i, s[i].value(), x[i].value(),
+                       block);
       }
     } else if (x[i] != s[i]) {
       return c.error("dim {} of scale and x differ: {} and {}", i, s[i].value(), x[i].value());
@@ -125,7 +125,8 @@ Status qlinear_binary(InferContext& c) {
 
 /// (Y_scale, Y_zero, then X, X_scale, X_zero for every input), attribute axis.
 Status qlinear_concat(InferContext& c) {
-  if ((c.operands() - 2) % 3 != 0) return c.error("takes Y_scale, Y_zero_point and triples, got {} operands", c.operands());
+  if ((c.operands() - 2) % 3 != 0)
+    return c.error("takes Y_scale, Y_zero_point and triples, got {} operands", c.operands());
   if (c.operands() < 5) return c.error("has no input to concatenate");
   const Type& first = c.type(2);
   if (!require_tensor(c, 2, "input")) return Failure{};
@@ -177,8 +178,10 @@ Status qlinear_where(InferContext& c) {
 /// (`output_dtype` names what they are for, not what they are).
 Status dynamic_scale(InferContext& c) {
   if (!require_dtype(c, 0, "x", is_float, "floating point")) return Failure{};
-  if (c.attrs.int_or("group_size", 32) <= 0) return c.error("group_size must be positive, is {}", c.attrs.int_or("group_size", 32));
-  if (ranked(c, 0) && !normalize_axis(c, c.attrs.int_or("group_dim", -1), c.type(0).rank(), "group_dim")) return Failure{};
+  if (c.attrs.int_or("group_size", 32) <= 0)
+    return c.error("group_size must be positive, is {}", c.attrs.int_or("group_size", 32));
+  if (ranked(c, 0) && !normalize_axis(c, c.attrs.int_or("group_dim", -1), c.type(0).rank(), "group_dim"))
+    return Failure{};
   for (std::size_t i = 0; i < c.results(); ++i) c.set(i, c.type(0));
   return ok();
 }

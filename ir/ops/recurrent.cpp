@@ -27,9 +27,7 @@ Status recurrent_of(InferContext& c, const Cell& k) {
   }
   if (!require_dtype(c, kX, "X", is_float, "floating point")) return Failure{};
 
-  const auto dim = [&](std::size_t i, std::size_t d) {
-    return ranked(c, i) ? c.type(i).shape()[d] : Dim::unknown();
-  };
+  const auto dim = [&](std::size_t i, std::size_t d) { return ranked(c, i) ? c.type(i).shape()[d] : Dim::unknown(); };
   const std::size_t weight_in = k.transposed ? 1 : 2, weight_gates = k.transposed ? 2 : 1;
   Dim hidden = dim(kR, weight_in);
   if (c.attrs.has("hidden_size")) {
@@ -56,15 +54,13 @@ Status recurrent_of(InferContext& c, const Cell& k) {
     return {directions, gates, in};
   };
   if (!require_dims(c, kW, "W", weight(*input)) || !require_dims(c, kR, "R", weight(hidden)) ||
-      !require_dims(c, kB, "B", {directions, gates * Dim(2)}) ||
-      !require_dims(c, kLengths, "sequence_lens", {batch}) ||
+      !require_dims(c, kB, "B", {directions, gates * Dim(2)}) || !require_dims(c, kLengths, "sequence_lens", {batch}) ||
       !require_dims(c, kInitialH, "initial_h", state())) {
     return Failure{};
   }
   if (c.has(kLengths) && !require_dtype(c, kLengths, "sequence_lens", is_index, "int32")) return Failure{};
-  if (k.cell_state &&
-      (!require_dims(c, kInitialC, "initial_c", state()) ||
-       !require_dims(c, kPeepholes, "P", {directions, hidden * Dim(3)}))) {
+  if (k.cell_state && (!require_dims(c, kInitialC, "initial_c", state()) ||
+                       !require_dims(c, kPeepholes, "P", {directions, hidden * Dim(3)}))) {
     return Failure{};
   }
 

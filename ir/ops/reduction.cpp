@@ -111,11 +111,19 @@ double fold_floats(Fold how, const std::vector<double>& values, const std::vecto
   for (std::size_t k : group) {
     const double v = values[k];
     switch (how) {
-      case Fold::Product: total *= v; break;
-      case Fold::Greatest: total = std::isnan(v) ? v : std::max(total, v); break;
-      case Fold::Least: total = std::isnan(v) ? v : std::min(total, v); break;
+      case Fold::Product:
+        total *= v;
+        break;
+      case Fold::Greatest:
+        total = std::isnan(v) ? v : std::max(total, v);
+        break;
+      case Fold::Least:
+        total = std::isnan(v) ? v : std::min(total, v);
+        break;
       case Fold::Sum:
-      case Fold::Mean: total += v; break;
+      case Fold::Mean:
+        total += v;
+        break;
     }
   }
   return how == Fold::Mean ? total / static_cast<double>(group.size()) : total;
@@ -281,11 +289,13 @@ Status nonzero(InferContext& c) {
 /// of every sample, at most `max_per_class` of a class: boxes [b, k, 4], scores
 /// and classes [b, k], and how many are real [b].
 Status multiclass_nms(InferContext& c) {
-  if (!require_rank(c, 0, "boxes", 4) || !require_rank(c, 1, "scores", 3) || !require_same_dtype(c, 0, 1)) return Failure{};
+  if (!require_rank(c, 0, "boxes", 4) || !require_rank(c, 1, "scores", 3) || !require_same_dtype(c, 0, 1))
+    return Failure{};
   const auto per_class = int_attr(c, "max_per_class");
   const auto total = int_attr(c, "max_total");
   if (!per_class || !total) return Failure{};
-  if (*per_class < 0 || *total < 0) return c.error("max_per_class {} and max_total {} must not be negative", *per_class, *total);
+  if (*per_class < 0 || *total < 0)
+    return c.error("max_per_class {} and max_total {} must not be negative", *per_class, *total);
   if (ranked(c, 0) && !same_dim(c, dim_of(c, 0, 3), 4, "last dim of boxes and coordinates of a box")) return Failure{};
   const auto batch = same_dim(c, dim_of(c, 0, 0), dim_of(c, 1, 0), "batches of boxes and scores");
   if (!batch || !same_dim(c, dim_of(c, 0, 1), dim_of(c, 1, 1), "counts of boxes and scores")) return Failure{};

@@ -54,23 +54,16 @@ SymInt product(const SymInt* first, const SymInt* last) {
 
 Status require_tensor(const InferContext& c, std::size_t i, std::string_view role) {
   if (!c.has(i)) return c.error("{} (operand {}) is missing", role, i);
-  if (!c.type(i).is_tensor()) {
-    return c.error("{} must be a tensor, got {}", role, to_string(c.type(i)));
-  }
+  if (!c.type(i).is_tensor()) { return c.error("{} must be a tensor, got {}", role, to_string(c.type(i))); }
   return ok();
 }
 
-Status require_rank(const InferContext& c, std::size_t i, std::string_view role, std::size_t least,
-                    std::size_t most) {
+Status require_rank(const InferContext& c, std::size_t i, std::string_view role, std::size_t least, std::size_t most) {
   if (!require_tensor(c, i, role)) return Failure{};
   const Type& t = c.type(i);
   if (!t.ranked() || (t.rank() >= least && t.rank() <= most)) return ok();
-  if (least == most) {
-    return c.error("{} must have rank {}, got {}", role, least, to_string(t));
-  }
-  if (most == kAnyRank) {
-    return c.error("{} must have rank {} or more, got {}", role, least, to_string(t));
-  }
+  if (least == most) { return c.error("{} must have rank {}, got {}", role, least, to_string(t)); }
+  if (most == kAnyRank) { return c.error("{} must have rank {} or more, got {}", role, least, to_string(t)); }
   return c.error("{} must have a rank from {} to {}, got {}", role, least, most, to_string(t));
 }
 
@@ -114,15 +107,13 @@ bool is_index(DType d) { return d == DType::Int32 || d == DType::Int64; }
 bool is_int64(DType d) { return d == DType::Int64; }
 bool is_complex(DType d) { return d == DType::Complex64 || d == DType::Complex128; }
 bool is_signed(DType d) {
-  return d == DType::Int2 || d == DType::Int4 || d == DType::Int8 || d == DType::Int16 ||
-         d == DType::Int32 || d == DType::Int64;
+  return d == DType::Int2 || d == DType::Int4 || d == DType::Int8 || d == DType::Int16 || d == DType::Int32 ||
+         d == DType::Int64;
 }
 bool is_numeric(DType d) { return is_integer(d) || is_float(d); }
 bool is_float_or_complex(DType d) { return is_float(d) || is_complex(d); }
 
-bool ranked(const InferContext& c, std::size_t i) {
-  return c.has(i) && c.type(i).is_tensor() && c.type(i).ranked();
-}
+bool ranked(const InferContext& c, std::size_t i) { return c.has(i) && c.type(i).is_tensor() && c.type(i).ranked(); }
 
 Dim dim_of(const InferContext& c, std::size_t i, int d) {
   if (!ranked(c, i)) return Dim::unknown();
@@ -155,15 +146,13 @@ Status require_length(const InferContext& c, std::int64_t length, std::string_vi
   return c.error("{} asks for rank {}, which is beyond {}", role, length, kMaxRank);
 }
 
-Result<std::size_t> normalize_axis(const InferContext& c, std::int64_t axis, std::size_t rank,
-                                   std::string_view role) {
+Result<std::size_t> normalize_axis(const InferContext& c, std::int64_t axis, std::size_t rank, std::string_view role) {
   const auto r = static_cast<std::int64_t>(rank);
   if (axis < -r || axis >= r) return c.error("{} {} is out of range for rank {}", role, axis, rank);
   return static_cast<std::size_t>(axis < 0 ? axis + r : axis);
 }
 
-Result<std::vector<std::size_t>> normalize_axes(const InferContext& c,
-                                                const std::vector<std::int64_t>& axes,
+Result<std::vector<std::size_t>> normalize_axes(const InferContext& c, const std::vector<std::int64_t>& axes,
                                                 std::size_t rank, std::string_view role) {
   std::vector<std::size_t> out;
   std::vector<bool> seen(rank, false);
@@ -213,8 +202,7 @@ Result<Shape> broadcast_shapes(const InferContext& c, const Shape& a, const Shap
   return out;
 }
 
-Result<Type> broadcast_operands(const InferContext& c, std::size_t first, std::size_t last,
-                                DType dtype) {
+Result<Type> broadcast_operands(const InferContext& c, std::size_t first, std::size_t last, DType dtype) {
   Shape shape;
   bool all_ranked = true;
   for (std::size_t i = first; i < last; ++i) {
@@ -247,9 +235,8 @@ Result<bool> flag_attr(const InferContext& c, std::string_view name, bool fallba
   return *v != 0;
 }
 
-Result<std::vector<std::int64_t>> int_list(const InferContext& c, std::string_view name,
-                                           std::size_t count, std::int64_t fallback,
-                                           std::int64_t least) {
+Result<std::vector<std::int64_t>> int_list(const InferContext& c, std::string_view name, std::size_t count,
+                                           std::int64_t fallback, std::int64_t least) {
   std::vector<std::int64_t> v = c.attrs.ints_or_empty(name);
   if (v.empty()) return std::vector<std::int64_t>(count, fallback);
   if (v.size() != count) return c.error("{} has {} entries, expected {}", name, v.size(), count);
@@ -274,9 +261,7 @@ Result<Dim> window_extent(const InferContext& c, const Dim& input, const Window&
   if (w.kernel.known() && w.kernel.value() < 1) {
     return c.error("kernel extent must be positive, got {}", w.kernel.value());
   }
-  if (w.auto_pad == AutoPad::SameUpper || w.auto_pad == AutoPad::SameLower) {
-    return ceil_div(input, w.stride);
-  }
+  if (w.auto_pad == AutoPad::SameUpper || w.auto_pad == AutoPad::SameLower) { return ceil_div(input, w.stride); }
   const bool padded = w.auto_pad == AutoPad::NotSet;
   const SymInt begin = padded ? w.pad_begin : 0;
   const SymInt end = padded ? w.pad_end : 0;
@@ -285,16 +270,16 @@ Result<Dim> window_extent(const InferContext& c, const Dim& input, const Window&
   const SymInt slack = reach.known() ? input + (begin + end - reach + 1) : SymInt::unknown();
   if (w.stride == 1) {
     if (slack.known() && slack.value() < 1) {
-      return c.error("window of extent {} does not fit into {} with padding {} and {}",
-                     to_string(reach), to_string(input), begin.value(), end.value());
+      return c.error("window of extent {} does not fit into {} with padding {} and {}", to_string(reach),
+                     to_string(input), begin.value(), end.value());
     }
     const bool trailing = w.rounding == Rounding::Ceil && reach.known() && end.value() >= reach.value();
     return trailing ? slack - 1 : slack;
   }
   if (!slack.known()) return Dim::unknown();
   if (slack.value() < 1) {
-    return c.error("window of extent {} does not fit into {} with padding {} and {}",
-                   to_string(reach), to_string(input), begin.value(), end.value());
+    return c.error("window of extent {} does not fit into {} with padding {} and {}", to_string(reach),
+                   to_string(input), begin.value(), end.value());
   }
   const std::int64_t room = slack.value() - 1;
   std::int64_t steps = room / w.stride;

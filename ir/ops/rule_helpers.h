@@ -37,10 +37,8 @@ Status require_tensor(const InferContext&, std::size_t i, std::string_view role)
 /// Operand i is a tensor whose rank, if known, lies in [least, most].
 inline constexpr std::size_t kAnyRank = ~std::size_t{0};
 inline constexpr std::size_t kNoOperand = ~std::size_t{0};  ///< place of an operand that an operator has not
-Status require_rank(const InferContext&, std::size_t i, std::string_view role, std::size_t least,
-                    std::size_t most);
-inline Status require_rank(const InferContext& c, std::size_t i, std::string_view role,
-                           std::size_t rank) {
+Status require_rank(const InferContext&, std::size_t i, std::string_view role, std::size_t least, std::size_t most);
+inline Status require_rank(const InferContext& c, std::size_t i, std::string_view role, std::size_t rank) {
   return require_rank(c, i, role, rank, rank);
 }
 /// Operand i, unless omitted, is a tensor of these dims as far as both are known.
@@ -54,13 +52,13 @@ Status require_dtype(const InferContext&, std::size_t i, std::string_view role, 
 Status require_same_dtype(const InferContext&, std::size_t i, std::size_t j);
 
 bool is_bool(DType);
-bool is_8_bit(DType);           ///< int8 or uint8
+bool is_8_bit(DType);  ///< int8 or uint8
 bool is_string(DType);
-bool is_index(DType);            ///< int32 or int64: what ONNX takes as indices
+bool is_index(DType);  ///< int32 or int64: what ONNX takes as indices
 bool is_int64(DType);
 bool is_complex(DType);
-bool is_signed(DType);           ///< integer with sign
-bool is_numeric(DType);          ///< integer or real floating point
+bool is_signed(DType);   ///< integer with sign
+bool is_numeric(DType);  ///< integer or real floating point
 bool is_float_or_complex(DType);
 
 /// Operand i is present, a tensor, and of known rank.
@@ -91,8 +89,7 @@ Status require_length(const InferContext&, std::int64_t length, std::string_view
 Result<std::size_t> normalize_axis(const InferContext&, std::int64_t axis, std::size_t rank,
                                    std::string_view role = "axis");
 /// The same for several; a repeated axis is an error. Order is kept.
-Result<std::vector<std::size_t>> normalize_axes(const InferContext&,
-                                                const std::vector<std::int64_t>& axes,
+Result<std::vector<std::size_t>> normalize_axes(const InferContext&, const std::vector<std::int64_t>& axes,
                                                 std::size_t rank, std::string_view role = "axes");
 /// The one dim that both are; known beats symbol beats unknown. Fails with
 /// "`what` differ: 3 and 4" when two known dims differ.
@@ -122,9 +119,8 @@ Result<bool> flag_attr(const InferContext&, std::string_view name, bool fallback
 
 /// Integer list attribute with exactly `count` entries, each ≥ least; `count`
 /// times `fallback` when absent or empty.
-Result<std::vector<std::int64_t>> int_list(const InferContext&, std::string_view name,
-                                           std::size_t count, std::int64_t fallback,
-                                           std::int64_t least);
+Result<std::vector<std::int64_t>> int_list(const InferContext&, std::string_view name, std::size_t count,
+                                           std::int64_t fallback, std::int64_t least);
 
 // ---- Sliding windows: convolution and pooling
 
@@ -136,10 +132,10 @@ enum class Rounding { Floor, Ceil };
 
 /// One spatial axis of a sliding window.
 struct Window {
-  Dim kernel = 1;                     ///< extent of the kernel, without dilation
+  Dim kernel = 1;  ///< extent of the kernel, without dilation
   std::int64_t stride = 1;
   std::int64_t dilation = 1;
-  std::int64_t pad_begin = 0;         ///< ignored unless auto_pad is NotSet
+  std::int64_t pad_begin = 0;  ///< ignored unless auto_pad is NotSet
   std::int64_t pad_end = 0;
   AutoPad auto_pad = AutoPad::NotSet;
   Rounding rounding = Rounding::Floor;

@@ -97,7 +97,8 @@ Status dft(InferContext& c) {
   }
   const auto at = normalize_axis(c, axis.value_or(-2), shape.size());
   if (!at) return Failure{};
-  if (*at == shape.size() - 1) return c.error("the last dim holds real and imaginary parts, axis {} must not name it", *at);
+  if (*at == shape.size() - 1)
+    return c.error("the last dim holds real and imaginary parts, axis {} must not name it", *at);
   const Dim last = shape.back();
   if (last.known() && last.value() != 1 && last.value() != 2) {
     return c.error("the last dim must be 1 (real) or 2 (complex), is {}", last.value());
@@ -131,8 +132,8 @@ Status stft(InferContext& c) {
   }
   if (c.has(3)) {
     const auto given = known_scalar(c, 3);
-    const auto same = same_dim(c, given ? Dim(*given) : Dim::unknown(), c.has(2) ? frame : Dim::unknown(),
-                               "frame_length and window");
+    const auto same =
+        same_dim(c, given ? Dim(*given) : Dim::unknown(), c.has(2) ? frame : Dim::unknown(), "frame_length and window");
     if (!same) return Failure{};
     frame = *same;
   }
@@ -172,7 +173,8 @@ Status ms_irfft(InferContext& c) {
     return ok();
   }
   Shape shape = c.type(0).shape();
-  if (shape.back().known() && !shape.back().is(2)) return c.error("the last dim must be 2 (complex), is {}", shape.back().value());
+  if (shape.back().known() && !shape.back().is(2))
+    return c.error("the last dim must be 2 (complex), is {}", shape.back().value());
   shape.pop_back();
   shape.back() = (shape.back() - SymInt(1)) * SymInt(2);
   c.set(0, Type::tensor(c.type(0).dtype(), std::move(shape)));
@@ -191,9 +193,12 @@ Status fft(InferContext& c) {
   if (*rank < 1 || *rank > 3 || *length < 0) return c.error("rank {} or length {} is out of range", *rank, *length);
   if (!require_rank(c, 0, "X", static_cast<std::size_t>(*rank), kAnyRank)) return Failure{};
   const bool from_real = mode == "r2c";
-  if (!require_dtype(c, 0, "X", from_real ? is_float : is_complex, from_real ? "floating point" : "complex")) return Failure{};
+  if (!require_dtype(c, 0, "X", from_real ? is_float : is_complex, from_real ? "floating point" : "complex"))
+    return Failure{};
   const bool wide = c.type(0).dtype() == DType::Float64 || c.type(0).dtype() == DType::Complex128;
-  const DType dtype = mode == "c2r" ? (wide ? DType::Float64 : DType::Float32) : wide ? DType::Complex128 : DType::Complex64;
+  const DType dtype = mode == "c2r" ? (wide ? DType::Float64 : DType::Float32)
+                      : wide        ? DType::Complex128
+                                    : DType::Complex64;
   if (!ranked(c, 0)) {
     c.set(0, Type::unranked(dtype));
     return ok();
@@ -223,7 +228,8 @@ Status window(InferContext& c) {
 Status mel_weight_matrix(InferContext& c) {
   const auto bins = known_scalar(c, 0);
   const auto length = known_scalar(c, 1);
-  if ((bins && *bins < 0) || (length && *length < 0)) return c.error("num_mel_bins and dft_length must not be negative");
+  if ((bins && *bins < 0) || (length && *length < 0))
+    return c.error("num_mel_bins and dft_length must not be negative");
   c.set(0, Type::tensor(c.attrs.dtype_or("output_datatype", DType::Float32),
                         {length ? onesided_bins(Dim(*length)) : Dim::unknown(), bins ? Dim(*bins) : Dim::unknown()}));
   return ok();
@@ -249,7 +255,8 @@ Status spectrogram(InferContext& c) {
 
 /// Mel-frequency cepstral coefficients of a spectrogram (windows, bins) → (windows, coefficients).
 Status mfcc(InferContext& c) {
-  if (!require_dtype(c, 0, "spectrogram", is_float, "floating point") || !require_rank(c, 0, "spectrogram", 2)) return Failure{};
+  if (!require_dtype(c, 0, "spectrogram", is_float, "floating point") || !require_rank(c, 0, "spectrogram", 2))
+    return Failure{};
   const auto coefficients = int_attr(c, "dct_coefficient_count", 13);
   const auto channels = int_attr(c, "filterbank_channel_count", 40);
   if (!coefficients || !channels) return Failure{};
@@ -274,9 +281,7 @@ void dft_cost(const CostContext& c, OpCost& cost) {
   const double out = static_cast<double>(c.result(0).shape()[static_cast<std::size_t>(axis)].value());
   const double length = std::max(in, out);
   const double parts = c.dim(0, -1);
-  if (in > 0 && parts > 0) {
-    cost.flops = c.elements(0) / in / parts * fft_flops(length) * (parts < 2 ? 0.5 : 1.0);
-  }
+  if (in > 0 && parts > 0) { cost.flops = c.elements(0) / in / parts * fft_flops(length) * (parts < 2 ? 0.5 : 1.0); }
 }
 
 /// Every transformed axis runs over all elements of the larger side.
@@ -310,7 +315,8 @@ void spectrogram_cost(const CostContext& c, OpCost& cost) {
   if (!y.is_static() || y.rank() != 2 || window < 1 || window > kMaxWindow) return;
   const double length = static_cast<double>(transform_length(window));
   const double bins = static_cast<double>(y.shape()[1].value());
-  cost.flops = static_cast<double>(y.shape()[0].value()) * (static_cast<double>(window) + fft_flops(length) * 0.5 + 3 * bins);
+  cost.flops =
+      static_cast<double>(y.shape()[0].value()) * (static_cast<double>(window) + fft_flops(length) * 0.5 + 3 * bins);
 }
 
 /// Per window: triangular filters, of which two overlap at every bin; a

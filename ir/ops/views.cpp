@@ -50,9 +50,9 @@ Quotient divide(const Factors& a, const Factors& b) {
 /// Dims of a reshape target: 0 copies a dim, −1 stands for what is left.
 struct Target {
   Shape shape;
-  std::optional<std::size_t> rest;      ///< position of −1, or of the only unknown dim
-  bool rest_is_asked = false;           ///< it is a −1
-  std::vector<std::size_t> copied;      ///< positions whose dim is that of the input
+  std::optional<std::size_t> rest;  ///< position of −1, or of the only unknown dim
+  bool rest_is_asked = false;       ///< it is a −1
+  std::vector<std::size_t> copied;  ///< positions whose dim is that of the input
 };
 
 Result<Target> read_target(const InferContext& c, const std::vector<SymInt>& wanted, bool zero_is_zero) {
@@ -141,8 +141,7 @@ Status reshape(InferContext& c) {
   }
   if (!require_length(c, *length, "shape")) return Failure{};
   const auto* given = ints(c, 1);
-  const std::vector<SymInt> wanted =
-      given ? *given : std::vector<SymInt>(static_cast<std::size_t>(*length));
+  const std::vector<SymInt> wanted = given ? *given : std::vector<SymInt>(static_cast<std::size_t>(*length));
   auto target = read_target(c, wanted, *zero_is_zero);
   if (!target) return Failure{};
   Target& t = *target;
@@ -169,8 +168,8 @@ Status reshape(InferContext& c) {
       const auto before = element_count(in);
       const auto after = element_count(t.shape);
       if (before && after && *before != *after) {
-        return c.error("{} has {} elements, shape {} has {}", to_string(c.type(0)), *before,
-                       to_string(t.shape), *after);
+        return c.error("{} has {} elements, shape {} has {}", to_string(c.type(0)), *before, to_string(t.shape),
+                       *after);
       }
     }
   }
@@ -213,9 +212,7 @@ Status squeeze(InferContext& c) {
   if (!at) return Failure{};
   std::vector<bool> dropped(in.rank(), false);
   for (std::size_t a : *at) {
-    if (in.shape()[a].known() && !in.shape()[a].is(1)) {
-      return c.error("axis {} of {} is not 1", a, to_string(in));
-    }
+    if (in.shape()[a].known() && !in.shape()[a].is(1)) { return c.error("axis {} of {} is not 1", a, to_string(in)); }
     dropped[a] = true;
   }
   Shape shape;
@@ -288,7 +285,8 @@ Status size_of(InferContext& c) {
 
 /// (…, 2) reals → (…) complex numbers, the same memory.
 Status as_complex(InferContext& c) {
-  if (!require_rank(c, 0, "pairs", 1, kAnyRank) || !require_dtype(c, 0, "pairs", is_float, "floating point")) return Failure{};
+  if (!require_rank(c, 0, "pairs", 1, kAnyRank) || !require_dtype(c, 0, "pairs", is_float, "floating point"))
+    return Failure{};
   const DType dtype = c.type(0).dtype() == DType::Float64 ? DType::Complex128 : DType::Complex64;
   if (!ranked(c, 0)) {
     c.set(0, Type::unranked(dtype));
@@ -322,8 +320,9 @@ void eval_shape_of(InferContext& c) {
   const Shape& in = c.type(0).shape();
   const auto range = dim_range(c, in.size());
   if (!range) return;
-  set_ints(c, 0, std::vector<SymInt>(in.begin() + static_cast<std::ptrdiff_t>(range->first),
-                                     in.begin() + static_cast<std::ptrdiff_t>(range->last)));
+  set_ints(c, 0,
+           std::vector<SymInt>(in.begin() + static_cast<std::ptrdiff_t>(range->first),
+                               in.begin() + static_cast<std::ptrdiff_t>(range->last)));
 }
 
 void eval_size_of(InferContext& c) {

@@ -13,7 +13,8 @@ constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 /// Reads the fields of one row; leaves `at` behind its line end.
 class RowReader {
  public:
-  RowReader(std::string_view text, Diagnostics& diags, std::int32_t first_line) : text_(text), diags_(diags), line_(first_line) {}
+  RowReader(std::string_view text, Diagnostics& diags, std::int32_t first_line)
+      : text_(text), diags_(diags), line_(first_line) {}
 
   bool done() const { return at_ >= text_.size(); }
   std::int32_t line() const { return line_; }
@@ -89,7 +90,9 @@ Result<CsvTable> parse_csv(std::string_view text, Diagnostics& diags) {
   if (twice != sorted.end()) return diags.error(rows->front().loc, {}, "column '" + *twice + "' occurs twice");
   for (auto row = rows->begin() + 1; row != rows->end(); ++row) {
     if (row->fields.size() != table.head.size()) {
-      return diags.error(row->loc, {}, std::to_string(row->fields.size()) + " fields, but the head has " + std::to_string(table.head.size()));
+      return diags.error(
+          row->loc, {},
+          std::to_string(row->fields.size()) + " fields, but the head has " + std::to_string(table.head.size()));
     }
   }
   rows->erase(rows->begin());

@@ -14,8 +14,8 @@ namespace perfc {
 struct CsvTable {
   std::vector<std::string> head;
   struct Row {
-    SourceLoc loc;                        ///< line on which the row begins
-    std::vector<std::string> fields;      ///< of `parse_csv`: as many as `head`
+    SourceLoc loc;                    ///< line on which the row begins
+    std::vector<std::string> fields;  ///< of `parse_csv`: as many as `head`
   };
   std::vector<Row> rows;
 

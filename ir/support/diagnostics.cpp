@@ -40,9 +40,7 @@ std::string to_string(const Diagnostic& d) {
 void Diagnostics::add(Severity severity, SourceLoc loc, std::string_view name, std::string message) {
   if (severity == Severity::Error) ++errors_;
   if (severity == Severity::Warning) ++warnings_;
-  if (all_.size() < kMaxKept) {
-    all_.push_back({severity, file_, loc, std::string(name), std::move(message)});
-  }
+  if (all_.size() < kMaxKept) { all_.push_back({severity, file_, loc, std::string(name), std::move(message)}); }
 }
 
 Failure Diagnostics::error(SourceLoc loc, std::string_view name, std::string message) {

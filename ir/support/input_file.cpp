@@ -25,7 +25,9 @@ ssize_t read_some(int fd, char* to, std::size_t n) {
     const ssize_t got = ::read(fd, to, std::min(n, kFirst));
     if (got >= 0) return got;
     if (errno == EAGAIN) {  // made non-blocking by whoever shares it
-      struct pollfd ready{.fd = fd, .events = POLLIN, .revents = 0};
+      struct pollfd ready {
+        .fd = fd, .events = POLLIN, .revents = 0
+      };
       ::poll(&ready, 1, -1);
     } else if (errno != EINTR) {
       return -1;
@@ -36,7 +38,8 @@ ssize_t read_some(int fd, char* to, std::size_t n) {
 /// Why nothing is read from what has this status; empty: it is read.
 std::string why_not(int fd, const struct stat& st) {
   if (S_ISDIR(st.st_mode)) return std::strerror(EISDIR);
-  if (S_ISBLK(st.st_mode) || (S_ISCHR(st.st_mode) && !::isatty(fd))) return "it is a device; name a file, or pipe one in";
+  if (S_ISBLK(st.st_mode) || (S_ISCHR(st.st_mode) && !::isatty(fd)))
+    return "it is a device; name a file, or pipe one in";
   return {};
 }
 
@@ -54,7 +57,8 @@ Mapping::~Mapping() {
 
 bool Mapping::grow(std::size_t size) {
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  void* p = data_ ? ::mremap(data_, size_, size, MREMAP_MAYMOVE) : ::mmap(nullptr, size, PROT_READ | PROT_WRITE, kFlags, -1, 0);
+  void* p = data_ ? ::mremap(data_, size_, size, MREMAP_MAYMOVE)
+                  : ::mmap(nullptr, size, PROT_READ | PROT_WRITE, kFlags, -1, 0);
   if (p == MAP_FAILED) return false;
   data_ = static_cast<char*>(p);
   size_ = size;
@@ -84,7 +88,8 @@ bool PipeBytes::advance(std::size_t n, bool kept) {
     if (kept) kept_ += static_cast<std::size_t>(got);
     n -= static_cast<std::size_t>(got);
     if (kept_ > kMostKept || size_ > kMost) {
-      error_ = fmt::format("more than {} MiB{} come through a pipe; write them to a file and give its name", (kept_ > kMostKept ? kMostKept : kMost) >> 20,
+      error_ = fmt::format("more than {} MiB{} come through a pipe; write them to a file and give its name",
+                           (kept_ > kMostKept ? kMostKept : kMost) >> 20,
                            kept_ > kMostKept && kept_ < size_ ? " beside weights" : "");
       return false;
     }
@@ -102,17 +107,23 @@ bool read_to_end(PipeBytes& pipe) {
 Result<InputFile> InputFile::open(const std::string& path, Diagnostics& diags, const PipeReader& reader) {
   InputFile in;
   const bool standard = path == "-";
-  Descriptor file(standard ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  Descriptor file(standard ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+                           : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   const std::string what = standard ? "cannot read standard input: " : "cannot read: ";
-  if (standard && ::read(STDIN_FILENO, nullptr, 0) < 0 && errno == EBADF) return diags.error(what + std::strerror(EBADF));  // closed
+  if (standard && ::read(STDIN_FILENO, nullptr, 0) < 0 && errno == EBADF)
+    return diags.error(what + std::strerror(EBADF));  // closed
   if (!file && standard) return diags.error(what + std::strerror(errno));
-  if (!file) return diags.error(fmt::format("cannot open: {}{}", std::strerror(errno), errno == ENOENT ? "; check the path" : ""));
-  struct stat st{};
+  if (!file)
+    return diags.error(
+        fmt::format("cannot open: {}{}", std::strerror(errno), errno == ENOENT ? "; check the path" : ""));
+  struct stat st {};
   if (::fstat(file.get(), &st) != 0) return diags.error(what + std::strerror(errno));
   if (const std::string why = why_not(file.get(), st); !why.empty()) return diags.error(what + why);
   if (S_ISREG(st.st_mode) && st.st_size > 0 && (!standard || ::lseek(file.get(), 0, SEEK_CUR) == 0)) {
     in.size_ = static_cast<std::size_t>(st.st_size);
-    const auto map = [&](int access) { return ::mmap(nullptr, in.size_, access, MAP_PRIVATE | MAP_NORESERVE, file.get(), 0); };
+    const auto map = [&](int access) {
+      return ::mmap(nullptr, in.size_, access, MAP_PRIVATE | MAP_NORESERVE, file.get(), 0);
+    };
     void* p = map(PROT_READ | PROT_WRITE);  // nobody writes; wire::prefetch_alone needs the right to
     if (p == MAP_FAILED) p = map(PROT_READ);
     if (p == MAP_FAILED) return diags.error(what + std::strerror(errno));

@@ -15,7 +15,7 @@ class Checker {
 
   /// Offset of the first error; the text's size when it ends too early.
   std::size_t run() {
-    std::string open;          // '{' or '[' per level
+    std::string open;  // '{' or '[' per level
     bool value_expected = true;
     for (;;) {
       skip_space();
@@ -148,7 +148,8 @@ Result<Document> Document::parse(std::string_view text, Diagnostics& diags) {
   Checker checker(text);
   const std::size_t at = checker.run();
   const SourceLoc loc = line_and_column(text, at);
-  if (checker.too_deep()) return diags.error(loc, {}, fmt::format("objects and arrays nested deeper than {} levels", kMaxDepth));
+  if (checker.too_deep())
+    return diags.error(loc, {}, fmt::format("objects and arrays nested deeper than {} levels", kMaxDepth));
   if (at >= text.size()) return diags.error(loc, {}, "malformed JSON: the text ends too early; is the file complete?");
   return diags.error(loc, {}, fmt::format("malformed JSON: {}", simdjson::error_message(error)));
 }

@@ -17,7 +17,7 @@
 namespace perfc {
 namespace {
 
-constexpr int kMostLinks = 40;   ///< that Linux follows
+constexpr int kMostLinks = 40;     ///< that Linux follows
 constexpr mode_t kNewFile = 0666;  ///< less the umask
 
 Failure cannot_write(const std::string& path, int error, Diagnostics& diags) {
@@ -54,7 +54,7 @@ std::string resolved(std::string path) {
 }
 
 bool same_file(const struct stat& a, const std::string& name) {
-  struct stat b{};
+  struct stat b {};
   return ::stat(name.c_str(), &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
@@ -95,7 +95,9 @@ int write_all(int fd, std::string_view bytes) {
     if (n >= 0) {
       bytes.remove_prefix(static_cast<std::size_t>(n));
     } else if (errno == EAGAIN) {  // a pipe that its other owner made non-blocking
-      struct pollfd ready{.fd = fd, .events = POLLOUT, .revents = 0};
+      struct pollfd ready {
+        .fd = fd, .events = POLLOUT, .revents = 0
+      };
       ::poll(&ready, 1, -1);
     } else if (errno != EINTR) {
       return errno == EPIPE ? 0 : errno;
@@ -113,11 +115,12 @@ Result<OutputFile> OutputFile::open(const std::string& path, Diagnostics& diags)
     if (!out.in_place_) return cannot_write(path, errno, diags);
     return out;
   }
-  struct stat st{};
+  struct stat st {};
   const bool there = ::stat(path.c_str(), &st) == 0;
   if (!there && errno != ENOENT) return cannot_write(path, errno, diags);
   if (there && S_ISDIR(st.st_mode)) return cannot_write(path, EISDIR, diags);
-  if (there && S_ISSOCK(st.st_mode)) return diags.error(fmt::format("{}: cannot write: it is a socket; name a file, a FIFO or a device", path));
+  if (there && S_ISSOCK(st.st_mode))
+    return diags.error(fmt::format("{}: cannot write: it is a socket; name a file, a FIFO or a device", path));
   if (there && (!S_ISREG(st.st_mode) || !same_file(st, target))) {
     out.in_place_ = Descriptor(open_file(path, O_TRUNC));
     if (!out.in_place_) return cannot_write(path, errno, diags);
@@ -138,7 +141,7 @@ Status OutputFile::commit(std::string_view bytes, Diagnostics& diags) {
   }
   auto [file, name] = beside(target_);
   if (!file) return cannot_write(path_, errno, diags);
-  struct stat old{};
+  struct stat old {};
   if (::stat(target_.c_str(), &old) == 0) {
     // Only root may give a file away; whoever else replaces another's file becomes its owner.
     [[maybe_unused]] const int given = ::fchown(file.get(), old.st_uid, old.st_gid);
@@ -163,7 +166,7 @@ Result<LogFile> LogFile::open(const std::string& path, std::uint64_t keep, Diagn
   log.path_ = path;
   const auto own = own_descriptor(resolved(path));
   log.file_ = Descriptor(own ? ::fcntl(*own, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : open_file(path, O_CREAT | O_APPEND));
-  struct stat st{};
+  struct stat st {};
   if (!log.file_ || ::fstat(log.file_.get(), &st) != 0) return cannot_write(path, errno, diags);
   if (own || !S_ISREG(st.st_mode)) return log;
   log.bytes_ = std::min(keep, static_cast<std::uint64_t>(st.st_size));

@@ -40,8 +40,8 @@ class OutputFile {
   Status commit(std::string_view bytes, Diagnostics&);
 
  private:
-  std::string path_;        ///< as given, for messages
-  std::string target_;      ///< the file that is replaced; empty: written in place
+  std::string path_;    ///< as given, for messages
+  std::string target_;  ///< the file that is replaced; empty: written in place
   Descriptor in_place_;
 };
 

@@ -20,11 +20,26 @@ class [[nodiscard]] Result {
   Result(T value) : value_(std::move(value)) {}
 
   explicit operator bool() const { return value_.has_value(); }
-  T& operator*() & { assert(value_); return *value_; }
-  const T& operator*() const& { assert(value_); return *value_; }
-  T&& operator*() && { assert(value_); return std::move(*value_); }
-  T* operator->() { assert(value_); return &*value_; }
-  const T* operator->() const { assert(value_); return &*value_; }
+  T& operator*() & {
+    assert(value_);
+    return *value_;
+  }
+  const T& operator*() const& {
+    assert(value_);
+    return *value_;
+  }
+  T&& operator*() && {
+    assert(value_);
+    return std::move(*value_);
+  }
+  T* operator->() {
+    assert(value_);
+    return &*value_;
+  }
+  const T* operator->() const {
+    assert(value_);
+    return &*value_;
+  }
 
  private:
   std::optional<T> value_;

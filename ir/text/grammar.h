@@ -25,7 +25,7 @@ struct Scalar {
 };
 
 struct List {
-  Word kind;                    ///< "ints", "floats", "strings"; absent: by the elements
+  Word kind;  ///< "ints", "floats", "strings"; absent: by the elements
   std::vector<Scalar> elements;
 };
 
@@ -33,25 +33,25 @@ struct List {
 struct TypeText {
   struct Wrapper {
     Word keyword;
-    Word key;                   ///< Map only
+    Word key;  ///< Map only
   };
   std::vector<Wrapper> wrappers;
   struct ShapeText {
     bool ranked = true;
     std::vector<Scalar> dims;
   };
-  Word keyword;                 ///< Tensor, SparseTensor, Opaque, None
+  Word keyword;  ///< Tensor, SparseTensor, Opaque, None
   ShapeText shape;
   Word dtype;
-  Word name;                    ///< Opaque only
-  std::size_t closed = 0;       ///< `]` read for the wrappers
+  Word name;               ///< Opaque only
+  std::size_t closed = 0;  ///< `]` read for the wrappers
   explicit operator bool() const { return static_cast<bool>(keyword); }
 };
 
 /// `%4`, `%x` or `%4.1`.
 struct Reference {
-  Word name;                    ///< without the `%`
-  Word result;                  ///< digits after the point
+  Word name;    ///< without the `%`
+  Word result;  ///< digits after the point
 };
 
 /// `const[1, 2]: type`, `weight: type`, a list, a scalar or a type.
@@ -59,7 +59,7 @@ struct AttributeText {
   enum class Kind { Scalar, List, Type, Tensor };
   Kind kind = Kind::Scalar;
   Scalar scalar;
-  std::optional<List> list;     ///< of a list, or of a tensor with contents
+  std::optional<List> list;  ///< of a list, or of a tensor with contents
   TypeText type;
 };
 
@@ -76,20 +76,20 @@ struct Argument {
 struct Definition {
   enum class Kind { Weight, Const, Call };
   Kind kind = Kind::Call;
-  Word op;                      ///< Call
+  Word op;  ///< Call
   std::vector<Argument> arguments;
-  List contents;                ///< Const
-  bool table = false;           ///< Weight, Const: no parameter of the network
+  List contents;       ///< Const
+  bool table = false;  ///< Weight, Const: no parameter of the network
   std::vector<TypeText> types;
-  bool typed = false;           ///< Call: says its types
+  bool typed = false;  ///< Call: says its types
   Word name;
 };
 
 struct Statement {
   Reference target;
-  Word count;                   ///< digits after the colon
+  Word count;  ///< digits after the colon
   Definition definition;
-  bool opens_regions = false;   ///< ended with `{` instead of `;`
+  bool opens_regions = false;  ///< ended with `{` instead of `;`
 };
 
 struct Param {
@@ -123,12 +123,12 @@ class Reader {
 
   /// First character of the next construct; 0 at the end.
   char peek();
-  bool version(Word& version);          ///< `#[version = "…"]`
-  bool open_file(Header&);              ///< `def @name(…) -> (…) {`
-  bool open_region(Header&);            ///< `fn @name(…) -> (…) {`
+  bool version(Word& version);  ///< `#[version = "…"]`
+  bool open_file(Header&);      ///< `def @name(…) -> (…) {`
+  bool open_region(Header&);    ///< `fn @name(…) -> (…) {`
   bool statement(Statement&);
-  bool returned(Returned&);              ///< `(%1, %2) }`
-  bool close_regions();                 ///< `};`
+  bool returned(Returned&);  ///< `(%1, %2) }`
+  bool close_regions();      ///< `};`
   bool end_of_file();
 
   const std::string& error() const { return error_; }

@@ -81,9 +81,17 @@ std::optional<std::string> unquoted(std::string_view token) {
     }
     if (++i == text.size()) return std::nullopt;
     switch (text[i]) {
-      case 'n': out += '\n'; break;
-      case 't': out += '\t'; break;
-      case '\\': case '"': case '\'': out += text[i]; break;
+      case 'n':
+        out += '\n';
+        break;
+      case 't':
+        out += '\t';
+        break;
+      case '\\':
+      case '"':
+      case '\'':
+        out += text[i];
+        break;
       case 'x': {
         unsigned value = 0;
         const std::string_view digits = text.substr(i + 1, 2);
@@ -93,7 +101,8 @@ std::optional<std::string> unquoted(std::string_view token) {
         i += 2;
         break;
       }
-      default: return std::nullopt;
+      default:
+        return std::nullopt;
     }
   }
   return out;

@@ -50,12 +50,12 @@ const char* place(const Reference& r) { return r.name.text.data() - 1; }
 struct Frame {
   explicit Frame(const Diagnostics& diags) : messages(diags.file()), builder(messages) {}
 
-  Diagnostics messages;                 // the builder's, passed on after each call
+  Diagnostics messages;  // the builder's, passed on after each call
   GraphBuilder builder;
   text::Header header;
   std::size_t placed_params = 0;
   std::unordered_map<std::string_view, NodeId> names;
-  std::vector<bool> broken;             // by node: stands for one that failed
+  std::vector<bool> broken;  // by node: stands for one that failed
   bool failed = false;
 
   std::optional<text::Statement> call;  // whose regions are being read
@@ -177,8 +177,8 @@ Status Parser::close() {
   }
   const auto& declared = f.header.results;
   if (f.header.has_results && declared.size() != returned.values.size()) {
-    error(f.header.name.text.data(), fmt::format("the header lists {} results, the body returns {}",
-                                                 declared.size(), returned.values.size()));
+    error(f.header.name.text.data(),
+          fmt::format("the header lists {} results, the body returns {}", declared.size(), returned.values.size()));
     f.failed = true;
   }
   for (std::size_t i = 0; i < declared.size(); ++i) {
@@ -190,8 +190,8 @@ Status Parser::close() {
     bool conflict = false;
     (void)merge(f.builder.type(results[i]), *type, &conflict);
     if (!conflict) continue;
-    error(declared[i].type.keyword.text.data(),
-          fmt::format("result {} is {}, the header says {}", i, to_string(f.builder.type(results[i])), to_string(*type)));
+    error(declared[i].type.keyword.text.data(), fmt::format("result {} is {}, the header says {}", i,
+                                                            to_string(f.builder.type(results[i])), to_string(*type)));
     f.failed = true;
   }
   auto name = text::name(f.header.name, *this);
@@ -228,9 +228,7 @@ void Parser::place_params() {
       error(p.type.keyword.text.data(), "a param needs a type");
       good = false;
     }
-    if (good && *contents) {
-      good = static_cast<bool>(check_contents(**contents, *type, place(p.target), *this));
-    }
+    if (good && *contents) { good = static_cast<bool>(check_contents(**contents, *type, place(p.target), *this)); }
     if (good) f.builder.var(std::move(*type), std::move(*name), loc, std::move(*contents));
     fill(good);
   }
@@ -241,8 +239,8 @@ void Parser::place_missing_params() {
   Frame& f = top();
   for (; f.placed_params < f.header.params.size(); ++f.placed_params) {
     const Reference& target = f.header.params[f.placed_params].target;
-    error(place(target), fmt::format("param %{} has a number that no value precedes; the next is %{}",
-                                     target.name.text, f.builder.size()));
+    error(place(target), fmt::format("param %{} has a number that no value precedes; the next is %{}", target.name.text,
+                                     f.builder.size()));
     f.failed = true;
   }
 }
@@ -424,8 +422,8 @@ Result<ValueId> Parser::value(const Reference& r) {
   const auto result = r.result ? text::number(r.result.text) : 0;
   const std::size_t results = f.builder.node(*id).results.size();
   if (!result || *result >= results) {
-    return error(place(r), fmt::format("%{} has {} result{}, there is no .{}", word, results,
-                                          results == 1 ? "" : "s", r.result ? r.result.text : "0"));
+    return error(place(r), fmt::format("%{} has {} result{}, there is no .{}", word, results, results == 1 ? "" : "s",
+                                       r.result ? r.result.text : "0"));
   }
   return ValueId{*id, *result};
 }

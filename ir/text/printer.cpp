@@ -14,9 +14,7 @@ namespace {
 
 using text::is_identifier;
 
-std::string name_text(std::string_view name) {
-  return is_identifier(name) ? std::string(name) : text::quoted(name);
-}
+std::string name_text(std::string_view name) { return is_identifier(name) ? std::string(name) : text::quoted(name); }
 
 std::string symbol_text(const SymInt& s) {
   if (s.known()) return fmt::format("{}", s.value());
@@ -162,7 +160,8 @@ class Printer {
     indent(depth);
     write("%{}", id);
     if (n.kind == NodeKind::Constant) {
-      write(" = {}{} : {}", n.attrs.has(kTable) ? "table " : "", contents_text(n.results[0].data.get()), print_type(n.results[0].type));
+      write(" = {}{} : {}", n.attrs.has(kTable) ? "table " : "", contents_text(n.results[0].data.get()),
+            print_type(n.results[0].type));
     } else {
       if (n.results.size() != 1) write(":{}", n.results.size());
       write(" = {}(", def(n.op).name);
@@ -214,15 +213,20 @@ class Printer {
 
 std::string print_type(const Type& type) {
   switch (type.kind()) {
-    case TypeKind::None: return "None";
+    case TypeKind::None:
+      return "None";
     case TypeKind::Tensor:
     case TypeKind::SparseTensor:
       return fmt::format("{}[{}, {}]", type.kind() == TypeKind::Tensor ? "Tensor" : "SparseTensor",
                          type.ranked() ? shape_text(type.shape()) : "*", name(type.dtype()));
-    case TypeKind::Sequence: return fmt::format("Sequence[{}]", print_type(type.element()));
-    case TypeKind::Optional: return fmt::format("Optional[{}]", print_type(type.element()));
-    case TypeKind::Map: return fmt::format("Map[{}, {}]", name(type.dtype()), print_type(type.element()));
-    case TypeKind::Opaque: return fmt::format("Opaque[{}]", name_text(type.opaque_name()));
+    case TypeKind::Sequence:
+      return fmt::format("Sequence[{}]", print_type(type.element()));
+    case TypeKind::Optional:
+      return fmt::format("Optional[{}]", print_type(type.element()));
+    case TypeKind::Map:
+      return fmt::format("Map[{}, {}]", name(type.dtype()), print_type(type.element()));
+    case TypeKind::Opaque:
+      return fmt::format("Opaque[{}]", name_text(type.opaque_name()));
   }
   return "None";
 }

@@ -54,8 +54,10 @@ Result<std::string> string(std::string_view token, Messages& m) {
 
 Result<SymInt> sym_int(const Scalar& s, Messages& m) {
   switch (s.kind) {
-    case Scalar::Kind::Unknown: return SymInt::unknown();
-    case Scalar::Kind::Symbol: return SymInt::symbol(s.text);
+    case Scalar::Kind::Unknown:
+      return SymInt::unknown();
+    case Scalar::Kind::Symbol:
+      return SymInt::symbol(s.text);
     case Scalar::Kind::QuotedSymbol: {
       auto text = string(s.text, m);
       if (!text) return Failure{};
@@ -134,7 +136,8 @@ Result<Type> leaf(const TypeText& t, Messages& m) {
     }
     shape.push_back(*dim);
   }
-  return t.keyword.text == "Tensor" ? Type::tensor(*element, std::move(shape)) : Type::sparse(*element, std::move(shape));
+  return t.keyword.text == "Tensor" ? Type::tensor(*element, std::move(shape))
+                                    : Type::sparse(*element, std::move(shape));
 }
 
 }  // namespace
@@ -152,7 +155,8 @@ Result<std::string> name(Word word, Messages& m) {
 
 Result<Type> type(const TypeText& t, Messages& m) {
   if (t.wrappers.size() > kMaxTextDepth) {
-    return m.error(t.wrappers.front().keyword.text.data(), fmt::format("types are nested deeper than {}", kMaxTextDepth));
+    return m.error(t.wrappers.front().keyword.text.data(),
+                   fmt::format("types are nested deeper than {}", kMaxTextDepth));
   }
   if (t.closed != t.wrappers.size()) {
     const char* at = t.wrappers.empty() ? t.keyword.text.data() : t.wrappers.front().keyword.text.data();
@@ -188,9 +192,12 @@ Result<DataRef> contents(const List& list, Messages& m) {
     return DataRef(std::move(data));
   };
   switch (*kind) {
-    case ElementKind::Int: return keep(convert<SymInt>(list, m, sym_int));
-    case ElementKind::Real: return keep(convert<double>(list, m, real_value));
-    case ElementKind::Text: return keep(convert<std::string>(list, m, string_element));
+    case ElementKind::Int:
+      return keep(convert<SymInt>(list, m, sym_int));
+    case ElementKind::Real:
+      return keep(convert<double>(list, m, real_value));
+    case ElementKind::Text:
+      return keep(convert<std::string>(list, m, string_element));
   }
   return Failure{};
 }
@@ -198,7 +205,8 @@ Result<DataRef> contents(const List& list, Messages& m) {
 Status check_contents(const Data& data, const Type& type, const char* at, Messages& m) {
   const auto elements = type.elements();
   if (elements && *elements != static_cast<std::int64_t>(data.size())) {
-    return m.error(at, fmt::format("{} has {} element{}, not {}", to_string(type), *elements, *elements == 1 ? "" : "s", data.size()));
+    return m.error(at, fmt::format("{} has {} element{}, not {}", to_string(type), *elements, *elements == 1 ? "" : "s",
+                                   data.size()));
   }
   const auto* numbers = data.ints();
   const bool named = numbers && std::ranges::any_of(*numbers, [](const SymInt& n) { return !n.known(); });
@@ -221,22 +229,30 @@ Result<Attr> attribute(const AttributeText& a, Messages& m) {
     return Attr(std::move(*value));
   };
   switch (a.kind) {
-    case AttributeText::Kind::Tensor: return wrap(literal(a.list ? &*a.list : nullptr, a.type, m));
-    case AttributeText::Kind::Type: return wrap(type(a.type, m));
+    case AttributeText::Kind::Tensor:
+      return wrap(literal(a.list ? &*a.list : nullptr, a.type, m));
+    case AttributeText::Kind::Type:
+      return wrap(type(a.type, m));
     case AttributeText::Kind::Scalar:
       switch (kind_of(a.scalar)) {
-        case ElementKind::Int: return wrap(integer(a.scalar, m));
-        case ElementKind::Real: return wrap(real_value(a.scalar, m));
-        case ElementKind::Text: return wrap(string(a.scalar.text, m));
+        case ElementKind::Int:
+          return wrap(integer(a.scalar, m));
+        case ElementKind::Real:
+          return wrap(real_value(a.scalar, m));
+        case ElementKind::Text:
+          return wrap(string(a.scalar.text, m));
       }
       break;
     case AttributeText::Kind::List: {
       const auto kind = element_kind(*a.list, m);
       if (!kind) return Failure{};
       switch (*kind) {
-        case ElementKind::Int: return wrap(convert<std::int64_t>(*a.list, m, integer));
-        case ElementKind::Real: return wrap(convert<double>(*a.list, m, real_value));
-        case ElementKind::Text: return wrap(convert<std::string>(*a.list, m, string_element));
+        case ElementKind::Int:
+          return wrap(convert<std::int64_t>(*a.list, m, integer));
+        case ElementKind::Real:
+          return wrap(convert<double>(*a.list, m, real_value));
+        case ElementKind::Text:
+          return wrap(convert<std::string>(*a.list, m, string_element));
       }
     }
   }

@@ -18,7 +18,7 @@ class Messages {
 /// Digits as a number below 2³²; nothing when there are others or too many.
 std::optional<std::uint32_t> number(std::string_view digits);
 
-Result<std::string> name(Word, Messages&);    ///< identifier or string, "" when absent
+Result<std::string> name(Word, Messages&);  ///< identifier or string, "" when absent
 Result<Type> type(const TypeText&, Messages&);
 Result<DataRef> contents(const List&, Messages&);
 /// A tensor constant; `list` null: without contents. Checks that they fit the type.

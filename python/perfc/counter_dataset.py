@@ -48,7 +48,10 @@ def medians(rows, columns):
 
 def write(path, rows):
     columns = list(dict.fromkeys(c for r in rows for c in r))
-    order = [c for kind in ("workload", "application", "region", "counter:", "work:", "time:") for c in columns if c.startswith(kind)]
+    order = [
+        c for kind in ("workload", "application", "region", "counter:", "work:", "time:") for c in columns
+        if c.startswith(kind)
+    ]
     with files.writing(path, newline="") as f:
         out = csv.writer(f, lineterminator="\n")
         out.writerow(order)
@@ -115,7 +118,9 @@ def rajaperf(shared):
         if kernel not in lassen:
             continue
         c = medians(rows, [k for k in rows[0] if k.startswith("topdown_")])
-        w = medians(rows, ["bytes_per_rep", "flops_per_rep", "iterations_per_rep", "kernels_per_rep", "problem_size", "seconds"])
+        w = medians(
+            rows,
+            ["bytes_per_rep", "flops_per_rep", "iterations_per_rep", "kernels_per_rep", "problem_size", "seconds"])
         seconds, kernels = w["seconds"], max(w["kernels_per_rep"], 1.0)
         parallel = w["iterations_per_rep"] / kernels
         starved = min(max(SATURATING_THREADS / max(parallel, 1.0), 0.0), 100.0)
@@ -140,8 +145,10 @@ def rajaperf(shared):
 
 GPUPERF_SOURCE = "Tesla-K20"
 # Columns that say what ran, or on what, or how long it took: no counters.
-GPUPERF_NOT_COUNTERS = {"", "compute_version", "gpu_id", "gpu_name", "l1_cache_used", "max_clock_rate", "num_of_cores", "L2", "bus",
-                        "memory_clock", "bandwith", "AppName", "AppId", "Device", "Context", "Stream", "Kernel", "Start", "Duration"}
+GPUPERF_NOT_COUNTERS = {
+    "", "compute_version", "gpu_id", "gpu_name", "l1_cache_used", "max_clock_rate", "num_of_cores", "L2", "bus",
+    "memory_clock", "bandwith", "AppName", "AppId", "Device", "Context", "Stream", "Kernel", "Start", "Duration"
+}
 
 
 def gpuperf(shared):
@@ -157,7 +164,10 @@ def gpuperf(shared):
         source = by_gpu.get(GPUPERF_SOURCE)
         if source is None:
             continue
-        c = {k: v for k, v in ((k, number(v)) for k, v in source.items() if k not in GPUPERF_NOT_COUNTERS) if v is not None}
+        c = {
+            k: v for k, v in ((k, number(v)) for k, v in source.items() if k not in GPUPERF_NOT_COUNTERS)
+            if v is not None
+        }
         block = math.prod(c[f"Block.{a}"] for a in "XYZ")
         grid = math.prod(c[f"Grid.{a}"] for a in "XYZ")
         duration = float(source["Duration"])

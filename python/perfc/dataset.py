@@ -62,8 +62,12 @@ RUNS = [  # file, device, mode, layout, column of data/timm_norms.tsv where it r
 FORMS = [("torchscript", "timm_torchscript.tar.xz", ".json"), ("onnx", "timm.tar.xz", ".onnx")]
 OPERATORS = 100
 NEUSIGHT_DEVICES = {
-    "NVIDIA A100-PCIE-40GB": "a100-pcie-40gb", "NVIDIA A100 80GB PCIe": "a100-pcie-80gb", "Tesla V100-PCIE-32GB": "v100-pcie-32gb",
-    "Tesla T4": "t4", "Tesla P100-PCIE-16GB": "p100", "Tesla P4": "p4",
+    "NVIDIA A100-PCIE-40GB": "a100-pcie-40gb",
+    "NVIDIA A100 80GB PCIe": "a100-pcie-80gb",
+    "Tesla V100-PCIE-32GB": "v100-pcie-32gb",
+    "Tesla T4": "t4",
+    "Tesla P100-PCIE-16GB": "p100",
+    "Tesla P4": "p4",
 }
 # NeuSight's name -> inputs (dimensions by column), and the operator on them. "u": with a scalar.
 NEUSIGHT_OPERATORS = {
@@ -106,7 +110,9 @@ def signature(path):
     digest = hashlib.sha256()
     digest.update(json.dumps([[i["dtype"], i["shape"]] for i in graph["inputs"]]).encode())
     for node in graph["nodes"]:
-        digest.update(json.dumps([node["op"], node.get("attributes"), [o.get("shape") for o in node["outputs"]]], sort_keys=True).encode())
+        digest.update(
+            json.dumps([node["op"], node.get("attributes"), [o.get("shape") for o in node["outputs"]]],
+                       sort_keys=True).encode())
     return digest.hexdigest()
 
 
@@ -157,12 +163,16 @@ def operators(shared, out, wanted):
                     measured[kind, NEUSIGHT_DEVICES[device]].append(({k: v for k, v in r.items() if v}, latency))
     (out / "operators").mkdir(exist_ok=True)
     for (kind, device), rows in sorted(measured.items()):
-        named = sorted(((f"{kind}_{'x'.join(g.values())}", g, latency) for g, latency in rows), key=lambda row: draw(row[0], "operator"))
+        named = sorted(((f"{kind}_{'x'.join(g.values())}", g, latency) for g, latency in rows),
+                       key=lambda row: draw(row[0], "operator"))
         for name, geometry, latency in named[:wanted]:
             path = out / "operators" / f"{name}.pir"
             if not path.exists():
                 files.write_text(path, operator_graph(kind, geometry))
-            yield [path.relative_to(out), "", device, "fp32", "eager", "nchw", "full", "infer", latency, "", "", "NeuSight", "MIT", name, "operator", "pir"]
+            yield [
+                path.relative_to(out), "", device, "fp32", "eager", "nchw", "full", "infer", latency, "", "",
+                "NeuSight", "MIT", name, "operator", "pir"
+            ]
 
 
 def is_wanted(form, mode, row, forms):
@@ -176,7 +186,8 @@ def is_wanted(form, mode, row, forms):
 
 def build(shared, out, forms, wanted_operators):
     families = {r["arch"]: r["family"] for r in read_tsv(shared / "graphs/families.tsv")}
-    aliases = {(r["csv_arch"], r["img_size"]): pathlib.PurePosixPath(r["file"]).stem for r in read_tsv(shared / "graphs/aliases.tsv")}
+    aliases = {(r["csv_arch"], r["img_size"]): pathlib.PurePosixPath(r["file"]).stem
+               for r in read_tsv(shared / "graphs/aliases.tsv")}
     params = {pathlib.PurePosixPath(r["file"]).name: r["params"] for r in read_tsv(shared / "graphs/MANIFEST.tsv")}
     for form, archive, _ in FORMS:
         unpack(shared / "graphs" / archive, out / form)
@@ -233,8 +244,11 @@ def build(shared, out, forms, wanted_operators):
                     if not path.exists():
                         counts[f"left out: no {form} graph"] += 1
                         continue
-                    writer.writerow([path.relative_to(out), r["infer_batch_size"], device, "amp", mode, layout, norms(fast_norm, arch), "infer",
-                                     r["infer_step_time"], "", "", f"timm {run}", "Apache-2.0", same.get(arch, arch), family, form])
+                    writer.writerow([
+                        path.relative_to(out), r["infer_batch_size"], device, "amp", mode, layout,
+                        norms(fast_norm, arch), "infer", r["infer_step_time"], "", "", f"timm {run}", "Apache-2.0",
+                        same.get(arch, arch), family, form
+                    ])
                     architectures.add(same.get(arch, arch))
                     counts[f"{run} {form}"] += 1
     with files.writing(out / "operators.csv", newline="") as f:
@@ -263,8 +277,9 @@ def measured(paths, out, without, test):
                 targets.add(row["target"])
                 cell = tuple(row[c] for c in ("target", "batch", "device", "dtype", "mode", "layout", "task"))
                 doubtful = sorted(set(row["flags"].split("+")) & set(without))
-                why = (f"status {row['status']}" if row["status"] != "ok" else "mode cuda-graph" if row["mode"] == "cuda-graph"
-                       else f"flagged {doubtful[0]}" if doubtful else "measured twice" if cell in seen else "")
+                why = (f"status {row['status']}"
+                       if row["status"] != "ok" else "mode cuda-graph" if row["mode"] == "cuda-graph" else
+                       f"flagged {doubtful[0]}" if doubtful else "measured twice" if cell in seen else "")
                 if why:
                     counts[f"left out: {why}"] += 1
                     continue
@@ -275,7 +290,8 @@ def measured(paths, out, without, test):
                 parts[part].append([own[c] if c in own else row[c] for c in COLUMNS])
                 counts[f"{part}.csv, {row['device']}"] += 1
     if missing := sorted(set(test) - targets):
-        raise ValueError(f"--test: '{missing[0]}' is not in the labels" + (f", and {len(missing) - 1} more" if missing[1:] else ""))
+        raise ValueError(f"--test: '{missing[0]}' is not in the labels" +
+                         (f", and {len(missing) - 1} more" if missing[1:] else ""))
     out.mkdir(parents=True, exist_ok=True)
     for part, rows in parts.items():
         if part == "test" and not test:
@@ -323,7 +339,8 @@ def splits(dataset, out):
 
 
 def main():
-    p = argparse.ArgumentParser(prog="perfc.dataset", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(prog="perfc.dataset", description=__doc__,
+                                formatter_class=argparse.RawDescriptionHelpFormatter)
     sub = p.add_subparsers(dest="what", required=True)
     b = sub.add_parser("build", help="unpack graphs, write labels.csv")
     b.add_argument("--shared", type=pathlib.Path, default=pathlib.Path("../shared"))
@@ -336,7 +353,8 @@ def main():
     m = sub.add_parser("measured", help="join labels of perfc.measure")
     m.add_argument("labels", nargs="+")
     m.add_argument("--out", type=pathlib.Path, required=True)
-    m.add_argument("--without", default="", help="comma-separated flags whose rows are left out: spread, energy, memory, throttled")
+    m.add_argument("--without", default="",
+                   help="comma-separated flags whose rows are left out: spread, energy, memory, throttled")
     m.add_argument("--test", type=pathlib.Path, help="list of the models to judge by")
     args = p.parse_args()
     try:
@@ -345,7 +363,8 @@ def main():
         elif args.what == "splits":
             splits(args.dataset, args.out)
         else:
-            test = [w[0] for w in (line.partition("#")[0].split() for line in args.test.read_text().splitlines()) if w] if args.test else []
+            test = [w[0] for w in (line.partition("#")[0].split() for line in args.test.read_text().splitlines()) if w
+                   ] if args.test else []
             measured(args.labels, args.out, [f for f in args.without.split(",") if f], test)
     except BrokenPipeError:
         raise

@@ -65,7 +65,8 @@ def is_out_of_memory(error: BaseException) -> bool:
         return True
     text = str(error).lower()
     return isinstance(error, (RuntimeError, OSError)) and any(
-        sign in text for sign in ("out of memory", "can't allocate memory", "cannot allocate memory", "bad_alloc", "not enough memory"))
+        sign in text for sign in ("out of memory", "can't allocate memory", "cannot allocate memory", "bad_alloc",
+                                  "not enough memory"))
 
 
 def first_line(error: BaseException) -> str:
@@ -99,7 +100,8 @@ def _died(code: int, log: str) -> Outcome:
     return Outcome(status, message=f"{how}{': ' + last if last else ''}")
 
 
-def call(function, *arguments, timeout_s: float, memory_mib: float | None = None, watch: Watch | None = None) -> Outcome:
+def call(function, *arguments, timeout_s: float, memory_mib: float | None = None,
+         watch: Watch | None = None) -> Outcome:
     """function(Caller, *arguments) in a process that is killed after `timeout_s` seconds and may map `memory_mib`
     MiB beyond what it starts with. Functions and arguments must be picklable."""
     watch = watch or Watch()

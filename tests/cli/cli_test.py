@@ -48,8 +48,9 @@ class Predict(unittest.TestCase):
         doc = report(MODEL, "--batch", 32)
         self.assertEqual(doc["schema"], "perfc.report/1")
         (p,) = doc["predictions"]
-        for key in ("model", "batch", "device", "dtype", "mode", "task", "latency_ms", "latency_ms_interval", "memory_mib",
-                    "memory_breakdown_mib", "energy_j", "energy_j_interval", "mig", "static", "novelty", "hot_ops", "warnings"):
+        for key in ("model", "batch", "device", "dtype", "mode", "task", "latency_ms", "latency_ms_interval",
+                    "memory_mib", "memory_breakdown_mib", "energy_j", "energy_j_interval", "mig", "static", "novelty",
+                    "hot_ops", "warnings"):
             self.assertIn(key, p)
         self.assertEqual(p["batch"], 32)
         self.assertEqual(p["static"]["macs"], 32 * 4089184256)
@@ -71,7 +72,10 @@ class Predict(unittest.TestCase):
         self.assertGreater(part["latency_ms"], 4 * whole["latency_ms"])
 
     def test_a_training_step_takes_longer_and_more_memory(self):
-        reports = {task: report(MODEL, "--batch", 64, "--dtype", "fp32", "--task", task)["predictions"][0] for task in ("infer", "forward", "train")}
+        reports = {
+            task: report(MODEL, "--batch", 64, "--dtype", "fp32", "--task", task)["predictions"][0]
+            for task in ("infer", "forward", "train")
+        }
         memory = {task: r["memory_mib"] for task, r in reports.items()}
         self.assertGreater(memory["forward"], 2 * memory["infer"])
         self.assertGreater(memory["train"], memory["forward"])
@@ -79,23 +83,28 @@ class Predict(unittest.TestCase):
         self.assertAlmostEqual(parts["optimizer"], 2 * parts["gradients"], delta=0.01)     # Adam
         self.assertEqual(reports["forward"]["latency_ms"], reports["infer"]["latency_ms"])
         self.assertGreater(reports["train"]["latency_ms"], 2.5 * reports["infer"]["latency_ms"])
-        self.assertEqual(report(MODEL, "--task", "train", "--optimizer", "sgd")["predictions"][0]["memory_breakdown_mib"]["optimizer"], 0)
+        self.assertEqual(
+            report(MODEL, "--task", "train", "--optimizer",
+                   "sgd")["predictions"][0]["memory_breakdown_mib"]["optimizer"], 0)
         self.assertEqual(perfc(MODEL, "--task", "trian")[0], 2)
 
     def test_what_a_monitor_sees_of_cudnn_searching(self):
         args = (MODEL, "--batch", 8, "--dtype", "fp32", "--task", "train")
         need, seen = report(*args)["predictions"][0], report(*args, "--cudnn-benchmark")["predictions"][0]
         self.assertNotIn("memory_odds", need)
-        self.assertAlmostEqual(seen["memory_mib"], need["memory_mib"] + seen["memory_breakdown_mib"]["search"], delta=0.1)
+        self.assertAlmostEqual(seen["memory_mib"], need["memory_mib"] + seen["memory_breakdown_mib"]["search"],
+                               delta=0.1)
         mib, odds = zip(*seen["memory_odds"])
         self.assertEqual((list(mib), list(odds)), (sorted(mib, reverse=True), sorted(odds)))
         self.assertEqual(seen["mig"], need["mig"])    # a slice is chosen by the need
 
     def test_options_change_the_prediction(self):
         base = report(MODEL, "--batch", 64, "--device", "rtx3090")["predictions"][0]["latency_ms"]
-        for change in (("--dtype", "fp32"), ("--mode", "compiled"), ("--layout", "nhwc"), ("--batch", "128"), ("--fold-batch-norm", "on")):
+        for change in (("--dtype", "fp32"), ("--mode", "compiled"), ("--layout", "nhwc"), ("--batch", "128"),
+                       ("--fold-batch-norm", "on")):
             args = {"--batch": "64", change[0]: change[1]}
-            other = report(MODEL, "--device", "rtx3090", *[x for kv in args.items() for x in kv])["predictions"][0]["latency_ms"]
+            other = report(MODEL, "--device", "rtx3090",
+                           *[x for kv in args.items() for x in kv])["predictions"][0]["latency_ms"]
             self.assertNotEqual(base, other, change)
 
     def test_norms_in_16_bits(self):
@@ -112,7 +121,8 @@ def @main(%x: Tensor[(65536, 512), float32]) {
         with tempfile.TemporaryDirectory() as d:
             file = pathlib.Path(d) / "norm.pir"
             file.write_text(norm)
-            full, half = (report(file, "--device", "rtx3090", "--norms", norms)["predictions"][0] for norms in ("full", "half"))
+            full, half = (
+                report(file, "--device", "rtx3090", "--norms", norms)["predictions"][0] for norms in ("full", "half"))
             self.assertEqual((full["norms"], half["norms"]), ("full", "half"))
             self.assertLess(half["latency_ms"], 0.8 * full["latency_ms"])
             self.assertIn("half norms", perfc(file, "--norms", "half")[1])
@@ -127,7 +137,8 @@ def @main(%x: Tensor[(65536, 512), float32]) {
         self.assertIsNone(none)
 
     def test_emit(self):
-        for kind, start in (("ir", "#[version"), ("dot", "digraph"), ("static", "batch,gmacs"), ("adjacency", "from,to"), ("features", "node,"), ("kernels", "device,kernel")):
+        for kind, start in (("ir", "#[version"), ("dot", "digraph"), ("static", "batch,gmacs"),
+                            ("adjacency", "from,to"), ("features", "node,"), ("kernels", "device,kernel")):
             code, out, err = perfc(MODEL, "--emit", kind)
             self.assertEqual(code, 0, err)
             self.assertTrue(out.startswith(start), kind)
@@ -164,7 +175,8 @@ meta_graphs {
 """
         signature = """  signature_def { key: "%s" value {
     inputs { key: "in" value { name: "x:0" dtype: DT_FLOAT tensor_shape { dim { size: -1 } dim { size: 16 } } } }
-    outputs { key: "out" value { name: "%s:0" dtype: DT_FLOAT tensor_shape { dim { size: -1 } dim { size: 16 } } } } } }"""
+    outputs { key: "out" value { name: "%s:0" dtype: DT_FLOAT tensor_shape { dim { size: -1 } dim { size: 16 } } } } }
+    }"""
         with tempfile.TemporaryDirectory() as d:
             file = pathlib.Path(d, "saved_model.pbtxt")
             file.write_text(graph % "\n".join(signature % (key, node) for key, node in
@@ -173,8 +185,10 @@ meta_graphs {
             self.assertEqual(perfc(d, "--emit", "ir")[1].count("nn.relu"), 1)
             self.assertEqual(perfc(d, "--signature", "again", "-q")[0], 0)
             code, _, err = perfc(d, "--signature", "agian")
-            self.assertEqual((code, err), (1, f"{file}: error: --signature: the model has none named 'agian' (did you mean 'again'?); "
-                                              "it has serving_default, again, broken\n"))
+            self.assertEqual(
+                (code, err),
+                (1, f"{file}: error: --signature: the model has none named 'agian' (did you mean 'again'?); "
+                 "it has serving_default, again, broken\n"))
             code, _, err = perfc(d, "--signature", "broken")
             self.assertEqual(code, 1)
             self.assertIn(f"{file}:7:10: node 2 'z': error: reads 'nobody', which nothing produces", err)
@@ -183,7 +197,9 @@ meta_graphs {
             self.assertEqual(code, 1)
             self.assertIn("is a directory without a saved_model.pb or saved_model.pbtxt", err)
         code, _, err = perfc(MODEL, "--signature", "serving_default")
-        self.assertEqual((code, err), (1, f"{MODEL}: error: --signature: only TensorFlow models have signatures; this is ONNX, binary\n"))
+        self.assertEqual(
+            (code, err),
+            (1, f"{MODEL}: error: --signature: only TensorFlow models have signatures; this is ONNX, binary\n"))
 
     def test_packed_models_are_refused(self):
         with tempfile.TemporaryDirectory() as d:
@@ -262,7 +278,8 @@ class Tables(unittest.TestCase):
         with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
             json.dump(doc, f)
             f.flush()
-            self.assertEqual(report(MODEL, "--device-file", f.name, "--device", "mine")["predictions"][0]["device"], "mine")
+            self.assertEqual(
+                report(MODEL, "--device-file", f.name, "--device", "mine")["predictions"][0]["device"], "mine")
         doc["devices"][0]["bandwith_gb_s"] = 1
         with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
             json.dump(doc, f)
@@ -277,12 +294,15 @@ class Tables(unittest.TestCase):
             with open(labels, "w") as f:
                 f.write("model,batch,device,dtype,mode,task,latency_ms,memory_mib,energy_j\n")
                 f.writelines(f"{MODEL},{batch},t4,fp32,eager,infer,{batch * 10},,\n" for batch in (16, 32, 64))
-            code, out, err = perfc("devices", "calibrate", labels, "-o", device, "--predictor", "whitebox", "--name", "mine")
+            code, out, err = perfc("devices", "calibrate", labels, "-o", device, "--predictor", "whitebox", "--name",
+                                   "mine")
             self.assertEqual((code, out), (0, ""))
-            self.assertRegex(err, r"mine calibrated on 3 labels \(0 left out\); mean error on them [\d.]+ % before, [\d.]+ % after")
+            self.assertRegex(
+                err, r"mine calibrated on 3 labels \(0 left out\); mean error on them [\d.]+ % before, [\d.]+ % after")
             before, after = (float(x) for x in re.findall(r"([\d.]+) %", err))
             self.assertLess(after, before / 2)
-            said = report(MODEL, "--batch", "32", "--device-file", device, "--device", "mine", "--dtype", "fp32", "--predictor", "whitebox")
+            said = report(MODEL, "--batch", "32", "--device-file", device, "--device", "mine", "--dtype", "fp32",
+                          "--predictor", "whitebox")
             self.assertAlmostEqual(said["predictions"][0]["latency_ms"], 320, delta=64)
             code, _, err = perfc("devices", "calibrate", f"{folder}/none.csv")
             self.assertEqual(code, 1)
@@ -327,7 +347,8 @@ class Counters(unittest.TestCase):
         self.assertEqual((code, err), (0, ""))
         doc = json.loads(out)
         self.assertEqual((doc["schema"], doc["format"]), ("perfc.profile/1", "hpctoolkit-db"))
-        self.assertEqual(doc["record"]["cpu_to_gpu_bandwidth"], {"value": 2e9, "unit": "B/s", "from": "GXCOPY:H2D (B) / GXCOPY (sec)"})
+        self.assertEqual(doc["record"]["cpu_to_gpu_bandwidth"],
+                         {"value": 2e9, "unit": "B/s", "from": "GXCOPY:H2D (B) / GXCOPY (sec)"})
         self.assertIsNone(doc["record"]["page_faults"]["value"])
         self.assertIn("missing", doc["record"]["page_faults"])
         self.assertEqual([r["parent"] for r in doc["regions"]], [0, 1, 2])
@@ -343,8 +364,8 @@ class Counters(unittest.TestCase):
     def test_standard_input_and_what_is_no_profile(self):
         code, out, _ = perfc("counters", "show", "--json", "-", stdin=(self.FIXTURES / "perf.jsonl").read_text())
         self.assertEqual((code, json.loads(out)["record"]["page_faults"]["value"]), (0, 111))
-        for path, words in ((MODEL, "not a profile that perfc reads; it reads hpctoolkit-db"), ("/nonexistent", "cannot open"),
-                            (ROOT / "tests", "not a profile that perfc reads")):
+        for path, words in ((MODEL, "not a profile that perfc reads; it reads hpctoolkit-db"),
+                            ("/nonexistent", "cannot open"), (ROOT / "tests", "not a profile that perfc reads")):
             code, out, err = perfc("counters", "show", path)
             self.assertEqual((code, out), (1, ""))
             self.assertIn(words, err)
@@ -365,16 +386,21 @@ class Counters(unittest.TestCase):
         self.assertNotIn("counter:topdown_retiring", run["missing"])
         code, out, _ = perfc("counters", "predict", profile, "--machines", "quartz,lassen")
         self.assertIn("  order: lassen < quartz\n  missing: 22 of 26 columns; ", out)
-        code, out, _ = perfc("counters", "predict", self.FIXTURES / "caliper.json", "--regions", "--json", "--model", "rajaperf")
-        self.assertEqual([w["workload"] for w in json.loads(out)["workloads"]], ["(outside of regions)", "solve", "apply"])
+        code, out, _ = perfc("counters", "predict", self.FIXTURES / "caliper.json", "--regions", "--json", "--model",
+                             "rajaperf")
+        self.assertEqual([w["workload"] for w in json.loads(out)["workloads"]],
+                         ["(outside of regions)", "solve", "apply"])
 
     def test_predict_from_a_table_that_has_all(self):
         """A row of RAJAPerf as its Caliper files name it: nothing is missing, and the interval is the model's own."""
-        names = ("retiring frontend_bound backend_bound bad_speculation branch_mispredict machine_clears frontend_latency frontend_bandwidth memory_bound "
-                 "core_bound ext_memory_bound l1_bound l2_bound l3_bound").split()
+        names = (
+            "retiring frontend_bound backend_bound bad_speculation branch_mispredict machine_clears frontend_latency "
+            "frontend_bandwidth memory_bound "
+            "core_bound ext_memory_bound l1_bound l2_bound l3_bound").split()
         with tempfile.TemporaryDirectory() as folder:
             table = pathlib.Path(folder) / "run.csv"
-            table.write_text("kernel,Reps,Kernels/Rep,Bytes/Rep,Flops/Rep,Iterations/Rep,time_s," + ",".join("topdown_" + n for n in names) + "\n"
+            table.write_text("kernel,Reps,Kernels/Rep,Bytes/Rep,Flops/Rep,Iterations/Rep,time_s," +
+                             ",".join("topdown_" + n for n in names) + "\n"
                              "TRIAD,10,1,201326592,16777216,8388608,0.4," + ",".join(["0.1"] * len(names)) + "\n")
             code, out, err = perfc("counters", "predict", table, "--machines", "lassen", "--json")
             self.assertEqual((code, err), (0, ""))
@@ -392,11 +418,16 @@ class Counters(unittest.TestCase):
             self.assertEqual((code, err), (0, ""))
             doc = json.loads(out)
             self.assertTrue(doc["measured"])
-            makespans = {p["policy"]: p["makespan_s"] for p in doc["policies"]}  # by hand: tests/unit/counter_schedule_test.cpp
+            makespans = {p["policy"]: p["makespan_s"] for p in doc["policies"]
+                        }  # by hand: tests/unit/counter_schedule_test.cpp
             self.assertEqual({k: makespans[k] for k in ("predicted", "oracle", "round-robin", "single-best")},
                              {"predicted": 20, "oracle": 10, "round-robin": 20, "single-best": 13})
-            self.assertEqual([(p["job"], p["machine"]) for p in doc["schedule"]], [("c", "fast"), ("b", "slow"), ("a", "fast")])
-            again = [perfc("counters", "schedule", jobs, "--machines", machines, "--rate", 0.1, "--seed", s) for s in (1, 1, 2)]
+            self.assertEqual([(p["job"], p["machine"]) for p in doc["schedule"]], [("c", "fast"), ("b", "slow"),
+                                                                                   ("a", "fast")])
+            again = [
+                perfc("counters", "schedule", jobs, "--machines", machines, "--rate", 0.1, "--seed", s)
+                for s in (1, 1, 2)
+            ]
             self.assertEqual(again[0], again[1])
             self.assertNotEqual(again[0], again[2])
             dataset = pathlib.Path(folder) / "workloads.csv"
@@ -406,11 +437,13 @@ class Counters(unittest.TestCase):
             code, out, err = perfc("counters", "schedule", dataset, "--machines", machines, "--json")
             self.assertEqual((code, err), (0, ""))
             doc = json.loads(out)
-            self.assertEqual((doc["model"], [p["machine"] for p in doc["schedule"]]), ("rajaperf", ["lassen", "lassen"]))
-            for args, want, words in (([jobs, "--machines", jobs], 1, "jobs.csv: error: not valid JSON; wants"),
-                                      ([jobs, "--machines", machines], 1, "'a' has a predicted time on none of quartz, lassen"),
-                                      ([jobs, "--machines", machines, "--model", "aiwc"], 2, "is no dataset of workloads"),
-                                      ([jobs], 2, "--machines is required")):
+            self.assertEqual((doc["model"], [p["machine"] for p in doc["schedule"]]),
+                             ("rajaperf", ["lassen", "lassen"]))
+            for args, want, words in (([jobs, "--machines", jobs], 1, "jobs.csv: error: not valid JSON; wants"), ([
+                    jobs, "--machines", machines
+            ], 1, "'a' has a predicted time on none of quartz, lassen"), ([
+                    jobs, "--machines", machines, "--model", "aiwc"
+            ], 2, "is no dataset of workloads"), ([jobs], 2, "--machines is required")):
                 code, out, err = perfc("counters", "schedule", *args)
                 self.assertEqual((code, out), (want, ""), err)
                 self.assertIn(words, err)
@@ -418,26 +451,36 @@ class Counters(unittest.TestCase):
     def test_adapt(self):
         with tempfile.TemporaryDirectory() as folder:
             data, sheet = pathlib.Path(folder) / "data.csv", pathlib.Path(folder) / "sheet.csv"
-            rows = [f"{i},{10.0 ** (5 + i / 4)}," + ",".join(f"{2 * 10.0 ** (5 + i / 4) / rate:.6g}" for rate in (1e9, 2e9, 4e9)) for i in range(12)]
-            data.write_text("workload,work:words,time:a,time:b,time:c,time:new\n" + "".join(r + (",\n" if i else ",2.5e-5\n") for i, r in enumerate(rows)))
-            sheet.write_text("machine,work,units_per_s\n" + "".join(f"{m},words,{r}e9\n" for m, r in (("a", 1), ("b", 2), ("c", 4), ("new", 8), ("newer", 16))))
-            code, out, err = perfc("counters", "adapt", "--data", data, "--data-sheet", sheet, "--machine", "new", "--json")
+            rows = [
+                f"{i},{10.0 ** (5 + i / 4)}," + ",".join(f"{2 * 10.0 ** (5 + i / 4) / rate:.6g}"
+                                                         for rate in (1e9, 2e9, 4e9)) for i in range(12)
+            ]
+            data.write_text("workload,work:words,time:a,time:b,time:c,time:new\n" +
+                            "".join(r + (",\n" if i else ",2.5e-5\n") for i, r in enumerate(rows)))
+            sheet.write_text("machine,work,units_per_s\n" + "".join(
+                f"{m},words,{r}e9\n" for m, r in (("a", 1), ("b", 2), ("c", 4), ("new", 8), ("newer", 16))))
+            code, out, err = perfc("counters", "adapt", "--data", data, "--data-sheet", sheet, "--machine", "new",
+                                   "--json")
             self.assertEqual((code, err), (0, ""))
             doc = json.loads(out)
             self.assertEqual((doc["machine"], doc["samples"], len(doc["workloads"])), ("new", 1, 11))
             for i, w in enumerate(doc["workloads"], start=1):
                 self.assertAlmostEqual(w["seconds"] / (2 * 10.0 ** (5 + i / 4) / 8e9), 1, delta=0.1)
                 self.assertTrue(w["low"] <= w["seconds"] <= w["high"])
-            code, out, _ = perfc("counters", "adapt", "--data", data, "--data-sheet", sheet, "--machine", "newer", "--machines", "a,b,c", "--json")
+            code, out, _ = perfc("counters", "adapt", "--data", data, "--data-sheet", sheet, "--machine", "newer",
+                                 "--machines", "a,b,c", "--json")
             doc = json.loads(out)
             self.assertEqual((code, doc["samples"], len(doc["workloads"])), (0, 0, 12))
             self.assertAlmostEqual(doc["workloads"][0]["seconds"] / (2e5 / 16e9), 1, delta=0.15)
-            code, out, _ = perfc("counters", "adapt", "--data", data, "--machines", "a,b,c", "--samples", "0,2", "--seeds", 1, "--json")
+            code, out, _ = perfc("counters", "adapt", "--data", data, "--machines", "a,b,c", "--samples", "0,2",
+                                 "--seeds", 1, "--json")
             self.assertEqual((code, [p["samples"] for p in json.loads(out)["curve"]]), (0, [0, 2]))
-            for args, want, words in ((["--machine", "a"], 1, "every workload was measured on 'a'"),
-                                      (["--machines", "a,b,x"], 2, "'x' has no column of times in"),
-                                      (["--machines", "a,b,c", "--samples", "11"], 2, "'a' has times of 12 workloads; 11 and two more are needed"),
-                                      (["--machines", "a,b"], 1, "wants times on three machines")):
+            for args, want, words in ((["--machine", "a"], 1, "every workload was measured on 'a'"), ([
+                    "--machines", "a,b,x"
+            ], 2, "'x' has no column of times in"), (["--machines", "a,b,c", "--samples", "11"], 2,
+                                                     "'a' has times of 12 workloads; 11 and two more are needed"), ([
+                                                         "--machines", "a,b"
+                                                     ], 1, "wants times on three machines")):
                 code, out, err = perfc("counters", "adapt", "--data", data, "--samples", "0,1", *args)
                 self.assertEqual((code, out), (want, ""), err)
                 self.assertIn(words, err)
@@ -447,10 +490,13 @@ class Counters(unittest.TestCase):
             data, predictions = pathlib.Path(folder) / "data.csv", pathlib.Path(folder) / "predictions.csv"
             data.write_text("workload,application,counter:c,work:w,time:a,time:b\n" +
                             "".join(f"{i},app{i // 3},{i},{i + 1},{i + 1},{2 * i + 3}\n" for i in range(12)))
-            args = ["counters", "eval", "--data", data, "--split", "application", "--seeds", 1, "--models", "mean,costs"]
+            args = [
+                "counters", "eval", "--data", data, "--split", "application", "--seeds", 1, "--models", "mean,costs"
+            ]
             code, out, err = perfc(*args, "--folds", 2, "--markdown", "--predictions", predictions)
             self.assertEqual((code, err), (0, ""))
-            self.assertEqual([line.split("|")[1].strip() for line in out.splitlines()], ["model", "---", "mean", "costs"])
+            self.assertEqual([line.split("|")[1].strip() for line in out.splitlines()],
+                             ["model", "---", "mean", "costs"])
             rows = predictions.read_text().splitlines()
             self.assertEqual((rows[0], len(rows)), ("model,seed,workload,machine,predicted,measured", 1 + 2 * 12 * 2))
             # More folds than applications: each alone, as without the option.
@@ -461,12 +507,15 @@ class Counters(unittest.TestCase):
                 self.assertIn("--folds", err)
 
     def test_predict_refuses(self):
-        for args, code, words in (
-                ([self.FIXTURES / "caliper.json", "--machines", "lassen,frontier"], 2, "no built-in model knows lassen and frontier (rajaperf: lassen, quartz;"),
-                ([self.FIXTURES / "caliper.json", "--machines", "x", "--model", "aiwc"], 2, "--machines: 'x' is none of the model's i7-6700k, "),
-                ([self.FIXTURES / "table.csv"], 1, "holds none of the 26 columns of the model 'rajaperf'; `perfc counters show` tells what it holds"),
-                ([self.FIXTURES / "caliper.json", "--model", MODEL], 1, "error:"),
-                (["/nonexistent"], 1, "cannot open")):
+        for args, code, words in (([
+                self.FIXTURES / "caliper.json", "--machines", "lassen,frontier"
+        ], 2, "no built-in model knows lassen and frontier (rajaperf: lassen, quartz;"), ([
+                self.FIXTURES / "caliper.json", "--machines", "x", "--model", "aiwc"
+        ], 2, "--machines: 'x' is none of the model's i7-6700k, "), ([
+                self.FIXTURES / "table.csv"
+        ], 1, "holds none of the 26 columns of the model 'rajaperf'; `perfc counters show` tells what it holds"), ([
+                self.FIXTURES / "caliper.json", "--model", MODEL
+        ], 1, "error:"), (["/nonexistent"], 1, "cannot open")):
             got, out, err = perfc("counters", "predict", *args)
             self.assertEqual((got, out), (code, ""), args)
             self.assertIn(words, err)
@@ -494,7 +543,8 @@ class Check(unittest.TestCase):
         self.assertEqual(self.check("models: [{model: resnet50.onnx, max_latency_ms: 1000}]")[0], 0)
         with tempfile.TemporaryDirectory() as d:
             junit = pathlib.Path(d, "j.xml")
-            code, out, _ = self.check("models: [{model: resnet50.onnx, max_latency_ms: 0.001, max_params: 26e6}]", "--junit", junit)
+            code, out, _ = self.check("models: [{model: resnet50.onnx, max_latency_ms: 0.001, max_params: 26e6}]",
+                                      "--junit", junit)
             self.assertEqual(code, 3)
             self.assertIn("EXCEEDED", out)
             suite = ET.parse(junit).getroot()
@@ -502,7 +552,8 @@ class Check(unittest.TestCase):
 
     def test_mig_profile_is_a_limit(self):
         self.assertEqual(self.check("models: [{model: resnet50.onnx, mig_profile: 7g.40gb}]")[0], 0)
-        self.assertEqual(self.check("models: [{model: resnet50.onnx, batch: 256, mig_profile: 1g.5gb, max_latency_ms: 1e9}]")[0], 0)
+        self.assertEqual(
+            self.check("models: [{model: resnet50.onnx, batch: 256, mig_profile: 1g.5gb, max_latency_ms: 1e9}]")[0], 0)
         code, out, _ = self.check("models: [{model: resnet50.onnx, batch: 512, mig_profile: 1g.5gb}]")
         self.assertEqual(code, 3)
         self.assertRegex(out, r"EXCEEDED .* mig_profile +1g.10gb +limit 1g.5gb")

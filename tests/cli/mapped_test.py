@@ -70,10 +70,17 @@ def tensorflow_graph():
         return node(name, "Const", [], attribute("dtype", number(6, FLOAT)), attribute("value", message(8, tensor)))
 
     of_floats = attribute("T", number(6, FLOAT))
-    nodes = [node("x0", "Placeholder", [], attribute("dtype", number(6, FLOAT)), attribute("shape", message(7, shape(1, WIDTH))))]
+    nodes = [
+        node("x0", "Placeholder", [], attribute("dtype", number(6, FLOAT)),
+             attribute("shape", message(7, shape(1, WIDTH))))
+    ]
     for i in range(LAYERS):
-        nodes += [constant(f"w{i}", (WIDTH, WIDTH), WEIGHT), constant(f"b{i}", (WIDTH,), BIAS),
-                  node(f"y{i}", "MatMul", [f"x{i}", f"w{i}"], of_floats), node(f"x{i + 1}", "BiasAdd", [f"y{i}", f"b{i}"], of_floats)]
+        nodes += [
+            constant(f"w{i}", (WIDTH, WIDTH), WEIGHT),
+            constant(f"b{i}", (WIDTH,), BIAS),
+            node(f"y{i}", "MatMul", [f"x{i}", f"w{i}"], of_floats),
+            node(f"x{i + 1}", "BiasAdd", [f"y{i}", f"b{i}"], of_floats)
+        ]
     return b"".join(nodes)
 
 

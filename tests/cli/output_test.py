@@ -35,8 +35,9 @@ def perfc(*args, **how):
 def shell(line, *args):
     """`line` under bash, where $P is perfc and $1… are `args`; the exit codes of its last pipeline, and what it said."""
     said = f'; echo "codes ${{PIPESTATUS[@]}}" >&{CODES.fileno()}'
-    done = subprocess.run(["bash", "-c", line + said, "bash", *map(str, args)], env={**os.environ, "P": PERFC, "M": MODEL},
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=(CODES.fileno(),), timeout=120)
+    done = subprocess.run(["bash", "-c", line + said, "bash", *map(str, args)],
+                          env={**os.environ, "P": PERFC, "M": MODEL}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          pass_fds=(CODES.fileno(),), timeout=120)
     CODES.seek(0)
     codes = CODES.read().decode().split()[1:]
     CODES.truncate(0)
@@ -128,8 +129,9 @@ class Files(Case):
         (self.dir / "loop").symlink_to("loop")
         with socket.socket(socket.AF_UNIX) as s:
             s.bind(str(self.dir / "socket"))
-            for name, words in (("folder", "Is a directory"), ("nowhere/x", "No such file or directory"), ("loop", "Too many levels of symbolic links"),
-                                ("new/", "directory"), ("socket", "it is a socket")):
+            for name, words in (("folder", "Is a directory"), ("nowhere/x", "No such file or directory"),
+                                ("loop", "Too many levels of symbolic links"), ("new/", "directory"),
+                                ("socket", "it is a socket")):
                 code, _, err = perfc(MODEL, "-o", f"{self.dir}/{name}")
                 self.assertEqual(code, 1, name)
                 self.assertIn(f"perfc: error: {self.dir}/{name}: cannot write: ", err)
@@ -165,18 +167,26 @@ class Files(Case):
         self.assertEqual(perfc("check", "--budget", self.dir / "budgets.yaml", "--junit", junit)[0], 0)
         junit.write_text("old")
         code, _, err = perfc("check", "--budget", self.dir / "budgets.yaml", "--junit", junit, preexec_fn=limit)
-        self.assertEqual((code, err, junit.read_text()), (1, f"perfc: error: {junit}: cannot write: File too large\n", "old"))
-        for args in (["train", "--data", "nope.csv", "-o"], ["train", "--data", "nope.csv", "--model", "corrected", "-o", self.dir / "x", "--held-out"],
-                     ["train", "--data", "nope.csv", "--find-lr", "--curve"], ["counters", "train", "--data", "nope.csv", "-o"],
-                     ["eval", "--data", "nope.csv", "--predictions"], ["eval", "--data", "nope.csv", "--plot"], ["eval", "--data", "nope.csv", "-o"],
-                     ["counters", "eval", "--data", "nope.csv", "--predictions"], ["devices", "calibrate", "nope.csv", "-o"], ["import", MODEL, "-o"], ["opt", MODEL, "-o"]):
+        self.assertEqual((code, err, junit.read_text()),
+                         (1, f"perfc: error: {junit}: cannot write: File too large\n", "old"))
+        for args in (["train", "--data", "nope.csv", "-o"], [
+                "train", "--data", "nope.csv", "--model", "corrected", "-o", self.dir / "x", "--held-out"
+        ], ["train", "--data", "nope.csv", "--find-lr", "--curve"], ["counters", "train", "--data", "nope.csv", "-o"], [
+                "eval", "--data", "nope.csv", "--predictions"
+        ], ["eval", "--data", "nope.csv", "--plot"], ["eval", "--data", "nope.csv", "-o"], [
+                "counters", "eval", "--data", "nope.csv", "--predictions"
+        ], ["devices", "calibrate", "nope.csv", "-o"], ["import", MODEL, "-o"], ["opt", MODEL, "-o"]):
             code, _, err = perfc(*args, "/nowhere/out")
-            self.assertEqual((code, err), (1, "perfc: error: /nowhere/out: cannot write: No such file or directory\n"), args)
+            self.assertEqual((code, err), (1, "perfc: error: /nowhere/out: cannot write: No such file or directory\n"),
+                             args)
 
     def test_log_of_a_training_run(self):
         self.labels()
         log = self.dir / "log"
-        args = ["train", "--data", self.dir / "labels.csv", "--split", self.dir / "split.csv", "--epochs", 2, "-q", "-o", self.dir / "c", "--log", log]
+        args = [
+            "train", "--data", self.dir / "labels.csv", "--split", self.dir / "split.csv", "--epochs", 2, "-q", "-o",
+            self.dir / "c", "--log", log
+        ]
         log.write_text("an older and much longer run\n" * 100)
         before = os.stat(log).st_ino
         self.assertEqual(perfc(*args)[0], 0)
@@ -187,10 +197,12 @@ class Files(Case):
         self.assertIn("full: cannot write: No space left on device", err)
 
     def labels(self):
-        (self.dir / "m.pir").write_text('#[version = "perfc-ir/1"]\ndef @main(%x: Tensor[(1, 3), float32]) -> (y: Tensor[(1, 3), float32]) {\n'
-                                        '  %1 = nn.relu(%x) : Tensor[(1, 3), float32];\n  (%1)\n}\n')
-        (self.dir / "labels.csv").write_text("model,device,dtype,mode,layout,latency_ms,architecture\n" +
-                                             "".join(f"m.pir,a100-40gb,fp32,eager,nchw,{i}.5,m{i}\n" for i in range(1, 4)))
+        (self.dir / "m.pir").write_text(
+            '#[version = "perfc-ir/1"]\ndef @main(%x: Tensor[(1, 3), float32]) -> (y: Tensor[(1, 3), float32]) {\n'
+            '  %1 = nn.relu(%x) : Tensor[(1, 3), float32];\n  (%1)\n}\n')
+        (self.dir /
+         "labels.csv").write_text("model,device,dtype,mode,layout,latency_ms,architecture\n" +
+                                  "".join(f"m.pir,a100-40gb,fp32,eager,nchw,{i}.5,m{i}\n" for i in range(1, 4)))
         (self.dir / "split.csv").write_text("architecture,split\nm1,training\nm2,training\nm3,validation\n")
 
 
@@ -208,9 +220,11 @@ class Devices(Case):
         code, _, err = perfc(MODEL, "-o", full)
         self.assertEqual((code, err), (1, f"perfc: error: {full}: cannot write: No space left on device\n"))
         self.assertTrue(stat.S_ISCHR(os.lstat(full).st_mode))
-        for args in ("--help", "--version", "devices", "ops", "ops --help", f"{MODEL} --emit=ir", "completion bash", f"import {MODEL}"):
+        for args in ("--help", "--version", "devices", "ops", "ops --help", f"{MODEL} --emit=ir", "completion bash",
+                     f"import {MODEL}"):
             codes, _, err = shell(f'$P {args} >"$1"', full)
-            self.assertEqual((codes, err), ([1], "perfc: error: standard output: cannot write: No space left on device\n"), args)
+            self.assertEqual((codes, err),
+                             ([1], "perfc: error: standard output: cannot write: No space left on device\n"), args)
         codes, out, _ = shell('$P $M --json 2>"$1"', full)
         self.assertEqual((codes, out), ([0], self.wanted))
         for args, code in (("nope.onnx", 1), ("--no-such-option", 2), ("opt $M --time-passes", 1)):
@@ -219,20 +233,29 @@ class Devices(Case):
     def test_devices_are_no_models(self):
         for name in ("zero", "urandom", "null"):
             path = self.device(name)
-            for args, prefix in (([path], f"{path}: error: cannot read: "), (["import", path], f"{path}: error: cannot read: "),
-                                 (["counters", "show", path], f"{path}: error: cannot read: "), ([MODEL, "--device-file", path], f"{path}: error: cannot read: "),
-                                 (["devices", "--from-nvidia-smi", path], f"{path}: error: cannot read: "), (["check", "--budget", path], f"{path}: error: cannot read: "),
-                                 (["eval", path, "--data", path], f"{path}: error: cannot read: "), (["eval", "--data", path], f"{path}: error: cannot read: "),
-                                 (["counters", "eval", "--data", path], f"{path}: error: cannot read: "), (["counters", "predict", path], f"{path}: error: cannot read: ")):
+            for args, prefix in (([
+                    path
+            ], f"{path}: error: cannot read: "), (["import", path], f"{path}: error: cannot read: "), ([
+                    "counters", "show", path
+            ], f"{path}: error: cannot read: "), ([MODEL, "--device-file", path], f"{path}: error: cannot read: "), ([
+                    "devices", "--from-nvidia-smi", path
+            ], f"{path}: error: cannot read: "), (["check", "--budget", path], f"{path}: error: cannot read: "), ([
+                    "eval", path, "--data", path
+            ], f"{path}: error: cannot read: "), (["eval", "--data", path], f"{path}: error: cannot read: "), ([
+                    "counters", "eval", "--data", path
+            ], f"{path}: error: cannot read: "), (["counters", "predict", path], f"{path}: error: cannot read: ")):
                 code, _, err = perfc(*args)
                 self.assertEqual(code, 1, args)
                 self.assertIn(prefix + "it is a device; name a file, or pipe one in", err)
             codes, _, err = shell('$P - <"$1"', path)
-            self.assertEqual((codes, err), ([1], "<stdin>: error: cannot read standard input: it is a device; name a file, or pipe one in\n"))
+            self.assertEqual(
+                (codes, err),
+                ([1], "<stdin>: error: cannot read standard input: it is a device; name a file, or pipe one in\n"))
 
 
 class Pipes(Case):
-    QUIET = ("ops", "devices", "--help", "ops --help", "$M", "$M --emit=ir", "$M --json", "completion bash", "import $M")
+    QUIET = ("ops", "devices", "--help", "ops --help", "$M", "$M --emit=ir", "$M --json", "completion bash",
+             "import $M")
 
     def test_a_reader_that_went(self):
         for args in self.QUIET:
@@ -240,20 +263,23 @@ class Pipes(Case):
                 codes, _, err = shell(f'$P {args} | {head}')
                 self.assertEqual((codes[0], err), (0, ""), args)
                 self.assertEqual(shell(f'$P {args} 2>&1 | {head}')[0][0], 0, args)
-        for args, code in (("nope.onnx", 1), ("--no-such-option", 2), ("opt $M --print-ir-after=all", 0), ("devices no-such-device", 2)):
+        for args, code in (("nope.onnx", 1), ("--no-such-option", 2), ("opt $M --print-ir-after=all", 0),
+                           ("devices no-such-device", 2)):
             self.assertEqual(shell(f'(sleep 0.2; $P {args}) 2>&1 >&2 | true')[0][0], code, args)
 
     def test_the_exit_code_is_that_of_the_answer(self):
         (self.dir / "budgets.yaml").write_text(f"models:\n  - model: {MODEL}\n    max_latency_ms: 1e-9\n")
         junit = self.dir / "junit.xml"
-        codes, _, err = shell('(sleep 0.2; $P check --budget "$1" --junit "$2") | true', self.dir / "budgets.yaml", junit)
+        codes, _, err = shell('(sleep 0.2; $P check --budget "$1" --junit "$2") | true', self.dir / "budgets.yaml",
+                              junit)
         self.assertEqual((codes[0], err), (3, ""))
         self.assertIn("testsuite", junit.read_text())
 
     def test_closed_descriptors(self):
         for args in self.QUIET:
             codes, _, err = shell(f'$P {args} >&-')
-            self.assertEqual((codes, err), ([1], "perfc: error: standard output: cannot write: Bad file descriptor\n"), args)
+            self.assertEqual((codes, err), ([1], "perfc: error: standard output: cannot write: Bad file descriptor\n"),
+                             args)
             self.assertEqual(shell(f'$P {args} >&- 2>&-')[0], [1], args)
         for args, code in (("$M", 0), ("nope.onnx", 1), ("--no-such-option", 2), ("opt $M --print-ir-after=all", 0)):
             self.assertEqual(shell(f'$P {args} 2>&-')[0], [code], args)
@@ -290,7 +316,8 @@ class Endless(Case):
     def feed(self, head, block, *args, most=None):
         """perfc with `head` and then `block` for ever (or `most` times) on its input: code, messages, MiB, seconds."""
         start = time.monotonic()
-        running = subprocess.Popen([PERFC, *map(str, args)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        running = subprocess.Popen([PERFC, *map(str, args)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
 
         def write():
             try:
@@ -331,10 +358,14 @@ class Endless(Case):
         self.assertLess(seconds, 5)
 
     def test_a_model_without_end_is_refused_at_the_bound(self):
-        node = b"\x12\x05" + b"\x0a\x03abc"                                       # fields of ModelProto that nobody asks for
-        for head, block in ((b"\x08\x08", node * 8192), (b'ir_version: 8\n', b"# nothing\n" * 8192), (b'#[version = "perfc-ir/1"]\n', b"// nothing\n" * 8192)):
+        node = b"\x12\x05" + b"\x0a\x03abc"  # fields of ModelProto that nobody asks for
+        for head, block in ((b"\x08\x08", node * 8192), (b'ir_version: 8\n', b"# nothing\n" * 8192),
+                            (b'#[version = "perfc-ir/1"]\n', b"// nothing\n" * 8192)):
             code, _, err, mib, _ = self.feed(head, block, "-")
-            self.assertEqual((code, err), (1, "<stdin>: error: cannot read standard input: more than 256 MiB come through a pipe; write them to a file and give its name\n"))
+            self.assertEqual((code, err), (
+                1,
+                "<stdin>: error: cannot read standard input: more than 256 MiB come through a pipe; write them to a file and give its name\n"
+            ))
             self.assertLess(mib, 300)
 
     def test_tables_without_end(self):
@@ -349,9 +380,17 @@ class Endless(Case):
         varint = lambda n: bytes([n & 127 | 128]) + varint(n >> 7) if n > 127 else bytes([n])
         field = lambda number, data: varint(number << 3 | 2) + varint(len(data)) + data
         number = lambda n, value: varint(n << 3) + varint(value)
-        value = lambda n, name, width: field(n, field(1, name) + field(2, field(1, number(1, 1) + field(2, field(1, number(1, 1)) + field(1, number(1, width))))))
+        value = lambda n, name, width: field(
+            n,
+            field(1, name) + field(
+                2, field(1,
+                         number(1, 1) + field(2,
+                                              field(1, number(1, 1)) + field(1, number(1, width))))))
         width = 5120                                                               # 100 MiB each
-        nodes = b"".join(field(1, field(1, b"x%d" % i) + field(1, b"w%d" % i) + field(2, b"x%d" % (i + 1)) + field(4, b"MatMul")) for i in range(6))
+        nodes = b"".join(
+            field(1,
+                  field(1, b"x%d" % i) + field(1, b"w%d" % i) + field(2, b"x%d" % (i + 1)) + field(4, b"MatMul"))
+            for i in range(6))
         head = [number(1, width) + number(1, width) + number(2, 1) + field(8, b"w%d" % i) for i in range(6)]
         raw = varint(9 << 3 | 2) + varint(4 * width * width)
         tensors = [varint(5 << 3 | 2) + varint(len(h) + len(raw) + 4 * width * width) + h + raw for h in head]
@@ -367,7 +406,8 @@ class Endless(Case):
             f.write(ends + opset)
         with open(path, "rb") as f:
             piped = subprocess.Popen(["cat"], stdin=f, stdout=subprocess.PIPE)
-            running = subprocess.Popen([PERFC, "-", "--emit=ir"], stdin=piped.stdout, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            running = subprocess.Popen([PERFC, "-", "--emit=ir"], stdin=piped.stdout, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE)
             piped.stdout.close()
             out, err = running.stdout.read().decode(), running.stderr.read().decode()
             _, status, usage = os.wait4(running.pid, 0)
@@ -382,7 +422,9 @@ class Endless(Case):
 
     def test_a_model_from_a_pipe_is_that_of_the_file(self):
         model = pathlib.Path(MODEL).read_bytes()
-        self.assertEqual(self.feed(model, b"", "-", "--json")[1].replace('"-"', f'"{MODEL}"'), perfc(MODEL, "--json")[1])
+        self.assertEqual(
+            self.feed(model, b"", "-", "--json")[1].replace('"-"', f'"{MODEL}"'),
+            perfc(MODEL, "--json")[1])
         fifo = self.dir / "m.onnx"
         os.mkfifo(fifo)
         threading.Thread(target=lambda: fifo.write_bytes(model), daemon=True).start()

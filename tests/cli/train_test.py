@@ -25,7 +25,10 @@ QUICK = ["--threads", "1", "--recipe", "normalised", "--device", "rtx4090"]
 
 def chain(depth, width):
     """A multilayer perceptron of `depth` layers as IR text."""
-    text = ['#[version = "perfc-ir/1"]', f"def @main(%x: Tensor[(8, {width}), float32]) -> (y: Tensor[(8, {width}), float32]) {{"]
+    text = [
+        '#[version = "perfc-ir/1"]',
+        f"def @main(%x: Tensor[(8, {width}), float32]) -> (y: Tensor[(8, {width}), float32]) {{"
+    ]
     last = "x"
     for i in range(depth):
         text.append(f"  %r{i} = nn.relu(%{last}) : Tensor[(8, {width}), float32];")
@@ -35,7 +38,8 @@ def chain(depth, width):
 
 
 def perfc(*args, program=(PERFC,), env=None):
-    done = subprocess.run([*map(str, program), *map(str, args)], capture_output=True, text=True, env={**os.environ, **(env or {})})
+    done = subprocess.run([*map(str, program), *map(str, args)], capture_output=True, text=True,
+                          env={**os.environ, **(env or {})})
     return done.returncode, done.stdout, done.stderr
 
 
@@ -59,7 +63,10 @@ class Training(unittest.TestCase):
         for i in range(40):
             depth, width = 1 + i % 8, 64 << (i % 5)
             (cls.dir / f"net{i}.pir").write_text(chain(depth, width))
-            rows.append(f"net{i}.pir,8,rtx4090,amp,eager,infer,{0.1 * depth + width / 1000},{400 + width},,made up,CC0,depth{depth}")
+            rows.append(
+                f"net{i}.pir,8,rtx4090,amp,eager,infer,{0.1 * depth + width / 1000},{400 + width},,made "
+                f"up,CC0,depth{depth}"
+            )
         rows.append("net0.pir,8,rtx3090,amp,eager,infer,1,,,made up,CC0,depth1")
         cls.data = cls.dir / "labels.csv"
         cls.data.write_text("\n".join(rows) + "\n")
@@ -84,8 +91,10 @@ class Training(unittest.TestCase):
     def test_a_killed_run_resumes_to_the_same_bytes(self):
         whole, _, _ = self.train("whole.safetensors", "--epochs", 12)
         out, log = self.dir / "killed.safetensors", self.dir / "killed.jsonl"
-        command = [str(c) for c in (PERFC, "train", "--data", self.data, "--model", "pmgns-mlp", "--out", out, "--epochs", 12,
-                                    "--save-every", 1, "--log", log, *QUICK)]
+        command = [
+            str(c) for c in (PERFC, "train", "--data", self.data, "--model", "pmgns-mlp", "--out", out, "--epochs", 12,
+                             "--save-every", 1, "--log", log, *QUICK)
+        ]
         kills = 0
         for _ in range(3):
             run = subprocess.Popen([*command, "--resume"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -103,8 +112,10 @@ class Training(unittest.TestCase):
 
     def test_an_interrupted_run_says_how_to_go_on(self):
         out = self.dir / "stopped.safetensors"
-        run = subprocess.Popen([str(c) for c in (PERFC, "train", "--data", self.data, "--model", "pmgns-mlp", "--out", out, "--epochs", 100000,
-                                                 "--save-every", 1, *QUICK)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        run = subprocess.Popen([
+            str(c) for c in (PERFC, "train", "--data", self.data, "--model", "pmgns-mlp", "--out", out, "--epochs",
+                             100000, "--save-every", 1, *QUICK)
+        ], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         while run.poll() is None and not pathlib.Path(f"{out}.state").exists():
             time.sleep(0.005)
         run.send_signal(signal.SIGINT)
@@ -125,9 +136,13 @@ class Training(unittest.TestCase):
 
     def test_eval_prints_every_head_and_split(self):
         self.train("eval.safetensors", "--epochs", 25, "--batch", 4, model="pmgns-sage")
-        code, out, err = perfc("eval", self.dir / "eval.safetensors", "--data", self.data, "--device", "rtx4090", "--markdown")
+        code, out, err = perfc("eval", self.dir / "eval.safetensors", "--data", self.data, "--device", "rtx4090",
+                               "--markdown")
         self.assertEqual(code, 0, err)
-        rows = {tuple(c.strip() for c in line.split("|")[1:3]): [c.strip() for c in line.split("|")[3:-1]] for line in out.splitlines()[2:]}
+        rows = {
+            tuple(c.strip() for c in line.split("|")[1:3]): [c.strip() for c in line.split("|")[3:-1]]
+            for line in out.splitlines()[2:]
+        }
         self.assertEqual(rows["latency", "all"][0], "40")
         parts = [int(rows["latency", part][0]) for part in ("training", "validation", "test")]
         self.assertEqual(sum(parts), 40)
@@ -152,7 +167,8 @@ class Training(unittest.TestCase):
         for batches, count in (("8-8", 41), ("-8", 41), ("9-", 0), ("1-7", 0)):
             code, out, err = perfc("eval", "whitebox", "--data", self.data, "--batches", batches)
             self.assertEqual(code, 0 if count else 1, err)
-            self.assertIn("41" if count else "no label ran in the chosen setting", out.splitlines()[1] if count else err)
+            self.assertIn("41" if count else "no label ran in the chosen setting",
+                          out.splitlines()[1] if count else err)
         for wrong in ("8", "-", "x-9", "9-8", "0-4", "1-2-3"):
             code, _, err = perfc("eval", "whitebox", "--data", self.data, f"--batches={wrong}")
             self.assertEqual(code, 2, wrong)
@@ -175,12 +191,14 @@ class Training(unittest.TestCase):
         self.assertEqual(code, 0, err)
         (p,) = json.loads(out)["predictions"]
         self.assertEqual(p["predictor"], "pmgns-mlp")
-        self.assertIn("PMGNS sees no device and no setting: it answers for rtx4090, amp, eager, nchw, infer", p["novelty"])
+        self.assertIn("PMGNS sees no device and no setting: it answers for rtx4090, amp, eager, nchw, infer",
+                      p["novelty"])
         lo, hi = p["latency_ms_interval"]
         self.assertTrue(0 < lo < p["latency_ms"] < hi)
         self.assertAlmostEqual(sum(p["memory_breakdown_mib"].values()), p["memory_mib"], delta=0.01 * p["memory_mib"])
-        self.assertEqual(perfc(model, "--predictor", "whitebx")[::2],
-                         (2, "perfc: error: --predictor: 'whitebx' is none of default, whitebox (did you mean 'whitebox'?)\n"))
+        self.assertEqual(
+            perfc(model, "--predictor", "whitebx")[::2],
+            (2, "perfc: error: --predictor: 'whitebx' is none of default, whitebox (did you mean 'whitebox'?)\n"))
         code, _, err = perfc(model, "--predictor", self.data)
         self.assertEqual(code, 1)
         self.assertIn("labels.csv: error: no safetensors file", err)
@@ -215,7 +233,8 @@ class Training(unittest.TestCase):
         self.assertIn("did you mean 'pmgns-sage'?", err)
         code, err = train("--data", self.data, *out)
         self.assertEqual(code, 1)
-        self.assertIn("labels.csv:42:1: error: PMGNS sees no setting, but this row ran as rtx3090, amp, eager, nchw, infer", err)
+        self.assertIn(
+            "labels.csv:42:1: error: PMGNS sees no setting, but this row ran as rtx3090, amp, eager, nchw, infer", err)
         bad = self.dir / "bad.csv"
         bad.write_text("model,latency_ms\nnone.onnx,1\nnet0.pir,x\n")
         code, err = train("--data", bad, *out)
@@ -231,11 +250,13 @@ class Training(unittest.TestCase):
             self.skipTest("perfc-mpi is not built: no MPI")
         self.train("one.safetensors", "--epochs", 3, "--batch", 8, model="pmgns-sage")
         two = self.dir / "two.safetensors"
-        code, out, err = perfc("train", "--data", self.data, "--model", "pmgns-sage", "--out", two, *QUICK, "--epochs", 3, "--batch", 8,
-                               program=["mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none", PERFC],
-                               env={"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                                    "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl_base_warn_component_unused": "0",
-                                    "OMPI_MCA_mpi_yield_when_idle": "1"})
+        code, out, err = perfc(
+            "train", "--data", self.data, "--model", "pmgns-sage", "--out", two, *QUICK, "--epochs", 3, "--batch", 8,
+            program=["mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none", PERFC], env={
+                "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl_base_warn_component_unused": "0",
+                "OMPI_MCA_mpi_yield_when_idle": "1"
+            })
         self.assertEqual(code, 0, err)
         self.assertEqual(out.count("trained after"), 1)
         (_, a), (_, b) = header(self.dir / "one.safetensors"), header(two)
@@ -259,7 +280,10 @@ class Corrected(unittest.TestCase):
             depth, width = 1 + i % 6, 4096 << (i % 4)
             (cls.dir / f"net{i}.pir").write_text(chain(depth, width))
             for device, slower in cls.DEVICES.items():
-                rows.append(f"net{i}.pir,64,{device},amp,eager,infer,{slower * (0.01 * depth + width / 1e6)},made up,CC0,family{i % 4}")
+                rows.append(
+                    f"net{i}.pir,64,{device},amp,eager,infer,{slower * (0.01 * depth + width / 1e6)},made "
+                    f"up,CC0,family{i % 4}"
+                )
         cls.data = cls.dir / "labels.csv"
         cls.data.write_text("\n".join(rows) + "\n")
 
@@ -268,8 +292,10 @@ class Corrected(unittest.TestCase):
         cls.folder.cleanup()
 
     def command(self, out, *more, epochs=20):
-        return [str(c) for c in ("train", "--data", self.data, "--model", "corrected", "--out", out, "--folds", self.FOLDS, "--threads", 1,
-                                 "--epochs", epochs, *more)]
+        return [
+            str(c) for c in ("train", "--data", self.data, "--model", "corrected", "--out", out, "--folds", self.FOLDS,
+                             "--threads", 1, "--epochs", epochs, *more)
+        ]
 
     def train(self, name, *more, epochs=20):
         out = self.dir / name
@@ -300,7 +326,8 @@ class Corrected(unittest.TestCase):
         out = self.dir / "killed.safetensors"
         kills = 0
         for wait in (0.05, 0.3, 0.6):
-            run = subprocess.Popen([str(PERFC), *self.command(out, "--resume", "--save-every", 1)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            run = subprocess.Popen([str(PERFC), *self.command(out, "--resume", "--save-every", 1)],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             time.sleep(wait)
             run.send_signal(signal.SIGKILL)
             kills += run.wait() == -signal.SIGKILL
@@ -334,7 +361,8 @@ class Corrected(unittest.TestCase):
         self.assertEqual(fp32["predictor"], "whitebox")
         self.assertEqual(fp32["novelty"][0], "the whitebox answers: precision fp32 is not in training, only amp")
         (self.dir / "strange.pir").write_text((self.dir / "net5.pir").read_text().replace("nn.relu", "erf"))
-        code, text, err = perfc(self.dir / "strange.pir", "--batch", 64, "--predictor", out, "--device", "rtx4090", "--dtype", "amp", "--json")
+        code, text, err = perfc(self.dir / "strange.pir", "--batch", 64, "--predictor", out, "--device", "rtx4090",
+                                "--dtype", "amp", "--json")
         self.assertEqual(code, 0, err)
         strange = json.loads(text)["predictions"][0]
         self.assertTrue(any("operator erf is not in training" in n for n in strange["novelty"]), strange["novelty"])
@@ -349,7 +377,8 @@ class Corrected(unittest.TestCase):
         head, data = header(self.train("good.safetensors"))
         settings = json.loads(head["__metadata__"]["perfc.settings"])
         for key, value, message in (("networks", 1e9, "setting 'networks' is not a number from 1 to 64"),
-                                    ("terms.rtx4090.launch", -1, "'terms.rtx4090.launch' is no term of a device, or not positive")):
+                                    ("terms.rtx4090.launch", -1,
+                                     "'terms.rtx4090.launch' is no term of a device, or not positive")):
             head["__metadata__"]["perfc.settings"] = json.dumps({**settings, key: value})
             bad = self.dir / "bad.safetensors"
             rewrite(bad, head, data)

@@ -193,7 +193,9 @@ def compare(update: bool) -> int:
     for key, row in found.items():
         if key not in explained or explained[key][:4] != row:
             problems.append(f"{row[0]}: '{row[1]}': perfc {row[2]}, onnx {row[3]}\n    not in {DISAGREEMENTS.name}")
-    problems += [f"{f}: '{v}': {DISAGREEMENTS.name} has a row, but both agree" for f, v in explained if (f, v) not in found]
+    problems += [
+        f"{f}: '{v}': {DISAGREEMENTS.name} has a row, but both agree" for f, v in explained if (f, v) not in found
+    ]
     problems += [f"{DISAGREEMENTS.name}: {r[0]}: no reason given" for r in explained.values() if r[4] in ("", "?")]
     if update:
         write_rows(DISAGREEMENTS, [[*row, explained.get(key, ["?"])[-1]] for key, row in found.items()])
@@ -202,7 +204,8 @@ def compare(update: bool) -> int:
     good = [f for f in binary if theirs[f]["status"] == "ok"]
     mine = [f for f in binary if ours[f]["status"] == "ok"]
     stuck = [f for f in binary if theirs[f]["status"] == "timeout"]
-    ratio = lambda part, whole, fs, rs: sum(rs[f][part] for f in fs) / max(sum(rs[f][whole] for f in fs), 1)  # noqa: E731
+    ratio = lambda part, whole, fs, rs: sum(rs[f][part] for f in fs) / max(sum(rs[f][whole]
+                                                                               for f in fs), 1)  # noqa: E731
     common = [f for f in good if f in set(mine)]
     print(f"{'':<46}{'onnx 1.23.2':>12}{'perfc':>10}")
     print(f"{f'of {len(binary)} .onnx files, typed':<46}{len(good):>12}{len(mine):>10}")

@@ -54,7 +54,8 @@ def known(profile: dict) -> dict[str, float]:
 
 
 def close(a, b, what: str, tolerance: float = 1e-9) -> None:
-    assert a is not None and b is not None and math.isclose(a, b, rel_tol=tolerance, abs_tol=1e-12), f"{what}: {a}, but {b} was expected"
+    assert a is not None and b is not None and math.isclose(a, b, rel_tol=tolerance,
+                                                            abs_tol=1e-12), f"{what}: {a}, but {b} was expected"
 
 
 def metric_db_sum(folder: pathlib.Path) -> float:
@@ -121,7 +122,8 @@ def check_formats(formats: pathlib.Path) -> None:
 def check_table(path: pathlib.Path, sums: list[str], means: list[str]) -> None:
     lines = path.read_text().splitlines(keepends=True)
     if len(lines) > MAX_ROWS:          # the whole table reads; a part of it is compared
-        assert subprocess.run([PERFC, "counters", "show", path], capture_output=True, preexec_fn=limits).returncode == 0, path
+        assert subprocess.run([PERFC, "counters", "show", path], capture_output=True,
+                              preexec_fn=limits).returncode == 0, path
         path.write_text("".join(lines[:MAX_ROWS]))
     rows = list(csv.DictReader(io.StringIO("".join(lines[:MAX_ROWS]))))
     p = read(path)
@@ -139,16 +141,20 @@ def unzipped(path: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
 
 
 def check_data(data: pathlib.Path, scratch: pathlib.Path) -> int:
-    check_table(unzipped(data / "rajaperf" / "rajaperf_quartz_lassen.csv.gz", scratch), ["time_s", "reps"], ["topdown_retiring", "topdown_l1_bound"])
-    check_table(unzipped(data / "aiwc" / "aiwc.csv.gz", scratch), ["total_instruction_count", "kernel_time"], ["mean_simd_width", "branch_entropy_yokota"])
-    check_table(data / "rajaperf" / "rajaperf_lassen_ncu.csv", ["smsp__inst_executed.sum", "dram__sectors_read.sum"], [])
+    check_table(unzipped(data / "rajaperf" / "rajaperf_quartz_lassen.csv.gz", scratch), ["time_s", "reps"],
+                ["topdown_retiring", "topdown_l1_bound"])
+    check_table(unzipped(data / "aiwc" / "aiwc.csv.gz", scratch), ["total_instruction_count", "kernel_time"],
+                ["mean_simd_width", "branch_entropy_yokota"])
+    check_table(data / "rajaperf" / "rajaperf_lassen_ncu.csv", ["smsp__inst_executed.sum", "dram__sectors_read.sum"],
+                [])
     check_table(data / "gpuperf" / "deviceInfo.csv", ["num_of_cores"], [])
     applications = sorted(unpack("data", "counters", "gpuperf", "apps_gpus.tar.xz", into="gpuperf").glob("*.csv"))
     assert len(applications) == 81, len(applications)
     for path in applications:
         p = read(path)
         ratios = [known(p)[f"{kind}_ratio"] for kind in ("integer", "float", "memory", "control")]
-        assert p["format"] == "nvprof-csv" and all(0 <= r <= 1 for r in ratios) and sum(ratios) <= 1, f"{path.name}: {ratios}"
+        assert p["format"] == "nvprof-csv" and all(
+            0 <= r <= 1 for r in ratios) and sum(ratios) <= 1, f"{path.name}: {ratios}"
     return 4 + len(applications)
 
 
@@ -162,7 +168,8 @@ def damaged(files: list[pathlib.Path], scratch: pathlib.Path) -> int:
             copy = scratch / "damaged"
             shutil.rmtree(copy, ignore_errors=True)
             if folder:
-                shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("metrics", "FORMATS.md"), copy_function=shutil.copyfile)
+                shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("metrics", "FORMATS.md"),
+                                copy_function=shutil.copyfile)
             else:
                 copy.mkdir()
             data = bytearray(whole)

@@ -101,7 +101,10 @@ def agreement(title, ratios) -> list[str]:
         for (name, _), found in ratios.items():
             worst[name] = max(worst[name], abs(found[setting] - 1))
         within = [sum(x <= limit for x in worst.values()) / len(worst) for limit in (TOLERANCE, WIDER)]
-        print(f"{title:12} {setting:24} {len(worst):5} architectures  within 2 %: {100 * within[0]:5.1f} %  within 5 %: {100 * within[1]:5.1f} %")
+        print(
+            f"{title:12} {setting:24} {len(worst):5} architectures  within 2 %: {100 * within[0]:5.1f} %  within 5 %: "
+            f"{100 * within[1]:5.1f} %"
+        )
         if within[0] < SHARE:
             problems.append(f"{title}, {setting}: only {100 * within[0]:.1f} % within 2 %")
     return problems
@@ -114,7 +117,10 @@ def unexplained(ratios, update: bool) -> list[str]:
     idle = {key for key, found in ratios.items() if key in rows and all(abs(x - 1) <= IDLE for x in found.values())}
     if update:
         kept = {key: why for key, why in rows.items() if key not in idle} | {key: rows.get(key, "?") for key in differs}
-        head = [line for line in EXPLAINED.read_text().splitlines() if line.startswith("#") or line.startswith("architecture\t")]
+        head = [
+            line for line in EXPLAINED.read_text().splitlines()
+            if line.startswith("#") or line.startswith("architecture\t")
+        ]
         EXPLAINED.write_text("\n".join(head + ["\t".join([*key, why]) for key, why in sorted(kept.items())]) + "\n")
         return []
     show = lambda key: f"{key[0]}, {key[1]}: " + ", ".join(f"{s} {x:.3f}" for s, x in ratios[key].items())  # noqa: E731
@@ -134,7 +140,8 @@ def batch_norms(forms) -> list[str]:
         return changing, rest
 
     options = ["--batch", "32", "--top", "1000000", "--predictor", "whitebox", "--mode", "eager", "--fold-batch-norm"]
-    paths = [p for p in (files[REFERENCE] for files in forms.values()) if "aten::batch_norm" in p.read_text()][:UNFOLDED]
+    paths = [p for p in (files[REFERENCE] for files in forms.values()) if "aten::batch_norm" in p.read_text()
+            ][:UNFOLDED]
     plain, folded = predict(paths, *options, "off"), predict(paths, *options, "on")
     paths = [p for p in paths if plain[str(p)]["device_ms"] > folded[str(p)]["device_ms"]]
     problems = []
@@ -142,9 +149,13 @@ def batch_norms(forms) -> list[str]:
         more_ms = plain[path]["device_ms"] - folded[path]["device_ms"]
         (norms, rest), (biases, folded_rest) = kernels(plain[path]), kernels(folded[path])
         if abs(rest - folded_rest) > 1e-3 * rest or abs(1e3 * more_ms - (norms - biases)) > 1e-3 * norms:
-            problems.append(f"{path}: {1e3 * more_ms:.1f} µs more without folding; the kernels of batch-norms and biases differ "
-                            f"by {norms - biases:.1f} µs, the others by {rest - folded_rest:.1f} µs")
-    print(f"without folding: {len(paths)} architectures, higher by just the batch-norms' kernels in {len(paths) - len(problems)}")
+            problems.append(
+                f"{path}: {1e3 * more_ms:.1f} µs more without folding; the kernels of batch-norms and biases differ "
+                f"by {norms - biases:.1f} µs, the others by {rest - folded_rest:.1f} µs")
+    print(
+        f"without folding: {len(paths)} architectures, higher by just the batch-norms' kernels in "
+        f"{len(paths) - len(problems)}"
+    )
     return problems
 
 

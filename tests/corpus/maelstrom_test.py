@@ -29,7 +29,8 @@ BATCHES = (1, 8)
 
 def predict(path: pathlib.Path, batch: int) -> tuple[dict | None, str]:
     """The prediction; --opaque=refuse makes an operator of unknown cost an error."""
-    run = subprocess.run([support.PERFC, "predict", "--json", "--opaque", "refuse", "--batch", str(batch), path], capture_output=True, text=True)
+    run = subprocess.run([support.PERFC, "predict", "--json", "--opaque", "refuse", "--batch",
+                          str(batch), path], capture_output=True, text=True)
     return (json.loads(run.stdout)["predictions"][0], run.stderr) if run.returncode == 0 else (None, run.stderr)
 
 
@@ -37,7 +38,10 @@ def check(path: pathlib.Path, params: int, fixed_macs: int = 0) -> list[str]:
     problems, found = [], {}
     imported = dump.run([str(path)])[0]
     if imported["status"] != "ok" or imported["typed"] != imported["values"] or imported["opaque"]:
-        problems.append(f"{imported.get('typed')} of {imported.get('values')} values are typed; opaque: {imported.get('opaque')}; {imported['errors']}")
+        problems.append(
+            f"{imported.get('typed')} of {imported.get('values')} values are typed; opaque: {imported.get('opaque')}; "
+            f"{imported['errors']}"
+        )
     for batch in BATCHES:
         prediction, messages = predict(path, batch)
         if prediction is None or "opaque" in messages:
@@ -46,7 +50,8 @@ def check(path: pathlib.Path, params: int, fixed_macs: int = 0) -> list[str]:
         if prediction["batch"] != batch:
             problems.append(f"asked for batch {batch}, predicted for {prediction['batch']}")
         if prediction["static"]["params"] != params:
-            problems.append(f"batch {batch}: {prediction['static']['params']:.0f} parameters, the framework counts {params}")
+            problems.append(
+                f"batch {batch}: {prediction['static']['params']:.0f} parameters, the framework counts {params}")
     one, many = found[BATCHES[0]], found[BATCHES[-1]]
     ratio = BATCHES[-1] / BATCHES[0]
     macs, macs_of_many = one["static"]["macs"] - fixed_macs, many["static"]["macs"] - fixed_macs
@@ -62,7 +67,10 @@ def tensorflow() -> tuple[int, list[str]]:
     frameworks = support.shared("frameworks")
     unpacked = support.unpack_frameworks()
     rows = tf_test.manifest(frameworks / "MANIFEST.tsv")
-    files = {row["file"]: int(row["params"]) for row in rows if row["model"] in MODELS and row["file"].split("/")[0] in tf_test.FOLDERS}
+    files = {
+        row["file"]: int(row["params"]) for row in rows
+        if row["model"] in MODELS and row["file"].split("/")[0] in tf_test.FOLDERS
+    }
     problems = [f"{name}: {p}" for name, params in files.items() for p in check(unpacked / name, params)]
     missing = [m for m in MODELS if not any(f"/{m}." in name for name in files)]
     return len(files), problems + [f"{m}: no export of it is here" for m in missing]
@@ -70,7 +78,9 @@ def tensorflow() -> tuple[int, list[str]]:
 
 def torch() -> tuple[int, list[str]]:
     folder = HERE.parent / "maelstrom"
-    return len(TORCH), [f"{name}: {p}" for name, (params, fixed) in TORCH.items() for p in check(folder / name, params, fixed)]
+    return len(TORCH), [
+        f"{name}: {p}" for name, (params, fixed) in TORCH.items() for p in check(folder / name, params, fixed)
+    ]
 
 
 def main() -> int:
@@ -78,7 +88,10 @@ def main() -> int:
     if len(sys.argv) != 2 or sys.argv[1] not in frameworks:
         sys.exit(f"usage: maelstrom_test.py {'|'.join(frameworks)}")
     files, problems = frameworks[sys.argv[1]]()
-    print(f"MAELSTROM look-alikes: {files} {sys.argv[1]} exports at batches {', '.join(map(str, BATCHES))}; {len(problems)} problems")
+    print(
+        f"MAELSTROM look-alikes: {files} {sys.argv[1]} exports at batches {', '.join(map(str, BATCHES))}; "
+        f"{len(problems)} problems"
+    )
     print("\n".join(problems))
     return 1 if problems else 0
 

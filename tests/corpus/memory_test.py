@@ -36,8 +36,11 @@ with tempfile.TemporaryDirectory() as folder:
         for r in members:
             key = (r["device"], r["convolves"])
             if key not in contexts:
-                contexts[key] = fit_memory.predict(str(PERFC), [*r["command"], "--device", r["device"]])["memory_breakdown_mib"]["context"]
-        hold(f"{part} as shipped, MAPE", fit_memory.scores([(r["rest"] + contexts[r["device"], r["convolves"]], r["mib"]) for r in members])[0], 0.03)
+                contexts[key] = fit_memory.predict(
+                    str(PERFC), [*r["command"], "--device", r["device"]])["memory_breakdown_mib"]["context"]
+        hold(f"{part} as shipped, MAPE",
+             fit_memory.scores([(r["rest"] + contexts[r["device"], r["convolves"]], r["mib"]) for r in members])[0],
+             0.03)
 mape, mae = fit_memory.mig_table(rows)[1]
 hold("MIGProfiler, leave-model-out, MAPE", mape, 0.04)
 hold("MIGProfiler, leave-model-out, MAE in MiB", mae, 90)

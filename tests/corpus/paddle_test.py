@@ -72,7 +72,9 @@ def check_counts(unpacked: pathlib.Path, frameworks: pathlib.Path) -> tuple[list
         if static["params"] != params:
             problems.append(f"{name}: {static['params']:.0f} parameters, PaddlePaddle counts {params}")
         if eightfold["static"]["macs"] != 8 * static["macs"]:
-            problems.append(f"{name}: {eightfold['static']['macs']:.0f} MACs at eight times the batch, {static['macs']:.0f} at once")
+            problems.append(
+                f"{name}: {eightfold['static']['macs']:.0f} MACs at eight times the batch, {static['macs']:.0f} at once"
+            )
         model = name.split(".")[0]
         if latency.setdefault(model, found["latency_ms"]) != found["latency_ms"]:
             problems.append(f"{name}: {found['latency_ms']} ms, another file of the same model {latency[model]} ms")
@@ -99,7 +101,8 @@ def main() -> int:
             problems.append(f"{name}: no reason given")
     problems += [f"{name}: in {EXPLAINED.name}, but not there" for name in sorted(known.keys() - results.keys())]
     if "--update" in sys.argv[1:]:
-        rows = [[n, f, known[n][2] if n in known and known[n][1] == f else "?"] for n, f in sorted(results.items()) if f]
+        rows = [[n, f, known[n][2] if n in known and known[n][1] == f else "?"] for n, f in sorted(results.items()) if f
+               ]
         EXPLAINED.write_text("\n".join("\t".join(r) for r in [HEAD, *rows]) + "\n")
     count_problems, equal = check_counts(unpacked, frameworks)
     problems += count_problems

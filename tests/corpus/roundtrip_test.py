@@ -20,10 +20,11 @@ def main() -> int:
     args = parser.parse_args()
     corpus, _ = files_and_root()
     timm = sorted(str(p) for p in unpack().rglob("*.onnx"))
-    files = [str(ROOT / "examples" / "resnet50.onnx"), *corpus, *timm[:: 1 if args.all else max(len(timm) // SPREAD, 1)]]
+    files = [str(ROOT / "examples" / "resnet50.onnx"), *corpus, *timm[::1 if args.all else max(len(timm) // SPREAD, 1)]]
 
     def run(part):
-        return subprocess.run([RELEASE / "tests" / "perfc_roundtrip"], input="\n".join(part), text=True, capture_output=True)
+        return subprocess.run([RELEASE / "tests" / "perfc_roundtrip"], input="\n".join(part), text=True,
+                              capture_output=True)
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         done = list(pool.map(run, [files[0::2], files[1::2]]))

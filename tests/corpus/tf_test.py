@@ -53,7 +53,9 @@ def manifest(path: pathlib.Path) -> list[dict[str, str]]:
 
 def check_counts(unpacked: pathlib.Path, frameworks: pathlib.Path) -> tuple[list[str], int, int]:
     """MACs of every model, and MACs and parameters of those in TWINS.tsv; problems, and what was equal."""
-    twins = {row["model"]: row for row in manifest(frameworks / "TWINS.tsv") if row["framework"].startswith("tensorflow")}
+    twins = {
+        row["model"]: row for row in manifest(frameworks / "TWINS.tsv") if row["framework"].startswith("tensorflow")
+    }
     problems, equal, equal_twins, seen = [], 0, 0, set()
     for row in manifest(frameworks / "MANIFEST.tsv"):
         name, twin = row["file"], twins.get(row["model"])
@@ -61,7 +63,8 @@ def check_counts(unpacked: pathlib.Path, frameworks: pathlib.Path) -> tuple[list
             continue
         batch = batch_of(row["input_shapes"])
         # MACs in the tables are of one sample.
-        run = subprocess.run([support.PERFC, "predict", "--json", "--batch", str(batch), unpacked / name], capture_output=True, text=True)
+        run = subprocess.run([support.PERFC, "predict", "--json", "--batch",
+                              str(batch), unpacked / name], capture_output=True, text=True)
         if run.returncode:
             problems.append(f"{name}: {run.stderr.strip().splitlines()[0] if run.stderr.strip() else run.returncode}")
             continue
@@ -79,7 +82,9 @@ def check_counts(unpacked: pathlib.Path, frameworks: pathlib.Path) -> tuple[list
         else:
             equal_twins += 1
             seen.add(row["model"])
-    problems += [f"{model}: a row of TWINS.tsv, but no export of it has its counts" for model in sorted(twins.keys() - seen)]
+    problems += [
+        f"{model}: a row of TWINS.tsv, but no export of it has its counts" for model in sorted(twins.keys() - seen)
+    ]
     return problems, equal, equal_twins
 
 
@@ -104,11 +109,15 @@ def main() -> int:
             problems.append(f"{name}: no reason given")
     problems += [f"{name}: in {EXPLAINED.name}, but not there" for name in sorted(known.keys() - results.keys())]
     if "--update" in sys.argv[1:]:
-        rows = [[n, f, "?"] if n not in known or known[n][1] not in f else known[n] for n, f in sorted(results.items()) if f]
+        rows = [
+            [n, f, "?"] if n not in known or known[n][1] not in f else known[n] for n, f in sorted(results.items()) if f
+        ]
         EXPLAINED.write_text("\n".join("\t".join(r) for r in [HEAD, *rows]) + "\n")
     count_problems, equal, twins = check_counts(unpacked, frameworks)
     problems += count_problems
-    problems += [f"{name}: the models of frameworks must all import" for name in known if name.startswith("frameworks/")]
+    problems += [
+        f"{name}: the models of frameworks must all import" for name in known if name.startswith("frameworks/")
+    ]
     typed = sum(not f for f in results.values())
     print(f"TensorFlow: {corpus_test.percent(typed, len(results))} import with all values typed; "
           f"MACs equal TensorFlow's own count in {equal} models, parameters in {twins} exports of the twins")

@@ -79,7 +79,8 @@ def program_agrees(result) -> list[str]:
         return [f"perfc --batch {BATCH}: exit {done.returncode}: {done.stderr.strip()}"]
     macs = json.loads(done.stdout)["predictions"][0]["static"]["macs"]
     expected = result["rebatch"]["macs"]
-    return [] if abs(macs - expected) <= 1e-6 * expected else [f"perfc reports {macs:.6g} MACs, expected {expected:.6g}"]
+    return [] if abs(macs -
+                     expected) <= 1e-6 * expected else [f"perfc reports {macs:.6g} MACs, expected {expected:.6g}"]
 
 
 def main() -> int:

@@ -51,7 +51,8 @@ def flaws(result) -> list[str]:
 def unexported(result) -> list[str]:
     """TorchScript archives hold Python text: they are refused, with a word on what to do."""
     text = " ".join(result["errors"])
-    if result["status"] == "refused" and "a TorchScript archive, whose code is Python text; convert it with `python -m perfc.export" in text:
+    if result[
+            "status"] == "refused" and "a TorchScript archive, whose code is Python text; convert it with `python -m perfc.export" in text:
         return []
     return [f"is to be refused with a word on the exporter: {result['status']}: {text}"]
 
@@ -71,7 +72,8 @@ def main() -> int:
         elif not any(row in f for f in found):
             problems.append(f"{name}: {EXPLAINED.name} expects: {row}")
 
-    timm = sorted(str(p) for p in support.unpack("graphs", "timm_torchscript.tar.xz", into="timm_torchscript").rglob("*.json"))
+    timm = sorted(
+        str(p) for p in support.unpack("graphs", "timm_torchscript.tar.xz", into="timm_torchscript").rglob("*.json"))
     if not args.all:
         timm = timm[:: max(len(timm) // SPREAD, 1)]
     results = dump.run(timm)
@@ -109,7 +111,9 @@ def main() -> int:
         judge(name, found)
     print(f"{len(files)} whole models, {counted} with MACs counted in PyTorch, {archives} TorchScript archives")
 
-    corpus = [str(p) for kind in ("torchscript", "pt2") for p in sorted(shared("corpus", kind).rglob("*")) if p.is_file()]
+    corpus = [
+        str(p) for kind in ("torchscript", "pt2") for p in sorted(shared("corpus", kind).rglob("*")) if p.is_file()
+    ]
     archives = 0
     for r in dump.run(corpus):
         name = str(pathlib.Path(r["file"]).relative_to(shared("corpus")))

@@ -35,7 +35,10 @@ from rules import base, calls_of, match  # noqa: E402
 
 EXPLAINED = HERE / "explained.tsv"
 MIN_MODELS = 150
-EAGER = ["--emit=kernels", "--mode", "eager", "--dtype", "fp32", "--predictor", "whitebox", "--device", "a100-40gb", "--opaque=warn", "--quiet"]
+EAGER = [
+    "--emit=kernels", "--mode", "eager", "--dtype", "fp32", "--predictor", "whitebox", "--device", "a100-40gb",
+    "--opaque=warn", "--quiet"
+]
 
 # -------------------------------------------------------------------------------------------- the comparison
 
@@ -65,7 +68,8 @@ class Differences(typing.NamedTuple):
     only: int = 0                                       #: calls that one side alone makes
     moved: int = 0                                      #: calls that come in another order
     first: str = ""
-    operators: collections.Counter = collections.Counter()  #: (ATen operator, what perfc does instead, or also), how often
+    operators: collections.Counter = collections.Counter(
+    )  #: (ATen operator, what perfc does instead, or also), how often
 
 
 def differences(theirs: list[dict], ours: list[dict]) -> Differences:
@@ -102,7 +106,8 @@ def differences(theirs: list[dict], ours: list[dict]) -> Differences:
             operators.update((source(ours[j]["node"]).rstrip("_"), "also " + ours[j]["op"]) for j in right)
         if left or right:
             # Nothing of PyTorch's stands for it: the operator in the file that it is part of says more.
-            what = text([theirs[i]["op"] for i in left], [ours[j]["op"] + ("" if left else "@" + source(ours[j]["node"])) for j in right])
+            what = text([theirs[i]["op"] for i in left],
+                        [ours[j]["op"] + ("" if left else "@" + source(ours[j]["node"])) for j in right])
             found[what] += 1
             first = first or f"{what} (call {left[0] if left else right[0]}{', ' + ours[right[0]]['node'] if right else ''})"
     if not first:
@@ -121,7 +126,8 @@ def source(node: str) -> str:
 
 def text(left: list[str], right: list[str]) -> str:
     """"pow mean add rsqrt mul mul → nn.rms_norm"."""
-    side = lambda words: " ".join(words[:SHOWN]) + (f" … {len(words) - SHOWN} more" if len(words) > SHOWN else "") or "nothing"  # noqa: E731
+    side = lambda words: " ".join(words[:SHOWN]) + (f" … {len(words) - SHOWN} more"
+                                                    if len(words) > SHOWN else "") or "nothing"  # noqa: E731
     return f"{side(left)} → {side(right)}"
 
 
@@ -137,7 +143,8 @@ def elements_of(kind: str) -> int:
 def dispatched(packed: dict) -> list[dict]:
     """Calls that launch something."""
     sizes = [elements_of(t) for t in packed["types"]]
-    return [{"op": base(packed["ops"][op]), "elements": sizes[outs[0]] if outs else 0} for op, _, outs, free in packed["calls"] if not free]
+    return [{"op": base(packed["ops"][op]), "elements": sizes[outs[0]] if outs else 0}
+            for op, _, outs, free in packed["calls"] if not free]
 
 
 class Compared:
@@ -152,8 +159,10 @@ class Compared:
         self.reference = self.eager
         self.ours, self.kernels = [], 0
         if self.refused:
-            why = re.sub(r"^.*?error: ", "", next((line for line in run.stderr.splitlines() if "error" in line), "no reason given"))
-            self.differences = Differences(collections.Counter({f"refused: {why[:120]}": 1}), len(self.eager), 0, f"refused: {why}")
+            why = re.sub(r"^.*?error: ", "",
+                         next((line for line in run.stderr.splitlines() if "error" in line), "no reason given"))
+            self.differences = Differences(collections.Counter({f"refused: {why[:120]}": 1}), len(self.eager), 0,
+                                           f"refused: {why}")
             return
         rows = list(csv.DictReader(run.stdout.splitlines()))
         self.ours, self.kernels = calls_of(rows), len(rows)
@@ -179,7 +188,9 @@ class Compared:
 
 
 def records() -> list[dict]:
-    return [json.loads(line) for line in lzma.decompress((HERE / "dispatched.jsonl.xz").read_bytes()).decode().splitlines()]
+    return [
+        json.loads(line) for line in lzma.decompress((HERE / "dispatched.jsonl.xz").read_bytes()).decode().splitlines()
+    ]
 
 
 def compare_all(folder: pathlib.Path) -> tuple[list[Compared], list[Compared], list[dict]]:
@@ -189,12 +200,17 @@ def compare_all(folder: pathlib.Path) -> tuple[list[Compared], list[Compared], l
         for member in tar:
             if member.isfile() and "/" not in member.name:
                 (folder / member.name).write_bytes(tar.extractfile(member).read())
-    programs = {json.loads(line)["model"]: line for line in (HERE.parent / "torch" / "operators.jsonl").read_text().splitlines()}
+    programs = {
+        json.loads(line)["model"]: line
+        for line in (HERE.parent / "torch" / "operators.jsonl").read_text().splitlines()
+    }
     models, operators = [], []
     for record in all_records:
-        if "model" in record and record["file"] and "eager" in record and fnmatch.fnmatch(record["model"], OPTIONS.model):
+        if "model" in record and record["file"] and "eager" in record and fnmatch.fnmatch(
+                record["model"], OPTIONS.model):
             models.append(Compared(record["model"], record, folder / record["file"]))
-        elif "operator" in record and "eager" in record and record["operator"] in programs and fnmatch.fnmatch("op:" + record["operator"], OPTIONS.model):
+        elif "operator" in record and "eager" in record and record["operator"] in programs and fnmatch.fnmatch(
+                "op:" + record["operator"], OPTIONS.model):
             path = folder / f"operator.{record['operator']}.json"
             path.write_text(programs[record["operator"]])
             operators.append(Compared("op:" + record["operator"], record, path))
@@ -202,7 +218,8 @@ def compare_all(folder: pathlib.Path) -> tuple[list[Compared], list[Compared], l
 
 
 def check(compared: list[Compared], complete: bool) -> list[str]:
-    table = {(name, difference): why for name, difference, why in support.read_table(EXPLAINED, 3)} if EXPLAINED.exists() else {}
+    table = {(name, difference): why for name, difference, why in support.read_table(EXPLAINED, 3)
+            } if EXPLAINED.exists() else {}
     today = {(c.name, row) for c in compared for row in c.rows()}
     if OPTIONS.update:
         names = {c.name for c in compared}
@@ -210,16 +227,23 @@ def check(compared: list[Compared], complete: bool) -> list[str]:
         reasons = {(name, bare(row)): why for (name, row), why in table.items()}   # a reason outlives another count
         kept = {key: why for key, why in table.items() if key in today or (not complete and key[0] not in names)}
         kept |= {key: table.get(key, reasons.get((key[0], bare(key[1])), "?")) for key in today}
-        EXPLAINED.write_text("\n".join(["model\tdifference (how often × PyTorch's calls → perfc's)\treason"] + ["\t".join([*key, why]) for key, why in sorted(kept.items())]) + "\n")
+        EXPLAINED.write_text("\n".join(["model\tdifference (how often × PyTorch's calls → perfc's)\treason"] +
+                                       ["\t".join([*key, why]) for key, why in sorted(kept.items())]) + "\n")
         return []
-    problems = [f"{name}: differs without a reason: {row}" for name, row in sorted(today) if table.get((name, row), "?") == "?"]
+    problems = [
+        f"{name}: differs without a reason: {row}" for name, row in sorted(today) if table.get((name, row), "?") == "?"
+    ]
     names = {c.name for c in compared}
-    return problems + [f"{name}: a row of {EXPLAINED.name} that no longer applies: {row}" for name, row in sorted(set(table) - today) if complete or name in names]
+    return problems + [
+        f"{name}: a row of {EXPLAINED.name} that no longer applies: {row}"
+        for name, row in sorted(set(table) - today) if complete or name in names
+    ]
 
 
 def summarize(models, operators, all_records):
     by_difference, models_of = collections.Counter(), collections.defaultdict(set)
-    by_op, ops_of, instead = collections.Counter(), collections.defaultdict(set), collections.defaultdict(collections.Counter)
+    by_op, ops_of, instead = collections.Counter(), collections.defaultdict(set), collections.defaultdict(
+        collections.Counter)
     for c in models:
         for difference, count in c.differences.found.items():
             by_difference[difference] += count
@@ -230,14 +254,18 @@ def summarize(models, operators, all_records):
             instead[op][what] += count
     print("\nATen operators, what perfc does instead of them: how often, in how many models")
     for op, count in sorted(by_op.items(), key=lambda x: (-len(ops_of[x[0]]), -x[1]))[:OPTIONS.top]:
-        print(f"{count:6} {len(ops_of[op]):4}  {op:36} " + ", ".join(f"{what} ({n})" for what, n in instead[op].most_common(4)))
+        print(f"{count:6} {len(ops_of[op]):4}  {op:36} " +
+              ", ".join(f"{what} ({n})" for what, n in instead[op].most_common(4)))
     print("\nPyTorch's calls → perfc's: how often, in how many models")
     for difference, count in sorted(by_difference.items(), key=lambda x: (-len(models_of[x[0]]), -x[1]))[:OPTIONS.top]:
         print(f"{count:6} {len(models_of[difference]):4}  {difference}")
-    print(f"\nanother order: {sum(c.differences.moved for c in models)} calls in {sum(c.differences.moved > 0 for c in models)} models; "
-          f"nothing but order: {sum(c.differences.moved > 0 and not c.differences.found for c in models)} models")
+    print(
+        f"\nanother order: {sum(c.differences.moved for c in models)} calls in {sum(c.differences.moved > 0 for c in models)} models; "
+        f"nothing but order: {sum(c.differences.moved > 0 and not c.differences.found for c in models)} models")
     wrong = [c for c in operators if len(c.reference) == 1 and len(c.ours) != 1]
-    print(f"\nsingle operators: {len(operators)}, equal {sum(c.equal() for c in operators)}; one call of PyTorch's, of perfc's:")
+    print(
+        f"\nsingle operators: {len(operators)}, equal {sum(c.equal() for c in operators)}; one call of PyTorch's, of perfc's:"
+    )
     for count, group in sorted(collections.Counter(len(c.ours) for c in wrong).items()):
         print(f"  {count} ({group}): " + " ".join(f"{c.name[3:]}" for c in wrong if len(c.ours) == count))
     for what in ("failure", "file_program_failure", "train_failure"):
@@ -257,12 +285,18 @@ def training(all_records, folder):
             continue
         together = len(dispatched(r["train"]))
         forward = sum(not c[3] for c in r["train"]["calls"][:r["train"]["forward"]])
-        runs = [subprocess.run([rules.PERFC, str(folder / r["file"]), *EAGER, *task], capture_output=True, text=True) for task in ((), ("--task", "train"))]
+        runs = [
+            subprocess.run([rules.PERFC, str(folder / r["file"]), *EAGER, *task], capture_output=True, text=True)
+            for task in ((), ("--task", "train"))
+        ]
         infer, train = [list(csv.DictReader(run.stdout.splitlines())) for run in runs]
         nodes = {k["node"] for k in infer}
         ours = calls_of([k for k in train[len(infer):] if k["node"] in nodes])
-        backward = sum(not (i and c["op"].startswith("nn.conv") and c["node"] == ours[i - 1]["node"]) for i, c in enumerate(ours))
-        print(f"train {r['model']:36} forward {forward:5} / {len(calls_of(infer)):5}  backward {together - forward:5} / {backward:5}")
+        backward = sum(
+            not (i and c["op"].startswith("nn.conv") and c["node"] == ours[i - 1]["node"]) for i, c in enumerate(ours))
+        print(
+            f"train {r['model']:36} forward {forward:5} / {len(calls_of(infer)):5}  backward {together - forward:5} / {backward:5}"
+        )
 
 
 def main() -> int:
@@ -290,8 +324,9 @@ def main() -> int:
     if OPTIONS.summary:
         summarize(models, operators, all_records)
     problems = check(models + operators, complete)
-    print(f"{len(models)} models, {sum(c.equal() for c in models)} equal, {sum(c.file is not None for c in models)} whose file holds another program than eager PyTorch runs; "
-          f"{len(operators)} operators, {sum(c.equal() for c in operators)} equal; {len(problems)} problems")
+    print(
+        f"{len(models)} models, {sum(c.equal() for c in models)} equal, {sum(c.file is not None for c in models)} whose file holds another program than eager PyTorch runs; "
+        f"{len(operators)} operators, {sum(c.equal() for c in operators)} equal; {len(problems)} problems")
     if complete and len(models) < MIN_MODELS:
         problems.append(f"fewer than {MIN_MODELS} models")
     for p in problems:
@@ -307,7 +342,9 @@ def side_by_side(c: Compared):
         for k in range(j, b):
             print(f"    + {'':40} {c.ours[k]['op']} {c.ours[k]['elements']} {c.ours[k]['node']}")
         if a < len(c.reference) and b < len(c.ours):
-            print(f"      {c.reference[a]['op'] + ' ' + str(c.reference[a]['elements']):40} {c.ours[b]['op']} {c.ours[b]['elements']} {c.ours[b]['node']}")
+            print(
+                f"      {c.reference[a]['op'] + ' ' + str(c.reference[a]['elements']):40} {c.ours[b]['op']} {c.ours[b]['elements']} {c.ours[b]['node']}"
+            )
         i, j = a + 1, b + 1
 
 

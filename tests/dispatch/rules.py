@@ -17,28 +17,70 @@ COPIES = {"copy", "reshape", "transpose", "contiguous"}
 EQUIVALENT = {
     # composites of torch are other operators below autograd
     **dict.fromkeys(("mm", "addmm", "bmm", "baddbmm", "mv", "addmv", "dot", "addbmm", "_addmm_activation"), PRODUCTS),
-    "_cudnn_rnn": {"nn.lstm", "nn.gru", "nn.rnn"}, "_thnn_fused_lstm_cell": {"nn.lstm"}, "_thnn_fused_gru_cell": {"nn.gru"},
-    "native_batch_norm": {"nn.instance_norm"},                      # nn.InstanceNorm is a batch-norm of a view
-    "mean": {"nn.global_avg_pool", "nn.adaptive_avg_pool2d"}, "_adaptive_avg_pool2d": {"mean"}, "avg_pool2d": {"nn.avg_pool1d"},
-    "adaptive_max_pool2d": {"max", "nn.max_pool2d"}, "max_pool2d_with_indices": {"nn.max_pool1d"}, "convolution": {"nn.conv1d_transpose", "nn.conv3d_transpose"},
-    "_trilinear": {"einsum"}, "cross_entropy_loss": {"nn.cross_entropy"}, "nll_loss_forward": {"nn.nll_loss"}, "nll_loss2d_forward": {"nn.nll_loss"},
+    "_cudnn_rnn": {"nn.lstm", "nn.gru", "nn.rnn"},
+    "_thnn_fused_lstm_cell": {"nn.lstm"},
+    "_thnn_fused_gru_cell": {"nn.gru"},
+    "native_batch_norm": {"nn.instance_norm"},  # nn.InstanceNorm is a batch-norm of a view
+    "mean": {"nn.global_avg_pool", "nn.adaptive_avg_pool2d"},
+    "_adaptive_avg_pool2d": {"mean"},
+    "avg_pool2d": {"nn.avg_pool1d"},
+    "adaptive_max_pool2d": {"max", "nn.max_pool2d"},
+    "max_pool2d_with_indices": {"nn.max_pool1d"},
+    "convolution": {"nn.conv1d_transpose", "nn.conv3d_transpose"},
+    "_trilinear": {"einsum"},
+    "cross_entropy_loss": {"nn.cross_entropy"},
+    "nll_loss_forward": {"nn.nll_loss"},
+    "nll_loss2d_forward": {"nn.nll_loss"},
     # copies have many names
-    "clone": COPIES | {"broadcast_to"}, "_to_copy": COPIES | {"cast"}, "copy_": COPIES | {"cast", "scatter_elements", "where", "broadcast_to"},
-    "contiguous": COPIES, "repeat": {"broadcast_to", "concatenate"} | COPIES, "stack": {"concatenate"}, "cat": {"concatenate"},
-    "fill_": {"full", "broadcast_to", "scatter_elements"}, "zero_": {"full", "broadcast_to", "scatter_elements"}, "zeros": {"full"}, "ones": {"full"},
-    "scalar_tensor": {"full"}, "pixel_shuffle": {"depth_to_space", "transpose", "reshape"}, "pixel_unshuffle": {"space_to_depth", "transpose", "reshape"},
-    "channel_shuffle": COPIES, "roll": {"concatenate"}, "flip": {"take", "strided_slice"}, "unfold": {"take"}, "index": {"take", "gather_nd", "gather"},
+    "clone": COPIES | {"broadcast_to"},
+    "_to_copy": COPIES | {"cast"},
+    "copy_": COPIES | {"cast", "scatter_elements", "where", "broadcast_to"},
+    "contiguous": COPIES,
+    "repeat": {"broadcast_to", "concatenate"} | COPIES,
+    "stack": {"concatenate"},
+    "cat": {"concatenate"},
+    "fill_": {"full", "broadcast_to", "scatter_elements"},
+    "zero_": {"full", "broadcast_to", "scatter_elements"},
+    "zeros": {"full"},
+    "ones": {"full"},
+    "scalar_tensor": {"full"},
+    "pixel_shuffle": {"depth_to_space", "transpose", "reshape"},
+    "pixel_unshuffle": {"space_to_depth", "transpose", "reshape"},
+    "channel_shuffle": COPIES,
+    "roll": {"concatenate"},
+    "flip": {"take", "strided_slice"},
+    "unfold": {"take"},
+    "index": {"take", "gather_nd", "gather"},
     # one kernel under several names
-    "pow": {"power", "multiply", "sqrt"}, "mul": {"multiply", "logical_and"}, "sub": {"subtract"}, "rsub": {"subtract"}, "hardtanh": {"clip", "nn.relu6"},
-    "gelu": {"nn.gelu", "nn.fast_gelu", "nn.quick_gelu"}, "silu": {"nn.silu", "nn.swish"}, "ne": {"not_equal"}, "threshold": {"nn.relu"}, "constant_pad_nd": {"nn.pad"},
-    "sigmoid": {"sigmoid"}, "clamp_min": {"nn.relu", "clip", "maximum"}, "clamp": {"clip"}, "bitwise_not": {"logical_not"}, "linalg_vector_norm": {"reduce_l2"},
-    "masked_fill": {"where"}, "any": {"max"}, "all": {"min"}, "index_put": {"scatter_nd", "scatter_elements"}, "log_softmax": {"nn.log_softmax"},
-    "_scaled_dot_product_efficient_attention": {"nn.sdpa", "nn.attention"}, "elu": {"nn.selu", "nn.celu"}, "rrelu_with_noise": {"nn.leaky_relu"},
+    "pow": {"power", "multiply", "sqrt"},
+    "mul": {"multiply", "logical_and"},
+    "sub": {"subtract"},
+    "rsub": {"subtract"},
+    "hardtanh": {"clip", "nn.relu6"},
+    "gelu": {"nn.gelu", "nn.fast_gelu", "nn.quick_gelu"},
+    "silu": {"nn.silu", "nn.swish"},
+    "ne": {"not_equal"},
+    "threshold": {"nn.relu"},
+    "constant_pad_nd": {"nn.pad"},
+    "sigmoid": {"sigmoid"},
+    "clamp_min": {"nn.relu", "clip", "maximum"},
+    "clamp": {"clip"},
+    "bitwise_not": {"logical_not"},
+    "linalg_vector_norm": {"reduce_l2"},
+    "masked_fill": {"where"},
+    "any": {"max"},
+    "all": {"min"},
+    "index_put": {"scatter_nd", "scatter_elements"},
+    "log_softmax": {"nn.log_softmax"},
+    "_scaled_dot_product_efficient_attention": {"nn.sdpa", "nn.attention"},
+    "elu": {"nn.selu", "nn.celu"},
+    "rrelu_with_noise": {"nn.leaky_relu"},
 }
 #: Pointwise kernels of losses; a kernel that reduces them follows.
 LOSSES = {"nn.mse_loss", "nn.smooth_l1_loss", "nn.huber_loss", "nn.binary_cross_entropy"}
 #: What a kernel of PyTorch's copies by itself before it computes, below the dispatcher: no call of its own.
-COPY_THEMSELVES = ("nn.conv", "nn.softmax", "nn.log_softmax", "nn.layer_norm", "nn.rms_norm", "nn.lstm", "nn.gru", "nn.rnn")
+COPY_THEMSELVES = ("nn.conv", "nn.softmax", "nn.log_softmax", "nn.layer_norm", "nn.rms_norm", "nn.lstm", "nn.gru",
+                   "nn.rnn")
 
 
 def calls_of(kernels: list[dict]) -> list[dict]:
@@ -69,7 +111,8 @@ def calls_of(kernels: list[dict]) -> list[dict]:
         elif before and before["op"] == "nn.softmax" and op in ("equal", "max", "where"):
             before["kernels"] += 1
         else:
-            calls.append({"op": op, "node": node, "elements": elements, "kernels": 1, "repeat": round(float(k["repeat"]))})
+            calls.append(
+                {"op": op, "node": node, "elements": elements, "kernels": 1, "repeat": round(float(k["repeat"]))})
     return [c for c in calls for _ in range(min(c["repeat"], 10_000))]
 
 
@@ -82,7 +125,10 @@ def base(overload: str) -> str:
 def importer() -> dict[str, set[str]]:
     """ATen operator → operators that perfc's importer makes of it."""
     listed = json.loads(subprocess.check_output([PERFC, "ops", "--json"], text=True))["frontends"]["torch"]
-    return {row["op"].removeprefix("aten::"): set(re.split(r"[ ,]+", row["becomes"])) for row in listed if row["op"].startswith("aten::")}
+    return {
+        row["op"].removeprefix("aten::"): set(re.split(r"[ ,]+", row["becomes"])) for row in listed
+        if row["op"].startswith("aten::")
+    }
 
 
 @functools.cache

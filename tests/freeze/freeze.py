@@ -37,7 +37,8 @@ DEVICES = ["a100-40gb", "rtx4090", "t4", "rtx3090", "h100-sxm", "v100-16gb", "a1
 EXTRA = [[], ["--mode", "compiled"], ["--dtype", "fp32"], ["--task", "train"], ["--dtype", "bf16", "--layout", "nhwc"],
          ["--mode", "compiled", "--dtype", "fp16"], ["--dtype", "tf32", "--norms", "half"],
          ["--task", "forward", "--layout", "nhwc"], ["--batch", "4"], ["--dtype", "int8"],
-         ["--batch", "32", "--mode", "compiled", "--layout", "nhwc"], ["--batch", "2", "--task", "train", "--optimizer", "sgd"]]
+         ["--batch", "32", "--mode", "compiled", "--layout", "nhwc"],
+         ["--batch", "2", "--task", "train", "--optimizer", "sgd"]]
 SOURCES = [("timm", "*.onnx", 70), ("timm_torchscript", "*.json", 110), ("timm_variants", "*.onnx", 20),
            ("frameworks", "*", 130), ("corpus", "*", 70)]
 
@@ -80,7 +81,8 @@ def digest(text: str) -> str:
 
 
 def diff(expected: str, got: str, title: str) -> list[str]:
-    lines = list(difflib.unified_diff(expected.splitlines(True), got.splitlines(True), f"{title}: frozen", f"{title}: now"))
+    lines = list(
+        difflib.unified_diff(expected.splitlines(True), got.splitlines(True), f"{title}: frozen", f"{title}: now"))
     return lines[:SHOWN_LINES] + ([f"… {len(lines) - SHOWN_LINES} more lines\n"] if len(lines) > SHOWN_LINES else [])
 
 

@@ -50,9 +50,10 @@ def ap4_unet():
 def ap2_deberta():
     """Rain from tweets: DeBERTa-v3-small (He et al., ICLR 2023) with a head of two classes, 128 tokens."""
     from transformers import DebertaV2Config, DebertaV2ForSequenceClassification
-    config = DebertaV2Config(vocab_size=128100, hidden_size=768, num_hidden_layers=6, num_attention_heads=12, intermediate_size=3072,
-                             max_position_embeddings=512, type_vocab_size=0, relative_attention=True, position_buckets=256,
-                             norm_rel_ebd="layer_norm", share_att_key=True, pos_att_type="p2c|c2p", position_biased_input=False,
+    config = DebertaV2Config(vocab_size=128100, hidden_size=768, num_hidden_layers=6, num_attention_heads=12,
+                             intermediate_size=3072, max_position_embeddings=512, type_vocab_size=0,
+                             relative_attention=True, position_buckets=256, norm_rel_ebd="layer_norm",
+                             share_att_key=True, pos_att_type="p2c|c2p", position_biased_input=False,
                              layer_norm_eps=1e-7, pad_token_id=0, num_labels=2, pooler_hidden_size=768)
     config.return_dict = False
     tokens = torch.ones(1, 128, dtype=torch.int64)

@@ -34,7 +34,9 @@ from perfc.measure.cpu import CpuBackend, live_bytes_peak  # noqa: E402
 from perfc.measure.cuda import CudaBackend, Nvml  # noqa: E402
 from perfc.measure.protocol import Protocol  # noqa: E402
 
-ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "python"), str(HERE)]), "PYTHONWARNINGS": "ignore"}
+ENVIRONMENT = {
+    **os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "python"), str(HERE)]), "PYTHONWARNINGS": "ignore"
+}
 QUICK = ("--backend", "cpu", "--threads", "1", "--device", "here", "--runs", "5", "--seconds", "0.01")
 
 
@@ -72,26 +74,32 @@ class Harness(unittest.TestCase):
     def test_whatever_a_model_does_is_a_row(self):
         self.models("runs_out_of_memory", "exits", "segfaults", "raises", "hangs", "mlp_small")
         # Of the model that needs 64 GiB there is nothing to export either: it is left out by name.
-        said = subprocess.run(self.command("--batch", "1", "--memory-limit", "2000", "--timeout", "30s"), cwd=self.folder, env=ENVIRONMENT,
-                              capture_output=True, text=True)
+        said = subprocess.run(self.command("--batch", "1", "--memory-limit", "2000", "--timeout", "30s"),
+                              cwd=self.folder, env=ENVIRONMENT, capture_output=True, text=True)
         self.assertEqual(said.returncode, 0, said.stderr)
         self.assertIn("left out, not exported: zoo:runs_out_of_memory json: ", said.stderr)
         found = {r["architecture"]: (r["status"], r["message"]) for r in self.rows()}
-        self.assertEqual(found, {
-            "exits": ("crashed", "exit code 3"), "segfaults": ("crashed", "signal 11 (SIGSEGV)"),
-            "raises": ("failed", "ValueError: a model of the user's own"), "hangs": ("timeout", "not done after 30 s"), "mlp_small": ("ok", "")})
+        self.assertEqual(
+            found, {
+                "exits": ("crashed", "exit code 3"), "segfaults": ("crashed", "signal 11 (SIGSEGV)"), "raises":
+                    ("failed", "ValueError: a model of the user's own"), "hangs":
+                        ("timeout", "not done after 30 s"), "mlp_small": ("ok", "")
+            })
 
     def test_out_of_memory_is_a_row(self):
         self.models("mlp_large")
         self.assertIn("1 cells measured", self.measure("--batch", "1,4000000", "--memory-limit", "2000"))
-        self.assertEqual([(r["batch"], r["status"], bool(r["latency_ms"])) for r in self.rows()], [("1", "ok", True), ("4000000", "oom", False)])
+        self.assertEqual([(r["batch"], r["status"], bool(r["latency_ms"])) for r in self.rows()],
+                         [("1", "ok", True), ("4000000", "oom", False)])
         self.assertIn("2 known from before", self.measure("--batch", "1,4000000", "--memory-limit", "2000"))
-        self.assertIn("0 cells measured, 0 of them flagged; 1 oom; 1 known", self.measure("--batch", "1,4000000", "--memory-limit", "2000", "--retry-failed"))
+        self.assertIn("0 cells measured, 0 of them flagged; 1 oom; 1 known",
+                      self.measure("--batch", "1,4000000", "--memory-limit", "2000", "--retry-failed"))
         self.assertEqual(len(self.rows()), 2)
 
     def test_a_killed_run_goes_on_without_repeating_a_cell(self):
         self.models("mlp_small", "plain_small", "hangs")
-        process = subprocess.Popen(self.command("--batch", "1,2,4", "--timeout", "5s"), cwd=self.folder, env=ENVIRONMENT, stdout=subprocess.DEVNULL,
+        process = subprocess.Popen(self.command("--batch", "1,2,4", "--timeout",
+                                                "5s"), cwd=self.folder, env=ENVIRONMENT, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL, start_new_session=True)
         deadline = time.monotonic() + 1800
         while not (self.folder / "labels.csv").exists() or len(self.rows()) < 3:
@@ -108,17 +116,23 @@ class Harness(unittest.TestCase):
                          sorted((m, b) for m in ("mlp_small", "plain_small", "hangs") for b in "124"))
 
     def test_exports_go_on_too(self):
-        command = [sys.executable, "-m", "perfc.export", "--out", "files", "--jobs", "2", "zoo:mlp_small", "zoo:exits", "zoo:nothing"]
+        command = [
+            sys.executable, "-m", "perfc.export", "--out", "files", "--jobs", "2", "zoo:mlp_small", "zoo:exits",
+            "zoo:nothing"
+        ]
         first = subprocess.run(command, cwd=self.folder, env=ENVIRONMENT, capture_output=True, text=True)
         self.assertEqual((first.returncode, first.stdout), (1, "files/manifest.csv: 2 files, 1 failed\n"))
         self.assertIn("zoo:nothing json: failed: 'zoo' has no 'nothing'; it has ", first.stderr)
         written = (self.folder / "files" / "mlp_small.json").stat().st_mtime_ns
         again = subprocess.run([*command, "zoo:vit"], cwd=self.folder, env=ENVIRONMENT, capture_output=True, text=True)
-        self.assertEqual((again.stdout, again.stderr), ("files/manifest.csv: 3 files, 1 failed\n", "[1/1] zoo:vit json: 115 nodes\n"))
+        self.assertEqual((again.stdout, again.stderr),
+                         ("files/manifest.csv: 3 files, 1 failed\n", "[1/1] zoo:vit json: 115 nodes\n"))
         self.assertEqual((self.folder / "files" / "mlp_small.json").stat().st_mtime_ns, written)
         with open(self.folder / "files" / "manifest.csv", newline="") as f:
-            self.assertEqual([(r["target"], r["status"]) for r in csv.DictReader(f)],
-                             [("zoo:mlp_small", "ok"), ("zoo:exits", "ok"), ("zoo:nothing", "failed"), ("zoo:vit", "ok")])
+            self.assertEqual([(r["target"], r["status"]) for r in csv.DictReader(f)], [("zoo:mlp_small", "ok"),
+                                                                                       ("zoo:exits", "ok"),
+                                                                                       ("zoo:nothing", "failed"),
+                                                                                       ("zoo:vit", "ok")])
 
 
 class OneCell(unittest.TestCase):
@@ -126,8 +140,9 @@ class OneCell(unittest.TestCase):
         entry = Entry("zoo:x")
         module, inputs = make()
         caller = Silent()
-        row = worker.measure_cell(caller, lambda device: Model(module, inputs if isinstance(inputs, tuple) else (inputs,), "f"),
-                                  Cell(entry.target, "f", **setting), Protocol(runs=3, seconds=seconds, attempts=1), backend or CpuBackend(1))
+        row = worker.measure_cell(caller, lambda device: Model(module, inputs if isinstance(inputs, tuple) else
+                                                               (inputs,), "f"), Cell(entry.target, "f", **setting),
+                                  Protocol(runs=3, seconds=seconds, attempts=1), backend or CpuBackend(1))
         return row, caller
 
     def test_columns(self):
@@ -140,11 +155,13 @@ class OneCell(unittest.TestCase):
     def test_the_clock_is_what_is_measured(self):
         ticks = iter(range(1000))
         row, _ = self.cell(zoo.TRAINING["mlp_small"], CpuBackend(1, clock=lambda: next(ticks) * 0.25), batch=1)
-        self.assertEqual((row["latency_ms"], row["latency_p95_ms"], row["latency_std_ms"], row["spread_percent"]), (250, 250, 0, 0))
+        self.assertEqual((row["latency_ms"], row["latency_p95_ms"], row["latency_std_ms"], row["spread_percent"]),
+                         (250, 250, 0, 0))
 
     def test_the_batch_is_what_is_asked_for(self):
         inputs = worker.rebatched((torch.zeros(2, 3), torch.zeros(5), 7, torch.zeros(2)), 6)
-        self.assertEqual([tuple(i.shape) if isinstance(i, torch.Tensor) else i for i in inputs], [(6, 3), (5,), 7, (6,)])
+        self.assertEqual([tuple(i.shape) if isinstance(i, torch.Tensor) else i for i in inputs], [(6, 3), (5,), 7,
+                                                                                                  (6,)])
         with self.assertRaisesRegex(ValueError, "the example inputs have a batch of 2; batch 3 is not a multiple"):
             worker.rebatched((torch.zeros(2, 3),), 3)
 
@@ -174,7 +191,10 @@ class OneCell(unittest.TestCase):
         self.assertEqual(live_bytes_peak(step, 0), 2 << 20)
 
     def test_memory_is_weights_and_what_lives_beside_them(self):
-        row, _ = self.cell(lambda: (torch.nn.Sequential(torch.nn.Linear(1024, 1024, bias=False), torch.nn.ReLU()), torch.zeros(1, 1024)), batch=256)
+        row, _ = self.cell(
+            lambda:
+            (torch.nn.Sequential(torch.nn.Linear(1024, 1024, bias=False), torch.nn.ReLU()), torch.zeros(1, 1024)),
+            batch=256)
         self.assertEqual(row["memory_allocated_mib"], 4 + 1 + 2)  # weights, input, both results
 
 
@@ -218,10 +238,13 @@ class Cuda(unittest.TestCase):
         class Stream:
             wait_stream = staticmethod(noted("wait"))
 
-        fakes = {"is_available": lambda: True, "init": noted("init"), "synchronize": noted("synchronize"), "Event": FakeEvent, "Stream": Stream,
-                 "current_stream": Stream, "stream": lambda s: Noted("stream"), "graph": lambda g: Noted("graph"), "CUDAGraph": Graph,
-                 "empty_cache": noted("empty_cache"), "reset_peak_memory_stats": noted("reset"),
-                 "max_memory_allocated": lambda: 3 << 20, "max_memory_reserved": lambda: 20 << 20}
+        fakes = {
+            "is_available": lambda: True, "init": noted("init"), "synchronize":
+                noted("synchronize"), "Event": FakeEvent, "Stream": Stream, "current_stream": Stream,
+            "stream": lambda s: Noted("stream"), "graph": lambda g: Noted("graph"), "CUDAGraph": Graph, "empty_cache":
+                noted("empty_cache"), "reset_peak_memory_stats": noted("reset"),
+            "max_memory_allocated": lambda: 3 << 20, "max_memory_reserved": lambda: 20 << 20
+        }
         for name, fake in fakes.items():
             patch = mock.patch.object(torch.cuda, name, fake)
             patch.start()
@@ -240,7 +263,8 @@ class Cuda(unittest.TestCase):
 
     def test_a_graph_is_warmed_up_on_its_own_stream_and_captured_once(self):
         replay = self.backend.capture(self.step)
-        self.assertEqual(self.said, ["wait", "stream", "step", "step", "step", "end stream", "wait", "graph", "step", "end graph"])
+        self.assertEqual(self.said,
+                         ["wait", "stream", "step", "step", "step", "end stream", "wait", "graph", "step", "end graph"])
         self.assertEqual(self.backend.time_runs(replay, 2), [2, 2])
 
     def test_a_cell(self):
@@ -255,14 +279,16 @@ class Cuda(unittest.TestCase):
         model = Model(Net(), (torch.zeros(1, 4),), "f")
         for mode, latency in (("eager", 5), ("cuda-graph", 2)):
             self.said.clear()
-            row = worker.measure_cell(Silent(), lambda device: model, Cell("t", "f", 2, mode=mode), Protocol(seconds=0), self.backend)
-            self.assertEqual((row["latency_ms"], row["runs"], row["memory_allocated_mib"], row["memory_reserved_mib"], row["driver"], row["window_j"]),
-                             (latency, 30, 3, 20, "560.35.03", 0))
+            row = worker.measure_cell(Silent(), lambda device: model, Cell("t", "f", 2, mode=mode), Protocol(seconds=0),
+                                      self.backend)
+            self.assertEqual((row["latency_ms"], row["runs"], row["memory_allocated_mib"], row["memory_reserved_mib"],
+                              row["driver"], row["window_j"]), (latency, 30, 3, 20, "560.35.03", 0))
             self.assertEqual(self.said[:4], ["init", "synchronize", "empty_cache", "reset"])
         self.assertFalse(torch.backends.cuda.matmul.allow_tf32)
 
     def test_a_torch_without_a_gpu_says_so(self):
-        with mock.patch.object(torch.cuda, "is_available", lambda: False), self.assertRaisesRegex(Exception, "torch sees no CUDA device"):
+        with mock.patch.object(torch.cuda, "is_available", lambda: False), self.assertRaisesRegex(
+                Exception, "torch sees no CUDA device"):
             self.backend.open()
 
 

@@ -59,7 +59,8 @@ class Timings(unittest.TestCase):
     def test_dippm_is_the_mean_of_thirty_after_five(self):
         asked = []
         t = protocol.measure(lambda n: asked.append(n) or [1.0] * (n - 1) + [31.0], PROTOCOLS["dippm"])
-        self.assertEqual((asked, t.attempts, t.latency_ms(PROTOCOLS["dippm"]), t.latency_ms(Protocol())), ([5, 30], 1, 2, 1))
+        self.assertEqual((asked, t.attempts, t.latency_ms(PROTOCOLS["dippm"]), t.latency_ms(Protocol())),
+                         ([5, 30], 1, 2, 1))
 
 
 class Order(unittest.TestCase):
@@ -91,8 +92,10 @@ class File(unittest.TestCase):
         self.path = pathlib.Path(self.folder.name) / "labels.csv"
 
     def row(self, **more):
-        return {"model": "m.json", "batch": 1, "dtype": "fp32", "mode": "eager", "layout": "nchw", "task": "infer", "device": "d",
-                "target": "t", "family": "f", "status": "ok", "protocol": "default", **more}
+        return {
+            "model": "m.json", "batch": 1, "dtype": "fp32", "mode": "eager", "layout": "nchw", "task": "infer",
+            "device": "d", "target": "t", "family": "f", "status": "ok", "protocol": "default", **more
+        }
 
     def test_a_row_that_was_cut_off_is_gone(self):
         labels = table.LabelsFile(str(self.path))
@@ -151,7 +154,8 @@ class Meters(unittest.TestCase):
         self.assertIsNone(rapl.Rapl(pathlib.Path("/nowhere")).energy_j())
 
     def test_names(self):
-        self.assertEqual(describe.device_name("Intel(R) Core(TM) i9-10940X CPU @ 3.30GHz"), "intel-core-i9-10940x-cpu-3-30ghz")
+        self.assertEqual(describe.device_name("Intel(R) Core(TM) i9-10940X CPU @ 3.30GHz"),
+                         "intel-core-i9-10940x-cpu-3-30ghz")
         self.assertEqual(describe.device_name("NVIDIA H200"), "NVIDIA H200")
         self.assertEqual(describe.flops_per_clock({"avx2", "avx512f", "fma"}), 64)
 
@@ -160,7 +164,10 @@ class Checks(unittest.TestCase):
     def combined(self, samples, idle_w=50.0, sensors=None, **result):
         recorder = session.Recorder(sensors or Fixed())
         recorder.context_mib, recorder.samples = 400.0, {0: samples}
-        base = {"attempt": 0, "window_s": 2.0, "window_j": 400.0, "latency_ms": 10.0, "spread_percent": 1.0, "memory_reserved_mib": 600.0}
+        base = {
+            "attempt": 0, "window_s": 2.0, "window_j": 400.0, "latency_ms": 10.0, "spread_percent": 1.0,
+            "memory_reserved_mib": 600.0
+        }
         return session.combine({**base, **result}, recorder, session.Options("cuda", "d", Protocol()), idle_w)
 
     def test_energy_of_a_batch_with_and_without_idle_power(self):
@@ -184,12 +191,14 @@ class Checks(unittest.TestCase):
         self.assertEqual(self.combined([Sample(memory_mib=700.0)])["flags"], "memory")
 
     def test_spread_and_throttling_are_flagged(self):
-        row = self.combined([Sample(throttle=("thermal",)), Sample(throttle=("power-cap", "thermal"))], spread_percent=5.1)
+        row = self.combined(
+            [Sample(throttle=("thermal",)), Sample(throttle=("power-cap", "thermal"))], spread_percent=5.1)
         self.assertEqual((row["flags"], row["throttle"]), ("spread+throttled", "power-cap+thermal"))
 
     def test_what_no_meter_says_is_empty(self):
         row = self.combined([], idle_w=None, window_j=None)
-        self.assertEqual([row.get(k) for k in ("energy_j", "power_w", "energy_ratio", "memory_mib", "clock_mhz")], [None] * 5)
+        self.assertEqual([row.get(k) for k in ("energy_j", "power_w", "energy_ratio", "memory_mib", "clock_mhz")],
+                         [None] * 5)
 
     def test_samples_are_those_of_the_attempt_that_is_kept(self):
         recorder = session.Recorder(Fixed())
@@ -218,7 +227,10 @@ class Fixed(Sensors):
 
 class Sessions(unittest.TestCase):
     """Cells in, rows out, with processes that are made up."""
-    RESULT = {"attempt": 0, "window_s": 1.0, "window_j": None, "latency_ms": 2.0, "spread_percent": 1.0, "memory_reserved_mib": None}
+    RESULT = {
+        "attempt": 0, "window_s": 1.0, "window_j": None, "latency_ms": 2.0, "spread_percent": 1.0,
+        "memory_reserved_mib": None
+    }
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -226,8 +238,11 @@ class Sessions(unittest.TestCase):
         self.path = str(pathlib.Path(self.folder.name) / "labels.csv")
         self.now = 0.0
         entry = types.SimpleNamespace
-        self.models = [session.Model(entry(target=t, model=None), t, f, {"json": f"models/{t}.json"}) for t, f in Order.MODELS]
-        self.cells = cells.grid([(m.entry.target, m.family) for m in self.models], [1, 8], ["fp32"], ["eager"], ["nchw"], ["infer"])
+        self.models = [
+            session.Model(entry(target=t, model=None), t, f, {"json": f"models/{t}.json"}) for t, f in Order.MODELS
+        ]
+        self.cells = cells.grid([(m.entry.target, m.family) for m in self.models], [1, 8], ["fp32"], ["eager"],
+                                ["nchw"], ["infer"])
 
     def go(self, *, budget_s=None, take=10.0, outcomes=None, stop_after=None):
         """A run whose cells take `take` seconds each; its summary and the targets it ran."""
@@ -275,7 +290,8 @@ class Sessions(unittest.TestCase):
         self.assertEqual(len({(r["target"], r["batch"]) for r in self.rows()}), 10)
 
     def test_a_failure_is_a_row_and_the_run_goes_on(self):
-        summary, _ = self.go(outcomes={"a1": Outcome("oom", message="no memory"), "b1": Outcome("crashed", message="signal 11")})
+        summary, _ = self.go(
+            outcomes={"a1": Outcome("oom", message="no memory"), "b1": Outcome("crashed", message="signal 11")})
         self.assertEqual((summary.ok, summary.not_ok), (6, {"oom": 2, "crashed": 2}))
         found = {(r["target"], r["status"], r["message"], r["latency_ms"]) for r in self.rows() if r["status"] != "ok"}
         self.assertEqual(found, {("a1", "oom", "no memory", ""), ("b1", "crashed", "signal 11", "")})
@@ -373,13 +389,15 @@ class Gpu(unittest.TestCase):
     def test_the_gpu_is_that_of_cuda(self):
         for visible, handle in (("", "gpu0"), ("3,1", "gpu3"), ("GPU-1", "gpu1")):
             self.assertEqual(Nvml(FakeNvml(), visible).gpu, handle)
-        with self.assertRaisesRegex(Unavailable, "NVML does not know the GPU 'GPU-9' of CUDA_VISIBLE_DEVICES: Not Found"):
+        with self.assertRaisesRegex(Unavailable,
+                                    "NVML does not know the GPU 'GPU-9' of CUDA_VISIBLE_DEVICES: Not Found"):
             Nvml(FakeNvml(), "GPU-9")
 
     def test_a_slice_has_its_own_memory_and_no_energy(self):
         for visible, handle in (("0", "slice2"), ("MIG-1", "slice1")):
             found = Nvml(FakeNvml(mig=True), visible)
-            self.assertEqual((found.slice, found.mig(), found.used_mib(), found.energy_j(), found.power_w()), (handle, "1g.5gb", 1000, None, None))
+            self.assertEqual((found.slice, found.mig(), found.used_mib(), found.energy_j(), found.power_w()),
+                             (handle, "1g.5gb", 1000, None, None))
 
     def test_what_a_gpu_does_not_know_is_empty(self):
         found = Nvml(FakeNvml(mig=None, knows_energy=False, reasons=0x1 | 0x2), "0")
@@ -398,11 +416,16 @@ class Gpu(unittest.TestCase):
 
 class CommandLine(unittest.TestCase):
     def test_times_and_lists(self):
-        args = cli.parse(["list.txt", "-o", "labels.csv", "--budget", "8m", "--batch", "8,1,8", "--dtype", "fp16,bf16", "--timeout", "90s"])
+        args = cli.parse([
+            "list.txt", "-o", "labels.csv", "--budget", "8m", "--batch", "8,1,8", "--dtype", "fp16,bf16", "--timeout",
+            "90s"
+        ])
         self.assertEqual((args.budget, args.batch, args.dtype, args.timeout), (480, [8, 1], ["fp16", "bf16"], 90))
 
     def test_mistakes_are_named(self):
-        for arguments in (["x", "-o", "y", "--budget", "soon"], ["x", "-o", "y", "--batch", "0"], ["x", "-o", "y", "--dtype", "fp31"], ["x"], ["-o", "y"]):
+        for arguments in (["x", "-o", "y", "--budget", "soon"], ["x", "-o", "y", "--batch",
+                                                                 "0"], ["x", "-o", "y", "--dtype",
+                                                                        "fp31"], ["x"], ["-o", "y"]):
             with self.assertRaises(SystemExit) as stopped, open("/dev/null", "w") as sys.stderr:
                 cli.parse(arguments)
             sys.stderr = sys.__stderr__

@@ -7,7 +7,8 @@ IMAGE, TOKENS = (1, 3, 64, 64), 64
 
 
 def block(n_in, n_out, window=3, stride=1, groups=1, activation=nn.ReLU):
-    return nn.Sequential(nn.Conv2d(n_in, n_out, window, stride, window // 2, groups=groups, bias=False), nn.BatchNorm2d(n_out), activation())
+    return nn.Sequential(nn.Conv2d(n_in, n_out, window, stride, window // 2, groups=groups, bias=False),
+                         nn.BatchNorm2d(n_out), activation())
 
 
 class Residual(nn.Module):
@@ -35,7 +36,8 @@ class Gate(nn.Module):
 
     def __init__(self, n):
         super().__init__()
-        self.gate = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Conv2d(n, n // 4, 1), nn.ReLU(), nn.Conv2d(n // 4, n, 1), nn.Sigmoid())
+        self.gate = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Conv2d(n, n // 4, 1), nn.ReLU(), nn.Conv2d(n // 4, n, 1),
+                                  nn.Sigmoid())
 
     def forward(self, x):
         return x * self.gate(x)
@@ -65,8 +67,11 @@ class Transposed(nn.Module):
 def encoder(width, heads, depth):
     layers = []
     for _ in range(depth):
-        layers += [Residual(nn.Sequential(nn.LayerNorm(width), Attention(width, heads))),
-                   Residual(nn.Sequential(nn.LayerNorm(width), nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width)))]
+        layers += [
+            Residual(nn.Sequential(nn.LayerNorm(width), Attention(width, heads))),
+            Residual(
+                nn.Sequential(nn.LayerNorm(width), nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width)))
+        ]
     return nn.Sequential(*layers)
 
 
@@ -87,40 +92,60 @@ def plain(width, depth):
 
 
 def residual(width, depth):
-    body = [Residual(nn.Sequential(block(width, width), block(width, width, activation=nn.Identity))) for _ in range(depth)]
+    body = [
+        Residual(nn.Sequential(block(width, width), block(width, width, activation=nn.Identity))) for _ in range(depth)
+    ]
     return nn.Sequential(block(3, width, stride=2), *body, head(width)), torch.zeros(IMAGE)
 
 
 def inverted(width, depth):
     def body(n):
-        return Residual(nn.Sequential(block(n, 4 * n, 1, activation=nn.ReLU6), block(4 * n, 4 * n, groups=4 * n, activation=nn.ReLU6),
-                                      block(4 * n, n, 1, activation=nn.Identity)))
-    return nn.Sequential(block(3, width, stride=2), *(body(width) for _ in range(depth)), head(width)), torch.zeros(IMAGE)
+        return Residual(
+            nn.Sequential(block(n, 4 * n, 1, activation=nn.ReLU6), block(4 * n, 4 * n, groups=4 * n,
+                                                                         activation=nn.ReLU6),
+                          block(4 * n, n, 1, activation=nn.Identity)))
+
+    return nn.Sequential(block(3, width, stride=2), *(body(width) for _ in range(depth)),
+                         head(width)), torch.zeros(IMAGE)
 
 
 def text(width, heads, depth, words=1000):
-    return nn.Sequential(nn.Embedding(words, width), encoder(width, heads, depth), nn.Linear(width, words)), torch.arange(TOKENS).reshape(1, TOKENS)
+    return nn.Sequential(nn.Embedding(words, width), encoder(width, heads, depth), nn.Linear(
+        width, words)), torch.arange(TOKENS).reshape(1, TOKENS)
 
 
 TRAINING = {
-    "mlp_small": lambda: perceptron(64, 128, 128, 10), "mlp_wide": lambda: perceptron(512, 2048, 512),
-    "mlp_deep": lambda: perceptron(*[256] * 12, 10), "mlp_large": lambda: perceptron(1024, 2048, 2048, 1024),
-    "plain_small": lambda: plain(8, 2), "plain_middle": lambda: plain(16, 4), "plain_large": lambda: plain(32, 5),
-    "residual_small": lambda: residual(16, 2), "residual_middle": lambda: residual(32, 3), "residual_large": lambda: residual(64, 3),
-    "inverted_small": lambda: inverted(8, 2), "inverted_middle": lambda: inverted(16, 4), "inverted_large": lambda: inverted(32, 4),
-    "text_small": lambda: text(64, 2, 2), "text_middle": lambda: text(128, 4, 3), "text_large": lambda: text(256, 4, 2),
+    "mlp_small": lambda: perceptron(64, 128, 128, 10),
+    "mlp_wide": lambda: perceptron(512, 2048, 512),
+    "mlp_deep": lambda: perceptron(*[256] * 12, 10),
+    "mlp_large": lambda: perceptron(1024, 2048, 2048, 1024),
+    "plain_small": lambda: plain(8, 2),
+    "plain_middle": lambda: plain(16, 4),
+    "plain_large": lambda: plain(32, 5),
+    "residual_small": lambda: residual(16, 2),
+    "residual_middle": lambda: residual(32, 3),
+    "residual_large": lambda: residual(64, 3),
+    "inverted_small": lambda: inverted(8, 2),
+    "inverted_middle": lambda: inverted(16, 4),
+    "inverted_large": lambda: inverted(32, 4),
+    "text_small": lambda: text(64, 2, 2),
+    "text_middle": lambda: text(128, 4, 3),
+    "text_large": lambda: text(256, 4, 2),
 }
 
 
 def vgg():
     layers = [block(3, 16), nn.MaxPool2d(2), block(16, 32), nn.MaxPool2d(2), block(32, 64), nn.MaxPool2d(2)]
-    return nn.Sequential(*layers, nn.Flatten(), nn.Linear(64 * 64, 256), nn.ReLU(), nn.Linear(256, 10)), torch.zeros(IMAGE)
+    return nn.Sequential(*layers, nn.Flatten(), nn.Linear(64 * 64, 256), nn.ReLU(), nn.Linear(256,
+                                                                                              10)), torch.zeros(IMAGE)
 
 
 def squeeze():
     def fire(n_in, n, n_out):
         return nn.Sequential(block(n_in, n, 1), Concatenated(block(n, n_out, 1), block(n, n_out)))
-    return nn.Sequential(block(3, 32, stride=2), fire(32, 16, 32), fire(64, 16, 32), nn.MaxPool2d(2), fire(64, 32, 64), head(128)), torch.zeros(IMAGE)
+
+    return nn.Sequential(block(3, 32, stride=2), fire(32, 16, 32), fire(64, 16, 32), nn.MaxPool2d(2), fire(64, 32, 64),
+                         head(128)), torch.zeros(IMAGE)
 
 
 def dense():
@@ -130,45 +155,72 @@ def dense():
 
 def inception():
     def body(n):
-        return Concatenated(block(n, 16, 1), nn.Sequential(block(n, 16, 1), block(16, 16)), nn.Sequential(block(n, 16, 1), block(16, 16, 5)))
+        return Concatenated(block(n, 16, 1), nn.Sequential(block(n, 16, 1), block(16, 16)),
+                            nn.Sequential(block(n, 16, 1), block(16, 16, 5)))
     return nn.Sequential(block(3, 32, stride=2), body(32), body(48), body(48), head(48)), torch.zeros(IMAGE)
 
 
 def gated():
-    body = [Residual(nn.Sequential(block(32, 64, activation=nn.SiLU), Gate(64), block(64, 32, 1, activation=nn.Identity))) for _ in range(3)]
+    body = [
+        Residual(nn.Sequential(block(32, 64, activation=nn.SiLU), Gate(64), block(64, 32, 1, activation=nn.Identity)))
+        for _ in range(3)
+    ]
     return nn.Sequential(block(3, 32, stride=2), *body, head(32)), torch.zeros(IMAGE)
 
 
 def grouped():
-    body = [Residual(nn.Sequential(block(64, 64, 1), block(64, 64, groups=8), block(64, 64, 1, activation=nn.Identity))) for _ in range(3)]
+    body = [
+        Residual(nn.Sequential(block(64, 64, 1), block(64, 64, groups=8), block(64, 64, 1, activation=nn.Identity)))
+        for _ in range(3)
+    ]
     return nn.Sequential(block(3, 64, stride=2), *body, head(64)), torch.zeros(IMAGE)
 
 
 def autoencoder():
-    return nn.Sequential(block(3, 32, stride=2), block(32, 64, stride=2), block(64, 64), nn.Upsample(scale_factor=2), block(64, 32),
-                         nn.Upsample(scale_factor=2), nn.Conv2d(32, 3, 3, padding=1)), torch.zeros(IMAGE)
+    return nn.Sequential(block(3, 32, stride=2), block(32, 64, stride=2), block(64, 64), nn.Upsample(scale_factor=2),
+                         block(64, 32), nn.Upsample(scale_factor=2), nn.Conv2d(32, 3, 3, padding=1)), torch.zeros(IMAGE)
 
 
 def vit():
     class Tokens(nn.Module):
         def forward(self, x):
             return x.flatten(2).transpose(1, 2)
-    return nn.Sequential(nn.Conv2d(3, 192, 8, 8), Tokens(), encoder(192, 3, 3), nn.LayerNorm(192), nn.Linear(192, 10)), torch.zeros(IMAGE)
+
+    return nn.Sequential(nn.Conv2d(3, 192, 8, 8), Tokens(), encoder(192, 3, 3), nn.LayerNorm(192), nn.Linear(
+        192, 10)), torch.zeros(IMAGE)
 
 
 def mixer():
     def mix(n):
-        return Residual(nn.Sequential(nn.LayerNorm(128), Transposed(nn.Sequential(nn.Linear(n, 2 * n), nn.GELU(), nn.Linear(2 * n, n)))))
-    channels = [Residual(nn.Sequential(nn.LayerNorm(128), nn.Linear(128, 512), nn.GELU(), nn.Linear(512, 128))) for _ in range(3)]
-    return nn.Sequential(*(layer for c in channels for layer in (mix(TOKENS), c)), nn.Linear(128, 10)), torch.zeros(1, TOKENS, 128)
+        return Residual(
+            nn.Sequential(nn.LayerNorm(128),
+                          Transposed(nn.Sequential(nn.Linear(n, 2 * n), nn.GELU(), nn.Linear(2 * n, n)))))
+
+    channels = [
+        Residual(nn.Sequential(nn.LayerNorm(128), nn.Linear(128, 512), nn.GELU(), nn.Linear(512, 128)))
+        for _ in range(3)
+    ]
+    return nn.Sequential(*(layer for c in channels for layer in (mix(TOKENS), c)), nn.Linear(128, 10)), torch.zeros(
+        1, TOKENS, 128)
 
 
 def bottleneck():
-    layers = [nn.Linear(784, 512), nn.LayerNorm(512), nn.GELU(), nn.Linear(512, 32), nn.Tanh(), nn.Linear(32, 512), nn.GELU(), nn.Linear(512, 784)]
+    layers = [
+        nn.Linear(784, 512),
+        nn.LayerNorm(512),
+        nn.GELU(),
+        nn.Linear(512, 32),
+        nn.Tanh(),
+        nn.Linear(32, 512),
+        nn.GELU(),
+        nn.Linear(512, 784)
+    ]
     return nn.Sequential(*layers), torch.zeros(1, 784)
 
 
-HELD_OUT = {f.__name__: f for f in (vgg, squeeze, dense, inception, gated, grouped, autoencoder, vit, mixer, bottleneck)}
+HELD_OUT = {
+    f.__name__: f for f in (vgg, squeeze, dense, inception, gated, grouped, autoencoder, vit, mixer, bottleneck)
+}
 
 globals().update(TRAINING)
 

@@ -12,8 +12,10 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-SOURCES = ["ir", "frontends", "passes", "devices", "whitebox", "features", "gnn", "counters", "mig", "pipeline", "learning",
-           "cli", "tests/unit", "tests/tools", "bench"]
+SOURCES = [
+    "ir", "frontends", "passes", "devices", "whitebox", "features", "gnn", "counters", "mig", "pipeline", "learning",
+    "cli", "tests/unit", "tests/tools", "bench"
+]
 NAME = re.compile(r'\bop\("([^"]*)"\)')
 FAMILY = re.compile(r'\bfamily\("([^"]*)"\)')
 ROW = re.compile(r'\{\.name = "([^"]+)"')
@@ -49,7 +51,9 @@ def main() -> int:
                     listing[where] = found
     for where, lines in listing.items():
         if where not in KNOWN:
-            bad += [f"{where}:{line}: a list of operators: make it a column of their rows (ir/op_table.h)" for line in lines]
+            bad += [
+                f"{where}:{line}: a list of operators: make it a column of their rows (ir/op_table.h)" for line in lines
+            ]
     bad += [f"KNOWN has {where}, which lists none" for where in KNOWN if where not in listing]
     print("\n".join(bad) if bad else f"{len(known)} operators, every name in the sources is one of them")
     return 1 if bad else 0

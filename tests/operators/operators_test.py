@@ -21,7 +21,8 @@ def main(frontend: str) -> int:
     run = subprocess.run([PERFC, "ops", "--json"], capture_output=True, text=True, check=True)
     known = {row["op"]: row["becomes"] for row in json.loads(run.stdout)["frontends"][frontend]}
     missing = [name for name in names if not known.get(name)]
-    print(f"{frontend}: {len(names) - len(missing)} of {len(names)} operators of the list are read, {len(known)} in all")
+    print(
+        f"{frontend}: {len(names) - len(missing)} of {len(names)} operators of the list are read, {len(known)} in all")
     for name in missing:
         print(f"not read: {name}")
     if len(names) != len(set(names)) or not names:

@@ -3,7 +3,8 @@
 
 usage: spellings_test.py
 
-A line of spellings.tsv is an operator; a cell, how programs of that format say it, written as the table's head explains.
+A line of spellings.tsv is an operator; a cell, how programs of that format say it, written as the table's head
+explains.
 """
 import json
 import pathlib
@@ -18,7 +19,10 @@ from support import PERFC, read_table  # noqa: E402
 
 FORMATS = ["onnx", "torch", "tf", "paddle"]
 SHAPE = [4, 8]
-EAGER = ["--emit=kernels", "--mode", "eager", "--dtype", "fp32", "--predictor", "whitebox", "--device", "a100-40gb", "--quiet"]
+EAGER = [
+    "--emit=kernels", "--mode", "eager", "--dtype", "fp32", "--predictor", "whitebox", "--device", "a100-40gb",
+    "--quiet"
+]
 CALL = re.compile(r"(\w+)\(([^)]*)\)")
 
 
@@ -35,10 +39,12 @@ def inputs(calls) -> list[str]:
 
 
 def onnx(calls) -> str:
-    tensor = "type { tensor_type { elem_type: %d shape { " + "".join(f"dim {{ dim_value: {d} }} " for d in SHAPE) + "} } }"
+    tensor = "type { tensor_type { elem_type: %d shape { " + "".join(
+        f"dim {{ dim_value: {d} }} " for d in SHAPE) + "} } }"
     out = "ir_version: 9\nopset_import { version: 20 }\ngraph {\n"
     for i, (op, args) in enumerate(calls, 1):
-        out += f'node {{ name: "n{i}" op_type: "{op}" ' + "".join(f'input: "{a}" ' for a in args) + f'output: "{i}" }}\n'
+        out += f'node {{ name: "n{i}" op_type: "{op}" ' + "".join(
+            f'input: "{a}" ' for a in args) + f'output: "{i}" }}\n'
     for n in numbers(calls):
         out += f'initializer {{ name: "{n}" data_type: 1 float_data: {n[2:]} }}\n'
     for x in inputs(calls):
@@ -49,12 +55,17 @@ def onnx(calls) -> str:
 
 def torch(calls) -> str:
     float_type = {"dtype": "float32", "shape": SHAPE}
-    nodes = [{"op": "prim::Constant", "inputs": [], "attributes": {"value": float(n[2:])}, "outputs": [{"name": n, "type": "float"}]} for n in numbers(calls)]
+    nodes = [{
+        "op": "prim::Constant", "inputs": [], "attributes": {"value": float(n[2:])},
+        "outputs": [{"name": n, "type": "float"}]
+    } for n in numbers(calls)]
     for i, (op, args) in enumerate(calls, 1):
         kind = {**float_type, "dtype": "bool"} if op in ("ne", "isnan") else float_type
         nodes.append({"op": f"aten::{op}", "inputs": args, "attributes": {}, "outputs": [{"name": str(i), **kind}]})
-    return json.dumps({"format": "torchscript-json", "version": 1, "producer": "torch", "model": "m", "parameters": [],
-                       "inputs": [{"name": x, **float_type} for x in inputs(calls)], "outputs": nodes[-1]["outputs"], "nodes": nodes})
+    return json.dumps({
+        "format": "torchscript-json", "version": 1, "producer": "torch", "model": "m", "parameters": [],
+        "inputs": [{"name": x, **float_type} for x in inputs(calls)], "outputs": nodes[-1]["outputs"], "nodes": nodes
+    })
 
 
 def tf(calls) -> str:
@@ -70,13 +81,21 @@ def paddle(calls) -> str:
     def result(number, kind="t_f32"):
         return {"%": number, "TT": {"#": "0.t_dtensor", "D": [{"#": f"0.{kind}"}, SHAPE, "NCHW", [], 0]}}
     ids = {x: i for i, x in enumerate(inputs(calls), 1)}
-    ops = [{"#": "1.data", "A": [{"N": "name", "AT": {"#": "0.a_str", "D": x}}], "I": [], "O": [result(i)]} for x, i in ids.items()]
+    ops = [{"#": "1.data", "A": [{"N": "name", "AT": {"#": "0.a_str", "D": x}}], "I": [], "O": [result(i)]}
+           for x, i in ids.items()]
     for i, (op, args) in enumerate(calls, 1):
         ids[str(i)] = 100 + i
-        ops.append({"#": f"1.{op}", "A": [], "I": [{"%": ids[a]} for a in args], "O": [result(100 + i, "t_bool" if op in ("not_equal", "isnan") else "t_f32")]})
-    ops.append({"#": "1.fetch", "A": [{"N": "name", "AT": {"#": "0.a_str", "D": "out"}}, {"N": "col", "AT": {"#": "0.a_i32", "D": 0}}],
-                "I": [{"%": 100 + len(calls)}], "O": [result(9000)]})
-    return json.dumps({"base_code": {"magic": "pir", "version": 4}, "program": {"regions": [{"blocks": [{"args": [], "ops": ops}]}]}})
+        ops.append({
+            "#": f"1.{op}", "A": [], "I": [{"%": ids[a]} for a in args],
+            "O": [result(100 + i, "t_bool" if op in ("not_equal", "isnan") else "t_f32")]
+        })
+    ops.append({
+        "#": "1.fetch", "A": [{"N": "name", "AT": {"#": "0.a_str", "D": "out"}},
+                              {"N": "col", "AT": {"#": "0.a_i32", "D": 0}}], "I": [{"%": 100 + len(calls)}],
+        "O": [result(9000)]
+    })
+    return json.dumps(
+        {"base_code": {"magic": "pir", "version": 4}, "program": {"regions": [{"blocks": [{"args": [], "ops": ops}]}]}})
 
 
 SUFFIX = {"onnx": "m.onnxtxt", "torch": "m.json", "tf": "m.pbtxt", "paddle": "p.json"}

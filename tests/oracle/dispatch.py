@@ -43,14 +43,33 @@ aten = torch.ops.aten
 
 #: Beside the rules of `launches`: overload packets that hand out memory or look at it, and why.
 NO_KERNEL = {
-    "empty": "allocates", "empty_like": "allocates", "empty_strided": "allocates", "new_empty": "allocates", "new_empty_strided": "allocates",
-    "empty_permuted": "allocates", "resize_": "allocates", "set_": "re-points the storage",
-    "_unsafe_view": "a view; its schema hides that", "_reshape_alias": "a view", "lift_fresh": "a view",
-    "detach": "a view", "detach_": "a view", "alias": "a view", "_conj": "a flag", "_neg_view": "a flag",
-    "_local_scalar_dense": "a transfer to the host", "lift_fresh_copy": "a constant, copied on the host",
-    "_assert_tensor_metadata": "checks metadata", "_assert_scalar": "checks on the host", "sym_size": "looks at the shape",
-    "sym_stride": "looks at the shape", "sym_numel": "looks at the shape", "sym_storage_offset": "looks at the shape",
-    "is_same_size": "looks at the shape", "record_stream": "bookkeeping", "_cudnn_init_dropout_state": "once per process, at load",
+    "empty": "allocates",
+    "empty_like": "allocates",
+    "empty_strided": "allocates",
+    "new_empty": "allocates",
+    "new_empty_strided": "allocates",
+    "empty_permuted": "allocates",
+    "resize_": "allocates",
+    "set_": "re-points the storage",
+    "_unsafe_view": "a view; its schema hides that",
+    "_reshape_alias": "a view",
+    "lift_fresh": "a view",
+    "detach": "a view",
+    "detach_": "a view",
+    "alias": "a view",
+    "_conj": "a flag",
+    "_neg_view": "a flag",
+    "_local_scalar_dense": "a transfer to the host",
+    "lift_fresh_copy": "a constant, copied on the host",
+    "_assert_tensor_metadata": "checks metadata",
+    "_assert_scalar": "checks on the host",
+    "sym_size": "looks at the shape",
+    "sym_stride": "looks at the shape",
+    "sym_numel": "looks at the shape",
+    "sym_storage_offset": "looks at the shape",
+    "is_same_size": "looks at the shape",
+    "record_stream": "bookkeeping",
+    "_cudnn_init_dropout_state": "once per process, at load",
 }
 
 
@@ -70,7 +89,8 @@ def launches(func, inputs, outputs) -> str:
         return "nothing to compute"                     # at::native returns before it launches
     devices = {t.device.type for t in inputs + outputs}
     if "cpu" in devices:
-        return "a transfer" if len(devices) > 1 and name in ("_to_copy", "copy_") else "on the host" if devices == {"cpu"} else ""
+        return "a transfer" if len(devices) > 1 and name in ("_to_copy",
+                                                             "copy_") else "on the host" if devices == {"cpu"} else ""
     return ""
 
 
@@ -104,7 +124,8 @@ def _attention(q, k, v, mask=None, dropout_p=0.0, is_causal=False, *, scale=None
     if mask is not None and mask.dtype == torch.bool:
         mask = torch.where(mask, 0.0, torch.scalar_tensor(-math.inf, dtype=q.dtype, device=q.device))
     if not fits:
-        return aten._scaled_dot_product_attention_math(q, k, v, mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)[0]
+        return aten._scaled_dot_product_attention_math(q, k, v, mask, dropout_p, is_causal, scale=scale,
+                                                       enable_gqa=enable_gqa)[0]
     if mask is not None:  # preprocess_mask: rows of the mask in multiples of 8, else padded and cut again
         if any(s % 8 for s in mask.stride()[:-1]):
             length = mask.shape[-1]
@@ -143,14 +164,15 @@ def _cudnn(mode):
         projected = hidden.shape[-1] if per_layer in (3, 5) else 0
         width = cell.shape[-1] if cell is not None else hidden.shape[-1]
         buffer = x.new_empty(sum(w.numel() for w in weights))
-        y, hy, cy, _, _ = aten._cudnn_rnn(x, weights, per_layer, buffer, hidden, cell, mode, width, projected, num_layers, batch_first,
-                                          dropout, train, bidirectional, [], None)
+        y, hy, cy, _, _ = aten._cudnn_rnn(x, weights, per_layer, buffer, hidden, cell, mode, width, projected,
+                                          num_layers, batch_first, dropout, train, bidirectional, [], None)
         return (y, hy, cy) if mode == 2 else (y, hy)
     return run
 
 
-def _cudnn_rnn_backward(x, weight, weight_stride0, weight_buf, hx, cx, output, grad_output, grad_hy, grad_cy, mode, hidden_size, proj_size,
-                        num_layers, batch_first, dropout, train, bidirectional, batch_sizes, dropout_state, reserve, output_mask):
+def _cudnn_rnn_backward(x, weight, weight_stride0, weight_buf, hx, cx, output, grad_output, grad_hy, grad_cy, mode,
+                        hidden_size, proj_size, num_layers, batch_first, dropout, train, bidirectional, batch_sizes,
+                        dropout_state, reserve, output_mask):
     like = torch.empty_like
     return like(x), like(hx), like(cx) if cx is not None else None, [like(w) for w in weight]
 
@@ -190,10 +212,14 @@ def as_cuda_builds() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     shim, torch_folder = folder / f"cuda_guard-{torch.__version__}.so", pathlib.Path(torch.__file__).parent
     if not shim.exists():
-        subprocess.run(["g++", "-std=c++20", "-shared", "-fPIC", f"-I{torch_folder / 'include'}", str(HERE / "cuda_guard.cpp"), "-o", str(shim),
-                        f"-L{torch_folder / 'lib'}", "-lc10"], check=True)
+        subprocess.run([
+            "g++", "-std=c++20", "-shared", "-fPIC", f"-I{torch_folder / 'include'}",
+            str(HERE / "cuda_guard.cpp"), "-o",
+            str(shim), f"-L{torch_folder / 'lib'}", "-lc10"
+        ], check=True)
     ctypes.CDLL(str(shim)).register_no_op_cuda_guard()
-    torch.backends.mha.set_fastpath_enabled(False)   # exporters write out what nn.MultiheadAttention's fast path does in one call
+    torch.backends.mha.set_fastpath_enabled(
+        False)  # exporters write out what nn.MultiheadAttention's fast path does in one call
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -235,7 +261,8 @@ class _Mover:
         key = id(t)
         if key not in self.seen:
             empty = torch.empty_strided(t.size(), t.stride(), dtype=t.dtype, device="meta")
-            moved = FakeTensor(self.mode, empty, torch.device("meta") if self.device == "meta" else torch.device(self.device, 0))
+            moved = FakeTensor(self.mode, empty,
+                               torch.device("meta") if self.device == "meta" else torch.device(self.device, 0))
             if isinstance(t, torch.nn.Parameter):
                 moved = torch.nn.Parameter(moved, requires_grad=t.requires_grad)
             self.seen[key] = (moved, t)
@@ -272,7 +299,8 @@ def record(module, inputs, train: bool = False, default_device: bool = False, ev
     """
     as_cuda_builds()
     recorder = Recorder()
-    unknown = ShapeEnv(allow_scalar_outputs=True, allow_dynamic_output_shape_ops=True)   # sizes that depend on data are symbols
+    unknown = ShapeEnv(allow_scalar_outputs=True,
+                       allow_dynamic_output_shape_ops=True)  # sizes that depend on data are symbols
     fake = FakeTensorMode(allow_non_fake_inputs=True, shape_env=unknown)
     if train:
         with fake:
@@ -315,7 +343,10 @@ def pack(calls: list[dict]) -> dict:
     """{"ops", "types", "calls": [[op, [types], [types], why it launches nothing or 0]…]}: names once."""
     ops, types, whys = {}, {}, {"": 0}
     index = lambda table, key: table.setdefault(key, len(table))  # noqa: E731
-    rows = [[index(ops, c["op"]), [index(types, t) for t in c["in"]], [index(types, t) for t in c["out"]], index(whys, c.get("free", ""))] for c in calls]
+    rows = [[
+        index(ops, c["op"]), [index(types, t) for t in c["in"]], [index(types, t) for t in c["out"]],
+        index(whys, c.get("free", ""))
+    ] for c in calls]
     return {"ops": list(ops), "types": list(types), "free": list(whys), "calls": rows}
 
 

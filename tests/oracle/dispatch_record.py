@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Makes what tests/dispatch/dispatch_test.py compares: programs as users export them, and what PyTorch dispatches for them.
 
-usage: dispatch_record.py [--only PATTERN] [--folder build/dispatch]     needs torch, timm, torchvision, transformers, diffusers
+usage: dispatch_record.py [--only PATTERN] [--folder build/dispatch]     needs torch, timm, torchvision, transformers,
+diffusers
 
-Per model a file build/dispatch/NAME.{pt2,json} (perfc.export, without weights) and NAME.record.json; what is there is not made
-again. Then writes tests/dispatch/models.tar.xz and dispatched.jsonl.xz. tests/dispatch/README.md says how to set torch up.
+Per model a file build/dispatch/NAME.{pt2,json} (perfc.export, without weights) and NAME.record.json; what is there is
+not made
+again. Then writes tests/dispatch/models.tar.xz and dispatched.jsonl.xz. tests/dispatch/README.md says how to set torch
+up.
 """
 import argparse
 import copy
@@ -36,9 +39,12 @@ from perfc.export import exported, torchscript  # noqa: E402
 SECONDS = 240           # a model
 #: Exported as TorchScript, as every second one of timm's and torchvision's; the others as .pt2.
 AS_JSON = ("recurrent_*", "plain_unet", "nn_*", "pointnet", "wavenet", "espcn", "pix2pix_generator")
-TRAINED = """timm_resnet18 timm_mobilenetv3_small_050 timm_efficientnet_b0 timm_convnext_atto timm_vit_tiny_patch16_224 timm_swin_tiny_patch4_window7_224
-    timm_densenet121 timm_nfnet_l0 timm_mixer_s16_224 timm_poolformer_s12 timm_regnety_002 tv_resnet50 tv_googlenet tv_shufflenet_v2_x0_5 tv_lraspp_mobilenet_v3_large
-    hf_bert hf_gpt2 hf_llama hf_qwen3 hf_gemma3 hf_t5 hf_bart hf_mamba hf_vit hf_wav2vec2 hf_whisper plain_unet sd_unet_condition
+TRAINED = """timm_resnet18 timm_mobilenetv3_small_050 timm_efficientnet_b0 timm_convnext_atto timm_vit_tiny_patch16_224
+timm_swin_tiny_patch4_window7_224
+    timm_densenet121 timm_nfnet_l0 timm_mixer_s16_224 timm_poolformer_s12 timm_regnety_002 tv_resnet50 tv_googlenet
+    tv_shufflenet_v2_x0_5 tv_lraspp_mobilenet_v3_large
+    hf_bert hf_gpt2 hf_llama hf_qwen3 hf_gemma3 hf_t5 hf_bart hf_mamba hf_vit hf_wav2vec2 hf_whisper plain_unet
+    sd_unet_condition
     recurrent_lstm recurrent_gru recurrent_cells graph_gcn graph_gat nn_transformer dlrm espcn wavenet""".split()
 
 
@@ -56,7 +62,8 @@ def export_pt2(module, inputs, path):
         exported.strip(complete, slim)
         with zipfile.ZipFile(slim) as packed, zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as flat:  # xz packs better
             for name in packed.namelist():
-                flat.writestr(name, without_stacks(packed.read(name)) if name.endswith("model.json") else packed.read(name))
+                flat.writestr(name,
+                              without_stacks(packed.read(name)) if name.endswith("model.json") else packed.read(name))
     return program
 
 
@@ -139,12 +146,18 @@ def record_models(names, folder):
         try:
             record = make(name, folder)
         except Exception as error:
-            record = {"model": name, "file": None, "failure": f"{type(error).__name__}: {str(error).strip().splitlines()[0][:300] if str(error).strip() else ''}"}
+            record = {
+                "model": name, "file": None,
+                "failure": f"{type(error).__name__}: "
+                           f"{str(error).strip().splitlines()[0][:300] if str(error).strip() else ''}"
+            }
         signal.alarm(0)
         done.write_text(json.dumps(record))
         count = lambda key: sum(not c[3] for c in record[key]["calls"]) if key in record else "-"  # noqa: E731
-        print(name, record["file"], "eager", count("eager"), "file's program", count("file_program"), "train", count("train"),
-              record.get("failure", ""), record.get("file_program_failure", ""), record.get("train_failure", ""), record.get("export_failures") or "", flush=True)
+        print(name, record["file"], "eager", count("eager"), "file's program", count("file_program"), "train",
+              count("train"), record.get("failure", ""), record.get("file_program_failure", ""),
+              record.get("train_failure", ""),
+              record.get("export_failures") or "", flush=True)
 
 
 def record_operators(folder):
@@ -153,9 +166,12 @@ def record_operators(folder):
     if done.exists():
         return
     import make_operators
-    known = {json.loads(line)["model"] for line in (ROOT / "tests" / "torch" / "operators.jsonl").read_text().splitlines()}
+    known = {
+        json.loads(line)["model"] for line in (ROOT / "tests" / "torch" / "operators.jsonl").read_text().splitlines()
+    }
     torch.manual_seed(0)
-    programs = {name: (make_operators.Function(f), inputs) for name, (f, inputs) in make_operators.CASES.items()} | make_operators.MODULES
+    programs = {name: (make_operators.Function(f), inputs) for name, (f, inputs) in make_operators.CASES.items()
+               } | make_operators.MODULES
     lines, failures = [], []
     for name, (module, inputs) in sorted(programs.items()):
         if name not in known:
@@ -164,16 +180,24 @@ def record_operators(folder):
             calls = dispatch.record(copy.deepcopy(module), inputs, default_device=True)
             lines.append(json.dumps({"operator": name, "eager": dispatch.pack(calls)}))
         except Exception as error:
-            lines.append(json.dumps({"operator": name, "failure": f"{type(error).__name__}: {str(error).strip().splitlines()[0][:200]}"}))
+            lines.append(
+                json.dumps({
+                    "operator": name, "failure": f"{type(error).__name__}: {str(error).strip().splitlines()[0][:200]}"
+                }))
             failures.append(name)
     done.write_text("\n".join(lines) + "\n")
     print(f"{len(lines)} operators, {len(failures)} cannot be recorded: {' '.join(failures)}")
 
 
 def pack(names, folder):
-    rows = [json.loads((folder / f"{n}.record.json").read_text()) for n in names if (folder / f"{n}.record.json").exists()]
+    rows = [
+        json.loads((folder / f"{n}.record.json").read_text()) for n in names if (folder / f"{n}.record.json").exists()
+    ]
     rows.sort(key=lambda r: r["model"])
-    lines = [json.dumps(r, separators=(",", ":")) for r in rows] + [json.dumps(json.loads(line), separators=(",", ":")) for line in (folder / "operators.jsonl").read_text().splitlines()]
+    lines = [json.dumps(r, separators=(",", ":")) for r in rows] + [
+        json.dumps(json.loads(line), separators=(",", ":"))
+        for line in (folder / "operators.jsonl").read_text().splitlines()
+    ]
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 1 << 26}]
     (TARGET / "dispatched.jsonl.xz").write_bytes(lzma.compress(("\n".join(lines) + "\n").encode(), filters=filters))
     buffer = io.BytesIO()

@@ -116,7 +116,8 @@ def main():
     for pool in ("add", "mean", "max"):
         run = getattr(tgnn, f"global_{pool}_pool")
         write(f"pool_{pool}", nn.Identity(), sizes, x, lambda m, nodes, run=run: run(nodes, graph_of))
-    for name, block in (("sage", tgnn.GraphSAGE), ("gcn", tgnn.GCN), ("gat", tgnn.GAT), ("gin", tgnn.GIN), ("mlp", None)):
+    for name, block in (("sage", tgnn.GraphSAGE), ("gcn", tgnn.GCN), ("gat", tgnn.GAT), ("gin", tgnn.GIN), ("mlp",
+                                                                                                            None)):
         inputs = {"globals": (2, STATIC), **({"nodes": (NODES, IN)} if block else {})}
         arguments = {"convolution": name, "in": IN, "static": STATIC, "hidden": HIDDEN, "outputs": OUTPUTS}
         write(f"pmgns_{name}", Pmgns(block), arguments, inputs, lambda m, **kw: m(**kw))

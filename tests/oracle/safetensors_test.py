@@ -25,7 +25,8 @@ with safe_open(sys.argv[1], "np") as f:
     meta = f.metadata()
     tensors = {name: f.get_tensor(name) for name in f.keys()}
 assert meta["perfc.model"] == "pmgns-mlp", meta
-assert tensors["fc_1.weight"].shape == (512, 5) and tensors["fc_1.bias"].shape == (512,), {n: t.shape for n, t in tensors.items()}
+assert tensors["fc_1.weight"].shape == (512, 5) and tensors["fc_1.bias"].shape == (512,), {n: t.shape for n, t in
+tensors.items()}
 assert all(t.dtype == numpy.float32 and numpy.isfinite(t).all() for t in tensors.values())
 tensors["predictor.weight"] = tensors["predictor.weight"] * 0
 tensors["predictor.bias"] = tensors["predictor.bias"] * 0 - 3
@@ -50,7 +51,8 @@ def main():
         split = folder / "split.csv"
         split.write_text("architecture,split\nnet,training\n")
         ours, theirs = folder / "ours.safetensors", folder / "theirs.safetensors"
-        run(perfc, "train", "--data", labels, "--split", split, "--model", "pmgns-mlp", "--epochs", "1", "--out", ours, "--quiet")
+        run(perfc, "train", "--data", labels, "--split", split, "--model", "pmgns-mlp", "--epochs", "1", "--out", ours,
+            "--quiet")
         run(python, "-c", REWRITE, ours, theirs)
         # All weights of the last layer are 0 and its bias is -3: ln(1 + e^3) in µs.
         row = run(perfc, "eval", theirs, "--data", labels, "--split", split).splitlines()[1].split()

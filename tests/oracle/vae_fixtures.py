@@ -59,16 +59,24 @@ def case(least, seed):
     z, log_sigma, reconstruction, kl = model(x, noise, least)
     (reconstruction + KL_WEIGHT * kl + (z * upstream).sum()).backward()
     return {
-        "least_log_sigma": least, "x": numbers(x), "noise": numbers(noise), "upstream": numbers(upstream), "z": numbers(z),
-        "log_sigma": log_sigma.item(), "reconstruction": reconstruction.item(), "kl": kl.item(),
+        "least_log_sigma": least,
+        "x": numbers(x),
+        "noise": numbers(noise),
+        "upstream": numbers(upstream),
+        "z": numbers(z),
+        "log_sigma": log_sigma.item(),
+        "reconstruction": reconstruction.item(),
+        "kl": kl.item(),
         "parameters": {k: {"value": numbers(p), "gradient": numbers(p.grad)} for k, p in model.named_parameters()},
     }
 
 
 def main():
     # The second floor is above the optimal ln σ, so that the softness shows.
-    fixture = {"torch": torch.__version__, "rows": ROWS, "inputs": INPUTS, "hidden": HIDDEN, "latent": LATENT, "kl_weight": KL_WEIGHT,
-               "cases": [case(-6.0, 1), case(0.5, 2)]}
+    fixture = {
+        "torch": torch.__version__, "rows": ROWS, "inputs": INPUTS, "hidden": HIDDEN, "latent": LATENT,
+        "kl_weight": KL_WEIGHT, "cases": [case(-6.0, 1), case(0.5, 2)]
+    }
     FILE.write_text(json.dumps(fixture, separators=(",", ":")).replace(',"', ',\n"') + "\n")
 
 

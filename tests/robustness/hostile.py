@@ -40,11 +40,17 @@ def structure():
     yield "missing-value", model(graph([node("Add", ["x", "nowhere"], ["y"])], [X], y)), "nowhere"
     yield "missing-output", model(graph([relu], [X], [message(1, "z")])), "no node produces"
     yield "terminal-escapes", model(graph([node("No\x1b[31mSuch", ["\x07"], ["y"])], [X], y)), "\\x07"
-    yield "bad-utf8", model(graph([b"".join([message(1, b"\xff\xfe"), message(2, "y"), message(4, b"\xc0\x80")])], [X], y)), ""
+    yield "bad-utf8", model(
+        graph([b"".join([message(1, b"\xff\xfe"), message(2, "y"),
+                         message(4, b"\xc0\x80")])], [X], y)), ""
     yield "many-inputs", model(graph([node("Sum", ["x"] * 100_000, ["y"])], [X], y)), None
-    yield "many-attributes", model(graph([message(1, "x") + message(2, "y") + message(4, "Relu") +
-                                          b"".join(message(5, attribute(f"a{i}", i)) for i in range(100_000))], [X], y)), None
-    yield "many-outputs", model(graph([node("Split", ["x"], [f"y{i}" for i in range(100_000)])], [X], [message(1, "y0")])), ""
+    yield "many-attributes", model(
+        graph([
+            message(1, "x") + message(2, "y") + message(4, "Relu") +
+            b"".join(message(5, attribute(f"a{i}", i)) for i in range(100_000))
+        ], [X], y)), None
+    yield "many-outputs", model(
+        graph([node("Split", ["x"], [f"y{i}" for i in range(100_000)])], [X], [message(1, "y0")])), ""
 
 
 def functions():
@@ -56,9 +62,11 @@ def functions():
         function("F1", ["x"], ["y"], [node("F0", ["x"], ["y"], domain="f")])]), "F"
     doubling = [function(f"F{i}", ["x"], ["y"], [node(f"F{i + 1}", ["x"], ["t"], domain="f"),
                                                  node(f"F{i + 1}", ["t"], ["y"], domain="f")]) for i in range(60)]
-    yield "functions-2-to-the-60", model(top, [*doubling, function("F60", ["x"], ["y"], [node("Relu", ["x"], ["y"])])]), ""
+    yield "functions-2-to-the-60", model(
+        top, [*doubling, function("F60", ["x"], ["y"], [node("Relu", ["x"], ["y"])])]), ""
     chain = [function(f"F{i}", ["x"], ["y"], [node(f"F{i + 1}", ["x"], ["y"], domain="f")]) for i in range(20_000)]
-    yield "functions-20000-deep", model(top, [*chain, function("F20000", ["x"], ["y"], [node("Relu", ["x"], ["y"])])]), ""
+    yield "functions-20000-deep", model(top,
+                                        [*chain, function("F20000", ["x"], ["y"], [node("Relu", ["x"], ["y"])])]), ""
     yield "function-twice", model(top, [function("F0", ["x"], ["y"], [node("Relu", ["x"], ["y"])])] * 2), "twice"
 
 
@@ -71,7 +79,8 @@ def nesting():
         if levels == 100:
             for _ in range(levels):
                 inner = graph([node("If", ["c"], ["y"], then_branch=inner, else_branch=core)], [], y)
-            yield "regions-100-deep", model(graph([node("If", ["c"], ["y"], then_branch=inner, else_branch=core)], [X, c], y)), "deep"
+            yield "regions-100-deep", model(
+                graph([node("If", ["c"], ["y"], then_branch=inner, else_branch=core)], [X, c], y)), "deep"
         else:
             parts, size = [], len(core)
             for _ in range(levels):
@@ -81,7 +90,8 @@ def nesting():
                     size += len(prefix)
             yield "regions-1000000-deep", model(b"".join(reversed(parts)) + core), ""
     deep_type = nested(1_000_000, b"", 1, b"", tensor_type(FLOAT, [1]))
-    yield "types-1000000-deep", model(graph([node("Identity", ["x"], ["y"])], [message(1, "x") + message(2, deep_type)], y)), ""
+    yield "types-1000000-deep", model(
+        graph([node("Identity", ["x"], ["y"])], [message(1, "x") + message(2, deep_type)], y)), ""
     yield "unknown-fields-deep", nested(1_000_000, b"", 99, b"", b""), ""
 
 
@@ -100,7 +110,9 @@ def dims():
 
 def attributes():
     w = floats([4, 3, 3, 3])
-    for key, given in {"strides": [0, 0], "dilations": [-1, 3], "pads": [-HUGE] * 4, "group": 0, "kernel_shape": [0, 0]}.items():
+    for key, given in {
+            "strides": [0, 0], "dilations": [-1, 3], "pads": [-HUGE] * 4, "group": 0, "kernel_shape": [0, 0]
+    }.items():
         yield f"conv-{key}", one("Conv", w, **{key: given}), ""
     yield "conv-pads-huge", one("Conv", w, pads=[HUGE] * 4), None
     yield "conv-strides-wrong-kind", one("Conv", w, strides="two"), ""
@@ -116,15 +128,17 @@ def attributes():
     yield "split-zero", one("Split", num_outputs=0, opset=18), ""
     yield "einsum-million", one("Einsum", equation="a" * 1_000_000 + "->a"), ""
     yield "einsum-ellipses", one("Einsum", equation="...i...j...->......"), ""
-    yield "lstm-hidden-huge", one("LSTM", floats([1, 4, 8]), floats([1, 4, 1]), x=value("x", [5, 1, 8]), hidden_size=HUGE), None
+    yield "lstm-hidden-huge", one("LSTM", floats([1, 4, 8]), floats([1, 4, 1]), x=value("x", [5, 1, 8]),
+                                  hidden_size=HUGE), None
     yield "flatten-axis", one("Flatten", axis=99), ""
     yield "lrn-size", one("LRN", size=-1), None
     yield "cast-to-nowhere", one("Cast", to=999), ""
-    yield "attention-heads-zero", one("Attention", floats([8, 24]), floats([24]), x=value("x", [1, 4, 8]), domain="com.microsoft",
-                                      num_heads=0), ""
-    yield "matmulnbits-zero-block", one("MatMulNBits", floats([8, 1, 8]), floats([8]), x=value("x", [1, 16]), K=16, N=8, bits=4,
-                                        block_size=0, domain="com.microsoft"), ""
-    yield "random-huge", model(graph([node("RandomNormal", [], ["y"], shape=[HUGE, HUGE])], [X], [message(1, "y")])), None
+    yield "attention-heads-zero", one("Attention", floats([8, 24]), floats([24]), x=value("x", [1, 4, 8]),
+                                      domain="com.microsoft", num_heads=0), ""
+    yield "matmulnbits-zero-block", one("MatMulNBits", floats([8, 1, 8]), floats([8]), x=value("x", [1, 16]), K=16, N=8,
+                                        bits=4, block_size=0, domain="com.microsoft"), ""
+    yield "random-huge", model(graph([node("RandomNormal", [], ["y"], shape=[HUGE, HUGE])], [X],
+                                     [message(1, "y")])), None
 
 
 def operands():
@@ -151,15 +165,21 @@ def operands():
     yield "onehot-huge", one("OneHot", scalar(HUGE), const(0, 1), x=value("x", [2], INT64)), None
     yield "gather-out-of-range", one("Gather", const(HUGE), axis=0), None
     divide = [node("Div", ["c0", "c1"], ["y"])]
-    yield "fold-division-by-zero", model(graph(divide, [X], [message(1, "y")], [ints("c0", [-(1 << 63)]), ints("c1", [0])])), None
-    yield "fold-division-overflow", model(graph(divide, [X], [message(1, "y")], [ints("c0", [-(1 << 63)]), ints("c1", [-1])])), None
+    yield "fold-division-by-zero", model(
+        graph(divide, [X], [message(1, "y")], [ints("c0", [-(1 << 63)]), ints("c1", [0])])), None
+    yield "fold-division-overflow", model(
+        graph(divide, [X], [message(1, "y")], [ints("c0", [-(1 << 63)]), ints("c1", [-1])])), None
     yield "fold-mod-zero", model(graph([node("Mod", ["c0", "c1"], ["y"])], [X], [message(1, "y")],
                                        [ints("c0", [5]), ints("c1", [0])])), None
-    body = graph([node("Identity", ["cond"], ["c2"]), node("Concat", ["v", "v"], ["v2"], axis=0)],
-                 [value("i", [], INT64), value("cond", [], BOOL), message(1, "v") + message(2, tensor_type(FLOAT, [4]))],
-                 [message(1, "c2"), message(1, "v2")])
-    yield "loop-doubling", model(graph([node("Loop", ["n", "", "v0"], ["y"], body=body)], [value("v0", [4])], [message(1, "y")],
-                                       [tensor("n", INT64, [], HUGE.to_bytes(8, "little"))])), None
+    body = graph(
+        [node("Identity", ["cond"], ["c2"]),
+         node("Concat", ["v", "v"], ["v2"], axis=0)],
+        [value("i", [], INT64),
+         value("cond", [], BOOL),
+         message(1, "v") + message(2, tensor_type(FLOAT, [4]))], [message(1, "c2"), message(1, "v2")])
+    yield "loop-doubling", model(
+        graph([node("Loop", ["n", "", "v0"], ["y"], body=body)], [value("v0", [4])], [message(1, "y")],
+              [tensor("n", INT64, [], HUGE.to_bytes(8, "little"))])), None
     grow = [node("Concat", [f"t{i}", f"t{i}"], [f"t{i + 1}"], axis=0) for i in range(200)]
     yield "doubling-200-times", model(graph(grow, [value("t0", [2])], [message(1, "t200")])), None
     shapes = [node("Concat", [f"t{i}", f"t{i}"], [f"t{i + 1}"], axis=0) for i in range(40)]

@@ -34,7 +34,10 @@ def scalar(name, value, dtype="DT_INT32"):
 
 
 def weight(name, shape):
-    return node(name, "Const", (), attr("dtype", "type: DT_FLOAT") + attr("value", f"tensor {{ dtype: DT_FLOAT tensor_shape {{ {dims(shape)}}} }}"))
+    return node(
+        name, "Const", (),
+        attr("dtype", "type: DT_FLOAT") +
+        attr("value", f"tensor {{ dtype: DT_FLOAT tensor_shape {{ {dims(shape)}}} }}"))
 
 
 def function(name, body, returned="y:y:0", args="x"):
@@ -44,7 +47,8 @@ def function(name, body, returned="y:y:0", args="x"):
 
 
 def call(name, inputs, function_name, inside="node_def"):
-    return node(name, "PartitionedCall", inputs, attr("f", f'func {{ name: "{function_name}" }}') + attr("Tout", "list { type: DT_FLOAT }"), inside)
+    return node(name, "PartitionedCall", inputs,
+                attr("f", f'func {{ name: "{function_name}" }}') + attr("Tout", "list { type: DT_FLOAT }"), inside)
 
 
 def library(*functions):
@@ -77,17 +81,24 @@ def functions():
     yield "function-of-itself", top + library(function("F0", call("y", ["x"], "F0"), "y:output:0")), "calls itself"
     yield "functions-of-each-other", top + library(function("F0", call("y", ["x"], "F1"), "y:output:0"),
                                                    function("F1", call("y", ["x"], "F0"), "y:output:0")), "calls itself"
-    doubling = [function(f"F{i}", call("t", ["x"], f"F{i + 1}") + call("y", ["t:output:0"], f"F{i + 1}"), "y:output:0") for i in range(60)]
+    doubling = [
+        function(f"F{i}",
+                 call("t", ["x"], f"F{i + 1}") + call("y", ["t:output:0"], f"F{i + 1}"), "y:output:0")
+        for i in range(60)
+    ]
     end = node("y", "Relu", ["x"], inside="node_def")
     yield "functions-2-to-the-60", top + library(*doubling, function("F60", end, "y:activations:0")), "exceeds"
     chain = [function(f"F{i}", call("y", ["x"], f"F{i + 1}"), "y:output:0") for i in range(5_000)]
     yield "functions-5000-deep", top + library(*chain, function("F5000", end, "y:activations:0")), ""
-    yield "function-twice", top + library(function("F0", end, "y:activations:0"), function("F0", end, "y:activations:0")), "twice"
+    yield "function-twice", top + library(function("F0", end, "y:activations:0"), function(
+        "F0", end, "y:activations:0")), "twice"
     yield "function-missing", top, ""
     yield "function-returns-nothing", top + library(function("F0", end, "nobody:0:0")), "nobody"
-    loop = attr("cond", 'func { name: "C" }') + attr("body", 'func { name: "F0" }') + attr("T", "list { type: DT_FLOAT }")
+    loop = attr("cond", 'func { name: "C" }') + attr("body", 'func { name: "F0" }') + attr(
+        "T", "list { type: DT_FLOAT }")
     yield "while-of-itself", X + node("y", "While", ["x"], loop) + library(
-        function("C", end, "y:activations:0"), function("F0", node("y", "While", ["x"], loop, "node_def"), "y:output:0")), ""
+        function("C", end, "y:activations:0"), function("F0", node("y", "While", ["x"], loop, "node_def"),
+                                                        "y:output:0")), ""
     branch = attr("then_branch", 'func { name: "F0" }') + attr("else_branch", 'func { name: "C" }')
     yield "if-with-unlike-branches", X + scalar("p", 1, "DT_BOOL") + node("y", "If", ["p", "x"], branch) + library(
         function("C", end, "y:activations:0", args="xz"), function("F0", end, "y:activations:0")), None
@@ -105,7 +116,9 @@ def frames():
     yield "switch-of-itself", X + node("s", "Switch", ["s", "s:1"]) + node("y", "Relu", ["s"]), ""
     yield "merge-of-nothing", X + node("y", "Merge", []), ""
     yield "merge-of-plain-values", X + node("y", "Merge", ["x", "x"]), ""
-    ladder = "".join(node(f"s{i}", "Switch", [f"m{i - 1}" if i else "x", "p"]) + node(f"m{i}", "Merge", [f"s{i}", f"s{i}:1"]) for i in range(2_000))
+    ladder = "".join(
+        node(f"s{i}", "Switch", [f"m{i - 1}" if i else "x", "p"]) + node(f"m{i}", "Merge", [f"s{i}", f"s{i}:1"])
+        for i in range(2_000))
     yield "conditions-2000-in-a-row", X + placeholder("p", [], "DT_BOOL") + ladder + node("y", "Relu", ["m1999"]), None
 
 
@@ -124,18 +137,23 @@ def numbers():
         "explicit_paddings", "list { " + f"i: {HUGE} " * 8 + "}")), ""
     yield "const-huge", weight("w", [HUGE, HUGE]) + node("y", "Relu", ["w"]), None
     yield "const-contents-too-many", ints("c", 1, 2, 3).replace("size: 3", "size: 2") + node("y", "Neg", ["c"]), None
-    for op, values in (("Reshape", (HUGE, HUGE)), ("Reshape", (-1, -1)), ("Tile", (HUGE,) * 4), ("Transpose", (0, 0, 9, -9)), ("Sum", (99,)),
-                       ("Pad", (1, 2, 3)), ("BroadcastTo", (HUGE,) * 4), ("ExpandDims", (-99,)), ("ReverseV2", (44,)), ("TopKV2", (HUGE,)),
-                       ("SpaceToBatchND", (0, 0)), ("MirrorPad", (HUGE,)), ("GatherV2", (-HUGE,)), ("Cumsum", (12,)), ("UnravelIndex", (0,))):
+    for op, values in (("Reshape", (HUGE, HUGE)), ("Reshape", (-1, -1)), ("Tile", (HUGE,) * 4),
+                       ("Transpose", (0, 0, 9, -9)), ("Sum", (99,)), ("Pad", (1, 2, 3)), ("BroadcastTo", (HUGE,) * 4),
+                       ("ExpandDims", (-99,)), ("ReverseV2", (44,)), ("TopKV2", (HUGE,)), ("SpaceToBatchND", (0, 0)),
+                       ("MirrorPad", (HUGE,)), ("GatherV2", (-HUGE,)), ("Cumsum", (12,)), ("UnravelIndex", (0,))):
         yield f"{op}-{values[0]}-{len(values)}", X + ints("c", *values) + node("y", op, ["x", "c"]), None
     yield "fill-huge", ints("n", HUGE, HUGE) + scalar("v", 1) + node("y", "Fill", ["n", "v"]), None
-    yield "range-huge", scalar("a", 0) + scalar("b", 2147483647) + scalar("s", 1) + node("y", "Range", ["a", "b", "s"]), None
+    yield "range-huge", scalar("a", 0) + scalar("b", 2147483647) + scalar("s", 1) + node("y", "Range",
+                                                                                         ["a", "b", "s"]), None
     yield "range-of-step-0", scalar("a", 0) + scalar("b", 7) + scalar("s", 0) + node("y", "Range", ["a", "b", "s"]), ""
-    yield "slice-of-step-0", X + ints("b", 0) + ints("e", 1) + ints("s", 0) + node("y", "StridedSlice", ["x", "b", "e", "s"]), ""
+    yield "slice-of-step-0", X + ints("b", 0) + ints("e", 1) + ints("s", 0) + node("y", "StridedSlice",
+                                                                                   ["x", "b", "e", "s"]), ""
     yield "slice-masks", X + ints("b", 0) + ints("e", 1) + ints("s", 1) + node(
-        "y", "StridedSlice", ["x", "b", "e", "s"], attr("ellipsis_mask", "i: -1") + attr("new_axis_mask", f"i: {HUGE}")), None
+        "y", "StridedSlice", ["x", "b", "e", "s"],
+        attr("ellipsis_mask", "i: -1") + attr("new_axis_mask", f"i: {HUGE}")), None
     yield "split-0", X + scalar("a", 3) + node("y", "Split", ["a", "x"], attr("num_split", "i: 0")), "num_split is 0"
-    yield "one-hot-huge", X + scalar("d", 2147483647) + scalar("on", 1) + scalar("off", 0) + node("y", "OneHot", ["x", "d", "on", "off"]), None
+    yield "one-hot-huge", X + scalar("d", 2147483647) + scalar("on", 1) + scalar("off", 0) + node(
+        "y", "OneHot", ["x", "d", "on", "off"]), None
     yield "einsum", X + node("y", "Einsum", ["x"], attr("equation", 's: "...->->,,abc"')), ""
     yield "segments-negative", X + ints("ids", -1) + node("y", "SegmentSum", ["x", "ids"]), "segment"
     yield "sparse-shape-overflows", placeholder("at", [4, 3], "DT_INT64") + ints("from", HUGE, HUGE, HUGE) + ints("to", -1, HUGE) + \

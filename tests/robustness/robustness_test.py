@@ -5,7 +5,8 @@ usage: robustness_test.py [--flips N] [--seed S]    ($PERFC_BUILD: another build
 
 - truncation of real files at every 1/50: refused wherever the graph is cut
 - random byte flips, seeded: imports or is refused, and what imports verifies
-- hostile.py, hostile_tf.py, hostile_torch.py: cycles, zip bombs, self-referential functions, a million nested regions, absurd
+- hostile.py, hostile_tf.py, hostile_torch.py: cycles, zip bombs, self-referential functions, a million nested regions,
+absurd
   repeats …: refused with the right words
 Limits (CPU seconds, memory) are those of perfc_import_dump.
 """
@@ -36,7 +37,8 @@ TORCH_SEEDS = 12
 def seeds() -> dict[str, bytes]:
     """The example, a text model, and where ../shared is here a spread of its corpus."""
     paths = [ROOT / "examples" / "resnet50.onnx", *sorted((HERE / "seeds").iterdir())]
-    for folder, pattern, seeds in (("onnx", "*.onnx*", CORPUS_SEEDS), ("tf_bin", "*.pb", TF_SEEDS), ("tf_text", "*.pbtxt", TF_SEEDS)):
+    for folder, pattern, seeds in (("onnx", "*.onnx*", CORPUS_SEEDS), ("tf_bin", "*.pb", TF_SEEDS),
+                                   ("tf_text", "*.pbtxt", TF_SEEDS)):
         small = sorted(p for p in (shared_folder() / "corpus" / folder).rglob(pattern) if p.stat().st_size < 20_000)
         paths += small[:: max(len(small) // seeds, 1)]
     files = {f"{i}-{p.name}": p.read_bytes() for i, p in enumerate(paths)}

@@ -35,7 +35,8 @@ def nested(levels: int, before: bytes, field: int, after: bytes, core: bytes) ->
 
 
 def tensor(name: str, dtype: int, dims, raw: bytes = b"") -> bytes:
-    return b"".join(number(1, d) for d in dims) + number(2, dtype) + message(8, name) + (message(9, raw) if raw else b"")
+    return b"".join(number(1, d) for d in dims) + number(2, dtype) + message(8,
+                                                                             name) + (message(9, raw) if raw else b"")
 
 
 def ints(name: str, values) -> bytes:

@@ -1,4 +1,5 @@
-/// perfc_import_dump [--rebatch N] [--types] [--shape INPUT=D,D,…] [--dim NAME=N] [FILE…]   (or file names on standard input)
+/// perfc_import_dump [--rebatch N] [--types] [--shape INPUT=D,D,…] [--dim NAME=N] [FILE…]   (or file names on standard
+/// input)
 ///
 /// Imports each file in a process of its own, under limits, and prints one JSON
 /// object per line: what the corpus tests need to know of many files quickly.
@@ -128,7 +129,8 @@ Json node_types(const Graph& g) {
     if (n.kind == NodeKind::Var || n.loc.node < 0) continue;
     Json types = Json::array();
     for (const ResultInfo& r : n.results) types.push_back(to_string(r.type));
-    nodes.push_back({{"node", n.loc.node}, {"op", n.kind == NodeKind::Call ? def(n.op).name : "constant"}, {"types", types}});
+    nodes.push_back(
+        {{"node", n.loc.node}, {"op", n.kind == NodeKind::Call ? def(n.op).name : "constant"}, {"types", types}});
   }
   return nodes;
 }
@@ -282,8 +284,7 @@ std::string probe(const std::string& file, const Options& options) {
   close(ends[0]);
   int status = 0;
   rusage used{};
-  while (wait4(pid, &status, 0, &used) < 0 && errno == EINTR) {
-  }
+  while (wait4(pid, &status, 0, &used) < 0 && errno == EINTR) {}
 
   Json out = Json::parse(line, nullptr, false);
   if (out.is_discarded() || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
@@ -333,7 +334,8 @@ int main(int argc, char** argv) {
       if (arg == "--shape") options.import.shapes.emplace_back(name, dims);
       else if (!dims.empty()) options.import.dims.emplace_back(name, dims[0]);
     } else if (arg.starts_with("--")) {
-      std::cerr << "usage: perfc_import_dump [--rebatch N] [--types] [--shape INPUT=D,D,...] [--dim NAME=N] [FILE...]\n";
+      std::cerr
+          << "usage: perfc_import_dump [--rebatch N] [--types] [--shape INPUT=D,D,...] [--dim NAME=N] [FILE...]\n";
       return 2;
     } else {
       options.files.emplace_back(arg);

@@ -47,13 +47,15 @@ Outcome round_trip(const std::string& file, const Graph& graph) {
     const SourceLoc loc = reading.all().front().loc;
     std::size_t start = 0;
     for (int line = 1; line < loc.line; ++line) start = text.find('\n', start) + 1;
-    return differs(file, "not read back", to_string(reading.all().front()) + " in: " + std::string(line_at(text, start)));
+    return differs(file, "not read back",
+                   to_string(reading.all().front()) + " in: " + std::string(line_at(text, start)));
   }
   const std::string again = print_graph(*back);
   if (again != text) {
     const auto at = std::mismatch(text.begin(), text.end(), again.begin(), again.end());
     const auto offset = static_cast<std::size_t>(at.first - text.begin());
-    return differs(file, "prints differently", std::string(line_at(text, offset)) + "  ≠  " + std::string(line_at(again, offset)));
+    return differs(file, "prints differently",
+                   std::string(line_at(text, offset)) + "  ≠  " + std::string(line_at(again, offset)));
   }
   if (!(*back == graph)) return differs(file, "not equal", "");
   if (!verify(*back, broken)) return differs(file, "read back but not verified", broken.str());

@@ -5,7 +5,8 @@ import torch
 class Network(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.conv, self.norm, self.linear = torch.nn.Conv2d(3, 8, 3, padding=1), torch.nn.BatchNorm2d(8), torch.nn.Linear(8, 10)
+        self.conv, self.norm, self.linear = torch.nn.Conv2d(3, 8, 3,
+                                                            padding=1), torch.nn.BatchNorm2d(8), torch.nn.Linear(8, 10)
 
     def forward(self, x):
         return self.linear(torch.relu(self.norm(self.conv(x))).mean((2, 3)))

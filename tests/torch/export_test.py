@@ -28,7 +28,9 @@ torch.save(m.Network().state_dict(), "weights.pt")
 class Test:
     def __init__(self, python: str, folder: str):
         self.python, self.folder, self.problems, self.checks = python, pathlib.Path(folder), [], 0
-        self.env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "python"), str(HERE)]), "PYTHONWARNINGS": "ignore"}
+        self.env = {
+            **os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "python"), str(HERE)]), "PYTHONWARNINGS": "ignore"
+        }
 
     def run(self, *args: str) -> subprocess.CompletedProcess:
         return subprocess.run([self.python, *args], cwd=self.folder, env=self.env, capture_output=True, text=True)
@@ -40,7 +42,8 @@ class Test:
 
     def export(self, *args: str, file: str, says: str) -> pathlib.Path:
         done = self.run("-m", "perfc.export", *args, "-o", file)
-        self.expect(" ".join(args), (done.returncode, done.stdout, done.stderr.count("Error")), (0, f"{file}: {says}\n", 0))
+        self.expect(" ".join(args), (done.returncode, done.stdout, done.stderr.count("Error")),
+                    (0, f"{file}: {says}\n", 0))
         return self.folder / file
 
     def refused(self, *args: str, code: int, says: str):
@@ -77,21 +80,26 @@ def check(t: Test):
              [v["name"] for n in program["nodes"] for v in n["outputs"] if "type" not in v and "shape" not in v], [])
     given = t.export("export_models:network", "-i", "2,3,32,32", file="given.json", says="22 nodes, 8 parameters")
     t.imports(given, macs=network, parameters=314, results=out)
-    scripted = t.export("export_models:network", "--script", "-i", "2,3,32,32", file="script.json", says="31 nodes, 9 parameters")
+    scripted = t.export("export_models:network", "--script", "-i", "2,3,32,32", file="script.json",
+                        says="31 nodes, 9 parameters")
     t.imports(scripted, macs=network, parameters=314, results=out)
-    archive = t.export("export_models:network_with_input", "--format", "pt2", file="net.pt2", says="16 nodes, 9 parameters")
+    archive = t.export("export_models:network_with_input", "--format", "pt2", file="net.pt2",
+                       says="16 nodes, 9 parameters")
     t.imports(archive, macs=network, parameters=314, results=out)
 
     # One million parameters per megabyte of weights: none of them is written.
     for name, options in (("large.json", ()), ("large.pt2", ("--format", "pt2"))):
-        large = t.export("export_models:large", *options, file=name, says="5 nodes, 2 parameters" if options else "1 nodes, 2 parameters")
+        large = t.export("export_models:large", *options, file=name,
+                         says="5 nodes, 2 parameters" if options else "1 nodes, 2 parameters")
         t.imports(large, macs=2048 * 2048, parameters=2048 * 2049, results=["Tensor[(1, 2048), float32]"])
         t.expect(f"{name} holds no weights", large.stat().st_size < 20_000, True)
-    meta = t.export("export_models:two_layers", "--format", "pt2", "--device", "meta", file="meta.pt2", says="8 nodes, 4 parameters")
+    meta = t.export("export_models:two_layers", "--format", "pt2", "--device", "meta", file="meta.pt2",
+                    says="8 nodes, 4 parameters")
     t.imports(meta, macs=2 * 2 * 256, parameters=2 * 272, results=["Tensor[(2, 16), float32]"])
 
     pair = ["Tensor[(2, 16), float32]"] * 2
-    t.imports(t.export("export_models:tied", file="tied.json", says="15 nodes, 2 parameters"), macs=2 * 3 * 256, parameters=512, results=pair)
+    t.imports(t.export("export_models:tied", file="tied.json", says="15 nodes, 2 parameters"), macs=2 * 3 * 256,
+              parameters=512, results=pair)
     t.imports(t.export("export_models:tied", "--format", "pt2", file="tied.pt2", says="11 nodes, 3 parameters"),
               macs=2 * 3 * 256, parameters=512, results=pair)
     # The bias of a quantised convolution is an int32 in the IR, which counts as none.
@@ -109,22 +117,31 @@ def check(t: Test):
     t.imports(t.export("methods.pt", "--method", "decode", "-i", "5", file="decode.json", says="3 nodes, 0 parameters"),
               macs=0, parameters=0, results=["Tensor[(5,), float32]"])
 
-    t.refused("export_models:network", code=1, says="export_models:network: error: example inputs are missing: give --input")
+    t.refused("export_models:network", code=1,
+              says="export_models:network: error: example inputs are missing: give --input")
     t.refused("export_models:network", "-i", "2,5,8,8", code=1,
               says="export_models:network: error: the module fails on the example inputs: RuntimeError: Given groups=1")
     t.refused("export_models:none", code=1, says="export_models:none: error: 'export_models' has no 'none'; it has ")
-    t.refused("export_models:fails", code=1, says="export_models:fails: error: 'export_models:fails' failed: ValueError: no such size (at ")
-    t.refused("export_models:number", code=1, says="export_models:number: error: 'export_models:number' gives an object of type int")
-    t.refused("no_such_module:x", code=1, says="no_such_module:x: error: cannot import 'no_such_module': ModuleNotFoundError")
-    t.refused("methods.pt", code=1, says="methods.pt: error: the module has no method 'forward'; give --method decode or encode")
+    t.refused("export_models:fails", code=1,
+              says="export_models:fails: error: 'export_models:fails' failed: ValueError: no such size (at ")
+    t.refused("export_models:number", code=1,
+              says="export_models:number: error: 'export_models:number' gives an object of type int")
+    t.refused("no_such_module:x", code=1,
+              says="no_such_module:x: error: cannot import 'no_such_module': ModuleNotFoundError")
+    t.refused("methods.pt", code=1,
+              says="methods.pt: error: the module has no method 'forward'; give --method decode or encode")
     t.refused("weights.pt", code=1, says="weights.pt: error: not a TorchScript archive that torch ")
-    t.refused("loop.pt", "-i", "2,4", "-i", "1", "-i", "1", code=1, says="loop.pt: error: 3 inputs are given, but forward has 2: x.1, rounds.1")
+    t.refused("loop.pt", "-i", "2,4", "-i", "1", "-i", "1", code=1,
+              says="loop.pt: error: 3 inputs are given, but forward has 2: x.1, rounds.1")
     t.refused("loop.pt", "--format", "pt2", code=1, says="loop.pt: error: an archive of torch.jit.save becomes JSON")
-    t.refused("export_models:network", "-i", "1,x", code=2, says="python -m perfc.export: error: argument -i/--input: '1,x' is not DIM")
-    t.refused("missing.pt", code=2, says="python -m perfc.export: error: 'missing.pt' is neither a file nor module:factory")
+    t.refused("export_models:network", "-i", "1,x", code=2,
+              says="python -m perfc.export: error: argument -i/--input: '1,x' is not DIM")
+    t.refused("missing.pt", code=2,
+              says="python -m perfc.export: error: 'missing.pt' is neither a file nor module:factory")
     note = t.run("-m", "perfc.export", "frozen.pt", "-o", "open.json")
-    t.expect("note on open shapes", note.stderr, "open.json: note: no shape is known of x.1: give it here with --input, "
-                                                 "or to perfc, for example --shape x.1=1,3,224,224\n")
+    t.expect(
+        "note on open shapes", note.stderr, "open.json: note: no shape is known of x.1: give it here with --input, "
+        "or to perfc, for example --shape x.1=1,3,224,224\n")
 
 
 def main() -> int:

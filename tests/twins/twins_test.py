@@ -25,8 +25,10 @@ TOLERANCE = {"latency": 0.03, "memory": 0.05}
 FRAMEWORK = {"onnx": "torch", "torchscript": "torch", "pt2": "torch", "paddle": "paddlepaddle", "tf_text": "tensorflow",
              "tf_bin": "tensorflow", "tf_frozen": "tensorflow"}
 SCRIPTED = {"resnet18.script.json", "resnet18.trace_frozen.json"}  # do not say their input's shape
-SETTINGS = ["--batch", "1", "--predictor", "whitebox", "--device", "rtx4090", "--dtype", "fp32", "--mode", "eager", "--layout", "nchw",
-            "--fold-batch-norm", "on", "--json", "--top", "0"]
+SETTINGS = [
+    "--batch", "1", "--predictor", "whitebox", "--device", "rtx4090", "--dtype", "fp32", "--mode", "eager", "--layout",
+    "nchw", "--fold-batch-norm", "on", "--json", "--top", "0"
+]
 
 
 def measure(path):
@@ -35,8 +37,10 @@ def measure(path):
     if done.returncode:
         return None, done.stderr.strip().splitlines()[0] if done.stderr.strip() else f"exit {done.returncode}"
     p = json.loads(done.stdout)["predictions"][0]
-    return {"macs": p["static"]["macs"], "params": p["static"]["params"], "conv2d": p["static"]["conv2d"], "dense": p["static"]["dense"],
-            "latency": p["device_ms"], "memory": p["memory_mib"]}, None
+    return {
+        "macs": p["static"]["macs"], "params": p["static"]["params"], "conv2d": p["static"]["conv2d"],
+        "dense": p["static"]["dense"], "latency": p["device_ms"], "memory": p["memory_mib"]
+    }, None
 
 
 def main():

@@ -83,7 +83,8 @@ TEST(BoostGraph, EmptyGraph) {
 
 TEST(Dot, RegionsAreClusters) {
   const Graph g = parsed(
-      "def @\"a \\\"b\\\"\"(%c: Tensor[(), bool], %x: Tensor[(4,), float32]) -> (y: Tensor[(4,), float32], Tensor[(2,), float32]) {\n"
+      "def @\"a \\\"b\\\"\"(%c: Tensor[(), bool], %x: Tensor[(4,), float32]) -> (y: Tensor[(4,), float32], "
+      "Tensor[(2,), float32]) {\n"
       "  %2 = if(%c, %x, captures=1) @choice {\n"
       "    fn @yes(%v: Tensor[(4,), float32]) { %1 = exp(%v); (%1) }\n"
       "    fn @no(%v: Tensor[(4,), float32]) { (%v) }\n"

@@ -16,7 +16,8 @@ namespace {
 /// A copy: memory-bound. A product: compute-bound. A tiny addition: nothing but a launch.
 const char* const kModels[] = {
     "def @main(%x: Tensor[(4096, 4096), float32]) {\n  %1 = nn.relu(%x);\n  (%1)\n}\n",
-    "def @main(%x: Tensor[(4096, 4096), float32], %y: Tensor[(4096, 4096), float32]) {\n  %2 = nn.batch_matmul(%x, %y);\n  (%2)\n}\n",
+    "def @main(%x: Tensor[(4096, 4096), float32], %y: Tensor[(4096, 4096), float32]) {\n  %2 = nn.batch_matmul(%x, "
+    "%y);\n  (%2)\n}\n",
     "def @main(%x: Tensor[(8,), float32]) {\n  %1 = tanh(%x);\n  (%1)\n}\n",
 };
 
@@ -25,7 +26,8 @@ class Calibrating : public ::testing::Test {
   void SetUp() override {
     folder_ = std::filesystem::temp_directory_path() / fmt::format("perfc_calibration_{}", ::getpid());
     std::filesystem::create_directories(folder_);
-    for (std::size_t m = 0; m < std::size(kModels); ++m) std::ofstream(folder_ / fmt::format("{}.pir", m)) << "#[version = \"perfc-ir/1\"]\n" << kModels[m];
+    for (std::size_t m = 0; m < std::size(kModels); ++m)
+      std::ofstream(folder_ / fmt::format("{}.pir", m)) << "#[version = \"perfc-ir/1\"]\n" << kModels[m];
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
@@ -59,7 +61,8 @@ TEST_F(Calibrating, FindsTheConstantsThatMadeTheLabels) {
   truth.host_us_eager *= 2;
   std::vector<std::string> rows;
   for (int repeat = 0; repeat < 10; ++repeat) {
-    for (std::size_t m = 0; m < std::size(kModels); ++m) rows.push_back(fmt::format("{}.pir,,t4,fp32,eager,,{:.9g},,", m, whitebox_ms(m, truth)));
+    for (std::size_t m = 0; m < std::size(kModels); ++m)
+      rows.push_back(fmt::format("{}.pir,,t4,fp32,eager,,{:.9g},,", m, whitebox_ms(m, truth)));
   }
   const auto found = calibrate({.data = labels(rows), .predictor = "whitebox", .name = "mine"}, diags);
   ASSERT_TRUE(found) << diags.str();
@@ -70,7 +73,8 @@ TEST_F(Calibrating, FindsTheConstantsThatMadeTheLabels) {
   EXPECT_NEAR(found->device.efficiency.at("bandwidth") / truth.efficiency.at("bandwidth"), 1, 0.03);
   EXPECT_NEAR(found->device.efficiency.at("vector_matmul") / truth.efficiency.at("vector_matmul"), 1, 0.03);
   EXPECT_NEAR(found->device.host_us_eager / truth.host_us_eager, 1, 0.03);
-  EXPECT_EQ(found->device.efficiency.at("layout"), t4->efficiency.at("layout"));  // nothing measured says anything about it
+  EXPECT_EQ(found->device.efficiency.at("layout"),
+            t4->efficiency.at("layout"));  // nothing measured says anything about it
 }
 
 TEST_F(Calibrating, FindsThePowerThatMadeTheEnergy) {
@@ -88,7 +92,8 @@ TEST_F(Calibrating, FindsThePowerThatMadeTheEnergy) {
     const auto model = make_whitebox()->prepare(*graph, {.precision = Precision::Fp32}, diags);
     ASSERT_TRUE(model) << diags.str();
     const Prediction p = (*model)->on(truth);
-    for (int repeat = 0; repeat < 20; ++repeat) rows.push_back(fmt::format("{}.pir,,t4,fp32,eager,,{:.9g},,{:.9g}", m, p.latency_ms, p.energy_j));
+    for (int repeat = 0; repeat < 20; ++repeat)
+      rows.push_back(fmt::format("{}.pir,,t4,fp32,eager,,{:.9g},,{:.9g}", m, p.latency_ms, p.energy_j));
   }
   const auto found = calibrate({.data = labels(rows), .predictor = "whitebox"}, diags);
   ASSERT_TRUE(found) << diags.str();
@@ -116,7 +121,8 @@ TEST_F(Calibrating, OneOutlierAmongThirtyHardlyMoves) {
   const auto t4 = DeviceTable::builtin().find("t4", diags);
   ASSERT_TRUE(t4);
   std::vector<std::string> rows;
-  for (int repeat = 0; repeat < 30; ++repeat) rows.push_back(fmt::format("0.pir,,t4,fp32,eager,,{:.9g},,", whitebox_ms(0, *t4) * (repeat == 0 ? 20 : 1)));
+  for (int repeat = 0; repeat < 30; ++repeat)
+    rows.push_back(fmt::format("0.pir,,t4,fp32,eager,,{:.9g},,", whitebox_ms(0, *t4) * (repeat == 0 ? 20 : 1)));
   const auto found = calibrate({.data = labels(rows), .predictor = "whitebox"}, diags);
   ASSERT_TRUE(found) << diags.str();
   EXPECT_NEAR(found->device.efficiency.at("bandwidth") / t4->efficiency.at("bandwidth"), 1, 0.03);
@@ -124,8 +130,12 @@ TEST_F(Calibrating, OneOutlierAmongThirtyHardlyMoves) {
 
 TEST_F(Calibrating, LabelsOfTwoDevicesAreRefused) {
   Diagnostics diags("test");
-  EXPECT_FALSE(calibrate({.data = labels({"0.pir,,t4,fp32,eager,,1,,", "0.pir,,p4,fp32,eager,,1,,"}), .predictor = "whitebox"}, diags));
-  EXPECT_NE(diags.str().find("labels.csv:3:1: error: device 'p4' after 't4': one device is calibrated at a time; choose with --device"), std::string::npos)
+  EXPECT_FALSE(calibrate(
+      {.data = labels({"0.pir,,t4,fp32,eager,,1,,", "0.pir,,p4,fp32,eager,,1,,"}), .predictor = "whitebox"}, diags));
+  EXPECT_NE(
+      diags.str().find(
+          "labels.csv:3:1: error: device 'p4' after 't4': one device is calibrated at a time; choose with --device"),
+      std::string::npos)
       << diags.str();
 }
 

@@ -1,14 +1,14 @@
 /// Kernel graphs, the corrected whitebox's network, and what PyTorch is known to launch.
 #include <cmath>
 
-#include "whitebox/launch/data_layout.h"
-#include "whitebox/launch/framework.h"
-#include "whitebox/launch/kernel_fields.h"
 #include "features/kernel_graph.h"
 #include "gnn/models/corrected.h"
 #include "gnn_check.h"
 #include "graphs.h"
 #include "kernel_plan.h"
+#include "whitebox/launch/data_layout.h"
+#include "whitebox/launch/framework.h"
+#include "whitebox/launch/kernel_fields.h"
 
 namespace perfc {
 namespace {
@@ -44,7 +44,9 @@ TEST(Corrected, WithoutTrainingItIsTheWhitebox) {
   for (std::size_t g = 0; g < 3; ++g) in.globals(g, kHostColumn) = 0;
   const Matrix<double>& y = model.forward(context, in);
   double sum = 0;
-  for (std::size_t i = 0; i < 5; ++i) sum += in.nodes(i, kCountColumn) * (in.nodes(i, kWorkColumn) + in.nodes(i, kLaunchColumn) + in.nodes(i, kWaitingColumn));
+  for (std::size_t i = 0; i < 5; ++i)
+    sum += in.nodes(i, kCountColumn) *
+           (in.nodes(i, kWorkColumn) + in.nodes(i, kLaunchColumn) + in.nodes(i, kWaitingColumn));
   EXPECT_NEAR(y(0, 0), sum, 1e-12);
   in.globals(0, kHostColumn) = 100 * sum;  // the host dominates
   EXPECT_NEAR(model.forward(context, in)(0, 0), 100 * sum, 1e-6 * sum);
@@ -153,10 +155,13 @@ TEST(KernelGraph, MergingChangesNoPrediction) {
   Corrected<double> model({.features = kFeatures, .hidden = 8, .convolutions = kRounds});
   for (auto& [name, p] : parameters<double>(model)) randomise(p->value, name);
   const auto time = [&](const std::vector<Kernel>& kernels, const std::vector<double>& count, Adjacency adjacency) {
-    GraphInput<double> in{Matrix<double>(kernels.size(), kKernelColumns + kFeatures), Matrix<double>(1, kGlobalColumns)};
+    GraphInput<double> in{Matrix<double>(kernels.size(), kKernelColumns + kFeatures),
+                          Matrix<double>(1, kGlobalColumns)};
     for (std::size_t i = 0; i < kernels.size(); ++i) {
       const Kernel& k = kernels[i];
-      const double row[] = {count[i], k.traffic.bytes / 1e3, 2, 0, static_cast<double>(k.kind), k.work.macs / 1e5, k.work.flops / 1e3, k.traffic.bytes / 1e5, 1};
+      const double row[] = {
+          count[i],           k.traffic.bytes / 1e3, 2, 0, static_cast<double>(k.kind), k.work.macs / 1e5,
+          k.work.flops / 1e3, k.traffic.bytes / 1e5, 1};
       std::copy(std::begin(row), std::end(row), in.nodes.data() + i * in.nodes.columns());
     }
     in.globals.fill(0);
@@ -176,7 +181,8 @@ TEST(KernelGraph, MergingChangesNoPrediction) {
   }
   const KernelGraph merged = merge_equal(plan, kRounds);
   ASSERT_LT(merged.kernels.size(), plan.kernels.size());
-  EXPECT_NEAR(time(merged.kernels, merged.count, {.edges = merged.edges}), time(plan.kernels, std::vector<double>(8, 1.0), whole), 1e-9);
+  EXPECT_NEAR(time(merged.kernels, merged.count, {.edges = merged.edges}),
+              time(plan.kernels, std::vector<double>(8, 1.0), whole), 1e-9);
 }
 
 TEST(KernelGraph, RowsHaveTheColumns) {
@@ -189,13 +195,15 @@ TEST(KernelGraph, RowsHaveTheColumns) {
   const FeatureMatrix rows = kernel_features(g, priced, d, {}, vocabulary_index(words));
   ASSERT_EQ(rows.columns, columns.size());
   const auto column = [&](std::string_view name) {
-    return static_cast<std::size_t>(std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.name == name; }) - columns.begin());
+    return static_cast<std::size_t>(
+        std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.name == name; }) -
+        columns.begin());
   };
   EXPECT_EQ(rows.at(0, column("kind.matmul")), 1);
-  EXPECT_EQ(rows.at(0, column("compute_to_memory")), 2);   // log2(4 / 1)
-  EXPECT_EQ(rows.at(0, column("work_to_launch")), 1);      // log2(4 / 2)
-  EXPECT_EQ(rows.at(0, column("m")), 3);                   // 8 rows
-  EXPECT_EQ(rows.at(0, column("k")), 6);                   // depth 64
+  EXPECT_EQ(rows.at(0, column("compute_to_memory")), 2);  // log2(4 / 1)
+  EXPECT_EQ(rows.at(0, column("work_to_launch")), 1);     // log2(4 / 2)
+  EXPECT_EQ(rows.at(0, column("m")), 3);                  // 8 rows
+  EXPECT_EQ(rows.at(0, column("k")), 6);                  // depth 64
   EXPECT_EQ(rows.at(0, column("op.nn.dense")), 1);
   EXPECT_EQ(rows.at(0, column("op.tanh")), 0);
   EXPECT_EQ(rows.at(1, column("op.nn.dense")), 0);
@@ -207,8 +215,9 @@ TEST(Framework, AttentionOfFiveDimsRunsAsItsPartsInFloat32) {
   (%1)
 })");
   const KernelPlan plan = plan_of(g, {.precision = Precision::Fp16});
-  EXPECT_EQ(ops_of(plan), (std::vector<std::string>{"cast", "cast", "cast", "multiply", "multiply", "copy", "copy", "copy", "nn.batch_matmul",
-                                                    "nn.softmax", "equal", "max", "where", "nn.batch_matmul", "cast"}));
+  EXPECT_EQ(ops_of(plan), (std::vector<std::string>{"cast", "cast", "cast", "multiply", "multiply", "copy", "copy",
+                                                    "copy", "nn.batch_matmul", "nn.softmax", "equal", "max", "where",
+                                                    "nn.batch_matmul", "cast"}));
   for (const Kernel& k : plan.kernels) EXPECT_FALSE(k.half);
   const Graph four = graph_of(R"(def @main(%q: Tensor[(6, 4, 16, 8), float32]) {
   %1 = nn.sdpa(%q, %q, %q);
@@ -216,7 +225,6 @@ TEST(Framework, AttentionOfFiveDimsRunsAsItsPartsInFloat32) {
 })");
   EXPECT_EQ(ops_of(plan_of(four, {.precision = Precision::Fp16})), std::vector<std::string>{"nn.sdpa"});
 }
-
 
 TEST(Framework, BilinearUpsamplingLoopsOverBatchAndChannels) {
   const Graph g = graph_of(R"(def @main(%x: Tensor[(32, 64, 7, 7), float32]) {
@@ -256,7 +264,7 @@ TEST(Fusion, BothSidesOfADiamondJoin) {
 })");
   const KernelPlan plan = plan_of(g, {.mode = ExecMode::Compiled});
   ASSERT_EQ(plan.kernels.size(), 2u);
-  EXPECT_EQ(plan.kernels[1].ops.size(), 4u);   // sigmoid, multiply, tanh, add
+  EXPECT_EQ(plan.kernels[1].ops.size(), 4u);                  // sigmoid, multiply, tanh, add
   EXPECT_EQ(plan.kernels[1].traffic.bytes, 3 * 64 * 64 * 4);  // reads %2 and %x, writes %6
 }
 
@@ -269,7 +277,8 @@ TEST(Fusion, WhatOthersReadAlreadyStaysAlone) {
   %5 = add(%4, %2);
   (%5)
 })");
-  EXPECT_EQ(ops_of(plan_of(g, {.mode = ExecMode::Compiled})), (std::vector<std::string>{"tanh", "nn.dense", "sigmoid"}));
+  EXPECT_EQ(ops_of(plan_of(g, {.mode = ExecMode::Compiled})),
+            (std::vector<std::string>{"tanh", "nn.dense", "sigmoid"}));
 }
 
 TEST(Framework, ResizingKeepsTheWidthOfItsDataUnderAutocast) {
@@ -300,7 +309,8 @@ TEST(Framework, DataThat32BitsCannotIndexTakesLonger) {
   %1 = concatenate(%x, %x, axis=1);
   %2 = nn.relu(%x);
   (%1, %2)
-})"), {.mode = mode});
+})"),
+                   {.mode = mode});
   };
   EXPECT_FALSE(plan(1023, ExecMode::Eager).kernels.at(0).placement.wide_index);
   const KernelPlan eager = plan(1024, ExecMode::Eager);  // the concatenation has 2^31 elements
@@ -324,7 +334,7 @@ TEST(Framework, FewGroupWidthsHaveGoodKernels) {
     EXPECT_LT(vector_limit({width, width, 9, true}), 0.02) << width;
   }
   EXPECT_FALSE(on_matrix_units({4, 4, 9, false}));
-  EXPECT_GT(vector_limit({1, 2, 49, true}), 0);   // several results per channel
+  EXPECT_GT(vector_limit({1, 2, 49, true}), 0);  // several results per channel
   EXPECT_EQ(vector_limit({1, 2, 9, false}), 0);
   EXPECT_DOUBLE_EQ(share(16, true), share(32, true) / 2);
   EXPECT_EQ(share(64, true), 1);

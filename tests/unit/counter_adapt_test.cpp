@@ -12,10 +12,12 @@
 namespace perfc {
 namespace {
 
-/// Machines that differ in rate alone: time = 1e-6 × launch + efficiency × words / rate, the same efficiency of 2 on all.
+/// Machines that differ in rate alone: time = 1e-6 × launch + efficiency × words / rate, the same efficiency of 2 on
+/// all.
 /// Rates: a 1, b 2, c 4, new 8 (× 1e9 words/s). What a workload's quirk multiplies, it multiplies on every machine.
 std::string workloads(bool with_new) {
-  std::string csv = std::string("workload,work:launch,work:words,time:a,time:b,time:c") + (with_new ? ",time:new\n" : "\n");
+  std::string csv =
+      std::string("workload,work:launch,work:words,time:a,time:b,time:c") + (with_new ? ",time:new\n" : "\n");
   for (int i = 0; i < 24; ++i) {
     const double words = std::pow(10.0, 5 + i / 6.0), quirk = std::exp(0.5 * Random(5).normal(i));
     csv += std::to_string(i) + ",1," + std::to_string(words);
@@ -71,7 +73,8 @@ TEST(MachineTransfer, MeasuredWorkloadsPullItRight) {
   std::vector<std::size_t> many;
   for (std::size_t r = 2; r < 24; r += 2) many.push_back(r);
   const auto off = [&](std::span<const std::size_t> rows) {
-    return std::abs(MachineTransfer::fit(c.problem, known, 3, rows).predict(c.problem, 21) - std::log(c.data.workloads[21].seconds[3]));
+    return std::abs(MachineTransfer::fit(c.problem, known, 3, rows).predict(c.problem, 21) -
+                    std::log(c.data.workloads[21].seconds[3]));
   };
   EXPECT_GT(off({}), 1);
   EXPECT_LT(off(few), 0.5);
@@ -84,7 +87,7 @@ TEST(MachineTransfer, LearningCurveFalls) {
   const std::vector<std::size_t> all{0, 1, 2, 3};
   const auto curve = learning_curve(c.problem, all, {.samples = {0, 10}, .seeds = 2});
   ASSERT_EQ(curve.size(), 2U);
-  EXPECT_EQ(curve[0].scores.size(), 4U);   // nothing is drawn: one seed
+  EXPECT_EQ(curve[0].scores.size(), 4U);  // nothing is drawn: one seed
   EXPECT_EQ(curve[1].scores.size(), 8U);
   EXPECT_EQ(curve[0].errors.size(), 4U * 24);
   EXPECT_EQ(curve[1].errors.size(), 8U * 14);

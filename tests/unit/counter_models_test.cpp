@@ -18,7 +18,9 @@
 namespace perfc {
 namespace {
 
-FeatureMatrix matrix(std::size_t columns, std::vector<double> values) { return {values.size() / columns, columns, std::move(values)}; }
+FeatureMatrix matrix(std::size_t columns, std::vector<double> values) {
+  return {values.size() / columns, columns, std::move(values)};
+}
 
 constexpr const char* kThree =
     "workload,application,counter:a,work:bytes,time:cpu,time:gpu\n"
@@ -44,13 +46,16 @@ TEST(CounterDataset, RefusesWithTheLine) {
     return diags.str();
   };
   EXPECT_EQ(message("workload,seconds\na,1\n"),
-            "d.csv:1:1: error: column 'seconds' is none of workload, application, region, profiled, counter:NAME, work:NAME, time:MACHINE\n");
+            "d.csv:1:1: error: column 'seconds' is none of workload, application, region, profiled, counter:NAME, "
+            "work:NAME, time:MACHINE\n");
   EXPECT_EQ(message("workload,time:cpu\na,1\nb,-1\n"), "d.csv:3:1: error: time:cpu: '-1' is not a positive number\n");
-  EXPECT_EQ(message("workload,work:w\na,-1\n"), "d.csv:2:1: error: work:w: '-1' is not a finite, non-negative number\n");
+  EXPECT_EQ(message("workload,work:w\na,-1\n"),
+            "d.csv:2:1: error: work:w: '-1' is not a finite, non-negative number\n");
   EXPECT_EQ(message("workload,time:cpu\na,1\na,1\n"), "d.csv:3:1: error: workload: 'a' stands twice\n");
   std::string wide = "workload";
   for (int i = 0; i < 201; ++i) wide += ",work:" + std::to_string(i);
-  EXPECT_EQ(message(wide + "\n"), "d.csv:1:1: error: 0 counters and 201 kinds of work; at most 2000 and 200 are read\n");
+  EXPECT_EQ(message(wide + "\n"),
+            "d.csv:1:1: error: 0 counters and 201 kinds of work; at most 2000 and 200 are read\n");
   EXPECT_EQ(message("time:cpu\n1\n"), "d.csv:1:1: error: the column 'workload' is missing\n");
 }
 
@@ -68,7 +73,8 @@ TEST(NameWords, PartedAtCaseAndWhatIsNoLetter) {
 TEST(NameWords, SharedByTwoApplicationsAndNotByAll) {
   Diagnostics diags;
   const auto d = parse_counter_dataset(
-      "workload,application,region,time:m\n1,x,all_own_two,1\n2,x,all_own,1\n3,y,all_two,1\n4,z,all,1\n5,x,later,1\n6,y,later,1\n", diags);
+      "workload,application,region,time:m\n1,x,all_own_two,1\n2,x,all_own,1\n3,y,all_two,1\n4,z,all,1\n5,x,later,1\n6,y,later,1\n",
+      diags);
   ASSERT_TRUE(d) << diags.str();
   EXPECT_EQ(shared_words(*d, std::vector<std::size_t>{0, 1, 2, 3}), std::vector<std::string>{"two"});
   EXPECT_EQ(shared_words(*d, std::vector<std::size_t>{0, 2}), std::vector<std::string>{});  // both applications have it
@@ -91,7 +97,8 @@ TEST(NameWords, OfAProfile) {
   EXPECT_EQ(whole_run(true), "");
 }
 
-/// Ten iterations that read and write one double by atomics wait ten times; on doubles of their own not at all; unnamed, nobody
+/// Ten iterations that read and write one double by atomics wait ten times; on doubles of their own not at all;
+/// unnamed, nobody
 /// knows.
 TEST(WorkOfProfiles, AtomicsOnOneAddressWaitForEachOther) {
   const CounterDataset names{.work = {{"iterations", "1", {}}, {"serial_atomics", "1", {}}}};
@@ -221,12 +228,15 @@ TEST(EvaluateCounters, WithinAndWithout) {
   const auto p = make_problem(*d, {}, "", diags);
   const auto predicted = [&](SplitKind split, MeasuredOn on) {
     std::vector<HeldBackPrediction> all;
-    EXPECT_TRUE(evaluate_counters(*p, {.models = {"mean"}, .split = split, .seeds = 1, .on = on, .folds = 5}, diags, &all)) << diags.str();
+    EXPECT_TRUE(
+        evaluate_counters(*p, {.models = {"mean"}, .split = split, .seeds = 1, .on = on, .folds = 5}, diags, &all))
+        << diags.str();
     std::set<std::size_t> workloads;
     for (const HeldBackPrediction& h : all) EXPECT_TRUE(workloads.insert(h.workload).second);
     return workloads;
   };
-  const auto reported = predicted(SplitKind::Random, MeasuredOn::HeldBack), within = predicted(SplitKind::Random, MeasuredOn::Training);
+  const auto reported = predicted(SplitKind::Random, MeasuredOn::HeldBack),
+             within = predicted(SplitKind::Random, MeasuredOn::Training);
   EXPECT_EQ(reported.size(), 8U);
   EXPECT_EQ(within.size(), 32U);
   for (const std::size_t w : reported) EXPECT_EQ(within.count(w), 0U);
@@ -234,7 +244,9 @@ TEST(EvaluateCounters, WithinAndWithout) {
   EXPECT_EQ(predicted(SplitKind::Application, MeasuredOn::Training).size(), 32U);
 
   std::vector<HeldBackPrediction> all;
-  ASSERT_TRUE(evaluate_counters(*p, {.models = {"mean"}, .split = SplitKind::Application, .seeds = 1, .without = {"app0", "app9"}}, diags, &all)) << diags.str();
+  ASSERT_TRUE(evaluate_counters(
+      *p, {.models = {"mean"}, .split = SplitKind::Application, .seeds = 1, .without = {"app0", "app9"}}, diags, &all))
+      << diags.str();
   EXPECT_EQ(all.size(), 32U);
   for (const HeldBackPrediction& h : all) EXPECT_TRUE(h.workload >= 4 && h.workload < 36) << h.workload;
   EXPECT_FALSE(evaluate_counters(*p, {.models = {"mean"}, .without = {"app10"}}, diags));
@@ -243,7 +255,8 @@ TEST(EvaluateCounters, WithinAndWithout) {
 
 TEST(HeldBack, ApplicationsStayTogether) {
   Diagnostics diags;
-  const auto d = parse_counter_dataset("workload,application,time:a,time:b\n1,x,1,1\n2,y,1,1\n3,x,1,1\n4,z,1,1\n", diags);
+  const auto d =
+      parse_counter_dataset("workload,application,time:a,time:b\n1,x,1,1\n2,y,1,1\n3,x,1,1\n4,z,1,1\n", diags);
   ASSERT_TRUE(d);
   const std::vector<std::size_t> rows{0, 1, 2, 3};
   const auto parts = held_back(*d, rows, SplitKind::Application, 0, Random(1));
@@ -258,15 +271,17 @@ TEST(CorrectedCosts, ExtrapolatesAnApplication) {
   std::string csv = "workload,application,counter:bytes,work:launch,work:bytes,time:a,time:b\n";
   for (int i = 0; i < 24; ++i) {
     const double bytes = std::pow(10.0, 2 + i / 3.0);
-    csv += std::to_string(i) + ",app" + std::to_string(i / 4) + "," + std::to_string(bytes) + ",1," + std::to_string(bytes) + "," +
-           std::to_string(1e-2 + 1e-8 * bytes) + "," + std::to_string(1e-3 + 1e-7 * bytes) + "\n";
+    csv += std::to_string(i) + ",app" + std::to_string(i / 4) + "," + std::to_string(bytes) + ",1," +
+           std::to_string(bytes) + "," + std::to_string(1e-2 + 1e-8 * bytes) + "," +
+           std::to_string(1e-3 + 1e-7 * bytes) + "\n";
   }
   Diagnostics diags;
   const auto d = parse_counter_dataset(csv, diags);
   ASSERT_TRUE(d) << diags.str();
   const auto p = make_problem(*d, {}, "", diags);
   ASSERT_TRUE(p);
-  const auto result = evaluate_counters(*p, {.models = {"mean", "costs", "perfc"}, .split = SplitKind::Application, .seeds = 1}, diags);
+  const auto result =
+      evaluate_counters(*p, {.models = {"mean", "costs", "perfc"}, .split = SplitKind::Application, .seeds = 1}, diags);
   ASSERT_TRUE(result) << diags.str();
   EXPECT_LT((*result)[0][0].mean, 0.1);
   EXPECT_GT((*result)[1][0].mean, 0.98);
@@ -276,7 +291,8 @@ TEST(CorrectedCosts, ExtrapolatesAnApplication) {
 /// Same work, and no counters: only the word tells which are slow on b. It is read from the file's vocabulary again.
 TEST(CorrectedCosts, LearnsAWord) {
   std::string csv = "workload,application,region,work:launch,time:a,time:b\n";
-  for (int i = 0; i < 24; ++i) csv += fmt::format("{0},app{1},{2}_app{1},1,1,{3}\n", i, i / 4, i / 4 % 2 ? "slow" : "fast", i / 4 % 2 ? 10 : 1);
+  for (int i = 0; i < 24; ++i)
+    csv += fmt::format("{0},app{1},{2}_app{1},1,1,{3}\n", i, i / 4, i / 4 % 2 ? "slow" : "fast", i / 4 % 2 ? 10 : 1);
   Diagnostics diags;
   auto d = parse_counter_dataset(csv, diags);
   ASSERT_TRUE(d) << diags.str();
@@ -304,13 +320,15 @@ TEST(CorrectedCosts, LearnsAWord) {
   EXPECT_NEAR(alike[0].machines[0].log_ratio, alike[1].machines[0].log_ratio, 1e-9);
 }
 
-/// Where single workloads are held back and counters tell much, networks on counters move predictions: by 0.1 in ln at most,
+/// Where single workloads are held back and counters tell much, networks on counters move predictions: by 0.1 in ln at
+/// most,
 /// as the file says, and by nothing without its setting.
 TEST(CorrectedCosts, StepsTowardsNetworksOnCounters) {
   std::string csv = "workload,application,counter:u,counter:v,work:launch,work:bytes,time:a,time:b\n";
   for (std::uint64_t i = 0; i < 40; ++i) {
     const double u = Random(1).uniform(i, -2, 2), v = Random(2).uniform(i, -2, 2);
-    csv += fmt::format("{},app{},{},{},1,{},1,{}\n", i, i % 4, u, v, std::exp(2 * u), std::exp(u + std::abs(u) * v + 0.3 * Random(3).normal(i)));
+    csv += fmt::format("{},app{},{},{},1,{},1,{}\n", i, i % 4, u, v, std::exp(2 * u),
+                       std::exp(u + std::abs(u) * v + 0.3 * Random(3).normal(i)));
   }
   Diagnostics diags;
   const auto d = parse_counter_dataset(csv, diags);
@@ -321,7 +339,8 @@ TEST(CorrectedCosts, StepsTowardsNetworksOnCounters) {
   ASSERT_TRUE(trained) << diags.str();
   Checkpoint c = trained->checkpoint({});
   ASSERT_TRUE(c.settings.contains("step.share")) << trained->findings();
-  EXPECT_NE(trained->findings().find("networks on counters move predictions by up to 11 %"), std::string::npos) << trained->findings();
+  EXPECT_NE(trained->findings().find("networks on counters move predictions by up to 11 %"), std::string::npos)
+      << trained->findings();
   const auto log_ratios = [&](const Checkpoint& checkpoint) {
     std::vector<double> all;
     const auto opened = CounterPredictor::parse(write_checkpoint(checkpoint), diags);
@@ -354,8 +373,8 @@ TEST(LikelyInputs, FollowFromWhatIsKnown) {
   std::string csv = "workload,work:a,work:b,work:c,time:m\n";
   for (int i = 0; i < 200; ++i) {
     const double a = Random(1).normal(i);
-    csv += std::to_string(i) + "," + std::to_string(std::exp(a)) + "," + std::to_string(std::exp(2 * a + 0.1 * Random(2).normal(i))) + "," +
-           std::to_string(std::exp(-a)) + ",1\n";
+    csv += std::to_string(i) + "," + std::to_string(std::exp(a)) + "," +
+           std::to_string(std::exp(2 * a + 0.1 * Random(2).normal(i))) + "," + std::to_string(std::exp(-a)) + ",1\n";
   }
   Diagnostics diags;
   const auto d = parse_counter_dataset(csv, diags);
@@ -370,20 +389,24 @@ TEST(LikelyInputs, FollowFromWhatIsKnown) {
   EXPECT_NEAR(std::log(filled[0].work[1]), 2, 0.15);
   EXPECT_NEAR(std::log(filled[0].work[2]), -1, 0.15);
   double mean = 0, square = 0;
-  for (std::size_t n = 1; n < filled.size(); ++n) mean += std::log(filled[n].work[1]) / 400, square += std::pow(std::log(filled[n].work[1]), 2) / 400;
+  for (std::size_t n = 1; n < filled.size(); ++n)
+    mean += std::log(filled[n].work[1]) / 400, square += std::pow(std::log(filled[n].work[1]), 2) / 400;
   EXPECT_NEAR(mean, std::log(filled[0].work[1]), 0.15);
-  EXPECT_LT(std::sqrt(square - mean * mean), 1);     // of 2 without knowing a
+  EXPECT_LT(std::sqrt(square - mean * mean), 1);  // of 2 without knowing a
   EXPECT_GT(std::sqrt(square - mean * mean), 0.1);
   EXPECT_EQ(likely.complete({.work = {1, 2, 3}, .seconds = {nan}}, 400, Random(3)).size(), 1U);
 }
 
 /// Two machines, one cheap per launch and one per byte; where `profiled` stands, the first half has been on a CPU.
 std::string two_machines(const char* profiled) {
-  std::string csv = std::string("workload,application,counter:c,counter:d,work:launch,work:bytes,time:a,time:b") + (*profiled ? ",profiled\n" : "\n");
+  std::string csv = std::string("workload,application,counter:c,counter:d,work:launch,work:bytes,time:a,time:b") +
+                    (*profiled ? ",profiled\n" : "\n");
   for (int i = 0; i < 24; ++i) {
     const double bytes = std::pow(10.0, 2 + i / 3.0);
-    csv += std::to_string(i) + ",app" + std::to_string(i / 4) + "," + std::to_string(i % 4) + "," + (i % 3 ? "1" : "") + ",1," + std::to_string(bytes) + "," +
-           std::to_string((1e-2 + 1e-8 * bytes) * (1 + i % 4)) + "," + std::to_string(1e-3 + 1e-7 * bytes) + (*profiled ? i < 12 ? ",cpu" : std::string(",") + profiled : "") + "\n";
+    csv += std::to_string(i) + ",app" + std::to_string(i / 4) + "," + std::to_string(i % 4) + "," + (i % 3 ? "1" : "") +
+           ",1," + std::to_string(bytes) + "," + std::to_string((1e-2 + 1e-8 * bytes) * (1 + i % 4)) + "," +
+           std::to_string(1e-3 + 1e-7 * bytes) + (*profiled ? i < 12 ? ",cpu" : std::string(",") + profiled : "") +
+           "\n";
   }
   return csv;
 }
@@ -397,11 +420,13 @@ TEST_P(Stored, SavedAndOpened) {
   ASSERT_TRUE(d) << diags.str();
   const auto p = make_problem(*d, {}, "a", diags);
   ASSERT_TRUE(p) << diags.str();
-  const auto row = std::find_if(stored_model_table().begin(), stored_model_table().end(), [](const StoredModelRow& r) { return r.name == GetParam(); });
+  const auto row = std::find_if(stored_model_table().begin(), stored_model_table().end(),
+                                [](const StoredModelRow& r) { return r.name == GetParam(); });
   ASSERT_NE(row, stored_model_table().end());
   const auto trained = CounterPredictor::train(*row, {}, *p, SplitKind::Random, 1, diags);
   ASSERT_TRUE(trained) << diags.str();
-  const std::string path = (std::filesystem::temp_directory_path() / fmt::format("perfc_counter_{}.safetensors", GetParam())).string();
+  const std::string path =
+      (std::filesystem::temp_directory_path() / fmt::format("perfc_counter_{}.safetensors", GetParam())).string();
   ASSERT_TRUE(write_file(path, write_checkpoint(trained->checkpoint({})), diags));
   const auto opened = CounterPredictor::open(path, diags);
   ASSERT_TRUE(opened) << diags.str();
@@ -467,11 +492,19 @@ TEST(VaeTraining, NothingToCalibrateOnFirstIsAnError) {
     Diagnostics diags("d.csv");
     const auto d = parse_counter_dataset(two_machines(profiled), diags);
     const auto p = make_problem(*d, {}, "a", diags);
-    EXPECT_FALSE(find_relative_model("vae-dnn")->make({.calibrate_first = first})->fit(*p, p->measured(), SplitKind::Random, Random(1), diags));
+    EXPECT_FALSE(find_relative_model("vae-dnn")
+                     ->make({.calibrate_first = first})
+                     ->fit(*p, p->measured(), SplitKind::Random, Random(1), diags));
     return diags.str();
   };
-  EXPECT_EQ(message("", "cpu"), "d.csv: error: none of 24 training workloads have 'cpu' in the column 'profiled': there is nothing to calibrate the decoder on first\n");
-  EXPECT_EQ(message("cpu", "cpu"), "d.csv: error: all of 24 training workloads have 'cpu' in the column 'profiled': there is nothing to calibrate the decoder on first\n");
+  EXPECT_EQ(
+      message("", "cpu"),
+      "d.csv: error: none of 24 training workloads have 'cpu' in the column 'profiled': there is nothing to calibrate "
+      "the decoder on first\n");
+  EXPECT_EQ(
+      message("cpu", "cpu"),
+      "d.csv: error: all of 24 training workloads have 'cpu' in the column 'profiled': there is nothing to calibrate "
+      "the decoder on first\n");
 }
 
 }  // namespace

@@ -85,23 +85,31 @@ TEST(Schedule, FilesAreRefusedWithTheirPlace) {
     EXPECT_FALSE(parse_fleet(text, diags));
     return diags.str();
   };
-  EXPECT_EQ(fleet_message(R"({"machines": [{"name": "a", "count": 0}]})"), "m.json: error: machines[0]: count must be a whole number from 1 to 10000\n");
-  EXPECT_EQ(fleet_message(R"({"machines": [{"name": "a"}, {"name": "a"}]})"), "m.json: error: machines[1]: 'a' stands twice; use count\n");
-  EXPECT_EQ(fleet_message("{"), "m.json: error: not valid JSON; wants {\"machines\": [{\"name\": \"quartz\", \"count\": 2}, ...]}\n");
+  EXPECT_EQ(fleet_message(R"({"machines": [{"name": "a", "count": 0}]})"),
+            "m.json: error: machines[0]: count must be a whole number from 1 to 10000\n");
+  EXPECT_EQ(fleet_message(R"({"machines": [{"name": "a"}, {"name": "a"}]})"),
+            "m.json: error: machines[1]: 'a' stands twice; use count\n");
+  EXPECT_EQ(fleet_message("{"),
+            "m.json: error: not valid JSON; wants {\"machines\": [{\"name\": \"quartz\", \"count\": 2}, ...]}\n");
   const auto job_message = [](const char* text) {
     Diagnostics diags("j.csv");
     EXPECT_FALSE(parse_jobs(text, kTwo, diags));
     return diags.str();
   };
-  EXPECT_EQ(job_message("job,predicted:other\na,1\n"), "j.csv:2:1: error: 'a' has a predicted time on none of fast, slow\n");
-  EXPECT_EQ(job_message("job,predicted:fast\na,0\n"), "j.csv:2:1: error: predicted:fast: '0' is not a positive number\n");
-  EXPECT_EQ(job_message("job,arrival_s,predicted:fast\na,-1,1\n"), "j.csv:2:1: error: arrival_s: '-1' is not a finite, non-negative number\n");
-  EXPECT_EQ(job_message("job,seconds\na,1\n"), "j.csv:1:1: error: column 'seconds' is none of job, arrival_s, predicted:MACHINE, time:MACHINE\n");
+  EXPECT_EQ(job_message("job,predicted:other\na,1\n"),
+            "j.csv:2:1: error: 'a' has a predicted time on none of fast, slow\n");
+  EXPECT_EQ(job_message("job,predicted:fast\na,0\n"),
+            "j.csv:2:1: error: predicted:fast: '0' is not a positive number\n");
+  EXPECT_EQ(job_message("job,arrival_s,predicted:fast\na,-1,1\n"),
+            "j.csv:2:1: error: arrival_s: '-1' is not a finite, non-negative number\n");
+  EXPECT_EQ(job_message("job,seconds\na,1\n"),
+            "j.csv:1:1: error: column 'seconds' is none of job, arrival_s, predicted:MACHINE, time:MACHINE\n");
 }
 
 TEST(Schedule, JobsFromATable) {
   Diagnostics diags;
-  const auto list = parse_jobs("job,arrival_s,predicted:fast,predicted:slow,time:fast\na,,1,,2\nb,3,1,4,\n", kTwo, diags);
+  const auto list =
+      parse_jobs("job,arrival_s,predicted:fast,predicted:slow,time:fast\na,,1,,2\nb,3,1,4,\n", kTwo, diags);
   ASSERT_TRUE(list) << diags.str();
   EXPECT_FALSE(list->measured);
   EXPECT_EQ(list->jobs[0].actual_s[0], 2);

@@ -9,7 +9,7 @@ namespace {
 
 struct Case {
   const char* fixture;
-  const char* file;                      ///< of a folder: the one that is damaged
+  const char* file;  ///< of a folder: the one that is damaged
   const char* mapping = "";
 };
 constexpr Case kCases[] = {
@@ -55,7 +55,7 @@ class Damaged : public testing::TestWithParam<Case> {
   static Fixture open() {
     const Case& c = GetParam();
     if (std::string_view(c.fixture) != "hpctoolkit-db-cct") return Fixture(c.fixture, c.mapping);
-    Fixture f("hpctoolkit-db");          // values by node are read where the summary is absent
+    Fixture f("hpctoolkit-db");  // values by node are read where the summary is absent
     f.bytes.erase(std::next(f.bytes.begin(), 2));
     std::erase_if(f.files.files, [](const auto& file) { return file.base() == "profile.db"; });
     return f;
@@ -87,7 +87,8 @@ TEST_P(Damaged, AnyByteChanged) {
 
 INSTANTIATE_TEST_SUITE_P(Profiles, Damaged, testing::ValuesIn(kCases), [](const auto& info) {
   std::string name = std::string(info.param.fixture) + "_" + info.param.file + info.param.mapping;
-  std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
   return name;
 });
 

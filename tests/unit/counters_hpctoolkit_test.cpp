@@ -50,22 +50,35 @@ TEST(HpctoolkitDb, RefusesWithThePlace) {
   EXPECT_EQ(changed("meta.db", [](std::string& b) { b.pop_back(); }),
             "hpctoolkit-db/meta.db: @" + std::to_string(Fixture("hpctoolkit-db").at("meta.db").size() - 1) +
                 ": error: does not end with \"_meta.db\"; is the file complete?\n");
-  EXPECT_EQ(changed("meta.db", [](std::string& b) { put(b, 14, {3}); }), "hpctoolkit-db/meta.db: @14: error: version 3 of the format; 4 is read\n");
-  EXPECT_EQ(changed("profile.db", [](std::string& b) { put(b, 10, {'c', 't', 'x', 't'}); }),
+  EXPECT_EQ(changed("meta.db", [](std::string& b) { put(b, 14, {3}); }),
+            "hpctoolkit-db/meta.db: @14: error: version 3 of the format; 4 is read\n");
+  EXPECT_EQ(changed(
+                "profile.db",
+                [](std::string& b) {
+    put(b, 10, {'c', 't', 'x', 't'});
+                }),
             "hpctoolkit-db/profile.db: @0: error: does not begin with \"HPCTOOLKITprof\"\n");
   // A million metrics.
-  EXPECT_NE(changed("meta.db", [](std::string& b) {
-              const auto head = static_cast<unsigned char>(b[0x38]) + 256 * static_cast<unsigned char>(b[0x39]);
-              put(b, head + 8, {0x40, 0x42, 0x0f, 0});
-            }).find("error: the list of metrics does not lie within the file\n"), std::string::npos);
+  EXPECT_NE(changed(
+                "meta.db",
+                [](std::string& b) {
+    const auto head = static_cast<unsigned char>(b[0x38]) + 256 * static_cast<unsigned char>(b[0x39]);
+    put(b, head + 8, {0x40, 0x42, 0x0f, 0});
+                })
+                .find("error: the list of metrics does not lie within the file\n"),
+            std::string::npos);
   // The loop's children are those of the entry point.
-  EXPECT_NE(changed("meta.db", [](std::string& b) {
-              const auto head = static_cast<unsigned char>(b[0x48]) + 256 * static_cast<unsigned char>(b[0x49]);
-              const auto entry = static_cast<unsigned char>(b[head]) + 256 * static_cast<unsigned char>(b[head + 1]);
-              const auto solve = static_cast<unsigned char>(b[entry + 8]) + 256 * static_cast<unsigned char>(b[entry + 9]);
-              const auto loop = static_cast<unsigned char>(b[solve + 8]) + 256 * static_cast<unsigned char>(b[solve + 9]);
-              b.replace(loop, 16, b.substr(entry, 16));
-            }).find("error: the node occurs twice: the call tree is no tree\n"), std::string::npos);
+  EXPECT_NE(changed(
+                "meta.db",
+                [](std::string& b) {
+    const auto head = static_cast<unsigned char>(b[0x48]) + 256 * static_cast<unsigned char>(b[0x49]);
+    const auto entry = static_cast<unsigned char>(b[head]) + 256 * static_cast<unsigned char>(b[head + 1]);
+    const auto solve = static_cast<unsigned char>(b[entry + 8]) + 256 * static_cast<unsigned char>(b[entry + 9]);
+    const auto loop = static_cast<unsigned char>(b[solve + 8]) + 256 * static_cast<unsigned char>(b[solve + 9]);
+    b.replace(loop, 16, b.substr(entry, 16));
+                })
+                .find("error: the node occurs twice: the call tree is no tree\n"),
+            std::string::npos);
   Fixture alone("hpctoolkit-db");
   std::erase_if(alone.files.files, [](const auto& file) { return file.base() != "meta.db"; });
   Diagnostics diags("hpctoolkit-db");
@@ -80,7 +93,7 @@ TEST(HpctoolkitXml, TreeAndMetricDbFiles) {
   EXPECT_EQ(total(p, "PAPI_TOT_INS:Sum (I)"), 100);
   EXPECT_EQ(value(p, "call in line 5", "PAPI_TOT_INS:Sum (I)"), 55);
   EXPECT_EQ(value(p, "main", "PAPI_TOT_INS:Sum (E)"), 45);
-  EXPECT_EQ(total(p, "PAPI_TOT_INS:Sum (E)"), std::nullopt);    // what functions hold does not add up
+  EXPECT_EQ(total(p, "PAPI_TOT_INS:Sum (E)"), std::nullopt);  // what functions hold does not add up
   // Both threads' files, one big-endian and one little-endian.
   EXPECT_EQ(total(p, "PAPI_TOT_INS (I)"), 100);
   EXPECT_EQ(value(p, "call in line 5", "PAPI_TOT_INS (I)"), 55);
@@ -96,26 +109,40 @@ TEST(HpctoolkitXml, TreeAndMetricDbFiles) {
 }
 
 TEST(HpctoolkitXml, DeepTrees) {
-  std::string text = "<HPCToolkitExperiment version=\"2.0\"><SecCallPathProfile n=\"x\"><Metric i=\"2\" n=\"cycles\"/><SecCallPathProfileData><M n=\"2\" v=\"7\"/>";
+  std::string text =
+      "<HPCToolkitExperiment version=\"2.0\"><SecCallPathProfile n=\"x\"><Metric i=\"2\" "
+      "n=\"cycles\"/><SecCallPathProfileData><M n=\"2\" v=\"7\"/>";
   for (int i = 0; i < 100'000; ++i) text += "<PF n=\"f\">";
   for (int i = 0; i < 100'000; ++i) text += "</PF>";
-  const Profile p = read_text("experiment.xml", text + "</SecCallPathProfileData></SecCallPathProfile></HPCToolkitExperiment>");
+  const Profile p =
+      read_text("experiment.xml", text + "</SecCallPathProfileData></SecCallPathProfile></HPCToolkitExperiment>");
   EXPECT_EQ(p.regions.size(), 100'001u);
   EXPECT_EQ(total(p, "cycles"), 7);
 }
 
 TEST(HpctoolkitXml, RefusesWithThePlace) {
-  const std::string head = "<HPCToolkitExperiment version=\"2.0\">\n<Metric i=\"2\" n=\"c\"/>\n<SecCallPathProfileData>";
+  const std::string head =
+      "<HPCToolkitExperiment version=\"2.0\">\n<Metric i=\"2\" n=\"c\"/>\n<SecCallPathProfileData>";
   const std::string foot = "</SecCallPathProfileData></HPCToolkitExperiment>";
-  EXPECT_EQ(complaint("e.xml", head + "<PF n=\"f\">\n"), "e.xml:4:1: error: not well-formed XML: no element found; is the file complete?\n");
-  EXPECT_EQ(complaint("e.xml", head + "</PF>" + foot), "e.xml:3:27: error: not well-formed XML: mismatched tag; is the file complete?\n");
-  EXPECT_EQ(complaint("e.xml", head + "<M n=\"3\" v=\"1\"/>" + foot), "e.xml:3:25: error: <M>: no metric has the number \"3\"\n");
-  EXPECT_EQ(complaint("e.xml", head + "<M n=\"2\" v=\"x\"/>" + foot), "e.xml:3:25: 'c': error: <M>: the value is no number: \"x\"\n");
-  EXPECT_EQ(complaint("e.xml", head + "<PF i=\"2\" n=\"f\"/><PF i=\"2\" n=\"f\"/>" + foot), "e.xml:3:42: error: <PF>: the number 2 occurs twice\n");
-  EXPECT_EQ(complaint("e.xml", "<HPCToolkitExperiment version=\"4.0\"/>"), "e.xml:1:1: error: version \"4.0\" of the format; 2.x is read\n");
-  EXPECT_EQ(complaint("e.xml", "<HPCToolkitExperiment version=\"2.0\"/>"), "e.xml: error: holds no profile (SecCallPathProfileData or SecFlatProfileData)\n");
-  std::string bomb = "<!DOCTYPE HPCToolkitExperiment [\n<!ENTITY a \"aaaaaaaaaa\">\n<!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;\">\n]>\n";
-  EXPECT_EQ(complaint("e.xml", bomb + head + "<PF n=\"&b;\"/>" + foot), "e.xml:2:12: error: declares the entity 'a'; HPCToolkit declares none\n");
+  EXPECT_EQ(complaint("e.xml", head + "<PF n=\"f\">\n"),
+            "e.xml:4:1: error: not well-formed XML: no element found; is the file complete?\n");
+  EXPECT_EQ(complaint("e.xml", head + "</PF>" + foot),
+            "e.xml:3:27: error: not well-formed XML: mismatched tag; is the file complete?\n");
+  EXPECT_EQ(complaint("e.xml", head + "<M n=\"3\" v=\"1\"/>" + foot),
+            "e.xml:3:25: error: <M>: no metric has the number \"3\"\n");
+  EXPECT_EQ(complaint("e.xml", head + "<M n=\"2\" v=\"x\"/>" + foot),
+            "e.xml:3:25: 'c': error: <M>: the value is no number: \"x\"\n");
+  EXPECT_EQ(complaint("e.xml", head + "<PF i=\"2\" n=\"f\"/><PF i=\"2\" n=\"f\"/>" + foot),
+            "e.xml:3:42: error: <PF>: the number 2 occurs twice\n");
+  EXPECT_EQ(complaint("e.xml", "<HPCToolkitExperiment version=\"4.0\"/>"),
+            "e.xml:1:1: error: version \"4.0\" of the format; 2.x is read\n");
+  EXPECT_EQ(complaint("e.xml", "<HPCToolkitExperiment version=\"2.0\"/>"),
+            "e.xml: error: holds no profile (SecCallPathProfileData or SecFlatProfileData)\n");
+  std::string bomb =
+      "<!DOCTYPE HPCToolkitExperiment [\n<!ENTITY a \"aaaaaaaaaa\">\n<!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;\">\n"
+      "]>\n";
+  EXPECT_EQ(complaint("e.xml", bomb + head + "<PF n=\"&b;\"/>" + foot),
+            "e.xml:2:12: error: declares the entity 'a'; HPCToolkit declares none\n");
 }
 
 TEST(HpctoolkitXml, MetricDbFilesOfWrongSizes) {
@@ -127,13 +154,22 @@ TEST(HpctoolkitXml, MetricDbFilesOfWrongSizes) {
   const std::string file = "hpctoolkit-xml/1.tiny-000001-000-1-3-0.metric-db: ";
   EXPECT_EQ(changed([](std::string& b) { b.resize(100); }),
             file + "@24: error: 5 nodes of 2 metrics need 80 bytes of values, but the file has 68; is it complete?\n");
-  EXPECT_EQ(changed([](std::string& b) { put(b, 24, {0xff, 0xff, 0xff, 0xff}); }),
-            file + "@24: error: 4294967295 nodes of 2 metrics need 68719476720 bytes of values, but the file has 80; is it complete?\n");
-  EXPECT_EQ(changed([](std::string& b) { put(b, 28, {3}); }), file + "@28: error: holds 3 metrics per node, but experiment.xml tells 2\n");
-  EXPECT_EQ(changed([](std::string& b) { put(b, 23, {'x'}); }), file + "@23: error: neither big-endian ('b') nor little-endian ('l')\n");
-  EXPECT_EQ(changed([](std::string& b) { b.resize(20); }),
-            file + "@0: error: no metric-db file: it does not begin with \"HPCPROF-metricdb__\" and a head of 32 bytes\n");
-  EXPECT_EQ(changed([](std::string& b) { b.resize(b.size() - 16), put(b, 24, {4}); }), file + "@24: error: 4 nodes, but the files before it have 5\n");
+  EXPECT_EQ(
+      changed([](std::string& b) {
+        put(b, 24, {0xff, 0xff, 0xff, 0xff});
+      }),
+      file +
+          "@24: error: 4294967295 nodes of 2 metrics need 68719476720 bytes of values, but the file has 80; is it "
+          "complete?\n");
+  EXPECT_EQ(changed([](std::string& b) { put(b, 28, {3}); }),
+            file + "@28: error: holds 3 metrics per node, but experiment.xml tells 2\n");
+  EXPECT_EQ(changed([](std::string& b) { put(b, 23, {'x'}); }),
+            file + "@23: error: neither big-endian ('b') nor little-endian ('l')\n");
+  EXPECT_EQ(
+      changed([](std::string& b) { b.resize(20); }),
+      file + "@0: error: no metric-db file: it does not begin with \"HPCPROF-metricdb__\" and a head of 32 bytes\n");
+  EXPECT_EQ(changed([](std::string& b) { b.resize(b.size() - 16), put(b, 24, {4}); }),
+            file + "@24: error: 4 nodes, but the files before it have 5\n");
 }
 
 }  // namespace

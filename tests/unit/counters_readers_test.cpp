@@ -9,9 +9,11 @@ namespace {
 TEST(PapiHl, RanksThreadsAndNestedRegions) {
   const Profile p = Fixture("papi_hl_output").read();
   EXPECT_EQ(p.format, "papi-hl");
-  EXPECT_EQ(tree(p), ">rank_000000\n>>thread 0\n>>>outer\n>>>>inner\n>>>after\n>>thread 1\n>>>outer\n>rank_000001\n>>thread 0\n>>>outer\n");
-  EXPECT_EQ(total(p, "PAPI_TOT_INS"), 80 + 20 + 60 + 40);   // what is inside of "outer" is in its value
-  EXPECT_EQ(total(p, "real_time_nsec"), 150);               // the slowest thread's
+  EXPECT_EQ(tree(p),
+            ">rank_000000\n>>thread 0\n>>>outer\n>>>>inner\n>>>after\n>>thread 1\n>>>outer\n>rank_000001\n>>thread 0\n"
+            ">>>outer\n");
+  EXPECT_EQ(total(p, "PAPI_TOT_INS"), 80 + 20 + 60 + 40);  // what is inside of "outer" is in its value
+  EXPECT_EQ(total(p, "real_time_nsec"), 150);              // the slowest thread's
   EXPECT_EQ(value(p, "thread 0", "real_time_nsec"), 55);
   EXPECT_EQ(total(p, "coretemp:::temp"), 51);
   EXPECT_EQ(p.regions[5].weight, 3);
@@ -27,14 +29,19 @@ TEST(PapiHl, RefusesWithThePlace) {
   const auto thread = [](const std::string& regions) {
     return complaint("r.json", R"({"papi_version": "7", "threads": {"0": {"regions": )" + regions + "}}}");
   };
-  EXPECT_EQ(thread(R"({"0": {"name": "a", "parent_region_id": "1", "c": "1"}, "1": {"name": "b", "parent_region_id": "0", "c": "1"}})"),
-            "r.json: 'thread 0': error: regions are within themselves: the tree has a cycle\n");
-  EXPECT_EQ(thread(R"({"0": {"name": "a", "parent_region_id": "5", "c": "1"}})"), "r.json: 'region 0': error: its parent 5 is missing\n");
-  EXPECT_EQ(thread(R"({"0": {"name": "a", "PAPI_TOT_INS": "many"}})"), "r.json: 'a': error: the value of PAPI_TOT_INS is no number\n");
+  EXPECT_EQ(
+      thread(
+          R"({"0": {"name": "a", "parent_region_id": "1", "c": "1"}, "1": {"name": "b", "parent_region_id": "0", "c": "1"}})"),
+      "r.json: 'thread 0': error: regions are within themselves: the tree has a cycle\n");
+  EXPECT_EQ(thread(R"({"0": {"name": "a", "parent_region_id": "5", "c": "1"}})"),
+            "r.json: 'region 0': error: its parent 5 is missing\n");
+  EXPECT_EQ(thread(R"({"0": {"name": "a", "PAPI_TOT_INS": "many"}})"),
+            "r.json: 'a': error: the value of PAPI_TOT_INS is no number\n");
   EXPECT_EQ(thread("[]"), "r.json: 'thread 0': error: \"regions\" is no object\n");
   EXPECT_EQ(complaint("r.json", R"({"papi_version": "6", "threads": []})"),
             "r.json: error: \"threads\" is no object; files of PAPI before 6.0.0.1 are not read\n");
-  EXPECT_EQ(complaint("r.json", R"({"papi_version": "6", "threads": {)"), "r.json:1:35: error: malformed JSON: the text ends too early; is the file complete?\n");
+  EXPECT_EQ(complaint("r.json", R"({"papi_version": "6", "threads": {)"),
+            "r.json:1:35: error: malformed JSON: the text ends too early; is the file complete?\n");
 }
 
 TEST(Caliper, SplitJson) {
@@ -62,12 +69,18 @@ TEST(Caliper, Records) {
 
 TEST(Caliper, RefusesWithThePlace) {
   const auto split = [](const std::string& data, const std::string& nodes) {
-    return complaint("c.json", R"({"data": )" + data + R"(, "columns": ["n", "path"], "column_metadata": [{"is_value": true}, {"is_value": false}], "nodes": )" + nodes + "}");
+    return complaint(
+        "c.json",
+        R"({"data": )" + data +
+            R"(, "columns": ["n", "path"], "column_metadata": [{"is_value": true}, {"is_value": false}], "nodes": )" +
+            nodes + "}");
   };
   EXPECT_EQ(split("[[1, 0]]", R"([{"label": "a", "parent": 1}, {"label": "b", "parent": 0}])"),
             "c.json: node 0 'a': error: its parent is no node that stands before it\n");
-  EXPECT_EQ(split("[[1, 0]]", R"([{"label": "a", "parent": 0}])"), "c.json: node 0 'a': error: its parent is no node that stands before it\n");
-  EXPECT_EQ(split("[[1, 7]]", R"([{"label": "a"}])"), "c.json: node 0: error: a row's path is no number of the 1 nodes\n");
+  EXPECT_EQ(split("[[1, 0]]", R"([{"label": "a", "parent": 0}])"),
+            "c.json: node 0 'a': error: its parent is no node that stands before it\n");
+  EXPECT_EQ(split("[[1, 7]]", R"([{"label": "a"}])"),
+            "c.json: node 0: error: a row's path is no number of the 1 nodes\n");
   EXPECT_EQ(split("[[1]]", R"([{"label": "a"}])"), "c.json: node 0: error: a row of \"data\" is no list of 2 cells\n");
   EXPECT_EQ(complaint("c.json", R"([{"a": 1}, 2])"), "c.json: node 1: error: a record is no object\n");
 }
@@ -118,19 +131,26 @@ TEST(Nvprof, TraceAndMetrics) {
 }
 
 TEST(Nvprof, SummaryAndLaunches) {
-  const Profile s = read_text("n.csv", "\"Type\",\"Time(%)\",\"Time\",\"Calls\",\"Avg\",\"Min\",\"Max\",\"Name\"\n,%,ms,,ms,ms,ms,\n"
-                                       "\"GPU activities\",60.0,6.0,3,2.0,1.0,3.0,\"k(int)\"\n\"GPU activities\",40.0,4.0,1,4.0,4.0,4.0,\"[CUDA memcpy DtoH]\"\n"
-                                       "\"API calls\",90.0,50.0,4,5.0,1.0,9.0,\"cudaMemcpy\"\n");
+  const Profile s = read_text(
+      "n.csv",
+      "\"Type\",\"Time(%)\",\"Time\",\"Calls\",\"Avg\",\"Min\",\"Max\",\"Name\"\n,%,ms,,ms,ms,ms,\n"
+      "\"GPU activities\",60.0,6.0,3,2.0,1.0,3.0,\"k(int)\"\n\"GPU activities\",40.0,4.0,1,4.0,4.0,4.0,\"[CUDA memcpy "
+      "DtoH]\"\n"
+      "\"API calls\",90.0,50.0,4,5.0,1.0,9.0,\"cudaMemcpy\"\n");
   EXPECT_EQ(total(s, "Kernel Duration"), 6);
   EXPECT_DOUBLE_EQ(*quantity(derive(s), "from_gpu.seconds"), 4e-3);
-  const Profile w = read_text("n.csv", "\"Device\",\"Context\",\"Stream\",\"Kernel\",\"inst_executed\",\"cf_executed\"\n"
-                                       "\"V100\",1,7,\"k\",100,20\n\"V100\",1,7,\"k\",300,60\n");
+  const Profile w = read_text("n.csv",
+                              "\"Device\",\"Context\",\"Stream\",\"Kernel\",\"inst_executed\",\"cf_executed\"\n"
+                              "\"V100\",1,7,\"k\",100,20\n\"V100\",1,7,\"k\",300,60\n");
   EXPECT_EQ(derive(w).record[Counter::ControlRatio], 0.2);
 }
 
 TEST(GpuCsv, RefusesWithThePlace) {
-  EXPECT_EQ(complaint("n.csv", "\"Device\",\"Kernel\",\"Invocations\",\"Metric Name\",\"Metric Description\",\"Min\",\"Max\",\"Avg\"\n\"V100\",\"k\",3\n"),
-            "n.csv:2:1: error: 3 fields, but the head has 8; is the file complete?\n");
+  EXPECT_EQ(
+      complaint("n.csv",
+                "\"Device\",\"Kernel\",\"Invocations\",\"Metric Name\",\"Metric Description\",\"Min\",\"Max\",\"Avg\"\n"
+                "\"V100\",\"k\",3\n"),
+      "n.csv:2:1: error: 3 fields, but the head has 8; is the file complete?\n");
   EXPECT_EQ(complaint("n.csv", "==PROF== x\n\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Value\"\n\"0\",\"k"),
             "n.csv:3:1: error: the file ends inside quotes\n");
 }
@@ -153,9 +173,11 @@ TEST(PlainCsv, WithAndWithoutAMapping) {
 }
 
 TEST(PlainCsv, Rocprof) {
-  const Derived d = derive(read_text("results.csv", "\"Index\",\"KernelName\",\"SQ_INSTS_VALU\",\"SQ_INSTS_SALU\",\"SQ_INSTS_VMEM_RD\",\"SQ_INSTS_VMEM_WR\","
-                                                    "\"SQ_INSTS_SMEM\",\"SQ_INSTS_LDS\",\"TCC_HIT_sum\",\"TCC_MISS_sum\"\n"
-                                                    "0,\"add\",30,20,10,10,5,5,90,10\n1,\"mul\",10,5,2,1,1,1,10,40\n"));
+  const Derived d = derive(read_text(
+      "results.csv",
+      "\"Index\",\"KernelName\",\"SQ_INSTS_VALU\",\"SQ_INSTS_SALU\",\"SQ_INSTS_VMEM_RD\",\"SQ_INSTS_VMEM_WR\","
+      "\"SQ_INSTS_SMEM\",\"SQ_INSTS_LDS\",\"TCC_HIT_sum\",\"TCC_MISS_sum\"\n"
+      "0,\"add\",30,20,10,10,5,5,90,10\n1,\"mul\",10,5,2,1,1,1,10,40\n"));
   EXPECT_EQ(d.record[Counter::Instructions], 100);
   EXPECT_EQ(d.record[Counter::MemoryRatio], 0.35);
   EXPECT_EQ(d.record[Counter::CacheMissRatio], 0.5);
@@ -165,18 +187,25 @@ TEST(PlainCsv, Rocprof) {
 TEST(PlainCsv, RefusesWithThePlace) {
   Fixture f("table.csv", "table_mapping.csv");
   f.files.mapping = "column,counter\ninns,instructions\nins,PAPI_TOT_INZ\n";
-  EXPECT_EQ(f.complaint(), "table_mapping.csv:2:1: 'inns': error: table.csv has no such column (did you mean 'ins'?)\n"
-                           "table_mapping.csv:3:1: 'ins': error: 'PAPI_TOT_INZ' is no counter that perfc knows, nor region, weight or ignore "
-                           "(did you mean 'PAPI_TOT_INS'?)\n");
+  EXPECT_EQ(f.complaint(),
+            "table_mapping.csv:2:1: 'inns': error: table.csv has no such column (did you mean 'ins'?)\n"
+            "table_mapping.csv:3:1: 'ins': error: 'PAPI_TOT_INZ' is no counter that perfc knows, nor region, weight or "
+            "ignore "
+            "(did you mean 'PAPI_TOT_INS'?)\n");
   f.files.mapping = "a,b\n";
-  EXPECT_EQ(f.complaint(), "table_mapping.csv: error: a mapping has the head column,counter,unit (unit may be left out)\n");
+  EXPECT_EQ(f.complaint(),
+            "table_mapping.csv: error: a mapping has the head column,counter,unit (unit may be left out)\n");
   EXPECT_EQ(complaint("t.csv", "a,b\n1,2\n3,x\n"), "t.csv:3:1: 'b': error: 'x' is no number\n");
   EXPECT_EQ(complaint("t.csv", "a,b\nx,y\n"), "t.csv: error: no counter in it has a value\n");
 }
 
 TEST(Readers, RefuseWhatTheyDoNotKnow) {
   EXPECT_EQ(complaint("x.bin", ""), "x.bin: error: the file is empty; a profile was expected\n");
-  EXPECT_EQ(complaint("x.bin", "\x7f" "ELF").substr(0, 56), "x.bin: error: not a profile that perfc reads; it reads h");
+  EXPECT_EQ(complaint("x.bin",
+                      "\x7f"
+                      "ELF")
+                .substr(0, 56),
+            "x.bin: error: not a profile that perfc reads; it reads h");
 }
 
 }  // namespace

@@ -23,7 +23,10 @@ std::string complaint(std::string_view text) {
 
 TEST(Csv, ReadsQuotesLineEndsAndEmptyFields) {
   Diagnostics diags;
-  const auto t = parse_csv("\xef\xbb\xbf" "a,b,c\r\n1,\"x, \"\"y\"\"\nz\",\r\n\n,,3", diags);
+  const auto t = parse_csv(
+      "\xef\xbb\xbf"
+      "a,b,c\r\n1,\"x, \"\"y\"\"\nz\",\r\n\n,,3",
+      diags);
   ASSERT_TRUE(t) << diags.str();
   EXPECT_EQ(t->head, (std::vector<std::string>{"a", "b", "c"}));
   ASSERT_EQ(t->rows.size(), 2u);
@@ -45,7 +48,8 @@ TEST(Csv, NamesTheLineThatIsWrong) {
 
 TEST(Csv, NumbersAreWholeFields) {
   EXPECT_EQ(parse_number("-1.5e3"), -1500);
-  for (const char* text : {"", "1 ", " 1", "1x", "nan", "inf", "1e999", "0x10"}) EXPECT_EQ(parse_number(text), std::nullopt) << text;
+  for (const char* text : {"", "1 ", " 1", "1x", "nan", "inf", "1e999", "0x10"})
+    EXPECT_EQ(parse_number(text), std::nullopt) << text;
 }
 
 class Labels : public ::testing::Test {
@@ -69,12 +73,16 @@ class Labels : public ::testing::Test {
 
 TEST_F(Labels, RowsThatAreResultsWithoutALabelAreLeftOutAndCounted) {
   Diagnostics diags("t.csv");
-  const auto d = read_dataset(file("status.csv", "model,latency_ms,status,mode\na.pir,1,ok,eager\nb.pir,,oom,eager\nc.pir,,oom,eager\n"
-                                                 "d.pir,2,,compiled\ne.pir,,crashed,eager\nf.pir,3,ok,cuda-graph\n"), diags);
+  const auto d =
+      read_dataset(file("status.csv",
+                        "model,latency_ms,status,mode\na.pir,1,ok,eager\nb.pir,,oom,eager\nc.pir,,oom,eager\n"
+                        "d.pir,2,,compiled\ne.pir,,crashed,eager\nf.pir,3,ok,cuda-graph\n"),
+                   diags);
   ASSERT_TRUE(d) << diags.str();
   ASSERT_EQ(d->labels.size(), 2u);
   EXPECT_EQ(d->labels[1].latency_ms, 2);
-  EXPECT_EQ(diags.str(), "t.csv: note: rows left out: 1 with mode cuda-graph, 1 with status crashed, 2 with status oom\n");
+  EXPECT_EQ(diags.str(),
+            "t.csv: note: rows left out: 1 with mode cuda-graph, 1 with status crashed, 2 with status oom\n");
   Diagnostics none("t.csv");
   EXPECT_FALSE(read_dataset(file("none.csv", "model,latency_ms,status\nb.pir,,oom\n"), none));
   EXPECT_EQ(none.str(), "t.csv: error: no row is a label: 1 with status oom\n");
@@ -113,7 +121,8 @@ TEST_F(Labels, WrongFieldsAreNamed) {
   const std::string head = "model,batch,dtype,mode,latency_ms\n";
   EXPECT_EQ(error(head + "a,0,,,1\n"), "l.csv:2:1: error: batch: '0' is not a whole number from 1");
   EXPECT_EQ(error(head + "a,1.5,,,1\n"), "l.csv:2:1: error: batch: '1.5' is not a whole number from 1");
-  EXPECT_EQ(error(head + "a,1,fp99,,1\n"), "l.csv:2:1: error: dtype: 'fp99' is not one of fp32, tf32, amp, fp16, bf16, int8");
+  EXPECT_EQ(error(head + "a,1,fp99,,1\n"),
+            "l.csv:2:1: error: dtype: 'fp99' is not one of fp32, tf32, amp, fp16, bf16, int8");
   EXPECT_EQ(error(head + "a,1,,lazy,1\n"), "l.csv:2:1: error: mode: 'lazy' is not one of eager, compiled");
   EXPECT_EQ(error(head + "a,1,,,-3\n"), "l.csv:2:1: error: latency_ms: '-3' is not a positive number");
   EXPECT_EQ(error(head + ",1,,,3\n"), "l.csv:2:1: error: model: '' is not the path of a model file");
@@ -174,17 +183,21 @@ TEST_F(Labels, GraphsAreLoadedOncePerModelAndBatch) {
   Diagnostics diags;
   std::mutex mutex;
   std::vector<std::vector<std::size_t>> seen;
-  const auto left_out = for_each_graph(labels, 2, [&](const Graph&, std::span<const std::size_t> which) {
+  const auto left_out = for_each_graph(
+      labels, 2,
+      [&](const Graph&, std::span<const std::size_t> which) {
     const std::lock_guard lock(mutex);
     seen.emplace_back(which.begin(), which.end());
-  }, diags);
+      },
+      diags);
   ASSERT_TRUE(left_out);
   EXPECT_EQ(*left_out, 2u);
   std::sort(seen.begin(), seen.end());
   EXPECT_EQ(seen, (std::vector<std::vector<std::size_t>>{{0, 3}, {2}, {4}}));
   EXPECT_EQ(diags.warnings(), 1u);
   EXPECT_TRUE(diags.all()[0].message.starts_with("left out: " + bad.model)) << diags.str();
-  EXPECT_FALSE(for_each_graph(std::span(labels).subspan(1, 1), 1, [](const Graph&, std::span<const std::size_t>) {}, diags));
+  EXPECT_FALSE(for_each_graph(
+      std::span(labels).subspan(1, 1), 1, [](const Graph&, std::span<const std::size_t>) {}, diags));
 }
 
 TEST(Scores, AreThoseOfTheirDefinitions) {
@@ -223,8 +236,8 @@ TEST(Scores, AreListedByHeadPartAndFamily) {
   const auto rows = evaluate(d, split, estimates);
   std::vector<std::string> names;
   for (const ScoreRow& r : rows) names.push_back(r.head + " " + r.group + " " + std::to_string(r.score.count));
-  EXPECT_EQ(names, (std::vector<std::string>{"latency all 3", "latency training 1", "latency test 2", "latency test, family f 1",
-                                             "latency test, family g 1"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"latency all 3", "latency training 1", "latency test 2",
+                                             "latency test, family f 1", "latency test, family g 1"}));
   EXPECT_EQ(to_table(std::span(rows).first(1), TableStyle::Markdown),
             "| head    | labels | n | MAPE % | median % | within 10 % | within 20 % | Spearman | coverage % |\n"
             "|---|---|---:|---:|---:|---:|---:|---:|---:|\n"

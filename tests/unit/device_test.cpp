@@ -8,7 +8,8 @@
 namespace perfc {
 namespace {
 
-const char* const kCard = R"("vector_tflops": {"float32": 10}, "bandwidth_gb_s": 500, "memory_mib": 8000, "tdp_w": 100)";
+const char* const kCard =
+    R"("vector_tflops": {"float32": 10}, "bandwidth_gb_s": 500, "memory_mib": 8000, "tdp_w": 100)";
 
 std::string table_of(const std::string& device) {
   return R"({"schema": "perfc.devices/1", "devices": [{)" + device + "}]}";
@@ -92,23 +93,32 @@ TEST(DeviceFile, MissingTermsComeFromTheDefaults) {
 }
 
 TEST(DeviceFile, NamesTheWrongField) {
-  EXPECT_NE(refused(table_of(std::string(R"("name": "m", "tpd_w": 3, )") + kCard)).find("devices[0].tpd_w"), std::string::npos);
-  EXPECT_NE(refused(table_of(R"("name": "m", "vector_tflops": {"float32": 1}, "memory_mib": 1, "tdp_w": 1)")).find("bandwidth_gb_s"), std::string::npos);
-  EXPECT_NE(refused(table_of(std::string(R"("name": "m", "launch_us": -1, )") + kCard)).find("devices[0].launch_us"), std::string::npos);
-  EXPECT_NE(refused(table_of(std::string(R"("name": "m", "efficiency": {"matmull": 1}, )") + kCard)).find("matmull"), std::string::npos);
+  EXPECT_NE(refused(table_of(std::string(R"("name": "m", "tpd_w": 3, )") + kCard)).find("devices[0].tpd_w"),
+            std::string::npos);
+  EXPECT_NE(refused(table_of(R"("name": "m", "vector_tflops": {"float32": 1}, "memory_mib": 1, "tdp_w": 1)"))
+                .find("bandwidth_gb_s"),
+            std::string::npos);
+  EXPECT_NE(refused(table_of(std::string(R"("name": "m", "launch_us": -1, )") + kCard)).find("devices[0].launch_us"),
+            std::string::npos);
+  EXPECT_NE(refused(table_of(std::string(R"("name": "m", "efficiency": {"matmull": 1}, )") + kCard)).find("matmull"),
+            std::string::npos);
   EXPECT_NE(refused(R"({"schema": "perfc.devices/2", "devices": []})").find("perfc.devices/1"), std::string::npos);
   EXPECT_NE(refused("{").find("not valid JSON"), std::string::npos);
 }
 
-std::string smi(const std::string& gpu) { return "<?xml version=\"1.0\"?><nvidia_smi_log><gpu id=\"0\">" + gpu + "</gpu></nvidia_smi_log>"; }
+std::string smi(const std::string& gpu) {
+  return "<?xml version=\"1.0\"?><nvidia_smi_log><gpu id=\"0\">" + gpu + "</gpu></nvidia_smi_log>";
+}
 
 TEST(NvidiaSmi, KnownProductTakesTheTableRowAndItsOwnMemory) {
   Diagnostics diags("smi.xml");
-  const auto hosts = read_nvidia_smi(smi("<product_name>NVIDIA A100-SXM4-40GB</product_name><mig_mode><current_mig>Enabled</current_mig></mig_mode>"
-                                         "<fb_memory_usage><total>40960 MiB</total><used>960 MiB</used><free>40000 MiB</free></fb_memory_usage>"
-                                         "<mig_devices><mig_device><device_attributes><shared><multiprocessor_count>28</multiprocessor_count>"
-                                         "</shared></device_attributes><fb_memory_usage><total>9856 MiB</total></fb_memory_usage></mig_device></mig_devices>"),
-                                     DeviceTable::builtin(), diags);
+  const auto hosts = read_nvidia_smi(
+      smi("<product_name>NVIDIA A100-SXM4-40GB</product_name><mig_mode><current_mig>Enabled</current_mig></mig_mode>"
+          "<fb_memory_usage><total>40960 MiB</total><used>960 MiB</used><free>40000 MiB</free></fb_memory_usage>"
+          "<mig_devices><mig_device><device_attributes><shared><multiprocessor_count>28</multiprocessor_count>"
+          "</shared></device_attributes><fb_memory_usage><total>9856 "
+          "MiB</total></fb_memory_usage></mig_device></mig_devices>"),
+      DeviceTable::builtin(), diags);
   ASSERT_TRUE(hosts) << diags.str();
   ASSERT_EQ(hosts->size(), 1u);
   const HostGpu& host = hosts->front();

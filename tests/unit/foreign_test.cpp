@@ -18,17 +18,23 @@ std::string refusal(const std::string& name, std::string bytes) {
 }
 
 TEST(Foreign, TheBytesTellWhateverTheName) {
-  EXPECT_EQ(refusal("saved_model.pb", "\x1f\x8b\x08\0\0\0\0\0"s),
-            "saved_model.pb: error: cannot import: compressed with gzip; unpack it (gunzip, or tar -xzf) and give the model in it\n");
-  EXPECT_EQ(refusal("m.pbtxt", "\xfd" "7zXZ\0\0\0"s),
-            "m.pbtxt: error: cannot import: compressed with xz; unpack it (xz -d, or tar -xJf) and give the model in it\n");
+  EXPECT_EQ(
+      refusal("saved_model.pb", "\x1f\x8b\x08\0\0\0\0\0"s),
+      "saved_model.pb: error: cannot import: compressed with gzip; unpack it (gunzip, or tar -xzf) and give the model "
+      "in it\n");
+  EXPECT_EQ(
+      refusal("m.pbtxt",
+              "\xfd"
+              "7zXZ\0\0\0"s),
+      "m.pbtxt: error: cannot import: compressed with xz; unpack it (xz -d, or tar -xJf) and give the model in it\n");
   EXPECT_EQ(refusal("m.onnx", "\x1c\0\0\0TFL3\0\0"s),
             "m.onnx: error: cannot import: a TensorFlow Lite model; give the SavedModel that it was converted from\n");
 }
 
 TEST(Foreign, ZipArchivesAreToldApartByTheirMembers) {
   const std::string zip = "PK\x03\x04" + std::string(60, '\0');
-  EXPECT_NE(refusal("m.zip", zip + "m/saved_model.pb").find("a zip archive of a TensorFlow SavedModel; unpack it"), std::string::npos);
+  EXPECT_NE(refusal("m.zip", zip + "m/saved_model.pb").find("a zip archive of a TensorFlow SavedModel; unpack it"),
+            std::string::npos);
   EXPECT_NE(refusal("m.keras", zip + "model.weights.h5").find("call model.export(\"DIR\")"), std::string::npos);
   EXPECT_FALSE(foreign_format(zip + "models/model.json"));  // PyTorch's, which is read
 }
@@ -65,7 +71,8 @@ TEST(Foreign, SignaturesAreTensorFlows) {
   ImportOptions options;
   options.signature = "serving_default";
   EXPECT_FALSE(import_model(Source::from_bytes("m.pir", "def @main() {}"), options, diags));
-  EXPECT_EQ(diags.str(), "m.pir: error: --signature: only TensorFlow models have signatures; this is perfc's text form\n");
+  EXPECT_EQ(diags.str(),
+            "m.pir: error: --signature: only TensorFlow models have signatures; this is perfc's text form\n");
 }
 
 }  // namespace

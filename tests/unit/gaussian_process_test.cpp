@@ -8,7 +8,8 @@
 namespace perfc {
 namespace {
 
-GaussianProcess fitted(const Matrix<float>& x, const std::vector<double>& y, const std::vector<int>& groups, GaussianProcessOptions o = {}) {
+GaussianProcess fitted(const Matrix<float>& x, const std::vector<double>& y, const std::vector<int>& groups,
+                       GaussianProcessOptions o = {}) {
   Diagnostics diags("test");
   ThreadPool threads(1);
   auto p = GaussianProcess::fit(x, y, groups, o, Random(1), threads, diags);
@@ -74,7 +75,8 @@ TEST(GaussianProcess, TargetsThatAreNoNumbersAreAnError) {
   x(0, 0) = 1;
   Diagnostics diags("test");
   ThreadPool threads(1);
-  EXPECT_FALSE(GaussianProcess::fit(x, std::vector<double>{std::nan("")}, std::vector<int>{0}, {}, Random(1), threads, diags));
+  EXPECT_FALSE(
+      GaussianProcess::fit(x, std::vector<double>{std::nan("")}, std::vector<int>{0}, {}, Random(1), threads, diags));
   EXPECT_NE(diags.str().find("has no solution"), std::string::npos) << diags.str();
 }
 

@@ -34,7 +34,15 @@ Matrix<double> naive(const Matrix<T>& a, Transpose ta, const Matrix<T>& b, Trans
 TEST(Gemm, EqualsNaiveLoopsInEveryOrientation) {
   for (const std::size_t thread_count : {1, 3}) {
     ThreadPool threads(thread_count);
-    for (const auto& [m, n, k] : {std::array<std::size_t, 3>{1, 1, 1}, {3, 5, 7}, {67, 33, 129}, {200, 64, 5}, {5, 1, 300}, {250, 40, 600}, {40, 250, 600}, {150, 200, 129}, {550, 70, 520}}) {
+    for (const auto& [m, n, k] : {std::array<std::size_t, 3>{1, 1, 1},
+                                  {3, 5, 7},
+                                  {67, 33, 129},
+                                  {200, 64, 5},
+                                  {5, 1, 300},
+                                  {250, 40, 600},
+                                  {40, 250, 600},
+                                  {150, 200, 129},
+                                  {550, 70, 520}}) {
       for (const Transpose ta : {Transpose::No, Transpose::Yes}) {
         for (const Transpose tb : {Transpose::No, Transpose::Yes}) {
           const auto a = ta == Transpose::Yes ? random_matrix<float>(k, m, "a") : random_matrix<float>(m, k, "a");
@@ -71,9 +79,18 @@ std::vector<std::pair<std::string, void (*)(const GemmArguments<T>&)>> kernels()
 
 template <class T>
 void check_kernels() {
-  // Below, at and beyond the extents of tiles (6, 12 by 4 to 32), slices (512) and blocks (408, 512), rows a page apart.
-  for (const auto& [m, n, k, gap] : {std::array<std::ptrdiff_t, 4>{1, 1, 1, 0}, {6, 16, 8, 3}, {13, 33, 256, 0}, {5, 7, 300, 1},
-                                     {211, 40, 257, 0}, {420, 35, 9, 2}, {530, 33, 515, 1}, {12, 4200, 3, 0}, {7, 9, 24, 1000}, {3, 5, 0, 1}}) {
+  // Below, at and beyond the extents of tiles (6, 12 by 4 to 32), slices (512) and blocks (408, 512), rows a page
+  // apart.
+  for (const auto& [m, n, k, gap] : {std::array<std::ptrdiff_t, 4>{1, 1, 1, 0},
+                                     {6, 16, 8, 3},
+                                     {13, 33, 256, 0},
+                                     {5, 7, 300, 1},
+                                     {211, 40, 257, 0},
+                                     {420, 35, 9, 2},
+                                     {530, 33, 515, 1},
+                                     {12, 4200, 3, 0},
+                                     {7, 9, 24, 1000},
+                                     {3, 5, 0, 1}}) {
     for (const bool ta : {false, true}) {
       for (const bool tb : {false, true}) {
         const std::ptrdiff_t a_stride = (ta ? m : k) + gap, b_stride = (tb ? k : n) + gap, c_stride = n + gap;
@@ -91,7 +108,8 @@ void check_kernels() {
                   expected += static_cast<double>(a.data()[ta ? p * a_stride + i : i * a_stride + p]) *
                               static_cast<double>(b.data()[tb ? j * b_stride + p : p * b_stride + j]);
                 }
-                ASSERT_NEAR(c.data()[i * c_stride + j], expected, 1e-4) << name << ' ' << m << ' ' << n << ' ' << k << ' ' << ta << tb << add;
+                ASSERT_NEAR(c.data()[i * c_stride + j], expected, 1e-4)
+                    << name << ' ' << m << ' ' << n << ' ' << k << ' ' << ta << tb << add;
               }
             }
           }
@@ -149,7 +167,8 @@ TEST(GraphBatches, JoinBlockDiagonally) {
   EXPECT_EQ(b.nodes(), 9u);
   EXPECT_EQ(b.edges(), 8u);
   EXPECT_EQ(b.first(1), 5u);
-  EXPECT_EQ(std::vector(b.graph_of().begin(), b.graph_of().end()), (std::vector<GraphBatch::Index>{0, 0, 0, 0, 0, 1, 2, 2, 2}));
+  EXPECT_EQ(std::vector(b.graph_of().begin(), b.graph_of().end()),
+            (std::vector<GraphBatch::Index>{0, 0, 0, 0, 0, 1, 2, 2, 2}));
   const auto senders = b.senders_of(3), receivers = b.receivers_of(0), chain = b.senders_of(8);
   EXPECT_EQ(std::vector(senders.begin(), senders.end()), (std::vector<GraphBatch::Index>{1, 2, 0}));
   EXPECT_EQ(std::vector(receivers.begin(), receivers.end()), (std::vector<GraphBatch::Index>{1, 2, 3}));
@@ -173,8 +192,12 @@ TEST(GraphBatches, RefuseWhatIsNoGraph) {
 
 TEST(Losses, ValuesByHand) {
   Matrix<double> p(1, 3), t(1, 3), g;
-  p(0, 0) = 2; p(0, 1) = 5; p(0, 2) = 1;
-  t(0, 0) = 1.5; t(0, 1) = 2; t(0, 2) = NAN;
+  p(0, 0) = 2;
+  p(0, 1) = 5;
+  p(0, 2) = 1;
+  t(0, 0) = 1.5;
+  t(0, 1) = 2;
+  t(0, 2) = NAN;
   EXPECT_DOUBLE_EQ(evaluate({.kind = LossKind::Huber}, p, t, 1, g), 0.125 + 2.5);
   EXPECT_DOUBLE_EQ(g(0, 0), 0.5);
   EXPECT_DOUBLE_EQ(g(0, 1), 1);
@@ -182,14 +205,16 @@ TEST(Losses, ValuesByHand) {
   const double r = std::log(2 / 1.5), s = std::log(2.5);
   EXPECT_DOUBLE_EQ(evaluate({.kind = LossKind::LogRatio}, p, t, 0.5, g), 0.5 * (r * r + s * s) / 2);
   EXPECT_DOUBLE_EQ(g(0, 1), 0.5 * s / 5);
-  EXPECT_DOUBLE_EQ(evaluate({.kind = LossKind::Pinball, .quantiles = {0.9, 0.1, 0.5}, .output_weights = {2, 1, 1}}, p, t, 1, g),
-                   2 * 0.1 * 0.5 + 0.9 * 3);
+  EXPECT_DOUBLE_EQ(
+      evaluate({.kind = LossKind::Pinball, .quantiles = {0.9, 0.1, 0.5}, .output_weights = {2, 1, 1}}, p, t, 1, g),
+      2 * 0.1 * 0.5 + 0.9 * 3);
   EXPECT_DOUBLE_EQ(g(0, 0), 0.2);
 }
 
 TEST(Losses, GradientsAreDerivatives) {
-  for (const Loss& loss : {Loss{.kind = LossKind::Huber, .delta = 0.3}, Loss{.kind = LossKind::LogRatio, .delta = 0.5},
-                           Loss{.kind = LossKind::Pinball, .quantiles = {0.05, 0.5, 0.95}, .output_weights = {1, 3, 2}}}) {
+  for (const Loss& loss :
+       {Loss{.kind = LossKind::Huber, .delta = 0.3}, Loss{.kind = LossKind::LogRatio, .delta = 0.5},
+        Loss{.kind = LossKind::Pinball, .quantiles = {0.05, 0.5, 0.95}, .output_weights = {1, 3, 2}}}) {
     Matrix<double> p = random_matrix<double>(6, 3, "p"), t = random_matrix<double>(6, 3, "t"), g, ignored;
     p.flat() += 1.5;
     t.flat() += 1.5;
@@ -275,7 +300,8 @@ TEST(Schedules, Shapes) {
   EXPECT_NEAR(cosine.at(10, 11), 0, 1e-15);
   const Schedule step{.shape = Shape::Step, .peak = 8, .floor = 0.5, .period = 10};
   EXPECT_DOUBLE_EQ(step.at(29, 100), 2);
-  for (const Shape s : {Shape::Constant, Shape::Linear, Shape::Cosine, Shape::Step}) EXPECT_EQ(find_schedule(name(s)), s);
+  for (const Shape s : {Shape::Constant, Shape::Linear, Shape::Cosine, Shape::Step})
+    EXPECT_EQ(find_schedule(name(s)), s);
   EXPECT_FALSE(find_schedule("triangle"));
 }
 

@@ -18,14 +18,16 @@ Checkpoint example() {
   testing::randomise(layer.weight.value, "weight");
   const std::vector<Column> columns{{"macs", "1", {}}, {"kind", "1", {}}, {"weight", "B", {}}};
   using Scale = Normaliser::Scale;
-  return {.model = "test",
-          .tables = {{"ops", columns, Normaliser::restore(columns, {Scale::Log, Scale::Linear, Scale::Log}, {0.1, 0, 1e30}, {1, 2, 0.3})},
-                     {"static", {{"batch", "1", {}}}, {}}},
-          .vocabulary = {"unknown", "nn.conv2d"},
-          .outputs = {{"latency", "ms", 1000}},
-          .settings = {{"hidden", 2}},
-          .provenance = {{"data", "toy \"quoted\" é"}, {"seed", "1"}},
-          .tensors = save(parameters<float>(layer))};
+  return {
+      .model = "test",
+      .tables = {{"ops", columns,
+                  Normaliser::restore(columns, {Scale::Log, Scale::Linear, Scale::Log}, {0.1, 0, 1e30}, {1, 2, 0.3})},
+                 {"static", {{"batch", "1", {}}}, {}}},
+      .vocabulary = {"unknown", "nn.conv2d"},
+      .outputs = {{"latency", "ms", 1000}},
+      .settings = {{"hidden", 2}},
+      .provenance = {{"data", "toy \"quoted\" é"}, {"seed", "1"}},
+      .tensors = save(parameters<float>(layer))};
 }
 
 /// A file with this header and `data` bytes of zeros.
@@ -40,7 +42,8 @@ std::string complaint(std::string_view bytes) {
   Diagnostics diags;
   EXPECT_FALSE(parse_safetensors(bytes, diags));
   EXPECT_EQ(diags.errors(), 1u);
-  return diags.all().empty() ? "" : diags.all()[0].name + (diags.all()[0].name.empty() ? "" : ": ") + diags.all()[0].message;
+  return diags.all().empty() ? ""
+                             : diags.all()[0].name + (diags.all()[0].name.empty() ? "" : ": ") + diags.all()[0].message;
 }
 
 TEST(Checkpoints, ComeBackAsTheyWere) {
@@ -115,7 +118,8 @@ TEST(Checkpoints, NameTheParameterThatDiffers) {
   };
   EXPECT_EQ(message(Linear<float>(3, 2), c.tensors, "fc."), "fc.weight: parameter: not in the checkpoint");
   EXPECT_EQ(message(Linear<float>(4, 2), c.tensors), "weight: parameter: 2x3 in the checkpoint, 2x4 in the model");
-  EXPECT_EQ(message(Linear<float>(3, 2, Bias::No), c.tensors), "bias: parameter: in the checkpoint, but not in the model");
+  EXPECT_EQ(message(Linear<float>(3, 2, Bias::No), c.tensors),
+            "bias: parameter: in the checkpoint, but not in the model");
 }
 
 TEST(Checkpoints, RefuseHostileContainers) {
@@ -128,12 +132,14 @@ TEST(Checkpoints, RefuseHostileContainers) {
     return complaint(file(text, 8));
   };
   EXPECT_EQ(complaint(""), "no safetensors file: shorter than 8 bytes");
-  EXPECT_EQ(complaint(std::string(8, '\xff')), "no safetensors file: header of 18446744073709551615 bytes in a file of 8");
+  EXPECT_EQ(complaint(std::string(8, '\xff')),
+            "no safetensors file: header of 18446744073709551615 bytes in a file of 8");
   EXPECT_EQ(complaint(file(whole, 8).substr(0, 20)), "no safetensors file: header of 56 bytes in a file of 20");
   EXPECT_EQ(complaint(file("[]")), "header is not a JSON object");
   EXPECT_EQ(complaint(file("{\"w\":")), "header is not a JSON object");
   EXPECT_EQ(complaint(file("{\"w\":" + std::string(100000, '['))), "header is not a JSON object");
-  EXPECT_EQ(complaint(file("{\"w\":" + std::string(100000, '[') + std::string(100000, ']') + "}")), "header nests deeper than 8");
+  EXPECT_EQ(complaint(file("{\"w\":" + std::string(100000, '[') + std::string(100000, ']') + "}")),
+            "header nests deeper than 8");
   EXPECT_EQ(complaint(file(R"({"w":{"a":1},"w":{}})")), "header has 'w' twice");
   EXPECT_EQ(complaint(file(R"({"w":{"a":1,"a":2}})")), "header has 'a' twice");
   EXPECT_EQ(complaint(file(R"({"__metadata__":[]})")), "__metadata__ is not an object");
@@ -151,8 +157,11 @@ TEST(Checkpoints, RefuseHostileContainers) {
   EXPECT_EQ(with("[0,8]", "[8,0]"), "w: tensor: offsets 8..0 leave the 8 bytes of data");
   EXPECT_EQ(with("[0,8]", "8"), "w: tensor: data_offsets is not a pair of counts");
   EXPECT_EQ(complaint(file(whole, 12)), "12 bytes of data, 8 described");
-  EXPECT_EQ(complaint(file(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", 4)),
-            "b: tensor: begins at 0, the one before ends at 4");
+  EXPECT_EQ(
+      complaint(file(
+          R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
+          4)),
+      "b: tensor: begins at 0, the one before ends at 4");
   std::string nan = file(whole, 8);
   const float bad = NAN;
   std::memcpy(nan.data() + nan.size() - 4, &bad, 4);
@@ -179,10 +188,14 @@ TEST(Checkpoints, RefuseHostileMetadata) {
   EXPECT_EQ(message("perfc.tables", R"([{"name":"t"}])"), "checkpoint: perfc.tables wants 'columns'");
   EXPECT_EQ(message("perfc.tables", R"([{"name":"t","columns":[{"name":"a","unit":"1","scale":"sqrt"}]}])"),
             "checkpoint: perfc.tables has the unknown scale 'sqrt'");
-  EXPECT_EQ(message("perfc.tables", R"([{"name":"t","columns":[{"name":"a","unit":"1","scale":"linear","mean":0,"deviation":0}]}])"),
+  EXPECT_EQ(message("perfc.tables",
+                    R"([{"name":"t","columns":[{"name":"a","unit":"1","scale":"linear","mean":0,"deviation":0}]}])"),
             "checkpoint: perfc.tables has a deviation of column 'a' that is not positive");
-  EXPECT_EQ(message("perfc.tables", R"([{"name":"t","columns":[{"name":"a","unit":"1","scale":"linear","mean":0,"deviation":1},{"name":"b","unit":"1"}]}])"),
-            "checkpoint: perfc.tables normalises only some columns of 't'");
+  EXPECT_EQ(
+      message(
+          "perfc.tables",
+          R"([{"name":"t","columns":[{"name":"a","unit":"1","scale":"linear","mean":0,"deviation":1},{"name":"b","unit":"1"}]}])"),
+      "checkpoint: perfc.tables normalises only some columns of 't'");
   EXPECT_EQ(message("perfc.vocabulary", "[1]"), "checkpoint: perfc.vocabulary wants strings");
   EXPECT_EQ(message("perfc.outputs", R"([{"name":"a","unit":"1"}])"), "checkpoint: perfc.outputs wants finite numbers");
   EXPECT_EQ(message("perfc.settings", R"({"a":1e999})"), "checkpoint: perfc.settings is not what perfc writes");

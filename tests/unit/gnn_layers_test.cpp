@@ -182,8 +182,9 @@ TEST_F(Layers, SequenceGradientsAndNames) {
   check_gradients(net, context_, x_);
   std::string names;
   for (const auto& p : parameters(net, "net.")) names += p.name + " ";
-  EXPECT_EQ(names, "net.conv.lin_l.weight net.conv.lin_l.bias net.conv.lin_r.weight net.norm.weight net.norm.bias "
-                   "net.out.weight net.out.bias ");
+  EXPECT_EQ(names,
+            "net.conv.lin_l.weight net.conv.lin_l.bias net.conv.lin_r.weight net.norm.weight net.norm.bias "
+            "net.out.weight net.out.bias ");
 }
 
 TEST_F(Layers, InputGradientThatNobodyReadsIsNotComputed) {

@@ -79,8 +79,10 @@ template <class T>
 std::unique_ptr<GraphModel<T>> make_subject(const std::string& name, const Json& a) {
   if (!name.starts_with("pmgns_")) return std::make_unique<Subject<T>>(make_layer<T>(name, a));
   return std::make_unique<Pmgns<T>>(PmgnsOptions{.convolution = find_convolution(a["convolution"].get<std::string>()),
-                                                 .node_columns = a["in"], .static_columns = a["static"],
-                                                 .graph_hidden = a["hidden"], .linear_hidden = a["hidden"],
+                                                 .node_columns = a["in"],
+                                                 .static_columns = a["static"],
+                                                 .graph_hidden = a["hidden"],
+                                                 .linear_hidden = a["hidden"],
                                                  .outputs = a["outputs"]});
 }
 
@@ -150,14 +152,18 @@ INSTANTIATE_TEST_SUITE_P(Models, Pyg,
                          [](const auto& i) { return i.param; });
 
 TEST(PmgnsNames, AreTheFivePublished) {
-  EXPECT_EQ(pmgns_names(), (std::vector<std::string>{"pmgns-sage", "pmgns-gcn", "pmgns-gat", "pmgns-gin", "pmgns-mlp"}));
+  EXPECT_EQ(pmgns_names(),
+            (std::vector<std::string>{"pmgns-sage", "pmgns-gcn", "pmgns-gat", "pmgns-gin", "pmgns-mlp"}));
   for (const std::string& name : pmgns_names()) EXPECT_TRUE(find_pmgns(name)) << name;
   EXPECT_FALSE(find_pmgns("pmgns-"));
   EXPECT_FALSE(find_pmgns("sage"));
   // Three blocks of two layers of 2·512² + 512, the first of 32 columns; three and one linear layers.
   std::size_t parameters = 0;
-  Pmgns<float>(*find_pmgns("pmgns-sage")).visit({}, [&](const std::string&, Parameter<float>& p) { parameters += p.value.size(); });
-  EXPECT_EQ(parameters, 2u * 32 * 512 + 512 + 5 * (2 * 512 * 512 + 512) + 517 * 512 + 512 + 2 * (512 * 512 + 512) + 512 * 3 + 3);
+  Pmgns<float>(*find_pmgns("pmgns-sage")).visit({}, [&](const std::string&, Parameter<float>& p) {
+    parameters += p.value.size();
+  });
+  EXPECT_EQ(parameters,
+            2u * 32 * 512 + 512 + 5 * (2 * 512 * 512 + 512) + 517 * 512 + 512 + 2 * (512 * 512 + 512) + 512 * 3 + 3);
 }
 
 }  // namespace

@@ -59,12 +59,17 @@ class Trainer : public ::testing::Test {
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
   static PmgnsOptions small() {
-    return {.convolution = find_convolution("sage"), .node_columns = 4, .static_columns = 2, .graph_hidden = 16,
-            .linear_hidden = 16, .dropout = 0.05};
+    return {.convolution = find_convolution("sage"),
+            .node_columns = 4,
+            .static_columns = 2,
+            .graph_hidden = 16,
+            .linear_hidden = 16,
+            .dropout = 0.05};
   }
 
   TrainOptions options() const {
-    return {.epochs = 4, .batch = 8, .seed = 5, .threads = 2, .schedule = {.shape = Schedule::Shape::Cosine, .peak = 3e-3}};
+    return {
+        .epochs = 4, .batch = 8, .seed = 5, .threads = 2, .schedule = {.shape = Schedule::Shape::Cosine, .peak = 3e-3}};
   }
 
   /// Trains a new network; its weights as a file's bytes.
@@ -178,7 +183,8 @@ TEST_F(Trainer, RefusesTheStateOfAnotherRun) {
   o.batch = 8;
   o.identity["labels"] = "others";
   EXPECT_FALSE(train(task, o, alone, diags));
-  EXPECT_EQ(diags.all().at(1).message, o.state_path + ": the state of another run: labels is missing there and others here");
+  EXPECT_EQ(diags.all().at(1).message,
+            o.state_path + ": the state of another run: labels is missing there and others here");
 }
 
 TEST_F(Trainer, StopsEarlyAndKeepsTheBest) {
@@ -228,7 +234,8 @@ TEST_F(Trainer, RowsConvergeToALine) {
   RowTask task(model, rows, rows, {});
   SingleProcess alone;
   Diagnostics diags;
-  const auto report = train(task, {.epochs = 80, .batch = 32, .schedule = {.shape = Schedule::Shape::Linear, .peak = 1e-2}}, alone, diags);
+  const auto report = train(
+      task, {.epochs = 80, .batch = 32, .schedule = {.shape = Schedule::Shape::Linear, .peak = 1e-2}}, alone, diags);
   ASSERT_TRUE(report) << diags.str();
   EXPECT_LT(report->best_loss, 1e-4);
 }
@@ -239,7 +246,9 @@ class PatientTask final : public TrainingTask {
   explicit PatientTask(TrainingTask& task) : task_(task) {}
   std::vector<NamedParameter<float>> parameters() override { return task_.parameters(); }
   std::size_t samples() const override { return task_.samples(); }
-  Result<double> add_gradients(Context& c, std::span<const std::size_t> s, double weight, Diagnostics& d) override { return task_.add_gradients(c, s, weight, d); }
+  Result<double> add_gradients(Context& c, std::span<const std::size_t> s, double weight, Diagnostics& d) override {
+    return task_.add_gradients(c, s, weight, d);
+  }
   Result<double> validate(Context& c, Diagnostics& d) override { return task_.validate(c, d); }
 
  private:
@@ -258,9 +267,12 @@ TEST_F(Trainer, UpdatesDuringBackwardGiveTheSameBytes) {
     PatientTask other(task);
     SingleProcess alone;
     Diagnostics diags;
-    EXPECT_TRUE(train(patient ? static_cast<TrainingTask&>(other) : task, {.epochs = 3, .batch = 280, .threads = threads, .adam = {.weight_decay = 0.01}}, alone, diags)) << diags.str();
+    EXPECT_TRUE(train(patient ? static_cast<TrainingTask&>(other) : task,
+                      {.epochs = 3, .batch = 280, .threads = threads, .adam = {.weight_decay = 0.01}}, alone, diags))
+        << diags.str();
     std::vector<float> all;
-    for (const auto& p : parameters<float>(model)) all.insert(all.end(), p.parameter->value.data(), p.parameter->value.data() + p.parameter->value.size());
+    for (const auto& p : parameters<float>(model))
+      all.insert(all.end(), p.parameter->value.data(), p.parameter->value.data() + p.parameter->value.size());
     return all;
   };
   const auto usual = trained(true, 1);

@@ -10,7 +10,8 @@ namespace perfc {
 namespace {
 
 using Names = std::vector<std::string>;
-constexpr ExecConfig kCompiled{.mode = ExecMode::Compiled}, kAmp{.precision = Precision::Amp, .mode = ExecMode::Compiled};
+constexpr ExecConfig kCompiled{.mode = ExecMode::Compiled},
+    kAmp{.precision = Precision::Amp, .mode = ExecMode::Compiled};
 
 TEST(Compiled, AProductAddsItsBiasUnlessOnlyElementwiseOperatorsReadIt) {
   const auto reader = [](const char* last) {
@@ -68,7 +69,8 @@ TEST(Compiled, SumsOfFewTermsAreComputedAgainByEachReader) {
   constexpr int kLayers = 5;
   for (int i = 0; i < kLayers; ++i) {
     const std::string at = std::to_string(i), next = std::to_string(i + 1);
-    text += "  %n" + at + " = nn.layer_norm(%s" + at + ", %g, %g);\n  %d" + at + " = nn.dense(%n" + at + ", %w);\n  %s" + next + " = add(%s" + at + ", %d" + at + ");\n";
+    text += "  %n" + at + " = nn.layer_norm(%s" + at + ", %g, %g);\n  %d" + at + " = nn.dense(%n" + at +
+            ", %w);\n  %s" + next + " = add(%s" + at + ", %d" + at + ");\n";
   }
   const KernelPlan plan = plan_of(graph_of(text + "  (%s5)\n}"), kCompiled);
   constexpr double kValue = 8 * 16 * 4, kScale = 16 * 4;
@@ -116,8 +118,9 @@ TEST(Compiled, PartsOfAValueAddUp) {
 
 TEST(Compiled, LongChainsOfViewsAreLookedThroughOnce) {  // in minutes otherwise
   constexpr int kLinks = 50000;
-  std::string text = "def @main(%x: Tensor[(100000,), float32]) {\n  %1 = nn.relu(%x);\n  %2 = const[1] : Tensor[(1,), int64];\n"
-                     "  %3 = const[100000] : Tensor[(1,), int64];\n  %4 = const[0] : Tensor[(1,), int64];\n";
+  std::string text =
+      "def @main(%x: Tensor[(100000,), float32]) {\n  %1 = nn.relu(%x);\n  %2 = const[1] : Tensor[(1,), int64];\n"
+      "  %3 = const[100000] : Tensor[(1,), int64];\n  %4 = const[0] : Tensor[(1,), int64];\n";
   std::string results;
   int last = 1;
   for (int i = 0; i < kLinks; ++i) {
@@ -137,7 +140,8 @@ TEST(Compiled, ANormThatAProductReadsTransposedIsWrittenByASecondKernel) {
     return graph_of(std::string(R"(def @main(%x: Tensor[(2, 8, 8), float32]) {
   %1 = weight : Tensor[(8,), float32];
   %2 = nn.layer_norm(%x, %1, %1);
-  %3 = transpose(%2, perm=)") + perm + R"();
+  %3 = transpose(%2, perm=)") +
+                    perm + R"();
   %4 = weight : Tensor[(8, 8), float32];
   %5 = nn.dense(%3, %4);
   (%5)
@@ -157,7 +161,8 @@ Graph activated(const char* activation, const char* rest) {
   %2 = nn.conv2d(%x, %1, kernel_size=[1, 1], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1);
   %3 = weight : Tensor[(8,), float32];
   %4 = nn.bias_add(%2, %3, axis=1);
-  %5 = )") + activation + "(%4);" + rest);
+  %5 = )") + activation +
+                  "(%4);" + rest);
 }
 
 TEST(Compiled, AnActivationThatAReductionAndALaterKernelReadStaysIn32Bits) {
@@ -185,7 +190,9 @@ TEST(Compiled, SuchAnActivationIsKeptForPaddingToo) {
 })");
   };
   constexpr double kElements = 2 * 8 * 16;
-  EXPECT_EQ(plan_of(graph("nn.silu"), kAmp).kernels.at(2).traffic.bytes - plan_of(graph("nn.relu"), kAmp).kernels.at(2).traffic.bytes, (4 + 4) * kElements);
+  EXPECT_EQ(plan_of(graph("nn.silu"), kAmp).kernels.at(2).traffic.bytes -
+                plan_of(graph("nn.relu"), kAmp).kernels.at(2).traffic.bytes,
+            (4 + 4) * kElements);
 }
 
 TEST(Compiled, ABiasIsAddedAgainByWhoeverReadsIt) {
@@ -193,7 +200,8 @@ TEST(Compiled, ABiasIsAddedAgainByWhoeverReadsIt) {
     return graph_of(std::string(R"(def @main(%x: Tensor[(2, 8, 4, 4), float32]) {
   %1 = weight : Tensor[(8, 8, 1, 1), float32];
   %2 = nn.relu(%1);
-  %3 = nn.conv2d(%x, )") + weight + R"(, kernel_size=[1, 1], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1);
+  %3 = nn.conv2d(%x, )") +
+                    weight + R"(, kernel_size=[1, 1], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1);
   %4 = weight : Tensor[(8,), float32];
   %5 = nn.bias_add(%3, %4, axis=1);
   %6 = mean(%5, axes=[2, 3], keepdims=1);
@@ -205,11 +213,13 @@ TEST(Compiled, ABiasIsAddedAgainByWhoeverReadsIt) {
   };
   const auto total = [](const KernelPlan& plan) {
     double bytes = 0;
-    for (const Kernel& k : plan.kernels) bytes += k.ops.front() == op("mean") || k.ops.front() == op("multiply") ? k.traffic.bytes : 0;
+    for (const Kernel& k : plan.kernels)
+      bytes += k.ops.front() == op("mean") || k.ops.front() == op("multiply") ? k.traffic.bytes : 0;
     return bytes;
   };
   // What may be a folded batch-norm is kept; with computed weights it cannot be one.
-  EXPECT_EQ(total(plan_of(graph("%1"), kCompiled)) - total(plan_of(graph("%2"), kCompiled)), 4.0 * (2 * 8 * 16 - 8));  // the bias is read twice
+  EXPECT_EQ(total(plan_of(graph("%1"), kCompiled)) - total(plan_of(graph("%2"), kCompiled)),
+            4.0 * (2 * 8 * 16 - 8));  // the bias is read twice
 }
 
 TEST(Compiled, ReductionsOfFewElementsAreWrittenOut) {
@@ -220,7 +230,9 @@ TEST(Compiled, ReductionsOfFewElementsAreWrittenOut) {
   %2 = multiply(%1, %x);
   %3 = sum_axes(%2, axes=[1], keepdims=0);
   (%3)
-})"), kCompiled).kernels.size();
+})"),
+                   kCompiled)
+        .kernels.size();
   };
   EXPECT_EQ(kernels(2), 1u);
   EXPECT_EQ(kernels(8), 2u);
@@ -246,9 +258,12 @@ TEST(Compiled, GroupedConvolutionsDecideOnTheLayout) {
 )";
     for (int i = 1; i <= plain; ++i) {
       const auto name = [](int n) { return "%c" + std::to_string(n); };
-      text += "  " + name(i) + " = nn.conv2d(" + name(i - 1) + ", %w, kernel_size=[1, 1], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1);\n";
+      text += "  " + name(i) + " = nn.conv2d(" + name(i - 1) +
+              ", %w, kernel_size=[1, 1], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1);\n";
     }
-    return plan_of(graph_of(text + "  (%c" + std::to_string(plain) + ")\n}"), kCompiled).kernels.front().placement.channels_first;
+    return plan_of(graph_of(text + "  (%c" + std::to_string(plain) + ")\n}"), kCompiled)
+        .kernels.front()
+        .placement.channels_first;
   };
   EXPECT_TRUE(channels_first(2));   // 144 of 400
   EXPECT_FALSE(channels_first(3));  // 144 of 528
@@ -258,7 +273,8 @@ TEST(Compiled, LongConcatenationsAreKernelsOfTheirOwn) {
   const auto graph = [](int parts) {
     std::string operands = "%x";
     for (int i = 1; i < parts; ++i) operands += ", %x";
-    return graph_of("def @main(%x: Tensor[(2, 8), float32]) {\n  %1 = concatenate(" + operands + ", axis=1);\n  %2 = nn.relu(%1);\n  (%2)\n}");
+    return graph_of("def @main(%x: Tensor[(2, 8), float32]) {\n  %1 = concatenate(" + operands +
+                    ", axis=1);\n  %2 = nn.relu(%1);\n  (%2)\n}");
   };
   EXPECT_EQ(plan_of(graph(8), kCompiled).kernels.size(), 1u);
   EXPECT_EQ(plan_of(graph(9), kCompiled).kernels.size(), 2u);
@@ -278,7 +294,8 @@ TEST(Compiled, AttentionWrittenOutIsThreeKernels) {
 TEST(Layout, HeadsBehindFusedAttentionAreDenseWhenTransposedBack) {
   const auto graph = [](const char* form) {
     return graph_of(std::string(R"(def @main(%q: Tensor[(2, 4, 32, 16), float32]) {
-  %1 = nn.sdpa(%q, %q, %q)") + form + R"();
+  %1 = nn.sdpa(%q, %q, %q)") +
+                    form + R"();
   %2 = transpose(%1, perm=[0, 2, 1, 3]);
   %3 = const[2, 32, 64] : Tensor[(3,), int64];
   %4 = reshape(%2, %3);
@@ -313,7 +330,8 @@ TEST(Layout, AGroupNormIsChannelsFirstAndLooksTwice) {
   %2 = nn.relu(%1);
   %3 = weight : Tensor[(8,), float32];
   %4 = nn.group_norm(%x, %3, %3, num_groups=2);
-  %5 = nn.conv2d(%4, )") + weight + R"(, kernel_size=[1, 1], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1);
+  %5 = nn.conv2d(%4, )") +
+                    weight + R"(, kernel_size=[1, 1], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1);
   (%5)
 })");
   };
@@ -324,7 +342,8 @@ TEST(Layout, AGroupNormIsChannelsFirstAndLooksTwice) {
   ASSERT_EQ(ops_of(last), (Names{"nn.relu", "copy", "nn.group_norm", "copy", "nn.conv2d"}));
   EXPECT_GT(last.kernels[1].limits.slowdown, 1);  // writes what lies far apart
   // Computed weights lie channels-first, and so does what they are applied to.
-  EXPECT_EQ(ops_of(plan_of(graph("%2"), {.layout = Layout::Nhwc})), (Names{"nn.relu", "copy", "nn.group_norm", "nn.conv2d"}));
+  EXPECT_EQ(ops_of(plan_of(graph("%2"), {.layout = Layout::Nhwc})),
+            (Names{"nn.relu", "copy", "nn.group_norm", "nn.conv2d"}));
 }
 
 TEST(Layout, ConvolutionsCopyPartsOfTheirData) {
@@ -349,7 +368,8 @@ TEST(Layout, SoftmaxWantsDenseRows) {
   %1 = transpose(%x, perm=[0, 3, 1, 2]);
   %2 = nn.softmax(%1, axis=-1);
   (%2)
-})"), {.mode = mode}));
+})"),
+                          {.mode = mode}));
   };
   EXPECT_EQ(ops(ExecMode::Eager), (Names{"copy", "nn.softmax"}));
   EXPECT_EQ(ops(ExecMode::Compiled), (Names{"nn.softmax"}));
@@ -360,7 +380,8 @@ TEST(Autocast, AConstantOfOneElementPromotesUnlessItIsAScalar) {
     return graph_of(std::string(R"(def @main(%x: Tensor[(8, 16), float32]) {
   %1 = weight : Tensor[(16, 16), float32];
   %2 = nn.dense(%x, %1);
-  %3 = const[2.0] : Tensor[)") + type + R"(, float32];
+  %3 = const[2.0] : Tensor[)") +
+                    type + R"(, float32];
   %4 = multiply(%2, %3);
   (%4)
 })");

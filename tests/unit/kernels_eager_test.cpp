@@ -3,17 +3,23 @@
 
 #include <fmt/format.h>
 
-#include "whitebox/memory/memory.h"
-#include "whitebox/price/roofline.h"
 #include "graphs.h"
 #include "kernel_plan.h"
+#include "whitebox/memory/memory.h"
+#include "whitebox/price/roofline.h"
 
 namespace perfc {
 namespace {
 
 const Device& a_gpu() {
-  static const Device d{.name = "test", .kind = "gpu", .vector_tflops = {{"float32", 10}}, .matrix_tflops = {{"float16", 100}},
-                        .bandwidth_gb_s = 1000, .sms = 100, .boost_clock_mhz = 1000, .memory_mib = 1000,
+  static const Device d{.name = "test",
+                        .kind = "gpu",
+                        .vector_tflops = {{"float32", 10}},
+                        .matrix_tflops = {{"float16", 100}},
+                        .bandwidth_gb_s = 1000,
+                        .sms = 100,
+                        .boost_clock_mhz = 1000,
+                        .memory_mib = 1000,
                         .efficiency = {{"bandwidth", 1}, {"vector", 1}, {"convolution", 1}, {"layout", 1.5}}};
   return d;
 }
@@ -26,7 +32,10 @@ TEST(EagerKernels, LayerNormsTakeAThreadBlockPerRow) {
   %1 = weight : Tensor[({1},), float32];
   %2 = nn.layer_norm(%x, %1, %1);
   (%2)
-}})", rows, columns)), {}).kernels.at(0);
+}})",
+                                        rows, columns)),
+                   {})
+        .kernels.at(0);
   };
   const Priced narrow = priced(norm(1'000'000, 24)), wide = priced(norm(1'000'000 / 64, 24 * 64));
   EXPECT_NEAR(wide.memory_us, narrow.memory_us, 0.001 * narrow.memory_us);
@@ -52,7 +61,9 @@ TEST(EagerKernels, TensorCoresConvertWindowsOfChannelsFirstData) {
   %1 = weight : Tensor[(64, 64, {0}, {0}), float16];
   %2 = nn.conv2d(%x, %1, padding=[{1}, {1}, {1}, {1}]);
   (%2)
-}})", window, window / 2)), {.precision = Precision::Fp16, .layout = layout});
+}})",
+                                                         window, window / 2)),
+                                    {.precision = Precision::Fp16, .layout = layout});
     return plan.kernels.back();
   };
   const Priced first = priced(convolution(3, Layout::Nchw), Precision::Fp16);
@@ -72,7 +83,9 @@ TEST(EagerKernels, WindowsInEqualStepsAreViews) {
   %4 = const[16] : Tensor[(1,), int64];
   %5 = reshape(%3, %4);
   (%5)
-}})", indices)), {}));
+}})",
+                                               indices)),
+                          {}));
   };
   using Ops = std::vector<std::string>;
   EXPECT_EQ(kernels("0, 1, 2, 3, 2, 3, 4, 5"), (Ops{"nn.relu", "reshape"}));  // Tensor.unfold, then a copy

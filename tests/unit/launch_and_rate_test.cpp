@@ -22,8 +22,8 @@ std::string kernels() {
     const auto own = [&](std::uint64_t n) { return std::exp(0.5 * random.normal(10 * r + n)); };
     for (std::size_t s = 0; s < kSizes; ++s) {
       const double work = 1e3 * std::pow(10.0, static_cast<double>(s));
-      csv += fmt::format("{}/{},app{},kernel{},{},{},{},{},{}\n", r, s, r % 4, r, 7 + r, work, 4 * work, 1e-6 * own(0) + 1e-10 * own(1) * work,
-                         1e-5 * own(2) + 1e-11 * own(3) * work);
+      csv += fmt::format("{}/{},app{},kernel{},{},{},{},{},{}\n", r, s, r % 4, r, 7 + r, work, 4 * work,
+                         1e-6 * own(0) + 1e-10 * own(1) * work, 1e-5 * own(2) + 1e-11 * own(3) * work);
     }
   }
   return csv;
@@ -40,7 +40,8 @@ struct Case {
     Diagnostics diags;
     problem = *make_problem(data, {}, {}, diags);
     // Of each kernel the second and the last size are held back.
-    for (std::size_t w = 0; w < data.workloads.size(); ++w) (w % kSizes == 1 || w % kSizes == kSizes - 1 ? unseen : seen).push_back(w);
+    for (std::size_t w = 0; w < data.workloads.size(); ++w)
+      (w % kSizes == 1 || w % kSizes == kSizes - 1 ? unseen : seen).push_back(w);
     inputs = CounterInputs::fit(data, seen, InputKind::CountersAndWork);
     model = LaunchAndRate::fit(problem, seen, inputs);
   }
@@ -75,7 +76,8 @@ TEST(LaunchAndRate, SavedAndRestored) {
   Diagnostics diags;
   const auto restored = LaunchAndRate::restore("rate.", tensors, c.data, c.inputs, 2, diags);
   ASSERT_TRUE(restored) << diags.str();
-  const FeatureMatrix before = c.model.predict(c.problem, c.unseen, c.inputs), after = restored->predict(c.problem, c.unseen, c.inputs);
+  const FeatureMatrix before = c.model.predict(c.problem, c.unseen, c.inputs),
+                      after = restored->predict(c.problem, c.unseen, c.inputs);
   for (std::size_t i = 0; i < before.values.size(); ++i) EXPECT_NEAR(after.values[i], before.values[i], 1e-4);
   for (NamedTensor& t : tensors) {
     if (t.name == "rate.region.app0/kernel0") t.name = "rate.region.app0/none", t.value.resize(1, 3);
@@ -103,7 +105,8 @@ TEST(LaunchAndRate, HalfOfWhatPerfcSaysWhereSiblingsAgree) {
   ASSERT_TRUE(problem) << diags.str();
   const auto trained = CounterPredictor::train(stored_model_table()[0], {}, *problem, SplitKind::Random, 1, diags);
   ASSERT_TRUE(trained) << diags.str();
-  EXPECT_NE(trained->findings().find("a launch and a rate per kernel count 50 %"), std::string::npos) << trained->findings();
+  EXPECT_NE(trained->findings().find("a launch and a rate per kernel count 50 %"), std::string::npos)
+      << trained->findings();
   Checkpoint c = trained->checkpoint({});
   const auto opened = CounterPredictor::parse(write_checkpoint(c), diags);
   ASSERT_TRUE(opened) << diags.str();

@@ -1,13 +1,13 @@
 /// The allocator, what autograd keeps, and memory of training steps, computed by hand.
 #include <gtest/gtest.h>
 
-#include "whitebox/memory/autograd.h"
-#include "whitebox/memory/caching_allocator.h"
+#include "graphs.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/kernels.h"
-#include "whitebox/memory/memory.h"
 #include "whitebox/launch/training_step.h"
-#include "graphs.h"
+#include "whitebox/memory/autograd.h"
+#include "whitebox/memory/caching_allocator.h"
+#include "whitebox/memory/memory.h"
 
 namespace perfc {
 namespace {
@@ -17,9 +17,9 @@ constexpr double kMib = 1024.0 * 1024.0;
 TEST(CachingAllocator, ReservesInSegments) {
   CachingAllocator a;
   a.allocate(1);
-  EXPECT_EQ(a.reserved(), 2 * kMib);     // a small segment
+  EXPECT_EQ(a.reserved(), 2 * kMib);  // a small segment
   EXPECT_EQ(a.allocated(), 512);
-  a.allocate(kMib);                      // is small, too, and fits in the rest
+  a.allocate(kMib);  // is small, too, and fits in the rest
   EXPECT_EQ(a.reserved(), 2 * kMib);
   a.allocate(kMib);
   EXPECT_EQ(a.reserved(), 4 * kMib);
@@ -27,7 +27,7 @@ TEST(CachingAllocator, ReservesInSegments) {
 
 TEST(CachingAllocator, LargeBlocksAreSplitAndMerge) {
   CachingAllocator a;
-  const auto first = a.allocate(4 * kMib);   // of a 20 MiB segment
+  const auto first = a.allocate(4 * kMib);  // of a 20 MiB segment
   const auto second = a.allocate(4 * kMib);
   EXPECT_EQ(a.reserved(), 20 * kMib);
   const auto large = a.allocate(11 * kMib);  // 12 are left, but fit
@@ -35,10 +35,10 @@ TEST(CachingAllocator, LargeBlocksAreSplitAndMerge) {
   a.free(first);
   a.free(large);
   a.free(second);
-  a.allocate(20 * kMib);                     // all merged into one again
+  a.allocate(20 * kMib);  // all merged into one again
   EXPECT_EQ(a.reserved(), 20 * kMib);
   EXPECT_EQ(a.allocated(), 20 * kMib);
-  a.allocate(10 * kMib + 1);                 // a segment of its own, in multiples of 2 MiB
+  a.allocate(10 * kMib + 1);  // a segment of its own, in multiples of 2 MiB
   EXPECT_EQ(a.reserved(), 32 * kMib);
 }
 
@@ -46,9 +46,9 @@ TEST(CachingAllocator, SmallRestsOfLargeBlocksAreNotSplitOff) {
   CachingAllocator a;
   const auto b = a.allocate(12 * kMib);
   a.free(b);
-  a.allocate(11.5 * kMib);                   // the whole block: less than 1 MiB is left
+  a.allocate(11.5 * kMib);  // the whole block: less than 1 MiB is left
   a.allocate(0.25 * kMib);
-  EXPECT_EQ(a.reserved(), 14 * kMib);        // so the small one needs a segment
+  EXPECT_EQ(a.reserved(), 14 * kMib);  // so the small one needs a segment
 }
 
 TEST(CachingAllocator, HugeRequestsDoNotOverflow) {
@@ -70,7 +70,7 @@ TEST(Autograd, KeepsWhatDerivativesNeed) {
   const Graph g = graph_of(kPerceptron);
   const auto needs = needs_gradient(g);
   EXPECT_EQ(needs, (std::vector<bool>{false, true, true, true, true, true}));
-  EXPECT_EQ(kept_for_backward(g, 2, needs, 4).operands, 1u);   // the input; its own gradient is not wanted
+  EXPECT_EQ(kept_for_backward(g, 2, needs, 4).operands, 1u);  // the input; its own gradient is not wanted
   EXPECT_TRUE(kept_for_backward(g, 3, needs, 4).result);
   EXPECT_EQ(kept_for_backward(g, 3, needs, 4).operands, 0u);
   EXPECT_EQ(kept_for_backward(g, 5, needs, 4).operands, 3u);
@@ -96,7 +96,7 @@ TEST(Autograd, APoolKeepsItsIndices) {
   (%3)
 })");
   const auto needs = needs_gradient(g);
-  EXPECT_EQ(kept_for_backward(g, 2, needs, 4).operands, 1u);   // %x, for the weight's gradient
+  EXPECT_EQ(kept_for_backward(g, 2, needs, 4).operands, 1u);  // %x, for the weight's gradient
   EXPECT_EQ(kept_for_backward(g, 3, needs, 4).extra_bytes, 8 * 8 * 8 * 8);
 }
 
@@ -113,13 +113,13 @@ TEST(Autograd, AProductKeepsCopiesOfWhatItBroadcasts) {
 })");
   EXPECT_EQ(broadcast_copy(g, g.node(2), 0), 8 * 4 * 64 * 16);
   EXPECT_EQ(broadcast_copy(g, g.node(2), 1), 8 * 4 * 16 * 32);
-  EXPECT_EQ(broadcast_copy(g, g.node(4), 0), 0);   // has all of the batch dims
-  EXPECT_EQ(broadcast_copy(g, g.node(4), 1), 0);   // has none of them: all strides are 0, which merge
-  EXPECT_EQ(broadcast_copy(g, g.node(6), 0), 0);   // a matrix on the right: rows fold
+  EXPECT_EQ(broadcast_copy(g, g.node(4), 0), 0);  // has all of the batch dims
+  EXPECT_EQ(broadcast_copy(g, g.node(4), 1), 0);  // has none of them: all strides are 0, which merge
+  EXPECT_EQ(broadcast_copy(g, g.node(6), 0), 0);  // a matrix on the right: rows fold
   const auto needs = needs_gradient(g);
   const Kept kept = kept_for_backward(g, 2, needs, 4);
   EXPECT_EQ(kept.operands, 0u);
-  EXPECT_EQ(kept.extra_bytes, 4.0 * 8 * 4 * 16 * 32);   // of %x, for the weight's gradient; its own is not wanted
+  EXPECT_EQ(kept.extra_bytes, 4.0 * 8 * 4 * 16 * 32);  // of %x, for the weight's gradient; its own is not wanted
 }
 
 TEST(Memory, GradientsOfWideWindowsTakeTheLoweredOperand) {
@@ -157,7 +157,8 @@ TEST(Memory, ATrainingStepKeepsActivationsGradientsAndState) {
 
 /// One convolution, and a ReLU that makes the next a search of its own.
 std::string convolution(const std::string& data, const std::string& weight, const std::string& attrs) {
-  return "def @main(%x: Tensor[" + data + ", float32]) {\n  %1 = weight : Tensor[" + weight + ", float32];\n  %2 = nn.conv2d(%x, %1, " + attrs + ");\n  (%2)\n}";
+  return "def @main(%x: Tensor[" + data + ", float32]) {\n  %1 = weight : Tensor[" + weight +
+         ", float32];\n  %2 = nn.conv2d(%x, %1, " + attrs + ");\n  (%2)\n}";
 }
 
 TEST(AlgorithmSearch, TransformsGrowWithChannelsNotWithTheWindow) {
@@ -200,7 +201,7 @@ TEST(Memory, EachShapeIsSearchedOncePerPass) {
   EXPECT_EQ(memory_needs(g, {.cudnn_benchmark = true}).searches.size(), 1u);
   EXPECT_TRUE(memory_needs(g, {.precision = Precision::Amp, .cudnn_benchmark = true}).searches.empty());
   const MemoryNeeds step = memory_needs(g, {.task = Task::Train, .cudnn_benchmark = true});
-  ASSERT_EQ(step.searches.size(), 3u);   // both gradients of the second; of the first they are known
+  ASSERT_EQ(step.searches.size(), 3u);  // both gradients of the second; of the first they are known
   EXPECT_LT(step.searches[0].allocated, step.searches[1].allocated);
   EXPECT_EQ(step.reserved, memory_needs(g, {.task = Task::Train}).reserved);
 }
@@ -228,7 +229,7 @@ TEST(Memory, SearchesAreBesideTheNeedAndMakeDoWithWhatIsFree) {
   EXPECT_GT(with.memory_odds[0].memory_mib, 1000 + workspace);
   EXPECT_GT(with.memory_odds[0].memory_mib, with.memory_odds[2].memory_mib);
   EXPECT_LT(with.memory_odds[0].odds, with.memory_odds[2].odds);
-  EXPECT_EQ(with.memory.search_mib, 0);   // small data: a short search, which hardly anybody sees
+  EXPECT_EQ(with.memory.search_mib, 0);  // small data: a short search, which hardly anybody sees
   // A batch of 2048 takes long: one run in ten shows the search.
   const Graph large = graph_of(std::string(kTwice).replace(std::string(kTwice).find("(4,"), 3, "(512,"));
   const Prediction seen = predicted(large, searching, d);
@@ -253,9 +254,11 @@ TEST(TrainingStep, ProductsHaveTwoGradientsSaveTheFirst) {
   double macs = 0;
   for (const Kernel& k : plan->kernels) macs += k.work.macs;
   EXPECT_EQ(macs, 5.0 * 1024 * 1024 * 1024);
-  EXPECT_EQ(plan->kernels[5].traffic.bytes, 3 * 4 * kMib);      // the activation's: reads the result and its gradient, writes
-  EXPECT_EQ(plan->kernels[8].traffic.bytes, 3 * 4 * kMib);      // SGD: reads weight and gradient, writes the weight
-  EXPECT_GT(plan->kernels[0].limits.slowdown, plan->kernels[3].limits.slowdown);  // forward kernels of a step, products backwards
+  EXPECT_EQ(plan->kernels[5].traffic.bytes,
+            3 * 4 * kMib);  // the activation's: reads the result and its gradient, writes
+  EXPECT_EQ(plan->kernels[8].traffic.bytes, 3 * 4 * kMib);  // SGD: reads weight and gradient, writes the weight
+  EXPECT_GT(plan->kernels[0].limits.slowdown,
+            plan->kernels[3].limits.slowdown);  // forward kernels of a step, products backwards
 }
 
 }  // namespace

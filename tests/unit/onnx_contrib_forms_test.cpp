@@ -29,7 +29,8 @@ std::string import_operator(int opset, const std::string& node, const std::strin
 }
 
 std::string input(const std::string& name, int elem, const std::vector<int>& dims) {
-  std::string out = "input { name: \"" + name + "\" type { tensor_type { elem_type: " + std::to_string(elem) + " shape { ";
+  std::string out =
+      "input { name: \"" + name + "\" type { tensor_type { elem_type: " + std::to_string(elem) + " shape { ";
   for (int d : dims) out += "dim { dim_value: " + std::to_string(d) + " } ";
   return out + "} } } }\n";
 }
@@ -42,16 +43,18 @@ TEST(OnnxForms, DftAxisDefaultsByOperatorSet) {
 }
 
 TEST(OnnxForms, NhwcMaxPoolPutsChannelsLast) {
-  EXPECT_EQ(import_node(17, "op_type: \"NhwcMaxPool\" domain: \"com.microsoft\" input: \"x\" "
-                            "attribute { name: \"kernel_shape\" type: INTS ints: 2 ints: 4 }",
+  EXPECT_EQ(import_node(17,
+                        "op_type: \"NhwcMaxPool\" domain: \"com.microsoft\" input: \"x\" "
+                        "attribute { name: \"kernel_shape\" type: INTS ints: 2 ints: 4 }",
                         input("x", 2, {1, 8, 12, 3})),
             "Tensor[(1, 7, 9, 3), uint8]");
 }
 
 TEST(OnnxForms, GemmFastGeluIsAProductAndAnActivation) {
-  EXPECT_EQ(import_node(17, "op_type: \"GemmFastGelu\" domain: \"com.microsoft\" input: \"x\" input: \"w\" input: \"b\"",
-                        input("x", 10, {2, 128, 768}) + input("w", 10, {768, 3072}) + input("b", 10, {3072})),
-            "Tensor[(2, 128, 3072), float16]");
+  EXPECT_EQ(
+      import_node(17, "op_type: \"GemmFastGelu\" domain: \"com.microsoft\" input: \"x\" input: \"w\" input: \"b\"",
+                  input("x", 10, {2, 128, 768}) + input("w", 10, {768, 3072}) + input("b", 10, {3072})),
+      "Tensor[(2, 128, 3072), float16]");
 }
 
 TEST(OnnxForms, GeluNamesItsApproximation) {
@@ -64,8 +67,9 @@ TEST(OnnxForms, GeluNamesItsApproximation) {
 }
 
 TEST(OnnxForms, LayerNormStashTypeIsAnElementType) {
-  EXPECT_EQ(import_node(17, "op_type: \"LayerNormalization\" input: \"x\" input: \"s\" output: \"n\" output: \"m\" "
-                            "attribute { name: \"stash_type\" type: INT i: 16 }",
+  EXPECT_EQ(import_node(17,
+                        "op_type: \"LayerNormalization\" input: \"x\" input: \"s\" output: \"n\" output: \"m\" "
+                        "attribute { name: \"stash_type\" type: INT i: 16 }",
                         input("x", 1, {2, 4}) + input("s", 1, {4})),
             "Tensor[(2, 1), bfloat16]");
 }

@@ -14,7 +14,8 @@ TEST(OnnxImport, ElementwiseModelIsTyped) {
 
 TEST(OnnxImport, UnsortedNodesAreSorted) {
   const auto m = import_text(
-      "graph { node { input: \"a\" output: \"y\" op_type: \"Relu\" } node { input: \"x\" output: \"a\" op_type: \"Abs\" }\n" +
+      "graph { node { input: \"a\" output: \"y\" op_type: \"Relu\" } node { input: \"x\" output: \"a\" op_type: "
+      "\"Abs\" }\n" +
       value("input", "x", {"4"}) + value("output", "y", {"4"}) + "}");
   ASSERT_TRUE(m.graph) << m.diags.str();
   EXPECT_TRUE(m.graph->node(1).is(op("abs")));
@@ -23,7 +24,8 @@ TEST(OnnxImport, UnsortedNodesAreSorted) {
 
 TEST(OnnxImport, CycleIsRefused) {
   const auto m = import_text(
-      "graph { node { input: \"b\" output: \"a\" op_type: \"Relu\" } node { input: \"a\" output: \"b\" op_type: \"Abs\" }\n" +
+      "graph { node { input: \"b\" output: \"a\" op_type: \"Relu\" } node { input: \"a\" output: \"b\" op_type: "
+      "\"Abs\" }\n" +
       value("input", "x", {"4"}) + value("output", "b", {"4"}) + "}");
   EXPECT_FALSE(m.graph);
   EXPECT_NE(m.diags.str().find("the graph has a cycle through this node"), std::string::npos) << m.diags.str();
@@ -31,7 +33,8 @@ TEST(OnnxImport, CycleIsRefused) {
 
 TEST(OnnxImport, DuplicateNameIsRefusedWithItsPlace) {
   const auto m = import_text(
-      "graph {\nnode { input: \"x\" output: \"y\" op_type: \"Relu\" }\nnode { input: \"x\" output: \"y\" op_type: \"Abs\" }\n" +
+      "graph {\nnode { input: \"x\" output: \"y\" op_type: \"Relu\" }\nnode { input: \"x\" output: \"y\" op_type: "
+      "\"Abs\" }\n" +
       value("input", "x", {"4"}) + value("output", "y", {"4"}) + "}");
   EXPECT_FALSE(m.graph);
   EXPECT_NE(m.diags.str().find("output 'y' is defined a second time"), std::string::npos) << m.diags.str();
@@ -48,7 +51,7 @@ TEST(OnnxImport, OpenBatchBindsTheLeadingSymbolEverywhere) {
   ImportOptions options;
   options.open_batch = 32;
   const auto m = import_text("graph { node { input: \"x\" output: \"y\" op_type: \"Relu\" }\n" +
-                             value("input", "x", {"batch", "3"}) + value("output", "y", {"batch", "3"}) + "}",
+                                 value("input", "x", {"batch", "3"}) + value("output", "y", {"batch", "3"}) + "}",
                              options);
   EXPECT_EQ(result_type(m), "Tensor[(32, 3), float32]");
 }
@@ -57,7 +60,7 @@ TEST(OnnxImport, OpenBatchLeavesSequenceLengthsAlone) {
   ImportOptions options;
   options.open_batch = 32;
   const auto m = import_text("graph { node { input: \"x\" output: \"y\" op_type: \"Relu\" }\n" +
-                             value("input", "x", {"seq_len", "3"}) + value("output", "y", {"seq_len", "3"}) + "}",
+                                 value("input", "x", {"seq_len", "3"}) + value("output", "y", {"seq_len", "3"}) + "}",
                              options);
   EXPECT_EQ(result_type(m), "Tensor[(seq_len, 3), float32]");
 }
@@ -76,7 +79,8 @@ TEST(OnnxImport, ShapeOptionBindsSymbolsAndChecksNames) {
 
 TEST(OnnxImport, AttributesOfOldOpsetsBecomeOperands) {
   const std::string body =
-      "graph { node { input: \"x\" output: \"y\" op_type: \"Squeeze\" attribute { name: \"axes\" ints: 0 type: INTS } }\n" +
+      "graph { node { input: \"x\" output: \"y\" op_type: \"Squeeze\" attribute { name: \"axes\" ints: 0 type: INTS } "
+      "}\n" +
       value("input", "x", {"1", "3"}) + value("output", "y", {"3"}) + "}";
   EXPECT_EQ(result_type(import_text(body, {}, 11)), "Tensor[(3,), float32]");
 }
@@ -85,19 +89,22 @@ TEST(OnnxImport, LegacyBroadcastAlignsAtItsAxis) {
   const auto m = import_text(
       "graph { node { input: \"x\" input: \"b\" output: \"y\" op_type: \"Add\""
       " attribute { name: \"broadcast\" i: 1 type: INT } attribute { name: \"axis\" i: 1 type: INT } }\n" +
-      value("input", "x", {"2", "3", "4"}) + value("input", "b", {"3"}) + value("output", "y", {"2", "3", "4"}) + "}",
+          value("input", "x", {"2", "3", "4"}) + value("input", "b", {"3"}) + value("output", "y", {"2", "3", "4"}) +
+          "}",
       {}, 6);
   EXPECT_EQ(result_type(m), "Tensor[(2, 3, 4), float32]");
 }
 
 constexpr const char* kIf =
     "node { input: \"c\" output: \"y\" op_type: \"If\""
-    " attribute { name: \"then_branch\" type: GRAPH g { node { input: \"x\" output: \"t\" op_type: \"Relu\" } output { name: \"t\" } } }"
-    " attribute { name: \"else_branch\" type: GRAPH g { node { input: \"x\" output: \"e\" op_type: \"Abs\" } output { name: \"e\" } } } }\n";
+    " attribute { name: \"then_branch\" type: GRAPH g { node { input: \"x\" output: \"t\" op_type: \"Relu\" } output "
+    "{ name: \"t\" } } }"
+    " attribute { name: \"else_branch\" type: GRAPH g { node { input: \"x\" output: \"e\" op_type: \"Abs\" } output { "
+    "name: \"e\" } } } }\n";
 
 TEST(OnnxImport, IfCapturesItsFreeNames) {
-  const auto m = import_text(std::string("graph { ") + kIf + value("input", "c", {}, 9) +
-                             value("input", "x", {"4"}) + value("output", "y", {"4"}) + "}");
+  const auto m = import_text(std::string("graph { ") + kIf + value("input", "c", {}, 9) + value("input", "x", {"4"}) +
+                             value("output", "y", {"4"}) + "}");
   ASSERT_TRUE(m.graph) << m.diags.str();
   const Node& n = m.graph->node(m.graph->results()[0]);
   EXPECT_TRUE(n.is(op("if")));
@@ -108,20 +115,21 @@ TEST(OnnxImport, IfCapturesItsFreeNames) {
 }
 
 TEST(OnnxImport, IfWithKnownConditionIsItsBranch) {
-  const auto m = import_text(
-      std::string("graph { initializer { name: \"c\" data_type: 9 int32_data: 0 } ") + kIf +
-      value("input", "x", {"4"}) + value("output", "y", {"4"}) + "}");
+  const auto m = import_text(std::string("graph { initializer { name: \"c\" data_type: 9 int32_data: 0 } ") + kIf +
+                             value("input", "x", {"4"}) + value("output", "y", {"4"}) + "}");
   ASSERT_TRUE(m.graph) << m.diags.str();
   EXPECT_TRUE(m.graph->node(m.graph->results()[0]).is(op("abs")));
 }
 
-const std::string kCaller = "graph { node { input: \"x\" output: \"y\" op_type: \"F\" domain: \"d\" name: \"call\" }\n" +
-                            value("input", "x", {"4"}) + value("output", "y", {"4"}) + "}\n";
+const std::string kCaller =
+    "graph { node { input: \"x\" output: \"y\" op_type: \"F\" domain: \"d\" name: \"call\" }\n" +
+    value("input", "x", {"4"}) + value("output", "y", {"4"}) + "}\n";
 
 TEST(OnnxImport, LocalFunctionsAreInlined) {
-  const auto m = import_text(kCaller +
-                             "functions { name: \"F\" domain: \"d\" input: \"a\" output: \"b\" opset_import { version: 20 }"
-                             " node { input: \"a\" output: \"b\" op_type: \"Relu\" name: \"r\" } }");
+  const auto m =
+      import_text(kCaller +
+                  "functions { name: \"F\" domain: \"d\" input: \"a\" output: \"b\" opset_import { version: 20 }"
+                  " node { input: \"a\" output: \"b\" op_type: \"Relu\" name: \"r\" } }");
   ASSERT_TRUE(m.graph) << m.diags.str();
   const Node& n = m.graph->node(m.graph->results()[0]);
   EXPECT_TRUE(n.is(op("nn.relu")));
@@ -129,9 +137,10 @@ TEST(OnnxImport, LocalFunctionsAreInlined) {
 }
 
 TEST(OnnxImport, SelfReferentialFunctionIsRefused) {
-  const auto m = import_text(kCaller +
-                             "functions { name: \"F\" domain: \"d\" input: \"a\" output: \"b\" opset_import { version: 20 }"
-                             " node { input: \"a\" output: \"b\" op_type: \"F\" domain: \"d\" } }");
+  const auto m =
+      import_text(kCaller +
+                  "functions { name: \"F\" domain: \"d\" input: \"a\" output: \"b\" opset_import { version: 20 }"
+                  " node { input: \"a\" output: \"b\" op_type: \"F\" domain: \"d\" } }");
   EXPECT_FALSE(m.graph);
   EXPECT_NE(m.diags.str().find("the function calls itself"), std::string::npos) << m.diags.str();
 }
@@ -145,8 +154,10 @@ TEST(OnnxImport, UnknownOperatorIsOpaqueWithTheDeclaredType) {
 }
 
 TEST(OnnxImport, InitializerOfTheWrongSizeIsRefused) {
-  const auto m = import_text("graph { initializer { name: \"w\" data_type: 1 dims: 3 raw_data: \"\\000\\000\" }"
-                             " node { input: \"w\" output: \"y\" op_type: \"Relu\" }\n" + value("output", "y", {"3"}) + "}");
+  const auto m = import_text(
+      "graph { initializer { name: \"w\" data_type: 1 dims: 3 raw_data: \"\\000\\000\" }"
+      " node { input: \"w\" output: \"y\" op_type: \"Relu\" }\n" +
+      value("output", "y", {"3"}) + "}");
   EXPECT_FALSE(m.graph);
   EXPECT_NE(m.diags.str().find("needs 12 bytes of raw_data, the file has 2"), std::string::npos) << m.diags.str();
 }

@@ -28,7 +28,7 @@ inline Imported import_text(std::string body, const ImportOptions& options = {},
 
 /// A graph's input, output or value_info.
 inline std::string value(std::string_view kind, std::string_view name, const std::vector<std::string>& dims,
-                  int elem = 1) {
+                         int elem = 1) {
   std::string out = std::string(kind) + " { name: \"" + std::string(name) +
                     "\" type { tensor_type { elem_type: " + std::to_string(elem) + " shape { ";
   for (const std::string& d : dims) {

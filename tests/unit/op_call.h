@@ -40,7 +40,7 @@ inline Arg floats(std::vector<double> values, DType dtype = DType::Float32) {
 /// What a call gives: types, contents and cost, or the first error.
 struct Outcome {
   std::vector<std::string> types;
-  std::vector<std::string> data;   ///< "[1, N, ?]", "[0.5]", or "-"
+  std::vector<std::string> data;  ///< "[1, N, ?]", "[0.5]", or "-"
   OpCost cost;
   std::string error;
 };
@@ -49,9 +49,12 @@ inline std::string show(const Data* d) {
   if (!d) return "-";
   std::string out = "[";
   const auto add = [&](const std::string& s) { out += (out.size() > 1 ? ", " : "") + s; };
-  if (const auto* v = d->ints()) for (const SymInt& s : *v) add(to_string(s));
-  if (const auto* v = d->floats()) for (double x : *v) add(fmt::format("{}", x));
-  if (const auto* v = d->strings()) for (const std::string& s : *v) add(s);
+  if (const auto* v = d->ints())
+    for (const SymInt& s : *v) add(to_string(s));
+  if (const auto* v = d->floats())
+    for (double x : *v) add(fmt::format("{}", x));
+  if (const auto* v = d->strings())
+    for (const std::string& s : *v) add(s);
   return out + "]";
 }
 

@@ -27,7 +27,9 @@ inline std::string varint(std::uint64_t v) {
   for (; v > 0x7f; v >>= 7) out += static_cast<char>(v | 0x80);
   return out + static_cast<char>(v);
 }
-inline std::string number(int field, std::int64_t v) { return varint(static_cast<std::uint64_t>(field) << 3) + varint(static_cast<std::uint64_t>(v)); }
+inline std::string number(int field, std::int64_t v) {
+  return varint(static_cast<std::uint64_t>(field) << 3) + varint(static_cast<std::uint64_t>(v));
+}
 inline std::string message(int field, const std::string& payload) {
   return varint(static_cast<std::uint64_t>(field) << 3 | 2) + varint(payload.size()) + payload;
 }
@@ -43,9 +45,12 @@ enum class Keeps { Value, Weight };
 inline std::string variable(const std::string& name, Element element, const Dims& dims, Keeps keeps = Keeps::Value) {
   std::string tensor = number(1, element);
   for (int d : dims) tensor += number(2, d);
-  return message(3, message(1, name) + message(2, number(1, 7) + message(3, message(1, tensor))) + (keeps == Keeps::Weight ? number(3, 1) : ""));
+  return message(3, message(1, name) + message(2, number(1, 7) + message(3, message(1, tensor))) +
+                        (keeps == Keeps::Weight ? number(3, 1) : ""));
 }
-inline std::string weight(const std::string& name, const Dims& dims) { return variable(name, kFloat32, dims, Keeps::Weight); }
+inline std::string weight(const std::string& name, const Dims& dims) {
+  return variable(name, kFloat32, dims, Keeps::Weight);
+}
 
 inline std::string slots(int field, const Slots& all) {
   std::string out;
@@ -75,23 +80,32 @@ inline std::string attribute(const std::string& name, const AttrValue& value) {
 }
 
 inline constexpr int kNoBlock = -1;
-inline std::string operation(const std::string& type, const Slots& inputs, const Slots& outputs, const Attributes& attrs = {}, int block = kNoBlock) {
+inline std::string operation(const std::string& type, const Slots& inputs, const Slots& outputs,
+                             const Attributes& attrs = {}, int block = kNoBlock) {
   std::string out = slots(1, inputs) + slots(2, outputs) + message(3, type);
   for (const auto& [name, value] : attrs) out += attribute(name, value);
   if (block != kNoBlock) out += message(4, message(1, "sub_block") + number(2, 8) + number(12, block));
   return message(4, out);
 }
-inline std::string feed(const std::string& name, int column = 0) { return operation("feed", {{"X", {"feed"}}}, {{"Out", {name}}}, {{"col", column}}); }
-inline std::string fetch(const std::string& name, int column = 0) { return operation("fetch", {{"X", {name}}}, {{"Out", {"fetch"}}}, {{"col", column}}); }
+inline std::string feed(const std::string& name, int column = 0) {
+  return operation("feed", {{"X", {"feed"}}}, {{"Out", {name}}}, {{"col", column}});
+}
+inline std::string fetch(const std::string& name, int column = 0) {
+  return operation("fetch", {{"X", {name}}}, {{"Out", {"fetch"}}}, {{"col", column}});
+}
 /// A block of variables and operations.
-inline std::string block(int index, int parent, const std::string& content) { return message(1, number(1, index) + number(2, parent) + content); }
+inline std::string block(int index, int parent, const std::string& content) {
+  return message(1, number(1, index) + number(2, parent) + content);
+}
 
 // ---- PIR
 
 inline std::string pir_type(const std::string& element, const Dims& dims) {
   return fmt::format(R"({{"#":"0.t_dtensor","D":[{{"#":"0.{}"}},[{}],"NCHW",[],0]}})", element, fmt::join(dims, ","));
 }
-inline std::string pir_result(int number, const std::string& type) { return fmt::format(R"({{"%":{},"TT":{}}})", number, type); }
+inline std::string pir_result(int number, const std::string& type) {
+  return fmt::format(R"({{"%":{},"TT":{}}})", number, type);
+}
 
 inline std::string pir_attribute(const std::string& name, const AttrValue& value) {
   std::string what = "0.a_str", data;
@@ -113,12 +127,14 @@ inline std::string pir_attribute(const std::string& name, const AttrValue& value
 }
 
 /// `results` are written with `pir_result`.
-inline std::string pir_operation(const std::string& type, const std::vector<int>& operands, const std::vector<std::string>& results,
-                                 const Attributes& attrs = {}, const std::string& regions = "") {
+inline std::string pir_operation(const std::string& type, const std::vector<int>& operands,
+                                 const std::vector<std::string>& results, const Attributes& attrs = {},
+                                 const std::string& regions = "") {
   std::vector<std::string> in, attributes;
   for (int o : operands) in.push_back(fmt::format(R"({{"%":{}}})", o));
   for (const auto& [name, value] : attrs) attributes.push_back(pir_attribute(name, value));
-  return fmt::format(R"({{"#":"{}","A":[{}],"I":[{}],"O":[{}]{}}})", type, fmt::join(attributes, ","), fmt::join(in, ","), fmt::join(results, ","),
+  return fmt::format(R"({{"#":"{}","A":[{}],"I":[{}],"O":[{}]{}}})", type, fmt::join(attributes, ","),
+                     fmt::join(in, ","), fmt::join(results, ","),
                      regions.empty() ? "" : R"(,"regions":[)" + regions + "]");
 }
 inline std::string pir_weight(int number, const Dims& dims) {
@@ -128,13 +144,15 @@ inline std::string pir_input(int number, const std::string& name, const std::str
   return pir_operation("1.data", {}, {pir_result(number, type)}, {{"name", name}});
 }
 inline std::string pir_output(int value) {
-  return pir_operation("1.fetch", {value}, {pir_result(9000 + value, pir_type("t_f32", {}))}, {{"name", "out"}, {"col", 0}});
+  return pir_operation("1.fetch", {value}, {pir_result(9000 + value, pir_type("t_f32", {}))},
+                       {{"name", "out"}, {"col", 0}});
 }
 inline std::string pir_region(const std::vector<std::string>& args, const std::vector<std::string>& operations) {
   return fmt::format(R"({{"blocks":[{{"args":[{}],"ops":[{}]}}]}})", fmt::join(args, ","), fmt::join(operations, ","));
 }
 inline std::string pir_program(const std::vector<std::string>& operations) {
-  return fmt::format(R"({{"base_code":{{"magic":"pir","version":4}},"program":{{"regions":[{}]}}}})", pir_region({}, operations));
+  return fmt::format(R"({{"base_code":{{"magic":"pir","version":4}},"program":{{"regions":[{}]}}}})",
+                     pir_region({}, operations));
 }
 
 }  // namespace perfc::testing::paddle

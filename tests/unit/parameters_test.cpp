@@ -37,7 +37,8 @@ TEST(Parameters, RotaryTablesAreNotLearnedButScalesAre) {
 
 /// Group normalisation in parts: the scale meets the deviation, not the data.
 TEST(Parameters, ScalesOfGroupsAreLearned) {
-  const Parameters p = count(R"(def @main(%deviation: Tensor[(1, 1, 1, 4, 1), float32], %x: Tensor[(1, 8, 8, 4, 16), float32]) {
+  const Parameters p =
+      count(R"(def @main(%deviation: Tensor[(1, 1, 1, 4, 1), float32], %x: Tensor[(1, 8, 8, 4, 16), float32]) {
   %2 = weight : Tensor[(1, 1, 1, 4, 16), float32];
   %3 = multiply(%deviation, %2);
   %4 = multiply(%x, %3);

@@ -47,7 +47,9 @@ TEST(Pipeline, NamesExist) {
   for (FoldBatchNorm fold : {FoldBatchNorm::No, FoldBatchNorm::Yes}) {
     const auto names = default_pipeline(fold);
     for (const std::string& name : names) {
-      EXPECT_TRUE(std::any_of(pass_table().begin(), pass_table().end(), [&](const PassDef& p) { return p.name == name; })) << name;
+      EXPECT_TRUE(std::any_of(pass_table().begin(), pass_table().end(), [&](const PassDef& p) {
+        return p.name == name;
+      })) << name;
     }
     EXPECT_EQ(std::count(names.begin(), names.end(), "fold-batch-norm"), fold == FoldBatchNorm::Yes ? 1 : 0);
   }
@@ -138,7 +140,8 @@ TEST(FoldBatchNorm, ASharedConvolutionKeepsIts) {
 TEST(Rebatch, WorkOnWeightsKeepsItsSize) {
   Build t;
   const ValueId x = t.b.var(f32({1, 16, 8}), "x");
-  const ValueId table = t.call(op("nn.batch_matmul"), {t.b.constant({f32({16, 2}), nullptr}), t.b.constant({f32({2, 8}), nullptr})});
+  const ValueId table =
+      t.call(op("nn.batch_matmul"), {t.b.constant({f32({16, 2}), nullptr}), t.b.constant({f32({2, 8}), nullptr})});
   PassOptions options;
   options.batch = 32;
   const Graph g = t.run({t.call(op("add"), {x, table})}, {"rebatch"}, options);

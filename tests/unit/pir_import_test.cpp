@@ -25,21 +25,23 @@ std::string imported(const ImportOptions& options, const char* text = kModel, co
 }
 
 TEST(PirImport, WithoutOptionsTheGraphIsAsWritten) {
-  EXPECT_EQ(imported({}),
-            "def @main(%x: Tensor[(N, 3, H), float32], %y: Tensor[(?, 3, 1), float32]) -> (Tensor[(N, 3, H), float32])");
+  EXPECT_EQ(
+      imported({}),
+      "def @main(%x: Tensor[(N, 3, H), float32], %y: Tensor[(?, 3, 1), float32]) -> (Tensor[(N, 3, H), float32])");
 }
 
-TEST(PirImport, IsRecognisedByContent) {
-  EXPECT_EQ(imported({}, kModel, "model"), imported({}));
-}
+TEST(PirImport, IsRecognisedByContent) { EXPECT_EQ(imported({}, kModel, "model"), imported({})); }
 
 TEST(PirImport, DimsAndShapesAndBatch) {
-  EXPECT_EQ(imported({.dims = {{"H", 7}}, .open_batch = 4}),
-            "def @main(%x: Tensor[(4, 3, 7), float32], %y: Tensor[(4, 3, 1), float32]) -> (Tensor[(4, 3, 7), float32])");
-  EXPECT_EQ(imported({.shapes = {{"x", {2, 3, 5}}, {"y", {2, 3, 1}}}}),
-            "def @main(%x: Tensor[(2, 3, 5), float32], %y: Tensor[(2, 3, 1), float32]) -> (Tensor[(2, 3, 5), float32])");
-  EXPECT_EQ(imported({.shapes = {{"x", {1, 4, 5}}, {"y", {1, 1, 1}}}}),
-            "def @main(%x: Tensor[(1, 4, 5), float32], %y: Tensor[(1, 1, 1), float32]) -> (Tensor[(1, 4, 5), float32])");
+  EXPECT_EQ(
+      imported({.dims = {{"H", 7}}, .open_batch = 4}),
+      "def @main(%x: Tensor[(4, 3, 7), float32], %y: Tensor[(4, 3, 1), float32]) -> (Tensor[(4, 3, 7), float32])");
+  EXPECT_EQ(
+      imported({.shapes = {{"x", {2, 3, 5}}, {"y", {2, 3, 1}}}}),
+      "def @main(%x: Tensor[(2, 3, 5), float32], %y: Tensor[(2, 3, 1), float32]) -> (Tensor[(2, 3, 5), float32])");
+  EXPECT_EQ(
+      imported({.shapes = {{"x", {1, 4, 5}}, {"y", {1, 1, 1}}}}),
+      "def @main(%x: Tensor[(1, 4, 5), float32], %y: Tensor[(1, 1, 1), float32]) -> (Tensor[(1, 4, 5), float32])");
 }
 
 TEST(PirImport, BadShapesAreExplained) {

@@ -71,7 +71,8 @@ GraphRef doubling_body() {
 
 TEST(RetypeRegions, WidensCarriedValuesUntilTheyKeepTheirType) {
   Diagnostics diags("test");
-  const std::vector<ResultInfo> operands{{Type::tensor(DType::Int64, {}), nullptr}, {b1(), nullptr}, {f32({4, 3}), nullptr}};
+  const std::vector<ResultInfo> operands{
+      {Type::tensor(DType::Int64, {}), nullptr}, {b1(), nullptr}, {f32({4, 3}), nullptr}};
   auto regions = retype_regions(op("loop"), {}, {doubling_body()}, operands, diags);
   ASSERT_TRUE(regions) << diags.str();
   const Graph& body = *regions->front();

@@ -51,7 +51,8 @@ Types types_or_error(const Outcome& o) { return o.error.empty() ? o.types : Type
 
 std::vector<std::string> param_types(OpId op, const Attrs& attrs, const std::vector<Arg>& args) {
   Types out;
-  for (const ResultInfo& p : region_params(op, attrs, 0, infos(args), 0)) out.push_back(to_string(p.type) + (p.data ? " " + show(p.data.get()) : ""));
+  for (const ResultInfo& p : region_params(op, attrs, 0, infos(args), 0))
+    out.push_back(to_string(p.type) + (p.data ? " " + show(p.data.get()) : ""));
   return out;
 }
 
@@ -90,11 +91,13 @@ TEST(RegionParams, SequenceMapSeesElements) {
 }
 
 TEST(RegionParams, IfSeesItsCapturesOnly) {
-  EXPECT_EQ(param_types(op("if"), {{"captures", kOne}}, {tensor({}, DType::Bool), ints({5})}), (Types{"Tensor[(1,), int64] [5]"}));
+  EXPECT_EQ(param_types(op("if"), {{"captures", kOne}}, {tensor({}, DType::Bool), ints({5})}),
+            (Types{"Tensor[(1,), int64] [5]"}));
 }
 
 TEST(RegionParams, ContradictingCountsAreClamped) {
-  const ControlLayout l = control_layout(op("scan"), {{"captures", std::int64_t{-3}}, {"num_scan_inputs", std::int64_t{99}}}, 2);
+  const ControlLayout l =
+      control_layout(op("scan"), {{"captures", std::int64_t{-3}}, {"num_scan_inputs", std::int64_t{99}}}, 2);
   EXPECT_EQ(l.captures, 0u);
   EXPECT_EQ(l.scanned, 2u);
   EXPECT_EQ(l.carried, 0u);
@@ -122,7 +125,8 @@ TEST(If, KnownConditionTakesItsBranch) {
   const Outcome o = flow(op("if"), {scalar(1, DType::Bool), tensor({2, 3})}, {{"captures", kOne}}, {kShape, kPass}, 1);
   EXPECT_EQ(types_or_error(o), Types{"Tensor[(2,), int64]"});
   EXPECT_EQ(o.data, Types{"[2, 3]"});
-  EXPECT_EQ(types_or_error(flow(op("if"), {scalar(0, DType::Bool), tensor({2, 3})}, {{"captures", kOne}}, {kShape, kPass}, 1)),
+  EXPECT_EQ(types_or_error(
+                flow(op("if"), {scalar(0, DType::Bool), tensor({2, 3})}, {{"captures", kOne}}, {kShape, kPass}, 1)),
             Types{"Tensor[(2, 3), float32]"});
 }
 
@@ -141,16 +145,16 @@ TEST(If, RefusesWhatDoesNotFit) {
 // ---- loop
 
 /// Keeps the condition, hands the carried value on and stacks it.
-const Body kStack = [](GraphBuilder& b, const Values& p) -> Values {
-  return {add(b, op("copy"), {p[1]}), p[2], p[2]};
-};
+const Body kStack = [](GraphBuilder& b, const Values& p) -> Values { return {add(b, op("copy"), {p[1]}), p[2], p[2]}; };
 /// Appends a row to the carried value.
 const Body kGrow = [](GraphBuilder& b, const Values& p) -> Values {
   return {p[1], add(b, op("concatenate"), {p[2], p[3]}, {{"axis", std::int64_t{0}}})};
 };
 
 TEST(Loop, StacksAsOftenAsItRuns) {
-  const auto run = [](Arg m, Arg cond) { return types_or_error(flow(op("loop"), {std::move(m), std::move(cond), tensor({2})}, {}, {kStack}, 2)).back(); };
+  const auto run = [](Arg m, Arg cond) {
+    return types_or_error(flow(op("loop"), {std::move(m), std::move(cond), tensor({2})}, {}, {kStack}, 2)).back();
+  };
   EXPECT_EQ(run(scalar(5), scalar(1, DType::Bool)), "Tensor[(5, 2), float32]");
   EXPECT_EQ(run(scalar(5), omitted()), "Tensor[(5, 2), float32]");
   EXPECT_EQ(run(scalar(-4), omitted()), "Tensor[(0, 2), float32]");
@@ -192,7 +196,8 @@ TEST(Loop, RefusesWhatDoesNotFit) {
             "loop: the body returns 2 values after its condition, the call has 1 results");
   EXPECT_EQ(error({omitted(), omitted(), tensor({2})}, shape, 1),
             "loop: carried value 0: Tensor[(2,), float32] and Tensor[(1,), int64] have no type in common");
-  EXPECT_EQ(error({omitted(), omitted(), tensor({2})}, bad_cond, 1), "loop: the body's condition must be bool, is Tensor[(), int64]");
+  EXPECT_EQ(error({omitted(), omitted(), tensor({2})}, bad_cond, 1),
+            "loop: the body's condition must be bool, is Tensor[(), int64]");
 }
 
 // ---- scan
@@ -205,8 +210,9 @@ const Body kSum = [](GraphBuilder& b, const Values& p) -> Values {
 TEST(Scan, StacksTheScannedExtent) {
   EXPECT_EQ(types_or_error(flow(op("scan"), {tensor({3}), tensor({N, 3})}, {{"num_scan_inputs", kOne}}, {kSum}, 2)),
             (Types{"Tensor[(3,), float32]", "Tensor[(N, 3), float32]"}));
-  EXPECT_EQ(types_or_error(flow(op("scan"), {tensor({3}), tensor({3, 7})},
-                                {{"num_scan_inputs", kOne}, {"scan_input_axes", Ints{1}}, {"scan_output_axes", Ints{-1}}}, {kSum}, 2)),
+  EXPECT_EQ(types_or_error(flow(
+                op("scan"), {tensor({3}), tensor({3, 7})},
+                {{"num_scan_inputs", kOne}, {"scan_input_axes", Ints{1}}, {"scan_output_axes", Ints{-1}}}, {kSum}, 2)),
             (Types{"Tensor[(3,), float32]", "Tensor[(3, 7), float32]"}));
 }
 
@@ -244,7 +250,8 @@ TEST(TripCount, OfFinishedCalls) {
   GraphBuilder b(diags);
   const ValueId m = b.constant(int64_scalar(6));
   const ValueId x = b.var(f32({2}), "x");
-  const GraphRef body = region(kStack, region_params(op("loop"), {}, 0, {{b.type(m), b.data_ref(m)}, {}, {b.type(x), nullptr}}, 3));
+  const GraphRef body =
+      region(kStack, region_params(op("loop"), {}, 0, {{b.type(m), b.data_ref(m)}, {}, {b.type(x), nullptr}}, 3));
   const auto id = b.call({.op = op("loop"), .operands = {m, {}, x}, .results = 2, .regions = {body}});
   ASSERT_TRUE(id) << diags.str();
   const Graph g = b.finish("g", {{*id, 1}}, {"y"});
@@ -266,24 +273,30 @@ TEST(Sequence, Construct) {
 TEST(Sequence, ElementsGoInAndOut) {
   const Arg s = sequence(f32({2, 3}));
   EXPECT_EQ(type_of(op("sequence.at"), {s, scalar(0)}), "Tensor[(2, 3), float32]");
-  EXPECT_EQ(type_of(op("sequence.at"), {s, tensor({2}, DType::Int64)}), "sequence.at: position must be a single element, got Tensor[(2,), int64]");
-  EXPECT_EQ(type_of(op("sequence.at"), {tensor({2}), scalar(0)}), "sequence.at: operand 0 must be a sequence, got Tensor[(2,), float32]");
+  EXPECT_EQ(type_of(op("sequence.at"), {s, tensor({2}, DType::Int64)}),
+            "sequence.at: position must be a single element, got Tensor[(2,), int64]");
+  EXPECT_EQ(type_of(op("sequence.at"), {tensor({2}), scalar(0)}),
+            "sequence.at: operand 0 must be a sequence, got Tensor[(2,), float32]");
   EXPECT_EQ(type_of(op("sequence.insert"), {s, tensor({2, 4})}), "Sequence[Tensor[(2, ?), float32]]");
   EXPECT_EQ(type_of(op("sequence.erase"), {s, scalar(0)}), "Sequence[Tensor[(2, 3), float32]]");
   EXPECT_EQ(type_of(op("sequence.length"), {s}), "Tensor[(), int64]");
 }
 
 TEST(Sequence, Split) {
-  const auto split = [](std::vector<Arg> args, Attrs attrs) { return type_of(op("sequence.split"), std::move(args), std::move(attrs)); };
+  const auto split = [](std::vector<Arg> args, Attrs attrs) {
+    return type_of(op("sequence.split"), std::move(args), std::move(attrs));
+  };
   const Attr axis1 = std::int64_t{1}, drop = std::int64_t{0};
   EXPECT_EQ(split({tensor({N, 6})}, {{"axis", axis1}}), "Sequence[Tensor[(N, 1), float32]]");
   EXPECT_EQ(split({tensor({N, 6})}, {{"axis", axis1}, {"keepdims", drop}}), "Sequence[Tensor[(N,), float32]]");
-  EXPECT_EQ(split({tensor({N, 6}), scalar(2)}, {{"axis", axis1}, {"keepdims", drop}}), "Sequence[Tensor[(N, 2), float32]]");
+  EXPECT_EQ(split({tensor({N, 6}), scalar(2)}, {{"axis", axis1}, {"keepdims", drop}}),
+            "Sequence[Tensor[(N, 2), float32]]");
   EXPECT_EQ(split({tensor({N, 6}), scalar(4)}, {{"axis", axis1}}), "Sequence[Tensor[(N, ?), float32]]");
   EXPECT_EQ(split({tensor({N, 6}), scalar(9)}, {{"axis", axis1}}), "Sequence[Tensor[(N, 6), float32]]");
   EXPECT_EQ(split({tensor({N, 6}), ints({3, 3})}, {{"axis", axis1}}), "Sequence[Tensor[(N, 3), float32]]");
   EXPECT_EQ(split({tensor({N, 6}), ints({2, 4})}, {{"axis", axis1}}), "Sequence[Tensor[(N, ?), float32]]");
-  EXPECT_EQ(split({tensor({N, 6}), ints({2, 5})}, {{"axis", axis1}}), "sequence.split: split adds up to 7, the axis has 6");
+  EXPECT_EQ(split({tensor({N, 6}), ints({2, 5})}, {{"axis", axis1}}),
+            "sequence.split: split adds up to 7, the axis has 6");
   EXPECT_EQ(split({tensor({N, 6}), scalar(0)}, {{"axis", axis1}}), "sequence.split: split must be positive, is 0");
   EXPECT_EQ(split({tensor({N, 6})}, {{"axis", std::int64_t{2}}}), "sequence.split: axis 2 is out of range for rank 2");
 }
@@ -293,8 +306,10 @@ TEST(Sequence, Concat) {
   const Attr axis = std::int64_t{1};
   EXPECT_EQ(type_of(op("sequence.concat"), {s}, {{"axis", axis}}), "Tensor[(2, ?), float32]");
   EXPECT_EQ(type_of(op("sequence.concat"), {s}, {{"axis", axis}, {"new_axis", kOne}}), "Tensor[(2, ?, 3), float32]");
-  EXPECT_EQ(type_of(op("sequence.concat"), {s}, {{"axis", std::int64_t{-3}}, {"new_axis", kOne}}), "Tensor[(?, 2, 3), float32]");
-  EXPECT_EQ(type_of(op("sequence.concat"), {s}, {{"axis", std::int64_t{2}}}), "sequence.concat: axis 2 is out of range for rank 2");
+  EXPECT_EQ(type_of(op("sequence.concat"), {s}, {{"axis", std::int64_t{-3}}, {"new_axis", kOne}}),
+            "Tensor[(?, 2, 3), float32]");
+  EXPECT_EQ(type_of(op("sequence.concat"), {s}, {{"axis", std::int64_t{2}}}),
+            "sequence.concat: axis 2 is out of range for rank 2");
   EXPECT_EQ(type_of(op("sequence.concat"), {s}), "sequence.concat: has no attribute 'axis'");
 }
 

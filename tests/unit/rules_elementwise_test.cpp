@@ -24,10 +24,12 @@ TEST(Elementwise, RefusesWhatDoesNotFit) {
             "multiply: operands 0 and 1 differ in type: float32 and int64");
   EXPECT_EQ(type_of(op("add"), {tensor({2}, DType::String), tensor({2}, DType::String)}),
             "add: operand 0 must have a numeric type, got string");
-  EXPECT_EQ(type_of(op("logical_not"), {tensor({2}, DType::Int32)}), "logical_not: operand 0 must have bool, got int32");
+  EXPECT_EQ(type_of(op("logical_not"), {tensor({2}, DType::Int32)}),
+            "logical_not: operand 0 must have bool, got int32");
   EXPECT_EQ(type_of(op("sigmoid"), {tensor({2}, DType::Int32)}),
             "sigmoid: operand 0 must have a floating-point type, got int32");
-  EXPECT_EQ(type_of(op("negative"), {tensor({2}, DType::UInt8)}), "negative: operand 0 must have a signed type, got uint8");
+  EXPECT_EQ(type_of(op("negative"), {tensor({2}, DType::UInt8)}),
+            "negative: operand 0 must have a signed type, got uint8");
   EXPECT_EQ(type_of(op("where"), {tensor({2}, DType::Int32), tensor({2}), tensor({2})}),
             "where: condition must be bool, got int32");
   EXPECT_EQ(type_of(op("clip"), {tensor({2}), omitted(), tensor({}, DType::Int64)}),
@@ -42,7 +44,8 @@ TEST(Elementwise, ResultTypes) {
   EXPECT_EQ(type_of(op("isnan"), {tensor({2})}), "Tensor[(2,), bool]");
   EXPECT_EQ(type_of(op("cast"), {tensor({N})}, {{"to", "float16"}}), "Tensor[(N,), float16]");
   EXPECT_EQ(type_of(op("cast"), {tensor({N})}), "cast: attribute to is missing");
-  EXPECT_EQ(type_of(op("cast"), {tensor({N})}, {{"to", "float17"}}), "cast: attribute to names no element type: 'float17'");
+  EXPECT_EQ(type_of(op("cast"), {tensor({N})}, {{"to", "float17"}}),
+            "cast: attribute to names no element type: 'float17'");
   EXPECT_EQ(type_of(op("bitcast"), {tensor({3})}, {{"to", "int32"}}), "Tensor[(3,), int32]");
   EXPECT_EQ(type_of(op("bitcast"), {tensor({3})}, {{"to", "int8"}}), "bitcast: float32 and int8 differ in width");
   EXPECT_EQ(type_of(op("where"), {tensor({2, 1}, DType::Bool), tensor({3}), tensor({})}), "Tensor[(2, 3), float32]");
@@ -126,7 +129,8 @@ TEST(ElementwiseContents, FloatChains) {
   EXPECT_EQ(data_of(op("floor"), {floats({112.5})}), "[112]");
   EXPECT_EQ(data_of(op("round"), {floats({0.5, 1.5, -2.5})}), "[0, 2, -2]");
   EXPECT_EQ(data_of(op("sqrt"), {floats({2})}), fmt::format("[{}]", static_cast<double>(1.41421356f)));
-  EXPECT_EQ(data_of(op("clip"), {floats({-1, 5}), omitted(), Arg{Type::tensor(DType::Float32, {}), floats({3}).data}}), "[-1, 3]");
+  EXPECT_EQ(data_of(op("clip"), {floats({-1, 5}), omitted(), Arg{Type::tensor(DType::Float32, {}), floats({3}).data}}),
+            "[-1, 3]");
   EXPECT_EQ(data_of(op("clip"), {ints({-1, N}), scalar(0)}), "[0, ?]");
   EXPECT_EQ(data_of(op("power"), {floats({2}), ints({3})}), "[8]");
   EXPECT_EQ(data_of(op("less"), {floats({1, NAN}), floats({2, 2})}), "[1, 0]");

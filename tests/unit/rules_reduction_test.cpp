@@ -10,7 +10,8 @@ TEST(Reduce, AxesKeptDroppedOrUnknown) {
   EXPECT_EQ(type_of(op("mean"), {tensor({N, 3, 4}), ints({-1})}), "Tensor[(N, 3, 1), float32]");
   EXPECT_EQ(type_of(op("mean"), {tensor({N, 3, 4}), ints({1, 2})}, kDrop), "Tensor[(N,), float32]");
   EXPECT_EQ(type_of(op("mean"), {tensor({N, 3, 4})}, kDrop), "Tensor[(), float32]");
-  EXPECT_EQ(type_of(op("mean"), {tensor({N, 3}), ints({})}, {{"noop_with_empty_axes", std::int64_t{1}}}), "Tensor[(N, 3), float32]");
+  EXPECT_EQ(type_of(op("mean"), {tensor({N, 3}), ints({})}, {{"noop_with_empty_axes", std::int64_t{1}}}),
+            "Tensor[(N, 3), float32]");
   EXPECT_EQ(type_of(op("mean"), {tensor({N, 3, 4}), tensor({1}, DType::Int64)}), "Tensor[(?, ?, ?), float32]");
   EXPECT_EQ(type_of(op("mean"), {tensor({N, 3, 4}), tensor({1}, DType::Int64)}, kDrop), "Tensor[(?, ?), float32]");
   EXPECT_EQ(type_of(op("qnn.reduce_mean"), {tensor({N, 3, 4}, DType::UInt8), tensor({}), tensor({}, DType::UInt8)},
@@ -36,7 +37,8 @@ TEST(Reduce, Contents) {
 
 TEST(ArgReduce, Types) {
   EXPECT_EQ(type_of(op("argmax"), {tensor({N, 3})}), "Tensor[(1, 3), int64]");
-  EXPECT_EQ(type_of(op("argmax"), {tensor({N, 3})}, {{"axis", std::int64_t{-1}}, {"keepdims", std::int64_t{0}}}), "Tensor[(N,), int64]");
+  EXPECT_EQ(type_of(op("argmax"), {tensor({N, 3})}, {{"axis", std::int64_t{-1}}, {"keepdims", std::int64_t{0}}}),
+            "Tensor[(N,), int64]");
   EXPECT_EQ(type_of(op("argmin"), {tensor({0, 3})}), "argmin: axis 0 is empty");
 }
 
@@ -50,19 +52,19 @@ TEST(TopK, KeepsKAlongTheAxis) {
 
 TEST(Selection, DependsOnData) {
   const Outcome u = call(op("unique"), {tensor({2, 3})}, {}, 4);
-  EXPECT_EQ(u.types, (std::vector<std::string>{"Tensor[(?,), float32]", "Tensor[(?,), int64]", "Tensor[(6,), int64]", "Tensor[(?,), int64]"}));
+  EXPECT_EQ(u.types, (std::vector<std::string>{"Tensor[(?,), float32]", "Tensor[(?,), int64]", "Tensor[(6,), int64]",
+                                               "Tensor[(?,), int64]"}));
   EXPECT_EQ(type_of(op("nonzero"), {tensor({2, 3})}), "Tensor[(2, ?), int64]");
   const Outcome n = call(op("nonzero"), {ints({0, 5, 7, 0}, {2, 2})});
   EXPECT_EQ(n.types[0], "Tensor[(2, 2), int64]");
   EXPECT_EQ(n.data[0], "[0, 1, 1, 0]");
-  EXPECT_EQ(type_of(op("vision.non_max_suppression"), {tensor({1, 50, 4}), tensor({1, 80, 50}), scalar(unknown)}), "Tensor[(?, 3), int64]");
+  EXPECT_EQ(type_of(op("vision.non_max_suppression"), {tensor({1, 50, 4}), tensor({1, 80, 50}), scalar(unknown)}),
+            "Tensor[(?, 3), int64]");
   EXPECT_EQ(type_of(op("vision.non_max_suppression"), {tensor({1, 50, 4}), tensor({1, 80, 51})}),
             "vision.non_max_suppression: counts of boxes and scores differ: 50 and 51");
 }
 
-TEST(ReductionCost, ReadsEverything) {
-  EXPECT_EQ(call(op("mean"), {tensor({8, 4}), ints({1})}).cost.flops, 32);
-}
+TEST(ReductionCost, ReadsEverything) { EXPECT_EQ(call(op("mean"), {tensor({8, 4}), ints({1})}).cost.flops, 32); }
 
 TEST(Cumulative, ChecksItsAxis) {
   EXPECT_EQ(type_of(op("cumsum"), {tensor({N, 3}), scalar(-1)}), "Tensor[(N, 3), float32]");

@@ -13,7 +13,8 @@ TEST(Reshape, CopiesAndInfers) {
   EXPECT_EQ(type_of(op("reshape"), {tensor({N, 3, 4}), ints({N, -1})}), "Tensor[(N, 12), float32]");
   EXPECT_EQ(type_of(op("reshape"), {tensor({N, 3, 4}), ints({-1, 6})}), "Tensor[(?, 6), float32]");
   EXPECT_EQ(type_of(op("reshape"), {tensor({unknown, 6}), ints({0, 2, -1})}), "Tensor[(?, 2, 3), float32]");
-  EXPECT_EQ(type_of(op("reshape"), {tensor({2, 3}), ints({})}), "reshape: Tensor[(2, 3), float32] has 6 elements, shape () has 1");
+  EXPECT_EQ(type_of(op("reshape"), {tensor({2, 3}), ints({})}),
+            "reshape: Tensor[(2, 3), float32] has 6 elements, shape () has 1");
   EXPECT_EQ(type_of(op("reshape"), {tensor({1, 1}), ints({})}), "Tensor[(), float32]");
   EXPECT_EQ(type_of(op("reshape"), {tensor({0, 4}), ints({-1, 2})}), "Tensor[(0, 2), float32]");
   EXPECT_EQ(type_of(op("reshape"), {unranked(), ints({-1, 2})}), "Tensor[(?, 2), float32]");
@@ -32,9 +33,11 @@ TEST(Reshape, Refuses) {
             "reshape: Tensor[(2, 3), float32] has 6 elements, shape (4, 2) has 8");
   EXPECT_EQ(type_of(op("reshape"), {tensor({2, 3}), ints({-1, 4})}),
             "reshape: Tensor[(2, 3), float32] does not reshape into (-1, 4)");
-  EXPECT_EQ(type_of(op("reshape"), {tensor({2, 3}), ints({-1, -1})}), "reshape: shape (-1, -1) holds −1 more than once");
+  EXPECT_EQ(type_of(op("reshape"), {tensor({2, 3}), ints({-1, -1})}),
+            "reshape: shape (-1, -1) holds −1 more than once");
   EXPECT_EQ(type_of(op("reshape"), {tensor({2, 3}), ints({-2, 3})}), "reshape: shape holds -2");
-  EXPECT_EQ(type_of(op("reshape"), {tensor({6}), ints({2, 3, 0})}), "reshape: shape asks for dim 2 of an input of rank 1");
+  EXPECT_EQ(type_of(op("reshape"), {tensor({6}), ints({2, 3, 0})}),
+            "reshape: shape asks for dim 2 of an input of rank 1");
   EXPECT_EQ(type_of(op("reshape"), {tensor({6}), floats({6})}), "reshape: shape must be int32 or int64, got float32");
   EXPECT_EQ(type_of(op("reshape"), {tensor({0, 3}), ints({0, -1})}, {{"allowzero", std::int64_t{1}}}),
             "reshape: shape holds both 0 and −1 although allowzero is set");
@@ -66,7 +69,8 @@ TEST(ExpandDims, AddsOnes) {
 
 TEST(Flatten, SplitsAtAxis) {
   EXPECT_EQ(type_of(op("nn.batch_flatten"), {tensor({N, 3, 4})}), "Tensor[(N, 12), float32]");
-  EXPECT_EQ(type_of(op("nn.batch_flatten"), {tensor({2, 3, 4})}, {{"axis", std::int64_t{-1}}}), "Tensor[(6, 4), float32]");
+  EXPECT_EQ(type_of(op("nn.batch_flatten"), {tensor({2, 3, 4})}, {{"axis", std::int64_t{-1}}}),
+            "Tensor[(6, 4), float32]");
   EXPECT_EQ(type_of(op("nn.batch_flatten"), {tensor({2, 3})}, {{"axis", std::int64_t{0}}}), "Tensor[(1, 6), float32]");
   EXPECT_EQ(type_of(op("nn.batch_flatten"), {tensor({2, 3})}, {{"axis", std::int64_t{3}}}),
             "nn.batch_flatten: axis 3 is out of range for rank 2");
@@ -77,8 +81,10 @@ TEST(ShapeOf, SlicesTheDims) {
   EXPECT_EQ(all.types[0], "Tensor[(3,), int64]");
   EXPECT_EQ(all.data[0], "[N, 3, ?]");
   EXPECT_EQ(data_of(op("shape_of"), {tensor({N, 3, 4})}, {{"start", std::int64_t{-2}}}), "[3, 4]");
-  EXPECT_EQ(data_of(op("shape_of"), {tensor({N, 3, 4})}, {{"start", std::int64_t{-9}}, {"end", std::int64_t{9}}}), "[N, 3, 4]");
-  EXPECT_EQ(type_of(op("shape_of"), {tensor({N, 3, 4})}, {{"start", std::int64_t{2}}, {"end", std::int64_t{1}}}), "Tensor[(0,), int64]");
+  EXPECT_EQ(data_of(op("shape_of"), {tensor({N, 3, 4})}, {{"start", std::int64_t{-9}}, {"end", std::int64_t{9}}}),
+            "[N, 3, 4]");
+  EXPECT_EQ(type_of(op("shape_of"), {tensor({N, 3, 4})}, {{"start", std::int64_t{2}}, {"end", std::int64_t{1}}}),
+            "Tensor[(0,), int64]");
   EXPECT_EQ(type_of(op("shape_of"), {unranked()}), "Tensor[(?,), int64]");
   EXPECT_EQ(data_of(op("size_of"), {tensor({2, 3})}), "[6]");
   EXPECT_EQ(data_of(op("size_of"), {tensor({N, 1})}), "[N]");

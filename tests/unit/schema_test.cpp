@@ -106,7 +106,8 @@ TEST(Normaliser, GivesMeanZeroAndDeviationOneOnItsOwnRows) {
 
 /// A ratio that is the same everywhere differs by its rounding, which says nothing; neither does float32 keep it.
 TEST(Normaliser, RoundingIsNoDeviation) {
-  FeatureMatrix m{3, 2, {std::log(4e3) - std::log(1e3), 1e6, std::log(4e7) - std::log(1e7), 1e6 + 10, std::log(4.0), 1e6 - 10}};
+  FeatureMatrix m{
+      3, 2, {std::log(4e3) - std::log(1e3), 1e6, std::log(4e7) - std::log(1e7), 1e6 + 10, std::log(4.0), 1e6 - 10}};
   const auto n = Normaliser::fit(m, {{"ratio", "1", ""}, {"narrow", "1", ""}}, {});
   EXPECT_EQ(n.deviations()[0], 1);
   EXPECT_NEAR(n.deviations()[1], 10 * std::sqrt(2.0 / 3), 1e-9);

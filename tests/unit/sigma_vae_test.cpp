@@ -24,7 +24,8 @@ TEST(SigmaVae, TermsAndGradientsAreTorchs) {
   const Json f = Json::parse(in);
   const std::size_t rows = f["rows"], latent = f["latent"];
   for (const Json& c : f["cases"]) {
-    SigmaVae<double> vae({.inputs = f["inputs"], .hidden = f["hidden"], .latent = latent, .least_log_sigma = c["least_log_sigma"]});
+    SigmaVae<double> vae(
+        {.inputs = f["inputs"], .hidden = f["hidden"], .latent = latent, .least_log_sigma = c["least_log_sigma"]});
     std::size_t found = 0;
     for (auto& [name, p] : parameters(vae)) {
       ASSERT_TRUE(c["parameters"].contains(name)) << name;
@@ -34,7 +35,8 @@ TEST(SigmaVae, TermsAndGradientsAreTorchs) {
     EXPECT_EQ(found, c["parameters"].size());
     ThreadPool threads;
     Context context{.threads = threads};
-    const auto x = matrix(c["x"], rows, f["inputs"]), noise = matrix(c["noise"], rows, latent), upstream = matrix(c["upstream"], rows, latent);
+    const auto x = matrix(c["x"], rows, f["inputs"]), noise = matrix(c["noise"], rows, latent),
+               upstream = matrix(c["upstream"], rows, latent);
     const Matrix<double>& z = vae.encode(context, x, noise);
     for (std::size_t i = 0; i < z.size(); ++i) EXPECT_NEAR(z.data()[i], c["z"][i].get<double>(), 1e-9);
     const VaeTerms t = vae.decode(context);
@@ -45,7 +47,8 @@ TEST(SigmaVae, TermsAndGradientsAreTorchs) {
     vae.backward(context, weight, weight * f["kl_weight"].get<double>(), upstream);
     for (auto& [name, p] : parameters(vae)) {
       const Json& expected = c["parameters"][name]["gradient"];
-      for (std::size_t i = 0; i < p->gradient.size(); ++i) EXPECT_NEAR(p->gradient.data()[i], expected[i].get<double>(), 1e-9) << name << ' ' << i;
+      for (std::size_t i = 0; i < p->gradient.size(); ++i)
+        EXPECT_NEAR(p->gradient.data()[i], expected[i].get<double>(), 1e-9) << name << ' ' << i;
     }
   }
 }

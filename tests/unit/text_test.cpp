@@ -150,44 +150,45 @@ TEST(Text, AnnotationsAddWhatInferenceLeavesOpen) {
 }
 
 TEST(Text, ErrorsAreLocatedAndCollected) {
-  EXPECT_EQ(parsed("def @main(%x: Tensor[(2, 3), float32], %y: Tensor[(2,), float33]) {\n"
-                   "  %2 = nn.conv9d(%x);\n"
-                   "  %3 = nn.relu(%x) : Tensor[(2, 4), float32];\n"
-                   "  %4 = nn.relu(%2);\n"
-                   "  %5 = nn.relu(%9);\n"
-                   "  %6 = nn.relu(%x.1);\n"
-                   "  %7 = nn.relu(%x, alpha=1, alpha=2);\n"
-                   "  %8 = nn.relu(%x, scale=[1, 0.5]);\n"
-                   "  (%4)\n"
-                   "}\n"),
-            "graph.pir:2:57: error: unknown element type 'float33' (did you mean 'float32'?)\n"
-            "graph.pir:3:8: error: unknown operator 'nn.conv9d' (did you mean 'nn.conv1d'?)\n"
-            "graph.pir:4:22: error: nn.relu: result 0 is Tensor[(2, 3), float32], the text says Tensor[(2, 4), float32]\n"
-            "graph.pir:6:16: error: %9 is not defined before this use\n"
-            "graph.pir:7:16: error: %x has 1 result, there is no .1\n"
-            "graph.pir:8:29: error: attribute 'alpha' is given twice\n"
-            "graph.pir:9:30: error: 0.5 does not belong into a list of integers\n");
+  EXPECT_EQ(
+      parsed("def @main(%x: Tensor[(2, 3), float32], %y: Tensor[(2,), float33]) {\n"
+             "  %2 = nn.conv9d(%x);\n"
+             "  %3 = nn.relu(%x) : Tensor[(2, 4), float32];\n"
+             "  %4 = nn.relu(%2);\n"
+             "  %5 = nn.relu(%9);\n"
+             "  %6 = nn.relu(%x.1);\n"
+             "  %7 = nn.relu(%x, alpha=1, alpha=2);\n"
+             "  %8 = nn.relu(%x, scale=[1, 0.5]);\n"
+             "  (%4)\n"
+             "}\n"),
+      "graph.pir:2:57: error: unknown element type 'float33' (did you mean 'float32'?)\n"
+      "graph.pir:3:8: error: unknown operator 'nn.conv9d' (did you mean 'nn.conv1d'?)\n"
+      "graph.pir:4:22: error: nn.relu: result 0 is Tensor[(2, 3), float32], the text says Tensor[(2, 4), float32]\n"
+      "graph.pir:6:16: error: %9 is not defined before this use\n"
+      "graph.pir:7:16: error: %x has 1 result, there is no .1\n"
+      "graph.pir:8:29: error: attribute 'alpha' is given twice\n"
+      "graph.pir:9:30: error: 0.5 does not belong into a list of integers\n");
 }
 
 TEST(Text, SyntaxErrors) {
   EXPECT_EQ(parsed("def @main(%x: Tensor[(2, 3), float32]) {\n  %1 = nn.relu(%x : None;\n"),
             "graph.pir:3:19: error: expected ')', found ':'\n");
-  EXPECT_EQ(parsed("def @main() {\n"), "graph.pir:3:1: error: expected a statement or the results, found the end of the file\n");
+  EXPECT_EQ(parsed("def @main() {\n"),
+            "graph.pir:3:1: error: expected a statement or the results, found the end of the file\n");
   EXPECT_EQ(parsed("def @main(%x: Tensor[2, float32]) {\n"), "graph.pir:2:22: error: expected a shape, found '2'\n");
   EXPECT_EQ(parsed("def @main() {\n  %0 = weight : Tensor[(2,), float32] @\"open;\n  (%0)\n}"),
             "graph.pir:3:46: error: the quote is not closed on its line\n");
   EXPECT_EQ(parsed("def @main() { () } extra"), "graph.pir:2:20: error: expected the end of the file, found 'extra'\n");
   for (int byte = 1; byte < 256; ++byte) {  // anywhere, also where digits are looked for
     const std::string odd(1, static_cast<char>(byte));
-    EXPECT_NE(parsed("def @main(%x: Tensor[(" + odd + "," + odd + "), float32]) {\n  %1:" + odd + " = nn.relu(%x, a=" + odd +
-                     ");\n  (%1." + odd + ")\n}\n"),
+    EXPECT_NE(parsed("def @main(%x: Tensor[(" + odd + "," + odd + "), float32]) {\n  %1:" + odd +
+                     " = nn.relu(%x, a=" + odd + ");\n  (%1." + odd + ")\n}\n"),
               "");
     EXPECT_NE(parsed("def @main() {\n  %0 = nn.relu(a=" + odd + ", b=[1" + odd + "]);\n  (%0." + odd + ")\n}\n"), "");
   }
   Diagnostics diags("graph.pir");
   EXPECT_FALSE(parse_graph("def @main() { () }", diags));
-  EXPECT_EQ(diags.str(),
-            "graph.pir:1:1: error: expected the version line #[version = \"perfc-ir/1\"], found 'def'\n");
+  EXPECT_EQ(diags.str(), "graph.pir:1:1: error: expected the version line #[version = \"perfc-ir/1\"], found 'def'\n");
 }
 
 TEST(Text, NumbersOutOfOrder) {

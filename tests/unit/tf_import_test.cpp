@@ -27,9 +27,12 @@ std::string shape(const std::vector<int>& dims) {
   return out + "}";
 }
 
-std::string attr(const std::string& key, const std::string& value) { return "attr { key: \"" + key + "\" value { " + value + " } } "; }
+std::string attr(const std::string& key, const std::string& value) {
+  return "attr { key: \"" + key + "\" value { " + value + " } } ";
+}
 
-std::string node(const std::string& name, const std::string& op, const std::vector<std::string>& inputs, const std::string& attrs = "") {
+std::string node(const std::string& name, const std::string& op, const std::vector<std::string>& inputs,
+                 const std::string& attrs = "") {
   std::string out = "node { name: \"" + name + "\" op: \"" + op + "\" ";
   for (const std::string& i : inputs) out += "input: \"" + i + "\" ";
   return out + attrs + "}\n";
@@ -41,19 +44,23 @@ std::string placeholder(const std::string& name, const std::vector<int>& dims, c
 
 std::string weight(const std::string& name, const std::vector<int>& dims) {
   std::string tensor_shape = "tensor_" + shape(dims);
-  return node(name, "Const", {}, attr("dtype", "type: DT_FLOAT") + attr("value", "tensor { dtype: DT_FLOAT " + tensor_shape + " }"));
+  return node(name, "Const", {},
+              attr("dtype", "type: DT_FLOAT") + attr("value", "tensor { dtype: DT_FLOAT " + tensor_shape + " }"));
 }
 
 std::string ints(const std::string& name, const std::vector<int>& values) {
   std::string v;
   for (int x : values) v += "int_val: " + std::to_string(x) + " ";
-  return node(name, "Const", {}, attr("dtype", "type: DT_INT32") +
-                                     attr("value", "tensor { dtype: DT_INT32 tensor_" + shape({static_cast<int>(values.size())}) + " " + v + "}"));
+  return node(
+      name, "Const", {},
+      attr("dtype", "type: DT_INT32") +
+          attr("value", "tensor { dtype: DT_INT32 tensor_" + shape({static_cast<int>(values.size())}) + " " + v + "}"));
 }
 
 std::string int_scalar(const std::string& name, int value) {
-  return node(name, "Const", {}, attr("dtype", "type: DT_INT32") +
-                                     attr("value", "tensor { dtype: DT_INT32 tensor_shape { } int_val: " + std::to_string(value) + " }"));
+  return node(name, "Const", {},
+              attr("dtype", "type: DT_INT32") +
+                  attr("value", "tensor { dtype: DT_INT32 tensor_shape { } int_val: " + std::to_string(value) + " }"));
 }
 
 std::string conv_attrs(const std::string& padding, int stride, const std::string& more = "") {
@@ -83,7 +90,8 @@ double macs(const Graph& g, double repeat = 1) {
   for (NodeId id = 0; id < g.size(); ++id) {
     total += repeat * op_cost(g, id).macs;
     const SymInt trips = g.node(id).regions.empty() ? SymInt(1) : trip_count(g, id);
-    for (const GraphRef& r : g.node(id).regions) total += macs(*r, repeat * static_cast<double>(trips.known() ? trips.value() : 1));
+    for (const GraphRef& r : g.node(id).regions)
+      total += macs(*r, repeat * static_cast<double>(trips.known() ? trips.value() : 1));
   }
   return total;
 }
@@ -111,12 +119,15 @@ TEST(TfImport, DepthwiseIsOneGroupPerChannel) {
 }
 
 TEST(TfImport, PadBeforeAConvolutionIsItsPadding) {
-  const Imported m = import_graph(placeholder("x", {1, 8, 8, 6}) + weight("w", {3, 3, 6, 2}) +
-                                  node("p", "Const", {}, attr("dtype", "type: DT_INT32") +
-                                       attr("value", "tensor { dtype: DT_INT32 tensor_shape { dim { size: 4 } dim { size: 2 } } "
-                                                     "tensor_content: \"\\000\\000\\000\\000\\000\\000\\000\\000\\001\\000\\000\\000\\001\\000\\000\\000"
-                                                     "\\001\\000\\000\\000\\001\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\" }")) +
-                                  node("q", "Pad", {"x", "p"}) + node("y", "Conv2D", {"q", "w"}, conv_attrs("VALID", 1)));
+  const Imported m = import_graph(
+      placeholder("x", {1, 8, 8, 6}) + weight("w", {3, 3, 6, 2}) +
+      node("p", "Const", {},
+           attr("dtype", "type: DT_INT32") +
+               attr("value",
+                    "tensor { dtype: DT_INT32 tensor_shape { dim { size: 4 } dim { size: 2 } } "
+                    "tensor_content: \"\\000\\000\\000\\000\\000\\000\\000\\000\\001\\000\\000\\000\\001\\000\\000\\000"
+                    "\\001\\000\\000\\000\\001\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\" }")) +
+      node("q", "Pad", {"x", "p"}) + node("y", "Conv2D", {"q", "w"}, conv_attrs("VALID", 1)));
   EXPECT_EQ(result_type(m), "Tensor[(1, 8, 8, 2), float32]");
   EXPECT_EQ(only(m, op("nn.pad")), nullptr);
   EXPECT_EQ(only(m, op("nn.conv2d"))->attrs.ints_or_empty("padding"), (std::vector<std::int64_t>{1, 1, 1, 1}));
@@ -125,11 +136,12 @@ TEST(TfImport, PadBeforeAConvolutionIsItsPadding) {
 TEST(TfImport, BlocksAroundAConvolutionAreDilation) {
   const std::string zeros = "tensor { dtype: DT_INT32 tensor_shape { dim { size: 2 } dim { size: 2 } } int_val: 2 }";
   const std::string none = "tensor { dtype: DT_INT32 tensor_shape { dim { size: 2 } dim { size: 2 } } int_val: 0 }";
-  const Imported m = import_graph(
-      placeholder("x", {1, 16, 16, 4}) + weight("w", {3, 3, 4, 8}) + ints("block", {2, 2}) +
-      node("pads", "Const", {}, attr("dtype", "type: DT_INT32") + attr("value", zeros)) +
-      node("crops", "Const", {}, attr("dtype", "type: DT_INT32") + attr("value", none)) + node("s", "SpaceToBatchND", {"x", "block", "pads"}) +
-      node("c", "Conv2D", {"s", "w"}, conv_attrs("VALID", 1)) + node("y", "BatchToSpaceND", {"c", "block", "crops"}));
+  const Imported m = import_graph(placeholder("x", {1, 16, 16, 4}) + weight("w", {3, 3, 4, 8}) + ints("block", {2, 2}) +
+                                  node("pads", "Const", {}, attr("dtype", "type: DT_INT32") + attr("value", zeros)) +
+                                  node("crops", "Const", {}, attr("dtype", "type: DT_INT32") + attr("value", none)) +
+                                  node("s", "SpaceToBatchND", {"x", "block", "pads"}) +
+                                  node("c", "Conv2D", {"s", "w"}, conv_attrs("VALID", 1)) +
+                                  node("y", "BatchToSpaceND", {"c", "block", "crops"}));
   EXPECT_EQ(result_type(m), "Tensor[(1, 16, 16, 8), float32]");
   const Node* conv = only(m, op("nn.conv2d"));
   ASSERT_NE(conv, nullptr) << m.diags.str();
@@ -141,10 +153,11 @@ TEST(TfImport, BlocksAroundAConvolutionAreDilation) {
 
 TEST(TfImport, StridedSliceWithAllMasks) {
   // x[..., tf.newaxis, 1, 2:]
-  const Imported m = import_graph(
-      placeholder("x", {2, 3, 4, 5}) + ints("b", {0, 0, 1, 2}) + ints("e", {0, 0, 2, 0}) + ints("s", {1, 1, 1, 1}) +
-      node("y", "StridedSlice", {"x", "b", "e", "s"},
-           attr("ellipsis_mask", "i: 1") + attr("new_axis_mask", "i: 2") + attr("shrink_axis_mask", "i: 4") + attr("end_mask", "i: 8")));
+  const Imported m = import_graph(placeholder("x", {2, 3, 4, 5}) + ints("b", {0, 0, 1, 2}) + ints("e", {0, 0, 2, 0}) +
+                                  ints("s", {1, 1, 1, 1}) +
+                                  node("y", "StridedSlice", {"x", "b", "e", "s"},
+                                       attr("ellipsis_mask", "i: 1") + attr("new_axis_mask", "i: 2") +
+                                           attr("shrink_axis_mask", "i: 4") + attr("end_mask", "i: 8")));
   EXPECT_EQ(result_type(m), "Tensor[(2, 3, 1, 3), float32]");
 }
 
@@ -161,12 +174,14 @@ meta_graphs {
     library { function {
       signature { name: "model" input_arg { name: "x" type: DT_FLOAT } input_arg { name: "w" type: DT_RESOURCE } output_arg { name: "out" type: DT_FLOAT } }
       ret { key: "out" value: "end:output:0" }
-)" + body + R"(    } }
+)" + body +
+         R"(    } }
   }
   signature_def { key: "serving_default" value {
     inputs { key: "features" value { name: "in:0" dtype: DT_FLOAT tensor_shape { dim { size: -1 } dim { size: 8 } } } }
     outputs { key: "score" value { name: "call:0" dtype: DT_FLOAT } } } }
-)" + more_signatures + "}\n";
+)" + more_signatures +
+         "}\n";
 }
 
 constexpr const char* kModelBody = R"(
@@ -188,8 +203,10 @@ TEST(TfImport, UnknownSignatureNamesThoseThereAre) {
   options.signature = "serving_defualt";
   const Imported m = import_graph(saved_model(kModelBody), options);
   EXPECT_FALSE(m.graph);
-  EXPECT_EQ(m.diags.str(), "m.pbtxt: error: --signature: the model has none named 'serving_defualt' (did you mean 'serving_default'?); "
-                           "it has serving_default\n");
+  EXPECT_EQ(
+      m.diags.str(),
+      "m.pbtxt: error: --signature: the model has none named 'serving_defualt' (did you mean 'serving_default'?); "
+      "it has serving_default\n");
 }
 
 TEST(TfImport, FunctionThatCallsItselfIsRefused) {
@@ -197,24 +214,34 @@ TEST(TfImport, FunctionThatCallsItselfIsRefused) {
       node_def { name: "end" op: "PartitionedCall" input: "x" input: "w" attr { key: "f" value { func { name: "model" } } } }
 )"));
   EXPECT_FALSE(m.graph);
-  EXPECT_NE(m.diags.str().find("error: PartitionedCall: the function 'model' calls itself"), std::string::npos) << m.diags.str();
+  EXPECT_NE(m.diags.str().find("error: PartitionedCall: the function 'model' calls itself"), std::string::npos)
+      << m.diags.str();
 }
 
 /// while i < 5: list[i] = x · w; i += 1
 TEST(TfImport, WhileWithATensorListIsALoopOfKnownTrips) {
-  const std::string graph = placeholder("x", {2, 8}) + weight("w", {8, 8}) + int_scalar("zero", 0) + int_scalar("five", 5) + ints("element", {2, 8}) +
-                            node("list", "TensorListReserve", {"element", "five"}, attr("element_dtype", "type: DT_FLOAT")) +
-                            node("loop", "StatelessWhile", {"zero", "five", "list", "x", "w"},
-                                 attr("cond", "func { name: \"c\" }") + attr("body", "func { name: \"b\" }")) +
-                            node("y", "TensorListStack", {"loop:2", "element"}, attr("element_dtype", "type: DT_FLOAT"));
-  const std::string args = "input_arg { name: \"i\" type: DT_INT32 } input_arg { name: \"n\" type: DT_INT32 } input_arg { name: \"l\" type: DT_VARIANT } "
-                           "input_arg { name: \"x\" type: DT_FLOAT } input_arg { name: \"w\" type: DT_FLOAT } ";
+  const std::string graph =
+      placeholder("x", {2, 8}) + weight("w", {8, 8}) + int_scalar("zero", 0) + int_scalar("five", 5) +
+      ints("element", {2, 8}) +
+      node("list", "TensorListReserve", {"element", "five"}, attr("element_dtype", "type: DT_FLOAT")) +
+      node("loop", "StatelessWhile", {"zero", "five", "list", "x", "w"},
+           attr("cond", "func { name: \"c\" }") + attr("body", "func { name: \"b\" }")) +
+      node("y", "TensorListStack", {"loop:2", "element"}, attr("element_dtype", "type: DT_FLOAT"));
+  const std::string args =
+      "input_arg { name: \"i\" type: DT_INT32 } input_arg { name: \"n\" type: DT_INT32 } input_arg { name: \"l\" "
+      "type: DT_VARIANT } "
+      "input_arg { name: \"x\" type: DT_FLOAT } input_arg { name: \"w\" type: DT_FLOAT } ";
   const std::string library =
-      "library { function { signature { name: \"c\" " + args + "output_arg { name: \"go\" type: DT_BOOL } } ret { key: \"go\" value: \"less:z:0\" } "
+      "library { function { signature { name: \"c\" " + args +
+      "output_arg { name: \"go\" type: DT_BOOL } } ret { key: \"go\" value: \"less:z:0\" } "
       "node_def { name: \"less\" op: \"Less\" input: \"i\" input: \"n\" } }\n"
-      "function { signature { name: \"b\" " + args + "output_arg { name: \"oi\" } output_arg { name: \"on\" } output_arg { name: \"ol\" } "
-      "output_arg { name: \"ox\" } output_arg { name: \"ow\" } } ret { key: \"oi\" value: \"next:z:0\" } ret { key: \"on\" value: \"n\" } "
-      "ret { key: \"ol\" value: \"set:output_handle:0\" } ret { key: \"ox\" value: \"step:product:0\" } ret { key: \"ow\" value: \"w\" } "
+      "function { signature { name: \"b\" " +
+      args +
+      "output_arg { name: \"oi\" } output_arg { name: \"on\" } output_arg { name: \"ol\" } "
+      "output_arg { name: \"ox\" } output_arg { name: \"ow\" } } ret { key: \"oi\" value: \"next:z:0\" } ret { key: "
+      "\"on\" value: \"n\" } "
+      "ret { key: \"ol\" value: \"set:output_handle:0\" } ret { key: \"ox\" value: \"step:product:0\" } ret { key: "
+      "\"ow\" value: \"w\" } "
       "node_def { name: \"one\" op: \"Const\" attr { key: \"dtype\" value { type: DT_INT32 } } "
       "attr { key: \"value\" value { tensor { dtype: DT_INT32 tensor_shape { } int_val: 1 } } } } "
       "node_def { name: \"next\" op: \"AddV2\" input: \"i\" input: \"one:output:0\" } "
@@ -229,26 +256,31 @@ TEST(TfImport, WhileWithATensorListIsALoopOfKnownTrips) {
 TEST(TfImport, EnterAndExitAreALoop) {
   const std::string frame = attr("frame_name", "s: \"while\"");
   const Imported m = import_graph(
-      placeholder("x", {2, 8}) + weight("w", {8, 8}) + int_scalar("zero", 0) + int_scalar("five", 5) + int_scalar("one", 1) +
-      node("enter_i", "Enter", {"zero"}, frame) + node("enter_x", "Enter", {"x"}, frame) +
-      node("enter_w", "Enter", {"w"}, frame + attr("is_constant", "b: true")) + node("enter_n", "Enter", {"five"}, frame + attr("is_constant", "b: true")) +
-      node("merge_i", "Merge", {"enter_i", "next_i"}) + node("merge_x", "Merge", {"enter_x", "next_x"}) + node("less", "Less", {"merge_i", "enter_n"}) +
-      node("go", "LoopCond", {"less"}) + node("switch_i", "Switch", {"merge_i", "go"}) + node("switch_x", "Switch", {"merge_x", "go"}) +
-      node("k", "Const", {"^switch_i"}, attr("dtype", "type: DT_INT32") + attr("value", "tensor { dtype: DT_INT32 tensor_shape { } int_val: 1 }")) +
-      node("add", "Add", {"switch_i:1", "k"}) + node("step", "MatMul", {"switch_x:1", "enter_w"}) + node("next_i", "NextIteration", {"add"}) +
-      node("next_x", "NextIteration", {"step"}) + node("exit_x", "Exit", {"switch_x"}) + node("y", "Identity", {"exit_x"}));
+      placeholder("x", {2, 8}) + weight("w", {8, 8}) + int_scalar("zero", 0) + int_scalar("five", 5) +
+      int_scalar("one", 1) + node("enter_i", "Enter", {"zero"}, frame) + node("enter_x", "Enter", {"x"}, frame) +
+      node("enter_w", "Enter", {"w"}, frame + attr("is_constant", "b: true")) +
+      node("enter_n", "Enter", {"five"}, frame + attr("is_constant", "b: true")) +
+      node("merge_i", "Merge", {"enter_i", "next_i"}) + node("merge_x", "Merge", {"enter_x", "next_x"}) +
+      node("less", "Less", {"merge_i", "enter_n"}) + node("go", "LoopCond", {"less"}) +
+      node("switch_i", "Switch", {"merge_i", "go"}) + node("switch_x", "Switch", {"merge_x", "go"}) +
+      node("k", "Const", {"^switch_i"},
+           attr("dtype", "type: DT_INT32") + attr("value", "tensor { dtype: DT_INT32 tensor_shape { } int_val: 1 }")) +
+      node("add", "Add", {"switch_i:1", "k"}) + node("step", "MatMul", {"switch_x:1", "enter_w"}) +
+      node("next_i", "NextIteration", {"add"}) + node("next_x", "NextIteration", {"step"}) +
+      node("exit_x", "Exit", {"switch_x"}) + node("y", "Identity", {"exit_x"}));
   EXPECT_EQ(result_type(m), "Tensor[(2, 8), float32]");
   EXPECT_EQ(macs(*m.graph), 5.0 * 2 * 8 * 8);
 }
 
 TEST(TfImport, MergeOfSwitchesIsAnIf) {
-  const Imported m = import_graph(placeholder("x", {2, 8}) + placeholder("p", {}, "DT_BOOL") + weight("w", {8, 8}) + node("s", "Switch", {"x", "p"}) +
-                                  node("t", "MatMul", {"s:1", "w"}) + node("f", "Neg", {"s"}) + node("y", "Merge", {"f", "t"}));
+  const Imported m = import_graph(placeholder("x", {2, 8}) + placeholder("p", {}, "DT_BOOL") + weight("w", {8, 8}) +
+                                  node("s", "Switch", {"x", "p"}) + node("t", "MatMul", {"s:1", "w"}) +
+                                  node("f", "Neg", {"s"}) + node("y", "Merge", {"f", "t"}));
   EXPECT_EQ(result_type(m), "Tensor[(2, 8), float32]");
   const Node* branch = only(m, op("if"));
   ASSERT_NE(branch, nullptr);
   ASSERT_EQ(branch->regions.size(), 2u);
-  EXPECT_EQ(macs(*branch->regions[0]), 2.0 * 8 * 8);   // then: switch output 1
+  EXPECT_EQ(macs(*branch->regions[0]), 2.0 * 8 * 8);  // then: switch output 1
   EXPECT_EQ(macs(*branch->regions[1]), 0.0);
 }
 
@@ -257,31 +289,36 @@ TEST(TfImport, ConditionsInARowMayShareTheirPredicate) {
   std::string graph = placeholder("x", {2, 4}) + placeholder("p", {}, "DT_BOOL");
   std::string last = "x";
   for (const std::string& i : {std::string("0"), std::string("1"), std::string("2")}) {
-    graph += node("s" + i, "Switch", {last, "p"}) + node("no" + i, "Relu", {"s" + i}) + node("yes" + i, "Neg", {"s" + i + ":1"}) +
-             node("m" + i, "Merge", {"no" + i, "yes" + i});
+    graph += node("s" + i, "Switch", {last, "p"}) + node("no" + i, "Relu", {"s" + i}) +
+             node("yes" + i, "Neg", {"s" + i + ":1"}) + node("m" + i, "Merge", {"no" + i, "yes" + i});
     last = "m" + i;
   }
   const Imported m = import_graph(graph + node("y", "Identity", {last}));
   EXPECT_EQ(result_type(m), "Tensor[(2, 4), float32]");
   ASSERT_TRUE(m.graph);
-  EXPECT_EQ(std::count_if(m.graph->nodes().begin(), m.graph->nodes().end(), [](const Node& n) { return n.is(op("if")); }), 3);
+  EXPECT_EQ(
+      std::count_if(m.graph->nodes().begin(), m.graph->nodes().end(), [](const Node& n) { return n.is(op("if")); }), 3);
 }
 
 TEST(TfImport, UnknownOperatorIsOpaqueOrRefused) {
   const std::string shaped = attr("T", "type: DT_FLOAT") + attr("_output_shapes", "list { " + shape({2, 3}) + " }");
   const Imported typed = import_graph(placeholder("x", {2, 3}) + node("y", "Frobnicate", {"x"}, shaped));
   EXPECT_EQ(result_type(typed), "Tensor[(2, 3), float32]");
-  EXPECT_NE(typed.diags.str().find("warning: unknown operator Frobnicate: kept as opaque"), std::string::npos) << typed.diags.str();
+  EXPECT_NE(typed.diags.str().find("warning: unknown operator Frobnicate: kept as opaque"), std::string::npos)
+      << typed.diags.str();
   const Imported untyped = import_graph(placeholder("x", {2, 3}) + node("y", "Frobnicate", {"x"}));
   EXPECT_FALSE(untyped.graph);
-  EXPECT_NE(untyped.diags.str().find("m.pbtxt:2:6: node 1 'y': error: Frobnicate: unknown operator, and the file does not say"), std::string::npos)
+  EXPECT_NE(untyped.diags.str().find(
+                "m.pbtxt:2:6: node 1 'y': error: Frobnicate: unknown operator, and the file does not say"),
+            std::string::npos)
       << untyped.diags.str();
 }
 
 TEST(TfImport, SerialisedStableHloIsRefused) {
   const Imported m = import_graph(placeholder("x", {2, 3}) + node("y", "XlaCallModule", {"x"}));
   EXPECT_FALSE(m.graph);
-  EXPECT_NE(m.diags.str().find("error: XlaCallModule: its body is serialised StableHLO"), std::string::npos) << m.diags.str();
+  EXPECT_NE(m.diags.str().find("error: XlaCallModule: its body is serialised StableHLO"), std::string::npos)
+      << m.diags.str();
 }
 
 TEST(TfImport, TextIsReadInAllItsSpellings) {
@@ -299,14 +336,17 @@ TEST(TfImport, SyntaxErrorsAreLocated) {
 }
 
 TEST(TfImport, CyclesAreRefused) {
-  const Imported m = import_graph(placeholder("x", {2}) + node("a", "Add", {"x", "b"}) + node("b", "Neg", {"a"}) + node("y", "Neg", {"b"}));
+  const Imported m = import_graph(placeholder("x", {2}) + node("a", "Add", {"x", "b"}) + node("b", "Neg", {"a"}) +
+                                  node("y", "Neg", {"b"}));
   EXPECT_FALSE(m.graph);
   EXPECT_NE(m.diags.str().find("the graph has a cycle through this node"), std::string::npos) << m.diags.str();
 }
 
 // ---- Segments, histograms, sparse tensors
 
-std::string int_placeholder(const std::string& name, const std::vector<int>& dims) { return placeholder(name, dims, "DT_INT32"); }
+std::string int_placeholder(const std::string& name, const std::vector<int>& dims) {
+  return placeholder(name, dims, "DT_INT32");
+}
 
 TEST(TfImport, SegmentsAreScattered) {
   const std::string in = placeholder("x", {6, 5}) + int_placeholder("ids", {6});
@@ -323,13 +363,15 @@ TEST(TfImport, SegmentsAreScattered) {
   EXPECT_EQ(result_type(m), "Tensor[(?, 5), float32]");
 
   // Ids with several axes stand for all of them.
-  m = import_graph(placeholder("x", {2, 3, 5}) + int_placeholder("ids", {2, 3}) + int_scalar("n", 7) + node("y", "UnsortedSegmentSum", {"x", "ids", "n"}));
+  m = import_graph(placeholder("x", {2, 3, 5}) + int_placeholder("ids", {2, 3}) + int_scalar("n", 7) +
+                   node("y", "UnsortedSegmentSum", {"x", "ids", "n"}));
   EXPECT_EQ(result_type(m), "Tensor[(7, 5), float32]");
 }
 
 TEST(TfImport, SparseSegmentsTakeRowsAndAverageThem) {
-  const Imported m = import_graph(placeholder("table", {100, 16}) + int_placeholder("rows", {12}) + int_placeholder("ids", {12}) + int_scalar("n", 4) +
-                                  node("y", "SparseSegmentSqrtNWithNumSegments", {"table", "rows", "ids", "n"}));
+  const Imported m =
+      import_graph(placeholder("table", {100, 16}) + int_placeholder("rows", {12}) + int_placeholder("ids", {12}) +
+                   int_scalar("n", 4) + node("y", "SparseSegmentSqrtNWithNumSegments", {"table", "rows", "ids", "n"}));
   EXPECT_EQ(result_type(m), "Tensor[(4, 16), float32]");
   EXPECT_TRUE(only(m, op("take")));
   EXPECT_TRUE(only(m, op("sqrt")));
@@ -337,48 +379,59 @@ TEST(TfImport, SparseSegmentsTakeRowsAndAverageThem) {
 }
 
 TEST(TfImport, HistogramsCount) {
-  const std::string none = node("none", "Const", {}, attr("value", "tensor { dtype: DT_FLOAT tensor_" + shape({0}) + " }"));
-  Imported m = import_graph(int_placeholder("x", {3, 4}) + int_scalar("n", 10) + none + node("y", "Bincount", {"x", "n", "none"}));
+  const std::string none =
+      node("none", "Const", {}, attr("value", "tensor { dtype: DT_FLOAT tensor_" + shape({0}) + " }"));
+  Imported m = import_graph(int_placeholder("x", {3, 4}) + int_scalar("n", 10) + none +
+                            node("y", "Bincount", {"x", "n", "none"}));
   EXPECT_EQ(result_type(m), "Tensor[(10,), float32]");
-  m = import_graph(int_placeholder("x", {3, 4}) + int_scalar("n", 10) + placeholder("w", {3, 4}) + node("y", "DenseBincount", {"x", "n", "w"}));
+  m = import_graph(int_placeholder("x", {3, 4}) + int_scalar("n", 10) + placeholder("w", {3, 4}) +
+                   node("y", "DenseBincount", {"x", "n", "w"}));
   EXPECT_EQ(result_type(m), "Tensor[(3, 10), float32]");
 }
 
 TEST(TfImport, SparseTensorsBecomeDense) {
   const std::string entries = placeholder("at", {9, 2}, "DT_INT64") + placeholder("v", {9});
-  Imported m = import_graph(entries + ints("shape", {4, 6}) + placeholder("rest", {}) + node("y", "SparseToDense", {"at", "shape", "v", "rest"}));
+  Imported m = import_graph(entries + ints("shape", {4, 6}) + placeholder("rest", {}) +
+                            node("y", "SparseToDense", {"at", "shape", "v", "rest"}));
   EXPECT_EQ(result_type(m), "Tensor[(4, 6), float32]");
-  m = import_graph(entries + ints("shape", {4, 6}) + placeholder("b", {6, 8}) + node("y", "SparseTensorDenseMatMul", {"at", "v", "shape", "b"}));
+  m = import_graph(entries + ints("shape", {4, 6}) + placeholder("b", {6, 8}) +
+                   node("y", "SparseTensorDenseMatMul", {"at", "v", "shape", "b"}));
   EXPECT_EQ(result_type(m), "Tensor[(4, 8), float32]");
   m = import_graph(entries + ints("shape", {4, 6}) + placeholder("b", {8, 4}) +
-                   node("y", "SparseTensorDenseMatMul", {"at", "v", "shape", "b"}, attr("adjoint_a", "b: true") + attr("adjoint_b", "b: true")));
+                   node("y", "SparseTensorDenseMatMul", {"at", "v", "shape", "b"},
+                        attr("adjoint_a", "b: true") + attr("adjoint_b", "b: true")));
   EXPECT_EQ(result_type(m), "Tensor[(6, 8), float32]");
-  m = import_graph(entries + ints("shape", {4, 6}) + placeholder("b", {4, 6}) + node("y", "SparseTensorDenseAdd", {"at", "v", "shape", "b"}));
+  m = import_graph(entries + ints("shape", {4, 6}) + placeholder("b", {4, 6}) +
+                   node("y", "SparseTensorDenseAdd", {"at", "v", "shape", "b"}));
   EXPECT_EQ(result_type(m), "Tensor[(4, 6), float32]");
 }
 
 TEST(TfImport, SparseTensorsChangeTheirShape) {
-  Imported m = import_graph(placeholder("at", {9, 2}, "DT_INT64") + ints("from", {4, 6}) + ints("to", {2, -1, 3}) + node("y", "SparseReshape", {"at", "from", "to"}) +
-                            node("shape", "Identity", {"y:1"}));
+  Imported m = import_graph(placeholder("at", {9, 2}, "DT_INT64") + ints("from", {4, 6}) + ints("to", {2, -1, 3}) +
+                            node("y", "SparseReshape", {"at", "from", "to"}) + node("shape", "Identity", {"y:1"}));
   ASSERT_TRUE(m.graph) << m.diags.str();
   EXPECT_EQ(result_type(m), "Tensor[(3,), int64]");
   const Data* d = m.graph->data(m.graph->results()[0]);
   ASSERT_TRUE(d && d->ints());
   EXPECT_EQ((*d->ints())[1], SymInt(4));
-  m = import_graph(placeholder("at", {9, 2}, "DT_INT64") + ints("from", {4, 6}) + ints("to", {2, -1, 3}) + node("y", "SparseReshape", {"at", "from", "to"}));
+  m = import_graph(placeholder("at", {9, 2}, "DT_INT64") + ints("from", {4, 6}) + ints("to", {2, -1, 3}) +
+                   node("y", "SparseReshape", {"at", "from", "to"}));
   EXPECT_EQ(result_type(m), "Tensor[(9, 3), int64]");
 
-  m = import_graph(placeholder("at", {9, 2}, "DT_INT64") + placeholder("v", {9}) + ints("shape", {4, 6}) + placeholder("rest", {}) +
-                   node("f", "SparseFillEmptyRows", {"at", "v", "shape", "rest"}) + node("empty", "Identity", {"f:2"}) + node("went", "Identity", {"f:3"}));
+  m = import_graph(placeholder("at", {9, 2}, "DT_INT64") + placeholder("v", {9}) + ints("shape", {4, 6}) +
+                   placeholder("rest", {}) + node("f", "SparseFillEmptyRows", {"at", "v", "shape", "rest"}) +
+                   node("empty", "Identity", {"f:2"}) + node("went", "Identity", {"f:3"}));
   EXPECT_EQ(result_type(m, 0), "Tensor[(4,), bool]");
   EXPECT_EQ(result_type(m, 1), "Tensor[(?,), int64]");
-  m = import_graph(placeholder("i", {9}, "DT_INT32") + ints("shape", {4, 6}) + node("y", "UnravelIndex", {"i", "shape"}));
+  m = import_graph(placeholder("i", {9}, "DT_INT32") + ints("shape", {4, 6}) +
+                   node("y", "UnravelIndex", {"i", "shape"}));
   EXPECT_EQ(result_type(m), "Tensor[(2, 9), int32]");
 }
 
 TEST(TfImport, SparseShapesThatOverflowAreRefused) {
-  const Imported m = import_graph(placeholder("at", {9, 3}, "DT_INT64") + ints("from", {2147483647, 2147483647, 2147483647}) + ints("to", {-1}) +
-                                  node("y", "SparseReshape", {"at", "from", "to"}));
+  const Imported m =
+      import_graph(placeholder("at", {9, 3}, "DT_INT64") + ints("from", {2147483647, 2147483647, 2147483647}) +
+                   ints("to", {-1}) + node("y", "SparseReshape", {"at", "from", "to"}));
   EXPECT_FALSE(m.graph);
   EXPECT_NE(m.diags.str().find("the shape holds too many elements"), std::string::npos) << m.diags.str();
 }
@@ -387,11 +440,13 @@ TEST(TfImport, SparseShapesThatOverflowAreRefused) {
 
 TEST(TfImport, CellsAreTheirProducts) {
   const std::string in = placeholder("x", {4, 10}) + placeholder("c", {4, 32}) + placeholder("h", {4, 32});
-  Imported m = import_graph(in + weight("w", {42, 128}) + weight("p", {32}) + weight("b", {128}) + node("cell", "LSTMBlockCell", {"x", "c", "h", "w", "p", "p", "p", "b"}) +
+  Imported m = import_graph(in + weight("w", {42, 128}) + weight("p", {32}) + weight("b", {128}) +
+                            node("cell", "LSTMBlockCell", {"x", "c", "h", "w", "p", "p", "p", "b"}) +
                             node("y", "Identity", {"cell:6"}));
   EXPECT_EQ(result_type(m), "Tensor[(4, 32), float32]");
   EXPECT_EQ(macs(*m.graph), 4.0 * 42 * 128);
-  m = import_graph(placeholder("x", {4, 10}) + placeholder("h", {4, 32}) + weight("w", {42, 64}) + weight("wc", {42, 32}) + weight("b", {64}) + weight("bc", {32}) +
+  m = import_graph(placeholder("x", {4, 10}) + placeholder("h", {4, 32}) + weight("w", {42, 64}) +
+                   weight("wc", {42, 32}) + weight("b", {64}) + weight("bc", {32}) +
                    node("cell", "GRUBlockCell", {"x", "h", "w", "wc", "b", "bc"}) + node("y", "Identity", {"cell:3"}));
   EXPECT_EQ(result_type(m), "Tensor[(4, 32), float32]");
   EXPECT_EQ(macs(*m.graph), 4.0 * 42 * 96);
@@ -400,7 +455,8 @@ TEST(TfImport, CellsAreTheirProducts) {
 TEST(TfImport, DilationIsASumAndAComparisonPerElementOfTheWindow) {
   const std::string list = "list { i: 1 i: 2 i: 2 i: 1 }", ones = "list { i: 1 i: 1 i: 1 i: 1 }";
   const Imported m = import_graph(placeholder("x", {1, 9, 9, 3}) + weight("f", {3, 3, 3}) +
-                                  node("y", "Dilation2D", {"x", "f"}, attr("strides", list) + attr("rates", ones) + attr("padding", "s: \"SAME\"")));
+                                  node("y", "Dilation2D", {"x", "f"},
+                                       attr("strides", list) + attr("rates", ones) + attr("padding", "s: \"SAME\"")));
   EXPECT_EQ(result_type(m), "Tensor[(1, 5, 5, 3), float32]");
   std::size_t sums = 0, comparisons = 0;
   for (const Node& n : m.graph->nodes()) {
@@ -409,19 +465,24 @@ TEST(TfImport, DilationIsASumAndAComparisonPerElementOfTheWindow) {
   }
   EXPECT_EQ(sums, 9u);
   EXPECT_EQ(comparisons, 8u);
-  const Imported bad = import_graph(placeholder("x", {1, 9, 9, 3}) + weight("f", {3, 3, 4}) + node("y", "Dilation2D", {"x", "f"}));
+  const Imported bad =
+      import_graph(placeholder("x", {1, 9, 9, 3}) + weight("f", {3, 3, 4}) + node("y", "Dilation2D", {"x", "f"}));
   EXPECT_NE(bad.diags.str().find("do not fit"), std::string::npos) << bad.diags.str();
 }
 
 TEST(TfImport, ImagesHaveAsManyPixelsAsTheirFile) {
   const std::string file = node("file", "Placeholder", {}, attr("dtype", "type: DT_STRING") + attr("shape", shape({})));
-  EXPECT_EQ(result_type(import_graph(file + node("image", "DecodeJpeg", {"file"}, attr("channels", "i: 3")))), "Tensor[(?, ?, 3), uint8]");
-  EXPECT_EQ(result_type(import_graph(file + node("image", "DecodePng", {"file"}, attr("channels", "i: 1")))), "Tensor[(?, ?, 1), uint8]");
+  EXPECT_EQ(result_type(import_graph(file + node("image", "DecodeJpeg", {"file"}, attr("channels", "i: 3")))),
+            "Tensor[(?, ?, 3), uint8]");
+  EXPECT_EQ(result_type(import_graph(file + node("image", "DecodePng", {"file"}, attr("channels", "i: 1")))),
+            "Tensor[(?, ?, 1), uint8]");
 }
 
 TEST(TfImport, TheFirstBatchNormHasItsOperandsInAnotherOrder) {
-  const Imported m = import_graph(placeholder("x", {1, 4, 4, 8}) + weight("mean", {8}) + weight("var", {8}) + weight("beta", {8}) + weight("gamma", {8}) +
-                                  node("y", "BatchNormWithGlobalNormalization", {"x", "mean", "var", "beta", "gamma"}, attr("variance_epsilon", "f: 0.001")));
+  const Imported m = import_graph(placeholder("x", {1, 4, 4, 8}) + weight("mean", {8}) + weight("var", {8}) +
+                                  weight("beta", {8}) + weight("gamma", {8}) +
+                                  node("y", "BatchNormWithGlobalNormalization", {"x", "mean", "var", "beta", "gamma"},
+                                       attr("variance_epsilon", "f: 0.001")));
   const Node* n = only(m, op("nn.batch_norm"));
   ASSERT_TRUE(n) << m.diags.str();
   EXPECT_EQ(n->attrs.int_or("axis", 1), 3);
@@ -432,7 +493,8 @@ TEST(TfImport, TheFirstBatchNormHasItsOperandsInAnotherOrder) {
 TEST(TfImport, ConstantsBesideVariablesAreTables) {
   const std::string graph = placeholder("x", {2, 16}) + weight("ones", {16}) + node("y", "Mul", {"x", "ones"});
   const Imported frozen = import_graph(graph);
-  const Imported trained = import_graph(graph + node("v", "VarHandleOp", {}, attr("dtype", "type: DT_FLOAT") + attr("shape", shape({4}))));
+  const Imported trained =
+      import_graph(graph + node("v", "VarHandleOp", {}, attr("dtype", "type: DT_FLOAT") + attr("shape", shape({4}))));
   const auto tables = [](const Imported& m) {
     return std::count_if(m.graph->nodes().begin(), m.graph->nodes().end(),
                          [](const Node& n) { return n.kind == NodeKind::Constant && n.attrs.has(kTable); });

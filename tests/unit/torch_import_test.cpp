@@ -25,9 +25,12 @@ Imported import(std::string text, const ImportOptions& options = {}, std::string
 }
 
 /// A program of one tensor input "x" of this shape and these nodes; result "y".
-std::string program(std::string_view shape, std::string_view nodes, std::string_view parameters = "", std::string_view outputs = R"("y")") {
-  return fmt::format(R"({{"format": "torchscript-json", "version": 1, "model": "m", "inputs": [{{"name": "x", "dtype": "float32", "shape": {}}}],
-"outputs": [{}], "parameters": [{}], "nodes": [{}]}})", shape, outputs, parameters, nodes);
+std::string program(std::string_view shape, std::string_view nodes, std::string_view parameters = "",
+                    std::string_view outputs = R"("y")") {
+  return fmt::format(
+      R"({{"format": "torchscript-json", "version": 1, "model": "m", "inputs": [{{"name": "x", "dtype": "float32", "shape": {}}}],
+"outputs": [{}], "parameters": [{}], "nodes": [{}]}})",
+      shape, outputs, parameters, nodes);
 }
 std::string node(std::string_view op, std::string_view inputs, std::string_view outputs, std::string_view more = "") {
   std::string in, out;
@@ -35,15 +38,17 @@ std::string node(std::string_view op, std::string_view inputs, std::string_view 
     while (!list.empty()) {
       const std::size_t space = std::min(list.find(' '), list.size());
       const std::string name(list.substr(0, space));
-      *text += (text->empty() ? "" : ", ") + (text == &in ? fmt::format("\"{}\"", name) : fmt::format(R"({{"name": "{}"}})", name));
+      *text += (text->empty() ? "" : ", ") +
+               (text == &in ? fmt::format("\"{}\"", name) : fmt::format(R"({{"name": "{}"}})", name));
       list.remove_prefix(std::min(space + 1, list.size()));
     }
   }
   return fmt::format(R"({{"op": "{}", "inputs": [{}], "outputs": [{}]{}}})", op, in, out, more);
 }
 std::string constant(std::string_view name, std::string_view type, std::string_view value) {
-  return fmt::format(R"({{"op": "prim::Constant", "inputs": [], "outputs": [{{"name": "{}", "type": "{}"}}], "attributes": {{"value": {}}}}})",
-                     name, type, value);
+  return fmt::format(
+      R"({{"op": "prim::Constant", "inputs": [], "outputs": [{{"name": "{}", "type": "{}"}}], "attributes": {{"value": {}}}}})",
+      name, type, value);
 }
 template <class... Nodes>
 std::string nodes(const Nodes&... each) {
@@ -56,7 +61,8 @@ std::string result_type(const Imported& m, std::size_t i = 0) {
   return m.graph ? to_string(m.graph->type(m.graph->results()[i])) : m.diags.str();
 }
 std::size_t count(const Graph& g, OpId o) {
-  return static_cast<std::size_t>(std::count_if(g.nodes().begin(), g.nodes().end(), [&](const Node& n) { return n.is(o); }));
+  return static_cast<std::size_t>(
+      std::count_if(g.nodes().begin(), g.nodes().end(), [&](const Node& n) { return n.is(o); }));
 }
 const Node& find(const Graph& g, OpId o) {
   return *std::find_if(g.nodes().begin(), g.nodes().end(), [&](const Node& n) { return n.is(o); });
@@ -70,43 +76,55 @@ TEST(TorchImport, OneOperatorIsTyped) {
 }
 
 TEST(TorchImport, ParametersAreConstantsOnceAndOnlyWhenUsed) {
-  const auto m = import(program("[2, 4]", nodes(constant("n", "NoneType", "null"), node("aten::linear", "x w n", "a"), node("aten::linear", "a w n", "y")),
-                                R"({"name": "w", "dtype": "float32", "shape": [4, 4]}, {"name": "v", "dtype": "float32", "shape": [9]})"));
+  const auto m = import(program(
+      "[2, 4]",
+      nodes(constant("n", "NoneType", "null"), node("aten::linear", "x w n", "a"), node("aten::linear", "a w n", "y")),
+      R"({"name": "w", "dtype": "float32", "shape": [4, 4]}, {"name": "v", "dtype": "float32", "shape": [9]})"));
   ASSERT_TRUE(m.graph) << m.diags.str();
-  EXPECT_EQ(std::count_if(m.graph->nodes().begin(), m.graph->nodes().end(), [](const Node& n) { return n.kind == NodeKind::Constant; }), 1);
+  EXPECT_EQ(std::count_if(m.graph->nodes().begin(), m.graph->nodes().end(),
+                          [](const Node& n) { return n.kind == NodeKind::Constant; }),
+            1);
   EXPECT_EQ(count(*m.graph, op("nn.dense")), 2u);
 }
 
 TEST(TorchImport, AsStridedNeedsAStrideForEachSizeThatStaysInTheData) {
   const auto with_strides = [](const char* strides) {
-    return import(program("[4]", nodes(constant("two", "int", "2"), constant("far", "int", "9223372036854775807"), constant("none", "NoneType", "null"),
-                                       node("prim::ListConstruct", "two two", "sizes"), node("prim::ListConstruct", strides, "strides"),
-                                       node("aten::as_strided", "x sizes strides none", "y"))));
+    return import(program(
+        "[4]",
+        nodes(constant("two", "int", "2"), constant("far", "int", "9223372036854775807"),
+              constant("none", "NoneType", "null"), node("prim::ListConstruct", "two two", "sizes"),
+              node("prim::ListConstruct", strides, "strides"), node("aten::as_strided", "x sizes strides none", "y"))));
   };
-  EXPECT_NE(with_strides("two").diags.str().find("has 2 sizes and 1 strides"), std::string::npos) << with_strides("two").diags.str();
-  EXPECT_NE(with_strides("two far").diags.str().find("strides reach beyond the data"), std::string::npos) << with_strides("two far").diags.str();
+  EXPECT_NE(with_strides("two").diags.str().find("has 2 sizes and 1 strides"), std::string::npos)
+      << with_strides("two").diags.str();
+  EXPECT_NE(with_strides("two far").diags.str().find("strides reach beyond the data"), std::string::npos)
+      << with_strides("two far").diags.str();
 }
 
 TEST(TorchImport, SizesStayComputedSoThatTheBatchMayChange) {
-  const auto m = import(program("[2, 3, 4]", nodes(constant("zero", "int", "0"), constant("rest", "int", "-1"), node("aten::size", "x zero", "n"),
-                                                   node("prim::ListConstruct", "n rest", "s"), node("aten::view", "x s", "y"))));
+  const auto m = import(program(
+      "[2, 3, 4]", nodes(constant("zero", "int", "0"), constant("rest", "int", "-1"), node("aten::size", "x zero", "n"),
+                         node("prim::ListConstruct", "n rest", "s"), node("aten::view", "x s", "y"))));
   EXPECT_EQ(result_type(m), "Tensor[(2, 12), float32]");
   EXPECT_EQ(count(*m.graph, op("shape_of")), 1u);
 }
 
 TEST(TorchImport, TracedArithmeticOnSizesIsPropagated) {
-  const auto m = import(program("[5, 8]", nodes(constant("one", "int", "1"), constant("two", "int", "2"), constant("rest", "int", "-1"),
-                                                node("aten::size", "x one", "n"), node("prim::NumToTensor", "n", "t"),
-                                                node("aten::floor_divide", "t two", "h"), node("aten::Int", "h", "i"),
-                                                node("prim::ListConstruct", "rest two i", "s"), node("aten::reshape", "x s", "y"))));
+  const auto m = import(
+      program("[5, 8]", nodes(constant("one", "int", "1"), constant("two", "int", "2"), constant("rest", "int", "-1"),
+                              node("aten::size", "x one", "n"), node("prim::NumToTensor", "n", "t"),
+                              node("aten::floor_divide", "t two", "h"), node("aten::Int", "h", "i"),
+                              node("prim::ListConstruct", "rest two i", "s"), node("aten::reshape", "x s", "y"))));
   EXPECT_EQ(result_type(m), "Tensor[(5, 2, 4), float32]");
 }
 
 TEST(TorchImport, NumbersPromoteAsTorchDoes) {
-  const auto half = R"({"format": "torchscript-json", "version": 1, "inputs": [{"name": "x", "dtype": "float16", "shape": [2]},
+  const auto half =
+      R"({"format": "torchscript-json", "version": 1, "inputs": [{"name": "x", "dtype": "float16", "shape": [2]},
     {"name": "i", "dtype": "int64", "shape": [2]}], "outputs": ["a", "b", "c"], "parameters": [], "nodes": [)" +
-                    nodes(constant("f", "float", "1.5"), constant("one", "int", "1"), node("aten::add", "x f one", "a"),
-                          node("aten::mul", "x i", "b"), node("aten::div", "i one", "c")) + "]}";
+      nodes(constant("f", "float", "1.5"), constant("one", "int", "1"), node("aten::add", "x f one", "a"),
+            node("aten::mul", "x i", "b"), node("aten::div", "i one", "c")) +
+      "]}";
   const auto m = import(half);
   EXPECT_EQ(result_type(m, 0), "Tensor[(2,), float16]");
   EXPECT_EQ(result_type(m, 1), "Tensor[(2,), float16]");
@@ -115,8 +133,9 @@ TEST(TorchImport, NumbersPromoteAsTorchDoes) {
 
 TEST(TorchImport, InPlaceOperatorReplacesWhatItsViewsSee) {
   // a = x[:, 0]; x.relu_(); y = a + a: the addition must read the rectified data.
-  const auto m = import(program("[2, 3]", nodes(constant("one", "int", "1"), constant("zero", "int", "0"), node("aten::select", "x one zero", "a"),
-                                                node("aten::relu_", "x", "r"), node("aten::add", "a a one", "y"))));
+  const auto m = import(program("[2, 3]", nodes(constant("one", "int", "1"), constant("zero", "int", "0"),
+                                                node("aten::select", "x one zero", "a"), node("aten::relu_", "x", "r"),
+                                                node("aten::add", "a a one", "y"))));
   ASSERT_TRUE(m.graph) << m.diags.str();
   const Node& sum = find(*m.graph, op("add"));
   const Node& view = m.graph->node(sum.operands[0]);
@@ -125,8 +144,10 @@ TEST(TorchImport, InPlaceOperatorReplacesWhatItsViewsSee) {
 }
 
 TEST(TorchImport, WriteToAViewScattersIntoItsBase) {
-  const auto m = import(program("[2, 4]", nodes(constant("one", "int", "1"), constant("three", "int", "3"), constant("v", "float", "0.5"),
-                                                node("aten::slice", "x one one three one", "s"), node("aten::fill_", "s v", "f"), node("aten::relu", "x", "y"))));
+  const auto m =
+      import(program("[2, 4]", nodes(constant("one", "int", "1"), constant("three", "int", "3"),
+                                     constant("v", "float", "0.5"), node("aten::slice", "x one one three one", "s"),
+                                     node("aten::fill_", "s v", "f"), node("aten::relu", "x", "y"))));
   ASSERT_TRUE(m.graph) << m.diags.str();
   const Node& relu = find(*m.graph, op("nn.relu"));
   EXPECT_TRUE(m.graph->node(relu.operands[0]).is(op("scatter_elements")));
@@ -134,31 +155,37 @@ TEST(TorchImport, WriteToAViewScattersIntoItsBase) {
 }
 
 TEST(TorchImport, WriteThroughAnExpandedViewIsRefused) {
-  const auto m = import(program("[2, 1]", nodes(constant("two", "int", "2"), constant("no", "bool", "false"), node("prim::ListConstruct", "two two", "s"),
+  const auto m = import(program("[2, 1]", nodes(constant("two", "int", "2"), constant("no", "bool", "false"),
+                                                node("prim::ListConstruct", "two two", "s"),
                                                 node("aten::expand", "x s no", "e"), node("aten::relu_", "e", "y"))));
   EXPECT_FALSE(m.graph);
-  EXPECT_EQ(m.diags.str(),
-            "m.json: node 4 'relu_': error: aten::relu_: writes in place through a view made by broadcast_to, which several elements share or perfc "
-            "cannot invert\n");
+  EXPECT_EQ(
+      m.diags.str(),
+      "m.json: node 4 'relu_': error: aten::relu_: writes in place through a view made by broadcast_to, which several "
+      "elements share or perfc "
+      "cannot invert\n");
 }
 
 TEST(TorchImport, ReshapeOfATransposeIsACopy) {
   // r = x.t().reshape(6); r.relu_(); y = x + x: the copy's writes do not reach x.
-  const auto copy = nodes(constant("one", "int", "1"), constant("zero", "int", "0"), constant("six", "int", "6"), node("prim::ListConstruct", "six", "s"),
-                          node("aten::transpose", "x zero one", "t"), node("aten::reshape", "t s", "r"), node("aten::relu_", "r", "w"),
-                          node("aten::add", "x x one", "y"));
+  const auto copy =
+      nodes(constant("one", "int", "1"), constant("zero", "int", "0"), constant("six", "int", "6"),
+            node("prim::ListConstruct", "six", "s"), node("aten::transpose", "x zero one", "t"),
+            node("aten::reshape", "t s", "r"), node("aten::relu_", "r", "w"), node("aten::add", "x x one", "y"));
   const auto m = import(program("[2, 3]", copy));
   ASSERT_TRUE(m.graph) << m.diags.str();
   EXPECT_EQ(m.graph->node(find(*m.graph, op("add")).operands[0]).kind, NodeKind::Var);
   // Without the transpose it is a view, and they do.
-  const auto view = nodes(constant("one", "int", "1"), constant("six", "int", "6"), node("prim::ListConstruct", "six", "s"),
-                          node("aten::reshape", "x s", "r"), node("aten::relu_", "r", "w"), node("aten::add", "x x one", "y"));
+  const auto view =
+      nodes(constant("one", "int", "1"), constant("six", "int", "6"), node("prim::ListConstruct", "six", "s"),
+            node("aten::reshape", "x s", "r"), node("aten::relu_", "r", "w"), node("aten::add", "x x one", "y"));
   const auto v = import(program("[2, 3]", view));
   ASSERT_TRUE(v.graph) << v.diags.str();
   EXPECT_TRUE(v.graph->node(find(*v.graph, op("add")).operands[0]).is(op("reshape")));
 }
 
-constexpr std::string_view kIf = R"(, "blocks": [{"inputs": [], "nodes": [{"op": "aten::relu", "inputs": ["x"], "outputs": [{"name": "a"}]}], "outputs": ["a"]},
+constexpr std::string_view kIf =
+    R"(, "blocks": [{"inputs": [], "nodes": [{"op": "aten::relu", "inputs": ["x"], "outputs": [{"name": "a"}]}], "outputs": ["a"]},
   {"inputs": [], "nodes": [{"op": "aten::neg", "inputs": ["x"], "outputs": [{"name": "b"}]}], "outputs": ["b"]}])";
 
 TEST(TorchImport, BranchOfAKnownConditionIsTaken) {
@@ -169,8 +196,8 @@ TEST(TorchImport, BranchOfAKnownConditionIsTaken) {
 }
 
 TEST(TorchImport, BranchOfAnUnknownConditionIsARegion) {
-  const auto m = import(program("[2]", nodes(constant("none", "NoneType", "null"), node("aten::sum", "x none", "s"), node("aten::Bool", "s", "c"),
-                                             node("prim::If", "c", "y", kIf))));
+  const auto m = import(program("[2]", nodes(constant("none", "NoneType", "null"), node("aten::sum", "x none", "s"),
+                                             node("aten::Bool", "s", "c"), node("prim::If", "c", "y", kIf))));
   ASSERT_TRUE(m.graph) << m.diags.str();
   const Node& branch = find(*m.graph, op("if"));
   ASSERT_EQ(branch.regions.size(), 2u);
@@ -180,8 +207,9 @@ TEST(TorchImport, BranchOfAnUnknownConditionIsARegion) {
 }
 
 std::string loop(std::string_view limit) {
-  return nodes(constant("n", "int", limit), constant("yes", "bool", "true"),
-               node("prim::Loop", "n yes x", "y", R"(, "blocks": [{"inputs": [{"name": "i", "type": "int"}, {"name": "h"}],
+  return nodes(
+      constant("n", "int", limit), constant("yes", "bool", "true"),
+      node("prim::Loop", "n yes x", "y", R"(, "blocks": [{"inputs": [{"name": "i", "type": "int"}, {"name": "h"}],
     "nodes": [{"op": "aten::tanh", "inputs": ["h"], "outputs": [{"name": "g"}]}], "outputs": ["yes", "g"]}])"));
 }
 
@@ -203,8 +231,11 @@ TEST(TorchImport, ScriptedModuleAsksForShapes) {
   std::string text = program("null", node("aten::relu", "x", "y"));
   const auto m = import(text);
   EXPECT_FALSE(m.graph);
-  EXPECT_EQ(m.diags.str(), "m.json: 'x': error: the file does not say the input's shape, as scripted modules do not; give it with --shape x=…, "
-                           "e.g. --shape x=1,3,224,224\n");
+  EXPECT_EQ(
+      m.diags.str(),
+      "m.json: 'x': error: the file does not say the input's shape, as scripted modules do not; give it with --shape "
+      "x=…, "
+      "e.g. --shape x=1,3,224,224\n");
   ImportOptions options;
   options.shapes.push_back({"x", {2, 5}});
   EXPECT_EQ(result_type(import(text, options)), "Tensor[(2, 5), float32]");
@@ -213,48 +244,62 @@ TEST(TorchImport, ScriptedModuleAsksForShapes) {
 TEST(TorchImport, OpenDimsBindByNameAndBatch) {
   ImportOptions options;
   options.open_batch = 8;
-  EXPECT_EQ(result_type(import(program(R"(["batch", null])", node("aten::relu", "x", "y")), options)), "Tensor[(8, x.1), float32]");
+  EXPECT_EQ(result_type(import(program(R"(["batch", null])", node("aten::relu", "x", "y")), options)),
+            "Tensor[(8, x.1), float32]");
   options.dims.emplace_back("x.1", 5);
-  EXPECT_EQ(result_type(import(program(R"(["batch", null])", node("aten::relu", "x", "y")), options)), "Tensor[(8, 5), float32]");
+  EXPECT_EQ(result_type(import(program(R"(["batch", null])", node("aten::relu", "x", "y")), options)),
+            "Tensor[(8, 5), float32]");
 }
 
 TEST(TorchImport, UnknownOperatorIsOpaqueWhenItsTypeIsDeclared) {
-  const std::string text = program("[2]", R"({"op": "mine::op", "inputs": ["x"], "outputs": [{"name": "y", "dtype": "float32", "shape": [7]}], "scope": "__module.a/__module.a.b"})");
+  const std::string text = program(
+      "[2]",
+      R"({"op": "mine::op", "inputs": ["x"], "outputs": [{"name": "y", "dtype": "float32", "shape": [7]}], "scope": "__module.a/__module.a.b"})");
   const auto m = import(text);
   EXPECT_EQ(result_type(m), "Tensor[(7,), float32]");
   EXPECT_EQ(find(*m.graph, op("opaque")).attrs.string_or("source_op", ""), "mine::op");
-  EXPECT_EQ(m.diags.str(), "m.json: node 0 'a.b/op': warning: mine::op: unknown operator: kept as opaque, its cost is not known\n");
+  EXPECT_EQ(m.diags.str(),
+            "m.json: node 0 'a.b/op': warning: mine::op: unknown operator: kept as opaque, its cost is not known\n");
 }
 
 TEST(TorchImport, UnknownOperatorWithoutATypeIsRefused) {
   const auto m = import(program("[2]", node("mine::op", "x", "y", R"(, "source": "net.py(3): forward")")));
   EXPECT_FALSE(m.graph);
-  EXPECT_EQ(m.diags.str(), "m.json: node 0 'op': error: mine::op: unknown operator, and the file does not declare the type of its result 'y' "
-                           "(from net.py(3): forward)\n");
+  EXPECT_EQ(
+      m.diags.str(),
+      "m.json: node 0 'op': error: mine::op: unknown operator, and the file does not declare the type of its result "
+      "'y' "
+      "(from net.py(3): forward)\n");
 }
 
 TEST(TorchImport, ErrorsNameWhatIsWrong) {
   EXPECT_EQ(import(program("[2]", node("aten::relu", "z", "y"))).diags.str(),
             "m.json: node 0 'y': error: 'z' is used but nothing before makes it\n");
-  EXPECT_EQ(import(program("[2, 3]", nodes(constant("d", "int", "5"), node("aten::unsqueeze", "x d", "y")))).diags.str(),
-            "m.json: node 1 'unsqueeze': error: aten::unsqueeze: dim 5 is out of range for rank 3\n");
+  EXPECT_EQ(
+      import(program("[2, 3]", nodes(constant("d", "int", "5"), node("aten::unsqueeze", "x d", "y")))).diags.str(),
+      "m.json: node 1 'unsqueeze': error: aten::unsqueeze: dim 5 is out of range for rank 3\n");
   EXPECT_EQ(import(program("[-2]", node("aten::relu", "x", "y"))).diags.str(), "m.json: 'x': error: negative dim -2\n");
   EXPECT_EQ(import(program("[2]", node("aten::conv2d", "x x", "y"))).diags.str().find("takes"), std::string::npos);
 }
 
 TEST(TorchImport, MalformedJsonIsLocated) {
-  EXPECT_EQ(import("{\"format\": \"torchscript-json\",\n \"version\": oops}").diags.str().substr(0, 37), "m.json:2:13: error: malformed JSON: T");
+  EXPECT_EQ(import("{\"format\": \"torchscript-json\",\n \"version\": oops}").diags.str().substr(0, 37),
+            "m.json:2:13: error: malformed JSON: T");
   EXPECT_EQ(import("{\"format\": \"torchscript-json\"").diags.str(),
             "m.json:1:30: error: malformed JSON: the text ends too early; is the file complete?\n");
   EXPECT_EQ(import(R"({"format": "torchscript-json", "version": 2, "nodes": [], "outputs": []})").diags.str(),
             "m.json: error: TorchScript JSON of version 2; perfc reads version 1\n");
-  EXPECT_EQ(import("{}").diags.str(), "m.json: error: not TorchScript JSON: \"format\" is not \"torchscript-json\"; export with `python -m perfc.export MODEL`\n");
-  EXPECT_EQ(import(std::string(100'000, '[')).diags.str(), "m.json:1:513: error: objects and arrays nested deeper than 512 levels\n");
+  EXPECT_EQ(import("{}").diags.str(),
+            "m.json: error: not TorchScript JSON: \"format\" is not \"torchscript-json\"; export with `python -m "
+            "perfc.export MODEL`\n");
+  EXPECT_EQ(import(std::string(100'000, '[')).diags.str(),
+            "m.json:1:513: error: objects and arrays nested deeper than 512 levels\n");
 }
 
 TEST(TorchImport, InterpolateTakesItsModeAsAnArgument) {
   const auto resized = [](std::string_view mode, std::string_view scale) {
-    return import(program("[1, 2, 6, 8]", nodes(constant("n", "NoneType", "null"), constant("s", scale[0] == '[' ? "List[float]" : "float", scale),
+    return import(program("[1, 2, 6, 8]", nodes(constant("n", "NoneType", "null"),
+                                                constant("s", scale[0] == '[' ? "List[float]" : "float", scale),
                                                 constant("m", "str", mode), constant("f", "bool", "false"),
                                                 node("aten::__interpolate", "x n s m f n f", "y"))));
   };
@@ -272,14 +317,15 @@ TEST(TorchImport, ShapeAsTensorIsAVector) {
 }
 
 TEST(TorchImport, QuantisedTransposedConvolutionStandsBetweenConversions) {
-  const auto m = import(program(
-      "[1, 4, 5, 5]",
-      nodes(constant("n", "NoneType", "null"), constant("s", "float", "0.1"), constant("z", "int", "3"), constant("d", "int", "13"),
-            constant("two", "List[int]", "[2, 2]"), constant("one", "List[int]", "[1, 1]"), constant("zero", "List[int]", "[0, 0]"),
-            constant("g", "int", "1"), node("aten::quantize_per_tensor", "x s z d", "q"),
-            node("prim::TupleConstruct", "w n two zero one g one", "p"), node("quantized::conv_transpose2d", "q p s z", "r"),
-            node("aten::dequantize", "r", "y")),
-      R"({"name": "w", "dtype": "qint8", "shape": [4, 6, 3, 3]})"));
+  const auto m =
+      import(program("[1, 4, 5, 5]",
+                     nodes(constant("n", "NoneType", "null"), constant("s", "float", "0.1"), constant("z", "int", "3"),
+                           constant("d", "int", "13"), constant("two", "List[int]", "[2, 2]"),
+                           constant("one", "List[int]", "[1, 1]"), constant("zero", "List[int]", "[0, 0]"),
+                           constant("g", "int", "1"), node("aten::quantize_per_tensor", "x s z d", "q"),
+                           node("prim::TupleConstruct", "w n two zero one g one", "p"),
+                           node("quantized::conv_transpose2d", "q p s z", "r"), node("aten::dequantize", "r", "y")),
+                     R"({"name": "w", "dtype": "qint8", "shape": [4, 6, 3, 3]})"));
   EXPECT_EQ(result_type(m), "Tensor[(1, 6, 12, 12), float32]");  // (5 - 1) · 2 + 3 + 1
   EXPECT_EQ(count(*m.graph, op("nn.conv2d_transpose")), 1u);
   EXPECT_EQ(count(*m.graph, op("qnn.quantize")), 2u);
@@ -287,8 +333,9 @@ TEST(TorchImport, QuantisedTransposedConvolutionStandsBetweenConversions) {
 
 TEST(TorchImport, ListsAreRepeatedWithinReasonOnly) {
   const auto repeated = [](std::string_view times) {
-    return import(program("[2]", nodes(constant("l", "List[int]", "[1, 1]"), constant("k", "int", times), node("aten::mul", "l k", "s"),
-                                       constant("f", "bool", "false"), node("aten::expand", "x s f", "y"))));
+    return import(program(
+        "[2]", nodes(constant("l", "List[int]", "[1, 1]"), constant("k", "int", times), node("aten::mul", "l k", "s"),
+                     constant("f", "bool", "false"), node("aten::expand", "x s f", "y"))));
   };
   EXPECT_EQ(result_type(repeated("1")), "Tensor[(1, 2), float32]");
   EXPECT_NE(repeated("9223372036854775807").diags.str().find("repeats a list too often"), std::string::npos);
@@ -298,7 +345,11 @@ TEST(TorchImport, ListsAreRepeatedWithinReasonOnly) {
 TEST(TorchImport, DeepBlocksAreRefused) {
   std::string inner = node("aten::relu", "x", "y");
   for (int i = 0; i < 90; ++i) {
-    inner = node("prim::If", "c", "y", fmt::format(R"(, "blocks": [{{"inputs": [], "nodes": [{}], "outputs": ["y"]}}, {{"inputs": [], "nodes": [], "outputs": ["x"]}}])", inner));
+    inner = node(
+        "prim::If", "c", "y",
+        fmt::format(
+            R"(, "blocks": [{{"inputs": [], "nodes": [{}], "outputs": ["y"]}}, {{"inputs": [], "nodes": [], "outputs": ["x"]}}])",
+            inner));
   }
   const auto m = import(program("[2]", nodes(constant("c", "bool", "true"), inner)));
   EXPECT_FALSE(m.graph);
@@ -316,8 +367,10 @@ TEST(TorchImport, ArchivesWithoutAProgramSayHowToExport) {
   const auto m = import("PK\x03\x04 no archive", {}, "m.pt");
   EXPECT_FALSE(m.graph);
   EXPECT_NE(m.diags.str().find("m.pt: error: damaged archive"), std::string::npos) << m.diags.str();
-  EXPECT_EQ(import("\x80\x02 pickle", {}, "m.pt").diags.str(),
-            "m.pt: error: a Python pickle (weights, or a module by reference): it holds no program. Export the module with `python -m perfc.export module:factory`\n");
+  EXPECT_EQ(
+      import("\x80\x02 pickle", {}, "m.pt").diags.str(),
+      "m.pt: error: a Python pickle (weights, or a module by reference): it holds no program. Export the module with "
+      "`python -m perfc.export module:factory`\n");
 }
 
 }  // namespace

@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "whitebox/price/roofline.h"
-#include "whitebox/launch/training_step.h"
 #include "graphs.h"
 #include "kernel_plan.h"
+#include "whitebox/launch/training_step.h"
+#include "whitebox/price/roofline.h"
 
 namespace perfc {
 namespace {
@@ -26,7 +26,8 @@ std::vector<KernelKind> gradients(int groups, int width, Layout layout) {
   %3 = weight : Tensor[({0}, {1}, 3, 3), float32];
   %4 = nn.conv2d(%2, %3, kernel_size=[3, 3], strides=[1, 1], padding=[1, 1, 1, 1], dilation=[1, 1], groups={2});
   (%4)
-}})", channels, width, groups));
+}})",
+                                       channels, width, groups));
   const KernelPlan plan = step_of(g, {.precision = Precision::Fp16, .layout = layout, .task = Task::Train});
   std::vector<KernelKind> out;
   std::size_t forward = 0;
@@ -52,7 +53,8 @@ double batch_norm_us(int channels, int extent, Layout layout) {
   %3 = weight : Tensor[({0},), float32];
   %4 = nn.batch_norm(%2, %3, %3, %3, %3);
   (%4)
-}})", channels, extent));
+}})",
+                                       channels, extent));
   const Device d{.kind = "gpu", .vector_tflops = {{"float32", 10}}, .bandwidth_gb_s = 100, .sms = 40};
   double us = 0;
   for (const Kernel& k : step_of(g, {.layout = layout, .task = Task::Train}).kernels) {

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graphs.h"
+#include "kernel_plan.h"
 #include "whitebox/constants.h"
 #include "whitebox/launch/kernels.h"
 #include "whitebox/memory/memory.h"
 #include "whitebox/price/roofline.h"
-#include "graphs.h"
-#include "kernel_plan.h"
 
 namespace perfc {
 namespace {
@@ -31,7 +31,9 @@ Device round_device() {
   d.tdp_w = 100;
   d.idle_w = 20;
   d.launch_us = 2;
-  for (const char* kind : {"matmul", "convolution", "vector_matmul", "vector_convolution", "depthwise", "vector", "bandwidth", "gather", "layout"}) d.efficiency[kind] = 1;
+  for (const char* kind : {"matmul", "convolution", "vector_matmul", "vector_convolution", "depthwise", "vector",
+                           "bandwidth", "gather", "layout"})
+    d.efficiency[kind] = 1;
   return d;
 }
 
@@ -66,7 +68,9 @@ TEST(Whitebox, Float32ConvolutionsOfThreeByThreeRunWinograd) {
   %2 = nn.conv2d(%x, %w, padding=[1, 1, 1, 1], strides=[{0}, {0}]);
   (%2)
 }})";
-  const auto time = [&](int stride) { return predicted(graph_of(fmt::format(fmt::runtime(text), stride)), {}, d).latency_ms - 2e-3; };
+  const auto time = [&](int stride) {
+    return predicted(graph_of(fmt::format(fmt::runtime(text), stride)), {}, d).latency_ms - 2e-3;
+  };
   const double macs = 8.0 * 256 * 256 * 9 * 32 * 32;
   EXPECT_NEAR(time(1), 2 * macs / (1e12 * 1.5) * 1e3, 1e-6);
   EXPECT_NEAR(time(2), 2 * macs / 4 / 1e12 * 1e3, 1e-6);
@@ -83,7 +87,8 @@ TEST(Whitebox, TensorCoresNeedADtypeAndExtentsOfEight) {
   %2 = nn.dense(%x, %1);
   (%2)
 })");
-  EXPECT_NEAR(predicted(odd, {.precision = Precision::Fp16}, d).latency_ms, predicted(odd, {.precision = Precision::Fp32}, d).latency_ms, 1e-3);
+  EXPECT_NEAR(predicted(odd, {.precision = Precision::Fp16}, d).latency_ms,
+              predicted(odd, {.precision = Precision::Fp32}, d).latency_ms, 1e-3);
 }
 
 TEST(Whitebox, ConvolutionsOfOddChannelsKeepTheTensorCores) {
@@ -92,7 +97,9 @@ TEST(Whitebox, ConvolutionsOfOddChannelsKeepTheTensorCores) {
   %1 = weight : Tensor[({}, 64, 3, 3), float16];
   %2 = nn.conv2d(%x, %1, padding=[1, 1, 1, 1]);
   (%2)
-}})", channels)), {.precision = Precision::Fp16});
+}})",
+                                                         channels)),
+                                    {.precision = Precision::Fp16});
     return price(plan.kernels[0], Rates(round_device(), Precision::Fp16)).compute_us / channels;
   };
   EXPECT_NEAR(us(373) / us(376), 1 / 0.65, 1e-6);
@@ -177,7 +184,9 @@ TEST(Kernels, HalfNormsTakeAndGive16Bits) {
 })");
   const auto norm = [&](Norms norms) {
     const KernelPlan plan = plan_of(g, {.precision = Precision::Amp, .norms = norms});
-    return std::pair(plan.kernels.size(), std::ranges::find_if(plan.kernels, [](const Kernel& k) { return k.ops.front() == op("nn.layer_norm"); })->traffic.bytes);
+    return std::pair(plan.kernels.size(), std::ranges::find_if(plan.kernels, [](const Kernel& k) {
+                                            return k.ops.front() == op("nn.layer_norm");
+                                          })->traffic.bytes);
   };
   // x and the weight are cast, then the norm's operand and result; or the norm's parameter instead.
   EXPECT_EQ(norm(Norms::Full), std::pair(std::size_t{7}, 8 * 16 * (4 + 4) + 2 * 16 * 4.0));
@@ -254,7 +263,8 @@ TEST(Kernels, AFusedKernelHasTheGeometryOfItsReduction) {
   %3 = exp(%2);
   %4 = nn.softmax(%3, axis=-1);
   (%4)
-})"), {.mode = ExecMode::Compiled});
+})"),
+                               {.mode = ExecMode::Compiled});
   ASSERT_EQ(s.kernels.size(), 1u);
   EXPECT_EQ(s.kernels[0].extents.m, 64);
   EXPECT_EQ(s.kernels[0].extents.n, 128);
@@ -271,7 +281,8 @@ TEST(Kernels, OnlyTheResultsThatLeaveAFusedKernelAreWritten) {
   %4 = weight : Tensor[(8, 8), float32];
   %5 = nn.dense(%2.1, %4);
   (%3, %5)
-})"), {.mode = ExecMode::Compiled});
+})"),
+                               {.mode = ExecMode::Compiled});
   ASSERT_EQ(s.kernels.size(), 2u);
   EXPECT_EQ(s.kernels[0].traffic.bytes, (4 * 16 + 4 * 8 + 4 * 8) * 4);  // reads %x, writes %3 and %2.1
 }
@@ -280,7 +291,8 @@ TEST(Kernels, PoolingToOnePositionIsAMean) {
   const KernelPlan s = plan_of(graph_of(R"(def @main(%x: Tensor[(4, 16, 7, 7), float32]) {
   %1 = nn.adaptive_avg_pool2d(%x);
   (%1)
-})"), {});
+})"),
+                               {});
   ASSERT_EQ(s.kernels.size(), 1u);
   EXPECT_EQ(s.kernels[0].ops[0], op("mean"));
 }
@@ -288,7 +300,8 @@ TEST(Kernels, PoolingToOnePositionIsAMean) {
 TEST(Kernels, AttentionWrittenOutKeepsItsScores) {
   const auto attention = [](const char* form) {
     return graph_of(std::string(R"(def @main(%q: Tensor[(2, 4, 32, 16), float32]) {
-  %1 = nn.sdpa(%q, %q, %q, scale=0.25)") + form + R"();
+  %1 = nn.sdpa(%q, %q, %q, scale=0.25)") +
+                    form + R"();
   (%1)
 })");
   };
@@ -301,22 +314,29 @@ TEST(Kernels, AttentionWrittenOutKeepsItsScores) {
   EXPECT_EQ(s.kernels[1].traffic.bytes, 4 * (2 * 2 * 4 * 32 * 16 + scores));
   EXPECT_EQ(s.kernels[1].work.macs + s.kernels[3].work.macs, plan_of(fused, {}).kernels[0].work.macs);
   // Beside q and the result: the scores before and after the softmax, and a dense copy of v.
-  EXPECT_EQ(memory_needs(apart, {}).allocated - memory_needs(fused, {}).allocated, 2 * 4 * scores + 4 * 2 * 4 * 32 * 16);
+  EXPECT_EQ(memory_needs(apart, {}).allocated - memory_needs(fused, {}).allocated,
+            2 * 4 * scores + 4 * 2 * 4 * 32 * 16);
 }
 
 TEST(Kernels, HeadsThatShareKeysRunTheReferenceAttention) {
   const auto plan = [](const char* heads, const ExecConfig& config) {
-    return plan_of(graph_of(fmt::format(R"(def @main(%q: Tensor[(2, 4, 32, 16), float32], %k: Tensor[(2, {0}, 8, 16), float32]) {{
+    return plan_of(
+        graph_of(fmt::format(R"(def @main(%q: Tensor[(2, 4, 32, 16), float32], %k: Tensor[(2, {0}, 8, 16), float32]) {{
   %2 = nn.sdpa(%q, %k, %k);
   (%2)
-}})", heads)), config);
+}})",
+                             heads)),
+        config);
   };
   EXPECT_EQ(plan("4", {}).kernels.size(), 1u);
   const KernelPlan s = plan("1", {});
-  const auto count = [&](OpId what) { return std::ranges::count_if(s.kernels, [&](const Kernel& k) { return k.ops[0] == what; }); };
+  const auto count = [&](OpId what) {
+    return std::ranges::count_if(s.kernels, [&](const Kernel& k) { return k.ops[0] == what; });
+  };
   EXPECT_EQ(count(op("nn.batch_matmul")), 2);
   EXPECT_EQ(count(op("copy")), 3);
-  const auto copy = std::ranges::find_if(s.kernels, [](const Kernel& k) { return k.ops[0] == op("copy") && k.extents.m * k.extents.n == 2 * 4 * 8 * 16; });
+  const auto copy = std::ranges::find_if(
+      s.kernels, [](const Kernel& k) { return k.ops[0] == op("copy") && k.extents.m * k.extents.n == 2 * 4 * 8 * 16; });
   ASSERT_NE(copy, s.kernels.end());  // of the keys, for each head
   EXPECT_EQ(copy->traffic.bytes, 4 * (2 * 8 * 16 + 2 * 4 * 8 * 16));
   EXPECT_EQ(plan("1", {.mode = ExecMode::Compiled}).kernels.size(), 6u);  // three copies, product, softmax, product
@@ -326,7 +346,8 @@ TEST(Kernels, AttentionScalesItsScoresWhereTheModelDoes) {
   const KernelPlan s = plan_of(graph_of(R"(def @main(%q: Tensor[(2, 4, 32, 16), float32]) {
   %1 = nn.sdpa(%q, %q, %q, explicit=1, scale=0.25, scaled="scores");
   (%1)
-})"), {});
+})"),
+                               {});
   ASSERT_EQ(s.kernels.size(), 4u);  // product, scale, softmax, product
   EXPECT_EQ(s.kernels[1].ops[0], op("multiply"));
   EXPECT_EQ(s.kernels[1].traffic.bytes, 2 * 4 * 2 * 4 * 32 * 32);
@@ -339,7 +360,8 @@ TEST(Kernels, BatchedProductsCopyWhatLiesPermuted) {
   %1 = transpose(%x, perm=[0, 2, 1, 3]);
   %2 = nn.sdpa(%1, %1, %1, explicit=1);
   (%2)
-})"), {});
+})"),
+                                 {});
     return std::ranges::count_if(s.kernels, [](const Kernel& k) { return k.ops[0] == op("copy"); });
   };
   EXPECT_EQ(copies("2"), 3);
@@ -411,7 +433,8 @@ TEST(Whitebox, SmallBatchedProductsOfOddRowsFillNoTiles) {
     const KernelPlan plan = plan_of(graph_of("def @main(%x: Tensor[(1000, " + n + ", " + n + R"(), float16]) {
   %1 = nn.batch_matmul(%x, %x);
   (%1)
-})"), {.precision = Precision::Fp16});
+})"),
+                                    {.precision = Precision::Fp16});
     Device d = round_device();
     d.vector_tflops["float16"] = 2;
     return price(plan.kernels.back(), Rates(d, Precision::Fp16)).compute_us;
@@ -425,7 +448,9 @@ TEST(Whitebox, FusedAttentionComputesWholeTiles) {
     const KernelPlan plan = plan_of(graph_of(fmt::format(R"(def @main(%q: Tensor[(8, 4, {}, {}), float16]) {{
   %1 = nn.sdpa(%q, %q, %q);
   (%1)
-}})", tokens, head)), {.precision = Precision::Fp16});
+}})",
+                                                         tokens, head)),
+                                    {.precision = Precision::Fp16});
     Device d = round_device();
     d.vector_tflops["float32"] = d.vector_tflops["float16"] = 1e6;  // of its exponentials nothing
     d.matrix_tflops["float16"] = 2e6;
@@ -443,7 +468,8 @@ TEST(Whitebox, WhatKernelsHandToEachOtherStaysInTheCache) {
   %2 = add(%x, %1);
   %3 = nn.relu(%2);
   (%3)
-})"), {});
+})"),
+                                  {});
   const double tensor = 64 * 1024 * 4;
   ASSERT_EQ(plan.kernels.size(), 2u);
   EXPECT_EQ(plan.kernels[0].traffic.handed_bytes, tensor);  // its result: the input and the weight come from memory
@@ -469,11 +495,13 @@ TEST(Whitebox, RecurrencesReadTheirWeightsInEveryStep) {
   const Kernel& k = plan.kernels.back();
   constexpr double kStates = 10 * 2 * 64, kData = 10 * 2 * 64, kWeights = 2 * 256 * 64;
   constexpr double kLast = 2 * 2 * 64;  // of the hidden and of the cell state
-  EXPECT_EQ(k.traffic.bytes, 4 * (kData + kWeights + kStates + kLast) + 4 * 4 * 4 * kStates);  // four passes over four gates
+  EXPECT_EQ(k.traffic.bytes,
+            4 * (kData + kWeights + kStates + kLast) + 4 * 4 * 4 * kStates);  // four passes over four gates
   Device d = round_device();
   const double rate = d.bandwidth_gb_s * 1e3 * d.efficiency.at("bandwidth");  // bytes per µs
   d.l2_mib = 1;
-  EXPECT_NEAR(price(k, Rates(d, Precision::Fp32)).memory_us, (k.traffic.bytes - k.traffic.handed_bytes * 2 / 3) / rate, 1e-9);
+  EXPECT_NEAR(price(k, Rates(d, Precision::Fp32)).memory_us, (k.traffic.bytes - k.traffic.handed_bytes * 2 / 3) / rate,
+              1e-9);
   d.l2_mib = 0;
   EXPECT_NEAR(price(k, Rates(d, Precision::Fp32)).memory_us, (k.traffic.bytes + 9 * 4 * 256 * 64) / rate, 1e-9);
 }
@@ -485,8 +513,10 @@ TEST(Whitebox, EachStepOfARecurrenceWaitsForTheOneBefore) {
   %2 = weight : Tensor[(1, 256, 64), float32];
   %3:3 = nn.lstm(%x, %1, %2, hidden_size=64);
   (%3.0)
-}})", steps));
-    return price(plan_of(g, {}).kernels.back(), Rates(round_device(), Precision::Fp32)).time_us - round_device().launch_us;
+}})",
+                                         steps));
+    return price(plan_of(g, {}).kernels.back(), Rates(round_device(), Precision::Fp32)).time_us -
+           round_device().launch_us;
   };
   EXPECT_NEAR(us(16), 16 * constants::kRecurrentStepUs, 1e-6);
   EXPECT_NEAR(us(1024), 64 * us(16), 1e-6);
@@ -515,7 +545,8 @@ TEST(Whitebox, SaysWhenTheModelDoesNotFit) {
   const Prediction p = predicted(graph_of(kDense), {}, d);
   ASSERT_FALSE(p.warnings.empty());
   EXPECT_NE(p.warnings[0].find("will run out of memory"), std::string::npos);
-  EXPECT_NEAR(p.memory.total_mib(), p.memory.context_mib + p.memory.weights_mib + p.memory.activations_mib + p.memory.workspace_mib, 1e-9);
+  EXPECT_NEAR(p.memory.total_mib(),
+              p.memory.context_mib + p.memory.weights_mib + p.memory.activations_mib + p.memory.workspace_mib, 1e-9);
 }
 
 TEST(Whitebox, TheIntervalSaysWhatWasCalibrated) {
@@ -528,7 +559,8 @@ TEST(Whitebox, TheIntervalSaysWhatWasCalibrated) {
   const Prediction known = predicted(g, {.precision = Precision::Amp}, d);
   EXPECT_NEAR(known.latency_ms / known.latency_lo_ms, 1.25, 1e-9);
   EXPECT_TRUE(known.novelty.empty());
-  EXPECT_EQ(predicted(g, {.precision = Precision::Fp32}, d).novelty, (std::vector<std::string>{"precision fp32 was not calibrated, only amp"}));
+  EXPECT_EQ(predicted(g, {.precision = Precision::Fp32}, d).novelty,
+            (std::vector<std::string>{"precision fp32 was not calibrated, only amp"}));
 }
 
 TEST(Whitebox, RefusesUnknownOperatorsUnlessToldOtherwise) {

@@ -16,19 +16,22 @@ std::string little(std::uint64_t v, int width) {
 /// One member, and what its records say of it.
 struct Packed {
   std::string name = "a/model.json", data = "contents", packed = data;
-  std::uint64_t flags = 0, method = 0, crc = crc32(0, reinterpret_cast<const Bytef*>(data.data()), static_cast<uInt>(data.size()));
+  std::uint64_t flags = 0, method = 0,
+                crc = crc32(0, reinterpret_cast<const Bytef*>(data.data()), static_cast<uInt>(data.size()));
   std::uint64_t packed_size = packed.size(), size = data.size(), header = 0, entries = 1;
   std::string extra, comment;
 };
 
 std::string archive(const Packed& p) {
-  const std::string local = "PK\3\4" + little(20, 2) + little(p.flags, 2) + little(p.method, 2) + little(0, 4) + little(p.crc, 4) + little(p.packed_size, 4) +
-                            little(p.size, 4) + little(p.name.size(), 2) + little(3, 2) + p.name + "xyz" + p.packed;
-  const std::string entry = "PK\1\2" + little(20, 2) + little(20, 2) + little(p.flags, 2) + little(p.method, 2) + little(0, 4) + little(p.crc, 4) +
-                            little(p.packed_size, 4) + little(p.size, 4) + little(p.name.size(), 2) + little(p.extra.size(), 2) + little(0, 2) +
-                            little(0, 2) + little(0, 2) + little(0, 4) + little(p.header, 4) + p.name + p.extra;
-  return local + entry + "PK\5\6" + little(0, 4) + little(p.entries, 2) + little(p.entries, 2) + little(entry.size(), 4) + little(local.size(), 4) +
-         little(p.comment.size(), 2) + p.comment;
+  const std::string local = "PK\3\4" + little(20, 2) + little(p.flags, 2) + little(p.method, 2) + little(0, 4) +
+                            little(p.crc, 4) + little(p.packed_size, 4) + little(p.size, 4) + little(p.name.size(), 2) +
+                            little(3, 2) + p.name + "xyz" + p.packed;
+  const std::string entry = "PK\1\2" + little(20, 2) + little(20, 2) + little(p.flags, 2) + little(p.method, 2) +
+                            little(0, 4) + little(p.crc, 4) + little(p.packed_size, 4) + little(p.size, 4) +
+                            little(p.name.size(), 2) + little(p.extra.size(), 2) + little(0, 2) + little(0, 2) +
+                            little(0, 2) + little(0, 4) + little(p.header, 4) + p.name + p.extra;
+  return local + entry + "PK\5\6" + little(0, 4) + little(p.entries, 2) + little(p.entries, 2) +
+         little(entry.size(), 4) + little(local.size(), 4) + little(p.comment.size(), 2) + p.comment;
 }
 
 /// The contents of the only member, or the message.
@@ -66,37 +69,46 @@ TEST(Zip, StoredAndDeflatedMembers) {
 
 TEST(Zip, SixtyFourBitFields) {
   Packed p;
-  p.extra = little(7, 2) + little(1, 2) + "?" + little(1, 2) + little(24, 2) + little(8, 8) + little(8, 8) + little(0, 8);
+  p.extra =
+      little(7, 2) + little(1, 2) + "?" + little(1, 2) + little(24, 2) + little(8, 8) + little(8, 8) + little(0, 8);
   p.packed_size = p.size = p.header = 0xffffffff;
   EXPECT_EQ(unpacked(archive(p)), "contents");
   // The directory's place, too.
   std::string bytes = archive({});
   const std::size_t end = bytes.rfind("PK\5\6"), directory = bytes.rfind("PK\1\2");
   bytes.resize(end);
-  bytes += "PK\6\6" + little(44, 8) + little(45, 2) + little(45, 2) + little(0, 8) + little(1, 8) + little(1, 8) + little(end - directory, 8) +
-           little(directory, 8) + "PK\6\7" + little(0, 4) + little(end, 8) + little(1, 4) + "PK\5\6" + little(0, 4) + little(0xffff, 2) + little(0xffff, 2) +
-           little(0xffffffff, 4) + little(0xffffffff, 4) + little(0, 2);
+  bytes += "PK\6\6" + little(44, 8) + little(45, 2) + little(45, 2) + little(0, 8) + little(1, 8) + little(1, 8) +
+           little(end - directory, 8) + little(directory, 8) + "PK\6\7" + little(0, 4) + little(end, 8) + little(1, 4) +
+           "PK\5\6" + little(0, 4) + little(0xffff, 2) + little(0xffff, 2) + little(0xffffffff, 4) +
+           little(0xffffffff, 4) + little(0, 2);
   EXPECT_EQ(unpacked(bytes), "contents");
   bytes[bytes.rfind("PK\6\6")] = 'X';
-  EXPECT_EQ(unpacked(bytes), "m.pt2: error: damaged archive: no zip directory at its end; was the file copied completely?");
+  EXPECT_EQ(unpacked(bytes),
+            "m.pt2: error: damaged archive: no zip directory at its end; was the file copied completely?");
 }
 
 TEST(Zip, WhatIsDamagedOrUnknownIsRefused) {
   const std::string good = archive({});
   for (std::size_t size = 0; size < good.size(); ++size) {
-    EXPECT_EQ(unpacked(good.substr(0, size)), "m.pt2: error: damaged archive: no zip directory at its end; was the file copied completely?") << size;
+    EXPECT_EQ(unpacked(good.substr(0, size)),
+              "m.pt2: error: damaged archive: no zip directory at its end; was the file copied completely?")
+        << size;
   }
-  EXPECT_EQ(unpacked(archive({.entries = 2})), "m.pt2: error: damaged archive: the zip directory ends in member 1 of 2");
+  EXPECT_EQ(unpacked(archive({.entries = 2})),
+            "m.pt2: error: damaged archive: the zip directory ends in member 1 of 2");
   EXPECT_EQ(unpacked(archive({.crc = 1})), kDamaged);
   EXPECT_EQ(unpacked(archive({.size = 7})), kDamaged);
   EXPECT_EQ(unpacked(archive({.packed_size = 200, .size = 200})), kDamaged);
   EXPECT_EQ(unpacked(archive({.header = 1})), kDamaged);
   EXPECT_EQ(unpacked(archive({.header = 0xfffffff0})), kDamaged);
-  EXPECT_EQ(unpacked(archive({.size = 0x7fffffff})),
-            "m.pt2: 'a/model.json': error: the member claims to unpack from 8 to 2147483647 bytes, more than perfc accepts");
-  EXPECT_EQ(unpacked(archive({.flags = 1})), "m.pt2: 'a/model.json': error: the member is encrypted; unpack the archive and pack it without a password");
-  EXPECT_EQ(unpacked(archive({.method = 14})),
-            "m.pt2: 'a/model.json': error: the member is compressed by method 14; perfc reads stored and deflated members");
+  EXPECT_EQ(
+      unpacked(archive({.size = 0x7fffffff})),
+      "m.pt2: 'a/model.json': error: the member claims to unpack from 8 to 2147483647 bytes, more than perfc accepts");
+  EXPECT_EQ(unpacked(archive({.flags = 1})),
+            "m.pt2: 'a/model.json': error: the member is encrypted; unpack the archive and pack it without a password");
+  EXPECT_EQ(
+      unpacked(archive({.method = 14})),
+      "m.pt2: 'a/model.json': error: the member is compressed by method 14; perfc reads stored and deflated members");
   for (const int by : {-1, 1}) {  // the size in the directory is one off
     Packed p = deflated("some text to deflate");
     p.size = p.data.size() + static_cast<std::size_t>(by);

@@ -8,7 +8,11 @@ namespace perfc {
 
 AttentionParts::Parts AttentionParts::parts_of(NodeId id, const WrittenOutAttention& a) const {
   const Node& n = of_.node(id);
-  Parts p{.id = id, .node = n, .of = a, .whole = maker_.of(id, op_cost(of_.g, id)), .half = of_.widths.is_half(id) && !a.reference};
+  Parts p{.id = id,
+          .node = n,
+          .of = a,
+          .whole = maker_.of(id, op_cost(of_.g, id)),
+          .half = of_.widths.is_half(id) && !a.reference};
   p.width = p.half ? 2.0 : std::min(4.0, bits(n.results[0].type.dtype()) / 8.0);
   for (const std::size_t i : {kQ, kK, kV}) p.elements[i] = of_.elements(n.operands[i]);
   p.written = of_.elements({id, 0});

@@ -18,19 +18,19 @@ class AttentionParts {
   void compiled(NodeId, const WrittenOutAttention&);
 
  private:
-  static constexpr std::size_t kQ = 0, kK = 1, kV = 2, kMask = 3;   ///< operands
+  static constexpr std::size_t kQ = 0, kK = 1, kV = 2, kMask = 3;  ///< operands
 
   /// One attention.
   struct Parts {
     NodeId id;
     const Node& node;
     const WrittenOutAttention& of;
-    Kernel whole;                   ///< as if it were one kernel
-    bool half = false;              ///< scores of 16 bits
-    double width = 4;               ///< bytes per element of the products
-    double elements[3] = {};        ///< of q, k, v …
-    double dense[3] = {};           ///< … and of their copies, with each head's own
-    double written = 0;             ///< elements of the result
+    Kernel whole;             ///< as if it were one kernel
+    bool half = false;        ///< scores of 16 bits
+    double width = 4;         ///< bytes per element of the products
+    double elements[3] = {};  ///< of q, k, v …
+    double dense[3] = {};     ///< … and of their copies, with each head's own
+    double written = 0;       ///< elements of the result
     Extents scores, qk, av;
   };
   Parts parts_of(NodeId, const WrittenOutAttention&) const;

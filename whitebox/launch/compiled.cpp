@@ -12,7 +12,8 @@ namespace {
 class CompiledPlanner {
  public:
   CompiledPlanner(const PlannedGraph& graph, const KernelMaker& maker, PlanWriter& out)
-      : of_(graph), maker_(maker), out_(out), values_(graph), attention_(graph, maker, out), cast_(graph.g.size(), false) {}
+      : of_(graph), maker_(maker), out_(out), values_(graph), attention_(graph, maker, out),
+        cast_(graph.g.size(), false) {}
 
   void run() {
     for (std::uint32_t at = 0; at < values_.groups().size(); ++at) {
@@ -92,7 +93,7 @@ class CompiledPlanner {
   PlanWriter& out_;
   const CompiledValues values_;
   AttentionParts attention_;
-  std::vector<bool> cast_;          ///< by node: a weight that has been cast
+  std::vector<bool> cast_;  ///< by node: a weight that has been cast
 };
 
 }  // namespace

@@ -28,7 +28,7 @@ class CompiledValues {
   /// What a group reads from memory.
   struct Loads {
     double bytes = 0;
-    double stored = 0;              ///< of that, weights and inputs
+    double stored = 0;  ///< of that, weights and inputs
   };
   Loads loads(std::uint32_t group) const;
 
@@ -62,10 +62,10 @@ class CompiledValues {
   static constexpr std::uint32_t kNone = 0xffffffffu;
   const PlannedGraph& of_;
   std::vector<FusedGroup> groups_;
-  std::vector<std::uint32_t> group_;   ///< of each node
-  std::vector<bool> free_;             ///< by group
-  std::set<ValueId> wide_, narrow_;    ///< read outside their group: as they are; by matrix units, in 16 bits
-  std::vector<bool> full_;             ///< by node: kept in 32 bits
+  std::vector<std::uint32_t> group_;  ///< of each node
+  std::vector<bool> free_;            ///< by group
+  std::set<ValueId> wide_, narrow_;   ///< read outside their group: as they are; by matrix units, in 16 bits
+  std::vector<bool> full_;            ///< by node: kept in 32 bits
   Realization realization_;
 };
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "whitebox/constants.h"
-#include "whitebox/launch/framework.h"
 #include "ir/infer_context.h"
 #include "ir/layout.h"
+#include "whitebox/constants.h"
+#include "whitebox/launch/framework.h"
 
 namespace perfc {
 
@@ -24,10 +24,11 @@ bool compiler_prefers_channels_last(const Graph& g) {
     if (!axes || !w.is_static() || axes->spatial.empty()) continue;
     const auto extent = [&](std::size_t axis) { return static_cast<double>(w.shape()[axis].value()); };
     const double outer = extent(axes->outer), inner = extent(axes->channel);
-    const double factor = n.attrs.int_or("groups", 1) > 1 && inner > 1                      ? constants::kGroupedLast
-                          : outer <= constants::kSmallChannels && inner <= constants::kSmallChannels              ? constants::kSmallLast
-                          : outer * 2 <= inner && extent(axes->spatial.front()) > 1         ? constants::kNarrowingLast
-                                                                                            : constants::kOtherLast;
+    const double factor = n.attrs.int_or("groups", 1) > 1 && inner > 1 ? constants::kGroupedLast
+                          : outer <= constants::kSmallChannels && inner <= constants::kSmallChannels
+                              ? constants::kSmallLast
+                          : outer * 2 <= inner && extent(axes->spatial.front()) > 1 ? constants::kNarrowingLast
+                                                                                    : constants::kOtherLast;
     const double macs = op_cost(g, id).macs;
     before += macs;
     after += macs * factor;
@@ -58,14 +59,16 @@ bool batched_product_copies(const Type& t) {
 }
 
 std::vector<bool> channels_last(const Graph& g, const ExecConfig& config) {
-  const bool asked = config.layout == Layout::Nhwc || (config.mode == ExecMode::Compiled && compiler_prefers_channels_last(g));
+  const bool asked =
+      config.layout == Layout::Nhwc || (config.mode == ExecMode::Compiled && compiler_prefers_channels_last(g));
   std::vector<bool> last(g.size(), false);
   for (NodeId id = 0; id < g.size(); ++id) {
     const Node& n = g.node(id);
     if (n.kind == NodeKind::Var) last[id] = asked;
     if (n.kind != NodeKind::Call) continue;
     // Elementwise results lie as their first operand does (TensorIterator).
-    const auto data = std::ranges::find_if(n.operands, [&](ValueId v) { return v && g.node(v).kind != NodeKind::Constant; });
+    const auto data =
+        std::ranges::find_if(n.operands, [&](ValueId v) { return v && g.node(v).kind != NodeKind::Constant; });
     const bool data_last = data != n.operands.end() && last[data->node];
     const Category c = def(n.op).category;
     if (c == Category::Convolution) {
@@ -79,7 +82,8 @@ std::vector<bool> channels_last(const Graph& g, const ExecConfig& config) {
     } else if (n.is(op("reshape"))) {
       // (batch, tokens, channels), transposed and split into a plane.
       const Node& tokens = g.node(n.operands[0]);
-      last[id] = tokens.is(op("transpose")) && tokens.attrs.ints_or_empty("perm") == std::vector<std::int64_t>{0, 2, 1} &&
+      last[id] = tokens.is(op("transpose")) &&
+                 tokens.attrs.ints_or_empty("perm") == std::vector<std::int64_t>{0, 2, 1} &&
                  n.results[0].type.ranked() && n.results[0].type.rank() == 4 && only_splits(g, n);
     } else {
       last[id] = def(n.op).runs.format == MemoryFormat::Preserved && data_last;
@@ -94,8 +98,8 @@ using Perm = std::vector<std::int64_t>;
 
 /// (batch, channels, positions) of a plane that lies channels-last.
 bool flattens_channels_last(const Graph& g, const Node& n, const DataLayout& l) {
-  return n.is(op("reshape")) && l.channels_last[n.operands[0].node] && g.type(n.operands[0]).rank() == 4 && n.results[0].type.rank() == 3 &&
-         g.type(n.operands[0]).shape()[1] == n.results[0].type.shape()[1];
+  return n.is(op("reshape")) && l.channels_last[n.operands[0].node] && g.type(n.operands[0]).rank() == 4 &&
+         n.results[0].type.rank() == 3 && g.type(n.operands[0]).shape()[1] == n.results[0].type.shape()[1];
 }
 
 /// Reads a part of a value, perhaps through a permuted view: its data is not dense.
@@ -143,7 +147,8 @@ DataLayout data_layout(const Graph& g, const ExecConfig& config, const std::vect
     const NodeId from = n.operands[0].node;
     if (is_strided_view(g, n)) {
       const Perm perm = n.attrs.ints_or_empty("perm");
-      const bool moves_columns = n.is(op("transpose")) && !perm.empty() && perm.back() != static_cast<std::int64_t>(perm.size()) - 1;
+      const bool moves_columns =
+          n.is(op("transpose")) && !perm.empty() && perm.back() != static_cast<std::int64_t>(perm.size()) - 1;
       l.strided[id] = !becomes_dense(g, n, l);
       l.columns[id] = l.strided[id] && moves_columns != l.columns[from];
     } else if (is_view(n) || is_epilogue(g, n)) {
@@ -167,9 +172,12 @@ bool copies_data(const Graph& g, NodeId id, const DataLayout& l, const std::vect
   const NodeId from = n.operands[0].node;
   const Category c = def(n.op).category;
   switch (def(n.op).wants) {
-    case Wants::Rows: return l.columns[from] && g.type(n.operands[0]).rank() > 2;
-    case Wants::ChannelsFirst: return l.strided[from] || l.channels_last[from];
-    case Wants::Anything: break;
+    case Wants::Rows:
+      return l.columns[from] && g.type(n.operands[0]).rank() > 2;
+    case Wants::ChannelsFirst:
+      return l.strided[from] || l.channels_last[from];
+    case Wants::Anything:
+      break;
   }
   if (c == Category::Softmax) return l.strided[from];
   if (c != Category::Convolution) return false;

@@ -1,8 +1,8 @@
 #pragma once
 /// How values lie in memory when PyTorch runs a graph: where views are free, and where
 /// data has to be copied first.
-#include "whitebox/predictor.h"
 #include "ir/graph.h"
+#include "whitebox/predictor.h"
 
 namespace perfc {
 

@@ -114,7 +114,7 @@ class EagerPlanner {
   const KernelMaker& maker_;
   PlanWriter& out_;
   AttentionParts attention_;
-  std::set<ValueId> viewed_;        ///< views that were counted
+  std::set<ValueId> viewed_;  ///< views that were counted
 };
 
 }  // namespace

@@ -42,7 +42,9 @@ bool is_epilogue(const Graph& g, const Node& n) {
 bool parameters_follow_data(const Node& n) { return def(n.op).runs.autocast == Autocast::FollowsData; }
 
 double pooled_index_bytes(const Node& n) {
-  return def(n.op).runs.keeps == Keeps::FirstAndPositions ? constants::kIndexBytes * static_cast<double>(n.results[0].type.elements().value_or(0)) : 0;
+  return def(n.op).runs.keeps == Keeps::FirstAndPositions
+             ? constants::kIndexBytes * static_cast<double>(n.results[0].type.elements().value_or(0))
+             : 0;
 }
 
 bool is_window(const Node& n) { return def(n.op).runs.fusion == Fusion::Window; }
@@ -52,9 +54,11 @@ bool is_reduction(const Graph& g, const Node& n) {
   if (fusion != Fusion::AxisReduction) return fusion == Fusion::Reduction;
   const Type& t = g.type(n.operands[0]);
   if (!t.is_static() || !n.results[0].type.is_static() || t.rank() == 0) return true;
-  if (def(n.op).category == Category::Reduction) return t.elements().value_or(0) / constants::kUnrolledReduction >= n.results[0].type.elements().value_or(0);
+  if (def(n.op).category == Category::Reduction)
+    return t.elements().value_or(0) / constants::kUnrolledReduction >= n.results[0].type.elements().value_or(0);
   const std::int64_t axis = n.attrs.int_or("axis", -1), rank = static_cast<std::int64_t>(t.rank());
-  return axis < -rank || axis >= rank || t.shape()[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)].value() >= constants::kUnrolledReduction;
+  return axis < -rank || axis >= rank ||
+         t.shape()[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)].value() >= constants::kUnrolledReduction;
 }
 
 bool fuses(const Node& n) { return def(n.op).runs.fusion != Fusion::Never; }
@@ -67,7 +71,8 @@ bool are_windows(const Graph& g, ValueId indices) {
   const Data* data = g.data(indices);
   const auto* index = data && data->fully_known() ? data->ints() : nullptr;
   if (!index || !t.is_static() || t.rank() != 2) return false;
-  const auto rows = static_cast<std::size_t>(t.shape()[0].value()), columns = static_cast<std::size_t>(t.shape()[1].value());
+  const auto rows = static_cast<std::size_t>(t.shape()[0].value()),
+             columns = static_cast<std::size_t>(t.shape()[1].value());
   if (rows == 0 || columns == 0 || index->size() != rows * columns) return false;
   if (std::ranges::any_of(*index, [](const SymInt& i) { return i.value() < 0 || i.value() > INT32_MAX; })) return false;
   const auto at = [&](std::size_t i, std::size_t j) { return (*index)[i * columns + j].value(); };
@@ -75,7 +80,8 @@ bool are_windows(const Graph& g, ValueId indices) {
   if (down < 0 || right < 0) return false;
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t j = 0; j < columns; ++j) {
-      if (at(i, j) != at(0, 0) + static_cast<std::int64_t>(i) * down + static_cast<std::int64_t>(j) * right) return false;
+      if (at(i, j) != at(0, 0) + static_cast<std::int64_t>(i) * down + static_cast<std::int64_t>(j) * right)
+        return false;
     }
   }
   return true;
@@ -91,12 +97,15 @@ bool is_strided_view(const Graph& g, const Node& n) {
   const Launch launch = def(n.op).runs.launch;
   if (launch != Launch::ViewByIndex) return launch == Launch::StridedView;
   if (is_select(g, n)) return true;
-  return g.node(n.operands[1]).kind == NodeKind::Constant && g.node(n.operands[0]).kind != NodeKind::Constant && are_windows(g, n.operands[1]);
+  return g.node(n.operands[1]).kind == NodeKind::Constant && g.node(n.operands[0]).kind != NodeKind::Constant &&
+         are_windows(g, n.operands[1]);
 }
 
 bool is_any_view(const Graph& g, const Node& n) { return is_view(n) || is_strided_view(g, n); }
 
-bool is_elementwise(const Node& n) { return def(n.op).category == Category::Elementwise || def(n.op).category == Category::Activation; }
+bool is_elementwise(const Node& n) {
+  return def(n.op).category == Category::Elementwise || def(n.op).category == Category::Activation;
+}
 
 std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId id) {
   const Node& n = g.node(id);
@@ -126,7 +135,8 @@ double attention_tile_share(const Graph& g, const Node& sdpa) {
     const double extent = static_cast<double>(d.value());
     return extent > 0 ? extent / (std::ceil(extent / tile) * tile) : 1;
   };
-  return share(q.shape()[q.rank() - 2], constants::kAttentionQueries) * share(k.shape()[k.rank() - 2], constants::kAttentionKeys) * share(q.shape().back(), constants::kAttentionHead);
+  return share(q.shape()[q.rank() - 2], constants::kAttentionQueries) *
+         share(k.shape()[k.rank() - 2], constants::kAttentionKeys) * share(q.shape().back(), constants::kAttentionHead);
 }
 
 double broadcast_copy(const Graph& g, const Node& n, std::size_t operand) {
@@ -146,9 +156,7 @@ double broadcast_copy(const Graph& g, const Node& n, std::size_t operand) {
   return broadcast && kept ? batch * size(own.shape()[own.rank() - 2]) * size(own.shape().back()) : 0;
 }
 
-bool writes_in_place(const Node& n) {
-  return is_elementwise(n) && n.name.ends_with('_') && n.operands.size() >= 1;
-}
+bool writes_in_place(const Node& n) { return is_elementwise(n) && n.name.ends_with('_') && n.operands.size() >= 1; }
 
 bool on_matrix_units(const ConvolutionGroup& c) {
   const double width = std::min(c.inputs, c.outputs);
@@ -158,20 +166,25 @@ bool on_matrix_units(const ConvolutionGroup& c) {
 bool has_own_kernel(double width) { return width >= 4 && std::has_single_bit(static_cast<std::uint64_t>(width)); }
 
 double group_share(const ConvolutionGroup& c) {
-  const double width = std::min(c.inputs, c.outputs), tiled = std::ceil(width / constants::kGroupTile) * constants::kGroupTile;
+  const double width = std::min(c.inputs, c.outputs),
+               tiled = std::ceil(width / constants::kGroupTile) * constants::kGroupTile;
   const bool own = has_own_kernel(width);
   if (!c.channels_last) return width / (tiled + (own ? constants::kOwnGroupDepth : constants::kGroupDepth));
-  const double rate = std::fmod(width, constants::kGroupVector) == 0 ? constants::kGroupLastRate : constants::kGroupLastRate / constants::kGroupUneven;
+  const double rate = std::fmod(width, constants::kGroupVector) == 0
+                          ? constants::kGroupLastRate
+                          : constants::kGroupLastRate / constants::kGroupUneven;
   return std::min(1.0, own ? width / constants::kGroupFullRate : rate * width / (tiled + constants::kGroupLastDepth));
 }
 
 bool wide_index(const Graph& g, const Node& n) {
   const auto wide = [](const Type& t) { return t.elements().value_or(0) >= constants::kWideIndexFrom; };
-  return (!n.results.empty() && wide(n.results[0].type)) || std::ranges::any_of(n.operands, [&](ValueId v) { return v && wide(g.type(v)); });
+  return (!n.results.empty() && wide(n.results[0].type)) ||
+         std::ranges::any_of(n.operands, [&](ValueId v) { return v && wide(g.type(v)); });
 }
 
 double index_slowdown(const Node& n, ExecMode mode) {
-  if (def(n.op).category == Category::Convolution) return n.attrs.int_or("groups", 1) > 1 ? 1 : constants::kSplitConvolution;
+  if (def(n.op).category == Category::Convolution)
+    return n.attrs.int_or("groups", 1) > 1 ? 1 : constants::kSplitConvolution;
   if (mode == ExecMode::Compiled) return fuses(n) ? constants::kWideCompiled : 1;
   return n.is(op("concatenate")) ? constants::kPartByPart : 1;
 }

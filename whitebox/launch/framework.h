@@ -13,7 +13,8 @@ namespace perfc {
 bool is_view(const Node&);
 /// A `take` of one constant index.
 bool is_select(const Graph&, const Node&);
-/// Strided views of eager PyTorch: no kernel until somebody needs them dense. A `take` of windows in equal steps is an unfold.
+/// Strided views of eager PyTorch: no kernel until somebody needs them dense. A `take` of windows in equal steps is an
+/// unfold.
 bool is_strided_view(const Graph&, const Node&);
 /// Either of them: computes and moves nothing by itself.
 bool is_any_view(const Graph&, const Node&);
@@ -31,10 +32,10 @@ bool is_epilogue(const Graph&, const Node&);
 /// want four dims; the rest falls to the reference ("math") implementation, which
 /// computes half operands in float32 since PyTorch 2.5.
 struct WrittenOutAttention {
-  double scores = 0;              ///< elements: batch × heads × queries × keys
+  double scores = 0;  ///< elements: batch × heads × queries × keys
   double qk_macs = 0, av_macs = 0;
-  bool reference = false;         ///< not written out by the model
-  bool scales_scores = false;     ///< rather than the queries: a pass over the scores
+  bool reference = false;      ///< not written out by the model
+  bool scales_scores = false;  ///< rather than the queries: a pass over the scores
 };
 std::optional<WrittenOutAttention> written_out_attention(const Graph&, NodeId);
 
@@ -67,10 +68,10 @@ bool parameters_follow_data(const Node&);
 
 /// What a convolution with groups computes in each of them, and how its data lies.
 struct ConvolutionGroup {
-  double inputs = 1, outputs = 1;   ///< channels
-  double window = 1;                ///< elements of the kernel
+  double inputs = 1, outputs = 1;  ///< channels
+  double window = 1;               ///< elements of the kernel
   bool channels_last = false;
-  bool wide_index = false;          ///< see below
+  bool wide_index = false;  ///< see below
 };
 /// Whether groups are products narrow as they are on the matrix units; else each is a
 /// few dot products on the vector units.

@@ -14,7 +14,7 @@ constexpr std::uint32_t kNone = 0xffffffffu;
 
 struct Group {
   std::vector<NodeId> members;
-  bool open = false;        ///< takes more members
+  bool open = false;  ///< takes more members
   bool reduction = false;
   bool read = false;        ///< by another group
   std::uint32_t level = 1;  ///< above those of all groups it reads: what has no higher level cannot depend on it
@@ -38,7 +38,8 @@ class Fuser {
     const Node& n = g_.node(id);
     const bool reduction = is_reduction(g_, n);
     read_by(n);
-    bool joins = joinable(id) && !is_window(n) && !from_.empty() && groups_[from_[0]].open && !(reduction && groups_[from_[0]].reduction);
+    bool joins = joinable(id) && !is_window(n) && !from_.empty() && groups_[from_[0]].open &&
+                 !(reduction && groups_[from_[0]].reduction);
     bool reduces = reduction || (joins && groups_[from_[0]].reduction);
     with_.clear();
     std::uint32_t next = 0;  // the highest level of those that do not come along
@@ -61,7 +62,10 @@ class Fuser {
       groups_[into].level = std::max(groups_[into].level, next + 1);
     } else {
       group_[id] = static_cast<std::uint32_t>(groups_.size());
-      groups_.push_back({.members = {id}, .open = joinable(id) && !n.is(op("split")), .reduction = reduction, .level = from_.empty() ? 1 : groups_[from_[0]].level + 1});
+      groups_.push_back({.members = {id},
+                         .open = joinable(id) && !n.is(op("split")),
+                         .reduction = reduction,
+                         .level = from_.empty() ? 1 : groups_[from_[0]].level + 1});
     }
     for (ValueId v : n.operands) {
       if (v && group_[v.node] != kNone && group_[v.node] != group_[id]) groups_[group_[v.node]].read = true;
@@ -85,14 +89,16 @@ class Fuser {
   /// dense layer's bias to the product unless only elementwise operators read it.
   bool joinable(NodeId id) const {
     const Node& n = g_.node(id);
-    return fuses(n) && (only_elementwise_[id] || !is_epilogue(g_, n)) && !(n.is(op("concatenate")) && n.operands.size() > constants::kMostFusedParts);
+    return fuses(n) && (only_elementwise_[id] || !is_epilogue(g_, n)) &&
+           !(n.is(op("concatenate")) && n.operands.size() > constants::kMostFusedParts);
   }
 
   /// Fills `from_` with the groups that a call reads, the highest first.
   void read_by(const Node& n) {
     from_.clear();
     for (ValueId v : n.operands) {
-      if (v && group_[v.node] != kNone && std::ranges::find(from_, group_[v.node]) == from_.end()) from_.push_back(group_[v.node]);
+      if (v && group_[v.node] != kNone && std::ranges::find(from_, group_[v.node]) == from_.end())
+        from_.push_back(group_[v.node]);
     }
     std::ranges::sort(from_, std::greater{}, [&](std::uint32_t at) { return std::pair(groups_[at].level, at); });
   }
@@ -115,14 +121,15 @@ class Fuser {
     const Node& n = g_.node(id);
     const Category c = def(n.op).category;
     const bool computes = !is_strided_view(g_, n) && c != Category::Gather;
-    return {!is_view(n), computes, is_reduction(g_, n), n.results.empty() ? 0 : n.results[0].type.elements().value_or(0)};
+    return {!is_view(n), computes, is_reduction(g_, n),
+            n.results.empty() ? 0 : n.results[0].type.elements().value_or(0)};
   }
 
   const Graph& g_;
-  std::vector<std::uint32_t> group_;          ///< of each node
-  std::vector<bool> only_elementwise_;        ///< by node: what reads it, through views
+  std::vector<std::uint32_t> group_;    ///< of each node
+  std::vector<bool> only_elementwise_;  ///< by node: what reads it, through views
   std::vector<Group> groups_;
-  std::vector<std::uint32_t> from_, with_;    ///< of the call at hand: groups it reads, those that come along
+  std::vector<std::uint32_t> from_, with_;  ///< of the call at hand: groups it reads, those that come along
 };
 
 }  // namespace

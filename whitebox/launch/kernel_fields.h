@@ -11,8 +11,8 @@ namespace perfc {
 enum class Tells : unsigned char { Apart, Nothing };
 
 struct KernelField {
-  std::string_view name, unit;        ///< "1" for counts, shares and switches
-  std::string_view format = {};       ///< of its column in the table of kernels; empty: it has none
+  std::string_view name, unit;   ///< "1" for counts, shares and switches
+  std::string_view format = {};  ///< of its column in the table of kernels; empty: it has none
   Tells tells = Tells::Apart;
 };
 

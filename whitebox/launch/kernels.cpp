@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "ir/control_flow.h"
 #include "whitebox/launch/compiled.h"
 #include "whitebox/launch/eager.h"
-#include "ir/control_flow.h"
 
 namespace perfc {
 namespace {
@@ -16,19 +16,22 @@ Status check_static(const Graph& g, Diagnostics& diags) {
   for (const Node& n : g.nodes()) {
     for (const ResultInfo& r : n.results) {
       if (r.type.is_static() || !good) continue;
-      (void)diags.error(n.loc, n.name,
-                        fmt::format("{} has the open type {}; bind it with --dim NAME=VALUE, --shape INPUT=… or --batch",
-                                    n.kind == NodeKind::Call ? def(n.op).name : "value", to_string(r.type)));
+      (void)diags.error(
+          n.loc, n.name,
+          fmt::format("{} has the open type {}; bind it with --dim NAME=VALUE, --shape INPUT=… or --batch",
+                      n.kind == NodeKind::Call ? def(n.op).name : "value", to_string(r.type)));
       good = false;
     }
   }
   return good ? ok() : Status(Failure{});
 }
 
-Status plan(const Graph& g, const ExecConfig& config, double repeat, const NodeId* owner, KernelPlan& out, Diagnostics& diags);
+Status plan(const Graph& g, const ExecConfig& config, double repeat, const NodeId* owner, KernelPlan& out,
+            Diagnostics& diags);
 
 /// Which branch runs is not known: the one with more work counts.
-Status plan_dearer_branch(const Graph& g, NodeId id, const ExecConfig& config, double repeat, NodeId owner, KernelPlan& out, Diagnostics& diags) {
+Status plan_dearer_branch(const Graph& g, NodeId id, const ExecConfig& config, double repeat, NodeId owner,
+                          KernelPlan& out, Diagnostics& diags) {
   const Node& n = g.node(id);
   KernelPlan best;
   double most = -1;
@@ -51,7 +54,8 @@ Status plan_dearer_branch(const Graph& g, NodeId id, const ExecConfig& config, d
   return ok();
 }
 
-Status plan_bodies(const Graph& g, const ExecConfig& config, double repeat, const NodeId* owner, KernelPlan& out, Diagnostics& diags) {
+Status plan_bodies(const Graph& g, const ExecConfig& config, double repeat, const NodeId* owner, KernelPlan& out,
+                   Diagnostics& diags) {
   for (NodeId id = 0; id < g.size(); ++id) {
     const Node& n = g.node(id);
     if (n.regions.empty()) continue;
@@ -62,7 +66,9 @@ Status plan_bodies(const Graph& g, const ExecConfig& config, double repeat, cons
       continue;
     }
     const SymInt trips = trip_count(g, id);
-    if (!trips.known()) out.warnings.push_back(fmt::format("'{}': {} runs an unknown number of times; counted once", n.name, def(n.op).name));
+    if (!trips.known())
+      out.warnings.push_back(
+          fmt::format("'{}': {} runs an unknown number of times; counted once", n.name, def(n.op).name));
     const double times = repeat * (trips.known() ? static_cast<double>(trips.value()) : 1.0);
     for (const GraphRef& body : n.regions) {
       if (!plan(*body, config, times, &reported, out, diags)) return Failure{};
@@ -71,7 +77,8 @@ Status plan_bodies(const Graph& g, const ExecConfig& config, double repeat, cons
   return ok();
 }
 
-Status plan(const Graph& g, const ExecConfig& config, double repeat, const NodeId* owner, KernelPlan& out, Diagnostics& diags) {
+Status plan(const Graph& g, const ExecConfig& config, double repeat, const NodeId* owner, KernelPlan& out,
+            Diagnostics& diags) {
   if (!check_static(g, diags)) return Failure{};
   const PlannedGraph planned(g, config);
   const KernelMaker maker(planned, repeat, owner);

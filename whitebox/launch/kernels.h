@@ -22,8 +22,8 @@
 
 #include <boost/container/small_vector.hpp>
 
-#include "whitebox/predictor.h"
 #include "ir/infer_context.h"
+#include "whitebox/predictor.h"
 
 namespace perfc {
 
@@ -37,7 +37,7 @@ inline constexpr double kUngrouped = 1e9;
 /// What a kernel computes.
 struct Work {
   double macs = 0;
-  double flops = 0;               ///< beside the MACs
+  double flops = 0;  ///< beside the MACs
 };
 
 /// A kernel's extents as a product of matrices: `products` times m × k by k × n.
@@ -47,8 +47,8 @@ struct Work {
 /// write, k = elements read per element written.
 struct Extents {
   double m = 0, n = 0, k = 0, products = 1;
-  double window = 1;              ///< of a convolution: elements of its kernel
-  double stride = 1;              ///< of a convolution: product over the spatial axes
+  double window = 1;                       ///< of a convolution: elements of its kernel
+  double stride = 1;                       ///< of a convolution: product over the spatial axes
   double channels_per_group = kUngrouped;  ///< of a grouped convolution: the width of its products
 };
 
@@ -57,35 +57,35 @@ struct Placement {
   /// Extents that tensor cores take: 1 at full rate (multiples of 8), 0.5 with loads of two elements or
   /// (convolutions) channels that cuDNN pads, 0 not.
   double aligned = 0;
-  bool channels_first = false;    ///< of a convolution; compilers convert (torch.compile's layout optimisation)
-  bool wide_index = false;        ///< data that 32 bits cannot index
+  bool channels_first = false;  ///< of a convolution; compilers convert (torch.compile's layout optimisation)
+  bool wide_index = false;      ///< data that 32 bits cannot index
 };
 
 /// What it moves.
 struct Traffic {
-  double bytes = 0;               ///< read and written
-  double handed_bytes = 0;        ///< of that, what kernels of this run hand to each other: neither weights nor inputs
-  double state_weights = 0;       ///< bytes of a recurrence's weights that each of its steps reads …
-  double steps = 1;               ///< … and its steps; what the cache holds is read once
+  double bytes = 0;          ///< read and written
+  double handed_bytes = 0;   ///< of that, what kernels of this run hand to each other: neither weights nor inputs
+  double state_weights = 0;  ///< bytes of a recurrence's weights that each of its steps reads …
+  double steps = 1;          ///< … and its steps; what the cache holds is read once
 };
 
 /// What its implementation reaches, and what it waits for.
 struct Limits {
-  double group_share = 1;         ///< of the rate of products, what those as narrow as its groups reach
-  double tile_share = 1;          ///< of a fused attention's tiles, what it fills
-  double vector_share = 0;        ///< most of the vector units' peak that it reaches; 0: the device's share
-  double serial_steps = 0;        ///< dependent steps of each thread, where there are too few threads to hide them
-  double row_blocks = 0;          ///< thread blocks that work on one row each, however short it is
-  double blocks = 0;              ///< thread blocks, where there are few; 0: enough for any device
-  double slowdown = 1;            ///< of its roofline time, against inference kernels of its kind
+  double group_share = 1;   ///< of the rate of products, what those as narrow as its groups reach
+  double tile_share = 1;    ///< of a fused attention's tiles, what it fills
+  double vector_share = 0;  ///< most of the vector units' peak that it reaches; 0: the device's share
+  double serial_steps = 0;  ///< dependent steps of each thread, where there are too few threads to hide them
+  double row_blocks = 0;    ///< thread blocks that work on one row each, however short it is
+  double blocks = 0;        ///< thread blocks, where there are few; 0: enough for any device
+  double slowdown = 1;      ///< of its roofline time, against inference kernels of its kind
 };
 
 /// Who reads the fields one by one does so by `visit_fields` (whitebox/launch/kernel_fields.h).
 struct Kernel {
-  NodeId node = 0;                ///< node it is reported under (of the outer graph, for bodies)
-  double repeat = 1;              ///< trips of the enclosing loops
+  NodeId node = 0;    ///< node it is reported under (of the outer graph, for bodies)
+  double repeat = 1;  ///< trips of the enclosing loops
   KernelKind kind = KernelKind::Vector;
-  bool half = false;              ///< computes in 16 bits
+  bool half = false;                            ///< computes in 16 bits
   boost::container::small_vector<OpId, 2> ops;  ///< what it computes; the first gives it its kind
   Work work;
   Extents extents;
@@ -95,11 +95,11 @@ struct Kernel {
 };
 
 struct KernelPlan {
-  std::vector<Kernel> kernels;    ///< in execution order
+  std::vector<Kernel> kernels;  ///< in execution order
   /// (from, to): `to` reads what `from` writes, views in between left out. Within
   /// one body of control flow.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
-  double host_ops = 0;            ///< operators (eager) or kernels (compiled) the host dispatches
+  double host_ops = 0;  ///< operators (eager) or kernels (compiled) the host dispatches
   std::vector<std::string> warnings;
 };
 

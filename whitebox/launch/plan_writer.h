@@ -45,7 +45,7 @@ class PlanWriter {
   const Graph& g_;
   const double repeat_;
   KernelPlan& out_;
-  std::vector<Made> made_;          ///< by node
+  std::vector<Made> made_;  ///< by node
   std::vector<Cast> casts_;
 };
 

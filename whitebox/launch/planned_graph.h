@@ -11,7 +11,7 @@ struct PlannedGraph {
 
   const Graph& g;
   const ExecConfig& config;
-  std::vector<bool> weight;       ///< by node: computed from weights alone
+  std::vector<bool> weight;  ///< by node: computed from weights alone
   Widths widths;
   DataLayout layout;
 

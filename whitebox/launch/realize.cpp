@@ -20,8 +20,8 @@ bool is_pooled(const Type& t) {
 bool is_folded_norm(const Graph& g, const Node& n) {
   if (!n.is(op("nn.bias_add"))) return false;
   const Node& from = g.node(n.operands[0]);
-  return from.kind == NodeKind::Call && def(from.op).category == Category::Convolution && g.node(from.operands[1]).kind != NodeKind::Call &&
-         !is_pooled(g.type(n.operands[0]));
+  return from.kind == NodeKind::Call && def(from.op).category == Category::Convolution &&
+         g.node(from.operands[1]).kind != NodeKind::Call && !is_pooled(g.type(n.operands[0]));
 }
 
 class Realizer {
@@ -33,7 +33,9 @@ class Realizer {
       const Node& n = g.node(id);
       if (n.kind != NodeKind::Call) continue;
       const bool computes = is_any_view(g, n) ? only_computing_[id] && readers_[id].any() && !layout.copied[id]
-                                     : is_elementwise(n) || is_reduction(g, n) || def(n.op).category == Category::Reduction || def(n.op).category == Category::Softmax;
+                                              : is_elementwise(n) || is_reduction(g, n) ||
+                                                    def(n.op).category == Category::Reduction ||
+                                                    def(n.op).category == Category::Softmax;
       for (ValueId v : n.operands) {
         if (!v) continue;
         if (!computes) only_computing_[v.node] = false;
@@ -64,7 +66,8 @@ class Realizer {
         if (out[id]) to.looks[id] = look_through(g_, to, n.operands[0]);
         continue;
       }
-      r.operations += def(n.op).category == Category::Activation ? constants::kOperationsOfActivation : constants::kOperationsOfElementwise;
+      r.operations += def(n.op).category == Category::Activation ? constants::kOperationsOfActivation
+                                                                 : constants::kOperationsOfElementwise;
       if (is_folded_norm(g_, n)) r.statistics = constants::kStatistics;
       if (!only_computing_[id] || adds_itself_[id]) continue;
       const std::size_t most = readers_[id].several ? constants::kMostReads : constants::kMostReadsOfOneReader;
@@ -99,8 +102,8 @@ class Realizer {
 
   const Graph& g_;
   const std::vector<bool>& adds_itself_;
-  std::vector<Readers> readers_;           ///< of each node, through views
-  std::vector<bool> only_computing_;       ///< by node: what reads it could compute it as well
+  std::vector<Readers> readers_;      ///< of each node, through views
+  std::vector<bool> only_computing_;  ///< by node: what reads it could compute it as well
   std::vector<Reads> reads_;
 };
 
@@ -118,7 +121,8 @@ Look look_through(const Graph& g, const Realization& r, ValueId v) {
   return out;
 }
 
-Realization realize(const Graph& g, const std::vector<bool>& adds_itself, const DataLayout& layout, const std::vector<bool>& weight) {
+Realization realize(const Graph& g, const std::vector<bool>& adds_itself, const DataLayout& layout,
+                    const std::vector<bool>& weight) {
   Realizer realizer(g, adds_itself, layout);
   const std::vector<bool> none(g.size(), false);
   Realization out{none, std::vector<Look>(g.size()), none, none};

@@ -34,6 +34,7 @@ struct Realization {
 Look look_through(const Graph&, const Realization&, ValueId v);
 
 /// `adds_itself`: by node, a bias that its product adds. `weight`: computed from weights alone.
-Realization realize(const Graph&, const std::vector<bool>& adds_itself, const DataLayout&, const std::vector<bool>& weight);
+Realization realize(const Graph&, const std::vector<bool>& adds_itself, const DataLayout&,
+                    const std::vector<bool>& weight);
 
 }  // namespace perfc

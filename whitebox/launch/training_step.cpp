@@ -62,11 +62,16 @@ class Backward {
     if (g_.node(k.node).kind == NodeKind::Constant) return s.optimizer;
     if (k.kind == KernelKind::Depthwise) return s.depthwise;
     switch (def(k.ops.front()).category) {
-      case Category::Convolution: return s.convolution;
-      case Category::MatMul: return s.product;
-      case Category::Attention: return s.attention;
-      case Category::Normalization: return k.ops.front() == op("nn.batch_norm") ? s.batch_norm : s.normalization;
-      default: return s.other;
+      case Category::Convolution:
+        return s.convolution;
+      case Category::MatMul:
+        return s.product;
+      case Category::Attention:
+        return s.attention;
+      case Category::Normalization:
+        return k.ops.front() == op("nn.batch_norm") ? s.batch_norm : s.normalization;
+      default:
+        return s.other;
     }
   }
 
@@ -96,7 +101,9 @@ class Backward {
     launch(std::move(k));
   }
 
-  bool needed(const Node& n, std::size_t i) const { return i < n.operands.size() && n.operands[i] && needs_[n.operands[i].node]; }
+  bool needed(const Node& n, std::size_t i) const {
+    return i < n.operands.size() && n.operands[i] && needs_[n.operands[i].node];
+  }
 
   void gradient_of(const Kernel& k) {
     const Node& n = g_.node(k.node);
@@ -110,11 +117,19 @@ class Backward {
       return;
     }
     switch (c) {
-      case Category::Normalization: launch(norm_backward(k)); break;
-      case Category::Elementwise: elementwise(k, n); break;
+      case Category::Normalization:
+        launch(norm_backward(k));
+        break;
+      case Category::Elementwise:
+        elementwise(k, n);
+        break;
       case Category::Activation:
-      case Category::Softmax: launch(streamed(k)); break;
-      default: launch(without_steps(k)); break;
+      case Category::Softmax:
+        launch(streamed(k));
+        break;
+      default:
+        launch(without_steps(k));
+        break;
     }
   }
 
@@ -144,10 +159,13 @@ class Backward {
         broadcast_sum(k, n);
         return;
       case Gradient::Same:
-      case Gradient::SameOfFirst: broadcast_sum(k, n); return;
+      case Gradient::SameOfFirst:
+        broadcast_sum(k, n);
+        return;
       case Gradient::Computed:
       case Gradient::SameInSum:
-      case Gradient::View: launch(streamed(k));
+      case Gradient::View:
+        launch(streamed(k));
     }
   }
 
@@ -216,9 +234,12 @@ class Backward {
 
   constants::OptimizerStep optimizer_step() const {
     switch (config_.optimizer) {
-      case Optimizer::Sgd: return constants::kSgdStep;
-      case Optimizer::Momentum: return constants::kMomentumStep;
-      case Optimizer::Adam: return constants::kAdamStep;
+      case Optimizer::Sgd:
+        return constants::kSgdStep;
+      case Optimizer::Momentum:
+        return constants::kMomentumStep;
+      case Optimizer::Adam:
+        return constants::kAdamStep;
     }
     return {};
   }
@@ -240,7 +261,7 @@ class Backward {
   const ExecConfig& config_;
   KernelPlan& plan_;
   std::vector<bool> needs_;
-  std::vector<std::uint32_t> uses_;       ///< by calls that need a gradient
+  std::vector<std::uint32_t> uses_;  ///< by calls that need a gradient
   std::vector<std::vector<NodeId>> users_;
   double width_;
 };

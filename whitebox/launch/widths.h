@@ -37,7 +37,7 @@ class Widths {
 
   const Graph& g_;
   const ExecConfig& config_;
-  std::vector<bool> half_;          ///< by node
+  std::vector<bool> half_;  ///< by node
   std::vector<Cast> casts_;
 };
 

@@ -11,11 +11,11 @@
 namespace perfc {
 
 struct AlgorithmSearch {
-  double allocated = 0;   ///< bytes in use meanwhile
-  double whole = 0;       ///< workspace with images transformed as a whole, in bytes; 0: they are too large
-  double tiled = 0;       ///< … in tiles of 32×32; 0: the window is larger
-  double data = 0;        ///< bytes of operand, weight and result
-  std::array<std::int64_t, 9> shape{};   ///< a shape is searched once
+  double allocated = 0;  ///< bytes in use meanwhile
+  double whole = 0;      ///< workspace with images transformed as a whole, in bytes; 0: they are too large
+  double tiled = 0;      ///< … in tiles of 32×32; 0: the window is larger
+  double data = 0;       ///< bytes of operand, weight and result
+  std::array<std::int64_t, 9> shape{};  ///< a shape is searched once
 };
 
 /// Of a float32 convolution, but for what is in use. Nothing where transforms do not apply: they want two dims, one

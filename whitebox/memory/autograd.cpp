@@ -8,7 +8,6 @@
 namespace perfc {
 namespace {
 
-
 /// Rows that a norm over the last axis computes statistics of.
 double rows_of(const Type& t) {
   const bool has_rows = t.is_static() && t.rank() > 0 && t.shape().back().value() > 0;
@@ -19,22 +18,34 @@ Kept kept(const Graph& g, NodeId id, const std::vector<bool>& needs, double floa
   constexpr std::uint64_t kFirst = 1, kSecond = 2, kAll = ~std::uint64_t{0};
   const Node& n = g.node(id);
   if (n.kind != NodeKind::Call || !needs[id]) return {};
-  const auto needed = [&](std::size_t i) { return i < n.operands.size() && n.operands[i] && needs[n.operands[i].node]; };
+  const auto needed = [&](std::size_t i) {
+    return i < n.operands.size() && n.operands[i] && needs[n.operands[i].node];
+  };
   const double written = n.results.empty() ? 0 : elements(n.results[0].type);
   switch (def(n.op).runs.keeps) {
     case Keeps::Unset:
-    case Keeps::Nothing: return {};
-    case Keeps::Result: return {.result = true};
-    case Keeps::First: return {.operands = kFirst};
-    case Keeps::All: return {.operands = kAll};
-    case Keeps::Factors: return {.operands = (needed(1) ? kFirst : 0) | (needed(0) ? kSecond : 0)};
-    case Keeps::Divisor: return {.operands = needed(1) ? kFirst | kSecond : kSecond};
+    case Keeps::Nothing:
+      return {};
+    case Keeps::Result:
+      return {.result = true};
+    case Keeps::First:
+      return {.operands = kFirst};
+    case Keeps::All:
+      return {.operands = kAll};
+    case Keeps::Factors:
+      return {.operands = (needed(1) ? kFirst : 0) | (needed(0) ? kSecond : 0)};
+    case Keeps::Divisor:
+      return {.operands = needed(1) ? kFirst | kSecond : kSecond};
     case Keeps::FirstAndRows:
       return {.operands = kFirst, .extra_bytes = constants::kStatisticsBytes * rows_of(g.type(n.operands[0]))};
-    case Keeps::FirstAndResult: return {.operands = kFirst, .result = true};
-    case Keeps::FirstAndPositions: return {.operands = kFirst, .extra_bytes = pooled_index_bytes(n)};
-    case Keeps::Positions: return {.extra_bytes = constants::kIndexBytes * written};
-    case Keeps::Indices: return {.operands = kAll & ~kFirst};
+    case Keeps::FirstAndResult:
+      return {.operands = kFirst, .result = true};
+    case Keeps::FirstAndPositions:
+      return {.operands = kFirst, .extra_bytes = pooled_index_bytes(n)};
+    case Keeps::Positions:
+      return {.extra_bytes = constants::kIndexBytes * written};
+    case Keeps::Indices:
+      return {.operands = kAll & ~kFirst};
     case Keeps::Gates:  // cuDNN's reserve space: the gates and the state of every step
       return {.operands = kFirst, .result = true, .extra_bytes = def(n.op).saved_states * written * float_width};
     case Keeps::Attention: {
@@ -57,7 +68,8 @@ std::vector<bool> needs_gradient(const Graph& g) {
       out[id] = n.results[0].type.ranked() && n.results[0].type.rank() > 0;
     } else if (n.kind == NodeKind::Call) {
       constexpr std::size_t kRunningMean = 3;  // of a batch-norm: it and what follows are buffers
-      for (std::size_t i = kRunningMean; n.is(op("nn.batch_norm")) && i < n.operands.size(); ++i) out[n.operands[i].node] = false;
+      for (std::size_t i = kRunningMean; n.is(op("nn.batch_norm")) && i < n.operands.size(); ++i)
+        out[n.operands[i].node] = false;
       out[id] = std::ranges::any_of(n.operands, [&](ValueId v) { return v && out[v.node]; });
     }
   }
@@ -84,20 +96,26 @@ bool passes_gradient(const Graph& g, NodeId id, std::size_t operand) {
   const Node& n = g.node(id);
   switch (def(n.op).gradient) {
     case Gradient::Same:
-    case Gradient::SameInSum: return g.type(n.operands[operand]) == n.results[0].type;
+    case Gradient::SameInSum:
+      return g.type(n.operands[operand]) == n.results[0].type;
     case Gradient::SameOfFirst:
-    case Gradient::View: return operand == 0;
+    case Gradient::View:
+      return operand == 0;
     case Gradient::Computed:
-    case Gradient::PerOperand: return operand == 0 && is_view(n);
+    case Gradient::PerOperand:
+      return operand == 0 && is_view(n);
   }
   return false;
 }
 
 OptimizerMemory optimizer_memory(Optimizer o) {
   switch (o) {
-    case Optimizer::Sgd: return {};
-    case Optimizer::Momentum: return {.states = 1};
-    case Optimizer::Adam: return {.states = 2};
+    case Optimizer::Sgd:
+      return {};
+    case Optimizer::Momentum:
+      return {.states = 1};
+    case Optimizer::Adam:
+      return {.states = 2};
   }
   return {};
 }

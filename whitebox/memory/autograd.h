@@ -9,16 +9,18 @@
 namespace perfc {
 
 /// Elements of a static tensor; 0 of anything else.
-inline double elements(const Type& t) { return t.is_static() && t.is_tensor() ? static_cast<double>(*t.elements()) : 0.0; }
+inline double elements(const Type& t) {
+  return t.is_static() && t.is_tensor() ? static_cast<double>(*t.elements()) : 0.0;
+}
 
 /// Which nodes' results need a gradient: learned weights and what is computed from them.
 std::vector<bool> needs_gradient(const Graph&);
 
 /// What a call keeps for its backward pass.
 struct Kept {
-  std::uint64_t operands = 0;   ///< bit i: the i-th operand (the first 64)
+  std::uint64_t operands = 0;  ///< bit i: the i-th operand (the first 64)
   bool result = false;
-  double extra_bytes = 0;       ///< masks, indices, attention scores, statistics: tensors of no node
+  double extra_bytes = 0;  ///< masks, indices, attention scores, statistics: tensors of no node
 };
 
 /// `needs` is the graph's needs_gradient; nothing is kept of nodes outside of it.

@@ -14,7 +14,9 @@ constexpr double kMost = 1e15;
 std::uint64_t round_up(std::uint64_t n, std::uint64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
 std::uint64_t segment_size(std::uint64_t size) {
-  return size <= constants::kSmall ? constants::kSmallSegment : size < constants::kMedium ? constants::kMediumSegment : round_up(size, constants::kLargeRounding);
+  return size <= constants::kSmall   ? constants::kSmallSegment
+         : size < constants::kMedium ? constants::kMediumSegment
+                                     : round_up(size, constants::kLargeRounding);
 }
 
 }  // namespace

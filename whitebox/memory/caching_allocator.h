@@ -29,19 +29,19 @@ class CachingAllocator {
 
  private:
   static constexpr Block kNone = 0xffffffffu;
-  struct Part {                       ///< of a segment, in order of addresses
+  struct Part {  ///< of a segment, in order of addresses
     std::uint64_t size = 0, requested = 0;
     Block before = kNone, after = kNone;
     bool small = false, used = false;
   };
-  using FreeList = std::set<std::pair<std::uint64_t, Block>>;   ///< by size
+  using FreeList = std::set<std::pair<std::uint64_t, Block>>;  ///< by size
 
   FreeList& pool(bool small) { return small ? small_ : large_; }
   Block add(Part);
   void merge(Block into, Block with);
 
   std::vector<Part> parts_;
-  std::vector<Block> spare_;          ///< indices of parts that were merged away
+  std::vector<Block> spare_;  ///< indices of parts that were merged away
   FreeList small_, large_;
   std::uint64_t reserved_ = 0, allocated_ = 0, peak_allocated_ = 0;
 };

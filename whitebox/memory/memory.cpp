@@ -6,13 +6,13 @@
 #include <optional>
 #include <set>
 
+#include "ir/layout.h"
 #include "whitebox/constants.h"
-#include "whitebox/memory/autograd.h"
-#include "whitebox/memory/caching_allocator.h"
 #include "whitebox/launch/data_layout.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/kernels.h"
-#include "ir/layout.h"
+#include "whitebox/memory/autograd.h"
+#include "whitebox/memory/caching_allocator.h"
 
 namespace perfc {
 namespace {
@@ -29,7 +29,8 @@ double tensor_bytes(const Type& t, double float_width) {
 /// A shape, an axis, a scalar: it stays on the host.
 bool on_host(const Node& n) {
   const Type& t = n.results[0].type;
-  return t.is_tensor() && t.is_static() && (t.rank() == 0 || (!is_float(t.dtype()) && t.rank() == 1 && *t.elements() <= 16));
+  return t.is_tensor() && t.is_static() &&
+         (t.rank() == 0 || (!is_float(t.dtype()) && t.rank() == 1 && *t.elements() <= 16));
 }
 
 /// The node whose memory each node's results live in.
@@ -50,10 +51,11 @@ std::vector<NodeId> owners(const Graph& g, const ExecConfig& config) {
 class Run {
  public:
   Run(const Graph& g, const ExecConfig& config)
-      : g_(g), config_(config), width_(config.precision == Precision::Amp ? 2.0 : std::max(float_bytes(config.precision), 2.0)),
+      : g_(g), config_(config),
+        width_(config.precision == Precision::Amp ? 2.0 : std::max(float_bytes(config.precision), 2.0)),
         weight_width_(float_bytes(config.precision)), keeps_(config.task != Task::Infer), owner_(owners(g, config)),
-        needs_(keeps_ ? needs_gradient(g) : std::vector<bool>(g.size(), false)), last_use_(g.size(), 0), first_keeper_(g.size(), kNobody),
-        blocks_(g.size()), extra_(g.size()), kept_(g.size()) {
+        needs_(keeps_ ? needs_gradient(g) : std::vector<bool>(g.size(), false)), last_use_(g.size(), 0),
+        first_keeper_(g.size(), kNobody), blocks_(g.size()), extra_(g.size()), kept_(g.size()) {
     for (NodeId id = 0; id < g.size(); ++id) {
       last_use_[owner_[id]] = std::max(last_use_[owner_[id]], id);
       for (ValueId v : g.node(id).operands) {
@@ -133,12 +135,14 @@ class Run {
   void forward() {
     std::vector<std::vector<NodeId>> dies(g_.size() + 1);
     for (NodeId id = 0; id < g_.size(); ++id) {
-      if (owner_[id] == id && g_.node(id).kind != NodeKind::Constant && first_keeper_[id] == kNobody) dies[last_use_[id]].push_back(id);
+      if (owner_[id] == id && g_.node(id).kind != NodeKind::Constant && first_keeper_[id] == kNobody)
+        dies[last_use_[id]].push_back(id);
     }
     for (NodeId id = 0; id < g_.size(); ++id) {
       const Node& n = g_.node(id);
       if (n.kind == NodeKind::Constant) {
-        if (config_.precision == Precision::Amp && is_float(n.results[0].type.dtype()) && n.results[0].type.is_static() && n.results[0].type.rank() > 1) {
+        if (config_.precision == Precision::Amp && is_float(n.results[0].type.dtype()) &&
+            n.results[0].type.is_static() && n.results[0].type.rank() > 1) {
           copies_.push_back(heap_.allocate(tensor_bytes(n.results[0].type, 2)));
         }
         continue;
@@ -177,7 +181,8 @@ class Run {
     if (c == Category::Convolution) pass_by(winograd_workspace(id, constants::kForwardTiles));
     for (std::size_t i = 0; i < n.operands.size(); ++i) pass_by(dense_copy(id, i));
     double inside = 0;
-    for (const GraphRef& body : n.regions) inside = std::max(inside, Run(*body, {.precision = config_.precision, .mode = config_.mode}).activations());
+    for (const GraphRef& body : n.regions)
+      inside = std::max(inside, Run(*body, {.precision = config_.precision, .mode = config_.mode}).activations());
     pass_by(inside);
     if (config_.mode == ExecMode::Eager && kept_[id].extra_bytes == 0) pass_by(pooled_index_bytes(n));
     if (config_.mode == ExecMode::Eager && def(n.op).before[0]) pass_by(bytes({id, 0}));
@@ -227,7 +232,8 @@ class Run {
     if (!windows.is_static() || *weight.elements() == 0) return 0;
     const auto axes = kernel_axes(g_, n);
     const auto channels = static_cast<double>(weight.shape()[transposed ? axes->channel : axes->outer].value());
-    return workspace(static_cast<double>(*windows.elements()) / channels * static_cast<double>(*weight.elements()) / channels * width_);
+    return workspace(static_cast<double>(*windows.elements()) / channels * static_cast<double>(*weight.elements()) /
+                     channels * width_);
   }
 
   /// Notes a search, once for each shape and pass.
@@ -267,7 +273,8 @@ class Run {
           if (n.operands[0] && needs_[n.operands[0].node]) search(id, Pass::DataGradient);
           pass_by(gradient_workspace(id));
         }
-        if (kept_[id].extra_bytes > 0 && written_out_attention(g_, id)) {  // of the scores, before and after the softmax
+        if (kept_[id].extra_bytes > 0 &&
+            written_out_attention(g_, id)) {  // of the scores, before and after the softmax
           const Block scores = heap_.allocate(kept_[id].extra_bytes);
           pass_by(kept_[id].extra_bytes);
           heap_.free(scores);
@@ -280,7 +287,8 @@ class Run {
             add_weight_gradient(v.node);
             continue;
           }
-          const std::optional<Block> broadcast = dense_copy(id, i) > 0 ? std::optional(heap_.allocate(dense_copy(id, i))) : std::nullopt;
+          const std::optional<Block> broadcast =
+              dense_copy(id, i) > 0 ? std::optional(heap_.allocate(dense_copy(id, i))) : std::nullopt;
           std::uint32_t mine = shares ? gradient[id] : new_gradient(bytes(v));
           if (broadcast) heap_.free(*broadcast);
           if (shares) ++gradients_[mine].holders;
@@ -368,12 +376,12 @@ class Run {
 
   const Graph& g_;
   const ExecConfig& config_;
-  double width_, weight_width_;   ///< bytes that a float32 activation, weight takes
+  double width_, weight_width_;  ///< bytes that a float32 activation, weight takes
   bool keeps_;
   std::vector<NodeId> owner_;
   std::vector<bool> needs_;
-  std::vector<NodeId> last_use_;       ///< of a storage, in the forward pass
-  std::vector<NodeId> first_keeper_;   ///< of a storage: its last user in the backward pass
+  std::vector<NodeId> last_use_;      ///< of a storage, in the forward pass
+  std::vector<NodeId> first_keeper_;  ///< of a storage: its last user in the backward pass
   std::vector<std::vector<Block>> blocks_;
   std::vector<std::optional<Block>> extra_;
   std::vector<Kept> kept_;

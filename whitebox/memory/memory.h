@@ -10,13 +10,13 @@ namespace perfc {
 
 /// Bytes that a process takes beside the context.
 struct MemoryNeeds {
-  double weights = 0;       ///< parameters and buffers, as stored
-  double gradients = 0;     ///< of the parameters
-  double optimizer = 0;     ///< its state and temporaries
-  double workspace = 0;     ///< largest of a convolution
-  double reserved = 0;      ///< by the allocator: all of the above, activations and what lies unused between them
-  double allocated = 0;     ///< most in use at once: what the allocator can shrink to before memory runs out
-  std::vector<AlgorithmSearch> searches;   ///< with cudnn_benchmark: in order, in float32
+  double weights = 0;    ///< parameters and buffers, as stored
+  double gradients = 0;  ///< of the parameters
+  double optimizer = 0;  ///< its state and temporaries
+  double workspace = 0;  ///< largest of a convolution
+  double reserved = 0;   ///< by the allocator: all of the above, activations and what lies unused between them
+  double allocated = 0;  ///< most in use at once: what the allocator can shrink to before memory runs out
+  std::vector<AlgorithmSearch> searches;  ///< with cudnn_benchmark: in order, in float32
 };
 
 /// Two runs of the model (steps, in training): the second finds the memory of the first.

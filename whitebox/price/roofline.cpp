@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/support/csv.h"
 #include "whitebox/constants.h"
 #include "whitebox/launch/kernel_fields.h"
-#include "ir/support/csv.h"
 
 namespace perfc {
 namespace {
@@ -26,17 +26,23 @@ double look_up(const std::map<std::string, double>& m, const char* key, double f
 
 }  // namespace
 
-Rates::Rates(const Device& d, Precision p) : launch_us(d.launch_us), serial_us(constants::kSerialStepUs), cache(d.l2_mib * 1024 * 1024), sms(d.sms), half_depth(d.product_half_depth), overlap(d.product_overlap) {
+Rates::Rates(const Device& d, Precision p)
+    : launch_us(d.launch_us), serial_us(constants::kSerialStepUs), cache(d.l2_mib * 1024 * 1024), sms(d.sms),
+      half_depth(d.product_half_depth), overlap(d.product_overlap) {
   const auto share = [&](const char* key, double fallback) { return look_up(d.efficiency, key, fallback); };
   const double full = look_up(d.vector_tflops, "float32", 1) * 1e12;
   const bool int8 = p == Precision::Int8;
   vector[0] = int8 ? std::max(full, look_up(d.vector_tflops, "int8", 0) * 1e12) : full;
   vector[1] = int8 ? vector[0] : std::max(full, look_up(d.vector_tflops, "float16", 0) * 1e12);
   // Matrix units: AMP uses them for what runs in 16 bits, fp32 not at all.
-  const char* unit = p == Precision::Tf32 ? "tf32" : p == Precision::Bf16 ? "bfloat16" : int8 ? "int8"
-                     : p == Precision::Fp32 ? nullptr : "float16";
+  const char* unit = p == Precision::Tf32   ? "tf32"
+                     : p == Precision::Bf16 ? "bfloat16"
+                     : int8                 ? "int8"
+                     : p == Precision::Fp32 ? nullptr
+                                            : "float16";
   for (int half = 0; half < 2; ++half) {
-    on_vector[half] = !unit || (p == Precision::Amp && half == 0) || look_up(d.matrix_tflops, unit, 0) * 1e12 <= vector[half];
+    on_vector[half] =
+        !unit || (p == Precision::Amp && half == 0) || look_up(d.matrix_tflops, unit, 0) * 1e12 <= vector[half];
     matrix[half] = on_vector[half] ? vector[half] : look_up(d.matrix_tflops, unit, 0) * 1e12;
     matmul[half] = on_vector[half] ? share("vector_matmul", 0.75) : share("matmul", 0.7);
     convolution[half] = on_vector[half] ? share("vector_convolution", 0.75) : share("convolution", 0.7);
@@ -53,8 +59,11 @@ Rates::Rates(const Device& d, Precision p) : launch_us(d.launch_us), serial_us(c
 Priced price(const Kernel& k, const Rates& r) {
   Priced p;
   const double vector = r.vector[k.half];
-  const bool dense = k.kind == KernelKind::Matmul && k.extents.products <= 1 && k.placement.aligned && !r.on_vector[k.half];
-  const double matrix = k.placement.aligned == 1 ? r.matrix[k.half] : k.placement.aligned > 0 ? std::max(vector, constants::kNarrowLoads * r.matrix[k.half]) : vector;
+  const bool dense =
+      k.kind == KernelKind::Matmul && k.extents.products <= 1 && k.placement.aligned && !r.on_vector[k.half];
+  const double matrix = k.placement.aligned == 1  ? r.matrix[k.half]
+                        : k.placement.aligned > 0 ? std::max(vector, constants::kNarrowLoads * r.matrix[k.half])
+                                                  : vector;
   double rate = vector * r.elementwise;
   switch (k.kind) {
     case KernelKind::Matmul:
@@ -64,26 +73,36 @@ Priced price(const Kernel& k, const Rates& r) {
     case KernelKind::Convolution:
       rate = matrix * r.convolution[k.half] * k.limits.group_share;
       if (r.on_vector[k.half]) rate = std::max(rate, vector * r.depthwise);
-      if (r.on_vector[k.half] && !k.half && k.extents.window == 9 && k.extents.stride == 1) rate *= constants::kWinogradGain;
+      if (r.on_vector[k.half] && !k.half && k.extents.window == 9 && k.extents.stride == 1)
+        rate *= constants::kWinogradGain;
       break;
-    case KernelKind::Depthwise: rate = vector * (k.limits.vector_share > 0 ? std::min(k.limits.vector_share, r.depthwise) : r.depthwise); break;
+    case KernelKind::Depthwise:
+      rate = vector * (k.limits.vector_share > 0 ? std::min(k.limits.vector_share, r.depthwise) : r.depthwise);
+      break;
     case KernelKind::Vector:
-    case KernelKind::Gather: break;
+    case KernelKind::Gather:
+      break;
   }
   double bytes = k.traffic.bytes;
   if (k.traffic.state_weights > r.cache) bytes += k.traffic.state_weights * std::max(k.traffic.steps - 1, 0.0);
-  if (bytes > 0) bytes *= 1 - (1 - 1 / constants::kCacheGain) * found_share(constants::kCacheShare * r.cache, bytes) * k.traffic.handed_bytes / k.traffic.bytes;
+  if (bytes > 0)
+    bytes *= 1 - (1 - 1 / constants::kCacheGain) * found_share(constants::kCacheShare * r.cache, bytes) *
+                     k.traffic.handed_bytes / k.traffic.bytes;
   const auto padded = [](double extent, double tile) { return std::ceil(extent / tile) * tile; };
   double macs = k.work.macs;
   if (k.kind == KernelKind::Matmul && k.extents.products > 1 && k.placement.aligned == 0 && !r.on_vector[k.half]) {
-    macs = k.extents.products * padded(k.extents.m, constants::kTileRows) * padded(k.extents.n, constants::kTileColumns) * padded(k.extents.k, constants::kTileDepth);
+    macs = k.extents.products * padded(k.extents.m, constants::kTileRows) *
+           padded(k.extents.n, constants::kTileColumns) * padded(k.extents.k, constants::kTileDepth);
   }
-  p.compute_us = std::max((2 * macs / rate + k.work.flops / (vector * r.elementwise)) * 1e6, k.limits.row_blocks * r.row_us) * k.limits.slowdown;
+  p.compute_us =
+      std::max((2 * macs / rate + k.work.flops / (vector * r.elementwise)) * 1e6, k.limits.row_blocks * r.row_us) *
+      k.limits.slowdown;
   p.memory_us = bytes / (k.kind == KernelKind::Gather ? r.gather : r.bandwidth) * 1e6 * k.limits.slowdown;
   if (k.limits.blocks > 0) p.memory_us *= std::max(1.0, r.sms / k.limits.blocks);  // the others wait
   // Tensor cores want channels last; windows of one element are products of matrices as the data lies.
   const bool window = k.extents.window > 1 || k.extents.stride > 1;
-  if (k.kind == KernelKind::Convolution && k.placement.channels_first && window && !r.on_vector[k.half]) p.conversion_us = r.layout * p.memory_us;
+  if (k.kind == KernelKind::Convolution && k.placement.channels_first && window && !r.on_vector[k.half])
+    p.conversion_us = r.layout * p.memory_us;
   if (dense) p.exposed_us = (1 - r.overlap) * std::min(p.compute_us, p.memory_us);
   p.serial_us = k.limits.serial_steps * r.serial_us;
   if (k.traffic.state_weights > 0) p.serial_us = std::max(p.serial_us, k.traffic.steps * r.recurrent_us);
@@ -143,7 +162,8 @@ std::string row_of_kernel(const Kernel& k, const Priced& p, const FieldText& tex
 
 }  // namespace
 
-std::string kernels_csv(const Graph& g, const KernelPlan& plan, const std::vector<Device>& devices, Precision precision) {
+std::string kernels_csv(const Graph& g, const KernelPlan& plan, const std::vector<Device>& devices,
+                        Precision precision) {
   std::string out = header_of_kernels();
   const FieldText text(g);
   for (const Device& device : devices) {

@@ -11,30 +11,30 @@ namespace perfc {
 struct Rates {
   Rates(const Device&, Precision);
 
-  double vector[2], matrix[2];               ///< FLOP/s, for 32 and 16 bits
+  double vector[2], matrix[2];  ///< FLOP/s, for 32 and 16 bits
   /// Shares of peak. Products reach others on vector units (float32 without tensor
   /// cores) than on matrix units, and convolutions there may use Winograd's algorithm.
-  double matmul[2], convolution[2];          ///< for 32 and 16 bits
+  double matmul[2], convolution[2];  ///< for 32 and 16 bits
   double depthwise, elementwise;
-  double layout;                             ///< of a convolution's data, what conversions to channels last and back move
-  bool on_vector[2];                         ///< products of 32, of 16 bits run on the vector units
-  double bandwidth, gather;                  ///< byte/s that are reached
-  double launch_us, serial_us;               ///< of a launch; of a dependent step
-  double recurrent_us;                       ///< of a recurrence's step, at least
-  double row_us;                             ///< of a thread block that works on one row
-  double cache;                              ///< bytes
+  double layout;                ///< of a convolution's data, what conversions to channels last and back move
+  bool on_vector[2];            ///< products of 32, of 16 bits run on the vector units
+  double bandwidth, gather;     ///< byte/s that are reached
+  double launch_us, serial_us;  ///< of a launch; of a dependent step
+  double recurrent_us;          ///< of a recurrence's step, at least
+  double row_us;                ///< of a thread block that works on one row
+  double cache;                 ///< bytes
   double sms;
-  double half_depth, overlap;                ///< of dense products: see Device
+  double half_depth, overlap;  ///< of dense products: see Device
 };
 
 /// One launch of a kernel.
 struct Priced {
   double compute_us = 0;
   double memory_us = 0;
-  double exposed_us = 0; ///< of the shorter of the two, what does not hide behind the longer
-  double conversion_us = 0; ///< of kernels beside a convolution's own that convert its data to channels last and back
-  double serial_us = 0;  ///< of steps that wait for each other
-  double time_us = 0;    ///< the largest of the three, and the launch
+  double exposed_us = 0;     ///< of the shorter of the two, what does not hide behind the longer
+  double conversion_us = 0;  ///< of kernels beside a convolution's own that convert its data to channels last and back
+  double serial_us = 0;      ///< of steps that wait for each other
+  double time_us = 0;        ///< the largest of the three, and the launch
   Bound bound = Bound::Memory;
   double roofline_us() const { return std::max(compute_us, memory_us) + exposed_us + conversion_us; }
   /// What serial steps take beyond the roofline: latency, which no share of a peak changes.
@@ -43,7 +43,9 @@ struct Priced {
 Priced price(const Kernel&, const Rates&);
 
 /// Time in µs that the host needs to dispatch an operator (eager) or a kernel (compiled).
-inline double host_us(const Device& d, ExecMode mode) { return mode == ExecMode::Eager ? d.host_us_eager : d.host_us_compiled; }
+inline double host_us(const Device& d, ExecMode mode) {
+  return mode == ExecMode::Eager ? d.host_us_eager : d.host_us_compiled;
+}
 
 /// One row per kernel of the plan, casts first, with what each device makes of it.
 std::string kernels_csv(const Graph&, const KernelPlan&, const std::vector<Device>&, Precision);

@@ -38,7 +38,8 @@ def export(args) -> tuple[str, dict]:
         output = args.output or model.rpartition(":")[2].rpartition("/")[2] + batch.SUFFIX[form]
         if not isinstance(module, torch.jit.ScriptModule):
             if examples is None and not args.script:
-                raise ExportError("example inputs are missing: give --input, or let the factory return (module, inputs)")
+                raise ExportError(
+                    "example inputs are missing: give --input, or let the factory return (module, inputs)")
             examples = tuple(e.to(args.device) if isinstance(e, torch.Tensor) else e for e in examples or ())
             if form != "json" and output == "-":
                 raise ExportError(f"--format {form} does not write text: name a file with --output")
@@ -68,10 +69,15 @@ def export_one(args) -> int:
     except OSError as error:
         print(f"{model}: error: cannot write {error.filename}: {error.strerror}", file=sys.stderr)
         return 1
-    count = {key: value if isinstance(value, int) else len(value) for key, value in result.items() if key in ("nodes", "parameters")}
+    count = {
+        key: value if isinstance(value, int) else len(value) for key, value in result.items()
+        if key in ("nodes", "parameters")
+    }
     if output != "-":
         print(f"{output}: {count['nodes']} nodes, {count['parameters']} parameters")
-    open_inputs = [v["name"] for v in result.get("inputs", ()) if v.get("type", "Tensor") == "Tensor" and "shape" not in v]
+    open_inputs = [
+        v["name"] for v in result.get("inputs", ()) if v.get("type", "Tensor") == "Tensor" and "shape" not in v
+    ]
     if open_inputs:
         print(f"{output}: note: no shape is known of {', '.join(open_inputs)}: give it here with --input, "
               f"or to perfc, for example --shape {open_inputs[0]}=1,3,224,224", file=sys.stderr)
@@ -82,8 +88,8 @@ def export_many(args) -> int:
     try:
         entries = [e for path in args.list for e in targets.read_list(path)] + [targets.Entry(m) for m in args.models]
         entries = list({e.target: e for e in entries}.values())
-        rows = batch.export_list(entries, args.format, args.out, jobs=args.jobs, memory_mib=args.memory_limit, timeout_s=args.timeout,
-                                 retry_failed=args.retry_failed)
+        rows = batch.export_list(entries, args.format, args.out, jobs=args.jobs, memory_mib=args.memory_limit,
+                                 timeout_s=args.timeout, retry_failed=args.retry_failed)
     except ExportError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -107,37 +113,44 @@ def parse(argv):
     parser = argparse.ArgumentParser(
         prog="python -m perfc.export", description=__doc__.splitlines()[0],
         epilog="MODEL is an archive of torch.jit.save (.pt), timm/NAME, torchvision/NAME, transformers/NAME, or "
-               "module:factory in Python: a function that returns a torch.nn.Module, or (module, example inputs). Without "
-               "--script the module is traced, which records shapes; archives keep none: give --input, or --shape to perfc. "
-               "No weights are written. With --out a list of models is exported, in parallel; what the manifest in that "
-               "folder has is not exported again.")
+        "module:factory in Python: a function that returns a torch.nn.Module, or (module, example inputs). Without "
+        "--script the module is traced, which records shapes; archives keep none: give --input, or --shape to perfc. "
+        "No weights are written. With --out a list of models is exported, in parallel; what the manifest in that "
+        "folder has is not exported again.")
     parser.add_argument("models", metavar="MODEL", nargs="*", help="see below")
-    parser.add_argument("-o", "--output", help="file to write; - for standard output (default: MODEL with .json, .pt2 or .onnx)")
+    parser.add_argument("-o", "--output",
+                        help="file to write; - for standard output (default: MODEL with .json, .pt2 or .onnx)")
     parser.add_argument("-i", "--input", action="append", type=shape, metavar="DIMS[:DTYPE]", default=[],
                         help="shape of an example input, once per input: 1,3,224,224 or 1,128:int64")
-    parser.add_argument("--format", type=formats, default=["json"], metavar="FORM[,FORM]",
-                        help="json: TorchScript; pt2: what torch.export gives; onnx: torch's dynamo exporter; onnx-legacy: the one "
-                             "that traces; several with --out (default: json)")
-    parser.add_argument("--script", action="store_true", help="script the module instead of tracing it: keeps control flow")
+    parser.add_argument(
+        "--format", type=formats, default=["json"], metavar="FORM[,FORM]",
+        help="json: TorchScript; pt2: what torch.export gives; onnx: torch's dynamo exporter; onnx-legacy: the one "
+        "that traces; several with --out (default: json)")
+    parser.add_argument("--script", action="store_true",
+                        help="script the module instead of tracing it: keeps control flow")
     parser.add_argument("--method", default="forward", help="method of a script module to export (default: forward)")
-    parser.add_argument("--device", default="cpu", help="where the factory makes the module; meta, with --format pt2 or "
-                                                        "--script, needs no memory for weights")
+    parser.add_argument(
+        "--device", default="cpu", help="where the factory makes the module; meta, with --format pt2 or "
+        "--script, needs no memory for weights")
     parser.add_argument("--name", default="", help="name of the model in the file")
     several = parser.add_argument_group("several models")
     several.add_argument("--out", metavar="DIR", help=f"folder for the files and {batch.MANIFEST}")
     several.add_argument("--list", action="append", default=[], metavar="FILE",
                          help="one model a line: MODEL [family=NAME] [input=DIMS[:DTYPE]]…")
-    several.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1,
+    several.add_argument("--jobs", type=int,
+                         default=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1,
                          help="models at the same time (default: one per core)")
     several.add_argument("--memory-limit", type=float, metavar="MIB", help="of each export")
-    several.add_argument("--timeout", type=float, default=600, metavar="SECONDS", help="of each export (default: %(default)s)")
+    several.add_argument("--timeout", type=float, default=600, metavar="SECONDS",
+                         help="of each export (default: %(default)s)")
     several.add_argument("--retry-failed", action="store_true", help="try again what failed in an earlier run")
     args = parser.parse_args(argv)
     if args.out:
         if not args.models and not args.list:
             parser.error("--out needs models: name some, or give --list")
         if args.output or args.input or args.script or args.name or args.method != "forward":
-            parser.error("--output, --input, --script, --method and --name are for one model; a list says input= itself")
+            parser.error(
+                "--output, --input, --script, --method and --name are for one model; a list says input= itself")
         for model in args.models:
             if not targets.is_target(model):
                 parser.error(f"'{model}' is none of timm/NAME, torchvision/NAME, transformers/NAME, module:factory")
@@ -145,7 +158,9 @@ def parse(argv):
     if len(args.models) != 1 or args.list or len(args.format) != 1:
         parser.error("one MODEL and one --format, or a folder for several with --out")
     if not pathlib.Path(args.models[0]).is_file() and not targets.is_target(args.models[0]):
-        parser.error(f"'{args.models[0]}' is neither a file nor module:factory, timm/NAME, torchvision/NAME or transformers/NAME")
+        parser.error(
+            f"'{args.models[0]}' is neither a file nor module:factory, timm/NAME, torchvision/NAME or transformers/NAME"
+        )
     if args.format[0] != "json" and (args.script or args.method != "forward"):
         parser.error("--script and --method are for --format json")
     return args

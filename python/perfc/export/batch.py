@@ -12,7 +12,8 @@ import time
 from perfc import files, isolate
 from .targets import Entry
 
-COLUMNS = ("target", "format", "file", "status", "message", "architecture", "family", "inputs", "nodes", "parameters", "seconds", "torch")
+COLUMNS = ("target", "format", "file", "status", "message", "architecture", "family", "inputs", "nodes", "parameters",
+           "seconds", "torch")
 SUFFIX = {"json": ".json", "pt2": ".pt2", "onnx": ".onnx", "onnx-legacy": ".legacy.onnx"}
 MANIFEST = "manifest.csv"
 
@@ -42,7 +43,8 @@ def write(caller, entry: Entry, form: str, path: str) -> dict:
     torch.set_num_threads(1)
     model = entry.model()
     if model.inputs is None:
-        raise ExportError("example inputs are missing: let the factory return (module, inputs), or say input= in the list")
+        raise ExportError(
+            "example inputs are missing: let the factory return (module, inputs), or say input= in the list")
     if form == "json":
         made = torchscript.export_module(model.module, model.inputs)
         torchscript.write(made, path)
@@ -59,8 +61,8 @@ def read_manifest(path: pathlib.Path) -> list[dict]:
         return list(csv.DictReader(file))
 
 
-def export_list(entries: list[Entry], forms, folder: str, *, jobs: int = 1, memory_mib: float | None = None, timeout_s: float = 600,
-                retry_failed: bool = False, say=isolate.say) -> list[dict]:
+def export_list(entries: list[Entry], forms, folder: str, *, jobs: int = 1, memory_mib: float | None = None,
+                timeout_s: float = 600, retry_failed: bool = False, say=isolate.say) -> list[dict]:
     """Rows of the manifest for `entries`: one per model and form, the failed ones too. What the manifest in `folder` has
     already is not made again."""
     out = pathlib.Path(folder)
@@ -69,11 +71,15 @@ def export_list(entries: list[Entry], forms, folder: str, *, jobs: int = 1, memo
     known = {(r["target"], r["format"]): r for r in read_manifest(path)} if path.exists() else {}
     wanted = [(e, form) for e in entries for form in forms]
     named = names(entries)
-    place = {key: i for i, key in enumerate([*known, *((e.target, form) for e, form in wanted if (e.target, form) not in known)])}
+    place = {
+        key: i
+        for i, key in enumerate([*known, *((e.target, form) for e, form in wanted if (e.target, form) not in known)])
+    }
     lock = threading.Lock()
 
     def is_done(row) -> bool:
-        return row is not None and (row["status"] == "ok" and (out / row["file"]).exists() or row["status"] != "ok" and not retry_failed)
+        return row is not None and (row["status"] == "ok" and
+                                    (out / row["file"]).exists() or row["status"] != "ok" and not retry_failed)
 
     def save() -> None:
         with files.writing(path, newline="", encoding="utf-8") as file:
@@ -88,13 +94,17 @@ def export_list(entries: list[Entry], forms, folder: str, *, jobs: int = 1, memo
         name = named[entry.target] + SUFFIX[form]
         start = time.monotonic()
         pids: list[int] = []
-        outcome = isolate.call(write, entry, form, str(out / name), timeout_s=timeout_s, memory_mib=memory_mib, watch=isolate.Watch(started=pids.append))
+        outcome = isolate.call(write, entry, form, str(out / name), timeout_s=timeout_s, memory_mib=memory_mib,
+                               watch=isolate.Watch(started=pids.append))
         files.forget(out, pids)
         value = outcome.value or {}
-        row = {"target": entry.target, "format": form, "file": name if outcome.status == "ok" else "", "status": outcome.status,
-               "message": outcome.message.removeprefix("ExportError: "), "architecture": named[entry.target],
-               "family": entry.family or value.get("family", "-"), "inputs": " ".join(entry.inputs), "nodes": value.get("nodes", ""),
-               "parameters": value.get("parameters", ""), "seconds": f"{time.monotonic() - start:.2f}", "torch": value.get("torch", "")}
+        row = {
+            "target": entry.target, "format": form, "file": name if outcome.status == "ok" else "",
+            "status": outcome.status, "message": outcome.message.removeprefix("ExportError: "), "architecture": named[
+                entry.target], "family": entry.family or value.get("family", "-"),
+            "inputs": " ".join(entry.inputs), "nodes": value.get("nodes", ""), "parameters": value.get(
+                "parameters", ""), "seconds": f"{time.monotonic() - start:.2f}", "torch": value.get("torch", "")
+        }
         with lock:
             known[entry.target, form] = row
             save()

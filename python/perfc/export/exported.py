@@ -30,7 +30,8 @@ def export_archive(module: torch.nn.Module, inputs, path: str) -> dict:
 
 def strip(source: pathlib.Path, target: str) -> None:
     """Copies an archive but for the bytes of tensors: what configures them is JSON and stays."""
-    with zipfile.ZipFile(source) as whole, files.writing(target, "wb") as out, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as slim:
+    with zipfile.ZipFile(source) as whole, files.writing(target, "wb") as out, zipfile.ZipFile(
+            out, "w", zipfile.ZIP_DEFLATED) as slim:
         for name in whole.namelist():
             inside = name.partition("/")[2]
             if inside.startswith("data/") and not inside.endswith(".json"):

@@ -17,7 +17,8 @@ KEPT_ELEMENTS = 1024  # shapes, axes, tables of indices: importers compute with 
 def export_onnx(module: torch.nn.Module, inputs, path: str, *, dynamo: bool) -> dict:
     """Exports `module`; larger weights become external data in a file that is not written.
 
-    Returns {"nodes", "parameters"}: how many of each the graph has. Needs the package onnx, with `dynamo` onnxscript too.
+    Returns {"nodes", "parameters"}: how many of each the graph has. Needs the package onnx, with `dynamo` onnxscript
+    too.
     """
     try:
         import onnx  # noqa: F401
@@ -32,12 +33,14 @@ def export_onnx(module: torch.nn.Module, inputs, path: str, *, dynamo: bool) -> 
                 warnings.simplefilter("ignore")
                 module = module.eval()
                 if dynamo:
-                    torch.onnx.export(module, tuple(inputs), dynamo=True, verbose=False).save(complete, external_data=True)
+                    torch.onnx.export(module, tuple(inputs), dynamo=True, verbose=False).save(
+                        complete, external_data=True)
                 else:
                     torch.onnx.export(module, tuple(inputs), complete, dynamo=False)
         except Exception as error:
             other = "onnx-legacy" if dynamo else "onnx"
-            raise blame(f"torch.onnx cannot export the module; another --format ({other}, json, pt2) may", error) from None
+            raise blame(f"torch.onnx cannot export the module; another --format ({other}, json, pt2) may",
+                        error) from None
         graph = onnx.load(complete, load_external_data=False)
     strip(graph, pathlib.Path(path).name + ".data")
     with files.writing(path, "wb") as file:
@@ -57,7 +60,8 @@ def strip(model, location: str) -> None:
         if not external and elements <= KEPT_ELEMENTS:
             continue
         size = elements * max(1, onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize)
-        for field in ("raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data", "external_data"):
+        for field in ("raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data",
+                      "external_data"):
             tensor.ClearField(field)
         tensor.data_location = onnx.TensorProto.EXTERNAL
         for key, value in (("location", location), ("offset", offset), ("length", size)):

@@ -80,7 +80,9 @@ def read_list(path: str) -> list[Entry]:
             else:
                 raise ExportError(f"{path}:{number}: '{word}' is neither family=NAME nor input=DIMS[:DTYPE]")
         if not is_target(target):
-            raise ExportError(f"{path}:{number}: '{target}' is none of timm/NAME, torchvision/NAME, transformers/NAME, module:factory")
+            raise ExportError(
+                f"{path}:{number}: '{target}' is none of timm/NAME, torchvision/NAME, transformers/NAME, module:factory"
+            )
         if target in seen:
             raise ExportError(f"{path}:{number}: '{target}' is in line {seen[target]} already")
         seen[target] = number
@@ -154,7 +156,8 @@ def _transformer_inputs(module) -> tuple:
         side = side if isinstance(side, int) else side[0]
         return (torch.zeros(1, getattr(vision, "num_channels", 3), side, side),)
     if module.main_input_name == "input_ids":
-        tokens = torch.zeros(1, min(TOKENS, getattr(config, "max_position_embeddings", TOKENS) or TOKENS), dtype=torch.int64)
+        tokens = torch.zeros(1, min(TOKENS,
+                                    getattr(config, "max_position_embeddings", TOKENS) or TOKENS), dtype=torch.int64)
         return (tokens, torch.ones_like(tokens)) + ((tokens,) if config.is_encoder_decoder else ())
     raise ExportError(f"the model reads '{module.main_input_name}': say its shape with input=")
 
@@ -189,7 +192,8 @@ def from_factory(target: str, device: str) -> Model:
     made = factory
     if not isinstance(factory, torch.nn.Module):
         if not callable(factory):
-            raise ExportError(f"'{target}' is of type {type(factory).__name__}; a factory is a function, or a torch.nn.Module")
+            raise ExportError(
+                f"'{target}' is of type {type(factory).__name__}; a factory is a function, or a torch.nn.Module")
         try:
             with torch.device(device):
                 made = factory()

@@ -62,7 +62,8 @@ def program(module: torch.jit.ScriptModule, name: str, method: str = "forward") 
     """The program of one of a script module's methods, calls of submodules inlined."""
     names = sorted(module._c._method_names())
     if method not in names:
-        raise ExportError(f"the module has no method '{method}'" + (f"; give --method {' or '.join(names)}" if names else " at all"))
+        raise ExportError(f"the module has no method '{method}'" +
+                          (f"; give --method {' or '.join(names)}" if names else " at all"))
     graph = module._c._get_method(method).graph.copy()
     torch._C._jit_pass_inline(graph)
     return _Writer(module).run(graph, name)
@@ -184,7 +185,9 @@ class _Writer:
             return []
         if isinstance(held, torch.ScriptObject):
             return self.packed(path, held, node)
-        if isinstance(held, (torch.nn.Module, torch.jit.RecursiveScriptModule)) or type(held).__module__.startswith("torch.jit"):
+        if isinstance(
+                held,
+            (torch.nn.Module, torch.jit.RecursiveScriptModule)) or type(held).__module__.startswith("torch.jit"):
             self.objects[output] = (path, held)
             return []
         constant = {"op": "prim::Constant", "inputs": [], "outputs": [self.value(node.output())],
@@ -192,7 +195,8 @@ class _Writer:
         return [constant]
 
     def parameter(self, path: str, tensor: torch.Tensor) -> str:
-        key = (tensor.data_ptr(), tuple(tensor.shape), tensor.dtype) if tensor.numel() and tensor.device.type != "meta" else id(tensor)
+        key = (tensor.data_ptr(), tuple(tensor.shape),
+               tensor.dtype) if tensor.numel() and tensor.device.type != "meta" else id(tensor)
         name = self.by_identity.setdefault(key, path)
         if name == path:
             kind = self.kinds.get(id(tensor), "parameter" if tensor.requires_grad else "buffer")
@@ -212,7 +216,10 @@ class _Writer:
 
         def constant(suffix, value, kind):
             name = f"{output}.{suffix}"
-            nodes.append({"op": "prim::Constant", "inputs": [], "outputs": [{"name": name, "type": kind}], "attributes": {"value": value}})
+            nodes.append({
+                "op": "prim::Constant", "inputs": [], "outputs": [{"name": name, "type": kind}],
+                "attributes": {"value": value}
+            })
             parts.append(name)
 
         if bias is None:
@@ -225,17 +232,23 @@ class _Writer:
             constant("groups", int(held.groups()), "int")
             if held.transpose():
                 constant("output_padding", [int(v) for v in held.output_padding()], "List[int]")
-        nodes.append({"op": "prim::TupleConstruct", "inputs": parts, "outputs": [{"name": output, "type": "Tuple"}], "attributes": {}})
+        nodes.append({
+            "op": "prim::TupleConstruct", "inputs": parts, "outputs": [{"name": output, "type": "Tuple"}],
+            "attributes": {}
+        })
         return nodes
 
     def literal(self, value):
         if value is None or isinstance(value, (bool, int, str)):
             return value
         if isinstance(value, float):
-            return value if math.isfinite(value) else {"float": "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"}
+            return value if math.isfinite(value) else {
+                "float": "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+            }
         if isinstance(value, torch.Tensor):
             entry = _tensor(value)
-            if value.numel() <= MAX_ELEMENTS and value.device.type != "meta" and not value.is_quantized and not value.is_complex():
+            if value.numel(
+            ) <= MAX_ELEMENTS and value.device.type != "meta" and not value.is_quantized and not value.is_complex():
                 entry["data"] = [self.literal(v) for v in value.flatten().tolist()]
             return {"tensor": entry}
         if isinstance(value, (list, tuple)):
@@ -249,8 +262,10 @@ def load(path: str) -> torch.jit.ScriptModule:
         return torch.jit.load(path, map_location="cpu")
     except RuntimeError as error:
         first = str(error).strip().splitlines()[0]
-        raise ExportError(f"not a TorchScript archive that torch {torch.__version__} reads; of a state_dict or a pickled module "
-                          f"export module:factory instead, .pt2 is read by perfc as it is ({first.partition('. This is')[0]})") from None
+        raise ExportError(
+            f"not a TorchScript archive that torch {torch.__version__} reads; of a state_dict or a pickled module "
+            f"export module:factory instead, .pt2 is read by perfc as it is ({first.partition('. This is')[0]})"
+        ) from None
 
 
 def write(result: dict, path: str) -> None:

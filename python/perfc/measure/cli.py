@@ -16,8 +16,10 @@ from .protocol import PROTOCOLS
 from .table import LabelsError, LabelsFile
 
 EPILOG = """LIST is a list of models as for python -m perfc.export (timm/NAME, torchvision/NAME, transformers/NAME or
-module:factory, one a line), or the manifest.csv that it wrote. Models of a list are exported to models/ beside the labels.
-Every cell (model, batch, dtype, mode, layout, task) runs in a process of its own and is one row, written at once: the same
+module:factory, one a line), or the manifest.csv that it wrote. Models of a list are exported to models/ beside the
+labels.
+Every cell (model, batch, dtype, mode, layout, task) runs in a process of its own and is one row, written at once: the
+same
 command again goes on with what is missing. Rows that are not ok say why; --retry-failed measures them again."""
 
 
@@ -53,28 +55,37 @@ def parse(argv):
     p = argparse.ArgumentParser(prog="python -m perfc.measure", description=__doc__.splitlines()[0], epilog=EPILOG)
     p.add_argument("lists", metavar="LIST", nargs="*", help="see below")
     p.add_argument("-o", "--output", metavar="FILE", help="labels.csv to write, or to go on with")
-    p.add_argument("--ops", action="store_true", help="measure single operators over a designed grid, too: what a device reaches")
+    p.add_argument("--ops", action="store_true",
+                   help="measure single operators over a designed grid, too: what a device reaches")
     p.add_argument("--device", help="perfc's name of this device, as in `perfc devices` [what the device calls itself]")
     p.add_argument("--backend", choices=("cuda", "cpu"), help="[cuda where torch sees a GPU, else cpu]")
     grid = p.add_argument_group("grid", "comma-separated")
     grid.add_argument("--batch", type=batches, metavar="N,…", help="[1,8,32,128; on a CPU 1,8]")
-    grid.add_argument("--dtype", type=words(cells.DTYPES), metavar="D,…", help=f"of {', '.join(cells.DTYPES)} [fp32,fp16,bf16; on a CPU fp32]")
-    grid.add_argument("--mode", type=words(cells.MODES), metavar="M,…", default=["eager"], help=f"of {', '.join(cells.MODES)} [eager]")
-    grid.add_argument("--layout", type=words(cells.LAYOUTS), metavar="L,…", default=["nchw"], help="of nchw, nhwc [nchw]")
-    grid.add_argument("--task", type=words(cells.TASKS), metavar="T,…", default=["infer"], help="of infer, train (a step with Adam) [infer]")
+    grid.add_argument("--dtype", type=words(cells.DTYPES), metavar="D,…",
+                      help=f"of {', '.join(cells.DTYPES)} [fp32,fp16,bf16; on a CPU fp32]")
+    grid.add_argument("--mode", type=words(cells.MODES), metavar="M,…", default=["eager"],
+                      help=f"of {', '.join(cells.MODES)} [eager]")
+    grid.add_argument("--layout", type=words(cells.LAYOUTS), metavar="L,…", default=["nchw"],
+                      help="of nchw, nhwc [nchw]")
+    grid.add_argument("--task", type=words(cells.TASKS), metavar="T,…", default=["infer"],
+                      help="of infer, train (a step with Adam) [infer]")
     how = p.add_argument_group("how")
-    how.add_argument("--protocol", choices=sorted(PROTOCOLS), default="default",
-                     help="default: 5 runs of warm-up, then at least 30 and 1 s, their median, again while the spread is above 5 %% (at "
-                          "most 3 times); dippm: 5 and 30 runs, their mean [default]")
+    how.add_argument(
+        "--protocol", choices=sorted(PROTOCOLS), default="default", help=
+        "default: 5 runs of warm-up, then at least 30 and 1 s, their median, again while the spread is above 5 %% (at "
+        "most 3 times); dippm: 5 and 30 runs, their mean [default]")
     how.add_argument("--runs", type=int, metavar="N", help="at least so many")
     how.add_argument("--seconds", type=float, metavar="S", help="at least so long")
-    how.add_argument("--budget", type=seconds, metavar="TIME", help="stop after this time, such as 8m, the most informative cells first")
+    how.add_argument("--budget", type=seconds, metavar="TIME",
+                     help="stop after this time, such as 8m, the most informative cells first")
     how.add_argument("--timeout", type=seconds, default=300.0, metavar="TIME", help="of a cell [5m]")
-    how.add_argument("--memory-limit", type=float, metavar="MIB", help="of a cell's process, on a CPU [80 %% of what is free]")
+    how.add_argument("--memory-limit", type=float, metavar="MIB",
+                     help="of a cell's process, on a CPU [80 %% of what is free]")
     how.add_argument("--threads", type=int, help="of torch, on a CPU [torch's choice]")
     how.add_argument("--retry-failed", action="store_true", help="measure again what was not ok")
     how.add_argument("--licence", default="", help="column of the labels: what may be done with them")
-    p.add_argument("--describe", metavar="FILE", help="write a device file of this CPU for perfc's --device-file, and stop")
+    p.add_argument("--describe", metavar="FILE",
+                   help="write a device file of this CPU for perfc's --device-file, and stop")
     args = p.parse_args(argv)
     if args.describe:
         return args
@@ -150,7 +161,8 @@ def grid(args, backend: str, models) -> list[cells.Cell]:
         named = [(m.entry.target, m.family) for m in models if (m.family == "operator") == (kind == "operator")]
         tasks = args.task if kind == "model" else ["infer"]
         modes = args.mode if kind == "model" else ["eager"]
-        out += cells.grid(named, batch_sizes, args.dtype or (["fp32"] if cpu else ["fp32", "fp16", "bf16"]), modes, args.layout, tasks)
+        out += cells.grid(named, batch_sizes, args.dtype or (["fp32"] if cpu else ["fp32", "fp16", "bf16"]), modes,
+                          args.layout, tasks)
     return out
 
 
@@ -159,8 +171,12 @@ def main(argv=None) -> int:
     try:
         if args.describe:
             device = describe.cpu_device(args.device)
-            files.write_text(args.describe, json.dumps({"schema": "perfc.devices/1", "devices": [device]}, indent=2) + "\n")
-            print(f"{args.describe}: {device['name']}, {device['title']}: peaks by its data sheet, as far as the system knows")
+            files.write_text(args.describe,
+                             json.dumps({"schema": "perfc.devices/1", "devices": [device]}, indent=2) + "\n")
+            print(
+                f"{args.describe}: {device['name']}, {device['title']}: peaks by its data sheet, as far as the system "
+                f"knows"
+            )
             return 0
         return run(args)
     except Unavailable as error:
@@ -183,7 +199,9 @@ def run(args) -> int:
         raise Unavailable("the package torch is not installed: pip install torch") from None
     from perfc.export.errors import ExportError
     from . import session
-    protocol = dataclasses.replace(PROTOCOLS[args.protocol], **{k: v for k, v in (("runs", args.runs), ("seconds", args.seconds)) if v is not None})
+    protocol = dataclasses.replace(
+        PROTOCOLS[args.protocol],
+        **{k: v for k, v in (("runs", args.runs), ("seconds", args.seconds)) if v is not None})
     try:
         labels = LabelsFile(args.output)
         if args.retry_failed and (removed := labels.forget_failed()):
@@ -191,9 +209,10 @@ def run(args) -> int:
         backend = find_backend(args.backend)
         sensors = make_sensors(backend)
         models = find_models(args, pathlib.Path(args.output).parent)
-        options = session.Options(backend=backend, device=args.device or describe.device_name(sensors.host), protocol=protocol,
-                                  budget_s=args.budget, timeout_s=args.timeout, threads=args.threads, licence=args.licence,
-                                  memory_mib=(args.memory_limit or describe.memory_limit_mib()) if backend == "cpu" else None)
+        options = session.Options(
+            backend=backend, device=args.device or describe.device_name(sensors.host), protocol=protocol,
+            budget_s=args.budget, timeout_s=args.timeout, threads=args.threads, licence=args.licence,
+            memory_mib=(args.memory_limit or describe.memory_limit_mib()) if backend == "cpu" else None)
         summary = session.run(models, grid(args, backend, models), labels, sensors, options)
     except (ExportError, LabelsError, RuntimeError) as error:
         print(f"error: {error}", file=sys.stderr)

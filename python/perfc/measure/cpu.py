@@ -62,7 +62,8 @@ def _tensors(value):
 class CpuBackend(Backend):
     name, device = "cpu", "cpu"
 
-    def __init__(self, threads: int | None = None, clock: Callable[[], float] = time.perf_counter, rapl: Rapl | None = None):
+    def __init__(self, threads: int | None = None, clock: Callable[[], float] = time.perf_counter,
+                 rapl: Rapl | None = None):
         self.threads, self.clock = threads, clock
         self.rapl = rapl or Rapl()
         self.resident = 0

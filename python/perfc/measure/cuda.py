@@ -45,7 +45,8 @@ class Nvml:
         if first.startswith("MIG-"):
             part = n.nvmlDeviceGetHandleByUUID(first)
             return n.nvmlDeviceGetDeviceHandleFromMigDeviceHandle(part), part
-        gpu = n.nvmlDeviceGetHandleByUUID(first) if first.startswith("GPU-") else n.nvmlDeviceGetHandleByIndex(int(first))
+        gpu = n.nvmlDeviceGetHandleByUUID(first) if first.startswith("GPU-") else n.nvmlDeviceGetHandleByIndex(
+            int(first))
         if self._ask(n.nvmlDeviceGetMigMode, gpu, otherwise=(0, 0))[0] != 1:
             return gpu, None
         for index in range(n.nvmlDeviceGetMaxMigDeviceCount(gpu)):  # CUDA takes the first instance there is
@@ -100,7 +101,8 @@ class Nvml:
         return self._ask(self.nvml.nvmlDeviceGetTemperature, self.gpu, self.nvml.NVML_TEMPERATURE_GPU)
 
     def throttle(self) -> tuple[str, ...]:
-        ask = getattr(self.nvml, "nvmlDeviceGetCurrentClocksEventReasons", None) or self.nvml.nvmlDeviceGetCurrentClocksThrottleReasons
+        ask = getattr(self.nvml, "nvmlDeviceGetCurrentClocksEventReasons",
+                      None) or self.nvml.nvmlDeviceGetCurrentClocksThrottleReasons
         bits = self._ask(ask, self.gpu, otherwise=0)
         return tuple(name for bit, name in THROTTLE if bits & bit)
 
@@ -178,6 +180,7 @@ class CudaSensors(Sensors):
 
     def sample(self, pid: int) -> Sample:
         used = self.nvml.used_mib()
-        return Sample(power_w=self.nvml.power_w(), clock_mhz=self.nvml.clock_mhz("SM"), memory_clock_mhz=self.nvml.clock_mhz("MEM"),
-                      temperature_c=self.nvml.temperature_c(), throttle=self.nvml.throttle(),
+        return Sample(power_w=self.nvml.power_w(), clock_mhz=self.nvml.clock_mhz("SM"),
+                      memory_clock_mhz=self.nvml.clock_mhz("MEM"), temperature_c=self.nvml.temperature_c(),
+                      throttle=self.nvml.throttle(),
                       memory_mib=None if used is None or self.before_mib is None else max(0.0, used - self.before_mib))

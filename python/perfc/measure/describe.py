@@ -58,15 +58,20 @@ def cpu_device(name: str | None = None) -> dict:
     """A starting point that `perfc devices calibrate` corrects: peak rates from what the system says of the CPU, its
     bandwidth from a copy, its power a guess (TDP_W_PER_CORE) where nobody says."""
     text = pathlib.Path("/proc/cpuinfo").read_text()
-    flags = set(next((line.partition(":")[2].split() for line in text.splitlines() if line.startswith(("flags", "Features"))), []))
+    flags = set(
+        next((line.partition(":")[2].split() for line in text.splitlines() if line.startswith(("flags", "Features"))),
+             []))
     clocks = [k / 1e3 for k in _numbers("devices/system/cpu/cpu*/cpufreq/cpuinfo_max_freq")]
-    mhz = max(clocks or [float(line.partition(":")[2]) for line in text.splitlines() if line.startswith("cpu MHz")], default=2000.0)
+    mhz = max(clocks or [float(line.partition(":")[2]) for line in text.splitlines() if line.startswith("cpu MHz")],
+              default=2000.0)
     cores = host_threads()
     memory_kib = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1024
     limits = [uw / 1e6 for uw in _numbers("class/powercap/intel-rapl:?/constraint_0_power_limit_uw")]
     tflops = cores * mhz * 1e6 * flops_per_clock(flags) / 1e12
     host = cpu_name()
-    return {"name": name or device_name(host), "title": host, "kind": "cpu", "vector_tflops": {"float32": round(tflops, 4)},
-            "bandwidth_gb_s": round(copy_gb_s() / COPY_SHARE, 2), "l2_mib": cache_mib(), "sms": cores, "boost_clock_mhz": round(mhz),
-            "memory_mib": round(memory_kib / 1024), "tdp_w": round(sum(limits) or TDP_W_PER_CORE * cores, 1), "idle_w": 1.0,
-            "source": "python -m perfc.measure --describe"}
+    return {
+        "name": name or device_name(host), "title": host, "kind": "cpu", "vector_tflops": {"float32": round(
+            tflops, 4)}, "bandwidth_gb_s": round(copy_gb_s() / COPY_SHARE, 2), "l2_mib": cache_mib(), "sms": cores,
+        "boost_clock_mhz": round(mhz), "memory_mib": round(memory_kib / 1024), "tdp_w": round(
+            sum(limits) or TDP_W_PER_CORE * cores, 1), "idle_w": 1.0, "source": "python -m perfc.measure --describe"
+    }

@@ -73,7 +73,8 @@ def run_count(protocol: Protocol, warm_up_ms: list[float]) -> int:
     return max(protocol.runs, min(MOST_RUNS, math.ceil(protocol.seconds * 1e3 / max(typical, 1e-3))))
 
 
-def measure(time_runs: Callable[[int], list[float]], protocol: Protocol, window: Callable[[Callable, int], list[float]] = None) -> Timing:
+def measure(time_runs: Callable[[int], list[float]], protocol: Protocol,
+            window: Callable[[Callable, int], list[float]] = None) -> Timing:
     """`time_runs(n)` runs n times and gives each run's ms. `window(measure_it, attempt)` surrounds an attempt, to read
     meters before and after. Gives the attempt with the least spread."""
     count = run_count(protocol, time_runs(protocol.warm_up))

@@ -159,7 +159,9 @@ def run(models: list[Model], cells: list[Cell], labels: LabelsFile, sensors: Sen
     """Measures the cells that `labels` lacks, the most informative first, and appends a row for each."""
     by_target = {m.entry.target: m for m in models}
     measured = {(cell_of(r).key(), r["device"], r["protocol"]) for r in labels.rows}
-    before = [cell_of(r) for r in labels.rows if r["device"] == options.device and r["protocol"] == options.protocol.name]
+    before = [
+        cell_of(r) for r in labels.rows if r["device"] == options.device and r["protocol"] == options.protocol.name
+    ]
     todo = in_order([c for c in cells if (c.key(), options.device, options.protocol.name) not in measured], before)
     summary = Summary(known=len(cells) - len(todo), left=len(todo))
     if not todo:
@@ -181,16 +183,20 @@ def run(models: list[Model], cells: list[Cell], labels: LabelsFile, sensors: Sen
                        timeout_s=timeout_s, memory_mib=options.memory_mib, watch=recorder.watch())
         if outcome.status == "timeout" and timeout_s < options.timeout_s:
             break  # the budget ended it, which says nothing about the cell
-        row = {"model": model.file(cell.mode), "batch": cell.batch or None, "device": options.device, "dtype": cell.dtype,
-               "mode": cell.mode, "layout": cell.layout, "task": cell.task, "source": options.source, "licence": options.licence,
-               "architecture": model.architecture, "family": cell.family, "target": cell.target, "status": outcome.status, "message": outcome.message,
-               "mig": sensors.mig, "host": sensors.host, "protocol": options.protocol.name,
-               "measured_at": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")}
+        row = {
+            "model": model.file(cell.mode), "batch": cell.batch or None, "device": options.device, "dtype": cell.dtype,
+            "mode": cell.mode, "layout": cell.layout, "task": cell.task, "source": options.source, "licence":
+                options.licence, "architecture": model.architecture, "family": cell.family, "target": cell.target,
+            "status": outcome.status, "message": outcome.message, "mig": sensors.mig, "host": sensors.host, "protocol":
+                options.protocol.name, "measured_at": datetime.datetime.now(
+                    datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        }
         if outcome.status == "ok":
             row |= combine(outcome.value, recorder, options, idle.value)
             summary.ok += 1
             summary.flagged += bool(row["flags"])
-            said = f"{row['latency_ms']:.4g} ms ± {row['spread_percent']:.1f} %" + (f"  [{row['flags']}]" if row["flags"] else "")
+            said = f"{row['latency_ms']:.4g} ms ± {row['spread_percent']:.1f} %" + (f"  [{row['flags']}]"
+                                                                                    if row["flags"] else "")
         else:
             summary.not_ok[outcome.status] = summary.not_ok.get(outcome.status, 0) + 1
             said = f"{outcome.status}: {outcome.message}"

@@ -45,7 +45,8 @@ class LabelsError(Exception):
 
 
 def cell_of(row: dict) -> Cell:
-    return Cell(row["target"], row["family"], int(row["batch"] or 0), row["dtype"], row["mode"], row["layout"], row["task"])
+    return Cell(row["target"], row["family"], int(row["batch"] or 0), row["dtype"], row["mode"], row["layout"],
+                row["task"])
 
 
 class LabelsFile:
@@ -54,7 +55,8 @@ class LabelsFile:
     def __init__(self, path: str):
         self.path = pathlib.Path(path)
         if self.path.exists() and not self.path.is_file():
-            raise LabelsError(f"{self.path}: rows are read back to go on, and this is no regular file: name another with -o")
+            raise LabelsError(
+                f"{self.path}: rows are read back to go on, and this is no regular file: name another with -o")
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._open()
         try:
@@ -90,7 +92,8 @@ class LabelsFile:
             try:
                 cell_of(row)
             except (TypeError, ValueError):
-                raise LabelsError(f"{self.path}:{reader.line_num}: not a row of perfc.measure: correct or remove it") from None
+                raise LabelsError(
+                    f"{self.path}:{reader.line_num}: not a row of perfc.measure: correct or remove it") from None
             rows.append(row)
         return rows
 

@@ -33,7 +33,8 @@ def idle_power(caller: isolate.Caller, backend_name: str) -> float | None:
     return None if before is None or after is None else (after - before) / (end - start)
 
 
-def run_cell(caller: isolate.Caller, entry, cell: Cell, protocol: Protocol, backend_name: str, threads: int | None) -> dict:
+def run_cell(caller: isolate.Caller, entry, cell: Cell, protocol: Protocol, backend_name: str,
+             threads: int | None) -> dict:
     """Columns of the cell's row that this process knows; the parent's samples join them (session.py)."""
     return measure_cell(caller, entry.model, cell, protocol, make_backend(backend_name, threads))
 
@@ -68,12 +69,21 @@ def measure_cell(caller, make_model, cell: Cell, protocol: Protocol, backend: Ba
         peak = backend.peak_memory(step)
     versions = backend.versions()
     return {
-        "latency_ms": timing.latency_ms(protocol), "latency_mean_ms": timing.mean_ms, "latency_median_ms": timing.median_ms,
-        "latency_p95_ms": timing.p95_ms, "latency_std_ms": timing.std_ms, "spread_percent": 100 * timing.spread,
-        "runs": len(timing.runs_ms), "attempts": timing.attempts, "attempt": timing.attempt,
-        "window_s": seconds[timing.attempt], "window_j": energies[timing.attempt],
-        "memory_allocated_mib": peak.allocated_mib, "memory_reserved_mib": peak.reserved_mib,
-        "threads": torch.get_num_threads() if backend.name == "cpu" else None, **asdict(versions),
+        "latency_ms": timing.latency_ms(protocol),
+        "latency_mean_ms": timing.mean_ms,
+        "latency_median_ms": timing.median_ms,
+        "latency_p95_ms": timing.p95_ms,
+        "latency_std_ms": timing.std_ms,
+        "spread_percent": 100 * timing.spread,
+        "runs": len(timing.runs_ms),
+        "attempts": timing.attempts,
+        "attempt": timing.attempt,
+        "window_s": seconds[timing.attempt],
+        "window_j": energies[timing.attempt],
+        "memory_allocated_mib": peak.allocated_mib,
+        "memory_reserved_mib": peak.reserved_mib,
+        "threads": torch.get_num_threads() if backend.name == "cpu" else None,
+        **asdict(versions),
     }
 
 
@@ -81,7 +91,8 @@ def prepare(module, inputs, cell: Cell, backend: Backend):
     """What one run calls, and the tensors that live as long as it does."""
     import torch
     if inputs is None:
-        raise ValueError("example inputs are missing: let the factory return (module, inputs), or say input= in the list")
+        raise ValueError(
+            "example inputs are missing: let the factory return (module, inputs), or say input= in the list")
     half = {"fp16": torch.float16, "bf16": torch.bfloat16}.get(cell.dtype)
     training = cell.task == "train"
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = cell.dtype == "tf32"
@@ -92,10 +103,14 @@ def prepare(module, inputs, cell: Cell, backend: Backend):
         inputs = [i.to(half) if isinstance(i, torch.Tensor) and i.is_floating_point() else i for i in inputs]
     if cell.layout == "nhwc":
         module = module.to(memory_format=torch.channels_last)
-        inputs = [i.contiguous(memory_format=torch.channels_last) if isinstance(i, torch.Tensor) and i.dim() == 4 else i for i in inputs]
+        inputs = [
+            i.contiguous(memory_format=torch.channels_last) if isinstance(i, torch.Tensor) and i.dim() == 4 else i
+            for i in inputs
+        ]
     forward = torch.compile(module) if cell.mode == "compiled" else module
     width = torch.float16 if backend.device == "cuda" else torch.bfloat16
-    cast = (lambda: torch.autocast(torch.device(backend.device).type, dtype=width)) if cell.dtype == "amp" else contextlib.nullcontext
+    cast = (lambda: torch.autocast(torch.device(backend.device).type, dtype=width)
+           ) if cell.dtype == "amp" else contextlib.nullcontext
     tensors = [*module.parameters(), *module.buffers(), *(i for i in inputs if isinstance(i, torch.Tensor))]
     if not training:
         def infer():
@@ -125,8 +140,11 @@ def rebatched(inputs, batch: int) -> list:
     own = tensors[0].size(0)
     if batch % own:
         raise ValueError(f"the example inputs have a batch of {own}; batch {batch} is not a multiple")
-    return [i.repeat(batch // own, *[1] * (i.dim() - 1)) if isinstance(i, torch.Tensor) and i.dim() > 0 and i.size(0) == own else i
-            for i in inputs]
+    return [
+        i.repeat(batch // own, *[1] *
+                 (i.dim() - 1)) if isinstance(i, torch.Tensor) and i.dim() > 0 and i.size(0) == own else i
+        for i in inputs
+    ]
 
 
 def _drawn(tensor):
