@@ -14,17 +14,23 @@ struct Options : PredictOptions {
   PassTrace trace;
 };
 
-/// Reads the model with the shape options; no passes.
-Result<Graph> read(const Options& o, const Request& request, Diagnostics& diags) {
+/// A model as the shape options want it, before any pass.
+struct Read {
+  Graph graph;
+  WrittenBy written_by;
+};
+
+Result<Read> read(const Options& o, const Request& request, Diagnostics& diags) {
   auto source = Source::open_model(o.model, diags);
   if (!source) return Failure{};
   ImportOptions import = request.import;
   import.open_batch = request.batch;
-  return import_model(*source, import, diags);
+  auto graph = import_model(*source, import, diags);
+  if (!graph) return Failure{};
+  return Read{std::move(*graph), frontend_of(*source)->written_by};
 }
 
-int print_result(const Options& o, Output& out, const Result<Graph>& graph, const Diagnostics& diags) {
-  (void)o;
+int print_result(Output& out, const Result<Graph>& graph, const Diagnostics& diags) {
   print(diags);
   if (!graph) return kBadInput;
   out.write(print_graph(*graph));
@@ -37,7 +43,8 @@ int run_import(const Options& o) {
   auto out = Output::open(o.output);
   if (!out) return kBadInput;
   Diagnostics diags(o.model == "-" ? "<stdin>" : o.model);
-  return print_result(o, *out, read(o, *request, diags), diags);
+  auto model = read(o, *request, diags);
+  return print_result(*out, model ? Result<Graph>(std::move(model->graph)) : Failure{}, diags);
 }
 
 int run_opt(Options& o) {
@@ -51,7 +58,7 @@ int run_opt(Options& o) {
     passes.emplace_back(rest.substr(0, comma));
     rest.remove_prefix(std::min(comma + 1, rest.size()));
   }
-  if (o.passes.empty()) passes = default_pipeline(o.fold == "on" ? FoldBatchNorm::Yes : FoldBatchNorm::No);
+  if (o.passes.empty()) passes = default_pipeline(Execution::Eager, request->fold_batch_norm);
   std::vector<std::string> checked = passes;
   if (!o.trace.print_after.empty() && o.trace.print_after != "changed" && o.trace.print_after != "all")
     checked.push_back(o.trace.print_after);
@@ -70,12 +77,14 @@ int run_opt(Options& o) {
   if (!o.passes.empty() && std::find(passes.begin(), passes.end(), "bind-shapes") != passes.end()) {
     options.dims = std::exchange(request->import.dims, {});
   }
-  auto graph = read(o, *request, diags);
-  if (graph) {
+  auto model = read(o, *request, diags);
+  Result<Graph> graph = Failure{};
+  if (model) {
     o.trace.out = &messages();
-    graph = run_passes(std::move(*graph), passes, options, o.trace, diags);
+    options.written_by = model->written_by;
+    graph = run_passes(std::move(model->graph), passes, options, o.trace, diags);
   }
-  return print_result(o, *out, graph, diags);
+  return print_result(*out, graph, diags);
 }
 
 }  // namespace

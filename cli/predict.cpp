@@ -49,7 +49,24 @@ std::optional<std::string> emit_kernels(const Asked& a) {
   return kernels_csv(a.graph, (*model)->plan(), a.devices, a.request.exec.precision);
 }
 
-std::optional<std::string> emit_features(const Asked& a) { return to_csv(extract(a.graph, *find_schema(a.o.schema))); }
+/// The graph in the order in which feature generators visit it (DIPPM, Algorithm 1), whatever order it runs in.
+std::optional<std::string> in_post_order(const Asked& a, std::string (*text)(const Asked&, const Graph&)) {
+  const auto graph = run_passes(a.graph, {"filter-operators"}, {}, {}, a.diags);
+  return graph ? std::optional(text(a, *graph)) : std::nullopt;
+}
+
+std::optional<std::string> emit_features(const Asked& a) {
+  return in_post_order(
+      a, [](const Asked& asked, const Graph& graph) { return to_csv(extract(graph, *find_schema(asked.o.schema))); });
+}
+
+std::optional<std::string> emit_static(const Asked& a) {
+  return in_post_order(a, [](const Asked&, const Graph& graph) { return static_csv(graph); });
+}
+
+std::optional<std::string> emit_adjacency(const Asked& a) {
+  return in_post_order(a, [](const Asked&, const Graph& graph) { return adjacency_csv(graph); });
+}
 
 std::string report_text(const std::vector<Report>& reports, const Options& o, Colour colour) {
   if (!o.quiet) return to_text(reports, o.top, colour);
@@ -73,8 +90,8 @@ constexpr Emit kEmits[] = {
     {"report", nullptr, report_text},
     {"ir", [](const Asked& a) { return std::optional(print_graph(a.graph)); }, nullptr},
     {"features", emit_features, nullptr},
-    {"static", [](const Asked& a) { return std::optional(static_csv(a.graph)); }, nullptr},
-    {"adjacency", [](const Asked& a) { return std::optional(adjacency_csv(a.graph)); }, nullptr},
+    {"static", emit_static, nullptr},
+    {"adjacency", emit_adjacency, nullptr},
     {"kernels", emit_kernels, nullptr},
     {"dot", [](const Asked& a) { return std::optional(print_dot(a.graph)); }, nullptr},
     {"json", nullptr, [](const std::vector<Report>& r, const Options& o, Colour) { return to_json(r, o.top); }},

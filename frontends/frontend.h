@@ -68,13 +68,16 @@ struct FrontendDef {
   /// Every operator that is read, for `perfc ops`; null where another row of
   /// the same framework tells.
   std::vector<OpCoverage> (*coverage)() = nullptr;
+  WrittenBy written_by = WrittenBy::Program;
   bool signatures = false;                ///< its models can have several entry points, by name
   const WeightFields* weights = nullptr;  ///< where its weights are, for pipes; null: they are read with the rest
 };
 
 std::span<const FrontendDef> frontend_table();
 
-/// Chooses the front end by extension, else by content, and imports.
+/// The front end of a file, by extension, else by content; null: none reads such a file.
+const FrontendDef* frontend_of(const Source&);
+/// Imports by the file's front end.
 Result<Graph> import_model(const Source&, const ImportOptions&, Diagnostics&);
 
 }  // namespace perfc

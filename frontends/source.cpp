@@ -84,11 +84,13 @@ Source Source::from_bytes(std::string name, std::string bytes) {
   return s;
 }
 
+const FrontendDef* frontend_of(const Source& source) { return choose(source.name(), source.bytes().substr(0, kHead)); }
+
 Result<Graph> import_model(const Source& source, const ImportOptions& options, Diagnostics& diags) {
   if (source.bytes().empty()) return diags.error("the file is empty; a model file was expected");
   if (const auto foreign = foreign_format(source.bytes()))
     return diags.error(fmt::format("cannot import: {}", *foreign));
-  const FrontendDef* chosen = choose(source.name(), source.bytes().substr(0, kHead));
+  const FrontendDef* chosen = frontend_of(source);
   if (!chosen) {
     std::string known;
     for (const FrontendDef& f : frontend_table()) {

@@ -45,6 +45,13 @@ enum class NodeKind : std::uint8_t {
   Call,      ///< an operator applied to operands
 };
 
+/// Who made the calls of a model file, and so whether PyTorch makes them too.
+enum class WrittenBy : std::uint8_t {
+  Program,   ///< a PyTorch program: eager execution makes every one of them
+  Exporter,  ///< an exporter, which writes out operators that its format has no name for
+  Framework  ///< another framework: PyTorch would call an operator where that one computes its parts
+};
+
 /// A result's type, and its contents as far as propagation knows them.
 struct ResultInfo {
   Type type;

@@ -154,9 +154,11 @@ bool hard_sigmoid(const MatchGraph&, const Match&, Attrs& attrs) {
   return true;
 }
 
+using enum SpeltBy;
+
 constexpr DecomposedOp kDecomposed[] = {
     // Ba et al. 2016, eq. 4; the second form multiplies the scale into the inverse deviation first
-    {"nn.layer_norm", "x gamma beta", layer_norm, 1, R"(
+    {"nn.layer_norm", "x gamma beta", layer_norm, 1, Exporters, R"(
         %mean = mean(%x, %axes)
         %centred = subtract(%x, %mean)
         %variance = mean({multiply(%centred, %centred) | power(%centred, 2) | squared_difference(%x, %mean)}, %axes2)
@@ -164,7 +166,7 @@ constexpr DecomposedOp kDecomposed[] = {
         %inverse = {reciprocal(%deviation) | divide(1, %deviation) | rsqrt(add(%variance, %epsilon))
                     | power(add(%variance, %epsilon), -0.5)}
         add(multiply({divide(%centred, %deviation) | multiply(%centred, %inverse)}, %gamma), %beta))"},
-    {"nn.layer_norm", "x gamma beta", layer_norm, 1, R"(
+    {"nn.layer_norm", "x gamma beta", layer_norm, 1, Exporters, R"(
         %mean = mean(%x, %axes)
         %centred = subtract(%x, %mean)
         %variance = mean({multiply(%centred, %centred) | power(%centred, 2) | squared_difference(%x, %mean)}, %axes2)
@@ -173,28 +175,28 @@ constexpr DecomposedOp kDecomposed[] = {
         %scale = multiply(%inverse, %gamma)
         add(multiply(%x, %scale), {subtract(%beta, multiply(%mean, %scale)) | add(multiply(negative(%mean), %scale), %beta)}))"},
     // Wu and He 2018: instances of a reshape to (N, groups, …), then scale and shift per channel
-    {"nn.group_norm", "x gamma beta", group_norm, 1, R"(
+    {"nn.group_norm", "x gamma beta", group_norm, 1, Exporters, R"(
         %grouped = reshape(%x, %shape)
         %norm = nn.instance_norm(%grouped, %ones, %zeros)
         add(multiply(reshape(%norm, %shape2), %gamma), {0 | %beta}))"},
     // Ioffe and Szegedy 2015 with the running statistics
-    {"nn.batch_norm", "x gamma beta mean variance", batch_norm, 1, R"(
+    {"nn.batch_norm", "x gamma beta mean variance", batch_norm, 1, Programs, R"(
         %deviation = sqrt(add(%variance, %epsilon))
         add(multiply(divide(subtract(%x, %mean), %deviation), %gamma), %beta))"},
-    {"nn.batch_norm", "x gamma beta mean variance", batch_norm, 1, R"(
+    {"nn.batch_norm", "x gamma beta mean variance", batch_norm, 1, Programs, R"(
         %deviation = sqrt(add(%variance, %epsilon))
         %inverse = {reciprocal(%deviation) | divide(1, %deviation) | rsqrt(add(%variance, %epsilon))}
         %scale = {multiply(%inverse, %gamma) | divide(%gamma, %deviation) | %inverse}
         add(multiply(%x, %scale), {subtract(%beta, multiply(%mean, %scale)) | negative(multiply(%mean, %scale))
                                    | multiply(negative(%mean), %scale) | add(multiply(negative(%mean), %scale), %beta)}))"},
     // Zhang and Sennrich 2019, eq. 4
-    {"nn.rms_norm", "x gamma", rms_norm, 1, R"(
+    {"nn.rms_norm", "x gamma", rms_norm, 1, Programs, R"(
         %square = mean({multiply(%x, %x) | power(%x, 2)}, %axes)
         %root = {sqrt(add(%square, %epsilon)) | power(add(%square, %epsilon), 0.5)}
         %inverse = {reciprocal(%root) | divide(1, %root) | rsqrt(add(%square, %epsilon))
                     | power(add(%square, %epsilon), -0.5)}
         multiply({divide(%x, %root) | multiply(%x, %inverse)}, %gamma))"},
-    {"nn.mean_variance_norm", "x", mean_variance_norm, SIZE_MAX, R"(
+    {"nn.mean_variance_norm", "x", mean_variance_norm, SIZE_MAX, Exporters, R"(
         %mean = mean(%x, %axes)
         %centred = subtract(%x, %mean)
         %variance = mean({multiply(%centred, %centred) | power(%centred, 2) | squared_difference(%x, %mean)}, %axes2)
@@ -202,58 +204,65 @@ constexpr DecomposedOp kDecomposed[] = {
         %inverse = {reciprocal(%deviation) | divide(1, %deviation) | rsqrt(add(%variance, %epsilon))
                     | power(add(%variance, %epsilon), -0.5)}
         {divide(%centred, %deviation) | multiply(%centred, %inverse)})"},
-    {"nn.l2_normalize", "x", l2_normalize, SIZE_MAX, R"(
+    {"nn.l2_normalize", "x", l2_normalize, SIZE_MAX, Programs, R"(
         %norm = reduce_l2(%x, %axes)
         %bounded = {%norm | clip(%norm, %low) | maximum(%norm, %low)}
         divide(%x, {%bounded | broadcast_to(%bounded, %shape)}))"},
     // Hendrycks and Gimpel 2016: exact, then the tanh and the sigmoid approximation
-    {"nn.gelu", "x", plain, SIZE_MAX, R"(
+    {"nn.gelu", "x", plain, SIZE_MAX, Exporters, R"(
         %gate = add(erf({divide(%x, 1.41421356) | multiply(%x, 0.70710678)}), 1)
-        {multiply(multiply(%x, %gate), 0.5) | multiply(multiply(%x, 0.5), %gate) | multiply(%x, multiply(%gate, 0.5))
-         | multiply(%x, divide(%gate, 2)) | divide(multiply(%x, %gate), 2) | multiply(divide(%x, 2), %gate)})"},
-    {"nn.fast_gelu", "x", plain, SIZE_MAX, R"(
+        {multiply(multiply(%x, %gate), 0.5) | multiply(%x, multiply(%gate, 0.5)) | multiply(%x, divide(%gate, 2))
+         | divide(multiply(%x, %gate), 2)})"},
+    {"nn.gelu", "x", plain, SIZE_MAX, Programs, R"(
+        %gate = add(erf({divide(%x, 1.41421356) | multiply(%x, 0.70710678)}), 1)
+        {multiply(multiply(%x, 0.5), %gate) | multiply(divide(%x, 2), %gate)})"},
+    {"nn.fast_gelu", "x", plain, SIZE_MAX, Exporters, R"(
+        %cube = {power(%x, 3) | multiply(multiply(%x, %x), %x)}
+        %gate = add(tanh(multiply(add(%x, multiply(%cube, 0.044715)), 0.79788456)), 1)
+        multiply(multiply(%x, %gate), 0.5))"},
+    {"nn.fast_gelu", "x", plain, SIZE_MAX, Programs, R"(
         %cube = {power(%x, 3) | multiply(multiply(%x, %x), %x)}
         %inner = {multiply(add(%x, {multiply(%cube, 0.044715) | multiply(multiply(multiply(%x, 0.044715), %x), %x)}), 0.79788456)
                   | multiply(multiply(%x, 0.79788456), add(multiply(multiply(%x, 0.044715), %x), 1))
                   | multiply(multiply(%x, 0.79788456), add(multiply(multiply(%x, %x), 0.044715), 1))}
         %gate = add(tanh(%inner), 1)
         {multiply(multiply(%x, %gate), 0.5) | multiply(multiply(%x, 0.5), %gate) | multiply(%x, multiply(%gate, 0.5))})"},
-    {"nn.quick_gelu", "x", plain, SIZE_MAX, "multiply(%x, sigmoid(multiply(%x, 1.702)))"},
-    {"nn.silu", "x", plain, SIZE_MAX, "{multiply(%x, sigmoid(%x)) | divide(%x, add(exp(negative(%x)), 1))}"},
+    {"nn.quick_gelu", "x", plain, SIZE_MAX, Programs, "multiply(%x, sigmoid(multiply(%x, 1.702)))"},
+    {"nn.silu", "x", plain, SIZE_MAX, Exporters, "{multiply(%x, sigmoid(%x)) | divide(%x, add(exp(negative(%x)), 1))}"},
     // Misra 2019
-    {"nn.mish", "x", plain, SIZE_MAX, "multiply(%x, tanh({nn.softplus(%x) | log(add(exp(%x), 1))}))"},
-    {"nn.softplus", "x", plain, SIZE_MAX, "log(add(exp(%x), 1))"},
+    {"nn.mish", "x", plain, SIZE_MAX, Exporters, "multiply(%x, tanh({nn.softplus(%x) | log(add(exp(%x), 1))}))"},
+    {"nn.softplus", "x", plain, SIZE_MAX, Exporters, "log(add(exp(%x), 1))"},
     // Howard et al. 2019, section 5.2
-    {"nn.hard_swish", "x", hard_swish, SIZE_MAX, R"(
+    {"nn.hard_swish", "x", hard_swish, SIZE_MAX, Exporters, R"(
         %gate = nn.hard_sigmoid(%x)
         multiply(%x, %gate))"},
-    {"nn.hard_swish", "x", plain, SIZE_MAX, R"(
+    {"nn.hard_swish", "x", plain, SIZE_MAX, Exporters, R"(
         %bounded = clip(add(%x, 3), 0, 6)
         {divide(multiply(%x, %bounded), 6) | multiply(multiply(%x, %bounded), 0.16666667)
          | multiply(%x, divide(%bounded, 6)) | multiply(%x, multiply(%bounded, 0.16666667))})"},
-    {"nn.hard_sigmoid", "x", hard_sigmoid, SIZE_MAX, R"(
+    {"nn.hard_sigmoid", "x", hard_sigmoid, SIZE_MAX, Exporters, R"(
         %bounded = clip(add(%x, 3), 0, 6)
         {divide(%bounded, 6) | multiply(%bounded, 0.16666667)})"},
-    {"nn.softmax", "x", softmax, SIZE_MAX, R"(
+    {"nn.softmax", "x", softmax, SIZE_MAX, Programs, R"(
         %max = max(%x, %axes)
         %exp = exp(subtract(%x, %max))
         %sum = sum_axes(%exp, %axes2)
         divide(%exp, %sum))"},
-    {"nn.relu", "x", plain, SIZE_MAX, "{maximum(%x, 0) | maximum(0, %x)}"},
+    {"nn.relu", "x", plain, SIZE_MAX, Exporters, "{maximum(%x, 0) | maximum(0, %x)}"},
     // What exporters write for operators that ONNX has no name for. Those which programs rather write themselves, as
     // √(x² + y²) or a · σ(b), are left as they are: PyTorch runs the parts.
-    {"mod", "x y", plain, SIZE_MAX, "subtract(%x, multiply(floor(divide(%x, %y)), %y))"},
-    {"not_equal", "x y", plain, SIZE_MAX, "logical_not(equal(%x, %y))"},
-    {"logaddexp", "x y", plain, SIZE_MAX, "log(add(exp(%x), exp(%y)))"},
-    {"frac", "x", plain, SIZE_MAX, "subtract(%x, multiply(sign(%x), floor(abs(%x))))"},
-    {"trunc", "x", plain, SIZE_MAX, "multiply(sign(%x), floor(abs(%x)))"},
-    {"expm1", "x", plain, SIZE_MAX, "subtract(exp(%x), 1)"},
-    {"log1p", "x", plain, SIZE_MAX, "log(add(%x, 1))"},
-    {"log2", "x", plain, SIZE_MAX, "{divide(log(%x), 0.69314718) | multiply(log(%x), 1.44269504)}"},
-    {"log10", "x", plain, SIZE_MAX, "{divide(log(%x), 2.30258509) | multiply(log(%x), 0.43429448)}"},
-    {"nn.log_sigmoid", "x", plain, SIZE_MAX, "{log(sigmoid(%x)) | negative(nn.softplus(negative(%x)))}"},
-    {"rsqrt", "x", plain, SIZE_MAX, "{reciprocal(sqrt(%x)) | divide(1, sqrt(%x))}"},
-    {"reciprocal", "x", plain, SIZE_MAX, "divide(1, %x)"},
+    {"mod", "x y", plain, SIZE_MAX, Exporters, "subtract(%x, multiply(floor(divide(%x, %y)), %y))"},
+    {"not_equal", "x y", plain, SIZE_MAX, Exporters, "logical_not(equal(%x, %y))"},
+    {"logaddexp", "x y", plain, SIZE_MAX, Exporters, "log(add(exp(%x), exp(%y)))"},
+    {"frac", "x", plain, SIZE_MAX, Exporters, "subtract(%x, multiply(sign(%x), floor(abs(%x))))"},
+    {"trunc", "x", plain, SIZE_MAX, Exporters, "multiply(sign(%x), floor(abs(%x)))"},
+    {"expm1", "x", plain, SIZE_MAX, Exporters, "subtract(exp(%x), 1)"},
+    {"log1p", "x", plain, SIZE_MAX, Exporters, "log(add(%x, 1))"},
+    {"log2", "x", plain, SIZE_MAX, Exporters, "{divide(log(%x), 0.69314718) | multiply(log(%x), 1.44269504)}"},
+    {"log10", "x", plain, SIZE_MAX, Exporters, "{divide(log(%x), 2.30258509) | multiply(log(%x), 0.43429448)}"},
+    {"nn.log_sigmoid", "x", plain, SIZE_MAX, Exporters, "{log(sigmoid(%x)) | negative(nn.softplus(negative(%x)))}"},
+    {"rsqrt", "x", plain, SIZE_MAX, Exporters, "{reciprocal(sqrt(%x)) | divide(1, sqrt(%x))}"},
+    {"reciprocal", "x", plain, SIZE_MAX, Exporters, "divide(1, %x)"},
 };
 
 /// A match must not change what users of the root see. Operators of two operands have the type of their rule.
@@ -275,7 +284,7 @@ Decompositions::Decompositions() : by_root_(op_table().size()) {
   }
 }
 
-std::vector<std::pair<NodeId, Recognised>> Decompositions::find(const MatchGraph& g) const {
+std::vector<std::pair<NodeId, Recognised>> Decompositions::find(const MatchGraph& g, Recognise what) const {
   std::vector<std::pair<NodeId, Recognised>> found;
   std::vector<bool> taken(g.graph.size(), false);
   const auto take = [&](NodeId root, Recognised r) {
@@ -292,7 +301,9 @@ std::vector<std::pair<NodeId, Recognised>> Decompositions::find(const MatchGraph
       take(id, std::move(attention));
       continue;
     }
+    if (what == Recognise::Attention) continue;
     for (const Row* row : by_root_[index_of(n.op)]) {
+      if (what == Recognise::Operators && row->op->spelt_by == SpeltBy::Programs) continue;
       Match match;
       Attrs attrs;
       if (!row->pattern.match(g, id, match) || !keeps_type(g, *row->op, id, match)) continue;

@@ -22,6 +22,20 @@ struct Recognised {
   std::vector<NodeId> interior;  ///< calls that go away besides the root
 };
 
+/// What calls that match a pattern may stand for. Where several of PyTorch's operators compute the same, the spelling
+/// tells: an exporter writes tanh-GELU as 0.5 · (x · gate), transformers' NewGELU as (0.5 · x) · gate.
+enum class SpeltBy : std::uint8_t {
+  Exporters,  ///< they write one operator so
+  Programs    ///< they compute it so themselves, by calls of their own
+};
+
+/// What is replaced.
+enum class Recognise : std::uint8_t {
+  Attention,  ///< alone: the calls of a program are those that it makes
+  Operators,  ///< also what exporters write for one operator
+  Everything  ///< as compilers do, which make one kernel of it whoever wrote it
+};
+
 /// A row of the table. `accept` looks at attributes and types, which patterns
 /// do not, and sets the attributes of the new call.
 struct DecomposedOp {
@@ -29,6 +43,7 @@ struct DecomposedOp {
   std::string_view operands;  ///< names of the pattern, space-separated
   bool (*accept)(const MatchGraph&, const Match&, Attrs&);
   std::size_t vectors_from;
+  SpeltBy spelt_by;
   std::string_view pattern;
 };
 std::span<const DecomposedOp> decomposed_ops();
@@ -43,7 +58,7 @@ bool recognise_attention(const MatchGraph&, NodeId root, Recognised&);
 class Decompositions {
  public:
   Decompositions();
-  std::vector<std::pair<NodeId, Recognised>> find(const MatchGraph&) const;
+  std::vector<std::pair<NodeId, Recognised>> find(const MatchGraph&, Recognise) const;
 
  private:
   struct Row {

@@ -44,11 +44,16 @@ std::vector<NodeId> post_order(const Graph& g) {
   return order;
 }
 
-}  // namespace
+/// The same nodes as the source has them.
+std::vector<NodeId> program_order(const Graph& g) {
+  std::vector<NodeId> order = post_order(g);
+  std::sort(order.begin() + static_cast<std::ptrdiff_t>(g.params().size()), order.end());
+  return order;
+}
 
-Result<Graph> filter_operators(Graph graph, const PassOptions&, Diagnostics& diags) {
+Result<Graph> merge_views_in(std::vector<NodeId> (*order_of)(const Graph&), Graph graph, Diagnostics& diags) {
   return for_each_region(std::move(graph), diags, [&](Graph g) -> Result<Graph> {
-    const std::vector<NodeId> order = post_order(g);
+    const std::vector<NodeId> order = order_of(g);
     // A view that only another view looks at is a step on the way.
     std::vector<std::uint32_t> uses(g.size(), 0);
     for (NodeId id : order) {
@@ -102,6 +107,16 @@ Result<Graph> filter_operators(Graph graph, const PassOptions&, Diagnostics& dia
     }
     return rewriter.finish();
   });
+}
+
+}  // namespace
+
+Result<Graph> merge_views(Graph graph, const PassOptions&, Diagnostics& diags) {
+  return merge_views_in(program_order, std::move(graph), diags);
+}
+
+Result<Graph> filter_operators(Graph graph, const PassOptions&, Diagnostics& diags) {
+  return merge_views_in(post_order, std::move(graph), diags);
 }
 
 }  // namespace perfc::passes

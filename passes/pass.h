@@ -19,6 +19,8 @@ struct PassOptions {
   std::int64_t batch = 0;
   /// `bind-shapes`: symbol → value.
   std::vector<std::pair<std::string, std::int64_t>> dims;
+  /// `recognise-operators`.
+  WrittenBy written_by = WrittenBy::Exporter;
 };
 
 struct PassDef {
@@ -29,12 +31,12 @@ struct PassDef {
 
 std::span<const PassDef> pass_table();
 
-/// The pipeline of `perfc predict`, in order. `FoldBatchNorm::Yes` is what
-/// compiled execution does; eager PyTorch launches batch-norm kernels.
-enum class FoldBatchNorm : bool { No, Yes };
-/// Compilers compute equal calls once; eager execution runs what the model says.
-enum class MergeEqualCalls : bool { No, Yes };
-std::vector<std::string> default_pipeline(FoldBatchNorm, MergeEqualCalls = MergeEqualCalls::No);
+/// Eager execution runs the calls that a program makes, one after the other. Compilers fuse what is
+/// written out, fold batch-norms, compute equal calls once and choose an order of their own.
+enum class Execution : bool { Eager, Compiled };
+enum class FoldBatchNorm : std::uint8_t { AsExecuted, No, Yes };
+/// The pipeline of `perfc predict`, in order.
+std::vector<std::string> default_pipeline(Execution, FoldBatchNorm = FoldBatchNorm::AsExecuted);
 
 /// What to print between passes.
 struct PassTrace {

@@ -14,8 +14,10 @@ constexpr PassDef kPasses[] = {
     {"eliminate-identity", "removes operators that return their operand", passes::eliminate_identity},
     {"common-subexpressions", "computes equal calls once", passes::common_subexpressions},
     {"recognise-patterns", "replaces decomposed operators by the one they stand for", passes::recognise_patterns},
+    {"recognise-operators", "the same, as far as eager PyTorch calls that one operator", passes::recognise_operators},
     {"fold-batch-norm", "merges batch-norms into the convolution or dense before them", passes::fold_batch_norm},
     {"eliminate-dead", "drops what no result depends on", passes::eliminate_dead},
+    {"merge-views", "makes one view of a chain of them", passes::merge_views},
     {"filter-operators", "merges chains of views, orders nodes depth-first in post-order", passes::filter_operators},
 };
 
@@ -23,13 +25,16 @@ constexpr PassDef kPasses[] = {
 
 std::span<const PassDef> pass_table() { return kPasses; }
 
-std::vector<std::string> default_pipeline(FoldBatchNorm fold, MergeEqualCalls merge) {
+std::vector<std::string> default_pipeline(Execution execution, FoldBatchNorm fold) {
+  const bool compiled = execution == Execution::Compiled;
   std::vector<std::string> names{"bind-shapes",           "rebatch",        "fold-constants",
-                                 "simplify-control-flow", "eliminate-dead", "eliminate-identity",
-                                 "recognise-patterns"};
-  if (fold == FoldBatchNorm::Yes) names.emplace_back("fold-batch-norm");
-  if (merge == MergeEqualCalls::Yes) names.emplace_back("common-subexpressions");
-  names.emplace_back("filter-operators");
+                                 "simplify-control-flow", "eliminate-dead", "eliminate-identity"};
+  names.emplace_back(compiled ? "recognise-patterns" : "recognise-operators");
+  if (fold == FoldBatchNorm::Yes || (fold == FoldBatchNorm::AsExecuted && compiled)) {
+    names.emplace_back("fold-batch-norm");
+  }
+  if (compiled) names.emplace_back("common-subexpressions");
+  names.emplace_back(compiled ? "filter-operators" : "merge-views");
   return names;
 }
 

@@ -54,8 +54,9 @@ Result<ValueId> add_recognised(Rewriter& rewriter, const Recognised& r, NodeId r
   return b.value(std::move(call));
 }
 
-Result<Graph> fuse_decomposed(Graph graph, const Decompositions& decompositions, Diagnostics& diags) {
-  const auto found = decompositions.find(MatchGraph(graph));
+Result<Graph> fuse_decomposed(Graph graph, Recognise what, Diagnostics& diags) {
+  static const Decompositions decompositions;
+  const auto found = decompositions.find(MatchGraph(graph), what);
   if (found.empty()) return graph;
   std::vector<const Recognised*> by_root(graph.size(), nullptr);
   std::vector<bool> gone(graph.size(), false);
@@ -269,16 +270,31 @@ class Products {
   std::vector<Change> plan_;             // by old node
 };
 
-}  // namespace
-
-Result<Graph> recognise_patterns(Graph graph, const PassOptions&, Diagnostics& diags) {
-  static const Decompositions decompositions;
+Result<Graph> recognise(Graph graph, Recognise what, Diagnostics& diags) {
   return for_each_region(std::move(graph), diags, [&](Graph g) -> Result<Graph> {
-    auto fused = fuse_decomposed(std::move(g), decompositions, diags);
+    auto fused = fuse_decomposed(std::move(g), what, diags);
     if (!fused) return Failure{};
     const Products products(*fused);
     return products.none() ? std::move(fused) : products.run(diags);
   });
+}
+
+}  // namespace
+
+Result<Graph> recognise_patterns(Graph graph, const PassOptions&, Diagnostics& diags) {
+  return recognise(std::move(graph), Recognise::Everything, diags);
+}
+
+Result<Graph> recognise_operators(Graph graph, const PassOptions& options, Diagnostics& diags) {
+  switch (options.written_by) {
+    case WrittenBy::Program:
+      return recognise(std::move(graph), Recognise::Attention, diags);
+    case WrittenBy::Exporter:
+      return recognise(std::move(graph), Recognise::Operators, diags);
+    case WrittenBy::Framework:
+      break;
+  }
+  return recognise(std::move(graph), Recognise::Everything, diags);
 }
 
 }  // namespace perfc::passes

@@ -54,11 +54,10 @@ Result<Graph> load_graph(const Request& request, Diagnostics& diags) {
   import.open_batch = request.batch.value_or(1);
   auto graph = import_model(*source, import, diags);
   if (!graph || !require_bound(*graph, diags)) return Failure{};
-  const bool compiled = request.exec.mode == ExecMode::Compiled;
-  const FoldBatchNorm fold = request.fold_batch_norm.value_or(compiled ? FoldBatchNorm::Yes : FoldBatchNorm::No);
-  const MergeEqualCalls merge = compiled ? MergeEqualCalls::Yes : MergeEqualCalls::No;
-  return run_passes(std::move(*graph), default_pipeline(fold, merge), {.batch = request.batch.value_or(0)},
-                    request.trace, diags);
+  const auto execution = request.exec.mode == ExecMode::Compiled ? Execution::Compiled : Execution::Eager;
+  const PassOptions options{.batch = request.batch.value_or(0), .written_by = frontend_of(*source)->written_by};
+  return run_passes(std::move(*graph), default_pipeline(execution, request.fold_batch_norm), options, request.trace,
+                    diags);
 }
 
 StaticFeatures static_features(const Graph& graph) {

@@ -20,8 +20,8 @@ struct Request {
   std::vector<std::string> devices;  ///< names; at least one
   std::string device_file;           ///< extra devices, may be empty
   OpaquePolicy opaque = OpaquePolicy::Refuse;
-  std::string predictor = "default";             ///< see learning/predictors.h
-  std::optional<FoldBatchNorm> fold_batch_norm;  ///< empty: by execution mode
+  std::string predictor = "default";  ///< see learning/predictors.h
+  FoldBatchNorm fold_batch_norm = FoldBatchNorm::AsExecuted;
   MigGoals mig;
   PassTrace trace;
 };

@@ -251,7 +251,7 @@ Result<std::vector<Value>> Importer::arguments(Frame& frame, const std::vector<A
         out.push_back(Value::text(std::string(a.text)));
         break;
       case Arg::Kind::Object:
-        out.emplace_back(Object{std::string(a.text)});
+        out.emplace_back(PythonObject{std::string(a.text)});
         break;
       case Arg::Kind::Tensor: {
         const std::string name(at.outputs.empty() ? std::string_view{} : at.outputs[0].name);

@@ -319,7 +319,7 @@ Values dtype_fact(Call& c) {
   if (!v) return Failure{};
   return one(Scalar::of(scalar_type_of(c.type(*v).dtype())));
 }
-Values device_fact(Call&) { return one(torch::Object{"device"}); }
+Values device_fact(Call&) { return one(PythonObject{"device"}); }
 Values layout_fact(Call&) { return one(Scalar::of(std::int64_t{0})); }
 Values is_floating_point(Call& c) {
   auto v = first_tensor(c);

@@ -71,20 +71,20 @@ struct Dict {
   std::shared_ptr<std::vector<std::pair<Value, Value>>> items;
 };
 /// Devices, layouts, generators, module objects: nothing computes with them.
-struct Object {
+struct PythonObject {
   std::string text;
 };
 struct NoneValue {};
 
 struct Value {
-  std::variant<std::monostate, NoneValue, TensorRef, Scalar, std::string, List, Dict, Object> v;
+  std::variant<std::monostate, NoneValue, TensorRef, Scalar, std::string, List, Dict, PythonObject> v;
 
   Value() = default;
-  Value(TensorRef t) : v(std::move(t)) {}  // NOLINT: implicit
-  Value(Scalar s) : v(std::move(s)) {}     // NOLINT: implicit
-  Value(List l) : v(std::move(l)) {}       // NOLINT: implicit
-  Value(Dict d) : v(std::move(d)) {}       // NOLINT: implicit
-  Value(Object o) : v(std::move(o)) {}     // NOLINT: implicit
+  Value(TensorRef t) : v(std::move(t)) {}     // NOLINT: implicit
+  Value(Scalar s) : v(std::move(s)) {}        // NOLINT: implicit
+  Value(List l) : v(std::move(l)) {}          // NOLINT: implicit
+  Value(Dict d) : v(std::move(d)) {}          // NOLINT: implicit
+  Value(PythonObject o) : v(std::move(o)) {}  // NOLINT: implicit
   static Value none() { return from(NoneValue{}); }
   static Value text(std::string s) { return from(std::move(s)); }
   static Value list(std::vector<Value> items, List::Kind kind = List::Kind::List);
@@ -96,7 +96,7 @@ struct Value {
   const std::string* string() const { return std::get_if<std::string>(&v); }
   const List* list() const { return std::get_if<List>(&v); }
   const Dict* dict() const { return std::get_if<Dict>(&v); }
-  const Object* object() const { return std::get_if<Object>(&v); }
+  const PythonObject* object() const { return std::get_if<PythonObject>(&v); }
   /// "a tensor", "an int", "None", for messages.
   std::string_view kind() const;
 

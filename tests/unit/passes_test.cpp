@@ -44,24 +44,55 @@ std::vector<std::string> operators(const Graph& g) {
 }
 
 TEST(Pipeline, NamesExist) {
-  for (FoldBatchNorm fold : {FoldBatchNorm::No, FoldBatchNorm::Yes}) {
-    const auto names = default_pipeline(fold);
+  for (Execution execution : {Execution::Eager, Execution::Compiled}) {
+    const auto names = default_pipeline(execution);
     for (const std::string& name : names) {
       EXPECT_TRUE(std::any_of(pass_table().begin(), pass_table().end(), [&](const PassDef& p) {
         return p.name == name;
       })) << name;
     }
-    EXPECT_EQ(std::count(names.begin(), names.end(), "fold-batch-norm"), fold == FoldBatchNorm::Yes ? 1 : 0);
+    const auto compiled = execution == Execution::Compiled ? 1 : 0;
+    EXPECT_EQ(std::count(names.begin(), names.end(), "fold-batch-norm"), compiled);
+    EXPECT_EQ(std::count(names.begin(), names.end(), "common-subexpressions"), compiled);
   }
+  EXPECT_EQ(std::ranges::count(default_pipeline(Execution::Eager, FoldBatchNorm::Yes), "fold-batch-norm"), 1);
+  EXPECT_EQ(std::ranges::count(default_pipeline(Execution::Compiled, FoldBatchNorm::No), "fold-batch-norm"), 0);
 }
 
-TEST(Pipeline, CompilersMergeEqualCalls) {
-  const auto count = [](MergeEqualCalls merge) {
-    const auto names = default_pipeline(FoldBatchNorm::Yes, merge);
-    return std::count(names.begin(), names.end(), "common-subexpressions");
+/// 0.5 · (x · gate) with its tanh, as PyTorch's exporter writes it; (0.5 · x) · gate, as transformers' NewGELU does.
+ValueId tanh_gelu(Build& m, ValueId x, bool as_exporter) {
+  const auto number = [&](double k) { return m.b.constant({f32({}), std::make_shared<Data>(Data{std::vector{k}})}); };
+  const auto times = [&](ValueId v, double k) { return m.call(op("multiply"), {v, number(k)}); };
+  const ValueId cube = m.call(op("power"), {x, number(3)});
+  const ValueId inner = times(m.call(op("add"), {x, times(cube, 0.044715)}), 0.79788456);
+  const ValueId gate = m.call(op("add"), {m.call(op("tanh"), {inner}), number(1)});
+  return as_exporter ? times(m.call(op("multiply"), {x, gate}), 0.5) : m.call(op("multiply"), {times(x, 0.5), gate});
+}
+
+TEST(RecogniseOperators, WhoWroteTheCallsDecides) {
+  const auto recognised = [](WrittenBy by, bool as_exporter) {
+    Build m;
+    const ValueId x = m.b.var(f32({4, 8}), "x");
+    return operators(m.run({tanh_gelu(m, x, as_exporter)}, {"recognise-operators"}, {.written_by = by})).size() == 1;
   };
-  EXPECT_EQ(count(MergeEqualCalls::No), 0);
-  EXPECT_EQ(count(MergeEqualCalls::Yes), 1);
+  EXPECT_FALSE(recognised(WrittenBy::Program, true)) << "PyTorch makes the calls of its programs";
+  EXPECT_TRUE(recognised(WrittenBy::Exporter, true));
+  EXPECT_FALSE(recognised(WrittenBy::Exporter, false)) << "the program's own calls, exported";
+  EXPECT_TRUE(recognised(WrittenBy::Framework, true));
+  EXPECT_TRUE(recognised(WrittenBy::Framework, false));
+}
+
+/// Relay's visitor finishes one subtree of operands before the next; PyTorch runs what the program says next.
+TEST(MergeViews, NodesKeepTheProgramsOrder) {
+  const auto order = [](const char* pass) {
+    Build m;
+    const ValueId x = m.b.var(f32({4}), "x");
+    const ValueId a = m.call(op("exp"), {x}), b = m.call(op("tanh"), {x});
+    const ValueId c = m.call(op("nn.relu"), {a});
+    return operators(m.run({m.call(op("add"), {b, c})}, {pass}));
+  };
+  EXPECT_EQ(order("merge-views"), (std::vector<std::string>{"exp", "tanh", "nn.relu", "add"}));
+  EXPECT_EQ(order("filter-operators"), (std::vector<std::string>{"tanh", "exp", "nn.relu", "add"}));
 }
 
 TEST(Pipeline, UnknownPassSuggestsTheNearest) {
