@@ -7,6 +7,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "features/columns.h"
 #include "whitebox/launch/kernel_fields.h"
 
 namespace perfc {
@@ -20,57 +21,102 @@ constexpr std::array kCategoryColumns{
     Category::Resize,      Category::DataMovement,  Category::Gather,      Category::Scatter, Category::Sort,
     Category::Shape,       Category::Quantize,      Category::Opaque};
 
-/// A row as it is filled; in the order of the columns.
-class RowWriter {
- public:
-  RowWriter(FeatureMatrix& m, std::size_t row) : at_(m.values.data() + row * m.columns), end_(at_ + m.columns) {}
-  void put(double value) { *at_++ = value; }
-  bool full() const { return at_ == end_; }
-  double* rest() { return at_; }
-
- private:
-  double *at_, *end_;
-};
-
 double bounded_log2(double x, double lowest, double highest) {
   return x > 0 ? std::clamp(std::log2(x), lowest, highest) : lowest;
 }
 
+/// Tiles of a product, and elements of a thread block elsewhere, that columns count in.
+constexpr double kTileRows = 128, kTileColumns = 64, kTileDepth = 32, kTileElements = 4096;
+
 /// How much of the tiles that cover an extent it fills.
 double fill(double extent, double tile) { return extent > 0 ? extent / (std::ceil(extent / tile) * tile) : 1; }
 
-std::vector<Column> fixed_columns() {
-  std::vector<Column> c;
-  for (const char* kind : kKernelKinds) c.push_back({std::string("kind.") + kind, "1", "execution unit and limit"});
-  for (const Category category : kCategoryColumns)
-    c.push_back({"category." + std::string(name(category)), "log2", "1 + operators of this category"});
-  for (const Precision p : kPrecisionColumns) c.push_back({"precision." + std::string(name(p)), "1", "asked for"});
-  c.insert(c.end(), {
-                        {"half", "1", "computes in 16 bits"},
-                        {"aligned", "1", "extents that tensor cores take: 1 at full rate, 0.5 with narrow loads"},
-                        {"channels_first", "1", "convolution of channels-first data"},
-                        {"wide_index", "1", "data that 32 bits cannot index"},
-                        {"compiled", "1", "execution mode"},
-                        {"nhwc", "1", "layout"},
-                        {"members", "log2", "1 + operators fused into it"},
-                        {"compute_to_memory", "log2", "time of arithmetic / time of memory"},
-                        {"work_to_launch", "log2", "roofline time / cost of a launch"},
-                        {"bytes_to_l2", "log2", "bytes moved / L2 cache"},
-                        {"share", "log2", "roofline time / that of the whole graph"},
-                        {"m", "log2", "rows of the product or result"},
-                        {"n", "log2", "columns"},
-                        {"k", "log2", "depth"},
-                        {"products", "log2", "products, or groups of a convolution"},
-                        {"window", "log2", "elements of the convolution's kernel"},
-                        {"stride", "log2", "product of strides"},
-                        {"channels_per_group", "log2", "of a grouped convolution"},
-                        {"fill_m", "1", "share of tiles of 128 rows that is filled"},
-                        {"fill_n", "1", "share of tiles of 64 columns"},
-                        {"fill_k", "1", "share of steps of 32 in depth"},
-                        {"waves", "log2", "tiles / SMs"},
-                        {"wave_fill", "1", "share of the last wave of tiles, of all waves"},
-                    });
-  return c;
+/// What the columns of a kernel read.
+struct KernelRow {
+  const Kernel& kernel;
+  const Priced& priced;
+  const Device& device;
+  const ExecConfig& config;
+  double share = 0;  ///< roofline time of all launches / that of the whole graph; 0: not known
+
+  double waves() const {
+    const Extents& e = kernel.extents;
+    const bool product = kernel.kind == KernelKind::Matmul || kernel.kind == KernelKind::Convolution;
+    const double tiles = product ? e.products * std::ceil(e.m / kTileRows) * std::ceil(e.n / kTileColumns)
+                                 : std::ceil(e.m * e.n * e.products / kTileElements);
+    return tiles / std::max(device.sms, 1);
+  }
+};
+
+constexpr ColumnDef<KernelRow> kKernelColumns[] =
+    {
+        {"half", "1", "computes in 16 bits", [](const KernelRow& r) -> double { return r.kernel.half; }},
+        {"aligned", "1", "extents that tensor cores take: 1 at full rate, 0.5 with narrow loads",
+         [](const KernelRow& r) { return r.kernel.placement.aligned; }},
+        {"channels_first", "1", "convolution of channels-first data",
+         [](const KernelRow& r) -> double { return r.kernel.placement.channels_first; }},
+        {"wide_index", "1", "data that 32 bits cannot index",
+         [](const KernelRow& r) -> double { return r.kernel.placement.wide_index; }},
+        {"compiled", "1", "execution mode",
+         [](const KernelRow& r) -> double { return r.config.mode == ExecMode::Compiled; }},
+        {"nhwc", "1", "layout", [](const KernelRow& r) -> double { return r.config.layout == Layout::Nhwc; }},
+        {"members", "log2", "1 + operators fused into it",
+         [](const KernelRow& r) { return std::log2(1.0 + static_cast<double>(r.kernel.ops.size())); }},
+        {"compute_to_memory", "log2", "time of arithmetic / time of memory",
+         [](const KernelRow& r) {
+  const bool computes = r.kernel.work.macs + r.kernel.work.flops > 0;
+  return computes ? bounded_log2(r.priced.compute_us / r.priced.memory_us, -8, 8) : -8;
+         }},
+        {"work_to_launch", "log2", "roofline time / cost of a launch",
+         [](const KernelRow& r) {
+  return bounded_log2(r.priced.roofline_us() / std::max(r.device.launch_us, 1e-3), -8, 16);
+         }},
+                               {"bytes_to_l2", "log2", "bytes moved / L2 cache",
+                                [](const KernelRow& r) {
+  return bounded_log2(r.kernel.traffic.bytes / (std::max(r.device.l2_mib, 0.25) * 1024 * 1024), -12, 12);
+                                }},
+    {"share", "log2", "roofline time / that of the whole graph",
+     [](const KernelRow& r) { return bounded_log2(r.share, -16, 0); }},
+    {"m", "log2", "rows of the product or result",
+     [](const KernelRow& r) { return bounded_log2(r.kernel.extents.m, 0, 30); }},
+    {"n", "log2", "columns", [](const KernelRow& r) { return bounded_log2(r.kernel.extents.n, 0, 20); }},
+    {"k", "log2", "depth", [](const KernelRow& r) { return bounded_log2(r.kernel.extents.k, -4, 20); }},
+    {"products", "log2", "products, or groups of a convolution",
+     [](const KernelRow& r) { return bounded_log2(r.kernel.extents.products, 0, 20); }},
+    {"window", "log2", "elements of the convolution's kernel",
+     [](const KernelRow& r) { return bounded_log2(r.kernel.extents.window, 0, 12); }},
+    {"stride", "log2", "product of strides",
+     [](const KernelRow& r) { return bounded_log2(r.kernel.extents.stride, 0, 8); }},
+    {"channels_per_group", "log2", "of a grouped convolution",
+     [](const KernelRow& r) { return bounded_log2(r.kernel.extents.channels_per_group, 0, 12); }},
+    {"fill_m", "1", "share of tiles of 128 rows that is filled",
+     [](const KernelRow& r) { return fill(r.kernel.extents.m, kTileRows); }},
+    {"fill_n", "1", "share of tiles of 64 columns",
+     [](const KernelRow& r) { return fill(r.kernel.extents.n, kTileColumns); }},
+    {"fill_k", "1", "share of steps of 32 in depth",
+     [](const KernelRow& r) { return fill(r.kernel.extents.k, kTileDepth); }},
+    {"waves", "log2", "tiles / SMs", [](const KernelRow& r) { return bounded_log2(r.waves(), -8, 20); }},
+    {"wave_fill", "1", "share of the last wave of tiles, of all waves",
+     [](const KernelRow& r) { return r.waves() > 0 ? r.waves() / std::ceil(r.waves()) : 0; }},
+    };
+
+// Before them: kinds, categories and precisions, a column for each.
+constexpr std::size_t kFixedColumns =
+    kKernelKinds.size() + kCategoryColumns.size() + kPrecisionColumns.size() + std::size(kKernelColumns);
+
+double count_of(const Kernel& k, Category category) {
+  return static_cast<double>(std::ranges::count_if(k.ops, [&](OpId o) { return def(o).category == category; }));
+}
+
+/// Fills the fixed columns of a row; what is left is the vocabulary's.
+std::span<double> fill_fixed(const KernelRow& r, std::span<double> row) {
+  std::size_t at = 0;
+  for (std::size_t kind = 0; kind < kKernelKinds.size(); ++kind) {
+    row[at++] = static_cast<std::size_t>(r.kernel.kind) == kind;
+  }
+  for (const Category c : kCategoryColumns) row[at++] = std::log2(1.0 + count_of(r.kernel, c));
+  for (const Precision p : kPrecisionColumns) row[at++] = p == r.config.precision;
+  return fill_columns(kKernelColumns, r, row.subspan(at));
 }
 
 std::uint64_t mix(std::uint64_t h, std::uint64_t x) {
@@ -138,7 +184,13 @@ KernelGraph merge_equal(const KernelPlan& plan, int rounds) {
 }
 
 std::vector<Column> kernel_columns(std::span<const std::string> vocabulary) {
-  std::vector<Column> c = fixed_columns();
+  std::vector<Column> c;
+  for (const char* kind : kKernelKinds) c.push_back({std::string("kind.") + kind, "1", "execution unit and limit"});
+  for (const Category category : kCategoryColumns) {
+    c.push_back({"category." + std::string(name(category)), "log2", "1 + operators of this category"});
+  }
+  for (const Precision p : kPrecisionColumns) c.push_back({"precision." + std::string(name(p)), "1", "asked for"});
+  append_columns(kKernelColumns, c);
   for (const std::string& op : vocabulary) c.push_back({"op." + op, "log2", "1 + how often it is computed"});
   return c;
 }
@@ -155,60 +207,23 @@ std::vector<int> vocabulary_index(std::span<const std::string> vocabulary) {
 
 FeatureMatrix kernel_features(const KernelGraph& g, std::span<const Priced> priced, const Device& device,
                               const ExecConfig& config, std::span<const int> vocabulary) {
-  static const std::size_t fixed = fixed_columns().size();
   int words = 0;
   for (const int i : vocabulary) words = std::max(words, i + 1);
   FeatureMatrix m;
   m.rows = g.kernels.size();
-  m.columns = fixed + static_cast<std::size_t>(words);
+  m.columns = kFixedColumns + static_cast<std::size_t>(words);
   m.values.assign(m.rows * m.columns, 0);
   double total_us = 0;
   for (std::size_t i = 0; i < m.rows; ++i) total_us += priced[i].roofline_us() * g.count[i];
-  const double sms = std::max(device.sms, 1), l2_bytes = std::max(device.l2_mib, 0.25) * 1024 * 1024;
   for (std::size_t i = 0; i < m.rows; ++i) {
-    const Kernel& k = g.kernels[i];
-    const Priced& p = priced[i];
-    const Extents& e = k.extents;
-    RowWriter row(m, i);
-    for (std::size_t kind = 0; kind < kKernelKinds.size(); ++kind) row.put(static_cast<std::size_t>(k.kind) == kind);
-    for (const Category category : kCategoryColumns) {
-      row.put(std::log2(1.0 + static_cast<double>(
-                                  std::ranges::count_if(k.ops, [&](OpId o) { return def(o).category == category; }))));
-    }
-    for (const Precision precision : kPrecisionColumns) row.put(precision == config.precision);
-    row.put(k.half);
-    row.put(k.placement.aligned);
-    row.put(k.placement.channels_first);
-    row.put(k.placement.wide_index);
-    row.put(config.mode == ExecMode::Compiled);
-    row.put(config.layout == Layout::Nhwc);
-    row.put(std::log2(1.0 + static_cast<double>(k.ops.size())));
-    row.put(k.work.macs + k.work.flops > 0 ? bounded_log2(p.compute_us / p.memory_us, -8, 8) : -8);
-    row.put(bounded_log2(p.roofline_us() / std::max(device.launch_us, 1e-3), -8, 16));
-    row.put(bounded_log2(k.traffic.bytes / l2_bytes, -12, 12));
-    row.put(total_us > 0 ? bounded_log2(p.roofline_us() * g.count[i] / total_us, -16, 0) : -16);
-    row.put(bounded_log2(e.m, 0, 30));
-    row.put(bounded_log2(e.n, 0, 20));
-    row.put(bounded_log2(e.k, -4, 20));
-    row.put(bounded_log2(e.products, 0, 20));
-    row.put(bounded_log2(e.window, 0, 12));
-    row.put(bounded_log2(e.stride, 0, 8));
-    row.put(bounded_log2(k.extents.channels_per_group, 0, 12));
-    row.put(fill(e.m, 128));
-    row.put(fill(e.n, 64));
-    row.put(fill(e.k, 32));
-    const bool product = k.kind == KernelKind::Matmul || k.kind == KernelKind::Convolution;
-    const double tiles =
-        product ? e.products * std::ceil(e.m / 128) * std::ceil(e.n / 64) : std::ceil(e.m * e.n * e.products / 4096);
-    const double waves = tiles / sms;
-    row.put(bounded_log2(waves, -8, 20));
-    row.put(waves > 0 ? waves / std::ceil(waves) : 0);
-    double* words_at = row.rest();
-    for (const OpId o : k.ops) {
+    const double share = total_us > 0 ? priced[i].roofline_us() * g.count[i] / total_us : 0;
+    const KernelRow row{g.kernels[i], priced[i], device, config, share};
+    const std::span<double> word = fill_fixed(row, std::span(m.values).subspan(i * m.columns, m.columns));
+    for (const OpId o : row.kernel.ops) {
       const int w = vocabulary[index_of(o)];
-      if (w >= 0) words_at[w] += 1;
+      if (w >= 0) word[static_cast<std::size_t>(w)] += 1;
     }
-    for (int w = 0; w < words; ++w) words_at[w] = std::log2(1 + words_at[w]);
+    for (double& times : word) times = std::log2(1 + times);
   }
   return m;
 }

@@ -57,6 +57,8 @@ def outputs(program: pathlib.Path, file: pathlib.Path, options: list[str], emits
     for kind, flags in emits.items():
         run = subprocess.run([program, file.name, *options, *flags], cwd=file.parent, capture_output=True, text=True,
                              errors="backslashreplace", timeout=TIMEOUT_S, env={**os.environ, "NO_COLOR": "1"})
+        if run.returncode < 0:
+            raise SystemExit(f"{file} {' '.join([*options, *flags])}: ended by signal {-run.returncode}")
         found[kind] = f"{run.stdout}---- stderr\n{run.stderr}---- exit {run.returncode}\n"
     return found
 

@@ -68,6 +68,16 @@ TEST(Schema, OperatorColumnsFollowTheCostRules) {
   EXPECT_EQ(f.matrix.at(2, column(ops, "category:elementwise")), 1);
 }
 
+/// A call whose second operand is left out has no weight to look at.
+TEST(Schema, OperandsMayBeLeftOut) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(2, 8), float32]) {
+  %1 = const[6.0] : Tensor[(), float32];
+  %2 = clip(%x, _, %1);
+  (%2)
+})");
+  for (const NodeSchema& s : schemas()) EXPECT_EQ(extract(g, s).matrix.rows, 1u) << s.name;
+}
+
 TEST(Schema, EveryColumnIsDeclaredOnceWithUnitAndMeaning) {
   for (const NodeSchema& s : schemas()) {
     std::set<std::string> names;
