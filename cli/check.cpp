@@ -13,7 +13,7 @@
 namespace perfc::cli {
 namespace {
 
-struct Options {
+struct CheckArguments {
   std::vector<std::string> models;
   std::string budget, junit;
 };
@@ -208,7 +208,7 @@ bool write_junit(Output& out, const std::vector<Row>& rows,
   return out.commit();
 }
 
-int run(const Options& o) {
+int run_check(const CheckArguments& o) {
   auto budgets = read_budgets(o.budget);
   if (!budgets) return kBadInput;
   auto junit = o.junit.empty() ? std::nullopt : Output::open(o.junit);
@@ -276,8 +276,8 @@ int run(const Options& o) {
 }  // namespace
 
 Command check_command() {
-  auto o = std::make_shared<Options>();
-  Command c{"check", "Hold models against budgets; exit 3 when one is exceeded", [o] { return run(*o); }};
+  auto o = std::make_shared<CheckArguments>();
+  Command c{"check", "Hold models against budgets; exit 3 when one is exceeded", [o] { return run_check(*o); }};
   c.option("models", o->models, "Model files [all of the budget file]");
   c.option("--budget", o->budget, "YAML file with budgets (docs/ci.md)").required();
   c.option("--junit", o->junit, "Write the result as JUnit XML too");

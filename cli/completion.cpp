@@ -56,7 +56,7 @@ std::string fish(const Words& w) {
   return out;
 }
 
-int run(const Command& root, const std::string& shell) {
+int run_completion(const Command& root, const std::string& shell) {
   const Words words = collect(root);
   auto out = Output::open("");
   if (shell == "bash") {
@@ -77,7 +77,8 @@ int run(const Command& root, const std::string& shell) {
 
 Command completion_command(const Command& root) {
   auto shell = std::make_shared<std::string>();
-  Command c{"completion", "Print a completion script: bash, zsh or fish", [&root, shell] { return run(root, *shell); }};
+  Command c{"completion", "Print a completion script: bash, zsh or fish",
+            [&root, shell] { return run_completion(root, *shell); }};
   c.option("shell", *shell, "bash, zsh or fish").required();
   return c;
 }

@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct DevicesArguments {
   std::vector<std::string> names;
   std::string device_file, smi_file;
   bool json = false;
@@ -95,7 +95,7 @@ std::string describe(const Device& d) {
   return out;
 }
 
-int run(const Options& o) {
+int run_devices(const DevicesArguments& o) {
   auto out = Output::open("");
   std::vector<Device> devices;
   if (!o.smi_file.empty()) {
@@ -183,8 +183,8 @@ Command calibrate_command() {
 }  // namespace
 
 Command devices_command() {
-  auto o = std::make_shared<Options>();
-  Command c{"devices", "List devices, or describe some", [o] { return run(*o); }};
+  auto o = std::make_shared<DevicesArguments>();
+  Command c{"devices", "List devices, or describe some", [o] { return run_devices(*o); }};
   c.option("names", o->names, "Devices or MIG slices to describe");
   c.option("--device-file", o->device_file, "JSON file with devices of your own");
   c.option("--from-nvidia-smi", o->smi_file, "Output of `nvidia-smi -q -x`: describes that host's GPUs");

@@ -7,7 +7,7 @@
 namespace perfc::cli {
 namespace {
 
-struct Options {
+struct EvalArguments {
   std::string predictor = "default", data, split, device_file, predictions, plot, output;
   LabelFilter filter;
   std::uint64_t seed = 1;
@@ -34,7 +34,8 @@ Result<std::map<std::string, Device>> devices_of(const Dataset& dataset, const s
   return devices;
 }
 
-Result<Estimates> estimate(const Predictor& predictor, const Dataset& dataset, const Options& o, Diagnostics& diags) {
+Result<Estimates> estimate(const Predictor& predictor, const Dataset& dataset, const EvalArguments& o,
+                           Diagnostics& diags) {
   const auto devices = devices_of(dataset, o.device_file, diags);
   if (!devices) return Failure{};
   Estimates all{.of = std::vector<Estimate>(dataset.labels.size())};
@@ -86,7 +87,7 @@ std::string to_csv(const Dataset& dataset, const Split& split, std::span<const E
   return out;
 }
 
-int run(const Options& o) {
+int run_eval(const EvalArguments& o) {
   Diagnostics in_checkpoint(o.predictor == kWhiteboxName || o.predictor == kDefaultName ? "" : o.predictor);
   const auto predictor = open_predictor(o.predictor, OpaquePolicy::Refuse, in_checkpoint);
   print(in_checkpoint);
@@ -126,8 +127,9 @@ int run(const Options& o) {
 }  // namespace
 
 Command eval_command() {
-  auto o = std::make_shared<Options>();
-  Command c{"eval", "Errors of a predictor on measured labels, per head, split and family", [o] { return run(*o); }};
+  auto o = std::make_shared<EvalArguments>();
+  Command c{"eval", "Errors of a predictor on measured labels, per head, split and family",
+            [o] { return run_eval(*o); }};
   c.option("predictor", o->predictor, "default, whitebox, or the path of a checkpoint [default]");
   c.option("--data", o->data, "Labels, a CSV file beside its model files (docs/gnn.md)").required();
   c.option("--split", o->split, "CSV with architecture,split (training, validation, test) [70/15/15 % by --seed]");

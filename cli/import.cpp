@@ -9,7 +9,7 @@
 namespace perfc::cli {
 namespace {
 
-struct Options : PredictOptions {
+struct ImportArguments : PredictOptions {
   std::string model, output, passes;
   PassTrace trace;
 };
@@ -20,7 +20,7 @@ struct Read {
   WrittenBy written_by;
 };
 
-Result<Read> read(const Options& o, const Request& request, Diagnostics& diags) {
+Result<Read> read(const ImportArguments& o, const Request& request, Diagnostics& diags) {
   auto source = Source::open_model(o.model, diags);
   if (!source) return Failure{};
   ImportOptions import = request.import;
@@ -37,7 +37,7 @@ int print_result(Output& out, const Result<Graph>& graph, const Diagnostics& dia
   return out.commit() ? kFine : kBadInput;
 }
 
-int run_import(const Options& o) {
+int run_import(const ImportArguments& o) {
   const auto request = to_request(o);
   if (!request) return kBadUsage;
   auto out = Output::open(o.output);
@@ -47,7 +47,7 @@ int run_import(const Options& o) {
   return print_result(*out, model ? Result<Graph>(std::move(model->graph)) : Failure{}, diags);
 }
 
-int run_opt(Options& o) {
+int run_opt(ImportArguments& o) {
   auto request = to_request(o);
   if (!request) return kBadUsage;
   std::vector<std::string> known, passes;
@@ -90,7 +90,7 @@ int run_opt(Options& o) {
 }  // namespace
 
 Command import_command() {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ImportArguments>();
   Command c{"import", "Print a model as .pir, before any pass", [o] { return run_import(*o); }};
   c.option("model", o->model, "Model file; - reads standard input").required();
   add_shape_options(c, *o);
@@ -99,7 +99,7 @@ Command import_command() {
 }
 
 Command opt_command() {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ImportArguments>();
   Command c{"opt", "Run passes over a model and print the result as .pir", [o] { return run_opt(*o); }};
   std::string passes;
   for (const PassDef& p : pass_table()) passes += fmt::format("\n  {:<24} {}", p.name, p.summary);

@@ -5,11 +5,11 @@
 namespace perfc::cli {
 namespace {
 
-struct Options : PredictOptions {
+struct MigArguments : PredictOptions {
   bool json = false;
 };
 
-int run(const Options& o) {
+int run_mig(const MigArguments& o) {
   auto request = to_request(o);
   if (!request) return kBadUsage;
   Diagnostics usage;
@@ -45,8 +45,8 @@ int run(const Options& o) {
 }  // namespace
 
 Command mig_command() {
-  auto o = std::make_shared<Options>();
-  Command c{"mig", "Judge every MIG profile of a device for a model", [o] { return run(*o); }};
+  auto o = std::make_shared<MigArguments>();
+  Command c{"mig", "Judge every MIG profile of a device for a model", [o] { return run_mig(*o); }};
   add_predict_options(c, *o);
   c.option("--json", o->json, "As JSON (docs/json.md)");
   return c;

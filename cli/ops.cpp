@@ -8,7 +8,7 @@
 namespace perfc::cli {
 namespace {
 
-struct Options {
+struct OpsArguments {
   bool json = false, markdown = false;
 };
 
@@ -33,7 +33,7 @@ std::string as_json() {
   return json.dump(2) + "\n";
 }
 
-std::string as_text(const Options& o) {
+std::string as_text(const OpsArguments& o) {
   std::string out(o.markdown ? kHead : "");
   for (const FrontendDef& f : frontend_table()) {
     if (!f.coverage) continue;
@@ -49,7 +49,7 @@ std::string as_text(const Options& o) {
   return out;
 }
 
-int run(const Options& o) {
+int run_ops(const OpsArguments& o) {
   auto out = Output::open("");
   out->write(o.json ? as_json() : as_text(o));
   return out->commit() ? kFine : kBadInput;
@@ -58,8 +58,8 @@ int run(const Options& o) {
 }  // namespace
 
 Command ops_command() {
-  auto o = std::make_shared<Options>();
-  Command c{"ops", "Operators that each front end reads, and what they become", [o] { return run(*o); }};
+  auto o = std::make_shared<OpsArguments>();
+  Command c{"ops", "Operators that each front end reads, and what they become", [o] { return run_ops(*o); }};
   c.option("--json", o->json, "As JSON");
   c.option("--markdown", o->markdown, "As the table of docs/ops.md");
   return c;

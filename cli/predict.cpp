@@ -10,7 +10,7 @@
 namespace perfc::cli {
 namespace {
 
-struct Options : PredictOptions {
+struct PredictArguments : PredictOptions {
   std::string emit = "report", output, schema = "perfc-op";
   bool json = false, quiet = false;
   std::size_t top = 5;
@@ -36,7 +36,7 @@ std::optional<std::vector<Device>> host_devices(const std::string& path) {
 
 /// What a row of `kEmits` that prints a graph may look at.
 struct Asked {
-  const Options& o;
+  const PredictArguments& o;
   const Request& request;
   const Graph& graph;
   const std::vector<Device>& devices;
@@ -68,7 +68,7 @@ std::optional<std::string> emit_adjacency(const Asked& a) {
   return in_post_order(a, [](const Asked&, const Graph& graph) { return adjacency_csv(graph); });
 }
 
-std::string report_text(const std::vector<Report>& reports, const Options& o, Colour colour) {
+std::string report_text(const std::vector<Report>& reports, const PredictArguments& o, Colour colour) {
   if (!o.quiet) return to_text(reports, o.top, colour);
   std::string out;
   for (const Report& r : reports) {
@@ -83,7 +83,7 @@ std::string report_text(const std::vector<Report>& reports, const Options& o, Co
 struct Emit {
   std::string_view name;
   std::optional<std::string> (*of_graph)(const Asked&);
-  std::string (*of_reports)(const std::vector<Report>&, const Options&, Colour);
+  std::string (*of_reports)(const std::vector<Report>&, const PredictArguments&, Colour);
 };
 constexpr Emit kEmits[] = {
     // name       of_graph  of_reports
@@ -94,7 +94,8 @@ constexpr Emit kEmits[] = {
     {"adjacency", emit_adjacency, nullptr},
     {"kernels", emit_kernels, nullptr},
     {"dot", [](const Asked& a) { return std::optional(print_dot(a.graph)); }, nullptr},
-    {"json", nullptr, [](const std::vector<Report>& r, const Options& o, Colour) { return to_json(r, o.top); }},
+    {"json", nullptr,
+     [](const std::vector<Report>& r, const PredictArguments& o, Colour) { return to_json(r, o.top); }},
 };
 
 const Emit* find_emit(std::string_view name) {
@@ -108,7 +109,7 @@ std::vector<std::string> emit_names() {
   return names;
 }
 
-int run(const Options& o) {
+int run_predict(const PredictArguments& o) {
   auto request = to_request(o);
   if (!request) return kBadUsage;
   const Emit* emit = find_emit(o.emit);
@@ -179,8 +180,9 @@ int run(const Options& o) {
 }  // namespace
 
 Command predict_command() {
-  auto o = std::make_shared<Options>();
-  Command c{"predict", "Latency, memory, energy and MIG slice of models (the default)", [o] { return run(*o); }};
+  auto o = std::make_shared<PredictArguments>();
+  Command c{"predict", "Latency, memory, energy and MIG slice of models (the default)",
+            [o] { return run_predict(*o); }};
   add_predict_options(c, *o);
   std::vector<std::string> kinds = emit_names();
   const std::string last = kinds.back();

@@ -12,7 +12,7 @@
 namespace perfc::cli {
 namespace {
 
-struct Options {
+struct TrainArguments {
   TrainRequest request;
   std::string recipe = "published", schedule, loss;
   std::size_t batch = 0;
@@ -35,7 +35,7 @@ std::optional<std::size_t> index_of(std::string_view option, const std::string& 
 }
 
 /// Fills the request from the options kept as text; false: reported.
-bool complete(Options& o) {
+bool complete(TrainArguments& o) {
   TrainRequest& r = o.request;
   const auto recipe = index_of("--recipe", o.recipe, {kRecipeNames.begin(), kRecipeNames.end()});
   if (!index_of("--model", r.model, trainable_models()) || !recipe) return false;
@@ -64,7 +64,7 @@ bool complete(Options& o) {
   return true;
 }
 
-int run_range_test(const Options& o) {
+int run_range_test(const TrainArguments& o) {
   auto out = Output::open(o.curve);
   if (!out) return kBadInput;
   Diagnostics diags;
@@ -79,7 +79,7 @@ int run_range_test(const Options& o) {
   return out->commit() ? kFine : kBadInput;
 }
 
-int run_training(Options& o, Communicator& ranks) {
+int run_training(TrainArguments& o, Communicator& ranks) {
   const bool speaks = ranks.rank() == 0;
   ProgressBar bar(!speaks || o.quiet ? ProgressBar::Style::Off : ProgressBar::detect());
   o.request.on_step = [&](const Progress& p) {
@@ -107,7 +107,7 @@ int run_training(Options& o, Communicator& ranks) {
   return out->commit() ? kFine : kBadInput;
 }
 
-int run(Options& o) {
+int run_train(TrainArguments& o) {
   if (!complete(o)) return kBadUsage;
   if (o.find_lr) return run_range_test(o);
   return with_ranks([&](Communicator& ranks) { return run_training(o, ranks); });
@@ -137,9 +137,9 @@ void add_label_filter(Command& c, LabelFilter& f) {
 }
 
 Command train_command() {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<TrainArguments>();
   TrainRequest& r = o->request;
-  Command c{"train", "Train a predictor on measured labels (docs/gnn.md)", [o] { return run(*o); }};
+  Command c{"train", "Train a predictor on measured labels (docs/gnn.md)", [o] { return run_train(*o); }};
   c.option("--data", r.data, "Labels, a CSV file beside its model files (docs/gnn.md)").required();
   c.option("--model", r.model, fmt::format("{} [pmgns-sage]", fmt::join(trainable_models(), ", ")));
   c.option("-o,--out", r.out, "Checkpoint to write; its training state is kept in OUT.state meanwhile");

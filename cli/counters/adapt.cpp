@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct CountersAdaptArguments {
   std::string data, data_sheet, machine, output;
   std::vector<std::string> machines;
   AdaptationOptions adaptation;
@@ -68,7 +68,7 @@ Json curve_json(const std::vector<AdaptationPoint>& curve) {
 }
 
 /// Times of what was not measured on the machine.
-std::string predictions(const Options& o, const CounterProblem& p, std::span<const std::size_t> known,
+std::string predictions(const CountersAdaptArguments& o, const CounterProblem& p, std::span<const std::size_t> known,
                         std::size_t machine) {
   std::vector<std::size_t> measured, others;
   for (std::size_t r = 0; r < p.data->workloads.size(); ++r)
@@ -101,7 +101,8 @@ std::string predictions(const Options& o, const CounterProblem& p, std::span<con
 }
 
 /// Machines to know from, each with times of all that `samples` may ask for.
-std::optional<std::vector<std::size_t>> known_machines(const Options& o, const CounterDataset& d, std::size_t samples) {
+std::optional<std::vector<std::size_t>> known_machines(const CountersAdaptArguments& o, const CounterDataset& d,
+                                                       std::size_t samples) {
   std::vector<std::string> names = o.machines;
   if (names.empty()) {
     for (const std::string& m : d.machines) {
@@ -130,7 +131,7 @@ std::optional<std::vector<std::size_t>> known_machines(const Options& o, const C
   return out;
 }
 
-int run(Options& o) {
+int run_counters_adapt(CountersAdaptArguments& o) {
   auto out = Output::open(o.output);
   if (!out) return kBadInput;
   Diagnostics diags(o.data), in_sheet(o.data_sheet);
@@ -175,10 +176,10 @@ int run(Options& o) {
 }  // namespace
 
 Command counters_adapt_command() {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<CountersAdaptArguments>();
   Command c{"adapt",
             "Predict times on a machine of which few are known, or print how well that goes (docs/counters.md)",
-            [o] { return run(*o); }};
+            [o] { return run_counters_adapt(*o); }};
   c.option("--data", o->data, "CSV of workloads: work and times on machines (docs/counters.md)").required();
   c.option("--data-sheet", o->data_sheet,
            "CSV with machine,work,units_per_s: what machines do at their peak (data/counters/aiwc_machines.csv)");

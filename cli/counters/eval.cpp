@@ -12,7 +12,7 @@
 namespace perfc::cli {
 namespace {
 
-struct Options {
+struct CountersEvalArguments {
   std::string data, reference, data_sheet, split = "random", output, predictions;
   std::vector<std::string> machines;
   CounterEvalOptions eval;
@@ -20,7 +20,7 @@ struct Options {
   bool markdown = false, within = false, without_names = false;
 };
 
-std::vector<std::string> model_names() {
+std::vector<std::string> relative_model_names() {
   std::vector<std::string> names;
   for (const RelativeModelRow& r : relative_model_table()) names.emplace_back(r.name);
   return names;
@@ -32,7 +32,7 @@ std::string shown(const MetricRow& m, const Estimate& e) {
                                               : fmt::format("{:.3f} ± {:.3f}", e.mean, e.half_width);
 }
 
-std::string table(const Options& o, const std::vector<std::vector<Estimate>>& values) {
+std::string table(const CountersEvalArguments& o, const std::vector<std::vector<Estimate>>& values) {
   std::string out = o.markdown ? "| model |" : fmt::format("{:<10}", "model");
   for (const MetricRow& m : metric_table())
     out += o.markdown ? fmt::format(" {} |", m.name) : fmt::format(" {:>16}", m.name);
@@ -63,12 +63,12 @@ std::string predictions_csv(const CounterProblem& p, const std::vector<HeldBackP
   return out;
 }
 
-int run(Options& o) {
-  if (o.eval.models.empty()) o.eval.models = model_names();
+int run_counters_eval(CountersEvalArguments& o) {
+  if (o.eval.models.empty()) o.eval.models = relative_model_names();
   for (const std::string& name : o.eval.models) {
     if (find_relative_model(name)) continue;
-    const std::string near = did_you_mean(name, model_names());
-    return fail(kBadUsage, fmt::format("--models: '{}' is none of {}{}", name, fmt::join(model_names(), ", "),
+    const std::string near = did_you_mean(name, relative_model_names());
+    return fail(kBadUsage, fmt::format("--models: '{}' is none of {}{}", name, fmt::join(relative_model_names(), ", "),
                                        near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
   }
   const auto vae = vae_training(o.vae, o.eval.models);
@@ -106,9 +106,9 @@ int run(Options& o) {
 }  // namespace
 
 Command counters_eval_command() {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<CountersEvalArguments>();
   Command c{"eval", "Train and measure models of relative performance on a dataset (docs/counters.md)",
-            [o] { return run(*o); }};
+            [o] { return run_counters_eval(*o); }};
   c.option("--data", o->data, "CSV of workloads: counters, work and times (docs/counters.md)").required();
   c.option("--machines", o->machines, "Machines to predict, comma-separated [all]").separated_by(',');
   c.option("--reference", o->reference,
@@ -126,7 +126,7 @@ Command counters_eval_command() {
            "what is reported");
   c.option("--without-names", o->without_names,
            "Read no names of regions, nor work that they tell: what is counted alone");
-  c.option("--models", o->eval.models, fmt::format("Of {} [all]", fmt::join(model_names(), ", "))).separated_by(',');
+  c.option("--models", o->eval.models, fmt::format("Of {} [all]", fmt::join(relative_model_names(), ", "))).separated_by(',');
   add_vae_options(c, o->vae);
   c.option("--seeds", o->eval.seeds, "Repetitions, with seeds from --seed on [10]").must_be(WholeBetween{1, 1000});
   c.option("--seed", o->eval.first_seed, "Of splits and models [1]");

@@ -52,7 +52,7 @@ Json to_json() {
           {"counters", std::move(names)}};
 }
 
-int run(bool json) {
+int run_counters_names(bool json) {
   auto out = Output::open("");
   out->write(json ? to_json().dump(2) + "\n" : text());
   return out->commit() ? kFine : kBadInput;
@@ -63,7 +63,7 @@ int run(bool json) {
 Command counters_names_command() {
   auto json = std::make_shared<bool>(false);
   Command c{"names", "List the formats that are read, the columns of Table I and the counters that they follow from",
-            [json] { return run(*json); }};
+            [json] { return run_counters_names(*json); }};
   c.option("--json", *json, "As JSON");
   return c;
 }

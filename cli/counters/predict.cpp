@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct CountersPredictArguments {
   std::string input, model, mapping, output;
   std::vector<std::string> machines;
   bool regions = false, json = false;
@@ -80,7 +80,7 @@ struct Input {
 };
 
 /// A dataset (docs/counters.md) or any profile.
-std::optional<Input> read(const Options& o) {
+std::optional<Input> read(const CountersPredictArguments& o) {
   Input in;
   Diagnostics diags(o.input);
   if (o.mapping.empty() && looks_like_counter_dataset(o.input)) {
@@ -94,7 +94,7 @@ std::optional<Input> read(const Options& o) {
   return in.table || in.profile ? std::optional(std::move(in)) : std::nullopt;
 }
 
-int run(const Options& o) {
+int run_counters_predict(const CountersPredictArguments& o) {
   auto out = Output::open(o.output);
   if (!out) return kBadInput;
   const auto in = read(o);
@@ -137,9 +137,9 @@ int run(const Options& o) {
 }  // namespace
 
 Command counters_predict_command() {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<CountersPredictArguments>();
   Command c{"predict", "Predict on which machines a profiled program runs faster, and by how much (docs/counters.md)",
-            [o] { return run(*o); }};
+            [o] { return run_counters_predict(*o); }};
   c.option("profile", o->input,
            "What a profiler wrote, as `perfc counters show` reads it, or CSV of workloads with the model's columns")
       .required();

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct CountersScheduleArguments {
   std::string jobs, machines, model, output;
   std::uint64_t seed = 1, draws = 100;
   double rate = 0;
@@ -30,8 +30,8 @@ struct Outcome {
 };
 
 /// Workloads of a dataset as jobs, with times by a model.
-std::optional<JobList> predicted_jobs(const Options& o, const std::vector<MachineKind>& fleet, std::string& model,
-                                      int& code) {
+std::optional<JobList> predicted_jobs(const CountersScheduleArguments& o, const std::vector<MachineKind>& fleet,
+                                      std::string& model, int& code) {
   Diagnostics diags(o.jobs);
   const auto data = read_counter_dataset(o.jobs, diags);
   print(diags);
@@ -107,8 +107,8 @@ Json to_json(const JobList& list, const std::vector<MachineKind>& fleet, const J
           {"schedule", std::move(placements)}};
 }
 
-std::string text(const Options& o, const JobList& list, const std::vector<MachineKind>& fleet, const JobSchedule& plan,
-                 const std::vector<Outcome>& outcomes) {
+std::string text(const CountersScheduleArguments& o, const JobList& list, const std::vector<MachineKind>& fleet,
+                 const JobSchedule& plan, const std::vector<Outcome>& outcomes) {
   std::string out =
       fmt::format("{:<32} {:<24} {:>12} {:>12} {:>12}\n", "job", "machine", "predicted s", "start s", "end s");
   for (const Placement& p : plan.placements) {
@@ -130,7 +130,7 @@ std::string text(const Options& o, const JobList& list, const std::vector<Machin
              : out + "\nNot all jobs have a measured time on every machine: they are taken to run as predicted.\n";
 }
 
-int run(const Options& o) {
+int run_counters_schedule(const CountersScheduleArguments& o) {
   auto out = Output::open(o.output);
   if (!out) return kBadInput;
   const auto fleet = parse_file<std::vector<MachineKind>>(o.machines, parse_fleet);
@@ -174,9 +174,9 @@ int run(const Options& o) {
 }  // namespace
 
 Command counters_schedule_command() {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<CountersScheduleArguments>();
   Command c{"schedule", "Put jobs on machines by predicted times, and simulate what that saves (docs/counters.md)",
-            [o] { return run(*o); }};
+            [o] { return run_counters_schedule(*o); }};
   c.option("jobs", o->jobs,
            "CSV of jobs with predicted:MACHINE, time:MACHINE and arrival_s, or a dataset of workloads whose times a "
            "model predicts")

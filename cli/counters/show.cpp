@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct CountersShowArguments {
   std::string profile, mapping;
   std::size_t regions = 20;
   bool json = false;
@@ -128,7 +128,7 @@ Json to_json(const Profile& p, const Derived& d) {
           {"regions", std::move(regions)}};
 }
 
-int run(const Options& o) {
+int run_counters_show(const CountersShowArguments& o) {
   Diagnostics diags(o.profile);
   const auto profile = load_profile(o.profile, o.mapping, diags);
   print(diags);
@@ -143,8 +143,9 @@ int run(const Options& o) {
 }  // namespace
 
 Command counters_show_command() {
-  auto o = std::make_shared<Options>();
-  Command c{"show", "Print what a profile holds and which counters of Table I follow from it", [o] { return run(*o); }};
+  auto o = std::make_shared<CountersShowArguments>();
+  Command c{"show", "Print what a profile holds and which counters of Table I follow from it",
+            [o] { return run_counters_show(*o); }};
   c.option("profile", o->profile, "File or directory that a profiler wrote; - for standard input").required();
   c.option("--mapping", o->mapping, "CSV file that tells what the columns of a plain CSV profile are");
   c.option("--regions", o->regions, "How many regions to list").showing_default();

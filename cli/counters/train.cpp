@@ -9,20 +9,20 @@
 namespace perfc::cli {
 namespace {
 
-struct Options {
+struct CountersTrainArguments {
   std::string data, reference, data_sheet, out, split = "application", licence, model = "perfc";
   VaeOptionsGiven vae;
   std::vector<std::string> machines;
   std::uint64_t seed = 1;
 };
 
-std::vector<std::string> model_names() {
+std::vector<std::string> stored_model_names() {
   std::vector<std::string> names;
   for (const StoredModelRow& r : stored_model_table()) names.emplace_back(r.name);
   return names;
 }
 
-int run(const Options& o) {
+int run_counters_train(const CountersTrainArguments& o) {
   const auto table = stored_model_table();
   const StoredModelRow& model =
       *std::find_if(table.begin(), table.end(), [&](const StoredModelRow& r) { return r.name == o.model; });
@@ -57,17 +57,17 @@ int run(const Options& o) {
 }  // namespace
 
 Command counters_train_command() {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<CountersTrainArguments>();
   Command c{"train", "Train a predictor of relative performance on all workloads of a dataset (docs/counters.md)",
-            [o] { return run(*o); }};
+            [o] { return run_counters_train(*o); }};
   c.option("--data", o->data, "CSV of workloads: counters, work and times (docs/counters.md)").required();
   c.option("-o,--out", o->out, "Checkpoint to write").required();
   c.option("--machines", o->machines, "Machines to predict, comma-separated [all]").separated_by(',');
   c.option("--reference", o->reference,
            "Machine whose times are known; the others are relative to it [none: to their mean]");
   c.option("--data-sheet", o->data_sheet, "CSV with machine,work,units_per_s: what machines do at their peak");
-  c.option("--model", o->model, fmt::format("Of {} [perfc]", fmt::join(model_names(), ", ")))
-      .must_be(OneOf{model_names()});
+  c.option("--model", o->model, fmt::format("Of {} [perfc]", fmt::join(stored_model_names(), ", ")))
+      .must_be(OneOf{stored_model_names()});
   add_vae_options(c, o->vae);
   c.option("--validation", o->split,
            "What validation holds back: application or random, as what is to be predicted will be new [application]")
