@@ -28,6 +28,8 @@ TREE, BUILD = WORK / "tree", WORK / "build"
 MOST_REBUILT = 15
 OPERATOR_TABLE = "ir/ops/table/elementwise.cpp"
 OPERATOR_TEST = "tests/unit/op_table_test.cpp"
+# Of tests/, what recipes run.
+TESTS_THAT_RUN = {OPERATOR_TEST, "tests/operators/spellings_test.py", "tests/operators/spellings.tsv", "tests/support.py"}
 FIRST_ROW = "// ---- Elementwise, one operand"
 # As in the recipe, without the column `takes`.
 INCOMPLETE_ROW = """\
@@ -135,7 +137,8 @@ def put(path: pathlib.Path, data: bytes) -> None:
 def copy_tree(changes: dict[str, str]) -> None:
     """The checkout's files, with `changes`, and no others."""
     skipped = ("docs/", "bench/", "python/", "studies/", "fuzz/", "tests/")
-    wanted = {f for f in tracked() if not f.startswith(skipped) and (ROOT / f).is_file()} | {OPERATOR_TEST}
+    wanted = {f for f in tracked() if not f.startswith(skipped) and (ROOT / f).is_file()}
+    wanted |= TESTS_THAT_RUN
     for path in sorted(wanted - changes.keys()):
         put(TREE / path, (ROOT / path).read_bytes())
         os.chmod(TREE / path, (ROOT / path).stat().st_mode)
@@ -200,9 +203,11 @@ def checked(recipe: Recipe) -> list[str]:
     """What the commands at the end of the recipe do not print."""
     bad = []
     for command, says, lines in recipe.commands:
-        if not command.startswith("./perfc "):
-            raise Problem(f"recipe \"{recipe.name}\": a command that is not ./perfc: {command}")
-        printed = run("bash", "-c", f"{BUILD}/{command.removeprefix('./')}", cwd=TREE, may_fail=True)
+        if command.startswith("./perfc "):
+            command = f"{BUILD}/{command.removeprefix('./')}"
+        elif command not in TESTS_THAT_RUN:
+            raise Problem(f"recipe \"{recipe.name}\": neither ./perfc nor a test that may run: {command}")
+        printed = run("bash", "-c", command, cwd=TREE, may_fail=True, env={**os.environ, "PERFC_BUILD": str(BUILD)})
         bad += [f"recipe \"{recipe.name}\": {command}: no \"{text}\" in\n{printed}"
                 for text in says if text not in printed]
         if lines is not None and len(printed.splitlines()) != lines:
