@@ -126,7 +126,8 @@ Command counters_eval_command() {
            "what is reported");
   c.option("--without-names", o->without_names,
            "Read no names of regions, nor work that they tell: what is counted alone");
-  c.option("--models", o->eval.models, fmt::format("Of {} [all]", fmt::join(relative_model_names(), ", "))).separated_by(',');
+  c.option("--models", o->eval.models, fmt::format("Of {} [all]", fmt::join(relative_model_names(), ", ")))
+      .separated_by(',');
   add_vae_options(c, o->vae);
   c.option("--seeds", o->eval.seeds, "Repetitions, with seeds from --seed on [10]").must_be(WholeBetween{1, 1000});
   c.option("--seed", o->eval.first_seed, "Of splits and models [1]");

@@ -29,7 +29,9 @@ MOST_REBUILT = 15
 OPERATOR_TABLE = "ir/ops/table/elementwise.cpp"
 OPERATOR_TEST = "tests/unit/op_table_test.cpp"
 # Of tests/, what recipes run.
-TESTS_THAT_RUN = {OPERATOR_TEST, "tests/operators/spellings_test.py", "tests/operators/spellings.tsv", "tests/support.py"}
+TESTS_THAT_RUN = {
+    OPERATOR_TEST, "tests/operators/spellings_test.py", "tests/operators/spellings.tsv", "tests/support.py"
+}
 FIRST_ROW = "// ---- Elementwise, one operand"
 # As in the recipe, without the column `takes`.
 INCOMPLETE_ROW = """\
