@@ -1,0 +1,76 @@
+"""Measured dense products of shared/data as rows of one table, the facts of their devices, and which rows judge."""
+import json
+import os
+import pathlib
+import zlib
+
+import numpy as np
+import pandas as pd
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DATA = os.environ.get("PERFC_SHARED", str(ROOT.parent / "shared")) + "/data/"
+
+# Names in the measurements -> in data/devices.json
+NAMES = {"a100-sxm": "a100-80gb", "h100-sxm": "h100-sxm", "h200-sxm": "h200", "l40s": "l40s",
+         "NVIDIA A100-PCIE-40GB": "a100-pcie-40gb", "Tesla V100-PCIE-32GB": "v100-pcie-32gb",
+         "Tesla P100-PCIE-16GB": "p100", "Tesla P4": "p4", "Tesla T4": "t4"}
+# Not in data/devices.json: SMs, boost clock MHz, bf16 TFLOP/s, GB/s, L2 MiB, TDP W.
+# [shared/data/datacenter/systems/*.yaml for rates; SMs and L2: NVIDIA's Blackwell architecture brief]
+OTHERS = {"b200-sxm": (148, 1965, 2250, 8000, 126, 1000), "b300-sxm": (148, 1965, 2250, 7750, 126, 1100),
+          "gb200": (152, 1965, 2500, 8000, 126, 1200), "gb300": (152, 1965, 2500, 8000, 126, 1400)}
+BLACKWELL = tuple(OTHERS)
+GROUPS = {"ga100": ("a100-sxm",), "graphics": ("l40s",), "hopper": ("h100-sxm", "h200-sxm"), "blackwell": BLACKWELL}
+NEUSIGHT = ("Tesla P4", "Tesla P100-PCIE-16GB", "Tesla V100-PCIE-32GB", "Tesla T4", "NVIDIA A100-PCIE-40GB")
+
+
+def load_facts():
+    table = {d["name"]: d for d in json.loads((ROOT / "data/devices.json").read_text())["devices"]}
+    facts = {}
+    for name, ours in NAMES.items():
+        d = table[ours]
+        peak = d["vector_tflops"]["float32"] if " " in name else d["matrix_tflops"]["bfloat16"]
+        tma = d["architecture"] == "hopper"
+        graphics = ours in ("l40s", "t4", "p4")
+        facts[name] = (d["sms"], d["boost_clock_mhz"], peak, d["bandwidth_gb_s"], d["l2_mib"], d["tdp_w"], tma, graphics)
+    facts.update({name: sheet + (True, False) for name, sheet in OTHERS.items()})
+    units = (1, 1e6, 1e12, 1e9, 2.0**20, 1, 1, 1)
+    return {name: np.array([x * u for x, u in zip(sheet, units)]) for name, sheet in facts.items()}
+
+
+FACTS = load_facts()
+
+
+def split_of(*shape):
+    """0: judged once a form is chosen (20 %); 1: chooses the form (20 %); 2: fits."""
+    return min(zlib.crc32(",".join(map(str, shape)).encode()) % 5, 2)
+
+
+def table(d, split, **columns):
+    """Columns of every source: batch, ea, ew, eo (bytes per element), rotate (copies of a weight that take turns)."""
+    d = d.assign(**{**dict(batch=1, ea=2.0, ew=2.0, eo=2.0, rotate=0.0), **columns})
+    d["part"] = [split_of(*s) for s in zip(*(d[c] for c in split))]
+    return d.reset_index(drop=True)
+
+
+def bf16():
+    """torch.nn.functional.linear, cuBLAS; one library version per device; six copies of each weight take turns."""
+    d = pd.concat([pd.read_csv(DATA + f"datacenter/gemm_bf16_torch{s}.csv.xz") for s in ("", ".l40s")])
+    d = d[d.version.isin(["0.24.0", "0.5.10"])]
+    return table(d.assign(t=d.latency_ms * 1e-3), ("m", "n", "k"), rotate=6.0)
+
+
+def fp32():
+    """torch.matmul and linear in float32 without TF32 by NeuSight; times of 150 µs and less are the host's."""
+    d = pd.read_csv(DATA + "ops_neusight/ops_train.csv.gz")
+    d = d[d.op.isin(["bmm", "linear"])].rename(columns=dict(B="b", M="m", N="n", K="k"))
+    d = d[(d.latency_ms > 0.15)].astype(dict(b=int, m=int, n=int, k=int))
+    d = d.groupby(["device", "op", "b", "m", "n", "k"], as_index=False).latency_ms.median()
+    return table(d.assign(t=d.latency_ms * 1e-3), ("b", "m", "n", "k"), batch=d.b, ea=4.0, ew=4.0, eo=4.0, rotate=1.0)
+
+
+def rows(d):
+    return d[["batch", "m", "n", "k", "ea", "ew", "eo", "rotate"]].to_numpy(float)
+
+
+def facts(d):
+    return np.stack([FACTS[x] for x in d.device])
