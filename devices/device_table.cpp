@@ -114,9 +114,9 @@ class Fields {
 
 const std::set<std::string> kDtypes{"float64", "float32", "tf32", "float16", "bfloat16", "float8", "int8", "int4"};
 const std::set<std::string> kPrecisions{"fp32", "tf32", "amp", "fp16", "bf16", "int8"};
-const std::set<std::string> kEfficiencies{"matmul",    "convolution", "vector_matmul", "vector_convolution",
-                                          "depthwise", "vector",      "bandwidth",     "gather",
-                                          "layout"};
+const std::set<std::string> kEfficiencies{"matmul",    "convolution",  "vector_matmul", "vector_convolution",
+                                          "depthwise", "vector",       "bandwidth",     "gather",
+                                          "layout",    "dense_product"};
 
 /// The calibratable terms, in a device or in the defaults.
 void read_terms(Fields& f, Device& d) {
@@ -164,6 +164,7 @@ Device read_device(const json::Element& json, const std::map<std::string, Device
   if (d.kind != "gpu" && d.kind != "cpu")
     (void)diags.error(fmt::format("{}.kind: must be 'gpu' or 'cpu', is '{}'", path, d.kind));
   f.text("architecture", d.architecture);
+  f.text("memory_type", d.memory_type);
   f.text("source", source);
   f.rates("vector_tflops", d.vector_tflops, kDtypes, 1e6);
   f.rates("matrix_tflops", d.matrix_tflops, kDtypes, 1e6);

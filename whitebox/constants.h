@@ -9,10 +9,12 @@
 ///   [training]   `studies/fit_training.py` prints it
 ///   [memory]     `studies/fit_memory.py` prints it
 ///   [power]      `studies/fit_power.py` prints it
+///   [kernels]    `studies/kernels/fit_products.py` prints it; docs/judged.md says how well it does
 ///   [counted]    what the kernels read and write, element by element
 ///   [FILE]       a fact of PyTorch, TorchInductor or cuDNN: the file or the documentation that says it
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 namespace perfc::constants {
 
@@ -33,6 +35,195 @@ inline constexpr double kTileRows = 128, kTileColumns = 64, kTileDepth = 16;
 inline constexpr double kCacheShare = 0.5;
 /// 1: how much faster than memory it is. Small models at batch 256, RTX 4090 against 3090. [timm]
 inline constexpr double kCacheGain = 3;
+
+// ---- Dense products: whitebox/price/matmul_time.cpp
+/// Rows and columns of a CTA's tile: those of CUTLASS' kernels, and further ones of Hopper's and Blackwell's.
+/// [github.com/NVIDIA/cutlass, media/docs/profiler.md; names of cuBLAS' kernels]
+struct ProductTile {
+  double m, n;
+};
+inline constexpr ProductTile kProductTiles[] = {
+    {16, 32},   {16, 64},   {16, 128},  {32, 32},  {32, 64},  {32, 128},  {64, 16},   {64, 32},  {64, 64},
+    {64, 128},  {64, 256},  {128, 16},  {128, 32}, {128, 64}, {128, 128}, {128, 256}, {256, 64}, {256, 128},
+    {256, 256}, {128, 192}, {192, 128}, {64, 192}, {128, 96}, {96, 128},  {256, 192}, {64, 96},  {96, 64}};
+inline constexpr std::size_t kMmaTiles = 19;  ///< of them, those of kernels without TMA
+/// CTAs that share a tile's k. (our choice)
+inline constexpr double kProductSplits[] = {1, 2, 3, 4, 6, 8, 16, 32};
+/// Elements of a full tile, and such tiles in flight on an SM: what its registers accumulate. [counted]
+inline constexpr double kFullTile = 128 * 128, kTilesAtOnce = 2;
+/// Byte of a row that a step along k reads: 64 elements of 16 bits. [CUTLASS' default tiles]
+inline constexpr double kStepBytes = 128;
+/// Byte of an element of the narrowest weights: 4 bits. [ONNX, MatMulNBits]
+inline constexpr double kNarrowestWeight = 0.5;
+/// Byte of a partial sum of split-K. [counted]
+inline constexpr double kSumBytes = 4;
+/// 1: of the L2 cache's rate, what products of one row reach. A100, L40S. [kernels]
+inline constexpr double kGemvL2Share = 0.5;
+/// s of work after which half of the power limit's loss shows. [kernels]
+inline constexpr double kPowerSeconds = 3e-4;
+inline constexpr double kFlopsOfTeraflop = 1e12;  ///< FLOP/TFLOP
+/// How abruptly weights, data and the reads of a wave no longer fit in the L2 cache. [kernels]
+inline constexpr double kWeightsSharpness = 8, kDataSharpness = 4, kWaveSharpness = 2;
+/// What a chip class' kernels reach. Only their joint effect is identified: a launch and an epilogue, or a share above 1
+/// and what does not overlap, trade off.
+struct ProductConstants {
+  double launch_clocks;   ///< launch, prologue and drain
+  double tensor_share;    ///< 1: of the peak, in full tiles
+  double read_share;      ///< 1: of the memory's bandwidth, reading
+  double write_share;     ///< 1: the same, writing
+  double step_ns;         ///< latency of a step along k
+  double stream_bytes;    ///< byte per clock that one CTA reads
+  double l2_bytes_clock;  ///< byte per clock and SM that the L2 cache delivers
+  double exposed;         ///< 1: of the shorter of arithmetic and traffic, what does not hide behind the longer
+  double split_ns;        ///< adding up what split-K computed
+  double gemv_clocks;     ///< launch of a product of one row
+  double gemv_step_ns;    ///< its latency per step along k
+  double power_share;     ///< 1: of the peak, what long work sustains at 1 W of TDP per TFLOP/s of peak …
+  double power_exponent;  ///< … and how it grows with the W: 0.5 if power grows as f², 1 if it does as f
+  double l2_share;        ///< 1: of the L2 cache's size, what operands find there
+  double tile_ns;         ///< epilogue of a full tile
+  double spill;           ///< 1: of what waves read again, what the L2 cache does not hold
+  std::size_t tiles;      ///< of kProductTiles
+  bool always_gemv;       ///< cuBLAS takes its GEMV for one row, whether or not another kernel were faster
+};
+/// By ChipClass: NeuSight's float32 on A100, and on P4, P100, V100 and T4 (with the launch of Graphics: NeuSight's has the
+/// host's in it); L40S; L40S with the power that T4 has in fp16, 41.6 of 65 TFLOP/s at 70 W (Jia et al., "Dissecting the
+/// NVidia Turing T4 GPU", 2019); A100; H100 and H200; B200, B300, GB200 and GB300. [kernels]
+inline constexpr ProductConstants kProducts[] = {
+    // Vector
+    {.launch_clocks = 4910,
+     .tensor_share = 0.856,
+     .read_share = 0.636,
+     .write_share = 0.2,
+     .step_ns = 872,
+     .stream_bytes = 10.1,
+     .l2_bytes_clock = 81.2,
+     .exposed = 0.355,
+     .split_ns = 2210,
+     .gemv_clocks = 5390,
+     .gemv_step_ns = 10.8,
+     .power_share = 1,
+     .power_exponent = 0,
+     .l2_share = 0.05,
+     .tile_ns = 6390,
+     .spill = 0.935,
+     .tiles = kMmaTiles,
+     .always_gemv = false},
+    // VectorOlder
+    {.launch_clocks = 4910,
+     .tensor_share = 0.853,
+     .read_share = 0.746,
+     .write_share = 0.374,
+     .step_ns = 598,
+     .stream_bytes = 64,
+     .l2_bytes_clock = 26,
+     .exposed = 0.227,
+     .split_ns = 23900,
+     .gemv_clocks = 5390,
+     .gemv_step_ns = 10.8,
+     .power_share = 0.0441,
+     .power_exponent = 1,
+     .l2_share = 0.05,
+     .tile_ns = 17000,
+     .spill = 0,
+     .tiles = kMmaTiles,
+     .always_gemv = false},
+    // Graphics
+    {.launch_clocks = 4910,
+     .tensor_share = 0.937,
+     .read_share = 0.835,
+     .write_share = 0.75,
+     .step_ns = 214,
+     .stream_bytes = 29,
+     .l2_bytes_clock = 14,
+     .exposed = 0.357,
+     .split_ns = 2180,
+     .gemv_clocks = 5390,
+     .gemv_step_ns = 10.8,
+     .power_share = 0.684,
+     .power_exponent = 0.5,
+     .l2_share = 0.875,
+     .tile_ns = 2680,
+     .spill = 2,
+     .tiles = kMmaTiles,
+     .always_gemv = true},
+    // Turing
+    {.launch_clocks = 4910,
+     .tensor_share = 0.937,
+     .read_share = 0.835,
+     .write_share = 0.75,
+     .step_ns = 214,
+     .stream_bytes = 29,
+     .l2_bytes_clock = 14,
+     .exposed = 0.357,
+     .split_ns = 2180,
+     .gemv_clocks = 5390,
+     .gemv_step_ns = 10.8,
+     .power_share = 0.617,
+     .power_exponent = 0.5,
+     .l2_share = 0.875,
+     .tile_ns = 2680,
+     .spill = 2,
+     .tiles = kMmaTiles,
+     .always_gemv = true},
+    // Ga100
+    {.launch_clocks = 4640,
+     .tensor_share = 1.14,
+     .read_share = 0.788,
+     .write_share = 0.635,
+     .step_ns = 270,
+     .stream_bytes = 43,
+     .l2_bytes_clock = 30.7,
+     .exposed = 0.323,
+     .split_ns = 2560,
+     .gemv_clocks = 5200,
+     .gemv_step_ns = 38.5,
+     .power_share = 0.703,
+     .power_exponent = 0.5,
+     .l2_share = 0.101,
+     .tile_ns = 4220,
+     .spill = 0,
+     .tiles = kMmaTiles,
+     .always_gemv = false},
+    // Hopper
+    {.launch_clocks = 5170,
+     .tensor_share = 1.12,
+     .read_share = 0.918,
+     .write_share = 0.933,
+     .step_ns = 82.8,
+     .stream_bytes = 72.8,
+     .l2_bytes_clock = 96.8,
+     .exposed = 0.302,
+     .split_ns = 2820,
+     .gemv_clocks = 8180,
+     .gemv_step_ns = 136,
+     .power_share = 0.968,
+     .power_exponent = 0.5,
+     .l2_share = 0.472,
+     .tile_ns = 2010,
+     .spill = 0,
+     .tiles = std::size(kProductTiles),
+     .always_gemv = false},
+    // Blackwell
+    {.launch_clocks = 4000,
+     .tensor_share = 1.2,
+     .read_share = 0.886,
+     .write_share = 1.05,
+     .step_ns = 67.7,
+     .stream_bytes = 140,
+     .l2_bytes_clock = 159,
+     .exposed = 0.484,
+     .split_ns = 3150,
+     .gemv_clocks = 4800,
+     .gemv_step_ns = 146,
+     .power_share = 1.01,
+     .power_exponent = 0.5,
+     .l2_share = 0.381,
+     .tile_ns = 1040,
+     .spill = 0.00111,
+     .tiles = std::size(kProductTiles),
+     .always_gemv = false},
+};
 
 // ---- Attention
 /// Factor on the time of fused attention with a mask: the memory-efficient kernel. beit against vit. [timm]

@@ -20,6 +20,8 @@ OTHERS = {"b200-sxm": (148, 1965, 2250, 8000, 126, 1000), "b300-sxm": (148, 1965
           "gb200": (152, 1965, 2500, 8000, 126, 1200), "gb300": (152, 1965, 2500, 8000, 126, 1400)}
 BLACKWELL = tuple(OTHERS)
 GROUPS = {"ga100": ("a100-sxm",), "graphics": ("l40s",), "hopper": ("h100-sxm", "h200-sxm"), "blackwell": BLACKWELL}
+VECTOR_GROUPS = {"vector": ("NVIDIA A100-PCIE-40GB",),
+                 "vector_older": ("Tesla P4", "Tesla P100-PCIE-16GB", "Tesla V100-PCIE-32GB", "Tesla T4")}
 NEUSIGHT = ("Tesla P4", "Tesla P100-PCIE-16GB", "Tesla V100-PCIE-32GB", "Tesla T4", "NVIDIA A100-PCIE-40GB")
 
 

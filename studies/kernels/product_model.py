@@ -23,7 +23,8 @@ CONSTANTS = (
     ("split_ns", 2500, 0, 8000),             # reduction of split-K: a second kernel or a semaphore
     ("gemv_clocks", 4000, 2000, 9000),       # launch of the kernel for a single row
     ("gemv_step_ns", 8, 0.1, 500),           # of 128 bytes along k, there
-    ("power_share", 0.8, 0.01, 10.0),        # of sqrt(peak x TDP x 1e12), that long work sustains: P grows as f^2
+    ("power_share", 0.8, 0.01, 10.0),        # of the peak, that long work sustains at 1 W of TDP per TFLOP/s ...
+    ("power_exponent", 0.5, 0.0, 1.0),       # ... and how it grows with the W: P grows as f^2, so by 0.5; 1: as f
     ("l2_share", 0.5, 0.1, 1.2),             # of the L2 cache's size, what weights and data find in it
     ("tile_ns", 3000, 50, 10000),            # epilogue of a tile of 128x128
     ("spill", 0.3, 0.0, 2.0),                # share of the waves' repeated reads that reach DRAM beyond the L2 cache
@@ -31,7 +32,7 @@ CONSTANTS = (
 NAMES = tuple(c[0] for c in CONSTANTS)
 START, LOW, HIGH = (np.array([c[i] for c in CONSTANTS], float) for i in (1, 2, 3))
 (C_LAUNCH, C_TENSOR, C_READ, C_WRITE, C_STEP, C_STREAM, C_L2, C_EXPOSED, C_SPLIT, C_GEMV, C_GEMV_STEP, C_POWER,
- C_CACHE, C_TILE, C_SPILL) = range(len(CONSTANTS))
+ C_POWER_EXPONENT, C_CACHE, C_TILE, C_SPILL) = range(len(CONSTANTS))
 
 MMA_TILES = 19
 TILES = np.array([(16, 32), (16, 64), (16, 128), (32, 32), (32, 64), (32, 128), (64, 16), (64, 32), (64, 64), (64, 128),
@@ -64,6 +65,7 @@ def product_time(f, c, batch, m, n, k, ea, ew, eo, rotate):
     resident = 1.0 / (1.0 + ((a_bytes + b_bytes) / cache) ** 2)
     l2_rate = c[C_L2] * clock * sms
     step = STEP_BYTES / max(ea, ew)
+    sustained = flops / (c[C_POWER] * peak * (f[TDP] * 1e12 / peak) ** c[C_POWER_EXPONENT])
     best = 1e30
     for i in range(TILES.shape[0] if f[TMA] > 0 else MMA_TILES):
         bm, bn = TILES[i, 0], TILES[i, 1]
@@ -92,7 +94,6 @@ def product_time(f, c, batch, m, n, k, ea, ew, eo, rotate):
             arithmetic = max(tensor, max(stream, latency)) + waves * c[C_TILE] * 1e-9 * bm * bn / 16384.0
             traffic = max(dram, tiles * s * operands / l2_rate)
             main = max(arithmetic, traffic) + c[C_EXPOSED] * min(arithmetic, traffic)
-            sustained = flops / (c[C_POWER] * np.sqrt(peak * f[TDP] * 1e12))
             main += max(0.0, sustained - main) * main / (main + POWER_SECONDS)
             t = main + c[C_LAUNCH] / clock
             if s > 1:
