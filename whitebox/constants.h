@@ -64,6 +64,9 @@ inline constexpr double kPowerSeconds = 3e-4;
 inline constexpr double kFlopsOfTeraflop = 1e12;  ///< FLOP/TFLOP
 /// How abruptly weights, data and the reads of a wave no longer fit in the L2 cache. [kernels]
 inline constexpr double kWeightsSharpness = 8, kDataSharpness = 4, kWaveSharpness = 2;
+/// Rate of tensor cores in fp16 by the vector units' in fp32: 4 on A10, L4, L40S, RTX A6000; 2 on GeForce, which runs them
+/// at half rate. This tells them apart. [NVIDIA's Ampere GA102 and Ada architecture whitepapers]
+inline constexpr double kFullRate = 3;
 /// What a chip class' kernels reach. Only their joint effect is identified: a launch and an epilogue, or a share above 1
 /// and what does not overlap, trade off.
 struct ProductConstants {
@@ -87,7 +90,7 @@ struct ProductConstants {
   bool always_gemv;       ///< cuBLAS takes its GEMV for one row, whether or not another kernel were faster
 };
 /// By ChipClass: NeuSight's float32 on A100, and on P4, P100, V100 and T4 (with the launch of Graphics: NeuSight's has the
-/// host's in it); L40S; L40S with the power that T4 has in fp16, 41.6 of 65 TFLOP/s at 70 W (Jia et al., "Dissecting the
+/// host's in it); L40S; RTX 3090 and 4090 (LLMServingSim's layers); L40S with the power that T4 has in fp16, 41.6 of 65 TFLOP/s at 70 W (Jia et al., "Dissecting the
 /// NVidia Turing T4 GPU", 2019); A100; H100 and H200; B200, B300, GB200 and GB300. [kernels]
 inline constexpr ProductConstants kProducts[] = {
     // Vector
@@ -144,6 +147,25 @@ inline constexpr ProductConstants kProducts[] = {
      .power_exponent = 0.5,
      .l2_share = 0.875,
      .tile_ns = 2680,
+     .spill = 2,
+     .tiles = kMmaTiles,
+     .always_gemv = true},
+    // GeForce
+    {.launch_clocks = 4910,
+     .tensor_share = 1.16,
+     .read_share = 0.928,
+     .write_share = 0.749,
+     .step_ns = 228,
+     .stream_bytes = 29,
+     .l2_bytes_clock = 15.2,
+     .exposed = 0.226,
+     .split_ns = 2180,
+     .gemv_clocks = 5390,
+     .gemv_step_ns = 10.8,
+     .power_share = 0.684,
+     .power_exponent = 0.5,
+     .l2_share = 0.875,
+     .tile_ns = 2660,
      .spill = 2,
      .tiles = kMmaTiles,
      .always_gemv = true},

@@ -23,6 +23,8 @@ GEMV = [pm.C_GEMV, pm.C_GEMV_STEP]
 BODY = [i for i in range(len(pm.NAMES)) if i not in GEMV + [pm.C_POWER, pm.C_POWER_EXPONENT]]
 # What a few measurements of a device can tell from another class' constants
 ADAPTED = [pm.C_LAUNCH, pm.C_TENSOR, pm.C_READ, pm.C_WRITE, pm.C_STEP, pm.C_L2, pm.C_TILE, pm.C_POWER, pm.C_SPLIT]
+GEFORCE = [pm.C_TENSOR, pm.C_READ, pm.C_WRITE, pm.C_STEP, pm.C_STREAM, pm.C_L2, pm.C_EXPOSED, pm.C_SPLIT, pm.C_TILE,
+           pm.C_SPILL]
 # The L2 cache of GA100, Hopper and data-centre Blackwell has two halves, each with copies of what its SMs read
 # (NVIDIA A100 whitepaper, "L2 cache"); graphics chips have one.
 WHOLE_CACHE, HALF_CACHE = 1.0, 0.5
@@ -232,12 +234,41 @@ def judge_float32(d, judged):
     return of_class
 
 
+def fit_geforce(d, start):
+    """From L40S' constants, what differs on cards whose tensor cores run at half rate and whose clocks exceed the sheet's.
+    Tokens count about equally by octave."""
+    octave = np.floor(np.log2(d.m))
+    some = d.groupby(["device", "n", "k", octave], group_keys=False)[list(d.columns)].apply(
+        lambda x: x.sample(min(8, len(x)), random_state=0))
+    high = pm.HIGH.copy()
+    high[pm.C_TENSOR] = 1.4
+    return Fit(high=high)(some[some.m > 1], start, GEFORCE, stay=1.0)
+
+
+def judge_geforce(d, part, start):
+    fit_rows, table = d[d.part == 2], Table()
+    devices = list(d.device.unique())
+    together = fit_geforce(fit_rows, start)
+    for x in devices:
+        v = d[(d.part == part) & (d.device == x)]
+        v = v.groupby(["n", "k", np.floor(np.log2(v.m))], group_keys=False)[list(v.columns)].apply(
+            lambda y: y.sample(min(8, len(y)), random_state=1))
+        table.add("roofline + 3 us", x, np.abs(roofline(v) / v.t.to_numpy() - 1) * 100)
+        table.add("constants of L40S", x, percent_errors(v, start))
+        table.add("device out, constants of the other card", x,
+                  percent_errors(v, fit_geforce(fit_rows[fit_rows.device != x], start)))
+        table.add("unseen tokens, constants of both (shipped)", x, percent_errors(v, together))
+    print("\n## bf16 on GeForce, layers of Llama-3.1-8B, shared/data/llmservingsim\n")
+    table.print()
+    return together
+
+
 # Rows of `kProducts` (whitebox/constants.h): from which fit, and what is not of it. Jia et al., "Dissecting the NVidia
 # Turing T4 GPU" (2019): T4 sustains 41.6 of 65 TFLOP/s in fp16 at 70 W. NeuSight's launch has the host's in it.
 TURING_POWER = 41.6 / 65 / (70 / 65) ** 0.5
 SHIPPED = (("Vector", "vector", ("launch",)), ("VectorOlder", "vector_older", ("launch",)),
-           ("Graphics", "graphics", ()), ("Turing", "graphics", ("power",)), ("Ga100", "ga100", ()),
-           ("Hopper", "hopper", ()), ("Blackwell", "blackwell", ()))
+           ("Graphics", "graphics", ()), ("GeForce", "geforce", ()), ("Turing", "graphics", ("power",)),
+           ("Ga100", "ga100", ()), ("Hopper", "hopper", ()), ("Blackwell", "blackwell", ()))
 LAUNCH = (pm.C_LAUNCH, pm.C_GEMV, pm.C_GEMV_STEP)
 
 
@@ -251,7 +282,7 @@ def shipped(constants):
         if "power" in changed:
             c[pm.C_POWER] = TURING_POWER
         rows[row] = (np.array([float(f"{x:.3g}") if x > 1e-3 else 0.0 for x in c]), row in ("Hopper", "Blackwell"),
-                     row in ("Graphics", "Turing"))
+                     row in ("Graphics", "GeForce", "Turing"))
     return rows
 
 
@@ -266,7 +297,7 @@ def print_constants(constants):
               f", .tiles = {'std::size(kProductTiles)' if tma else 'kMmaTiles'}, .always_gemv = {str(gemv).lower()}}},")
 
 
-PINNED_DEVICES = {"Vector": "NVIDIA A100-PCIE-40GB", "VectorOlder": "Tesla V100-PCIE-32GB", "Graphics": "l40s",
+PINNED_DEVICES = {"Vector": "NVIDIA A100-PCIE-40GB", "VectorOlder": "Tesla V100-PCIE-32GB", "Graphics": "l40s", "GeForce": "RTX3090",
                   "Turing": "Tesla T4", "Ga100": "a100-sxm", "Hopper": "h100-sxm", "Blackwell": "b200-sxm"}
 PINNED_SHAPES = ((1, 1, 4096, 4096, 2), (1, 16, 4096, 4096, 2), (1, 128, 50257, 768, 2), (1, 197, 768, 3072, 2),
                  (1, 4096, 4096, 4096, 2), (1, 8192, 8192, 8192, 1), (96, 128, 128, 64, 2), (1, 7, 33, 5, 4))
@@ -295,6 +326,7 @@ def main():
     bf16, fp32 = data.bf16(), data.fp32()
     constants = judge_bf16(bf16, sample(bf16[bf16.part == a.part], 2500, 1), a.boost)
     constants.update(judge_float32(fp32, sample(fp32[fp32.part == a.part], 1500, 1)))
+    constants["geforce"] = judge_geforce(data.geforce(), a.part, constants["graphics"])
     print_constants(constants)
     if a.write:
         write_pinned(constants, data.ROOT / "tests/unit/product_times.tsv")

@@ -12,6 +12,7 @@ DATA = os.environ.get("PERFC_SHARED", str(ROOT.parent / "shared")) + "/data/"
 
 # Names in the measurements -> in data/devices.json
 NAMES = {"a100-sxm": "a100-80gb", "h100-sxm": "h100-sxm", "h200-sxm": "h200", "l40s": "l40s",
+         "RTX3090": "rtx3090", "RTX4090": "rtx4090",
          "NVIDIA A100-PCIE-40GB": "a100-pcie-40gb", "Tesla V100-PCIE-32GB": "v100-pcie-32gb",
          "Tesla P100-PCIE-16GB": "p100", "Tesla P4": "p4", "Tesla T4": "t4"}
 # Not in data/devices.json: SMs, boost clock MHz, bf16 TFLOP/s, GB/s, L2 MiB, TDP W.
@@ -32,7 +33,7 @@ def load_facts():
         d = table[ours]
         peak = d["vector_tflops"]["float32"] if " " in name else d["matrix_tflops"]["bfloat16"]
         tma = d["architecture"] == "hopper"
-        graphics = ours in ("l40s", "t4", "p4")
+        graphics = d["memory_type"] == "gddr"
         facts[name] = (d["sms"], d["boost_clock_mhz"], peak, d["bandwidth_gb_s"], d["l2_mib"], d["tdp_w"], tma, graphics)
     facts.update({name: sheet + (True, False) for name, sheet in OTHERS.items()})
     units = (1, 1e6, 1e12, 1e9, 2.0**20, 1, 1, 1)
@@ -68,6 +69,24 @@ def fp32():
     d = d[(d.latency_ms > 0.15)].astype(dict(b=int, m=int, n=int, k=int))
     d = d.groupby(["device", "op", "b", "m", "n", "k"], as_index=False).latency_ms.median()
     return table(d.assign(t=d.latency_ms * 1e-3), ("b", "m", "n", "k"), batch=d.b, ea=4.0, ew=4.0, eo=4.0, rotate=1.0)
+
+
+# Llama-3.1-8B's layers: n, k
+LLAMA = {"qkv_proj": (6144, 4096), "q_proj": (4096, 4096), "k_proj": (1024, 4096), "o_proj": (4096, 4096),
+         "gate_up_proj": (28672, 4096), "gate_proj": (14336, 4096), "down_proj": (4096, 14336), "lm_head": (128256, 4096)}
+
+
+def geforce():
+    """Layers of Llama-3.1-8B in vLLM by LLMServingSim, RTX 4090 and 3090: bf16, from one token on."""
+    new = pd.read_csv(DATA + "llmservingsim/perf__RTX4090__meta-llama__Llama-3.1-8B__bf16__tp1__dense.csv.gz")
+    old = pd.read_csv(DATA + "llmservingsim/v0__RTX3090__meta-llama__Llama-3.1-8B__tp1__layers.csv.gz")
+    old = old.rename(columns={"layer_name": "layer", "input": "tokens", "tp_size": "tp"})
+    old = old.groupby(["layer", "tokens"], as_index=False)["latency(ns)"].median()
+    d = pd.concat([new.assign(device="RTX4090", t=new.time_us * 1e-6),
+                   old.assign(device="RTX3090", t=old["latency(ns)"] * 1e-9)])
+    d = d[d.layer.isin(LLAMA)]
+    d = d.assign(m=d.tokens, n=[LLAMA[x][0] for x in d.layer], k=[LLAMA[x][1] for x in d.layer])
+    return table(d[["device", "m", "n", "k", "t"]], ("m", "n", "k"))
 
 
 def rows(d):

@@ -9,7 +9,8 @@
 namespace perfc {
 namespace {
 
-constexpr std::string_view kChips[] = {"Vector", "VectorOlder", "Graphics", "Turing", "Ga100", "Hopper", "Blackwell"};
+constexpr std::string_view kChips[] = {"Vector", "VectorOlder", "Graphics", "GeForce",
+                                       "Turing", "Ga100",       "Hopper",   "Blackwell"};
 
 /// An H100 SXM in bfloat16.
 constexpr ProductDevice kH100{.chip = ChipClass::Hopper,
@@ -130,7 +131,8 @@ TEST(ProductTime, KnowsChips) {
   };
   EXPECT_EQ(chip("a100-80gb"), ChipClass::Ga100);
   EXPECT_EQ(chip("l40s"), ChipClass::Graphics);
-  EXPECT_EQ(chip("rtx5090"), ChipClass::Graphics);
+  EXPECT_EQ(chip("l4"), ChipClass::Graphics);
+  EXPECT_EQ(chip("rtx5090"), ChipClass::GeForce);
   EXPECT_EQ(chip("t4"), ChipClass::Turing);
   EXPECT_EQ(chip("h200"), ChipClass::Hopper);
   EXPECT_EQ(chip("t4", Units::Vector), ChipClass::VectorOlder);

@@ -67,7 +67,13 @@ ChipClass chip_class(const Device& d, Units units) {
   if (d.architecture == "hopper") return ChipClass::Hopper;
   if (d.architecture == "blackwell" && hbm) return ChipClass::Blackwell;
   if (d.architecture == "turing") return ChipClass::Turing;
-  return hbm ? ChipClass::Ga100 : ChipClass::Graphics;
+  if (hbm) return ChipClass::Ga100;
+  const auto rate = [](const std::map<std::string, double>& of, const char* dtype) {
+    const auto at = of.find(dtype);
+    return at == of.end() ? 0.0 : at->second;
+  };
+  const bool half_rate = rate(d.matrix_tflops, "float16") < constants::kFullRate * rate(d.vector_tflops, "float32");
+  return half_rate ? ChipClass::GeForce : ChipClass::Graphics;
 }
 
 ProductTime product_time(const ProductDevice& d, const Product& p) {

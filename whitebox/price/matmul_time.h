@@ -13,7 +13,8 @@ namespace perfc {
 enum class ChipClass {
   Vector,       ///< on vector units (float32 without TF32), Ampere and later
   VectorOlder,  ///< the same on Pascal, Volta and Turing, whose cards of 70 W have clocks that fall
-  Graphics,     ///< mma.sync, one L2 cache, GDDR memory: GA10x, Ada, GeForce Blackwell
+  Graphics,     ///< mma.sync, one L2 cache, GDDR memory: GA10x, Ada, GB20x
+  GeForce,      ///< the same chips with tensor cores at half rate and clocks beyond the data sheet's
   Turing,       ///< the same, with the power of a 12 nm chip
   Ga100,        ///< mma.sync, an L2 cache of two halves, HBM: A100, A30; Volta
   Hopper,       ///< wgmma and TMA
