@@ -79,8 +79,10 @@ def product_time(f, c, batch, m, n, k, ea, ew, eo, rotate):
         flight_rows = min(rows, max(1.0, np.sqrt(flight * bn / bm)))
         flight_cols = min(cols, max(1.0, flight / flight_rows))
         flight_rows = min(rows, max(1.0, flight / flight_cols))
-        wave_read = tiles / (flight_rows * flight_cols) * (flight_rows * bm * ea + flight_cols * bn * ew) * k
+        wave_read = tiles / (flight_rows * flight_cols) * (
+            flight_rows / rows * m * ea + flight_cols / cols * n * ew) * k
         again = max(0.0, wave_read - a_bytes - b_bytes) * (1.0 - resident) * c[C_SPILL]
+        l2_bytes = batch * (cols * m * ea + rows * n * ew) * k
         dram = (read + again) / (c[C_READ] * bandwidth) + write / (c[C_WRITE] * bandwidth)
         for s in SPLITS:
             steps = np.ceil(k / s / step)
@@ -92,7 +94,7 @@ def product_time(f, c, batch, m, n, k, ea, ew, eo, rotate):
             stream = waves * operands / (c[C_STREAM] * clock)
             latency = waves * steps * c[C_STEP] * 1e-9
             arithmetic = max(tensor, max(stream, latency)) + waves * c[C_TILE] * 1e-9 * bm * bn / 16384.0
-            traffic = max(dram, tiles * s * operands / l2_rate)
+            traffic = max(dram, l2_bytes / l2_rate)
             main = max(arithmetic, traffic) + c[C_EXPOSED] * min(arithmetic, traffic)
             main += max(0.0, sustained - main) * main / (main + POWER_SECONDS)
             t = main + c[C_LAUNCH] / clock

@@ -136,7 +136,8 @@ TEST(ProductTime, KnowsChips) {
   EXPECT_EQ(chip("t4"), ChipClass::Turing);
   EXPECT_EQ(chip("h200"), ChipClass::Hopper);
   EXPECT_EQ(chip("t4", Units::Vector), ChipClass::VectorOlder);
-  EXPECT_EQ(chip("l4", Units::Vector), ChipClass::Vector);
+  EXPECT_EQ(chip("h200", Units::Vector), ChipClass::Vector);
+  EXPECT_EQ(chip("l4", Units::Vector), std::nullopt);
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ double read_again(const Product& p, const Moved& bytes, double tile_m, double ti
   const double wave_columns = std::min(columns, std::max(1.0, flight / wave_rows));
   wave_rows = std::min(rows, std::max(1.0, flight / wave_columns));
   const double waves = p.batch * rows * columns / (wave_rows * wave_columns);
-  const double wave = (wave_rows * tile_m * p.a_bytes + wave_columns * tile_n * p.b_bytes) * p.k;
+  const double wave = (wave_rows / rows * p.m * p.a_bytes + wave_columns / columns * p.n * p.b_bytes) * p.k;
   return std::max(0.0, waves * wave - bytes.a - bytes.b) * (1 - bytes.stays);
 }
 
@@ -60,10 +60,13 @@ double gemv_time(const ProductDevice& d, const ProductConstants& chip, const Pro
 
 }  // namespace
 
-ChipClass chip_class(const Device& d, Units units) {
+std::optional<ChipClass> chip_class(const Device& d, Units units) {
   const bool older = d.architecture == "pascal" || d.architecture == "volta" || d.architecture == "turing";
-  if (units == Units::Vector) return older ? ChipClass::VectorOlder : ChipClass::Vector;
   const bool hbm = d.memory_type == "hbm";
+  if (units == Units::Vector) {
+    if (older) return ChipClass::VectorOlder;
+    return hbm ? std::optional(ChipClass::Vector) : std::nullopt;
+  }
   if (d.architecture == "hopper") return ChipClass::Hopper;
   if (d.architecture == "blackwell" && hbm) return ChipClass::Blackwell;
   if (d.architecture == "turing") return ChipClass::Turing;
@@ -96,6 +99,8 @@ ProductTime product_time(const ProductDevice& d, const Product& p) {
     const double again = read_again(p, bytes, tile_m, tile_n, rows, columns, d.sms * at_once);
     const double dram = (bytes.read + chip.spill * again) / (chip.read_share * d.bandwidth) +
                         bytes.written / (chip.write_share * d.bandwidth);
+    const double l2 = p.batch * (columns * p.m * p.a_bytes + rows * p.n * p.b_bytes) * p.k / l2_rate;
+    const double traffic = std::max(dram, l2);
     const double epilogue = chip.tile_ns * 1e-9 * area / constants::kFullTile;
     const double row_bytes = tile_m * p.a_bytes + tile_n * p.b_bytes;
     for (const double split : constants::kProductSplits) {
@@ -105,7 +110,6 @@ ProductTime product_time(const ProductDevice& d, const Product& p) {
       const double stream = waves * row_bytes * depth / (chip.stream_bytes * d.clock);
       const double latency = waves * steps * chip.step_ns * 1e-9;
       const double arithmetic = std::max({tensor, stream, latency}) + waves * epilogue;
-      const double traffic = std::max(dram, count * split * row_bytes * depth / l2_rate);
       double time = std::max(arithmetic, traffic) + chip.exposed * std::min(arithmetic, traffic);
       time += std::max(0.0, sustained - time) * time / (time + constants::kPowerSeconds);
       time += launch;

@@ -5,13 +5,15 @@
 /// where tiles are few, k is split among several CTAs. cuBLAS chooses among such kernels by heuristics; here the fastest
 /// is taken. Constants per class of chip: `constants::kProducts`. Its twin in Python, which fits them, is
 /// studies/kernels/product_model.py; docs/whitebox.md says how well it does.
+#include <optional>
+
 #include "devices/device.h"
 
 namespace perfc {
 
 /// Chips whose kernels for products are of one kind.
 enum class ChipClass {
-  Vector,       ///< on vector units (float32 without TF32), Ampere and later
+  Vector,       ///< on vector units (float32 without TF32): A100 and later data-centre chips
   VectorOlder,  ///< the same on Pascal, Volta and Turing, whose cards of 70 W have clocks that fall
   Graphics,     ///< mma.sync, one L2 cache, GDDR memory: GA10x, Ada, GB20x
   GeForce,      ///< the same chips with tensor cores at half rate and clocks beyond the data sheet's
@@ -22,8 +24,9 @@ enum class ChipClass {
 };
 /// Units that multiply.
 enum class Units { Vector, Matrix };
-/// By architecture and memory type; of a GPU.
-ChipClass chip_class(const Device&, Units);
+/// By architecture and memory type, of a GPU. None: no kernels of such a chip were measured (float32 on graphics chips
+/// since Ampere).
+std::optional<ChipClass> chip_class(const Device&, Units);
 
 /// What a product's time depends on of a device.
 struct ProductDevice {

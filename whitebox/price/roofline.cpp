@@ -27,7 +27,9 @@ double look_up(const std::map<std::string, double>& m, const char* key, double f
 /// What the time of products depends on; none: the device is no GPU, or its entry says too little of it.
 std::optional<ProductDevice> product_device(const Device& d, Units units, double peak) {
   if (d.kind != "gpu" || d.sms <= 0 || d.boost_clock_mhz <= 0 || d.l2_mib <= 0 || d.tdp_w <= 0) return std::nullopt;
-  return ProductDevice{.chip = chip_class(d, units),
+  const auto chip = chip_class(d, units);
+  if (!chip) return std::nullopt;
+  return ProductDevice{.chip = *chip,
                        .sms = static_cast<double>(d.sms),
                        .clock = d.boost_clock_mhz * 1e6,
                        .peak = peak * look_up(d.efficiency, "dense_product", 1),
