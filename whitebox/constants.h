@@ -64,11 +64,11 @@ inline constexpr double kPowerSeconds = 3e-4;
 inline constexpr double kFlopsOfTeraflop = 1e12;  ///< FLOP/TFLOP
 /// How abruptly weights, data and the reads of a wave no longer fit in the L2 cache. [kernels]
 inline constexpr double kWeightsSharpness = 8, kDataSharpness = 4, kWaveSharpness = 2;
-/// Rate of tensor cores in fp16 by the vector units' in fp32: 4 on A10, L4, L40S, RTX A6000; 2 on GeForce, which runs them
-/// at half rate. This tells them apart. [NVIDIA's Ampere GA102 and Ada architecture whitepapers]
+/// Rate of tensor cores in fp16 by the vector units' in fp32: 4 on A10, L4, L40S, RTX A6000; 2 on GeForce, which runs
+/// them at half rate. This tells them apart. [NVIDIA's Ampere GA102 and Ada architecture whitepapers]
 inline constexpr double kFullRate = 3;
-/// What a chip class' kernels reach. Only their joint effect is identified: a launch and an epilogue, or a share above 1
-/// and what does not overlap, trade off.
+/// What a chip class' kernels reach. Only their joint effect is identified: a launch and an epilogue, or a share above
+/// 1 and what does not overlap, trade off.
 struct ProductConstants {
   double launch_clocks;   ///< launch, prologue and drain
   double tensor_share;    ///< 1: of the peak, in full tiles
@@ -89,9 +89,10 @@ struct ProductConstants {
   std::size_t tiles;      ///< of kProductTiles
   bool always_gemv;       ///< cuBLAS takes its GEMV for one row, whether or not another kernel were faster
 };
-/// By ChipClass: NeuSight's float32 on A100, and on P4, P100, V100 and T4 (with the launch of Graphics: NeuSight's has the
-/// host's in it); L40S; RTX 3090 and 4090 (LLMServingSim's layers); L40S with the power that T4 has in fp16, 41.6 of 65 TFLOP/s at 70 W (Jia et al., "Dissecting the
-/// NVidia Turing T4 GPU", 2019); A100; H100 and H200; B200, B300, GB200 and GB300. [kernels]
+/// By ChipClass: NeuSight's float32 on A100, and on P4, P100, V100 and T4 (with the launch of Graphics: NeuSight's has
+/// the host's in it); L40S; RTX 3090 and 4090 (LLMServingSim's layers); L40S with the power that T4 has in fp16, 41.6
+/// of 65 TFLOP/s at 70 W (Jia et al., "Dissecting the NVidia Turing T4 GPU", 2019); A100; H100 and H200; B200, B300,
+/// GB200 and GB300. [kernels]
 inline constexpr ProductConstants kProducts[] = {
     // Vector
     {.launch_clocks = 4950,

@@ -107,7 +107,8 @@ def fit_class(d, per_device=ROWS):
     return fit(single, min(found, key=lambda x: x[0])[1], GEMV, scale=0.05)
 
 
-# A fit of NeuSight's rows alone takes 0.2 of the bandwidth for writing, which is something else that small products lack.
+# A fit of NeuSight's rows alone takes 0.2 of the bandwidth for writing, which is
+# something else that small products lack.
 LEAST_WRITE = 0.6
 
 
@@ -239,14 +240,24 @@ def judge_float32(d, judged):
 
 
 def fit_geforce(d, start):
-    """From L40S' constants, what differs on cards whose tensor cores run at half rate and whose clocks exceed the sheet's.
-    Tokens count about equally by octave."""
+    """From L40S' constants, what differs on cards whose tensor cores run at half rate and whose clocks exceed the
+    sheet's. Tokens count about equally by octave."""
     octave = np.floor(np.log2(d.m))
     some = d.groupby(["device", "n", "k", octave], group_keys=False)[list(d.columns)].apply(
         lambda x: x.sample(min(8, len(x)), random_state=0))
     high = pm.HIGH.copy()
     high[pm.C_TENSOR] = 1.4
     return Fit(high=high)(some[some.m > 1], start, GEFORCE, stay=1.0)
+
+
+def judge_vidur(d, constants):
+    table = Table()
+    for x, name in (("a100-sxm", "ga100"), ("h100-sxm", "hopper")):
+        v = d[d.device == x]
+        table.add("roofline + 3 us", x, np.abs(roofline(v) / v.t.to_numpy() - 1) * 100)
+        table.add("constants of the class (shipped)", x, percent_errors(v, constants[name]))
+    print("\n## fp16 projections of language models, shared/data/vidur; no fit saw them\n")
+    table.print()
 
 
 def judge_geforce(d, part, start):
@@ -301,7 +312,8 @@ def print_constants(constants):
               f", .tiles = {'std::size(kProductTiles)' if tma else 'kMmaTiles'}, .always_gemv = {str(gemv).lower()}}},")
 
 
-PINNED_DEVICES = {"Vector": "NVIDIA A100-PCIE-40GB", "VectorOlder": "Tesla V100-PCIE-32GB", "Graphics": "l40s", "GeForce": "RTX3090",
+PINNED_DEVICES = {"Vector": "NVIDIA A100-PCIE-40GB", "VectorOlder": "Tesla V100-PCIE-32GB", "Graphics": "l40s",
+                  "GeForce": "RTX3090",
                   "Turing": "Tesla T4", "Ga100": "a100-sxm", "Hopper": "h100-sxm", "Blackwell": "b200-sxm"}
 PINNED_SHAPES = ((1, 1, 4096, 4096, 2), (1, 16, 4096, 4096, 2), (1, 128, 50257, 768, 2), (1, 197, 768, 3072, 2),
                  (1, 4096, 4096, 4096, 2), (1, 8192, 8192, 8192, 1), (96, 128, 128, 64, 2), (1, 7, 33, 5, 4))
@@ -330,6 +342,7 @@ def main():
     bf16, fp32 = data.bf16(), data.fp32()
     constants = judge_bf16(bf16, sample(bf16[bf16.part == a.part], 2500, 1), a.boost)
     constants.update(judge_float32(fp32, sample(fp32[fp32.part == a.part], 1500, 1)))
+    judge_vidur(data.vidur(), constants)
     constants["geforce"] = judge_geforce(data.geforce(), a.part, constants["graphics"])
     print_constants(constants)
     if a.write:

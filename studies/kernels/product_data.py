@@ -34,7 +34,8 @@ def load_facts():
         peak = d["vector_tflops"]["float32"] if " " in name else d["matrix_tflops"]["bfloat16"]
         tma = d["architecture"] == "hopper"
         graphics = d["memory_type"] == "gddr"
-        facts[name] = (d["sms"], d["boost_clock_mhz"], peak, d["bandwidth_gb_s"], d["l2_mib"], d["tdp_w"], tma, graphics)
+        facts[name] = (d["sms"], d["boost_clock_mhz"], peak, d["bandwidth_gb_s"], d["l2_mib"], d["tdp_w"],
+                       tma, graphics)
     facts.update({name: sheet + (True, False) for name, sheet in OTHERS.items()})
     units = (1, 1e6, 1e12, 1e9, 2.0**20, 1, 1, 1)
     return {name: np.array([x * u for x, u in zip(sheet, units)]) for name, sheet in facts.items()}
@@ -73,7 +74,8 @@ def fp32():
 
 # Llama-3.1-8B's layers: n, k
 LLAMA = {"qkv_proj": (6144, 4096), "q_proj": (4096, 4096), "k_proj": (1024, 4096), "o_proj": (4096, 4096),
-         "gate_up_proj": (28672, 4096), "gate_proj": (14336, 4096), "down_proj": (4096, 14336), "lm_head": (128256, 4096)}
+         "gate_up_proj": (28672, 4096), "gate_proj": (14336, 4096), "down_proj": (4096, 14336),
+         "lm_head": (128256, 4096)}
 
 
 def geforce():
@@ -87,6 +89,23 @@ def geforce():
     d = d[d.layer.isin(LLAMA)]
     d = d.assign(m=d.tokens, n=[LLAMA[x][0] for x in d.layer], k=[LLAMA[x][1] for x in d.layer])
     return table(d[["device", "m", "n", "k", "t"]], ("m", "n", "k"))
+
+
+def vidur():
+    """Projections of language models in fp16 by vidur, A100 and H100: independent of every fit."""
+    frames = []
+    for path in sorted(pathlib.Path(DATA + "vidur/data/profiling/compute").glob("*/*/*/mlp.csv.gz")):
+        v = pd.read_csv(path)
+        parts, head = v.num_tensor_parallel_workers, v.n_embd // v.n_head
+        up = v.n_expanded_embd * np.where(v.use_gated_mlp, 2, 1) // parts
+        shapes = {"attn_pre_proj": ((v.n_head + 2 * v.n_kv_head) * head // parts, v.n_embd),
+                  "attn_post_proj": (v.n_embd, v.n_embd // parts), "mlp_up_proj": (up, v.n_embd),
+                  "mlp_down_proj": (v.n_embd, v.n_expanded_embd // parts)}
+        for op, (n, k) in shapes.items():
+            frames.append(pd.DataFrame({"device": "h100-sxm" if "/h100/" in str(path) else "a100-sxm", "op": op,
+                                        "m": v.num_tokens, "n": n, "k": k, "t": v[f"time_stats.{op}.median"] * 1e-3}))
+    d = pd.concat(frames)
+    return table(d[d.t > 0].dropna(), ("m", "n", "k"))
 
 
 def rows(d):

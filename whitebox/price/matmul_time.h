@@ -1,9 +1,9 @@
 #pragma once
-/// Time of a dense product C[m,n] = A[m,k] · B[k,n] on a GPU, by what its kernels do: the result is cut into tiles, each
-/// the work of a thread block (CTA) on a multiprocessor (SM); tiles run in waves; a tile walks along k in steps of 128
-/// bytes per row, each of which takes arithmetic, a share of the L2 cache's rate, or a latency, whichever is longest;
-/// where tiles are few, k is split among several CTAs. cuBLAS chooses among such kernels by heuristics; here the fastest
-/// is taken. Constants per class of chip: `constants::kProducts`. Its twin in Python, which fits them, is
+/// Time of a dense product C[m,n] = A[m,k] · B[k,n] on a GPU, by what its kernels do: the result is cut into tiles,
+/// each the work of a thread block (CTA) on a multiprocessor (SM); tiles run in waves; a tile walks along k in steps
+/// of 128 bytes per row, each of which takes arithmetic, a share of the L2 cache's rate, or a latency, whichever is
+/// longest; where tiles are few, k is split among several CTAs. cuBLAS chooses among such kernels by heuristics; here
+/// the fastest is taken. Constants per class of chip: `constants::kProducts`. Its twin in Python, which fits them, is
 /// studies/kernels/product_model.py; docs/whitebox.md says how well it does.
 #include <optional>
 

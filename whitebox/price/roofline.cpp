@@ -24,8 +24,10 @@ double look_up(const std::map<std::string, double>& m, const char* key, double f
   return it == m.end() ? fallback : it->second;
 }
 
-/// What the time of products depends on; none: the device is no GPU, or its entry says too little of it.
-std::optional<ProductDevice> product_device(const Device& d, Units units, double peak) {
+/// What the time of products depends on; none: the device is no GPU, its entry says too little of it, or has the half
+/// depth that was measured in TF32, of which no kernels were.
+std::optional<ProductDevice> product_device(const Device& d, Precision p, Units units, double peak) {
+  if (p == Precision::Tf32 && d.product_half_depth > 0) return std::nullopt;
   if (d.kind != "gpu" || d.sms <= 0 || d.boost_clock_mhz <= 0 || d.l2_mib <= 0 || d.tdp_w <= 0) return std::nullopt;
   const auto chip = chip_class(d, units);
   if (!chip) return std::nullopt;
@@ -95,7 +97,7 @@ Rates::Rates(const Device& d, Precision p)
     convolution[half] = on_vector[half] ? share("vector_convolution", 0.75) : share("convolution", 0.7);
   }
   for (int half = 0; half < 2; ++half) {
-    product[half] = product_device(d, on_vector[half] ? Units::Vector : Units::Matrix, matrix[half]);
+    product[half] = product_device(d, p, on_vector[half] ? Units::Vector : Units::Matrix, matrix[half]);
     product_bytes[half] = half ? std::min(2.0, float_bytes(p)) : float_bytes(p);
   }
   recurrent_us = d.kind == "gpu" ? constants::kRecurrentStepUs : 0;
