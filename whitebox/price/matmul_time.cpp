@@ -47,7 +47,8 @@ double read_again(const Product& p, const Moved& bytes, double tile_m, double ti
 
 /// FLOP/s of long work: clocks fall until the chip keeps to its TDP.
 double sustained_rate(const ProductDevice& d, const ProductConstants& chip) {
-  return chip.power_share * d.peak * std::pow(d.tdp_w * constants::kFlopsOfTeraflop / d.peak, chip.power_exponent);
+  return d.share * chip.power_share * d.peak *
+         std::pow(d.tdp_w * constants::kFlopsOfTeraflop / d.peak, chip.power_exponent);
 }
 
 /// A product of one row or column: a kernel without tiles, bound by what it reads.
@@ -86,7 +87,7 @@ ProductTime product_time(const ProductDevice& d, const Product& p) {
   const double l2_rate = chip.l2_bytes_clock * d.clock * d.sms;
   const double sustained = 2 * p.batch * p.m * p.n * p.k / sustained_rate(d, chip);
   const double launch = chip.launch_clocks / d.clock;
-  const double tile_rate = d.peak / d.sms * chip.tensor_share;  // FLOP/s of an SM
+  const double tile_rate = d.share * d.peak / d.sms * chip.tensor_share;  // FLOP/s of an SM
 
   ProductTime best{.total = 1e30};
   const auto tiles = std::span(constants::kProductTiles).first(chip.tiles);

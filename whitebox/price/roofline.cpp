@@ -34,10 +34,11 @@ std::optional<ProductDevice> product_device(const Device& d, Precision p, Units 
   return ProductDevice{.chip = *chip,
                        .sms = static_cast<double>(d.sms),
                        .clock = d.boost_clock_mhz * 1e6,
-                       .peak = peak * look_up(d.efficiency, "dense_product", 1),
+                       .peak = peak,
                        .bandwidth = d.bandwidth_gb_s * 1e9,
                        .cache = d.l2_mib * constants::kBytesPerMib,
-                       .tdp_w = d.tdp_w};
+                       .tdp_w = d.tdp_w,
+                       .share = look_up(d.efficiency, "dense_product", 1)};
 }
 
 /// A dense product, whose tiles tell its time: not attention, nor a recurrence, nor what runs in tiles of its own.
