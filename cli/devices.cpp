@@ -31,6 +31,7 @@ Json to_json(const Device& d) {
           {"aliases", d.aliases},
           {"kind", d.kind},
           {"architecture", d.architecture},
+          {"memory_type", d.memory_type},
           {"vector_tflops", d.vector_tflops},
           {"matrix_tflops", d.matrix_tflops},
           {"bandwidth_gb_s", d.bandwidth_gb_s},

@@ -32,6 +32,7 @@ struct Device {
   std::vector<std::string> aliases;
   std::string kind;          ///< "gpu" or "cpu"
   std::string architecture;  ///< "ampere"
+  std::string memory_type;   ///< "hbm", "gddr", "lpddr" or "ddr"; empty: not said
   std::string parent;        ///< of a MIG slice, the whole device's name
   std::string mig_profile;   ///< of a MIG slice
 

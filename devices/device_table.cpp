@@ -1,8 +1,10 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 #include "devices/builtin_devices.h"
@@ -114,9 +116,10 @@ class Fields {
 
 const std::set<std::string> kDtypes{"float64", "float32", "tf32", "float16", "bfloat16", "float8", "int8", "int4"};
 const std::set<std::string> kPrecisions{"fp32", "tf32", "amp", "fp16", "bf16", "int8"};
-const std::set<std::string> kEfficiencies{"matmul",    "convolution", "vector_matmul", "vector_convolution",
-                                          "depthwise", "vector",      "bandwidth",     "gather",
-                                          "layout"};
+const std::set<std::string> kMemoryTypes{"", "ddr", "gddr", "hbm", "lpddr"};
+const std::set<std::string> kEfficiencies{"matmul",    "convolution",  "vector_matmul", "vector_convolution",
+                                          "depthwise", "vector",       "bandwidth",     "gather",
+                                          "layout",    "dense_product"};
 
 /// The calibratable terms, in a device or in the defaults.
 void read_terms(Fields& f, Device& d) {
@@ -164,6 +167,10 @@ Device read_device(const json::Element& json, const std::map<std::string, Device
   if (d.kind != "gpu" && d.kind != "cpu")
     (void)diags.error(fmt::format("{}.kind: must be 'gpu' or 'cpu', is '{}'", path, d.kind));
   f.text("architecture", d.architecture);
+  f.text("memory_type", d.memory_type);
+  if (!kMemoryTypes.count(d.memory_type))
+    (void)diags.error(fmt::format("{}.memory_type: must be one of {}, is '{}'", path,
+                                  fmt::join(std::next(kMemoryTypes.begin()), kMemoryTypes.end(), ", "), d.memory_type));
   f.text("source", source);
   f.rates("vector_tflops", d.vector_tflops, kDtypes, 1e6);
   f.rates("matrix_tflops", d.matrix_tflops, kDtypes, 1e6);

@@ -20,7 +20,7 @@ const std::vector<Constant>& time_constants() {
   static const std::vector<Constant> all{
       {{&Device::launch_us}, {}},
       {{&Device::host_us_eager, &Device::host_us_compiled}, {}},
-      {{}, {"matmul", "vector_matmul"}},
+      {{}, {"matmul", "vector_matmul", "dense_product"}},
       {{}, {"convolution", "vector_convolution"}},
       {{}, {"depthwise"}},
       {{}, {"bandwidth", "vector"}},

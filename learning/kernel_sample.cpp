@@ -121,7 +121,7 @@ KernelSample kernel_sample(const KernelGraph& graph, const Device& device, const
     const auto kind = static_cast<std::size_t>(graph.kernels[i].kind);
     s.nodes(i, kCountColumn) = static_cast<float>(graph.count[i]);
     s.nodes(i, kWorkColumn) = static_cast<float>(priced[i].roofline_us() * terms[kind]);
-    s.nodes(i, kLaunchColumn) = static_cast<float>(device.launch_us * terms[kLaunchTerm]);
+    s.nodes(i, kLaunchColumn) = static_cast<float>(priced[i].launch_us * terms[kLaunchTerm]);
     s.nodes(i, kKindColumn) = static_cast<float>(kind);
     s.nodes(i, kWaitingColumn) = static_cast<float>(priced[i].waiting_us());
     for (std::size_t c = 0; c < rows.columns; ++c) {

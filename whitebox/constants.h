@@ -9,10 +9,12 @@
 ///   [training]   `studies/fit_training.py` prints it
 ///   [memory]     `studies/fit_memory.py` prints it
 ///   [power]      `studies/fit_power.py` prints it
+///   [kernels]    `studies/kernels/fit_products.py` prints it; docs/judged.md says how well it does
 ///   [counted]    what the kernels read and write, element by element
 ///   [FILE]       a fact of PyTorch, TorchInductor or cuDNN: the file or the documentation that says it
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 namespace perfc::constants {
 
@@ -33,6 +35,218 @@ inline constexpr double kTileRows = 128, kTileColumns = 64, kTileDepth = 16;
 inline constexpr double kCacheShare = 0.5;
 /// 1: how much faster than memory it is. Small models at batch 256, RTX 4090 against 3090. [timm]
 inline constexpr double kCacheGain = 3;
+
+// ---- Dense products: whitebox/price/matmul_time.cpp
+/// Rows and columns of a CTA's tile: those of CUTLASS' kernels, and further ones of Hopper's and Blackwell's.
+/// [github.com/NVIDIA/cutlass, media/docs/profiler.md; names of cuBLAS' kernels]
+struct ProductTile {
+  double m, n;
+};
+inline constexpr ProductTile kProductTiles[] = {
+    {16, 32},   {16, 64},   {16, 128},  {32, 32},  {32, 64},  {32, 128},  {64, 16},   {64, 32},  {64, 64},
+    {64, 128},  {64, 256},  {128, 16},  {128, 32}, {128, 64}, {128, 128}, {128, 256}, {256, 64}, {256, 128},
+    {256, 256}, {128, 192}, {192, 128}, {64, 192}, {128, 96}, {96, 128},  {256, 192}, {64, 96},  {96, 64}};
+inline constexpr std::size_t kMmaTiles = 19;  ///< of them, those of kernels without TMA
+/// CTAs that share a tile's k. (our choice)
+inline constexpr double kProductSplits[] = {1, 2, 3, 4, 6, 8, 16, 32};
+/// Elements of a full tile, and such tiles in flight on an SM: what its registers accumulate. [counted]
+inline constexpr double kFullTile = 128 * 128, kTilesAtOnce = 2;
+/// Byte of a row that a step along k reads: 64 elements of 16 bits. [CUTLASS' default tiles]
+inline constexpr double kStepBytes = 128;
+/// Byte of an element of the narrowest weights: 4 bits. [ONNX, MatMulNBits]
+inline constexpr double kNarrowestWeight = 0.5;
+/// Byte of a partial sum of split-K. [counted]
+inline constexpr double kSumBytes = 4;
+/// 1: of the L2 cache's rate, what products of one row reach. A100, L40S. [kernels]
+inline constexpr double kGemvL2Share = 0.5;
+/// s of work after which half of the power limit's loss shows. [kernels]
+inline constexpr double kPowerSeconds = 3e-4;
+inline constexpr double kFlopsOfTeraflop = 1e12;  ///< FLOP/TFLOP
+/// How abruptly weights, data and the reads of a wave no longer fit in the L2 cache. [kernels]
+inline constexpr double kWeightsSharpness = 8, kDataSharpness = 4, kWaveSharpness = 2;
+/// Rate of tensor cores in fp16 by the vector units' in fp32: 4 on A10, L4, L40S, RTX A6000; 2 on GeForce, which runs
+/// them at half rate. This tells them apart. [NVIDIA's Ampere GA102 and Ada architecture whitepapers]
+inline constexpr double kFullRate = 3;
+/// What a chip class' kernels reach. Only their joint effect is identified: a launch and an epilogue, or a share above
+/// 1 and what does not overlap, trade off.
+struct ProductConstants {
+  double launch_clocks;   ///< launch, prologue and drain
+  double tensor_share;    ///< 1: of the peak, in full tiles
+  double read_share;      ///< 1: of the memory's bandwidth, reading
+  double write_share;     ///< 1: the same, writing
+  double step_ns;         ///< latency of a step along k
+  double stream_bytes;    ///< byte per clock that one CTA reads
+  double l2_bytes_clock;  ///< byte per clock and SM that the L2 cache delivers
+  double exposed;         ///< 1: of the shorter of arithmetic and traffic, what does not hide behind the longer
+  double split_ns;        ///< adding up what split-K computed
+  double gemv_clocks;     ///< launch of a product of one row
+  double gemv_step_ns;    ///< its latency per step along k
+  double power_share;     ///< 1: of the peak, what long work sustains at 1 W of TDP per TFLOP/s of peak …
+  double power_exponent;  ///< … and how it grows with the W: 0.5 if power grows as f², 1 if it does as f
+  double l2_share;        ///< 1: of the L2 cache's size, what operands find there
+  double tile_ns;         ///< epilogue of a full tile
+  double spill;           ///< 1: of what waves read again, what the L2 cache does not hold
+  std::size_t tiles;      ///< of kProductTiles
+  bool always_gemv;       ///< cuBLAS takes its GEMV for one row, whether or not another kernel were faster
+};
+/// By ChipClass: NeuSight's float32 on A100, and on P4, P100, V100 and T4 (with the launch of Graphics: NeuSight's has
+/// the host's in it); L40S; RTX 3090 and 4090 (LLMServingSim's layers); L40S with the power that T4 has in fp16, 41.6
+/// of 65 TFLOP/s at 70 W (Jia et al., "Dissecting the NVidia Turing T4 GPU", 2019); A100; H100 and H200; B200, B300,
+/// GB200 and GB300. [kernels]
+inline constexpr ProductConstants kProducts[] = {
+    // Vector
+    {.launch_clocks = 4950,
+     .tensor_share = 0.965,
+     .read_share = 0.844,
+     .write_share = 0.602,
+     .step_ns = 2440,
+     .stream_bytes = 490,
+     .l2_bytes_clock = 22.6,
+     .exposed = 0.325,
+     .split_ns = 338,
+     .gemv_clocks = 5390,
+     .gemv_step_ns = 10.8,
+     .power_share = 1,
+     .power_exponent = 0,
+     .l2_share = 0.0501,
+     .tile_ns = 29200,
+     .spill = 0.111,
+     .tiles = kMmaTiles,
+     .always_gemv = false},
+    // VectorOlder
+    {.launch_clocks = 4950,
+     .tensor_share = 0.938,
+     .read_share = 0.774,
+     .write_share = 0.602,
+     .step_ns = 484,
+     .stream_bytes = 64,
+     .l2_bytes_clock = 21.8,
+     .exposed = 0.379,
+     .split_ns = 26300,
+     .gemv_clocks = 5390,
+     .gemv_step_ns = 10.8,
+     .power_share = 0.0441,
+     .power_exponent = 1,
+     .l2_share = 0.05,
+     .tile_ns = 21500,
+     .spill = 2,
+     .tiles = kMmaTiles,
+     .always_gemv = false},
+    // Graphics
+    {.launch_clocks = 4950,
+     .tensor_share = 0.951,
+     .read_share = 0.836,
+     .write_share = 0.76,
+     .step_ns = 212,
+     .stream_bytes = 29.9,
+     .l2_bytes_clock = 14,
+     .exposed = 0.378,
+     .split_ns = 2240,
+     .gemv_clocks = 5390,
+     .gemv_step_ns = 10.8,
+     .power_share = 0.684,
+     .power_exponent = 0.5,
+     .l2_share = 0.876,
+     .tile_ns = 2870,
+     .spill = 2,
+     .tiles = kMmaTiles,
+     .always_gemv = true},
+    // GeForce
+    {.launch_clocks = 4950,
+     .tensor_share = 1.19,
+     .read_share = 0.934,
+     .write_share = 0.763,
+     .step_ns = 229,
+     .stream_bytes = 29.9,
+     .l2_bytes_clock = 14.4,
+     .exposed = 0.251,
+     .split_ns = 2240,
+     .gemv_clocks = 5390,
+     .gemv_step_ns = 10.8,
+     .power_share = 0.684,
+     .power_exponent = 0.5,
+     .l2_share = 0.876,
+     .tile_ns = 2820,
+     .spill = 1.99,
+     .tiles = kMmaTiles,
+     .always_gemv = true},
+    // Turing
+    {.launch_clocks = 4950,
+     .tensor_share = 0.951,
+     .read_share = 0.836,
+     .write_share = 0.76,
+     .step_ns = 212,
+     .stream_bytes = 29.9,
+     .l2_bytes_clock = 14,
+     .exposed = 0.378,
+     .split_ns = 2240,
+     .gemv_clocks = 5390,
+     .gemv_step_ns = 10.8,
+     .power_share = 0.617,
+     .power_exponent = 0.5,
+     .l2_share = 0.876,
+     .tile_ns = 2870,
+     .spill = 2,
+     .tiles = kMmaTiles,
+     .always_gemv = true},
+    // Ga100
+    {.launch_clocks = 4670,
+     .tensor_share = 1.16,
+     .read_share = 0.782,
+     .write_share = 0.636,
+     .step_ns = 269,
+     .stream_bytes = 51.9,
+     .l2_bytes_clock = 28.1,
+     .exposed = 0.31,
+     .split_ns = 2570,
+     .gemv_clocks = 4470,
+     .gemv_step_ns = 54.4,
+     .power_share = 0.703,
+     .power_exponent = 0.5,
+     .l2_share = 0.112,
+     .tile_ns = 4270,
+     .spill = 0.785,
+     .tiles = kMmaTiles,
+     .always_gemv = false},
+    // Hopper
+    {.launch_clocks = 5190,
+     .tensor_share = 1.1,
+     .read_share = 0.922,
+     .write_share = 0.95,
+     .step_ns = 82.6,
+     .stream_bytes = 72.2,
+     .l2_bytes_clock = 106,
+     .exposed = 0.311,
+     .split_ns = 2830,
+     .gemv_clocks = 8190,
+     .gemv_step_ns = 140,
+     .power_share = 0.968,
+     .power_exponent = 0.5,
+     .l2_share = 0.467,
+     .tile_ns = 2000,
+     .spill = 0.00698,
+     .tiles = std::size(kProductTiles),
+     .always_gemv = false},
+    // Blackwell
+    {.launch_clocks = 4010,
+     .tensor_share = 1.2,
+     .read_share = 0.903,
+     .write_share = 1.05,
+     .step_ns = 67.5,
+     .stream_bytes = 141,
+     .l2_bytes_clock = 183,
+     .exposed = 0.55,
+     .split_ns = 3150,
+     .gemv_clocks = 4860,
+     .gemv_step_ns = 170,
+     .power_share = 1.01,
+     .power_exponent = 0.5,
+     .l2_share = 0.387,
+     .tile_ns = 1040,
+     .spill = 0,
+     .tiles = std::size(kProductTiles),
+     .always_gemv = false},
+};
 
 // ---- Attention
 /// Factor on the time of fused attention with a mask: the memory-efficient kernel. beit against vit. [timm]

@@ -116,8 +116,7 @@ WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, const Corre
   for (std::size_t i = 0; i < plan_.kernels.size(); ++i) {
     const Kernel& k = plan_.kernels[i];
     const Priced p = price(k, rates);
-    const double time_us =
-        c ? p.roofline_us() * c->work[i] + p.waiting_us() + rates.launch_us * c->launch[i] : p.time_us;
+    const double time_us = c ? p.roofline_us() * c->work[i] + p.waiting_us() + p.launch_us * c->launch[i] : p.time_us;
     total_us += time_us * k.repeat;
     if (p.bound == Bound::Compute) load.compute_us += time_us * k.repeat;
     // Memory takes power by what it moves: gathers wait most of their time.

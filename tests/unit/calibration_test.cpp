@@ -57,7 +57,7 @@ TEST_F(Calibrating, FindsTheConstantsThatMadeTheLabels) {
   ASSERT_TRUE(t4);
   Device truth = *t4;
   truth.efficiency["bandwidth"] *= 0.7;
-  truth.efficiency["vector_matmul"] *= 0.5;
+  truth.efficiency["dense_product"] *= 0.5;
   truth.host_us_eager *= 2;
   std::vector<std::string> rows;
   for (int repeat = 0; repeat < 10; ++repeat) {
@@ -71,7 +71,7 @@ TEST_F(Calibrating, FindsTheConstantsThatMadeTheLabels) {
   EXPECT_GT(found->error_before, 0.3);
   EXPECT_LT(found->error_after, 0.02);
   EXPECT_NEAR(found->device.efficiency.at("bandwidth") / truth.efficiency.at("bandwidth"), 1, 0.03);
-  EXPECT_NEAR(found->device.efficiency.at("vector_matmul") / truth.efficiency.at("vector_matmul"), 1, 0.03);
+  EXPECT_NEAR(found->device.efficiency.at("dense_product") / truth.efficiency.at("dense_product"), 1, 0.03);
   EXPECT_NEAR(found->device.host_us_eager / truth.host_us_eager, 1, 0.03);
   EXPECT_EQ(found->device.efficiency.at("layout"),
             t4->efficiency.at("layout"));  // nothing measured says anything about it

@@ -24,6 +24,56 @@ double look_up(const std::map<std::string, double>& m, const char* key, double f
   return it == m.end() ? fallback : it->second;
 }
 
+/// What the time of products depends on; none: the device is no GPU, its entry says too little of it, or has the half
+/// depth that was measured in TF32, of which no kernels were.
+std::optional<ProductDevice> product_device(const Device& d, Precision p, Units units, double peak) {
+  if (p == Precision::Tf32 && d.product_half_depth > 0) return std::nullopt;
+  if (d.kind != "gpu" || d.sms <= 0 || d.boost_clock_mhz <= 0 || d.l2_mib <= 0 || d.tdp_w <= 0) return std::nullopt;
+  const auto chip = chip_class(d, units);
+  if (!chip) return std::nullopt;
+  return ProductDevice{.chip = *chip,
+                       .sms = static_cast<double>(d.sms),
+                       .clock = d.boost_clock_mhz * 1e6,
+                       .peak = peak,
+                       .bandwidth = d.bandwidth_gb_s * 1e9,
+                       .cache = d.l2_mib * constants::kBytesPerMib,
+                       .tdp_w = d.tdp_w,
+                       .share = look_up(d.efficiency, "dense_product", 1)};
+}
+
+/// A dense product, whose tiles tell its time: not attention, nor a recurrence, nor what runs in tiles of its own.
+bool is_tiled_product(const Kernel& k, const Rates& r) {
+  if (k.kind != KernelKind::Matmul || !r.product[k.half] || k.traffic.state_weights > 0) return false;
+  if (k.ops.empty() || def(k.ops.front()).category != Category::MatMul) return false;
+  const Extents& e = k.extents;
+  const double macs = e.products * e.m * e.n * e.k;
+  return macs > 0 && std::abs(k.work.macs / macs - 1) < 0.01 && (k.placement.aligned > 0 || r.on_vector[k.half]);
+}
+
+Priced price_product(const Kernel& k, const Rates& r) {
+  ProductDevice device = *r.product[k.half];
+  if (!r.on_vector[k.half] && k.placement.aligned < 1)
+    device.peak = std::max(r.vector[k.half], constants::kNarrowLoads * device.peak);
+  const Extents& e = k.extents;
+  const double width = r.product_bytes[k.half];
+  Product p{.batch = e.products, .m = e.m, .n = e.n, .k = e.k, .a_bytes = width, .b_bytes = width, .c_bytes = width};
+  const double a = p.batch * p.m * p.k * width, b = p.batch * p.k * p.n, c = p.batch * p.m * p.n * width;
+  p.b_bytes = std::clamp((k.traffic.bytes - a - c) / b, constants::kNarrowestWeight, width);
+  if (k.traffic.handed_bytes >= a + b * p.b_bytes) p.second = SecondOperand::Data;
+  const ProductTime t = product_time(device, p);
+  const double beside = std::max(k.traffic.bytes - a - b * p.b_bytes - c, 0.0) / r.bandwidth;
+
+  Priced out;
+  out.launch_us = t.launch * 1e6;
+  out.compute_us = t.arithmetic * 1e6 * k.limits.slowdown;
+  out.memory_us = t.traffic * 1e6 * k.limits.slowdown;
+  const double work = (t.total - t.launch + beside) * 1e6 * k.limits.slowdown;
+  out.exposed_us = std::max(work - std::max(out.compute_us, out.memory_us), 0.0);
+  out.time_us = work + out.launch_us;
+  out.bound = work < out.launch_us ? Bound::Launch : out.compute_us > out.memory_us ? Bound::Compute : Bound::Memory;
+  return out;
+}
+
 }  // namespace
 
 Rates::Rates(const Device& d, Precision p)
@@ -47,6 +97,10 @@ Rates::Rates(const Device& d, Precision p)
     matmul[half] = on_vector[half] ? share("vector_matmul", 0.75) : share("matmul", 0.7);
     convolution[half] = on_vector[half] ? share("vector_convolution", 0.75) : share("convolution", 0.7);
   }
+  for (int half = 0; half < 2; ++half) {
+    product[half] = product_device(d, p, on_vector[half] ? Units::Vector : Units::Matrix, matrix[half]);
+    product_bytes[half] = half ? std::min(2.0, float_bytes(p)) : float_bytes(p);
+  }
   recurrent_us = d.kind == "gpu" ? constants::kRecurrentStepUs : 0;
   row_us = d.kind == "gpu" ? constants::kRowCycles / (std::max(sms, 1.0) * std::max(d.boost_clock_mhz, 1.0)) : 0;
   depthwise = share("depthwise", 0.6);
@@ -57,6 +111,7 @@ Rates::Rates(const Device& d, Precision p)
 }
 
 Priced price(const Kernel& k, const Rates& r) {
+  if (is_tiled_product(k, r)) return price_product(k, r);
   Priced p;
   const double vector = r.vector[k.half];
   const bool dense =
@@ -107,6 +162,7 @@ Priced price(const Kernel& k, const Rates& r) {
   p.serial_us = k.limits.serial_steps * r.serial_us;
   if (k.traffic.state_weights > 0) p.serial_us = std::max(p.serial_us, k.traffic.steps * r.recurrent_us);
   const double work = p.roofline_us() + p.waiting_us();
+  p.launch_us = r.launch_us;
   p.time_us = work + r.launch_us;
   p.bound = work < r.launch_us ? Bound::Launch : p.compute_us > p.memory_us ? Bound::Compute : Bound::Memory;
   return p;

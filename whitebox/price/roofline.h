@@ -1,9 +1,11 @@
 #pragma once
-/// Time of a kernel on a device by the roofline (Williams, Waterman, Patterson,
-/// CACM 2009), with shares of the peaks that kernels of its kind reach.
+/// Time of a kernel on a device: dense products by their tiles (whitebox/price/matmul_time.h), the rest by the roofline
+/// (Williams, Waterman, Patterson, CACM 2009) with shares of the peaks that kernels of its kind reach.
 #include <algorithm>
+#include <optional>
 
 #include "whitebox/launch/kernels.h"
+#include "whitebox/price/matmul_time.h"
 
 namespace perfc {
 
@@ -25,6 +27,9 @@ struct Rates {
   double cache;                 ///< bytes
   double sms;
   double half_depth, overlap;  ///< of dense products: see Device
+  /// Of dense products, for 32 and 16 bits; none: nothing is known of the chip, or it is no GPU.
+  std::optional<ProductDevice> product[2];
+  double product_bytes[2];  ///< per element of their operands
 };
 
 /// One launch of a kernel.
@@ -33,8 +38,9 @@ struct Priced {
   double memory_us = 0;
   double exposed_us = 0;     ///< of the shorter of the two, what does not hide behind the longer
   double conversion_us = 0;  ///< of kernels beside a convolution's own that convert its data to channels last and back
-  double serial_us = 0;      ///< of steps that wait for each other
-  double time_us = 0;        ///< the largest of the three, and the launch
+  double launch_us = 0;
+  double serial_us = 0;  ///< of steps that wait for each other
+  double time_us = 0;    ///< the largest of the three, what does not hide, and the launch
   Bound bound = Bound::Memory;
   double roofline_us() const { return std::max(compute_us, memory_us) + exposed_us + conversion_us; }
   /// What serial steps take beyond the roofline: latency, which no share of a peak changes.

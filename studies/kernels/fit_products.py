@@ -1,0 +1,354 @@
+#!/usr/bin/env python3
+"""Fits the constants of whitebox/price/matmul_time.* per chip class on measured products, and judges them.
+
+    OMP_NUM_THREADS=1 python studies/kernels/fit_products.py [--part 1|0] [--boost] [--write]
+
+Needs numpy, scipy, pandas, numba (lightgbm for --boost). Reads shared/data (PERFC_SHARED says where). --part 1 judges
+on the shapes that chose the form, 0 on the shapes kept back (docs/judged.md notes each look). --write prints the table
+for whitebox/constants.h and writes tests/unit/product_times.tsv.
+"""
+import argparse
+import time
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import least_squares
+
+import product_data as data
+import product_model as pm
+
+ROWS, SINGLE_ROWS = 1500, 250     # per fit: products, and those of a single row
+STARTS = ({}, {"step_ns": 80, "tile_ns": 2000})
+GEMV = [pm.C_GEMV, pm.C_GEMV_STEP]
+BODY = [i for i in range(len(pm.NAMES)) if i not in GEMV + [pm.C_POWER, pm.C_POWER_EXPONENT]]
+# What a few measurements of a device can tell from another class' constants
+ADAPTED = [pm.C_LAUNCH, pm.C_TENSOR, pm.C_READ, pm.C_WRITE, pm.C_STEP, pm.C_L2, pm.C_TILE, pm.C_POWER, pm.C_SPLIT]
+GEFORCE = [pm.C_TENSOR, pm.C_READ, pm.C_WRITE, pm.C_STEP, pm.C_STREAM, pm.C_L2, pm.C_EXPOSED, pm.C_SPLIT, pm.C_TILE,
+           pm.C_SPILL]
+# The L2 cache of GA100, Hopper and data-centre Blackwell has two halves, each with copies of what its SMs read
+# (NVIDIA A100 whitepaper, "L2 cache"); graphics chips have one.
+WHOLE_CACHE, HALF_CACHE = 1.0, 0.5
+NEAREST = {"ga100": "graphics", "graphics": "ga100", "hopper": "blackwell", "blackwell": "hopper"}
+
+
+def predict(d, constants):
+    lines = np.broadcast_to(constants, (len(d), len(pm.NAMES)))
+    return pm.product_times(data.facts(d), np.ascontiguousarray(lines), data.rows(d))
+
+
+def percent_errors(d, constants):
+    return np.abs(predict(d, constants) / d.t.to_numpy() - 1) * 100
+
+
+def log_loss(d, constants):
+    return np.minimum(np.abs(np.log(predict(d, constants) / d.t.to_numpy())), 0.5).mean()
+
+
+def sample(d, per_device, seed=0):
+    return d.groupby("device", group_keys=False)[list(d.columns)].apply(
+        lambda x: x.sample(min(per_device, len(x)), random_state=seed))
+
+
+class Fit:
+    """Robust least squares of log time over some of the constants, in logarithms where a constant is positive."""
+
+    def __init__(self, low=pm.LOW, high=pm.HIGH):
+        self.low, self.high, self.positive = low, high, low > 0
+
+    def encode(self, c):
+        return np.where(self.positive, np.log(np.maximum(c, 1e-12)), c)
+
+    def decode(self, z):
+        return np.where(self.positive, np.exp(np.where(self.positive, z, 0)), z)
+
+    def __call__(self, d, start, free, scale=0.1, stay=0.0):
+        """stay: weight of the distance to the start."""
+        base, free = self.encode(start), np.array(free)
+        low, high = self.encode(self.low)[free], self.encode(self.high)[free]
+        facts, rows, target = data.facts(d), data.rows(d), np.log(d.t.to_numpy())
+
+        def full(z):
+            e = base.copy()
+            e[free] = z
+            return self.decode(e)
+
+        def residuals(z):
+            lines = np.ascontiguousarray(np.broadcast_to(full(z), (len(d), len(base))))
+            r = np.log(pm.product_times(facts, lines, rows)) - target
+            return np.concatenate([r, stay * (z - base[free])]) if stay else r
+
+        z0 = np.clip(base[free], low + 1e-6, high - 1e-6)
+        x_scale = np.where(self.positive[free], 0.3, 0.2)
+        found = least_squares(residuals, z0, bounds=(low, high), loss="soft_l1", f_scale=scale, diff_step=3e-3,
+                              max_nfev=40, x_scale=x_scale)
+        return full(found.x)
+
+
+def power_share(d, quantile=0.6, exponent=0.5):
+    """Share of the peak that products of 5 ms and more sustain, when clocks have settled at the power limit, at 1 W of
+    TDP per TFLOP/s of peak."""
+    long = d[(d.t > 5e-3) & (d.m >= 256) & (d.n >= 256)]
+    f = data.facts(long)
+    rate = 2.0 * long.batch * long.m * long.n * long.k / long.t
+    return np.quantile(rate / f[:, pm.PEAK] / (f[:, pm.TDP] * 1e12 / f[:, pm.PEAK]) ** exponent, quantile)
+
+
+def fit_class(d, per_device=ROWS):
+    """Constants of the devices of d: products of several rows, then those of a single row."""
+    several, single = sample(d[d.m > 1], per_device), sample(d[d.m == 1], SINGLE_ROWS)
+    fit, found = Fit(), []
+    for start in STARTS:
+        c = pm.START.copy()
+        for name, value in start.items():
+            c[pm.NAMES.index(name)] = value
+        c[pm.C_POWER] = power_share(d)
+        c = fit(several, c, BODY)
+        found.append((log_loss(several, c), c))
+    return fit(single, min(found, key=lambda x: x[0])[1], GEMV, scale=0.05)
+
+
+# A fit of NeuSight's rows alone takes 0.2 of the bandwidth for writing, which is
+# something else that small products lack.
+LEAST_WRITE = 0.6
+
+
+def fit_float32(d):
+    """Constants of products on the vector units. NeuSight's times have the host's share in them: a launch of its own.
+    The power limit shows on the cards of 70 W, in proportion to the power (a share of it is not the clock's)."""
+    high, low = pm.HIGH.copy(), pm.LOW.copy()
+    for i, most in ((pm.C_LAUNCH, 6e4), (pm.C_STEP, 4e3), (pm.C_TILE, 3e4), (pm.C_SPLIT, 3e4)):
+        high[i] = most
+    low[pm.C_CACHE], low[pm.C_READ], low[pm.C_WRITE] = 0.05, 0.4, LEAST_WRITE
+    start = pm.START.copy()
+    start[pm.C_LAUNCH], start[pm.C_STEP] = 2e4, 500
+    limited = d[d.device.isin(("Tesla T4", "Tesla P4"))]
+    start[pm.C_POWER], start[pm.C_POWER_EXPONENT] = (power_share(limited, 0.8, 1.0), 1.0) if len(limited) else (1, 0)
+    return Fit(low, high)(sample(d, 700), start, BODY)
+
+
+def roofline(d):
+    f = data.facts(d)
+    flops = 2.0 * d.batch * d.m * d.n * d.k
+    size = d.batch * (d.m * d.k * d.ea + d.k * d.n * d.ew + d.m * d.n * d.eo)
+    return np.maximum(flops / f[:, pm.PEAK], size / f[:, pm.BANDWIDTH]).to_numpy() + 3e-6
+
+
+def features(d, c):
+    """Dimensionless: how tiles fill the SMs, what fits in the L2 cache, which term limits."""
+    f, t = data.facts(d), predict(d, c)
+    size = {x: (d.batch * d[p] * d[q] * d[e]).to_numpy() / f[:, pm.L2]
+            for x, p, q, e in (("a", "m", "k", "ea"), ("b", "k", "n", "ew"), ("c", "m", "n", "eo"))}
+    out = {"arithmetic": 2.0 * d.m * d.n * d.k / f[:, pm.PEAK] / t, "steps": d.k / 64,
+           "read": size["b"] * f[:, pm.L2] / f[:, pm.BANDWIDTH] / t, "launch": 1e-6 / t, "m": d.m, "n": d.n}
+    out.update({"size_" + x: v for x, v in size.items()})
+    for bm, bn in ((64, 64), (128, 128), (128, 256), (256, 128)):
+        tiles = np.ceil(d.m / bm) * np.ceil(d.n / bn)
+        waves = tiles / f[:, pm.SMS]
+        out[f"waves_{bm}_{bn}"], out[f"tail_{bm}_{bn}"] = waves, np.ceil(waves) / waves
+        out[f"fill_{bm}_{bn}"] = d.m * d.n / (tiles * bm * bn)
+    return np.log(pd.DataFrame(out, index=d.index).clip(lower=1e-12)).assign(m16=d.m % 16, m128=d.m % 128)
+
+
+def boosted(fit_rows, fit_constants, d, constants):
+    """Times with a learned factor: 150 trees of 15 leaves on log(measured / analytic)."""
+    import lightgbm
+    x = pd.concat([features(g, fit_constants[k]) for k, g in fit_rows.groupby("device")])
+    y = pd.concat([np.log(g.t / predict(g, fit_constants[k])) for k, g in fit_rows.groupby("device")])
+    options = dict(objective="l1", num_leaves=15, learning_rate=0.1, num_threads=1, verbose=-1)
+    model = lightgbm.train(options, lightgbm.Dataset(x, y), num_boost_round=150)
+    return predict(d, constants) * np.exp(model.predict(features(d, constants)))
+
+
+class Table:
+    """Rows of the report: a protocol's errors, device by device, and their mean."""
+
+    def __init__(self):
+        self.rows = {}
+
+    def add(self, row, device, errors):
+        self.rows.setdefault(row, {})[device] = (errors.mean(), np.median(errors))
+
+    def print(self):
+        devices = list(dict.fromkeys(x for r in self.rows.values() for x in r))
+        print("| protocol | mean | " + " | ".join(devices) + " |\n|" + "---|" * (len(devices) + 2))
+        for row, cells in self.rows.items():
+            mean = np.mean(list(cells.values()), axis=0)
+            text = [f"{cells[x][0]:.1f}/{cells[x][1]:.1f}" if x in cells else "" for x in devices]
+            print(f"| {row} | {mean[0]:.1f}/{mean[1]:.1f} | " + " | ".join(text) + " |")
+
+
+def moved(constants, group):
+    """Constants of another class on a chip of this group: the L2 cache's part that is seen is a fact of the chip."""
+    c = constants.copy()
+    c[pm.C_CACHE] = WHOLE_CACHE if group == "graphics" else HALF_CACHE
+    return c
+
+
+def judge_bf16(d, judged, boost):
+    fit_rows = d[d.part == 2]
+    groups = {x: g for g, names in data.GROUPS.items() for x in names}
+    seen = {x: fit_class(fit_rows[fit_rows.device == x]) for x in groups}
+    of_class = {g: seen[v[0]] if len(v) == 1 else fit_class(fit_rows[fit_rows.device.isin(v)], 2 * ROWS // len(v))
+                for g, v in data.GROUPS.items()}
+    table, rng = Table(), np.random.default_rng(0)
+    for x, g in groups.items():
+        v = judged[judged.device == x]
+        apes = lambda t: np.abs(t / v.t.to_numpy() - 1) * 100
+        table.add("roofline + 3 us", x, apes(roofline(v)))
+        table.add("unseen shapes, constants of the device", x, percent_errors(v, seen[x]))
+        table.add("unseen shapes, constants of the class (shipped)", x, percent_errors(v, of_class[g]))
+        siblings = [y for y in data.GROUPS[g] if y != x]
+        if siblings:
+            c = fit_class(fit_rows[fit_rows.device.isin(siblings)], 2 * ROWS // len(siblings))
+            table.add("device out, constants of its siblings", x, percent_errors(v, c))
+            if boost:
+                rows = sample(fit_rows[fit_rows.device.isin(siblings)], 6000)
+                table.add("device out, boosted", x, apes(boosted(rows, {y: seen[y] for y in siblings}, v, c)))
+        near = moved(of_class[NEAREST[g]], g)
+        table.add("group out, constants of the nearest", x, percent_errors(v, near))
+        refits = []
+        for _ in range(5):
+            few = fit_rows[fit_rows.device == x].sample(24, random_state=int(rng.integers(1 << 30)))
+            refits.append(percent_errors(v, Fit()(few, near, ADAPTED, stay=0.15)))
+        table.add("group out, 24 rows measured", x, np.concatenate(refits))
+        if boost:
+            rows = sample(fit_rows, 6000)
+            table.add("unseen shapes, boosted", x, apes(boosted(rows, seen, v, seen[x])))
+            others = [y for y in groups if groups[y] != g]
+            table.add("group out, boosted", x, apes(boosted(rows[rows.device.isin(others)], seen, v, near)))
+    print("\n## bf16, shared/data/datacenter\n")
+    table.print()
+    return of_class
+
+
+def judge_float32(d, judged):
+    fit_rows, table = d[d.part == 2], Table()
+    of_class = {name: fit_float32(fit_rows[fit_rows.device.isin(devices)])
+                for name, devices in data.VECTOR_GROUPS.items()}
+    for name, devices in data.VECTOR_GROUPS.items():
+        for x in devices:
+            v = judged[judged.device == x]
+            apes = np.abs(roofline(v) / v.t.to_numpy() - 1) * 100
+            table.add("roofline + 3 us", x, apes)
+            table.add("unseen shapes, constants of the class (shipped)", x, percent_errors(v, of_class[name]))
+            others = [y for y in data.NEUSIGHT if y != x and (len(devices) == 1 or y in devices)]
+            c = fit_float32(fit_rows[fit_rows.device.isin(others)])
+            table.add("device out, constants of the others", x, percent_errors(v, c))
+    print("\n## float32 on vector units, shared/data/ops_neusight\n")
+    table.print()
+    return of_class
+
+
+def fit_geforce(d, start):
+    """From L40S' constants, what differs on cards whose tensor cores run at half rate and whose clocks exceed the
+    sheet's. Tokens count about equally by octave."""
+    octave = np.floor(np.log2(d.m))
+    some = d.groupby(["device", "n", "k", octave], group_keys=False)[list(d.columns)].apply(
+        lambda x: x.sample(min(8, len(x)), random_state=0))
+    high = pm.HIGH.copy()
+    high[pm.C_TENSOR] = 1.4
+    return Fit(high=high)(some[some.m > 1], start, GEFORCE, stay=1.0)
+
+
+def judge_vidur(d, constants):
+    table = Table()
+    for x, name in (("a100-sxm", "ga100"), ("h100-sxm", "hopper")):
+        v = d[d.device == x]
+        table.add("roofline + 3 us", x, np.abs(roofline(v) / v.t.to_numpy() - 1) * 100)
+        table.add("constants of the class (shipped)", x, percent_errors(v, constants[name]))
+    print("\n## fp16 projections of language models, shared/data/vidur; no fit saw them\n")
+    table.print()
+
+
+def judge_geforce(d, part, start):
+    fit_rows, table = d[d.part == 2], Table()
+    devices = list(d.device.unique())
+    together = fit_geforce(fit_rows, start)
+    for x in devices:
+        v = d[(d.part == part) & (d.device == x)]
+        v = v.groupby(["n", "k", np.floor(np.log2(v.m))], group_keys=False)[list(v.columns)].apply(
+            lambda y: y.sample(min(8, len(y)), random_state=1))
+        table.add("roofline + 3 us", x, np.abs(roofline(v) / v.t.to_numpy() - 1) * 100)
+        table.add("constants of L40S", x, percent_errors(v, start))
+        table.add("device out, constants of the other card", x,
+                  percent_errors(v, fit_geforce(fit_rows[fit_rows.device != x], start)))
+        table.add("unseen tokens, constants of both (shipped)", x, percent_errors(v, together))
+    print("\n## bf16 on GeForce, layers of Llama-3.1-8B, shared/data/llmservingsim\n")
+    table.print()
+    return together
+
+
+# Rows of `kProducts` (whitebox/constants.h): from which fit, and what is not of it. Jia et al., "Dissecting the NVidia
+# Turing T4 GPU" (2019): T4 sustains 41.6 of 65 TFLOP/s in fp16 at 70 W. NeuSight's launch has the host's in it.
+TURING_POWER = 41.6 / 65 / (70 / 65) ** 0.5
+SHIPPED = (("Vector", "vector", ("launch",)), ("VectorOlder", "vector_older", ("launch",)),
+           ("Graphics", "graphics", ()), ("GeForce", "geforce", ()), ("Turing", "graphics", ("power",)),
+           ("Ga100", "ga100", ()), ("Hopper", "hopper", ()), ("Blackwell", "blackwell", ()))
+LAUNCH = (pm.C_LAUNCH, pm.C_GEMV, pm.C_GEMV_STEP)
+
+
+def shipped(constants):
+    """Constants by row, to three digits, and whether a chip of it has TMA, and always takes its GEMV."""
+    rows = {}
+    for row, source, changed in SHIPPED:
+        c = constants[source].copy()
+        if "launch" in changed:
+            c[list(LAUNCH)] = constants["graphics"][list(LAUNCH)]
+        if "power" in changed:
+            c[pm.C_POWER] = TURING_POWER
+        rows[row] = (np.array([float(f"{x:.3g}") if x > 1e-3 else 0.0 for x in c]), row in ("Hopper", "Blackwell"),
+                     row in ("Graphics", "GeForce", "Turing"))
+    return rows
+
+
+def print_constants(constants):
+    print("\n## Constants\n\n| | " + " | ".join(constants) + " |\n|" + "---|" * (len(constants) + 1))
+    for i, name in enumerate(pm.NAMES):
+        print(f"| {name} | " + " | ".join(f"{c[i]:.3g}" for c in constants.values()) + " |")
+    print()
+    for row, (c, tma, gemv) in shipped(constants).items():
+        fields = [f".{n} = {c[i]:g}" for i, n in enumerate(pm.NAMES)]
+        print(f"    // {row}\n    {{" + ", ".join(fields) +
+              f", .tiles = {'std::size(kProductTiles)' if tma else 'kMmaTiles'}, .always_gemv = {str(gemv).lower()}}},")
+
+
+PINNED_DEVICES = {"Vector": "NVIDIA A100-PCIE-40GB", "VectorOlder": "Tesla V100-PCIE-32GB", "Graphics": "l40s",
+                  "GeForce": "RTX3090",
+                  "Turing": "Tesla T4", "Ga100": "a100-sxm", "Hopper": "h100-sxm", "Blackwell": "b200-sxm"}
+PINNED_SHAPES = ((1, 1, 4096, 4096, 2), (1, 16, 4096, 4096, 2), (1, 128, 50257, 768, 2), (1, 197, 768, 3072, 2),
+                 (1, 4096, 4096, 4096, 2), (1, 8192, 8192, 8192, 1), (96, 128, 128, 64, 2), (1, 7, 33, 5, 4))
+
+
+def write_pinned(constants, path):
+    """What tests/unit/matmul_time_test.cpp compares whitebox/price/matmul_time.cpp with."""
+    lines = ["chip\t" + "\t".join(pm.FACTS[:6]) + "\tbatch\tm\tn\tk\twidth\tturns\tseconds"]
+    for chip, (row, tma, gemv) in shipped(constants).items():
+        facts = data.FACTS[PINNED_DEVICES[chip]].copy()
+        facts[pm.TMA], facts[pm.GRAPHICS] = tma, gemv
+        for batch, m, n, k, width in PINNED_SHAPES:
+            for turns in (0, 6):
+                t = pm.product_time(facts, row, batch, m, n, k, width, width, 2.0, float(turns))
+                lines.append("\t".join([chip] + [f"{x:.9g}" for x in (*facts[:6], batch, m, n, k, width, turns, t)]))
+    path.write_text("\n".join(lines) + "\n")
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--part", type=int, default=1, choices=(0, 1))
+    arguments.add_argument("--boost", action="store_true")
+    arguments.add_argument("--write", action="store_true")
+    a = arguments.parse_args()
+    start = time.time()
+    bf16, fp32 = data.bf16(), data.fp32()
+    constants = judge_bf16(bf16, sample(bf16[bf16.part == a.part], 2500, 1), a.boost)
+    constants.update(judge_float32(fp32, sample(fp32[fp32.part == a.part], 1500, 1)))
+    judge_vidur(data.vidur(), constants)
+    constants["geforce"] = judge_geforce(data.geforce(), a.part, constants["graphics"])
+    print_constants(constants)
+    if a.write:
+        write_pinned(constants, data.ROOT / "tests/unit/product_times.tsv")
+    print(f"\n{time.time() - start:.0f} s, judged on part {a.part}")
+
+
+if __name__ == "__main__":
+    main()

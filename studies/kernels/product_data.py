@@ -1,0 +1,116 @@
+"""Measured dense products of shared/data as rows of one table, the facts of their devices, and which rows judge."""
+import json
+import os
+import pathlib
+import zlib
+
+import numpy as np
+import pandas as pd
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DATA = os.environ.get("PERFC_SHARED", str(ROOT.parent / "shared")) + "/data/"
+
+# Names in the measurements -> in data/devices.json
+NAMES = {"a100-sxm": "a100-80gb", "h100-sxm": "h100-sxm", "h200-sxm": "h200", "l40s": "l40s",
+         "RTX3090": "rtx3090", "RTX4090": "rtx4090",
+         "NVIDIA A100-PCIE-40GB": "a100-pcie-40gb", "Tesla V100-PCIE-32GB": "v100-pcie-32gb",
+         "Tesla P100-PCIE-16GB": "p100", "Tesla P4": "p4", "Tesla T4": "t4"}
+# Not in data/devices.json: SMs, boost clock MHz, bf16 TFLOP/s, GB/s, L2 MiB, TDP W.
+# [shared/data/datacenter/systems/*.yaml for rates; SMs and L2: NVIDIA's Blackwell architecture brief]
+OTHERS = {"b200-sxm": (148, 1965, 2250, 8000, 126, 1000), "b300-sxm": (148, 1965, 2250, 7750, 126, 1100),
+          "gb200": (152, 1965, 2500, 8000, 126, 1200), "gb300": (152, 1965, 2500, 8000, 126, 1400)}
+BLACKWELL = tuple(OTHERS)
+GROUPS = {"ga100": ("a100-sxm",), "graphics": ("l40s",), "hopper": ("h100-sxm", "h200-sxm"), "blackwell": BLACKWELL}
+VECTOR_GROUPS = {"vector": ("NVIDIA A100-PCIE-40GB",),
+                 "vector_older": ("Tesla P4", "Tesla P100-PCIE-16GB", "Tesla V100-PCIE-32GB", "Tesla T4")}
+NEUSIGHT = ("Tesla P4", "Tesla P100-PCIE-16GB", "Tesla V100-PCIE-32GB", "Tesla T4", "NVIDIA A100-PCIE-40GB")
+
+
+def load_facts():
+    table = {d["name"]: d for d in json.loads((ROOT / "data/devices.json").read_text())["devices"]}
+    facts = {}
+    for name, ours in NAMES.items():
+        d = table[ours]
+        peak = d["vector_tflops"]["float32"] if " " in name else d["matrix_tflops"]["bfloat16"]
+        tma = d["architecture"] == "hopper"
+        graphics = d["memory_type"] == "gddr"
+        facts[name] = (d["sms"], d["boost_clock_mhz"], peak, d["bandwidth_gb_s"], d["l2_mib"], d["tdp_w"],
+                       tma, graphics)
+    facts.update({name: sheet + (True, False) for name, sheet in OTHERS.items()})
+    units = (1, 1e6, 1e12, 1e9, 2.0**20, 1, 1, 1)
+    return {name: np.array([x * u for x, u in zip(sheet, units)]) for name, sheet in facts.items()}
+
+
+FACTS = load_facts()
+
+
+def split_of(*shape):
+    """0: judged once a form is chosen (20 %); 1: chooses the form (20 %); 2: fits."""
+    return min(zlib.crc32(",".join(map(str, shape)).encode()) % 5, 2)
+
+
+def table(d, split, **columns):
+    """Columns of every source: batch, ea, ew, eo (bytes per element), rotate (copies of a weight that take turns)."""
+    d = d.assign(**{**dict(batch=1, ea=2.0, ew=2.0, eo=2.0, rotate=0.0), **columns})
+    d["part"] = [split_of(*s) for s in zip(*(d[c] for c in split))]
+    return d.reset_index(drop=True)
+
+
+def bf16():
+    """torch.nn.functional.linear, cuBLAS; one library version per device; six copies of each weight take turns."""
+    d = pd.concat([pd.read_csv(DATA + f"datacenter/gemm_bf16_torch{s}.csv.xz") for s in ("", ".l40s")])
+    d = d[d.version.isin(["0.24.0", "0.5.10"])]
+    return table(d.assign(t=d.latency_ms * 1e-3), ("m", "n", "k"), rotate=6.0)
+
+
+def fp32():
+    """torch.matmul and linear in float32 without TF32 by NeuSight; times of 150 µs and less are the host's."""
+    d = pd.read_csv(DATA + "ops_neusight/ops_train.csv.gz")
+    d = d[d.op.isin(["bmm", "linear"])].rename(columns=dict(B="b", M="m", N="n", K="k"))
+    d = d[(d.latency_ms > 0.15)].astype(dict(b=int, m=int, n=int, k=int))
+    d = d.groupby(["device", "op", "b", "m", "n", "k"], as_index=False).latency_ms.median()
+    return table(d.assign(t=d.latency_ms * 1e-3), ("b", "m", "n", "k"), batch=d.b, ea=4.0, ew=4.0, eo=4.0, rotate=1.0)
+
+
+# Llama-3.1-8B's layers: n, k
+LLAMA = {"qkv_proj": (6144, 4096), "q_proj": (4096, 4096), "k_proj": (1024, 4096), "o_proj": (4096, 4096),
+         "gate_up_proj": (28672, 4096), "gate_proj": (14336, 4096), "down_proj": (4096, 14336),
+         "lm_head": (128256, 4096)}
+
+
+def geforce():
+    """Layers of Llama-3.1-8B in vLLM by LLMServingSim, RTX 4090 and 3090: bf16, from one token on."""
+    new = pd.read_csv(DATA + "llmservingsim/perf__RTX4090__meta-llama__Llama-3.1-8B__bf16__tp1__dense.csv.gz")
+    old = pd.read_csv(DATA + "llmservingsim/v0__RTX3090__meta-llama__Llama-3.1-8B__tp1__layers.csv.gz")
+    old = old.rename(columns={"layer_name": "layer", "input": "tokens", "tp_size": "tp"})
+    old = old.groupby(["layer", "tokens"], as_index=False)["latency(ns)"].median()
+    d = pd.concat([new.assign(device="RTX4090", t=new.time_us * 1e-6),
+                   old.assign(device="RTX3090", t=old["latency(ns)"] * 1e-9)])
+    d = d[d.layer.isin(LLAMA)]
+    d = d.assign(m=d.tokens, n=[LLAMA[x][0] for x in d.layer], k=[LLAMA[x][1] for x in d.layer])
+    return table(d[["device", "m", "n", "k", "t"]], ("m", "n", "k"))
+
+
+def vidur():
+    """Projections of language models in fp16 by vidur, A100 and H100: independent of every fit."""
+    frames = []
+    for path in sorted(pathlib.Path(DATA + "vidur/data/profiling/compute").glob("*/*/*/mlp.csv.gz")):
+        v = pd.read_csv(path)
+        parts, head = v.num_tensor_parallel_workers, v.n_embd // v.n_head
+        up = v.n_expanded_embd * np.where(v.use_gated_mlp, 2, 1) // parts
+        shapes = {"attn_pre_proj": ((v.n_head + 2 * v.n_kv_head) * head // parts, v.n_embd),
+                  "attn_post_proj": (v.n_embd, v.n_embd // parts), "mlp_up_proj": (up, v.n_embd),
+                  "mlp_down_proj": (v.n_embd, v.n_expanded_embd // parts)}
+        for op, (n, k) in shapes.items():
+            frames.append(pd.DataFrame({"device": "h100-sxm" if "/h100/" in str(path) else "a100-sxm", "op": op,
+                                        "m": v.num_tokens, "n": n, "k": k, "t": v[f"time_stats.{op}.median"] * 1e-3}))
+    d = pd.concat(frames)
+    return table(d[d.t > 0].dropna(), ("m", "n", "k"))
+
+
+def rows(d):
+    return d[["batch", "m", "n", "k", "ea", "ew", "eo", "rotate"]].to_numpy(float)
+
+
+def facts(d):
+    return np.stack([FACTS[x] for x in d.device])

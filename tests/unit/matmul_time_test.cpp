@@ -1,0 +1,144 @@
+#include "whitebox/price/matmul_time.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+namespace perfc {
+namespace {
+
+constexpr std::string_view kChips[] = {"Vector", "VectorOlder", "Graphics", "GeForce",
+                                       "Turing", "Ga100",       "Hopper",   "Blackwell"};
+
+/// An H100 SXM in bfloat16.
+constexpr ProductDevice kH100{.chip = ChipClass::Hopper,
+                              .sms = 132,
+                              .clock = 1.98e9,
+                              .peak = 989.4e12,
+                              .bandwidth = 3.352e12,
+                              .cache = 50 * 1024.0 * 1024.0,
+                              .tdp_w = 700};
+constexpr Product kProducts[] = {{.m = 1, .n = 4096, .k = 4096},
+                                 {.m = 16, .n = 11008, .k = 4096},
+                                 {.m = 197, .n = 768, .k = 3072},
+                                 {.m = 4096, .n = 4096, .k = 64},
+                                 {.m = 8192, .n = 8192, .k = 8192},
+                                 {.m = 65, .n = 33, .k = 20000},
+                                 {.batch = 96, .m = 128, .n = 128, .k = 64}};
+
+ChipClass chip_named(std::string_view name) {
+  const auto at = std::find(std::begin(kChips), std::end(kChips), name);
+  return static_cast<ChipClass>(at - std::begin(kChips));
+}
+
+/// Every chip class with every product of the list.
+template <class Check>
+void for_each_case(Check&& check) {
+  for (const std::string_view chip : kChips) {
+    ProductDevice d = kH100;
+    d.chip = chip_named(chip);
+    for (const Product& p : kProducts) {
+      SCOPED_TRACE(testing::Message() << chip << ": " << p.batch << " x " << p.m << ", " << p.n << ", " << p.k);
+      check(d, p);
+    }
+  }
+}
+
+TEST(ProductTime, IsTheStudys) {
+  std::ifstream file(PERFC_SOURCE_DIR "/tests/unit/product_times.tsv");
+  ASSERT_TRUE(file) << "studies/kernels/fit_products.py --write writes it";
+  std::string line, chip;
+  std::getline(file, line);
+  int rows = 0;
+  for (; std::getline(file, line); ++rows) {
+    std::istringstream fields(line);
+    ProductDevice d;
+    Product p;
+    double seconds = 0;
+    fields >> chip >> d.sms >> d.clock >> d.peak >> d.bandwidth >> d.cache >> d.tdp_w >> p.batch >> p.m >> p.n >> p.k >>
+        p.a_bytes >> p.turns >> seconds;
+    ASSERT_TRUE(fields) << line;
+    p.b_bytes = p.a_bytes;
+    d.chip = chip_named(chip);
+    EXPECT_NEAR(product_time(d, p).total / seconds, 1, 1e-6) << line;
+  }
+  EXPECT_GE(rows, 100);
+}
+
+TEST(ProductTime, MoreOfADeviceIsNeverSlower) {
+  for_each_case([](const ProductDevice& d, const Product& p) {
+    const double time = product_time(d, p).total;
+    const auto with = [&](double ProductDevice::*fact, double factor) {
+      ProductDevice more = d;
+      more.*fact *= factor;
+      return product_time(more, p).total;
+    };
+    for (const double factor : {1.1, 2.0, 10.0}) {
+      EXPECT_LE(with(&ProductDevice::bandwidth, factor), time);
+      EXPECT_LE(with(&ProductDevice::clock, factor), time);
+      EXPECT_LE(with(&ProductDevice::peak, factor), time);
+      EXPECT_LE(with(&ProductDevice::tdp_w, factor), time);
+    }
+    ProductDevice wider = d;  // SMs come with their rate
+    wider.sms *= 2;
+    wider.peak *= 2;
+    EXPECT_LE(product_time(wider, p).total, time);
+  });
+}
+
+TEST(ProductTime, MoreWorkIsNeverFaster) {
+  for_each_case([](const ProductDevice& d, const Product& p) {
+    const double time = product_time(d, p).total;
+    for (double Product::*extent : {&Product::batch, &Product::k}) {
+      for (const double factor : {2.0, 3.0, 17.0}) {
+        Product more = p;
+        more.*extent *= factor;
+        EXPECT_GE(product_time(d, more).total, time);
+      }
+    }
+    ProductDevice narrow_device = d;  // half of the bytes, at twice the rate
+    narrow_device.peak *= 2;
+    Product narrow = p;
+    narrow.a_bytes = narrow.b_bytes = 1;
+    EXPECT_LE(product_time(narrow_device, narrow).total, time);
+    Product hot = p;
+    hot.second = SecondOperand::Data;
+    EXPECT_LE(product_time(d, hot).total, time);
+  });
+}
+
+TEST(ProductTime, ReachesWhatADeviceHas) {
+  const auto flops_rate = [](const Product& p) { return 2 * p.m * p.n * p.k / product_time(kH100, p).total; };
+  EXPECT_GT(flops_rate({.m = 8192, .n = 8192, .k = 8192}), 0.6 * kH100.peak);
+  EXPECT_LT(flops_rate({.m = 65536, .n = 65536, .k = 65536}), kH100.peak);
+  // One token: the weights' bytes.
+  const double bytes = 2.0 * 16384 * 16384;
+  const double rate = bytes / product_time(kH100, {.m = 1, .n = 16384, .k = 16384}).total;
+  EXPECT_GT(rate, 0.75 * kH100.bandwidth);
+  EXPECT_LT(rate, kH100.bandwidth);
+  // Nothing to do: a launch.
+  const double least = product_time(kH100, {.m = 1, .n = 1, .k = 1}).total;
+  EXPECT_GT(least, 1e-6);
+  EXPECT_LT(least, 6e-6);
+}
+
+TEST(ProductTime, KnowsChips) {
+  const auto chip = [](const char* name, Units units = Units::Matrix) {
+    Diagnostics diags;
+    return chip_class(*DeviceTable::builtin().find(name, diags), units);
+  };
+  EXPECT_EQ(chip("a100-80gb"), ChipClass::Ga100);
+  EXPECT_EQ(chip("l40s"), ChipClass::Graphics);
+  EXPECT_EQ(chip("l4"), ChipClass::Graphics);
+  EXPECT_EQ(chip("rtx5090"), ChipClass::GeForce);
+  EXPECT_EQ(chip("t4"), ChipClass::Turing);
+  EXPECT_EQ(chip("h200"), ChipClass::Hopper);
+  EXPECT_EQ(chip("t4", Units::Vector), ChipClass::VectorOlder);
+  EXPECT_EQ(chip("h200", Units::Vector), ChipClass::Vector);
+  EXPECT_EQ(chip("l4", Units::Vector), std::nullopt);
+}
+
+}  // namespace
+}  // namespace perfc

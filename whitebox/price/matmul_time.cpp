@@ -1,0 +1,129 @@
+#include "whitebox/price/matmul_time.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "whitebox/constants.h"
+
+namespace perfc {
+namespace {
+
+using constants::ProductConstants;
+
+/// What a product moves, and what of it the L2 cache holds.
+struct Moved {
+  double a, b, c;        ///< bytes of the operands and the result
+  double read, written;  ///< of them, between L2 and DRAM, if each is read once
+  double stays;          ///< 1: share of what a wave of tiles read that later waves find in L2
+};
+
+/// 1 where `bytes` are few beside the cache, 0 where they are many; `sharpness`: how abruptly.
+double held(double bytes, double cache, double sharpness) { return 1 / (1 + std::pow(bytes / cache, sharpness)); }
+
+Moved moved(const ProductDevice& d, const ProductConstants& chip, const Product& p) {
+  Moved out{p.batch * p.m * p.k * p.a_bytes, p.batch * p.k * p.n * p.b_bytes, p.batch * p.m * p.n * p.c_bytes, 0, 0, 0};
+  const double cache = d.cache * chip.l2_share;
+  const double turns = p.second == SecondOperand::Data ? 1 : p.turns;
+  const double hot_b = turns > 0 ? held(turns * out.b, cache, constants::kWeightsSharpness) : 0;
+  const double hot_data = held(std::max(turns, 1.0) * out.b + out.a + out.c, cache, constants::kDataSharpness);
+  out.read = out.b * (1 - hot_b) + out.a * (1 - hot_data);
+  out.written = out.c * (1 - hot_data);
+  out.stays = held(out.a + out.b, cache, constants::kWaveSharpness);
+  return out;
+}
+
+/// Bytes that waves of tiles read again: those in flight form a square of the result.
+double read_again(const Product& p, const Moved& bytes, double tile_m, double tile_n, double rows, double columns,
+                  double in_flight) {
+  const double flight = std::min(rows * columns, in_flight);
+  double wave_rows = std::min(rows, std::max(1.0, std::sqrt(flight * tile_n / tile_m)));
+  const double wave_columns = std::min(columns, std::max(1.0, flight / wave_rows));
+  wave_rows = std::min(rows, std::max(1.0, flight / wave_columns));
+  const double waves = p.batch * rows * columns / (wave_rows * wave_columns);
+  const double wave = (wave_rows / rows * p.m * p.a_bytes + wave_columns / columns * p.n * p.b_bytes) * p.k;
+  return std::max(0.0, waves * wave - bytes.a - bytes.b) * (1 - bytes.stays);
+}
+
+/// FLOP/s of long work: clocks fall until the chip keeps to its TDP.
+double sustained_rate(const ProductDevice& d, const ProductConstants& chip) {
+  return d.share * chip.power_share * d.peak *
+         std::pow(d.tdp_w * constants::kFlopsOfTeraflop / d.peak, chip.power_exponent);
+}
+
+/// A product of one row or column: a kernel without tiles, bound by what it reads.
+double gemv_time(const ProductDevice& d, const ProductConstants& chip, const Product& p, const Moved& bytes,
+                 double step) {
+  const double l2 = constants::kGemvL2Share * chip.l2_bytes_clock * d.clock * d.sms;
+  return chip.gemv_clocks / d.clock + std::ceil(p.k / step) * chip.gemv_step_ns * 1e-9 +
+         std::max(bytes.read / (chip.read_share * d.bandwidth), (bytes.a + bytes.b) / l2);
+}
+
+}  // namespace
+
+std::optional<ChipClass> chip_class(const Device& d, Units units) {
+  const bool older = d.architecture == "pascal" || d.architecture == "volta" || d.architecture == "turing";
+  const bool hbm = d.memory_type == "hbm";
+  if (units == Units::Vector) {
+    if (older) return ChipClass::VectorOlder;
+    return hbm ? std::optional(ChipClass::Vector) : std::nullopt;
+  }
+  if (d.architecture == "hopper") return ChipClass::Hopper;
+  if (d.architecture == "blackwell" && hbm) return ChipClass::Blackwell;
+  if (d.architecture == "turing") return ChipClass::Turing;
+  if (hbm) return ChipClass::Ga100;
+  const auto rate = [](const std::map<std::string, double>& of, const char* dtype) {
+    const auto at = of.find(dtype);
+    return at == of.end() ? 0.0 : at->second;
+  };
+  const bool half_rate = rate(d.matrix_tflops, "float16") < constants::kFullRate * rate(d.vector_tflops, "float32");
+  return half_rate ? ChipClass::GeForce : ChipClass::Graphics;
+}
+
+ProductTime product_time(const ProductDevice& d, const Product& p) {
+  const ProductConstants& chip = constants::kProducts[static_cast<std::size_t>(d.chip)];
+  const Moved bytes = moved(d, chip, p);
+  const double step = constants::kStepBytes / std::max(p.a_bytes, p.b_bytes);
+  const double l2_rate = chip.l2_bytes_clock * d.clock * d.sms;
+  const double sustained = 2 * p.batch * p.m * p.n * p.k / sustained_rate(d, chip);
+  const double launch = chip.launch_clocks / d.clock;
+  const double tile_rate = d.share * d.peak / d.sms * chip.tensor_share;  // FLOP/s of an SM
+
+  ProductTime best{.total = 1e30};
+  const auto tiles = std::span(constants::kProductTiles).first(chip.tiles);
+  for (const auto& [tile_m, tile_n] : tiles) {
+    if ((tile_m > 64 && tile_m >= 2 * p.m) || (tile_n > 64 && tile_n >= 2 * p.n)) continue;  // half of it does as well
+    const double rows = std::ceil(p.m / tile_m), columns = std::ceil(p.n / tile_n);
+    const double area = tile_m * tile_n, count = p.batch * rows * columns;
+    const double at_once = std::max(
+        1.0, std::min(constants::kTilesAtOnce, std::floor(constants::kTilesAtOnce * constants::kFullTile / area)));
+    const double again = read_again(p, bytes, tile_m, tile_n, rows, columns, d.sms * at_once);
+    const double dram = (bytes.read + chip.spill * again) / (chip.read_share * d.bandwidth) +
+                        bytes.written / (chip.write_share * d.bandwidth);
+    const double l2 = p.batch * (columns * p.m * p.a_bytes + rows * p.n * p.b_bytes) * p.k / l2_rate;
+    const double traffic = std::max(dram, l2);
+    const double epilogue = chip.tile_ns * 1e-9 * area / constants::kFullTile;
+    const double row_bytes = tile_m * p.a_bytes + tile_n * p.b_bytes;
+    for (const double split : constants::kProductSplits) {
+      const double steps = std::ceil(p.k / split / step), depth = steps * step;
+      const double per_sm = std::ceil(count * split / d.sms), waves = std::ceil(per_sm / at_once);
+      const double tensor = per_sm * 2 * area * depth / tile_rate;
+      const double stream = waves * row_bytes * depth / (chip.stream_bytes * d.clock);
+      const double latency = waves * steps * chip.step_ns * 1e-9;
+      const double arithmetic = std::max({tensor, stream, latency}) + waves * epilogue;
+      double time = std::max(arithmetic, traffic) + chip.exposed * std::min(arithmetic, traffic);
+      time += std::max(0.0, sustained - time) * time / (time + constants::kPowerSeconds);
+      time += launch;
+      if (split > 1) time += chip.split_ns * 1e-9 + 2 * constants::kSumBytes * split * p.batch * p.m * p.n / l2_rate;
+      if (time < best.total) best = {time, launch, arithmetic, traffic};
+    }
+  }
+  if (p.m == 1 || p.n == 1) {
+    const double time = gemv_time(d, chip, p, bytes, step);
+    const double gemv_launch = chip.gemv_clocks / d.clock;
+    if (chip.always_gemv || time < best.total) best = {time, gemv_launch, 0, time - gemv_launch};
+  }
+  return best;
+}
+
+}  // namespace perfc

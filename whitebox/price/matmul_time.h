@@ -1,0 +1,66 @@
+#pragma once
+/// Time of a dense product C[m,n] = A[m,k] · B[k,n] on a GPU, by what its kernels do: the result is cut into tiles,
+/// each the work of a thread block (CTA) on a multiprocessor (SM); tiles run in waves; a tile walks along k in steps
+/// of 128 bytes per row, each of which takes arithmetic, a share of the L2 cache's rate, or a latency, whichever is
+/// longest; where tiles are few, k is split among several CTAs. cuBLAS chooses among such kernels by heuristics; here
+/// the fastest is taken. Constants per class of chip: `constants::kProducts`. Its twin in Python, which fits them, is
+/// studies/kernels/product_model.py; docs/whitebox.md says how well it does.
+#include <optional>
+
+#include "devices/device.h"
+
+namespace perfc {
+
+/// Chips whose kernels for products are of one kind.
+enum class ChipClass {
+  Vector,       ///< on vector units (float32 without TF32): A100 and later data-centre chips
+  VectorOlder,  ///< the same on Pascal, Volta and Turing, whose cards of 70 W have clocks that fall
+  Graphics,     ///< mma.sync, one L2 cache, GDDR memory: GA10x, Ada, GB20x
+  GeForce,      ///< the same chips with tensor cores at half rate and clocks beyond the data sheet's
+  Turing,       ///< the same, with the power of a 12 nm chip
+  Ga100,        ///< mma.sync, an L2 cache of two halves, HBM: A100, A30; Volta
+  Hopper,       ///< wgmma and TMA
+  Blackwell,    ///< tcgen05 and TMA: data-centre Blackwell
+};
+/// Units that multiply.
+enum class Units { Vector, Matrix };
+/// By architecture and memory type, of a GPU. None: no kernels of such a chip were measured (float32 on graphics chips
+/// since Ampere).
+std::optional<ChipClass> chip_class(const Device&, Units);
+
+/// What a product's time depends on of a device.
+struct ProductDevice {
+  ChipClass chip = ChipClass::Graphics;
+  double sms = 1;
+  double clock = 1;      ///< Hz, boost
+  double peak = 1;       ///< FLOP/s of the units that it runs on
+  double bandwidth = 1;  ///< byte/s of memory
+  double cache = 1;      ///< bytes of L2
+  double tdp_w = 1;
+  double share = 1;  ///< of the rate that chips of its class reach, what was measured of this device
+};
+
+/// Who wrote B before.
+enum class SecondOperand {
+  Weights,  ///< nobody: they come from memory, for a network's weights are more than the L2 cache holds
+  Data,     ///< a kernel just now: it is in the L2 cache if it fits
+};
+
+/// `batch` times m × k by k × n.
+struct Product {
+  double batch = 1, m = 1, n = 1, k = 1;
+  double a_bytes = 2, b_bytes = 2, c_bytes = 2;  ///< per element of A, B and C
+  SecondOperand second = SecondOperand::Weights;
+  double turns = 0;  ///< copies of B that take turns, in a benchmark of this product alone; 0: a network
+};
+
+/// Seconds.
+struct ProductTime {
+  double total = 0;
+  double launch = 0;
+  double arithmetic = 0;  ///< tiles: arithmetic, latency of steps, epilogues
+  double traffic = 0;     ///< DRAM or L2, the longer
+};
+ProductTime product_time(const ProductDevice&, const Product&);
+
+}  // namespace perfc
