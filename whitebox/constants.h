@@ -6,6 +6,7 @@
 ///   [timm]       by hand on timm's runs on RTX 3090, 4090 and 5090, with the models that the line names;
 ///                `studies/fit_whitebox.py` says how well all of them are then predicted
 ///   [NeuSight]   by hand on NeuSight's measured operators; `studies/fit_operators.py` says how well
+///   [kernels]    measured kernels: `studies/kernels/memory_bound.py` and `studies/kernels/attention.py` print it
 ///   [training]   `studies/fit_training.py` prints it
 ///   [memory]     `studies/fit_memory.py` prints it
 ///   [power]      `studies/fit_power.py` prints it
@@ -33,6 +34,29 @@ inline constexpr double kTileRows = 128, kTileColumns = 64, kTileDepth = 16;
 inline constexpr double kCacheShare = 0.5;
 /// 1: how much faster than memory it is. Small models at batch 256, RTX 4090 against 3090. [timm]
 inline constexpr double kCacheGain = 3;
+
+// ---- Kernels that memory bounds: whitebox/price/memory_bound_time.cpp
+/// What the SMs need of one kind; clocks of an SM that is full, or of a row alone on it. [kernels], all rows below
+struct MemoryBound {
+  double row = 0, column = 0, byte = 0;  ///< clocks per row, per element of it, per byte read or written
+  double alone = 0, alone_column = 0;    ///< clocks of one row, and per element of it
+  double again = 0;                      ///< further passes over what it reads that reach DRAM
+  double overlap = 1;                    ///< p of the p-norm of memory and SMs: 1, nothing hides; large, all does
+};
+inline constexpr MemoryBound kElementwiseTime{.byte = 0.0608, .overlap = 8.39};
+inline constexpr MemoryBound kSoftmaxWarpTime{.column = 0.171, .overlap = 1};
+inline constexpr MemoryBound kSoftmaxBlockTime{.column = 1.51, .again = 0.416, .overlap = 10};
+inline constexpr MemoryBound kLayerNormTime{
+    .row = 675, .column = 0.296, .alone_column = 3.55, .again = 1.19, .overlap = 5.76};
+inline constexpr MemoryBound kGatherTime{.column = 1.8, .alone = 1000, .overlap = 1.49};
+/// Clocks per row where a gather of few rows walks over them: an index, then what it points to. [kernels]
+inline constexpr double kSmallGatherClocks = 1290;
+/// Rows up to which it does. [Indexing.cu, index_select_out_cuda_impl]
+inline constexpr double kSmallGatherRows = 16;
+/// Columns up to which a warp keeps a row of softmax in registers. [SoftMax.cu, host_softmax]
+inline constexpr double kSoftmaxWarpColumns = 1024;
+/// 1: of the L2 cache, what a kernel moves is found there up to this. [kernels]
+inline constexpr double kCacheUse = 0.683;
 
 // ---- Attention
 /// Factor on the time of fused attention with a mask: the memory-efficient kernel. beit against vit. [timm]

@@ -1,7 +1,8 @@
-"""Times of memory-bound kernels from data sheets and shapes: fits the constants of whitebox/price/memory_bound_time.cpp.
+r"""Times of memory-bound kernels from data sheets and shapes: constants of whitebox/price/memory_bound_time.cpp.
 
     python3 -m venv /tmp/venv && /tmp/venv/bin/pip install numpy scipy
-    /tmp/venv/bin/python studies/kernels/memory_bound.py --shared ../shared [--cases tests/unit/memory_bound_cases.tsv]
+    /tmp/venv/bin/python studies/kernels/memory_bound.py --shared ../shared [--judge] \
+        [--cases tests/fixtures/memory_bound_cases.tsv]
 
 Data: NeuSight's operators (float32; P4, P100, V100, T4, A100, MI100, MI210; an operator's time is that between two
 events, or the host's where that is longer) and Vidur's (float16; A100, H100; the kernels' own times). One set of
@@ -29,26 +30,42 @@ from scipy.optimize import least_squares
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 # The device's entry in data/devices.json, by the name that the data has. AMD's are not in the table: data sheets.
-NEUSIGHT = {"NVIDIA A100-PCIE-40GB": "a100-pcie-40gb", "Tesla P100-PCIE-16GB": "p100", "Tesla P4": "p4", "Tesla T4": "t4",
-            "Tesla V100-PCIE-32GB": "v100-pcie-32gb", "AMD Instinct MI100": "mi100", "AMD Instinct MI210": "mi210"}
+NEUSIGHT = {
+    "NVIDIA A100-PCIE-40GB": "a100-pcie-40gb",
+    "Tesla P100-PCIE-16GB": "p100",
+    "Tesla P4": "p4",
+    "Tesla T4": "t4",
+    "Tesla V100-PCIE-32GB": "v100-pcie-32gb",
+    "AMD Instinct MI100": "mi100",
+    "AMD Instinct MI210": "mi210"
+}
 VIDUR = {"a100": "a100-80gb", "h100": "h100-sxm"}
 AMD = ("mi100", "mi210")
-AMD_SHEETS = {"mi100": dict(bandwidth=1230e9, sms=120, clock=1.502e9, l2=8 * 2**20, ecc_in_line=False),
-              "mi210": dict(bandwidth=1640e9, sms=104, clock=1.7e9, l2=16 * 2**20, ecc_in_line=False)}
+AMD_SHEETS = {
+    "mi100": dict(bandwidth=1230e9, sms=120, clock=1.502e9, l2=8 * 2**20, ecc_in_line=False),
+    "mi210": dict(bandwidth=1640e9, sms=104, clock=1.7e9, l2=16 * 2**20, ecc_in_line=False)
+}
 IN_LINE = ("p4", "t4")  # GDDR whose ECC bits lie in the same memory; HBM has bits of its own
 
 PYTORCH = ("elementwise", "softmax_warp", "softmax_block", "layer_norm", "gather")  # the others are vLLM's
 BINARY, UNARY = ("add", "div", "mul", "pow"), ("addu", "divu", "gelu", "mulu", "powu", "relu", "tanh")
 KINDS = ("elementwise", "softmax_warp", "softmax_block", "layer_norm", "gather", "rms_norm", "rotary", "gated")
-SOFTMAX_WARP = 1024  # columns up to which a warp keeps its row in registers: PersistentSoftmax.cuh, dispatch_softmax_forward
-SMALL_GATHER = 16    # rows up to which index_select walks over rows: Indexing.cu, indexSelectSmallIndex
+SOFTMAX_WARP = 1024  # columns up to which a warp keeps its row in registers: SoftMax.cu, host_softmax
+SMALL_GATHER = 16  # rows up to which index_select walks over rows: Indexing.cu, indexSelectSmallIndex
 
 
 def devices():
     """{name: data sheet in SI units}"""
     table = {d["name"]: d for d in json.loads((ROOT / "data/devices.json").read_text())["devices"]}
-    out = {n: dict(bandwidth=d["bandwidth_gb_s"] * 1e9, sms=d["sms"], clock=d["boost_clock_mhz"] * 1e6, l2=d["l2_mib"] * 2**20,
-                   ecc_in_line=n in IN_LINE) for n, d in table.items() if d["kind"] == "gpu" and d.get("sms")}
+    out = {
+        n:
+        dict(bandwidth=d["bandwidth_gb_s"] * 1e9,
+             sms=d["sms"],
+             clock=d["boost_clock_mhz"] * 1e6,
+             l2=d["l2_mib"] * 2**20,
+             ecc_in_line=n in IN_LINE)
+        for n, d in table.items() if d["kind"] == "gpu" and d.get("sms")
+    }
     return out | AMD_SHEETS
 
 
@@ -87,14 +104,19 @@ def load_neusight(shared):
     records = []
 
     def add(device, op, b, h, us):
-        kind = {"ln": "layer_norm", "softmax": "softmax_warp" if h <= SOFTMAX_WARP else "softmax_block"}.get(op, "elementwise")
+        kind = {
+            "ln": "layer_norm",
+            "softmax": "softmax_warp" if h <= SOFTMAX_WARP else "softmax_block"
+        }.get(op, "elementwise")
         elements = b * h
-        records.append((device, op, kind, b, h, 4 * elements * (2 if op in BINARY else 1), 4 * elements, 4, us, judges(op, b, h)))
+        records.append(
+            (device, op, kind, b, h, 4 * elements * (2 if op in BINARY else 1), 4 * elements, 4, us, judges(op, b, h)))
 
     with gzip.open(shared / "data/ops_neusight/ops_train.csv.gz", "rt", newline="") as f:
         for r in csv.DictReader(f):
             if r["op"] not in ("bmm", "linear"):
-                add(NEUSIGHT[r["device"]], r["op"], int(float(r["B"])), int(float(r["H"])), float(r["latency_ms"]) * 1e3)
+                add(NEUSIGHT[r["device"]], r["op"], int(float(r["B"])), int(float(r["H"])),
+                    float(r["latency_ms"]) * 1e3)
     for path in sorted((shared / "data/ops_amd").glob("train__*.csv.gz")):
         with gzip.open(path, "rt", newline="") as f:
             for r in csv.DictReader(f):
@@ -103,9 +125,15 @@ def load_neusight(shared):
 
 
 def load_vidur(shared):
-    """Kernels of language models; the mean of some twenty runs in ticks of 1 µs, the median where an outlier moved the mean."""
-    kinds = {"emb": "gather", "input_layernorm": "rms_norm", "post_attention_layernorm": "rms_norm", "attn_rope": "rotary",
-             "mlp_act": "gated", "add": "elementwise"}
+    """Kernels of language models; the mean of some twenty runs in ticks of 1 µs, the median where an outlier moved it."""
+    kinds = {
+        "emb": "gather",
+        "input_layernorm": "rms_norm",
+        "post_attention_layernorm": "rms_norm",
+        "attn_rope": "rotary",
+        "mlp_act": "gated",
+        "add": "elementwise"
+    }
     records = []
     for path in sorted((shared / "data/vidur/data/profiling/compute").glob("*/*/*/mlp.csv.gz")):
         with gzip.open(path, "rt", newline="") as f:
@@ -113,36 +141,45 @@ def load_vidur(shared):
                 tokens, parts, width = int(r["num_tokens"]), int(r["num_tensor_parallel_workers"]), int(r["n_embd"])
                 heads = (int(r["n_head"]) + int(r["n_kv_head"])) / parts
                 inner = int(r["n_expanded_embd"]) / parts
-                layer_norm = path.parent.name == "phi-2"  # torch.nn.LayerNorm and GELU; the others RMSNorm and gated SiLU
+                layer_norm = path.parent.name == "phi-2"  # and GELU; the others RMSNorm, gated SiLU
                 for name, kind in kinds.items():
                     mean, median = (r.get(f"time_stats.{name}.{s}") or "0" for s in ("mean", "median"))
-                    ms = float(mean) if abs(float(mean) - float(median)) <= max(0.0007, 0.03 * float(median)) else float(median)
+                    ms = float(mean) if abs(float(mean) - float(median)) <= max(0.0007, 0.03 *
+                                                                                float(median)) else float(median)
                     if ms <= 0:
                         continue
-                    columns, reads, writes = {"gather": (width, 1, 1), "rms_norm": (width, 1, 1), "rotary": (heads * width / int(r["n_head"]), 1, 1),
-                                              "gated": (inner, 2, 1), "elementwise": (width, 2, 1)}[kind]
+                    columns, reads, writes = {
+                        "gather": (width, 1, 1),
+                        "rms_norm": (width, 1, 1),
+                        "rotary": (heads * width / int(r["n_head"]), 1, 1),
+                        "gated": (inner, 2, 1),
+                        "elementwise": (width, 2, 1)
+                    }[kind]
                     if layer_norm:
                         kind = {"rms_norm": "layer_norm", "gated": "elementwise"}.get(kind, kind)
                         reads = {"mlp_act": 1}.get(name, reads)
                     op = "gelu" if layer_norm and name == "mlp_act" else kind
-                    records.append((VIDUR[path.parents[2].name], op, kind, tokens, columns, 2 * tokens * columns * reads, 2 * tokens * columns * writes, 2,
-                                    ms * 1e3, judges(kind, path.parent.name, parts, tokens)))
+                    records.append(
+                        (VIDUR[path.parents[2].name], op, kind, tokens, columns, 2 * tokens * columns * reads,
+                         2 * tokens * columns * writes, 2, ms * 1e3, judges(kind, path.parent.name, parts, tokens)))
     return rows_of(records)
 
 
 # ---- The model: whitebox/price/memory_bound_time.cpp computes the same
 
 SHARED = dict(share=0.85, share_in_line=0.76, cache_use=1.0)
-# Clocks of an SM: per row, per step of `step` columns, per column; of a row alone: fixed, per column. `again`: further reads.
+# Clocks of an SM: per row, per column, per byte; of a row alone: fixed, per column. `again`: further reads; `overlap`: p.
 KIND = {k: dict(row=0.0, column=0.0, byte=0.0, alone=0.0, alone_column=0.0, again=0.0, overlap=4.0) for k in KINDS}
-FREE = {"elementwise": ("byte", "overlap"),
-        "softmax_warp": ("column", "overlap"),
-        "softmax_block": ("column", "again", "overlap"),
-        "layer_norm": ("row", "column", "alone_column", "again", "overlap"),
-        "gather": ("column", "row", "alone", "overlap"),
-        "rms_norm": ("column", "alone", "alone_column", "overlap"),
-        "rotary": ("row", "column", "alone", "alone_column", "overlap"),
-        "gated": ("row", "column", "alone_column", "overlap")}
+FREE = {
+    "elementwise": ("byte", "overlap"),
+    "softmax_warp": ("column", "overlap"),
+    "softmax_block": ("column", "again", "overlap"),
+    "layer_norm": ("row", "column", "alone_column", "again", "overlap"),
+    "gather": ("column", "row", "alone", "overlap"),
+    "rms_norm": ("column", "alone", "alone_column", "overlap"),
+    "rotary": ("row", "column", "alone", "alone_column", "overlap"),
+    "gated": ("row", "column", "alone_column", "overlap")
+}
 START = dict(row=300.0, column=0.7, byte=0.05, alone=1000.0, alone_column=0.5, again=0.5, overlap=2.0, between=3.0)
 
 
@@ -150,8 +187,8 @@ def dram_s(x, shared, again):
     """Seconds that DRAM and cache take."""
     share = np.where(x.ecc_in_line > 0, shared["share_in_line"], shared["share"])
     moved = x.read + x.written
-    found = 1 / (1 + (moved / (shared["cache_use"] * x.l2)) ** 4)
-    return (moved + again * x.read) * (1 - found) / (share * x.bandwidth)
+    missed = 1 / (1 + (shared["cache_use"] * x.l2 / moved)**4)
+    return (moved + again * x.read) * missed / (share * x.bandwidth)
 
 
 def sm_s(x, kind, c):
@@ -166,21 +203,26 @@ def sm_s(x, kind, c):
 
 def work_us(x, kind, shared, c):
     p = c["overlap"]
-    return (dram_s(x, shared, c["again"]) ** p + sm_s(x, kind, c) ** p) ** (1 / p) * 1e6
+    return (dram_s(x, shared, c["again"])**p + sm_s(x, kind, c)**p)**(1 / p) * 1e6
 
 
 # ---- Fits
 
+
 def fit(residuals, start, bounds):
     """Least squares on logarithms of positive parameters, outliers damped."""
     low, high = np.log(np.array(bounds, dtype=float).T)
-    solution = least_squares(residuals, np.clip(np.log(start), low + 1e-6, high - 1e-6), bounds=(low, high), loss="soft_l1", f_scale=0.1)
+    solution = least_squares(residuals,
+                             np.clip(np.log(start), low + 1e-6, high - 1e-6),
+                             bounds=(low, high),
+                             loss="soft_l1",
+                             f_scale=0.1)
     return np.array([float(f"{v:.3g}") for v in np.exp(solution.x)])  # as whitebox/constants.h has them
 
 
 class Host:
-    """What the measurement adds to NeuSight's times: per device and operator the least that the host takes, per device what
-    lies between the events. Known (the device's own, of shapes that do not judge) or the geometric mean of the others'."""
+    """What the measurement adds to NeuSight's times: per device and operator the least that the host takes, per device
+    what lies between the events. Known (the device's own, of shapes that do not judge) or the others' geometric mean."""
 
     def __init__(self, floor, gap):
         self.floor, self.gap = floor, gap
@@ -217,7 +259,7 @@ def sample(x, per_group, key, seed=0):
 
 def join(work, floor):
     """Longer of two that overlap, without a corner."""
-    return (work**8 + floor**8) ** (1 / 8)
+    return (work**8 + floor**8)**(1 / 8)
 
 
 def measured_us(x, kind, shared, c, gap, floor):
@@ -228,7 +270,7 @@ def fit_shared(neusight, vidur, floor):
     """Shares of the bandwidth, the cache and the clocks of a launch, on elementwise operators of all devices; with them
     each device's gap."""
     x = sample(neusight.at(neusight.kind == "elementwise"), 40, ("device", "op"))
-    y = sample(vidur.at(vidur.op == "elementwise"), 700, ("device",))
+    y = sample(vidur.at(vidur.op == "elementwise"), 700, ("device", ))
     low = np.array([floor[d, o] for d, o in zip(x.device, x.op)])
     names = sorted(set(x.device))
     index = np.array([names.index(d) for d in x.device], dtype=int)
@@ -249,7 +291,13 @@ def fit_shared(neusight, vidur, floor):
     return shared, c, Host(floor, dict(zip(names, gaps)))
 
 
-BOUNDS = dict(row=(0.1, 5000), column=(1e-3, 20), alone=(1, 30000), alone_column=(1e-3, 10), again=(1e-3, 3), overlap=(1, 10), between=(0.1, 40))
+BOUNDS = dict(row=(0.1, 5000),
+              column=(1e-3, 20),
+              alone=(1, 30000),
+              alone_column=(1e-3, 10),
+              again=(1e-3, 3),
+              overlap=(1, 10),
+              between=(0.1, 40))
 
 
 def kernel_us(x, kind, shared, c):
@@ -267,9 +315,9 @@ def operator_us(x, kind, shared, c, host, others=None):
 def fit_kind(kind, shared, neusight, vidur, host):
     """Constants of one kind. `between`: µs between events beyond an elementwise
     operator's."""
-    free = FREE[kind] + ("between",)
-    x = sample(neusight.at(neusight.kind == kind), 400, ("device",)) if (neusight.kind == kind).any() else None
-    y = sample(vidur.at(vidur.kind == kind), 1200, ("device",)) if (vidur.kind == kind).any() else None
+    free = FREE[kind] + ("between", )
+    x = sample(neusight.at(neusight.kind == kind), 400, ("device", )) if (neusight.kind == kind).any() else None
+    y = sample(vidur.at(vidur.kind == kind), 1200, ("device", )) if (vidur.kind == kind).any() else None
 
     def constants(p):
         return dict(KIND[kind], **dict(zip(free, p)))
@@ -291,7 +339,11 @@ def fit_all(neusight, vidur, floor):
 
 # ---- What is reported
 
-GROUPS = {"elementwise": ("elementwise",), "softmax": ("softmax_warp", "softmax_block"), "layer norm": ("layer_norm",)}
+GROUPS = {
+    "elementwise": ("elementwise", ),
+    "softmax": ("softmax_warp", "softmax_block"),
+    "layer norm": ("layer_norm", )
+}
 
 
 def roofline_us(x):
@@ -330,7 +382,11 @@ def judge_operators(report, protocol, x, fitted, others=None):
             least = np.concatenate([[host.floor[d, o] for d, o in zip(part.device, part.op)] for _, part in parts])
             report.add(protocol, group, device, predicted, actual)
             if protocol == SEEN:
-                rooflines = [join(roofline_us(part) + host.gap_of(device, None), np.array([host.floor_of(device, o, None) for o in part.op])) for _, part in parts]
+                rooflines = [
+                    join(
+                        roofline_us(part) + host.gap_of(device, None),
+                        np.array([host.floor_of(device, o, None) for o in part.op])) for _, part in parts
+                ]
                 report.add("roofline, host known", group, device, np.concatenate(rooflines), actual)
             busy = actual.us > 1.2 * least
             report.add(protocol + ", device-bound rows", group, device, predicted[busy], actual.at(busy))
@@ -355,10 +411,12 @@ PROBLEM = ("rows", "columns", "read", "written")
 
 def write_cases(path, rows, shared, kinds, per_group=4):
     """A few rows per kind and device with what the model makes of them, constants as whitebox/constants.h has them."""
-    lines = ["# Written by studies/kernels/memory_bound.py --cases; bandwidth is what kernels reach of it.",
-             "\t".join(["kind", *FACTS, *PROBLEM, "memory_us", "multiprocessor_us", "work_us"])]
+    lines = [
+        "# Written by studies/kernels/memory_bound.py --cases; bandwidth is what kernels reach of it.",
+        "\t".join(["kind", *FACTS, *PROBLEM, "memory_us", "multiprocessor_us", "work_us"])
+    ]
     for kind in PYTORCH:
-        x = sample(rows.at(rows.kind == kind), per_group, ("device",))
+        x = sample(rows.at(rows.kind == kind), per_group, ("device", ))
         share = np.where(x.ecc_in_line > 0, shared["share_in_line"], shared["share"])
         memory, sm = dram_s(x, shared, kinds[kind]["again"]) * 1e6, sm_s(x, kind, kinds[kind]) * 1e6
         work = work_us(x, kind, shared, kinds[kind])
@@ -376,7 +434,9 @@ def without(x, devices):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--shared", type=pathlib.Path, required=True)
-    p.add_argument("--judge", action="store_true", help="also judge on the shapes that are never fitted (docs/judged.md lists each look)")
+    p.add_argument("--judge",
+                   action="store_true",
+                   help="also judge on the shapes that are never fitted (docs/judged.md lists each look)")
     p.add_argument("--cases", type=pathlib.Path, help="write cases for the unit test")
     args = p.parse_args()
     neusight, vidur = load_neusight(args.shared), load_vidur(args.shared)
@@ -395,14 +455,16 @@ def main():
     for left in nvidia:
         rest = [d for d in nvidia if d != left]
         # An A100 of the other source would tell what the left-out one's memory does.
-        found = fit_all(without(train, (left, *AMD)), without(kernels, ("a100-80gb",)) if left.startswith("a100") else kernels, floor)
+        found = fit_all(without(train, (left, *AMD)),
+                        without(kernels, ("a100-80gb", )) if left.startswith("a100") else kernels, floor)
         part = look(neusight.at(neusight.device == left))
         host = Host(floor, dict(found[2].gap, **{left: fitted[2].gap[left]}))
         judge_operators(report, "device left out, host known", part, (found[0], found[1], host))
         judge_operators(report, "device left out, host unknown", part, found, rest)
     for left, other in (("a100-80gb", "h100-sxm"), ("h100-sxm", "a100-80gb")):
         rest = without(train, (*AMD, "a100-pcie-40gb")) if left.startswith("a100") else without(train, AMD)
-        judge_kernels(report, "device left out", look(vidur.at(vidur.device == left)), fit_all(rest, without(kernels, (left,)), floor))
+        judge_kernels(report, "device left out", look(vidur.at(vidur.device == left)),
+                      fit_all(rest, without(kernels, (left, )), floor))
     amd = fit_all(train, kernels, floor)[2].gap  # for the hosts alone
     host = Host(floor, dict(fitted[2].gap, **{d: amd[d] for d in AMD}))
     part = look(neusight.at(np.isin(neusight.device, AMD)))
