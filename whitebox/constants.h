@@ -58,6 +58,24 @@ inline constexpr double kSoftmaxWarpColumns = 1024;
 /// 1: of the L2 cache, what a kernel moves is found there up to this. [kernels]
 inline constexpr double kCacheUse = 0.683;
 
+// ---- Fused attention: whitebox/price/attention_time.cpp
+/// One class of kernels. [kernels] but for queries and rows
+struct Attention {
+  double queries;  ///< of a thread block's tile [flash_fwd_launch_template.h, FlashAttention-2; tile_size.h, -3]
+  double rows;     ///< of queries that an instruction multiplies with the keys it reads [PTX ISA: mma.sync, wgmma]
+  double share;    ///< of the clocks that units need one by one: dependences, synchronisation
+  double tail;     ///< of a thread block, by which the last wave ends later
+  double block;    ///< clocks per thread block beside its tiles: queries in, result out
+};
+inline constexpr Attention kMmaAttention{.queries = 128, .rows = 16, .share = 1.08, .tail = 0.361, .block = 2000};
+inline constexpr Attention kWgmmaAttention{.queries = 192, .rows = 64, .share = 0.961, .tail = 0.494, .block = 6460};
+/// Channels of a head that kernels exist for. [FlashAttention, hdim64 … hdim256]
+inline constexpr double kAttentionWidths[] = {64, 96, 128, 192, 256};
+/// Bytes per clock of an SM's shared memory: 32 banks of 4. [CUDA C++ Programming Guide]
+inline constexpr double kSharedMemoryBytes = 128;
+/// Operations per score on float32 lanes: maximum, scale, sum, conversion. [counted]
+inline constexpr double kSoftmaxOperations = 4;
+
 // ---- Attention
 /// Factor on the time of fused attention with a mask: the memory-efficient kernel. beit against vit. [timm]
 inline constexpr double kMaskedAttention = 2;

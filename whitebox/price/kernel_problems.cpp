@@ -1,0 +1,67 @@
+#include "whitebox/price/kernel_problems.h"
+
+#include <algorithm>
+
+#include "whitebox/constants.h"
+
+namespace perfc {
+namespace {
+
+std::optional<MemoryBoundKind> kind_of(const Kernel& k) {
+  if (k.ops.empty()) return std::nullopt;
+  const Category category = def(k.ops.front()).category;
+  if (k.kind == KernelKind::Gather) {
+    return category == Category::Gather ? std::optional(MemoryBoundKind::Gather) : std::nullopt;
+  }
+  if (k.kind != KernelKind::Vector) return std::nullopt;
+  if (k.limits.row_blocks > 0) return MemoryBoundKind::LayerNorm;
+  if (category != Category::Softmax) return MemoryBoundKind::Elementwise;
+  return k.extents.n <= constants::kSoftmaxWarpColumns ? MemoryBoundKind::SoftmaxWarp : MemoryBoundKind::SoftmaxBlock;
+}
+
+}  // namespace
+
+std::optional<MemoryBoundProblem> memory_bound_problem(const Kernel& k) {
+  const auto kind = kind_of(k);
+  if (!kind) return std::nullopt;
+  const double written = std::min(k.extents.m * k.extents.n * (k.half ? 2 : 4), k.traffic.bytes);
+  return MemoryBoundProblem{.kind = *kind,
+                            .rows = k.extents.m,
+                            .columns = k.extents.n,
+                            .read = k.traffic.bytes - written,
+                            .written = written,
+                            .hot = k.traffic.bytes > 0 ? k.traffic.handed_bytes / k.traffic.bytes : 0};
+}
+
+std::optional<AttentionProblem> attention_problem(const Kernel& k) {
+  const bool fused = k.kind == KernelKind::Matmul && k.ops.size() == 1 && k.ops.front() == op("nn.sdpa");
+  if (!fused || !k.half || k.placement.aligned == 0) return std::nullopt;
+  return AttentionProblem{.heads = k.extents.products,
+                          .queries = k.extents.m,
+                          .keys = k.extents.k / 2,  // MACs per element of the result: a score's channels, and its value
+                          .channels = k.extents.n};
+}
+
+MemoryFacts memory_facts(const Device& d, double bandwidth) {
+  const bool gpu = d.kind == "gpu";
+  return {.bandwidth = bandwidth,
+          .l2_bytes = d.l2_mib * constants::kBytesPerMib,
+          .sms = gpu ? static_cast<double>(d.sms) : 0,
+          .clock_hz = gpu ? d.boost_clock_mhz * 1e6 : 0};
+}
+
+AttentionFacts attention_facts(const Device& d, double bandwidth, double matrix_flops, double sustained) {
+  const MemoryFacts m = memory_facts(d, bandwidth);
+  const auto peak = d.vector_tflops.find("float32");
+  const double flops = peak == d.vector_tflops.end() ? 0 : peak->second * 1e12;
+  return {.chip = d.architecture == "hopper" ? AttentionChip::Wgmma : AttentionChip::MmaSync,
+          .bandwidth = bandwidth,
+          .l2_bytes = m.l2_bytes,
+          .sms = m.sms,
+          .clock_hz = m.clock_hz,
+          .matrix_flops = matrix_flops,
+          .lanes = m.sms * m.clock_hz > 0 ? flops / (2 * m.sms * m.clock_hz) : 0,
+          .sustained = sustained};
+}
+
+}  // namespace perfc
