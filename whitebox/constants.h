@@ -26,8 +26,6 @@ inline constexpr double kNarrowLoads = 0.65;
 inline constexpr double kWinogradGain = 1.5;
 /// µs per step of a thread that waits for its own loads. efficientformerv2: 0.29, 0.24, 0.33 on the three. [timm]
 inline constexpr double kSerialStepUs = 0.28;
-/// Cycles of an SM per row whose moments a thread block combines. convnext_atto, mambaout, tnt. [timm]
-inline constexpr double kRowCycles = 310;
 /// Rows, columns, depth of the tiles of batched products of odd extents. volo: 9×9 by 9×32. [timm]
 inline constexpr double kTileRows = 128, kTileColumns = 64, kTileDepth = 16;
 /// 1: of the L2 cache, what kernels can hand to each other in it. Small models at batch 256. [timm]
@@ -40,14 +38,24 @@ inline constexpr double kCacheGain = 3;
 struct MemoryBound {
   double row = 0, column = 0, byte = 0;  ///< clocks per row, per element of it, per byte read or written
   double alone = 0, alone_column = 0;    ///< clocks of one row, and per element of it
-  double again = 0;                      ///< further passes over what it reads that reach DRAM
+  double again = 0;                      ///< further passes over what it reads, which the L2 cache may hold by then
+  double step = 0;                       ///< columns that a warp loads at a time; 0: as many as there are
+  double lanes = 0;                      ///< 1: of these clocks, what is arithmetic on the 64 lanes that they are for
+  double resident = 0;                   ///< rows on an SM at a time [thread blocks of 128 and of 1,024 of 2,048]
   double overlap = 1;                    ///< p of the p-norm of memory and SMs: 1, nothing hides; large, all does
 };
+inline constexpr double kLanes = 64;  ///< float32 lanes of an SM of the chips that most rows are from: V100, T4, A100
 inline constexpr MemoryBound kElementwiseTime{.byte = 0.0608, .overlap = 8.39};
 inline constexpr MemoryBound kSoftmaxWarpTime{.column = 0.171, .overlap = 1};
-inline constexpr MemoryBound kSoftmaxBlockTime{.column = 1.51, .again = 0.416, .overlap = 10};
-inline constexpr MemoryBound kLayerNormTime{
-    .row = 675, .column = 0.296, .alone_column = 3.55, .again = 1.19, .overlap = 5.76};
+inline constexpr MemoryBound kSoftmaxBlockTime{.column = 1.31, .again = 1.19, .resident = 2, .overlap = 3.3};
+inline constexpr MemoryBound kLayerNormTime{.row = 442,
+                                            .column = 0.409,
+                                            .alone_column = 3.58,
+                                            .again = 1.01,
+                                            .step = 128,
+                                            .lanes = 0.215,
+                                            .resident = 16,
+                                            .overlap = 3.32};
 inline constexpr MemoryBound kGatherTime{.column = 1.8, .alone = 1000, .overlap = 1.49};
 /// Clocks per row where a gather of few rows walks over them: an index, then what it points to. [kernels]
 inline constexpr double kSmallGatherClocks = 1290;

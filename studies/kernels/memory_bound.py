@@ -42,11 +42,14 @@ NEUSIGHT = {
 VIDUR = {"a100": "a100-80gb", "h100": "h100-sxm"}
 AMD = ("mi100", "mi210")
 AMD_SHEETS = {
-    "mi100": dict(bandwidth=1230e9, sms=120, clock=1.502e9, l2=8 * 2**20, ecc_in_line=False),
-    "mi210": dict(bandwidth=1640e9, sms=104, clock=1.7e9, l2=16 * 2**20, ecc_in_line=False)
+    "mi100": dict(bandwidth=1230e9, sms=120, clock=1.502e9, l2=8 * 2**20, lanes=64, ecc_in_line=False),
+    "mi210": dict(bandwidth=1640e9, sms=104, clock=1.7e9, l2=16 * 2**20, lanes=64, ecc_in_line=False)
 }
 IN_LINE = ("p4", "t4")  # GDDR whose ECC bits lie in the same memory; HBM has bits of its own
 
+LANES = 64  # float32 lanes of the SMs that a layer norm's clocks are for; others have 128
+WARP_COLUMNS = 128  # of a layer norm's row, that a warp loads at a time
+PASCAL = ("p4", "p100")  # whose layer norms take longer per row than those of all later chips: not fitted
 PYTORCH = ("elementwise", "softmax_warp", "softmax_block", "layer_norm", "gather")  # the others are vLLM's
 BINARY, UNARY = ("add", "div", "mul", "pow"), ("addu", "divu", "gelu", "mulu", "powu", "relu", "tanh")
 KINDS = ("elementwise", "softmax_warp", "softmax_block", "layer_norm", "gather", "rms_norm", "rotary", "gated")
@@ -63,6 +66,7 @@ def devices():
              sms=d["sms"],
              clock=d["boost_clock_mhz"] * 1e6,
              l2=d["l2_mib"] * 2**20,
+             lanes=d["vector_tflops"]["float32"] * 1e6 / (2 * d["sms"] * d["boost_clock_mhz"]),
              ecc_in_line=n in IN_LINE)
         for n, d in table.items() if d["kind"] == "gpu" and d.get("sms")
     }
@@ -95,7 +99,7 @@ def rows_of(records):
     for n in ("rows", "columns", "read", "written", "width", "us"):
         columns[n] = columns[n].astype(float)
     sheets = devices()
-    for fact in ("bandwidth", "sms", "clock", "l2", "ecc_in_line"):
+    for fact in ("bandwidth", "sms", "clock", "l2", "lanes", "ecc_in_line"):
         columns[fact] = np.array([sheets[d][fact] for d in columns["device"]], dtype=float)
     return Rows(columns)
 
@@ -169,31 +173,44 @@ def load_vidur(shared):
 
 SHARED = dict(share=0.85, share_in_line=0.76, cache_use=1.0)
 # Clocks of an SM: per row, per column, per byte; of a row alone: fixed, per column. `again`: further reads; `overlap`: p.
-KIND = {k: dict(row=0.0, column=0.0, byte=0.0, alone=0.0, alone_column=0.0, again=0.0, overlap=4.0) for k in KINDS}
+KIND = {k: dict(row=0.0, column=0.0, byte=0.0, alone=0.0, alone_column=0.0, again=0.0, lanes=0.0, overlap=4.0) for k in KINDS}
 FREE = {
     "elementwise": ("byte", "overlap"),
     "softmax_warp": ("column", "overlap"),
     "softmax_block": ("column", "again", "overlap"),
-    "layer_norm": ("row", "column", "alone_column", "again", "overlap"),
+    "layer_norm": ("row", "column", "alone_column", "again", "lanes", "overlap"),
     "gather": ("column", "row", "alone", "overlap"),
     "rms_norm": ("column", "alone", "alone_column", "overlap"),
     "rotary": ("row", "column", "alone", "alone_column", "overlap"),
     "gated": ("row", "column", "alone_column", "overlap")
 }
-START = dict(row=300.0, column=0.7, byte=0.05, alone=1000.0, alone_column=0.5, again=0.5, overlap=2.0, between=3.0)
+START = dict(row=300.0, column=0.7, byte=0.05, alone=1000.0, alone_column=0.5, again=0.5, lanes=0.6, overlap=2.0, between=3.0)
 
 
-def dram_s(x, shared, again):
-    """Seconds that DRAM and cache take."""
+RESIDENT = {"layer_norm": 16, "softmax_block": 2}  # rows on an SM of 2,048 threads: blocks of 128 and of 1,024
+
+
+def missed(x, held):
+    """Share that the L2 cache does not hold of what a kernel meets again after `held` bytes."""
+    return 1 / (1 + (x["cache_use"] * x["l2"] / held)**4)
+
+
+def dram_s(x, kind, shared, again):
+    """Seconds that DRAM takes. A row is read `again` while others of the same SMs are read and written."""
     share = np.where(x.ecc_in_line > 0, shared["share_in_line"], shared["share"])
+    cache = {"cache_use": shared["cache_use"], "l2": x.l2}
     moved = x.read + x.written
-    missed = 1 / (1 + (shared["cache_use"] * x.l2 / moved)**4)
-    return (moved + again * x.read) * missed / (share * x.bandwidth)
+    resident = np.minimum(1, x.sms * RESIDENT.get(kind, 1) / x.rows)
+    repeated = again * x.read * missed(cache, moved * resident)
+    return (moved + repeated) * missed(cache, moved) / (share * x.bandwidth)
 
 
 def sm_s(x, kind, c):
     """Seconds that the multiprocessors take."""
     full = (x.rows * (c["row"] + c["column"] * x.columns) + c["byte"] * (x.read + x.written)) / x.sms
+    if kind == "layer_norm":  # whole warps of four columns per lane; part of it is arithmetic
+        columns = WARP_COLUMNS * np.ceil(x.columns / WARP_COLUMNS)
+        full = x.rows * (c["row"] + c["column"] * columns) / x.sms * (1 + c["lanes"] * (LANES / x.lanes - 1))
     alone = c["alone"] + c["alone_column"] * x.columns
     if kind == "gather":  # the row index is a load of its own, and few rows are walked one after the other
         alone = np.where(x.rows <= SMALL_GATHER, c["row"] * x.rows, c["alone"])
@@ -203,7 +220,7 @@ def sm_s(x, kind, c):
 
 def work_us(x, kind, shared, c):
     p = c["overlap"]
-    return (dram_s(x, shared, c["again"])**p + sm_s(x, kind, c)**p)**(1 / p) * 1e6
+    return (dram_s(x, kind, shared, c["again"])**p + sm_s(x, kind, c)**p)**(1 / p) * 1e6
 
 
 # ---- Fits
@@ -295,7 +312,7 @@ BOUNDS = dict(row=(0.1, 5000),
               column=(1e-3, 20),
               alone=(1, 30000),
               alone_column=(1e-3, 10),
-              again=(1e-3, 3),
+              again=(1e-3, 3), lanes=(0.01, 1),
               overlap=(1, 10),
               between=(0.1, 40))
 
@@ -316,6 +333,8 @@ def fit_kind(kind, shared, neusight, vidur, host):
     """Constants of one kind. `between`: µs between events beyond an elementwise
     operator's."""
     free = FREE[kind] + ("between", )
+    if kind == "layer_norm":
+        neusight = without(neusight, PASCAL)
     x = sample(neusight.at(neusight.kind == kind), 400, ("device", )) if (neusight.kind == kind).any() else None
     y = sample(vidur.at(vidur.kind == kind), 1200, ("device", )) if (vidur.kind == kind).any() else None
 
@@ -405,7 +424,7 @@ def judge_kernels(report, protocol, x, fitted):
 
 # ---- Cases for tests/unit/memory_bound_time_test.cpp
 
-FACTS = ("bandwidth", "l2", "sms", "clock")
+FACTS = ("bandwidth", "l2", "sms", "clock", "lanes")
 PROBLEM = ("rows", "columns", "read", "written")
 
 
@@ -418,10 +437,10 @@ def write_cases(path, rows, shared, kinds, per_group=4):
     for kind in PYTORCH:
         x = sample(rows.at(rows.kind == kind), per_group, ("device", ))
         share = np.where(x.ecc_in_line > 0, shared["share_in_line"], shared["share"])
-        memory, sm = dram_s(x, shared, kinds[kind]["again"]) * 1e6, sm_s(x, kind, kinds[kind]) * 1e6
+        memory, sm = dram_s(x, kind, shared, kinds[kind]["again"]) * 1e6, sm_s(x, kind, kinds[kind]) * 1e6
         work = work_us(x, kind, shared, kinds[kind])
         for i in range(len(x)):
-            facts = [x.bandwidth[i] * share[i], x.l2[i], x.sms[i], x.clock[i]]
+            facts = [x.bandwidth[i] * share[i], x.l2[i], x.sms[i], x.clock[i], x.lanes[i]]
             values = facts + [getattr(x, n)[i] for n in PROBLEM] + [memory[i], sm[i], work[i]]
             lines.append("\t".join([kind] + [f"{v:.9g}" for v in values]))
     path.write_text("\n".join(lines) + "\n")

@@ -17,7 +17,7 @@ constexpr MemoryBoundKind kKinds[] = {MemoryBoundKind::Elementwise, MemoryBoundK
 constexpr const char* kNames[] = {"elementwise", "softmax_warp", "softmax_block", "layer_norm", "gather"};
 
 /// Facts of an A100.
-MemoryFacts a_gpu() { return {.bandwidth = 1.4e12, .l2_bytes = 40 << 20, .sms = 108, .clock_hz = 1.41e9}; }
+MemoryFacts a_gpu() { return {.bandwidth = 1.4e12, .l2_bytes = 40 << 20, .sms = 108, .clock_hz = 1.41e9, .lanes = 64}; }
 
 MemoryBoundProblem problem(MemoryBoundKind kind, double rows, double columns, double width) {
   return {.kind = kind,
@@ -41,8 +41,8 @@ TEST(MemoryBoundTime, IsWhatTheStudySays) {
     MemoryFacts d;
     MemoryBoundProblem k;
     double memory_us, multiprocessor_us, work_us;
-    words >> name >> d.bandwidth >> d.l2_bytes >> d.sms >> d.clock_hz >> k.rows >> k.columns >> k.read >> k.written >>
-        memory_us >> multiprocessor_us >> work_us;
+    words >> name >> d.bandwidth >> d.l2_bytes >> d.sms >> d.clock_hz >> d.lanes >> k.rows >> k.columns >> k.read >>
+        k.written >> memory_us >> multiprocessor_us >> work_us;
     ASSERT_TRUE(words) << line;
     for (std::size_t i = 0; i < std::size(kKinds); ++i) {
       if (name == kNames[i]) k.kind = kKinds[i];
@@ -61,8 +61,8 @@ TEST(MemoryBoundTime, ABetterDeviceIsNeverSlower) {
     for (const double rows : {1.0, 20.0, 300.0, 5e4}) {
       for (const double columns : {1.0, 64.0, 1024.0, 8192.0}) {
         const MemoryBoundProblem k = problem(kind, rows, columns, 4);
-        for (double MemoryFacts::*fact :
-             {&MemoryFacts::bandwidth, &MemoryFacts::l2_bytes, &MemoryFacts::sms, &MemoryFacts::clock_hz}) {
+        for (double MemoryFacts::*fact : {&MemoryFacts::bandwidth, &MemoryFacts::l2_bytes, &MemoryFacts::sms,
+                                          &MemoryFacts::clock_hz, &MemoryFacts::lanes}) {
           MemoryFacts better = a_gpu();
           better.*fact *= 1.3;
           EXPECT_LE(work_s(k, better), work_s(k, a_gpu()) * (1 + 1e-12));

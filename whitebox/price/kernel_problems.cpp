@@ -19,6 +19,13 @@ std::optional<MemoryBoundKind> kind_of(const Kernel& k) {
   return k.extents.n <= constants::kSoftmaxWarpColumns ? MemoryBoundKind::SoftmaxWarp : MemoryBoundKind::SoftmaxBlock;
 }
 
+/// float32 lanes of an SM: what the peak is made of.
+double lanes_of(const Device& d) {
+  const auto peak = d.vector_tflops.find("float32");
+  const double per_lane = 2.0 * d.sms * d.boost_clock_mhz * 1e6;
+  return peak == d.vector_tflops.end() || per_lane <= 0 ? 0 : peak->second * 1e12 / per_lane;
+}
+
 }  // namespace
 
 std::optional<MemoryBoundProblem> memory_bound_problem(const Kernel& k) {
@@ -47,20 +54,19 @@ MemoryFacts memory_facts(const Device& d, double bandwidth) {
   return {.bandwidth = bandwidth,
           .l2_bytes = d.l2_mib * constants::kBytesPerMib,
           .sms = gpu ? static_cast<double>(d.sms) : 0,
-          .clock_hz = gpu ? d.boost_clock_mhz * 1e6 : 0};
+          .clock_hz = gpu ? d.boost_clock_mhz * 1e6 : 0,
+          .lanes = gpu ? lanes_of(d) : 0};
 }
 
 AttentionFacts attention_facts(const Device& d, double bandwidth, double matrix_flops, double sustained) {
   const MemoryFacts m = memory_facts(d, bandwidth);
-  const auto peak = d.vector_tflops.find("float32");
-  const double flops = peak == d.vector_tflops.end() ? 0 : peak->second * 1e12;
   return {.chip = d.architecture == "hopper" ? AttentionChip::Wgmma : AttentionChip::MmaSync,
           .bandwidth = bandwidth,
           .l2_bytes = m.l2_bytes,
           .sms = m.sms,
           .clock_hz = m.clock_hz,
           .matrix_flops = matrix_flops,
-          .lanes = m.sms * m.clock_hz > 0 ? flops / (2 * m.sms * m.clock_hz) : 0,
+          .lanes = m.lanes,
           .sustained = sustained};
 }
 

@@ -24,17 +24,26 @@ const constants::MemoryBound& constants_of(MemoryBoundKind kind) {
   return constants::kElementwiseTime;
 }
 
+/// Share that the L2 cache does not hold of what a kernel meets again after `held` bytes.
+double missed(const MemoryFacts& d, double held) {
+  const double fits = held > 0 ? constants::kCacheUse * d.l2_bytes / held : 0;
+  return 1 / (1 + fits * fits * fits * fits);
+}
+
 double memory_s(const MemoryBoundProblem& k, const MemoryFacts& d, const constants::MemoryBound& c) {
   const double moved = k.read + k.written;
   if (moved <= 0) return 0;
-  const double fits = constants::kCacheUse * d.l2_bytes / moved;
-  const double missed = 1 - k.hot + k.hot / (1 + fits * fits * fits * fits);
-  return (moved + c.again * k.read) * missed / d.bandwidth;
+  // A row is read again while others of the same SMs are read and written.
+  const double resident = k.rows > 0 ? std::min(1.0, std::max(d.sms, 1.0) * c.resident / k.rows) : 1;
+  const double repeated = c.again > 0 ? c.again * k.read * missed(d, moved * resident) : 0;
+  return (moved + repeated) * (1 - k.hot + k.hot * missed(d, moved)) / d.bandwidth;
 }
 
 double multiprocessor_s(const MemoryBoundProblem& k, const MemoryFacts& d, const constants::MemoryBound& c) {
   if (d.sms <= 0 || d.clock_hz <= 0) return 0;
-  const double all = (k.rows * (c.row + c.column * k.columns) + c.byte * (k.read + k.written)) / d.sms;
+  const double columns = c.step > 0 ? std::ceil(k.columns / c.step) * c.step : k.columns;
+  const double lanes = d.lanes > 0 ? 1 + c.lanes * (constants::kLanes / d.lanes - 1) : 1;
+  const double all = (k.rows * (c.row + c.column * columns) * lanes + c.byte * (k.read + k.written)) / d.sms;
   return std::max(all, c.alone + c.alone_column * k.columns) / d.clock_hz;
 }
 

@@ -31,6 +31,7 @@ struct MemoryFacts {
   double l2_bytes = 0;
   double sms = 0;  ///< 0 where unknown: memory alone counts
   double clock_hz = 0;
+  double lanes = 0;  ///< float32 lanes of an SM; 0: unknown, counts as 64
 };
 
 struct MemoryBoundTime {
