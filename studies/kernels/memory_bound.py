@@ -129,7 +129,7 @@ def load_neusight(shared):
 
 
 def load_vidur(shared):
-    """Kernels of language models; the mean of some twenty runs in ticks of 1 µs, the median where an outlier moved it."""
+    """Kernels of language models; the mean of some twenty runs in ticks of 1 µs, or the median beside outliers."""
     kinds = {
         "emb": "gather",
         "input_layernorm": "rms_norm",
@@ -172,8 +172,9 @@ def load_vidur(shared):
 # ---- The model: whitebox/price/memory_bound_time.cpp computes the same
 
 SHARED = dict(share=0.85, share_in_line=0.76, cache_use=1.0)
-# Clocks of an SM: per row, per column, per byte; of a row alone: fixed, per column. `again`: further reads; `overlap`: p.
-KIND = {k: dict(row=0.0, column=0.0, byte=0.0, alone=0.0, alone_column=0.0, again=0.0, lanes=0.0, overlap=4.0) for k in KINDS}
+# Clocks of an SM: per row, column, byte; of a row alone: fixed, per column. `again`: further reads; `overlap`: p.
+NAMES = ("row", "column", "byte", "alone", "alone_column", "again", "lanes")
+KIND = {k: dict(dict.fromkeys(NAMES, 0.0), overlap=4.0) for k in KINDS}
 FREE = {
     "elementwise": ("byte", "overlap"),
     "softmax_warp": ("column", "overlap"),
@@ -184,7 +185,15 @@ FREE = {
     "rotary": ("row", "column", "alone", "alone_column", "overlap"),
     "gated": ("row", "column", "alone_column", "overlap")
 }
-START = dict(row=300.0, column=0.7, byte=0.05, alone=1000.0, alone_column=0.5, again=0.5, lanes=0.6, overlap=2.0, between=3.0)
+START = dict(row=300.0,
+             column=0.7,
+             byte=0.05,
+             alone=1000.0,
+             alone_column=0.5,
+             again=0.5,
+             lanes=0.6,
+             overlap=2.0,
+             between=3.0)
 
 
 RESIDENT = {"layer_norm": 16, "softmax_block": 2}  # rows on an SM of 2,048 threads: blocks of 128 and of 1,024
@@ -239,7 +248,7 @@ def fit(residuals, start, bounds):
 
 class Host:
     """What the measurement adds to NeuSight's times: per device and operator the least that the host takes, per device
-    what lies between the events. Known (the device's own, of shapes that do not judge) or the others' geometric mean."""
+    what lies between the events. Known (the device's own, of shapes that do not judge) or the others' mean."""
 
     def __init__(self, floor, gap):
         self.floor, self.gap = floor, gap

@@ -1,6 +1,6 @@
 #pragma once
-/// Time of fused attention (FlashAttention-2 and -3: what PyTorch's scaled_dot_product_attention runs): softmax(q · kᵀ) · v
-/// in tiles of queries by keys that never leave an SM. A score costs, per SM,
+/// Time of fused attention (FlashAttention-2 and -3: what PyTorch's scaled_dot_product_attention runs):
+/// softmax(q · kᵀ) · v in tiles of queries by keys that never leave an SM. A score costs, per SM,
 ///
 ///     √(products² + operands² + softmax²) clocks
 ///
