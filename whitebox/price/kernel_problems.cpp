@@ -50,12 +50,12 @@ std::optional<AttentionProblem> attention_problem(const Kernel& k) {
 }
 
 MemoryFacts memory_facts(const Device& d, double bandwidth) {
-  const bool gpu = d.kind == "gpu";
-  return {.bandwidth = bandwidth,
-          .l2_bytes = d.l2_mib * constants::kBytesPerMib,
-          .sms = gpu ? static_cast<double>(d.sms) : 0,
-          .clock_hz = gpu ? d.boost_clock_mhz * 1e6 : 0,
-          .lanes = gpu ? lanes_of(d) : 0};
+  MemoryFacts out{.bandwidth = bandwidth, .l2_bytes = d.l2_mib * constants::kBytesPerMib};
+  if (d.kind != "gpu" || d.sms <= 0 || d.boost_clock_mhz <= 0) return out;
+  out.sms = d.sms;
+  out.clock_hz = d.boost_clock_mhz * 1e6;
+  out.lanes = lanes_of(d);
+  return out;
 }
 
 AttentionFacts attention_facts(const Device& d, double bandwidth, double matrix_flops, double sustained) {

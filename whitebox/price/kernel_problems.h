@@ -14,7 +14,7 @@ std::optional<MemoryBoundProblem> memory_bound_problem(const Kernel&);
 /// None but for fused attention on matrix units.
 std::optional<AttentionProblem> attention_problem(const Kernel&);
 
-/// `bandwidth`: byte/s that streams reach. SMs of a CPU are unknown.
+/// `bandwidth`: byte/s that streams reach. SMs are 0 on a CPU, and where their number or clock is unknown.
 MemoryFacts memory_facts(const Device&, double bandwidth);
 
 /// `matrix_flops`: of the precision, FLOP/s; `sustained`: share of it that long products reach.
