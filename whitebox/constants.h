@@ -81,6 +81,8 @@ inline constexpr Attention kWgmmaAttention{.queries = 192, .rows = 64, .share = 
 inline constexpr double kAttentionWidths[] = {64, 96, 128, 192, 256};
 /// Bytes per clock of an SM's shared memory: 32 banks of 4. [CUDA C++ Programming Guide]
 inline constexpr double kSharedMemoryBytes = 128;
+/// Queries below which kernels split the keys instead. [flash_api.cpp, set_params_splitkv: tiles of 64]
+inline constexpr double kFewQueries = 64;
 /// Operations per score on float32 lanes: maximum, scale, sum, conversion. [counted]
 inline constexpr double kSoftmaxOperations = 4;
 

@@ -42,7 +42,7 @@ std::optional<MemoryBoundProblem> memory_bound_problem(const Kernel& k) {
 
 std::optional<AttentionProblem> attention_problem(const Kernel& k) {
   const bool fused = k.kind == KernelKind::Matmul && k.ops.size() == 1 && k.ops.front() == op("nn.sdpa");
-  if (!fused || !k.half || k.placement.aligned == 0) return std::nullopt;
+  if (!fused || !k.half || k.placement.aligned == 0 || k.extents.m < constants::kFewQueries) return std::nullopt;
   return AttentionProblem{.heads = k.extents.products,
                           .queries = k.extents.m,
                           .keys = k.extents.k / 2,  // MACs per element of the result: a score's channels, and its value

@@ -11,7 +11,7 @@ namespace perfc {
 /// None for products, convolutions, scatters and sorts.
 std::optional<MemoryBoundProblem> memory_bound_problem(const Kernel&);
 
-/// None but for fused attention on matrix units.
+/// None but for fused attention on matrix units, of so many queries that they fill tiles: for few, keys are split.
 std::optional<AttentionProblem> attention_problem(const Kernel&);
 
 /// `bandwidth`: byte/s that streams reach. SMs are 0 on a CPU, and where their number or clock is unknown.
