@@ -6,6 +6,7 @@
 ///   [timm]       by hand on timm's runs on RTX 3090, 4090 and 5090, with the models that the line names;
 ///                `studies/fit_whitebox.py` says how well all of them are then predicted
 ///   [NeuSight]   by hand on NeuSight's measured operators; `studies/fit_operators.py` says how well
+///   [kernels]    measured kernels: `studies/kernels/memory_bound.py` and `studies/kernels/attention.py` print it
 ///   [training]   `studies/fit_training.py` prints it
 ///   [memory]     `studies/fit_memory.py` prints it
 ///   [power]      `studies/fit_power.py` prints it
@@ -27,8 +28,6 @@ inline constexpr double kNarrowLoads = 0.65;
 inline constexpr double kWinogradGain = 1.5;
 /// µs per step of a thread that waits for its own loads. efficientformerv2: 0.29, 0.24, 0.33 on the three. [timm]
 inline constexpr double kSerialStepUs = 0.28;
-/// Cycles of an SM per row whose moments a thread block combines. convnext_atto, mambaout, tnt. [timm]
-inline constexpr double kRowCycles = 310;
 /// Rows, columns, depth of the tiles of batched products of odd extents. volo: 9×9 by 9×32. [timm]
 inline constexpr double kTileRows = 128, kTileColumns = 64, kTileDepth = 16;
 /// 1: of the L2 cache, what kernels can hand to each other in it. Small models at batch 256. [timm]
@@ -247,6 +246,59 @@ inline constexpr ProductConstants kProducts[] = {
      .tiles = std::size(kProductTiles),
      .always_gemv = false},
 };
+
+// ---- Kernels that memory bounds: whitebox/price/memory_bound_time.cpp
+/// What the SMs need of one kind; clocks of an SM that is full, or of a row alone on it. [kernels], all rows below
+struct MemoryBound {
+  double row = 0, column = 0, byte = 0;  ///< clocks per row, per element of it, per byte read or written
+  double alone = 0, alone_column = 0;    ///< clocks of one row, and per element of it
+  double again = 0;                      ///< further passes over what it reads, which the L2 cache may hold by then
+  double step = 0;                       ///< columns that a warp loads at a time; 0: as many as there are
+  double lanes = 0;                      ///< 1: of these clocks, what is arithmetic on the 64 lanes that they are for
+  double resident = 0;                   ///< rows on an SM at a time [thread blocks of 128 and of 1,024 of 2,048]
+  double overlap = 1;                    ///< p of the p-norm of memory and SMs: 1, nothing hides; large, all does
+};
+inline constexpr double kLanes = 64;  ///< float32 lanes of an SM of the chips that most rows are from: V100, T4, A100
+inline constexpr MemoryBound kElementwiseTime{.byte = 0.0608, .overlap = 8.39};
+inline constexpr MemoryBound kSoftmaxWarpTime{.column = 0.171, .overlap = 1};
+inline constexpr MemoryBound kSoftmaxBlockTime{.column = 1.31, .again = 1.19, .resident = 2, .overlap = 3.3};
+inline constexpr MemoryBound kLayerNormTime{.row = 442,
+                                            .column = 0.409,
+                                            .alone_column = 3.58,
+                                            .again = 1.01,
+                                            .step = 128,
+                                            .lanes = 0.215,
+                                            .resident = 16,
+                                            .overlap = 3.32};
+inline constexpr MemoryBound kGatherTime{.column = 1.8, .alone = 1000, .overlap = 1.49};
+/// Clocks per row where a gather of few rows walks over them: an index, then what it points to. [kernels]
+inline constexpr double kSmallGatherClocks = 1290;
+/// Rows up to which it does. [Indexing.cu, index_select_out_cuda_impl]
+inline constexpr double kSmallGatherRows = 16;
+/// Columns up to which a warp keeps a row of softmax in registers. [SoftMax.cu, host_softmax]
+inline constexpr double kSoftmaxWarpColumns = 1024;
+/// 1: of the L2 cache, what a kernel moves is found there up to this. [kernels]
+inline constexpr double kCacheUse = 0.683;
+
+// ---- Fused attention: whitebox/price/attention_time.cpp
+/// One class of kernels. [kernels] but for queries and rows
+struct Attention {
+  double queries;  ///< of a thread block's tile [flash_fwd_launch_template.h, FlashAttention-2; tile_size.h, -3]
+  double rows;     ///< of queries that an instruction multiplies with the keys it reads [PTX ISA: mma.sync, wgmma]
+  double share;    ///< of the clocks that units need one by one: dependences, synchronisation
+  double tail;     ///< of a thread block, by which the last wave ends later
+  double block;    ///< clocks per thread block beside its tiles: queries in, result out
+};
+inline constexpr Attention kMmaAttention{.queries = 128, .rows = 16, .share = 1.08, .tail = 0.361, .block = 2000};
+inline constexpr Attention kWgmmaAttention{.queries = 192, .rows = 64, .share = 0.961, .tail = 0.494, .block = 6460};
+/// Channels of a head that kernels exist for. [FlashAttention, hdim64 … hdim256]
+inline constexpr double kAttentionWidths[] = {64, 96, 128, 192, 256};
+/// Bytes per clock of an SM's shared memory: 32 banks of 4. [CUDA C++ Programming Guide]
+inline constexpr double kSharedMemoryBytes = 128;
+/// Queries below which kernels split the keys instead. [flash_api.cpp, set_params_splitkv: tiles of 64]
+inline constexpr double kFewQueries = 64;
+/// Operations per score on float32 lanes: maximum, scale, sum, conversion. [counted]
+inline constexpr double kSoftmaxOperations = 4;
 
 // ---- Attention
 /// Factor on the time of fused attention with a mask: the memory-efficient kernel. beit against vit. [timm]

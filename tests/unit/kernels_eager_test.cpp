@@ -39,7 +39,8 @@ TEST(EagerKernels, LayerNormsTakeAThreadBlockPerRow) {
   };
   const Priced narrow = priced(norm(1'000'000, 24)), wide = priced(norm(1'000'000 / 64, 24 * 64));
   EXPECT_NEAR(wide.memory_us, narrow.memory_us, 0.001 * narrow.memory_us);
-  EXPECT_NEAR(narrow.compute_us, 1e6 * 310 / (100 * 1000), 1e-6);
+  EXPECT_NEAR(priced(norm(2'000'000, 24)).compute_us, 2 * narrow.compute_us, 1e-6);
+  EXPECT_EQ(priced(norm(1'000'000, 128)).compute_us, narrow.compute_us);  // four warps work, however few columns
   EXPECT_GT(narrow.compute_us, 10 * narrow.memory_us);
   EXPECT_LT(wide.compute_us, wide.memory_us);
 }

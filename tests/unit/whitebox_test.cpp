@@ -452,14 +452,13 @@ TEST(Whitebox, FusedAttentionComputesWholeTiles) {
                                                          tokens, head)),
                                     {.precision = Precision::Fp16});
     Device d = round_device();
-    d.vector_tflops["float32"] = d.vector_tflops["float16"] = 1e6;  // of its exponentials nothing
-    d.matrix_tflops["float16"] = 2e6;
+    d.boost_clock_mhz = 1000;
     return price(plan.kernels.back(), Rates(d, Precision::Fp16)).compute_us;
   };
   EXPECT_NEAR(us(196, 64) / us(256, 64), 1, 0.05);
   EXPECT_GT(us(257, 64) / us(256, 64), 2);
   EXPECT_NEAR(us(256, 32) / us(256, 64), 1, 0.05);
-  EXPECT_NEAR(us(256, 128) / us(256, 64), 2, 0.1);
+  EXPECT_NEAR(us(256, 128) / us(256, 64), 2, 0.15);  // products; what a block takes beside its tiles stays
 }
 
 TEST(Whitebox, WhatKernelsHandToEachOtherStaysInTheCache) {

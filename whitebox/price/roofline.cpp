@@ -102,13 +102,31 @@ Rates::Rates(const Device& d, Precision p)
     product_bytes[half] = half ? std::min(2.0, float_bytes(p)) : float_bytes(p);
   }
   recurrent_us = d.kind == "gpu" ? constants::kRecurrentStepUs : 0;
-  row_us = d.kind == "gpu" ? constants::kRowCycles / (std::max(sms, 1.0) * std::max(d.boost_clock_mhz, 1.0)) : 0;
   depthwise = share("depthwise", 0.6);
   elementwise = share("vector", 0.85);
   layout = share("layout", 1.0);
   bandwidth = d.bandwidth_gb_s * 1e9 * share("bandwidth", 0.8);
   gather = d.bandwidth_gb_s * 1e9 * share("gather", 0.5);
+  memory = memory_facts(d, bandwidth);
+  attention = attention_facts(d, bandwidth, matrix[1], matmul[1]);
 }
+
+namespace {
+
+void be_memory_bound(const Kernel& k, const MemoryBoundTime& t, Priced& p) {
+  const double us = 1e6 * k.limits.slowdown;
+  p.memory_us = t.memory_s * us;
+  p.compute_us = std::max(p.compute_us, t.multiprocessor_s * us);
+  p.exposed_us = (t.work_s - std::max(t.memory_s, t.multiprocessor_s)) * us;
+}
+
+void be_attention(const Kernel& k, const AttentionTime& t, Priced& p) {
+  p.compute_us = t.compute_s * 1e6 * k.limits.slowdown;
+  p.memory_us = t.memory_s * 1e6 * k.limits.slowdown;
+  p.exposed_us = 0;
+}
+
+}  // namespace
 
 Priced price(const Kernel& k, const Rates& r) {
   if (is_tiled_product(k, r)) return price_product(k, r);
@@ -149,16 +167,19 @@ Priced price(const Kernel& k, const Rates& r) {
     macs = k.extents.products * padded(k.extents.m, constants::kTileRows) *
            padded(k.extents.n, constants::kTileColumns) * padded(k.extents.k, constants::kTileDepth);
   }
-  p.compute_us =
-      std::max((2 * macs / rate + k.work.flops / (vector * r.elementwise)) * 1e6, k.limits.row_blocks * r.row_us) *
-      k.limits.slowdown;
+  p.compute_us = (2 * macs / rate + k.work.flops / (vector * r.elementwise)) * 1e6 * k.limits.slowdown;
   p.memory_us = bytes / (k.kind == KernelKind::Gather ? r.gather : r.bandwidth) * 1e6 * k.limits.slowdown;
-  if (k.limits.blocks > 0) p.memory_us *= std::max(1.0, r.sms / k.limits.blocks);  // the others wait
   // Tensor cores want channels last; windows of one element are products of matrices as the data lies.
   const bool window = k.extents.window > 1 || k.extents.stride > 1;
   if (k.kind == KernelKind::Convolution && k.placement.channels_first && window && !r.on_vector[k.half])
     p.conversion_us = r.layout * p.memory_us;
   if (dense) p.exposed_us = (1 - r.overlap) * std::min(p.compute_us, p.memory_us);
+  if (r.memory.sms > 0) {
+    if (const auto bound = memory_bound_problem(k)) be_memory_bound(k, memory_bound_time(*bound, r.memory), p);
+    const auto attention = r.on_vector[1] ? std::nullopt : attention_problem(k);
+    if (attention) be_attention(k, attention_time(*attention, r.attention), p);
+  }
+  if (k.limits.blocks > 0) p.memory_us *= std::max(1.0, r.sms / k.limits.blocks);  // the others wait
   p.serial_us = k.limits.serial_steps * r.serial_us;
   if (k.traffic.state_weights > 0) p.serial_us = std::max(p.serial_us, k.traffic.steps * r.recurrent_us);
   const double work = p.roofline_us() + p.waiting_us();

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "whitebox/launch/kernels.h"
+#include "whitebox/price/kernel_problems.h"
 #include "whitebox/price/matmul_time.h"
 
 namespace perfc {
@@ -23,9 +24,10 @@ struct Rates {
   double bandwidth, gather;     ///< byte/s that are reached
   double launch_us, serial_us;  ///< of a launch; of a dependent step
   double recurrent_us;          ///< of a recurrence's step, at least
-  double row_us;                ///< of a thread block that works on one row
   double cache;                 ///< bytes
   double sms;
+  MemoryFacts memory;          ///< for kernels that memory bounds
+  AttentionFacts attention;    ///< for fused attention in 16 bits
   double half_depth, overlap;  ///< of dense products: see Device
   /// Of dense products, for 32 and 16 bits; none: nothing is known of the chip, or it is no GPU.
   std::optional<ProductDevice> product[2];

@@ -1,0 +1,112 @@
+/// Times of memory-bound kernels: as the study that fitted them says, and never against physics.
+#include "whitebox/price/memory_bound_time.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace perfc {
+namespace {
+
+constexpr MemoryBoundKind kKinds[] = {MemoryBoundKind::Elementwise, MemoryBoundKind::SoftmaxWarp,
+                                      MemoryBoundKind::SoftmaxBlock, MemoryBoundKind::LayerNorm,
+                                      MemoryBoundKind::Gather};
+constexpr const char* kNames[] = {"elementwise", "softmax_warp", "softmax_block", "layer_norm", "gather"};
+
+/// Facts of an A100.
+MemoryFacts a_gpu() { return {.bandwidth = 1.4e12, .l2_bytes = 40 << 20, .sms = 108, .clock_hz = 1.41e9, .lanes = 64}; }
+
+MemoryBoundProblem problem(MemoryBoundKind kind, double rows, double columns, double width) {
+  return {.kind = kind,
+          .rows = rows,
+          .columns = columns,
+          .read = rows * columns * width,
+          .written = rows * columns * width};
+}
+
+double work_s(const MemoryBoundProblem& k, const MemoryFacts& d) { return memory_bound_time(k, d).work_s; }
+
+TEST(MemoryBoundTime, IsWhatTheStudySays) {
+  std::ifstream in(std::string(PERFC_SOURCE_DIR) + "/tests/fixtures/memory_bound_cases.tsv");
+  std::string line;
+  std::getline(in, line);
+  std::getline(in, line);
+  int cases = 0;
+  while (std::getline(in, line)) {
+    std::istringstream words(line);
+    std::string name;
+    MemoryFacts d;
+    MemoryBoundProblem k;
+    double memory_us, multiprocessor_us, work_us;
+    words >> name >> d.bandwidth >> d.l2_bytes >> d.sms >> d.clock_hz >> d.lanes >> k.rows >> k.columns >> k.read >>
+        k.written >> memory_us >> multiprocessor_us >> work_us;
+    ASSERT_TRUE(words) << line;
+    for (std::size_t i = 0; i < std::size(kKinds); ++i) {
+      if (name == kNames[i]) k.kind = kKinds[i];
+    }
+    const MemoryBoundTime t = memory_bound_time(k, d);
+    EXPECT_NEAR(t.memory_s * 1e6, memory_us, 1e-6 * memory_us) << line;
+    EXPECT_NEAR(t.multiprocessor_s * 1e6, multiprocessor_us, 1e-6 * multiprocessor_us) << line;
+    EXPECT_NEAR(t.work_s * 1e6, work_us, 1e-6 * work_us) << line;
+    ++cases;
+  }
+  EXPECT_GT(cases, 100);
+}
+
+TEST(MemoryBoundTime, ABetterDeviceIsNeverSlower) {
+  for (const MemoryBoundKind kind : kKinds) {
+    for (const double rows : {1.0, 20.0, 300.0, 5e4}) {
+      for (const double columns : {1.0, 64.0, 1024.0, 8192.0}) {
+        const MemoryBoundProblem k = problem(kind, rows, columns, 4);
+        for (double MemoryFacts::*fact : {&MemoryFacts::bandwidth, &MemoryFacts::l2_bytes, &MemoryFacts::sms,
+                                          &MemoryFacts::clock_hz, &MemoryFacts::lanes}) {
+          MemoryFacts better = a_gpu();
+          better.*fact *= 1.3;
+          EXPECT_LE(work_s(k, better), work_s(k, a_gpu()) * (1 + 1e-12));
+        }
+      }
+    }
+  }
+}
+
+TEST(MemoryBoundTime, MoreBytesAreNeverFaster) {
+  for (const MemoryBoundKind kind : kKinds) {
+    double before = 0;
+    for (double rows = 20; rows < 1e7; rows *= 1.5) {  // beyond the gather that walks over its rows
+      const double now = work_s(problem(kind, rows, 768, 2), a_gpu());
+      EXPECT_GE(now, before * (1 - 1e-12));
+      EXPECT_LE(now, work_s(problem(kind, rows, 768, 4), a_gpu()) * (1 + 1e-12));  // nor are wider elements
+      before = now;
+    }
+  }
+}
+
+TEST(MemoryBoundTime, LongStreamsTakeTheirBytesTime) {
+  const MemoryBoundProblem k = problem(MemoryBoundKind::Elementwise, 1e6, 1024, 4);
+  EXPECT_NEAR(work_s(k, a_gpu()), (k.read + k.written) / a_gpu().bandwidth, 0.01 * work_s(k, a_gpu()));
+}
+
+TEST(MemoryBoundTime, WhatTheCacheHoldsOnlyTheSmsLimit) {
+  MemoryBoundProblem k = problem(MemoryBoundKind::Elementwise, 1024, 1024, 2);
+  const MemoryBoundTime hot = memory_bound_time(k, a_gpu());
+  EXPECT_LT(hot.memory_s, 0.01 * hot.multiprocessor_s);
+  k.hot = 0;
+  EXPECT_NEAR(memory_bound_time(k, a_gpu()).memory_s, (k.read + k.written) / a_gpu().bandwidth, 1e-15);
+}
+
+TEST(MemoryBoundTime, NothingTakesNoTimeAndUnknownSmsCountNot) {
+  for (const MemoryBoundKind kind : kKinds) {
+    const double none = work_s({.kind = kind}, a_gpu());
+    EXPECT_TRUE(std::isfinite(none));
+    EXPECT_LT(none, 1e-6);
+    const MemoryBoundTime t = memory_bound_time(problem(kind, 1000, 1000, 4), {.bandwidth = 1e12});
+    EXPECT_EQ(t.multiprocessor_s, 0);
+    EXPECT_GT(t.work_s, 0);
+  }
+}
+
+}  // namespace
+}  // namespace perfc

@@ -1,0 +1,73 @@
+#include "whitebox/price/kernel_problems.h"
+
+#include <algorithm>
+
+#include "whitebox/constants.h"
+
+namespace perfc {
+namespace {
+
+std::optional<MemoryBoundKind> kind_of(const Kernel& k) {
+  if (k.ops.empty()) return std::nullopt;
+  const Category category = def(k.ops.front()).category;
+  if (k.kind == KernelKind::Gather) {
+    return category == Category::Gather ? std::optional(MemoryBoundKind::Gather) : std::nullopt;
+  }
+  if (k.kind != KernelKind::Vector) return std::nullopt;
+  if (k.limits.row_blocks > 0) return MemoryBoundKind::LayerNorm;
+  if (category != Category::Softmax) return MemoryBoundKind::Elementwise;
+  return k.extents.n <= constants::kSoftmaxWarpColumns ? MemoryBoundKind::SoftmaxWarp : MemoryBoundKind::SoftmaxBlock;
+}
+
+/// float32 lanes of an SM: what the peak is made of.
+double lanes_of(const Device& d) {
+  const auto peak = d.vector_tflops.find("float32");
+  const double per_lane = 2.0 * d.sms * d.boost_clock_mhz * 1e6;
+  return peak == d.vector_tflops.end() || per_lane <= 0 ? 0 : peak->second * 1e12 / per_lane;
+}
+
+}  // namespace
+
+std::optional<MemoryBoundProblem> memory_bound_problem(const Kernel& k) {
+  const auto kind = kind_of(k);
+  if (!kind) return std::nullopt;
+  const double written = std::min(k.extents.m * k.extents.n * (k.half ? 2 : 4), k.traffic.bytes);
+  return MemoryBoundProblem{.kind = *kind,
+                            .rows = k.extents.m,
+                            .columns = k.extents.n,
+                            .read = k.traffic.bytes - written,
+                            .written = written,
+                            .hot = k.traffic.bytes > 0 ? k.traffic.handed_bytes / k.traffic.bytes : 0};
+}
+
+std::optional<AttentionProblem> attention_problem(const Kernel& k) {
+  const bool fused = k.kind == KernelKind::Matmul && k.ops.size() == 1 && k.ops.front() == op("nn.sdpa");
+  if (!fused || !k.half || k.placement.aligned == 0 || k.extents.m < constants::kFewQueries) return std::nullopt;
+  return AttentionProblem{.heads = k.extents.products,
+                          .queries = k.extents.m,
+                          .keys = k.extents.k / 2,  // MACs per element of the result: a score's channels, and its value
+                          .channels = k.extents.n};
+}
+
+MemoryFacts memory_facts(const Device& d, double bandwidth) {
+  MemoryFacts out{.bandwidth = bandwidth, .l2_bytes = d.l2_mib * constants::kBytesPerMib};
+  if (d.kind != "gpu" || d.sms <= 0 || d.boost_clock_mhz <= 0) return out;
+  out.sms = d.sms;
+  out.clock_hz = d.boost_clock_mhz * 1e6;
+  out.lanes = lanes_of(d);
+  return out;
+}
+
+AttentionFacts attention_facts(const Device& d, double bandwidth, double matrix_flops, double sustained) {
+  const MemoryFacts m = memory_facts(d, bandwidth);
+  return {.chip = d.architecture == "hopper" ? AttentionChip::Wgmma : AttentionChip::MmaSync,
+          .bandwidth = bandwidth,
+          .l2_bytes = m.l2_bytes,
+          .sms = m.sms,
+          .clock_hz = m.clock_hz,
+          .matrix_flops = matrix_flops,
+          .lanes = m.lanes,
+          .sustained = sustained};
+}
+
+}  // namespace perfc

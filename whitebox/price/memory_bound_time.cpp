@@ -1,0 +1,73 @@
+#include "whitebox/price/memory_bound_time.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "whitebox/constants.h"
+
+namespace perfc {
+namespace {
+
+const constants::MemoryBound& constants_of(MemoryBoundKind kind) {
+  switch (kind) {
+    case MemoryBoundKind::Elementwise:
+      return constants::kElementwiseTime;
+    case MemoryBoundKind::SoftmaxWarp:
+      return constants::kSoftmaxWarpTime;
+    case MemoryBoundKind::SoftmaxBlock:
+      return constants::kSoftmaxBlockTime;
+    case MemoryBoundKind::LayerNorm:
+      return constants::kLayerNormTime;
+    case MemoryBoundKind::Gather:
+      return constants::kGatherTime;
+  }
+  return constants::kElementwiseTime;
+}
+
+/// Share that the L2 cache does not hold of what a kernel meets again after `held` bytes.
+double missed(const MemoryFacts& d, double held) {
+  const double fits = held > 0 ? constants::kCacheUse * d.l2_bytes / held : 0;
+  return 1 / (1 + fits * fits * fits * fits);
+}
+
+double memory_s(const MemoryBoundProblem& k, const MemoryFacts& d, const constants::MemoryBound& c) {
+  const double moved = k.read + k.written;
+  if (moved <= 0) return 0;
+  // A row is read again while others of the same SMs are read and written.
+  const double resident = k.rows > 0 ? std::min(1.0, std::max(d.sms, 1.0) * c.resident / k.rows) : 1;
+  const double repeated = c.again > 0 ? c.again * k.read * missed(d, moved * resident) : 0;
+  return (moved + repeated) * (1 - k.hot + k.hot * missed(d, moved)) / d.bandwidth;
+}
+
+double multiprocessor_s(const MemoryBoundProblem& k, const MemoryFacts& d, const constants::MemoryBound& c) {
+  if (d.sms <= 0 || d.clock_hz <= 0) return 0;
+  const double columns = c.step > 0 ? std::ceil(k.columns / c.step) * c.step : k.columns;
+  const double lanes = d.lanes > 0 ? 1 + c.lanes * (constants::kLanes / d.lanes - 1) : 1;
+  const double all = (k.rows * (c.row + c.column * columns) * lanes + c.byte * (k.read + k.written)) / d.sms;
+  return std::max(all, c.alone + c.alone_column * k.columns) / d.clock_hz;
+}
+
+/// Few rows: another kernel (Indexing.cu, indexSelectSmallIndex) takes them one after the other.
+double small_gather_s(const MemoryBoundProblem& k, const MemoryFacts& d) {
+  return k.kind == MemoryBoundKind::Gather && k.rows <= constants::kSmallGatherRows && d.clock_hz > 0
+             ? constants::kSmallGatherClocks * k.rows / d.clock_hz
+             : 0;
+}
+
+/// The longer of two and what does not hide behind it: the p-norm. p = 1: one after the other; large: all hides.
+double overlapped(double a, double b, double p) {
+  const double longer = std::max(a, b), shorter = std::min(a, b);
+  return longer > 0 ? longer * std::pow(1 + std::pow(shorter / longer, p), 1 / p) : 0;
+}
+
+}  // namespace
+
+MemoryBoundTime memory_bound_time(const MemoryBoundProblem& k, const MemoryFacts& d) {
+  const constants::MemoryBound& c = constants_of(k.kind);
+  MemoryBoundTime out{.memory_s = memory_s(k, d, c),
+                      .multiprocessor_s = std::max(multiprocessor_s(k, d, c), small_gather_s(k, d))};
+  out.work_s = overlapped(out.memory_s, out.multiprocessor_s, c.overlap);
+  return out;
+}
+
+}  // namespace perfc

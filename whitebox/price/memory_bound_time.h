@@ -1,0 +1,44 @@
+#pragma once
+/// Time of a kernel that memory bounds, or the multiprocessors' loads and stores: a share of the bandwidth alone says
+/// neither what a small kernel takes nor what one takes that reads element by element. Two terms overlap:
+///
+///     memory           bytes · (1 − share that the L2 cache holds) / bandwidth
+///     multiprocessors  max(rows / SMs · clocks of a row in a full SM, clocks of a row alone) / clock
+///
+/// A launch is not in it. Constants: whitebox/constants.h, one set for all GPUs, fitted on measured kernels by
+/// studies/kernels/memory_bound.py.
+namespace perfc {
+
+/// Kernels of PyTorch that differ in what an SM does per row, element or byte.
+enum class MemoryBoundKind {
+  Elementwise,   ///< four elements per thread and load: vectorized_elementwise_kernel (CUDALoops.cuh); copies and casts
+  SoftmaxWarp,   ///< up to kSoftmaxWarpColumns: a warp keeps its row in registers (PersistentSoftmax.cuh)
+  SoftmaxBlock,  ///< more: a thread block per row reads it again for the sum (SoftMax.cu, cunn_SoftMaxForward)
+  LayerNorm,     ///< a thread block of four warps per row reads it twice (layer_norm_kernel.cu)
+  Gather,        ///< a thread per element, which first loads its row's index (Indexing.cu, indexSelectLargeIndex)
+};
+
+struct MemoryBoundProblem {
+  MemoryBoundKind kind = MemoryBoundKind::Elementwise;
+  double rows = 0, columns = 0;  ///< of what it writes; columns: the axis that a row's threads share
+  double read = 0, written = 0;  ///< bytes, each counted once
+  double hot = 1;                ///< share of them that kernels before have just written or kernels behind read next
+};
+
+/// What it asks of a device.
+struct MemoryFacts {
+  double bandwidth = 0;  ///< byte/s that streams reach
+  double l2_bytes = 0;
+  double sms = 0;  ///< 0 where unknown: memory alone counts
+  double clock_hz = 0;
+  double lanes = 0;  ///< float32 lanes of an SM; 0: unknown, counts as 64
+};
+
+struct MemoryBoundTime {
+  double memory_s = 0;          ///< DRAM alone
+  double multiprocessor_s = 0;  ///< SMs alone
+  double work_s = 0;            ///< both, as far as they overlap
+};
+MemoryBoundTime memory_bound_time(const MemoryBoundProblem&, const MemoryFacts&);
+
+}  // namespace perfc
