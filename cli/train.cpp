@@ -39,7 +39,7 @@ bool complete(TrainArguments& o) {
   TrainRequest& r = o.request;
   const auto recipe = index_of("--recipe", o.recipe, {kRecipeNames.begin(), kRecipeNames.end()});
   if (!index_of("--model", r.model, trainable_models()) || !recipe) return false;
-  r.recipe = static_cast<Recipe>(*recipe);
+  r.pmgns.recipe = static_cast<Recipe>(*recipe);
   if (!o.schedule.empty()) {
     if (!index_of("--schedule", o.schedule, {"constant", "linear", "cosine"})) return false;
     r.schedule = find_schedule(o.schedule);
@@ -47,13 +47,17 @@ bool complete(TrainArguments& o) {
   if (!o.loss.empty()) {
     const auto loss = index_of("--loss", o.loss, {"huber", "log-ratio"});
     if (!loss) return false;
-    r.loss = *loss == 0 ? LossKind::Huber : LossKind::LogRatio;
+    r.pmgns.loss = *loss == 0 ? LossKind::Huber : LossKind::LogRatio;
   }
   if (o.batch > 0) r.batch = o.batch;
   if (o.learning_rate > 0) r.learning_rate = o.learning_rate;
   r.resume = o.resume ? Resume::Yes : Resume::No;
-  r.leave_out_both = o.both ? LeaveOutBoth::Yes : LeaveOutBoth::No;
-  if (o.both && r.held_out.empty()) {
+  r.corrected.leave_out_both = o.both ? LeaveOutBoth::Yes : LeaveOutBoth::No;
+  if (const std::string unread = unread_options(r); !unread.empty()) {
+    fail(kBadUsage, unread);
+    return false;
+  }
+  if (o.both && r.corrected.held_out.empty()) {
     fail(kBadUsage, "--leave-out-both: its predictions go to the file of --held-out FILE, which is missing");
     return false;
   }
@@ -147,7 +151,7 @@ Command train_command() {
            "published: raw numbers and Huber's loss; normalised: columns, outputs and a loss on ratios [published]");
   c.option("--split", r.split, "CSV with architecture,split (training, validation, test) [70/15/15 % by --seed]");
   add_label_filter(c, r.filter);
-  c.option("--device-file", r.device_file, "corrected: JSON file with devices of your own");
+  c.option("--device-file", r.corrected.device_file, "corrected: JSON file with devices of your own");
   c.option("--epochs", r.epochs, "Passes over the training labels [10]").must_be(WholeBetween{1, 1000000});
   c.option("--batch", o->batch, "Graphs per step, over all ranks [the recipe's: 1 or 16]")
       .must_be(WholeBetween{1, 1000000});
@@ -155,12 +159,13 @@ Command train_command() {
   c.option("--schedule", o->schedule, "constant, linear or cosine [the recipe's: constant or cosine]");
   c.option("--loss", o->loss, "huber or log-ratio [the recipe's]");
   c.option("--patience", r.patience, "Stop after this many epochs without a better validation loss [never]");
-  c.option("--folds", r.folds, "corrected: folds of the families, one network each [5]").must_be(WholeBetween{2, 64});
-  c.option("--held-out", r.held_out,
+  c.option("--folds", r.corrected.folds, "corrected: folds of the families, one network each [5]")
+      .must_be(WholeBetween{2, 64});
+  c.option("--held-out", r.corrected.held_out,
            "corrected: CSV of the predictions for the families and devices that each network left out");
   c.option("--leave-out-both", o->both,
            "corrected: for --held-out, also networks that leave out a device and a fold of families at once");
-  c.option("--keep-left-out", r.keep_left_out,
+  c.option("--keep-left-out", r.corrected.keep_left_out,
            "corrected: also write OUT.without.DEVICE, the predictor as of one who has no run on it");
   c.option("--seed", r.seed, "Of split, weights, order and dropout [1]");
   c.option("--threads", r.threads, "Threads of each rank; the same number gives the same bytes [one per core]")

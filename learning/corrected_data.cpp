@@ -46,7 +46,7 @@ Status CorrectedData::choose(const TrainRequest& request, Diagnostics& diags) {
   std::map<std::pair<std::string, int>, std::size_t> chips;
   for (const Label& l : labels_) {
     if (device_of.contains(l.device)) continue;
-    auto found = find_devices({.devices = {l.device}, .device_file = request.device_file}, diags);
+    auto found = find_devices({.devices = {l.device}, .device_file = request.corrected.device_file}, diags);
     if (!found) return diags.error(l.loc, {}, "this row's device");
     Device& d = found->front();
     const auto known =
@@ -86,7 +86,7 @@ Status CorrectedData::choose(const TrainRequest& request, Diagnostics& diags) {
   std::sort(failures.begin(), failures.end());
   for (const std::string& f : failures) diags.warning("left out: " + f);
   left_out_ = *left_out + failures.size();
-  folds_ = std::max<std::size_t>(request.folds, 2);
+  folds_ = std::max<std::size_t>(request.corrected.folds, 2);
   const std::map<std::string, std::size_t> folds = fold_of_families();
   for (std::size_t l = 0; l < labels_.size(); ++l) {
     if (!graphs[l]) continue;

@@ -28,11 +28,12 @@ class CorrectedSession {
   Result<TrainOutcome> run(Diagnostics& diags) {
     const bool writes = ranks_.rank() == 0;
     Result<OutputFile> out = writes ? OutputFile::open(request_.out, diags) : Failure{};
-    Result<OutputFile> held_out =
-        writes && !request_.held_out.empty() ? OutputFile::open(request_.held_out, diags) : Failure{};
-    if (writes && (!out || (!held_out && !request_.held_out.empty()))) return Failure{};
+    Result<OutputFile> held_out = writes && !request_.corrected.held_out.empty()
+                                      ? OutputFile::open(request_.corrected.held_out, diags)
+                                      : Failure{};
+    if (writes && (!out || (!held_out && !request_.corrected.held_out.empty()))) return Failure{};
     if (!begin(diags)) return Failure{};
-    runs_ = what_to_leave_out(data_, request_.leave_out_both);
+    runs_ = what_to_leave_out(data_, request_.corrected.leave_out_both);
     std::vector<std::unique_ptr<Corrected<float>>> kept;
     std::vector<double> log_us(items().size(), 0);  // the shipped networks' mean
     for (std::size_t n = 0; n < runs_.size(); ++n) {
@@ -251,7 +252,7 @@ class CorrectedSession {
   /// The predictor as of one who never had a run on a chip: OUT.without.DEVICE, for each of the chip's devices.
   Status keep_without(std::size_t n, std::unique_ptr<Corrected<float>> network, const Residuals& residuals,
                       Diagnostics& diags) {
-    if (!request_.keep_left_out || ranks_.rank() != 0) return ok();
+    if (!request_.corrected.keep_left_out || ranks_.rank() != 0) return ok();
     std::vector<std::unique_ptr<Corrected<float>>> one;
     one.push_back(std::move(network));
     const std::string bytes = write_checkpoint(checkpoint(one, residuals, runs_[n].chip));

@@ -3,160 +3,77 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <mutex>
 
 #include "learning/corrected.h"
+#include "learning/corrected_training.h"
 #include "learning/default_weights.h"
-#include "learning/pmgns_data.h"
-#include "whitebox/memory/memory.h"
+#include "learning/pmgns_predictor.h"
+#include "learning/pmgns_training.h"
 
 namespace perfc {
-
 namespace {
 
-constexpr double kMibPerMb = 1 / 1.048576;
-constexpr double kMsPerS = 1000;
-
-/// What PMGNS says of one graph; negative: not one of its outputs.
-struct PmgnsAnswer {
-  double latency_ms = -1, memory_mib = -1, energy_j = -1;
-  double interval_factor = 1;
-  double weights_mib = 0;
-  std::string model, setting;
+constexpr LearnedPredictor kLearned[] = {
+    {.models = [] { return std::vector{std::string(kCorrectedName)}; },
+     .open = open_corrected,
+     .train = train_corrected,
+     .find_rate = find_corrected_rate,
+     .options = "--device-file, --folds, --held-out, --leave-out-both and --keep-left-out",
+     .has_options = [](const TrainRequest& r) { return r.corrected != CorrectedRequest{}; }},
+    {.models = pmgns_names,
+     .open = open_pmgns,
+     .train = train_pmgns,
+     .find_rate = find_pmgns_rate,
+     .options = "--recipe and --loss",
+     .has_options = [](const TrainRequest& r) { return r.pmgns != PmgnsRequest{}; }},
 };
 
-class PmgnsPrepared final : public PreparedModel {
- public:
-  PmgnsPrepared(std::unique_ptr<PreparedModel> whitebox, PmgnsAnswer answer)
-      : whitebox_(std::move(whitebox)), answer_(std::move(answer)) {}
-
-  Prediction on(const Device& device) const override {
-    Prediction p = whitebox_->on(device);
-    p.predictor = answer_.model;
-    if (answer_.latency_ms >= 0) {
-      p.latency_ms = answer_.latency_ms;
-      p.latency_lo_ms = answer_.latency_ms / answer_.interval_factor;
-      p.latency_hi_ms = answer_.latency_ms * answer_.interval_factor;
-    }
-    if (answer_.memory_mib >= 0) {
-      const double weights = std::min(answer_.weights_mib, answer_.memory_mib);
-      p.memory = {.weights_mib = weights, .activations_mib = answer_.memory_mib - weights};
-    }
-    const double before_j = p.energy_j;
-    if (answer_.energy_j >= 0) p.energy_j = answer_.energy_j;
-    else if (answer_.latency_ms >= 0) p.energy_j = p.power_w * p.latency_ms / kMsPerS;
-    if (p.latency_ms > 0) p.power_w = p.energy_j / (p.latency_ms / kMsPerS);
-    p.energy_lo_j *= before_j > 0 ? p.energy_j / before_j : 0;
-    p.energy_hi_j *= before_j > 0 ? p.energy_j / before_j : 0;
-    p.novelty.push_back(fmt::format("PMGNS sees no device and no setting: it answers for {}", answer_.setting));
-    return p;
+/// Of a request; null: said why.
+const LearnedPredictor* find_trainable(const TrainRequest& request, Diagnostics& diags) {
+  const LearnedPredictor* row = find_learned(request.model);
+  if (!row) {
+    diags.error(fmt::format("unknown model '{}'; there are {}", request.model, fmt::join(trainable_models(), ", ")));
   }
-
- private:
-  std::unique_ptr<PreparedModel> whitebox_;
-  PmgnsAnswer answer_;
-};
-
-class PmgnsPredictor final : public Predictor {
- public:
-  static Result<std::unique_ptr<Predictor>> make(Checkpoint c, OpaquePolicy opaque, Diagnostics& diags) {
-    if (!check_tables(c, pmgns_tables(), diags)) return Failure{};
-    auto network = find_pmgns(c.model);
-    if (!network)
-      return diags.error(
-          fmt::format("unknown model '{}'; there are {}", c.model.substr(0, 80), fmt::join(pmgns_names(), ", ")));
-    for (const OutputColumn& o : c.outputs) {
-      const bool known = std::any_of(kPmgnsTargets.begin(), kPmgnsTargets.end(),
-                                     [&](const PmgnsTarget& t) { return t.label == o.name && t.unit == o.unit; });
-      if (!known || !(o.factor > 0))
-        return diags.error(
-            fmt::format("output '{}' ({}) is none of PMGNS", o.name.substr(0, 80), o.unit.substr(0, 80)));
-    }
-    if (!size_of(c, "graph_hidden", network->graph_hidden, diags) ||
-        !size_of(c, "linear_hidden", network->linear_hidden, diags))
-      return Failure{};
-    network->outputs = c.outputs.size();
-    auto p = std::unique_ptr<PmgnsPredictor>(new PmgnsPredictor(std::move(c), *network, opaque));
-    if (!load(p->checkpoint_.tensors, parameters<float>(p->model_), diags)) return Failure{};
-    p->checkpoint_.tensors.clear();
-    return std::unique_ptr<Predictor>(std::move(p));
-  }
-
-  std::string_view name() const override { return checkpoint_.model; }
-
-  Result<std::unique_ptr<PreparedModel>> prepare(const Graph& graph, const ExecConfig& exec,
-                                                 Diagnostics& diags) const override {
-    auto whitebox = whitebox_->prepare(graph, exec, diags);
-    if (!whitebox) return Failure{};
-    const GraphSample sample = pmgns_sample(pmgns_graph(graph), checkpoint_.tables);
-    std::vector<double> outputs;
-    {
-      const std::lock_guard lock(mutex_);
-      outputs = run(model_, sample, threads_);
-    }
-    PmgnsAnswer a{.weights_mib = weight_bytes(graph, 4.0) / (1024.0 * 1024.0)};
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const OutputColumn& o = checkpoint_.outputs[i];
-      const double value = outputs[i] / o.factor;
-      if (o.name == "latency") a.latency_ms = value;
-      if (o.name == "memory") a.memory_mib = value * kMibPerMb;
-      if (o.name == "energy") a.energy_j = value;
-    }
-    const auto factor = checkpoint_.settings.find("latency_interval_factor");
-    a.interval_factor = factor == checkpoint_.settings.end() ? 1 : std::max(factor->second, 1.0);
-    const auto setting = checkpoint_.provenance.find("setting");
-    a.model = checkpoint_.model;
-    a.setting = setting == checkpoint_.provenance.end() ? "that of its training" : setting->second;
-    return std::unique_ptr<PreparedModel>(std::make_unique<PmgnsPrepared>(std::move(*whitebox), std::move(a)));
-  }
-
- private:
-  PmgnsPredictor(Checkpoint c, const PmgnsOptions& network, OpaquePolicy opaque)
-      : checkpoint_(std::move(c)), model_(network), whitebox_(make_whitebox(opaque)) {}
-
-  /// A layer width of the settings, bounded before anything is allocated.
-  static Status size_of(const Checkpoint& c, const std::string& key, std::size_t& out, Diagnostics& diags) {
-    constexpr double kLargest = 8192;
-    const auto found = c.settings.find(key);
-    const double v = found == c.settings.end() ? 0 : found->second;
-    if (!(v >= 1 && v <= kLargest) || v != static_cast<double>(static_cast<std::size_t>(v))) {
-      return diags.error(fmt::format("checkpoint: setting '{}' is not a whole number from 1 to {}", key, kLargest));
-    }
-    out = static_cast<std::size_t>(v);
-    return ok();
-  }
-
-  Checkpoint checkpoint_;
-  mutable std::mutex mutex_;  ///< a network keeps the results of its layers
-  mutable Pmgns<float> model_;
-  mutable ThreadPool threads_{1};
-  std::unique_ptr<Predictor> whitebox_;
-};
+  return row;
+}
 
 }  // namespace
 
-std::vector<double> run(Pmgns<float>& model, const GraphSample& sample, ThreadPool& threads) {
-  Diagnostics diags;
-  const GraphSample* one[] = {&sample};
-  const auto batch = join(one, diags);
-  if (!batch) return {};
-  Context context{.threads = threads, .graph = &batch->graph};
-  const Matrix<float>& y = model.forward(context, batch->input);
-  return {y.data(), y.data() + y.size()};
+std::vector<std::string> trainable_models() {
+  std::vector<std::string> names;
+  for (const LearnedPredictor& row : kLearned) std::ranges::move(row.models(), std::back_inserter(names));
+  return names;
+}
+
+const LearnedPredictor* find_learned(std::string_view model) {
+  const auto row = std::ranges::find_if(kLearned, [&](const LearnedPredictor& p) {
+    const auto names = p.models();
+    return std::ranges::find(names, model) != names.end();
+  });
+  return row == std::end(kLearned) ? nullptr : &*row;
+}
+
+std::string unread_options(const TrainRequest& request) {
+  for (const LearnedPredictor& row : kLearned) {
+    if (&row == find_learned(request.model) || !row.has_options(request)) continue;
+    return fmt::format("{} are options of {}; --model is {}", row.options, fmt::join(row.models(), ", "),
+                       request.model);
+  }
+  return "";
 }
 
 Result<std::unique_ptr<Predictor>> open_predictor(const std::string& name_or_path, OpaquePolicy opaque,
                                                   Diagnostics& diags) {
   if (name_or_path == kWhiteboxName) return make_whitebox(opaque);
-  if (name_or_path == kDefaultName) {
-    auto built_in = parse_checkpoint(default_weights(), diags);
-    if (!built_in) return Failure{};
-    return open_corrected(std::move(*built_in), opaque, diags);
-  }
-  auto checkpoint = read_checkpoint(name_or_path, diags);
+  auto checkpoint =
+      name_or_path == kDefaultName ? parse_checkpoint(default_weights(), diags) : read_checkpoint(name_or_path, diags);
   if (!checkpoint) return Failure{};
-  if (checkpoint->model == kCorrectedName) return open_corrected(std::move(*checkpoint), opaque, diags);
-  return PmgnsPredictor::make(std::move(*checkpoint), opaque, diags);
+  const LearnedPredictor* row = find_learned(checkpoint->model);
+  if (!row) {
+    return diags.error(fmt::format("unknown model '{}'; there are {}", checkpoint->model.substr(0, 80),
+                                   fmt::join(trainable_models(), ", ")));
+  }
+  return row->open(std::move(*checkpoint), opaque, diags);
 }
 
 Result<std::vector<Report>> predict(const Request& request, Diagnostics& diags) {
@@ -174,6 +91,16 @@ Result<std::unique_ptr<Predictor>> find_predictor(const Request& request, Diagno
   auto predictor = open_predictor(request.predictor, request.opaque, in_checkpoint);
   diags.append(in_checkpoint);
   return predictor;
+}
+
+Result<TrainOutcome> train(const TrainRequest& request, Communicator& ranks, Diagnostics& diags) {
+  const LearnedPredictor* row = find_trainable(request, diags);
+  return row ? row->train(request, ranks, diags) : Failure{};
+}
+
+Result<RangeTest> find_learning_rate(const TrainRequest& request, Diagnostics& diags) {
+  const LearnedPredictor* row = find_trainable(request, diags);
+  return row ? row->find_rate(request, diags) : Failure{};
 }
 
 }  // namespace perfc

@@ -1,13 +1,27 @@
 #pragma once
 /// Every predictor by name: "default" (the corrected whitebox with the weights that
 /// are built in), "whitebox", or the path of a checkpoint.
-#include "gnn/models/pmgns.h"
-#include "gnn/task.h"
+#include "gnn/checkpoint.h"
+#include "learning/training.h"
 #include "pipeline/pipeline.h"
 
 namespace perfc {
 
 inline constexpr std::string_view kDefaultName = "default", kWhiteboxName = "whitebox";
+
+/// A predictor that is trained: a row of the table in predictors.cpp.
+struct LearnedPredictor {
+  std::vector<std::string> (*models)();  ///< names of `--model`, and in checkpoints
+  Result<std::unique_ptr<Predictor>> (*open)(Checkpoint, OpaquePolicy, Diagnostics&);
+  Result<TrainOutcome> (*train)(const TrainRequest&, Communicator&, Diagnostics&);
+  Result<RangeTest> (*find_rate)(const TrainRequest&, Diagnostics&);
+  std::string_view options;                  ///< of `perfc train` that only this one reads …
+  bool (*has_options)(const TrainRequest&);  ///< … and whether a request has any
+};
+/// What is wrong with a request whose options another predictor than its model's reads; "": nothing.
+std::string unread_options(const TrainRequest&);
+/// The row that has this model; null: none.
+const LearnedPredictor* find_learned(std::string_view model);
 
 /// Learned predictors fill in what their outputs cover and leave the rest to the
 /// whitebox. Refuses checkpoints whose columns this program does not extract.
@@ -17,8 +31,5 @@ Result<std::unique_ptr<Predictor>> open_predictor(const std::string& name_or_pat
 Result<std::unique_ptr<Predictor>> find_predictor(const Request&, Diagnostics&);
 /// A request from end to end, one report per device. Fails as a whole if any device fails.
 Result<std::vector<Report>> predict(const Request&, Diagnostics&);
-
-/// Outputs of one sample, in the network's units.
-std::vector<double> run(Pmgns<float>&, const GraphSample&, ThreadPool&);
 
 }  // namespace perfc

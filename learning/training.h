@@ -15,27 +15,38 @@ enum class Resume : unsigned char {
 /// families at once. They only go into the file of held-out predictions.
 enum class LeaveOutBoth : unsigned char { No, Yes };
 
+/// What only "corrected" reads.
+struct CorrectedRequest {
+  std::string device_file;  ///< devices of the user's own; empty: none
+  std::size_t folds = 5;    ///< of families: as many networks
+  std::string held_out;     ///< CSV of its networks' predictions of what each left out; empty: none
+  LeaveOutBoth leave_out_both = LeaveOutBoth::No;
+  bool keep_left_out = false;  ///< also write OUT.without.DEVICE, the predictor of one without runs on it
+  friend bool operator==(const CorrectedRequest&, const CorrectedRequest&) = default;
+};
+
+/// What only PMGNS reads.
+struct PmgnsRequest {
+  Recipe recipe = Recipe::Published;
+  std::optional<LossKind> loss;  ///< empty: the recipe's
+  friend bool operator==(const PmgnsRequest&, const PmgnsRequest&) = default;
+};
+
 struct TrainRequest {
   std::string model = "pmgns-sage";  ///< one of trainable_models()
   std::string data;                  ///< labels, see learning/dataset.h
   std::string split;                 ///< file of the split; empty: random_split by the seed
-  std::string device_file;           ///< "corrected" only: devices of the user's own; empty: none
   std::string out;                   ///< checkpoint; its state is kept beside it, in OUT.state
   LabelFilter filter;
-  Recipe recipe = Recipe::Published;
+  CorrectedRequest corrected;
+  PmgnsRequest pmgns;
 
-  // Empty: the recipe's.
+  // Empty: the predictor's own, or its recipe's.
   std::optional<std::size_t> batch;
   std::optional<double> learning_rate;
   std::optional<Schedule::Shape> schedule;
-  std::optional<LossKind> loss;
 
   std::uint64_t epochs = 10, patience = 0, save_every = 0;
-  std::size_t folds = 5;  ///< of families, "corrected" only: as many networks
-  std::string held_out;   ///< "corrected" only: CSV of its networks' predictions of what each left out; empty: none
-  LeaveOutBoth leave_out_both = LeaveOutBoth::No;
-  bool keep_left_out =
-      false;  ///< "corrected" only: also write OUT.without.DEVICE, the predictor of one without runs on it
   std::uint64_t seed = 1;
   std::size_t threads = 0;  ///< per rank; 0: one per core
   Resume resume = Resume::No;
