@@ -134,10 +134,11 @@ enum class Fusion : std::uint8_t {
 /// What eager PyTorch launches for it on CUDA.
 enum class Launch : std::uint8_t {
   Unset,
-  View,         ///< nothing, unless a strided operand has to be copied
-  StridedView,  ///< nothing: the result reads the operand's memory in other steps
-  ViewByIndex,  ///< StridedView where the indices are constant and in equal steps, else Kernel
-  Kernel,       ///< one kernel; before it, those of `before`
+  View,              ///< nothing, unless a strided operand has to be copied
+  StridedView,       ///< nothing: the result reads the operand's memory in other steps
+  ViewIfContiguous,  ///< nothing where the operand lies in order, else a copy
+  ViewByIndex,       ///< StridedView where the indices are constant and in equal steps, else Kernel
+  Kernel,            ///< one kernel; before it, those of `before`
 };
 
 /// How results lie when the data is channels last (PyTorch: "memory format preserving").

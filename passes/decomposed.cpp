@@ -301,7 +301,6 @@ std::vector<std::pair<NodeId, Recognised>> Decompositions::find(const MatchGraph
       take(id, std::move(attention));
       continue;
     }
-    if (what == Recognise::Attention) continue;
     for (const Row* row : by_root_[index_of(n.op)]) {
       if (what == Recognise::Operators && row->op->spelt_by == SpeltBy::Programs) continue;
       Match match;

@@ -31,8 +31,7 @@ enum class SpeltBy : std::uint8_t {
 
 /// What is replaced.
 enum class Recognise : std::uint8_t {
-  Attention,  ///< alone: the calls of a program are those that it makes
-  Operators,  ///< also what exporters write for one operator
+  Operators,  ///< what exporters write for one operator
   Everything  ///< as compilers do, which make one kernel of it whoever wrote it
 };
 

@@ -1,8 +1,12 @@
+#include "ir/eager_marks.h"
 #include "passes/passes.h"
 
 namespace perfc::passes {
 
-Result<Graph> eliminate_dead(Graph graph, const PassOptions&, Diagnostics& diags) {
+Result<Graph> eliminate_dead(Graph graph, const PassOptions& options, Diagnostics& diags) {
+  const auto launched = [&](const Node& n) {
+    return options.execution == Execution::Eager && n.kind == NodeKind::Call && n.attrs.has(kLaunched);
+  };
   const auto unused = [](const Graph& g) {
     const auto uses = g.use_counts();
     for (NodeId id = 0; id < g.size(); ++id) {
@@ -19,6 +23,7 @@ Result<Graph> eliminate_dead(Graph graph, const PassOptions&, Diagnostics& diags
     for (ValueId v : g.results()) live[v.node] = true;
     for (ValueId v : g.params()) live[v.node] = true;
     for (NodeId id = static_cast<NodeId>(g.size()); id-- > 0;) {
+      if (launched(g.node(id))) live[id] = true;
       if (!live[id]) continue;
       for (ValueId v : g.node(id).operands) {
         if (v) live[v.node] = true;

@@ -92,6 +92,8 @@ struct Rule {
 
 constexpr Rule kRules[] = {
     {op("copy"), always},
+    {op("clone"), always},
+    {op("contiguous"), always},
     {op("nn.dropout"), not_training},
     {op("cast"), same_dtype},
     {op("cast_like"), same_dtype},
@@ -154,17 +156,32 @@ bool merge_transposes(const Node& n, const GraphBuilder& builder, std::vector<Va
   return true;
 }
 
-/// May this call go? Its first result may be another value's then.
-bool replaceable(const Graph& g, NodeId id, const std::vector<std::uint32_t>& result_uses) {
-  const Node& n = g.node(id);
-  return n.kind == NodeKind::Call && !n.results.empty() && result_uses[id] == 0;
-}
+/// Which calls may go.
+struct Removable {
+  std::vector<std::uint32_t> result_uses;  ///< by node: users of results other than the first
+  bool launched;                           ///< those too that may launch a kernel, which computes nothing then
+
+  Removable(const Graph& g, const PassOptions& options)
+      : result_uses(g.size(), 0),
+        launched(options.execution == Execution::Compiled || options.written_by != WrittenBy::Program) {
+    for (const Node& n : g.nodes()) {
+      for (ValueId v : n.operands) result_uses[v ? v.node : 0] += v && v.result > 0;
+    }
+    for (ValueId v : g.results()) result_uses[v.node] += v.result > 0;
+  }
+  /// Its first result may be another value's then.
+  bool has(const Graph& g, NodeId id) const {
+    const Node& n = g.node(id);
+    return n.kind == NodeKind::Call && !n.results.empty() && result_uses[id] == 0 &&
+           (launched || def(n.op).runs.launch == Launch::View || def(n.op).runs.launch == Launch::StridedView);
+  }
+};
 
 /// Is there nothing in the old graph for any rule?
-bool unaffected(const Graph& g, const std::vector<std::uint32_t>& result_uses) {
+bool unaffected(const Graph& g, const Removable& removable) {
   for (NodeId id = 0; id < g.size(); ++id) {
     const Node& n = g.node(id);
-    if (!replaceable(g, id, result_uses)) continue;
+    if (!removable.has(g, id)) continue;
     if (same_as(n, {n.operands.data(), n.operands.size()}, g)) return false;
     if (n.is(op("transpose")) && g.node(n.operands[0]).is(op("transpose"))) return false;
   }
@@ -173,19 +190,15 @@ bool unaffected(const Graph& g, const std::vector<std::uint32_t>& result_uses) {
 
 }  // namespace
 
-Result<Graph> eliminate_identity(Graph graph, const PassOptions&, Diagnostics& diags) {
+Result<Graph> eliminate_identity(Graph graph, const PassOptions& options, Diagnostics& diags) {
   return for_each_region(std::move(graph), diags, [&](Graph g) -> Result<Graph> {
-    std::vector<std::uint32_t> result_uses(g.size(), 0);  // users of results other than the first
-    for (const Node& n : g.nodes()) {
-      for (ValueId v : n.operands) result_uses[v ? v.node : 0] += v && v.result > 0;
-    }
-    for (ValueId v : g.results()) result_uses[v.node] += v.result > 0;
-    if (unaffected(g, result_uses)) return g;
+    const Removable removable(g, options);
+    if (unaffected(g, removable)) return g;
 
     Rewriter rewriter(g, diags);
     for (NodeId id = 0; id < g.size(); ++id) {
       const Node& n = g.node(id);
-      if (replaceable(g, id, result_uses)) {
+      if (removable.has(g, id)) {
         std::vector<ValueId> operands = rewriter.operands(id);
         Attrs attrs = n.attrs;
         const bool merged = merge_transposes(n, rewriter.builder(), operands, attrs);

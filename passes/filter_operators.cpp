@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ir/eager_marks.h"
 #include "passes/passes.h"
 
 namespace perfc::passes {
@@ -11,7 +12,7 @@ bool is_view(const Node& n) { return n.kind == NodeKind::Call && def(n.op).moves
 /// Nodes that results need, operands before users, each subtree of operands
 /// finished before the next begins: the order in which Relay's post-order
 /// visitor meets them. Params come first, as the signature says.
-std::vector<NodeId> post_order(const Graph& g) {
+std::vector<NodeId> post_order(const Graph& g, const std::vector<NodeId>& roots) {
   std::vector<NodeId> order;
   std::vector<bool> seen(g.size(), false);
   for (ValueId p : g.params()) {
@@ -23,9 +24,9 @@ std::vector<NodeId> post_order(const Graph& g) {
     std::size_t next;  // operand to look at
   };
   std::vector<Visit> stack;
-  for (ValueId result : g.results()) {
-    if (!seen[result.node]) stack.push_back({result.node, 0});
-    seen[result.node] = true;
+  for (const NodeId root : roots) {
+    if (!seen[root]) stack.push_back({root, 0});
+    seen[root] = true;
     while (!stack.empty()) {
       Visit& top = stack.back();
       const Node& n = g.node(top.node);
@@ -44,14 +45,30 @@ std::vector<NodeId> post_order(const Graph& g) {
   return order;
 }
 
-/// The same nodes as the source has them.
+std::vector<NodeId> nodes_of_results(const Graph& g) {
+  std::vector<NodeId> out;
+  for (ValueId v : g.results()) out.push_back(v.node);
+  return out;
+}
+
+std::vector<NodeId> depth_first(const Graph& g) { return post_order(g, nodes_of_results(g)); }
+
+/// The same nodes, and those that eager execution launches for nothing, as the source has them.
 std::vector<NodeId> program_order(const Graph& g) {
-  std::vector<NodeId> order = post_order(g);
+  std::vector<NodeId> roots = nodes_of_results(g);
+  for (NodeId id = 0; id < g.size(); ++id) {
+    if (g.node(id).kind == NodeKind::Call && g.node(id).attrs.has(kLaunched)) roots.push_back(id);
+  }
+  std::vector<NodeId> order = post_order(g, roots);
   std::sort(order.begin() + static_cast<std::ptrdiff_t>(g.params().size()), order.end());
   return order;
 }
 
-Result<Graph> merge_views_in(std::vector<NodeId> (*order_of)(const Graph&), Graph graph, Diagnostics& diags) {
+/// What becomes of chains of views.
+enum class Chains : bool { Stay, Merge };
+
+Result<Graph> merge_views_in(std::vector<NodeId> (*order_of)(const Graph&), Chains chains, Graph graph,
+                             Diagnostics& diags) {
   return for_each_region(std::move(graph), diags, [&](Graph g) -> Result<Graph> {
     const std::vector<NodeId> order = order_of(g);
     // A view that only another view looks at is a step on the way.
@@ -65,7 +82,7 @@ Result<Graph> merge_views_in(std::vector<NodeId> (*order_of)(const Graph&), Grap
     std::vector<bool> skipped(g.size(), false);
     for (NodeId id : order) {
       const Node& n = g.node(id);
-      if (!is_view(n) || !n.results[0].type.is_static()) continue;
+      if (chains == Chains::Stay || !is_view(n) || !n.results[0].type.is_static()) continue;
       const ValueId from = n.operands[0];
       if (is_view(g.node(from)) && uses[from.node] == 1) skipped[from.node] = true;
     }
@@ -76,6 +93,9 @@ Result<Graph> merge_views_in(std::vector<NodeId> (*order_of)(const Graph&), Grap
     std::vector<bool> needed(g.size(), false);  // constants used only as skipped views' targets are not
     for (ValueId v : g.params()) needed[v.node] = true;
     for (ValueId v : g.results()) needed[v.node] = true;
+    for (const NodeId id : order) {
+      if (g.node(id).kind == NodeKind::Call && g.node(id).attrs.has(kLaunched)) needed[id] = true;
+    }
     for (auto it = order.rbegin(); it != order.rend(); ++it) {
       const Node& n = g.node(*it);
       if (!needed[*it]) continue;
@@ -111,12 +131,14 @@ Result<Graph> merge_views_in(std::vector<NodeId> (*order_of)(const Graph&), Grap
 
 }  // namespace
 
-Result<Graph> merge_views(Graph graph, const PassOptions&, Diagnostics& diags) {
-  return merge_views_in(program_order, std::move(graph), diags);
+Result<Graph> merge_views(Graph graph, const PassOptions& options, Diagnostics& diags) {
+  // The first of a program's views that has to copy does so where it stands.
+  const bool stay = options.written_by == WrittenBy::Program && options.execution == Execution::Eager;
+  return merge_views_in(program_order, stay ? Chains::Stay : Chains::Merge, std::move(graph), diags);
 }
 
 Result<Graph> filter_operators(Graph graph, const PassOptions&, Diagnostics& diags) {
-  return merge_views_in(post_order, std::move(graph), diags);
+  return merge_views_in(depth_first, Chains::Merge, std::move(graph), diags);
 }
 
 }  // namespace perfc::passes

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ir/eager_marks.h"
 #include "ir/tables.h"
 #include "passes/passes.h"
 
@@ -17,30 +18,51 @@ bool known(const ResultInfo& r) {
 }
 
 /// Moves elements without changing any: on a weight that nothing else uses, a
-/// weight stored that way from the start.
-bool is_layout(const Node& n) {
-  const Moves moves = n.kind == NodeKind::Call ? def(n.op).moves : Moves::No;
+/// weight stored that way from the start. Not what launches a copy whenever it is called.
+bool is_layout(const Node& n, Execution execution) {
+  if (n.kind != NodeKind::Call || (execution == Execution::Eager && def(n.op).runs.launch == Launch::Kernel))
+    return false;
+  const Moves moves = def(n.op).moves;
   return moves == Moves::Reshapes || moves == Moves::Permutes || moves == Moves::Copies;
+}
+
+/// Calls whose value is known but which run all the same: those that the program launches, and what reads their results
+/// rather than their dims.
+std::vector<bool> launched_calls(const Graph& g, Execution execution) {
+  std::vector<bool> out(g.size(), false);
+  if (execution == Execution::Compiled) return out;
+  for (NodeId id = 0; id < g.size(); ++id) {
+    const Node& n = g.node(id);
+    if (n.kind != NodeKind::Call || def(n.op).dims_only) continue;
+    out[id] = n.attrs.has(kLaunched) ||
+              std::any_of(n.operands.begin(), n.operands.end(), [&](ValueId v) { return v && out[v.node]; });
+  }
+  return out;
+}
+
+bool all_results_known(const Node& n) {
+  return n.kind == NodeKind::Call && !n.results.empty() && std::all_of(n.results.begin(), n.results.end(), known);
 }
 
 }  // namespace
 
-Result<Graph> fold_constants(Graph graph, const PassOptions&, Diagnostics& diags) {
-  const bool nothing = !any_call(graph, [](const Graph& g, NodeId id) {
+Result<Graph> fold_constants(Graph graph, const PassOptions& options, Diagnostics& diags) {
+  const bool nothing = !any_call(graph, [&](const Graph& g, NodeId id) {
     const Node& n = g.node(id);
-    const bool all_known = !n.results.empty() && std::all_of(n.results.begin(), n.results.end(), known);
-    return all_known || (is_layout(n) && g.node(n.operands[0]).kind == NodeKind::Constant);
+    return all_results_known(n) ||
+           (is_layout(n, options.execution) && g.node(n.operands[0]).kind == NodeKind::Constant);
   });
   if (nothing) return graph;
   return for_each_region(std::move(graph), diags, [&](const Graph& g) -> Result<Graph> {
     const std::vector<std::uint32_t> uses = g.use_counts();
+    const std::vector<bool> launched = launched_calls(g, options.execution);
     std::vector<bool> weight(g.size(), false), table(g.size(), false);
     Rewriter rewriter(g, diags);
     for (NodeId id = 0; id < g.size(); ++id) {
       const Node& n = g.node(id);
       weight[id] = n.kind == NodeKind::Constant;
       // What is computed from a table is one; of layouts only the first operand is data.
-      const std::size_t data_operands = is_layout(n) ? 1 : n.operands.size();
+      const std::size_t data_operands = is_layout(n, options.execution) ? 1 : n.operands.size();
       table[id] = n.attrs.has(kTable);
       for (std::size_t i = 0; i < data_operands && i < n.operands.size(); ++i) {
         if (n.operands[i] && table[n.operands[i].node]) table[id] = true;
@@ -49,9 +71,8 @@ Result<Graph> fold_constants(Graph graph, const PassOptions&, Diagnostics& diags
         if (!rewriter.copy(id)) return Failure{};
         continue;
       }
-      bool all_known = !n.results.empty();
-      for (const ResultInfo& r : n.results) all_known = all_known && known(r);
-      const bool moved_weight = !all_known && is_layout(n) && n.results[0].type.is_static() &&
+      const bool all_known = !launched[id] && all_results_known(n);
+      const bool moved_weight = !all_known && is_layout(n, options.execution) && n.results[0].type.is_static() &&
                                 weight[n.operands[0].node] && uses[n.operands[0].node] == 1;
       if (!all_known && !moved_weight) {
         if (!rewriter.copy(id)) return Failure{};

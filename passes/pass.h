@@ -13,14 +13,20 @@
 
 namespace perfc {
 
+/// Eager execution runs the calls that a program makes, one after the other. Compilers fuse what is
+/// written out, fold batch-norms, compute equal calls once and choose an order of their own.
+enum class Execution : bool { Eager, Compiled };
+
 /// Inputs of the passes that need any.
 struct PassOptions {
   /// `rebatch`: the wanted batch; 0 leaves the file's.
   std::int64_t batch = 0;
   /// `bind-shapes`: symbol → value.
   std::vector<std::pair<std::string, std::int64_t>> dims;
-  /// `recognise-operators`.
+  /// `recognise-operators`, `eliminate-identity`.
   WrittenBy written_by = WrittenBy::Exporter;
+  /// `fold-constants`, `eliminate-identity`: what a program launches stays.
+  Execution execution = Execution::Compiled;
 };
 
 struct PassDef {
@@ -31,9 +37,6 @@ struct PassDef {
 
 std::span<const PassDef> pass_table();
 
-/// Eager execution runs the calls that a program makes, one after the other. Compilers fuse what is
-/// written out, fold batch-norms, compute equal calls once and choose an order of their own.
-enum class Execution : bool { Eager, Compiled };
 enum class FoldBatchNorm : std::uint8_t { AsExecuted, No, Yes };
 /// The pipeline of `perfc predict`, in order.
 std::vector<std::string> default_pipeline(Execution, FoldBatchNorm = FoldBatchNorm::AsExecuted);

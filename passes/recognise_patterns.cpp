@@ -107,10 +107,14 @@ bool is_bias(const MatchGraph& g, ValueId v, const Type& result, std::size_t axi
   return type.elements() == extent && type.shape()[type.rank() - from_end].is(extent);
 }
 
+/// Whether an addition of a weight behind a product is that product's bias. A program that adds it launches it.
+enum class Additions : bool { Stay, AreBiases };
+
 /// Finds first what each node becomes, so that a graph with nothing to change is not rebuilt.
 class Products {
  public:
-  explicit Products(const Graph& graph) : g_(graph), only_first_result_(graph.size(), true), plan_(graph.size()) {
+  Products(const Graph& graph, Additions additions)
+      : g_(graph), additions_(additions), only_first_result_(graph.size(), true), plan_(graph.size()) {
     const auto note = [&](ValueId v) {
       if (v && v.result > 0) only_first_result_[v.node] = false;
     };
@@ -142,6 +146,7 @@ class Products {
     if (n.is(op("nn.batch_norm")) && n.attrs.int_or("training_mode", 0) != 0 && only_first_result_[id]) {
       return Change::DropStatistics;
     }
+    if (additions_ == Additions::Stay) return Change::None;
     if (n.is(op("add")) && adds_bias(n, 0)) return Change::AddBiasOfSecond;
     if (n.is(op("add")) && adds_bias(n, 1)) return Change::AddBiasOfFirst;
     return Change::None;
@@ -266,16 +271,20 @@ class Products {
   }
 
   const MatchGraph g_;
+  const Additions additions_;
   std::vector<bool> only_first_result_;  // by old node
   std::vector<Change> plan_;             // by old node
 };
 
+Result<Graph> with_canonical_products(Graph graph, Additions additions, Diagnostics& diags) {
+  const Products products(graph, additions);
+  return products.none() ? std::move(graph) : products.run(diags);
+}
+
 Result<Graph> recognise(Graph graph, Recognise what, Diagnostics& diags) {
   return for_each_region(std::move(graph), diags, [&](Graph g) -> Result<Graph> {
     auto fused = fuse_decomposed(std::move(g), what, diags);
-    if (!fused) return Failure{};
-    const Products products(*fused);
-    return products.none() ? std::move(fused) : products.run(diags);
+    return fused ? with_canonical_products(std::move(*fused), Additions::AreBiases, diags) : std::move(fused);
   });
 }
 
@@ -288,7 +297,8 @@ Result<Graph> recognise_patterns(Graph graph, const PassOptions&, Diagnostics& d
 Result<Graph> recognise_operators(Graph graph, const PassOptions& options, Diagnostics& diags) {
   switch (options.written_by) {
     case WrittenBy::Program:
-      return recognise(std::move(graph), Recognise::Attention, diags);
+      return for_each_region(std::move(graph), diags,
+                             [&](Graph g) { return with_canonical_products(std::move(g), Additions::Stay, diags); });
     case WrittenBy::Exporter:
       return recognise(std::move(graph), Recognise::Operators, diags);
     case WrittenBy::Framework:

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "ir/eager_marks.h"
+
 namespace perfc {
 namespace {
 
@@ -40,11 +42,16 @@ Dim Emitter::dim(ValueId v, std::int64_t axis) const {
   return axis >= 0 && axis < rank ? t.shape()[static_cast<std::size_t>(axis)] : Dim::unknown();
 }
 
+Attrs Emitter::marked(Attrs attrs) const {
+  if (inside) attrs.set(kInside, std::int64_t{1});
+  return attrs;
+}
+
 Result<ValueId> Emitter::emit(OpId op, Operands operands, Attrs attrs) const {
   if (operands.failed()) return Failure{};
   return builder_->value({.op = op,
                           .operands = std::move(operands.ids()),
-                          .attrs = std::move(attrs),
+                          .attrs = marked(std::move(attrs)),
                           .results = 1,
                           .name = name,
                           .loc = loc});
@@ -54,7 +61,7 @@ Result<std::vector<ValueId>> Emitter::emit_all(OpId op, Operands operands, Attrs
   if (operands.failed()) return Failure{};
   const auto id = builder_->call({.op = op,
                                   .operands = std::move(operands.ids()),
-                                  .attrs = std::move(attrs),
+                                  .attrs = marked(std::move(attrs)),
                                   .results = static_cast<int>(results),
                                   .name = name,
                                   .loc = loc});
@@ -103,11 +110,12 @@ Result<ValueId> Emitter::shape_of(Result<ValueId> v, std::int64_t start, std::in
   return emit(op("shape_of"), {v}, {{"end", end}, {"start", start}});
 }
 
-Result<ValueId> Emitter::full(Result<ValueId> shape, double value, DType dtype) const {
+Result<ValueId> Emitter::full(Result<ValueId> shape, double value, DType dtype, Attrs attrs) const {
   auto data = std::make_shared<Data>();
   if (is_float(dtype)) data->elements = std::vector<double>{value};
   else data->elements = std::vector<SymInt>{SymInt(to_integer(value == value ? value : 0.0))};
-  return emit(op("full"), {shape}, {{"value", Literal{Type::tensor(dtype, {1}), std::move(data)}}});
+  attrs.set("value", Literal{Type::tensor(dtype, {1}), std::move(data)});
+  return emit(op("full"), {shape}, std::move(attrs));
 }
 
 ValueId Emitter::number(double value, DType dtype) const {

@@ -46,6 +46,7 @@ class Emitter {
   SourceLoc loc;
   std::string name;      ///< of the nodes that are added
   std::string spelling;  ///< begins every message
+  bool inside = false;   ///< calls that are added now are part of another one's kernel (ir/eager_marks.h)
 
   GraphBuilder& builder() const { return *builder_; }
   Failure error(std::string_view message) const;
@@ -78,7 +79,7 @@ class Emitter {
   Result<ValueId> shape_of(Result<ValueId> v) const;
   Result<ValueId> shape_of(Result<ValueId> v, std::int64_t start, std::int64_t end) const;
   /// One number in every element.
-  Result<ValueId> full(Result<ValueId> shape, double value, DType dtype) const;
+  Result<ValueId> full(Result<ValueId> shape, double value, DType dtype, Attrs attrs = {}) const;
 
   // ---- Constants
   ValueId constant(Literal literal) const { return builder_->constant(std::move(literal), {}, loc); }
@@ -92,6 +93,8 @@ class Emitter {
   ValueId uniform(double value, const Dim& length, DType dtype) const;
 
  private:
+  Attrs marked(Attrs) const;
+
   std::string_view from_;
   GraphBuilder* builder_;
 };

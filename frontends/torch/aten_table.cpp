@@ -26,10 +26,10 @@ constexpr AtenRow kAten[] = {
     {"to", "self -non_blocking -copy", alias, ""},
     {"to", "self target -non_blocking -copy", to_any, "cast"},
     {"to", "self target -non_blocking -copy -memory_format", to_any, "cast"},
-    {"to", "self -device dtype -non_blocking copy -memory_format", to, "cast copy"},
-    {"to", "self dtype -non_blocking copy -memory_format", to, "cast copy"},
-    {"to", "self other -non_blocking copy -memory_format", to, "cast copy"},
-    {"to", "self dtype -layout -device -pin_memory -non_blocking copy -memory_format", to, "cast copy"},
+    {"to", "self -device dtype -non_blocking copy -memory_format", to, "cast clone"},
+    {"to", "self dtype -non_blocking copy -memory_format", to, "cast clone"},
+    {"to", "self other -non_blocking copy -memory_format", to, "cast clone"},
+    {"to", "self dtype -layout -device -pin_memory -non_blocking copy -memory_format", to, "cast clone"},
     {"_to_copy", "self dtype -layout -device -pin_memory -non_blocking -memory_format", to, "cast"},
     {"_autocast_to_reduced_precision", "self -cuda_enabled -cpu_enabled -cuda_dtype -cpu_dtype", alias, ""},
     {"_autocast_to_full_precision", "self -cuda_enabled -cpu_enabled", alias, ""},
@@ -43,11 +43,11 @@ constexpr AtenRow kAten[] = {
     {"bool", "self", cast_to<DType::Bool>, "cast"},
     {"_cast_Float", "self -non_blocking", cast_to<DType::Float32>, "cast"},
     {"_cast_Long", "self -non_blocking", cast_to<DType::Int64>, "cast"},
-    {"contiguous", "self -memory_format", contiguous, ""},
+    {"contiguous", "self -memory_format", contiguous, "contiguous"},
     {"detach", "self", alias, ""},
     {"alias", "self", alias, ""},
     {"lift_fresh", "self", alias, ""},
-    {"lift_fresh_copy", "self", clone, "copy"},
+    {"lift_fresh_copy", "self", lift, "copy"},
     {"lift", "self", alias, ""},
     {"requires_grad", "self -requires_grad", alias, ""},
     {"cpu", "self", alias, ""},
@@ -57,10 +57,10 @@ constexpr AtenRow kAten[] = {
     {"data", "self", alias, ""},
     {"prim::data", "self", alias, ""},
     {"identity", "self", alias, ""},
-    {"clone", "self -memory_format", clone, "copy"},
-    {"copy", "self src -non_blocking", copy_from, "copy"},
-    {"fill", "self value", fill, "broadcast_to"},
-    {"zero", "self", fill, "broadcast_to"},
+    {"clone", "self -memory_format", clone, "clone"},
+    {"copy", "self src -non_blocking", copy_from, "clone cast"},
+    {"fill", "self value", fill, "broadcast_to clone"},
+    {"zero", "self", fill, "broadcast_to clone"},
     // ---- Arithmetic
     {"add", "self other alpha", add, "add"},
     {"sub", "self other alpha", subtract, "subtract"},
@@ -349,7 +349,7 @@ constexpr AtenRow kAten[] = {
     {"repeat_interleave", "self repeats dim -output_size", repeat_interleave, "broadcast_to reshape"},
     {"flip", "self dims", flip, "reverse"},
     {"roll", "self shifts dims", roll, "roll"},
-    {"rot90", "self k dims", rot90, "strided_slice transpose"},
+    {"rot90", "self k dims", rot90, "reverse transpose"},
     {"im2col", "self kernel_size dilation padding stride", im2col, "nn.pad take transpose reshape"},
     {"col2im", "self output_size kernel_size dilation padding stride", col2im, "col2im"},
     {"pixel_shuffle", "self upscale_factor", pixel_shuffle, "depth_to_space"},
@@ -829,7 +829,7 @@ Values map_row(Call& c) {
     }
   }
   const OpId o = c.row->op;
-  if (def(o).rounds && !is_float(dtype)) return alias(c);
+  if (def(o).rounds && !is_float(dtype)) return c.in_place ? alias(c) : clone(c);
   const int results = def(o).results;
   return c.finish(o, std::move(operands), std::move(attrs),
                   results < 0 ? std::max<std::size_t>(c.outputs(), 1) : static_cast<std::size_t>(results));

@@ -424,6 +424,11 @@ Result<ValueId> Call::read(const TensorRef& t) {
 }
 
 Status Call::write(const TensorRef& t, ValueId value) {
+  const InsideKernel of_writer(*this);
+  return replace(t, value);
+}
+
+Status Call::replace(const TensorRef& t, ValueId value) {
   auto old = read(t);
   if (!old) return Failure{};
   const Type to = type(*old);

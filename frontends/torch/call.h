@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <span>
+#include <utility>
 
 #include "frontends/common/emitter.h"
 #include "frontends/torch/importer.h"
@@ -86,12 +87,28 @@ class Call : public Emitter {
   Result<Value> view(const TensorRef& self, OpId op, std::vector<ValueId> operands, Attrs attrs = {});
   Values view_result(std::string_view self, OpId op, std::vector<ValueId> operands, Attrs attrs = {});
   Result<ValueId> read(const TensorRef& t);
-  /// `value` replaces what the tensor, and whatever shares its memory, holds.
+  /// `value` replaces what the tensor, and whatever shares its memory, holds: the kernel that
+  /// computes it writes it there.
   Status write(const TensorRef& t, ValueId value);
+  /// The same, by a kernel of its own.
+  Status replace(const TensorRef& t, ValueId value);
 
  private:
   Result<ValueId> scatter(const ViewStep& step, ValueId base, ValueId part);
   Result<ValueId> scatter_rows(ValueId base, std::int64_t axis, ValueId rows, ValueId part);
+};
+
+/// Calls that are added while it lives are part of another one's kernel.
+class InsideKernel {
+ public:
+  explicit InsideKernel(Call& c) : call_(c), before_(std::exchange(c.inside, true)) {}
+  ~InsideKernel() { call_.inside = before_; }
+  InsideKernel(const InsideKernel&) = delete;
+  InsideKernel& operator=(const InsideKernel&) = delete;
+
+ private:
+  Call& call_;
+  const bool before_;
 };
 
 /// Result<ValueId> as Values.

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "frontends/torch/translate.h"
+#include "ir/eager_marks.h"
 
 namespace perfc::torch {
 namespace {
@@ -25,7 +26,8 @@ Values filled(Call& c, ValueId shape, DType dtype) {
   }
   const auto value = fill_value(c);
   if (!value) return Failure{};
-  return single(c, c.full(shape, *value, dtype));
+  const bool left_as_is = std::string_view(c.row->name).find("empty") != std::string_view::npos;
+  return single(c, c.full(shape, *value, dtype, left_as_is ? Attrs{{std::string(kInside), std::int64_t{1}}} : Attrs{}));
 }
 
 /// Random numbers in a shape: the IR's generators want it known.
@@ -127,7 +129,13 @@ Values arange(Call& c) {
   }
   const auto dtype = c.dtype_or("dtype", wanted);
   if (!dtype) return Failure{};
-  // The count is worked out in the arguments' type.
+  // The count is worked out in the arguments' type, unless the result's says the same: whole numbers.
+  const auto whole = [](const Value* v) {
+    const auto n = v->scalar() && v->scalar()->literal() ? v->scalar()->number() : std::nullopt;
+    return n && *n == std::floor(*n);
+  };
+  if (is_float(*dtype) || is_float(wanted) == is_float(*dtype) || (whole(&start) && whole(&end) && whole(&step)))
+    wanted = *dtype;
   auto a = promoted(c, start, wanted), b = promoted(c, end, wanted), d = promoted(c, step, wanted);
   if (!a || !b || !d) return Failure{};
   auto y = c.emit(op("arange"), {*a, *b, *d});
@@ -207,7 +215,10 @@ Values scalar_tensor(Call& c) {
     return single(c, v);
   }
   const auto dtype = c.dtype_or("dtype", s->is_float() ? DType::Float32 : s->dtype);
-  return dtype ? single(c, c.scalar_tensor(*s, *dtype)) : Failure{};
+  if (!dtype) return Failure{};
+  const auto n = s->literal() ? s->number() : std::nullopt;
+  const bool filled = n && std::string_view(c.row->name) == "scalar_tensor";
+  return single(c, filled ? c.full(c.int_constant({}), *n, *dtype) : c.scalar_tensor(*s, *dtype));
 }
 
 Values window(Call& c) {

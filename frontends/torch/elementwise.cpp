@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "frontends/torch/translate.h"
+#include "ir/eager_marks.h"
 
 namespace perfc::torch {
 namespace {
@@ -299,6 +300,12 @@ Values square(Call& c) {
   return x ? single(c, c.emit(op("multiply"), {*x, *x})) : Failure{};
 }
 Values isfinite(Call& c) {
+  auto self = c.tensor("self");
+  if (!self) return Failure{};
+  if (!is_float(c.type(*self).dtype())) {  // aten/src/ATen/native/TensorCompare.cpp, isfinite: ones_like
+    auto shape = c.shape_of(*self);
+    return shape ? single(c, c.full(*shape, 1, DType::Bool)) : Failure{};
+  }
   auto x = real_tensor(c, "self");
   if (!x) return Failure{};
   // (x == x) · (|x| != inf), as torch has it.
@@ -321,11 +328,18 @@ Values isclose(Call& c) {
   if (!distance || !bound) return Failure{};
   return single(c, c.emit(op("less_equal"), {*distance, *bound}));
 }
+/// A number becomes a tensor first (aten/src/ATen/native/TensorCompare.cpp, where.ScalarOther: wrapped_scalar_tensor).
+static Result<ValueId> filled_tensor(Call& c, const Value& v, DType dtype) {
+  const Scalar* s = v.scalar();
+  const auto n = s && s->literal() ? s->number() : std::nullopt;
+  if (!n) return promoted(c, v, dtype);
+  return c.full(c.int_constant({}), *n, dtype, {{std::string(kLaunched), std::int64_t{1}}});
+}
 Values where(Call& c) {
   auto condition = as_bool(c, "condition");
   if (!condition) return Failure{};
   const DType d = result_type(c, {&c.arg("self"), &c.arg("other")});
-  auto a = promoted(c, c.arg("self"), d), b = promoted(c, c.arg("other"), d);
+  auto a = filled_tensor(c, c.arg("self"), d), b = filled_tensor(c, c.arg("other"), d);
   if (!a || !b) return Failure{};
   return single(c, c.emit(op("where"), {*condition, *a, *b}));
 }
@@ -357,7 +371,7 @@ Values to(Call& c) {
   if (d == DType::Undefined || d == c.type(*v).dtype()) {
     const auto copy = c.flag_or("copy", false);
     if (!copy) return Failure{};
-    if (*copy) return single(c, c.emit(op("copy"), {*v}));
+    if (*copy) return single(c, c.emit(op("clone"), {*v}));
     return std::vector<Value>{*self};
   }
   return single(c, c.cast(*v, d));
@@ -399,16 +413,26 @@ Values alias(Call& c) {
   if (const TensorRef* t = c.args.empty() ? nullptr : c.args[0].tensor()) return std::vector<Value>{*t};
   return c.args.empty() ? Values(c.error("needs an argument")) : Values(std::vector<Value>{c.args[0]});
 }
-Values clone(Call& c) {
+/// A constant of the program, which Python has on the host: no kernel makes it.
+Values lift(Call& c) {
   auto v = c.tensor("self");
   return v ? single(c, c.emit(op("copy"), {*v})) : Failure{};
+}
+Values clone(Call& c) {
+  auto v = c.tensor("self");
+  if (!v) return Failure{};
+  // torch.contiguous_format is 0.
+  const Scalar* format = c.arg("memory_format").scalar();
+  const bool in_order = format && format->integer.is(0);
+  return single(c, c.emit(op("clone"), {*v}, in_order ? Attrs{{"contiguous", std::int64_t{1}}} : Attrs{}));
 }
 /// self.copy_(src): src, broadcast, in self's type.
 Values copy_from(Call& c) {
   auto src = c.tensor("src");
   const TensorRef* self = c.args[0].tensor();
   if (!src || !self) return c.error("needs two tensors");
-  auto copied = c.emit(op("copy"), {*src});
+  const DType to = c.type((*self)->value).dtype();
+  auto copied = c.type(*src).dtype() == to ? c.emit(op("clone"), {*src}) : c.cast(*src, to);
   if (!copied || !c.write(*self, *copied)) return Failure{};
   return std::vector<Value>{*self};
 }
@@ -473,7 +497,8 @@ Values fill(Call& c) {
   auto value = c.given("value") ? promoted(c, c.arg("value"), d) : Result<ValueId>(c.number(0, d));
   auto shape = c.shape_of(*x);
   if (!value || !shape) return Failure{};
-  return single(c, c.emit(op("broadcast_to"), {*value, *shape}));
+  auto all = c.emit(op("broadcast_to"), {*value, *shape});
+  return all ? single(c, c.emit(op("clone"), {*all}, {{"contiguous", std::int64_t{1}}})) : Failure{};
 }
 
 }  // namespace perfc::torch

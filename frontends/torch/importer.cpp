@@ -7,6 +7,7 @@
 #include "frontends/torch/aten_table.h"
 #include "frontends/torch/call.h"
 #include "frontends/torch/python.h"
+#include "ir/eager_marks.h"
 
 namespace perfc::torch {
 namespace {
@@ -29,12 +30,60 @@ void collect(const Value& v, std::vector<TensorRef>& out) {
   }
 }
 
+bool is_launched(const Node& n) {
+  return n.kind == NodeKind::Call && def(n.op).runs.launch == Launch::Kernel && !n.attrs.has(kInside);
+}
+
+bool has_shape(const Node& n) {
+  return std::all_of(n.results.begin(), n.results.end(), [](const ResultInfo& r) {
+    return r.type.is_tensor() && r.type.ranked() &&
+           std::all_of(r.type.shape().begin(), r.type.shape().end(),
+                       [](const Dim& d) { return d.known() || d.symbolic(); });
+  });
+}
+
+/// Of some nodes those whose value follows from shapes and numbers alone, whatever the data is.
+std::set<NodeId> independent_of_data(const Graph& g, const std::set<NodeId>& nodes) {
+  std::vector<bool> follows(g.size(), false);
+  std::set<NodeId> out;
+  for (NodeId id = 0; id < g.size(); ++id) {
+    const Node& n = g.node(id);
+    if (n.kind == NodeKind::Constant) follows[id] = n.results[0].data != nullptr;
+    if (n.kind != NodeKind::Call || !n.regions.empty()) continue;
+    follows[id] = def(n.op).dims_only ||
+                  std::all_of(n.operands.begin(), n.operands.end(), [&](ValueId v) { return !v || follows[v.node]; });
+    follows[id] = follows[id] && def(n.op).category != Category::Random;
+    if (follows[id] && nodes.count(id) && is_launched(n)) out.insert(id);
+  }
+  return out;
+}
+
+/// Of some nodes those that nothing reads. Types that depend on data stay out: nobody will know them.
+std::set<NodeId> unread(const Graph& g, const std::set<NodeId>& nodes) {
+  std::vector<bool> live(g.size(), false);
+  for (ValueId v : g.results()) live[v.node] = true;
+  std::set<NodeId> out;
+  for (NodeId id = static_cast<NodeId>(g.size()); id-- > 0;) {
+    const Node& n = g.node(id);
+    if (!live[id] && nodes.count(id) && is_launched(n) && has_shape(n)) {
+      out.insert(id);
+      live[id] = true;
+    }
+    if (!live[id]) continue;
+    for (ValueId v : n.operands) {
+      if (v) live[v.node] = true;
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
-Result<Graph> without_unused(const Graph& graph, Diagnostics& diags) {
+Result<Graph> without_unused(const Graph& graph, Diagnostics& diags, const EagerMarks& marks) {
   std::vector<bool> live(graph.size(), false);
   for (ValueId v : graph.results()) live[v.node] = true;
   for (ValueId v : graph.params()) live[v.node] = true;
+  for (const NodeId id : marks.launched) live[id] = true;
   for (NodeId id = static_cast<NodeId>(graph.size()); id-- > 0;) {
     if (!live[id]) continue;
     for (ValueId v : graph.node(id).operands) {
@@ -43,7 +92,14 @@ Result<Graph> without_unused(const Graph& graph, Diagnostics& diags) {
   }
   Rewriter rewriter(graph, diags);
   for (NodeId id = 0; id < graph.size(); ++id) {
-    if (live[id] && !rewriter.copy(id)) return Failure{};
+    if (!live[id]) continue;
+    const bool launched = marks.launched.count(id) != 0;
+    const bool inside = graph.node(id).kind == NodeKind::Call && marks.inside.count(id) != 0;
+    Attrs attrs = graph.node(id).attrs;
+    if (launched) attrs.set(kLaunched, std::int64_t{1});
+    if (inside) attrs.set(kInside, std::int64_t{1});
+    if (!(launched || inside ? rewriter.copy_with(id, rewriter.operands(id), attrs) : rewriter.copy(id)))
+      return Failure{};
   }
   return rewriter.finish();
 }
@@ -74,7 +130,13 @@ Result<Graph> Importer::run() {
     if (!flatten_output(frame, *v, program_.output_names[i], results, names)) return Failure{};
   }
   if (results.empty()) return diags_->error("the program has no tensor among its outputs");
-  return without_unused(builder.finish(program_.name, std::move(results), std::move(names)), *diags_);
+  const Graph whole = builder.finish(program_.name, std::move(results), std::move(names));
+  std::set<NodeId> launched = independent_of_data(whole, tensors_);
+  launched.merge(unread(whole, tensors_));
+  std::set<NodeId> inside = computed_on_host_;
+  inside.insert(copied_from_host_.begin(), copied_from_host_.end());
+  for (const NodeId id : inside) launched.erase(id);
+  return without_unused(whole, *diags_, {std::move(launched), std::move(inside)});
 }
 
 Status Importer::declare_inputs(Frame& frame) {
@@ -202,8 +264,10 @@ Status Importer::run_operation(Frame& frame, const Operation& operation) {
   auto args = arguments(frame, operation.args, operation);
   if (!args) return poison();
   c.args = *std::move(args);
+  const auto first = static_cast<NodeId>(frame.builder.size());
   auto results = translate(c);
   if (!results) return poison();
+  if (!frame.outer) note_results(c, *results, first);
   check_declared(c, *results);
   for (std::size_t i = 0; i < operation.outputs.size(); ++i) {
     const Declared& d = operation.outputs[i];
@@ -352,6 +416,32 @@ Result<std::vector<Value>> Importer::translate(Call& c) {
   }
   c.warning("unknown operator: kept as opaque, its cost is not known");
   return c.finish(op("opaque"), std::move(operands), {{"source_op", std::string(o.op)}}, o.outputs.size());
+}
+
+void Importer::note_results(const Call& c, const std::vector<Value>& results, NodeId first) {
+  const std::vector<Declared>& declared = c.operation.outputs;
+  if (!declared.empty() && std::all_of(declared.begin(), declared.end(), [](const Declared& d) { return d.on_host; })) {
+    for (auto id = first; id < c.builder().size(); ++id) computed_on_host_.insert(id);
+    return;
+  }
+  std::vector<TensorRef> arguments, made;
+  for (const Value& v : c.args) collect(v, arguments);
+  for (const Value& v : results) collect(v, made);
+  // A copy from the host to where the weights are is no kernel.
+  if (!arguments.empty() && !made.empty() && computed_on_host_.count(arguments[0]->value.node)) {
+    const NodeId id = made[0]->value.node;
+    const Node& n = c.builder().node(id);
+    if (id >= first && n.kind == NodeKind::Call && keeps_elements(def(n.op).moves)) copied_from_host_.insert(id);
+  }
+  // A trace computes with sizes as 0-d tensors, which eager Python has as ints.
+  const auto is_number = [&](const TensorRef& t) { return numbers_on_host_.count(t->value) != 0; };
+  const bool number =
+      c.operation.op == "prim::NumToTensor" || std::any_of(arguments.begin(), arguments.end(), is_number);
+  for (const TensorRef& t : made) {
+    const Type type = c.type(t->value);
+    if (number && type.ranked() && type.rank() == 0) numbers_on_host_.insert(t->value);
+    else if (c.row && t->value.node >= first) tensors_.insert(t->value.node);
+  }
 }
 
 void Importer::check_declared(Call& c, const std::vector<Value>& results) {

@@ -30,9 +30,13 @@ struct Frame {
 
 class Call;
 
+/// Nodes that get the marks of ir/eager_marks.h.
+struct EagerMarks {
+  std::set<NodeId> launched, inside;
+};
 /// The graph without what no result depends on: weights that were merged into
-/// others, shapes that nothing asked for. Params stay.
-Result<Graph> without_unused(const Graph& graph, Diagnostics& diags);
+/// others, shapes that nothing asked for. Params stay, and what is launched for nothing.
+Result<Graph> without_unused(const Graph& graph, Diagnostics& diags, const EagerMarks& marks = {});
 
 class Importer {
  public:
@@ -68,6 +72,8 @@ class Importer {
   void check_ranges(const std::vector<ModelInput>& inputs);
   Status run_operation(Frame& frame, const Operation& operation);
   Result<std::vector<Value>> translate(Call& c);
+  /// Notes which nodes made the tensors that an operation gives: those from `first` on are its own.
+  void note_results(const Call& c, const std::vector<Value>& results, NodeId first);
   void check_declared(Call& c, const std::vector<Value>& results);
   Status flatten_output(Frame& frame, const Value& value, const std::string& name, std::vector<ValueId>& results,
                         std::vector<std::string>& names);
@@ -80,6 +86,10 @@ class Importer {
   InputDims dims_;
   std::unordered_map<std::string_view, const Parameter*> parameters_;  ///< by name, aliases included
   std::size_t operations_ = 0;
+  std::set<NodeId> tensors_;           ///< of the outermost frame: calls that give what a tensor operator gives
+  std::set<NodeId> computed_on_host_;  ///< calls that the file says run on the CPU
+  std::set<NodeId> copied_from_host_;  ///< and those that bring their results to where the weights are
+  std::set<ValueId> numbers_on_host_;  ///< 0-d tensors that a trace writes for Python's ints
 };
 
 }  // namespace perfc::torch

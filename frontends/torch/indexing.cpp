@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "frontends/torch/translate.h"
+#include "ir/eager_marks.h"
 
 namespace perfc::torch {
 namespace {
@@ -92,7 +93,8 @@ Result<ValueId> stacked(Call& c, const Index& index) {
     columns.push_back(*column);
   }
   if (columns.size() == 1) return columns.front();
-  return c.emit(op("concatenate"), std::move(columns), {{"axis", static_cast<std::int64_t>(rank)}});
+  return c.emit(op("concatenate"), std::move(columns),
+                {{"axis", static_cast<std::int64_t>(rank)}, {std::string(kInside), std::int64_t{1}}});
 }
 
 /// Permutation that brings the indexed axes to the front.
@@ -176,7 +178,11 @@ Values index(Call& c) {
   if (!in) return Failure{};
   if (in->axes.empty()) return std::vector<Value>{c.args[0]};
   if (in->axes.size() == 1) {
-    return c.finish(op("take"), {*x, *in->by_axis[in->axes[0]]}, {{"axis", static_cast<std::int64_t>(in->axes[0])}});
+    const ValueId at = *in->by_axis[in->axes[0]];
+    Attrs attrs{{"axis", static_cast<std::int64_t>(in->axes[0])}};
+    // An index that is known makes no view here.
+    if (c.builder().node(at.node).kind == NodeKind::Constant) attrs.set(kLaunched, std::int64_t{1});
+    return c.finish(op("take"), {*x, at}, std::move(attrs));
   }
   auto all = stacked(c, *in);
   if (!all) return Failure{};
@@ -325,6 +331,21 @@ Values take(Call& c) {
   return single(c, c.emit(op("take"), {*flat, *i}, {{"axis", std::int64_t{0}}}));
 }
 
+/// Sums, divided by how many there are of each.
+static Values scattered_mean(Call& c, const SelfDim& s, ValueId index, ValueId updates) {
+  const Attrs adds{{"axis", s.axis}, {"reduction", std::string("add")}};
+  auto sum = c.emit(op("scatter_elements"), {s.self, index, updates}, adds);
+  const InsideKernel of_scatter(c);
+  const auto include_self = c.flag_or("include_self", true);
+  auto whole = c.shape_of(s.self), parts = c.shape_of(index);
+  if (!sum || !include_self || !whole || !parts) return Failure{};
+  const DType d = c.type(s.self).dtype();
+  auto first = c.full(*whole, *include_self ? 1 : 0, d), ones = c.full(*parts, 1, d);
+  auto count = first && ones ? c.emit(op("scatter_elements"), {*first, index, *ones}, adds) : first;
+  auto bounded = count ? c.emit(op("maximum"), {*count, c.number(1, d)}) : count;
+  return bounded ? single(c, c.emit(op("divide"), {*sum, *bounded})) : Failure{};
+}
+
 /// scatter, scatter_add, scatter_reduce; a value stands for a tensor of it. The
 /// indices' shape is what counts: a larger source is cut to it.
 Values scatter(Call& c) {
@@ -348,8 +369,8 @@ Values scatter(Call& c) {
   }
   if (!updates) return Failure{};
   const std::string reduction(name == "scatter_add" ? "add" : reduction_name(c.text_or("reduce", "")));
-  if (reduction == "mean") return c.error("scatters means, which is not supported");
   Attrs attrs{{"axis", s->axis}};
+  if (reduction == "mean") return scattered_mean(c, *s, *i, *updates);
   if (reduction != "none") attrs.set("reduction", reduction);
   return single(c, c.emit(op("scatter_elements"), {s->self, *i, *updates}, std::move(attrs)));
 }
@@ -375,7 +396,7 @@ Values view_scatter(Call& c) {
                   {c.int_constant({*start}), c.int_constant({*end}), c.int_constant({static_cast<std::int64_t>(*axis)}),
                    c.int_constant({*step})});
   }
-  if (!part || !c.write(*part->tensor(), *src)) return Failure{};
+  if (!part || !c.replace(*part->tensor(), *src)) return Failure{};
   return std::vector<Value>{copy};
 }
 
@@ -398,15 +419,19 @@ Values masked_scatter(Call& c) {
   if (!x || !mask || !source) return Failure{};
   auto shape = c.shape_of(*x);
   auto wide = shape ? c.emit(op("broadcast_to"), {*mask, *shape}) : shape;
-  auto number = wide ? c.cast(*wide, DType::Int64) : wide;
-  auto flat = number ? c.reshape(*number, {-1}) : number;
-  auto count = flat ? c.emit(op("cumsum"), {*flat, c.number(0, DType::Int64)}) : flat;
-  auto place = count ? c.emit(op("subtract"), {*count, c.number(1, DType::Int64)}) : count;
-  auto safe = place ? c.emit(op("maximum"), {*place, c.number(0, DType::Int64)}) : place;
   auto values = c.reshape(*source, {-1});
-  if (!safe || !values) return Failure{};
-  auto taken = c.emit(op("take"), {*values, *safe}, {{"axis", std::int64_t{0}}});
-  auto shaped = taken ? c.emit(op("reshape"), {*taken, *shape}) : taken;
+  if (!wide || !values) return Failure{};
+  const auto chosen = [&]() -> Result<ValueId> {
+    const InsideKernel of_scatter(c);
+    auto number = c.cast(*wide, DType::Int64);
+    auto flat = number ? c.reshape(*number, {-1}) : number;
+    auto count = flat ? c.emit(op("cumsum"), {*flat, c.number(0, DType::Int64)}) : flat;
+    auto place = count ? c.emit(op("subtract"), {*count, c.number(1, DType::Int64)}) : count;
+    auto safe = place ? c.emit(op("maximum"), {*place, c.number(0, DType::Int64)}) : place;
+    auto taken = safe ? c.emit(op("take"), {*values, *safe}, {{"axis", std::int64_t{0}}}) : safe;
+    return taken ? c.emit(op("reshape"), {*taken, *shape}) : taken;
+  };
+  const auto shaped = chosen();
   return shaped ? single(c, c.emit(op("where"), {*wide, *shaped, *x})) : Failure{};
 }
 
@@ -473,10 +498,13 @@ Values bucketize(Call& c) {
     if (!spread) return Failure{};
     e = *spread;
   }
-  auto same = wide ? c.cast(e, c.type(*wide).dtype()) : wide;
-  auto below = same ? c.emit(*right ? op("less_equal") : op("less"), {*same, *wide}) : same;
-  const DType d = *narrow ? DType::Int32 : DType::Int64;
-  auto number = below ? c.cast(*below, d) : below;
+  const auto counted = [&]() -> Result<ValueId> {
+    const InsideKernel of_search(c);
+    auto same = wide ? c.cast(e, c.type(*wide).dtype()) : wide;
+    auto below = same ? c.emit(*right ? op("less_equal") : op("less"), {*same, *wide}) : same;
+    return below ? c.cast(*below, *narrow ? DType::Int32 : DType::Int64) : below;
+  };
+  const auto number = counted();
   return number ? single(c, c.emit(op("sum_axes"), {*number, c.int_constant({-1})}, {{"keepdims", std::int64_t{0}}}))
                 : Failure{};
 }

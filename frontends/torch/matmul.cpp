@@ -130,8 +130,11 @@ Values baddbmm(Call& c) {
   const auto beta = c.real_or("beta", 1), alpha = c.real_or("alpha", 1);
   if (!self || !a || !b || !beta || !alpha) return Failure{};
   auto y = c.emit(op("nn.batch_matmul"), {*a, *b});
-  if (y && std::string_view(c.row->name) == "addbmm")
+  if (y && std::string_view(c.row->name) == "addbmm") {
+    const InsideKernel adds_up(c);
     y = c.emit(op("sum_axes"), {*y, c.int_constant({0})}, {{"keepdims", std::int64_t{0}}});
+  }
+  const InsideKernel of_product(c);  // cuBLAS scales and adds
   auto scaled = y ? times(c, *y, *alpha) : y;
   if (!scaled) return Failure{};
   if (*beta == 0) return c.result(*scaled);
@@ -145,6 +148,7 @@ Values addmv(Call& c) {
   const auto beta = c.real_or("beta", 1), alpha = c.real_or("alpha", 1);
   if (!self || !a || !b || !beta || !alpha) return Failure{};
   auto y = c.emit(op("nn.batch_matmul"), {*a, *b});
+  const InsideKernel of_product(c);  // cuBLAS scales and adds
   auto scaled = y ? times(c, *y, *alpha) : y;
   auto base = times(c, *self, *beta);
   if (!scaled || !base) return Failure{};
@@ -207,7 +211,10 @@ Values cdist(Call& c) {
   auto rows = c.expand_dims(*a, {static_cast<std::int64_t>(*rank) - 1});
   auto columns = c.expand_dims(*b, {static_cast<std::int64_t>(*rank) - 2});
   if (!rows || !columns) return Failure{};
-  auto d = c.emit(op("subtract"), {*rows, *columns});
+  const auto d = [&] {
+    const InsideKernel of_distance(c);
+    return c.emit(op("subtract"), {*rows, *columns});
+  }();
   return d ? single(c, c.emit(*p == 1 ? op("reduce_l1") : op("reduce_l2"), {*d, c.int_constant({-1})},
                               {{"keepdims", std::int64_t{0}}}))
            : Failure{};

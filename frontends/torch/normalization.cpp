@@ -131,7 +131,9 @@ Values softmax(Call& c) {
   const auto widen = c.flag_or("half_to_float", false);
   if (!widen) return Failure{};
   if (*widen) d = DType::Float32;
-  auto v = c.cast(*x, d);
+  // The kernel itself reads halves and writes floats.
+  const bool widens = bits(c.type(*x).dtype()) == 16 && d == DType::Float32;
+  auto v = widens ? c.promote(*x, d) : c.cast(*x, d);
   if (!v) return Failure{};
   const bool log = std::string_view(c.row->name).find("log_softmax") != std::string_view::npos;
   return single(c, c.emit(log ? op("nn.log_softmax") : op("nn.softmax"), {*v}, {{"axis", *dim}}));

@@ -32,6 +32,7 @@ struct Declared {
   std::string_view type;        ///< TorchScript's: "Tensor", "int", "List[int]"; empty: a tensor
   Type tensor;                  ///< as far as the file says; None when it is silent
   std::vector<Declared> items;  ///< a list of tensors by name
+  bool on_host = false;         ///< on the CPU, where the program's weights are elsewhere
 };
 
 struct Block;

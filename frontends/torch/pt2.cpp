@@ -223,6 +223,13 @@ class Pt2Reader {
     return tensor_type(found->second, name);
   }
 
+  std::optional<std::string_view> device_of(std::string_view name) const {
+    const auto found = types_.back().find(name);
+    if (found == types_.back().end()) return std::nullopt;
+    const auto device = json::member(found->second, "device");
+    return device ? json::text(json::member(*device, "type")) : std::nullopt;
+  }
+
   /// The name in {"arg": {"name": …}} or {"arg": {"as_tensor": {"name": …}}}.
   static std::optional<std::string_view> spec_name(const Element& spec) {
     const auto arg = json::member(spec, "arg");
@@ -242,6 +249,7 @@ class Pt2Reader {
       if (!c) return diags_.error("an input has no kind");
       const auto name = spec_name(c->value);
       if (!name) continue;  // constants, tokens
+      if (home_.empty()) home_ = device_of(*name).value_or("");
       auto type = type_of(*name);
       if (!type) return Failure{};
       if (c->key == "user_input") {
@@ -405,6 +413,7 @@ class Pt2Reader {
     auto type = type_of(name);
     if (!type) return Failure{};
     out.tensor = *std::move(type);
+    out.on_host = device_of(name) == "cpu" && home_ != "cpu" && !home_.empty();
     return ok();
   }
 
@@ -504,6 +513,7 @@ class Pt2Reader {
   Diagnostics& diags_;
   std::int64_t index_ = -1;
   std::vector<std::unordered_map<std::string_view, Element>> types_;
+  std::string_view home_;  ///< the device of its weights
   std::unordered_map<std::string_view, std::string_view> files_;
   std::unordered_map<std::string_view, std::size_t> by_file_;
   std::vector<std::unique_ptr<std::string>>& names_ = program_.texts;

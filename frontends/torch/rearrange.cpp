@@ -135,14 +135,16 @@ Values rot90(Call& c) {
   const auto a = c.axis((*dims)[0], *rank), b = c.axis((*dims)[1], *rank);
   if (!a || !b) return Failure{};
   const std::int64_t turns = ((*k % 4) + 4) % 4;
-  const auto reversed = [&](ValueId x, std::size_t axis) { return c.slice(x, axis, -1, INT64_MIN, -1); };
+  const auto reversed = [&](ValueId x, std::vector<std::int64_t> axes) {
+    return c.emit(op("reverse"), {x}, {{"axis", std::move(axes)}});
+  };
+  const auto first = static_cast<std::int64_t>(*a), second = static_cast<std::int64_t>(*b);
   auto perm = identity(*rank);
   std::swap(perm[*a], perm[*b]);
   if (turns == 2) {
-    v = reversed(*v, *a);
-    v = v ? reversed(*v, *b) : v;
+    v = reversed(*v, {first, second});
   } else if (turns != 0) {
-    v = reversed(*v, turns == 1 ? *b : *a);
+    v = reversed(*v, {turns == 1 ? second : first});
     v = v ? c.transpose(*v, perm) : v;
   }
   return single(c, v);
@@ -200,17 +202,11 @@ Values pad(Call& c) {
   if (mode == "replicate") mode = "edge";
   if (mode == "circular") mode = "wrap";
   std::vector<Value> pads(2 * *rank, Scalar::of(std::int64_t{0}));
-  bool nothing = true;
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t axis = *rank - 1 - i;
     pads[axis] = (*l->items)[2 * i];
     pads[*rank + axis] = (*l->items)[2 * i + 1];
   }
-  for (const Value& p : pads) {
-    const Scalar* s = p.scalar();
-    nothing = nothing && s && s->integer.is(0);
-  }
-  if (nothing && mode == "constant") return std::vector<Value>{c.args[0]};
   auto operand = c.int_vector(pads);
   if (!operand) return Failure{};
   std::vector<ValueId> operands{*v, *operand};

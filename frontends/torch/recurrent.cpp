@@ -145,6 +145,7 @@ Values recurrent(Call& c, const CellKind& kind) {
     auto out = c.emit_all(kind.op, std::move(operands), std::move(attrs), states.size() + 1);
     if (!out) return Failure{};
     for (std::size_t i = 0; i < states.size(); ++i) last[i].push_back((*out)[i + 1]);
+    const InsideKernel of_recurrence(c);  // cuDNN writes the directions side by side
     // (seq, directions, batch, hidden) → (seq, batch, directions · hidden)
     if (directions == 1) {
       sequence = c.squeeze((*out)[0], {1});
@@ -160,6 +161,7 @@ Values recurrent(Call& c, const CellKind& kind) {
   if (*batch_first) sequence = c.transpose(*sequence, {1, 0, 2});
   if (!sequence) return Failure{};
   std::vector<ValueId> results{*sequence};
+  const InsideKernel of_recurrence(c);
   for (auto& parts : last) {
     auto all =
         parts.size() == 1 ? Result<ValueId>(parts[0]) : c.emit(op("concatenate"), parts, {{"axis", std::int64_t{0}}});

@@ -73,7 +73,10 @@ Values fft(Call& c) {
     lengths = *n;
   }
   if (axes.empty()) return c.error("transforms no dim");
-  auto v = pairs(c, *x);
+  // A transform of complex numbers converts reals to such first.
+  const bool converts = !kind.onesided && !is_complex(c.type(*x).dtype());
+  auto numbers = converts ? c.emit(op("clone"), {*x}) : x;
+  auto v = numbers ? pairs(c, *numbers) : numbers;
   if (!v) return Failure{};
   // The one-sided dim is the last: first of a real transform, last of its inverse.
   std::vector<std::size_t> order(axes.size());

@@ -5,10 +5,6 @@
 namespace perfc::torch {
 namespace {
 
-bool is_static(const Shape& s) {
-  return std::all_of(s.begin(), s.end(), [](const Dim& d) { return d.known(); });
-}
-
 /// The only known integer of a vector.
 std::optional<std::int64_t> single(const GraphBuilder& b, ValueId v) {
   const Data* d = b.data(v);
@@ -44,48 +40,11 @@ std::optional<Strides> step(const GraphBuilder& b, const ViewStep& s, const Stri
     }
     return out;
   }
-  if (def(s.op).moves == Moves::Reshapes) return viewed(from, in, to);
+  if (def(s.op).moves == Moves::Reshapes || def(s.op).moves == Moves::Copies) return viewed(from, in, to);
   return std::nullopt;
 }
 
 }  // namespace
-
-std::optional<Strides> contiguous_strides(const Shape& shape) {
-  Strides out(shape.size());
-  std::int64_t span = 1;
-  for (std::size_t i = shape.size(); i-- > 0;) {
-    if (!shape[i].known()) return std::nullopt;
-    out[i] = span;
-    if (__builtin_mul_overflow(span, std::max<std::int64_t>(shape[i].value(), 1), &span)) return std::nullopt;
-  }
-  return out;
-}
-
-std::optional<Strides> viewed(const Shape& shape, const Strides& strides, const Shape& as) {
-  if (!is_static(shape) || !is_static(as)) return std::nullopt;
-  Strides out(as.size(), 1);
-  if (shape.empty() || element_count(shape) == 0) return contiguous_strides(as);
-  // Runs of old dims that lie in memory without gaps, each covered by new dims.
-  std::size_t next = as.size();
-  std::int64_t run = 1, taken = 1;
-  std::int64_t stride = strides.empty() ? 1 : strides.back();
-  for (std::size_t i = shape.size(); i-- > 0;) {
-    run *= shape[i].value();
-    const bool ends = i == 0 || (shape[i - 1].value() != 1 && strides[i - 1] != run * stride);
-    if (!ends) continue;
-    while (next > 0 && (taken < run || as[next - 1].is(1))) {
-      --next;
-      out[next] = taken * stride;
-      taken *= as[next].value();
-    }
-    if (taken != run) return std::nullopt;
-    if (i > 0) {
-      stride = strides[i - 1];
-      run = taken = 1;
-    }
-  }
-  return next == 0 ? std::optional(out) : std::nullopt;
-}
 
 std::optional<Strides> strides_of(const GraphBuilder& b, const Tensor& t) {
   const Type& base = b.type(t.storage->value);

@@ -59,6 +59,7 @@ Values to(Call& c);
 Values to_any(Call& c);
 Values alias(Call& c);
 Values clone(Call& c);
+Values lift(Call& c);
 Values copy_from(Call& c);
 Values dropout(Call& c);
 Values prelu(Call& c);

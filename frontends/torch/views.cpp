@@ -119,17 +119,15 @@ Values view(Call& c) {
   if (!l) return c.error(fmt::format("'size' must be a list of ints, is {}", c.arg("size").kind()));
   return reshaped(c, "self", *l->items);
 }
-/// The tensor itself where it lies in order; else a copy of it.
+/// The tensor itself where it lies in order; else a copy of it, with memory of its own.
 Values contiguous(Call& c) {
   const TensorRef* self = c.arg("self").tensor();
   if (!self) return c.error("needs a tensor");
-  if (!(*self)->views.empty()) {
-    auto v = c.read(*self);
-    if (!v) return Failure{};
-    const auto strides = strides_of(c.builder(), **self);
-    if (strides && strides != contiguous_strides(c.type(*v).shape())) return std::vector<Value>{Call::fresh(*v)};
-  }
-  return std::vector<Value>{*self};
+  const auto strides = strides_of(c.builder(), **self);
+  auto v = c.read(*self);
+  if (!v) return Failure{};
+  if (strides && strides != contiguous_strides(c.type(*v).shape())) return single(c, c.emit(op("contiguous"), {*v}));
+  return c.view_result("self", op("contiguous"), {});
 }
 Values reshape_as(Call& c) {
   auto other = c.tensor("other");
@@ -356,7 +354,10 @@ Values repeat_interleave(Call& c) {
   auto wide = c.expand_dims(*v, {static_cast<std::int64_t>(*axis) + 1});
   if (!wide) return Failure{};
   auto target = c.int_vector(dims_with(c, *wide, *rank + 1, *axis + 1, *axis + 1, {n}));
-  auto spread = target ? c.emit(op("broadcast_to"), {*wide, *target}) : target;
+  auto view = target ? c.emit(op("broadcast_to"), {*wide, *target}) : target;
+  if (!view) return Failure{};
+  // aten/src/ATen/native/Repeat.cpp: repeated so many times each, it is a copy in any case.
+  auto spread = c.emit(op("clone"), {*view}, {{"contiguous", std::int64_t{1}}});
   if (!spread) return Failure{};
   const Dim extent = c.dim(*v, *axis);
   std::vector<Value> merged = dims_with(c, *v, *rank, *axis, *axis, {Scalar::of(std::int64_t{-1})});

@@ -57,6 +57,7 @@ Values im2col(Call& c) {
   if (!rank) return Failure{};
   if (*rank != 4) return c.error(fmt::format("data of rank {}, 4 is needed", *rank));
   if ((*padding)[0] != 0 || (*padding)[1] != 0) {
+    const InsideKernel of_windows(c);
     v = c.emit(op("nn.pad"),
                {*v, c.int_constant({0, 0, (*padding)[0], (*padding)[1], 0, 0, (*padding)[0], (*padding)[1]})});
     if (!v) return Failure{};

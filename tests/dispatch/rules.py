@@ -22,9 +22,9 @@ EQUIVALENT = {
     "_thnn_fused_gru_cell": {"nn.gru"},
     "native_batch_norm": {"nn.instance_norm"},  # nn.InstanceNorm is a batch-norm of a view
     "mean": {"nn.global_avg_pool", "nn.adaptive_avg_pool2d"},
-    "_adaptive_avg_pool2d": {"mean"},
+    "_adaptive_avg_pool2d": {"mean", "nn.avg_pool1d"},  # of one dim: of a view
     "avg_pool2d": {"nn.avg_pool1d"},
-    "adaptive_max_pool2d": {"max", "nn.max_pool2d"},
+    "adaptive_max_pool2d": {"max", "nn.max_pool2d", "nn.max_pool1d"},
     "max_pool2d_with_indices": {"nn.max_pool1d"},
     "convolution": {"nn.conv1d_transpose", "nn.conv3d_transpose"},
     "_trilinear": {"einsum"},
@@ -39,8 +39,9 @@ EQUIVALENT = {
     "repeat": {"broadcast_to", "concatenate"} | COPIES,
     "stack": {"concatenate"},
     "cat": {"concatenate"},
-    "fill_": {"full", "broadcast_to", "scatter_elements"},
-    "zero_": {"full", "broadcast_to", "scatter_elements"},
+    "fill_": {"full", "broadcast_to", "scatter_elements", "copy"},
+    "zero_": {"full", "broadcast_to", "scatter_elements", "copy"},
+    **dict.fromkeys(("ceil", "floor", "round", "trunc"), {"copy"}),  # of integers
     "zeros": {"full"},
     "ones": {"full"},
     "scalar_tensor": {"full"},
@@ -53,6 +54,7 @@ EQUIVALENT = {
     "index": {"take", "gather_nd", "gather"},
     # one kernel under several names
     "pow": {"power", "multiply", "sqrt"},
+    "add": {"add", "logical_or", "nn.bias_add"},  # linear adds its bias by itself where its data is no matrix
     "mul": {"multiply", "logical_and"},
     "sub": {"subtract"},
     "rsub": {"subtract"},
@@ -83,6 +85,12 @@ COPY_THEMSELVES = ("nn.conv", "nn.softmax", "nn.log_softmax", "nn.layer_norm", "
                    "nn.rnn")
 
 
+#: Operators of which one call runs several kernels of the same name …
+ONE_CALL = {"roll", "nn.lstm", "nn.gru", "nn.rnn", "dft"}
+#: … and operators of the file whose kernels are one call: below the dispatcher they are functions of C++.
+WITHIN = ("/renorm", "/binary_cross_entropy_with_logits")
+
+
 def calls_of(kernels: list[dict]) -> list[dict]:
     """perfc's kernels → its calls, {"op", "node", "elements", "kernels"}. Several kernels of one node are one call where
     one call of PyTorch's launches them:
@@ -90,7 +98,8 @@ def calls_of(kernels: list[dict]) -> list[dict]:
     - a convolution and the kernel that adds its bias (cuDNN adds none);
     - what convolutions, norms of rows, softmax and recurrent layers copy before they work on it;
     - a loss and the kernel that sums it up;
-    - roll, a kernel per dim;
+    - roll and Fourier transforms, a kernel per dim; recurrent layers, a kernel per layer;
+    - what PyTorch computes within one operator by several kernels (renorm, …);
     - _safe_softmax of PyTorch's reference attention: a softmax, the search for rows that are -inf throughout, their zeros.
 
     A loop's body counts as often as it runs.
@@ -106,8 +115,10 @@ def calls_of(kernels: list[dict]) -> list[dict]:
             before.update(op=op, elements=elements, kernels=before["kernels"] + 1)
         elif before and before["op"] in LOSSES and op in ("mean", "sum_axes"):
             before.update(elements=elements, kernels=before["kernels"] + 1)
-        elif before and before["op"] == op == "roll":
+        elif before and before["op"] == op and op in ONE_CALL:
             before["kernels"] += 1
+        elif before and ("/" + node).endswith(WITHIN):
+            before.update(op=op, elements=elements, kernels=before["kernels"] + 1)
         elif before and before["op"] == "nn.softmax" and op in ("equal", "max", "where"):
             before["kernels"] += 1
         else:
@@ -141,7 +152,7 @@ def same(aten: str, op: str) -> bool:
 
 
 #: Calls that perfc computes as a larger operator whose first results they are, or as pairs of numbers.
-OTHER_SIZE = {"kthvalue", "median", "nanmedian", "mode", "_fft_r2c", "_fft_c2c", "_fft_c2r"}
+OTHER_SIZE = {"addbmm", "kthvalue", "median", "nanmedian", "mode", "_fft_r2c", "_fft_c2c", "_fft_c2r"}
 
 
 def match(theirs: dict, ours: dict) -> bool:

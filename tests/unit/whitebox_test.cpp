@@ -334,7 +334,7 @@ TEST(Kernels, HeadsThatShareKeysRunTheReferenceAttention) {
     return std::ranges::count_if(s.kernels, [&](const Kernel& k) { return k.ops[0] == what; });
   };
   EXPECT_EQ(count(op("nn.batch_matmul")), 2);
-  EXPECT_EQ(count(op("copy")), 3);
+  EXPECT_EQ(count(op("copy")), 2);  // the queries are a stack of matrices as they lie
   const auto copy = std::ranges::find_if(
       s.kernels, [](const Kernel& k) { return k.ops[0] == op("copy") && k.extents.m * k.extents.n == 2 * 4 * 8 * 16; });
   ASSERT_NE(copy, s.kernels.end());  // of the keys, for each head

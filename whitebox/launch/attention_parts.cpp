@@ -80,9 +80,14 @@ void AttentionParts::prepare_reference(const Parts& p, bool casts) {
   for (const std::size_t i : {kQ, kK, kV}) {
     if (casts) on_operand(p, op("cast"), i, 2 + p.width);
   }
-  // √scale on both; the products want their operands dense.
+  // √scale on both; they lie as they did.
   for (const std::size_t i : {kQ, kK}) on_operand(p, op("multiply"), i, 2 * p.width);
-  for (const std::size_t i : {kQ, kK, kV}) launch(p, dense_copy(p, i, p.width));
+  for (const std::size_t i : {kQ, kK}) copy_for_reference(p, i);
+}
+
+void AttentionParts::copy_for_reference(const Parts& p, std::size_t i) {
+  if (!is_stack_of_matrices(of_.g, p.node.operands[i], p.node.results[0].type, of_.layout))
+    launch(p, dense_copy(p, i, p.width));
 }
 
 void AttentionParts::prepare(const Parts& p) {
@@ -123,6 +128,7 @@ void AttentionParts::eager(NodeId id, const WrittenOutAttention& a) {
   if (a.scales_scores) on_scores(p, op("multiply"), 1, pass);
   if (is_masked_attention(p.node)) on_scores(p, op("add"), 1, pass + of_.widths.bytes_of(p.node.operands[kMask]));
   softmax(p);
+  if (a.reference) copy_for_reference(p, kV);
   product_with_values(p);
   if (casts) cast_result(p);
 }

@@ -6,6 +6,7 @@
 #include "ir/layout.h"
 #include "whitebox/constants.h"
 #include "whitebox/launch/framework.h"
+#include "whitebox/launch/value_strides.h"
 
 namespace perfc {
 
@@ -138,9 +139,43 @@ void copy_for_kernels_only(const Graph& g, DataLayout& l) {
 
 }  // namespace
 
+bool lies_in_order(const Graph& g, ValueId v, const DataLayout& l) {
+  const Type& t = g.type(v);
+  const Strides& strides = l.strides[v.node];
+  return !t.is_static() || strides.size() != t.rank() || is_contiguous(t.shape(), strides);
+}
+
+bool is_matrix_of_rows(const Graph& g, ValueId v, const DataLayout& l) {
+  const Type& t = g.type(v);
+  const Strides& strides = l.strides[v.node];
+  if (!t.is_static() || strides.size() != t.rank() || t.rank() < 2) return true;
+  std::int64_t rows = 1;
+  for (std::size_t i = 0; i + 1 < t.rank(); ++i) rows *= t.shape()[i].value();
+  return viewed(t.shape(), strides, {Dim(rows), t.shape().back()}).has_value();
+}
+
+bool is_stack_of_matrices(const Graph& g, ValueId v, const Type& result, const DataLayout& l) {
+  return is_product_view(g.type(v), l.strides[v.node], result);
+}
+
+namespace {
+
+/// A view that eager PyTorch has to copy for.
+bool view_copies(const Graph& g, const Node& n, const DataLayout& l) {
+  const Type &from = g.type(n.operands[0]), &to = n.results[0].type;
+  if (def(n.op).runs.launch == Launch::ViewIfContiguous) return !lies_in_order(g, n.operands[0], l);
+  const Strides& strides = l.strides[n.operands[0].node];
+  return def(n.op).moves == Moves::Reshapes && from.is_static() && to.is_static() && strides.size() == from.rank() &&
+         !viewed(from.shape(), strides, to.shape());
+}
+
+}  // namespace
+
 DataLayout data_layout(const Graph& g, const ExecConfig& config, const std::vector<bool>& weight) {
   const std::vector<bool> none(g.size(), false);
-  DataLayout l{channels_last(g, config), none, none, none};
+  DataLayout l{channels_last(g, config), none, none, none, {}};
+  const bool eager = config.mode == ExecMode::Eager;
+  if (eager) l.strides = value_strides(g, l.channels_last);
   for (NodeId id = 0; id < g.size(); ++id) {
     const Node& n = g.node(id);
     if (n.kind != NodeKind::Call || n.operands.empty() || !n.operands[0]) continue;
@@ -152,10 +187,10 @@ DataLayout data_layout(const Graph& g, const ExecConfig& config, const std::vect
       l.strided[id] = !becomes_dense(g, n, l);
       l.columns[id] = l.strided[id] && moves_columns != l.columns[from];
     } else if (is_view(n) || is_epilogue(g, n)) {
-      l.copied[id] = n.is(op("reshape")) && l.strided[from] && !only_splits(g, n);
+      l.copied[id] = eager ? view_copies(g, n, l) : n.is(op("reshape")) && l.strided[from] && !only_splits(g, n);
       l.columns[id] = !l.copied[id] && (l.columns[from] || flattens_channels_last(g, n, l));
       l.strided[id] = !l.copied[id] && (l.strided[from] || l.columns[id]);
-    } else if (is_elementwise(n) && config.mode == ExecMode::Eager) {
+    } else if (is_elementwise(n) && eager) {
       // TensorIterator writes a result as its first operand lies.
       const auto data = std::ranges::find_if(n.operands, [&](ValueId v) { return v && !weight[v.node]; });
       if (data == n.operands.end() || g.type(*data).rank() != n.results[0].type.rank()) continue;
@@ -173,8 +208,11 @@ bool copies_data(const Graph& g, NodeId id, const DataLayout& l, const std::vect
   const Category c = def(n.op).category;
   switch (def(n.op).wants) {
     case Wants::Rows:
+      if (def(n.op).splits_bias && !l.strides.empty())
+        return g.type(n.operands[0]).rank() > 2 && !is_matrix_of_rows(g, n.operands[0], l);
       return l.columns[from] && g.type(n.operands[0]).rank() > 2;
     case Wants::ChannelsFirst:
+      if (!l.strides.empty()) return !lies_in_order(g, n.operands[0], l);
       return l.strided[from] || l.channels_last[from];
     case Wants::Anything:
       break;

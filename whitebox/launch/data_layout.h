@@ -2,6 +2,7 @@
 /// How values lie in memory when PyTorch runs a graph: where views are free, and where
 /// data has to be copied first.
 #include "ir/graph.h"
+#include "ir/strides.h"
 #include "whitebox/predictor.h"
 
 namespace perfc {
@@ -23,7 +24,15 @@ struct DataLayout {
   std::vector<bool> strided;        ///< its result is a strided view, or written in the order of one
   std::vector<bool> columns;        ///< … and strided along its last axis
   std::vector<bool> copied;         ///< a reshape that has to copy
+  std::vector<Strides> strides;     ///< of the first result; eager execution only
 };
+/// Whether a value lies in row-major order when eager PyTorch reads it.
+bool lies_in_order(const Graph&, ValueId, const DataLayout&);
+/// Whether a value of three dims or more is a matrix of its rows as it lies, which torch.nn.functional.linear needs.
+bool is_matrix_of_rows(const Graph&, ValueId, const DataLayout&);
+/// Whether its matrices, once for each of the leading dims of `result`, are a view of three dims: what torch.matmul
+/// makes of its operands.
+bool is_stack_of_matrices(const Graph&, ValueId, const Type& result, const DataLayout&);
 /// `weight`: which nodes are computed from weights alone.
 DataLayout data_layout(const Graph&, const ExecConfig&, const std::vector<bool>& weight);
 

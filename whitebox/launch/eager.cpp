@@ -1,11 +1,14 @@
 #include "whitebox/launch/eager.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
+#include "ir/eager_marks.h"
 #include "whitebox/constants.h"
 #include "whitebox/launch/attention_parts.h"
 #include "whitebox/launch/framework.h"
+#include "whitebox/launch/value_strides.h"
 
 namespace perfc {
 namespace {
@@ -28,21 +31,113 @@ class EagerPlanner {
 
  private:
   void call(NodeId id, const Node& n) {
-    if (is_epilogue(of_.g, n) || is_strided_view(of_.g, n)) return;
+    if (n.attrs.has(kInside) || of_.elements({id, 0}) == 0) return;
+    if ((is_strided_view(of_.g, n) && !n.attrs.has(kLaunched)) || (is_epilogue(of_.g, n) && !adds_alone(n))) return;
     if (is_view(n)) {
       if (of_.layout.copied[id]) copy_view(id);
       return;
     }
     count_views(n);
-    if (const auto attention = written_out_attention(of_.g, id)) {
+    if (is_masked_attention(n)) prepare_mask(id, n);
+    if (const auto attention = parts_of_attention(id, n)) {
       attention_.eager(id, *attention);
       return;
     }
     if (copies_data(of_.g, id, of_.layout, of_.weight)) copy_operand(id, n);
+    copy_for_product(id, n);
+    if (n.is(op("nn.instance_norm"))) repeat_parameters(id, n);
     for (const OpId part : def(n.op).before) {
       if (part) run_before(id, n, part);
     }
     compute(id, n);
+    if (multiplies_from_left(n)) launch(id, maker_.copy_of(id, {id, 0}, of_.widths.read_width(n.operands[0], n)));
+  }
+
+  /// A norm of instances is a batch-norm of one sample with all instances' channels, and so are its parameters
+  /// (aten/src/ATen/native/Normalization.cpp, instance_norm).
+  void repeat_parameters(NodeId id, const Node& n) {
+    for (std::size_t i = 1; i < std::min<std::size_t>(n.operands.size(), 3); ++i) {
+      if (n.operands[i] && !of_.g.data(n.operands[i]))
+        launch(id, maker_.copy_of(id, n.operands[i], of_.widths.read_width(n.operands[i], n)));
+    }
+  }
+
+  /// A weight times a stack of matrices is their product with its transpose, transposed and copied
+  /// (aten/src/ATen/native/LinearAlgebra.cpp, _matmul_impl).
+  bool multiplies_from_left(const Node& n) const {
+    return n.is(op("nn.batch_matmul")) && of_.weight[n.operands[0].node] && of_.g.type(n.operands[0]).rank() == 2 &&
+           of_.g.type(n.operands[1]).rank() > 2;
+  }
+
+  std::optional<WrittenOutAttention> parts_of_attention(NodeId id, const Node& n) const {
+    if (!n.is(op("nn.sdpa"))) return std::nullopt;
+    return written_out_attention(of_.g, id, fused_attention_reads(of_.g, n, of_.layout.strides));
+  }
+
+  /// The bias of a dense layer whose data is no matrix as it lies: torch.nn.functional.linear then multiplies first
+  /// (aten/src/ATen/native/Linear.cpp).
+  bool adds_alone(const Node& n) const {
+    ValueId x = n.operands[0];
+    while (of_.node(x.node).is(op("reshape"))) x = of_.node(x.node).operands[0];
+    const ValueId data = of_.node(x.node).operands[0];
+    return of_.g.type(data).rank() > 2 && !lies_in_order(of_.g, data, of_.layout);
+  }
+
+  /// A mask of bools becomes numbers: 0, −∞, where; what the fused kernel cannot read in steps of 8 is padded
+  /// (aten/src/ATen/native/transformers/attention.cpp, convert_boolean_attn_mask and pad_bias).
+  void prepare_mask(NodeId id, const Node& n) {
+    if (n.attrs.int_or("explicit", 0) == 1) return;
+    const ValueId mask = n.operands[kMaskOperand];
+    const Type& type = of_.g.type(mask);
+    if (!type.is_static() || type.rank() == 0) return;
+    Strides strides = of_.layout.strides[mask.node];
+    const double elements = of_.elements(mask);
+    if (type.dtype() == DType::Bool) {
+      for (int i = 0; i < 2; ++i) launch(id, on_mask(id, mask, {op("full"), 1, kMaskBytes}));
+      launch(id, on_mask(id, mask, {op("where"), elements, elements * (1 + kMaskBytes)}));
+      strides = elementwise_strides(type, strides);
+    }
+    if (parts_of_attention(id, n) || readable_in_steps(strides)) return;
+    const auto last = static_cast<double>(type.shape().back().value());
+    const double padded = elements / last * (std::floor(last / kMaskStep) + 1) * kMaskStep;
+    launch(id, on_mask(id, mask, {op("nn.pad"), padded, (elements + padded) * kMaskBytes}));
+  }
+
+  static constexpr std::size_t kMaskOperand = 3;
+  static constexpr double kMaskBytes = 4, kMaskStep = 8;
+  static bool readable_in_steps(const Strides& strides) {
+    return strides.back() == 1 && std::all_of(strides.begin(), strides.end() - 1, [](std::int64_t s) {
+             return s % static_cast<std::int64_t>(kMaskStep) == 0;
+           });
+  }
+  struct OnMask {
+    OpId what;
+    double written = 0;  ///< elements
+    double bytes = 0;
+  };
+  Kernel on_mask(NodeId id, ValueId mask, const OnMask& does) const {
+    Kernel k = maker_.copy_of(id, mask, 0);
+    k.ops = {does.what};
+    k.extents = {.m = 1, .n = does.written, .k = 1};
+    k.work.flops = does.written;
+    k.traffic.bytes = k.traffic.handed_bytes = does.bytes;
+    return k;
+  }
+
+  /// torch.matmul and torch.einsum give their operands three dims, which not every one has a view of.
+  void copy_for_product(NodeId id, const Node& n) {
+    const auto product = product_operands(of_.g, n, of_.layout.strides);
+    if (!product) return;
+    for (const std::size_t i : {std::size_t{product->swapped}, std::size_t{!product->swapped}}) {
+      if (!product->copies[i]) continue;
+      const ValueId v = n.operands[i];
+      const double width = of_.widths.read_width(v, n),
+                   written = std::max(broadcast_copy(of_.g, n, i), of_.elements(v));
+      Kernel copy = maker_.copy_of(id, v, width);
+      copy.traffic.bytes = copy.traffic.handed_bytes = (of_.elements(v) + written) * width;
+      copy.extents.m *= of_.elements(v) > 0 ? written / of_.elements(v) : 1;
+      launch(id, std::move(copy));
+    }
   }
 
   void launch(NodeId id, Kernel k) {

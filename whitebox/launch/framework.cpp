@@ -18,7 +18,10 @@ bool broadcasts_heads(const Type& q, const Type& v) {
 
 }  // namespace
 
-bool is_view(const Node& n) { return def(n.op).runs.launch == Launch::View; }
+bool is_view(const Node& n) {
+  const Launch launch = def(n.op).runs.launch;
+  return launch == Launch::View || launch == Launch::ViewIfContiguous;
+}
 
 OpId kernel_op(const Node& n) {
   const OpId other = def(n.op).kernel;
@@ -107,13 +110,13 @@ bool is_elementwise(const Node& n) {
   return def(n.op).category == Category::Elementwise || def(n.op).category == Category::Activation;
 }
 
-std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId id) {
+std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId id, bool reads_in_steps) {
   const Node& n = g.node(id);
   if (!n.is(op("nn.sdpa"))) return std::nullopt;
   const bool fused = n.attrs.int_or("explicit", 0) != 1;
   const Type &q = g.type(n.operands[0]), &v = g.type(n.operands[2]), &result = n.results[0].type;
   if (!q.is_static() || !v.is_static() || !result.is_static() || v.rank() < 2) return std::nullopt;
-  if (fused && q.rank() == 4 && !broadcasts_heads(q, v)) return std::nullopt;
+  if (fused && q.rank() == 4 && reads_in_steps && !broadcasts_heads(q, v)) return std::nullopt;
   const auto size = [](const Dim& d) { return static_cast<double>(d.value()); };
   const double head = size(q.shape().back()), value = size(v.shape().back()), keys = size(v.shape()[v.rank() - 2]);
   if (value == 0) return std::nullopt;

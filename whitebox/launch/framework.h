@@ -37,7 +37,8 @@ struct WrittenOutAttention {
   bool reference = false;      ///< not written out by the model
   bool scales_scores = false;  ///< rather than the queries: a pass over the scores
 };
-std::optional<WrittenOutAttention> written_out_attention(const Graph&, NodeId);
+/// `reads_in_steps`: false, the fused kernels do not take how its operands lie either.
+std::optional<WrittenOutAttention> written_out_attention(const Graph&, NodeId, bool reads_in_steps = true);
 
 /// Attention with a mask.
 bool is_masked_attention(const Node&);

@@ -102,6 +102,14 @@ constinit const OpDef kElementwiseRows[] = {
   {.name = "copy", .onnx = "Identity ms:Identity", .category = Category::Elementwise, .operands = {1, 1},
    .takes = Takes::Anything, .infer = same_type, .eval = eval_identity, .cost = free_cost, .runs = no_op(),
    .moves = Moves::Copies},
+  // A copy that a program asks for; `contiguous`=1: in row-major order, else as the operand lies.
+  {.name = "clone", .category = Category::DataMovement, .operands = {1, 1}, .takes = Takes::Anything,
+   .infer = same_type, .eval = eval_identity, .cost = copy_cost, .runs = moves(MemoryFormat::Preserved),
+   .moves = Moves::Copies, .gradient = Gradient::Same, .kernel = op("copy")},
+  // The operand itself where it lies in row-major order, else a copy that does.
+  {.name = "contiguous", .category = Category::Shape, .operands = {1, 1}, .takes = Takes::Anything,
+   .infer = same_type, .eval = eval_identity, .cost = free_cost, .runs = view_if_contiguous(), .moves = Moves::Copies,
+   .kernel = op("copy")},
   {.name = "rsqrt", .aten = "rsqrt", .tf = "Rsqrt", .paddle = "rsqrt", .category = Category::Elementwise,
    .operands = {1, 1}, .takes = Takes::Float, .infer = same_type, .eval = eval_unary<real_rsqrt>,
    .cost = per_element_cost, .runs = pointwise(Keeps::Result, Autocast::Float32)},

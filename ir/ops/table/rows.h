@@ -45,6 +45,9 @@ constexpr Runs reduction(Keeps keeps, Autocast autocast = Autocast::Promotes) {
 constexpr Runs view(MemoryFormat format = MemoryFormat::Contiguous) {
   return {Autocast::Promotes, Keeps::Nothing, Fusion::Moves, Launch::View, format};
 }
+constexpr Runs view_if_contiguous() {
+  return {Autocast::Promotes, Keeps::Nothing, Fusion::Moves, Launch::ViewIfContiguous, MemoryFormat::Contiguous};
+}
 constexpr Runs strided_view(MemoryFormat format) {
   return {Autocast::Promotes, Keeps::Nothing, Fusion::Moves, Launch::StridedView, format};
 }

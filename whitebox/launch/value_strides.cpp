@@ -1,0 +1,393 @@
+#include "whitebox/launch/value_strides.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "ir/eager_marks.h"
+#include "ir/ops/einsum.h"
+#include "whitebox/launch/framework.h"
+
+namespace perfc {
+namespace {
+
+using Extents64 = std::vector<std::int64_t>;
+
+/// Extents of a tensor of a graph that is planned: all are known.
+Extents64 extents_of_shape(const Type& t) {
+  Extents64 out;
+  if (!t.is_static()) return out;
+  for (const Dim& d : t.shape()) out.push_back(d.value());
+  return out;
+}
+
+Shape to_shape(const Extents64& extents) {
+  Shape out;
+  for (const std::int64_t e : extents) out.emplace_back(e);
+  return out;
+}
+
+Strides row_major(const Type& t) {
+  if (!t.is_tensor() || !t.ranked()) return {};
+  return contiguous_strides(t.shape()).value_or(Strides(t.rank(), 0));
+}
+
+/// Dense, with the dims in this order in memory, the one whose neighbours lie side by side first.
+Strides dense_in_order(const Extents64& extents, const std::vector<std::size_t>& innermost_first) {
+  Strides out(extents.size());
+  std::int64_t span = 1;
+  for (const std::size_t dim : innermost_first) {
+    out[dim] = span;
+    span *= std::max<std::int64_t>(extents[dim], 1);
+  }
+  return out;
+}
+
+/// Batch, positions, channels.
+Strides channels_innermost(const Extents64& extents) {
+  std::vector<std::size_t> order{1};
+  for (std::size_t i = extents.size(); i-- > 2;) order.push_back(i);
+  order.push_back(0);
+  return dense_in_order(extents, order);
+}
+
+/// Whether PyTorch takes it for channels-last (c10/core/MemoryFormat.h, is_channels_last_strides_2d): a dim's stride is
+/// not below the span of those within.
+bool suggests_channels_last(const Extents64& extents, const Strides& strides) {
+  if ((extents.size() != 4 && extents.size() != 5) || strides[1] == 0) return false;
+  std::vector<std::size_t> order{1};
+  for (std::size_t i = extents.size(); i-- > 2;) order.push_back(i);
+  order.push_back(0);
+  std::int64_t least = 0;
+  for (const std::size_t d : order) {
+    if (extents[d] == 0 || strides[d] < least || (d == 0 && least == strides[1])) return false;
+    least = strides[d] * std::max<std::int64_t>(extents[d], 1);
+  }
+  return true;
+}
+
+/// Every element once, without gaps (torch's is_non_overlapping_and_dense).
+bool is_dense(const Extents64& extents, const Strides& strides) {
+  std::vector<std::size_t> order(extents.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::erase_if(order, [&](std::size_t d) { return extents[d] == 1; });
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return strides[a] < strides[b]; });
+  std::int64_t span = 1;
+  for (const std::size_t d : order) {
+    if (strides[d] != span) return false;
+    span *= extents[d];
+  }
+  return true;
+}
+
+/// An operand of an elementwise kernel.
+struct Read {
+  Extents64 extents;
+  Strides strides;
+
+  /// Along a dim of a result of this rank; 0: repeated.
+  std::int64_t along(std::size_t dim, const Extents64& result) const {
+    const std::size_t absent = result.size() - extents.size();
+    if (dim < absent) return 0;
+    return extents[dim - absent] == 1 && result[dim] != 1 ? 0 : strides[dim - absent];
+  }
+};
+
+/// aten/src/ATen/TensorIterator.cpp, reorder_dimensions: below 0, dim a lies within b; above 0, the other way round.
+int compare_dims(const std::vector<Read>& reads, const Extents64& result, std::size_t a, std::size_t b) {
+  for (const Read& r : reads) {
+    const std::int64_t x = r.along(a, result), y = r.along(b, result);
+    if (x == 0 || y == 0) continue;
+    if (x != y) return x < y ? -1 : 1;
+    if (result[a] > result[b]) return 1;
+  }
+  return 0;
+}
+
+/// Strides of what an elementwise kernel writes: in the order in which it reads.
+Strides written_elementwise(const std::vector<Read>& reads, const Extents64& result) {
+  const bool same_shape = std::all_of(reads.begin(), reads.end(), [&](const Read& r) { return r.extents == result; });
+  const auto all = [&](auto&& holds) { return same_shape && std::all_of(reads.begin(), reads.end(), holds); };
+  const Strides plain = contiguous_strides(to_shape(result)).value_or(Strides(result.size(), 0));
+  if (all([&](const Read& r) { return is_contiguous(to_shape(result), r.strides); })) return plain;
+  if (all([&](const Read& r) { return r.strides == reads[0].strides && is_dense(result, r.strides); }))
+    return reads[0].strides;
+  std::vector<std::size_t> order(result.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = order.size() - 1 - i;
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    std::size_t at = i;
+    for (std::size_t j = i; j-- > 0;) {
+      const int order_of = compare_dims(reads, result, order[j], order[at]);
+      if (order_of < 0) break;
+      if (order_of > 0) {
+        std::swap(order[j], order[at]);
+        at = j;
+      }
+    }
+  }
+  return dense_in_order(result, order);
+}
+
+/// Strides node by node.
+class ValueStrides {
+ public:
+  ValueStrides(const Graph& g, const std::vector<bool>& channels_last) : g_(g), last_(channels_last), of_(g.size()) {}
+
+  std::vector<Strides> all() && {
+    for (NodeId id = 0; id < g_.size(); ++id) {
+      const Node& n = g_.node(id);
+      if (n.results.empty() || !n.results[0].type.is_tensor() || !n.results[0].type.is_static()) continue;
+      of_[id] = of_node(id, n);
+      if (of_[id].size() != n.results[0].type.rank()) of_[id] = row_major(n.results[0].type);
+    }
+    return std::move(of_);
+  }
+
+ private:
+  const Type& type(ValueId v) const { return g_.type(v); }
+  std::optional<std::vector<std::int64_t>> ints(const Node& n, std::size_t i) const {
+    const Data* d = i < n.operands.size() && n.operands[i] ? g_.data(n.operands[i]) : nullptr;
+    if (!d || !d->ints() || !d->fully_known()) return std::nullopt;
+    std::vector<std::int64_t> out;
+    for (const SymInt& s : *d->ints()) out.push_back(s.value());
+    return out;
+  }
+  Read read(ValueId v) const {
+    Read r{extents_of_shape(type(v)), of_[v.node]};
+    if (r.strides.size() != r.extents.size()) r.strides = row_major(type(v));
+    return r;
+  }
+
+  Strides of_node(NodeId id, const Node& n) const {
+    const Type& to = n.results[0].type;
+    if (n.kind != NodeKind::Call)
+      return last_[id] && to.rank() == 4 ? channels_innermost(extents_of_shape(to)) : row_major(to);
+    const bool reads = !n.operands.empty() && n.operands[0] && type(n.operands[0]).is_static();
+    if (!reads || !type(n.operands[0]).is_tensor()) return row_major(to);
+    const Read x = read(n.operands[0]);
+    if (is_strided_view(g_, n) && !n.attrs.has(kLaunched)) return of_view(n, x, to);
+    const OpDef& d = def(n.op);
+    if (n.is(op("expand_dims"))) return of_expand_dims(n, x, to);
+    if (d.moves == Moves::Reshapes)
+      return viewed(type(n.operands[0]).shape(), x.strides, to.shape()).value_or(row_major(to));
+    if (d.runs.launch == Launch::ViewIfContiguous && is_contiguous(to.shape(), x.strides)) return x.strides;
+    if (d.runs.launch == Launch::ViewIfContiguous || n.attrs.int_or("contiguous", 0) == 1) return row_major(to);
+    if (is_elementwise(n) || d.moves == Moves::Copies) return of_elementwise(n, to);
+    if (n.is(op("nn.batch_norm")) && to.rank() == 3) return written_elementwise({x}, x.extents);
+    if (d.category == Category::Attention) return of_attention(id, n, to);
+    if (d.category == Category::Convolution)
+      return last_[id] && to.rank() == 4 ? channels_innermost(extents_of_shape(to)) : row_major(to);
+    if (const auto product = product_operands(g_, n, of_)) return product->result;
+    const bool last = d.runs.format == MemoryFormat::Preserved && to.rank() == x.extents.size() &&
+                      suggests_channels_last(x.extents, x.strides);
+    return last ? channels_innermost(extents_of_shape(to)) : row_major(to);
+  }
+
+  Strides of_elementwise(const Node& n, const Type& to) const {
+    std::vector<Read> reads;
+    for (ValueId v : n.operands) {
+      if (v && type(v).is_tensor() && type(v).is_static() && type(v).rank() <= to.rank()) reads.push_back(read(v));
+    }
+    return written_elementwise(reads, extents_of_shape(to));
+  }
+
+  /// The fused kernels write (batch, queries, heads, channels).
+  Strides of_attention(NodeId id, const Node& n, const Type& to) const {
+    if (to.rank() != 4 || written_out_attention(g_, id, fused_attention_reads(g_, n, of_)) ||
+        n.attrs.int_or("explicit", 0) == 1)
+      return row_major(to);
+    return dense_in_order(extents_of_shape(to), {3, 1, 2, 0});
+  }
+
+  Strides of_view(const Node& n, const Read& x, const Type& to) const {
+    if (n.is(op("transpose"))) {
+      Strides out;
+      const auto perm = n.attrs.ints_or_empty("perm");
+      if (perm.empty()) return Strides(x.strides.rbegin(), x.strides.rend());
+      for (const std::int64_t axis : perm) out.push_back(x.strides[static_cast<std::size_t>(axis)]);
+      return out;
+    }
+    if (n.is(op("split"))) return x.strides;
+    if (n.is(op("strided_slice"))) return of_slice(n, x);
+    if (n.is(op("broadcast_to"))) {
+      const Extents64 result = extents_of_shape(to);
+      Strides out;
+      for (std::size_t i = 0; i < result.size(); ++i) out.push_back(x.along(i, result));
+      return out;
+    }
+    if (n.is(op("take"))) return of_take(n, x);
+    return row_major(to);
+  }
+
+  /// torch.unsqueeze, axis by axis: a new dim spans the next one.
+  Strides of_expand_dims(const Node& n, const Read& x, const Type& to) const {
+    auto axes = ints(n, 1);
+    if (!axes) return {};
+    const auto rank = static_cast<std::int64_t>(to.rank());
+    for (std::int64_t& axis : *axes) axis += axis < 0 ? rank : 0;
+    std::sort(axes->begin(), axes->end());
+    Read out = x;
+    for (const std::int64_t axis : *axes) {
+      const auto at = std::min(static_cast<std::size_t>(axis), out.strides.size());
+      const std::int64_t stride = at < out.strides.size() ? out.extents[at] * out.strides[at] : 1;
+      out.strides.insert(out.strides.begin() + static_cast<std::ptrdiff_t>(at), stride);
+      out.extents.insert(out.extents.begin() + static_cast<std::ptrdiff_t>(at), 1);
+    }
+    return out.strides;
+  }
+
+  Strides of_slice(const Node& n, const Read& x) const {
+    Strides out = x.strides;
+    const auto axes = ints(n, 3), steps = ints(n, 4);
+    if (!steps) return out;
+    for (std::size_t i = 0; i < steps->size(); ++i) {
+      const std::int64_t axis = axes && i < axes->size() ? (*axes)[i] : static_cast<std::int64_t>(i);
+      const auto at = static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(out.size()) : axis);
+      if (at < out.size()) out[at] *= std::abs((*steps)[i]);
+    }
+    return out;
+  }
+
+  /// A constant index, or windows: rows and columns of indices in equal steps.
+  Strides of_take(const Node& n, const Read& x) const {
+    const auto index = ints(n, 1);
+    const std::int64_t given = n.attrs.int_or("axis", 0);
+    const auto axis = static_cast<std::size_t>(given < 0 ? given + static_cast<std::int64_t>(x.strides.size()) : given);
+    if (!index || axis >= x.strides.size()) return {};
+    const Extents64 extents = extents_of_shape(type(n.operands[1]));
+    Strides out = x.strides;
+    const std::int64_t step = out[axis];
+    out.erase(out.begin() + static_cast<std::ptrdiff_t>(axis));
+    for (std::size_t i = extents.size(); i-- > 0;) {
+      const std::size_t next = i + 1 == extents.size() ? 1 : static_cast<std::size_t>(extents.back());
+      const std::int64_t by = index->size() > next && extents[i] > 1 ? (*index)[next] - (*index)[0] : 1;
+      out.insert(out.begin() + static_cast<std::ptrdiff_t>(axis), by * step);
+    }
+    return out;
+  }
+
+  const Graph& g_;
+  const std::vector<bool>& last_;
+  std::vector<Strides> of_;
+};
+
+/// torch.matmul: expand to the result's batch dims, then reshape to three dims.
+std::optional<ProductOperands> of_matmul(const Graph& g, const Node& n, const std::vector<Strides>& strides) {
+  const Type& to = n.results[0].type;
+  ProductOperands out{.result = row_major(to)};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Type& t = g.type(n.operands[i]);
+    if (!t.is_static() || !to.is_static() || t.rank() < 2 || g.type(n.operands[1 - i]).rank() < 3) return std::nullopt;
+    if (to.rank() < 3) return std::nullopt;
+    out.copies[i] = !is_product_view(t, strides[n.operands[i].node], to);
+  }
+  return out;
+}
+
+/// One operand of a contraction: its labels and what lies behind each.
+struct Labelled {
+  std::vector<int> labels;
+  Read read;
+
+  std::optional<std::size_t> at(int label) const {
+    const auto found = std::find(labels.begin(), labels.end(), label);
+    if (found == labels.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - labels.begin());
+  }
+};
+
+/// Whether the dims of these labels, run by run, are a view of three dims.
+bool is_view_of_runs(const Labelled& x, const std::vector<std::vector<int>>& runs) {
+  Extents64 extents, flat;
+  Strides strides;
+  for (const std::vector<int>& run : runs) {
+    flat.push_back(1);
+    for (const int label : run) {
+      const auto at = x.at(label);
+      extents.push_back(at ? x.read.extents[*at] : 1);
+      strides.push_back(at ? x.read.strides[*at] : 0);
+      flat.back() *= extents.back();
+    }
+  }
+  return viewed(to_shape(extents), strides, to_shape(flat)).has_value();
+}
+
+std::optional<ProductOperands> of_einsum(const Graph& g, const Node& n, const std::vector<Strides>& strides) {
+  if (n.operands.size() != 2 || !n.results[0].type.is_static()) return std::nullopt;
+  std::string why;
+  const auto e = rules::parse_einsum(n.attrs.string_or("equation", ""),
+                                     {&g.type(n.operands[0]).shape(), &g.type(n.operands[1]).shape()}, why);
+  if (!e) return std::nullopt;
+  Labelled sides[2];
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Type& t = g.type(n.operands[i]);
+    sides[i] = {e->operands[i], {extents_of_shape(t), strides[n.operands[i].node]}};
+    if (sides[i].read.strides.size() != sides[i].labels.size()) return std::nullopt;
+  }
+  std::vector<int> both, left, right, summed;
+  for (const int label : e->output) {
+    const auto wide = [&](const Labelled& x) { return x.at(label) && x.read.extents[*x.at(label)] != 1; };
+    (wide(sides[0]) == wide(sides[1]) ? both : wide(sides[0]) ? left : right).push_back(label);
+  }
+  for (const auto& [label, extent] : e->extent) {
+    if (std::find(e->output.begin(), e->output.end(), label) == e->output.end()) summed.push_back(label);
+  }
+  if (summed.empty()) return std::nullopt;  // a multiplication
+  ProductOperands out;
+  out.copies[0] = !is_view_of_runs(sides[0], {both, left, summed});
+  out.copies[1] = !is_view_of_runs(sides[1], {both, summed, right});
+  // The factor that has the result's last dim stands on the right.
+  out.swapped = !left.empty() && !e->output.empty() && e->output.back() == left.back();
+  std::vector<int> written = both;
+  const std::vector<int>&rows = out.swapped ? right : left, &columns = out.swapped ? left : right;
+  written.insert(written.end(), rows.begin(), rows.end());
+  written.insert(written.end(), columns.begin(), columns.end());
+  std::vector<std::size_t> order;
+  for (std::size_t i = written.size(); i-- > 0;) {
+    order.push_back(
+        static_cast<std::size_t>(std::find(e->output.begin(), e->output.end(), written[i]) - e->output.begin()));
+  }
+  out.result = dense_in_order(extents_of_shape(n.results[0].type), order);
+  return out;
+}
+
+}  // namespace
+
+std::vector<Strides> value_strides(const Graph& g, const std::vector<bool>& channels_last) {
+  return ValueStrides(g, channels_last).all();
+}
+
+bool is_product_view(const Type& t, const Strides& strides, const Type& result) {
+  if (!t.is_static() || !result.is_static() || t.rank() < 2 || result.rank() < 4 || strides.size() != t.rank())
+    return true;
+  const Read x{extents_of_shape(t), strides};
+  Extents64 wide = extents_of_shape(result), flat{1};
+  for (std::size_t k = 0; k + 2 < wide.size(); ++k) flat[0] *= wide[k];
+  for (std::size_t k = 2; k > 0; --k) {
+    wide[wide.size() - k] = x.extents[x.extents.size() - k];
+    flat.push_back(wide[wide.size() - k]);
+  }
+  Strides spread;
+  for (std::size_t k = 0; k < wide.size(); ++k) spread.push_back(x.along(k, wide));
+  return viewed(to_shape(wide), spread, to_shape(flat)).has_value();
+}
+
+bool fused_attention_reads(const Graph& g, const Node& n, const std::vector<Strides>& strides) {
+  return std::all_of(n.operands.begin(), n.operands.begin() + std::min<std::ptrdiff_t>(n.operands.size(), 4),
+                     [&](ValueId v) {
+    if (!v || !g.type(v).is_static() || strides[v.node].empty()) return true;
+    return strides[v.node].back() == 1 || g.type(v).shape().back().is(1);
+  });
+}
+
+Strides elementwise_strides(const Type& type, const Strides& strides) {
+  const Extents64 extents = extents_of_shape(type);
+  return written_elementwise({{extents, strides}}, extents);
+}
+
+std::optional<ProductOperands> product_operands(const Graph& g, const Node& n, const std::vector<Strides>& strides) {
+  if (n.kind != NodeKind::Call || n.operands.size() < 2 || !n.operands[0] || !n.operands[1]) return std::nullopt;
+  if (n.is(op("einsum"))) return of_einsum(g, n, strides);
+  return n.is(op("nn.batch_matmul")) ? of_matmul(g, n, strides) : std::nullopt;
+}
+
+}  // namespace perfc

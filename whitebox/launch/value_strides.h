@@ -1,0 +1,32 @@
+#pragma once
+/// The strides that eager PyTorch gives values on CUDA, which decide where a reshape, a product or a call of
+/// contiguous() has to copy.
+#include "ir/graph.h"
+#include "ir/strides.h"
+
+namespace perfc {
+
+/// By node, of the results that have its first result's rank. `channels_last`: convolutions' results that lie so.
+std::vector<Strides> value_strides(const Graph&, const std::vector<bool>& channels_last);
+
+/// Of what an elementwise kernel writes that reads one tensor of these strides (TensorIterator).
+Strides elementwise_strides(const Type&, const Strides&);
+
+/// Whether a tensor, repeated along the leading dims of `result`, is a view of three dims.
+bool is_product_view(const Type&, const Strides&, const Type& result);
+
+/// Whether fused attention reads its operands as they lie: the last dim's elements side by side
+/// (aten/src/ATen/native/transformers/sdp_utils_cpp.h, check_last_dim_stride_equals_1_dense).
+bool fused_attention_reads(const Graph&, const Node&, const std::vector<Strides>&);
+
+/// The operands of a contraction as the batched product wants them: (batch, rows, columns).
+struct ProductOperands {
+  bool copies[2] = {false, false};  ///< which no view can make
+  bool swapped = false;             ///< the second is the left factor
+  Strides result;                   ///< of the contraction's result
+};
+/// torch.matmul of operands with three dims or more; torch.einsum of two operands (aten/src/ATen/native/Linear.cpp,
+/// sumproduct_pair). Nothing for other calls.
+std::optional<ProductOperands> product_operands(const Graph&, const Node&, const std::vector<Strides>&);
+
+}  // namespace perfc
