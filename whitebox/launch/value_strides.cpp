@@ -372,11 +372,15 @@ bool is_product_view(const Type& t, const Strides& strides, const Type& result) 
 }
 
 bool fused_attention_reads(const Graph& g, const Node& n, const std::vector<Strides>& strides) {
-  return std::all_of(n.operands.begin(), n.operands.begin() + std::min<std::ptrdiff_t>(n.operands.size(), 4),
-                     [&](ValueId v) {
-    if (!v || !g.type(v).is_static() || strides[v.node].empty()) return true;
-    return strides[v.node].back() == 1 || g.type(v).shape().back().is(1);
-  });
+  constexpr std::size_t kMask = 3;
+  for (std::size_t i = 0; i < std::min(n.operands.size(), kMask + 1); ++i) {
+    const ValueId v = n.operands[i];
+    if (!v || !g.type(v).is_static() || strides[v.node].empty()) continue;
+    // Of a mask of floats exporters leave out the contiguous() that programs end it with.
+    if (i == kMask && g.type(v).dtype() != DType::Bool) continue;
+    if (strides[v.node].back() != 1 && !g.type(v).shape().back().is(1)) return false;
+  }
+  return true;
 }
 
 Strides elementwise_strides(const Type& type, const Strides& strides) {
