@@ -57,12 +57,12 @@ std::string percent(double share) { return std::isnan(share) ? "-" : fmt::format
 
 }  // namespace
 
-Score score(std::span<const Measured> all) {
+Score score(std::span<const Comparison> all) {
   Score s{.count = all.size()};
   if (all.empty()) return s;
   std::vector<double> errors, truths, predictions;
   std::size_t intervals = 0, inside = 0;
-  for (const Measured& m : all) {
+  for (const Comparison& m : all) {
     errors.push_back(std::abs(m.predicted - m.truth) / m.truth);
     truths.push_back(m.truth);
     predictions.push_back(m.predicted);
@@ -86,12 +86,12 @@ Score score(std::span<const Measured> all) {
 std::vector<ScoreRow> evaluate(const Dataset& dataset, const Split& split, std::span<const Estimate> estimates) {
   std::vector<ScoreRow> rows;
   for (const Head& head : kHeads) {
-    std::vector<Measured> all;
-    std::array<std::vector<Measured>, kPartNames.size()> parts;
-    std::map<std::string, std::vector<Measured>> families;
+    std::vector<Comparison> all;
+    std::array<std::vector<Comparison>, kPartNames.size()> parts;
+    std::map<std::string, std::vector<Comparison>> families;
     for (std::size_t i = 0; i < dataset.labels.size(); ++i) {
       const Label& l = dataset.labels[i];
-      Measured m{l.*head.measured, estimates[i].*head.predicted};
+      Comparison m{l.*head.measured, estimates[i].*head.predicted};
       if (std::isnan(m.truth) || std::isnan(m.predicted)) continue;
       if (head.measured == &Label::latency_ms) m.low = estimates[i].latency_lo_ms, m.high = estimates[i].latency_hi_ms;
       const auto part = split.find(l.architecture);

@@ -20,11 +20,12 @@ struct Score {
   double coverage = 0;                  ///< share of measured values inside the interval; NaN without intervals
 };
 
-struct Measured {
+/// A prediction, its interval and the truth.
+struct Comparison {
   double truth = 0, predicted = 0;
   double low = kNotMeasured, high = kNotMeasured;
 };
-Score score(std::span<const Measured>);
+Score score(std::span<const Comparison>);
 
 /// One row of the result: a head ("latency"), a group of labels ("test",
 /// "family resnet") and its score.
@@ -41,7 +42,7 @@ std::vector<ScoreRow> evaluate(const Dataset&, const Split&, std::span<const Est
 enum class TableStyle : unsigned char { Text, Markdown };
 std::string to_table(std::span<const ScoreRow>, TableStyle);
 
-/// Measured against predicted latency as an SVG picture, both logarithmic, coloured by
+/// Comparison against predicted latency as an SVG picture, both logarithmic, coloured by
 /// part of the split; a point tells its model when pointed at.
 std::string to_svg(const Dataset&, const Split&, std::span<const Estimate> estimates);
 

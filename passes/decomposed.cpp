@@ -298,8 +298,12 @@ std::vector<std::pair<NodeId, Recognised>> Decompositions::find(const MatchGraph
     const Node& n = g.graph.node(id);
     if (n.kind != NodeKind::Call || taken[id] || n.results.size() != 1) continue;
     if (Recognised attention; n.is(op("nn.batch_matmul")) && recognise_attention(g, id, attention)) {
-      take(id, std::move(attention));
-      continue;
+      // Exporters write scaled_dot_product_attention out in a way of their own; the rest are calls of the program.
+      const bool by_program = attention.attrs.int_or("explicit", 0) == 1;
+      if (what == Recognise::Everything || !by_program) {
+        take(id, std::move(attention));
+        continue;
+      }
     }
     for (const Row* row : by_root_[index_of(n.op)]) {
       if (what == Recognise::Operators && row->op->spelt_by == SpeltBy::Programs) continue;

@@ -7,10 +7,12 @@ import csv
 import pathlib
 import re
 import sys
+import textwrap
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"))
 from perfc import files  # noqa: E402
 
+COLUMNS = 120
 ACCURACY = pathlib.Path(__file__).resolve().parent.parent / "docs/accuracy.md"
 
 
@@ -26,8 +28,21 @@ def write_head(text, path=ACCURACY):
     files.write_text(path, text.rstrip("\n") + "\n" + ("\n" + rest if rest else ""))
 
 
+def wrapped(lines):
+    """Prose in COLUMNS columns, paragraph by paragraph; headings, tables and comments as they are."""
+    prose = []
+    for line in [*lines, ""]:
+        if line and line[0] not in "|#<-":
+            prose.append(line)
+            continue
+        yield from textwrap.wrap(" ".join(prose), COLUMNS, break_long_words=False, break_on_hyphens=False)
+        prose = []
+        yield line
+
+
 def write_section(name, script, lines, path=ACCURACY):
-    body = "\n".join([f"<!-- {name}: written by {script} -->", *lines, f"<!-- end {name} -->"]) + "\n"
+    text = list(wrapped(lines))[:-1]
+    body = "\n".join([f"<!-- {name}: written by {script} -->", *text, f"<!-- end {name} -->"]) + "\n"
     text = path.read_text()
     old = re.compile(rf"^<!-- {re.escape(name)}: written by .*?^<!-- end {re.escape(name)} -->\n", re.M | re.S)
     files.write_text(path, old.sub(lambda _: body, text) if old.search(text) else text.rstrip("\n") + "\n\n" + body)

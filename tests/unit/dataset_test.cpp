@@ -201,7 +201,7 @@ TEST_F(Labels, GraphsAreLoadedOncePerModelAndBatch) {
 }
 
 TEST(Scores, AreThoseOfTheirDefinitions) {
-  const std::vector<Measured> all{{100, 110, 90, 120}, {200, 150, 190, 210}, {50, 50, 60, 70}, {10, 13, 0, 5}};
+  const std::vector<Comparison> all{{100, 110, 90, 120}, {200, 150, 190, 210}, {50, 50, 60, 70}, {10, 13, 0, 5}};
   const Score s = score(all);
   EXPECT_EQ(s.count, 4u);
   EXPECT_NEAR(s.mape, (0.10 + 0.25 + 0 + 0.30) / 4, 1e-12);
@@ -210,11 +210,11 @@ TEST(Scores, AreThoseOfTheirDefinitions) {
   EXPECT_NEAR(s.within_20, 0.5, 1e-12);
   EXPECT_NEAR(s.spearman, 1, 1e-12);
   EXPECT_NEAR(s.coverage, 0.5, 1e-12);
-  EXPECT_NEAR(score(std::vector<Measured>{{1, 3}, {2, 2}, {3, 1}}).spearman, -1, 1e-12);
+  EXPECT_NEAR(score(std::vector<Comparison>{{1, 3}, {2, 2}, {3, 1}}).spearman, -1, 1e-12);
   // Ties: ranks 0, 1.5, 1.5, 3 against 0, 1, 2, 3.
-  EXPECT_NEAR(score(std::vector<Measured>{{1, 1}, {2, 2}, {2, 3}, {4, 4}}).spearman, 4.5 / std::sqrt(4.5 * 5), 1e-12);
-  EXPECT_TRUE(std::isnan(score(std::vector<Measured>{{1, 1}}).spearman));
-  EXPECT_TRUE(std::isnan(score(std::vector<Measured>{{1, 1}}).coverage));
+  EXPECT_NEAR(score(std::vector<Comparison>{{1, 1}, {2, 2}, {2, 3}, {4, 4}}).spearman, 4.5 / std::sqrt(4.5 * 5), 1e-12);
+  EXPECT_TRUE(std::isnan(score(std::vector<Comparison>{{1, 1}}).spearman));
+  EXPECT_TRUE(std::isnan(score(std::vector<Comparison>{{1, 1}}).coverage));
 }
 
 TEST(Scores, AreListedByHeadPartAndFamily) {
