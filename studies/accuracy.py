@@ -285,7 +285,7 @@ def main():
     section("B: batch sizes outside of training", batches)
     section("Single operators on a GPU left out", single)
     text += ["## F, by family", "", "The worst first: this is where not to trust it.", "", *families(by_family), ""]
-    tables.write_head("\n".join(text), args.out)
+    tables.write_head("\n".join(tables.wrapped(text)), args.out)
 
 
 if __name__ == "__main__":
