@@ -51,7 +51,7 @@ void default_passes(benchmark::State& state, const char* model) {
     state.SkipWithError(diags.str().c_str());
     return;
   }
-  const auto pipeline = default_pipeline(Execution::Compiled);
+  const auto pipeline = default_pipeline(ExecMode::Compiled);
   for (auto _ : state) {
     auto out = run_passes(*graph, pipeline, {.batch = 32}, {}, diags);
     if (!out) {
@@ -74,7 +74,7 @@ void one_pass(benchmark::State& state, const char* model, const std::string& pas
   const std::string path = path_of(model);
   Diagnostics diags(path);
   const PassOptions options{.batch = 32};
-  auto before = default_pipeline(Execution::Compiled);
+  auto before = default_pipeline(ExecMode::Compiled);
   before.erase(std::find(before.begin(), before.end(), pass), before.end());
   auto graph = import(path, diags);
   if (graph) graph = run_passes(std::move(*graph), before, options, {}, diags);
@@ -100,7 +100,7 @@ void one_pass(benchmark::State& state, const char* model, const std::string& pas
 }
 
 void register_passes() {
-  for (const std::string& pass : default_pipeline(Execution::Compiled)) {
+  for (const std::string& pass : default_pipeline(ExecMode::Compiled)) {
     for (const char* model : {"resnet50", "chain10k"}) {
       benchmark::RegisterBenchmark(("pass/" + pass + "/" + model).c_str(), [=](benchmark::State& state) {
         one_pass(state, model, pass);

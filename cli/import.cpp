@@ -51,7 +51,7 @@ int run_opt(ImportArguments& o) {
   auto request = to_request(o);
   if (!request) return kBadUsage;
   // Passes that are named do all they can; the pipeline is that of eager execution.
-  const auto execution = o.passes.empty() ? Execution::Eager : Execution::Compiled;
+  const auto mode = o.passes.empty() ? ExecMode::Eager : ExecMode::Compiled;
   std::vector<std::string> known, passes;
   for (const PassDef& p : pass_table()) known.emplace_back(p.name);
   std::string_view rest = o.passes;
@@ -60,7 +60,7 @@ int run_opt(ImportArguments& o) {
     passes.emplace_back(rest.substr(0, comma));
     rest.remove_prefix(std::min(comma + 1, rest.size()));
   }
-  if (o.passes.empty()) passes = default_pipeline(execution, request->fold_batch_norm);
+  if (o.passes.empty()) passes = default_pipeline(mode, request->fold_batch_norm);
   std::vector<std::string> checked = passes;
   if (!o.trace.print_after.empty() && o.trace.print_after != "changed" && o.trace.print_after != "all")
     checked.push_back(o.trace.print_after);
@@ -84,7 +84,7 @@ int run_opt(ImportArguments& o) {
   if (model) {
     o.trace.out = &messages();
     options.written_by = model->written_by;
-    options.execution = execution;
+    options.mode = mode;
     graph = run_passes(std::move(model->graph), passes, options, o.trace, diags);
   }
   return print_result(*out, graph, diags);

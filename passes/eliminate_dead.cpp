@@ -5,7 +5,7 @@ namespace perfc::passes {
 
 Result<Graph> eliminate_dead(Graph graph, const PassOptions& options, Diagnostics& diags) {
   const auto launched = [&](const Node& n) {
-    return options.execution == Execution::Eager && n.kind == NodeKind::Call && n.attrs.has(kLaunched);
+    return options.mode == ExecMode::Eager && n.kind == NodeKind::Call && n.attrs.has(kLaunched);
   };
   const auto unused = [](const Graph& g) {
     const auto uses = g.use_counts();

@@ -163,7 +163,7 @@ struct Removable {
 
   Removable(const Graph& g, const PassOptions& options)
       : result_uses(g.size(), 0),
-        launched(options.execution == Execution::Compiled || options.written_by != WrittenBy::Program) {
+        launched(options.mode == ExecMode::Compiled || options.written_by != WrittenBy::Program) {
     for (const Node& n : g.nodes()) {
       for (ValueId v : n.operands) result_uses[v ? v.node : 0] += v && v.result > 0;
     }

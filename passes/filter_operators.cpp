@@ -133,7 +133,7 @@ Result<Graph> merge_views_in(std::vector<NodeId> (*order_of)(const Graph&), Chai
 
 Result<Graph> merge_views(Graph graph, const PassOptions& options, Diagnostics& diags) {
   // The first of a program's views that has to copy does so where it stands.
-  const bool stay = options.written_by == WrittenBy::Program && options.execution == Execution::Eager;
+  const bool stay = options.written_by == WrittenBy::Program && options.mode == ExecMode::Eager;
   return merge_views_in(program_order, stay ? Chains::Stay : Chains::Merge, std::move(graph), diags);
 }
 

@@ -19,8 +19,8 @@ bool known(const ResultInfo& r) {
 
 /// Moves elements without changing any: on a weight that nothing else uses, a
 /// weight stored that way from the start. Not what launches a copy whenever it is called.
-bool is_layout(const Node& n, Execution execution) {
-  if (n.kind != NodeKind::Call || (execution == Execution::Eager && def(n.op).runs.launch == Launch::Kernel))
+bool is_layout(const Node& n, ExecMode mode) {
+  if (n.kind != NodeKind::Call || (mode == ExecMode::Eager && def(n.op).runs.launch == Launch::Kernel))
     return false;
   const Moves moves = def(n.op).moves;
   return moves == Moves::Reshapes || moves == Moves::Permutes || moves == Moves::Copies;
@@ -28,9 +28,9 @@ bool is_layout(const Node& n, Execution execution) {
 
 /// Calls whose value is known but which run all the same: those that the program launches, and what reads their results
 /// rather than their dims.
-std::vector<bool> launched_calls(const Graph& g, Execution execution) {
+std::vector<bool> launched_calls(const Graph& g, ExecMode mode) {
   std::vector<bool> out(g.size(), false);
-  if (execution == Execution::Compiled) return out;
+  if (mode == ExecMode::Compiled) return out;
   for (NodeId id = 0; id < g.size(); ++id) {
     const Node& n = g.node(id);
     if (n.kind != NodeKind::Call || def(n.op).dims_only) continue;
@@ -50,19 +50,19 @@ Result<Graph> fold_constants(Graph graph, const PassOptions& options, Diagnostic
   const bool nothing = !any_call(graph, [&](const Graph& g, NodeId id) {
     const Node& n = g.node(id);
     return all_results_known(n) ||
-           (is_layout(n, options.execution) && g.node(n.operands[0]).kind == NodeKind::Constant);
+           (is_layout(n, options.mode) && g.node(n.operands[0]).kind == NodeKind::Constant);
   });
   if (nothing) return graph;
   return for_each_region(std::move(graph), diags, [&](const Graph& g) -> Result<Graph> {
     const std::vector<std::uint32_t> uses = g.use_counts();
-    const std::vector<bool> launched = launched_calls(g, options.execution);
+    const std::vector<bool> launched = launched_calls(g, options.mode);
     std::vector<bool> weight(g.size(), false), table(g.size(), false);
     Rewriter rewriter(g, diags);
     for (NodeId id = 0; id < g.size(); ++id) {
       const Node& n = g.node(id);
       weight[id] = n.kind == NodeKind::Constant;
       // What is computed from a table is one; of layouts only the first operand is data.
-      const std::size_t data_operands = is_layout(n, options.execution) ? 1 : n.operands.size();
+      const std::size_t data_operands = is_layout(n, options.mode) ? 1 : n.operands.size();
       table[id] = n.attrs.has(kTable);
       for (std::size_t i = 0; i < data_operands && i < n.operands.size(); ++i) {
         if (n.operands[i] && table[n.operands[i].node]) table[id] = true;
@@ -72,7 +72,7 @@ Result<Graph> fold_constants(Graph graph, const PassOptions& options, Diagnostic
         continue;
       }
       const bool all_known = !launched[id] && all_results_known(n);
-      const bool moved_weight = !all_known && is_layout(n, options.execution) && n.results[0].type.is_static() &&
+      const bool moved_weight = !all_known && is_layout(n, options.mode) && n.results[0].type.is_static() &&
                                 weight[n.operands[0].node] && uses[n.operands[0].node] == 1;
       if (!all_known && !moved_weight) {
         if (!rewriter.copy(id)) return Failure{};

@@ -9,13 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "ir/exec_mode.h"
 #include "ir/graph.h"
 
 namespace perfc {
-
-/// Eager execution runs the calls that a program makes, one after the other. Compilers fuse what is
-/// written out, fold batch-norms, compute equal calls once and choose an order of their own.
-enum class Execution : bool { Eager, Compiled };
 
 /// Inputs of the passes that need any.
 struct PassOptions {
@@ -26,7 +23,7 @@ struct PassOptions {
   /// `recognise-operators`, `eliminate-identity`.
   WrittenBy written_by = WrittenBy::Exporter;
   /// `fold-constants`, `eliminate-identity`: what a program launches stays.
-  Execution execution = Execution::Compiled;
+  ExecMode mode = ExecMode::Compiled;
 };
 
 struct PassDef {
@@ -39,7 +36,7 @@ std::span<const PassDef> pass_table();
 
 enum class FoldBatchNorm : std::uint8_t { AsExecuted, No, Yes };
 /// The pipeline of `perfc predict`, in order.
-std::vector<std::string> default_pipeline(Execution, FoldBatchNorm = FoldBatchNorm::AsExecuted);
+std::vector<std::string> default_pipeline(ExecMode, FoldBatchNorm = FoldBatchNorm::AsExecuted);
 
 /// What to print between passes.
 struct PassTrace {

@@ -25,8 +25,8 @@ constexpr PassDef kPasses[] = {
 
 std::span<const PassDef> pass_table() { return kPasses; }
 
-std::vector<std::string> default_pipeline(Execution execution, FoldBatchNorm fold) {
-  const bool compiled = execution == Execution::Compiled;
+std::vector<std::string> default_pipeline(ExecMode mode, FoldBatchNorm fold) {
+  const bool compiled = mode == ExecMode::Compiled;
   std::vector<std::string> names{"bind-shapes",           "rebatch",        "fold-constants",
                                  "simplify-control-flow", "eliminate-dead", "eliminate-identity"};
   names.emplace_back(compiled ? "recognise-patterns" : "recognise-operators");

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "devices/device.h"
+#include "ir/exec_mode.h"
 #include "ir/graph.h"
 
 namespace perfc {
 
-enum class ExecMode { Eager, Compiled };
 enum class Layout { Nchw, Nhwc };
 /// What is timed: a forward pass, one that keeps what a backward pass would need
 /// (PyTorch without `torch.no_grad`), or a training step.

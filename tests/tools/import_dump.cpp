@@ -231,7 +231,7 @@ Json import_facts(const std::string& file, const Options& options) {
   for (const Macs& m : macs_by_node(*graph)) macs += m.macs;
   out["macs"] = macs;
   Diagnostics unheard(file);
-  const auto simple = run_passes(*graph, default_pipeline(Execution::Compiled), {}, {}, unheard);
+  const auto simple = run_passes(*graph, default_pipeline(ExecMode::Compiled), {}, {}, unheard);
   if (simple) out["parameters"] = count_parameters(*simple).learned;
   if (options.rebatch > 0) out["rebatch"] = rebatch_facts(*graph, options.rebatch, diags);
   return out;

@@ -69,7 +69,7 @@ Outcome round_trips(const std::string& file) {
   auto graph = import_model(*source, {}, diags);
   if (!graph) return NotImported;
   if (const Outcome outcome = round_trip(file, *graph); outcome != Same) return outcome;
-  const auto simplified = run_passes(std::move(*graph), default_pipeline(Execution::Compiled), {}, {}, diags);
+  const auto simplified = run_passes(std::move(*graph), default_pipeline(ExecMode::Compiled), {}, {}, diags);
   return simplified ? round_trip(file + " after the passes", *simplified) : Same;
 }
 

@@ -14,12 +14,11 @@ namespace {
 using Ops = std::vector<std::string>;
 
 /// Kernels after the pipeline, of a program's text.
-Ops launched(const std::string& body, Execution execution = Execution::Eager) {
+Ops launched(const std::string& body, ExecMode mode = ExecMode::Eager) {
   Diagnostics diags("test");
-  const PassOptions options{.written_by = WrittenBy::Program, .execution = execution};
-  auto graph = run_passes(graph_of(body), default_pipeline(execution), options, {}, diags);
+  const PassOptions options{.written_by = WrittenBy::Program, .mode = mode};
+  auto graph = run_passes(graph_of(body), default_pipeline(mode), options, {}, diags);
   EXPECT_TRUE(graph) << diags.str();
-  const auto mode = execution == Execution::Eager ? ExecMode::Eager : ExecMode::Compiled;
   return graph ? ops_of(plan_of(*graph, {.mode = mode})) : Ops{};
 }
 
@@ -37,7 +36,7 @@ TEST(EagerPrograms, RunCallsWhoseValueIsKnown) {
   (%8)
 })";
   EXPECT_EQ(launched(positions), (Ops{"arange", "add", "greater_equal", "where", "subtract"}));
-  EXPECT_EQ(launched(positions, Execution::Compiled).size(), 1u);
+  EXPECT_EQ(launched(positions, ExecMode::Compiled).size(), 1u);
 }
 
 TEST(EagerPrograms, RunCallsThatChangeNothing) {
@@ -52,7 +51,7 @@ TEST(EagerPrograms, RunCallsThatChangeNothing) {
   (%7)
 })";
   EXPECT_EQ(launched(neutral), (Ops{"multiply", "copy", "nn.pad", "nn.relu"}));
-  EXPECT_EQ(launched(neutral, Execution::Compiled), (Ops{"nn.relu"}));
+  EXPECT_EQ(launched(neutral, ExecMode::Compiled), (Ops{"nn.relu"}));
 }
 
 TEST(EagerPrograms, PartsOfAKernelAreNoCalls) {

@@ -44,19 +44,19 @@ std::vector<std::string> operators(const Graph& g) {
 }
 
 TEST(Pipeline, NamesExist) {
-  for (Execution execution : {Execution::Eager, Execution::Compiled}) {
-    const auto names = default_pipeline(execution);
+  for (ExecMode mode : {ExecMode::Eager, ExecMode::Compiled}) {
+    const auto names = default_pipeline(mode);
     for (const std::string& name : names) {
       EXPECT_TRUE(std::any_of(pass_table().begin(), pass_table().end(), [&](const PassDef& p) {
         return p.name == name;
       })) << name;
     }
-    const auto compiled = execution == Execution::Compiled ? 1 : 0;
+    const auto compiled = mode == ExecMode::Compiled ? 1 : 0;
     EXPECT_EQ(std::count(names.begin(), names.end(), "fold-batch-norm"), compiled);
     EXPECT_EQ(std::count(names.begin(), names.end(), "common-subexpressions"), compiled);
   }
-  EXPECT_EQ(std::ranges::count(default_pipeline(Execution::Eager, FoldBatchNorm::Yes), "fold-batch-norm"), 1);
-  EXPECT_EQ(std::ranges::count(default_pipeline(Execution::Compiled, FoldBatchNorm::No), "fold-batch-norm"), 0);
+  EXPECT_EQ(std::ranges::count(default_pipeline(ExecMode::Eager, FoldBatchNorm::Yes), "fold-batch-norm"), 1);
+  EXPECT_EQ(std::ranges::count(default_pipeline(ExecMode::Compiled, FoldBatchNorm::No), "fold-batch-norm"), 0);
 }
 
 /// 0.5 · (x · gate) with its tanh, as PyTorch's exporter writes it; (0.5 · x) · gate, as transformers' NewGELU does.
