@@ -22,7 +22,8 @@ std::vector<bool> scores(const Graph& g) {
     const Node& n = g.node(id);
     const bool all = n.is(op("nn.softmax")) || (out[id] && keeps_scores(n));
     for (std::size_t i = 0; i < n.operands.size(); ++i) {
-      if (n.operands[i] && (all || (i == AttentionOperand::kMask && n.is(op("nn.sdpa"))))) out[n.operands[i].node] = true;
+      if (n.operands[i] && (all || (i == AttentionOperand::kMask && n.is(op("nn.sdpa")))))
+        out[n.operands[i].node] = true;
     }
   }
   return out;

@@ -93,8 +93,7 @@ Result<ValueId> stacked(Call& c, const Index& index) {
     columns.push_back(*column);
   }
   if (columns.size() == 1) return columns.front();
-  return c.emit(op("concatenate"), std::move(columns),
-                with_mark({{"axis", static_cast<std::int64_t>(rank)}}, kInside));
+  return c.emit(op("concatenate"), std::move(columns), with_mark({{"axis", static_cast<std::int64_t>(rank)}}, kInside));
 }
 
 /// Permutation that brings the indexed axes to the front.

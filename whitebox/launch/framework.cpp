@@ -130,7 +130,7 @@ std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId 
   return out;
 }
 
-bool is_masked_attention(const Node& n) { 
+bool is_masked_attention(const Node& n) {
   constexpr std::size_t mask = AttentionOperand::kMask;
   return n.is(op("nn.sdpa")) && n.operands.size() > mask && n.operands[mask];
 }
