@@ -48,10 +48,10 @@ class CorrectedPredictor final : public Predictor {
     if (!convolutions) return Failure{};
     for (const auto mode : {ExecMode::Eager, ExecMode::Compiled}) {
       Widths& widths = p->widths_[static_cast<std::size_t>(mode)];
-      for (const auto l : {Likeness::Unlike, Likeness::Related, Likeness::Alike}) {
-        const auto width = number_setting(c, width_setting(l, mode), 0, 5, diags);
+      for (const auto bin : {SimilarityBin::Unlike, SimilarityBin::Related, SimilarityBin::Alike}) {
+        const auto width = number_setting(c, width_setting(bin, mode), 0, 5, diags);
         if (!width) return Failure{};
-        widths.of[static_cast<std::size_t>(l)] = *width;
+        widths.of[static_cast<std::size_t>(bin)] = *width;
       }
       const auto other_device = number_setting(c, device_width_setting(mode), 0, 5, diags);
       if (!other_device) return Failure{};
@@ -137,12 +137,12 @@ class CorrectedPredictor final : public Predictor {
     for (double& w : c.work) w *= factor;
     for (double& l : c.launch) l *= factor;
     c.novelty = std::move(s.novelty);
-    const Likeness like = likeness(residual.similarity);
-    if (like == Likeness::Unlike)
+    const SimilarityBin bin = similarity_bin(residual.similarity);
+    if (bin == SimilarityBin::Unlike)
       c.novelty.push_back(fmt::format(
           "no run in training is like this model at this batch size (similarity {:.2f} of 1)", residual.similarity));
     const Widths& widths = widths_[static_cast<std::size_t>(whitebox.config().mode)];
-    double width = widths.of[static_cast<std::size_t>(like)];
+    double width = widths.of[static_cast<std::size_t>(bin)];
     if (own == terms_.end() && device.calibrated_labels < kEnoughLabels) {
       width = std::max(width + widths.other_device, std::log(kLeastOtherDevice));
       c.novelty.push_back(fmt::format("device {} has no measurements in training", owner));
@@ -231,7 +231,7 @@ class CorrectedPredictor final : public Predictor {
   OpaquePolicy opaque_;
   std::size_t convolutions_ = 0;
   struct Widths {
-    std::array<double, kLikenessNames.size()> of{};
+    std::array<double, kSimilarityBinNames.size()> of{};
     double other_device = 0;
   };
   std::array<Widths, 2> widths_{};  ///< by mode
@@ -262,8 +262,8 @@ const Residuals::Estimate& CorrectedPrepared::residual(const std::string& owner)
 
 }  // namespace
 
-std::string width_setting(Likeness l, ExecMode mode) {
-  return fmt::format("interval.{}.{}", kLikenessNames[static_cast<std::size_t>(l)], name(mode));
+std::string width_setting(SimilarityBin bin, ExecMode mode) {
+  return fmt::format("interval.{}.{}", kSimilarityBinNames[static_cast<std::size_t>(bin)], name(mode));
 }
 std::string device_width_setting(ExecMode mode) { return fmt::format("interval.other_device.{}", name(mode)); }
 std::string precision_setting(Precision p) { return fmt::format("trained.{}", name(p)); }

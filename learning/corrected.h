@@ -10,8 +10,8 @@ namespace perfc {
 inline constexpr std::string_view kCorrectedName = "corrected";
 
 /// Setting of a checkpoint: half the width, in ln, of the 90 % interval in a mode for
-/// graphs of a likeness, and what devices without measurements add to it.
-std::string width_setting(Likeness, ExecMode);
+/// graphs of a bin, and what devices without measurements add to it.
+std::string width_setting(SimilarityBin, ExecMode);
 std::string device_width_setting(ExecMode);
 /// Least factor for devices that are not in training: those that were left out
 /// to measure the width are all of one vendor and market, others may be further away.

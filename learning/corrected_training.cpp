@@ -270,7 +270,8 @@ class CorrectedSession {
     residuals.write(c);
     for (const auto mode : {ExecMode::Eager, ExecMode::Compiled}) {
       const auto of = held_out_.widths(mode);
-      for (std::size_t l = 0; l < of.size(); ++l) c.settings[width_setting(static_cast<Likeness>(l), mode)] = of[l];
+      for (std::size_t l = 0; l < of.size(); ++l)
+        c.settings[width_setting(static_cast<SimilarityBin>(l), mode)] = of[l];
       c.settings[device_width_setting(mode)] = held_out_.other_device_width(mode);
     }
     for (const CorrectedItem& i : items()) {

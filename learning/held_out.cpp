@@ -54,7 +54,7 @@ void HeldOut::add(const CorrectedItem& i, const LeftOut& left_out, std::size_t n
   const double error = std::abs(std::log(predicted_ms / l.latency_ms));
   const auto mode = static_cast<std::size_t>(l.exec.mode);
   if (i.is_model() && left_out.kind == LeftOut::Family)
-    known_[mode][static_cast<std::size_t>(likeness(e.similarity))].push_back(error);
+    known_[mode][static_cast<std::size_t>(similarity_bin(e.similarity))].push_back(error);
   if (i.is_model() && left_out.kind == LeftOut::Device) other_[mode].push_back(error);
   double kernels = 0, macs = 0, bytes = 0;
   for (std::size_t k = 0; k < i.graph->kernels.size(); ++k) {
@@ -69,7 +69,7 @@ void HeldOut::add(const CorrectedItem& i, const LeftOut& left_out, std::size_t n
                       predicted_ms, v.network_ms, v.whitebox_ms, e.similarity);
 }
 
-std::array<double, kLikenessNames.size()> HeldOut::widths(ExecMode mode) const {
+std::array<double, kSimilarityBinNames.size()> HeldOut::widths(ExecMode mode) const {
   const auto pool = [&](std::size_t m) {
     std::vector<double> all;
     for (const auto& errors : known_[m]) all.insert(all.end(), errors.begin(), errors.end());
@@ -81,7 +81,7 @@ std::array<double, kLikenessNames.size()> HeldOut::widths(ExecMode mode) const {
     const std::vector<double> others = pool(1 - m);
     all.insert(all.end(), others.begin(), others.end());
   }
-  std::array<double, kLikenessNames.size()> out{};
+  std::array<double, kSimilarityBinNames.size()> out{};
   if (all.empty()) {
     out.fill(std::log(kUnjudged));
     return out;
@@ -94,7 +94,7 @@ std::array<double, kLikenessNames.size()> HeldOut::widths(ExecMode mode) const {
 }
 
 double HeldOut::other_device_width(ExecMode mode) const {
-  const double alike = widths(mode)[static_cast<std::size_t>(Likeness::Alike)],
+  const double alike = widths(mode)[static_cast<std::size_t>(SimilarityBin::Alike)],
                unseen = width(other_[static_cast<std::size_t>(mode)]);
   return unseen > 0 ? std::max(unseen - alike, 0.0) : alike;
 }

@@ -112,8 +112,8 @@ Result<Residuals> Residuals::read(Checkpoint& c, std::size_t columns, Diagnostic
   return out;
 }
 
-Likeness likeness(double similarity) {
-  return static_cast<Likeness>(
+SimilarityBin similarity_bin(double similarity) {
+  return static_cast<SimilarityBin>(
       std::count_if(kSimilarityBins.begin(), kSimilarityBins.end(), [&](double from) { return similarity >= from; }));
 }
 

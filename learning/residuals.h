@@ -1,6 +1,6 @@
 #pragma once
-/// What the networks of "corrected" got wrong on graphs like this one: a Gaussian process on their residuals in training,
-/// per execution mode; fitted, kept in a checkpoint, asked.
+/// What the networks of "corrected" got wrong on graphs like this one: a Gaussian process on their residuals in
+/// training, per execution mode; fitted, kept in a checkpoint, asked.
 #include <array>
 #include <functional>
 #include <map>
@@ -42,8 +42,8 @@ struct Residuals {
 
 /// How like training a graph is: bins of Residuals::Estimate::similarity with an interval each.
 inline constexpr std::array<double, 2> kSimilarityBins{0.4, 0.8};
-enum class Likeness : unsigned char { Unlike, Related, Alike };
-inline constexpr std::array<std::string_view, 3> kLikenessNames{"unlike", "related", "alike"};
-Likeness likeness(double similarity);
+enum class SimilarityBin : unsigned char { Unlike, Related, Alike };
+inline constexpr std::array<std::string_view, 3> kSimilarityBinNames{"unlike", "related", "alike"};
+SimilarityBin similarity_bin(double similarity);
 
 }  // namespace perfc

@@ -38,7 +38,7 @@ NUMBERS = {
     "batch", "kernels", "macs", "bytes", "measured_ms", "predicted_ms", "whitebox_ms", "similarity", "lo_ms", "hi_ms"
 }
 KEY = ("model", "batch", "device", "mode", "layout", "measured_ms")
-LIKENESS = [(0.0, 0.4, "unlike"), (0.4, 0.8, "related"), (0.8, 1.01, "alike")]  # learning/corrected.h
+SIMILARITY_BINS = [(0.0, 0.4, "unlike"), (0.4, 0.8, "related"), (0.8, 1.01, "alike")]  # learning/residuals.h
 
 
 def load(path):
@@ -141,7 +141,7 @@ def coverage(rows):
     """Of 90 % intervals whose width comes from the other folds' errors, by mode and similarity."""
     out = ["| mode | similarity | runs | perfc | interval | coverage |", "|---|---|---|---|---|---|"]
     for mode in ("eager", "compiled"):
-        for low, high, name in LIKENESS:
+        for low, high, name in SIMILARITY_BINS:
             here = [r for r in rows if r["mode"] == mode and low <= r["similarity"] < high]
             inside, widths = 0, []
             for fold in {r["network"] for r in here}:
