@@ -11,7 +11,6 @@ and judged. The launch overhead stays the default: on one slice it cannot be tol
 The 40 GB set computed in TF32; the 80 GB set convolved in TF32 and multiplied in fp32 (../shared/findings.md). The
 BERTs scaled their scores, DistilBERT its queries. DIR holds ../shared/graphs/timm_torchscript.tar.xz unpacked.
 """
-import argparse
 import collections
 import csv
 import json
@@ -25,6 +24,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import bert_pir  # noqa: E402
+import fit_arguments  # noqa: E402
 import tables  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -272,15 +272,9 @@ def check(perfc, bound):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--graphs", type=pathlib.Path)
-    p.add_argument("--perfc", default=str(ROOT / "build/release/perfc"))
-    p.add_argument("--check", type=float, metavar="PERCENT")
-    args = p.parse_args()
+    args = fit_arguments.parse(__doc__)
     if args.check is not None:
         sys.exit(check(args.perfc, args.check))
-    if not args.graphs:
-        p.error("--graphs is missing")
     predict = Predictor(args.perfc)
     lines = [
         "## Latency on MIG slices: MIGProfiler", "",

@@ -15,7 +15,6 @@ the time: their lowest tenth, because what the model does not see only adds.
 Leave-network-out: both BERTs are one network. Leave-GPU-out: idle is the share of the TDP that the other GPU
 with the same kind of memory (HBM or GDDR) takes. DIR holds ../shared/graphs/timm_torchscript.tar.xz unpacked.
 """
-import argparse
 import collections
 import csv
 import json
@@ -28,6 +27,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import bert_pir  # noqa: E402
+import fit_arguments  # noqa: E402
 import tables  # noqa: E402
 from bert_pir import Text  # noqa: E402
 
@@ -272,15 +272,9 @@ def check(perfc, graphs, bound):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--graphs", type=pathlib.Path)
-    p.add_argument("--perfc", default=str(ROOT / "build/release/perfc"))
-    p.add_argument("--check", type=float, metavar="PERCENT")
-    args = p.parse_args()
+    args = fit_arguments.parse(__doc__)
     if args.check is not None:
         sys.exit(check(args.perfc, args.graphs, args.check))
-    if not args.graphs:
-        p.error("--graphs is missing")
     with tempfile.TemporaryDirectory() as folder:
         rows = Rows(load_rows(args.perfc, args.graphs, pathlib.Path(folder)))
     lines, _ = evaluate(rows)
