@@ -56,8 +56,8 @@ Result<Graph> load_graph(const Request& request, Diagnostics& diags) {
   if (!graph || !require_bound(*graph, diags)) return Failure{};
   const PassOptions options{
       .batch = request.batch.value_or(0), .written_by = frontend_of(*source)->written_by, .mode = request.exec.mode};
-  return run_passes(std::move(*graph), default_pipeline(request.exec.mode, request.fold_batch_norm), options, request.trace,
-                    diags);
+  return run_passes(std::move(*graph), default_pipeline(request.exec.mode, request.fold_batch_norm), options,
+                    request.trace, diags);
 }
 
 StaticFeatures static_features(const Graph& graph) {
