@@ -10,8 +10,7 @@ limits) / step time, held below 0.97 × the power limit. A gather counts by the 
 Fitted are `busy` and `memory`, with the same weight for each network; perfc predicts the kernels' times of a training
 step of each network, batch and GPU; the step's time is the trace's own, because its epochs wait for data loading, which
 no model file shows. Idle power of a GPU is what the model leaves over in the rows that keep it busy less than 5 % of
-the
-time: their lowest tenth, because what the model does not see only adds.
+the time: their lowest tenth, because what the model does not see only adds.
 
 Leave-network-out: both BERTs are one network. Leave-GPU-out: idle is the share of the TDP that the other GPU
 with the same kind of memory (HBM or GDDR) takes. DIR holds ../shared/graphs/timm_torchscript.tar.xz unpacked.
@@ -109,8 +108,7 @@ def ncf(batch):
 def deepspeech(batch, frames=1230, hidden=800):
     """DeepSpeech2: two convolutions over the spectrogram, five bidirectional LSTMs; mean length of LibriSpeech.
     The width is not stated; with 1024 units the traces' steps would do 1.19 times the V100's and 1.04 times the RTX
-    6000's
-    peak of float32 (no other network passes 0.84), 800 was the public implementation's default."""
+    6000's peak of float32 (no other network passes 0.84), 800 was the public implementation's default."""
     t = Text()
     x = convolution(t, convolution(t, "%x", 1, 32, (41, 11), (2, 2), activation="clip"), 32, 32, (21, 11), (2, 1),
                     activation="clip")

@@ -6,11 +6,11 @@
 ///   [timm]       by hand on timm's runs on RTX 3090, 4090 and 5090, with the models that the line names;
 ///                `studies/fit_whitebox.py` says how well all of them are then predicted
 ///   [NeuSight]   by hand on NeuSight's measured operators; `studies/fit_operators.py` says how well
-///   [kernels]    measured kernels: `studies/kernels/memory_bound.py` and `studies/kernels/attention.py` print it
+///   [kernels]    measured kernels: `studies/kernels/memory_bound.py`, `studies/kernels/attention.py` and
+///                `studies/kernels/fit_products.py` print it; docs/judged.md says how well it does
 ///   [training]   `studies/fit_training.py` prints it
 ///   [memory]     `studies/fit_memory.py` prints it
 ///   [power]      `studies/fit_power.py` prints it
-///   [kernels]    `studies/kernels/fit_products.py` prints it; docs/judged.md says how well it does
 ///   [counted]    what the kernels read and write, element by element
 ///   [FILE]       a fact of PyTorch, TorchInductor or cuDNN: the file or the documentation that says it
 #include <cstddef>
@@ -45,6 +45,7 @@ inline constexpr ProductTile kProductTiles[] = {
     {16, 32},   {16, 64},   {16, 128},  {32, 32},  {32, 64},  {32, 128},  {64, 16},   {64, 32},  {64, 64},
     {64, 128},  {64, 256},  {128, 16},  {128, 32}, {128, 64}, {128, 128}, {128, 256}, {256, 64}, {256, 128},
     {256, 256}, {128, 192}, {192, 128}, {64, 192}, {128, 96}, {96, 128},  {256, 192}, {64, 96},  {96, 64}};
+inline constexpr std::size_t kAllTiles = std::size(kProductTiles);
 inline constexpr std::size_t kMmaTiles = 19;  ///< of them, those of kernels without TMA
 /// CTAs that share a tile's k. (our choice)
 inline constexpr double kProductSplits[] = {1, 2, 3, 4, 6, 8, 16, 32};
@@ -95,160 +96,36 @@ struct ProductConstants {
 /// the host's in it); L40S; RTX 3090 and 4090 (LLMServingSim's layers); L40S with the power that T4 has in fp16, 41.6
 /// of 65 TFLOP/s at 70 W (Jia et al., "Dissecting the NVidia Turing T4 GPU", 2019); A100; H100 and H200; B200, B300,
 /// GB200 and GB300. [kernels]
+// clang-format off
 inline constexpr ProductConstants kProducts[] = {
+    // launch_clocks  tensor_share  read_share  write_share  step_ns  stream_bytes  l2_bytes_clock  exposed  split_ns
+    // gemv_clocks  gemv_step_ns  power_share  power_exponent  l2_share  tile_ns    spill      tiles  always_gemv
     // Vector
-    {.launch_clocks = 4950,
-     .tensor_share = 0.965,
-     .read_share = 0.844,
-     .write_share = 0.602,
-     .step_ns = 2440,
-     .stream_bytes = 490,
-     .l2_bytes_clock = 22.6,
-     .exposed = 0.325,
-     .split_ns = 338,
-     .gemv_clocks = 5390,
-     .gemv_step_ns = 10.8,
-     .power_share = 1,
-     .power_exponent = 0,
-     .l2_share = 0.0501,
-     .tile_ns = 29200,
-     .spill = 0.111,
-     .tiles = kMmaTiles,
-     .always_gemv = false},
+    {           4950,        0.965,      0.844,       0.602,    2440,          490,           22.6,   0.325,      338,
+              5390,         10.8,           1,              0,   0.0501,   29200,   0.111, kMmaTiles,       false},
     // VectorOlder
-    {.launch_clocks = 4950,
-     .tensor_share = 0.938,
-     .read_share = 0.774,
-     .write_share = 0.602,
-     .step_ns = 484,
-     .stream_bytes = 64,
-     .l2_bytes_clock = 21.8,
-     .exposed = 0.379,
-     .split_ns = 26300,
-     .gemv_clocks = 5390,
-     .gemv_step_ns = 10.8,
-     .power_share = 0.0441,
-     .power_exponent = 1,
-     .l2_share = 0.05,
-     .tile_ns = 21500,
-     .spill = 2,
-     .tiles = kMmaTiles,
-     .always_gemv = false},
+    {           4950,        0.938,      0.774,       0.602,     484,           64,           21.8,   0.379,    26300,
+              5390,         10.8,      0.0441,              1,     0.05,   21500,       2, kMmaTiles,       false},
     // Graphics
-    {.launch_clocks = 4950,
-     .tensor_share = 0.951,
-     .read_share = 0.836,
-     .write_share = 0.76,
-     .step_ns = 212,
-     .stream_bytes = 29.9,
-     .l2_bytes_clock = 14,
-     .exposed = 0.378,
-     .split_ns = 2240,
-     .gemv_clocks = 5390,
-     .gemv_step_ns = 10.8,
-     .power_share = 0.684,
-     .power_exponent = 0.5,
-     .l2_share = 0.876,
-     .tile_ns = 2870,
-     .spill = 2,
-     .tiles = kMmaTiles,
-     .always_gemv = true},
+    {           4950,        0.951,      0.836,        0.76,     212,         29.9,             14,   0.378,     2240,
+              5390,         10.8,       0.684,            0.5,    0.876,    2870,       2, kMmaTiles,        true},
     // GeForce
-    {.launch_clocks = 4950,
-     .tensor_share = 1.19,
-     .read_share = 0.934,
-     .write_share = 0.763,
-     .step_ns = 229,
-     .stream_bytes = 29.9,
-     .l2_bytes_clock = 14.4,
-     .exposed = 0.251,
-     .split_ns = 2240,
-     .gemv_clocks = 5390,
-     .gemv_step_ns = 10.8,
-     .power_share = 0.684,
-     .power_exponent = 0.5,
-     .l2_share = 0.876,
-     .tile_ns = 2820,
-     .spill = 1.99,
-     .tiles = kMmaTiles,
-     .always_gemv = true},
+    {           4950,         1.19,      0.934,       0.763,     229,         29.9,           14.4,   0.251,     2240,
+              5390,         10.8,       0.684,            0.5,    0.876,    2820,    1.99, kMmaTiles,        true},
     // Turing
-    {.launch_clocks = 4950,
-     .tensor_share = 0.951,
-     .read_share = 0.836,
-     .write_share = 0.76,
-     .step_ns = 212,
-     .stream_bytes = 29.9,
-     .l2_bytes_clock = 14,
-     .exposed = 0.378,
-     .split_ns = 2240,
-     .gemv_clocks = 5390,
-     .gemv_step_ns = 10.8,
-     .power_share = 0.617,
-     .power_exponent = 0.5,
-     .l2_share = 0.876,
-     .tile_ns = 2870,
-     .spill = 2,
-     .tiles = kMmaTiles,
-     .always_gemv = true},
+    {           4950,        0.951,      0.836,        0.76,     212,         29.9,             14,   0.378,     2240,
+              5390,         10.8,       0.617,            0.5,    0.876,    2870,       2, kMmaTiles,        true},
     // Ga100
-    {.launch_clocks = 4670,
-     .tensor_share = 1.16,
-     .read_share = 0.782,
-     .write_share = 0.636,
-     .step_ns = 269,
-     .stream_bytes = 51.9,
-     .l2_bytes_clock = 28.1,
-     .exposed = 0.31,
-     .split_ns = 2570,
-     .gemv_clocks = 4470,
-     .gemv_step_ns = 54.4,
-     .power_share = 0.703,
-     .power_exponent = 0.5,
-     .l2_share = 0.112,
-     .tile_ns = 4270,
-     .spill = 0.785,
-     .tiles = kMmaTiles,
-     .always_gemv = false},
+    {           4670,         1.16,      0.782,       0.636,     269,         51.9,           28.1,    0.31,     2570,
+              4470,         54.4,       0.703,            0.5,    0.112,    4270,   0.785, kMmaTiles,       false},
     // Hopper
-    {.launch_clocks = 5190,
-     .tensor_share = 1.1,
-     .read_share = 0.922,
-     .write_share = 0.95,
-     .step_ns = 82.6,
-     .stream_bytes = 72.2,
-     .l2_bytes_clock = 106,
-     .exposed = 0.311,
-     .split_ns = 2830,
-     .gemv_clocks = 8190,
-     .gemv_step_ns = 140,
-     .power_share = 0.968,
-     .power_exponent = 0.5,
-     .l2_share = 0.467,
-     .tile_ns = 2000,
-     .spill = 0.00698,
-     .tiles = std::size(kProductTiles),
-     .always_gemv = false},
+    {           5190,          1.1,      0.922,        0.95,    82.6,         72.2,            106,   0.311,     2830,
+              8190,          140,       0.968,            0.5,    0.467,    2000, 0.00698, kAllTiles,       false},
     // Blackwell
-    {.launch_clocks = 4010,
-     .tensor_share = 1.2,
-     .read_share = 0.903,
-     .write_share = 1.05,
-     .step_ns = 67.5,
-     .stream_bytes = 141,
-     .l2_bytes_clock = 183,
-     .exposed = 0.55,
-     .split_ns = 3150,
-     .gemv_clocks = 4860,
-     .gemv_step_ns = 170,
-     .power_share = 1.01,
-     .power_exponent = 0.5,
-     .l2_share = 0.387,
-     .tile_ns = 1040,
-     .spill = 0,
-     .tiles = std::size(kProductTiles),
-     .always_gemv = false},
+    {           4010,          1.2,      0.903,        1.05,    67.5,          141,            183,    0.55,     3150,
+              4860,          170,        1.01,            0.5,    0.387,    1040,       0, kAllTiles,       false},
 };
+// clang-format on
 
 // ---- Kernels that memory bounds: whitebox/price/memory_bound_time.cpp
 /// What the SMs need of one kind; clocks of an SM that is full, or of a row alone on it. [kernels], all rows below
@@ -315,8 +192,7 @@ inline constexpr double kAttentionHead = 64;
 /// Passes over a recurrence's gates, and byte of each, as cuDNN computes them. [counted]
 inline constexpr double kGatePasses = 4, kGateBytes = 4;
 /// µs per step of a recurrence on a GPU, however little it computes: the product with the state and the cell wait for
-/// each
-/// other and for the step before. LSTM of 256 units, batch 4: 1.63 ms for 150 steps on a GTX 1080 Ti.
+/// each other and for the step before. LSTM of 256 units, batch 4: 1.63 ms for 150 steps on a GTX 1080 Ti.
 /// [DeepBench, github.com/baidu-research/DeepBench, README, RNN results; docs/whitebox.md has its other figures]
 inline constexpr double kRecurrentStepUs = 10.9;
 

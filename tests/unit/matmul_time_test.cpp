@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
+
+#include "tests/unit/study_cases.h"
 
 namespace perfc {
 namespace {
@@ -47,24 +47,19 @@ void for_each_case(Check&& check) {
 }
 
 TEST(ProductTime, IsTheStudys) {
-  std::ifstream file(PERFC_SOURCE_DIR "/tests/unit/product_times.tsv");
-  ASSERT_TRUE(file) << "studies/kernels/fit_products.py --write writes it";
-  std::string line, chip;
-  std::getline(file, line);
-  int rows = 0;
-  for (; std::getline(file, line); ++rows) {
-    std::istringstream fields(line);
+  // studies/kernels/fit_products.py --write writes it
+  const int cases = for_each_study_case("tests/unit/product_times.tsv", [](std::istream& fields) {
+    std::string chip;
     ProductDevice d;
     Product p;
     double seconds = 0;
     fields >> chip >> d.sms >> d.clock >> d.peak >> d.bandwidth >> d.cache >> d.tdp_w >> p.batch >> p.m >> p.n >> p.k >>
         p.a_bytes >> p.turns >> seconds;
-    ASSERT_TRUE(fields) << line;
     p.b_bytes = p.a_bytes;
     d.chip = chip_named(chip);
-    EXPECT_NEAR(product_time(d, p).total / seconds, 1, 1e-6) << line;
-  }
-  EXPECT_GE(rows, 100);
+    EXPECT_NEAR(product_time(d, p).total / seconds, 1, 1e-6);
+  });
+  EXPECT_GE(cases, 100);
 }
 
 TEST(ProductTime, MoreOfADeviceIsNeverSlower) {

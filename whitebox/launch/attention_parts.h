@@ -1,5 +1,6 @@
 #pragma once
 /// Attention that runs as its parts: scale · q, q · kᵀ, or scale · scores, + mask, softmax, (cast), · v.
+#include "ir/ops/attention_operands.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/kernel_maker.h"
 #include "whitebox/launch/plan_writer.h"
@@ -18,7 +19,7 @@ class AttentionParts {
   void compiled(NodeId, const WrittenOutAttention&);
 
  private:
-  static constexpr std::size_t kQ = 0, kK = 1, kV = 2, kMask = 3;  ///< operands
+  using enum AttentionOperand::Index;
 
   /// One attention.
   struct Parts {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ir/eager_marks.h"
+#include "ir/ops/attention_operands.h"
 #include "whitebox/constants.h"
 #include "whitebox/launch/attention_parts.h"
 #include "whitebox/launch/framework.h"
@@ -87,7 +88,7 @@ class EagerPlanner {
   /// (aten/src/ATen/native/transformers/attention.cpp, convert_boolean_attn_mask and pad_bias).
   void prepare_mask(NodeId id, const Node& n) {
     if (n.attrs.int_or("explicit", 0) == 1) return;
-    const ValueId mask = n.operands[kMaskOperand];
+    const ValueId mask = n.operands[AttentionOperand::kMask];
     const Type& type = of_.g.type(mask);
     if (!type.is_static() || type.rank() == 0) return;
     Strides strides = of_.layout.strides[mask.node];
@@ -103,7 +104,6 @@ class EagerPlanner {
     launch(id, on_mask(id, mask, {op("nn.pad"), padded, (elements + padded) * kMaskBytes}));
   }
 
-  static constexpr std::size_t kMaskOperand = 3;
   static constexpr double kMaskBytes = 4, kMaskStep = 8;
   static bool readable_in_steps(const Strides& strides) {
     return strides.back() == 1 && std::all_of(strides.begin(), strides.end() - 1, [](std::int64_t s) {

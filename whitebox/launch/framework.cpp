@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "ir/ops/attention_operands.h"
 #include "whitebox/constants.h"
 
 namespace perfc {
@@ -129,7 +130,10 @@ std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId 
   return out;
 }
 
-bool is_masked_attention(const Node& n) { return n.is(op("nn.sdpa")) && n.operands.size() > 3 && n.operands[3]; }
+bool is_masked_attention(const Node& n) {
+  constexpr std::size_t mask = AttentionOperand::kMask;
+  return n.is(op("nn.sdpa")) && n.operands.size() > mask && n.operands[mask];
+}
 
 double attention_tile_share(const Graph& g, const Node& sdpa) {
   const Type &q = g.type(sdpa.operands[0]), &k = g.type(sdpa.operands[1]);

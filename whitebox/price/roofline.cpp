@@ -100,8 +100,8 @@ Priced price_convolution(const Kernel& k, const Rates& r) {
 }  // namespace
 
 Rates::Rates(const Device& d, Precision p)
-    : launch_us(d.launch_us), serial_us(constants::kSerialStepUs), cache(d.l2_mib * 1024 * 1024), sms(d.sms),
-      half_depth(d.product_half_depth), overlap(d.product_overlap) {
+    : launch_us(d.launch_us), serial_us(constants::kSerialStepUs), cache(d.l2_mib * constants::kBytesPerMib),
+      sms(d.sms), half_depth(d.product_half_depth), overlap(d.product_overlap) {
   const auto share = [&](const char* key, double fallback) { return look_up(d.efficiency, key, fallback); };
   const double full = look_up(d.vector_tflops, "float32", 1) * 1e12;
   const bool int8 = p == Precision::Int8;

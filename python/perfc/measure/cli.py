@@ -17,10 +17,9 @@ from .table import LabelsError, LabelsFile
 
 EPILOG = """LIST is a list of models as for python -m perfc.export (timm/NAME, torchvision/NAME, transformers/NAME or
 module:factory, one a line), or the manifest.csv that it wrote. Models of a list are exported to models/ beside the
-labels.
-Every cell (model, batch, dtype, mode, layout, task) runs in a process of its own and is one row, written at once: the
-same
-command again goes on with what is missing. Rows that are not ok say why; --retry-failed measures them again."""
+labels. Every cell (model, batch, dtype, mode, layout, task) runs in a process of its own and is one row, written at
+once: the same command again goes on with what is missing. Rows that are not ok say why; --retry-failed measures them
+again."""
 
 
 def words(known):
