@@ -117,9 +117,9 @@ class Fields {
 const std::set<std::string> kDtypes{"float64", "float32", "tf32", "float16", "bfloat16", "float8", "int8", "int4"};
 const std::set<std::string> kPrecisions{"fp32", "tf32", "amp", "fp16", "bf16", "int8"};
 const std::set<std::string> kMemoryTypes{"", "ddr", "gddr", "hbm", "lpddr"};
-const std::set<std::string> kEfficiencies{"matmul",    "convolution",  "vector_matmul", "vector_convolution",
-                                          "depthwise", "vector",       "bandwidth",     "gather",
-                                          "layout",    "dense_product"};
+const std::set<std::string> kEfficiencies{"matmul",    "convolution",   "vector_matmul",    "vector_convolution",
+                                          "depthwise", "vector",        "bandwidth",        "gather",
+                                          "layout",    "dense_product", "dense_convolution"};
 
 /// The calibratable terms, in a device or in the defaults.
 void read_terms(Fields& f, Device& d) {

@@ -21,7 +21,7 @@ const std::vector<Constant>& time_constants() {
       {{&Device::launch_us}, {}},
       {{&Device::host_us_eager, &Device::host_us_compiled}, {}},
       {{}, {"matmul", "vector_matmul", "dense_product"}},
-      {{}, {"convolution", "vector_convolution"}},
+      {{}, {"convolution", "vector_convolution", "dense_convolution"}},
       {{}, {"depthwise"}},
       {{}, {"bandwidth", "vector"}},
       {{}, {"gather"}},

@@ -41,8 +41,8 @@ SETS = {"A100-40g": "a100-40gb", "A100-80g": "a100-80gb"}
 SLICE_GB = {"5": "1g.5gb", "10": "2g.10gb", "20": "3g.20gb", "40": "7g.40gb"}
 SMS = {"1": 14, "2": 28, "3": 42, "4": 56, "7": 98}
 FITTED = {"A100-40g": ("host_us_eager", "matmul", "bandwidth", "gather", "product_half_depth"),
-          "A100-80g": ("host_us_eager", "vector_matmul", "convolution", "bandwidth")}
-AT_MOST_1 = ("matmul", "vector_matmul", "convolution", "bandwidth", "gather")
+          "A100-80g": ("host_us_eager", "vector_matmul", "dense_convolution", "bandwidth")}
+AT_MOST_1 = ("matmul", "vector_matmul", "bandwidth", "gather")
 OUTLIER = 0.02  # relative errors beyond count linearly
 SAMPLE = 7      # --check: every so manieth run
 

@@ -53,6 +53,9 @@ inline constexpr double kProductSplits[] = {1, 2, 3, 4, 6, 8, 16, 32};
 inline constexpr double kFullTile = 128 * 128, kTilesAtOnce = 2;
 /// Byte of a row that a step along k reads: 64 elements of 16 bits. [CUTLASS' default tiles]
 inline constexpr double kStepBytes = 128;
+/// Byte that a thread loads at once, and that a step takes of the channels of a convolution's position, unless there
+/// are fewer. [CUTLASS, media/docs/implicit_gemm_convolution.md]
+inline constexpr double kVectorLoad = 16, kPositionStep = 64;
 /// Byte of an element of the narrowest weights: 4 bits. [ONNX, MatMulNBits]
 inline constexpr double kNarrowestWeight = 0.5;
 /// Byte of a partial sum of split-K. [counted]
@@ -193,17 +196,7 @@ inline constexpr double kGatePasses = 4, kGateBytes = 4;
 /// [DeepBench, github.com/baidu-research/DeepBench, README, RNN results; docs/whitebox.md has its other figures]
 inline constexpr double kRecurrentStepUs = 10.9;
 
-// ---- Convolutions with groups: whitebox/launch/framework.cpp, group_share and vector_limit
-/// Channels of a tile of narrow products. regnet, resnext, dpn. [timm]
-inline constexpr double kGroupTile = 64;
-/// Channels of overhead per tile, channels first; with a kernel of cuDNN's own for the width. resnext, dpn. [timm]
-inline constexpr double kGroupDepth = 64, kOwnGroupDepth = 32;
-/// 1 and channels: rate and overhead, channels last. regnet. [timm]
-inline constexpr double kGroupLastRate = 1.7, kGroupLastDepth = 256;
-/// Channels from which cuDNN's own kernels reach the full rate, channels last. regnet. [timm]
-inline constexpr double kGroupFullRate = 32;
-/// Channels, and the factor on the time of widths that are no multiples of so many. regnet. [timm]
-inline constexpr double kGroupVector = 16, kGroupUneven = 1.4;
+// ---- Convolutions with groups: whitebox/launch/framework.cpp, vector_limit
 /// 1: of the vector units' peak. PyTorch's depthwise kernel beyond its window. convmixer, fastvit. [timm]
 inline constexpr double kOwnDepthwise = 0.05;
 /// 1: of the same. Groups of 2 to 7 channels, channels first. dla. [timm]

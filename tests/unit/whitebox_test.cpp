@@ -105,6 +105,45 @@ TEST(Whitebox, ConvolutionsOfOddChannelsKeepTheTensorCores) {
   EXPECT_NEAR(us(373) / us(376), 1 / 0.65, 1e-6);
 }
 
+Device a100() {
+  Diagnostics diags("test");
+  return *DeviceTable::builtin().find("a100-80gb", diags);
+}
+
+/// A convolution of 32 × 28 × 28 positions on an A100 in float16.
+Priced convolution_on_a100(int channels, int results, int window, int groups, bool channels_last = true) {
+  const Graph g = graph_of(fmt::format(R"(def @main(%x: Tensor[(32, {0}, 28, 28), float16]) {{
+  %1 = weight : Tensor[({1}, {2}, {3}, {3}), float16];
+  %2 = nn.conv2d(%x, %1, padding=[{4}, {4}, {4}, {4}], groups={5});
+  (%2)
+}})",
+                                       channels, results, channels / groups, window, window / 2, groups));
+  const KernelPlan plan =
+      plan_of(g, {.precision = Precision::Fp16, .layout = channels_last ? Layout::Nhwc : Layout::Nchw});
+  return price(plan.kernels.at(0), Rates(a100(), Precision::Fp16));
+}
+
+TEST(Whitebox, ConvolutionsAreImplicitProducts) {
+  const Rates rates(a100(), Precision::Fp16);
+  const Product same{.m = 32 * 28 * 28, .n = 256, .k = 256};
+  EXPECT_NEAR(convolution_on_a100(256, 256, 1, 1).time_us,
+              product_time(*rates.convolution_product[1], same).total * 1e6, 1e-6);
+  // A window walks along k, but its data come from memory once.
+  const Priced window = convolution_on_a100(256, 256, 3, 1);
+  EXPECT_LT(window.time_us, 9 * convolution_on_a100(256, 256, 1, 1).time_us);
+  EXPECT_GT(window.compute_us, 5 * convolution_on_a100(256, 256, 1, 1).compute_us);
+  // Positions of three channels are loaded as eight, those of 40 as 64.
+  EXPECT_NEAR(convolution_on_a100(3, 64, 7, 1).compute_us, convolution_on_a100(8, 64, 7, 1).compute_us, 1e-6);
+  EXPECT_NEAR(convolution_on_a100(40, 64, 3, 1).compute_us, convolution_on_a100(64, 64, 3, 1).compute_us, 1e-6);
+}
+
+TEST(Whitebox, NarrowGroupsDoNotFillTheirTiles) {
+  const double dense = convolution_on_a100(256, 256, 3, 1).compute_us;
+  EXPECT_GT(convolution_on_a100(256, 256, 3, 32).compute_us, 3 * dense / 32);
+  EXPECT_GT(convolution_on_a100(256, 256, 3, 4).compute_us, dense / 4);
+  EXPECT_GT(convolution_on_a100(256, 256, 3, 1, false).conversion_us, 0);
+}
+
 TEST(Whitebox, SmallModelsWaitForTheHost) {
   Device d = round_device();
   d.host_us_eager = 50;

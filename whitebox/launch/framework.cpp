@@ -172,17 +172,6 @@ bool on_matrix_units(const ConvolutionGroup& c) {
 
 bool has_own_kernel(double width) { return width >= 4 && std::has_single_bit(static_cast<std::uint64_t>(width)); }
 
-double group_share(const ConvolutionGroup& c) {
-  const double width = std::min(c.inputs, c.outputs),
-               tiled = std::ceil(width / constants::kGroupTile) * constants::kGroupTile;
-  const bool own = has_own_kernel(width);
-  if (!c.channels_last) return width / (tiled + (own ? constants::kOwnGroupDepth : constants::kGroupDepth));
-  const double rate = std::fmod(width, constants::kGroupVector) == 0
-                          ? constants::kGroupLastRate
-                          : constants::kGroupLastRate / constants::kGroupUneven;
-  return std::min(1.0, own ? width / constants::kGroupFullRate : rate * width / (tiled + constants::kGroupLastDepth));
-}
-
 bool wide_index(const Graph& g, const Node& n) {
   const auto wide = [](const Type& t) { return t.elements().value_or(0) >= constants::kWideIndexFrom; };
   return (!n.results.empty() && wide(n.results[0].type)) ||

@@ -71,7 +71,6 @@ struct Traffic {
 
 /// What its implementation reaches, and what it waits for.
 struct Limits {
-  double group_share = 1;   ///< of the rate of products, what those as narrow as its groups reach
   double tile_share = 1;    ///< of a fused attention's tiles, what it fills
   double vector_share = 0;  ///< most of the vector units' peak that it reaches; 0: the device's share
   double serial_steps = 0;  ///< dependent steps of each thread, where there are too few threads to hide them

@@ -50,6 +50,8 @@ enum class SecondOperand {
 struct Product {
   double batch = 1, m = 1, n = 1, k = 1;
   double a_bytes = 2, b_bytes = 2, c_bytes = 2;  ///< per element of A, B and C
+  /// Of a convolution, an implicit product: how often an element of its data stands in A. A product's stands once.
+  double a_repeats = 1;
   SecondOperand second = SecondOperand::Weights;
   double turns = 0;  ///< copies of B that take turns, in a benchmark of this product alone; 0: a network
 };

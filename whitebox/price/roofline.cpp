@@ -24,10 +24,9 @@ double look_up(const std::map<std::string, double>& m, const char* key, double f
   return it == m.end() ? fallback : it->second;
 }
 
-/// What the time of products depends on; none: the device is no GPU, its entry says too little of it, or has the half
-/// depth that was measured in TF32, of which no kernels were.
-std::optional<ProductDevice> product_device(const Device& d, Precision p, Units units, double peak) {
-  if (p == Precision::Tf32 && d.product_half_depth > 0) return std::nullopt;
+/// What the time of products depends on; none: the device is no GPU, or its entry says too little of it.
+/// `share`: what was measured of this device beyond its class.
+std::optional<ProductDevice> product_device(const Device& d, Units units, double peak, double share) {
   if (d.kind != "gpu" || d.sms <= 0 || d.boost_clock_mhz <= 0 || d.l2_mib <= 0 || d.tdp_w <= 0) return std::nullopt;
   const auto chip = chip_class(d, units);
   if (!chip) return std::nullopt;
@@ -38,7 +37,7 @@ std::optional<ProductDevice> product_device(const Device& d, Precision p, Units 
                        .bandwidth = d.bandwidth_gb_s * 1e9,
                        .cache = d.l2_mib * constants::kBytesPerMib,
                        .tdp_w = d.tdp_w,
-                       .share = look_up(d.efficiency, "dense_product", 1)};
+                       .share = share};
 }
 
 /// A dense product, whose tiles tell its time: not attention, nor a recurrence, nor what runs in tiles of its own.
@@ -48,6 +47,11 @@ bool is_tiled_product(const Kernel& k, const Rates& r) {
   const Extents& e = k.extents;
   const double macs = e.products * e.m * e.n * e.k;
   return macs > 0 && std::abs(k.work.macs / macs - 1) < 0.01 && (k.placement.aligned > 0 || r.on_vector[k.half]);
+}
+
+/// Tensor cores want channels last; windows of one element are products of matrices as the data lies.
+bool is_converted(const Kernel& k) {
+  return k.placement.channels_first && (k.extents.window > 1 || k.extents.stride > 1);
 }
 
 Priced price_product(const Kernel& k, const Rates& r) {
@@ -70,6 +74,25 @@ Priced price_product(const Kernel& k, const Rates& r) {
   const double work = (t.total - t.launch + beside) * 1e6 * k.limits.slowdown;
   out.exposed_us = std::max(work - std::max(out.compute_us, out.memory_us), 0.0);
   out.time_us = work + out.launch_us;
+  out.bound = work < out.launch_us ? Bound::Launch : out.compute_us > out.memory_us ? Bound::Compute : Bound::Memory;
+  return out;
+}
+
+/// A convolution on matrix units is priced as the product that it is, of its windows and its weights.
+bool is_implicit_product(const Kernel& k, const Rates& r) {
+  return k.kind == KernelKind::Convolution && r.convolution_product[k.half] && k.extents.m > 0 && k.extents.k > 0;
+}
+
+Priced price_convolution(const Kernel& k, const Rates& r) {
+  const double us = 1e6 * k.limits.slowdown;
+  ProductDevice device = *r.convolution_product[k.half];
+  if (k.placement.aligned < 1) device.peak = std::max(r.vector[k.half], constants::kNarrowLoads * device.peak);
+  const ProductTime t = product_time(device, implicit_product(k, r.product_bytes[k.half]));
+  const double work = (t.total - t.launch) * us;
+  Priced out{.compute_us = t.arithmetic * us, .memory_us = t.traffic * us, .launch_us = t.launch * 1e6};
+  out.exposed_us = std::max(work - std::max(out.compute_us, out.memory_us), 0.0);
+  if (is_converted(k)) out.conversion_us = r.layout * k.traffic.bytes / r.bandwidth * us;
+  out.time_us = out.roofline_us() + out.launch_us;
   out.bound = work < out.launch_us ? Bound::Launch : out.compute_us > out.memory_us ? Bound::Compute : Bound::Memory;
   return out;
 }
@@ -98,7 +121,12 @@ Rates::Rates(const Device& d, Precision p)
     convolution[half] = on_vector[half] ? share("vector_convolution", 0.75) : share("convolution", 0.7);
   }
   for (int half = 0; half < 2; ++half) {
-    product[half] = product_device(d, p, on_vector[half] ? Units::Vector : Units::Matrix, matrix[half]);
+    const Units units = on_vector[half] ? Units::Vector : Units::Matrix;
+    // The half depth was measured in TF32, of which no kernels were.
+    const bool half_depth_known = p == Precision::Tf32 && d.product_half_depth > 0;
+    if (!half_depth_known) product[half] = product_device(d, units, matrix[half], share("dense_product", 1));
+    if (!on_vector[half])
+      convolution_product[half] = product_device(d, units, matrix[half], share("dense_convolution", 1));
     product_bytes[half] = half ? std::min(2.0, float_bytes(p)) : float_bytes(p);
   }
   recurrent_us = d.kind == "gpu" ? constants::kRecurrentStepUs : 0;
@@ -130,6 +158,7 @@ void be_attention(const Kernel& k, const AttentionTime& t, Priced& p) {
 
 Priced price(const Kernel& k, const Rates& r) {
   if (is_tiled_product(k, r)) return price_product(k, r);
+  if (is_implicit_product(k, r)) return price_convolution(k, r);
   Priced p;
   const double vector = r.vector[k.half];
   const bool dense =
@@ -144,7 +173,7 @@ Priced price(const Kernel& k, const Rates& r) {
       if (dense && k.extents.k > 0) rate *= k.extents.k / (k.extents.k + r.half_depth);
       break;
     case KernelKind::Convolution:
-      rate = matrix * r.convolution[k.half] * k.limits.group_share;
+      rate = matrix * r.convolution[k.half];
       if (r.on_vector[k.half]) rate = std::max(rate, vector * r.depthwise);
       if (r.on_vector[k.half] && !k.half && k.extents.window == 9 && k.extents.stride == 1)
         rate *= constants::kWinogradGain;
@@ -169,9 +198,7 @@ Priced price(const Kernel& k, const Rates& r) {
   }
   p.compute_us = (2 * macs / rate + k.work.flops / (vector * r.elementwise)) * 1e6 * k.limits.slowdown;
   p.memory_us = bytes / (k.kind == KernelKind::Gather ? r.gather : r.bandwidth) * 1e6 * k.limits.slowdown;
-  // Tensor cores want channels last; windows of one element are products of matrices as the data lies.
-  const bool window = k.extents.window > 1 || k.extents.stride > 1;
-  if (k.kind == KernelKind::Convolution && k.placement.channels_first && window && !r.on_vector[k.half])
+  if (k.kind == KernelKind::Convolution && is_converted(k) && !r.on_vector[k.half])
     p.conversion_us = r.layout * p.memory_us;
   if (dense) p.exposed_us = (1 - r.overlap) * std::min(p.compute_us, p.memory_us);
   if (r.memory.sms > 0) {

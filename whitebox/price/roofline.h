@@ -31,7 +31,8 @@ struct Rates {
   double half_depth, overlap;  ///< of dense products: see Device
   /// Of dense products, for 32 and 16 bits; none: nothing is known of the chip, or it is no GPU.
   std::optional<ProductDevice> product[2];
-  double product_bytes[2];  ///< per element of their operands
+  std::optional<ProductDevice> convolution_product[2];  ///< the same of convolutions; none on vector units
+  double product_bytes[2];                              ///< per element of their operands
 };
 
 /// One launch of a kernel.
