@@ -38,7 +38,7 @@ struct Device {
 
   /// Peak rates in TFLOP/s (2 FLOPs per MAC), by execution unit and dtype.
   std::map<std::string, double> vector_tflops;  ///< "float32", "float16", …
-  std::map<std::string, double> matrix_tflops;  ///< tensor cores: "tf32", "float16", "bfloat16", "int8", "float8"
+  std::map<std::string, double> matrix_tflops;  ///< tensor cores: "tf32", "float16", "bfloat16", "int8", …
   double bandwidth_gb_s = 0;
   double l2_mib = 0;
   int sms = 0;
@@ -96,6 +96,9 @@ class DeviceTable {
   std::vector<Device> devices_;
   std::map<std::string, Device> defaults_;  ///< by kind; those of the built-in table serve user files too
 };
+
+/// Of AMD's compute architectures: "cdna1", "cdna2", …
+inline bool is_amd(const Device& d) { return d.architecture.starts_with("cdna"); }
 
 /// The slice of a device that a MIG profile makes.
 Device slice(const Device&, const MigProfile&);

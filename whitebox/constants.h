@@ -91,7 +91,7 @@ struct ProductConstants {
 /// By ChipClass: NeuSight's float32 on A100, and on P4, P100, V100 and T4 (with the launch of Graphics: NeuSight's has
 /// the host's in it); L40S; RTX 3090 and 4090 (LLMServingSim's layers); L40S with the power that T4 has in fp16, 41.6
 /// of 65 TFLOP/s at 70 W (Jia et al., "Dissecting the NVidia Turing T4 GPU", 2019); A100; H100 and H200; B200, B300,
-/// GB200 and GB300. [kernels]
+/// GB200 and GB300; NeuSight's float32 on MI100 and MI210 (with the launch of Graphics). [kernels]
 inline constexpr ProductConstants kProducts[] = {
     // Vector
     {.launch_clocks = 4950,
@@ -244,6 +244,25 @@ inline constexpr ProductConstants kProducts[] = {
      .tile_ns = 1040,
      .spill = 0,
      .tiles = std::size(kProductTiles),
+     .always_gemv = false},
+    // Cdna
+    {.launch_clocks = 4950,
+     .tensor_share = 0.761,
+     .read_share = 0.666,
+     .write_share = 1.05,
+     .step_ns = 1000,
+     .stream_bytes = 10,
+     .l2_bytes_clock = 34.9,
+     .exposed = 0.984,
+     .split_ns = 4690,
+     .gemv_clocks = 5390,
+     .gemv_step_ns = 10.8,
+     .power_share = 0.259,
+     .power_exponent = 0.5,
+     .l2_share = 0.131,
+     .tile_ns = 51.4,
+     .spill = 0.00125,
+     .tiles = kMmaTiles,
      .always_gemv = false},
 };
 

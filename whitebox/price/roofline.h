@@ -21,6 +21,7 @@ struct Rates {
   double depthwise, elementwise;
   double layout;                ///< of a convolution's data, what conversions to channels last and back move
   bool on_vector[2];            ///< products of 32, of 16 bits run on the vector units
+  bool full_matrix[2];          ///< the same on matrix units that take float32: any extents, any layout
   double bandwidth, gather;     ///< byte/s that are reached
   double launch_us, serial_us;  ///< of a launch; of a dependent step
   double recurrent_us;          ///< of a recurrence's step, at least
