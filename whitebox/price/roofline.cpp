@@ -86,7 +86,10 @@ Rates::Rates(const Device& d, Precision p)
   vector[0] = int8 ? std::max(full, look_up(d.vector_tflops, "int8", 0) * 1e12) : full;
   vector[1] = int8 ? vector[0] : std::max(full, look_up(d.vector_tflops, "float16", 0) * 1e12);
   // Matrix units: AMP uses them for what runs in 16 bits, float32 only where they take it as it is (AMD's).
-  const char* wanted = p == Precision::Tf32   ? "tf32"
+  const bool tf32 = p == Precision::Tf32 || p == Precision::Default;
+  if (tf32) without_tf32 = std::make_shared<const Rates>(d, Precision::Fp32);
+  tf32_products = p != Precision::Default;
+  const char* wanted = tf32                   ? "tf32"
                        : p == Precision::Bf16 ? "bfloat16"
                        : int8                 ? "int8"
                        : p == Precision::Fp32 ? "float32"
@@ -133,9 +136,7 @@ void be_attention(const Kernel& k, const AttentionTime& t, Priced& p) {
   p.exposed_us = 0;
 }
 
-}  // namespace
-
-Priced price(const Kernel& k, const Rates& r) {
+Priced price_at(const Kernel& k, const Rates& r) {
   if (is_tiled_product(k, r)) return price_product(k, r);
   Priced p;
   const double vector = r.vector[k.half];
@@ -194,6 +195,16 @@ Priced price(const Kernel& k, const Rates& r) {
   p.time_us = work + r.launch_us;
   p.bound = work < r.launch_us ? Bound::Launch : p.compute_us > p.memory_us ? Bound::Compute : Bound::Memory;
   return p;
+}
+
+}  // namespace
+
+Priced price(const Kernel& k, const Rates& r) {
+  if (!r.without_tf32) return price_at(k, r);
+  const Priced full = price_at(k, *r.without_tf32);
+  if (!r.tf32_products && k.kind == KernelKind::Matmul) return full;
+  const Priced other = price_at(k, r);
+  return full.time_us < other.time_us ? full : other;
 }
 
 namespace {

@@ -2,6 +2,7 @@
 /// Time of a kernel on a device: dense products by their tiles (whitebox/price/matmul_time.h), the rest by the roofline
 /// (Williams, Waterman, Patterson, CACM 2009) with shares of the peaks that kernels of its kind reach.
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 #include "whitebox/launch/kernels.h"
@@ -13,6 +14,11 @@ namespace perfc {
 /// What a device gives each kind of kernel under one precision, looked up once.
 struct Rates {
   Rates(const Device&, Precision);
+
+  /// Under TF32 and PyTorch's default, rates in float32: libraries may take TF32 kernels, not must. [cuBLAS,
+  /// CUBLAS_COMPUTE_32F_FAST_TF32; cuDNN, CUDNN_FMA_MATH among the engines that its heuristics rank]
+  std::shared_ptr<const Rates> without_tf32;
+  bool tf32_products = true;  ///< else products never take TF32
 
   double vector[2], matrix[2];  ///< FLOP/s, for 32 and 16 bits
   /// Shares of peak. Products reach others on vector units (float32 without tensor
