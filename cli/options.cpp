@@ -79,7 +79,9 @@ void add_predict_options(Command& c, PredictOptions& o) {
       .separated_by(',');
   c.option("--device-file", o.device_file, "JSON file with devices of your own, in the format of data/devices.json");
   c.option("--from-nvidia-smi", o.smi_file, "Output of `nvidia-smi -q -x`: predicts for that host's GPUs");
-  c.option("--dtype", o.dtype, "fp32, tf32, amp, fp16, bf16 or int8 [amp]");
+  c.option("--dtype", o.dtype,
+           "fp32, tf32, amp, fp16, bf16, int8 or default, what PyTorch does untouched: float32, TF32 in convolutions "
+           "[amp]");
   c.option("--mode", o.mode, "eager or compiled [eager]");
   c.option("--layout", o.layout, "nchw or nhwc: memory layout of convolutions [nchw]");
   c.option("--norms", o.norms,
@@ -118,7 +120,7 @@ std::optional<Request> to_request(const PredictOptions& o) {
   for (const std::string& d : o.dims) {
     if (!parse_dim(d, r.import)) return std::nullopt;
   }
-  if (!choose("--dtype", o.dtype, {"fp32", "tf32", "amp", "fp16", "bf16", "int8"}) ||
+  if (!choose("--dtype", o.dtype, {"fp32", "tf32", "amp", "fp16", "bf16", "int8", "default"}) ||
       !choose("--mode", o.mode, {"eager", "compiled"}) || !choose("--layout", o.layout, {"nchw", "nhwc"}) ||
       !choose("--norms", o.norms, {"full", "half"}) || !choose("--task", o.task, {"infer", "forward", "train"}) ||
       !choose("--optimizer", o.optimizer, {"sgd", "momentum", "adam"}) || !is_predictor(o.predictor) ||

@@ -1,6 +1,7 @@
 #pragma once
 /// Devices: what the cost model knows of the hardware. Data, not code:
 /// `data/devices.json`, in the same format as `--device-file`.
+#include <array>
 #include <map>
 #include <string>
 #include <string_view>
@@ -10,9 +11,19 @@
 
 namespace perfc {
 
-/// Arithmetic the user asks for; see docs/devices.md for what each one runs.
-enum class Precision { Fp32, Tf32, Amp, Fp16, Bf16, Int8 };
+/// Arithmetic the user asks for; docs/devices.md says what each one runs.
+enum class Precision {
+  Fp32,  ///< no TF32 anywhere
+  Tf32,  ///< float32 data; products and convolutions may use TF32
+  Amp,   ///< autocast
+  Fp16,
+  Bf16,
+  Int8,
+  Default,  ///< PyTorch untouched since 1.12: float32 data, TF32 in convolutions, not in products
+};
 std::string_view name(Precision);
+inline constexpr std::array kPrecisions{Precision::Fp32, Precision::Tf32, Precision::Amp,    Precision::Fp16,
+                                        Precision::Bf16, Precision::Int8, Precision::Default};
 Result<Precision> find_precision(std::string_view);
 
 /// One MIG profile of a device. Fractions of the whole: sms / Device::sms and
@@ -38,7 +49,7 @@ struct Device {
 
   /// Peak rates in TFLOP/s (2 FLOPs per MAC), by execution unit and dtype.
   std::map<std::string, double> vector_tflops;  ///< "float32", "float16", …
-  std::map<std::string, double> matrix_tflops;  ///< tensor cores: "tf32", "float16", "bfloat16", "int8", "float8"
+  std::map<std::string, double> matrix_tflops;  ///< tensor cores: "tf32", "float16", "bfloat16", "int8", …
   double bandwidth_gb_s = 0;
   double l2_mib = 0;
   int sms = 0;
@@ -96,6 +107,9 @@ class DeviceTable {
   std::vector<Device> devices_;
   std::map<std::string, Device> defaults_;  ///< by kind; those of the built-in table serve user files too
 };
+
+/// Of AMD's compute architectures: "cdna1", "cdna2", …
+inline bool is_amd(const Device& d) { return d.architecture.starts_with("cdna"); }
 
 /// The slice of a device that a MIG profile makes.
 Device slice(const Device&, const MigProfile&);

@@ -115,11 +115,16 @@ class Fields {
 };
 
 const std::set<std::string> kDtypes{"float64", "float32", "tf32", "float16", "bfloat16", "float8", "int8", "int4"};
-const std::set<std::string> kPrecisions{"fp32", "tf32", "amp", "fp16", "bf16", "int8"};
 const std::set<std::string> kMemoryTypes{"", "ddr", "gddr", "hbm", "lpddr"};
 const std::set<std::string> kEfficiencies{"matmul",    "convolution",   "vector_matmul",    "vector_convolution",
                                           "depthwise", "vector",        "bandwidth",        "gather",
                                           "layout",    "dense_product", "dense_convolution"};
+
+std::set<std::string> precision_names() {
+  std::set<std::string> out;
+  for (const Precision p : kPrecisions) out.emplace(name(p));
+  return out;
+}
 
 /// The calibratable terms, in a device or in the defaults.
 void read_terms(Fields& f, Device& d) {
@@ -186,7 +191,7 @@ Device read_device(const json::Element& json, const std::map<std::string, Device
   if (d.idle_w > d.tdp_w)
     (void)diags.error(fmt::format("{}.idle_w: {} is more than tdp_w {}", path, d.idle_w, d.tdp_w));
   read_terms(f, d);
-  f.rates("interval", d.interval, kPrecisions, 100);
+  f.rates("interval", d.interval, precision_names(), 100);
   if (const auto profiles = f.list("mig")) {
     d.mig.clear();
     for (const json::Element& profile : *profiles) {
@@ -217,13 +222,12 @@ std::map<std::string, Device> read_defaults(const json::Element& json, Diagnosti
 }  // namespace
 
 std::string_view name(Precision p) {
-  static constexpr std::string_view kNames[] = {"fp32", "tf32", "amp", "fp16", "bf16", "int8"};
+  static constexpr std::string_view kNames[] = {"fp32", "tf32", "amp", "fp16", "bf16", "int8", "default"};
   return kNames[static_cast<std::size_t>(p)];
 }
 
 Result<Precision> find_precision(std::string_view text) {
-  for (const Precision p :
-       {Precision::Fp32, Precision::Tf32, Precision::Amp, Precision::Fp16, Precision::Bf16, Precision::Int8}) {
+  for (const Precision p : kPrecisions) {
     if (name(p) == text) return p;
   }
   return Failure{};

@@ -13,6 +13,7 @@
 namespace perfc {
 namespace {
 
+/// A checkpoint's columns: `Precision::Default`, which no network was trained in, has none.
 constexpr std::array kPrecisionColumns{Precision::Fp32, Precision::Tf32, Precision::Amp,
                                        Precision::Fp16, Precision::Bf16, Precision::Int8};
 constexpr std::array kCategoryColumns{

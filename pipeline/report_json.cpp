@@ -91,6 +91,7 @@ std::string to_json(const std::vector<Report>& reports, std::size_t top) {
                            {"novelty", p.novelty},
                            {"hot_ops", std::move(hot)},
                            {"warnings", p.warnings}});
+    if (const auto of = framework_of(r.exec.precision); !of.empty()) predictions.back()["framework"] = of;
     if (r.exec.cudnn_benchmark) predictions.back()["memory_odds"] = std::move(odds);
   }
   const Json document{{"schema", "perfc.report/1"}, {"predictions", std::move(predictions)}};

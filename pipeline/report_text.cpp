@@ -30,9 +30,11 @@ std::string scaled(double v) {
 std::string ms(double v) { return v < 10 ? fmt::format("{:.3f} ms", v) : fmt::format("{:.2f} ms", v); }
 
 std::string heading(const Report& r) {
-  return fmt::format("{} · batch {} · {} · {} {} {}{} · {}", r.model, r.features.batch, r.device.title,
-                     name(r.exec.precision), name(r.exec.mode), name(r.exec.layout),
-                     r.exec.norms == Norms::Half ? " half norms" : "", r.prediction.predictor);
+  std::string precision(name(r.exec.precision));
+  if (const auto of = framework_of(r.exec.precision); !of.empty()) precision += fmt::format(" ({})", of);
+  return fmt::format("{} · batch {} · {} · {} {} {}{} · {}", r.model, r.features.batch, r.device.title, precision,
+                     name(r.exec.mode), name(r.exec.layout), r.exec.norms == Norms::Half ? " half norms" : "",
+                     r.prediction.predictor);
 }
 
 std::string one(const Report& r, std::size_t top, const Style& s) {

@@ -40,6 +40,9 @@ struct ExecConfig {
 enum class Bound { Compute, Memory, Launch };
 std::string_view name(Bound);
 
+/// What a precision means where frameworks differ; empty where its name says it.
+inline std::string_view framework_of(Precision p) { return p == Precision::Default ? "PyTorch 1.12 or later" : ""; }
+
 struct OpEstimate {
   NodeId node = 0;
   double time_us = 0;  ///< device time; 0 where fused into another kernel or free
