@@ -166,7 +166,7 @@ KernelGraph merge_equal(const KernelPlan& plan, int rounds) {
     colour.swap(next);
   }
   KernelGraph out;
-  out.host_ops = plan.host_ops;
+  out.host_calls = plan.host_calls;
   out.class_of.resize(n);
   std::unordered_map<std::uint64_t, std::uint32_t> classes;
   std::vector<std::uint32_t> representative;

@@ -293,6 +293,8 @@ inline constexpr double kPowerInterval = 1.3;
 // ---- Intervals
 /// Factors of the 90 % interval where calibration has not looked: another precision, another device. (our choice)
 inline constexpr double kOtherPrecision = 1.5, kOtherDevice = 2;
+/// Sharpness of the larger of the device's and the host's time; that of the networks (gnn/models/corrected.h).
+inline constexpr double kOverlapSharpness = 8;
 
 // ---- PyTorch's caching allocator [c10/cuda/CUDACachingAllocator.cpp]
 inline constexpr std::uint64_t kMib = 1024 * 1024;

@@ -182,8 +182,8 @@ TEST(Whitebox, NarrowGroupsDoNotFillTheirTiles) {
 
 TEST(Whitebox, SmallModelsWaitForTheHost) {
   Device d = round_device();
-  d.host_us_eager = 50;
-  d.host_us_compiled = 1;
+  d.host.eager_us.fill(50);
+  d.host.compiled_us = 1;
   const Graph g = graph_of(R"(def @main(%x: Tensor[(4,), float32]) {
   %1 = nn.relu(%x);
   %2 = exp(%1);
@@ -235,7 +235,7 @@ TEST(Kernels, ADenseLayersBiasIsPartOfItsProduct) {
 })");
   const KernelPlan s = plan_of(g, {});
   EXPECT_EQ(s.kernels.size(), 3u);  // dense with its bias, convolution, bias
-  EXPECT_EQ(s.host_ops, 3);
+  EXPECT_EQ(calls_of(s), (Calls{{"product", 1}, {"convolution", 1}, {"inner", 1}}));
 }
 
 TEST(Kernels, SelectsAreViews) {
@@ -312,7 +312,7 @@ TEST(Kernels, ViewsBetweenKernelsAreOneCallOfTheHost) {
 })");
   for (const Graph* g : {&two_views, &one_view}) {
     EXPECT_EQ(plan_of(*g, {}).kernels.size(), 3u);
-    EXPECT_EQ(plan_of(*g, {}).host_ops, 4);  // relu, the view, exp, log
+    EXPECT_EQ(calls_of(plan_of(*g, {})), (Calls{{"kernel", 3}, {"view", 1}}));
   }
 }
 
@@ -486,7 +486,7 @@ TEST(Memory, ViewsShareTheirOperandsMemory) {
 TEST(Whitebox, DenseProductsFillTheirTilesAndExposeTraffic) {
   Device d = round_device();
   d.launch_us = 0;
-  d.host_us_eager = 0;
+  d.host.eager_us.fill(0);
   const Graph g = graph_of(kDense);
   const KernelPlan plan = plan_of(g, {.precision = Precision::Fp16});
   ASSERT_TRUE(plan.kernels[0].placement.aligned);

@@ -58,11 +58,6 @@ struct Priced {
 };
 Priced price(const Kernel&, const Rates&);
 
-/// Time in µs that the host needs to dispatch an operator (eager) or a kernel (compiled).
-inline double host_us(const Device& d, ExecMode mode) {
-  return mode == ExecMode::Eager ? d.host_us_eager : d.host_us_compiled;
-}
-
 /// One row per kernel of the plan, casts first, with what each device makes of it.
 std::string kernels_csv(const Graph&, const KernelPlan&, const std::vector<Device>&, Precision);
 
