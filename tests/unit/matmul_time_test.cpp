@@ -9,9 +9,6 @@
 namespace perfc {
 namespace {
 
-constexpr std::string_view kChips[] = {"Vector", "VectorOlder", "Graphics",  "GeForce", "Turing",
-                                       "Ga100",  "Hopper",      "Blackwell", "Cdna"};
-
 /// An H100 SXM in bfloat16.
 constexpr ProductDevice kH100{.chip = ChipClass::Hopper,
                               .sms = 132,
@@ -29,18 +26,17 @@ constexpr Product kProducts[] = {{.m = 1, .n = 4096, .k = 4096},
                                  {.batch = 96, .m = 128, .n = 128, .k = 64}};
 
 ChipClass chip_named(std::string_view name) {
-  const auto at = std::find(std::begin(kChips), std::end(kChips), name);
-  return static_cast<ChipClass>(at - std::begin(kChips));
+  return *std::ranges::find_if(kChipClasses, [name](ChipClass c) { return perfc::name(c) == name; });
 }
 
 /// Every chip class with every product of the list.
 template <class Check>
 void for_each_case(Check&& check) {
-  for (const std::string_view chip : kChips) {
+  for (const ChipClass chip : kChipClasses) {
     ProductDevice d = kH100;
-    d.chip = chip_named(chip);
+    d.chip = chip;
     for (const Product& p : kProducts) {
-      SCOPED_TRACE(testing::Message() << chip << ": " << p.batch << " x " << p.m << ", " << p.n << ", " << p.k);
+      SCOPED_TRACE(testing::Message() << name(chip) << ": " << p.batch << " x " << p.m << ", " << p.n << ", " << p.k);
       check(d, p);
     }
   }

@@ -64,6 +64,12 @@ double gemv_time(const ProductDevice& d, const ProductConstants& chip, const Pro
 
 }  // namespace
 
+std::string_view name(ChipClass chip) {
+  constexpr std::string_view kNames[] = {"Vector", "VectorOlder", "Graphics",  "GeForce", "Turing",
+                                         "Ga100",  "Hopper",      "Blackwell", "Cdna"};
+  return kNames[static_cast<std::size_t>(chip)];
+}
+
 std::optional<ChipClass> chip_class(const Device& d, Units units) {
   const bool older = d.architecture == "pascal" || d.architecture == "volta" || d.architecture == "turing";
   const bool hbm = d.memory_type == "hbm";

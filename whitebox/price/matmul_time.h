@@ -23,6 +23,10 @@ enum class ChipClass {
   Blackwell,    ///< tcgen05 and TMA: data-centre Blackwell
   Cdna,         ///< AMD's matrix cores in float32, by rocBLAS
 };
+inline constexpr ChipClass kChipClasses[] = {ChipClass::Vector,  ChipClass::VectorOlder, ChipClass::Graphics,
+                                             ChipClass::GeForce, ChipClass::Turing,      ChipClass::Ga100,
+                                             ChipClass::Hopper,  ChipClass::Blackwell,   ChipClass::Cdna};
+std::string_view name(ChipClass);
 /// Units that multiply.
 enum class Units {
   Vector,
