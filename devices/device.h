@@ -1,18 +1,30 @@
 #pragma once
 /// Devices: what the cost model knows of the hardware. Data, not code:
 /// `data/devices.json`, in the same format as `--device-file`.
+#include <array>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "devices/host.h"
 #include "ir/support/diagnostics.h"
 
 namespace perfc {
 
-/// Arithmetic the user asks for; see docs/devices.md for what each one runs.
-enum class Precision { Fp32, Tf32, Amp, Fp16, Bf16, Int8 };
+/// Arithmetic the user asks for; docs/devices.md says what each one runs.
+enum class Precision {
+  Fp32,  ///< no TF32 anywhere
+  Tf32,  ///< float32 data; products and convolutions may use TF32
+  Amp,   ///< autocast
+  Fp16,
+  Bf16,
+  Int8,
+  Default,  ///< PyTorch untouched since 1.12: float32 data, TF32 in convolutions, not in products
+};
 std::string_view name(Precision);
+inline constexpr std::array kPrecisions{Precision::Fp32, Precision::Tf32, Precision::Amp,    Precision::Fp16,
+                                        Precision::Bf16, Precision::Int8, Precision::Default};
 Result<Precision> find_precision(std::string_view);
 
 /// One MIG profile of a device. Fractions of the whole: sms / Device::sms and
@@ -38,7 +50,7 @@ struct Device {
 
   /// Peak rates in TFLOP/s (2 FLOPs per MAC), by execution unit and dtype.
   std::map<std::string, double> vector_tflops;  ///< "float32", "float16", …
-  std::map<std::string, double> matrix_tflops;  ///< tensor cores: "tf32", "float16", "bfloat16", "int8", "float8"
+  std::map<std::string, double> matrix_tflops;  ///< tensor cores: "tf32", "float16", "bfloat16", "int8", …
   double bandwidth_gb_s = 0;
   double l2_mib = 0;
   int sms = 0;
@@ -47,11 +59,11 @@ struct Device {
   double tdp_w = 0;
   double idle_w = 0;
 
+  Host host;  ///< what dispatches to it, unless --host says otherwise
+
   /// Calibratable terms (docs/devices.md; `perfc devices NAME` prints them).
-  double launch_us = 0;         ///< device time per kernel beyond the roofline
-  double host_us_eager = 0;     ///< host time per operator, eager dispatch
-  double host_us_compiled = 0;  ///< host time per kernel, compiled
-  double context_mib = 0;       ///< runtime context
+  double launch_us = 0;    ///< device time per kernel beyond the roofline
+  double context_mib = 0;  ///< runtime context
   double context_mib_per_sm = 0;
   double convolution_mib = 0;                ///< more context where a model convolves: cuDNN and its kernels
   std::map<std::string, double> efficiency;  ///< share of peak by kernel category
@@ -96,6 +108,9 @@ class DeviceTable {
   std::vector<Device> devices_;
   std::map<std::string, Device> defaults_;  ///< by kind; those of the built-in table serve user files too
 };
+
+/// Of AMD's compute architectures: "cdna1", "cdna2", …
+inline bool is_amd(const Device& d) { return d.architecture.starts_with("cdna"); }
 
 /// The slice of a device that a MIG profile makes.
 Device slice(const Device&, const MigProfile&);

@@ -13,6 +13,7 @@
 namespace perfc {
 namespace {
 
+/// A checkpoint's columns: `Precision::Default`, which no network was trained in, has none.
 constexpr std::array kPrecisionColumns{Precision::Fp32, Precision::Tf32, Precision::Amp,
                                        Precision::Fp16, Precision::Bf16, Precision::Int8};
 constexpr std::array kCategoryColumns{
@@ -165,7 +166,7 @@ KernelGraph merge_equal(const KernelPlan& plan, int rounds) {
     colour.swap(next);
   }
   KernelGraph out;
-  out.host_ops = plan.host_ops;
+  out.host_calls = plan.host_calls;
   out.class_of.resize(n);
   std::unordered_map<std::uint64_t, std::uint32_t> classes;
   std::vector<std::uint32_t> representative;

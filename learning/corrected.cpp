@@ -86,8 +86,7 @@ class CorrectedPredictor final : public Predictor {
     }
     if (!load(weights, parameters, diags)) return Failure{};
     if (!p->read_terms(c, diags)) return Failure{};
-    for (const auto precision :
-         {Precision::Fp32, Precision::Tf32, Precision::Amp, Precision::Fp16, Precision::Bf16, Precision::Int8}) {
+    for (const auto precision : kPrecisions) {
       if (c.settings.contains(precision_setting(precision))) p->precisions_.insert(precision);
     }
     return std::unique_ptr<Predictor>(std::move(p));

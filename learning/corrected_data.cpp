@@ -134,7 +134,7 @@ double CorrectedData::whitebox_ms(const CorrectedItem& i, const Device& device) 
 }
 
 double CorrectedData::host_ms(const CorrectedItem& i, const Device& device) const {
-  return i.graph->host_ops * host_us(device, i.label->exec.mode) / 1e3;
+  return device.host.us(i.graph->host_calls, i.label->exec.mode) / 1e3;
 }
 
 Device CorrectedData::unmeasured(std::size_t device) const {
@@ -148,9 +148,10 @@ Device CorrectedData::unmeasured(std::size_t device) const {
     for (const Device* d : others) sum += std::log(std::max(of(*d), 1e-9));
     return std::exp(sum / static_cast<double>(others.size()));
   };
-  for (double Device::*constant : {&Device::launch_us, &Device::host_us_eager, &Device::host_us_compiled}) {
-    out.*constant = mean([&](const Device& d) { return d.*constant; });
-  }
+  out.launch_us = mean([](const Device& d) { return d.launch_us; });
+  std::vector<const Host*> hosts;
+  for (const Device* d : others) hosts.push_back(&d->host);
+  if (!hosts.empty()) out.host = geometric_mean(hosts);
   out.product_half_depth = Device{}.product_half_depth;
   out.product_overlap = Device{}.product_overlap;
   for (auto& [kind, share] : out.efficiency) {

@@ -30,9 +30,11 @@ std::string scaled(double v) {
 std::string ms(double v) { return v < 10 ? fmt::format("{:.3f} ms", v) : fmt::format("{:.2f} ms", v); }
 
 std::string heading(const Report& r) {
-  return fmt::format("{} · batch {} · {} · {} {} {}{} · {}", r.model, r.features.batch, r.device.title,
-                     name(r.exec.precision), name(r.exec.mode), name(r.exec.layout),
-                     r.exec.norms == Norms::Half ? " half norms" : "", r.prediction.predictor);
+  std::string precision(name(r.exec.precision));
+  if (const auto of = framework_of(r.exec.precision); !of.empty()) precision += fmt::format(" ({})", of);
+  return fmt::format("{} · batch {} · {} · {} {} {}{} · {}", r.model, r.features.batch, r.device.title, precision,
+                     name(r.exec.mode), name(r.exec.layout), r.exec.norms == Norms::Half ? " half norms" : "",
+                     r.prediction.predictor);
 }
 
 std::string one(const Report& r, std::size_t top, const Style& s) {
@@ -45,6 +47,10 @@ std::string one(const Report& r, std::size_t top, const Style& s) {
        fmt::format("90 % interval {} … {}; device {}, host {}; {}/s", ms(p.latency_lo_ms), ms(p.latency_hi_ms),
                    ms(p.device_ms), ms(p.host_ms),
                    scaled(p.latency_ms > 0 ? static_cast<double>(r.features.batch) / p.latency_ms * 1e3 : 0)));
+  line("host", r.device.host.name,
+       fmt::format("{:g} {} of {:.1f} µs, {}; {}", p.host_calls, r.exec.mode == ExecMode::Eager ? "calls" : "kernels",
+                   p.host_us_per_call(), r.device.host.framework,
+                   p.host_bound() ? "it bounds the run (--host)" : "the device bounds the run"));
   line("memory", fmt::format("{:.0f} MiB", p.memory.total_mib()),
        fmt::format("context {:.0f} + weights {:.0f}{} + activations {:.0f} + workspace {:.0f}{}; the device has {:.0f}",
                    p.memory.context_mib, p.memory.weights_mib,

@@ -95,7 +95,7 @@ struct ProductConstants {
 /// By ChipClass: NeuSight's float32 on A100, and on P4, P100, V100 and T4 (with the launch of Graphics: NeuSight's has
 /// the host's in it); L40S; RTX 3090 and 4090 (LLMServingSim's layers); L40S with the power that T4 has in fp16, 41.6
 /// of 65 TFLOP/s at 70 W (Jia et al., "Dissecting the NVidia Turing T4 GPU", 2019); A100; H100 and H200; B200, B300,
-/// GB200 and GB300. [kernels]
+/// GB200 and GB300; NeuSight's float32 on MI100 and MI210 (with the launch of Graphics). [kernels]
 // clang-format off
 inline constexpr ProductConstants kProducts[] = {
     // launch_clocks  tensor_share  read_share  write_share  step_ns  stream_bytes  l2_bytes_clock  exposed  split_ns
@@ -124,6 +124,9 @@ inline constexpr ProductConstants kProducts[] = {
     // Blackwell
     {           4010,          1.2,      0.903,        1.05,    67.5,          141,            183,    0.55,     3150,
               4860,          170,        1.01,            0.5,    0.387,    1040,       0, kAllTiles,       false},
+    // Cdna
+    {           4950,        0.761,      0.666,        1.05,    1000,           10,           34.9,   0.984,     4690,
+              5390,         10.8,       0.259,            0.5,    0.131,    51.4, 0.00125, kMmaTiles,       false},
 };
 // clang-format on
 
@@ -290,6 +293,8 @@ inline constexpr double kPowerInterval = 1.3;
 // ---- Intervals
 /// Factors of the 90 % interval where calibration has not looked: another precision, another device. (our choice)
 inline constexpr double kOtherPrecision = 1.5, kOtherDevice = 2;
+/// Sharpness of the larger of the device's and the host's time; that of the networks (gnn/models/corrected.h).
+inline constexpr double kOverlapSharpness = 8;
 
 // ---- PyTorch's caching allocator [c10/cuda/CUDACachingAllocator.cpp]
 inline constexpr std::uint64_t kMib = 1024 * 1024;

@@ -84,6 +84,7 @@ Prediction WhiteboxModel::on(const Device& device) const {
   check_precision(device, config_, out);
   const Load load = add_kernels(device, nullptr, out);
   out.host_ms = host_ms(device);
+  out.host_calls = plan_.host_calls.total();
   out.latency_ms = std::max(out.device_ms, out.host_ms);
   add_memory(device, out);
   add_interval(device, out);
@@ -97,8 +98,12 @@ Prediction WhiteboxModel::corrected(const Device& device, const Correction& c) c
   const Load load = add_kernels(device, &c, out);
   out.host_ms = c.host_ms;
   out.latency_ms = c.latency_ms;
-  out.latency_lo_ms = c.latency_ms / c.interval_factor;
-  out.latency_hi_ms = c.latency_ms * c.interval_factor;
+  out.host_calls = plan_.host_calls.total();
+  const double host_share = std::pow(std::min(c.host_ms / c.latency_ms, 1.0), constants::kOverlapSharpness);
+  const double device_ms = c.latency_ms * std::pow(1 - host_share, 1 / constants::kOverlapSharpness);
+  const TimeInterval t = time_interval(device_ms, c.host_ms, c.interval_factor, device.host.interval);
+  out.latency_lo_ms = c.latency_ms / t.down;
+  out.latency_hi_ms = c.latency_ms * t.up;
   out.novelty.insert(out.novelty.end(), c.novelty.begin(), c.novelty.end());
   add_memory(device, out);
   add_energy(load, device, out);
@@ -106,7 +111,7 @@ Prediction WhiteboxModel::corrected(const Device& device, const Correction& c) c
 }
 
 double WhiteboxModel::host_ms(const Device& device) const {
-  return plan_.host_ops * host_us(device, config_.mode) / 1e3;
+  return device.host.us(plan_.host_calls, config_.mode) / 1e3;
 }
 
 WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, const Correction* c, Prediction& out) const {
@@ -220,8 +225,22 @@ void WhiteboxModel::add_interval(const Device& device, Prediction& out) const {
     for (const auto& [p, f] : device.interval) known.push_back(p);
     out.novelty.push_back(fmt::format("precision {} was not calibrated, only {}", precision, fmt::join(known, ", ")));
   }
-  out.latency_lo_ms = out.latency_ms / factor;
-  out.latency_hi_ms = out.latency_ms * factor;
+  const TimeInterval t = time_interval(out.device_ms, out.host_ms, factor, device.host.interval);
+  out.latency_lo_ms = out.latency_ms / t.down;
+  out.latency_hi_ms = out.latency_ms * t.up;
+}
+
+TimeInterval time_interval(double device_ms, double host_ms, double device_factor, double host_factor) {
+  const auto log_time = [](double device, double host) {
+    const double longer = std::max(device, host), ratio = longer > 0 ? std::min(device, host) / longer : 0;
+    return std::log(std::max(longer, 1e-12)) +
+           std::log1p(std::pow(ratio, constants::kOverlapSharpness)) / constants::kOverlapSharpness;
+  };
+  const double now = log_time(device_ms, host_ms);
+  const auto moved = [&](double device, double host) {
+    return std::exp(std::hypot(log_time(device_ms * device, host_ms) - now, log_time(device_ms, host_ms * host) - now));
+  };
+  return {.down = moved(1 / device_factor, 1 / host_factor), .up = moved(device_factor, host_factor)};
 }
 
 Result<std::unique_ptr<WhiteboxModel>> prepare_whitebox(const Graph& graph, const ExecConfig& config,

@@ -13,9 +13,18 @@ struct Correction {
   std::vector<double> work, launch;  ///< factors per kernel of the plan
   double latency_ms = 0;
   double host_ms = 0;
-  double interval_factor = 1;  ///< 90 % of measured times lie within this factor
+  double interval_factor = 1;  ///< 90 % of measured times lie within this factor where the device bounds them
   std::vector<std::string> novelty;
 };
+
+/// Factors down and up from a predicted time that hold 90 % of the measured ones.
+struct TimeInterval {
+  double down = 1, up = 1;
+};
+/// Of a time that the device's and the host's make together, (device⁸ + host⁸)^⅛, where each is uncertain by a factor
+/// of its own: what either moves the time by, joined in squares of logarithms, for the two are independent. So the
+/// host's factor holds alone where it bounds the run, and does not count where the device does by far.
+TimeInterval time_interval(double device_ms, double host_ms, double device_factor, double host_factor);
 
 class WhiteboxModel final : public PreparedModel {
  public:

@@ -126,6 +126,19 @@ def fit_float32(d):
     return Fit(low, high)(sample(d, 700), start, BODY)
 
 
+def fit_amd(d):
+    """Constants of products on AMD's matrix cores: float32 by rocBLAS, times with the host's share as above."""
+    start = pm.START.copy()
+    start[pm.C_LAUNCH], start[pm.C_STEP] = 2e4, 500
+    start[pm.C_POWER], start[pm.C_POWER_EXPONENT] = power_share(d, 0.8), 0.5
+    high, low = pm.HIGH.copy(), pm.LOW.copy()
+    # A step of more than 1,000 ns fits no better, and would make small products, which nobody measured, slow.
+    for i, most in ((pm.C_LAUNCH, 6e4), (pm.C_STEP, 1e3), (pm.C_TILE, 3e4), (pm.C_SPLIT, 3e4)):
+        high[i] = most
+    low[pm.C_CACHE], low[pm.C_READ], low[pm.C_WRITE] = 0.05, 0.4, LEAST_WRITE
+    return Fit(low, high)(sample(d, 1200), start, BODY)
+
+
 def roofline(d):
     f = data.facts(d)
     flops = 2.0 * d.batch * d.m * d.n * d.k
@@ -250,6 +263,19 @@ def fit_geforce(d, start):
     return Fit(high=high)(some[some.m > 1], start, GEFORCE, stay=1.0)
 
 
+def judge_amd(d, judged):
+    fit_rows, table = d[d.part == 2], Table()
+    both = fit_amd(fit_rows)
+    for x in data.AMD:
+        v = judged[judged.device == x]
+        table.add("roofline + 3 us", x, np.abs(roofline(v) / v.t.to_numpy() - 1) * 100)
+        table.add("unseen shapes, constants of both (shipped)", x, percent_errors(v, both))
+        table.add("device out, constants of the other", x, percent_errors(v, fit_amd(fit_rows[fit_rows.device != x])))
+    print("\n## float32 on AMD's matrix cores, shared/data/ops_amd\n")
+    table.print()
+    return both
+
+
 def judge_vidur(d, constants):
     table = Table()
     for x, name in (("a100-sxm", "ga100"), ("h100-sxm", "hopper")):
@@ -283,7 +309,8 @@ def judge_geforce(d, part, start):
 TURING_POWER = 41.6 / 65 / (70 / 65) ** 0.5
 SHIPPED = (("Vector", "vector", ("launch",)), ("VectorOlder", "vector_older", ("launch",)),
            ("Graphics", "graphics", ()), ("GeForce", "geforce", ()), ("Turing", "graphics", ("power",)),
-           ("Ga100", "ga100", ()), ("Hopper", "hopper", ()), ("Blackwell", "blackwell", ()))
+           ("Ga100", "ga100", ()), ("Hopper", "hopper", ()), ("Blackwell", "blackwell", ()),
+           ("Cdna", "cdna", ("launch",)))
 LAUNCH = (pm.C_LAUNCH, pm.C_GEMV, pm.C_GEMV_STEP)
 
 
@@ -329,7 +356,8 @@ def constants_table(rows):
 
 PINNED_DEVICES = {"Vector": "NVIDIA A100-PCIE-40GB", "VectorOlder": "Tesla V100-PCIE-32GB", "Graphics": "l40s",
                   "GeForce": "RTX3090",
-                  "Turing": "Tesla T4", "Ga100": "a100-sxm", "Hopper": "h100-sxm", "Blackwell": "b200-sxm"}
+                  "Turing": "Tesla T4", "Ga100": "a100-sxm", "Hopper": "h100-sxm", "Blackwell": "b200-sxm",
+                  "Cdna": "AMD Instinct MI210"}
 PINNED_SHAPES = ((1, 1, 4096, 4096, 2), (1, 16, 4096, 4096, 2), (1, 128, 50257, 768, 2), (1, 197, 768, 3072, 2),
                  (1, 4096, 4096, 4096, 2), (1, 8192, 8192, 8192, 1), (96, 128, 128, 64, 2), (1, 7, 33, 5, 4))
 
@@ -357,6 +385,8 @@ def main():
     bf16, fp32 = data.bf16(), data.fp32()
     constants = judge_bf16(bf16, sample(bf16[bf16.part == a.part], 2500, 1), a.boost)
     constants.update(judge_float32(fp32, sample(fp32[fp32.part == a.part], 1500, 1)))
+    amd = data.amd_fp32()
+    constants["cdna"] = judge_amd(amd, sample(amd[amd.part == a.part], 1500, 1))
     judge_vidur(data.vidur(), constants)
     constants["geforce"] = judge_geforce(data.geforce(), a.part, constants["graphics"])
     print_constants(constants)

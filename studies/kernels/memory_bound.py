@@ -29,7 +29,7 @@ from scipy.optimize import least_squares
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
-# The device's entry in data/devices.json, by the name that the data has. AMD's are not in the table: data sheets.
+# The device's entry in data/devices.json, by the name that the data has.
 NEUSIGHT = {
     "NVIDIA A100-PCIE-40GB": "a100-pcie-40gb",
     "Tesla P100-PCIE-16GB": "p100",
@@ -41,10 +41,6 @@ NEUSIGHT = {
 }
 VIDUR = {"a100": "a100-80gb", "h100": "h100-sxm"}
 AMD = ("mi100", "mi210")
-AMD_SHEETS = {
-    "mi100": dict(bandwidth=1230e9, sms=120, clock=1.502e9, l2=8 * 2**20, lanes=64, ecc_in_line=False),
-    "mi210": dict(bandwidth=1640e9, sms=104, clock=1.7e9, l2=16 * 2**20, lanes=64, ecc_in_line=False)
-}
 IN_LINE = ("p4", "t4")  # GDDR whose ECC bits lie in the same memory; HBM has bits of its own
 
 LANES = 64  # float32 lanes of the SMs that a layer norm's clocks are for; others have 128
@@ -60,7 +56,7 @@ SMALL_GATHER = 16  # rows up to which index_select walks over rows: Indexing.cu,
 def devices():
     """{name: data sheet in SI units}"""
     table = {d["name"]: d for d in json.loads((ROOT / "data/devices.json").read_text())["devices"]}
-    out = {
+    return {
         n:
         dict(bandwidth=d["bandwidth_gb_s"] * 1e9,
              sms=d["sms"],
@@ -70,7 +66,6 @@ def devices():
              ecc_in_line=n in IN_LINE)
         for n, d in table.items() if d["kind"] == "gpu" and d.get("sms")
     }
-    return out | AMD_SHEETS
 
 
 class Rows:

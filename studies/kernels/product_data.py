@@ -14,12 +14,11 @@ DATA = os.environ.get("PERFC_SHARED", str(ROOT.parent / "shared")) + "/data/"
 NAMES = {"a100-sxm": "a100-80gb", "h100-sxm": "h100-sxm", "h200-sxm": "h200", "l40s": "l40s",
          "RTX3090": "rtx3090", "RTX4090": "rtx4090",
          "NVIDIA A100-PCIE-40GB": "a100-pcie-40gb", "Tesla V100-PCIE-32GB": "v100-pcie-32gb",
-         "Tesla P100-PCIE-16GB": "p100", "Tesla P4": "p4", "Tesla T4": "t4"}
-# Not in data/devices.json: SMs, boost clock MHz, bf16 TFLOP/s, GB/s, L2 MiB, TDP W.
-# [shared/data/datacenter/systems/*.yaml for rates; SMs and L2: NVIDIA's Blackwell architecture brief]
-OTHERS = {"b200-sxm": (148, 1965, 2250, 8000, 126, 1000), "b300-sxm": (148, 1965, 2250, 7750, 126, 1100),
-          "gb200": (152, 1965, 2500, 8000, 126, 1200), "gb300": (152, 1965, 2500, 8000, 126, 1400)}
-BLACKWELL = tuple(OTHERS)
+         "Tesla P100-PCIE-16GB": "p100", "Tesla P4": "p4", "Tesla T4": "t4",
+         "AMD Instinct MI100": "mi100", "AMD Instinct MI210": "mi210",
+         "b200-sxm": "b200", "b300-sxm": "b300", "gb200": "gb200", "gb300": "gb300"}
+BLACKWELL = ("b200-sxm", "b300-sxm", "gb200", "gb300")
+AMD = ("AMD Instinct MI100", "AMD Instinct MI210")
 GROUPS = {"ga100": ("a100-sxm",), "graphics": ("l40s",), "hopper": ("h100-sxm", "h200-sxm"), "blackwell": BLACKWELL}
 VECTOR_GROUPS = {"vector": ("NVIDIA A100-PCIE-40GB",),
                  "vector_older": ("Tesla P4", "Tesla P100-PCIE-16GB", "Tesla V100-PCIE-32GB", "Tesla T4")}
@@ -31,12 +30,12 @@ def load_facts():
     facts = {}
     for name, ours in NAMES.items():
         d = table[ours]
-        peak = d["vector_tflops"]["float32"] if " " in name else d["matrix_tflops"]["bfloat16"]
-        tma = d["architecture"] == "hopper"
+        vector = name in NEUSIGHT
+        peak = d["vector_tflops"]["float32"] if vector else d["matrix_tflops"]["float32" if name in AMD else "bfloat16"]
+        tma = d["architecture"] in ("hopper", "blackwell")
         graphics = d["memory_type"] == "gddr"
         facts[name] = (d["sms"], d["boost_clock_mhz"], peak, d["bandwidth_gb_s"], d["l2_mib"], d["tdp_w"],
                        tma, graphics)
-    facts.update({name: sheet + (True, False) for name, sheet in OTHERS.items()})
     units = (1, 1e6, 1e12, 1e9, 2.0**20, 1, 1, 1)
     return {name: np.array([x * u for x, u in zip(sheet, units)]) for name, sheet in facts.items()}
 
@@ -70,6 +69,17 @@ def fp32():
     d = d[(d.latency_ms > 0.15)].astype(dict(b=int, m=int, n=int, k=int))
     d = d.groupby(["device", "op", "b", "m", "n", "k"], as_index=False).latency_ms.median()
     return table(d.assign(t=d.latency_ms * 1e-3), ("b", "m", "n", "k"), batch=d.b, ea=4.0, ew=4.0, eo=4.0, rotate=1.0)
+
+
+def amd_fp32():
+    """torch.bmm and linear in float32 by NeuSight on MI100 and MI210 (ROCm, rocBLAS: matrix cores)."""
+    frames = [pd.read_csv(DATA + f"ops_amd/test__{op}__{device.replace(' ', '_')}.csv.gz",
+                          usecols=["OPName", "Latency", "B", "M", "N", "K"]).assign(device=device)
+              for op in ("bmm", "linear") for device in AMD]
+    d = pd.concat(frames).rename(columns=dict(OPName="op", B="b", M="m", N="n", K="k"))
+    d = d[d.Latency > 0.15].astype(dict(b=int, m=int, n=int, k=int))
+    d = d.groupby(["device", "op", "b", "m", "n", "k"], as_index=False).Latency.median()
+    return table(d.assign(t=d.Latency * 1e-3), ("b", "m", "n", "k"), batch=d.b, ea=4.0, ew=4.0, eo=4.0, rotate=1.0)
 
 
 # Llama-3.1-8B's layers: n, k

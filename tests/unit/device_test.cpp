@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 namespace perfc {
@@ -38,12 +39,56 @@ TEST(DeviceTable, EveryBuiltinDeviceIsPhysicallySane) {
     EXPECT_GT(d.bandwidth_gb_s, 0);
     EXPECT_LT(d.idle_w, d.tdp_w);
     for (const auto& [kind, share] : d.efficiency) EXPECT_GT(share, 0) << kind;
-    // Tensor cores halve their rate from 8 to 16 bits and again to tf32.
-    if (d.matrix_tflops.count("tf32")) {
-      EXPECT_GE(d.matrix_tflops.at("float16"), d.matrix_tflops.at("tf32"));
-      EXPECT_GE(d.matrix_tflops.at("int8"), d.matrix_tflops.at("float16"));
+  }
+}
+
+/// FLOPs per clock of a multiprocessor's float32 lanes.
+double flops_per_clock(const Device& d) {
+  if (d.architecture == "cdna1" || d.architecture == "cdna2" || d.architecture == "volta") return 2 * 64;
+  const bool narrow = d.name == "p100" || d.architecture == "turing" || d.name.starts_with("a100") ||
+                      d.name == "a800" || d.name == "a30";  // GP100, TU10x, GA100
+  return narrow ? 2 * 64 : 2 * 128;
+}
+
+// A typing error in a data sheet's figure shows where two of them say the same thing.
+TEST(DeviceTable, FiguresOfADataSheetAgreeWithEachOther) {
+  const std::map<std::string, std::pair<double, double>> kBandwidths = {
+      {"hbm", {700, 9000}}, {"gddr", {150, 1900}}, {"lpddr", {60, 600}}};
+  for (const Device& d : DeviceTable::builtin().all()) {
+    if (d.kind != "gpu") continue;
+    SCOPED_TRACE(d.name);
+    const double peak = d.vector_tflops.at("float32");
+    EXPECT_NEAR(d.sms * d.boost_clock_mhz * flops_per_clock(d) / 1e6 / peak, 1, 0.05);
+    ASSERT_TRUE(kBandwidths.count(d.memory_type));
+    EXPECT_GT(d.bandwidth_gb_s, kBandwidths.at(d.memory_type).first);
+    EXPECT_LT(d.bandwidth_gb_s, kBandwidths.at(d.memory_type).second);
+    for (const auto& [dtype, rate] : d.matrix_tflops) {
+      const auto vector = d.vector_tflops.find(dtype);
+      if (vector != d.vector_tflops.end()) { EXPECT_GE(rate, vector->second) << dtype; }
+    }
+    // Each halving of the width doubles the rate; CDNA 1 has bfloat16 at half of it, the int8 units of B300 are cut.
+    const auto per_half = [&](const char* dtype, double otherwise) {
+      const auto at = d.matrix_tflops.find(dtype);
+      return at == d.matrix_tflops.end() ? otherwise : at->second / d.matrix_tflops.at("float16");
+    };
+    const bool ultra = d.name == "b300" || d.name == "gb300", gcn = d.architecture.starts_with("cdna");
+    EXPECT_NEAR(per_half("tf32", 0.5), 0.5, 0.01);
+    EXPECT_NEAR(per_half("bfloat16", 1), d.name == "mi100" ? 0.5 : 1, 0.001);
+    EXPECT_NEAR(per_half("float8", 2), 2, 0.05);
+    if (!ultra && !gcn && d.architecture != "volta") { EXPECT_GE(per_half("int8", 2), 1.95); }
+    if (d.matrix_tflops.count("float16")) {
+      EXPECT_LT(d.matrix_tflops.at("float16") / peak, 35);  // a sparse rate is twice the dense one
     }
   }
+}
+
+TEST(DeviceTable, AnA10IsNoA10g) {
+  const Device a10 = builtin("a10"), a10g = builtin("a10g");
+  EXPECT_EQ(a10.tdp_w, 150);
+  EXPECT_EQ(a10.sms, 72);
+  EXPECT_EQ(a10.matrix_tflops.at("float16"), 125);
+  EXPECT_EQ(a10g.sms, 80);
+  EXPECT_EQ(a10g.matrix_tflops.at("float16"), 70);
 }
 
 TEST(DeviceTable, MigProfilesFitTheirDevice) {

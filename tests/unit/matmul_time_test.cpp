@@ -9,8 +9,8 @@
 namespace perfc {
 namespace {
 
-constexpr std::string_view kChips[] = {"Vector", "VectorOlder", "Graphics", "GeForce",
-                                       "Turing", "Ga100",       "Hopper",   "Blackwell"};
+constexpr std::string_view kChips[] = {"Vector", "VectorOlder", "Graphics",  "GeForce", "Turing",
+                                       "Ga100",  "Hopper",      "Blackwell", "Cdna"};
 
 /// An H100 SXM in bfloat16.
 constexpr ProductDevice kH100{.chip = ChipClass::Hopper,

@@ -98,7 +98,7 @@ struct KernelPlan {
   /// (from, to): `to` reads what `from` writes, views in between left out. Within
   /// one body of control flow.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
-  double host_ops = 0;  ///< operators (eager) or kernels (compiled) the host dispatches
+  HostCalls host_calls;  ///< what the host dispatches: calls (eager) or kernels (compiled)
   std::vector<std::string> warnings;
 };
 

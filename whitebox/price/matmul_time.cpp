@@ -67,6 +67,8 @@ double gemv_time(const ProductDevice& d, const ProductConstants& chip, const Pro
 std::optional<ChipClass> chip_class(const Device& d, Units units) {
   const bool older = d.architecture == "pascal" || d.architecture == "volta" || d.architecture == "turing";
   const bool hbm = d.memory_type == "hbm";
+  if (units == Units::FullMatrix) return is_amd(d) ? std::optional(ChipClass::Cdna) : std::nullopt;
+  if (is_amd(d)) return std::nullopt;
   if (units == Units::Vector) {
     if (older) return ChipClass::VectorOlder;
     return hbm ? std::optional(ChipClass::Vector) : std::nullopt;

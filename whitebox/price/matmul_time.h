@@ -21,11 +21,16 @@ enum class ChipClass {
   Ga100,        ///< mma.sync, an L2 cache of two halves, HBM: A100, A30; Volta
   Hopper,       ///< wgmma and TMA
   Blackwell,    ///< tcgen05 and TMA: data-centre Blackwell
+  Cdna,         ///< AMD's matrix cores in float32, by rocBLAS
 };
 /// Units that multiply.
-enum class Units { Vector, Matrix };
+enum class Units {
+  Vector,
+  Matrix,      ///< of 16 or 8 bits, or TF32
+  FullMatrix,  ///< matrix units that take float32 as it is: AMD's
+};
 /// By architecture and memory type, of a GPU. None: no kernels of such a chip were measured (float32 on graphics chips
-/// since Ampere).
+/// since Ampere, fewer bits on AMD's).
 std::optional<ChipClass> chip_class(const Device&, Units);
 
 /// What a product's time depends on of a device.

@@ -46,7 +46,8 @@ bool is_tiled_product(const Kernel& k, const Rates& r) {
   if (k.ops.empty() || def(k.ops.front()).category != Category::MatMul) return false;
   const Extents& e = k.extents;
   const double macs = e.products * e.m * e.n * e.k;
-  return macs > 0 && std::abs(k.work.macs / macs - 1) < 0.01 && (k.placement.aligned > 0 || r.on_vector[k.half]);
+  const bool any_extents = r.on_vector[k.half] || r.full_matrix[k.half];
+  return macs > 0 && std::abs(k.work.macs / macs - 1) < 0.01 && (k.placement.aligned > 0 || any_extents);
 }
 
 /// Tensor cores want channels last; windows of one element are products of matrices as the data lies.
@@ -56,7 +57,7 @@ bool is_converted(const Kernel& k) {
 
 Priced price_product(const Kernel& k, const Rates& r) {
   ProductDevice device = *r.product[k.half];
-  if (!r.on_vector[k.half] && k.placement.aligned < 1)
+  if (!r.on_vector[k.half] && !r.full_matrix[k.half] && k.placement.aligned < 1)
     device.peak = std::max(r.vector[k.half], constants::kNarrowLoads * device.peak);
   const Extents& e = k.extents;
   const double width = r.product_bytes[k.half];
@@ -107,32 +108,40 @@ Rates::Rates(const Device& d, Precision p)
   const bool int8 = p == Precision::Int8;
   vector[0] = int8 ? std::max(full, look_up(d.vector_tflops, "int8", 0) * 1e12) : full;
   vector[1] = int8 ? vector[0] : std::max(full, look_up(d.vector_tflops, "float16", 0) * 1e12);
-  // Matrix units: AMP uses them for what runs in 16 bits, fp32 not at all.
-  const char* unit = p == Precision::Tf32   ? "tf32"
-                     : p == Precision::Bf16 ? "bfloat16"
-                     : int8                 ? "int8"
-                     : p == Precision::Fp32 ? nullptr
-                                            : "float16";
+  // Matrix units: AMP uses them for what runs in 16 bits, float32 only where they take it as it is (AMD's).
+  const bool tf32 = p == Precision::Tf32 || p == Precision::Default;
+  if (tf32) without_tf32 = std::make_shared<const Rates>(d, Precision::Fp32);
+  tf32_products = p != Precision::Default;
+  const char* wanted = tf32                   ? "tf32"
+                       : p == Precision::Bf16 ? "bfloat16"
+                       : int8                 ? "int8"
+                       : p == Precision::Fp32 ? "float32"
+                                              : "float16";
   for (int half = 0; half < 2; ++half) {
-    on_vector[half] =
-        !unit || (p == Precision::Amp && half == 0) || look_up(d.matrix_tflops, unit, 0) * 1e12 <= vector[half];
-    matrix[half] = on_vector[half] ? vector[half] : look_up(d.matrix_tflops, unit, 0) * 1e12;
+    const std::string_view unit = p == Precision::Amp && half == 0 ? "float32" : wanted;
+    const double rate = look_up(d.matrix_tflops, unit.data(), 0) * 1e12;
+    full_matrix[half] = unit == "float32" && rate >= vector[half];
+    on_vector[half] = !full_matrix[half] && rate <= vector[half];
+    matrix[half] = on_vector[half] ? vector[half] : rate;
     matmul[half] = on_vector[half] ? share("vector_matmul", 0.75) : share("matmul", 0.7);
     convolution[half] = on_vector[half] ? share("vector_convolution", 0.75) : share("convolution", 0.7);
+    // MIOpen times its kernels and takes the fastest, on whichever units. [MIOpen, "Find and immediate mode"]
+    if (full_matrix[half])
+      convolution[half] = std::max(convolution[half], share("vector_convolution", 0.75) * vector[half] / matrix[half]);
   }
   for (int half = 0; half < 2; ++half) {
-    const Units units = on_vector[half] ? Units::Vector : Units::Matrix;
+    const Units units = on_vector[half] ? Units::Vector : full_matrix[half] ? Units::FullMatrix : Units::Matrix;
     // The half depth was measured in TF32, of which no kernels were.
-    const bool half_depth_known = p == Precision::Tf32 && d.product_half_depth > 0;
+    const bool half_depth_known = tf32 && d.product_half_depth > 0;
     if (!half_depth_known) product[half] = product_device(d, units, matrix[half], share("dense_product", 1));
-    if (!on_vector[half])
+    if (units == Units::Matrix)
       convolution_product[half] = product_device(d, units, matrix[half], share("dense_convolution", 1));
     product_bytes[half] = half ? std::min(2.0, float_bytes(p)) : float_bytes(p);
   }
   recurrent_us = d.kind == "gpu" ? constants::kRecurrentStepUs : 0;
   depthwise = share("depthwise", 0.6);
   elementwise = share("vector", 0.85);
-  layout = share("layout", 1.0);
+  layout = is_amd(d) ? 0 : share("layout", 1.0);  // MIOpen's kernels take channels first
   bandwidth = d.bandwidth_gb_s * 1e9 * share("bandwidth", 0.8);
   gather = d.bandwidth_gb_s * 1e9 * share("gather", 0.5);
   memory = memory_facts(d, bandwidth);
@@ -154,16 +163,14 @@ void be_attention(const Kernel& k, const AttentionTime& t, Priced& p) {
   p.exposed_us = 0;
 }
 
-}  // namespace
-
-Priced price(const Kernel& k, const Rates& r) {
+Priced price_at(const Kernel& k, const Rates& r) {
   if (is_tiled_product(k, r)) return price_product(k, r);
   if (is_implicit_product(k, r)) return price_convolution(k, r);
   Priced p;
   const double vector = r.vector[k.half];
   const bool dense =
       k.kind == KernelKind::Matmul && k.extents.products <= 1 && k.placement.aligned && !r.on_vector[k.half];
-  const double matrix = k.placement.aligned == 1  ? r.matrix[k.half]
+  const double matrix = r.full_matrix[k.half] || k.placement.aligned == 1 ? r.matrix[k.half]
                         : k.placement.aligned > 0 ? std::max(vector, constants::kNarrowLoads * r.matrix[k.half])
                                                   : vector;
   double rate = vector * r.elementwise;
@@ -214,6 +221,16 @@ Priced price(const Kernel& k, const Rates& r) {
   p.time_us = work + r.launch_us;
   p.bound = work < r.launch_us ? Bound::Launch : p.compute_us > p.memory_us ? Bound::Compute : Bound::Memory;
   return p;
+}
+
+}  // namespace
+
+Priced price(const Kernel& k, const Rates& r) {
+  if (!r.without_tf32) return price_at(k, r);
+  const Priced full = price_at(k, *r.without_tf32);
+  if (!r.tf32_products && k.kind == KernelKind::Matmul) return full;
+  const Priced other = price_at(k, r);
+  return full.time_us < other.time_us ? full : other;
 }
 
 namespace {

@@ -2,6 +2,7 @@
 /// Time of a kernel on a device: dense products by their tiles (whitebox/price/matmul_time.h), the rest by the roofline
 /// (Williams, Waterman, Patterson, CACM 2009) with shares of the peaks that kernels of its kind reach.
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 #include "whitebox/launch/kernels.h"
@@ -14,6 +15,11 @@ namespace perfc {
 struct Rates {
   Rates(const Device&, Precision);
 
+  /// Under TF32 and PyTorch's default, rates in float32: libraries may take TF32 kernels, not must. [cuBLAS,
+  /// CUBLAS_COMPUTE_32F_FAST_TF32; cuDNN, CUDNN_FMA_MATH among the engines that its heuristics rank]
+  std::shared_ptr<const Rates> without_tf32;
+  bool tf32_products = true;  ///< else products never take TF32
+
   double vector[2], matrix[2];  ///< FLOP/s, for 32 and 16 bits
   /// Shares of peak. Products reach others on vector units (float32 without tensor
   /// cores) than on matrix units, and convolutions there may use Winograd's algorithm.
@@ -21,6 +27,7 @@ struct Rates {
   double depthwise, elementwise;
   double layout;                ///< of a convolution's data, what conversions to channels last and back move
   bool on_vector[2];            ///< products of 32, of 16 bits run on the vector units
+  bool full_matrix[2];          ///< the same on matrix units that take float32: any extents, any layout
   double bandwidth, gather;     ///< byte/s that are reached
   double launch_us, serial_us;  ///< of a launch; of a dependent step
   double recurrent_us;          ///< of a recurrence's step, at least
@@ -50,11 +57,6 @@ struct Priced {
   double waiting_us() const { return std::max(serial_us - roofline_us(), 0.0); }
 };
 Priced price(const Kernel&, const Rates&);
-
-/// Time in µs that the host needs to dispatch an operator (eager) or a kernel (compiled).
-inline double host_us(const Device& d, ExecMode mode) {
-  return mode == ExecMode::Eager ? d.host_us_eager : d.host_us_compiled;
-}
 
 /// One row per kernel of the plan, casts first, with what each device makes of it.
 std::string kernels_csv(const Graph&, const KernelPlan&, const std::vector<Device>&, Precision);
