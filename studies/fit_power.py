@@ -29,7 +29,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import bert_pir  # noqa: E402
 import fit_arguments  # noqa: E402
 import tables  # noqa: E402
-from bert_pir import Text  # noqa: E402
+from bert_pir import Text, convolution  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 GPUS = {
@@ -57,16 +57,6 @@ def several(t, count, expression):
     name = t.add(expression)
     t.lines[-1] = t.lines[-1].replace(f"{name} =", f"{name}:{count} =")
     return name
-
-
-def convolution(t, x, n_in, n_out, window, stride=(1, 1), groups=1, activation="nn.relu"):
-    kh, kw = window
-    weight = t.weight(n_out, n_in // groups, kh, kw)
-    y = t.add(f"nn.conv2d({x}, {weight}, dilation=[1, 1], groups={groups}, kernel_size=[{kh}, {kw}], "
-              f"padding=[{kh // 2}, {kw // 2}, {kh // 2}, {kw // 2}], strides=[{stride[0]}, {stride[1]}])")
-    norm = ", ".join(t.weight(n_out) for _ in range(4))
-    y = t.add(f"nn.batch_norm({y}, {norm}, epsilon=1e-05)")
-    return t.add(f"{activation}({y})") if activation else y
 
 
 def shufflenet(batch):
