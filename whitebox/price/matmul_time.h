@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "devices/device.h"
+#include "whitebox/launch/kernels.h"
 
 namespace perfc {
 
@@ -56,6 +57,7 @@ struct Product {
   double batch = 1, m = 1, n = 1, k = 1;
   double a_bytes = 2, b_bytes = 2, c_bytes = 2;  ///< per element of A, B and C
   SecondOperand second = SecondOperand::Weights;
+  Quantised quantised = Quantised::None;  ///< Both: `ProductDevice::peak` is that of 8 bits
   double turns = 0;  ///< copies of B that take turns, in a benchmark of this product alone; 0: a network
 };
 

@@ -39,6 +39,9 @@ struct Rates {
   /// Of dense products, for 32 and 16 bits; none: nothing is known of the chip, or it is no GPU.
   std::optional<ProductDevice> product[2];
   double product_bytes[2];  ///< per element of their operands
+  /// Of products in 8 bits; none: the device has no units for them.
+  std::optional<ProductDevice> product8;
+  double matrix8 = 0;  ///< FLOP/s of those units; 0: none
 };
 
 /// One launch of a kernel.
