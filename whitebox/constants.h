@@ -130,6 +130,36 @@ inline constexpr ProductConstants kProducts[] = {
 };
 // clang-format on
 
+/// What products with quantised operands change: factors on their chip class' constants, and on the peak where both
+/// operands have 8 bits. TensorRT-LLM's weight-only (int8, int4) and SmoothQuant kernels on A100 and L40S; a launch of
+/// theirs takes longer than cuBLAS'. [studies/kernels/fit_quantised.py prints it]
+struct QuantisedFactors {
+  double launch_clocks, tensor_share, read_share, step_ns, l2_bytes_clock, split_ns, power_share, gemv_clocks,
+      gemv_step_ns;
+};
+inline constexpr QuantisedFactors kQuantisedWeights{.launch_clocks = 2.57,
+                                                    .tensor_share = 0.99,
+                                                    .read_share = 1.09,
+                                                    .step_ns = 1.03,
+                                                    .l2_bytes_clock = 0.743,
+                                                    .split_ns = 3.74,
+                                                    .power_share = 1.01,
+                                                    .gemv_clocks = 2.58,
+                                                    .gemv_step_ns = 2.99};
+inline constexpr QuantisedFactors kQuantisedBoth{.launch_clocks = 2.33,
+                                                 .tensor_share = 1.55,
+                                                 .read_share = 1.08,
+                                                 .step_ns = 0.769,
+                                                 .l2_bytes_clock = 0.924,
+                                                 .split_ns = 20.1,
+                                                 .power_share = 1.73,
+                                                 .gemv_clocks = 1.88,
+                                                 .gemv_step_ns = 0.176};
+/// Operations per element that is quantised: |x|, maximum, scale, rounding. [counted]
+inline constexpr double kQuantisingOperations = 4;
+/// 1: of a model's products, those in 8 bits from which `--dtype int8` says something of it. (our choice)
+inline constexpr double kLeastEightBits = 0.5;
+
 // ---- Kernels that memory bounds: whitebox/price/memory_bound_time.cpp
 /// What the SMs need of one kind; clocks of an SM that is full, or of a row alone on it. [kernels], all rows below
 struct MemoryBound {

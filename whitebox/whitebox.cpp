@@ -24,7 +24,9 @@ void check_precision(const Device& d, const ExecConfig& c, Prediction& out) {
                      : c.precision == Precision::Bf16 ? "bfloat16"
                      : c.precision == Precision::Int8 ? "int8"
                                                       : nullptr;
-  if (unit && !d.matrix_tflops.count(unit) && !d.vector_tflops.count(unit)) {
+  if (c.precision == Precision::Int8 && !d.matrix_tflops.count(unit)) {
+    out.warnings.push_back(fmt::format("{} has no int8 matrix units; its products are priced in 16 bits", d.name));
+  } else if (unit && !d.matrix_tflops.count(unit) && !d.vector_tflops.count(unit)) {
     out.warnings.push_back(fmt::format("{} has no {} units; priced at its float32 rate", d.name, unit));
   }
 }
@@ -62,6 +64,34 @@ void set_interval(const TimeInterval& t, Prediction& out) {
 
 /// What a device without runs adds to a graph's width. `kernels`: KernelEvidence's.
 double stranger_width(double kernels) { return std::hypot(kernels, std::log(constants::kStrangerFactor)); }
+
+/// Refuses models of which int8 would say little, and says what stays in 16 bits.
+Status judge_int8(const Graph& graph, const ExecConfig& config, const KernelPlan& plan, Prediction& out,
+                  Diagnostics& diags) {
+  if (config.precision != Precision::Int8) return ok();
+  if (config.task != Task::Infer)
+    return diags.error("--dtype int8 is for --task infer: no framework trains in 8 bits on CUDA; use --dtype amp");
+  double all = 0, eight = 0;
+  const Kernel* largest = nullptr;  // of those in 16 bits
+  for (const Kernel& k : plan.kernels) {
+    all += k.work.macs * k.repeat;
+    if (k.quantised == Quantised::Both) eight += k.work.macs * k.repeat;
+    else if (!largest || k.work.macs * k.repeat > largest->work.macs * largest->repeat) largest = &k;
+  }
+  if (all > 0 && eight >= all) return ok();
+  const std::string share = fmt::format("{:.1f} %", all > 0 ? 100 * eight / all : 0);
+  if (all > 0 && eight >= constants::kLeastEightBits * all) {
+    out.warnings.push_back(
+        fmt::format("int8: {} of the products' work is dense layers in 8 bits; the rest stays in 16", share));
+    return ok();
+  }
+  const Node* n = largest ? &graph.node(largest->node) : nullptr;
+  const std::string text = fmt::format(
+      "--dtype int8 runs dense layers in 8 bits, {} of this model's products: PyTorch has no other 8-bit kernels on "
+      "CUDA; predict it with --dtype bf16, fp16 or amp",
+      share);
+  return n ? diags.error(n->loc, n->name, text) : diags.error(text);
+}
 
 class Whitebox final : public Predictor {
  public:
@@ -258,7 +288,7 @@ Result<std::unique_ptr<WhiteboxModel>> prepare_whitebox(const Graph& graph, cons
   Prediction notes;
   if (!judge_opaque(graph, opaque, notes, diags)) return Failure{};
   auto plan = plan_kernels(graph, config, diags);
-  if (!plan) return Failure{};
+  if (!plan || !judge_int8(graph, config, *plan, notes, diags)) return Failure{};
   if (config.task == Task::Train) add_training_step(graph, config, *plan);
   notes.warnings.insert(notes.warnings.end(), plan->warnings.begin(), plan->warnings.end());
   return std::make_unique<WhiteboxModel>(graph, config, std::move(*plan), std::move(notes));

@@ -98,6 +98,57 @@ TEST(Whitebox, Tf32IsNeverSlowerThanFloat32AndTheDefaultHasItInConvolutionsOnly)
             0.8 * convolution_and_dense_us(64, 256, Precision::Fp32, a100).first);
 }
 
+const char* const kTwoLayers = R"(def @main(%x: Tensor[(4096, 4096), float32]) {
+  %1 = weight : Tensor[(4096, 4096), float32];
+  %2 = weight : Tensor[(4096, 4096), float32];
+  %3 = nn.dense(%x, %1);
+  %4 = nn.dense(%x, %2);
+  %5 = add(%3, %4);
+  (%5)
+})";
+
+TEST(Whitebox, Int8QuantisesDataOnceAndMultipliesInEightBits) {
+  for (const ExecMode mode : {ExecMode::Eager, ExecMode::Compiled}) {
+    const KernelPlan plan = plan_of(graph_of(kTwoLayers), {.precision = Precision::Int8, .mode = mode});
+    const auto count = [&](auto&& of) { return std::ranges::count_if(plan.kernels, of); };
+    EXPECT_EQ(count([](const Kernel& k) { return k.ops.front() == op("qnn.dynamic_quantize"); }), 1);
+    EXPECT_EQ(count([](const Kernel& k) { return k.quantised == Quantised::Both; }), 2);
+    const auto product = std::ranges::find(plan.kernels, Quantised::Both, &Kernel::quantised);
+    if (mode == ExecMode::Eager) { EXPECT_EQ(product->traffic.bytes, 4096.0 * 4096 * (1 + 1 + 2)); }
+  }
+  Diagnostics diags("--device");
+  for (const char* name : {"a100-80gb", "h100-sxm", "l40s", "l4", "rtx4090", "t4"}) {
+    const Device d = *DeviceTable::builtin().find(name, diags);
+    const double wide = predicted(graph_of(kTwoLayers), {.precision = Precision::Fp16}, d).device_ms;
+    EXPECT_LT(predicted(graph_of(kTwoLayers), {.precision = Precision::Int8}, d).device_ms, wide) << name;
+  }
+}
+
+TEST(Whitebox, Int8HoldsDenseWeightsInAByte) {
+  Diagnostics diags("--device");
+  const Device d = *DeviceTable::builtin().find("a100-80gb", diags);
+  EXPECT_NEAR(predicted(graph_of(kTwoLayers), {.precision = Precision::Int8}, d).memory.weights_mib, 32, 0.1);
+  EXPECT_NEAR(predicted(graph_of(kTwoLayers), {.precision = Precision::Bf16}, d).memory.weights_mib, 64, 0.1);
+}
+
+TEST(Whitebox, Int8IsRefusedWhereLittleRunsInEightBits) {
+  const auto refusal = [](const char* text, ExecConfig config) {
+    Diagnostics diags("net");
+    EXPECT_FALSE(make_whitebox()->prepare(graph_of(text), config, diags));
+    return diags.str();
+  };
+  const char* const convolution = R"(def @main(%x: Tensor[(1, 8, 32, 32), float32]) {
+  %1 = weight : Tensor[(8, 8, 3, 3), float32];
+  %2 = nn.conv2d(%x, %1, padding=[1, 1, 1, 1]);
+  (%2)
+})";
+  const std::string why = refusal(convolution, {.precision = Precision::Int8});
+  EXPECT_NE(why.find("0.0 % of this model's products"), std::string::npos) << why;
+  EXPECT_NE(why.find("--dtype bf16, fp16 or amp"), std::string::npos) << why;
+  EXPECT_NE(refusal(kTwoLayers, {.precision = Precision::Int8, .task = Task::Train}).find("--task infer"),
+            std::string::npos);
+}
+
 TEST(Whitebox, Float32ConvolutionsOfThreeByThreeRunWinograd) {
   const Device d = round_device();
   const char* const text = R"(def @main(%x: Tensor[(8, 256, 32, 32), float32], %w: Tensor[(256, 256, 3, 3), float32]) {{

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "devices/device.h"
+#include "whitebox/launch/kernels.h"
 
 namespace perfc {
 
@@ -62,6 +63,7 @@ struct Product {
   /// Of a convolution, an implicit product: how often an element of its data stands in A. A product's stands once.
   double a_repeats = 1;
   SecondOperand second = SecondOperand::Weights;
+  Quantised quantised = Quantised::None;  ///< Both: `ProductDevice::peak` is that of 8 bits
   double turns = 0;  ///< copies of B that take turns, in a benchmark of this product alone; 0: a network
 };
 
