@@ -87,8 +87,8 @@ class LeavingOut : public ::testing::Test {
 
 /// Otherwise the error on it says nothing of devices that nobody measured.
 TEST_F(LeavingOut, ADevicesOwnConstantsAreNotKnown) {
-  const auto slow = judged_with(R"("launch_us": 9, "host_us_eager": 30, "efficiency": {"bandwidth": 0.3})");
-  const auto fast = judged_with(R"("launch_us": 1, "host_us_eager": 3, "efficiency": {"bandwidth": 0.9})");
+  const auto slow = judged_with(R"("launch_us": 9, "host": "migprofiler-40gb", "efficiency": {"bandwidth": 0.3})");
+  const auto fast = judged_with(R"("launch_us": 1, "host": "desktop", "efficiency": {"bandwidth": 0.9})");
   EXPECT_EQ(slow.size(), 8U);
   EXPECT_EQ(slow, fast);
 }
