@@ -89,6 +89,9 @@ class CorrectedPredictor final : public Predictor {
     for (const auto precision : kPrecisions) {
       if (c.settings.contains(precision_setting(precision))) p->precisions_.insert(precision);
     }
+    for (const ChipClass chip : kChipClasses) {
+      if (c.settings.contains(chip_setting(chip))) p->chips_.insert(chip);
+    }
     return std::unique_ptr<Predictor>(std::move(p));
   }
 
@@ -141,14 +144,15 @@ class CorrectedPredictor final : public Predictor {
       c.novelty.push_back(fmt::format(
           "no run in training is like this model at this batch size (similarity {:.2f} of 1)", residual.similarity));
     const Widths& widths = widths_[static_cast<std::size_t>(whitebox.config().mode)];
-    double width = widths.of[static_cast<std::size_t>(bin)];
-    if (own == terms_.end() && device.calibrated_labels < kEnoughLabels) {
-      width = std::max(width + widths.other_device, std::log(kLeastOtherDevice));
+    c.graph_width = std::hypot(widths.of[static_cast<std::size_t>(bin)], kUnfamiliarWidth * s.unfamiliar);
+    if (own != terms_.end()) {
+      c.device_width = 0;
+    } else {
+      if (is_like_trained(device)) c.device_width = widths.other_device;
       c.novelty.push_back(fmt::format("device {} has no measurements in training", owner));
     }
     if (!device.parent.empty())
       c.novelty.push_back("MIG slices are not in training; the whitebox's shares of the device are");
-    c.interval_factor = std::exp(width * (1 + kUnfamiliarWidening * s.unfamiliar));
     Prediction p = whitebox.corrected(device, c);
     p.predictor = kCorrectedName;
     return p;
@@ -156,6 +160,12 @@ class CorrectedPredictor final : public Predictor {
 
  private:
   explicit CorrectedPredictor(OpaquePolicy opaque) : opaque_(opaque) {}
+
+  /// Whether a device is of a class of chips on which models of training ran.
+  bool is_like_trained(const Device& device) const {
+    const auto chip = chip_class(device, Units::Matrix);
+    return chip && chips_.contains(*chip);
+  }
 
   Status read_terms(const Checkpoint& c, Diagnostics& diags) {
     for (const auto& [key, value] : c.settings) {
@@ -243,6 +253,7 @@ class CorrectedPredictor final : public Predictor {
     return t;
   }();
   std::set<Precision> precisions_;
+  std::set<ChipClass> chips_;
   mutable std::mutex mutex_;  ///< networks keep the results of their layers
   mutable ThreadPool threads_{1};
   std::vector<std::unique_ptr<Corrected<float>>> networks_;
@@ -266,6 +277,7 @@ std::string width_setting(SimilarityBin bin, ExecMode mode) {
 }
 std::string device_width_setting(ExecMode mode) { return fmt::format("interval.other_device.{}", name(mode)); }
 std::string precision_setting(Precision p) { return fmt::format("trained.{}", name(p)); }
+std::string chip_setting(ChipClass chip) { return fmt::format("trained.chip.{}", name(chip)); }
 std::string network_prefix(std::size_t index) { return fmt::format("net.{}.", index); }
 std::string term_setting(std::string_view device, std::size_t term) {
   return fmt::format("terms.{}.{}", device, kTermNames[term]);

@@ -4,6 +4,7 @@
 #include "gnn/checkpoint.h"
 #include "learning/kernel_sample.h"
 #include "learning/residuals.h"
+#include "whitebox/price/matmul_time.h"
 
 namespace perfc {
 
@@ -13,21 +14,18 @@ inline constexpr std::string_view kCorrectedName = "corrected";
 /// graphs of a bin, and what devices without measurements add to it.
 std::string width_setting(SimilarityBin, ExecMode);
 std::string device_width_setting(ExecMode);
-/// Least factor for devices that are not in training: those that were left out
-/// to measure the width are all of one vendor and market, others may be further away.
-inline constexpr double kLeastOtherDevice = 1.5;
-/// From this many measurements on a device are its constants as good as those of training.
-inline constexpr int kEnoughLabels = 10;
-/// The width grows by this much of itself when all kernels are unfamiliar.
-inline constexpr double kUnfamiliarWidening = 2;
+/// What the width grows by, in ln and in squares, when all kernels are unfamiliar: an operator that training never had
+/// may take twice as long or half. (our choice)
+inline constexpr double kUnfamiliarWidth = 0.7;
 /// With more of the time than this in unfamiliar kernels the whitebox answers.
 inline constexpr double kMostUnfamiliar = 0.5;
 
 /// Settings of a checkpoint: a device's term (factor; device "*": of devices that
-/// are not in training), and that a precision is in training.
+/// are not in training), and that a precision, a class of chips is in training.
 inline constexpr std::string_view kEverybody = "*";
 std::string term_setting(std::string_view device, std::size_t term);
 std::string precision_setting(Precision);
+std::string chip_setting(ChipClass);
 /// Tensors of a checkpoint beside the networks "net.0." and so on: KernelTable's ranges.
 inline constexpr std::string_view kLowTensor = "range.low", kHighTensor = "range.high";
 std::string network_prefix(std::size_t index);

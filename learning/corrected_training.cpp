@@ -279,6 +279,8 @@ class CorrectedSession {
     }
     for (std::size_t device = 0; device <= data_.devices(); ++device) {
       if (device > 0 && (!saw(device) || !data_.speaks(device))) continue;
+      const auto chip = device > 0 ? chip_class(data_.device(device), Units::Matrix) : std::nullopt;
+      if (chip) c.settings[chip_setting(*chip)] = 1;
       DeviceTerms mean;
       mean.fill(0);
       for (const auto& network : networks) {

@@ -96,7 +96,7 @@ std::array<double, kSimilarityBinNames.size()> HeldOut::widths(ExecMode mode) co
 double HeldOut::other_device_width(ExecMode mode) const {
   const double alike = widths(mode)[static_cast<std::size_t>(SimilarityBin::Alike)],
                unseen = width(other_[static_cast<std::size_t>(mode)]);
-  return unseen > 0 ? std::max(unseen - alike, 0.0) : alike;
+  return unseen > 0 ? std::sqrt(std::max(unseen * unseen - alike * alike, 0.0)) : alike;
 }
 
 }  // namespace perfc

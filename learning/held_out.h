@@ -41,7 +41,7 @@ class HeldOut {
   /// Half widths of 90 % intervals, in ln, by similarity bin and never narrower for what is less alike. Bins with few
   /// errors of their own take those of the mode, and a mode those of the other.
   std::array<double, kSimilarityBinNames.size()> widths(ExecMode) const;
-  /// What a device without measurements adds to the width of graphs that are alike.
+  /// What a device without measurements adds, in squares, to the width of graphs that are alike.
   double other_device_width(ExecMode) const;
 
   /// One line per verdict, with a head.

@@ -130,6 +130,36 @@ inline constexpr ProductConstants kProducts[] = {
 };
 // clang-format on
 
+/// What products with quantised operands change: factors on their chip class' constants, and on the peak where both
+/// operands have 8 bits. TensorRT-LLM's weight-only (int8, int4) and SmoothQuant kernels on A100 and L40S; a launch of
+/// theirs takes longer than cuBLAS'. [studies/kernels/fit_quantised.py prints it]
+struct QuantisedFactors {
+  double launch_clocks, tensor_share, read_share, step_ns, l2_bytes_clock, split_ns, power_share, gemv_clocks,
+      gemv_step_ns;
+};
+inline constexpr QuantisedFactors kQuantisedWeights{.launch_clocks = 2.57,
+                                                    .tensor_share = 0.99,
+                                                    .read_share = 1.09,
+                                                    .step_ns = 1.03,
+                                                    .l2_bytes_clock = 0.743,
+                                                    .split_ns = 3.74,
+                                                    .power_share = 1.01,
+                                                    .gemv_clocks = 2.58,
+                                                    .gemv_step_ns = 2.99};
+inline constexpr QuantisedFactors kQuantisedBoth{.launch_clocks = 2.33,
+                                                 .tensor_share = 1.55,
+                                                 .read_share = 1.08,
+                                                 .step_ns = 0.769,
+                                                 .l2_bytes_clock = 0.924,
+                                                 .split_ns = 20.1,
+                                                 .power_share = 1.73,
+                                                 .gemv_clocks = 1.88,
+                                                 .gemv_step_ns = 0.176};
+/// Operations per element that is quantised: |x|, maximum, scale, rounding. [counted]
+inline constexpr double kQuantisingOperations = 4;
+/// 1: of a model's products, those in 8 bits from which `--dtype int8` says something of it. (our choice)
+inline constexpr double kLeastEightBits = 0.5;
+
 // ---- Kernels that memory bounds: whitebox/price/memory_bound_time.cpp
 /// What the SMs need of one kind; clocks of an SM that is full, or of a row alone on it. [kernels], all rows below
 struct MemoryBound {
@@ -290,9 +320,36 @@ inline constexpr double kPowerLimit = 0.97, kPowerSharpness = 10;
 /// Factor that 90 % of the traces' powers lie within. [power]
 inline constexpr double kPowerInterval = 1.3;
 
-// ---- Intervals
-/// Factors of the 90 % interval where calibration has not looked: another precision, another device. (our choice)
-inline constexpr double kOtherPrecision = 1.5, kOtherDevice = 2;
+// ---- Intervals: whitebox/price/evidence.cpp, whitebox.cpp
+/// MAPE in % of the models that price a kind of kernels, on shapes that no fit saw: of devices that fits saw, of a
+/// device left out beside siblings of its class, of a class left out; and of the roofline, for what has no model.
+/// docs/judged.md: means over devices and kernels. `factor`: standard deviation, in ln, of what devices need beyond.
+struct KernelErrors {
+  double own, siblings, others, none, factor;
+};
+/// By PriceKind. Products on vector units: no class was left out. Convolutions: as products, with the spread of
+/// `dense_convolution` over the devices that have one; of `depthwise`, for depthwise ones, whose roofline is all there
+/// is. Memory-bound kernels of another class: MI100, MI210. [kernels]
+inline constexpr KernelErrors kKernelErrors[] = {
+    {7.4, 7.6, 18.0, 26.7, 0},       // Product
+    {19.5, 25.8, 25.8, 52.4, 0},     // VectorProduct
+    {12.2, 15.1, 21.8, 66.8, 0},     // Attention
+    {7.4, 7.6, 18.0, 26.7, 0.16},    // Convolution
+    {19.5, 25.8, 25.8, 52.4, 0.16},  // VectorConvolution
+    {0, 0, 0, 0, 0.5},               // Depthwise
+    {7.2, 9.9, 17.8, 31.1, 0},       // Memory
+};
+/// Shapes of a kind in a network, over which errors that are a shape's own average out. (our choice)
+inline constexpr double kShapesOfANetwork = 5;
+/// 90 % of normal errors by their mean absolute value, and by their standard deviation. [counted]
+inline constexpr double kNinetyOfMape = 2.06, kNinetyOfDeviation = 1.645;
+/// Constants that calibration fits: learning/calibration.cpp. [counted]
+inline constexpr double kFittedConstants = 7;
+/// Factor of the 90 % interval for what graphs add to their kernels on a device with runs: families left out. [timm]
+inline constexpr double kGraphFactor = 1.2;
+/// The same for what whole models add on a class of chips without runs: caches between kernels, clocks, versions of
+/// libraries. (our choice, until some are measured)
+inline constexpr double kStrangerFactor = 1.4;
 /// Sharpness of the larger of the device's and the host's time; that of the networks (gnn/models/corrected.h).
 inline constexpr double kOverlapSharpness = 8;
 

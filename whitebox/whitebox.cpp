@@ -12,6 +12,7 @@
 
 #include "whitebox/constants.h"
 #include "whitebox/launch/training_step.h"
+#include "whitebox/price/evidence.h"
 #include "whitebox/price/roofline.h"
 
 namespace perfc {
@@ -23,7 +24,9 @@ void check_precision(const Device& d, const ExecConfig& c, Prediction& out) {
                      : c.precision == Precision::Bf16 ? "bfloat16"
                      : c.precision == Precision::Int8 ? "int8"
                                                       : nullptr;
-  if (unit && !d.matrix_tflops.count(unit) && !d.vector_tflops.count(unit)) {
+  if (c.precision == Precision::Int8 && !d.matrix_tflops.count(unit)) {
+    out.warnings.push_back(fmt::format("{} has no int8 matrix units; its products are priced in 16 bits", d.name));
+  } else if (unit && !d.matrix_tflops.count(unit) && !d.vector_tflops.count(unit)) {
     out.warnings.push_back(fmt::format("{} has no {} units; priced at its float32 rate", d.name, unit));
   }
 }
@@ -52,6 +55,42 @@ Status judge_opaque(const Graph& graph, OpaquePolicy policy, Prediction& out, Di
   out.warnings.push_back(text);
   out.novelty.push_back(text);
   return ok();
+}
+
+void set_interval(const TimeInterval& t, Prediction& out) {
+  out.latency_lo_ms = out.latency_ms / t.down;
+  out.latency_hi_ms = out.latency_ms * t.up;
+}
+
+/// What a device without runs adds to a graph's width. `kernels`: KernelEvidence's.
+double stranger_width(double kernels) { return std::hypot(kernels, std::log(constants::kStrangerFactor)); }
+
+/// Refuses models of which int8 would say little, and says what stays in 16 bits.
+Status judge_int8(const Graph& graph, const ExecConfig& config, const KernelPlan& plan, Prediction& out,
+                  Diagnostics& diags) {
+  if (config.precision != Precision::Int8) return ok();
+  if (config.task != Task::Infer)
+    return diags.error("--dtype int8 is for --task infer: no framework trains in 8 bits on CUDA; use --dtype amp");
+  double all = 0, eight = 0;
+  const Kernel* largest = nullptr;  // of those in 16 bits
+  for (const Kernel& k : plan.kernels) {
+    all += k.work.macs * k.repeat;
+    if (k.quantised == Quantised::Both) eight += k.work.macs * k.repeat;
+    else if (!largest || k.work.macs * k.repeat > largest->work.macs * largest->repeat) largest = &k;
+  }
+  if (all > 0 && eight >= all) return ok();
+  const std::string share = fmt::format("{:.1f} %", all > 0 ? 100 * eight / all : 0);
+  if (all > 0 && eight >= constants::kLeastEightBits * all) {
+    out.warnings.push_back(
+        fmt::format("int8: {} of the products' work is dense layers in 8 bits; the rest stays in 16", share));
+    return ok();
+  }
+  const Node* n = largest ? &graph.node(largest->node) : nullptr;
+  const std::string text = fmt::format(
+      "--dtype int8 runs dense layers in 8 bits, {} of this model's products: PyTorch has no other 8-bit kernels on "
+      "CUDA; predict it with --dtype bf16, fp16 or amp",
+      share);
+  return n ? diags.error(n->loc, n->name, text) : diags.error(text);
 }
 
 class Whitebox final : public Predictor {
@@ -87,7 +126,7 @@ Prediction WhiteboxModel::on(const Device& device) const {
   out.host_calls = plan_.host_calls.total();
   out.latency_ms = std::max(out.device_ms, out.host_ms);
   add_memory(device, out);
-  add_interval(device, out);
+  add_interval(load, device, out);
   add_energy(load, device, out);
   return out;
 }
@@ -99,11 +138,11 @@ Prediction WhiteboxModel::corrected(const Device& device, const Correction& c) c
   out.host_ms = c.host_ms;
   out.latency_ms = c.latency_ms;
   out.host_calls = plan_.host_calls.total();
+  const double device_width = c.device_width ? *c.device_width : stranger_width(load.kernel_width);
+  const double width = std::hypot(c.graph_width, device_width * remaining_width(device.calibrated_labels));
   const double host_share = std::pow(std::min(c.host_ms / c.latency_ms, 1.0), constants::kOverlapSharpness);
   const double device_ms = c.latency_ms * std::pow(1 - host_share, 1 / constants::kOverlapSharpness);
-  const TimeInterval t = time_interval(device_ms, c.host_ms, c.interval_factor, device.host.interval);
-  out.latency_lo_ms = c.latency_ms / t.down;
-  out.latency_hi_ms = c.latency_ms * t.up;
+  set_interval(time_interval(device_ms, c.host_ms, std::exp(width), device.host.interval), out);
   out.novelty.insert(out.novelty.end(), c.novelty.begin(), c.novelty.end());
   add_memory(device, out);
   add_energy(load, device, out);
@@ -116,6 +155,7 @@ double WhiteboxModel::host_ms(const Device& device) const {
 
 WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, const Correction* c, Prediction& out) const {
   const Rates rates(device, config_.precision);
+  KernelEvidence evidence(device, rates);
   double total_us = 0;
   Load load;
   for (std::size_t i = 0; i < plan_.kernels.size(); ++i) {
@@ -123,6 +163,7 @@ WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, const Corre
     const Priced p = price(k, rates);
     const double time_us = c ? p.roofline_us() * c->work[i] + p.waiting_us() + p.launch_us * c->launch[i] : p.time_us;
     total_us += time_us * k.repeat;
+    evidence.add(k, time_us * k.repeat);
     if (p.bound == Bound::Compute) load.compute_us += time_us * k.repeat;
     // Memory takes power by what it moves: gathers wait most of their time.
     if (p.bound == Bound::Memory)
@@ -140,6 +181,7 @@ WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, const Corre
     }
   }
   out.device_ms = total_us / 1e3;
+  load.kernel_width = evidence.width();
   return load;
 }
 
@@ -210,24 +252,22 @@ void WhiteboxModel::add_energy(const Load& load, const Device& device, Predictio
   out.energy_hi_j = out.energy_j * factor;
 }
 
-/// 90 % interval as a factor: what calibration found on families that it did
-/// not fit (data/calibration.md), wider where it never looked.
-void WhiteboxModel::add_interval(const Device& device, Prediction& out) const {
+/// 90 % interval: what calibration found on families that it did not fit (data/calibration.md); where it never looked,
+/// what is known of the kernels.
+void WhiteboxModel::add_interval(const Load& load, const Device& device, Prediction& out) const {
   const std::string precision(perfc::name(config_.precision));
-  double factor = constants::kOtherDevice;
+  const double device_width = stranger_width(load.kernel_width) * remaining_width(device.calibrated_labels);
+  double factor = std::exp(std::hypot(std::log(constants::kGraphFactor), device_width));
   if (device.interval.empty()) {
     out.novelty.push_back(fmt::format("device {} was not calibrated with measurements", device.whole()));
   } else if (const auto found = device.interval.find(precision); found != device.interval.end()) {
     factor = found->second;
   } else {
-    factor = constants::kOtherPrecision;
     std::vector<std::string> known;
     for (const auto& [p, f] : device.interval) known.push_back(p);
     out.novelty.push_back(fmt::format("precision {} was not calibrated, only {}", precision, fmt::join(known, ", ")));
   }
-  const TimeInterval t = time_interval(out.device_ms, out.host_ms, factor, device.host.interval);
-  out.latency_lo_ms = out.latency_ms / t.down;
-  out.latency_hi_ms = out.latency_ms * t.up;
+  set_interval(time_interval(out.device_ms, out.host_ms, factor, device.host.interval), out);
 }
 
 TimeInterval time_interval(double device_ms, double host_ms, double device_factor, double host_factor) {
@@ -248,7 +288,7 @@ Result<std::unique_ptr<WhiteboxModel>> prepare_whitebox(const Graph& graph, cons
   Prediction notes;
   if (!judge_opaque(graph, opaque, notes, diags)) return Failure{};
   auto plan = plan_kernels(graph, config, diags);
-  if (!plan) return Failure{};
+  if (!plan || !judge_int8(graph, config, *plan, notes, diags)) return Failure{};
   if (config.task == Task::Train) add_training_step(graph, config, *plan);
   notes.warnings.insert(notes.warnings.end(), plan->warnings.begin(), plan->warnings.end());
   return std::make_unique<WhiteboxModel>(graph, config, std::move(*plan), std::move(notes));

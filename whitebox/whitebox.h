@@ -13,7 +13,9 @@ struct Correction {
   std::vector<double> work, launch;  ///< factors per kernel of the plan
   double latency_ms = 0;
   double host_ms = 0;
-  double interval_factor = 1;  ///< 90 % of measured times lie within this factor where the device bounds them
+  double graph_width = 0;  ///< half the 90 % interval, in ln, on devices with runs in training
+  /// What the device adds to it; none: what is known of its kernels says it.
+  std::optional<double> device_width;
   std::vector<std::string> novelty;
 };
 
@@ -37,15 +39,16 @@ class WhiteboxModel final : public PreparedModel {
   double host_ms(const Device&) const;
 
  private:
-  /// Time in kernels that arithmetic, and that memory limits (at the rate of streams); the rest waits for launches.
   struct Load {
+    /// Time in kernels that arithmetic, and that memory limits (at the rate of streams); the rest waits for launches.
     double compute_us = 0, memory_us = 0;
+    double kernel_width = 0;  ///< KernelEvidence's
   };
   Load add_kernels(const Device&, const Correction*, Prediction&) const;
   void add_memory(const Device&, Prediction&) const;
   void add_searches(const Device&, Prediction&) const;
   void add_energy(const Load&, const Device&, Prediction&) const;
-  void add_interval(const Device&, Prediction&) const;
+  void add_interval(const Load&, const Device&, Prediction&) const;
 
   ExecConfig config_;
   KernelPlan plan_;

@@ -75,7 +75,7 @@ TEST(DeviceTable, FiguresOfADataSheetAgreeWithEachOther) {
     EXPECT_NEAR(per_half("tf32", 0.5), 0.5, 0.01);
     EXPECT_NEAR(per_half("bfloat16", 1), d.name == "mi100" ? 0.5 : 1, 0.001);
     EXPECT_NEAR(per_half("float8", 2), 2, 0.05);
-    if (!ultra && !gcn && d.architecture != "volta") { EXPECT_GE(per_half("int8", 2), 1.95); }
+    if (!ultra && !gcn) { EXPECT_GE(per_half("int8", 2), 1.95); }
     if (d.matrix_tflops.count("float16")) {
       EXPECT_LT(d.matrix_tflops.at("float16") / peak, 35);  // a sparse rate is twice the dense one
     }

@@ -9,9 +9,6 @@
 namespace perfc {
 namespace {
 
-constexpr std::string_view kChips[] = {"Vector", "VectorOlder", "Graphics",  "GeForce", "Turing",
-                                       "Ga100",  "Hopper",      "Blackwell", "Cdna"};
-
 /// An H100 SXM in bfloat16.
 constexpr ProductDevice kH100{.chip = ChipClass::Hopper,
                               .sms = 132,
@@ -29,18 +26,17 @@ constexpr Product kProducts[] = {{.m = 1, .n = 4096, .k = 4096},
                                  {.batch = 96, .m = 128, .n = 128, .k = 64}};
 
 ChipClass chip_named(std::string_view name) {
-  const auto at = std::find(std::begin(kChips), std::end(kChips), name);
-  return static_cast<ChipClass>(at - std::begin(kChips));
+  return *std::ranges::find_if(kChipClasses, [name](ChipClass c) { return perfc::name(c) == name; });
 }
 
 /// Every chip class with every product of the list.
 template <class Check>
 void for_each_case(Check&& check) {
-  for (const std::string_view chip : kChips) {
+  for (const ChipClass chip : kChipClasses) {
     ProductDevice d = kH100;
-    d.chip = chip_named(chip);
+    d.chip = chip;
     for (const Product& p : kProducts) {
-      SCOPED_TRACE(testing::Message() << chip << ": " << p.batch << " x " << p.m << ", " << p.n << ", " << p.k);
+      SCOPED_TRACE(testing::Message() << name(chip) << ": " << p.batch << " x " << p.m << ", " << p.n << ", " << p.k);
       check(d, p);
     }
   }
@@ -60,6 +56,29 @@ TEST(ProductTime, IsTheStudys) {
     EXPECT_NEAR(product_time(d, p).total / seconds, 1, 1e-6);
   });
   EXPECT_GE(cases, 100);
+}
+
+TEST(ProductTime, OfQuantisedOperandsIsTheStudys) {
+  std::ifstream file(PERFC_SOURCE_DIR "/tests/unit/quantised_times.tsv");
+  ASSERT_TRUE(file) << "studies/kernels/fit_quantised.py --write writes it";
+  std::string line, chip, kind;
+  std::getline(file, line);
+  int rows = 0;
+  for (; std::getline(file, line); ++rows) {
+    std::istringstream fields(line);
+    ProductDevice d;
+    Product p;
+    double seconds = 0;
+    fields >> chip >> kind >> d.sms >> d.clock >> d.peak >> d.bandwidth >> d.cache >> d.tdp_w >> p.m >> p.n >> p.k >>
+        seconds;
+    ASSERT_TRUE(fields) << line;
+    d.chip = chip_named(chip);
+    p.quantised = kind.starts_with("both") ? Quantised::Both : Quantised::Weights;
+    p.a_bytes = p.quantised == Quantised::Both ? 1 : 2;
+    p.b_bytes = std::stod(kind.substr(kind.find(':') + 1));
+    EXPECT_NEAR(product_time(d, p).total / seconds, 1, 1e-6) << line;
+  }
+  EXPECT_GE(rows, 30);
 }
 
 TEST(ProductTime, MoreOfADeviceIsNeverSlower) {

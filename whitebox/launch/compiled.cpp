@@ -31,6 +31,7 @@ class CompiledPlanner {
       return;
     }
     cast_weights(fused.leader);
+    quantise_data(fused.leader);
     const CompiledValues::Loads loads = values_.loads(at);
     Kernel k = compute(fused, loads);
     if (std::ranges::any_of(fused.members, [&](NodeId id) { return values_.realization().two_kernels[id]; })) {
@@ -48,6 +49,14 @@ class CompiledPlanner {
     if (!compiled_copies_data(of_.g, leader, of_.layout, of_.weight) || values_.realization().in_order[leader]) return;
     const Node& n = of_.node(leader);
     launch(maker_.copy_of(leader, n.operands[0], of_.widths.read_width(n.operands[0], n)));
+  }
+
+  /// Under int8 a product's data is quantised row by row, once for all products that read it.
+  void quantise_data(NodeId id) {
+    if (!of_.widths.is_eight(id)) return;
+    const ValueId data = of_.node(id).operands[0];
+    if (!cast_[data.node]) launch(maker_.cast_of(id, data));
+    cast_[data.node] = true;
   }
 
   /// Under AMP a product's weights are cast to 16 bits in every run, one kernel each.
@@ -93,7 +102,7 @@ class CompiledPlanner {
   PlanWriter& out_;
   const CompiledValues values_;
   AttentionParts attention_;
-  std::vector<bool> cast_;  ///< by node: a weight that has been cast
+  std::vector<bool> cast_;  ///< by node: a weight that has been cast, or data that was quantised
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ struct KernelField {
 /// `Kernel` or one of its parts does not compile until it is bound and visited here; `K`: Kernel, const or not.
 template <class K, class Visit>
 void visit_fields(K&& kernel, Visit&& visit) {
-  auto& [node, repeat, kind, half, ops, work, extents, placement, traffic, limits] = kernel;
+  auto& [node, repeat, kind, half, quantised, ops, work, extents, placement, traffic, limits] = kernel;
   auto& [macs, flops] = work;
   auto& [m, n, k, products, window, stride, channels_per_group] = extents;
   auto& [aligned, channels_first, wide_index] = placement;
@@ -30,6 +30,7 @@ void visit_fields(K&& kernel, Visit&& visit) {
   visit(KernelField{"operators", "1", "{}"}, ops);
   visit(KernelField{"kind", "1", "{}"}, kind);
   visit(KernelField{"width", "bit", "{}"}, half);
+  visit(KernelField{"quantised", "1"}, quantised);
   visit(KernelField{"repeat", "1", "{:g}", Tells::Nothing}, repeat);  // classes add it up
   visit(KernelField{"macs", "MAC", "{:.0f}"}, macs);
   visit(KernelField{"flops", "FLOP", "{:.0f}"}, flops);

@@ -11,6 +11,13 @@ namespace {
 
 bool is_gather(Category c) { return c == Category::Gather || c == Category::Scatter || c == Category::Sort; }
 
+/// Data in floats, weights in 8 bits or fewer, packed or not.
+bool has_narrow_weights(const PlannedGraph& of, const Node& n) {
+  if (def(n.op).category != Category::MatMul || n.operands.size() < 2 || !n.operands[0] || !n.operands[1]) return false;
+  const ValueId b = n.operands[1];
+  return of.weight[b.node] && is_float(of.g.type(n.operands[0]).dtype()) && bits(of.g.type(b).dtype()) <= 8;
+}
+
 }  // namespace
 
 Kernel KernelMaker::empty(NodeId id) const {
@@ -62,6 +69,8 @@ void KernelMaker::be_grouped(NodeId id, Kernel& k) const {
 void KernelMaker::be_product(NodeId id, Kernel& k) const {
   const Node& n = of_.node(id);
   k.kind = KernelKind::Matmul;
+  if (of_.widths.is_eight(id)) k.quantised = Quantised::Both;
+  else if (has_narrow_weights(of_, n)) k.quantised = Quantised::Weights;
   if (is_masked_attention(n)) k.limits.slowdown *= constants::kMaskedAttention;
   if (n.is(op("nn.sdpa"))) k.limits.tile_share = attention_tile_share(of_.g, n);
   k.placement.aligned = row_alignment(of_.g.type(n.operands[0]));
@@ -83,6 +92,7 @@ Kernel KernelMaker::copy_of(NodeId id, ValueId v, double element_bytes) const {
 
 Kernel KernelMaker::cast_of(NodeId id, ValueId v) const {
   const double n = of_.elements(v);
+  if (of_.widths.is_eight(id)) return quantisation_of(id, v);
   Kernel k = empty(id);
   k.work.flops = n;
   k.traffic.bytes = 6 * n;
@@ -90,6 +100,18 @@ Kernel KernelMaker::cast_of(NodeId id, ValueId v) const {
   // However a weight is stored, its elements lie in one row.
   k.extents = of_.weight[v.node] ? Extents{.m = n, .n = 1, .k = 1} : elementwise_extents(of_.g.type(v), n);
   k.ops.push_back(op("cast"));
+  return k;
+}
+
+/// Reads 16 bits and writes 8 per element, and a scale per row.
+Kernel KernelMaker::quantisation_of(NodeId id, ValueId v) const {
+  Kernel k = copy_of(id, v, 0);
+  const double n = of_.elements(v);
+  k.half = true;
+  k.work.flops = constants::kQuantisingOperations * n;
+  k.traffic.bytes = of_.widths.bytes_of(v) + n;
+  k.traffic.handed_bytes = of_.is_stored(v) ? n : k.traffic.bytes;
+  k.ops = {op("qnn.dynamic_quantize")};
   return k;
 }
 

@@ -16,7 +16,7 @@ class KernelMaker {
   Kernel of(NodeId, const OpCost& cost) const;
   /// A dense copy of an operand.
   Kernel copy_of(NodeId, ValueId, double element_bytes) const;
-  /// An operand's cast between 32 and 16 bits.
+  /// An operand's cast between 32 and 16 bits, or for a product in 8 bits its quantisation.
   Kernel cast_of(NodeId, ValueId) const;
 
   /// What a call moves between its operands and results: a group norm's second look at its
@@ -31,6 +31,7 @@ class KernelMaker {
   void be_convolution(NodeId, Kernel&) const;
   void be_grouped(NodeId, Kernel&) const;
   void be_product(NodeId, Kernel&) const;
+  Kernel quantisation_of(NodeId, ValueId) const;
   double gate_bytes(const Node& recurrence) const;
 
   const PlannedGraph& of_;

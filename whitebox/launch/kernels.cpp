@@ -91,7 +91,7 @@ Status plan(const Graph& g, const ExecConfig& config, double repeat, const NodeI
 }  // namespace
 
 double float_bytes(Precision p) {
-  return p == Precision::Fp16 || p == Precision::Bf16 ? 2.0 : p == Precision::Int8 ? 1.0 : 4.0;
+  return p == Precision::Fp16 || p == Precision::Bf16 || p == Precision::Int8 ? 2.0 : 4.0;
 }
 
 Result<KernelPlan> plan_kernels(const Graph& graph, const ExecConfig& config, Diagnostics& diags) {

@@ -34,6 +34,13 @@ inline constexpr std::array kKernelKinds{"matmul", "convolution", "depthwise", "
 
 inline constexpr double kUngrouped = 1e9;
 
+/// Which operands of a product have 8 bits or fewer.
+enum class Quantised : std::uint8_t {
+  None,
+  Weights,  ///< its second operand, which the kernel makes wide again before it multiplies
+  Both,     ///< multiplied in 8 bits, written in 16
+};
+
 /// What a kernel computes.
 struct Work {
   double macs = 0;
@@ -85,6 +92,7 @@ struct Kernel {
   double repeat = 1;  ///< trips of the enclosing loops
   KernelKind kind = KernelKind::Vector;
   bool half = false;                            ///< computes in 16 bits
+  Quantised quantised = Quantised::None;        ///< of a product
   boost::container::small_vector<OpId, 2> ops;  ///< what it computes; the first gives it its kind
   Work work;
   Extents extents;
@@ -105,7 +113,7 @@ struct KernelPlan {
 /// Fails on types that are not static; the error names the node and the flag.
 Result<KernelPlan> plan_kernels(const Graph&, const ExecConfig&, Diagnostics&);
 
-/// Bytes per element that a float32 value takes under a precision.
+/// Bytes per element that a float32 value takes under a precision, but for what int8 computes in 8 bits.
 double float_bytes(Precision);
 
 }  // namespace perfc

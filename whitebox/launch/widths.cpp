@@ -11,9 +11,21 @@ double element_bytes(const Type& t, bool half) {
   return half && is_float(t.dtype()) && t.dtype() != DType::Float64 ? std::min(own, 2.0) : own;
 }
 
-Widths::Widths(const Graph& g, const ExecConfig& config) : g_(g), config_(config) {
-  half_.assign(g.size(), config.precision == Precision::Fp16 || config.precision == Precision::Bf16);
+Widths::Widths(const Graph& g, const ExecConfig& config)
+    : g_(g), config_(config), eight_(eight_bits(g, config.precision)) {
+  half_.assign(g.size(), float_bytes(config.precision) == 2);
   if (config.precision == Precision::Amp) choose_under_amp();
+  if (config.precision == Precision::Int8) quantise_operands();
+}
+
+void Widths::quantise_operands() {
+  std::vector<bool> done(g_.size(), false);
+  for (NodeId id = 0; id < g_.size(); ++id) {
+    if (!eight_.product[id]) continue;
+    const ValueId data = g_.node(id).operands[0];
+    if (!done[data.node]) casts_.push_back({data, id});
+    done[data.node] = true;
+  }
 }
 
 bool Widths::takes_half(const Node& n) const {
@@ -62,6 +74,8 @@ double Widths::bytes_of(ValueId v) const {
 
 double Widths::read_width(ValueId v, const Node& user) const {
   const Type& t = g_.type(v);
+  const auto user_id = static_cast<std::size_t>(&user - g_.nodes().data());
+  if (eight_.product[user_id] && (v == user.operands[0] || v == user.operands[1])) return 1;
   if (config_.precision == Precision::Amp && is_float(t.dtype())) {
     if (takes_half(user)) return element_bytes(t, true);
     if (config_.mode == ExecMode::Eager && wants_full(user) && !widens_itself(user)) return element_bytes(t, false);

@@ -1,8 +1,9 @@
 #pragma once
-/// In how many bits values are kept and read under a precision; under AMP by autocast's lists.
+/// In how many bits values are kept and read under a precision; under AMP by autocast's lists, under int8 8 by those
+/// products that multiply so (whitebox/launch/eight_bits.h), 16 elsewhere.
 #include <vector>
 
-#include "whitebox/predictor.h"
+#include "whitebox/launch/eight_bits.h"
 
 namespace perfc {
 
@@ -15,12 +16,14 @@ class Widths {
 
   /// Whether a node's results are kept in 16 bits.
   bool is_half(NodeId id) const { return half_[id]; }
+  /// Whether a product reads both operands in 8 bits.
+  bool is_eight(NodeId id) const { return eight_.product[id]; }
   double bytes_of(ValueId) const;
   /// Bytes per element of an operand as a call reads it: under AMP, behind a cast.
   double read_width(ValueId, const Node& user) const;
   double bytes_read(ValueId, const Node& user) const;
 
-  /// A cast that eager PyTorch launches for a call; once per value and width.
+  /// A cast, or under int8 a quantisation, that eager PyTorch launches for a call; once per value and width.
   struct Cast {
     ValueId value;
     NodeId user;
@@ -34,10 +37,12 @@ class Widths {
   /// Whether the result of a call that autocast leaves alone has 32 bits.
   bool any_operand_full(const Node&) const;
   void cast_operands(NodeId, std::vector<bool>& done);
+  void quantise_operands();
 
   const Graph& g_;
   const ExecConfig& config_;
   std::vector<bool> half_;  ///< by node
+  EightBits eight_;
   std::vector<Cast> casts_;
 };
 

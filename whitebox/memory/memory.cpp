@@ -9,6 +9,7 @@
 #include "ir/layout.h"
 #include "whitebox/constants.h"
 #include "whitebox/launch/data_layout.h"
+#include "whitebox/launch/eight_bits.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/kernels.h"
 #include "whitebox/memory/autograd.h"
@@ -51,11 +52,11 @@ std::vector<NodeId> owners(const Graph& g, const ExecConfig& config) {
 class Run {
  public:
   Run(const Graph& g, const ExecConfig& config)
-      : g_(g), config_(config),
-        width_(config.precision == Precision::Amp ? 2.0 : std::max(float_bytes(config.precision), 2.0)),
+      : g_(g), config_(config), width_(config.precision == Precision::Amp ? 2.0 : float_bytes(config.precision)),
         weight_width_(float_bytes(config.precision)), keeps_(config.task != Task::Infer), owner_(owners(g, config)),
         needs_(keeps_ ? needs_gradient(g) : std::vector<bool>(g.size(), false)), last_use_(g.size(), 0),
-        first_keeper_(g.size(), kNobody), blocks_(g.size()), extra_(g.size()), kept_(g.size()) {
+        first_keeper_(g.size(), kNobody), blocks_(g.size()), extra_(g.size()), kept_(g.size()),
+        eight_(eight_bits(g, config.precision)) {
     for (NodeId id = 0; id < g.size(); ++id) {
       last_use_[owner_[id]] = std::max(last_use_[owner_[id]], id);
       for (ValueId v : g.node(id).operands) {
@@ -110,7 +111,7 @@ class Run {
     for (NodeId id = 0; id < g_.size(); ++id) {
       const Node& n = g_.node(id);
       if (n.kind != NodeKind::Constant || on_host(n)) continue;
-      const double size = tensor_bytes(n.results[0].type, weight_width_);
+      const double size = tensor_bytes(n.results[0].type, eight_.weight[id] ? 1 : weight_width_);
       out_.weights += size;
       heap_.allocate(size);
     }
@@ -385,6 +386,7 @@ class Run {
   std::vector<std::vector<Block>> blocks_;
   std::vector<std::optional<Block>> extra_;
   std::vector<Kept> kept_;
+  EightBits eight_;
   std::set<std::pair<Pass, std::array<std::int64_t, 9>>> searched_;
   std::vector<Block> copies_, results_;
   std::vector<Gradient> gradients_;

@@ -62,7 +62,30 @@ double gemv_time(const ProductDevice& d, const ProductConstants& chip, const Pro
          std::max(bytes.read / (chip.read_share * d.bandwidth), (bytes.a + bytes.b) / l2);
 }
 
+/// A chip class' constants for kernels of quantised operands.
+ProductConstants constants_of(ChipClass chip, Quantised quantised) {
+  ProductConstants c = constants::kProducts[static_cast<std::size_t>(chip)];
+  if (quantised == Quantised::None) return c;
+  const auto& f = quantised == Quantised::Weights ? constants::kQuantisedWeights : constants::kQuantisedBoth;
+  c.launch_clocks *= f.launch_clocks;
+  c.tensor_share *= f.tensor_share;
+  c.read_share *= f.read_share;
+  c.step_ns *= f.step_ns;
+  c.l2_bytes_clock *= f.l2_bytes_clock;
+  c.split_ns *= f.split_ns;
+  c.power_share *= f.power_share;
+  c.gemv_clocks *= f.gemv_clocks;
+  c.gemv_step_ns *= f.gemv_step_ns;
+  return c;
+}
+
 }  // namespace
+
+std::string_view name(ChipClass chip) {
+  constexpr std::string_view kNames[] = {"Vector", "VectorOlder", "Graphics",  "GeForce", "Turing",
+                                         "Ga100",  "Hopper",      "Blackwell", "Cdna"};
+  return kNames[static_cast<std::size_t>(chip)];
+}
 
 std::optional<ChipClass> chip_class(const Device& d, Units units) {
   const bool older = d.architecture == "pascal" || d.architecture == "volta" || d.architecture == "turing";
@@ -86,7 +109,7 @@ std::optional<ChipClass> chip_class(const Device& d, Units units) {
 }
 
 ProductTime product_time(const ProductDevice& d, const Product& p) {
-  const ProductConstants& chip = constants::kProducts[static_cast<std::size_t>(d.chip)];
+  const ProductConstants chip = constants_of(d.chip, p.quantised);
   const Moved bytes = moved(d, chip, p);
   const double step = constants::kStepBytes / std::max(p.a_bytes, p.b_bytes);
   const double l2_rate = chip.l2_bytes_clock * d.clock * d.sms;

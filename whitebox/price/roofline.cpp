@@ -56,14 +56,16 @@ bool is_converted(const Kernel& k) {
 }
 
 Priced price_product(const Kernel& k, const Rates& r) {
-  ProductDevice device = *r.product[k.half];
+  const bool eight = k.quantised == Quantised::Both && r.product8;
+  ProductDevice device = eight ? *r.product8 : *r.product[k.half];
   if (!r.on_vector[k.half] && !r.full_matrix[k.half] && k.placement.aligned < 1)
     device.peak = std::max(r.vector[k.half], constants::kNarrowLoads * device.peak);
   const Extents& e = k.extents;
-  const double width = r.product_bytes[k.half];
-  Product p{.batch = e.products, .m = e.m, .n = e.n, .k = e.k, .a_bytes = width, .b_bytes = width, .c_bytes = width};
-  const double a = p.batch * p.m * p.k * width, b = p.batch * p.k * p.n, c = p.batch * p.m * p.n * width;
-  p.b_bytes = std::clamp((k.traffic.bytes - a - c) / b, constants::kNarrowestWeight, width);
+  const double width = r.product_bytes[k.half], read = k.quantised == Quantised::Both ? 1 : width;
+  Product p{.batch = e.products, .m = e.m, .n = e.n, .k = e.k, .a_bytes = read, .b_bytes = read, .c_bytes = width};
+  const double a = p.batch * p.m * p.k * read, b = p.batch * p.k * p.n, c = p.batch * p.m * p.n * width;
+  p.b_bytes = std::clamp((k.traffic.bytes - a - c) / b, constants::kNarrowestWeight, read);
+  if (eight || (k.quantised == Quantised::Weights && !r.on_vector[k.half])) p.quantised = k.quantised;
   if (k.traffic.handed_bytes >= a + b * p.b_bytes) p.second = SecondOperand::Data;
   const ProductTime t = product_time(device, p);
   const double beside = std::max(k.traffic.bytes - a - b * p.b_bytes - c, 0.0) / r.bandwidth;
@@ -106,17 +108,15 @@ Rates::Rates(const Device& d, Precision p)
   const auto share = [&](const char* key, double fallback) { return look_up(d.efficiency, key, fallback); };
   const double full = look_up(d.vector_tflops, "float32", 1) * 1e12;
   const bool int8 = p == Precision::Int8;
-  vector[0] = int8 ? std::max(full, look_up(d.vector_tflops, "int8", 0) * 1e12) : full;
-  vector[1] = int8 ? vector[0] : std::max(full, look_up(d.vector_tflops, "float16", 0) * 1e12);
+  vector[0] = full;
+  vector[1] = std::max(full, look_up(d.vector_tflops, "float16", 0) * 1e12);
   // Matrix units: AMP uses them for what runs in 16 bits, float32 only where they take it as it is (AMD's).
   const bool tf32 = p == Precision::Tf32 || p == Precision::Default;
   if (tf32) without_tf32 = std::make_shared<const Rates>(d, Precision::Fp32);
   tf32_products = p != Precision::Default;
-  const char* wanted = tf32                   ? "tf32"
-                       : p == Precision::Bf16 ? "bfloat16"
-                       : int8                 ? "int8"
-                       : p == Precision::Fp32 ? "float32"
-                                              : "float16";
+  // What int8 leaves in 16 bits is bfloat16 where the device has it.
+  const bool bfloat16 = p == Precision::Bf16 || (int8 && d.matrix_tflops.contains("bfloat16"));
+  const char* wanted = tf32 ? "tf32" : bfloat16 ? "bfloat16" : p == Precision::Fp32 ? "float32" : "float16";
   for (int half = 0; half < 2; ++half) {
     const std::string_view unit = p == Precision::Amp && half == 0 ? "float32" : wanted;
     const double rate = look_up(d.matrix_tflops, unit.data(), 0) * 1e12;
@@ -136,7 +136,11 @@ Rates::Rates(const Device& d, Precision p)
     if (!half_depth_known) product[half] = product_device(d, units, matrix[half], share("dense_product", 1));
     if (units == Units::Matrix)
       convolution_product[half] = product_device(d, units, matrix[half], share("dense_convolution", 1));
-    product_bytes[half] = half ? std::min(2.0, float_bytes(p)) : float_bytes(p);
+    product_bytes[half] = half ? 2 : float_bytes(p);
+  }
+  if (int8) {
+    matrix8 = look_up(d.matrix_tflops, "int8", 0) * 1e12;
+    if (matrix8 > 0) product8 = product_device(d, Units::Matrix, matrix8, share("dense_product", 1));
   }
   recurrent_us = d.kind == "gpu" ? constants::kRecurrentStepUs : 0;
   depthwise = share("depthwise", 0.6);
@@ -176,7 +180,8 @@ Priced price_at(const Kernel& k, const Rates& r) {
   double rate = vector * r.elementwise;
   switch (k.kind) {
     case KernelKind::Matmul:
-      rate = matrix * r.matmul[k.half] * k.limits.tile_share;
+      rate = (k.quantised == Quantised::Both ? std::max(matrix, r.matrix8) : matrix) * r.matmul[k.half] *
+             k.limits.tile_share;
       if (dense && k.extents.k > 0) rate *= k.extents.k / (k.extents.k + r.half_depth);
       break;
     case KernelKind::Convolution:
@@ -251,6 +256,7 @@ class FieldText {
   explicit FieldText(const Graph& g) : g_(g) {}
   std::string operator()(const KernelField& f, double v) const { return fmt::format(fmt::runtime(f.format), v); }
   std::string operator()(const KernelField&, bool half) const { return half ? "16" : "32"; }
+  std::string operator()(const KernelField&, Quantised) const { return {}; }
   std::string operator()(const KernelField&, NodeId node) const { return csv_quoted(g_.node(node).name); }
   std::string operator()(const KernelField&, KernelKind k) const { return kKernelKinds[static_cast<std::size_t>(k)]; }
   std::string operator()(const KernelField&, const decltype(Kernel::ops)& ops) const {
@@ -275,7 +281,7 @@ std::string header_of_kernels() {
 std::string row_of_kernel(const Kernel& k, const Priced& p, const FieldText& text) {
   std::string out;
   visit_fields(k, [&](const KernelField& f, const auto& value) {
-    if (!f.format.empty()) out += "," + text(f, value);
+    if (!f.format.empty()) out += "," + (f.name == "width" && k.quantised == Quantised::Both ? "8" : text(f, value));
   });
   for (const PricedColumn& c : kPricedColumns) out += fmt::format(",{:.3f}", p.*c.us);
   return out + fmt::format(",{}\n", name(p.bound));

@@ -40,6 +40,9 @@ struct Rates {
   std::optional<ProductDevice> product[2];
   std::optional<ProductDevice> convolution_product[2];  ///< the same of convolutions; none on vector units
   double product_bytes[2];                              ///< per element of their operands
+  /// Of products in 8 bits; none: the device has no units for them.
+  std::optional<ProductDevice> product8;
+  double matrix8 = 0;  ///< FLOP/s of those units; 0: none
 };
 
 /// One launch of a kernel.
