@@ -12,6 +12,7 @@ compiled. Held to:
   precision  float32 is not faster than TF32, and neither TF32 nor AMP than float16. AMP may be slower than TF32: its
              casts are kernels of their own
   batch      a larger one is not faster
+  host       one whose every cost is less is not slower; elsewhere all have the same, for it is not the device's
 known.tsv lists by patterns what is not so: the largest factor, the number of cases, and the reason; of several rows
 that match, the first counts. The test fails when a case matches none, when a row's cases grow in number or factor, and
 when a row has none left. The default predictor answers as the whitebox does but for AMP.
@@ -39,6 +40,8 @@ SLICED = ("a100-40gb", "h100-sxm")
 BATCHES = [2**n for n in range(10)]
 DTYPES = ("fp32", "tf32", "amp", "fp16")
 FASTER = (("tf32", "fp32"), ("fp16", "tf32"), ("fp16", "amp"))  # the first is not slower
+HOSTS = ("desktop", "epyc-9004", "server")  # the fastest first
+HOST = "server"
 PREDICTORS, MODES = ("whitebox", "default"), ("eager", "compiled")
 TOLERANCE = 1.01
 HEAD = "predictor\trule\tmode\tdtype\tmodel\tdevices\tfactor\tcases\treason"
@@ -76,10 +79,11 @@ def pairs(sheets):
                 yield "device", a, b
 
 
-def predicted(files, names, predictor, mode, dtype):
+def predicted(files, names, predictor, mode, dtype, host):
     """(model, batch, device) → ms"""
     said = subprocess.run([support.PERFC, *files, "--quiet", "--device", ",".join(names), "--predictor", predictor,
-                           "--mode", mode, "--dtype", dtype], check=True, stdout=subprocess.PIPE, text=True).stdout
+                           "--mode", mode, "--dtype", dtype, "--host", host], check=True,
+                          stdout=subprocess.PIPE, text=True).stdout
     out = {}
     for line in said.splitlines():
         file, device, ms, *_ = line.split("\t")
@@ -97,7 +101,8 @@ def violations():
             for model in MODELS:
                 files.append(pathlib.Path(folder) / f"{model.__name__}-{batch}.pir")
                 files[-1].write_text(model(batch))
-        runs = [(p, m, d) for p in PREDICTORS for m in MODES for d in DTYPES]
+        runs = [(p, m, d, h) for p in PREDICTORS for m in MODES for d in DTYPES for h in HOSTS
+                if h == HOST or d == "amp"]
         answers = dict(zip(runs, pool.map(lambda run: predicted(files, sheets, *run), runs)))
     count = 0
 
@@ -110,8 +115,15 @@ def violations():
             found[key].append((no_slower / other, said))
 
     better = list(pairs(sheets))
-    for (predictor, mode, dtype), ms in answers.items():
+    for (predictor, mode, dtype, host), ms in answers.items():
+        slower = HOSTS[HOSTS.index(host) + 1] if dtype == "amp" and host != HOSTS[-1] else None
         for model in (m.__name__ for m in MODELS):
+            for (_, batch, device), x in ((k, v) for k, v in ms.items() if slower and k[0] == model):
+                y = answers[predictor, mode, dtype, slower][model, batch, device]
+                hold((predictor, "host", mode, dtype, model, device), x, y,
+                     f"{model} at batch {batch} on {device}: {x:.4f} ms with the host {host}, {y:.4f} with {slower}")
+            if host != HOST:
+                continue
             for i, batch in enumerate(BATCHES):
                 for rule, a, b in better:
                     x, y = ms[model, batch, a], ms[model, batch, b]
@@ -125,7 +137,7 @@ def violations():
                              f"{model} on {device}: {y:.4f} ms at batch {BATCHES[i - 1]}, {x:.4f} at {batch}")
                     for fast, slow in FASTER:
                         if dtype == fast:
-                            y = answers[predictor, mode, slow][model, batch, device]
+                            y = answers[predictor, mode, slow, host][model, batch, device]
                             hold((predictor, "precision", mode, f"{fast} {slow}", model, device), x, y,
                                  f"{model} at batch {batch} on {device}: {x:.4f} ms in {fast}, {y:.4f} in {slow}")
     print(f"{count} comparisons of {len(better)} pairs of devices and slices, {len(MODELS)} models")
