@@ -189,6 +189,8 @@ class EagerPlanner {
     launch(id, std::move(k));
   }
 
+  double declared_data_bytes(const Node& n) const { return of_.g.type(n.operands[0]).bytes(); }
+
   /// What a call's cost rule says, in the widths that the values have under this precision.
   double bytes_of_call(const Node& n, NodeId id, const OpCost& cost) const {
     double declared = 0, actual = 0;
@@ -202,7 +204,8 @@ class EagerPlanner {
       actual += of_.widths.bytes_of({id, r});
     }
     const double width = declared > 0 ? actual / declared : 1.0;
-    return (cost.bytes_read + cost.bytes_written) * width;
+    const double kept = part_written_in_place(n) ? declared_data_bytes(n) : 0;
+    return std::max(cost.bytes_read + cost.bytes_written - 2 * kept, 0.0) * width;
   }
 
   const PlannedGraph& of_;

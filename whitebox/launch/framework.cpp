@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "ir/eager_marks.h"
 #include "whitebox/constants.h"
 
 namespace perfc {
@@ -160,6 +161,19 @@ double broadcast_copy(const Graph& g, const Node& n, std::size_t operand) {
 }
 
 bool writes_in_place(const Node& n) { return is_elementwise(n) && n.name.ends_with('_') && n.operands.size() >= 1; }
+
+std::optional<std::size_t> part_written_in_place(const Node& n) {
+  if (n.is(op("strided_set"))) return n.attrs.has(kInside) ? std::optional<std::size_t>(5) : std::nullopt;
+  if (n.kind != NodeKind::Call || def(n.op).category != Category::Scatter) return std::nullopt;
+  if (!n.attrs.has(kInside) && !n.name.ends_with('_')) return std::nullopt;
+  return n.is(op("tensor_scatter")) ? 1 : 2;
+}
+
+std::optional<std::size_t> part_compiled_in_place(const Graph& g, const Node& n) {
+  const auto part = part_written_in_place(n);
+  if (!part || !n.is(op("strided_set"))) return part;
+  return g.node(n.operands[0]).kind == NodeKind::Call ? std::nullopt : part;
+}
 
 bool on_matrix_units(const ConvolutionGroup& c) {
   const double width = std::min(c.inputs, c.outputs);

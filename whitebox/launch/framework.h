@@ -103,6 +103,13 @@ double index_slowdown(const Node&, ExecMode);
 /// TorchScript's in-place forms ("relu_"), which write into their operand's memory;
 /// the importer keeps the call's name.
 bool writes_in_place(const Node&);
+/// Of a call that writes some elements of its first operand where they lie (slice assignment, index_put_,
+/// scatter_add_, …): which operand holds them. None: no such call.
+std::optional<std::size_t> part_written_in_place(const Node&);
+/// The same of a compiled graph. TorchInductor writes a slice where it lies if the whole is an input or a buffer; else
+/// it computes all of it anew, fused with its neighbours (torch/_inductor/fx_passes/reinplace.py,
+/// should_reinplace_scatter). Scatters by index always write in place.
+std::optional<std::size_t> part_compiled_in_place(const Graph&, const Node&);
 
 /// What a compiler fuses with its neighbours.
 bool fuses(const Node&);

@@ -165,6 +165,7 @@ class ValueStrides {
     if (!reads || !type(n.operands[0]).is_tensor()) return row_major(to);
     const Read x = read(n.operands[0]);
     if (is_strided_view(g_, n) && !n.attrs.has(kLaunched)) return of_view(n, x, to);
+    if (part_written_in_place(n)) return x.strides;
     const OpDef& d = def(n.op);
     if (n.is(op("expand_dims"))) return of_expand_dims(n, x, to);
     if (d.moves == Moves::Reshapes)

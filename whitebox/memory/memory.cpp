@@ -42,7 +42,8 @@ std::vector<NodeId> owners(const Graph& g, const ExecConfig& config) {
     owner[id] = id;
     if (n.kind != NodeKind::Call || n.operands.empty() || !n.operands[0] || !n.regions.empty()) continue;
     const bool view = is_strided_view(g, n) || (is_view(n) && !layout.copied[id]);
-    if (view || n.is(op("nn.bias_add")) || writes_in_place(n)) owner[id] = owner[n.operands[0].node];
+    if (view || n.is(op("nn.bias_add")) || writes_in_place(n) || part_written_in_place(n))
+      owner[id] = owner[n.operands[0].node];
   }
   return owner;
 }
