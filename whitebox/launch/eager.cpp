@@ -70,9 +70,11 @@ class EagerPlanner {
   }
 
   std::optional<WrittenOutAttention> parts_of_attention(NodeId id, const Node& n) const {
-    if (!n.is(op("nn.sdpa"))) return std::nullopt;
-    return written_out_attention(of_.g, id, fused_attention_reads(of_.g, n, of_.layout.strides));
+    if (def(n.op).category != Category::Attention) return std::nullopt;
+    return written_out_attention(of_.g, id, {fused_attention_reads(of_.g, n, of_.layout.strides), in_half(id)});
   }
+
+  bool in_half(NodeId id) const { return of_.widths.is_half(id) || bits(of_.node(id).results[0].type.dtype()) == 16; }
 
   /// The bias of a dense layer whose data is no matrix as it lies: torch.nn.functional.linear then multiplies first
   /// (aten/src/ATen/native/Linear.cpp).

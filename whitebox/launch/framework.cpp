@@ -111,13 +111,20 @@ bool is_elementwise(const Node& n) {
   return def(n.op).category == Category::Elementwise || def(n.op).category == Category::Activation;
 }
 
-std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId id, bool reads_in_steps) {
+bool is_grouped_attention(const Graph& g, const Node& n) {
+  if (!n.is(op("nn.attention")) || n.operands.size() > 4) return false;
+  const Type &q = g.type(n.operands[0]), &k = g.type(n.operands[1]);
+  return q.is_static() && k.is_static() && q.rank() == 4 && k.rank() == 4 && q.shape()[1] != k.shape()[1];
+}
+
+std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId id, const AttentionRun& run) {
   const Node& n = g.node(id);
-  if (!n.is(op("nn.sdpa"))) return std::nullopt;
+  const bool grouped = is_grouped_attention(g, n);
+  if (!n.is(op("nn.sdpa")) && (!grouped || (run.half && !is_masked_attention(n)))) return std::nullopt;
   const bool fused = n.attrs.int_or("explicit", 0) != 1;
   const Type &q = g.type(n.operands[0]), &v = g.type(n.operands[2]), &result = n.results[0].type;
   if (!q.is_static() || !v.is_static() || !result.is_static() || v.rank() < 2) return std::nullopt;
-  if (fused && q.rank() == 4 && reads_in_steps && !broadcasts_heads(q, v)) return std::nullopt;
+  if (fused && !grouped && q.rank() == 4 && run.reads_in_steps && !broadcasts_heads(q, v)) return std::nullopt;
   const auto size = [](const Dim& d) { return static_cast<double>(d.value()); };
   const double head = size(q.shape().back()), value = size(v.shape().back()), keys = size(v.shape()[v.rank() - 2]);
   if (value == 0) return std::nullopt;
@@ -126,11 +133,14 @@ std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId 
   out.qk_macs = out.scores * head;
   out.av_macs = out.scores * value;
   out.reference = fused;
+  out.repeats_heads = grouped;
   out.scales_scores = n.attrs.string_or("scaled", "") == "scores";
   return out;
 }
 
-bool is_masked_attention(const Node& n) { return n.is(op("nn.sdpa")) && n.operands.size() > 3 && n.operands[3]; }
+bool is_masked_attention(const Node& n) {
+  return (n.is(op("nn.sdpa")) || n.is(op("nn.attention"))) && n.operands.size() == 4 && n.operands[3];
+}
 
 double attention_tile_share(const Graph& g, const Node& sdpa) {
   const Type &q = g.type(sdpa.operands[0]), &k = g.type(sdpa.operands[1]);

@@ -35,11 +35,19 @@ struct WrittenOutAttention {
   double scores = 0;  ///< elements: batch × heads × queries × keys
   double qk_macs = 0, av_macs = 0;
   bool reference = false;      ///< not written out by the model
+  bool repeats_heads = false;  ///< keys and values that groups of heads share: a copy for each head
   bool scales_scores = false;  ///< rather than the queries: a pass over the scores
 };
-/// `reads_in_steps`: false, the fused kernels do not take how its operands lie either.
-std::optional<WrittenOutAttention> written_out_attention(const Graph&, NodeId, bool reads_in_steps = true);
+/// What decides about it beside the operands' types.
+struct AttentionRun {
+  bool reads_in_steps = true;  ///< false: the fused kernels do not take how its operands lie either
+  bool half = false;           ///< in 16 bits
+};
+std::optional<WrittenOutAttention> written_out_attention(const Graph&, NodeId, const AttentionRun&);
 
+/// Attention whose groups of heads share keys and values (enable_gqa). Of the fused kernels only flash attention takes
+/// it: 16 bits, no mask (aten/src/ATen/native/transformers/cuda/sdp_utils.cpp).
+bool is_grouped_attention(const Graph&, const Node&);
 /// Attention with a mask.
 bool is_masked_attention(const Node&);
 /// Share of its tiles that fused attention fills: 128 queries by 128 keys (FlashAttention-2, Dao 2023), and heads

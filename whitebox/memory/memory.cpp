@@ -163,7 +163,8 @@ class Run {
   /// Written-out attention: dense copies of its operands, then the scores twice, before
   /// and after the softmax; what is still there when the result is made.
   std::vector<Block> attend(NodeId id) {
-    const auto attention = config_.mode == ExecMode::Eager ? written_out_attention(g_, id) : std::nullopt;
+    const auto attention =
+        config_.mode == ExecMode::Eager ? written_out_attention(g_, id, {.half = width_ == 2}) : std::nullopt;
     if (!attention) return {};
     const auto& operands = g_.node(id).operands;
     std::vector<Block> copies;
@@ -275,7 +276,7 @@ class Run {
           pass_by(gradient_workspace(id));
         }
         if (kept_[id].extra_bytes > 0 &&
-            written_out_attention(g_, id)) {  // of the scores, before and after the softmax
+            written_out_attention(g_, id, {.half = width_ == 2})) {  // of the scores, before and after the softmax
           const Block scores = heap_.allocate(kept_[id].extra_bytes);
           pass_by(kept_[id].extra_bytes);
           heap_.free(scores);
