@@ -100,6 +100,7 @@ def calls_of(kernels: list[dict]) -> list[dict]:
     - a convolution and the kernel that adds its bias (cuDNN adds none);
     - what convolutions, norms of rows, softmax, recurrent layers and slice_scatter copy before they work on it;
     - a loss and the kernel that sums it up;
+    - a constant's fill and the copy into it (constant_pad_nd);
     - roll and Fourier transforms, a kernel per dim; recurrent layers, a kernel per layer;
     - what PyTorch computes within one operator by several kernels (renorm, …);
     - _safe_softmax of PyTorch's reference attention: a softmax, the search for rows that are -inf throughout, their zeros.
@@ -113,6 +114,8 @@ def calls_of(kernels: list[dict]) -> list[dict]:
         elements = round(float(k["m"]) * float(k["n"]) * float(k["products"]))
         if before and op == "nn.bias_add" and before["op"].startswith("nn.conv"):
             before["kernels"] += 1
+        elif before and before["op"] == "full" and op == "nn.pad":
+            before.update(op=op, kernels=before["kernels"] + 1)
         elif before and before["op"] == "copy" and op.startswith(COPY_THEMSELVES):
             before.update(op=op, elements=elements, kernels=before["kernels"] + 1)
         elif before and before["op"] in LOSSES and op in ("mean", "sum_axes"):

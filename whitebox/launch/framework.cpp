@@ -227,6 +227,10 @@ double vector_limit(const ConvolutionGroup& c) {
 double serial_steps(const Graph& g, NodeId id, bool channels_last) {
   const Node& n = g.node(id);
   const std::string_view mode = n.attrs.string_or("mode", "");
+  if (n.is(op("image.grid_sample"))) {
+    const Type& t = n.results[0].type;
+    return t.is_static() && t.rank() > 1 ? static_cast<double>(t.shape()[1].value()) : 0;
+  }
   if (channels_last || !n.is(op("image.resize2d")) || (mode != "linear" && mode != "cubic")) return 0;
   const Type& t = n.results[0].type;
   if (!t.is_static() || t.rank() != 4) return 0;

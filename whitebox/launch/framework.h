@@ -99,7 +99,8 @@ double group_share(const ConvolutionGroup&);
 double vector_limit(const ConvolutionGroup&);
 /// Steps that each thread of PyTorch's bilinear and bicubic upsampling takes one
 /// after the other: there is a thread per position of the plane, and batch and
-/// channels are a loop. 0: another kernel, with a thread per element.
+/// channels are a loop. So it is with the channels of grid sampling, whichever mode and layout
+/// (aten/src/ATen/native/cuda/GridSampler.cu). 0: another kernel, with a thread per element.
 double serial_steps(const Graph&, NodeId, bool channels_last);
 
 /// Whether an operand or result has more elements than 32 bits index.
