@@ -59,7 +59,8 @@ struct Device {
   double tdp_w = 0;
   double idle_w = 0;
 
-  Host host;  ///< what dispatches to it, unless --host says otherwise
+  Host host;                ///< what dispatches to it
+  bool host_given = false;  ///< chosen with --host in place of the device's own
 
   /// Calibratable terms (docs/devices.md; `perfc devices NAME` prints them).
   double launch_us = 0;    ///< device time per kernel beyond the roofline

@@ -117,7 +117,9 @@ class CorrectedPredictor final : public Predictor {
     if (const std::string why = beyond(whitebox, device); !why.empty()) return fall_back(whitebox, device, why);
     const std::string& owner = device.whole();
     const auto own = terms_.find(owner);
-    const DeviceTerms& terms = own == terms_.end() ? everybody_ : own->second;
+    DeviceTerms terms = own == terms_.end() ? everybody_ : own->second;
+    // What the labels' host took beyond its entry says nothing of another host, nor of one beside another device.
+    if (own == terms_.end() || device.host_given) terms[kHostTerm] = 1;
     KernelSample s = kernel_sample(graph, device, whitebox.config(), whitebox.host_ms(device), table_, terms);
     if (s.unfamiliar > kMostUnfamiliar) {
       Prediction p =
@@ -132,10 +134,9 @@ class CorrectedPredictor final : public Predictor {
       c.work[i] *= terms[static_cast<std::size_t>(whitebox.plan().kernels[i].kind)];
       c.launch[i] *= terms[kLaunchTerm];
     }
-    // Residuals are of runs that kept the device busy: the part of the time that is the host's stays.
-    const double host_part = std::pow(std::min(c.host_ms / c.latency_ms, 1.0), kSharpness);
-    const double factor = std::exp(residual.log_factor * (1 - host_part));
-    c.latency_ms *= factor;
+    // Residuals are of runs that kept the device busy: the host's time stays.
+    const double factor = std::exp(residual.log_factor);
+    c.latency_ms = joined_ms(device_part_ms(c.latency_ms, c.host_ms) * factor, c.host_ms);
     for (double& w : c.work) w *= factor;
     for (double& l : c.launch) l *= factor;
     c.novelty = std::move(s.novelty);

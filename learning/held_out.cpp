@@ -62,11 +62,11 @@ void HeldOut::add(const CorrectedItem& i, const LeftOut& left_out, std::size_t n
     macs += i.graph->count[k] * i.graph->kernels[k].work.macs;
     bytes += i.graph->count[k] * i.graph->kernels[k].traffic.bytes;
   }
-  csv_ += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.3f}\n",
+  csv_ += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.3f}\n",
                       kLeftOutNames[left_out.kind], network, csv_field(l.model), csv_field(l.architecture),
-                      csv_field(l.family), l.batch.value_or(0), csv_field(l.device), name(l.exec.precision),
-                      name(l.exec.mode), name(l.exec.layout), name(l.exec.norms), kernels, macs, bytes, l.latency_ms,
-                      predicted_ms, v.network_ms, v.whitebox_ms, e.similarity);
+                      csv_field(l.family), csv_field(i.group), l.batch.value_or(0), csv_field(l.device),
+                      name(l.exec.precision), name(l.exec.mode), name(l.exec.layout), name(l.exec.norms), kernels, macs,
+                      bytes, l.latency_ms, predicted_ms, v.network_ms, v.whitebox_ms, e.similarity);
 }
 
 std::array<double, kSimilarityBinNames.size()> HeldOut::widths(ExecMode mode) const {

@@ -52,7 +52,7 @@ class HeldOut {
   std::array<std::array<std::vector<double>, kSimilarityBinNames.size()>, 2> known_;
   std::array<std::vector<double>, 2> other_;
   std::string csv_ =
-      "left_out,network,model,architecture,family,batch,device,dtype,mode,layout,norms,kernels,macs,bytes,measured_ms,predicted_ms,network_ms,whitebox_ms,similarity\n";
+      "left_out,network,model,architecture,family,group,batch,device,dtype,mode,layout,norms,kernels,macs,bytes,measured_ms,predicted_ms,network_ms,whitebox_ms,similarity\n";
 };
 
 }  // namespace perfc

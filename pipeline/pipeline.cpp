@@ -125,7 +125,10 @@ Status set_host(const Request& request, std::vector<Device>& devices, Diagnostic
     diags.append(unknown);
   }
   if (!host) return Failure{};
-  for (Device& d : devices) d.host = *host;
+  for (Device& d : devices) {
+    d.host = *host;
+    d.host_given = true;
+  }
   return ok();
 }
 

@@ -140,8 +140,7 @@ Prediction WhiteboxModel::corrected(const Device& device, const Correction& c) c
   out.host_calls = plan_.host_calls.total();
   const double device_width = c.device_width ? *c.device_width : stranger_width(load.kernel_width);
   const double width = std::hypot(c.graph_width, device_width * remaining_width(device.calibrated_labels));
-  const double host_share = std::pow(std::min(c.host_ms / c.latency_ms, 1.0), constants::kOverlapSharpness);
-  const double device_ms = c.latency_ms * std::pow(1 - host_share, 1 / constants::kOverlapSharpness);
+  const double device_ms = device_part_ms(c.latency_ms, c.host_ms);
   set_interval(time_interval(device_ms, c.host_ms, std::exp(width), device.host.interval), out);
   out.novelty.insert(out.novelty.end(), c.novelty.begin(), c.novelty.end());
   add_memory(device, out);
@@ -270,15 +269,25 @@ void WhiteboxModel::add_interval(const Load& load, const Device& device, Predict
   set_interval(time_interval(out.device_ms, out.host_ms, factor, device.host.interval), out);
 }
 
+double joined_ms(double device_ms, double host_ms) {
+  const double longer = std::max(device_ms, host_ms);
+  if (longer <= 0) return 0;
+  const double ratio = std::min(device_ms, host_ms) / longer;
+  return longer * std::pow(1 + std::pow(ratio, constants::kOverlapSharpness), 1 / constants::kOverlapSharpness);
+}
+
+double device_part_ms(double joined, double host_ms) {
+  if (joined <= host_ms) return 0;
+  return joined *
+         std::pow(1 - std::pow(host_ms / joined, constants::kOverlapSharpness), 1 / constants::kOverlapSharpness);
+}
+
 TimeInterval time_interval(double device_ms, double host_ms, double device_factor, double host_factor) {
-  const auto log_time = [](double device, double host) {
-    const double longer = std::max(device, host), ratio = longer > 0 ? std::min(device, host) / longer : 0;
-    return std::log(std::max(longer, 1e-12)) +
-           std::log1p(std::pow(ratio, constants::kOverlapSharpness)) / constants::kOverlapSharpness;
-  };
-  const double now = log_time(device_ms, host_ms);
+  const double now = joined_ms(device_ms, host_ms);
+  if (now <= 0) return {};
   const auto moved = [&](double device, double host) {
-    return std::exp(std::hypot(log_time(device_ms * device, host_ms) - now, log_time(device_ms, host_ms * host) - now));
+    return std::exp(std::hypot(std::log(joined_ms(device_ms * device, host_ms) / now),
+                               std::log(joined_ms(device_ms, host_ms * host) / now)));
   };
   return {.down = moved(1 / device_factor, 1 / host_factor), .up = moved(device_factor, host_factor)};
 }

@@ -19,13 +19,18 @@ struct Correction {
   std::vector<std::string> novelty;
 };
 
+/// What a device and a host that work side by side take together: (device⁸ + host⁸)^⅛.
+double joined_ms(double device_ms, double host_ms);
+/// The device's time, given what both take together.
+double device_part_ms(double joined_ms, double host_ms);
+
 /// Factors down and up from a predicted time that hold 90 % of the measured ones.
 struct TimeInterval {
   double down = 1, up = 1;
 };
-/// Of a time that the device's and the host's make together, (device⁸ + host⁸)^⅛, where each is uncertain by a factor
-/// of its own: what either moves the time by, joined in squares of logarithms, for the two are independent. So the
-/// host's factor holds alone where it bounds the run, and does not count where the device does by far.
+/// Of a time that the device's and the host's make together, where each is uncertain by a factor of its own: what
+/// either moves the time by, joined in squares of logarithms, for the two are independent. So the host's factor holds
+/// alone where it bounds the run, and does not count where the device does by far.
 TimeInterval time_interval(double device_ms, double host_ms, double device_factor, double host_factor);
 
 class WhiteboxModel final : public PreparedModel {

@@ -5,6 +5,7 @@
 #include "devices/device.h"
 #include "graphs.h"
 #include "kernel_plan.h"
+#include "learning/predictors.h"
 #include "whitebox/whitebox.h"
 
 namespace perfc {
@@ -115,6 +116,38 @@ TEST(Host, AFasterHostIsNeverSlower) {
       }
     }
   }
+}
+
+TEST(Host, AFasterHostIsNeverSlowerForTheNetworks) {
+  Diagnostics diags("test");
+  const Request request{.model = std::string(PERFC_SOURCE_DIR) + "/examples/resnet50.onnx", .batch = 8};
+  const auto graph = load_graph(request, diags);
+  const auto predictor = find_predictor(request, diags);
+  ASSERT_TRUE(graph && predictor) << diags.str();
+  const auto model = (*predictor)->prepare(*graph, {.precision = Precision::Amp}, diags);
+  ASSERT_TRUE(model) << diags.str();
+  for (const char* name : {"rtx4090", "a100-40gb"}) {
+    double last = 0;
+    for (double factor = 0.2; factor < 5; factor *= 1.1) {
+      const double now = (*model)->on(device(name, builtin("desktop").slowed(factor))).latency_ms;
+      EXPECT_GE(now, last) << name << " at " << factor;
+      last = now;
+    }
+  }
+}
+
+TEST(Host, WithTheHostThatIsGivenTermsOfAnotherHostDoNotCount) {
+  Diagnostics diags("test");
+  const Request request{.model = std::string(PERFC_SOURCE_DIR) + "/examples/resnet50.onnx",
+                        .devices = {"rtx4090", "rtx5090", "a100-40gb"},
+                        .host = "server"};
+  const auto graph = load_graph(request, diags);
+  const auto predictor = find_predictor(request, diags);
+  const auto devices = find_devices(request, diags);
+  ASSERT_TRUE(graph && predictor && devices) << diags.str();
+  const auto model = (*predictor)->prepare(*graph, {.precision = Precision::Amp}, diags);
+  ASSERT_TRUE(model) << diags.str();
+  for (const Device& d : *devices) EXPECT_EQ((*model)->on(d).host_ms, (*model)->on(devices->front()).host_ms) << d.name;
 }
 
 TEST(Host, WithOneHostABetterGpuIsNoSlowerAtBatchOne) {
