@@ -31,6 +31,7 @@ class WhiteboxModel final : public PreparedModel {
   /// Time in kernels that arithmetic, and that memory limits (at the rate of streams); the rest waits for launches.
   struct Load {
     double compute_us = 0, memory_us = 0;
+    double held_us = 0;  ///< of the first, by how near the power limit its kernels are
   };
   Load add_kernels(const Device&, const Correction*, Prediction&) const;
   void add_memory(const Device&, Prediction&) const;

@@ -38,6 +38,7 @@ struct Rates {
   double half_depth, overlap;  ///< of dense products: see Device
   /// Of dense products, for 32 and 16 bits; none: nothing is known of the chip, or it is no GPU.
   std::optional<ProductDevice> product[2];
+  double sustained[2];      ///< FLOP/s that those units hold under the power limit; infinite where nobody measured them
   double product_bytes[2];  ///< per element of their operands
   /// Of products in 8 bits; none: the device has no units for them.
   std::optional<ProductDevice> product8;
@@ -51,8 +52,9 @@ struct Priced {
   double exposed_us = 0;     ///< of the shorter of the two, what does not hide behind the longer
   double conversion_us = 0;  ///< of kernels beside a convolution's own that convert its data to channels last and back
   double launch_us = 0;
-  double serial_us = 0;  ///< of steps that wait for each other
-  double time_us = 0;    ///< the largest of the three, what does not hide, and the launch
+  double serial_us = 0;     ///< of steps that wait for each other
+  double sustained_us = 0;  ///< what its multiplications take at the rate that the power limit lets last; 0: unknown
+  double time_us = 0;       ///< the largest of the three, what does not hide, and the launch
   Bound bound = Bound::Memory;
   double roofline_us() const { return std::max(compute_us, memory_us) + exposed_us + conversion_us; }
   /// What serial steps take beyond the roofline: latency, which no share of a peak changes.
