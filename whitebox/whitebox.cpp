@@ -221,8 +221,8 @@ void WhiteboxModel::add_searches(const Device& device, Prediction& out) const {
 }
 
 /// Idle power all the time; above it, in proportion to the time in kernels at work, more where memory limits them and
-/// where they near the rate that the power limit lets last (`Rates::sustained`); held below the limit by lower clocks. Fitted on Zeus' traces
-/// by studies/fit_power.py (docs/accuracy.md), with the factor that 90 % of them lie within.
+/// where they near the rate that the power limit lets last (`Rates::sustained`); held below the limit by lower clocks.
+/// Fitted on Zeus' traces by studies/fit_power.py (docs/accuracy.md), with the factor that 90 % of them lie within.
 void WhiteboxModel::add_energy(const Load& load, const Device& device, Prediction& out) const {
   if (out.latency_ms <= 0) return;
   const double duty = (load.compute_us + device.memory_power * load.memory_us) / 1e3 / out.latency_ms;

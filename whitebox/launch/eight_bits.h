@@ -1,7 +1,7 @@
 #pragma once
-/// What `--dtype int8` computes in 8 bits: dense layers, whose weights are kept in 8 bits and whose data is quantised row
-/// by row before (torchao's Int8DynamicActivationInt8WeightConfig, vLLM's W8A8; cuBLASLt's and CUTLASS' kernels). All
-/// else stays in 16 bits: PyTorch has no 8-bit convolutions, norms or attention on CUDA
+/// What `--dtype int8` computes in 8 bits: dense layers, whose weights are kept in 8 bits and whose data is quantised
+/// row by row before (torchao's Int8DynamicActivationInt8WeightConfig, vLLM's W8A8; cuBLASLt's and CUTLASS' kernels).
+/// All else stays in 16 bits: PyTorch has no 8-bit convolutions, norms or attention on CUDA
 /// (aten/src/ATen/native/quantized: cpu, and a cudnn folder that releases are built without).
 #include <vector>
 
