@@ -70,7 +70,7 @@ struct Device {
   std::map<std::string, double> efficiency;  ///< share of peak by kernel category
   /// Power while kernels work, as a share of the TDP, and by how much more the part
   /// above idle is where memory limits them. Fitted by studies/fit_power.py.
-  double busy_power = 0.65, memory_power = 2;
+  double busy_power = 0.6, memory_power = 2;
   /// Contracted extents at which a dense product on matrix units reaches half of its rate (Hockney's n½):
   /// what filling and draining a tile takes. 0: none.
   double product_half_depth = 0;

@@ -6,7 +6,9 @@ section of docs/accuracy.md.
     resnet50
 
 power = idle + (busy · TDP − idle) · (time in kernels that arithmetic limits + memory × time in those that memory
-limits) / step time, held below 0.97 × the power limit. A gather counts by the time that its bytes would stream in.
+limits) / step time + (0.97 · TDP − idle) · (time in kernels of the first kind × what their rate exceeds 0.65 of the
+rate that long products sustain under the power limit, where whitebox/constants.h knows it) / step time, held below 0.97
+× the power limit. A gather counts by the time that its bytes would stream in.
 Fitted are `busy` and `memory`, with the same weight for each network; perfc predicts the kernels' times of a training
 step of each network, batch and GPU; the step's time is the trace's own, because its epochs wait for data loading, which
 no model file shows. Idle power of a GPU is what the model leaves over in the rows that keep it busy less than 5 % of
@@ -19,6 +21,7 @@ import collections
 import csv
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -42,7 +45,8 @@ SAMPLES = {  # per epoch
     ("sentiment140", "bert_base_uncased"): 1600000
 }
 TOKENS = {"squad": 384, "sentiment140": 64}
-LIMIT, SHARPNESS = 0.97, 10
+LIMIT, SHARPNESS, HELD_FROM = 0.97, 10, 0.65
+WITHOUT_LIMIT = ("A40",)  # float32 on graphics chips since Ampere: no kernels were measured
 IDLE_BELOW, IDLE_PERCENTILE, FEWEST = 0.05, 10, 10
 SAMPLE = 23  # --check: every so manieth run
 
@@ -123,6 +127,13 @@ def model(dataset, network, batch, graphs, folder):
     return [str(path)]
 
 
+def sustained():
+    """FLOP/s of long float32 products by GPU (whitebox/constants.h, VectorOlder)."""
+    text = (ROOT / "whitebox/constants.h").read_text()
+    per_watt = float(re.search(r"// VectorOlder.*?power_share = ([\d.]+)", text, re.S).group(1)) * 1e12
+    return {gpu: per_watt * tdp for gpu, (_, tdp, _) in GPUS.items() if gpu not in WITHOUT_LIMIT}
+
+
 def load_rows(perfc, graphs, folder, every=1):
     """Rows of the traces with the shares of the step that kernels take; without `graphs`, no resnet50."""
     with open(ROOT.parent / "shared/data/energy/zeus_power_traces.csv", newline="") as f:
@@ -130,7 +141,7 @@ def load_rows(perfc, graphs, folder, every=1):
     table = json.loads(subprocess.check_output([perfc, "devices", *(name for name, _, _ in GPUS.values()),
                                                 "--json"]))["devices"]
     streamed = {d["name"]: d["efficiency"]["gather"] / d["efficiency"]["bandwidth"] for d in table}
-    known, out = {}, []
+    known, out, limited = {}, [], sustained()
     for r in traces:
         batch, device = int(r["batch_size"]), GPUS[r["gpu"]][0]
         key = (r["gpu"], r["dataset"], r["network"], r["batch_size"])
@@ -144,14 +155,17 @@ def load_rows(perfc, graphs, folder, every=1):
             for o in p["hot_ops"]:
                 ms[o["bound"]] += o["time_us"] / 1e3 * (min(1, streamed[device])
                                                         if o["op"] == "take" and o["bound"] == "memory" else 1)
+                if o["bound"] == "compute" and r["gpu"] in limited:
+                    near = min(o["flops"] / (o["time_us"] * 1e-6) / limited[r["gpu"]], 1)
+                    ms["held"] += o["time_us"] / 1e3 * max(near - HELD_FROM, 0)
             known[key] = ms
         ms = known[key]
         step = float(r["time_per_epoch_s"]) * 1e3 * batch / SAMPLES[r["dataset"], r["network"]]
-        full = max(1, sum(ms.values()) / step)  # a kernel list that takes longer than the step fills it
+        full = max(1, (sum(ms.values()) - ms["held"]) / step)  # a kernel list that takes longer than the step fills it
         out.append({
             "gpu": r["gpu"], "network": r["network"], "watts": float(r["average_power_w"]), "limit": float(
                 r["power_limit_w"]), "tdp": GPUS[r["gpu"]][1], "compute": ms["compute"] / step / full,
-            "memory": ms["memory"] / step / full
+            "memory": ms["memory"] / step / full, "held": ms["held"] / step / full
         })
     return out
 
@@ -161,7 +175,7 @@ class Rows:
 
     def __init__(self, rows):
         self.rows = rows
-        for name in ("watts", "limit", "tdp", "compute", "memory"):
+        for name in ("watts", "limit", "tdp", "compute", "memory", "held"):
             setattr(self, name, np.array([r[name] for r in rows]))
         self.gpu, self.network = (np.array([r[name] for r in rows]) for name in ("gpu", "network"))
 
@@ -172,14 +186,16 @@ class Rows:
 def power(constants, rows, idle):
     busy, memory = constants
     at_rest = np.array([idle[g] for g in rows.gpu])
-    demand = at_rest + (busy * rows.tdp - at_rest) * (rows.compute + memory * rows.memory)
+    demand = (at_rest + (busy * rows.tdp - at_rest) * (rows.compute + memory * rows.memory) +
+              (LIMIT * rows.tdp - at_rest) * rows.held)
     return (demand ** -SHARPNESS + (LIMIT * rows.limit) ** -SHARPNESS) ** (-1 / SHARPNESS)
 
 
 def idle_of(rows, constants):
     busy, memory = constants
     at_work = rows.compute + memory * rows.memory
-    left = (rows.watts - busy * rows.tdp * at_work) / (1 - np.minimum(at_work, 0.9))
+    left = (rows.watts - busy * rows.tdp * at_work - LIMIT * rows.tdp * rows.held) / (
+        1 - np.minimum(at_work + rows.held, 0.9))
     out = {}
     for gpu in sorted(set(rows.gpu)):
         mine = rows.gpu == gpu

@@ -317,6 +317,9 @@ inline constexpr double kShownOdds = 0.1;
 // ---- Power
 /// 1: of the TDP, what the demand bends to, and how sharply. Zeus' traces. [power]
 inline constexpr double kPowerLimit = 0.97, kPowerSharpness = 10;
+/// 1: of the rate that the power limit lets last, from which on a kernel takes more power than others. Zeus' traces,
+/// of 0.6, 0.65 and 0.7. [power]
+inline constexpr double kHeldFrom = 0.65;
 /// Factor that 90 % of the traces' powers lie within. [power]
 inline constexpr double kPowerInterval = 1.3;
 

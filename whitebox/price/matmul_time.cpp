@@ -48,12 +48,6 @@ double read_again(const Product& p, const Moved& bytes, double tile_m, double ti
   return std::max(0.0, waves * wave - bytes.a - bytes.b) * (1 - bytes.stays);
 }
 
-/// FLOP/s of long work: clocks fall until the chip keeps to its TDP.
-double sustained_rate(const ProductDevice& d, const ProductConstants& chip) {
-  return d.share * chip.power_share * d.peak *
-         std::pow(d.tdp_w * constants::kFlopsOfTeraflop / d.peak, chip.power_exponent);
-}
-
 /// A product of one row or column: a kernel without tiles, bound by what it reads.
 double gemv_time(const ProductDevice& d, const ProductConstants& chip, const Product& p, const Moved& bytes,
                  double step) {
@@ -108,12 +102,22 @@ std::optional<ChipClass> chip_class(const Device& d, Units units) {
   return half_rate ? ChipClass::GeForce : ChipClass::Graphics;
 }
 
+double sustained_flops(const ProductDevice& d, Quantised quantised) {
+  const ProductConstants chip = constants_of(d.chip, quantised);
+  return d.share * chip.power_share * d.peak *
+         std::pow(d.tdp_w * constants::kFlopsOfTeraflop / d.peak, chip.power_exponent);
+}
+
+double under_power_limit(double time, double sustained) {
+  return time + std::max(0.0, sustained - time) * time / (time + constants::kPowerSeconds);
+}
+
 ProductTime product_time(const ProductDevice& d, const Product& p) {
   const ProductConstants chip = constants_of(d.chip, p.quantised);
   const Moved bytes = moved(d, chip, p);
   const double step = constants::kStepBytes / std::max(p.a_bytes, p.b_bytes);
   const double l2_rate = chip.l2_bytes_clock * d.clock * d.sms;
-  const double sustained = 2 * p.batch * p.m * p.n * p.k / sustained_rate(d, chip);
+  const double sustained = 2 * p.batch * p.m * p.n * p.k / sustained_flops(d, p.quantised);
   const double launch = chip.launch_clocks / d.clock;
   const double tile_rate = d.share * d.peak / d.sms * chip.tensor_share;  // FLOP/s of an SM
 
@@ -140,8 +144,7 @@ ProductTime product_time(const ProductDevice& d, const Product& p) {
       const double latency = waves * steps * chip.step_ns * 1e-9;
       const double arithmetic = std::max({tensor, stream, latency}) + waves * epilogue;
       double time = std::max(arithmetic, traffic) + chip.exposed * std::min(arithmetic, traffic);
-      time += std::max(0.0, sustained - time) * time / (time + constants::kPowerSeconds);
-      time += launch;
+      time = under_power_limit(time, sustained) + launch;
       if (split > 1) time += chip.split_ns * 1e-9 + 2 * constants::kSumBytes * split * p.batch * p.m * p.n / l2_rate;
       if (time < best.total) best = {time, launch, arithmetic, traffic};
     }

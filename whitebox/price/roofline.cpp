@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ir/support/csv.h"
 #include "whitebox/constants.h"
@@ -77,6 +78,7 @@ Priced price_product(const Kernel& k, const Rates& r) {
   const double work = (t.total - t.launch + beside) * 1e6 * k.limits.slowdown;
   out.exposed_us = std::max(work - std::max(out.compute_us, out.memory_us), 0.0);
   out.time_us = work + out.launch_us;
+  out.sustained_us = 2 * k.work.macs / sustained_flops(device, p.quantised) * 1e6;
   out.bound = work < out.launch_us ? Bound::Launch : out.compute_us > out.memory_us ? Bound::Compute : Bound::Memory;
   return out;
 }
@@ -96,6 +98,7 @@ Priced price_convolution(const Kernel& k, const Rates& r) {
   out.exposed_us = std::max(work - std::max(out.compute_us, out.memory_us), 0.0);
   if (is_converted(k)) out.conversion_us = r.layout * k.traffic.bytes / r.bandwidth * us;
   out.time_us = out.roofline_us() + out.launch_us;
+  out.sustained_us = 2 * k.work.macs / sustained_flops(device) * 1e6;
   out.bound = work < out.launch_us ? Bound::Launch : out.compute_us > out.memory_us ? Bound::Compute : Bound::Memory;
   return out;
 }
@@ -136,6 +139,7 @@ Rates::Rates(const Device& d, Precision p)
     if (!half_depth_known) product[half] = product_device(d, units, matrix[half], share("dense_product", 1));
     if (units == Units::Matrix)
       convolution_product[half] = product_device(d, units, matrix[half], share("dense_convolution", 1));
+    sustained[half] = product[half] ? sustained_flops(*product[half]) : std::numeric_limits<double>::infinity();
     product_bytes[half] = half ? 2 : float_bytes(p);
   }
   if (int8) {
@@ -161,8 +165,8 @@ void be_memory_bound(const Kernel& k, const MemoryBoundTime& t, Priced& p) {
   p.exposed_us = (t.work_s - std::max(t.memory_s, t.multiprocessor_s)) * us;
 }
 
-void be_attention(const Kernel& k, const AttentionTime& t, Priced& p) {
-  p.compute_us = t.compute_s * 1e6 * k.limits.slowdown;
+void be_attention(const Kernel& k, const AttentionTime& t, double sustained, Priced& p) {
+  p.compute_us = under_power_limit(t.compute_s, 2 * k.work.macs / sustained) * 1e6 * k.limits.slowdown;
   p.memory_us = t.memory_s * 1e6 * k.limits.slowdown;
   p.exposed_us = 0;
 }
@@ -178,6 +182,7 @@ Priced price_at(const Kernel& k, const Rates& r) {
                         : k.placement.aligned > 0 ? std::max(vector, constants::kNarrowLoads * r.matrix[k.half])
                                                   : vector;
   double rate = vector * r.elementwise;
+  double winograd = 1;
   switch (k.kind) {
     case KernelKind::Matmul:
       rate = (k.quantised == Quantised::Both ? std::max(matrix, r.matrix8) : matrix) * r.matmul[k.half] *
@@ -188,7 +193,7 @@ Priced price_at(const Kernel& k, const Rates& r) {
       rate = matrix * r.convolution[k.half];
       if (r.on_vector[k.half]) rate = std::max(rate, vector * r.depthwise);
       if (r.on_vector[k.half] && !k.half && k.extents.window == 9 && k.extents.stride == 1)
-        rate *= constants::kWinogradGain;
+        winograd = constants::kWinogradGain;
       break;
     case KernelKind::Depthwise:
       rate = vector * (k.limits.vector_share > 0 ? std::min(k.limits.vector_share, r.depthwise) : r.depthwise);
@@ -208,7 +213,10 @@ Priced price_at(const Kernel& k, const Rates& r) {
     macs = k.extents.products * padded(k.extents.m, constants::kTileRows) *
            padded(k.extents.n, constants::kTileColumns) * padded(k.extents.k, constants::kTileDepth);
   }
-  p.compute_us = (2 * macs / rate + k.work.flops / (vector * r.elementwise)) * 1e6 * k.limits.slowdown;
+  // What limits long products limits convolutions, too: studies/kernels/power.py.
+  const double multiplied =
+      under_power_limit(2 * macs / (rate * winograd), 2 * macs / (r.sustained[k.half] * winograd));
+  p.compute_us = (multiplied + k.work.flops / (vector * r.elementwise)) * 1e6 * k.limits.slowdown;
   p.memory_us = bytes / (k.kind == KernelKind::Gather ? r.gather : r.bandwidth) * 1e6 * k.limits.slowdown;
   if (k.kind == KernelKind::Convolution && is_converted(k) && !r.on_vector[k.half])
     p.conversion_us = r.layout * p.memory_us;
@@ -216,7 +224,7 @@ Priced price_at(const Kernel& k, const Rates& r) {
   if (r.memory.sms > 0) {
     if (const auto bound = memory_bound_problem(k)) be_memory_bound(k, memory_bound_time(*bound, r.memory), p);
     const auto attention = r.on_vector[1] ? std::nullopt : attention_problem(k);
-    if (attention) be_attention(k, attention_time(*attention, r.attention), p);
+    if (attention) be_attention(k, attention_time(*attention, r.attention), r.sustained[1], p);
   }
   if (k.limits.blocks > 0) p.memory_us *= std::max(1.0, r.sms / k.limits.blocks);  // the others wait
   p.serial_us = k.limits.serial_steps * r.serial_us;
@@ -224,6 +232,7 @@ Priced price_at(const Kernel& k, const Rates& r) {
   const double work = p.roofline_us() + p.waiting_us();
   p.launch_us = r.launch_us;
   p.time_us = work + r.launch_us;
+  p.sustained_us = 2 * k.work.macs / r.sustained[k.half] * 1e6;
   p.bound = work < r.launch_us ? Bound::Launch : p.compute_us > p.memory_us ? Bound::Compute : Bound::Memory;
   return p;
 }

@@ -39,7 +39,8 @@ struct Rates {
   /// Of dense products, for 32 and 16 bits; none: nothing is known of the chip, or it is no GPU.
   std::optional<ProductDevice> product[2];
   std::optional<ProductDevice> convolution_product[2];  ///< the same of convolutions; none on vector units
-  double product_bytes[2];                              ///< per element of their operands
+  double sustained[2];      ///< FLOP/s that those units hold under the power limit; infinite where nobody measured them
+  double product_bytes[2];  ///< per element of their operands
   /// Of products in 8 bits; none: the device has no units for them.
   std::optional<ProductDevice> product8;
   double matrix8 = 0;  ///< FLOP/s of those units; 0: none
@@ -52,8 +53,9 @@ struct Priced {
   double exposed_us = 0;     ///< of the shorter of the two, what does not hide behind the longer
   double conversion_us = 0;  ///< of kernels beside a convolution's own that convert its data to channels last and back
   double launch_us = 0;
-  double serial_us = 0;  ///< of steps that wait for each other
-  double time_us = 0;    ///< the largest of the three, what does not hide, and the launch
+  double serial_us = 0;     ///< of steps that wait for each other
+  double sustained_us = 0;  ///< what its multiplications take at the rate that the power limit lets last; 0: unknown
+  double time_us = 0;       ///< the largest of the three, what does not hide, and the launch
   Bound bound = Bound::Memory;
   double roofline_us() const { return std::max(compute_us, memory_us) + exposed_us + conversion_us; }
   /// What serial steps take beyond the roofline: latency, which no share of a peak changes.
