@@ -130,7 +130,7 @@ TEST(Host, AFasterHostIsNeverSlowerForTheNetworks) {
     double last = 0;
     for (double factor = 0.2; factor < 5; factor *= 1.1) {
       const double now = (*model)->on(device(name, builtin("desktop").slowed(factor))).latency_ms;
-      EXPECT_GE(now, last) << name << " at " << factor;
+      EXPECT_GE(now, last * (1 - 1e-6)) << name << " at " << factor;  // networks compute in float
       last = now;
     }
   }
