@@ -38,7 +38,7 @@ class Positions {
   }
 
   void call(NodeId id, const Node& n) {
-    const bool looks = def(n.op).moves != Moves::No || n.is(op("broadcast_to")) || n.is(op("expand_dims"));
+    const bool looks = def(n.op).moves != Moves::No || n.is(op("broadcast_to"));
     if (looks) {
       if (!is_float(n.results[0].type.dtype())) spans_[id] = spans_[n.operands[0].node];
       const bool mask = n.results[0].type.dtype() == DType::Bool;

@@ -236,7 +236,8 @@ def judged(predictions, known):
 
 
 def other_batches(trained_on, rows, known):
-    """Test architectures in batch sizes that training left out; baselines are fitted on what training saw ("512-", "-256")."""
+    """Test architectures in batch sizes that training left out; baselines are fitted on what training saw ("512-",
+    "-256")."""
     least, most = (float(end or default) for end, default in zip(trained_on.split("-"), (0, math.inf)))
     everything = judged(rows, known)
     test = [r for r in everything if r["part"]]

@@ -48,7 +48,7 @@ class WhiteboxModel final : public PreparedModel {
     /// Time in kernels that arithmetic, and that memory limits (at the rate of streams); the rest waits for launches.
     double compute_us = 0, memory_us = 0;
     double kernel_width = 0;  ///< KernelEvidence's
-    double held_us = 0;  ///< of the first, by how near the power limit its kernels are
+    double held_us = 0;       ///< of the first, by how near the power limit its kernels are
   };
   Load add_kernels(const Device&, const Correction*, Prediction&) const;
   void add_memory(const Device&, Prediction&) const;
