@@ -55,8 +55,8 @@ class EagerPlanner {
   }
 
   /// Constants are filled in, then the data is copied between them; what only crops is a copy
-  /// (aten/src/ATen/native/PadNd.cpp, constant_pad_nd). Of a circular pad the middle is copied, then each side, the last
-  /// dim first (_pad_circular_symint). Reflections and replications are one kernel.
+  /// (aten/src/ATen/native/PadNd.cpp, constant_pad_nd). Of a circular pad the middle is copied, then each side, the
+  /// last dim first (_pad_circular_symint). Reflections and replications are one kernel.
   bool pad_by_parts(NodeId id, const Node& n) {
     const std::string_view mode = n.attrs.string_or("mode", "constant");
     const Type& from = of_.g.type(n.operands[0]);

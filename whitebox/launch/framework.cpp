@@ -139,7 +139,8 @@ std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId 
 }
 
 bool is_masked_attention(const Node& n) {
-  return (n.is(op("nn.sdpa")) || n.is(op("nn.attention"))) && n.operands.size() == 4 && n.operands[3];
+  const auto mask = static_cast<std::size_t>(def(n.op).mask);
+  return mask > 0 && n.operands.size() == mask + 1 && n.operands[mask];
 }
 
 double attention_tile_share(const Graph& g, const Node& sdpa) {
