@@ -1,6 +1,6 @@
 #pragma once
 /// Attributes by which a PyTorch program's importer says what eager execution launches where the operators alone do
-/// not. Compilers take no notice of them.
+/// not. Compilers ask them only what is written in place.
 #include <string_view>
 
 #include "ir/attrs.h"

@@ -226,6 +226,7 @@ struct OpDef {
   Gradient gradient = Gradient::Computed;
   Wants wants = Wants::Anything;
   std::int8_t saved_states = 0;     ///< of Keeps::Gates
+  std::int8_t mask = 0;             ///< of attention of queries, keys and values: the operand that is a mask; 0: none
   OpId kernel = {};                 ///< operator whose kernel runs instead of one of its own; empty: none
   std::array<OpId, 2> before = {};  ///< operators whose kernels run first, on its first operand; empty: none
 };

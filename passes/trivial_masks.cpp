@@ -38,7 +38,9 @@ class Positions {
   }
 
   void call(NodeId id, const Node& n) {
-    const bool looks = def(n.op).moves != Moves::No || n.is(op("broadcast_to"));
+    const Launch launch = def(n.op).runs.launch;
+    const bool looks = !def(n.op).dims_only &&
+                       (def(n.op).moves != Moves::No || launch == Launch::View || launch == Launch::StridedView);
     if (looks) {
       if (!is_float(n.results[0].type.dtype())) spans_[id] = spans_[n.operands[0].node];
       const bool mask = n.results[0].type.dtype() == DType::Bool;

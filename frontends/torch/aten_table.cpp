@@ -120,6 +120,9 @@ constexpr AtenRow kAten[] = {
     {"addmm", "self mat1 mat2 beta alpha", addmm, "nn.dense"},
     {"_addmm_activation", "self mat1 mat2 beta alpha -use_gelu", addmm, "nn.dense"},
     {"mm", "self mat2", mm, "nn.dense"},
+    {"_grouped_mm", "self mat2 offs bias -out_dtype", grouped_mm, "nn.grouped_matmul"},
+    {"_weight_int8pack_mm", "self mat2 scales", packed_mm, "nn.matmul_nbits"},
+    {"_weight_int4pack_mm", "self mat2 qGroupSize qScaleAndZeros", packed_mm, "nn.matmul_nbits"},
     {"matmul", "self other", matmul, "nn.batch_matmul"},
     {"linalg_matmul", "self other", matmul, "nn.batch_matmul"},
     {"bmm", "self mat2=other", matmul, "nn.batch_matmul"},
@@ -411,6 +414,7 @@ constexpr AtenRow kAten[] = {
     {"bucketize", "self boundaries out_int32 right", bucketize, "less sum_axes"},
     {"searchsorted", "sorted_sequence self out_int32 right -side -sorter", bucketize, "less sum_axes"},
     {"bincount", "self weights minlength", bincount, "scatter_elements"},
+    {"histc", "self bins min max", histc, "histogram"},
     // ---- Reductions, scans, sorting
     {"sum", "self dtype", sum, "sum_axes"},
     {"sum", "self dim keepdim dtype", sum, "sum_axes"},

@@ -544,6 +544,16 @@ Values bincount(Call& c) {
                           {{"axis", std::int64_t{0}}, {"reduction", std::string("add")}}));
 }
 
+/// Without a range PyTorch takes that of the data.
+Values histc(Call& c) {
+  auto v = c.tensor("self");
+  const auto bins = c.integer_or("bins", 100);
+  const auto least = c.real_or("min", 0), greatest = c.real_or("max", 0);
+  if (!v || !bins || !least || !greatest) return Failure{};
+  return single(
+      c, c.emit(op("histogram"), {*v}, {{"bins", *bins}, {"ranged", static_cast<std::int64_t>(*least != *greatest)}}));
+}
+
 Values triangle(Call& c) {
   auto v = c.tensor("self");
   if (!v) return Failure{};

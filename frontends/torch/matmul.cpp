@@ -113,6 +113,36 @@ Values mm(Call& c) {
   return a && b ? single(c, dense(c, *a, *b, {})) : Failure{};
 }
 
+/// _grouped_mm: one kernel on Hopper and later; elsewhere, and not in bfloat16, a product per group after the ends of
+/// the groups have come to the host (aten/src/ATen/native/GroupedMMUtils.h, _grouped_mm_fallback).
+Values grouped_mm(Call& c) {
+  auto a = c.tensor("self"), b = c.tensor("mat2"), ends = c.tensor_or_none("offs"), bias = c.tensor_or_none("bias");
+  if (!a || !b || !ends || !bias) return Failure{};
+  auto y = *ends ? c.emit(op("nn.grouped_matmul"), {*a, *b, *ends}) : c.emit(op("nn.grouped_matmul"), {*a, *b});
+  if (y && *bias) y = c.emit(op("add"), {*y, *bias});
+  return single(c, y);
+}
+
+/// _weight_int8pack_mm, _weight_int4pack_mm: weights of few bits, which the product unpacks as it reads.
+Values packed_mm(Call& c) {
+  auto x = c.tensor("self"), w = c.tensor("mat2");
+  const bool wide = std::string_view(c.row->name) == "_weight_int8pack_mm";
+  auto scales = c.tensor(wide ? "scales" : "qScaleAndZeros");
+  if (!x || !w || !scales) return Failure{};
+  const Type &data = c.type(*x), &weight = c.type(*w);
+  const auto group = wide ? Result<std::int64_t>(0) : c.integer("qGroupSize");
+  if (!group) return Failure{};
+  const auto k = c.known_dim(*x, 1, "columns of self");
+  if (!k) return Failure{};
+  if (!weight.is_static() || !data.ranked() || weight.rank() != (wide ? 2 : 4) || data.rank() != 2)
+    return c.error("'self' must have two dims, 'mat2' two (8 bits) or four (4 bits), all known");
+  const std::int64_t n = weight.shape()[0].value() * (wide ? 1 : 8);  // tiles of eight rows
+  if (!wide) w = c.reshape(*w, {n, -1});
+  return w ? single(c, c.emit(op("nn.matmul_nbits"), {*x, *w, *scales},
+                              {{"K", *k}, {"N", n}, {"bits", std::int64_t{wide ? 8 : 4}}, {"block_size", *group}}))
+           : Failure{};
+}
+
 /// matmul, bmm, mv, dot: NumPy's rules for ranks.
 Values matmul(Call& c) {
   auto a = c.tensor("self"), b = c.tensor("other");

@@ -75,6 +75,8 @@ Values cast_to(Call& c);
 Values linear(Call& c);
 Values addmm(Call& c);
 Values mm(Call& c);
+Values grouped_mm(Call& c);
+Values packed_mm(Call& c);
 Values matmul(Call& c);
 Values baddbmm(Call& c);
 Values addmv(Call& c);
@@ -179,6 +181,7 @@ Values one_hot(Call& c);
 Values nonzero(Call& c);
 Values bucketize(Call& c);
 Values bincount(Call& c);
+Values histc(Call& c);
 Values triangle(Call& c);
 
 // ---- creation.cpp

@@ -215,7 +215,8 @@ Status matmul_nbits(InferContext& c) {
   const std::int64_t k = *given_k, n = *given_n, block = *given_block;
   if (k < 1 || n < 1) return c.error("attributes K and N must be positive, are {} and {}", k, n);
   if (k > (std::int64_t{1} << 40) / n) return c.error("{} × {} is too large", k, n);
-  if (block < 16 || (block & (block - 1)) != 0)
+  // 0, which ONNX does not have: a row of B is one block.
+  if (block != 0 && (block < 16 || (block & (block - 1)) != 0))
     return c.error("block_size must be a power of two of at least 16, is {}", block);
   const bool bnb4 = c.attrs.has("quant_type");
   const std::int64_t bits = bnb4 ? 4 : c.attrs.int_or("bits", 4);
@@ -233,10 +234,15 @@ Status matmul_nbits(InferContext& c) {
   if (bnb4) {
     if (!expect(1, "B", (k * n + 1) / 2) || !expect(2, "absmax", (k * n + block - 1) / block)) return Failure{};
   } else {
-    const std::int64_t blocks = (k + block - 1) / block;
-    const std::int64_t bytes = (block * bits + 7) / 8;
+    const std::int64_t blocks = block == 0 ? 1 : (k + block - 1) / block;
+    const std::int64_t bytes = ((block == 0 ? k : block) * bits + 7) / 8;
     if (!require_rank(c, 1, "B", 2, 3)) return Failure{};
-    if (!expect(1, "B", n * blocks * bytes) || !expect(2, "scales", n * blocks)) return Failure{};
+    if (c.type(1).dtype() == DType::Int32) {  // eight numbers of 4 bits, and zero points beside the scales
+      if (!expect(1, "B", n * blocks * bytes / 4) || !expect(2, "scales and zero points", 2 * n * blocks))
+        return Failure{};
+    } else if (!expect(1, "B", n * blocks * bytes) || !expect(2, "scales", n * blocks)) {
+      return Failure{};
+    }
     // Zero points are packed like B, or one float per block.
     if (c.has(3)) {
       const auto have = c.type(3).elements();
@@ -313,6 +319,30 @@ void qgemm_cost(const CostContext& c, OpCost& cost) {
 }
 
 /// The packed weight is unpacked on the fly: two operations per weight.
+Status grouped_matmul(InferContext& c) {
+  if (!require_rank(c, 0, "data", 2, 3) || !require_rank(c, 1, "weight", 2, 3)) return Failure{};
+  if (c.has(2) && !require_rank(c, 2, "offsets", 1)) return Failure{};
+  if (!ranked(c, 0) || !ranked(c, 1)) {
+    c.set(0, Type::unranked(c.type(0).dtype()));
+    return ok();
+  }
+  const Shape &a = c.type(0).shape(), &b = c.type(1).shape();
+  const bool rows = a.size() == 2, columns = b.size() == 2;  // of which operand the groups are parts
+  if ((rows || columns) && !c.has(2)) return c.error("offsets are missing, where the groups of a matrix end");
+  if (rows != columns || !rows) {
+    if (!same_dim(c, a.back(), b[b.size() - 2], "columns of data and rows of weight")) return Failure{};
+  }
+  Shape shape{a[a.size() - 2], b.back()};
+  if (rows == columns) shape.insert(shape.begin(), rows ? (ranked(c, 2) ? c.type(2).shape()[0] : Dim()) : a[0]);
+  return set_tensor(c, std::move(shape));
+}
+
+void grouped_matmul_cost(const CostContext& c, OpCost& cost) {
+  const bool inner = c.type(0).rank() == 2 && c.type(1).rank() == 2;  // groups are parts of what is summed
+  const double groups = inner && c.has(2) ? std::max(c.elements(2), 1.0) : 1;
+  cost.macs = c.result_elements(0) * c.dim(0, -1) / groups;
+}
+
 void matmul_nbits_cost(const CostContext& c, OpCost& cost) {
   const Type& y = c.result(0);
   if (!y.is_static() || y.rank() == 0) return;

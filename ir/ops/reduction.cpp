@@ -243,6 +243,19 @@ Status topk(InferContext& c) {
   return ok();
 }
 
+Status histogram(InferContext& c) {
+  const auto bins = int_attr(c, "bins");
+  if (!bins || !require_tensor(c, 0, "data")) return Failure{};
+  if (*bins < 1) return c.error("bins must be positive, is {}", *bins);
+  return set_tensor(c, {Dim(*bins)});
+}
+
+void histogram_cost(const CostContext& c, OpCost& cost) {
+  // Without a range the data is read for its least and greatest element first.
+  cost.flops = c.elements(0) * 4;
+  if (c.attrs().int_or("ranged", 1) == 0) cost.bytes_read *= 2;
+}
+
 /// Results: unique values (or slices along "axis"), first occurrences, where
 /// each input went, counts.
 Status unique(InferContext& c) {

@@ -68,6 +68,8 @@ Status dynamic_quantize_matmul(InferContext&);
 Status qlinear_matmul(InferContext&);
 Status qgemm(InferContext&);
 Status matmul_nbits(InferContext&);
+/// Products of groups of rows with a matrix each, or of groups of columns (torch._grouped_mm).
+Status grouped_matmul(InferContext&);
 Status det(InferContext&);
 void dense_cost(const CostContext&, OpCost&);
 void matmul_cost(const CostContext&, OpCost&);
@@ -75,6 +77,7 @@ void einsum_cost(const CostContext&, OpCost&);
 void qlinear_matmul_cost(const CostContext&, OpCost&);
 void qgemm_cost(const CostContext&, OpCost&);
 void matmul_nbits_cost(const CostContext&, OpCost&);
+void grouped_matmul_cost(const CostContext&, OpCost&);
 void det_cost(const CostContext&, OpCost&);
 
 // ir/ops/attention.cpp, attention_ms.cpp: attention and rotary embeddings (cost: ir/ops/attention.h)
@@ -132,11 +135,14 @@ Status reduce_truth(InferContext&);
 Status count_nonzero(InferContext&);
 Status topk(InferContext&);
 Status unique(InferContext&);
+/// (data; bins): how many elements lie in each of `bins` equal intervals.
+Status histogram(InferContext&);
 Status nonzero(InferContext&);
 Status non_max_suppression(InferContext&);
 Status multiclass_nms(InferContext&);
 void eval_nonzero(InferContext&);
 void read_all_cost(const CostContext&, OpCost&);
+void histogram_cost(const CostContext&, OpCost&);
 
 // ir/ops/views.cpp: views and shape arithmetic
 Status reshape(InferContext&);

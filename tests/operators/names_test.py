@@ -25,7 +25,6 @@ LIST = re.compile(r'op\("[^"]*"\)\)?\s*(?:\|\|[^;|&]*?op\("|,\s*op\("[^"]*"\)\s*
 KNOWN = {
     "passes/attention.cpp": "the pattern of attention, written in C++: what may stand between its two products",
     "features/parameters.cpp": "the pattern of a bias table, written in C++: what may stand between it and its softmax",
-    "whitebox/launch/framework.cpp": "PyTorch's attention and ONNX's, whose fourth operand is a mask",
 }
 
 

@@ -154,6 +154,16 @@ TEST(TorchImport, WriteToAViewSetsASliceOfItsBase) {
   EXPECT_EQ(result_type(m), "Tensor[(2, 4), float32]");
 }
 
+TEST(TorchImport, WeightsOfFourBitsLieInTilesOfEightRows) {
+  // 32 rows of 256 numbers: (N / 8, K / (16 · inner tiles), 32, inner tiles / 2). There is none to trace on a CPU.
+  const auto m = import(
+      program("[3, 256]", nodes(constant("group", "int", "64"), node("aten::_weight_int4pack_mm", "x w group s", "y")),
+              R"({"name": "w", "dtype": "int32", "shape": [4, 2, 32, 4]},
+         {"name": "s", "dtype": "float32", "shape": [4, 32, 2]})"));
+  ASSERT_TRUE(m.graph) << m.diags.str();
+  EXPECT_EQ(result_type(m), "Tensor[(3, 32), float32]");
+}
+
 TEST(TorchImport, WriteThroughAnExpandedViewIsRefused) {
   const auto m = import(program("[2, 1]", nodes(constant("two", "int", "2"), constant("no", "bool", "false"),
                                                 node("prim::ListConstruct", "two two", "s"),

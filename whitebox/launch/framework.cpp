@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "ir/eager_marks.h"
-#include "ir/ops/attention_operands.h"
 #include "whitebox/constants.h"
 
 namespace perfc {
@@ -140,8 +139,8 @@ std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId 
 }
 
 bool is_masked_attention(const Node& n) {
-  constexpr std::size_t mask = AttentionOperand::kMask;
-  return (n.is(op("nn.sdpa")) || n.is(op("nn.attention"))) && n.operands.size() > mask && n.operands[mask];
+  const auto mask = static_cast<std::size_t>(def(n.op).mask);
+  return mask > 0 && n.operands.size() == mask + 1 && n.operands[mask];
 }
 
 double attention_tile_share(const Graph& g, const Node& sdpa) {

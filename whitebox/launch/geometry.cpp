@@ -30,9 +30,17 @@ Extents convolution_extents(const Graph& g, const Node& n, double elements, doub
   return e;
 }
 
+/// Rows or columns of the result are shared out evenly, as far as one knows; a stack of results is not.
+Extents grouped_extents(double groups, bool rows, Extents e) {
+  e.products = groups;
+  (rows ? e.m : e.n) /= groups;
+  return e;
+}
+
 Extents product_extents(const Node& n, const Type& result, double elements, double macs, Extents e) {
   e.k = macs / elements;
-  if (n.is(op("nn.dense")) || result.rank() <= 2) return e;
+  if (n.is(op("nn.dense"))) return e;
+  if (result.rank() <= 2) return e;
   e.m = extent(result, result.rank() - 2);
   e.products = e.m * e.n > 0 ? elements / (e.m * e.n) : 1;
   return e;
@@ -58,7 +66,13 @@ Extents extents_of(const Graph& g, NodeId id, double macs) {
   const bool convolves = def(n.op).category == Category::Convolution && n.operands.size() > 1;
   if (convolves) return convolution_extents(g, n, elements, macs, e);
   if (elements <= 0) return e;
-  if (uses_matrix_unit(n.op)) return product_extents(n, result, elements, macs, e);
+  if (uses_matrix_unit(n.op)) {
+    e = product_extents(n, result, elements, macs, e);
+    const Type &a = g.type(n.operands[0]), &b = g.type(n.operands[1]);
+    if (n.is(op("nn.grouped_matmul")) && result.rank() == 2)
+      e = grouped_extents(extent(a.rank() == 3 ? a : b, 0), a.rank() == 2, e);
+    return e;
+  }
   if (!part && !n.operands.empty() && n.operands[0]) {
     e.k = static_cast<double>(g.type(n.operands[0]).elements().value_or(0)) / elements;
   }

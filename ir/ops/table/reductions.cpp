@@ -174,6 +174,8 @@ constinit const OpDef kReductionsRows[] = {
   {.name = "topk", .onnx = "TopK", .category = Category::Sort, .operands = {2, 2}, .results = 2,
    .takes = Takes::Anything, .infer = topk, .eval = no_contents, .cost = read_all_cost,
    .runs = alone(Autocast::Promotes, Keeps::All)},
+  {.name = "histogram", .category = Category::Reduction, .operands = {1, 1}, .takes = Takes::Numeric,
+   .infer = histogram, .eval = no_contents, .cost = histogram_cost, .runs = alone(Autocast::Promotes, Keeps::Nothing)},
   {.name = "unique", .onnx = "Unique", .category = Category::Sort, .operands = {1, 1}, .results = -1,
    .takes = Takes::Anything, .infer = unique, .eval = no_contents, .cost = read_all_cost,
    .runs = alone(Autocast::Promotes, Keeps::All)},
