@@ -5,9 +5,8 @@ usage: PYTHON bench/counters.py [--seconds 5] [--rounds 3] [--batches 64,512]
 
 PYTHON has PyTorch; build/release/perfc_counters_bench is built with -DPERFC_BENCH=ON. Both train
 the same layers (16 inputs, three hidden layers of 1024, 4 outputs; Huber's loss, AdamW), take turns, and are measured
-in
-CPU time of their fastest step: others may be using the machine. PyTorch's AdamW is measured as it is by default, which
-is what the promised ratios are to (exit code 1 below them), and with fused=True.
+in CPU time of their fastest step: others may be using the machine. PyTorch's AdamW is measured as it is by default,
+which is what the promised ratios are to (exit code 1 below them), and with fused=True.
 """
 import argparse
 import pathlib

@@ -3,8 +3,7 @@
 //   build/release/perfc_counters_bench BATCH [SECONDS]
 //
 // Prints rows per second of CPU time of the fastest step: forward, Huber's loss, backward, AdamW. bench/counters.py
-// runs
-// it beside PyTorch.
+// runs it beside PyTorch.
 #include <fmt/format.h>
 #include <time.h>
 

@@ -4,13 +4,10 @@
 usage: PYTHON bench/gnn.py [--seconds 20] [--rounds 2]
 
 PYTHON has PyTorch and PyTorch Geometric (pip install torch==2.13.0 torch_geometric==2.8.1);
-build/release/perfc_gnn_bench is
-built with -DPERFC_BENCH=ON. First both have to predict the same. Then they take turns and the fastest pass of each
-counts, in
-CPU time: others may be using the machine. A training step is forward with dropout, backward and Adam (PyTorch's
-default).
-Exit code 1 if perfc is below 85 % of OpenBLAS's SGEMM of the same run or below the promised multiple of PyTorch
-Geometric.
+build/release/perfc_gnn_bench is built with -DPERFC_BENCH=ON. First both have to predict the same. Then they take turns
+and the fastest pass of each counts, in CPU time: others may be using the machine. A training step is forward with
+dropout, backward and Adam (PyTorch's default). Exit code 1 if perfc is below 85 % of OpenBLAS's SGEMM of the same run
+or below the promised multiple of PyTorch Geometric.
 """
 import argparse
 import json

@@ -4,13 +4,11 @@
 //   build/release/perfc_gnn_bench --save FILE
 //
 // WORD: only the first row and those whose names hold it. --save: measures nothing, writes the network of one graph,
-// its
-// inputs and outputs as safetensors for bench/gnn.py, which measures PyTorch Geometric on the same.
-// Columns: time of one pass, GFLOP/s of its matrix products (2 FLOPs per
-// multiply–accumulate; gathering, norms and the optimiser count as no work), and
-// the share of the SGEMM rate at 2048³ on as many threads. Measurements take
-// turns and the fastest of each counts: others may be using the machine. One
-// thread is measured in CPU time, several by the clock on the wall.
+// its inputs and outputs as safetensors for bench/gnn.py, which measures PyTorch Geometric on the same.
+// Columns: time of one pass, GFLOP/s of its matrix products (2 FLOPs per multiply–accumulate; gathering, norms and the
+// optimiser count as no work), and the share of the SGEMM rate at 2048³ on as many threads. Measurements take turns and
+// the fastest of each counts: others may be using the machine. One thread is measured in CPU time, several by the clock
+// on the wall.
 #include <fmt/format.h>
 #include <time.h>
 
@@ -144,8 +142,7 @@ int main(int argc, char** argv) {
   const double square = 2.0 * kSquare * kSquare * kSquare;
 #ifdef PERFC_OPENBLAS
   // Rows cut among the threads as perfc cuts them. Threads of its own, where it was built with any, would wait busily
-  // and
-  // be counted in the CPU time of what comes next.
+  // and be counted in the CPU time of what comes next.
   openblas_set_num_threads(1);
   all.push_back({"OpenBLAS sgemm 2048", square, [&] {
                    threads.for_ranges(kSquare, 16, [&](std::size_t begin, std::size_t end) {

@@ -53,7 +53,8 @@ bool read_entry(const YAML::Node& node, const std::string& file, Budget& b) {
   std::map<std::string, std::string*> texts{
       {"model", &b.model},         {"device", &b.device},         {"batch", &b.predict.batch},
       {"dtype", &b.predict.dtype}, {"mode", &b.predict.mode},     {"layout", &b.predict.layout},
-      {"norms", &b.predict.norms}, {"opaque", &b.predict.opaque}, {"mig_profile", &b.mig_profile}};
+      {"norms", &b.predict.norms}, {"opaque", &b.predict.opaque}, {"mig_profile", &b.mig_profile},
+      {"host", &b.predict.host}};
   bool good = true;
   for (const auto& item : node) {
     const auto key = item.first.as<std::string>();

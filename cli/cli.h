@@ -35,7 +35,7 @@ Command completion_command(const Command& root);
 struct PredictOptions {
   std::vector<std::string> models;
   std::vector<std::string> devices;
-  std::string device_file, smi_file;
+  std::string device_file, smi_file, host;
   std::string batch;  ///< kept as text: "0" and "x" get a message of our own
   std::string dtype = "amp", mode = "eager", layout = "nchw", norms = "full", task = "infer", optimizer = "adam";
   std::string predictor = "default", opaque = "refuse", fold = "auto";
@@ -47,6 +47,8 @@ struct PredictOptions {
 };
 void add_shape_options(Command&, PredictOptions&);
 void add_predict_options(Command&, PredictOptions&);
+/// What a request whose devices were not found exits with: names are usage, files are input.
+int no_devices(const PredictOptions&);
 
 /// The request without its model. Wrong values are printed with the nearest
 /// right one; empty then, and the caller exits with kBadUsage.

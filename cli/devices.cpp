@@ -12,9 +12,21 @@ using Json = nlohmann::ordered_json;
 
 struct DevicesArguments {
   std::vector<std::string> names;
-  std::string device_file, smi_file;
-  bool json = false;
+  std::string device_file, smi_file, host;
+  bool json = false, hosts = false;
 };
+
+Json to_json(const Host& h) {
+  Json eager = Json::object();
+  for (std::size_t c = 0; c < kHostCallNames.size(); ++c) eager[kHostCallNames[c]] = h.eager_us[c];
+  return {{"name", h.name},
+          {"title", h.title},
+          {"framework", h.framework},
+          {"eager_us", std::move(eager)},
+          {"compiled_us", h.compiled_us},
+          {"interval", h.interval},
+          {"source", h.source}};
+}
 
 Json to_json(const Device& d) {
   Json mig = Json::array();
@@ -42,8 +54,7 @@ Json to_json(const Device& d) {
           {"tdp_w", d.tdp_w},
           {"idle_w", d.idle_w},
           {"launch_us", d.launch_us},
-          {"host_us_eager", d.host_us_eager},
-          {"host_us_compiled", d.host_us_compiled},
+          {"host", to_json(d.host)},
           {"context_mib", d.context_mib},
           {"context_mib_per_sm", d.context_mib_per_sm},
           {"convolution_mib", d.convolution_mib},
@@ -69,6 +80,15 @@ std::string rates(const std::map<std::string, double>& m) {
   return out.empty() ? "none" : out;
 }
 
+/// "server (PyTorch 2.x): view 3.8, … µs per call eager, 14 µs per kernel compiled; within × 2.5"
+std::string costs(const Host& h) {
+  std::string calls;
+  for (std::size_t c = 0; c < kHostCallNames.size(); ++c)
+    calls += fmt::format("{}{} {:g}", c ? ", " : "", kHostCallNames[c], h.eager_us[c]);
+  return fmt::format("{} ({}): {} µs per call eager, {:g} µs per kernel compiled; within × {:g}", h.name,
+                     h.framework.empty() ? "framework not said" : h.framework, calls, h.compiled_us, h.interval);
+}
+
 std::string describe(const Device& d) {
   std::string out = fmt::format("{}: {}\n", d.name, d.title);
   const auto line = [&](std::string_view key, std::string value) { out += fmt::format("  {:<18} {}\n", key, value); };
@@ -82,8 +102,7 @@ std::string describe(const Device& d) {
   line("power", fmt::format("{:g} W, idle {:g} W; at work {:g} of the limit, {:g} times as much where memory limits",
                             d.tdp_w, d.idle_w, d.busy_power, d.memory_power));
   line("per kernel", fmt::format("{:g} µs on the device", d.launch_us));
-  line("per operator",
-       fmt::format("{:g} µs of host time eager, {:g} µs compiled", d.host_us_eager, d.host_us_compiled));
+  line("host", costs(d.host));
   line("context", fmt::format("{:g} MiB + {:g} per SM + {:g} where a model convolves", d.context_mib,
                               d.context_mib_per_sm, d.convolution_mib));
   line("shares of peak", rates(d.efficiency));
@@ -96,7 +115,21 @@ std::string describe(const Device& d) {
   return out;
 }
 
+int list_hosts(const DevicesArguments& o) {
+  if (!o.names.empty() || !o.device_file.empty() || !o.smi_file.empty() || !o.host.empty())
+    return fail(kBadUsage, "--hosts lists the built-in hosts and takes --json only");
+  auto out = Output::open("");
+  Json list = Json::array();
+  for (const Host& h : builtin_hosts()) {
+    if (o.json) list.push_back(to_json(h));
+    else out->write(costs(h) + "\n");
+  }
+  if (o.json) out->write(Json{{"schema", "perfc.hosts/1"}, {"hosts", std::move(list)}}.dump(2) + "\n");
+  return out->commit() ? kFine : kBadInput;
+}
+
 int run_devices(const DevicesArguments& o) {
+  if (o.hosts) return list_hosts(o);
   auto out = Output::open("");
   std::vector<Device> devices;
   if (!o.smi_file.empty()) {
@@ -108,6 +141,10 @@ int run_devices(const DevicesArguments& o) {
     if (!gpus) return kBadInput;
     for (const HostGpu& g : *gpus) {
       devices.push_back(g.device);
+      if (!set_host({.host = o.host}, devices, diags)) {
+        print(diags);
+        return no_devices({.host = o.host});
+      }
       if (o.json) continue;
       out->write(fmt::format("{}  {:.0f} MiB free of {:.0f}, MIG {}{}\n", g.device.name, g.free_mib,
                              g.device.memory_mib, g.mig_mode.empty() ? "N/A" : g.mig_mode,
@@ -119,13 +156,18 @@ int run_devices(const DevicesArguments& o) {
     Request request;
     request.devices = o.names;
     request.device_file = o.device_file;
+    request.host = o.host;
     Diagnostics diags;
     auto found = find_devices(request, diags);
     if (!found) {
       print(diags);
-      return o.device_file.empty() ? kBadUsage : kBadInput;
+      return no_devices({.device_file = o.device_file, .host = o.host});
     }
     devices = o.names.empty() ? DeviceTable::builtin().all() : std::move(*found);
+    if (!set_host(request, devices, diags)) {
+      print(diags);
+      return no_devices({.host = o.host});
+    }
     for (const Device& d : devices) {
       if (o.json) break;
       if (!o.names.empty()) {
@@ -174,6 +216,7 @@ Command calibrate_command() {
   c.option("labels", r.data, "Labels, a CSV file beside its model files (docs/gnn.md)").required();
   c.option("-o,--output", o->output, "Device file to write [standard output]");
   c.option("--device-file", r.device_file, "JSON file that describes the device, where it is not built in");
+  c.option("--host", r.host, "What dispatches to it, whose costs are fitted too: a name or a host file [the device's]");
   c.option("--predictor", r.predictor, "default, whitebox, or the path of a checkpoint [default]");
   c.option("--name", r.name, "Name of the calibrated device [as it was]");
   add_label_filter(c, r.filter);
@@ -189,6 +232,8 @@ Command devices_command() {
   c.option("names", o->names, "Devices or MIG slices to describe");
   c.option("--device-file", o->device_file, "JSON file with devices of your own");
   c.option("--from-nvidia-smi", o->smi_file, "Output of `nvidia-smi -q -x`: describes that host's GPUs");
+  c.option("--host", o->host, "What dispatches to the devices: a name of --hosts, or a host file");
+  c.option("--hosts", o->hosts, "List hosts: what CPUs and framework versions take per call");
   c.option("--json", o->json, "As JSON, in the format of device files");
   c.commands = {calibrate_command()};
   return c;

@@ -8,7 +8,7 @@ namespace perfc::cli {
 namespace {
 
 struct EvalArguments {
-  std::string predictor = "default", data, split, device_file, predictions, plot, output;
+  std::string predictor = "default", data, split, device_file, host, predictions, plot, output;
   LabelFilter filter;
   std::uint64_t seed = 1;
   std::size_t threads = 0;
@@ -22,12 +22,11 @@ struct Estimates {
 };
 
 /// Devices by name; a name that is not known is reported once per label's line.
-Result<std::map<std::string, Device>> devices_of(const Dataset& dataset, const std::string& device_file,
-                                                 Diagnostics& diags) {
+Result<std::map<std::string, Device>> devices_of(const Dataset& dataset, const EvalArguments& o, Diagnostics& diags) {
   std::map<std::string, Device> devices;
   for (const Label& l : dataset.labels) {
     if (devices.contains(l.device)) continue;
-    auto d = find_devices({.devices = {l.device}, .device_file = device_file}, diags);
+    auto d = find_devices({.devices = {l.device}, .device_file = o.device_file, .host = o.host}, diags);
     if (!d) return diags.error(l.loc, {}, "this row's device");
     devices.emplace(l.device, std::move(d->at(0)));
   }
@@ -36,7 +35,7 @@ Result<std::map<std::string, Device>> devices_of(const Dataset& dataset, const s
 
 Result<Estimates> estimate(const Predictor& predictor, const Dataset& dataset, const EvalArguments& o,
                            Diagnostics& diags) {
-  const auto devices = devices_of(dataset, o.device_file, diags);
+  const auto devices = devices_of(dataset, o, diags);
   if (!devices) return Failure{};
   Estimates all{.of = std::vector<Estimate>(dataset.labels.size())};
   std::vector<std::string> failures(dataset.labels.size());
@@ -136,6 +135,8 @@ Command eval_command() {
   c.option("--seed", o->seed, "Of the split that `perfc train` made with the same seed [1]");
   add_label_filter(c, o->filter);
   c.option("--device-file", o->device_file, "JSON file with devices of your own");
+  c.option("--host", o->host,
+           "What dispatched to them: a name of `perfc devices --hosts`, or a host file [the device's]");
   c.option("--threads", o->threads, "[one per core]").must_be(WholeBetween{0, 1024});
   c.option("-o,--output", o->output, "Write to a file instead of standard output");
   c.option("--predictions", o->predictions, "Also write every label's prediction and interval to a CSV file");

@@ -16,7 +16,7 @@ int run_mig(const MigArguments& o) {
   auto devices = find_devices(*request, usage);
   if (!devices) {
     print(usage);
-    return o.device_file.empty() ? kBadUsage : kBadInput;
+    return no_devices(o);
   }
   for (const Device& d : *devices) {
     if (d.mig.empty())

@@ -79,6 +79,9 @@ void add_predict_options(Command& c, PredictOptions& o) {
       .separated_by(',');
   c.option("--device-file", o.device_file, "JSON file with devices of your own, in the format of data/devices.json");
   c.option("--from-nvidia-smi", o.smi_file, "Output of `nvidia-smi -q -x`: predicts for that host's GPUs");
+  c.option("--host", o.host,
+           "What dispatches to the device: a name of `perfc devices --hosts`, or a file that `python -m perfc.measure "
+           "--host` wrote [the device's: server, desktop, …]");
   c.option("--dtype", o.dtype,
            "fp32, tf32, amp, fp16, bf16, int8 or default, what PyTorch does untouched: float32, TF32 in convolutions "
            "[amp]");
@@ -102,6 +105,11 @@ void add_predict_options(Command& c, PredictOptions& o) {
   c.option("--min-throughput", o.min_throughput_per_s, "Goal for the MIG choice: samples per second of all instances")
       .must_be(Positive{});
   c.option("--headroom", o.headroom, "Share of a slice's memory to keep free [0.05]").must_be(RealBetween{0.0, 0.9});
+}
+
+int no_devices(const PredictOptions& o) {
+  const bool files = !o.device_file.empty() || (!o.host.empty() && ::access(o.host.c_str(), F_OK) == 0);
+  return files ? kBadInput : kBadUsage;
 }
 
 std::optional<Request> to_request(const PredictOptions& o) {
@@ -142,6 +150,7 @@ std::optional<Request> to_request(const PredictOptions& o) {
   if (o.fold != "auto") r.fold_batch_norm = o.fold == "on" ? FoldBatchNorm::Yes : FoldBatchNorm::No;
   r.devices = o.devices.empty() ? std::vector<std::string>{"a100-40gb"} : o.devices;
   r.device_file = o.device_file;
+  r.host = o.host;
   r.predictor = o.predictor;
   r.mig = {.max_latency_ms = o.max_latency_ms, .min_throughput_per_s = o.min_throughput_per_s, .headroom = o.headroom};
   return r;

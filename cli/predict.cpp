@@ -133,11 +133,15 @@ int run_predict(const PredictArguments& o) {
     auto host = host_devices(o.smi_file);
     if (!host) return kBadInput;
     devices = std::move(*host);
+    if (!set_host(*request, *devices, usage)) {
+      print(usage);
+      return no_devices(o);
+    }
   } else {
     devices = find_devices(*request, usage);
     if (!devices) {
       print(usage);
-      return o.device_file.empty() ? kBadUsage : kBadInput;
+      return no_devices(o);
     }
   }
   auto out = Output::open(o.output);

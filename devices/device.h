@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "devices/host.h"
 #include "ir/support/diagnostics.h"
 
 namespace perfc {
@@ -58,11 +59,12 @@ struct Device {
   double tdp_w = 0;
   double idle_w = 0;
 
+  Host host;                ///< what dispatches to it
+  bool host_given = false;  ///< chosen with --host in place of the device's own
+
   /// Calibratable terms (docs/devices.md; `perfc devices NAME` prints them).
-  double launch_us = 0;         ///< device time per kernel beyond the roofline
-  double host_us_eager = 0;     ///< host time per operator, eager dispatch
-  double host_us_compiled = 0;  ///< host time per kernel, compiled
-  double context_mib = 0;       ///< runtime context
+  double launch_us = 0;    ///< device time per kernel beyond the roofline
+  double context_mib = 0;  ///< runtime context
   double context_mib_per_sm = 0;
   double convolution_mib = 0;                ///< more context where a model convolves: cuDNN and its kernels
   std::map<std::string, double> efficiency;  ///< share of peak by kernel category

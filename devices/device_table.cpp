@@ -9,116 +9,18 @@
 
 #include "devices/builtin_devices.h"
 #include "devices/device.h"
-#include "ir/support/json.h"
+#include "devices/fields.h"
+#include "devices/read_host.h"
 #include "ir/support/text.h"
 
 namespace perfc {
 namespace {
 
-/// Reads the fields of one JSON object: every wrong, missing or unknown one is
-/// reported with its path.
-class Fields {
- public:
-  Fields(const json::Element& object, std::string path, Diagnostics& diags)
-      : object_(object), path_(std::move(path)), diags_(diags) {
-    if (!object_.is_object()) complain("", "must be an object");
-  }
-
-  void text(const char* key, std::string& out) {
-    if (const auto v = find(key)) {
-      if (const auto text = json::text(v)) out = *text;
-      else complain(key, "must be a string");
-    }
-  }
-  /// A finite number within [least, most].
-  void number(const char* key, double& out, double least, double most) {
-    if (const auto v = find(key)) {
-      double x = 0;
-      if (v->get(x) || !std::isfinite(x)) return complain(key, "must be a number");
-      if (x < least || x > most) return complain(key, fmt::format("is {}, must lie in [{}, {}]", x, least, most));
-      out = x;
-    }
-  }
-  void integer(const char* key, int& out, int least, int most) {
-    double x = out;
-    number(key, x, least, most);
-    if (x != std::floor(x)) return complain(key, "must be a whole number");
-    out = static_cast<int>(x);
-  }
-  void texts(const char* key, std::vector<std::string>& out) {
-    if (const auto v = find(key)) {
-      const auto all = json::array(v);
-      if (!all) return complain(key, "must be a list of strings");
-      out.clear();
-      for (const json::Element& e : *all) {
-        const auto text = json::text(e);
-        if (!text) return complain(key, "must be a list of strings");
-        out.emplace_back(*text);
-      }
-    }
-  }
-  /// Name → positive number; names must be among `known`. Keys given replace
-  /// those already in `out`.
-  void rates(const char* key, std::map<std::string, double>& out, const std::set<std::string>& known, double most) {
-    if (const auto v = find(key)) {
-      json::Object all;
-      if (v->get(all)) return complain(key, "must be an object of numbers");
-      for (const auto& [field, value] : all) {
-        const std::string name(field), at = fmt::format("{}.{}", key, name);
-        double rate = 0;
-        if (!known.count(name)) {
-          const std::string near = did_you_mean(name, {known.begin(), known.end()});
-          complain(
-              at, fmt::format("is not a known name{}", near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
-        } else if (value.get(rate) || !(rate > 0) || rate > most) {
-          complain(at, fmt::format("must be a number in (0, {}]", most));
-        } else {
-          out[name] = rate;
-        }
-      }
-    }
-  }
-  std::optional<json::Array> list(const char* key) {
-    const auto v = find(key);
-    auto all = json::array(v);
-    if (v && !all) complain(key, "must be a list");
-    return all;
-  }
-  void require(const char* key) {
-    if (object_.is_object() && !json::member(object_, key)) complain(key, "is missing");
-  }
-  /// Call last: what nobody asked for is unknown.
-  void finish() {
-    json::Object all;
-    if (object_.get(all)) return;
-    for (const auto& [field, value] : all) {
-      const std::string key(field);
-      if (seen_.count(key)) continue;
-      const std::string near = did_you_mean(key, {seen_.begin(), seen_.end()});
-      complain(key, fmt::format("is not a field{}", near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
-    }
-  }
-
- private:
-  std::optional<json::Element> find(const char* key) {
-    seen_.insert(key);
-    return json::member(object_, key);
-  }
-  void complain(std::string_view key, std::string message) {
-    (void)diags_.error(fmt::format("{}{}{}: {}", path_, key.empty() || path_.empty() ? "" : ".", key, message));
-  }
-
-  json::Element object_;
-  std::string path_;
-  Diagnostics& diags_;
-  std::set<std::string> seen_;
-};
-
 const std::set<std::string> kDtypes{"float64", "float32", "tf32", "float16", "bfloat16", "float8", "int8", "int4"};
 const std::set<std::string> kMemoryTypes{"", "ddr", "gddr", "hbm", "lpddr"};
-const std::set<std::string> kEfficiencies{"matmul",    "convolution",  "vector_matmul", "vector_convolution",
-                                          "depthwise", "vector",       "bandwidth",     "gather",
-                                          "layout",    "dense_product"};
+const std::set<std::string> kEfficiencies{"matmul",    "convolution",   "vector_matmul",    "vector_convolution",
+                                          "depthwise", "vector",        "bandwidth",        "gather",
+                                          "layout",    "dense_product", "dense_convolution"};
 
 std::set<std::string> precision_names() {
   std::set<std::string> out;
@@ -126,11 +28,30 @@ std::set<std::string> precision_names() {
   return out;
 }
 
+/// `"host"`: the name of a built-in one, or an object.
+void read_dispatch(Fields& f, Host& host, Diagnostics& diags) {
+  for (const char* old : {"host_us_eager", "host_us_compiled"}) {
+    if (f.member(old))
+      f.complain(old,
+                 "dispatch is the host's: name one, as in \"host\": \"server\", or give its costs (docs/devices.md)");
+  }
+  const auto given = f.member("host");
+  if (!given) return;
+  if (given->is_object()) {
+    host = read_host(*given, f.at("host"), diags);
+    return;
+  }
+  const auto name = json::text(*given);
+  if (!name) return f.complain("host", "must be the name of a host or an object");
+  Diagnostics quiet;
+  if (auto found = find_host(*name, quiet)) host = std::move(*found);
+  else f.complain("host", quiet.all().front().message);
+}
+
 /// The calibratable terms, in a device or in the defaults.
-void read_terms(Fields& f, Device& d) {
+void read_terms(Fields& f, Device& d, Diagnostics& diags) {
   f.number("launch_us", d.launch_us, 0, 1e4);
-  f.number("host_us_eager", d.host_us_eager, 0, 1e5);
-  f.number("host_us_compiled", d.host_us_compiled, 0, 1e5);
+  read_dispatch(f, d.host, diags);
   f.number("context_mib", d.context_mib, 0, 1e6);
   f.number("context_mib_per_sm", d.context_mib_per_sm, 0, 1e4);
   f.number("convolution_mib", d.convolution_mib, 0, 1e6);
@@ -190,7 +111,7 @@ Device read_device(const json::Element& json, const std::map<std::string, Device
   f.integer("calibrated_labels", d.calibrated_labels, 0, 100000000);
   if (d.idle_w > d.tdp_w)
     (void)diags.error(fmt::format("{}.idle_w: {} is more than tdp_w {}", path, d.idle_w, d.tdp_w));
-  read_terms(f, d);
+  read_terms(f, d, diags);
   f.rates("interval", d.interval, precision_names(), 100);
   if (const auto profiles = f.list("mig")) {
     d.mig.clear();
@@ -213,7 +134,7 @@ std::map<std::string, Device> read_defaults(const json::Element& json, Diagnosti
     Fields f(*terms, fmt::format("defaults.{}", kind), diags);
     Device& d = defaults[kind];
     d.kind = kind;
-    read_terms(f, d);
+    read_terms(f, d, diags);
     f.finish();
   }
   return defaults;

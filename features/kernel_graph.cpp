@@ -26,8 +26,10 @@ double bounded_log2(double x, double lowest, double highest) {
   return x > 0 ? std::clamp(std::log2(x), lowest, highest) : lowest;
 }
 
-/// Tiles of a product, and elements of a thread block elsewhere, that columns count in.
-constexpr double kTileRows = 128, kTileColumns = 64, kTileDepth = 32, kTileElements = 4096;
+/// Tile of a product, and elements of a thread block elsewhere, that columns count in: what checkpoints were trained
+/// with, whatever tiles the whitebox prices.
+constexpr double kFeatureTileRows = 128, kFeatureTileColumns = 64, kFeatureTileDepth = 32;
+constexpr double kFeatureBlockElements = 4096;
 
 /// How much of the tiles that cover an extent it fills.
 double fill(double extent, double tile) { return extent > 0 ? extent / (std::ceil(extent / tile) * tile) : 1; }
@@ -43,8 +45,8 @@ struct KernelRow {
   double waves() const {
     const Extents& e = kernel.extents;
     const bool product = kernel.kind == KernelKind::Matmul || kernel.kind == KernelKind::Convolution;
-    const double tiles = product ? e.products * std::ceil(e.m / kTileRows) * std::ceil(e.n / kTileColumns)
-                                 : std::ceil(e.m * e.n * e.products / kTileElements);
+    const double tiles = product ? e.products * std::ceil(e.m / kFeatureTileRows) * std::ceil(e.n / kFeatureTileColumns)
+                                 : std::ceil(e.m * e.n * e.products / kFeatureBlockElements);
     return tiles / std::max(device.sms, 1);
   }
 };
@@ -91,11 +93,11 @@ constexpr ColumnDef<KernelRow> kKernelColumns[] =
     {"channels_per_group", "log2", "of a grouped convolution",
      [](const KernelRow& r) { return bounded_log2(r.kernel.extents.channels_per_group, 0, 12); }},
     {"fill_m", "1", "share of tiles of 128 rows that is filled",
-     [](const KernelRow& r) { return fill(r.kernel.extents.m, kTileRows); }},
+     [](const KernelRow& r) { return fill(r.kernel.extents.m, kFeatureTileRows); }},
     {"fill_n", "1", "share of tiles of 64 columns",
-     [](const KernelRow& r) { return fill(r.kernel.extents.n, kTileColumns); }},
+     [](const KernelRow& r) { return fill(r.kernel.extents.n, kFeatureTileColumns); }},
     {"fill_k", "1", "share of steps of 32 in depth",
-     [](const KernelRow& r) { return fill(r.kernel.extents.k, kTileDepth); }},
+     [](const KernelRow& r) { return fill(r.kernel.extents.k, kFeatureTileDepth); }},
     {"waves", "log2", "tiles / SMs", [](const KernelRow& r) { return bounded_log2(r.waves(), -8, 20); }},
     {"wave_fill", "1", "share of the last wave of tiles, of all waves",
      [](const KernelRow& r) { return r.waves() > 0 ? r.waves() / std::ceil(r.waves()) : 0; }},
@@ -165,7 +167,7 @@ KernelGraph merge_equal(const KernelPlan& plan, int rounds) {
     colour.swap(next);
   }
   KernelGraph out;
-  out.host_ops = plan.host_ops;
+  out.host_calls = plan.host_calls;
   out.class_of.resize(n);
   std::unordered_map<std::uint64_t, std::uint32_t> classes;
   std::vector<std::uint32_t> representative;

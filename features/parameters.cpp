@@ -1,7 +1,9 @@
 #include "features/parameters.h"
-#include "ir/tables.h"
 
 #include <algorithm>
+
+#include "ir/ops/attention_operands.h"
+#include "ir/tables.h"
 
 namespace perfc {
 namespace {
@@ -15,13 +17,13 @@ bool keeps_scores(const Node& n) {
 /// Values that are attention scores or are added to them: what reaches an
 /// operand of a softmax, or the mask of an attention, by `keeps_scores` alone.
 std::vector<bool> scores(const Graph& g) {
-  constexpr std::size_t kMask = 3;
   std::vector<bool> out(g.size(), false);
   for (NodeId id = static_cast<NodeId>(g.size()); id-- > 0;) {
     const Node& n = g.node(id);
     const bool all = n.is(op("nn.softmax")) || (out[id] && keeps_scores(n));
     for (std::size_t i = 0; i < n.operands.size(); ++i) {
-      if (n.operands[i] && (all || (i == kMask && n.is(op("nn.sdpa"))))) out[n.operands[i].node] = true;
+      if (n.operands[i] && (all || (i == AttentionOperand::kMask && n.is(op("nn.sdpa")))))
+        out[n.operands[i].node] = true;
     }
   }
   return out;

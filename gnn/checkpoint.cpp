@@ -149,6 +149,14 @@ Result<Checkpoint> parse_checkpoint(std::string_view bytes, Diagnostics& diags) 
   return interpret(std::move(*file), diags);
 }
 
+Result<double> number_setting(const Checkpoint& c, const std::string& key, double lowest, double highest,
+                              Diagnostics& diags) {
+  const auto found = c.settings.find(key);
+  if (found == c.settings.end() || !(found->second >= lowest && found->second <= highest))
+    return diags.error(fmt::format("checkpoint: setting '{}' is not a number from {} to {}", key, lowest, highest));
+  return found->second;
+}
+
 Status check_tables(const Checkpoint& c, std::span<const FeatureTable> expected, Diagnostics& diags) {
   if (c.tables.size() != expected.size()) {
     return diags.error(fmt::format("checkpoint: {} feature tables, {} expected", c.tables.size(), expected.size()));

@@ -46,6 +46,9 @@ Result<Checkpoint> parse_checkpoint(std::string_view bytes, Diagnostics&);
 /// that differs: "dippm: column 3 is 'nn.dense' here and 'dense' in the checkpoint".
 Status check_tables(const Checkpoint&, std::span<const FeatureTable> expected, Diagnostics&);
 
+/// The setting of this name, which has to be a number from `lowest` to `highest`.
+Result<double> number_setting(const Checkpoint&, const std::string& key, double lowest, double highest, Diagnostics&);
+
 /// Copies of a model's parameters, and back. Loading refuses, by name, parameters
 /// that are missing, unknown or of another shape, and then changes nothing.
 std::vector<NamedTensor> save(const std::vector<NamedParameter<float>>&);

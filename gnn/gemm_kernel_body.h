@@ -39,8 +39,7 @@ static_assert(kGemmPanelRows % kRows == 0 && kGemmPanelRows <= kBlockRows);
 constexpr Size smaller(Size a, Size b) { return a < b ? a : b; }
 constexpr Size tiles(Size n, Size tile) { return (n + tile - 1) / tile; }
 /// From one packed panel to the next. A line more than its numbers: panels whose size is a multiple of a page would,
-/// written
-/// side by side, push each other out of the cache.
+/// written side by side, push each other out of the cache.
 constexpr Size panel_size(Size width, Size inner) { return width * inner + kLine; }
 
 /// Aligned memory of a thread that stays for the next product.
@@ -70,8 +69,7 @@ Vector interleave(Vector a, Vector b, std::integer_sequence<Size, i...>) {
 }
 
 /// `rows` (at most kLanes) rows of kLanes numbers each, `row` apart, become columns, `column` apart. Of fewer rows,
-/// what
-/// lies behind a column is overwritten: the next ones, which follow, and kLanes - rows numbers behind the last.
+/// what lies behind a column is overwritten: the next ones, which follow, and kLanes - rows numbers behind the last.
 template <Size rows>
 void transpose(const T* from, Size row, T* to, Size column) {
   constexpr std::make_integer_sequence<Size, kLanes> kAll{};

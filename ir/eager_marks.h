@@ -3,6 +3,8 @@
 /// not. Compilers take no notice of them.
 #include <string_view>
 
+#include "ir/attrs.h"
+
 namespace perfc {
 
 /// Marks a call whose value follows from shapes and numbers alone (positions, masks): eager execution launches it all
@@ -12,5 +14,11 @@ inline constexpr std::string_view kLaunched = "launched";
 /// Marks a call that is written out here but is part of what another call's kernel does: where an in-place operator
 /// writes, how several index tensors meet.
 inline constexpr std::string_view kInside = "inside";
+
+/// The attributes with one of these marks.
+inline Attrs with_mark(Attrs attrs, std::string_view mark) {
+  attrs.set(mark, std::int64_t{1});
+  return attrs;
+}
 
 }  // namespace perfc

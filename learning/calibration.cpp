@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "learning/predictors.h"
@@ -11,17 +12,19 @@
 namespace perfc {
 namespace {
 
-/// A constant that is fitted: terms, which grow, or shares of peak, which shrink as the device gets slower.
+/// A constant that is fitted: terms and the host's costs, which grow, or shares of peak, which shrink as the device
+/// gets slower.
 struct Constant {
   std::vector<double Device::*> terms;
   std::vector<const char*> shares;
+  bool of_host = false;
 };
 const std::vector<Constant>& time_constants() {
   static const std::vector<Constant> all{
       {{&Device::launch_us}, {}},
-      {{&Device::host_us_eager, &Device::host_us_compiled}, {}},
+      {{}, {}, true},
       {{}, {"matmul", "vector_matmul", "dense_product"}},
-      {{}, {"convolution", "vector_convolution"}},
+      {{}, {"convolution", "vector_convolution", "dense_convolution"}},
       {{}, {"depthwise"}},
       {{}, {"bandwidth", "vector"}},
       {{}, {"gather"}},
@@ -46,6 +49,8 @@ constexpr Spreads kTimeSpreads{0.12, 0.4, 0.2}, kPowerSpreads{0.08, 0.4, 0.3};
 constexpr double kOutlier = 0.05;
 constexpr int kSteps = 12;
 constexpr double kDifference = 0.02, kSettled = 1e-3;
+constexpr double kNinety = 1.645;  // standard deviations on either side that hold 90 % of a normal distribution
+constexpr std::string_view kCalibrated = "-calibrated";
 constexpr double kMostShare = 10;  // what device files accept
 
 /// To four significant digits: more would be noise.
@@ -59,6 +64,7 @@ Device with(Device d, const std::vector<Constant>& constants, const Eigen::Vecto
   for (std::size_t c = 0; c < constants.size(); ++c) {
     const double factor = std::exp(more(static_cast<Eigen::Index>(c)));
     for (double Device::*term : constants[c].terms) d.*term = std::min(d.*term * factor, kMostTerm);
+    if (constants[c].of_host) d.host = d.host.slowed(factor);
     for (const char* share : constants[c].shares) {
       if (const auto at = d.efficiency.find(share); at != d.efficiency.end())
         at->second = std::min(at->second / factor, kMostShare);
@@ -73,12 +79,21 @@ Device with(Device d, const std::vector<Constant>& constants, const Eigen::Vecto
 Device rounded(Device d, const std::vector<Constant>& constants) {
   for (const Constant& c : constants) {
     for (double Device::*term : c.terms) d.*term = rounded(d.*term);
+    if (c.of_host) {
+      for (double& us : d.host.eager_us) us = rounded(us);
+      d.host.compiled_us = rounded(d.host.compiled_us);
+    }
     for (const char* share : c.shares) {
       if (const auto at = d.efficiency.find(share); at != d.efficiency.end()) at->second = rounded(at->second);
     }
   }
   return d;
 }
+
+/// Constants in ln around where they stood, and how uncertain the labels leave each: its standard deviation.
+struct Found {
+  Eigen::VectorXd at, deviation;
+};
 
 /// A label's model, and what was measured of it.
 struct MeasuredRun {
@@ -95,9 +110,9 @@ class Fit {
         measured_(std::move(measured)) {}
 
   /// Gauss and Newton's method on outlier-weighted squares.
-  Eigen::VectorXd run() const {
+  Found run() const {
     const auto n = static_cast<Eigen::Index>(constants_.size()), labels = static_cast<Eigen::Index>(measured_.size());
-    Eigen::VectorXd at = Eigen::VectorXd::Zero(n);
+    Eigen::VectorXd at = Eigen::VectorXd::Zero(n), deviation(n);
     // Covariance of the constants: each one's own, and what all share.
     const Eigen::MatrixXd prior = (Eigen::MatrixXd::Constant(n, n, spreads_.shared * spreads_.shared) +
                                    spreads_.own * spreads_.own * Eigen::MatrixXd::Identity(n, n))
@@ -117,9 +132,10 @@ class Fit {
       const Eigen::VectorXd change =
           hessian.ldlt().solve(-(slopes.transpose() * weights.asDiagonal() * errors + prior * at));
       at += change.cwiseMax(-1).cwiseMin(1);
+      deviation = hessian.inverse().diagonal().cwiseSqrt();
       if (change.cwiseAbs().maxCoeff() < kSettled) break;
     }
-    return at;
+    return {at, deviation};
   }
 
   Device fitted(const Eigen::VectorXd& at) const { return rounded(with(device_, constants_, at), constants_); }
@@ -147,6 +163,17 @@ class Fit {
   std::vector<MeasuredRun> measured_;
 };
 
+/// What the labels say of the host: they leave it as uncertain as the fit is of its costs, and no more than it was.
+void name_host(Device& d, const Found& found, std::size_t labels) {
+  const auto& constants = time_constants();
+  const auto at = std::find_if(constants.begin(), constants.end(), [](const Constant& c) { return c.of_host; });
+  const double width = kNinety * found.deviation(at - constants.begin());
+  d.host.interval = std::min(d.host.interval, rounded(std::exp(width)));
+  if (!d.host.name.ends_with(kCalibrated)) d.host.name += kCalibrated;
+  d.host.title = d.host.name;
+  d.host.source = fmt::format("perfc devices calibrate, {} labels", labels);
+}
+
 }  // namespace
 
 Result<Calibration> calibrate(const CalibrationRequest& request, Diagnostics& diags) {
@@ -166,8 +193,8 @@ Result<Calibration> calibrate(const CalibrationRequest& request, Diagnostics& di
   }
   diags.append(in_labels);
   if (diags.errors() > 0) return Failure{};
-  const auto devices =
-      find_devices({.devices = {dataset->labels[0].device}, .device_file = request.device_file}, diags);
+  const auto devices = find_devices(
+      {.devices = {dataset->labels[0].device}, .device_file = request.device_file, .host = request.host}, diags);
   const auto predictor = find_predictor({.predictor = request.predictor}, diags);
   if (!devices || !predictor) return Failure{};
 
@@ -199,15 +226,16 @@ Result<Calibration> calibrate(const CalibrationRequest& request, Diagnostics& di
   out.labels = times.size();
   out.left_out = dataset->labels.size() - times.size();
   const Fit time(out.device, time_constants(), kTimeSpreads, &Prediction::latency_ms, std::move(times));
-  const Eigen::VectorXd found = time.run();
-  out.error_before = time.mean_error(Eigen::VectorXd::Zero(found.size()));
-  out.error_after = time.mean_error(found);
-  out.device = time.fitted(found);
+  const Found found = time.run();
+  out.error_before = time.mean_error(Eigen::VectorXd::Zero(found.at.size()));
+  out.error_after = time.mean_error(found.at);
+  out.device = time.fitted(found.at);
+  name_host(out.device, found, out.labels);
   // How long kernels work decides how much power they draw, so power comes after time.
   if (!powers.empty()) {
     out.power_labels = powers.size();
     const Fit power(out.device, power_constants(), kPowerSpreads, &Prediction::power_w, std::move(powers));
-    const Eigen::VectorXd drawn = power.run();
+    const Eigen::VectorXd drawn = power.run().at;
     out.power_error_before = power.mean_error(Eigen::VectorXd::Zero(drawn.size()));
     out.power_error_after = power.mean_error(drawn);
     out.device = power.fitted(drawn);

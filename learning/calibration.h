@@ -14,6 +14,7 @@ namespace perfc {
 struct CalibrationRequest {
   std::string data;         ///< labels, see learning/dataset.h; of one device
   std::string device_file;  ///< devices of the user's own; empty: none
+  std::string host;         ///< name or file; empty: the device's
   LabelFilter filter;
   std::string predictor = "default";
   std::string name;  ///< of the calibrated device; empty: as it was

@@ -13,17 +13,6 @@ namespace {
 constexpr std::array<std::string_view, kTerms> kTermNames{"matmul", "convolution", "depthwise", "vector",
                                                           "gather", "launch",      "host"};
 
-bool setting(const Checkpoint& c, const std::string& key, double lowest, double highest, double& out,
-             Diagnostics& diags) {
-  const auto found = c.settings.find(key);
-  if (found == c.settings.end() || !(found->second >= lowest && found->second <= highest)) {
-    (void)diags.error(fmt::format("checkpoint: setting '{}' is not a number from {} to {}", key, lowest, highest));
-    return false;
-  }
-  out = found->second;
-  return true;
-}
-
 class CorrectedPredictor;
 
 class CorrectedPrepared final : public PreparedModel {
@@ -53,24 +42,29 @@ class CorrectedPredictor final : public Predictor {
       return diags.error("checkpoint: wants one feature table with its normaliser");
     const std::array expected{FeatureTable{"kernels", kernel_columns(c.vocabulary), {}}};
     if (!check_tables(c, expected, diags)) return Failure{};
-    double nets = 0, hidden = 0, convolutions = 0;
-    if (!setting(c, "networks", 1, 64, nets, diags) || !setting(c, "hidden", 1, 4096, hidden, diags) ||
-        !setting(c, "convolutions", 0, 16, convolutions, diags)) {
-      return Failure{};
-    }
+    const auto nets = number_setting(c, "networks", 1, 64, diags);
+    const auto hidden = nets ? number_setting(c, "hidden", 1, 4096, diags) : Failure{};
+    const auto convolutions = hidden ? number_setting(c, "convolutions", 0, 16, diags) : Failure{};
+    if (!convolutions) return Failure{};
     for (const auto mode : {ExecMode::Eager, ExecMode::Compiled}) {
       Widths& widths = p->widths_[static_cast<std::size_t>(mode)];
-      for (const auto l : {Likeness::Unlike, Likeness::Related, Likeness::Alike}) {
-        if (!setting(c, width_setting(l, mode), 0, 5, widths.of[static_cast<std::size_t>(l)], diags)) return Failure{};
+      for (const auto bin : {SimilarityBin::Unlike, SimilarityBin::Related, SimilarityBin::Alike}) {
+        const auto width = number_setting(c, width_setting(bin, mode), 0, 5, diags);
+        if (!width) return Failure{};
+        widths.of[static_cast<std::size_t>(bin)] = *width;
       }
-      if (!setting(c, device_width_setting(mode), 0, 5, widths.other_device, diags)) return Failure{};
+      const auto other_device = number_setting(c, device_width_setting(mode), 0, 5, diags);
+      if (!other_device) return Failure{};
+      widths.other_device = *other_device;
     }
-    p->convolutions_ = static_cast<std::size_t>(convolutions);
+    p->convolutions_ = static_cast<std::size_t>(*convolutions);
     p->table_ = {.vocabulary = c.vocabulary, .index = vocabulary_index(c.vocabulary), .features = c.tables[0]};
     p->table_.features.columns = expected[0].columns;  // with their meanings
     const std::size_t columns = c.tables[0].columns.size();
     std::vector<NamedTensor> weights;
-    if (!p->read_residuals(c, columns, diags)) return Failure{};
+    auto residuals = Residuals::read(c, columns, diags);
+    if (!residuals) return Failure{};
+    p->residuals_ = std::move(*residuals);
     for (NamedTensor& t : c.tensors) {
       if (t.name != kLowTensor && t.name != kHighTensor) {
         weights.push_back(std::move(t));
@@ -84,9 +78,9 @@ class CorrectedPredictor final : public Predictor {
     if (p->table_.low.empty() || p->table_.high.empty())
       return diags.error("checkpoint: the columns' ranges are missing");
     std::vector<NamedParameter<float>> parameters;
-    for (std::size_t n = 0; n < static_cast<std::size_t>(nets); ++n) {
+    for (std::size_t n = 0; n < static_cast<std::size_t>(*nets); ++n) {
       p->networks_.push_back(std::make_unique<Corrected<float>>(CorrectedOptions{
-          .features = columns, .hidden = static_cast<std::size_t>(hidden), .convolutions = p->convolutions_}));
+          .features = columns, .hidden = static_cast<std::size_t>(*hidden), .convolutions = p->convolutions_}));
       const auto of_net = perfc::parameters<float>(*p->networks_.back(), network_prefix(n));
       parameters.insert(parameters.end(), of_net.begin(), of_net.end());
     }
@@ -94,6 +88,9 @@ class CorrectedPredictor final : public Predictor {
     if (!p->read_terms(c, diags)) return Failure{};
     for (const auto precision : kPrecisions) {
       if (c.settings.contains(precision_setting(precision))) p->precisions_.insert(precision);
+    }
+    for (const ChipClass chip : kChipClasses) {
+      if (c.settings.contains(chip_setting(chip))) p->chips_.insert(chip);
     }
     return std::unique_ptr<Predictor>(std::move(p));
   }
@@ -120,7 +117,9 @@ class CorrectedPredictor final : public Predictor {
     if (const std::string why = beyond(whitebox, device); !why.empty()) return fall_back(whitebox, device, why);
     const std::string& owner = device.whole();
     const auto own = terms_.find(owner);
-    const DeviceTerms& terms = own == terms_.end() ? everybody_ : own->second;
+    DeviceTerms terms = own == terms_.end() ? everybody_ : own->second;
+    // What the labels' host took beyond its entry says nothing of another host, nor of one beside another device.
+    if (own == terms_.end() || device.host_given) terms[kHostTerm] = 1;
     KernelSample s = kernel_sample(graph, device, whitebox.config(), whitebox.host_ms(device), table_, terms);
     if (s.unfamiliar > kMostUnfamiliar) {
       Prediction p =
@@ -135,26 +134,26 @@ class CorrectedPredictor final : public Predictor {
       c.work[i] *= terms[static_cast<std::size_t>(whitebox.plan().kernels[i].kind)];
       c.launch[i] *= terms[kLaunchTerm];
     }
-    // Residuals are of runs that kept the device busy: the part of the time that is the host's stays.
-    const double host_part = std::pow(std::min(c.host_ms / c.latency_ms, 1.0), kSharpness);
-    const double factor = std::exp(residual.log_factor * (1 - host_part));
-    c.latency_ms *= factor;
+    // Residuals are of runs that kept the device busy: the host's time stays.
+    const double factor = std::exp(residual.log_factor);
+    c.latency_ms = joined_ms(device_part_ms(c.latency_ms, c.host_ms) * factor, c.host_ms);
     for (double& w : c.work) w *= factor;
     for (double& l : c.launch) l *= factor;
     c.novelty = std::move(s.novelty);
-    const Likeness like = likeness(residual.similarity);
-    if (like == Likeness::Unlike)
+    const SimilarityBin bin = similarity_bin(residual.similarity);
+    if (bin == SimilarityBin::Unlike)
       c.novelty.push_back(fmt::format(
           "no run in training is like this model at this batch size (similarity {:.2f} of 1)", residual.similarity));
     const Widths& widths = widths_[static_cast<std::size_t>(whitebox.config().mode)];
-    double width = widths.of[static_cast<std::size_t>(like)];
-    if (own == terms_.end() && device.calibrated_labels < kEnoughLabels) {
-      width = std::max(width + widths.other_device, std::log(kLeastOtherDevice));
+    c.graph_width = std::hypot(widths.of[static_cast<std::size_t>(bin)], kUnfamiliarWidth * s.unfamiliar);
+    if (own != terms_.end()) {
+      c.device_width = 0;
+    } else {
+      if (is_like_trained(device)) c.device_width = widths.other_device;
       c.novelty.push_back(fmt::format("device {} has no measurements in training", owner));
     }
     if (!device.parent.empty())
       c.novelty.push_back("MIG slices are not in training; the whitebox's shares of the device are");
-    c.interval_factor = std::exp(width * (1 + kUnfamiliarWidening * s.unfamiliar));
     Prediction p = whitebox.corrected(device, c);
     p.predictor = kCorrectedName;
     return p;
@@ -163,40 +162,10 @@ class CorrectedPredictor final : public Predictor {
  private:
   explicit CorrectedPredictor(OpaquePolicy opaque) : opaque_(opaque) {}
 
-  /// Takes the tensors "residuals.*" out of the checkpoint.
-  Status read_residuals(Checkpoint& c, std::size_t columns, Diagnostics& diags) {
-    double length = 0;
-    if (!setting(c, std::string(kResidualLength), 1e-3, 1e3, length, diags)) return Failure{};
-    for (const auto& [key, value] : c.settings) {
-      if (key.starts_with(group_setting("")))
-        residuals_.group[key.substr(group_setting("").size())] = static_cast<int>(value);
-    }
-    for (const auto mode : {ExecMode::Eager, ExecMode::Compiled}) {
-      const auto find = [&](std::string_view what) {
-        const auto at = std::find_if(c.tensors.begin(), c.tensors.end(),
-                                     [&](const NamedTensor& t) { return t.name == residual_tensor(mode, what); });
-        return at == c.tensors.end() ? nullptr : &at->value;
-      };
-      auto *points = find("points"), *weights = find("weights"), *groups = find("groups"), *scale = find("scale");
-      if (!points && !weights && !groups && !scale) continue;  // nothing of this mode in training
-      if (!points || !weights || !groups || !scale)
-        return diags.error(fmt::format("checkpoint: the residuals of mode {} are not complete", perfc::name(mode)));
-      if (points->columns() != columns || scale->size() != columns || weights->size() != points->rows() ||
-          groups->size() != points->rows() ||
-          !std::all_of(scale->data(), scale->data() + columns, [](float v) { return v > 0; })) {
-        return diags.error(fmt::format("checkpoint: '{}' has {} × {} numbers for {} weights, {} groups and {} columns",
-                                       residual_tensor(mode, "points"), points->rows(), points->columns(),
-                                       weights->size(), groups->size(), columns));
-      }
-      std::vector<int> group;
-      for (std::size_t i = 0; i < groups->size(); ++i)
-        group.push_back(static_cast<int>(std::clamp(groups->data()[i], -1.0F, 1e6F)));
-      residuals_.of_mode[static_cast<std::size_t>(mode)] =
-          GaussianProcess(length, {scale->data(), scale->data() + columns}, std::move(*points),
-                          {weights->data(), weights->data() + weights->size()}, std::move(group));
-    }
-    std::erase_if(c.tensors, [](const NamedTensor& t) { return t.name.starts_with("residuals."); });
-    return ok();
+  /// Whether a device is of a class of chips on which models of training ran.
+  bool is_like_trained(const Device& device) const {
+    const auto chip = chip_class(device, Units::Matrix);
+    return chip && chips_.contains(*chip);
   }
 
   Status read_terms(const Checkpoint& c, Diagnostics& diags) {
@@ -272,7 +241,7 @@ class CorrectedPredictor final : public Predictor {
   OpaquePolicy opaque_;
   std::size_t convolutions_ = 0;
   struct Widths {
-    std::array<double, kLikenessNames.size()> of{};
+    std::array<double, kSimilarityBinNames.size()> of{};
     double other_device = 0;
   };
   std::array<Widths, 2> widths_{};  ///< by mode
@@ -285,6 +254,7 @@ class CorrectedPredictor final : public Predictor {
     return t;
   }();
   std::set<Precision> precisions_;
+  std::set<ChipClass> chips_;
   mutable std::mutex mutex_;  ///< networks keep the results of their layers
   mutable ThreadPool threads_{1};
   std::vector<std::unique_ptr<Corrected<float>>> networks_;
@@ -303,29 +273,12 @@ const Residuals::Estimate& CorrectedPrepared::residual(const std::string& owner)
 
 }  // namespace
 
-Residuals::Estimate Residuals::at(std::span<const float> fingerprint, const std::string& device, ExecMode mode) const {
-  const GaussianProcess& process = of_mode[static_cast<std::size_t>(mode)];
-  if (process.empty()) return {};
-  const auto known = group.find(device);
-  const GaussianProcess::Estimate e =
-      process.at(fingerprint, known == group.end() ? GaussianProcess::kNoGroup : known->second);
-  return {std::clamp(e.mean * e.similarity * e.similarity, -kMostCorrection, kMostCorrection), e.similarity};
-}
-
-Likeness likeness(double similarity) {
-  return static_cast<Likeness>(
-      std::count_if(kSimilarityBins.begin(), kSimilarityBins.end(), [&](double from) { return similarity >= from; }));
-}
-
-std::string residual_tensor(ExecMode mode, std::string_view what) {
-  return fmt::format("residuals.{}.{}", name(mode), what);
-}
-std::string group_setting(std::string_view device) { return fmt::format("residuals.group.{}", device); }
-std::string width_setting(Likeness l, ExecMode mode) {
-  return fmt::format("interval.{}.{}", kLikenessNames[static_cast<std::size_t>(l)], name(mode));
+std::string width_setting(SimilarityBin bin, ExecMode mode) {
+  return fmt::format("interval.{}.{}", kSimilarityBinNames[static_cast<std::size_t>(bin)], name(mode));
 }
 std::string device_width_setting(ExecMode mode) { return fmt::format("interval.other_device.{}", name(mode)); }
 std::string precision_setting(Precision p) { return fmt::format("trained.{}", name(p)); }
+std::string chip_setting(ChipClass chip) { return fmt::format("trained.chip.{}", name(chip)); }
 std::string network_prefix(std::size_t index) { return fmt::format("net.{}.", index); }
 std::string term_setting(std::string_view device, std::size_t term) {
   return fmt::format("terms.{}.{}", device, kTermNames[term]);

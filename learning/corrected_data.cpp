@@ -5,6 +5,8 @@
 #include <mutex>
 #include <set>
 
+#include "learning/compute_groups.h"
+
 namespace perfc {
 namespace {
 
@@ -14,7 +16,7 @@ constexpr std::size_t kOfFewLabels = 32;  ///< in small sets, one kernel for so 
 /// Normalisers are fitted on every so many-th graph at most this many times.
 constexpr std::size_t kGraphsForNormaliser = 2000;
 
-const std::string& group_of(const Label& l) { return l.family == "-" ? l.architecture : l.family; }
+const std::string& family_of(const Label& l) { return l.family == "-" ? l.architecture : l.family; }
 
 }  // namespace
 
@@ -87,13 +89,15 @@ Status CorrectedData::choose(const TrainRequest& request, Diagnostics& diags) {
   for (const std::string& f : failures) diags.warning("left out: " + f);
   left_out_ = *left_out + failures.size();
   folds_ = std::max<std::size_t>(request.corrected.folds, 2);
-  const std::map<std::string, std::size_t> folds = fold_of_families();
+  const std::map<std::string, std::string> groups = groups_of_families(graphs);
+  const std::map<std::string, std::size_t> folds = fold_of_groups(groups);
   for (std::size_t l = 0; l < labels_.size(); ++l) {
     if (!graphs[l]) continue;
     const std::size_t device = device_of.at(labels_[l].device);
-    const auto fold = folds.find(group_of(labels_[l]));
+    const auto group = groups.find(family_of(labels_[l]));
+    const bool model = group != groups.end();
     items_.push_back({&labels_[l], graphs[l], device, chip_of_[device - 1],
-                      fold == folds.end() ? CorrectedItem::kNone : fold->second});
+                      model ? folds.at(group->second) : CorrectedItem::kNone, model ? group->second : ""});
   }
   any_models_ = std::ranges::any_of(items_, &CorrectedItem::is_model);
   speaks_.assign(devices_.size(), !any_models_);
@@ -104,22 +108,41 @@ Status CorrectedData::choose(const TrainRequest& request, Diagnostics& diags) {
   return ok();
 }
 
-/// Families go to the fold that has the fewest architectures, the largest first:
-/// the folds of data/splits/F*.csv. Single operators belong to no fold.
-std::map<std::string, std::size_t> CorrectedData::fold_of_families() const {
+/// Of every family the group that it is left out with. Single operators belong to none.
+std::map<std::string, std::string> CorrectedData::groups_of_families(
+    const std::vector<std::shared_ptr<const KernelGraph>>& graphs) const {
+  std::vector<ComputedNetwork> networks;
+  for (std::size_t l = 0; l < labels_.size(); ++l) {
+    const Label& label = labels_[l];
+    if (!graphs[l] || label.family == kOperatorFamily || label.exec.mode != ExecMode::Eager) continue;
+    networks.push_back(
+        {label.architecture, family_of(label), graphs[l].get(), static_cast<double>(label.batch.value_or(1))});
+  }
+  std::map<std::string, std::string> groups = compute_groups(networks);
+  for (std::size_t l = 0; l < labels_.size(); ++l) {  // of which only compiled runs are there
+    if (graphs[l] && labels_[l].family != kOperatorFamily)
+      groups.try_emplace(family_of(labels_[l]), family_of(labels_[l]));
+  }
+  return groups;
+}
+
+/// Groups go to the fold that has the fewest architectures, the largest first.
+std::map<std::string, std::size_t> CorrectedData::fold_of_groups(
+    const std::map<std::string, std::string>& groups) const {
   std::map<std::string, std::set<std::string>> members;
   for (const Label& l : labels_) {
-    if (l.family != kOperatorFamily) members[group_of(l)].insert(l.architecture);
+    if (const auto group = groups.find(family_of(l)); group != groups.end())
+      members[group->second].insert(l.architecture);
   }
   std::vector<std::pair<std::size_t, std::string>> sizes;
-  for (const auto& [family, architectures] : members) sizes.emplace_back(architectures.size(), family);
+  for (const auto& [group, architectures] : members) sizes.emplace_back(architectures.size(), group);
   std::sort(sizes.begin(), sizes.end(),
             [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
   std::vector<std::size_t> load(folds_, 0);
   std::map<std::string, std::size_t> fold;
-  for (const auto& [size, family] : sizes) {
+  for (const auto& [size, group] : sizes) {
     const auto least = static_cast<std::size_t>(std::min_element(load.begin(), load.end()) - load.begin());
-    fold[family] = least;
+    fold[group] = least;
     load[least] += size;
   }
   return fold;
@@ -134,7 +157,7 @@ double CorrectedData::whitebox_ms(const CorrectedItem& i, const Device& device) 
 }
 
 double CorrectedData::host_ms(const CorrectedItem& i, const Device& device) const {
-  return i.graph->host_ops * host_us(device, i.label->exec.mode) / 1e3;
+  return device.host.us(i.graph->host_calls, i.label->exec.mode) / 1e3;
 }
 
 Device CorrectedData::unmeasured(std::size_t device) const {
@@ -148,9 +171,10 @@ Device CorrectedData::unmeasured(std::size_t device) const {
     for (const Device* d : others) sum += std::log(std::max(of(*d), 1e-9));
     return std::exp(sum / static_cast<double>(others.size()));
   };
-  for (double Device::*constant : {&Device::launch_us, &Device::host_us_eager, &Device::host_us_compiled}) {
-    out.*constant = mean([&](const Device& d) { return d.*constant; });
-  }
+  out.launch_us = mean([](const Device& d) { return d.launch_us; });
+  std::vector<const Host*> hosts;
+  for (const Device* d : others) hosts.push_back(&d->host);
+  if (!hosts.empty()) out.host = geometric_mean(hosts);
   out.product_half_depth = Device{}.product_half_depth;
   out.product_overlap = Device{}.product_overlap;
   for (auto& [kind, share] : out.efficiency) {

@@ -14,7 +14,8 @@ struct CorrectedItem {
   std::shared_ptr<const KernelGraph> graph;
   std::size_t device = 0;    ///< from 1: row of the table of terms
   std::size_t chip = 0;      ///< devices of one chip are left out together
-  std::size_t fold = kNone;  ///< of its family; single operators have none
+  std::size_t fold = kNone;  ///< of its group; single operators have none
+  std::string group;         ///< of families that compute the same; single operators: empty
   bool is_model() const { return fold != kNone; }
 };
 
@@ -52,7 +53,8 @@ class CorrectedData {
 
  private:
   Status choose(const TrainRequest&, Diagnostics&);
-  std::map<std::string, std::size_t> fold_of_families() const;
+  std::map<std::string, std::string> groups_of_families(const std::vector<std::shared_ptr<const KernelGraph>>&) const;
+  std::map<std::string, std::size_t> fold_of_groups(const std::map<std::string, std::string>& groups) const;
   void fit_table();
 
   Dataset dataset_;

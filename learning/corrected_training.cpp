@@ -225,28 +225,20 @@ class CorrectedSession {
 
   Result<Residuals> fit_residuals(const std::vector<double>& log_us,
                                   const std::function<bool(const CorrectedItem&)>& wanted, Diagnostics& diags) const {
-    Residuals out;
-    for (std::size_t d = 1; d <= data_.devices(); ++d) out.group[data_.device(d).name] = static_cast<int>(d);
-    ThreadPool threads(request_.threads);
-    for (const auto mode : {ExecMode::Eager, ExecMode::Compiled}) {
-      std::vector<std::size_t> of_mode;
-      for (std::size_t i = 0; i < items().size(); ++i) {
-        if (items()[i].label->exec.mode == mode && data_.speaks(items()[i]) && wanted(items()[i])) of_mode.push_back(i);
-      }
-      Matrix<float> x(of_mode.size(), data_.table().features.columns.size());
-      std::vector<double> y;
-      std::vector<int> groups;
-      for (std::size_t r = 0; r < of_mode.size(); ++r) {
-        const CorrectedItem& i = items()[of_mode[r]];
-        std::copy(fingerprints_[of_mode[r]].begin(), fingerprints_[of_mode[r]].end(), x.data() + r * x.columns());
-        y.push_back(std::log(us(i.label->latency_ms)) - log_us[of_mode[r]]);
-        groups.push_back(static_cast<int>(i.device));
-      }
-      auto process = GaussianProcess::fit(x, y, groups, {}, Random(request_.seed).stream("residuals"), threads, diags);
-      if (!process) return Failure{};
-      out.of_mode[static_cast<std::size_t>(mode)] = std::move(*process);
+    std::map<std::string, int> groups;
+    for (std::size_t d = 1; d <= data_.devices(); ++d) groups[data_.device(d).name] = static_cast<int>(d);
+    std::array<std::vector<Residuals::Run>, 2> runs;
+    for (std::size_t i = 0; i < items().size(); ++i) {
+      const CorrectedItem& item = items()[i];
+      if (!data_.speaks(item) || !wanted(item)) continue;
+      runs[static_cast<std::size_t>(item.label->exec.mode)].push_back(
+          {.fingerprint = fingerprints_[i],
+           .group = static_cast<int>(item.device),
+           .log_error = std::log(us(item.label->latency_ms)) - log_us[i]});
     }
-    return out;
+    ThreadPool threads(request_.threads);
+    return Residuals::fit(runs, data_.table().features.columns.size(), std::move(groups),
+                          Random(request_.seed).stream("residuals"), threads, diags);
   }
 
   /// The predictor as of one who never had a run on a chip: OUT.without.DEVICE, for each of the chip's devices.
@@ -275,31 +267,20 @@ class CorrectedSession {
     c.settings = {{"networks", static_cast<double>(networks.size())},
                   {"hidden", static_cast<double>(kHidden)},
                   {"convolutions", static_cast<double>(kCorrectedConvolutions)}};
-    c.settings[std::string(kResidualLength)] = GaussianProcessOptions{}.length;
-    for (const auto& [device, group] : residuals.group) c.settings[group_setting(device)] = group;
+    residuals.write(c);
     for (const auto mode : {ExecMode::Eager, ExecMode::Compiled}) {
       const auto of = held_out_.widths(mode);
-      for (std::size_t l = 0; l < of.size(); ++l) c.settings[width_setting(static_cast<Likeness>(l), mode)] = of[l];
+      for (std::size_t l = 0; l < of.size(); ++l)
+        c.settings[width_setting(static_cast<SimilarityBin>(l), mode)] = of[l];
       c.settings[device_width_setting(mode)] = held_out_.other_device_width(mode);
-      const GaussianProcess& process = residuals.of_mode[static_cast<std::size_t>(mode)];
-      if (process.empty()) continue;
-      const auto vector = [&](std::string_view what, const auto& values) {
-        NamedTensor t{.name = residual_tensor(mode, what),
-                      .kind = Parameter<float>::Kind::Vector,
-                      .value = Matrix<float>(1, values.size())};
-        std::transform(values.begin(), values.end(), t.value.data(), [](auto v) { return static_cast<float>(v); });
-        c.tensors.push_back(std::move(t));
-      };
-      c.tensors.push_back({.name = residual_tensor(mode, "points"), .value = process.points()});
-      vector("weights", process.weights());
-      vector("groups", process.groups());
-      vector("scale", process.scale());
     }
     for (const CorrectedItem& i : items()) {
       if (data_.speaks(i)) c.settings[precision_setting(i.label->exec.precision)] = 1;
     }
     for (std::size_t device = 0; device <= data_.devices(); ++device) {
       if (device > 0 && (!saw(device) || !data_.speaks(device))) continue;
+      const auto chip = device > 0 ? chip_class(data_.device(device), Units::Matrix) : std::nullopt;
+      if (chip) c.settings[chip_setting(*chip)] = 1;
       DeviceTerms mean;
       mean.fill(0);
       for (const auto& network : networks) {

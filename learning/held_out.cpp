@@ -54,7 +54,7 @@ void HeldOut::add(const CorrectedItem& i, const LeftOut& left_out, std::size_t n
   const double error = std::abs(std::log(predicted_ms / l.latency_ms));
   const auto mode = static_cast<std::size_t>(l.exec.mode);
   if (i.is_model() && left_out.kind == LeftOut::Family)
-    known_[mode][static_cast<std::size_t>(likeness(e.similarity))].push_back(error);
+    known_[mode][static_cast<std::size_t>(similarity_bin(e.similarity))].push_back(error);
   if (i.is_model() && left_out.kind == LeftOut::Device) other_[mode].push_back(error);
   double kernels = 0, macs = 0, bytes = 0;
   for (std::size_t k = 0; k < i.graph->kernels.size(); ++k) {
@@ -62,14 +62,14 @@ void HeldOut::add(const CorrectedItem& i, const LeftOut& left_out, std::size_t n
     macs += i.graph->count[k] * i.graph->kernels[k].work.macs;
     bytes += i.graph->count[k] * i.graph->kernels[k].traffic.bytes;
   }
-  csv_ += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.3f}\n",
+  csv_ += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.3f}\n",
                       kLeftOutNames[left_out.kind], network, csv_field(l.model), csv_field(l.architecture),
-                      csv_field(l.family), l.batch.value_or(0), csv_field(l.device), name(l.exec.precision),
-                      name(l.exec.mode), name(l.exec.layout), name(l.exec.norms), kernels, macs, bytes, l.latency_ms,
-                      predicted_ms, v.network_ms, v.whitebox_ms, e.similarity);
+                      csv_field(l.family), csv_field(i.group), l.batch.value_or(0), csv_field(l.device),
+                      name(l.exec.precision), name(l.exec.mode), name(l.exec.layout), name(l.exec.norms), kernels, macs,
+                      bytes, l.latency_ms, predicted_ms, v.network_ms, v.whitebox_ms, e.similarity);
 }
 
-std::array<double, kLikenessNames.size()> HeldOut::widths(ExecMode mode) const {
+std::array<double, kSimilarityBinNames.size()> HeldOut::widths(ExecMode mode) const {
   const auto pool = [&](std::size_t m) {
     std::vector<double> all;
     for (const auto& errors : known_[m]) all.insert(all.end(), errors.begin(), errors.end());
@@ -81,7 +81,7 @@ std::array<double, kLikenessNames.size()> HeldOut::widths(ExecMode mode) const {
     const std::vector<double> others = pool(1 - m);
     all.insert(all.end(), others.begin(), others.end());
   }
-  std::array<double, kLikenessNames.size()> out{};
+  std::array<double, kSimilarityBinNames.size()> out{};
   if (all.empty()) {
     out.fill(std::log(kUnjudged));
     return out;
@@ -94,9 +94,9 @@ std::array<double, kLikenessNames.size()> HeldOut::widths(ExecMode mode) const {
 }
 
 double HeldOut::other_device_width(ExecMode mode) const {
-  const double alike = widths(mode)[static_cast<std::size_t>(Likeness::Alike)],
+  const double alike = widths(mode)[static_cast<std::size_t>(SimilarityBin::Alike)],
                unseen = width(other_[static_cast<std::size_t>(mode)]);
-  return unseen > 0 ? std::max(unseen - alike, 0.0) : alike;
+  return unseen > 0 ? std::sqrt(std::max(unseen * unseen - alike * alike, 0.0)) : alike;
 }
 
 }  // namespace perfc

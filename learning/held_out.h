@@ -38,21 +38,21 @@ class HeldOut {
   /// do not count for intervals: they are no models.
   void add(const CorrectedItem&, const LeftOut&, std::size_t network, const Verdict&, const Residuals&);
 
-  /// Half widths of 90 % intervals, in ln, by likeness and never narrower for what is less alike. Likenesses with few
+  /// Half widths of 90 % intervals, in ln, by similarity bin and never narrower for what is less alike. Bins with few
   /// errors of their own take those of the mode, and a mode those of the other.
-  std::array<double, kLikenessNames.size()> widths(ExecMode) const;
-  /// What a device without measurements adds to the width of graphs that are alike.
+  std::array<double, kSimilarityBinNames.size()> widths(ExecMode) const;
+  /// What a device without measurements adds, in squares, to the width of graphs that are alike.
   double other_device_width(ExecMode) const;
 
   /// One line per verdict, with a head.
   const std::string& csv() const { return csv_; }
 
  private:
-  /// |ln(predicted / measured)| by mode: of families left out, by likeness, and of devices left out.
-  std::array<std::array<std::vector<double>, kLikenessNames.size()>, 2> known_;
+  /// |ln(predicted / measured)| by mode: of families left out, by similarity bin, and of devices left out.
+  std::array<std::array<std::vector<double>, kSimilarityBinNames.size()>, 2> known_;
   std::array<std::vector<double>, 2> other_;
   std::string csv_ =
-      "left_out,network,model,architecture,family,batch,device,dtype,mode,layout,norms,kernels,macs,bytes,measured_ms,predicted_ms,network_ms,whitebox_ms,similarity\n";
+      "left_out,network,model,architecture,family,group,batch,device,dtype,mode,layout,norms,kernels,macs,bytes,measured_ms,predicted_ms,network_ms,whitebox_ms,similarity\n";
 };
 
 }  // namespace perfc

@@ -23,6 +23,14 @@ std::string unread_options(const TrainRequest&);
 /// The row that has this model; null: none.
 const LearnedPredictor* find_learned(std::string_view model);
 
+/// Names for TrainRequest::model: "corrected" and those of PMGNS.
+std::vector<std::string> trainable_models();
+/// Trains and, unless stopped on the way, writes the checkpoint and removes the
+/// state. Every rank calls it; rank 0 writes the files.
+Result<TrainOutcome> train(const TrainRequest&, Communicator&, Diagnostics&);
+/// The learning-rate range test on the same data and model.
+Result<RangeTest> find_learning_rate(const TrainRequest&, Diagnostics&);
+
 /// Learned predictors fill in what their outputs cover and leave the rest to the
 /// whitebox. Refuses checkpoints whose columns this program does not extract.
 Result<std::unique_ptr<Predictor>> open_predictor(const std::string& name_or_path, OpaquePolicy, Diagnostics&);

@@ -1,5 +1,5 @@
 #pragma once
-/// `perfc train`: a dataset and a recipe in, a checkpoint out.
+/// What `perfc train` is asked for and what it returns; learning/predictors.h trains.
 #include "gnn/trainer.h"
 #include "learning/pmgns_data.h"
 
@@ -58,16 +58,6 @@ struct TrainOutcome {
   TrainReport report;
   std::size_t training = 0, validation = 0, left_out = 0;  ///< labels
 };
-
-/// Names for TrainRequest::model: "corrected" and those of PMGNS.
-std::vector<std::string> trainable_models();
-
-/// Trains and, unless stopped on the way, writes the checkpoint and removes the
-/// state. Every rank calls it; rank 0 writes the files.
-Result<TrainOutcome> train(const TrainRequest&, Communicator&, Diagnostics&);
-
-/// The learning-rate range test on the same data and model.
-Result<RangeTest> find_learning_rate(const TrainRequest&, Diagnostics&);
 
 /// "step,learning_rate,loss,smoothed" lines.
 std::string to_csv(const RangeTest&);

@@ -20,8 +20,7 @@ bool known(const ResultInfo& r) {
 /// Moves elements without changing any: on a weight that nothing else uses, a
 /// weight stored that way from the start. Not what launches a copy whenever it is called.
 bool is_layout(const Node& n, ExecMode mode) {
-  if (n.kind != NodeKind::Call || (mode == ExecMode::Eager && def(n.op).runs.launch == Launch::Kernel))
-    return false;
+  if (n.kind != NodeKind::Call || (mode == ExecMode::Eager && def(n.op).runs.launch == Launch::Kernel)) return false;
   const Moves moves = def(n.op).moves;
   return moves == Moves::Reshapes || moves == Moves::Permutes || moves == Moves::Copies;
 }
@@ -49,8 +48,7 @@ bool all_results_known(const Node& n) {
 Result<Graph> fold_constants(Graph graph, const PassOptions& options, Diagnostics& diags) {
   const bool nothing = !any_call(graph, [&](const Graph& g, NodeId id) {
     const Node& n = g.node(id);
-    return all_results_known(n) ||
-           (is_layout(n, options.mode) && g.node(n.operands[0]).kind == NodeKind::Constant);
+    return all_results_known(n) || (is_layout(n, options.mode) && g.node(n.operands[0]).kind == NodeKind::Constant);
   });
   if (nothing) return graph;
   return for_each_region(std::move(graph), diags, [&](const Graph& g) -> Result<Graph> {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -56,8 +57,8 @@ Result<Graph> load_graph(const Request& request, Diagnostics& diags) {
   if (!graph || !require_bound(*graph, diags)) return Failure{};
   const PassOptions options{
       .batch = request.batch.value_or(0), .written_by = frontend_of(*source)->written_by, .mode = request.exec.mode};
-  return run_passes(std::move(*graph), default_pipeline(request.exec.mode, request.fold_batch_norm), options, request.trace,
-                    diags);
+  return run_passes(std::move(*graph), default_pipeline(request.exec.mode, request.fold_batch_norm), options,
+                    request.trace, diags);
 }
 
 StaticFeatures static_features(const Graph& graph) {
@@ -108,7 +109,27 @@ Result<std::vector<Device>> find_devices(const Request& request, Diagnostics& di
     if (!d) return Failure{};
     devices.push_back(std::move(*d));
   }
+  if (!set_host(request, devices, diags)) return Failure{};
   return devices;
+}
+
+Status set_host(const Request& request, std::vector<Device>& devices, Diagnostics& diags) {
+  if (request.host.empty()) return ok();
+  Diagnostics unknown;
+  auto host = find_host(request.host, unknown);
+  if (!host && std::filesystem::exists(request.host)) {
+    Diagnostics file_diags(request.host);
+    if (const auto source = Source::open(request.host, file_diags)) host = parse_host(source->bytes(), file_diags);
+    diags.append(file_diags);
+  } else if (!host) {
+    diags.append(unknown);
+  }
+  if (!host) return Failure{};
+  for (Device& d : devices) {
+    d.host = *host;
+    d.host_given = true;
+  }
+  return ok();
 }
 
 Result<std::vector<Report>> predict(const Graph& graph, const std::vector<Device>& devices, const Predictor& predictor,

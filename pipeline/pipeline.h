@@ -19,6 +19,7 @@ struct Request {
   ExecConfig exec;
   std::vector<std::string> devices;  ///< names; at least one
   std::string device_file;           ///< extra devices, may be empty
+  std::string host;                  ///< name of a host, or a file of one; empty: each device's own
   OpaquePolicy opaque = OpaquePolicy::Refuse;
   std::string predictor = "default";  ///< see learning/predictors.h
   FoldBatchNorm fold_batch_norm = FoldBatchNorm::AsExecuted;
@@ -55,8 +56,10 @@ struct Report {
 /// Imports and runs the default pipeline; the graph that predictors see.
 Result<Graph> load_graph(const Request&, Diagnostics&);
 StaticFeatures static_features(const Graph&);
-/// The request's devices, from its device file and the built-in table.
+/// The request's devices, from its device file and the built-in table, with its host.
 Result<std::vector<Device>> find_devices(const Request&, Diagnostics&);
+/// The request's host for devices that come from elsewhere.
+Status set_host(const Request&, std::vector<Device>&, Diagnostics&);
 /// One report per device. Fails as a whole if any device fails.
 Result<std::vector<Report>> predict(const Graph&, const std::vector<Device>&, const Predictor&, const Request&,
                                     Diagnostics&);

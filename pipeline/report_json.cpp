@@ -35,6 +35,15 @@ Json mig_json(const MigDecision& m) {
   return out;
 }
 
+Json host_json(const Report& r) {
+  const Prediction& p = r.prediction;
+  return {{"name", r.device.host.name},
+          {"framework", r.device.host.framework},
+          {"calls", round6(p.host_calls)},
+          {"us_per_call", round6(p.host_us_per_call())},
+          {"interval", r.device.host.interval}};
+}
+
 }  // namespace
 
 std::string to_json(const std::vector<Report>& reports, std::size_t top) {
@@ -71,6 +80,8 @@ std::string to_json(const std::vector<Report>& reports, std::size_t top) {
                            {"latency_ms_interval", {round6(p.latency_lo_ms), round6(p.latency_hi_ms)}},
                            {"device_ms", round6(p.device_ms)},
                            {"host_ms", round6(p.host_ms)},
+                           {"host", host_json(r)},
+                           {"bound", p.host_bound() ? "host" : "device"},
                            {"throughput_per_s",
                             round6(p.latency_ms > 0 ? static_cast<double>(r.features.batch) / p.latency_ms * 1e3 : 0)},
                            {"memory_mib", round6(p.memory.total_mib())},

@@ -47,6 +47,10 @@ std::string one(const Report& r, std::size_t top, const Style& s) {
        fmt::format("90 % interval {} … {}; device {}, host {}; {}/s", ms(p.latency_lo_ms), ms(p.latency_hi_ms),
                    ms(p.device_ms), ms(p.host_ms),
                    scaled(p.latency_ms > 0 ? static_cast<double>(r.features.batch) / p.latency_ms * 1e3 : 0)));
+  line("host", r.device.host.name,
+       fmt::format("{:g} {} of {:.1f} µs, {}; {}", p.host_calls, r.exec.mode == ExecMode::Eager ? "calls" : "kernels",
+                   p.host_us_per_call(), r.device.host.framework,
+                   p.host_bound() ? "it bounds the run (--host)" : "the device bounds the run"));
   line("memory", fmt::format("{:.0f} MiB", p.memory.total_mib()),
        fmt::format("context {:.0f} + weights {:.0f}{} + activations {:.0f} + workspace {:.0f}{}; the device has {:.0f}",
                    p.memory.context_mib, p.memory.weights_mib,

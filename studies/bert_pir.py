@@ -1,5 +1,5 @@
-"""BERT-like encoders as .pir text, for the calibration on MIGProfiler's runs (studies/fit_mig.py):
-the models as Hugging Face's eager implementation launches them, without weights."""
+"""Models as .pir text without weights: BERT-like encoders as Hugging Face's eager implementation launches them
+(studies/fit_mig.py, studies/fit_power.py), and parts of others."""
 
 
 class Text:
@@ -17,6 +17,17 @@ class Text:
 
     def ints(self, *values):
         return self.add(f"const[{', '.join(map(str, values))}] : Tensor[({len(values)},), int64]")
+
+
+def convolution(t, x, n_in, n_out, window, stride=(1, 1), groups=1, activation="nn.relu"):
+    """With its batch-norm, and in the middle of its padding."""
+    kh, kw = window
+    weight = t.weight(n_out, n_in // groups, kh, kw)
+    y = t.add(f"nn.conv2d({x}, {weight}, dilation=[1, 1], groups={groups}, kernel_size=[{kh}, {kw}], "
+              f"padding=[{kh // 2}, {kw // 2}, {kh // 2}, {kw // 2}], strides=[{stride[0]}, {stride[1]}])")
+    norm = ", ".join(t.weight(n_out) for _ in range(4))
+    y = t.add(f"nn.batch_norm({y}, {norm}, epsilon=1e-05)")
+    return t.add(f"{activation}({y})") if activation else y
 
 
 def encoder(batch, tokens, hidden, layers, heads, ffn, vocabulary, scaled="scores"):

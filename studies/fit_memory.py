@@ -10,8 +10,7 @@ mig    MIGProfiler's framebuffer (MIT), leave-model-out. ViT ran before PyTorch 
 train  GPUMemNet's timm rows (CC-BY-4.0; clean ones), one training step with Adam, leave-family-out. From the other
        families come the context, which is not shipped, and how often a monitor sees cuDNN's search for algorithms
        (kSeenPerGib in whitebox/constants.h), which is, fitted on all. Of several image sizes of an architecture the one
-       is
-       taken where the set's own FakeTensor column, which is no target, has its usual ratio to our activations.
+       is taken where the set's own FakeTensor column, which is no target, has its usual ratio to our activations.
 dippm  The A100 points of DIPPM's paper with the shipped constants: test only.
 
 DIR holds ../shared/graphs/timm_torchscript.tar.xz unpacked.

@@ -4,14 +4,14 @@
     python3 studies/fit_mig.py --check 3.5        # MAPE of the shipped constants on a sample of the 40 GB set
 
 The 40 GB and the 80 GB set ran on different hosts with different software, so each fits its own entry of
-data/devices.json, where the constants go by hand: shares of peak, half depth and host time per operator (memory:
-studies/fit_memory.py). Each model (two versions of one network are one model), then each slice, is left out of the fit
-and judged. The launch overhead stays the default: on one slice it cannot be told from host time.
+data/devices.json and its host of data/hosts.json, where the constants go by hand: shares of peak, half depth and what
+the host takes for a call of one kernel, to which its other costs keep their ratios (memory: studies/fit_memory.py).
+Each model (two versions of one network are one model), then each slice, is left out of the fit and judged. The launch
+overhead stays the default: on one slice it cannot be told from host time.
 
 The 40 GB set computed in TF32; the 80 GB set convolved in TF32 and multiplied in fp32 (../shared/findings.md). The
 BERTs scaled their scores, DistilBERT its queries. DIR holds ../shared/graphs/timm_torchscript.tar.xz unpacked.
 """
-import argparse
 import collections
 import csv
 import json
@@ -25,6 +25,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import bert_pir  # noqa: E402
+import fit_arguments  # noqa: E402
 import tables  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -38,11 +39,13 @@ BERTS = {  # layers, hidden, heads, ffn, vocabulary (the models' Hugging Face co
 }
 VISION = {"resnet50": ("resnet50_224.json", "tf32"), "vision_transformer": ("vit_base_patch16_224_224.json", "fp32")}
 SETS = {"A100-40g": "a100-40gb", "A100-80g": "a100-80gb"}
+HOSTS = {"a100-40gb": "migprofiler-40gb", "a100-80gb": "migprofiler-80gb"}
+HOST = "host_kernel_us"  # the host's cost of a call of one kernel
 SLICE_GB = {"5": "1g.5gb", "10": "2g.10gb", "20": "3g.20gb", "40": "7g.40gb"}
 SMS = {"1": 14, "2": 28, "3": 42, "4": 56, "7": 98}
-FITTED = {"A100-40g": ("host_us_eager", "matmul", "bandwidth", "gather", "product_half_depth"),
-          "A100-80g": ("host_us_eager", "vector_matmul", "convolution", "bandwidth")}
-AT_MOST_1 = ("matmul", "vector_matmul", "convolution", "bandwidth", "gather")
+FITTED = {"A100-40g": (HOST, "matmul", "bandwidth", "gather", "product_half_depth"),
+          "A100-80g": (HOST, "vector_matmul", "dense_convolution", "bandwidth")}
+AT_MOST_1 = ("matmul", "vector_matmul", "bandwidth", "gather")
 OUTLIER = 0.02  # relative errors beyond count linearly
 SAMPLE = 7      # --check: every so manieth run
 
@@ -82,12 +85,14 @@ class Predictor:
 
     def __init__(self, perfc):
         self.perfc = perfc
-        self.table = {
-            d["name"]: d
-            for d in json.loads(subprocess.check_output([perfc, "devices", *SETS.values(), "--json"]))["devices"]
-        }
+        self.table = {}
+        for name, host in HOSTS.items():
+            text = subprocess.check_output([perfc, "devices", name, "--host", host, "--json"])
+            self.table[name] = json.loads(text)["devices"][0]
 
     def constant(self, device, key):
+        if key == HOST:
+            return self.table[device]["host"]["eager_us"]["kernel"]
         return self.table[device]["efficiency"].get(key, self.table[device].get(key))
 
     def run(self, command, devices, file=None, top=0):
@@ -105,6 +110,10 @@ class Predictor:
             d = json.loads(json.dumps(self.table[rows[0]["device"].split(":")[0]]))
             d.update(name=f"variant{v}", aliases=[])
             for key, value in constants.items():
+                if key == HOST:
+                    scale = value / d["host"]["eager_us"]["kernel"]
+                    d["host"]["eager_us"] = {call: us * scale for call, us in d["host"]["eager_us"].items()}
+                    continue
                 (d["efficiency"] if key in d["efficiency"] else d)[key] = value
             devices.append(d)
         members = collections.defaultdict(list)
@@ -272,15 +281,9 @@ def check(perfc, bound):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--graphs", type=pathlib.Path)
-    p.add_argument("--perfc", default=str(ROOT / "build/release/perfc"))
-    p.add_argument("--check", type=float, metavar="PERCENT")
-    args = p.parse_args()
+    args = fit_arguments.parse(__doc__)
     if args.check is not None:
         sys.exit(check(args.perfc, args.check))
-    if not args.graphs:
-        p.error("--graphs is missing")
     predict = Predictor(args.perfc)
     lines = [
         "## Latency on MIG slices: MIGProfiler", "",

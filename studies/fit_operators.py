@@ -4,12 +4,9 @@
     python3 studies/fit_operators.py --data build/dataset/operators.csv [--perfc build/release/perfc]
 
 For each chip (both A100s are one), `perfc train --model corrected` learns from OTHERS operators of each kind on every
-other
-GPU and MEASURED of each kind on this one; `perfc eval` judges it on all its other operators. It is what a user with
-timings
-of single operators would do. Without a run: one training on ALONE of each kind and GPU, whose networks leave a chip out
-and
-are judged on its share. What is drawn is decided by the names' checksums.
+other GPU and MEASURED of each kind on this one; `perfc eval` judges it on all its other operators. It is what a user
+with timings of single operators would do. Without a run: one training on ALONE of each kind and GPU, whose networks
+leave a chip out and are judged on its share. What is drawn is decided by the names' checksums.
 """
 import argparse
 import collections

@@ -12,13 +12,11 @@ rate that long products sustain under the power limit, where whitebox/constants.
 Fitted are `busy` and `memory`, with the same weight for each network; perfc predicts the kernels' times of a training
 step of each network, batch and GPU; the step's time is the trace's own, because its epochs wait for data loading, which
 no model file shows. Idle power of a GPU is what the model leaves over in the rows that keep it busy less than 5 % of
-the
-time: their lowest tenth, because what the model does not see only adds.
+the time: their lowest tenth, because what the model does not see only adds.
 
 Leave-network-out: both BERTs are one network. Leave-GPU-out: idle is the share of the TDP that the other GPU
 with the same kind of memory (HBM or GDDR) takes. DIR holds ../shared/graphs/timm_torchscript.tar.xz unpacked.
 """
-import argparse
 import collections
 import csv
 import json
@@ -32,8 +30,9 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import bert_pir  # noqa: E402
+import fit_arguments  # noqa: E402
 import tables  # noqa: E402
-from bert_pir import Text  # noqa: E402
+from bert_pir import Text, convolution  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 GPUS = {
@@ -47,6 +46,7 @@ SAMPLES = {  # per epoch
 }
 TOKENS = {"squad": 384, "sentiment140": 64}
 LIMIT, SHARPNESS, HELD_FROM = 0.97, 10, 0.65
+POWER_SHARE = 11  # column of kProducts
 WITHOUT_LIMIT = ("A40",)  # float32 on graphics chips since Ampere: no kernels were measured
 IDLE_BELOW, IDLE_PERCENTILE, FEWEST = 0.05, 10, 10
 SAMPLE = 23  # --check: every so manieth run
@@ -62,16 +62,6 @@ def several(t, count, expression):
     name = t.add(expression)
     t.lines[-1] = t.lines[-1].replace(f"{name} =", f"{name}:{count} =")
     return name
-
-
-def convolution(t, x, n_in, n_out, window, stride=(1, 1), groups=1, activation="nn.relu"):
-    kh, kw = window
-    weight = t.weight(n_out, n_in // groups, kh, kw)
-    y = t.add(f"nn.conv2d({x}, {weight}, dilation=[1, 1], groups={groups}, kernel_size=[{kh}, {kw}], "
-              f"padding=[{kh // 2}, {kw // 2}, {kh // 2}, {kw // 2}], strides=[{stride[0]}, {stride[1]}])")
-    norm = ", ".join(t.weight(n_out) for _ in range(4))
-    y = t.add(f"nn.batch_norm({y}, {norm}, epsilon=1e-05)")
-    return t.add(f"{activation}({y})") if activation else y
 
 
 def shufflenet(batch):
@@ -113,8 +103,7 @@ def ncf(batch):
 def deepspeech(batch, frames=1230, hidden=800):
     """DeepSpeech2: two convolutions over the spectrogram, five bidirectional LSTMs; mean length of LibriSpeech.
     The width is not stated; with 1024 units the traces' steps would do 1.19 times the V100's and 1.04 times the RTX
-    6000's
-    peak of float32 (no other network passes 0.84), 800 was the public implementation's default."""
+    6000's peak of float32 (no other network passes 0.84), 800 was the public implementation's default."""
     t = Text()
     x = convolution(t, convolution(t, "%x", 1, 32, (41, 11), (2, 2), activation="clip"), 32, 32, (21, 11), (2, 1),
                     activation="clip")
@@ -142,7 +131,8 @@ def model(dataset, network, batch, graphs, folder):
 def sustained():
     """FLOP/s of long float32 products by GPU (whitebox/constants.h, VectorOlder)."""
     text = (ROOT / "whitebox/constants.h").read_text()
-    per_watt = float(re.search(r"// VectorOlder.*?power_share = ([\d.]+)", text, re.S).group(1)) * 1e12
+    row = re.search(r"// VectorOlder\n\s*\{([^}]*)\}", text).group(1)
+    per_watt = float(row.split(",")[POWER_SHARE]) * 1e12
     return {gpu: per_watt * tdp for gpu, (_, tdp, _) in GPUS.items() if gpu not in WITHOUT_LIMIT}
 
 
@@ -290,15 +280,9 @@ def check(perfc, graphs, bound):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--graphs", type=pathlib.Path)
-    p.add_argument("--perfc", default=str(ROOT / "build/release/perfc"))
-    p.add_argument("--check", type=float, metavar="PERCENT")
-    args = p.parse_args()
+    args = fit_arguments.parse(__doc__)
     if args.check is not None:
         sys.exit(check(args.perfc, args.graphs, args.check))
-    if not args.graphs:
-        p.error("--graphs is missing")
     with tempfile.TemporaryDirectory() as folder:
         rows = Rows(load_rows(args.perfc, args.graphs, pathlib.Path(folder)))
     lines, _ = evaluate(rows)

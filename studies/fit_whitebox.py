@@ -9,8 +9,7 @@ peak and the cost of a launch, one set of constants per device.
 
 Honesty: families (timm modules) are split by a fixed hash; one half fits, the other is only reported. "device held out"
 predicts a device with the geometric mean of the other two devices' constants. The constants go into data/devices.json
-by
-hand, their geometric mean as the default, and so does the factor within which 90 % of a device's held-out runs lie.
+by hand, their geometric mean as the default, and so does the factor within which 90 % of a device's held-out runs lie.
 """
 import argparse
 import collections

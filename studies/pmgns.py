@@ -5,9 +5,8 @@
 
 PMGNS knows neither device nor setting, so it trains and is judged on one: RTX 5090, eager, nchw, the ONNX exports.
 What `perfc eval` predicted is kept in build/pmgns, so that an interrupted run goes on; --table only writes the table.
-Rows
-of runs that are not there stay as they are. To convergence: until the validation loss is 15 epochs old, at most 300
-epochs.
+Rows of runs that are not there stay as they are. To convergence: until the validation loss is 15 epochs old, at most
+300 epochs.
 """
 import argparse
 import csv

@@ -4,6 +4,7 @@ A section stands between `<!-- NAME: written by SCRIPT -->` and `<!-- end NAME -
 what comes before the first of them is studies/accuracy.py's.
 """
 import csv
+import itertools
 import pathlib
 import re
 import sys
@@ -30,19 +31,13 @@ def write_head(text, path=ACCURACY):
 
 def wrapped(lines):
     """Prose in COLUMNS columns, paragraph by paragraph; headings, tables and comments as they are."""
-    prose = []
-    for line in [*lines, ""]:
-        if line and line[0] not in "|#<-":
-            prose.append(line)
-            continue
-        yield from textwrap.wrap(" ".join(prose), COLUMNS, break_long_words=False, break_on_hyphens=False)
-        prose = []
-        yield line
+    for is_prose, group in itertools.groupby(lines, lambda line: line != "" and line[0] not in "|#<-"):
+        yield from (textwrap.wrap(" ".join(group), COLUMNS, break_long_words=False, break_on_hyphens=False)
+                    if is_prose else group)
 
 
 def write_section(name, script, lines, path=ACCURACY):
-    text = list(wrapped(lines))[:-1]
-    body = "\n".join([f"<!-- {name}: written by {script} -->", *text, f"<!-- end {name} -->"]) + "\n"
+    body = "\n".join([f"<!-- {name}: written by {script} -->", *wrapped(lines), f"<!-- end {name} -->"]) + "\n"
     text = path.read_text()
     old = re.compile(rf"^<!-- {re.escape(name)}: written by .*?^<!-- end {re.escape(name)} -->\n", re.M | re.S)
     files.write_text(path, old.sub(lambda _: body, text) if old.search(text) else text.rstrip("\n") + "\n\n" + body)

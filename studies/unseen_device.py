@@ -24,7 +24,6 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "python"))
 from perfc import files  # noqa: E402
 TEN, DRAWS, JUDGED = 10, 10, 200
-CONSTANTS = ("launch_us", "host_us_eager", "host_us_compiled")
 
 
 def unmeasured(perfc, device, others):
@@ -32,8 +31,10 @@ def unmeasured(perfc, device, others):
     listed = json.loads(subprocess.check_output([perfc, "devices", device, *others, "--json"]))
     mine, *rest = listed["devices"]
     mean = lambda values: math.exp(statistics.mean(math.log(v) for v in values))
-    for c in CONSTANTS:
-        mine[c] = mean([d[c] for d in rest])
+    mine["launch_us"] = mean([d["launch_us"] for d in rest])
+    hosts = [d["host"] for d in rest]
+    mine["host"]["eager_us"] = {call: mean([h["eager_us"][call] for h in hosts]) for call in hosts[0]["eager_us"]}
+    mine["host"]["compiled_us"] = mean([h["compiled_us"] for h in hosts])
     for share in mine["efficiency"]:
         mine["efficiency"][share] = mean([d["efficiency"][share] for d in rest])
     return {"schema": listed["schema"], "devices": [mine]}

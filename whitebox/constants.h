@@ -6,11 +6,11 @@
 ///   [timm]       by hand on timm's runs on RTX 3090, 4090 and 5090, with the models that the line names;
 ///                `studies/fit_whitebox.py` says how well all of them are then predicted
 ///   [NeuSight]   by hand on NeuSight's measured operators; `studies/fit_operators.py` says how well
-///   [kernels]    measured kernels: `studies/kernels/memory_bound.py` and `studies/kernels/attention.py` print it
+///   [kernels]    measured kernels: `studies/kernels/memory_bound.py`, `studies/kernels/attention.py` and
+///                `studies/kernels/fit_products.py` print it; docs/judged.md says how well it does
 ///   [training]   `studies/fit_training.py` prints it
 ///   [memory]     `studies/fit_memory.py` prints it
 ///   [power]      `studies/fit_power.py` prints it
-///   [kernels]    `studies/kernels/fit_products.py` prints it; docs/judged.md says how well it does
 ///   [counted]    what the kernels read and write, element by element
 ///   [FILE]       a fact of PyTorch, TorchInductor or cuDNN: the file or the documentation that says it
 #include <cstddef>
@@ -45,6 +45,7 @@ inline constexpr ProductTile kProductTiles[] = {
     {16, 32},   {16, 64},   {16, 128},  {32, 32},  {32, 64},  {32, 128},  {64, 16},   {64, 32},  {64, 64},
     {64, 128},  {64, 256},  {128, 16},  {128, 32}, {128, 64}, {128, 128}, {128, 256}, {256, 64}, {256, 128},
     {256, 256}, {128, 192}, {192, 128}, {64, 192}, {128, 96}, {96, 128},  {256, 192}, {64, 96},  {96, 64}};
+inline constexpr std::size_t kAllTiles = std::size(kProductTiles);
 inline constexpr std::size_t kMmaTiles = 19;  ///< of them, those of kernels without TMA
 /// CTAs that share a tile's k. (our choice)
 inline constexpr double kProductSplits[] = {1, 2, 3, 4, 6, 8, 16, 32};
@@ -52,6 +53,9 @@ inline constexpr double kProductSplits[] = {1, 2, 3, 4, 6, 8, 16, 32};
 inline constexpr double kFullTile = 128 * 128, kTilesAtOnce = 2;
 /// Byte of a row that a step along k reads: 64 elements of 16 bits. [CUTLASS' default tiles]
 inline constexpr double kStepBytes = 128;
+/// Byte that a thread loads at once, and that a step takes of the channels of a convolution's position, unless there
+/// are fewer. [CUTLASS, media/docs/implicit_gemm_convolution.md]
+inline constexpr double kVectorLoad = 16, kPositionStep = 64;
 /// Byte of an element of the narrowest weights: 4 bits. [ONNX, MatMulNBits]
 inline constexpr double kNarrowestWeight = 0.5;
 /// Byte of a partial sum of split-K. [counted]
@@ -92,179 +96,39 @@ struct ProductConstants {
 /// the host's in it); L40S; RTX 3090 and 4090 (LLMServingSim's layers); L40S with the power that T4 has in fp16, 41.6
 /// of 65 TFLOP/s at 70 W (Jia et al., "Dissecting the NVidia Turing T4 GPU", 2019); A100; H100 and H200; B200, B300,
 /// GB200 and GB300; NeuSight's float32 on MI100 and MI210 (with the launch of Graphics). [kernels]
+// clang-format off
 inline constexpr ProductConstants kProducts[] = {
+    // launch_clocks  tensor_share  read_share  write_share  step_ns  stream_bytes  l2_bytes_clock  exposed  split_ns
+    // gemv_clocks  gemv_step_ns  power_share  power_exponent  l2_share  tile_ns    spill      tiles  always_gemv
     // Vector
-    {.launch_clocks = 4950,
-     .tensor_share = 0.965,
-     .read_share = 0.844,
-     .write_share = 0.602,
-     .step_ns = 2440,
-     .stream_bytes = 490,
-     .l2_bytes_clock = 22.6,
-     .exposed = 0.325,
-     .split_ns = 338,
-     .gemv_clocks = 5390,
-     .gemv_step_ns = 10.8,
-     .power_share = 1,
-     .power_exponent = 0,
-     .l2_share = 0.0501,
-     .tile_ns = 29200,
-     .spill = 0.111,
-     .tiles = kMmaTiles,
-     .always_gemv = false},
+    {           4950,        0.965,      0.844,       0.602,    2440,          490,           22.6,   0.325,      338,
+              5390,         10.8,           1,              0,   0.0501,   29200,   0.111, kMmaTiles,       false},
     // VectorOlder
-    {.launch_clocks = 4950,
-     .tensor_share = 0.938,
-     .read_share = 0.774,
-     .write_share = 0.602,
-     .step_ns = 484,
-     .stream_bytes = 64,
-     .l2_bytes_clock = 21.8,
-     .exposed = 0.379,
-     .split_ns = 26300,
-     .gemv_clocks = 5390,
-     .gemv_step_ns = 10.8,
-     .power_share = 0.0441,
-     .power_exponent = 1,
-     .l2_share = 0.05,
-     .tile_ns = 21500,
-     .spill = 2,
-     .tiles = kMmaTiles,
-     .always_gemv = false},
+    {           4950,        0.938,      0.774,       0.602,     484,           64,           21.8,   0.379,    26300,
+              5390,         10.8,      0.0441,              1,     0.05,   21500,       2, kMmaTiles,       false},
     // Graphics
-    {.launch_clocks = 4950,
-     .tensor_share = 0.951,
-     .read_share = 0.836,
-     .write_share = 0.76,
-     .step_ns = 212,
-     .stream_bytes = 29.9,
-     .l2_bytes_clock = 14,
-     .exposed = 0.378,
-     .split_ns = 2240,
-     .gemv_clocks = 5390,
-     .gemv_step_ns = 10.8,
-     .power_share = 0.684,
-     .power_exponent = 0.5,
-     .l2_share = 0.876,
-     .tile_ns = 2870,
-     .spill = 2,
-     .tiles = kMmaTiles,
-     .always_gemv = true},
+    {           4950,        0.951,      0.836,        0.76,     212,         29.9,             14,   0.378,     2240,
+              5390,         10.8,       0.684,            0.5,    0.876,    2870,       2, kMmaTiles,        true},
     // GeForce
-    {.launch_clocks = 4950,
-     .tensor_share = 1.19,
-     .read_share = 0.934,
-     .write_share = 0.763,
-     .step_ns = 229,
-     .stream_bytes = 29.9,
-     .l2_bytes_clock = 14.4,
-     .exposed = 0.251,
-     .split_ns = 2240,
-     .gemv_clocks = 5390,
-     .gemv_step_ns = 10.8,
-     .power_share = 0.684,
-     .power_exponent = 0.5,
-     .l2_share = 0.876,
-     .tile_ns = 2820,
-     .spill = 1.99,
-     .tiles = kMmaTiles,
-     .always_gemv = true},
+    {           4950,         1.19,      0.934,       0.763,     229,         29.9,           14.4,   0.251,     2240,
+              5390,         10.8,       0.684,            0.5,    0.876,    2820,    1.99, kMmaTiles,        true},
     // Turing
-    {.launch_clocks = 4950,
-     .tensor_share = 0.951,
-     .read_share = 0.836,
-     .write_share = 0.76,
-     .step_ns = 212,
-     .stream_bytes = 29.9,
-     .l2_bytes_clock = 14,
-     .exposed = 0.378,
-     .split_ns = 2240,
-     .gemv_clocks = 5390,
-     .gemv_step_ns = 10.8,
-     .power_share = 0.617,
-     .power_exponent = 0.5,
-     .l2_share = 0.876,
-     .tile_ns = 2870,
-     .spill = 2,
-     .tiles = kMmaTiles,
-     .always_gemv = true},
+    {           4950,        0.951,      0.836,        0.76,     212,         29.9,             14,   0.378,     2240,
+              5390,         10.8,       0.617,            0.5,    0.876,    2870,       2, kMmaTiles,        true},
     // Ga100
-    {.launch_clocks = 4670,
-     .tensor_share = 1.16,
-     .read_share = 0.782,
-     .write_share = 0.636,
-     .step_ns = 269,
-     .stream_bytes = 51.9,
-     .l2_bytes_clock = 28.1,
-     .exposed = 0.31,
-     .split_ns = 2570,
-     .gemv_clocks = 4470,
-     .gemv_step_ns = 54.4,
-     .power_share = 0.703,
-     .power_exponent = 0.5,
-     .l2_share = 0.112,
-     .tile_ns = 4270,
-     .spill = 0.785,
-     .tiles = kMmaTiles,
-     .always_gemv = false},
+    {           4670,         1.16,      0.782,       0.636,     269,         51.9,           28.1,    0.31,     2570,
+              4470,         54.4,       0.703,            0.5,    0.112,    4270,   0.785, kMmaTiles,       false},
     // Hopper
-    {.launch_clocks = 5190,
-     .tensor_share = 1.1,
-     .read_share = 0.922,
-     .write_share = 0.95,
-     .step_ns = 82.6,
-     .stream_bytes = 72.2,
-     .l2_bytes_clock = 106,
-     .exposed = 0.311,
-     .split_ns = 2830,
-     .gemv_clocks = 8190,
-     .gemv_step_ns = 140,
-     .power_share = 0.968,
-     .power_exponent = 0.5,
-     .l2_share = 0.467,
-     .tile_ns = 2000,
-     .spill = 0.00698,
-     .tiles = std::size(kProductTiles),
-     .always_gemv = false},
+    {           5190,          1.1,      0.922,        0.95,    82.6,         72.2,            106,   0.311,     2830,
+              8190,          140,       0.968,            0.5,    0.467,    2000, 0.00698, kAllTiles,       false},
     // Blackwell
-    {.launch_clocks = 4010,
-     .tensor_share = 1.2,
-     .read_share = 0.903,
-     .write_share = 1.05,
-     .step_ns = 67.5,
-     .stream_bytes = 141,
-     .l2_bytes_clock = 183,
-     .exposed = 0.55,
-     .split_ns = 3150,
-     .gemv_clocks = 4860,
-     .gemv_step_ns = 170,
-     .power_share = 1.01,
-     .power_exponent = 0.5,
-     .l2_share = 0.387,
-     .tile_ns = 1040,
-     .spill = 0,
-     .tiles = std::size(kProductTiles),
-     .always_gemv = false},
+    {           4010,          1.2,      0.903,        1.05,    67.5,          141,            183,    0.55,     3150,
+              4860,          170,        1.01,            0.5,    0.387,    1040,       0, kAllTiles,       false},
     // Cdna
-    {.launch_clocks = 4950,
-     .tensor_share = 0.761,
-     .read_share = 0.666,
-     .write_share = 1.05,
-     .step_ns = 1000,
-     .stream_bytes = 10,
-     .l2_bytes_clock = 34.9,
-     .exposed = 0.984,
-     .split_ns = 4690,
-     .gemv_clocks = 5390,
-     .gemv_step_ns = 10.8,
-     .power_share = 0.259,
-     .power_exponent = 0.5,
-     .l2_share = 0.131,
-     .tile_ns = 51.4,
-     .spill = 0.00125,
-     .tiles = kMmaTiles,
-     .always_gemv = false},
+    {           4950,        0.761,      0.666,        1.05,    1000,           10,           34.9,   0.984,     4690,
+              5390,         10.8,       0.259,            0.5,    0.131,    51.4, 0.00125, kMmaTiles,       false},
 };
+// clang-format on
 
 /// What products with quantised operands change: factors on their chip class' constants, and on the peak where both
 /// operands have 8 bits. TensorRT-LLM's weight-only (int8, int4) and SmoothQuant kernels on A100 and L40S; a launch of
@@ -361,22 +225,11 @@ inline constexpr double kAttentionHead = 64;
 /// Passes over a recurrence's gates, and byte of each, as cuDNN computes them. [counted]
 inline constexpr double kGatePasses = 4, kGateBytes = 4;
 /// µs per step of a recurrence on a GPU, however little it computes: the product with the state and the cell wait for
-/// each
-/// other and for the step before. LSTM of 256 units, batch 4: 1.63 ms for 150 steps on a GTX 1080 Ti.
+/// each other and for the step before. LSTM of 256 units, batch 4: 1.63 ms for 150 steps on a GTX 1080 Ti.
 /// [DeepBench, github.com/baidu-research/DeepBench, README, RNN results; docs/whitebox.md has its other figures]
 inline constexpr double kRecurrentStepUs = 10.9;
 
-// ---- Convolutions with groups: whitebox/launch/framework.cpp, group_share and vector_limit
-/// Channels of a tile of narrow products. regnet, resnext, dpn. [timm]
-inline constexpr double kGroupTile = 64;
-/// Channels of overhead per tile, channels first; with a kernel of cuDNN's own for the width. resnext, dpn. [timm]
-inline constexpr double kGroupDepth = 64, kOwnGroupDepth = 32;
-/// 1 and channels: rate and overhead, channels last. regnet. [timm]
-inline constexpr double kGroupLastRate = 1.7, kGroupLastDepth = 256;
-/// Channels from which cuDNN's own kernels reach the full rate, channels last. regnet. [timm]
-inline constexpr double kGroupFullRate = 32;
-/// Channels, and the factor on the time of widths that are no multiples of so many. regnet. [timm]
-inline constexpr double kGroupVector = 16, kGroupUneven = 1.4;
+// ---- Convolutions with groups: whitebox/launch/framework.cpp, vector_limit
 /// 1: of the vector units' peak. PyTorch's depthwise kernel beyond its window. convmixer, fastvit. [timm]
 inline constexpr double kOwnDepthwise = 0.05;
 /// 1: of the same. Groups of 2 to 7 channels, channels first. dla. [timm]
@@ -470,9 +323,38 @@ inline constexpr double kHeldFrom = 0.65;
 /// Factor that 90 % of the traces' powers lie within. [power]
 inline constexpr double kPowerInterval = 1.3;
 
-// ---- Intervals
-/// Factors of the 90 % interval where calibration has not looked: another precision, another device. (our choice)
-inline constexpr double kOtherPrecision = 1.5, kOtherDevice = 2;
+// ---- Intervals: whitebox/price/evidence.cpp, whitebox.cpp
+/// MAPE in % of the models that price a kind of kernels, on shapes that no fit saw: of devices that fits saw, of a
+/// device left out beside siblings of its class, of a class left out; and of the roofline, for what has no model.
+/// docs/judged.md: means over devices and kernels. `factor`: standard deviation, in ln, of what devices need beyond.
+struct KernelErrors {
+  double own, siblings, others, none, factor;
+};
+/// By PriceKind. Products on vector units: no class was left out. Convolutions: as products, with the spread of
+/// `dense_convolution` over the devices that have one; of `depthwise`, for depthwise ones, whose roofline is all there
+/// is. Memory-bound kernels of another class: MI100, MI210. [kernels]
+inline constexpr KernelErrors kKernelErrors[] = {
+    {7.4, 7.6, 18.0, 26.7, 0},       // Product
+    {19.5, 25.8, 25.8, 52.4, 0},     // VectorProduct
+    {12.2, 15.1, 21.8, 66.8, 0},     // Attention
+    {7.4, 7.6, 18.0, 26.7, 0.16},    // Convolution
+    {19.5, 25.8, 25.8, 52.4, 0.16},  // VectorConvolution
+    {0, 0, 0, 0, 0.5},               // Depthwise
+    {7.2, 9.9, 17.8, 31.1, 0},       // Memory
+};
+/// Shapes of a kind in a network, over which errors that are a shape's own average out. (our choice)
+inline constexpr double kShapesOfANetwork = 5;
+/// 90 % of normal errors by their mean absolute value, and by their standard deviation. [counted]
+inline constexpr double kNinetyOfMape = 2.06, kNinetyOfDeviation = 1.645;
+/// Constants that calibration fits: learning/calibration.cpp. [counted]
+inline constexpr double kFittedConstants = 7;
+/// Factor of the 90 % interval for what graphs add to their kernels on a device with runs: families left out. [timm]
+inline constexpr double kGraphFactor = 1.2;
+/// The same for what whole models add on a class of chips without runs: caches between kernels, clocks, versions of
+/// libraries. (our choice, until some are measured)
+inline constexpr double kStrangerFactor = 1.4;
+/// Sharpness of the larger of the device's and the host's time; that of the networks (gnn/models/corrected.h).
+inline constexpr double kOverlapSharpness = 8;
 
 // ---- PyTorch's caching allocator [c10/cuda/CUDACachingAllocator.cpp]
 inline constexpr std::uint64_t kMib = 1024 * 1024;

@@ -77,15 +77,18 @@ struct Prediction {
   double latency_ms = 0;
   double latency_lo_ms = 0;  ///< 90 % interval
   double latency_hi_ms = 0;
-  double device_ms = 0;  ///< time the device is busy
-  double host_ms = 0;    ///< time the host needs to dispatch
+  double device_ms = 0;   ///< time the device is busy
+  double host_ms = 0;     ///< time the host needs to dispatch …
+  double host_calls = 0;  ///< … so many calls (eager) or kernels (compiled)
   MemoryBreakdown memory;
   std::vector<MemoryOdds> memory_odds;  ///< of what lies above needed_mib, most first; with cudnn_benchmark only
   double energy_j = 0;
   double energy_lo_j = 0;  ///< 90 % interval
   double energy_hi_j = 0;
   double power_w = 0;
-  std::vector<OpEstimate> ops;       ///< in execution order
+  std::vector<OpEstimate> ops;  ///< in execution order
+  bool host_bound() const { return host_ms > device_ms; }
+  double host_us_per_call() const { return host_calls > 0 ? host_ms * 1e3 / host_calls : 0; }
   std::vector<std::string> novelty;  ///< what the predictor is unfamiliar with
   std::vector<std::string> warnings;
 };

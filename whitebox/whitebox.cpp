@@ -12,6 +12,7 @@
 
 #include "whitebox/constants.h"
 #include "whitebox/launch/training_step.h"
+#include "whitebox/price/evidence.h"
 #include "whitebox/price/roofline.h"
 
 namespace perfc {
@@ -55,6 +56,14 @@ Status judge_opaque(const Graph& graph, OpaquePolicy policy, Prediction& out, Di
   out.novelty.push_back(text);
   return ok();
 }
+
+void set_interval(const TimeInterval& t, Prediction& out) {
+  out.latency_lo_ms = out.latency_ms / t.down;
+  out.latency_hi_ms = out.latency_ms * t.up;
+}
+
+/// What a device without runs adds to a graph's width. `kernels`: KernelEvidence's.
+double stranger_width(double kernels) { return std::hypot(kernels, std::log(constants::kStrangerFactor)); }
 
 /// Refuses models of which int8 would say little, and says what stays in 16 bits.
 Status judge_int8(const Graph& graph, const ExecConfig& config, const KernelPlan& plan, Prediction& out,
@@ -114,9 +123,10 @@ Prediction WhiteboxModel::on(const Device& device) const {
   check_precision(device, config_, out);
   const Load load = add_kernels(device, nullptr, out);
   out.host_ms = host_ms(device);
+  out.host_calls = plan_.host_calls.total();
   out.latency_ms = std::max(out.device_ms, out.host_ms);
   add_memory(device, out);
-  add_interval(device, out);
+  add_interval(load, device, out);
   add_energy(load, device, out);
   return out;
 }
@@ -127,8 +137,11 @@ Prediction WhiteboxModel::corrected(const Device& device, const Correction& c) c
   const Load load = add_kernels(device, &c, out);
   out.host_ms = c.host_ms;
   out.latency_ms = c.latency_ms;
-  out.latency_lo_ms = c.latency_ms / c.interval_factor;
-  out.latency_hi_ms = c.latency_ms * c.interval_factor;
+  out.host_calls = plan_.host_calls.total();
+  const double device_width = c.device_width ? *c.device_width : stranger_width(load.kernel_width);
+  const double width = std::hypot(c.graph_width, device_width * remaining_width(device.calibrated_labels));
+  const double device_ms = device_part_ms(c.latency_ms, c.host_ms);
+  set_interval(time_interval(device_ms, c.host_ms, std::exp(width), device.host.interval), out);
   out.novelty.insert(out.novelty.end(), c.novelty.begin(), c.novelty.end());
   add_memory(device, out);
   add_energy(load, device, out);
@@ -136,11 +149,12 @@ Prediction WhiteboxModel::corrected(const Device& device, const Correction& c) c
 }
 
 double WhiteboxModel::host_ms(const Device& device) const {
-  return plan_.host_ops * host_us(device, config_.mode) / 1e3;
+  return device.host.us(plan_.host_calls, config_.mode) / 1e3;
 }
 
 WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, const Correction* c, Prediction& out) const {
   const Rates rates(device, config_.precision);
+  KernelEvidence evidence(device, rates);
   double total_us = 0;
   Load load;
   for (std::size_t i = 0; i < plan_.kernels.size(); ++i) {
@@ -153,6 +167,7 @@ WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, const Corre
       const double near = time_us > 0 ? std::min(p.sustained_us / time_us, 1.0) : 0;
       load.held_us += time_us * k.repeat * std::max(near - constants::kHeldFrom, 0.0);
     }
+    evidence.add(k, time_us * k.repeat);
     // Memory takes power by what it moves: gathers wait most of their time.
     if (p.bound == Bound::Memory)
       load.memory_us +=
@@ -169,6 +184,7 @@ WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, const Corre
     }
   }
   out.device_ms = total_us / 1e3;
+  load.kernel_width = evidence.width();
   return load;
 }
 
@@ -240,23 +256,45 @@ void WhiteboxModel::add_energy(const Load& load, const Device& device, Predictio
   out.energy_hi_j = out.energy_j * factor;
 }
 
-/// 90 % interval as a factor: what calibration found on families that it did
-/// not fit (data/calibration.md), wider where it never looked.
-void WhiteboxModel::add_interval(const Device& device, Prediction& out) const {
+/// 90 % interval: what calibration found on families that it did not fit (data/calibration.md); where it never looked,
+/// what is known of the kernels.
+void WhiteboxModel::add_interval(const Load& load, const Device& device, Prediction& out) const {
   const std::string precision(perfc::name(config_.precision));
-  double factor = constants::kOtherDevice;
+  const double device_width = stranger_width(load.kernel_width) * remaining_width(device.calibrated_labels);
+  double factor = std::exp(std::hypot(std::log(constants::kGraphFactor), device_width));
   if (device.interval.empty()) {
     out.novelty.push_back(fmt::format("device {} was not calibrated with measurements", device.whole()));
   } else if (const auto found = device.interval.find(precision); found != device.interval.end()) {
     factor = found->second;
   } else {
-    factor = constants::kOtherPrecision;
     std::vector<std::string> known;
     for (const auto& [p, f] : device.interval) known.push_back(p);
     out.novelty.push_back(fmt::format("precision {} was not calibrated, only {}", precision, fmt::join(known, ", ")));
   }
-  out.latency_lo_ms = out.latency_ms / factor;
-  out.latency_hi_ms = out.latency_ms * factor;
+  set_interval(time_interval(out.device_ms, out.host_ms, factor, device.host.interval), out);
+}
+
+double joined_ms(double device_ms, double host_ms) {
+  const double longer = std::max(device_ms, host_ms);
+  if (longer <= 0) return 0;
+  const double ratio = std::min(device_ms, host_ms) / longer;
+  return longer * std::pow(1 + std::pow(ratio, constants::kOverlapSharpness), 1 / constants::kOverlapSharpness);
+}
+
+double device_part_ms(double joined, double host_ms) {
+  if (joined <= host_ms) return 0;
+  return joined *
+         std::pow(1 - std::pow(host_ms / joined, constants::kOverlapSharpness), 1 / constants::kOverlapSharpness);
+}
+
+TimeInterval time_interval(double device_ms, double host_ms, double device_factor, double host_factor) {
+  const double now = joined_ms(device_ms, host_ms);
+  if (now <= 0) return {};
+  const auto moved = [&](double device, double host) {
+    return std::exp(std::hypot(std::log(joined_ms(device_ms * device, host_ms) / now),
+                               std::log(joined_ms(device_ms, host_ms * host) / now)));
+  };
+  return {.down = moved(1 / device_factor, 1 / host_factor), .up = moved(device_factor, host_factor)};
 }
 
 Result<std::unique_ptr<WhiteboxModel>> prepare_whitebox(const Graph& graph, const ExecConfig& config,

@@ -13,9 +13,25 @@ struct Correction {
   std::vector<double> work, launch;  ///< factors per kernel of the plan
   double latency_ms = 0;
   double host_ms = 0;
-  double interval_factor = 1;  ///< 90 % of measured times lie within this factor
+  double graph_width = 0;  ///< half the 90 % interval, in ln, on devices with runs in training
+  /// What the device adds to it; none: what is known of its kernels says it.
+  std::optional<double> device_width;
   std::vector<std::string> novelty;
 };
+
+/// What a device and a host that work side by side take together: (device⁸ + host⁸)^⅛.
+double joined_ms(double device_ms, double host_ms);
+/// The device's time, given what both take together.
+double device_part_ms(double joined_ms, double host_ms);
+
+/// Factors down and up from a predicted time that hold 90 % of the measured ones.
+struct TimeInterval {
+  double down = 1, up = 1;
+};
+/// Of a time that the device's and the host's make together, where each is uncertain by a factor of its own: what
+/// either moves the time by, joined in squares of logarithms, for the two are independent. So the host's factor holds
+/// alone where it bounds the run, and does not count where the device does by far.
+TimeInterval time_interval(double device_ms, double host_ms, double device_factor, double host_factor);
 
 class WhiteboxModel final : public PreparedModel {
  public:
@@ -28,16 +44,17 @@ class WhiteboxModel final : public PreparedModel {
   double host_ms(const Device&) const;
 
  private:
-  /// Time in kernels that arithmetic, and that memory limits (at the rate of streams); the rest waits for launches.
   struct Load {
+    /// Time in kernels that arithmetic, and that memory limits (at the rate of streams); the rest waits for launches.
     double compute_us = 0, memory_us = 0;
-    double held_us = 0;  ///< of the first, by how near the power limit its kernels are
+    double held_us = 0;       ///< of the first, by how near the power limit its kernels are
+    double kernel_width = 0;  ///< KernelEvidence's
   };
   Load add_kernels(const Device&, const Correction*, Prediction&) const;
   void add_memory(const Device&, Prediction&) const;
   void add_searches(const Device&, Prediction&) const;
   void add_energy(const Load&, const Device&, Prediction&) const;
-  void add_interval(const Device&, Prediction&) const;
+  void add_interval(const Load&, const Device&, Prediction&) const;
 
   ExecConfig config_;
   KernelPlan plan_;

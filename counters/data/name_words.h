@@ -13,14 +13,12 @@
 namespace perfc {
 
 /// Runs of ASCII letters, parted at changes from lower to upper case ("matMul": mat, mul) and before the last of
-/// several
-/// capitals ("CRCTable": crc, table); in lower case, two letters at least, sorted, each once.
+/// several capitals ("CRCTable": crc, table); in lower case, two letters at least, sorted, each once.
 std::vector<std::string> words_of(std::string_view name);
 
 inline constexpr std::size_t kMostWords = 200;
 /// Words in the names of at least two, but not all, of the rows' applications; sorted. Of more than `kMostWords`, those
-/// of the
-/// most applications.
+/// of the most applications.
 std::vector<std::string> shared_words(const CounterDataset&, std::span<const std::size_t> rows);
 
 }  // namespace perfc

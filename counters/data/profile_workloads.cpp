@@ -28,8 +28,7 @@ double starved(const Numbers& n) {
 }
 
 /// Atomic updates of one address wait for each other, which a profile of one CPU thread does not show; names do. How
-/// many
-/// there are of each address at least: iterations by the doubles that all bytes read and written have room for.
+/// many there are of each address at least: iterations by the doubles that all bytes read and written have room for.
 double serial_atomics(const Numbers& n) {
   constexpr double kDoubleReadAndWritten = 16;
   return iterations(n) * (n.named("atomic") ? 1 / at_least_one(bytes(n) / kDoubleReadAndWritten) : 0);

@@ -16,8 +16,7 @@ enum class WorkloadOf : unsigned char {
 ///
 /// A counter is, in this order: a metric of the same name (`canonical_name`), a column of Table I, a quantity of
 /// `counters/names.h` or what a counter of the column's name counts. Amounts of work follow by the rows of
-/// `work_table`,
-/// else like counters. The time on the reference is the profile's.
+/// `work_table`, else like counters. The time on the reference is the profile's.
 CounterDataset workloads_of(const Profile&, const CounterDataset& names, bool with_reference, WorkloadOf);
 
 /// Numbers of one workload by name; NaN: not measured.

@@ -6,12 +6,10 @@
 ///   ln time = ln time by costs + Σ of weight × correction(inputs), weights ≥ 0, at most 1 together
 ///
 /// and, where held-back workloads agree, half of that and half of what a launch and a rate per kernel say
-/// (launch_and_rate.h).
-/// Corrections know siblings of what they have seen and mislead elsewhere; how much of which
-/// helps with what will be held back is measured by holding back the same
-/// within the training rows, and so are the sharpness, the size of the trees' leaves, and whether words are
-/// read at all. What a machine's
-/// data sheet says of a cost is where its fit begins and is pulled to.
+/// (launch_and_rate.h). Corrections know siblings of what they have seen and mislead elsewhere; how much of which helps
+/// with what will be held back is measured by holding back the same within the training rows, and so are the sharpness,
+/// the size of the trees' leaves, and whether words are read at all. What a machine's data sheet says of a cost is
+/// where its fit begins and is pulled to.
 #include <array>
 
 #include "counters/models/cost_model.h"
@@ -100,8 +98,7 @@ class CorrectedCosts final : public StoredModel {
     const FeatureMatrix& target;
   };
   /// Decides on a further part of the prediction: `best` is what the parts so far say of what was held back, and then
-  /// what they
-  /// say with it, if it was taken.
+  /// what they say with it, if it was taken.
   Status consider_step(const CounterProblem&, std::span<const std::size_t> rows, const Validation&, FeatureMatrix& best,
                        const Random&, Diagnostics&);
   void consider_launch_and_rate(const CounterProblem&, std::span<const std::size_t> rows, const Validation&,

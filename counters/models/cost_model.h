@@ -4,10 +4,9 @@
 /// A roofline with one cost per kind of work and machine: seconds per byte, per operation,
 /// per launch, per operation of the longest thread. Sharpness p says how kinds overlap: 1,
 /// one after the other; large, the dearest hides the others. Monotone in every amount, so that it extrapolates to
-/// unseen
-/// applications as physics does. Costs are kept as logarithms and fitted to logarithms of
-/// times, with Huber's loss (relative errors count, outliers do not rule) and a pull
-/// towards a prior that keeps costs finite that no workload shows.
+/// unseen applications as physics does. Costs are kept as logarithms and fitted to logarithms of times, with Huber's
+/// loss (relative errors count, outliers do not rule) and a pull towards a prior that keeps costs finite that no
+/// workload shows.
 #include <span>
 #include <vector>
 

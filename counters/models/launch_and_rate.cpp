@@ -55,8 +55,7 @@ MatrixXd dense(const FeatureMatrix& m) {
 }
 
 /// Per column of x, whose last ones are ln work, its share: those kinds equally that every workload has some of, and
-/// not
-/// always as much.
+/// not always as much.
 std::vector<double> shares_of_work(const CounterDataset& d, std::span<const std::size_t> rows, std::size_t columns) {
   std::vector<double> shares(columns, 0);
   std::vector<std::size_t> carried;

@@ -30,8 +30,7 @@ inline constexpr std::size_t kMostMachines = 10'000;
 ///
 /// Predicted and Oracle are list scheduling (Graham 1969, for machines of several speeds: earliest finish
 /// first, as in HEFT, Topcuoglu et al. 2002): of jobs that arrive at once the longest first, each to the machine on
-/// which
-/// it would finish first. Predicted believes predictions for what has not ended yet; Oracle knows the times.
+/// which it would finish first. Predicted believes predictions for what has not ended yet; Oracle knows the times.
 enum class Policy : unsigned char { Predicted, Oracle, Random, RoundRobin, SingleBest };
 
 struct PolicyRow {

@@ -43,7 +43,7 @@ Dim Emitter::dim(ValueId v, std::int64_t axis) const {
 }
 
 Attrs Emitter::marked(Attrs attrs) const {
-  if (inside) attrs.set(kInside, std::int64_t{1});
+  if (inside) attrs = with_mark(std::move(attrs), kInside);
   return attrs;
 }
 

@@ -27,7 +27,7 @@ Values filled(Call& c, ValueId shape, DType dtype) {
   const auto value = fill_value(c);
   if (!value) return Failure{};
   const bool left_as_is = std::string_view(c.row->name).find("empty") != std::string_view::npos;
-  return single(c, c.full(shape, *value, dtype, left_as_is ? Attrs{{std::string(kInside), std::int64_t{1}}} : Attrs{}));
+  return single(c, c.full(shape, *value, dtype, left_as_is ? with_mark({}, kInside) : Attrs{}));
 }
 
 /// Random numbers in a shape: the IR's generators want it known.

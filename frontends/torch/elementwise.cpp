@@ -333,7 +333,7 @@ static Result<ValueId> filled_tensor(Call& c, const Value& v, DType dtype) {
   const Scalar* s = v.scalar();
   const auto n = s && s->literal() ? s->number() : std::nullopt;
   if (!n) return promoted(c, v, dtype);
-  return c.full(c.int_constant({}), *n, dtype, {{std::string(kLaunched), std::int64_t{1}}});
+  return c.full(c.int_constant({}), *n, dtype, with_mark({}, kLaunched));
 }
 Values where(Call& c) {
   auto condition = as_bool(c, "condition");

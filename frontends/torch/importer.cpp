@@ -96,8 +96,8 @@ Result<Graph> without_unused(const Graph& graph, Diagnostics& diags, const Eager
     const bool launched = marks.launched.count(id) != 0;
     const bool inside = graph.node(id).kind == NodeKind::Call && marks.inside.count(id) != 0;
     Attrs attrs = graph.node(id).attrs;
-    if (launched) attrs.set(kLaunched, std::int64_t{1});
-    if (inside) attrs.set(kInside, std::int64_t{1});
+    if (launched) attrs = with_mark(std::move(attrs), kLaunched);
+    if (inside) attrs = with_mark(std::move(attrs), kInside);
     if (!(launched || inside ? rewriter.copy_with(id, rewriter.operands(id), attrs) : rewriter.copy(id)))
       return Failure{};
   }

@@ -93,8 +93,7 @@ Result<ValueId> stacked(Call& c, const Index& index) {
     columns.push_back(*column);
   }
   if (columns.size() == 1) return columns.front();
-  return c.emit(op("concatenate"), std::move(columns),
-                {{"axis", static_cast<std::int64_t>(rank)}, {std::string(kInside), std::int64_t{1}}});
+  return c.emit(op("concatenate"), std::move(columns), with_mark({{"axis", static_cast<std::int64_t>(rank)}}, kInside));
 }
 
 /// Permutation that brings the indexed axes to the front.
@@ -181,7 +180,7 @@ Values index(Call& c) {
     const ValueId at = *in->by_axis[in->axes[0]];
     Attrs attrs{{"axis", static_cast<std::int64_t>(in->axes[0])}};
     // An index that is known makes no view here.
-    if (c.builder().node(at.node).kind == NodeKind::Constant) attrs.set(kLaunched, std::int64_t{1});
+    if (c.builder().node(at.node).kind == NodeKind::Constant) attrs = with_mark(std::move(attrs), kLaunched);
     return c.finish(op("take"), {*x, at}, std::move(attrs));
   }
   auto all = stacked(c, *in);

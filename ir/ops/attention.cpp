@@ -3,6 +3,7 @@
 #include "ir/ops/attention.h"
 
 #include "ir/ops/attention_checks.h"
+#include "ir/ops/attention_operands.h"
 #include "ir/ops/rule_helpers.h"
 #include "ir/ops/rules.h"
 
@@ -107,7 +108,7 @@ Status require_range(const InferContext& c, std::string_view name, std::int64_t 
   return c.error("{} is {}, out of range", name, v);
 }
 
-enum AttentionOperand : std::size_t { kQ, kK, kV, kMask, kPastKey, kPastValue, kNonpad };
+using enum AttentionOperand::Index;
 
 }  // namespace
 

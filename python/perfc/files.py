@@ -1,9 +1,8 @@
 """Writing files as perfc does (ir/support/output_file.h): complete or not at all, and no failure unseen.
 
 A regular file is written beside itself and then renamed, where symbolic links point to, and keeps its mode. What else
-can
-be written (a device, a FIFO, a descriptor as /dev/stdout) is written in place; whoever closed a pipe has read all he
-wanted.
+can be written (a device, a FIFO, a descriptor as /dev/stdout) is written in place; whoever closed a pipe has read all
+he wanted.
 """
 from __future__ import annotations
 

@@ -32,22 +32,11 @@ import pandas as pd
 from scipy.optimize import least_squares
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from memory_bound import devices  # noqa: E402
+import product_data  # noqa: E402
+from memory_bound import Report  # noqa: E402
 
-# GB/s, SMs, MHz, bf16 TFLOP/s, L2 MiB. [shared/data/datacenter/systems/*.yaml; the rest: NVIDIA's Blackwell brief]
-BLACKWELL = {
-    "b200-sxm": (8000, 148, 1965, 2250, 126),
-    "b300-sxm": (7750, 148, 1965, 2250, 126),
-    "gb200": (8000, 152, 1965, 2500, 126),
-    "gb300": (8000, 152, 1965, 2500, 126)
-}
-TABLE = {
-    "a100-sxm": ("a100-80gb", 312),
-    "l40s": ("l40s", 362),
-    "h100-sxm": ("h100-sxm", 989.4),
-    "h200-sxm": ("h200", 989.4)
-}
-CLASSES = {"mma": ("a100-sxm", "l40s"), "hopper": ("h100-sxm", "h200-sxm"), "blackwell": tuple(BLACKWELL)}
+CHIPS = product_data.GROUPS
+CLASSES = {"mma": CHIPS["ga100"] + CHIPS["graphics"], "hopper": CHIPS["hopper"], "blackwell": CHIPS["blackwell"]}
 CLASS_OF = {d: c for c, members in CLASSES.items() for d in members}
 NEAREST = {"hopper": "blackwell", "blackwell": "hopper"}  # whose constants a class that nobody measured takes
 LANES = {"a100-sxm": 64}  # float32 per clock and SM; others 128
@@ -66,13 +55,11 @@ BANDWIDTH_SHARE, IN_LINE_SHARE, CACHE_USE = 0.915, 0.747, 0.683  # memory_bound.
 
 
 def facts():
-    sheets, out = devices(), {}
-    for d, (name, tflops) in TABLE.items():
-        s = sheets[name]
-        out[d] = (s["bandwidth"] * (IN_LINE_SHARE if d == "l40s" else BANDWIDTH_SHARE), s["sms"], s["clock"],
-                  tflops * 1e12, s["l2"])
-    for d, (gbs, sms, mhz, tflops, l2) in BLACKWELL.items():
-        out[d] = (gbs * 1e9 * BANDWIDTH_SHARE, sms, mhz * 1e6, tflops * 1e12, l2 * 2**20)
+    """By device, with the bandwidth that kernels reach."""
+    out = {}
+    for d in CLASS_OF:
+        sms, clock, peak, bandwidth, l2, *_ = product_data.FACTS[d]
+        out[d] = (bandwidth * (IN_LINE_SHARE if d == "l40s" else BANDWIDTH_SHARE), sms, clock, peak, l2)
     return out
 
 
@@ -310,27 +297,15 @@ def roofline(x, kind):
                       (0.8 * x.bandwidth / BANDWIDTH_SHARE)) + 3e-6
 
 
-class Report:
-
-    def __init__(self):
-        self.rows = []
-
-    def add(self, kind, protocol, x, seconds):
-        error = 100 * np.abs(seconds * 1e6 / x.us - 1)
-        for device in sorted(set(x.device)):
-            e = error[(x.device == device).to_numpy()]
-            self.rows.append((kind, protocol, device, float(np.mean(e)), float(np.median(e))))
-
-    def print(self):
-        table = pd.DataFrame(self.rows, columns=["kind", "protocol", "device", "mape", "median"])
-        for (kind, protocol), part in table.groupby(["kind", "protocol"], sort=False):
-            cells = ", ".join(f"{r.device} {r.mape:.1f}/{r.median:.1f}" for r in part.itertuples())
-            print(f"| {kind} | {protocol} | **{part.mape.mean():.1f}/{part['median'].mean():.1f}** | {cells} |")
+def score(report, kind, protocol, x, seconds):
+    for device in sorted(set(x.device)):
+        here = (x.device == device).to_numpy()
+        report.add(kind, protocol, device, np.asarray(seconds)[here] * 1e6, x[here])
 
 
 def judge(report, kind, model, train, test, learned):
     classes = {c: [d for d in members if d in set(train.device)] for c, members in CLASSES.items()}
-    report.add(kind, "roofline + 3 µs", test, roofline(test, kind))
+    score(report, kind, "roofline + 3 µs", test, roofline(test, kind))
     fitted = {c: fit(model, train[train.device.isin(members)]) for c, members in classes.items()}
     for c, found in fitted.items():
         print(kind, c, found, file=sys.stderr)
@@ -340,22 +315,22 @@ def judge(report, kind, model, train, test, learned):
                           for d in sorted(set(x.device))]).loc[x.index].to_numpy()
 
     own = lambda d: fitted[CLASS_OF[d]]  # noqa: E731
-    report.add(kind, "unseen shapes", test, priced(test, own))
+    score(report, kind, "unseen shapes", test, priced(test, own))
     few = train.sample(frac=1, random_state=1).groupby("device").head(4000)
     if learned:
-        report.add(kind, "unseen shapes, boosted", test, boosted(few, priced(few, own), test, priced(test, own)))
+        score(report, kind, "unseen shapes, boosted", test, boosted(few, priced(few, own), test, priced(test, own)))
     for c, members in classes.items():
         for left in members if len(members) > 1 else ():
             found = fit(model, train[train.device.isin(members) & (train.device != left)])
             x = test[test.device == left]
-            report.add(kind, "device left out", x, priced(x, lambda d, found=found: found))
+            score(report, kind, "device left out", x, priced(x, lambda d, found=found: found))
             if learned:
                 rest = few[few.device != left]
                 one = lambda d, found=found, c=c: found if CLASS_OF[d] == c else own(d)  # noqa: E731
-                report.add(kind, "device left out, boosted", x, boosted(rest, priced(rest, one), x, priced(x, one)))
+                score(report, kind, "device left out, boosted", x, boosted(rest, priced(rest, one), x, priced(x, one)))
     for c, nearest in NEAREST.items():
         x = test[test.device.isin(classes[c])]
-        report.add(kind, "group left out", x, priced(x, lambda d, nearest=nearest: fitted[nearest]))
+        score(report, kind, "group left out", x, priced(x, lambda d, nearest=nearest: fitted[nearest]))
     return fitted
 
 

@@ -332,11 +332,26 @@ def print_constants(constants):
     print("\n## Constants\n\n| | " + " | ".join(constants) + " |\n|" + "---|" * (len(constants) + 1))
     for i, name in enumerate(pm.NAMES):
         print(f"| {name} | " + " | ".join(f"{c[i]:.3g}" for c in constants.values()) + " |")
-    print()
-    for row, (c, tma, gemv) in shipped(constants).items():
-        fields = [f".{n} = {c[i]:g}" for i, n in enumerate(pm.NAMES)]
-        print(f"    // {row}\n    {{" + ", ".join(fields) +
-              f", .tiles = {'std::size(kProductTiles)' if tma else 'kMmaTiles'}, .always_gemv = {str(gemv).lower()}}},")
+    print("\n" + "\n".join(constants_table(shipped(constants))))
+
+
+def constants_table(rows):
+    """`kProducts` as whitebox/constants.h has it: a chip in two lines, under the names of the fields."""
+    cells = [[f"{x:g}" for x in c] + ["kAllTiles" if tma else "kMmaTiles", str(gemv).lower()]
+             for c, tma, gemv in rows.values()]
+    heads = [*pm.NAMES, "tiles", "always_gemv"]
+    widths = [max(len(x) for x in column) for column in zip(heads, *cells)]
+    half = len(heads) // 2
+
+    def line(cells, part):
+        return ", ".join(x.rjust(w) for x, w in zip(cells[part], widths[part]))
+
+    first, second = slice(None, half), slice(half, None)
+    yield from ("    // " + line(heads, part).replace(",", " ") for part in (first, second))
+    for name, c in zip(rows, cells):
+        yield f"    // {name}"
+        yield "    {  " + line(c, first) + ","
+        yield "       " + line(c, second) + "},"
 
 
 PINNED_DEVICES = {"Vector": "NVIDIA A100-PCIE-40GB", "VectorOlder": "Tesla V100-PCIE-32GB", "Graphics": "l40s",

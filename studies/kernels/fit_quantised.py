@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fits what quantised products change in their chip class' constants (whitebox/constants.h, kQuantised…), and judges.
+"""Fits what quantised products change in their chip class (`kQuantised` of whitebox/constants.h), and judges.
 
     OMP_NUM_THREADS=1 python studies/kernels/fit_quantised.py [--part 1|0] [--write]
 

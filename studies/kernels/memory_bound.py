@@ -375,19 +375,20 @@ def roofline_us(x):
 
 
 class Report:
-    """Errors by protocol, group of kernels and device; prints MAPE/median, each device counting the same."""
+    """Errors by two keys (protocol and group of kernels) and device; prints MAPE/median, each device counting the
+    same."""
 
     def __init__(self):
         self.found = collections.defaultdict(dict)
 
-    def add(self, protocol, group, device, predicted, x):
+    def add(self, protocol, group, device, predicted_us, x):
         if len(x):
-            self.found[protocol, group][device] = 100 * np.abs(predicted / x.us - 1)
+            self.found[protocol, group][device] = 100 * np.abs(predicted_us / x.us - 1)
 
     def print(self):
         for (protocol, group), by_device in self.found.items():
             mape, median = (np.mean([f(e) for e in by_device.values()]) for f in (np.mean, np.median))
-            cells = ", ".join(f"{d} {np.mean(e):.1f}/{np.median(e):.1f}" for d, e in sorted(by_device.items()))
+            cells = ", ".join(f"{d} {np.mean(e):.1f}/{np.median(e):.1f}" for d, e in by_device.items())
             print(f"| {protocol} | {group} | **{mape:.1f}/{median:.1f}** | {cells} |")
 
 

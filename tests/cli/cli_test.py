@@ -288,6 +288,31 @@ class Tables(unittest.TestCase):
             self.assertEqual(code, 1)
             self.assertIn("devices[0].bandwith_gb_s: is not a field (did you mean 'bandwidth_gb_s'?)", err)
 
+    def test_a_host_is_a_name_or_a_file(self):
+        one = ("--batch", "1", "--device", "h100-sxm", "--predictor", "whitebox")
+        hosts = json.loads(perfc("devices", "--hosts", "--json")[1])
+        desktop = next(h for h in hosts["hosts"] if h["name"] == "desktop")
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
+            json.dump({**hosts, "hosts": [{**desktop, "name": "mine"}]}, f)
+            f.flush()
+            stock, named, filed = (report(MODEL, *one, *how)["predictions"][0]
+                                   for how in ((), ("--host", "desktop"), ("--host", f.name)))
+            self.assertEqual([p["host"]["name"] for p in (stock, named, filed)], ["server", "desktop", "mine"])
+            self.assertEqual([p["bound"] for p in (stock, named)], ["host", "host"])
+            self.assertLess(named["latency_ms"], stock["latency_ms"])
+            self.assertEqual(named["latency_ms"], filed["latency_ms"])
+            self.assertAlmostEqual(stock["host"]["calls"] * stock["host"]["us_per_call"] / 1e3, stock["host_ms"], 3)
+            f.seek(0)
+            f.truncate()
+            json.dump(hosts, f)
+            f.flush()
+            code, _, err = perfc(MODEL, *one, "--host", f.name)
+            self.assertEqual(code, 1)
+            self.assertIn(f"{f.name}: error: hosts: has {len(hosts['hosts'])} entries", err)
+        code, _, err = perfc(MODEL, *one, "--host", "dekstop")
+        self.assertEqual(code, 2)
+        self.assertIn("unknown host 'dekstop' (did you mean 'desktop'?)", err)
+
     def test_calibrated_device_is_a_device_file(self):
         with tempfile.TemporaryDirectory() as folder:
             labels, device = f"{folder}/labels.csv", f"{folder}/mine.json"
@@ -549,6 +574,10 @@ class Check(unittest.TestCase):
             self.assertIn("EXCEEDED", out)
             suite = ET.parse(junit).getroot()
             self.assertEqual((suite.get("tests"), suite.get("failures")), ("2", "1"))
+
+    def test_a_budget_names_its_host(self):
+        limit = "models: [{model: resnet50.onnx, device: h100-sxm, batch: 1, max_latency_ms: 2.5, host: %s}]"
+        self.assertEqual([self.check(limit % host)[0] for host in ("server", "desktop")], [3, 0])
 
     def test_mig_profile_is_a_limit(self):
         self.assertEqual(self.check("models: [{model: resnet50.onnx, mig_profile: 7g.40gb}]")[0], 0)

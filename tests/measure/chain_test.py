@@ -65,6 +65,10 @@ def main(perfc: str) -> int:
         run(python, "-m", "perfc.dataset", "measured", "labels.csv", "--out", "data", "--test", "held_out.txt")
         run("taskset", "-c", min(os.sched_getaffinity(0)), python, "-m", "perfc.measure", "--describe", "stock.json",
             "--device", DEVICE)
+        run(python, "-m", "perfc.measure", "--host", "--backend", "cpu", "--device", "here", "-o", "host.json")
+        named = json.loads(run(perfc, "devices", "t4", "--host", "host.json", "--json", show=False))
+        if named["devices"][0]["host"] != json.loads((home / "host.json").read_text())["hosts"][0]:
+            sys.exit("perfc reads another host than python -m perfc.measure --host wrote")
         run(perfc, "devices", "calibrate", "data/labels.csv", "--device-file", "stock.json", "--predictor", "whitebox",
             "-o", "calibrated.json")
         run(perfc, "train", "--model", "corrected", "--data", "data/labels.csv", "--split", "data/all.csv",

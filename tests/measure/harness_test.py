@@ -2,6 +2,7 @@
 """python -m perfc.measure and perfc.export with torch: real processes that die, run out of memory, hang and are killed;
 what one cell measures; the CUDA back end on a made-up torch.cuda. Needs torch (support.torch_python)."""
 import csv
+import json
 import os
 import pathlib
 import signal
@@ -28,7 +29,7 @@ import torch  # noqa: E402
 import zoo  # noqa: E402
 from measure_test import FakeNvml  # noqa: E402
 from perfc.export.targets import Entry, Model  # noqa: E402
-from perfc.measure import worker  # noqa: E402
+from perfc.measure import host, worker  # noqa: E402
 from perfc.measure.cells import Cell  # noqa: E402
 from perfc.measure.cpu import CpuBackend, live_bytes_peak  # noqa: E402
 from perfc.measure.cuda import CudaBackend, Nvml  # noqa: E402
@@ -209,6 +210,38 @@ class FakeEvent:
 
     def elapsed_time(self, later):
         return later.at - self.at
+
+
+class Host(unittest.TestCase):
+    KINDS = ["view", "inner", "kernel", "product", "convolution", "normalization", "composite"]  # devices/host.h
+
+    def test_without_a_gpu_calls_on_the_cpu_and_a_launch_each(self):
+        with mock.patch.multiple(host, ATTEMPTS=5, CALLS=50):
+            found = host.entry("cpu", "here")
+        self.assertEqual(list(found["eager_us"]), self.KINDS)
+        self.assertEqual((found["name"], found["interval"]), ("here", host.INTERVAL["cpu"]))
+        self.assertGreater(found["eager_us"]["view"], 0)
+        for kind in self.KINDS[1:]:
+            self.assertGreater(found["eager_us"][kind], host.LAUNCH_US, kind)
+        self.assertLess(found["eager_us"]["inner"], found["eager_us"]["convolution"])  # a module's call does more
+
+    def test_with_a_gpu_the_launch_is_in_what_was_timed(self):
+        waited = []
+        nothing = lambda: None  # noqa: E731
+        with mock.patch.object(host, "calls", lambda device: {kind: [nothing] for kind in self.KINDS}), \
+             mock.patch.object(host, "call_us", lambda call, wait: wait() or (10.0 if call is nothing else 0.0)), \
+             mock.patch.object(torch.cuda, "synchronize", lambda: waited.append(True)):
+            found = host.entry("cuda")
+        self.assertEqual(len(waited), len(self.KINDS))
+        self.assertEqual(set(found["eager_us"].values()), {round(10 * host.IN_MODEL, 2)})
+        self.assertLess(found["interval"], host.INTERVAL["cpu"])
+
+    def test_the_command_writes_a_file_of_one_host(self):
+        done = subprocess.run([sys.executable, "-m", "perfc.measure", "--host", "--backend", "cpu", "--device", "here"],
+                              env=ENVIRONMENT, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = json.loads(done.stdout)
+        self.assertEqual((found["schema"], [h["name"] for h in found["hosts"]]), ("perfc.hosts/1", ["here"]))
 
 
 class Cuda(unittest.TestCase):

@@ -425,7 +425,7 @@ class CommandLine(unittest.TestCase):
     def test_mistakes_are_named(self):
         for arguments in (["x", "-o", "y", "--budget", "soon"], ["x", "-o", "y", "--batch",
                                                                  "0"], ["x", "-o", "y", "--dtype",
-                                                                        "fp31"], ["x"], ["-o", "y"]):
+                                                                        "fp31"], ["x"], ["-o", "y"], ["--host", "x"]):
             with self.assertRaises(SystemExit) as stopped, open("/dev/null", "w") as sys.stderr:
                 cli.parse(arguments)
             sys.stderr = sys.__stderr__

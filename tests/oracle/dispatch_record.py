@@ -5,9 +5,8 @@ usage: dispatch_record.py [--only PATTERN] [--folder build/dispatch]     needs t
 diffusers
 
 Per model a file build/dispatch/NAME.{pt2,json} (perfc.export, without weights) and NAME.record.json; what is there is
-not made
-again. Then writes tests/dispatch/models.tar.xz and dispatched.jsonl.xz. tests/dispatch/README.md says how to set torch
-up.
+not made again. Then writes tests/dispatch/models.tar.xz and dispatched.jsonl.xz. tests/dispatch/README.md says how to
+set torch up.
 """
 import argparse
 import copy

@@ -3,9 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
-#include <string>
+#include "tests/unit/study_cases.h"
 
 namespace perfc {
 namespace {
@@ -28,25 +26,17 @@ AttentionFacts a_gpu(AttentionChip chip) {
 double work_s(const AttentionProblem& a, const AttentionFacts& d) { return attention_time(a, d).work_s; }
 
 TEST(AttentionTime, IsWhatTheStudySays) {
-  std::ifstream in(std::string(PERFC_SOURCE_DIR) + "/tests/fixtures/attention_cases.tsv");
-  std::string line;
-  std::getline(in, line);
-  std::getline(in, line);
-  int cases = 0;
-  while (std::getline(in, line)) {
-    std::istringstream words(line);
+  const int cases = for_each_study_case("tests/fixtures/attention_cases.tsv", [](std::istream& fields) {
     AttentionFacts d;
     AttentionProblem a;
     double rows, batch, work_us;
-    words >> d.bandwidth >> d.l2_bytes >> d.sms >> d.clock_hz >> d.matrix_flops >> d.exponentials >> d.lanes >> rows >>
+    fields >> d.bandwidth >> d.l2_bytes >> d.sms >> d.clock_hz >> d.matrix_flops >> d.exponentials >> d.lanes >> rows >>
         d.sustained >> batch >> a.queries >> a.heads >> a.channels >> work_us;
-    ASSERT_TRUE(words) << line;
     d.chip = rows == 16 ? AttentionChip::MmaSync : AttentionChip::Wgmma;
     a.heads *= batch;
     a.keys = a.queries;
-    EXPECT_NEAR(work_s(a, d) * 1e6, work_us, 1e-6 * work_us) << line;
-    ++cases;
-  }
+    EXPECT_NEAR(work_s(a, d) * 1e6, work_us, 1e-6 * work_us);
+  });
   EXPECT_GE(cases, 60);
 }
 

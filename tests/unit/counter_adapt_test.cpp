@@ -13,8 +13,8 @@ namespace perfc {
 namespace {
 
 /// Machines that differ in rate alone: time = 1e-6 × launch + efficiency × words / rate, the same efficiency of 2 on
-/// all.
-/// Rates: a 1, b 2, c 4, new 8 (× 1e9 words/s). What a workload's quirk multiplies, it multiplies on every machine.
+/// all. Rates: a 1, b 2, c 4, new 8 (× 1e9 words/s). What a workload's quirk multiplies, it multiplies on every
+/// machine.
 std::string workloads(bool with_new) {
   std::string csv =
       std::string("workload,work:launch,work:words,time:a,time:b,time:c") + (with_new ? ",time:new\n" : "\n");

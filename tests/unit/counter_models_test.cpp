@@ -98,8 +98,7 @@ TEST(NameWords, OfAProfile) {
 }
 
 /// Ten iterations that read and write one double by atomics wait ten times; on doubles of their own not at all;
-/// unnamed, nobody
-/// knows.
+/// unnamed, nobody knows.
 TEST(WorkOfProfiles, AtomicsOnOneAddressWaitForEachOther) {
   const CounterDataset names{.work = {{"iterations", "1", {}}, {"serial_atomics", "1", {}}}};
   const auto workload = [&](const std::string& region, std::optional<double> bytes) {
@@ -321,8 +320,7 @@ TEST(CorrectedCosts, LearnsAWord) {
 }
 
 /// Where single workloads are held back and counters tell much, networks on counters move predictions: by 0.1 in ln at
-/// most,
-/// as the file says, and by nothing without its setting.
+/// most, as the file says, and by nothing without its setting.
 TEST(CorrectedCosts, StepsTowardsNetworksOnCounters) {
   std::string csv = "workload,application,counter:u,counter:v,work:launch,work:bytes,time:a,time:b\n";
   for (std::uint64_t i = 0; i < 40; ++i) {

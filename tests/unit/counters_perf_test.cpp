@@ -1,4 +1,5 @@
 /// perf stat's two formats, and what follows from counters in general.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -149,6 +150,16 @@ TEST(Derive, ADenominatorOfZeroLeavesTheColumnMissing) {
   EXPECT_FALSE(d.record[Counter::BranchMissRatio]);
   EXPECT_EQ(d.how[static_cast<std::size_t>(Counter::BranchMissRatio)],
             "branch-misses / branches: the denominator is 0");
+}
+
+/// Table I of the paper: misses to hits.
+TEST(Derive, TheCacheMissRatioIsMissesByHits) {
+  const auto ratio_of = [](std::string_view loads, std::string_view misses) {
+    return derive(read_text("run.csv", fmt::format("100,,{},5,100.00,,\n20,,{},5,100.00,,\n", loads, misses)))
+        .record[Counter::CacheMissRatio];
+  };
+  EXPECT_EQ(ratio_of("L1-dcache-loads", "L1-dcache-load-misses"), 20.0 / 80.0);
+  EXPECT_EQ(ratio_of("PM_LD_REF_L1", "PM_LD_MISS_L1"), 20.0 / 80.0);
 }
 
 TEST(Derive, TellsWhatIsLacking) {

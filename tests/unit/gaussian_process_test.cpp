@@ -36,6 +36,19 @@ TEST(GaussianProcess, WhatIsKnownOfOneGroupIsHalfKnownOfAnother) {
   EXPECT_NEAR(p.at(at, 1).mean, p.at(at, 0).mean * GaussianProcess::kOtherGroup, 1e-6);
 }
 
+/// Equal graphs on two devices with opposite errors: K = [1 ½; ½ 1] has the eigenvalue ½ for (1, −1), so that the
+/// weights ±w solve (½² + noise (½ + jitter)) w = ½ y, and the first device gets w − ½ w. Were another device's
+/// points as good as one's own, the errors would cancel.
+TEST(GaussianProcess, OppositeErrorsOnTwoDevicesDoNotCancel) {
+  Matrix<float> x(2, 1);
+  x(0, 0) = x(1, 0) = 3;
+  const GaussianProcess p = fitted(x, {0.4, -0.4}, {0, 1}, {.noise = 0.1});
+  const float at[] = {3};
+  const double weight = 0.5 * 0.4 / (0.25 + 0.1 * 0.501);
+  EXPECT_NEAR(p.at(at, 0).mean, weight / 2, 1e-6);
+  EXPECT_NEAR(p.at(at, 1).mean, -weight / 2, 1e-6);
+}
+
 TEST(GaussianProcess, AGroupWithoutPointsGetsTheMeanOfTheOthers) {
   Matrix<float> x(3, 1);
   x(0, 0) = 0, x(1, 0) = 0.5, x(2, 0) = 1;

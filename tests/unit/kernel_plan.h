@@ -2,6 +2,7 @@
 /// What is launched for a graph, for tests.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,16 @@ inline KernelPlan plan_of(const Graph& g, const ExecConfig& config) {
   auto plan = plan_kernels(g, config, diags);
   EXPECT_TRUE(plan) << diags.str();
   return plan ? *std::move(plan) : KernelPlan{};
+}
+
+/// How many calls the host makes of each class that it makes any of.
+using Calls = std::map<std::string, double>;
+inline Calls calls_of(const KernelPlan& plan) {
+  Calls out;
+  for (std::size_t c = 0; c < kHostCallNames.size(); ++c) {
+    if (plan.host_calls.of[c] > 0) out[kHostCallNames[c]] = plan.host_calls.of[c];
+  }
+  return out;
 }
 
 /// The operator that gives each kernel its kind.

@@ -55,7 +55,7 @@ TEST(Compiled, WeightsAreCastOnceInEachRun) {
   const KernelPlan amp = plan_of(g, kAmp);
   EXPECT_EQ(ops_of(amp), (Names{"cast", "nn.dense", "nn.dense"}));
   EXPECT_EQ(amp.kernels[0].traffic.bytes, 16 * 16 * (4 + 2));
-  EXPECT_EQ(amp.host_ops, 3);
+  EXPECT_EQ(amp.host_calls.total(), 3);
   EXPECT_EQ(plan_of(g, kCompiled).kernels.size(), 2u);
 }
 

@@ -99,7 +99,7 @@ TEST(EagerKernels, QuickGeluIsThreeKernels) {
   (%1)
 })");
   EXPECT_EQ(ops_of(plan_of(g, {})), (std::vector<std::string>{"multiply", "sigmoid", "nn.quick_gelu"}));
-  EXPECT_EQ(plan_of(g, {}).host_ops, 3);
+  EXPECT_EQ(calls_of(plan_of(g, {})), (Calls{{"kernel", 3}}));
   EXPECT_EQ(plan_of(g, {.mode = ExecMode::Compiled}).kernels.size(), 1u);
 }
 

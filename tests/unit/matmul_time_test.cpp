@@ -3,14 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
+
+#include "tests/unit/study_cases.h"
 
 namespace perfc {
 namespace {
-
-constexpr std::string_view kChips[] = {"Vector", "VectorOlder", "Graphics",  "GeForce", "Turing",
-                                       "Ga100",  "Hopper",      "Blackwell", "Cdna"};
 
 /// An H100 SXM in bfloat16.
 constexpr ProductDevice kH100{.chip = ChipClass::Hopper,
@@ -29,42 +26,36 @@ constexpr Product kProducts[] = {{.m = 1, .n = 4096, .k = 4096},
                                  {.batch = 96, .m = 128, .n = 128, .k = 64}};
 
 ChipClass chip_named(std::string_view name) {
-  const auto at = std::find(std::begin(kChips), std::end(kChips), name);
-  return static_cast<ChipClass>(at - std::begin(kChips));
+  return *std::ranges::find_if(kChipClasses, [name](ChipClass c) { return perfc::name(c) == name; });
 }
 
 /// Every chip class with every product of the list.
 template <class Check>
 void for_each_case(Check&& check) {
-  for (const std::string_view chip : kChips) {
+  for (const ChipClass chip : kChipClasses) {
     ProductDevice d = kH100;
-    d.chip = chip_named(chip);
+    d.chip = chip;
     for (const Product& p : kProducts) {
-      SCOPED_TRACE(testing::Message() << chip << ": " << p.batch << " x " << p.m << ", " << p.n << ", " << p.k);
+      SCOPED_TRACE(testing::Message() << name(chip) << ": " << p.batch << " x " << p.m << ", " << p.n << ", " << p.k);
       check(d, p);
     }
   }
 }
 
 TEST(ProductTime, IsTheStudys) {
-  std::ifstream file(PERFC_SOURCE_DIR "/tests/unit/product_times.tsv");
-  ASSERT_TRUE(file) << "studies/kernels/fit_products.py --write writes it";
-  std::string line, chip;
-  std::getline(file, line);
-  int rows = 0;
-  for (; std::getline(file, line); ++rows) {
-    std::istringstream fields(line);
+  // studies/kernels/fit_products.py --write writes it
+  const int cases = for_each_study_case("tests/unit/product_times.tsv", [](std::istream& fields) {
+    std::string chip;
     ProductDevice d;
     Product p;
     double seconds = 0;
     fields >> chip >> d.sms >> d.clock >> d.peak >> d.bandwidth >> d.cache >> d.tdp_w >> p.batch >> p.m >> p.n >> p.k >>
         p.a_bytes >> p.turns >> seconds;
-    ASSERT_TRUE(fields) << line;
     p.b_bytes = p.a_bytes;
     d.chip = chip_named(chip);
-    EXPECT_NEAR(product_time(d, p).total / seconds, 1, 1e-6) << line;
-  }
-  EXPECT_GE(rows, 100);
+    EXPECT_NEAR(product_time(d, p).total / seconds, 1, 1e-6);
+  });
+  EXPECT_GE(cases, 100);
 }
 
 TEST(ProductTime, OfQuantisedOperandsIsTheStudys) {

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
-#include <sstream>
 #include <string>
+
+#include "tests/unit/study_cases.h"
 
 namespace perfc {
 namespace {
@@ -30,29 +30,21 @@ MemoryBoundProblem problem(MemoryBoundKind kind, double rows, double columns, do
 double work_s(const MemoryBoundProblem& k, const MemoryFacts& d) { return memory_bound_time(k, d).work_s; }
 
 TEST(MemoryBoundTime, IsWhatTheStudySays) {
-  std::ifstream in(std::string(PERFC_SOURCE_DIR) + "/tests/fixtures/memory_bound_cases.tsv");
-  std::string line;
-  std::getline(in, line);
-  std::getline(in, line);
-  int cases = 0;
-  while (std::getline(in, line)) {
-    std::istringstream words(line);
+  const int cases = for_each_study_case("tests/fixtures/memory_bound_cases.tsv", [](std::istream& fields) {
     std::string name;
     MemoryFacts d;
     MemoryBoundProblem k;
     double memory_us, multiprocessor_us, work_us;
-    words >> name >> d.bandwidth >> d.l2_bytes >> d.sms >> d.clock_hz >> d.lanes >> k.rows >> k.columns >> k.read >>
+    fields >> name >> d.bandwidth >> d.l2_bytes >> d.sms >> d.clock_hz >> d.lanes >> k.rows >> k.columns >> k.read >>
         k.written >> memory_us >> multiprocessor_us >> work_us;
-    ASSERT_TRUE(words) << line;
     for (std::size_t i = 0; i < std::size(kKinds); ++i) {
       if (name == kNames[i]) k.kind = kKinds[i];
     }
     const MemoryBoundTime t = memory_bound_time(k, d);
-    EXPECT_NEAR(t.memory_s * 1e6, memory_us, 1e-6 * memory_us) << line;
-    EXPECT_NEAR(t.multiprocessor_s * 1e6, multiprocessor_us, 1e-6 * multiprocessor_us) << line;
-    EXPECT_NEAR(t.work_s * 1e6, work_us, 1e-6 * work_us) << line;
-    ++cases;
-  }
+    EXPECT_NEAR(t.memory_s * 1e6, memory_us, 1e-6 * memory_us);
+    EXPECT_NEAR(t.multiprocessor_s * 1e6, multiprocessor_us, 1e-6 * multiprocessor_us);
+    EXPECT_NEAR(t.work_s * 1e6, work_us, 1e-6 * work_us);
+  });
   EXPECT_GT(cases, 100);
 }
 

@@ -316,6 +316,18 @@ TEST(TorchImport, ShapeAsTensorIsAVector) {
   EXPECT_EQ(result_type(import(program("[3, 5]", node("aten::_shape_as_tensor", "x", "y")))), "Tensor[(2,), int64]");
 }
 
+TEST(TorchImport, ConvolutionsTellStridesFromDilation) {
+  const auto convolved = [](std::string_view strides, std::string_view dilation) {
+    return import(program("[1, 4, 16, 16]",
+                          nodes(constant("n", "NoneType", "null"), constant("s", "List[int]", strides),
+                                constant("p", "List[int]", "[0, 0]"), constant("d", "List[int]", dilation),
+                                constant("g", "int", "1"), node("aten::conv2d", "x w n s p d g", "y")),
+                          R"({"name": "w", "dtype": "float32", "shape": [6, 4, 3, 3]})"));
+  };
+  EXPECT_EQ(result_type(convolved("[2, 2]", "[1, 1]")), "Tensor[(1, 6, 7, 7), float32]");    // (16 - 3) / 2 + 1
+  EXPECT_EQ(result_type(convolved("[1, 1]", "[2, 2]")), "Tensor[(1, 6, 12, 12), float32]");  // 16 - (2 · 2 + 1) + 1
+}
+
 TEST(TorchImport, QuantisedTransposedConvolutionStandsBetweenConversions) {
   const auto m =
       import(program("[1, 4, 5, 5]",

@@ -1,5 +1,6 @@
 #pragma once
 /// Attention that runs as its parts: scale · q, q · kᵀ, or scale · scores, + mask, softmax, (cast), · v.
+#include "ir/ops/attention_operands.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/kernel_maker.h"
 #include "whitebox/launch/plan_writer.h"
@@ -18,7 +19,7 @@ class AttentionParts {
   void compiled(NodeId, const WrittenOutAttention&);
 
  private:
-  static constexpr std::size_t kQ = 0, kK = 1, kV = 2, kMask = 3;  ///< operands
+  using enum AttentionOperand::Index;
 
   /// One attention.
   struct Parts {
@@ -42,8 +43,11 @@ class AttentionParts {
     double bytes = 0;
   };
   Kernel kernel_of(const Parts&, const Part&) const;
-  void launch(const Parts& p, Kernel k);
-  void add(const Parts& p, const Part& part) { launch(p, kernel_of(p, part)); }
+  void launch(const Parts&, HostCall, Kernel);
+  /// A call of the model's, or, in PyTorch's reference implementation, one that its call makes.
+  void add(const Parts& p, const Part& part) {
+    launch(p, p.of.reference ? HostCall::Inner : host_call(part.what), kernel_of(p, part));
+  }
   void product_with_keys(const Parts&);
   void product_with_values(const Parts&);
   void on_operand(const Parts&, OpId what, std::size_t operand, double bytes_per_element);

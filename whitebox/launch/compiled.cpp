@@ -41,7 +41,7 @@ class CompiledPlanner {
   }
 
   std::uint32_t launch(Kernel k) {
-    out_.count_call();
+    out_.count_call(HostCall::Kernel);
     return out_.add_alone(std::move(k));
   }
 

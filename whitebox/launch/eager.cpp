@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ir/eager_marks.h"
+#include "ir/ops/attention_operands.h"
 #include "whitebox/constants.h"
 #include "whitebox/launch/attention_parts.h"
 #include "whitebox/launch/framework.h"
@@ -21,7 +22,7 @@ class EagerPlanner {
   void run() {
     for (const Widths::Cast& c : of_.widths.casts()) {
       out_.add_cast(c.value.node, c.user, maker_.cast_of(c.user, c.value));
-      out_.count_call();
+      out_.count_call(HostCall::Inner);
     }
     for (NodeId id = 0; id < of_.g.size(); ++id) {
       const Node& n = of_.node(id);
@@ -50,7 +51,8 @@ class EagerPlanner {
       if (part) run_before(id, n, part);
     }
     compute(id, n);
-    if (multiplies_from_left(n)) launch(id, maker_.copy_of(id, {id, 0}, of_.widths.read_width(n.operands[0], n)));
+    if (multiplies_from_left(n))
+      launch(id, HostCall::Inner, maker_.copy_of(id, {id, 0}, of_.widths.read_width(n.operands[0], n)));
   }
 
   /// A norm of instances is a batch-norm of one sample with all instances' channels, and so are its parameters
@@ -58,7 +60,7 @@ class EagerPlanner {
   void repeat_parameters(NodeId id, const Node& n) {
     for (std::size_t i = 1; i < std::min<std::size_t>(n.operands.size(), 3); ++i) {
       if (n.operands[i] && !of_.g.data(n.operands[i]))
-        launch(id, maker_.copy_of(id, n.operands[i], of_.widths.read_width(n.operands[i], n)));
+        launch(id, HostCall::Inner, maker_.copy_of(id, n.operands[i], of_.widths.read_width(n.operands[i], n)));
     }
   }
 
@@ -87,23 +89,22 @@ class EagerPlanner {
   /// (aten/src/ATen/native/transformers/attention.cpp, convert_boolean_attn_mask and pad_bias).
   void prepare_mask(NodeId id, const Node& n) {
     if (n.attrs.int_or("explicit", 0) == 1) return;
-    const ValueId mask = n.operands[kMaskOperand];
+    const ValueId mask = n.operands[AttentionOperand::kMask];
     const Type& type = of_.g.type(mask);
     if (!type.is_static() || type.rank() == 0) return;
     Strides strides = of_.layout.strides[mask.node];
     const double elements = of_.elements(mask);
     if (type.dtype() == DType::Bool) {
-      for (int i = 0; i < 2; ++i) launch(id, on_mask(id, mask, {op("full"), 1, kMaskBytes}));
-      launch(id, on_mask(id, mask, {op("where"), elements, elements * (1 + kMaskBytes)}));
+      for (int i = 0; i < 2; ++i) launch(id, HostCall::Inner, on_mask(id, mask, {op("full"), 1, kMaskBytes}));
+      launch(id, HostCall::Inner, on_mask(id, mask, {op("where"), elements, elements * (1 + kMaskBytes)}));
       strides = elementwise_strides(type, strides);
     }
     if (parts_of_attention(id, n) || readable_in_steps(strides)) return;
     const auto last = static_cast<double>(type.shape().back().value());
     const double padded = elements / last * (std::floor(last / kMaskStep) + 1) * kMaskStep;
-    launch(id, on_mask(id, mask, {op("nn.pad"), padded, (elements + padded) * kMaskBytes}));
+    launch(id, HostCall::Inner, on_mask(id, mask, {op("nn.pad"), padded, (elements + padded) * kMaskBytes}));
   }
 
-  static constexpr std::size_t kMaskOperand = 3;
   static constexpr double kMaskBytes = 4, kMaskStep = 8;
   static bool readable_in_steps(const Strides& strides) {
     return strides.back() == 1 && std::all_of(strides.begin(), strides.end() - 1, [](std::int64_t s) {
@@ -136,25 +137,25 @@ class EagerPlanner {
       Kernel copy = maker_.copy_of(id, v, width);
       copy.traffic.bytes = copy.traffic.handed_bytes = (of_.elements(v) + written) * width;
       copy.extents.m *= of_.elements(v) > 0 ? written / of_.elements(v) : 1;
-      launch(id, std::move(copy));
+      launch(id, HostCall::Inner, std::move(copy));
     }
   }
 
-  void launch(NodeId id, Kernel k) {
-    out_.count_call();
+  void launch(NodeId id, HostCall call, Kernel k) {
+    out_.count_call(call);
     out_.add(id, std::move(k));
   }
 
   void copy_view(NodeId id) {
     Kernel k = maker_.of(id, op_cost(of_.g, id));
     k.traffic.bytes = k.traffic.handed_bytes = 2 * of_.widths.bytes_of({id, 0});
-    launch(id, std::move(k));
+    launch(id, HostCall::Kernel, std::move(k));
   }
 
   /// Exporters write one chain of views in many ways; what a kernel reads through views counts as one call.
   void count_views(const Node& n) {
     for (ValueId v : n.operands) {
-      if (v && is_free(v.node) && !of_.weight[v.node] && viewed_.insert(v).second) out_.count_call();
+      if (v && is_free(v.node) && !of_.weight[v.node] && viewed_.insert(v).second) out_.count_call(HostCall::View);
     }
   }
 
@@ -172,13 +173,13 @@ class EagerPlanner {
     Kernel copy = copy_of_data(id, n);
     const bool reorders = of_.layout.channels_last[id] != of_.layout.channels_last[n.operands[0].node];
     if (reorders) copy.limits.slowdown = constants::kReordering;
-    launch(id, std::move(copy));
+    launch(id, HostCall::Inner, std::move(copy));
   }
 
   void run_before(NodeId id, const Node& n, OpId part) {
     Kernel k = copy_of_data(id, n);
     k.ops = {part};
-    launch(id, std::move(k));
+    launch(id, host_call(part), std::move(k));
   }
 
   void compute(NodeId id, const Node& n) {
@@ -186,7 +187,8 @@ class EagerPlanner {
     Kernel k = maker_.of(id, cost);
     k.traffic.bytes = bytes_of_call(n, id, cost) + maker_.inner_bytes(id) + pooled_index_bytes(n);
     k.traffic.handed_bytes = std::max(k.traffic.bytes - maker_.stored_bytes(id), 0.0);
-    launch(id, std::move(k));
+    // A layer's call adds its bias (aten/src/ATen/native/Convolution.cpp, _convolution; Linear.cpp, linear).
+    launch(id, n.is(op("nn.bias_add")) ? HostCall::Inner : host_call(n.op), std::move(k));
   }
 
   /// What a call's cost rule says, in the widths that the values have under this precision.

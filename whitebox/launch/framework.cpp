@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "ir/ops/attention_operands.h"
 #include "whitebox/constants.h"
 
 namespace perfc {
@@ -129,7 +130,10 @@ std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId 
   return out;
 }
 
-bool is_masked_attention(const Node& n) { return n.is(op("nn.sdpa")) && n.operands.size() > 3 && n.operands[3]; }
+bool is_masked_attention(const Node& n) {
+  constexpr std::size_t mask = AttentionOperand::kMask;
+  return n.is(op("nn.sdpa")) && n.operands.size() > mask && n.operands[mask];
+}
 
 double attention_tile_share(const Graph& g, const Node& sdpa) {
   const Type &q = g.type(sdpa.operands[0]), &k = g.type(sdpa.operands[1]);
@@ -167,17 +171,6 @@ bool on_matrix_units(const ConvolutionGroup& c) {
 }
 
 bool has_own_kernel(double width) { return width >= 4 && std::has_single_bit(static_cast<std::uint64_t>(width)); }
-
-double group_share(const ConvolutionGroup& c) {
-  const double width = std::min(c.inputs, c.outputs),
-               tiled = std::ceil(width / constants::kGroupTile) * constants::kGroupTile;
-  const bool own = has_own_kernel(width);
-  if (!c.channels_last) return width / (tiled + (own ? constants::kOwnGroupDepth : constants::kGroupDepth));
-  const double rate = std::fmod(width, constants::kGroupVector) == 0
-                          ? constants::kGroupLastRate
-                          : constants::kGroupLastRate / constants::kGroupUneven;
-  return std::min(1.0, own ? width / constants::kGroupFullRate : rate * width / (tiled + constants::kGroupLastDepth));
-}
 
 bool wide_index(const Graph& g, const Node& n) {
   const auto wide = [](const Type& t) { return t.elements().value_or(0) >= constants::kWideIndexFrom; };

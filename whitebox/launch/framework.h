@@ -77,12 +77,8 @@ struct ConvolutionGroup {
 /// Whether groups are products narrow as they are on the matrix units; else each is a
 /// few dot products on the vector units.
 bool on_matrix_units(const ConvolutionGroup&);
-/// cuDNN has better kernels for groups of so many channels: powers of two from 4.
+/// Powers of two from 4: cuDNN has kernels of their own for the gradients of groups of so many channels.
 bool has_own_kernel(double width);
-/// Share of the matrix units' rate that such products reach, in tiles of 64 channels; channels
-/// last, widths that are no multiples of 16 take longer.
-/// Constants from timm's regnet, resnext and dpn runs on RTX 3090, 4090 and 5090.
-double group_share(const ConvolutionGroup&);
 /// Share of the vector units' peak that the others reach where there is no good kernel;
 /// 0: no such limit. PyTorch's own kernel (channels first, beyond 5×5) and cuDNN's
 /// fallback (channels last: beyond 7×7, with several results per channel, or groups of

@@ -25,7 +25,7 @@ void visit_fields(K&& kernel, Visit&& visit) {
   auto& [m, n, k, products, window, stride, channels_per_group] = extents;
   auto& [aligned, channels_first, wide_index] = placement;
   auto& [bytes, handed_bytes, state_weights, steps] = traffic;
-  auto& [group_share, tile_share, vector_share, serial_steps, row_blocks, blocks, slowdown] = limits;
+  auto& [tile_share, vector_share, serial_steps, row_blocks, blocks, slowdown] = limits;
   visit(KernelField{"node", "1", "{}", Tells::Nothing}, node);
   visit(KernelField{"operators", "1", "{}"}, ops);
   visit(KernelField{"kind", "1", "{}"}, kind);
@@ -48,7 +48,6 @@ void visit_fields(K&& kernel, Visit&& visit) {
   visit(KernelField{"handed_bytes", "byte"}, handed_bytes);
   visit(KernelField{"state_weights", "byte"}, state_weights);
   visit(KernelField{"steps", "1"}, steps);
-  visit(KernelField{"group_share", "1"}, group_share);
   visit(KernelField{"tile_share", "1"}, tile_share);
   visit(KernelField{"vector_share", "1"}, vector_share);
   visit(KernelField{"serial_steps", "1"}, serial_steps);

@@ -61,12 +61,9 @@ void KernelMaker::be_grouped(NodeId id, Kernel& k) const {
   ConvolutionGroup group = convolution_group(of_.g, of_.node(id), k.extents.window, of_.layout.channels_last[id]);
   group.wide_index = k.placement.wide_index && of_.config.mode == ExecMode::Eager;
   k.extents.channels_per_group = std::min(group.inputs, group.outputs);
-  if (on_matrix_units(group)) {
-    k.limits.group_share = group_share(group);
-  } else {
-    k.kind = KernelKind::Depthwise;
-    k.limits.vector_share = vector_limit(group);
-  }
+  if (on_matrix_units(group)) return;
+  k.kind = KernelKind::Depthwise;
+  k.limits.vector_share = vector_limit(group);
 }
 
 void KernelMaker::be_product(NodeId id, Kernel& k) const {

@@ -48,7 +48,7 @@ Status plan_dearer_branch(const Graph& g, NodeId id, const ExecConfig& config, d
   const auto offset = static_cast<std::uint32_t>(out.kernels.size());
   for (const auto& [from, to] : best.edges) out.edges.emplace_back(from + offset, to + offset);
   out.kernels.insert(out.kernels.end(), best.kernels.begin(), best.kernels.end());
-  out.host_ops += best.host_ops;
+  out.host_calls += best.host_calls;
   out.warnings.insert(out.warnings.end(), best.warnings.begin(), best.warnings.end());
   out.warnings.push_back(fmt::format("'{}': which branch runs is not known; the dearer one is counted", n.name));
   return ok();
@@ -60,7 +60,7 @@ Status plan_bodies(const Graph& g, const ExecConfig& config, double repeat, cons
     const Node& n = g.node(id);
     if (n.regions.empty()) continue;
     const NodeId reported = owner ? *owner : id;
-    out.host_ops += repeat;
+    out.host_calls.add(HostCall::Kernel, repeat);
     if (n.is(op("if"))) {
       if (!plan_dearer_branch(g, id, config, repeat, reported, out, diags)) return Failure{};
       continue;

@@ -78,7 +78,6 @@ struct Traffic {
 
 /// What its implementation reaches, and what it waits for.
 struct Limits {
-  double group_share = 1;   ///< of the rate of products, what those as narrow as its groups reach
   double tile_share = 1;    ///< of a fused attention's tiles, what it fills
   double vector_share = 0;  ///< most of the vector units' peak that it reaches; 0: the device's share
   double serial_steps = 0;  ///< dependent steps of each thread, where there are too few threads to hide them
@@ -107,7 +106,7 @@ struct KernelPlan {
   /// (from, to): `to` reads what `from` writes, views in between left out. Within
   /// one body of control flow.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
-  double host_ops = 0;  ///< operators (eager) or kernels (compiled) the host dispatches
+  HostCalls host_calls;  ///< what the host dispatches: calls (eager) or kernels (compiled)
   std::vector<std::string> warnings;
 };
 

@@ -4,6 +4,22 @@
 
 namespace perfc {
 
+HostCall host_call(OpId o) {
+  switch (def(o).category) {
+    case Category::Convolution:
+      return HostCall::Convolution;
+    case Category::MatMul:
+      return HostCall::Product;
+    case Category::Normalization:
+      return HostCall::Normalization;
+    case Category::Attention:
+    case Category::Recurrent:
+      return HostCall::Composite;
+    default:
+      return HostCall::Kernel;
+  }
+}
+
 void PlanWriter::add(NodeId id, Kernel k) {
   const std::uint32_t index = add_alone(std::move(k));
   Made& made = made_[id];

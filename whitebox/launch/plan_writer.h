@@ -6,13 +6,16 @@
 
 namespace perfc {
 
+/// What a host does for a call of this operator from Python.
+HostCall host_call(OpId);
+
 class PlanWriter {
  public:
   /// `repeat`: how often the graph runs, and the host dispatches each of its calls.
   PlanWriter(const Graph& g, double repeat, KernelPlan& out) : g_(g), repeat_(repeat), out_(out), made_(g.size()) {}
 
   /// A call of the host.
-  void count_call() { out_.host_ops += repeat_; }
+  void count_call(HostCall c) { out_.host_calls.add(c, repeat_); }
   /// A kernel that computes (part of) a node, after those that compute other parts of it.
   void add(NodeId, Kernel);
   /// A kernel that is joined to nothing yet; its index.

@@ -6,6 +6,7 @@
 #include "whitebox/constants.h"
 #include "whitebox/launch/data_layout.h"
 #include "whitebox/launch/framework.h"
+#include "whitebox/launch/plan_writer.h"
 #include "whitebox/memory/autograd.h"
 
 namespace perfc {
@@ -84,8 +85,14 @@ class Backward {
            channels > constants::kGradientChannels;
   }
 
+  /// Autograd's engine and multi-tensor optimizers call from C++, without Python.
+  static HostCall backward_call(OpId o) {
+    const HostCall forward = host_call(o);
+    return forward == HostCall::Kernel ? HostCall::Inner : forward;
+  }
+
   void launch(Kernel k, double calls = 1) {
-    plan_.host_ops += calls * k.repeat;
+    plan_.host_calls.add(backward_call(k.ops.front()), calls * k.repeat);
     plan_.kernels.push_back(std::move(k));
   }
   /// A kernel that streams memory.

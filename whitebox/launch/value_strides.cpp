@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "ir/eager_marks.h"
+#include "ir/ops/attention_operands.h"
 #include "ir/ops/einsum.h"
 #include "whitebox/launch/framework.h"
 
@@ -372,7 +373,7 @@ bool is_product_view(const Type& t, const Strides& strides, const Type& result) 
 }
 
 bool fused_attention_reads(const Graph& g, const Node& n, const std::vector<Strides>& strides) {
-  constexpr std::size_t kMask = 3;
+  using enum AttentionOperand::Index;
   for (std::size_t i = 0; i < std::min(n.operands.size(), kMask + 1); ++i) {
     const ValueId v = n.operands[i];
     if (!v || !g.type(v).is_static() || strides[v.node].empty()) continue;

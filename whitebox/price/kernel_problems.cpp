@@ -1,6 +1,7 @@
 #include "whitebox/price/kernel_problems.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "whitebox/constants.h"
 
@@ -26,7 +27,23 @@ double lanes_of(const Device& d) {
   return peak == d.vector_tflops.end() || per_lane <= 0 ? 0 : peak->second * 1e12 / per_lane;
 }
 
+/// Bytes that kernels load for the channels of one position of a window.
+double loaded_bytes(double bytes) {
+  const double load = bytes <= 2 * constants::kVectorLoad ? constants::kVectorLoad : constants::kPositionStep;
+  return std::ceil(bytes / load) * load;
+}
+
 }  // namespace
+
+Product implicit_product(const Kernel& k, double width) {
+  const Extents& e = k.extents;
+  Product p{
+      .batch = std::max(e.products, 1.0), .m = e.m, .n = e.n, .a_bytes = width, .b_bytes = width, .c_bytes = width};
+  p.k = e.window * loaded_bytes(e.k / e.window * width) / width;
+  const double a = p.batch * p.m * p.k * width, b = p.batch * p.k * p.n * width, c = p.batch * p.m * p.n * width;
+  p.a_repeats = a / std::clamp(k.traffic.bytes - b - c, width, a);
+  return p;
+}
 
 std::optional<MemoryBoundProblem> memory_bound_problem(const Kernel& k) {
   const auto kind = kind_of(k);

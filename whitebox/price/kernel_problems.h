@@ -4,9 +4,15 @@
 
 #include "whitebox/launch/kernels.h"
 #include "whitebox/price/attention_time.h"
+#include "whitebox/price/matmul_time.h"
 #include "whitebox/price/memory_bound_time.h"
 
 namespace perfc {
+
+/// A convolution, each of its groups, as the product of its windows (m) and its weights, which walks over the window's
+/// positions one by one, each with all channels (Chetlur et al. 2014, "cuDNN"; CUTLASS, implicit_gemm_convolution.md).
+/// `width`: bytes of an element.
+Product implicit_product(const Kernel&, double width);
 
 /// None for products, convolutions, scatters and sorts.
 std::optional<MemoryBoundProblem> memory_bound_problem(const Kernel&);

@@ -13,16 +13,18 @@ using constants::ProductConstants;
 
 /// What a product moves, and what of it the L2 cache holds.
 struct Moved {
-  double a, b, c;        ///< bytes of the operands and the result
-  double read, written;  ///< of them, between L2 and DRAM, if each is read once
-  double stays;          ///< 1: share of what a wave of tiles read that later waves find in L2
+  double a = 0, b = 0, c = 0;    ///< bytes of the operands and the result
+  double read = 0, written = 0;  ///< of them, between L2 and DRAM, if each is read once
+  double stays = 0;              ///< 1: share of what a wave of tiles read that later waves find in L2
 };
 
 /// 1 where `bytes` are few beside the cache, 0 where they are many; `sharpness`: how abruptly.
 double held(double bytes, double cache, double sharpness) { return 1 / (1 + std::pow(bytes / cache, sharpness)); }
 
 Moved moved(const ProductDevice& d, const ProductConstants& chip, const Product& p) {
-  Moved out{p.batch * p.m * p.k * p.a_bytes, p.batch * p.k * p.n * p.b_bytes, p.batch * p.m * p.n * p.c_bytes, 0, 0, 0};
+  Moved out{.a = p.batch * p.m * p.k * p.a_bytes / p.a_repeats,
+            .b = p.batch * p.k * p.n * p.b_bytes,
+            .c = p.batch * p.m * p.n * p.c_bytes};
   const double cache = d.cache * chip.l2_share;
   const double turns = p.second == SecondOperand::Data ? 1 : p.turns;
   const double hot_b = turns > 0 ? held(turns * out.b, cache, constants::kWeightsSharpness) : 0;
@@ -41,7 +43,8 @@ double read_again(const Product& p, const Moved& bytes, double tile_m, double ti
   const double wave_columns = std::min(columns, std::max(1.0, flight / wave_rows));
   wave_rows = std::min(rows, std::max(1.0, flight / wave_columns));
   const double waves = p.batch * rows * columns / (wave_rows * wave_columns);
-  const double wave = (wave_rows / rows * p.m * p.a_bytes + wave_columns / columns * p.n * p.b_bytes) * p.k;
+  const double wave =
+      (wave_rows / rows * p.m * p.a_bytes / p.a_repeats + wave_columns / columns * p.n * p.b_bytes) * p.k;
   return std::max(0.0, waves * wave - bytes.a - bytes.b) * (1 - bytes.stays);
 }
 
@@ -71,6 +74,12 @@ ProductConstants constants_of(ChipClass chip, Quantised quantised) {
 }
 
 }  // namespace
+
+std::string_view name(ChipClass chip) {
+  constexpr std::string_view kNames[] = {"Vector", "VectorOlder", "Graphics",  "GeForce", "Turing",
+                                         "Ga100",  "Hopper",      "Blackwell", "Cdna"};
+  return kNames[static_cast<std::size_t>(chip)];
+}
 
 std::optional<ChipClass> chip_class(const Device& d, Units units) {
   const bool older = d.architecture == "pascal" || d.architecture == "volta" || d.architecture == "turing";

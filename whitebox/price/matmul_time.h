@@ -24,6 +24,10 @@ enum class ChipClass {
   Blackwell,    ///< tcgen05 and TMA: data-centre Blackwell
   Cdna,         ///< AMD's matrix cores in float32, by rocBLAS
 };
+inline constexpr ChipClass kChipClasses[] = {ChipClass::Vector,  ChipClass::VectorOlder, ChipClass::Graphics,
+                                             ChipClass::GeForce, ChipClass::Turing,      ChipClass::Ga100,
+                                             ChipClass::Hopper,  ChipClass::Blackwell,   ChipClass::Cdna};
+std::string_view name(ChipClass);
 /// Units that multiply.
 enum class Units {
   Vector,
@@ -56,6 +60,8 @@ enum class SecondOperand {
 struct Product {
   double batch = 1, m = 1, n = 1, k = 1;
   double a_bytes = 2, b_bytes = 2, c_bytes = 2;  ///< per element of A, B and C
+  /// Of a convolution, an implicit product: how often an element of its data stands in A. A product's stands once.
+  double a_repeats = 1;
   SecondOperand second = SecondOperand::Weights;
   Quantised quantised = Quantised::None;  ///< Both: `ProductDevice::peak` is that of 8 bits
   double turns = 0;  ///< copies of B that take turns, in a benchmark of this product alone; 0: a network

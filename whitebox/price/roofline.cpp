@@ -25,10 +25,9 @@ double look_up(const std::map<std::string, double>& m, const char* key, double f
   return it == m.end() ? fallback : it->second;
 }
 
-/// What the time of products depends on; none: the device is no GPU, its entry says too little of it, or has the half
-/// depth that was measured in TF32, of which no kernels were.
-std::optional<ProductDevice> product_device(const Device& d, Precision p, Units units, double peak) {
-  if (p == Precision::Tf32 && d.product_half_depth > 0) return std::nullopt;
+/// What the time of products depends on; none: the device is no GPU, or its entry says too little of it.
+/// `share`: what was measured of this device beyond its class.
+std::optional<ProductDevice> product_device(const Device& d, Units units, double peak, double share) {
   if (d.kind != "gpu" || d.sms <= 0 || d.boost_clock_mhz <= 0 || d.l2_mib <= 0 || d.tdp_w <= 0) return std::nullopt;
   const auto chip = chip_class(d, units);
   if (!chip) return std::nullopt;
@@ -39,7 +38,7 @@ std::optional<ProductDevice> product_device(const Device& d, Precision p, Units 
                        .bandwidth = d.bandwidth_gb_s * 1e9,
                        .cache = d.l2_mib * constants::kBytesPerMib,
                        .tdp_w = d.tdp_w,
-                       .share = look_up(d.efficiency, "dense_product", 1)};
+                       .share = share};
 }
 
 /// A dense product, whose tiles tell its time: not attention, nor a recurrence, nor what runs in tiles of its own.
@@ -50,6 +49,11 @@ bool is_tiled_product(const Kernel& k, const Rates& r) {
   const double macs = e.products * e.m * e.n * e.k;
   const bool any_extents = r.on_vector[k.half] || r.full_matrix[k.half];
   return macs > 0 && std::abs(k.work.macs / macs - 1) < 0.01 && (k.placement.aligned > 0 || any_extents);
+}
+
+/// Tensor cores want channels last; windows of one element are products of matrices as the data lies.
+bool is_converted(const Kernel& k) {
+  return k.placement.channels_first && (k.extents.window > 1 || k.extents.stride > 1);
 }
 
 Priced price_product(const Kernel& k, const Rates& r) {
@@ -79,11 +83,31 @@ Priced price_product(const Kernel& k, const Rates& r) {
   return out;
 }
 
+/// A convolution on matrix units is priced as the product that it is, of its windows and its weights.
+bool is_implicit_product(const Kernel& k, const Rates& r) {
+  return k.kind == KernelKind::Convolution && r.convolution_product[k.half] && k.extents.m > 0 && k.extents.k > 0;
+}
+
+Priced price_convolution(const Kernel& k, const Rates& r) {
+  const double us = 1e6 * k.limits.slowdown;
+  ProductDevice device = *r.convolution_product[k.half];
+  if (k.placement.aligned < 1) device.peak = std::max(r.vector[k.half], constants::kNarrowLoads * device.peak);
+  const ProductTime t = product_time(device, implicit_product(k, r.product_bytes[k.half]));
+  const double work = (t.total - t.launch) * us;
+  Priced out{.compute_us = t.arithmetic * us, .memory_us = t.traffic * us, .launch_us = t.launch * 1e6};
+  out.exposed_us = std::max(work - std::max(out.compute_us, out.memory_us), 0.0);
+  if (is_converted(k)) out.conversion_us = r.layout * k.traffic.bytes / r.bandwidth * us;
+  out.time_us = out.roofline_us() + out.launch_us;
+  out.sustained_us = 2 * k.work.macs / sustained_flops(device) * 1e6;
+  out.bound = work < out.launch_us ? Bound::Launch : out.compute_us > out.memory_us ? Bound::Compute : Bound::Memory;
+  return out;
+}
+
 }  // namespace
 
 Rates::Rates(const Device& d, Precision p)
-    : launch_us(d.launch_us), serial_us(constants::kSerialStepUs), cache(d.l2_mib * 1024 * 1024), sms(d.sms),
-      half_depth(d.product_half_depth), overlap(d.product_overlap) {
+    : launch_us(d.launch_us), serial_us(constants::kSerialStepUs), cache(d.l2_mib * constants::kBytesPerMib),
+      sms(d.sms), half_depth(d.product_half_depth), overlap(d.product_overlap) {
   const auto share = [&](const char* key, double fallback) { return look_up(d.efficiency, key, fallback); };
   const double full = look_up(d.vector_tflops, "float32", 1) * 1e12;
   const bool int8 = p == Precision::Int8;
@@ -110,13 +134,17 @@ Rates::Rates(const Device& d, Precision p)
   }
   for (int half = 0; half < 2; ++half) {
     const Units units = on_vector[half] ? Units::Vector : full_matrix[half] ? Units::FullMatrix : Units::Matrix;
-    product[half] = product_device(d, p, units, matrix[half]);
+    // The half depth was measured in TF32, of which no kernels were.
+    const bool half_depth_known = tf32 && d.product_half_depth > 0;
+    if (!half_depth_known) product[half] = product_device(d, units, matrix[half], share("dense_product", 1));
+    if (units == Units::Matrix)
+      convolution_product[half] = product_device(d, units, matrix[half], share("dense_convolution", 1));
     sustained[half] = product[half] ? sustained_flops(*product[half]) : std::numeric_limits<double>::infinity();
     product_bytes[half] = half ? 2 : float_bytes(p);
   }
   if (int8) {
     matrix8 = look_up(d.matrix_tflops, "int8", 0) * 1e12;
-    if (matrix8 > 0) product8 = product_device(d, p, Units::Matrix, matrix8);
+    if (matrix8 > 0) product8 = product_device(d, Units::Matrix, matrix8, share("dense_product", 1));
   }
   recurrent_us = d.kind == "gpu" ? constants::kRecurrentStepUs : 0;
   depthwise = share("depthwise", 0.6);
@@ -145,6 +173,7 @@ void be_attention(const Kernel& k, const AttentionTime& t, double sustained, Pri
 
 Priced price_at(const Kernel& k, const Rates& r) {
   if (is_tiled_product(k, r)) return price_product(k, r);
+  if (is_implicit_product(k, r)) return price_convolution(k, r);
   Priced p;
   const double vector = r.vector[k.half];
   const bool dense =
@@ -161,7 +190,7 @@ Priced price_at(const Kernel& k, const Rates& r) {
       if (dense && k.extents.k > 0) rate *= k.extents.k / (k.extents.k + r.half_depth);
       break;
     case KernelKind::Convolution:
-      rate = matrix * r.convolution[k.half] * k.limits.group_share;
+      rate = matrix * r.convolution[k.half];
       if (r.on_vector[k.half]) rate = std::max(rate, vector * r.depthwise);
       if (r.on_vector[k.half] && !k.half && k.extents.window == 9 && k.extents.stride == 1)
         winograd = constants::kWinogradGain;
@@ -189,9 +218,7 @@ Priced price_at(const Kernel& k, const Rates& r) {
       under_power_limit(2 * macs / (rate * winograd), 2 * macs / (r.sustained[k.half] * winograd));
   p.compute_us = (multiplied + k.work.flops / (vector * r.elementwise)) * 1e6 * k.limits.slowdown;
   p.memory_us = bytes / (k.kind == KernelKind::Gather ? r.gather : r.bandwidth) * 1e6 * k.limits.slowdown;
-  // Tensor cores want channels last; windows of one element are products of matrices as the data lies.
-  const bool window = k.extents.window > 1 || k.extents.stride > 1;
-  if (k.kind == KernelKind::Convolution && k.placement.channels_first && window && !r.on_vector[k.half])
+  if (k.kind == KernelKind::Convolution && is_converted(k) && !r.on_vector[k.half])
     p.conversion_us = r.layout * p.memory_us;
   if (dense) p.exposed_us = (1 - r.overlap) * std::min(p.compute_us, p.memory_us);
   if (r.memory.sms > 0) {

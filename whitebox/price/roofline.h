@@ -38,6 +38,7 @@ struct Rates {
   double half_depth, overlap;  ///< of dense products: see Device
   /// Of dense products, for 32 and 16 bits; none: nothing is known of the chip, or it is no GPU.
   std::optional<ProductDevice> product[2];
+  std::optional<ProductDevice> convolution_product[2];  ///< the same of convolutions; none on vector units
   double sustained[2];      ///< FLOP/s that those units hold under the power limit; infinite where nobody measured them
   double product_bytes[2];  ///< per element of their operands
   /// Of products in 8 bits; none: the device has no units for them.
@@ -61,11 +62,6 @@ struct Priced {
   double waiting_us() const { return std::max(serial_us - roofline_us(), 0.0); }
 };
 Priced price(const Kernel&, const Rates&);
-
-/// Time in µs that the host needs to dispatch an operator (eager) or a kernel (compiled).
-inline double host_us(const Device& d, ExecMode mode) {
-  return mode == ExecMode::Eager ? d.host_us_eager : d.host_us_compiled;
-}
 
 /// One row per kernel of the plan, casts first, with what each device makes of it.
 std::string kernels_csv(const Graph&, const KernelPlan&, const std::vector<Device>&, Precision);

@@ -17,10 +17,9 @@ from .table import LabelsError, LabelsFile
 
 EPILOG = """LIST is a list of models as for python -m perfc.export (timm/NAME, torchvision/NAME, transformers/NAME or
 module:factory, one a line), or the manifest.csv that it wrote. Models of a list are exported to models/ beside the
-labels.
-Every cell (model, batch, dtype, mode, layout, task) runs in a process of its own and is one row, written at once: the
-same
-command again goes on with what is missing. Rows that are not ok say why; --retry-failed measures them again."""
+labels. Every cell (model, batch, dtype, mode, layout, task) runs in a process of its own and is one row, written at
+once: the same command again goes on with what is missing. Rows that are not ok say why; --retry-failed measures them
+again."""
 
 
 def words(known):
@@ -57,7 +56,9 @@ def parse(argv):
     p.add_argument("-o", "--output", metavar="FILE", help="labels.csv to write, or to go on with")
     p.add_argument("--ops", action="store_true",
                    help="measure single operators over a designed grid, too: what a device reaches")
-    p.add_argument("--device", help="perfc's name of this device, as in `perfc devices` [what the device calls itself]")
+    p.add_argument("--device", help=
+                   "perfc's name of this device, as in `perfc devices` [what the device calls itself]; with --host, "
+                   "the host's name")
     p.add_argument("--backend", choices=("cuda", "cpu"), help="[cuda where torch sees a GPU, else cpu]")
     grid = p.add_argument_group("grid", "comma-separated")
     grid.add_argument("--batch", type=batches, metavar="N,…", help="[1,8,32,128; on a CPU 1,8]")
@@ -86,8 +87,13 @@ def parse(argv):
     how.add_argument("--licence", default="", help="column of the labels: what may be done with them")
     p.add_argument("--describe", metavar="FILE",
                    help="write a device file of this CPU for perfc's --device-file, and stop")
+    p.add_argument("--host", action="store_true",
+                   help="write what PyTorch's dispatch takes on this machine, with or without a GPU, for perfc's "
+                   "--host (to -o FILE, else to standard output), and stop")
     args = p.parse_args(argv)
-    if args.describe:
+    if args.host and (args.describe or args.lists or args.ops):
+        p.error("--host stands alone: models and operators are measured by another call")
+    if args.describe or args.host:
         return args
     if not args.output:
         p.error("name the labels to write with -o")
@@ -178,7 +184,7 @@ def main(argv=None) -> int:
                 f"knows"
             )
             return 0
-        return run(args)
+        return measure_host(args) if args.host else run(args)
     except Unavailable as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -192,11 +198,29 @@ def main(argv=None) -> int:
         return 130
 
 
-def run(args) -> int:
+def require_torch() -> None:
     try:
         import torch  # noqa: F401
     except ModuleNotFoundError:
         raise Unavailable("the package torch is not installed: pip install torch") from None
+
+
+def measure_host(args) -> int:
+    require_torch()
+    from . import host
+    entry = host.entry(find_backend(args.backend), args.device)
+    text = json.dumps({"schema": "perfc.hosts/1", "hosts": [entry]}, indent=2, ensure_ascii=False) + "\n"
+    if not args.output:
+        print(text, end="")
+        return 0
+    files.write_text(args.output, text)
+    print(f"{args.output}: {entry['name']}, {entry['framework']}: {entry['eager_us']['kernel']} µs per call of one "
+          f"kernel; perfc MODEL --host {args.output}")
+    return 0
+
+
+def run(args) -> int:
+    require_torch()
     from perfc.export.errors import ExportError
     from . import session
     protocol = dataclasses.replace(

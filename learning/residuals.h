@@ -1,0 +1,49 @@
+#pragma once
+/// What the networks of "corrected" got wrong on graphs like this one: a Gaussian process on their residuals in
+/// training, per execution mode; fitted, kept in a checkpoint, asked.
+#include <array>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "gnn/checkpoint.h"
+#include "gnn/models/gaussian_process.h"
+#include "ir/exec_mode.h"
+
+namespace perfc {
+
+/// In ln, by fingerprint, within an execution mode. A graph's is believed by the square of its similarity, so that a
+/// family like no other is not corrected by its distant relatives.
+struct Residuals {
+  std::array<GaussianProcess, 2> of_mode;
+  std::map<std::string, int> group;  ///< of a device
+
+  struct Estimate {
+    double log_factor = 0;
+    double similarity = 0;  ///< to the nearest graph of training
+  };
+  /// `device`: "" or one without measurements: that of no group.
+  Estimate at(std::span<const float> fingerprint, const std::string& device, ExecMode) const;
+
+  /// A run of training: its graph, its device's group, ln(measured / predicted).
+  struct Run {
+    std::span<const float> fingerprint;
+    int group = GaussianProcess::kNoGroup;
+    double log_error = 0;
+  };
+  /// `runs`: by mode; `columns`: of a fingerprint.
+  static Result<Residuals> fit(const std::array<std::vector<Run>, 2>& runs, std::size_t columns,
+                               std::map<std::string, int> groups, Random, ThreadPool&, Diagnostics&);
+
+  /// Settings and tensors "residuals.*" of a checkpoint. Reading takes the tensors out of it.
+  void write(Checkpoint&) const;
+  static Result<Residuals> read(Checkpoint&, std::size_t columns, Diagnostics&);
+};
+
+/// How like training a graph is: bins of Residuals::Estimate::similarity with an interval each.
+inline constexpr std::array<double, 2> kSimilarityBins{0.4, 0.8};
+enum class SimilarityBin : unsigned char { Unlike, Related, Alike };
+inline constexpr std::array<std::string_view, 3> kSimilarityBinNames{"unlike", "related", "alike"};
+SimilarityBin similarity_bin(double similarity);
+
+}  // namespace perfc

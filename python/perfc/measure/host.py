@@ -1,0 +1,90 @@
+"""What this host takes to dispatch calls: an entry for perfc's --host.
+
+Every call is made on tensors of a few elements, over and over. With a GPU its kernels run meanwhile and nobody waits
+for them. Without one the calls run on the CPU, where PyTorch does the same for them (Python, dispatcher, checks, memory
+of the result) but for the launch of the kernel, which counts as LAUNCH_US.
+"""
+from __future__ import annotations
+
+import time
+from typing import Callable
+
+from .cpu import cpu_name
+from .describe import device_name
+
+#: cudaLaunchKernel, µs: the mean of 266,097 launches on an H100's host (github.com/turboderp/exllama, issue 29).
+LAUNCH_US = 3.25
+#: A call in a model over the same call in a loop, whose caches hold nothing else: 1.09 for 16 residual blocks, 1.04 for
+#: 12 layers of a transformer, 8 channels each (AMD EPYC 9004, PyTorch 2.13).
+IN_MODEL = 1.07
+#: A kernel of TorchInductor's wrapper over a call of one kernel: data/hosts.json, desktop.
+COMPILED = 1.9
+#: Factors that 90 % of hosts measured so lie within (our choice): the launch differs from host to host by 2 µs of 9.
+INTERVAL = {"cpu": 1.4, "cuda": 1.2}
+#: So many calls are timed as one: fewer than a GPU's queue holds (1,024), so that the host never waits for it.
+CALLS, ATTEMPTS, WARM_UP = 200, 25, 20
+
+
+def calls(device: str) -> dict[str, list[Callable[[], object]]]:
+    """By class of call (devices/host.h), what stands for it; the class's cost is their mean."""
+    import torch
+    import torch.nn.functional as F
+    from torch import nn
+
+    image, tokens = torch.randn(1, 8, 4, 4, device=device), torch.randn(1, 4, 8, device=device)
+    heads, words = torch.randn(1, 2, 4, 8, device=device), torch.tensor([[1, 2, 3]], device=device)
+    relu, linear, convolution = nn.ReLU(), nn.Linear(8, 8), nn.Conv2d(8, 8, 1, bias=False)
+    batch_norm, layer_norm, embedding = nn.BatchNorm2d(8), nn.LayerNorm(8), nn.Embedding(16, 8)
+    for module in (linear, convolution, batch_norm, layer_norm, embedding):
+        module.to(device).eval()
+    written = image.clone()
+    return {
+        "view": [lambda: tokens.view(1, 4, 2, 4).transpose(1, 2)],  # a chain of two, as around attention
+        "inner": [lambda: torch.relu_(written)],
+        "kernel": [
+            lambda: relu(image), lambda: image + image, lambda: image.mean((2, 3)), lambda: F.softmax(tokens, -1),
+            lambda: torch.cat([tokens, tokens], 1), lambda: tokens.transpose(1, 2).contiguous(),
+            lambda: embedding(words), lambda: F.max_pool2d(image, 2)],
+        "product": [lambda: linear(tokens)],
+        "convolution": [lambda: convolution(image)],
+        "normalization": [lambda: batch_norm(image), lambda: layer_norm(tokens)],
+        "composite": [lambda: F.scaled_dot_product_attention(heads, heads, heads)],
+    }
+
+
+def call_us(call: Callable[[], object], wait: Callable[[], object]) -> float:
+    """Of the quietest attempt: what disturbs a CPU only ever takes time."""
+    for _ in range(WARM_UP):
+        call()
+    best = float("inf")
+    for _ in range(ATTEMPTS):
+        wait()
+        start = time.perf_counter()
+        for _ in range(CALLS):
+            call()
+        best = min(best, time.perf_counter() - start)
+    return best / CALLS * 1e6
+
+
+def entry(backend: str, name: str | None = None) -> dict:
+    """A host of data/hosts.json. `backend`: "cuda" or "cpu"; one thread, as a model's launches are made by."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with torch.inference_mode():
+            wait = torch.cuda.synchronize if backend == "cuda" else lambda: None
+            loop = call_us(lambda: None, lambda: None)
+            measured = {
+                kind: sum(call_us(call, wait) - loop for call in of_kind) / len(of_kind)
+                for kind, of_kind in calls(backend).items()}
+    finally:
+        torch.set_num_threads(threads)
+    launch = 0 if backend == "cuda" else LAUNCH_US
+    eager = {kind: round(us * IN_MODEL + (launch if kind != "view" else 0), 2) for kind, us in measured.items()}
+    how = "a GPU's kernels, not waited for" if backend == "cuda" else f"CPU tensors, and {LAUNCH_US} µs per launch"
+    return {
+        "name": name or device_name(cpu_name()), "title": cpu_name(), "framework": f"PyTorch {torch.__version__}",
+        "eager_us": eager, "compiled_us": round(eager["kernel"] * COMPILED, 2), "interval": INTERVAL[backend],
+        "source": f"python -m perfc.measure --host: {how}"}

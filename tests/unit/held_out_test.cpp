@@ -1,0 +1,97 @@
+/// What intervals are made from: quantiles of held-out errors, and devices that were left out as nobody knew them.
+#include "learning/held_out.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "ir/support/csv.h"
+#include "learning/predictors.h"
+
+namespace perfc {
+namespace {
+
+/// Errors of 1, 2, … 99 % in ln: the 90th of them bounds nine in ten of 100 (Lei et al., JASA 2018).
+TEST(HeldOut, NineInTenErrorsAreInsideTheInterval) {
+  HeldOut held_out;
+  const Residuals none;
+  for (int error = 99; error > 0; --error) {
+    const Label label{.model = "m", .device = "t4", .latency_ms = 1};
+    const CorrectedItem item{
+        .label = &label, .graph = std::make_shared<KernelGraph>(), .device = 1, .chip = 0, .fold = 0};
+    held_out.add(item, {.kind = LeftOut::Family, .fold = 0}, 0, {.network_ms = std::exp(error / 100.0)}, none);
+  }
+  for (const double width : held_out.widths(ExecMode::Eager)) EXPECT_NEAR(width, 0.90, 1e-9);
+}
+
+/// A tiny training set of eight models on three devices, of which "mine" is described in a file.
+class LeavingOut : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() / fmt::format("perfc_held_out_{}", ::getpid());
+    std::filesystem::create_directories(folder_);
+    std::ofstream labels(path("labels.csv")), split(path("split.csv"));
+    labels << "model,device,dtype,mode,latency_ms,architecture,family\n";
+    split << "architecture,split\n";
+    for (int m = 0; m < 8; ++m) {
+      std::ofstream(path(fmt::format("{}.pir", m)))
+          << "#[version = \"perfc-ir/1\"]\ndef @main(%x: Tensor[(" << (m + 1) * 512
+          << ", 1024), float32]) {\n  %1 = nn.relu(%x);\n  %2 = tanh(%1);\n  (%2)\n}\n";
+      for (const char* device : {"t4", "v100-16gb", "mine"})
+        labels << fmt::format("{}.pir,{},fp32,eager,{},a{},f{}\n", m, device, 0.1 * (m + 1), m, m);
+      split << fmt::format("a{},training\n", m);
+    }
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  /// The whitebox's ms for the runs on "mine" when it was left out; `constants`: what its file says beside the sheet.
+  std::vector<std::string> judged_with(const std::string& constants) const {
+    std::ofstream(path("mine.json"))
+        << R"({"schema": "perfc.devices/1", "devices": [{"name": "mine", "kind": "gpu", "architecture": "turing",
+               "sms": 20, "boost_clock_mhz": 1500, "vector_tflops": {"float32": 4}, "matrix_tflops": {"float16": 32},
+               "bandwidth_gb_s": 200, "l2_mib": 2, "memory_mib": 8192, "tdp_w": 100, )"
+        << constants << "}]}";
+    SingleProcess alone;
+    Diagnostics diags("test");
+    TrainRequest request{.model = "corrected",
+                         .data = path("labels.csv"),
+                         .split = path("split.csv"),
+                         .out = path("out.safetensors"),
+                         .epochs = 1,
+                         .threads = 1,
+                         .resume = Resume::No};
+    request.corrected = {.device_file = path("mine.json"), .folds = 2, .held_out = path("held.csv")};
+    EXPECT_TRUE(train(request, alone, diags)) << diags.str();
+    std::ifstream in(path("held.csv"));
+    std::stringstream text;
+    text << in.rdbuf();
+    const auto table = parse_csv(text.str(), diags);
+    std::vector<std::string> found;
+    if (!table) return found;
+    for (const CsvTable::Row& row : table->rows) {
+      if (row.fields[*table->column("left_out")] == "device" && row.fields[*table->column("device")] == "mine")
+        found.push_back(row.fields[*table->column("whitebox_ms")]);
+    }
+    return found;
+  }
+
+  std::filesystem::path folder_;
+};
+
+/// Otherwise the error on it says nothing of devices that nobody measured.
+TEST_F(LeavingOut, ADevicesOwnConstantsAreNotKnown) {
+  const auto slow = judged_with(R"("launch_us": 9, "host": "migprofiler-40gb", "efficiency": {"bandwidth": 0.3})");
+  const auto fast = judged_with(R"("launch_us": 1, "host": "desktop", "efficiency": {"bandwidth": 0.9})");
+  EXPECT_EQ(slow.size(), 8U);
+  EXPECT_EQ(slow, fast);
+}
+
+}  // namespace
+}  // namespace perfc
