@@ -15,6 +15,8 @@ constexpr PassDef kPasses[] = {
     {"common-subexpressions", "computes equal calls once", passes::common_subexpressions},
     {"recognise-patterns", "replaces decomposed operators by the one they stand for", passes::recognise_patterns},
     {"recognise-operators", "the same, as far as eager PyTorch calls that one operator", passes::recognise_operators},
+    {"drop-trivial-masks", "leaves out attention masks that positions alone make and that hide nothing",
+     passes::drop_trivial_masks},
     {"fold-batch-norm", "merges batch-norms into the convolution or dense before them", passes::fold_batch_norm},
     {"eliminate-dead", "drops what no result depends on", passes::eliminate_dead},
     {"merge-views", "makes one view of a chain of them", passes::merge_views},
@@ -29,6 +31,7 @@ std::vector<std::string> default_pipeline(ExecMode mode, FoldBatchNorm fold) {
   const bool compiled = mode == ExecMode::Compiled;
   std::vector<std::string> names{"bind-shapes",           "rebatch",        "fold-constants",
                                  "simplify-control-flow", "eliminate-dead", "eliminate-identity"};
+  if (!compiled) names.emplace_back("drop-trivial-masks");
   names.emplace_back(compiled ? "recognise-patterns" : "recognise-operators");
   if (fold == FoldBatchNorm::Yes || (fold == FoldBatchNorm::AsExecuted && compiled)) {
     names.emplace_back("fold-batch-norm");

@@ -198,7 +198,8 @@ def strangers(rows, by_family, by_device):
 def macro(rows):
     """Mean over groups of families of each group's mean error, with bootstrap intervals over groups (Efron 1979)."""
     dice = np.random.default_rng(1)
-    out = ["| device | mode | groups | whitebox | **perfc** | 90 % of resampled groups | perfc better in |", "|" + "---|" * 7]
+    out = ["| device | mode | groups | whitebox | **perfc** | 90 % of resampled groups | perfc better in |",
+           "|" + "---|" * 7]
     settings = collections.defaultdict(lambda: collections.defaultdict(list))
     for r in rows:
         settings[(r["device"], r["mode"])][r["group"]].append(r)

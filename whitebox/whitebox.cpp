@@ -162,12 +162,12 @@ WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, const Corre
     const Priced p = price(k, rates);
     const double time_us = c ? p.roofline_us() * c->work[i] + p.waiting_us() + p.launch_us * c->launch[i] : p.time_us;
     total_us += time_us * k.repeat;
+    evidence.add(k, time_us * k.repeat);
     if (p.bound == Bound::Compute) {
       load.compute_us += time_us * k.repeat;
       const double near = time_us > 0 ? std::min(p.sustained_us / time_us, 1.0) : 0;
       load.held_us += time_us * k.repeat * std::max(near - constants::kHeldFrom, 0.0);
     }
-    evidence.add(k, time_us * k.repeat);
     // Memory takes power by what it moves: gathers wait most of their time.
     if (p.bound == Bound::Memory)
       load.memory_us +=

@@ -47,8 +47,8 @@ class WhiteboxModel final : public PreparedModel {
   struct Load {
     /// Time in kernels that arithmetic, and that memory limits (at the rate of streams); the rest waits for launches.
     double compute_us = 0, memory_us = 0;
-    double held_us = 0;       ///< of the first, by how near the power limit its kernels are
     double kernel_width = 0;  ///< KernelEvidence's
+    double held_us = 0;  ///< of the first, by how near the power limit its kernels are
   };
   Load add_kernels(const Device&, const Correction*, Prediction&) const;
   void add_memory(const Device&, Prediction&) const;

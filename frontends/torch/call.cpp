@@ -1,6 +1,7 @@
 #include "frontends/torch/call.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "frontends/torch/aten_table.h"
 #include "ir/ops/rule_helpers.h"
@@ -451,15 +452,105 @@ Status Call::replace(const TensorRef& t, ValueId value) {
     chain.push_back(*next);
   }
   ValueId part = *v;
-  for (std::size_t i = t->views.size(); i-- > 0;) {
-    auto whole = scatter(t->views[i], chain[i], part);
+  for (std::size_t end = t->views.size(); end > 0;) {
+    const Placement place = placement(t->views, end, chain);
+    auto whole = place.first < end ? set_slice(place, chain[place.first], part)
+                                   : scatter(t->views[end - 1], chain[end - 1], part);
     if (!whole) return Failure{};
     part = *whole;
+    end = std::min(place.first, end - 1);
   }
   t->storage->value = part;
   t->version = ++t->storage->version;
   t->value = *v;
   return ok();
+}
+
+/// Slices and single indices of different axes that follow each other are one slice of all of them.
+Call::Placement Call::placement(const std::vector<ViewStep>& views, std::size_t end,
+                                const std::vector<ValueId>& chain) const {
+  Placement best{.first = end};
+  for (std::size_t first = end; first-- > 0;) {
+    if (!type(chain[first]).ranked()) break;
+    std::vector<std::int64_t> axis_of(type(chain[first]).rank());  // of each axis of the view, in the data
+    std::iota(axis_of.begin(), axis_of.end(), 0);
+    Placement place{.first = first};
+    const bool one = std::all_of(views.begin() + static_cast<std::ptrdiff_t>(first),
+                                 views.begin() + static_cast<std::ptrdiff_t>(end),
+                                 [&](const ViewStep& step) { return place_step(step, axis_of, place); });
+    if (!one) break;
+    best = std::move(place);
+  }
+  return best;
+}
+
+bool Call::place_step(const ViewStep& step, std::vector<std::int64_t>& axis_of, Placement& place) const {
+  const auto taken = [&](std::int64_t axis) {
+    return std::any_of(place.ranges.begin(), place.ranges.end(), [&](const auto& r) { return r.axis == axis; });
+  };
+  if (step.op == op("take")) {
+    const auto at = static_cast<std::size_t>(step.attrs.int_or("axis", 0));
+    if (type(step.operands[0]).rank() != 0 || at >= axis_of.size() || taken(axis_of[at])) return false;
+    place.ranges.push_back({.axis = axis_of[at], .index = step.operands[0]});
+    axis_of.erase(axis_of.begin() + static_cast<std::ptrdiff_t>(at));
+    return true;
+  }
+  if (step.op != op("strided_slice")) return false;
+  const Data* axes = data(step.operands[2]);
+  if (!axes || !axes->ints() || axes->size() != 1 || !(*axes->ints())[0].known()) return false;
+  const auto at = static_cast<std::size_t>((*axes->ints())[0].value());
+  if (at >= axis_of.size() || taken(axis_of[at])) return false;
+  place.ranges.push_back(
+      {.axis = axis_of[at], .start = step.operands[0], .end = step.operands[1], .step = step.operands[3]});
+  return true;
+}
+
+/// One vector of numbers, each a vector of one element.
+Result<ValueId> Call::joined(const std::vector<ValueId>& numbers) {
+  std::vector<std::int64_t> known;
+  for (ValueId v : numbers) {
+    const Data* d = data(v);
+    if (d && d->ints() && d->fully_known()) known.push_back((*d->ints())[0].value());
+  }
+  if (known.size() == numbers.size()) return int_constant(known);
+  return numbers.size() == 1 ? numbers[0] : emit(op("concatenate"), numbers, {{"axis", std::int64_t{0}}});
+}
+
+/// `base` with `part` in a slice of it.
+Result<ValueId> Call::set_slice(const Placement& place, ValueId base, ValueId part) {
+  std::vector<std::int64_t> axes, dropped;
+  std::vector<ValueId> starts, ends, steps;
+  const ValueId one = int_constant({1});
+  for (const Placement::Range& r : place.ranges) {
+    if (!r.index) {
+      axes.push_back(r.axis);
+      starts.push_back(r.start);
+      ends.push_back(r.end);
+      steps.push_back(r.step);
+      continue;
+    }
+    dropped.push_back(r.axis);
+    axes.push_back(r.axis);
+    auto start = reshape(r.index, {1});
+    if (start) start = cast(*start, DType::Int64);
+    if (!start) return Failure{};
+    const Data* known = data(*start);
+    const bool last = known && known->ints() && (*known->ints())[0].is(-1);
+    auto end = last ? Result<ValueId>(int_constant({INT64_MAX})) : emit(op("add"), {*start, one});
+    if (!end) return Failure{};
+    starts.push_back(*start);
+    ends.push_back(*end);
+    steps.push_back(one);
+  }
+  std::sort(dropped.begin(), dropped.end());
+  auto spread = dropped.empty() ? Result<ValueId>(part) : emit(op("expand_dims"), {part, int_constant(dropped)});
+  if (!spread) return Failure{};
+  // All of the data: nothing of the old value is left.
+  const Type whole = type(base), now = type(*spread);
+  if (whole.is_static() && now.is_static() && whole.shape() == now.shape()) return *spread;
+  auto start = joined(starts), end = joined(ends), step = joined(steps);
+  if (!start || !end || !step) return Failure{};
+  return emit(op("strided_set"), {base, *start, *end, int_constant(axes), *step, *spread});
 }
 
 /// `base` with the entries `rows` of an axis replaced by those of `part`.
@@ -498,26 +589,7 @@ Result<ValueId> Call::scatter(const ViewStep& step, ValueId base, ValueId part) 
                                                    : Result<ValueId>(part);
     return wide ? scatter_rows(base, axis, *rows, *wide) : wide;
   }
-  if (o == op("strided_slice")) {
-    const Type whole = type(base);
-    const Data* axes = data(step.operands[2]);
-    if (!axes || !axes->ints() || axes->size() != 1 || !whole.ranked())
-      return error("writes through this slice are not supported");
-    const std::int64_t axis = (*axes->ints())[0].value();
-    const Dim extent = whole.shape()[static_cast<std::size_t>(axis)];
-    auto extent_vector = emit(op("shape_of"), {base}, {{"end", axis + 1}, {"start", axis}});
-    if (!extent_vector) return Failure{};
-    auto limit = reshape(*extent_vector, {});
-    if (!limit) return Failure{};
-    auto all = emit(op("arange"), {number(0, DType::Int64), *limit, number(1, DType::Int64)});
-    if (!all) return Failure{};
-    auto rows =
-        emit(op("strided_slice"), {*all, step.operands[0], step.operands[1], int_constant({0}), step.operands[3]});
-    if (!rows) return Failure{};
-    // All of the axis: nothing of the old value is left.
-    if (extent.known() && type(*rows).shape()[0] == extent) return part;
-    return scatter_rows(base, axis, *rows, part);
-  }
+  if (o == op("strided_slice")) return error("writes through this slice are not supported");
   return error(fmt::format(
       "writes in place through a view made by {}, which several elements share or perfc cannot invert", def(o).name));
 }

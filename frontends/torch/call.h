@@ -94,6 +94,21 @@ class Call : public Emitter {
   Status replace(const TensorRef& t, ValueId value);
 
  private:
+  /// Where the last of some views lies in what the `first` of them looks at.
+  struct Placement {
+    struct Range {
+      std::int64_t axis = 0;
+      ValueId start = {}, end = {}, step = {};  ///< vectors of one element …
+      ValueId index = {};                       ///< … or the number of the only entry, whose axis the view leaves out
+    };
+    std::size_t first = 0;  ///< the end of the views: they are no slice
+    std::vector<Range> ranges;
+  };
+  /// Of as many of the views that end with the one before `end` as are a slice together.
+  Placement placement(const std::vector<ViewStep>& views, std::size_t end, const std::vector<ValueId>& chain) const;
+  bool place_step(const ViewStep& step, std::vector<std::int64_t>& axis_of, Placement& place) const;
+  Result<ValueId> joined(const std::vector<ValueId>& numbers);
+  Result<ValueId> set_slice(const Placement& place, ValueId base, ValueId part);
   Result<ValueId> scatter(const ViewStep& step, ValueId base, ValueId part);
   Result<ValueId> scatter_rows(ValueId base, std::int64_t axis, ValueId rows, ValueId part);
 };

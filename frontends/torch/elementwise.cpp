@@ -1,5 +1,6 @@
 /// Elementwise operators: arithmetic with torch's type promotion, comparisons,
 /// selections, casts, activations that are more than one IR operator.
+#include <algorithm>
 #include <cmath>
 
 #include "frontends/torch/translate.h"
@@ -426,11 +427,28 @@ Values clone(Call& c) {
   const bool in_order = format && format->integer.is(0);
   return single(c, c.emit(op("clone"), {*v}, in_order ? Attrs{{"contiguous", std::int64_t{1}}} : Attrs{}));
 }
+/// Whether two tensors are the same view of one storage.
+static bool lie_in_one_place(const Call& c, const Tensor& a, const Tensor& b) {
+  const auto same = [&](ValueId x, ValueId y) {
+    const Data *of_x = c.data(x), *of_y = c.data(y);
+    return x == y || (of_x && of_y && of_x->fully_known() && *of_x == *of_y);
+  };
+  return a.storage == b.storage && std::ranges::equal(a.views, b.views, [&](const ViewStep& x, const ViewStep& y) {
+           return x.op == y.op && x.attrs == y.attrs && std::ranges::equal(x.operands, y.operands, same);
+         });
+}
 /// self.copy_(src): src, broadcast, in self's type.
 Values copy_from(Call& c) {
   auto src = c.tensor("src");
-  const TensorRef* self = c.args[0].tensor();
+  const TensorRef *self = c.args[0].tensor(), *from = c.arg("src").tensor();
   if (!src || !self) return c.error("needs two tensors");
+  // x[a] += y ends by copying x[a] to itself.
+  if (from && lie_in_one_place(c, **self, **from)) {
+    auto again = c.emit(op("clone"), {*src});
+    if (!again) return Failure{};
+    (*self)->value = *again;
+    return std::vector<Value>{*self};
+  }
   const DType to = c.type((*self)->value).dtype();
   auto copied = c.type(*src).dtype() == to ? c.emit(op("clone"), {*src}) : c.cast(*src, to);
   if (!copied || !c.write(*self, *copied)) return Failure{};

@@ -244,14 +244,23 @@ Values index_put(Call& c) {
     x = c.transpose(*x, perm);
     if (!x) return Failure{};
   }
-  // Updates: the indices' dims, then the data's that are not indexed.
+  // The values broadcast to x[indices], where the dims of adjacent indices stand in the place of the axes indexed.
   const auto index_rank = c.rank(*all);
   if (!index_rank) return Failure{};
+  const std::size_t own = *index_rank - 1, lead = in->adjacent ? in->axes[0] : 0, rest = *rank - in->axes.size();
   std::vector<Value> target;
-  for (std::size_t i = 0; i + 1 < *index_rank; ++i) target.emplace_back(c.size_of(*all, i));
-  for (std::size_t i = in->axes.size(); i < *rank; ++i) target.emplace_back(c.size_of(*x, i));
+  for (std::size_t i = 0; i < lead; ++i) target.emplace_back(c.size_of(*x, in->axes.size() + i));
+  for (std::size_t i = 0; i < own; ++i) target.emplace_back(c.size_of(*all, i));
+  for (std::size_t i = lead; i < rest; ++i) target.emplace_back(c.size_of(*x, in->axes.size() + i));
   auto shape = c.int_vector(target);
   auto updates = shape ? c.emit(op("broadcast_to"), {*values, *shape}) : shape;
+  if (updates && lead > 0) {
+    std::vector<std::int64_t> order;
+    for (std::size_t i = 0; i < own; ++i) order.push_back(static_cast<std::int64_t>(lead + i));
+    for (std::size_t i = 0; i < lead; ++i) order.push_back(static_cast<std::int64_t>(i));
+    for (std::size_t i = lead; i < rest; ++i) order.push_back(static_cast<std::int64_t>(own + i));
+    updates = c.transpose(*updates, order);
+  }
   if (!updates) return Failure{};
   Attrs attrs;
   if (*accumulate) attrs.set("reduction", std::string("add"));

@@ -222,12 +222,14 @@ void affine_grid_cost(const CostContext& c, OpCost& cost) {
   cost.flops = 0;
 }
 
-/// Taps as for resizing; the coordinates cost 4 operations per axis.
+/// Taps as for resizing, each a read of its own: where they lie the grid says. The coordinates cost 4 operations per
+/// axis.
 void grid_sample_cost(const CostContext& c, OpCost& cost) {
   const std::string_view mode = c.attrs().string_or("mode", "linear");
   const double axes = c.type(1).is_tensor() && c.type(1).ranked() ? static_cast<double>(c.type(1).rank()) - 2 : 2;
   const double taps = mode == "nearest" ? 1 : std::pow(mode == "cubic" || mode == "bicubic" ? 4.0 : 2.0, axes);
   cost.flops = c.result_elements(0) * 2 * taps + c.elements(1) * 4;
+  cost.bytes_read = byte_size(c.type(0).dtype(), c.result_elements(0) * taps) + c.type(1).bytes();
 }
 
 }  // namespace perfc::rules

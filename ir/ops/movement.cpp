@@ -1,6 +1,8 @@
 /// Rules for data movement.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "ir/ops/movement.h"
 #include "ir/ops/rule_helpers.h"
 #include "ir/ops/rules.h"
@@ -259,6 +261,21 @@ Status strided_slice(InferContext& c) {
   return set_tensor(c, std::move(shape));
 }
 
+Status strided_set(InferContext& c) {
+  constexpr std::size_t kPart = 5;
+  if (!require_rank(c, 0, "data", 1, kAnyRank) || !require_tensor(c, kPart, "part") || !require_same_dtype(c, 0, kPart))
+    return Failure{};
+  const auto ranges = slice_ranges(c);
+  if (!ranges) return Failure{};
+  if (ranked(c, 0) && !require_rank(c, kPart, "part", c.type(0).rank())) return Failure{};
+  for (std::size_t a = 0; *ranges && ranked(c, kPart) && a < (**ranges).size(); ++a) {
+    if (!same_dim(c, c.type(kPart).shape()[a], (**ranges)[a].count, fmt::format("dims {} of part and slice", a)))
+      return Failure{};
+  }
+  c.set(0, c.type(0));
+  return ok();
+}
+
 Status broadcast_to(InferContext& c) {
   if (!require_tensor(c, 0, "input") || !require_indices(c, 1, "shape")) return Failure{};
   const auto length = known_length(c, 1);
@@ -372,6 +389,13 @@ void spread_cost(const CostContext& c, OpCost& cost) {
 }
 
 void copy_cost(const CostContext&, OpCost& cost) { cost.flops = 0; }
+
+void strided_set_cost(const CostContext& c, OpCost& cost) {
+  // Written where the data lies; whoever keeps the data copies it first.
+  cost.flops = 0;
+  cost.bytes_read = cost.bytes_written = c.type(5).bytes();
+  cost.weight_bytes = c.constant(5) ? cost.bytes_read : 0;
+}
 
 void slice_copy_cost(const CostContext& c, OpCost& cost) {
   cost.flops = 0;

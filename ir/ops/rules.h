@@ -162,6 +162,8 @@ Status reverse(InferContext&);
 Status concatenate(InferContext&);
 Status split(InferContext&);
 Status strided_slice(InferContext&);
+/// (data, starts, ends, axes, steps, part): the data with a slice of it replaced by `part`.
+Status strided_set(InferContext&);
 Status broadcast_to(InferContext&);
 Status tile(InferContext&);
 Status pad(InferContext&);
@@ -176,6 +178,7 @@ void write_only_cost(const CostContext&, OpCost&);
 void spread_cost(const CostContext&, OpCost&);
 void copy_cost(const CostContext&, OpCost&);
 void slice_copy_cost(const CostContext&, OpCost&);
+void strided_set_cost(const CostContext&, OpCost&);
 
 // ir/ops/layout.cpp: blocks, crops, triangles, one-hot
 Status depth_to_space(InferContext&);

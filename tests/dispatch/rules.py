@@ -73,6 +73,8 @@ EQUIVALENT = {
     "any": {"max"},
     "all": {"min"},
     "index_put": {"scatter_nd", "scatter_elements"},
+    "select_scatter": {"strided_set"},
+    "slice_scatter": {"strided_set"},
     "log_softmax": {"nn.log_softmax"},
     "_scaled_dot_product_efficient_attention": {"nn.sdpa", "nn.attention"},
     "elu": {"nn.selu", "nn.celu"},
@@ -82,7 +84,7 @@ EQUIVALENT = {
 LOSSES = {"nn.mse_loss", "nn.smooth_l1_loss", "nn.huber_loss", "nn.binary_cross_entropy"}
 #: What a kernel of PyTorch's copies by itself before it computes, below the dispatcher: no call of its own.
 COPY_THEMSELVES = ("nn.conv", "nn.softmax", "nn.log_softmax", "nn.layer_norm", "nn.rms_norm", "nn.lstm", "nn.gru",
-                   "nn.rnn")
+                   "nn.rnn", "strided_set")
 
 
 #: Operators of which one call runs several kernels of the same name …
@@ -96,8 +98,9 @@ def calls_of(kernels: list[dict]) -> list[dict]:
     one call of PyTorch's launches them:
 
     - a convolution and the kernel that adds its bias (cuDNN adds none);
-    - what convolutions, norms of rows, softmax and recurrent layers copy before they work on it;
+    - what convolutions, norms of rows, softmax, recurrent layers and slice_scatter copy before they work on it;
     - a loss and the kernel that sums it up;
+    - a constant's fill and the copy into it (constant_pad_nd);
     - roll and Fourier transforms, a kernel per dim; recurrent layers, a kernel per layer;
     - what PyTorch computes within one operator by several kernels (renorm, …);
     - _safe_softmax of PyTorch's reference attention: a softmax, the search for rows that are -inf throughout, their zeros.
@@ -111,6 +114,8 @@ def calls_of(kernels: list[dict]) -> list[dict]:
         elements = round(float(k["m"]) * float(k["n"]) * float(k["products"]))
         if before and op == "nn.bias_add" and before["op"].startswith("nn.conv"):
             before["kernels"] += 1
+        elif before and before["op"] == "full" and op == "nn.pad":
+            before.update(op=op, kernels=before["kernels"] + 1)
         elif before and before["op"] == "copy" and op.startswith(COPY_THEMSELVES):
             before.update(op=op, elements=elements, kernels=before["kernels"] + 1)
         elif before and before["op"] in LOSSES and op in ("mean", "sum_axes"):
@@ -151,8 +156,12 @@ def same(aten: str, op: str) -> bool:
     return op in (aten, "nn." + aten.rstrip("_"))
 
 
-#: Calls that perfc computes as a larger operator whose first results they are, or as pairs of numbers.
-OTHER_SIZE = {"addbmm", "kthvalue", "median", "nanmedian", "mode", "_fft_r2c", "_fft_c2c", "_fft_c2r"}
+#: Calls that perfc computes as a larger operator whose first results they are, or as pairs of numbers; those that give
+#: their operand, of which they write a part.
+OTHER_SIZE = {
+    "addbmm", "kthvalue", "median", "nanmedian", "mode", "_fft_r2c", "_fft_c2c", "_fft_c2r", "index_put_",
+    "index_copy_", "index_add_", "index_fill_", "index_reduce_", "scatter_", "scatter_add_", "scatter_reduce_"
+}
 
 
 def match(theirs: dict, ours: dict) -> bool:

@@ -7,7 +7,8 @@ usage: run.py --perfc PROGRAM FILE…            runs each, shows how the output
 A file starts with `// RUN: perfc …`, where %s is the file itself (run in its
 folder, so that messages hold no path). After the input come the expected
 output, each line behind `// `, and the exit code; where there are several
-RUN lines, such a block for each, headed by its command:
+RUN lines, such a block for each, headed by its command. Of tables a line `// COLUMNS: a,b` keeps some columns (what is
+launched, not how long it takes: times change with every kernel that is measured):
 
     // ---- stdout
     // …
@@ -16,6 +17,7 @@ RUN lines, such a block for each, headed by its command:
     // ---- exit 0
 """
 import argparse
+import csv
 import difflib
 import os
 import pathlib
@@ -26,6 +28,7 @@ import sys
 
 TIMEOUT_S = 600  # hangs only
 RUN = re.compile(r"^// RUN: perfc (.*)$", re.MULTILINE)
+COLUMNS = re.compile(r"^// COLUMNS: (.*)$", re.MULTILINE)
 EXPECTED = re.compile(r"^// ---- ", re.MULTILINE)
 
 
@@ -36,12 +39,20 @@ def commented(text: str) -> str:
     return "".join(f"// {line}\n" if line else "//\n" for line in text.splitlines())
 
 
-def block(program: pathlib.Path, file: pathlib.Path, command: str) -> str:
+def only(columns: str, table: str) -> str:
+    """Of a table in CSV some columns, one space apart."""
+    return "".join(" ".join(row[c] for c in columns.split(",")) + "\n" for row in csv.DictReader(table.splitlines()))
+
+
+def block(program: pathlib.Path, file: pathlib.Path, command: str, columns: str) -> str:
     """What a command prints and returns."""
     arguments = [file.name if a == "%s" else a for a in shlex.split(command)]
     done = subprocess.run([program, *arguments], cwd=file.parent, capture_output=True, timeout=TIMEOUT_S,
                           stdin=subprocess.DEVNULL, env={**os.environ, "NO_COLOR": "1"})
-    out, err = (commented(stream.decode(errors="backslashreplace")) for stream in (done.stdout, done.stderr))
+    texts = [stream.decode(errors="backslashreplace") for stream in (done.stdout, done.stderr)]
+    if columns:
+        texts[0] = only(columns, texts[0])
+    out, err = (commented(text) for text in texts)
     return f"// ---- stdout\n{out}// ---- stderr\n{err}// ---- exit {done.returncode}\n"
 
 
@@ -50,9 +61,10 @@ def actual(program: pathlib.Path, file: pathlib.Path, given: str) -> str:
     runs = RUN.findall(given)
     if not runs:
         sys.exit(f"{file}: a line `// RUN: perfc …` expected")
+    columns = "".join(COLUMNS.findall(given))
     if len(runs) == 1:
-        return block(program, file, runs[0])
-    return "".join(f"// ---- perfc {command}\n{block(program, file, command)}" for command in runs)
+        return block(program, file, runs[0], columns)
+    return "".join(f"// ---- perfc {command}\n{block(program, file, command, columns)}" for command in runs)
 
 
 def main() -> int:

@@ -59,26 +59,22 @@ TEST(ProductTime, IsTheStudys) {
 }
 
 TEST(ProductTime, OfQuantisedOperandsIsTheStudys) {
-  std::ifstream file(PERFC_SOURCE_DIR "/tests/unit/quantised_times.tsv");
-  ASSERT_TRUE(file) << "studies/kernels/fit_quantised.py --write writes it";
-  std::string line, chip, kind;
-  std::getline(file, line);
-  int rows = 0;
-  for (; std::getline(file, line); ++rows) {
-    std::istringstream fields(line);
+  // studies/kernels/fit_quantised.py --write writes it
+  const int cases = for_each_study_case("tests/unit/quantised_times.tsv", [](std::istream& fields) {
+    std::string chip, kind;
     ProductDevice d;
     Product p;
     double seconds = 0;
     fields >> chip >> kind >> d.sms >> d.clock >> d.peak >> d.bandwidth >> d.cache >> d.tdp_w >> p.m >> p.n >> p.k >>
         seconds;
-    ASSERT_TRUE(fields) << line;
+    ASSERT_TRUE(fields);
     d.chip = chip_named(chip);
     p.quantised = kind.starts_with("both") ? Quantised::Both : Quantised::Weights;
     p.a_bytes = p.quantised == Quantised::Both ? 1 : 2;
     p.b_bytes = std::stod(kind.substr(kind.find(':') + 1));
-    EXPECT_NEAR(product_time(d, p).total / seconds, 1, 1e-6) << line;
-  }
-  EXPECT_GE(rows, 30);
+    EXPECT_NEAR(product_time(d, p).total / seconds, 1, 1e-6);
+  });
+  EXPECT_GE(cases, 30);
 }
 
 TEST(ProductTime, MoreOfADeviceIsNeverSlower) {

@@ -143,14 +143,14 @@ TEST(TorchImport, InPlaceOperatorReplacesWhatItsViewsSee) {
   EXPECT_TRUE(m.graph->node(view.operands[0]).is(op("nn.relu")));
 }
 
-TEST(TorchImport, WriteToAViewScattersIntoItsBase) {
+TEST(TorchImport, WriteToAViewSetsASliceOfItsBase) {
   const auto m =
       import(program("[2, 4]", nodes(constant("one", "int", "1"), constant("three", "int", "3"),
                                      constant("v", "float", "0.5"), node("aten::slice", "x one one three one", "s"),
                                      node("aten::fill_", "s v", "f"), node("aten::relu", "x", "y"))));
   ASSERT_TRUE(m.graph) << m.diags.str();
   const Node& relu = find(*m.graph, op("nn.relu"));
-  EXPECT_TRUE(m.graph->node(relu.operands[0]).is(op("scatter_elements")));
+  EXPECT_TRUE(m.graph->node(relu.operands[0]).is(op("strided_set")));
   EXPECT_EQ(result_type(m), "Tensor[(2, 4), float32]");
 }
 

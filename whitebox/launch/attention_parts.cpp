@@ -80,9 +80,22 @@ void AttentionParts::prepare_reference(const Parts& p, bool casts) {
   for (const std::size_t i : {kQ, kK, kV}) {
     if (casts) on_operand(p, op("cast"), i, 2 + p.width);
   }
+  if (p.of.repeats_heads) {
+    repeat_heads(p);
+    return;
+  }
   // √scale on both; they lie as they did.
   for (const std::size_t i : {kQ, kK}) on_operand(p, op("multiply"), i, 2 * p.width);
   for (const std::size_t i : {kQ, kK}) copy_for_reference(p, i);
+}
+
+/// Tensor.repeat_interleave, before keys are scaled.
+void AttentionParts::repeat_heads(const Parts& p) {
+  on_operand(p, op("multiply"), kQ, 2 * p.width);
+  for (const std::size_t i : {kK, kV}) launch(p, HostCall::Inner, dense_copy(p, i, p.width));
+  const Extents keys = elementwise_extents(of_.g.type(p.node.operands[kK]), p.dense[kK]);
+  add(p, {op("multiply"), keys, {.flops = p.dense[kK]}, 2 * p.dense[kK] * p.width});
+  copy_for_reference(p, kQ);
 }
 
 void AttentionParts::copy_for_reference(const Parts& p, std::size_t i) {
@@ -128,7 +141,7 @@ void AttentionParts::eager(NodeId id, const WrittenOutAttention& a) {
   if (a.scales_scores) on_scores(p, op("multiply"), 1, pass);
   if (is_masked_attention(p.node)) on_scores(p, op("add"), 1, pass + of_.widths.bytes_of(p.node.operands[kMask]));
   softmax(p);
-  if (a.reference) copy_for_reference(p, kV);
+  if (a.reference && !a.repeats_heads) copy_for_reference(p, kV);
   product_with_values(p);
   if (casts) cast_result(p);
 }

@@ -57,6 +57,7 @@ class AttentionParts {
   bool copies_operand(ValueId) const;
   /// Before the products: scale, casts and copies of PyTorch's reference; of what the model wrote.
   void prepare_reference(const Parts&, bool casts);
+  void repeat_heads(const Parts&);
   /// torch.matmul's copy of an operand that is no stack of matrices as it lies.
   void copy_for_reference(const Parts&, std::size_t operand);
   void prepare(const Parts&);

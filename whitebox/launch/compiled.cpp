@@ -26,7 +26,7 @@ class CompiledPlanner {
     const FusedGroup& fused = values_.groups()[at];
     const std::uint32_t first = out_.next();
     copy_operand(fused.leader);
-    if (const auto attention = written_out_attention(of_.g, fused.leader)) {
+    if (const auto attention = written_out_attention(of_.g, fused.leader, {.half = in_half(fused.leader)})) {
       attention_.compiled(fused.leader, *attention);
       return;
     }
@@ -38,6 +38,11 @@ class CompiledPlanner {
       launch(statistics_of(k, loads));
     }
     out_.share(fused.members, first, launch(std::move(k)));
+  }
+
+  bool in_half(NodeId id) const {
+    return of_.widths.is_half(id) ||
+           (!of_.node(id).results.empty() && bits(of_.node(id).results[0].type.dtype()) == 16);
   }
 
   std::uint32_t launch(Kernel k) {

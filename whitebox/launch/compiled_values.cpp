@@ -84,7 +84,10 @@ void CompiledValues::read_by(NodeId id) {
 }
 
 void CompiledValues::add_sources(NodeId id, double share, ValueId part, Sources& out) const {
-  for (ValueId v : of_.node(id).operands) {
+  const Node& n = of_.node(id);
+  const bool in_place = part_compiled_in_place(of_.g, n).has_value();
+  for (std::size_t i = in_place ? 1 : 0; i < n.operands.size(); ++i) {
+    const ValueId v = n.operands[i];
     if (!v) continue;
     const Look look = look_through(of_.g, realization_, v);
     const double of_it = share * look.share;
@@ -93,7 +96,8 @@ void CompiledValues::add_sources(NodeId id, double share, ValueId part, Sources&
       add_sources(look.at.node, of_it, through, out);
       continue;
     }
-    Source& s = out.try_emplace(look.at, Source{id, {}}).first->second;
+    Source& s = out.try_emplace(look.at, Source{.reader = id, .parts = {}}).first->second;
+    s.bound += read_bound(id);
     s.parts[through] = std::max(s.parts[through], of_it);
   }
 }
@@ -126,7 +130,7 @@ CompiledValues::Loads CompiledValues::loads(std::uint32_t group) const {
   for (const auto& [v, source] : from) {
     if (group_[v.node] == group) continue;
     const double whole = of_.g.type(v).is_tensor() ? of_.elements(v) * width_of(v, source) * source.share() : 0;
-    const double bytes = std::min(whole, read_bound(source.reader));
+    const double bytes = std::min(whole, source.bound);
     out.bytes += bytes;
     if (of_.is_stored(v)) out.stored += bytes;
   }
@@ -135,6 +139,7 @@ CompiledValues::Loads CompiledValues::loads(std::uint32_t group) const {
 
 double CompiledValues::written(NodeId id) const {
   const Node& n = of_.node(id);
+  if (const auto part = part_compiled_in_place(of_.g, n)) return of_.widths.bytes_of(n.operands[*part]);
   double bytes = 0;
   for (std::uint32_t r = 0; r < n.results.size() && !realization_.inlined[id]; ++r) {
     const ValueId v{id, r};

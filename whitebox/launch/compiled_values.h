@@ -37,6 +37,7 @@ class CompiledValues {
   struct Source {
     NodeId reader;                    ///< a call that names it
     std::map<ValueId, double> parts;  ///< share of its elements, by the part that is read (none: the whole)
+    double bound = 0;                 ///< bytes that its readers can read at most
     double share() const;
   };
   using Sources = std::map<ValueId, Source>;

@@ -112,11 +112,12 @@ bool reads_part(const Graph& g, ValueId data) {
 /// A transpose that brings data into the order in which it lies in memory: back from
 /// channels-last to tokens, and of heads behind fused attention, whose kernels write
 /// (batch, queries, heads, channels).
-bool becomes_dense(const Graph& g, const Node& n, const DataLayout& l) {
+bool becomes_dense(const Graph& g, const Node& n, const DataLayout& l, bool half) {
   if (!n.is(op("transpose"))) return false;
   const NodeId from = n.operands[0].node;
   const Perm perm = n.attrs.ints_or_empty("perm");
-  if (g.node(from).is(op("nn.sdpa"))) return perm == Perm{0, 2, 1, 3} && !written_out_attention(g, from);
+  if (g.node(from).is(op("nn.sdpa")) || is_grouped_attention(g, g.node(from)))
+    return perm == Perm{0, 2, 1, 3} && !written_out_attention(g, from, {.half = half});
   if (l.columns[from] && perm == Perm{0, 2, 1}) return true;
   return l.channels_last[from] && perm == Perm{0, 2, 3, 1};
 }
@@ -175,7 +176,8 @@ DataLayout data_layout(const Graph& g, const ExecConfig& config, const std::vect
   const std::vector<bool> none(g.size(), false);
   DataLayout l{channels_last(g, config), none, none, none, {}};
   const bool eager = config.mode == ExecMode::Eager;
-  if (eager) l.strides = value_strides(g, l.channels_last);
+  const bool half = config.precision == Precision::Amp || float_bytes(config.precision) == 2;
+  if (eager) l.strides = value_strides(g, l.channels_last, half);
   for (NodeId id = 0; id < g.size(); ++id) {
     const Node& n = g.node(id);
     if (n.kind != NodeKind::Call || n.operands.empty() || !n.operands[0]) continue;
@@ -184,7 +186,7 @@ DataLayout data_layout(const Graph& g, const ExecConfig& config, const std::vect
       const Perm perm = n.attrs.ints_or_empty("perm");
       const bool moves_columns =
           n.is(op("transpose")) && !perm.empty() && perm.back() != static_cast<std::int64_t>(perm.size()) - 1;
-      l.strided[id] = !becomes_dense(g, n, l);
+      l.strided[id] = !becomes_dense(g, n, l, half);
       l.columns[id] = l.strided[id] && moves_columns != l.columns[from];
     } else if (is_view(n) || is_epilogue(g, n)) {
       l.copied[id] = eager ? view_copies(g, n, l) : n.is(op("reshape")) && l.strided[from] && !only_splits(g, n);

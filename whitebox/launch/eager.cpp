@@ -46,6 +46,7 @@ class EagerPlanner {
     }
     if (copies_data(of_.g, id, of_.layout, of_.weight)) copy_operand(id, n);
     copy_for_product(id, n);
+    if (n.is(op("nn.pad")) && pad_by_parts(id, n)) return;
     if (n.is(op("nn.instance_norm"))) repeat_parameters(id, n);
     for (const OpId part : def(n.op).before) {
       if (part) run_before(id, n, part);
@@ -53,6 +54,38 @@ class EagerPlanner {
     compute(id, n);
     if (multiplies_from_left(n))
       launch(id, HostCall::Inner, maker_.copy_of(id, {id, 0}, of_.widths.read_width(n.operands[0], n)));
+  }
+
+  /// Constants are filled in, then the data is copied between them; what only crops is a copy
+  /// (aten/src/ATen/native/PadNd.cpp, constant_pad_nd). Of a circular pad the middle is copied, then each side, the
+  /// last dim first (_pad_circular_symint). Reflections and replications are one kernel.
+  bool pad_by_parts(NodeId id, const Node& n) {
+    const std::string_view mode = n.attrs.string_or("mode", "constant");
+    const Type& from = of_.g.type(n.operands[0]);
+    const Data* data = of_.g.data(n.operands[1]);
+    const bool known = from.is_static() && data && data->ints() && data->fully_known() && n.operands.size() < 4 &&
+                       data->size() == 2 * from.rank();
+    if (!known || (mode != "constant" && mode != "wrap")) return false;
+    const auto pad = [&](std::size_t axis, bool behind) {
+      return static_cast<double>((*data->ints())[axis + (behind ? from.rank() : 0)].value());
+    };
+    const double width = of_.widths.read_width(n.operands[0], n), written = of_.elements({id, 0});
+    double kept = 1;
+    bool grows = false;
+    for (std::size_t a = 0; a < from.rank(); ++a) {
+      kept *= static_cast<double>(from.shape()[a].value()) + std::min(pad(a, false), 0.0) + std::min(pad(a, true), 0.0);
+      grows = grows || pad(a, false) > 0 || pad(a, true) > 0;
+    }
+    if (mode == "constant" && grows) launch(id, HostCall::Inner, moved(id, {op("full"), written, written * width}));
+    launch(id, host_call(n.op), moved(id, {mode == "constant" ? op("nn.pad") : op("copy"), kept, 2 * kept * width}));
+    for (std::size_t a = from.rank(); mode == "wrap" && a-- > 0;) {
+      const double row = written / static_cast<double>(n.results[0].type.shape()[a].value());
+      for (const bool behind : {false, true}) {
+        const double side = row * pad(a, behind);
+        if (side > 0) launch(id, HostCall::Inner, moved(id, {op("copy"), side, 2 * side * width}));
+      }
+    }
+    return true;
   }
 
   /// A norm of instances is a batch-norm of one sample with all instances' channels, and so are its parameters
@@ -72,9 +105,11 @@ class EagerPlanner {
   }
 
   std::optional<WrittenOutAttention> parts_of_attention(NodeId id, const Node& n) const {
-    if (!n.is(op("nn.sdpa"))) return std::nullopt;
-    return written_out_attention(of_.g, id, fused_attention_reads(of_.g, n, of_.layout.strides));
+    if (def(n.op).category != Category::Attention) return std::nullopt;
+    return written_out_attention(of_.g, id, {fused_attention_reads(of_.g, n, of_.layout.strides), in_half(id)});
   }
+
+  bool in_half(NodeId id) const { return of_.widths.is_half(id) || bits(of_.node(id).results[0].type.dtype()) == 16; }
 
   /// The bias of a dense layer whose data is no matrix as it lies: torch.nn.functional.linear then multiplies first
   /// (aten/src/ATen/native/Linear.cpp).
@@ -95,14 +130,14 @@ class EagerPlanner {
     Strides strides = of_.layout.strides[mask.node];
     const double elements = of_.elements(mask);
     if (type.dtype() == DType::Bool) {
-      for (int i = 0; i < 2; ++i) launch(id, HostCall::Inner, on_mask(id, mask, {op("full"), 1, kMaskBytes}));
-      launch(id, HostCall::Inner, on_mask(id, mask, {op("where"), elements, elements * (1 + kMaskBytes)}));
+      for (int i = 0; i < 2; ++i) launch(id, HostCall::Inner, on_mask(id, {op("full"), 1, kMaskBytes}));
+      launch(id, HostCall::Inner, on_mask(id, {op("where"), elements, elements * (1 + kMaskBytes)}));
       strides = elementwise_strides(type, strides);
     }
     if (parts_of_attention(id, n) || readable_in_steps(strides)) return;
     const auto last = static_cast<double>(type.shape().back().value());
     const double padded = elements / last * (std::floor(last / kMaskStep) + 1) * kMaskStep;
-    launch(id, HostCall::Inner, on_mask(id, mask, {op("nn.pad"), padded, (elements + padded) * kMaskBytes}));
+    launch(id, HostCall::Inner, on_mask(id, {op("nn.pad"), padded, (elements + padded) * kMaskBytes}));
   }
 
   static constexpr double kMaskBytes = 4, kMaskStep = 8;
@@ -111,17 +146,24 @@ class EagerPlanner {
              return s % static_cast<std::int64_t>(kMaskStep) == 0;
            });
   }
-  struct OnMask {
+  struct Moved {
     OpId what;
     double written = 0;  ///< elements
     double bytes = 0;
   };
-  Kernel on_mask(NodeId id, ValueId mask, const OnMask& does) const {
-    Kernel k = maker_.copy_of(id, mask, 0);
+  /// A kernel that moves elements of a row.
+  Kernel moved(NodeId id, const Moved& does) const {
+    Kernel k = maker_.copy_of(id, {id, 0}, 0);
     k.ops = {does.what};
+    k.half = of_.widths.is_half(id);
     k.extents = {.m = 1, .n = does.written, .k = 1};
-    k.work.flops = does.written;
     k.traffic.bytes = k.traffic.handed_bytes = does.bytes;
+    return k;
+  }
+  Kernel on_mask(NodeId id, const Moved& does) const {
+    Kernel k = moved(id, does);
+    k.half = false;
+    k.work.flops = does.written;
     return k;
   }
 
@@ -191,6 +233,8 @@ class EagerPlanner {
     launch(id, n.is(op("nn.bias_add")) ? HostCall::Inner : host_call(n.op), std::move(k));
   }
 
+  double declared_data_bytes(const Node& n) const { return of_.g.type(n.operands[0]).bytes(); }
+
   /// What a call's cost rule says, in the widths that the values have under this precision.
   double bytes_of_call(const Node& n, NodeId id, const OpCost& cost) const {
     double declared = 0, actual = 0;
@@ -204,7 +248,8 @@ class EagerPlanner {
       actual += of_.widths.bytes_of({id, r});
     }
     const double width = declared > 0 ? actual / declared : 1.0;
-    return (cost.bytes_read + cost.bytes_written) * width;
+    const double kept = part_written_in_place(n) ? declared_data_bytes(n) : 0;
+    return std::max(cost.bytes_read + cost.bytes_written - 2 * kept, 0.0) * width;
   }
 
   const PlannedGraph& of_;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "ir/eager_marks.h"
 #include "ir/ops/attention_operands.h"
 #include "whitebox/constants.h"
 
@@ -111,13 +112,20 @@ bool is_elementwise(const Node& n) {
   return def(n.op).category == Category::Elementwise || def(n.op).category == Category::Activation;
 }
 
-std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId id, bool reads_in_steps) {
+bool is_grouped_attention(const Graph& g, const Node& n) {
+  if (!n.is(op("nn.attention")) || n.operands.size() > 4) return false;
+  const Type &q = g.type(n.operands[0]), &k = g.type(n.operands[1]);
+  return q.is_static() && k.is_static() && q.rank() == 4 && k.rank() == 4 && q.shape()[1] != k.shape()[1];
+}
+
+std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId id, const AttentionRun& run) {
   const Node& n = g.node(id);
-  if (!n.is(op("nn.sdpa"))) return std::nullopt;
+  const bool grouped = is_grouped_attention(g, n);
+  if (!n.is(op("nn.sdpa")) && (!grouped || (run.half && !is_masked_attention(n)))) return std::nullopt;
   const bool fused = n.attrs.int_or("explicit", 0) != 1;
   const Type &q = g.type(n.operands[0]), &v = g.type(n.operands[2]), &result = n.results[0].type;
   if (!q.is_static() || !v.is_static() || !result.is_static() || v.rank() < 2) return std::nullopt;
-  if (fused && q.rank() == 4 && reads_in_steps && !broadcasts_heads(q, v)) return std::nullopt;
+  if (fused && !grouped && q.rank() == 4 && run.reads_in_steps && !broadcasts_heads(q, v)) return std::nullopt;
   const auto size = [](const Dim& d) { return static_cast<double>(d.value()); };
   const double head = size(q.shape().back()), value = size(v.shape().back()), keys = size(v.shape()[v.rank() - 2]);
   if (value == 0) return std::nullopt;
@@ -126,13 +134,14 @@ std::optional<WrittenOutAttention> written_out_attention(const Graph& g, NodeId 
   out.qk_macs = out.scores * head;
   out.av_macs = out.scores * value;
   out.reference = fused;
+  out.repeats_heads = grouped;
   out.scales_scores = n.attrs.string_or("scaled", "") == "scores";
   return out;
 }
 
 bool is_masked_attention(const Node& n) {
   constexpr std::size_t mask = AttentionOperand::kMask;
-  return n.is(op("nn.sdpa")) && n.operands.size() > mask && n.operands[mask];
+  return (n.is(op("nn.sdpa")) || n.is(op("nn.attention"))) && n.operands.size() > mask && n.operands[mask];
 }
 
 double attention_tile_share(const Graph& g, const Node& sdpa) {
@@ -165,6 +174,19 @@ double broadcast_copy(const Graph& g, const Node& n, std::size_t operand) {
 
 bool writes_in_place(const Node& n) { return is_elementwise(n) && n.name.ends_with('_') && n.operands.size() >= 1; }
 
+std::optional<std::size_t> part_written_in_place(const Node& n) {
+  if (n.is(op("strided_set"))) return n.attrs.has(kInside) ? std::optional<std::size_t>(5) : std::nullopt;
+  if (n.kind != NodeKind::Call || def(n.op).category != Category::Scatter) return std::nullopt;
+  if (!n.attrs.has(kInside) && !n.name.ends_with('_')) return std::nullopt;
+  return n.is(op("tensor_scatter")) ? 1 : 2;
+}
+
+std::optional<std::size_t> part_compiled_in_place(const Graph& g, const Node& n) {
+  const auto part = part_written_in_place(n);
+  if (!part || !n.is(op("strided_set"))) return part;
+  return g.node(n.operands[0]).kind == NodeKind::Call ? std::nullopt : part;
+}
+
 bool on_matrix_units(const ConvolutionGroup& c) {
   const double width = std::min(c.inputs, c.outputs);
   return width >= 8 || (c.channels_last && width == 4);
@@ -196,6 +218,10 @@ double vector_limit(const ConvolutionGroup& c) {
 double serial_steps(const Graph& g, NodeId id, bool channels_last) {
   const Node& n = g.node(id);
   const std::string_view mode = n.attrs.string_or("mode", "");
+  if (n.is(op("image.grid_sample"))) {
+    const Type& t = n.results[0].type;
+    return t.is_static() && t.rank() > 1 ? static_cast<double>(t.shape()[1].value()) : 0;
+  }
   if (channels_last || !n.is(op("image.resize2d")) || (mode != "linear" && mode != "cubic")) return 0;
   const Type& t = n.results[0].type;
   if (!t.is_static() || t.rank() != 4) return 0;

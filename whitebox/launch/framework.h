@@ -35,11 +35,19 @@ struct WrittenOutAttention {
   double scores = 0;  ///< elements: batch × heads × queries × keys
   double qk_macs = 0, av_macs = 0;
   bool reference = false;      ///< not written out by the model
+  bool repeats_heads = false;  ///< keys and values that groups of heads share: a copy for each head
   bool scales_scores = false;  ///< rather than the queries: a pass over the scores
 };
-/// `reads_in_steps`: false, the fused kernels do not take how its operands lie either.
-std::optional<WrittenOutAttention> written_out_attention(const Graph&, NodeId, bool reads_in_steps = true);
+/// What decides about it beside the operands' types.
+struct AttentionRun {
+  bool reads_in_steps = true;  ///< false: the fused kernels do not take how its operands lie either
+  bool half = false;           ///< in 16 bits
+};
+std::optional<WrittenOutAttention> written_out_attention(const Graph&, NodeId, const AttentionRun&);
 
+/// Attention whose groups of heads share keys and values (enable_gqa). Of the fused kernels only flash attention takes
+/// it: 16 bits, no mask (aten/src/ATen/native/transformers/cuda/sdp_utils.cpp).
+bool is_grouped_attention(const Graph&, const Node&);
 /// Attention with a mask.
 bool is_masked_attention(const Node&);
 /// Share of its tiles that fused attention fills: 128 queries by 128 keys (FlashAttention-2, Dao 2023), and heads
@@ -87,7 +95,8 @@ bool has_own_kernel(double width);
 double vector_limit(const ConvolutionGroup&);
 /// Steps that each thread of PyTorch's bilinear and bicubic upsampling takes one
 /// after the other: there is a thread per position of the plane, and batch and
-/// channels are a loop. 0: another kernel, with a thread per element.
+/// channels are a loop. So it is with the channels of grid sampling, whichever mode and layout
+/// (aten/src/ATen/native/cuda/GridSampler.cu). 0: another kernel, with a thread per element.
 double serial_steps(const Graph&, NodeId, bool channels_last);
 
 /// Whether an operand or result has more elements than 32 bits index.
@@ -99,6 +108,13 @@ double index_slowdown(const Node&, ExecMode);
 /// TorchScript's in-place forms ("relu_"), which write into their operand's memory;
 /// the importer keeps the call's name.
 bool writes_in_place(const Node&);
+/// Of a call that writes some elements of its first operand where they lie (slice assignment, index_put_,
+/// scatter_add_, …): which operand holds them. None: no such call.
+std::optional<std::size_t> part_written_in_place(const Node&);
+/// The same of a compiled graph. TorchInductor writes a slice where it lies if the whole is an input or a buffer; else
+/// it computes all of it anew, fused with its neighbours (torch/_inductor/fx_passes/reinplace.py,
+/// should_reinplace_scatter). Scatters by index always write in place.
+std::optional<std::size_t> part_compiled_in_place(const Graph&, const Node&);
 
 /// What a compiler fuses with its neighbours.
 bool fuses(const Node&);

@@ -60,10 +60,11 @@ class Fuser {
       groups_[into].members.push_back(id);
       groups_[into].reduction = reduces;
       groups_[into].level = std::max(groups_[into].level, next + 1);
+      if (writes_memory(n)) groups_[into].open = false;
     } else {
       group_[id] = static_cast<std::uint32_t>(groups_.size());
       groups_.push_back({.members = {id},
-                         .open = joinable(id) && !n.is(op("split")),
+                         .open = joinable(id) && !n.is(op("split")) && !writes_memory(n),
                          .reduction = reduction,
                          .level = from_.empty() ? 1 : groups_[from_[0]].level + 1});
     }
@@ -85,6 +86,9 @@ class Fuser {
   }
 
  private:
+  /// Whoever reads that memory runs later.
+  bool writes_memory(const Node& n) const { return part_compiled_in_place(g_, n).has_value(); }
+
   /// TorchInductor copies the parts of a long concatenation into place, and leaves a
   /// dense layer's bias to the product unless only elementwise operators read it.
   bool joinable(NodeId id) const {

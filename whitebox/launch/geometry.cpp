@@ -51,14 +51,15 @@ Extents elementwise_extents(const Type& t, double elements) {
 Extents extents_of(const Graph& g, NodeId id, double macs) {
   const Node& n = g.node(id);
   if (n.results.empty() || !n.results[0].type.is_static() || !n.results[0].type.is_tensor()) return {};
-  const Type& result = n.results[0].type;
+  const auto part = part_written_in_place(n);
+  const Type& result = part && g.type(n.operands[*part]).is_static() ? g.type(n.operands[*part]) : n.results[0].type;
   const auto elements = static_cast<double>(*result.elements());
   Extents e = elementwise_extents(result, elements);
   const bool convolves = def(n.op).category == Category::Convolution && n.operands.size() > 1;
   if (convolves) return convolution_extents(g, n, elements, macs, e);
   if (elements <= 0) return e;
   if (uses_matrix_unit(n.op)) return product_extents(n, result, elements, macs, e);
-  if (!n.operands.empty() && n.operands[0]) {
+  if (!part && !n.operands.empty() && n.operands[0]) {
     e.k = static_cast<double>(g.type(n.operands[0]).elements().value_or(0)) / elements;
   }
   return e;

@@ -131,7 +131,8 @@ Strides written_elementwise(const std::vector<Read>& reads, const Extents64& res
 /// Strides node by node.
 class ValueStrides {
  public:
-  ValueStrides(const Graph& g, const std::vector<bool>& channels_last) : g_(g), last_(channels_last), of_(g.size()) {}
+  ValueStrides(const Graph& g, const std::vector<bool>& channels_last, bool half)
+      : g_(g), last_(channels_last), half_(half), of_(g.size()) {}
 
   std::vector<Strides> all() && {
     for (NodeId id = 0; id < g_.size(); ++id) {
@@ -166,6 +167,7 @@ class ValueStrides {
     if (!reads || !type(n.operands[0]).is_tensor()) return row_major(to);
     const Read x = read(n.operands[0]);
     if (is_strided_view(g_, n) && !n.attrs.has(kLaunched)) return of_view(n, x, to);
+    if (part_written_in_place(n)) return x.strides;
     const OpDef& d = def(n.op);
     if (n.is(op("expand_dims"))) return of_expand_dims(n, x, to);
     if (d.moves == Moves::Reshapes)
@@ -193,7 +195,8 @@ class ValueStrides {
 
   /// The fused kernels write (batch, queries, heads, channels).
   Strides of_attention(NodeId id, const Node& n, const Type& to) const {
-    if (to.rank() != 4 || written_out_attention(g_, id, fused_attention_reads(g_, n, of_)) ||
+    const bool half = half_ || bits(to.dtype()) == 16;
+    if (to.rank() != 4 || written_out_attention(g_, id, {fused_attention_reads(g_, n, of_), half}) ||
         n.attrs.int_or("explicit", 0) == 1)
       return row_major(to);
     return dense_in_order(extents_of_shape(to), {3, 1, 2, 0});
@@ -268,6 +271,7 @@ class ValueStrides {
 
   const Graph& g_;
   const std::vector<bool>& last_;
+  const bool half_;
   std::vector<Strides> of_;
 };
 
@@ -353,8 +357,8 @@ std::optional<ProductOperands> of_einsum(const Graph& g, const Node& n, const st
 
 }  // namespace
 
-std::vector<Strides> value_strides(const Graph& g, const std::vector<bool>& channels_last) {
-  return ValueStrides(g, channels_last).all();
+std::vector<Strides> value_strides(const Graph& g, const std::vector<bool>& channels_last, bool half) {
+  return ValueStrides(g, channels_last, half).all();
 }
 
 bool is_product_view(const Type& t, const Strides& strides, const Type& result) {

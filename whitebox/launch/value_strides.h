@@ -7,7 +7,7 @@
 namespace perfc {
 
 /// By node, of the results that have its first result's rank. `channels_last`: convolutions' results that lie so.
-std::vector<Strides> value_strides(const Graph&, const std::vector<bool>& channels_last);
+std::vector<Strides> value_strides(const Graph&, const std::vector<bool>& channels_last, bool half = false);
 
 /// Of what an elementwise kernel writes that reads one tensor of these strides (TensorIterator).
 Strides elementwise_strides(const Type&, const Strides&);

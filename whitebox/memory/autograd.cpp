@@ -49,7 +49,7 @@ Kept kept(const Graph& g, NodeId id, const std::vector<bool>& needs, double floa
     case Keeps::Gates:  // cuDNN's reserve space: the gates and the state of every step
       return {.operands = kFirst, .result = true, .extra_bytes = def(n.op).saved_states * written * float_width};
     case Keeps::Attention: {
-      const auto written_out = written_out_attention(g, id);
+      const auto written_out = written_out_attention(g, id, {.half = float_width == 2});
       const double scores = written_out ? written_out->scores * float_width : 0;
       return {.operands = kAll, .result = !written_out, .extra_bytes = scores};
     }

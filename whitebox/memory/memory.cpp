@@ -43,7 +43,8 @@ std::vector<NodeId> owners(const Graph& g, const ExecConfig& config) {
     owner[id] = id;
     if (n.kind != NodeKind::Call || n.operands.empty() || !n.operands[0] || !n.regions.empty()) continue;
     const bool view = is_strided_view(g, n) || (is_view(n) && !layout.copied[id]);
-    if (view || n.is(op("nn.bias_add")) || writes_in_place(n)) owner[id] = owner[n.operands[0].node];
+    if (view || n.is(op("nn.bias_add")) || writes_in_place(n) || part_written_in_place(n))
+      owner[id] = owner[n.operands[0].node];
   }
   return owner;
 }
@@ -163,7 +164,8 @@ class Run {
   /// Written-out attention: dense copies of its operands, then the scores twice, before
   /// and after the softmax; what is still there when the result is made.
   std::vector<Block> attend(NodeId id) {
-    const auto attention = config_.mode == ExecMode::Eager ? written_out_attention(g_, id) : std::nullopt;
+    const auto attention =
+        config_.mode == ExecMode::Eager ? written_out_attention(g_, id, {.half = width_ == 2}) : std::nullopt;
     if (!attention) return {};
     const auto& operands = g_.node(id).operands;
     std::vector<Block> copies;
@@ -275,7 +277,7 @@ class Run {
           pass_by(gradient_workspace(id));
         }
         if (kept_[id].extra_bytes > 0 &&
-            written_out_attention(g_, id)) {  // of the scores, before and after the softmax
+            written_out_attention(g_, id, {.half = width_ == 2})) {  // of the scores, before and after the softmax
           const Block scores = heap_.allocate(kept_[id].extra_bytes);
           pass_by(kept_[id].extra_bytes);
           heap_.free(scores);

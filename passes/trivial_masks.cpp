@@ -1,0 +1,198 @@
+#include <algorithm>
+
+#include "ir/eager_marks.h"
+#include "passes/passes.h"
+
+namespace perfc::passes {
+namespace {
+
+/// Least and greatest element.
+struct Span {
+  std::int64_t least = 0, greatest = 0;
+};
+
+/// What is known of positions and of comparisons of positions, whatever the data is.
+class Positions {
+ public:
+  explicit Positions(const Graph& g) : spans_(g.size()), holds_(g.size(), false), ones_(g.size(), false) {
+    for (NodeId id = 0; id < g.size(); ++id) {
+      const Node& n = g.node(id);
+      if (n.results.size() != 1 || !n.results[0].type.is_tensor()) continue;
+      if (n.kind == NodeKind::Constant) spans_[id] = of_constant(n.results[0].data.get());
+      if (n.kind == NodeKind::Call && n.regions.empty() && !n.operands.empty() && n.operands[0]) call(id, n);
+    }
+  }
+
+  /// A comparison that is true throughout, or views of it.
+  bool holds(ValueId v) const { return v && holds_[v.node]; }
+  /// Of a mask of positions: a position, a distance, a comparison.
+  bool known(NodeId id) const { return spans_[id] || holds_[id] || ones_[id]; }
+
+ private:
+  static std::optional<Span> of_constant(const Data* data) {
+    const auto* ints = data && data->fully_known() ? data->ints() : nullptr;
+    if (!ints || ints->empty()) return std::nullopt;
+    const auto [least, greatest] = std::minmax_element(
+        ints->begin(), ints->end(), [](const SymInt& a, const SymInt& b) { return a.value() < b.value(); });
+    return Span{least->value(), greatest->value()};
+  }
+
+  void call(NodeId id, const Node& n) {
+    const bool looks = def(n.op).moves != Moves::No || n.is(op("broadcast_to")) || n.is(op("expand_dims"));
+    if (looks) {
+      if (!is_float(n.results[0].type.dtype())) spans_[id] = spans_[n.operands[0].node];
+      const bool mask = n.results[0].type.dtype() == DType::Bool;
+      holds_[id] = mask && holds_[n.operands[0].node];
+      ones_[id] = mask && ones_[n.operands[0].node];
+      return;
+    }
+    if (n.is(op("arange"))) spans_[id] = of_arange(n);
+    if (n.is(op("full"))) ones_[id] = fills_with_true(n);
+    if (n.is(op("abs"))) spans_[id] = of_distance(spans_[n.operands[0].node]);
+    if (n.operands.size() != 2 || !n.operands[1]) return;
+    if (n.is(op("logical_and"))) {
+      const auto fine = [&](ValueId v) { return holds_[v.node] || ones_[v.node]; };
+      holds_[id] = fine(n.operands[0]) && fine(n.operands[1]) && (holds(n.operands[0]) || holds(n.operands[1]));
+    }
+    const auto &a = spans_[n.operands[0].node], &b = spans_[n.operands[1].node];
+    if (!a || !b) return;
+    if (n.is(op("add"))) spans_[id] = Span{a->least + b->least, a->greatest + b->greatest};
+    if (n.is(op("subtract"))) spans_[id] = Span{a->least - b->greatest, a->greatest - b->least};
+    holds_[id] = (n.is(op("less_equal")) && a->greatest <= b->least) || (n.is(op("less")) && a->greatest < b->least) ||
+                 (n.is(op("greater_equal")) && a->least >= b->greatest) ||
+                 (n.is(op("greater")) && a->least > b->greatest);
+  }
+
+  static bool fills_with_true(const Node& n) {
+    const Attr* attr = n.attrs.find("value");
+    const auto* value = attr ? std::get_if<Literal>(attr) : nullptr;
+    const auto span = value ? of_constant(value->data.get()) : std::nullopt;
+    return n.results[0].type.dtype() == DType::Bool && span && span->least == 1;
+  }
+
+  static std::optional<Span> of_distance(const std::optional<Span>& s) {
+    if (!s) return s;
+    const std::int64_t most = std::max(std::abs(s->least), std::abs(s->greatest));
+    return Span{s->least <= 0 && s->greatest >= 0 ? 0 : std::min(std::abs(s->least), std::abs(s->greatest)), most};
+  }
+
+  std::optional<Span> of_arange(const Node& n) const {
+    const Type& t = n.results[0].type;
+    if (!t.is_static() || is_float(t.dtype()) || n.operands.size() != 3 || *t.elements() == 0) return std::nullopt;
+    const auto &start = spans_[n.operands[0].node], &step = spans_[n.operands[2].node];
+    if (!start || !step || step->least != 1) return std::nullopt;
+    return Span{start->least, start->least + *t.elements() - 1};
+  }
+
+  std::vector<std::optional<Span>> spans_;
+  std::vector<bool> holds_;
+  std::vector<bool> ones_;  ///< by node: true throughout because a program filled it
+};
+
+constexpr std::size_t kMask = 3;
+
+bool hides_nothing(const Positions& positions, const Node& n) {
+  return n.is(op("nn.sdpa")) && n.operands.size() == kMask + 1 && positions.holds(n.operands[kMask]) &&
+         n.attrs.int_or("explicit", 0) == 0;
+}
+
+/// Keys or values of (batch, groups, length, channels) that were repeated for the heads of a group.
+ValueId shared_by_heads(const Graph& g, ValueId v) {
+  const auto step = [&](ValueId x, OpId what) {
+    const Node& n = g.node(x);
+    return n.kind == NodeKind::Call && n.is(what) ? n.operands[0] : ValueId{};
+  };
+  const ValueId wide = step(v, op("reshape")), one = wide ? step(wide, op("broadcast_to")) : wide,
+                shared = one ? step(one, op("expand_dims")) : one;
+  if (!shared || !g.type(v).is_static() || !g.type(wide).is_static() || !g.type(shared).is_static()) return {};
+  const Shape &heads = g.type(v).shape(), &all = g.type(wide).shape(), &from = g.type(shared).shape();
+  const bool repeats = heads.size() == 4 && all.size() == 5 && from.size() == 4 && g.type(one).shape()[2].is(1) &&
+                       all[0] == from[0] && all[1] == from[1] && all[3] == from[2] && all[4] == from[3] &&
+                       heads[0] == from[0] && heads[2] == from[2] && heads[3] == from[3];
+  return repeats ? shared : ValueId{};
+}
+
+/// transformers' use_gqa_in_sdpa (integrations/sdpa_attention.py): of heads up to so many channels.
+constexpr std::int64_t kMostChannels = 256;
+
+/// Attention without its mask; repeated heads are grouped ones then.
+CallSpec unmasked(const Graph& g, const Node& n) {
+  CallSpec call{.op = n.op,
+                .operands = {n.operands[0], n.operands[1], n.operands[2]},
+                .attrs = n.attrs,
+                .results = 1,
+                .name = n.name,
+                .loc = n.loc};
+  const ValueId keys = shared_by_heads(g, n.operands[1]), values = shared_by_heads(g, n.operands[2]);
+  if (!keys || !values) return call;
+  const Dim &of_keys = g.type(keys).shape()[3], &of_values = g.type(values).shape()[3];
+  if (of_keys != of_values || of_keys.value() > kMostChannels) return call;
+  call.op = op("nn.attention");
+  call.operands = {n.operands[0], keys, values};
+  return call;
+}
+
+/// What made the masks: their operands, and the positions that a program makes right before (of the batch, of heads, of
+/// queries), read or not.
+std::vector<bool> makes_masks(const Graph& g, const Positions& positions) {
+  std::vector<bool> makes(g.size(), false);
+  bool before = false;  // all nodes from here to one that makes a mask are positions
+  for (NodeId id = static_cast<NodeId>(g.size()); id-- > 0;) {
+    const Node& n = g.node(id);
+    if (n.kind == NodeKind::Call && hides_nothing(positions, n)) makes[n.operands[kMask].node] = true;
+    before = makes[id] || (before && (n.kind == NodeKind::Constant || positions.known(id)));
+    if (!before) continue;
+    makes[id] = true;
+    for (ValueId v : n.operands) {
+      if (v) makes[v.node] = true;
+    }
+  }
+  return makes;
+}
+
+/// What is still computed without them.
+std::vector<bool> needed_without(const Graph& g, const Positions& positions, const std::vector<bool>& makes) {
+  std::vector<bool> live(g.size(), false);
+  for (ValueId v : g.results()) live[v.node] = true;
+  for (ValueId v : g.params()) live[v.node] = true;
+  for (NodeId id = static_cast<NodeId>(g.size()); id-- > 0;) {
+    const Node& n = g.node(id);
+    if (n.kind == NodeKind::Call && n.attrs.has(kLaunched) && !makes[id]) live[id] = true;
+    if (!live[id]) continue;
+    if (n.kind == NodeKind::Call && hides_nothing(positions, n)) {
+      for (ValueId v : unmasked(g, n).operands) live[v.node] = true;
+      continue;
+    }
+    for (ValueId v : n.operands) {
+      if (v) live[v.node] = true;
+    }
+  }
+  return live;
+}
+
+}  // namespace
+
+Result<Graph> drop_trivial_masks(Graph graph, const PassOptions&, Diagnostics& diags) {
+  const Positions positions(graph);
+  bool any = false;
+  for (const Node& n : graph.nodes()) any = any || (n.kind == NodeKind::Call && hides_nothing(positions, n));
+  if (!any) return graph;
+  const auto live = needed_without(graph, positions, makes_masks(graph, positions));
+  Rewriter rewriter(graph, diags);
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    const Node& n = graph.node(id);
+    if (!live[id]) continue;
+    if (n.kind != NodeKind::Call || !hides_nothing(positions, n)) {
+      if (!rewriter.copy(id)) return Failure{};
+      continue;
+    }
+    CallSpec call = unmasked(graph, n);
+    for (ValueId& v : call.operands) v = rewriter[v];
+    auto made = rewriter.builder().value(std::move(call));
+    if (!made) return Failure{};
+    rewriter.map({id, 0}, *made);
+  }
+  return rewriter.finish();
+}
+
+}  // namespace perfc::passes
