@@ -46,6 +46,7 @@ SAMPLES = {  # per epoch
 }
 TOKENS = {"squad": 384, "sentiment140": 64}
 LIMIT, SHARPNESS, HELD_FROM = 0.97, 10, 0.65
+POWER_SHARE = 11  # column of kProducts
 WITHOUT_LIMIT = ("A40",)  # float32 on graphics chips since Ampere: no kernels were measured
 IDLE_BELOW, IDLE_PERCENTILE, FEWEST = 0.05, 10, 10
 SAMPLE = 23  # --check: every so manieth run
@@ -130,7 +131,8 @@ def model(dataset, network, batch, graphs, folder):
 def sustained():
     """FLOP/s of long float32 products by GPU (whitebox/constants.h, VectorOlder)."""
     text = (ROOT / "whitebox/constants.h").read_text()
-    per_watt = float(re.search(r"// VectorOlder.*?power_share = ([\d.]+)", text, re.S).group(1)) * 1e12
+    row = re.search(r"// VectorOlder\n\s*\{([^}]*)\}", text).group(1)
+    per_watt = float(row.split(",")[POWER_SHARE]) * 1e12
     return {gpu: per_watt * tdp for gpu, (_, tdp, _) in GPUS.items() if gpu not in WITHOUT_LIMIT}
 
 

@@ -22,7 +22,8 @@ LEAST_S = 1e-3
 
 def limit_per_watt():
     text = (data.ROOT / "whitebox/constants.h").read_text()
-    return float(re.search(r"// VectorOlder.*?power_share = ([\d.]+)", text, re.S).group(1)) * 1e12
+    row = re.search(r"// VectorOlder\n\s*\{([^}]*)\}", text).group(1)
+    return float(row.split(",")[pm.C_POWER]) * 1e12
 
 
 def convolutions(part):

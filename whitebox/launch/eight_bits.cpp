@@ -7,7 +7,7 @@ namespace {
 constexpr std::int64_t kEightBitStep = 8;
 
 bool is_weighted_product(const Graph& g, const Node& n, const std::vector<bool>& weight) {
-  if (n.kind != NodeKind::Call || def(n.op).category != Category::MatMul) return false;
+  if (n.kind != NodeKind::Call || def(n.op).category != Category::MatMul || n.operands.size() < 2) return false;
   const ValueId a = n.operands[0], b = n.operands[1];
   if (!a || !b || weight[a.node] || !weight[b.node]) return false;
   const Type &data = g.type(a), &weights = g.type(b);
