@@ -86,9 +86,25 @@ std::array<double, kSimilarityBinNames.size()> HeldOut::widths(ExecMode mode) co
     out.fill(std::log(kUnjudged));
     return out;
   }
-  for (std::size_t l = out.size(); l-- > 0;) {
-    out[l] = width(known_[m][l].size() < kFewest ? all : known_[m][l]);
-    if (l + 1 < out.size()) out[l] = std::max(out[l], out[l + 1]);
+  // Bins whose errors are out of order are one (pool adjacent violators: Barlow et al. 1972).
+  struct Pool {
+    std::vector<double> errors;
+    std::size_t bins = 1;
+    double wide(const std::vector<double>& all) const { return width(errors.size() < kFewest ? all : errors); }
+  };
+  std::vector<Pool> pools;  // the most alike first
+  for (std::size_t b = out.size(); b-- > 0;) {
+    pools.push_back({.errors = known_[m][b]});
+    while (pools.size() > 1 && pools.back().wide(all) < pools[pools.size() - 2].wide(all)) {
+      const Pool last = std::move(pools.back());
+      pools.pop_back();
+      pools.back().errors.insert(pools.back().errors.end(), last.errors.begin(), last.errors.end());
+      pools.back().bins += last.bins;
+    }
+  }
+  std::size_t b = out.size();
+  for (const Pool& p : pools) {
+    for (std::size_t i = 0; i < p.bins; ++i) out[--b] = p.wide(all);
   }
   return out;
 }

@@ -29,6 +29,32 @@ TEST(HeldOut, NineInTenErrorsAreInsideTheInterval) {
   for (const double width : held_out.widths(ExecMode::Eager)) EXPECT_NEAR(width, 0.90, 1e-9);
 }
 
+/// Errors of graphs that look alike and are not widen what is less alike as far as they weigh, no further.
+TEST(HeldOut, BinsOutOfOrderArePooled) {
+  const std::vector<float> alike{0}, unlike{100};
+  std::vector<Residuals::Run> runs;
+  for (int i = 0; i < 4; ++i) runs.push_back({.fingerprint = alike, .group = 0, .log_error = 0});
+  ThreadPool threads(1);
+  Diagnostics diags("test");
+  const auto residuals = Residuals::fit({runs, {}}, 1, {}, Random(1), threads, diags);
+  ASSERT_TRUE(residuals) << diags.str();
+  HeldOut held_out;
+  const auto add = [&](std::span<const float> fingerprint, double error, int times) {
+    for (int i = 0; i < times; ++i) {
+      const Label label{.model = "m", .device = "t4", .latency_ms = 1};
+      const CorrectedItem item{
+          .label = &label, .graph = std::make_shared<KernelGraph>(), .device = 1, .chip = 0, .fold = 0};
+      held_out.add(item, {.kind = LeftOut::Family, .fold = 0}, 0,
+                   {.network_ms = std::exp(error), .fingerprint = fingerprint}, *residuals);
+    }
+  };
+  add(unlike, 0.1, 1000);
+  add(alike, 0.5, 50);
+  for (const double width : held_out.widths(ExecMode::Eager)) EXPECT_NEAR(width, 0.1, 1e-6);
+  add(alike, 0.5, 100);
+  for (const double width : held_out.widths(ExecMode::Eager)) EXPECT_NEAR(width, 0.5, 1e-6);
+}
+
 /// A tiny training set of eight models on three devices, of which "mine" is described in a file.
 class LeavingOut : public ::testing::Test {
  protected:
