@@ -1,0 +1,82 @@
+/// Convolutions as products, and what they do not fill.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "graphs.h"
+#include "kernel_plan.h"
+#include "round_device.h"
+#include "whitebox/price/roofline.h"
+
+namespace perfc {
+namespace {
+
+TEST(Whitebox, Float32ConvolutionsOfThreeByThreeRunWinograd) {
+  const Device d = round_device();
+  const char* const text = R"(def @main(%x: Tensor[(8, 256, 32, 32), float32], %w: Tensor[(256, 256, 3, 3), float32]) {{
+  %2 = nn.conv2d(%x, %w, padding=[1, 1, 1, 1], strides=[{0}, {0}]);
+  (%2)
+}})";
+  const auto time = [&](int stride) {
+    return predicted(graph_of(fmt::format(fmt::runtime(text), stride)), {}, d).latency_ms - 2e-3;
+  };
+  const double macs = 8.0 * 256 * 256 * 9 * 32 * 32;
+  EXPECT_NEAR(time(1), 2 * macs / (1e12 * 1.5) * 1e3, 1e-6);
+  EXPECT_NEAR(time(2), 2 * macs / 4 / 1e12 * 1e3, 1e-6);
+}
+
+TEST(Whitebox, ConvolutionsOfOddChannelsKeepTheTensorCores) {
+  const auto us = [](int channels) {
+    const KernelPlan plan = plan_of(graph_of(fmt::format(R"(def @main(%x: Tensor[(8, 64, 32, 32), float16]) {{
+  %1 = weight : Tensor[({}, 64, 3, 3), float16];
+  %2 = nn.conv2d(%x, %1, padding=[1, 1, 1, 1]);
+  (%2)
+}})",
+                                                         channels)),
+                                    {.precision = Precision::Fp16});
+    return price(plan.kernels[0], Rates(round_device(), Precision::Fp16)).compute_us / channels;
+  };
+  EXPECT_NEAR(us(373) / us(376), 1 / 0.65, 1e-6);
+}
+
+Device a100() {
+  Diagnostics diags("test");
+  return *DeviceTable::builtin().find("a100-80gb", diags);
+}
+
+/// A convolution of 32 × 28 × 28 positions on an A100 in float16.
+Priced convolution_on_a100(int channels, int results, int window, int groups, bool channels_last = true) {
+  const Graph g = graph_of(fmt::format(R"(def @main(%x: Tensor[(32, {0}, 28, 28), float16]) {{
+  %1 = weight : Tensor[({1}, {2}, {3}, {3}), float16];
+  %2 = nn.conv2d(%x, %1, padding=[{4}, {4}, {4}, {4}], groups={5});
+  (%2)
+}})",
+                                       channels, results, channels / groups, window, window / 2, groups));
+  const KernelPlan plan =
+      plan_of(g, {.precision = Precision::Fp16, .layout = channels_last ? Layout::Nhwc : Layout::Nchw});
+  return price(plan.kernels.at(0), Rates(a100(), Precision::Fp16));
+}
+
+TEST(Whitebox, ConvolutionsAreImplicitProducts) {
+  const Rates rates(a100(), Precision::Fp16);
+  const Product same{.m = 32 * 28 * 28, .n = 256, .k = 256};
+  EXPECT_NEAR(convolution_on_a100(256, 256, 1, 1).time_us,
+              product_time(*rates.convolution_product[1], same).total * 1e6, 1e-6);
+  // A window walks along k, but its data come from memory once.
+  const Priced window = convolution_on_a100(256, 256, 3, 1);
+  EXPECT_LT(window.time_us, 9 * convolution_on_a100(256, 256, 1, 1).time_us);
+  EXPECT_GT(window.compute_us, 5 * convolution_on_a100(256, 256, 1, 1).compute_us);
+  // Positions of three channels are loaded as eight, those of 40 as 64.
+  EXPECT_NEAR(convolution_on_a100(3, 64, 7, 1).compute_us, convolution_on_a100(8, 64, 7, 1).compute_us, 1e-6);
+  EXPECT_NEAR(convolution_on_a100(40, 64, 3, 1).compute_us, convolution_on_a100(64, 64, 3, 1).compute_us, 1e-6);
+}
+
+TEST(Whitebox, NarrowGroupsDoNotFillTheirTiles) {
+  const double dense = convolution_on_a100(256, 256, 3, 1).compute_us;
+  EXPECT_GT(convolution_on_a100(256, 256, 3, 32).compute_us, 3 * dense / 32);
+  EXPECT_GT(convolution_on_a100(256, 256, 3, 4).compute_us, dense / 4);
+  EXPECT_GT(convolution_on_a100(256, 256, 3, 1, false).conversion_us, 0);
+}
+
+}  // namespace
+}  // namespace perfc

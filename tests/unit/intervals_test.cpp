@@ -1,0 +1,56 @@
+/// How sure the whitebox is.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "graphs.h"
+#include "round_device.h"
+#include "whitebox/constants.h"
+
+namespace perfc {
+namespace {
+
+TEST(Whitebox, TheIntervalSaysWhatWasCalibrated) {
+  Device d = round_device();
+  const Graph g = graph_of(kDense);
+  const Prediction unknown = predicted(g, {.precision = Precision::Amp}, d);
+  EXPECT_GT(unknown.latency_hi_ms / unknown.latency_ms, 1.5);
+  EXPECT_NEAR(unknown.latency_hi_ms / unknown.latency_ms, unknown.latency_ms / unknown.latency_lo_ms, 1e-9);
+  EXPECT_EQ(unknown.novelty, (std::vector<std::string>{"device round was not calibrated with measurements"}));
+  d.interval = {{"amp", 1.25}};
+  const Prediction known = predicted(g, {.precision = Precision::Amp}, d);
+  EXPECT_NEAR(known.latency_ms / known.latency_lo_ms, 1.25, 1e-9);
+  EXPECT_TRUE(known.novelty.empty());
+  EXPECT_EQ(predicted(g, {.precision = Precision::Fp32}, d).novelty,
+            (std::vector<std::string>{"precision fp32 was not calibrated, only amp"}));
+}
+
+/// Half the width, in ln, of a dense layer's interval.
+double width_on(Device d, std::string_view architecture, int labels = 0) {
+  d.architecture = architecture;
+  d.boost_clock_mhz = 1000;
+  d.l2_mib = 1;
+  d.memory_type = "hbm";
+  d.calibrated_labels = labels;
+  const Prediction p = predicted(graph_of(kDense), {.precision = Precision::Fp16}, d);
+  return std::log(p.latency_hi_ms / p.latency_ms);
+}
+
+TEST(Whitebox, TheLessWasMeasuredOfAChipTheWiderTheInterval) {
+  const Device d = round_device();
+  const double siblings = width_on(d, "ampere"), others = width_on(d, "volta"), nobody = width_on(d, "cdna");
+  EXPECT_LT(siblings, others);
+  EXPECT_LT(others, nobody);
+  const double none = std::log(constants::kGraphFactor);  // what labels of the device cannot take away
+  double before = nobody;
+  for (const int labels : {3, 10, 30, 1000}) {
+    const double now = width_on(d, "cdna", labels);
+    EXPECT_LT(now, before) << labels;
+    EXPECT_GT(now, none);
+    before = now;
+  }
+  EXPECT_NEAR(before, none, 0.02);
+}
+
+}  // namespace
+}  // namespace perfc
