@@ -1,20 +1,20 @@
-"""What ten measured models bring on a device that training never saw: docs/accuracy.md's section on calibration.
+"""What measured models bring on a device that training never saw: docs/accuracy.md's section on calibration.
 
     build/release/perfc train --model corrected … --keep-left-out --out build/default.safetensors
     python3 studies/unseen_device.py --data build/dataset/labels.csv --predictor build/default.safetensors
 
-For each device, PREDICTOR.without.DEVICE comes from networks without a run on it. The device starts
-with its data sheet's peaks and the geometric means of the other devices' constants; `perfc devices
-calibrate` sees TEN models of one mode, drawn at random; what is judged are runs of other
-architectures. Every figure is the mean over DRAWS draws of the ten.
+For each device, PREDICTOR.without.DEVICE comes from networks without a run on it. The device starts with its data
+sheet's peaks and the geometric means of the other devices' constants; `perfc devices calibrate` sees 3, 10 or 30 models
+of one mode, drawn at random; what is judged are runs of other architectures: MAPE, what the 90 % intervals cover, and
+their mean factor. Every figure is the mean over DRAWS draws.
 """
 import argparse
+import collections
 import csv
 import json
 import math
 import pathlib
 import random
-import re
 import statistics
 import subprocess
 import sys
@@ -23,13 +23,14 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "python"))
 from perfc import files  # noqa: E402
-TEN, DRAWS, JUDGED = 10, 10, 200
+LABELS, DRAWS, JUDGED = (3, 10, 30), 5, 200
 
 
 def unmeasured(perfc, device, others):
     """The device as one that nobody measured."""
     listed = json.loads(subprocess.check_output([perfc, "devices", device, *others, "--json"]))
     mine, *rest = listed["devices"]
+    mine.pop("interval", None)
     mean = lambda values: math.exp(statistics.mean(math.log(v) for v in values))
     mine["launch_us"] = mean([d["launch_us"] for d in rest])
     hosts = [d["host"] for d in rest]
@@ -40,10 +41,16 @@ def unmeasured(perfc, device, others):
     return {"schema": listed["schema"], "devices": [mine]}
 
 
-def mape(perfc, predictor, labels, device_file):
-    out = subprocess.run([perfc, "eval", predictor, "--data", labels, "--device-file", device_file, "--quiet"],
-                         stdout=subprocess.PIPE, text=True, check=True).stdout
-    return float(re.search(r"^latency +all +\d+ +([\d.]+)", out, re.M).group(1))
+def judge(perfc, predictor, labels, device_file, folder):
+    """MAPE, coverage of the intervals in %, and their mean factor."""
+    predictions = folder / "predictions.csv"
+    subprocess.run([perfc, "eval", predictor, "--data", labels, "--device-file", device_file, "--quiet",
+                    "--predictions", predictions], stdout=subprocess.DEVNULL, check=True)
+    with open(predictions, newline="") as f:
+        rows = [{k: float(r[k]) for k in ("measured_ms", "predicted_ms", "lo_ms", "hi_ms")} for r in csv.DictReader(f)]
+    return (100 * statistics.mean(abs(r["predicted_ms"] / r["measured_ms"] - 1) for r in rows),
+            100 * statistics.mean(r["lo_ms"] <= r["measured_ms"] <= r["hi_ms"] for r in rows),
+            statistics.mean(r["hi_ms"] / r["predicted_ms"] for r in rows))
 
 
 def write(path, header, rows):
@@ -65,46 +72,50 @@ def main():
     of = lambda row, name: row[column[name]]
     rows = [r for r in rows if of(r, "family") != "operator"]
     devices = sorted({of(r, "device") for r in rows})
-    print(
-        "| device | mode | runs judged | no run on it | after 10 models | whitebox after 10 |\n"
-        "|---|---|---|---|---|---|"
-    )
+    print("| device | mode | runs judged | no run on it | " +
+          " | ".join(f"after {n} | whitebox" for n in LABELS) + " |\n" + "|---" * (4 + 2 * len(LABELS)) + "|")
     for device in devices:
-        without = f"{args.predictor}.without.{device}"
         for mode in ("eager", "compiled"):
             here = [
                 r for r in rows if of(r, "device") == device and of(r, "mode") == mode and of(r, "layout") == "nchw"
             ]
-            if not here:
-                continue
-            before, after, white = [], [], []
-            for draw in range(DRAWS):
-                dice = random.Random(f"{device} {mode} {draw}")
-                ten = set(dice.sample(sorted({of(r, "architecture") for r in here}), TEN))
-                measured = [dice.choice([r for r in here if of(r, "architecture") == a]) for a in sorted(ten)]
-                judged = dice.sample([r for r in here if of(r, "architecture") not in ten], JUDGED)
-                with tempfile.TemporaryDirectory() as folder:
-                    folder = pathlib.Path(folder)
-                    # Model paths are relative to the labels' folder.
-                    ten_csv, judged_csv = (args.data.with_name(f".{name}.csv") for name in ("ten", "judged"))
-                    write(ten_csv, header, measured)
-                    write(judged_csv, header, judged)
-                    base = folder / "base.json"
-                    base.write_text(json.dumps(unmeasured(args.perfc, device, [d for d in devices if d != device])))
-                    before.append(mape(args.perfc, without, judged_csv, base))
-                    for predictor, errors in ((without, after), ("whitebox", white)):
-                        fitted = folder / "fitted.json"
-                        subprocess.run([
-                            args.perfc, "devices", "calibrate", ten_csv, "--device-file", base, "--predictor",
-                            predictor, "-o", fitted
-                        ], check=True, stderr=subprocess.DEVNULL)
-                        errors.append(mape(args.perfc, predictor, judged_csv, fitted))
-                    ten_csv.unlink()
-                    judged_csv.unlink()
-            print(
-                f"| {device} | {mode} | {JUDGED * DRAWS} | {statistics.mean(before):.1f} | "
-                f"**{statistics.mean(after):.1f}** | {statistics.mean(white):.1f} |",
-                flush=True)
+            if here:
+                print(line(args, device, mode, here, devices, header, of), flush=True)
+
+
+def line(args, device, mode, here, devices, header, of):
+    """A row of the table: each cell MAPE, then coverage and factor of the intervals."""
+    without = f"{args.predictor}.without.{device}"
+    found = collections.defaultdict(list)
+    for draw in range(DRAWS):
+        dice = random.Random(f"{device} {mode} {draw}")
+        drawn = dice.sample(sorted({of(r, "architecture") for r in here}), max(LABELS))
+        measured = [dice.choice([r for r in here if of(r, "architecture") == a]) for a in drawn]
+        judged = dice.sample([r for r in here if of(r, "architecture") not in drawn], JUDGED)
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            # Model paths are relative to the labels' folder.
+            some_csv, judged_csv = (args.data.with_name(f".{name}.csv") for name in ("some", "judged"))
+            write(judged_csv, header, judged)
+            base, fitted = folder / "base.json", folder / "fitted.json"
+            base.write_text(json.dumps(unmeasured(args.perfc, device, [d for d in devices if d != device])))
+            found[without, 0].append(judge(args.perfc, without, judged_csv, base, folder))
+            for labels in LABELS:
+                write(some_csv, header, measured[:labels])
+                for predictor in (without, "whitebox"):
+                    subprocess.run([
+                        args.perfc, "devices", "calibrate", some_csv, "--device-file", base, "--predictor", predictor,
+                        "-o", fitted
+                    ], check=True, stderr=subprocess.DEVNULL)
+                    found[predictor, labels].append(judge(args.perfc, predictor, judged_csv, fitted, folder))
+                    fitted.unlink()
+            some_csv.unlink()
+            judged_csv.unlink()
+    cell = lambda key: "{:.1f} ({:.0f} %, × {:.2f})".format(*(statistics.mean(c) for c in zip(*found[key])))
+    cells = [cell((without, 0))]
+    for labels in LABELS:
+        cells += [f"**{cell((without, labels))}**", cell(("whitebox", labels))]
+    return f"| {device} | {mode} | {JUDGED * DRAWS} | " + " | ".join(cells) + " |"
 
 
 if __name__ == "__main__":

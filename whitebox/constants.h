@@ -24,8 +24,6 @@ inline constexpr double kBytesPerMib = 1024.0 * 1024.0;  ///< byte/MiB
 // ---- Kernels in general: whitebox/price/roofline.cpp
 /// 1: of the tensor cores' rate with loads of two elements (even extents). eva02_large: 2730 columns. [timm]
 inline constexpr double kNarrowLoads = 0.65;
-/// 1: of the rate of products. F(2×2, 3×3) saves 2.25 (Lavin and Gray, CVPR 2016), transforms leave this. [NeuSight]
-inline constexpr double kWinogradGain = 1.5;
 /// µs per step of a thread that waits for its own loads. efficientformerv2: 0.29, 0.24, 0.33 on the three. [timm]
 inline constexpr double kSerialStepUs = 0.28;
 /// Rows, columns, depth of the tiles of batched products of odd extents. volo: 9×9 by 9×32. [timm]
@@ -56,6 +54,12 @@ inline constexpr double kStepBytes = 128;
 /// Byte that a thread loads at once, and that a step takes of the channels of a convolution's position, unless there
 /// are fewer. [CUTLASS, media/docs/implicit_gemm_convolution.md]
 inline constexpr double kVectorLoad = 16, kPositionStep = 64;
+/// Convolutions on vector units: positions of a tile of Winograd's F(4×4, 3×3) along an axis, and products per tile.
+/// [Lavin and Gray, CVPR 2016]
+inline constexpr double kWinogradTile = 4, kWinogradProducts = 36;
+/// 1: what implicit products, and Winograd's algorithm with its transforms, take beside cuBLAS' products of their
+/// extents. NeuSight's on P4, P100, V100 and T4. [studies/kernels/convolution.py]
+inline constexpr double kImplicitTime = 1.14, kWinogradTime = 1.39;
 /// Byte of an element of the narrowest weights: 4 bits. [ONNX, MatMulNBits]
 inline constexpr double kNarrowestWeight = 0.5;
 /// Byte of a partial sum of split-K. [counted]
@@ -330,7 +334,7 @@ inline constexpr double kPowerInterval = 1.3;
 struct KernelErrors {
   double own, siblings, others, none, factor;
 };
-/// By PriceKind. Products on vector units: no class was left out. Convolutions: as products, with the spread of
+/// By PriceKind. On vector units no class was left out. Convolutions on matrix units: as products, with the spread of
 /// `dense_convolution` over the devices that have one; of `depthwise`, for depthwise ones, whose roofline is all there
 /// is. Memory-bound kernels of another class: MI100, MI210. [kernels]
 inline constexpr KernelErrors kKernelErrors[] = {
@@ -338,7 +342,7 @@ inline constexpr KernelErrors kKernelErrors[] = {
     {19.5, 25.8, 25.8, 52.4, 0},     // VectorProduct
     {12.2, 15.1, 21.8, 66.8, 0},     // Attention
     {7.4, 7.6, 18.0, 26.7, 0.16},    // Convolution
-    {19.5, 25.8, 25.8, 52.4, 0.16},  // VectorConvolution
+    {31.1, 32.4, 32.4, 44.7, 0},     // VectorConvolution
     {0, 0, 0, 0, 0.5},               // Depthwise
     {7.2, 9.9, 17.8, 31.1, 0},       // Memory
 };

@@ -16,7 +16,7 @@ import pandas as pd
 import product_data as data
 import product_model as pm
 
-SHARE, WINOGRAD, BANDWIDTH = 0.75, 1.5, 0.8  # whitebox/price/roofline.cpp, kWinogradGain
+SHARE, WINOGRAD, BANDWIDTH = 0.75, 1.5, 0.8  # of a roofline: of the peak, times faster, of the sheet's
 LEAST_S = 1e-3
 
 

@@ -48,15 +48,16 @@ POWER_SECONDS = 3e-4    # of tensor work, after which half of the loss to the po
 
 
 @numba.njit(cache=True)
-def product_time(f, c, batch, m, n, k, ea, ew, eo, rotate):
+def product_time(f, c, batch, m, n, k, ea, ew, eo, rotate, repeats=1.0):
     """f: facts; c: constants; ea, ew, eo: bytes per element of A, B and C.
 
     rotate: copies of B that take turns in a benchmark, so that it finds in the L2 cache what fits so many times;
     0: a network, whose weights come from DRAM.
+    repeats: of a convolution, how often an element of its data stands in A.
     """
     sms, clock, peak, bandwidth = f[SMS], f[CLOCK], f[PEAK], f[BANDWIDTH]
     flops = 2.0 * batch * m * n * k
-    a_bytes, b_bytes, c_bytes = batch * m * k * ea, batch * k * n * ew, batch * m * n * eo
+    a_bytes, b_bytes, c_bytes = batch * m * k * ea / repeats, batch * k * n * ew, batch * m * n * eo
     cache = f[L2] * c[C_CACHE]
     hot_weights = 1.0 / (1.0 + (rotate * b_bytes / cache) ** 8) if rotate > 0 else 0.0
     hot_data = 1.0 / (1.0 + ((max(rotate, 1.0) * b_bytes + a_bytes + c_bytes) / cache) ** 4)
@@ -80,7 +81,7 @@ def product_time(f, c, batch, m, n, k, ea, ew, eo, rotate):
         flight_cols = min(cols, max(1.0, flight / flight_rows))
         flight_rows = min(rows, max(1.0, flight / flight_cols))
         wave_read = tiles / (flight_rows * flight_cols) * (
-            flight_rows / rows * m * ea + flight_cols / cols * n * ew) * k
+            flight_rows / rows * m * ea / repeats + flight_cols / cols * n * ew) * k
         again = max(0.0, wave_read - a_bytes - b_bytes) * (1.0 - resident) * c[C_SPILL]
         l2_bytes = batch * (cols * m * ea + rows * n * ew) * k
         dram = (read + again) / (c[C_READ] * bandwidth) + write / (c[C_WRITE] * bandwidth)

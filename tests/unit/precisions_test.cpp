@@ -66,7 +66,7 @@ TEST(Whitebox, ConvolutionsSlowDownUnderThePowerLimit) {
   const auto gain = [](Precision p, std::string_view device) {
     return of_long_convolution(p, device).device_ms / of_long_convolution(p, device, 4).device_ms;
   };
-  EXPECT_GT(gain(Precision::Fp32, "t4"), 1.8);
+  EXPECT_GT(gain(Precision::Fp32, "t4"), 1.5);
   EXPECT_GT(gain(Precision::Fp16, "l4"), 1.15);
   EXPECT_GT(gain(Precision::Fp16, "rtx-pro-6000-maxq"), 1.15);
   EXPECT_NEAR(gain(Precision::Fp16, "rtx4090"), 1, 1e-9);
@@ -74,7 +74,7 @@ TEST(Whitebox, ConvolutionsSlowDownUnderThePowerLimit) {
 }
 
 TEST(Whitebox, KernelsAtThePowerLimitDrawItAndOthersLess) {
-  EXPECT_GT(of_long_convolution(Precision::Fp32, "t4").power_w, 0.85 * 70);
+  EXPECT_GT(of_long_convolution(Precision::Fp32, "t4").power_w, 0.75 * 70);
   EXPECT_LT(of_long_convolution(Precision::Fp32, "t4").power_w, 70);
   EXPECT_LT(of_long_convolution(Precision::Fp32, "p100").power_w, 0.85 * 250);
 }

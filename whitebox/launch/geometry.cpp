@@ -1,6 +1,9 @@
 #include "whitebox/launch/geometry.h"
 
+#include <cmath>
+
 #include "ir/layout.h"
+#include "whitebox/constants.h"
 
 namespace perfc {
 namespace {
@@ -17,12 +20,23 @@ double group_outputs(const Node& n, const Type& weight, const TensorAxes& axes, 
   return is_transposed_convolution(n.op) ? extent(weight, axes.channel) : extent(weight, axes.outer) / groups;
 }
 
+/// Of the planes of a 2-D convolution's result.
+double plane_tiles(const Node& n) {
+  const Type& result = n.results[0].type;
+  const auto axes = data_axes(n.attrs, result.rank());
+  if (!axes || axes->spatial.size() != 2) return 0;
+  double tiles = extent(result, axes->outer);
+  for (const std::size_t axis : axes->spatial) tiles *= std::ceil(extent(result, axis) / constants::kWinogradTile);
+  return tiles;
+}
+
 Extents convolution_extents(const Graph& g, const Node& n, double elements, double macs, Extents e) {
   const auto axes = kernel_axes(g, n);
   const Type& w = g.type(n.operands[1]);
   if (!axes || !w.is_static() || elements <= 0) return e;
   e.products = static_cast<double>(n.attrs.int_or("groups", 1));
   for (std::size_t axis : axes->spatial) e.window *= extent(w, axis);
+  e.tiles = plane_tiles(n);
   for (std::int64_t s : n.attrs.ints_or_empty("strides")) e.stride *= static_cast<double>(s);
   e.n = group_outputs(n, w, *axes, e.products);
   e.m = e.n > 0 ? elements / (e.products * e.n) : 0;

@@ -22,7 +22,7 @@ template <class K, class Visit>
 void visit_fields(K&& kernel, Visit&& visit) {
   auto& [node, repeat, kind, half, quantised, ops, work, extents, placement, traffic, limits] = kernel;
   auto& [macs, flops] = work;
-  auto& [m, n, k, products, window, stride, channels_per_group] = extents;
+  auto& [m, n, k, products, window, stride, tiles, channels_per_group] = extents;
   auto& [aligned, channels_first, wide_index] = placement;
   auto& [bytes, handed_bytes, state_weights, steps] = traffic;
   auto& [tile_share, vector_share, serial_steps, row_blocks, blocks, slowdown] = limits;
@@ -41,6 +41,7 @@ void visit_fields(K&& kernel, Visit&& visit) {
   visit(KernelField{"products", "1", "{:.0f}"}, products);
   visit(KernelField{"window", "elements"}, window);
   visit(KernelField{"stride", "elements"}, stride);
+  visit(KernelField{"tiles", "1"}, tiles);
   visit(KernelField{"channels_per_group", "1"}, channels_per_group);
   visit(KernelField{"aligned", "1"}, aligned);
   visit(KernelField{"channels_first", "1"}, channels_first);

@@ -35,14 +35,45 @@ double loaded_bytes(double bytes) {
 
 }  // namespace
 
-Product implicit_product(const Kernel& k, double width) {
-  const Extents& e = k.extents;
-  Product p{
-      .batch = std::max(e.products, 1.0), .m = e.m, .n = e.n, .a_bytes = width, .b_bytes = width, .c_bytes = width};
-  p.k = e.window * loaded_bytes(e.k / e.window * width) / width;
+/// Bytes of a convolution's data, each element once.
+double data_bytes(const Kernel& k, const Product& p, double width) {
   const double a = p.batch * p.m * p.k * width, b = p.batch * p.k * p.n * width, c = p.batch * p.m * p.n * width;
-  p.a_repeats = a / std::clamp(k.traffic.bytes - b - c, width, a);
+  return std::clamp(k.traffic.bytes - b - c, width, a);
+}
+
+Product implicit_vector_product(const Kernel& k, double width) {
+  const Extents& e = k.extents;
+  Product p{.batch = std::max(e.products, 1.0),
+            .m = e.m,
+            .n = e.n,
+            .k = e.k,
+            .a_bytes = width,
+            .b_bytes = width,
+            .c_bytes = width};
+  p.a_repeats = p.batch * p.m * p.k * width / data_bytes(k, p, width);
   return p;
+}
+
+Product implicit_product(const Kernel& k, double width) {
+  Product p = implicit_vector_product(k, width);
+  p.k = k.extents.window * loaded_bytes(k.extents.k / k.extents.window * width) / width;
+  p.a_repeats = p.batch * p.m * p.k * width / data_bytes(k, p, width);
+  return p;
+}
+
+std::optional<WinogradProblem> winograd_problem(const Kernel& k, double width) {
+  const Extents& e = k.extents;
+  if (e.tiles <= 0 || e.window != 9 || e.stride != 1) return std::nullopt;
+  const Product direct = implicit_vector_product(k, width);
+  const double channels = e.k / e.window, per_tile = constants::kWinogradProducts;
+  WinogradProblem out{.product = direct};
+  out.product.batch *= per_tile;
+  out.product.m = e.tiles;
+  out.product.k = channels;
+  out.product.a_repeats = 1;
+  const double elements = per_tile * e.tiles * (channels + e.n) + (e.window + per_tile) * channels * e.n + e.m * e.n;
+  out.transformed = data_bytes(k, direct, width) + direct.batch * elements * width;
+  return out;
 }
 
 std::optional<MemoryBoundProblem> memory_bound_problem(const Kernel& k) {

@@ -13,6 +13,16 @@ namespace perfc {
 /// positions one by one, each with all channels (Chetlur et al. 2014, "cuDNN"; CUTLASS, implicit_gemm_convolution.md).
 /// `width`: bytes of an element.
 Product implicit_product(const Kernel&, double width);
+/// The same on vector units, whose kernels load single elements.
+Product implicit_vector_product(const Kernel&, double width);
+
+/// Winograd's F(4×4, 3×3), not fused: a product per element of a tile, between transforms that read and write tiles.
+struct WinogradProblem {
+  Product product;
+  double transformed = 0;  ///< bytes of data, tiles, results and weights that the transforms move
+};
+/// None but for windows of 3 × 3 and stride 1 in two dims.
+std::optional<WinogradProblem> winograd_problem(const Kernel&, double width);
 
 /// None for products, convolutions, scatters and sorts.
 std::optional<MemoryBoundProblem> memory_bound_problem(const Kernel&);

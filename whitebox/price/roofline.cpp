@@ -83,22 +83,45 @@ Priced price_product(const Kernel& k, const Rates& r) {
   return out;
 }
 
-/// A convolution on matrix units is priced as the product that it is, of its windows and its weights.
+/// A convolution is priced as the product that it is, of its windows and its weights.
 bool is_implicit_product(const Kernel& k, const Rates& r) {
   return k.kind == KernelKind::Convolution && r.convolution_product[k.half] && k.extents.m > 0 && k.extents.k > 0;
 }
 
-Priced price_convolution(const Kernel& k, const Rates& r) {
-  const double us = 1e6 * k.limits.slowdown;
-  ProductDevice device = *r.convolution_product[k.half];
-  if (k.placement.aligned < 1) device.peak = std::max(r.vector[k.half], constants::kNarrowLoads * device.peak);
-  const ProductTime t = product_time(device, implicit_product(k, r.product_bytes[k.half]));
-  const double work = (t.total - t.launch) * us;
-  Priced out{.compute_us = t.arithmetic * us, .memory_us = t.traffic * us, .launch_us = t.launch * 1e6};
+/// `beside_us`: of kernels before and after the product; `factor` on the time of all.
+Priced priced_as(const Product& p, const ProductDevice& device, double beside_us, double factor) {
+  const ProductTime t = product_time(device, p);
+  const double us = 1e6 * factor, work = (t.total - t.launch) * us + beside_us * factor;
+  Priced out{
+      .compute_us = t.arithmetic * us, .memory_us = t.traffic * us + beside_us * factor, .launch_us = t.launch * 1e6};
   out.exposed_us = std::max(work - std::max(out.compute_us, out.memory_us), 0.0);
-  if (is_converted(k)) out.conversion_us = r.layout * k.traffic.bytes / r.bandwidth * us;
-  out.time_us = out.roofline_us() + out.launch_us;
-  out.sustained_us = 2 * k.work.macs / sustained_flops(device) * 1e6;
+  out.sustained_us = 2 * p.batch * p.m * p.n * p.k / sustained_flops(device) * us;
+  return out;
+}
+
+Priced price_on_vector_units(const Kernel& k, const Rates& r, const ProductDevice& device) {
+  const double width = r.product_bytes[k.half];
+  const Priced direct =
+      priced_as(implicit_vector_product(k, width), device, 0, constants::kImplicitTime * k.limits.slowdown);
+  const auto winograd = winograd_problem(k, width);
+  if (!winograd) return direct;
+  const Priced fast = priced_as(winograd->product, device, winograd->transformed / r.bandwidth * 1e6,
+                                constants::kWinogradTime * k.limits.slowdown);
+  return fast.roofline_us() < direct.roofline_us() ? fast : direct;
+}
+
+Priced price_on_matrix_units(const Kernel& k, const Rates& r, ProductDevice device) {
+  if (k.placement.aligned < 1) device.peak = std::max(r.vector[k.half], constants::kNarrowLoads * device.peak);
+  Priced out = priced_as(implicit_product(k, r.product_bytes[k.half]), device, 0, k.limits.slowdown);
+  if (is_converted(k)) out.conversion_us = r.layout * k.traffic.bytes / r.bandwidth * 1e6 * k.limits.slowdown;
+  return out;
+}
+
+Priced price_convolution(const Kernel& k, const Rates& r) {
+  const ProductDevice& device = *r.convolution_product[k.half];
+  Priced out = r.on_vector[k.half] ? price_on_vector_units(k, r, device) : price_on_matrix_units(k, r, device);
+  const double work = out.roofline_us();
+  out.time_us = work + out.launch_us;
   out.bound = work < out.launch_us ? Bound::Launch : out.compute_us > out.memory_us ? Bound::Compute : Bound::Memory;
   return out;
 }
@@ -137,8 +160,9 @@ Rates::Rates(const Device& d, Precision p)
     // The half depth was measured in TF32, of which no kernels were.
     const bool half_depth_known = tf32 && d.product_half_depth > 0;
     if (!half_depth_known) product[half] = product_device(d, units, matrix[half], share("dense_product", 1));
-    if (units == Units::Matrix)
-      convolution_product[half] = product_device(d, units, matrix[half], share("dense_convolution", 1));
+    if (units != Units::FullMatrix)
+      convolution_product[half] =
+          product_device(d, units, matrix[half], on_vector[half] ? 1 : share("dense_convolution", 1));
     sustained[half] = product[half] ? sustained_flops(*product[half]) : std::numeric_limits<double>::infinity();
     product_bytes[half] = half ? 2 : float_bytes(p);
   }
@@ -182,7 +206,6 @@ Priced price_at(const Kernel& k, const Rates& r) {
                         : k.placement.aligned > 0 ? std::max(vector, constants::kNarrowLoads * r.matrix[k.half])
                                                   : vector;
   double rate = vector * r.elementwise;
-  double winograd = 1;
   switch (k.kind) {
     case KernelKind::Matmul:
       rate = (k.quantised == Quantised::Both ? std::max(matrix, r.matrix8) : matrix) * r.matmul[k.half] *
@@ -192,8 +215,6 @@ Priced price_at(const Kernel& k, const Rates& r) {
     case KernelKind::Convolution:
       rate = matrix * r.convolution[k.half];
       if (r.on_vector[k.half]) rate = std::max(rate, vector * r.depthwise);
-      if (r.on_vector[k.half] && !k.half && k.extents.window == 9 && k.extents.stride == 1)
-        winograd = constants::kWinogradGain;
       break;
     case KernelKind::Depthwise:
       rate = vector * (k.limits.vector_share > 0 ? std::min(k.limits.vector_share, r.depthwise) : r.depthwise);
@@ -214,8 +235,7 @@ Priced price_at(const Kernel& k, const Rates& r) {
            padded(k.extents.n, constants::kTileColumns) * padded(k.extents.k, constants::kTileDepth);
   }
   // What limits long products limits convolutions, too: studies/kernels/power.py.
-  const double multiplied =
-      under_power_limit(2 * macs / (rate * winograd), 2 * macs / (r.sustained[k.half] * winograd));
+  const double multiplied = under_power_limit(2 * macs / rate, 2 * macs / r.sustained[k.half]);
   p.compute_us = (multiplied + k.work.flops / (vector * r.elementwise)) * 1e6 * k.limits.slowdown;
   p.memory_us = bytes / (k.kind == KernelKind::Gather ? r.gather : r.bandwidth) * 1e6 * k.limits.slowdown;
   if (k.kind == KernelKind::Convolution && is_converted(k) && !r.on_vector[k.half])

@@ -38,7 +38,7 @@ struct Rates {
   double half_depth, overlap;  ///< of dense products: see Device
   /// Of dense products, for 32 and 16 bits; none: nothing is known of the chip, or it is no GPU.
   std::optional<ProductDevice> product[2];
-  std::optional<ProductDevice> convolution_product[2];  ///< the same of convolutions; none on vector units
+  std::optional<ProductDevice> convolution_product[2];  ///< the same of convolutions
   double sustained[2];      ///< FLOP/s that those units hold under the power limit; infinite where nobody measured them
   double product_bytes[2];  ///< per element of their operands
   /// Of products in 8 bits; none: the device has no units for them.
