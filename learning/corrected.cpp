@@ -87,7 +87,7 @@ class CorrectedPredictor final : public Predictor {
     if (!load(weights, parameters, diags)) return Failure{};
     if (!p->read_terms(c, diags)) return Failure{};
     for (const auto precision : kPrecisions) {
-      if (c.settings.contains(precision_setting(precision))) p->precisions_.insert(precision);
+      if (c.settings.contains(precision_setting(precision))) p->table_.precisions.insert(precision);
     }
     for (const ChipClass chip : kChipClasses) {
       if (c.settings.contains(chip_setting(chip))) p->chips_.insert(chip);
@@ -146,6 +146,12 @@ class CorrectedPredictor final : public Predictor {
           "no run in training is like this model at this batch size (similarity {:.2f} of 1)", residual.similarity));
     const Widths& widths = widths_[static_cast<std::size_t>(whitebox.config().mode)];
     c.graph_width = std::hypot(widths.of[static_cast<std::size_t>(bin)], kUnfamiliarWidth * s.unfamiliar);
+    const Precision precision = whitebox.config().precision;
+    if (const Precision like = table_.like_trained(precision); like != precision) {
+      c.graph_width = std::hypot(c.graph_width, kLikePrecisionWidth);
+      c.novelty.push_back(fmt::format("precision {} is corrected as {}, which is in training", perfc::name(precision),
+                                      perfc::name(like)));
+    }
     if (own != terms_.end()) {
       c.device_width = 0;
     } else {
@@ -197,9 +203,9 @@ class CorrectedPredictor final : public Predictor {
       return fmt::format("trained on GPUs only, {} is a {}", device.name, device.kind);
     if (whitebox.config().task == Task::Train) return "trained on inference only";
     const Precision p = whitebox.config().precision;
-    if (!precisions_.contains(p)) {
+    if (!table_.precisions.contains(table_.like_trained(p))) {
       std::vector<std::string_view> known;
-      for (const Precision k : precisions_) known.push_back(perfc::name(k));
+      for (const Precision k : table_.precisions) known.push_back(perfc::name(k));
       return fmt::format("precision {} is not in training, only {}", perfc::name(p), fmt::join(known, ", "));
     }
     return {};
@@ -253,7 +259,6 @@ class CorrectedPredictor final : public Predictor {
     t.fill(1);
     return t;
   }();
-  std::set<Precision> precisions_;
   std::set<ChipClass> chips_;
   mutable std::mutex mutex_;  ///< networks keep the results of their layers
   mutable ThreadPool threads_{1};

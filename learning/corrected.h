@@ -17,6 +17,8 @@ std::string device_width_setting(ExecMode);
 /// What the width grows by, in ln and in squares, when all kernels are unfamiliar: an operator that training never had
 /// may take twice as long or half. (our choice)
 inline constexpr double kUnfamiliarWidth = 0.7;
+/// The same for a precision that is corrected as another (KernelTable::like_trained). (our choice)
+inline constexpr double kLikePrecisionWidth = 0.1;
 /// With more of the time than this in unfamiliar kernels the whitebox answers.
 inline constexpr double kMostUnfamiliar = 0.5;
 

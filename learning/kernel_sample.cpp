@@ -71,7 +71,9 @@ Sight look_at(const KernelGraph& graph, const Device& device, const ExecConfig& 
     total_us += out.shares.back();
   }
   for (double& share : out.shares) share = total_us > 0 ? share / total_us : 0;
-  out.rows = kernel_features(graph, out.priced, device, config, table.index);
+  ExecConfig like = config;
+  like.precision = table.like_trained(config.precision);
+  out.rows = kernel_features(graph, out.priced, device, like, table.index);
   return out;
 }
 
@@ -101,6 +103,12 @@ const Device& middling_device() {
 
 KernelGraph kernel_graph(const KernelPlan& plan, std::size_t convolutions) {
   return merge_equal(plan, static_cast<int>(convolutions));
+}
+
+Precision KernelTable::like_trained(Precision p) const {
+  const bool known = precisions.empty() || precisions.contains(p);
+  const bool sixteen = p == Precision::Fp16 || p == Precision::Bf16;
+  return !known && sixteen && precisions.contains(Precision::Amp) ? Precision::Amp : p;
 }
 
 KernelSample kernel_sample(const KernelGraph& graph, const Device& device, const ExecConfig& config, double host_ms,

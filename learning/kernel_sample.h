@@ -1,6 +1,7 @@
 #pragma once
 /// What the corrected whitebox's networks read of a graph on a device, and where the graph lies among others.
 #include <array>
+#include <set>
 
 #include "features/kernel_graph.h"
 #include "gnn/checkpoint.h"
@@ -16,6 +17,11 @@ struct KernelTable {
   std::vector<int> index;               ///< vocabulary_index of it
   FeatureTable features;                ///< "kernels", with normaliser
   std::vector<double> low, high;        ///< range of each column in training
+  std::set<Precision> precisions;       ///< that training had; empty: all
+
+  /// What a precision's rows are like in training: those of a model that is in 16 bits throughout are AMP's, whose
+  /// kernels are the same but for casts and norms in 32 bits.
+  Precision like_trained(Precision) const;
 };
 
 /// A device's own terms, as factors: five kinds of kernels, launch, host.

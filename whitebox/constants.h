@@ -338,13 +338,13 @@ struct KernelErrors {
 /// `dense_convolution` over the devices that have one; of `depthwise`, for depthwise ones, whose roofline is all there
 /// is. Memory-bound kernels of another class: MI100, MI210. [kernels]
 inline constexpr KernelErrors kKernelErrors[] = {
-    {7.4, 7.6, 18.0, 26.7, 0},       // Product
-    {19.5, 25.8, 25.8, 52.4, 0},     // VectorProduct
-    {12.2, 15.1, 21.8, 66.8, 0},     // Attention
-    {7.4, 7.6, 18.0, 26.7, 0.16},    // Convolution
-    {31.1, 32.4, 32.4, 44.7, 0},     // VectorConvolution
-    {0, 0, 0, 0, 0.5},               // Depthwise
-    {7.2, 9.9, 17.8, 31.1, 0},       // Memory
+    {7.4, 7.6, 18.0, 26.7, 0},     // Product
+    {19.5, 25.8, 25.8, 52.4, 0},   // VectorProduct
+    {12.2, 15.1, 21.8, 66.8, 0},   // Attention
+    {7.4, 7.6, 18.0, 26.7, 0.16},  // Convolution
+    {31.1, 32.4, 32.4, 44.7, 0},   // VectorConvolution
+    {0, 0, 0, 0, 0.5},             // Depthwise
+    {7.2, 9.9, 17.8, 31.1, 0},     // Memory
 };
 /// Shapes of a kind in a network, over which errors that are a shape's own average out. (our choice)
 inline constexpr double kShapesOfANetwork = 5;

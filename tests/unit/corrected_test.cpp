@@ -6,6 +6,8 @@
 #include "gnn_check.h"
 #include "graphs.h"
 #include "kernel_plan.h"
+#include "learning/kernel_sample.h"
+#include "learning/predictors.h"
 #include "whitebox/launch/data_layout.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/kernel_fields.h"
@@ -50,6 +52,32 @@ TEST(Corrected, WithoutTrainingItIsTheWhitebox) {
   EXPECT_NEAR(y(0, 0), sum, 1e-12);
   in.globals(0, kHostColumn) = 100 * sum;  // the host dominates
   EXPECT_NEAR(model.forward(context, in)(0, 0), 100 * sum, 1e-6 * sum);
+}
+
+/// The shipped networks were trained in AMP, whose kernels in 16 bits are those of a model in float16.
+TEST(Corrected, SixteenBitsAreCorrectedAsAmpAndSaidSo) {
+  KernelTable table;
+  EXPECT_EQ(table.like_trained(Precision::Fp16), Precision::Fp16);  // while training
+  table.precisions = {Precision::Amp};
+  for (const Precision p : {Precision::Amp, Precision::Fp16, Precision::Bf16})
+    EXPECT_EQ(table.like_trained(p), Precision::Amp);
+  for (const Precision p : {Precision::Fp32, Precision::Tf32, Precision::Int8}) EXPECT_EQ(table.like_trained(p), p);
+  table.precisions = {Precision::Amp, Precision::Fp16};
+  EXPECT_EQ(table.like_trained(Precision::Fp16), Precision::Fp16);
+
+  Diagnostics diags("test");
+  const Request request{.model = std::string(PERFC_SOURCE_DIR) + "/examples/resnet50.onnx", .batch = 64};
+  const auto graph = load_graph(request, diags);
+  const auto predictor = find_predictor(request, diags);
+  const auto device = DeviceTable::builtin().find("rtx4090", diags);
+  ASSERT_TRUE(graph && predictor && device) << diags.str();
+  const auto on = [&](Precision p) { return (*(*predictor)->prepare(*graph, {.precision = p}, diags))->on(*device); };
+  const Prediction amp = on(Precision::Amp), half = on(Precision::Fp16);
+  EXPECT_EQ(half.predictor, "corrected");
+  EXPECT_NEAR(half.latency_ms / amp.latency_ms, 1, 0.05);
+  EXPECT_GT(half.latency_hi_ms / half.latency_ms, amp.latency_hi_ms / amp.latency_ms);
+  EXPECT_GT(half.novelty.size(), amp.novelty.size());
+  EXPECT_EQ(on(Precision::Tf32).predictor, "whitebox");
 }
 
 TEST(Corrected, Gradients) {

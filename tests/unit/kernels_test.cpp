@@ -268,7 +268,8 @@ TEST(Kernels, LoopBodiesCountOncePerTrip) {
   %1 = const[7] : Tensor[(), int64];
   %2 = const[1] : Tensor[(), bool];
   %3 = loop(%1, %2, %x, captures=0) : Tensor[(64,), float32] {
-    fn @body(%i: Tensor[(), int64], %c: Tensor[(), bool], %v: Tensor[(64,), float32]) -> (Tensor[(), bool], Tensor[(64,), float32]) {
+    fn @body(%i: Tensor[(), int64], %c: Tensor[(), bool], %v: Tensor[(64,), float32])
+        -> (Tensor[(), bool], Tensor[(64,), float32]) {
       %3 = nn.relu(%v);
       (%c, %3)
     }

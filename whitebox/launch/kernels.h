@@ -54,9 +54,9 @@ struct Work {
 /// write, k = elements read per element written.
 struct Extents {
   double m = 0, n = 0, k = 0, products = 1;
-  double window = 1;                       ///< of a convolution: elements of its kernel
-  double stride = 1;                       ///< of a convolution: product over the spatial axes
-  double tiles = 0;  ///< of a 2-D convolution: tiles of 4 × 4 positions, the last ones of a plane not full
+  double window = 1;  ///< of a convolution: elements of its kernel
+  double stride = 1;  ///< of a convolution: product over the spatial axes
+  double tiles = 0;   ///< of a 2-D convolution: tiles of 4 × 4 positions, the last ones of a plane not full
   double channels_per_group = kUngrouped;  ///< of a grouped convolution: the width of its products
 };
 
