@@ -167,8 +167,9 @@ def coverage(rows):
         for _, _, name in SIMILARITY_BINS:
             judged = [(r, others[r["network"]][name]) for r in here if similarity_bin(r) == name]
             if judged:
-    """Test architectures in batch sizes that training left out; baselines are fitted on what it saw ("512-", "-256")."""
-                           f"| × {math.exp(statistics.mean(w for _, w in judged)):.2f} | "
+                error = mean(errors([r for r, _ in judged], "predicted_ms"))
+                factor = math.exp(statistics.mean(w for _, w in judged))
+                out.append(f"| {mode} | {name} | {len(judged)} | {error} | × {factor:.2f} | "
                            f"{percent(statistics.mean(log_error(r) <= w for r, w in judged))} |")
     return out
 
