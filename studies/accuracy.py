@@ -275,7 +275,7 @@ def kept_sections(path):
     """By heading, what the file has of sections whose runs may be left out; they say that they are older."""
     parts = path.read_text().split("\n## ")[1:] if path.exists() else []
     split = [[line for line in part.rstrip("\n").split("\n") if line != KEPT] for part in parts]
-    return {heading: [KEPT, *lines] for heading, *lines in split}
+    return {heading: [KEPT, "", *"\n".join(lines).strip("\n").split("\n")] for heading, *lines in split}
 
 
 def main():
