@@ -130,7 +130,7 @@ Values packed_mm(Call& c) {
   auto scales = c.tensor(wide ? "scales" : "qScaleAndZeros");
   if (!x || !w || !scales) return Failure{};
   const Type &data = c.type(*x), &weight = c.type(*w);
-  const auto group = wide ? Result<std::int64_t>(0) : c.integer("qGroupSize");
+  const auto group = wide ? Result<std::int64_t>(1) : c.integer("qGroupSize");
   if (!group) return Failure{};
   const auto k = c.known_dim(*x, 1, "columns of self");
   if (!k) return Failure{};
@@ -139,7 +139,7 @@ Values packed_mm(Call& c) {
   const std::int64_t n = weight.shape()[0].value() * (wide ? 1 : 8);  // tiles of eight rows
   if (!wide) w = c.reshape(*w, {n, -1});
   return w ? single(c, c.emit(op("nn.matmul_nbits"), {*x, *w, *scales},
-                              {{"K", *k}, {"N", n}, {"bits", std::int64_t{wide ? 8 : 4}}, {"block_size", *group}}))
+                              {{"K", *k}, {"N", n}, {"bits", std::int64_t{wide ? 8 : 4}}, {wide ? "per_row" : "block_size", *group}}))
            : Failure{};
 }
 

@@ -210,13 +210,13 @@ Status matmul_nbits(InferContext& c) {
   if (!require_rank(c, 0, "A", 1, kAnyRank)) return Failure{};
   const auto given_k = int_attr(c, "K");
   const auto given_n = int_attr(c, "N");
-  const auto given_block = int_attr(c, "block_size");
+  const bool per_row = c.attrs.has("per_row");  // PyTorch's: a row of B is one block
+  const auto given_block = per_row ? given_k : int_attr(c, "block_size");
   if (!given_k || !given_n || !given_block) return Failure{};
   const std::int64_t k = *given_k, n = *given_n, block = *given_block;
   if (k < 1 || n < 1) return c.error("attributes K and N must be positive, are {} and {}", k, n);
   if (k > (std::int64_t{1} << 40) / n) return c.error("{} × {} is too large", k, n);
-  // 0, which ONNX does not have: a row of B is one block.
-  if (block != 0 && (block < 16 || (block & (block - 1)) != 0))
+  if (!per_row && (block < 16 || (block & (block - 1)) != 0))
     return c.error("block_size must be a power of two of at least 16, is {}", block);
   const bool bnb4 = c.attrs.has("quant_type");
   const std::int64_t bits = bnb4 ? 4 : c.attrs.int_or("bits", 4);
@@ -234,8 +234,8 @@ Status matmul_nbits(InferContext& c) {
   if (bnb4) {
     if (!expect(1, "B", (k * n + 1) / 2) || !expect(2, "absmax", (k * n + block - 1) / block)) return Failure{};
   } else {
-    const std::int64_t blocks = block == 0 ? 1 : (k + block - 1) / block;
-    const std::int64_t bytes = ((block == 0 ? k : block) * bits + 7) / 8;
+    const std::int64_t blocks = (k + block - 1) / block;
+    const std::int64_t bytes = (block * bits + 7) / 8;
     if (!require_rank(c, 1, "B", 2, 3)) return Failure{};
     if (c.type(1).dtype() == DType::Int32) {  // eight numbers of 4 bits, and zero points beside the scales
       if (!expect(1, "B", n * blocks * bytes / 4) || !expect(2, "scales and zero points", 2 * n * blocks))

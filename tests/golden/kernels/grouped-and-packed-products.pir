@@ -10,7 +10,7 @@ def @main(%x: Tensor[(1024, 256), bfloat16], %ends: Tensor[(8,), int32]) {
   %6 = nn.matmul_nbits(%3, %4, %5, K=512, N=256, bits=4, block_size=64) @_weight_int4pack_mm;
   %7 = weight : Tensor[(96, 256), int8] @packed_8;
   %8 = weight : Tensor[(96,), bfloat16] @scales;
-  %9 = nn.matmul_nbits(%6, %7, %8, K=256, N=96, bits=8, block_size=0) @_weight_int8pack_mm;
+  %9 = nn.matmul_nbits(%6, %7, %8, K=256, N=96, bits=8, per_row=1) @_weight_int8pack_mm;
   %10 = histogram(%9, bins=100, ranged=0) @histc;
   (%10)
 }
