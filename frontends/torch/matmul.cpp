@@ -139,7 +139,10 @@ Values packed_mm(Call& c) {
   const std::int64_t n = weight.shape()[0].value() * (wide ? 1 : 8);  // tiles of eight rows
   if (!wide) w = c.reshape(*w, {n, -1});
   return w ? single(c, c.emit(op("nn.matmul_nbits"), {*x, *w, *scales},
-                              {{"K", *k}, {"N", n}, {"bits", std::int64_t{wide ? 8 : 4}}, {wide ? "per_row" : "block_size", *group}}))
+                              {{"K", *k},
+                               {"N", n},
+                               {"bits", std::int64_t{wide ? 8 : 4}},
+                               {wide ? "per_row" : "block_size", *group}}))
            : Failure{};
 }
 

@@ -161,8 +161,7 @@ Rates::Rates(const Device& d, Precision p)
     const bool half_depth_known = tf32 && d.product_half_depth > 0;
     if (!half_depth_known) product[half] = product_device(d, units, matrix[half], share("dense_product", 1));
     if (units != Units::FullMatrix)
-      convolution_product[half] =
-          product_device(d, units, matrix[half], on_vector[half] ? 1 : share("dense_convolution", 1));
+      convolution_product[half] = product_device(d, units, matrix[half], share("dense_convolution", 1));
     sustained[half] = product[half] ? sustained_flops(*product[half]) : std::numeric_limits<double>::infinity();
     product_bytes[half] = half ? 2 : float_bytes(p);
   }
