@@ -10,20 +10,24 @@ namespace {
 
 /// What stands between a table and the softmax that its scores enter.
 bool keeps_scores(const Node& n) {
-  return n.kind == NodeKind::Call && (n.is(op("add")) || n.is(op("multiply")) || n.is(op("where")) ||
-                                      n.is(op("cast")) || def(n.op).category == Category::Shape);
+  if (n.kind != NodeKind::Call) return false;
+  const OpDef& d = def(n.op);
+  return d.on_scores != OnScores::Nothing || d.moves == Moves::Converts || d.category == Category::Shape;
 }
 
-/// Values that are attention scores or are added to them: what reaches an
-/// operand of a softmax, or the mask of an attention, by `keeps_scores` alone.
+/// Whether that operand is attention scores, or is added to them. `score`: the result is.
+bool reads_scores(const Node& n, std::size_t operand, bool score) {
+  if (n.is(op("nn.sdpa"))) return operand == AttentionOperand::kMask;
+  return n.is(op("nn.softmax")) || (score && keeps_scores(n));
+}
+
+/// Values that are attention scores or are added to them, by node.
 std::vector<bool> scores(const Graph& g) {
   std::vector<bool> out(g.size(), false);
   for (NodeId id = static_cast<NodeId>(g.size()); id-- > 0;) {
     const Node& n = g.node(id);
-    const bool all = n.is(op("nn.softmax")) || (out[id] && keeps_scores(n));
     for (std::size_t i = 0; i < n.operands.size(); ++i) {
-      if (n.operands[i] && (all || (i == AttentionOperand::kMask && n.is(op("nn.sdpa")))))
-        out[n.operands[i].node] = true;
+      if (n.operands[i] && reads_scores(n, i, out[id])) out[n.operands[i].node] = true;
     }
   }
   return out;
@@ -39,7 +43,8 @@ std::vector<bool> tables(const Graph& g) {
   std::vector<bool> out(g.size(), true), used(g.size(), false);
   for (NodeId id = 0; id < g.size(); ++id) {
     const Node& n = g.node(id);
-    for (const ValueId v : n.operands) {
+    for (std::size_t i = 0; i < n.operands.size(); ++i) {
+      const ValueId v = n.operands[i];
       if (!v || g.node(v).kind != NodeKind::Constant) continue;
       // What a table is multiplied with is the data; the scale of a norm meets the norm's statistics.
       const bool meets_data = std::ranges::any_of(n.operands, [&](ValueId o) {
@@ -47,9 +52,8 @@ std::vector<bool> tables(const Graph& g) {
       });
       const bool rotary =
           n.is(op("multiply")) && meets_data && g.type(v).is_static() && varies_along_two_dims(g.type(v));
-      const bool bias = score[v.node] && (score[id] || n.is(op("nn.sdpa")) || n.is(op("nn.softmax")));
       used[v.node] = true;
-      out[v.node] = out[v.node] && (rotary || bias);
+      out[v.node] = out[v.node] && (rotary || reads_scores(n, i, score[id]));
     }
   }
   for (NodeId id = 0; id < g.size(); ++id) out[id] = (out[id] && used[id]) || g.node(id).attrs.has(kTable);

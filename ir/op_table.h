@@ -159,6 +159,13 @@ constexpr bool keeps_elements(Moves m) {
   return m == Moves::Copies || m == Moves::Converts || m == Moves::UnlessTraining;
 }
 
+/// What it may do to attention's scores, between their product and their softmax.
+enum class OnScores : std::uint8_t {
+  Nothing,  ///< does not stand there
+  Scales,   ///< by a scalar operand
+  Masks,    ///< adds or selects by another operand
+};
+
 /// Of a comparison a ? b: in which orders of a and b it holds.
 struct HoldsFor {
   bool less = false, equal = false, greater = false;
@@ -223,6 +230,7 @@ struct OpDef {
   bool commutes = false;      ///< its two operands may change places
   bool not_negative = false;  ///< result 0 has no element below 0, whatever the operands
   bool tvm_counts = false;    ///< TVM's count of MACs, which the DIPPM data has, includes it
+  OnScores on_scores = OnScores::Nothing;
   Gradient gradient = Gradient::Computed;
   Wants wants = Wants::Anything;
   std::int8_t saved_states = 0;     ///< of Keeps::Gates

@@ -114,9 +114,9 @@ class AttentionMatcher {
   bool leads_to_product(ValueId v) const {
     for (int steps = 0; steps < 6 && owned(v); ++steps) {
       const Node& n = g_.node(v);
-      if (n.is(op("nn.batch_matmul"))) return true;
-      if (n.is(op("where")) || n.is(op("add"))) return true;
-      if ((n.is(op("multiply")) || n.is(op("divide"))) && n.operands.size() == 2) {
+      const OnScores effect = def(n.op).on_scores;
+      if (n.is(op("nn.batch_matmul")) || effect == OnScores::Masks) return true;
+      if (effect == OnScores::Scales) {
         v = g_.is_scalar(n.operands[0]) ? n.operands[1] : n.operands[0];
       } else if (keeps_elements(def(n.op).moves)) {
         v = n.operands[0];

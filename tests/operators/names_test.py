@@ -5,7 +5,7 @@ usage: names_test.py
 
 `op("…")` is a hash, so that a new row rebuilds one file; a misspelt name would compile. This test finds it. And what
 holds of several operators is a column of their rows (ir/op_table.h): chains such as `n.is(op("a")) || n.is(op("b"))`
-and arrays of names are refused, except in the files of KNOWN, which say why.
+and arrays of names are refused.
 """
 import pathlib
 import re
@@ -21,11 +21,6 @@ FAMILY = re.compile(r'\bfamily\("([^"]*)"\)')
 ROW = re.compile(r'\{\.name = "([^"]+)"')
 LIST = re.compile(r'op\("[^"]*"\)\)?\s*(?:\|\|[^;|&]*?op\("|,\s*op\("[^"]*"\)\s*[,}])|'
                   r'(?:==|!=) op\("[^"]*"\)\s*(?:\|\||&&)[^;]*?(?:==|!=) op\("')
-# file → why it may name several operators side by side
-KNOWN = {
-    "passes/attention.cpp": "the pattern of attention, written in C++: what may stand between its two products",
-    "features/parameters.cpp": "the pattern of a bias table, written in C++: what may stand between it and its softmax",
-}
 
 
 def rows() -> set[str]:
@@ -50,11 +45,9 @@ def main() -> int:
                 if found:
                     listing[where] = found
     for where, lines in listing.items():
-        if where not in KNOWN:
-            bad += [
-                f"{where}:{line}: a list of operators: make it a column of their rows (ir/op_table.h)" for line in lines
-            ]
-    bad += [f"KNOWN has {where}, which lists none" for where in KNOWN if where not in listing]
+        bad += [
+            f"{where}:{line}: a list of operators: make it a column of their rows (ir/op_table.h)" for line in lines
+        ]
     print("\n".join(bad) if bad else f"{len(known)} operators, every name in the sources is one of them")
     return 1 if bad else 0
 
