@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "learning/predictors.h"
+#include "whitebox/constants.h"
 
 namespace perfc {
 namespace {
@@ -49,7 +50,6 @@ constexpr Spreads kTimeSpreads{0.12, 0.4, 0.2}, kPowerSpreads{0.08, 0.4, 0.3};
 constexpr double kOutlier = 0.05;
 constexpr int kSteps = 12;
 constexpr double kDifference = 0.02, kSettled = 1e-3;
-constexpr double kNinety = 1.645;  // standard deviations on either side that hold 90 % of a normal distribution
 constexpr std::string_view kCalibrated = "-calibrated";
 constexpr double kMostShare = 10;  // what device files accept
 
@@ -167,7 +167,7 @@ class Fit {
 void name_host(Device& d, const Found& found, std::size_t labels) {
   const auto& constants = time_constants();
   const auto at = std::find_if(constants.begin(), constants.end(), [](const Constant& c) { return c.of_host; });
-  const double width = kNinety * found.deviation(at - constants.begin());
+  const double width = constants::kNinetyOfDeviation * found.deviation(at - constants.begin());
   d.host.interval = std::min(d.host.interval, rounded(std::exp(width)));
   if (!d.host.name.ends_with(kCalibrated)) d.host.name += kCalibrated;
   d.host.title = d.host.name;

@@ -10,6 +10,8 @@
 namespace perfc {
 namespace {
 
+static_assert(kSharpness == constants::kOverlapSharpness, "the networks' join of device and host is the whitebox's");
+
 constexpr std::array<std::string_view, kTerms> kTermNames{"matmul", "convolution", "depthwise", "vector",
                                                           "gather", "launch",      "host"};
 

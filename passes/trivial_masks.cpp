@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "ir/eager_marks.h"
+#include "ir/ops/attention_operands.h"
 #include "passes/passes.h"
 
 namespace perfc::passes {
@@ -91,7 +92,7 @@ class Positions {
   std::vector<bool> ones_;  ///< by node: true throughout because a program filled it
 };
 
-constexpr std::size_t kMask = 3;
+constexpr std::size_t kMask = AttentionOperand::kMask;
 
 bool hides_nothing(const Positions& positions, const Node& n) {
   return n.is(op("nn.sdpa")) && n.operands.size() == kMask + 1 && positions.holds(n.operands[kMask]) &&
