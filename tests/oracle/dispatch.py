@@ -157,7 +157,12 @@ def _rms_norm(x, shape, weight=None, eps=None):
 
 
 def _cudnn(mode):
-    """at::native's RNN.cpp with cuDNN: one call for all layers and directions; flattened weights (module.cuda() flattens)."""
+    """at::native's RNN.cpp with cuDNN: one call for all layers and directions; flattened weights (module.cuda()
+    flattens).
+
+    With batch_first the result lies by steps and only its shape is transposed (aten/src/ATen/native/cudnn/RNN.cpp,
+    _cudnn_rnn: output.transpose_(0, 1)), unlike the fake tensor's; what reads it must know.
+    """
     def run(x, state, weights, has_biases, num_layers, dropout, train, bidirectional, batch_first):
         hidden, cell = (state[0], state[1]) if mode == 2 else (state, None)
         per_layer = len(weights) // (num_layers * (2 if bidirectional else 1))
@@ -166,6 +171,8 @@ def _cudnn(mode):
         buffer = x.new_empty(sum(w.numel() for w in weights))
         y, hy, cy, _, _ = aten._cudnn_rnn(x, weights, per_layer, buffer, hidden, cell, mode, width, projected,
                                           num_layers, batch_first, dropout, train, bidirectional, [], None)
+        if batch_first:
+            y = y.new_empty((y.shape[1], y.shape[0], y.shape[2])).transpose(0, 1)
         return (y, hy, cy) if mode == 2 else (y, hy)
     return run
 
@@ -178,7 +185,8 @@ def _cudnn_rnn_backward(x, weight, weight_stride0, weight_buf, hx, cx, output, g
 
 
 def _convolution_format(original):
-    """cudnn_conv_suggest_memory_format: data or weights that lie channels last make the result lie so, whichever kernel runs."""
+    """cudnn_conv_suggest_memory_format: data or weights that lie channels last make the result lie so, whichever
+    kernel runs."""
     def run(x, weight, backend):
         if x.device.type not in ("cuda", "meta"):
             return original(x, weight, backend)

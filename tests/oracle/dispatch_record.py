@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Makes what tests/dispatch/dispatch_test.py compares: programs as users export them, and what PyTorch dispatches for them.
+"""Makes what tests/dispatch/dispatch_test.py compares: programs as users export them, and what PyTorch dispatches for
+them.
 
 usage: dispatch_record.py [--only PATTERN] [--folder build/dispatch]     needs torch, timm, torchvision, transformers,
 diffusers
 
 Per model a file build/dispatch/NAME.{pt2,json} (perfc.export, without weights) and NAME.record.json; what is there is
-not made again. Then writes tests/dispatch/models.tar.xz and dispatched.jsonl.xz. tests/dispatch/README.md says how to
-set torch up.
+not made again. Then writes tests/dispatch/models.tar.xz and dispatched.jsonl.xz. With --only, models (and "operators")
+whose names do not match stay as these two have them. tests/dispatch/README.md says how to set torch up.
 """
 import argparse
 import copy
@@ -188,6 +189,21 @@ def record_operators(folder):
     print(f"{len(lines)} operators, {len(failures)} cannot be recorded: {' '.join(failures)}")
 
 
+def unpack(folder, wanted):
+    """Puts back what was packed, for names that `wanted` does not match."""
+    for line in lzma.decompress((TARGET / "dispatched.jsonl.xz").read_bytes()).decode().splitlines():
+        row = json.loads(line)
+        if "model" in row and not fnmatch.fnmatch(row["model"], wanted):
+            (folder / f"{row['model']}.record.json").write_text(line)
+        elif "operator" in row and not fnmatch.fnmatch("operators", wanted):
+            with open(folder / "operators.jsonl", "a") as out:
+                out.write(line + "\n")
+    with tarfile.open(TARGET / "models.tar.xz") as tar:
+        for member in tar:
+            if not fnmatch.fnmatch(pathlib.PurePath(member.name).stem, wanted):
+                (folder / member.name).write_bytes(tar.extractfile(member).read())
+
+
 def pack(names, folder):
     rows = [
         json.loads((folder / f"{n}.record.json").read_text()) for n in names if (folder / f"{n}.record.json").exists()
@@ -213,10 +229,14 @@ def pack(names, folder):
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="*", help="names to (re)make, as a shell pattern")
+    parser.add_argument("--only", default="*", help="names to make anew, as a shell pattern")
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build" / "dispatch")
     args = parser.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)
+    if args.only != "*":
+        for stale in args.folder.iterdir():
+            stale.unlink()
+        unpack(args.folder, args.only)
     record_models([n for n in dispatch_models.MODELS if fnmatch.fnmatch(n, args.only)], args.folder)
     record_operators(args.folder)
     pack(list(dispatch_models.MODELS), args.folder)
