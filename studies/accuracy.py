@@ -3,6 +3,7 @@
     build/release/perfc train --model corrected --data build/dataset/labels.csv … --held-out build/held.csv
     python3 studies/accuracy.py build/held.csv [--both build/both.csv] [--operators build/operators.csv]
         [--random build/random.csv] [--batches 512-=build/small.csv] [--calibration build/calibration.md]
+        [--without-norms build/without-norms.csv]
 
 Every number is of models that the network behind it did not see: families ("F": each
 of ten networks leaves a tenth of timm's families out), devices ("D": one network per
@@ -14,7 +15,8 @@ time. For D they see the others' runs.
 --both: held-out CSV of a run with --leave-out-both. --operators: held-out CSV of a run on
 single operators only. --random: `perfc eval --predictions` of a predictor that was trained on the training and
 validation parts of data/splits/R.csv. --batches: the same, of predictors that were trained with that --batches and are
-judged on others. --calibration: what studies/unseen_device.py printed.
+judged on others. --calibration: what studies/unseen_device.py printed. --without-norms: `perfc eval whitebox
+--predictions` of the labels with their norms left out.
 docs/predictor.md has all commands. A section whose runs are not given stays as it is, and says that it is older.
 """
 import argparse
@@ -215,6 +217,15 @@ def macro(rows):
     return out
 
 
+def without_norms(rows, whitebox):
+    """Of runs whose norms nobody tells, predicted as autocast's: the whitebox' ratio moves the prediction."""
+    full = {tuple(r[key] for key in KEY): r["predicted_ms"] for r in whitebox}
+    return [{
+        **r,
+        **{key: r[key] * full[tuple(r[k] for k in KEY)] / r["whitebox_ms"] for key in ("predicted_ms", "whitebox_ms")}
+    } for r in rows]
+
+
 BATCHES = ((1, 8), (9, 64), (65, 128), (129, 4096))
 
 
@@ -281,7 +292,7 @@ def kept_sections(path):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("held_out", type=pathlib.Path)
-    for extra in ("both", "operators", "random", "calibration"):
+    for extra in ("both", "operators", "random", "calibration", "without-norms"):
         p.add_argument(f"--{extra}", type=pathlib.Path)
     p.add_argument("--batches", metavar="TRAINED=FILE", nargs="*", default=[])
     p.add_argument("--out", type=pathlib.Path, default=ROOT / "docs/accuracy.md")
@@ -327,7 +338,7 @@ def main():
         if lines:
             text.extend([f"## {heading}", "", *lines, ""])
 
-    both, calibration, random_split, batches, single = [], [], [], [], []
+    both, calibration, random_split, batches, single, norms = [], [], [], [], [], []
     if args.both:
         unseen = [r for r in load(args.both) if r["left_out"] == "both"]
         baselines(unseen, lambda r: (r["mode"], r["layout"], r["form"]), lambda r: r["device"])
@@ -354,9 +365,16 @@ def main():
         batches = ["Test architectures of `data/splits/R.csv`, which training saw in no batch size.", ""]
         for trained_on, file in (b.split("=", 1) for b in args.batches):
             batches += other_batches(trained_on, load(file), known)
+    if args.without_norms:
+        unknown = without_norms(by_family, load(args.without_norms))
+        norms = [
+            "Table F as for a file of which nobody says how its norms were computed: all runs with autocast's, those "
+            "of timm's `--fast-norm` too. Every group counts once.", "", *macro(unknown)
+        ]
     if args.operators:
         single = ["NeuSight's timings (MIT), float32; no run of any kind on the GPU, nor on others with its chip.", "",
                   *operators([r for r in load(args.operators) if r["left_out"] == "device"])]
+    section("F, norms unknown", norms)
     section("D and F together", both)
     section("D after measured models", calibration)
     section("R: random by architecture", random_split)
