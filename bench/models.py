@@ -111,9 +111,11 @@ def tensorflow_text(size):
         f'    node {{\n      name: "x"\n      op: "Placeholder"\n{float_shape}    }}\n'
     ]
     for name, extents in (("w", (3, 3, 64, 64)), ("b", (64,))):
-        tensor = f"tensor {{\n            dtype: DT_FLOAT\n            tensor_shape {{\n{dims(extents)}            }}\n          }}"
+        tensor = (f"tensor {{\n            dtype: DT_FLOAT\n"
+                  f"            tensor_shape {{\n{dims(extents)}            }}\n          }}")
         out.append(
-            f'    node {{\n      name: "{name}"\n      op: "Const"\n{attr("dtype", "type: DT_FLOAT")}{attr("value", tensor)}    }}\n'
+            f'    node {{\n      name: "{name}"\n      op: "Const"\n'
+            f'{attr("dtype", "type: DT_FLOAT")}{attr("value", tensor)}    }}\n'
         )
     written, x, i = sum(map(len, out)), "x", 0
     strides = attr("strides",
@@ -131,7 +133,8 @@ def tensorflow_text(size):
 
     def info(role, key, node):
         return (
-            f'      {role} {{\n        key: "{key}"\n        value {{\n          name: "{node}:0"\n          dtype: DT_FLOAT\n'
+            f'      {role} {{\n        key: "{key}"\n        value {{\n          name: "{node}:0"\n'
+            f'          dtype: DT_FLOAT\n'
             f'          tensor_shape {{\n{dims(shape)}          }}\n        }}\n      }}\n')
 
     out.append(f'  }}\n  signature_def {{\n    key: "serving_default"\n    value {{\n{info("inputs", "x", "x")}'

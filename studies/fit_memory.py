@@ -58,7 +58,8 @@ def beside_context(prediction):
 
 
 def searches(prediction):
-    """[(MiB beside the context, GiB of data of this search and those above it)], most first, of what exceeds the need."""
+    """[(MiB beside the context, GiB of data of this search and those above it)], most first, of what exceeds the
+    need."""
     context = prediction["memory_breakdown_mib"]["context"]
     return [(mib - context, -math.log1p(-odds) / SEEN_PER_GIB) for mib, odds in prediction["memory_odds"] if odds < 1]
 
@@ -124,17 +125,17 @@ def mig_table(rows):
             lines.append(
                 f"| {name} | {model} | {len(members)} | {tables.percent(scores(with_context(whole, members))[0])} | "
                 f"{tables.percent(scores(out)[0])} | {scores(out)[1]:.0f} |")
-        lines.append(
-            f"| {name} | constants | | "
-            f"`{json.dumps(dict(zip(('context_mib', 'context_mib_per_sm', 'convolution_mib'), [round(float(v), 2) for v in whole])))}` | | |"
-        )
+        names = ("context_mib", "context_mib_per_sm", "convolution_mib")
+        constants = {n: round(float(v), 2) for n, v in zip(names, whole)}
+        lines.append(f"| {name} | constants | | `{json.dumps(constants)}` | | |")
     mape, mae, _ = scores(held)
     lines.append(f"| all | | {len(held)} | | **{tables.percent(mape)}** | **{mae:.0f}** |")
     return lines, (mape, mae)
 
 
 def usual_ratio(found):
-    """Of FakeTensor's estimate to ours, where only one image size is known: which size ran is told by what is nearest to it."""
+    """Of FakeTensor's estimate to ours, where only one image size is known: which size ran is told by what is nearest
+    to it."""
     return statistics.median(ratio for sizes in found.values() if len(sizes) == 1 for ratio, _ in sizes)
 
 
@@ -284,7 +285,8 @@ def train_table(rows, every=1):
     for low, high in ((0, 0), (0, 0.02), (0.02, 0.05), (0.05, 0.1), (0.1, 0.2), (0.2, 1)):
         held = [(o, s) for o, s in far if (o == 0 if high == 0 else low < o <= high)]
         if held:
-            name = "0: no such search" if high == 0 else f"{100 * low:g} to {100 * high:g} %" if high < 1 else f"above {100 * low:g} %"
+            name = f"{100 * low:g} to {100 * high:g} %" if high < 1 else f"above {100 * low:g} %"
+            name = "0: no such search" if high == 0 else name
             lines.append(f"| {name} | {len(held)} | {sum(o for o, _ in held):.0f} | {sum(s for _, s in held)} |")
     lines += [
         "",

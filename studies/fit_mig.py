@@ -1,4 +1,5 @@
-"""Fits the A100's constants on MIGProfiler's runs (../shared/data/mig/migprofiler.csv, MIT); a section of docs/accuracy.md.
+"""Fits the A100's constants on MIGProfiler's runs (../shared/data/mig/migprofiler.csv, MIT); a section of
+docs/accuracy.md.
 
     python3 studies/fit_mig.py --graphs DIR [--perfc build/release/perfc]
     python3 studies/fit_mig.py --check 3.5        # MAPE of the shipped constants on a sample of the 40 GB set

@@ -1,4 +1,5 @@
-"""Single operators on a GPU that nobody ran, and after 30 of each kind: NeuSight's timings (MIT); a section of docs/accuracy.md.
+"""Single operators on a GPU that nobody ran, and after 30 of each kind: NeuSight's timings (MIT); a section of
+docs/accuracy.md.
 
     PYTHONPATH=python python3 -m perfc.dataset build --shared ../shared --out build/dataset
     python3 studies/fit_operators.py --data build/dataset/operators.csv [--perfc build/release/perfc]

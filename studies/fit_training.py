@@ -1,4 +1,5 @@
-"""Training-step latency on timm's runs (../shared/data/timm, Apache-2.0), leave-family-out; a section of docs/accuracy.md.
+"""Training-step latency on timm's runs (../shared/data/timm, Apache-2.0), leave-family-out; a section of
+docs/accuracy.md.
 
     python3 studies/fit_training.py --graphs DIR [--perfc build/release/perfc] [--every 3]
     python3 studies/fit_training.py --graphs DIR --check 13      # MAPE of the shipped factors on a sample

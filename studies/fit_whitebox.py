@@ -70,7 +70,8 @@ class Fit:
         return {k: d["launch_us"] if k == "launch_us" else d["efficiency"][k] for k in STEPS}
 
     def predict(self, constants, rows):
-        """Runs with predicted / measured, by setting; those that perfc refuses are missing. `constants`: device → its constants."""
+        """Runs with predicted / measured, by setting; those that perfc refuses are missing. `constants`: device → its
+        constants."""
         for d in self.devices["devices"]:
             for key, value in constants.get(d["name"], {}).items():
                 (d if key == "launch_us" else d["efficiency"])[key] = value

@@ -34,7 +34,8 @@ MODELS = {
 
 
 def decoding_step(batch, cached, layers, hidden, heads, kv_heads, width, ffn, vocabulary):
-    """Tensor[(batch, 1), int64] ids → logits and what enters the cache. The queries of the heads that share a key head are rows of one product."""
+    """Tensor[(batch, 1), int64] ids → logits and what enters the cache. The queries of the heads that share a key
+    head are rows of one product."""
     t = Text()
 
     def dense(x, n_in, n_out):

@@ -36,7 +36,9 @@ Estimate estimate(std::span<const double>);
 /// Where a split's models are measured.
 enum class MeasuredOn : unsigned char {
   HeldBack,  ///< on what the split holds back
-  Training,  ///< on folds of its training rows, each by a model that did not see it: for choosing between models without a look at what is reported
+  /// on folds of its training rows, each by a model that did not see it: for choosing between models without a look at
+  /// what is reported
+  Training,
 };
 
 struct CounterEvalOptions {

@@ -86,7 +86,8 @@ constexpr Field kSequence[] = {{"elem_type", 1, Kind::Message, &kTypeMessage}};
 constexpr Field kMap[] = {{"key_type", 1, Kind::Int}, {"value_type", 2, Kind::Message, &kTypeMessage}};
 constexpr Field kOpaque[] = {{"domain", 1, Kind::Bytes}, {"name", 2, Kind::Bytes}};
 constexpr Field kSparse[] = {
-    {"values", 1, Kind::Message, &kTensorMessage}, {"indices", 2, Kind::Message, &kTensorMessage}, {"dims", 3, Kind::Int}};
+    {"values", 1, Kind::Message, &kTensorMessage}, {"indices", 2, Kind::Message, &kTensorMessage},
+    {"dims", 3, Kind::Int}};
 constexpr Field kOpset[] = {{"domain", 1, Kind::Bytes}, {"version", 2, Kind::Int}};
 constexpr Field kFunction[] = {
     {"name", 1, Kind::Bytes}, {"input", 4, Kind::Bytes}, {"output", 5, Kind::Bytes},

@@ -64,7 +64,8 @@ constexpr PaddleRow kTable[] = {
     {"deformable_conv deformable_conv_v1", "Input Offset Filter Mask", "Output", deformable_convolution,
      "nn.deformable_conv2d"},
     {"pool2d pool3d lp_pool2d", "X|x kernel_size", "Out|out", pool,
-     "nn.max_pool2d nn.max_pool3d nn.avg_pool2d nn.avg_pool3d nn.lp_pool nn.adaptive_avg_pool2d nn.adaptive_max_pool2d"},
+     "nn.max_pool2d nn.max_pool3d nn.avg_pool2d nn.avg_pool3d nn.lp_pool "
+     "nn.adaptive_avg_pool2d nn.adaptive_max_pool2d"},
     {"max_pool2d_with_index max_pool3d_with_index", "X", "Out Mask", pool, "nn.max_pool2d nn.max_pool3d"},
     {"unpool unpool3d", "X Indices output_size", "Out", max_unpool, "nn.max_unpool"},
     // ---- Normalisation

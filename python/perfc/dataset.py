@@ -22,9 +22,10 @@ geometry, so that devices share them. Their family is "operator": they belong to
 architectures at random, and F0.csv to F9.csv, each with a tenth of the families as test.
 Architectures with identical graphs are one architecture. Families are timm's modules.
 
-`measured` joins files of `python -m perfc.measure` (docs/own-device.md) into OUT/labels.csv, paths put right, and counts
-what it leaves out: rows that are not ok, modes that perfc does not predict, what is flagged with one of --without, what
-is measured twice. Models of the list --test go into OUT/test.csv, to judge by; the rest is OUT/labels.csv, to learn from. OUT/all.csv puts all of these into training.
+`measured` joins files of `python -m perfc.measure` (docs/own-device.md) into OUT/labels.csv, paths put right, and
+counts what it leaves out: rows that are not ok, modes that perfc does not predict, what is flagged with one of
+--without, what is measured twice. Models of the list --test go into OUT/test.csv, to judge by; the rest is
+OUT/labels.csv, to learn from. OUT/all.csv puts all of these into training.
 """
 import argparse
 import collections
@@ -149,7 +150,8 @@ def operator_graph(kind, geometry):
             operands.append(f"%{len(parameters)}")
             body = f"  %{len(parameters)} = const[2.0] : Tensor[(), float32];\n"
     result = f"%{len(inputs)}"
-    return f'#[version = "perfc-ir/1"]\ndef @{kind}({", ".join(parameters)}) {{\n{body}  {result} = {call.format(", ".join(operands))};\n  ({result})\n}}\n'
+    return f'#[version = "perfc-ir/1"]\ndef @{kind}({", ".join(parameters)}) {{\n{body}' \
+           f'  {result} = {call.format(", ".join(operands))};\n  ({result})\n}}\n'
 
 
 def operators(shared, out, wanted):
@@ -210,7 +212,8 @@ def build(shared, out, forms, wanted_operators):
         return abs(other - count) < abs(plain - count)
 
     def is_another(stem, param_count):
-        """Did the run time another network of that name? timm's ecaresnext50t_32x4d grew from 2 layers a stage to 3 to 6."""
+        """Did the run time another network of that name? timm's ecaresnext50t_32x4d grew from 2 layers a stage to 3
+        to 6."""
         graphs = [count for count in graphs_params(stem) if count]
         return bool(graphs) and all(abs(count / (float(param_count) * 1e6) - 1) > OTHER_NETWORK for count in graphs)
 

@@ -33,7 +33,8 @@ def perfc(*args, **how):
 
 
 def shell(line, *args):
-    """`line` under bash, where $P is perfc and $1… are `args`; the exit codes of its last pipeline, and what it said."""
+    """`line` under bash, where $P is perfc and $1… are `args`; the exit codes of its last pipeline, and what it
+    said."""
     said = f'; echo "codes ${{PIPESTATUS[@]}}" >&{CODES.fileno()}'
     done = subprocess.run(["bash", "-c", line + said, "bash", *map(str, args)],
                           env={**os.environ, "P": PERFC, "M": MODEL}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -364,7 +365,8 @@ class Endless(Case):
             code, _, err, mib, _ = self.feed(head, block, "-")
             self.assertEqual((code, err), (
                 1,
-                "<stdin>: error: cannot read standard input: more than 256 MiB come through a pipe; write them to a file and give its name\n"
+                "<stdin>: error: cannot read standard input: more than 256 MiB come through a pipe; "
+                "write them to a file and give its name\n"
             ))
             self.assertLess(mib, 300)
 
@@ -469,7 +471,8 @@ class Python(Case):
         self.assertTrue(stat.S_ISCHR(os.lstat(self.dir / "full").st_mode))
 
     def test_exit(self):
-        program = f"import sys; sys.path.insert(0, {str(ROOT / 'python')!r}); from perfc import files; files.exit_with(lambda: print('x' * (1 << 20)))"
+        program = (f"import sys; sys.path.insert(0, {str(ROOT / 'python')!r}); from perfc import files; "
+                   "files.exit_with(lambda: print('x' * (1 << 20)))")
         codes, _, err = shell('python3 -c "$1" | head -c 1', program)
         self.assertEqual((codes, err), ([0, 0], ""))
         codes, _, err = shell('python3 -c "$1" >"$2"', program, self.device("full"))

@@ -124,7 +124,8 @@ def unexplained(ratios, update: bool) -> list[str]:
         EXPLAINED.write_text("\n".join(head + ["\t".join([*key, why]) for key, why in sorted(kept.items())]) + "\n")
         return []
     show = lambda key: f"{key[0]}, {key[1]}: " + ", ".join(f"{s} {x:.3f}" for s, x in ratios[key].items())  # noqa: E731
-    return [f"differs from {REFERENCE} without a reason: {show(key)}" for key in sorted(differs) if rows.get(key, "?") == "?"] + \
+    unexplained = [key for key in sorted(differs) if rows.get(key, "?") == "?"]
+    return [f"differs from {REFERENCE} without a reason: {show(key)}" for key in unexplained] + \
            [f"a row of {EXPLAINED.name} that no longer applies: {show(key)}" for key in sorted(idle)]
 
 

@@ -51,8 +51,8 @@ def flaws(result) -> list[str]:
 def unexported(result) -> list[str]:
     """TorchScript archives hold Python text: they are refused, with a word on what to do."""
     text = " ".join(result["errors"])
-    if result[
-            "status"] == "refused" and "a TorchScript archive, whose code is Python text; convert it with `python -m perfc.export" in text:
+    advice = "a TorchScript archive, whose code is Python text; convert it with `python -m perfc.export"
+    if result["status"] == "refused" and advice in text:
         return []
     return [f"is to be refused with a word on the exporter: {result['status']}: {text}"]
 

@@ -4,14 +4,15 @@
 usage: dispatch_test.py [PERFC] [--model PATTERN] [--verbose] [--summary] [--train] [--update]
 
 models.tar.xz holds whole models as their users export them, dispatched.jsonl.xz what PyTorch does for them on CUDA
-(tests/oracle/dispatch_record.py; README.md); neither torch nor a GPU is needed here. Per model one line: calls that eager
-PyTorch dispatches, those of the file's program where the exporter wrote another one, perfc's, and the first difference:
-from what eager PyTorch does, or from the file's program where perfc is nearer to that.
+(tests/oracle/dispatch_record.py; README.md); neither torch nor a GPU is needed here. Per model one line: calls that
+eager PyTorch dispatches, those of the file's program where the exporter wrote another one, perfc's, and the first
+difference: from what eager PyTorch does, or from the file's program where perfc is nearer to that.
 rules.py says which kernels are which calls.
-What differs stands in explained.tsv with the reason, and no row there is idle. --update rewrites that table, new rows with
-the reason `?`, which the test refuses. --model: names as a shell pattern; --verbose: calls side by side; --summary: differences
-of all models by ATen operators, the most frequent first, and single operators (tests/torch/operators.jsonl) that perfc prices
-as several kernels or none; --train: how many calls a training step has, a report only.
+What differs stands in explained.tsv with the reason, and no row there is idle. --update rewrites that table, new rows
+with the reason `?`, which the test refuses. --model: names as a shell pattern; --verbose: calls side by side;
+--summary: differences of all models by ATen operators, the most frequent first, and single operators
+(tests/torch/operators.jsonl) that perfc prices as several kernels or none; --train: how many calls a training step
+has, a report only.
 """
 import argparse
 import collections
@@ -109,7 +110,8 @@ def differences(theirs: list[dict], ours: list[dict]) -> Differences:
             what = text([theirs[i]["op"] for i in left],
                         [ours[j]["op"] + ("" if left else "@" + source(ours[j]["node"])) for j in right])
             found[what] += 1
-            first = first or f"{what} (call {left[0] if left else right[0]}{', ' + ours[right[0]]['node'] if right else ''})"
+            node = f", {ours[right[0]]['node']}" if right else ""
+            first = first or f"{what} (call {left[0] if left else right[0]}{node})"
     if not first:
         at = theirs[head]["op"] if head < len(theirs) else "the end"
         first = f"order, from call {head}: {at}, perfc {ours[head]['op'] if head < len(ours) else 'the end'}"
@@ -181,7 +183,8 @@ class Compared:
 
     def line(self) -> str:
         other = f" (file {len(self.file)})" if self.file is not None else ""
-        return f"{self.name:36} {len(self.eager):5}{other:12} / {len(self.ours):5}  {'equal' if self.equal() else self.differences.first}"
+        verdict = "equal" if self.equal() else self.differences.first
+        return f"{self.name:36} {len(self.eager):5}{other:12} / {len(self.ours):5}  {verdict}"
 
 
 # -------------------------------------------------------------------------------------------------- the test
@@ -259,13 +262,12 @@ def summarize(models, operators, all_records):
     print("\nPyTorch's calls → perfc's: how often, in how many models")
     for difference, count in sorted(by_difference.items(), key=lambda x: (-len(models_of[x[0]]), -x[1]))[:OPTIONS.top]:
         print(f"{count:6} {len(models_of[difference]):4}  {difference}")
-    print(
-        f"\nanother order: {sum(c.differences.moved for c in models)} calls in {sum(c.differences.moved > 0 for c in models)} models; "
-        f"nothing but order: {sum(c.differences.moved > 0 and not c.differences.found for c in models)} models")
+    moved = [c.differences for c in models if c.differences.moved > 0]
+    print(f"\nanother order: {sum(d.moved for d in moved)} calls in {len(moved)} models; "
+          f"nothing but order: {sum(not d.found for d in moved)} models")
     wrong = [c for c in operators if len(c.reference) == 1 and len(c.ours) != 1]
-    print(
-        f"\nsingle operators: {len(operators)}, equal {sum(c.equal() for c in operators)}; one call of PyTorch's, of perfc's:"
-    )
+    print(f"\nsingle operators: {len(operators)}, equal {sum(c.equal() for c in operators)}; one call of PyTorch's, of "
+          "perfc's:")
     for count, group in sorted(collections.Counter(len(c.ours) for c in wrong).items()):
         print(f"  {count} ({group}): " + " ".join(f"{c.name[3:]}" for c in wrong if len(c.ours) == count))
     for what in ("failure", "file_program_failure", "train_failure"):
@@ -278,8 +280,8 @@ def summarize(models, operators, all_records):
 
 
 def training(all_records, folder):
-    """Calls of a step, forward and backward; perfc's beside them without the optimizer's, which are those of parameters. A
-    convolution's gradients are one call (convolution_backward)."""
+    """Calls of a step, forward and backward; perfc's beside them without the optimizer's, which are those of
+    parameters. A convolution's gradients are one call (convolution_backward)."""
     for r in all_records:
         if "train" not in r or not r["file"] or not fnmatch.fnmatch(r["model"], OPTIONS.model):
             continue
@@ -294,9 +296,8 @@ def training(all_records, folder):
         ours = calls_of([k for k in train[len(infer):] if k["node"] in nodes])
         backward = sum(
             not (i and c["op"].startswith("nn.conv") and c["node"] == ours[i - 1]["node"]) for i, c in enumerate(ours))
-        print(
-            f"train {r['model']:36} forward {forward:5} / {len(calls_of(infer)):5}  backward {together - forward:5} / {backward:5}"
-        )
+        print(f"train {r['model']:36} forward {forward:5} / {len(calls_of(infer)):5}  "
+              f"backward {together - forward:5} / {backward:5}")
 
 
 def main() -> int:
@@ -325,7 +326,8 @@ def main() -> int:
         summarize(models, operators, all_records)
     problems = check(models + operators, complete)
     print(
-        f"{len(models)} models, {sum(c.equal() for c in models)} equal, {sum(c.file is not None for c in models)} whose file holds another program than eager PyTorch runs; "
+        f"{len(models)} models, {sum(c.equal() for c in models)} equal, "
+        f"{sum(c.file is not None for c in models)} whose file holds another program than eager PyTorch runs; "
         f"{len(operators)} operators, {sum(c.equal() for c in operators)} equal; {len(problems)} problems")
     if complete and len(models) < MIN_MODELS:
         problems.append(f"fewer than {MIN_MODELS} models")
@@ -342,9 +344,9 @@ def side_by_side(c: Compared):
         for k in range(j, b):
             print(f"    + {'':40} {c.ours[k]['op']} {c.ours[k]['elements']} {c.ours[k]['node']}")
         if a < len(c.reference) and b < len(c.ours):
-            print(
-                f"      {c.reference[a]['op'] + ' ' + str(c.reference[a]['elements']):40} {c.ours[b]['op']} {c.ours[b]['elements']} {c.ours[b]['node']}"
-            )
+            theirs, ours = c.reference[a], c.ours[b]
+            print(f"      {theirs['op'] + ' ' + str(theirs['elements']):40} {ours['op']} {ours['elements']} "
+                  f"{ours['node']}")
         i, j = a + 1, b + 1
 
 

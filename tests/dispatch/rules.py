@@ -1,8 +1,8 @@
 """Which of perfc's kernels are which of PyTorch's calls: the rules of dispatch_test.py, each with its reason.
 
-A call of PyTorch's is an ATen operator below autograd that launches something; which launch nothing, and why, was decided when
-they were recorded (`launches` in tests/oracle/dispatch.py). It stands for one call of perfc's: one kernel, or several where
-`calls_of` says so.
+A call of PyTorch's is an ATen operator below autograd that launches something; which launch nothing, and why, was
+decided when they were recorded (`launches` in tests/oracle/dispatch.py). It stands for one call of perfc's: one
+kernel, or several where `calls_of` says so.
 """
 import functools
 import json
@@ -13,7 +13,8 @@ PERFC = ""  #: the program; set by the test
 
 PRODUCTS = {"nn.dense", "nn.batch_matmul", "einsum"}
 COPIES = {"copy", "reshape", "transpose", "contiguous"}
-#: ATen operators below autograd → perfc's operators that are the same call; beside what `perfc ops` says of the operator's name.
+#: ATen operators below autograd → perfc's operators that are the same call; beside what `perfc ops` says of the
+#: operator's name.
 EQUIVALENT = {
     # composites of torch are other operators below autograd
     **dict.fromkeys(("mm", "addmm", "bmm", "baddbmm", "mv", "addmv", "dot", "addbmm", "_addmm_activation"), PRODUCTS),
@@ -94,8 +95,8 @@ WITHIN = ("/renorm", "/binary_cross_entropy_with_logits")
 
 
 def calls_of(kernels: list[dict]) -> list[dict]:
-    """perfc's kernels → its calls, {"op", "node", "elements", "kernels"}. Several kernels of one node are one call where
-    one call of PyTorch's launches them:
+    """perfc's kernels → its calls, {"op", "node", "elements", "kernels"}. Several kernels of one node are one call
+    where one call of PyTorch's launches them:
 
     - a convolution and the kernel that adds its bias (cuDNN adds none);
     - what convolutions, norms of rows, softmax, recurrent layers and slice_scatter copy before they work on it;
@@ -103,7 +104,8 @@ def calls_of(kernels: list[dict]) -> list[dict]:
     - a constant's fill and the copy into it (constant_pad_nd);
     - roll and Fourier transforms, a kernel per dim; recurrent layers, a kernel per layer;
     - what PyTorch computes within one operator by several kernels (renorm, …);
-    - _safe_softmax of PyTorch's reference attention: a softmax, the search for rows that are -inf throughout, their zeros.
+    - _safe_softmax of PyTorch's reference attention: a softmax, the search for rows that are -inf throughout, their
+      zeros.
 
     A loop's body counts as often as it runs.
     """
@@ -165,8 +167,8 @@ OTHER_SIZE = {
 
 
 def match(theirs: dict, ours: dict) -> bool:
-    """Whether they are the same call: by operator, and by elements of the result. Extents are printed as whole numbers, sizes that
-    depend on data are 0."""
+    """Whether they are the same call: by operator, and by elements of the result. Extents are printed as whole
+    numbers, sizes that depend on data are 0."""
     if not same(theirs["op"], ours["op"]):
         return False
     wanted, found = theirs["elements"], ours["elements"]

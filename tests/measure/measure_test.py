@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""python -m perfc.measure without a device: timing, order, labels file, meters, checks, and NVML's side of the CUDA back
-end on a made-up GPU. Needs no torch; what does is in harness_test.py."""
+"""python -m perfc.measure without a device: timing, order, labels file, meters, checks, and NVML's side of the CUDA
+back end on a made-up GPU. Needs no torch; what does is in harness_test.py."""
 import csv
 import itertools
 import pathlib

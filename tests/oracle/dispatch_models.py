@@ -105,7 +105,10 @@ def _classifier(name):
 
 def _of_torchvision(part, name, shape, **options):
     models = _torchvision()
-    import torchvision.models.detection, torchvision.models.optical_flow, torchvision.models.segmentation, torchvision.models.video  # noqa: E401, F401
+    import torchvision.models.detection  # noqa: F401
+    import torchvision.models.optical_flow  # noqa: F401
+    import torchvision.models.segmentation  # noqa: F401
+    import torchvision.models.video  # noqa: F401
     return Tensors(getattr(getattr(models, part), name)(weights=None, **options)), (floats(*shape),)
 
 

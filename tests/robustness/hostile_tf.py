@@ -156,14 +156,17 @@ def numbers():
         "y", "OneHot", ["x", "d", "on", "off"]), None
     yield "einsum", X + node("y", "Einsum", ["x"], attr("equation", 's: "...->->,,abc"')), ""
     yield "segments-negative", X + ints("ids", -1) + node("y", "SegmentSum", ["x", "ids"]), "segment"
-    yield "sparse-shape-overflows", placeholder("at", [4, 3], "DT_INT64") + ints("from", HUGE, HUGE, HUGE) + ints("to", -1, HUGE) + \
-        node("y", "SparseReshape", ["at", "from", "to"]), "too many elements"
-    yield "sparse-coordinates-of-rank-0", placeholder("at", [4, 0], "DT_INT64") + placeholder("v", [4]) + ints("s") + placeholder("d", []) + \
-        node("y", "SparseFillEmptyRows", ["at", "v", "s", "d"]), "not [entries, rank]"
-    yield "list-huge", ints("e", 4) + scalar("n", 2147483647) + node("l", "TensorListReserve", ["e", "n"], attr("element_dtype", "type: DT_FLOAT")) + \
+    yield "sparse-shape-overflows", placeholder("at", [4, 3], "DT_INT64") + ints("from", HUGE, HUGE, HUGE) + \
+        ints("to", -1, HUGE) + node("y", "SparseReshape", ["at", "from", "to"]), "too many elements"
+    yield "sparse-coordinates-of-rank-0", placeholder("at", [4, 0], "DT_INT64") + placeholder("v", [4]) + ints("s") + \
+        placeholder("d", []) + node("y", "SparseFillEmptyRows", ["at", "v", "s", "d"]), "not [entries, rank]"
+    yield "list-huge", ints("e", 4) + scalar("n", 2147483647) + \
+        node("l", "TensorListReserve", ["e", "n"], attr("element_dtype", "type: DT_FLOAT")) + \
         node("y", "TensorListStack", ["l", "e"], attr("element_dtype", "type: DT_FLOAT")), None
-    yield "array-pieces-of-0", X + scalar("n", 2) + ints("l", 0, 0) + node("a", "TensorArrayV3", ["n"], attr("dtype", "type: DT_FLOAT")) + \
-        node("y", "TensorArraySplitV3", ["a", "x", "l", "a:1"]) + node("z", "TensorArraySizeV3", ["a", "y"]), "different lengths"
+    yield "array-pieces-of-0", X + scalar("n", 2) + ints("l", 0, 0) + \
+        node("a", "TensorArrayV3", ["n"], attr("dtype", "type: DT_FLOAT")) + \
+        node("y", "TensorArraySplitV3", ["a", "x", "l", "a:1"]) + \
+        node("z", "TensorArraySizeV3", ["a", "y"]), "different lengths"
 
 
 TEXT = {f"tf-{name}": (text, says) for part in (structure, functions, frames, numbers) for name, text, says in part()}

@@ -67,7 +67,8 @@ def scripts():
         }, node("aten::repeat", ["x", "l"], "y")), None
     yield "huge-arange", program(number("n", HUGE), node("aten::arange", ["n"], "y")), "absurdly many elements"
     for name, depth in (("nested-blocks", 2_000), ("deep-blocks", 100_000)):
-        inner = '{"op": "prim::If", "inputs": ["x"], "outputs": [], "attributes": {}, "blocks": [{"inputs": [], "outputs": [], "nodes": ['
+        inner = '{"op": "prim::If", "inputs": ["x"], "outputs": [], "attributes": {}, ' \
+                '"blocks": [{"inputs": [], "outputs": [], "nodes": ['
         yield name, program().replace('"nodes": []',
                                       '"nodes": [' + inner * depth + "]}]}" * depth + "]"), "nested deeper than"
     yield "deep-brackets", "[" * 1_000_000, "nested deeper than"

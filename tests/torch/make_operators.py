@@ -38,10 +38,10 @@ def written(x, write):
 UNARY = """abs neg ceil floor round trunc frac sign sgn sqrt rsqrt square reciprocal exp exp2 expm1 log log2 log10 log1p
     erf sin cos tan asin acos atan sinh cosh asinh atanh deg2rad rad2deg logical_not isnan isinf isfinite nan_to_num
     relu selu sigmoid tanh positive""".split()
-UNARY_F = "relu6 softsign hardsigmoid hardswish silu mish gelu softplus tanhshrink logsigmoid celu elu hardshrink softshrink hardtanh".split(
-)
-BINARY = """add sub mul div floor_divide remainder fmod pow maximum minimum atan2 hypot logaddexp xlogy eq ne lt le gt ge
-    isclose logical_and logical_or logical_xor fmax fmin true_divide rsub""".split()
+UNARY_F = ("relu6 softsign hardsigmoid hardswish silu mish gelu softplus tanhshrink logsigmoid celu elu hardshrink "
+           "softshrink hardtanh").split()
+BINARY = """add sub mul div floor_divide remainder fmod pow maximum minimum atan2 hypot logaddexp xlogy eq ne lt le gt
+    ge isclose logical_and logical_or logical_xor fmax fmin true_divide rsub""".split()
 BITWISE = "bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift".split()
 
 CASES = {}

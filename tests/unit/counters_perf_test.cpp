@@ -60,7 +60,8 @@ TEST(PerfStat, AnEventTwiceIsCountedOnce) {
 TEST(PerfStat, Json) {
   const auto p = read_text(
       "run.json",
-      R"({"core" : "S0-D0-C0", "aggregate-number" : 2, "counter-value" : "100.000000", "unit" : "", "event" : "page-faults", "pcnt-running" : 100.00, })"
+      R"({"core" : "S0-D0-C0", "aggregate-number" : 2, "counter-value" : "100.000000", "unit" : "", )"
+      R"("event" : "page-faults", "pcnt-running" : 100.00, })"
       "\n"
       R"({"core" : "S0-D0-C1", "counter-value" : 11, "unit" : "", "event" : "page-faults", "pcnt-running" : 60.00})"
       "\n"

@@ -29,10 +29,9 @@ TEST(PapiHl, RefusesWithThePlace) {
   const auto thread = [](const std::string& regions) {
     return complaint("r.json", R"({"papi_version": "7", "threads": {"0": {"regions": )" + regions + "}}}");
   };
-  EXPECT_EQ(
-      thread(
-          R"({"0": {"name": "a", "parent_region_id": "1", "c": "1"}, "1": {"name": "b", "parent_region_id": "0", "c": "1"}})"),
-      "r.json: 'thread 0': error: regions are within themselves: the tree has a cycle\n");
+  EXPECT_EQ(thread(R"({"0": {"name": "a", "parent_region_id": "1", "c": "1"}, )"
+                   R"("1": {"name": "b", "parent_region_id": "0", "c": "1"}})"),
+            "r.json: 'thread 0': error: regions are within themselves: the tree has a cycle\n");
   EXPECT_EQ(thread(R"({"0": {"name": "a", "parent_region_id": "5", "c": "1"}})"),
             "r.json: 'region 0': error: its parent 5 is missing\n");
   EXPECT_EQ(thread(R"({"0": {"name": "a", "PAPI_TOT_INS": "many"}})"),

@@ -65,8 +65,8 @@ TEST(OnnxLenient, SqueezeKeepsADimOnlyWhereTheFileDeclaresSo) {
   EXPECT_EQ(kept.type, "Tensor[(5,), float32]");
   EXPECT_EQ(
       kept.messages,
-      at_node(
-          "warning: Squeeze: an axis of Tensor[(1, 5), float32] to be squeezed is not 1; it stays, as the file declares"));
+      at_node("warning: Squeeze: an axis of Tensor[(1, 5), float32] to be squeezed is not 1; it stays, as the file "
+              "declares"));
   const auto dropped = run(node, x + value("output", "y", {}));
   EXPECT_EQ(dropped.messages, at_node("error: squeeze: axis 1 of Tensor[(1, 5), float32] is not 1"));
   const auto silent = run(node, x + "output { name: \"y\" }\n");

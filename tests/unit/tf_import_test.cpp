@@ -168,11 +168,14 @@ meta_graphs {
   meta_info_def { tags: "serve" stripped_op_list { op { name: "MatMul" } } }
   graph_def {
     node { name: "v" op: "VarHandleOp" attr { key: "dtype" value { type: DT_FLOAT } }
-           attr { key: "shape" value { shape { dim { size: 8 } dim { size: 16 } } } } attr { key: "shared_name" value { s: "kernel" } } }
+           attr { key: "shape" value { shape { dim { size: 8 } dim { size: 16 } } } }
+           attr { key: "shared_name" value { s: "kernel" } } }
     node { name: "in" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
-    node { name: "call" op: "StatefulPartitionedCall" input: "in" input: "v" attr { key: "f" value { func { name: "model" } } } }
+    node { name: "call" op: "StatefulPartitionedCall" input: "in" input: "v"
+           attr { key: "f" value { func { name: "model" } } } }
     library { function {
-      signature { name: "model" input_arg { name: "x" type: DT_FLOAT } input_arg { name: "w" type: DT_RESOURCE } output_arg { name: "out" type: DT_FLOAT } }
+      signature { name: "model" input_arg { name: "x" type: DT_FLOAT } input_arg { name: "w" type: DT_RESOURCE }
+                  output_arg { name: "out" type: DT_FLOAT } }
       ret { key: "out" value: "end:output:0" }
 )" + body +
          R"(    } }
@@ -211,7 +214,8 @@ TEST(TfImport, UnknownSignatureNamesThoseThereAre) {
 
 TEST(TfImport, FunctionThatCallsItselfIsRefused) {
   const Imported m = import_graph(saved_model(R"(
-      node_def { name: "end" op: "PartitionedCall" input: "x" input: "w" attr { key: "f" value { func { name: "model" } } } }
+      node_def { name: "end" op: "PartitionedCall" input: "x" input: "w"
+                 attr { key: "f" value { func { name: "model" } } } }
 )"));
   EXPECT_FALSE(m.graph);
   EXPECT_NE(m.diags.str().find("error: PartitionedCall: the function 'model' calls itself"), std::string::npos)
@@ -323,7 +327,8 @@ TEST(TfImport, SerialisedStableHloIsRefused) {
 
 TEST(TfImport, TextIsReadInAllItsSpellings) {
   const Imported m = import_graph(R"(# a comment
-node < name: 'x', op: "Place" "holder"; attr: { key: "dtype" value { type: 1 } } attr [ { key: "shape" value { shape { dim: [ { size: 2 }, { size: 0x3 } ] } } } ] >
+node < name: 'x', op: "Place" "holder"; attr: { key: "dtype" value { type: 1 } }
+       attr [ { key: "shape" value { shape { dim: [ { size: 2 }, { size: 0x3 } ] } } } ] >
 node { name: "y" op: "Relu" input: ["x"] unknown_field { nested { deep: [1, 2] } } [some.extension] { a: 1 } }
 )");
   EXPECT_EQ(result_type(m), "Tensor[(2, 3), float32]");

@@ -28,7 +28,8 @@ Imported import(std::string text, const ImportOptions& options = {}, std::string
 std::string program(std::string_view shape, std::string_view nodes, std::string_view parameters = "",
                     std::string_view outputs = R"("y")") {
   return fmt::format(
-      R"({{"format": "torchscript-json", "version": 1, "model": "m", "inputs": [{{"name": "x", "dtype": "float32", "shape": {}}}],
+      R"({{"format": "torchscript-json", "version": 1, "model": "m",
+          "inputs": [{{"name": "x", "dtype": "float32", "shape": {}}}],
 "outputs": [{}], "parameters": [{}], "nodes": [{}]}})",
       shape, outputs, parameters, nodes);
 }
@@ -46,9 +47,9 @@ std::string node(std::string_view op, std::string_view inputs, std::string_view 
   return fmt::format(R"({{"op": "{}", "inputs": [{}], "outputs": [{}]{}}})", op, in, out, more);
 }
 std::string constant(std::string_view name, std::string_view type, std::string_view value) {
-  return fmt::format(
-      R"({{"op": "prim::Constant", "inputs": [], "outputs": [{{"name": "{}", "type": "{}"}}], "attributes": {{"value": {}}}}})",
-      name, type, value);
+  return fmt::format(R"({{"op": "prim::Constant", "inputs": [], "outputs": [{{"name": "{}", "type": "{}"}}], )"
+                     R"("attributes": {{"value": {}}}}})",
+                     name, type, value);
 }
 template <class... Nodes>
 std::string nodes(const Nodes&... each) {
@@ -195,7 +196,8 @@ TEST(TorchImport, ReshapeOfATransposeIsACopy) {
 }
 
 constexpr std::string_view kIf =
-    R"(, "blocks": [{"inputs": [], "nodes": [{"op": "aten::relu", "inputs": ["x"], "outputs": [{"name": "a"}]}], "outputs": ["a"]},
+    R"(, "blocks": [{"inputs": [], "nodes": [{"op": "aten::relu", "inputs": ["x"], "outputs": [{"name": "a"}]}],
+                    "outputs": ["a"]},
   {"inputs": [], "nodes": [{"op": "aten::neg", "inputs": ["x"], "outputs": [{"name": "b"}]}], "outputs": ["b"]}])";
 
 TEST(TorchImport, BranchOfAKnownConditionIsTaken) {
@@ -263,8 +265,8 @@ TEST(TorchImport, OpenDimsBindByNameAndBatch) {
 
 TEST(TorchImport, UnknownOperatorIsOpaqueWhenItsTypeIsDeclared) {
   const std::string text = program(
-      "[2]",
-      R"({"op": "mine::op", "inputs": ["x"], "outputs": [{"name": "y", "dtype": "float32", "shape": [7]}], "scope": "__module.a/__module.a.b"})");
+      "[2]", R"({"op": "mine::op", "inputs": ["x"], "outputs": [{"name": "y", "dtype": "float32", "shape": [7]}], )"
+             R"("scope": "__module.a/__module.a.b"})");
   const auto m = import(text);
   EXPECT_EQ(result_type(m), "Tensor[(7,), float32]");
   EXPECT_EQ(find(*m.graph, op("opaque")).attrs.string_or("source_op", ""), "mine::op");
@@ -367,11 +369,10 @@ TEST(TorchImport, ListsAreRepeatedWithinReasonOnly) {
 TEST(TorchImport, DeepBlocksAreRefused) {
   std::string inner = node("aten::relu", "x", "y");
   for (int i = 0; i < 90; ++i) {
-    inner = node(
-        "prim::If", "c", "y",
-        fmt::format(
-            R"(, "blocks": [{{"inputs": [], "nodes": [{}], "outputs": ["y"]}}, {{"inputs": [], "nodes": [], "outputs": ["x"]}}])",
-            inner));
+    inner = node("prim::If", "c", "y",
+                 fmt::format(R"(, "blocks": [{{"inputs": [], "nodes": [{}], "outputs": ["y"]}}, )"
+                             R"({{"inputs": [], "nodes": [], "outputs": ["x"]}}])",
+                             inner));
   }
   const auto m = import(program("[2]", nodes(constant("c", "bool", "true"), inner)));
   EXPECT_FALSE(m.graph);

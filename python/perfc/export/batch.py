@@ -19,7 +19,8 @@ MANIFEST = "manifest.csv"
 
 
 def architecture(target: str) -> str:
-    """A name that can be a file's: "timm/resnet18" -> "resnet18", "zoo:tiny.net" -> "tiny_net", operators as they are."""
+    """A name that can be a file's: "timm/resnet18" -> "resnet18", "zoo:tiny.net" -> "tiny_net", operators as they
+    are."""
     library, slash, name = target.partition("/")
     if not slash:
         name = target.rpartition(":")[2]
@@ -63,8 +64,8 @@ def read_manifest(path: pathlib.Path) -> list[dict]:
 
 def export_list(entries: list[Entry], forms, folder: str, *, jobs: int = 1, memory_mib: float | None = None,
                 timeout_s: float = 600, retry_failed: bool = False, say=isolate.say) -> list[dict]:
-    """Rows of the manifest for `entries`: one per model and form, the failed ones too. What the manifest in `folder` has
-    already is not made again."""
+    """Rows of the manifest for `entries`: one per model and form, the failed ones too. What the manifest in `folder`
+    has already is not made again."""
     out = pathlib.Path(folder)
     out.mkdir(parents=True, exist_ok=True)
     path = out / MANIFEST

@@ -55,8 +55,8 @@ ASPECTS = (
 
 
 def in_order(cells: list[Cell], done: Iterable[Cell] = ()) -> list[Cell]:
-    """The cells in the order in which they teach most: each next one repeats the least of those before it and of `done`.
-    Inference goes before training. Ties go by place in the list."""
+    """The cells in the order in which they teach most: each next one repeats the least of those before it and of
+    `done`. Inference goes before training. Ties go by place in the list."""
     seen: list[Counter] = [Counter() for _ in ASPECTS]
 
     def count(cell: Cell) -> None:

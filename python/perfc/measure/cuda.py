@@ -10,8 +10,8 @@ from .backend import Backend, PeakMemory, Sample, Sensors, Unavailable, Versions
 MIB = 2**20
 CAPTURE_WARM_UP = 3
 
-#: NVML's bits that mean that clocks are held down (nvml.h, nvmlClocksEventReason*, before ThrottleReason). Not among them: idle clocks, and
-#: clocks that the user or an application set.
+#: NVML's bits that mean that clocks are held down (nvml.h, nvmlClocksEventReason*, before ThrottleReason). Not among
+#: them: idle clocks, and clocks that the user or an application set.
 THROTTLE = ((0x4, "power-cap"), (0x8, "hardware"), (0x10, "sync-boost"), (0x20, "thermal"), (0x40, "hardware-thermal"),
             (0x80, "power-brake"))
 

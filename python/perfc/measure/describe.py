@@ -10,13 +10,15 @@ from .cpu import _numbers, cpu_name, host_threads
 
 COPY_MIB = 256
 COPY_SHARE = 0.7   # of the peak that a copy reaches: `bandwidth` of data/devices.json's CPU defaults
-#: Floating-point operations of one core and clock in float32: two FMA units of the width (Intel and AMD optimisation manuals).
+#: Floating-point operations of one core and clock in float32: two FMA units of the width (Intel and AMD optimisation
+#: manuals).
 FLOPS_PER_CLOCK = (("avx512f", 64), ("avx2", 32), ("avx", 16), ("asimd", 16))
 TDP_W_PER_CORE = 6
 
 
 def device_name(host: str) -> str:
-    """"AMD EPYC 7763 64-Core Processor" -> "amd-epyc-7763-64-core-processor"; GPUs' titles are names to perfc already."""
+    """"AMD EPYC 7763 64-Core Processor" -> "amd-epyc-7763-64-core-processor"; GPUs' titles are names to perfc
+    already."""
     if host.startswith(("NVIDIA", "Tesla", "Quadro", "GeForce")):
         return host
     return re.sub(r"[^a-z0-9]+", "-", re.sub(r"\((r|tm)\)", "", host.lower())).strip("-") or "cpu"

@@ -32,7 +32,8 @@ class Model:
     files: dict[str, str]                    #: "json" -> path relative to labels.csv
 
     def file(self, mode: str) -> str:
-        """The form that shows what is launched: a trace, for compiled runs ONNX, whose exporters fold as compilers do."""
+        """The form that shows what is launched: a trace, for compiled runs ONNX, whose exporters fold as compilers
+        do."""
         order = ("onnx", "onnx-legacy", "json", "pt2") if mode == "compiled" else ("json", "onnx-legacy", "onnx", "pt2")
         return next(self.files[form] for form in order if form in self.files)
 
@@ -214,7 +215,9 @@ def progress(done: int, of: int, width: int = 20) -> str:
 
 
 def duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 def relative(path: pathlib.Path, folder: pathlib.Path) -> str:
