@@ -28,7 +28,7 @@ struct MeasuredProducts {
 constexpr std::string_view kProductColumns[] = {"device", "kind", "m", "n", "k", "dtype", "us"};
 constexpr auto kFactors = static_cast<Eigen::Index>(std::size(kProductFactors));
 
-/// Errors beyond this, in ln, pull only linearly (Huber 1964); a factor's distance from where it stood, in ln, weighs as
+/// Errors beyond this, in ln, pull linearly (Huber 1964); a factor's distance from where it stood, in ln, counts as
 /// kStay of an error: what 24 rows do not say stays. Both as in studies/kernels/fit_products.py.
 constexpr double kLargeError = 0.1, kStay = 0.15;
 constexpr int kMostFitSteps = 30;
@@ -173,7 +173,7 @@ bool lists_kernels(const std::string& path) {
   Diagnostics unread(path);
   const auto source = Source::open(path, unread);
   const auto table = source ? parse_csv(source->bytes(), unread) : Result<CsvTable>(Failure{});
-  return table && std::ranges::all_of(kProductColumns, [&](std::string_view c) { return table->column(c).has_value(); });
+  return table && std::ranges::all_of(kProductColumns, [&](auto c) { return table->column(c).has_value(); });
 }
 
 Result<Calibration> calibrate_on_kernels(const CalibrationRequest& request, Diagnostics& diags) {

@@ -5,7 +5,7 @@
 ///     √(products² + operands² + softmax²) clocks
 ///
 /// for two products on the matrix units, keys and values from shared memory, and an exponential with what surrounds it.
-/// A thread block computes whole tiles; the kernel ends with its last wave. A single query (decoding) is another kernel:
+/// A thread block computes whole tiles; the kernel ends with its last wave. One query (decoding) is another kernel:
 /// thread blocks stream keys and values of heads that share them, in parts side by side where there are few such heads.
 /// A launch is not in it. Constants: whitebox/constants.h, fitted on measured kernels by studies/kernels/attention.py.
 namespace perfc {
