@@ -181,16 +181,17 @@ Result<Calibration> calibrate_on_kernels(const CalibrationRequest& request, Diag
   const auto measured = read_products(request.data, in_table);
   diags.append(in_table);
   if (!measured) return Failure{};
-  const auto devices = find_devices(
-      {.devices = {measured->device}, .device_file = request.device_file, .host = request.host}, diags);
+  const auto devices =
+      find_devices({.devices = {measured->device}, .device_file = request.device_file, .host = request.host}, diags);
   if (!devices) return Failure{};
 
   Calibration out{.device = devices->at(0), .labels = measured->all.size()};
   const Rates rates(out.device, measured->precision);
   if (!rates.product[1] || rates.on_vector[1])
-    return diags.error(fmt::format("{}: products in 16 bits have no model on this device whose constants could be "
-                                   "fitted; measure whole models instead",
-                                   out.device.name));
+    return diags.error(
+        fmt::format("{}: products in 16 bits have no model on this device whose constants could be "
+                    "fitted; measure whole models instead",
+                    out.device.name));
   const ProductFit fit(*rates.product[1], measured->all);
   const Eigen::VectorXd found = fit.run();
   out.error_before = fit.mean_error(Eigen::VectorXd::Zero(kFactors));

@@ -45,9 +45,8 @@ TEST(LearnedFactor, ABetterDeviceOfAClassIsNotSlower) {
         ProductDevice d = kA100;
         d.chip = chip;
         const Product p{.m = m, .n = n, .k = 2048};
-        for (double ProductDevice::*fact :
-             {&ProductDevice::sms, &ProductDevice::peak, &ProductDevice::bandwidth, &ProductDevice::cache,
-              &ProductDevice::tdp_w}) {
+        for (double ProductDevice::*fact : {&ProductDevice::sms, &ProductDevice::peak, &ProductDevice::bandwidth,
+                                            &ProductDevice::cache, &ProductDevice::tdp_w}) {
           for (const double ratio : {1.1, 2.0, 8.0}) {
             ProductDevice better = d;
             better.*fact *= ratio;
@@ -89,8 +88,8 @@ TEST(LearnedFactor, ComesToOneGradually) {
 }
 
 TEST(LearnedFactor, IsOfMeasuredClassesOnly) {
-  for (const ChipClass chip : {ChipClass::Vector, ChipClass::VectorOlder, ChipClass::GeForce, ChipClass::Turing,
-                               ChipClass::Cdna}) {
+  for (const ChipClass chip :
+       {ChipClass::Vector, ChipClass::VectorOlder, ChipClass::GeForce, ChipClass::Turing, ChipClass::Cdna}) {
     EXPECT_FALSE(has_learned_factor(chip)) << name(chip);
   }
 }

@@ -48,7 +48,7 @@ const constants::Decoding& decoding_of(AttentionChip chip) {
 /// Keys of a step of a single query's kernel.
 double decoding_tile(AttentionChip chip, double channels) {
   if (chip == AttentionChip::Wgmma) return constants::kLeastDecodingTile;
-  return channels <= 64 ? 4 * constants::kLeastDecodingTile
+  return channels <= 64    ? 4 * constants::kLeastDecodingTile
          : channels <= 128 ? 2 * constants::kLeastDecodingTile
                            : constants::kLeastDecodingTile;
 }
@@ -80,8 +80,8 @@ AttentionTime decoding_time(const AttentionProblem& a, const AttentionFacts& d) 
     const double part = std::ceil(tiles / splits) * tile * 2 * a.element_bytes * a.channels;
     const double waves = std::ceil(sequences * splits / (d.sms * d.resident));
     const double streams = waves * (part / c.stream + c.block) / d.clock_hz;
-    const double work = std::max(streams, dram) + c.exposed * std::min(streams, dram) +
-                        (splits > 1 ? c.combine / d.clock_hz : 0);
+    const double work =
+        std::max(streams, dram) + c.exposed * std::min(streams, dram) + (splits > 1 ? c.combine / d.clock_hz : 0);
     return AttentionTime{.compute_s = streams, .memory_s = dram, .work_s = work};
   };
   if (d.chip == AttentionChip::MmaSync) return with_splits(flash2_splits(sequences, 2 * d.sms, tiles));

@@ -11,8 +11,8 @@
 namespace perfc {
 
 struct AttentionProblem {
-  double heads = 0;          ///< over the whole batch
-  double key_heads = 0;      ///< heads of keys and values, over the whole batch; 0: as many
+  double heads = 0;      ///< over the whole batch
+  double key_heads = 0;  ///< heads of keys and values, over the whole batch; 0: as many
   double queries = 0, keys = 0;
   double channels = 0;  ///< of a head
   double element_bytes = 2;

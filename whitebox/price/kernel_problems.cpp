@@ -105,11 +105,10 @@ std::optional<AttentionProblem> attention_problem(const Kernel& k) {
   if (!fused) return std::nullopt;
   const bool scaled = k.ops.front() == op("nn.sdpa"), grouped = k.ops.front() == op("nn.attention");
   if (!scaled && !grouped) return std::nullopt;
-  AttentionProblem out{
-      .heads = k.extents.products,
-      .queries = k.extents.m,
-      .keys = k.extents.k / 2,  // MACs per element of the result: a score's channels, and its value
-      .channels = k.extents.n};
+  AttentionProblem out{.heads = k.extents.products,
+                       .queries = k.extents.m,
+                       .keys = k.extents.k / 2,  // MACs per element of the result: a score's channels, and its value
+                       .channels = k.extents.n};
   const bool fills_tiles = scaled && out.queries >= constants::kFewQueries;
   if (!fills_tiles && !is_decoding(out)) return std::nullopt;
   out.key_heads = key_heads(k, out);

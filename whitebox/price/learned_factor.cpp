@@ -62,11 +62,16 @@ double sum_of_trees(const FactorFeatures& x) {
 /// The number of a class in the trees: none where it was not measured.
 std::optional<float> class_number(ChipClass chip) {
   switch (chip) {
-    case ChipClass::Ga100: return 0;
-    case ChipClass::Graphics: return 1;
-    case ChipClass::Hopper: return 2;
-    case ChipClass::Blackwell: return 3;
-    default: return std::nullopt;
+    case ChipClass::Ga100:
+      return 0;
+    case ChipClass::Graphics:
+      return 1;
+    case ChipClass::Hopper:
+      return 2;
+    case ChipClass::Blackwell:
+      return 3;
+    default:
+      return std::nullopt;
   }
 }
 

@@ -64,7 +64,7 @@ struct ProductDevice {
   double bandwidth = 1;  ///< byte/s of memory
   double cache = 1;      ///< bytes of L2
   double tdp_w = 1;
-  double share = 1;  ///< of the rate that chips of its class reach, what was measured of this device
+  double share = 1;      ///< of the rate that chips of its class reach, what was measured of this device
   bool learned = false;  ///< products in 16 bits of such chips were measured: whitebox/price/learned_factor.h
   ProductFactors own;
 };
