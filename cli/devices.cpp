@@ -213,7 +213,9 @@ Command calibrate_command() {
   CalibrationRequest& r = o->request;
   Command c{"calibrate", "Fit a device's constants to measurements on it (docs/devices.md)",
             [o] { return run_calibration(*o); }};
-  c.option("labels", r.data, "Labels, a CSV file beside its model files (docs/gnn.md)").required();
+  c.option("labels", r.data,
+           "CSV file: labels beside their model files (docs/gnn.md), or measured products (docs/devices.md)")
+      .required();
   c.option("-o,--output", o->output, "Device file to write [standard output]");
   c.option("--device-file", r.device_file, "JSON file that describes the device, where it is not built in");
   c.option("--host", r.host, "What dispatches to it, whose costs are fitted too: a name or a host file [the device's]");

@@ -18,9 +18,12 @@ namespace {
 
 const std::set<std::string> kDtypes{"float64", "float32", "tf32", "float16", "bfloat16", "float8", "int8", "int4"};
 const std::set<std::string> kMemoryTypes{"", "ddr", "gddr", "hbm", "lpddr"};
-const std::set<std::string> kEfficiencies{"matmul",    "convolution",   "vector_matmul",    "vector_convolution",
-                                          "depthwise", "vector",        "bandwidth",        "gather",
-                                          "layout",    "dense_product", "dense_convolution"};
+const std::set<std::string> kEfficiencies{
+    "matmul", "convolution", "vector_matmul", "vector_convolution", "depthwise", "vector", "bandwidth", "gather",
+    "layout", "dense_product", "dense_convolution",
+    // factors on a chip class' constants: whitebox/price/matmul_time.h
+    "product_launch", "product_tensor", "product_read", "product_write", "product_step", "product_l2", "product_tile",
+    "product_power", "product_split"};
 
 std::set<std::string> precision_names() {
   std::set<std::string> out;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "learning/kernel_calibration.h"
 #include "learning/predictors.h"
 #include "whitebox/constants.h"
 
@@ -177,6 +178,7 @@ void name_host(Device& d, const Found& found, std::size_t labels) {
 }  // namespace
 
 Result<Calibration> calibrate(const CalibrationRequest& request, Diagnostics& diags) {
+  if (lists_kernels(request.data)) return calibrate_on_kernels(request, diags);
   Diagnostics in_labels(request.data);
   auto dataset = read_dataset(request.data, in_labels);
   if (dataset) {

@@ -1,6 +1,8 @@
 #pragma once
 /// `perfc devices calibrate`: a device's constants from measurements on it.
 ///
+/// Measured products do, too: learning/kernel_calibration.h.
+///
 /// Ten measured models say most of what a data sheet does not: what share of the
 /// peaks kernels reach on this device, what a launch and a dispatch cost, and, where
 /// labels have energy, what power it draws. Labels of single operators serve as well. The
@@ -12,7 +14,7 @@
 namespace perfc {
 
 struct CalibrationRequest {
-  std::string data;         ///< labels, see learning/dataset.h; of one device
+  std::string data;         ///< labels, see learning/dataset.h, or kernels; of one device
   std::string device_file;  ///< devices of the user's own; empty: none
   std::string host;         ///< name or file; empty: the device's
   LabelFilter filter;

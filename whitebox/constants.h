@@ -134,6 +134,11 @@ inline constexpr ProductConstants kProducts[] = {
 };
 // clang-format on
 
+/// ln of the learned factor on products, at most. (our choice)
+inline constexpr double kMostLearned = 0.4;
+/// Extents of the products that trained it: rows of A; columns of B, and of A. [studies/kernels/product_factor.py]
+inline constexpr double kMostMeasuredRows = 32768, kLeastMeasured = 32, kMostMeasured = 65536;
+
 /// What products with quantised operands change: factors on their chip class' constants, and on the peak where both
 /// operands have 8 bits. TensorRT-LLM's weight-only (int8, int4) and SmoothQuant kernels on A100 and L40S; a launch of
 /// theirs takes longer than cuBLAS'. [studies/kernels/fit_quantised.py prints it]
@@ -208,6 +213,25 @@ struct Attention {
 };
 inline constexpr Attention kMmaAttention{.queries = 128, .rows = 16, .share = 1.08, .tail = 0.361, .block = 2000};
 inline constexpr Attention kWgmmaAttention{.queries = 192, .rows = 64, .share = 0.961, .tail = 0.494, .block = 6460};
+/// A single query: one class of kernels. [kernels]
+struct Decoding {
+  double bandwidth;  ///< 1: of what streams reach
+  double stream;     ///< byte per clock that a thread block reads
+  double block;      ///< clocks per thread block beside that
+  double exposed;    ///< 1: of the shorter of SMs and memory, what does not hide
+  double combine;    ///< clocks of adding up the parts
+};
+inline constexpr Decoding kMmaDecoding{
+    .bandwidth = 1.21, .stream = 15.9, .block = 7020, .exposed = 0.818, .combine = 14200};
+inline constexpr Decoding kWgmmaDecoding{
+    .bandwidth = 0.964, .stream = 16.8, .block = 4350, .exposed = 0.0662, .combine = 3570};
+/// Keys of a step of such a kernel, at least. [flash_fwd_launch_template.h, run_mha_fwd_splitkv_dispatch: 64 to 256]
+inline constexpr double kLeastDecodingTile = 64;
+/// FlashAttention-2: 1 of the SMs, filled without parts; of the best filling, what suffices; parts at most.
+/// [flash_api.cpp, num_splits_heuristic]
+inline constexpr double kFullSms = 0.8, kEnoughFilling = 0.85, kMostDecodingSplits = 128;
+/// Parts that FlashAttention-3's kernels are tried with. (our choice)
+inline constexpr double kDecodingSplits[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
 /// Channels of a head that kernels exist for. [FlashAttention, hdim64 … hdim256]
 inline constexpr double kAttentionWidths[] = {64, 96, 128, 192, 256};
 /// Bytes per clock of an SM's shared memory: 32 banks of 4. [CUDA C++ Programming Guide]
@@ -338,7 +362,7 @@ struct KernelErrors {
 /// `dense_convolution` over the devices that have one; of `depthwise`, for depthwise ones, whose roofline is all there
 /// is. Memory-bound kernels of another class: MI100, MI210. [kernels]
 inline constexpr KernelErrors kKernelErrors[] = {
-    {7.4, 7.6, 18.0, 26.7, 0},     // Product
+    {5.2, 6.0, 18.0, 26.7, 0},     // Product
     {19.5, 25.8, 25.8, 52.4, 0},   // VectorProduct
     {12.2, 15.1, 21.8, 66.8, 0},   // Attention
     {7.4, 7.6, 18.0, 26.7, 0.16},  // Convolution

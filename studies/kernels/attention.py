@@ -2,7 +2,8 @@ r"""Times of fused attention from data sheets and shapes: fits the constants of 
 
     python3 -m venv /tmp/venv && /tmp/venv/bin/pip install numpy scipy pandas lightgbm
     /tmp/venv/bin/python studies/kernels/attention.py --shared ../shared [--judge] [--learned] \
-        [--cases tests/fixtures/attention_cases.tsv]
+        [--cases tests/fixtures/attention_cases.tsv] \
+        [--decoding-cases tests/fixtures/decoding_cases.tsv]
 
 Data: shared/data/datacenter/attention_{encoder,prefill,decode}, bfloat16, one kernel family per chip class:
 FlashAttention 2 on mma.sync chips (A100: vLLM 0.14.0; L40S: 0.24.0), FlashAttention 3 on Hopper, on data-centre
@@ -104,7 +105,7 @@ def load(shared, kind):
     return d
 
 
-# ---- The model: whitebox/price/attention_time.cpp computes `encoder`
+# ---- The model: whitebox/price/attention_time.cpp computes `encoder` and, but for `sequence`, `decode`
 
 SHARED_MEMORY = 128.0  # bytes per clock and SM [CUDA C++ Programming Guide, shared memory: 32 banks of 4 bytes]
 OPERATIONS = 4.0  # per score beside the exponential: maximum, scale, sum, conversion
@@ -352,6 +353,23 @@ def write_cases(path, x, fitted):
     path.write_text("\n".join(lines) + "\n")
 
 
+def write_decoding_cases(path, x, fitted):
+    """The same of single queries; mma.sync with heads that share keys: others PyTorch splits, vLLM does not."""
+    x = x[(x["rows"] < 128) & (~x.mma | ((x.num_heads > x.kv_heads) & (x.window_size == 0)))]
+    x = x.sample(frac=1, random_state=2).groupby("device").head(25)
+    lines = [
+        "# Written by studies/kernels/attention.py --decoding-cases; bandwidth is what kernels reach of it.",
+        "\t".join([*FACTS, "resident", "key_heads", "keys", "channels", "work_us"])
+    ]
+    for r in (x[x.device == d] for d in sorted(set(x.device))):
+        c = dict(fitted[CLASS_OF[r.device.iloc[0]]], launch=0, sequence=0)
+        keys = np.where(r.window_size > 0, np.minimum(r.step + 1, r.window_size), r.step + 1)
+        for values in zip(*(r[f].astype(float) for f in FACTS), r.resident, r.batch_size * r.kv_heads, keys,
+                          r.head_dim, decode(r, c) * 1e6):
+            lines.append("\t".join(f"{v:.9g}" for v in values))
+    path.write_text("\n".join(lines) + "\n")
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--shared", type=pathlib.Path, required=True)
@@ -360,6 +378,7 @@ def main():
                    help="on the shapes that are never fitted (docs/judged.md lists each look)")
     p.add_argument("--learned", action="store_true", help="boosted corrections too")
     p.add_argument("--cases", type=pathlib.Path, help="write cases for the unit test")
+    p.add_argument("--decoding-cases", type=pathlib.Path, help="the same of single queries")
     args = p.parse_args()
     report = Report()
     for kind, model in (("encoder", encoder), ("prefill", prefill), ("decode", decode)):
@@ -369,6 +388,8 @@ def main():
         fitted = judge(report, kind, model, train, test, args.learned)
         if args.cases and kind == "encoder":
             write_cases(args.cases, train, fitted)
+        if args.decoding_cases and kind == "decode":
+            write_decoding_cases(args.decoding_cases, train, fitted)
     report.print()
 
 

@@ -26,13 +26,10 @@ QUANTISED_BYTES, QUANTISED_SHARE, QUANTISED_US = 3, 0.8, 2
 
 
 def class_constants():
-    """By name, from whitebox/constants.h."""
-    out = {}
+    """By name, from whitebox/constants.h: two lines of numbers below a comment with the name."""
     text = (data.ROOT / "whitebox/constants.h").read_text()
-    for name, body in re.findall(r"    // (\w+)\n    \{(\.launch_clocks.*?)\},\n", text, re.S):
-        values = dict(re.findall(r"\.(\w+) = ([\d.e-]+)", body))
-        out[name] = np.array([float(values[n]) for n in pm.NAMES])
-    return out
+    rows = re.findall(r"    // (\w+)\n    \{([^}]*)\},", text[text.index("kProducts[]"):])
+    return {name: np.array([float(x) for x in body.split(",")[:len(pm.NAMES)]]) for name, body in rows}
 
 
 def load(kind):

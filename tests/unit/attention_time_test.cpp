@@ -40,6 +40,42 @@ TEST(AttentionTime, IsWhatTheStudySays) {
   EXPECT_GE(cases, 60);
 }
 
+TEST(DecodingTime, IsWhatTheStudySays) {
+  const int cases = for_each_study_case("tests/fixtures/decoding_cases.tsv", [](std::istream& fields) {
+    AttentionFacts d;
+    AttentionProblem a{.queries = 1};
+    double rows, work_us;
+    fields >> d.bandwidth >> d.l2_bytes >> d.sms >> d.clock_hz >> d.matrix_flops >> d.exponentials >> d.lanes >> rows >>
+        d.sustained >> d.resident >> a.key_heads >> a.keys >> a.channels >> work_us;
+    d.chip = rows == 16 ? AttentionChip::MmaSync : AttentionChip::Wgmma;
+    a.heads = a.key_heads;
+    EXPECT_NEAR(decoding_time(a, d).work_s * 1e6, work_us, 1e-6 * work_us);
+  });
+  EXPECT_GE(cases, 60);
+}
+
+TEST(DecodingTime, HeadsThatShareKeysReadThemOnce) {
+  const AttentionFacts d = a_gpu(AttentionChip::Wgmma);
+  const AttentionProblem own{.heads = 4096, .key_heads = 4096, .queries = 1, .keys = 8192, .channels = 128};
+  AttentionProblem shared = own;
+  shared.key_heads = 512;
+  EXPECT_NEAR(decoding_time(own, d).memory_s / decoding_time(shared, d).memory_s, 8, 0.1);
+}
+
+TEST(DecodingTime, ABetterDeviceIsNeverSlower) {
+  for (const AttentionChip chip : {AttentionChip::MmaSync, AttentionChip::Wgmma}) {
+    for (const double heads : {1.0, 32.0, 2048.0}) {
+      const AttentionProblem a{.heads = heads, .queries = 1, .keys = 4096, .channels = 128};
+      for (double AttentionFacts::*fact :
+           {&AttentionFacts::bandwidth, &AttentionFacts::l2_bytes, &AttentionFacts::clock_hz}) {
+        AttentionFacts better = a_gpu(chip);
+        better.*fact *= 1.3;
+        EXPECT_LE(decoding_time(a, better).work_s, decoding_time(a, a_gpu(chip)).work_s * (1 + 1e-12));
+      }
+    }
+  }
+}
+
 TEST(AttentionTime, ABetterDeviceIsNeverSlower) {
   for (const AttentionChip chip : {AttentionChip::MmaSync, AttentionChip::Wgmma}) {
     for (const double tokens : {1.0, 196.0, 4096.0}) {

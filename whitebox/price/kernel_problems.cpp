@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "whitebox/constants.h"
 
@@ -88,13 +89,35 @@ std::optional<MemoryBoundProblem> memory_bound_problem(const Kernel& k) {
                             .hot = k.traffic.bytes > 0 ? k.traffic.handed_bytes / k.traffic.bytes : 0};
 }
 
+namespace {
+
+/// Heads of keys and values, over the batch, by the bytes that are read of them.
+double key_heads(const Kernel& k, const AttentionProblem& a) {
+  const double queries = 2 * a.element_bytes * a.heads * a.queries * a.channels;  // and the result
+  const double of_a_head = 2 * a.element_bytes * a.keys * a.channels;
+  return std::clamp(std::round((k.traffic.bytes - queries) / of_a_head), 1.0, a.heads);
+}
+
+}  // namespace
+
 std::optional<AttentionProblem> attention_problem(const Kernel& k) {
-  const bool fused = k.kind == KernelKind::Matmul && k.ops.size() == 1 && k.ops.front() == op("nn.sdpa");
-  if (!fused || !k.half || k.placement.aligned == 0 || k.extents.m < constants::kFewQueries) return std::nullopt;
-  return AttentionProblem{.heads = k.extents.products,
-                          .queries = k.extents.m,
-                          .keys = k.extents.k / 2,  // MACs per element of the result: a score's channels, and its value
-                          .channels = k.extents.n};
+  const bool fused = k.kind == KernelKind::Matmul && k.ops.size() == 1 && k.half && k.placement.aligned > 0;
+  if (!fused) return std::nullopt;
+  const bool scaled = k.ops.front() == op("nn.sdpa"), grouped = k.ops.front() == op("nn.attention");
+  if (!scaled && !grouped) return std::nullopt;
+  AttentionProblem out{.heads = k.extents.products,
+                       .queries = k.extents.m,
+                       .keys = k.extents.k / 2,  // MACs per element of the result: a score's channels, and its value
+                       .channels = k.extents.n};
+  const bool fills_tiles = scaled && out.queries >= constants::kFewQueries;
+  if (!fills_tiles && !is_decoding(out)) return std::nullopt;
+  out.key_heads = key_heads(k, out);
+  return out;
+}
+
+bool is_decoding(const AttentionProblem& a) {
+  const double widest = *std::rbegin(constants::kAttentionWidths);
+  return a.queries == 1 && a.keys >= 1 && a.heads >= 1 && a.channels >= 1 && a.channels <= widest;
 }
 
 MemoryFacts memory_facts(const Device& d, double bandwidth) {
@@ -114,6 +137,7 @@ AttentionFacts attention_facts(const Device& d, double bandwidth, double matrix_
           .sms = m.sms,
           .clock_hz = m.clock_hz,
           .matrix_flops = matrix_flops,
+          .resident = d.architecture == "ampere" && d.memory_type == "hbm" ? 2.0 : 1.0,  // 164 KiB, not 100
           .lanes = m.lanes,
           .sustained = sustained};
 }

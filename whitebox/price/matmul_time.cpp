@@ -56,9 +56,25 @@ double gemv_time(const ProductDevice& d, const ProductConstants& chip, const Pro
          std::max(bytes.read / (chip.read_share * d.bandwidth), (bytes.a + bytes.b) / l2);
 }
 
-/// A chip class' constants for kernels of quantised operands.
-ProductConstants constants_of(ChipClass chip, Quantised quantised) {
-  ProductConstants c = constants::kProducts[static_cast<std::size_t>(chip)];
+/// A chip class' constants, with what was measured of the device.
+ProductConstants constants_of(const ProductDevice& d) {
+  ProductConstants c = constants::kProducts[static_cast<std::size_t>(d.chip)];
+  c.launch_clocks *= d.own.launch;
+  c.gemv_clocks *= d.own.launch;
+  c.tensor_share *= d.own.tensor;
+  c.read_share *= d.own.read;
+  c.write_share *= d.own.write;
+  c.step_ns *= d.own.step;
+  c.l2_bytes_clock *= d.own.l2;
+  c.tile_ns *= d.own.tile;
+  c.power_share *= d.own.power;
+  c.split_ns *= d.own.split;
+  return c;
+}
+
+/// The same for kernels of quantised operands.
+ProductConstants constants_of(const ProductDevice& d, Quantised quantised) {
+  ProductConstants c = constants_of(d);
   if (quantised == Quantised::None) return c;
   const auto& f = quantised == Quantised::Weights ? constants::kQuantisedWeights : constants::kQuantisedBoth;
   c.launch_clocks *= f.launch_clocks;
@@ -103,7 +119,7 @@ std::optional<ChipClass> chip_class(const Device& d, Units units) {
 }
 
 double sustained_flops(const ProductDevice& d, Quantised quantised) {
-  const ProductConstants chip = constants_of(d.chip, quantised);
+  const ProductConstants chip = constants_of(d, quantised);
   return d.share * chip.power_share * d.peak *
          std::pow(d.tdp_w * constants::kFlopsOfTeraflop / d.peak, chip.power_exponent);
 }
@@ -113,7 +129,7 @@ double under_power_limit(double time, double sustained) {
 }
 
 ProductTime product_time(const ProductDevice& d, const Product& p) {
-  const ProductConstants chip = constants_of(d.chip, p.quantised);
+  const ProductConstants chip = constants_of(d, p.quantised);
   const Moved bytes = moved(d, chip, p);
   const double step = constants::kStepBytes / std::max(p.a_bytes, p.b_bytes);
   const double l2_rate = chip.l2_bytes_clock * d.clock * d.sms;

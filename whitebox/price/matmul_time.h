@@ -6,6 +6,7 @@
 /// the fastest is taken. Constants per class of chip: `constants::kProducts`. Its twin in Python, which fits them, is
 /// studies/kernels/product_model.py; docs/whitebox.md says how well it does.
 #include <optional>
+#include <string_view>
 
 #include "devices/device.h"
 #include "whitebox/launch/kernels.h"
@@ -38,6 +39,22 @@ enum class Units {
 /// since Ampere, fewer bits on AMD's).
 std::optional<ChipClass> chip_class(const Device&, Units);
 
+/// Factors on the constants of a device's class, by products in 16 bits that were measured on the device.
+struct ProductFactors {
+  double launch = 1, tensor = 1, read = 1, write = 1, step = 1, l2 = 1, tile = 1, power = 1, split = 1;
+};
+/// Their names among a device's efficiencies (devices/device.h).
+struct ProductFactor {
+  std::string_view key;
+  double ProductFactors::*factor;
+};
+inline constexpr ProductFactor kProductFactors[] = {
+    {"product_launch", &ProductFactors::launch}, {"product_tensor", &ProductFactors::tensor},
+    {"product_read", &ProductFactors::read},     {"product_write", &ProductFactors::write},
+    {"product_step", &ProductFactors::step},     {"product_l2", &ProductFactors::l2},
+    {"product_tile", &ProductFactors::tile},     {"product_power", &ProductFactors::power},
+    {"product_split", &ProductFactors::split}};
+
 /// What a product's time depends on of a device.
 struct ProductDevice {
   ChipClass chip = ChipClass::Graphics;
@@ -47,7 +64,9 @@ struct ProductDevice {
   double bandwidth = 1;  ///< byte/s of memory
   double cache = 1;      ///< bytes of L2
   double tdp_w = 1;
-  double share = 1;  ///< of the rate that chips of its class reach, what was measured of this device
+  double share = 1;      ///< of the rate that chips of its class reach, what was measured of this device
+  bool learned = false;  ///< products in 16 bits of such chips were measured: whitebox/price/learned_factor.h
+  ProductFactors own;
 };
 
 /// Who wrote B before.

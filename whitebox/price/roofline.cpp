@@ -10,6 +10,7 @@
 #include "ir/support/csv.h"
 #include "whitebox/constants.h"
 #include "whitebox/launch/kernel_fields.h"
+#include "whitebox/price/learned_factor.h"
 
 namespace perfc {
 namespace {
@@ -38,7 +39,14 @@ std::optional<ProductDevice> product_device(const Device& d, Units units, double
                        .bandwidth = d.bandwidth_gb_s * 1e9,
                        .cache = d.l2_mib * constants::kBytesPerMib,
                        .tdp_w = d.tdp_w,
-                       .share = share};
+                       .share = share,
+                       .learned = has_learned_factor(*chip) && d.architecture != "volta"};
+}
+
+ProductFactors own_factors(const Device& d) {
+  ProductFactors out;
+  for (const auto& [key, factor] : kProductFactors) out.*factor = look_up(d.efficiency, key.data(), 1);
+  return out;
 }
 
 /// A dense product, whose tiles tell its time: not attention, nor a recurrence, nor what runs in tiles of its own.
@@ -56,6 +64,13 @@ bool is_converted(const Kernel& k) {
   return k.placement.channels_first && (k.extents.window > 1 || k.extents.stride > 1);
 }
 
+/// With the learned factor where a kernel is of those that were measured: aligned operands in 16 bits, one product.
+ProductTime time_of(const Kernel& k, const ProductDevice& device, const Product& p) {
+  const bool plain = p.quantised == Quantised::None && p.a_bytes == 2 && p.batch == 1;
+  return device.learned && plain && k.placement.aligned == 1 ? learned_product_time(device, p)
+                                                             : product_time(device, p);
+}
+
 Priced price_product(const Kernel& k, const Rates& r) {
   const bool eight = k.quantised == Quantised::Both && r.product8;
   ProductDevice device = eight ? *r.product8 : *r.product[k.half];
@@ -68,7 +83,7 @@ Priced price_product(const Kernel& k, const Rates& r) {
   p.b_bytes = std::clamp((k.traffic.bytes - a - c) / b, constants::kNarrowestWeight, read);
   if (eight || (k.quantised == Quantised::Weights && !r.on_vector[k.half])) p.quantised = k.quantised;
   if (k.traffic.handed_bytes >= a + b * p.b_bytes) p.second = SecondOperand::Data;
-  const ProductTime t = product_time(device, p);
+  const ProductTime t = time_of(k, device, p);
   const double beside = std::max(k.traffic.bytes - a - b * p.b_bytes - c, 0.0) / r.bandwidth;
 
   Priced out;
@@ -164,6 +179,7 @@ Rates::Rates(const Device& d, Precision p)
       convolution_product[half] = product_device(d, units, matrix[half], share("dense_convolution", 1));
     sustained[half] = product[half] ? sustained_flops(*product[half]) : std::numeric_limits<double>::infinity();
     product_bytes[half] = half ? 2 : float_bytes(p);
+    if (product[half] && units == Units::Matrix && product_bytes[half] == 2) product[half]->own = own_factors(d);
   }
   if (int8) {
     matrix8 = look_up(d.matrix_tflops, "int8", 0) * 1e12;
@@ -191,7 +207,7 @@ void be_memory_bound(const Kernel& k, const MemoryBoundTime& t, Priced& p) {
 void be_attention(const Kernel& k, const AttentionTime& t, double sustained, Priced& p) {
   p.compute_us = under_power_limit(t.compute_s, 2 * k.work.macs / sustained) * 1e6 * k.limits.slowdown;
   p.memory_us = t.memory_s * 1e6 * k.limits.slowdown;
-  p.exposed_us = 0;
+  p.exposed_us = (t.work_s - std::max(t.compute_s, t.memory_s)) * 1e6 * k.limits.slowdown;
 }
 
 Priced price_at(const Kernel& k, const Rates& r) {
@@ -243,7 +259,10 @@ Priced price_at(const Kernel& k, const Rates& r) {
   if (r.memory.sms > 0) {
     if (const auto bound = memory_bound_problem(k)) be_memory_bound(k, memory_bound_time(*bound, r.memory), p);
     const auto attention = r.on_vector[1] ? std::nullopt : attention_problem(k);
-    if (attention) be_attention(k, attention_time(*attention, r.attention), r.sustained[1], p);
+    if (attention) {
+      const auto time = is_decoding(*attention) ? decoding_time : attention_time;
+      be_attention(k, time(*attention, r.attention), r.sustained[1], p);
+    }
   }
   if (k.limits.blocks > 0) p.memory_us *= std::max(1.0, r.sms / k.limits.blocks);  // the others wait
   p.serial_us = k.limits.serial_steps * r.serial_us;
