@@ -1,0 +1,104 @@
+"""Judges perfc, as it is, on whole models that nothing in it was fitted to: torchvision's on four GPUs.
+
+    build/venv-oracle/bin/python studies/strangers.py export --out build/strangers        (torch, torchvision)
+    python3 studies/strangers.py judge --models build/strangers --shared ../shared [--perfc build/release/perfc]
+
+Labels: ryujaehun/pytorch-gpu-benchmark (MIT), ../shared/data/torchvision_gpus: inference at batch 12, eager, one GPU.
+A run holds the copy of the images from pageable memory, which perfc does not predict: COPY_GB_S is taken for it, fixed
+before the first look. float is what PyTorch 1.7 did when nobody said anything: TF32 on an A100, float32 elsewhere.
+
+Every look is a row of docs/judged.md. What is seen here must not change the program: a set that is fitted to judges
+nothing any more.
+"""
+import argparse
+import collections
+import csv
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "python"), str(ROOT / "studies")]
+BATCH, SIDE = 12, 224  # images, and the pixels of their sides
+COPY_GB_S = 6.0  # of pageable memory to the device; NVIDIA's bandwidthTest on PCIe 3.0 has 6
+DEVICES = {
+    "A100-SXM4-40GB": "a100-40gb",
+    "GeForce RTX 2080 Ti": "rtx2080ti",
+    "TITAN RTX": "titan-rtx",
+    "TITAN Xp": "titan-xp"
+}
+BYTES = {"float": 4, "half": 2}
+
+
+def dtype_of(device, precision):
+    if precision == "half":
+        return "fp16"
+    return "tf32" if device.startswith("a100") else "fp32"
+
+
+def labels(shared):
+    with open(shared / "data/torchvision_gpus/torchvision_bs12.csv", newline="") as f:
+        for r in csv.DictReader(f):
+            if r["task"] == "inference" and r["gpus"] == "1" and r["precision"] in BYTES:
+                yield r["model"], DEVICES[r["gpu"]], r["precision"], float(r["mean_ms"])
+
+
+def export(args):
+    import torch
+    for name in ("nms", "qnms"):  # a CPU build of torch cannot load torchvision's
+        torch.library.define(f"torchvision::{name}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    import torchvision
+    from perfc.export import torchscript
+    args.out.mkdir(parents=True, exist_ok=True)
+    for name in sorted({model for model, *_ in labels(args.shared)}):
+        module = torchvision.models.get_model(name, weights=None).eval()
+        program = torchscript.export_module(module, (torch.zeros(BATCH, 3, SIDE, SIDE),), name=name)
+        torchscript.write(program, str(args.out / f"{name}.json"))
+        print(name, flush=True)
+
+
+def predict(perfc, path, device, dtype):
+    command = [str(perfc), str(path), "--batch", str(BATCH), "--device", device, "--dtype", dtype, "--json", "--quiet"]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["predictions"][0]
+
+
+def judge(args):
+    groups = collections.defaultdict(list)
+    for model, device, precision, measured_ms in labels(args.shared):
+        p = predict(args.perfc, args.models / f"{model}.json", device, dtype_of(device, precision))
+        copy_ms = BATCH * 3 * SIDE**2 * BYTES[precision] / (COPY_GB_S * 1e6)
+        low, high = (ms + copy_ms for ms in p["latency_ms_interval"])
+        ratio = (p["latency_ms"] + copy_ms) / measured_ms
+        groups[device, precision].append((ratio, low <= measured_ms <= high, model, p["host_ms"] > p["device_ms"]))
+        if args.verbose:
+            print(f"{device:10} {precision:6} {model:20} {measured_ms:8.2f} ms, predicted ÷ measured {ratio:.2f}")
+    print("| device | precision | runs | MAPE | median predicted ÷ measured | in the 90 % interval | host-bound |")
+    print("|---|---|---|---|---|---|---|")
+    for (device, precision), found in sorted(groups.items()):
+        ratios, inside, _, host = zip(*found)
+        mape = 100 * statistics.mean(abs(r - 1) for r in ratios)
+        print(f"| {device} | {precision} | {len(found)} | {mape:.1f} | {statistics.median(ratios):.2f} | "
+              f"{sum(inside)} of {len(found)} | {sum(host)} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    actions = parser.add_subparsers(required=True)
+    for name, run in (("export", export), ("judge", judge)):
+        action = actions.add_parser(name)
+        action.add_argument("--shared", type=pathlib.Path, default=ROOT.parent / "shared")
+        action.set_defaults(run=run)
+        if run is export:
+            action.add_argument("--out", type=pathlib.Path, required=True)
+        else:
+            action.add_argument("--models", type=pathlib.Path, required=True)
+            action.add_argument("--perfc", type=pathlib.Path, default=ROOT / "build/release/perfc")
+            action.add_argument("--verbose", action="store_true")
+    args = parser.parse_args()
+    args.run(args)
+
+
+if __name__ == "__main__":
+    main()
