@@ -317,6 +317,11 @@ inline constexpr double kNarrowestTransform = 8, kWidestTransform = 256, kTransf
 inline constexpr double kSeenPerGib = 0.116;
 /// 1: odds of the need that is shown. (our choice)
 inline constexpr double kShownOdds = 0.1;
+/// 1: of the upper end of the 90 % interval. (its meaning)
+inline constexpr double kUpperOdds = 0.05;
+/// Factor on what the allocator reserves: with it 90 % of the runs of networks whose context others told lie within
+/// their interval, MIGProfiler's and GPUMemNet's in the mean. [memory]
+inline constexpr double kReservedInterval = 1.25;
 
 // ---- Power
 /// 1: of the TDP, what the demand bends to, and how sharply. Zeus' traces. [power]

@@ -41,7 +41,7 @@ Kept kept(const Graph& g, NodeId id, const std::vector<bool>& needs, double floa
     case Keeps::FirstAndResult:
       return {.operands = kFirst, .result = true};
     case Keeps::FirstAndPositions:
-      return {.operands = kFirst, .extra_bytes = pooled_index_bytes(n)};
+      return {.operands = kFirst, .extra_bytes = unasked_bytes(n)};
     case Keeps::Positions:
       return {.extra_bytes = constants::kIndexBytes * written};
     case Keeps::Indices:
