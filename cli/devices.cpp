@@ -102,11 +102,11 @@ std::string costs(const Host& h) {
 
 /// "pytorch-2 (PyTorch 2.x, CUDA 11.7 or later): 64 MiB + 2.08 KiB per resident thread + 64 MiB …; within × 1.4"
 std::string contents(const Stack& s) {
-  return fmt::format("{} ({}{}{}): {:g} MiB + {:g} KiB per resident thread + {:g} MiB where a model convolves; cuBLAS "
-                     "has {} MiB; within × {:g}",
-                     s.name, s.framework.empty() ? "framework not said" : s.framework, s.cuda.empty() ? "" : ", ",
-                     s.cuda, s.context_mib, s.context_kib_per_thread, s.convolution_mib, rates(s.product_workspace_mib),
-                     s.interval);
+  return fmt::format(
+      "{} ({}{}{}): {:g} MiB + {:g} KiB per resident thread + {:g} MiB where a model convolves; cuBLAS "
+      "has {} MiB; within × {:g}",
+      s.name, s.framework.empty() ? "framework not said" : s.framework, s.cuda.empty() ? "" : ", ", s.cuda,
+      s.context_mib, s.context_kib_per_thread, s.convolution_mib, rates(s.product_workspace_mib), s.interval);
 }
 
 std::string describe(const Device& d) {

@@ -65,7 +65,7 @@ struct Device {
   Stack stack;              ///< what runs on it
 
   /// Calibratable terms (docs/devices.md; `perfc devices NAME` prints them).
-  double launch_us = 0;    ///< device time per kernel beyond the roofline
+  double launch_us = 0;                      ///< device time per kernel beyond the roofline
   std::map<std::string, double> efficiency;  ///< share of peak by kernel category
   /// Power while kernels work, as a share of the TDP, and by how much more the part
   /// above idle is where memory limits them. Fitted by studies/fit_power.py.

@@ -31,8 +31,7 @@ Result<std::vector<Entry>> parse_entries(std::string_view text, const EntryKind&
   const std::size_t before = diags.errors();
   const auto document = json::Document::parse(text, diags);
   if (!document) {
-    return diags.error(
-        fmt::format("not valid JSON; a {} file looks like {} (docs/devices.md)", kind.one, kind.file));
+    return diags.error(fmt::format("not valid JSON; a {} file looks like {} (docs/devices.md)", kind.one, kind.file));
   }
   Fields top(document->root(), "", diags);
   std::string schema;
@@ -62,8 +61,8 @@ Result<Entry> find_entry(std::string_view wanted, const std::vector<Entry>& all,
   }
   const std::string near = did_you_mean(lower(wanted), known);
   return diags.error(fmt::format("unknown {} '{}'{}; it is {}, or a {} file ({})", kind.one, wanted,
-                                 near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near),
-                                 fmt::join(known, ", "), kind.one, kind.origin));
+                                 near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near), fmt::join(known, ", "),
+                                 kind.one, kind.origin));
 }
 
 /// The one entry of a file's text.

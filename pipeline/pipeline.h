@@ -20,7 +20,7 @@ struct Request {
   std::vector<std::string> devices;  ///< names; at least one
   std::string device_file;           ///< extra devices, may be empty
   std::string host;                  ///< name of a host, or a file of one; empty: each device's own
-  std::string stack;                  ///< name of a stack, or a file of one; empty: each device's own
+  std::string stack;                 ///< name of a stack, or a file of one; empty: each device's own
   OpaquePolicy opaque = OpaquePolicy::Refuse;
   std::string predictor = "default";  ///< see learning/predictors.h
   FoldBatchNorm fold_batch_norm = FoldBatchNorm::AsExecuted;

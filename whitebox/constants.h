@@ -302,6 +302,8 @@ inline constexpr OptimizerStep kSgdStep{3, 1}, kMomentumStep{7, 3}, kAdamStep{11
 // ---- Memory
 /// Byte of a position that pooling keeps: int64, PyTorch's indices. [counted]
 inline constexpr double kIndexBytes = 8;
+/// Byte of a dropped or kept element: bool. [counted]
+inline constexpr double kMaskBytes = 1;
 /// Byte of a row's mean and 1/deviation, float32. [counted]
 inline constexpr double kStatisticsBytes = 8;
 /// Byte of cuBLAS' workspace, ":4096:2:16:8". [aten/src/ATen/cuda/CublasHandlePool.cpp]
@@ -321,7 +323,7 @@ inline constexpr double kShownOdds = 0.1;
 inline constexpr double kUpperOdds = 0.05;
 /// Factor on what the allocator reserves: with it 90 % of the runs of networks whose context others told lie within
 /// their interval, MIGProfiler's and GPUMemNet's in the mean. [memory]
-inline constexpr double kReservedInterval = 1.25;
+inline constexpr double kReservedInterval = 1.15;
 
 // ---- Power
 /// 1: of the TDP, what the demand bends to, and how sharply. Zeus' traces. [power]

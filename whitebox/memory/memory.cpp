@@ -124,9 +124,8 @@ class Run {
   /// Whether an operator of this category is called, in bodies too.
   bool calls(Category category) const {
     return std::ranges::any_of(with_bodies(g_), [&](const Graph* g) {
-      return std::ranges::any_of(g->nodes(), [&](const Node& n) {
-        return n.kind == NodeKind::Call && def(n.op).category == category;
-      });
+      return std::ranges::any_of(
+          g->nodes(), [&](const Node& n) { return n.kind == NodeKind::Call && def(n.op).category == category; });
     });
   }
 
@@ -241,8 +240,7 @@ class Run {
     const auto attention =
         config_.mode == ExecMode::Eager ? written_out_attention(g_, id, {.half = width(id) == 2}) : std::nullopt;
     if (!attention) return {};
-    std::vector<Block> copies;
-    for (int i = 0; i < 2; ++i) copies.push_back(heap_.allocate(read_bytes(id, i)));
+    const std::array<Block, 2> copies{heap_.allocate(read_bytes(id, 0)), heap_.allocate(read_bytes(id, 1))};
     const double size = attention->scores * width(id);
     const Block before = heap_.allocate(size);
     for (Block b : copies) heap_.free(b);

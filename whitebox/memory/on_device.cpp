@@ -69,12 +69,11 @@ void add_memory(const MemoryNeeds& needs, const Device& device, Prediction& out)
   m.weights_mib = mib(needs.weights);
   m.gradients_mib = mib(needs.gradients);
   m.optimizer_mib = mib(needs.optimizer);
-  const double larger = needs.multiplies ? device.stack.product_workspace(device.architecture) -
-                                               mib(constants::kProductWorkspace)
-                                         : 0;  // cuBLAS' workspace than the one that was simulated
-  const double reserved =
-      std::clamp(device.memory_mib - m.context_mib, mib(needs.allocated) + larger,
-                 std::max(mib(needs.allocated), mib(needs.reserved)) + larger);
+  const double larger = needs.multiplies
+                            ? device.stack.product_workspace(device.architecture) - mib(constants::kProductWorkspace)
+                            : 0;  // cuBLAS' workspace than the one that was simulated
+  const double reserved = std::clamp(device.memory_mib - m.context_mib, mib(needs.allocated) + larger,
+                                     std::max(mib(needs.allocated), mib(needs.reserved)) + larger);
   const double rest = std::max(0.0, reserved - m.weights_mib - m.gradients_mib - m.optimizer_mib);
   m.workspace_mib = std::min(mib(needs.workspace) + larger, rest);
   m.activations_mib = rest - m.workspace_mib;
