@@ -100,6 +100,22 @@ TEST(Autograd, APoolKeepsItsIndices) {
   EXPECT_EQ(kept_for_backward(g, 3, needs, 4).extra_bytes, 8 * 8 * 8 * 8);
 }
 
+/// Dropout in training keeps a byte per element of the mask, and none of its data.
+TEST(Autograd, ADropoutKeepsItsMask) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(1, 8, 16, 16), float32]) {
+  %1 = weight : Tensor[(8, 1, 1), float32];
+  %2 = multiply(%x, %1);
+  %3 = const[0.1] : Tensor[(), float32];
+  %4 = const[1] : Tensor[(), bool];
+  %5 = nn.dropout(%2, %3, %4);
+  (%5)
+})");
+  const Kept kept = kept_for_backward(g, 5, needs_gradient(g), 4);
+  EXPECT_EQ(kept.operands, 0u);
+  EXPECT_FALSE(kept.result);
+  EXPECT_EQ(kept.extra_bytes, 8 * 16 * 16);
+}
+
 /// torch.matmul merges batch dims: a stride of 0 beside another cannot be merged, so the operand is copied.
 TEST(Autograd, AProductKeepsCopiesOfWhatItBroadcasts) {
   const Graph g = graph_of(R"(def @main(%x: Tensor[(8, 1, 16, 32), float32]) {
@@ -176,8 +192,7 @@ TEST(Memory, UnderAmpNormsStayFloat32AndProductsKeepTheirCasts) {
                   result_of_the_run_before,
               0.05);
   // With norms in 16 bits neither is cast, and the norm's own 2 MiB are what the product keeps.
-  const MemoryNeeds half =
-      memory_needs(g, {.precision = Precision::Amp, .norms = Norms::Half, .task = Task::Forward});
+  const MemoryNeeds half = memory_needs(g, {.precision = Precision::Amp, .norms = Norms::Half, .task = Task::Forward});
   EXPECT_NEAR((amp.allocated - half.allocated) / kMib, norm_cast + norm + product_cast - 2 - 2, 0.05);
 }
 

@@ -47,7 +47,10 @@ bool parameters_follow_data(const Node& n) { return def(n.op).runs.autocast == A
 
 double unasked_bytes(const Node& n) {
   const Keeps keeps = def(n.op).runs.keeps;
-  const double each = keeps == Keeps::FirstAndPositions ? constants::kIndexBytes : 0;
+  const bool writes_mask = keeps == Keeps::Mask && n.results.size() == 1;  // else it is the second result
+  const double each = keeps == Keeps::FirstAndPositions ? constants::kIndexBytes
+                      : writes_mask                     ? constants::kMaskBytes
+                                                        : 0;
   return each * static_cast<double>(n.results[0].type.elements().value_or(0));
 }
 
