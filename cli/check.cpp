@@ -54,7 +54,7 @@ bool read_entry(const YAML::Node& node, const std::string& file, Budget& b) {
       {"model", &b.model},         {"device", &b.device},         {"batch", &b.predict.batch},
       {"dtype", &b.predict.dtype}, {"mode", &b.predict.mode},     {"layout", &b.predict.layout},
       {"norms", &b.predict.norms}, {"opaque", &b.predict.opaque}, {"mig_profile", &b.mig_profile},
-      {"host", &b.predict.host}};
+      {"host", &b.predict.host},   {"stack", &b.predict.stack}};
   bool good = true;
   for (const auto& item : node) {
     const auto key = item.first.as<std::string>();

@@ -35,7 +35,7 @@ Command completion_command(const Command& root);
 struct PredictOptions {
   std::vector<std::string> models;
   std::vector<std::string> devices;
-  std::string device_file, smi_file, host;
+  std::string device_file, smi_file, host, stack;
   std::string batch;  ///< kept as text: "0" and "x" get a message of our own
   std::string dtype = "amp", mode = "eager", layout = "nchw", norms = "full", task = "infer", optimizer = "adam";
   std::string predictor = "default", opaque = "refuse", fold = "auto";

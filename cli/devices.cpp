@@ -12,8 +12,8 @@ using Json = nlohmann::ordered_json;
 
 struct DevicesArguments {
   std::vector<std::string> names;
-  std::string device_file, smi_file, host;
-  bool json = false, hosts = false;
+  std::string device_file, smi_file, host, stack;
+  bool json = false, hosts = false, stacks = false;
 };
 
 Json to_json(const Host& h) {
@@ -26,6 +26,19 @@ Json to_json(const Host& h) {
           {"compiled_us", h.compiled_us},
           {"interval", h.interval},
           {"source", h.source}};
+}
+
+Json to_json(const Stack& s) {
+  return {{"name", s.name},
+          {"title", s.title},
+          {"framework", s.framework},
+          {"cuda", s.cuda},
+          {"context_mib", s.context_mib},
+          {"context_kib_per_thread", s.context_kib_per_thread},
+          {"convolution_mib", s.convolution_mib},
+          {"product_workspace_mib", s.product_workspace_mib},
+          {"interval", s.interval},
+          {"source", s.source}};
 }
 
 Json to_json(const Device& d) {
@@ -55,9 +68,7 @@ Json to_json(const Device& d) {
           {"idle_w", d.idle_w},
           {"launch_us", d.launch_us},
           {"host", to_json(d.host)},
-          {"context_mib", d.context_mib},
-          {"context_mib_per_sm", d.context_mib_per_sm},
-          {"convolution_mib", d.convolution_mib},
+          {"stack", to_json(d.stack)},
           {"efficiency", d.efficiency},
           {"busy_power", d.busy_power},
           {"memory_power", d.memory_power},
@@ -89,6 +100,15 @@ std::string costs(const Host& h) {
                      h.framework.empty() ? "framework not said" : h.framework, calls, h.compiled_us, h.interval);
 }
 
+/// "pytorch-2 (PyTorch 2.x, CUDA 11.7 or later): 64 MiB + 2.08 KiB per resident thread + 64 MiB …; within × 1.4"
+std::string contents(const Stack& s) {
+  return fmt::format(
+      "{} ({}{}{}): {:g} MiB + {:g} KiB per resident thread + {:g} MiB where a model convolves; cuBLAS "
+      "has {} MiB; within × {:g}",
+      s.name, s.framework.empty() ? "framework not said" : s.framework, s.cuda.empty() ? "" : ", ", s.cuda,
+      s.context_mib, s.context_kib_per_thread, s.convolution_mib, rates(s.product_workspace_mib), s.interval);
+}
+
 std::string describe(const Device& d) {
   std::string out = fmt::format("{}: {}\n", d.name, d.title);
   const auto line = [&](std::string_view key, std::string value) { out += fmt::format("  {:<18} {}\n", key, value); };
@@ -103,8 +123,9 @@ std::string describe(const Device& d) {
                             d.tdp_w, d.idle_w, d.busy_power, d.memory_power));
   line("per kernel", fmt::format("{:g} µs on the device", d.launch_us));
   line("host", costs(d.host));
-  line("context", fmt::format("{:g} MiB + {:g} per SM + {:g} where a model convolves", d.context_mib,
-                              d.context_mib_per_sm, d.convolution_mib));
+  line("stack", contents(d.stack));
+  line("context", fmt::format("{:.0f} MiB, {:.0f} where a model convolves", d.stack.context(resident_threads(d), false),
+                              d.stack.context(resident_threads(d), true)));
   line("shares of peak", rates(d.efficiency));
   line("dense products", fmt::format("half their rate at depth {:g}, {:g} % of their traffic hidden",
                                      d.product_half_depth, 100 * d.product_overlap));
@@ -115,21 +136,30 @@ std::string describe(const Device& d) {
   return out;
 }
 
-int list_hosts(const DevicesArguments& o) {
-  if (!o.names.empty() || !o.device_file.empty() || !o.smi_file.empty() || !o.host.empty())
-    return fail(kBadUsage, "--hosts lists the built-in hosts and takes --json only");
+/// The built-in hosts or stacks.
+template <class Entry>
+int list_entries(const DevicesArguments& o, std::string_view kind, const std::vector<Entry>& all,
+                 std::string (*describe_one)(const Entry&)) {
+  if (!o.names.empty() || !o.device_file.empty() || !o.smi_file.empty() || !o.host.empty() || !o.stack.empty())
+    return fail(kBadUsage, fmt::format("--{0} lists the built-in {0} and takes --json only", kind));
   auto out = Output::open("");
   Json list = Json::array();
-  for (const Host& h : builtin_hosts()) {
-    if (o.json) list.push_back(to_json(h));
-    else out->write(costs(h) + "\n");
+  for (const Entry& e : all) {
+    if (o.json) list.push_back(to_json(e));
+    else out->write(describe_one(e) + "\n");
   }
-  if (o.json) out->write(Json{{"schema", "perfc.hosts/1"}, {"hosts", std::move(list)}}.dump(2) + "\n");
+  if (o.json) {
+    Json document{{"schema", fmt::format("perfc.{}/1", kind)}};
+    document[std::string(kind)] = std::move(list);
+    out->write(document.dump(2) + "\n");
+  }
   return out->commit() ? kFine : kBadInput;
 }
 
 int run_devices(const DevicesArguments& o) {
-  if (o.hosts) return list_hosts(o);
+  if (o.hosts && o.stacks) return fail(kBadUsage, "--hosts and --stacks: one list at a time");
+  if (o.hosts) return list_entries(o, "hosts", builtin_hosts(), costs);
+  if (o.stacks) return list_entries(o, "stacks", builtin_stacks(), contents);
   auto out = Output::open("");
   std::vector<Device> devices;
   if (!o.smi_file.empty()) {
@@ -141,9 +171,9 @@ int run_devices(const DevicesArguments& o) {
     if (!gpus) return kBadInput;
     for (const HostGpu& g : *gpus) {
       devices.push_back(g.device);
-      if (!set_host({.host = o.host}, devices, diags)) {
+      if (!set_surroundings({.host = o.host, .stack = o.stack}, devices, diags)) {
         print(diags);
-        return no_devices({.host = o.host});
+        return no_devices({.host = o.host, .stack = o.stack});
       }
       if (o.json) continue;
       out->write(fmt::format("{}  {:.0f} MiB free of {:.0f}, MIG {}{}\n", g.device.name, g.free_mib,
@@ -157,16 +187,17 @@ int run_devices(const DevicesArguments& o) {
     request.devices = o.names;
     request.device_file = o.device_file;
     request.host = o.host;
+    request.stack = o.stack;
     Diagnostics diags;
     auto found = find_devices(request, diags);
     if (!found) {
       print(diags);
-      return no_devices({.device_file = o.device_file, .host = o.host});
+      return no_devices({.device_file = o.device_file, .host = o.host, .stack = o.stack});
     }
     devices = o.names.empty() ? DeviceTable::builtin().all() : std::move(*found);
-    if (!set_host(request, devices, diags)) {
+    if (!set_surroundings(request, devices, diags)) {
       print(diags);
-      return no_devices({.host = o.host});
+      return no_devices({.host = o.host, .stack = o.stack});
     }
     for (const Device& d : devices) {
       if (o.json) break;
@@ -236,6 +267,8 @@ Command devices_command() {
   c.option("--from-nvidia-smi", o->smi_file, "Output of `nvidia-smi -q -x`: describes that host's GPUs");
   c.option("--host", o->host, "What dispatches to the devices: a name of --hosts, or a host file");
   c.option("--hosts", o->hosts, "List hosts: what CPUs and framework versions take per call");
+  c.option("--stack", o->stack, "Software whose context takes their memory: a name of --stacks, or a stack file");
+  c.option("--stacks", o->stacks, "List software stacks: what frameworks and their libraries take of memory");
   c.option("--json", o->json, "As JSON, in the format of device files");
   c.commands = {calibrate_command()};
   return c;

@@ -82,6 +82,9 @@ void add_predict_options(Command& c, PredictOptions& o) {
   c.option("--host", o.host,
            "What dispatches to the device: a name of `perfc devices --hosts`, or a file that `python -m perfc.measure "
            "--host` wrote [the device's: server, desktop, …]");
+  c.option("--stack", o.stack,
+           "Software whose context takes memory: a name of `perfc devices --stacks`, or a file of one [the device's: "
+           "pytorch-2, …]");
   c.option("--dtype", o.dtype,
            "fp32, tf32, amp, fp16, bf16, int8 or default, what PyTorch does untouched: float32, TF32 in convolutions "
            "[amp]");
@@ -108,7 +111,8 @@ void add_predict_options(Command& c, PredictOptions& o) {
 }
 
 int no_devices(const PredictOptions& o) {
-  const bool files = !o.device_file.empty() || (!o.host.empty() && ::access(o.host.c_str(), F_OK) == 0);
+  const auto is_file = [](const std::string& name) { return !name.empty() && ::access(name.c_str(), F_OK) == 0; };
+  const bool files = !o.device_file.empty() || is_file(o.host) || is_file(o.stack);
   return files ? kBadInput : kBadUsage;
 }
 
@@ -151,6 +155,7 @@ std::optional<Request> to_request(const PredictOptions& o) {
   r.devices = o.devices.empty() ? std::vector<std::string>{"a100-40gb"} : o.devices;
   r.device_file = o.device_file;
   r.host = o.host;
+  r.stack = o.stack;
   r.predictor = o.predictor;
   r.mig = {.max_latency_ms = o.max_latency_ms, .min_throughput_per_s = o.min_throughput_per_s, .headroom = o.headroom};
   return r;

@@ -133,7 +133,7 @@ int run_predict(const PredictArguments& o) {
     auto host = host_devices(o.smi_file);
     if (!host) return kBadInput;
     devices = std::move(*host);
-    if (!set_host(*request, *devices, usage)) {
+    if (!set_surroundings(*request, *devices, usage)) {
       print(usage);
       return no_devices(o);
     }

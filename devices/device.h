@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "devices/host.h"
+#include "devices/stack.h"
 #include "ir/support/diagnostics.h"
 
 namespace perfc {
@@ -61,12 +62,10 @@ struct Device {
 
   Host host;                ///< what dispatches to it
   bool host_given = false;  ///< chosen with --host in place of the device's own
+  Stack stack;              ///< what runs on it
 
   /// Calibratable terms (docs/devices.md; `perfc devices NAME` prints them).
-  double launch_us = 0;    ///< device time per kernel beyond the roofline
-  double context_mib = 0;  ///< runtime context
-  double context_mib_per_sm = 0;
-  double convolution_mib = 0;                ///< more context where a model convolves: cuDNN and its kernels
+  double launch_us = 0;                      ///< device time per kernel beyond the roofline
   std::map<std::string, double> efficiency;  ///< share of peak by kernel category
   /// Power while kernels work, as a share of the TDP, and by how much more the part
   /// above idle is where memory limits them. Fitted by studies/fit_power.py.
@@ -109,6 +108,9 @@ class DeviceTable {
   std::vector<Device> devices_;
   std::map<std::string, Device> defaults_;  ///< by kind; those of the built-in table serve user files too
 };
+
+/// Threads that the device holds at once (CUDA C++ Programming Guide, "Compute Capabilities").
+double resident_threads(const Device&);
 
 /// Of AMD's compute architectures: "cdna1", "cdna2", …
 inline bool is_amd(const Device& d) { return d.architecture.starts_with("cdna"); }

@@ -11,6 +11,7 @@
 #include "devices/device.h"
 #include "devices/fields.h"
 #include "devices/read_host.h"
+#include "devices/read_stack.h"
 #include "ir/support/text.h"
 
 namespace perfc {
@@ -31,33 +32,31 @@ std::set<std::string> precision_names() {
   return out;
 }
 
-/// `"host"`: the name of a built-in one, or an object.
 void read_dispatch(Fields& f, Host& host, Diagnostics& diags) {
   for (const char* old : {"host_us_eager", "host_us_compiled"}) {
     if (f.member(old))
       f.complain(old,
                  "dispatch is the host's: name one, as in \"host\": \"server\", or give its costs (docs/devices.md)");
   }
-  const auto given = f.member("host");
-  if (!given) return;
-  if (given->is_object()) {
-    host = read_host(*given, f.at("host"), diags);
-    return;
+  read_entry_field<Host>(f, kHostEntries, find_host, read_host, host, diags);
+}
+
+void read_software(Fields& f, Stack& stack, Diagnostics& diags) {
+  for (const char* old : {"context_mib", "context_mib_per_sm", "convolution_mib"}) {
+    if (f.member(old)) {
+      f.complain(old,
+                 "the context is the software stack's: name one, as in \"stack\": \"pytorch-2\", or give its memory "
+                 "(docs/devices.md)");
+    }
   }
-  const auto name = json::text(*given);
-  if (!name) return f.complain("host", "must be the name of a host or an object");
-  Diagnostics quiet;
-  if (auto found = find_host(*name, quiet)) host = std::move(*found);
-  else f.complain("host", quiet.all().front().message);
+  read_entry_field<Stack>(f, kStackEntries, find_stack, read_stack, stack, diags);
 }
 
 /// The calibratable terms, in a device or in the defaults.
 void read_terms(Fields& f, Device& d, Diagnostics& diags) {
   f.number("launch_us", d.launch_us, 0, 1e4);
   read_dispatch(f, d.host, diags);
-  f.number("context_mib", d.context_mib, 0, 1e6);
-  f.number("context_mib_per_sm", d.context_mib_per_sm, 0, 1e4);
-  f.number("convolution_mib", d.convolution_mib, 0, 1e6);
+  read_software(f, d.stack, diags);
   f.rates("efficiency", d.efficiency, kEfficiencies, 10);
   f.number("busy_power", d.busy_power, 0.01, 2);
   f.number("memory_power", d.memory_power, 0.1, 10);
@@ -242,6 +241,13 @@ Result<Device> DeviceTable::find(std::string_view wanted, Diagnostics& diags) co
   return diags.error(fmt::format("device '{}' has no MIG profile '{}'{}; it has {}", found->name, profile,
                                  near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near),
                                  fmt::join(profiles, ", ")));
+}
+
+double resident_threads(const Device& d) {
+  constexpr int kMost = 2048, kGraphics = 1536, kTuring = 1024;  // of an SM
+  const bool graphics = (d.architecture == "ampere" && d.memory_type != "hbm") || d.architecture == "ada" ||
+                        (d.architecture == "blackwell" && d.memory_type != "hbm");
+  return static_cast<double>(d.sms) * (d.architecture == "turing" ? kTuring : graphics ? kGraphics : kMost);
 }
 
 Device slice(const Device& whole, const MigProfile& p) {

@@ -1,14 +1,10 @@
 #include "devices/host.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "devices/builtin_devices.h"
-#include "devices/fields.h"
 #include "devices/read_host.h"
 
 namespace perfc {
@@ -16,28 +12,6 @@ namespace {
 
 constexpr double kMostUs = 1e5;
 constexpr double kMostInterval = 100;
-
-Result<std::vector<Host>> parse_hosts(std::string_view text, Diagnostics& diags) {
-  const std::size_t before = diags.errors();
-  const auto document = json::Document::parse(text, diags);
-  if (!document) return diags.error("not valid JSON; a host file looks like data/hosts.json (docs/devices.md)");
-  const json::Element root = document->root();
-  Fields top(root, "", diags);
-  std::string schema;
-  top.require("schema");
-  top.require("hosts");
-  top.text("schema", schema);
-  if (!schema.empty() && schema != "perfc.hosts/1")
-    return diags.error(fmt::format("schema: '{}' is not 'perfc.hosts/1'", schema));
-  std::vector<Host> hosts;
-  if (const auto all = top.list("hosts")) {
-    for (const json::Element& host : *all)
-      hosts.push_back(read_host(host, fmt::format("hosts[{}]", hosts.size()), diags));
-  }
-  top.finish();
-  if (diags.errors() > before) return Failure{};
-  return hosts;
-}
 
 }  // namespace
 
@@ -99,30 +73,18 @@ Host read_host(const json::Element& json, const std::string& path, Diagnostics& 
 const std::vector<Host>& builtin_hosts() {
   static const std::vector<Host> hosts = [] {
     Diagnostics diags("hosts.json");
-    auto parsed = parse_hosts(kBuiltinHosts, diags);
+    auto parsed = parse_entries<Host>(kBuiltinHosts, kHostEntries, read_host, diags);
     return parsed ? std::move(*parsed) : std::vector<Host>{};
   }();
   return hosts;
 }
 
 Result<Host> find_host(std::string_view wanted, Diagnostics& diags) {
-  std::vector<std::string> known;
-  for (const Host& h : builtin_hosts()) {
-    if (lower(h.name) == lower(wanted)) return h;
-    known.push_back(h.name);
-  }
-  const std::string near = did_you_mean(lower(wanted), known);
-  return diags.error(fmt::format("unknown host '{}'{}; it is {}, or a host file (python -m perfc.measure --host)",
-                                 wanted, near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near),
-                                 fmt::join(known, ", ")));
+  return find_entry(wanted, builtin_hosts(), kHostEntries, diags);
 }
 
 Result<Host> parse_host(std::string_view text, Diagnostics& diags) {
-  auto hosts = parse_hosts(text, diags);
-  if (!hosts) return Failure{};
-  if (hosts->size() != 1)
-    return diags.error(fmt::format("hosts: has {} entries; --host takes a file of one", hosts->size()));
-  return std::move(hosts->front());
+  return parse_single_entry<Host>(text, kHostEntries, read_host, diags);
 }
 
 }  // namespace perfc

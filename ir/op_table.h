@@ -115,6 +115,7 @@ enum class Keeps : std::uint8_t {
   FirstAndPositions,  ///< the first operand, an index per result element
   Positions,          ///< an index per result element
   Indices,            ///< every operand but the first
+  Mask,               ///< a byte per result element
   Gates,              ///< the first operand, the result, `saved_states` values per result element
   Attention,          ///< operands and result; written out, the scores
 };
@@ -152,7 +153,7 @@ enum class Moves : std::uint8_t {
   Copies,
   Part,            ///< some of them
   Converts,        ///< each in another element type
-  UnlessTraining,  ///< a copy, unless a model trains
+  UnlessTraining,  ///< a copy, unless a model trains; then each is scaled or 0
 };
 /// Whether each element of the result is the operand's element of the same place.
 constexpr bool keeps_elements(Moves m) {

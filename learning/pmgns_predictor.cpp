@@ -37,8 +37,10 @@ class PmgnsPrepared final : public PreparedModel {
       p.latency_hi_ms = answer_.latency_ms * answer_.interval_factor;
     }
     if (answer_.memory_mib >= 0) {
-      const double weights = std::min(answer_.weights_mib, answer_.memory_mib);
+      const double weights = std::min(answer_.weights_mib, answer_.memory_mib), before_mib = p.memory.needed_mib();
       p.memory = {.weights_mib = weights, .activations_mib = answer_.memory_mib - weights};
+      p.memory_lo_mib *= before_mib > 0 ? answer_.memory_mib / before_mib : 0;
+      p.memory_hi_mib *= before_mib > 0 ? answer_.memory_mib / before_mib : 0;
     }
     const double before_j = p.energy_j;
     if (answer_.energy_j >= 0) p.energy_j = answer_.energy_j;

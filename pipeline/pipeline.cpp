@@ -46,6 +46,23 @@ std::int64_t batch_of(const Graph& graph) {
   return 1;
 }
 
+/// A built-in entry by its name, or else the one of a file.
+template <class Entry>
+Result<Entry> named_or_filed(const std::string& given, Result<Entry> (*find)(std::string_view, Diagnostics&),
+                             Result<Entry> (*parse)(std::string_view, Diagnostics&), Diagnostics& diags) {
+  Diagnostics unknown;
+  auto entry = find(given, unknown);
+  if (entry) return entry;
+  if (!std::filesystem::exists(given)) {
+    diags.append(unknown);
+    return Failure{};
+  }
+  Diagnostics file_diags(given);
+  if (const auto source = Source::open(given, file_diags)) entry = parse(source->bytes(), file_diags);
+  diags.append(file_diags);
+  return entry;
+}
+
 }  // namespace
 
 Result<Graph> load_graph(const Request& request, Diagnostics& diags) {
@@ -109,25 +126,23 @@ Result<std::vector<Device>> find_devices(const Request& request, Diagnostics& di
     if (!d) return Failure{};
     devices.push_back(std::move(*d));
   }
-  if (!set_host(request, devices, diags)) return Failure{};
+  if (!set_surroundings(request, devices, diags)) return Failure{};
   return devices;
 }
 
-Status set_host(const Request& request, std::vector<Device>& devices, Diagnostics& diags) {
-  if (request.host.empty()) return ok();
-  Diagnostics unknown;
-  auto host = find_host(request.host, unknown);
-  if (!host && std::filesystem::exists(request.host)) {
-    Diagnostics file_diags(request.host);
-    if (const auto source = Source::open(request.host, file_diags)) host = parse_host(source->bytes(), file_diags);
-    diags.append(file_diags);
-  } else if (!host) {
-    diags.append(unknown);
+Status set_surroundings(const Request& request, std::vector<Device>& devices, Diagnostics& diags) {
+  if (!request.host.empty()) {
+    const auto host = named_or_filed<Host>(request.host, find_host, parse_host, diags);
+    if (!host) return Failure{};
+    for (Device& d : devices) {
+      d.host = *host;
+      d.host_given = true;
+    }
   }
-  if (!host) return Failure{};
-  for (Device& d : devices) {
-    d.host = *host;
-    d.host_given = true;
+  if (!request.stack.empty()) {
+    const auto stack = named_or_filed<Stack>(request.stack, find_stack, parse_stack, diags);
+    if (!stack) return Failure{};
+    for (Device& d : devices) d.stack = *stack;
   }
   return ok();
 }

@@ -20,6 +20,7 @@ struct Request {
   std::vector<std::string> devices;  ///< names; at least one
   std::string device_file;           ///< extra devices, may be empty
   std::string host;                  ///< name of a host, or a file of one; empty: each device's own
+  std::string stack;                 ///< name of a stack, or a file of one; empty: each device's own
   OpaquePolicy opaque = OpaquePolicy::Refuse;
   std::string predictor = "default";  ///< see learning/predictors.h
   FoldBatchNorm fold_batch_norm = FoldBatchNorm::AsExecuted;
@@ -56,10 +57,10 @@ struct Report {
 /// Imports and runs the default pipeline; the graph that predictors see.
 Result<Graph> load_graph(const Request&, Diagnostics&);
 StaticFeatures static_features(const Graph&);
-/// The request's devices, from its device file and the built-in table, with its host.
+/// The request's devices, from its device file and the built-in table, with its host and stack.
 Result<std::vector<Device>> find_devices(const Request&, Diagnostics&);
-/// The request's host for devices that come from elsewhere.
-Status set_host(const Request&, std::vector<Device>&, Diagnostics&);
+/// The request's host and stack for devices that come from elsewhere.
+Status set_surroundings(const Request&, std::vector<Device>&, Diagnostics&);
 /// One report per device. Fails as a whole if any device fails.
 Result<std::vector<Report>> predict(const Graph&, const std::vector<Device>&, const Predictor&, const Request&,
                                     Diagnostics&);

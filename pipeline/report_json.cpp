@@ -44,6 +44,15 @@ Json host_json(const Report& r) {
           {"interval", r.device.host.interval}};
 }
 
+Json stack_json(const Report& r) {
+  const Stack& s = r.device.stack;
+  return {{"name", s.name},
+          {"framework", s.framework},
+          {"cuda", s.cuda},
+          {"context_mib", round6(r.prediction.memory.context_mib)},
+          {"interval", s.interval}};
+}
+
 }  // namespace
 
 std::string to_json(const std::vector<Report>& reports, std::size_t top) {
@@ -85,7 +94,9 @@ std::string to_json(const std::vector<Report>& reports, std::size_t top) {
                            {"throughput_per_s",
                             round6(p.latency_ms > 0 ? static_cast<double>(r.features.batch) / p.latency_ms * 1e3 : 0)},
                            {"memory_mib", round6(p.memory.total_mib())},
+                           {"memory_mib_interval", {round6(p.memory_lo_mib), round6(p.memory_hi_mib)}},
                            {"memory_breakdown_mib", std::move(memory)},
+                           {"stack", stack_json(r)},
                            {"energy_j", round6(p.energy_j)},
                            {"energy_j_interval", {round6(p.energy_lo_j), round6(p.energy_hi_j)}},
                            {"power_w", round6(p.power_w)},

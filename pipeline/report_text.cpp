@@ -52,14 +52,18 @@ std::string one(const Report& r, std::size_t top, const Style& s) {
                    p.host_us_per_call(), r.device.host.framework,
                    p.host_bound() ? "it bounds the run (--host)" : "the device bounds the run"));
   line("memory", fmt::format("{:.0f} MiB", p.memory.total_mib()),
-       fmt::format("context {:.0f} + weights {:.0f}{} + activations {:.0f} + workspace {:.0f}{}; the device has {:.0f}",
-                   p.memory.context_mib, p.memory.weights_mib,
+       fmt::format("90 % interval {:.0f} … {:.0f}; context {:.0f} + weights {:.0f}{} + activations {:.0f} + workspace "
+                   "{:.0f}{}; the device has {:.0f}",
+                   p.memory_lo_mib, p.memory_hi_mib, p.memory.context_mib, p.memory.weights_mib,
                    r.exec.task == Task::Train ? fmt::format(" + gradients {:.0f} + {} {:.0f}", p.memory.gradients_mib,
                                                             name(r.exec.optimizer), p.memory.optimizer_mib)
                                               : "",
                    p.memory.activations_mib, p.memory.workspace_mib,
                    p.memory.search_mib > 0 ? fmt::format(" + cuDNN's search {:.0f}", p.memory.search_mib) : "",
                    r.device.memory_mib));
+  line("stack", r.device.stack.name,
+       fmt::format("{}{}{}: its context is uncertain by a factor of {:g} (--stack)", r.device.stack.framework,
+                   r.device.stack.cuda.empty() ? "" : ", ", r.device.stack.cuda, r.device.stack.interval));
   line("energy", fmt::format("{:.3g} J", p.energy_j),
        fmt::format("90 % interval {:.3g} … {:.3g} J; {:.0f} W on average", p.energy_lo_j, p.energy_hi_j, p.power_w));
   line("model", fmt::format("{}MACs", scaled(r.features.macs)),

@@ -46,6 +46,7 @@ SAMPLES = {  # per epoch
 }
 TOKENS = {"squad": 384, "sentiment140": 64}
 LIMIT, SHARPNESS, HELD_FROM = 0.97, 10, 0.65
+POWER_INTERVAL = 1.24  # whitebox/constants.h, kPowerInterval
 POWER_SHARE = 11  # column of kProducts
 WITHOUT_LIMIT = ("A40",)  # float32 on graphics chips since Ampere: no kernels were measured
 IDLE_BELOW, IDLE_PERCENTILE, FEWEST = 0.05, 10, 10
@@ -226,12 +227,14 @@ def evaluate(rows):
     """Lines of the tables, and MAPE by what was left out."""
     lines, result = [], {}
     constants, own = fit(rows)
+    intervals = []
 
     def table(title, key, idle_for):
         lines.extend(["", f"| {title} | runs | MAPE | idle at all times | the power limit |", "|---|---|---|---|---|"])
-        held = []
+        held, order = [], []
         for name in sorted(set(getattr(rows, key))):
             left = getattr(rows, key) == name
+            order.append(np.flatnonzero(left))
             test = rows.only(left)
             found, idle = fit(rows.only(~left))
             idle = idle_for(name, idle)
@@ -244,6 +247,7 @@ def evaluate(rows):
         every = np.concatenate(held, axis=1)
         first, *rest = (tables.percent(mape(e)) for e in every)
         lines.append(f"| all | {every.shape[1]} | **{first}** | {' | '.join(rest)} |")
+        intervals.append((title, getattr(rows, key)[np.concatenate(order)], every[0]))
         return every[0]
 
     def by_memory(name, others):
@@ -259,9 +263,26 @@ def evaluate(rows):
     lines += [
         "", f"Constants on all rows: busy {constants[0]:.2f}, memory {constants[1]:.2f}; idle " +
         ", ".join(f"{g} {w:.0f} W" for g, w in sorted(own.items())) +
-        f"; 90 % of the left-out rows within a factor of {result['factor']:.2f}."
+        f"; 90 % of the left-out rows within a factor of {result['factor']:.2f}.", "",
+        f"What the interval of power, × {POWER_INTERVAL:g}, covers of these left-out rows, and one whose factor comes "
+        "from the other groups alone (90 % of their left-out rows); of energy it is joined with latency's:", "",
+        "| | runs | covered | factor from the others | covered by it | groups below 70 % |", "|---|---|---|---|---|---|"
     ]
+    for title, group, ratios in intervals:
+        lines.append(covered_row(title, group, ratios))
     return lines, result
+
+
+def covered_row(title, group, ratios):
+    """A line of the table of intervals: `ratios` of predicted to measured power with their group left out."""
+    off = np.abs(np.log(ratios))
+    shipped, own, factors = off <= np.log(POWER_INTERVAL), np.zeros(len(off), bool), []
+    for name in sorted(set(group)):
+        factors.append(np.percentile(off[group != name], 90))
+        own[group == name] = off[group == name] <= factors[-1]
+    low = [name for name in sorted(set(group)) if shipped[group == name].mean() < 0.7]
+    return (f"| {title} | {len(off)} | {100 * shipped.mean():.1f} % | × {np.exp(min(factors)):.2f} to "
+            f"{np.exp(max(factors)):.2f} | {100 * own.mean():.1f} % | {', '.join(low) or 'none'} |")
 
 
 def check(perfc, graphs, bound):

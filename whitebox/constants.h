@@ -326,6 +326,8 @@ inline constexpr OptimizerStep kSgdStep{3, 1}, kMomentumStep{7, 3}, kAdamStep{11
 // ---- Memory
 /// Byte of a position that pooling keeps: int64, PyTorch's indices. [counted]
 inline constexpr double kIndexBytes = 8;
+/// Byte of a dropped or kept element: bool. [counted]
+inline constexpr double kMaskBytes = 1;
 /// Byte of a row's mean and 1/deviation, float32. [counted]
 inline constexpr double kStatisticsBytes = 8;
 /// Byte of cuBLAS' workspace, ":4096:2:16:8". [aten/src/ATen/cuda/CublasHandlePool.cpp]
@@ -341,6 +343,11 @@ inline constexpr double kNarrowestTransform = 8, kWidestTransform = 256, kTransf
 inline constexpr double kSeenPerGib = 0.116;
 /// 1: odds of the need that is shown. (our choice)
 inline constexpr double kShownOdds = 0.1;
+/// 1: of the upper end of the 90 % interval. (its meaning)
+inline constexpr double kUpperOdds = 0.05;
+/// Factor on what the allocator reserves: with it 90 % of the runs of networks whose context others told lie within
+/// their interval, MIGProfiler's and GPUMemNet's in the mean. [memory]
+inline constexpr double kReservedInterval = 1.15;
 
 // ---- Power
 /// 1: of the TDP, what the demand bends to, and how sharply. Zeus' traces. [power]
@@ -348,8 +355,8 @@ inline constexpr double kPowerLimit = 0.97, kPowerSharpness = 10;
 /// 1: of the rate that the power limit lets last, from which on a kernel takes more power than others. Zeus' traces,
 /// of 0.6, 0.65 and 0.7. [power]
 inline constexpr double kHeldFrom = 0.65;
-/// Factor that 90 % of the traces' powers lie within. [power]
-inline constexpr double kPowerInterval = 1.3;
+/// Factor that 90 % of the powers of traces lie within whose GPU was left out; a network left out: 1.20. [power]
+inline constexpr double kPowerInterval = 1.24;
 
 // ---- Intervals: whitebox/price/evidence.cpp, whitebox.cpp
 /// MAPE in % of the models that price a kind of kernels, on shapes that no fit saw: of devices that fits saw, of a

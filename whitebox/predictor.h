@@ -81,6 +81,8 @@ struct Prediction {
   double host_ms = 0;     ///< time the host needs to dispatch …
   double host_calls = 0;  ///< … so many calls (eager) or kernels (compiled)
   MemoryBreakdown memory;
+  double memory_lo_mib = 0;  ///< 90 % interval
+  double memory_hi_mib = 0;
   std::vector<MemoryOdds> memory_odds;  ///< of what lies above needed_mib, most first; with cudnn_benchmark only
   double energy_j = 0;
   double energy_lo_j = 0;  ///< 90 % interval

@@ -8,10 +8,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "whitebox/constants.h"
 #include "whitebox/launch/training_step.h"
+#include "whitebox/memory/on_device.h"
 #include "whitebox/price/evidence.h"
 #include "whitebox/price/roofline.h"
 
@@ -112,9 +112,6 @@ class Whitebox final : public Predictor {
 
 WhiteboxModel::WhiteboxModel(const Graph& graph, const ExecConfig& config, KernelPlan plan, Prediction notes)
     : config_(config), plan_(std::move(plan)), notes_(std::move(notes)) {
-  convolves_ = std::ranges::any_of(plan_.kernels, [](const Kernel& k) {
-    return k.kind == KernelKind::Convolution || k.kind == KernelKind::Depthwise;
-  });
   needs_ = memory_needs(graph, config);
 }
 
@@ -125,7 +122,7 @@ Prediction WhiteboxModel::on(const Device& device) const {
   out.host_ms = host_ms(device);
   out.host_calls = plan_.host_calls.total();
   out.latency_ms = std::max(out.device_ms, out.host_ms);
-  add_memory(device, out);
+  add_memory(needs_, device, out);
   add_interval(load, device, out);
   add_energy(load, device, out);
   return out;
@@ -143,7 +140,7 @@ Prediction WhiteboxModel::corrected(const Device& device, const Correction& c) c
   const double device_ms = device_part_ms(c.latency_ms, c.host_ms);
   set_interval(time_interval(device_ms, c.host_ms, std::exp(width), device.host.interval), out);
   out.novelty.insert(out.novelty.end(), c.novelty.begin(), c.novelty.end());
-  add_memory(device, out);
+  add_memory(needs_, device, out);
   add_energy(load, device, out);
   return out;
 }
@@ -186,54 +183,6 @@ WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, const Corre
   out.device_ms = total_us / 1e3;
   load.kernel_width = evidence.width();
   return load;
-}
-
-/// Context and what the allocator reserves. Near the device's limit it gives back
-/// what lies unused before it fails.
-void WhiteboxModel::add_memory(const Device& device, Prediction& out) const {
-  MemoryBreakdown& m = out.memory;
-  m.context_mib =
-      device.context_mib + device.context_mib_per_sm * device.sms + (convolves_ ? device.convolution_mib : 0);
-  m.weights_mib = needs_.weights / constants::kBytesPerMib;
-  m.gradients_mib = needs_.gradients / constants::kBytesPerMib;
-  m.optimizer_mib = needs_.optimizer / constants::kBytesPerMib;
-  const double reserved = std::clamp(device.memory_mib - m.context_mib, needs_.allocated / constants::kBytesPerMib,
-                                     std::max(needs_.allocated, needs_.reserved) / constants::kBytesPerMib);
-  const double rest = std::max(0.0, reserved - m.weights_mib - m.gradients_mib - m.optimizer_mib);
-  m.workspace_mib = std::min(needs_.workspace / constants::kBytesPerMib, rest);
-  m.activations_mib = rest - m.workspace_mib;
-  if (m.needed_mib() > device.memory_mib) {
-    out.warnings.push_back(fmt::format("needs {:.0f} MiB, {} has {:.0f} MiB: this will run out of memory",
-                                       m.needed_mib(), device.name, device.memory_mib));
-  }
-  add_searches(device, out);
-}
-
-/// What a monitor sees beyond the need while cuDNN tries algorithms. A search takes time in proportion to its
-/// convolution's data, and a monitor that looks now and then sees one as a Poisson process sees an event.
-/// Shown is what one run in ten exceeds.
-void WhiteboxModel::add_searches(const Device& device, Prediction& out) const {
-  struct Seen {
-    double mib, gib;
-  };
-  std::vector<Seen> seen;
-  const double need = out.memory.needed_mib();
-  for (const AlgorithmSearch& s : needs_.searches) {
-    const double used = out.memory.context_mib + s.allocated / constants::kBytesPerMib, free = device.memory_mib - used;
-    double workspace = 0;
-    for (const double w : {s.whole, s.tiled}) {
-      if (w / constants::kBytesPerMib <= free) workspace = std::max(workspace, w / constants::kBytesPerMib);
-    }
-    if (used + workspace > need) seen.push_back({used + workspace, s.data / constants::kBytesPerMib / 1024});
-  }
-  std::ranges::sort(seen, std::greater{}, &Seen::mib);
-  double gib = 0;
-  for (const Seen& s : seen) {
-    gib += s.gib;
-    out.memory_odds.push_back({s.mib, 1 - std::exp(-constants::kSeenPerGib * gib)});
-    if (out.memory.search_mib == 0 && out.memory_odds.back().odds >= constants::kShownOdds)
-      out.memory.search_mib = s.mib - need;
-  }
 }
 
 /// Idle power all the time; above it, in proportion to the time in kernels at work, more where memory limits them and

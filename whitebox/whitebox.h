@@ -51,15 +51,12 @@ class WhiteboxModel final : public PreparedModel {
     double held_us = 0;       ///< of the first, by how near the power limit its kernels are
   };
   Load add_kernels(const Device&, const Correction*, Prediction&) const;
-  void add_memory(const Device&, Prediction&) const;
-  void add_searches(const Device&, Prediction&) const;
   void add_energy(const Load&, const Device&, Prediction&) const;
   void add_interval(const Load&, const Device&, Prediction&) const;
 
   ExecConfig config_;
   KernelPlan plan_;
   Prediction notes_;  ///< what is to be said whatever the device
-  bool convolves_ = false;
   MemoryNeeds needs_;
 };
 

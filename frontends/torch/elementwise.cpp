@@ -455,13 +455,15 @@ Values copy_from(Call& c) {
   return std::vector<Value>{*self};
 }
 
-/// No training: the argument itself.
+/// No training, or nothing to drop: the argument itself.
 Values dropout(Call& c) {
   const auto train = c.flag_or("train", false);
+  const auto p = c.real_or("p", 0.5);
   auto v = c.tensor("input");
-  if (!train || !v) return Failure{};
-  if (!*train) return std::vector<Value>{c.args[0]};
-  return c.finish(op("nn.dropout"), {*v}, {}, std::max<std::size_t>(c.outputs(), 1));
+  if (!train || !p || !v) return Failure{};
+  if (!*train || *p == 0) return std::vector<Value>{c.args[0]};
+  return c.finish(op("nn.dropout"), {*v, c.number(*p, DType::Float32), c.number(1, DType::Bool)}, {},
+                  std::max<std::size_t>(c.outputs(), 1));
 }
 
 Values prelu(Call& c) {

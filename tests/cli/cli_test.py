@@ -313,6 +313,30 @@ class Tables(unittest.TestCase):
         self.assertEqual(code, 2)
         self.assertIn("unknown host 'dekstop' (did you mean 'desktop'?)", err)
 
+    def test_a_stack_is_a_name_or_a_file(self):
+        one = ("--batch", "8", "--device", "a100-40gb", "--predictor", "whitebox")
+        stacks = json.loads(perfc("devices", "--stacks", "--json")[1])
+        old = next(s for s in stacks["stacks"] if s["name"] == "migprofiler-40gb")
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
+            json.dump({**stacks, "stacks": [{**old, "name": "mine"}]}, f)
+            f.flush()
+            stock, named, filed = (report(MODEL, *one, *how)["predictions"][0]
+                                   for how in ((), ("--stack", old["name"]), ("--stack", f.name)))
+        self.assertEqual([p["stack"]["name"] for p in (stock, named, filed)], ["pytorch-2", old["name"], "mine"])
+        self.assertEqual(named["memory_mib"], filed["memory_mib"])
+        self.assertAlmostEqual(named["stack"]["context_mib"], 1446 + 2.14 * 108 * 2 + 256, 0)
+        self.assertAlmostEqual(named["memory_mib"] - named["stack"]["context_mib"],
+                               stock["memory_mib"] - stock["stack"]["context_mib"], 1)
+        self.assertEqual(named["latency_ms"], stock["latency_ms"])
+        for p in (stock, named):
+            self.assertLess(p["memory_mib_interval"][0], p["memory_mib"])
+            self.assertGreater(p["memory_mib_interval"][1], p["memory_mib"])
+        code, _, err = perfc(MODEL, *one, "--stack", "pytorch2")
+        self.assertEqual(code, 2)
+        self.assertIn("unknown stack 'pytorch2' (did you mean 'pytorch-2'?)", err)
+        self.assertEqual(perfc("devices", "--stacks", "--hosts")[0], 2)
+        self.assertEqual(perfc("devices", "--stacks", "a100-40gb")[0], 2)
+
     def test_calibrated_device_is_a_device_file(self):
         with tempfile.TemporaryDirectory() as folder:
             labels, device = f"{folder}/labels.csv", f"{folder}/mine.json"
@@ -583,7 +607,9 @@ class Check(unittest.TestCase):
         self.assertEqual(self.check("models: [{model: resnet50.onnx, mig_profile: 7g.40gb}]")[0], 0)
         self.assertEqual(
             self.check("models: [{model: resnet50.onnx, batch: 256, mig_profile: 1g.5gb, max_latency_ms: 1e9}]")[0], 0)
-        code, out, _ = self.check("models: [{model: resnet50.onnx, batch: 512, mig_profile: 1g.5gb}]")
+        large = "models: [{model: resnet50.onnx, batch: 512, mig_profile: 1g.5gb%s}]"
+        self.assertEqual(self.check(large % "")[0], 0)
+        code, out, _ = self.check(large % ", stack: migprofiler-40gb")
         self.assertEqual(code, 3)
         self.assertRegex(out, r"EXCEEDED .* mig_profile +1g.10gb +limit 1g.5gb")
 

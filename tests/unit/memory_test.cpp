@@ -100,6 +100,22 @@ TEST(Autograd, APoolKeepsItsIndices) {
   EXPECT_EQ(kept_for_backward(g, 3, needs, 4).extra_bytes, 8 * 8 * 8 * 8);
 }
 
+/// Dropout in training keeps a byte per element of the mask, and none of its data.
+TEST(Autograd, ADropoutKeepsItsMask) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(1, 8, 16, 16), float32]) {
+  %1 = weight : Tensor[(8, 1, 1), float32];
+  %2 = multiply(%x, %1);
+  %3 = const[0.1] : Tensor[(), float32];
+  %4 = const[1] : Tensor[(), bool];
+  %5 = nn.dropout(%2, %3, %4);
+  (%5)
+})");
+  const Kept kept = kept_for_backward(g, 5, needs_gradient(g), 4);
+  EXPECT_EQ(kept.operands, 0u);
+  EXPECT_FALSE(kept.result);
+  EXPECT_EQ(kept.extra_bytes, 8 * 16 * 16);
+}
+
 /// torch.matmul merges batch dims: a stride of 0 beside another cannot be merged, so the operand is copied.
 TEST(Autograd, AProductKeepsCopiesOfWhatItBroadcasts) {
   const Graph g = graph_of(R"(def @main(%x: Tensor[(8, 1, 16, 32), float32]) {
@@ -153,6 +169,57 @@ TEST(Memory, ATrainingStepKeepsActivationsGradientsAndState) {
   const double inference = memory_needs(g, {}).allocated, forward = memory_needs(g, {.task = Task::Forward}).allocated;
   EXPECT_EQ(forward - inference, kTensor);
   EXPECT_GT(adam.allocated, forward + 4 * kTensor);
+}
+
+/// Autocast runs a norm in float32, on a cast that autograd keeps for it; the product behind it casts again, and keeps
+/// that.
+TEST(Memory, UnderAmpNormsStayFloat32AndProductsKeepTheirCasts) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(1024, 1024), float32]) {
+  %1 = weight : Tensor[(1024, 1024), float32];
+  %2 = nn.dense(%x, %1);
+  %3 = weight : Tensor[(1024,), float32];
+  %4 = weight : Tensor[(1024,), float32];
+  %5 = nn.layer_norm(%2, %3, %4, axis=-1, epsilon=1e-5);
+  %6 = weight : Tensor[(1024, 1024), float32];
+  %7 = nn.dense(%5, %6);
+  (%7)
+})");
+  const double weights = 8, half_weights = 4, workspace = 8.125, input_cast = 2, norm_cast = 4, norm = 4,
+               product_cast = 2, result = 2, result_of_the_run_before = 2;
+  const MemoryNeeds amp = memory_needs(g, {.precision = Precision::Amp, .task = Task::Forward});
+  EXPECT_NEAR(amp.allocated / kMib,
+              weights + half_weights + workspace + input_cast + norm_cast + norm + product_cast + result +
+                  result_of_the_run_before,
+              0.05);
+  // With norms in 16 bits neither is cast, and the norm's own 2 MiB are what the product keeps.
+  const MemoryNeeds half = memory_needs(g, {.precision = Precision::Amp, .norms = Norms::Half, .task = Task::Forward});
+  EXPECT_NEAR((amp.allocated - half.allocated) / kMib, norm_cast + norm + product_cast - 2 - 2, 0.05);
+}
+
+TEST(Memory, UnderAmpOnlyWhatProductsReadHasACopyIn16Bits) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(16, 8), int64]) {
+  %1 = weight : Tensor[(8192, 1024), float32];
+  %2 = take(%1, %x, axis=0);
+  (%2)
+})");
+  EXPECT_EQ(memory_needs(g, {.precision = Precision::Amp}).allocated, memory_needs(g, {}).allocated);
+}
+
+/// torch.nn.functional.linear flattens permuted data by copying it, and its weight's gradient reads the copy.
+TEST(Memory, AProductKeepsTheCopyOfPermutedData) {
+  const auto allocated = [](const std::string& view) {
+    const Graph g = graph_of(R"(def @main(%x: Tensor[(8, 256, 512), float32]) {
+  %1 = weight : Tensor[(8, 256, 512), float32];
+  %2 = multiply(%x, %1);
+  %3 = const[8, 512, 256] : Tensor[(3,), int64];
+  %4 = )" + view + R"(;
+  %5 = weight : Tensor[(256, 256), float32];
+  %6 = nn.dense(%4, %5);
+  (%6)
+})");
+    return memory_needs(g, {.task = Task::Forward}).allocated;
+  };
+  EXPECT_EQ(allocated("transpose(%2, perm=[0, 2, 1])") - allocated("reshape(%2, %3)"), 4.0 * 8 * 256 * 512);
 }
 
 /// One convolution, and a ReLU that makes the next a search of its own.
@@ -219,7 +286,7 @@ TEST(Memory, SearchesAreBesideTheNeedAndMakeDoWithWhatIsFree) {
   d.vector_tflops = {{"float32", 10}};
   d.bandwidth_gb_s = 1000;
   d.memory_mib = 40000;
-  d.context_mib = 1000;
+  d.stack.context_mib = 1000;
   const Prediction without = predicted(g, plain, d), with = predicted(g, searching, d);
   EXPECT_TRUE(without.memory_odds.empty());
   EXPECT_EQ(with.memory.needed_mib(), without.memory.total_mib());

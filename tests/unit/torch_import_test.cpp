@@ -132,6 +132,31 @@ TEST(TorchImport, NumbersPromoteAsTorchDoes) {
   EXPECT_EQ(result_type(m, 2), "Tensor[(2,), float32]");
 }
 
+TEST(TorchImport, DropoutIsACallInTrainingOnly) {
+  const auto dropouts = [](const char* p, const char* train) {
+    const std::string settings = nodes(constant("p", "float", p), constant("train", "bool", train));
+    const std::string calls = nodes(node("aten::dropout", "x p train", "d"), node("aten::relu", "d", "y"));
+    const auto m = import(program("[2, 3]", nodes(settings, calls)));
+    EXPECT_TRUE(m.graph) << m.diags.str();
+    return m.graph ? count(*m.graph, op("nn.dropout")) : 9;
+  };
+  EXPECT_EQ(dropouts("0.5", "false"), 0u);
+  EXPECT_EQ(dropouts("0.0", "true"), 0u);
+  EXPECT_EQ(dropouts("0.5", "true"), 1u);
+}
+
+/// What the importer writes survives the passes, which take a dropout without training for its operand.
+TEST(TorchImport, ATrainingDropoutSaysSo) {
+  const auto m = import(program("[2, 3]", nodes(constant("p", "float", "0.5"), constant("train", "bool", "true"),
+                                                node("aten::dropout", "x p train", "y"))));
+  ASSERT_TRUE(m.graph) << m.diags.str();
+  const Node& n = find(*m.graph, op("nn.dropout"));
+  ASSERT_EQ(n.operands.size(), 3u);
+  const Data* training = m.graph->data(n.operands[2]);
+  ASSERT_TRUE(training && training->ints());
+  EXPECT_TRUE(training->ints()->front().is(1));
+}
+
 TEST(TorchImport, InPlaceOperatorReplacesWhatItsViewsSee) {
   // a = x[:, 0]; x.relu_(); y = a + a: the addition must read the rectified data.
   const auto m = import(program("[2, 3]", nodes(constant("one", "int", "1"), constant("zero", "int", "0"),

@@ -227,7 +227,7 @@ class EagerPlanner {
   void compute(NodeId id, const Node& n) {
     const OpCost cost = op_cost(of_.g, id);
     Kernel k = maker_.of(id, cost);
-    k.traffic.bytes = bytes_of_call(n, id, cost) + maker_.inner_bytes(id) + pooled_index_bytes(n);
+    k.traffic.bytes = bytes_of_call(n, id, cost) + maker_.inner_bytes(id) + unasked_bytes(n);
     k.traffic.handed_bytes = std::max(k.traffic.bytes - maker_.stored_bytes(id), 0.0);
     // A layer's call adds its bias (aten/src/ATen/native/Convolution.cpp, _convolution; Linear.cpp, linear).
     launch(id, n.is(op("nn.bias_add")) ? HostCall::Inner : host_call(n.op), std::move(k));

@@ -45,10 +45,13 @@ bool is_epilogue(const Graph& g, const Node& n) {
 }
 bool parameters_follow_data(const Node& n) { return def(n.op).runs.autocast == Autocast::FollowsData; }
 
-double pooled_index_bytes(const Node& n) {
-  return def(n.op).runs.keeps == Keeps::FirstAndPositions
-             ? constants::kIndexBytes * static_cast<double>(n.results[0].type.elements().value_or(0))
-             : 0;
+double unasked_bytes(const Node& n) {
+  const Keeps keeps = def(n.op).runs.keeps;
+  const bool writes_mask = keeps == Keeps::Mask && n.results.size() == 1;  // else it is the second result
+  const double each = keeps == Keeps::FirstAndPositions ? constants::kIndexBytes
+                      : writes_mask                     ? constants::kMaskBytes
+                                                        : 0;
+  return each * static_cast<double>(n.results[0].type.elements().value_or(0));
 }
 
 bool is_window(const Node& n) { return def(n.op).runs.fusion == Fusion::Window; }

@@ -70,8 +70,9 @@ bool wants_full(const Node&);
 /// Of these, what reads float16 as it is and writes float32 (autocast sets their
 /// `dtype` argument instead of casting the operand).
 bool widens_itself(const Node&);
-/// Bytes of the positions that PyTorch's max pooling writes beside its results, asked for or not; 0: no max pooling.
-double pooled_index_bytes(const Node&);
+/// Bytes that PyTorch's kernel writes beside its results, asked for or not: the positions of max pooling, and the mask
+/// of dropout (aten/src/ATen/native/cuda/Dropout.cu, fused_dropout_kernel).
+double unasked_bytes(const Node&);
 /// Operators whose result has the width of their data, whatever their parameters have.
 bool parameters_follow_data(const Node&);
 

@@ -41,11 +41,13 @@ Kept kept(const Graph& g, NodeId id, const std::vector<bool>& needs, double floa
     case Keeps::FirstAndResult:
       return {.operands = kFirst, .result = true};
     case Keeps::FirstAndPositions:
-      return {.operands = kFirst, .extra_bytes = pooled_index_bytes(n)};
+      return {.operands = kFirst, .extra_bytes = unasked_bytes(n)};
     case Keeps::Positions:
       return {.extra_bytes = constants::kIndexBytes * written};
     case Keeps::Indices:
       return {.operands = kAll & ~kFirst};
+    case Keeps::Mask:
+      return {.extra_bytes = unasked_bytes(n)};
     case Keeps::Gates:  // cuDNN's reserve space: the gates and the state of every step
       return {.operands = kFirst, .result = true, .extra_bytes = def(n.op).saved_states * written * float_width};
     case Keeps::Attention: {

@@ -12,6 +12,8 @@
 #include "whitebox/launch/eight_bits.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/kernels.h"
+#include "whitebox/launch/value_strides.h"
+#include "whitebox/launch/widths.h"
 #include "whitebox/memory/autograd.h"
 #include "whitebox/memory/caching_allocator.h"
 
@@ -35,8 +37,7 @@ bool on_host(const Node& n) {
 }
 
 /// The node whose memory each node's results live in.
-std::vector<NodeId> owners(const Graph& g, const ExecConfig& config) {
-  const DataLayout layout = data_layout(g, config, g.weight_only());
+std::vector<NodeId> owners(const Graph& g, const DataLayout& layout) {
   std::vector<NodeId> owner(g.size());
   for (NodeId id = 0; id < g.size(); ++id) {
     const Node& n = g.node(id);
@@ -53,11 +54,11 @@ std::vector<NodeId> owners(const Graph& g, const ExecConfig& config) {
 class Run {
  public:
   Run(const Graph& g, const ExecConfig& config)
-      : g_(g), config_(config), width_(config.precision == Precision::Amp ? 2.0 : float_bytes(config.precision)),
-        weight_width_(float_bytes(config.precision)), keeps_(config.task != Task::Infer), owner_(owners(g, config)),
+      : g_(g), config_(config), weight_(g.weight_only()), layout_(data_layout(g, config, weight_)), widths_(g, config),
+        weight_width_(float_bytes(config.precision)), keeps_(config.task != Task::Infer), owner_(owners(g, layout_)),
         needs_(keeps_ ? needs_gradient(g) : std::vector<bool>(g.size(), false)), last_use_(g.size(), 0),
         first_keeper_(g.size(), kNobody), blocks_(g.size()), extra_(g.size()), kept_(g.size()),
-        eight_(eight_bits(g, config.precision)) {
+        kept_copies_(g.size(), 0), eight_(eight_bits(g, config.precision)) {
     for (NodeId id = 0; id < g.size(); ++id) {
       last_use_[owner_[id]] = std::max(last_use_[owner_[id]], id);
       for (ValueId v : g.node(id).operands) {
@@ -66,6 +67,7 @@ class Run {
     }
     for (ValueId v : g.results()) last_use_[owner_[v.node]] = static_cast<NodeId>(g.size());
     if (keeps_) find_keepers();
+    find_half_weights();
   }
 
   MemoryNeeds simulate() {
@@ -81,6 +83,8 @@ class Run {
       for (Block b : before) heap_.free(b);
       finish();
     }
+    out_.convolves = calls(Category::Convolution);
+    out_.multiplies = calls(Category::MatMul);
     out_.reserved = heap_.reserved();
     out_.allocated = heap_.peak_allocated();
     return out_;
@@ -91,23 +95,70 @@ class Run {
   static constexpr NodeId kNobody = 0xffffffffu;
   enum class Pass { Forward, WeightGradient, DataGradient };
 
-  double bytes(ValueId v) const { return tensor_bytes(g_.type(v), width_); }
+  /// Bytes of a float32 value of this node: 2 where it is kept in 16 bits.
+  double width(NodeId id) const { return widths_.is_half(id) ? 2 : 4; }
+  double bytes(ValueId v) const { return tensor_bytes(g_.type(v), width(v.node)); }
+  /// Of an operand as a call reads it, behind autocast's cast.
+  double read_bytes(NodeId user, std::size_t operand) const {
+    const ValueId v = g_.node(user).operands[operand];
+    return tensor_bytes(g_.type(v), widths_.read_width(v, g_.node(user)));
+  }
+
+  /// Whether autocast casts an operand for this call: anew each time, but for parameters, whose 16-bit copies it keeps
+  /// (aten/src/ATen/autocast_mode.cpp, cached_cast).
+  bool is_cast(NodeId user, std::size_t operand) const {
+    const ValueId v = g_.node(user).operands[operand];
+    return config_.precision == Precision::Amp && config_.mode == ExecMode::Eager && v && !weight_[v.node] &&
+           read_bytes(user, operand) != bytes(v);
+  }
+
+  /// Whether a call reads a dense copy of an operand that does not lie as its kernel wants it.
+  bool is_copied(NodeId user, std::size_t operand) const {
+    const Node& n = g_.node(user);
+    if (config_.mode != ExecMode::Eager || !n.operands[operand] || broadcast_copy(g_, n, operand) > 0) return false;
+    if (operand == 0 && copies_data(g_, user, layout_, weight_)) return true;
+    const auto product = operand < 2 ? product_operands(g_, n, layout_.strides) : std::nullopt;
+    return product && product->copies[operand];
+  }
+
+  /// Whether an operator of this category is called, in bodies too.
+  bool calls(Category category) const {
+    return std::ranges::any_of(with_bodies(g_), [&](const Graph* g) {
+      return std::ranges::any_of(
+          g->nodes(), [&](const Node& n) { return n.kind == NodeKind::Call && def(n.op).category == category; });
+    });
+  }
 
   void find_keepers() {
     for (NodeId id = 0; id < g_.size(); ++id) {
-      kept_[id] = kept_for_backward(g_, id, needs_, width_);
+      kept_[id] = kept_for_backward(g_, id, needs_, width(id));
       const Node& n = g_.node(id);
       const auto keep = [&](NodeId node) {
         if (first_keeper_[owner_[node]] == kNobody) first_keeper_[owner_[node]] = id;
       };
       for (std::size_t i = 0; i < n.operands.size() && i < 64; ++i) {
-        if (n.operands[i] && (kept_[id].operands >> i & 1)) keep(n.operands[i].node);
+        if (!n.operands[i] || !(kept_[id].operands >> i & 1)) continue;
+        // A product keeps what it multiplied; other kernels copy within, and keep what they were given.
+        const bool own = is_cast(id, i) || (def(n.op).category == Category::MatMul && is_copied(id, i));
+        if (own) kept_copies_[id] |= std::uint64_t{1} << i;
+        else keep(n.operands[i].node);
       }
       if (kept_[id].result) keep(id);
     }
   }
 
-  /// Weights, once; under AMP their half copies live as long as a step.
+  void find_half_weights() {
+    half_weights_.assign(g_.size(), false);
+    if (config_.precision != Precision::Amp) return;
+    for (const Node& n : g_.nodes()) {
+      for (ValueId v : n.operands) {
+        if (v && g_.node(v).kind == NodeKind::Constant && g_.type(v).is_tensor() && is_float(g_.type(v).dtype()))
+          half_weights_[v.node] = half_weights_[v.node] || widths_.read_width(v, n) < width(v.node);
+      }
+    }
+  }
+
+  /// Weights, once; under AMP the 16-bit copies of those that products read live as long as a step.
   void load() {
     for (NodeId id = 0; id < g_.size(); ++id) {
       const Node& n = g_.node(id);
@@ -129,6 +180,11 @@ class Run {
     blocks_[storage].clear();
   }
 
+  void release_extra(NodeId id) {
+    for (Block b : extra_[id]) heap_.free(b);
+    extra_[id].clear();
+  }
+
   /// Taken and given back while a node runs.
   void pass_by(double size) {
     if (size > 0) heap_.free(heap_.allocate(size));
@@ -143,37 +199,52 @@ class Run {
     for (NodeId id = 0; id < g_.size(); ++id) {
       const Node& n = g_.node(id);
       if (n.kind == NodeKind::Constant) {
-        if (config_.precision == Precision::Amp && is_float(n.results[0].type.dtype()) &&
-            n.results[0].type.is_static() && n.results[0].type.rank() > 1) {
-          copies_.push_back(heap_.allocate(tensor_bytes(n.results[0].type, 2)));
-        }
+        if (half_weights_[id]) copies_.push_back(heap_.allocate(tensor_bytes(n.results[0].type, 2)));
         continue;
       }
-      std::vector<Block> scores = attend(id);
+      const std::vector<Block> copies = copy_operands(id), scores = attend(id);
       if (owner_[id] == id) {
         for (const ResultInfo& r : n.results) {
-          if (const double size = tensor_bytes(r.type, width_); size > 0) blocks_[id].push_back(heap_.allocate(size));
+          if (const double size = tensor_bytes(r.type, width(id)); size > 0)
+            blocks_[id].push_back(heap_.allocate(size));
         }
       }
       if (n.kind == NodeKind::Call) compute(id);
       for (Block b : scores) heap_.free(b);
+      for (Block b : copies) heap_.free(b);
       for (NodeId dead : dies[id]) release(dead);
     }
+  }
+
+  /// Casts and dense copies of a call's operands: what is there until it returns. What its backward pass needs of them
+  /// stays beyond.
+  std::vector<Block> copy_operands(NodeId id) {
+    const Node& n = g_.node(id);
+    std::vector<Block> passing;
+    if (n.kind != NodeKind::Call || is_any_view(g_, n)) return passing;
+    for (std::size_t i = 0; i < n.operands.size() && i < 64; ++i) {
+      if (!n.operands[i]) continue;
+      for (const bool made : {is_cast(id, i), is_copied(id, i)}) {
+        if (made) passing.push_back(heap_.allocate(read_bytes(id, i)));
+      }
+      if (passing.empty() || !(kept_copies_[id] >> i & 1)) continue;
+      extra_[id].push_back(passing.back());
+      passing.pop_back();
+    }
+    return passing;
   }
 
   /// Written-out attention: dense copies of its operands, then the scores twice, before
   /// and after the softmax; what is still there when the result is made.
   std::vector<Block> attend(NodeId id) {
     const auto attention =
-        config_.mode == ExecMode::Eager ? written_out_attention(g_, id, {.half = width_ == 2}) : std::nullopt;
+        config_.mode == ExecMode::Eager ? written_out_attention(g_, id, {.half = width(id) == 2}) : std::nullopt;
     if (!attention) return {};
-    const auto& operands = g_.node(id).operands;
-    std::vector<Block> copies;
-    for (int i = 0; i < 2; ++i) copies.push_back(heap_.allocate(bytes(operands[i])));
-    const double size = attention->scores * width_;
+    const std::array<Block, 2> copies{heap_.allocate(read_bytes(id, 0)), heap_.allocate(read_bytes(id, 1))};
+    const double size = attention->scores * width(id);
     const Block before = heap_.allocate(size);
     for (Block b : copies) heap_.free(b);
-    return {before, heap_.allocate(size), heap_.allocate(bytes(operands[2]))};
+    return {before, heap_.allocate(size), heap_.allocate(read_bytes(id, 2))};
   }
 
   void compute(NodeId id) {
@@ -187,9 +258,9 @@ class Run {
     for (const GraphRef& body : n.regions)
       inside = std::max(inside, Run(*body, {.precision = config_.precision, .mode = config_.mode}).activations());
     pass_by(inside);
-    if (config_.mode == ExecMode::Eager && kept_[id].extra_bytes == 0) pass_by(pooled_index_bytes(n));
+    if (config_.mode == ExecMode::Eager && kept_[id].extra_bytes == 0) pass_by(unasked_bytes(n));
     if (config_.mode == ExecMode::Eager && def(n.op).before[0]) pass_by(bytes({id, 0}));
-    if (kept_[id].extra_bytes > 0) extra_[id] = heap_.allocate(kept_[id].extra_bytes);
+    if (kept_[id].extra_bytes > 0) extra_[id].push_back(heap_.allocate(kept_[id].extra_bytes));
   }
 
   /// Of a body: what it needs beside its weights.
@@ -199,7 +270,9 @@ class Run {
   }
 
   /// Of a product's operand, broadcast.
-  double dense_copy(NodeId id, std::size_t operand) const { return broadcast_copy(g_, g_.node(id), operand) * width_; }
+  double dense_copy(NodeId id, std::size_t operand) const {
+    return broadcast_copy(g_, g_.node(id), operand) * width(id);
+  }
 
   /// Of a planar convolution in one group, its window if it is square; else 0.
   std::int64_t window(NodeId id) const {
@@ -222,7 +295,7 @@ class Run {
   /// 3×3 convolutions take is about as much; other windows run without.
   double winograd_workspace(NodeId id, double tiles) {
     if (window(id) != constants::kWinogradWindow) return 0;
-    return workspace(tiles * (bytes(g_.node(id).operands[0]) + bytes({id, 0})));
+    return workspace(tiles * (read_bytes(id, 0) + bytes({id, 0})));
   }
 
   /// Of a convolution's gradients. Those of larger windows multiply the lowered operand: every window a row
@@ -236,12 +309,12 @@ class Run {
     const auto axes = kernel_axes(g_, n);
     const auto channels = static_cast<double>(weight.shape()[transposed ? axes->channel : axes->outer].value());
     return workspace(static_cast<double>(*windows.elements()) / channels * static_cast<double>(*weight.elements()) /
-                     channels * width_);
+                     channels * width(id));
   }
 
   /// Notes a search, once for each shape and pass.
   void search(NodeId id, Pass pass) {
-    if (!config_.cudnn_benchmark || width_ != 4) return;
+    if (!config_.cudnn_benchmark || width(id) != 4) return;
     auto found = search_of(g_, id);
     if (!found || !searched_.insert({pass, found->shape}).second) return;
     found->allocated = heap_.allocated();
@@ -277,7 +350,7 @@ class Run {
           pass_by(gradient_workspace(id));
         }
         if (kept_[id].extra_bytes > 0 &&
-            written_out_attention(g_, id, {.half = width_ == 2})) {  // of the scores, before and after the softmax
+            written_out_attention(g_, id, {.half = width(id) == 2})) {  // of the scores, before and after the softmax
           const Block scores = heap_.allocate(kept_[id].extra_bytes);
           pass_by(kept_[id].extra_bytes);
           heap_.free(scores);
@@ -285,15 +358,16 @@ class Run {
         for (std::size_t i = 0; i < n.operands.size(); ++i) {
           const ValueId v = n.operands[i];
           if (!v || !needs_[v.node]) continue;
-          const bool shares = passes_gradient(g_, id, i);
+          const bool shares = passes_gradient(g_, id, i) && width(v.node) == width(id) && !is_cast(id, i);
           if (g_.node(v).kind == NodeKind::Constant) {
             add_weight_gradient(v.node);
             continue;
           }
-          const std::optional<Block> broadcast =
-              dense_copy(id, i) > 0 ? std::optional(heap_.allocate(dense_copy(id, i))) : std::nullopt;
+          // Of what the call read: summed, or cast, to what the operand is.
+          const double read = is_cast(id, i) ? read_bytes(id, i) : dense_copy(id, i);
+          const std::optional<Block> before = read > 0 ? std::optional(heap_.allocate(read)) : std::nullopt;
           std::uint32_t mine = shares ? gradient[id] : new_gradient(bytes(v));
-          if (broadcast) heap_.free(*broadcast);
+          if (before) heap_.free(*before);
           if (shares) ++gradients_[mine].holders;
           std::uint32_t& sum = gradient[v.node];
           if (sum != kNobody) {
@@ -310,8 +384,7 @@ class Run {
         drop(gradient[id]);
         gradient[id] = kNobody;
       }
-      if (extra_[id]) heap_.free(*extra_[id]);
-      extra_[id].reset();
+      release_extra(id);
       forget(id);
     }
     for (std::uint32_t rest : gradient) {
@@ -333,6 +406,7 @@ class Run {
 
   void add_weight_gradient(NodeId weight) {
     weight_gradients_.resize(g_.size());
+    if (half_weights_[weight]) pass_by(tensor_bytes(g_.node(weight).results[0].type, 2));
     if (weight_gradients_[weight]) return;
     const double size = tensor_bytes(g_.node(weight).results[0].type, weight_width_);
     weight_gradients_[weight] = heap_.allocate(size);
@@ -364,8 +438,7 @@ class Run {
   /// After a step: what is left of the forward pass goes, results excepted.
   void finish() {
     for (NodeId id = 0; id < g_.size(); ++id) {
-      if (extra_[id]) heap_.free(*extra_[id]);
-      extra_[id].reset();
+      release_extra(id);
       if (g_.node(id).kind == NodeKind::Constant) continue;
       if (last_use_[id] == g_.size()) {
         results_.insert(results_.end(), blocks_[id].begin(), blocks_[id].end());
@@ -379,15 +452,20 @@ class Run {
 
   const Graph& g_;
   const ExecConfig& config_;
-  double width_, weight_width_;  ///< bytes that a float32 activation, weight takes
+  std::vector<bool> weight_;  ///< computed from weights alone
+  DataLayout layout_;
+  Widths widths_;
+  double weight_width_;  ///< bytes that a float32 weight takes
   bool keeps_;
   std::vector<NodeId> owner_;
   std::vector<bool> needs_;
   std::vector<NodeId> last_use_;      ///< of a storage, in the forward pass
   std::vector<NodeId> first_keeper_;  ///< of a storage: its last user in the backward pass
   std::vector<std::vector<Block>> blocks_;
-  std::vector<std::optional<Block>> extra_;
+  std::vector<std::vector<Block>> extra_;  ///< what a call keeps for its backward pass beside values
   std::vector<Kept> kept_;
+  std::vector<std::uint64_t> kept_copies_;  ///< bit i: of the i-th operand, the copy that the call made
+  std::vector<bool> half_weights_;          ///< constants of which autocast keeps a copy in 16 bits
   EightBits eight_;
   std::set<std::pair<Pass, std::array<std::int64_t, 9>>> searched_;
   std::vector<Block> copies_, results_;

@@ -16,7 +16,8 @@ struct MemoryNeeds {
   double workspace = 0;  ///< largest of a convolution
   double reserved = 0;   ///< by the allocator: all of the above, activations and what lies unused between them
   double allocated = 0;  ///< most in use at once: what the allocator can shrink to before memory runs out
-  std::vector<AlgorithmSearch> searches;  ///< with cudnn_benchmark: in order, in float32
+  bool convolves = false, multiplies = false;  ///< calls cuDNN's convolutions; cuBLAS, which has a workspace
+  std::vector<AlgorithmSearch> searches;       ///< with cudnn_benchmark: in order, in float32
 };
 
 /// Two runs of the model (steps, in training): the second finds the memory of the first.

@@ -390,8 +390,8 @@ constinit const OpDef kElementwiseRows[] = {
    .takes = Takes::Float, .infer = bias_split_gelu, .eval = no_contents, .cost = transcendental_cost,
    .runs = pointwise(Keeps::First)},
   {.name = "nn.dropout", .onnx = "Dropout", .category = Category::Elementwise, .operands = {1, 3}, .results = -1,
-   .takes = Takes::Anything, .infer = dropout, .eval = no_contents, .cost = free_cost, .runs = no_op(),
-   .moves = Moves::UnlessTraining},
+   .takes = Takes::Anything, .infer = dropout, .eval = no_contents, .cost = per_element_cost,
+   .runs = pointwise(Keeps::Mask), .moves = Moves::UnlessTraining, .gradient = Gradient::PerOperand},
 };
 // clang-format on
 

@@ -1,0 +1,39 @@
+#pragma once
+/// Software stacks: what a framework and its CUDA libraries take of a GPU's memory beside what the framework's
+/// allocator reserves. A property of their versions, not of the GPU. Data: `data/stacks.json`, in the format of
+/// `--stack FILE`.
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/support/diagnostics.h"
+
+namespace perfc {
+
+struct Stack {
+  std::string name;                   ///< "pytorch-2"
+  std::string title;                  ///< "PyTorch of today"
+  std::string framework;              ///< "PyTorch 2.x"
+  std::string cuda;                   ///< "CUDA 12.2 or later"
+  double context_mib = 0;             ///< runtime, libraries and the kernels that they load, whatever the model
+  double context_kib_per_thread = 0;  ///< more for each thread that the device holds at once: stacks and local memory
+  double convolution_mib = 0;         ///< more where a model convolves: cuDNN and its kernels
+  std::map<std::string, double> product_workspace_mib;  ///< of cuBLAS, by architecture; "other" for those not named
+  double interval = 1;  ///< 90 % of the contexts that this entry stands for lie within this factor of it
+  std::string source;
+
+  /// In MiB, on a device that holds so many threads at once.
+  double context(double resident_threads, bool convolves) const;
+  /// In MiB, on a device of this architecture.
+  double product_workspace(const std::string& architecture) const;
+};
+
+/// The stacks built into the program.
+const std::vector<Stack>& builtin_stacks();
+/// A built-in stack, case-insensitive. Unknown names are an error that suggests the nearest.
+Result<Stack> find_stack(std::string_view name, Diagnostics&);
+/// The one stack of a stack file's text; every wrong field is named.
+Result<Stack> parse_stack(std::string_view json, Diagnostics&);
+
+}  // namespace perfc
