@@ -166,6 +166,12 @@ struct Job {
   Output out;
 };
 
+/// Whether what is written has a place for them; a table of batches shows by itself what a larger one brings.
+bool tells_alternatives(const Job& job) {
+  const bool report = job.emit.of_reports == report_text && !job.o.quiet;
+  return job.batches.size() == 1 && (report || job.emit.name == "json");
+}
+
 /// A model at one batch: its reports, or none where the text of its graph was written.
 Result<std::vector<Report>> predict_batch(Job& job, ModelFile& file, const Request& request, Diagnostics& diags) {
   const auto graph = file.at(request, diags);
@@ -179,9 +185,7 @@ Result<std::vector<Report>> predict_batch(Job& job, ModelFile& file, const Reque
   auto reports = predict(*graph, job.devices, *job.predictor, request, diags);
   if (!reports) return Failure{};
   add_largest_batches(*reports, file, request);
-  // A table of batches shows what a larger one brings; one line has no place for advice.
-  const bool one_line = job.o.quiet && job.emit.of_reports == report_text;
-  if (job.batches.size() == 1 && !one_line) add_alternatives(*reports, file, *job.predictor, request);
+  if (tells_alternatives(job)) add_alternatives(*reports, file, *job.predictor, request);
   return reports;
 }
 

@@ -36,28 +36,31 @@ struct Column {
   std::string (*cell)(const Report&);
   bool (*wanted)(const std::vector<Report>&) = always;
 };
-constexpr Column kColumns[] =
-    {
-        // heading  align  cell  wanted
-        {"device", Align::Left, [](const Report& r) { return r.device.name; }},
-        {"batch", Align::Right, [](const Report& r) { return fmt::format("{}", r.features.batch); }, batches_differ},
-        {"latency", Align::Right, [](const Report& r) { return in_ms(r.prediction.latency_ms); }},
-        {"90 % interval", Align::Right,
-         [](const Report& r) {
+
+std::string interval_cell(const Report& r) {
   return fmt::format("{} … {}", in_ms(r.prediction.latency_lo_ms), in_ms(r.prediction.latency_hi_ms));
-         }},
-        {"samples/s", Align::Right, [](const Report& r) { return scaled(r.throughput_per_s()); }},
-        {"memory", Align::Right,
-         [](const Report& r) { return fmt::format("{:.0f} MiB", r.prediction.memory.total_mib()); }},
-        {"fits", Align::Left,
-         [](const Report& r) -> std::string {
-           if (r.fits()) return "yes";
-           return r.largest_batch.value_or(0) > 0 ? fmt::format("NO, batch {} does", *r.largest_batch) : "NO";
-         }},
-        {"energy", Align::Right, [](const Report& r) { return fmt::format("{:.3g} J", r.prediction.energy_j); }},
-        {"per sample", Align::Right, [](const Report& r) { return fmt::format("{:.3g} J", r.energy_j_per_sample()); }},
-        {"MIG", Align::Left, [](const Report& r) { return r.mig ? r.mig->profile.value_or("none") : "-"; }},
-        {"model", Align::Left, [](const Report& r) { return r.model; }},
+}
+
+std::string memory_cell(const Report& r) { return fmt::format("{:.0f} MiB", r.prediction.memory.total_mib()); }
+
+std::string fits_cell(const Report& r) {
+  if (r.fits()) return "yes";
+  return r.largest_batch.value_or(0) > 0 ? fmt::format("NO, batch {} does", *r.largest_batch) : "NO";
+}
+
+constexpr Column kColumns[] = {
+    // heading  align  cell  wanted
+    {"device", Align::Left, [](const Report& r) { return r.device.name; }},
+    {"batch", Align::Right, [](const Report& r) { return fmt::format("{}", r.features.batch); }, batches_differ},
+    {"latency", Align::Right, [](const Report& r) { return in_ms(r.prediction.latency_ms); }},
+    {"90 % interval", Align::Right, interval_cell},
+    {"samples/s", Align::Right, [](const Report& r) { return scaled(r.throughput_per_s()); }},
+    {"memory", Align::Right, memory_cell},
+    {"fits", Align::Left, fits_cell},
+    {"energy", Align::Right, [](const Report& r) { return fmt::format("{:.3g} J", r.prediction.energy_j); }},
+    {"per sample", Align::Right, [](const Report& r) { return fmt::format("{:.3g} J", r.energy_j_per_sample()); }},
+    {"MIG", Align::Left, [](const Report& r) { return r.mig ? r.mig->profile.value_or("none") : "-"; }},
+    {"model", Align::Left, [](const Report& r) { return r.model; }},
 };
 
 std::string table_rows(const std::vector<Report>& reports, const Style& s) {
