@@ -24,6 +24,7 @@ struct Budget {
   std::string model, device = "a100-40gb";
   std::map<std::string, double> limits;  ///< by key of kLimits
   std::string mig_profile;               ///< at most this profile, empty: no limit
+  bool fits = false;                     ///< the device's memory must hold the run
   int line = 0;
 };
 
@@ -67,10 +68,15 @@ bool read_entry(const YAML::Node& node, const std::string& file, Budget& b) {
       *t->second = value.as<std::string>();
       continue;
     }
+    if (key == "fits") {
+      if (!YAML::convert<bool>::decode(value, b.fits) || !b.fits)
+        good = complain(value, "'fits' must be true: the device's memory has to hold the run; leave it out otherwise");
+      continue;
+    }
     const auto limit =
         std::find_if(std::begin(kLimits), std::end(kLimits), [&](const Limit& l) { return key == l.key; });
     if (limit == std::end(kLimits)) {
-      std::vector<std::string> known;
+      std::vector<std::string> known{"fits"};
       for (const auto& [name, slot] : texts) known.push_back(name);
       for (const Limit& l : kLimits) known.emplace_back(l.key);
       const std::string near = did_you_mean(key, known);
@@ -126,7 +132,7 @@ std::optional<std::vector<Budget>> read_budgets(const std::string& path) {
         say("{}:{}:{}: error: 'model' is missing\n", path, entry.Mark().line + 1, entry.Mark().column + 1);
         good = false;
       }
-      if (good && b.limits.empty() && b.mig_profile.empty()) {
+      if (good && b.limits.empty() && b.mig_profile.empty() && !b.fits) {
         say("{}:{}:{}: error: '{}' has no limit\n", path, entry.Mark().line + 1, entry.Mark().column + 1, b.model);
         good = false;
       }
@@ -157,6 +163,12 @@ std::vector<Row> judge(const Budget& b, const Report& r) {
     const double figure = l.figure(r);
     add(std::string(l.key).substr(4), fmt::format("{:.5g} {}", figure, l.unit),
         fmt::format("{:g} {}", limit->second, l.unit), figure > limit->second);
+  }
+  if (b.fits) {
+    add("fits", fmt::format("{:.0f} MiB", r.prediction.memory.needed_mib()),
+        fmt::format("{:.0f} MiB{}", r.device.memory_mib,
+                    r.largest_batch.value_or(0) > 0 ? fmt::format(", which batch {} fits", *r.largest_batch) : ""),
+        !r.fits());
   }
   if (!b.mig_profile.empty()) {
     // Profiles are listed from the cheapest on: the chosen one must not come later.

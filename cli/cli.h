@@ -6,6 +6,7 @@
 #include <iosfwd>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,7 @@ struct PredictOptions {
   std::vector<std::string> models;
   std::vector<std::string> devices;
   std::string device_file, smi_file, host, stack;
-  std::string batch;  ///< kept as text: "0" and "x" get a message of our own
+  std::string batch;  ///< kept as text: "0" and "x" get a message of our own, "1,8,32" is a sweep
   std::string dtype = "amp", mode = "eager", layout = "nchw", norms = "full", task = "infer", optimizer = "adam";
   std::string predictor = "default", opaque = "refuse", fold = "auto";
   std::vector<std::string> shapes, dims;
@@ -45,14 +46,18 @@ struct PredictOptions {
   std::optional<double> max_latency_ms, min_throughput_per_s;
   double headroom = 0.05;
 };
-void add_shape_options(Command&, PredictOptions&);
-void add_predict_options(Command&, PredictOptions&);
+/// Whether a command takes one batch or a list of them.
+enum class Batches { One, Several };
+void add_shape_options(Command&, PredictOptions&, Batches = Batches::One);
+void add_predict_options(Command&, PredictOptions&, Batches = Batches::One);
+/// The batches of --batch in their order; empty in place of one: the file's. Of none: a wrong value was printed.
+std::vector<std::optional<std::int64_t>> to_batches(const PredictOptions&);
 /// What a request whose devices were not found exits with: names are usage, files are input.
 int no_devices(const PredictOptions&);
 
-/// The request without its model. Wrong values are printed with the nearest
+/// The request without its model; of several batches it has the first. Wrong values are printed with the nearest
 /// right one; empty then, and the caller exits with kBadUsage.
-std::optional<Request> to_request(const PredictOptions&);
+std::optional<Request> to_request(const PredictOptions&, Batches = Batches::One);
 
 /// --device, --dtype, …: which labels of a dataset count.
 void add_label_filter(Command&, LabelFilter&);
@@ -79,6 +84,8 @@ int fail(int code, const std::string& message);
 /// Prints diagnostics on standard error.
 void print(const Diagnostics&);
 void print_warnings(const Diagnostics&);
+/// The warnings that are not among `said`, which then has them too.
+void print_new_warnings(const Diagnostics&, std::set<std::string>& said);
 
 /// Where results go: standard output, or an OutputFile.
 class Output {

@@ -1,7 +1,11 @@
 #include "cli/command_line.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <sstream>
 
 namespace perfc::cli {
@@ -23,16 +27,67 @@ CLI::Option* add_target(CLI::App& app, const Option& o) {
                     o.target);
 }
 
+/// A check with a message of its own; `in_help`: what help says behind the option's type.
+CLI::Validator demand(std::string what, std::string in_help, std::function<bool(const std::string&)> holds) {
+  return CLI::Validator(
+      [what = std::move(what), holds = std::move(holds)](const std::string& text) {
+    return holds(text) ? std::string() : fmt::format("'{}' is not {}", text, what);
+      },
+      std::move(in_help));
+}
+
+/// All of a text as a number; empty: it is none, or not finite.
+template <class T>
+std::optional<T> as_number(const std::string& text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(static_cast<double>(value)))
+    return std::nullopt;
+  return value;
+}
+
+CLI::Validator positive() {
+  return demand("a positive number", "POSITIVE", [](const std::string& text) {
+    const auto v = as_number<double>(text);
+    return v && *v > 0;
+  });
+}
+
+CLI::Validator whole() {
+  return demand("a whole number", "",
+                [](const std::string& text) { return as_number<std::uint64_t>(text).has_value(); });
+}
+
+CLI::Validator whole_between(int least, int most) {
+  return demand(fmt::format("a whole number from {} to {}", least, most), fmt::format("INT in [{} - {}]", least, most),
+                [=](const std::string& text) {
+    const auto v = as_number<int>(text);
+    return v && *v >= least && *v <= most;
+  });
+}
+
+CLI::Validator real_between(double least, double most) {
+  return demand(fmt::format("a number from {} to {}", least, most), fmt::format("FLOAT in [{:g} - {:g}]", least, most),
+                [=](const std::string& text) {
+    const auto v = as_number<double>(text);
+    return v && *v >= least && *v <= most;
+  });
+}
+
 void add_demand(CLI::Option& option, const Demand& demand) {
   std::visit(Overloaded{
                  [](const Anything&) {},
-                 [&](const Positive&) { option.check(CLI::PositiveNumber); },
-                 [&](const WholeBetween& d) { option.check(CLI::Range(d.least, d.most)); },
-                 [&](const RealBetween& d) { option.check(CLI::Range(d.least, d.most)); },
+                 [&](const Positive&) { option.check(positive()); },
+                 [&](const WholeBetween& d) { option.check(whole_between(d.least, d.most)); },
+                 [&](const RealBetween& d) { option.check(real_between(d.least, d.most)); },
                  [&](const OneOf& d) { option.check(CLI::IsMember(d.choices)); },
                  [&](const ReadBy& reader) { option.check(reader, ""); },
              },
              demand);
+}
+
+bool takes_whole_numbers(const Target& target) {
+  return std::holds_alternative<std::uint64_t*>(target) || std::holds_alternative<std::vector<std::uint64_t>*>(target);
 }
 
 void fill(CLI::App& app, const Command& command) {
@@ -44,6 +99,7 @@ void fill(CLI::App& app, const Command& command) {
     if (o.needed) option->required();
     if (o.separator) option->delimiter(*o.separator);
     if (o.tells_default) option->capture_default_str();
+    if (takes_whole_numbers(o.target) && std::holds_alternative<Anything>(o.demand)) option->check(whole());
     add_demand(*option, o.demand);
   }
   for (const Command& c : command.commands) fill(*app.add_subcommand(c.name, c.help), c);

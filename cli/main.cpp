@@ -78,7 +78,7 @@ int main(int argc, char** argv) {
   root.version = "perfc " PERFC_VERSION;
   root.footer =
       "`perfc MODEL …` is short for `perfc predict MODEL …`.\n"
-      "Exit codes: 0 fine, 1 bad input, 2 bad usage, 3 a budget was exceeded.";
+      "Exit codes: 0 fine, 1 bad input, 2 bad usage, 3 a budget was exceeded (check) or memory (--fail-on-oom).";
   root.commands = {predict_command(), import_command(),   opt_command(),           devices_command(),
                    mig_command(),     ops_command(),      check_command(),         train_command(),
                    eval_command(),    counters_command(), completion_command(root)};

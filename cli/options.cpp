@@ -5,9 +5,12 @@
 #include <charconv>
 
 #include "cli/cli.h"
+#include "ir/support/text.h"
 
 namespace perfc::cli {
 namespace {
+
+constexpr std::int64_t kLargestBatch = std::int64_t{1} << 31;
 
 std::optional<std::int64_t> whole(std::string_view text) {
   std::int64_t v = 0;
@@ -64,16 +67,20 @@ bool is_predictor(const std::string& name) {
 
 }  // namespace
 
-void add_shape_options(Command& c, PredictOptions& o) {
-  c.option("--batch,-b", o.batch, "Batch size; also for files exported with a fixed batch [the file's, or 1]");
+void add_shape_options(Command& c, PredictOptions& o, Batches batches) {
+  c.option("--batch,-b", o.batch,
+           batches == Batches::One
+               ? "Batch size; also for files exported with a fixed batch [the file's, or 1]"
+               : "Batch size, or several, as in 1,8,32, for a table; also for files exported with a fixed batch [the "
+                 "file's, or 1]");
   c.option("--shape", o.shapes, "INPUT=d0,d1,…: shape of an input (repeatable)");
   c.option("--signature", o.signature, "Signature of a TensorFlow SavedModel [serving_default]");
   c.option("--dim", o.dims, "NAME=VALUE: binds an open dim everywhere (repeatable)");
 }
 
-void add_predict_options(Command& c, PredictOptions& o) {
+void add_predict_options(Command& c, PredictOptions& o, Batches batches) {
   c.option("models,--model", o.models, "Model files; - reads standard input").required();
-  add_shape_options(c, o);
+  add_shape_options(c, o, batches);
   c.option("--device,-d", o.devices,
            "Device or MIG slice, e.g. a100-40gb, rtx4090, a100-40gb:1g.5gb (several: a table) [a100-40gb]")
       .separated_by(',');
@@ -116,16 +123,35 @@ int no_devices(const PredictOptions& o) {
   return files ? kBadInput : kBadUsage;
 }
 
-std::optional<Request> to_request(const PredictOptions& o) {
-  Request r;
-  if (!o.batch.empty()) {
-    const auto batch = whole(o.batch);
-    if (!batch || *batch < 1 || *batch > (std::int64_t{1} << 31)) {
-      fail(kBadUsage, fmt::format("--batch: '{}' is not a positive whole number", o.batch));
-      return std::nullopt;
+std::vector<std::optional<std::int64_t>> to_batches(const PredictOptions& o) {
+  if (o.batch.empty()) return {std::nullopt};
+  std::vector<std::optional<std::int64_t>> out;
+  std::string_view rest = o.batch;
+  do {
+    const std::string_view word = next_word(rest, ',');
+    const auto batch = whole(word);
+    if (word.empty() || o.batch.ends_with(',')) {
+      fail(kBadUsage, fmt::format("--batch: '{}' is no list of whole numbers, as 1,8,32 is", o.batch));
+      return {};
     }
-    r.batch = *batch;
+    if (!batch || *batch < 1 || *batch > kLargestBatch) {
+      fail(kBadUsage, fmt::format("--batch: '{}' is not a whole number from 1 to {}", word, kLargestBatch));
+      return {};
+    }
+    if (std::ranges::find(out, batch) == out.end()) out.push_back(batch);
+  } while (!rest.empty());
+  return out;
+}
+
+std::optional<Request> to_request(const PredictOptions& o, Batches taken) {
+  Request r;
+  const auto batches = to_batches(o);
+  if (batches.empty()) return std::nullopt;
+  if (taken == Batches::One && batches.size() > 1) {
+    fail(kBadUsage, fmt::format("--batch: '{}' are several; this takes one (`perfc predict` takes a list)", o.batch));
+    return std::nullopt;
   }
+  r.batch = batches.front();
   for (const std::string& s : o.shapes) {
     if (!parse_shape(s, r.import)) return std::nullopt;
   }

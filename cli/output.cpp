@@ -66,6 +66,13 @@ void print_warnings(const Diagnostics& diags) {
   }
 }
 
+void print_new_warnings(const Diagnostics& diags, std::set<std::string>& said) {
+  for (const Diagnostic& d : diags.all()) {
+    const std::string text = to_string(d);
+    if (d.severity != Severity::Error && said.insert(text).second) say("{}\n", text);
+  }
+}
+
 std::optional<Output> Output::open(const std::string& path) {
   Output out;
   if (path.empty() || path == "-") return out;

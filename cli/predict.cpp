@@ -1,9 +1,14 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "cli/cli.h"
 #include "features/schema.h"
 #include "ir/dot.h"
 #include "ir/text/printer.h"
+#include "pipeline/alternatives.h"
+#include "pipeline/largest_batch.h"
 #include "whitebox/price/roofline.h"
 #include "whitebox/whitebox.h"
 
@@ -12,8 +17,8 @@ namespace {
 
 struct PredictArguments : PredictOptions {
   std::string emit = "report", output, schema = "perfc-op";
-  bool json = false, quiet = false;
-  std::size_t top = 5;
+  bool json = false, quiet = false, fail_on_oom = false;
+  std::size_t top = 5, depth = 3;
 };
 
 /// The host's GPUs of an nvidia-smi file, as the devices to predict for.
@@ -73,8 +78,9 @@ std::string report_text(const std::vector<Report>& reports, const PredictArgumen
   std::string out;
   for (const Report& r : reports) {
     const Prediction& p = r.prediction;
-    out += fmt::format("{}\t{}\t{:.4f} ms\t{:.0f} MiB\t{:.4g} J\t{}\n", r.model, r.device.name, p.latency_ms,
-                       p.memory.total_mib(), p.energy_j, r.mig ? r.mig->profile.value_or("none") : "-");
+    out += fmt::format("{}\t{}\t{:.4f} ms\t{:.0f} MiB\t{:.4g} J\t{}\tbatch {}\t{}\n", r.model, r.device.name,
+                       p.latency_ms, p.memory.total_mib(), p.energy_j, r.mig ? r.mig->profile.value_or("none") : "-",
+                       r.features.batch, r.fits() ? "fits" : "out of memory");
   }
   return out;
 }
@@ -93,6 +99,10 @@ constexpr Emit kEmits[] = {
     {"static", emit_static, nullptr},
     {"adjacency", emit_adjacency, nullptr},
     {"kernels", emit_kernels, nullptr},
+    {"summary", nullptr,
+     [](const std::vector<Report>& r, const PredictArguments& o, Colour c) { return to_summary(r, o.depth, c); }},
+    {"trace", nullptr, [](const std::vector<Report>& r, const PredictArguments&, Colour) { return to_trace(r); }},
+    {"folded", nullptr, [](const std::vector<Report>& r, const PredictArguments&, Colour) { return to_folded(r); }},
     {"dot", [](const Asked& a) { return std::optional(print_dot(a.graph)); }, nullptr},
     {"json", nullptr,
      [](const std::vector<Report>& r, const PredictArguments& o, Colour) { return to_json(r, o.top); }},
@@ -109,9 +119,8 @@ std::vector<std::string> emit_names() {
   return names;
 }
 
-int run_predict(const PredictArguments& o) {
-  auto request = to_request(o);
-  if (!request) return kBadUsage;
+/// Wrong values of this command's own options; kFine where there are none.
+int check_usage(const PredictArguments& o) {
   const Emit* emit = find_emit(o.emit);
   if (!emit) {
     const std::vector<std::string> kinds = emit_names();
@@ -124,61 +133,123 @@ int run_predict(const PredictArguments& o) {
     for (const NodeSchema& s : schemas()) names.emplace_back(s.name);
     return fail(kBadUsage, fmt::format("--schema: '{}' is none of {}", o.schema, fmt::join(names, ", ")));
   }
-  const bool reports_wanted = emit->of_reports != nullptr;
-  if (reports_wanted && o.json) emit = find_emit("json");
-  // Devices are checked before models are read: a typo costs nothing.
+  if (o.fail_on_oom && !emit->of_reports)
+    return fail(kBadUsage, fmt::format("--fail-on-oom: --emit={} predicts no memory", o.emit));
+  return kFine;
+}
+
+/// The devices of the request, or of the host that nvidia-smi describes. `code`: to exit with where there are none.
+Result<std::vector<Device>> devices_of(const PredictArguments& o, const Request& request, int& code) {
   Diagnostics usage;
   Result<std::vector<Device>> devices = Failure{};
-  if (!o.smi_file.empty()) {
-    auto host = host_devices(o.smi_file);
-    if (!host) return kBadInput;
+  code = no_devices(o);
+  if (o.smi_file.empty()) {
+    devices = find_devices(request, usage);
+  } else if (auto host = host_devices(o.smi_file)) {
     devices = std::move(*host);
-    if (!set_surroundings(*request, *devices, usage)) {
-      print(usage);
-      return no_devices(o);
-    }
+    if (!set_surroundings(request, *devices, usage)) devices = Failure{};
   } else {
-    devices = find_devices(*request, usage);
-    if (!devices) {
-      print(usage);
-      return no_devices(o);
-    }
+    code = kBadInput;
   }
+  print(usage);
+  return devices;
+}
+
+/// What all models of a call have in common.
+struct Job {
+  const PredictArguments& o;
+  Request request;  ///< but for its model and batch
+  std::vector<std::optional<std::int64_t>> batches;
+  std::vector<Device> devices;
+  const Emit& emit;
+  std::unique_ptr<Predictor> predictor;  ///< of reports
+  Output out;
+};
+
+/// Whether what is written has a place for them; a table of batches shows by itself what a larger one brings.
+bool tells_alternatives(const Job& job) {
+  const bool report = job.emit.of_reports == report_text && !job.o.quiet;
+  return job.batches.size() == 1 && (report || job.emit.name == "json");
+}
+
+/// A model at one batch: its reports, or none where the text of its graph was written.
+Result<std::vector<Report>> predict_batch(Job& job, ModelFile& file, const Request& request, Diagnostics& diags) {
+  const auto graph = file.at(request, diags);
+  if (!graph) return Failure{};
+  if (!job.emit.of_reports) {
+    const auto text = job.emit.of_graph({job.o, request, *graph, job.devices, diags});
+    if (!text) return Failure{};
+    job.out.write(*text);
+    return std::vector<Report>{};
+  }
+  auto reports = predict(*graph, job.devices, *job.predictor, request, diags);
+  if (!reports) return Failure{};
+  add_largest_batches(*reports, file, request);
+  if (tells_alternatives(job)) add_alternatives(*reports, file, *job.predictor, request);
+  return reports;
+}
+
+/// A model at every batch: its reports by device, then batch, go to `reports`. False: something could not be predicted,
+/// which was said.
+bool predict_model(Job& job, const std::string& model, std::vector<Report>& reports) {
+  Request request = job.request;
+  request.model = model;
+  const std::string name = model == "-" ? "<stdin>" : model;
+  Diagnostics opening(name);
+  auto file = ModelFile::open(request, opening);
+  if (!file) {
+    print(opening);
+    return false;
+  }
+  bool good = true;
+  std::vector<std::vector<Report>> by_device(job.devices.size());
+  std::set<std::string> said;  // of all batches, each warning once
+  for (const auto& batch : job.batches) {
+    request.batch = batch;
+    Diagnostics diags(name);
+    auto found = predict_batch(job, *file, request, diags);
+    if (!found) {
+      print(diags);
+      good = false;
+      continue;
+    }
+    if (!job.o.quiet) print_new_warnings(diags, said);
+    for (std::size_t d = 0; d < found->size(); ++d) by_device[d].push_back(std::move((*found)[d]));
+  }
+  for (auto& of_device : by_device) std::ranges::move(of_device, std::back_inserter(reports));
+  return good;
+}
+
+int run_predict(const PredictArguments& o) {
+  const auto request = to_request(o, Batches::Several);
+  if (!request) return kBadUsage;
+  if (const int wrong = check_usage(o)) return wrong;
+  // Devices are checked before models are read: a typo costs nothing.
+  int code = kFine;
+  auto devices = devices_of(o, *request, code);
+  if (!devices) return code;
   auto out = Output::open(o.output);
   if (!out) return kBadInput;
-  std::unique_ptr<Predictor> predictor;
-  if (reports_wanted) {
+  const Emit* emit = find_emit(o.emit);
+  if (emit->of_reports && o.json) emit = find_emit("json");
+  Job job{o, *request, to_batches(o), std::move(*devices), *emit, nullptr, std::move(*out)};
+  if (emit->of_reports) {
     Diagnostics diags;
     auto found = find_predictor(*request, diags);
     print(diags);
     if (!found) return kBadInput;
-    predictor = std::move(*found);
+    job.predictor = std::move(*found);
   }
   std::vector<Report> reports;
-  int code = kFine;
+  code = kFine;
   for (const std::string& model : o.models) {
-    request->model = model;
-    Diagnostics diags(model == "-" ? "<stdin>" : model);
-    auto graph = load_graph(*request, diags);
-    Result<std::vector<Report>> r = Failure{};
-    std::optional<std::string> text;
-    if (graph && !reports_wanted) text = emit->of_graph({o, *request, *graph, *devices, diags});
-    if (graph && predictor) r = predict(*graph, *devices, *predictor, *request, diags);
-    if (reports_wanted ? !r : !text) {
-      print(diags);
-      code = kBadInput;
-      continue;
-    }
-    if (!o.quiet) print_warnings(diags);
-    if (!reports_wanted) {
-      out->write(*text);
-    } else {
-      reports.insert(reports.end(), std::make_move_iterator(r->begin()), std::make_move_iterator(r->end()));
-    }
+    if (!predict_model(job, model, reports)) code = kBadInput;
   }
-  if (reports_wanted && !reports.empty()) out->write(emit->of_reports(reports, o, colour_for(*out)));
-  if (code != kFine && reports.empty() && reports_wanted) return code;
-  return out->commit() ? code : kBadInput;
+  if (emit->of_reports && reports.empty()) return code;
+  if (emit->of_reports) job.out.write(emit->of_reports(reports, o, colour_for(job.out)));
+  if (!job.out.commit()) return kBadInput;
+  const bool too_large = std::ranges::any_of(reports, [](const Report& r) { return !r.fits(); });
+  return code == kFine && o.fail_on_oom && too_large ? int{kBudgetExceeded} : code;
 }
 
 }  // namespace
@@ -187,7 +258,7 @@ Command predict_command() {
   auto o = std::make_shared<PredictArguments>();
   Command c{"predict", "Latency, memory, energy and MIG slice of models (the default)",
             [o] { return run_predict(*o); }};
-  add_predict_options(c, *o);
+  add_predict_options(c, *o, Batches::Several);
   std::vector<std::string> kinds = emit_names();
   const std::string last = kinds.back();
   kinds.pop_back();
@@ -195,8 +266,10 @@ Command predict_command() {
   c.option("--emit", o->emit, emit_help);
   c.option("--schema", o->schema, "Columns of --emit=features: perfc-op or dippm [perfc-op]");
   c.option("-o,--output", o->output, "Write to a file instead of standard output");
+  c.option("--depth", o->depth, "Levels of modules of --emit=summary [3]").must_be(WholeBetween{0, 1000});
   c.option("--top", o->top, "How many of the slowest operators to list [5]");
   c.option("--json", o->json, "Report as JSON (docs/json.md)");
+  c.option("--fail-on-oom", o->fail_on_oom, "Exit with 3 where a device's memory does not hold the run");
   c.option("--quiet,-q", o->quiet, "One line per prediction, no warnings");
   return c;
 }

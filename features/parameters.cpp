@@ -60,19 +60,37 @@ std::vector<bool> tables(const Graph& g) {
   return out;
 }
 
+/// Elements of a constant, where it is a parameter of the network, be it learned or a table.
+double parameter_elements(const Graph& g, NodeId id) {
+  if (g.node(id).kind != NodeKind::Constant) return 0;
+  const Type& t = g.node(id).results[0].type;
+  if (!t.is_tensor() || !t.is_static() || t.rank() == 0) return 0;
+  const bool weight = is_float(t.dtype()) || (is_integer(t.dtype()) && bits(t.dtype()) <= 8);
+  return weight ? static_cast<double>(*t.elements()) : 0;
+}
+
 }  // namespace
 
 Parameters count_parameters(const Graph& graph) {
   Parameters out;
   for (const Graph* g : with_bodies(graph)) {
     const std::vector<bool> table = tables(*g);
-    for (NodeId id = 0; id < g->size(); ++id) {
-      if (g->node(id).kind != NodeKind::Constant) continue;
-      const Type& t = g->node(id).results[0].type;
-      if (!t.is_tensor() || !t.is_static() || t.rank() == 0) continue;
-      const bool weight = is_float(t.dtype()) || (is_integer(t.dtype()) && bits(t.dtype()) <= 8);
-      if (weight) (table[id] ? out.tables : out.learned) += static_cast<double>(*t.elements());
+    for (NodeId id = 0; id < g->size(); ++id) (table[id] ? out.tables : out.learned) += parameter_elements(*g, id);
+  }
+  return out;
+}
+
+std::vector<double> learned_parameters_by_reader(const Graph& graph) {
+  std::vector<double> out(graph.size(), 0);
+  const std::vector<bool> table = tables(graph);
+  std::vector<bool> read(graph.size(), false);
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    for (const ValueId v : graph.node(id).operands) {
+      if (!v || read[v.node] || table[v.node]) continue;
+      read[v.node] = true;
+      out[id] += parameter_elements(graph, v.node);
     }
+    for (const GraphRef& body : graph.node(id).regions) out[id] += count_parameters(*body).learned;
   }
   return out;
 }

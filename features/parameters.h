@@ -1,5 +1,7 @@
 #pragma once
 /// What of a file's constants is a parameter of the network.
+#include <vector>
+
 #include "ir/graph.h"
 
 namespace perfc {
@@ -16,5 +18,9 @@ struct Parameters {
 };
 
 Parameters count_parameters(const Graph&);
+
+/// By node of the outer graph, the learned parameters that it is the first to read, those of its bodies included; they
+/// sum to `count_parameters(graph).learned` but for constants that nobody reads.
+std::vector<double> learned_parameters_by_reader(const Graph&);
 
 }  // namespace perfc

@@ -145,7 +145,9 @@ class CorrectedPredictor final : public Predictor {
     const SimilarityBin bin = similarity_bin(residual.similarity);
     if (bin == SimilarityBin::Unlike)
       c.novelty.push_back(fmt::format(
-          "no run in training is like this model at this batch size (similarity {:.2f} of 1)", residual.similarity));
+          "no run in training is like this model at this batch size (similarity {:.2f}; 1: the same kernels, 0: none "
+          "alike), so the interval is wide",
+          residual.similarity));
     const Widths& widths = widths_[static_cast<std::size_t>(whitebox.config().mode)];
     c.graph_width = std::hypot(widths.of[static_cast<std::size_t>(bin)], kUnfamiliarWidth * s.unfamiliar);
     const Precision precision = whitebox.config().precision;
@@ -164,11 +166,20 @@ class CorrectedPredictor final : public Predictor {
       c.novelty.push_back("MIG slices are not in training; the whitebox's shares of the device are");
     Prediction p = whitebox.corrected(device, c);
     p.predictor = kCorrectedName;
+    p.method = method();
     return p;
   }
 
  private:
   explicit CorrectedPredictor(OpaquePolicy opaque) : opaque_(opaque) {}
+
+  /// Prediction::method.
+  std::string method() const {
+    std::vector<std::string> devices;
+    for (const auto& [device, terms] : terms_) devices.push_back(device);
+    return fmt::format("the time of each kernel by models of the hardware, corrected by networks{}{}",
+                       devices.empty() ? "" : " trained on ", fmt::join(devices, ", "));
+  }
 
   /// Whether a device is of a class of chips on which models of training ran.
   bool is_like_trained(const Device& device) const {

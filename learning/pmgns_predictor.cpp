@@ -31,6 +31,7 @@ class PmgnsPrepared final : public PreparedModel {
   Prediction on(const Device& device) const override {
     Prediction p = whitebox_->on(device);
     p.predictor = answer_.model;
+    p.method = "a graph network on the whole model, as DIPPM's (docs/gnn.md)";
     if (answer_.latency_ms >= 0) {
       p.latency_ms = answer_.latency_ms;
       p.latency_lo_ms = answer_.latency_ms / answer_.interval_factor;

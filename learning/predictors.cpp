@@ -9,6 +9,7 @@
 #include "learning/default_weights.h"
 #include "learning/pmgns_predictor.h"
 #include "learning/pmgns_training.h"
+#include "pipeline/largest_batch.h"
 
 namespace perfc {
 namespace {
@@ -79,11 +80,15 @@ Result<std::unique_ptr<Predictor>> open_predictor(const std::string& name_or_pat
 Result<std::vector<Report>> predict(const Request& request, Diagnostics& diags) {
   auto devices = find_devices(request, diags);
   if (!devices) return Failure{};
-  auto graph = load_graph(request, diags);
+  auto file = ModelFile::open(request, diags);
+  if (!file) return Failure{};
+  const auto graph = file->at(request, diags);
   if (!graph) return Failure{};
   const auto predictor = find_predictor(request, diags);
   if (!predictor) return Failure{};
-  return predict(*graph, *devices, **predictor, request, diags);
+  auto reports = predict(*graph, *devices, **predictor, request, diags);
+  if (reports) add_largest_batches(*reports, *file, request);
+  return reports;
 }
 
 Result<std::unique_ptr<Predictor>> find_predictor(const Request& request, Diagnostics& diags) {

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
-#include <set>
 
 #include "features/parameters.h"
 #include "ir/control_flow.h"
@@ -14,29 +12,6 @@
 
 namespace perfc {
 namespace {
-
-/// Every open symbol of the params, with the flag that binds it.
-Status require_bound(const Graph& graph, Diagnostics& diags) {
-  std::set<std::string> symbols;
-  for (ValueId p : graph.params()) {
-    const Type& t = graph.type(p);
-    if (!t.is_tensor()) continue;
-    if (!t.ranked()) {
-      return diags.error(graph.node(p).loc, graph.node(p).name,
-                         "the input's rank is not known; give its shape with --shape NAME=d0,d1,…");
-    }
-    for (const Dim& d : t.shape()) {
-      if (d.symbolic()) symbols.insert(d.symbol_name());
-    }
-  }
-  if (symbols.empty()) return ok();
-  std::string list, flags;
-  for (const std::string& s : symbols) {
-    list += fmt::format("{}{}", list.empty() ? "" : ", ", s);
-    flags += fmt::format(" --dim {}=N", s);
-  }
-  return diags.error(fmt::format("dims {} are open; bind them with{}", list, flags));
-}
 
 std::int64_t batch_of(const Graph& graph) {
   for (ValueId p : graph.params()) {
@@ -63,20 +38,17 @@ Result<Entry> named_or_filed(const std::string& given, Result<Entry> (*find)(std
   return entry;
 }
 
-}  // namespace
-
-Result<Graph> load_graph(const Request& request, Diagnostics& diags) {
-  auto source = Source::open_model(request.model, diags);
-  if (!source) return Failure{};
-  ImportOptions import = request.import;
-  import.open_batch = request.batch.value_or(1);
-  auto graph = import_model(*source, import, diags);
-  if (!graph || !require_bound(*graph, diags)) return Failure{};
-  const PassOptions options{
-      .batch = request.batch.value_or(0), .written_by = frontend_of(*source)->written_by, .mode = request.exec.mode};
-  return run_passes(std::move(*graph), default_pipeline(request.exec.mode, request.fold_batch_norm), options,
-                    request.trace, diags);
+std::vector<NodeNote> notes_on(const Graph& graph) {
+  std::vector<NodeNote> out;
+  const std::vector<double> params = learned_parameters_by_reader(graph);
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    const Node& n = graph.node(id);
+    out.push_back({n.kind == NodeKind::Call ? def(n.op).name : "constant", n.name, params[id]});
+  }
+  return out;
 }
+
+}  // namespace
 
 StaticFeatures static_features(const Graph& graph) {
   StaticFeatures f;
@@ -153,13 +125,15 @@ Result<std::vector<Report>> predict(const Graph& graph, const std::vector<Device
   auto prepared = predictor.prepare(graph, request.exec, diags);
   if (!prepared) return Failure{};
   const PreparedModel& model = **prepared;
+  const auto nodes = std::make_shared<const std::vector<NodeNote>>(notes_on(graph));
   std::vector<Report> out;
   for (const Device& device : devices) {
     Report r{.model = request.model,
              .exec = request.exec,
              .device = device,
              .features = features,
-             .prediction = model.on(device)};
+             .prediction = model.on(device),
+             .nodes = nodes};
     if (!device.mig.empty()) {
       r.mig = choose_profile(model, device, features.batch, request.mig);
       if (device.name.starts_with("a100") && device.memory_mib < 45000)
@@ -175,9 +149,9 @@ Result<std::vector<Report>> predict(const Graph& graph, const std::vector<Device
                      [](const auto* a, const auto* b) { return a->time_us > b->time_us; });
     r.hot_ops.reserve(slowest_first.size());
     for (const OpEstimate* e : slowest_first) {
-      const Node& n = graph.node(e->node);
-      r.hot_ops.push_back({std::string(n.kind == NodeKind::Call ? def(n.op).name : "constant"), n.name, e->time_us,
-                           total > 0 ? e->time_us / total : 0, e->flops, e->bytes, e->bound});
+      const NodeNote& n = (*nodes)[e->node];
+      r.hot_ops.push_back(
+          {std::string(n.op), n.name, e->time_us, total > 0 ? e->time_us / total : 0, e->flops, e->bytes, e->bound});
     }
     for (const Diagnostic& d : diags.all()) {
       if (d.severity == Severity::Warning) r.prediction.warnings.push_back(to_string(d));

@@ -1,6 +1,7 @@
 #pragma once
 /// load → passes → predict → report: a graph and its devices from a request, reports from a predictor.
 /// Which predictor a request names, and a request from end to end: learning/predictors.h.
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,13 @@ struct StaticFeatures {
   std::int64_t conv2d = 0, dense = 0, relu = 0;  ///< DIPPM's counts
 };
 
+/// What a node of the graph is, for what names it after its graph is gone.
+struct NodeNote {
+  std::string_view op;  ///< "nn.conv2d"; "constant"
+  std::string name;
+  double params = 0;  ///< learned ones that it is the first to read
+};
+
 struct Report {
   std::string model;
   ExecConfig exec;
@@ -51,8 +59,34 @@ struct Report {
     double time_us, share, flops, bytes;
     Bound bound;
   };
-  std::vector<HotOp> hot_ops;  ///< all kernels, slowest first
+  std::vector<HotOp> hot_ops;                          ///< all kernels, slowest first
+  std::shared_ptr<const std::vector<NodeNote>> nodes;  ///< by OpEstimate::node
+
+  /// Of one that does not fit, where it was looked for (pipeline/largest_batch.h): 0 where not even one sample fits.
+  std::optional<std::int64_t> largest_batch;
+  /// What helps a run that the host bounds, as the same predictor has it (pipeline/alternatives.h).
+  struct Alternative {
+    std::string options;  ///< "--mode compiled"
+    std::int64_t batch;
+    double latency_ms;
+    double throughput_per_s() const { return latency_ms > 0 ? static_cast<double>(batch) / latency_ms * 1e3 : 0; }
+  };
+  std::vector<Alternative> alternatives;
+
+  double throughput_per_s() const;  ///< samples per second
+  double energy_j_per_sample() const;
+  double waiting() const;  ///< share of the run in which the device waits for its host
+  /// Whether the device's memory, or the slice's, holds what the run needs.
+  bool fits() const { return prediction.memory.needed_mib() <= device.memory_mib; }
 };
+
+/// What a report that does not fit says first: "needs 19626 MiB, t4 has 15360 MiB; the largest batch that fits is 9".
+std::string memory_verdict(const Report&);
+/// The device's time by what limits its kernels, as shares of it.
+struct BoundShares {
+  double compute = 0, memory = 0, launch = 0;
+};
+BoundShares bound_shares(const Report&);
 
 /// Imports and runs the default pipeline; the graph that predictors see.
 Result<Graph> load_graph(const Request&, Diagnostics&);
@@ -72,5 +106,13 @@ std::string to_json(const std::vector<Report>&, std::size_t top);
 enum class Colour { No, Yes };
 /// The report for people. Several reports make a comparison table first.
 std::string to_text(const std::vector<Report>&, std::size_t top, Colour);
+
+/// Kernels in the order of their execution as a Chrome trace (the Trace Event Format; Perfetto and speedscope open it):
+/// a process for each report, the device's kernels one after the other beside the host's time.
+std::string to_trace(const std::vector<Report>&);
+/// Device time in ns by stacks of modules, a line each, as flame graphs are drawn from.
+std::string to_folded(const std::vector<Report>&);
+/// A table by module, `depth` levels of them: parameters, FLOPs, bytes, device time.
+std::string to_summary(const std::vector<Report>&, std::size_t depth, Colour);
 
 }  // namespace perfc

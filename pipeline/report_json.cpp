@@ -53,6 +53,22 @@ Json stack_json(const Report& r) {
           {"interval", s.interval}};
 }
 
+Json bound_json(const Report& r) {
+  const BoundShares of = bound_shares(r);
+  return {{"compute", round6(of.compute)}, {"memory", round6(of.memory)}, {"launch", round6(of.launch)}};
+}
+
+Json alternatives_json(const Report& r) {
+  Json out = Json::array();
+  for (const Report::Alternative& a : r.alternatives) {
+    out.push_back({{"options", a.options},
+                   {"batch", a.batch},
+                   {"latency_ms", round6(a.latency_ms)},
+                   {"throughput_per_s", round6(a.throughput_per_s())}});
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string to_json(const std::vector<Report>& reports, std::size_t top) {
@@ -85,20 +101,26 @@ std::string to_json(const std::vector<Report>& reports, std::size_t top) {
                            {"norms", name(r.exec.norms)},
                            {"task", name(r.exec.task)},
                            {"predictor", p.predictor},
+                           {"method", p.method},
                            {"latency_ms", round6(p.latency_ms)},
                            {"latency_ms_interval", {round6(p.latency_lo_ms), round6(p.latency_hi_ms)}},
                            {"device_ms", round6(p.device_ms)},
                            {"host_ms", round6(p.host_ms)},
                            {"host", host_json(r)},
                            {"bound", p.host_bound() ? "host" : "device"},
-                           {"throughput_per_s",
-                            round6(p.latency_ms > 0 ? static_cast<double>(r.features.batch) / p.latency_ms * 1e3 : 0)},
+                           {"device_waits", round6(r.waiting())},
+                           {"device_time_bound_by", bound_json(r)},
+                           {"alternatives", alternatives_json(r)},
+                           {"throughput_per_s", round6(r.throughput_per_s())},
                            {"memory_mib", round6(p.memory.total_mib())},
                            {"memory_mib_interval", {round6(p.memory_lo_mib), round6(p.memory_hi_mib)}},
+                           {"device_memory_mib", round6(r.device.memory_mib)},
+                           {"fits", r.fits()},
                            {"memory_breakdown_mib", std::move(memory)},
                            {"stack", stack_json(r)},
                            {"energy_j", round6(p.energy_j)},
                            {"energy_j_interval", {round6(p.energy_lo_j), round6(p.energy_hi_j)}},
+                           {"energy_j_per_sample", round6(r.energy_j_per_sample())},
                            {"power_w", round6(p.power_w)},
                            {"mig", r.mig ? mig_json(*r.mig) : Json(nullptr)},
                            {"static",
@@ -114,6 +136,10 @@ std::string to_json(const std::vector<Report>& reports, std::size_t top) {
                            {"hot_ops", std::move(hot)},
                            {"warnings", p.warnings}});
     if (const auto of = framework_of(r.exec.precision); !of.empty()) predictions.back()["framework"] = of;
+    if (!r.fits()) {
+      predictions.back()["largest_batch"] = r.largest_batch ? Json(*r.largest_batch) : Json(nullptr);
+      predictions.back()["warnings"].push_back(memory_verdict(r) + ": this will run out of memory");
+    }
     if (r.exec.cudnn_benchmark) predictions.back()["memory_odds"] = std::move(odds);
   }
   const Json document{{"schema", "perfc.report/1"}, {"predictions", std::move(predictions)}};

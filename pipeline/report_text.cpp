@@ -1,21 +1,143 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
-#include "pipeline/pipeline.h"
+#include "pipeline/text_style.h"
 
 namespace perfc {
 namespace {
 
-struct Style {
-  Colour colour;
-  std::string bold(std::string_view s) const { return paint("1", s); }
-  std::string dim(std::string_view s) const { return paint("2", s); }
-  std::string warn(std::string_view s) const { return paint("33", s); }
-  std::string paint(const char* code, std::string_view s) const {
-    return colour == Colour::Yes ? fmt::format("\x1b[{}m{}\x1b[0m", code, s) : std::string(s);
+std::string heading(const Report& r) {
+  std::string precision(name(r.exec.precision));
+  if (const auto of = framework_of(r.exec.precision); !of.empty()) precision += fmt::format(" ({})", of);
+  return fmt::format("{} · batch {} · {} · {} {} {}{} · {}", r.model, r.features.batch, r.device.title, precision,
+                     name(r.exec.mode), name(r.exec.layout), r.exec.norms == Norms::Half ? " half norms" : "",
+                     r.prediction.predictor);
+}
+
+/// "  key       value            note"
+std::string line(const Style& s, std::string_view key, std::string_view value, std::string_view note) {
+  return fmt::format("  {:<9} {:<16} {}\n", key, value, s.dim(note));
+}
+
+std::string latency_lines(const Report& r, const Style& s) {
+  const Prediction& p = r.prediction;
+  std::string out =
+      line(s, "latency", in_ms(p.latency_ms),
+           fmt::format("90 % interval {} … {}; device {}, host {}; {}/s", in_ms(p.latency_lo_ms),
+                       in_ms(p.latency_hi_ms), in_ms(p.device_ms), in_ms(p.host_ms), scaled(r.throughput_per_s())));
+  out +=
+      line(s, "host", r.device.host.name,
+           fmt::format("{:g} {} of {:.1f} µs, {}", p.host_calls, r.exec.mode == ExecMode::Eager ? "calls" : "kernels",
+                       p.host_us_per_call(), r.device.host.framework));
+  return out;
+}
+
+/// What bounds the run as a whole, and what helps where that is the host.
+std::string bound_lines(const Report& r, const Style& s) {
+  if (!r.prediction.host_bound()) {
+    const BoundShares of = bound_shares(r);
+    return line(s, "bound by", "device",
+                fmt::format("{:.0f} % of device time in kernels bound by arithmetic, {:.0f} % by memory, {:.0f} % by "
+                            "launches",
+                            100 * of.compute, 100 * of.memory, 100 * of.launch));
   }
-};
+  std::string out = line(s, "bound by", "host",
+                         fmt::format("the device waits {:.0f} % of the time{}", 100 * r.waiting(),
+                                     r.alternatives.empty() ? "" : "; what helps:"));
+  for (const Report::Alternative& a : r.alternatives) {
+    out +=
+        fmt::format("    {:<18} {:>10} {:>9}/s  {}\n", a.options, in_ms(a.latency_ms), scaled(a.throughput_per_s()),
+                    s.dim(fmt::format("{:.3g} × the samples per second", a.throughput_per_s() / r.throughput_per_s())));
+  }
+  return out;
+}
+
+std::string memory_line(const Report& r, const Style& s) {
+  const MemoryBreakdown& m = r.prediction.memory;
+  return line(
+      s, "memory", fmt::format("{:.0f} MiB", m.total_mib()),
+      fmt::format("90 % interval {:.0f} … {:.0f}; context {:.0f} + weights {:.0f}{} + activations {:.0f} + workspace "
+                  "{:.0f}{}; the device has {:.0f}",
+                  r.prediction.memory_lo_mib, r.prediction.memory_hi_mib, m.context_mib, m.weights_mib,
+                  r.exec.task == Task::Train ? fmt::format(" + gradients {:.0f} + {} {:.0f}", m.gradients_mib,
+                                                           name(r.exec.optimizer), m.optimizer_mib)
+                                             : "",
+                  m.activations_mib, m.workspace_mib,
+                  m.search_mib > 0 ? fmt::format(" + cuDNN's search {:.0f}", m.search_mib) : "", r.device.memory_mib));
+}
+
+std::string stack_line(const Report& r, const Style& s) {
+  const Stack& stack = r.device.stack;
+  return line(s, "stack", stack.name,
+              fmt::format("{}{}{}: its context is uncertain by a factor of {:g} (--stack)", stack.framework,
+                          stack.cuda.empty() ? "" : ", ", stack.cuda, stack.interval));
+}
+
+std::string energy_line(const Report& r, const Style& s) {
+  const Prediction& p = r.prediction;
+  return line(s, "energy", fmt::format("{:.3g} J", p.energy_j),
+              fmt::format("per batch, 90 % interval {:.3g} … {:.3g} J; {:.3g} J per sample; {:.0f} W on average",
+                          p.energy_lo_j, p.energy_hi_j, r.energy_j_per_sample(), p.power_w));
+}
+
+/// What the table of profiles leaves open.
+std::string mig_notes(const Report& r, const Style& s) {
+  std::string out;
+  const auto& options = r.mig->options;
+  const double whole = r.prediction.memory.needed_mib();
+  if (r.device.stack.context_kib_per_thread > 0) {
+    out += fmt::format("    {}\n", s.dim(fmt::format("needs: less than the whole device's {:.0f} MiB, for the context "
+                                                     "grows with the SMs, of which a slice has fewer",
+                                                     whole)));
+  }
+  if (std::ranges::any_of(options, [](const MigOption& o) { return o.profile.name.ends_with("+me"); }))
+    out += fmt::format("    {}\n", s.dim("+me: with media engines (NVDEC, NVJPG, OFA), which one slice of a GPU can "
+                                         "have"));
+  return out;
+}
+
+std::string mig_lines(const Report& r, const Style& s) {
+  if (!r.mig) return "";
+  std::string out = line(s, "MIG", r.mig->profile.value_or("none"), r.mig->why);
+  out += s.dim(fmt::format("    {:<12} {:>11} {:>6} {:>14}  {:>9} {:>9}\n", "profile", "latency", "slices",
+                           "samples/s, all", "needs MiB", "has MiB"));
+  for (const MigOption& o : r.mig->options) {
+    out += fmt::format("    {:<12} {:>11} {:>6} {:>14}  {:>9.0f} {:>9.0f}{}\n", o.profile.name, in_ms(o.latency_ms),
+                       o.profile.max_instances, scaled(o.throughput_per_s), o.memory_mib, o.profile.memory_mib,
+                       o.why.empty() ? "" : "  " + s.dim(o.why));
+  }
+  return out + mig_notes(r, s);
+}
+
+std::string slowest_lines(const Report& r, std::size_t top, const Style& s) {
+  if (top == 0 || r.hot_ops.empty()) return "";
+  std::string out = fmt::format("  {}\n", s.dim("slowest operators, with their shares of device time"));
+  for (std::size_t i = 0; i < r.hot_ops.size() && i < top; ++i) {
+    const Report::HotOp& h = r.hot_ops[i];
+    out += fmt::format("    {:>5.1f} %  {:>10.1f} µs  {:<8} {}\n", 100 * h.share, h.time_us, name(h.bound),
+                       h.name.empty() ? h.op : fmt::format("{:<24} {}", h.op, s.dim(h.name)));
+  }
+  return out;
+}
+
+std::string one(const Report& r, std::size_t top, const Style& s) {
+  const Prediction& p = r.prediction;
+  std::string out;
+  if (!r.fits()) out += s.alarm("OUT OF MEMORY: " + memory_verdict(r)) + "\n";
+  out += s.bold(heading(r)) + "\n";
+  out += latency_lines(r, s) + bound_lines(r, s) + memory_line(r, s) + stack_line(r, s) + energy_line(r, s);
+  out += line(s, "model", fmt::format("{}MACs", scaled(r.features.macs)),
+              fmt::format("{} params, {} operators", scaled(r.features.params), r.features.nodes));
+  if (!p.method.empty()) out += line(s, "predictor", p.predictor, p.method);
+  out += mig_lines(r, s) + slowest_lines(r, top, s);
+  for (const std::string& n : p.novelty) out += fmt::format("  {} {}\n", s.warn("unfamiliar:"), n);
+  for (const std::string& w : p.warnings) out += fmt::format("  {} {}\n", s.warn("warning:"), w);
+  return out;
+}
+
+}  // namespace
 
 std::string scaled(double v) {
   const char* suffix[] = {"", "K", "M", "G", "T", "P"};
@@ -27,86 +149,14 @@ std::string scaled(double v) {
   return fmt::format("{:.4g}{}", v, suffix[i]);
 }
 
-std::string ms(double v) { return v < 10 ? fmt::format("{:.3f} ms", v) : fmt::format("{:.2f} ms", v); }
-
-std::string heading(const Report& r) {
-  std::string precision(name(r.exec.precision));
-  if (const auto of = framework_of(r.exec.precision); !of.empty()) precision += fmt::format(" ({})", of);
-  return fmt::format("{} · batch {} · {} · {} {} {}{} · {}", r.model, r.features.batch, r.device.title, precision,
-                     name(r.exec.mode), name(r.exec.layout), r.exec.norms == Norms::Half ? " half norms" : "",
-                     r.prediction.predictor);
-}
-
-std::string one(const Report& r, std::size_t top, const Style& s) {
-  const Prediction& p = r.prediction;
-  std::string out = s.bold(heading(r)) + "\n";
-  const auto line = [&](std::string_view key, std::string_view value, std::string_view note) {
-    out += fmt::format("  {:<9} {:<16} {}\n", key, value, s.dim(note));
-  };
-  line("latency", ms(p.latency_ms),
-       fmt::format("90 % interval {} … {}; device {}, host {}; {}/s", ms(p.latency_lo_ms), ms(p.latency_hi_ms),
-                   ms(p.device_ms), ms(p.host_ms),
-                   scaled(p.latency_ms > 0 ? static_cast<double>(r.features.batch) / p.latency_ms * 1e3 : 0)));
-  line("host", r.device.host.name,
-       fmt::format("{:g} {} of {:.1f} µs, {}; {}", p.host_calls, r.exec.mode == ExecMode::Eager ? "calls" : "kernels",
-                   p.host_us_per_call(), r.device.host.framework,
-                   p.host_bound() ? "it bounds the run (--host)" : "the device bounds the run"));
-  line("memory", fmt::format("{:.0f} MiB", p.memory.total_mib()),
-       fmt::format("90 % interval {:.0f} … {:.0f}; context {:.0f} + weights {:.0f}{} + activations {:.0f} + workspace "
-                   "{:.0f}{}; the device has {:.0f}",
-                   p.memory_lo_mib, p.memory_hi_mib, p.memory.context_mib, p.memory.weights_mib,
-                   r.exec.task == Task::Train ? fmt::format(" + gradients {:.0f} + {} {:.0f}", p.memory.gradients_mib,
-                                                            name(r.exec.optimizer), p.memory.optimizer_mib)
-                                              : "",
-                   p.memory.activations_mib, p.memory.workspace_mib,
-                   p.memory.search_mib > 0 ? fmt::format(" + cuDNN's search {:.0f}", p.memory.search_mib) : "",
-                   r.device.memory_mib));
-  line("stack", r.device.stack.name,
-       fmt::format("{}{}{}: its context is uncertain by a factor of {:g} (--stack)", r.device.stack.framework,
-                   r.device.stack.cuda.empty() ? "" : ", ", r.device.stack.cuda, r.device.stack.interval));
-  line("energy", fmt::format("{:.3g} J", p.energy_j),
-       fmt::format("90 % interval {:.3g} … {:.3g} J; {:.0f} W on average", p.energy_lo_j, p.energy_hi_j, p.power_w));
-  line("model", fmt::format("{}MACs", scaled(r.features.macs)),
-       fmt::format("{} params, {} operators", scaled(r.features.params), r.features.nodes));
-  if (r.mig) {
-    line("MIG", r.mig->profile.value_or("none"), r.mig->why);
-    for (const MigOption& o : r.mig->options) {
-      out += fmt::format("    {:<12} {:>11} {:>9}/s × {}  {:>7.0f}/{:.0f} MiB  {}\n", o.profile.name, ms(o.latency_ms),
-                         scaled(o.throughput_per_s), o.profile.max_instances, o.memory_mib, o.profile.memory_mib,
-                         s.dim(o.why));
-    }
-  }
-  if (top > 0 && !r.hot_ops.empty()) {
-    out += fmt::format("  {}\n", s.dim("slowest operators"));
-    for (std::size_t i = 0; i < r.hot_ops.size() && i < top; ++i) {
-      const Report::HotOp& h = r.hot_ops[i];
-      out += fmt::format("    {:>5.1f} %  {:>10.1f} µs  {:<8} {:<24} {}\n", 100 * h.share, h.time_us, name(h.bound),
-                         h.op, s.dim(h.name));
-    }
-  }
-  for (const std::string& n : p.novelty) out += fmt::format("  {} {}\n", s.warn("unfamiliar:"), n);
-  for (const std::string& w : p.warnings) out += fmt::format("  {} {}\n", s.warn("warning:"), w);
-  return out;
-}
-
-}  // namespace
+std::string in_ms(double v) { return v < 10 ? fmt::format("{:.3f} ms", v) : fmt::format("{:.2f} ms", v); }
 
 std::string to_text(const std::vector<Report>& reports, std::size_t top, Colour colour) {
   const Style s{colour};
   std::string out;
-  if (reports.size() > 1) {
-    std::size_t widest = 6;
-    for (const Report& r : reports) widest = std::max(widest, r.device.name.size());
-    out += s.bold(fmt::format("{:<{}}  {:>12} {:>25} {:>10} {:>9}  {:<8} {}\n", "device", widest, "latency",
-                              "90 % interval", "memory", "energy", "MIG", "model"));
-    for (const Report& r : reports) {
-      const Prediction& p = r.prediction;
-      out += fmt::format("{:<{}}  {:>12} {:>25} {:>6.0f} MiB {:>7.3g} J  {:<8} {}\n", r.device.name, widest,
-                         ms(p.latency_ms), fmt::format("{} … {}", ms(p.latency_lo_ms), ms(p.latency_hi_ms)),
-                         p.memory.total_mib(), p.energy_j, r.mig ? r.mig->profile.value_or("none") : "-", r.model);
-    }
-    out += "\n";
-  }
+  if (reports.size() > 1) out += table_text(reports, s);
+  if (is_sweep(reports)) return out;
+  if (reports.size() > 1) out += "\n";
   for (std::size_t i = 0; i < reports.size(); ++i) out += (i ? "\n" : "") + one(reports[i], top, s);
   return out;
 }

@@ -74,6 +74,7 @@ struct MemoryOdds {
 
 struct Prediction {
   std::string predictor = "whitebox";  ///< who says so; learned ones may leave it to the whitebox
+  std::string method;                  ///< for people: how it comes to its times
   double latency_ms = 0;
   double latency_lo_ms = 0;  ///< 90 % interval
   double latency_hi_ms = 0;

@@ -117,6 +117,7 @@ WhiteboxModel::WhiteboxModel(const Graph& graph, const ExecConfig& config, Kerne
 
 Prediction WhiteboxModel::on(const Device& device) const {
   Prediction out = notes_;
+  out.method = "the time of each kernel by models of the hardware, which no network corrects";
   check_precision(device, config_, out);
   const Load load = add_kernels(device, nullptr, out);
   out.host_ms = host_ms(device);

@@ -34,6 +34,11 @@ bool is_launched(const Node& n) {
   return n.kind == NodeKind::Call && def(n.op).runs.launch == Launch::Kernel && !n.attrs.has(kInside);
 }
 
+/// "2 to 8", "2 or more".
+std::string range_text(const Range& r) {
+  return r.bounded() ? fmt::format("{} to {}", r.least, r.most) : fmt::format("{} or more", r.least);
+}
+
 bool has_shape(const Node& n) {
   return std::all_of(n.results.begin(), n.results.end(), [](const ResultInfo& r) {
     return r.type.is_tensor() && r.type.ranked() &&
@@ -212,8 +217,8 @@ void Importer::check_ranges(const std::vector<ModelInput>& inputs) {
       for (const Range& r : program_.ranges) {
         if (r.symbol != symbol.symbol_name() || (bound.value() >= r.least && bound.value() <= r.most)) continue;
         diags_->warning({}, input.name,
-                        fmt::format("dim {} ({}) is {}, but the program was exported for {} to {}", i, r.symbol,
-                                    bound.value(), r.least, r.most));
+                        fmt::format("dim {} ({}) is {}, but the program was exported for {}", i, r.symbol,
+                                    bound.value(), range_text(r)));
       }
     }
   }

@@ -65,6 +65,8 @@ struct Range {
   std::string_view symbol;
   std::int64_t least = 0;
   std::int64_t most = INT64_MAX;
+  /// torch.export writes sys.maxsize or one less, by version, where nothing bounds a dim.
+  bool bounded() const { return most < INT64_MAX - 1; }
 };
 
 struct Program {

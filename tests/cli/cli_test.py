@@ -247,7 +247,7 @@ class Usage(unittest.TestCase):
         self.fails(2, "did you mean 'compiled'?", MODEL, "--mode", "compile")
         self.fails(2, "did you mean 'fp16'?", MODEL, "--dtype", "fp166")
         self.fails(2, "did you mean 'fold-constants'?", "opt", MODEL, "--passes=fold-constant")
-        self.fails(2, "'0' is not a positive whole number", MODEL, "--batch", 0)
+        self.fails(2, "'0' is not a whole number from 1 to 2147483648", MODEL, "--batch", 0)
         self.fails(2, "is not INPUT=d0,d1", MODEL, "--shape", "x=1,y")
 
     def test_bad_files(self):
@@ -612,6 +612,16 @@ class Check(unittest.TestCase):
         code, out, _ = self.check(large % ", stack: migprofiler-40gb")
         self.assertEqual(code, 3)
         self.assertRegex(out, r"EXCEEDED .* mig_profile +1g.10gb +limit 1g.5gb")
+
+    def test_memory_is_a_limit(self):
+        limit = "models: [{model: resnet50.onnx, device: t4, batch: %s, fits: true}]"
+        self.assertEqual(self.check(limit % 8)[0], 0)
+        code, out, _ = self.check(limit % 100000)
+        self.assertEqual(code, 3)
+        self.assertRegex(out, r"EXCEEDED .* fits +\d+ MiB +limit 15360 MiB, which batch \d+ fits")
+        code, _, err = self.check("models: [{model: resnet50.onnx, fits: no}]")
+        self.assertEqual(code, 1)
+        self.assertIn("'fits' must be true", err)
 
     def test_errors_in_the_file(self):
         code, _, err = self.check("models:\n  - model: resnet50.onnx\n    max_latency: 3\n")

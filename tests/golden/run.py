@@ -8,7 +8,8 @@ A file starts with `// RUN: perfc …`, where %s is the file itself (run in its
 folder, so that messages hold no path). After the input come the expected
 output, each line behind `// `, and the exit code; where there are several
 RUN lines, such a block for each, headed by its command. Of tables a line `// COLUMNS: a,b` keeps some columns (what is
-launched, not how long it takes: times change with every kernel that is measured):
+launched, not how long it takes: times change with every kernel that is measured); of reports a line `// WORDS ONLY`
+keeps the words, with a # for every number and one space between two words:
 
     // ---- stdout
     // …
@@ -28,6 +29,8 @@ import sys
 
 TIMEOUT_S = 600  # hangs only
 RUN = re.compile(r"^// RUN: perfc (.*)$", re.MULTILINE)
+WORDS_ONLY = re.compile(r"^// WORDS ONLY$", re.MULTILINE)
+NUMBER = re.compile(r"(?<![A-Za-z0-9.])\d+(\.\d+)?(e[+-]?\d+)?[KMGTP]?(?![A-LN-Za-z0-9-])")
 COLUMNS = re.compile(r"^// COLUMNS: (.*)$", re.MULTILINE)
 EXPECTED = re.compile(r"^// ---- ", re.MULTILINE)
 
@@ -44,7 +47,12 @@ def only(columns: str, table: str) -> str:
     return "".join(" ".join(row[c] for c in columns.split(",")) + "\n" for row in csv.DictReader(table.splitlines()))
 
 
-def block(program: pathlib.Path, file: pathlib.Path, command: str, columns: str) -> str:
+def words(text: str) -> str:
+    """Without what changes with every kernel that is measured."""
+    return re.sub(r"(?<=\S) +", " ", NUMBER.sub("#", text))
+
+
+def block(program: pathlib.Path, file: pathlib.Path, command: str, columns: str, words_only: bool) -> str:
     """What a command prints and returns."""
     arguments = [file.name if a == "%s" else a for a in shlex.split(command)]
     done = subprocess.run([program, *arguments], cwd=file.parent, capture_output=True, timeout=TIMEOUT_S,
@@ -52,6 +60,8 @@ def block(program: pathlib.Path, file: pathlib.Path, command: str, columns: str)
     texts = [stream.decode(errors="backslashreplace") for stream in (done.stdout, done.stderr)]
     if columns:
         texts[0] = only(columns, texts[0])
+    if words_only:
+        texts = [words(text) for text in texts]
     out, err = (commented(text) for text in texts)
     return f"// ---- stdout\n{out}// ---- stderr\n{err}// ---- exit {done.returncode}\n"
 
@@ -61,10 +71,11 @@ def actual(program: pathlib.Path, file: pathlib.Path, given: str) -> str:
     runs = RUN.findall(given)
     if not runs:
         sys.exit(f"{file}: a line `// RUN: perfc …` expected")
-    columns = "".join(COLUMNS.findall(given))
+    columns, words_only = "".join(COLUMNS.findall(given)), bool(WORDS_ONLY.search(given))
     if len(runs) == 1:
-        return block(program, file, runs[0], columns)
-    return "".join(f"// ---- perfc {command}\n{block(program, file, command, columns)}" for command in runs)
+        return block(program, file, runs[0], columns, words_only)
+    return "".join(f"// ---- perfc {command}\n{block(program, file, command, columns, words_only)}"
+                   for command in runs)
 
 
 def main() -> int:

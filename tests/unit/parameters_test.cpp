@@ -82,5 +82,19 @@ TEST(Parameters, PositionEmbeddingsAreLearned) {
   EXPECT_EQ(p.tables, 0);
 }
 
+TEST(Parameters, BelongToTheirFirstReader) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(2, 4), float32]) {
+  %1 = weight : Tensor[(4, 4), float32];
+  %2 = nn.dense(%x, %1);
+  %3 = nn.dense(%2, %1);
+  %4 = weight : Tensor[(4,), float32];
+  %5 = add(%3, %4);
+  %6 = table weight : Tensor[(4,), float32];
+  %7 = add(%5, %6);
+  (%7)
+})");
+  EXPECT_EQ(learned_parameters_by_reader(g), (std::vector<double>{0, 0, 16, 0, 0, 4, 0, 0}));
+}
+
 }  // namespace
 }  // namespace perfc

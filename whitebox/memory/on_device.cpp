@@ -77,10 +77,6 @@ void add_memory(const MemoryNeeds& needs, const Device& device, Prediction& out)
   const double rest = std::max(0.0, reserved - m.weights_mib - m.gradients_mib - m.optimizer_mib);
   m.workspace_mib = std::min(mib(needs.workspace) + larger, rest);
   m.activations_mib = rest - m.workspace_mib;
-  if (m.needed_mib() > device.memory_mib) {
-    out.warnings.push_back(fmt::format("needs {:.0f} MiB, {} has {:.0f} MiB: this will run out of memory",
-                                       m.needed_mib(), device.name, device.memory_mib));
-  }
   add_searches(needs, device, out);
   add_memory_interval(device, out);
 }

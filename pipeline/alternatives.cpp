@@ -1,0 +1,62 @@
+#include "pipeline/alternatives.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace perfc {
+namespace {
+
+/// Beyond this many times its batch nobody would call it the same run. (our choice)
+constexpr std::int64_t kMostSamples = 256;
+
+/// What stays of one that the host bounds: samples that keep the device as long as the host, at the device's time per
+/// sample, to the next power of two.
+std::int64_t busy_batch(const Report& r) {
+  std::int64_t samples = 2;
+  while (samples < kMostSamples && static_cast<double>(samples) * r.prediction.device_ms < r.prediction.host_ms)
+    samples *= 2;
+  return r.features.batch * samples;
+}
+
+/// Predicts a request that differs in the options named, for these reports' devices.
+void try_out(const std::string& options, const Request& changed, ModelFile& file, const Predictor& predictor,
+             const std::vector<Report*>& reports) {
+  Diagnostics unsaid;
+  const auto graph = file.at(changed, unsaid);
+  if (!graph) return;
+  const auto model = predictor.prepare(*graph, changed.exec, unsaid);
+  if (!model) return;
+  for (Report* r : reports) {
+    const Prediction p = (*model)->on(r->device);
+    const Report::Alternative a{options, changed.batch.value_or(r->features.batch), p.latency_ms};
+    if (p.memory.needed_mib() <= r->device.memory_mib && a.throughput_per_s() > r->throughput_per_s())
+      r->alternatives.push_back(a);
+  }
+}
+
+}  // namespace
+
+void add_alternatives(std::vector<Report>& reports, ModelFile& file, const Predictor& predictor,
+                      const Request& request) {
+  std::vector<Report*> host_bound;
+  std::map<std::int64_t, std::vector<Report*>> by_batch;
+  for (Report& r : reports) {
+    if (!r.prediction.host_bound() || r.prediction.device_ms <= 0) continue;
+    host_bound.push_back(&r);
+    by_batch[busy_batch(r)].push_back(&r);
+  }
+  if (host_bound.empty()) return;
+  Request changed = request;
+  if (request.exec.mode == ExecMode::Eager) {
+    changed.exec.mode = ExecMode::Compiled;
+    try_out("--mode compiled", changed, file, predictor, host_bound);
+    changed.exec.mode = request.exec.mode;
+  }
+  for (const auto& [batch, those] : by_batch) {
+    changed.batch = batch;
+    try_out(fmt::format("--batch {}", batch), changed, file, predictor, those);
+  }
+}
+
+}  // namespace perfc

@@ -1,0 +1,36 @@
+#pragma once
+/// The largest batch of a model that a device's memory holds, by the whitebox's memory model alone.
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "pipeline/model_file.h"
+
+namespace perfc {
+
+/// One search per model: what batches need is kept, for all devices.
+class LargestBatch {
+ public:
+  /// `request`: the file's; its batch does not count.
+  LargestBatch(ModelFile& file, Request request) : file_(file), request_(std::move(request)) {}
+
+  /// The largest batch below `too_large` of which the allocator's tensors fit into `capacity_mib`, what the context
+  /// leaves of a device's memory; 0: not even one sample does. Empty: the model cannot be had at the batches between,
+  /// or `too_large` fits by this memory model. Found by bisection with interpolated steps, for memory is nearly linear
+  /// in the batch: a handful of evaluations.
+  std::optional<std::int64_t> below(std::int64_t too_large, double capacity_mib);
+
+ private:
+  /// What the allocator must hold at once at a batch, in MiB; empty: the model cannot be had at it.
+  std::optional<double> held_mib(std::int64_t batch);
+
+  ModelFile& file_;
+  Request request_;
+  std::map<std::int64_t, std::optional<double>> held_;
+};
+
+/// Fills in `Report::largest_batch` of the reports that do not fit.
+void add_largest_batches(std::vector<Report>&, ModelFile&, const Request&);
+
+}  // namespace perfc

@@ -1,0 +1,78 @@
+#include "pipeline/model_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace perfc {
+namespace {
+
+/// Every open symbol of the params, with the flag that binds it.
+Status require_bound(const Graph& graph, Diagnostics& diags) {
+  std::set<std::string> symbols;
+  for (ValueId p : graph.params()) {
+    const Type& t = graph.type(p);
+    if (!t.is_tensor()) continue;
+    if (!t.ranked()) {
+      return diags.error(graph.node(p).loc, graph.node(p).name,
+                         "the input's rank is not known; give its shape with --shape NAME=d0,d1,…");
+    }
+    for (const Dim& d : t.shape()) {
+      if (d.symbolic()) symbols.insert(d.symbol_name());
+    }
+  }
+  if (symbols.empty()) return ok();
+  std::string list, flags;
+  for (const std::string& s : symbols) {
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", s);
+    flags += fmt::format(" --dim {}=N", s);
+  }
+  return diags.error(fmt::format("dims {} are open; bind them with{}", list, flags));
+}
+
+bool same_inputs(const Graph& a, const Graph& b) {
+  return std::ranges::equal(a.params(), b.params(), [&](ValueId x, ValueId y) { return a.type(x) == b.type(y); });
+}
+
+}  // namespace
+
+Result<ModelFile> ModelFile::open(const Request& request, Diagnostics& diags) {
+  auto source = Source::open_model(request.model, diags);
+  if (!source) return Failure{};
+  return ModelFile(std::move(*source), diags.file());
+}
+
+Result<Graph> ModelFile::at(const Request& request, Diagnostics& diags) {
+  diags.in_file(name_);
+  auto graph = import(request.batch.value_or(1), request.import, diags);
+  if (!graph || !require_bound(*graph, diags)) return Failure{};
+  const PassOptions options{
+      .batch = request.batch.value_or(0), .written_by = frontend_of(source_)->written_by, .mode = request.exec.mode};
+  return run_passes(std::move(*graph), default_pipeline(request.exec.mode, request.fold_batch_norm), options,
+                    request.trace, diags);
+}
+
+Result<Graph> ModelFile::import(std::int64_t open_batch, const ImportOptions& options, Diagnostics& diags) {
+  if (!imported_ || (imported_->open_batch != open_batch && !fixes_shapes_)) {
+    ImportOptions asked = options;
+    asked.open_batch = open_batch;
+    Diagnostics messages(name_);
+    auto graph = import_model(source_, asked, messages);
+    if (!graph) {
+      diags.append(messages);
+      return Failure{};
+    }
+    fixes_shapes_ = imported_ && same_inputs(imported_->graph, *graph);
+    imported_ = Imported{open_batch, std::move(*graph), std::move(messages)};
+  }
+  diags.append(imported_->messages);
+  return imported_->graph;
+}
+
+Result<Graph> load_graph(const Request& request, Diagnostics& diags) {
+  auto file = ModelFile::open(request, diags);
+  return file ? file->at(request, diags) : Failure{};
+}
+
+}  // namespace perfc

@@ -1,0 +1,36 @@
+#pragma once
+/// A model's file as graphs: opened once, however many batches and execution settings are asked for.
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "pipeline/pipeline.h"
+
+namespace perfc {
+
+class ModelFile {
+ public:
+  /// Opens the request's model.
+  static Result<ModelFile> open(const Request&, Diagnostics&);
+
+  /// The graph that predictors see (`load_graph`), at the request's batch and in its execution mode. Requests differ in
+  /// these only: what they say of other shapes stays what it was at `open`. A file that fixes its shapes is imported
+  /// twice at most, whatever the number of batches.
+  Result<Graph> at(const Request&, Diagnostics&);
+
+ private:
+  ModelFile(Source source, std::string name) : source_(std::move(source)), name_(std::move(name)) {}
+  Result<Graph> import(std::int64_t open_batch, const ImportOptions&, Diagnostics&);
+
+  struct Imported {
+    std::int64_t open_batch;
+    Graph graph;
+    Diagnostics messages;
+  };
+  Source source_;
+  std::string name_;  ///< in diagnostics
+  std::optional<Imported> imported_;
+  bool fixes_shapes_ = false;  ///< two open batches made equal inputs
+};
+
+}  // namespace perfc
