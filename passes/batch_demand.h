@@ -5,8 +5,8 @@
 /// A call that meets samples says which operands have to follow the batch. From there the demand goes up, through calls
 /// that keep the dim, to where the program states the old batch: the end of an `arange`, the target of an expansion.
 /// Changed there, all in between follows by itself, as in a program that was exported at the new batch.
-#include "passes/batch_dim.h"
 #include "ir/graph.h"
+#include "passes/batch_dim.h"
 
 namespace perfc::passes {
 

@@ -195,7 +195,9 @@ class Rebatcher {
       if (before.shape()[i] == after.shape()[i]) continue;
       if (!before.shape()[i].is(change_.from) || !after.shape()[i].is(change_.to)) return false;
     }
-    if (n.is(op("nn.batch_matmul"))) return batch_[n.operands[0]] && batch_[n.operands[1]];
+    if (n.kind == NodeKind::Call && def(n.op).category == Category::MatMul && batch_[n.operands[0]] &&
+        batch_[n.operands[1]])
+      return true;
     return reads_pairs(n);
   }
 
@@ -225,8 +227,10 @@ class Rebatcher {
       const double samples = pairwise_[id] || reads_pairs(n) ? change_.ratio() * change_.ratio() : change_.ratio();
       const double expected = sampled_[id] ? before * samples : before;
       if (std::abs(macs - expected) > 1e-9 * std::max(macs, expected)) {
-        return fail(n,
-                    fmt::format("its {} multiply-accumulates would become {} instead of {}", before, macs, expected));
+        return fail(n, macs == before ? std::string("its work does not follow the batch: what it reads has no sample "
+                                                    "per entry, or was made for the old batch")
+                                      : fmt::format("its {} multiply-accumulates would become {}, not {} times as many",
+                                                    before, macs, samples));
       }
     }
     return ok();
@@ -236,7 +240,8 @@ class Rebatcher {
     for (std::size_t i = 0; i < graph_.results().size(); ++i) {
       const ValueId v = graph_.results()[i];
       const Type& type = graph_.type(v);
-      if (!sampled_[v.node] || !type.is_tensor() || !type.is_static() || type.rank() == 0) continue;
+      if (!sampled_[v.node] || pairwise_[v.node] || !type.is_tensor() || !type.is_static() || type.rank() == 0)
+        continue;
       const auto before = type.elements();
       const Type& now = after.type(after.results()[i]);
       if (!before || !now.elements() || scaled_count(*before) == now.elements()) continue;
@@ -280,10 +285,17 @@ Result<Graph> rebuild(const Graph& graph, const BatchChange& change, const std::
     auto after = Rebatcher(graph, change, demands, messages).run(params);
     if (demands.size() != known && round < kMaxRounds) continue;
     if (!after && known > 0) {
-      BatchDemands ignored(graph, change);
-      return Rebatcher(graph, change, ignored, diags).run(params);
+      BatchDemands none(graph, change);
+      messages = Diagnostics(diags.file());
+      after = Rebatcher(graph, change, none, messages).run(params);
     }
     diags.append(messages);
+    if (!after) {
+      diags.note({}, {},
+                 fmt::format("export the model with an open batch (torch.export: dynamic_shapes, torch.onnx: "
+                             "dynamic_axes) or at {}; without --batch it is predicted at its own {}",
+                             change.to, change.from));
+    }
     return after;
   }
 }

@@ -55,8 +55,9 @@ Result<Graph> load_graph(const Request& request, Diagnostics& diags) {
   import.open_batch = request.batch.value_or(1);
   auto graph = import_model(*source, import, diags);
   if (!graph || !require_bound(*graph, diags)) return Failure{};
-  const PassOptions options{
-      .batch = request.batch.value_or(0), .written_by = frontend_of(*source)->written_by, .mode = request.exec.mode};
+  const PassOptions options{.batch = request.batch.value_or(0),
+                            .written_by = graph->written_by().value_or(frontend_of(*source)->written_by),
+                            .mode = request.exec.mode};
   return run_passes(std::move(*graph), default_pipeline(request.exec.mode, request.fold_batch_norm), options,
                     request.trace, diags);
 }
