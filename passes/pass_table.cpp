@@ -33,9 +33,9 @@ std::vector<std::string> default_pipeline(ExecMode mode, FoldBatchNorm fold) {
   const bool compiled = mode == ExecMode::Compiled;
   std::vector<std::string> names{"bind-shapes",           "rebatch",        "fold-constants",
                                  "simplify-control-flow", "eliminate-dead", "eliminate-identity"};
-  if (!compiled) names.emplace_back("drop-trivial-masks");
   names.emplace_back("unflatten-products");
   names.emplace_back(compiled ? "recognise-patterns" : "recognise-operators");
+  if (!compiled) names.emplace_back("drop-trivial-masks");
   if (fold == FoldBatchNorm::Yes || (fold == FoldBatchNorm::AsExecuted && compiled)) {
     names.emplace_back("fold-batch-norm");
   }

@@ -173,8 +173,7 @@ class PatternMatcher {
     const ValueId value = goals.back().second;
     goals.pop_back();
     const Term& term = pattern_.terms_[index];
-    if (term.kind == Term::Missing || !value)
-      return term.kind == Term::Missing && !value && solve(std::move(goals));
+    if (term.kind == Term::Missing || !value) return term.kind == Term::Missing && !value && solve(std::move(goals));
     if (bound_[index]) return bound_[index] == value && solve(std::move(goals));
     const auto attempt = [&](Goals next) {
       bound_[index] = value;

@@ -273,8 +273,8 @@ class Rebatcher {
   std::vector<bool> pairwise_;  // by old node: has an entry for every pair of samples
 };
 
-/// Rebuilds until nothing new has to follow the batch. What was made for the old one and cannot is repeated or cut where
-/// it meets samples.
+/// Rebuilds until nothing new has to follow the batch. What was made for the old one and cannot is repeated or cut
+/// where it meets samples.
 Result<Graph> rebuild(const Graph& graph, const BatchChange& change, const std::vector<ResultInfo>& params,
                       Diagnostics& diags) {
   constexpr int kMaxRounds = 8;
