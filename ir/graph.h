@@ -12,6 +12,7 @@
 /// "captures" counts them), and every region's params end with those captures.
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -83,6 +84,11 @@ class Graph {
   const std::vector<std::string>& result_names() const { return result_names_; }
 
   const Type& type(ValueId v) const { return nodes_[v.node].results[v.result].type; }
+  /// Who made the calls, where the file says so and it is not who usually writes files of its format. Importers say it;
+  /// graphs that passes build do not know.
+  std::optional<WrittenBy> written_by() const { return written_by_; }
+  void set_written_by(WrittenBy who) { written_by_ = who; }
+
   /// Propagated contents, or null.
   const Data* data(ValueId v) const { return nodes_[v.node].results[v.result].data.get(); }
 
@@ -99,6 +105,7 @@ class Graph {
   std::vector<ValueId> params_;
   std::vector<ValueId> results_;
   std::vector<std::string> result_names_;
+  std::optional<WrittenBy> written_by_;
 };
 
 /// Structural equality: kinds, operators, operands, attributes, types, names,

@@ -16,6 +16,7 @@ class AttentionMatcher {
     if (!is_plain_product(product)) return false;
     ValueId at = strip(product.operands[0]);
     const bool guarded = unguard(at);
+    if (!guarded) unguard_empty_rows(at);
     const bool alone = at && at.result == 0 && g_.uses[at.node] == (guarded ? 2 : 1) && !g_.weight[at.node];
     if (!alone || !g_.node(at).is(op("nn.softmax")) || !over_last(at)) return false;
     at = enter(at, 0);
@@ -27,12 +28,12 @@ class AttentionMatcher {
     out.operands = {query_, key_, value};
     if (mask_) out.operands.push_back(chosen_by(mask_));
     if (scale_) out.attrs.set("scale", *scale_);
-    if (!(scaled_query_ && scaled_key_)) {
+    if (!(scaled_query_ && scaled_key_) && !by_exporter_) {
       out.attrs.set("explicit", std::int64_t{1});
       if (scaled_scores_) out.attrs.set("scaled", "scores");
     }
     out.key_perm = key_perm_;
-    out.interior = interior_;
+    out.interior = std::move(interior_);
     return true;
   }
 
@@ -46,7 +47,8 @@ class AttentionMatcher {
 
   /// A call that only the one below it uses.
   bool owned(ValueId v) const {
-    return v && v.result == 0 && g_.node(v).kind == NodeKind::Call && g_.uses[v.node] == 1 && !g_.weight[v.node];
+    const std::uint32_t uses = v == tested_ ? 2 : 1;
+    return v && v.result == 0 && g_.node(v).kind == NodeKind::Call && g_.uses[v.node] == uses && !g_.weight[v.node];
   }
 
   ValueId enter(ValueId v, std::size_t operand) {
@@ -74,16 +76,37 @@ class AttentionMatcher {
     return true;
   }
 
+  /// The same guard as run_decompositions() writes it: where(not any(not (scores = −∞)), 0, softmax(scores)).
+  void unguard_empty_rows(ValueId& v) {
+    if (!owned(v) || !g_.node(v).is(op("where"))) return;
+    const Node& guard = g_.node(v);
+    std::vector<NodeId> test{v.node};
+    ValueId at = guard.operands[0];
+    for (const OpId next : {op("logical_not"), op("any"), op("logical_not"), op("equal")}) {
+      if (!owned(at) || !g_.node(at).is(next)) return;
+      test.push_back(at.node);
+      at = g_.node(at).operands[0];
+    }
+    const ValueId weights = guard.operands[2], zeros = guard.operands[1];
+    if (!g_.node(weights).is(op("nn.softmax")) || g_.node(weights).operands[0] != at) return;
+    if (g_.node(zeros).is(op("full")) && g_.uses[zeros.node] == 1) test.push_back(zeros.node);
+    interior_.insert(interior_.end(), test.begin(), test.end());
+    tested_ = at;
+    by_exporter_ = true;
+    v = weights;
+  }
+
   /// The boolean mask that an additive one was made from: where(keep, 0, −∞).
-  ValueId chosen_by(ValueId mask) const {
+  ValueId chosen_by(ValueId mask) {
     constexpr double kForbidden = -1e4;  // exporters write −∞, the least float or −10⁴
     const Node& n = g_.node(mask);
     if (n.kind != NodeKind::Call || !n.is(op("where")) || !g_.is_scalar(n.operands[1]) || !g_.is_scalar(n.operands[2]))
       return mask;
     const bool keeps = g_.scalar_or(n.operands[1], 1) == 0 && g_.scalar_or(n.operands[2], 0) <= kForbidden;
-    return keeps && g_.type(n.operands[0]).ranked() && g_.type(n.operands[0]).shape() == g_.type(mask).shape()
-               ? n.operands[0]
-               : mask;
+    if (!keeps || !g_.type(n.operands[0]).ranked() || g_.type(n.operands[0]).shape() != g_.type(mask).shape())
+      return mask;
+    if (g_.uses[mask.node] == 1) interior_.push_back(mask.node);
+    return n.operands[0];
   }
 
   bool over_last(ValueId v) const {
@@ -204,6 +227,7 @@ class AttentionMatcher {
     std::swap(expected[expected.size() - 1], expected[expected.size() - 2]);
     if (g_.type(v).shape() != expected) return {};
     interior_.insert(interior_.end(), {v.node, turned.node, flat.node});
+    by_exporter_ = true;
     return keys;
   }
 
@@ -236,6 +260,8 @@ class AttentionMatcher {
   bool scaled_scores_ = false;
   bool scaled_query_ = false;
   bool scaled_key_ = false;
+  ValueId tested_;            ///< scores that a guard looks at, too
+  bool by_exporter_ = false;  ///< written as no program does, only what exporters put for scaled_dot_product_attention
 };
 
 }  // namespace

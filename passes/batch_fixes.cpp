@@ -77,7 +77,7 @@ Status fix_expanded_constant(BatchedCall& c) {
     const SymInt& old_extent = (*before->ints())[before->size() - rank + axis];
     const SymInt& new_extent = (*after->ints())[before->size() - rank + axis];
     if (old_extent == new_extent || old_extent.is(1) || !new_extent.known()) continue;
-    if (old_extent == c.old_type(0).shape()[axis] && !c.fit(0, axis, new_extent.value())) return Failure{};
+    if (old_extent == c.old_type(0).shape()[axis] && !c.fit(0, {axis, 1}, new_extent.value())) return Failure{};
   }
   return ok();
 }
@@ -156,7 +156,7 @@ Status fix_concatenate(BatchedCall& c) {
   if (normalised(c.attrs.int_or("axis", 0), c.old_result().rank()) == batch->axis) return ok();
   for (std::size_t i = 0; i < c.operands.size(); ++i) {
     if (c.batch_of(i) || extent(c.old_type(i), batch->axis) != before) continue;
-    if (!c.fit(i, batch->axis, after)) return Failure{};
+    if (!c.fit(i, *batch, after)) return Failure{};
   }
   return ok();
 }
@@ -175,13 +175,26 @@ Status fix_broadcast(BatchedCall& c, std::size_t ignored_dims) {
       if (j == i || !c.has(j) || c.batch_of(j) || c.old_type(j).rank() < from_end) continue;
       const std::size_t axis = c.old_type(j).rank() - from_end;
       if (extent(c.old_type(j), axis) != before) continue;
-      if (!c.fit(j, axis, extent(c.new_type(i), batch->axis))) return Failure{};
+      if (!c.fit(j, {axis, batch->outer}, extent(c.new_type(i), batch->axis))) return Failure{};
     }
   }
   return ok();
 }
 Status fix_elementwise(BatchedCall& c) { return fix_broadcast(c, 0); }
 Status fix_matmul(BatchedCall& c) { return fix_broadcast(c, 2); }
+
+/// Operands that all have the samples in front.
+Status fix_samples(BatchedCall& c) {
+  for (std::size_t i = 0; i < c.operands.size(); ++i) {
+    const auto batch = c.batch_of(i);
+    if (!batch || batch->axis != 0) continue;
+    for (std::size_t j = 0; j < c.operands.size(); ++j) {
+      if (!c.has(j) || c.batch_of(j) || extent(c.old_type(j), 0) != extent(c.old_type(i), 0)) continue;
+      if (!c.fit(j, *batch, extent(c.new_type(i), 0))) return Failure{};
+    }
+  }
+  return ok();
+}
 
 /// Index tensors of the data's rank, element by element (gather, scatter).
 Status fix_indices(BatchedCall& c) {
@@ -197,7 +210,7 @@ Status fix_indices(BatchedCall& c) {
   if (!batch || normalised(c.attrs.int_or("axis", 0), c.old_type(0).rank()) == batch->axis) return ok();
   for (std::size_t i = 0; i < c.operands.size(); ++i) {
     if (!c.has(i) || c.batch_of(i) || extent(c.old_type(i), batch->axis) != before) continue;
-    if (!c.fit(i, batch->axis, after)) return Failure{};
+    if (!c.fit(i, *batch, after)) return Failure{};
   }
   return ok();
 }
@@ -213,7 +226,7 @@ Status fix_take(BatchedCall& c) {
   const bool covers =
       indices.is_static() && indices.rank() > 0 && indices.elements() == extent(c.old_type(0), batch->axis);
   if (!covers || !indices.shape()[0].is(c.change.from)) return ok();
-  return c.fit(1, 0, c.change.to);
+  return c.fit(1, {0, 1}, c.change.to);
 }
 
 /// Updates of every sample need a place of their own in the data.
@@ -222,7 +235,7 @@ Status fix_scatter_nd(BatchedCall& c) {
   if (!batch || c.batch_of(0) || c.old_type(0).rank() == 0) return ok();
   const std::size_t axis = batch->axis < c.old_type(0).rank() ? batch->axis : 0;
   if (extent(c.old_type(0), axis) != extent(c.old_type(2), batch->axis)) return ok();
-  return c.fit(0, axis, extent(c.new_type(2), batch->axis));
+  return c.fit(0, {axis, 1}, extent(c.new_type(2), batch->axis));
 }
 
 /// Filters computed per sample run as one grouped convolution over the
@@ -264,7 +277,7 @@ Status fix_recurrent(BatchedCall& c) {
   for (std::size_t i = 4; i < c.operands.size() && i <= 6; ++i) {
     const std::size_t axis = i == 4 ? 0 : batch_axis;
     if (!c.has(i) || c.batch_of(i) || extent(c.old_type(i), axis) != before) continue;
-    if (!c.fit(i, axis, after)) return Failure{};
+    if (!c.fit(i, {axis, 1}, after)) return Failure{};
   }
   return ok();
 }
@@ -286,6 +299,8 @@ constexpr Fix kFixes[] = {
     {op("split"), fix_split},
     {op("concatenate"), fix_concatenate},
     {op("nn.batch_matmul"), fix_matmul},
+    {op("nn.sdpa"), fix_matmul},
+    {op("image.grid_sample"), fix_samples},
     {op("nn.conv1d"), fix_convolution},
     {op("nn.conv2d"), fix_convolution},
     {op("nn.conv3d"), fix_convolution},
@@ -323,32 +338,77 @@ void BatchedCall::replace(std::size_t i, const std::vector<std::int64_t>& conten
   operands[i] = rewriter.builder().constant(int64_vector(contents), graph().node(node().operands[i]).name, node().loc);
 }
 
-Status BatchedCall::fit(std::size_t i, std::size_t axis, std::int64_t extent) {
-  const Type& type = new_type(i);
+namespace {
+
+/// `value`, its dim `axis` grown or shrunk to `extent` by repeating or cutting.
+Result<ValueId> fitted(BatchedCall& c, ValueId value, std::size_t axis, std::int64_t extent, const std::string& what) {
+  GraphBuilder& b = c.rewriter.builder();
+  const Type& type = b.type(value);
   const auto shape = static_shape(type);
   if (!shape || axis >= shape->size() || (*shape)[axis] <= 0) {
-    return error(fmt::format("operand {} of type {} was made for the old batch", i, to_string(type)));
+    return c.error(fmt::format("{} of type {} was made for the old batch", what, to_string(type)));
   }
   const std::int64_t before = (*shape)[axis];
-  if (before == extent) return ok();
-  GraphBuilder& b = rewriter.builder();
-  CallSpec call{.name = node().name, .loc = node().loc};
+  if (before == extent) return value;
+  CallSpec call{.name = c.node().name, .loc = c.node().loc};
   if (before == 1 || extent % before == 0) {
     call.op = before == 1 ? op("broadcast_to") : op("tile");
     std::vector<std::int64_t> target = before == 1 ? *shape : std::vector<std::int64_t>(shape->size(), 1);
     target[axis] = extent / before;
-    call.operands = {operands[i], b.constant(int64_vector(target))};
+    call.operands = {value, b.constant(int64_vector(target))};
   } else if (extent < before) {
     call.op = op("strided_slice");
-    call.operands = {operands[i], b.constant(int64_vector({0})), b.constant(int64_vector({extent})),
+    call.operands = {value, b.constant(int64_vector({0})), b.constant(int64_vector({extent})),
                      b.constant(int64_vector({static_cast<std::int64_t>(axis)}))};
   } else {
-    return error(
-        fmt::format("operand {} holds {} entries for the batch, which do not repeat to {}", i, before, extent));
+    return c.error(fmt::format("{} holds {} entries for the batch, which do not repeat to {}", what, before, extent));
   }
-  auto value = b.value(std::move(call));
+  return b.value(std::move(call));
+}
+
+/// The known integers of an operand that stands for one number; nothing for others.
+std::optional<std::int64_t> hard_coded_number(const BatchedCall& c, std::size_t i) {
+  const auto values = c.hard_coded(i);
+  return values && values->size() == 1 ? std::optional(values->front()) : std::nullopt;
+}
+
+}  // namespace
+
+Status BatchedCall::fit(std::size_t i, BatchDim at, std::int64_t extent) {
+  demands.add(node().operands[i], at);
+  const auto value = fitted(*this, operands[i], at.axis, extent, fmt::format("operand {}", i));
   if (!value) return Failure{};
   operands[i] = *value;
+  return ok();
+}
+
+bool restate_batch(BatchedCall& c, BatchDim at) {
+  const auto wanted = c.change.scale(extent(c.old_result(), at.axis));
+  if (!wanted) return false;
+  if (c.node().is(op("arange"))) {
+    const auto start = hard_coded_number(c, 0), step = hard_coded_number(c, 2);
+    std::int64_t stop = 0;
+    if (!start || !step || !hard_coded_number(c, 1) || c.old_type(1).dtype() != DType::Int64 ||
+        __builtin_mul_overflow(*step, *wanted, &stop) || __builtin_add_overflow(*start, stop, &stop))
+      return false;
+    c.operands[1] = c.rewriter.builder().constant(int64_scalar(stop), {}, c.node().loc);
+    return true;
+  }
+  const std::size_t target = c.node().is(op("full")) ? 0 : c.node().is(op("broadcast_to")) ? 1 : SIZE_MAX;
+  if (target == SIZE_MAX) return false;
+  auto dims = c.hard_coded(target);
+  if (!dims || dims->size() != c.old_result().rank()) return false;
+  (*dims)[at.axis] = *wanted;
+  c.replace(target, *dims);
+  return true;
+}
+
+Status fit_result(BatchedCall& c, std::uint32_t r, BatchDim at) {
+  const auto wanted = c.change.scale(extent(c.node().results[r].type, at.axis));
+  if (!wanted) return ok();
+  const auto value = fitted(c, c.rewriter[{c.id, r}], at.axis, *wanted, fmt::format("result {}", r));
+  if (!value) return Failure{};
+  c.rewriter.map({c.id, r}, *value);
   return ok();
 }
 

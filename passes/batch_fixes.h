@@ -3,6 +3,7 @@
 /// resize to, ranges to slice, and operands made for the old batch (class
 /// tokens, masks, zero states).
 #include "ir/rewriter.h"
+#include "passes/batch_demand.h"
 #include "passes/batch_dim.h"
 
 namespace perfc::passes {
@@ -25,6 +26,7 @@ struct BatchedCall {
   Rewriter& rewriter;
   const BatchDims& batch;
   const BatchChange& change;
+  BatchDemands& demands;
   NodeId id;
   std::vector<ValueId> operands;
   Attrs attrs;
@@ -41,9 +43,9 @@ struct BatchedCall {
   /// batch did not reach them: then they were hard-coded for the old one.
   std::optional<std::vector<std::int64_t>> hard_coded(std::size_t i) const;
   void replace(std::size_t i, const std::vector<std::int64_t>& contents);
-  /// Makes operand i, which does not depend on the batch, fit the new one:
-  /// its dim `axis` grows or shrinks to `extent` by repeating or cutting.
-  Status fit(std::size_t i, std::size_t axis, std::int64_t extent);
+  /// Makes operand i, which does not depend on the batch, fit the new one: its dim `at` grows or shrinks to `extent` by
+  /// repeating or cutting. Demands that whatever made it follows the batch next time.
+  Status fit(std::size_t i, BatchDim at, std::int64_t extent);
 
   /// "cannot change the batch from 1 to 32: …", located at the call.
   Failure error(const std::string& reason) const;
@@ -51,5 +53,11 @@ struct BatchedCall {
 
 /// Adjusts what was hard-coded in a call whose operands changed shape.
 Status fix_for_batch(BatchedCall&);
+
+/// Where the call itself states the old batch, as the end of `arange` or the target of `broadcast_to`, states the new
+/// one, so that its result has it in dim `at`. False: it states none.
+bool restate_batch(BatchedCall&, BatchDim at);
+/// Grows or shrinks dim `at` of the call's result `r`, which was added, to the new batch by repeating or cutting.
+Status fit_result(BatchedCall&, std::uint32_t r, BatchDim at);
 
 }  // namespace perfc::passes

@@ -237,11 +237,11 @@ constexpr DecomposedOp kDecomposed[] = {
         %gate = nn.hard_sigmoid(%x)
         multiply(%x, %gate))"},
     {"nn.hard_swish", "x", plain, SIZE_MAX, Exporters, R"(
-        %bounded = clip(add(%x, 3), 0, 6)
+        %bounded = {clip(add(%x, 3), 0, 6) | clip(clip(add(%x, 3), 0), _, 6)}
         {divide(multiply(%x, %bounded), 6) | multiply(multiply(%x, %bounded), 0.16666667)
          | multiply(%x, divide(%bounded, 6)) | multiply(%x, multiply(%bounded, 0.16666667))})"},
     {"nn.hard_sigmoid", "x", hard_sigmoid, SIZE_MAX, Exporters, R"(
-        %bounded = clip(add(%x, 3), 0, 6)
+        %bounded = {clip(add(%x, 3), 0, 6) | clip(clip(add(%x, 3), 0), _, 6)}
         {divide(%bounded, 6) | multiply(%bounded, 0.16666667)})"},
     {"nn.softmax", "x", softmax, SIZE_MAX, Programs, R"(
         %max = max(%x, %axes)

@@ -20,7 +20,7 @@ struct PassOptions {
   std::int64_t batch = 0;
   /// `bind-shapes`: symbol → value.
   std::vector<std::pair<std::string, std::int64_t>> dims;
-  /// `recognise-operators`, `eliminate-identity`.
+  /// `recognise-operators`, `unflatten-products`, `eliminate-identity`.
   WrittenBy written_by = WrittenBy::Exporter;
   /// `fold-constants`, `eliminate-identity`: what a program launches stays.
   ExecMode mode = ExecMode::Compiled;

@@ -13,6 +13,8 @@ constexpr PassDef kPasses[] = {
     {"simplify-control-flow", "inlines the branch of an `if` whose condition is known", passes::simplify_control_flow},
     {"eliminate-identity", "removes operators that return their operand", passes::eliminate_identity},
     {"common-subexpressions", "computes equal calls once", passes::common_subexpressions},
+    {"unflatten-products", "writes products over merged leading dims as products over those dims",
+     passes::unflatten_products},
     {"recognise-patterns", "replaces decomposed operators by the one they stand for", passes::recognise_patterns},
     {"recognise-operators", "the same, as far as eager PyTorch calls that one operator", passes::recognise_operators},
     {"drop-trivial-masks", "leaves out attention masks that positions alone make and that hide nothing",
@@ -31,8 +33,9 @@ std::vector<std::string> default_pipeline(ExecMode mode, FoldBatchNorm fold) {
   const bool compiled = mode == ExecMode::Compiled;
   std::vector<std::string> names{"bind-shapes",           "rebatch",        "fold-constants",
                                  "simplify-control-flow", "eliminate-dead", "eliminate-identity"};
-  if (!compiled) names.emplace_back("drop-trivial-masks");
+  names.emplace_back("unflatten-products");
   names.emplace_back(compiled ? "recognise-patterns" : "recognise-operators");
+  if (!compiled) names.emplace_back("drop-trivial-masks");
   if (fold == FoldBatchNorm::Yes || (fold == FoldBatchNorm::AsExecuted && compiled)) {
     names.emplace_back("fold-batch-norm");
   }

@@ -30,6 +30,7 @@ Result<Graph> rebatch(Graph, const PassOptions&, Diagnostics&);
 Result<Graph> fold_constants(Graph, const PassOptions&, Diagnostics&);
 Result<Graph> simplify_control_flow(Graph, const PassOptions&, Diagnostics&);
 Result<Graph> eliminate_identity(Graph, const PassOptions&, Diagnostics&);
+Result<Graph> unflatten_products(Graph, const PassOptions&, Diagnostics&);
 Result<Graph> recognise_patterns(Graph, const PassOptions&, Diagnostics&);
 Result<Graph> recognise_operators(Graph, const PassOptions&, Diagnostics&);
 Result<Graph> drop_trivial_masks(Graph, const PassOptions&, Diagnostics&);

@@ -79,6 +79,7 @@ class PatternParser {
       pattern_.names_.emplace_back(name, any);
       return any;
     }
+    if (accept('_')) return add({.kind = Pattern::Term::Missing});
     if (peek() == '-' || (peek() >= '0' && peek() <= '9')) {
       char* end = nullptr;
       const std::string rest(text_.substr(at_));
@@ -171,8 +172,8 @@ class PatternMatcher {
     const int index = goals.back().first;
     const ValueId value = goals.back().second;
     goals.pop_back();
-    if (!value) return false;
     const Term& term = pattern_.terms_[index];
+    if (term.kind == Term::Missing || !value) return term.kind == Term::Missing && !value && solve(std::move(goals));
     if (bound_[index]) return bound_[index] == value && solve(std::move(goals));
     const auto attempt = [&](Goals next) {
       bound_[index] = value;
@@ -191,6 +192,7 @@ class PatternMatcher {
           next.emplace_back(child, value);
           return attempt(std::move(next));
         });
+      case Term::Missing:
       case Term::Call:
         break;
     }

@@ -8,9 +8,9 @@
 /// One call or alternative per line; the last line is the root. A name that no
 /// line defines stands for any value, the same one wherever it is repeated.
 /// A number matches a constant whose elements all have that value, to within
-/// 0.1 %. `{a | b}` matches either. Operands of operators that commute match in
-/// both orders. Calls match by operator and number of operands; attributes are
-/// left to the caller.
+/// 0.1 %. `_` matches an operand that is left out. `{a | b}` matches either.
+/// Operands of operators that commute match in both orders. Calls match by
+/// operator and number of operands; attributes are left to the caller.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,7 +64,7 @@ class Pattern {
   friend class PatternParser;
   friend class PatternMatcher;
   struct Term {
-    enum Kind { Call, Number, Any, Either } kind = Any;
+    enum Kind { Call, Number, Any, Missing, Either } kind = Any;
     OpId op;
     double number = 0;
     std::vector<int> children;  // operands of a call, alternatives

@@ -17,9 +17,9 @@ constexpr int kMaxFittedDepth = 4;
 /// Rebuilds one flat graph for another batch and checks what came out.
 class Rebatcher {
  public:
-  Rebatcher(const Graph& graph, const BatchChange& change, Diagnostics& diags, int depth = 0)
-      : graph_(graph), change_(change), diags_(diags), depth_(depth), rewriter_(graph, diags), batch_(graph),
-        sampled_(graph.size(), false), pairwise_(graph.size(), false) {}
+  Rebatcher(const Graph& graph, const BatchChange& change, BatchDemands& demands, Diagnostics& diags, int depth = 0)
+      : graph_(graph), change_(change), demands_(demands), diags_(diags), depth_(depth), rewriter_(graph, diags),
+        batch_(graph), sampled_(graph.size(), false), pairwise_(graph.size(), false) {}
 
   Result<Graph> run(const std::vector<ResultInfo>& params) {
     for (std::size_t i = 0; i < params.size(); ++i) rewriter_.retype_param(i, params[i]);
@@ -38,15 +38,25 @@ class Rebatcher {
  private:
   Status add(NodeId id) {
     const Node& n = graph_.node(id);
-    if (n.kind != NodeKind::Call) return rewriter_.copy(id);
-    BatchedCall call{rewriter_, batch_, change_, id, rewriter_.operands(id), n.attrs};
-    bool touched = false;
+    BatchedCall call{rewriter_, batch_, change_, demands_, id, rewriter_.operands(id), n.attrs};
+    if (!(n.kind == NodeKind::Call ? add_call(call) : rewriter_.copy(id))) return Failure{};
+    for (std::uint32_t r = 0; r < n.results.size(); ++r) {
+      const auto& at = demands_.origin({id, r});
+      if (at && !fit_result(call, r, *at)) return Failure{};
+    }
+    return ok();
+  }
+
+  Status add_call(BatchedCall& call) {
+    const Node& n = call.node();
+    const auto& begins = n.results.size() == 1 ? demands_.origin({call.id, 0}) : std::nullopt;
+    bool touched = begins && restate_batch(call, *begins);
     for (std::size_t i = 0; i < call.operands.size(); ++i) {
       touched = touched || !rewriter_.refines(n.operands[i], call.operands[i]);
     }
-    if (!touched) return rewriter_.copy(id);
+    if (!touched) return rewriter_.copy(call.id);
     if (!fix_for_batch(call)) return Failure{};
-    if (!(n.regions.empty() ? rewriter_.copy_declared(id, call.operands, call.attrs, declared(n))
+    if (!(n.regions.empty() ? rewriter_.copy_declared(call.id, call.operands, call.attrs, declared(n))
                             : add_with_regions(call))) {
       diags_.note(n.loc, n.name, fmt::format("while changing the batch from {} to {}", change_.from, change_.to));
       return Failure{};
@@ -84,7 +94,8 @@ class Rebatcher {
       }
       for (std::size_t i = 0; i < n.regions.size(); ++i) {
         const auto params = region_params(n.op, call.attrs, i, infos, n.regions[i]->params().size());
-        auto body = Rebatcher(*n.regions[i], change_, diags_, depth_ + 1).run(params);
+        BatchDemands inside(*n.regions[i], change_);
+        auto body = Rebatcher(*n.regions[i], change_, inside, diags_, depth_ + 1).run(params);
         if (!body) return Failure{};
         regions.push_back(std::make_shared<const Graph>(std::move(*body)));
       }
@@ -129,7 +140,7 @@ class Rebatcher {
         axis = a;
       }
       if (changed != 1 || !before.shape()[*axis].is(change_.from) || !after.shape()[*axis].is(change_.to)) continue;
-      if (!call.fit(i, *axis, change_.to)) return Failure{};
+      if (!call.fit(i, {*axis, 1}, change_.to)) return Failure{};
       ++fitted;
     }
     return fitted;
@@ -184,7 +195,9 @@ class Rebatcher {
       if (before.shape()[i] == after.shape()[i]) continue;
       if (!before.shape()[i].is(change_.from) || !after.shape()[i].is(change_.to)) return false;
     }
-    if (n.is(op("nn.batch_matmul"))) return batch_[n.operands[0]] && batch_[n.operands[1]];
+    if (n.kind == NodeKind::Call && def(n.op).category == Category::MatMul && batch_[n.operands[0]] &&
+        batch_[n.operands[1]])
+      return true;
     return reads_pairs(n);
   }
 
@@ -214,8 +227,10 @@ class Rebatcher {
       const double samples = pairwise_[id] || reads_pairs(n) ? change_.ratio() * change_.ratio() : change_.ratio();
       const double expected = sampled_[id] ? before * samples : before;
       if (std::abs(macs - expected) > 1e-9 * std::max(macs, expected)) {
-        return fail(n,
-                    fmt::format("its {} multiply-accumulates would become {} instead of {}", before, macs, expected));
+        return fail(n, macs == before ? std::string("its work does not follow the batch: what it reads has no sample "
+                                                    "per entry, or was made for the old batch")
+                                      : fmt::format("its {} multiply-accumulates would become {}, not {} times as many",
+                                                    before, macs, samples));
       }
     }
     return ok();
@@ -225,7 +240,8 @@ class Rebatcher {
     for (std::size_t i = 0; i < graph_.results().size(); ++i) {
       const ValueId v = graph_.results()[i];
       const Type& type = graph_.type(v);
-      if (!sampled_[v.node] || !type.is_tensor() || !type.is_static() || type.rank() == 0) continue;
+      if (!sampled_[v.node] || pairwise_[v.node] || !type.is_tensor() || !type.is_static() || type.rank() == 0)
+        continue;
       const auto before = type.elements();
       const Type& now = after.type(after.results()[i]);
       if (!before || !now.elements() || scaled_count(*before) == now.elements()) continue;
@@ -248,6 +264,7 @@ class Rebatcher {
 
   const Graph& graph_;
   const BatchChange& change_;
+  BatchDemands& demands_;
   Diagnostics& diags_;
   int depth_;  // of bodies within bodies
   Rewriter rewriter_;
@@ -255,6 +272,33 @@ class Rebatcher {
   std::vector<bool> sampled_;   // by old node: computed from the samples' contents
   std::vector<bool> pairwise_;  // by old node: has an entry for every pair of samples
 };
+
+/// Rebuilds until nothing new has to follow the batch. What was made for the old one and cannot is repeated or cut
+/// where it meets samples.
+Result<Graph> rebuild(const Graph& graph, const BatchChange& change, const std::vector<ResultInfo>& params,
+                      Diagnostics& diags) {
+  constexpr int kMaxRounds = 8;
+  BatchDemands demands(graph, change);
+  for (int round = 0;; ++round) {
+    const std::size_t known = demands.size();
+    Diagnostics messages(diags.file());
+    auto after = Rebatcher(graph, change, demands, messages).run(params);
+    if (demands.size() != known && round < kMaxRounds) continue;
+    if (!after && known > 0) {
+      BatchDemands none(graph, change);
+      messages = Diagnostics(diags.file());
+      after = Rebatcher(graph, change, none, messages).run(params);
+    }
+    diags.append(messages);
+    if (!after) {
+      diags.note({}, {},
+                 fmt::format("export the model with an open batch (torch.export: dynamic_shapes, torch.onnx: "
+                             "dynamic_axes) or at {}; without --batch it is predicted at its own {}",
+                             change.to, change.from));
+    }
+    return after;
+  }
+}
 
 bool has_leading_dim(const Type& type, std::size_t min_rank) {
   return type.kind() == TypeKind::Tensor && type.ranked() && type.rank() >= min_rank;
@@ -302,7 +346,7 @@ Result<Graph> rebatch(Graph graph, const PassOptions& options, Diagnostics& diag
     params.push_back(std::move(info));
   }
   if (!batch.known()) return retype(graph, params, diags);
-  return Rebatcher(graph, change, diags).run(params);
+  return rebuild(graph, change, params, diags);
 }
 
 }  // namespace perfc::passes

@@ -141,7 +141,9 @@ Result<Graph> Importer::run() {
   std::set<NodeId> inside = computed_on_host_;
   inside.insert(copied_from_host_.begin(), copied_from_host_.end());
   for (const NodeId id : inside) launched.erase(id);
-  return without_unused(whole, *diags_, {std::move(launched), std::move(inside)});
+  auto graph = without_unused(whole, *diags_, {std::move(launched), std::move(inside)});
+  if (graph && program_.decomposed) graph->set_written_by(WrittenBy::Exporter);
+  return graph;
 }
 
 Status Importer::declare_inputs(Frame& frame) {

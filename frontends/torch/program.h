@@ -71,6 +71,7 @@ struct Range {
 
 struct Program {
   std::string name;
+  bool decomposed = false;  ///< run_decompositions() wrote operators out as several
   std::vector<Parameter> parameters;
   std::vector<std::pair<std::string_view, std::string_view>> aliases;  ///< other names of parameters
   Block body;

@@ -141,11 +141,19 @@ class Pt2Reader {
     if (!operations(*graph, 0, program_.body)) return Failure{};
     if (!outputs(*graph, *signature)) return Failure{};
     if (const auto ranges = json::member(root, "range_constraints")) read_ranges(*ranges);
+    program_.decomposed = is_decomposed(root);
     return ok();
   }
 
  private:
   SourceLoc here() const { return {.node = index_}; }
+
+  /// Programs as torch.export gives them are of the dialect TRAINING; run_decompositions() leaves ATEN, as
+  /// torch.export did before 2.5.
+  static bool is_decomposed(const Element& root) {
+    const auto verifiers = json::array(json::member(root, "verifiers"));
+    return verifiers && verifiers->size() > 0 && json::text(verifiers->at(0)) == "ATEN";
+  }
 
   /// Weight → file that holds it, so that tied weights count once.
   void read_weights(const Element& root) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "frontends/torch/containers.h"
+#include "frontends/torch/higher_order.h"
 #include "ir/ops/rule_helpers.h"
 
 namespace perfc::torch {
@@ -399,6 +400,9 @@ const std::map<std::string_view, Handler>& handlers() {
       {"prim::If", branch},
       {"prim::Loop", loop},
       {"higher_order::cond", branch},
+      {"higher_order::while_loop", while_loop},
+      {"higher_order::scan", scan},
+      {"higher_order::map_impl", map_over},
       {"higher_order::wrap_with_set_grad_enabled", wrapped},
       {"higher_order::wrap_with_autocast", wrapped},
       {"higher_order::wrap", wrapped},

@@ -15,7 +15,7 @@ def @main(%q: Tensor[(2, 8, 16, 64), float32], %k: Tensor[(2, 8, 16, 64), float3
 // ---- stdout
 // #[version = "perfc-ir/1"]
 // def @main(%q: Tensor[(2, 8, 16, 64), float32], %k: Tensor[(2, 8, 16, 64), float32], %v: Tensor[(2, 8, 16, 64), float32]) -> (Tensor[(2, 8, 16, 64), float32]) {
-//   %3 = nn.sdpa(%q, %k, %v, explicit=1) : Tensor[(2, 8, 16, 64), float32] @attention;
+//   %3 = nn.sdpa(%q, %k, %v) : Tensor[(2, 8, 16, 64), float32] @attention;
 //   (%3)
 // }
 // ---- stderr

@@ -1,0 +1,14 @@
+#pragma once
+/// Operators of torch.export that run a graph of their own several times: as eager PyTorch does, round by round.
+#include "frontends/torch/call.h"
+
+namespace perfc::torch {
+
+/// while_loop(cond, body, carried, extra): as long as it is known at import whether another round follows.
+Result<std::vector<Value>> while_loop(Call& c);
+/// scan(combine, init, xs, extra): over the first dim of xs; results are the last carried values, then stacks.
+Result<std::vector<Value>> scan(Call& c);
+/// map_impl(body, xs, extra): over the first dim of xs; results are stacks.
+Result<std::vector<Value>> map_over(Call& c);
+
+}  // namespace perfc::torch
