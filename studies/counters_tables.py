@@ -47,7 +47,7 @@ class Block:
     options: tuple
     models: tuple
     seeds: int = SEEDS
-    earlier: tuple = ()   # models measured on seeds 1 to 10 only, before the block of seeds was fixed: hours else
+    earlier: tuple = ()   # (model, n): on seeds 1 to n, before the block of seeds was fixed: hours else
     ordered: bool = True  # False: two machines of which one nearly always wins: order says nothing
 
     def rows(self):
@@ -60,8 +60,13 @@ class Row:
     model: str
 
     @property
-    def first_seed(self):
-        return 1 if self.model in self.block.earlier else FIRST_SEED
+    def is_earlier(self):
+        return self.model in dict(self.block.earlier)
+
+    @property
+    def seeds(self):
+        return "1 to {}".format(dict(self.block.earlier)[self.model]) if self.is_earlier else (
+            f"{FIRST_SEED} to {FIRST_SEED + self.block.seeds - 1}" if self.block.seeds > 1 else str(FIRST_SEED))
 
     @property
     def name(self):
@@ -73,7 +78,7 @@ class Row:
             "--data",
             str(DATA / self.block.file), "--split", self.block.split, *self.block.options, *names, "--models",
             self.model.removesuffix(NAMELESS), "--seed",
-            str(self.first_seed), "--seeds",
+            str(FIRST_SEED), "--seeds",
             str(self.block.seeds)
         ]
 
@@ -83,10 +88,9 @@ RAJA = ("--reference", "quartz", "--data-sheet", str(ROOT / "data/counters/machi
 # A quarter of the spread of all relative times is this kernel's: on Quartz it is PI_REDUCE, with the same counters.
 WITHOUT = ("--without", "Basic_PI_ATOMIC")
 GPUS = ("--machines", "Tesla-K40,Titan,GTX-980,TitanX")
-BASELINES = ("mean", "forest", "extra trees")
+BASELINES = ("mean", "extra trees")
 OURS = ("costs", "perfc")
 RAJA_MODELS = (*BASELINES, "extra trees, seconds", *OURS)
-MACHINES = ("--data-sheet", str(ROOT / "data/counters/aiwc_machines.csv"))
 BLOCKS = [
     Block("rajaperf-kernel", "RAJAPerf, Quartz → Lassen, kernel", "rajaperf.csv", "kernel", RAJA,
           (*RAJA_MODELS, "perfc" + NAMELESS), ordered=False),
@@ -97,14 +101,16 @@ BLOCKS = [
     Block("rajawithout-suite", "RAJAPerf without PI_ATOMIC, suite", "rajaperf.csv", "suite", (*RAJA, *WITHOUT),
           RAJA_MODELS, ordered=False),
     Block("aiwc-application", "AIWC, 4 machines, application", "aiwc.csv", "application", AIWC,
-          (*BASELINES, "vae-dnn", *OURS), earlier=("vae-dnn",)),
-    Block("aiwc-kernel", "AIWC, 4 machines, kernel", "aiwc.csv", "kernel", AIWC, (*BASELINES, *OURS)),
-    Block("aiwc-machine", "AIWC, each of 15 machines, by none of its times", "aiwc.csv", "machine", MACHINES,
+          (*BASELINES, "vae-dnn", *OURS), earlier=(("vae-dnn", 5),)),
+    Block("aiwc-kernel", "AIWC, 4 machines, kernel", "aiwc.csv", "kernel", AIWC, (*BASELINES, *OURS),
+          seeds=3),
+    Block("aiwc-machine", "AIWC, each of 15 machines, by none of its times", "aiwc.csv", "machine",
+          ("--data-sheet", str(ROOT / "data/counters/aiwc_machines.csv")),
           ("likest machine", "extra trees", "perfc"), ordered=False),
     Block("gpuperf-application", "gpuperf, 4 GPUs, application", "gpuperf.csv", "application", GPUS,
-          (*BASELINES, *OURS), seeds=3),
+          (*BASELINES, *OURS), seeds=1),
     Block("aiwc-random", "AIWC, 4 machines, random", "aiwc.csv", "random", AIWC,
-          ("mean", "lookup", "forest", "vae-dnn", *OURS), earlier=("vae-dnn",)),
+          ("mean", "lookup", "vae-dnn", *OURS), earlier=(("vae-dnn", 10),)),
     Block("rajaperf-random", "RAJAPerf, random: void, see lookup", "rajaperf.csv", "random", RAJA,
           ("mean", "lookup", *OURS), ordered=False),
 ]
@@ -271,7 +277,7 @@ def machines_by_sklearn(row):
 
 def measure(row, perfc, again):
     stamp = digest(row)
-    if row.model in row.block.earlier:
+    if row.is_earlier:
         return
     if cache(row).exists() and json.loads(cache(row).read_text())["stamp"] == stamp and not again:
         return
@@ -285,14 +291,14 @@ def measure(row, perfc, again):
 
 
 def old_rows():
-    """Of the table as it stands: cells by what is shown of the block and of the model."""
+    """Of the table as it stands: cells by what is shown of the block, the seeds and the model."""
     old, block = {}, ""
     for line in DOCS.read_text().splitlines():
         cells = [c.strip() for c in line.strip("|").split("|")]
         if not line.startswith("|") or len(cells) != len(COLUMNS) + 3:
             continue
         block = cells[0] or block
-        old[block, cells[2]] = cells[3:]
+        old[block, cells[1], cells[2]] = cells[3:]
     return old
 
 
@@ -309,10 +315,9 @@ def table():
     old = old_rows()
     for block, rows in itertools.groupby((row for block in BLOCKS for row in block.rows()), lambda row: row.block):
         for i, row in enumerate(rows):
-            last = row.first_seed + (9 if row.model in block.earlier else block.seeds - 1)
             out.append("| " + " | ".join([
-                block.shown if i == 0 else "", f"{row.first_seed} to {last}", row.model,
-                *cells(row, old.get((block.shown, row.model)))
+                block.shown if i == 0 else "", row.seeds, row.model,
+                *cells(row, old.get((block.shown, row.seeds, row.model)))
             ]) + " |")
     return out
 

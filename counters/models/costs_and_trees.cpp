@@ -17,9 +17,9 @@ constexpr std::size_t kGroupFolds = 4, kTreesOfFold = 50, kTreesInAll = 200;
 /// Leaves of less would hold the builds of one kernel alone.
 constexpr std::size_t kLeafRows = 3;
 constexpr double kTriedColumns = 0.5;  ///< of all, at each node
-/// Of the trees; the others have to err less than the first by a tenth.
+/// Of the trees; the first stands unless it errs more than another by half of that, for folds of a few groups say little.
 constexpr std::array<double, 3> kTreeShares{0.5, 0, 1};
-constexpr double kClearlyBetter = 0.1;
+constexpr double kClearlyBetter = 0.5;
 /// Words of names have to gain this much of the error.
 constexpr double kWordsBetter = 0.02;
 constexpr const char* kTreesShare = "trees.share";
@@ -29,6 +29,11 @@ FeatureMatrix log_measured(const CounterProblem& p, std::span<const std::size_t>
   for (const std::size_t r : rows) {
     for (const std::size_t m : p.machines) y.values.push_back(std::log(p.data->workloads[r].seconds[m]));
   }
+  return y;
+}
+
+FeatureMatrix difference(FeatureMatrix y, const FeatureMatrix& less) {
+  for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] -= less.values[i];
   return y;
 }
 
@@ -61,7 +66,8 @@ CostsAndTrees::Parts CostsAndTrees::fit_parts(const CounterProblem& p, std::span
               .peak = peak_of(p)};
   for (Reading& r : parts.readings) r.costs = fit_machine_costs(p, rows, r.sharpness, r.kinds);
   parts.trees = Trees::fit(
-      parts.inputs.rows(*p.data, rows), p.reference ? log_measured(p, rows) : p.target(rows),
+      parts.inputs.rows(*p.data, rows),
+      p.reference ? log_measured(p, rows) : difference(p.target(rows), by_costs(parts, p, rows)),
       {.kind = TreeOptions::Kind::Extra, .trees = trees, .least_leaf = kLeafRows, .column_share = kTriedColumns},
       random);
   return parts;
@@ -85,7 +91,11 @@ FeatureMatrix CostsAndTrees::by_costs(const Parts& parts, const CounterProblem& 
 
 FeatureMatrix CostsAndTrees::by_trees(const Parts& parts, const CounterProblem& p, std::span<const std::size_t> rows) {
   FeatureMatrix y = parts.trees.predict(parts.inputs.rows(*p.data, rows));
-  if (!p.reference) return y;
+  if (!p.reference) {
+    const FeatureMatrix costs = by_costs(parts, p, rows);
+    for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] += costs.values[i];
+    return y;
+  }
   for (std::size_t r = 0; r < y.rows; ++r) {
     for (std::size_t m = 0; m < y.columns; ++m) {
       const double least = least_seconds(parts.peak, m, p.data->workloads[rows[r]].work);

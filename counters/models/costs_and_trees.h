@@ -10,8 +10,8 @@
 ///
 /// - Where amounts of work hold times on the machine of the profile, costs are the mean of two fits, by all work and by
 ///   the program's own: a time that waits for memory in other ways than the target's is no share of the target's.
-/// - Beside a reference trees predict ln of seconds, for the reference's are known and may be another machine's whim;
-///   else the relative time, of which alone is asked.
+/// - Beside a reference, whose times are known, trees predict ln of seconds; else, where relative times alone are asked
+///   for, they say costs and what costs leave over of training rows.
 /// - No machine is faster than its data sheet: trees' times are at least the longest that one kind of work takes at
 ///   the machine's peak (the roofline; Williams et al. 2009).
 #include "counters/models/machine_costs.h"
