@@ -93,9 +93,9 @@ OURS = ("costs", "perfc")
 RAJA_MODELS = (*BASELINES, "extra trees, seconds", *OURS)
 BLOCKS = [
     Block("rajaperf-kernel", "RAJAPerf, Quartz → Lassen, kernel", "rajaperf.csv", "kernel", RAJA,
-          (*RAJA_MODELS, "perfc" + NAMELESS), ordered=False),
+          (*RAJA_MODELS, "perfc" + NAMELESS), seeds=3, ordered=False),
     Block("rajawithout-kernel", "RAJAPerf without PI_ATOMIC, kernel", "rajaperf.csv", "kernel", (*RAJA, *WITHOUT),
-          RAJA_MODELS, ordered=False),
+          RAJA_MODELS, seeds=3, ordered=False),
     Block("rajaperf-suite", "RAJAPerf, Quartz → Lassen, suite", "rajaperf.csv", "suite", RAJA,
           (*RAJA_MODELS, "perfc" + NAMELESS), ordered=False),
     Block("rajawithout-suite", "RAJAPerf without PI_ATOMIC, suite", "rajaperf.csv", "suite", (*RAJA, *WITHOUT),

@@ -17,7 +17,7 @@ constexpr std::size_t kGroupFolds = 4, kTreesOfFold = 50, kTreesInAll = 200;
 /// Leaves of less would hold the builds of one kernel alone.
 constexpr std::size_t kLeafRows = 3;
 constexpr double kTriedColumns = 0.5;  ///< of all, at each node
-/// Of the trees; the first stands unless it errs more than another by half of that, for folds of a few groups say little.
+/// Of the trees. The first stands unless it errs half as much again as another: folds of a few groups say little.
 constexpr std::array<double, 3> kTreeShares{0.5, 0, 1};
 constexpr double kClearlyBetter = 0.5;
 /// Words of names have to gain this much of the error.

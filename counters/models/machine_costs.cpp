@@ -61,7 +61,7 @@ std::vector<MachineCosts> fit_machine_costs(const CounterProblem& p, std::span<c
 }
 
 FeatureMatrix predict_log_seconds(std::span<const MachineCosts> costs, const CounterProblem& p,
-                          std::span<const std::size_t> rows) {
+                                  std::span<const std::size_t> rows) {
   FeatureMatrix y{rows.size(), costs.size(), {}};
   for (const std::size_t r : rows) {
     for (const MachineCosts& c : costs) y.values.push_back(predict_log_seconds(c, p.data->workloads[r].work));

@@ -139,7 +139,7 @@ def counters():
 
 def unseen():
     if not support.shared_folder().joinpath("data/counters").exists():
-        support.skip_part(f"{support.shared_folder()}/data/counters is not here: counter models on what they did not see")
+        support.skip_part(f"{support.shared_folder()}/data/counters is not here: counter models on what is unseen")
         return []
     problems = []
     with tempfile.TemporaryDirectory() as folder:
@@ -152,7 +152,7 @@ def unseen():
                                    "costs,perfc", "--seed", str(SEED), "--seeds", "1", "--markdown"], check=True,
                                   stdout=subprocess.PIPE, text=True).stdout
             costs, perfc = (float(line.split("|")[2].split()[0]) for line in said.splitlines()[2:])
-            what = f"counters, {name}{' ' + options[-1] if '--without' in options else ''}, each {split} unseen"
+            what = f"counters, {name}{' without ' + options[-1] if '--without' in options else ''}, each {split} unseen"
             print(f"{what}: R² {perfc:.3f}, at least {least}; costs alone {costs:.3f}")
             problems += [f"{what}: R² is {perfc:.3f}, less than {least}"] * (perfc < least)
             problems += [f"{what}: R² is {perfc:.3f}, that of costs {costs:.3f}"] * (perfc < costs + beyond)

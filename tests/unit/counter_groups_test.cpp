@@ -60,7 +60,7 @@ TEST(Lookup, KnowsNamesAlone) {
   EXPECT_LT(r2(SplitKind::Kernel), 0);
 }
 
-/// Kernels of five suites on a GPU of 1e9 bytes/s, with a factor of their own that a counter tells; `seconds` on the CPU
+/// Kernels of five suites on a GPU of 1e9 bytes/s, with a factor of their own that a counter tells; seconds on the CPU
 /// have little to do with it. The last kernel moves a thousand times as many bytes.
 constexpr int kKernels = 25;
 constexpr double kBandwidth = 1e9, kLarge = 1e10;
