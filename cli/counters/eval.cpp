@@ -13,7 +13,7 @@ namespace perfc::cli {
 namespace {
 
 struct CountersEvalArguments {
-  std::string data, reference, data_sheet, split = "random", output, predictions;
+  std::string data, reference, data_sheet, split = "application", output, predictions;
   std::vector<std::string> machines;
   CounterEvalOptions eval;
   VaeOptionsGiven vae;
@@ -75,7 +75,9 @@ int run_counters_eval(CountersEvalArguments& o) {
   if (!vae) return kBadUsage;
   o.eval.vae = *vae;
   o.eval.on = o.within ? MeasuredOn::Training : MeasuredOn::HeldBack;
-  o.eval.split = o.split == "random" ? SplitKind::Random : SplitKind::Application;
+  o.eval.split = split_kind(o.split);
+  if (o.eval.split == SplitKind::Random && o.eval.folds > 0)
+    return fail(kBadUsage, "--folds: --split random holds a fifth back; kernel, application and suite have groups");
   auto out = Output::open(o.output);
   auto to_file = o.predictions.empty() ? std::nullopt : Output::open(o.predictions);
   if (!out || (!to_file && !o.predictions.empty())) return kBadInput;
@@ -115,10 +117,10 @@ Command counters_eval_command() {
            "Machine whose times are known; the others are relative to it [none: to their mean]");
   c.option("--data-sheet", o->data_sheet,
            "CSV with machine,work,units_per_s: what machines do at their peak (data/counters/machines.csv)");
-  c.option("--split", o->split,
-           "What is held back: random (a fifth of the workloads) or application (each in turn) [random]")
-      .must_be(OneOf{{"random", "application"}});
-  c.option("--folds", o->eval.folds, "application: hold back this many groups of applications in turn [each alone]")
+  c.option("--split", o->split, fmt::format("What is held back: {} [application]", described_splits()))
+      .must_be(OneOf{split_names()});
+  c.option("--folds", o->eval.folds,
+           "Hold back this many groups of kernels, applications or suites in turn [each alone]")
       .must_be(WholeBetween{2, 1000});
   c.option("--without", o->eval.without, "Leave these applications out altogether, comma-separated").separated_by(',');
   c.option("--within", o->within,

@@ -88,6 +88,18 @@ std::optional<ChosenCounterModel> choose_counter_model(
   return ChosenCounterModel{model, std::move(*p)};
 }
 
+std::vector<std::string> split_names() {
+  std::vector<std::string> names;
+  for (const SplitRow& r : split_table()) names.emplace_back(r.name);
+  return names;
+}
+
+std::string described_splits() {
+  std::string all;
+  for (const SplitRow& r : split_table()) all += fmt::format("{}{} ({})", all.empty() ? "" : ", ", r.name, r.held_back);
+  return all;
+}
+
 std::string counter_model_help() {
   std::vector<std::string_view> names;
   for (const BuiltInCounterModel& m : built_in_counter_models()) names.push_back(m.name);

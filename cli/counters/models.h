@@ -22,6 +22,10 @@ struct ChosenCounterModel {
 std::optional<ChosenCounterModel> choose_counter_model(
     const std::string& model, const std::vector<std::string>& machines,
     const std::function<CounterDataset(const CounterPredictor&)>& workloads, int& code);
+/// Of `split_table`, and with what each holds back.
+std::vector<std::string> split_names();
+std::string described_splits();
+
 /// Of the option `--model`.
 std::string counter_model_help();
 

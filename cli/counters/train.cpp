@@ -36,8 +36,10 @@ int run_counters_train(const CountersTrainArguments& o) {
   auto problem = make_problem(*data, o.machines, o.reference, diags);
   if (problem && !o.data_sheet.empty() && !read_data_sheet(o.data_sheet, *problem, in_sheet))
     return print(in_sheet), kBadInput;
-  const auto kind = o.split == "random" ? SplitKind::Random : SplitKind::Application;
-  const auto predictor = problem ? CounterPredictor::train(model, *vae, *problem, kind, o.seed, diags) : Failure{};
+  const SplitKind kind = split_kind(o.split);
+  const auto predictor = problem && check_split(*data, kind, diags)
+                             ? CounterPredictor::train(model, *vae, *problem, kind, o.seed, diags)
+                             : Failure{};
   print(diags);
   if (!predictor) return kBadInput;
   const auto rows = problem->measured().size();
@@ -70,8 +72,9 @@ Command counters_train_command() {
       .must_be(OneOf{stored_model_names()});
   add_vae_options(c, o->vae);
   c.option("--validation", o->split,
-           "What validation holds back: application or random, as what is to be predicted will be new [application]")
-      .must_be(OneOf{{"random", "application"}});
+           fmt::format("What validation holds back, as what is to be predicted will be new: {} [application]",
+                       fmt::join(split_names(), ", ")))
+      .must_be(OneOf{split_names()});
   c.option("--licence", o->licence, "Of the data, for the checkpoint");
   c.option("--seed", o->seed, "Of validation and trees [1]");
   return c;

@@ -36,12 +36,13 @@ Result<CounterDataset> parse_counter_dataset(std::string_view text, Diagnostics&
   const auto table = parse_csv(text, diags);
   if (!table) return Failure{};
   CounterDataset d{.hash = hash_of(text)};
-  enum class Kind { Name, Application, Region, Profiled, Counter, Work, Time };
+  enum class Kind { Name, Application, Suite, Region, Profiled, Counter, Work, Time };
   std::vector<Kind> kinds;
   for (const std::string& column : table->head) {
     const std::string_view name = column;
     if (name == "workload") kinds.push_back(Kind::Name);
     else if (name == "application") kinds.push_back(Kind::Application);
+    else if (name == "suite") kinds.push_back(Kind::Suite);
     else if (name == "region") kinds.push_back(Kind::Region);
     else if (name == "profiled") kinds.push_back(Kind::Profiled);
     else if (name.starts_with(kCounterPrefix))
@@ -53,9 +54,9 @@ Result<CounterDataset> parse_counter_dataset(std::string_view text, Diagnostics&
     else {
       return diags.error(
           SourceLoc{.line = 1}, {},
-          fmt::format(
-              "column '{}' is none of workload, application, region, profiled, counter:NAME, work:NAME, time:MACHINE",
-              name.substr(0, 80)));
+          fmt::format("column '{}' is none of workload, application, suite, region, profiled, counter:NAME, work:NAME, "
+                      "time:MACHINE",
+                      name.substr(0, 80)));
     }
   }
   if (std::find(kinds.begin(), kinds.end(), Kind::Name) == kinds.end())
@@ -72,6 +73,7 @@ Result<CounterDataset> parse_counter_dataset(std::string_view text, Diagnostics&
       const std::string& field = row.fields[c];
       if (kinds[c] == Kind::Name) w.name = field;
       if (kinds[c] == Kind::Application) w.application = field;
+      if (kinds[c] == Kind::Suite) w.suite = field;
       if (kinds[c] == Kind::Region) w.region = field;
       if (kinds[c] == Kind::Profiled) w.profiled = field;
       if (kinds[c] != Kind::Counter && kinds[c] != Kind::Work && kinds[c] != Kind::Time) continue;

@@ -5,7 +5,8 @@
 ///
 ///   column          meaning
 ///   workload        its name; required
-///   application     what it belongs to: leave-one-application-out leaves these out; empty: the workload
+///   application     what it belongs to; empty: the workload
+///   suite           what applications belong to; empty: none
 ///   region          what a profiler calls it, a kernel's or function's name: its words are an input (name_words.h)
 ///   profiled        what it was profiled on, "cpu" or "gpu", say; `VaeTraining::calibrate_first` asks for it
 ///   counter:NAME    what a profiler counted; empty: missing
@@ -34,7 +35,7 @@ struct CounterDataset {
   std::vector<std::string> machines;
   struct Workload {
     SourceLoc loc;
-    std::string name, application, region, profiled;
+    std::string name, application, suite, region, profiled;
     std::vector<double> counters;  ///< NaN: missing
     std::vector<double> work;
     std::vector<double> seconds;  ///< NaN: not measured

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
+#include "counters/models/machine_costs.h"
 #include "counters/models/relative_model.h"
 #include "counters/models/trees.h"
 
@@ -29,6 +31,37 @@ class MeanModel final : public RelativeModel {
 
  private:
   std::vector<double> mean_;
+};
+
+/// Knows names alone: the mean of the training rows of the same kernel, and of all where there are none.
+class LookupModel final : public RelativeModel {
+ public:
+  Status fit(const CounterProblem& p, std::span<const std::size_t> rows, SplitKind kind, const Random& random,
+             Diagnostics& diags) override {
+    std::map<Kernel, std::vector<std::size_t>> kernels;
+    for (const std::size_t r : rows) kernels[kernel_of(p, r)].push_back(r);
+    for (const auto& [kernel, of] : kernels) {
+      if (!means_[kernel].fit(p, of, kind, random, diags)) return Failure{};
+    }
+    return all_.fit(p, rows, kind, random, diags);
+  }
+  FeatureMatrix predict(const CounterProblem& p, std::span<const std::size_t> rows) const override {
+    FeatureMatrix y{0, p.machines.size(), {}};
+    for (const std::size_t r : rows) {
+      const auto found = means_.find(kernel_of(p, r));
+      append(y, (found == means_.end() ? all_ : found->second).predict(p, std::span(&r, 1)));
+    }
+    return y;
+  }
+
+ private:
+  using Kernel = std::pair<std::string, std::string>;  ///< application and region
+  static Kernel kernel_of(const CounterProblem& p, std::size_t row) {
+    const CounterDataset::Workload& w = p.data->workloads[row];
+    return {w.application, w.region};
+  }
+  std::map<Kernel, MeanModel> means_;
+  MeanModel all_;
 };
 
 /// Counters with mean 0 and deviation 1 in training.
@@ -145,6 +178,7 @@ class TreeModel final : public RelativeModel {
 }  // namespace
 
 std::unique_ptr<RelativeModel> make_mean_model() { return std::make_unique<MeanModel>(); }
+std::unique_ptr<RelativeModel> make_lookup_model() { return std::make_unique<LookupModel>(); }
 std::unique_ptr<RelativeModel> make_linear_model() { return std::make_unique<LinearModel>(); }
 std::unique_ptr<RelativeModel> make_knn_model() { return std::make_unique<KnnModel>(); }
 std::unique_ptr<RelativeModel> make_forest_model() { return std::make_unique<TreeModel>(TreeOptions{.trees = 100}); }

@@ -14,13 +14,10 @@ namespace perfc {
 namespace {
 
 constexpr std::size_t kValidationTrees = 50, kValidationNetworks = 2, kValidationFolds = 4;
-constexpr std::array<double, 3> kSharpnesses{1, 2, 4};
-/// 1 / variance of ln of a cost that a data sheet tells: within a factor of 1.6 mostly.
-constexpr double kDataSheetPrecision = 4;
-constexpr std::array<double, 5> kEqualShares{0, 0.25, 0.5, 0.75, 1};
 /// Where siblings are known, corrections are right more often than validation by few rows can tell.
-constexpr std::array<double, 4> kEqualSharesOfSiblings{0, 0.3, 0.6, 0.9};
-constexpr double kBetter = 0.02, kBetterOfSiblings = 0.1;
+constexpr std::array<double, 4> kEqualShares{0, 0.3, 0.6, 0.9};
+/// What other shares have to gain of the error, and what words of names and the step.
+constexpr double kClearlyLess = 0.1, kBetter = 0.02;
 /// They order near ties better than the rest does, and are further off where they differ much from it.
 constexpr NetworkOptions kDirect{.networks = 4, .hidden_layers = 3, .steps = 500, .weight_decay = 0.01};
 constexpr std::array<const char*, 3> kWeightNames{"weight.trees", "weight.likeness", "weight.networks"};
@@ -30,19 +27,12 @@ constexpr std::array<std::size_t, 2> kLeastLeaves{1, 4};
 /// Of the columns, tried at each node.
 constexpr double kColumnShare = 0.5;
 
-void append(FeatureMatrix& to, const FeatureMatrix& more) {
-  to.rows += more.rows;
-  to.columns = more.columns;
-  to.values.insert(to.values.end(), more.values.begin(), more.values.end());
-}
-
 using Weights = std::array<double, 3>;
 
 /// Thirds for each, at most 1 together; equal ones first, which others have to beat.
-std::vector<Weights> candidates(SplitKind kind) {
+std::vector<Weights> candidates() {
   std::vector<Weights> all;
-  for (const double s : kind == SplitKind::Random ? std::span<const double>(kEqualSharesOfSiblings) : kEqualShares)
-    all.push_back({s / 3, s / 3, s / 3});
+  for (const double s : kEqualShares) all.push_back({s / 3, s / 3, s / 3});
   for (int a = 0; a <= 3; ++a) {
     for (int b = 0; a + b <= 3; ++b) {
       for (int c = 0; a + b + c <= 3; ++c) {
@@ -62,19 +52,6 @@ FeatureMatrix mixed(FeatureMatrix y, const std::array<FeatureMatrix, 3>& correct
   return y;
 }
 
-/// y, and so much of the way to z.
-FeatureMatrix between(FeatureMatrix y, const FeatureMatrix& z, double share) {
-  for (std::size_t i = 0; i < y.values.size(); ++i) y.values[i] += share * (z.values[i] - y.values[i]);
-  return y;
-}
-
-/// Of logarithms: the mean square would be ruled by a few that nobody can predict.
-double absolute_error(const FeatureMatrix& y, const FeatureMatrix& prediction) {
-  double sum = 0;
-  for (std::size_t i = 0; i < y.values.size(); ++i) sum += std::abs(prediction.values[i] - y.values[i]);
-  return sum;
-}
-
 }  // namespace
 
 constexpr CorrectedCosts::Step CorrectedCosts::kStep{.share = 0.5, .limit = 0.1};
@@ -86,18 +63,7 @@ FeatureMatrix CorrectedCosts::stepped(FeatureMatrix y, const FeatureMatrix& dire
 }
 
 FeatureMatrix CorrectedCosts::by_costs(const Parts& parts, const CounterProblem& p, std::span<const std::size_t> rows) {
-  FeatureMatrix y{rows.size(), parts.costs.size(), {}};
-  for (const std::size_t r : rows) {
-    std::vector<double> logs;
-    double mean = 0;
-    for (const MachineCosts& c : parts.costs) {
-      logs.push_back(predict_log_seconds(c, p.data->workloads[r].work));
-      mean += logs.back() / static_cast<double>(parts.costs.size());
-    }
-    const double base = p.reference ? p.base(r) : mean;
-    for (const double l : logs) y.values.push_back(l - base);
-  }
-  return y;
+  return relative_to_base(p, rows, predict_log_seconds(parts.costs, p, rows));
 }
 
 FeatureMatrix CorrectedCosts::correction_inputs(const Parts& parts, const CounterProblem& p,
@@ -121,25 +87,6 @@ std::array<FeatureMatrix, 3> CorrectedCosts::corrections(const Parts& parts, con
   return {parts.trees.predict(x), parts.likeness.predict(x), parts.networks.predict(x)};
 }
 
-std::vector<MachineCosts> CorrectedCosts::fit_machines(const CounterProblem& p, std::span<const std::size_t> rows,
-                                                       double sharpness) {
-  const FeatureMatrix work = work_rows(*p.data, rows);
-  const CostFit fit{.sharpness = sharpness};
-  std::vector<MachineCosts> all;
-  for (const std::size_t m : p.machines) {
-    std::vector<double> logs;
-    for (const std::size_t r : rows) logs.push_back(std::log(p.data->workloads[r].seconds[m]));
-    CostPrior prior = vague_prior(work, logs, fit.precision);
-    for (std::size_t k = 0; k < work.columns && !p.data_sheet.empty(); ++k) {
-      if (std::isnan(p.data_sheet[m][k])) continue;
-      prior.log_cost[k] = std::log(p.data_sheet[m][k]);
-      prior.precision[k] = kDataSheetPrecision;
-    }
-    all.push_back(fit_costs(work, logs, prior, fit));
-  }
-  return all;
-}
-
 Trees CorrectedCosts::fit_trees(const FeatureMatrix& x, const FeatureMatrix& left, const Choice& choice,
                                 const Random& random) {
   return Trees::fit(x, left,
@@ -153,7 +100,7 @@ Trees CorrectedCosts::fit_trees(const FeatureMatrix& x, const FeatureMatrix& lef
 Result<CorrectedCosts::Parts> CorrectedCosts::fit_parts(const CounterProblem& p, std::span<const std::size_t> rows,
                                                         const Choice& choice, const Random& random,
                                                         Diagnostics& diags) const {
-  Parts parts{.costs = fit_machines(p, rows, choice.sharpness)};
+  Parts parts{.costs = fit_machine_costs(p, rows, choice.sharpness, all_work(*p.data))};
   parts.inputs = CounterInputs::fit(*p.data, rows, choice.inputs);
   if (correction_ == Correction::None) return parts;
   const FeatureMatrix costs = by_costs(parts, p, rows);
@@ -185,20 +132,6 @@ Status CorrectedCosts::fit_direct(Parts& parts, const CounterProblem& p, std::sp
 FeatureMatrix CorrectedCosts::by_direct(const Parts& parts, const CounterProblem& p,
                                         std::span<const std::size_t> rows) {
   return parts.direct.predict(parts.counters.rows(*p.data, rows));
-}
-
-double CorrectedCosts::choose_sharpness(const CounterProblem& p, std::span<const std::size_t> rows,
-                                        const std::vector<std::vector<std::size_t>>& folds) {
-  double chosen = kSharpnesses[0], least = std::numeric_limits<double>::infinity();
-  for (const double s : kSharpnesses) {
-    double error = 0;
-    for (const auto& part : folds) {
-      Parts parts{.costs = fit_machines(p, without(rows, part), s)};
-      error += absolute_error(p.target(part), by_costs(parts, p, part));
-    }
-    if (error < least) least = error, chosen = s;
-  }
-  return chosen;
 }
 
 struct CorrectedCosts::HeldBack {
@@ -272,10 +205,9 @@ void CorrectedCosts::consider_launch_and_rate(const CounterProblem& p, std::span
 Status CorrectedCosts::fit(const CounterProblem& p, std::span<const std::size_t> rows, SplitKind kind,
                            const Random& random, Diagnostics& diags) {
   const auto folds = held_back(*p.data, rows, kind, kValidationFolds, random.stream("validation"));
-  Choice choice{.sharpness = choose_sharpness(p, rows, folds)};
+  Choice choice{.sharpness = choose_sharpness(p, rows, folds, all_work(*p.data))};
   std::vector<InputKind> inputs{InputKind::CountersAndWork};
   if (correction_ != Correction::None && !shared_words(*p.data, rows).empty()) inputs.push_back(InputKind::All);
-  const double better = kind == SplitKind::Random ? kBetterOfSiblings : kBetter;
   FeatureMatrix target, best;
   double least = std::numeric_limits<double>::infinity();
   const auto take =
@@ -295,9 +227,9 @@ Status CorrectedCosts::fit(const CounterProblem& p, std::span<const std::size_t>
     take(*held, held->costs, 1, {}, made);
     for (std::size_t l = 0; l < kLeastLeaves.size() && correction_ != Correction::None; ++l) {
       made.least_leaf = kLeastLeaves[l];
-      for (const Weights& w : candidates(kind)) {
+      for (const Weights& w : candidates()) {
         const bool equal = w[0] == w[1] && w[1] == w[2];
-        const double handicap = (equal ? 1 : 1 + better) * (read == InputKind::All ? 1 + kBetter : 1);
+        const double handicap = (equal ? 1 : 1 + kClearlyLess) * (read == InputKind::All ? 1 + kBetter : 1);
         take(*held, mixed(held->costs, held->corrections[l], w), handicap, w, made);
       }
     }
@@ -308,8 +240,7 @@ Status CorrectedCosts::fit(const CounterProblem& p, std::span<const std::size_t>
   step_ = {};
   rate_share_ = 0;
   const Validation validation{folds, target};
-  if (kind == SplitKind::Random && shrinkage() > 0 && !consider_step(p, rows, validation, best, random, diags))
-    return Failure{};
+  if (shrinkage() > 0 && !consider_step(p, rows, validation, best, random, diags)) return Failure{};
   if (correction_ != Correction::None) consider_launch_and_rate(p, rows, validation, best);
   interval_ = nine_of_ten(target, best);
   return ok();
@@ -435,9 +366,6 @@ double CorrectedCosts::base(const CounterProblem& p, std::size_t row) const {
 
 std::unique_ptr<RelativeModel> make_costs_model() {
   return std::make_unique<CorrectedCosts>(CorrectedCosts::Correction::None);
-}
-std::unique_ptr<StoredModel> make_corrected_costs() {
-  return std::make_unique<CorrectedCosts>(CorrectedCosts::Correction::ByLikeness);
 }
 
 }  // namespace perfc

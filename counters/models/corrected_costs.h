@@ -1,7 +1,7 @@
 #pragma once
-/// Ours: costs per kind of work and machine (cost_model.h), corrected by extremely
-/// randomised trees, a kernel regression and small networks on counters, amounts of work and their ratios,
-/// and words of regions' names.
+/// `costs`, and what `perfc` is where siblings of what is asked for were in training (random splits): costs per kind of
+/// work and machine (cost_model.h), corrected by extremely randomised trees, a kernel regression and small networks on
+/// counters, amounts of work and their ratios, and words of regions' names.
 ///
 ///   ln time = ln time by costs + Σ of weight × correction(inputs), weights ≥ 0, at most 1 together
 ///
@@ -12,9 +12,9 @@
 /// where its fit begins and is pulled to.
 #include <array>
 
-#include "counters/models/cost_model.h"
 #include "counters/models/kernel_regression.h"
 #include "counters/models/launch_and_rate.h"
+#include "counters/models/machine_costs.h"
 #include "counters/models/networks.h"
 #include "counters/models/relative_model.h"
 #include "counters/models/trees.h"
@@ -67,8 +67,6 @@ class CorrectedCosts final : public StoredModel {
   /// Predictions for held-back rows, all folds one after the other.
   struct HeldBack;
 
-  static std::vector<MachineCosts> fit_machines(const CounterProblem&, std::span<const std::size_t> rows,
-                                                double sharpness);
   Result<Parts> fit_parts(const CounterProblem&, std::span<const std::size_t> rows, const Choice&, const Random&,
                           Diagnostics&) const;
   static FeatureMatrix by_costs(const Parts&, const CounterProblem&, std::span<const std::size_t> rows);
@@ -86,8 +84,6 @@ class CorrectedCosts final : public StoredModel {
   static FeatureMatrix by_direct(const Parts&, const CounterProblem&, std::span<const std::size_t> rows);
   static FeatureMatrix stepped(FeatureMatrix y, const FeatureMatrix& direct, const Step&);
 
-  static double choose_sharpness(const CounterProblem&, std::span<const std::size_t> rows,
-                                 const std::vector<std::vector<std::size_t>>& folds);
   Result<HeldBack> hold_back(const CounterProblem&, std::span<const std::size_t> rows,
                              const std::vector<std::vector<std::size_t>>& folds, const Choice&, const Random&,
                              Diagnostics&) const;

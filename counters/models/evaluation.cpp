@@ -167,6 +167,7 @@ Result<std::vector<std::vector<Estimate>>> evaluate_counters(const CounterProble
     }
   }
   if (rows.empty()) return diags.error("no workload is left to train on");
+  if (!check_split(*problem.data, o.split, diags)) return Failure{};
   const FeatureMatrix all = problem.target(rows);
   const auto reference = problem.reference ? ReferenceColumn::Yes : ReferenceColumn::No;
   std::vector<std::vector<Estimate>> table;
@@ -181,7 +182,7 @@ Result<std::vector<std::vector<Estimate>>> evaluate_counters(const CounterProble
       const auto& parts = of_seed.parts;
       for (std::size_t i = 0; i < parts.size(); ++i) {
         const auto rest = without(of_seed.rows, parts[i]);
-        if (rest.empty()) return diags.error("one application alone cannot be left out");
+        if (rest.empty()) return diags.error("one kernel, application or suite alone cannot be left out");
         const auto model = row->make(o.vae);
         if (!model->fit(problem, rest, o.split, random.stream(i), diags)) return Failure{};
         const FeatureMatrix y = problem.target(parts[i]), p = model->predict(problem, parts[i]);

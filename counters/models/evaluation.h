@@ -49,7 +49,7 @@ struct CounterEvalOptions {
   VaeTraining vae;  ///< of `vae-dnn`
   MeasuredOn on = MeasuredOn::HeldBack;
   std::vector<std::string> without;  ///< applications that are neither trained nor measured on
-  std::size_t folds = 0;             ///< Application: this many groups of applications; 0: each alone
+  std::size_t folds = 0;             ///< but for Random: this many groups of what is held back; 0: each alone
 };
 
 /// What a model said of a workload that was held back.
@@ -61,8 +61,8 @@ struct HeldBackPrediction {
 };
 
 /// Per model, per row of `metric_table`. Random: a fifth is held back, drawn anew per seed.
-/// Application: every application is held back in turn, and its predictions by a model
-/// that saw none of it are measured together.
+/// Else every kernel, application or suite is held back in turn, and its predictions by a model that saw none of it are
+/// measured together.
 /// `predictions`: where to put them all, or null.
 Result<std::vector<std::vector<Estimate>>> evaluate_counters(const CounterProblem&, const CounterEvalOptions&,
                                                              Diagnostics&,

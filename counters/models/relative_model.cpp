@@ -22,6 +22,8 @@ std::unique_ptr<Model> make_vae_dnn(const VaeTraining& how) {
 
 constexpr std::array kRelativeModels{
     RelativeModelRow{"mean", "the mean of the training rows", make<RelativeModel, make_mean_model>},
+    RelativeModelRow{"lookup", "the mean of the training rows of the same kernel",
+                     make<RelativeModel, make_lookup_model>},
     RelativeModelRow{"linear", "ridge regression on counters", make<RelativeModel, make_linear_model>},
     RelativeModelRow{"knn", "five nearest neighbours on counters", make<RelativeModel, make_knn_model>},
     RelativeModelRow{"forest", "random forest on counters", make<RelativeModel, make_forest_model>},
@@ -29,17 +31,51 @@ constexpr std::array kRelativeModels{
     RelativeModelRow{"dnn", "three hidden layers of 1024 on counters", make<RelativeModel, make_dnn_model>},
     RelativeModelRow{"vae-dnn", "the paper's: the same on the latent columns of a σ-VAE", make_vae_dnn<RelativeModel>},
     RelativeModelRow{"costs", "costs per kind of work and machine", make<RelativeModel, make_costs_model>},
-    RelativeModelRow{"perfc", "costs, corrected by likeness as far as validation supports it",
-                     make<RelativeModel, make_corrected_costs>},
+    RelativeModelRow{"perfc", "costs and what counters say beyond them", make<RelativeModel, make_perfc_model>},
 };
 
 constexpr std::array kStored{
-    StoredModelRow{"perfc", "perfc-counters", make<StoredModel, make_corrected_costs>},
+    StoredModelRow{"perfc", "perfc-counters", make<StoredModel, make_perfc_model>},
     StoredModelRow{"dnn", "dnn-counters", make<StoredModel, make_dnn_model>},
     StoredModelRow{"vae-dnn", "vae-dnn-counters", make_vae_dnn<StoredModel>},
 };
 
+constexpr std::array kSplits{
+    SplitRow{"random", SplitKind::Random, "a fifth of the workloads"},
+    SplitRow{"kernel", SplitKind::Kernel, "each kernel in turn"},
+    SplitRow{"application", SplitKind::Application, "each application in turn"},
+    SplitRow{"suite", SplitKind::Suite, "each suite in turn"},
+};
+
+/// What stays together.
+std::string group_of(const CounterDataset::Workload& w, SplitKind kind) {
+  switch (kind) {
+    case SplitKind::Random:
+      return w.name;
+    case SplitKind::Kernel:
+      return w.application + "/" + w.region;
+    case SplitKind::Application:
+      return w.application;
+    case SplitKind::Suite:
+      return w.suite;
+  }
+  return {};
+}
+
 }  // namespace
+
+std::span<const SplitRow> split_table() { return kSplits; }
+
+SplitKind split_kind(std::string_view name) {
+  return std::find_if(kSplits.begin(), kSplits.end(), [&](const SplitRow& r) { return r.name == name; })->kind;
+}
+
+Status check_split(const CounterDataset& d, SplitKind kind, Diagnostics& diags) {
+  const bool none = std::any_of(d.workloads.begin(), d.workloads.end(), [](const auto& w) { return w.suite.empty(); });
+  if (kind == SplitKind::Suite && none)
+    return diags.error("the column 'suite' is missing or empty: without it no suite can be held back");
+  return ok();
+}
 
 std::span<const RelativeModelRow> relative_model_table() { return kRelativeModels; }
 std::span<const StoredModelRow> stored_model_table() { return kStored; }
@@ -61,9 +97,8 @@ const RelativeModelRow* find_relative_model(std::string_view name) {
 
 std::vector<std::vector<std::size_t>> held_back(const CounterDataset& d, std::span<const std::size_t> rows,
                                                 SplitKind kind, std::size_t folds, const Random& random) {
-  std::map<std::string, std::vector<std::size_t>> groups;  // what stays together
-  for (const std::size_t r : rows)
-    groups[kind == SplitKind::Random ? d.workloads[r].name : d.workloads[r].application].push_back(r);
+  std::map<std::string, std::vector<std::size_t>> groups;
+  for (const std::size_t r : rows) groups[group_of(d.workloads[r], kind)].push_back(r);
   std::vector<const std::vector<std::size_t>*> members;
   for (const auto& [name, of] : groups) members.push_back(&of);
   if (folds == 0) folds = members.size();

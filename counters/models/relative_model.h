@@ -14,8 +14,19 @@
 
 namespace perfc {
 
-/// What a split holds back: single workloads, or all of an application.
-enum class SplitKind : unsigned char { Random, Application };
+/// What a split holds back: single workloads, or all of a kernel (a region of an application), of an application, or of
+/// a suite.
+enum class SplitKind : unsigned char { Random, Kernel, Application, Suite };
+struct SplitRow {
+  std::string_view name;
+  SplitKind kind;
+  std::string_view held_back;  ///< what, for people
+};
+std::span<const SplitRow> split_table();
+/// Of `split_table`, by name.
+SplitKind split_kind(std::string_view name);
+/// Has the data what the split asks for?
+Status check_split(const CounterDataset&, SplitKind, Diagnostics&);
 
 class RelativeModel {
  public:
@@ -64,8 +75,8 @@ struct StoredModelRow {
 };
 std::span<const StoredModelRow> stored_model_table();
 
-/// Parts of rows to hold back in turn: `folds` random ones, or for applications as many
-/// of whole applications (all of them, one by one, if folds is 0).
+/// Parts of rows to hold back in turn: `folds` random ones, or as many of whole kernels, applications or suites (all of
+/// them, one by one, if folds is 0).
 std::vector<std::vector<std::size_t>> held_back(const CounterDataset&, std::span<const std::size_t> rows, SplitKind,
                                                 std::size_t folds, const Random&);
 /// `rows` without `part`.
@@ -73,6 +84,7 @@ std::vector<std::size_t> without(std::span<const std::size_t> rows, std::span<co
 
 // The rows' factories.
 std::unique_ptr<RelativeModel> make_mean_model();
+std::unique_ptr<RelativeModel> make_lookup_model();
 std::unique_ptr<RelativeModel> make_linear_model();
 std::unique_ptr<RelativeModel> make_knn_model();
 std::unique_ptr<RelativeModel> make_forest_model();
@@ -80,6 +92,6 @@ std::unique_ptr<RelativeModel> make_boosting_model();
 std::unique_ptr<StoredModel> make_dnn_model();
 std::unique_ptr<StoredModel> make_vae_dnn_model(const VaeTraining&);
 std::unique_ptr<RelativeModel> make_costs_model();
-std::unique_ptr<StoredModel> make_corrected_costs();
+std::unique_ptr<StoredModel> make_perfc_model();
 
 }  // namespace perfc

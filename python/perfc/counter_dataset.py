@@ -2,8 +2,8 @@
 
     PYTHONPATH=python python3 -m perfc.counter_dataset --shared ../shared --out build/counters
 
-Columns: `workload`, `application` (what leave-one-out leaves out), `region` (what a profiler
-calls the kernel), `counter:NAME` (what a profiler counts; empty: missing), `work:NAME`
+Columns: `workload`, `application`, `suite` (what applications belong to), `region` (what a
+profiler calls the kernel), `counter:NAME` (what a profiler counts; empty: missing), `work:NAME`
 (amounts of work: a machine's time is about a sum of costs times these; empty or 0: none),
 `time:MACHINE` (seconds, median of the repetitions; empty: not measured).
 
@@ -49,7 +49,7 @@ def medians(rows, columns):
 def write(path, rows):
     columns = list(dict.fromkeys(c for r in rows for c in r))
     order = [
-        c for kind in ("workload", "application", "region", "counter:", "work:", "time:") for c in columns
+        c for kind in ("workload", "application", "suite", "region", "counter:", "work:", "time:") for c in columns
         if c.startswith(kind)
     ]
     with files.writing(path, newline="") as f:
@@ -124,7 +124,8 @@ def rajaperf(shared):
         seconds, kernels = w["seconds"], max(w["kernels_per_rep"], 1.0)
         parallel = w["iterations_per_rep"] / kernels
         starved = min(max(SATURATING_THREADS / max(parallel, 1.0), 0.0), 100.0)
-        out = {"workload": f"{kernel}/{compiler}/{level}", "application": kernel, "region": kernel}
+        out = {"workload": f"{kernel}/{compiler}/{level}", "application": kernel, "suite": kernel.split("_")[0],
+               "region": kernel}
         out |= {f"counter:{k}": v for k, v in c.items()}
         out |= {
             "work:launch": kernels,

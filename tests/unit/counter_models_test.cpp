@@ -46,8 +46,8 @@ TEST(CounterDataset, RefusesWithTheLine) {
     return diags.str();
   };
   EXPECT_EQ(message("workload,seconds\na,1\n"),
-            "d.csv:1:1: error: column 'seconds' is none of workload, application, region, profiled, counter:NAME, "
-            "work:NAME, time:MACHINE\n");
+            "d.csv:1:1: error: column 'seconds' is none of workload, application, suite, region, profiled, "
+            "counter:NAME, work:NAME, time:MACHINE\n");
   EXPECT_EQ(message("workload,time:cpu\na,1\nb,-1\n"), "d.csv:3:1: error: time:cpu: '-1' is not a positive number\n");
   EXPECT_EQ(message("workload,work:w\na,-1\n"),
             "d.csv:2:1: error: work:w: '-1' is not a finite, non-negative number\n");
