@@ -61,15 +61,17 @@ def export(args):
         print(name, flush=True)
 
 
-def predict(perfc, path, device, dtype):
-    command = [str(perfc), str(path), "--batch", str(BATCH), "--device", device, "--dtype", dtype, "--json", "--quiet"]
+def predict(perfc, path, device, dtype, options):
+    command = [str(perfc), str(path), "--batch", str(BATCH), "--device", device, "--dtype", dtype, "--json", "--quiet",
+               *options]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["predictions"][0]
 
 
 def judge(args):
     groups = collections.defaultdict(list)
     for model, device, precision, measured_ms in labels(args.shared):
-        p = predict(args.perfc, args.models / f"{model}.json", device, dtype_of(device, precision))
+        p = predict(args.perfc, args.models / f"{model}.json", device, dtype_of(device, precision),
+                    ["--host", args.host] if args.host else [])
         copy_ms = BATCH * 3 * SIDE**2 * BYTES[precision] / (COPY_GB_S * 1e6)
         low, high = (ms + copy_ms for ms in p["latency_ms_interval"])
         ratio = (p["latency_ms"] + copy_ms) / measured_ms
@@ -97,6 +99,7 @@ def main():
         else:
             action.add_argument("--models", type=pathlib.Path, required=True)
             action.add_argument("--perfc", type=pathlib.Path, default=ROOT / "build/release/perfc")
+            action.add_argument("--host", help="a host of perfc's instead of each device's own")
             action.add_argument("--verbose", action="store_true")
     args = parser.parse_args()
     args.run(args)
