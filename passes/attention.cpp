@@ -82,11 +82,16 @@ class AttentionMatcher {
     const Node& guard = g_.node(v);
     std::vector<NodeId> test{v.node};
     ValueId at = guard.operands[0];
-    for (const OpId next : {op("logical_not"), op("any"), op("logical_not"), op("equal")}) {
-      if (!owned(at) || !g_.node(at).is(next)) return;
+    const auto goes_up = [&](OpId through) {
+      if (!owned(at) || !g_.node(at).is(through)) return false;
       test.push_back(at.node);
       at = g_.node(at).operands[0];
-    }
+      return true;
+    };
+    if (!goes_up(op("logical_not"))) return;
+    if (!goes_up(op("any"))) return;
+    if (!goes_up(op("logical_not"))) return;
+    if (!goes_up(op("equal"))) return;
     const ValueId weights = guard.operands[2], zeros = guard.operands[1];
     if (!g_.node(weights).is(op("nn.softmax")) || g_.node(weights).operands[0] != at) return;
     if (g_.node(zeros).is(op("full")) && g_.uses[zeros.node] == 1) test.push_back(zeros.node);

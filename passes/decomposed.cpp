@@ -166,14 +166,16 @@ constexpr DecomposedOp kDecomposed[] = {
         %inverse = {reciprocal(%deviation) | divide(1, %deviation) | rsqrt(add(%variance, %epsilon))
                     | power(add(%variance, %epsilon), -0.5)}
         add(multiply({divide(%centred, %deviation) | multiply(%centred, %inverse)}, %gamma), %beta))"},
-    {"nn.layer_norm", "x gamma beta", layer_norm, 1, Exporters, R"(
+    {"nn.layer_norm", "x gamma beta", layer_norm, 1, Exporters,
+     R"(
         %mean = mean(%x, %axes)
         %centred = subtract(%x, %mean)
         %variance = mean({multiply(%centred, %centred) | power(%centred, 2) | squared_difference(%x, %mean)}, %axes2)
         %deviation = sqrt(add(%variance, %epsilon))
         %inverse = {reciprocal(%deviation) | divide(1, %deviation) | rsqrt(add(%variance, %epsilon))}
         %scale = multiply(%inverse, %gamma)
-        add(multiply(%x, %scale), {subtract(%beta, multiply(%mean, %scale)) | add(multiply(negative(%mean), %scale), %beta)}))"},
+        add(multiply(%x, %scale), {subtract(%beta, multiply(%mean, %scale)))"
+     R"( | add(multiply(negative(%mean), %scale), %beta)}))"},
     // Wu and He 2018: instances of a reshape to (N, groups, …), then scale and shift per channel
     {"nn.group_norm", "x gamma beta", group_norm, 1, Exporters, R"(
         %grouped = reshape(%x, %shape)
@@ -183,12 +185,14 @@ constexpr DecomposedOp kDecomposed[] = {
     {"nn.batch_norm", "x gamma beta mean variance", batch_norm, 1, Programs, R"(
         %deviation = sqrt(add(%variance, %epsilon))
         add(multiply(divide(subtract(%x, %mean), %deviation), %gamma), %beta))"},
-    {"nn.batch_norm", "x gamma beta mean variance", batch_norm, 1, Programs, R"(
+    {"nn.batch_norm", "x gamma beta mean variance", batch_norm, 1, Programs,
+     R"(
         %deviation = sqrt(add(%variance, %epsilon))
         %inverse = {reciprocal(%deviation) | divide(1, %deviation) | rsqrt(add(%variance, %epsilon))}
         %scale = {multiply(%inverse, %gamma) | divide(%gamma, %deviation) | %inverse}
         add(multiply(%x, %scale), {subtract(%beta, multiply(%mean, %scale)) | negative(multiply(%mean, %scale))
-                                   | multiply(negative(%mean), %scale) | add(multiply(negative(%mean), %scale), %beta)}))"},
+                                   | multiply(negative(%mean), %scale))"
+     R"( | add(multiply(negative(%mean), %scale), %beta)}))"},
     // Zhang and Sennrich 2019, eq. 4
     {"nn.rms_norm", "x gamma", rms_norm, 1, Programs, R"(
         %square = mean({multiply(%x, %x) | power(%x, 2)}, %axes)
@@ -220,13 +224,16 @@ constexpr DecomposedOp kDecomposed[] = {
         %cube = {power(%x, 3) | multiply(multiply(%x, %x), %x)}
         %gate = add(tanh(multiply(add(%x, multiply(%cube, 0.044715)), 0.79788456)), 1)
         multiply(multiply(%x, %gate), 0.5))"},
-    {"nn.fast_gelu", "x", plain, SIZE_MAX, Programs, R"(
+    {"nn.fast_gelu", "x", plain, SIZE_MAX, Programs,
+     R"(
         %cube = {power(%x, 3) | multiply(multiply(%x, %x), %x)}
-        %inner = {multiply(add(%x, {multiply(%cube, 0.044715) | multiply(multiply(multiply(%x, 0.044715), %x), %x)}), 0.79788456)
+        %inner = {multiply(add(%x, {multiply(%cube, 0.044715))"
+     R"( | multiply(multiply(multiply(%x, 0.044715), %x), %x)}), 0.79788456)
                   | multiply(multiply(%x, 0.79788456), add(multiply(multiply(%x, 0.044715), %x), 1))
                   | multiply(multiply(%x, 0.79788456), add(multiply(multiply(%x, %x), 0.044715), 1))}
         %gate = add(tanh(%inner), 1)
-        {multiply(multiply(%x, %gate), 0.5) | multiply(multiply(%x, 0.5), %gate) | multiply(%x, multiply(%gate, 0.5))})"},
+        {multiply(multiply(%x, %gate), 0.5) | multiply(multiply(%x, 0.5), %gate))"
+     R"( | multiply(%x, multiply(%gate, 0.5))})"},
     {"nn.quick_gelu", "x", plain, SIZE_MAX, Programs, "multiply(%x, sigmoid(multiply(%x, 1.702)))"},
     {"nn.silu", "x", plain, SIZE_MAX, Exporters, "{multiply(%x, sigmoid(%x)) | divide(%x, add(exp(negative(%x)), 1))}"},
     // Misra 2019

@@ -11,9 +11,9 @@ namespace {
 std::string heading(const Report& r) {
   std::string precision(name(r.exec.precision));
   if (const auto of = framework_of(r.exec.precision); !of.empty()) precision += fmt::format(" ({})", of);
-  return fmt::format("{} · batch {} · {} · {} {} {}{} · {}", r.model, r.features.batch, r.device.title, precision,
-                     name(r.exec.mode), name(r.exec.layout), r.exec.norms == Norms::Half ? " half norms" : "",
-                     r.prediction.predictor);
+  return fmt::format("{} · batch {} · {} · PyTorch {}, {} {}{} · {}", r.model, r.features.batch, r.device.title,
+                     name(r.exec.mode), precision, name(r.exec.layout),
+                     r.exec.norms == Norms::Half ? " half norms" : "", r.prediction.predictor);
 }
 
 /// "  key       value            note"

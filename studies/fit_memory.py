@@ -94,7 +94,8 @@ def mig_rows(perfc, graphs, folder):
         ]
         key = tuple(command)
         if key not in known:
-            known[key] = beside_context(predict(perfc, [*command, "--device", "a100-80gb", "--stack", STACKS[r["set"]]]))
+            options = ["--device", "a100-80gb", "--stack", STACKS[r["set"]]]
+            known[key] = beside_context(predict(perfc, [*command, *options]))
         r["rest"], r["sms"] = known[key], fit_mig.SMS[r["device"].split(":")[1][0]]
         r["convolves"] = float(r["model"] in fit_mig.VISION)
     return rows

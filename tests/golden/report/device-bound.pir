@@ -14,11 +14,12 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 }
 // ---- perfc %s -b 65536 -d rtx4090
 // ---- stdout
-// device-bound.pir · batch # · NVIDIA GeForce RTX # · amp eager nchw · corrected
+// device-bound.pir · batch # · NVIDIA GeForce RTX # · PyTorch eager, amp nchw · corrected
 //   latency # ms # % interval # ms … # ms; device # ms, host # ms; #/s
 //   host timm-rtx4090 # calls of # µs, PyTorch #
 //   bound by device # % of device time in kernels bound by arithmetic, # % by memory, # % by launches
-//   memory # MiB context # + weights # + activations # + workspace #; the device has #
+//   memory # MiB # % interval # … #; context # + weights # + activations # + workspace #; the device has #
+//   stack pytorch-# PyTorch #.x, CUDA # or later, lazy loading: its context is uncertain by a factor of # (--stack)
 //   energy # J per batch, # % interval # … # J; # J per sample; # W on average
 //   model #MACs # params, # operators
 //   predictor corrected the time of each kernel by models of the hardware, corrected by networks trained on rtx3090, rtx4090, rtx5090
@@ -30,11 +31,12 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 // ---- exit 0
 // ---- perfc %s -b 65536 -d a100-40gb
 // ---- stdout
-// device-bound.pir · batch # · NVIDIA A100-SXM4-40GB · amp eager nchw · corrected
+// device-bound.pir · batch # · NVIDIA A100-SXM4-40GB · PyTorch eager, amp nchw · corrected
 //   latency # ms # % interval # ms … # ms; device # ms, host # ms; #/s
 //   host server # calls of # µs, PyTorch #.x
 //   bound by device # % of device time in kernels bound by arithmetic, # % by memory, # % by launches
-//   memory # MiB context # + weights # + activations # + workspace #; the device has #
+//   memory # MiB # % interval # … #; context # + weights # + activations # + workspace #; the device has #
+//   stack pytorch-# PyTorch #.x, CUDA # or later, lazy loading: its context is uncertain by a factor of # (--stack)
 //   energy # J per batch, # % interval # … # J; # J per sample; # W on average
 //   model #MACs # params, # operators
 //   predictor corrected the time of each kernel by models of the hardware, corrected by networks trained on rtx3090, rtx4090, rtx5090
@@ -47,7 +49,7 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 //     3g.20gb # ms # # # #
 //     4g.20gb # ms # # # #
 //     7g.40gb # ms # # # #
-//     needs: less than the whole device's # MiB, for the context takes # MiB per SM, of which a slice has fewer
+//     needs: less than the whole device's # MiB, for the context grows with the SMs, of which a slice has fewer
 //     +me: with media engines (NVDEC, NVJPG, OFA), which one slice of a GPU can have
 //   slowest operators, with their shares of device time
 //      # % # µs compute nn.dense
@@ -63,22 +65,24 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 // t4 # ms # ms … # ms # # MiB yes # J # J - device-bound.pir
 // hosts differ: rtx4090: timm-rtx4090 (# µs per call), t4: server (# µs per call); --host NAME puts one beside all
 //
-// device-bound.pir · batch # · NVIDIA GeForce RTX # · amp eager nchw · corrected
+// device-bound.pir · batch # · NVIDIA GeForce RTX # · PyTorch eager, amp nchw · corrected
 //   latency # ms # % interval # ms … # ms; device # ms, host # ms; #/s
 //   host timm-rtx4090 # calls of # µs, PyTorch #
 //   bound by device # % of device time in kernels bound by arithmetic, # % by memory, # % by launches
-//   memory # MiB context # + weights # + activations # + workspace #; the device has #
+//   memory # MiB # % interval # … #; context # + weights # + activations # + workspace #; the device has #
+//   stack pytorch-# PyTorch #.x, CUDA # or later, lazy loading: its context is uncertain by a factor of # (--stack)
 //   energy # J per batch, # % interval # … # J; # J per sample; # W on average
 //   model #MACs # params, # operators
 //   predictor corrected the time of each kernel by models of the hardware, corrected by networks trained on rtx3090, rtx4090, rtx5090
 //   slowest operators, with their shares of device time
 //      # % # µs compute nn.dense
 //
-// device-bound.pir · batch # · Tesla T4 · amp eager nchw · corrected
+// device-bound.pir · batch # · Tesla T4 · PyTorch eager, amp nchw · corrected
 //   latency # ms # % interval # ms … # ms; device # ms, host # ms; #/s
 //   host server # calls of # µs, PyTorch #.x
 //   bound by device # % of device time in kernels bound by arithmetic, # % by memory, # % by launches
-//   memory # MiB context # + weights # + activations # + workspace #; the device has #
+//   memory # MiB # % interval # … #; context # + weights # + activations # + workspace #; the device has #
+//   stack pytorch-# PyTorch #.x, CUDA # or later, lazy loading: its context is uncertain by a factor of # (--stack)
 //   energy # J per batch, # % interval # … # J; # J per sample; # W on average
 //   model #MACs # params, # operators
 //   predictor corrected the time of each kernel by models of the hardware, corrected by networks trained on rtx3090, rtx4090, rtx5090
@@ -93,20 +97,22 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 // rtx4090 # ms # ms … # ms # # MiB yes # J # J - device-bound.pir
 // t4 # ms # ms … # ms # # MiB yes # J # J - device-bound.pir
 //
-// device-bound.pir · batch # · NVIDIA GeForce RTX # · amp eager nchw · corrected
+// device-bound.pir · batch # · NVIDIA GeForce RTX # · PyTorch eager, amp nchw · corrected
 //   latency # ms # % interval # ms … # ms; device # ms, host # ms; #/s
 //   host desktop # calls of # µs, PyTorch #.x
 //   bound by device # % of device time in kernels bound by arithmetic, # % by memory, # % by launches
-//   memory # MiB context # + weights # + activations # + workspace #; the device has #
+//   memory # MiB # % interval # … #; context # + weights # + activations # + workspace #; the device has #
+//   stack pytorch-# PyTorch #.x, CUDA # or later, lazy loading: its context is uncertain by a factor of # (--stack)
 //   energy # J per batch, # % interval # … # J; # J per sample; # W on average
 //   model #MACs # params, # operators
 //   predictor corrected the time of each kernel by models of the hardware, corrected by networks trained on rtx3090, rtx4090, rtx5090
 //
-// device-bound.pir · batch # · Tesla T4 · amp eager nchw · corrected
+// device-bound.pir · batch # · Tesla T4 · PyTorch eager, amp nchw · corrected
 //   latency # ms # % interval # ms … # ms; device # ms, host # ms; #/s
 //   host desktop # calls of # µs, PyTorch #.x
 //   bound by device # % of device time in kernels bound by arithmetic, # % by memory, # % by launches
-//   memory # MiB context # + weights # + activations # + workspace #; the device has #
+//   memory # MiB # % interval # … #; context # + weights # + activations # + workspace #; the device has #
+//   stack pytorch-# PyTorch #.x, CUDA # or later, lazy loading: its context is uncertain by a factor of # (--stack)
 //   energy # J per batch, # % interval # … # J; # J per sample; # W on average
 //   model #MACs # params, # operators
 //   predictor corrected the time of each kernel by models of the hardware, corrected by networks trained on rtx3090, rtx4090, rtx5090
@@ -115,11 +121,12 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 // ---- exit 0
 // ---- perfc %s -b 65536 -d rtx4090 --task train
 // ---- stdout
-// device-bound.pir · batch # · NVIDIA GeForce RTX # · amp eager nchw · whitebox
+// device-bound.pir · batch # · NVIDIA GeForce RTX # · PyTorch eager, amp nchw · whitebox
 //   latency # ms # % interval # ms … # ms; device # ms, host # ms; #/s
 //   host timm-rtx4090 # calls of # µs, PyTorch #
 //   bound by device # % of device time in kernels bound by arithmetic, # % by memory, # % by launches
-//   memory # MiB context # + weights # + gradients # + adam # + activations # + workspace #; the device has #
+//   memory # MiB # % interval # … #; context # + weights # + gradients # + adam # + activations # + workspace #; the device has #
+//   stack pytorch-# PyTorch #.x, CUDA # or later, lazy loading: its context is uncertain by a factor of # (--stack)
 //   energy # J per batch, # % interval # … # J; # J per sample; # W on average
 //   model #MACs # params, # operators
 //   predictor whitebox the time of each kernel by models of the hardware, which no network corrects

@@ -9,11 +9,12 @@ def @main(%x: Tensor[(4000000, 4096), float32]) {
 }
 // ---- stdout
 // OUT OF MEMORY: needs # MiB, t4 has # MiB
-// fixed-batch.pir · batch # · Tesla T4 · amp eager nchw · corrected
+// fixed-batch.pir · batch # · Tesla T4 · PyTorch eager, amp nchw · corrected
 //   latency # ms # % interval # ms … # ms; device # ms, host # ms; #/s
 //   host server # calls of # µs, PyTorch #.x
 //   bound by device # % of device time in kernels bound by arithmetic, # % by memory, # % by launches
-//   memory # MiB context # + weights # + activations # + workspace #; the device has #
+//   memory # MiB # % interval # … #; context # + weights # + activations # + workspace #; the device has #
+//   stack pytorch-# PyTorch #.x, CUDA # or later, lazy loading: its context is uncertain by a factor of # (--stack)
 //   energy # J per batch, # % interval # … # J; # J per sample; # W on average
 //   model #MACs # params, # operators
 //   predictor corrected the time of each kernel by models of the hardware, corrected by networks trained on rtx3090, rtx4090, rtx5090

@@ -10,13 +10,14 @@ def @main(%x: Tensor[(N, 64), float32]) -> (y: Tensor[(N, 64), float32]) {
 }
 // ---- perfc %s -b 8 -d h100-sxm --predictor whitebox
 // ---- stdout
-// host-bound.pir · batch # · NVIDIA H100 80GB HBM3 · amp eager nchw · whitebox
+// host-bound.pir · batch # · NVIDIA H100 80GB HBM3 · PyTorch eager, amp nchw · whitebox
 //   latency # ms # % interval # ms … # ms; device # ms, host # ms; #/s
 //   host server # calls of # µs, PyTorch #.x
 //   bound by host the device waits # % of the time; what helps:
 //     --mode compiled # ms #/s # × the samples per second
 //     --batch # # ms #/s # × the samples per second
-//   memory # MiB context # + weights # + activations # + workspace #; the device has #
+//   memory # MiB # % interval # … #; context # + weights # + activations # + workspace #; the device has #
+//   stack pytorch-# PyTorch #.x, CUDA # or later, lazy loading: its context is uncertain by a factor of # (--stack)
 //   energy # J per batch, # % interval # … # J; # J per sample; # W on average
 //   model #MACs # params, # operators
 //   predictor whitebox the time of each kernel by models of the hardware, which no network corrects
@@ -29,6 +30,7 @@ def @main(%x: Tensor[(N, 64), float32]) -> (y: Tensor[(N, 64), float32]) {
 //     3g.40gb # ms # # # #
 //     4g.40gb # ms # # # #
 //     7g.80gb # ms # # # #
+//     needs: less than the whole device's # MiB, for the context grows with the SMs, of which a slice has fewer
 //     +me: with media engines (NVDEC, NVJPG, OFA), which one slice of a GPU can have
 //   slowest operators, with their shares of device time
 //      # % # µs launch nn.relu
@@ -39,12 +41,13 @@ def @main(%x: Tensor[(N, 64), float32]) -> (y: Tensor[(N, 64), float32]) {
 // ---- exit 0
 // ---- perfc %s -b 8 -d h100-sxm --mode compiled --predictor whitebox
 // ---- stdout
-// host-bound.pir · batch # · NVIDIA H100 80GB HBM3 · amp compiled nchw · whitebox
+// host-bound.pir · batch # · NVIDIA H100 80GB HBM3 · PyTorch compiled, amp nchw · whitebox
 //   latency # ms # % interval # ms … # ms; device # ms, host # ms; #/s
 //   host server # kernels of # µs, PyTorch #.x
 //   bound by host the device waits # % of the time; what helps:
 //     --batch # # ms #/s # × the samples per second
-//   memory # MiB context # + weights # + activations # + workspace #; the device has #
+//   memory # MiB # % interval # … #; context # + weights # + activations # + workspace #; the device has #
+//   stack pytorch-# PyTorch #.x, CUDA # or later, lazy loading: its context is uncertain by a factor of # (--stack)
 //   energy # J per batch, # % interval # … # J; # J per sample; # W on average
 //   model #MACs # params, # operators
 //   predictor whitebox the time of each kernel by models of the hardware, which no network corrects
@@ -57,6 +60,7 @@ def @main(%x: Tensor[(N, 64), float32]) -> (y: Tensor[(N, 64), float32]) {
 //     3g.40gb # ms # # # #
 //     4g.40gb # ms # # # #
 //     7g.80gb # ms # # # #
+//     needs: less than the whole device's # MiB, for the context grows with the SMs, of which a slice has fewer
 //     +me: with media engines (NVDEC, NVJPG, OFA), which one slice of a GPU can have
 //   slowest operators, with their shares of device time
 //     # % # µs launch nn.relu

@@ -8,11 +8,12 @@ def @main(%x: Tensor[(N, 100000), float32]) -> (y: Tensor[(N, 100000), float32])
 }
 // ---- stdout
 // OUT OF MEMORY: needs # MiB, t4 has # MiB; not even one sample fits
-// no-batch-fits.pir · batch # · Tesla T4 · amp eager nchw · whitebox
+// no-batch-fits.pir · batch # · Tesla T4 · PyTorch eager, amp nchw · whitebox
 //   latency # ms # % interval # ms … # ms; device # ms, host # ms; #/s
 //   host server # calls of # µs, PyTorch #.x
 //   bound by device # % of device time in kernels bound by arithmetic, # % by memory, # % by launches
-//   memory # MiB context # + weights # + activations # + workspace #; the device has #
+//   memory # MiB # % interval # … #; context # + weights # + activations # + workspace #; the device has #
+//   stack pytorch-# PyTorch #.x, CUDA # or later, lazy loading: its context is uncertain by a factor of # (--stack)
 //   energy # J per batch, # % interval # … # J; # J per sample; # W on average
 //   model #MACs # params, # operators
 //   predictor whitebox the time of each kernel by models of the hardware, which no network corrects

@@ -15,11 +15,12 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 // ---- perfc %s -b 16777216 -d t4 --fail-on-oom
 // ---- stdout
 // OUT OF MEMORY: needs # MiB, t4 has # MiB; the largest batch that fits is #
-// out-of-memory.pir · batch # · Tesla T4 · amp eager nchw · whitebox
+// out-of-memory.pir · batch # · Tesla T4 · PyTorch eager, amp nchw · whitebox
 //   latency # ms # % interval # ms … # ms; device # ms, host # ms; #/s
 //   host server # calls of # µs, PyTorch #.x
 //   bound by device # % of device time in kernels bound by arithmetic, # % by memory, # % by launches
-//   memory # MiB context # + weights # + activations # + workspace #; the device has #
+//   memory # MiB # % interval # … #; context # + weights # + activations # + workspace #; the device has #
+//   stack pytorch-# PyTorch #.x, CUDA # or later, lazy loading: its context is uncertain by a factor of # (--stack)
 //   energy # J per batch, # % interval # … # J; # J per sample; # W on average
 //   model #MACs # params, # operators
 //   predictor whitebox the time of each kernel by models of the hardware, which no network corrects
@@ -40,11 +41,12 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 // h100-sxm # ms # ms … # ms # # MiB NO, batch # does # J # J none out-of-memory.pir
 //
 // OUT OF MEMORY: needs # MiB, t4 has # MiB; the largest batch that fits is #
-// out-of-memory.pir · batch # · Tesla T4 · amp eager nchw · whitebox
+// out-of-memory.pir · batch # · Tesla T4 · PyTorch eager, amp nchw · whitebox
 //   latency # ms # % interval # ms … # ms; device # ms, host # ms; #/s
 //   host server # calls of # µs, PyTorch #.x
 //   bound by device # % of device time in kernels bound by arithmetic, # % by memory, # % by launches
-//   memory # MiB context # + weights # + activations # + workspace #; the device has #
+//   memory # MiB # % interval # … #; context # + weights # + activations # + workspace #; the device has #
+//   stack pytorch-# PyTorch #.x, CUDA # or later, lazy loading: its context is uncertain by a factor of # (--stack)
 //   energy # J per batch, # % interval # … # J; # J per sample; # W on average
 //   model #MACs # params, # operators
 //   predictor whitebox the time of each kernel by models of the hardware, which no network corrects
@@ -55,11 +57,12 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 //   unfamiliar: waves (tiles / SMs) outside of what training saw (# % of the time)
 //
 // OUT OF MEMORY: needs # MiB, h100-sxm has # MiB; the largest batch that fits is #
-// out-of-memory.pir · batch # · NVIDIA H100 80GB HBM3 · amp eager nchw · corrected
+// out-of-memory.pir · batch # · NVIDIA H100 80GB HBM3 · PyTorch eager, amp nchw · corrected
 //   latency # ms # % interval # ms … # ms; device # ms, host # ms; #/s
 //   host server # calls of # µs, PyTorch #.x
 //   bound by device # % of device time in kernels bound by arithmetic, # % by memory, # % by launches
-//   memory # MiB context # + weights # + activations # + workspace #; the device has #
+//   memory # MiB # % interval # … #; context # + weights # + activations # + workspace #; the device has #
+//   stack pytorch-# PyTorch #.x, CUDA # or later, lazy loading: its context is uncertain by a factor of # (--stack)
 //   energy # J per batch, # % interval # … # J; # J per sample; # W on average
 //   model #MACs # params, # operators
 //   predictor corrected the time of each kernel by models of the hardware, corrected by networks trained on rtx3090, rtx4090, rtx5090
@@ -72,6 +75,7 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 //     3g.40gb # ms # # # # needs # of # MiB (# % kept free)
 //     4g.40gb # ms # # # # needs # of # MiB (# % kept free)
 //     7g.80gb # ms # # # # needs # of # MiB (# % kept free)
+//     needs: less than the whole device's # MiB, for the context grows with the SMs, of which a slice has fewer
 //     +me: with media engines (NVDEC, NVJPG, OFA), which one slice of a GPU can have
 //   slowest operators, with their shares of device time
 //      # % # µs compute nn.dense
