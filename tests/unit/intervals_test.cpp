@@ -1,4 +1,5 @@
 /// How sure the whitebox is.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -25,14 +26,14 @@ TEST(Whitebox, TheIntervalSaysWhatWasCalibrated) {
             (std::vector<std::string>{"precision fp32 was not calibrated, only amp"}));
 }
 
-/// Half the width, in ln, of a dense layer's interval.
-double width_on(Device d, std::string_view architecture, int labels = 0) {
+/// Half the width, in ln, of the interval of a graph, by default a dense layer.
+double width_on(Device d, std::string_view architecture, int labels = 0, std::string_view graph = kDense) {
   d.architecture = architecture;
   d.boost_clock_mhz = 1000;
   d.l2_mib = 1;
   d.memory_type = "hbm";
   d.calibrated_labels = labels;
-  const Prediction p = predicted(graph_of(kDense), {.precision = Precision::Fp16}, d);
+  const Prediction p = predicted(graph_of(std::string(graph)), {.precision = Precision::Fp16}, d);
   return std::log(p.latency_hi_ms / p.latency_ms);
 }
 
@@ -50,6 +51,16 @@ TEST(Whitebox, TheLessWasMeasuredOfAChipTheWiderTheInterval) {
     before = now;
   }
   EXPECT_NEAR(before, none, 0.02);
+}
+
+TEST(Whitebox, GroupedHeadsAreAsUncertainAsOthers) {
+  const auto width_of = [](std::string_view heads, std::string_view attention) {
+    return width_on(round_device(), "ampere", 0,
+                    fmt::format("def @main(%q: Tensor[(8, 32, 512, 64), float32], %k: Tensor[(8, {}, 512, 64), "
+                                "float32]) {{\n  %2 = {}(%q, %k, %k);\n  (%2)\n}}",
+                                heads, attention));
+  };
+  EXPECT_DOUBLE_EQ(width_of("8", "nn.attention"), width_of("32", "nn.sdpa"));
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ Evidence evidence_of_products(const Device& d, const std::optional<ProductDevice
 PriceKind kind_of(const Kernel& k, bool on_vector) {
   switch (k.kind) {
     case KernelKind::Matmul:
-      if (!k.ops.empty() && k.ops.front() == op("nn.sdpa")) return PriceKind::Attention;
+      if (!k.ops.empty() && def(k.ops.front()).category == Category::Attention) return PriceKind::Attention;
       return on_vector ? PriceKind::VectorProduct : PriceKind::Product;
     case KernelKind::Convolution:
       return on_vector ? PriceKind::VectorConvolution : PriceKind::Convolution;
