@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "cli/cli.h"
@@ -15,10 +16,12 @@
 namespace perfc::cli {
 namespace {
 
+constexpr std::size_t kNoDepth = std::numeric_limits<std::size_t>::max(), kDefaultDepth = 3;
+
 struct PredictArguments : PredictOptions {
-  std::string emit = "report", output, schema = "perfc-op";
+  std::string emit = "report", output, schema;
   bool json = false, quiet = false, fail_on_oom = false;
-  std::size_t top = 5, depth = 3;
+  std::size_t top = 5, depth = kNoDepth;
 };
 
 /// The host's GPUs of an nvidia-smi file, as the devices to predict for.
@@ -60,9 +63,11 @@ std::optional<std::string> in_post_order(const Asked& a, std::string (*text)(con
   return graph ? std::optional(text(a, *graph)) : std::nullopt;
 }
 
+const NodeSchema* schema_of(const PredictArguments& o) { return find_schema(o.schema.empty() ? "perfc-op" : o.schema); }
+
 std::optional<std::string> emit_features(const Asked& a) {
   return in_post_order(
-      a, [](const Asked& asked, const Graph& graph) { return to_csv(extract(graph, *find_schema(asked.o.schema))); });
+      a, [](const Asked& asked, const Graph& graph) { return to_csv(extract(graph, *schema_of(asked.o))); });
 }
 
 std::optional<std::string> emit_static(const Asked& a) {
@@ -100,7 +105,8 @@ constexpr Emit kEmits[] = {
     {"adjacency", emit_adjacency, nullptr},
     {"kernels", emit_kernels, nullptr},
     {"summary", nullptr,
-     [](const std::vector<Report>& r, const PredictArguments& o, Colour c) { return to_summary(r, o.depth, c); }},
+     [](const std::vector<Report>& r, const PredictArguments& o,
+        Colour c) { return to_summary(r, o.depth == kNoDepth ? kDefaultDepth : o.depth, c); }},
     {"trace", nullptr, [](const std::vector<Report>& r, const PredictArguments&, Colour) { return to_trace(r); }},
     {"folded", nullptr, [](const std::vector<Report>& r, const PredictArguments&, Colour) { return to_folded(r); }},
     {"dot", [](const Asked& a) { return std::optional(print_dot(a.graph)); }, nullptr},
@@ -128,7 +134,11 @@ int check_usage(const PredictArguments& o) {
     return fail(kBadUsage, fmt::format("--emit: '{}' is none of {}{}", o.emit, fmt::join(kinds, ", "),
                                        near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
   }
-  if (!find_schema(o.schema)) {
+  if (!o.schema.empty() && emit->name != "features")
+    return fail(kBadUsage, "--schema: says the columns of --emit=features alone");
+  if (o.depth != kNoDepth && emit->name != "summary")
+    return fail(kBadUsage, "--depth: says the levels of --emit=summary alone");
+  if (!schema_of(o)) {
     std::vector<std::string> names;
     for (const NodeSchema& s : schemas()) names.emplace_back(s.name);
     return fail(kBadUsage, fmt::format("--schema: '{}' is none of {}", o.schema, fmt::join(names, ", ")));
