@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Memory stays as good as docs/accuracy.md says: MIGProfiler, GPUMemNet, DIPPM's points.
 
-With the constants that are shipped, and for GPUMemNet, whose software stack is not in the device
-table, with one constant context. A sixteenth of GPUMemNet's architectures, all of the others.
+With the software stacks that they ran (data/stacks.json). A sixteenth of GPUMemNet's architectures, all of the others.
 """
 import pathlib
 import sys
@@ -30,14 +29,15 @@ def hold(what, value, bound):
 
 with tempfile.TemporaryDirectory() as folder:
     rows = fit_memory.mig_rows(str(PERFC), graphs, pathlib.Path(folder))
-    for part in {r["device"].split(":")[0] for r in rows}:
-        members = [r for r in rows if r["device"].startswith(part)]
+    for part in {r["set"] for r in rows}:
+        members = [r for r in rows if r["set"] == part]
         contexts = {}
         for r in members:
             key = (r["device"], r["convolves"])
             if key not in contexts:
                 contexts[key] = fit_memory.predict(
-                    str(PERFC), [*r["command"], "--device", r["device"]])["memory_breakdown_mib"]["context"]
+                    str(PERFC), [*r["command"], "--device", r["device"], "--stack", fit_memory.STACKS[part]]
+                )["memory_breakdown_mib"]["context"]
         hold(f"{part} as shipped, MAPE",
              fit_memory.scores([(r["rest"] + contexts[r["device"], r["convolves"]], r["mib"]) for r in members])[0],
              0.03)
