@@ -2,35 +2,43 @@
 
 #include <algorithm>
 
-#include "whitebox/constants.h"
-#include "whitebox/memory/memory.h"
+#include "whitebox/memory/on_device.h"
 
 namespace perfc {
 
-std::optional<double> LargestBatch::held_mib(std::int64_t batch) {
-  const auto [at, unasked] = held_.try_emplace(batch);
+const std::optional<MemoryNeeds>& LargestBatch::needs_of(std::int64_t batch) {
+  const auto [at, unasked] = needs_.try_emplace(batch);
   if (!unasked) return at->second;
   request_.batch = batch;
   Diagnostics unsaid;
   const auto graph = file_.at(request_, unsaid);
-  if (graph) at->second = memory_needs(*graph, request_.exec).allocated / constants::kBytesPerMib;
+  if (graph) at->second = memory_needs(*graph, request_.exec);
   return at->second;
 }
 
-std::optional<std::int64_t> LargestBatch::below(std::int64_t too_large, double capacity_mib) {
-  const auto most = held_mib(too_large), least = held_mib(1);
-  if (!most || !least || *most <= capacity_mib) return std::nullopt;
-  if (*least > capacity_mib) return 0;
+std::optional<std::int64_t> LargestBatch::below(std::int64_t too_large, const Device& device) {
+  const auto need_mib = [&](std::int64_t batch) {
+    const auto& needs = needs_of(batch);
+    return needs ? std::optional(least_mib(*needs, device)) : std::nullopt;
+  };
+  const auto most = need_mib(too_large), least = need_mib(1);
+  if (!most || !least || *most <= device.memory_mib) return std::nullopt;
+  if (*least > device.memory_mib) return 0;
   std::int64_t fits = 1, over = too_large;
   double fits_mib = *least, over_mib = *most;
   for (bool halve = false; over - fits > 1;) {
     const std::int64_t width = over - fits;
-    const double share = halve ? 0.5 : (capacity_mib - fits_mib) / (over_mib - fits_mib);
+    const double share = halve ? 0.5 : (device.memory_mib - fits_mib) / (over_mib - fits_mib);
     const std::int64_t guess = fits + std::clamp<std::int64_t>(static_cast<std::int64_t>(share * width), 1, width - 1);
-    const auto held = held_mib(guess);
-    if (!held) return std::nullopt;
-    if (*held <= capacity_mib) fits = guess, fits_mib = *held;
-    else over = guess, over_mib = *held;
+    const auto need = need_mib(guess);
+    if (!need) return std::nullopt;
+    if (*need <= device.memory_mib) {
+      fits = guess;
+      fits_mib = *need;
+    } else {
+      over = guess;
+      over_mib = *need;
+    }
     halve = (over - fits) > width / 2;
   }
   return fits;
@@ -40,7 +48,7 @@ void add_largest_batches(std::vector<Report>& reports, ModelFile& file, const Re
   LargestBatch search(file, request);
   for (Report& r : reports) {
     if (r.fits()) continue;
-    r.largest_batch = search.below(r.features.batch, r.device.memory_mib - r.prediction.memory.context_mib);
+    r.largest_batch = search.below(r.features.batch, r.device);
   }
 }
 

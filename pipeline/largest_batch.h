@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pipeline/model_file.h"
+#include "whitebox/memory/memory.h"
 
 namespace perfc {
 
@@ -15,19 +16,18 @@ class LargestBatch {
   /// `request`: the file's; its batch does not count.
   LargestBatch(ModelFile& file, Request request) : file_(file), request_(std::move(request)) {}
 
-  /// The largest batch below `too_large` of which the allocator's tensors fit into `capacity_mib`, what the context
-  /// leaves of a device's memory; 0: not even one sample does. Empty: the model cannot be had at the batches between,
-  /// or `too_large` fits by this memory model. Found by bisection with interpolated steps, for memory is nearly linear
-  /// in the batch: a handful of evaluations.
-  std::optional<std::int64_t> below(std::int64_t too_large, double capacity_mib);
+  /// The largest batch below `too_large` whose least need (`least_mib`) the device's memory holds; 0: not even one
+  /// sample's. Empty: the model cannot be had at the batches between, or `too_large` fits by this memory model. Found
+  /// by bisection with interpolated steps, for memory is nearly linear in the batch: a handful of evaluations.
+  std::optional<std::int64_t> below(std::int64_t too_large, const Device&);
 
  private:
-  /// What the allocator must hold at once at a batch, in MiB; empty: the model cannot be had at it.
-  std::optional<double> held_mib(std::int64_t batch);
+  /// What a batch needs; none: the model cannot be had at it.
+  const std::optional<MemoryNeeds>& needs_of(std::int64_t batch);
 
   ModelFile& file_;
   Request request_;
-  std::map<std::int64_t, std::optional<double>> held_;
+  std::map<std::int64_t, std::optional<MemoryNeeds>> needs_;
 };
 
 /// Fills in `Report::largest_batch` of the reports that do not fit.

@@ -60,7 +60,18 @@ void add_memory_interval(const Device& device, Prediction& out) {
   if (m.total_mib() <= device.memory_mib) out.memory_hi_mib = std::min(out.memory_hi_mib, device.memory_mib);
 }
 
+/// What cuBLAS' workspace takes there beyond the one that was simulated.
+double more_workspace_mib(const MemoryNeeds& needs, const Device& device) {
+  if (!needs.multiplies) return 0;
+  return device.stack.product_workspace(device.architecture) - mib(constants::kProductWorkspace);
+}
+
 }  // namespace
+
+double least_mib(const MemoryNeeds& needs, const Device& device) {
+  return device.stack.context(resident_threads(device), needs.convolves) + mib(needs.allocated) +
+         more_workspace_mib(needs, device);
+}
 
 /// Near the device's limit the allocator gives back what lies unused before it fails.
 void add_memory(const MemoryNeeds& needs, const Device& device, Prediction& out) {
@@ -69,11 +80,9 @@ void add_memory(const MemoryNeeds& needs, const Device& device, Prediction& out)
   m.weights_mib = mib(needs.weights);
   m.gradients_mib = mib(needs.gradients);
   m.optimizer_mib = mib(needs.optimizer);
-  const double larger = needs.multiplies
-                            ? device.stack.product_workspace(device.architecture) - mib(constants::kProductWorkspace)
-                            : 0;  // cuBLAS' workspace than the one that was simulated
-  const double reserved = std::clamp(device.memory_mib - m.context_mib, mib(needs.allocated) + larger,
-                                     std::max(mib(needs.allocated), mib(needs.reserved)) + larger);
+  const double least = least_mib(needs, device) - m.context_mib, larger = more_workspace_mib(needs, device);
+  const double reserved =
+      std::clamp(device.memory_mib - m.context_mib, least, std::max(least, mib(needs.reserved) + larger));
   const double rest = std::max(0.0, reserved - m.weights_mib - m.gradients_mib - m.optimizer_mib);
   m.workspace_mib = std::min(mib(needs.workspace) + larger, rest);
   m.activations_mib = rest - m.workspace_mib;

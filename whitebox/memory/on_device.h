@@ -5,7 +5,9 @@
 
 namespace perfc {
 
-/// Memory, its odds, its 90 % interval and warnings of a prediction.
+/// What a run cannot do without, in MiB: the context, and the most that is allocated at once.
+double least_mib(const MemoryNeeds&, const Device&);
+/// Memory, its odds and its 90 % interval of a prediction.
 void add_memory(const MemoryNeeds&, const Device&, Prediction&);
 
 }  // namespace perfc
