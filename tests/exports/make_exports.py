@@ -10,12 +10,9 @@ torch cannot make, with its reason. What is there is not made again. Then packs 
 import argparse
 import fnmatch
 import inspect
-import io
 import json
-import lzma
 import pathlib
 import sys
-import tarfile
 import tempfile
 import warnings
 import zipfile
@@ -29,6 +26,7 @@ import torch  # noqa: E402
 from torch.utils.flop_counter import FlopCounterMode  # noqa: E402
 
 import dispatch_models as zoo  # noqa: E402
+import packing  # noqa: E402
 from dispatch_record import without_stacks  # noqa: E402
 from perfc.export import exported, onnx, torchscript  # noqa: E402
 
@@ -197,16 +195,10 @@ def pack(folder):
     """tests/exports/models.tar.xz; forms of one kind in a row, which packs better."""
     about = {name: json.loads((folder / f"{name}.json").read_text()) for name in sorted(MODELS)}
     files = [f"{name}.{form}" for form in FORMS for name in sorted(MODELS) if (folder / f"{name}.{form}").exists()]
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as tar:
-        for name, data in [("models.json", json.dumps(about, indent=1).encode()),
-                           *((f, (folder / f).read_bytes()) for f in files)]:
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            tar.addfile(info, io.BytesIO(data))
-    filters = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 1 << 26}]
     target = HERE / "models.tar.xz"
-    target.write_bytes(lzma.compress(buffer.getvalue(), filters=filters))
+    target.write_bytes(
+        packing.archive([("models.json", json.dumps(about, indent=1).encode()),
+                         *((f, (folder / f).read_bytes()) for f in files)]))
     print(f"{target}: {len(files)} files, {target.stat().st_size / 1e6:.2f} MB")
 
 

@@ -12,7 +12,6 @@ whose names do not match stay as these two have them. tests/dispatch/README.md s
 import argparse
 import copy
 import fnmatch
-import io
 import json
 import lzma
 import pathlib
@@ -34,6 +33,7 @@ import torch  # noqa: E402
 
 import dispatch  # noqa: E402
 import dispatch_models  # noqa: E402
+import packing  # noqa: E402
 from perfc.export import exported, torchscript  # noqa: E402
 
 SECONDS = 240           # a model
@@ -213,16 +213,10 @@ def pack(names, folder):
         json.dumps(json.loads(line), separators=(",", ":"))
         for line in (folder / "operators.jsonl").read_text().splitlines()
     ]
-    filters = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 1 << 26}]
-    (TARGET / "dispatched.jsonl.xz").write_bytes(lzma.compress(("\n".join(lines) + "\n").encode(), filters=filters))
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as tar:
-        for row in sorted((r for r in rows if r["file"]), key=lambda r: (r["file"].rpartition(".")[2], r["model"])):
-            data = (folder / row["file"]).read_bytes()
-            info = tarfile.TarInfo(row["file"])
-            info.size = len(data)
-            tar.addfile(info, io.BytesIO(data))
-    (TARGET / "models.tar.xz").write_bytes(lzma.compress(buffer.getvalue(), filters=filters))
+    (TARGET / "dispatched.jsonl.xz").write_bytes(packing.compressed(("\n".join(lines) + "\n").encode()))
+    with_file = sorted((r for r in rows if r["file"]), key=lambda r: (r["file"].rpartition(".")[2], r["model"]))
+    (TARGET / "models.tar.xz").write_bytes(
+        packing.archive((r["file"], (folder / r["file"]).read_bytes()) for r in with_file))
     for name in ("dispatched.jsonl.xz", "models.tar.xz"):
         print(f"{name}: {(TARGET / name).stat().st_size / 1e6:.2f} MB")
 
