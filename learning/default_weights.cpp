@@ -1,18 +1,8 @@
 #include "learning/default_weights.h"
 
-// The checkpoint's bytes, as they are. PERFC_DEFAULT_WEIGHTS is its path.
-__asm__(
-    ".pushsection .rodata\n"
-    ".balign 16\n"
-    ".globl perfc_default_weights\n"
-    "perfc_default_weights:\n"
-    ".incbin \"" PERFC_DEFAULT_WEIGHTS
-    "\"\n"
-    ".globl perfc_default_weights_end\n"
-    "perfc_default_weights_end:\n"
-    ".popsection\n");
+#include "ir/support/embed_bytes.h"
 
-extern "C" const char perfc_default_weights[], perfc_default_weights_end[];
+PERFC_EMBED_BYTES(perfc_default_weights, PERFC_DEFAULT_WEIGHTS);
 
 namespace perfc {
 

@@ -2,22 +2,11 @@
 
 #include <cstddef>
 
-// The checkpoints' bytes, as they are. PERFC_COUNTER_MODELS is their folder.
-#define PERFC_INCLUDE_BYTES(symbol, file)    \
-  __asm__(                                   \
-      ".pushsection .rodata\n"               \
-      ".balign 16\n"                         \
-      ".globl " #symbol "\n" #symbol         \
-      ":\n"                                  \
-      ".incbin \"" PERFC_COUNTER_MODELS file \
-      "\"\n"                                 \
-      ".globl " #symbol "_end\n" #symbol     \
-      "_end:\n"                              \
-      ".popsection\n");                      \
-  extern "C" const char symbol[], symbol##_end[]
+#include "ir/support/embed_bytes.h"
 
-PERFC_INCLUDE_BYTES(perfc_counters_rajaperf, "/counters_rajaperf.safetensors");
-PERFC_INCLUDE_BYTES(perfc_counters_aiwc, "/counters_aiwc.safetensors");
+// PERFC_COUNTER_MODELS is the folder of the checkpoints.
+PERFC_EMBED_BYTES(perfc_counters_rajaperf, PERFC_COUNTER_MODELS "/counters_rajaperf.safetensors");
+PERFC_EMBED_BYTES(perfc_counters_aiwc, PERFC_COUNTER_MODELS "/counters_aiwc.safetensors");
 
 namespace perfc {
 namespace {

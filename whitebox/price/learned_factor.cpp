@@ -9,19 +9,10 @@
 #include <span>
 #include <vector>
 
+#include "ir/support/embed_bytes.h"
 #include "whitebox/constants.h"
 
-// The trees' bytes, as they are. PERFC_PRODUCT_TREES is their path.
-__asm__(
-    ".pushsection .rodata\n"
-    ".balign 16\n"
-    ".globl perfc_product_trees\n"
-    "perfc_product_trees:\n"
-    ".incbin \"" PERFC_PRODUCT_TREES
-    "\"\n"
-    ".popsection\n");
-
-extern "C" const char perfc_product_trees[];
+PERFC_EMBED_BYTES(perfc_product_trees, PERFC_PRODUCT_TREES);
 
 namespace perfc {
 namespace {
