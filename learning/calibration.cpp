@@ -52,7 +52,6 @@ constexpr double kOutlier = 0.05;
 constexpr int kSteps = 12;
 constexpr double kDifference = 0.02, kSettled = 1e-3;
 constexpr std::string_view kCalibrated = "-calibrated";
-constexpr double kMostShare = 10;  // what device files accept
 
 /// To four significant digits: more would be noise.
 double rounded(double v) { return std::stod(fmt::format("{:.4g}", v)); }
@@ -68,7 +67,7 @@ Device with(Device d, const std::vector<Constant>& constants, const Eigen::Vecto
     if (constants[c].of_host) d.host = d.host.slowed(factor);
     for (const char* share : constants[c].shares) {
       if (const auto at = d.efficiency.find(share); at != d.efficiency.end())
-        at->second = std::min(at->second / factor, kMostShare);
+        at->second = std::min(at->second / factor, kMostEfficiency);
     }
   }
   d.idle_w = std::min(d.idle_w, d.tdp_w);

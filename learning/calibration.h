@@ -31,6 +31,9 @@ struct Calibration {
   double power_error_before = 0, power_error_after = 0;
 };
 
+/// A device's efficiencies stay within this, as device files must have them.
+inline constexpr double kMostEfficiency = 10;
+
 /// Fails on labels of several devices, and where no label can be predicted.
 Result<Calibration> calibrate(const CalibrationRequest&, Diagnostics&);
 

@@ -33,7 +33,6 @@ constexpr auto kFactors = static_cast<Eigen::Index>(std::size(kProductFactors));
 constexpr double kLargeError = 0.1, kStay = 0.15;
 constexpr int kMostFitSteps = 30;
 constexpr double kFactorProbe = 0.02, kLeastChange = 1e-3, kFirstDamping = 1e-2;
-constexpr double kMostFactor = 10;  // what device files accept
 
 /// Reads one table; the first thing that is wrong with a row is reported.
 class ProductReader {
@@ -137,7 +136,7 @@ class ProductFit {
 
   double factor(const Eigen::VectorXd& at, std::size_t i) const {
     const double moved = device_.own.*kProductFactors[i].factor * std::exp(at(static_cast<Eigen::Index>(i)));
-    return std::clamp(moved, 1 / kMostFactor, kMostFactor);
+    return std::clamp(moved, 1 / kMostEfficiency, kMostEfficiency);
   }
 
  private:
