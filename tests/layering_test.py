@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Includes must run downhill: a module's files may include headers of their own
 module and of those that its perfc_module line in CMakeLists.txt names as DEPS.
+And one qualified name is one type: two headers that each define a type of the
+same name break the one-definition rule of C++ as soon as one program holds both.
 
 usage: layering_test.py [ROOT]      prints FILE:LINE of every violation
 """
@@ -18,6 +20,9 @@ PRIVATE = {"nlohmann/": "JSON", "tinyxml2.h": "XML", "CLI/": "command line", "go
            "boost/spirit": "parser"}
 # Takes seconds to compile, hence once.
 ONLY_IN = {"CLI/": "cli/command_line.cpp"}
+NAMESPACE = re.compile(r"^namespace ([\w:]+) \{")
+# A definition outside of every other type stands in the first column.
+TYPE = re.compile(r"^(?:struct|class|enum(?: class)?|union) (\w+)[^;]*$")
 
 
 def modules(cmake: str) -> dict[str, set[str]]:
@@ -69,6 +74,23 @@ def violations(root: pathlib.Path) -> list[str]:
     return found
 
 
+def types_defined_twice(root: pathlib.Path) -> list[str]:
+    first, found = {}, []
+    for module in sorted(modules((root / "CMakeLists.txt").read_text())):
+        for path in sorted((root / module).rglob("*.h")):
+            namespace, after = "", ""
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                if opened := NAMESPACE.match(line):
+                    namespace = opened.group(1)
+                # A specialisation of a template is no second definition.
+                if (defined := TYPE.match(line)) and not after.startswith("template <>"):
+                    name, where = f"{namespace}::{defined.group(1)}", f"{path.relative_to(root)}:{number}"
+                    if first.setdefault(name, where) != where:
+                        found.append(f"{where}: {name} is also defined at {first[name]}")
+                after = line
+    return found
+
+
 def self_test() -> None:
     """The rules themselves, on text made for the purpose."""
     import tempfile
@@ -76,8 +98,10 @@ def self_test() -> None:
         root = pathlib.Path(folder)
         (root / "CMakeLists.txt").write_text("perfc_module(ir LIBS fmt::fmt)\nperfc_module(top DEPS ir LIBS a::b)\n")
         for path, text in {
-                "ir/a.h": "", "ir/b.cpp": '#include "top/t.h"\n', "ir/c.h": "#include <nlohmann/json.hpp>\n",
-                "top/t.h": '#include "ir/a.h"\n', "top/u.cpp": '\n#include "ir/none.h"\n#include <CLI/App.hpp>\n'
+                "ir/a.h": "namespace perfc {\nstruct A {\n", "ir/b.cpp": '#include "top/t.h"\n',
+                "ir/c.h": "#include <nlohmann/json.hpp>\n",
+                "top/t.h": '#include "ir/a.h"\nstruct A;\nnamespace perfc {\nclass A final {\n',
+                "top/u.cpp": '\n#include "ir/none.h"\n#include <CLI/App.hpp>\n'
         }.items():
             (root / path).parent.mkdir(exist_ok=True)
             (root / path).write_text(text)
@@ -87,13 +111,15 @@ def self_test() -> None:
                     "top/u.cpp:3: CLI/ is included by cli/command_line.cpp alone"]
         got = violations(root)
         assert got == expected, got
+        got = types_defined_twice(root)
+        assert got == ["top/t.h:4: perfc::A is also defined at ir/a.h:2"], got
 
 
 def main() -> int:
     self_test()
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent)
-    found = violations(root)
-    print("\n".join(found) if found else "includes run downhill")
+    found = violations(root) + types_defined_twice(root)
+    print("\n".join(found) if found else "includes run downhill, and every type is defined once")
     return 1 if found else 0
 
 

@@ -26,13 +26,13 @@ std::vector<std::string> relative_model_names() {
   return names;
 }
 
-std::string shown(const MetricRow& m, const Estimate& e) {
+std::string shown(const MetricRow& m, const MeanOverSeeds& e) {
   if (std::isnan(e.mean)) return "-";
   return m.shown == MetricRow::Shown::Percent ? fmt::format("{:.1f} ± {:.1f} %", 100 * e.mean, 100 * e.half_width)
                                               : fmt::format("{:.3f} ± {:.3f}", e.mean, e.half_width);
 }
 
-std::string table(const CountersEvalArguments& o, const std::vector<std::vector<Estimate>>& values) {
+std::string table(const CountersEvalArguments& o, const std::vector<std::vector<MeanOverSeeds>>& values) {
   std::string out = o.markdown ? "| model |" : fmt::format("{:<10}", "model");
   for (const MetricRow& m : metric_table())
     out += o.markdown ? fmt::format(" {} |", m.name) : fmt::format(" {:>16}", m.name);

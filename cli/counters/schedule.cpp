@@ -89,7 +89,7 @@ std::optional<T> parse_file(const std::string& path, const Parse& parse) {
 Json to_json(const JobList& list, const std::vector<MachineKind>& fleet, const JobSchedule& plan,
              const std::vector<Outcome>& outcomes, const std::string& model) {
   Json placements = Json::array(), policies = Json::array();
-  for (const Placement& p : plan.placements) {
+  for (const JobPlacement& p : plan.placements) {
     placements.push_back({{"job", list.jobs[p.job].name},
                           {"machine", fleet[p.kind].name},
                           {"number", p.number},
@@ -111,7 +111,7 @@ std::string text(const CountersScheduleArguments& o, const JobList& list, const 
                  const JobSchedule& plan, const std::vector<Outcome>& outcomes) {
   std::string out =
       fmt::format("{:<32} {:<24} {:>12} {:>12} {:>12}\n", "job", "machine", "predicted s", "start s", "end s");
-  for (const Placement& p : plan.placements) {
+  for (const JobPlacement& p : plan.placements) {
     const std::string machine =
         fleet[p.kind].count > 1 ? fmt::format("{} {}", fleet[p.kind].name, p.number) : fleet[p.kind].name;
     out += fmt::format("{:<32} {:<24} {:>12.6g} {:>12.6g} {:>12.6g}\n", list.jobs[p.job].name, machine,

@@ -139,7 +139,7 @@ RelativeMetrics measure(const FeatureMatrix& p, const FeatureMatrix& y, const Fe
   return m;
 }
 
-Estimate estimate(std::span<const double> values) {
+MeanOverSeeds mean_over_seeds(std::span<const double> values) {
   // 97.5 % quantiles of Student's t by degrees of freedom, from 1.
   constexpr std::array kQuantiles{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
                                   2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093};
@@ -149,7 +149,7 @@ Estimate estimate(std::span<const double> values) {
   }
   const auto n = static_cast<double>(known.size());
   if (known.empty()) return {std::numeric_limits<double>::quiet_NaN(), 0};
-  Estimate e{.mean = std::accumulate(known.begin(), known.end(), 0.0) / n};
+  MeanOverSeeds e{.mean = std::accumulate(known.begin(), known.end(), 0.0) / n};
   if (known.size() < 2) return e;
   double squares = 0;
   for (const double v : known) squares += std::pow(v - e.mean, 2);
@@ -157,9 +157,9 @@ Estimate estimate(std::span<const double> values) {
   return e;
 }
 
-Result<std::vector<std::vector<Estimate>>> evaluate_counters(const CounterProblem& problem, const CounterEvalOptions& o,
-                                                             Diagnostics& diags,
-                                                             std::vector<HeldBackPrediction>* predictions) {
+Result<std::vector<std::vector<MeanOverSeeds>>> evaluate_counters(const CounterProblem& problem,
+                                                                  const CounterEvalOptions& o, Diagnostics& diags,
+                                                                  std::vector<HeldBackPrediction>* predictions) {
   std::vector<std::size_t> rows = problem.measured();
   for (const std::string& name : o.without) {
     if (std::erase_if(rows, [&](std::size_t r) { return problem.data->workloads[r].application == name; }) == 0) {
@@ -170,7 +170,7 @@ Result<std::vector<std::vector<Estimate>>> evaluate_counters(const CounterProble
   if (!check_split(*problem.data, o.split, diags)) return Failure{};
   const FeatureMatrix all = problem.target(rows);
   const auto reference = problem.reference ? ReferenceColumn::Yes : ReferenceColumn::No;
-  std::vector<std::vector<Estimate>> table;
+  std::vector<std::vector<MeanOverSeeds>> table;
   for (const std::string& name : o.models) {
     const RelativeModelRow* row = find_relative_model(name);
     if (!row) return diags.error(fmt::format("no model is called '{}'", name));
@@ -200,7 +200,7 @@ Result<std::vector<std::vector<Estimate>>> evaluate_counters(const CounterProble
       for (std::size_t k = 0; k < kMetrics.size(); ++k) values[k].push_back(m.*kMetrics[k].value);
     }
     auto& estimates = table.emplace_back();
-    for (const auto& v : values) estimates.push_back(estimate(v));
+    for (const auto& v : values) estimates.push_back(mean_over_seeds(v));
   }
   return table;
 }

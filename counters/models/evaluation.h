@@ -28,10 +28,10 @@ RelativeMetrics measure(const FeatureMatrix& prediction, const FeatureMatrix& ta
                         ReferenceColumn);
 
 /// A metric over seeds: mean, and half the width of its 95 % confidence interval (Student's t).
-struct Estimate {
+struct MeanOverSeeds {
   double mean = 0, half_width = 0;
 };
-Estimate estimate(std::span<const double>);
+MeanOverSeeds mean_over_seeds(std::span<const double>);
 
 /// Where a split's models are measured.
 enum class MeasuredOn : unsigned char {
@@ -64,8 +64,8 @@ struct HeldBackPrediction {
 /// Else every kernel, application or suite is held back in turn, and its predictions by a model that saw none of it are
 /// measured together.
 /// `predictions`: where to put them all, or null.
-Result<std::vector<std::vector<Estimate>>> evaluate_counters(const CounterProblem&, const CounterEvalOptions&,
-                                                             Diagnostics&,
-                                                             std::vector<HeldBackPrediction>* predictions = nullptr);
+Result<std::vector<std::vector<MeanOverSeeds>>> evaluate_counters(
+    const CounterProblem&, const CounterEvalOptions&, Diagnostics&,
+    std::vector<HeldBackPrediction>* predictions = nullptr);
 
 }  // namespace perfc

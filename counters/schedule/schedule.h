@@ -39,15 +39,15 @@ struct PolicyRow {
 };
 std::span<const PolicyRow> policy_table();
 
-struct Placement {
+struct JobPlacement {
   std::size_t job = 0, kind = 0;
   std::size_t number = 0;  ///< of the machines of that kind, from 0
   double start_s = 0, end_s = 0;
 };
 struct JobSchedule {
-  std::vector<Placement> placements;  ///< in the order of decisions
-  double makespan_s = 0;              ///< from the first arrival to the last end
-  double mean_turnaround_s = 0;       ///< from arrival to end
+  std::vector<JobPlacement> placements;  ///< in the order of decisions
+  double makespan_s = 0;                 ///< from the first arrival to the last end
+  double mean_turnaround_s = 0;          ///< from arrival to end
 };
 
 /// Every job must run on some machine of the fleet. `random`: of the policy Random alone.

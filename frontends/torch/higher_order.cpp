@@ -16,7 +16,9 @@ std::vector<Value> items_of(const Value& v) {
   return list ? *list->items : std::vector<Value>{v};
 }
 
-void append(std::vector<Value>& to, const std::vector<Value>& more) { to.insert(to.end(), more.begin(), more.end()); }
+void append_all(std::vector<Value>& to, const std::vector<Value>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
 
 Result<std::vector<Value>> run(Call& c, const Block& block, std::vector<Value> arguments) {
   c.args = std::move(arguments);
@@ -81,8 +83,8 @@ Result<std::vector<Value>> over_entries(Call& c, std::vector<Value> carried, con
     const auto now = entries_at(c, xs, i);
     if (!now) return Failure{};
     std::vector<Value> arguments = carried;
-    append(arguments, *now);
-    append(arguments, extra);
+    append_all(arguments, *now);
+    append_all(arguments, extra);
     const auto results = run(c, c.operation.blocks[0], std::move(arguments));
     if (!results) return Failure{};
     if (results->size() < carried.size()) return c.error("the graph gives fewer values than it carries on");
@@ -107,7 +109,7 @@ Result<std::vector<Value>> while_loop(Call& c) {
   const std::vector<Value> extra = c.args.size() > 1 ? items_of(c.args[1]) : std::vector<Value>{};
   for (std::int64_t round = 0; round <= kMostRounds; ++round) {
     std::vector<Value> arguments = carried;
-    append(arguments, extra);
+    append_all(arguments, extra);
     const auto test = run(c, c.operation.blocks[0], arguments);
     if (!test) return Failure{};
     if (test->size() != 1) return c.error("the condition is not one value");

@@ -214,8 +214,8 @@ TEST(RelativeMetrics, ReferenceIsAMachine) {
 
 TEST(RelativeMetrics, IntervalOverSeeds) {
   const std::vector<double> v{1, 2, 3};
-  EXPECT_NEAR(estimate(v).mean, 2, 1e-12);
-  EXPECT_NEAR(estimate(v).half_width, 4.303 / std::sqrt(3), 1e-3);
+  EXPECT_NEAR(mean_over_seeds(v).mean, 2, 1e-12);
+  EXPECT_NEAR(mean_over_seeds(v).half_width, 4.303 / std::sqrt(3), 1e-3);
 }
 
 /// What is reported and what models are chosen on are different workloads; what is left out is in neither.

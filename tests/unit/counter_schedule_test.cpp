@@ -64,7 +64,7 @@ TEST(Schedule, SeveralOfAKindAndWhatRunsNowhereElse) {
   const JobSchedule s = simulate(j, fleet, Policy::Predicted, Random(1));
   EXPECT_EQ(s.makespan_s, 9);  // the last on slow 0–9; two on each fast one would be 8
   for (const Policy p : {Policy::Random, Policy::RoundRobin, Policy::SingleBest, Policy::Oracle}) {
-    for (const Placement& at : simulate(j, fleet, p, Random(3)).placements) EXPECT_TRUE(at.job != 3 || at.kind == 1);
+    for (const JobPlacement& at : simulate(j, fleet, p, Random(3)).placements) EXPECT_TRUE(at.job != 3 || at.kind == 1);
   }
 }
 
@@ -72,7 +72,7 @@ TEST(Schedule, RandomDependsOnTheSeedAlone) {
   const auto j = jobs({{1, 2}, {2, 3}, {3, 5}, {4, 7}, {5, 11}, {6, 13}, {7, 17}, {8, 19}});
   const auto kinds = [&](std::uint64_t seed) {
     std::vector<std::size_t> out;
-    for (const Placement& p : simulate(j, kTwo, Policy::Random, Random(seed)).placements) out.push_back(p.kind);
+    for (const JobPlacement& p : simulate(j, kTwo, Policy::Random, Random(seed)).placements) out.push_back(p.kind);
     return out;
   };
   EXPECT_EQ(kinds(1), kinds(1));
