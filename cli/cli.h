@@ -38,7 +38,8 @@ struct PredictOptions {
   std::vector<std::string> devices;
   std::string device_file, smi_file, host, stack;
   std::string batch;  ///< kept as text: "0" and "x" get a message of our own, "1,8,32" is a sweep
-  std::string dtype = "amp", mode = "eager", layout = "nchw", norms = "full", task = "infer", optimizer = "adam";
+  std::string dtype, runtime, mode, layout;  ///< empty: the runtime's own
+  std::string norms = "full", task = "infer", optimizer = "adam";
   std::string predictor = "default", opaque = "refuse", fold = "auto";
   std::vector<std::string> shapes, dims;
   std::string signature;

@@ -65,6 +65,67 @@ bool is_predictor(const std::string& name) {
   return ::access(name.c_str(), F_OK) == 0 || choose("--predictor", name, {"default", "whitebox"});
 }
 
+const RuntimeDef* runtime_of(const PredictOptions& o) {
+  std::vector<std::string> names;
+  for (const RuntimeDef& r : runtime_table()) names.emplace_back(r.name);
+  if (!o.runtime.empty() && !choose("--runtime", o.runtime, names)) return nullptr;
+  if (!o.mode.empty() && !choose("--mode", o.mode, {"eager", "compiled"})) return nullptr;
+  const std::string of_mode = o.mode == "compiled" ? "torch-compile" : "pytorch";
+  if (o.runtime.empty()) return find_runtime(of_mode);
+  if (!o.mode.empty() && o.runtime != of_mode) {
+    fail(kBadUsage,
+         fmt::format("--mode {} is short for --runtime {}, not {}; leave it out", o.mode, of_mode, o.runtime));
+    return nullptr;
+  }
+  return find_runtime(o.runtime);
+}
+
+/// What a runtime does not have, with the option that asks for it.
+std::string unavailable(const RuntimeDef& runtime, const PredictOptions& o) {
+  if (!runtime.autocast) {
+    if (o.dtype == "int8" && !runtime.keeps_eight_bits)
+      return "--dtype int8: it runs the width that the file has; quantise the model and predict that file";
+    if (o.dtype == "amp") return "--dtype amp is PyTorch's autocast; give fp16";
+    if (o.task != "infer") return fmt::format("--task {} is PyTorch's; it runs inference", o.task);
+    if (o.norms != "full") return fmt::format("--norms {} is of --dtype amp, which it does not have", o.norms);
+    if (o.cudnn_benchmark) return "--cudnn-benchmark is PyTorch's; it always tries its algorithms when it starts";
+  }
+  if (runtime.own_layout && !o.layout.empty()) return "it chooses the layout of each kernel; leave out --layout";
+  return {};
+}
+
+/// The width that a runtime computes in if nobody says.
+std::string dtype_of(const RuntimeDef& runtime, const PredictOptions& o) {
+  if (!o.dtype.empty()) return o.dtype == "default" && runtime.default_tf32 ? "tf32" : o.dtype;
+  return runtime.autocast ? "amp" : "fp16";
+}
+
+bool set_execution(const PredictOptions& o, ExecConfig& exec) {
+  const RuntimeDef* runtime = runtime_of(o);
+  if (!runtime) return false;
+  const std::string dtype = dtype_of(*runtime, o);
+  if (!choose("--dtype", dtype, {"fp32", "tf32", "amp", "fp16", "bf16", "int8", "default"}) ||
+      !choose("--layout", o.layout.empty() ? "nchw" : o.layout, {"nchw", "nhwc"}) ||
+      !choose("--norms", o.norms, {"full", "half"}) || !choose("--task", o.task, {"infer", "forward", "train"}) ||
+      !choose("--optimizer", o.optimizer, {"sgd", "momentum", "adam"})) {
+    return false;
+  }
+  if (const std::string what = unavailable(*runtime, o); !what.empty()) {
+    fail(kBadUsage, fmt::format("--runtime {}: {}", runtime->name, what));
+    return false;
+  }
+  exec.precision = *find_precision(dtype);
+  exec.task = o.task == "infer" ? Task::Infer : o.task == "forward" ? Task::Forward : Task::Train;
+  exec.optimizer = o.optimizer == "sgd"        ? Optimizer::Sgd
+                   : o.optimizer == "momentum" ? Optimizer::Momentum
+                                               : Optimizer::Adam;
+  exec.cudnn_benchmark = o.cudnn_benchmark;
+  exec.layout = o.layout == "nhwc" ? Layout::Nhwc : Layout::Nchw;
+  exec.norms = o.norms == "full" ? Norms::Full : Norms::Half;
+  exec = on_runtime(exec, runtime->id);
+  return true;
+}
+
 }  // namespace
 
 void add_shape_options(Command& c, PredictOptions& o, Batches batches) {
@@ -93,10 +154,13 @@ void add_predict_options(Command& c, PredictOptions& o, Batches batches) {
            "Software whose context takes memory: a name of `perfc devices --stacks`, or a file of one [the device's: "
            "pytorch-2, …]");
   c.option("--dtype", o.dtype,
-           "fp32, tf32, amp, fp16, bf16, int8 or default, what PyTorch does untouched: float32, TF32 in convolutions "
-           "[amp]");
-  c.option("--mode", o.mode, "eager or compiled [eager]");
-  c.option("--layout", o.layout, "nchw or nhwc: memory layout of convolutions [nchw]");
+           "fp32, tf32, amp, fp16, bf16, int8 or default, what the runtime does untouched (PyTorch: float32, TF32 in "
+           "convolutions; ONNX Runtime, TensorRT: TF32) [amp; fp16 where there is no AMP]");
+  c.option("--runtime", o.runtime,
+           "What runs the model: pytorch, torch-compile, cuda-graph (of PyTorch eager), onnxruntime (CUDA) or tensorrt "
+           "[pytorch]");
+  c.option("--mode", o.mode, "eager or compiled: short for --runtime pytorch and torch-compile");
+  c.option("--layout", o.layout, "nchw or nhwc: memory layout of convolutions [nchw; TensorRT's own]");
   c.option("--norms", o.norms,
            "full or half: whether AMP computes layer, group and RMS norms in float32, as autocast does, or in 16 bits "
            "(timm's --fast-norm, Apex) [full]");
@@ -158,24 +222,11 @@ std::optional<Request> to_request(const PredictOptions& o, Batches taken) {
   for (const std::string& d : o.dims) {
     if (!parse_dim(d, r.import)) return std::nullopt;
   }
-  if (!choose("--dtype", o.dtype, {"fp32", "tf32", "amp", "fp16", "bf16", "int8", "default"}) ||
-      !choose("--mode", o.mode, {"eager", "compiled"}) || !choose("--layout", o.layout, {"nchw", "nhwc"}) ||
-      !choose("--norms", o.norms, {"full", "half"}) || !choose("--task", o.task, {"infer", "forward", "train"}) ||
-      !choose("--optimizer", o.optimizer, {"sgd", "momentum", "adam"}) || !is_predictor(o.predictor) ||
-      !choose("--opaque", o.opaque, {"refuse", "warn"}) ||
-      !choose("--fold-batch-norm", o.fold, {"auto", "on", "off"})) {
+  if (!is_predictor(o.predictor) || !choose("--opaque", o.opaque, {"refuse", "warn"}) ||
+      !choose("--fold-batch-norm", o.fold, {"auto", "on", "off"}) || !set_execution(o, r.exec)) {
     return std::nullopt;
   }
   r.import.signature = o.signature;
-  r.exec.precision = *find_precision(o.dtype);
-  r.exec.mode = o.mode == "eager" ? ExecMode::Eager : ExecMode::Compiled;
-  r.exec.task = o.task == "infer" ? Task::Infer : o.task == "forward" ? Task::Forward : Task::Train;
-  r.exec.optimizer = o.optimizer == "sgd"        ? Optimizer::Sgd
-                     : o.optimizer == "momentum" ? Optimizer::Momentum
-                                                 : Optimizer::Adam;
-  r.exec.cudnn_benchmark = o.cudnn_benchmark;
-  r.exec.layout = o.layout == "nchw" ? Layout::Nchw : Layout::Nhwc;
-  r.exec.norms = o.norms == "full" ? Norms::Full : Norms::Half;
   r.opaque = o.opaque == "warn" ? OpaquePolicy::Warn : OpaquePolicy::Refuse;
   if (o.fold != "auto") r.fold_batch_norm = o.fold == "on" ? FoldBatchNorm::Yes : FoldBatchNorm::No;
   r.devices = o.devices.empty() ? std::vector<std::string>{"a100-40gb"} : o.devices;

@@ -195,7 +195,10 @@ Result<std::vector<Report>> predict_batch(Job& job, ModelFile& file, const Reque
   auto reports = predict(*graph, job.devices, *job.predictor, request, diags);
   if (!reports) return Failure{};
   add_largest_batches(*reports, file, request);
-  if (tells_alternatives(job)) add_alternatives(*reports, file, *job.predictor, request);
+  if (tells_alternatives(job)) {
+    add_alternatives(*reports, file, *job.predictor, request);
+    add_runtimes(*reports, file, *job.predictor, request);
+  }
   return reports;
 }
 

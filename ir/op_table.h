@@ -234,6 +234,8 @@ struct OpDef {
   OnScores on_scores = OnScores::Nothing;
   Gradient gradient = Gradient::Computed;
   Wants wants = Wants::Anything;
+  /// ONNX Runtime's FusedConv computes it on its result (onnxruntime/core/optimizer/conv_add_act_fusion.cc).
+  bool in_fused_conv = false;
   std::int8_t saved_states = 0;     ///< of Keeps::Gates
   std::int8_t mask = 0;             ///< of attention of queries, keys and values: the operand that is a mask; 0: none
   OpId kernel = {};                 ///< operator whose kernel runs instead of one of its own; empty: none

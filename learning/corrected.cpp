@@ -215,6 +215,8 @@ class CorrectedPredictor final : public Predictor {
     if (device.kind != "gpu" && !terms_.contains(device.name))
       return fmt::format("trained on GPUs only, {} is a {}", device.name, device.kind);
     if (whitebox.config().task == Task::Train) return "trained on inference only";
+    if (const RuntimeDef& r = def(whitebox.config().runtime); !r.trained)
+      return fmt::format("trained on PyTorch only, this is {}", r.title);
     const Precision p = whitebox.config().precision;
     if (!table_.precisions.contains(table_.like_trained(p))) {
       std::vector<std::string_view> known;

@@ -4,6 +4,8 @@
 
 #include <map>
 
+#include "whitebox/whitebox.h"
+
 namespace perfc {
 namespace {
 
@@ -35,6 +37,13 @@ void try_out(const std::string& options, const Request& changed, ModelFile& file
   }
 }
 
+/// The kernels of these reports, launched as one graph: they are not predicted a second time.
+void add_recorded(const RuntimeDef& graph, std::vector<Report>& reports) {
+  for (Report& r : reports)
+    if (runs_on(graph, r.device))
+      r.runtimes.push_back({graph.id, r.exec.precision, joined_ms(r.prediction.device_ms, graph.run_us / 1e3)});
+}
+
 }  // namespace
 
 void add_alternatives(std::vector<Report>& reports, ModelFile& file, const Predictor& predictor,
@@ -48,14 +57,38 @@ void add_alternatives(std::vector<Report>& reports, ModelFile& file, const Predi
   }
   if (host_bound.empty()) return;
   Request changed = request;
-  if (request.exec.mode == ExecMode::Eager) {
-    changed.exec.mode = ExecMode::Compiled;
+  if (request.exec.runtime == Runtime::PyTorch) {
+    changed.exec = on_runtime(request.exec, Runtime::TorchCompile);
     try_out("--mode compiled", changed, file, predictor, host_bound);
-    changed.exec.mode = request.exec.mode;
+    changed.exec = request.exec;
   }
   for (const auto& [batch, those] : by_batch) {
     changed.batch = batch;
     try_out(fmt::format("--batch {}", batch), changed, file, predictor, those);
+  }
+}
+
+void add_runtimes(std::vector<Report>& reports, ModelFile& file, const Predictor& predictor, const Request& request) {
+  if (request.exec.task != Task::Infer) return;
+  std::map<ExecMode, Result<Graph>> graphs;
+  for (const RuntimeDef& runtime : runtime_table()) {
+    if (runtime.id == request.exec.runtime) continue;
+    if (runtime.id == Runtime::CudaGraph && request.exec.runtime == Runtime::PyTorch) {
+      add_recorded(runtime, reports);
+      continue;
+    }
+    Request changed = request;
+    changed.exec = on_runtime(request.exec, runtime.id);
+    if (!runtime.autocast && changed.exec.precision == Precision::Amp) changed.exec.precision = Precision::Fp16;
+    Diagnostics unsaid;
+    const ExecMode mode = graph_mode(changed.exec);
+    if (!graphs.contains(mode)) graphs.emplace(mode, file.at(changed, unsaid));
+    const auto& graph = graphs.at(mode);
+    const auto model = graph ? predictor.prepare(*graph, changed.exec, unsaid) : Failure{};
+    if (!model) continue;
+    for (Report& r : reports)
+      if (runs_on(runtime, r.device))
+        r.runtimes.push_back({runtime.id, changed.exec.precision, (*model)->on(r.device).latency_ms});
   }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What helps a run whose device waits for its host, by prediction.
+/// How else a model could be run, by prediction.
 #include <vector>
 
 #include "pipeline/model_file.h"
@@ -10,5 +10,9 @@ namespace perfc {
 /// the device would be busy. Each is predicted as its options would have it; what does not fit, cannot be predicted or
 /// brings no more samples per second is left out.
 void add_alternatives(std::vector<Report>&, ModelFile&, const Predictor&, const Request&);
+
+/// Fills in `Report::runtimes`: inference on every other runtime, in its layout, of AMP in float16 where there is no
+/// autocast. What cannot be predicted is left out.
+void add_runtimes(std::vector<Report>&, ModelFile&, const Predictor&, const Request&);
 
 }  // namespace perfc

@@ -49,8 +49,8 @@ Result<Graph> ModelFile::at(const Request& request, Diagnostics& diags) {
   if (!graph || !require_bound(*graph, diags)) return Failure{};
   const PassOptions options{.batch = request.batch.value_or(0),
                             .written_by = graph->written_by().value_or(frontend_of(source_)->written_by),
-                            .mode = request.exec.mode};
-  return run_passes(std::move(*graph), default_pipeline(request.exec.mode, request.fold_batch_norm), options,
+                            .mode = graph_mode(request.exec)};
+  return run_passes(std::move(*graph), default_pipeline(graph_mode(request.exec), request.fold_batch_norm), options,
                     request.trace, diags);
 }
 

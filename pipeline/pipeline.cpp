@@ -128,6 +128,11 @@ Result<std::vector<Report>> predict(const Graph& graph, const std::vector<Device
   const auto nodes = std::make_shared<const std::vector<NodeNote>>(notes_on(graph));
   std::vector<Report> out;
   for (const Device& device : devices) {
+    const RuntimeDef& runtime = def(request.exec.runtime);
+    if (!runs_on(runtime, device)) {
+      return diags.error(fmt::format("--runtime {} is for {}, which {} is not; give another --device", runtime.name,
+                                     name(runtime.runs_on), device.name));
+    }
     Report r{.model = request.model,
              .exec = request.exec,
              .device = device,

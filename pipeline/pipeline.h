@@ -72,6 +72,13 @@ struct Report {
     double throughput_per_s() const { return latency_ms > 0 ? static_cast<double>(batch) / latency_ms * 1e3 : 0; }
   };
   std::vector<Alternative> alternatives;
+  /// The same on another runtime (pipeline/alternatives.h).
+  struct OnRuntime {
+    Runtime runtime;
+    Precision precision;
+    double latency_ms;
+  };
+  std::vector<OnRuntime> runtimes;
 
   double throughput_per_s() const;  ///< samples per second
   double energy_j_per_sample() const;

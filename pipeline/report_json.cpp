@@ -69,6 +69,14 @@ Json alternatives_json(const Report& r) {
   return out;
 }
 
+Json runtimes_json(const Report& r) {
+  Json out = Json::array();
+  for (const Report::OnRuntime& o : r.runtimes)
+    out.push_back(
+        {{"runtime", def(o.runtime).name}, {"dtype", name(o.precision)}, {"latency_ms", round6(o.latency_ms)}});
+  return out;
+}
+
 }  // namespace
 
 std::string to_json(const std::vector<Report>& reports, std::size_t top) {
@@ -96,6 +104,7 @@ std::string to_json(const std::vector<Report>& reports, std::size_t top) {
                            {"batch", r.features.batch},
                            {"device", r.device.name},
                            {"dtype", name(r.exec.precision)},
+                           {"runtime", def(r.exec.runtime).name},
                            {"mode", name(r.exec.mode)},
                            {"layout", name(r.exec.layout)},
                            {"norms", name(r.exec.norms)},
@@ -111,6 +120,7 @@ std::string to_json(const std::vector<Report>& reports, std::size_t top) {
                            {"device_waits", round6(r.waiting())},
                            {"device_time_bound_by", bound_json(r)},
                            {"alternatives", alternatives_json(r)},
+                           {"runtimes", runtimes_json(r)},
                            {"throughput_per_s", round6(r.throughput_per_s())},
                            {"memory_mib", round6(p.memory.total_mib())},
                            {"memory_mib_interval", {round6(p.memory_lo_mib), round6(p.memory_hi_mib)}},

@@ -41,8 +41,7 @@ void add_trace(const Report& r, std::size_t process, TraceEvent& events) {
                     {"tid", static_cast<int>(kHostThread)},
                     {"ts", 0},
                     {"dur", to_ns(p.host_ms * 1e3)},
-                    {"name", fmt::format("dispatch of {:g} {}", p.host_calls,
-                                         r.exec.mode == ExecMode::Eager ? "calls" : "kernels")}});
+                    {"name", fmt::format("dispatch of {:g} {}", p.host_calls, def(r.exec.runtime).dispatches)}});
   double start_us = 0;
   for (const OpEstimate& e : p.ops) {
     const NodeNote& n = (*r.nodes)[e.node];

@@ -11,8 +11,9 @@ namespace {
 std::string heading(const Report& r) {
   std::string precision(name(r.exec.precision));
   if (const auto of = framework_of(r.exec.precision); !of.empty()) precision += fmt::format(" ({})", of);
-  return fmt::format("{} · batch {} · {} · PyTorch {}, {} {}{} · {}", r.model, r.features.batch, r.device.title,
-                     name(r.exec.mode), precision, name(r.exec.layout),
+  const RuntimeDef& runtime = def(r.exec.runtime);
+  return fmt::format("{} · batch {} · {} · {}, {}{}{} · {}", r.model, r.features.batch, r.device.title, runtime.title,
+                     precision, runtime.own_layout ? "" : fmt::format(" {}", name(r.exec.layout)),
                      r.exec.norms == Norms::Half ? " half norms" : "", r.prediction.predictor);
 }
 
@@ -27,10 +28,11 @@ std::string latency_lines(const Report& r, const Style& s) {
       line(s, "latency", in_ms(p.latency_ms),
            fmt::format("90 % interval {} … {}; device {}, host {}; {}/s", in_ms(p.latency_lo_ms),
                        in_ms(p.latency_hi_ms), in_ms(p.device_ms), in_ms(p.host_ms), scaled(r.throughput_per_s())));
-  out +=
-      line(s, "host", r.device.host.name,
-           fmt::format("{:g} {} of {:.1f} µs, {}", p.host_calls, r.exec.mode == ExecMode::Eager ? "calls" : "kernels",
-                       p.host_us_per_call(), r.device.host.framework));
+  const RuntimeDef& runtime = def(r.exec.runtime);
+  const bool of_entry = runtime.run_us == 0;
+  out += line(s, "host", of_entry ? r.device.host.name : "-",
+              fmt::format("{:g} {} of {:.1f} µs, {}", p.host_calls, runtime.dispatches, p.host_us_per_call(),
+                          of_entry ? r.device.host.framework : runtime.title));
   return out;
 }
 
@@ -52,6 +54,17 @@ std::string bound_lines(const Report& r, const Style& s) {
                     s.dim(fmt::format("{:.3g} × the samples per second", a.throughput_per_s() / r.throughput_per_s())));
   }
   return out;
+}
+
+/// How the other runtimes compare.
+std::string runtimes_line(const Report& r, const Style& s) {
+  if (r.runtimes.empty()) return "";
+  std::string others;
+  for (const Report::OnRuntime& o : r.runtimes) {
+    const std::string width = o.precision == r.exec.precision ? "" : fmt::format(" in {}", name(o.precision));
+    others += fmt::format("{}{} {}{}", others.empty() ? "" : ", ", def(o.runtime).name, in_ms(o.latency_ms), width);
+  }
+  return line(s, "runtime", def(r.exec.runtime).name, fmt::format("others (--runtime): {}", others));
 }
 
 std::string memory_line(const Report& r, const Style& s) {
@@ -127,7 +140,8 @@ std::string one(const Report& r, std::size_t top, const Style& s) {
   std::string out;
   if (!r.fits()) out += s.alarm("OUT OF MEMORY: " + memory_verdict(r)) + "\n";
   out += s.bold(heading(r)) + "\n";
-  out += latency_lines(r, s) + bound_lines(r, s) + memory_line(r, s) + stack_line(r, s) + energy_line(r, s);
+  out += latency_lines(r, s) + bound_lines(r, s) + runtimes_line(r, s) + memory_line(r, s) + stack_line(r, s) +
+         energy_line(r, s);
   out += line(s, "model", fmt::format("{}MACs", scaled(r.features.macs)),
               fmt::format("{} params, {} operators", scaled(r.features.params), r.features.nodes));
   if (!p.method.empty()) out += line(s, "predictor", p.predictor, p.method);

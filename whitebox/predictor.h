@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "devices/device.h"
-#include "ir/exec_mode.h"
 #include "ir/graph.h"
+#include "whitebox/runtime.h"
 
 namespace perfc {
 
@@ -28,13 +28,19 @@ std::string_view name(Optimizer);
 
 struct ExecConfig {
   Precision precision = Precision::Fp32;
-  ExecMode mode = ExecMode::Eager;
+  Runtime runtime = Runtime::PyTorch;
+  ExecMode mode = ExecMode::Eager;  ///< the runtime's `kernels`: see `on_runtime`
   Layout layout = Layout::Nchw;
   Norms norms = Norms::Full;
   Task task = Task::Infer;
   Optimizer optimizer = Optimizer::Adam;  ///< Train only
   bool cudnn_benchmark = false;           ///< torch.backends.cudnn.benchmark: cuDNN tries its algorithms first
 };
+
+/// The same on another runtime, in its mode and layout.
+ExecConfig on_runtime(ExecConfig, Runtime);
+/// Whose passes simplify the graph.
+ExecMode graph_mode(const ExecConfig&);
 
 /// What limits a kernel.
 enum class Bound { Compute, Memory, Launch };

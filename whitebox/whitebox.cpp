@@ -75,7 +75,7 @@ Status judge_int8(const Graph& graph, const ExecConfig& config, const KernelPlan
   const Kernel* largest = nullptr;  // of those in 16 bits
   for (const Kernel& k : plan.kernels) {
     all += k.work.macs * k.repeat;
-    if (k.quantised == Quantised::Both) eight += k.work.macs * k.repeat;
+    if (multiplies_eight_bits(k.quantised)) eight += k.work.macs * k.repeat;
     else if (!largest || k.work.macs * k.repeat > largest->work.macs * largest->repeat) largest = &k;
   }
   if (all > 0 && eight >= all) return ok();
@@ -121,7 +121,7 @@ Prediction WhiteboxModel::on(const Device& device) const {
   check_precision(device, config_, out);
   const Load load = add_kernels(device, nullptr, out);
   out.host_ms = host_ms(device);
-  out.host_calls = plan_.host_calls.total();
+  out.host_calls = dispatched();
   out.latency_ms = std::max(out.device_ms, out.host_ms);
   add_memory(needs_, device, out);
   add_interval(load, device, out);
@@ -135,7 +135,7 @@ Prediction WhiteboxModel::corrected(const Device& device, const Correction& c) c
   const Load load = add_kernels(device, &c, out);
   out.host_ms = c.host_ms;
   out.latency_ms = c.latency_ms;
-  out.host_calls = plan_.host_calls.total();
+  out.host_calls = dispatched();
   const double device_width = c.device_width ? *c.device_width : stranger_width(load.kernel_width);
   const double width = std::hypot(c.graph_width, device_width * remaining_width(device.calibrated_labels));
   const double device_ms = device_part_ms(c.latency_ms, c.host_ms);
@@ -147,18 +147,35 @@ Prediction WhiteboxModel::corrected(const Device& device, const Correction& c) c
 }
 
 double WhiteboxModel::host_ms(const Device& device) const {
-  return device.host.us(plan_.host_calls, config_.mode) / 1e3;
+  const RuntimeDef& runtime = def(config_.runtime);
+  if (runtime.run_us == 0) return device.host.us(plan_.host_calls, config_.mode) / 1e3;
+  return (runtime.run_us + runtime.kernel_us * launches()) / 1e3;
+}
+
+double WhiteboxModel::launches() const {
+  double out = 0;
+  for (const Kernel& k : plan_.kernels) out += k.repeat;
+  return out;
+}
+
+/// What the host dispatches: calls, kernels, or a graph.
+double WhiteboxModel::dispatched() const {
+  const RuntimeDef& runtime = def(config_.runtime);
+  if (runtime.run_us == 0) return plan_.host_calls.total();
+  return runtime.kernel_us > 0 ? launches() : 1;
 }
 
 WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, const Correction* c, Prediction& out) const {
   const Rates rates(device, config_.precision);
   KernelEvidence evidence(device, rates);
+  const RuntimeDef& runtime = def(config_.runtime);
   double total_us = 0;
   Load load;
   for (std::size_t i = 0; i < plan_.kernels.size(); ++i) {
     const Kernel& k = plan_.kernels[i];
     const Priced p = price(k, rates);
-    const double time_us = c ? p.roofline_us() * c->work[i] + p.waiting_us() + p.launch_us * c->launch[i] : p.time_us;
+    const double time_us =
+        c ? p.roofline_us() * c->work[i] + p.waiting_us() + p.launch_us * c->launch[i] : p.time_us * runtime.work;
     total_us += time_us * k.repeat;
     evidence.add(k, time_us * k.repeat);
     if (p.bound == Bound::Compute) {
@@ -211,6 +228,7 @@ void WhiteboxModel::add_energy(const Load& load, const Device& device, Predictio
 void WhiteboxModel::add_interval(const Load& load, const Device& device, Prediction& out) const {
   const std::string precision(perfc::name(config_.precision));
   const double device_width = stranger_width(load.kernel_width) * remaining_width(device.calibrated_labels);
+  const double runtime_width = std::log(def(config_.runtime).interval);
   double factor = std::exp(std::hypot(std::log(constants::kGraphFactor), device_width));
   if (device.interval.empty()) {
     out.novelty.push_back(fmt::format("device {} was not calibrated with measurements", device.whole()));
@@ -221,6 +239,7 @@ void WhiteboxModel::add_interval(const Load& load, const Device& device, Predict
     for (const auto& [p, f] : device.interval) known.push_back(p);
     out.novelty.push_back(fmt::format("precision {} was not calibrated, only {}", precision, fmt::join(known, ", ")));
   }
+  factor = std::exp(std::hypot(std::log(factor), runtime_width));
   set_interval(time_interval(out.device_ms, out.host_ms, factor, device.host.interval), out);
 }
 
@@ -250,12 +269,28 @@ TimeInterval time_interval(double device_ms, double host_ms, double device_facto
 Result<std::unique_ptr<WhiteboxModel>> prepare_whitebox(const Graph& graph, const ExecConfig& config,
                                                         OpaquePolicy opaque, Diagnostics& diags) {
   Prediction notes;
+  if (const RuntimeDef& r = def(config.runtime); !r.trained)
+    notes.novelty.push_back(fmt::format(
+        "{}: what it launches is from its documents, held against a few published runs (docs/whitebox.md); memory is "
+        "PyTorch's, for nobody measured its own",
+        r.title));
   if (!judge_opaque(graph, opaque, notes, diags)) return Failure{};
   auto plan = plan_kernels(graph, config, diags);
   if (!plan || !judge_int8(graph, config, *plan, notes, diags)) return Failure{};
   if (config.task == Task::Train) add_training_step(graph, config, *plan);
   notes.warnings.insert(notes.warnings.end(), plan->warnings.begin(), plan->warnings.end());
   return std::make_unique<WhiteboxModel>(graph, config, std::move(*plan), std::move(notes));
+}
+
+ExecConfig on_runtime(ExecConfig c, Runtime r) {
+  c.runtime = r;
+  c.mode = def(r).kernels;
+  if (def(r).own_layout) c.layout = Layout::Nhwc;
+  return c;
+}
+
+ExecMode graph_mode(const ExecConfig& c) {
+  return def(c.runtime).graph == ExecMode::Compiled ? ExecMode::Compiled : c.mode;
 }
 
 std::string_view name(ExecMode m) { return m == ExecMode::Eager ? "eager" : "compiled"; }

@@ -44,6 +44,8 @@ class WhiteboxModel final : public PreparedModel {
   double host_ms(const Device&) const;
 
  private:
+  double launches() const;
+  double dispatched() const;
   struct Load {
     /// Time in kernels that arithmetic, and that memory limits (at the rate of streams); the rest waits for launches.
     double compute_us = 0, memory_us = 0;

@@ -26,7 +26,9 @@ class CompiledPlanner {
     const FusedGroup& fused = values_.groups()[at];
     const std::uint32_t first = out_.next();
     copy_operand(fused.leader);
-    if (const auto attention = written_out_attention(of_.g, fused.leader, {.half = in_half(fused.leader)})) {
+    const bool fused_anyway = def(of_.config.runtime).fuses_attention && in_half(fused.leader);
+    const auto attention = written_out_attention(of_.g, fused.leader, {.half = in_half(fused.leader)});
+    if (attention && !fused_anyway) {
       attention_.compiled(fused.leader, *attention);
       return;
     }
@@ -60,6 +62,7 @@ class CompiledPlanner {
   void quantise_data(NodeId id) {
     if (!of_.widths.is_eight(id)) return;
     const ValueId data = of_.node(id).operands[0];
+    if (of_.widths.keeps_eight(data.node)) return;
     if (!cast_[data.node]) launch(maker_.cast_of(id, data));
     cast_[data.node] = true;
   }

@@ -15,6 +15,36 @@ bool is_weighted_product(const Graph& g, const Node& n, const std::vector<bool>&
          weights.shape()[0].value() % kEightBitStep == 0 && weights.shape()[1].value() % kEightBitStep == 0;
 }
 
+bool is_weighted_convolution(const Graph& g, const Node& n, const std::vector<bool>& weight) {
+  return n.kind == NodeKind::Call && def(n.op).category == Category::Convolution && n.operands.size() > 1 &&
+         n.operands[0] && n.operands[1] && weight[n.operands[1].node] && is_float(g.type(n.operands[0]).dtype());
+}
+
+/// Whether a call works on 8 bits if its data has them.
+bool hands_on(const Node& n) {
+  switch (def(n.op).category) {
+    case Category::Elementwise:
+    case Category::Activation:
+    case Category::Pooling:
+    case Category::Resize:
+    case Category::DataMovement:
+    case Category::Shape:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool reads_eight(const Graph& g, const Node& n, const std::vector<bool>& weight, const std::vector<bool>& eight) {
+  bool any = false;
+  for (const ValueId v : n.operands) {
+    if (!v || weight[v.node] || !is_float(g.type(v).dtype())) continue;
+    if (!eight[v.node]) return false;
+    any = true;
+  }
+  return any;
+}
+
 /// The constant that a value of weights alone is made of, through transposes, casts and the like.
 NodeId constant_of(const Graph& g, ValueId v) {
   while (g.node(v.node).kind == NodeKind::Call && !g.node(v.node).operands.empty()) v = g.node(v.node).operands[0];
@@ -23,14 +53,17 @@ NodeId constant_of(const Graph& g, ValueId v) {
 
 }  // namespace
 
-EightBits eight_bits(const Graph& g, Precision precision) {
-  EightBits out{std::vector<bool>(g.size()), std::vector<bool>(g.size())};
-  if (precision != Precision::Int8) return out;
+EightBits eight_bits(const Graph& g, const ExecConfig& config) {
+  EightBits out{std::vector<bool>(g.size()), std::vector<bool>(g.size()), std::vector<bool>(g.size())};
+  if (config.precision != Precision::Int8) return out;
+  const bool whole = def(config.runtime).keeps_eight_bits;
   const std::vector<bool> weight = g.weight_only();
   std::vector<bool> read_otherwise(g.size());
   for (NodeId id = 0; id < g.size(); ++id) {
     const Node& n = g.node(id);
-    out.product[id] = is_weighted_product(g, n, weight);
+    out.product[id] = is_weighted_product(g, n, weight) || (whole && is_weighted_convolution(g, n, weight));
+    out.value[id] =
+        whole && n.kind == NodeKind::Call && (out.product[id] || (hands_on(n) && reads_eight(g, n, weight, out.value)));
     if (out.product[id]) out.weight[constant_of(g, n.operands[1])] = true;
     if (weight[id]) continue;  // a transpose of weights reads for those behind it
     for (std::size_t i = 0; i < n.operands.size(); ++i) {

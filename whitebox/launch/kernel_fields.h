@@ -24,7 +24,7 @@ void visit_fields(K&& kernel, Visit&& visit) {
   auto& [macs, flops] = work;
   auto& [m, n, k, products, window, stride, tiles, channels_per_group] = extents;
   auto& [aligned, channels_first, wide_index] = placement;
-  auto& [bytes, handed_bytes, state_weights, steps] = traffic;
+  auto& [bytes, handed_bytes, state_weights, steps, epilogue_bytes] = traffic;
   auto& [tile_share, vector_share, serial_steps, row_blocks, blocks, slowdown] = limits;
   visit(KernelField{"node", "1", "{}", Tells::Nothing}, node);
   visit(KernelField{"operators", "1", "{}"}, ops);
@@ -49,6 +49,7 @@ void visit_fields(K&& kernel, Visit&& visit) {
   visit(KernelField{"handed_bytes", "byte"}, handed_bytes);
   visit(KernelField{"state_weights", "byte"}, state_weights);
   visit(KernelField{"steps", "1"}, steps);
+  visit(KernelField{"epilogue_bytes", "byte"}, epilogue_bytes);
   visit(KernelField{"tile_share", "1"}, tile_share);
   visit(KernelField{"vector_share", "1"}, vector_share);
   visit(KernelField{"serial_steps", "1"}, serial_steps);

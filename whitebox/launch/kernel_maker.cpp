@@ -50,10 +50,16 @@ Kernel KernelMaker::of(NodeId id, const OpCost& cost) const {
   return k;
 }
 
+Quantised KernelMaker::eight_bits_of(NodeId id) const {
+  if (!of_.widths.is_eight(id)) return Quantised::None;
+  return of_.widths.keeps_eight(id) ? Quantised::Whole : Quantised::Both;
+}
+
 void KernelMaker::be_convolution(NodeId id, Kernel& k) const {
   k.kind = KernelKind::Convolution;
   k.placement.aligned = channel_alignment(of_.g, of_.node(id));
   k.placement.channels_first = !of_.layout.channels_last[id];
+  k.quantised = eight_bits_of(id);
   if (of_.node(id).attrs.int_or("groups", 1) > 1) be_grouped(id, k);
 }
 
@@ -69,8 +75,8 @@ void KernelMaker::be_grouped(NodeId id, Kernel& k) const {
 void KernelMaker::be_product(NodeId id, Kernel& k) const {
   const Node& n = of_.node(id);
   k.kind = KernelKind::Matmul;
-  if (of_.widths.is_eight(id)) k.quantised = Quantised::Both;
-  else if (has_narrow_weights(of_, n)) k.quantised = Quantised::Weights;
+  k.quantised = eight_bits_of(id);
+  if (k.quantised == Quantised::None && has_narrow_weights(of_, n)) k.quantised = Quantised::Weights;
   if (is_masked_attention(n)) k.limits.slowdown *= constants::kMaskedAttention;
   if (n.is(op("nn.sdpa"))) k.limits.tile_share = attention_tile_share(of_.g, n);
   k.placement.aligned = row_alignment(of_.g.type(n.operands[0]));

@@ -28,6 +28,7 @@ class KernelMaker {
 
  private:
   Kernel empty(NodeId) const;
+  Quantised eight_bits_of(NodeId) const;
   void be_convolution(NodeId, Kernel&) const;
   void be_grouped(NodeId, Kernel&) const;
   void be_product(NodeId, Kernel&) const;

@@ -7,6 +7,7 @@
 #include "ir/control_flow.h"
 #include "whitebox/launch/compiled.h"
 #include "whitebox/launch/eager.h"
+#include "whitebox/launch/epilogues.h"
 
 namespace perfc {
 namespace {
@@ -83,8 +84,10 @@ Status plan(const Graph& g, const ExecConfig& config, double repeat, const NodeI
   const PlannedGraph planned(g, config);
   const KernelMaker maker(planned, repeat, owner);
   PlanWriter writer(g, repeat, out);
+  const std::size_t first = out.kernels.size();
   config.mode == ExecMode::Compiled ? plan_compiled(planned, maker, writer) : plan_eager(planned, maker, writer);
   writer.connect();
+  fuse_epilogues(def(config.runtime).epilogue, first, out);
   return plan_bodies(g, config, repeat, owner, out, diags);
 }
 

@@ -39,7 +39,9 @@ enum class Quantised : std::uint8_t {
   None,
   Weights,  ///< its second operand, which the kernel makes wide again before it multiplies
   Both,     ///< multiplied in 8 bits, written in 16
+  Whole,    ///< multiplied and written in 8 bits
 };
+inline bool multiplies_eight_bits(Quantised q) { return q == Quantised::Both || q == Quantised::Whole; }
 
 /// What a kernel computes.
 struct Work {
@@ -75,6 +77,8 @@ struct Traffic {
   double handed_bytes = 0;   ///< of that, what kernels of this run hand to each other: neither weights nor inputs
   double state_weights = 0;  ///< bytes of a recurrence's weights that each of its steps reads …
   double steps = 1;          ///< … and its steps; what the cache holds is read once
+  /// Beside `bytes`: what operators fused behind a product or a convolution read of other values (a residual).
+  double epilogue_bytes = 0;
 };
 
 /// What its implementation reaches, and what it waits for.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "whitebox/launch/framework.h"
+#include "whitebox/launch/kernels.h"
 
 namespace perfc {
 
@@ -11,8 +12,7 @@ double element_bytes(const Type& t, bool half) {
   return half && is_float(t.dtype()) && t.dtype() != DType::Float64 ? std::min(own, 2.0) : own;
 }
 
-Widths::Widths(const Graph& g, const ExecConfig& config)
-    : g_(g), config_(config), eight_(eight_bits(g, config.precision)) {
+Widths::Widths(const Graph& g, const ExecConfig& config) : g_(g), config_(config), eight_(eight_bits(g, config)) {
   half_.assign(g.size(), float_bytes(config.precision) == 2);
   if (config.precision == Precision::Amp) choose_under_amp();
   if (config.precision == Precision::Int8) quantise_operands();
@@ -21,8 +21,8 @@ Widths::Widths(const Graph& g, const ExecConfig& config)
 void Widths::quantise_operands() {
   std::vector<bool> done(g_.size(), false);
   for (NodeId id = 0; id < g_.size(); ++id) {
-    if (!eight_.product[id]) continue;
-    const ValueId data = g_.node(id).operands[0];
+    const ValueId data = eight_.product[id] ? g_.node(id).operands[0] : ValueId{};
+    if (!data || eight_.value[data.node]) continue;
     if (!done[data.node]) casts_.push_back({data, id});
     done[data.node] = true;
   }
@@ -69,12 +69,13 @@ void Widths::cast_operands(NodeId id, std::vector<bool>& done) {
 double Widths::bytes_of(ValueId v) const {
   const Type& t = g_.type(v);
   if (!t.is_static() || !t.is_tensor()) return 0;
-  return static_cast<double>(*t.elements()) * element_bytes(t, half_[v.node]);
+  return static_cast<double>(*t.elements()) * (eight_.value[v.node] ? 1 : element_bytes(t, half_[v.node]));
 }
 
 double Widths::read_width(ValueId v, const Node& user) const {
   const Type& t = g_.type(v);
   const auto user_id = static_cast<std::size_t>(&user - g_.nodes().data());
+  if (eight_.value[v.node]) return 1;
   if (eight_.product[user_id] && (v == user.operands[0] || v == user.operands[1])) return 1;
   if (config_.precision == Precision::Amp && is_float(t.dtype())) {
     if (takes_half(user)) return element_bytes(t, true);

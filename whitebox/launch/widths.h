@@ -16,6 +16,8 @@ class Widths {
 
   /// Whether a node's results are kept in 16 bits.
   bool is_half(NodeId id) const { return half_[id]; }
+  /// Whether a node's results are kept in 8 bits.
+  bool keeps_eight(NodeId id) const { return eight_.value[id]; }
   /// Whether a product reads both operands in 8 bits.
   bool is_eight(NodeId id) const { return eight_.product[id]; }
   double bytes_of(ValueId) const;

@@ -58,7 +58,7 @@ class Run {
         weight_width_(float_bytes(config.precision)), keeps_(config.task != Task::Infer), owner_(owners(g, layout_)),
         needs_(keeps_ ? needs_gradient(g) : std::vector<bool>(g.size(), false)), last_use_(g.size(), 0),
         first_keeper_(g.size(), kNobody), blocks_(g.size()), extra_(g.size()), kept_(g.size()),
-        kept_copies_(g.size(), 0), eight_(eight_bits(g, config.precision)) {
+        kept_copies_(g.size(), 0), eight_(eight_bits(g, config)) {
     for (NodeId id = 0; id < g.size(); ++id) {
       last_use_[owner_[id]] = std::max(last_use_[owner_[id]], id);
       for (ValueId v : g.node(id).operands) {

@@ -72,19 +72,26 @@ ProductTime time_of(const Kernel& k, const ProductDevice& device, const Product&
 }
 
 Priced price_product(const Kernel& k, const Rates& r) {
-  const bool eight = k.quantised == Quantised::Both && r.product8;
+  const bool eight = multiplies_eight_bits(k.quantised) && r.product8;
   ProductDevice device = eight ? *r.product8 : *r.product[k.half];
   if (!r.on_vector[k.half] && !r.full_matrix[k.half] && k.placement.aligned < 1)
     device.peak = std::max(r.vector[k.half], constants::kNarrowLoads * device.peak);
   const Extents& e = k.extents;
-  const double width = r.product_bytes[k.half], read = k.quantised == Quantised::Both ? 1 : width;
-  Product p{.batch = e.products, .m = e.m, .n = e.n, .k = e.k, .a_bytes = read, .b_bytes = read, .c_bytes = width};
-  const double a = p.batch * p.m * p.k * read, b = p.batch * p.k * p.n, c = p.batch * p.m * p.n * width;
+  const double width = r.product_bytes[k.half], read = multiplies_eight_bits(k.quantised) ? 1 : width;
+  Product p{.batch = e.products,
+            .m = e.m,
+            .n = e.n,
+            .k = e.k,
+            .a_bytes = read,
+            .b_bytes = read,
+            .c_bytes = k.quantised == Quantised::Whole ? 1 : width};
+  const double a = p.batch * p.m * p.k * read, b = p.batch * p.k * p.n, c = p.batch * p.m * p.n * p.c_bytes;
   p.b_bytes = std::clamp((k.traffic.bytes - a - c) / b, constants::kNarrowestWeight, read);
   if (eight || (k.quantised == Quantised::Weights && !r.on_vector[k.half])) p.quantised = k.quantised;
   if (k.traffic.handed_bytes >= a + b * p.b_bytes) p.second = SecondOperand::Data;
   const ProductTime t = time_of(k, device, p);
-  const double beside = std::max(k.traffic.bytes - a - b * p.b_bytes - c, 0.0) / r.bandwidth;
+  const double beside =
+      (std::max(k.traffic.bytes - a - b * p.b_bytes - c, 0.0) + k.traffic.epilogue_bytes) / r.bandwidth;
 
   Priced out;
   out.launch_us = t.launch * 1e6;
@@ -116,18 +123,23 @@ Priced priced_as(const Product& p, const ProductDevice& device, double beside_us
 
 Priced price_on_vector_units(const Kernel& k, const Rates& r, const ProductDevice& device) {
   const double width = r.product_bytes[k.half];
+  const double epilogue_us = k.traffic.epilogue_bytes / r.bandwidth * 1e6;
   const Priced direct =
-      priced_as(implicit_vector_product(k, width), device, 0, constants::kImplicitTime * k.limits.slowdown);
+      priced_as(implicit_vector_product(k, width), device, epilogue_us, constants::kImplicitTime * k.limits.slowdown);
   const auto winograd = winograd_problem(k, width);
   if (!winograd) return direct;
-  const Priced fast = priced_as(winograd->product, device, winograd->transformed / r.bandwidth * 1e6,
+  const Priced fast = priced_as(winograd->product, device, winograd->transformed / r.bandwidth * 1e6 + epilogue_us,
                                 constants::kWinogradTime * k.limits.slowdown);
   return fast.roofline_us() < direct.roofline_us() ? fast : direct;
 }
 
 Priced price_on_matrix_units(const Kernel& k, const Rates& r, ProductDevice device) {
+  const bool eight = multiplies_eight_bits(k.quantised) && r.product8;
+  if (eight) device.peak = r.product8->peak;
   if (k.placement.aligned < 1) device.peak = std::max(r.vector[k.half], constants::kNarrowLoads * device.peak);
-  Priced out = priced_as(implicit_product(k, r.product_bytes[k.half]), device, 0, k.limits.slowdown);
+  const double epilogue_us = k.traffic.epilogue_bytes / r.bandwidth * 1e6;
+  const double width = eight ? 1 : r.product_bytes[k.half];
+  Priced out = priced_as(implicit_product(k, width), device, epilogue_us, k.limits.slowdown);
   if (is_converted(k)) out.conversion_us = r.layout * k.traffic.bytes / r.bandwidth * 1e6 * k.limits.slowdown;
   return out;
 }
@@ -223,7 +235,7 @@ Priced price_at(const Kernel& k, const Rates& r) {
   double rate = vector * r.elementwise;
   switch (k.kind) {
     case KernelKind::Matmul:
-      rate = (k.quantised == Quantised::Both ? std::max(matrix, r.matrix8) : matrix) * r.matmul[k.half] *
+      rate = (multiplies_eight_bits(k.quantised) ? std::max(matrix, r.matrix8) : matrix) * r.matmul[k.half] *
              k.limits.tile_share;
       if (dense && k.extents.k > 0) rate *= k.extents.k / (k.extents.k + r.half_depth);
       break;
@@ -238,7 +250,7 @@ Priced price_at(const Kernel& k, const Rates& r) {
     case KernelKind::Gather:
       break;
   }
-  double bytes = k.traffic.bytes;
+  double bytes = k.traffic.bytes + k.traffic.epilogue_bytes;
   if (k.traffic.state_weights > r.cache) bytes += k.traffic.state_weights * std::max(k.traffic.steps - 1, 0.0);
   if (bytes > 0)
     bytes *= 1 - (1 - 1 / constants::kCacheGain) * found_share(constants::kCacheShare * r.cache, bytes) *
@@ -328,7 +340,8 @@ std::string header_of_kernels() {
 std::string row_of_kernel(const Kernel& k, const Priced& p, const FieldText& text) {
   std::string out;
   visit_fields(k, [&](const KernelField& f, const auto& value) {
-    if (!f.format.empty()) out += "," + (f.name == "width" && k.quantised == Quantised::Both ? "8" : text(f, value));
+    if (!f.format.empty())
+      out += "," + (f.name == "width" && multiplies_eight_bits(k.quantised) ? "8" : text(f, value));
   });
   for (const PricedColumn& c : kPricedColumns) out += fmt::format(",{:.3f}", p.*c.us);
   return out + fmt::format(",{}\n", name(p.bound));

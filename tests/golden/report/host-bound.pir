@@ -16,6 +16,7 @@ def @main(%x: Tensor[(N, 64), float32]) -> (y: Tensor[(N, 64), float32]) {
 //   bound by host the device waits # % of the time; what helps:
 //     --mode compiled # ms #/s # × the samples per second
 //     --batch # # ms #/s # × the samples per second
+//   runtime pytorch others (--runtime): torch-compile # ms, cuda-graph # ms, onnxruntime # ms in fp16, tensorrt # ms in fp16
 //   memory # MiB # % interval # … #; context # + weights # + activations # + workspace #; the device has #
 //   stack pytorch-# PyTorch #.x, CUDA # or later, lazy loading: its context is uncertain by a factor of # (--stack)
 //   energy # J per batch, # % interval # … # J; # J per sample; # W on average
@@ -46,6 +47,7 @@ def @main(%x: Tensor[(N, 64), float32]) -> (y: Tensor[(N, 64), float32]) {
 //   host server # kernels of # µs, PyTorch #.x
 //   bound by host the device waits # % of the time; what helps:
 //     --batch # # ms #/s # × the samples per second
+//   runtime torch-compile others (--runtime): pytorch # ms, cuda-graph # ms, onnxruntime # ms in fp16, tensorrt # ms in fp16
 //   memory # MiB # % interval # … #; context # + weights # + activations # + workspace #; the device has #
 //   stack pytorch-# PyTorch #.x, CUDA # or later, lazy loading: its context is uncertain by a factor of # (--stack)
 //   energy # J per batch, # % interval # … # J; # J per sample; # W on average

@@ -1,0 +1,66 @@
+// RUN: perfc predict %s --emit=kernels --runtime pytorch --dtype fp16 --predictor whitebox --device a100-40gb
+// RUN: perfc predict %s --emit=kernels --runtime onnxruntime --predictor whitebox --device a100-40gb
+// RUN: perfc predict %s --emit=kernels --runtime tensorrt --predictor whitebox --device a100-40gb
+// RUN: perfc predict %s --emit=kernels --runtime tensorrt --dtype int8 --predictor whitebox --device a100-40gb
+// COLUMNS: operators,width,bytes
+// A residual block, and attention that was written out. ONNX Runtime adds a convolution's bias and the other branch and
+// takes ReLU in its kernel; TensorRT does so with any activation, and has one kernel for attention. What two kernels
+// read is written. In int8 TensorRT hands on 8 bits from layer to layer.
+#[version = "perfc-ir/1"]
+def @main(%x: Tensor[(4, 64, 28, 28), float32], %q: Tensor[(4, 8, 64, 64), float32]) {
+  %2 = weight : Tensor[(64, 64, 3, 3), float32];
+  %3 = weight : Tensor[(64), float32];
+  %4 = nn.conv2d(%x, %2, padding=[1, 1, 1, 1]);
+  %5 = nn.bias_add(%4, %3, axis=1);
+  %6 = nn.silu(%5);
+  %7 = nn.conv2d(%6, %2, padding=[1, 1, 1, 1]);
+  %8 = nn.bias_add(%7, %3, axis=1);
+  %9 = add(%8, %x);
+  %10 = nn.relu(%9);
+  %11 = nn.max_pool2d(%10, kernel_size=[2, 2], strides=[2, 2], padding=[0, 0, 0, 0]);
+  %12 = nn.sdpa(%q, %q, %q, explicit=1);
+  (%10, %11, %12)
+}
+// ---- perfc predict %s --emit=kernels --runtime pytorch --dtype fp16 --predictor whitebox --device a100-40gb
+// ---- stdout
+// nn.conv2d 16 876544
+// nn.bias_add 16 802944
+// nn.silu 16 802816
+// nn.conv2d 16 876544
+// nn.bias_add 16 802944
+// add 16 1204224
+// nn.relu 16 802816
+// nn.max_pool2d 16 903168
+// nn.batch_matmul 16 786432
+// nn.softmax 16 524288
+// nn.batch_matmul 16 786432
+// ---- stderr
+// ---- exit 0
+// ---- perfc predict %s --emit=kernels --runtime onnxruntime --predictor whitebox --device a100-40gb
+// ---- stdout
+// nn.conv2d nn.bias_add 16 876544
+// nn.silu 16 802816
+// nn.conv2d nn.bias_add add nn.relu 16 876544
+// nn.max_pool2d 16 903168
+// nn.batch_matmul 16 786432
+// nn.softmax 16 524288
+// nn.batch_matmul 16 786432
+// ---- stderr
+// ---- exit 0
+// ---- perfc predict %s --emit=kernels --runtime tensorrt --predictor whitebox --device a100-40gb
+// ---- stdout
+// nn.conv2d nn.bias_add nn.silu 16 876544
+// nn.conv2d nn.bias_add add nn.relu 16 876544
+// nn.max_pool2d 16 501760
+// nn.sdpa 16 524288
+// ---- stderr
+// ---- exit 0
+// ---- perfc predict %s --emit=kernels --runtime tensorrt --dtype int8 --predictor whitebox --device a100-40gb
+// ---- stdout
+// qnn.dynamic_quantize 16 602112
+// nn.conv2d nn.bias_add nn.silu 8 438272
+// nn.conv2d nn.bias_add add nn.relu 8 438272
+// nn.max_pool2d 16 501760
+// nn.sdpa 16 524288
+// ---- stderr
+// ---- exit 0

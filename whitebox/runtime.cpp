@@ -1,0 +1,97 @@
+#include "whitebox/runtime.h"
+
+#include <algorithm>
+#include <array>
+
+namespace perfc {
+namespace {
+
+constexpr std::array kRuntimes{
+    RuntimeDef{.id = Runtime::PyTorch,
+               .name = "pytorch",
+               .title = "PyTorch eager",
+               .graph = ExecMode::Eager,
+               .kernels = ExecMode::Eager,
+               .autocast = true,
+               .trained = true,
+               .source = "PyTorch's sources (docs/whitebox.md); labels of timm"},
+    RuntimeDef{.id = Runtime::TorchCompile,
+               .name = "torch-compile",
+               .title = "PyTorch compiled",
+               .graph = ExecMode::Compiled,
+               .kernels = ExecMode::Compiled,
+               .dispatches = "kernels",
+               .autocast = true,
+               .trained = true,
+               .source = "TorchInductor's sources (docs/whitebox.md); labels of timm"},
+    // One launch of a graph, and what copies its inputs to where it was recorded. Within a graph kernels start as one
+    // after the other on a stream that is kept busy.
+    RuntimeDef{.id = Runtime::CudaGraph,
+               .name = "cuda-graph",
+               .title = "PyTorch eager in a CUDA graph",
+               .graph = ExecMode::Eager,
+               .kernels = ExecMode::Eager,
+               .runs_on = RunsOn::Gpu,
+               .dispatches = "graphs",
+               .autocast = true,
+               .trained = true,
+               .run_us = 20,
+               .source = "NVIDIA, \"Getting Started with CUDA Graphs\" and \"Constant Time Launch for Straight-Line "
+                         "CUDA Graphs\"; nobody measured it here"},
+    // An operator is a kernel, but for what its CUDA provider fuses. TF32 is the provider's default (`use_tf32`).
+    RuntimeDef{.id = Runtime::OnnxRuntime,
+               .name = "onnxruntime",
+               .title = "ONNX Runtime, CUDA",
+               .graph = ExecMode::Compiled,
+               .kernels = ExecMode::Eager,
+               .runs_on = RunsOn::NvidiaGpu,
+               .epilogue = Epilogue::Activation,
+               .dispatches = "kernels",
+               .default_tf32 = true,
+               .run_us = 30,
+               .kernel_us = 6,
+               .work = 1.75,
+               .interval = 1.6,
+               .source = "onnxruntime.ai, \"Graph Optimizations in ONNX Runtime\" and \"CUDA Execution Provider\"; "
+                         "work, interval: BERT-large of studies/runtimes/judge.py"},
+    // TF32 is on unless the builder's flag is cleared. Launches: `enqueueV3` without a CUDA graph.
+    RuntimeDef{.id = Runtime::TensorRt,
+               .name = "tensorrt",
+               .title = "TensorRT 10",
+               .graph = ExecMode::Compiled,
+               .kernels = ExecMode::Compiled,
+               .runs_on = RunsOn::NvidiaGpu,
+               .epilogue = Epilogue::Pointwise,
+               .dispatches = "kernels",
+               .fuses_attention = true,
+               .keeps_eight_bits = true,
+               .own_layout = true,
+               .default_tf32 = true,
+               .run_us = 20,
+               .kernel_us = 3,
+               .interval = 1.6,
+               .source = "docs.nvidia.com/deeplearning/tensorrt, \"Layer Fusion Catalog\" and \"Fused Attention\"; "
+                         "interval: ResNet-50 and BERT-large of studies/runtimes/judge.py"},
+};
+
+}  // namespace
+
+std::span<const RuntimeDef> runtime_table() { return kRuntimes; }
+
+const RuntimeDef& def(Runtime r) { return kRuntimes[static_cast<std::size_t>(r)]; }
+
+bool runs_on(const RuntimeDef& r, const Device& d) {
+  const bool gpu = d.kind == "gpu";
+  return r.runs_on == RunsOn::Any || (gpu && (r.runs_on == RunsOn::Gpu || !is_amd(d)));
+}
+
+std::string_view name(RunsOn on) {
+  return on == RunsOn::Any ? "any device" : on == RunsOn::Gpu ? "GPUs" : "NVIDIA GPUs";
+}
+
+const RuntimeDef* find_runtime(std::string_view name) {
+  const auto* it = std::ranges::find(kRuntimes, name, &RuntimeDef::name);
+  return it == kRuntimes.end() ? nullptr : it;
+}
+
+}  // namespace perfc

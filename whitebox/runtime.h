@@ -1,0 +1,53 @@
+#pragma once
+/// What runs a model: a row per runtime in runtime.cpp, which says where they differ.
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "devices/device.h"
+#include "ir/exec_mode.h"
+
+namespace perfc {
+
+enum class Runtime : std::uint8_t { PyTorch, TorchCompile, CudaGraph, OnnxRuntime, TensorRt };
+
+/// Which elementwise operators a product's or a convolution's kernel computes on its result before it writes it.
+enum class Epilogue : std::uint8_t {
+  Bias,        ///< a dense layer's bias alone
+  Activation,  ///< biases, a convolution's sum with another value, and ReLU
+  Pointwise,   ///< any that work on the result as it lies
+};
+
+enum class RunsOn : std::uint8_t { Any, Gpu, NvidiaGpu };
+
+struct RuntimeDef {
+  Runtime id;
+  std::string_view name;   ///< "tensorrt"
+  std::string_view title;  ///< "TensorRT"
+  ExecMode graph;          ///< whose passes simplify the graph: a program's calls stay, or patterns become operators
+  ExecMode kernels;        ///< a kernel per call, or one per group of calls that are fused
+  RunsOn runs_on = RunsOn::Any;
+  Epilogue epilogue = Epilogue::Bias;
+  std::string_view dispatches = "calls";  ///< what the host sends off: "calls", "kernels" or "graphs"
+  bool fuses_attention = false;           ///< written-out attention in 16 bits is one kernel
+  bool keeps_eight_bits = false;  ///< under int8 convolves in 8 bits, and keeps values between such layers in them
+  bool own_layout = false;        ///< stores values as its kernels want them, whatever the model's layout
+  bool autocast = false;          ///< has PyTorch's AMP; others run in the width that the model has
+  bool default_tf32 = false;      ///< float32 products are TF32 unless told otherwise
+  bool trained = false;           ///< its runs are among the default predictor's labels, or differ in the host alone
+  double run_us = 0;              ///< of the host per run …
+  double kernel_us = 0;           ///< … and per kernel; both 0: the host's entry says it (devices/host.h)
+  double work = 1;                ///< what its kernels take beside the whitebox's; fitted (source)
+  double interval = 1;            ///< 90 % of its device times lie within this factor, beyond a PyTorch run's interval
+  std::string_view source;        ///< of its rules and figures
+};
+
+std::span<const RuntimeDef> runtime_table();
+const RuntimeDef& def(Runtime);
+/// Whether it runs on a device; what it runs on, for an error: "NVIDIA GPUs".
+bool runs_on(const RuntimeDef&, const Device&);
+std::string_view name(RunsOn);
+/// By its name; null: there is none.
+const RuntimeDef* find_runtime(std::string_view name);
+
+}  // namespace perfc
