@@ -1,12 +1,9 @@
-#include "ir/eager_marks.h"
 #include "passes/passes.h"
 
 namespace perfc::passes {
 
 Result<Graph> eliminate_dead(Graph graph, const PassOptions& options, Diagnostics& diags) {
-  const auto launched = [&](const Node& n) {
-    return options.mode == ExecMode::Eager && n.kind == NodeKind::Call && n.attrs.has(kLaunched);
-  };
+  const auto launched = [&](const Node& n) { return options.mode == ExecMode::Eager && is_launched_unread(n); };
   const auto unused = [](const Graph& g) {
     const auto uses = g.use_counts();
     for (NodeId id = 0; id < g.size(); ++id) {

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "ir/eager_marks.h"
 #include "passes/passes.h"
 
 namespace perfc::passes {
@@ -57,7 +56,7 @@ std::vector<NodeId> depth_first(const Graph& g) { return post_order(g, nodes_of_
 std::vector<NodeId> program_order(const Graph& g) {
   std::vector<NodeId> roots = nodes_of_results(g);
   for (NodeId id = 0; id < g.size(); ++id) {
-    if (g.node(id).kind == NodeKind::Call && g.node(id).attrs.has(kLaunched)) roots.push_back(id);
+    if (is_launched_unread(g.node(id))) roots.push_back(id);
   }
   std::vector<NodeId> order = post_order(g, roots);
   std::sort(order.begin() + static_cast<std::ptrdiff_t>(g.params().size()), order.end());
@@ -94,7 +93,7 @@ Result<Graph> merge_views_in(std::vector<NodeId> (*order_of)(const Graph&), Chai
     for (ValueId v : g.params()) needed[v.node] = true;
     for (ValueId v : g.results()) needed[v.node] = true;
     for (const NodeId id : order) {
-      if (g.node(id).kind == NodeKind::Call && g.node(id).attrs.has(kLaunched)) needed[id] = true;
+      if (is_launched_unread(g.node(id))) needed[id] = true;
     }
     for (auto it = order.rbegin(); it != order.rend(); ++it) {
       const Node& n = g.node(*it);

@@ -1,5 +1,6 @@
-/// Products of stacks of matrices that PyTorch's decompositions write over one stack: `matmul` of (N, H, L, E) and
-/// (N, H, E, S) becomes two views, `bmm` of (N·H, L, E) and (N·H, E, S), and a view of its result.
+/// Products that PyTorch's decompositions write over merged leading dims: `matmul` of (N, H, L, E) and (N, H, E, S)
+/// becomes two views, `bmm` of (N·H, L, E) and (N·H, E, S), and a view of its result; `linear` of (N, L, E) a view,
+/// `addmm` of (N·L, E), and a view.
 #include "passes/passes.h"
 
 namespace perfc::passes {
@@ -66,11 +67,96 @@ Result<Graph> unflattened(Graph graph, Diagnostics& diags) {
   return rewriter.finish();
 }
 
+/// The operand of a reshape that only merges its leading dims into one, to (B, n).
+ValueId unmerged_rows(const Graph& g, ValueId flat) {
+  const Node& n = g.node(flat);
+  if (!n.is(op("reshape")) || !g.type(flat).is_static() || !g.type(n.operands[0]).is_static()) return {};
+  const Shape &from = g.type(n.operands[0]).shape(), &to = g.type(flat).shape();
+  return to.size() == 2 && from.size() > 2 && from.back() == to[1] ? n.operands[0] : ValueId{};
+}
+
+class DenseUnflattener {
+ public:
+  DenseUnflattener(const Graph& g, Diagnostics& diags) : g_(g), rewriter_(g, diags), wide_(g.size()) {}
+
+  Result<Graph> run() {
+    for (NodeId id = 0; id < g_.size(); ++id) {
+      if (!visit(id)) return Failure{};
+    }
+    return rewriter_.finish();
+  }
+
+  static bool applies(const Graph& g, NodeId id) {
+    const Node& n = g.node(id);
+    return n.is(op("nn.dense")) && unmerged_rows(g, n.operands[0]) && n.results[0].type.is_static() &&
+           g.type(n.operands[1]).rank() == 2;
+  }
+
+ private:
+  Status visit(NodeId id) {
+    const Node& n = g_.node(id);
+    if (n.kind == NodeKind::Call && applies(g_, id))
+      return widen(id, rewriter_[unmerged_rows(g_, n.operands[0])], n.attrs);
+    const ValueId wide = n.kind == NodeKind::Call && !n.operands.empty() ? wide_[n.operands[0].node] : ValueId{};
+    if (wide && n.is(op("nn.bias_add")) && n.operands.size() == 2) {
+      Attrs attrs = n.attrs;
+      attrs.set("axis", static_cast<std::int64_t>(rewriter_.builder().type(wide).rank()) - 1);
+      return widen(id, wide, std::move(attrs));
+    }
+    if (wide && n.is(op("reshape"))) return view(id, wide);
+    return rewriter_.copy(id);
+  }
+
+  /// A call over the dims that were merged, and what others than a bias or a view see of it.
+  Status widen(NodeId id, ValueId data, Attrs attrs) {
+    const Node& n = g_.node(id);
+    CallSpec call{.op = n.op, .operands = {data}, .attrs = std::move(attrs), .name = n.name, .loc = n.loc};
+    for (std::size_t i = 1; i < n.operands.size(); ++i)
+      call.operands.push_back(n.operands[i] ? rewriter_[n.operands[i]] : ValueId{});
+    const auto made = rewriter_.builder().value(std::move(call));
+    if (!made) return Failure{};
+    wide_[id] = *made;
+    return reshape(id, *made);
+  }
+
+  Status view(NodeId id, ValueId wide) {
+    if (rewriter_.builder().type(wide) != g_.node(id).results[0].type) return reshape(id, wide);
+    rewriter_.map({id, 0}, wide);
+    return ok();
+  }
+
+  Status reshape(NodeId id, ValueId wide) {
+    const Node& n = g_.node(id);
+    std::vector<std::int64_t> shape;
+    for (const Dim& d : n.results[0].type.shape()) shape.push_back(d.value());
+    const ValueId to = rewriter_.builder().constant(int64_vector(shape));
+    const auto made =
+        rewriter_.builder().value({.op = op("reshape"), .operands = {wide, to}, .name = n.name, .loc = n.loc});
+    if (!made) return Failure{};
+    rewriter_.map({id, 0}, *made);
+    return ok();
+  }
+
+  const Graph& g_;
+  Rewriter rewriter_;
+  std::vector<ValueId> wide_;  ///< by node: the same with its leading dims, in the new graph
+};
+
+Result<Graph> with_unflattened_dense(Graph graph, Diagnostics& diags) {
+  bool any = false;
+  for (NodeId id = 0; id < graph.size() && !any; ++id)
+    any = graph.node(id).kind == NodeKind::Call && DenseUnflattener::applies(graph, id);
+  return any ? DenseUnflattener(graph, diags).run() : Result<Graph>(std::move(graph));
+}
+
 }  // namespace
 
 Result<Graph> unflatten_products(Graph graph, const PassOptions& options, Diagnostics& diags) {
   if (options.mode == ExecMode::Eager && options.written_by == WrittenBy::Program) return graph;
-  return for_each_region(std::move(graph), diags, [&](Graph g) { return unflattened(std::move(g), diags); });
+  return for_each_region(std::move(graph), diags, [&](Graph g) -> Result<Graph> {
+    auto stacks = unflattened(std::move(g), diags);
+    return stacks ? with_unflattened_dense(std::move(*stacks), diags) : Failure{};
+  });
 }
 
 }  // namespace perfc::passes

@@ -2,6 +2,7 @@
 /// The passes, one file each; `pass_table.cpp` lists them with a summary.
 /// Every pass leaves its argument as it is and returns a graph of the same
 /// meaning (`bind-shapes` and `rebatch`: of the same model at other shapes).
+#include "ir/eager_marks.h"
 #include "ir/rewriter.h"
 #include "passes/pass.h"
 
@@ -22,6 +23,13 @@ bool any_call(const Graph& graph, Test test) {
     }
   }
   return false;
+}
+
+/// Whether eager execution launches a call though nothing may read it (`kLaunched`). A single number that nobody reads
+/// was written out of an operator that a pattern has put back.
+inline bool is_launched_unread(const Node& n) {
+  return n.kind == NodeKind::Call && n.attrs.has(kLaunched) &&
+         !(n.results[0].type.ranked() && n.results[0].type.rank() == 0);
 }
 
 Result<Graph> infer_types(Graph, const PassOptions&, Diagnostics&);

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "ir/eager_marks.h"
 #include "ir/ops/attention_operands.h"
 #include "passes/passes.h"
 
@@ -160,7 +159,7 @@ std::vector<bool> needed_without(const Graph& g, const Positions& positions, con
   for (ValueId v : g.params()) live[v.node] = true;
   for (NodeId id = static_cast<NodeId>(g.size()); id-- > 0;) {
     const Node& n = g.node(id);
-    if (n.kind == NodeKind::Call && n.attrs.has(kLaunched) && !makes[id]) live[id] = true;
+    if (is_launched_unread(n) && !makes[id]) live[id] = true;
     if (!live[id]) continue;
     if (n.kind == NodeKind::Call && hides_nothing(positions, n)) {
       for (ValueId v : unmasked(g, n).operands) live[v.node] = true;

@@ -121,6 +121,7 @@ constexpr AtenRow kAten[] = {
     {"_addmm_activation", "self mat1 mat2 beta alpha -use_gelu", addmm, "nn.dense"},
     {"mm", "self mat2", mm, "nn.dense"},
     {"_grouped_mm", "self mat2 offs bias -out_dtype", grouped_mm, "nn.grouped_matmul"},
+    {"transformers::grouped_mm_fallback", "input weight offs", grouped_mm_fallback, "nn.grouped_matmul"},
     {"_weight_int8pack_mm", "self mat2 scales", packed_mm, "nn.matmul_nbits"},
     {"_weight_int4pack_mm", "self mat2 qGroupSize qScaleAndZeros", packed_mm, "nn.matmul_nbits"},
     {"matmul", "self other", matmul, "nn.batch_matmul"},

@@ -123,6 +123,12 @@ Values grouped_mm(Call& c) {
   return single(c, y);
 }
 
+/// What transformers exports in its place on a CPU: the same products (transformers/integrations/moe.py).
+Values grouped_mm_fallback(Call& c) {
+  auto x = c.tensor("input"), w = c.tensor("weight"), ends = c.tensor("offs");
+  return x && w && ends ? single(c, c.emit(op("nn.grouped_matmul"), {*x, *w, *ends})) : Failure{};
+}
+
 /// _weight_int8pack_mm, _weight_int4pack_mm: weights of few bits, which the product unpacks as it reads.
 Values packed_mm(Call& c) {
   auto x = c.tensor("self"), w = c.tensor("mat2");

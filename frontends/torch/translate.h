@@ -76,6 +76,7 @@ Values linear(Call& c);
 Values addmm(Call& c);
 Values mm(Call& c);
 Values grouped_mm(Call& c);
+Values grouped_mm_fallback(Call& c);
 Values packed_mm(Call& c);
 Values matmul(Call& c);
 Values baddbmm(Call& c);

@@ -33,7 +33,7 @@ bool Widths::takes_half(const Node& n) const {
 }
 
 void Widths::choose_under_amp() {
-  std::vector<bool> cast_done(2 * g_.size(), false);  // a value is cast once to each side
+  std::vector<bool> cast_done(g_.size(), false);
   for (NodeId id = 0; id < g_.size(); ++id) {
     const Node& n = g_.node(id);
     if (n.kind != NodeKind::Call) continue;
@@ -59,9 +59,9 @@ void Widths::cast_operands(NodeId id, std::vector<bool>& done) {
   const bool low = takes_half(n), high = !low && wants_full(n) && !widens_itself(n);
   for (ValueId v : n.operands) {
     if (!v || !is_float(g_.type(v).dtype())) continue;
-    const std::size_t key = 2 * v.node + (low ? 1 : 0);
-    if (!(half_[v.node] ? high : low) || done[key]) continue;
-    done[key] = true;
+    if (!(half_[v.node] ? high : low) || done[v.node]) continue;
+    // Autocast keeps casts of weights alone (aten/src/ATen/autocast_mode.cpp, cached_cast).
+    done[v.node] = g_.node(v).kind == NodeKind::Constant;
     casts_.push_back({v, id});
   }
 }

@@ -25,7 +25,7 @@ class Widths {
   double read_width(ValueId, const Node& user) const;
   double bytes_read(ValueId, const Node& user) const;
 
-  /// A cast, or under int8 a quantisation, that eager PyTorch launches for a call; once per value and width.
+  /// A cast, or under int8 a quantisation, that eager PyTorch launches for a call; of weights once.
   struct Cast {
     ValueId value;
     NodeId user;
