@@ -100,7 +100,7 @@ std::optional<Result<Value>> as_mean(const Call& c, const Value& a, double divis
     for (const SymInt& s : *axes->ints()) reduced.push_back(s.value());
     const SymInt count = c.count(c.whole(n.operands[0]), reduced);
     if (!count.known() || !near(static_cast<double>(count.value()), divisor)) return std::nullopt;
-    auto mean = c.emit(op("mean"), {n.operands[0], n.operands[1]}, n.attrs);
+    auto mean = c.reduction(op("mean"), n.operands[0], reduced);
     if (!mean) return Result<Value>(Failure{});
     Value out = a;
     out.base = *mean;
@@ -120,7 +120,56 @@ bool is_gather(const Call& c, ValueId v) {
   return n.kind == NodeKind::Call && def(n.op).category == Category::Gather;
 }
 
+/// 1 / (1 + exp(−x)): what jax writes for the logistic function where XLA has no kernel for it.
+std::optional<Result<Value>> as_sigmoid(const Call& c, const Value& a, const Value& b) {
+  const Node* sum = c.made_by(b, op("add"));
+  if (!sum || c.number_of(a) != 1.0) return std::nullopt;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Node& exp = c.builder().node(sum->operands[i].node);
+    if (!exp.is(op("exp")) || c.number_of(c.whole(sum->operands[1 - i])) != 1.0) continue;
+    const Node& negative = c.builder().node(exp.operands[0].node);
+    if (!negative.is(op("negative"))) continue;
+    auto y = c.emit(op("sigmoid"), {negative.operands[0]});
+    if (!y) return Result<Value>(Failure{});
+    Value out = b;
+    out.base = *y;
+    return Result<Value>(out);
+  }
+  return std::nullopt;
+}
+
+/// The bias of a product whose columns were split, as heads are: added before, as every other framework does.
+std::optional<Result<Value>> as_bias_before_split(const Call& c, const Value& a, const Value& b) {
+  const Node* split = c.made_by(a, op("reshape"));
+  const Node& bias = c.builder().node(b.base.node);
+  if (!split || bias.kind != NodeKind::Constant || b.scalar()) return std::nullopt;
+  const ValueId product = split->operands[0];
+  const Type& flat = c.type(product);
+  const Type& weight = c.type(b.base);
+  if (!c.builder().node(product.node).is(op("nn.batch_matmul")) || !flat.ranked() || flat.rank() == 0 ||
+      !weight.is_static() || flat.rank() + weight.rank() != a.type.rank() + 1 || a.where.size() != a.type.rank())
+    return std::nullopt;
+  for (std::size_t i = 0; i < weight.rank(); ++i) {
+    const std::size_t at = a.type.rank() - weight.rank() + i;
+    if (b.where[i] != static_cast<int>(at) || weight.shape()[i] != a.type.shape()[at]) return std::nullopt;
+  }
+  if (!flat.shape().back().is(*weight.elements())) return std::nullopt;
+  const ValueId target = split->operands[1];
+  auto sum = c.emit(op("add"), {product, c.reshape(b.base, {*weight.elements()})});
+  auto out = c.emit(op("reshape"), {sum, target});
+  return c.whole(out);
+}
+
 }  // namespace
+
+Result<Values> add(Call& c, const OpRow&) {
+  if (!need_operands(c, 2)) return Failure{};
+  const Value &a = c.operands[0], &b = c.operands[1];
+  if (auto y = as_bias_before_split(c, a, b)) return one(std::move(*y));
+  if (auto y = as_bias_before_split(c, b, a)) return one(std::move(*y));
+  const bool bools = a.type.dtype() == DType::Bool;
+  return one(c.pointwise(bools ? op("logical_or") : op("add"), {&a, &b}));
+}
 
 Result<Values> direct(Call& c, const OpRow& row) { return one(c.pointwise(*find_op(row.ir), all_of(c))); }
 
@@ -198,6 +247,7 @@ Result<Values> divide(Call& c, const OpRow&) {
   const Value &a = c.operands[0], &b = c.operands[1];
   if (is_float(a.type.dtype())) {
     if (auto y = as_softmax(c, a, b)) return one(std::move(*y));
+    if (auto y = as_sigmoid(c, a, b)) return one(std::move(*y));
     const auto divisor = c.number_of(b);
     if (divisor && *divisor != 0) {
       if (auto y = as_mean(c, a, *divisor)) return one(std::move(*y));
@@ -213,7 +263,7 @@ Result<Values> multiply(Call& c, const OpRow&) {
     if (!factor || *factor == 0) continue;
     if (auto y = as_mean(c, c.operands[i], 1 / *factor)) return one(std::move(*y));
   }
-  return one(c.pointwise(op("multiply"), all_of(c)));
+  return one(c.pointwise(c.type(0).dtype() == DType::Bool ? op("logical_and") : op("multiply"), all_of(c)));
 }
 
 Result<Values> subtract(Call& c, const OpRow&) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -49,6 +50,7 @@ struct Site {
   std::map<ValueId, ValueId> captured = {};  ///< outer values by what stands for them here
   std::vector<ValueId> captures = {};        ///< of the outer graph, in order
   std::map<ValueId, Update> updates = {};
+  std::map<std::tuple<OpId, ValueId, Emitter::Ints>, ValueId> reductions = {};
 };
 
 /// Names of a function or region. A region sees those around it.
@@ -112,6 +114,8 @@ class Call : public Emitter {
   Result<Value> permuted(const Value&, const Ints& perm) const;
   /// Dims in another order; permutations of permutations become one.
   Result<ValueId> transposed(Result<ValueId>, const Ints& perm) const;
+  /// A reduction that keeps its dims. Equal ones are computed once, as XLA does: mean and variance each ask for means.
+  Result<ValueId> reduction(OpId, ValueId, const Ints& axes) const;
   /// The dims before `axes` of a reduction that kept them.
   Value without(ValueId kept, const Ints& axes) const;
 

@@ -109,6 +109,21 @@ Result<ValueId> index_vectors(const Call& c, std::size_t i, const Numbers& n) {
   return c.transposed(indices, perm);
 }
 
+/// Places whose vectors hold one index each, without the dim of the vectors.
+Result<ValueId> single_indices(const Call& c, std::size_t i, const Numbers& n) {
+  const Type& type = c.type(i);
+  Value indices = c.operands[i];
+  if (n.index_dim < static_cast<std::int64_t>(type.rank())) {
+    Shape shape = type.shape();
+    shape.erase(shape.begin() + n.index_dim);
+    auto flat = c.reshaped(indices, Type::tensor(type.dtype(), std::move(shape)));
+    if (!flat) return Failure{};
+    indices = *flat;
+  }
+  auto out = c.tensor(indices);
+  return type.dtype() == DType::Int32 || type.dtype() == DType::Int64 ? out : c.cast(out, DType::Int64);
+}
+
 /// Moves dims that follow the places to where the result has them: `offset` says which of its dims they are.
 Ints places_first(const Ints& offset, std::size_t rank) {
   Ints perm(rank);
@@ -128,12 +143,11 @@ Ints inverse(const Ints& perm) {
 }
 
 /// One index per place, into one dim, of which one entry is taken: `take` along that dim.
-Result<Values> take(Call& c, const Numbers& n, const Ints& sizes) {
+Result<Values> take_entries(Call& c, const Numbers& n, const Ints& sizes) {
   const std::int64_t axis = n.start_map[0];
-  auto data = c.tensor(0), indices = index_vectors(c, 1, n);
+  auto data = c.tensor(0), indices = single_indices(c, 1, n);
   if (!data || !indices) return Failure{};
-  const auto places = static_cast<std::int64_t>(c.type(*indices).rank()) - 1;
-  indices = c.squeeze(*indices, {places});
+  const auto places = static_cast<std::int64_t>(c.type(*indices).rank());
   auto out = c.emit(op("take"), {*data, indices}, {{"axis", axis}});
   if (!out) return Failure{};
   // [before axis…, places…, behind axis…] → as offset_dims say. A dim that is kept has extent 1.
@@ -158,10 +172,8 @@ bool along_axis(const Call& c, const Numbers& n, const Ints& sizes) {
 }
 
 Result<Values> gather_along(Call& c, const Numbers& n) {
-  auto data = c.tensor(0), indices = index_vectors(c, 1, n);
+  auto data = c.tensor(0), indices = single_indices(c, 1, n);
   if (!data || !indices) return Failure{};
-  const auto rank = static_cast<std::int64_t>(c.type(0).rank());
-  indices = c.squeeze(*indices, {rank});
   return one(c.whole(c.emit(op("gather"), {*data, indices}, {{"axis", n.start_map[0]}})));
 }
 
@@ -243,7 +255,8 @@ Result<Values> gather(Call& c, const OpRow&) {
   std::ranges::sort(sorted);
   Ints mapped = n.start_map;
   std::ranges::sort(mapped);
-  if (entries && n.start_map.size() == 1 && (n.collapsed.empty() || sorted == mapped)) return take(c, n, *sizes);
+  if (entries && n.start_map.size() == 1 && (n.collapsed.empty() || sorted == mapped))
+    return take_entries(c, n, *sizes);
   if (entries && sorted == mapped && !mapped.empty()) return gather_nd(c, n);
   if (along_axis(c, n, *sizes)) return gather_along(c, n);
   return c.unknown("takes parts that are neither single entries nor whole dims");

@@ -14,6 +14,7 @@ constexpr int kDropped = Value::kDropped;
 /// Are the dims of the base the last ones of the value, in order?
 bool is_aligned(const Value& v) {
   const int missing = static_cast<int>(v.type.rank()) - static_cast<int>(v.where.size());
+  if (missing < 0) return false;
   for (std::size_t i = 0; i < v.where.size(); ++i) {
     if (v.where[i] != missing + static_cast<int>(i)) return false;
   }
@@ -95,6 +96,13 @@ Result<ValueId> Call::tensor(const Value& v) const {
                       std::equal(now.shape().begin(), now.shape().end(), v.type.shape().begin(),
                                  [](const Dim& a, const Dim& b) { return a == b || (!a.is(1) && !b.known()); });
   if (covers) return out;
+  Ints front;
+  const std::size_t missing = v.type.rank() - std::min(v.type.rank(), now.rank());
+  for (std::size_t i = 0; i < missing && v.type.shape()[i].is(1); ++i) front.push_back(static_cast<std::int64_t>(i));
+  const bool only_front =
+      front.size() == missing &&
+      std::equal(now.shape().begin(), now.shape().end(), v.type.shape().begin() + static_cast<std::ptrdiff_t>(missing));
+  if (only_front) return expand_dims(out, front);
   ValueId target = v.extents;
   if (!target) {
     auto data = std::make_shared<Data>();
@@ -235,6 +243,14 @@ Result<Value> Call::permuted(const Value& v, const Ints& perm) const {
     return out;
   }
   return whole(transposed(tensor(v), perm));
+}
+
+Result<ValueId> Call::reduction(OpId name, ValueId v, const Ints& axes) const {
+  const auto key = std::tuple(name, v, axes);
+  if (const auto it = scope.site.reductions.find(key); it != scope.site.reductions.end()) return it->second;
+  auto out = emit(name, {v, int_constant(axes)}, {{"keepdims", std::int64_t{1}}});
+  if (out) scope.site.reductions.emplace(key, *out);
+  return out;
 }
 
 Value Call::without(ValueId kept, const Ints& axes) const {

@@ -194,7 +194,7 @@ Result<Values> reduce(Call& c, const OpRow&) {
   auto x = c.tensor(0);
   if (!x) return Failure{};
   const bool bools = c.type(0).dtype() == DType::Bool;
-  auto y = c.emit(bools ? r->of_bools : r->op, {*x, c.int_constant(*axes)}, {{"keepdims", std::int64_t{1}}});
+  auto y = c.reduction(bools ? r->of_bools : r->op, *x, *axes);
   if (!y) return Failure{};
   return Values{c.without(*y, *axes)};
 }

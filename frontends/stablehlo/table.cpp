@@ -13,7 +13,7 @@ namespace {
 const std::vector<OpRow> kRows{
     // ---- Element by element
     {"stablehlo.abs", "abs", direct},
-    {"stablehlo.add", "add", direct},
+    {"stablehlo.add", "add", add},
     {"stablehlo.and", "logical_and bitwise_and", bitwise},
     {"stablehlo.atan2", "atan2", direct},
     {"stablehlo.cbrt", "power", cube_root},
@@ -23,7 +23,7 @@ const std::vector<OpRow> kRows{
     {"stablehlo.constant", "a constant", constant},
     {"stablehlo.convert", "cast", convert},
     {"stablehlo.cosine", "cos", direct},
-    {"stablehlo.divide", "divide trunc_divide mean nn.softmax", divide},
+    {"stablehlo.divide", "divide trunc_divide mean sigmoid nn.softmax", divide},
     {"stablehlo.exponential", "exp", direct},
     {"stablehlo.exponential_minus_one", "expm1", direct},
     {"stablehlo.floor", "floor", direct},

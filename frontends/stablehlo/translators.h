@@ -5,6 +5,8 @@
 namespace perfc::stablehlo {
 
 // frontends/stablehlo/elementwise.cpp
+Result<Values> add(Call&, const OpRow&);
+Result<Values> all_operands(Call&, const OpRow&);
 Result<Values> bitwise(Call&, const OpRow&);
 Result<Values> clamp(Call&, const OpRow&);
 Result<Values> compare(Call&, const OpRow&);
@@ -17,7 +19,6 @@ Result<Values> extreme(Call&, const OpRow&);
 Result<Values> first_operand(Call&, const OpRow&);
 Result<Values> is_finite(Call&, const OpRow&);
 Result<Values> multiply(Call&, const OpRow&);
-Result<Values> all_operands(Call&, const OpRow&);
 Result<Values> select(Call&, const OpRow&);
 Result<Values> shift(Call&, const OpRow&);
 Result<Values> square(Call&, const OpRow&);
