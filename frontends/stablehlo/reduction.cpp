@@ -123,56 +123,76 @@ constexpr OpId kMaxPools[] = {op("nn.max_pool1d"), op("nn.max_pool2d"), op("nn.m
 constexpr OpId kAveragePools[] = {op("nn.avg_pool1d"), op("nn.avg_pool2d"), op("nn.avg_pool3d")};
 constexpr std::string_view kLayouts[] = {"NWC", "NHWC", "NDHWC"};
 
-/// Dims that the window moves over, with channels before or behind them.
+/// Dims that the window moves over, with at most one behind them, the channels.
 struct PoolDims {
-  Ints spatial;
+  std::size_t first = 0, last = 0;
   bool channels_last = false;
-  std::size_t added = 0;  ///< dims of extent 1 put in front
 };
 
 std::optional<PoolDims> pool_dims(const Windows& w) {
-  PoolDims d;
+  Ints moved;
   for (std::size_t i = 0; i < w.size.size(); ++i) {
     if (w.size[i] != 1 || w.stride[i] != 1 || w.low[i] != 0 || w.high[i] != 0)
-      d.spatial.push_back(static_cast<std::int64_t>(i));
+      moved.push_back(static_cast<std::int64_t>(i));
   }
-  if (d.spatial.empty() || d.spatial.back() - d.spatial.front() >= 3) return std::nullopt;
-  const std::int64_t first = d.spatial.front(), last = d.spatial.back();
-  d.spatial.clear();
-  for (std::int64_t i = first; i <= last; ++i) d.spatial.push_back(i);
-  const auto before = static_cast<std::size_t>(first), behind = w.size.size() - static_cast<std::size_t>(last) - 1;
-  if (behind > 1 || before > 2 || (behind == 1 && before > 1)) return std::nullopt;
+  if (moved.empty() || moved.back() - moved.front() >= 3) return std::nullopt;
+  PoolDims d{.first = static_cast<std::size_t>(moved.front()), .last = static_cast<std::size_t>(moved.back())};
+  const std::size_t behind = w.size.size() - d.last - 1;
   d.channels_last = behind == 1;
-  d.added = (behind == 1 ? 1 : 2) - before;
-  return d;
+  return behind > 1 ? std::nullopt : std::optional(d);
 }
 
-Result<Values> pool(const Call& c, const Windows& w, const PoolDims& d, bool sums) {
-  auto x = c.tensor(0);
-  const std::size_t n = d.spatial.size();
-  Ints front;
-  for (std::size_t i = 0; i < d.added; ++i) front.push_back(static_cast<std::int64_t>(i));
-  if (!front.empty()) x = c.expand_dims(x, front);
+/// The shape with as many dims in front of the window as pools have: 1s are added, or the first ones merged.
+std::optional<Shape> with_leading(const Shape& shape, const PoolDims& d) {
+  const std::size_t wanted = d.channels_last ? 1 : 2;
+  Shape out(wanted - std::min(wanted, d.first), Dim(1));
+  std::int64_t merged = 1;
+  const std::size_t extra = d.first - std::min(wanted, d.first);
+  for (std::size_t i = 0; i < extra; ++i) {
+    if (!shape[i].known() || __builtin_mul_overflow(merged, shape[i].value(), &merged)) return std::nullopt;
+  }
+  for (std::size_t i = extra; i < shape.size(); ++i) out.push_back(shape[i]);
+  if (extra > 0 && !out[0].known()) return std::nullopt;
+  if (extra > 0 && __builtin_mul_overflow(merged, out[0].value(), &merged)) return std::nullopt;
+  if (extra > 0) out[0] = merged;
+  return out;
+}
+
+Attrs pool_attrs(const Windows& w, const PoolDims& d, bool sums) {
   Ints size, stride, padding, dilation;
-  for (std::int64_t i : d.spatial) {
-    const auto at = static_cast<std::size_t>(i);
-    size.push_back(w.size[at]), stride.push_back(w.stride[at]), dilation.push_back(w.dilation[at]);
-  }
-  for (const Ints* side : {&w.low, &w.high}) {
-    for (std::int64_t i : d.spatial) padding.push_back((*side)[static_cast<std::size_t>(i)]);
-  }
-  if (std::ranges::any_of(padding, [](std::int64_t p) { return p < 0; })) return c.error("has negative padding");
+  for (std::size_t i = d.first; i <= d.last; ++i)
+    size.push_back(w.size[i]), stride.push_back(w.stride[i]), dilation.push_back(w.dilation[i]);
+  for (const Ints* side : {&w.low, &w.high})
+    padding.insert(padding.end(), side->begin() + static_cast<std::ptrdiff_t>(d.first),
+                   side->begin() + static_cast<std::ptrdiff_t>(d.last) + 1);
   Attrs attrs{{"kernel_size", size}, {"strides", stride}};
   if (std::ranges::any_of(padding, [](std::int64_t p) { return p != 0; })) attrs.set("padding", padding);
   if (std::ranges::any_of(dilation, [](std::int64_t p) { return p != 1; })) attrs.set("dilation", dilation);
-  if (d.channels_last) attrs.set("data_layout", std::string(kLayouts[n - 1]));
+  if (d.channels_last) attrs.set("data_layout", std::string(kLayouts[size.size() - 1]));
   if (sums) attrs.set("count_include_pad", std::int64_t{1});
-  auto y = c.emit((sums ? kAveragePools : kMaxPools)[n - 1], {x}, std::move(attrs));
-  if (!front.empty()) y = c.squeeze(y, front);
-  if (!sums || !y) return one(c.whole(y));
+  return attrs;
+}
+
+/// A sum pool is the average times the window: divide() finds the average again.
+Result<Values> pool(Call& c, const Windows& w, const PoolDims& d, bool sums) {
+  const Shape shape = c.type(0).shape();
+  const auto target = with_leading(shape, d);
+  if (!target) return c.unknown("pools with several open dims in front");
+  const bool negative = std::ranges::any_of(w.low, [](std::int64_t p) { return p < 0; }) ||
+                        std::ranges::any_of(w.high, [](std::int64_t p) { return p < 0; });
+  if (negative) return c.error("has negative padding");
+  auto flat = c.reshaped(c.operands[0], Type::tensor(c.type(0).dtype(), *target));
+  auto x = flat ? c.tensor(*flat) : Result<ValueId>(Failure{});
+  auto y = c.emit((sums ? kAveragePools : kMaxPools)[d.last - d.first], {x}, pool_attrs(w, d, sums));
+  if (!y) return Failure{};
+  Shape out = shape;
+  const std::size_t moved = target->size() - (d.channels_last ? 1 : 0) - (d.last - d.first + 1);
+  for (std::size_t i = d.first; i <= d.last; ++i) out[i] = c.type(*y).shape()[moved + i - d.first];
+  const Type type = Type::tensor(c.dtype(*y), std::move(out));
   double window = 1;
-  for (std::int64_t s : size) window *= static_cast<double>(s);
-  return one(c.whole(c.emit(op("multiply"), {*y, c.number_like(*y, window)})));
+  for (std::int64_t s : w.size) window *= static_cast<double>(s);
+  auto result = sums ? c.emit(op("multiply"), {*y, c.number_like(*y, window)}) : y;
+  return result ? one(c.reshaped(c.whole(*result), type)) : Result<Values>(Failure{});
 }
 
 }  // namespace
