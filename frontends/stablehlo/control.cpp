@@ -339,8 +339,10 @@ Result<Values> call(Call& c, const OpRow&) {
   return c.importer.inlined(c, callee, c.operands);
 }
 
-/// composite: what its function computes.
+/// composite: an operator that was lowered, by its name, or what its function computes.
 Result<Values> composite(Call& c, const OpRow&) {
+  const auto name = c.operation.find("name").value_or(c.operation.find("").value_or(""));
+  if (const OpRow* row = find_row(unquoted(name)); row && row->translate != composite) return row->translate(c, *row);
   const auto function = c.operation.find("decomposition");
   if (!function || !function->starts_with('@')) return c.error("has no decomposition");
   return c.importer.inlined(c, function->substr(1), c.operands);

@@ -57,7 +57,7 @@ std::optional<Result<Value>> as_softmax(const Call& c, const Value& a, const Val
   const Node& sum = behind_casts(c, b.base);
   if (!exp.is(op("exp")) || !sum.is(op("sum_axes")) || uncast(c, sum.operands[0]) != a.base) return std::nullopt;
   const auto axis = only_axis(c, sum);
-  if (!axis || c.type(a.base).shape() != a.type.shape()) return std::nullopt;
+  if (!axis || b.where != a.where) return std::nullopt;
   const auto x = shifted_by_max(c, c.builder().node(exp.operands[0].node), *axis);
   if (!x) return std::nullopt;
   auto y = c.emit(op("nn.softmax"), {*x}, {{"axis", *axis}});
@@ -77,7 +77,7 @@ std::optional<Result<Value>> as_log_softmax(const Call& c, const Value& a, const
   const auto axis = only_axis(c, sum);
   if (!exp.is(op("exp")) || exp.operands[0] != a.base || !axis) return std::nullopt;
   const auto x = shifted_by_max(c, c.builder().node(a.base.node), *axis);
-  if (!x || c.type(a.base).shape() != a.type.shape()) return std::nullopt;
+  if (!x || b.where != a.where) return std::nullopt;
   auto y = c.emit(op("nn.log_softmax"), {*x}, {{"axis", *axis}});
   if (!y) return Result<Value>(Failure{});
   Value out = a;
@@ -136,6 +136,25 @@ std::optional<Result<Value>> as_sigmoid(const Call& c, const Value& a, const Val
     return Result<Value>(out);
   }
   return std::nullopt;
+}
+
+/// select(|x| < 1, 1 − x·P(x²), …) with P(0) = 2/√π: erfc as jax.export writes it out
+/// (stablehlo's ChloLegalizeToStablehlo.cpp, after Cephes' ndtr.c).
+std::optional<Result<Value>> as_erfc(const Call& c, const Value& test, const Value& yes) {
+  const Node* less = c.made_by(test, op("less"));
+  const Node* rest = c.made_by(yes, op("subtract"));
+  if (!less || !rest || c.number_of(c.whole(less->operands[1])) != 1.0) return std::nullopt;
+  const Node& abs = c.builder().node(less->operands[0].node);
+  const Node& product = c.builder().node(rest->operands[1].node);
+  if (!abs.is(op("abs")) || !product.is(op("multiply")) || product.operands[0] != abs.operands[0]) return std::nullopt;
+  const Node& polynomial = c.builder().node(product.operands[1].node);
+  const auto constant = polynomial.is(op("add")) ? c.number_of(c.whole(polynomial.operands[1])) : std::nullopt;
+  if (!constant || std::abs(*constant - 1.1283791) > 1e-5) return std::nullopt;
+  auto y = c.emit(op("erfc"), {abs.operands[0]});
+  if (!y) return Result<Value>(Failure{});
+  Value out = yes;
+  out.base = *y;
+  return Result<Value>(out);
 }
 
 /// The bias of a product whose columns were split, as heads are: added before, as every other framework does.
@@ -212,10 +231,17 @@ Result<Values> convert(Call& c, const OpRow&) {
   const Data* d = c.data(out.base);
   // Shape arithmetic needs no kernel.
   const bool known = d && d->ints() && d->fully_known() && is_integer(to.dtype()) && c.type(out.base).is_static();
+  auto& done = c.scope.site.casts[{out.base, to.dtype()}];
+  if (done) {
+    out.base = done;
+    out.type = out.type.with_dtype(to.dtype());
+    return Values{out};
+  }
   auto id = known
                 ? Result<ValueId>(c.constant({c.type(out.base).with_dtype(to.dtype()), c.builder().data_ref(out.base)}))
                 : c.cast(out.base, to.dtype());
   if (!id) return Failure{};
+  done = *id;
   out.base = *id;
   out.type = out.type.with_dtype(to.dtype());
   return Values{out};
@@ -287,11 +313,13 @@ Result<Values> extreme(Call& c, const OpRow& row) {
 Result<Values> select(Call& c, const OpRow&) {
   if (!need_operands(c, 3)) return Failure{};
   const Value &yes = c.operands[1], &no = c.operands[2];
+  if (const auto known = c.number_of(0)) return Values{*known != 0 ? yes : no};
   const Node* test = c.made_by(c.operands[0], op("less"));
   const Node* wrapped = c.made_by(yes, op("add"));
   if (test && wrapped && is_integer(no.type.dtype()) && test->operands[0] == no.base &&
       c.number_of(c.whole(test->operands[1])) == 0.0 && wrapped->operands[0] == no.base)
     return Values{no};
+  if (auto y = as_erfc(c, c.operands[0], yes)) return one(std::move(*y));
   const bool gathered = yes.base && is_gather(c, yes.base);
   const auto fill = c.number_of(no);
   if (gathered && fill && *fill != *fill) return Values{yes};

@@ -51,6 +51,7 @@ struct Site {
   std::vector<ValueId> captures = {};        ///< of the outer graph, in order
   std::map<ValueId, Update> updates = {};
   std::map<std::tuple<OpId, ValueId, Emitter::Ints>, ValueId> reductions = {};
+  std::map<std::pair<ValueId, DType>, ValueId> casts = {};
 };
 
 /// Names of a function or region. A region sees those around it.
@@ -116,8 +117,8 @@ class Call : public Emitter {
   Result<ValueId> transposed(Result<ValueId>, const Ints& perm) const;
   /// A reduction that keeps its dims. Equal ones are computed once, as XLA does: mean and variance each ask for means.
   Result<ValueId> reduction(OpId, ValueId, const Ints& axes) const;
-  /// The dims before `axes` of a reduction that kept them.
-  Value without(ValueId kept, const Ints& axes) const;
+  /// The value without these dims, which have extent 1 in its base, as behind a reduction that kept them.
+  Value without(const Value&, const Ints& axes) const;
 
   /// Type of result i as the file says it, with bound dims.
   Type declared(std::size_t i) const;

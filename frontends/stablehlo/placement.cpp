@@ -234,15 +234,24 @@ Result<Value> Call::permuted(const Value& v, const Ints& perm) const {
   std::ranges::sort(seen);
   if (perm.size() != v.type.rank() || !is_identity(seen))
     return error(fmt::format("[{}] is no order of {} dims", fmt::join(perm, ", "), v.type.rank()));
-  if (v.scalar()) {
-    Value out = v;
-    Shape shape;
-    for (std::int64_t p : perm) shape.push_back(v.type.shape()[static_cast<std::size_t>(p)]);
-    out.type = Type::tensor(v.type.dtype(), std::move(shape));
-    out.extents = {};
-    return out;
-  }
-  return whole(transposed(tensor(v), perm));
+  Value out = v;
+  Shape shape;
+  for (std::int64_t p : perm) shape.push_back(v.type.shape()[static_cast<std::size_t>(p)]);
+  out.type = Type::tensor(v.type.dtype(), std::move(shape));
+  out.extents = {};
+  Ints place(perm.size());
+  for (std::size_t i = 0; i < perm.size(); ++i) place[static_cast<std::size_t>(perm[i])] = static_cast<std::int64_t>(i);
+  if (std::ranges::find(out.where, kDropped) != out.where.end()) return whole(transposed(tensor(v), perm));
+  // Dims of extent 1 need not be moved; where the others keep their order, nothing is.
+  Ints order(v.where.size());
+  std::iota(order.begin(), order.end(), 0);
+  for (int& w : out.where) w = static_cast<int>(place[static_cast<std::size_t>(w)]);
+  std::ranges::sort(order, {}, [&](std::int64_t i) { return out.where[static_cast<std::size_t>(i)]; });
+  std::ranges::sort(out.where);
+  auto turned = transposed(v.base, order);
+  if (!turned) return Failure{};
+  out.base = *turned;
+  return out;
 }
 
 Result<ValueId> Call::reduction(OpId name, ValueId v, const Ints& axes) const {
@@ -253,16 +262,18 @@ Result<ValueId> Call::reduction(OpId name, ValueId v, const Ints& axes) const {
   return out;
 }
 
-Value Call::without(ValueId kept, const Ints& axes) const {
-  Value out{.base = kept};
+Value Call::without(const Value& v, const Ints& axes) const {
+  Value out = v;
   Shape shape;
-  const Type& all = type(kept);
-  for (std::size_t i = 0; i < all.rank(); ++i) {
+  for (std::size_t i = 0; i < v.type.rank(); ++i) {
     const bool gone = std::ranges::find(axes, static_cast<std::int64_t>(i)) != axes.end();
-    out.where.push_back(gone ? kDropped : static_cast<int>(shape.size()));
-    if (!gone) shape.push_back(all.shape()[i]);
+    for (std::size_t k = 0; k < v.where.size(); ++k) {
+      if (v.where[k] == static_cast<int>(i)) out.where[k] = gone ? kDropped : static_cast<int>(shape.size());
+    }
+    if (!gone) shape.push_back(v.type.shape()[i]);
   }
-  out.type = Type::tensor(all.dtype(), std::move(shape));
+  out.type = Type::tensor(v.type.dtype(), std::move(shape));
+  out.extents = {};
   return out;
 }
 

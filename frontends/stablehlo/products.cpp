@@ -39,29 +39,24 @@ Result<Factor> factor(const Call& c, std::size_t i, Ints batch, Ints contracted)
   return f;
 }
 
-/// Extent of merged dims: −1 where it is open.
-std::int64_t merged(const Call& c, const Factor& f, const Ints& axes) {
-  const SymInt n = c.count(f.value, axes);
-  return n.known() ? n.value() : -1;
-}
-
 /// The dims in this order, groups of several merged into one where `merge` says so.
 Result<ValueId> arranged(const Call& c, const Factor& f, const std::vector<std::pair<const Ints*, bool>>& groups) {
-  Ints perm, target;
+  Ints perm;
+  Shape target;
   bool reshapes = false;
+  const auto extent = [&](std::int64_t a) { return f.value.type.shape()[static_cast<std::size_t>(a)]; };
   for (const auto& [axes, merge] : groups) {
     perm.insert(perm.end(), axes->begin(), axes->end());
     if (merge && axes->size() != 1) {
-      target.push_back(merged(c, f, *axes));
+      target.push_back(c.count(f.value, *axes));
       reshapes = true;
       continue;
     }
-    for (std::int64_t a : *axes) target.push_back(merged(c, f, {a}));
+    for (std::int64_t a : *axes) target.push_back(extent(a));
   }
-  auto v = c.transposed(c.tensor(f.value), perm);
-  if (!v || !reshapes) return v;
-  if (std::ranges::count(target, -1) > 1) return c.error("merges dims of which several are open");
-  return c.reshape(*v, target);
+  auto v = c.permuted(f.value, perm);
+  if (v && reshapes) v = c.reshaped(*v, Type::tensor(f.value.type.dtype(), std::move(target)));
+  return v ? c.tensor(*v) : Result<ValueId>(Failure{});
 }
 
 bool weight_only(const Call& c, ValueId v, int steps = 4) {

@@ -61,7 +61,21 @@ Result<Values> arg_reduction(const Call& c, const Ints& axes) {
   auto best = c.emit(largest ? op("max") : op("min"), {*x, c.int_constant(axes)}, {{"keepdims", std::int64_t{1}}});
   place = c.cast(place, c.declared(1).dtype());
   if (!place || !best) return Failure{};
-  return Values{c.without(*best, axes), c.without(*place, axes)};
+  return Values{c.without(c.whole(*best), axes), c.without(c.whole(*place), axes)};
+}
+
+/// Where the base has these dims of the value. Nothing where one of them is broadcast.
+std::optional<Ints> base_axes(const Call& c, const Value& v, const Ints& axes) {
+  Ints out;
+  for (std::int64_t a : axes) {
+    const Dim& extent = v.type.shape()[static_cast<std::size_t>(a)];
+    const auto it = std::ranges::find(v.where, static_cast<int>(a));
+    if (it == v.where.end() && extent.is(1)) continue;
+    const auto at = it - v.where.begin();
+    if (it == v.where.end() || c.dim(v.base, at) != extent) return std::nullopt;
+    out.push_back(at);
+  }
+  return out;
 }
 
 /// Does a second operand count along the axis? Then what is reduced are places.
@@ -210,13 +224,22 @@ Result<Values> reduce(Call& c, const OpRow&) {
     return arg_reduction(c, *axes);
   const Reduction* r = n == 1 ? reduction_of(combiner(c.operation)) : nullptr;
   if (!r) return c.unknown("its region is none of sum, product, maximum, minimum, and, or, argmax, argmin");
-  if (axes->empty()) return Values{c.operands[0]};
-  auto x = c.tensor(0);
-  if (!x) return Failure{};
-  const bool bools = c.type(0).dtype() == DType::Bool;
-  auto y = c.reduction(bools ? r->of_bools : r->op, *x, *axes);
+  const Value& x = c.operands[0];
+  const OpId name = x.type.dtype() == DType::Bool ? r->of_bools : r->op;
+  const auto placed = base_axes(c, x, *axes);
+  if (placed && placed->empty()) return Values{c.without(x, *axes)};
+  if (placed) {
+    auto y = c.reduction(name, x.base, *placed);
+    if (!y) return Failure{};
+    Value out = x;
+    out.base = *y;
+    out.type = out.type.with_dtype(c.dtype(*y));
+    return Values{c.without(out, *axes)};
+  }
+  auto all = c.tensor(0);
+  auto y = all ? c.reduction(name, *all, *axes) : all;
   if (!y) return Failure{};
-  return Values{c.without(*y, *axes)};
+  return Values{c.without(c.whole(*y), *axes)};
 }
 
 Result<Values> reduce_window(Call& c, const OpRow&) {
@@ -264,10 +287,13 @@ Result<Values> sort(Call& c, const OpRow&) {
 
 /// chlo.top_k: along the last dim.
 Result<Values> top_k(Call& c, const OpRow&) {
-  auto k = c.required_integer("k");
+  auto k = c.ints("k");
+  if (const auto text = c.operation.find("composite_attributes"); !k && text)
+    k = integers(field(*text, "k").value_or(""));
   auto x = c.tensor(0);
-  if (!k || !x) return Failure{};
-  auto both = c.emit_all(op("topk"), {*x, c.int_constant({*k})},
+  if (!k || k->size() != 1) return c.error("has no attribute 'k'");
+  if (!x) return Failure{};
+  auto both = c.emit_all(op("topk"), {*x, c.int_constant(*k)},
                          {{"axis", std::int64_t{-1}}, {"largest", std::int64_t{1}}, {"sorted", std::int64_t{1}}}, 2);
   if (!both) return Failure{};
   auto places = c.cast((*both)[1], c.declared(1) ? c.declared(1).dtype() : DType::Int32);

@@ -27,6 +27,24 @@ Type with_extents(const Call& c, Type type, ValueId extents) {
   return Type::tensor(type.dtype(), std::move(shape));
 }
 
+/// Weights that a loop joins in every round are one weight: XLA moves what does not change out of loops.
+std::optional<ValueId> joined_weight(const Call& c, const std::vector<ValueId>& parts, std::int64_t axis) {
+  if (!c.scope.site.outer) return std::nullopt;
+  Shape shape = c.type(parts[0]).shape();
+  if (axis < 0 || axis >= static_cast<std::int64_t>(shape.size())) return std::nullopt;
+  SymInt length = 0;
+  for (ValueId v : parts) {
+    const Node& n = c.builder().node(v.node);
+    if (n.kind != NodeKind::Constant || c.data(v) || !is_float(c.dtype(v))) return std::nullopt;
+    const SymInt extent = c.dim(v, axis);
+    std::int64_t sum = 0;
+    if (!extent.known() || __builtin_add_overflow(length.value(), extent.value(), &sum)) return std::nullopt;
+    length = sum;
+  }
+  shape[static_cast<std::size_t>(axis)] = length;
+  return c.constant({Type::tensor(c.dtype(parts[0]), std::move(shape)), nullptr});
+}
+
 }  // namespace
 
 /// broadcast_in_dim, dynamic_broadcast_in_dim
@@ -67,6 +85,7 @@ Result<Values> concatenate(Call& c, const OpRow&) {
   auto parts = c.tensors(0, c.operands.size());
   if (!axis || !parts) return Failure{};
   if (parts->size() == 1) return Values{c.operands[0]};
+  if (auto joined = joined_weight(c, *parts, *axis)) return Values{c.whole(*joined)};
   return one(c.whole(c.emit(op("concatenate"), *std::move(parts), {{"axis", *axis}})));
 }
 
