@@ -72,7 +72,8 @@ Result<Value> Importer::look_up(Scope& scope, const Operand& o, const Operation&
     if (&s->site == &scope.site) return it->second[o.result];
     return enter(scope.site, s->site, it->second[o.result]);
   }
-  return diags_->error(reader.loc, o.name, fmt::format("{}: nothing before makes it", reader.name));
+  return diags_->error(reader.loc, o.name,
+                       fmt::format("{}: takes {}, which nothing before makes", reader.name, o.name));
 }
 
 ValueId Importer::enter(Site& site, const Site& from, ValueId v) {

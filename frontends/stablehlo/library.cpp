@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "frontends/stablehlo/translators.h"
 
@@ -40,6 +41,35 @@ constexpr std::array kFunctions{
     Target{"mhlo.acos", op("acos")},   Target{"mhlo.sinh", op("sinh")},   Target{"mhlo.cosh", op("cosh")},
     Target{"mhlo.asinh", op("asinh")}, Target{"mhlo.acosh", op("acosh")}, Target{"mhlo.atanh", op("atanh")}};
 
+/// cuDNN's fused attention, as jax.nn.dot_product_attention(implementation="cudnn") calls it: q, k, v as
+/// [batch, rows, heads, width], perhaps a bias; the first result is [batch, heads, rows, width]
+/// (jax/_src/cudnn/fused_attention_stablehlo.py).
+Result<Values> fused_attention(Call& c, bool biased) {
+  constexpr std::string_view kScale = "fmha_scale\\22: ";
+  auto parts = c.tensors(0, std::min<std::size_t>(c.operands.size(), biased ? 4 : 3));
+  if (!parts) return Failure{};
+  if (parts->size() < 3 || c.type(0).rank() != 4) return c.unknown("an attention whose operands are not known");
+  std::vector<ValueId> operands;
+  for (std::size_t i = 0; i < 3; ++i) {
+    auto heads_first = c.transposed((*parts)[i], {0, 2, 1, 3});
+    if (!heads_first) return Failure{};
+    operands.push_back(*heads_first);
+  }
+  if (parts->size() > 3) operands.push_back((*parts)[3]);
+  Attrs attrs;
+  const std::string_view config = c.operation.find("backend_config").value_or("");
+  if (const auto at = config.find(kScale); at != config.npos) {
+    const std::string number(config.substr(at + kScale.size(), 24));
+    attrs.set("scale", std::strtod(number.c_str(), nullptr));
+  }
+  auto y = c.emit(op("nn.sdpa"), std::move(operands), std::move(attrs));
+  if (!y) return Failure{};
+  Values out{c.whole(*y)};
+  for (std::size_t i = 1; i < c.operation.result_types.size(); ++i)  // workspace, and what only a backward pass reads
+    out.push_back(c.whole(c.constant({c.declared(i), nullptr})));
+  return out;
+}
+
 constexpr std::array<std::string_view, 6> kAnnotations{
     "Sharding",         "SPMDFullToShardShape",      "SPMDShardToFullShape", "annotate_device_placement",
     "LayoutConstraint", "xla.sdy.FuncResultSharding"};
@@ -54,6 +84,8 @@ Result<Values> custom_call(Call& c, const OpRow& row) {
   for (const Target& t : kFunctions) {
     if (t.name == target && c.operands.size() == 1) return one(c.pointwise(t.op, {&c.operands[0]}));
   }
+  if (target == "__cudnn$fmhaSoftmax") return fused_attention(c, false);
+  if (target == "__cudnn$fmhaScaleBiasSoftmax") return fused_attention(c, true);
   if (target == "mhlo.topk" || target == "TopK") return top_k(c, row);
   c.spelling = fmt::format("{} @{}", c.spelling, target);
   return c.unknown("a call of a library that is not known");

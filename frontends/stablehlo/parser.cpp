@@ -29,6 +29,9 @@ class Parser {
     return error(at_.at_end() ? fmt::format("expected {}, the file ends; is it cut off?", what)
                               : fmt::format("expected {}, got '{}'", what, next.substr(0, 40)));
   }
+  Failure jumps() {
+    return error("jumps between blocks are not read; write the module before its control flow is lowered to cf");
+  }
   bool take(std::string_view what) {
     at_.skip();
     return at_.take(what);
@@ -256,7 +259,7 @@ class Parser {
     for (;;) {
       at_.skip();
       if (at_.take("}")) return ok();
-      if (at_.sees("^")) return error("jumps between blocks are not read; lower the module without control flow of cf");
+      if (at_.sees("^")) return jumps();
       if (at_.at_end()) return expected("'}'");
       auto o = operation(depth);
       if (!o) return Failure{};
@@ -292,6 +295,7 @@ class Parser {
       o.name = at_.word();
     }
     if (o.name.empty()) return expected("an operation");
+    if (o.name.starts_with("cf.")) return jumps();
     if (!tail(o, depth) || !trailing_regions(o, depth) || !skip_location()) return Failure{};
     order_reduction(o);
     return o;
@@ -300,8 +304,12 @@ class Parser {
   /// Operands, attributes and regions up to the types, and those.
   Status tail(Operation& o, int depth) {
     for (int open = 0;;) {
+      const std::size_t before = at_.position();
       at_.skip();
       const char c = at_.peek();
+      // Operations without types end with their line.
+      const bool next_line = at_.since(before).find('\n') != std::string_view::npos;
+      if (open == 0 && next_line && (c == '%' || c == '"' || c == '^' || is_word(c))) return ok();
       if (c == '\0' || c == '}' || (open == 0 && at_.sees("loc("))) return open == 0 ? ok() : expected("')'");
       if (c == '%') {
         if (!operand(o, open)) return Failure{};
@@ -417,12 +425,14 @@ class Parser {
       if (!at_.take("-") && !at_.take("+")) return expected("an operand, an attribute or ':'");
       return ok();
     }
-    at_.skip();
-    if (at_.peek() == '=') {
-      at_.advance(1);
+    const std::size_t end = at_.position();
+    if (take("=")) {
       if (!value(text)) return Failure{};
       o.attributes.push_back({word, text});
-    } else if (at_.peek() == '<') {
+      return ok();
+    }
+    at_.back_to(end);
+    if (at_.peek() == '<') {
       at_.back_to(start);
       if (!value(text)) return Failure{};
       o.attributes.push_back({{}, text});
@@ -451,9 +461,13 @@ class Parser {
       }
       out = at_.since(start);
       if (out.empty()) return expected("a value");
-      at_.skip();
       if (out.back() != ']') return ok();
-      if (!at_.take("->") && !at_.take_word("x") && !(at_.sees("x[") && at_.take("x"))) return ok();
+      const std::size_t end = at_.position();
+      at_.skip();
+      if (!at_.take("->") && !at_.take_word("x") && !(at_.sees("x[") && at_.take("x"))) {
+        at_.back_to(end);
+        return ok();
+      }
       at_.skip();
     }
   }

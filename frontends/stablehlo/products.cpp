@@ -104,6 +104,13 @@ Result<Value> product(const Call& c, const Factor& a, const Factor& b) {
 Result<Values> contract(const Call& c, const Factor& a, const Factor& b) {
   if (a.batch.size() != b.batch.size() || a.contracted.size() != b.contracted.size())
     return c.error("pairs different numbers of dims of its operands");
+  const auto extent = [](const Factor& f, std::int64_t i) { return f.value.type.shape()[static_cast<std::size_t>(i)]; };
+  for (std::size_t i = 0; i < a.contracted.size(); ++i) {
+    const Dim &x = extent(a, a.contracted[i]), &y = extent(b, b.contracted[i]);
+    if (x.known() && y.known() && x != y)
+      return c.error(fmt::format("contracts {} elements of {} with {} of {}", x.value(), to_string(a.value.type),
+                                 y.value(), to_string(b.value.type)));
+  }
   Result<Value> out = Failure{};
   if (better_swapped(c, a, b)) {
     out = product(c, b, a);

@@ -112,7 +112,7 @@ const std::vector<OpRow> kRows{
     {"stablehlo.while", "loop", loop},
     // ---- Libraries, random numbers, what exporters add
     {"stablehlo.batch_norm_inference", "nn.batch_norm", batch_norm_inference},
-    {"stablehlo.custom_call", "by its target", custom_call},
+    {"stablehlo.custom_call", "nn.sdpa erf topk", custom_call},
     {"stablehlo.fft", "opaque", fourier},
     {"stablehlo.optimization_barrier", "its operands", all_operands},
     {"stablehlo.rng", "random.uniform random.normal", random},

@@ -158,6 +158,30 @@ class ResNet(nn.Module):
         return nn.Dense(1000)(x.mean((1, 2)))
 
 
+class BasicBlock(nn.Module):
+    width: int
+    stride: int
+
+    @nn.compact
+    def __call__(self, x):
+        norm = functools.partial(nn.BatchNorm, use_running_average=True, epsilon=1e-5)
+        conv = functools.partial(nn.Conv, use_bias=False)
+        y = nn.relu(norm()(conv(self.width, (3, 3), (self.stride,) * 2, padding=[(1, 1), (1, 1)])(x)))
+        y = norm()(conv(self.width, (3, 3), padding=[(1, 1), (1, 1)])(y))
+        if x.shape != y.shape:
+            x = norm()(conv(self.width, (1, 1), (self.stride,) * 2)(x))
+        return nn.relu(x + y)
+
+
+@model
+def resnet18():
+    stem = [nn.Conv(64, (7, 7), (2, 2), padding=[(3, 3), (3, 3)], use_bias=False),
+            nn.BatchNorm(use_running_average=True), nn.relu,
+            lambda x: nn.max_pool(x, (3, 3), (2, 2), padding=[(1, 1), (1, 1)])]
+    blocks = [BasicBlock(64 * 2**s, 2 if s > 0 and b == 0 else 1) for s in range(4) for b in range(2)]
+    return linen(nn.Sequential([*stem, *blocks, lambda x: x.mean((1, 2)), nn.Dense(1000)]), spec(8, 224, 224, 3))
+
+
 @model
 def resnet50():
     return linen(ResNet(), spec(8, 224, 224, 3))
@@ -394,6 +418,25 @@ class LlamaBlock(nn.Module):
         x = x + dense(512)(jax.nn.dot_product_attention(q, k, v, is_causal=True).reshape(x.shape))
         y = nn.RMSNorm()(x)
         return x + dense(512)(nn.silu(dense(1408)(y)) * dense(1408)(y))
+
+
+@model
+def attention_cudnn():
+    """cuDNN's kernel for attention, lowered for CUDA where there is none"""
+    import jax._src.cudnn.fused_attention_stablehlo as cudnn
+
+    cudnn.check_cudnn_version = lambda *_, **__: 91000
+    cudnn.check_compute_capability = lambda *_, **__: True
+
+    def attend(params, x):
+        q, k, v = jnp.split((x @ params["qkv"]).reshape(*x.shape[:2], 24, 64), 3, 2)
+        y = jax.nn.dot_product_attention(q, k, v, is_causal=True, implementation="cudnn")
+        return y.reshape(*x.shape[:2], 512) @ params["out"]
+
+    weights = {"qkv": spec(512, 1536, dtype=jnp.bfloat16), "out": spec(512, 512, dtype=jnp.bfloat16)}
+    x = spec(2, 128, 512, dtype=jnp.bfloat16)
+    text = jax.jit(attend).trace(weights, x).lower(lowering_platforms=("cuda",)).as_text(debug_info=True)
+    return text, 2 * 128 * 512 * (1536 + 512) + 2 * 2 * 8 * 128 * 128 * 64, elements(weights)
 
 
 @model
