@@ -73,6 +73,9 @@ constexpr std::array kForeign{
             "model.export(\"DIR\") and give DIR"},
     Foreign{[](std::string_view b) { return starts(b, 4, "TFL3"); },
             "a TensorFlow Lite model; give the SavedModel that it was converted from"},
+    Foreign{
+        [](std::string_view b) { return b.starts_with("ML\xefR"); },
+        "MLIR bytecode; write it as text: exported.mlir_module() of jax.export, or stablehlo-opt FILE -o model.mlir"},
     Foreign{[](std::string_view b) { return b.starts_with("GGUF"); },
             "weights without a graph (GGUF); export the model that they belong to, e.g. to ONNX"},
     Foreign{is_safetensors,

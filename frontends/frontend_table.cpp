@@ -4,6 +4,7 @@
 #include "frontends/onnx/onnx.h"
 #include "frontends/paddle/paddle.h"
 #include "frontends/pir/pir.h"
+#include "frontends/stablehlo/stablehlo.h"
 #include "frontends/tf/tf.h"
 #include "frontends/torch/torch.h"
 
@@ -68,6 +69,13 @@ constexpr std::array kTable{
                 .extensions = ".json .pir.json",
                 .sniff = paddle::sniff_pir,
                 .import = paddle::import_pir,
+                .written_by = WrittenBy::Framework},
+    FrontendDef{.name = "stablehlo",
+                .summary = "StableHLO text (JAX, torch_xla)",
+                .extensions = ".mlir .stablehlo",
+                .sniff = stablehlo::sniff,
+                .import = stablehlo::import_text,
+                .coverage = stablehlo::coverage,
                 .written_by = WrittenBy::Framework},
 };
 }  // namespace

@@ -22,7 +22,7 @@ from support import BUILD, SKIPPED, shared_folder, skip_part  # noqa: E402
 
 TARGETS = {
     "onnx_binary": ".onnx", "onnx_text": ".onnxtxt", "tf_binary": ".pb", "tf_text": ".pbtxt",
-    "paddle_program": ".pdmodel", "paddle_pir": ".json", "torchscript": ".json", "pt2": ".pt2", "pir": ".pir",
+    "paddle_program": ".pdmodel", "paddle_pir": ".json", "torchscript": ".json", "pt2": ".pt2", "stablehlo": ".mlir", "pir": ".pir",
     "device_file": ".json", "nvidia_smi": ".xml", "checkpoint": ".safetensors", "counter_model": ".safetensors",
     "csv": ".csv", "hpctoolkit_db": ".db", "hpctoolkit_cct": ".db", "hpctoolkit_xml": ".xml", "papi": ".json",
     "perf_csv": ".csv", "perf_json": ".json", "caliper": ".json", "ncu": ".csv", "nvprof": ".csv", "profile_csv": ".csv"
@@ -74,6 +74,7 @@ def seeds(target: str) -> dict[str, bytes]:
         # The archive's models, where the corpus test has unpacked them.
         "paddle_program": [shared / "corpus" / "paddle", BUILD / "frameworks_paddle"],
         "paddle_pir": [BUILD / "frameworks_paddle"],
+        "stablehlo": [ROOT / "tests" / "golden", ROOT / "tests" / "robustness" / "seeds"],
         "pir": [ROOT / "tests" / "golden"],
         "device_file": [ROOT / "data", ROOT / "examples"],
         "torchscript": [],

@@ -109,6 +109,25 @@ bool group_norm(const MatchGraph& g, const Match& m, Attrs& attrs) {
   return true;
 }
 
+/// Statistics over all but the first dim and the groups, of channels that come last and are split in groups.
+bool group_norm_of_last(const MatchGraph& g, const Match& m, Attrs& attrs) {
+  const auto axes = kept_axes(g, m["mean"]);
+  const Type &x = g.type(m["x"]), &grouped = g.type(m["grouped"]);
+  if (!axes || axes != kept_axes(g, m["squares"]) || !x.ranked() || !grouped.ranked() || x.rank() < 3 ||
+      grouped.rank() != x.rank() + 1 || !g.is_scalar(m["epsilon"]))
+    return false;
+  const Dim& groups = grouped.shape()[x.rank() - 1];
+  const std::size_t reduced = axes->size(), last = x.rank() - 1;
+  if (!groups.known() || reduced + 2 != grouped.rank() || axes->front() != 1 ||
+      axes->back() != static_cast<std::int64_t>(x.rank()) || !per_channel(g, m["gamma"], m["x"], last) ||
+      !per_channel(g, m["beta"], m["x"], last))
+    return false;
+  attrs.set("num_groups", groups.value());
+  attrs.set("channels_last", std::int64_t{1});
+  attrs.set("epsilon", g.scalar_or(m["epsilon"], 1e-6));
+  return true;
+}
+
 bool batch_norm(const MatchGraph& g, const Match& m, Attrs& attrs) {
   const auto along = [&](std::size_t axis) {
     for (const char* name : {"gamma", "beta", "mean", "variance"}) {
@@ -176,12 +195,37 @@ constexpr DecomposedOp kDecomposed[] = {
         %scale = multiply(%inverse, %gamma)
         add(multiply(%x, %scale), {subtract(%beta, multiply(%mean, %scale)))"
      R"( | add(multiply(negative(%mean), %scale), %beta)}))"},
+    // flax: the variance is E[x²] − E[x]², bounded from below; equinox centres twice
+    {"nn.layer_norm", "x gamma beta", layer_norm, 1, Exporters, R"(
+        %mean = mean(%x, %axes)
+        %again = subtract(%x, %mean)
+        %variance = mean({multiply(%x, %x) | multiply(%again, %again)}, %axes2)
+        %spread = {subtract(%variance, multiply(%mean, %mean)) | %variance}
+        %inverse = rsqrt(add({maximum(%spread, 0) | %spread}, %epsilon))
+        %centred = subtract(%x, %mean)
+        add({multiply(%centred, multiply(%inverse, %gamma)) | multiply(multiply(%centred, %inverse), %gamma)}, %beta))"},
     // Wu and He 2018: instances of a reshape to (N, groups, …), then scale and shift per channel
     {"nn.group_norm", "x gamma beta", group_norm, 1, Exporters, R"(
         %grouped = reshape(%x, %shape)
         %norm = nn.instance_norm(%grouped, %ones, %zeros)
         add(multiply(reshape(%norm, %shape2), %gamma), {0 | %beta}))"},
+    // flax: statistics per group, repeated for each channel
+    {"nn.group_norm", "x gamma beta", group_norm_of_last, 1, Exporters, R"(
+        %grouped = reshape(%x, %shape)
+        %mean = mean(%grouped, %axes)
+        %squares = mean(multiply(%grouped, %grouped), %axes2)
+        %spread = maximum(subtract(%squares, multiply(%mean, %mean)), 0)
+        %means = expand_dims(reshape(broadcast_to(squeeze(%mean, %d1), %s1), %s2), %d2)
+        %variances = reshape(broadcast_to(squeeze(%spread, %d3), %s3), %s4)
+        %inverse = expand_dims(rsqrt(add(%variances, %epsilon)), %d4)
+        add(multiply(subtract(%x, %means), multiply(%inverse, %gamma)), %beta))"},
     // Ioffe and Szegedy 2015 with the running statistics
+    {"nn.batch_norm", "x gamma beta mean variance", batch_norm, 1, Programs, R"(
+        %inverse = rsqrt(add(%variance, %epsilon))
+        add(multiply(subtract(%x, %mean), multiply(%inverse, %gamma)), %beta))"},
+    {"nn.batch_norm", "x gamma beta mean variance", batch_norm, 1, Programs, R"(
+        %inverse = rsqrt(add(%variance, %epsilon))
+        add(multiply(multiply(subtract(%x, %mean), %inverse), %gamma), %beta))"},
     {"nn.batch_norm", "x gamma beta mean variance", batch_norm, 1, Programs, R"(
         %deviation = sqrt(add(%variance, %epsilon))
         add(multiply(divide(subtract(%x, %mean), %deviation), %gamma), %beta))"},
@@ -199,7 +243,7 @@ constexpr DecomposedOp kDecomposed[] = {
         %root = {sqrt(add(%square, %epsilon)) | power(add(%square, %epsilon), 0.5)}
         %inverse = {reciprocal(%root) | divide(1, %root) | rsqrt(add(%square, %epsilon))
                     | power(add(%square, %epsilon), -0.5)}
-        multiply({divide(%x, %root) | multiply(%x, %inverse)}, %gamma))"},
+        {multiply({divide(%x, %root) | multiply(%x, %inverse)}, %gamma) | multiply(%x, multiply(%inverse, %gamma))})"},
     {"nn.mean_variance_norm", "x", mean_variance_norm, SIZE_MAX, Exporters, R"(
         %mean = mean(%x, %axes)
         %centred = subtract(%x, %mean)
@@ -220,6 +264,8 @@ constexpr DecomposedOp kDecomposed[] = {
     {"nn.gelu", "x", plain, SIZE_MAX, Programs, R"(
         %gate = add(erf({divide(%x, 1.41421356) | multiply(%x, 0.70710678)}), 1)
         {multiply(multiply(%x, 0.5), %gate) | multiply(divide(%x, 2), %gate)})"},
+    {"nn.gelu", "x", plain, SIZE_MAX, Programs,
+     "multiply(multiply(%x, 0.5), erfc(multiply(negative(%x), 0.70710678)))"},
     {"nn.fast_gelu", "x", plain, SIZE_MAX, Exporters, R"(
         %cube = {power(%x, 3) | multiply(multiply(%x, %x), %x)}
         %gate = add(tanh(multiply(add(%x, multiply(%cube, 0.044715)), 0.79788456)), 1)
