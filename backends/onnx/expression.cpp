@@ -34,8 +34,19 @@ bool is_listed(std::string_view list, std::string_view name) {
   return false;
 }
 
-/// An element type by its number.
-Attr numbered_dtype(std::string_view name, const Attr& value) {
+/// Integers that writers gave where ONNX has a real number.
+bool is_real(std::string_view name) {
+  static constexpr std::string_view kReals[] = {"alpha",  "beta", "bias",  "clip",     "epsilon", "gamma",    "lambd",
+                                                "low",    "high", "mean",  "momentum", "scale",   "softcap",  "seed",
+                                                "spatial_scale",  "extrapolation_value", "cubic_coeff_a"};
+  return std::find(std::begin(kReals), std::end(kReals), name) != std::end(kReals);
+}
+
+/// As ONNX has it: an element type by its number, a real number as one.
+Attr onnx_value(std::string_view name, const Attr& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value); whole && is_real(name)) {
+    return Attr(static_cast<double>(*whole));
+  }
   static constexpr std::string_view kNames[] = {"to", "dtype", "output_dtype", "output_datatype", "stash_type",
                                                 "softmax_precision"};
   const auto* text = std::get_if<std::string>(&value);
@@ -157,7 +168,7 @@ Result<Attrs> onnx_attributes(const CallWriter& c, std::string_view allowed) {
   Attrs out;
   for (const auto& [name, value] : c.attrs) {
     if (is_listed(allowed, name)) {
-      out.set(onnx_attribute_name(name), numbered_dtype(name, value));
+      out.set(onnx_attribute_name(name), onnx_value(name, value));
     } else if (!says_nothing(name, value)) {
       return c.error(fmt::format("attribute '{}' has no form in ONNX", name));
     }
@@ -172,7 +183,7 @@ Status write_same(CallWriter& c, std::string_view spelling, std::string_view att
   }
   auto attrs = onnx_attributes(c, attributes);
   if (!attrs) return Failure{};
-  if (since > 0) c.model().needs("", since);
+  if (since > 0) c.model().needs(domain_and_name(spelling).first, since);
   return c.finish(spelling, c.operands, *attrs);
 }
 

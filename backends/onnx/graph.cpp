@@ -24,9 +24,9 @@ std::string CallWriter::number(double value, DType dtype) {
 
 Status CallWriter::add(std::string_view spelling, Names inputs, Names outputs, const Attrs& attributes) {
   const auto [domain, op_type] = domain_and_name(spelling);
-  if (!domain.empty()) model_.needs(domain, domain == "ai.onnx.ml" ? 3 : 1);
+  if (!domain.empty()) model_.needs(domain, domain == "ai.onnx.ml" ? 4 : 1);
   pb::NodeProto& n = *out_.add_node();
-  n.set_name(node.name);
+  n.set_name(model_.node_name(node.name));
   n.set_op_type(std::string(op_type));
   n.set_domain(std::string(domain));
   while (!inputs.empty() && inputs.back().empty()) inputs.pop_back();
@@ -120,6 +120,7 @@ class GraphWriter {
 
   /// The type of a value that is no result of the graph.
   void describe(const Type& type, const std::string& name) {
+    model_.needs_type(type);
     if (std::find(result_names_.begin(), result_names_.end(), name) != result_names_.end()) return;
     pb::ValueInfoProto info;
     info.set_name(name);
@@ -132,7 +133,7 @@ class GraphWriter {
       if (name_of(v) != result_names_[i]) {
         auto& copy = *out_.add_node();
         copy.set_op_type("Identity");
-        copy.set_name(result_names_[i]);
+        copy.set_name(model_.node_name(result_names_[i]));
         copy.add_input(name_of(v));
         copy.add_output(result_names_[i]);
       }

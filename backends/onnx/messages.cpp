@@ -15,6 +15,7 @@ std::uint16_t half_bits(double value) {
   const auto sign = static_cast<std::uint16_t>(std::signbit(value) ? 0x8000 : 0);
   if (std::isnan(value)) return static_cast<std::uint16_t>(sign | 0x7e00);
   const double magnitude = std::fabs(value);
+  if (magnitude == 0) return sign;
   if (magnitude >= 65520) return static_cast<std::uint16_t>(sign | 0x7c00);
   int exponent = 0;
   std::frexp(magnitude, &exponent);

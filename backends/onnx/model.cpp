@@ -64,6 +64,31 @@ std::string ModelWriter::unique(std::string_view wanted) {
   }
 }
 
+std::string ModelWriter::node_name(const std::string& wanted) {
+  if (wanted.empty() || node_names_.insert(wanted).second) return wanted;
+  for (std::size_t i = 1;; ++i) {
+    std::string numbered = fmt::format("{}_{}", wanted, i);
+    if (node_names_.insert(numbered).second) return numbered;
+  }
+}
+
+void ModelWriter::needs_type(const Type& type) {
+  if (!type.is_tensor()) return;
+  switch (type.dtype()) {
+    case DType::BFloat16:
+      return needs("", 22);
+    case DType::Float4E2M1:
+      return needs("", 23);
+    case DType::Float8E8M0:
+      return needs("", 24);
+    case DType::Int2:
+    case DType::UInt2:
+      return needs("", 25);
+    default:
+      return;
+  }
+}
+
 void ModelWriter::needs(std::string_view domain, std::int64_t version) {
   std::int64_t& have = opsets_.emplace(domain, version).first->second;
   have = std::max(have, version);
@@ -87,6 +112,7 @@ Result<std::string> ModelWriter::constant(const Node& n) {
     return diags_.error(n.loc, n.name, fmt::format("a constant of type {} has no form in ONNX", to_string(info.type)));
   }
   const std::pair key{n.loc.offset, fmt::format("{} {}", n.name, to_string(info.type))};
+  needs_type(info.type);
   if (n.loc.offset >= 0 && !info.data) {
     const auto known = stored_.find(key);
     if (known != stored_.end()) return known->second;

@@ -57,8 +57,11 @@ Status full(CallWriter& c) {
   if (!attrs) return Failure{};
   const bool plain = c.operands.size() == 1 && !attrs->has("dtype") && !attrs->has("shape");
   const Attr* value = c.attrs.find("value");
-  if (plain && (!value || std::holds_alternative<Literal>(*value))) return c.finish("ConstantOfShape", c.operands, *attrs);
-  const std::string shape = c.has(0) ? c.operands[0] : c.ints(c.attrs.ints_or_empty("shape"));
+  std::string shape = c.has(0) ? c.operands[0] : c.ints(c.attrs.ints_or_empty("shape"));
+  if (c.has(0) && c.type(0).dtype() != DType::Int64) {
+    shape = c.value("Cast", {shape}, {{"to", std::int64_t{onnx::onnx_number(DType::Int64)}}});
+  }
+  if (plain && (!value || std::holds_alternative<Literal>(*value))) return c.finish("ConstantOfShape", {shape}, *attrs);
   if (c.has(1)) {
     const std::string cast = c.type(1).dtype() == c.result().dtype()
                                  ? c.operands[1]

@@ -258,7 +258,7 @@ constexpr OnnxRow kOnnxRows[] = {
    "rho support_vectors"},
   {.op = "ml.tree_ensemble", .attributes = "aggregate_function leaf_targetids leaf_weights membership_values n_targets "
    "nodes_falseleafs nodes_falsenodeids nodes_featureids nodes_hitrates nodes_missing_value_tracks_true nodes_modes "
-   "nodes_splits nodes_trueleafs nodes_truenodeids post_transform tree_roots"},
+   "nodes_splits nodes_trueleafs nodes_truenodeids post_transform tree_roots", .since = 5},
   {.op = "ml.tree_ensemble_classifier", .attributes = "base_values base_values_as_tensor class_ids class_nodeids "
    "class_treeids class_weights class_weights_as_tensor classlabels_int64s classlabels_strings nodes_falsenodeids "
    "nodes_featureids nodes_hitrates nodes_hitrates_as_tensor nodes_missing_value_tracks_true nodes_modes "

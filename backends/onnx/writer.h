@@ -26,6 +26,10 @@ class ModelWriter {
   pb::GraphProto& main_graph() { return *model_.mutable_graph(); }
   /// A name that no value of the model has yet: the wanted one, or that with a number.
   std::string unique(std::string_view wanted);
+  /// The same of nodes, which may have no name.
+  std::string node_name(const std::string& wanted);
+  /// Element types came with operator sets.
+  void needs_type(const Type&);
   /// The file needs at least this version of a domain.
   void needs(std::string_view domain, std::int64_t version);
   /// An initializer with known contents; equal ones are one.
@@ -44,6 +48,7 @@ class ModelWriter {
   Diagnostics& diags_;
   pb::ModelProto model_;
   std::unordered_map<std::string, std::size_t> names_;  ///< the next number of each
+  std::unordered_set<std::string> node_names_;
   std::unordered_map<std::string, std::string> literals_;
   std::map<std::pair<std::int64_t, std::string>, std::string> stored_;  ///< by place and type
   std::map<std::string, std::int64_t, std::less<>> opsets_;

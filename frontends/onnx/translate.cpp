@@ -108,10 +108,24 @@ Values legacy_binary(Importer&, NodeContext& c) {
   return c.finish(*target, c.inputs, c.attrs);
 }
 
-/// Softmax and kin before opset 13 default to axis 1.
+/// Softmax and kin before opset 13 default to axis 1, and take all dims from the axis on for one.
 Values softmax(Importer&, NodeContext& c) {
-  if (c.version < 13 && !c.attrs.has("axis")) c.attrs.set("axis", std::int64_t{1});
-  return map_to(c, *find_onnx_op(c.spelling));
+  const OpId target = *find_onnx_op(c.spelling);
+  if (c.version >= 13) return map_to(c, target);
+  if (!c.attrs.has("axis")) c.attrs.set("axis", std::int64_t{1});
+  const Type& x = c.type(0);
+  if (!x.is_tensor() || !x.ranked()) return map_to(c, target);
+  const auto rank = static_cast<std::int64_t>(x.rank());
+  const std::int64_t given = c.attrs.int_or("axis", 1), axis = given < 0 ? given + rank : given;
+  const bool one_dim = axis < 0 || axis >= rank ||
+                       std::all_of(x.shape().begin() + axis + 1, x.shape().end(), [](const Dim& d) { return d.is(1); });
+  if (one_dim) return map_to(c, target);
+  const auto shape = c.shape_of(c.inputs[0]);
+  const auto matrix = c.emit(op("nn.batch_flatten"), {c.inputs[0]}, {{"axis", axis}});
+  if (!shape || !matrix) return Failure{};
+  const auto rows = c.emit(target, {*matrix}, {{"axis", std::int64_t{1}}});
+  if (!rows) return Failure{};
+  return c.finish(op("reshape"), {*rows, *shape}, {});
 }
 
 /// Gemm multiplies matrices; nn.dense takes more dims.
