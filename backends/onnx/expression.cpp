@@ -37,7 +37,7 @@ bool is_listed(std::string_view list, std::string_view name) {
 /// Integers that writers gave where ONNX has a real number.
 bool is_real(std::string_view name) {
   static constexpr std::string_view kReals[] = {"alpha",  "beta", "bias",  "clip",     "epsilon", "gamma",    "lambd",
-                                                "low",    "high", "mean",  "momentum", "scale",   "softcap",  "seed",
+                                                "low",    "high", "mean",  "momentum", "scale",   "softcap",
                                                 "spatial_scale",  "extrapolation_value", "cubic_coeff_a"};
   return std::find(std::begin(kReals), std::end(kReals), name) != std::end(kReals);
 }

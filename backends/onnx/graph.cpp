@@ -139,6 +139,7 @@ class GraphWriter {
       }
       auto& output = *out_.add_output();
       output.set_name(result_names_[i]);
+      model_.needs_type(g_.type(v));
       if (!write_type(g_.type(v), *output.mutable_type())) {
         const Node& n = g_.node(v);
         return model_.diagnostics().error(n.loc, n.name,
@@ -159,6 +160,7 @@ class GraphWriter {
 Status add_input(ModelWriter& model, const Node& n, const std::string& name, pb::GraphProto& out) {
   auto& input = *out.add_input();
   input.set_name(name);
+  model.needs_type(n.results[0].type);
   if (write_type(n.results[0].type, *input.mutable_type())) return ok();
   return model.diagnostics().error(
       n.loc, n.name, fmt::format("a param of type {} has no form in ONNX", to_string(n.results[0].type)));

@@ -46,7 +46,7 @@ ExternalPlace external_place(const pb::TensorProto& t) {
 std::int64_t ir_version(std::int64_t opset) {
   // The first IR version of each release of ONNX that has the operator set (docs/Versioning.md of onnx).
   if (opset <= 22) return 10;
-  return opset == 23 ? 11 : opset == 24 ? 12 : 13;
+  return opset == 23 ? 11 : opset == 24 ? 12 : opset < 28 ? 13 : 14;
 }
 
 }  // namespace
@@ -198,7 +198,8 @@ void ModelWriter::weight(const Node& n, pb::TensorProto& t) {
 }
 
 Result<OnnxFile> ModelWriter::run(const Graph& g) {
-  needs("", kOpset);
+  constexpr std::int64_t kNewest = 28;  // of the rows; a file may say anything
+  needs("", std::clamp(records_.opset, kOpset, kNewest));
   pb::GraphProto& graph = *model_.mutable_graph();
   graph.set_name(g.name().empty() ? "main" : g.name());
   for (const std::string& name : g.result_names()) unique(name);

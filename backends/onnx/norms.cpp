@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "backends/onnx/rows.h"
+#include "ir/layout.h"
 #include "ir/support/text.h"
 
 namespace perfc::backends::write {
@@ -92,6 +93,60 @@ Status reduce(CallWriter& c) {
     if (!axes.empty()) inputs[1] = c.ints(axes);
   }
   return c.finish(next_word(spelling), inputs, *attrs);
+}
+
+namespace {
+
+/// The axes to reduce, as an operand of ONNX; empty: all.
+std::string axes_operand(CallWriter& c) {
+  const auto axes = c.attrs.ints_or_empty("axes");
+  return c.has(1) ? c.operands[1] : axes.empty() ? std::string() : c.ints(axes);
+}
+
+}  // namespace
+
+/// Mean of squared distances; `correction` is taken from the number of elements.
+Status variance(CallWriter& c) {
+  auto attrs = onnx_attributes(c, "axes keepdims correction");
+  if (!attrs) return Failure{};
+  const DType dtype = c.result().dtype();
+  const std::string axes = axes_operand(c);
+  const Attrs kept{{"keepdims", std::int64_t{1}}}, asked{{"keepdims", c.attrs.int_or("keepdims", 1)}};
+  const std::string centred = c.value("Sub", {c.operands[0], c.value("ReduceMean", {c.operands[0], axes}, kept)});
+  const std::string squares = c.value("Mul", {centred, centred});
+  std::string value = c.value("ReduceMean", {squares, axes}, asked);
+  const double correction = c.attrs.float_or("correction", static_cast<double>(c.attrs.int_or("correction", 1)));
+  if (correction != 0) {
+    const auto in = c.type(0).elements(), out = c.result().elements();
+    if (!in || !out || *out == 0) return c.error("the number of elements is not known");
+    const double n = static_cast<double>(*in) / static_cast<double>(*out);
+    value = c.value("Mul", {value, c.number(n / (n - correction), dtype)});
+  }
+  return c.node.is(op("std")) ? c.finish("Sqrt", {value}) : c.finish_as(value);
+}
+
+/// Of what is not 0, as numbers.
+Status any_all(CallWriter& c) {
+  auto attrs = onnx_attributes(c, "axes keepdims noop_with_empty_axes");
+  if (!attrs) return Failure{};
+  attrs->erase("axes");
+  const Attrs to_bool{{"to", std::int64_t{onnx::onnx_number(DType::Bool)}}};
+  const Attrs to_int{{"to", std::int64_t{onnx::onnx_number(DType::Int32)}}};
+  const std::string truth = c.value("Cast", {c.value("Cast", {c.operands[0]}, to_bool)}, to_int);
+  const std::string value = c.value(c.node.is(op("any")) ? "ReduceMax" : "ReduceMin", {truth, axes_operand(c)}, *attrs);
+  return c.finish("Cast", {value}, {{"to", std::int64_t{onnx::onnx_number(c.result().dtype())}}});
+}
+
+/// The mean over all positions, which go.
+Status global_avg_pool(CallWriter& c) {
+  auto attrs = onnx_attributes(c, "data_layout keepdims");
+  if (!attrs) return Failure{};
+  if (!c.type(0).ranked()) return c.error("data of unknown rank has no form in ONNX");
+  const auto layout = data_axes(c.attrs, c.type(0).rank());
+  if (!layout) return c.error("its data_layout does not fit its operand");
+  std::vector<std::int64_t> axes(layout->spatial.begin(), layout->spatial.end());
+  const bool keeps = c.result().ranked() && c.result().rank() == c.type(0).rank();
+  return c.finish("ReduceMean", {c.operands[0], c.ints(axes)}, {{"keepdims", std::int64_t{keeps}}});
 }
 
 }  // namespace perfc::backends::write

@@ -134,6 +134,47 @@ Status matmul_nbits(CallWriter& c) {
   return write_same(c, "ms:MatMulNBits", "K N accuracy_level bits block_size weight_prepacked", 0);
 }
 
+/// The axis is an operand since operator set 20.
+Status dft(CallWriter& c) {
+  auto attrs = onnx_attributes(c, "axis inverse onesided");
+  if (!attrs) return Failure{};
+  attrs->erase("axis");
+  CallWriter::Names inputs = c.operands;
+  if (c.attrs.has("axis")) {
+    inputs.resize(3);
+    inputs[2] = c.model().literal(int64_scalar(c.attrs.int_or("axis", -2)), "axis");
+  }
+  return c.finish("DFT", inputs, *attrs);
+}
+
+/// com.microsoft's came first and has more attributes.
+Status causal_conv(CallWriter& c) {
+  const bool standard = c.attrs.size() == (c.attrs.has("activation") ? 1 : 0);
+  if (standard) return write_same(c, "CausalConvWithState", "activation", 27);
+  return write_same(c, "ms:CausalConvWithState",
+                    "activation channels_last dilation input_channel_offset input_channels ndim state_channels_last "
+                    "state_length state_update_capacity state_window",
+                    0);
+}
+
+/// The last elements come first, axis by axis; without axes, of the flattened data.
+Status roll(CallWriter& c) {
+  auto attrs = onnx_attributes(c, "shift axis");
+  if (!attrs) return Failure{};
+  const auto shifts = c.attrs.ints_or_empty("shift");
+  const auto axes = c.attrs.ints_or_empty("axis");
+  if (shifts.empty() || shifts.size() != axes.size()) return c.error("its shifts are not one per axis");
+  constexpr auto kEnd = std::numeric_limits<std::int64_t>::max();
+  std::string value = c.operands[0];
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const auto part = [&](std::int64_t from, std::int64_t to) {
+      return c.value("Slice", {value, c.ints({from}), c.ints({to}), c.ints({axes[i]})});
+    };
+    value = c.value("Concat", {part(-shifts[i], kEnd), part(0, -shifts[i])}, {{"axis", axes[i]}});
+  }
+  return c.finish_as(value);
+}
+
 /// com.microsoft's has channels last.
 Status qlinear_conv(CallWriter& c) {
   const bool last = c.attrs.has("channels_last");

@@ -17,6 +17,9 @@ class RecordWalk {
   void run() {
     const auto model = decode_model(file_, damage_);
     if (!model || !model->graph) return;
+    for (const OpsetView& o : model->opsets) {
+      if (o.domain.empty() || o.domain == "ai.onnx") out_.opset = o.version;
+    }
     graphs_.push_back(*model->graph);
     for (Bytes record : model->functions) {
       if (const auto function = decode_function(record, damage_)) nodes(function->nodes);

@@ -14,6 +14,7 @@ namespace perfc::onnx {
 struct TensorRecords {
   std::string message;  ///< of text files: their wire format
   std::unordered_map<std::int64_t, std::string_view> by_offset;
+  std::int64_t opset = 0;  ///< the file's version of ai.onnx
 };
 
 /// Of every graph, body and function of the file; none of a source that is no ONNX model. Only headers are looked at.

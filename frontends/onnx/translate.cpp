@@ -149,7 +149,7 @@ Values gemm_fast_gelu(Importer&, NodeContext& c) {
   if (!product) return Failure{};
   std::vector<ValueId> operands{*product};
   operands.insert(operands.end(), c.inputs.begin() + 2, c.inputs.end());
-  return c.finish(op("nn.bias_gelu"), std::move(operands), {});
+  return c.finish(op("nn.bias_gelu"), std::move(operands), {{"approximate", std::string("tanh")}});
 }
 
 /// Cast-1 names its target as a string such as "FLOAT".
@@ -165,10 +165,29 @@ Values cast(Importer&, NodeContext& c) {
   return map_to(c, op("cast"));
 }
 
-/// Resize-10 has operands (X, scales); newer ones (X, roi, scales, sizes).
+/// Resize-10 has operands (X, scales) and samples at x / scale, the nearest below; newer ones have (X, roi, scales,
+/// sizes), and attributes for it that default to something else.
 Values resize(Importer&, NodeContext& c) {
-  if (c.version < 11 && c.inputs.size() == 2) c.inputs.insert(c.inputs.begin() + 1, ValueId{});
+  if (c.version < 11 && c.inputs.size() == 2) {
+    c.inputs.insert(c.inputs.begin() + 1, ValueId{});
+    if (!c.attrs.has("coordinate_transformation_mode"))
+      c.attrs.set("coordinate_transformation_mode", std::string("asymmetric"));
+    if (!c.attrs.has("nearest_mode")) c.attrs.set("nearest_mode", std::string("floor"));
+  }
   return map_to(c, op("image.resize2d"));
+}
+
+/// RoiAlign-10 has no half_pixel, which newer ones default to.
+Values roi_align(Importer&, NodeContext& c) {
+  constexpr std::string_view kMode = "coordinate_transformation_mode";
+  if (c.version < 16 && !c.attrs.has(kMode)) c.attrs.set(kMode, std::string("output_half_pixel"));
+  return map_to(c, op("vision.roi_align"));
+}
+
+/// com.microsoft BiasGelu is by the error function, FastGelu by tanh.
+Values fast_gelu(Importer&, NodeContext& c) {
+  c.attrs.set("approximate", std::string("tanh"));
+  return map_to(c, op("nn.bias_gelu"));
 }
 
 /// Upsample-1 has height_scale and width_scale.
@@ -356,6 +375,8 @@ const std::vector<TranslatorRow>& translator_table() {
       {"Hardmax", softmax, "nn.hardmax"},
       {"Cast", cast, "cast"},
       {"Resize", resize, "image.resize2d"},
+      {"RoiAlign", roi_align, "vision.roi_align"},
+      {"ms:FastGelu", fast_gelu, "nn.bias_gelu"},
       {"Upsample", upsample, "nn.upsampling"},
       {"Tile", tile, "tile"},
       {"If", if_, "if"},
