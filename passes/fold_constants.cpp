@@ -19,8 +19,9 @@ bool known(const ResultInfo& r) {
 
 /// Moves elements without changing any: on a weight that nothing else uses, a
 /// weight stored that way from the start. Not what launches a copy whenever it is called.
-bool is_layout(const Node& n, ExecMode mode) {
-  if (n.kind != NodeKind::Call || (mode == ExecMode::Eager && def(n.op).runs.launch == Launch::Kernel)) return false;
+bool is_layout(const Node& n, const PassOptions& options) {
+  if (n.kind != NodeKind::Call || options.contents == Contents::Kept) return false;
+  if (options.mode == ExecMode::Eager && def(n.op).runs.launch == Launch::Kernel) return false;
   const Moves moves = def(n.op).moves;
   return moves == Moves::Reshapes || moves == Moves::Permutes || moves == Moves::Copies;
 }
@@ -48,7 +49,7 @@ bool all_results_known(const Node& n) {
 Result<Graph> fold_constants(Graph graph, const PassOptions& options, Diagnostics& diags) {
   const bool nothing = !any_call(graph, [&](const Graph& g, NodeId id) {
     const Node& n = g.node(id);
-    return all_results_known(n) || (is_layout(n, options.mode) && g.node(n.operands[0]).kind == NodeKind::Constant);
+    return all_results_known(n) || (is_layout(n, options) && g.node(n.operands[0]).kind == NodeKind::Constant);
   });
   if (nothing) return graph;
   return for_each_region(std::move(graph), diags, [&](const Graph& g) -> Result<Graph> {
@@ -60,7 +61,7 @@ Result<Graph> fold_constants(Graph graph, const PassOptions& options, Diagnostic
       const Node& n = g.node(id);
       weight[id] = n.kind == NodeKind::Constant;
       // What is computed from a table is one; of layouts only the first operand is data.
-      const std::size_t data_operands = is_layout(n, options.mode) ? 1 : n.operands.size();
+      const std::size_t data_operands = is_layout(n, options) ? 1 : n.operands.size();
       table[id] = n.attrs.has(kTable);
       for (std::size_t i = 0; i < data_operands && i < n.operands.size(); ++i) {
         if (n.operands[i] && table[n.operands[i].node]) table[id] = true;
@@ -70,7 +71,7 @@ Result<Graph> fold_constants(Graph graph, const PassOptions& options, Diagnostic
         continue;
       }
       const bool all_known = !launched[id] && all_results_known(n);
-      const bool moved_weight = !all_known && is_layout(n, options.mode) && n.results[0].type.is_static() &&
+      const bool moved_weight = !all_known && is_layout(n, options) && n.results[0].type.is_static() &&
                                 weight[n.operands[0].node] && uses[n.operands[0].node] == 1;
       if (!all_known && !moved_weight) {
         if (!rewriter.copy(id)) return Failure{};

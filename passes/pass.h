@@ -14,6 +14,12 @@
 
 namespace perfc {
 
+/// Whether what comes out of the passes is to be run.
+enum class Contents : std::uint8_t {
+  Types,  ///< no: a weight that is stored otherwise, or scaled, is a weight of that type
+  Kept    ///< yes: weights stay those of the file, and what is computed from them is written out
+};
+
 /// Inputs of the passes that need any.
 struct PassOptions {
   /// `rebatch`: the wanted batch; 0 leaves the file's.
@@ -24,6 +30,8 @@ struct PassOptions {
   WrittenBy written_by = WrittenBy::Exporter;
   /// `fold-constants`, `eliminate-identity`: what a program launches stays.
   ExecMode mode = ExecMode::Compiled;
+  /// `fold-constants`, `fold-batch-norm`.
+  Contents contents = Contents::Types;
 };
 
 struct PassDef {

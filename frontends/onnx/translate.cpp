@@ -108,10 +108,24 @@ Values legacy_binary(Importer&, NodeContext& c) {
   return c.finish(*target, c.inputs, c.attrs);
 }
 
-/// Softmax and kin before opset 13 default to axis 1.
+/// Softmax and kin before opset 13 default to axis 1, and take all dims from the axis on for one.
 Values softmax(Importer&, NodeContext& c) {
-  if (c.version < 13 && !c.attrs.has("axis")) c.attrs.set("axis", std::int64_t{1});
-  return map_to(c, *find_onnx_op(c.spelling));
+  const OpId target = *find_onnx_op(c.spelling);
+  if (c.version >= 13) return map_to(c, target);
+  if (!c.attrs.has("axis")) c.attrs.set("axis", std::int64_t{1});
+  const Type& x = c.type(0);
+  if (!x.is_tensor() || !x.ranked()) return map_to(c, target);
+  const auto rank = static_cast<std::int64_t>(x.rank());
+  const std::int64_t given = c.attrs.int_or("axis", 1), axis = given < 0 ? given + rank : given;
+  const bool one_dim = axis < 0 || axis >= rank ||
+                       std::all_of(x.shape().begin() + axis + 1, x.shape().end(), [](const Dim& d) { return d.is(1); });
+  if (one_dim) return map_to(c, target);
+  const auto shape = c.shape_of(c.inputs[0]);
+  const auto matrix = c.emit(op("nn.batch_flatten"), {c.inputs[0]}, {{"axis", axis}});
+  if (!shape || !matrix) return Failure{};
+  const auto rows = c.emit(target, {*matrix}, {{"axis", std::int64_t{1}}});
+  if (!rows) return Failure{};
+  return c.finish(op("reshape"), {*rows, *shape}, {});
 }
 
 /// Gemm multiplies matrices; nn.dense takes more dims.
@@ -135,7 +149,7 @@ Values gemm_fast_gelu(Importer&, NodeContext& c) {
   if (!product) return Failure{};
   std::vector<ValueId> operands{*product};
   operands.insert(operands.end(), c.inputs.begin() + 2, c.inputs.end());
-  return c.finish(op("nn.bias_gelu"), std::move(operands), {});
+  return c.finish(op("nn.bias_gelu"), std::move(operands), {{"approximate", std::string("tanh")}});
 }
 
 /// Cast-1 names its target as a string such as "FLOAT".
@@ -151,10 +165,29 @@ Values cast(Importer&, NodeContext& c) {
   return map_to(c, op("cast"));
 }
 
-/// Resize-10 has operands (X, scales); newer ones (X, roi, scales, sizes).
+/// Resize-10 has operands (X, scales) and samples at x / scale, the nearest below; newer ones have (X, roi, scales,
+/// sizes), and attributes for it that default to something else.
 Values resize(Importer&, NodeContext& c) {
-  if (c.version < 11 && c.inputs.size() == 2) c.inputs.insert(c.inputs.begin() + 1, ValueId{});
+  if (c.version < 11 && c.inputs.size() == 2) {
+    c.inputs.insert(c.inputs.begin() + 1, ValueId{});
+    if (!c.attrs.has("coordinate_transformation_mode"))
+      c.attrs.set("coordinate_transformation_mode", std::string("asymmetric"));
+    if (!c.attrs.has("nearest_mode")) c.attrs.set("nearest_mode", std::string("floor"));
+  }
   return map_to(c, op("image.resize2d"));
+}
+
+/// RoiAlign-10 has no half_pixel, which newer ones default to.
+Values roi_align(Importer&, NodeContext& c) {
+  constexpr std::string_view kMode = "coordinate_transformation_mode";
+  if (c.version < 16 && !c.attrs.has(kMode)) c.attrs.set(kMode, std::string("output_half_pixel"));
+  return map_to(c, op("vision.roi_align"));
+}
+
+/// com.microsoft BiasGelu is by the error function, FastGelu by tanh.
+Values fast_gelu(Importer&, NodeContext& c) {
+  c.attrs.set("approximate", std::string("tanh"));
+  return map_to(c, op("nn.bias_gelu"));
 }
 
 /// Upsample-1 has height_scale and width_scale.
@@ -342,6 +375,8 @@ const std::vector<TranslatorRow>& translator_table() {
       {"Hardmax", softmax, "nn.hardmax"},
       {"Cast", cast, "cast"},
       {"Resize", resize, "image.resize2d"},
+      {"RoiAlign", roi_align, "vision.roi_align"},
+      {"ms:FastGelu", fast_gelu, "nn.bias_gelu"},
       {"Upsample", upsample, "nn.upsampling"},
       {"Tile", tile, "tile"},
       {"If", if_, "if"},

@@ -27,9 +27,12 @@ struct Reduction {
   OpId op, of_bools;
 };
 constexpr std::array kReductions{
-    Reduction{"stablehlo.add", op("sum_axes"), op("any")}, Reduction{"stablehlo.maximum", op("max"), op("any")},
-    Reduction{"stablehlo.minimum", op("min"), op("all")},  Reduction{"stablehlo.multiply", op("prod"), op("all")},
-    Reduction{"stablehlo.and", op("min"), op("all")},      Reduction{"stablehlo.or", op("max"), op("any")},
+    Reduction{.combiner = "stablehlo.add", .op = op("sum_axes"), .of_bools = op("any")},
+    Reduction{.combiner = "stablehlo.maximum", .op = op("max"), .of_bools = op("any")},
+    Reduction{.combiner = "stablehlo.minimum", .op = op("min"), .of_bools = op("all")},
+    Reduction{.combiner = "stablehlo.multiply", .op = op("prod"), .of_bools = op("all")},
+    Reduction{.combiner = "stablehlo.and", .op = op("min"), .of_bools = op("all")},
+    Reduction{.combiner = "stablehlo.or", .op = op("max"), .of_bools = op("any")},
 };
 
 const Reduction* reduction_of(std::string_view combiner) {
@@ -133,8 +136,7 @@ Result<Values> cumulative(const Call& c, OpId op, const Windows& w, std::size_t 
   return one(c.whole(c.emit(op, {*x, c.number(static_cast<double>(axis), DType::Int64)}, std::move(attrs))));
 }
 
-constexpr OpId kMaxPools[] = {op("nn.max_pool1d"), op("nn.max_pool2d"), op("nn.max_pool3d")};
-constexpr OpId kAveragePools[] = {op("nn.avg_pool1d"), op("nn.avg_pool2d"), op("nn.avg_pool3d")};
+constexpr OpFamily kMaxPools = family("nn.max_pool?d"), kAveragePools = family("nn.avg_pool?d");
 constexpr std::string_view kLayouts[] = {"NWC", "NHWC", "NDHWC"};
 
 /// Dims that the window moves over, with at most one behind them, the channels.
@@ -197,7 +199,7 @@ Result<Values> pool(Call& c, const Windows& w, const PoolDims& d, bool sums) {
   if (negative) return c.error("has negative padding");
   auto flat = c.reshaped(c.operands[0], Type::tensor(c.type(0).dtype(), *target));
   auto x = flat ? c.tensor(*flat) : Result<ValueId>(Failure{});
-  auto y = c.emit((sums ? kAveragePools : kMaxPools)[d.last - d.first], {x}, pool_attrs(w, d, sums));
+  auto y = c.emit((sums ? kAveragePools : kMaxPools).with_dims(d.last - d.first + 1), {x}, pool_attrs(w, d, sums));
   if (!y) return Failure{};
   Shape out = shape;
   const std::size_t moved = target->size() - (d.channels_last ? 1 : 0) - (d.last - d.first + 1);

@@ -383,7 +383,7 @@ constinit const OpDef kElementwiseRows[] = {
   {.name = "nn.bias_add", .onnx = "ms:BiasAdd", .category = Category::Elementwise, .operands = {2, 3},
    .takes = Takes::Anything, .infer = bias_add, .eval = no_contents, .cost = per_element_cost,
    .runs = pointwise(Keeps::Nothing, Autocast::FollowsData), .gradient = Gradient::SameOfFirst, .in_fused_conv = true},
-  {.name = "nn.bias_gelu", .onnx = "ms:BiasGelu ms:FastGelu", .category = Category::Activation, .operands = {1, 2},
+  {.name = "nn.bias_gelu", .onnx = "ms:BiasGelu", .category = Category::Activation, .operands = {1, 2},
    .takes = Takes::Float, .infer = same_type, .eval = no_contents, .cost = transcendental_cost,
    .runs = pointwise(Keeps::First)},
   {.name = "nn.bias_split_gelu", .onnx = "ms:BiasSplitGelu", .category = Category::Activation, .operands = {2, 2},

@@ -1,0 +1,196 @@
+/// One graph of a model: its values by name, its nodes in their order.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "backends/onnx/rows.h"
+
+namespace perfc::backends {
+
+const Type& CallWriter::type(std::size_t i) const {
+  static const Type none;
+  return has(i) ? graph.type(node.operands[i]) : none;
+}
+
+Failure CallWriter::error(const std::string& why) const {
+  return model_.diagnostics().error(node.loc, node.name, fmt::format("{}: {}", def(node.op).name, why));
+}
+
+std::string CallWriter::number(double value, DType dtype) {
+  auto data = std::make_shared<Data>();
+  data->elements = std::vector<double>{value};
+  return model_.literal({Type::tensor(dtype, {}), data}, "number");
+}
+
+Status CallWriter::add(std::string_view spelling, Names inputs, Names outputs, const Attrs& attributes) {
+  const auto [domain, op_type] = domain_and_name(spelling);
+  if (!domain.empty()) model_.needs(domain, domain == "ai.onnx.ml" ? 4 : 1);
+  pb::NodeProto& n = *out_.add_node();
+  n.set_name(model_.node_name(node.name));
+  n.set_op_type(std::string(op_type));
+  n.set_domain(std::string(domain));
+  while (!inputs.empty() && inputs.back().empty()) inputs.pop_back();
+  while (!outputs.empty() && outputs.back().empty()) outputs.pop_back();
+  for (std::string& input : inputs) n.add_input(std::move(input));
+  for (std::string& output : outputs) n.add_output(std::move(output));
+  for (const auto& [name, value] : attributes) {
+    if (!write_attribute(*this, name, value, *n.add_attribute())) return Failure{};
+  }
+  return ok();
+}
+
+std::string CallWriter::value(std::string_view op, Names inputs, const Attrs& attributes) {
+  std::string name = model_.unique(fmt::format("{}/{}", node.name.empty() ? def(node.op).name : node.name, op));
+  (void)add(op, std::move(inputs), {name}, attributes);
+  return name;
+}
+
+Status CallWriter::finish(std::string_view op, Names inputs, const Attrs& attributes) {
+  return add(op, std::move(inputs), results, attributes);
+}
+
+namespace {
+
+/// Values of one graph by their names in the file.
+class GraphWriter {
+ public:
+  GraphWriter(ModelWriter& model, const Graph& g, pb::GraphProto& out)
+      : model_(model), g_(g), out_(out), uses_(g.use_counts()), names_(g.size()) {}
+
+  Status run(const std::vector<std::string>& params) {
+    for (std::size_t i = 0; i < params.size(); ++i) names_[g_.params()[i].node] = {params[i]};
+    name_results();
+    for (NodeId id = 0; id < g_.size(); ++id) {
+      const Node& n = g_.node(id);
+      if (n.kind == NodeKind::Constant && uses_[id] > 0) {
+        auto name = model_.constant(n);
+        if (name) names_[id] = {*name};
+      }
+      if (n.kind == NodeKind::Call) (void)call(id);
+    }
+    return model_.diagnostics().errors() ? Status(Failure{}) : outputs();
+  }
+
+ private:
+  /// Names of results are those of the file: the main graph's are taken already, those of bodies are new.
+  void name_results() {
+    for (std::size_t i = 0; i < g_.results().size(); ++i) {
+      const ValueId v = g_.results()[i];
+      std::string name = i < g_.result_names().size() ? g_.result_names()[i] : "result";
+      const bool main = &out_ == &model_.main_graph();
+      const bool is_param = main && g_.node(v).kind == NodeKind::Var && name_of(v) == name;
+      result_names_.push_back(main ? std::move(name) : model_.unique(name));
+      if (is_param) continue;
+      if (g_.node(v).kind != NodeKind::Call) continue;
+      auto& of_node = names_[v.node];
+      of_node.resize(g_.node(v).results.size());
+      if (of_node[v.result].empty()) of_node[v.result] = result_names_.back();
+    }
+  }
+
+  const std::string& name_of(ValueId v) const {
+    static const std::string none;
+    return v && v.result < names_[v.node].size() ? names_[v.node][v.result] : none;
+  }
+
+  Status call(NodeId id) {
+    const Node& n = g_.node(id);
+    auto& results = names_[id];
+    results.resize(n.results.size());
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (!results[i].empty()) continue;
+      const std::string_view base = n.name.empty() ? def(n.op).name : std::string_view(n.name);
+      results[i] = model_.unique(i == 0 ? std::string(base) : fmt::format("{}:{}", base, i));
+    }
+    std::vector<std::string> operands;
+    for (const ValueId v : n.operands) operands.push_back(name_of(v));
+    CallWriter c(model_, out_, g_, n, std::move(operands), results);
+    const OnnxRow* row = onnx_row(n.op);
+    if (!row || !row->why_not.empty()) {
+      return c.error(fmt::format("has no form in ONNX{}{}; leave it out of the model, or write the graph as .pir",
+                                 row ? ": " : "", row ? row->why_not : ""));
+    }
+    Status written = row->write                ? row->write(c)
+                     : row->expression.empty() ? write_same(c, row->onnx, row->attributes, row->since)
+                                               : write_expression(c, row->expression);
+    if (!written) return Failure{};
+    for (std::size_t i = 0; i < results.size(); ++i) describe(n.results[i].type, results[i]);
+    return ok();
+  }
+
+  /// The type of a value that is no result of the graph.
+  void describe(const Type& type, const std::string& name) {
+    model_.needs_type(type);
+    if (std::find(result_names_.begin(), result_names_.end(), name) != result_names_.end()) return;
+    pb::ValueInfoProto info;
+    info.set_name(name);
+    if (write_type(type, *info.mutable_type())) *out_.add_value_info() = std::move(info);
+  }
+
+  Status outputs() {
+    for (std::size_t i = 0; i < g_.results().size(); ++i) {
+      const ValueId v = g_.results()[i];
+      if (name_of(v) != result_names_[i]) {
+        auto& copy = *out_.add_node();
+        copy.set_op_type("Identity");
+        copy.set_name(model_.node_name(result_names_[i]));
+        copy.add_input(name_of(v));
+        copy.add_output(result_names_[i]);
+      }
+      auto& output = *out_.add_output();
+      output.set_name(result_names_[i]);
+      model_.needs_type(g_.type(v));
+      if (!write_type(g_.type(v), *output.mutable_type())) {
+        const Node& n = g_.node(v);
+        return model_.diagnostics().error(n.loc, n.name,
+                                          fmt::format("a result of type {} has no form in ONNX", to_string(g_.type(v))));
+      }
+    }
+    return ok();
+  }
+
+  ModelWriter& model_;
+  const Graph& g_;
+  pb::GraphProto& out_;
+  const std::vector<std::uint32_t> uses_;
+  std::vector<std::vector<std::string>> names_;  ///< by node and result
+  std::vector<std::string> result_names_;
+};
+
+Status add_input(ModelWriter& model, const Node& n, const std::string& name, pb::GraphProto& out) {
+  auto& input = *out.add_input();
+  input.set_name(name);
+  model.needs_type(n.results[0].type);
+  if (write_type(n.results[0].type, *input.mutable_type())) return ok();
+  return model.diagnostics().error(
+      n.loc, n.name, fmt::format("a param of type {} has no form in ONNX", to_string(n.results[0].type)));
+}
+
+}  // namespace
+
+Status write_graph(ModelWriter& model, const Graph& g, const std::vector<std::string>& params, pb::GraphProto& out) {
+  if (&out == &model.main_graph()) {
+    for (std::size_t i = 0; i < params.size(); ++i) {
+      if (!add_input(model, g.node(g.params()[i]), params[i], out)) return Failure{};
+    }
+  }
+  return GraphWriter(model, g, out).run(params);
+}
+
+Status write_body(ModelWriter& model, const Graph& body, std::size_t own, const std::vector<std::string>& captures,
+                  pb::GraphProto& out) {
+  out.set_name(body.name().empty() ? "body" : body.name());
+  std::vector<std::string> params;
+  for (std::size_t i = 0; i < body.params().size(); ++i) {
+    const Node& n = body.node(body.params()[i]);
+    if (i >= own) {
+      params.push_back(captures[i - own]);
+      continue;
+    }
+    params.push_back(model.unique(n.name.empty() ? "param" : n.name));
+    if (!add_input(model, n, params.back(), out)) return Failure{};
+  }
+  return write_graph(model, body, params, out);
+}
+
+}  // namespace perfc::backends
