@@ -499,7 +499,7 @@ class Parser {
   static void short_signature(Operation& o) {
     std::size_t results = 0;
     for (const ResultName& r : o.results) results += r.count;
-    if (results == 0) return;
+    if (results == 0 || o.operand_types.empty()) return;
     if (results == o.operand_types.size()) {
       o.result_types = o.operand_types;
     } else {
