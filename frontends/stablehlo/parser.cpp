@@ -296,7 +296,8 @@ class Parser {
     }
     if (o.name.empty()) return expected("an operation");
     if (o.name.starts_with("cf.")) return jumps();
-    if (!tail(o, depth) || !trailing_regions(o, depth) || !skip_location()) return Failure{};
+    if (!tail(o, depth) || !trailing_regions(o, depth)) return Failure{};
+    if (take_word("loc") && !location_inside(o.location)) return Failure{};
     order_reduction(o);
     return o;
   }
