@@ -22,7 +22,8 @@ from support import BUILD, SKIPPED, shared_folder, skip_part  # noqa: E402
 
 TARGETS = {
     "onnx_binary": ".onnx", "onnx_text": ".onnxtxt", "tf_binary": ".pb", "tf_text": ".pbtxt",
-    "paddle_program": ".pdmodel", "paddle_pir": ".json", "torchscript": ".json", "pt2": ".pt2", "stablehlo": ".mlir", "pir": ".pir",
+    "paddle_program": ".pdmodel", "paddle_pir": ".json", "torchscript": ".json", "pt2": ".pt2",
+    "stablehlo": ".mlir", "pir": ".pir",
     "device_file": ".json", "nvidia_smi": ".xml", "checkpoint": ".safetensors", "counter_model": ".safetensors",
     "csv": ".csv", "hpctoolkit_db": ".db", "hpctoolkit_cct": ".db", "hpctoolkit_xml": ".xml", "papi": ".json",
     "perf_csv": ".csv", "perf_json": ".json", "caliper": ".json", "ncu": ".csv", "nvprof": ".csv", "profile_csv": ".csv"

@@ -203,7 +203,8 @@ constexpr DecomposedOp kDecomposed[] = {
         %spread = {subtract(%variance, multiply(%mean, %mean)) | %variance}
         %inverse = rsqrt(add({maximum(%spread, 0) | %spread}, %epsilon))
         %centred = subtract(%x, %mean)
-        add({multiply(%centred, multiply(%inverse, %gamma)) | multiply(multiply(%centred, %inverse), %gamma)}, %beta))"},
+        %scaled = {multiply(%centred, multiply(%inverse, %gamma)) | multiply(multiply(%centred, %inverse), %gamma)}
+        add(%scaled, %beta))"},
     // Wu and He 2018: instances of a reshape to (N, groups, …), then scale and shift per channel
     {"nn.group_norm", "x gamma beta", group_norm, 1, Exporters, R"(
         %grouped = reshape(%x, %shape)

@@ -7,9 +7,7 @@
 namespace perfc::stablehlo {
 
 Call::Call(Importer& i, Scope& s, const Operation& o)
-    : Emitter(s.site.builder, o.loc, o.results.empty() ? std::string() : std::string(o.results[0].name),
-              std::string(o.name)),
-      importer(i), scope(s), operation(o) {}
+    : Emitter(s.site.builder, o.loc, i.name_of(o), std::string(o.name)), importer(i), scope(s), operation(o) {}
 
 std::optional<double> Call::number_of(const Value& v) const {
   const Data* d = v.base ? data(v.base) : nullptr;

@@ -146,6 +146,9 @@ class Importer {
 
   Diagnostics& diagnostics() { return *diags_; }
   const InputDims& dims() const { return dims_; }
+  /// What an operation is called: the path of modules that jax writes with debug information, without the operator at
+  /// its end; else its first result.
+  std::string name_of(const Operation&) const;
   /// The function inlined.
   Result<Values> inlined(const Call&, std::string_view function, const Values& arguments);
   /// Runs a region's operations in a scope whose arguments are set; what its terminator returns.
@@ -164,9 +167,11 @@ class Importer {
     bool weight = false;
   };
   Result<const Function*> main_function();
-  std::vector<Input> classify(const Function& main);
-  std::string name_of(const Argument&, std::string_view fallback);
-  std::string forwarded_name(const Function& main, const Argument&, std::string_view fallback);
+  std::vector<Input> classify(const Function& main) const;
+  std::string name_of(const Argument&, std::string_view fallback) const;
+  /// The string that a location begins with, aliases followed; "" where there is none.
+  std::string_view label(std::string_view location) const;
+  std::string forwarded_name(const Function& main, const Argument&, std::string_view fallback) const;
   Result<Values> parameters(const Function& main, GraphBuilder&);
   Result<Values> translate(Scope&, const Operation&);
   Result<Values> opaque(Call&);

@@ -58,6 +58,7 @@ struct Operation {
   std::string_view symbol;  ///< "main" of "@main"
   std::vector<Region> regions;
   std::vector<Type> operand_types, result_types;
+  std::string_view location;  ///< what stands in loc(…)
 
   /// Text of an attribute; nothing when it is not there.
   std::optional<std::string_view> find(std::string_view key) const;

@@ -18,13 +18,6 @@ namespace {
 constexpr std::array<std::string_view, 9> kTreesOfWeights{"params",      "variables",  "state",    "weights", "model",
                                                           "batch_stats", "parameters", "graphdef", "module"};
 
-std::string_view location_name(std::string_view location) {
-  Cursor at(location);
-  at.skip();
-  std::string_view name;
-  return at.peek() == '"' && at.string(name) ? name : std::string_view();
-}
-
 /// What a path begins with: "params" of "params['Dense_0']", and "args[0]", an argument of its own, as a whole.
 std::string_view root_of(std::string_view path) {
   const auto end = path.find_first_of("[.");
@@ -55,20 +48,36 @@ bool tree_of_weights(std::string_view root, const std::vector<const Type*>& leav
 
 }  // namespace
 
-std::string Importer::name_of(const Argument& a, std::string_view fallback) {
-  std::string_view location = a.location;
-  for (int steps = 0; steps < 8 && location.starts_with('#'); ++steps) {
+std::string_view Importer::label(std::string_view location) const {
+  constexpr int kMaxAliases = 8;
+  for (int steps = 0; steps < kMaxAliases && location.starts_with('#'); ++steps) {
     const auto it = module_.locations.find(location);
     if (it == module_.locations.end()) break;
     location = it->second;
   }
-  std::string_view name = location_name(location);
-  if (name.find('/') != name.npos || name.ends_with(".py")) name = {};
-  return std::string(name.empty() ? fallback : name);
+  Cursor at(location);
+  at.skip();
+  std::string_view text;
+  const bool named = at.peek() == '"' && at.string(text);
+  at.skip();
+  return named && at.peek() != ':' ? text : std::string_view();  // "file.py":3:4 is a place
+}
+
+std::string Importer::name_of(const Argument& a, std::string_view fallback) const {
+  const std::string_view name = label(a.location);
+  return std::string(name.empty() || name.find('/') != name.npos ? fallback : name);
+}
+
+std::string Importer::name_of(const Operation& o) const {
+  std::string_view path = label(o.location);
+  if (path.starts_with("jit(")) path.remove_prefix(std::min(path.find('/'), path.size() - 1) + 1);
+  const auto end = path.rfind('/');
+  if (end != path.npos) return std::string(path.substr(0, end));
+  return o.results.empty() ? std::string() : std::string(o.results[0].name);
 }
 
 /// With symbolic dims, jax.export wraps the function and leaves the names with the one inside.
-std::string Importer::forwarded_name(const Function& main, const Argument& a, std::string_view fallback) {
+std::string Importer::forwarded_name(const Function& main, const Argument& a, std::string_view fallback) const {
   const std::string own = name_of(a, {});
   if (!own.empty()) return own;
   for (const Operation& o : main.body.operations) {
@@ -82,7 +91,7 @@ std::string Importer::forwarded_name(const Function& main, const Argument& a, st
   return std::string(fallback);
 }
 
-std::vector<Importer::Input> Importer::classify(const Function& main) {
+std::vector<Importer::Input> Importer::classify(const Function& main) const {
   const auto& arguments = main.body.arguments;
   std::vector<Input> out;
   bool named = false;

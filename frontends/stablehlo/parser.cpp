@@ -296,7 +296,8 @@ class Parser {
     }
     if (o.name.empty()) return expected("an operation");
     if (o.name.starts_with("cf.")) return jumps();
-    if (!tail(o, depth) || !trailing_regions(o, depth) || !skip_location()) return Failure{};
+    if (!tail(o, depth) || !trailing_regions(o, depth)) return Failure{};
+    if (take_word("loc") && !location_inside(o.location)) return Failure{};
     order_reduction(o);
     return o;
   }
@@ -499,7 +500,7 @@ class Parser {
   static void short_signature(Operation& o) {
     std::size_t results = 0;
     for (const ResultName& r : o.results) results += r.count;
-    if (results == 0) return;
+    if (results == 0 || o.operand_types.empty()) return;
     if (results == o.operand_types.size()) {
       o.result_types = o.operand_types;
     } else {

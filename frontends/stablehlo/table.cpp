@@ -74,7 +74,8 @@ const std::vector<OpRow> kRows{
     {"chlo.square", "multiply", square},
     {"chlo.tan", "tan", direct},
     // ---- Products
-    {"stablehlo.convolution", "nn.conv1d nn.conv2d nn.conv3d nn.conv1d_transpose nn.conv2d_transpose nn.conv3d_transpose",
+    {"stablehlo.convolution", "nn.conv1d nn.conv2d nn.conv3d "
+     "nn.conv1d_transpose nn.conv2d_transpose nn.conv3d_transpose",
      convolution},
     {"stablehlo.dot", "nn.batch_matmul", dot},
     {"stablehlo.dot_general", "nn.batch_matmul", dot_general},

@@ -187,6 +187,17 @@ def resnet50():
     return linen(ResNet(), spec(8, 224, 224, 3))
 
 
+@model
+def vgg16():
+    layers = []
+    for width, count in ((64, 2), (128, 2), (256, 3), (512, 3), (512, 3)):
+        for _ in range(count):
+            layers += [nn.Conv(width, (3, 3), padding=[(1, 1), (1, 1)]), nn.relu]
+        layers.append(lambda x: nn.max_pool(x, (2, 2), (2, 2)))
+    head = [nn.Dense(4096), nn.relu, nn.Dense(4096), nn.relu, nn.Dense(1000)]
+    return linen(nn.Sequential([*layers, lambda x: x.reshape(x.shape[0], -1), *head]), spec(8, 224, 224, 3))
+
+
 class MobileBlock(nn.Module):
     features: int
     stride: int
@@ -261,16 +272,17 @@ def vit_symbolic():
 class MixerBlock(nn.Module):
     @nn.compact
     def __call__(self, x):
-        mlp = lambda y, n: nn.Dense(y.shape[-1])(nn.gelu(nn.Dense(n)(y)))
-        x = x + mlp(nn.LayerNorm()(x).swapaxes(1, 2), 256).swapaxes(1, 2)
-        return x + mlp(nn.LayerNorm()(x), 1024)
+        mlp = lambda y, n: nn.Dense(y.shape[-1])(nn.gelu(nn.Dense(n)(y), approximate=False))
+        x = x + mlp(nn.LayerNorm()(x).swapaxes(1, 2), 384).swapaxes(1, 2)
+        return x + mlp(nn.LayerNorm()(x), 3072)
 
 
 @model
-def mixer():
-    stem = [nn.Conv(256, (16, 16), (16, 16)), lambda x: x.reshape(x.shape[0], -1, 256)]
-    return linen(nn.Sequential([*stem, MixerBlock(), MixerBlock(), lambda x: x.mean(1), nn.Dense(100)]),
-                 spec(4, 224, 224, 3))
+def mixer_b16():
+    stem = [nn.Conv(768, (16, 16), (16, 16)), lambda x: x.reshape(x.shape[0], -1, 768)]
+    blocks = [MixerBlock() for _ in range(12)]
+    return linen(nn.Sequential([*stem, *blocks, nn.LayerNorm(), lambda x: x.mean(1), nn.Dense(1000)]),
+                 spec(8, 224, 224, 3))
 
 
 class ConvNextBlock(nn.Module):

@@ -1,9 +1,11 @@
 // RUN: perfc import %s
+#loc2 = loc("net.py":3:4 to :12)
+#loc3 = loc("jit(apply)/Net/Conv_0/conv_general_dilated"(#loc2))
 #loc1 = loc("params['kernel']")
 module @pretty attributes {mhlo.num_partitions = 1 : i32} {
   sdy.mesh @mesh = <["x"=2]>
   func.func public @main(%arg0: tensor<3x3x4x8xf32> loc(#loc1), %arg1: tensor<8xf32> loc("params['bias']"), %arg2: tensor<2x16x16x4xf32> {mhlo.sharding = "{replicated}"} loc("image")) -> (tensor<2x8xf32> {jax.result_info = "mean"}, tensor<2xi32>) {
-    %0 = stablehlo.convolution(%arg2, %arg0) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [2, 2], pad = [[0, 1], [0, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<2x16x16x4xf32>, tensor<3x3x4x8xf32>) -> tensor<2x8x8x8xf32>
+    %0 = stablehlo.convolution(%arg2, %arg0) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [2, 2], pad = [[0, 1], [0, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<2x16x16x4xf32>, tensor<3x3x4x8xf32>) -> tensor<2x8x8x8xf32> loc(#loc3)
     %1 = stablehlo.broadcast_in_dim %arg1, dims = [3] : (tensor<8xf32>) -> tensor<2x8x8x8xf32>
     %2 = stablehlo.add %0, %1 : tensor<2x8x8x8xf32>
     %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
@@ -35,7 +37,7 @@ module @pretty attributes {mhlo.num_partitions = 1 : i32} {
 // def @pretty(%2: Tensor[(2, 16, 16, 4), float32] @image) -> (mean: Tensor[(2, 8), float32], "result.1": Tensor[(2,), int32]) {
 //   %0 = weight : Tensor[(3, 3, 4, 8), float32] @"params['kernel']";
 //   %1 = weight : Tensor[(8,), float32] @"params['bias']";
-//   %3 = nn.conv2d(%2, %0, data_layout="NHWC", kernel_layout="HWIO", padding=[0, 0, 1, 1], strides=[2, 2]) : Tensor[(2, 8, 8, 8), float32] @"%0";
+//   %3 = nn.conv2d(%2, %0, data_layout="NHWC", kernel_layout="HWIO", padding=[0, 0, 1, 1], strides=[2, 2]) : Tensor[(2, 8, 8, 8), float32] @"Net/Conv_0";
 //   %4 = add(%3, %1) : Tensor[(2, 8, 8, 8), float32] @"%2";
 //   %5 = const[0.0] : Tensor[(), float32];
 //   %6 = maximum(%4, %5) : Tensor[(2, 8, 8, 8), float32] @"%1";
