@@ -31,7 +31,8 @@ struct Read {
 /// A pipe's weights are stepped over unless they are to be written.
 Result<Source> open(const ImportArguments& o, Diagnostics& diags) {
   struct stat st {};
-  const bool piped = o.model == "-" || (::stat(o.model.c_str(), &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
+  const bool piped =
+      o.model == "-" || (::stat(o.model.c_str(), &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
   return piped && o.writes_onnx() ? Source::open(o.model, diags) : Source::open_model(o.model, diags);
 }
 
@@ -96,7 +97,8 @@ int run_opt(ImportArguments& o) {
     rest.remove_prefix(std::min(comma + 1, rest.size()));
   }
   if (o.passes == "none") passes.clear();
-  if (o.strip_weights && !o.writes_onnx()) return fail(kBadUsage, "--strip-weights: only ONNX has weights; name the output *.onnx");
+  if (o.strip_weights && !o.writes_onnx())
+    return fail(kBadUsage, "--strip-weights: only ONNX has weights; name the output *.onnx");
   if (o.passes.empty()) passes = default_pipeline(mode, request->fold_batch_norm);
   std::vector<std::string> checked = passes;
   if (!o.trace.print_after.empty() && o.trace.print_after != "changed" && o.trace.print_after != "all")
@@ -144,7 +146,8 @@ Command import_command() {
 
 Command opt_command() {
   auto o = std::make_shared<ImportArguments>();
-  Command c{"opt", "Run passes over a model; print the result as .pir or write it as ONNX", [o] { return run_opt(*o); }};
+  Command c{"opt", "Run passes over a model; print the result as .pir or write it as ONNX",
+            [o] { return run_opt(*o); }};
   std::string passes;
   for (const PassDef& p : pass_table()) passes += fmt::format("\n  {:<24} {}", p.name, p.summary);
   c.footer = "Passes:" + passes;

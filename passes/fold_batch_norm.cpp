@@ -20,10 +20,7 @@ struct Fold {
 class Folder {
  public:
   Folder(const Graph& graph, Contents contents, Diagnostics& diags)
-      : graph_(graph),
-        contents_(contents),
-        uses_(graph.use_counts()),
-        weight_(graph.weight_only()),
+      : graph_(graph), contents_(contents), uses_(graph.use_counts()), weight_(graph.weight_only()),
         rewriter_(graph, diags) {}
 
   Result<Graph> run() {
@@ -136,7 +133,8 @@ class Folder {
     const Node& product = graph_.node(fold.product);
     const auto parameter = [&](std::size_t i) { return rewriter_[norm.operands[i]]; };
     const Type& kernel = graph_.type(product.operands[1]);
-    const ValueId epsilon = rewriter_.builder().constant(float_scalar(norm.attrs.float_or("epsilon", 1e-5), kernel.dtype()));
+    const ValueId epsilon =
+        rewriter_.builder().constant(float_scalar(norm.attrs.float_or("epsilon", 1e-5), kernel.dtype()));
     const ValueId deviation = computed(op("sqrt"), {computed(op("add"), {parameter(4), epsilon}, norm)}, norm);
     const ValueId scale = computed(op("divide"), {parameter(1), deviation}, norm);
     std::vector<std::int64_t> along(kernel.rank(), 1);
@@ -148,8 +146,8 @@ class Folder {
       const ValueId added = rewriter_[graph_.node(fold.between).operands[1]];
       bias = bias ? computed(op("add"), {bias, added}, norm) : added;
     }
-    const ValueId centred = bias ? computed(op("subtract"), {bias, parameter(3)}, norm)
-                                 : computed(op("negative"), {parameter(3)}, norm);
+    const ValueId centred =
+        bias ? computed(op("subtract"), {bias, parameter(3)}, norm) : computed(op("negative"), {parameter(3)}, norm);
     return {computed(op("multiply"), {rewriter_[product.operands[1]], factors}, product),
             computed(op("add"), {computed(op("multiply"), {centred, scale}, norm), parameter(2)}, norm)};
   }
@@ -176,13 +174,12 @@ class Folder {
                                     ? scaled_parameters(norm, fold)
                                     : std::pair{recomputed(product.operands[1], norm), bias_of(fold, norm)};
     if (!kernel || !bias) return Failure{};
-    auto scaled =
-        rewriter_.builder().value({.op = product.op,
-                                   .operands = {rewriter_[product.operands[0]], kernel},
-                                   .attrs = product.attrs,
-                                   .declared = {product.results[0].type},
-                                   .name = product.name,
-                                   .loc = product.loc});
+    auto scaled = rewriter_.builder().value({.op = product.op,
+                                             .operands = {rewriter_[product.operands[0]], kernel},
+                                             .attrs = product.attrs,
+                                             .declared = {product.results[0].type},
+                                             .name = product.name,
+                                             .loc = product.loc});
     if (!scaled) return Failure{};
     auto shifted = rewriter_.builder().value({.op = op("nn.bias_add"),
                                               .operands = {*scaled, bias},
@@ -205,7 +202,8 @@ class Folder {
 }  // namespace
 
 Result<Graph> fold_batch_norm(Graph graph, const PassOptions& options, Diagnostics& diags) {
-  return for_each_region(std::move(graph), diags, [&](const Graph& g) { return Folder(g, options.contents, diags).run(); });
+  return for_each_region(std::move(graph), diags,
+                         [&](const Graph& g) { return Folder(g, options.contents, diags).run(); });
 }
 
 }  // namespace perfc::passes

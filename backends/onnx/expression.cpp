@@ -14,17 +14,16 @@ namespace perfc::backends {
 namespace {
 
 /// What the IR says of a call that computes nothing else for it: how it came to be, what kernels run.
-constexpr std::string_view kSaysNothing[] = {kLaunched, kInside, kTable, "explicit", "scaled", "consumed_inputs",
-                                             "is_test",  "captures"};
+constexpr std::string_view kSaysNothing[] = {kLaunched, kInside,           kTable,    "explicit",
+                                             "scaled",  "consumed_inputs", "is_test", "captures"};
 /// Attributes of operator sets that files no longer follow, and what they mean by default.
 constexpr std::pair<std::string_view, std::int64_t> kLegacy[] = {{"broadcast", 1}, {"spatial", 1}, {"training", 0}};
 
 bool says_nothing(std::string_view name, const Attr& value) {
   if (std::find(std::begin(kSaysNothing), std::end(kSaysNothing), name) != std::end(kSaysNothing)) return true;
   const auto* number = std::get_if<std::int64_t>(&value);
-  return number && std::any_of(std::begin(kLegacy), std::end(kLegacy), [&](const auto& legacy) {
-           return legacy.first == name && legacy.second == *number;
-         });
+  return number && std::any_of(std::begin(kLegacy), std::end(kLegacy),
+                               [&](const auto& legacy) { return legacy.first == name && legacy.second == *number; });
 }
 
 bool is_listed(std::string_view list, std::string_view name) {
@@ -36,9 +35,11 @@ bool is_listed(std::string_view list, std::string_view name) {
 
 /// Integers that writers gave where ONNX has a real number.
 bool is_real(std::string_view name) {
-  static constexpr std::string_view kReals[] = {"alpha",  "beta", "bias",  "clip",     "epsilon", "gamma",    "lambd",
-                                                "low",    "high", "mean",  "momentum", "scale",   "softcap",
-                                                "spatial_scale",  "extrapolation_value", "cubic_coeff_a"};
+  static constexpr std::string_view kReals[] = {
+      "alpha",        "beta",  "bias",    "clip",          "epsilon",
+      "gamma",        "lambd", "low",     "high",          "mean",
+      "momentum",     "scale", "softcap", "spatial_scale", "extrapolation_value",
+      "cubic_coeff_a"};
   return std::find(std::begin(kReals), std::end(kReals), name) != std::end(kReals);
 }
 
@@ -47,8 +48,8 @@ Attr onnx_value(std::string_view name, const Attr& value) {
   if (const auto* whole = std::get_if<std::int64_t>(&value); whole && is_real(name)) {
     return Attr(static_cast<double>(*whole));
   }
-  static constexpr std::string_view kNames[] = {"to", "dtype", "output_dtype", "output_datatype", "stash_type",
-                                                "softmax_precision"};
+  static constexpr std::string_view kNames[] = {
+      "to", "dtype", "output_dtype", "output_datatype", "stash_type", "softmax_precision"};
   const auto* text = std::get_if<std::string>(&value);
   if (!text || std::find(std::begin(kNames), std::end(kNames), name) == std::end(kNames)) return value;
   const auto dtype = dtype_from_name(*text);
@@ -119,8 +120,9 @@ class Expression {
         continue;
       }
       const std::string_view value = word();
-      const DType dtype = value == "result" ? c_.result().dtype() : value == "first" ? number_type_
-                                                                  : dtype_from_name(value).value_or(DType::Undefined);
+      const DType dtype = value == "result"  ? c_.result().dtype()
+                          : value == "first" ? number_type_
+                                             : dtype_from_name(value).value_or(DType::Undefined);
       out.set(name, name == "to" ? Attr(std::int64_t{onnx::onnx_number(dtype)}) : Attr(std::string(value)));
     }
     rest_.remove_prefix(1);
@@ -130,7 +132,8 @@ class Expression {
 
   std::string_view word() {
     std::size_t n = 0;
-    while (n < rest_.size() && (std::isalnum(static_cast<unsigned char>(rest_[n])) || rest_[n] == '_' || rest_[n] == ':'))
+    while (n < rest_.size() &&
+           (std::isalnum(static_cast<unsigned char>(rest_[n])) || rest_[n] == '_' || rest_[n] == ':'))
       ++n;
     const std::string_view out = rest_.substr(0, n);
     rest_.remove_prefix(n);

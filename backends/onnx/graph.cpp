@@ -142,8 +142,8 @@ class GraphWriter {
       model_.needs_type(g_.type(v));
       if (!write_type(g_.type(v), *output.mutable_type())) {
         const Node& n = g_.node(v);
-        return model_.diagnostics().error(n.loc, n.name,
-                                          fmt::format("a result of type {} has no form in ONNX", to_string(g_.type(v))));
+        return model_.diagnostics().error(
+            n.loc, n.name, fmt::format("a result of type {} has no form in ONNX", to_string(g_.type(v))));
       }
     }
     return ok();
@@ -162,8 +162,8 @@ Status add_input(ModelWriter& model, const Node& n, const std::string& name, pb:
   input.set_name(name);
   model.needs_type(n.results[0].type);
   if (write_type(n.results[0].type, *input.mutable_type())) return ok();
-  return model.diagnostics().error(
-      n.loc, n.name, fmt::format("a param of type {} has no form in ONNX", to_string(n.results[0].type)));
+  return model.diagnostics().error(n.loc, n.name,
+                                   fmt::format("a param of type {} has no form in ONNX", to_string(n.results[0].type)));
 }
 
 }  // namespace

@@ -144,10 +144,8 @@ Status write_attribute(const CallWriter& c, std::string_view name, const Attr& v
 }
 
 std::pair<std::string_view, std::string_view> domain_and_name(std::string_view spelling) {
-  static constexpr std::pair<std::string_view, std::string_view> kDomains[] = {{"ms", "com.microsoft"},
-                                                                               {"ml", "ai.onnx.ml"},
-                                                                               {"tr", "ai.onnx.preview.training"},
-                                                                               {"pv", "ai.onnx.preview"}};
+  static constexpr std::pair<std::string_view, std::string_view> kDomains[] = {
+      {"ms", "com.microsoft"}, {"ml", "ai.onnx.ml"}, {"tr", "ai.onnx.preview.training"}, {"pv", "ai.onnx.preview"}};
   const std::size_t colon = spelling.find(':');
   if (colon == std::string_view::npos) return {"", spelling};
   for (const auto& [prefix, domain] : kDomains) {

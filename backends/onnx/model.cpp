@@ -150,8 +150,8 @@ bool ModelWriter::copied(const Node& n, pb::TensorProto& out) {
   const Type& type = n.results[0].type;
   double count = 1;
   for (const std::int64_t d : out.dims()) count *= static_cast<double>(d);
-  const bool same = out.data_type() == onnx::onnx_number(type.dtype()) &&
-                    count == static_cast<double>(type.elements().value_or(-1));
+  const bool same =
+      out.data_type() == onnx::onnx_number(type.dtype()) && count == static_cast<double>(type.elements().value_or(-1));
   out.clear_doc_string();
   const bool has_contents = count == 0 || out.data_location() == pb::TensorProto::EXTERNAL || !out.raw_data().empty() ||
                             out.float_data_size() + out.int32_data_size() + out.int64_data_size() +
@@ -170,7 +170,8 @@ bool ModelWriter::bring_external(pb::TensorProto& t) {
   if (fs::equivalent(fs::path(options_.source_dir), fs::path(options_.output).parent_path() / ".", none)) return true;
   Diagnostics quiet;
   const auto input = InputFile::open(file.string(), quiet);
-  if (!input || place.offset > input->bytes().size() || place.length > input->bytes().size() - place.offset) return false;
+  if (!input || place.offset > input->bytes().size() || place.length > input->bytes().size() - place.offset)
+    return false;
   const std::uint64_t length = place.length > 0 ? place.length : input->bytes().size() - place.offset;
   t.clear_external_data();
   t.clear_data_location();
@@ -222,9 +223,10 @@ Result<OnnxFile> ModelWriter::finish() {
     o.set_version(version);
   }
   if (missing_ > 0) {
-    diags_.warning(fmt::format("the contents of {} weights ({} bytes) are not in the source: the model refers to '{}', "
-                               "which is yours to write; --strip-weights makes them zeros",
-                               missing_, missing_bytes_, file_name(options_.output) + ".weights"));
+    diags_.warning(
+        fmt::format("the contents of {} weights ({} bytes) are not in the source: the model refers to '{}', "
+                    "which is yours to write; --strip-weights makes them zeros",
+                    missing_, missing_bytes_, file_name(options_.output) + ".weights"));
   }
   OnnxFile out;
   std::size_t total = 0;

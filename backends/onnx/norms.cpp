@@ -21,7 +21,8 @@ Status batch_norm(CallWriter& c) {
   const auto rank = c.type(0).ranked() ? static_cast<std::int64_t>(c.type(0).rank()) : 0;
   const std::int64_t at = axis < 0 ? axis + rank : axis;
   if (at == 1 || rank == 1) return c.finish("BatchNormalization", c.operands, *attrs);
-  if (rank < 2 || c.results.size() > 1) return c.error("channels that are not the second dim have no form in ONNX here");
+  if (rank < 2 || c.results.size() > 1)
+    return c.error("channels that are not the second dim have no form in ONNX here");
   std::vector<std::int64_t> perm(static_cast<std::size_t>(rank));
   std::iota(perm.begin(), perm.end(), 0);
   std::swap(perm[1], perm[static_cast<std::size_t>(at)]);  // its own inverse
@@ -32,9 +33,7 @@ Status batch_norm(CallWriter& c) {
 
 /// Scale and bias per channel; before operator set 21 they were per group.
 Status group_norm(CallWriter& c) {
-  if (c.attrs.has("groups")) {
-    return write_same(c, "ms:GroupNorm", "activation channels_last epsilon groups", 0);
-  }
+  if (c.attrs.has("groups")) { return write_same(c, "ms:GroupNorm", "activation channels_last epsilon groups", 0); }
   auto attrs = onnx_attributes(c, "epsilon num_groups stash_type");
   if (!attrs) return Failure{};
   const Type &x = c.type(0), &scale = c.type(1);
@@ -70,9 +69,11 @@ Status rms_norm(CallWriter& c) {
   std::iota(axes.begin(), axes.end(), axis);
   const DType dtype = c.type(0).dtype();
   const DType inner = dtype == DType::Float16 || dtype == DType::BFloat16 ? DType::Float32 : dtype;
-  const Attrs widened{{"to", std::int64_t{onnx::onnx_number(inner)}}}, back{{"to", std::int64_t{onnx::onnx_number(dtype)}}};
+  const Attrs widened{{"to", std::int64_t{onnx::onnx_number(inner)}}},
+      back{{"to", std::int64_t{onnx::onnx_number(dtype)}}};
   const std::string x = inner == dtype ? c.operands[0] : c.value("Cast", {c.operands[0]}, widened);
-  const std::string mean = c.value("ReduceMean", {c.value("Mul", {x, x}), c.ints(axes)}, {{"keepdims", std::int64_t{1}}});
+  const std::string mean =
+      c.value("ReduceMean", {c.value("Mul", {x, x}), c.ints(axes)}, {{"keepdims", std::int64_t{1}}});
   const std::string deviation =
       c.value("Sqrt", {c.value("Add", {mean, c.number(c.attrs.float_or("epsilon", 1e-5), inner)})});
   std::string y = c.value("Div", {x, deviation});

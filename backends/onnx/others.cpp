@@ -63,10 +63,10 @@ Status full(CallWriter& c) {
   }
   if (plain && (!value || std::holds_alternative<Literal>(*value))) return c.finish("ConstantOfShape", {shape}, *attrs);
   if (c.has(1)) {
-    const std::string cast = c.type(1).dtype() == c.result().dtype()
-                                 ? c.operands[1]
-                                 : c.value("Cast", {c.operands[1]},
-                                           {{"to", std::int64_t{onnx::onnx_number(c.result().dtype())}}});
+    const std::string cast =
+        c.type(1).dtype() == c.result().dtype()
+            ? c.operands[1]
+            : c.value("Cast", {c.operands[1]}, {{"to", std::int64_t{onnx::onnx_number(c.result().dtype())}}});
     return c.finish("Expand", {cast, shape});
   }
   const double number = c.attrs.float_or("value", static_cast<double>(c.attrs.int_or("value", 0)));
@@ -112,7 +112,8 @@ Status upsampling(CallWriter& c) {
     if (!numbers) return c.error("attribute 'scales' is no list of numbers");
     auto data = std::make_shared<Data>();
     data->elements = *numbers;
-    scales = c.model().literal({Type::tensor(DType::Float32, {static_cast<std::int64_t>(numbers->size())}), data}, "scales");
+    scales =
+        c.model().literal({Type::tensor(DType::Float32, {static_cast<std::int64_t>(numbers->size())}), data}, "scales");
   }
   attrs->erase("scales");
   if (c.attrs.string_or("mode", "nearest") == "bilinear") attrs->set("mode", std::string("linear"));
@@ -124,13 +125,16 @@ Status upsampling(CallWriter& c) {
 /// Rotary embeddings of ai.onnx and of com.microsoft differ in the order of their operands.
 Status rotary_embedding(CallWriter& c) {
   const bool ms = c.operands.size() > 3 && c.has(1) && is_integer(c.type(1).dtype());
-  if (ms) return write_same(c, "ms:RotaryEmbedding", "interleaved is_packed_batching num_heads rotary_embedding_dim scale", 0);
+  if (ms)
+    return write_same(c, "ms:RotaryEmbedding", "interleaved is_packed_batching num_heads rotary_embedding_dim scale",
+                      0);
   return write_same(c, "RotaryEmbedding", "interleaved num_heads rotary_embedding_dim", 23);
 }
 
 Status matmul_nbits(CallWriter& c) {
   if (c.attrs.has("blk_quant_type")) return write_same(c, "ms:MatMulFpQ4", "blk_quant_type", 0);
-  if (c.attrs.has("quant_type")) return write_same(c, "ms:MatMulBnb4", "K N block_size quant_type training_mode transB", 0);
+  if (c.attrs.has("quant_type"))
+    return write_same(c, "ms:MatMulBnb4", "K N block_size quant_type training_mode transB", 0);
   return write_same(c, "ms:MatMulNBits", "K N accuracy_level bits block_size weight_prepacked", 0);
 }
 

@@ -43,13 +43,12 @@ namespace write {
 Status adaptive_pool(CallWriter&), any_all(CallWriter&), avg_pool(CallWriter&), batch_matmul(CallWriter&),
     batch_norm(CallWriter&), bias_add(CallWriter&), bias_gelu(CallWriter&), causal_conv(CallWriter&),
     control(CallWriter&), conv(CallWriter&), conv_transpose(CallWriter&), dense(CallWriter&), dft(CallWriter&),
-    dropout(CallWriter&), floor_divide(CallWriter&), full(CallWriter&), gelu(CallWriter&),
-    global_avg_pool(CallWriter&), grid_sample(CallWriter&), group_norm(CallWriter&), layer_norm(CallWriter&),
-    matmul_nbits(CallWriter&), max_pool(CallWriter&), mod(CallWriter&), promote(CallWriter&),
-    qlinear_conv(CallWriter&), quantize(CallWriter&), reduce(CallWriter&), reverse_axes(CallWriter&),
-    rms_norm(CallWriter&), roll(CallWriter&), rotary_embedding(CallWriter&), sdpa(CallWriter&),
-    softplus(CallWriter&), split(CallWriter&), trunc_divide(CallWriter&), upsampling(CallWriter&),
-    variance(CallWriter&);
+    dropout(CallWriter&), floor_divide(CallWriter&), full(CallWriter&), gelu(CallWriter&), global_avg_pool(CallWriter&),
+    grid_sample(CallWriter&), group_norm(CallWriter&), layer_norm(CallWriter&), matmul_nbits(CallWriter&),
+    max_pool(CallWriter&), mod(CallWriter&), promote(CallWriter&), qlinear_conv(CallWriter&), quantize(CallWriter&),
+    reduce(CallWriter&), reverse_axes(CallWriter&), rms_norm(CallWriter&), roll(CallWriter&),
+    rotary_embedding(CallWriter&), sdpa(CallWriter&), softplus(CallWriter&), split(CallWriter&),
+    trunc_divide(CallWriter&), upsampling(CallWriter&), variance(CallWriter&);
 }  // namespace write
 
 }  // namespace perfc::backends

@@ -93,7 +93,8 @@ Status adaptive_pool(CallWriter& c) {
   const bool one = std::all_of(c.result().shape().begin(), c.result().shape().end(), [](const Dim&) { return true; });
   const auto size = c.attrs.ints_or_empty("output_size");
   if (!one || std::any_of(size.begin(), size.end(), [](std::int64_t n) { return n != 1; })) {
-    return c.error(fmt::format("pooling to {} positions has no form in ONNX, only that to one", fmt::join(size, " × ")));
+    return c.error(
+        fmt::format("pooling to {} positions has no form in ONNX, only that to one", fmt::join(size, " × ")));
   }
   const bool max = c.node.is(op("nn.adaptive_max_pool2d"));
   return in_standard_layout(c, max ? "GlobalMaxPool" : "GlobalAveragePool", {}, false);

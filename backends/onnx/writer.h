@@ -62,13 +62,8 @@ class CallWriter {
   using Names = std::vector<std::string>;
   CallWriter(ModelWriter& model, pb::GraphProto& out, const Graph& graph, const Node& node, Names operands,
              Names results)
-      : graph(graph),
-        node(node),
-        attrs(node.attrs),
-        operands(std::move(operands)),
-        results(std::move(results)),
-        model_(model),
-        out_(out) {}
+      : graph(graph), node(node), attrs(node.attrs), operands(std::move(operands)), results(std::move(results)),
+        model_(model), out_(out) {}
 
   const Graph& graph;
   const Node& node;

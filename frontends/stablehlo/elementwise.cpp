@@ -55,7 +55,8 @@ std::optional<ValueId> shifted_by_max(const Call& c, const Node& n, std::int64_t
 std::optional<Result<Value>> as_softmax(const Call& c, const Value& a, const Value& b) {
   const Node& exp = c.builder().node(a.base.node);
   const Node& sum = behind_casts(c, b.base);
-  if (!exp.is(op("exp")) || !sum.is(op("sum_axes")) || uncast(c, sum.operands[0]) != a.base) return std::nullopt;
+  if (!exp.is(op("exp"))) return std::nullopt;
+  if (!sum.is(op("sum_axes")) || uncast(c, sum.operands[0]) != a.base) return std::nullopt;
   const auto axis = only_axis(c, sum);
   if (!axis || b.where != a.where) return std::nullopt;
   const auto x = shifted_by_max(c, c.builder().node(exp.operands[0].node), *axis);
@@ -146,7 +147,8 @@ std::optional<Result<Value>> as_erfc(const Call& c, const Value& test, const Val
   if (!less || !rest || c.number_of(c.whole(less->operands[1])) != 1.0) return std::nullopt;
   const Node& abs = c.builder().node(less->operands[0].node);
   const Node& product = c.builder().node(rest->operands[1].node);
-  if (!abs.is(op("abs")) || !product.is(op("multiply")) || product.operands[0] != abs.operands[0]) return std::nullopt;
+  if (!abs.is(op("abs"))) return std::nullopt;
+  if (!product.is(op("multiply")) || product.operands[0] != abs.operands[0]) return std::nullopt;
   const Node& polynomial = c.builder().node(product.operands[1].node);
   const auto constant = polynomial.is(op("add")) ? c.number_of(c.whole(polynomial.operands[1])) : std::nullopt;
   if (!constant || std::abs(*constant - 1.1283791) > 1e-5) return std::nullopt;

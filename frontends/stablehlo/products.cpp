@@ -63,7 +63,7 @@ bool weight_only(const Call& c, ValueId v, int steps = 4) {
   const Node& n = c.builder().node(v.node);
   if (n.kind == NodeKind::Constant) return true;
   return n.kind == NodeKind::Call && steps > 0 && !n.operands.empty() && n.operands[0] &&
-         (def(n.op).category == Category::Shape || n.is(op("transpose")) || n.is(op("cast"))) &&
+         (def(n.op).category == Category::Shape || def(n.op).moves == Moves::Permutes || n.is(op("cast"))) &&
          weight_only(c, n.operands[0], steps - 1);
 }
 
@@ -234,8 +234,7 @@ bool transposed_window(const Window& w, const Ints& kernel, Attrs& attrs) {
   return true;
 }
 
-constexpr OpId kForward[] = {op("nn.conv1d"), op("nn.conv2d"), op("nn.conv3d")};
-constexpr OpId kTransposed[] = {op("nn.conv1d_transpose"), op("nn.conv2d_transpose"), op("nn.conv3d_transpose")};
+constexpr OpFamily kForward = family("nn.conv?d"), kTransposed = family("nn.conv?d_transpose");
 constexpr std::string_view kSpatial = "DHW";
 
 /// "NHWC" of data with channels last, "HWIO", …: letters at the places that the dims have.
@@ -334,7 +333,7 @@ Result<Values> convolution(Call& c, const OpRow&) {
   } else if (!transposed_window(*w, extents, attrs)) {
     return c.error("dilates its data and strides over it, or pads beyond the kernel; such a window is not read");
   }
-  const OpId name = (forward ? kForward : kTransposed)[rank - 3];
+  const OpId name = (forward ? kForward : kTransposed).with_dims(static_cast<std::size_t>(rank) - 2);
   auto out = c.emit(name, {x, filter}, std::move(attrs));
   return one(c.whole(c.transposed(out, back)));
 }
