@@ -322,8 +322,8 @@ constexpr OnnxRow kOnnxRows[] = {
   {.op = "nn.sdpa", .write = write::sdpa},
   {.op = "nn.rotary_embedding", .write = write::rotary_embedding},
   {.op = "nn.gated_relative_position_bias", .attributes = "num_heads"},
-  {.op = "nn.lstm", .attributes = "activation_alpha activation_beta activations clip direction hidden_size input_forget "
-   "layout"},
+  {.op = "nn.lstm",
+   .attributes = "activation_alpha activation_beta activations clip direction hidden_size input_forget layout"},
   {.op = "nn.gru", .attributes = "activation_alpha activation_beta activations clip direction hidden_size layout "
    "linear_before_reset"},
   {.op = "nn.rnn", .attributes = "activation_alpha activation_beta activations clip direction hidden_size layout"},
