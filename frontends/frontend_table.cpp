@@ -2,6 +2,7 @@
 
 #include "frontends/frontend.h"
 #include "frontends/onnx/onnx.h"
+#include "frontends/openvino/openvino.h"
 #include "frontends/paddle/paddle.h"
 #include "frontends/pir/pir.h"
 #include "frontends/tf/tf.h"
@@ -69,6 +70,13 @@ constexpr std::array kTable{
                 .sniff = paddle::sniff_pir,
                 .import = paddle::import_pir,
                 .written_by = WrittenBy::Framework},
+    FrontendDef{.name = "openvino",
+                .summary = "OpenVINO IR",
+                .extensions = ".xml",
+                .sniff = openvino::sniff,
+                .import = openvino::import_xml,
+                .coverage = openvino::coverage,
+                .written_by = WrittenBy::Exporter},
 };
 }  // namespace
 
