@@ -139,6 +139,15 @@ Result<ValueId> Emitter::whole_shape(ValueId v) const {
   return shape_of(v, 0, *all);
 }
 
+Result<ValueId> Emitter::attention(Result<ValueId> q, Result<ValueId> k, Result<ValueId> v, Result<ValueId> mask,
+                                   Attrs attrs) const {
+  if (!q || !k) return Failure{};
+  const auto heads = [&](ValueId x) { return type(x).ranked() && type(x).rank() == 4 ? dim(x, 1) : Dim(); };
+  const Dim of_queries = heads(*q), of_keys = heads(*k);
+  const bool grouped = of_queries.known() && of_keys.known() && of_queries != of_keys && !of_keys.is(1);
+  return emit(grouped ? op("nn.attention") : op("nn.sdpa"), {q, k, v, mask}, std::move(attrs));
+}
+
 Result<ValueId> Emitter::full(Result<ValueId> shape, double value, DType dtype, Attrs attrs) const {
   auto data = std::make_shared<Data>();
   if (is_float(dtype)) data->elements = std::vector<double>{value};

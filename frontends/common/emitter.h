@@ -85,6 +85,10 @@ class Emitter {
   Result<ValueId> shape_of(Result<ValueId> v, std::int64_t start, std::int64_t end) const;
   /// All of it; the rank must be known.
   Result<ValueId> whole_shape(ValueId v) const;
+  /// Scaled dot-product attention of (batch, heads, steps, width), in groups where keys have fewer heads than queries.
+  /// `mask` may be an empty id.
+  Result<ValueId> attention(Result<ValueId> q, Result<ValueId> k, Result<ValueId> v, Result<ValueId> mask,
+                            Attrs attrs = {}) const;
   /// One number in every element.
   Result<ValueId> full(Result<ValueId> shape, double value, DType dtype, Attrs attrs = {}) const;
 

@@ -54,7 +54,7 @@ Values attend(Call& c, const Heads& h) {
   if (causal && causal->integer != 0 && mask && !*mask) attrs.set("is_causal", std::int64_t{1});
   const auto q = projected(c, query, "query", h.query, h.width), k = projected(c, key, "key", h.key, h.width),
              v = projected(c, value, "value", h.key, h.value_width);
-  auto y = c.emit(op("nn.sdpa"), {q, k, v, mask}, std::move(attrs));
+  auto y = c.attention(q, k, v, mask, std::move(attrs));
   auto flat = c.reshape(c.transpose(y, {0, 2, 1, 3}), {0, 0, h.query * h.value_width});
   const Ints sizes = c.list_or("output_shape", {*width});
   if (sizes.size() != 1) return c.unpriced();

@@ -113,4 +113,9 @@ Values unit_norm(Call& c) {
   return one(c.emit(op("nn.l2_normalize"), {c.tensor()}, {{"axis", axes.front()}}));
 }
 
+/// keras.applications.convnext: a factor per channel.
+Values layer_scale(Call& c) {
+  return one(c.emit(op("multiply"), {c.tensor(), c.weight("gamma", {c.integer_or("projection_dim", -1)})}));
+}
+
 }  // namespace perfc::keras

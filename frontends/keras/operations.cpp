@@ -189,7 +189,7 @@ Values ops_attention(Call& c) {
   if (c.given("scale")) attrs.set("scale", c.real_or("scale", 1));
   const ValueId mask =
       c.args.size() > 3 && c.args[3].kind == Value::Kind::Tensor ? c.args[3].tensor : c.tensor_named("mask");
-  return one(c.transpose(c.emit(op("nn.sdpa"), {part(0), part(1), part(2), mask}, std::move(attrs)), {0, 2, 1, 3}));
+  return one(c.transpose(c.attention(part(0), part(1), part(2), mask, std::move(attrs)), {0, 2, 1, 3}));
 }
 
 Values ops_softmax(Call& c) {

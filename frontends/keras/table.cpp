@@ -47,6 +47,7 @@ constexpr Row kRows[] = {
     {"LayerNormalization", layer_norm, "nn.layer_norm nn.rms_norm"},
     {"GroupNormalization", group_norm, "nn.group_norm"},
     {"RMSNormalization", rms_norm, "nn.rms_norm"},
+    {"LayerScale", layer_scale, "multiply"},
     {"UnitNormalization", unit_norm, "nn.l2_normalize"},
     // ---- Activations
     {"Activation", activation, "its activation"},
@@ -98,6 +99,7 @@ constexpr Row kRows[] = {
     {"ActivityRegularization", identity, "its operand"},
     {"AlphaDropout", identity, "its operand"},
     {"Dropout", identity, "its operand"},
+    {"StochasticDepth", identity, "its operand"},
     {"GaussianDropout", identity, "its operand"},
     {"GaussianNoise", identity, "its operand"},
     {"Identity", identity, "its operand"},

@@ -37,7 +37,7 @@ Values rescaling(Call&), normalization(Call&);
 Values convolution(Call&), transposed_convolution(Call&), depthwise_convolution(Call&), separable_convolution(Call&);
 Values pool(Call&), global_pool(Call&), adaptive_pool(Call&);
 // normalization.cpp
-Values batch_norm(Call&), layer_norm(Call&), group_norm(Call&), rms_norm(Call&), unit_norm(Call&);
+Values batch_norm(Call&), layer_norm(Call&), group_norm(Call&), rms_norm(Call&), unit_norm(Call&), layer_scale(Call&);
 // reshaping.cpp
 Values reshape(Call&), flatten(Call&), permute(Call&), repeat_vector(Call&), cropping(Call&), zero_padding(Call&);
 Values up_sampling(Call&), resizing(Call&), center_crop(Call&);

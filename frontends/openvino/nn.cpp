@@ -162,8 +162,8 @@ Values attention(Call& c) {
   if (const auto scale = c.known_real(4)) attrs.set("scale", *scale);
   const auto number = c.known_real(3);
   const bool masked = c.has(3) && !c.flag("causal") && !(number && *number == 0);
-  return c.finish(op("nn.sdpa"), {c.tensor(0), c.tensor(1), c.tensor(2), masked ? c.tensor(3) : Operand(ValueId{})},
-                  std::move(attrs));
+  return one(
+      c.attention(c.tensor(0), c.tensor(1), c.tensor(2), masked ? c.tensor(3) : Operand(ValueId{}), std::move(attrs)));
 }
 
 Values einsum(Call& c) {
