@@ -101,6 +101,23 @@ Result<LoopPlan> plan_of(const Call& c, const Body& body) {
   return plan;
 }
 
+/// A TensorArray that starts as a constant with 1s for the extents of its elements, in the shape that it ends in.
+Operand reserved(const Call& c, ValueId start, const Type& last) {
+  const Type type = c.type(start);
+  if (!last || !last.is_static() || !type.is_static() || type.rank() != last.rank() ||
+      c.builder().node(start.node).kind != NodeKind::Constant)
+    return start;
+  Ints sizes;
+  bool wider = false;
+  for (std::size_t i = 0; i < type.rank(); ++i) {
+    const Dim &from = type.shape()[i], &to = last.shape()[i];
+    if (from != to && !from.is(1)) return start;
+    wider = wider || from != to;
+    sizes.push_back(to.value());
+  }
+  return wider ? c.emit(op("broadcast_to"), {start, c.int_constant(sizes)}) : Operand(start);
+}
+
 /// How many rounds: of Loop, operand 0 unless it is −1; of what is sliced, its parts.
 Operand rounds_of(const Call& c, const LoopPlan& plan) {
   if (c.layer.type == "Loop") {
@@ -140,7 +157,15 @@ Values Importer::loop(Call& c) {
       std::ranges::any_of(plan->outputs, [](const auto& o) { return o.map.part != 1 && o.map.axis >= 0; }))
     return c.unpriced();
   std::vector<ValueId> operands{*rounds, c.layer.type == "Loop" && c.has(1) ? c.operands[1] : ValueId{}};
-  for (const auto& v : plan->carried) operands.push_back(c.operands[v.operand]);
+  for (const auto& v : plan->carried) {
+    const auto out = std::ranges::find_if(
+        plan->outputs, [&](const LoopPlan::Output& o) { return o.result == v.result && o.map.axis < 0; });
+    const Type last =
+        out == plan->outputs.end() ? Type{} : c.declared_shape(static_cast<std::size_t>(out - plan->outputs.begin()));
+    auto start = reserved(c, c.operands[v.operand], last);
+    if (!start) return Failure{};
+    operands.push_back(*start);
+  }
   const std::size_t first_capture = operands.size();
   for (const auto& v : plan->sliced) operands.push_back(c.operands[v.operand]);
   for (const auto& v : plan->fixed) operands.push_back(c.operands[v.second]);
@@ -158,6 +183,8 @@ Values Importer::loop(Call& c) {
     if (!is_carried) stacked.push_back(static_cast<std::size_t>(&o - plan->outputs.data()));
   }
   GraphRef region;
+  std::optional<std::int64_t> counted;  // rounds that a counter of the body tells
+  const auto enters = operands[1] ? known_integer(c.builder(), operands[1]) : std::optional<std::int64_t>(1);
   while (!region) {
     BodyTrial trial(diags_);
     const auto failed = [&]() -> Values {
@@ -202,6 +229,15 @@ Values Importer::loop(Call& c) {
     auto go_on = plan->condition ? inside.reshape(inside.cast((*made)[*plan->condition], DType::Bool), {})
                                  : Operand(inside.number(1, DType::Bool));
     if (!go_on) return failed();
+    if (!operands[0] && enters && *enters != 0) {
+      std::vector<Carried> counters;
+      for (std::size_t i = 0; i < plan->carried.size(); ++i) {
+        counters.push_back(
+            {vars[2 + i], (*made)[plan->carried[i].result], known_integer(c.builder(), operands[2 + i])});
+      }
+      counted = rounds_until(builder, counters, *go_on);
+      if (counted) go_on = inside.number(1, DType::Bool);
+    }
     std::vector<ValueId> results{*go_on};
     for (const auto& v : plan->carried) results.push_back((*made)[v.result]);
     for (std::size_t i : stacked) {
@@ -216,10 +252,21 @@ Values Importer::loop(Call& c) {
     trial.keep();
     region = std::move(graph);
   }
+  if (counted) {
+    operands[0] = c.number(static_cast<double>(*counted), DType::Int64);
+    operands[1] = ValueId{};
+  }
+  std::vector<Type> declared_types(plan->carried.size());
+  for (std::size_t i = 0; i < plan->outputs.size(); ++i) {
+    const auto v = std::ranges::find(plan->carried, plan->outputs[i].result, &LoopPlan::Carried::result);
+    if (v != plan->carried.end() && plan->outputs[i].map.axis < 0)
+      declared_types[static_cast<std::size_t>(v - plan->carried.begin())] = c.declared_shape(i);
+  }
   const auto id = c.builder().call({.op = op("loop"),
                                     .operands = std::move(operands),
                                     .attrs = attrs,
                                     .results = static_cast<int>(plan->carried.size() + stacked.size()),
+                                    .declared = std::move(declared_types),
                                     .regions = {region},
                                     .name = c.name,
                                     .loc = c.loc});

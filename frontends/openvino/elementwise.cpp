@@ -35,6 +35,13 @@ Values convert_like(Call& c) {
 
 Values identity(Call& c) { return one(c.tensor(0)); }
 
+/// Of an integer, it is the integer.
+Values rounded(Call& c) {
+  const auto x = c.tensor(0);
+  if (!x) return Failure{};
+  return is_integer(c.dtype(*x)) ? one(x) : one_to_one(c);
+}
+
 /// Integers bit by bit, bools as logic.
 Values logical(Call& c) {
   const auto x = c.tensor(0);

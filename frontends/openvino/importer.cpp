@@ -72,7 +72,9 @@ Status Importer::declare_inputs(Frame& frame) {
     const Layer& l = model_.net.layers[i];
     auto type = parameter_type(Call(*this, frame, l, {}, nullptr));
     if (!type) return Failure{};
-    inputs.push_back({l.name, *std::move(type), l.loc});
+    // People know tensors by the names that they gave them; "Parameter_17" is OpenVINO's.
+    const std::string_view tensor = l.outputs.empty() ? std::string_view{} : first_name(l.outputs.front().names);
+    inputs.push_back({tensor.empty() ? l.name : tensor, *std::move(type), l.loc});
   }
   if (!dims_.apply(inputs, *diags_)) return Failure{};
   for (std::size_t i = 0; i < inputs.size(); ++i) {

@@ -34,7 +34,7 @@ Values one_to_one(Call&);
 
 // elementwise.cpp
 Values convert(Call&), convert_like(Call&), logical(Call&), floor_mod(Call&), clamp(Call&), gelu(Call&), swish(Call&);
-Values prelu(Call&), selu(Call&), hard_sigmoid(Call&), fake_quantize(Call&), identity(Call&);
+Values prelu(Call&), selu(Call&), hard_sigmoid(Call&), fake_quantize(Call&), identity(Call&), rounded(Call&);
 // nn.cpp
 Values convolution(Call&), transposed_convolution(Call&), deformable_convolution(Call&), pool(Call&);
 Values adaptive_pool(Call&), matmul(Call&), attention(Call&), einsum(Call&);
