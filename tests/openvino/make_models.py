@@ -11,6 +11,7 @@ sparse .bin. counts.tsv has multiply-accumulates (of PyTorch's FlopCounterMode; 
 constants as OpenVINO counts them.
 """
 import io
+import math
 import pathlib
 import struct
 import sys
@@ -261,12 +262,18 @@ def convert_onnx(name):
             member = next(m for m in tar.getmembers() if m.name.endswith(f"/{name}"))
             path = pathlib.Path(folder) / name
             path.write_bytes(tar.extractfile(member).read())
+        net = onnx.load(path, load_external_data=False)
         ends = {}
-        for t in onnx.load(path, load_external_data=False).graph.initializer:
+        for t in net.graph.initializer:
             at = {e.key: e.value for e in t.external_data}
+            count = math.prod(t.dims)
+            if not at and t.data_type == onnx.TensorProto.FLOAT and count > 1:  # zeros would be optimised away
+                t.ClearField("float_data")
+                t.raw_data = (rng.random(count) * 0.1).astype(np.float32).tobytes()
             if at:
                 end = int(at.get("offset", 0)) + int(at["length"])
                 ends[at["location"]] = max(ends.get(at["location"], 0), end)
+        onnx.save(net, path)
         for file, size in ends.items():
             (pathlib.Path(folder) / file).write_bytes((rng.random(size // 4 + 1) * 0.1).astype(np.float32).tobytes()[:size])
         return ov.convert_model(path)
