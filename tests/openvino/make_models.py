@@ -22,7 +22,6 @@ import numpy as np
 import openvino as ov
 
 HERE = pathlib.Path(__file__).resolve().parent
-SMALL = 64
 MODELS = {}
 
 
@@ -376,12 +375,6 @@ def image_operators():
     return net, 64 * 16 * 2 * 9 + 16 * 8 * 8 * 4 * 16 + 64 * 35, False
 
 
-def small(constant):
-    kind, count = constant.get_element_type(), constant.get_byte_size() * 8 // constant.get_element_type().bitwidth
-    wide = kind in (ov.Type.i32, ov.Type.i64, ov.Type.u32, ov.Type.u64, ov.Type.boolean)
-    return count <= (4096 if wide else SMALL)
-
-
 def pack(name, net, fp16, out):
     import xml.etree.ElementTree as xml
     with tempfile.TemporaryDirectory() as folder:
@@ -394,7 +387,7 @@ def pack(name, net, fp16, out):
     for data in xml.fromstring(text).iter("data"):
         if "offset" in data.attrib and data.get("element_type") in widths:
             offset, size, kind = int(data.get("offset")), int(data.get("size")), data.get("element_type")
-            if size // widths[kind] <= (4096 if kind in ("i32", "i64", "u32", "u64", "boolean") else SMALL):
+            if size // widths[kind] <= (4096 if kind in ("i32", "i64", "u32", "u64", "boolean") else 64):
                 kept[offset] = raw[offset:offset + size]
     blob = b"".join(struct.pack("<QI", offset, len(data)) + data for offset, data in sorted(kept.items()))
     for suffix, data in ((".xml", text), (".small", blob)):
@@ -404,12 +397,12 @@ def pack(name, net, fp16, out):
 
 
 def parameters(net):
-    """Elements of the floating-point constants of more than one element, and of compressed weights."""
-    total = 0
-    for node in net.get_ops():
-        if node.get_type_name() == "Constant" and (node.get_element_type().is_real() or not small(node)):
-            total += int(np.prod(node.get_output_shape(0), dtype=np.int64))
-    return total
+    """Elements of the constants that hold weights: floating point, and integers of eight bits and less."""
+    return sum(
+        int(np.prod(node.get_output_shape(0), dtype=np.int64)) for node in net.get_ops()
+        if node.get_type_name() == "Constant" and
+        (node.get_element_type().is_real() or 1 < node.get_element_type().bitwidth <= 8 and
+         node.get_element_type() != ov.Type.boolean))
 
 
 def main():
