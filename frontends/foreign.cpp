@@ -64,10 +64,6 @@ constexpr std::array kForeign{
     Foreign{
         [](std::string_view b) { return zip_with(b, "saved_model.pb"); },
         "a zip archive of a TensorFlow SavedModel; unpack it (unzip) and give the directory that holds saved_model.pb"},
-    Foreign{
-        [](std::string_view b) { return zip_with(b, "model.weights.h5"); },
-        "a Keras archive, which holds layers and weights but no graph; load it in Keras, call model.export(\"DIR\") "
-        "and give DIR"},
     Foreign{[](std::string_view b) { return b.starts_with("\x89HDF\r\n\x1a\n"); },
             "an HDF5 file (Keras .h5), which holds layers and weights but no graph; load it in Keras, call "
             "model.export(\"DIR\") and give DIR"},

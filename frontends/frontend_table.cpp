@@ -1,7 +1,9 @@
 #include <array>
 
 #include "frontends/frontend.h"
+#include "frontends/keras/keras.h"
 #include "frontends/onnx/onnx.h"
+#include "frontends/openvino/openvino.h"
 #include "frontends/paddle/paddle.h"
 #include "frontends/pir/pir.h"
 #include "frontends/stablehlo/stablehlo.h"
@@ -52,6 +54,13 @@ constexpr std::array kTable{
                 .sniff = torch::sniff_json,
                 .import = torch::import_json,
                 .coverage = torch::coverage},
+    FrontendDef{.name = "keras",
+                .summary = "Keras 3 archive",
+                .extensions = ".keras",
+                .sniff = keras::sniff,
+                .import = keras::import_archive,
+                .coverage = keras::coverage,
+                .written_by = WrittenBy::Framework},
     FrontendDef{.name = "pt2",
                 .summary = "torch.export archive",
                 .extensions = ".pt2 .pt .pth .ptl",
@@ -77,6 +86,13 @@ constexpr std::array kTable{
                 .import = stablehlo::import_text,
                 .coverage = stablehlo::coverage,
                 .written_by = WrittenBy::Framework},
+    FrontendDef{.name = "openvino",
+                .summary = "OpenVINO IR",
+                .extensions = ".xml",
+                .sniff = openvino::sniff,
+                .import = openvino::import_xml,
+                .coverage = openvino::coverage,
+                .written_by = WrittenBy::Exporter},
 };
 }  // namespace
 

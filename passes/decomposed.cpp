@@ -73,6 +73,24 @@ bool layer_norm(const MatchGraph& g, const Match& m, Attrs& attrs) {
   return true;
 }
 
+/// Are all elements of v known to be 1?
+bool all_ones(const MatchGraph& g, ValueId v) {
+  const Data* ones = g.graph.data(v);
+  return ones && ones->floats() && std::ranges::all_of(*ones->floats(), [](double x) { return x == 1; });
+}
+
+/// A norm over the last axis without a scale of its own.
+bool scaled_layer_norm(const MatchGraph& g, const Match& m, Attrs& attrs) {
+  const Type& x = g.type(m["x"]);
+  const Node& norm = g.node(m["norm"]);
+  if (!x.ranked() || norm.attrs.int_or("axis", 0) != -1 || !all_ones(g, m["ones"])) return false;
+  const auto last = static_cast<std::int64_t>(x.rank()) - 1;
+  if (!covers(g, m["gamma"], m["x"], last) || !covers(g, m["beta"], m["x"], last)) return false;
+  attrs.set("axis", std::int64_t{-1});
+  attrs.set("epsilon", norm.attrs.float_or("epsilon", 1e-5));
+  return true;
+}
+
 bool mean_variance_norm(const MatchGraph& g, const Match& m, Attrs& attrs) {
   const auto mean_axes = kept_axes(g, m["mean"]);
   if (!mean_axes || mean_axes != kept_axes(g, m["variance"]) || !g.is_scalar(m["epsilon"])) return false;
@@ -95,11 +113,7 @@ bool group_norm(const MatchGraph& g, const Match& m, Attrs& attrs) {
   const Type& grouped = g.type(m["grouped"]);
   const auto groups = g.type(m["ones"]).elements();
   if (!groups || !grouped.ranked() || grouped.rank() < 3 || !grouped.shape()[1].is(*groups)) return false;
-  const Data* ones = g.graph.data(m["ones"]);
-  if (ones && ones->floats() &&
-      std::any_of(ones->floats()->begin(), ones->floats()->end(), [](double x) { return x != 1; })) {
-    return false;
-  }
+  if (g.graph.data(m["ones"]) && !all_ones(g, m["ones"])) return false;
   if (!g.is_weight(m["ones"]) || !g.is_weight(m["zeros"]) || !per_channel(g, m["gamma"], m["x"]) ||
       (m["beta"] && !per_channel(g, m["beta"], m["x"]))) {
     return false;
@@ -205,6 +219,10 @@ constexpr DecomposedOp kDecomposed[] = {
         %centred = subtract(%x, %mean)
         %scaled = {multiply(%centred, multiply(%inverse, %gamma)) | multiply(multiply(%centred, %inverse), %gamma)}
         add(%scaled, %beta))"},
+    // OpenVINO's MVN, then scale and shift
+    {"nn.layer_norm", "x gamma beta", scaled_layer_norm, 1, Exporters, R"(
+        %norm = nn.layer_norm(%x, %ones)
+        add(multiply(%norm, %gamma), %beta))"},
     // Wu and He 2018: instances of a reshape to (N, groups, …), then scale and shift per channel
     {"nn.group_norm", "x gamma beta", group_norm, 1, Exporters, R"(
         %grouped = reshape(%x, %shape)

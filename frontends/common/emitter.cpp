@@ -42,6 +42,29 @@ Dim Emitter::dim(ValueId v, std::int64_t axis) const {
   return axis >= 0 && axis < rank ? t.shape()[static_cast<std::size_t>(axis)] : Dim::unknown();
 }
 
+Result<std::int64_t> Emitter::rank(Result<ValueId> v) const {
+  if (!v) return Failure{};
+  const Type& t = type(*v);
+  if (!t.is_tensor() || !t.ranked()) return error("the rank of an operand must be known when importing");
+  return static_cast<std::int64_t>(t.rank());
+}
+
+Result<std::int64_t> Emitter::known_dim(ValueId v, std::int64_t axis) const {
+  const Dim d = dim(v, axis);
+  if (!d.known()) {
+    return error(
+        fmt::format("dim {} of an operand is {} and must be known when importing; bind it with --dim or --shape", axis,
+                    to_string(d)));
+  }
+  return d.value();
+}
+
+Result<std::int64_t> Emitter::axis(std::int64_t given, std::int64_t rank) const {
+  const std::int64_t r = std::max<std::int64_t>(rank, 1);
+  if (given < -r || given >= r) return error(fmt::format("axis {} is out of range for rank {}", given, rank));
+  return given < 0 ? given + r : given;
+}
+
 Attrs Emitter::marked(Attrs attrs) const {
   if (inside) attrs = with_mark(std::move(attrs), kInside);
   return attrs;
@@ -108,6 +131,21 @@ Result<ValueId> Emitter::shape_of(Result<ValueId> v) const { return emit(op("sha
 
 Result<ValueId> Emitter::shape_of(Result<ValueId> v, std::int64_t start, std::int64_t end) const {
   return emit(op("shape_of"), {v}, {{"end", end}, {"start", start}});
+}
+
+Result<ValueId> Emitter::whole_shape(ValueId v) const {
+  const auto all = rank(v);
+  if (!all) return Failure{};
+  return shape_of(v, 0, *all);
+}
+
+Result<ValueId> Emitter::attention(Result<ValueId> q, Result<ValueId> k, Result<ValueId> v, Result<ValueId> mask,
+                                   Attrs attrs) const {
+  if (!q || !k) return Failure{};
+  const auto heads = [&](ValueId x) { return type(x).ranked() && type(x).rank() == 4 ? dim(x, 1) : Dim(); };
+  const Dim of_queries = heads(*q), of_keys = heads(*k);
+  const bool grouped = of_queries.known() && of_keys.known() && of_queries != of_keys && !of_keys.is(1);
+  return emit(grouped ? op("nn.attention") : op("nn.sdpa"), {q, k, v, mask}, std::move(attrs));
 }
 
 Result<ValueId> Emitter::full(Result<ValueId> shape, double value, DType dtype, Attrs attrs) const {

@@ -59,6 +59,11 @@ class Emitter {
   const Data* data(ValueId v) const { return builder_->data(v); }
   /// Unknown where there is no such axis; negative axes count from the end.
   Dim dim(ValueId v, std::int64_t axis) const;
+  /// Failures are reported: what is asked for must be known when importing.
+  Result<std::int64_t> rank(Result<ValueId> v) const;
+  Result<std::int64_t> known_dim(ValueId v, std::int64_t axis) const;
+  /// Axis in [0, rank); of a number, 0 and −1 are in range.
+  Result<std::int64_t> axis(std::int64_t given, std::int64_t rank) const;
 
   // ---- Calls
   Result<ValueId> emit(OpId op, Operands operands, Attrs attrs = {}) const;
@@ -78,6 +83,12 @@ class Emitter {
   /// The shape as an int64 vector; of it the dims from `start` to before `end`.
   Result<ValueId> shape_of(Result<ValueId> v) const;
   Result<ValueId> shape_of(Result<ValueId> v, std::int64_t start, std::int64_t end) const;
+  /// All of it; the rank must be known.
+  Result<ValueId> whole_shape(ValueId v) const;
+  /// Scaled dot-product attention of (batch, heads, steps, width), in groups where keys have fewer heads than queries.
+  /// `mask` may be an empty id.
+  Result<ValueId> attention(Result<ValueId> q, Result<ValueId> k, Result<ValueId> v, Result<ValueId> mask,
+                            Attrs attrs = {}) const;
   /// One number in every element.
   Result<ValueId> full(Result<ValueId> shape, double value, DType dtype, Attrs attrs = {}) const;
 

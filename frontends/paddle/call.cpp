@@ -253,29 +253,6 @@ std::vector<ValueId> Call::all_operands() const {
 
 // ---- Types
 
-Result<std::int64_t> Call::rank(Operand v) const {
-  if (!v) return Failure{};
-  const Type& t = type(*v);
-  if (!t.is_tensor() || !t.ranked()) return error("the rank of an operand must be known when importing");
-  return static_cast<std::int64_t>(t.rank());
-}
-
-Result<std::int64_t> Call::known_dim(ValueId v, std::int64_t axis) const {
-  const Dim d = dim(v, axis);
-  if (!d.known()) {
-    return error(
-        fmt::format("dim {} of an operand is {} and must be known when importing; bind it with --dim or --shape", axis,
-                    to_string(d)));
-  }
-  return d.value();
-}
-
-Result<std::int64_t> Call::axis(std::int64_t given, std::int64_t rank) const {
-  const std::int64_t r = std::max<std::int64_t>(rank, 1);
-  if (given < -r || given >= r) return error(fmt::format("axis {} is out of range for rank {}", given, rank));
-  return given < 0 ? given + r : given;
-}
-
 Result<std::int64_t> Call::one_axis(std::string_view names, std::int64_t rank, std::int64_t fallback) const {
   const auto given = ints_or(names, {fallback});
   if (!given) return Failure{};
@@ -284,12 +261,6 @@ Result<std::int64_t> Call::one_axis(std::string_view names, std::int64_t rank, s
 }
 
 // ---- Graph
-
-Operand Call::whole_shape(ValueId v) {
-  const auto all = rank(v);
-  if (!all) return Failure{};
-  return shape_of(v, 0, *all);
-}
 
 Values one_to_one(Call& c) {
   std::vector<Operand> operands;

@@ -67,15 +67,8 @@ class Call : public Emitter {
   std::vector<ValueId> list_named(std::string_view name) const;
 
   // ---- Types
-  Result<std::int64_t> rank(Operand v) const;
-  Result<std::int64_t> known_dim(ValueId v, std::int64_t axis) const;
-  /// Axis in [0, rank).
-  Result<std::int64_t> axis(std::int64_t given, std::int64_t rank) const;
-  /// The same of an attribute or operand that must be known.
+  /// Axis in [0, rank), of an attribute or operand that must be known.
   Result<std::int64_t> one_axis(std::string_view names, std::int64_t rank, std::int64_t fallback) const;
-
-  /// The shape of a value whose rank must be known.
-  Operand whole_shape(ValueId v);
 
   /// For forms that no operator of the IR stands for: the operation becomes opaque.
   Values unpriced();

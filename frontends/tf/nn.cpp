@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "frontends/common/absorb_pad.h"
 #include "frontends/tf/translators.h"
 
 namespace perfc::tf {
@@ -103,49 +104,6 @@ void set_window(const Window& w, Attrs& attrs) {
   if (any(w.dilation)) attrs.set("dilation", w.dilation);
 }
 
-/// Is every element of v at least 0?
-bool not_negative(const GraphBuilder& b, ValueId v) {
-  const Node& n = b.node(v.node);
-  if (n.kind == NodeKind::Call && def(n.op).not_negative) return true;
-  if (!n.is(op("clip")) || n.operands.size() < 2 || !n.operands[1]) return false;
-  const Data* low = b.data(n.operands[1]);
-  return low && low->floats() && low->floats()->size() == 1 && (*low->floats())[0] >= 0;
-}
-
-enum class PadsWith { Zero, Least };
-
-/// Zero padding written as an operator of its own before a window without
-/// padding becomes the window's. A maximum is the same when nothing is negative.
-ValueId absorb_pad(const Call& c, ValueId x, const Format& f, PadsWith pads_with, Attrs& attrs) {
-  const GraphBuilder& b = c.builder();
-  const Node& n = b.node(x.node);
-  if (!n.is(op("nn.pad")) || attrs.has("padding") || attrs.has("auto_pad") ||
-      n.attrs.string_or("mode", "constant") != "constant" || n.operands.size() < 2) {
-    return x;
-  }
-  const Data* pads = b.data(n.operands[1]);
-  const std::size_t rank = f.layout.size();
-  if (!pads || !pads->ints() || !pads->fully_known() || pads->size() != 2 * rank ||
-      (n.operands.size() > 3 && n.operands[3]))
-    return x;
-  if (n.operands.size() > 2 && n.operands[2]) {
-    const Data* fill = b.data(n.operands[2]);
-    if (!fill || !fill->floats() || fill->floats()->size() != 1 || (*fill->floats())[0] != 0) return x;
-  }
-  if (pads_with == PadsWith::Least && !not_negative(b, n.operands[0])) return x;
-  const auto& p = *pads->ints();
-  if (!p[0].is(0) || !p[rank].is(0) || !p[f.channel].is(0) || !p[rank + f.channel].is(0)) return x;
-  std::vector<std::int64_t> padding;
-  for (std::size_t side = 0; side < 2; ++side) {
-    for (std::size_t i : f.spatial) {
-      if (p[side * rank + i].value() < 0) return x;
-      padding.push_back(p[side * rank + i].value());
-    }
-  }
-  attrs.set("padding", padding);
-  return n.operands[0];
-}
-
 /// A weight seen with other dims. Weights without contents need no view.
 Result<ValueId> weight_view(const Call& c, ValueId w, const std::vector<std::int64_t>& shape) {
   const Node& n = c.builder().node(w.node);
@@ -198,7 +156,7 @@ Result<ValueId> emit_conv(const Call& c, ConvInputs& in, std::int64_t groups) {
   attrs.set("kernel_layout", in.kernel_layout + "IO");
   if (groups != 1) attrs.set("groups", groups);
   if (!set_padding(c, in.format, c.builder().type(in.x), in.window, attrs)) return Failure{};
-  in.x = absorb_pad(c, in.x, in.format, PadsWith::Zero, attrs);
+  in.x = absorb_pad(c, in.x, in.format.spatial, PadsWith::Zero, attrs);
   return c.emit(family("nn.conv?d").with_dims(in.format.spatial.size()), {in.x, in.filter}, std::move(attrs));
 }
 
@@ -360,7 +318,7 @@ Result<Values> pooling(Call& c, const OpRow& row) {
   if (format->channels_last) attrs.set("data_layout", format->layout);
   if (!set_padding(c, *format, type, w, attrs)) return Failure{};
   const bool max = row.ir.starts_with("nn.max");
-  if (max) *x = absorb_pad(c, *x, *format, PadsWith::Least, attrs);
+  if (max) *x = absorb_pad(c, *x, format->spatial, PadsWith::Least, attrs);
   const std::size_t n = format->spatial.size();
   const OpId id = (max ? family("nn.max_pool?d") : family("nn.avg_pool?d")).with_dims(n);
   return c.finish(id, {*x}, std::move(attrs), row.name == "MaxPoolWithArgmax" ? 2 : 1);

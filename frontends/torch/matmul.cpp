@@ -272,10 +272,7 @@ Values sdpa(Call& c) {
     attrs.set("scale", *scale);
   }
   if (*causal) attrs.set("is_causal", std::int64_t{1});
-  const Dim q_heads = c.type(*q).ranked() && c.type(*q).rank() == 4 ? c.dim(*q, 1) : Dim();
-  const Dim kv_heads = c.type(*k).ranked() && c.type(*k).rank() == 4 ? c.dim(*k, 1) : Dim();
-  const bool grouped = q_heads.known() && kv_heads.known() && q_heads != kv_heads && !kv_heads.is(1);
-  auto y = c.emit(grouped ? op("nn.attention") : op("nn.sdpa"), {*q, *k, *v, *mask}, std::move(attrs));
+  auto y = c.attention(*q, *k, *v, *mask, std::move(attrs));
   if (!y) return Failure{};
   auto out = c.result(*y);
   for (std::size_t i = 1; out && i < c.outputs(); ++i) {
