@@ -5,6 +5,7 @@ usage: corpus.py one FILE…          in this process: a crash of onnxruntime en
        corpus.py all [-j N] FILE…   in processes of their own
 """
 import argparse
+import faulthandler
 import json
 import pathlib
 import subprocess
@@ -17,13 +18,14 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 import support  # noqa: E402
 
 CHUNK = 25
-SECONDS_PER_FILE = 90
+SECONDS_PER_FILE = 60  # loops without an end
 
 
 def one(files):
     import runs
     for file in files:
         print(json.dumps({"begin": file}), flush=True)
+        faulthandler.dump_traceback_later(SECONDS_PER_FILE, exit=True)
         with tempfile.TemporaryDirectory(prefix="onnx_out") as folder:
             original = runs.Original(pathlib.Path(file), pathlib.Path(folder))
             for pipeline, passes in runs.PIPELINES.items():
@@ -52,7 +54,7 @@ def chunk(files):
             return rows + [{"file": f, "pipeline": "none", "status": "crashed", "detail": "no start"} for f in rest]
         if len(begun) == len(rest) and sum(r["file"] == begun[-1] for r in done) == 3:
             return rows
-        rows.append({"file": begun[-1], "pipeline": "none", "status": "crashed", "detail": "of onnx or onnxruntime"})
+        rows.append({"file": begun[-1], "pipeline": "none", "status": "crashed", "detail": "or hung, in onnx or onnxruntime"})
         rest = rest[len(begun):]
     return rows
 
