@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "gnn/models/corrected.h"
+#include "whitebox/predictor.h"
 
 namespace perfc {
 namespace {

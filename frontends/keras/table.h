@@ -1,6 +1,6 @@
 #pragma once
-/// The layers and operations of Keras 3: one row per class. Operations of keras.ops stand with "ops." in front, for some
-/// have the name of a layer that means something else by it (Add).
+/// The layers and operations of Keras 3: one row per class. Operations of keras.ops stand with "ops." in front, for
+/// some have the name of a layer that means something else by it (Add).
 #include <span>
 
 #include "frontends/keras/call.h"

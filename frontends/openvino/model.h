@@ -1,7 +1,8 @@
 #pragma once
 /// An OpenVINO IR as its `.xml` has it (versions 10 and 11): layers, and edges between their ports. Texts point into
 /// the document, which the network owns. Contents of constants lie in the `.bin` beside it, which is not read here.
-/// Format: docs.openvino.ai, "OpenVINO IR format"; what is written: openvino/src/core/xml_util/src/xml_serialize_util.cpp.
+/// Format: docs.openvino.ai, "OpenVINO IR format"; what is written:
+/// openvino/src/core/xml_util/src/xml_serialize_util.cpp.
 #include <map>
 #include <memory>
 #include <string>

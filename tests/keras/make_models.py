@@ -146,7 +146,8 @@ def unet():
         x = layers.Conv2D(width, 3, padding="same", activation="relu")(layers.Concatenate()([x, skip]))
     x = layers.Conv2DTranspose(4, 3, strides=2)(x)
     x = layers.Cropping2D(((0, 1), (1, 0)))(x)
-    return keras.Model(inputs, layers.Conv2D(1, 1, activation="sigmoid")(layers.UpSampling2D(2, interpolation="bilinear")(x)))
+    x = layers.UpSampling2D(2, interpolation="bilinear")(x)
+    return keras.Model(inputs, layers.Conv2D(1, 1, activation="sigmoid")(x))
 
 
 @model
@@ -230,7 +231,8 @@ def operations():
     top, places = ops.top_k(z[..., 0], 3)
     hot = ops.one_hot(places, 6)
     return keras.Model(inputs, [ops.mean(y, axis=(2, 3)), ops.gelu(top), ops.var(hot, axis=-1), ops.argmax(z, axis=-1),
-                                ops.take(x, 3, axis=1), ops.repeat(z, 2, axis=1), ops.cast(ops.roll(x, 2, 1), "float16"),
+                                ops.take(x, 3, axis=1), ops.repeat(z, 2, axis=1),
+                                 ops.cast(ops.roll(x, 2, 1), "float16"),
                                 ops.log_softmax(ops.leaky_relu(x) + ops.silu(x)), ops.tril(x[:, :, :12])])
 
 
@@ -303,7 +305,8 @@ def macs(layer, inputs, output):
             width = cell.units
         return total
     if kind == "Bidirectional":
-        return 2 * recurrent_macs(layer, x[0], x[1], layer.forward_layer.units, GATES[type(layer.forward_layer).__name__])
+        one = layer.forward_layer
+        return 2 * recurrent_macs(layer, x[0], x[1], one.units, GATES[type(one).__name__])
     if kind == "TimeDistributed":
         return x[0] * macs(layer.layer, [x[1:]], output[1:])
     if kind == "SpectralNormalization":

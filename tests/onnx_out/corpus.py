@@ -54,7 +54,8 @@ def chunk(files):
             return rows + [{"file": f, "pipeline": "none", "status": "crashed", "detail": "no start"} for f in rest]
         if len(begun) == len(rest) and sum(r["file"] == begun[-1] for r in done) == 3:
             return rows
-        rows.append({"file": begun[-1], "pipeline": "none", "status": "crashed", "detail": "or hung, in onnx or onnxruntime"})
+        rows.append({"file": begun[-1], "pipeline": "none", "status": "crashed",
+                     "detail": "or hung, in onnx or onnxruntime"})
         rest = rest[len(begun):]
     return rows
 

@@ -274,7 +274,8 @@ def convert_onnx(name):
                 ends[at["location"]] = max(ends.get(at["location"], 0), end)
         onnx.save(net, path)
         for file, size in ends.items():
-            (pathlib.Path(folder) / file).write_bytes((rng.random(size // 4 + 1) * 0.1).astype(np.float32).tobytes()[:size])
+            values = (rng.random(size // 4 + 1) * 0.1).astype(np.float32)
+            (pathlib.Path(folder) / file).write_bytes(values.tobytes()[:size])
         return ov.convert_model(path)
 
 
@@ -364,7 +365,8 @@ def image_operators():
         def forward(self, x):
             y = self.prelu(self.norm(self.down(f.pixel_unshuffle(x, 2)[:, :8])))
             y = f.interpolate(self.up(y), scale_factor=2.0, mode="bilinear")
-            y = f.adaptive_avg_pool2d(f.hardswish(y), (6, 6)) + f.avg_pool2d(y, 4, stride=2, ceil_mode=True)[..., :6, :6]
+            pooled = f.avg_pool2d(y, 4, stride=2, ceil_mode=True)[..., :6, :6]
+            y = f.adaptive_avg_pool2d(f.hardswish(y), (6, 6)) + pooled
             y = f.grid_sample(y, torch.zeros(1, 5, 5, 2), align_corners=False)
             y = torch.roll(f.mish(f.elu(y)), 1, dims=2).flip(3)
             y = f.pad(torch.cumsum(y, 1), (1, 1, 0, 0), mode="replicate")
