@@ -19,8 +19,7 @@ Result<Ints> sorted_axes(const Call& c, const Ints& given, std::int64_t rank) {
     out.push_back(*axis);
   }
   std::ranges::sort(out);
-  const auto [first, last] = std::ranges::unique(out);
-  out.erase(first, last);
+  out.erase(std::unique(out.begin(), out.end()), out.end());  // clang 14 cannot compile std::ranges::unique
   return out;
 }
 
