@@ -1,11 +1,16 @@
-"""Judges perfc, as it is, on whole models that nothing in it was fitted to: torchvision's on four GPUs.
+"""Judges perfc on whole models that nothing in it was fitted to: torchvision's on four GPUs, NVIDIA's on three.
 
     build/venv-oracle/bin/python studies/strangers.py export --out build/strangers        (torch, torchvision)
     python3 studies/strangers.py judge --models build/strangers --shared ../shared [--perfc build/release/perfc]
+    python3 studies/strangers.py judge-nvidia --shared ../shared [--perfc build/release/perfc]
 
-Labels: ryujaehun/pytorch-gpu-benchmark (MIT), ../shared/data/torchvision_gpus: inference at batch 12, eager, one GPU.
-A run holds the copy of the images from pageable memory, which perfc does not predict: COPY_GB_S is taken for it, fixed
-before the first look. float is what PyTorch 1.7 did when nobody said anything: TF32 on an A100, float32 elsewhere.
+torchvision: ryujaehun/pytorch-gpu-benchmark (MIT), ../shared/data/torchvision_gpus: inference at batch 12, eager, one
+GPU. A run holds the copy of the images from pageable memory, which perfc does not predict: COPY_GB_S is taken for it,
+fixed before the first look. float is what PyTorch 1.7 did when nobody said anything: TF32 on an A100, else float32.
+
+NVIDIA: the convolutional networks of NVIDIA/DeepLearningExamples, ../shared/data/latency_nvidia: eager inference of
+2020 and 2021 at batches 1 to 256, by throughput; channels last under AMP, first otherwise (its configs.yml). The graphs
+are timm's of the same architectures, ../shared/graphs.
 
 Every look is a row of docs/judged.md. What is seen here must not change the program: a set that is fitted to judges
 nothing any more.
@@ -13,11 +18,14 @@ nothing any more.
 import argparse
 import collections
 import csv
+import gzip
 import json
 import pathlib
 import statistics
 import subprocess
 import sys
+import tarfile
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "studies")]
@@ -30,6 +38,17 @@ DEVICES = {
     "TITAN Xp": "titan-xp"
 }
 BYTES = {"float": 4, "half": 2}
+#: timm's graph of NVIDIA's network, and the side of its images where it is not the graph's
+NVIDIA_MODELS = {
+    "resnet50v1.5": ("resnet50_224", None),
+    "resnext101-32x4d": ("resnext101_32x4d_224", None),
+    "se-resnext101-32x4d": ("seresnext101_32x4d_224", None),
+    "efficientnet-b0": ("efficientnet_b0_224", None),
+    "efficientnet-b4": ("efficientnet_b4_384", 380)
+}
+NVIDIA_DEVICES = {"A100": "a100-80gb", "V100": "v100-16gb", "T4": "t4"}
+NVIDIA_SETTINGS = {"mixed": ("amp", "nhwc"), "tf32": ("tf32", "nchw"), "fp32": ("fp32", "nchw")}
+LARGE = 64  # batch from which the device bounds these runs
 UNSET = ("googlenet", "inception_v3")  # which draw their weights by scipy, minutes long
 
 
@@ -61,8 +80,8 @@ def export(args):
         print(name, flush=True)
 
 
-def predict(perfc, path, device, dtype, options):
-    command = [str(perfc), str(path), "--batch", str(BATCH), "--device", device, "--dtype", dtype, "--json", "--quiet",
+def predict(perfc, path, device, dtype, options, batch=BATCH):
+    command = [str(perfc), str(path), "--batch", str(batch), "--device", device, "--dtype", dtype, "--json", "--quiet",
                *options]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["predictions"][0]
 
@@ -78,6 +97,11 @@ def judge(args):
         groups[device, precision].append((ratio, low <= measured_ms <= high, model, p["host_ms"] > p["device_ms"]))
         if args.verbose:
             print(f"{device:10} {precision:6} {model:20} {measured_ms:8.2f} ms, predicted ÷ measured {ratio:.2f}")
+    print_table(groups)
+
+
+def print_table(groups):
+    """`groups`: (device, precision) → (predicted ÷ measured, in the interval, model, host-bound) of each run."""
     print("| device | precision | runs | MAPE | median predicted ÷ measured | in the 90 % interval | host-bound |")
     print("|---|---|---|---|---|---|---|")
     for (device, precision), found in sorted(groups.items()):
@@ -87,17 +111,50 @@ def judge(args):
               f"{sum(inside)} of {len(found)} | {sum(host)} |")
 
 
+def nvidia_labels(shared):
+    with gzip.open(shared / "data/latency_nvidia/deeplearningexamples.csv.gz", "rt", newline="") as f:
+        for r in csv.DictReader(f):
+            ours = r["framework"] == "PyTorch" and r["task"] == "inference" and r["model"] in NVIDIA_MODELS
+            if ours and r["model_dir"].startswith("ConvNets/") and "triton" not in r["model_dir"]:
+                yield r["model"], r["gpu"], r["precision"], int(r["batch_size"]), float(r["latency_ms_from_throughput"])
+
+
+def judge_nvidia(args):
+    groups = collections.defaultdict(list)
+    with tempfile.TemporaryDirectory() as folder:
+        with tarfile.open(args.shared / "graphs/timm_torchscript.tar.xz") as tar:
+            wanted = {f"./{graph}.json" for graph, _ in NVIDIA_MODELS.values()}
+            tar.extractall(folder, members=[m for m in tar if m.name in wanted], filter="data")
+        for model, gpu, precision, batch, measured_ms in nvidia_labels(args.shared):
+            (graph, side), (dtype, layout) = NVIDIA_MODELS[model], NVIDIA_SETTINGS[precision]
+            options = ["--layout", layout] + (["--host", args.host] if args.host else [])
+            if side:
+                options += ["--shape", f"x.1={batch},3,{side},{side}"]
+            path = pathlib.Path(folder, f"{graph}.json")
+            p = predict(args.perfc, path, NVIDIA_DEVICES[gpu], dtype, options, batch)
+            low, high = p["latency_ms_interval"]
+            ratio = p["latency_ms"] / measured_ms
+            size = f"batch {LARGE} and more" if batch >= LARGE else f"batch below {LARGE}"
+            groups[gpu, f"{precision}, {size}"].append(
+                (ratio, low <= measured_ms <= high, model, p["host_ms"] > p["device_ms"]))
+            if args.verbose:
+                print(f"{gpu:5} {precision:6} {model:20} {batch:4} {measured_ms:8.2f} ms, "
+                      f"predicted ÷ measured {ratio:.2f}")
+    print_table(groups)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     actions = parser.add_subparsers(required=True)
-    for name, run in (("export", export), ("judge", judge)):
+    for name, run in (("export", export), ("judge", judge), ("judge-nvidia", judge_nvidia)):
         action = actions.add_parser(name)
         action.add_argument("--shared", type=pathlib.Path, default=ROOT.parent / "shared")
         action.set_defaults(run=run)
         if run is export:
             action.add_argument("--out", type=pathlib.Path, required=True)
         else:
-            action.add_argument("--models", type=pathlib.Path, required=True)
+            if run is judge:
+                action.add_argument("--models", type=pathlib.Path, required=True)
             action.add_argument("--perfc", type=pathlib.Path, default=ROOT / "build/release/perfc")
             action.add_argument("--host", help="a host of perfc's instead of each device's own")
             action.add_argument("--verbose", action="store_true")

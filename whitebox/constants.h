@@ -182,6 +182,11 @@ struct MemoryBound {
 };
 inline constexpr double kLanes = 64;  ///< float32 lanes of an SM of the chips that most rows are from: V100, T4, A100
 inline constexpr MemoryBound kElementwiseTime{.byte = 0.0608, .overlap = 8.39};
+/// Clocks of an SM per byte of cuDNN's batch norm (bn_fw_inf_1C11_kernel_NCHW): 253.7 GB in 245.1 ms on an A800 of 108
+/// SMs and 1.41 GHz, seven runs of DUF-52L in float32 [Weepingchestnut/LbasicSR, lbasicsr/archs/duf_arch.py]. On an RTX
+/// 5070 Ti Laptop, ResNet-18's move 636 MB in 0.87 to 0.97 ms, in-place ReLUs 590 MB in 0.66.
+/// [anshulk-cmu/HDAI---cuDNN-Profiling, docs, execution logs 1 and 2]
+inline constexpr double kBatchNormByteClocks = 0.147;
 inline constexpr MemoryBound kSoftmaxWarpTime{.column = 0.171, .overlap = 1};
 inline constexpr MemoryBound kSoftmaxBlockTime{.column = 1.31, .again = 1.19, .resident = 2, .overlap = 3.3};
 inline constexpr MemoryBound kLayerNormTime{.row = 442,
@@ -256,9 +261,21 @@ inline constexpr double kGatePasses = 4, kGateBytes = 4;
 /// each other and for the step before. LSTM of 256 units, batch 4: 1.63 ms for 150 steps on a GTX 1080 Ti.
 /// [DeepBench, github.com/baidu-research/DeepBench, README, RNN results; docs/whitebox.md has its other figures]
 inline constexpr double kRecurrentStepUs = 10.9;
+/// The same of a layer whose weights stay in the multiprocessors (cuDNN's RNN_blockPersist_fp_GRU): 1.265 ms for ten
+/// runs of two layers of 128 units, 100 steps, batch 32, float32, RTX 5070 Ti Laptop, PyTorch 2.10.
+/// [anshulk-cmu/HDAI---cuDNN-Profiling, docs, table 5.3]
+inline constexpr double kResidentStepUs = 0.63;
+/// Units up to which a layer is such a one: LSTM and GRU; one gate (RNN). [aten/src/ATen/native/cudnn/RNN.cpp,
+/// use_rnn_persist_small_h]
+inline constexpr double kResidentUnits = 192, kResidentUnitsOfOneGate = 384;
 
 // ---- Convolutions with groups: whitebox/launch/framework.cpp, vector_limit
-/// 1: of the vector units' peak. PyTorch's depthwise kernel beyond its window. convmixer, fastvit. [timm]
+/// Lanes of the SMs on which the shares below were found. The rates are the SM's, whose loads such kernels wait for: an
+/// SM with half the lanes reaches twice the share.
+inline constexpr double kLimitLanes = 128;
+/// 1: of the vector units' peak. PyTorch's own depthwise kernel, 6.4 MACs per clock and SM. convmixer, fastvit. [timm]
+/// In float32, 5×5: 188 M MACs in 361 µs on an RTX 5070 Ti Laptop (46 SMs, at most 2.2 GHz), 5.1 or more.
+/// [docs/whitebox.md, "Kernels of convolutional networks in 32 bits"]
 inline constexpr double kOwnDepthwise = 0.05;
 /// 1: of the same. Groups of 2 to 7 channels, channels first. dla. [timm]
 inline constexpr double kFewChannels = 0.07;
@@ -366,13 +383,13 @@ struct KernelErrors {
   double own, siblings, others, none, factor;
 };
 /// By PriceKind. On vector units no class was left out. Convolutions on matrix units: as products, with the spread of
-/// `dense_convolution` over the devices that have one; of `depthwise`, for depthwise ones, whose roofline is all there
+/// `dense_convolution` over GeForce (1.2) and A100 (1); of `depthwise`, for depthwise ones, whose roofline is all there
 /// is. Memory-bound kernels of another class: MI100, MI210. [kernels]
 inline constexpr KernelErrors kKernelErrors[] = {
     {5.2, 6.0, 18.0, 26.7, 0},     // Product
     {19.5, 25.8, 25.8, 52.4, 0},   // VectorProduct
     {12.2, 15.1, 21.8, 66.8, 0},   // Attention
-    {7.4, 7.6, 18.0, 26.7, 0.16},  // Convolution
+    {7.4, 7.6, 18.0, 26.7, 0.13},  // Convolution
     {31.1, 32.4, 32.4, 44.7, 0},   // VectorConvolution
     {0, 0, 0, 0, 0.5},             // Depthwise
     {7.2, 9.9, 17.8, 31.1, 0},     // Memory

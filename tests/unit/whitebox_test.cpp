@@ -139,19 +139,82 @@ TEST(Whitebox, RecurrencesReadTheirWeightsInEveryStep) {
 }
 
 TEST(Whitebox, EachStepOfARecurrenceWaitsForTheOneBefore) {
-  const auto us = [](int steps) {
-    const Graph g = graph_of(fmt::format(R"(def @main(%x: Tensor[({}, 2, 64), float32]) {{
-  %1 = weight : Tensor[(1, 256, 64), float32];
-  %2 = weight : Tensor[(1, 256, 64), float32];
-  %3:3 = nn.lstm(%x, %1, %2, hidden_size=64);
+  Device fast = round_device();
+  fast.vector_tflops["float32"] = 1000;
+  fast.bandwidth_gb_s = 1e5;
+  const auto us = [&](int steps, int units) {
+    const Graph g = graph_of(fmt::format(R"(def @main(%x: Tensor[({0}, 2, 64), float32]) {{
+  %1 = weight : Tensor[(1, {2}, 64), float32];
+  %2 = weight : Tensor[(1, {2}, {1}), float32];
+  %3:3 = nn.lstm(%x, %1, %2, hidden_size={1});
   (%3.0)
 }})",
-                                         steps));
-    return price(plan_of(g, {}).kernels.back(), Rates(round_device(), Precision::Fp32)).time_us -
-           round_device().launch_us;
+                                         steps, units, 4 * units));
+    return price(plan_of(g, {}).kernels.back(), Rates(fast, Precision::Fp32)).time_us - fast.launch_us;
   };
-  EXPECT_NEAR(us(16), 16 * constants::kRecurrentStepUs, 1e-6);
-  EXPECT_NEAR(us(1024), 64 * us(16), 1e-6);
+  EXPECT_NEAR(us(16, 200), 16 * constants::kRecurrentStepUs, 1e-6);
+  EXPECT_NEAR(us(1024, 200), 64 * us(16, 200), 1e-6);
+  // Up to 192 units a persistent kernel keeps the weights.
+  EXPECT_NEAR(us(1024, 192) / us(1024, 200), constants::kResidentStepUs / constants::kRecurrentStepUs, 1e-6);
+}
+
+/// Channels first, cuDNN's depthwise kernels are for float16 alone (use_cudnn_depthwise).
+TEST(Whitebox, DepthwiseIn32BitsAndBfloat16IsPyTorchsOwnKernel) {
+  const auto plan = [](Precision precision, Layout layout) {
+    return plan_of(graph_of(R"(def @main(%x: Tensor[(1, 8, 32, 32), float32]) {
+  %1 = weight : Tensor[(8, 1, 3, 3), float32];
+  %2 = nn.conv2d(%x, %1, groups=8, padding=[1, 1, 1, 1]);
+  (%2)
+})"),
+                   {.precision = precision, .layout = layout});
+  };
+  const auto limit = [&](Precision precision, Layout layout) {
+    return plan(precision, layout).kernels.back().limits.vector_share;
+  };
+  for (const Precision p : {Precision::Fp32, Precision::Tf32, Precision::Bf16})
+    EXPECT_EQ(limit(p, Layout::Nchw), constants::kOwnDepthwise);
+  EXPECT_EQ(limit(Precision::Fp16, Layout::Nchw), 0);
+  EXPECT_EQ(limit(Precision::Fp32, Layout::Nhwc), 0);
+  // It is the SM that limits it, however many lanes the SM has; other libraries have other kernels.
+  const Kernel k = plan(Precision::Fp32, Layout::Nchw).kernels.back();
+  const auto us = [&](double tflops, std::string architecture) {
+    Device d = round_device();
+    d.architecture = std::move(architecture);
+    d.sms = 10;
+    d.boost_clock_mhz = 1000;
+    d.vector_tflops["float32"] = tflops;
+    return price(k, Rates(d, Precision::Fp32)).compute_us;
+  };
+  EXPECT_NEAR(us(1.28, "ampere"), us(2.56, "ampere"), 1e-9);  // 64 and 128 lanes
+  EXPECT_LT(us(1.28, "cdna2"), us(1.28, "ampere"));
+}
+
+TEST(Whitebox, BatchNormsOfCudnnMoveFewBytesPerClock) {
+  const auto clocks = [](const ExecConfig& config) {
+    return plan_of(graph_of(R"(def @main(%x: Tensor[(1, 8, 32, 32), float32]) {
+  %1 = weight : Tensor[(8), float32];
+  %2 = nn.batch_norm(%x, %1, %1, %1, %1);
+  (%2)
+})"),
+                   config)
+        .kernels.back()
+        .limits.byte_clocks;
+  };
+  EXPECT_EQ(clocks({}), constants::kBatchNormByteClocks);
+  EXPECT_EQ(clocks({.precision = Precision::Amp}), constants::kBatchNormByteClocks);
+  EXPECT_EQ(clocks({.precision = Precision::Fp16}), 0);  // scale and shift in 16 bits: PyTorch's own kernel
+  EXPECT_EQ(clocks({.mode = ExecMode::Compiled}), 0);
+  Diagnostics diags;
+  const Device a100 = *DeviceTable::builtin().find("a100-80gb", diags);
+  Kernel k = plan_of(graph_of(R"(def @main(%x: Tensor[(64, 64, 112, 112), float32]) {
+  %1 = weight : Tensor[(64), float32];
+  %2 = nn.batch_norm(%x, %1, %1, %1, %1);
+  (%2)
+})"),
+                     {})
+                 .kernels.back();
+  const Priced p = price(k, Rates(a100, Precision::Fp32));
+  EXPECT_NEAR(k.traffic.bytes / p.time_us / 1e3, 1035, 60);  // GB/s, and a launch beside what was measured
 }
 
 TEST(Whitebox, PowerFollowsWhatKernelsWaitFor) {

@@ -214,7 +214,7 @@ double vector_limit(const ConvolutionGroup& c) {
   if (c.channels_last && c.wide_index) return constants::kWideFallback;
   if (c.channels_last) return depthwise && c.window <= constants::kFallbackFrom ? 0 : constants::kFallback;
   if (c.inputs > 1) return constants::kFewChannels;
-  return c.window > constants::kOwnDepthwiseFrom ? constants::kOwnDepthwise : 0;
+  return !c.float16 || c.window > constants::kOwnDepthwiseFrom ? constants::kOwnDepthwise : 0;
 }
 
 double serial_steps(const Graph& g, NodeId id, bool channels_last) {

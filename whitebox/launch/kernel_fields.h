@@ -24,8 +24,8 @@ void visit_fields(K&& kernel, Visit&& visit) {
   auto& [macs, flops] = work;
   auto& [m, n, k, products, window, stride, tiles, channels_per_group] = extents;
   auto& [aligned, channels_first, wide_index] = placement;
-  auto& [bytes, handed_bytes, state_weights, steps, epilogue_bytes] = traffic;
-  auto& [tile_share, vector_share, serial_steps, row_blocks, blocks, slowdown] = limits;
+  auto& [bytes, handed_bytes, state_weights, steps, resident, epilogue_bytes] = traffic;
+  auto& [tile_share, vector_share, serial_steps, row_blocks, blocks, byte_clocks, slowdown] = limits;
   visit(KernelField{"node", "1", "{}", Tells::Nothing}, node);
   visit(KernelField{"operators", "1", "{}"}, ops);
   visit(KernelField{"kind", "1", "{}"}, kind);
@@ -49,12 +49,14 @@ void visit_fields(K&& kernel, Visit&& visit) {
   visit(KernelField{"handed_bytes", "byte"}, handed_bytes);
   visit(KernelField{"state_weights", "byte"}, state_weights);
   visit(KernelField{"steps", "1"}, steps);
+  visit(KernelField{"resident", "1"}, resident);
   visit(KernelField{"epilogue_bytes", "byte"}, epilogue_bytes);
   visit(KernelField{"tile_share", "1"}, tile_share);
   visit(KernelField{"vector_share", "1"}, vector_share);
   visit(KernelField{"serial_steps", "1"}, serial_steps);
   visit(KernelField{"row_blocks", "1"}, row_blocks);
   visit(KernelField{"blocks", "1"}, blocks);
+  visit(KernelField{"byte_clocks", "1"}, byte_clocks);
   visit(KernelField{"slowdown", "1"}, slowdown);
 }
 

@@ -18,6 +18,21 @@ bool has_narrow_weights(const PlannedGraph& of, const Node& n) {
   return of.weight[b.node] && is_float(of.g.type(n.operands[0]).dtype()) && bits(of.g.type(b).dtype()) <= 8;
 }
 
+/// Inference takes cuDNN's batch norm where scale and shift are in 32 bits (aten/src/ATen/native/Normalization.cpp,
+/// _select_batch_norm_backend).
+bool has_cudnn_norm(const ExecConfig& c) {
+  return c.task == Task::Infer && c.precision != Precision::Fp16 && c.precision != Precision::Bf16;
+}
+
+/// Does a persistent kernel keep a recurrence's weights by its state, (directions, gates · units, units)?
+bool stays_in_multiprocessors(const Type& weights) {
+  if (!weights.is_static() || weights.rank() != 3 || weights.elements() == 0 || !is_float(weights.dtype()))
+    return false;
+  const std::int64_t rows = weights.shape()[1].value(), columns = weights.shape()[2].value();
+  const auto units = static_cast<double>(std::min(rows, columns));
+  return units <= (rows == columns ? constants::kResidentUnitsOfOneGate : constants::kResidentUnits);
+}
+
 }  // namespace
 
 Kernel KernelMaker::empty(NodeId id) const {
@@ -46,6 +61,7 @@ Kernel KernelMaker::of(NodeId id, const OpCost& cost) const {
   } else if (of_.config.mode == ExecMode::Eager) {
     k.limits.serial_steps = serial_steps(of_.g, id, of_.layout.channels_last[id]);
     if (n.is(op("nn.layer_norm"))) k.limits.row_blocks = k.extents.m;
+    if (n.is(op("nn.batch_norm")) && has_cudnn_norm(of_.config)) k.limits.byte_clocks = constants::kBatchNormByteClocks;
   }
   return k;
 }
@@ -66,6 +82,7 @@ void KernelMaker::be_convolution(NodeId id, Kernel& k) const {
 void KernelMaker::be_grouped(NodeId id, Kernel& k) const {
   ConvolutionGroup group = convolution_group(of_.g, of_.node(id), k.extents.window, of_.layout.channels_last[id]);
   group.wide_index = k.placement.wide_index && of_.config.mode == ExecMode::Eager;
+  group.float16 = k.half && of_.config.precision != Precision::Bf16;
   k.extents.channels_per_group = std::min(group.inputs, group.outputs);
   if (on_matrix_units(group)) return;
   k.kind = KernelKind::Depthwise;
@@ -86,6 +103,7 @@ void KernelMaker::be_product(NodeId id, Kernel& k) const {
   const std::size_t time_axis = n.attrs.int_or("layout", 0) == 1 ? 1 : 0;
   k.traffic.state_weights = of_.elements(weights) * element_bytes(of_.g.type(weights), of_.widths.is_half(id));
   k.traffic.steps = static_cast<double>(of_.g.type(n.operands[0]).shape()[time_axis].value());
+  k.traffic.resident = stays_in_multiprocessors(of_.g.type(weights));
 }
 
 Kernel KernelMaker::copy_of(NodeId id, ValueId v, double element_bytes) const {

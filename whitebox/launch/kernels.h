@@ -77,6 +77,7 @@ struct Traffic {
   double handed_bytes = 0;   ///< of that, what kernels of this run hand to each other: neither weights nor inputs
   double state_weights = 0;  ///< bytes of a recurrence's weights that each of its steps reads …
   double steps = 1;          ///< … and its steps; what the cache holds is read once
+  bool resident = false;     ///< those weights stay in the multiprocessors from step to step
   /// Beside `bytes`: what operators fused behind a product or a convolution read of other values (a residual).
   double epilogue_bytes = 0;
 };
@@ -88,6 +89,7 @@ struct Limits {
   double serial_steps = 0;  ///< dependent steps of each thread, where there are too few threads to hide them
   double row_blocks = 0;    ///< thread blocks that work on one row each, however short it is
   double blocks = 0;        ///< thread blocks, where there are few; 0: enough for any device
+  double byte_clocks = 0;   ///< clocks of an SM per byte that it moves; 0: as an elementwise kernel
   double slowdown = 1;      ///< of its roofline time, against inference kernels of its kind
 };
 

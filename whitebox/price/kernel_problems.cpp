@@ -86,6 +86,7 @@ std::optional<MemoryBoundProblem> memory_bound_problem(const Kernel& k) {
                             .columns = k.extents.n,
                             .read = k.traffic.bytes - written,
                             .written = written,
+                            .byte_clocks = k.limits.byte_clocks,
                             .hot = k.traffic.bytes > 0 ? k.traffic.handed_bytes / k.traffic.bytes : 0};
 }
 

@@ -43,7 +43,8 @@ double multiprocessor_s(const MemoryBoundProblem& k, const MemoryFacts& d, const
   if (d.sms <= 0 || d.clock_hz <= 0) return 0;
   const double columns = c.step > 0 ? std::ceil(k.columns / c.step) * c.step : k.columns;
   const double lanes = d.lanes > 0 ? 1 + c.lanes * (constants::kLanes / d.lanes - 1) : 1;
-  const double all = (k.rows * (c.row + c.column * columns) * lanes + c.byte * (k.read + k.written)) / d.sms;
+  const double all =
+      (k.rows * (c.row + c.column * columns) * lanes + std::max(c.byte, k.byte_clocks) * (k.read + k.written)) / d.sms;
   return std::max(all, c.alone + c.alone_column * k.columns) / d.clock_hz;
 }
 

@@ -22,6 +22,7 @@ struct MemoryBoundProblem {
   MemoryBoundKind kind = MemoryBoundKind::Elementwise;
   double rows = 0, columns = 0;  ///< of what it writes; columns: the axis that a row's threads share
   double read = 0, written = 0;  ///< bytes, each counted once
+  double byte_clocks = 0;        ///< clocks of an SM per byte, where more than those of its kind
   double hot = 1;                ///< share of them that kernels before have just written or kernels behind read next
 };
 

@@ -197,7 +197,9 @@ Rates::Rates(const Device& d, Precision p)
     matrix8 = look_up(d.matrix_tflops, "int8", 0) * 1e12;
     if (matrix8 > 0) product8 = product_device(d, Units::Matrix, matrix8, share("dense_product", 1));
   }
+  cudnn = d.kind == "gpu" && !is_amd(d);
   recurrent_us = d.kind == "gpu" ? constants::kRecurrentStepUs : 0;
+  resident_us = cudnn ? constants::kResidentStepUs : recurrent_us;
   depthwise = share("depthwise", 0.6);
   elementwise = share("vector", 0.85);
   layout = is_amd(d) ? 0 : share("layout", 1.0);  // MIOpen's kernels take channels first
@@ -208,6 +210,13 @@ Rates::Rates(const Device& d, Precision p)
 }
 
 namespace {
+
+/// Share of the vector units' peak that a kernel of theirs reaches.
+double vector_share(const Kernel& k, const Rates& r) {
+  if (!r.cudnn || k.limits.vector_share <= 0) return r.depthwise;
+  const double lanes = r.memory.lanes > 0 ? r.memory.lanes : constants::kLimitLanes;
+  return std::min(k.limits.vector_share * constants::kLimitLanes / lanes, r.depthwise);
+}
 
 void be_memory_bound(const Kernel& k, const MemoryBoundTime& t, Priced& p) {
   const double us = 1e6 * k.limits.slowdown;
@@ -244,7 +253,7 @@ Priced price_at(const Kernel& k, const Rates& r) {
       if (r.on_vector[k.half]) rate = std::max(rate, vector * r.depthwise);
       break;
     case KernelKind::Depthwise:
-      rate = vector * (k.limits.vector_share > 0 ? std::min(k.limits.vector_share, r.depthwise) : r.depthwise);
+      rate = vector * vector_share(k, r);
       break;
     case KernelKind::Vector:
     case KernelKind::Gather:
@@ -269,7 +278,10 @@ Priced price_at(const Kernel& k, const Rates& r) {
     p.conversion_us = r.layout * p.memory_us;
   if (dense) p.exposed_us = (1 - r.overlap) * std::min(p.compute_us, p.memory_us);
   if (r.memory.sms > 0) {
-    if (const auto bound = memory_bound_problem(k)) be_memory_bound(k, memory_bound_time(*bound, r.memory), p);
+    if (auto bound = memory_bound_problem(k)) {
+      if (!r.cudnn) bound->byte_clocks = 0;
+      be_memory_bound(k, memory_bound_time(*bound, r.memory), p);
+    }
     const auto attention = r.on_vector[1] ? std::nullopt : attention_problem(k);
     if (attention) {
       const auto time = is_decoding(*attention) ? decoding_time : attention_time;
@@ -278,7 +290,8 @@ Priced price_at(const Kernel& k, const Rates& r) {
   }
   if (k.limits.blocks > 0) p.memory_us *= std::max(1.0, r.sms / k.limits.blocks);  // the others wait
   p.serial_us = k.limits.serial_steps * r.serial_us;
-  if (k.traffic.state_weights > 0) p.serial_us = std::max(p.serial_us, k.traffic.steps * r.recurrent_us);
+  if (k.traffic.state_weights > 0)
+    p.serial_us = std::max(p.serial_us, k.traffic.steps * (k.traffic.resident ? r.resident_us : r.recurrent_us));
   const double work = p.roofline_us() + p.waiting_us();
   p.launch_us = r.launch_us;
   p.time_us = work + r.launch_us;

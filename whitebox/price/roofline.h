@@ -30,7 +30,9 @@ struct Rates {
   bool full_matrix[2];          ///< the same on matrix units that take float32: any extents, any layout
   double bandwidth, gather;     ///< byte/s that are reached
   double launch_us, serial_us;  ///< of a launch; of a dependent step
-  double recurrent_us;          ///< of a recurrence's step, at least
+  double recurrent_us;          ///< of a recurrence's step, at least …
+  double resident_us;           ///< … and where its weights stay in the multiprocessors
+  bool cudnn;                   ///< runs cuDNN's kernels, and PyTorch's own for CUDA
   double cache;                 ///< bytes
   double sms;
   MemoryFacts memory;          ///< for kernels that memory bounds
