@@ -29,6 +29,7 @@ constexpr std::array kNumbers{
     NumberKey{"host_ms", &FiguresOf::host_ms},
     NumberKey{"host_interval", &FiguresOf::host_interval},
     NumberKey{"memory_mib", &FiguresOf::memory_mib},
+    NumberKey{"context_mib", &FiguresOf::context_mib},
     NumberKey{"energy_j", &FiguresOf::energy_j},
     NumberKey{"macs", &FiguresOf::macs},
     NumberKey{"params", &FiguresOf::params},

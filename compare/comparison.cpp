@@ -23,9 +23,6 @@ constexpr std::array kFigures{
     FigureDef{Figure::Macs, "macs", "multiply-accumulates", ""},
     FigureDef{Figure::Params, "params", "parameters", ""},
 };
-/// Factor on a step in memory: the context is the same in both versions, and what the allocator reserves is uncertain
-/// by its own factor in either.
-constexpr double kMemoryStep = 1.25;
 
 /// Change of a figure whose head ÷ base lies within exp(± width) of what is predicted.
 FigureChange with_width(Figure figure, double base, double head, double width) {
@@ -37,12 +34,12 @@ FigureChange with_width(Figure figure, double base, double head, double width) {
   return c;
 }
 
-FigureChange memory_change(const FiguresOf& base, const FiguresOf& head) {
+FigureChange memory_change(const FiguresOf& base, const FiguresOf& head, double changed_share) {
   FigureChange c{.figure = Figure::Memory, .base = base.memory_mib, .head = head.memory_mib};
   if (base.memory_mib <= 0 || base.memory_mib == head.memory_mib) return c;
-  const double step = (head.memory_mib - base.memory_mib) / base.memory_mib;
-  c.ratio_lo = 1 + (step > 0 ? step / kMemoryStep : step * kMemoryStep);
-  c.ratio_hi = 1 + (step > 0 ? step * kMemoryStep : step / kMemoryStep);
+  const double width = memory_difference_width(base, head, changed_share);
+  c.ratio_lo = (head.memory_mib - width) / base.memory_mib;
+  c.ratio_hi = (head.memory_mib + width) / base.memory_mib;
   return c;
 }
 
@@ -221,7 +218,7 @@ std::vector<FigureChange> compare_figures(const FiguresOf* base, const FiguresOf
   };
   const double width = base && head ? latency_difference_width(*base, *head, changed_share) : 0;
   both(Figure::Latency, width, [](const FiguresOf& f) { return f.latency_ms; });
-  if (base && head) out.push_back(memory_change(*base, *head));
+  if (base && head) out.push_back(memory_change(*base, *head, changed_share));
   else both(Figure::Memory, 0, [](const FiguresOf& f) { return f.memory_mib; });
   both(Figure::Energy, base && head ? energy_difference_width(*base, *head, changed_share) : 0,
        [](const FiguresOf& f) { return f.energy_j; });

@@ -14,6 +14,10 @@ constexpr double kDifferenceNoise = 0.02;
 /// What is left of either version's half width where all of the time changed, and the power of the share that did.
 constexpr double kDifferenceLeft = 0.8, kDifferenceBend = 0.35;
 
+/// Of a step in memory, and of what either version needs beside the context where all of the time changed: 90 % of the
+/// steps between MIGProfiler's networks, which are unlike each other, lie within (docs/judged.md).
+constexpr double kMemoryStep = 0.15, kMemoryLeft = 0.2;
+
 /// Share of a run's time that its host sets, by how device and host join.
 double host_share(const FiguresOf& f) {
   const double device = std::pow(f.device_ms, constants::kOverlapSharpness);
@@ -46,6 +50,12 @@ double latency_difference_width(const FiguresOf& base, const FiguresOf& head, do
 double energy_difference_width(const FiguresOf& base, const FiguresOf& head, double changed_share) {
   return std::hypot(latency_difference_width(base, head, changed_share),
                     left_over(std::log(constants::kPowerInterval), changed_share));
+}
+
+double memory_difference_width(const FiguresOf& base, const FiguresOf& head, double changed_share) {
+  const double most = std::max(base.memory_mib - base.context_mib, head.memory_mib - head.context_mib);
+  return std::hypot(kMemoryStep * (head.memory_mib - base.memory_mib),
+                    kMemoryLeft * std::clamp(changed_share, 0.0, 1.0) * std::max(most, 0.0));
 }
 
 }  // namespace perfc

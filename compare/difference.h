@@ -9,5 +9,7 @@ namespace perfc {
 double latency_difference_width(const FiguresOf& base, const FiguresOf& head, double changed_share);
 /// The same of energy: power's error is shared like the time's.
 double energy_difference_width(const FiguresOf& base, const FiguresOf& head, double changed_share);
+/// Half the 90 % interval of head − base of memory, in MiB. The context is the same in both.
+double memory_difference_width(const FiguresOf& base, const FiguresOf& head, double changed_share);
 
 }  // namespace perfc

@@ -4,6 +4,7 @@
     PYTHONPATH=python python3 -m perfc.dataset build --shared ../shared --out build/dataset
     python3 studies/differences.py --perfc build/release/perfc --data build/dataset/labels.csv --pairs build/pairs.csv
     python3 studies/differences.py --pairs build/pairs.csv --judge
+    python3 studies/differences.py --perfc build/release/perfc --memory build/dataset/torchscript
 
 Pairs: two architectures of one family whose names differ in one word (one size, one flag), measured on one device at
 one batch under one setting, in one of timm's runs. At most PAIRS of a family and SETTINGS of each are drawn, by hash.
@@ -16,6 +17,9 @@ The width that is fitted is that of compare/difference.cpp: half the 90 % interv
 
 where W is half the interval of either time alone, share the part of the device time in operators that differ, and host
 what the host's factor adds where it sets more of one time than of the other.
+
+--memory: steps in memory between MIGProfiler's networks on one slice at one batch, which says what is left of its error
+(studies/fit_memory.py); with timm's TorchScript graphs.
 """
 import argparse
 import collections
@@ -27,7 +31,13 @@ import math
 import pathlib
 import re
 import subprocess
+import sys
+import tempfile
 import zlib
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import fit_memory  # noqa: E402
+import fit_mig  # noqa: E402
 
 PAIRS, SETTINGS = 24, 2
 CERTAIN, DIFFERS = 0.9, 0.05
@@ -208,13 +218,37 @@ def judged(rows, width):
             f"{len(called)} are called different")
 
 
+def memory_steps(perfc, graphs):
+    """What kMemoryStep and kMemoryLeft of compare/difference.cpp are from."""
+    with tempfile.TemporaryDirectory() as folder:
+        rows = fit_memory.mig_rows(perfc, graphs, pathlib.Path(folder))
+    groups = collections.defaultdict(dict)
+    for r in rows:
+        file, *options = r["command"]  # encoders are written for a batch and a length, which their names say
+        size = options[1] if options[:1] == ["--batch"] else pathlib.Path(file).stem.split("-")[-2:]
+        groups[(r["set"], r["device"], str(size), r["model"] in fit_mig.VISION)][r["model"]] = r
+    pairs = [(a, b) for g in groups.values() for a, b in itertools.combinations(g.values(), 2)]
+    steps = [(b["rest"] - a["rest"], b["mib"] - a["mib"], max(a["rest"], b["rest"])) for a, b in pairs]
+    large = [(p, m) for p, m, _ in steps if abs(p) >= 40]
+    right = sum(p * m > 0 for p, m in large)
+    print(f"{len(steps)} pairs; the sign is right in {right} of {len(large)} steps of 40 MiB or more")
+    for share in (0, 0.1, 0.15, 0.25):
+        left = [math.sqrt(max((p - m) ** 2 - (share * p) ** 2, 0)) / most for p, m, most in steps]
+        print(f"  {share:.2f} of the step and {quantile(left, CERTAIN):.3f} of the larger need")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--perfc", type=pathlib.Path)
     parser.add_argument("--data", type=pathlib.Path, help="labels.csv: predicts the pairs anew")
-    parser.add_argument("--pairs", type=pathlib.Path, required=True)
+    parser.add_argument("--pairs", type=pathlib.Path)
     parser.add_argument("--judge", action="store_true")
+    parser.add_argument("--memory", type=pathlib.Path, help="folder of graphs")
     args = parser.parse_args()
+    if args.memory:
+        memory_steps(args.perfc, args.memory)
+    if not args.pairs:
+        return
     if args.data:
         predict_all(args)
     rows = [r for r in load(args.pairs) if judges(r["family"]) == args.judge]

@@ -14,7 +14,7 @@ import unittest
 import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-PERFC = sys.argv.pop(1) if len(sys.argv) > 1 else str(ROOT / "build/release/perfc")
+PERFC = str(pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else ROOT / "build/release/perfc").resolve())
 GOLDEN = ROOT / "tests/golden/diff"
 GIT = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "GIT_AUTHOR_NAME": "a",
        "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"}
