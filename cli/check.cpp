@@ -1,13 +1,16 @@
 /// `perfc check`: the gate for a CI pipeline. Budgets: docs/ci.md.
 #include <fmt/format.h>
 #include <tinyxml2.h>
-#include <yaml-cpp/yaml.h>
 
-#include <cmath>
 #include <filesystem>
 #include <set>
 
+#include "cli/budgets.h"
 #include "cli/cli.h"
+#include "cli/versions.h"
+#include "compare/baseline.h"
+#include "compare/formats/words.h"
+#include "compare/threshold.h"
 #include "ir/support/input_file.h"
 
 namespace perfc::cli {
@@ -15,137 +18,8 @@ namespace {
 
 struct CheckArguments {
   std::vector<std::string> models;
-  std::string budget, junit;
+  std::string budget, junit, baseline;
 };
-
-/// One entry of the budget file: what to predict, and the limits.
-struct Budget {
-  PredictOptions predict;
-  std::string model, device = "a100-40gb";
-  std::map<std::string, double> limits;  ///< by key of kLimits
-  std::string mig_profile;               ///< at most this profile, empty: no limit
-  bool fits = false;                     ///< the device's memory must hold the run
-  int line = 0;
-};
-
-/// Keys with a number as limit, and the figure they bound.
-struct Limit {
-  const char* key;
-  const char* unit;
-  double (*figure)(const Report&);
-};
-constexpr Limit kLimits[] = {
-    {"max_latency_ms", "ms", [](const Report& r) { return r.prediction.latency_ms; }},
-    {"max_memory_mib", "MiB", [](const Report& r) { return r.prediction.memory.total_mib(); }},
-    {"max_energy_j", "J", [](const Report& r) { return r.prediction.energy_j; }},
-    {"max_macs", "MAC", [](const Report& r) { return r.features.macs; }},
-    {"max_params", "params", [](const Report& r) { return r.features.params; }},
-};
-
-/// Reads one mapping into a budget; unknown keys and wrong values are errors
-/// with their line.
-bool read_entry(const YAML::Node& node, const std::string& file, Budget& b) {
-  const auto complain = [&](const YAML::Node& at, const std::string& text) {
-    say("{}:{}:{}: error: {}\n", file, at.Mark().line + 1, at.Mark().column + 1, text);
-    return false;
-  };
-  if (!node.IsMap()) return complain(node, "a mapping with 'model' and limits was expected");
-  b.line = node.Mark().line + 1;
-  std::map<std::string, std::string*> texts{{"model", &b.model},           {"device", &b.device},
-                                            {"batch", &b.predict.batch},   {"dtype", &b.predict.dtype},
-                                            {"mode", &b.predict.mode},     {"runtime", &b.predict.runtime},
-                                            {"layout", &b.predict.layout}, {"norms", &b.predict.norms},
-                                            {"opaque", &b.predict.opaque}, {"mig_profile", &b.mig_profile},
-                                            {"host", &b.predict.host},     {"stack", &b.predict.stack}};
-  bool good = true;
-  for (const auto& item : node) {
-    const auto key = item.first.as<std::string>();
-    const YAML::Node& value = item.second;
-    if (!value.IsScalar()) {
-      good = complain(value, fmt::format("'{}' must be a single value", key));
-      continue;
-    }
-    if (const auto t = texts.find(key); t != texts.end()) {
-      *t->second = value.as<std::string>();
-      continue;
-    }
-    if (key == "fits") {
-      if (!YAML::convert<bool>::decode(value, b.fits) || !b.fits)
-        good = complain(value, "'fits' must be true: the device's memory has to hold the run; leave it out otherwise");
-      continue;
-    }
-    const auto limit =
-        std::find_if(std::begin(kLimits), std::end(kLimits), [&](const Limit& l) { return key == l.key; });
-    if (limit == std::end(kLimits)) {
-      std::vector<std::string> known{"fits"};
-      for (const auto& [name, slot] : texts) known.push_back(name);
-      for (const Limit& l : kLimits) known.emplace_back(l.key);
-      const std::string near = did_you_mean(key, known);
-      good = complain(item.first, fmt::format("unknown key '{}'{}", key,
-                                              near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
-      continue;
-    }
-    double number = 0;
-    if (!YAML::convert<double>::decode(value, number) || !std::isfinite(number) || number <= 0) {
-      good = complain(value, fmt::format("'{}' must be a positive number", key));
-      continue;
-    }
-    b.limits[key] = number;
-  }
-  return good;
-}
-
-std::optional<std::vector<Budget>> read_budgets(const std::string& path) {
-  Diagnostics diags(path);
-  const auto file = InputFile::open(path, diags);
-  print(diags);
-  if (!file) return std::nullopt;
-  YAML::Node root;
-  try {
-    root = YAML::Load(std::string(file->bytes()));
-  } catch (const YAML::Exception& e) {
-    say("{}:{}:{}: error: {}\n", path, e.mark.line + 1, e.mark.column + 1, e.msg);
-    return std::nullopt;
-  }
-  std::vector<Budget> out;
-  try {
-    if (!root.IsMap() || !root["models"] || !root["models"].IsSequence()) {
-      fail(kBadInput, fmt::format("{}: needs a list 'models' (docs/ci.md)", path));
-      return std::nullopt;
-    }
-    bool good = true;
-    Budget defaults;
-    for (const auto& item : root) {
-      const auto key = item.first.as<std::string>();
-      if (key == "models") continue;
-      if (key == "defaults") {
-        good = read_entry(item.second, path, defaults) && good;
-        continue;
-      }
-      say("{}:{}:{}: error: unknown key '{}'; there are defaults and models\n", path, item.first.Mark().line + 1,
-          item.first.Mark().column + 1, key);
-      good = false;
-    }
-    for (const YAML::Node& entry : root["models"]) {
-      Budget b = defaults;
-      good = read_entry(entry, path, b) && good;
-      if (good && b.model.empty()) {
-        say("{}:{}:{}: error: 'model' is missing\n", path, entry.Mark().line + 1, entry.Mark().column + 1);
-        good = false;
-      }
-      if (good && b.limits.empty() && b.mig_profile.empty() && !b.fits) {
-        say("{}:{}:{}: error: '{}' has no limit\n", path, entry.Mark().line + 1, entry.Mark().column + 1, b.model);
-        good = false;
-      }
-      out.push_back(std::move(b));
-    }
-    if (!good) return std::nullopt;
-  } catch (const YAML::Exception& e) {
-    say("{}:{}:{}: error: {}\n", path, e.mark.line + 1, e.mark.column + 1, e.msg);
-    return std::nullopt;
-  }
-  return out;
-}
 
 /// One figure against its limit.
 struct Row {
@@ -158,7 +32,7 @@ std::vector<Row> judge(const Budget& b, const Report& r) {
   const auto add = [&](std::string figure, std::string value, std::string limit, bool exceeded) {
     rows.push_back({b.model, r.device.name, std::move(figure), std::move(value), std::move(limit), exceeded});
   };
-  for (const Limit& l : kLimits) {
+  for (const Limit& l : limit_table()) {
     const auto limit = b.limits.find(l.key);
     if (limit == b.limits.end()) continue;
     const double figure = l.figure(r);
@@ -180,6 +54,72 @@ std::vector<Row> judge(const Budget& b, const Report& r) {
     };
     const std::string chosen = r.mig && r.mig->profile ? *r.mig->profile : "none";
     add("mig_profile", chosen, b.mig_profile, !r.mig || !r.mig->profile || index(chosen) > index(b.mig_profile));
+  }
+  return rows;
+}
+
+/// The baselines that entries name, each read once.
+class Baselines {
+ public:
+  /// Null: it cannot be read, which was printed.
+  const Baseline* at(const std::string& path) {
+    if (const auto known = read_.find(path); known != read_.end()) return &known->second;
+    Diagnostics diags(path);
+    const auto file = InputFile::open(path, diags);
+    Result<Baseline> baseline = Failure{};
+    if (file) baseline = parse_baseline(file->bytes(), diags);
+    print(diags);
+    return baseline ? &(read_[path] = std::move(*baseline)) : nullptr;
+  }
+
+ private:
+  std::map<std::string, Baseline> read_;
+};
+
+/// The model's name in a baseline file: its path from there.
+std::string name_in(const std::string& baseline, const std::string& model) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::absolute(baseline).lexically_normal().parent_path();
+  return printable(fs::absolute(model).lexically_normal().lexically_relative(folder).generic_string());
+}
+
+/// The steps from the baseline; empty: the model cannot be predicted, or its file read, which was printed.
+std::optional<std::vector<Row>> judge_steps(const Budget& b, const std::string& path, const Request& request,
+                                            Baselines& baselines, Diagnostics& diags) {
+  Diagnostics usage;
+  auto thresholds = parse_thresholds(b.fail_on.empty() ? kUsualSteps : b.fail_on, usage);
+  if (thresholds && std::ranges::any_of(*thresholds, [](const Threshold& t) { return t.figure == Figure::Cost; }))
+    thresholds = usage.error("'cost' is of `perfc diff --price` alone: here it is as the latency is");
+  if (!thresholds) {
+    say("{}: error: 'fail_on': {}\n", b.model, usage.all().front().message);
+    return std::nullopt;
+  }
+  const Baseline* baseline = baselines.at(path);
+  auto devices = find_devices(request, diags);
+  auto predictor = find_predictor(request, diags);
+  auto file = ModelFile::open(request, diags);
+  if (!baseline || !devices || !predictor || !file) return std::nullopt;
+  const auto version = predict_version(*file, request, *devices, **predictor, diags);
+  if (!version) return std::nullopt;
+  const Report& r = version->reports.front();
+  const auto model = baseline->find(name_in(path, b.model));
+  const BaselineEntry* base = nullptr;
+  if (model != baseline->end()) {
+    const auto entry = model->second.find(baseline_key(r));
+    base = entry == model->second.end() ? nullptr : &entry->second;
+  }
+  if (!base) return std::vector<Row>{{b.model, r.device.name, "baseline", "new", "none: not in " + path}};
+  Comparisons comparison;
+  comparison.models.push_back({.model = b.model, .batch = r.features.batch});
+  comparison.models[0].devices.push_back(compare_entries(*base, baseline_entry(*version, 0), r.device.name));
+  const std::vector<Finding> found = findings(comparison, *thresholds);
+  std::vector<Row> rows;
+  for (const Threshold& t : *thresholds) {
+    const FigureChange* c = comparison.models[0].devices[0].find(t.figure.value_or(Figure::Memory));
+    const std::string step = c && c->verdict != Verdict::New ? words::step(*c) : "not known of both";
+    const bool exceeded = std::ranges::any_of(found, [&](const Finding& f) { return f.figure == t.figure; });
+    rows.push_back({b.model, r.device.name, t.figure ? fmt::format("Δ {}", def(*t.figure).key) : "Δ fits", step,
+                    t.step.text, exceeded});
   }
   return rows;
 }
@@ -223,7 +163,7 @@ bool write_junit(Output& out, const std::vector<Row>& rows,
 }
 
 int run_check(const CheckArguments& o) {
-  auto budgets = read_budgets(o.budget);
+  auto budgets = read_budgets(o.budget, !o.baseline.empty());
   if (!budgets) return kBadInput;
   auto junit = o.junit.empty() ? std::nullopt : Output::open(o.junit);
   if (!junit && !o.junit.empty()) return kBadInput;
@@ -247,6 +187,7 @@ int run_check(const CheckArguments& o) {
   }
   std::vector<Row> rows;
   std::vector<std::pair<std::string, std::string>> failures;
+  Baselines baselines;
   for (Budget& b : *budgets) {
     b.predict.devices = {b.device};
     auto request = to_request(b.predict);
@@ -268,6 +209,18 @@ int run_check(const CheckArguments& o) {
       }
     }
     for (Row& r : judge(b, reports->front())) rows.push_back(std::move(r));
+    const bool own = o.baseline.empty() && !b.baseline.empty();
+    const std::string baseline = own && fs::path(b.baseline).is_relative() ? (base / b.baseline).string()
+                                 : own                                     ? b.baseline
+                                                                           : o.baseline;
+    if (baseline.empty()) continue;
+    Diagnostics of_steps(b.model);
+    auto steps = judge_steps(b, baseline, *request, baselines, of_steps);
+    if (!steps) {
+      print(of_steps);
+      return kBadInput;
+    }
+    std::ranges::move(*steps, std::back_inserter(rows));
   }
   auto out = Output::open("");
   std::size_t wide_model = 5, wide_device = 6;
@@ -294,6 +247,9 @@ Command check_command() {
   Command c{"check", "Hold models against budgets; exit 3 when one is exceeded", [o] { return run_check(*o); }};
   c.option("models", o->models, "Model files [all of the budget file]");
   c.option("--budget", o->budget, "YAML file with budgets (docs/ci.md)").required();
+  c.option("--baseline", o->baseline,
+           "File of `perfc baseline`: figures may not be certainly worse than these by more than 'fail_on' allows "
+           "[5 % of latency, memory and energy]");
   c.option("--junit", o->junit, "Write the result as JUnit XML too");
   return c;
 }

@@ -24,6 +24,8 @@ Command import_command();
 Command opt_command();
 Command devices_command();
 Command mig_command();
+Command diff_command();
+Command baseline_command();
 Command ops_command();
 Command check_command();
 Command train_command();
@@ -50,11 +52,17 @@ struct PredictOptions {
 /// Whether a command takes one batch or a list of them.
 enum class Batches { One, Several };
 void add_shape_options(Command&, PredictOptions&, Batches = Batches::One);
+/// All but the models and their shapes: devices, and how they run.
+void add_run_options(Command&, PredictOptions&);
 void add_predict_options(Command&, PredictOptions&, Batches = Batches::One);
 /// The batches of --batch in their order; empty in place of one: the file's. Of none: a wrong value was printed.
 std::vector<std::optional<std::int64_t>> to_batches(const PredictOptions&);
 /// What a request whose devices were not found exits with: names are usage, files are input.
 int no_devices(const PredictOptions&);
+
+/// The request's devices, or those of the host that nvidia-smi describes; what is wrong is printed. `code`: to exit
+/// with where there are none.
+Result<std::vector<Device>> devices_of(const PredictOptions&, const Request&, int& code);
 
 /// The request without its model; of several batches it has the first. Wrong values are printed with the nearest
 /// right one; empty then, and the caller exits with kBadUsage.

@@ -142,6 +142,10 @@ void add_shape_options(Command& c, PredictOptions& o, Batches batches) {
 void add_predict_options(Command& c, PredictOptions& o, Batches batches) {
   c.option("models,--model", o.models, "Model files; - reads standard input").required();
   add_shape_options(c, o, batches);
+  add_run_options(c, o);
+}
+
+void add_run_options(Command& c, PredictOptions& o) {
   c.option("--device,-d", o.devices,
            "Device or MIG slice, e.g. a100-40gb, rtx4090, a100-40gb:1g.5gb (several: a table) [a100-40gb]")
       .separated_by(',');

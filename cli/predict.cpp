@@ -24,24 +24,6 @@ struct PredictArguments : PredictOptions {
   std::size_t top = 5, depth = kNoDepth;
 };
 
-/// The host's GPUs of an nvidia-smi file, as the devices to predict for.
-std::optional<std::vector<Device>> host_devices(const std::string& path) {
-  Diagnostics diags(path);
-  auto source = Source::open(path, diags);
-  Result<std::vector<HostGpu>> gpus = Failure{};
-  if (source) gpus = read_nvidia_smi(source->bytes(), DeviceTable::builtin(), diags);
-  print(diags);
-  if (!gpus) return std::nullopt;
-  std::vector<Device> out;
-  for (HostGpu& g : *gpus) {
-    // Only what is free can be used, and only the instances that exist.
-    g.device.memory_mib = g.free_mib > 0 ? g.free_mib : g.device.memory_mib;
-    if (g.mig_mode == "Enabled") g.device.mig = g.instances;
-    out.push_back(std::move(g.device));
-  }
-  return out;
-}
-
 /// What a row of `kEmits` that prints a graph may look at.
 struct Asked {
   const PredictArguments& o;
@@ -146,23 +128,6 @@ int check_usage(const PredictArguments& o) {
   if (o.fail_on_oom && !emit->of_reports)
     return fail(kBadUsage, fmt::format("--fail-on-oom: --emit={} predicts no memory", o.emit));
   return kFine;
-}
-
-/// The devices of the request, or of the host that nvidia-smi describes. `code`: to exit with where there are none.
-Result<std::vector<Device>> devices_of(const PredictArguments& o, const Request& request, int& code) {
-  Diagnostics usage;
-  Result<std::vector<Device>> devices = Failure{};
-  code = no_devices(o);
-  if (o.smi_file.empty()) {
-    devices = find_devices(request, usage);
-  } else if (auto host = host_devices(o.smi_file)) {
-    devices = std::move(*host);
-    if (!set_surroundings(request, *devices, usage)) devices = Failure{};
-  } else {
-    code = kBadInput;
-  }
-  print(usage);
-  return devices;
 }
 
 /// What all models of a call have in common.

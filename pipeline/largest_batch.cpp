@@ -44,6 +44,16 @@ std::optional<std::int64_t> LargestBatch::below(std::int64_t too_large, const De
   return fits;
 }
 
+std::optional<std::int64_t> LargestBatch::most(std::int64_t from, const Device& device) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 24;
+  for (std::int64_t batch = std::max<std::int64_t>(from, 1); batch <= kMost; batch *= 2) {
+    const auto& needs = needs_of(batch);
+    if (!needs) return std::nullopt;
+    if (least_mib(*needs, device) > device.memory_mib) return below(batch, device);
+  }
+  return std::nullopt;
+}
+
 void add_largest_batches(std::vector<Report>& reports, ModelFile& file, const Request& request) {
   LargestBatch search(file, request);
   for (Report& r : reports) {

@@ -20,6 +20,9 @@ class LargestBatch {
   /// sample's. Empty: the model cannot be had at the batches between, or `too_large` fits by this memory model. Found
   /// by bisection with interpolated steps, for memory is nearly linear in the batch: a handful of evaluations.
   std::optional<std::int64_t> below(std::int64_t too_large, const Device&);
+  /// The largest batch that the device's memory holds, looked for from `from` on; 0: not even one sample's. Empty: the
+  /// model cannot be had at other batches, or batches of millions fit.
+  std::optional<std::int64_t> most(std::int64_t from, const Device&);
 
  private:
   /// What a batch needs; none: the model cannot be had at it.

@@ -173,7 +173,7 @@ class Printer {
       }
       for (const auto& [name, attr] : n.attrs) {
         comma();
-        write("{}={}", name_text(name), std::visit(AttrText{}, attr));
+        write("{}={}", name_text(name), print_attr(attr));
       }
       out_ += ") : ";
       result_types(n);
@@ -210,6 +210,8 @@ class Printer {
 };
 
 }  // namespace
+
+std::string print_attr(const Attr& attr) { return std::visit(AttrText{}, attr); }
 
 std::string print_type(const Type& type) {
   switch (type.kind()) {

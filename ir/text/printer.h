@@ -53,5 +53,7 @@ std::string print_graph(const Graph&);
 /// A type as the text form spells it. Unlike `to_string`, names that are not
 /// identifiers are quoted, so that it can be read back.
 std::string print_type(const Type&);
+/// An attribute's value as the text form spells it.
+std::string print_attr(const Attr&);
 
 }  // namespace perfc

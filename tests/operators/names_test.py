@@ -14,7 +14,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SOURCES = [
     "ir", "frontends", "backends", "passes", "devices", "whitebox", "features", "gnn", "counters", "mig", "pipeline",
-    "learning", "cli", "tests/unit", "tests/tools", "bench"
+    "learning", "compare", "cli", "tests/unit", "tests/tools", "bench"
 ]
 NAME = re.compile(r'\bop\("([^"]*)"\)')
 FAMILY = re.compile(r'\bfamily\("([^"]*)"\)')

@@ -1,0 +1,167 @@
+#include "cli/budgets.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ir/support/input_file.h"
+
+namespace perfc::cli {
+namespace {
+
+constexpr Limit kLimits[] = {
+    {"max_latency_ms", "ms", [](const Report& r) { return r.prediction.latency_ms; }},
+    {"max_memory_mib", "MiB", [](const Report& r) { return r.prediction.memory.total_mib(); }},
+    {"max_energy_j", "J", [](const Report& r) { return r.prediction.energy_j; }},
+    {"max_macs", "MAC", [](const Report& r) { return r.features.macs; }},
+    {"max_params", "params", [](const Report& r) { return r.features.params; }},
+};
+
+/// "N=4", or several of them. What an entry says replaces what the defaults say.
+bool read_list(const YAML::Node& node, std::vector<std::string>& out) {
+  out.clear();
+  if (node.IsScalar()) out.push_back(node.as<std::string>());
+  if (!node.IsSequence()) return node.IsScalar();
+  for (const YAML::Node& item : node) {
+    if (!item.IsScalar()) return false;
+    out.push_back(item.as<std::string>());
+  }
+  return true;
+}
+
+/// Reads one mapping into a budget; unknown keys and wrong values are errors
+/// with their line.
+bool read_entry(const YAML::Node& node, const std::string& file, Budget& b) {
+  const auto complain = [&](const YAML::Node& at, const std::string& text) {
+    say("{}:{}:{}: error: {}\n", file, at.Mark().line + 1, at.Mark().column + 1, text);
+    return false;
+  };
+  if (!node.IsMap()) return complain(node, "a mapping with 'model' and limits was expected");
+  b.line = node.Mark().line + 1;
+  std::map<std::string, std::string*> texts{{"model", &b.model},
+                                            {"device", &b.device},
+                                            {"batch", &b.predict.batch},
+                                            {"dtype", &b.predict.dtype},
+                                            {"mode", &b.predict.mode},
+                                            {"runtime", &b.predict.runtime},
+                                            {"layout", &b.predict.layout},
+                                            {"norms", &b.predict.norms},
+                                            {"opaque", &b.predict.opaque},
+                                            {"mig_profile", &b.mig_profile},
+                                            {"host", &b.predict.host},
+                                            {"stack", &b.predict.stack},
+                                            {"task", &b.predict.task},
+                                            {"optimizer", &b.predict.optimizer},
+                                            {"baseline", &b.baseline},
+                                            {"fail_on", &b.fail_on},
+                                            {"predictor", &b.predict.predictor},
+                                            {"signature", &b.predict.signature}};
+  const std::map<std::string, std::vector<std::string>*> lists{{"dim", &b.predict.dims}, {"shape", &b.predict.shapes}};
+  bool good = true;
+  for (const auto& item : node) {
+    const auto key = item.first.as<std::string>();
+    const YAML::Node& value = item.second;
+    if (const auto list = lists.find(key); list != lists.end()) {
+      if (!read_list(value, *list->second))
+        good = complain(value, fmt::format("'{}' must be a text or a list of texts", key));
+      continue;
+    }
+    if (!value.IsScalar()) {
+      good = complain(value, fmt::format("'{}' must be a single value", key));
+      continue;
+    }
+    if (const auto t = texts.find(key); t != texts.end()) {
+      *t->second = value.as<std::string>();
+      continue;
+    }
+    if (key == "fits") {
+      if (!YAML::convert<bool>::decode(value, b.fits) || !b.fits)
+        good = complain(value, "'fits' must be true: the device's memory has to hold the run; leave it out otherwise");
+      continue;
+    }
+    const auto limit =
+        std::find_if(std::begin(kLimits), std::end(kLimits), [&](const Limit& l) { return key == l.key; });
+    if (limit == std::end(kLimits)) {
+      std::vector<std::string> known{"fits"};
+      for (const auto& [name, slot] : texts) known.push_back(name);
+      for (const auto& [name, slot] : lists) known.push_back(name);
+      for (const Limit& l : kLimits) known.emplace_back(l.key);
+      const std::string near = did_you_mean(key, known);
+      good = complain(item.first, fmt::format("unknown key '{}'{}", key,
+                                              near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
+      continue;
+    }
+    double number = 0;
+    if (!YAML::convert<double>::decode(value, number) || !std::isfinite(number) || number <= 0) {
+      good = complain(value, fmt::format("'{}' must be a positive number", key));
+      continue;
+    }
+    b.limits[key] = number;
+  }
+  return good;
+}
+
+}  // namespace
+
+std::span<const Limit> limit_table() { return kLimits; }
+
+std::optional<std::vector<Budget>> read_budgets(const std::string& path, bool has_baseline) {
+  Diagnostics diags(path);
+  const auto file = InputFile::open(path, diags);
+  print(diags);
+  if (!file) return std::nullopt;
+  YAML::Node root;
+  try {
+    root = YAML::Load(std::string(file->bytes()));
+  } catch (const YAML::Exception& e) {
+    say("{}:{}:{}: error: {}\n", path, e.mark.line + 1, e.mark.column + 1, e.msg);
+    return std::nullopt;
+  }
+  std::vector<Budget> out;
+  try {
+    if (!root.IsMap() || !root["models"] || !root["models"].IsSequence()) {
+      fail(kBadInput, fmt::format("{}: needs a list 'models' (docs/ci.md)", path));
+      return std::nullopt;
+    }
+    bool good = true;
+    Budget defaults;
+    for (const auto& item : root) {
+      const auto key = item.first.as<std::string>();
+      if (key == "models") continue;
+      if (key == "defaults") {
+        good = read_entry(item.second, path, defaults) && good;
+        continue;
+      }
+      say("{}:{}:{}: error: unknown key '{}'; there are defaults and models\n", path, item.first.Mark().line + 1,
+          item.first.Mark().column + 1, key);
+      good = false;
+    }
+    for (const YAML::Node& entry : root["models"]) {
+      Budget b = defaults;
+      good = read_entry(entry, path, b) && good;
+      if (good && b.model.empty()) {
+        say("{}:{}:{}: error: 'model' is missing\n", path, entry.Mark().line + 1, entry.Mark().column + 1);
+        good = false;
+      }
+      if (good && b.limits.empty() && b.mig_profile.empty() && !b.fits && b.baseline.empty() && !has_baseline) {
+        say("{}:{}:{}: error: '{}' has no limit\n", path, entry.Mark().line + 1, entry.Mark().column + 1, b.model);
+        good = false;
+      }
+      if (!b.fail_on.empty() && b.baseline.empty() && !has_baseline) {
+        say("{}:{}:{}: error: 'fail_on' needs a 'baseline', or --baseline\n", path, entry.Mark().line + 1,
+            entry.Mark().column + 1);
+        good = false;
+      }
+      out.push_back(std::move(b));
+    }
+    if (!good) return std::nullopt;
+  } catch (const YAML::Exception& e) {
+    say("{}:{}:{}: error: {}\n", path, e.mark.line + 1, e.mark.column + 1, e.msg);
+    return std::nullopt;
+  }
+  return out;
+}
+
+}  // namespace perfc::cli
