@@ -394,6 +394,14 @@ bool restate_batch(BatchedCall& c, BatchDim at) {
     c.operands[1] = c.rewriter.builder().constant(int64_scalar(stop), {}, c.node().loc);
     return true;
   }
+  if (c.node().is(op("tile"))) {
+    auto repeats = c.hard_coded(1);
+    const std::int64_t once = extent(c.old_type(0), at.axis);
+    if (!repeats || at.axis >= repeats->size() || once == 0 || *wanted % once != 0) return false;
+    (*repeats)[at.axis] = *wanted / once;
+    c.replace(1, *repeats);
+    return true;
+  }
   const std::size_t target = c.node().is(op("full")) ? 0 : c.node().is(op("broadcast_to")) ? 1 : SIZE_MAX;
   if (target == SIZE_MAX) return false;
   auto dims = c.hard_coded(target);

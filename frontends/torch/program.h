@@ -58,6 +58,7 @@ struct Parameter {
   std::string_view name;  ///< in the program
   std::string label;      ///< in the module, "layer1.0.conv1.weight"
   Literal literal;
+  bool written_out = false;  ///< torch.tensor(…) of numbers in the program's text
 };
 
 /// What an exported program says of a symbolic dim.
