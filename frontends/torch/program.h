@@ -45,6 +45,7 @@ struct Operation {
   std::vector<Block> blocks;
   std::string_view scope;   ///< "__module.layer1/__module.layer1.0" or "layer1.0"
   std::string_view source;  ///< "torch/nn/modules/conv.py(560): _conv_forward"
+  std::string_view caller;  ///< of a decomposed program, what it called: "function.dropout"
   std::int64_t index = -1;  ///< position in the file, blocks included
 };
 

@@ -340,6 +340,8 @@ class Pt2Reader {
     if (!inputs || !outputs) return diags_.error(here(), {}, "the node has no inputs or outputs");
     name(*target, out);
     if (const auto meta = json::member(e, "metadata")) {
+      const std::string_view function = json::text(json::member(*meta, "torch_fn")).value_or("");
+      out.caller = function.substr(function.find(';') + 1);  // "dropout_1;function.dropout"
       // "key,path,class;key,path,class": the innermost module's path is the place.
       if (auto stack = json::text(json::member(*meta, "nn_module_stack"))) {
         const std::size_t last = stack->rfind(';');

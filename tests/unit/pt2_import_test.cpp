@@ -35,14 +35,20 @@ std::string tensor(std::string_view parameter, std::string_view name) {
 std::string other(std::string_view parameter, std::string_view kind, std::string_view value) {
   return fmt::format(R"({{"name": "{}", "arg": {{"{}": {}}}, "kind": 1}})", parameter, kind, value);
 }
+/// A call, and of which function of the program it is a part.
 template <class... Arguments>
-std::string call(std::string_view target, std::string_view result, const Arguments&... arguments) {
+std::string call_of(std::string_view of, std::string_view target, std::string_view result,
+                    const Arguments&... arguments) {
   std::string inputs;
   ((inputs += (inputs.empty() ? "" : ", ") + std::string(arguments)), ...);
   return fmt::format(
       R"({{"target": "torch.ops.aten.{}", "inputs": [{}], "outputs": [{{"as_tensor": {{"name": "{}"}}}}], )"
-      R"("metadata": {{}}}})",
-      target, inputs, result);
+      R"("metadata": {{"torch_fn": "f_1;method_descriptor.{}"}}}})",
+      target, inputs, result, of);
+}
+template <class... Arguments>
+std::string call(std::string_view target, std::string_view result, const Arguments&... arguments) {
+  return call_of("some", target, result, arguments...);
 }
 
 Graph import(const std::string& text) {
@@ -77,6 +83,8 @@ TEST(Pt2Import, DecomposedClonesAreContiguousCallsAndDropouts) {
   const Graph program = import(exported("TRAINING", "23", calls)), decomposed = import(exported("ATEN", "23", calls));
   EXPECT_EQ(calls_of(program), "clone clone nn.relu");
   EXPECT_EQ(calls_of(decomposed), "contiguous copy nn.relu");
+  const std::string asked = call_of("clone", "clone.default", "y", tensor("self", "x"));
+  EXPECT_EQ(calls_of(import(exported("ATEN", "23", asked))), "clone");
   EXPECT_FALSE(program.written_by());
   EXPECT_EQ(decomposed.written_by(), WrittenBy::Decomposed);
 }
