@@ -359,9 +359,9 @@ Result<ValueId> fitted(BatchedCall& c, ValueId value, std::size_t axis, std::int
   // Indices and masks that an exporter computed: for the new batch it would have computed more of them.
   const Node& n = b.node(value.node);
   const Type whole = Type::tensor(type.dtype(), std::move(grown));
-  if (n.kind == NodeKind::Constant && before > 1 && extent % before == 0 && !is_float(type.dtype()) &&
-      whole.elements().value_or(0) > kMostElements)
-    return b.constant({whole, nullptr}, n.name, n.loc);
+  if (c.change.contents == Contents::Types && n.kind == NodeKind::Constant && before > 1 && extent % before == 0 &&
+      !is_float(type.dtype()) && whole.elements().value_or(0) > kMostElements)
+    return b.constant({whole, nullptr}, n.name);
   if (before == 1 || extent % before == 0) {
     call.op = before == 1 ? op("broadcast_to") : op("tile");
     std::vector<std::int64_t> target = before == 1 ? *shape : std::vector<std::int64_t>(shape->size(), 1);

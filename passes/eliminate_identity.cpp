@@ -190,7 +190,7 @@ std::vector<bool> copies_of_decompositions(const Graph& g) {
 /// Which calls may go.
 struct Removable {
   std::vector<std::uint32_t> result_uses;  ///< by node: users of results other than the first
-  std::vector<bool> decomposed;            ///< by node: copies that the program does not make; empty: not known of any
+  std::vector<bool> decomposed;            ///< by node: copies that run_decompositions() wrote; empty: none did
   bool launched;                           ///< those too that may launch a kernel, which computes nothing then
 
   Removable(const Graph& g, const PassOptions& options)

@@ -31,7 +31,7 @@ ValueId mask_of_bools(Rewriter& rewriter, ValueId numbers, BoolMasks& masks) {
   if (fresh) {
     const Node& n = rewriter.source().node(numbers);
     const Type& type = rewriter.source().type(numbers);
-    found->second = rewriter.builder().constant({Type::tensor(DType::Bool, type.shape()), nullptr}, n.name, n.loc);
+    found->second = rewriter.builder().constant({Type::tensor(DType::Bool, type.shape()), nullptr}, n.name);
   }
   return found->second;
 }
@@ -70,13 +70,14 @@ Result<ValueId> add_recognised(Rewriter& rewriter, const Recognised& r, NodeId r
   return b.value(std::move(call));
 }
 
-Result<Graph> fuse_decomposed(Graph graph, Recognise what, Diagnostics& diags) {
+Result<Graph> fuse_decomposed(Graph graph, Recognise what, Contents contents, Diagnostics& diags) {
   static const Decompositions decompositions;
-  const auto found = decompositions.find(MatchGraph(graph), what);
+  auto found = decompositions.find(MatchGraph(graph), what);
   if (found.empty()) return graph;
   std::vector<const Recognised*> by_root(graph.size(), nullptr);
   std::vector<bool> gone(graph.size(), false);
-  for (const auto& [root, r] : found) {
+  for (auto& [root, r] : found) {
+    r.mask_of_bools = r.mask_of_bools && contents == Contents::Types;  // what the mask was is not known
     by_root[root] = &r;
     for (NodeId id : r.interior) gone[id] = true;
   }
@@ -312,17 +313,17 @@ Result<Graph> with_canonical_products(Graph graph, Additions additions, Diagnost
   return products.none() ? std::move(graph) : products.run(diags);
 }
 
-Result<Graph> recognise(Graph graph, Recognise what, Diagnostics& diags) {
+Result<Graph> recognise(Graph graph, Recognise what, const PassOptions& options, Diagnostics& diags) {
   return for_each_region(std::move(graph), diags, [&](Graph g) -> Result<Graph> {
-    auto fused = fuse_decomposed(std::move(g), what, diags);
+    auto fused = fuse_decomposed(std::move(g), what, options.contents, diags);
     return fused ? with_canonical_products(std::move(*fused), Additions::AreBiases, diags) : std::move(fused);
   });
 }
 
 }  // namespace
 
-Result<Graph> recognise_patterns(Graph graph, const PassOptions&, Diagnostics& diags) {
-  return recognise(std::move(graph), Recognise::Everything, diags);
+Result<Graph> recognise_patterns(Graph graph, const PassOptions& options, Diagnostics& diags) {
+  return recognise(std::move(graph), Recognise::Everything, options, diags);
 }
 
 Result<Graph> recognise_operators(Graph graph, const PassOptions& options, Diagnostics& diags) {
@@ -332,11 +333,11 @@ Result<Graph> recognise_operators(Graph graph, const PassOptions& options, Diagn
                              [&](Graph g) { return with_canonical_products(std::move(g), Additions::Stay, diags); });
     case WrittenBy::Decomposed:
     case WrittenBy::Exporter:
-      return recognise(std::move(graph), Recognise::Operators, diags);
+      return recognise(std::move(graph), Recognise::Operators, options, diags);
     case WrittenBy::Framework:
       break;
   }
-  return recognise(std::move(graph), Recognise::Everything, diags);
+  return recognise(std::move(graph), Recognise::Everything, options, diags);
 }
 
 }  // namespace perfc::passes
