@@ -48,9 +48,10 @@ enum class NodeKind : std::uint8_t {
 
 /// Who made the calls of a model file, and so whether PyTorch makes them too.
 enum class WrittenBy : std::uint8_t {
-  Program,   ///< a PyTorch program: eager execution makes every one of them
-  Exporter,  ///< an exporter, which writes out operators that its format has no name for
-  Framework  ///< another framework: PyTorch would call an operator where that one computes its parts
+  Program,     ///< a PyTorch program: eager execution makes every one of them
+  Decomposed,  ///< a PyTorch program, of whose operators some are written out as several
+  Exporter,    ///< an exporter, which writes out operators that its format has no name for, and leaves out others
+  Framework    ///< another framework: PyTorch would call an operator where that one computes its parts
 };
 
 /// A result's type, and its contents as far as propagation knows them.

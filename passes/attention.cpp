@@ -27,6 +27,9 @@ class AttentionMatcher {
     out.op = op("nn.sdpa");
     out.operands = {query_, key_, value};
     if (mask_) out.operands.push_back(chosen_by(mask_));
+    // onnxscript guards the softmax of a mask of bools alone (torch_lib/ops/nn.py).
+    out.mask_of_bools = mask_ && guarded && g_.is_weight(out.operands.back()) &&
+                        g_.type(out.operands.back()).ranked() && is_float(g_.type(out.operands.back()).dtype());
     if (scale_) out.attrs.set("scale", *scale_);
     if (!(scaled_query_ && scaled_key_) && !by_exporter_) {
       out.attrs.set("explicit", std::int64_t{1});

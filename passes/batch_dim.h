@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "ir/types.h"
+#include "passes/pass.h"
 
 namespace perfc::passes {
 
@@ -16,6 +17,7 @@ namespace perfc::passes {
 struct BatchChange {
   std::int64_t from = 1;
   std::int64_t to = 1;
+  Contents contents = Contents::Types;
 
   /// `extent` with its batch factor exchanged; nothing when it has none or the
   /// product does not fit.

@@ -340,6 +340,9 @@ void BatchedCall::replace(std::size_t i, const std::vector<std::int64_t>& conten
 
 namespace {
 
+/// Elements of a constant that shapes may be computed from.
+constexpr std::int64_t kMostElements = 4096;
+
 /// `value`, its dim `axis` grown or shrunk to `extent` by repeating or cutting.
 Result<ValueId> fitted(BatchedCall& c, ValueId value, std::size_t axis, std::int64_t extent, const std::string& what) {
   GraphBuilder& b = c.rewriter.builder();
@@ -351,6 +354,14 @@ Result<ValueId> fitted(BatchedCall& c, ValueId value, std::size_t axis, std::int
   const std::int64_t before = (*shape)[axis];
   if (before == extent) return value;
   CallSpec call{.name = c.node().name, .loc = c.node().loc};
+  Shape grown = type.shape();
+  grown[axis] = extent;
+  // Indices and masks that an exporter computed: for the new batch it would have computed more of them.
+  const Node& n = b.node(value.node);
+  const Type whole = Type::tensor(type.dtype(), std::move(grown));
+  if (c.change.contents == Contents::Types && n.kind == NodeKind::Constant && before > 1 && extent % before == 0 &&
+      !is_float(type.dtype()) && whole.elements().value_or(0) > kMostElements)
+    return b.constant({whole, nullptr}, n.name);
   if (before == 1 || extent % before == 0) {
     call.op = before == 1 ? op("broadcast_to") : op("tile");
     std::vector<std::int64_t> target = before == 1 ? *shape : std::vector<std::int64_t>(shape->size(), 1);
@@ -392,6 +403,14 @@ bool restate_batch(BatchedCall& c, BatchDim at) {
         __builtin_mul_overflow(*step, *wanted, &stop) || __builtin_add_overflow(*start, stop, &stop))
       return false;
     c.operands[1] = c.rewriter.builder().constant(int64_scalar(stop), {}, c.node().loc);
+    return true;
+  }
+  if (c.node().is(op("tile"))) {
+    auto repeats = c.hard_coded(1);
+    const std::int64_t once = extent(c.old_type(0), at.axis);
+    if (!repeats || at.axis >= repeats->size() || once == 0 || *wanted % once != 0) return false;
+    (*repeats)[at.axis] = *wanted / once;
+    c.replace(1, *repeats);
     return true;
   }
   const std::size_t target = c.node().is(op("full")) ? 0 : c.node().is(op("broadcast_to")) ? 1 : SIZE_MAX;

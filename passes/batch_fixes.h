@@ -54,8 +54,8 @@ struct BatchedCall {
 /// Adjusts what was hard-coded in a call whose operands changed shape.
 Status fix_for_batch(BatchedCall&);
 
-/// Where the call itself states the old batch, as the end of `arange` or the target of `broadcast_to`, states the new
-/// one, so that its result has it in dim `at`. False: it states none.
+/// Where the call itself states the old batch, as the end of `arange`, the target of `broadcast_to` or the repeats of
+/// `tile`, states the new one, so that its result has it in dim `at`. False: it states none.
 bool restate_batch(BatchedCall&, BatchDim at);
 /// Grows or shrinks dim `at` of the call's result `r`, which was added, to the new batch by repeating or cutting.
 Status fit_result(BatchedCall&, std::uint32_t r, BatchDim at);

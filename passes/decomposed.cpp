@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ir/support/text.h"
-
 namespace perfc::passes {
 namespace {
 
@@ -187,6 +185,21 @@ bool hard_sigmoid(const MatchGraph&, const Match&, Attrs& attrs) {
   return true;
 }
 
+/// As torch._refs.roll writes one dim.
+bool rolled(const MatchGraph& g, const Match& m, Attrs& attrs) {
+  const Type& x = g.type(m["x"]);
+  const std::int64_t axis = g.graph.node(m.root).attrs.int_or("axis", 0);
+  if (!x.is_static() || axis < 0 || axis >= static_cast<std::int64_t>(x.rank())) return false;
+  const std::int64_t extent = x.shape()[static_cast<std::size_t>(axis)].value();
+  const auto is = [&](const char* name, std::int64_t value) {
+    return g.is_scalar(m[name]) && g.scalar_or(m[name], -1) == static_cast<double>(value);
+  };
+  if (!is("start", 0) || !is("stop", extent) || !is("extent", extent) || !g.is_scalar(m["shift"])) return false;
+  attrs.set("axis", axis);
+  attrs.set("shift", -static_cast<std::int64_t>(g.scalar_or(m["shift"], 0)));
+  return true;
+}
+
 using enum SpeltBy;
 
 constexpr DecomposedOp kDecomposed[] = {
@@ -303,7 +316,8 @@ constexpr DecomposedOp kDecomposed[] = {
     {"nn.silu", "x", plain, SIZE_MAX, Exporters, "{multiply(%x, sigmoid(%x)) | divide(%x, add(exp(negative(%x)), 1))}"},
     // Misra 2019
     {"nn.mish", "x", plain, SIZE_MAX, Exporters, "multiply(%x, tanh({nn.softplus(%x) | log(add(exp(%x), 1))}))"},
-    {"nn.softplus", "x", plain, SIZE_MAX, Exporters, "log(add(exp(%x), 1))"},
+    {"nn.softplus", "x", plain, SIZE_MAX, Exporters,
+     "{log(add(exp(%x), 1)) | where(greater(%x, 20), %x, log1p(exp(%x)))}"},
     // Howard et al. 2019, section 5.2
     {"nn.hard_swish", "x", hard_swish, SIZE_MAX, Exporters, R"(
         %gate = nn.hard_sigmoid(%x)
@@ -326,6 +340,7 @@ constexpr DecomposedOp kDecomposed[] = {
     {"mod", "x y", plain, SIZE_MAX, Exporters, "subtract(%x, multiply(floor(divide(%x, %y)), %y))"},
     {"not_equal", "x y", plain, SIZE_MAX, Exporters, "logical_not(equal(%x, %y))"},
     {"logaddexp", "x y", plain, SIZE_MAX, Exporters, "log(add(exp(%x), exp(%y)))"},
+    {"roll", "x", rolled, SIZE_MAX, Exporters, "take(%x, mod(add(arange(%start, %stop, 1), %shift), %extent))"},
     {"frac", "x", plain, SIZE_MAX, Exporters, "subtract(%x, multiply(sign(%x), floor(abs(%x))))"},
     {"trunc", "x", plain, SIZE_MAX, Exporters, "multiply(sign(%x), floor(abs(%x)))"},
     {"expm1", "x", plain, SIZE_MAX, Exporters, "subtract(exp(%x), 1)"},
@@ -337,62 +352,8 @@ constexpr DecomposedOp kDecomposed[] = {
     {"reciprocal", "x", plain, SIZE_MAX, Exporters, "divide(1, %x)"},
 };
 
-/// A match must not change what users of the root see. Operators of two operands have the type of their rule.
-bool keeps_type(const MatchGraph& g, const DecomposedOp& row, NodeId root, const Match& match) {
-  return row.operands == "x y" || g.graph.type({root, 0}) == g.type(match["x"]);
-}
-
 }  // namespace
 
 std::span<const DecomposedOp> decomposed_ops() { return kDecomposed; }
-
-Decompositions::Decompositions() : by_root_(op_table().size()) {
-  for (const DecomposedOp& row : kDecomposed) rows_.push_back({&row, Pattern(row.pattern)});
-  for (const Row& row : rows_) {
-    std::vector<OpId> roots = row.pattern.roots();
-    std::sort(roots.begin(), roots.end());
-    roots.erase(std::unique(roots.begin(), roots.end()), roots.end());
-    for (OpId root : roots) by_root_[index_of(root)].push_back(&row);
-  }
-}
-
-std::vector<std::pair<NodeId, Recognised>> Decompositions::find(const MatchGraph& g, Recognise what) const {
-  std::vector<std::pair<NodeId, Recognised>> found;
-  std::vector<bool> taken(g.graph.size(), false);
-  const auto take = [&](NodeId root, Recognised r) {
-    if (std::any_of(r.interior.begin(), r.interior.end(), [&](NodeId id) { return taken[id]; })) return;
-    taken[root] = true;
-    for (NodeId id : r.interior) taken[id] = true;
-    found.emplace_back(root, std::move(r));
-  };
-  // From the results backwards: the last call of the largest pattern comes first.
-  for (NodeId id = static_cast<NodeId>(g.graph.size()); id-- > 0;) {
-    const Node& n = g.graph.node(id);
-    if (n.kind != NodeKind::Call || taken[id] || n.results.size() != 1) continue;
-    if (Recognised attention; n.is(op("nn.batch_matmul")) && recognise_attention(g, id, attention)) {
-      // Exporters write scaled_dot_product_attention out in a way of their own; the rest are calls of the program.
-      const bool by_program = attention.attrs.int_or("explicit", 0) == 1;
-      if (what == Recognise::Everything || !by_program) {
-        take(id, std::move(attention));
-        continue;
-      }
-    }
-    for (const Row* row : by_root_[index_of(n.op)]) {
-      if (what == Recognise::Operators && row->op->spelt_by == SpeltBy::Programs) continue;
-      Match match;
-      Attrs attrs;
-      if (!row->pattern.match(g, id, match) || !keeps_type(g, *row->op, id, match)) continue;
-      if (!row->op->accept(g, match, attrs)) continue;
-      Recognised r{.op = *find_op(row->op->op),
-                   .attrs = std::move(attrs),
-                   .vectors_from = row->op->vectors_from,
-                   .interior = std::move(match.interior)};
-      for (std::string_view rest = row->op->operands; !rest.empty();) r.operands.push_back(match[next_word(rest)]);
-      take(id, std::move(r));
-      break;
-    }
-  }
-  return found;
-}
 
 }  // namespace perfc::passes

@@ -156,24 +156,59 @@ bool merge_transposes(const Node& n, const GraphBuilder& builder, std::vector<Va
   return true;
 }
 
+/// Whether these two transposes leave the order of dims as it was.
+bool undoes(const Node& second, const Node& first) {
+  const auto inner = first.attrs.ints_or_empty("perm"), outer = second.attrs.ints_or_empty("perm");
+  if (inner.empty() || inner.size() != outer.size()) return false;
+  for (std::size_t i = 0; i < outer.size(); ++i) {
+    const std::int64_t axis = outer[i];
+    if (axis < 0 || axis >= static_cast<std::int64_t>(inner.size()) || inner[axis] != static_cast<std::int64_t>(i))
+      return false;
+  }
+  return true;
+}
+
+/// By node: copies that run_decompositions() wrote. A reshape that has to copy is contiguous() and a view, and
+/// scaled_dot_product_attention ends by a transpose, contiguous() and the transpose back.
+std::vector<bool> copies_of_decompositions(const Graph& g) {
+  std::vector<bool> out(g.size(), false);
+  std::vector<bool> kept(g.size(), false);  // read by what is neither
+  for (ValueId v : g.results()) kept[v.node] = true;
+  for (const Node& n : g.nodes()) {
+    for (std::size_t i = 0; i < n.operands.size(); ++i) {
+      const ValueId v = n.operands[i];
+      if (!v || !g.node(v).is(op("contiguous"))) continue;
+      const Node& before = g.node(g.node(v).operands[0]);
+      const bool back = n.is(op("transpose")) && before.is(op("transpose")) && undoes(n, before);
+      (back || (i == 0 && def(n.op).moves == Moves::Reshapes) ? out : kept)[v.node] = true;
+    }
+  }
+  for (NodeId id = 0; id < g.size(); ++id) out[id] = out[id] && !kept[id];
+  return out;
+}
+
 /// Which calls may go.
 struct Removable {
   std::vector<std::uint32_t> result_uses;  ///< by node: users of results other than the first
+  std::vector<bool> decomposed;            ///< by node: copies that run_decompositions() wrote; empty: none did
   bool launched;                           ///< those too that may launch a kernel, which computes nothing then
 
   Removable(const Graph& g, const PassOptions& options)
       : result_uses(g.size(), 0),
-        launched(options.mode == ExecMode::Compiled || options.written_by != WrittenBy::Program) {
+        launched(options.mode == ExecMode::Compiled || options.written_by == WrittenBy::Exporter ||
+                 options.written_by == WrittenBy::Framework) {
     for (const Node& n : g.nodes()) {
       for (ValueId v : n.operands) result_uses[v ? v.node : 0] += v && v.result > 0;
     }
     for (ValueId v : g.results()) result_uses[v.node] += v.result > 0;
+    if (options.written_by == WrittenBy::Decomposed) decomposed = copies_of_decompositions(g);
   }
   /// Its first result may be another value's then.
   bool has(const Graph& g, NodeId id) const {
     const Node& n = g.node(id);
     return n.kind == NodeKind::Call && !n.results.empty() && result_uses[id] == 0 &&
-           (launched || def(n.op).runs.launch == Launch::View || def(n.op).runs.launch == Launch::StridedView);
+           (launched || (!decomposed.empty() && decomposed[id]) || def(n.op).runs.launch == Launch::View ||
+            def(n.op).runs.launch == Launch::StridedView);
   }
 };
 

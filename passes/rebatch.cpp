@@ -325,7 +325,7 @@ Result<Graph> rebatch(Graph graph, const PassOptions& options, Diagnostics& diag
   if (input == graph.params().end()) return diags.error("cannot change the batch: no input has a leading dim");
 
   const Dim batch = graph.type(*input).shape()[0];
-  const BatchChange change{batch.known() ? batch.value() : 1, options.batch};
+  const BatchChange change{batch.known() ? batch.value() : 1, options.batch, options.contents};
   if (batch.symbolic()) {
     PassOptions bound;
     bound.dims.emplace_back(batch.symbol_name(), options.batch);

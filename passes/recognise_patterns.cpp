@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <map>
 
 #include "ir/layout.h"
+#include "ir/ops/attention_operands.h"
 #include "ir/tables.h"
 #include "passes/decomposed.h"
 #include "passes/passes.h"
@@ -21,8 +23,21 @@ Result<ValueId> as_vector(GraphBuilder& b, ValueId v) {
       {.op = op("reshape"), .operands = {v, b.constant(int64_vector({*count}))}, .name = n.name, .loc = n.loc});
 }
 
+/// Masks of numbers → the masks of bools that they were computed from.
+using BoolMasks = std::map<ValueId, ValueId>;
+
+ValueId mask_of_bools(Rewriter& rewriter, ValueId numbers, BoolMasks& masks) {
+  const auto [found, fresh] = masks.try_emplace(numbers);
+  if (fresh) {
+    const Node& n = rewriter.source().node(numbers);
+    const Type& type = rewriter.source().type(numbers);
+    found->second = rewriter.builder().constant({Type::tensor(DType::Bool, type.shape()), nullptr}, n.name);
+  }
+  return found->second;
+}
+
 /// Adds the one operator that stands for a match.
-Result<ValueId> add_recognised(Rewriter& rewriter, const Recognised& r, NodeId root) {
+Result<ValueId> add_recognised(Rewriter& rewriter, const Recognised& r, NodeId root, BoolMasks& masks) {
   GraphBuilder& b = rewriter.builder();
   const Node& n = rewriter.source().node(root);
   CallSpec call{
@@ -41,6 +56,7 @@ Result<ValueId> add_recognised(Rewriter& rewriter, const Recognised& r, NodeId r
       if (!keys) return Failure{};
       v = *keys;
     }
+    if (i == AttentionOperand::kMask && r.mask_of_bools) v = mask_of_bools(rewriter, r.operands[i], masks);
     call.operands.push_back(v);
   }
   if (r.vectors_from < call.operands.size()) {
@@ -54,24 +70,26 @@ Result<ValueId> add_recognised(Rewriter& rewriter, const Recognised& r, NodeId r
   return b.value(std::move(call));
 }
 
-Result<Graph> fuse_decomposed(Graph graph, Recognise what, Diagnostics& diags) {
+Result<Graph> fuse_decomposed(Graph graph, Recognise what, Contents contents, Diagnostics& diags) {
   static const Decompositions decompositions;
-  const auto found = decompositions.find(MatchGraph(graph), what);
+  auto found = decompositions.find(MatchGraph(graph), what);
   if (found.empty()) return graph;
   std::vector<const Recognised*> by_root(graph.size(), nullptr);
   std::vector<bool> gone(graph.size(), false);
-  for (const auto& [root, r] : found) {
+  for (auto& [root, r] : found) {
+    r.mask_of_bools = r.mask_of_bools && contents == Contents::Types;  // what the mask was is not known
     by_root[root] = &r;
     for (NodeId id : r.interior) gone[id] = true;
   }
   Rewriter rewriter(graph, diags);
+  BoolMasks masks;
   for (NodeId id = 0; id < graph.size(); ++id) {
     if (gone[id]) continue;
     if (!by_root[id]) {
       if (!rewriter.copy(id)) return Failure{};
       continue;
     }
-    auto value = add_recognised(rewriter, *by_root[id], id);
+    auto value = add_recognised(rewriter, *by_root[id], id, masks);
     if (!value) return Failure{};
     rewriter.map({id, 0}, *value);
   }
@@ -84,9 +102,21 @@ Result<Graph> fuse_decomposed(Graph graph, Recognise what, Diagnostics& diags) {
 bool is_product(const Node& n) { return n.kind == NodeKind::Call && def(n.op).splits_bias; }
 bool is_conv(const Node& n) { return is_product(n) && def(n.op).category == Category::Convolution; }
 
+/// The matrix that is repeated for each of a stack: run_decompositions() writes `linear` so where its data lies
+/// permuted.
+ValueId repeated_matrix(const MatchGraph& g, ValueId v) {
+  const Node& n = g.node(v);
+  if (n.kind != NodeKind::Call || !n.is(op("broadcast_to"))) return v;
+  const Type &stack = g.type(v), &matrix = g.type(n.operands[0]);
+  const bool repeats = matrix.is_static() && stack.is_static() && matrix.rank() == 2 && stack.rank() > 2 &&
+                       matrix.shape()[0] == stack.shape()[stack.rank() - 2] &&
+                       matrix.shape()[1] == stack.shape().back();
+  return repeats ? n.operands[0] : v;
+}
+
 bool is_product_with_weight(const MatchGraph& g, const Node& n) {
   if (!n.is(op("nn.batch_matmul")) || !g.is_weight(n.operands[1])) return false;
-  const Type& weight = g.type(n.operands[1]);
+  const Type& weight = g.type(repeated_matrix(g, n.operands[1]));
   const Type& x = g.type(n.operands[0]);
   return weight.ranked() && weight.rank() == 2 && x.ranked() && x.rank() >= 2 && n.attrs.int_or("transA", 0) == 0 &&
          n.attrs.int_or("transBatchA", 0) == 0 && n.attrs.int_or("transBatchB", 0) == 0;
@@ -180,7 +210,9 @@ class Products {
     const Node& n = g_.graph.node(id);
     bool turned = n.attrs.int_or("transB", 0) != 0;
     std::vector<ValueId> operands = rewriter.operands(id);
-    const Node& w = g_.node(n.operands[1]);
+    const ValueId matrix = repeated_matrix(g_, n.operands[1]);
+    operands[1] = rewriter[matrix];
+    const Node& w = g_.node(matrix);
     if (w.kind == NodeKind::Call && w.is(op("transpose")) &&
         w.attrs.ints_or_empty("perm") == std::vector<std::int64_t>{1, 0}) {
       turned = !turned;
@@ -281,17 +313,17 @@ Result<Graph> with_canonical_products(Graph graph, Additions additions, Diagnost
   return products.none() ? std::move(graph) : products.run(diags);
 }
 
-Result<Graph> recognise(Graph graph, Recognise what, Diagnostics& diags) {
+Result<Graph> recognise(Graph graph, Recognise what, const PassOptions& options, Diagnostics& diags) {
   return for_each_region(std::move(graph), diags, [&](Graph g) -> Result<Graph> {
-    auto fused = fuse_decomposed(std::move(g), what, diags);
+    auto fused = fuse_decomposed(std::move(g), what, options.contents, diags);
     return fused ? with_canonical_products(std::move(*fused), Additions::AreBiases, diags) : std::move(fused);
   });
 }
 
 }  // namespace
 
-Result<Graph> recognise_patterns(Graph graph, const PassOptions&, Diagnostics& diags) {
-  return recognise(std::move(graph), Recognise::Everything, diags);
+Result<Graph> recognise_patterns(Graph graph, const PassOptions& options, Diagnostics& diags) {
+  return recognise(std::move(graph), Recognise::Everything, options, diags);
 }
 
 Result<Graph> recognise_operators(Graph graph, const PassOptions& options, Diagnostics& diags) {
@@ -299,12 +331,13 @@ Result<Graph> recognise_operators(Graph graph, const PassOptions& options, Diagn
     case WrittenBy::Program:
       return for_each_region(std::move(graph), diags,
                              [&](Graph g) { return with_canonical_products(std::move(g), Additions::Stay, diags); });
+    case WrittenBy::Decomposed:
     case WrittenBy::Exporter:
-      return recognise(std::move(graph), Recognise::Operators, diags);
+      return recognise(std::move(graph), Recognise::Operators, options, diags);
     case WrittenBy::Framework:
       break;
   }
-  return recognise(std::move(graph), Recognise::Everything, diags);
+  return recognise(std::move(graph), Recognise::Everything, options, diags);
 }
 
 }  // namespace perfc::passes

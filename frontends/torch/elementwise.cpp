@@ -419,12 +419,15 @@ Values lift(Call& c) {
   auto v = c.tensor("self");
   return v ? single(c, c.emit(op("copy"), {*v})) : Failure{};
 }
+/// run_decompositions() writes contiguous() as a clone in torch.contiguous_format, dropout as one without a format.
 Values clone(Call& c) {
   auto v = c.tensor("self");
   if (!v) return Failure{};
   // torch.contiguous_format is 0.
   const Scalar* format = c.arg("memory_format").scalar();
   const bool in_order = format && format->integer.is(0);
+  if (c.importer.program().decomposed && !c.operation.caller.ends_with(".clone"))
+    return single(c, c.emit(in_order ? op("contiguous") : op("copy"), {*v}));
   return single(c, c.emit(op("clone"), {*v}, in_order ? Attrs{{"contiguous", std::int64_t{1}}} : Attrs{}));
 }
 /// Whether two tensors are the same view of one storage.

@@ -142,7 +142,7 @@ Result<Graph> Importer::run() {
   inside.insert(copied_from_host_.begin(), copied_from_host_.end());
   for (const NodeId id : inside) launched.erase(id);
   auto graph = without_unused(whole, *diags_, {std::move(launched), std::move(inside)});
-  if (graph && program_.decomposed) graph->set_written_by(WrittenBy::Exporter);
+  if (graph && program_.decomposed) graph->set_written_by(WrittenBy::Decomposed);
   return graph;
 }
 
@@ -350,7 +350,10 @@ Result<Value> Importer::look_up(Frame& frame, std::string_view name, const Opera
     if (const auto shared = frame.values.find(p.name); shared != frame.values.end()) return shared->second;
     Literal literal = p.literal;
     literal.type = dims_.bind(literal.type);
-    Value v = Call::fresh(frame.builder.constant(std::move(literal), p.label));
+    const bool number = p.written_out && literal.type.ranked() && literal.type.rank() == 0;
+    const ValueId constant = frame.builder.constant(std::move(literal), p.label);
+    if (number && !frame.outer) written_numbers_.insert(constant);
+    Value v = Call::fresh(constant);
     frame.values.emplace(p.name, v);
     return v;
   }
@@ -434,6 +437,17 @@ void Importer::note_results(const Call& c, const std::vector<Value>& results, No
   std::vector<TensorRef> arguments, made;
   for (const Value& v : c.args) collect(v, arguments);
   for (const Value& v : results) collect(v, made);
+  // torch.tensor(3.0) is on the host, and so is what is computed of such numbers: exported on a CPU, too.
+  const auto is_written = [&](const TensorRef& t) { return written_numbers_.count(t->value) != 0; };
+  if (!arguments.empty() && std::all_of(arguments.begin(), arguments.end(), is_written)) {
+    for (const TensorRef& t : made) {
+      if (const Type type = c.type(t->value); type.ranked() && type.rank() == 0) written_numbers_.insert(t->value);
+    }
+    if (std::all_of(made.begin(), made.end(), is_written)) {
+      for (auto id = first; id < c.builder().size(); ++id) computed_on_host_.insert(id);
+      return;
+    }
+  }
   // A copy from the host to where the weights are is no kernel.
   if (!arguments.empty() && !made.empty() && computed_on_host_.count(arguments[0]->value.node)) {
     const NodeId id = made[0]->value.node;

@@ -90,6 +90,7 @@ class Importer {
   std::set<NodeId> computed_on_host_;  ///< calls that the file says run on the CPU
   std::set<NodeId> copied_from_host_;  ///< and those that bring their results to where the weights are
   std::set<ValueId> numbers_on_host_;  ///< 0-d tensors that a trace writes for Python's ints
+  std::set<ValueId> written_numbers_;  ///< 0-d tensors that a program writes out, and what it computes of them alone
 };
 
 }  // namespace perfc::torch

@@ -37,6 +37,11 @@ Values batch_norm(Call& c) {
   auto scale = parameter(c, "weight", 1, n, parameters), bias = parameter(c, "bias", 0, n, parameters);
   if (!scale || !bias) return Failure{};
   const bool own_statistics = *training || !*mean || !*var;
+  // run_decompositions() writes instance_norm so, of all samples' channels as those of one.
+  if (c.importer.program().decomposed && own_statistics && !*mean && c.dim(*x, 0).is(1)) {
+    auto y = c.emit(op("nn.instance_norm"), {*x, *scale, *bias}, {{"epsilon", *eps}});
+    return y ? with_unused(c, c.result(*y)) : Failure{};
+  }
   Attrs attrs{{"epsilon", *eps}};
   std::vector<ValueId> operands{*x, *scale, *bias};
   if (own_statistics) {

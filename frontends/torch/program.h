@@ -45,6 +45,7 @@ struct Operation {
   std::vector<Block> blocks;
   std::string_view scope;   ///< "__module.layer1/__module.layer1.0" or "layer1.0"
   std::string_view source;  ///< "torch/nn/modules/conv.py(560): _conv_forward"
+  std::string_view caller;  ///< of a decomposed program, what it called: "function.dropout"
   std::int64_t index = -1;  ///< position in the file, blocks included
 };
 
@@ -58,6 +59,7 @@ struct Parameter {
   std::string_view name;  ///< in the program
   std::string label;      ///< in the module, "layer1.0.conv1.weight"
   Literal literal;
+  bool written_out = false;  ///< torch.tensor(…) of numbers in the program's text
 };
 
 /// What an exported program says of a symbolic dim.

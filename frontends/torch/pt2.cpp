@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <unordered_map>
@@ -46,6 +47,12 @@ std::int64_t c10_type(std::int64_t serialized) {
     default:
       return -1;
   }
+}
+
+/// torch/_export/serde/schema.py MemoryFormat → c10::MemoryFormat
+std::int64_t c10_memory_format(std::int64_t serialized) {
+  constexpr std::array<std::int64_t, 5> kFormats{-1, 0, 2, 3, 1};
+  return serialized >= 0 && serialized < std::ssize(kFormats) ? kFormats[static_cast<std::size_t>(serialized)] : -1;
 }
 
 /// The member of a union that is not null.
@@ -278,8 +285,10 @@ class Pt2Reader {
           continue;
         }
       }
-      program_.parameters.push_back(
-          {.name = *name, .label = std::string(label), .literal = {*std::move(type), nullptr}});
+      program_.parameters.push_back({.name = *name,
+                                     .label = std::string(label),
+                                     .literal = {*std::move(type), nullptr},
+                                     .written_out = c->key == "tensor_constant"});
     }
     return ok();
   }
@@ -331,6 +340,8 @@ class Pt2Reader {
     if (!inputs || !outputs) return diags_.error(here(), {}, "the node has no inputs or outputs");
     name(*target, out);
     if (const auto meta = json::member(e, "metadata")) {
+      const std::string_view function = json::text(json::member(*meta, "torch_fn")).value_or("");
+      out.caller = function.substr(function.find(';') + 1);  // "dropout_1;function.dropout"
       // "key,path,class;key,path,class": the innermost module's path is the place.
       if (auto stack = json::text(json::member(*meta, "nn_module_stack"))) {
         const std::size_t last = stack->rfind(';');
@@ -490,6 +501,11 @@ class Pt2Reader {
     if (c->key == "as_scalar_type") {
       const auto n = json::integer(c->value);
       out = {.kind = Arg::Kind::Int, .integer = n ? c10_type(*n) : -1};
+      return ok();
+    }
+    if (c->key == "as_memory_format") {
+      const auto n = json::integer(c->value);
+      out = {.kind = Arg::Kind::Int, .integer = n ? c10_memory_format(*n) : -1};
       return ok();
     }
     if (c->key == "as_device" || c->key == "as_custom_obj" || c->key == "as_operator") {

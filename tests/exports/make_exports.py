@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Writes 31 models, and three with loops, in five forms in which PyTorch programs are exported, without weights.
 
+Transformers have 12 layers, encoders and decoders 6 each: with two, positions and masks are a fifth of all calls.
+
 usage: make_exports.py [--only PATTERN] [--folder build/exports]
 
 Needs what tests/dispatch/README.md installs, and onnx, onnxscript and numpy. Per model and form a file
@@ -36,6 +38,12 @@ KNOWN = """timm_resnet18 timm_mobilenetv3_small_050 timm_convnext_atto timm_vit_
     tv_retinanet_resnet50_fpn hf_bert_masked hf_modernbert hf_deberta_v2 hf_gpt2 hf_llama hf_qwen3 hf_gemma3
     hf_qwen2_moe hf_mamba hf_t5 hf_bart hf_vit hf_dinov2 hf_segformer hf_detr hf_whisper hf_wav2vec2
     sd_unet_condition sd_vae_decoder""".split()
+#: Layers, where the zoo has two: as GPT-2, BERT base and ViT base, and as T5 small, BART base, Whisper base and DETR.
+DEPTH = {
+    "num_hidden_layers": 12, "n_layer": 12, "num_layers": 6, "num_decoder_layers": 6, "encoder_layers": 6,
+    "decoder_layers": 6
+}
+zoo.SMALL.update(DEPTH)
 COUNTED = (1, 8)        #: batches of FlopCounter
 TRACED = 1              #: batch of the forms that are traced at one; static .pt2 keeps the zoo's
 OPEN = 2                #: batch of the example inputs where it is open: torch.export takes 1 for a constant
@@ -54,8 +62,16 @@ class TimeMajor(torch.nn.Module):
 
 def clip():
     """Images and as many texts: both inputs carry the batch."""
-    module, (ids, pixels) = zoo.MODELS["hf_clip"]()
+    name, config, options, inputs = zoo.TRANSFORMERS["clip"]
+    deep = {part: {**of, "num_hidden_layers": DEPTH["num_hidden_layers"]} for part, of in options.items()}
+    module, (ids, pixels) = zoo._transformer(name, config, deep, inputs)
     return module, (ids, pixels.repeat(len(ids), 1, 1, 1))
+
+
+def segformer():
+    """Two blocks per stage, as B0."""
+    name, config, options, inputs = zoo.TRANSFORMERS["segformer"]
+    return zoo._transformer(name, config, {**options, "depths": [2, 2, 2, 2]}, inputs)
 
 
 def mixtral():
@@ -92,7 +108,7 @@ class Loops(torch.nn.Module):
 
 
 MODELS = {name: zoo.MODELS[name] for name in KNOWN} | {
-    "hf_clip_pairs": clip, "hf_mixtral_grouped": mixtral,
+    "hf_clip_pairs": clip, "hf_segformer": segformer, "hf_mixtral_grouped": mixtral,
     "time_major_lstm": lambda: (TimeMajor(), (torch.rand(20, 2, 40),))
 } | {
     f"loops_{kind}": lambda kind=kind: (Loops(kind), (torch.rand(2, 5, 64),))

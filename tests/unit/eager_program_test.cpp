@@ -14,9 +14,9 @@ namespace {
 using Ops = std::vector<std::string>;
 
 /// Kernels after the pipeline, of a program's text.
-Ops launched(const std::string& body, ExecMode mode = ExecMode::Eager) {
+Ops launched(const std::string& body, ExecMode mode = ExecMode::Eager, WrittenBy by = WrittenBy::Program) {
   Diagnostics diags("test");
-  const PassOptions options{.written_by = WrittenBy::Program, .mode = mode};
+  const PassOptions options{.written_by = by, .mode = mode};
   auto graph = run_passes(graph_of(body), default_pipeline(mode), options, {}, diags);
   EXPECT_TRUE(graph) << diags.str();
   return graph ? ops_of(plan_of(*graph, {.mode = mode})) : Ops{};
@@ -52,6 +52,23 @@ TEST(EagerPrograms, RunCallsThatChangeNothing) {
 })";
   EXPECT_EQ(launched(neutral), (Ops{"multiply", "copy", "nn.pad", "nn.relu"}));
   EXPECT_EQ(launched(neutral, ExecMode::Compiled), (Ops{"nn.relu"}));
+  EXPECT_EQ(launched(neutral, ExecMode::Eager, WrittenBy::Decomposed), (Ops{"multiply", "copy", "nn.pad", "nn.relu"}));
+  EXPECT_EQ(launched(neutral, ExecMode::Eager, WrittenBy::Exporter), (Ops{"nn.relu"}));
+}
+
+TEST(EagerPrograms, CopiesThatDecompositionsWroteAreNone) {
+  const auto copied = [](const std::string& calls) {
+    const std::string body =
+        "def @main(%x: Tensor[(2, 3, 4, 5), float32]) {\n"
+        "  %1 = transpose(%x, perm=[0, 2, 1, 3]);\n  %2 = contiguous(%1);\n" +
+        calls + "}";
+    return launched(body, ExecMode::Eager, WrittenBy::Decomposed);
+  };
+  EXPECT_EQ(copied("  %3 = nn.relu(%2);\n  (%3)\n"), (Ops{"copy", "nn.relu"})) << "the program's contiguous()";
+  EXPECT_EQ(copied("  %3 = transpose(%2, perm=[0, 2, 1, 3]);\n  %4 = nn.relu(%3);\n  (%4)\n"), (Ops{"nn.relu"}))
+      << "the end of scaled_dot_product_attention";
+  EXPECT_EQ(copied("  %3 = const[8, 15] : Tensor[(2,), int64];\n  %4 = reshape(%2, %3);\n  (%4)\n"), (Ops{"reshape"}))
+      << "a reshape copies by itself";
 }
 
 TEST(EagerPrograms, PartsOfAKernelAreNoCalls) {

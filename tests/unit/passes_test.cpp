@@ -191,6 +191,37 @@ TEST(Rebatch, NegativeBatchIsRefused) {
   EXPECT_EQ(t.diags.str(), "test: error: the batch cannot be -2\n");
 }
 
+/// What is written out copies weights from the file, which has no others.
+TEST(Contents, OfIndicesAndMasksThatAreWrittenOutStay) {
+  const auto rebatched = [](Contents contents) {
+    Build m;
+    const ValueId x = m.b.var(f32({1, 4, 32, 64}), "x");
+    const ValueId heads = m.call(op("reshape"), {x, m.b.constant(int64_vector({4, 32, 64}))});
+    const ValueId indices = m.b.constant({Type::tensor(DType::Int64, {4, 32, 40}), nullptr}, "indices");
+    const ValueId y = m.call(op("gather"), {heads, indices}, {{"axis", std::int64_t{2}}});
+    return operators(m.run({y}, {"rebatch", "eliminate-dead"}, {.batch = 8, .contents = contents}));
+  };
+  EXPECT_EQ(rebatched(Contents::Types), (std::vector<std::string>{"reshape", "gather"}));
+  EXPECT_EQ(rebatched(Contents::Kept), (std::vector<std::string>{"reshape", "tile", "gather"}));
+
+  const auto mask = [](Contents contents) {
+    Build m;
+    const Type q = f32({1, 8, 16, 64});
+    const ValueId zero = m.b.constant({f32({}), std::make_shared<Data>(Data{std::vector{0.0}})});
+    const ValueId numbers = m.b.constant({f32({1, 1, 16, 16}), nullptr}, "mask");
+    const ValueId keys = m.call(op("transpose"), {m.b.var(q, "k")}, {{"perm", std::vector<std::int64_t>{0, 1, 3, 2}}});
+    const ValueId scores = m.call(op("nn.batch_matmul"), {m.b.var(q, "q"), keys});
+    const ValueId weights = m.call(op("nn.softmax"), {m.call(op("add"), {scores, numbers})});
+    const ValueId guarded = m.call(op("where"), {m.call(op("isnan"), {weights}), zero, weights});
+    const ValueId y = m.call(op("nn.batch_matmul"), {guarded, m.b.var(q, "v")});
+    const Graph g = m.run({y}, {"recognise-patterns"}, {.contents = contents});
+    const Node& attention = g.node(g.results()[0]);
+    return attention.is(op("nn.sdpa")) ? g.type(attention.operands[3]).dtype() : DType::Undefined;
+  };
+  EXPECT_EQ(mask(Contents::Types), DType::Bool);
+  EXPECT_EQ(mask(Contents::Kept), DType::Float32);
+}
+
 TEST(Decomposed, RowsNameOperatorsAndTheirOperands) {
   const passes::Decompositions all;  // ends the program on a pattern that does not parse
   for (const passes::DecomposedOp& row : passes::decomposed_ops()) {
