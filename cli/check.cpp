@@ -51,12 +51,19 @@ bool read_entry(const YAML::Node& node, const std::string& file, Budget& b) {
   };
   if (!node.IsMap()) return complain(node, "a mapping with 'model' and limits was expected");
   b.line = node.Mark().line + 1;
-  std::map<std::string, std::string*> texts{{"model", &b.model},           {"device", &b.device},
-                                            {"batch", &b.predict.batch},   {"dtype", &b.predict.dtype},
-                                            {"mode", &b.predict.mode},     {"runtime", &b.predict.runtime},
-                                            {"layout", &b.predict.layout}, {"norms", &b.predict.norms},
-                                            {"opaque", &b.predict.opaque}, {"mig_profile", &b.mig_profile},
-                                            {"host", &b.predict.host},     {"stack", &b.predict.stack}};
+  std::map<std::string, std::string*> texts{{"model", &b.model},
+                                            {"device", &b.device},
+                                            {"batch", &b.predict.batch},
+                                            {"dtype", &b.predict.dtype},
+                                            {"mode", &b.predict.mode},
+                                            {"runtime", &b.predict.runtime},
+                                            {"layout", &b.predict.layout},
+                                            {"norms", &b.predict.norms},
+                                            {"opaque", &b.predict.opaque},
+                                            {"dynamic", &b.predict.dynamic},
+                                            {"mig_profile", &b.mig_profile},
+                                            {"host", &b.predict.host},
+                                            {"stack", &b.predict.stack}};
   bool good = true;
   for (const auto& item : node) {
     const auto key = item.first.as<std::string>();

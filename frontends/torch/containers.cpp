@@ -27,6 +27,26 @@ Values make_dict(Call& c) {
   return container(c, d);
 }
 
+Values copy_dict(Call& c) {
+  Dict d{std::make_shared<std::vector<std::pair<Value, Value>>>()};
+  if (c.args.empty()) return one(d);
+  if (const Dict* given = c.args[0].dict()) {
+    *d.items = *given->items;
+    return one(d);
+  }
+  const List* pairs = c.args[0].list();
+  if (!pairs) return c.error(fmt::format("makes a dict of {}", c.args[0].kind()));
+  for (const Value& item : *pairs->items) {
+    const List* pair = item.list();
+    if (!pair || pair->items->size() != 2) return c.error(fmt::format("makes a dict of {}, not of pairs", item.kind()));
+    const Value& key = (*pair->items)[0];
+    const auto old = std::ranges::find_if(*d.items, [&](const auto& kv) { return same_key(kv.first, key); });
+    if (old != d.items->end()) old->second = (*pair->items)[1];
+    else d.items->emplace_back(key, (*pair->items)[1]);
+  }
+  return container(c, d);
+}
+
 Values unpack(Call& c) {
   if (!arity(c, 1)) return Failure{};
   const List* l = c.args[0].list();

@@ -476,6 +476,7 @@ const std::map<std::string_view, Handler>& handlers() {
       {"aten::pop", pop},
       {"aten::reverse", reverse},
       {"aten::list", copy_list},
+      {"aten::dict", copy_dict},
       {"aten::keys", dict_part},
       {"aten::values", dict_part},
       {"aten::items", dict_part},

@@ -19,7 +19,8 @@ Status check_static(const Graph& g, Diagnostics& diags) {
       if (r.type.is_static() || !good) continue;
       (void)diags.error(
           n.loc, n.name,
-          fmt::format("{} has the open type {}; bind it with --dim NAME=VALUE, --shape INPUT=… or --batch",
+          fmt::format("{} has the open type {}; bind it with --dim NAME=VALUE, --shape INPUT=…, --batch or, where data "
+                      "decides it, --dynamic typical and --bound NODE=N",
                       n.kind == NodeKind::Call ? def(n.op).name : "value", to_string(r.type)));
       good = false;
     }

@@ -95,6 +95,7 @@ class _Writer:
         self.names = {}        # value name -> name of the parameter that it is
         self.parameters = {}   # parameter name -> entry
         self.by_identity = {}  # tensor -> first name
+        self.keys = 0          # names of attributes that are values of their own
         self.kinds = {id(p): "parameter" for p in module.parameters()}
 
     def run(self, graph, name: str) -> dict:
@@ -134,8 +135,10 @@ class _Writer:
     def nodes(self, nodes) -> list[dict]:
         result = []
         for node in nodes:
-            if node.kind() == "prim::GetAttr":
+            if node.kind() == "prim::GetAttr" and next(node.inputs()).debugName() in self.objects:
                 result += self.attribute(node)
+            elif node.kind() in ("prim::CreateObject", "prim::GetAttr", "prim::SetAttr"):
+                result += self.of_script_class(node)
             else:
                 result.append(self.node(node))
         return result
@@ -193,6 +196,22 @@ class _Writer:
         constant = {"op": "prim::Constant", "inputs": [], "outputs": [self.value(node.output())],
                     "attributes": {"value": self.literal(held), "from_attr": path}}
         return [constant]
+
+    def of_script_class(self, node) -> list[dict]:
+        """An object that the program makes itself: a dict of its attributes. Those of modules do not change."""
+        if node.kind() == "prim::SetAttr" and next(node.inputs()).debugName() in self.objects:
+            return [self.node(node)]
+        result = self.node(node)
+        result["attributes"] = {}
+        if node.kind() == "prim::CreateObject":
+            return [result | {"op": "prim::DictConstruct"}]
+        self.keys += 1
+        key = f"attribute_name.{self.keys}"
+        result["inputs"].insert(1, key)
+        result["op"] = "aten::__getitem__" if node.kind() == "prim::GetAttr" else "aten::_set_item"
+        name = {"op": "prim::Constant", "inputs": [], "outputs": [{"name": key, "type": "str"}],
+                "attributes": {"value": node.s("name")}}
+        return [name, result]
 
     def parameter(self, path: str, tensor: torch.Tensor) -> str:
         key = (tensor.data_ptr(), tuple(tensor.shape),
