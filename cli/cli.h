@@ -50,7 +50,7 @@ struct PredictOptions {
 /// Whether a command takes one batch or a list of them.
 enum class Batches { One, Several };
 void add_shape_options(Command&, PredictOptions&, Batches = Batches::One);
-/// What dims that data decides are taken to be.
+/// What dims that data decides are taken to be; what `dynamic` is before is the default.
 void add_dynamic_options(Command&, PredictOptions&);
 void add_predict_options(Command&, PredictOptions&, Batches = Batches::One);
 /// The batches of --batch in their order; empty in place of one: the file's. Of none: a wrong value was printed.

@@ -153,6 +153,7 @@ Command opt_command() {
   c.footer = "Passes:" + passes;
   c.option("model", o->model, "Model or .pir file; - reads standard input").required();
   add_shape_options(c, *o);
+  o->dynamic = "refuse";  // a model that is written means what the file meant
   add_dynamic_options(c, *o);
   c.option("--passes", o->passes, "Comma-separated passes, or none [those of predict]");
   c.option("--fold-batch-norm", o->fold, "on or off, where --passes is not given [off]");

@@ -142,9 +142,11 @@ void add_shape_options(Command& c, PredictOptions& o, Batches batches) {
 }
 
 void add_dynamic_options(Command& c, PredictOptions& o) {
-  c.option("--dynamic", o.dynamic,
-           "What dims that data decides (boxes that a suppression keeps) are taken to be: least, typical, upper, or "
-           "refuse such models [typical]");
+  c.option(
+      "--dynamic", o.dynamic,
+      fmt::format("What dims that data decides (boxes that a suppression keeps) are taken to be: least, typical or "
+                  "upper; refuse leaves them open, and predicts no such model [{}]",
+                  o.dynamic));
   c.option(
       "--bound", o.bounds,
       "NODE=N: extent of the dims that data decides of a node, or of a dim by its name, as in u0=100 (repeatable)");

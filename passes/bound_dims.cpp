@@ -20,7 +20,7 @@ bool has_open_result(const Node& n) {
   return std::ranges::any_of(n.results, [](const ResultInfo& r) { return is_open(r.type); });
 }
 
-/// The comparison for equality with a constant that a value is, reshaped and converted or not; none: it is no such mask.
+/// The comparison for equality with a constant that a value is, reshaped and converted or not; none: it is none.
 std::optional<NodeId> equality(const Graph& g, ValueId v) {
   while (v && g.node(v).kind == NodeKind::Call) {
     const Node& n = g.node(v);
@@ -70,9 +70,6 @@ class DimBinder {
       for (const Dim& d : g.type(p).shape()) {
         if (d.symbolic()) of_inputs_.insert(d.symbol_name());
       }
-    }
-    for (const auto& [name, extent] : given_) {
-      if (!of_inputs_.contains(name)) symbols_.emplace(name, extent);
     }
     auto bound = body(g, {}, 0);
     if (!bound || !check_given()) return Failure{};
@@ -148,7 +145,6 @@ class DimBinder {
     std::vector<std::int64_t> bounds;
     std::string by;
     const Node n = builder.node(id);
-    names_.insert(n.name);
     for (std::size_t r = 0; r < n.results.size(); ++r) {
       if (!is_open(n.results[r].type)) continue;
       for (std::size_t a = 0; a < n.results[r].type.rank(); ++a) {
@@ -171,16 +167,15 @@ class DimBinder {
     const Node& n = builder.node(id);
     const Dim& d = n.results[r].type.shape()[a];
     const auto rule = builder.bound_of(id, r, a);
-    const auto given = given_.find(n.name);
-    if (given != given_.end()) used_.insert(n.name);
+    names_.insert(n.name);
+    const std::string of_dim = d.symbolic() ? d.symbol_name() : "";
+    names_.insert(of_dim);
     std::optional<std::int64_t> set;
-    if (given != given_.end()) set = given->second;
-    if (d.symbolic()) {
-      names_.insert(d.symbol_name());
-      if (const auto of_symbol = symbols_.find(d.symbol_name()); !set && of_symbol != symbols_.end()) {
-        used_.insert(of_symbol->first);
-        set = of_symbol->second;
-      }
+    for (const std::string& name : {n.name, of_dim}) {
+      const auto given = name.empty() ? given_.end() : given_.find(name);
+      if (given == given_.end()) continue;
+      used_.insert(given->first);
+      if (!set) set = given->second;
     }
     if (set) {
       if (rule && *set > rule->most)
@@ -192,7 +187,7 @@ class DimBinder {
     }
     if (!rule || options_.dynamic == DynamicDims::Refuse) return std::optional<std::int64_t>();
     if (options_.dynamic == DynamicDims::Typical && shared_by > 1) {
-      by = fmt::format("an even part of {}, of which each is one of {} values", rule->by, shared_by);
+      by = fmt::format("an even part of the {}: each is one of {} values", rule->by, shared_by);
       return std::optional((rule->typical + shared_by - 1) / shared_by);
     }
     const bool usual = options_.dynamic == DynamicDims::Typical && !rule->usual.empty();

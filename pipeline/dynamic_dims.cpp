@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "whitebox/whitebox.h"
+
 namespace perfc {
 namespace {
 
@@ -31,6 +33,14 @@ void cover(const Prediction& other, Prediction& p) {
   p.energy_hi_j = std::max(p.energy_hi_j, other.energy_hi_j);
 }
 
+/// Device time by the whitebox alone: the networks' correction differs from graph to graph, and what a longer run takes
+/// beside a shorter one is to be physics. 0: it does not predict the graph.
+double physical_ms(const Result<Graph>& graph, const Request& request, const Device& device) {
+  Diagnostics unsaid;
+  const auto model = graph ? prepare_whitebox(*graph, request.exec, request.opaque, unsaid) : Failure{};
+  return model ? (*model)->on(device).device_ms : 0;
+}
+
 /// The first error of a run that could not be predicted.
 std::string why_not(const Diagnostics& diags) {
   for (const Diagnostic& d : diags.all()) {
@@ -49,6 +59,7 @@ void add_dynamic_dims(std::vector<Report>& reports, const Graph& graph, ModelFil
     r.dynamic = Report::Dynamic{.taken = request.dynamic, .nodes = nodes};
     r.dynamic->device_least_ms = r.dynamic->device_upper_ms = r.prediction.device_ms;
   }
+  const Result<Graph> taken = graph;
   for (const DynamicDims end : {DynamicDims::Least, DynamicDims::Upper}) {
     if (request.dynamic == end) continue;
     Request changed = request;
@@ -62,9 +73,11 @@ void add_dynamic_dims(std::vector<Report>& reports, const Graph& graph, ModelFil
                                              end == DynamicDims::Least ? "fewer" : "larger", why_not(unsaid));
         continue;
       }
-      const Prediction p = (*model)->on(r.device);
-      (end == DynamicDims::Least ? r.dynamic->device_least_ms : r.dynamic->device_upper_ms) = p.device_ms;
-      cover(p, r.prediction);
+      cover((*model)->on(r.device), r.prediction);
+      const double now = physical_ms(taken, request, r.device);
+      if (now > 0)
+        (end == DynamicDims::Least ? r.dynamic->device_least_ms : r.dynamic->device_upper_ms) *=
+            physical_ms(other, changed, r.device) / now;
     }
   }
   for (Report& r : reports) {

@@ -92,8 +92,9 @@ struct Report {
   struct Dynamic {
     DynamicDims taken = DynamicDims::Typical;
     std::vector<DynamicNode> nodes{};
-    double device_least_ms = 0, device_upper_ms = 0;  ///< with all of these dims at their least, and at their most
-    double depends = 0;                               ///< share of the device's time that is beyond the least
+    /// The device's time with all of these dims at their least, and at their most, in the whitebox's proportions.
+    double device_least_ms = 0, device_upper_ms = 0;
+    double depends = 0;         ///< share of the device's time that is beyond the least
     std::string not_covered{};  ///< why the interval leaves one of the two out; empty: it has both
   };
   std::optional<Dynamic> dynamic;  ///< none: no dim of the model depends on data

@@ -205,6 +205,29 @@ Values slice_list(Call& c, const List& l) {
   return one(Value::list(std::move(out)));
 }
 
+/// What `range` loops count by, which scripts write out: __range_length(start, end, step) and
+/// __derive_index(index, start, step).
+Values range_number(Call& c) {
+  if (!arity(c, 3)) return Failure{};
+  std::int64_t n[3];
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Scalar* s = c.args[i].scalar();
+    if (!s || s->is_float() || !s->integer.known()) return c.error("counts by what is not known when importing");
+    n[i] = s->integer.value();
+  }
+  const std::int64_t step = n[2];
+  std::int64_t out = 0;
+  if (c.operation.op == "aten::__derive_index") {
+    if (__builtin_mul_overflow(n[0], step, &out) || __builtin_add_overflow(out, n[1], &out))
+      return c.error("counts too far");
+    return one(Scalar::of(out));
+  }
+  if (step == 0 || step == INT64_MIN || __builtin_sub_overflow(n[1], n[0], &out)) return c.error("counts too far");
+  if (step < 0 && out == INT64_MIN) return c.error("counts too far");
+  const std::int64_t span = step < 0 ? -out : out, stride = step < 0 ? -step : step;
+  return one(Scalar::of(span <= 0 ? 0 : (span - 1) / stride + 1));
+}
+
 Values dict_part(Call& c) {
   if (!arity(c, 1)) return Failure{};
   const Dict* d = c.args[0].dict();

@@ -33,6 +33,7 @@ Values reverse(Call& c);
 Values copy_list(Call& c);
 /// Of `l`: start, end and step are the call's arguments.
 Values slice_list(Call& c, const List& l);
+Values range_number(Call& c);
 /// Keys, values or pairs, by the operation's name.
 Values dict_part(Call& c);
 

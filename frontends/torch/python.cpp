@@ -470,6 +470,8 @@ const std::map<std::string_view, Handler>& handlers() {
       {"aten::__getitem__", get_item},
       {"aten::_set_item", set_item},
       {"aten::len", length},
+      {"aten::__range_length", range_number},
+      {"aten::__derive_index", range_number},
       {"aten::append", append},
       {"aten::extend", extend},
       {"aten::insert", insert},

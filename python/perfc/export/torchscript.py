@@ -96,6 +96,8 @@ class _Writer:
         self.parameters = {}   # parameter name -> entry
         self.by_identity = {}  # tensor -> first name
         self.keys = 0          # names of attributes that are values of their own
+        self.assigned = {}     # attribute that the program set -> value; None: in a branch or a loop
+        self.depth = 0         # of the blocks around the node
         self.kinds = {id(p): "parameter" for p in module.parameters()}
 
     def run(self, graph, name: str) -> dict:
@@ -146,6 +148,7 @@ class _Writer:
     def node(self, node) -> dict:
         result = {"op": node.kind(), "inputs": [self.name(v) for v in node.inputs()]}
         result["attributes"] = self.attributes(node)
+        self.depth += 1
         blocks = [
             {
                 "inputs": [self.value(v) for v in block.inputs()],
@@ -154,6 +157,7 @@ class _Writer:
             }
             for block in node.blocks()
         ]
+        self.depth -= 1
         # After the blocks: they may resolve the attribute that an output is.
         result["outputs"] = [self.value(v) for v in node.outputs()]
         if blocks:
@@ -177,30 +181,50 @@ class _Writer:
 
     def attribute(self, node) -> list[dict]:
         """A module's attribute: nothing is left of it but what it holds."""
-        owner = next(node.inputs()).debugName()
-        path, holder = self.objects[owner]
+        path, holder = self.objects[next(node.inputs()).debugName()]
         field = node.s("name")
         path = f"{path}.{field}" if path else field
-        held = getattr(holder, field)
         output = node.output().debugName()
+        if path in self.assigned:
+            if self.assigned[path] is None:
+                raise ExportError(f"the program reads '{path}' after a branch or a loop changed it; make it a result")
+            self.names[output] = self.assigned[path]
+            return []
+        held = getattr(holder, field)
         if isinstance(held, torch.Tensor):
             self.names[output] = self.parameter(path, held)
             return []
         if isinstance(held, torch.ScriptObject):
             return self.packed(path, held, node)
-        if isinstance(
-                held,
-            (torch.nn.Module, torch.jit.RecursiveScriptModule)) or type(held).__module__.startswith("torch.jit"):
+        is_module = isinstance(held, (torch.nn.Module, torch.jit.RecursiveScriptModule))
+        if is_module or type(held).__module__.startswith("torch.jit") or node.output().type().kind() == "ClassType":
             self.objects[output] = (path, held)
             return []
+        if isinstance(held, dict):
+            return self.dict_of_constants(path, held, node)
         constant = {"op": "prim::Constant", "inputs": [], "outputs": [self.value(node.output())],
                     "attributes": {"value": self.literal(held), "from_attr": path}}
         return [constant]
 
+    def dict_of_constants(self, path: str, held: dict, node) -> list[dict]:
+        nodes, parts = [], []
+        for part in (item for pair in held.items() for item in pair):
+            parts.append(f"{path}.{len(parts)}")
+            nodes.append({
+                "op": "prim::Constant", "inputs": [], "outputs": [{"name": parts[-1], "type": type(part).__name__}],
+                "attributes": {"value": self.literal(part), "from_attr": path}
+            })
+        nodes.append({"op": "prim::DictConstruct", "inputs": parts, "outputs": [self.value(node.output())],
+                      "attributes": {}})
+        return nodes
+
     def of_script_class(self, node) -> list[dict]:
-        """An object that the program makes itself: a dict of its attributes. Those of modules do not change."""
-        if node.kind() == "prim::SetAttr" and next(node.inputs()).debugName() in self.objects:
-            return [self.node(node)]
+        """An object that the program makes itself: a dict of its attributes. One that a module keeps is a value."""
+        owner = self.objects.get(next(node.inputs()).debugName()) if node.kind() == "prim::SetAttr" else None
+        if owner:
+            path = f"{owner[0]}.{node.s('name')}" if owner[0] else node.s("name")
+            self.assigned[path] = None if self.depth else self.name(list(node.inputs())[1])
+            return []
         result = self.node(node)
         result["attributes"] = {}
         if node.kind() == "prim::CreateObject":
