@@ -1,7 +1,7 @@
 /// Bodies: TensorIterator, Loop, If; and variables.
 #include <algorithm>
 
-#include "frontends/common/trip_count.h"
+#include "ir/counted_rounds.h"
 #include "frontends/openvino/table.h"
 #include "ir/control_flow.h"
 

@@ -2,7 +2,7 @@
 /// PIR's `while` and `if`. Branches that are known at import run in place.
 #include <algorithm>
 
-#include "frontends/common/trip_count.h"
+#include "ir/counted_rounds.h"
 #include "frontends/paddle/call.h"
 #include "frontends/paddle/table.h"
 #include "ir/control_flow.h"

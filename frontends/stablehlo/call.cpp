@@ -1,7 +1,7 @@
 /// What translators see of an operation: operands, attributes.
 #include <fmt/format.h>
 
-#include "frontends/common/trip_count.h"
+#include "ir/counted_rounds.h"
 #include "frontends/stablehlo/importer.h"
 
 namespace perfc::stablehlo {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "frontends/common/trip_count.h"
+#include "ir/counted_rounds.h"
 #include "frontends/stablehlo/translators.h"
 #include "ir/control_flow.h"
 #include "ir/rewriter.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "frontends/common/trip_count.h"
+#include "ir/counted_rounds.h"
 #include "frontends/tf/translators.h"
 
 namespace perfc::tf {

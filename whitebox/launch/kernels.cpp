@@ -22,7 +22,7 @@ Status check_static(const Graph& g, Diagnostics& diags) {
           fmt::format("{} has the open type {}; bind it with --dim NAME=VALUE, --shape INPUT=… or --batch; where data "
                       "decides it, with --dynamic typical or --bound {}=N",
                       n.kind == NodeKind::Call ? def(n.op).name : "value", to_string(r.type),
-                      n.name.empty() ? "NODE" : n.name));
+                      n.kind != NodeKind::Call || n.name.empty() ? "NODE" : n.name));
       good = false;
     }
   }

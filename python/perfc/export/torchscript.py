@@ -88,6 +88,10 @@ def _tensor(tensor: torch.Tensor) -> dict:
     return {"dtype": _dtype(tensor.dtype), "shape": list(tensor.shape)}
 
 
+#: The dict of the attributes of modules that the program changes.
+STATE = "module_state"
+
+
 class _Writer:
     def __init__(self, module):
         self.module = module
@@ -96,8 +100,8 @@ class _Writer:
         self.parameters = {}   # parameter name -> entry
         self.by_identity = {}  # tensor -> first name
         self.keys = 0          # names of attributes that are values of their own
-        self.assigned = {}     # attribute that the program set -> value; None: in a branch or a loop
-        self.depth = 0         # of the blocks around the node
+        self.changed = set()   # names of attributes that the program sets
+        self.state = {}        # path of such an attribute of a module -> what it holds before
         self.kinds = {id(p): "parameter" for p in module.parameters()}
 
     def run(self, graph, name: str) -> dict:
@@ -105,7 +109,9 @@ class _Writer:
         if inputs and inputs[0].type().kind() == "ClassType":
             self.objects[inputs[0].debugName()] = ("", self.module)
             inputs = inputs[1:]
+        self.changed = {n.s("name") for n in graph.findAllNodes("prim::SetAttr", recurse=True)}
         nodes = self.nodes(graph.nodes())
+        nodes = self.first_state() + nodes
         return {
             "format": "torchscript-json",
             "version": VERSION,
@@ -148,7 +154,6 @@ class _Writer:
     def node(self, node) -> dict:
         result = {"op": node.kind(), "inputs": [self.name(v) for v in node.inputs()]}
         result["attributes"] = self.attributes(node)
-        self.depth += 1
         blocks = [
             {
                 "inputs": [self.value(v) for v in block.inputs()],
@@ -157,7 +162,6 @@ class _Writer:
             }
             for block in node.blocks()
         ]
-        self.depth -= 1
         # After the blocks: they may resolve the attribute that an output is.
         result["outputs"] = [self.value(v) for v in node.outputs()]
         if blocks:
@@ -185,17 +189,15 @@ class _Writer:
         field = node.s("name")
         path = f"{path}.{field}" if path else field
         output = node.output().debugName()
-        if path in self.assigned:
-            if self.assigned[path] is None:
-                raise ExportError(f"the program reads '{path}' after a branch or a loop changed it; make it a result")
-            self.names[output] = self.assigned[path]
-            return []
         held = getattr(holder, field)
         if isinstance(held, torch.Tensor):
             self.names[output] = self.parameter(path, held)
             return []
         if isinstance(held, torch.ScriptObject):
             return self.packed(path, held, node)
+        if field in self.changed:
+            self.state[path] = held
+            return self.item("aten::__getitem__", path, [STATE], [self.value(node.output())])
         is_module = isinstance(held, (torch.nn.Module, torch.jit.RecursiveScriptModule))
         if is_module or type(held).__module__.startswith("torch.jit") or node.output().type().kind() == "ClassType":
             self.objects[output] = (path, held)
@@ -219,23 +221,46 @@ class _Writer:
         return nodes
 
     def of_script_class(self, node) -> list[dict]:
-        """An object that the program makes itself: a dict of its attributes. One that a module keeps is a value."""
-        owner = self.objects.get(next(node.inputs()).debugName()) if node.kind() == "prim::SetAttr" else None
-        if owner:
-            path = f"{owner[0]}.{node.s('name')}" if owner[0] else node.s("name")
-            self.assigned[path] = None if self.depth else self.name(list(node.inputs())[1])
-            return []
-        result = self.node(node)
-        result["attributes"] = {}
+        """An object that the program makes itself: a dict of its attributes; a module's attribute that it changes: an
+        item of the dict of all of these."""
+        inputs = [self.name(v) for v in node.inputs()]
+        outputs = [self.value(v) for v in node.outputs()]
         if node.kind() == "prim::CreateObject":
-            return [result | {"op": "prim::DictConstruct"}]
+            return [{"op": "prim::DictConstruct", "inputs": [], "outputs": outputs, "attributes": {}}]
+        if node.kind() == "prim::GetAttr":
+            return self.item("aten::__getitem__", node.s("name"), inputs, outputs)
+        key, owner = node.s("name"), self.objects.get(next(node.inputs()).debugName())
+        if owner:
+            path, holder = owner
+            held = getattr(holder, key)
+            key = f"{path}.{key}" if path else key
+            self.state[key], inputs[0] = held, STATE
+        return self.item("aten::_set_item", key, inputs, outputs)
+
+    def item(self, op: str, key: str, inputs: list[str], outputs: list[dict]) -> list[dict]:
+        """What reads or sets the item of a dict, the first of the inputs."""
         self.keys += 1
-        key = f"attribute_name.{self.keys}"
-        result["inputs"].insert(1, key)
-        result["op"] = "aten::__getitem__" if node.kind() == "prim::GetAttr" else "aten::_set_item"
-        name = {"op": "prim::Constant", "inputs": [], "outputs": [{"name": key, "type": "str"}],
-                "attributes": {"value": node.s("name")}}
-        return [name, result]
+        name = f"attribute_name.{self.keys}"
+        return [{"op": "prim::Constant", "inputs": [], "outputs": [{"name": name, "type": "str"}],
+                 "attributes": {"value": key}},
+                {"op": op, "inputs": [inputs[0], name, *inputs[1:]], "outputs": outputs, "attributes": {}}]
+
+    def first_state(self) -> list[dict]:
+        """The attributes that the program changes, as they are before it runs."""
+        nodes, parts = [], []
+        for path, held in self.state.items():
+            for suffix, value in (("name", path), ("value", held)):
+                if isinstance(value, torch.Tensor):
+                    parts.append(self.parameter(path, value))
+                    continue
+                parts.append(f"{STATE}.{path}.{suffix}")
+                nodes.append({"op": "prim::Constant", "inputs": [], "outputs": [{"name": parts[-1]}],
+                              "attributes": {"value": self.literal(value)}})
+                nodes[-1]["outputs"][0]["type"] = "NoneType" if value is None else type(value).__name__
+        if parts:
+            nodes.append({"op": "prim::DictConstruct", "inputs": parts, "outputs": [{"name": STATE, "type": "Dict"}],
+                          "attributes": {}})
+        return nodes
 
     def parameter(self, path: str, tensor: torch.Tensor) -> str:
         key = (tensor.data_ptr(), tuple(tensor.shape),
