@@ -49,6 +49,7 @@ bool read_entry(const YAML::Node& node, const std::string& file, Budget& b) {
                                             {"layout", &b.predict.layout},
                                             {"norms", &b.predict.norms},
                                             {"opaque", &b.predict.opaque},
+                                            {"dynamic", &b.predict.dynamic},
                                             {"mig_profile", &b.mig_profile},
                                             {"host", &b.predict.host},
                                             {"stack", &b.predict.stack},

@@ -113,7 +113,7 @@ int run_opt(ImportArguments& o) {
   auto out = Output::open(o.output);
   if (!out) return kBadInput;
   Diagnostics diags(o.model == "-" ? "<stdin>" : o.model);
-  PassOptions options{.batch = request->batch.value_or(0)};
+  PassOptions options{.batch = request->batch.value_or(0), .dynamic = request->dynamic, .bounds = request->bounds};
   // Dims are bound while reading, unless the list says when.
   if (!o.passes.empty() && std::find(passes.begin(), passes.end(), "bind-shapes") != passes.end()) {
     options.dims = std::exchange(request->import.dims, {});
@@ -153,6 +153,8 @@ Command opt_command() {
   c.footer = "Passes:" + passes;
   c.option("model", o->model, "Model or .pir file; - reads standard input").required();
   add_shape_options(c, *o);
+  o->dynamic = "refuse";  // a model that is written means what the file meant
+  add_dynamic_options(c, *o);
   c.option("--passes", o->passes, "Comma-separated passes, or none [those of predict]");
   c.option("--fold-batch-norm", o->fold, "on or off, where --passes is not given [off]");
   c.option("--print-ir-after", o->trace.print_after, "A pass, changed, or all: print the graph to standard error");

@@ -49,14 +49,16 @@ bool parse_shape(const std::string& text, ImportOptions& out) {
   return true;
 }
 
-bool parse_dim(const std::string& text, ImportOptions& out) {
+/// "NAME=8" of an option into its list. `form`: how the message writes it.
+bool parse_extent(std::string_view option, std::string_view form, const std::string& text,
+                  std::vector<std::pair<std::string, std::int64_t>>& out) {
   const std::size_t equals = text.rfind('=');
   const auto value = equals == std::string::npos ? std::nullopt : whole(std::string_view(text).substr(equals + 1));
   if (!value || *value < 0 || equals == 0) {
-    fail(kBadUsage, fmt::format("--dim: '{}' is not NAME=VALUE with a whole number", text));
+    fail(kBadUsage, fmt::format("{}: '{}' is not {} with a whole number", option, text, form));
     return false;
   }
-  out.dims.emplace_back(text.substr(0, equals), *value);
+  out.emplace_back(text.substr(0, equals), *value);
   return true;
 }
 
@@ -139,9 +141,21 @@ void add_shape_options(Command& c, PredictOptions& o, Batches batches) {
   c.option("--dim", o.dims, "NAME=VALUE: binds an open dim everywhere (repeatable)");
 }
 
+void add_dynamic_options(Command& c, PredictOptions& o) {
+  c.option(
+      "--dynamic", o.dynamic,
+      fmt::format("What dims that data decides (boxes that a suppression keeps) are taken to be: least, typical or "
+                  "upper; refuse leaves them open, and predicts no such model [{}]",
+                  o.dynamic));
+  c.option(
+      "--bound", o.bounds,
+      "NODE=N: extent of the dims that data decides of a node, or of a dim by its name, as in u0=100 (repeatable)");
+}
+
 void add_predict_options(Command& c, PredictOptions& o, Batches batches) {
   c.option("models,--model", o.models, "Model files; - reads standard input").required();
   add_shape_options(c, o, batches);
+  add_dynamic_options(c, o);
   add_run_options(c, o);
 }
 
@@ -224,8 +238,17 @@ std::optional<Request> to_request(const PredictOptions& o, Batches taken) {
     if (!parse_shape(s, r.import)) return std::nullopt;
   }
   for (const std::string& d : o.dims) {
-    if (!parse_dim(d, r.import)) return std::nullopt;
+    if (!parse_extent("--dim", "NAME=VALUE", d, r.import.dims)) return std::nullopt;
   }
+  for (const std::string& b : o.bounds) {
+    if (!parse_extent("--bound", "NODE=N", b, r.bounds)) return std::nullopt;
+  }
+  const auto dynamic = std::ranges::find(kDynamicDims, o.dynamic);
+  if (dynamic == kDynamicDims.end()) {
+    choose("--dynamic", o.dynamic, {kDynamicDims.begin(), kDynamicDims.end()});
+    return std::nullopt;
+  }
+  r.dynamic = static_cast<DynamicDims>(dynamic - kDynamicDims.begin());
   if (!is_predictor(o.predictor) || !choose("--opaque", o.opaque, {"refuse", "warn"}) ||
       !choose("--fold-batch-norm", o.fold, {"auto", "on", "off"}) || !set_execution(o, r.exec)) {
     return std::nullopt;

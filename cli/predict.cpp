@@ -9,6 +9,7 @@
 #include "ir/dot.h"
 #include "ir/text/printer.h"
 #include "pipeline/alternatives.h"
+#include "pipeline/dynamic_dims.h"
 #include "pipeline/largest_batch.h"
 #include "whitebox/price/roofline.h"
 #include "whitebox/whitebox.h"
@@ -159,6 +160,7 @@ Result<std::vector<Report>> predict_batch(Job& job, ModelFile& file, const Reque
   }
   auto reports = predict(*graph, job.devices, *job.predictor, request, diags);
   if (!reports) return Failure{};
+  add_dynamic_dims(*reports, *graph, file, *job.predictor, request);
   add_largest_batches(*reports, file, request);
   if (tells_alternatives(job)) {
     add_alternatives(*reports, file, *job.predictor, request);

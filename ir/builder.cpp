@@ -22,6 +22,21 @@ const char* flaw_of(const Shape& shape) {
   return huge && !empty ? "absurdly many elements" : nullptr;
 }
 
+/// Gives the extents of the attribute "bound" to dims that are open.
+void apply_bounds(const Attrs& attrs, Node& n) {
+  const std::vector<std::int64_t> bounds = attrs.ints_or_empty(kBound);
+  for (std::size_t i = 0; i + 2 < bounds.size(); i += 3) {
+    const auto result = static_cast<std::uint64_t>(bounds[i]), axis = static_cast<std::uint64_t>(bounds[i + 1]);
+    if (result >= n.results.size() || bounds[i + 2] < 0) continue;
+    Type& type = n.results[result].type;
+    if (!type.is_tensor() || !type.ranked() || axis >= type.rank() || type.shape()[axis].known()) continue;
+    Shape shape = type.shape();
+    shape[axis] = bounds[i + 2];
+    type = type.kind() == TypeKind::Tensor ? Type::tensor(type.dtype(), std::move(shape))
+                                           : Type::sparse(type.dtype(), std::move(shape));
+  }
+}
+
 }  // namespace
 
 const Type& InferContext::type(std::size_t i) const {
@@ -115,6 +130,7 @@ Result<NodeId> GraphBuilder::call(CallSpec spec) {
                    {n.results.data(), n.results.size()}, spec.declared, diags_, spec.loc, spec.name);
   if (!d.infer(ctx)) return Failure{};
   if (pointless) return fail("has no results");  // after what the rule had to say
+  if (spec.attrs.has(kBound)) apply_bounds(spec.attrs, n);
   for (std::size_t i = 0; i < n.results.size(); ++i) {
     ResultInfo& r = n.results[i];
     if (i < spec.declared.size()) {
@@ -143,6 +159,26 @@ Result<NodeId> GraphBuilder::call(CallSpec spec) {
   n.loc = spec.loc;
   graph_.nodes_.push_back(std::move(n));
   return static_cast<NodeId>(graph_.nodes_.size() - 1);
+}
+
+std::optional<DimBound> GraphBuilder::bound_of(NodeId id, std::size_t result, std::size_t axis) const {
+  const Node& n = graph_.nodes_[id];
+  const BoundFn rule = n.kind == NodeKind::Call ? def(n.op).bound : nullptr;
+  if (!rule) return std::nullopt;
+  SmallVec<InferContext::Operand, 6> operands;
+  for (const ValueId v : n.operands)
+    operands.push_back(v ? InferContext::Operand{&graph_.type(v), graph_.data(v)} : InferContext::Operand{});
+  SmallVec<ResultInfo, 1> results = n.results;
+  const InferContext c(n.op, n.attrs, {operands.data(), operands.size()}, n.regions, {results.data(), results.size()},
+                       {}, diags_, n.loc, n.name);
+  return rule(c, result, axis);
+}
+
+void GraphBuilder::fix_dims(NodeId id, std::vector<std::int64_t> bounds, std::string by) {
+  Node& n = graph_.nodes_[id];
+  n.attrs.set(kBound, std::move(bounds));
+  n.attrs.set(kBoundBy, std::move(by));
+  apply_bounds(n.attrs, n);
 }
 
 NodeId GraphBuilder::adopt(const Node& node, const std::vector<ValueId>& operands) {

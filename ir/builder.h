@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "ir/dim_bounds.h"
 #include "ir/graph.h"
 
 namespace perfc {
@@ -37,6 +38,10 @@ class GraphBuilder {
   /// Adds a call that was inferred before, in another graph, from operands of
   /// the same types and contents: its results are taken over.
   NodeId adopt(const Node& node, const std::vector<ValueId>& operands);
+  /// What the operator's rule says of an open dim of a call's result; none: there is no rule, or what it asks is open.
+  std::optional<DimBound> bound_of(NodeId, std::size_t result, std::size_t axis) const;
+  /// Fixes open dims of the call that was added last: `bounds` and `by` become its attributes of these names.
+  void fix_dims(NodeId, std::vector<std::int64_t> bounds, std::string by);
   /// Shorthand for the first result of a call.
   Result<ValueId> value(CallSpec spec);
 

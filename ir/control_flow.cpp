@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/counted_rounds.h"
 #include "ir/rewriter.h"
 
 namespace perfc {
@@ -23,17 +24,32 @@ bool keeps_condition(const Graph& body) {
   return value && *value != 0;
 }
 
-SymInt loop_trips(std::span<const InferContext::Operand> operands, const Graph& body) {
+/// Rounds of a body that runs at least once and whose own counter says whether another follows.
+std::optional<std::int64_t> counted(const ControlLayout& l, std::span<const InferContext::Operand> operands,
+                                    const Graph& body) {
+  std::vector<Carried> carried;
+  for (std::size_t i = 0; i < l.carried; ++i) {
+    if (2 + i >= body.params().size() || l.first_result + i >= body.results().size()) return std::nullopt;
+    carried.push_back(
+        {body.params()[2 + i], body.results()[l.first_result + i], single(operands[l.first_carried + i].data)});
+  }
+  return body.results().empty() ? std::nullopt : rounds_until(body, carried, body.results()[0]);
+}
+
+SymInt loop_trips(const ControlLayout& layout, std::span<const InferContext::Operand> operands, const Graph& body) {
   const auto operand = [&](std::size_t i) { return i < operands.size() ? operands[i] : InferContext::Operand{}; };
   const auto limit = single(operand(0).data);
   if (limit && *limit <= 0) return 0;
   const auto cond = single(operand(1).data);
   if (cond && *cond == 0) return 0;
-  if (!limit) return {};
   if (operand(1).type && !cond) return {};
   // Without a condition the body's answer is ignored (ONNX Loop, form "M, ''").
-  if (operand(1).type && !keeps_condition(body)) return *limit == 1 ? SymInt(1) : SymInt{};
-  return *limit;
+  if (operand(1).type && !keeps_condition(body)) {
+    if (limit && *limit == 1) return *limit;
+    const auto rounds = !operand(0).type || limit ? counted(layout, operands, body) : std::nullopt;
+    return rounds ? SymInt(limit ? std::min(*limit, *rounds) : *rounds) : SymInt{};
+  }
+  return limit ? SymInt(*limit) : SymInt{};
 }
 
 SymInt scan_trips(const Attrs& attrs, std::span<const InferContext::Operand> operands) {
@@ -89,7 +105,7 @@ ControlLayout control_layout(OpId o, const Attrs& attrs, std::size_t operands) {
 
 SymInt trip_count(OpId o, const Attrs& attrs, std::span<const InferContext::Operand> operands, const Graph& body) {
   if (o == op("if")) return 1;
-  if (o == op("loop")) return loop_trips(operands, body);
+  if (o == op("loop")) return loop_trips(control_layout(o, attrs, operands.size()), operands, body);
   if (o == op("scan")) return scan_trips(attrs, operands);
   return {};
 }

@@ -39,8 +39,9 @@ struct ControlLayout {
 ControlLayout control_layout(OpId, const Attrs&, std::size_t operands);
 
 /// How often the body of a call runs, as far as the file tells. Loop: the limit,
-/// when the condition holds from the start and the body keeps it so. Scan: the
-/// extent of the scanned axis. If: 1. Unknown otherwise.
+/// when the condition holds from the start and the body keeps it so, or what the
+/// body's own counter reaches. Scan: the extent of the scanned axis. If: 1.
+/// Unknown otherwise.
 SymInt trip_count(const Graph&, NodeId);
 SymInt trip_count(OpId, const Attrs&, std::span<const InferContext::Operand>, const Graph& body);
 

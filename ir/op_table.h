@@ -14,6 +14,7 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,7 @@ consteval OpId op(std::string_view name) { return OpId{operator_hash(name)}; }
 
 class InferContext;
 class CostContext;
+struct DimBound;
 struct OpCost;
 
 /// What kind of kernel runs it; the cost model prices by this.
@@ -191,6 +193,8 @@ enum class Wants : std::uint8_t { Anything, Rows, ChannelsFirst };
 using InferFn = Status (*)(InferContext&);
 using EvalFn = void (*)(InferContext&);
 using CostFn = void (*)(const CostContext&, OpCost&);
+/// How large a dim of a result can be that `infer` left open because data decides it; none: nobody knows.
+using BoundFn = std::optional<DimBound> (*)(const InferContext&, std::size_t result, std::size_t axis);
 
 /// How PyTorch runs an operator on CUDA; `ir/ops/table/rows.h` has the usual kinds.
 struct Runs {
@@ -222,6 +226,7 @@ struct OpDef {
   CostFn cost = nullptr;
   Runs runs = {};
   // Few operators have these.
+  BoundFn bound = nullptr;  ///< of operators whose results' dims depend on data (ir/dim_bounds.h)
   Moves moves = Moves::No;
   bool splits_bias = false;   ///< operand 2 is a bias that PyTorch's kernel leaves to another one: convolutions, dense
   bool transposed = false;    ///< a convolution backwards: its weight is (in, out / groups, …)

@@ -9,6 +9,7 @@
 #include "learning/default_weights.h"
 #include "learning/pmgns_predictor.h"
 #include "learning/pmgns_training.h"
+#include "pipeline/dynamic_dims.h"
 #include "pipeline/largest_batch.h"
 
 namespace perfc {
@@ -87,7 +88,9 @@ Result<std::vector<Report>> predict(const Request& request, Diagnostics& diags) 
   const auto predictor = find_predictor(request, diags);
   if (!predictor) return Failure{};
   auto reports = predict(*graph, *devices, **predictor, request, diags);
-  if (reports) add_largest_batches(*reports, *file, request);
+  if (!reports) return Failure{};
+  add_dynamic_dims(*reports, *graph, *file, **predictor, request);
+  add_largest_batches(*reports, *file, request);
   return reports;
 }
 

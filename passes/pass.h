@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/dim_bounds.h"
 #include "ir/exec_mode.h"
 #include "ir/graph.h"
 
@@ -26,6 +27,10 @@ struct PassOptions {
   std::int64_t batch = 0;
   /// `bind-shapes`: symbol → value.
   std::vector<std::pair<std::string, std::int64_t>> dims;
+  /// `bound-dims`: what dims that data decides are taken to be …
+  DynamicDims dynamic = DynamicDims::Refuse;
+  /// … and those that are given: a node's name, or that of a dim → extent.
+  std::vector<std::pair<std::string, std::int64_t>> bounds;
   /// `recognise-operators`, `unflatten-products`, `eliminate-identity`.
   WrittenBy written_by = WrittenBy::Exporter;
   /// `fold-constants`, `eliminate-identity`: what a program launches stays.

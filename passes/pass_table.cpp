@@ -9,6 +9,7 @@ constexpr PassDef kPasses[] = {
     {"infer-types", "infers every type and all propagated contents anew", passes::infer_types},
     {"bind-shapes", "replaces named dims by the values given with --dim", passes::bind_shapes},
     {"rebatch", "changes the batch, hard-coded shapes included", passes::rebatch},
+    {"bound-dims", "gives dims that data decides the extents of --dynamic and --bound", passes::bound_dims},
     {"fold-constants", "turns values whose contents are known into constants", passes::fold_constants},
     {"simplify-control-flow", "inlines the branch of an `if` whose condition is known", passes::simplify_control_flow},
     {"eliminate-identity", "removes operators that return their operand", passes::eliminate_identity},
@@ -31,7 +32,7 @@ std::span<const PassDef> pass_table() { return kPasses; }
 
 std::vector<std::string> default_pipeline(ExecMode mode, FoldBatchNorm fold) {
   const bool compiled = mode == ExecMode::Compiled;
-  std::vector<std::string> names{"bind-shapes",           "rebatch",        "fold-constants",
+  std::vector<std::string> names{"bind-shapes",           "rebatch",        "bound-dims",        "fold-constants",
                                  "simplify-control-flow", "eliminate-dead", "eliminate-identity"};
   names.emplace_back("unflatten-products");
   names.emplace_back(compiled ? "recognise-patterns" : "recognise-operators");

@@ -48,6 +48,8 @@ Result<Graph> ModelFile::at(const Request& request, Diagnostics& diags) {
   auto graph = import(request.batch.value_or(1), request.import, diags);
   if (!graph || !require_bound(*graph, diags)) return Failure{};
   const PassOptions options{.batch = request.batch.value_or(0),
+                            .dynamic = request.dynamic,
+                            .bounds = request.bounds,
                             .written_by = graph->written_by().value_or(frontend_of(source_)->written_by),
                             .mode = graph_mode(request.exec)};
   return run_passes(std::move(*graph), default_pipeline(graph_mode(request.exec), request.fold_batch_norm), options,

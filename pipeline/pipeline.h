@@ -23,7 +23,9 @@ struct Request {
   std::string host;                  ///< name of a host, or a file of one; empty: each device's own
   std::string stack;                 ///< name of a stack, or a file of one; empty: each device's own
   OpaquePolicy opaque = OpaquePolicy::Refuse;
-  std::string predictor = "default";  ///< see learning/predictors.h
+  DynamicDims dynamic = DynamicDims::Typical;                ///< what dims that data decides are taken to be …
+  std::vector<std::pair<std::string, std::int64_t>> bounds;  ///< … unless given, by node or name of the dim
+  std::string predictor = "default";                         ///< see learning/predictors.h
   FoldBatchNorm fold_batch_norm = FoldBatchNorm::AsExecuted;
   MigGoals mig;
   PassTrace trace;
@@ -79,6 +81,23 @@ struct Report {
     double latency_ms;
   };
   std::vector<OnRuntime> runtimes;
+
+  /// A call whose results have dims that data decides.
+  struct DynamicNode {
+    std::string op, name;
+    std::vector<std::int64_t> extents;  ///< what its open dims are taken to be
+    std::string by;                     ///< where that is from: "elements of the operand", "--bound"
+  };
+  /// How the prediction rests on such calls (pipeline/dynamic_dims.h).
+  struct Dynamic {
+    DynamicDims taken = DynamicDims::Typical;
+    std::vector<DynamicNode> nodes{};
+    /// The device's time with all of these dims at their least, and at their most, in the whitebox's proportions.
+    double device_least_ms = 0, device_upper_ms = 0;
+    double depends = 0;         ///< share of the device's time that is beyond the least
+    std::string not_covered{};  ///< why the interval leaves one of the two out; empty: it has both
+  };
+  std::optional<Dynamic> dynamic;  ///< none: no dim of the model depends on data
 
   double throughput_per_s() const;  ///< samples per second
   double energy_j_per_sample() const;

@@ -77,6 +77,18 @@ Json runtimes_json(const Report& r) {
   return out;
 }
 
+Json dynamic_json(const Report& r) {
+  const Report::Dynamic& d = *r.dynamic;
+  Json nodes = Json::array();
+  for (const Report::DynamicNode& n : d.nodes)
+    nodes.push_back({{"op", n.op}, {"name", n.name}, {"extents", n.extents}, {"by", n.by}});
+  return {{"taken", kDynamicDims[static_cast<std::size_t>(d.taken)]},
+          {"share_of_device", round6(d.depends)},
+          {"device_ms_range", {round6(d.device_least_ms), round6(d.device_upper_ms)}},
+          {"not_covered", d.not_covered},
+          {"nodes", std::move(nodes)}};
+}
+
 }  // namespace
 
 std::string to_json(const std::vector<Report>& reports, std::size_t top) {
@@ -151,6 +163,7 @@ std::string to_json(const std::vector<Report>& reports, std::size_t top) {
       predictions.back()["warnings"].push_back(memory_verdict(r) + ": this will run out of memory");
     }
     if (r.exec.cudnn_benchmark) predictions.back()["memory_odds"] = std::move(odds);
+    if (r.dynamic) predictions.back()["dynamic"] = dynamic_json(r);
   }
   const Json document{{"schema", "perfc.report/1"}, {"predictions", std::move(predictions)}};
   // Names come from files and need not be UTF-8.

@@ -8,6 +8,8 @@
 namespace perfc {
 namespace {
 
+constexpr std::size_t kMostDynamic = 5;  ///< nodes whose dims data decides that are listed by name
+
 std::string heading(const Report& r) {
   std::string precision(name(r.exec.precision));
   if (const auto of = framework_of(r.exec.precision); !of.empty()) precision += fmt::format(" ({})", of);
@@ -124,6 +126,32 @@ std::string mig_lines(const Report& r, const Style& s) {
   return out + mig_notes(r, s);
 }
 
+/// Which dims the data decides, what they were taken to be, and what rests on that.
+std::string dynamic_lines(const Report& r, const Style& s) {
+  if (!r.dynamic) return "";
+  const Report::Dynamic& d = *r.dynamic;
+  std::string out = line(s, "dynamic", kDynamicDims[static_cast<std::size_t>(d.taken)],
+                         fmt::format("{:.1f} % of device time rests on dims that data decides: {} with all at their "
+                                     "least, {} at their most (--dynamic, --bound)",
+                                     100 * d.depends, in_ms(d.device_least_ms), in_ms(d.device_upper_ms)));
+  std::vector<const Report::DynamicNode*> largest;
+  for (const Report::DynamicNode& n : d.nodes) largest.push_back(&n);
+  const auto extent = [](const Report::DynamicNode* n) {
+    return n->extents.empty() ? 0 : std::ranges::max(n->extents);
+  };
+  std::ranges::stable_sort(largest, [&](const auto* a, const auto* b) { return extent(a) > extent(b); });
+  for (std::size_t i = 0; i < largest.size() && i < kMostDynamic; ++i) {
+    const Report::DynamicNode& n = *largest[i];
+    out += fmt::format("    {:>10}  {}\n", extent(&n),
+                       s.dim(fmt::format("{}{}{}: {}", n.op, n.name.empty() ? "" : " ", n.name, n.by)));
+  }
+  if (largest.size() > kMostDynamic)
+    out +=
+        fmt::format("    {}\n", s.dim(fmt::format("and {} more nodes; --json has all", largest.size() - kMostDynamic)));
+  if (!d.not_covered.empty()) out += fmt::format("  {} {}\n", s.warn("not in the interval:"), d.not_covered);
+  return out;
+}
+
 std::string slowest_lines(const Report& r, std::size_t top, const Style& s) {
   if (top == 0 || r.hot_ops.empty()) return "";
   std::string out = fmt::format("  {}\n", s.dim("slowest operators, with their shares of device time"));
@@ -145,7 +173,7 @@ std::string one(const Report& r, std::size_t top, const Style& s) {
   out += line(s, "model", fmt::format("{}MACs", scaled(r.features.macs)),
               fmt::format("{} params, {} operators", scaled(r.features.params), r.features.nodes));
   if (!p.method.empty()) out += line(s, "predictor", p.predictor, p.method);
-  out += mig_lines(r, s) + slowest_lines(r, top, s);
+  out += dynamic_lines(r, s) + mig_lines(r, s) + slowest_lines(r, top, s);
   for (const std::string& n : p.novelty) out += fmt::format("  {} {}\n", s.warn("unfamiliar:"), n);
   for (const std::string& w : p.warnings) out += fmt::format("  {} {}\n", s.warn("warning:"), w);
   return out;

@@ -1,9 +1,9 @@
 /// Bodies: TensorIterator, Loop, If; and variables.
 #include <algorithm>
 
-#include "frontends/common/trip_count.h"
 #include "frontends/openvino/table.h"
 #include "ir/control_flow.h"
+#include "ir/counted_rounds.h"
 
 namespace perfc::openvino {
 namespace {

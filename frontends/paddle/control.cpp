@@ -2,10 +2,10 @@
 /// PIR's `while` and `if`. Branches that are known at import run in place.
 #include <algorithm>
 
-#include "frontends/common/trip_count.h"
 #include "frontends/paddle/call.h"
 #include "frontends/paddle/table.h"
 #include "ir/control_flow.h"
+#include "ir/counted_rounds.h"
 
 namespace perfc::paddle {
 namespace {

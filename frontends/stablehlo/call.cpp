@@ -1,8 +1,8 @@
 /// What translators see of an operation: operands, attributes.
 #include <fmt/format.h>
 
-#include "frontends/common/trip_count.h"
 #include "frontends/stablehlo/importer.h"
+#include "ir/counted_rounds.h"
 
 namespace perfc::stablehlo {
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <functional>
 
-#include "frontends/common/trip_count.h"
 #include "frontends/stablehlo/translators.h"
 #include "ir/control_flow.h"
+#include "ir/counted_rounds.h"
 #include "ir/rewriter.h"
 
 namespace perfc::stablehlo {

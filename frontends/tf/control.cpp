@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "frontends/common/trip_count.h"
 #include "frontends/tf/translators.h"
+#include "ir/counted_rounds.h"
 
 namespace perfc::tf {
 namespace {

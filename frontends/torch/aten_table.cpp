@@ -93,7 +93,7 @@ constexpr AtenRow kAten[] = {
     {"bitwise_right_shift", "self other", shift_right, "bit_shift"},
     {"__rshift__", "self other", shift_right, "bit_shift"},
     {"where", "condition self other", where, "where"},
-    {"where", "self", nonzero, "nonzero take"},
+    {"where", "condition", nonzero, "nonzero take"},
     {"masked_fill", "self mask value", masked_fill, "where"},
     // ---- Activations
     {"relu6", "self", relu6, "clip"},

@@ -27,6 +27,26 @@ Values make_dict(Call& c) {
   return container(c, d);
 }
 
+Values copy_dict(Call& c) {
+  Dict d{std::make_shared<std::vector<std::pair<Value, Value>>>()};
+  if (c.args.empty()) return one(d);
+  if (const Dict* given = c.args[0].dict()) {
+    *d.items = *given->items;
+    return one(d);
+  }
+  const List* pairs = c.args[0].list();
+  if (!pairs) return c.error(fmt::format("makes a dict of {}", c.args[0].kind()));
+  for (const Value& item : *pairs->items) {
+    const List* pair = item.list();
+    if (!pair || pair->items->size() != 2) return c.error(fmt::format("makes a dict of {}, not of pairs", item.kind()));
+    const Value& key = (*pair->items)[0];
+    const auto old = std::ranges::find_if(*d.items, [&](const auto& kv) { return same_key(kv.first, key); });
+    if (old != d.items->end()) old->second = (*pair->items)[1];
+    else d.items->emplace_back(key, (*pair->items)[1]);
+  }
+  return container(c, d);
+}
+
 Values unpack(Call& c) {
   if (!arity(c, 1)) return Failure{};
   const List* l = c.args[0].list();
@@ -183,6 +203,29 @@ Values slice_list(Call& c, const List& l) {
   std::vector<Value> out;
   for (std::int64_t i = *start; i < *end; i += step) out.push_back((*l.items)[static_cast<std::size_t>(i)]);
   return one(Value::list(std::move(out)));
+}
+
+/// What `range` loops count by, which scripts write out: __range_length(start, end, step) and
+/// __derive_index(index, start, step).
+Values range_number(Call& c) {
+  if (!arity(c, 3)) return Failure{};
+  std::int64_t n[3];
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Scalar* s = c.args[i].scalar();
+    if (!s || s->is_float() || !s->integer.known()) return c.error("counts by what is not known when importing");
+    n[i] = s->integer.value();
+  }
+  const std::int64_t step = n[2];
+  std::int64_t out = 0;
+  if (c.operation.op == "aten::__derive_index") {
+    if (__builtin_mul_overflow(n[0], step, &out) || __builtin_add_overflow(out, n[1], &out))
+      return c.error("counts too far");
+    return one(Scalar::of(out));
+  }
+  if (step == 0 || step == INT64_MIN || __builtin_sub_overflow(n[1], n[0], &out)) return c.error("counts too far");
+  if (step < 0 && out == INT64_MIN) return c.error("counts too far");
+  const std::int64_t span = step < 0 ? -out : out, stride = step < 0 ? -step : step;
+  return one(Scalar::of(span <= 0 ? 0 : (span - 1) / stride + 1));
 }
 
 Values dict_part(Call& c) {

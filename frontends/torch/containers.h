@@ -18,6 +18,8 @@ bool same_key(const Value& a, const Value& b);
 Values make_list(Call& c);
 Values make_tuple(Call& c);
 Values make_dict(Call& c);
+/// Of a dict, of a list of pairs, or of nothing.
+Values copy_dict(Call& c);
 Values unpack(Call& c);
 Values get_item(Call& c);
 Values set_item(Call& c);
@@ -31,6 +33,7 @@ Values reverse(Call& c);
 Values copy_list(Call& c);
 /// Of `l`: start, end and step are the call's arguments.
 Values slice_list(Call& c, const List& l);
+Values range_number(Call& c);
 /// Keys, values or pairs, by the operation's name.
 Values dict_part(Call& c);
 

@@ -205,14 +205,36 @@ Values tril_indices(Call& c) {
 }
 
 /// A number as a tensor.
+/// A list of numbers as a vector: of float32 where one of them is a float, unless the call says its type.
+static Result<ValueId> number_vector(Call& c, const List& list) {
+  std::vector<double> reals;
+  bool real = false;
+  for (const Value& item : *list.items) {
+    const Scalar* s = item.scalar();
+    real = real || (s && s->is_float());
+    if (const auto n = s && s->literal() ? s->number() : std::nullopt) reals.push_back(*n);
+  }
+  const auto dtype = c.dtype_or("dtype", real ? DType::Float32 : DType::Int64);
+  if (!dtype) return Failure{};
+  if (!real) {
+    auto v = c.int_vector(*list.items);
+    return v ? c.cast(*v, *dtype) : v;
+  }
+  const auto n = static_cast<std::int64_t>(list.items->size());
+  if (static_cast<std::int64_t>(reals.size()) != n)
+    return c.error("makes a tensor of a list whose numbers are not all known when importing");
+  auto data = std::make_shared<Data>();
+  data->elements = std::move(reals);
+  return c.cast(c.constant({Type::tensor(DType::Float32, {n}), data}), *dtype);
+}
+
 Values scalar_tensor(Call& c) {
   const Scalar* s = c.args.empty() ? nullptr : c.args[0].scalar();
   if (!s) {
     if (!c.args.empty() && c.args[0].tensor()) return std::vector<Value>{c.args[0]};
     const List* l = c.args.empty() ? nullptr : c.args[0].list();
     if (!l) return c.error("makes a tensor of what is no number");
-    auto v = c.int_vector(*l->items);
-    return single(c, v);
+    return single(c, number_vector(c, *l));
   }
   const auto dtype = c.dtype_or("dtype", s->is_float() ? DType::Float32 : s->dtype);
   if (!dtype) return Failure{};

@@ -474,7 +474,7 @@ Values one_hot(Call& c) {
 
 /// Places of what is not zero: rows of indices, or one tensor per axis.
 Values nonzero(Call& c) {
-  auto v = c.tensor("self");
+  auto v = c.tensor(std::string_view(c.row->name) == "where" ? "condition" : "self");
   auto y = v ? c.emit(op("nonzero"), {*v}) : v;
   if (!y) return Failure{};
   if (std::string_view(c.row->name) != "nonzero_numpy" && !(std::string_view(c.row->name) == "where")) {

@@ -321,6 +321,8 @@ Values dtype_fact(Call& c) {
   return one(Scalar::of(scalar_type_of(c.type(*v).dtype())));
 }
 Values device_fact(Call&) { return one(PythonObject{"device"}); }
+/// Of a device: predictions are of GPUs.
+Values device_type(Call&) { return one(Value::text("cuda")); }
 Values layout_fact(Call&) { return one(Scalar::of(std::int64_t{0})); }
 Values is_floating_point(Call& c) {
   auto v = first_tensor(c);
@@ -339,7 +341,12 @@ Values first_argument(Call& c) {
   if (!arity(c, 1)) return Failure{};
   return one(c.args[0]);
 }
-Values text(Call&) { return one(Value::text("")); }
+/// Of a known whole number its digits, which may be a key; other texts are messages.
+Values text(Call& c) {
+  const Scalar* s = c.operation.op == "aten::str" && !c.args.empty() ? c.args[0].scalar() : nullptr;
+  const bool known = s && s->literal() && !s->is_float() && s->dtype != DType::Bool && s->integer.known();
+  return one(Value::text(known ? std::to_string(s->integer.value()) : ""));
+}
 
 Values num_to_tensor(Call& c) {
   if (!arity(c, 1)) return Failure{};
@@ -427,6 +434,7 @@ const std::map<std::string_view, Handler>& handlers() {
       {"prim::dtype", dtype_fact},
       {"prim::device", device_fact},
       {"aten::device", device_fact},
+      {"prim::type", device_type},
       {"prim::layout", layout_fact},
       {"prim::is_cuda", no},
       {"prim::is_mkldnn", no},
@@ -470,12 +478,15 @@ const std::map<std::string_view, Handler>& handlers() {
       {"aten::__getitem__", get_item},
       {"aten::_set_item", set_item},
       {"aten::len", length},
+      {"aten::__range_length", range_number},
+      {"aten::__derive_index", range_number},
       {"aten::append", append},
       {"aten::extend", extend},
       {"aten::insert", insert},
       {"aten::pop", pop},
       {"aten::reverse", reverse},
       {"aten::list", copy_list},
+      {"aten::dict", copy_dict},
       {"aten::keys", dict_part},
       {"aten::values", dict_part},
       {"aten::items", dict_part},

@@ -1,11 +1,15 @@
 #pragma once
 /// Shape, evaluation and cost rules that the operator table refers to, by file.
 /// Contract of each kind: `ir/infer_context.h`.
+#include <cstddef>
+#include <optional>
+
 #include "ir/support/result.h"
 
 namespace perfc {
 class InferContext;
 class CostContext;
+struct DimBound;
 struct OpCost;
 
 namespace rules {
@@ -14,6 +18,14 @@ namespace rules {
 void no_contents(InferContext&);
 /// `cost`: one operation per result element.
 void per_element_cost(const CostContext&, OpCost&);
+
+// ir/ops/bounds.cpp: how large dims can be that data decides
+std::optional<DimBound> elements_bound(const InferContext&, std::size_t result, std::size_t axis);
+std::optional<DimBound> axis_bound(const InferContext&, std::size_t result, std::size_t axis);
+std::optional<DimBound> selection_bound(const InferContext&, std::size_t result, std::size_t axis);
+std::optional<DimBound> unique_bound(const InferContext&, std::size_t result, std::size_t axis);
+std::optional<DimBound> suppression_bound(const InferContext&, std::size_t result, std::size_t axis);
+std::optional<DimBound> branches_bound(const InferContext&, std::size_t result, std::size_t axis);
 
 // ir/ops/elementwise.cpp: element by element, broadcasting, casts, activations
 // (evaluation: ir/ops/elementwise_eval.cpp, elementwise_contents.h)

@@ -48,6 +48,23 @@ class Tied(torch.nn.Module):
         return {"sum": a + b, "scaled": a * self.scale}
 
 
+@torch.jit.script
+class Images:
+    def __init__(self, tensors: torch.Tensor, scale: int):
+        self.tensors, self.scale = tensors, scale
+
+
+class WithObject(torch.nn.Module):
+    """An object of a script class, made, handed on in a tuple, read and changed."""
+    def make(self, x: torch.Tensor):
+        return Images(x, 3), x
+
+    def forward(self, x: torch.Tensor):
+        images, x = self.make(x)
+        images.scale = images.scale + 1
+        return images.tensors * images.scale + x
+
+
 class Methods(torch.nn.Module):
     @torch.jit.export
     def encode(self, x):
@@ -79,6 +96,10 @@ def network_with_input():
 
 def tied():
     return Tied(), (torch.zeros(2, 16),)
+
+
+def with_object():
+    return WithObject()
 
 
 def two_layers():

@@ -106,6 +106,9 @@ def check(t: Test):
     t.imports(t.export("export_models:quantised", file="quantised.json", says="24 nodes, 4 parameters"),
               macs=7 * 7 * 8 * 27 + 40, parameters=8 * 27 + 40 + 5, results=["Tensor[(1, 5), float32]"])
 
+    t.imports(t.export("export_models:with_object", "--script", "-i", "2,4", file="object.json",
+                       says="21 nodes, 0 parameters"), macs=0, parameters=0, results=["Tensor[(2, 4), float32]"])
+
     loop = t.export("loop.pt", file="loop.json", says="4 nodes, 4 parameters")
     operators = [n["op"] for n in json.loads(loop.read_text())["nodes"]]
     t.expect("control flow stays", operators, ["prim::Constant"] * 3 + ["prim::Loop"])

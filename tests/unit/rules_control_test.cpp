@@ -200,6 +200,24 @@ TEST(Loop, RefusesWhatDoesNotFit) {
             "loop: the body's condition must be bool, is Tensor[(), int64]");
 }
 
+TEST(Loop, ItsOwnCounterSaysHowOftenItRuns) {
+  const Body count = [](GraphBuilder& b, const Values& p) -> Values {
+    const ValueId next = add(b, op("add"), {p[2], b.constant(int64_scalar(2))});
+    return {add(b, op("less"), {next, b.constant(int64_scalar(9))}), next, next};
+  };
+  const auto stacked = [&](Arg limit, Arg condition, Arg start) {
+    return types_or_error(flow(op("loop"), {std::move(limit), std::move(condition), std::move(start)}, {}, {count}, 2))
+        .back();
+  };
+  const Arg yes = scalar(1, DType::Bool);
+  EXPECT_EQ(stacked(omitted(), yes, scalar(0)), "Tensor[(5,), int64]");
+  EXPECT_EQ(stacked(omitted(), yes, scalar(100)), "Tensor[(1,), int64]");  // the first round is not asked for
+  EXPECT_EQ(stacked(scalar(3), yes, scalar(0)), "Tensor[(3,), int64]");
+  EXPECT_EQ(stacked(tensor({}, DType::Int64), yes, scalar(0)), "Tensor[(?,), int64]");
+  EXPECT_EQ(stacked(omitted(), tensor({}, DType::Bool), scalar(0)), "Tensor[(?,), int64]");
+  EXPECT_EQ(stacked(omitted(), yes, tensor({}, DType::Int64)), "Tensor[(?,), int64]");
+}
+
 // ---- scan
 
 const Body kSum = [](GraphBuilder& b, const Values& p) -> Values {

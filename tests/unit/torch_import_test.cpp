@@ -411,6 +411,56 @@ TEST(TorchImport, EndlessLoopEnds) {
   EXPECT_EQ(count(*m.graph, op("loop")), 1u);
 }
 
+TEST(TorchImport, DictsAreCopiedAndMadeOfPairs) {
+  const auto m =
+      import(program("[2]", nodes(constant("a", "str", "\"a\""), constant("b", "str", "\"b\""),
+                                  node("prim::TupleConstruct", "a x", "p"), node("aten::relu", "x", "r"),
+                                  node("prim::TupleConstruct", "b r", "q"), node("prim::ListConstruct", "p q", "pairs"),
+                                  node("aten::dict", "pairs", "d"), node("aten::dict", "d", "e"),
+                                  node("aten::_set_item", "e b x", ""), node("aten::__getitem__", "d b", "y"))));
+  ASSERT_TRUE(m.graph) << m.diags.str();
+  EXPECT_EQ(count(*m.graph, op("nn.relu")), 1u);  // the copy alone was changed
+  const auto bad = import(program("[2]", nodes(node("prim::ListConstruct", "x", "l"), node("aten::dict", "l", "y"))));
+  EXPECT_NE(bad.diags.str().find("makes a dict of a tensor, not of pairs"), std::string::npos) << bad.diags.str();
+}
+
+TEST(TorchImport, NumbersAsKeysOfADict) {
+  const auto m =
+      import(program("[2]", nodes(constant("i", "int", "3"), constant("k", "str", "\"3\""),
+                                  node("prim::DictConstruct", "", "d"), node("aten::str", "i", "s"),
+                                  node("aten::_set_item", "d s x", ""), node("aten::__getitem__", "d k", "y"))));
+  EXPECT_TRUE(m.graph) << m.diags.str();
+}
+
+TEST(TorchImport, RangesOfALoop) {
+  const auto rounds = [](std::string_view from, std::string_view to, std::string_view step) {
+    return import(
+        program("[9]", nodes(constant("a", "int", from), constant("b", "int", to), constant("s", "int", step),
+                             node("aten::__range_length", "a b s", "n"), node("prim::ListConstruct", "n", "l"),
+                             constant("z", "NoneType", "null"), node("aten::new_zeros", "x l z z z z", "y"))));
+  };
+  EXPECT_EQ(result_type(rounds("0", "7", "3")), "Tensor[(3,), float32]");
+  EXPECT_EQ(result_type(rounds("5", "-1", "-1")), "Tensor[(6,), float32]");
+  EXPECT_EQ(result_type(rounds("5", "5", "1")), "Tensor[(0,), float32]");
+  EXPECT_NE(rounds("0", "5", "0").diags.str().find("counts too far"), std::string::npos);
+  EXPECT_NE(rounds("-9223372036854775807", "9223372036854775807", "1").diags.str().find("counts too far"),
+            std::string::npos);
+}
+
+TEST(TorchImport, TensorsOfListsOfFloats) {
+  const auto m =
+      import(program("[3]", nodes(constant("l", "List[float]", "[0.5, 1, 2]"), constant("n", "NoneType", "null"),
+                                  node("aten::as_tensor", "l n n", "t"), node("aten::sub", "x t", "y"))));
+  EXPECT_EQ(result_type(m), "Tensor[(3,), float32]");
+}
+
+TEST(TorchImport, PlacesWhereAConditionHolds) {
+  const auto m = import(program("[3]", nodes(constant("z", "int", "0"), node("aten::gt", "x z", "c"),
+                                             node("aten::where", "c", "w"), node("prim::ListUnpack", "w", "i"),
+                                             node("prim::ListConstruct", "i", "l"), node("aten::index", "x l", "y"))));
+  EXPECT_EQ(result_type(m), "Tensor[(?,), float32]");
+}
+
 TEST(TorchImport, ArchivesWithoutAProgramSayHowToExport) {
   const auto m = import("PK\x03\x04 no archive", {}, "m.pt");
   EXPECT_FALSE(m.graph);

@@ -19,8 +19,10 @@ Status check_static(const Graph& g, Diagnostics& diags) {
       if (r.type.is_static() || !good) continue;
       (void)diags.error(
           n.loc, n.name,
-          fmt::format("{} has the open type {}; bind it with --dim NAME=VALUE, --shape INPUT=… or --batch",
-                      n.kind == NodeKind::Call ? def(n.op).name : "value", to_string(r.type)));
+          fmt::format("{} has the open type {}; bind it with --dim NAME=VALUE, --shape INPUT=… or --batch; where data "
+                      "decides it, with --dynamic typical or --bound {}=N",
+                      n.kind == NodeKind::Call ? def(n.op).name : "value", to_string(r.type),
+                      n.kind != NodeKind::Call || n.name.empty() ? "NODE" : n.name));
       good = false;
     }
   }

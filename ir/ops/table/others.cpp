@@ -103,7 +103,7 @@ constinit const OpDef kOthersRows[] = {
   // ---- Control flow
   {.name = "if", .onnx = "If", .category = Category::Control, .operands = {1, -1}, .results = -1,
    .takes = Takes::Anything, .infer = if_, .eval = no_contents, .cost = free_cost,
-   .runs = alone(Autocast::Promotes, Keeps::All)},
+   .runs = alone(Autocast::Promotes, Keeps::All), .bound = branches_bound},
   {.name = "loop", .onnx = "Loop", .category = Category::Control, .operands = {0, -1}, .results = -1,
    .takes = Takes::Anything, .infer = loop, .eval = no_contents, .cost = free_cost,
    .runs = alone(Autocast::Promotes, Keeps::All)},

@@ -88,6 +88,10 @@ def _tensor(tensor: torch.Tensor) -> dict:
     return {"dtype": _dtype(tensor.dtype), "shape": list(tensor.shape)}
 
 
+#: The dict of the attributes of modules that the program changes.
+STATE = "module_state"
+
+
 class _Writer:
     def __init__(self, module):
         self.module = module
@@ -95,6 +99,9 @@ class _Writer:
         self.names = {}        # value name -> name of the parameter that it is
         self.parameters = {}   # parameter name -> entry
         self.by_identity = {}  # tensor -> first name
+        self.keys = 0          # names of attributes that are values of their own
+        self.changed = set()   # names of attributes that the program sets
+        self.state = {}        # path of such an attribute of a module -> what it holds before
         self.kinds = {id(p): "parameter" for p in module.parameters()}
 
     def run(self, graph, name: str) -> dict:
@@ -102,7 +109,9 @@ class _Writer:
         if inputs and inputs[0].type().kind() == "ClassType":
             self.objects[inputs[0].debugName()] = ("", self.module)
             inputs = inputs[1:]
+        self.changed = {n.s("name") for n in graph.findAllNodes("prim::SetAttr", recurse=True)}
         nodes = self.nodes(graph.nodes())
+        nodes = self.first_state() + nodes
         return {
             "format": "torchscript-json",
             "version": VERSION,
@@ -134,8 +143,10 @@ class _Writer:
     def nodes(self, nodes) -> list[dict]:
         result = []
         for node in nodes:
-            if node.kind() == "prim::GetAttr":
+            if node.kind() == "prim::GetAttr" and next(node.inputs()).debugName() in self.objects:
                 result += self.attribute(node)
+            elif node.kind() in ("prim::CreateObject", "prim::GetAttr", "prim::SetAttr"):
+                result += self.of_script_class(node)
             else:
                 result.append(self.node(node))
         return result
@@ -174,25 +185,82 @@ class _Writer:
 
     def attribute(self, node) -> list[dict]:
         """A module's attribute: nothing is left of it but what it holds."""
-        owner = next(node.inputs()).debugName()
-        path, holder = self.objects[owner]
+        path, holder = self.objects[next(node.inputs()).debugName()]
         field = node.s("name")
         path = f"{path}.{field}" if path else field
-        held = getattr(holder, field)
         output = node.output().debugName()
+        held = getattr(holder, field)
         if isinstance(held, torch.Tensor):
             self.names[output] = self.parameter(path, held)
             return []
         if isinstance(held, torch.ScriptObject):
             return self.packed(path, held, node)
-        if isinstance(
-                held,
-            (torch.nn.Module, torch.jit.RecursiveScriptModule)) or type(held).__module__.startswith("torch.jit"):
+        if field in self.changed:
+            self.state[path] = held
+            return self.item("aten::__getitem__", path, [STATE], [self.value(node.output())])
+        is_module = isinstance(held, (torch.nn.Module, torch.jit.RecursiveScriptModule))
+        if is_module or type(held).__module__.startswith("torch.jit") or node.output().type().kind() == "ClassType":
             self.objects[output] = (path, held)
             return []
+        if isinstance(held, dict):
+            return self.dict_of_constants(path, held, node)
         constant = {"op": "prim::Constant", "inputs": [], "outputs": [self.value(node.output())],
                     "attributes": {"value": self.literal(held), "from_attr": path}}
         return [constant]
+
+    def dict_of_constants(self, path: str, held: dict, node) -> list[dict]:
+        nodes, parts = [], []
+        for part in (item for pair in held.items() for item in pair):
+            parts.append(f"{path}.{len(parts)}")
+            nodes.append({
+                "op": "prim::Constant", "inputs": [], "outputs": [{"name": parts[-1], "type": type(part).__name__}],
+                "attributes": {"value": self.literal(part), "from_attr": path}
+            })
+        nodes.append({"op": "prim::DictConstruct", "inputs": parts, "outputs": [self.value(node.output())],
+                      "attributes": {}})
+        return nodes
+
+    def of_script_class(self, node) -> list[dict]:
+        """An object that the program makes itself: a dict of its attributes; a module's attribute that it changes: an
+        item of the dict of all of these."""
+        inputs = [self.name(v) for v in node.inputs()]
+        outputs = [self.value(v) for v in node.outputs()]
+        if node.kind() == "prim::CreateObject":
+            return [{"op": "prim::DictConstruct", "inputs": [], "outputs": outputs, "attributes": {}}]
+        if node.kind() == "prim::GetAttr":
+            return self.item("aten::__getitem__", node.s("name"), inputs, outputs)
+        key, owner = node.s("name"), self.objects.get(next(node.inputs()).debugName())
+        if owner:
+            path, holder = owner
+            held = getattr(holder, key)
+            key = f"{path}.{key}" if path else key
+            self.state[key], inputs[0] = held, STATE
+        return self.item("aten::_set_item", key, inputs, outputs)
+
+    def item(self, op: str, key: str, inputs: list[str], outputs: list[dict]) -> list[dict]:
+        """What reads or sets the item of a dict, the first of the inputs."""
+        self.keys += 1
+        name = f"attribute_name.{self.keys}"
+        return [{"op": "prim::Constant", "inputs": [], "outputs": [{"name": name, "type": "str"}],
+                 "attributes": {"value": key}},
+                {"op": op, "inputs": [inputs[0], name, *inputs[1:]], "outputs": outputs, "attributes": {}}]
+
+    def first_state(self) -> list[dict]:
+        """The attributes that the program changes, as they are before it runs."""
+        nodes, parts = [], []
+        for path, held in self.state.items():
+            for suffix, value in (("name", path), ("value", held)):
+                if isinstance(value, torch.Tensor):
+                    parts.append(self.parameter(path, value))
+                    continue
+                parts.append(f"{STATE}.{path}.{suffix}")
+                nodes.append({"op": "prim::Constant", "inputs": [], "outputs": [{"name": parts[-1]}],
+                              "attributes": {"value": self.literal(value)}})
+                nodes[-1]["outputs"][0]["type"] = "NoneType" if value is None else type(value).__name__
+        if parts:
+            nodes.append({"op": "prim::DictConstruct", "inputs": parts, "outputs": [{"name": STATE, "type": "Dict"}],
+                          "attributes": {}})
+        return nodes
 
     def parameter(self, path: str, tensor: torch.Tensor) -> str:
         key = (tensor.data_ptr(), tuple(tensor.shape),

@@ -23,6 +23,7 @@ std::optional<std::int64_t> rounds_while(const GraphBuilder& body, const std::ve
 /// `do body while (condition)`: `condition` is computed from the next values; the first round is known to run.
 std::optional<std::int64_t> rounds_until(const GraphBuilder& body, const std::vector<Carried>& carried,
                                          ValueId condition);
+std::optional<std::int64_t> rounds_until(const Graph& body, const std::vector<Carried>& carried, ValueId condition);
 
 /// The integer that a value is known to hold, if it holds just one.
 std::optional<std::int64_t> known_integer(const GraphBuilder&, ValueId);

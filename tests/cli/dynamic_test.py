@@ -1,0 +1,167 @@
+"""What a report says of dims that data decides, held against runs of the program itself.
+
+    python3 tests/cli/dynamic_test.py build/release/perfc
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PERFC = sys.argv.pop(1) if len(sys.argv) > 1 else str(ROOT / "build/release/perfc")
+KEPT = """#[version = "perfc-ir/1"]
+def @main(%boxes: Tensor[(1, 4000, 4), float32], %scores: Tensor[(1, 5, 4000), float32],
+          %x: Tensor[(4000, 4096), float32]) {
+  %3 = const[1000] : Tensor[(1,), int64];
+  %4 = vision.non_max_suppression(%boxes, %scores, %3) : Tensor[(found, 3), int64] @kept;
+  %5 = const[2] : Tensor[(), int64];
+  %6 = take(%4, %5, axis=1) : Tensor[(found,), int64];
+  %7 = take(%x, %6, axis=0) : Tensor[(found, 4096), float32];
+  %8 = weight : Tensor[(4096, 4096), float32];
+  %9 = nn.dense(%7, %8) : Tensor[(found, 4096), float32];
+  (%9)
+}
+"""
+LEVELS = """#[version = "perfc-ir/1"]
+def @main(%levels: Tensor[(1000,), int64], %x: Tensor[(1000, 64), float32]) {
+  %2 = const[0] : Tensor[(), int64];
+  %3 = equal(%levels, %2);
+  %4 = nonzero(%3) @first;
+  %5 = const[1] : Tensor[(), int64];
+  %6 = equal(%levels, %5);
+  %7 = nonzero(%6) @second;
+  %8 = nonzero(%6) @again;
+  %9 = nonzero(%levels) @any;
+  (%4, %7, %8, %9)
+}
+"""
+UNBOUNDED = """#[version = "perfc-ir/1"]
+def @main(%n: Tensor[(), int64]) {
+  %1 = const[0] : Tensor[(), int64];
+  %2 = const[1] : Tensor[(), int64];
+  %3 = arange(%1, %n, %2) @count;
+  %4 = cast(%3, to="float32");
+  (%4)
+}
+"""
+STATIC = """#[version = "perfc-ir/1"]
+def @main(%x: Tensor[(8, 64), float32]) {
+  %1 = nn.relu(%x);
+  (%1)
+}
+"""
+
+
+def perfc(*args, model=None):
+    done = subprocess.run([PERFC, *map(str, args)], input=model, capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+def prediction(model, *args):
+    code, out, err = perfc("-", "--json", *args, model=model)
+    assert code == 0, err
+    (only,) = json.loads(out)["predictions"]
+    return only
+
+
+class Dynamic(unittest.TestCase):
+    def test_each_policy_takes_its_extent(self):
+        wanted = (("least", 1, "boxes"), ("typical", 1000, "an image keeps"), ("upper", 5000, "boxes"))
+        for policy, extent, by in wanted:
+            dynamic = prediction(KEPT, "--dynamic", policy)["dynamic"]
+            (node,) = dynamic["nodes"]
+            self.assertEqual(dynamic["taken"], policy)
+            self.assertEqual((node["op"], node["name"]), ("vision.non_max_suppression", "kept"))
+            self.assertEqual(node["extents"], [extent])
+            self.assertTrue(node["by"].startswith(by), node["by"])
+        self.assertEqual(prediction(KEPT), prediction(KEPT, "--dynamic", "typical"))
+
+    def test_the_range_is_that_of_runs_at_both_ends(self):
+        physics = ("--predictor", "whitebox")
+        least, taken, upper = (prediction(KEPT, "--dynamic", d, *physics) for d in ("least", "typical", "upper"))
+        self.assertLess(least["device_ms"], taken["device_ms"])
+        self.assertLess(taken["device_ms"], upper["device_ms"])
+        for run in (least, taken, upper):
+            for end, of in zip(run["dynamic"]["device_ms_range"], (least, upper)):
+                self.assertAlmostEqual(end / of["device_ms"], 1, places=4)
+            share = 1 - least["device_ms"] / run["device_ms"]
+            self.assertAlmostEqual(run["dynamic"]["share_of_device"], share, places=4)
+            self.assertEqual(run["dynamic"]["not_covered"], "")
+
+    def test_intervals_reach_from_the_least_to_the_most(self):
+        given = {n: prediction(KEPT, "--bound", f"kept={n}") for n in (1, 1000, 5000)}
+        taken = prediction(KEPT)
+        for key in ("latency_ms_interval", "memory_mib_interval", "energy_j_interval"):
+            ends = [given[n][key] for n in given]
+            self.assertEqual(taken[key], [min(lo for lo, _ in ends), max(hi for _, hi in ends)], key)
+            self.assertLess(taken[key][0], given[1000][key][0])
+            self.assertGreater(taken[key][1], given[1000][key][1])
+
+    def test_a_given_extent_is_the_same_as_a_fixed_dim(self):
+        for bound in ("kept=37", "found=37"):
+            given = prediction(KEPT, "--bound", bound)
+            self.assertEqual(given["dynamic"]["nodes"][0]["by"], "--bound")
+            self.assertEqual(given["dynamic"]["nodes"][0]["extents"], [37])
+            self.assertEqual(given["dynamic"]["share_of_device"], 0)
+            fixed = prediction(KEPT.replace("found", "37"))
+            self.assertNotIn("dynamic", fixed)
+            self.assertEqual({k: v for k, v in given.items() if k != "dynamic"}, fixed)
+
+    def test_selections_of_different_values_share_what_there_is(self):
+        def extents(policy):
+            return {n["name"]: n["extents"] for n in prediction(LEVELS, "--dynamic", policy)["dynamic"]["nodes"]}
+
+        self.assertEqual(extents("typical"), {"first": [500], "second": [500], "again": [500], "any": [1000]})
+        self.assertEqual(extents("upper"), {"first": [1000], "second": [1000], "again": [1000], "any": [1000]})
+
+    def test_refused_with_the_nodes_name(self):
+        code, out, err = perfc("-", "--dynamic", "refuse", model=KEPT)
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("'kept': error: vision.non_max_suppression has the open type Tensor[(found, 3), int64]", err)
+        self.assertIn("--dynamic typical", err)
+
+    def test_without_a_rule_the_user_says_it(self):
+        code, _, err = perfc("-", model=UNBOUNDED)
+        self.assertEqual(code, 1)
+        self.assertIn("'count': error: arange has the open type Tensor[(?,), int64]", err)
+        self.assertIn("--bound count=N", err)
+        given = prediction(UNBOUNDED, "--bound", "count=100")
+        node = {"op": "arange", "name": "count", "extents": [100], "by": "--bound"}
+        self.assertEqual(given["dynamic"]["nodes"], [node])
+
+    def test_reports_of_other_models_say_nothing(self):
+        self.assertNotIn("dynamic", prediction(STATIC, "--dynamic", "upper"))
+        self.assertNotIn("dynamic", perfc("-", model=STATIC)[1])
+        code, _, err = perfc("-", "--bound", "x=1", model=STATIC)
+        self.assertEqual(code, 1)
+        self.assertIn("is named 'x': the model has none", err)
+
+    def test_the_text_names_nodes_and_shares(self):
+        _, out, _ = perfc("-", model=KEPT)
+        self.assertRegex(out, r"dynamic +typical +\d+\.\d % of device time rests on dims that data decides: ")
+        self.assertRegex(out, r"\n +1000  vision\.non_max_suppression kept: an image keeps ")
+
+    def test_import_leaves_dims_open(self):
+        code, out, _ = perfc("import", "-", model=LEVELS)
+        self.assertEqual(code, 0)
+        self.assertIn("nonzero(%3) : Tensor[(1, ?), int64] @first", out)
+        code, out, _ = perfc("opt", "-", model=KEPT)
+        self.assertIn("Tensor[(found, 4096), float32]", out)
+
+    def test_budgets_say_it_too(self):
+        with tempfile.TemporaryDirectory() as folder:
+            model = pathlib.Path(folder, "kept.pir")
+            model.write_text(KEPT)
+            upper = prediction(KEPT, "--dynamic", "upper")
+            between = (prediction(KEPT)["latency_ms"] + upper["latency_ms"]) / 2
+            for policy, code in (("typical", 0), ("upper", 3)):
+                budgets = pathlib.Path(folder, "budgets.yaml")
+                budgets.write_text("models:\n  - model: kept.pir\n"
+                                   f"    dynamic: {policy}\n    max_latency_ms: {between}\n")
+                self.assertEqual(perfc("check", "--budget", budgets)[0], code)
+
+
+if __name__ == "__main__":
+    unittest.main()
