@@ -30,7 +30,7 @@ struct PassOptions {
   WrittenBy written_by = WrittenBy::Exporter;
   /// `fold-constants`, `eliminate-identity`: what a program launches stays.
   ExecMode mode = ExecMode::Compiled;
-  /// `fold-constants`, `fold-batch-norm`.
+  /// `fold-constants`, `fold-batch-norm`, `recognise-patterns`, `recognise-operators`.
   Contents contents = Contents::Types;
 };
 

@@ -21,8 +21,18 @@ Result<ValueId> as_vector(GraphBuilder& b, ValueId v) {
       {.op = op("reshape"), .operands = {v, b.constant(int64_vector({*count}))}, .name = n.name, .loc = n.loc});
 }
 
+/// The scale of 1, or the shift of 0, that the source left out: contents only where they are to be run.
+ValueId add_neutral(GraphBuilder& b, const Type& type, double element, Contents contents, const Node& n) {
+  std::shared_ptr<Data> data;
+  if (const auto count = type.elements(); contents == Contents::Kept && count) {
+    data = std::make_shared<Data>();
+    data->elements = std::vector<double>(static_cast<std::size_t>(*count), element);
+  }
+  return add_table(b, {type, data}, n.name, n.loc);
+}
+
 /// Adds the one operator that stands for a match.
-Result<ValueId> add_recognised(Rewriter& rewriter, const Recognised& r, NodeId root) {
+Result<ValueId> add_recognised(Rewriter& rewriter, const Recognised& r, NodeId root, Contents contents) {
   GraphBuilder& b = rewriter.builder();
   const Node& n = rewriter.source().node(root);
   CallSpec call{
@@ -46,17 +56,17 @@ Result<ValueId> add_recognised(Rewriter& rewriter, const Recognised& r, NodeId r
   if (r.vectors_from < call.operands.size()) {
     const auto vectors = std::span(call.operands).subspan(r.vectors_from);
     const ValueId present = *std::ranges::find_if(vectors, [](ValueId v) { return bool(v); });
+    const Type type = b.type(present);
     for (ValueId& v : vectors) {
-      // A scale of 1 or a shift of 0 that the source left out.
-      if (!v) v = add_table(b, {b.type(present), nullptr}, n.name, n.loc);
+      if (!v) v = add_neutral(b, type, &v == vectors.data() ? 1 : 0, contents, n);
     }
   }
   return b.value(std::move(call));
 }
 
-Result<Graph> fuse_decomposed(Graph graph, Recognise what, Diagnostics& diags) {
+Result<Graph> fuse_decomposed(Graph graph, Recognise what, Contents contents, Diagnostics& diags) {
   static const Decompositions decompositions;
-  const auto found = decompositions.find(MatchGraph(graph), what);
+  const auto found = decompositions.find(MatchGraph(graph, contents), what);
   if (found.empty()) return graph;
   std::vector<const Recognised*> by_root(graph.size(), nullptr);
   std::vector<bool> gone(graph.size(), false);
@@ -71,7 +81,7 @@ Result<Graph> fuse_decomposed(Graph graph, Recognise what, Diagnostics& diags) {
       if (!rewriter.copy(id)) return Failure{};
       continue;
     }
-    auto value = add_recognised(rewriter, *by_root[id], id);
+    auto value = add_recognised(rewriter, *by_root[id], id, contents);
     if (!value) return Failure{};
     rewriter.map({id, 0}, *value);
   }
@@ -281,17 +291,17 @@ Result<Graph> with_canonical_products(Graph graph, Additions additions, Diagnost
   return products.none() ? std::move(graph) : products.run(diags);
 }
 
-Result<Graph> recognise(Graph graph, Recognise what, Diagnostics& diags) {
+Result<Graph> recognise(Graph graph, Recognise what, Contents contents, Diagnostics& diags) {
   return for_each_region(std::move(graph), diags, [&](Graph g) -> Result<Graph> {
-    auto fused = fuse_decomposed(std::move(g), what, diags);
+    auto fused = fuse_decomposed(std::move(g), what, contents, diags);
     return fused ? with_canonical_products(std::move(*fused), Additions::AreBiases, diags) : std::move(fused);
   });
 }
 
 }  // namespace
 
-Result<Graph> recognise_patterns(Graph graph, const PassOptions&, Diagnostics& diags) {
-  return recognise(std::move(graph), Recognise::Everything, diags);
+Result<Graph> recognise_patterns(Graph graph, const PassOptions& options, Diagnostics& diags) {
+  return recognise(std::move(graph), Recognise::Everything, options.contents, diags);
 }
 
 Result<Graph> recognise_operators(Graph graph, const PassOptions& options, Diagnostics& diags) {
@@ -300,11 +310,11 @@ Result<Graph> recognise_operators(Graph graph, const PassOptions& options, Diagn
       return for_each_region(std::move(graph), diags,
                              [&](Graph g) { return with_canonical_products(std::move(g), Additions::Stay, diags); });
     case WrittenBy::Exporter:
-      return recognise(std::move(graph), Recognise::Operators, diags);
+      return recognise(std::move(graph), Recognise::Operators, options.contents, diags);
     case WrittenBy::Framework:
       break;
   }
-  return recognise(std::move(graph), Recognise::Everything, diags);
+  return recognise(std::move(graph), Recognise::Everything, options.contents, diags);
 }
 
 }  // namespace perfc::passes

@@ -25,12 +25,16 @@ Status dense(CallWriter& c) {
   if (!attrs) return Failure{};
   if (c.type(0).ranked() && c.type(0).rank() == 2) return c.finish("Gemm", c.operands, *attrs);
   const bool scaled = c.attrs.float_or("alpha", 1) != 1 || c.attrs.float_or("beta", 1) != 1;
-  if (!c.type(0).ranked() || !c.type(1).ranked() || c.attrs.int_or("transA", 0) != 0 || scaled) {
-    return c.error("transA, alpha and beta have no form in ONNX for data of a rank other than 2");
-  }
+  if (!c.type(0).ranked() || !c.type(1).ranked()) return c.error("data of unknown rank has no form in ONNX");
+  const std::string data = c.attrs.int_or("transA", 0) != 0 ? transposed(c, c.operands[0], c.type(0)) : c.operands[0];
   const std::string weight = c.attrs.int_or("transB", 0) != 0 ? transposed(c, c.operands[1], c.type(1)) : c.operands[1];
-  if (!c.has(2)) return c.finish("MatMul", {c.operands[0], weight});
-  return c.finish("Add", {c.value("MatMul", {c.operands[0], weight}), c.operands[2]});
+  if (!c.has(2) && !scaled) return c.finish("MatMul", {data, weight});
+  const auto times = [&](const std::string& value, double factor) {
+    return factor == 1 ? value : c.value("Mul", {value, c.number(factor, c.result().dtype())});
+  };
+  const std::string product = times(c.value("MatMul", {data, weight}), c.attrs.float_or("alpha", 1));
+  return c.has(2) ? c.finish("Add", {product, times(c.operands[2], c.attrs.float_or("beta", 1))})
+                  : c.finish_as(product);
 }
 
 Status batch_matmul(CallWriter& c) {
@@ -39,30 +43,86 @@ Status batch_matmul(CallWriter& c) {
   return c.finish(attrs->size() > 0 ? "ms:FusedMatMul" : "MatMul", c.operands, *attrs);
 }
 
+namespace {
+
+/// The extent of a dim, counted from the end, as a number.
+std::string extent(CallWriter& c, std::size_t operand, std::int64_t dim) {
+  const Shape& shape = c.type(operand).shape();
+  const Dim& d = shape[shape.size() - static_cast<std::size_t>(-dim)];
+  if (d.known()) return c.model().literal(int64_scalar(d.value()), "extent");
+  const std::string sizes = c.value("Shape", {c.operands[operand]});
+  return c.value("Gather", {sizes, c.model().literal(int64_scalar(dim), "dim")});
+}
+
+/// Fewer heads of keys than of queries.
+bool is_grouped(const Type& q, const Type& k) {
+  return q.rank() == 4 && k.rank() == 4 && k.shape()[1] != q.shape()[1] && !k.shape()[1].is(1);
+}
+
+/// Keys or values with each head repeated for the queries of its group.
+std::string repeated_heads(CallWriter& c, std::size_t operand) {
+  const Shape& shape = c.type(operand).shape();
+  const std::int64_t heads = shape[1].value(), groups = c.type(0).shape()[1].value() / heads;
+  const std::string column = c.value("Unsqueeze", {c.operands[operand], c.ints({2})});
+  const std::string wide = c.value("Expand", {column, c.ints({1, 1, groups, 1, 1})});
+  const std::string last = c.value("Reshape", {extent(c, operand, -1), c.ints({1})});
+  const std::string target = c.value("Concat", {c.ints({0, heads * groups, -1}), last}, {{"axis", std::int64_t{0}}});
+  return c.value("Reshape", {wide, target});
+}
+
+/// What query i sees: keys up to i.
+std::string seen_by_causal(CallWriter& c) {
+  const auto positions = [&](std::size_t operand, std::int64_t axis) {
+    const std::string zero = c.model().literal(int64_scalar(0), "number"),
+                      one = c.model().literal(int64_scalar(1), "number");
+    return c.value("Unsqueeze", {c.value("Range", {zero, extent(c, operand, -2), one}), c.ints({axis})});
+  };
+  return c.value("GreaterOrEqual", {positions(0, 1), positions(1, 0)});
+}
+
+}  // namespace
+
 /// softmax(q · kᵀ · scale + mask) · v. A mask of bools says what is seen.
 Status sdpa(CallWriter& c) {
   auto attrs = onnx_attributes(c, "scale is_causal enable_gqa");
   if (!attrs) return Failure{};
   const Type &q = c.type(0), &k = c.type(1), &v = c.type(2);
   if (!q.ranked() || !k.ranked() || !v.ranked()) return c.error("operands of unknown rank have no form in ONNX");
-  const bool grouped = q.rank() > 2 && k.rank() == q.rank() && k.shape()[k.rank() - 3] != q.shape()[q.rank() - 3] &&
-                       !k.shape()[k.rank() - 3].is(1);
-  if (c.attrs.int_or("is_causal", 0) != 0 || grouped) {
-    return c.error("causal attention and grouped heads are written out before they have a form in ONNX");
+  if (q.rank() < 2 || k.rank() < 2 || v.rank() < 2) return c.error("operands are no matrices");
+  std::string keys = c.operands[1], values = c.operands[2];
+  if (is_grouped(q, k)) {
+    const Dim &heads = q.shape()[1], &shared = k.shape()[1];
+    if (!heads.known() || !shared.known() || shared.value() == 0 || heads.value() % shared.value() != 0 ||
+        v.rank() != 4 || v.shape()[1] != shared) {
+      return c.error("heads that are no whole number of groups have no form in ONNX");
+    }
+    keys = repeated_heads(c, 1);
+    values = repeated_heads(c, 2);
   }
   const DType dtype = q.dtype();
-  std::string scores = c.value("MatMul", {c.operands[0], transposed(c, c.operands[1], k)});
+  std::string scores = c.value("MatMul", {c.operands[0], transposed(c, keys, k)});
   const Dim& head = q.shape().back();
-  const double fallback = head.known() && head.value() > 0 ? 1 / std::sqrt(static_cast<double>(head.value())) : 0;
-  const double scale = c.attrs.float_or("scale", fallback);
-  if (scale == 0) return c.error("its scale is not known");
-  scores = c.value("Mul", {scores, c.number(scale, dtype)});
+  if (const double scale = c.attrs.float_or("scale", static_cast<double>(c.attrs.int_or("scale", 0))); scale != 0) {
+    scores = c.value("Mul", {scores, c.number(scale, dtype)});
+  } else if (head.known()) {
+    scores = c.value("Mul", {scores, c.number(1 / std::sqrt(static_cast<double>(head.value())), dtype)});
+  } else {
+    const Attrs to{{"to", std::int64_t{onnx::onnx_number(dtype)}}};
+    scores = c.value("Div", {scores, c.value("Sqrt", {c.value("Cast", {extent(c, 0, -1)}, to)})});
+  }
+  if (c.attrs.int_or("is_causal", 0) != 0) {
+    scores = c.value("Where", {seen_by_causal(c), scores, c.number(-INFINITY, dtype)});
+  }
   if (c.has(3) && c.type(3).dtype() == DType::Bool) {
     scores = c.value("Where", {c.operands[3], scores, c.number(-INFINITY, dtype)});
   } else if (c.has(3)) {
     scores = c.value("Add", {scores, c.operands[3]});
   }
-  return c.finish("MatMul", {c.value("Softmax", {scores}, {{"axis", std::int64_t{-1}}}), c.operands[2]});
+  std::string weights = c.value("Softmax", {scores}, {{"axis", std::int64_t{-1}}});
+  if (c.has(3) && c.type(3).dtype() == DType::Bool) {  // a query that sees nothing is given nothing
+    weights = c.value("Where", {c.value("IsNaN", {weights}), c.number(0, dtype), weights});
+  }
+  return c.finish("MatMul", {weights, values});
 }
 
 /// x + bias along an axis, + skip.
