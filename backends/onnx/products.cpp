@@ -21,6 +21,9 @@ std::string transposed(CallWriter& c, const std::string& value, const Type& type
 
 /// Gemm multiplies matrices; of data with more dims it is MatMul.
 Status dense(CallWriter& c) {
+  if (is_integer(c.type(0).dtype()) && bits(c.type(0).dtype()) < 32) {
+    return c.error("a product of small integers into their own type has no form in ONNX");
+  }
   auto attrs = onnx_attributes(c, "alpha beta transA transB");
   if (!attrs) return Failure{};
   if (c.type(0).ranked() && c.type(0).rank() == 2) return c.finish("Gemm", c.operands, *attrs);
@@ -54,22 +57,6 @@ std::string extent(CallWriter& c, std::size_t operand, std::int64_t dim) {
   return c.value("Gather", {sizes, c.model().literal(int64_scalar(dim), "dim")});
 }
 
-/// Fewer heads of keys than of queries.
-bool is_grouped(const Type& q, const Type& k) {
-  return q.rank() == 4 && k.rank() == 4 && k.shape()[1] != q.shape()[1] && !k.shape()[1].is(1);
-}
-
-/// Keys or values with each head repeated for the queries of its group.
-std::string repeated_heads(CallWriter& c, std::size_t operand) {
-  const Shape& shape = c.type(operand).shape();
-  const std::int64_t heads = shape[1].value(), groups = c.type(0).shape()[1].value() / heads;
-  const std::string column = c.value("Unsqueeze", {c.operands[operand], c.ints({2})});
-  const std::string wide = c.value("Expand", {column, c.ints({1, 1, groups, 1, 1})});
-  const std::string last = c.value("Reshape", {extent(c, operand, -1), c.ints({1})});
-  const std::string target = c.value("Concat", {c.ints({0, heads * groups, -1}), last}, {{"axis", std::int64_t{0}}});
-  return c.value("Reshape", {wide, target});
-}
-
 /// What query i sees: keys up to i.
 std::string seen_by_causal(CallWriter& c) {
   const auto positions = [&](std::size_t operand, std::int64_t axis) {
@@ -84,23 +71,13 @@ std::string seen_by_causal(CallWriter& c) {
 
 /// softmax(q · kᵀ · scale + mask) · v. A mask of bools says what is seen.
 Status sdpa(CallWriter& c) {
-  auto attrs = onnx_attributes(c, "scale is_causal enable_gqa");
+  auto attrs = onnx_attributes(c, "scale is_causal");
   if (!attrs) return Failure{};
   const Type &q = c.type(0), &k = c.type(1), &v = c.type(2);
   if (!q.ranked() || !k.ranked() || !v.ranked()) return c.error("operands of unknown rank have no form in ONNX");
   if (q.rank() < 2 || k.rank() < 2 || v.rank() < 2) return c.error("operands are no matrices");
-  std::string keys = c.operands[1], values = c.operands[2];
-  if (is_grouped(q, k)) {
-    const Dim &heads = q.shape()[1], &shared = k.shape()[1];
-    if (!heads.known() || !shared.known() || shared.value() == 0 || heads.value() % shared.value() != 0 ||
-        v.rank() != 4 || v.shape()[1] != shared) {
-      return c.error("heads that are no whole number of groups have no form in ONNX");
-    }
-    keys = repeated_heads(c, 1);
-    values = repeated_heads(c, 2);
-  }
   const DType dtype = q.dtype();
-  std::string scores = c.value("MatMul", {c.operands[0], transposed(c, keys, k)});
+  std::string scores = c.value("MatMul", {c.operands[0], transposed(c, c.operands[1], k)});
   const Dim& head = q.shape().back();
   if (const double scale = c.attrs.float_or("scale", static_cast<double>(c.attrs.int_or("scale", 0))); scale != 0) {
     scores = c.value("Mul", {scores, c.number(scale, dtype)});
@@ -122,7 +99,7 @@ Status sdpa(CallWriter& c) {
   if (c.has(3) && c.type(3).dtype() == DType::Bool) {  // a query that sees nothing is given nothing
     weights = c.value("Where", {c.value("IsNaN", {weights}), c.number(0, dtype), weights});
   }
-  return c.finish("MatMul", {weights, values});
+  return c.finish("MatMul", {weights, c.operands[2]});
 }
 
 /// x + bias along an axis, + skip.

@@ -105,6 +105,7 @@ Status uneven_pool(CallWriter& c, std::string_view reduction) {
     const Dim &n = x.shape()[a], &windows = y.shape()[a];
     if (!n.known() || !windows.known() || windows.value() < 1 || windows.value() > kMostWindows)
       return c.error("windows that differ in size have a form in ONNX for known extents, at most 1,024");
+    if (n == windows) continue;
     value = windows_along(c, value, static_cast<std::int64_t>(a), n.value(), windows.value(), reduction);
   }
   return c.finish_as(value);

@@ -3,7 +3,7 @@
 random: onnx.checker passes them, onnxruntime runs them, and every value has the type that perfc says. What the
 frameworks themselves compute is not known here: the files have no weights (torch_test.py has programs that do).
 
-usage: frameworks_test.py [--all] [FILE…]     without --all the smaller models, every sixth
+usage: frameworks_test.py [--all] [FILE…]     without --all a few of the smallest files of each format
 
 frameworks.tsv: models of which something else is known, and why.
 """
@@ -23,8 +23,7 @@ EXPLAINED = HERE / "frameworks.tsv"
 SUFFIXES = (".onnx", ".json", ".pt2", ".pb", ".pbtxt", ".pdmodel")
 FOLDERS = ("torchscript", "pt2", "tf_text", "tf_frozen", "tf_bin", "paddle")
 MOST_BYTES = {True: 1 << 30, False: 48 << 20}  # of weights, with --all and without
-EVERY = 6
-SECONDS = 300
+FEW = 4
 
 
 def compute(file: pathlib.Path, folder: pathlib.Path, most: int):
@@ -33,7 +32,7 @@ def compute(file: pathlib.Path, folder: pathlib.Path, most: int):
     import feeds
     import runs
     out = folder / "out.onnx"
-    code, stderr = runs.perfc(support.PERFC, "opt", file, "--batch", 2, "-o", out)
+    code, stderr = runs.perfc(support.PERFC, "opt", file, "-o", out)
     if code != 0:
         return runs.Outcome("unwritten", runs.error_of(stderr))
     model = onnx.load(str(out), load_external_data=False)
@@ -72,7 +71,8 @@ def main() -> int:
     files = [pathlib.Path(f).resolve() for f in args.files] or sorted(
         f for kind in FOLDERS for f in root.rglob("*") if f.suffix in SUFFIXES and kind in f.parts)
     if not args.all and not args.files:
-        files = files[::EVERY]
+        files = [f for kind in FOLDERS
+                 for f in sorted((f for f in files if kind in f.parts), key=lambda f: (f.stat().st_size, f))[:FEW]]
     python = support.reference_python()
     rows, explained, problems = [], {}, []
     for file in files:

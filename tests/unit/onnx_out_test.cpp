@@ -22,7 +22,7 @@ std::string text_of(const std::string& path) {
 TEST(OnnxOut, EveryOperatorHasARow) {
   std::map<std::string, int> rows;
   for (const OnnxForm& form : onnx_forms()) ++rows[std::string(form.op)];
-  for (const OpDef& def : op_table()) EXPECT_EQ(rows[std::string(def.name)], 1) << def.name;
+  for (const OpDef* def : op_table()) EXPECT_EQ(rows[std::string(def->name)], 1) << def->name;
   EXPECT_EQ(rows.size(), op_table().size());
 }
 
