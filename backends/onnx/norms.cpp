@@ -122,8 +122,8 @@ Status layer_norm(CallWriter& c) {
   return c.finish("LayerNormalization", inputs, *attrs);
 }
 
-/// By the variance plus ε, where it says which; else ε is 1e-9, of the deviation (MeanVarianceNormalization of ONNX, whose
-/// definition is typed for float32 alone).
+/// By the variance plus ε, where it says which; else ε is 1e-9, of the deviation (MeanVarianceNormalization of ONNX,
+/// whose definition is typed for float32 alone).
 Status mean_variance_norm(CallWriter& c) {
   if (!onnx_attributes(c, "axes epsilon")) return Failure{};
   const bool of_variance = c.attrs.has("epsilon");

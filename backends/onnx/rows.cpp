@@ -88,7 +88,8 @@ constexpr OnnxRow kOnnxRows[] = {
   {.op = "bitwise_or"},
   {.op = "bitwise_xor"},
   {.op = "bit_shift", .write = write::bit_shift},
-  {.op = "atan2", .expression = "Where(Equal(b, 0), Mul(Sign(a), 1.5707963267948966), Add(Atan(Div(a, b)), Where(Less(b, 0), "
+  {.op = "atan2", .expression = "Where(Equal(b, 0), Mul(Sign(a), 1.5707963267948966), Add(Atan(Div(a, b)), "
+   "Where(Less(b, 0), "
    "Where(Less(a, 0), -3.141592653589793, 3.141592653589793), 0)))"},
   {.op = "floor_divide", .write = write::floor_divide},
   {.op = "trunc_divide", .write = write::trunc_divide},
@@ -110,9 +111,11 @@ constexpr OnnxRow kOnnxRows[] = {
   {.op = "nn.mse_loss", .expression = "Pow(Sub(a, b), 2)"},
   {.op = "nn.smooth_l1_loss", .expression = "Where(Less(Abs(Sub(a, b)), $beta=1), Div(Mul(Pow(Sub(a, b), 2), 0.5), "
    "$beta=1), Sub(Abs(Sub(a, b)), Mul($beta=1, 0.5)))"},
-  {.op = "nn.huber_loss", .expression = "Where(Less(Abs(Sub(a, b)), $delta=1), Mul(Pow(Sub(a, b), 2), 0.5), Mul($delta=1, "
+  {.op = "nn.huber_loss", .expression = "Where(Less(Abs(Sub(a, b)), $delta=1), Mul(Pow(Sub(a, b), 2), 0.5), "
+   "Mul($delta=1, "
    "Sub(Abs(Sub(a, b)), Mul($delta=1, 0.5))))"},
-  {.op = "nn.binary_cross_entropy", .expression = "Neg(Add(Mul(b, Max(Log(a), -100)), Mul(Sub(1, b), Max(Log(Sub(1, a)), "
+  {.op = "nn.binary_cross_entropy", .expression = "Neg(Add(Mul(b, Max(Log(a), -100)), Mul(Sub(1, b), Max(Log(Sub(1, "
+   "a)), "
    "-100))))"},
   {.op = "where"},
   {.op = "nn.relu", .of_integers = "Max(a, 0)"},

@@ -45,6 +45,8 @@ def compute(file: pathlib.Path, folder: pathlib.Path, most: int):
         onnx.save(wide, str(folder / "wide.onnx"))
         feed = feeds.inputs_of(wide)
         values = runs.run(runs.session(str(folder / "wide.onnx")), feed)
+    except ValueError:  # inputs of more than MOST_BYTES
+        return runs.Outcome("big")
     except Exception as e:  # noqa: BLE001
         return runs.Outcome("onnxruntime", runs.first_line(e))
     flaws = runs.shape_flaws(wide, {**feed, **values})
