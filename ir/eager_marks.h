@@ -1,6 +1,6 @@
 #pragma once
 /// Attributes by which a PyTorch program's importer says what eager execution launches where the operators alone do
-/// not. Compilers ask them only what is written in place.
+/// not (compilers ask them only what is written in place), and by which importers say what a call does not say itself.
 #include <string_view>
 
 #include "ir/attrs.h"
@@ -14,6 +14,12 @@ inline constexpr std::string_view kLaunched = "launched";
 /// Marks a call that is written out here but is part of what another call's kernel does: where an in-place operator
 /// writes, how several index tensors meet.
 inline constexpr std::string_view kInside = "inside";
+
+/// Names the operator that a call stands for: it costs as much, but does not compute the same.
+inline constexpr std::string_view kStandsFor = "stands_for";
+
+/// Marks a pool whose windows are those of an adaptive pool and differ in size: the window that it says is the largest.
+inline constexpr std::string_view kUneven = "uneven";
 
 /// The attributes with one of these marks.
 inline Attrs with_mark(Attrs attrs, std::string_view mark) {

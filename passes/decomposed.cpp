@@ -71,11 +71,12 @@ bool layer_norm(const MatchGraph& g, const Match& m, Attrs& attrs) {
   return true;
 }
 
-/// Are all elements of v known to be 1?
-bool all_ones(const MatchGraph& g, ValueId v) {
-  const Data* ones = g.graph.data(v);
-  return ones && ones->floats() && std::ranges::all_of(*ones->floats(), [](double x) { return x == 1; });
+/// Are all elements of v known to be `wanted`?
+bool all_are(const MatchGraph& g, ValueId v, double wanted) {
+  const Data* data = g.graph.data(v);
+  return data && data->floats() && std::ranges::all_of(*data->floats(), [&](double x) { return x == wanted; });
 }
+bool all_ones(const MatchGraph& g, ValueId v) { return all_are(g, v, 1); }
 
 /// A norm over the last axis without a scale of its own.
 bool scaled_layer_norm(const MatchGraph& g, const Match& m, Attrs& attrs) {
@@ -93,6 +94,7 @@ bool mean_variance_norm(const MatchGraph& g, const Match& m, Attrs& attrs) {
   const auto mean_axes = kept_axes(g, m["mean"]);
   if (!mean_axes || mean_axes != kept_axes(g, m["variance"]) || !g.is_scalar(m["epsilon"])) return false;
   attrs.set("axes", *mean_axes);
+  if (g.contents == Contents::Kept) attrs.set("epsilon", g.scalar_or(m["epsilon"], 0));
   return true;
 }
 
@@ -111,6 +113,7 @@ bool group_norm(const MatchGraph& g, const Match& m, Attrs& attrs) {
   const Type& grouped = g.type(m["grouped"]);
   const auto groups = g.type(m["ones"]).elements();
   if (!groups || !grouped.ranked() || grouped.rank() < 3 || !grouped.shape()[1].is(*groups)) return false;
+  if (g.contents == Contents::Kept && !(all_ones(g, m["ones"]) && all_are(g, m["zeros"], 0))) return false;
   if (g.graph.data(m["ones"]) && !all_ones(g, m["ones"])) return false;
   if (!g.is_weight(m["ones"]) || !g.is_weight(m["zeros"]) || !per_channel(g, m["gamma"], m["x"]) ||
       (m["beta"] && !per_channel(g, m["beta"], m["x"]))) {
@@ -161,6 +164,9 @@ bool batch_norm(const MatchGraph& g, const Match& m, Attrs& attrs) {
 bool l2_normalize(const MatchGraph& g, const Match& m, Attrs& attrs) {
   const auto axes = kept_axes(g, m["norm"]);
   if (!axes || axes->size() != 1) return false;
+  // A bound that only keeps zeros apart.
+  if (g.contents == Contents::Kept && m["low"] && !(g.is_scalar(m["low"]) && g.scalar_or(m["low"], 1) <= 1e-5))
+    return false;
   attrs.set("axis", axes->front());
   attrs.set("p", std::int64_t{2});
   return true;

@@ -9,7 +9,11 @@
 
 namespace perfc::passes {
 
-bool MatchGraph::is_scalar(ValueId v) const { return is_weight(v) && type(v).is_tensor() && type(v).elements() == 1; }
+bool MatchGraph::is_scalar(ValueId v) const {
+  if (!is_weight(v) || !type(v).is_tensor() || type(v).elements() != 1) return false;
+  const Data* data = graph.data(v);
+  return contents == Contents::Types || (data && data->fully_known());
+}
 
 double MatchGraph::scalar_or(ValueId v, double fallback) const {
   const Data* data = v ? graph.data(v) : nullptr;

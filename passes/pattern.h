@@ -16,21 +16,24 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "passes/pass.h"
 
 namespace perfc::passes {
 
 /// A graph with what the matcher needs to look up.
 struct MatchGraph {
-  explicit MatchGraph(const Graph& g) : graph(g), uses(g.use_counts()), weight(g.weight_only()) {}
+  explicit MatchGraph(const Graph& g, Contents contents = Contents::Types)
+      : graph(g), contents(contents), uses(g.use_counts()), weight(g.weight_only()) {}
 
   const Graph& graph;
+  const Contents contents;          ///< `Kept`: what is not known is not taken for what it usually is
   std::vector<std::uint32_t> uses;  ///< by node
   std::vector<bool> weight;         ///< by node: computed from constants alone
 
   const Node& node(ValueId v) const { return graph.node(v); }
   const Type& type(ValueId v) const { return graph.type(v); }
   bool is_weight(ValueId v) const { return v && weight[v.node]; }
-  /// A constant with one element.
+  /// A constant with one element, which is known where contents are kept.
   bool is_scalar(ValueId v) const;
   /// Its value, or `fallback` when the contents are not known.
   double scalar_or(ValueId v, double fallback) const;

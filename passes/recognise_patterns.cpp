@@ -36,8 +36,19 @@ ValueId mask_of_bools(Rewriter& rewriter, ValueId numbers, BoolMasks& masks) {
   return found->second;
 }
 
+/// The scale of 1, or the shift of 0, that the source left out: contents only where they are to be run.
+ValueId add_neutral(GraphBuilder& b, const Type& type, double element, Contents contents, const Node& n) {
+  std::shared_ptr<Data> data;
+  if (const auto count = type.elements(); contents == Contents::Kept && count) {
+    data = std::make_shared<Data>();
+    data->elements = std::vector<double>(static_cast<std::size_t>(*count), element);
+  }
+  return add_table(b, {type, data}, n.name, n.loc);
+}
+
 /// Adds the one operator that stands for a match.
-Result<ValueId> add_recognised(Rewriter& rewriter, const Recognised& r, NodeId root, BoolMasks& masks) {
+Result<ValueId> add_recognised(Rewriter& rewriter, const Recognised& r, NodeId root, BoolMasks& masks,
+                               Contents contents) {
   GraphBuilder& b = rewriter.builder();
   const Node& n = rewriter.source().node(root);
   CallSpec call{
@@ -62,9 +73,9 @@ Result<ValueId> add_recognised(Rewriter& rewriter, const Recognised& r, NodeId r
   if (r.vectors_from < call.operands.size()) {
     const auto vectors = std::span(call.operands).subspan(r.vectors_from);
     const ValueId present = *std::ranges::find_if(vectors, [](ValueId v) { return bool(v); });
+    const Type type = b.type(present);
     for (ValueId& v : vectors) {
-      // A scale of 1 or a shift of 0 that the source left out.
-      if (!v) v = add_table(b, {b.type(present), nullptr}, n.name, n.loc);
+      if (!v) v = add_neutral(b, type, &v == vectors.data() ? 1 : 0, contents, n);
     }
   }
   return b.value(std::move(call));
@@ -72,7 +83,7 @@ Result<ValueId> add_recognised(Rewriter& rewriter, const Recognised& r, NodeId r
 
 Result<Graph> fuse_decomposed(Graph graph, Recognise what, Contents contents, Diagnostics& diags) {
   static const Decompositions decompositions;
-  auto found = decompositions.find(MatchGraph(graph), what);
+  auto found = decompositions.find(MatchGraph(graph, contents), what);
   if (found.empty()) return graph;
   std::vector<const Recognised*> by_root(graph.size(), nullptr);
   std::vector<bool> gone(graph.size(), false);
@@ -89,7 +100,7 @@ Result<Graph> fuse_decomposed(Graph graph, Recognise what, Contents contents, Di
       if (!rewriter.copy(id)) return Failure{};
       continue;
     }
-    auto value = add_recognised(rewriter, *by_root[id], id, masks);
+    auto value = add_recognised(rewriter, *by_root[id], id, masks, contents);
     if (!value) return Failure{};
     rewriter.map({id, 0}, *value);
   }

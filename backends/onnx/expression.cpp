@@ -48,6 +48,8 @@ Attr onnx_value(std::string_view name, const Attr& value) {
   if (const auto* whole = std::get_if<std::int64_t>(&value); whole && is_real(name)) {
     return Attr(static_cast<double>(*whole));
   }
+  const auto* list = std::get_if<std::vector<std::int64_t>>(&value);
+  if (list && list->size() == 1 && name.starts_with("detect_")) return Attr(list->front());
   static constexpr std::string_view kNames[] = {
       "to", "dtype", "output_dtype", "output_datatype", "stash_type", "softmax_precision"};
   const auto* text = std::get_if<std::string>(&value);
@@ -172,6 +174,8 @@ Result<Attrs> onnx_attributes(const CallWriter& c, std::string_view allowed) {
   for (const auto& [name, value] : c.attrs) {
     if (is_listed(allowed, name)) {
       out.set(onnx_attribute_name(name), onnx_value(name, value));
+    } else if (const auto* real = std::get_if<std::string>(&value); real && name == kStandsFor) {
+      return c.error(fmt::format("stands for '{}', which has no form in ONNX", *real));
     } else if (!says_nothing(name, value)) {
       return c.error(fmt::format("attribute '{}' has no form in ONNX", name));
     }

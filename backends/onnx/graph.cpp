@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backends/onnx/rows.h"
+#include "ir/support/text.h"
 
 namespace perfc::backends {
 
@@ -55,7 +56,13 @@ namespace {
 class GraphWriter {
  public:
   GraphWriter(ModelWriter& model, const Graph& g, pb::GraphProto& out)
-      : model_(model), g_(g), out_(out), uses_(g.use_counts()), names_(g.size()) {}
+      : model_(model), g_(g), out_(out), uses_(g.use_counts()), read_(g.size()), names_(g.size()) {
+    const auto note = [&](ValueId v) {
+      if (v) read_[v.node] = std::max<std::size_t>(read_[v.node], v.result + 1);
+    };
+    for (const Node& n : g.nodes()) std::for_each(n.operands.begin(), n.operands.end(), note);
+    std::for_each(g.results().begin(), g.results().end(), note);
+  }
 
   Status run(const std::vector<std::string>& params) {
     for (std::size_t i = 0; i < params.size(); ++i) names_[g_.params()[i].node] = {params[i]};
@@ -105,17 +112,36 @@ class GraphWriter {
     std::vector<std::string> operands;
     for (const ValueId v : n.operands) operands.push_back(name_of(v));
     CallWriter c(model_, out_, g_, n, std::move(operands), results);
+    c.read = read_[id];
     const OnnxRow* row = onnx_row(n.op);
     if (!row || !row->why_not.empty()) {
       return c.error(fmt::format("has no form in ONNX{}{}; leave it out of the model, or write the graph as .pir",
                                  row ? ": " : "", row ? row->why_not : ""));
     }
-    Status written = row->write                ? row->write(c)
+    widen_indices(c, row->int64);
+    const bool integers = !row->of_integers.empty() && c.has(0) && is_integer(c.type(0).dtype());
+    Status written = integers                  ? write_expression(c, row->of_integers)
+                     : row->write              ? row->write(c)
                      : row->expression.empty() ? write_same(c, row->onnx, row->attributes, row->since)
                                                : write_expression(c, row->expression);
     if (!written) return Failure{};
-    for (std::size_t i = 0; i < results.size(); ++i) describe(n.results[i].type, results[i]);
+    for (std::size_t i = 0; i < c.results.size(); ++i) describe(n.results[i].type, results[i]);
     return ok();
+  }
+
+  /// Operands of these numbers that are int32 become int64.
+  void widen_indices(CallWriter& c, std::string_view numbers) {
+    while (!numbers.empty()) {
+      const auto i = static_cast<std::size_t>(next_word(numbers)[0] - '0');
+      if (!c.has(i) || !c.type(i).is_tensor() || c.type(i).dtype() != DType::Int32) continue;
+      const Data* known = c.data(i);
+      if (known && known->ints() && known->fully_known() && c.type(i).is_static()) {
+        auto data = std::make_shared<Data>(*known);
+        c.operands[i] = model_.literal({Type::tensor(DType::Int64, c.type(i).shape()), data}, "ints");
+      } else {
+        c.operands[i] = c.value("Cast", {c.operands[i]}, {{"to", std::int64_t{onnx::onnx_number(DType::Int64)}}});
+      }
+    }
   }
 
   /// The type of a value that is no result of the graph.
@@ -153,6 +179,7 @@ class GraphWriter {
   const Graph& g_;
   pb::GraphProto& out_;
   const std::vector<std::uint32_t> uses_;
+  std::vector<std::size_t> read_;                ///< by node: its results up to the last one that something reads
   std::vector<std::vector<std::string>> names_;  ///< by node and result
   std::vector<std::string> result_names_;
 };

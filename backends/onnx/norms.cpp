@@ -1,13 +1,39 @@
-/// Normalisations and reductions.
+/// Normalisations.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "backends/onnx/rows.h"
 #include "ir/layout.h"
-#include "ir/support/text.h"
 
 namespace perfc::backends::write {
+
+namespace {
+
+/// By the statistics of its own data, where it is not given any.
+Status batch_norm_of_data(CallWriter& c, std::int64_t axis) {
+  const Type& x = c.type(0);
+  if (!x.ranked() || x.rank() < 2) return c.error("data of unknown rank has no form in ONNX");
+  std::vector<std::int64_t> others, trailing;
+  for (std::int64_t a = 0; a < static_cast<std::int64_t>(x.rank()); ++a) {
+    if (a != axis) others.push_back(a);
+    if (a > axis) trailing.push_back(a - axis);
+  }
+  const auto along = [&](std::size_t i) {
+    return trailing.empty() ? c.operands[i] : c.value("Unsqueeze", {c.operands[i], c.ints(trailing)});
+  };
+  const Attrs kept{{"keepdims", std::int64_t{1}}};
+  const std::string axes = c.ints(others);
+  const std::string centred = c.value("Sub", {c.operands[0], c.value("ReduceMean", {c.operands[0], axes}, kept)});
+  const std::string variance = c.value("ReduceMean", {c.value("Mul", {centred, centred}), axes}, kept);
+  const std::string epsilon = c.number(c.attrs.float_or("epsilon", 1e-5), x.dtype());
+  const std::string deviation = c.value("Sqrt", {c.value("Add", {variance, epsilon})});
+  const std::string scaled = c.value("Mul", {c.value("Div", {centred, deviation}), along(1)});
+  return c.has(2) ? c.finish("Add", {scaled, along(2)}) : c.finish_as(scaled);
+}
+
+}  // namespace
 
 /// Results after the second are statistics that old operator sets had for training.
 Status batch_norm(CallWriter& c) {
@@ -15,11 +41,15 @@ Status batch_norm(CallWriter& c) {
   if (!attrs) return Failure{};
   const std::int64_t axis = c.attrs.int_or("axis", 1);
   attrs->erase("axis");
-  if (c.results.size() > 3 || (c.results.size() > 1 && c.attrs.int_or("training_mode", 0) == 0)) {
-    return c.error("results of operator sets before 14 have no form in newer ones");
-  }
+  const bool training = c.attrs.int_or("training_mode", 0) != 0;
+  if (c.read > (training ? 3 : 1)) return c.error("results of operator sets before 14 have no form in newer ones");
+  c.results.resize(std::min<std::size_t>(c.results.size(), training ? 3 : 1));
   const auto rank = c.type(0).ranked() ? static_cast<std::int64_t>(c.type(0).rank()) : 0;
   const std::int64_t at = axis < 0 ? axis + rank : axis;
+  if (training && c.read <= 1 && !c.has(3)) {
+    c.results.resize(1);
+    return batch_norm_of_data(c, at);
+  }
   if (at == 1 || rank == 1) return c.finish("BatchNormalization", c.operands, *attrs);
   if (rank < 2 || c.results.size() > 1)
     return c.error("channels that are not the second dim have no form in ONNX here");
@@ -34,33 +64,84 @@ Status batch_norm(CallWriter& c) {
 /// Scale and bias per channel; before operator set 21 they were per group.
 Status group_norm(CallWriter& c) {
   if (c.attrs.has("groups")) { return write_same(c, "ms:GroupNorm", "activation channels_last epsilon groups", 0); }
-  auto attrs = onnx_attributes(c, "epsilon num_groups stash_type");
+  auto attrs = onnx_attributes(c, "channels_last epsilon num_groups stash_type");
   if (!attrs) return Failure{};
+  attrs->erase("channels_last");
   const Type &x = c.type(0), &scale = c.type(1);
-  if (!c.has(1) || !c.has(2) || !x.ranked() || !scale.ranked()) return c.error("needs a scale and a bias");
   const std::int64_t groups = c.attrs.int_or("num_groups", 0);
+  if (!x.ranked() || x.rank() < 2 || groups < 1) return c.error("needs data of known rank and a number of groups");
+  const std::size_t last = x.rank() - 1, axis = c.attrs.int_or("channels_last", 0) != 0 ? last : 1;
+  const Dim& channels = x.shape()[axis];
   CallWriter::Names inputs = c.operands;
-  if (x.shape()[1].known() && scale.shape()[0].is(groups) && !x.shape()[1].is(groups)) {
-    const std::int64_t each = x.shape()[1].value() / groups;
+  inputs.resize(3);
+  for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
+    if (c.has(i)) continue;
+    if (!channels.known()) return c.error("without scale and bias it needs a known number of channels");
+    inputs[i] = c.value("Expand", {c.number(i == 1 ? 1 : 0, x.dtype()), c.ints({channels.value()})});
+  }
+  if (c.has(1) && scale.ranked() && channels.known() && scale.shape()[0].is(groups) && !channels.is(groups)) {
+    const std::int64_t each = channels.value() / groups;
     for (const std::size_t i : {1, 2}) {
       const std::string column = c.value("Unsqueeze", {inputs[i], c.ints({1})});
       inputs[i] = c.value("Reshape", {c.value("Expand", {column, c.ints({groups, each})}), c.ints({-1})});
     }
   }
-  return c.finish("GroupNormalization", inputs, *attrs);
+  if (axis == 1) return c.finish("GroupNormalization", inputs, *attrs);
+  std::vector<std::int64_t> second(x.rank()), back(x.rank());
+  for (std::size_t a = 0; a <= last; ++a) {
+    second[a] = static_cast<std::int64_t>(a == 0 ? 0 : a == 1 ? last : a - 1);
+    back[static_cast<std::size_t>(second[a])] = static_cast<std::int64_t>(a);
+  }
+  inputs[0] = c.value("Transpose", {inputs[0]}, {{"perm", second}});
+  return c.finish("Transpose", {c.value("GroupNormalization", inputs, *attrs)}, {{"perm", back}});
 }
+
+namespace {
+
+/// A scale or shift that is stored as a vector, with the dims that the norm runs over: of all of them, or the last.
+std::string over_axes(CallWriter& c, std::size_t operand, std::int64_t axis) {
+  const Type &x = c.type(0), &stored = c.type(operand);
+  const auto rank = static_cast<std::int64_t>(x.rank()), first = axis < 0 ? axis + rank : axis;
+  if (rank - first < 2 || !stored.ranked() || stored.rank() != 1) return c.operands[operand];
+  const std::string extents = c.value("Shape", {c.operands[0]}, {{"start", first}});
+  return c.value(stored.shape()[0] == x.shape().back() ? "Expand" : "Reshape", {c.operands[operand], extents});
+}
+
+}  // namespace
 
 Status layer_norm(CallWriter& c) {
   auto attrs = onnx_attributes(c, "axis epsilon stash_type");
   if (!attrs) return Failure{};
-  return c.finish("LayerNormalization", c.operands, *attrs);
+  CallWriter::Names inputs = c.operands;
+  const std::int64_t axis = c.attrs.int_or("axis", -1);
+  if (c.type(0).ranked()) {
+    for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
+      if (c.has(i)) inputs[i] = over_axes(c, i, axis);
+    }
+  }
+  return c.finish("LayerNormalization", inputs, *attrs);
+}
+
+/// By the variance plus ε, where it says which; else ε is 1e-9, of the deviation (MeanVarianceNormalization of ONNX,
+/// whose definition is typed for float32 alone).
+Status mean_variance_norm(CallWriter& c) {
+  if (!onnx_attributes(c, "axes epsilon")) return Failure{};
+  const bool of_variance = c.attrs.has("epsilon");
+  const std::string axes =
+      c.ints(c.attrs.has("axes") ? c.attrs.ints_or_empty("axes") : std::vector<std::int64_t>{0, 2, 3});
+  const Attrs kept{{"keepdims", std::int64_t{1}}};
+  const std::string centred = c.value("Sub", {c.operands[0], c.value("ReduceMean", {c.operands[0], axes}, kept)});
+  const std::string variance = c.value("ReduceMean", {c.value("Mul", {centred, centred}), axes}, kept);
+  const std::string epsilon = c.number(c.attrs.float_or("epsilon", 1e-9), c.result().dtype());
+  const std::string deviation = of_variance ? c.value("Sqrt", {c.value("Add", {variance, epsilon})})
+                                            : c.value("Add", {c.value("Sqrt", {variance}), epsilon});
+  return c.finish("Div", {centred, deviation});
 }
 
 /// x / sqrt(mean(x²) + ε) · scale.
 Status rms_norm(CallWriter& c) {
   auto attrs = onnx_attributes(c, "axis epsilon stash_type");
   if (!attrs) return Failure{};
-  if (c.results.size() > 1) return c.error("its second result, the deviation, has no form in ONNX");
   if (!c.type(0).ranked()) return c.error("data of unknown rank has no form in ONNX");
   const auto rank = static_cast<std::int64_t>(c.type(0).rank());
   std::int64_t axis = c.attrs.int_or("axis", -1);
@@ -78,64 +159,11 @@ Status rms_norm(CallWriter& c) {
       c.value("Sqrt", {c.value("Add", {mean, c.number(c.attrs.float_or("epsilon", 1e-5), inner)})});
   std::string y = c.value("Div", {x, deviation});
   if (inner != dtype) y = c.value("Cast", {y}, back);
-  return c.has(1) ? c.finish("Mul", {y, c.operands[1]}) : c.finish_as(y);
-}
-
-/// Axes are an operand; PyTorch's are an attribute.
-Status reduce(CallWriter& c) {
-  auto attrs = onnx_attributes(c, "keepdims noop_with_empty_axes axes");
-  if (!attrs) return Failure{};
-  std::string_view spelling = def(c.node.op).onnx;
-  CallWriter::Names inputs = c.operands;
-  if (attrs->has("axes")) {
-    const auto axes = c.attrs.ints_or_empty("axes");
-    attrs->erase("axes");
-    inputs.resize(2);
-    if (!axes.empty()) inputs[1] = c.ints(axes);
+  if (c.results.size() > 1) {  // one over the deviation
+    const Attrs as{{"to", std::int64_t{onnx::onnx_number(c.result(1).dtype())}}};
+    if (!c.add("Cast", {c.value("Reciprocal", {deviation})}, {c.results[1]}, as)) return Failure{};
   }
-  return c.finish(next_word(spelling), inputs, *attrs);
-}
-
-namespace {
-
-/// The axes to reduce, as an operand of ONNX; empty: all.
-std::string axes_operand(CallWriter& c) {
-  const auto axes = c.attrs.ints_or_empty("axes");
-  return c.has(1) ? c.operands[1] : axes.empty() ? std::string() : c.ints(axes);
-}
-
-}  // namespace
-
-/// Mean of squared distances; `correction` is taken from the number of elements.
-Status variance(CallWriter& c) {
-  auto attrs = onnx_attributes(c, "axes keepdims correction");
-  if (!attrs) return Failure{};
-  const DType dtype = c.result().dtype();
-  const std::string axes = axes_operand(c);
-  const Attrs kept{{"keepdims", std::int64_t{1}}}, asked{{"keepdims", c.attrs.int_or("keepdims", 1)}};
-  const std::string centred = c.value("Sub", {c.operands[0], c.value("ReduceMean", {c.operands[0], axes}, kept)});
-  const std::string squares = c.value("Mul", {centred, centred});
-  std::string value = c.value("ReduceMean", {squares, axes}, asked);
-  const double correction = c.attrs.float_or("correction", static_cast<double>(c.attrs.int_or("correction", 1)));
-  if (correction != 0) {
-    const auto in = c.type(0).elements(), out = c.result().elements();
-    if (!in || !out || *out == 0) return c.error("the number of elements is not known");
-    const double n = static_cast<double>(*in) / static_cast<double>(*out);
-    value = c.value("Mul", {value, c.number(n / (n - correction), dtype)});
-  }
-  return c.node.is(op("std")) ? c.finish("Sqrt", {value}) : c.finish_as(value);
-}
-
-/// Of what is not 0, as numbers.
-Status any_all(CallWriter& c) {
-  auto attrs = onnx_attributes(c, "axes keepdims noop_with_empty_axes");
-  if (!attrs) return Failure{};
-  attrs->erase("axes");
-  const Attrs to_bool{{"to", std::int64_t{onnx::onnx_number(DType::Bool)}}};
-  const Attrs to_int{{"to", std::int64_t{onnx::onnx_number(DType::Int32)}}};
-  const std::string truth = c.value("Cast", {c.value("Cast", {c.operands[0]}, to_bool)}, to_int);
-  const std::string value = c.value(c.node.is(op("any")) ? "ReduceMax" : "ReduceMin", {truth, axes_operand(c)}, *attrs);
-  return c.finish("Cast", {value}, {{"to", std::int64_t{onnx::onnx_number(c.result().dtype())}}});
+  return c.has(1) ? c.add("Mul", {y, over_axes(c, 1, axis)}, {c.results[0]}) : c.add("Identity", {y}, {c.results[0]});
 }
 
 /// The mean over all positions, which go.

@@ -6,7 +6,7 @@
 /// its name and has its type in the file.
 ///
 /// Contents of weights are copied from the source, byte by byte, where it has them. Weights that it does not have refer
-/// to an external file of the right size, which does not exist (docs/onnx.md).
+/// to an external file of the right size, which does not exist (docs/onnx-out.md).
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -42,10 +42,12 @@ struct OnnxFile {
 
 Result<OnnxFile> to_onnx(const Graph&, const onnx::TensorRecords&, const OnnxOptions&, Diagnostics&);
 
-/// One operator of the IR and its form, for the table in docs/onnx.md. An empty form: none.
+/// One operator of the IR and its form: an operator or expression of ONNX, "several" of its operators, or none (then
+/// `why_not`, as in docs/onnx-out.md).
 struct OnnxForm {
   std::string_view op;
   std::string form;
+  std::string_view why_not;
 };
 std::vector<OnnxForm> onnx_forms();
 

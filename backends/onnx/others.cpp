@@ -61,6 +61,9 @@ Status full(CallWriter& c) {
   if (c.has(0) && c.type(0).dtype() != DType::Int64) {
     shape = c.value("Cast", {shape}, {{"to", std::int64_t{onnx::onnx_number(DType::Int64)}}});
   }
+  if (const auto* literal = value ? std::get_if<Literal>(value) : nullptr; literal && literal->type.rank() != 1) {
+    attrs->set("value", Literal{Type::tensor(literal->type.dtype(), {std::int64_t{1}}), literal->data});
+  }
   if (plain && (!value || std::holds_alternative<Literal>(*value))) return c.finish("ConstantOfShape", {shape}, *attrs);
   if (c.has(1)) {
     const std::string cast =
@@ -189,6 +192,7 @@ Status qlinear_conv(CallWriter& c) {
 /// com.microsoft's takes 16 bits before operator set 21 did.
 Status quantize(CallWriter& c) {
   const bool to = c.node.is(op("qnn.quantize"));
+  if (to && c.type(0).dtype() != c.type(1).dtype()) c.model().needs("", 23);  // types of their own since then
   return write_same(c, to ? "QuantizeLinear" : "DequantizeLinear", "axis block_size output_dtype saturate", 0);
 }
 

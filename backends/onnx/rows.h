@@ -22,6 +22,10 @@ struct OnnxRow {
   /// $alpha=0.01 is an attribute of the call with its default; Op[axis=-1](…) gives attributes.
   std::string_view expression = {};
   WriteFn write = nullptr;
+  /// The expression where the first operand holds integers, of which ONNX, or onnxruntime, has no such operator.
+  std::string_view of_integers = {};
+  /// Operands, by number, that ONNX takes as int64 only, where files have int32.
+  std::string_view int64 = {};
   std::string_view why_not = {};
 };
 
@@ -41,14 +45,19 @@ std::string_view onnx_attribute_name(std::string_view);
 
 namespace write {
 Status adaptive_pool(CallWriter&), any_all(CallWriter&), avg_pool(CallWriter&), batch_matmul(CallWriter&),
-    batch_norm(CallWriter&), bias_add(CallWriter&), bias_gelu(CallWriter&), causal_conv(CallWriter&),
-    control(CallWriter&), conv(CallWriter&), conv_transpose(CallWriter&), dense(CallWriter&), dft(CallWriter&),
-    dropout(CallWriter&), floor_divide(CallWriter&), full(CallWriter&), gelu(CallWriter&), global_avg_pool(CallWriter&),
-    grid_sample(CallWriter&), group_norm(CallWriter&), layer_norm(CallWriter&), matmul_nbits(CallWriter&),
-    max_pool(CallWriter&), mod(CallWriter&), promote(CallWriter&), qlinear_conv(CallWriter&), quantize(CallWriter&),
-    reduce(CallWriter&), reverse_axes(CallWriter&), rms_norm(CallWriter&), roll(CallWriter&),
-    rotary_embedding(CallWriter&), sdpa(CallWriter&), softplus(CallWriter&), split(CallWriter&),
-    trunc_divide(CallWriter&), upsampling(CallWriter&), variance(CallWriter&);
+    batch_norm(CallWriter&), bias_add(CallWriter&), bit_shift(CallWriter&), celu(CallWriter&), clip(CallWriter&),
+    compare(CallWriter&), max_unpool(CallWriter&), scaled_sum(CallWriter&), space_to_depth(CallWriter&),
+    sum_or_mean(CallWriter&), topk(CallWriter&), bias_gelu(CallWriter&), causal_conv(CallWriter&), control(CallWriter&),
+    conv(CallWriter&), conv_transpose(CallWriter&), count_nonzero(CallWriter&), dense(CallWriter&), dft(CallWriter&),
+    dropout(CallWriter&), embedding_bag(CallWriter&), extreme_along(CallWriter&), floor_divide(CallWriter&),
+    full(CallWriter&), gelu(CallWriter&), global_avg_pool(CallWriter&), glu(CallWriter&), grid_sample(CallWriter&),
+    group_norm(CallWriter&), layer_norm(CallWriter&), least_and_largest(CallWriter&), log_cumulative_sum(CallWriter&),
+    logit(CallWriter&), matmul_nbits(CallWriter&), max_pool(CallWriter&), mean_variance_norm(CallWriter&),
+    mod(CallWriter&), nan_to_num(CallWriter&), nansum(CallWriter&), promote(CallWriter&), qlinear_conv(CallWriter&),
+    quantize(CallWriter&), reduce(CallWriter&), reduce_lp(CallWriter&), reverse_axes(CallWriter&),
+    rms_norm(CallWriter&), roll(CallWriter&), rotary_embedding(CallWriter&), sdpa(CallWriter&), softplus(CallWriter&),
+    split(CallWriter&), strided_set(CallWriter&), trunc_divide(CallWriter&), upsampling(CallWriter&),
+    variance(CallWriter&), variance_and_mean(CallWriter&), weight_norm(CallWriter&);
 }  // namespace write
 
 }  // namespace perfc::backends

@@ -69,6 +69,7 @@ class CallWriter {
   const Node& node;
   const Attrs& attrs;
   Names operands, results;  ///< names; empty: left out
+  std::size_t read = 0;     ///< results up to the last one that something reads
 
   bool has(std::size_t i) const { return i < operands.size() && !operands[i].empty(); }
   /// Of an operand; None where it is left out.
@@ -110,6 +111,9 @@ bool write_type(const Type&, pb::TypeProto& out);
 /// Elements as raw_data, or strings. False where they are not all known.
 bool write_contents(const Literal&, pb::TensorProto& out);
 Status write_attribute(const CallWriter&, std::string_view name, const Attr&, pb::AttributeProto& out);
+
+/// The attribute of a Cast.
+inline Attrs to_type(DType dtype) { return {{"to", std::int64_t{onnx::onnx_number(dtype)}}}; }
 
 /// The split of a spelling: "ms:FusedConv" is FusedConv of com.microsoft.
 std::pair<std::string_view, std::string_view> domain_and_name(std::string_view spelling);

@@ -9,6 +9,7 @@ namespace perfc {
 struct AdaptiveWindow {
   std::int64_t kernel = 1;
   std::int64_t stride = 1;
+  bool uneven = false;  ///< the windows differ in size (`kUneven`)
 };
 
 /// Window i of an adaptive pool covers ⌊i·in/out⌋ … ⌈(i+1)·in/out⌉. Where `output`
@@ -19,7 +20,7 @@ struct AdaptiveWindow {
 inline std::optional<AdaptiveWindow> adaptive_window(std::int64_t input, std::int64_t output) {
   if (input < 1 || output < 1 || output > input) return std::nullopt;
   const std::int64_t stride = input / output;
-  return AdaptiveWindow{.kernel = input - (output - 1) * stride, .stride = stride};
+  return AdaptiveWindow{.kernel = input - (output - 1) * stride, .stride = stride, .uneven = input % output != 0};
 }
 
 }  // namespace perfc

@@ -3,6 +3,7 @@
 
 #include "frontends/common/adaptive_pool.h"
 #include "frontends/openvino/table.h"
+#include "ir/eager_marks.h"
 
 namespace perfc::openvino {
 namespace {
@@ -71,6 +72,7 @@ Result<Filter> filter(const Call& c) {
 /// One window per result along an axis of the data: as wide as the data where there is one.
 Values windows_of(Call& c, ValueId x, const Ints& sizes, bool max) {
   Ints kernel, strides;
+  bool uneven = false;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const auto extent = c.known_dim(x, static_cast<std::int64_t>(i) + 2);
     if (!extent) return Failure{};
@@ -78,9 +80,11 @@ Values windows_of(Call& c, ValueId x, const Ints& sizes, bool max) {
     if (!w) return c.error(fmt::format("{} windows over an extent of {}", sizes[i], *extent));
     kernel.push_back(w->kernel);
     strides.push_back(w->stride);
+    uneven = uneven || w->uneven;
   }
-  return c.finish((max ? kMax : kAverage).with_dims(sizes.size()), {x},
-                  {{"kernel_size", kernel}, {"strides", strides}});
+  Attrs attrs{{"kernel_size", kernel}, {"strides", strides}};
+  if (uneven) attrs = with_mark(std::move(attrs), kUneven);
+  return c.finish((max ? kMax : kAverage).with_dims(sizes.size()), {x}, std::move(attrs));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "frontends/common/adaptive_pool.h"
 #include "frontends/paddle/table.h"
+#include "ir/eager_marks.h"
 
 namespace perfc::paddle {
 namespace {
@@ -109,6 +110,7 @@ Operand adaptive(Call& c, ValueId x, const Ints& sizes, const Layout& layout, bo
     return c.emit(max ? op("nn.adaptive_max_pool2d") : op("nn.adaptive_avg_pool2d"), {x}, std::move(attrs));
   }
   Ints kernel, strides;
+  bool uneven = false;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const auto extent = c.known_dim(x, static_cast<std::int64_t>(layout.first_spatial + i));
     if (!extent) return Failure{};
@@ -117,8 +119,10 @@ Operand adaptive(Call& c, ValueId x, const Ints& sizes, const Layout& layout, bo
     if (!w) return c.error(fmt::format("{} windows over an extent of {}", sizes[i], *extent));
     kernel.push_back(w->kernel);
     strides.push_back(w->stride);
+    uneven = uneven || w->uneven;
   }
   Attrs attrs{{"kernel_size", kernel}, {"strides", strides}};
+  if (uneven) attrs = with_mark(std::move(attrs), kUneven);
   if (!layout.name.empty()) attrs.set("data_layout", layout.name);
   return c.emit((max ? kMaxPools : kAveragePools).with_dims(sizes.size()), {x}, std::move(attrs));
 }

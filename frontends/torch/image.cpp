@@ -60,11 +60,17 @@ Values upsample(Call& c) {
   const std::string mode = name.find("nearest") != std::string::npos ? "nearest"
                            : name.find("cubic") != std::string::npos ? "cubic"
                                                                      : "linear";
-  Attrs attrs{{"coordinate_transformation_mode", std::string(*aligned            ? "align_corners"
-                                                             : mode == "nearest" ? "asymmetric"
-                                                                                 : "half_pixel")},
+  const bool exact = name.find("exact") != std::string::npos;
+  Attrs attrs{{"coordinate_transformation_mode", std::string(*aligned                      ? "align_corners"
+                                                             : mode == "nearest" && !exact ? "asymmetric"
+                                                                                           : "half_pixel")},
               {"mode", mode}};
-  if (*antialias) attrs.set("antialias", std::int64_t{1});
+  if (*antialias) {  // weights of a window add up to one
+    attrs.set("antialias", std::int64_t{1});
+    attrs.set("exclude_outside", std::int64_t{1});
+  }
+  if (mode == "cubic") attrs.set("cubic_coeff_a", *antialias ? -0.5 : -0.75);
+  if (mode == "nearest") attrs.set("nearest_mode", std::string(exact ? "round_prefer_ceil" : "floor"));
   return single(c, c.emit(op("image.resize2d"), {*x, ValueId{}, ValueId{}, *sizes}, std::move(attrs)));
 }
 

@@ -262,6 +262,22 @@ Values reduce_loss(Call& c, Result<ValueId> each) {
   return single(c, c.emit(*how == 1 ? op("mean") : op("sum_axes"), {*each}, {{"keepdims", std::int64_t{0}}}));
 }
 
+/// Squares of small differences, magnitudes of others: the attribute says from where, if not from 1.
+Values bent_loss(Call& c, OpId o, std::string_view bend, ValueId a, ValueId b) {
+  const auto at = c.real_or(bend, 1);
+  if (!at) return Failure{};
+  Attrs attrs;
+  if (*at != 1) attrs.set(bend, *at);
+  return reduce_loss(c, c.emit(o, {a, b}, std::move(attrs)));
+}
+
+/// A loss times the weights that the call was given.
+Result<ValueId> weighted(Call& c, Result<ValueId> loss) {
+  const auto weight = c.tensor_or_none("weight");
+  if (!weight || !loss || !*weight) return weight ? loss : Failure{};
+  return c.emit(op("multiply"), {*loss, *weight});
+}
+
 std::string reduction_name(std::int64_t how) { return how == 0 ? "none" : how == 1 ? "mean" : "sum"; }
 
 }  // namespace
@@ -273,8 +289,8 @@ Values difference_loss(Call& c) {
   auto a = promoted(c, c.arg("self"), d), b = promoted(c, c.arg("target"), d);
   if (!a || !b) return Failure{};
   if (name == "mse_loss") return reduce_loss(c, c.emit(op("nn.mse_loss"), {*a, *b}));
-  if (name == "smooth_l1_loss") return reduce_loss(c, c.emit(op("nn.smooth_l1_loss"), {*a, *b}));
-  if (name == "huber_loss") return reduce_loss(c, c.emit(op("nn.huber_loss"), {*a, *b}));
+  if (name == "smooth_l1_loss") return bent_loss(c, op("nn.smooth_l1_loss"), "beta", *a, *b);
+  if (name == "huber_loss") return bent_loss(c, op("nn.huber_loss"), "delta", *a, *b);
   auto e = c.emit(op("subtract"), {*a, *b});
   return e ? reduce_loss(c, c.emit(op("abs"), {*e})) : Failure{};
 }
@@ -311,10 +327,18 @@ Values binary_cross_entropy(Call& c) {
     auto rest = c.emit(op("subtract"), {c.number(1, d), *t});
     auto product = rest ? c.emit(op("multiply"), {*rest, *x}) : rest;
     auto log = c.emit(op("nn.log_sigmoid"), {*x});
-    if (!product || !log) return Failure{};
-    return reduce_loss(c, c.emit(op("subtract"), {*product, *log}));
+    const auto of_positives = c.tensor_or_none("pos_weight");
+    if (!product || !log || !of_positives) return Failure{};
+    if (*of_positives) {  // (1 + (w − 1) · t) · log σ(x)
+      auto more = c.emit(op("subtract"), {*of_positives, c.number(1, d)});
+      auto factor = more ? c.emit(op("multiply"), {*more, *t}) : more;
+      factor = factor ? c.emit(op("add"), {*factor, c.number(1, d)}) : factor;
+      log = factor ? c.emit(op("multiply"), {*log, *factor}) : factor;
+      if (!log) return Failure{};
+    }
+    return reduce_loss(c, weighted(c, c.emit(op("subtract"), {*product, *log})));
   }
-  return reduce_loss(c, c.emit(op("nn.binary_cross_entropy"), {*x, *t}));
+  return reduce_loss(c, weighted(c, c.emit(op("nn.binary_cross_entropy"), {*x, *t})));
 }
 
 /// t · log t − t · x

@@ -2,6 +2,7 @@
 /// spatial axes: names differ only in that.
 #include "frontends/common/adaptive_pool.h"
 #include "frontends/torch/translate.h"
+#include "ir/eager_marks.h"
 
 namespace perfc::torch {
 namespace {
@@ -72,7 +73,7 @@ Values adaptive(Call& c, const OpFamily& windows, OpId global) {
   if (!d) return Failure{};
   const List* sizes = c.arg("output_size").list();
   std::vector<std::int64_t> kernel, strides;
-  bool to_one = true;
+  bool to_one = true, uneven = false;
   const std::size_t results = std::max<std::size_t>(c.outputs(), 1);
   for (std::size_t i = 0; i < spatial; ++i) {
     std::int64_t out = 0;
@@ -103,12 +104,13 @@ Values adaptive(Call& c, const OpFamily& windows, OpId global) {
       auto size_operand = c.int_vector(target);
       if (!size_operand) return Failure{};
       return single(c, c.emit(op("image.resize2d"), {d->x, ValueId{}, ValueId{}, *size_operand},
-                              {{"mode", std::string("nearest")}}));
+                              {{"mode", std::string("nearest")}, {kStandsFor.data(), std::string(c.row->name)}}));
     }
     const auto w = adaptive_window(*extent, out);
     if (!w) return c.error(fmt::format("{} windows over an extent of {}", out, *extent));
     kernel.push_back(w->kernel);
     strides.push_back(w->stride);
+    uneven = uneven || w->uneven;
   }
   if (to_one && results == 1) {
     auto y = c.emit(global, {d->x});
@@ -116,12 +118,10 @@ Values adaptive(Call& c, const OpFamily& windows, OpId global) {
     return give(c, *d, std::vector<ValueId>{*y});
   }
   if (kernel.size() != spatial) return c.error("the extents of the data must be known when importing");
-  return give(
-      c, *d,
-      c.emit_all(
-          windows.with_dims(spatial), {d->x},
-          {{"kernel_size", kernel}, {"padding", std::vector<std::int64_t>(2 * spatial, 0)}, {"strides", strides}},
-          results));
+  Attrs attrs{{"kernel_size", kernel}, {"padding", std::vector<std::int64_t>(2 * spatial, 0)}, {"strides", strides}};
+  if (uneven) attrs = with_mark(std::move(attrs), kUneven);
+  if (results > 1) attrs.set("indices", std::string("plane"));
+  return give(c, *d, c.emit_all(windows.with_dims(spatial), {d->x}, std::move(attrs), results));
 }
 
 }  // namespace
@@ -133,7 +133,9 @@ Values max_pool(Call& c) {
   auto dilation = c.spread("dilation", spatial, 1);
   if (!d || !attrs || !dilation) return Failure{};
   attrs->set("dilation", *dilation);
-  return give(c, *d, c.emit_all(kMax.with_dims(spatial), {d->x}, *attrs, std::max<std::size_t>(c.outputs(), 1)));
+  const std::size_t results = std::max<std::size_t>(c.outputs(), 1);
+  if (results > 1) attrs->set("indices", std::string("plane"));
+  return give(c, *d, c.emit_all(kMax.with_dims(spatial), {d->x}, *attrs, results));
 }
 
 Values avg_pool(Call& c) {
@@ -172,7 +174,8 @@ Values max_unpool(Call& c) {
   for (std::size_t i = 0; i < 2; ++i) target.emplace_back(c.size_of(*x, i));
   target.insert(target.end(), size->items->end() - static_cast<std::ptrdiff_t>(spatial), size->items->end());
   auto shape = c.int_vector(target);
-  return shape ? single(c, c.emit(op("nn.max_unpool"), {*x, *indices, *shape})) : Failure{};
+  return shape ? single(c, c.emit(op("nn.max_unpool"), {*x, *indices, *shape}, {{"indices", std::string("plane")}}))
+               : Failure{};
 }
 
 }  // namespace perfc::torch

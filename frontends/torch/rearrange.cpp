@@ -159,7 +159,7 @@ Values pixel_shuffle(Call& c) {
   if (!rank) return Failure{};
   if (*rank != 4) return c.error(fmt::format("data of rank {}, 4 is needed", *rank));
   if (up) return single(c, c.emit(op("depth_to_space"), {*v}, {{"blocksize", *factor}, {"mode", std::string("CRD")}}));
-  return single(c, c.emit(op("space_to_depth"), {*v}, {{"blocksize", *factor}}));
+  return single(c, c.emit(op("space_to_depth"), {*v}, {{"blocksize", *factor}, {"mode", std::string("CRD")}}));
 }
 
 /// (n, g·k, …) → (n, k·g, …)

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "frontends/torch/translate.h"
+#include "ir/eager_marks.h"
 
 namespace perfc::torch {
 namespace {
@@ -289,9 +290,9 @@ Values order_statistic(Call& c) {
     if (*k < 1 || *k > *extent) return c.error(fmt::format("entry {} of {}", *k, *extent));
     place = *k - 1;
   }
-  auto both = c.emit_all(
-      op("topk"), {*v, c.int_constant({place + 1})},
-      {{"axis", static_cast<std::int64_t>(*axis)}, {"largest", std::int64_t{0}}, {"sorted", std::int64_t{1}}}, 2);
+  Attrs attrs{{"axis", static_cast<std::int64_t>(*axis)}, {"largest", std::int64_t{0}}, {"sorted", std::int64_t{1}}};
+  if (name == "mode") attrs.set(kStandsFor, std::string(name));
+  auto both = c.emit_all(op("topk"), {*v, c.int_constant({place + 1})}, std::move(attrs), 2);
   if (!both) return Failure{};
   std::vector<ValueId> out;
   for (ValueId part : *both) {

@@ -5,7 +5,8 @@ usage: run.py --perfc PROGRAM FILE…            runs each, shows how the output
        run.py --perfc PROGRAM --update FILE…   rewrites the expected output
 
 A file starts with `// RUN: perfc …`, where %s is the file itself (run in its
-folder, so that messages hold no path). After the input come the expected
+folder, so that messages hold no path), and names that begin with %t are of files
+that its commands write and read (%t.onnx). After the input come the expected
 output, each line behind `// `, and the exit code; where there are several
 RUN lines, such a block for each, headed by its command. Of tables a line `// COLUMNS: a,b` keeps some columns (what is
 launched, not how long it takes: times change with every kernel that is measured); of reports a line `// WORDS ONLY`
@@ -26,6 +27,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 
 TIMEOUT_S = 600  # hangs only
 RUN = re.compile(r"^// RUN: perfc (.*)$", re.MULTILINE)
@@ -52,12 +54,14 @@ def words(text: str) -> str:
     return re.sub(r"(?<=\S) +", " ", NUMBER.sub("#", text))
 
 
-def block(program: pathlib.Path, file: pathlib.Path, command: str, columns: str, words_only: bool) -> str:
+def block(program: pathlib.Path, file: pathlib.Path, command: str, columns: str, words_only: bool, made: str) -> str:
     """What a command prints and returns."""
-    arguments = [file.name if a == "%s" else a for a in shlex.split(command)]
+    arguments = [file.name if a == "%s" else f"{made}/{a[1:]}" if a.startswith("%t") else a
+                 for a in shlex.split(command)]
     done = subprocess.run([program, *arguments], cwd=file.parent, capture_output=True, timeout=TIMEOUT_S,
                           stdin=subprocess.DEVNULL, env={**os.environ, "NO_COLOR": "1"})
-    texts = [stream.decode(errors="backslashreplace") for stream in (done.stdout, done.stderr)]
+    texts = [stream.decode(errors="backslashreplace").replace(f"{made}/t", "%t")
+             for stream in (done.stdout, done.stderr)]
     if columns:
         texts[0] = only(columns, texts[0])
     if words_only:
@@ -72,10 +76,11 @@ def actual(program: pathlib.Path, file: pathlib.Path, given: str) -> str:
     if not runs:
         sys.exit(f"{file}: a line `// RUN: perfc …` expected")
     columns, words_only = "".join(COLUMNS.findall(given)), bool(WORDS_ONLY.search(given))
+    with tempfile.TemporaryDirectory(prefix="golden") as made:
+        blocks = [block(program, file, command, columns, words_only, made) for command in runs]
     if len(runs) == 1:
-        return block(program, file, runs[0], columns, words_only)
-    return "".join(f"// ---- perfc {command}\n{block(program, file, command, columns, words_only)}"
-                   for command in runs)
+        return blocks[0]
+    return "".join(f"// ---- perfc {command}\n{text}" for command, text in zip(runs, blocks))
 
 
 def main() -> int:
