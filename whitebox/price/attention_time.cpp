@@ -31,7 +31,7 @@ double score_clocks(const AttentionProblem& a, const AttentionFacts& d, double s
   return std::sqrt(products * products + operands * operands + softmax * softmax) / (share * d.sustained);
 }
 
-/// Seconds of thread blocks of `mean` clocks, the longest of `longest`: the last starts when the others are nearly done.
+/// Seconds of thread blocks of `mean` clocks, at most `longest`: the last starts when the others are nearly done.
 double waves_s(double blocks, double longest, double mean, double tail, const AttentionFacts& d) {
   return std::max(longest, blocks * mean / d.sms + (blocks > d.sms ? tail * longest : 0)) / d.clock_hz;
 }

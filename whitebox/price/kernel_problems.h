@@ -34,7 +34,7 @@ std::optional<AttentionProblem> attention_problem(const Kernel&);
 /// `bandwidth`: byte/s that streams reach. SMs are 0 on a CPU, and where their number or clock is unknown.
 MemoryFacts memory_facts(const Device&, double bandwidth);
 
-/// `matrix_flops`: of the precision, FLOP/s; `sustained`: share of it that long products reach. Without a learned factor.
+/// `matrix_flops`: of the precision, FLOP/s; `sustained`: share of it that long products reach. No learned factor yet.
 AttentionFacts attention_facts(const Device&, double bandwidth, double matrix_flops, double sustained);
 
 }  // namespace perfc
