@@ -63,6 +63,7 @@ Json to_json(const Device& d) {
           {"l2_mib", d.l2_mib},
           {"sms", d.sms},
           {"boost_clock_mhz", d.boost_clock_mhz},
+          {"exponentials", d.exponentials},
           {"memory_mib", d.memory_mib},
           {"tdp_w", d.tdp_w},
           {"idle_w", d.idle_w},

@@ -56,6 +56,7 @@ struct Device {
   double l2_mib = 0;
   int sms = 0;
   double boost_clock_mhz = 0;
+  double exponentials = 16;  ///< per clock of a multiprocessor
   double memory_mib = 0;
   double tdp_w = 0;
   double idle_w = 0;

@@ -107,6 +107,7 @@ Device read_device(const json::Element& json, const std::map<std::string, Device
   f.number("l2_mib", d.l2_mib, 0, 1e5);
   f.integer("sms", d.sms, 1, 100000);
   f.number("boost_clock_mhz", d.boost_clock_mhz, 1, 1e5);
+  f.number("exponentials", d.exponentials, 1, 1e4);
   f.number("memory_mib", d.memory_mib, 1, 1e8);
   f.number("tdp_w", d.tdp_w, 0.1, 1e5);
   f.number("idle_w", d.idle_w, 0, 1e5);

@@ -45,6 +45,9 @@ class InferContext;
 class CostContext;
 struct DimBound;
 struct OpCost;
+namespace rules {
+struct AttentionGeometry;
+}
 
 /// What kind of kernel runs it; the cost model prices by this.
 enum class Category : std::uint8_t {
@@ -195,6 +198,7 @@ using EvalFn = void (*)(InferContext&);
 using CostFn = void (*)(const CostContext&, OpCost&);
 /// How large a dim of a result can be that `infer` left open because data decides it; none: nobody knows.
 using BoundFn = std::optional<DimBound> (*)(const InferContext&, std::size_t result, std::size_t axis);
+using AttentionFn = std::optional<rules::AttentionGeometry> (*)(const CostContext&);
 
 /// How PyTorch runs an operator on CUDA; `ir/ops/table/rows.h` has the usual kinds.
 struct Runs {
@@ -242,6 +246,7 @@ struct OpDef {
   /// ONNX Runtime's FusedConv computes it on its result (onnxruntime/core/optimizer/conv_add_act_fusion.cc).
   bool in_fused_conv = false;
   std::int8_t saved_states = 0;     ///< of Keeps::Gates
+  AttentionFn attention = nullptr;  ///< of attention that one kernel computes: its measures (ir/ops/attention.h)
   std::int8_t mask = 0;             ///< of attention of queries, keys and values: the operand that is a mask; 0: none
   OpId kernel = {};                 ///< operator whose kernel runs instead of one of its own; empty: none
   std::array<OpId, 2> before = {};  ///< operators whose kernels run first, on its first operand; empty: none

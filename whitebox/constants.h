@@ -136,6 +136,15 @@ inline constexpr ProductConstants kProducts[] = {
 
 /// ln of the learned factor on products, at most. (our choice)
 inline constexpr double kMostLearned = 0.4;
+/// Extents of the attention that trained its factor. [studies/kernels/attention_factor.py]
+struct MeasuredAttention {
+  double least_keys, most_keys, most_heads, most_channels;
+};
+/// By AttentionForm.
+inline constexpr MeasuredAttention kMeasuredAttention[] = {{13, 65536, 2048, 80},      // Encoder
+                                                           {16, 16384, 24576, 256},    // Prefill
+                                                           {2, 131072, 196608, 256}};  // Decode
+inline constexpr double kLeastMeasuredChannels = 64;
 /// Extents of the products that trained it: rows of A; columns of B, and of A. [studies/kernels/product_factor.py]
 inline constexpr double kMostMeasuredRows = 32768, kLeastMeasured = 32, kMostMeasured = 65536;
 
@@ -208,28 +217,107 @@ inline constexpr double kSoftmaxWarpColumns = 1024;
 inline constexpr double kCacheUse = 0.683;
 
 // ---- Fused attention: whitebox/price/attention_time.cpp
-/// One class of kernels. [kernels] but for queries and rows
-struct Attention {
-  double queries;  ///< of a thread block's tile [flash_fwd_launch_template.h, FlashAttention-2; tile_size.h, -3]
-  double rows;     ///< of queries that an instruction multiplies with the keys it reads [PTX ISA: mma.sync, wgmma]
-  double share;    ///< of the clocks that units need one by one: dependences, synchronisation
-  double tail;     ///< of a thread block, by which the last wave ends later
-  double block;    ///< clocks per thread block beside its tiles: queries in, result out
+// [kernels] but for what is said of tiles: studies/kernels/attention.py prints it.
+/// Every query meets every key.
+struct Encoder {
+  double share;  ///< of the clocks that units need one by one: dependences, synchronisation
+  double tail;   ///< of a thread block, by which the last wave ends later
+  double block;  ///< clocks per thread block beside its tiles: queries in, result out
 };
-inline constexpr Attention kMmaAttention{.queries = 128, .rows = 16, .share = 1.08, .tail = 0.361, .block = 2000};
-inline constexpr Attention kWgmmaAttention{.queries = 192, .rows = 64, .share = 0.961, .tail = 0.494, .block = 6460};
-/// A single query: one class of kernels. [kernels]
+/// Causal.
+struct Prefill {
+  double share, tail, block;
+  double alone;  ///< 1: of a tile's time, what it takes where thread blocks are few
+  double cache;  ///< byte per clock and SM that a kernel before it puts into the cache
+};
+/// A single query.
 struct Decoding {
-  double bandwidth;  ///< 1: of what streams reach
-  double stream;     ///< byte per clock that a thread block reads
+  double bandwidth;  ///< 1: of what reading reaches
+  double stream;     ///< byte per clock that a thread block reads …
+  double reach;      ///< … or 1: of what memory gives an SM; kernels keep as much under way as saturates it
   double block;      ///< clocks per thread block beside that
   double exposed;    ///< 1: of the shorter of SMs and memory, what does not hide
   double combine;    ///< clocks of adding up the parts
+  double use;        ///< 1: of the L2 cache, up to which keys and values are found there
 };
-inline constexpr Decoding kMmaDecoding{
-    .bandwidth = 1.21, .stream = 15.9, .block = 7020, .exposed = 0.818, .combine = 14200};
-inline constexpr Decoding kWgmmaDecoding{
-    .bandwidth = 0.964, .stream = 16.8, .block = 4350, .exposed = 0.0662, .combine = 3570};
+/// A class of kernels.
+struct AttentionKernels {
+  double queries;  ///< of a thread block's tile [flash_fwd_launch_template.h, FlashAttention-2; tile_size.h, -3]
+  double rows;     ///< of queries that an instruction multiplies with the keys it reads [PTX ISA: mma.sync, wgmma]
+  double causal_queries;  ///< as `queries`, of a causal kernel [run_mha_fwd_splitkv_dispatch, FlashAttention-2]
+  bool narrow_tiles;      ///< tiles of keys by channels, and FlashAttention-2's heuristic of parts [the same]
+  bool packs_queries;  ///< of few queries, those of the heads that share keys fill a tile [pack_gqa, FlashAttention-3]
+  Encoder encoder;
+  Prefill prefill;
+  Decoding decoding;
+};
+/// By AttentionChip.
+inline constexpr AttentionKernels kAttention[] = {
+    // MmaSync
+    {.queries = 128,
+     .rows = 16,
+     .causal_queries = 64,
+     .narrow_tiles = true,
+     .packs_queries = false,
+     .encoder = {.share = 1.08, .tail = 0.361, .block = 2000},
+     .prefill = {.share = 1.06, .tail = 0.613, .block = 3860, .alone = 1.61, .cache = 9.01},
+     .decoding = {.bandwidth = 1.01,
+                  .stream = 10.5,
+                  .reach = 2.68,
+                  .block = 5170,
+                  .exposed = 0.579,
+                  .combine = 13400,
+                  .use = 0.794}},
+    // Wgmma
+    {.queries = 192,
+     .rows = 64,
+     .causal_queries = 128,
+     .narrow_tiles = false,
+     .packs_queries = true,
+     .encoder = {.share = 0.961, .tail = 0.494, .block = 6460},
+     .prefill = {.share = 0.896, .tail = 0.246, .block = 6580, .alone = 0.691, .cache = 4.51},
+     .decoding = {.bandwidth = 0.962,
+                  .stream = 14.6,
+                  .reach = 0.812,
+                  .block = 4240,
+                  .exposed = 0.0533,
+                  .combine = 3420,
+                  .use = 0.571}},
+    // Tcgen05
+    {.queries = 192,
+     .rows = 128,
+     .causal_queries = 128,
+     .narrow_tiles = false,
+     .packs_queries = false,
+     .encoder = {.share = 1.1, .tail = 0.514, .block = 7910},
+     .prefill = {.share = 1.14, .tail = 0.6, .block = 5190, .alone = 1.96, .cache = 7.05},
+     .decoding = {.bandwidth = 1.11,
+                  .stream = 3.23,
+                  .reach = 1.27,
+                  .block = 3660,
+                  .exposed = 0.124,
+                  .combine = 1300,
+                  .use = 0.729}},
+    // Other: constants of all three at once
+    {.queries = 128,
+     .rows = 16,
+     .causal_queries = 128,
+     .narrow_tiles = false,
+     .packs_queries = false,
+     .encoder = {.share = 1.06, .tail = 0.437, .block = 7900},
+     .prefill = {.share = 1.04, .tail = 0.616, .block = 5000, .alone = 1.17, .cache = 6.11},
+     .decoding = {.bandwidth = 1.02,
+                  .stream = 11.8,
+                  .reach = 2.51,
+                  .block = 5120,
+                  .exposed = 0.34,
+                  .combine = 6040,
+                  .use = 0.74}},
+};
+/// 1: of the sheet's bandwidth, what reading alone reaches, of any memory. [kernels]
+inline constexpr double kReadShare = 0.915;
+/// Tiles of queries of a causal kernel whose keys are counted one by one. (our choice)
+inline constexpr double kMostTilesCounted = 256;
 /// Keys of a step of such a kernel, at least. [flash_fwd_launch_template.h, run_mha_fwd_splitkv_dispatch: 64 to 256]
 inline constexpr double kLeastDecodingTile = 64;
 /// FlashAttention-2: 1 of the SMs, filled without parts; of the best filling, what suffices; parts at most.
@@ -388,7 +476,7 @@ struct KernelErrors {
 inline constexpr KernelErrors kKernelErrors[] = {
     {5.2, 6.0, 18.0, 26.7, 0},     // Product
     {19.5, 25.8, 25.8, 52.4, 0},   // VectorProduct
-    {12.2, 15.1, 21.8, 66.8, 0},   // Attention
+    {5.4, 6.7, 16.9, 63.3, 0},     // Attention
     {7.4, 7.6, 18.0, 26.7, 0.13},  // Convolution
     {31.1, 32.4, 32.4, 44.7, 0},   // VectorConvolution
     {0, 0, 0, 0, 0.5},             // Depthwise

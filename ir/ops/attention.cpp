@@ -317,13 +317,19 @@ bool static_operands(const CostContext& c) {
 std::optional<AttentionGeometry> onnx_geometry(const CostContext& c) {
   if (!static_operands(c)) return std::nullopt;
   const double past = c.has(kPastKey) ? c.dim(kPastKey, 2) : 0;
+  AttentionGeometry g;
   if (c.type(kQ).rank() == 4) {
-    return AttentionGeometry{c.dim(kQ, 0),        c.dim(kQ, 1), c.dim(kK, 1), c.dim(kQ, 2),
-                             c.dim(kK, 2) + past, c.dim(kQ, 3), c.dim(kV, 3)};
+    g = {c.dim(kQ, 0), c.dim(kQ, 1), c.dim(kK, 1), c.dim(kQ, 2), c.dim(kK, 2) + past, c.dim(kQ, 3), c.dim(kV, 3)};
+  } else {
+    const double q = heads_attribute(c, "q_num_heads"), kv = heads_attribute(c, "kv_num_heads");
+    if (c.type(kQ).rank() != 3 || q < 1 || kv < 1) return std::nullopt;
+    g = {c.dim(kQ, 0), q, kv, c.dim(kQ, 1), c.dim(kK, 1) + past, c.dim(kQ, 2) / q, c.dim(kV, 2) / kv};
   }
-  const double q = heads_attribute(c, "q_num_heads"), kv = heads_attribute(c, "kv_num_heads");
-  if (c.type(kQ).rank() != 3 || q < 1 || kv < 1) return std::nullopt;
-  return AttentionGeometry{c.dim(kQ, 0), q, kv, c.dim(kQ, 1), c.dim(kK, 1) + past, c.dim(kQ, 2) / q, c.dim(kV, 2) / kv};
+  g.causal = c.attrs().int_or("is_causal", 0) != 0 || c.attrs().int_or("right_window_size", -1) == 0;
+  if (!g.causal) return g;
+  g.past = past;
+  g.window = static_cast<double>(c.attrs().int_or("left_window_size", -1)) + 1;
+  return g;
 }
 
 std::optional<AttentionGeometry> sdpa_geometry(const CostContext& c) {
@@ -336,10 +342,11 @@ std::optional<AttentionGeometry> sdpa_geometry(const CostContext& c) {
   g.kv_heads = c.type(kK).rank() > 2 ? c.dim(kK, -3) : 1;
   if (g.q_heads == 0) return std::nullopt;
   g.batch = stacked / g.q_heads;
+  g.causal = c.attrs().int_or("is_causal", 0) != 0;
   return g;
 }
 
-void attention_cost_by(const CostContext& c, OpCost& cost, GeometryOf of) {
+void attention_cost_by(const CostContext& c, OpCost& cost, AttentionFn of) {
   const auto g = of(c);
   if (!g) return;
   cost.macs = g->macs();

@@ -525,6 +525,10 @@ std::optional<AttentionGeometry> grouped_geometry(const CostContext& c) {
   } else {
     g.kv_len = std::max(c.dim(kCachedKey, 2), keys);
   }
+  g.causal = c.attrs().int_or("causal", 1) != 0;
+  g.past = g.causal ? std::max(g.kv_len - g.q_len, 0.0) : 0;
+  g.window = g.causal ? std::max(attribute(c, "local_window_size"), 0.0) : 0;
+  g.writes_cache = true;
   return g;
 }
 

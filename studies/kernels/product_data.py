@@ -25,11 +25,13 @@ VECTOR_GROUPS = {"vector": ("NVIDIA A100-PCIE-40GB",),
 NEUSIGHT = ("Tesla P4", "Tesla P100-PCIE-16GB", "Tesla V100-PCIE-32GB", "Tesla T4", "NVIDIA A100-PCIE-40GB")
 
 
+SHEETS = {d["name"]: d for d in json.loads((ROOT / "data/devices.json").read_text())["devices"]}
+
+
 def load_facts():
-    table = {d["name"]: d for d in json.loads((ROOT / "data/devices.json").read_text())["devices"]}
     facts = {}
     for name, ours in NAMES.items():
-        d = table[ours]
+        d = SHEETS[ours]
         vector = name in NEUSIGHT
         peak = d["vector_tflops"]["float32"] if vector else d["matrix_tflops"]["float32" if name in AMD else "bfloat16"]
         tma = d["architecture"] in ("hopper", "blackwell")

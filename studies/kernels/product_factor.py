@@ -13,7 +13,6 @@ model and factor never makes a better device of the same class slower, whatever 
 """
 import argparse
 import pathlib
-import struct
 import sys
 import time
 
@@ -26,10 +25,9 @@ import fit_products  # noqa: E402
 import fit_quantised  # noqa: E402
 import product_data as data  # noqa: E402
 import product_model as pm  # noqa: E402
+import trees as tree_format  # noqa: E402
+from trees import CLASS_NAMES, CLASSES, GROUP_OF, MOST  # noqa: E402
 
-CLASS_NAMES = {"ga100": "Ga100", "graphics": "Graphics", "hopper": "Hopper", "blackwell": "Blackwell"}
-CLASSES = list(CLASS_NAMES)  # the number of a class is its place
-GROUP_OF = {x: g for g, members in data.GROUPS.items() for x in members}
 TILES = ((64, 64), (128, 128), (128, 256), (256, 128))
 OF_SHAPE = (["class", "m", "n", "k", "intensity", "mn", "nk", "mk", "m_128", "n_128", "n_256"] +
             [f"tiles_{a}_{b}" for a, b in TILES] + [f"fill_{a}_{b}" for a, b in TILES])
@@ -37,7 +35,6 @@ FROM_DEVICE = [f"waves_{a}_{b}" for a, b in TILES] + ["arithmetic_us", "weights_
                                                        "weights_by_cache", "by_kilowatt"]
 FEATURES = OF_SHAPE + FROM_DEVICE
 SAMPLED = "b300-sxm"  # whose products the calibration's test has
-MOST = 0.4  # of the logarithm of the factor: x 0.67 to x 1.49
 
 TREES, LEAVES = 500, 63
 OPTIONS = dict(objective="huber", alpha=0.1, num_leaves=LEAVES, learning_rate=0.12, min_data_in_leaf=15, max_bin=127,
@@ -95,28 +92,6 @@ def judge_seen(trees, judged, constants):
     report("unseen shapes", judged, learned_times(trees, judged, constants, groups))
 
 
-# ---- The file: whitebox/price/learned_factor.h
-
-
-def nodes(tree):
-    """A tree in preorder: (threshold or value, feature or -1 for a leaf, steps to the right child)."""
-    if "leaf_value" in tree:
-        return [(np.float32(tree["leaf_value"]), -1, 0)]
-    left, right = nodes(tree["left_child"]), nodes(tree["right_child"])
-    threshold = np.float32(tree["threshold"])
-    if threshold > tree["threshold"]:
-        threshold = np.nextafter(threshold, np.float32(-np.inf))  # no feature, a float32 too, changes its side
-    return [(threshold, tree["split_feature"], 1 + len(left))] + left + right
-
-
-def write_trees(model, path):
-    found = [nodes(t["tree_structure"]) for t in model.dump_model()["tree_info"]]
-    out = struct.pack("<4sIII", b"PFT1", len(FEATURES), len(found), sum(map(len, found)))
-    out += b"".join(struct.pack("<I", len(t)) for t in found)
-    out += b"".join(struct.pack("<fhh", *node) for t in found for node in t)
-    path.write_bytes(out)
-
-
 def write_cases(trees, path):
     """What tests/unit/learned_factor_test.cpp compares the C++ with."""
     names = ["class", "sms", "peak", "bandwidth", "l2_bytes", "tdp_w", "m", "n", "k", "factor"]
@@ -160,7 +135,7 @@ def main():
     trees = train(fitted, constants)
     judge_seen(trees, judged, constants)
     if a.write:
-        write_trees(trees, data.ROOT / "data/models/products.trees")
+        (data.ROOT / "data/models/products.trees").write_bytes(tree_format.of_model(trees, len(FEATURES)))
         write_cases(trees, data.ROOT / "tests/unit/product_factors.tsv")
         one = bf16[bf16.device == SAMPLED]
         write_sample(one[one.part == 2], data.ROOT / "tests/fixtures/products_to_calibrate.csv", 24, 0)

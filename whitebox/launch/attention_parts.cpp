@@ -38,6 +38,7 @@ Kernel AttentionParts::kernel_of(const Parts& p, const Part& part) const {
   k.extents = part.extents;
   k.work = part.work;
   k.traffic.bytes = k.traffic.handed_bytes = part.bytes;
+  k.attention = {};
   return k;
 }
 

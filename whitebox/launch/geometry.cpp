@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ir/layout.h"
+#include "ir/ops/attention.h"
 #include "whitebox/constants.h"
 
 namespace perfc {
@@ -91,6 +92,22 @@ Extents extents_of(const Graph& g, NodeId id, double macs) {
     e.k = static_cast<double>(g.type(n.operands[0]).elements().value_or(0)) / elements;
   }
   return e;
+}
+
+AttentionSpan attention_span(const Graph& g, NodeId id) {
+  const AttentionFn measures = def(g.node(id).op).attention;
+  const auto a = measures ? measures(CostContext(g, id)) : std::nullopt;
+  if (!a) return {};
+  return {.batch = a->batch,
+          .heads = a->q_heads,
+          .key_heads = a->kv_heads,
+          .queries = a->q_len,
+          .keys = a->kv_len,
+          .channels = (a->head + a->v_head) / 2,
+          .causal = a->causal,
+          .past = a->past,
+          .window = a->window,
+          .writes_cache = a->writes_cache};
 }
 
 double row_alignment(const Type& t) {

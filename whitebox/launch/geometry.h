@@ -9,6 +9,8 @@ namespace perfc {
 Extents elementwise_extents(const Type&, double elements);
 /// Of a call with `macs` multiply–accumulates.
 Extents extents_of(const Graph&, NodeId, double macs);
+/// Of an operator whose row has an `attention` column, where its types are static; else empty.
+AttentionSpan attention_span(const Graph&, NodeId);
 /// How well tensor cores load rows as long as the last axis, see Placement::aligned.
 double row_alignment(const Type&);
 /// The same for a convolution's output channels: cuDNN pads those that are no multiples of 8.

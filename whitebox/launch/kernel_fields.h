@@ -20,12 +20,13 @@ struct KernelField {
 /// `Kernel` or one of its parts does not compile until it is bound and visited here; `K`: Kernel, const or not.
 template <class K, class Visit>
 void visit_fields(K&& kernel, Visit&& visit) {
-  auto& [node, repeat, kind, half, quantised, ops, work, extents, placement, traffic, limits] = kernel;
+  auto& [node, repeat, kind, half, quantised, ops, work, extents, placement, traffic, limits, attention] = kernel;
   auto& [macs, flops] = work;
   auto& [m, n, k, products, window, stride, tiles, channels_per_group] = extents;
   auto& [aligned, channels_first, wide_index] = placement;
   auto& [bytes, handed_bytes, state_weights, steps, resident, epilogue_bytes] = traffic;
   auto& [tile_share, vector_share, serial_steps, row_blocks, blocks, byte_clocks, slowdown] = limits;
+  auto& [batch, heads, key_heads, queries, keys, channels, causal, past, reach, writes_cache] = attention;
   visit(KernelField{"node", "1", "{}", Tells::Nothing}, node);
   visit(KernelField{"operators", "1", "{}"}, ops);
   visit(KernelField{"kind", "1", "{}"}, kind);
@@ -58,6 +59,16 @@ void visit_fields(K&& kernel, Visit&& visit) {
   visit(KernelField{"blocks", "1"}, blocks);
   visit(KernelField{"byte_clocks", "1"}, byte_clocks);
   visit(KernelField{"slowdown", "1"}, slowdown);
+  visit(KernelField{"attention_batch", "1"}, batch);
+  visit(KernelField{"attention_heads", "1"}, heads);
+  visit(KernelField{"attention_key_heads", "1"}, key_heads);
+  visit(KernelField{"attention_queries", "1"}, queries);
+  visit(KernelField{"attention_keys", "1"}, keys);
+  visit(KernelField{"attention_channels", "1"}, channels);
+  visit(KernelField{"attention_causal", "1"}, causal);
+  visit(KernelField{"attention_past", "1"}, past);
+  visit(KernelField{"attention_window", "1"}, reach);
+  visit(KernelField{"attention_writes_cache", "1"}, writes_cache);
 }
 
 }  // namespace perfc

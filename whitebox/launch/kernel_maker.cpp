@@ -95,6 +95,7 @@ void KernelMaker::be_product(NodeId id, Kernel& k) const {
   k.quantised = eight_bits_of(id);
   if (k.quantised == Quantised::None && has_narrow_weights(of_, n)) k.quantised = Quantised::Weights;
   if (is_masked_attention(n)) k.limits.slowdown *= constants::kMaskedAttention;
+  k.attention = attention_span(of_.g, id);
   if (n.is(op("nn.sdpa"))) k.limits.tile_share = attention_tile_share(of_.g, n);
   k.placement.aligned = row_alignment(of_.g.type(n.operands[0]));
   if (!n.results.empty()) k.placement.aligned = std::min(k.placement.aligned, row_alignment(n.results[0].type));

@@ -62,6 +62,20 @@ struct Extents {
   double channels_per_group = kUngrouped;  ///< of a grouped convolution: the width of its products
 };
 
+/// Of attention that one kernel computes, what the extents of its products do not say.
+struct AttentionSpan {
+  double batch = 0;           ///< 0: it is no such attention
+  double heads = 0;           ///< of a sequence
+  double key_heads = 0;       ///< heads of keys and values: fewer where several share them
+  double queries = 0;         ///< of a sequence
+  double keys = 0;            ///< of a sequence, those in the cache included
+  double channels = 0;        ///< of a head
+  bool causal = false;        ///< a query meets no key after its own
+  double past = 0;            ///< of causal attention: keys before the first query's own
+  double window = 0;          ///< of causal attention: keys that a query meets at most; 0: all
+  bool writes_cache = false;  ///< it puts its keys and values into a cache first
+};
+
 /// How its data lies in memory.
 struct Placement {
   /// Extents that tensor cores take: 1 at full rate (multiples of 8), 0.5 with loads of two elements or
@@ -106,6 +120,7 @@ struct Kernel {
   Placement placement;
   Traffic traffic;
   Limits limits;
+  AttentionSpan attention;
 };
 
 struct KernelPlan {

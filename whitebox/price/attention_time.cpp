@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "whitebox/constants.h"
 
 namespace perfc {
 namespace {
 
-const constants::Attention& constants_of(AttentionChip chip) {
-  return chip == AttentionChip::Wgmma ? constants::kWgmmaAttention : constants::kMmaAttention;
+const constants::AttentionKernels& attention_kernels(AttentionChip chip) {
+  return constants::kAttention[static_cast<std::size_t>(chip)];
 }
 
 /// Channels that kernels exist for, at least those given.
@@ -20,34 +21,100 @@ double computed_channels(double channels) {
   return channels;
 }
 
-/// Clocks of an SM per score.
-double score_clocks(const AttentionProblem& a, const AttentionFacts& d, const constants::Attention& c) {
+/// Clocks of an SM per score; `share`: of the clocks that units need one by one.
+double score_clocks(const AttentionProblem& a, const AttentionFacts& d, double share) {
   const double channels = computed_channels(a.channels);
   const double products = 4 * channels / (d.matrix_flops / (d.sms * d.clock_hz));
-  const double operands = 2 * a.element_bytes * channels / c.rows / constants::kSharedMemoryBytes;
+  const double operands =
+      2 * a.element_bytes * channels / attention_kernels(d.chip).rows / constants::kSharedMemoryBytes;
   const double softmax = 1 / d.exponentials + constants::kSoftmaxOperations / d.lanes;
-  return std::sqrt(products * products + operands * operands + softmax * softmax) / (c.share * d.sustained);
+  return std::sqrt(products * products + operands * operands + softmax * softmax) / (share * d.sustained);
 }
 
-/// Seconds of thread blocks of equal length: the last starts when the others are nearly done.
-double waves_s(double blocks, double clocks, const AttentionFacts& d, const constants::Attention& c) {
-  const double tail = blocks > d.sms ? c.tail * clocks : 0;
-  return std::max(clocks, blocks * clocks / d.sms + tail) / d.clock_hz;
+/// Seconds of thread blocks of `mean` clocks, at most `longest`: the last starts when the others are nearly done.
+double waves_s(double blocks, double longest, double mean, double tail, const AttentionFacts& d) {
+  return std::max(longest, blocks * mean / d.sms + (blocks > d.sms ? tail * longest : 0)) / d.clock_hz;
 }
 
-/// Of what is moved, seconds for what the L2 cache does not hold.
-double memory_s(double moved, const AttentionFacts& d) {
-  const double fits = moved > 0 ? constants::kCacheUse * d.l2_bytes / moved : 0;
-  return moved / (1 + fits * fits * fits * fits) / d.bandwidth;
+/// Of what is moved, bytes that the L2 cache does not hold.
+double missed_bytes(double moved, const AttentionFacts& d, double use, double power) {
+  return moved > 0 ? moved / (1 + std::pow(use * d.l2_bytes / moved, power)) : 0;
+}
+double missed_bytes(double moved, const AttentionFacts& d) { return missed_bytes(moved, d, constants::kCacheUse, 4); }
+
+AttentionTime encoder_time(const AttentionProblem& a, const AttentionFacts& d) {
+  const constants::AttentionKernels& k = attention_kernels(d.chip);
+  const constants::Encoder& c = k.encoder;
+  const double tiles = std::ceil(a.keys / constants::kAttentionKeys);
+  const double block = tiles * k.queries * constants::kAttentionKeys * score_clocks(a, d, c.share) + c.block;
+  const double moved = 2 * a.element_bytes * a.heads * (a.queries + a.keys) * a.channels;
+  AttentionTime out{.compute_s = waves_s(attention_blocks(a, d.chip), block, block, c.tail, d),
+                    .memory_s = missed_bytes(moved, d) / d.bandwidth};
+  out.work_s = std::max(out.compute_s, out.memory_s);
+  return out;
 }
 
-const constants::Decoding& decoding_of(AttentionChip chip) {
-  return chip == AttentionChip::Wgmma ? constants::kWgmmaDecoding : constants::kMmaDecoding;
+// ---- Prefill
+
+/// Tiles of a causal kernel, and how its thread blocks lie in them.
+struct CausalTiles {
+  double queries = 0, keys = 0;  ///< of a tile
+  bool packed = false;           ///< a block takes the queries of all heads that share keys
+  double rows = 0;               ///< tiles of queries
+  double reach = 0;              ///< keys that a query meets at most
+};
+
+CausalTiles causal_tiles(const AttentionProblem& a, AttentionChip chip) {
+  const constants::AttentionKernels& k = attention_kernels(chip);
+  CausalTiles t{.queries = k.causal_queries, .keys = constants::kAttentionKeys};
+  if (k.narrow_tiles) t.keys = a.channels <= 64 ? 256 : a.channels <= 128 ? 128 : 64;
+  t.packed = k.packs_queries && a.queries < t.queries;
+  t.rows = std::ceil((t.packed ? a.queries * a.heads / a.key_heads : a.queries) / t.queries);
+  t.reach = a.window > 0 ? a.window : std::numeric_limits<double>::infinity();
+  return t;
 }
+
+/// Tiles of keys per tile of queries, in the mean over these; of many, some are counted.
+double mean_key_tiles(const AttentionProblem& a, const CausalTiles& t) {
+  const auto tiles = [&t](double begin, double end) {
+    return std::max(std::ceil(end / t.keys) - std::floor(begin / t.keys), 0.0);
+  };
+  if (t.packed) return std::max(tiles(std::max(a.past - t.reach, 0.0), a.keys), 1.0);
+  const double step = std::ceil(t.rows / constants::kMostTilesCounted), counted = std::ceil(t.rows / step);
+  double sum = 0;
+  for (double i = 0; i < counted; ++i) {
+    const double first = a.past + i * step * t.queries;
+    sum += tiles(std::max(first - t.reach, 0.0), std::clamp(first + t.queries, 0.0, a.keys));
+  }
+  return std::max(sum / counted, 1.0);
+}
+
+AttentionTime prefill_time(const AttentionProblem& a, const AttentionFacts& d) {
+  const constants::AttentionKernels& k = attention_kernels(d.chip);
+  const constants::Prefill& c = k.prefill;
+  const CausalTiles t = causal_tiles(a, d.chip);
+  const double tile = t.queries * t.keys * score_clocks(a, d, c.share);
+  const double blocks = attention_blocks(a, d.chip), most = std::ceil(std::min(a.keys, t.reach + t.queries) / t.keys);
+  const bool few = k.narrow_tiles && blocks < constants::kFullSms * d.sms;
+  const double splits = few ? std::clamp(std::floor(d.sms / blocks), 1.0, most) : 1;
+  const double longest = std::ceil(most / splits) * tile * c.alone + c.block * (splits > 1 ? 2 : 1);
+  const double average = mean_key_tiles(a, t) * tile + c.block;
+  const double of_head = 2 * a.element_bytes * a.channels;
+  const double written = a.writes_cache ? 2 * of_head * a.queries * a.key_heads : 0;
+  const double read = of_head * (a.queries * a.heads + std::min(a.keys, t.reach + a.queries) * a.key_heads);
+  const double writing = std::max(missed_bytes(written, d) / d.bandwidth, written / (c.cache * d.sms * d.clock_hz));
+  AttentionTime out{.compute_s = waves_s(blocks, longest, average, c.tail, d)};
+  const double memory = missed_bytes(read, d) / d.bandwidth;
+  out.memory_s = memory + writing;
+  out.work_s = std::max(out.compute_s, memory) + writing;
+  return out;
+}
+
+// ---- Decoding
 
 /// Keys of a step of a single query's kernel.
 double decoding_tile(AttentionChip chip, double channels) {
-  if (chip == AttentionChip::Wgmma) return constants::kLeastDecodingTile;
+  if (!attention_kernels(chip).narrow_tiles) return constants::kLeastDecodingTile;
   return channels <= 64    ? 4 * constants::kLeastDecodingTile
          : channels <= 128 ? 2 * constants::kLeastDecodingTile
                            : constants::kLeastDecodingTile;
@@ -69,40 +136,72 @@ double flash2_splits(double blocks, double sms, double tiles) {
   return s;
 }
 
-}  // namespace
-
 AttentionTime decoding_time(const AttentionProblem& a, const AttentionFacts& d) {
-  const constants::Decoding& c = decoding_of(d.chip);
-  const double tile = decoding_tile(d.chip, a.channels), tiles = std::ceil(a.keys / tile);
-  const double sequences = a.key_heads > 0 ? a.key_heads : a.heads;
-  const double dram = memory_s(2 * a.element_bytes * a.keys * a.channels * sequences, d) / c.bandwidth;
+  const constants::Decoding& c = attention_kernels(d.chip).decoding;
+  const double keys = a.window > 0 ? std::min(a.keys, a.window) : a.keys;
+  const double tile = decoding_tile(d.chip, a.channels), tiles = std::ceil(keys / tile);
+  const double key_bytes = 2 * a.element_bytes * a.channels;
+  const double read = key_bytes * keys * a.key_heads;
+  const double cold = (1 - a.hot) * read + a.hot * missed_bytes(read, d, c.use, 8);
+  const double dram = cold / (c.bandwidth * d.reading);
+  const double share = c.reach * d.reading / (d.sms * d.clock_hz * d.resident);
+  const double stream = std::pow(std::pow(c.stream, 4) + std::pow(share, 4), 0.25);
   const auto with_splits = [&](double splits) {
-    const double part = std::ceil(tiles / splits) * tile * 2 * a.element_bytes * a.channels;
-    const double waves = std::ceil(sequences * splits / (d.sms * d.resident));
-    const double streams = waves * (part / c.stream + c.block) / d.clock_hz;
+    const double part = std::ceil(tiles / splits) * tile * key_bytes;
+    const double waves = std::ceil(a.key_heads * splits / (d.sms * d.resident));
+    const double streams = waves * (part / stream + c.block) / d.clock_hz;
     const double work =
         std::max(streams, dram) + c.exposed * std::min(streams, dram) + (splits > 1 ? c.combine / d.clock_hz : 0);
     return AttentionTime{.compute_s = streams, .memory_s = dram, .work_s = work};
   };
-  if (d.chip == AttentionChip::MmaSync) return with_splits(flash2_splits(sequences, 2 * d.sms, tiles));
+  if (attention_kernels(d.chip).narrow_tiles) {
+    // It is asked with all keys that the cache has.
+    return with_splits(flash2_splits(a.key_heads, 2 * d.sms, std::ceil(a.keys / tile)));
+  }
   AttentionTime best = with_splits(1);
   for (const double splits : constants::kDecodingSplits) {
-    if ((splits - 1) * tile >= a.keys) break;
+    if ((splits - 1) * tile >= keys) break;
     const AttentionTime t = with_splits(splits);
     if (t.work_s < best.work_s) best = t;
   }
   return best;
 }
 
+}  // namespace
+
+double attention_macs(const AttentionProblem& a) {
+  double pairs = a.queries * a.keys;
+  if (a.causal) {
+    const double reach = a.window > 0 ? std::min(a.window, a.keys) : a.keys;
+    const double rising = std::clamp(reach - a.past, 0.0, a.queries);  // queries that meet all keys before them
+    pairs = rising * a.past + rising * (rising + 1) / 2 + (a.queries - rising) * reach;
+  }
+  return 2 * a.heads * pairs * a.channels;
+}
+
+double attention_blocks(const AttentionProblem& a, AttentionChip chip) {
+  switch (form_of(a)) {
+    case AttentionForm::Decode:
+      return a.key_heads;
+    case AttentionForm::Encoder:
+      return std::ceil(a.queries / attention_kernels(chip).queries) * a.heads;
+    case AttentionForm::Prefill:
+      break;
+  }
+  const CausalTiles t = causal_tiles(a, chip);
+  return t.rows * (t.packed ? a.key_heads : a.heads);
+}
+
 AttentionTime attention_time(const AttentionProblem& a, const AttentionFacts& d) {
-  const constants::Attention& c = constants_of(d.chip);
-  const double tiles = std::ceil(a.keys / constants::kAttentionKeys);
-  const double block = tiles * c.queries * constants::kAttentionKeys * score_clocks(a, d, c) + c.block;
-  const double moved = 2 * a.element_bytes * a.heads * (a.queries + a.keys) * a.channels;
-  AttentionTime out{.compute_s = waves_s(std::ceil(a.queries / c.queries) * a.heads, block, d, c),
-                    .memory_s = memory_s(moved, d)};
-  out.work_s = std::max(out.compute_s, out.memory_s);
-  return out;
+  switch (form_of(a)) {
+    case AttentionForm::Decode:
+      return decoding_time(a, d);
+    case AttentionForm::Encoder:
+      return encoder_time(a, d);
+    case AttentionForm::Prefill:
+      break;
+  }
+  return prefill_time(a, d);
 }
 
 }  // namespace perfc

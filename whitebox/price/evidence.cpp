@@ -9,7 +9,7 @@
 namespace perfc {
 namespace {
 
-/// GPUs on whose like the models of memory-bound kernels and of attention were fitted.
+/// GPUs on whose like the models of memory-bound kernels were fitted.
 bool is_measured_architecture(const Device& d) {
   static const std::set<std::string_view> all{"pascal", "volta", "turing", "ampere", "ada", "hopper", "blackwell"};
   return d.kind == "gpu" && all.contains(d.architecture);
@@ -55,12 +55,16 @@ KernelEvidence::KernelEvidence(const Device& d, const Rates& r) {
     of_.product[half] = evidence_of_products(d, r.product[half]);
   }
   of_.memory = is_measured_architecture(d) ? Evidence::Siblings : d.kind == "gpu" ? Evidence::Others : Evidence::None;
+  // Kernels in 16 bits were measured on the classes of chips that a factor was learned on.
+  of_.attention[0] = of_.memory;
+  of_.attention[1] = r.attention.learned ? Evidence::Siblings : d.kind == "gpu" ? Evidence::Others : Evidence::None;
 }
 
 void KernelEvidence::add(const Kernel& k, double us) {
   const PriceKind kind = kind_of(k, of_.on_vector[k.half]);
-  const bool by_products = kind != PriceKind::Memory && kind != PriceKind::Attention;
-  const Evidence evidence = by_products ? of_.product[k.half] : of_.memory;
+  const Evidence evidence = kind == PriceKind::Memory      ? of_.memory
+                            : kind == PriceKind::Attention ? of_.attention[k.half]
+                                                           : of_.product[k.half];
   us_[static_cast<std::size_t>(kind)][static_cast<std::size_t>(evidence)] += us;
 }
 

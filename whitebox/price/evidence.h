@@ -40,7 +40,7 @@ class KernelEvidence {
 
  private:
   struct Of {
-    Evidence product[2], memory;
+    Evidence product[2], attention[2], memory;
     bool on_vector[2];
   };
   Of of_;

@@ -92,34 +92,56 @@ std::optional<MemoryBoundProblem> memory_bound_problem(const Kernel& k) {
 
 namespace {
 
-/// Heads of keys and values, over the batch, by the bytes that are read of them.
-double key_heads(const Kernel& k, const AttentionProblem& a) {
-  const double queries = 2 * a.element_bytes * a.heads * a.queries * a.channels;  // and the result
-  const double of_a_head = 2 * a.element_bytes * a.keys * a.channels;
-  return std::clamp(std::round((k.traffic.bytes - queries) / of_a_head), 1.0, a.heads);
+/// Of keys and values: none of a cache that was there before the run.
+double handed_share(const Kernel& k) {
+  if (k.attention.writes_cache || k.traffic.bytes <= 0) return 0;
+  return std::min(k.traffic.handed_bytes / k.traffic.bytes, 1.0);
 }
 
 }  // namespace
 
 std::optional<AttentionProblem> attention_problem(const Kernel& k) {
+  const AttentionSpan& s = k.attention;
   const bool fused = k.kind == KernelKind::Matmul && k.ops.size() == 1 && k.half && k.placement.aligned > 0;
-  if (!fused) return std::nullopt;
-  const bool scaled = k.ops.front() == op("nn.sdpa"), grouped = k.ops.front() == op("nn.attention");
-  if (!scaled && !grouped) return std::nullopt;
-  AttentionProblem out{.heads = k.extents.products,
-                       .queries = k.extents.m,
-                       .keys = k.extents.k / 2,  // MACs per element of the result: a score's channels, and its value
-                       .channels = k.extents.n};
-  const bool fills_tiles = scaled && out.queries >= constants::kFewQueries;
-  if (!fills_tiles && !is_decoding(out)) return std::nullopt;
-  out.key_heads = key_heads(k, out);
-  return out;
+  if (!fused || s.batch <= 0 || s.keys < 1 || s.key_heads < 1 || s.channels < 1) return std::nullopt;
+  const AttentionProblem out{.batch = s.batch,
+                             .heads = s.batch * s.heads,
+                             .key_heads = s.batch * s.key_heads,
+                             .queries = s.queries,
+                             .keys = s.keys,
+                             .channels = s.channels,
+                             .causal = s.causal,
+                             .past = s.past,
+                             .window = s.window,
+                             .writes_cache = s.writes_cache,
+                             .hot = handed_share(k)};
+  const bool narrow = s.channels <= *std::rbegin(constants::kAttentionWidths);
+  switch (form_of(out)) {
+    case AttentionForm::Decode:
+      return narrow ? std::optional(out) : std::nullopt;
+    case AttentionForm::Prefill:
+      return narrow && s.queries > 1 ? std::optional(out) : std::nullopt;
+    case AttentionForm::Encoder:
+      break;
+  }
+  return s.queries >= constants::kFewQueries ? std::optional(out) : std::nullopt;
 }
 
-bool is_decoding(const AttentionProblem& a) {
-  const double widest = *std::rbegin(constants::kAttentionWidths);
-  return a.queries == 1 && a.keys >= 1 && a.heads >= 1 && a.channels >= 1 && a.channels <= widest;
+namespace {
+
+AttentionChip attention_chip(const Device& d) {
+  if (d.architecture == "hopper") return AttentionChip::Wgmma;
+  if (d.architecture == "blackwell" && d.memory_type == "hbm") return AttentionChip::Tcgen05;
+  return is_amd(d) ? AttentionChip::Other : AttentionChip::MmaSync;
 }
+
+/// Thread blocks of a single query's kernel on an SM. FlashAttention-2's: 164 KiB of shared memory, not 100.
+double resident_blocks(const Device& d) {
+  const bool two = d.memory_type == "hbm" && (d.architecture == "ampere" || d.architecture == "blackwell");
+  return two ? 2 : 1;
+}
+
+}  // namespace
 
 MemoryFacts memory_facts(const Device& d, double bandwidth) {
   MemoryFacts out{.bandwidth = bandwidth, .l2_bytes = d.l2_mib * constants::kBytesPerMib};
@@ -132,15 +154,20 @@ MemoryFacts memory_facts(const Device& d, double bandwidth) {
 
 AttentionFacts attention_facts(const Device& d, double bandwidth, double matrix_flops, double sustained) {
   const MemoryFacts m = memory_facts(d, bandwidth);
-  return {.chip = d.architecture == "hopper" ? AttentionChip::Wgmma : AttentionChip::MmaSync,
+  const AttentionChip chip = attention_chip(d);
+  const bool apart = chip == AttentionChip::MmaSync || chip == AttentionChip::Other;
+  return {.chip = chip,
           .bandwidth = bandwidth,
+          .reading = std::max(bandwidth, constants::kReadShare * d.bandwidth_gb_s * 1e9),
           .l2_bytes = m.l2_bytes,
           .sms = m.sms,
           .clock_hz = m.clock_hz,
           .matrix_flops = matrix_flops,
-          .resident = d.architecture == "ampere" && d.memory_type == "hbm" ? 2.0 : 1.0,  // 164 KiB, not 100
+          .resident = resident_blocks(d),
           .lanes = m.lanes,
-          .sustained = sustained};
+          .exponentials = d.exponentials,
+          .sustained = apart ? sustained : 1,  // the others' `share` has it
+          .tdp_w = d.tdp_w};
 }
 
 }  // namespace perfc

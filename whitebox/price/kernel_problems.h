@@ -27,16 +27,14 @@ std::optional<WinogradProblem> winograd_problem(const Kernel&, double width);
 /// None for products, convolutions, scatters and sorts.
 std::optional<MemoryBoundProblem> memory_bound_problem(const Kernel&);
 
-/// None but for fused attention on matrix units, of one query, or of so many that they fill tiles. Of several that do
-/// not, nothing was measured.
+/// None but for fused attention on matrix units: of one query, causal, or of so many queries that they fill tiles. Of
+/// several that do not, nothing was measured.
 std::optional<AttentionProblem> attention_problem(const Kernel&);
-/// One query per head: `decoding_time`, not `attention_time`.
-bool is_decoding(const AttentionProblem&);
 
 /// `bandwidth`: byte/s that streams reach. SMs are 0 on a CPU, and where their number or clock is unknown.
 MemoryFacts memory_facts(const Device&, double bandwidth);
 
-/// `matrix_flops`: of the precision, FLOP/s; `sustained`: share of it that long products reach.
+/// `matrix_flops`: of the precision, FLOP/s; `sustained`: share of it that long products reach. No learned factor yet.
 AttentionFacts attention_facts(const Device&, double bandwidth, double matrix_flops, double sustained);
 
 }  // namespace perfc

@@ -2,69 +2,19 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
-#include <cstring>
-#include <optional>
-#include <span>
-#include <vector>
 
 #include "ir/support/embed_bytes.h"
 #include "whitebox/constants.h"
+#include "whitebox/price/trees.h"
 
 PERFC_EMBED_BYTES(perfc_product_trees, PERFC_PRODUCT_TREES);
 
 namespace perfc {
 namespace {
 
-static_assert(std::endian::native == std::endian::little);
-
-struct TreeNode {
-  float threshold;  ///< of a leaf: its value
-  std::int16_t feature;
-  std::int16_t right;  ///< nodes from here to the right child; the left one is next
-};
-static_assert(sizeof(TreeNode) == 8);
-
-struct TreesHeader {
-  char magic[4];
-  std::uint32_t features, trees, nodes;
-};
-
 constexpr std::size_t kFactorFeatures = 28;
 using FactorFeatures = std::array<float, kFactorFeatures>;
-
-/// Sum of the trees' values.
-double sum_of_trees(const FactorFeatures& x) {
-  TreesHeader header;
-  std::memcpy(&header, perfc_product_trees, sizeof header);
-  const auto* sizes = reinterpret_cast<const std::uint32_t*>(perfc_product_trees + sizeof header);
-  const auto* node = reinterpret_cast<const TreeNode*>(sizes + header.trees);
-  double sum = 0;
-  for (const std::uint32_t size : std::span(sizes, header.trees)) {
-    const TreeNode* at = node;
-    while (at->feature >= 0) at += x[static_cast<std::size_t>(at->feature)] <= at->threshold ? 1 : at->right;
-    sum += static_cast<double>(at->threshold);
-    node += size;
-  }
-  return sum;
-}
-
-/// The number of a class in the trees: none where it was not measured.
-std::optional<float> class_number(ChipClass chip) {
-  switch (chip) {
-    case ChipClass::Ga100:
-      return 0;
-    case ChipClass::Graphics:
-      return 1;
-    case ChipClass::Hopper:
-      return 2;
-    case ChipClass::Blackwell:
-      return 3;
-    default:
-      return std::nullopt;
-  }
-}
 
 /// In the order of FEATURES in studies/kernels/product_factor.py.
 FactorFeatures features_of(const ProductDevice& d, const Product& p) {
@@ -75,7 +25,7 @@ FactorFeatures features_of(const ProductDevice& d, const Product& p) {
   FactorFeatures out{};
   std::size_t at = 0;
   const auto add = [&](double value) { out[at++] = static_cast<float>(value); };
-  add(static_cast<double>(*class_number(d.chip)));
+  add(static_cast<double>(*learned_class(d.chip)));
   for (const double extent : {m, n, k, intensity, m * n, n * k, m * k}) add(extent);
   for (const double rest : {std::fmod(m, 128), std::fmod(n, 128), std::fmod(n, 256)}) add(rest);
   double tiles[kTileCount];
@@ -105,12 +55,27 @@ double familiarity(const Product& p) {
 
 }  // namespace
 
-bool has_learned_factor(ChipClass chip) { return class_number(chip).has_value(); }
+std::optional<int> learned_class(ChipClass chip) {
+  switch (chip) {
+    case ChipClass::Ga100:
+      return 0;
+    case ChipClass::Graphics:
+      return 1;
+    case ChipClass::Hopper:
+      return 2;
+    case ChipClass::Blackwell:
+      return 3;
+    default:
+      return std::nullopt;
+  }
+}
+
+bool has_learned_factor(ChipClass chip) { return learned_class(chip).has_value(); }
 
 double learned_factor(const ProductDevice& d, const Product& p) {
   const double familiar = p.batch == 1 ? familiarity(p) : 0;
   if (familiar == 0) return 1;
-  const double found = sum_of_trees(features_of(d, p));
+  const double found = sum_of_trees(perfc_product_trees, features_of(d, p));
   return std::exp(familiar * std::clamp(found, -constants::kMostLearned, constants::kMostLearned));
 }
 

@@ -5,13 +5,15 @@
 /// device's rates, never a name. When one of these ratios rises, which it does on a worse device, no tree falls: a
 /// better device of the same class never becomes slower by the factor.
 ///
-/// data/models/products.trees, in the program as it is, little endian: "PFT1"; u32 number of features, trees and nodes;
-/// u32 nodes of each tree; nodes in preorder, each a float32 threshold (a leaf: value), an int16 feature (a leaf: −1)
-/// and an int16 number of nodes from here to the right child. A feature not above the threshold goes left.
+/// data/models/products.trees, in the program as it is: whitebox/price/trees.h.
+#include <optional>
+
 #include "whitebox/price/matmul_time.h"
 
 namespace perfc {
 
+/// The number of a class in the trees of products and of attention; none where it was not measured.
+std::optional<int> learned_class(ChipClass);
 /// Whether products of this class were measured in 16 bits, so that `learned_factor` says something of them.
 bool has_learned_factor(ChipClass);
 

@@ -10,6 +10,7 @@
 #include "ir/support/csv.h"
 #include "whitebox/constants.h"
 #include "whitebox/launch/kernel_fields.h"
+#include "whitebox/price/attention_factor.h"
 #include "whitebox/price/learned_factor.h"
 
 namespace perfc {
@@ -207,6 +208,10 @@ Rates::Rates(const Device& d, Precision p)
   gather = d.bandwidth_gb_s * 1e9 * share("gather", 0.5);
   memory = memory_facts(d, bandwidth);
   attention = attention_facts(d, bandwidth, matrix[1], matmul[1]);
+  if (product[1] && product_bytes[1] == 2) {
+    attention.products = product[1]->chip;
+    attention.learned = product[1]->learned;
+  }
 }
 
 namespace {
@@ -225,8 +230,8 @@ void be_memory_bound(const Kernel& k, const MemoryBoundTime& t, Priced& p) {
   p.exposed_us = (t.work_s - std::max(t.memory_s, t.multiprocessor_s)) * us;
 }
 
-void be_attention(const Kernel& k, const AttentionTime& t, double sustained, Priced& p) {
-  p.compute_us = under_power_limit(t.compute_s, 2 * k.work.macs / sustained) * 1e6 * k.limits.slowdown;
+void be_attention(const Kernel& k, const AttentionTime& t, double sustained_s, Priced& p) {
+  p.compute_us = under_power_limit(t.compute_s, sustained_s) * 1e6 * k.limits.slowdown;
   p.memory_us = t.memory_s * 1e6 * k.limits.slowdown;
   p.exposed_us = (t.work_s - std::max(t.compute_s, t.memory_s)) * 1e6 * k.limits.slowdown;
 }
@@ -265,7 +270,7 @@ Priced price_at(const Kernel& k, const Rates& r) {
     bytes *= 1 - (1 - 1 / constants::kCacheGain) * found_share(constants::kCacheShare * r.cache, bytes) *
                      k.traffic.handed_bytes / k.traffic.bytes;
   const auto padded = [](double extent, double tile) { return std::ceil(extent / tile) * tile; };
-  double macs = k.work.macs;
+  double macs = k.work.macs, computed = macs;
   if (k.kind == KernelKind::Matmul && k.extents.products > 1 && k.placement.aligned == 0 && !r.on_vector[k.half]) {
     macs = k.extents.products * padded(k.extents.m, constants::kTileRows) *
            padded(k.extents.n, constants::kTileColumns) * padded(k.extents.k, constants::kTileDepth);
@@ -284,8 +289,9 @@ Priced price_at(const Kernel& k, const Rates& r) {
     }
     const auto attention = r.on_vector[1] ? std::nullopt : attention_problem(k);
     if (attention) {
-      const auto time = is_decoding(*attention) ? decoding_time : attention_time;
-      be_attention(k, time(*attention, r.attention), r.sustained[1], p);
+      const auto time = r.attention.learned ? learned_attention_time : attention_time;
+      computed = attention_macs(*attention);
+      be_attention(k, time(*attention, r.attention), 2 * computed / r.sustained[1], p);
     }
   }
   if (k.limits.blocks > 0) p.memory_us *= std::max(1.0, r.sms / k.limits.blocks);  // the others wait
@@ -295,7 +301,7 @@ Priced price_at(const Kernel& k, const Rates& r) {
   const double work = p.roofline_us() + p.waiting_us();
   p.launch_us = r.launch_us;
   p.time_us = work + r.launch_us;
-  p.sustained_us = 2 * k.work.macs / r.sustained[k.half] * 1e6;
+  p.sustained_us = 2 * computed / r.sustained[k.half] * 1e6;
   p.bound = work < r.launch_us ? Bound::Launch : p.compute_us > p.memory_us ? Bound::Compute : Bound::Memory;
   return p;
 }
