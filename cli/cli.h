@@ -41,7 +41,7 @@ struct PredictOptions {
   std::string dtype, runtime, mode, layout;  ///< empty: the runtime's own
   std::string norms = "full", task = "infer", optimizer = "adam";
   std::string predictor = "default", opaque = "refuse", fold = "auto";
-  std::vector<std::string> shapes, dims;
+  std::vector<std::string> shapes, dims, values, batch_axes, trip_counts;
   std::string signature;
   bool cudnn_benchmark = false;
   std::optional<double> max_latency_ms, min_throughput_per_s;
@@ -50,6 +50,7 @@ struct PredictOptions {
 /// Whether a command takes one batch or a list of them.
 enum class Batches { One, Several };
 void add_shape_options(Command&, PredictOptions&, Batches = Batches::One);
+void add_loop_options(Command&, PredictOptions&);
 void add_predict_options(Command&, PredictOptions&, Batches = Batches::One);
 /// The batches of --batch in their order; empty in place of one: the file's. Of none: a wrong value was printed.
 std::vector<std::optional<std::int64_t>> to_batches(const PredictOptions&);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/batch_axis.h"
 #include "ir/exec_mode.h"
 #include "ir/graph.h"
 
@@ -24,8 +25,12 @@ enum class Contents : std::uint8_t {
 struct PassOptions {
   /// `rebatch`: the wanted batch; 0 leaves the file's.
   std::int64_t batch = 0;
+  /// `rebatch`: where inputs have it.
+  std::vector<BatchAxis> batch_axes;
   /// `bind-shapes`: symbol → value.
   std::vector<std::pair<std::string, std::int64_t>> dims;
+  /// `bind-trip-counts`: name of a loop, "" for all → its rounds.
+  std::vector<std::pair<std::string, std::int64_t>> trip_counts;
   /// `recognise-operators`, `unflatten-products`, `eliminate-identity`.
   WrittenBy written_by = WrittenBy::Exporter;
   /// `fold-constants`, `eliminate-identity`: what a program launches stays.

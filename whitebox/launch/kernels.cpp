@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/control_flow.h"
+#include "ir/params_behind.h"
 #include "whitebox/launch/compiled.h"
 #include "whitebox/launch/eager.h"
 #include "whitebox/launch/epilogues.h"
@@ -12,15 +13,27 @@
 namespace perfc {
 namespace {
 
+/// Why a value has no known shape, and which option gives it one.
+std::string open_type(const Graph& g, const Node& n, const Type& type) {
+  const std::string_view what = n.kind == NodeKind::Call ? def(n.op).name : "value";
+  if (n.is(op("loop"))) {
+    return fmt::format("how often this loop runs is not known, so that it gives {}; say it with --trip-count {}=N",
+                       to_string(type), n.name);
+  }
+  if (n.is(op("if"))) {
+    return fmt::format("which branch runs is not known, so that it gives {}{}", to_string(type),
+                       value_flags(g, {n.operands.front()}));
+  }
+  return fmt::format("{} has the open type {}; bind it with --dim NAME=VALUE, --shape INPUT=… or --batch", what,
+                     to_string(type));
+}
+
 Status check_static(const Graph& g, Diagnostics& diags) {
   bool good = true;
   for (const Node& n : g.nodes()) {
     for (const ResultInfo& r : n.results) {
       if (r.type.is_static() || !good) continue;
-      (void)diags.error(
-          n.loc, n.name,
-          fmt::format("{} has the open type {}; bind it with --dim NAME=VALUE, --shape INPUT=… or --batch",
-                      n.kind == NodeKind::Call ? def(n.op).name : "value", to_string(r.type)));
+      (void)diags.error(n.loc, n.name, open_type(g, n, r.type));
       good = false;
     }
   }
@@ -51,7 +64,8 @@ Status plan_dearer_branch(const Graph& g, NodeId id, const ExecConfig& config, d
   out.kernels.insert(out.kernels.end(), best.kernels.begin(), best.kernels.end());
   out.host_calls += best.host_calls;
   out.warnings.insert(out.warnings.end(), best.warnings.begin(), best.warnings.end());
-  out.warnings.push_back(fmt::format("'{}': which branch runs is not known; the dearer one is counted", n.name));
+  out.warnings.push_back(fmt::format("'{}': which branch runs is not known{}; the dearer one is counted", n.name,
+                                     value_flags(g, {n.operands.front()})));
   return ok();
 }
 
@@ -69,7 +83,12 @@ Status plan_bodies(const Graph& g, const ExecConfig& config, double repeat, cons
     const SymInt trips = trip_count(g, id);
     if (!trips.known())
       out.warnings.push_back(
-          fmt::format("'{}': {} runs an unknown number of times; counted once", n.name, def(n.op).name));
+          n.is(op("loop"))
+              ? fmt::format(
+                    "'{}': how often this loop runs is not known{}; one round is counted, --trip-count {}=N says "
+                    "how many",
+                    n.name, value_flags(g, {n.operands[0], n.operands[1]}), n.name)
+              : fmt::format("'{}': {} runs an unknown number of times; counted once", n.name, def(n.op).name));
     const double times = repeat * (trips.known() ? static_cast<double>(trips.value()) : 1.0);
     for (const GraphRef& body : n.regions) {
       if (!plan(*body, config, times, &reported, out, diags)) return Failure{};
