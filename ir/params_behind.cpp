@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace perfc {
 namespace {
@@ -13,19 +14,22 @@ bool is_setting(const Type& t) { return t.is_tensor() && t.ranked() && t.rank() 
 template <class Nodes>
 std::vector<ValueId> settings(const Nodes& g, ValueId v) {
   if (!v) return {};
-  std::vector<bool> wanted(v.node + 1, false);
-  wanted[v.node] = true;
-  for (NodeId id = v.node + 1; id-- > 0;) {
+  constexpr std::size_t kMostNodes = 4096;
+  std::set<NodeId> seen{v.node}, params;
+  std::vector<NodeId> open{v.node};
+  while (!open.empty()) {
+    const NodeId id = open.back();
+    open.pop_back();
     const Node& n = g.node(id);
-    if (!wanted[id] || n.kind != NodeKind::Call || def(n.op).dims_only) continue;
+    if (n.kind == NodeKind::Var && is_setting(g.type({id, 0}))) params.insert(id);
+    if (n.kind != NodeKind::Call || def(n.op).dims_only) continue;
     for (ValueId operand : n.operands) {
-      if (operand) wanted[operand.node] = true;
+      if (operand && seen.insert(operand.node).second) open.push_back(operand.node);
     }
+    if (seen.size() > kMostNodes) return {};
   }
   std::vector<ValueId> out;
-  for (NodeId id = 0; id <= v.node; ++id) {
-    if (wanted[id] && g.node(id).kind == NodeKind::Var && is_setting(g.type({id, 0}))) out.push_back({id, 0});
-  }
+  for (NodeId id : params) out.push_back({id, 0});
   return out;
 }
 

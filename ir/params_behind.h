@@ -8,7 +8,8 @@
 namespace perfc {
 
 /// Scalars and vectors of a graph whose contents a value is computed from, shapes aside: sampling rates, lengths,
-/// flags. Those are what a person can say (`--value`); pictures are not. In order of their place in the graph.
+/// flags. Those are what a person can say (`--value`); pictures are not. In order of their place in the graph; none
+/// where the value is computed from more than some thousand others.
 std::vector<ValueId> settings_behind(const Graph&, ValueId);
 std::vector<ValueId> settings_behind(const GraphBuilder&, ValueId);
 

@@ -51,6 +51,7 @@ std::vector<bool> reached_from(const Graph& graph, const std::vector<ValueId>& p
 
 /// Share of the work from which on an input counts as one that could hold samples. (our choice)
 constexpr double kMuchWork = 0.05;
+constexpr std::size_t kMostNamed = 8;  ///< inputs that are looked at one by one
 
 /// What is known of the samples' contents, for another number of them; null where nothing is.
 Result<DataRef> contents_for(const Graph& graph, ValueId param, std::size_t axis, std::int64_t elements,
@@ -115,15 +116,24 @@ void warn_left_behind(const Graph& graph, const BatchInputs& inputs, Diagnostics
   }
   if (kept.empty()) return;
   const std::vector<bool> sampled = reached_from(graph, samples);
-  double total = 0;
-  for (NodeId id = 0; id < graph.size(); ++id) total += op_cost(graph, id).macs;
-  for (ValueId p : kept) {
-    const std::vector<bool> reached = reached_from(graph, {p});
-    double alone = 0;
+  const auto work = [&](const auto& counts) {
+    double macs = 0;
     for (NodeId id = 0; id < graph.size(); ++id) {
-      if (reached[id] && !sampled[id]) alone += op_cost(graph, id).macs;
+      if (counts(id)) macs += op_cost(graph, id).macs;
     }
-    if (alone < kMuchWork * total || alone == 0) continue;
+    return macs;
+  };
+  const auto alone = [&](const std::vector<ValueId>& params) {
+    const std::vector<bool> reached = reached_from(graph, params);
+    return work([&](NodeId id) { return reached[id] && !sampled[id]; });
+  };
+  // Most graphs end here, those whose weights are inputs among them.
+  const double total = work([](NodeId) { return true; });
+  if (alone(kept) <= kMuchWork * total) return;
+  kept.resize(std::min(kept.size(), kMostNamed));
+  for (ValueId p : kept) {
+    const double of_this = alone({p});
+    if (of_this <= kMuchWork * total) continue;
     const Node& n = graph.node(p);
     diags.warning(
         n.loc, n.name,
@@ -131,7 +141,7 @@ void warn_left_behind(const Graph& graph, const BatchInputs& inputs, Diagnostics
                     "the work reads it alone. If it holds samples, name it and all others that do with "
                     "--batch-axis (--batch-axis all=0); if not, --batch-axis {}=none",
                     to_string(graph.type(p)), inputs.samples.value(), graph.node(graph.params()[inputs.first]).name,
-                    100 * alone / total, n.name));
+                    100 * of_this / total, n.name));
   }
 }
 

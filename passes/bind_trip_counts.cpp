@@ -63,6 +63,7 @@ Result<Graph> bind_trip_counts(Graph graph, const PassOptions& options, Diagnost
       }
       // A loop without a condition runs as often as its limit says.
       std::vector<ValueId> operands = rewriter.operands(id);
+      operands.resize(std::max<std::size_t>(operands.size(), 2));
       operands[0] = rewriter.builder().constant(int64_scalar(*rounds), {}, g.node(id).loc);
       operands[1] = {};
       if (!rewriter.copy_with(id, std::move(operands), g.node(id).attrs)) return Failure{};

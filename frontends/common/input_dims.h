@@ -44,7 +44,7 @@ class InputDims {
   Status fill(std::vector<ModelInput>& inputs, Diagnostics&) const;
   void open_batch(const std::vector<ModelInput>& inputs);
   BatchPlace place(const ModelInput&) const;
-  /// Binds a name for a flag; false, with a message, where another flag bound it otherwise.
+  /// Binds a name for a flag; an error where another flag bound it otherwise.
   Status bind_name(const std::string& name, std::int64_t value, const std::string& flag, Diagnostics&);
 
   const ImportOptions& options_;
@@ -53,7 +53,7 @@ class InputDims {
   bool overridden_ = false;
 };
 
-/// The input that a flag names, or a message that lists them. "": the only one, where `flag` allows that.
+/// The input that a flag names, "" for the only one, or a message that lists them.
 Result<std::size_t> find_input(const std::vector<ModelInput>&, const std::string& name, std::string_view flag,
                                std::string_view example, Diagnostics&);
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <limits>
+#include <memory>
+#include <optional>
 
 namespace perfc {
 namespace {

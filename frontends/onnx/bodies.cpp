@@ -27,10 +27,12 @@ class DiagnosticsSwap {
 /// no condition.
 void count_rounds(const NodeContext& c, std::vector<ValueId>& operands, const Graph& body) {
   constexpr std::size_t kLimit = 0, kGoesOn = 1, kFirstCarried = 2;
-  if (!operands[kGoesOn] || c.builder().type(operands[kGoesOn]).rank() != 0) return;
+  if (!operands[kGoesOn] || body.params().size() < kFirstCarried || body.results().empty()) return;
+  const Type& condition = c.builder().type(operands[kGoesOn]);
+  if (!condition.is_tensor() || !condition.ranked() || condition.rank() != 0) return;
   const auto enters = known_integer(c.builder(), operands[kGoesOn]);
   const auto limit = operands[kLimit] ? known_integer(c.builder(), operands[kLimit]) : INT64_MAX;
-  if (!enters || *enters == 0 || !limit || body.params().size() < kFirstCarried) return;
+  if (!enters || *enters == 0 || !limit) return;
   std::vector<Carried> carried{{.param = body.params()[0], .next = {}, .start = 0, .step = 1}};
   for (std::size_t i = kFirstCarried; i < c.inputs.size() && i < body.params().size(); ++i) {
     if (i - 1 >= body.results().size()) break;

@@ -13,6 +13,12 @@
 namespace perfc {
 namespace {
 
+/// What decides how often a loop with a limit runs, before it runs; a loop without one ends by what it computes.
+std::vector<ValueId> limit_and_condition(const Node& loop) {
+  if (loop.operands.size() < 2 || !loop.operands[0]) return {};
+  return {loop.operands[0], loop.operands[1]};
+}
+
 /// Why a value has no known shape, and which option gives it one.
 std::string open_type(const Graph& g, const Node& n, const Type& type) {
   const std::string_view what = n.kind == NodeKind::Call ? def(n.op).name : "value";
@@ -87,7 +93,7 @@ Status plan_bodies(const Graph& g, const ExecConfig& config, double repeat, cons
               ? fmt::format(
                     "'{}': how often this loop runs is not known{}; one round is counted, --trip-count {}=N says "
                     "how many",
-                    n.name, value_flags(g, {n.operands[0], n.operands[1]}), n.name)
+                    n.name, value_flags(g, limit_and_condition(n)), n.name)
               : fmt::format("'{}': {} runs an unknown number of times; counted once", n.name, def(n.op).name));
     const double times = repeat * (trips.known() ? static_cast<double>(trips.value()) : 1.0);
     for (const GraphRef& body : n.regions) {
