@@ -43,7 +43,7 @@ struct PredictOptions {
   std::string dtype, runtime, mode, layout;  ///< empty: the runtime's own
   std::string norms = "full", task = "infer", optimizer = "adam";
   std::string predictor = "default", opaque = "refuse", fold = "auto", dynamic = "typical";
-  std::vector<std::string> shapes, dims, bounds;
+  std::vector<std::string> shapes, dims, values, batch_axes, trip_counts, bounds;
   std::string signature;
   bool cudnn_benchmark = false;
   std::optional<double> max_latency_ms, min_throughput_per_s;
@@ -56,6 +56,7 @@ void add_shape_options(Command&, PredictOptions&, Batches = Batches::One);
 void add_run_options(Command&, PredictOptions&);
 /// What dims that data decides are taken to be; what `dynamic` is before is the default.
 void add_dynamic_options(Command&, PredictOptions&);
+void add_loop_options(Command&, PredictOptions&);
 void add_predict_options(Command&, PredictOptions&, Batches = Batches::One);
 /// The batches of --batch in their order; empty in place of one: the file's. Of none: a wrong value was printed.
 std::vector<std::optional<std::int64_t>> to_batches(const PredictOptions&);

@@ -258,6 +258,7 @@ Command diff_command() {
       .required();
   c.option("head", o->head, "The same after the change; folders are matched by relative path").required();
   add_shape_options(c, *o, Batches::Several);
+  add_loop_options(c, *o);
   add_dynamic_options(c, *o);
   add_run_options(c, *o);
   std::vector<std::string> names;

@@ -99,6 +99,9 @@ int run_opt(ImportArguments& o) {
   if (o.passes == "none") passes.clear();
   if (o.strip_weights && !o.writes_onnx())
     return fail(kBadUsage, "--strip-weights: only ONNX has weights; name the output *.onnx");
+  const auto counts = std::find(passes.begin(), passes.end(), "bind-trip-counts");
+  if (!o.passes.empty() && !o.trip_counts.empty() && counts == passes.end())
+    return fail(kBadUsage, "--trip-count: --passes has no bind-trip-counts, which reads it");
   if (o.passes.empty()) passes = default_pipeline(mode, request->fold_batch_norm);
   std::vector<std::string> checked = passes;
   if (!o.trace.print_after.empty() && o.trace.print_after != "changed" && o.trace.print_after != "all")
@@ -113,7 +116,11 @@ int run_opt(ImportArguments& o) {
   auto out = Output::open(o.output);
   if (!out) return kBadInput;
   Diagnostics diags(o.model == "-" ? "<stdin>" : o.model);
-  PassOptions options{.batch = request->batch.value_or(0), .dynamic = request->dynamic, .bounds = request->bounds};
+  PassOptions options{.batch = request->batch.value_or(0),
+                      .batch_axes = request->import.batch_axes,
+                      .trip_counts = request->trip_counts,
+                      .dynamic = request->dynamic,
+                      .bounds = request->bounds};
   // Dims are bound while reading, unless the list says when.
   if (!o.passes.empty() && std::find(passes.begin(), passes.end(), "bind-shapes") != passes.end()) {
     options.dims = std::exchange(request->import.dims, {});
@@ -153,6 +160,7 @@ Command opt_command() {
   c.footer = "Passes:" + passes;
   c.option("model", o->model, "Model or .pir file; - reads standard input").required();
   add_shape_options(c, *o);
+  add_loop_options(c, *o);
   o->dynamic = "refuse";  // a model that is written means what the file meant
   add_dynamic_options(c, *o);
   c.option("--passes", o->passes, "Comma-separated passes, or none [those of predict]");

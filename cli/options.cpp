@@ -34,11 +34,12 @@ bool parse_shape(const std::string& text, ImportOptions& out) {
   const std::string name = equals == std::string::npos ? "" : text.substr(0, equals);
   std::string_view rest = std::string_view(text).substr(equals == std::string::npos ? 0 : equals + 1);
   std::vector<std::int64_t> dims;
-  for (;;) {
+  for (bool scalar = rest.empty() && equals != std::string::npos; !scalar;) {
     const std::size_t comma = std::min(rest.find(','), rest.size());
     const auto d = whole(rest.substr(0, comma));
     if (!d || *d < 0) {
-      fail(kBadUsage, fmt::format("--shape: '{}' is not INPUT=d0,d1,… with whole numbers", text));
+      fail(kBadUsage,
+           fmt::format("--shape: '{}' is not INPUT=d0,d1,… with whole numbers, or INPUT= of a scalar", text));
       return false;
     }
     dims.push_back(*d);
@@ -62,9 +63,63 @@ bool parse_extent(std::string_view option, std::string_view form, const std::str
   return true;
 }
 
+/// "input=1", "all=1", "input=-1", "input=none", or "1" for the only input.
+bool parse_batch_axis(const std::string& text, ImportOptions& out) {
+  const std::size_t equals = text.rfind('=');
+  const std::string name = equals == std::string::npos ? "" : text.substr(0, equals);
+  const std::string word = text.substr(equals == std::string::npos ? 0 : equals + 1);
+  const auto axis = whole(word);
+  if ((!axis && word != "none") || equals == 0) {
+    fail(kBadUsage, fmt::format("--batch-axis: '{}' is not INPUT=AXIS with a whole number or none", text));
+    return false;
+  }
+  out.batch_axes.push_back({name, axis});
+  return true;
+}
+
+/// "input=16000", "input=1,2,3", "input=true": which of them fit is known when the input's type is.
+bool parse_value(const std::string& text, ImportOptions& out) {
+  const std::size_t equals = text.rfind('=');
+  std::vector<std::string> words;
+  std::string_view rest = equals == std::string::npos ? std::string_view{} : std::string_view(text).substr(equals + 1);
+  const bool trailing = rest.ends_with(',');
+  while (!rest.empty()) words.emplace_back(next_word(rest, ','));
+  const bool gaps = trailing || std::ranges::any_of(words, [](const std::string& w) { return w.empty(); });
+  if (words.empty() || gaps || equals == 0) {
+    fail(kBadUsage, fmt::format("--value: '{}' is not INPUT=v0,v1,… with numbers, true or false", text));
+    return false;
+  }
+  out.values.emplace_back(text.substr(0, equals), std::move(words));
+  return true;
+}
+
 /// A name, or a file: what is in it is looked at later.
 bool is_predictor(const std::string& name) {
   return ::access(name.c_str(), F_OK) == 0 || choose("--predictor", name, {"default", "whitebox"});
+}
+
+/// "decoder=20", or "20" for every loop.
+bool parse_trip_count(const std::string& text, Request& out) {
+  const std::size_t equals = text.rfind('=');
+  const auto rounds = whole(std::string_view(text).substr(equals == std::string::npos ? 0 : equals + 1));
+  if (!rounds || *rounds < 0 || equals == 0) {
+    fail(kBadUsage, fmt::format("--trip-count: '{}' is not LOOP=N or N with a whole number", text));
+    return false;
+  }
+  out.trip_counts.emplace_back(text.substr(0, equals == std::string::npos ? 0 : equals), *rounds);
+  return true;
+}
+
+/// A batch is said once.
+bool agree_on_batch(const std::vector<std::optional<std::int64_t>>& batches, const ImportOptions& import) {
+  for (const auto& [name, value] : import.dims) {
+    for (const auto& batch : batches) {
+      if (!batch || *batch == value || !names_batch(name)) continue;
+      fail(kBadUsage, fmt::format("--batch {} and --dim {}={} differ; give one of them", *batch, name, value));
+      return false;
+    }
+  }
+  return true;
 }
 
 const RuntimeDef* runtime_of(const PredictOptions& o) {
@@ -136,9 +191,21 @@ void add_shape_options(Command& c, PredictOptions& o, Batches batches) {
                ? "Batch size; also for files exported with a fixed batch [the file's, or 1]"
                : "Batch size, or several, as in 1,8,32, for a table; also for files exported with a fixed batch [the "
                  "file's, or 1]");
-  c.option("--shape", o.shapes, "INPUT=d0,d1,…: shape of an input (repeatable)");
+  c.option("--shape", o.shapes, "INPUT=d0,d1,…: shape of an input, INPUT= of a scalar (repeatable)");
   c.option("--signature", o.signature, "Signature of a TensorFlow SavedModel [serving_default]");
   c.option("--dim", o.dims, "NAME=VALUE: binds an open dim everywhere (repeatable)");
+  c.option(
+      "--batch-axis", o.batch_axes,
+      "INPUT=AXIS: the dim of an input that is its batch, as 1 of time-major ones, or none; all=AXIS says it of every "
+      "input that has such a dim (repeatable) [the first]");
+  c.option("--value", o.values,
+           "INPUT=v0,v1,…: what an input holds, as a sampling rate, lengths or true; branches and shapes follow "
+           "(repeatable)");
+}
+
+void add_loop_options(Command& c, PredictOptions& o) {
+  c.option("--trip-count", o.trip_counts,
+           "LOOP=N: rounds of a loop that ends by what it computes; N alone is for all of them (repeatable)");
 }
 
 void add_dynamic_options(Command& c, PredictOptions& o) {
@@ -155,6 +222,7 @@ void add_dynamic_options(Command& c, PredictOptions& o) {
 void add_predict_options(Command& c, PredictOptions& o, Batches batches) {
   c.option("models,--model", o.models, "Model files; - reads standard input").required();
   add_shape_options(c, o, batches);
+  add_loop_options(c, o);
   add_dynamic_options(c, o);
   add_run_options(c, o);
 }
@@ -240,6 +308,16 @@ std::optional<Request> to_request(const PredictOptions& o, Batches taken) {
   for (const std::string& d : o.dims) {
     if (!parse_extent("--dim", "NAME=VALUE", d, r.import.dims)) return std::nullopt;
   }
+  for (const std::string& a : o.batch_axes) {
+    if (!parse_batch_axis(a, r.import)) return std::nullopt;
+  }
+  for (const std::string& v : o.values) {
+    if (!parse_value(v, r.import)) return std::nullopt;
+  }
+  for (const std::string& t : o.trip_counts) {
+    if (!parse_trip_count(t, r)) return std::nullopt;
+  }
+  if (!agree_on_batch(batches, r.import)) return std::nullopt;
   for (const std::string& b : o.bounds) {
     if (!parse_extent("--bound", "NODE=N", b, r.bounds)) return std::nullopt;
   }

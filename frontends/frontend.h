@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/batch_axis.h"
 #include "ir/graph.h"
 #include "ir/support/input_file.h"
 
@@ -21,13 +22,20 @@ struct ImportOptions {
   /// `--shape INPUT=d0,d1,…`: replaces the input's shape. An empty name means
   /// the only input.
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> shapes;
-  /// Binds the open leading dim of every input (and every other dim of that
+  /// `--value INPUT=v0,v1,…`: what an input holds, in words; one fills it.
+  std::vector<std::pair<std::string, std::vector<std::string>>> values;
+  /// `--batch-axis INPUT=AXIS`: which dim counts samples, where it is not the first.
+  std::vector<BatchAxis> batch_axes;
+  /// Binds the open batch dim of every input (and every other dim of that
   /// name), so that `--batch N` works on files exported with a dynamic batch.
   std::optional<std::int64_t> open_batch;
   /// `--signature NAME`: which of a SavedModel's signatures is read. Empty:
   /// serving_default, else the only one.
   std::string signature;
 };
+
+/// Whether a dim's name says that it counts samples: "batch_size", "bs".
+bool names_batch(std::string_view dim);
 
 /// A file's bytes with its name. They outlive the import only.
 class Source {

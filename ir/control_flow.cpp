@@ -33,7 +33,7 @@ std::optional<std::int64_t> counted(const ControlLayout& l, std::span<const Infe
     carried.push_back(
         {body.params()[2 + i], body.results()[l.first_result + i], single(operands[l.first_carried + i].data)});
   }
-  return body.results().empty() ? std::nullopt : rounds_until(body, carried, body.results()[0]);
+  return body.results().empty() ? std::nullopt : rounds_until(body, carried, body.results()[0], body.params()[1]);
 }
 
 SymInt loop_trips(const ControlLayout& layout, std::span<const InferContext::Operand> operands, const Graph& body) {

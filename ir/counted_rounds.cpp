@@ -7,20 +7,17 @@ namespace {
 
 enum class Tests { Params, NextValues };
 
-/// The integer that a value is known to hold, if it holds just one.
-template <class Source>
-std::optional<std::int64_t> one_integer(const Source& s, ValueId v) {
-  const Data* d = s.data(v);
+std::optional<std::int64_t> single_integer(const Data* d) {
   if (!d || !d->ints() || d->size() != 1 || !(*d->ints())[0].known()) return std::nullopt;
   return (*d->ints())[0].value();
 }
 
-/// `Source`: a body, finished or not.
-template <class Source>
+/// `Body`: the graph of a body, or the builder that makes it.
+template <class Body>
 class TripCount {
  public:
-  TripCount(const Source& b, const std::vector<Carried>& carried, Tests tests)
-      : b_(b), carried_(carried), tests_(tests) {}
+  TripCount(const Body& b, const std::vector<Carried>& carried, Tests tests, ValueId standing = {})
+      : b_(b), carried_(carried), tests_(tests), standing_(standing) {}
 
   /// Every comparison must be understood: the smallest count wins.
   std::optional<std::int64_t> of(ValueId condition) const {
@@ -29,7 +26,8 @@ class TripCount {
     while (!stack.empty()) {
       const ValueId v = source(stack.back());
       stack.pop_back();
-      if (const auto constant = one_integer(b_, v)) {
+      if (v == standing_) continue;
+      if (const auto constant = known_integer(b_, v)) {
         if (*constant == 0) least = 0;
         continue;
       }
@@ -65,17 +63,19 @@ class TripCount {
   std::optional<Counter> counter(ValueId v) const {
     v = source(v);
     for (const Carried& c : carried_) {
-      const ValueId next = source(c.next);
-      if (v != (tests_ == Tests::Params ? c.param : next)) continue;
+      const ValueId next = c.next ? source(c.next) : ValueId{};
+      const bool before = v == c.param;
+      if (!before && (tests_ == Tests::Params || v != next)) continue;
+      if (c.step) return c.start ? std::optional<Counter>({*c.start, *c.step}) : std::nullopt;
       const Node& n = b_.node(next.node);
       const bool minus = n.is(op("subtract"));
       if (!c.start || !(minus || n.is(op("add")))) return std::nullopt;
       const std::size_t other = source(n.operands[0]) == c.param ? 1 : 0;
       if (source(n.operands[1 - other]) != c.param || (minus && other == 0)) return std::nullopt;
-      const auto step = one_integer(b_, n.operands[other]);
+      const auto step = known_integer(b_, n.operands[other]);
       if (!step || *step == 0 || *step == INT64_MIN) return std::nullopt;
       Counter out{*c.start, minus ? -*step : *step};
-      if (tests_ == Tests::NextValues && __builtin_add_overflow(out.start, out.step, &out.start)) return std::nullopt;
+      if (!before && __builtin_add_overflow(out.start, out.step, &out.start)) return std::nullopt;
       return out;
     }
     return std::nullopt;
@@ -87,7 +87,7 @@ class TripCount {
     // As `counter < limit`, by mirroring.
     const bool swapped = !counter(n.operands[0]).has_value();
     const auto c = counter(n.operands[swapped ? 1 : 0]);
-    const auto limit = one_integer(b_, n.operands[swapped ? 0 : 1]);
+    const auto limit = known_integer(b_, n.operands[swapped ? 0 : 1]);
     if (!c || !limit) return std::nullopt;
     const bool upwards = holds.less != swapped;
     if ((c->step > 0) != upwards) return std::nullopt;
@@ -102,35 +102,36 @@ class TripCount {
     return distance / step + (distance % step != 0 ? 1 : 0);
   }
 
-  const Source& b_;
+  const Body& b_;
   const std::vector<Carried>& carried_;
   Tests tests_;
+  ValueId standing_;
 };
+
+std::optional<std::int64_t> one_more(std::optional<std::int64_t> rounds) {
+  std::int64_t out = 0;
+  if (!rounds || __builtin_add_overflow(*rounds, 1, &out)) return std::nullopt;
+  return out;
+}
 
 }  // namespace
 
-std::optional<std::int64_t> known_integer(const GraphBuilder& b, ValueId v) { return one_integer(b, v); }
+std::optional<std::int64_t> known_integer(const GraphBuilder& b, ValueId v) { return single_integer(b.data(v)); }
+std::optional<std::int64_t> known_integer(const Graph& g, ValueId v) { return single_integer(g.data(v)); }
 
 std::optional<std::int64_t> rounds_while(const GraphBuilder& body, const std::vector<Carried>& carried,
                                          ValueId condition) {
   return TripCount(body, carried, Tests::Params).of(condition);
 }
 
-template <class Source>
-static std::optional<std::int64_t> rounds_of(const Source& body, const std::vector<Carried>& carried,
-                                             ValueId condition) {
-  const auto more = TripCount(body, carried, Tests::NextValues).of(condition);
-  std::int64_t rounds = 0;
-  if (!more || __builtin_add_overflow(*more, 1, &rounds)) return std::nullopt;
-  return rounds;
-}
-
 std::optional<std::int64_t> rounds_until(const GraphBuilder& body, const std::vector<Carried>& carried,
                                          ValueId condition) {
-  return rounds_of(body, carried, condition);
+  return one_more(TripCount(body, carried, Tests::NextValues).of(condition));
 }
-std::optional<std::int64_t> rounds_until(const Graph& body, const std::vector<Carried>& carried, ValueId condition) {
-  return rounds_of(body, carried, condition);
+
+std::optional<std::int64_t> rounds_until(const Graph& body, const std::vector<Carried>& carried, ValueId condition,
+                                         ValueId standing) {
+  return one_more(TripCount(body, carried, Tests::NextValues, standing).of(condition));
 }
 
 }  // namespace perfc

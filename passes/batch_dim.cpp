@@ -45,7 +45,8 @@ std::optional<BatchDim> place_batch(const Shape& before, BatchDim batch, const S
                                     : extent == change.from ? Alone
                                     : features              ? MajorInFeatures
                                                             : Major;
-      if (!best || preference > best_preference) {
+      const bool where_inputs_have_it = preference == Alone && best_preference == Alone && x == change.axis;
+      if (!best || preference > best_preference || where_inputs_have_it) {
         best = BatchDim{x, outer};
         best_preference = preference;
       }

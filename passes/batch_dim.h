@@ -17,6 +17,7 @@ namespace perfc::passes {
 struct BatchChange {
   std::int64_t from = 1;
   std::int64_t to = 1;
+  std::size_t axis = 0;  ///< where the inputs have it; decides between dims of 1 that could all be the batch
   Contents contents = Contents::Types;
 
   /// `extent` with its batch factor exchanged; nothing when it has none or the
@@ -35,7 +36,8 @@ struct BatchDim {
 
 /// The dim of `after` that holds the batch when a static shape with its batch
 /// at `batch` is reshaped. With `change.from` = 1 the batch is invisible and
-/// may fit in several places; then a dim of 1 of its own is preferred, then
+/// may fit in several places; then a dim of 1 of its own is preferred, of
+/// several the one at `change.axis` or else the first, then
 /// the major place in a dim that is not the last one (features), then the
 /// minor place after the dim before. Nothing when the shapes do not nest.
 std::optional<BatchDim> place_batch(const Shape& before, BatchDim batch, const Shape& after, const BatchChange& change);

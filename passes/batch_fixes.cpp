@@ -19,18 +19,6 @@ std::optional<std::size_t> normalised(std::int64_t axis, std::size_t rank) {
   return static_cast<std::size_t>(axis < 0 ? axis + r : axis);
 }
 
-/// Extent of a dim of a new type; 0 when it is not known.
-std::int64_t extent(const Type& type, std::size_t axis) {
-  return type.ranked() && axis < type.rank() && type.shape()[axis].known() ? type.shape()[axis].value() : 0;
-}
-
-std::optional<std::vector<std::int64_t>> static_shape(const Type& type) {
-  if (!type.is_tensor() || !type.is_static()) return std::nullopt;
-  std::vector<std::int64_t> shape;
-  for (const Dim& d : type.shape()) shape.push_back(d.value());
-  return shape;
-}
-
 Status fix_reshape(BatchedCall& c) {
   const auto batch = c.batch_of(0);
   if (!batch || !c.hard_coded(1)) return ok();
@@ -267,11 +255,31 @@ Status fix_convolution(BatchedCall& c) {
   return ok();
 }
 
+/// The batch came out where a recurrent layer has its steps; said of the first such layer of a graph.
+void warn_of_steps(const BatchedCall& c, std::size_t axis) {
+  const Node& n = c.node();
+  const std::size_t steps = c.attrs.int_or("layout", 0) == 0 ? 0 : 1;
+  const auto earlier = [&](const Node& other) {
+    return other.kind == NodeKind::Call && def(other.op).category == def(n.op).category;
+  };
+  const auto& nodes = c.graph().nodes();
+  if (axis != steps || std::any_of(nodes.begin(), nodes.begin() + c.id, earlier)) return;
+  c.rewriter.builder().diagnostics().warning(
+      n.loc, n.name,
+      fmt::format("--batch changed the steps of this layer, {} to {}, and not its samples; if the input is time-major, "
+                  "say --batch-axis INPUT=1",
+                  to_string(c.old_type(0)), to_string(c.new_type(0))));
+}
+
 /// Lengths and initial states of a recurrent layer, one per sample.
 Status fix_recurrent(BatchedCall& c) {
   const auto batch = c.batch_of(0);
   const std::size_t batch_axis = c.attrs.int_or("layout", 0) == 0 ? 1 : 0;
-  if (!batch || batch->axis != batch_axis) return ok();
+  if (!batch) return ok();
+  if (batch->axis != batch_axis) {
+    warn_of_steps(c, batch->axis);
+    return ok();
+  }
   const std::int64_t before = extent(c.old_type(0), batch_axis);
   const std::int64_t after = extent(c.new_type(0), batch_axis);
   for (std::size_t i = 4; i < c.operands.size() && i <= 6; ++i) {
@@ -322,120 +330,6 @@ BatchDims::BatchDims(const Graph& graph) {
     total += static_cast<std::uint32_t>(n.results.size());
   }
   dims_.resize(total);
-}
-
-std::optional<std::vector<std::int64_t>> BatchedCall::hard_coded(std::size_t i) const {
-  if (!has(i)) return std::nullopt;
-  const Data* before = graph().data(node().operands[i]);
-  const Data* after = rewriter.builder().data(operands[i]);
-  if (!before || !after || !before->ints() || !before->fully_known() || !(*before == *after)) return std::nullopt;
-  std::vector<std::int64_t> values;
-  for (const SymInt& s : *before->ints()) values.push_back(s.value());
-  return values;
-}
-
-void BatchedCall::replace(std::size_t i, const std::vector<std::int64_t>& contents) {
-  operands[i] = rewriter.builder().constant(int64_vector(contents), graph().node(node().operands[i]).name, node().loc);
-}
-
-namespace {
-
-/// Elements of a constant that shapes may be computed from.
-constexpr std::int64_t kMostElements = 4096;
-
-/// `value`, its dim `axis` grown or shrunk to `extent` by repeating or cutting.
-Result<ValueId> fitted(BatchedCall& c, ValueId value, std::size_t axis, std::int64_t extent, const std::string& what) {
-  GraphBuilder& b = c.rewriter.builder();
-  const Type& type = b.type(value);
-  const auto shape = static_shape(type);
-  if (!shape || axis >= shape->size() || (*shape)[axis] <= 0) {
-    return c.error(fmt::format("{} of type {} was made for the old batch", what, to_string(type)));
-  }
-  const std::int64_t before = (*shape)[axis];
-  if (before == extent) return value;
-  CallSpec call{.name = c.node().name, .loc = c.node().loc};
-  Shape grown = type.shape();
-  grown[axis] = extent;
-  // Indices and masks that an exporter computed: for the new batch it would have computed more of them.
-  const Node& n = b.node(value.node);
-  const Type whole = Type::tensor(type.dtype(), std::move(grown));
-  if (c.change.contents == Contents::Types && n.kind == NodeKind::Constant && before > 1 && extent % before == 0 &&
-      !is_float(type.dtype()) && whole.elements().value_or(0) > kMostElements)
-    return b.constant({whole, nullptr}, n.name);
-  if (before == 1 || extent % before == 0) {
-    call.op = before == 1 ? op("broadcast_to") : op("tile");
-    std::vector<std::int64_t> target = before == 1 ? *shape : std::vector<std::int64_t>(shape->size(), 1);
-    target[axis] = extent / before;
-    call.operands = {value, b.constant(int64_vector(target))};
-  } else if (extent < before) {
-    call.op = op("strided_slice");
-    call.operands = {value, b.constant(int64_vector({0})), b.constant(int64_vector({extent})),
-                     b.constant(int64_vector({static_cast<std::int64_t>(axis)}))};
-  } else {
-    return c.error(fmt::format("{} holds {} entries for the batch, which do not repeat to {}", what, before, extent));
-  }
-  return b.value(std::move(call));
-}
-
-/// The known integers of an operand that stands for one number; nothing for others.
-std::optional<std::int64_t> hard_coded_number(const BatchedCall& c, std::size_t i) {
-  const auto values = c.hard_coded(i);
-  return values && values->size() == 1 ? std::optional(values->front()) : std::nullopt;
-}
-
-}  // namespace
-
-Status BatchedCall::fit(std::size_t i, BatchDim at, std::int64_t extent) {
-  demands.add(node().operands[i], at);
-  const auto value = fitted(*this, operands[i], at.axis, extent, fmt::format("operand {}", i));
-  if (!value) return Failure{};
-  operands[i] = *value;
-  return ok();
-}
-
-bool restate_batch(BatchedCall& c, BatchDim at) {
-  const auto wanted = c.change.scale(extent(c.old_result(), at.axis));
-  if (!wanted) return false;
-  if (c.node().is(op("arange"))) {
-    const auto start = hard_coded_number(c, 0), step = hard_coded_number(c, 2);
-    std::int64_t stop = 0;
-    if (!start || !step || !hard_coded_number(c, 1) || c.old_type(1).dtype() != DType::Int64 ||
-        __builtin_mul_overflow(*step, *wanted, &stop) || __builtin_add_overflow(*start, stop, &stop))
-      return false;
-    c.operands[1] = c.rewriter.builder().constant(int64_scalar(stop), {}, c.node().loc);
-    return true;
-  }
-  if (c.node().is(op("tile"))) {
-    auto repeats = c.hard_coded(1);
-    const std::int64_t once = extent(c.old_type(0), at.axis);
-    if (!repeats || at.axis >= repeats->size() || once == 0 || *wanted % once != 0) return false;
-    (*repeats)[at.axis] = *wanted / once;
-    c.replace(1, *repeats);
-    return true;
-  }
-  const std::size_t target = c.node().is(op("full")) ? 0 : c.node().is(op("broadcast_to")) ? 1 : SIZE_MAX;
-  if (target == SIZE_MAX) return false;
-  auto dims = c.hard_coded(target);
-  if (!dims || dims->size() != c.old_result().rank()) return false;
-  (*dims)[at.axis] = *wanted;
-  c.replace(target, *dims);
-  return true;
-}
-
-Status fit_result(BatchedCall& c, std::uint32_t r, BatchDim at) {
-  const auto wanted = c.change.scale(extent(c.node().results[r].type, at.axis));
-  if (!wanted) return ok();
-  const auto value = fitted(c, c.rewriter[{c.id, r}], at.axis, *wanted, fmt::format("result {}", r));
-  if (!value) return Failure{};
-  c.rewriter.map({c.id, r}, *value);
-  return ok();
-}
-
-Failure BatchedCall::error(const std::string& reason) const {
-  const Node& n = node();
-  return rewriter.builder().diagnostics().error(
-      n.loc, n.name,
-      fmt::format("{}: cannot change the batch from {} to {}: {}", def(n.op).name, change.from, change.to, reason));
 }
 
 Status fix_for_batch(BatchedCall& call) {

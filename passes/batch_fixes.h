@@ -51,6 +51,11 @@ struct BatchedCall {
   Failure error(const std::string& reason) const;
 };
 
+/// Extent of a dim; 0 when it is not known.
+std::int64_t extent(const Type&, std::size_t axis);
+/// Of a tensor whose dims are all known.
+std::optional<std::vector<std::int64_t>> static_shape(const Type&);
+
 /// Adjusts what was hard-coded in a call whose operands changed shape.
 Status fix_for_batch(BatchedCall&);
 

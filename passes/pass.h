@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/batch_axis.h"
 #include "ir/dim_bounds.h"
 #include "ir/exec_mode.h"
 #include "ir/graph.h"
@@ -25,8 +26,12 @@ enum class Contents : std::uint8_t {
 struct PassOptions {
   /// `rebatch`: the wanted batch; 0 leaves the file's.
   std::int64_t batch = 0;
+  /// `rebatch`: where inputs have it.
+  std::vector<BatchAxis> batch_axes;
   /// `bind-shapes`: symbol → value.
   std::vector<std::pair<std::string, std::int64_t>> dims;
+  /// `bind-trip-counts`: name of a loop, "" for all → its rounds.
+  std::vector<std::pair<std::string, std::int64_t>> trip_counts;
   /// `bound-dims`: what dims that data decides are taken to be …
   DynamicDims dynamic = DynamicDims::Refuse;
   /// … and those that are given: a node's name, or that of a dim → extent.

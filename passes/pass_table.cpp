@@ -8,6 +8,8 @@ constexpr PassDef kPasses[] = {
     // name                     what it does                                                       function
     {"infer-types", "infers every type and all propagated contents anew", passes::infer_types},
     {"bind-shapes", "replaces named dims by the values given with --dim", passes::bind_shapes},
+    {"bind-trip-counts", "gives loops whose rounds the file leaves open those of --trip-count",
+     passes::bind_trip_counts},
     {"rebatch", "changes the batch, hard-coded shapes included", passes::rebatch},
     {"bound-dims", "gives dims that data decides the extents of --dynamic and --bound", passes::bound_dims},
     {"fold-constants", "turns values whose contents are known into constants", passes::fold_constants},
@@ -32,8 +34,8 @@ std::span<const PassDef> pass_table() { return kPasses; }
 
 std::vector<std::string> default_pipeline(ExecMode mode, FoldBatchNorm fold) {
   const bool compiled = mode == ExecMode::Compiled;
-  std::vector<std::string> names{"bind-shapes",           "rebatch",        "bound-dims",        "fold-constants",
-                                 "simplify-control-flow", "eliminate-dead", "eliminate-identity"};
+  std::vector<std::string> names{"bind-shapes",    "bind-trip-counts",      "rebatch",        "bound-dims",
+                                 "fold-constants", "simplify-control-flow", "eliminate-dead", "eliminate-identity"};
   names.emplace_back("unflatten-products");
   names.emplace_back(compiled ? "recognise-patterns" : "recognise-operators");
   if (!compiled) names.emplace_back("drop-trivial-masks");

@@ -34,6 +34,7 @@ inline bool is_launched_unread(const Node& n) {
 
 Result<Graph> infer_types(Graph, const PassOptions&, Diagnostics&);
 Result<Graph> bind_shapes(Graph, const PassOptions&, Diagnostics&);
+Result<Graph> bind_trip_counts(Graph, const PassOptions&, Diagnostics&);
 Result<Graph> rebatch(Graph, const PassOptions&, Diagnostics&);
 Result<Graph> bound_dims(Graph, const PassOptions&, Diagnostics&);
 Result<Graph> fold_constants(Graph, const PassOptions&, Diagnostics&);

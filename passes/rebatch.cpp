@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/control_flow.h"
 #include "ir/infer_context.h"
 #include "passes/batch_fixes.h"
+#include "passes/batch_inputs.h"
 #include "passes/passes.h"
 
 namespace perfc::passes {
@@ -85,7 +87,8 @@ class Rebatcher {
     const Node& n = call.node();
     std::vector<ResultInfo> infos;
     std::vector<GraphRef> regions;
-    bool settled_states = !n.is(op("loop")) || depth_ >= kMaxFittedDepth;
+    const ControlLayout layout = control_layout(n.op, call.attrs, call.operands.size());
+    bool settled_states = layout.carried == 0 || layout.batched || depth_ >= kMaxFittedDepth;
     for (;;) {
       infos.clear();
       regions.clear();
@@ -101,7 +104,7 @@ class Rebatcher {
       }
       if (settled_states || regions.empty()) break;
       settled_states = true;
-      const auto fitted = fit_states(call, *regions[0]);
+      const auto fitted = fit_states(call, layout, *regions[0]);
       if (!fitted) return Failure{};
       if (*fitted == 0) break;
     }
@@ -119,16 +122,15 @@ class Rebatcher {
     return ok();
   }
 
-  /// States that a loop begins with and that were made for the old batch, as the zeros of a recurrent
+  /// States that a loop or a scan begins with and that were made for the old batch, as the zeros of a recurrent
   /// layer are: the body makes states of the new batch of them. How many there were.
-  Result<std::size_t> fit_states(BatchedCall& call, const Graph& body) {
-    constexpr std::size_t kFirst = 2;  // behind the trips and the condition
-    const auto captures = static_cast<std::size_t>(std::max<std::int64_t>(call.attrs.int_or("captures", 0), 0));
+  Result<std::size_t> fit_states(BatchedCall& call, const ControlLayout& layout, const Graph& body) {
     std::size_t fitted = 0;
-    for (std::size_t i = kFirst; i + captures < call.operands.size(); ++i) {
-      if (!call.has(i) || call.batch_of(i) || i - 1 >= body.results().size()) continue;
+    for (std::size_t k = 0; k < layout.carried; ++k) {
+      const std::size_t i = layout.first_carried + k, r = layout.first_result + k;
+      if (!call.has(i) || call.batch_of(i) || r >= body.results().size()) continue;
       const Type& before = rewriter_.builder().type(call.operands[i]);
-      const Type& after = body.type(body.results()[i - 1]);
+      const Type& after = body.type(body.results()[r]);
       if (!before.is_tensor() || !after.is_tensor() || !before.is_static() || !after.is_static() ||
           before.rank() != after.rank())
         continue;
@@ -179,7 +181,10 @@ class Rebatcher {
         continue;
       }
       if (changed > 1 || expected != *new_count) {
-        return fail(n, fmt::format("result {} would change from {} to {}", r, to_string(before), to_string(after)));
+        return fail(n,
+                    fmt::format("its result {} becomes {}; expected was one dim that goes from a multiple of {} to as "
+                                "many times {}",
+                                to_string(before), to_string(after), change_.from, change_.to));
       }
       if (!axis) continue;
       if (n.kind == NodeKind::Var) sampled_[id] = true;
@@ -188,12 +193,12 @@ class Rebatcher {
     return ok();
   }
 
-  /// A product of all samples with all samples, or what is computed from one:
-  /// both dims hold the batch and nothing else.
+  /// A product of all samples with all samples, or what is computed from one: both dims hold the batch.
   bool pairs_samples(const Node& n, const Type& before, const Type& after) const {
     for (std::size_t i = 0; i < before.rank(); ++i) {
       if (before.shape()[i] == after.shape()[i]) continue;
-      if (!before.shape()[i].is(change_.from) || !after.shape()[i].is(change_.to)) return false;
+      if (!after.shape()[i].known() || change_.scale(before.shape()[i].value()) != after.shape()[i].value())
+        return false;
     }
     if (n.kind == NodeKind::Call && def(n.op).category == Category::MatMul && batch_[n.operands[0]] &&
         batch_[n.operands[1]])
@@ -227,10 +232,14 @@ class Rebatcher {
       const double samples = pairwise_[id] || reads_pairs(n) ? change_.ratio() * change_.ratio() : change_.ratio();
       const double expected = sampled_[id] ? before * samples : before;
       if (std::abs(macs - expected) > 1e-9 * std::max(macs, expected)) {
-        return fail(n, macs == before ? std::string("its work does not follow the batch: what it reads has no sample "
-                                                    "per entry, or was made for the old batch")
-                                      : fmt::format("its {} multiply-accumulates would become {}, not {} times as many",
-                                                    before, macs, samples));
+        return fail(n, macs == before
+                           ? std::string("its work does not follow the batch: what it reads has no sample "
+                                         "per entry, or was made for the old batch")
+                           : fmt::format("its {:.0f} multiply-accumulates become {:.0f}; expected were {:.0f}, {}",
+                                         before, macs, expected,
+                                         sampled_[id] ? fmt::format("{:.0f} a sample",
+                                                                    expected / static_cast<double>(change_.to))
+                                                      : std::string("for it reads weights alone")));
       }
     }
     return ok();
@@ -247,8 +256,8 @@ class Rebatcher {
       if (!before || !now.elements() || scaled_count(*before) == now.elements()) continue;
       const std::string& name = graph_.result_names()[i];
       return fail(graph_.node(v),
-                  fmt::format("result {} stays {}", name.empty() ? fmt::format("{}", i) : fmt::format("'{}'", name),
-                              to_string(now)));
+                  fmt::format("output {} depends on samples and stays {}; expected was one entry or more a sample",
+                              name.empty() ? fmt::format("{}", i) : fmt::format("'{}'", name), to_string(now)));
     }
     return ok();
   }
@@ -290,18 +299,8 @@ Result<Graph> rebuild(const Graph& graph, const BatchChange& change, const std::
       after = Rebatcher(graph, change, none, messages).run(params);
     }
     diags.append(messages);
-    if (!after) {
-      diags.note({}, {},
-                 fmt::format("export the model with an open batch (torch.export: dynamic_shapes, torch.onnx: "
-                             "dynamic_axes) or at {}; without --batch it is predicted at its own {}",
-                             change.to, change.from));
-    }
     return after;
   }
-}
-
-bool has_leading_dim(const Type& type, std::size_t min_rank) {
-  return type.kind() == TypeKind::Tensor && type.ranked() && type.rank() >= min_rank;
 }
 
 }  // namespace
@@ -309,44 +308,35 @@ bool has_leading_dim(const Type& type, std::size_t min_rank) {
 Result<Graph> rebatch(Graph graph, const PassOptions& options, Diagnostics& diags) {
   if (options.batch == 0) return graph;
   if (options.batch < 0) return diags.error(fmt::format("the batch cannot be {}", options.batch));
-
-  // Samples come in through params of rank 2 and more; vectors count only
-  // where there is nothing else, since a scalar setting often has shape (1).
-  std::size_t min_rank = 2;
-  const auto first_input = [&]() {
-    return std::find_if(graph.params().begin(), graph.params().end(),
-                        [&](ValueId p) { return has_leading_dim(graph.type(p), min_rank); });
-  };
-  auto input = first_input();
-  if (input == graph.params().end()) {
-    min_rank = 1;
-    input = first_input();
+  const auto inputs = batch_inputs(graph, options.batch_axes);
+  if (!inputs) {
+    if (graph.params().empty()) return diags.error("cannot change the batch: the model has no inputs");
+    return diags.error(options.batch_axes.empty()
+                           ? "cannot change the batch: no input has a dim that could count samples"
+                           : "cannot change the batch: with this --batch-axis no input holds samples");
   }
-  if (input == graph.params().end()) return diags.error("cannot change the batch: no input has a leading dim");
-
-  const Dim batch = graph.type(*input).shape()[0];
-  const BatchChange change{batch.known() ? batch.value() : 1, options.batch, options.contents};
+  const Dim& batch = inputs->samples;
+  const BatchChange change{batch.known() ? batch.value() : 1, options.batch, *inputs->axes[inputs->first],
+                           options.contents};
   if (batch.symbolic()) {
     PassOptions bound;
     bound.dims.emplace_back(batch.symbol_name(), options.batch);
     return bind_shapes(graph, bound, diags);
   }
-  if (batch.is(0)) return diags.error("cannot change the batch: the input's leading dim is 0");
+  if (batch.is(0)) {
+    const Node& n = graph.node(graph.params()[inputs->first]);
+    return diags.error(n.loc, n.name,
+                       fmt::format("cannot change the batch: dim {} of the input is 0", *inputs->axes[inputs->first]));
+  }
   if (batch.is(options.batch)) return graph;
 
-  std::vector<ResultInfo> params;
-  for (ValueId p : graph.params()) {
-    const Type& type = graph.type(p);
-    ResultInfo info{type, graph.node(p).results[p.result].data};
-    if (has_leading_dim(type, batch.is(1) ? min_rank : 1) && type.shape()[0] == batch) {
-      Shape shape = type.shape();
-      shape[0] = options.batch;
-      info = {Type::tensor(type.dtype(), std::move(shape)), nullptr};
-    }
-    params.push_back(std::move(info));
-  }
-  if (!batch.known()) return retype(graph, params, diags);
-  return rebuild(graph, change, params, diags);
+  const auto params = changed_params(graph, *inputs, change, diags);
+  if (!params) return Failure{};
+  if (!batch.known()) return retype(graph, *params, diags);
+  auto after = rebuild(graph, change, *params, diags);
+  if (!after) say_what_helps(graph, *inputs, change, diags);
+  if (after && options.batch_axes.empty()) warn_left_behind(graph, *inputs, diags);
+  return after;
 }
 
 }  // namespace perfc::passes

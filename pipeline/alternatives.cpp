@@ -22,8 +22,8 @@ std::int64_t busy_batch(const Report& r) {
 }
 
 /// Predicts a request that differs in the options named, for these reports' devices.
-void try_out(const std::string& options, const Request& changed, ModelFile& file, const Predictor& predictor,
-             const std::vector<Report*>& reports) {
+void try_out(const std::string& options, const Request& changed, std::int64_t batch, ModelFile& file,
+             const Predictor& predictor, const std::vector<Report*>& reports) {
   Diagnostics unsaid;
   const auto graph = file.at(changed, unsaid);
   if (!graph) return;
@@ -31,7 +31,7 @@ void try_out(const std::string& options, const Request& changed, ModelFile& file
   if (!model) return;
   for (Report* r : reports) {
     const Prediction p = (*model)->on(r->device);
-    const Report::Alternative a{options, changed.batch.value_or(r->features.batch), p.latency_ms};
+    const Report::Alternative a{options, batch, p.latency_ms};
     if (p.memory.needed_mib() <= r->device.memory_mib && a.throughput_per_s() > r->throughput_per_s())
       r->alternatives.push_back(a);
   }
@@ -59,12 +59,11 @@ void add_alternatives(std::vector<Report>& reports, ModelFile& file, const Predi
   Request changed = request;
   if (request.exec.runtime == Runtime::PyTorch) {
     changed.exec = on_runtime(request.exec, Runtime::TorchCompile);
-    try_out("--mode compiled", changed, file, predictor, host_bound);
+    try_out("--mode compiled", changed, host_bound.front()->features.batch, file, predictor, host_bound);
     changed.exec = request.exec;
   }
   for (const auto& [batch, those] : by_batch) {
-    changed.batch = batch;
-    try_out(fmt::format("--batch {}", batch), changed, file, predictor, those);
+    try_out(batch_flag(request, batch), at_batch(request, batch), batch, file, predictor, those);
   }
 }
 

@@ -9,9 +9,8 @@ namespace perfc {
 const std::optional<MemoryNeeds>& LargestBatch::needs_of(std::int64_t batch) {
   const auto [at, unasked] = needs_.try_emplace(batch);
   if (!unasked) return at->second;
-  request_.batch = batch;
   Diagnostics unsaid;
-  const auto graph = file_.at(request_, unsaid);
+  const auto graph = file_.at(at_batch(request_, batch), unsaid);
   if (graph) at->second = memory_needs(*graph, request_.exec);
   return at->second;
 }

@@ -48,6 +48,8 @@ Result<Graph> ModelFile::at(const Request& request, Diagnostics& diags) {
   auto graph = import(request.batch.value_or(1), request.import, diags);
   if (!graph || !require_bound(*graph, diags)) return Failure{};
   const PassOptions options{.batch = request.batch.value_or(0),
+                            .batch_axes = request.import.batch_axes,
+                            .trip_counts = request.trip_counts,
                             .dynamic = request.dynamic,
                             .bounds = request.bounds,
                             .written_by = graph->written_by().value_or(frontend_of(source_)->written_by),
@@ -57,7 +59,8 @@ Result<Graph> ModelFile::at(const Request& request, Diagnostics& diags) {
 }
 
 Result<Graph> ModelFile::import(std::int64_t open_batch, const ImportOptions& options, Diagnostics& diags) {
-  if (!imported_ || (imported_->open_batch != open_batch && !fixes_shapes_)) {
+  const bool same_dims = imported_ && imported_->dims == options.dims;
+  if (!same_dims || (imported_->open_batch != open_batch && !fixes_shapes_)) {
     ImportOptions asked = options;
     asked.open_batch = open_batch;
     Diagnostics messages(name_);
@@ -66,8 +69,8 @@ Result<Graph> ModelFile::import(std::int64_t open_batch, const ImportOptions& op
       diags.append(messages);
       return Failure{};
     }
-    fixes_shapes_ = imported_ && same_inputs(imported_->graph, *graph);
-    imported_ = Imported{open_batch, std::move(*graph), std::move(messages)};
+    fixes_shapes_ = same_dims && same_inputs(imported_->graph, *graph);
+    imported_ = Imported{open_batch, options.dims, std::move(*graph), std::move(messages)};
   }
   diags.append(imported_->messages);
   return imported_->graph;

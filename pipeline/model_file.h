@@ -14,8 +14,8 @@ class ModelFile {
   static Result<ModelFile> open(const Request&, Diagnostics&);
 
   /// The graph that predictors see (`load_graph`), at the request's batch and in its execution mode. Requests differ in
-  /// these only: what they say of other shapes stays what it was at `open`. A file that fixes its shapes is imported
-  /// twice at most, whatever the number of batches.
+  /// these and in the dims that they bind; what they say of other shapes stays what it was at `open`. A file that fixes
+  /// its shapes is imported twice at most, whatever the number of batches.
   Result<Graph> at(const Request&, Diagnostics&);
 
  private:
@@ -24,6 +24,7 @@ class ModelFile {
 
   struct Imported {
     std::int64_t open_batch;
+    std::vector<std::pair<std::string, std::int64_t>> dims;
     Graph graph;
     Diagnostics messages;
   };

@@ -8,17 +8,24 @@
 #include "features/parameters.h"
 #include "ir/control_flow.h"
 #include "ir/infer_context.h"
+#include "passes/batch_inputs.h"
 #include "whitebox/memory/memory.h"
 
 namespace perfc {
 namespace {
 
-std::int64_t batch_of(const Graph& graph) {
-  for (ValueId p : graph.params()) {
-    const Type& t = graph.type(p);
-    if (t.is_tensor() && t.ranked() && t.rank() > 0 && t.shape()[0].known()) return t.shape()[0].value();
+bool binds_batch(const Request& request, const std::string& dim) {
+  return !request.batch && request.import.batch_axes.empty() && names_batch(dim);
+}
+
+/// Samples of a run: what was asked for, else what binds a dim that is named for them, else what the inputs hold.
+std::int64_t samples_of(const Graph& graph, const Request& request) {
+  if (request.batch) return *request.batch;
+  for (const auto& [name, value] : request.import.dims) {
+    if (binds_batch(request, name)) return value;
   }
-  return 1;
+  const auto inputs = batch_inputs(graph, request.import.batch_axes);
+  return inputs && inputs->samples.known() ? inputs->samples.value() : 1;
 }
 
 /// A built-in entry by its name, or else the one of a file.
@@ -50,9 +57,27 @@ std::vector<NodeNote> notes_on(const Graph& graph) {
 
 }  // namespace
 
-StaticFeatures static_features(const Graph& graph) {
+Request at_batch(Request request, std::int64_t batch) {
+  bool bound = false;
+  for (auto& [name, value] : request.import.dims) {
+    if (!binds_batch(request, name)) continue;
+    value = batch;
+    bound = true;
+  }
+  if (!bound) request.batch = batch;
+  return request;
+}
+
+std::string batch_flag(const Request& request, std::int64_t batch) {
+  for (const auto& [name, value] : request.import.dims) {
+    if (binds_batch(request, name)) return fmt::format("--dim {}={}", name, batch);
+  }
+  return fmt::format("--batch {}", batch);
+}
+
+StaticFeatures static_features(const Graph& graph, const Request& request) {
   StaticFeatures f;
-  f.batch = batch_of(graph);
+  f.batch = samples_of(graph, request);
   f.params = count_parameters(graph).learned;
   f.weight_mib = weight_bytes(graph, 4.0) / (1024.0 * 1024.0);
   struct Item {
@@ -121,7 +146,7 @@ Status set_surroundings(const Request& request, std::vector<Device>& devices, Di
 
 Result<std::vector<Report>> predict(const Graph& graph, const std::vector<Device>& devices, const Predictor& predictor,
                                     const Request& request, Diagnostics& diags) {
-  const StaticFeatures features = static_features(graph);
+  const StaticFeatures features = static_features(graph, request);
   auto prepared = predictor.prepare(graph, request.exec, diags);
   if (!prepared) return Failure{};
   const PreparedModel& model = **prepared;

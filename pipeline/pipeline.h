@@ -17,6 +17,8 @@ struct Request {
   std::string model;                  ///< path, or "-"
   std::optional<std::int64_t> batch;  ///< empty: the file's, or 1 where it is open
   ImportOptions import;
+  /// `--trip-count`: name of a loop, "" for all → its rounds.
+  std::vector<std::pair<std::string, std::int64_t>> trip_counts;
   ExecConfig exec;
   std::vector<std::string> devices;  ///< names; at least one
   std::string device_file;           ///< extra devices, may be empty
@@ -30,6 +32,11 @@ struct Request {
   MigGoals mig;
   PassTrace trace;
 };
+
+/// The same request for another batch, which it says with --batch, or with --dim where that is what said it.
+Request at_batch(Request, std::int64_t batch);
+/// "--batch 8", or "--dim batch=8" where the request says its batch so.
+std::string batch_flag(const Request&, std::int64_t batch);
 
 /// Totals that do not depend on a device.
 struct StaticFeatures {
@@ -116,7 +123,7 @@ BoundShares bound_shares(const Report&);
 
 /// Imports and runs the default pipeline; the graph that predictors see.
 Result<Graph> load_graph(const Request&, Diagnostics&);
-StaticFeatures static_features(const Graph&);
+StaticFeatures static_features(const Graph&, const Request&);
 /// The request's devices, from its device file and the built-in table, with its host and stack.
 Result<std::vector<Device>> find_devices(const Request&, Diagnostics&);
 /// The request's host and stack for devices that come from elsewhere.

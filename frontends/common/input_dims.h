@@ -1,5 +1,5 @@
 #pragma once
-/// What the user says about shapes, applied to the inputs of a model.
+/// What the user says about shapes and contents, applied to the inputs of a model.
 #include <map>
 #include <string>
 #include <string_view>
@@ -13,6 +13,7 @@ struct ModelInput {
   std::string_view name;
   Type type;
   SourceLoc loc;
+  DataRef data = nullptr;  ///< what `--value` says that it holds
 };
 
 /// One per import. `apply` settles the inputs, `bind` then brings every other
@@ -22,8 +23,9 @@ class InputDims {
   explicit InputDims(const ImportOptions& options);
 
   /// `--shape` replaces shapes and binds the names it meets; `--batch` binds
-  /// leading dims that stand for a batch; `--dim` binds by name. Dims without a
-  /// name get one ("INPUT.AXIS") that `--dim` can bind.
+  /// dims that stand for a batch, the leading ones unless `--batch-axis` says
+  /// otherwise; `--dim` binds by name; `--value` says what inputs hold. Dims
+  /// without a name get one ("INPUT.AXIS") that `--dim` can bind.
   Status apply(std::vector<ModelInput>& inputs, Diagnostics&);
 
   /// The type with bound names replaced by their values, in containers too.
@@ -35,12 +37,24 @@ class InputDims {
 
  private:
   Status check_names(const std::vector<ModelInput>& inputs, Diagnostics&) const;
+  Status check_batch_axes(const std::vector<ModelInput>& inputs, Diagnostics&) const;
   Status replace_shapes(std::vector<ModelInput>& inputs, Diagnostics&);
+  /// Vectors of open length have as many entries as `--value` gives.
+  Status take_lengths(const std::vector<ModelInput>& inputs, Diagnostics&);
+  Status fill(std::vector<ModelInput>& inputs, Diagnostics&) const;
   void open_batch(const std::vector<ModelInput>& inputs);
+  BatchPlace place(const ModelInput&) const;
+  /// Binds a name for a flag; an error where another flag bound it otherwise.
+  Status bind_name(const std::string& name, std::int64_t value, const std::string& flag, Diagnostics&);
 
   const ImportOptions& options_;
   std::map<std::string, std::int64_t, std::less<>> values_;
+  std::map<std::string, std::string> flags_;  ///< what bound a name, for messages
   bool overridden_ = false;
 };
+
+/// The input that a flag names, "" for the only one, or a message that lists them.
+Result<std::size_t> find_input(const std::vector<ModelInput>&, const std::string& name, std::string_view flag,
+                               std::string_view example, Diagnostics&);
 
 }  // namespace perfc

@@ -75,7 +75,7 @@ Result<Graph> Importer::run() {
       declared.push_back({plan->layers[a.layer].name, *std::move(type), {}});
     }
     if (!dims_.apply(declared, diags_)) return Failure{};
-    for (const ModelInput& i : declared) inputs.push_back(builder_.var(i.type, std::string(i.name)));
+    for (const ModelInput& i : declared) inputs.push_back(builder_.var(i.type, std::string(i.name), {}, i.data));
   }
   const auto results = run_plan(*plan, "", inputs, 0);
   if (!results || diags_.errors()) return Failure{};
@@ -116,7 +116,7 @@ Result<ValueId> Importer::sequential_input(const Plan& plan) {
   }
   std::vector<ModelInput> inputs{{name, *type, {}}};
   if (!dims_.apply(inputs, diags_)) return Failure{};
-  return builder_.var(inputs.front().type, std::string(name));
+  return builder_.var(inputs.front().type, std::string(name), {}, inputs.front().data);
 }
 
 ValueId Importer::weight(const std::string& path, const Type& type, SourceLoc loc) {

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "ir/counted_rounds.h"
 #include "frontends/onnx/importer.h"
+#include "ir/params_behind.h"
 
 namespace perfc::onnx {
 namespace {
@@ -20,6 +22,27 @@ class DiagnosticsSwap {
   Diagnostics*& slot_;
   Diagnostics* old_;
 };
+
+/// A loop that ends when a counter of its body reaches a limit runs a known number of rounds: it gets that limit, and
+/// no condition.
+void count_rounds(const NodeContext& c, std::vector<ValueId>& operands, const Graph& body) {
+  constexpr std::size_t kLimit = 0, kGoesOn = 1, kFirstCarried = 2;
+  if (!operands[kGoesOn] || body.params().size() < kFirstCarried || body.results().empty()) return;
+  const Type& condition = c.builder().type(operands[kGoesOn]);
+  if (!condition.is_tensor() || !condition.ranked() || condition.rank() != 0) return;
+  const auto enters = known_integer(c.builder(), operands[kGoesOn]);
+  const auto limit = operands[kLimit] ? known_integer(c.builder(), operands[kLimit]) : INT64_MAX;
+  if (!enters || *enters == 0 || !limit) return;
+  std::vector<Carried> carried{{.param = body.params()[0], .next = {}, .start = 0, .step = 1}};
+  for (std::size_t i = kFirstCarried; i < c.inputs.size() && i < body.params().size(); ++i) {
+    if (i - 1 >= body.results().size()) break;
+    carried.push_back({body.params()[i], body.results()[i - 1], known_integer(c.builder(), operands[i])});
+  }
+  const auto rounds = rounds_until(body, carried, body.results()[0], body.params()[1]);
+  if (!rounds) return;
+  operands[kLimit] = c.builder().constant(int64_scalar(std::min(*limit, *rounds)), {}, c.loc);
+  operands[kGoesOn] = {};
+}
 
 }  // namespace
 
@@ -156,7 +179,34 @@ Result<std::vector<ValueId>> Importer::control_flow(NodeContext& c, OpId op,
       break;
     }
   }
+  if (op == perfc::op("loop")) count_rounds(c, operands, *regions[0]);
   return c.finish(op, std::move(operands), std::move(attrs), std::move(regions));
+}
+
+std::string Importer::deciding_inputs(const Frame& frame, ValueId v) const {
+  // Of a body the captures: what they are named, they are named outside.
+  std::vector<std::string> names;
+  std::vector<std::pair<const Frame*, ValueId>> open{{&frame, v}};
+  while (!open.empty()) {
+    const auto [at, value] = open.back();
+    open.pop_back();
+    const Frame* outside = at->outer;
+    while (outside && &outside->builder == &at->builder) outside = outside->outer;
+    for (ValueId setting : settings_behind(at->builder, value)) {
+      const std::string& name = at->builder.node(setting.node).name;
+      if (!outside) {
+        if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+        continue;
+      }
+      for (const Frame* f = outside; f; f = f->outer) {
+        const auto found = f->values.find(std::string_view(name));
+        if (found == f->values.end()) continue;
+        open.emplace_back(f, found->second);
+        break;
+      }
+    }
+  }
+  return value_flags(names);
 }
 
 Result<std::vector<ValueId>> Importer::inline_branch(NodeContext& c, std::string_view attribute) {

@@ -262,7 +262,7 @@ Status Importer::declare_inputs(Frame& frame, const GraphView& graph) {
 
   if (!dims_.apply(inputs, *diags_)) return Failure{};
   for (const ModelInput& i : inputs) {
-    if (!frame.values.emplace(i.name, frame.builder.var(i.type, std::string(i.name), i.loc)).second) {
+    if (!frame.values.emplace(i.name, frame.builder.var(i.type, std::string(i.name), i.loc, i.data)).second) {
       return diags_->error(i.loc, i.name, "two graph inputs have this name");
     }
   }

@@ -75,6 +75,9 @@ class Importer {
   /// Translates a branch in place (an `if` whose condition is known).
   Result<std::vector<ValueId>> inline_branch(NodeContext& c, std::string_view attribute);
 
+  /// Which inputs decide what a value is, as the flags that say it: "; what the input …"; "" where none does.
+  std::string deciding_inputs(const Frame& frame, ValueId v) const;
+
   SourceLoc place(const char* at, std::int64_t node = -1) const;
   Failure damaged(const Damage& damage);
 

@@ -325,7 +325,13 @@ Values if_(Importer& importer, NodeContext& c) {
   if (cond && cond->ints() && cond->size() == 1 && cond->fully_known()) {
     return importer.inline_branch(c, (*cond->ints())[0].value() ? "then_branch" : "else_branch");
   }
-  return importer.control_flow(c, op("if"), {"then_branch", "else_branch"});
+  auto results = importer.control_flow(c, op("if"), {"then_branch", "else_branch"});
+  if (!results) {
+    c.builder().diagnostics().note(c.loc, c.name,
+                                   fmt::format("which branch runs is not known, so that both have to make sense{}",
+                                               c.has(0) ? importer.deciding_inputs(c.frame, c.inputs[0]) : ""));
+  }
+  return results;
 }
 Values loop(Importer& importer, NodeContext& c) {
   c.inputs.resize(std::max<std::size_t>(c.inputs.size(), 2));

@@ -79,7 +79,7 @@ Status Importer::declare_inputs(Frame& frame) {
   if (!dims_.apply(inputs, *diags_)) return Failure{};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     frame.values[model_.net.parameters[i]] = {
-        frame.builder.var(inputs[i].type, std::string(inputs[i].name), inputs[i].loc)};
+        frame.builder.var(inputs[i].type, std::string(inputs[i].name), inputs[i].loc, inputs[i].data)};
   }
   return ok();
 }

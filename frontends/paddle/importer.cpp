@@ -102,7 +102,7 @@ Status Importer::declare_inputs(Frame& frame) {
   if (!dims_.apply(inputs, *diags_)) return Failure{};
   for (std::size_t i = 0; i < found.size(); ++i) {
     frame.values[found[i].value] = {
-        .values = {frame.builder.var(inputs[i].type, std::string(inputs[i].name), inputs[i].loc)}};
+        .values = {frame.builder.var(inputs[i].type, std::string(inputs[i].name), inputs[i].loc, inputs[i].data)}};
   }
   return ok();
 }

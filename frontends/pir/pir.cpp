@@ -16,7 +16,7 @@ Result<Graph> with_dims(const Graph& graph, InputDims& dims, Diagnostics& diags)
   if (!dims.apply(inputs, diags)) return Failure{};
 
   Rewriter rewriter(graph, diags);
-  for (std::size_t i = 0; i < inputs.size(); ++i) rewriter.retype_param(i, {inputs[i].type, nullptr});
+  for (std::size_t i = 0; i < inputs.size(); ++i) rewriter.retype_param(i, {inputs[i].type, inputs[i].data});
   for (NodeId id = 0; id < graph.size(); ++id) {
     const Node& n = graph.node(id);
     if (n.kind != NodeKind::Call || dims.overridden()) {
@@ -47,7 +47,9 @@ bool sniff(std::string_view head) {
 
 Result<Graph> import_text(const Source& source, const ImportOptions& options, Diagnostics& diags) {
   auto graph = parse_graph(source.bytes(), diags);
-  if (!graph || (options.dims.empty() && options.shapes.empty() && !options.open_batch)) return graph;
+  if (!graph || (options.dims.empty() && options.shapes.empty() && options.values.empty() &&
+                 options.batch_axes.empty() && !options.open_batch))
+    return graph;
   InputDims dims(options);
   return with_dims(*graph, dims, diags);
 }

@@ -101,7 +101,9 @@ std::vector<Importer::Input> Importer::classify(const Function& main) const {
     named = named || out.back().name != fallback;
   }
   const auto asked_for = [&](std::string_view name) {
-    return std::ranges::any_of(options_.shapes, [&](const auto& s) { return s.first == name; });
+    return std::ranges::any_of(options_.shapes, [&](const auto& s) { return s.first == name; }) ||
+           std::ranges::any_of(options_.values, [&](const auto& v) { return v.first == name; }) ||
+           std::ranges::any_of(options_.batch_axes, [&](const BatchAxis& a) { return a.input == name; });
   };
   if (named) {
     std::map<std::string_view, std::vector<const Type*>> trees;
@@ -140,10 +142,14 @@ Result<Values> Importer::parameters(const Function& main, GraphBuilder& builder)
   std::size_t next = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     Value v{.type = main.body.arguments[i].type};
-    if (!all[i].weight) v.type = inputs[next++].type;
+    DataRef data;
+    if (!all[i].weight) {
+      v.type = inputs[next].type;
+      data = inputs[next++].data;
+    }
     if (v.type.is_tensor()) {
       v.base = all[i].weight ? builder.constant({v.type, nullptr}, all[i].name, main.loc)
-                             : builder.var(v.type, all[i].name, main.loc);
+                             : builder.var(v.type, all[i].name, main.loc, std::move(data));
     }
     for (std::size_t d = 0; v.type.is_tensor() && v.type.ranked() && d < v.type.rank(); ++d)
       v.where.push_back(static_cast<int>(d));

@@ -522,7 +522,7 @@ Result<Graph> Importer::run() {
     Values& outputs = scope.values[body->by_name.at(node)];
     if (index > 1000) return diags_->error(in.loc, in.name, fmt::format("output {} does not exist", index));
     if (outputs.size() <= index) outputs.resize(index + 1);
-    outputs[index] = Value::tensor(builder.var(in.type, std::string(in.name), in.loc));
+    outputs[index] = Value::tensor(builder.var(in.type, std::string(in.name), in.loc, in.data));
   }
 
   std::vector<Ref> wanted;

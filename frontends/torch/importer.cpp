@@ -187,7 +187,8 @@ Status Importer::declare_inputs(Frame& frame) {
       frame.values[d.name] = Value::none();
       continue;
     }
-    Type type = inputs[next++].type;
+    Type type = inputs[next].type;
+    const DataRef data = inputs[next++].data;
     if (type.dtype() == DType::Undefined) {
       type = type.with_dtype(indices.count(d.name) ? DType::Int64 : DType::Float32);
       diags_->note(
@@ -195,7 +196,7 @@ Status Importer::declare_inputs(Frame& frame) {
           fmt::format("the file does not say the input's element type; {} is assumed", perfc::name(type.dtype())));
     }
     const DType dtype = type.dtype();
-    const ValueId v = frame.builder.var(std::move(type), std::string(d.name));
+    const ValueId v = frame.builder.var(std::move(type), std::string(d.name), {}, data);
     if (is_tensor_type(d.type)) {
       frame.values[d.name] = Call::fresh(v);
       continue;
@@ -203,7 +204,10 @@ Status Importer::declare_inputs(Frame& frame) {
     auto vector =
         frame.builder.value({.op = op("reshape"), .operands = {v, frame.builder.constant(int64_vector({1}))}});
     if (!vector) return Failure{};
-    frame.values[d.name] = Scalar{.dtype = dtype == DType::Float32 ? DType::Float64 : dtype, .origin = *vector};
+    Scalar number{.dtype = dtype == DType::Float32 ? DType::Float64 : dtype, .origin = *vector};
+    if (data && data->ints()) number.integer = data->ints()->front();
+    if (data && data->floats()) number.real = data->floats()->front();
+    frame.values[d.name] = number;
   }
   return ok();
 }

@@ -161,6 +161,16 @@ def @main(%x: Tensor[(65536, 512), float32]) {
         self.assertEqual(code, 1)
         self.assertIn("did you mean 'seq_len'?", err)
 
+    def test_batch_of_a_bound_dim(self):
+        # The batch is no leading dim of the first input: per-sample figures are of 8 samples all the same.
+        text = PIR.replace("(N, 3)", "(20, batch)")
+        of_dim, of_axis = (json.loads(perfc("-", "--json", *flags, stdin=text)[1])["predictions"][0]
+                           for flags in (("--dim", "batch=8"), ("--batch", 8, "--batch-axis", "x=1")))
+        self.assertEqual((of_dim["batch"], of_axis["batch"]), (8, 8))
+        self.assertEqual(of_dim["latency_ms"], of_axis["latency_ms"])
+        self.assertIn(" · batch 8 · ", perfc("-", "--dim", "batch=8", stdin=text)[1])
+        self.assertEqual(perfc("-", "--dim", "batch=8", "--batch", 8, stdin=PIR.replace("N", "batch"))[0], 0)
+
     def test_saved_model_directory(self):
         graph = """saved_model_schema_version: 1
 meta_graphs {

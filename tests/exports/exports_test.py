@@ -5,7 +5,7 @@ usage: exports_test.py [PERFC] [--model PATTERN] [--folder DIR] [--verbose] [--u
 
 models.tar.xz holds the forms (make_exports.py): .pt2 static, with an open batch and after run_decompositions(),
 TorchScript JSON, ONNX by the dynamo exporter; transformers of 12 layers, or 6 and 6. Held to:
-- PREDICT of the files predict at batches 1 and 8 without another flag;
+- PREDICT of the files predict at batches 1 and 8 without another flag than those of OPTIONS;
 - ALIKE of the pairs of forms of a model cost the same within 5 %, eagerly and compiled, at batch 8, batch-norms folded
   (the dynamo exporter folds them, so that its files are faster eagerly by their kernels);
 - of the other pairs each is one of a form that stands in apart.tsv: what the file truly lacks or has, and how much
@@ -39,15 +39,18 @@ FORMS = ("static.pt2", "dynamic.pt2", "core_aten.pt2", "trace.json", "dynamo.onn
 BATCHES = (1, 8)
 COMPARED = 8            #: the batch at which forms are compared
 MODES = ("eager", "compiled")
-PREDICT, ALIKE, WITHIN, RATIO, MACS = 0.98, 0.90, 0.05, 0.02, 1e-3
+#: what a person says of a model's inputs: time-major ones have the batch in their second dim
+OPTIONS = {"time_major_lstm": ["--batch-axis", "x=1"]}
+PREDICT, ALIKE, WITHIN, RATIO, MACS = 1.0, 0.87, 0.05, 0.02, 1e-3
 SETTINGS = [
     "--fold-batch-norm", "on", "--device", "a100-40gb", "--predictor", "whitebox", "--json", "--top", "0", "--quiet"
 ]
 
 
-def predict(perfc, path, mode):
+def predict(perfc, path, mode, options):
     """(batch → prediction, None) or (None, the first error)."""
-    done = subprocess.run([perfc, str(path), "--batch", ",".join(map(str, BATCHES)), "--mode", mode, *SETTINGS],
+    batches = ",".join(map(str, BATCHES))
+    done = subprocess.run([perfc, str(path), "--batch", batches, "--mode", mode, *options, *SETTINGS],
                           capture_output=True, text=True)
     if done.returncode:
         errors = [line for line in done.stderr.splitlines() if "error:" in line] or [f"exit {done.returncode}"]
@@ -64,7 +67,7 @@ def measure(perfc, folder, name, about):
             continue
         row = found[form] = {"errors": [], "macs": {}}
         for mode in MODES:
-            predictions, error = predict(perfc, path, mode)
+            predictions, error = predict(perfc, path, mode, OPTIONS.get(name, []))
             if error:
                 row["errors"].append(f"{mode}: {error}")
                 continue

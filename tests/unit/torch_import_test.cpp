@@ -243,6 +243,20 @@ TEST(TorchImport, BranchOfAnUnknownConditionIsARegion) {
   EXPECT_EQ(result_type(m), "Tensor[(2,), float32]");
 }
 
+TEST(TorchImport, AValueOfANumberChoosesTheBranch) {
+  const std::string text = fmt::format(
+      R"({{"format": "torchscript-json", "version": 1, "model": "m",
+          "inputs": [{{"name": "x", "dtype": "float32", "shape": [2]}}, {{"name": "rate", "type": "int"}}],
+          "outputs": ["y"], "parameters": [], "nodes": [{}]}})",
+      nodes(constant("limit", "int", "8000"), node("aten::gt", "rate limit", "c"), node("prim::If", "c", "y", kIf)));
+  EXPECT_EQ(count(*import(text).graph, op("if")), 1u);
+  ImportOptions options;
+  options.values = {{"rate", {"16000"}}};
+  EXPECT_EQ(count(*import(text, options).graph, op("nn.relu")), 1u);
+  options.values = {{"rate", {"4000"}}};
+  EXPECT_EQ(count(*import(text, options).graph, op("negative")), 1u);
+}
+
 std::string loop(std::string_view limit) {
   return nodes(
       constant("n", "int", limit), constant("yes", "bool", "true"),

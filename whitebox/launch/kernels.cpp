@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/control_flow.h"
+#include "ir/params_behind.h"
 #include "whitebox/launch/compiled.h"
 #include "whitebox/launch/eager.h"
 #include "whitebox/launch/epilogues.h"
@@ -12,17 +13,35 @@
 namespace perfc {
 namespace {
 
+/// What decides how often a loop with a limit runs, before it runs; a loop without one ends by what it computes.
+std::vector<ValueId> limit_and_condition(const Node& loop) {
+  if (loop.operands.size() < 2 || !loop.operands[0]) return {};
+  return {loop.operands[0], loop.operands[1]};
+}
+
+/// Why a value has no known shape, and which option gives it one.
+std::string open_type(const Graph& g, const Node& n, const Type& type) {
+  const std::string_view what = n.kind == NodeKind::Call ? def(n.op).name : "value";
+  if (n.is(op("loop"))) {
+    return fmt::format("how often this loop runs is not known, so that it gives {}; say it with --trip-count {}=N",
+                       to_string(type), n.name);
+  }
+  if (n.is(op("if"))) {
+    return fmt::format("which branch runs is not known, so that it gives {}{}", to_string(type),
+                       value_flags(g, {n.operands.front()}));
+  }
+  return fmt::format(
+      "{} has the open type {}; bind it with --dim NAME=VALUE, --shape INPUT=… or --batch; where data "
+      "decides it, with --dynamic typical or --bound {}=N",
+      what, to_string(type), n.kind != NodeKind::Call || n.name.empty() ? "NODE" : n.name);
+}
+
 Status check_static(const Graph& g, Diagnostics& diags) {
   bool good = true;
   for (const Node& n : g.nodes()) {
     for (const ResultInfo& r : n.results) {
       if (r.type.is_static() || !good) continue;
-      (void)diags.error(
-          n.loc, n.name,
-          fmt::format("{} has the open type {}; bind it with --dim NAME=VALUE, --shape INPUT=… or --batch; where data "
-                      "decides it, with --dynamic typical or --bound {}=N",
-                      n.kind == NodeKind::Call ? def(n.op).name : "value", to_string(r.type),
-                      n.kind != NodeKind::Call || n.name.empty() ? "NODE" : n.name));
+      (void)diags.error(n.loc, n.name, open_type(g, n, r.type));
       good = false;
     }
   }
@@ -53,7 +72,8 @@ Status plan_dearer_branch(const Graph& g, NodeId id, const ExecConfig& config, d
   out.kernels.insert(out.kernels.end(), best.kernels.begin(), best.kernels.end());
   out.host_calls += best.host_calls;
   out.warnings.insert(out.warnings.end(), best.warnings.begin(), best.warnings.end());
-  out.warnings.push_back(fmt::format("'{}': which branch runs is not known; the dearer one is counted", n.name));
+  out.warnings.push_back(fmt::format("'{}': which branch runs is not known{}; the dearer one is counted", n.name,
+                                     value_flags(g, {n.operands.front()})));
   return ok();
 }
 
@@ -71,7 +91,12 @@ Status plan_bodies(const Graph& g, const ExecConfig& config, double repeat, cons
     const SymInt trips = trip_count(g, id);
     if (!trips.known())
       out.warnings.push_back(
-          fmt::format("'{}': {} runs an unknown number of times; counted once", n.name, def(n.op).name));
+          n.is(op("loop"))
+              ? fmt::format(
+                    "'{}': how often this loop runs is not known{}; one round is counted, --trip-count {}=N says "
+                    "how many",
+                    n.name, value_flags(g, limit_and_condition(n)), n.name)
+              : fmt::format("'{}': {} runs an unknown number of times; counted once", n.name, def(n.op).name));
     const double times = repeat * (trips.known() ? static_cast<double>(trips.value()) : 1.0);
     for (const GraphRef& body : n.regions) {
       if (!plan(*body, config, times, &reported, out, diags)) return Failure{};

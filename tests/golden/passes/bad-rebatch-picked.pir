@@ -8,6 +8,6 @@ def @main(%x: Tensor[(1, 3), float32]) {
 }
 // ---- stdout
 // ---- stderr
-// bad-rebatch-picked.pir:6:3: 'first': error: take: cannot change the batch from 1 to 8: result 0 stays Tensor[(3,), float32]
-// bad-rebatch-picked.pir: note: export the model with an open batch (torch.export: dynamic_shapes, torch.onnx: dynamic_axes) or at 8; without --batch it is predicted at its own 1
+// bad-rebatch-picked.pir:6:3: 'first': error: take: cannot change the batch from 1 to 8: output 0 depends on samples and stays Tensor[(3,), float32]; expected was one entry or more a sample
+// bad-rebatch-picked.pir: note: the batch was taken to be dim 0 of 'x', Tensor[(1, 3), float32]; if another dim counts samples, say --batch-axis x=AXIS. Else export the model with an open batch (torch.export: dynamic_shapes, torch.onnx: dynamic_axes) or at 8; without --batch it is predicted at its own 1
 // ---- exit 1
