@@ -417,8 +417,8 @@ TEST(TorchImport, ArchivesWithoutAProgramSayHowToExport) {
   EXPECT_NE(m.diags.str().find("m.pt: error: damaged archive"), std::string::npos) << m.diags.str();
   EXPECT_EQ(
       import("\x80\x02 pickle", {}, "m.pt").diags.str(),
-      "m.pt: error: a Python pickle (weights, or a module by reference): it holds no program. Export the module with "
-      "`python -m perfc.export module:factory`\n");
+      "m.pt: error: cannot import: a Python pickle (weights, or a module by reference): it holds no program. "
+      "Export the module with `python -m perfc.export module:factory`\n");
 }
 
 }  // namespace
