@@ -57,13 +57,14 @@ Result<Graph> import_archive(const Source& source, const ImportOptions& options,
   if (!program_member) {
     const bool script =
         archive->find("constants.pkl") || archive->find(".debug_pkl") || archive->find("attributes.pkl");
-    return diags.error(script ? std::string("a TorchScript archive, whose code is Python text; convert it with "
-                                            "`python -m perfc.export MODEL.pt` and import the JSON file")
-                       : archive->find("data.pkl")
-                           ? std::string("a pickle of weights or of a module by reference: it holds no program. "
-                                         "Export the module with `python -m perfc.export module:factory`")
-                           : "a zip archive without a model in a place that perfc knows" + members(*archive) +
-                                 "; unpack it and give the model in it");
+    return diags.error(
+        script ? std::string("a TorchScript archive, whose code is Python text; convert it with "
+                             "`python -m perfc.export MODEL.pt` and import the JSON file")
+        : archive->find("data.pkl")
+            ? std::string("a pickle of weights or of a module by reference: it holds no program. "
+                          "Export the module with `python -m perfc.export module:factory`")
+            : "a zip archive that holds no exported program (models/*.json), nor another model that perfc knows" +
+                  members(*archive) + "; unpack it and give the model in it");
   }
   const auto text = archive->read(*program_member, diags);
   if (!text) return Failure{};
