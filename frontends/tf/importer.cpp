@@ -25,18 +25,6 @@ bool is_placeholder(const NodeView& n) { return n.op == "Placeholder" || n.op ==
 /// Takes elements from a queue of training data: QueueDequeue, QueueDequeueManyV2, ….
 bool is_dequeue(const NodeView& n) { return n.op.starts_with("QueueDequeue"); }
 
-/// tf.gradients names what it adds "gradients", "gradients_1", …, within the scope that it is called in.
-bool is_gradient(std::string_view name) {
-  constexpr std::string_view kScope = "gradients";
-  for (std::size_t at = name.find(kScope); at != name.npos; at = name.find(kScope, at + 1)) {
-    const std::size_t end = std::min(name.find('/', at), name.size());
-    const std::string_view number = name.substr(at + kScope.size(), end - at - kScope.size());
-    const bool numbered = number.empty() || (number[0] == '_' && number.find_first_not_of("_0123456789") == number.npos);
-    if (numbered && end < name.size() && (at == 0 || name[at - 1] == '/')) return true;
-  }
-  return false;
-}
-
 /// Operators that a graph without signature is not run for.
 bool is_side_effect(std::string_view op) {
   static constexpr std::string_view kEffects[] = {"NoOp",
@@ -398,15 +386,15 @@ Result<Importer::Target> Importer::from_signature(const SignatureView& signature
 /// What a queue hands out are inputs, typed as the queue says; several elements at once have a dim in front.
 Status Importer::add_dequeued(const Body& body, std::uint32_t i, Target& t) {
   const NodeView& node = body.nodes[i];
-  const auto queue = node.inputs.empty() ? Result<Ref>(Failure{})
-                                         : resolve(body, node.inputs[0], place(node, i), node.name);
+  const auto queue =
+      node.inputs.empty() ? Result<Ref>(Failure{}) : resolve(body, node.inputs[0], place(node, i), node.name);
   if (!queue) return diags_->error(place(node, i), node.name, "reads no queue");
   Damage damage;
   const NodeView& made = body.nodes[queue->node];
   std::vector<std::int64_t> types;
   std::vector<Bytes> shapes;
-  for (const auto& [from, attribute] : {std::pair{&node, "component_types"}, std::pair{&made, "component_types"},
-                                        std::pair{&made, "shapes"}}) {
+  for (const auto& [from, attribute] :
+       {std::pair{&node, "component_types"}, std::pair{&made, "component_types"}, std::pair{&made, "shapes"}}) {
     const AttrView* a = from->find(attribute);
     if (!a) continue;
     const auto v = decode_attr(a->value, damage);
@@ -439,7 +427,7 @@ Status Importer::add_dequeued(const Body& body, std::uint32_t i, Target& t) {
 }
 
 /// Without a signature: the placeholders and what is taken from queues are the inputs, and what nothing reads
-/// are the outputs, as far as they depend on an input; gradients are none.
+/// are the outputs, as far as they depend on an input.
 Result<Importer::Target> Importer::from_graph(const Body& body) {
   Target t;
   const std::size_t n = body.nodes.size();
@@ -477,7 +465,6 @@ Result<Importer::Target> Importer::from_graph(const Body& body) {
     depends[i] = 1;
   }
   const bool any_input = !stack.empty();
-  std::vector<std::string> gradients;
   while (!stack.empty()) {
     const std::uint32_t i = stack.back();
     stack.pop_back();
@@ -520,16 +507,8 @@ Result<Importer::Target> Importer::from_graph(const Body& body) {
       continue;
     }
     if (read[i] || inside[i] || is_side_effect(node.op) || (any_input && !depends[i])) continue;
-    if (is_gradient(node.name)) {
-      gradients.emplace_back(node.name);
-      continue;
-    }
     t.outputs.emplace_back(node.name);
     t.output_names.emplace_back(node.name);
-  }
-  if (t.outputs.empty()) {  // gradients alone are what a graph is for
-    t.outputs = gradients;
-    t.output_names = gradients;
   }
   if (t.outputs.empty()) {
     // A graph of inputs or constants only: they are what it computes.
@@ -559,7 +538,8 @@ Result<Importer::Target> Importer::from_graph(const Body& body) {
     }
   }
   for (std::size_t i = t.inputs.size(); i-- > 0;) {
-    if (reached[body.by_name.at(split_output(t.input_nodes[i]).first)]) continue;
+    const auto node = body.by_name.find(split_output(t.input_nodes[i]).first);
+    if (node == body.by_name.end() || reached[node->second]) continue;
     t.inputs.erase(t.inputs.begin() + static_cast<std::ptrdiff_t>(i));
     t.input_nodes.erase(t.input_nodes.begin() + static_cast<std::ptrdiff_t>(i));
   }

@@ -511,8 +511,8 @@ Result<Values> sparse_cross_entropy(Call& c, const OpRow&) {
   const DType dtype = c.dtype(features);
   const auto zero_one = c.join({c.expand_dims(c.number(0, dtype), {0}), c.expand_dims(c.number(1, dtype), {0})}, 0);
   if (!y || !classes || !zero_one) return Failure{};
-  const auto target = c.emit(op("one_hot"), {(*operands)[1], c.squeeze(*classes, {0}), *zero_one},
-                             {{"axis", std::int64_t{-1}}});
+  const auto target =
+      c.emit(op("one_hot"), {(*operands)[1], c.squeeze(*classes, {0}), *zero_one}, {{"axis", std::int64_t{-1}}});
   return with_gradient(c, *y, features, target);
 }
 

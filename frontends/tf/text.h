@@ -12,8 +12,8 @@
 namespace perfc::tf {
 
 enum class WireForm : std::uint8_t { SavedModel, MetaGraph, Graph };
-/// A SavedModel, a MetaGraphDef (tf.compat.v1.train.export_meta_graph), or a GraphDef, whichever the first field belongs
-/// to.
+/// A SavedModel, a MetaGraphDef (tf.compat.v1.train.export_meta_graph), or a GraphDef, whichever the first field is
+/// of.
 struct WireModel {
   std::string bytes;
   WireForm form = WireForm::Graph;

@@ -520,17 +520,6 @@ TEST(TfImport, WhatIsTakenFromAQueueIsAnInputTypedByTheQueue) {
   EXPECT_EQ(many.graph->params().size(), 2u);
 }
 
-TEST(TfImport, GradientsThatNothingReadsAreNoResults) {
-  const std::string t = attr("T", "type: DT_FLOAT");
-  const std::string nodes = placeholder("x", {4, 10}) + node("y", "Relu", {"x"}, t);
-  const Imported m = import_graph(nodes + node("tower/gradients_1/y_grad", "ReluGrad", {"x", "y"}, t) +
-                                  node("gradients", "Neg", {"y"}, t));
-  ASSERT_TRUE(m.graph) << m.diags.str();
-  EXPECT_EQ(m.graph->results().size(), 1u);  // a node of that name is no scope
-  const Imported alone = import_graph(nodes + node("gradients/y_grad", "Neg", {"y"}, t));
-  EXPECT_EQ(result_type(alone), "Tensor[(4, 10), float32]");
-}
-
 TEST(TfImport, MetaGraphsAreReadAsText) {
   const std::string nodes = placeholder("x", {2, 8}) + node("y", "Relu", {"x"}, attr("T", "type: DT_FLOAT"));
   EXPECT_EQ(result_type(import_graph("meta_info_def { tensorflow_version: \"1.15\" }\ngraph_def {\n" + nodes + "}\n")),
