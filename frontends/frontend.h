@@ -42,8 +42,8 @@ class Source {
  public:
   /// Any file (ir/support/input_file.h); "-" reads standard input.
   static Result<Source> open(const std::string& path, Diagnostics&);
-  /// A model. Of a SavedModel directory it is the graph, which diagnostics then
-  /// name; the variables are never opened. Of a pipe that no front end knows
+  /// A model. Of a directory it is the graph in it (frontends/folder.h), which diagnostics then
+  /// name; weights are never opened. Of a pipe that no front end knows
   /// only the head is read, and weights are stepped over.
   static Result<Source> open_model(const std::string& path, Diagnostics&);
   static Source from_bytes(std::string name, std::string bytes);

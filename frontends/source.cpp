@@ -1,9 +1,9 @@
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 
 #include "frontends/common/piped.h"
+#include "frontends/folder.h"
 #include "frontends/foreign.h"
 #include "frontends/frontend.h"
 #include "ir/support/text.h"
@@ -12,16 +12,6 @@ namespace perfc {
 namespace {
 
 constexpr std::size_t kHead = 4096;  ///< bytes that a front end looks at to know its format
-
-/// The model file of a SavedModel directory; other paths as they are.
-std::string model_in(const std::string& path) {
-  struct stat st {};
-  if (::stat(path.c_str(), &st) != 0 || !S_ISDIR(st.st_mode)) return path;
-  for (const char* name : {"/saved_model.pb", "/saved_model.pbtxt"}) {
-    if (::stat((path + name).c_str(), &st) == 0 && S_ISREG(st.st_mode)) return path + name;
-  }
-  return path;
-}
 
 /// Where several formats end alike (".json"), the content decides; null: no front end knows such a file.
 const FrontendDef* choose(std::string_view name, std::string_view head) {
@@ -58,14 +48,11 @@ Result<Source> Source::open(const std::string& path, Diagnostics& diags) {
 
 Result<Source> Source::open_model(const std::string& given, Diagnostics& diags) {
   Source s;
-  const std::string path = model_in(given);
+  const auto found = model_file_in(given, diags);
+  if (!found) return Failure{};
+  const std::string& path = *found;
   s.name_ = path == "-" ? "<stdin>" : path;
   if (path != given) diags.in_file(path);
-  struct stat st {};
-  if (::stat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode)) {
-    return diags.error(
-        "cannot read: is a directory without a saved_model.pb or saved_model.pbtxt; name the model file in it");
-  }
   auto file = InputFile::open(path, diags, [&](PipeBytes& pipe) {
     if (!pipe.keep(kHead)) return false;
     const FrontendDef* chosen = choose(s.name_, pipe.bytes());

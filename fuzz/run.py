@@ -16,6 +16,7 @@ import zipfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "robustness")]
 import hostile  # noqa: E402
+import hostile_ir  # noqa: E402
 import hostile_tf  # noqa: E402
 import hostile_torch  # noqa: E402
 from support import BUILD, SKIPPED, shared_folder, skip_part  # noqa: E402
@@ -23,7 +24,7 @@ from support import BUILD, SKIPPED, shared_folder, skip_part  # noqa: E402
 TARGETS = {
     "onnx_binary": ".onnx", "onnx_text": ".onnxtxt", "tf_binary": ".pb", "tf_text": ".pbtxt",
     "paddle_program": ".pdmodel", "paddle_pir": ".json", "torchscript": ".json", "pt2": ".pt2",
-    "stablehlo": ".mlir", "pir": ".pir",
+    "stablehlo": ".mlir", "openvino": ".xml", "keras": ".keras", "pir": ".pir",
     "device_file": ".json", "nvidia_smi": ".xml", "checkpoint": ".safetensors", "counter_model": ".safetensors",
     "csv": ".csv", "hpctoolkit_db": ".db", "hpctoolkit_cct": ".db", "hpctoolkit_xml": ".xml", "papi": ".json",
     "perf_csv": ".csv", "perf_json": ".json", "caliper": ".json", "ncu": ".csv", "nvprof": ".csv", "profile_csv": ".csv"
@@ -48,6 +49,15 @@ def exported_programs(paths) -> list[bytes]:
                 archive.read(n) for n in archive.namelist()
                 if n.endswith(("models/model.json", "exported_program.json"))
             ]
+    return out
+
+
+def keras_configs(paths) -> list[bytes]:
+    """Models inside of archives of Keras."""
+    out = []
+    for path in paths:
+        with zipfile.ZipFile(path) as archive:
+            out.append(archive.read("config.json"))
     return out
 
 
@@ -76,6 +86,9 @@ def seeds(target: str) -> dict[str, bytes]:
         "paddle_program": [shared / "corpus" / "paddle", BUILD / "frameworks_paddle"],
         "paddle_pir": [BUILD / "frameworks_paddle"],
         "stablehlo": [ROOT / "tests" / "golden", ROOT / "tests" / "robustness" / "seeds"],
+        # The archives' models, where their tests have unpacked them.
+        "openvino": [BUILD / "openvino_models"],
+        "keras": [BUILD / "keras_models"],
         "pir": [ROOT / "tests" / "golden"],
         "device_file": [ROOT / "data", ROOT / "examples"],
         "torchscript": [],
@@ -104,6 +117,13 @@ def seeds(target: str) -> dict[str, bytes]:
         out |= {f"program-{i}.json": program for i, program in enumerate(exported_programs(paths))}
         out |= {n: data for n, (data, _) in hostile_torch.ARCHIVES.items() if len(data) < MAX_SEED}
         out["small.json"] = json.dumps(hostile_torch.exported()).encode()
+    if target == "openvino":
+        out |= {n: text.encode() for n, (text, _) in hostile_ir.NETS.items() if len(text) < MAX_SEED}
+        out["small.xml"] = hostile_ir.small_xml().encode()
+    if target == "keras":  # the archive, and what it holds
+        out |= {f"config-{i}.json": config for i, config in enumerate(keras_configs(paths))}
+        out |= {n: data for n, (data, _) in hostile_ir.KERAS.items() if len(data) < MAX_SEED}
+        out["small.json"] = json.dumps(hostile_ir.small_config()).encode()
     if target == "onnx_text":
         out |= {n: text.encode() for n, (text, _) in hostile.TEXT.items() if len(text) < MAX_SEED}
     return out

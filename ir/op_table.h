@@ -193,6 +193,16 @@ enum class Gradient : std::uint8_t {
 /// How eager PyTorch's kernel wants its first operand to lie, where it does not take any.
 enum class Wants : std::uint8_t { Anything, Rows, ChannelsFirst };
 
+/// The operator on floats that one on quantised values stands for (ONNX, QLinearConv: "dequantize, compute, quantize").
+struct OnFloats {
+  OpId op = {};
+  std::int8_t first = 0;  ///< of the operands that hold data: the first …
+  std::int8_t step = 3;   ///< … and how far apart they are; 3: each has its scale and zero point behind it
+  std::int8_t count = 1;  ///< how many there are; −1: to the end
+  std::int8_t bias = -1;  ///< operand that is a bias; −1: none
+  bool selects = false;   ///< operand 0 is a condition and stands before the data
+};
+
 using InferFn = Status (*)(InferContext&);
 using EvalFn = void (*)(InferContext&);
 using CostFn = void (*)(const CostContext&, OpCost&);
@@ -248,6 +258,7 @@ struct OpDef {
   std::int8_t saved_states = 0;     ///< of Keeps::Gates
   AttentionFn attention = nullptr;  ///< of attention that one kernel computes: its measures (ir/ops/attention.h)
   std::int8_t mask = 0;             ///< of attention of queries, keys and values: the operand that is a mask; 0: none
+  OnFloats on_floats = {};          ///< of quantised operators
   OpId kernel = {};                 ///< operator whose kernel runs instead of one of its own; empty: none
   std::array<OpId, 2> before = {};  ///< operators whose kernels run first, on its first operand; empty: none
 };

@@ -218,6 +218,9 @@ class CorrectedPredictor final : public Predictor {
     if (const RuntimeDef& r = def(whitebox.config().runtime); !r.trained)
       return fmt::format("trained on PyTorch only, this is {}", r.title);
     const Precision p = whitebox.config().precision;
+    if (std::ranges::any_of(whitebox.plan().kernels, [](const Kernel& k) { return k.quantised != Quantised::None; }) &&
+        p != Precision::Int8)
+      return "quantised models are not in training";
     if (!table_.precisions.contains(table_.like_trained(p))) {
       std::vector<std::string_view> known;
       for (const Precision k : table_.precisions) known.push_back(perfc::name(k));

@@ -53,8 +53,10 @@ struct PassDef {
 std::span<const PassDef> pass_table();
 
 enum class FoldBatchNorm : std::uint8_t { AsExecuted, No, Yes };
+enum class FoldQuantisation : bool { No, Yes };
 /// The pipeline of `perfc predict`, in order.
-std::vector<std::string> default_pipeline(ExecMode, FoldBatchNorm = FoldBatchNorm::AsExecuted);
+std::vector<std::string> default_pipeline(ExecMode, FoldBatchNorm = FoldBatchNorm::AsExecuted,
+                                          FoldQuantisation = FoldQuantisation::No);
 
 /// What to print between passes.
 struct PassTrace {

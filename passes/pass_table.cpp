@@ -14,6 +14,8 @@ constexpr PassDef kPasses[] = {
     {"bound-dims", "gives dims that data decides the extents of --dynamic and --bound", passes::bound_dims},
     {"fold-constants", "turns values whose contents are known into constants", passes::fold_constants},
     {"simplify-control-flow", "inlines the branch of an `if` whose condition is known", passes::simplify_control_flow},
+    {"fold-quantisation", "computes in floats what is quantised, and marks what of it is in 8 bits",
+     passes::fold_quantisation},
     {"eliminate-identity", "removes operators that return their operand", passes::eliminate_identity},
     {"common-subexpressions", "computes equal calls once", passes::common_subexpressions},
     {"unflatten-products", "writes products over merged leading dims as products over those dims",
@@ -32,10 +34,15 @@ constexpr PassDef kPasses[] = {
 
 std::span<const PassDef> pass_table() { return kPasses; }
 
-std::vector<std::string> default_pipeline(ExecMode mode, FoldBatchNorm fold) {
+std::vector<std::string> default_pipeline(ExecMode mode, FoldBatchNorm fold, FoldQuantisation quantisation) {
   const bool compiled = mode == ExecMode::Compiled;
-  std::vector<std::string> names{"bind-shapes",    "bind-trip-counts",      "rebatch",        "bound-dims",
-                                 "fold-constants", "simplify-control-flow", "eliminate-dead", "eliminate-identity"};
+  std::vector<std::string> names{"bind-shapes",    "bind-trip-counts",      "rebatch",       "bound-dims",
+                                 "fold-constants", "simplify-control-flow", "eliminate-dead"};
+  if (quantisation == FoldQuantisation::Yes) {
+    names.emplace_back("fold-quantisation");
+    names.emplace_back("eliminate-dead");
+  }
+  names.emplace_back("eliminate-identity");
   names.emplace_back("unflatten-products");
   names.emplace_back(compiled ? "recognise-patterns" : "recognise-operators");
   if (!compiled) names.emplace_back("drop-trivial-masks");

@@ -3,6 +3,7 @@
 
 #include "ir/layout.h"
 #include "ir/ops/attention_operands.h"
+#include "ir/quantised_marks.h"
 #include "ir/tables.h"
 #include "passes/decomposed.h"
 #include "passes/passes.h"
@@ -232,6 +233,7 @@ class Products {
     Attrs attrs;
     if (turned) attrs.set("transB", std::int64_t{1});
     if (n.attrs.has("alpha")) attrs.set("alpha", n.attrs.float_or("alpha", 1));
+    copy_quantised_marks(n.attrs, attrs);
     auto dense = rewriter.builder().value({.op = op("nn.dense"),
                                            .operands = std::move(operands),
                                            .attrs = std::move(attrs),
@@ -302,6 +304,7 @@ class Products {
     if (!vector) return Failure{};
     Attrs attrs;
     attrs.set("axis", static_cast<std::int64_t>(axis));
+    copy_quantised_marks(n.attrs, attrs);
     auto sum = rewriter.builder().value({.op = op("nn.bias_add"),
                                          .operands = {product, *vector},
                                          .attrs = std::move(attrs),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <tuple>
 
 #include "whitebox/whitebox.h"
 
@@ -69,7 +70,7 @@ void add_alternatives(std::vector<Report>& reports, ModelFile& file, const Predi
 
 void add_runtimes(std::vector<Report>& reports, ModelFile& file, const Predictor& predictor, const Request& request) {
   if (request.exec.task != Task::Infer) return;
-  std::map<ExecMode, Result<Graph>> graphs;
+  std::map<std::tuple<ExecMode, bool, bool>, Result<Graph>> graphs;  // by what the passes ask of a runtime
   for (const RuntimeDef& runtime : runtime_table()) {
     if (runtime.id == request.exec.runtime) continue;
     if (runtime.id == Runtime::CudaGraph && request.exec.runtime == Runtime::PyTorch) {
@@ -80,9 +81,9 @@ void add_runtimes(std::vector<Report>& reports, ModelFile& file, const Predictor
     changed.exec = on_runtime(request.exec, runtime.id);
     if (!runtime.autocast && changed.exec.precision == Precision::Amp) changed.exec.precision = Precision::Fp16;
     Diagnostics unsaid;
-    const ExecMode mode = graph_mode(changed.exec);
-    if (!graphs.contains(mode)) graphs.emplace(mode, file.at(changed, unsaid));
-    const auto& graph = graphs.at(mode);
+    const std::tuple key{graph_mode(changed.exec), runtime.folds_quantisation, runtime.keeps_eight_bits};
+    if (!graphs.contains(key)) graphs.emplace(key, file.at(changed, unsaid));
+    const auto& graph = graphs.at(key);
     const auto model = graph ? predictor.prepare(*graph, changed.exec, unsaid) : Failure{};
     if (!model) continue;
     for (Report& r : reports)

@@ -12,6 +12,7 @@ constexpr std::array kRuntimes{
                .title = "PyTorch eager",
                .graph = ExecMode::Eager,
                .kernels = ExecMode::Eager,
+               .folds_quantisation = true,
                .autocast = true,
                .trained = true,
                .source = "PyTorch's sources (docs/whitebox.md); labels of timm"},
@@ -21,6 +22,7 @@ constexpr std::array kRuntimes{
                .graph = ExecMode::Compiled,
                .kernels = ExecMode::Compiled,
                .dispatches = "kernels",
+               .folds_quantisation = true,
                .autocast = true,
                .trained = true,
                .source = "TorchInductor's sources (docs/whitebox.md); labels of timm"},
@@ -33,6 +35,7 @@ constexpr std::array kRuntimes{
                .kernels = ExecMode::Eager,
                .runs_on = RunsOn::Gpu,
                .dispatches = "graphs",
+               .folds_quantisation = true,
                .autocast = true,
                .trained = true,
                .run_us = 20,
@@ -65,6 +68,7 @@ constexpr std::array kRuntimes{
                .dispatches = "kernels",
                .fuses_attention = true,
                .keeps_eight_bits = true,
+               .folds_quantisation = true,
                .own_layout = true,
                .default_tf32 = true,
                .run_us = 20,
@@ -83,6 +87,10 @@ const RuntimeDef& def(Runtime r) { return kRuntimes[static_cast<std::size_t>(r)]
 bool runs_on(const RuntimeDef& r, const Device& d) {
   const bool gpu = d.kind == "gpu";
   return r.runs_on == RunsOn::Any || (gpu && (r.runs_on == RunsOn::Gpu || !is_amd(d)));
+}
+
+bool folds_quantisation(const RuntimeDef& r, WrittenBy writer) {
+  return r.folds_quantisation && (r.keeps_eight_bits || writer != WrittenBy::Program);
 }
 
 std::string_view name(RunsOn on) {

@@ -6,6 +6,7 @@
 
 #include "devices/device.h"
 #include "ir/exec_mode.h"
+#include "ir/graph.h"
 
 namespace perfc {
 
@@ -31,15 +32,18 @@ struct RuntimeDef {
   std::string_view dispatches = "calls";  ///< what the host sends off: "calls", "kernels" or "graphs"
   bool fuses_attention = false;           ///< written-out attention in 16 bits is one kernel
   bool keeps_eight_bits = false;  ///< under int8 convolves in 8 bits, and keeps values between such layers in them
-  bool own_layout = false;        ///< stores values as its kernels want them, whatever the model's layout
-  bool autocast = false;          ///< has PyTorch's AMP; others run in the width that the model has
-  bool default_tf32 = false;      ///< float32 products are TF32 unless told otherwise
-  bool trained = false;           ///< its runs are among the default predictor's labels, or differ in the host alone
-  double run_us = 0;              ///< of the host per run …
-  double kernel_us = 0;           ///< … and per kernel; both 0: the host's entry says it (devices/host.h)
-  double work = 1;                ///< what its kernels take beside the whitebox's; fitted (source)
-  double interval = 1;            ///< 90 % of its device times lie within this factor, beyond a PyTorch run's interval
-  std::string_view source;        ///< of its rules and figures
+  /// Quantise and dequantise operators around others say in how many bits to compute, and are no kernels; if not, they
+  /// run as the file has them.
+  bool folds_quantisation = false;
+  bool own_layout = false;    ///< stores values as its kernels want them, whatever the model's layout
+  bool autocast = false;      ///< has PyTorch's AMP; others run in the width that the model has
+  bool default_tf32 = false;  ///< float32 products are TF32 unless told otherwise
+  bool trained = false;       ///< its runs are among the default predictor's labels, or differ in the host alone
+  double run_us = 0;          ///< of the host per run …
+  double kernel_us = 0;       ///< … and per kernel; both 0: the host's entry says it (devices/host.h)
+  double work = 1;            ///< what its kernels take beside the whitebox's; fitted (source)
+  double interval = 1;        ///< 90 % of its device times lie within this factor, beyond a PyTorch run's interval
+  std::string_view source;    ///< of its rules and figures
 };
 
 std::span<const RuntimeDef> runtime_table();
@@ -47,6 +51,9 @@ const RuntimeDef& def(Runtime);
 /// Whether it runs on a device; what it runs on, for an error: "NVIDIA GPUs".
 bool runs_on(const RuntimeDef&, const Device&);
 std::string_view name(RunsOn);
+/// The same for a model: PyTorch runs programs as they are written, and what other frameworks quantised as its own
+/// quantised models, with dense layers in 8 bits (torchao).
+bool folds_quantisation(const RuntimeDef&, WrittenBy);
 /// By its name; null: there is none.
 const RuntimeDef* find_runtime(std::string_view name);
 

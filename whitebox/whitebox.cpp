@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/quantised_marks.h"
 #include "whitebox/constants.h"
 #include "whitebox/launch/training_step.h"
 #include "whitebox/memory/on_device.h"
@@ -19,12 +20,14 @@ namespace perfc {
 namespace {
 
 /// What a precision needs and the device lacks.
-void check_precision(const Device& d, const ExecConfig& c, Prediction& out) {
+void check_precision(const Device& d, const ExecConfig& c, const KernelPlan& plan, Prediction& out) {
+  const bool eight =
+      std::ranges::any_of(plan.kernels, [](const Kernel& k) { return multiplies_eight_bits(k.quantised); });
   const char* unit = c.precision == Precision::Tf32   ? "tf32"
                      : c.precision == Precision::Bf16 ? "bfloat16"
                      : c.precision == Precision::Int8 ? "int8"
                                                       : nullptr;
-  if (c.precision == Precision::Int8 && !d.matrix_tflops.count(unit)) {
+  if ((c.precision == Precision::Int8 || eight) && !d.matrix_tflops.count("int8")) {
     out.warnings.push_back(fmt::format("{} has no int8 matrix units; its products are priced in 16 bits", d.name));
   } else if (unit && !d.matrix_tflops.count(unit) && !d.vector_tflops.count(unit)) {
     out.warnings.push_back(fmt::format("{} has no {} units; priced at its float32 rate", d.name, unit));
@@ -93,6 +96,39 @@ Status judge_int8(const Graph& graph, const ExecConfig& config, const KernelPlan
   return n ? diags.error(n->loc, n->name, text) : diags.error(text);
 }
 
+/// Says what of a quantised model is computed in 8 bits, and what is not.
+void describe_quantised(const Graph& graph, const ExecConfig& config, const KernelPlan& plan, Prediction& out) {
+  if (config.precision == Precision::Int8) return;
+  bool marked = false, as_written = false;
+  for (const Node& n : graph.nodes()) {
+    marked = marked || n.attrs.has(kDataBits) || n.attrs.has(kWeightBits);
+    as_written = as_written || (n.kind == NodeKind::Call && n.is(op("qnn.dequantize")));
+  }
+  const RuntimeDef& runtime = def(config.runtime);
+  if (!marked && as_written && !runtime.folds_quantisation)
+    out.warnings.push_back(
+        fmt::format("a quantised model: {} runs its quantise and dequantise operators as kernels of their own and "
+                    "multiplies floats between them",
+                    runtime.title));
+  if (!marked) return;
+  double all = 0, eight = 0, narrow = 0;
+  for (const Kernel& k : plan.kernels) {
+    all += k.work.macs * k.repeat;
+    if (multiplies_eight_bits(k.quantised)) eight += k.work.macs * k.repeat;
+    if (k.quantised == Quantised::Weights) narrow += k.work.macs * k.repeat;
+  }
+  const auto share = [all](double part) { return fmt::format("{:.1f} %", all > 0 ? 100 * part / all : 0); };
+  std::string text = fmt::format("a quantised model: {} of the products' work is in 8 bits", share(eight));
+  if (narrow > 0) text += fmt::format(", {} reads weights of 8 bits or fewer", share(narrow));
+  if (eight + narrow < all)
+    text += runtime.keeps_eight_bits
+                ? "; the rest is not quantised in the file"
+                : fmt::format("; the rest is as in the float model, --dtype {}", name(config.precision));
+  if (!runtime.keeps_eight_bits)
+    text += ": PyTorch's 8-bit kernels on CUDA are dense layers (torchao), which quantise their data";
+  out.warnings.push_back(std::move(text));
+}
+
 class Whitebox final : public Predictor {
  public:
   explicit Whitebox(OpaquePolicy opaque) : opaque_(opaque) {}
@@ -118,7 +154,7 @@ WhiteboxModel::WhiteboxModel(const Graph& graph, const ExecConfig& config, Kerne
 Prediction WhiteboxModel::on(const Device& device) const {
   Prediction out = notes_;
   out.method = "the time of each kernel by models of the hardware, which no network corrects";
-  check_precision(device, config_, out);
+  check_precision(device, config_, plan_, out);
   const Load load = add_kernels(device, nullptr, out);
   out.host_ms = host_ms(device);
   out.host_calls = dispatched();
@@ -131,7 +167,7 @@ Prediction WhiteboxModel::on(const Device& device) const {
 
 Prediction WhiteboxModel::corrected(const Device& device, const Correction& c) const {
   Prediction out = notes_;
-  check_precision(device, config_, out);
+  check_precision(device, config_, plan_, out);
   const Load load = add_kernels(device, &c, out);
   out.host_ms = c.host_ms;
   out.latency_ms = c.latency_ms;
@@ -277,6 +313,7 @@ Result<std::unique_ptr<WhiteboxModel>> prepare_whitebox(const Graph& graph, cons
   if (!judge_opaque(graph, opaque, notes, diags)) return Failure{};
   auto plan = plan_kernels(graph, config, diags);
   if (!plan || !judge_int8(graph, config, *plan, notes, diags)) return Failure{};
+  describe_quantised(graph, config, *plan, notes);
   if (config.task == Task::Train) add_training_step(graph, config, *plan);
   notes.warnings.insert(notes.warnings.end(), plan->warnings.begin(), plan->warnings.end());
   return std::make_unique<WhiteboxModel>(graph, config, std::move(*plan), std::move(notes));

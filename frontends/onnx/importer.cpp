@@ -522,6 +522,8 @@ Result<std::vector<ValueId>> Importer::translate(NodeContext& c) {
   const auto f = functions_.find(function_key(c.node.domain, c.node.op_type, c.node.overload));
   if (f != functions_.end()) return call_function(c, f->second);
 
+  for (const std::string_view domain : {"com.microsoft.nchwc:", "com.ms.internal.nhwc:"})
+    if (c.spelling.starts_with(domain)) return runtime_layout(c);
   return keep_opaque(c, c.spelling);
 }
 

@@ -3,6 +3,7 @@
 /// in `translate.cpp` handle the operators whose structure differs from ours.
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -131,6 +132,10 @@ struct TranslatorRow {
   std::string_view becomes;  ///< operators it produces, for `perfc ops`
 };
 const std::vector<TranslatorRow>& translator_table();
+/// Of it, the fused operators of com.microsoft that stand for several.
+std::span<const TranslatorRow> contrib_table();
+/// Refuses an operator that ONNX Runtime wrote for its own kernels, saying what to save instead.
+Failure runtime_layout(const NodeContext&);
 
 /// A number or a list of numbers as a constant operand; a single float has `float_dtype`.
 std::optional<Literal> as_literal(const Attr& a, DType float_dtype);

@@ -104,7 +104,9 @@ Result<LoopPlan> plan_of(const Call& c, const Body& body) {
 /// A TensorArray that starts as a constant with 1s for the extents of its elements, in the shape that it ends in.
 Operand reserved(const Call& c, ValueId start, const Type& last) {
   const Type type = c.type(start);
-  if (!last || !last.is_static() || !type.is_static() || type.rank() != last.rank() || !c.data(start)) return start;
+  // Declared shapes have no element type, and so are not static.
+  const bool known = last.is_tensor() && last.ranked() && element_count(last.shape());
+  if (!known || !type.is_static() || type.rank() != last.rank() || !c.data(start)) return start;
   Ints sizes;
   bool wider = false;
   for (std::size_t i = 0; i < type.rank(); ++i) {

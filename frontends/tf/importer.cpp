@@ -22,6 +22,9 @@ std::pair<std::string_view, std::uint32_t> split_output(std::string_view name) {
 
 bool is_placeholder(const NodeView& n) { return n.op == "Placeholder" || n.op == "PlaceholderV2"; }
 
+/// Takes elements from a queue of training data: QueueDequeue, QueueDequeueManyV2, ….
+bool is_dequeue(const NodeView& n) { return n.op.starts_with("QueueDequeue"); }
+
 /// Operators that a graph without signature is not run for.
 bool is_side_effect(std::string_view op) {
   static constexpr std::string_view kEffects[] = {"NoOp",
@@ -380,7 +383,50 @@ Result<Importer::Target> Importer::from_signature(const SignatureView& signature
   return t;
 }
 
-/// Without a signature: the placeholders are the inputs, and what nothing reads
+/// What a queue hands out are inputs, typed as the queue says; several elements at once have a dim in front.
+Status Importer::add_dequeued(const Body& body, std::uint32_t i, Target& t) {
+  const NodeView& node = body.nodes[i];
+  const auto queue =
+      node.inputs.empty() ? Result<Ref>(Failure{}) : resolve(body, node.inputs[0], place(node, i), node.name);
+  if (!queue) return diags_->error(place(node, i), node.name, "reads no queue");
+  Damage damage;
+  const NodeView& made = body.nodes[queue->node];
+  std::vector<std::int64_t> types;
+  std::vector<Bytes> shapes;
+  for (const auto& [from, attribute] :
+       {std::pair{&node, "component_types"}, std::pair{&made, "component_types"}, std::pair{&made, "shapes"}}) {
+    const AttrView* a = from->find(attribute);
+    if (!a) continue;
+    const auto v = decode_attr(a->value, damage);
+    if (!v) return damaged(damage);
+    if (types.empty()) types = v->types;
+    shapes = v->shapes;
+  }
+  if (types.empty()) return diags_->error(place(node, i), node.name, "neither it nor its queue has component_types");
+  const bool several = node.op.starts_with("QueueDequeueMany") || node.op.starts_with("QueueDequeueUpTo");
+  for (std::size_t k = 0; k < types.size(); ++k) {
+    const DType dtype = dtype_from_tf(types[k]);
+    if (dtype == DType::Undefined) continue;  // a handle
+    Type type = Type::unranked(dtype);
+    if (k < shapes.size()) {
+      const auto shaped = decode_shape(shapes[k], dtype, damage);
+      if (!shaped) return damaged(damage);
+      type = *shaped;
+      if (several && type.ranked()) {
+        Shape shape = type.shape();
+        shape.insert(shape.begin(), Dim::unknown());
+        type = Type::tensor(dtype, std::move(shape));
+      }
+    }
+    std::string_view name = node.name;
+    if (k > 0) name = *names_.emplace_back(std::make_unique<std::string>(fmt::format("{}:{}", node.name, k)));
+    t.inputs.push_back({name, type, place(node, i)});
+    t.input_nodes.emplace_back(name);
+  }
+  return ok();
+}
+
+/// Without a signature: the placeholders and what is taken from queues are the inputs, and what nothing reads
 /// are the outputs, as far as they depend on an input.
 Result<Importer::Target> Importer::from_graph(const Body& body) {
   Target t;
@@ -414,7 +460,7 @@ Result<Importer::Target> Importer::from_graph(const Body& body) {
     }
   }
   for (std::uint32_t i = 0; i < n; ++i) {
-    if (!is_placeholder(body.nodes[i])) continue;
+    if (!is_placeholder(body.nodes[i]) && !is_dequeue(body.nodes[i])) continue;
     stack.push_back(i);
     depends[i] = 1;
   }
@@ -456,6 +502,10 @@ Result<Importer::Target> Importer::from_graph(const Body& body) {
       t.input_nodes.emplace_back(node.name);
       continue;
     }
+    if (is_dequeue(node)) {
+      if (!add_dequeued(body, i, t)) return Failure{};
+      continue;
+    }
     if (read[i] || inside[i] || is_side_effect(node.op) || (any_input && !depends[i])) continue;
     t.outputs.emplace_back(node.name);
     t.output_names.emplace_back(node.name);
@@ -488,7 +538,8 @@ Result<Importer::Target> Importer::from_graph(const Body& body) {
     }
   }
   for (std::size_t i = t.inputs.size(); i-- > 0;) {
-    if (reached[body.by_name.at(t.input_nodes[i])]) continue;
+    const auto node = body.by_name.find(split_output(t.input_nodes[i]).first);
+    if (node == body.by_name.end() || reached[node->second]) continue;
     t.inputs.erase(t.inputs.begin() + static_cast<std::ptrdiff_t>(i));
     t.input_nodes.erase(t.input_nodes.begin() + static_cast<std::ptrdiff_t>(i));
   }

@@ -244,6 +244,7 @@ class Importer {
   };
   Result<Target> from_signature(const SignatureView&);
   Result<Target> from_graph(const Body&);
+  Status add_dequeued(const Body&, std::uint32_t node, Target&);
   Result<const SignatureView*> choose_signature();
   Result<Body> decode_main();
   Status index_body(Body&, const std::vector<Bytes>& records);
@@ -259,6 +260,7 @@ class Importer {
 
   Bytes file_;
   const MetaGraphView& meta_;
+  std::vector<std::unique_ptr<std::string>> names_;  ///< of inputs, where the file has none
   const ImportOptions& options_;
   Diagnostics* diags_;
   InputDims dims_;

@@ -489,13 +489,43 @@ Result<Values> clip_at_6(Call& c, const OpRow&) {
   return one(*y);
 }
 
-/// (logits, labels) → loss per sample and its gradient, of which only the loss is read.
+namespace {
+
+/// A loss, and the gradient of what it is of: softmax less the target.
+Result<Values> with_gradient(Call& c, ValueId loss, ValueId features, Result<ValueId> target) {
+  const auto probability = c.emit(op("nn.softmax"), {features}, {{"axis", std::int64_t{-1}}});
+  const auto gradient = c.emit(op("subtract"), {probability, target});
+  if (!gradient) return Failure{};
+  return Values{Value::tensor(loss), Value::tensor(*gradient)};
+}
+
+}  // namespace
+
+/// (features, labels) → (loss of each row, features' gradient).
 Result<Values> sparse_cross_entropy(Call& c, const OpRow&) {
   auto operands = c.tensors(0, 2);
   if (!operands) return Failure{};
   auto y = c.emit(op("nn.cross_entropy"), *operands, {{"reduction", "none"}});
-  if (!y) return Failure{};
-  return Values{Value::tensor(*y), Value{}};
+  const ValueId features = (*operands)[0];
+  const auto classes = c.shape_of(features, 1, 2);
+  const DType dtype = c.dtype(features);
+  const auto zero_one = c.join({c.expand_dims(c.number(0, dtype), {0}), c.expand_dims(c.number(1, dtype), {0})}, 0);
+  if (!y || !classes || !zero_one) return Failure{};
+  const auto target =
+      c.emit(op("one_hot"), {(*operands)[1], c.squeeze(*classes, {0}), *zero_one}, {{"axis", std::int64_t{-1}}});
+  return with_gradient(c, *y, features, target);
+}
+
+/// (features, labels as probabilities) → (loss of each row, features' gradient).
+Result<Values> cross_entropy(Call& c, const OpRow&) {
+  auto operands = c.tensors(0, 2);
+  if (!operands) return Failure{};
+  const auto logarithms = c.emit(op("nn.log_softmax"), {(*operands)[0]}, {{"axis", std::int64_t{-1}}});
+  const auto weighted = c.emit(op("multiply"), {(*operands)[1], logarithms});
+  const auto sums = c.emit(op("sum_axes"), {weighted, c.int_constant({-1})}, {{"keepdims", std::int64_t{0}}});
+  const auto loss = c.emit(op("negative"), {sums});
+  if (!loss) return Failure{};
+  return with_gradient(c, *loss, (*operands)[0], (*operands)[1]);
 }
 
 }  // namespace perfc::tf

@@ -144,6 +144,8 @@ bool take_variables(Bytes objects, std::unordered_map<std::string_view, Type>& o
   });
 }
 
+}  // namespace
+
 std::optional<MetaGraphView> decode_meta_graph(Bytes bytes, Damage& damage) {
   MetaGraphView m;
   const bool good = walk(bytes, damage, "MetaGraphDef", [&](const Field& f) {
@@ -166,8 +168,6 @@ std::optional<MetaGraphView> decode_meta_graph(Bytes bytes, Damage& damage) {
   if (!good) return std::nullopt;
   return m;
 }
-
-}  // namespace
 
 DType dtype_from_tf(std::int64_t number) {
   // tensorflow/core/framework/types.proto; quantised types hold plain integers.

@@ -80,6 +80,7 @@ struct MetaGraphView {
   std::unordered_map<std::string_view, Type> variables;  ///< of the object graph, by name
 };
 
+std::optional<MetaGraphView> decode_meta_graph(Bytes, Damage&);
 /// The meta graphs of a SavedModel, one per set of tags.
 std::optional<std::vector<MetaGraphView>> decode_saved_model(Bytes, Damage&);
 std::optional<GraphView> decode_graph(Bytes, Damage&);

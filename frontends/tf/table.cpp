@@ -133,7 +133,8 @@ const std::vector<OpRow>& op_table() {
       {"LRN", "nn.lrn", local_response_norm},
       {"Softmax", "nn.softmax", softmax},
       {"LogSoftmax", "nn.log_softmax", softmax},
-      {"SparseSoftmaxCrossEntropyWithLogits", "nn.cross_entropy", sparse_cross_entropy},
+      {"SoftmaxCrossEntropyWithLogits", "nn.log_softmax multiply sum_axes negative nn.softmax subtract", cross_entropy},
+      {"SparseSoftmaxCrossEntropyWithLogits", "nn.cross_entropy nn.softmax one_hot subtract", sparse_cross_entropy},
       // ---- Reductions and sorting
       {"Sum", "sum_axes", reduction},
       {"Mean", "mean", reduction},

@@ -124,22 +124,36 @@ const Message kVariable{kVariableFields};
 
 }  // namespace
 
-bool begins_saved_model(std::string_view text) {
+namespace {
+
+/// From the first field on, comments left out.
+std::string_view from_first_field(std::string_view text) {
   for (;;) {
     const std::size_t start = text.find_first_not_of(" \t\r\n");
-    if (start == std::string_view::npos) return false;
+    if (start == std::string_view::npos) return {};
     text.remove_prefix(start);
-    if (text[0] != '#') break;
+    if (text[0] != '#') return text;
     text.remove_prefix(std::min(text.find('\n'), text.size()));
   }
-  return text.starts_with("saved_model_schema_version") || text.starts_with("meta_graphs");
+}
+
+}  // namespace
+
+std::optional<WireForm> form_of_text(std::string_view text) {
+  text = from_first_field(text);
+  if (text.starts_with("saved_model_schema_version") || text.starts_with("meta_graphs")) return WireForm::SavedModel;
+  if (text.starts_with("meta_info_def") || text.starts_with("graph_def")) return WireForm::MetaGraph;
+  return std::nullopt;
 }
 
 Result<WireModel> text_to_wire(std::string_view text, Diagnostics& diags) {
-  const bool saved_model = begins_saved_model(text);
-  auto bytes = proto_text::to_wire(text, saved_model ? kSavedModel : kGraph, proto_text::UnknownFields::Skip, diags);
+  const WireForm form = form_of_text(text).value_or(WireForm::Graph);
+  const Message& message = form == WireForm::SavedModel  ? kSavedModel
+                           : form == WireForm::MetaGraph ? kMetaGraph
+                                                         : kGraph;
+  auto bytes = proto_text::to_wire(text, message, proto_text::UnknownFields::Skip, diags);
   if (!bytes) return Failure{};
-  return WireModel{std::move(*bytes), saved_model};
+  return WireModel{std::move(*bytes), form};
 }
 
 }  // namespace perfc::tf

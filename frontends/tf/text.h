@@ -2,6 +2,8 @@
 /// Protobuf text form → wire format, for the TensorFlow messages that the reader
 /// looks at. Nodes and functions carry their line and column
 /// (`proto_text::kPlaceField`); fields that nobody reads are skipped.
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,14 +11,16 @@
 
 namespace perfc::tf {
 
-/// A SavedModel, or a GraphDef, whichever the first field belongs to.
+enum class WireForm : std::uint8_t { SavedModel, MetaGraph, Graph };
+/// A SavedModel, a MetaGraphDef (tf.compat.v1.train.export_meta_graph), or a GraphDef, whichever the first field is
+/// of.
 struct WireModel {
   std::string bytes;
-  bool saved_model = false;
+  WireForm form = WireForm::Graph;
 };
 Result<WireModel> text_to_wire(std::string_view text, Diagnostics& diags);
 
-/// Is the first field of this text one of SavedModel's?
-bool begins_saved_model(std::string_view text);
+/// Of SavedModels and MetaGraphDefs, by the first field; GraphDefs have nothing that is theirs alone.
+std::optional<WireForm> form_of_text(std::string_view text);
 
 }  // namespace perfc::tf

@@ -31,6 +31,14 @@ Result<Graph> import_saved_model(Bytes bytes, const ImportOptions& options, Diag
   return Importer(bytes, *chosen, options, diags).run();
 }
 
+Result<Graph> import_meta_graph(Bytes bytes, const ImportOptions& options, Diagnostics& diags) {
+  Damage damage;
+  const auto meta = decode_meta_graph(bytes, damage);
+  if (!meta) return damaged(bytes, damage, diags);
+  if (!meta->graph || meta->graph->nodes.empty()) return diags.error("not a TensorFlow model: it holds no node");
+  return Importer(bytes, *meta, options, diags).run();
+}
+
 Result<Graph> import_graph(Bytes bytes, const ImportOptions& options, Diagnostics& diags) {
   Damage damage;
   MetaGraphView meta;
@@ -45,7 +53,7 @@ Result<Graph> import_graph(Bytes bytes, const ImportOptions& options, Diagnostic
 bool sniff_binary(std::string_view head) { return looks_like_saved_model(head) || looks_like_graph(head); }
 
 bool sniff_text(std::string_view head) {
-  if (begins_saved_model(head)) return true;
+  if (form_of_text(head)) return true;
   return head.find("node {") != std::string_view::npos && head.find("op:") != std::string_view::npos &&
          head.find("op_type:") == std::string_view::npos;
 }
@@ -64,8 +72,15 @@ Result<Graph> import_text(const Source& source, const ImportOptions& options, Di
   }
   auto wire = text_to_wire(source.bytes(), diags);
   if (!wire) return Failure{};
-  return wire->saved_model ? import_saved_model(wire->bytes, options, diags)
-                           : import_graph(wire->bytes, options, diags);
+  switch (wire->form) {
+    case WireForm::SavedModel:
+      return import_saved_model(wire->bytes, options, diags);
+    case WireForm::MetaGraph:
+      return import_meta_graph(wire->bytes, options, diags);
+    case WireForm::Graph:
+      return import_graph(wire->bytes, options, diags);
+  }
+  return Failure{};
 }
 
 std::vector<OpCoverage> coverage() {

@@ -70,6 +70,7 @@ Result<Values> local_response_norm(Call&, const OpRow&);
 Result<Values> matmul(Call&, const OpRow&);
 Result<Values> pooling(Call&, const OpRow&);
 Result<Values> softmax(Call&, const OpRow&);
+Result<Values> cross_entropy(Call&, const OpRow&);
 Result<Values> sparse_cross_entropy(Call&, const OpRow&);
 Result<Values> transposed_convolution(Call&, const OpRow&);
 

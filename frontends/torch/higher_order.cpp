@@ -131,6 +131,60 @@ Result<std::vector<Value>> while_loop(Call& c) {
   return c.error(fmt::format("has more than {} rounds", kMostRounds));
 }
 
+namespace {
+
+/// Argument `i`, a tensor, with its dim of number argument `dim` in front, or the other way round.
+Result<Value> moved(Call& c, std::size_t dim, bool to_front) {
+  const TensorRef* t = c.args.empty() ? nullptr : c.args[0].tensor();
+  const Scalar* given = c.args.size() > dim ? c.args[dim].scalar() : nullptr;
+  if (!t || !given || !given->integer.known()) return c.error("needs a tensor and the number of a dim");
+  auto v = c.read(*t);
+  const auto rank = v ? c.rank(*v) : Result<std::size_t>(Failure{});
+  const auto axis = rank ? c.axis(given->integer.value(), *rank) : Result<std::size_t>(Failure{});
+  if (!axis) return Failure{};
+  if (*axis == 0) return c.args[0];
+  std::vector<std::int64_t> perm;
+  for (std::size_t i = 0; i < *rank; ++i) {
+    const std::size_t from = to_front ? (i == 0       ? *axis
+                                         : i <= *axis ? i - 1
+                                                      : i)
+                                      : (i == *axis  ? 0
+                                         : i < *axis ? i + 1
+                                                     : i);
+    perm.push_back(static_cast<std::int64_t>(from));
+  }
+  return c.view(*t, op("transpose"), {}, {{"perm", std::move(perm)}});
+}
+
+}  // namespace
+
+Result<std::vector<Value>> enter_vmap(Call& c) {
+  c.importer.enter_vmap();
+  return std::vector<Value>(c.outputs(), Value::none());
+}
+
+Result<std::vector<Value>> leave_vmap(Call& c) {
+  c.importer.leave_vmap();
+  return std::vector<Value>(c.outputs(), Value::none());
+}
+
+Result<std::vector<Value>> add_batch_dim(Call& c) {
+  auto v = moved(c, 1, true);
+  if (!v) return Failure{};
+  return std::vector<Value>{*std::move(v)};
+}
+
+Result<std::vector<Value>> remove_batch_dim(Call& c) {
+  auto v = moved(c, 3, false);
+  if (!v) return Failure{};
+  const Type made = c.type((*v->tensor())->value);
+  const Type declared = c.outputs() > 0 ? c.operation.outputs[0].tensor : Type{};
+  if (declared && declared.is_static() && made.is_static() && made != declared)
+    return c.error(fmt::format("what is mapped gives {}, but the file declares {}: it counts dims from the front",
+                               to_string(made), to_string(declared)));
+  return std::vector<Value>{*std::move(v)};
+}
+
 Result<std::vector<Value>> scan(Call& c) {
   if (c.operation.blocks.size() != 1 || c.args.size() < 2) return c.error("needs a graph, first values and entries");
   const std::vector<Value> extra = c.args.size() > 2 ? items_of(c.args[2]) : std::vector<Value>{};

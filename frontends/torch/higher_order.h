@@ -11,4 +11,14 @@ Result<std::vector<Value>> scan(Call& c);
 /// map_impl(body, xs, extra): over the first dim of xs; results are stacks.
 Result<std::vector<Value>> map_over(Call& c);
 
+/// torch.vmap, as torch.export writes it around what it maps (also that of associative_scan): between these calls every
+/// tensor has the mapped dim in front. Operators that count dims from the front see another one; where that shows, the
+/// call that ends it fails.
+Result<std::vector<Value>> enter_vmap(Call& c);
+Result<std::vector<Value>> leave_vmap(Call& c);
+/// (x, dim, level).
+Result<std::vector<Value>> add_batch_dim(Call& c);
+/// (x, level, size, dim).
+Result<std::vector<Value>> remove_batch_dim(Call& c);
+
 }  // namespace perfc::torch

@@ -1,6 +1,7 @@
 #pragma once
 /// PyTorch program → IR. `Importer` walks the operations of a program and keeps
 /// what its names stand for; what each operator becomes is in `aten_table.cpp`.
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -59,7 +60,10 @@ class Importer {
   const Program& program() const { return program_; }
   Diagnostics& diagnostics() { return *diags_; }
   /// Shapes that the file declares hold: no input was given another one.
-  bool declared_holds() const { return !dims_.overridden(); }
+  /// Within torch.vmap the file declares the types of single samples.
+  bool declared_holds() const { return vmaps_ == 0 && !dims_.overridden(); }
+  void enter_vmap() { ++vmaps_; }
+  void leave_vmap() { vmaps_ = std::max(vmaps_ - 1, 0); }
   Type bind(const Type& t) const { return dims_.bind(t); }
 
   /// Operations run so far, unrolled ones included; what unrolling may add is bounded.
@@ -84,6 +88,7 @@ class Importer {
   const Program& program_;
   Diagnostics* diags_;  ///< swapped while a body is tried
   InputDims dims_;
+  int vmaps_ = 0;                                                      ///< how many torch.vmap are open
   std::unordered_map<std::string_view, const Parameter*> parameters_;  ///< by name, aliases included
   std::size_t operations_ = 0;
   std::set<NodeId> tensors_;           ///< of the outermost frame: calls that give what a tensor operator gives

@@ -24,17 +24,24 @@ Result<Graph> import_json(const Source& source, const ImportOptions& options, Di
   return Importer(*program, options, diags).run();
 }
 
+namespace {
+
+/// ": it holds a, b, c, …".
+std::string members(const ZipArchive& archive) {
+  constexpr std::size_t kShown = 3;
+  const auto& names = archive.names();
+  if (names.empty()) return ": it is empty";
+  std::string out = ": it holds ";
+  for (std::size_t i = 0; i < std::min(names.size(), kShown); ++i) out += (i ? ", " : "") + names[i].substr(0, 60);
+  return names.size() > kShown ? out + ", …" : out;
+}
+
+}  // namespace
+
 bool sniff_archive(std::string_view head) { return head.starts_with("PK\x03\x04"); }
 
 Result<Graph> import_archive(const Source& source, const ImportOptions& options, Diagnostics& diags) {
-  if (!sniff_archive(source.bytes().substr(0, 4))) {
-    if (source.bytes().starts_with("\x80")) {
-      return diags.error(
-          "a Python pickle (weights, or a module by reference): it holds no program. "
-          "Export the module with `python -m perfc.export module:factory`");
-    }
-    return diags.error("not an archive of torch.export or TorchScript");
-  }
+  if (!sniff_archive(source.bytes().substr(0, 4))) return diags.error("not an archive of torch.export or TorchScript");
   const auto archive = ZipArchive::open(source.bytes(), diags);
   if (!archive) return Failure{};
   auto program_member = archive->find("serialized_exported_program.json");
@@ -50,12 +57,14 @@ Result<Graph> import_archive(const Source& source, const ImportOptions& options,
   if (!program_member) {
     const bool script =
         archive->find("constants.pkl") || archive->find(".debug_pkl") || archive->find("attributes.pkl");
-    return diags.error(script ? "a TorchScript archive, whose code is Python text; convert it with "
-                                "`python -m perfc.export MODEL.pt` and import the JSON file"
-                       : archive->find("data.pkl")
-                           ? "a pickle of weights or of a module by reference: it holds no program. "
-                             "Export the module with `python -m perfc.export module:factory`"
-                           : "the archive holds no exported program (models/*.json)");
+    return diags.error(
+        script ? std::string("a TorchScript archive, whose code is Python text; convert it with "
+                             "`python -m perfc.export MODEL.pt` and import the JSON file")
+        : archive->find("data.pkl")
+            ? std::string("a pickle of weights or of a module by reference: it holds no program. "
+                          "Export the module with `python -m perfc.export module:factory`")
+            : "a zip archive that holds no exported program (models/*.json), nor another model that perfc knows" +
+                  members(*archive) + "; unpack it and give the model in it");
   }
   const auto text = archive->read(*program_member, diags);
   if (!text) return Failure{};

@@ -177,7 +177,9 @@ Status skip_layer_norm(InferContext& c) {
 /// com.microsoft: (input_ids, segment_ids?, word, position, segment?, gamma,
 /// beta, mask?, position_ids?) → [batch, seq, hidden], mask index, sum.
 Status embed_layer_norm(InferContext& c) {
-  if (!require_rank(c, 0, "input_ids", 2) || !require_rank(c, 2, "word_embedding", 2)) return Failure{};
+  if (!require_rank(c, 0, "input_ids", 2) || !require_rank(c, 2, "word_embedding", 2) ||
+      !require_rank(c, 3, "position_embedding", 2) || !require_rank(c, 5, "gamma", 1) || !require_rank(c, 6, "beta", 1))
+    return Failure{};
   Dim batch, seq, hidden;
   if (ranked(c, 0)) {
     batch = c.type(0).shape()[0];
@@ -257,6 +259,16 @@ Status cross_entropy(InferContext& c) {
 
 /// Mean, variance, normalisation, scale and shift: 8 operations per element.
 void normalization_cost(const CostContext& c, OpCost& cost) { cost.flops = 8 * c.result_elements(0); }
+
+/// A row of each table per token, whatever the tables hold; then a norm.
+void embed_layer_norm_cost(const CostContext& c, OpCost& cost) {
+  const double tables = c.has(4) ? 3 : 2, width = bits(c.result(0).dtype()) / 8.0;
+  cost.flops = (8 + tables - 1) * c.result_elements(0);
+  cost.bytes_read = tables * c.result_elements(0) * width;
+  for (const std::size_t i : {0, 1, 5, 6, 7, 8})
+    if (c.has(i)) cost.bytes_read += c.type(i).bytes();
+  cost.weight_bytes = std::min(cost.weight_bytes, cost.bytes_read);
+}
 
 /// A window of `size` squares per element, and the power.
 void lrn_cost(const CostContext& c, OpCost& cost) {

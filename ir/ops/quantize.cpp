@@ -100,6 +100,21 @@ Status dequantize(InferContext& c) {
   return ok();
 }
 
+/// Of a number that is known.
+void eval_dequantize(InferContext& c) {
+  const auto x = c.known_ints(0);
+  const Data* scale = c.data(1);
+  if (!x || x->size() != 1 || !scale || !scale->floats() || scale->size() != 1) return;
+  std::int64_t zero = 0;
+  if (c.has(2)) {
+    const auto point = c.known_ints(2);
+    if (!point || point->size() != 1) return;
+    zero = point->front();
+  }
+  const double value = (static_cast<double>(x->front()) - static_cast<double>(zero)) * scale->floats()->front();
+  c.set_data(0, Data{.elements = std::vector<double>{value}});
+}
+
 /// x → (y: uint8, scale: float32 scalar, zero point: uint8 scalar).
 Status dynamic_quantize(InferContext& c) {
   if (!require_dtype(c, 0, "x", is_float, "floating point")) return Failure{};

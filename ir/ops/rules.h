@@ -122,6 +122,7 @@ Status embed_layer_norm(InferContext&);
 Status nll_loss(InferContext&);
 Status cross_entropy(InferContext&);
 void normalization_cost(const CostContext&, OpCost&);
+void embed_layer_norm_cost(const CostContext&, OpCost&);
 void lrn_cost(const CostContext&, OpCost&);
 void softmax_cost(const CostContext&, OpCost&);
 
@@ -238,6 +239,7 @@ void grid_sample_cost(const CostContext&, OpCost&);
 Status quantize(InferContext&);
 Status dequantize(InferContext&);
 Status dynamic_quantize(InferContext&);
+void eval_dequantize(InferContext&);
 Status qlinear_binary(InferContext&);
 Status qlinear_concat(InferContext&);
 Status qlinear_where(InferContext&);

@@ -5,9 +5,8 @@ usage: robustness_test.py [--flips N] [--seed S]    ($PERFC_BUILD: another build
 
 - truncation of real files at every 1/50: refused wherever the graph is cut
 - random byte flips, seeded: imports or is refused, and what imports verifies
-- hostile.py, hostile_tf.py, hostile_torch.py: cycles, zip bombs, self-referential functions, a million nested regions,
-absurd
-  repeats …: refused with the right words
+- hostile.py, hostile_ir.py, hostile_tf.py, hostile_torch.py: cycles, zip bombs, self-referential functions, a million
+  nested regions, absurd repeats …: refused with the right words
 Limits (CPU seconds, memory) are those of perfc_import_dump.
 """
 import argparse
@@ -22,6 +21,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "corpus")]
 import dump  # noqa: E402
 import hostile  # noqa: E402
+import hostile_ir  # noqa: E402
 import hostile_tf  # noqa: E402
 import hostile_torch  # noqa: E402
 from support import IMPORT_DUMP, PERFC, RELEASE, ROOT, shared_folder, skip, skip_part  # noqa: E402
@@ -44,7 +44,10 @@ def seeds() -> dict[str, bytes]:
     files = {f"{i}-{p.name}": p.read_bytes() for i, p in enumerate(paths)}
     operators = (ROOT / "tests" / "torch" / "operators.jsonl").read_bytes().splitlines()
     files |= {f"{i}-operator.json": line for i, line in enumerate(operators[:: len(operators) // TORCH_SEEDS])}
-    return files | {"exported.pt2": hostile_torch.packed(hostile_torch.exported())}
+    return files | {
+        "exported.pt2": hostile_torch.packed(hostile_torch.exported()), "small.xml": hostile_ir.small_xml().encode(),
+        "small.keras": hostile_ir.packed(hostile_ir.small_config())
+    }
 
 
 def truncated(files):
@@ -67,12 +70,13 @@ def flipped(files, count, random_):
 
 def flipped_programs(count, random_):
     """Whole archives around a damaged program: damage to an archive hardly ever gets past its checksums."""
-    program = json.dumps(hostile_torch.exported()).encode()
+    program, config = (json.dumps(p).encode() for p in (hostile_torch.exported(), hostile_ir.small_config()))
     for i in range(count):
-        damaged = bytearray(program)
-        for _ in range(random_.choice([1, 1, 2, 8])):
-            damaged[random_.randrange(len(damaged))] = random_.randrange(256)
-        yield f"flip-{i:04d}-program.pt2", hostile_torch.packed(bytes(damaged)), None
+        for suffix, whole, pack in (("pt2", program, hostile_torch.packed), ("keras", config, hostile_ir.packed)):
+            damaged = bytearray(whole)
+            for _ in range(random_.choice([1, 1, 2, 8])):
+                damaged[random_.randrange(len(damaged))] = random_.randrange(256)
+            yield f"flip-{i:04d}-program.{suffix}", pack(bytes(damaged)), None
 
 
 def judge(result, expected) -> str | None:
@@ -120,7 +124,9 @@ def main() -> int:
              *((f"{n}.onnxtxt", text.encode(), says) for n, (text, says) in hostile.TEXT.items()),
              *((f"{n}.pbtxt", text.encode("latin-1"), says) for n, (text, says) in hostile_tf.TEXT.items()),
              *((f"{n}.json", text.encode("latin-1"), says) for n, (text, says) in hostile_torch.SCRIPTS.items()),
-             *((f"{n}.pt2", data, says) for n, (data, says) in hostile_torch.ARCHIVES.items())]
+             *((f"{n}.pt2", data, says) for n, (data, says) in hostile_torch.ARCHIVES.items()),
+             *((f"{n}.xml", text.encode(), says) for n, (text, says) in hostile_ir.NETS.items()),
+             *((f"{n}.keras", data, says) for n, (data, says) in hostile_ir.KERAS.items())]
     expected = {}
     for name, data, says in cases:
         (folder / name).write_bytes(data)

@@ -66,6 +66,53 @@ TEST(OnnxForms, GeluNamesItsApproximation) {
   EXPECT_EQ(gelu("attribute { name: \"approximate\" type: STRING s: \"tanh\" }"), "nn.fast_gelu");
 }
 
+/// A node of com.microsoft with operands x, y, … of these shapes: what computes its first result.
+std::string contrib(const std::string& type, const std::string& attributes, const std::vector<std::vector<int>>& shapes,
+                    bool operators = true) {
+  std::string node = "op_type: \"" + type + "\" domain: \"com.microsoft\" ", inputs;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const std::string name(1, static_cast<char>('a' + i));
+    node += "input: \"" + name + "\" ";
+    inputs += input(name, 1, shapes[i]);
+  }
+  return operators ? import_operator(17, node + attributes, inputs) : import_node(17, node + attributes, inputs);
+}
+
+TEST(OnnxForms, FusionsOfTheOptimiser) {
+  const std::string relu = "attribute { name: \"activation\" type: STRING s: \"Relu\" }";
+  const std::string leaky =
+      "attribute { name: \"activation\" type: STRING s: \"LeakyRelu\" } "
+      "attribute { name: \"activation_alpha\" type: FLOAT f: 0.2 }";
+  EXPECT_EQ(contrib("FusedGemm", relu, {{4, 8}, {8, 16}, {16}}), "nn.relu");
+  EXPECT_EQ(contrib("FusedGemm", leaky, {{4, 8}, {8, 16}}), "nn.leaky_relu");
+  EXPECT_EQ(contrib("FusedMatMulActivation", relu, {{4, 8}, {8, 16}}, false), "Tensor[(4, 16), float32]");
+  const std::string axis = "attribute { name: \"axis\" type: INT i: 3 }";
+  EXPECT_EQ(contrib("BiasSoftmax", axis, {{2, 4, 8, 8}, {2, 1, 1, 8}}), "nn.softmax");
+  EXPECT_EQ(contrib("BiasDropout", "", {{2, 8}, {8}, {2, 8}}), "nn.dropout");
+  EXPECT_EQ(contrib("Trilu", "", {{8, 8}}), "trilu");
+  const std::string activation = "attribute { name: \"activation\" type: STRING s: \"Magic\" }";
+  EXPECT_EQ(contrib("FusedGemm", activation, {{4, 8}, {8, 16}}),
+            "m.onnxtxt:4:24: node 0 'y': error: ms:FusedGemm: unknown activation 'Magic'\n");
+}
+
+TEST(OnnxForms, FusedMatMulTransposesStacksToo) {
+  const auto flag = [](const char* name) {
+    return "attribute { name: \"" + std::string(name) + "\" type: INT i: 1 } ";
+  };
+  const std::string alpha = "attribute { name: \"alpha\" type: FLOAT f: 0.125 } ";
+  EXPECT_EQ(contrib("FusedMatMul", alpha + flag("transB"), {{2, 4, 8}, {2, 16, 8}}, false),
+            "Tensor[(2, 4, 16), float32]");
+  EXPECT_EQ(contrib("FusedMatMul", flag("transA") + flag("transBatchA"), {{8, 2, 4}, {2, 8, 16}}, false),
+            "Tensor[(2, 4, 16), float32]");
+}
+
+TEST(OnnxForms, LayoutsOfOnnxRuntimeAreRefused) {
+  const std::string message =
+      import_node(17, "op_type: \"Conv\" domain: \"com.microsoft.nchwc\" input: \"x\" input: \"w\"",
+                  input("x", 1, {1, 3, 8, 8}) + input("w", 1, {8, 3, 3, 3}));
+  EXPECT_NE(message.find("save the optimised model at level extended"), std::string::npos) << message;
+}
+
 TEST(OnnxForms, LayerNormStashTypeIsAnElementType) {
   EXPECT_EQ(import_node(17,
                         "op_type: \"LayerNormalization\" input: \"x\" input: \"s\" output: \"n\" output: \"m\" "

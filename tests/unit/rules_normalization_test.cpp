@@ -89,6 +89,17 @@ TEST(EmbedLayerNorm, ThreeResults) {
       {ids, ids, tensor({30522, 768}), tensor({512, 768}), tensor({2, 768}), tensor({768}), tensor({768}), ids}, {}, 3);
   EXPECT_EQ(o.types,
             (Types{"Tensor[(N, 128, 768), float32]", "Tensor[(N,), int32]", "Tensor[(N, 128, 768), float32]"}));
+  // Of the two tables a row per token is read.
+  const Outcome read = call(
+      op("nn.embed_layer_norm"),
+      {tensor({2, 128}, DType::Int32), {}, tensor({30522, 768}), tensor({512, 768}), {}, tensor({768}), tensor({768})});
+  EXPECT_EQ(read.cost.bytes_read, 2 * 2.0 * 128 * 768 * 4 + 2 * 128 * 4 + 2 * 768 * 4);
+  // Models of one segment (DistilBERT, RoBERTa) leave the segments out.
+  EXPECT_EQ(type_of(op("nn.embed_layer_norm"),
+                    {ids, {}, tensor({30522, 768}), tensor({512, 768}), {}, tensor({768}), tensor({768})}),
+            "Tensor[(N, 128, 768), float32]");
+  EXPECT_EQ(type_of(op("nn.embed_layer_norm"), {ids, {}, tensor({30522, 768}), {}, {}, tensor({768}), tensor({768})}),
+            "nn.embed_layer_norm: position_embedding (operand 3) is missing");
 }
 
 TEST(Softmax, FivePerElement) {

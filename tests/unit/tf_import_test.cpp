@@ -495,6 +495,39 @@ TEST(TfImport, TheFirstBatchNormHasItsOperandsInAnotherOrder) {
   EXPECT_EQ(m.graph->node(n->operands[4]).name, "var");
 }
 
+TEST(TfImport, BothResultsOfACrossEntropy) {
+  const std::string t = attr("T", "type: DT_FLOAT"),
+                    nodes = placeholder("x", {4, 10}) + placeholder("p", {4, 10}) + placeholder("l", {4}, "DT_INT64");
+  const auto of = [&](const std::string& op, const std::string& labels, const std::string& output) {
+    return result_type(import_graph(nodes + node("e", op, {"x", labels}, t) + node("y", "Neg", {"e" + output}, t)));
+  };
+  EXPECT_EQ(of("SparseSoftmaxCrossEntropyWithLogits", "l", ""), "Tensor[(4,), float32]");
+  EXPECT_EQ(of("SparseSoftmaxCrossEntropyWithLogits", "l", ":1"), "Tensor[(4, 10), float32]");
+  EXPECT_EQ(of("SoftmaxCrossEntropyWithLogits", "p", ""), "Tensor[(4,), float32]");
+  EXPECT_EQ(of("SoftmaxCrossEntropyWithLogits", "p", ":1"), "Tensor[(4, 10), float32]");
+}
+
+TEST(TfImport, WhatIsTakenFromAQueueIsAnInputTypedByTheQueue) {
+  const std::string types = attr("component_types", "list { type: DT_FLOAT type: DT_INT64 }");
+  const std::string queue =
+      node("q", "FIFOQueueV2", {}, types + attr("shapes", "list { " + shape({8, 3}) + " " + shape({}) + " }"));
+  const std::string t = attr("T", "type: DT_FLOAT");
+  const Imported one = import_graph(queue + node("d", "QueueDequeueV2", {"q"}, types) + node("y", "Relu", {"d"}, t));
+  EXPECT_EQ(result_type(one), "Tensor[(8, 3), float32]");
+  const Imported many = import_graph(queue + int_scalar("n", 32) + node("d", "QueueDequeueManyV2", {"q", "n"}, types) +
+                                     node("y", "Relu", {"d:0"}, t) + node("z", "Neg", {"d:1"}));
+  EXPECT_EQ(result_type(many), "Tensor[(d.0, 8, 3), float32]");
+  EXPECT_EQ(many.graph->params().size(), 2u);
+}
+
+TEST(TfImport, MetaGraphsAreReadAsText) {
+  const std::string nodes = placeholder("x", {2, 8}) + node("y", "Relu", {"x"}, attr("T", "type: DT_FLOAT"));
+  EXPECT_EQ(result_type(import_graph("meta_info_def { tensorflow_version: \"1.15\" }\ngraph_def {\n" + nodes + "}\n")),
+            "Tensor[(2, 8), float32]");
+  EXPECT_EQ(import_graph("# as written\ngraph_def { }\n").diags.str(),
+            "m.pbtxt: error: not a TensorFlow model: it holds no node\n");
+}
+
 TEST(TfImport, ConstantsBesideVariablesAreTables) {
   const std::string graph = placeholder("x", {2, 16}) + weight("ones", {16}) + node("y", "Mul", {"x", "ones"});
   const Imported frozen = import_graph(graph);

@@ -475,14 +475,31 @@ TEST(TorchImport, PlacesWhereAConditionHolds) {
   EXPECT_EQ(result_type(m), "Tensor[(?,), float32]");
 }
 
+TEST(TorchImport, WhatVmapMapsHasItsDimInFront) {
+  const std::string vmap = "torch._functorch.predispatch.";
+  const auto mapped = [&](std::string_view out, std::string_view declared) {
+    return import(
+        program("[4, 6, 8]",
+                nodes(constant("one", "int", "1"), constant("size", "int", "6"), constant("error", "str", "\"error\""),
+                      constant("out", "int", out), node(vmap + "_vmap_increment_nesting", "size error", "a"),
+                      node(vmap + "_add_batch_dim", "x one one", "b"), node("aten::relu", "b", "r"),
+                      fmt::format(R"({{"op": "{}_remove_batch_dim", "inputs": ["r", "one", "size", "out"], "outputs": )"
+                                  R"([{{"name": "y", "dtype": "float32", "shape": {}}}]}})",
+                                  vmap, declared),
+                      node(vmap + "_vmap_decrement_nesting", "", "e"))));
+  };
+  EXPECT_EQ(result_type(mapped("0", "[6, 4, 8]")), "Tensor[(6, 4, 8), float32]");
+  EXPECT_EQ(result_type(mapped("2", "[4, 8, 6]")), "Tensor[(4, 8, 6), float32]");
+  EXPECT_NE(result_type(mapped("0", "[4, 8]")).find("it counts dims from the front"), std::string::npos);
+}
+
 TEST(TorchImport, ArchivesWithoutAProgramSayHowToExport) {
   const auto m = import("PK\x03\x04 no archive", {}, "m.pt");
   EXPECT_FALSE(m.graph);
   EXPECT_NE(m.diags.str().find("m.pt: error: damaged archive"), std::string::npos) << m.diags.str();
-  EXPECT_EQ(
-      import("\x80\x02 pickle", {}, "m.pt").diags.str(),
-      "m.pt: error: a Python pickle (weights, or a module by reference): it holds no program. Export the module with "
-      "`python -m perfc.export module:factory`\n");
+  EXPECT_EQ(import("\x80\x02 pickle", {}, "m.pt").diags.str(),
+            "m.pt: error: cannot import: a Python pickle (weights, or a module by reference): it holds no program. "
+            "Export the module with `python -m perfc.export module:factory`\n");
 }
 
 }  // namespace

@@ -72,6 +72,7 @@ class CompiledPlanner {
     const Node& product = of_.node(id);
     if (of_.config.precision != Precision::Amp || !uses_matrix_unit(product.op)) return;
     for (ValueId v : product.operands) {
+      if (v && of_.widths.bits_of_second(id) > 0 && v == product.operands[1]) continue;
       if (!v || of_.g.node(v).kind != NodeKind::Constant || cast_[v.node]) continue;
       if (of_.g.type(v).dtype() != DType::Float32) continue;
       cast_[v.node] = true;

@@ -1,5 +1,9 @@
 #include "whitebox/launch/eight_bits.h"
 
+#include <algorithm>
+
+#include "ir/quantised_marks.h"
+
 namespace perfc {
 namespace {
 
@@ -51,27 +55,76 @@ NodeId constant_of(const Graph& g, ValueId v) {
   return v.node;
 }
 
-}  // namespace
+/// What a file's quantisation leaves in 8 bits. `whole`: the runtime has kernels for all that it marks.
+void follow_marks(const Graph& g, bool whole, const std::vector<bool>& weight, EightBits& out) {
+  const std::vector<std::uint32_t> uses = g.use_counts();
+  std::vector<bool> passed_on(g.size(), true);  // only what is in its kernel reads it, and writes 8 bits
+  for (NodeId id = static_cast<NodeId>(g.size()); id-- > 0;) {
+    const Node& n = g.node(id);
+    if (n.kind != NodeKind::Call) continue;
+    const bool data = n.attrs.has(kDataBits), second = n.attrs.has(kWeightBits);
+    out.product[id] = data && second && (whole || is_weighted_product(g, n, weight));
+    const bool of_weights = second && weight[n.operands[1].node] && def(n.op).category == Category::MatMul;
+    if (out.product[id] || (of_weights && !data))
+      out.second[id] = static_cast<std::uint8_t>(n.attrs.int_or(kWeightBits, 8));
+    const bool pointwise = def(n.op).category == Category::Elementwise || def(n.op).category == Category::Activation;
+    out.value[id] = whole && (n.attrs.has(kResultBits) || (out.product[id] && uses[id] == 1 && passed_on[id]) ||
+                              (pointwise && uses[id] == 1 && passed_on[id]));
+    for (const ValueId v : n.operands)
+      if (v) passed_on[v.node] = passed_on[v.node] && pointwise && out.value[id];
+  }
+  for (const ValueId v : g.results()) out.value[v.node] = false;
+  for (NodeId id = 0; id < g.size(); ++id) {
+    const Node& n = g.node(id);
+    if (n.kind == NodeKind::Call && !n.operands.empty() && n.operands[0] && def(n.op).category == Category::Shape)
+      out.value[id] = out.value[n.operands[0].node] && is_float(n.results[0].type.dtype());
+  }
+}
 
-EightBits eight_bits(const Graph& g, const ExecConfig& config) {
-  EightBits out{std::vector<bool>(g.size()), std::vector<bool>(g.size()), std::vector<bool>(g.size())};
-  if (config.precision != Precision::Int8) return out;
-  const bool whole = def(config.runtime).keeps_eight_bits;
-  const std::vector<bool> weight = g.weight_only();
-  std::vector<bool> read_otherwise(g.size());
+/// What `--dtype int8` computes in 8 bits.
+void quantise_all(const Graph& g, bool whole, const std::vector<bool>& weight, EightBits& out) {
   for (NodeId id = 0; id < g.size(); ++id) {
     const Node& n = g.node(id);
     out.product[id] = is_weighted_product(g, n, weight) || (whole && is_weighted_convolution(g, n, weight));
     out.value[id] =
         whole && n.kind == NodeKind::Call && (out.product[id] || (hands_on(n) && reads_eight(g, n, weight, out.value)));
-    if (out.product[id]) out.weight[constant_of(g, n.operands[1])] = true;
+    if (out.product[id]) out.second[id] = 8;
+  }
+}
+
+/// Constants that are stored as narrow as all that read them.
+void find_weights(const Graph& g, const std::vector<bool>& weight, EightBits& out) {
+  std::vector<bool> read_otherwise(g.size());
+  for (NodeId id = 0; id < g.size(); ++id) {
+    const Node& n = g.node(id);
+    if (out.second[id] && weight[n.operands[1].node]) out.weight[constant_of(g, n.operands[1])] = out.second[id];
     if (weight[id]) continue;  // a transpose of weights reads for those behind it
     for (std::size_t i = 0; i < n.operands.size(); ++i) {
       const ValueId v = n.operands[i];
-      if (v && weight[v.node] && !(out.product[id] && i == 1)) read_otherwise[constant_of(g, v)] = true;
+      if (v && weight[v.node] && !(out.second[id] && i == 1)) read_otherwise[constant_of(g, v)] = true;
     }
   }
-  for (NodeId id = 0; id < g.size(); ++id) out.weight[id] = out.weight[id] && !read_otherwise[id];
+  for (NodeId id = 0; id < g.size(); ++id)
+    if (read_otherwise[id]) out.weight[id] = 0;
+}
+
+bool is_marked(const Node& n) { return n.attrs.has(kDataBits) || n.attrs.has(kWeightBits) || n.attrs.has(kResultBits); }
+
+}  // namespace
+
+EightBits eight_bits(const Graph& g, const ExecConfig& config) {
+  EightBits out{std::vector<bool>(g.size()), std::vector<std::uint8_t>(g.size()), std::vector<std::uint8_t>(g.size()),
+                std::vector<bool>(g.size())};
+  const bool whole = def(config.runtime).keeps_eight_bits;
+  if (config.precision == Precision::Int8) {
+    const std::vector<bool> weight = g.weight_only();
+    quantise_all(g, whole, weight, out);
+    find_weights(g, weight, out);
+  } else if (std::ranges::any_of(g.nodes(), is_marked)) {
+    const std::vector<bool> weight = g.weight_only();
+    follow_marks(g, whole, weight, out);
+    find_weights(g, weight, out);
+  }
   return out;
 }
 

@@ -93,7 +93,8 @@ void KernelMaker::be_product(NodeId id, Kernel& k) const {
   const Node& n = of_.node(id);
   k.kind = KernelKind::Matmul;
   k.quantised = eight_bits_of(id);
-  if (k.quantised == Quantised::None && has_narrow_weights(of_, n)) k.quantised = Quantised::Weights;
+  const bool narrow = of_.widths.bits_of_second(id) > 0 || has_narrow_weights(of_, n);
+  if (k.quantised == Quantised::None && narrow) k.quantised = Quantised::Weights;
   if (is_masked_attention(n)) k.limits.slowdown *= constants::kMaskedAttention;
   k.attention = attention_span(of_.g, id);
   if (n.is(op("nn.sdpa"))) k.limits.tile_share = attention_tile_share(of_.g, n);

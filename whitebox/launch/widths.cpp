@@ -15,7 +15,7 @@ double element_bytes(const Type& t, bool half) {
 Widths::Widths(const Graph& g, const ExecConfig& config) : g_(g), config_(config), eight_(eight_bits(g, config)) {
   half_.assign(g.size(), float_bytes(config.precision) == 2);
   if (config.precision == Precision::Amp) choose_under_amp();
-  if (config.precision == Precision::Int8) quantise_operands();
+  quantise_operands();
 }
 
 void Widths::quantise_operands() {
@@ -57,8 +57,10 @@ bool Widths::any_operand_full(const Node& n) const {
 void Widths::cast_operands(NodeId id, std::vector<bool>& done) {
   const Node& n = g_.node(id);
   const bool low = takes_half(n), high = !low && wants_full(n) && !widens_itself(n);
-  for (ValueId v : n.operands) {
+  for (std::size_t i = 0; i < n.operands.size(); ++i) {
+    const ValueId v = n.operands[i];
     if (!v || !is_float(g_.type(v).dtype())) continue;
+    if ((i == 0 && eight_.product[id]) || (i == 1 && eight_.second[id])) continue;  // quantised instead
     if (!(half_[v.node] ? high : low) || done[v.node]) continue;
     // Autocast keeps casts of weights alone (aten/src/ATen/autocast_mode.cpp, cached_cast).
     done[v.node] = g_.node(v).kind == NodeKind::Constant;
@@ -76,7 +78,8 @@ double Widths::read_width(ValueId v, const Node& user) const {
   const Type& t = g_.type(v);
   const auto user_id = static_cast<std::size_t>(&user - g_.nodes().data());
   if (eight_.value[v.node]) return 1;
-  if (eight_.product[user_id] && (v == user.operands[0] || v == user.operands[1])) return 1;
+  if (eight_.second[user_id] && v == user.operands[1]) return eight_.second[user_id] / 8.0;
+  if (eight_.product[user_id] && v == user.operands[0]) return 1;
   if (config_.precision == Precision::Amp && is_float(t.dtype())) {
     if (takes_half(user)) return element_bytes(t, true);
     if (config_.mode == ExecMode::Eager && wants_full(user) && !widens_itself(user)) return element_bytes(t, false);

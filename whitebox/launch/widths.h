@@ -1,6 +1,6 @@
 #pragma once
-/// In how many bits values are kept and read under a precision; under AMP by autocast's lists, under int8 8 by those
-/// products that multiply so (whitebox/launch/eight_bits.h), 16 elsewhere.
+/// In how many bits values are kept and read under a precision; under AMP by autocast's lists; 8 by those products that
+/// multiply so (whitebox/launch/eight_bits.h), under int8 16 elsewhere.
 #include <vector>
 
 #include "whitebox/launch/eight_bits.h"
@@ -20,6 +20,8 @@ class Widths {
   bool keeps_eight(NodeId id) const { return eight_.value[id]; }
   /// Whether a product reads both operands in 8 bits.
   bool is_eight(NodeId id) const { return eight_.product[id]; }
+  /// Bits of a product's second operand where they are 8 or fewer; else 0.
+  int bits_of_second(NodeId id) const { return eight_.second[id]; }
   double bytes_of(ValueId) const;
   /// Bytes per element of an operand as a call reads it: under AMP, behind a cast.
   double read_width(ValueId, const Node& user) const;

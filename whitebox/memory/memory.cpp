@@ -163,7 +163,7 @@ class Run {
     for (NodeId id = 0; id < g_.size(); ++id) {
       const Node& n = g_.node(id);
       if (n.kind != NodeKind::Constant || on_host(n)) continue;
-      const double size = tensor_bytes(n.results[0].type, eight_.weight[id] ? 1 : weight_width_);
+      const double size = tensor_bytes(n.results[0].type, eight_.weight[id] ? eight_.weight[id] / 8.0 : weight_width_);
       out_.weights += size;
       heap_.allocate(size);
     }
@@ -482,8 +482,10 @@ class Run {
 double weight_bytes(const Graph& graph, double float_width) {
   double total = 0;
   for (const Graph* g : with_bodies(graph)) {
-    for (const Node& n : g->nodes()) {
-      if (n.kind == NodeKind::Constant) total += tensor_bytes(n.results[0].type, float_width);
+    const EightBits eight = eight_bits(*g, {});
+    for (NodeId id = 0; id < g->size(); ++id) {
+      const double width = eight.weight[id] ? eight.weight[id] / 8.0 : float_width;
+      if (g->node(id).kind == NodeKind::Constant) total += tensor_bytes(g->node(id).results[0].type, width);
     }
   }
   return total;

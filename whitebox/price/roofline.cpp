@@ -136,7 +136,8 @@ Priced price_on_vector_units(const Kernel& k, const Rates& r, const ProductDevic
 
 Priced price_on_matrix_units(const Kernel& k, const Rates& r, ProductDevice device) {
   const bool eight = multiplies_eight_bits(k.quantised) && r.product8;
-  if (eight) device.peak = r.product8->peak;
+  if (eight && r.on_vector[k.half]) device = *r.product8;
+  else if (eight) device.peak = r.product8->peak;
   if (k.placement.aligned < 1) device.peak = std::max(r.vector[k.half], constants::kNarrowLoads * device.peak);
   const double epilogue_us = k.traffic.epilogue_bytes / r.bandwidth * 1e6;
   const double width = eight ? 1 : r.product_bytes[k.half];
@@ -147,7 +148,9 @@ Priced price_on_matrix_units(const Kernel& k, const Rates& r, ProductDevice devi
 
 Priced price_convolution(const Kernel& k, const Rates& r) {
   const ProductDevice& device = *r.convolution_product[k.half];
-  Priced out = r.on_vector[k.half] ? price_on_vector_units(k, r, device) : price_on_matrix_units(k, r, device);
+  const bool eight = multiplies_eight_bits(k.quantised) && r.product8;
+  Priced out =
+      r.on_vector[k.half] && !eight ? price_on_vector_units(k, r, device) : price_on_matrix_units(k, r, device);
   const double work = out.roofline_us();
   out.time_us = work + out.launch_us;
   out.bound = work < out.launch_us ? Bound::Launch : out.compute_us > out.memory_us ? Bound::Compute : Bound::Memory;
@@ -194,10 +197,8 @@ Rates::Rates(const Device& d, Precision p)
     product_bytes[half] = half ? 2 : float_bytes(p);
     if (product[half] && units == Units::Matrix && product_bytes[half] == 2) product[half]->own = own_factors(d);
   }
-  if (int8) {
-    matrix8 = look_up(d.matrix_tflops, "int8", 0) * 1e12;
-    if (matrix8 > 0) product8 = product_device(d, Units::Matrix, matrix8, share("dense_product", 1));
-  }
+  matrix8 = look_up(d.matrix_tflops, "int8", 0) * 1e12;
+  if (matrix8 > 0) product8 = product_device(d, Units::Matrix, matrix8, share("dense_product", 1));
   cudnn = d.kind == "gpu" && !is_amd(d);
   recurrent_us = d.kind == "gpu" ? constants::kRecurrentStepUs : 0;
   resident_us = cudnn ? constants::kResidentStepUs : recurrent_us;
