@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "ir/counted_rounds.h"
 #include "frontends/onnx/importer.h"
+#include "ir/counted_rounds.h"
 #include "ir/params_behind.h"
 
 namespace perfc::onnx {
