@@ -16,7 +16,7 @@ std::string width_setting(SimilarityBin, ExecMode);
 std::string device_width_setting(ExecMode);
 /// What the width grows by, in ln and in squares, when all kernels are unfamiliar: an operator that training never had
 /// may take twice as long or half. With device and operator left out at once that holds 96 to 100 % of memory-bound
-/// operators, softmax and layer norm, the farthest, in 72 to 100 %. [studies/kernels/coverage.py]
+/// operators, softmax and layer norm, the farthest, in 72 to 100 %. [studies/kernels/interval_coverage.py]
 inline constexpr double kUnfamiliarWidth = 0.7;
 /// The same for a precision that is corrected as another (KernelTable::like_trained). (our choice)
 inline constexpr double kLikePrecisionWidth = 0.1;

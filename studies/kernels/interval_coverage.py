@@ -1,6 +1,6 @@
 """How often 90 % intervals hold on a device and an operator that no fit saw, for memory-bound operators.
 
-    python3 studies/kernels/coverage.py --shared ../shared          (numpy, scipy)
+    python3 studies/kernels/interval_coverage.py --shared ../shared          (numpy, scipy)
 
 Per device and operator of NeuSight's (float32) the elementwise model of memory_bound.py is fitted anew on the other
 devices' other operators, and prices the one left out: one pass over operands and result, as the whitebox prices any
