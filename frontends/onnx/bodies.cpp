@@ -151,6 +151,7 @@ Result<std::vector<ValueId>> Importer::control_flow(NodeContext& c, OpId op,
   attrs.set("captures", static_cast<std::int64_t>(captures.size()));
 
   std::vector<ResultInfo> infos;
+  infos.reserve(operands.size());
   for (ValueId v : operands) {
     infos.push_back(v ? ResultInfo{c.builder().type(v), c.builder().data_ref(v)} : ResultInfo{});
   }

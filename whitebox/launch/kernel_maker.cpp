@@ -18,10 +18,10 @@ bool has_narrow_weights(const PlannedGraph& of, const Node& n) {
   return of.weight[b.node] && is_float(of.g.type(n.operands[0]).dtype()) && bits(of.g.type(b).dtype()) <= 8;
 }
 
-/// Inference takes cuDNN's batch norm where scale and shift are in 32 bits (aten/src/ATen/native/Normalization.cpp,
-/// _select_batch_norm_backend).
+/// Inference, autograd on or not, takes cuDNN's batch norm where scale and shift are in 32 bits
+/// (aten/src/ATen/native/Normalization.cpp, _select_batch_norm_backend).
 bool has_cudnn_norm(const ExecConfig& c) {
-  return c.task == Task::Infer && c.precision != Precision::Fp16 && c.precision != Precision::Bf16;
+  return c.task != Task::Train && c.precision != Precision::Fp16 && c.precision != Precision::Bf16;
 }
 
 /// Does a persistent kernel keep a recurrence's weights by its state, (directions, gates · units, units)?
