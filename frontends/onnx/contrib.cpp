@@ -72,8 +72,10 @@ Values bias_dropout(Importer&, NodeContext& c) {
   return c.finish(op("nn.dropout"), std::move(operands), {});
 }
 
-/// (x, axis: a number).
+/// (x, axis: a number). Caffe2's has the attribute `dims`: where the result has extents of 1.
 Values expand_dims(Importer&, NodeContext& c) {
+  if (const auto dims = c.attrs.ints_or_empty("dims"); !dims.empty())
+    return c.finish(op("expand_dims"), {c.inputs[0], c.int_constant({dims.begin(), dims.end()})}, {});
   const Data* axis = c.has(1) ? c.data(c.inputs[1]) : nullptr;
   if (!axis || !axis->ints() || axis->size() != 1 || !axis->fully_known())
     return c.error("the axis is not known when importing");
