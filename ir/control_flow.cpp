@@ -8,39 +8,35 @@
 namespace perfc {
 namespace {
 
-/// The single integer or bool that a value is known to be.
-std::optional<std::int64_t> single(const Data* d) {
-  if (!d || !d->ints() || d->size() != 1 || !d->ints()->front().known()) return std::nullopt;
-  return d->ints()->front().value();
-}
-
 /// Does the body hand its condition on, or always answer true?
 bool keeps_condition(const Graph& body) {
   if (body.results().empty() || body.params().size() < 2) return false;
   ValueId v = body.results()[0];
   while (body.node(v).is(op("copy")) && body.node(v).operands[0]) v = body.node(v).operands[0];
   if (v == body.params()[1]) return true;
-  const auto value = single(body.data(v));
+  const auto value = known_integer(body.data(v));
   return value && *value != 0;
 }
 
-/// Rounds of a body that runs at least once and whose own counter says whether another follows.
+/// Rounds of a body that runs at least once and where a counter, its own or that of the rounds, says whether another
+/// follows.
 std::optional<std::int64_t> counted(const ControlLayout& l, std::span<const InferContext::Operand> operands,
                                     const Graph& body) {
-  std::vector<Carried> carried;
+  if (body.params().size() < 2 || body.results().empty()) return std::nullopt;
+  std::vector<Carried> carried{{.param = body.params()[0], .next = {}, .start = 0, .step = 1}};
   for (std::size_t i = 0; i < l.carried; ++i) {
     if (2 + i >= body.params().size() || l.first_result + i >= body.results().size()) return std::nullopt;
     carried.push_back(
-        {body.params()[2 + i], body.results()[l.first_result + i], single(operands[l.first_carried + i].data)});
+        {body.params()[2 + i], body.results()[l.first_result + i], known_integer(operands[l.first_carried + i].data)});
   }
-  return body.results().empty() ? std::nullopt : rounds_until(body, carried, body.results()[0], body.params()[1]);
+  return rounds_until(body, carried, body.results()[0], body.params()[1]);
 }
 
 SymInt loop_trips(const ControlLayout& layout, std::span<const InferContext::Operand> operands, const Graph& body) {
   const auto operand = [&](std::size_t i) { return i < operands.size() ? operands[i] : InferContext::Operand{}; };
-  const auto limit = single(operand(0).data);
+  const auto limit = known_integer(operand(0).data);
   if (limit && *limit <= 0) return 0;
-  const auto cond = single(operand(1).data);
+  const auto cond = known_integer(operand(1).data);
   if (cond && *cond == 0) return 0;
   if (operand(1).type && !cond) return {};
   // Without a condition the body's answer is ignored (ONNX Loop, form "M, ''").

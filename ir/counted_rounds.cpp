@@ -7,11 +7,6 @@ namespace {
 
 enum class Tests { Params, NextValues };
 
-std::optional<std::int64_t> single_integer(const Data* d) {
-  if (!d || !d->ints() || d->size() != 1 || !(*d->ints())[0].known()) return std::nullopt;
-  return (*d->ints())[0].value();
-}
-
 /// `Body`: the graph of a body, or the builder that makes it.
 template <class Body>
 class TripCount {
@@ -116,8 +111,12 @@ std::optional<std::int64_t> one_more(std::optional<std::int64_t> rounds) {
 
 }  // namespace
 
-std::optional<std::int64_t> known_integer(const GraphBuilder& b, ValueId v) { return single_integer(b.data(v)); }
-std::optional<std::int64_t> known_integer(const Graph& g, ValueId v) { return single_integer(g.data(v)); }
+std::optional<std::int64_t> known_integer(const Data* d) {
+  if (!d || !d->ints() || d->size() != 1 || !(*d->ints())[0].known()) return std::nullopt;
+  return (*d->ints())[0].value();
+}
+std::optional<std::int64_t> known_integer(const GraphBuilder& b, ValueId v) { return known_integer(b.data(v)); }
+std::optional<std::int64_t> known_integer(const Graph& g, ValueId v) { return known_integer(g.data(v)); }
 
 std::optional<std::int64_t> rounds_while(const GraphBuilder& body, const std::vector<Carried>& carried,
                                          ValueId condition) {

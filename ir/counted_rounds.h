@@ -29,7 +29,8 @@ std::optional<std::int64_t> rounds_until(const GraphBuilder& body, const std::ve
 std::optional<std::int64_t> rounds_until(const Graph& body, const std::vector<Carried>& carried, ValueId condition,
                                          ValueId standing = {});
 
-/// The integer that a value is known to hold, if it holds just one.
+/// The integer or bool that a value is known to hold, if it holds just one.
+std::optional<std::int64_t> known_integer(const Data*);
 std::optional<std::int64_t> known_integer(const GraphBuilder&, ValueId);
 std::optional<std::int64_t> known_integer(const Graph&, ValueId);
 

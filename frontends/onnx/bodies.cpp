@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "frontends/onnx/importer.h"
-#include "ir/counted_rounds.h"
 #include "ir/params_behind.h"
 
 namespace perfc::onnx {
@@ -22,27 +21,6 @@ class DiagnosticsSwap {
   Diagnostics*& slot_;
   Diagnostics* old_;
 };
-
-/// A loop that ends when a counter of its body reaches a limit runs a known number of rounds: it gets that limit, and
-/// no condition.
-void count_rounds(const NodeContext& c, std::vector<ValueId>& operands, const Graph& body) {
-  constexpr std::size_t kLimit = 0, kGoesOn = 1, kFirstCarried = 2;
-  if (!operands[kGoesOn] || body.params().size() < kFirstCarried || body.results().empty()) return;
-  const Type& condition = c.builder().type(operands[kGoesOn]);
-  if (!condition.is_tensor() || !condition.ranked() || condition.rank() != 0) return;
-  const auto enters = known_integer(c.builder(), operands[kGoesOn]);
-  const auto limit = operands[kLimit] ? known_integer(c.builder(), operands[kLimit]) : INT64_MAX;
-  if (!enters || *enters == 0 || !limit) return;
-  std::vector<Carried> carried{{.param = body.params()[0], .next = {}, .start = 0, .step = 1}};
-  for (std::size_t i = kFirstCarried; i < c.inputs.size() && i < body.params().size(); ++i) {
-    if (i - 1 >= body.results().size()) break;
-    carried.push_back({body.params()[i], body.results()[i - 1], known_integer(c.builder(), operands[i])});
-  }
-  const auto rounds = rounds_until(body, carried, body.results()[0], body.params()[1]);
-  if (!rounds) return;
-  operands[kLimit] = c.builder().constant(int64_scalar(std::min(*limit, *rounds)), {}, c.loc);
-  operands[kGoesOn] = {};
-}
 
 }  // namespace
 
@@ -180,7 +158,6 @@ Result<std::vector<ValueId>> Importer::control_flow(NodeContext& c, OpId op,
       break;
     }
   }
-  if (op == perfc::op("loop")) count_rounds(c, operands, *regions[0]);
   return c.finish(op, std::move(operands), std::move(attrs), std::move(regions));
 }
 
