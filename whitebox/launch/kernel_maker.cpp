@@ -24,13 +24,22 @@ bool has_cudnn_norm(const ExecConfig& c) {
   return c.task != Task::Train && c.precision != Precision::Fp16 && c.precision != Precision::Bf16;
 }
 
-/// Does a persistent kernel keep a recurrence's weights by its state, (directions, gates · units, units)?
-bool stays_in_multiprocessors(const Type& weights) {
-  if (!weights.is_static() || weights.rank() != 3 || weights.elements() == 0 || !is_float(weights.dtype()))
-    return false;
+/// Of a recurrence's weights by its state, (directions, gates · units, units), the axes in either order.
+struct Cell {
+  double units = 0, gates = 0;
+};
+std::optional<Cell> cell_of(const Type& weights) {
+  if (!weights.is_static() || weights.rank() != 3 || weights.elements() == 0) return std::nullopt;
   const std::int64_t rows = weights.shape()[1].value(), columns = weights.shape()[2].value();
   const auto units = static_cast<double>(std::min(rows, columns));
-  return units <= (rows == columns ? constants::kResidentUnitsOfOneGate : constants::kResidentUnits);
+  return Cell{units, static_cast<double>(std::max(rows, columns)) / units};
+}
+
+/// Does a persistent kernel keep a recurrence's weights?
+bool stays_in_multiprocessors(const Type& weights) {
+  const auto cell = cell_of(weights);
+  if (!cell || !is_float(weights.dtype())) return false;
+  return cell->units <= (cell->gates == 1 ? constants::kResidentUnitsOfOneGate : constants::kResidentUnits);
 }
 
 }  // namespace
@@ -148,12 +157,10 @@ double KernelMaker::inner_bytes(NodeId id) const {
 }
 
 double KernelMaker::gate_bytes(const Node& n) const {
-  const Type &states = n.results[0].type, &weights = of_.g.type(n.operands[2]);  // (directions, gates · hidden, hidden)
-  const bool known = states.is_static() && weights.is_static();
-  if (!known || weights.rank() != 3 || weights.elements() == 0) return 0;
-  const std::int64_t rows = weights.shape()[1].value(), columns = weights.shape()[2].value();
-  const double gates = static_cast<double>(std::max(rows, columns)) / static_cast<double>(std::min(rows, columns));
-  return static_cast<double>(*states.elements()) * gates * constants::kGatePasses * constants::kGateBytes;
+  const Type& states = n.results[0].type;
+  const auto cell = cell_of(of_.g.type(n.operands[2]));
+  if (!states.is_static() || !cell) return 0;
+  return static_cast<double>(*states.elements()) * cell->gates * constants::kGatePasses * constants::kGateBytes;
 }
 
 double KernelMaker::stored_bytes(NodeId id) const {
