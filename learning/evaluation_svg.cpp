@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/support/markup.h"
 #include "learning/evaluation.h"
 
 namespace perfc {
@@ -15,22 +16,9 @@ constexpr std::array<const char*, 3> kColours{"#9aa0a6", "#e69f00",
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
+    const std::string_view reference = character_reference(c);
+    if (reference.empty()) out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    else out += reference;
   }
   return out;
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "ir/support/markup.h"
+
 namespace perfc {
 namespace {
 
@@ -35,25 +37,9 @@ std::string markdown_word(std::string_view text) {
 std::string html_text(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
+    const std::string_view reference = character_reference(c);
+    if (reference.empty()) out += c;
+    else out += reference;
   }
   return out;
 }
