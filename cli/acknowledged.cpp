@@ -1,22 +1,18 @@
 /// Regressions that are meant, of `perfc diff --acknowledge`: docs/ci.md.
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 
 #include "cli/acknowledged.h"
 #include "cli/cli.h"
-#include "ir/support/input_file.h"
+#include "cli/yaml_file.h"
 
 namespace perfc::cli {
 namespace {
 
 /// One entry; what is wrong is said with its place.
 bool read_acknowledgement(const YAML::Node& node, const std::string& file, Acknowledgement& out) {
-  const auto complain = [&](const YAML::Node& at, const std::string& text) {
-    say("{}:{}:{}: error: {}\n", file, at.Mark().line + 1, at.Mark().column + 1, text);
-    return false;
-  };
+  const auto complain = [&](const YAML::Node& at, const std::string& text) { return cli::complain(file, at, text); };
   if (!node.IsMap()) return complain(node, "a mapping with 'figure' and 'reason' was expected");
   out.place = fmt::format("{}:{}", file, node.Mark().line + 1);
   const std::map<std::string, std::string*> texts{
@@ -47,26 +43,18 @@ bool read_acknowledgement(const YAML::Node& node, const std::string& file, Ackno
 }  // namespace
 
 std::optional<std::vector<Acknowledgement>> read_acknowledgements(const std::string& path) {
-  Diagnostics diags(path);
-  const auto file = InputFile::open(path, diags);
-  print(diags);
-  if (!file) return std::nullopt;
   std::vector<Acknowledgement> out;
-  try {
-    const YAML::Node root = YAML::Load(std::string(file->bytes()));
+  const bool good = read_yaml(path, [&](const YAML::Node& root) {
     if (!root.IsMap() || root.size() != 1 || !root["acknowledged"] || !root["acknowledged"].IsSequence()) {
       fail(kBadInput, fmt::format("{}: needs a list 'acknowledged' and nothing else (docs/ci.md)", path));
-      return std::nullopt;
+      return false;
     }
-    bool good = true;
+    bool all = true;
     for (const YAML::Node& entry : root["acknowledged"])
-      good = read_acknowledgement(entry, path, out.emplace_back()) && good;
-    if (!good) return std::nullopt;
-  } catch (const YAML::Exception& e) {
-    say("{}:{}:{}: error: {}\n", path, e.mark.line + 1, e.mark.column + 1, e.msg);
-    return std::nullopt;
-  }
-  return out;
+      all = read_acknowledgement(entry, path, out.emplace_back()) && all;
+    return all;
+  });
+  return good ? std::optional(std::move(out)) : std::nullopt;
 }
 
 }  // namespace perfc::cli

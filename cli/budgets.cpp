@@ -1,12 +1,11 @@
 #include "cli/budgets.h"
 
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "ir/support/input_file.h"
+#include "cli/yaml_file.h"
 
 namespace perfc::cli {
 namespace {
@@ -34,10 +33,7 @@ bool read_list(const YAML::Node& node, std::vector<std::string>& out) {
 /// Reads one mapping into a budget; unknown keys and wrong values are errors
 /// with their line.
 bool read_entry(const YAML::Node& node, const std::string& file, Budget& b) {
-  const auto complain = [&](const YAML::Node& at, const std::string& text) {
-    say("{}:{}:{}: error: {}\n", file, at.Mark().line + 1, at.Mark().column + 1, text);
-    return false;
-  };
+  const auto complain = [&](const YAML::Node& at, const std::string& text) { return cli::complain(file, at, text); };
   if (!node.IsMap()) return complain(node, "a mapping with 'model' and limits was expected");
   b.line = node.Mark().line + 1;
   std::map<std::string, std::string*> texts{{"model", &b.model},
@@ -109,60 +105,35 @@ bool read_entry(const YAML::Node& node, const std::string& file, Budget& b) {
 std::span<const Limit> limit_table() { return kLimits; }
 
 std::optional<std::vector<Budget>> read_budgets(const std::string& path, bool has_baseline) {
-  Diagnostics diags(path);
-  const auto file = InputFile::open(path, diags);
-  print(diags);
-  if (!file) return std::nullopt;
-  YAML::Node root;
-  try {
-    root = YAML::Load(std::string(file->bytes()));
-  } catch (const YAML::Exception& e) {
-    say("{}:{}:{}: error: {}\n", path, e.mark.line + 1, e.mark.column + 1, e.msg);
-    return std::nullopt;
-  }
   std::vector<Budget> out;
-  try {
+  const bool good = read_yaml(path, [&](const YAML::Node& root) {
     if (!root.IsMap() || !root["models"] || !root["models"].IsSequence()) {
       fail(kBadInput, fmt::format("{}: needs a list 'models' (docs/ci.md)", path));
-      return std::nullopt;
+      return false;
     }
-    bool good = true;
+    bool all = true;
     Budget defaults;
     for (const auto& item : root) {
       const auto key = item.first.as<std::string>();
       if (key == "models") continue;
-      if (key == "defaults") {
-        good = read_entry(item.second, path, defaults) && good;
-        continue;
-      }
-      say("{}:{}:{}: error: unknown key '{}'; there are defaults and models\n", path, item.first.Mark().line + 1,
-          item.first.Mark().column + 1, key);
-      good = false;
+      all = (key == "defaults"
+                 ? read_entry(item.second, path, defaults)
+                 : complain(path, item.first, fmt::format("unknown key '{}'; there are defaults and models", key))) &&
+            all;
     }
     for (const YAML::Node& entry : root["models"]) {
       Budget b = defaults;
-      good = read_entry(entry, path, b) && good;
-      if (good && b.model.empty()) {
-        say("{}:{}:{}: error: 'model' is missing\n", path, entry.Mark().line + 1, entry.Mark().column + 1);
-        good = false;
-      }
-      if (good && b.limits.empty() && b.mig_profile.empty() && !b.fits && b.baseline.empty() && !has_baseline) {
-        say("{}:{}:{}: error: '{}' has no limit\n", path, entry.Mark().line + 1, entry.Mark().column + 1, b.model);
-        good = false;
-      }
-      if (!b.fail_on.empty() && b.baseline.empty() && !has_baseline) {
-        say("{}:{}:{}: error: 'fail_on' needs a 'baseline', or --baseline\n", path, entry.Mark().line + 1,
-            entry.Mark().column + 1);
-        good = false;
-      }
+      all = read_entry(entry, path, b) && all;
+      if (all && b.model.empty()) all = complain(path, entry, "'model' is missing");
+      if (all && b.limits.empty() && b.mig_profile.empty() && !b.fits && b.baseline.empty() && !has_baseline)
+        all = complain(path, entry, fmt::format("'{}' has no limit", b.model));
+      if (!b.fail_on.empty() && b.baseline.empty() && !has_baseline)
+        all = complain(path, entry, "'fail_on' needs a 'baseline', or --baseline");
       out.push_back(std::move(b));
     }
-    if (!good) return std::nullopt;
-  } catch (const YAML::Exception& e) {
-    say("{}:{}:{}: error: {}\n", path, e.mark.line + 1, e.mark.column + 1, e.msg);
-    return std::nullopt;
-  }
-  return out;
+    return all;
+  });
+  return good ? std::optional(std::move(out)) : std::nullopt;
 }
 
 }  // namespace perfc::cli
