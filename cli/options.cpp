@@ -140,6 +140,7 @@ const RuntimeDef* runtime_of(const PredictOptions& o) {
 /// What a runtime does not have, with the option that asks for it.
 std::string unavailable(const RuntimeDef& runtime, const PredictOptions& o) {
   if (!runtime.autocast) {
+    if (o.dtype == "fp8") return "--dtype fp8: dense layers in float8 are PyTorch's (torchao); leave out --runtime";
     if (o.dtype == "int8" && !runtime.keeps_eight_bits)
       return "--dtype int8: it runs the width that the file has; quantise the model and predict that file";
     if (o.dtype == "amp") return "--dtype amp is PyTorch's autocast; give fp16";
@@ -161,7 +162,7 @@ bool set_execution(const PredictOptions& o, ExecConfig& exec) {
   const RuntimeDef* runtime = runtime_of(o);
   if (!runtime) return false;
   const std::string dtype = dtype_of(*runtime, o);
-  if (!choose("--dtype", dtype, {"fp32", "tf32", "amp", "fp16", "bf16", "int8", "default"}) ||
+  if (!choose("--dtype", dtype, {"fp32", "tf32", "amp", "fp16", "bf16", "int8", "fp8", "default"}) ||
       !choose("--layout", o.layout.empty() ? "nchw" : o.layout, {"nchw", "nhwc"}) ||
       !choose("--norms", o.norms, {"full", "half"}) || !choose("--task", o.task, {"infer", "forward", "train"}) ||
       !choose("--optimizer", o.optimizer, {"sgd", "momentum", "adam"})) {
@@ -239,9 +240,10 @@ void add_run_options(Command& c, PredictOptions& o) {
   c.option("--stack", o.stack,
            "Software whose context takes memory: a name of `perfc devices --stacks`, or a file of one [the device's: "
            "pytorch-2, …]");
-  c.option("--dtype", o.dtype,
-           "fp32, tf32, amp, fp16, bf16, int8 or default, what the runtime does untouched (PyTorch: float32, TF32 in "
-           "convolutions; ONNX Runtime, TensorRT: TF32) [amp; fp16 where there is no AMP]");
+  c.option(
+      "--dtype", o.dtype,
+      "fp32, tf32, amp, fp16, bf16, int8, fp8 or default, what the runtime does untouched (PyTorch: float32, TF32 in "
+      "convolutions; ONNX Runtime, TensorRT: TF32) [amp; fp16 where there is no AMP]");
   c.option("--runtime", o.runtime,
            "What runs the model: pytorch, torch-compile, cuda-graph (of PyTorch eager), onnxruntime (CUDA) or tensorrt "
            "[pytorch]");

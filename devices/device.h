@@ -21,12 +21,15 @@ enum class Precision {
   Fp16,
   Bf16,
   Int8,
+  Fp8,      ///< dense layers in float8 (e4m3), all else as Bf16
   Default,  ///< PyTorch untouched since 1.12: float32 data, TF32 in convolutions, not in products
 };
 std::string_view name(Precision);
-inline constexpr std::array kPrecisions{Precision::Fp32, Precision::Tf32, Precision::Amp,    Precision::Fp16,
-                                        Precision::Bf16, Precision::Int8, Precision::Default};
+inline constexpr std::array kPrecisions{Precision::Fp32, Precision::Tf32, Precision::Amp, Precision::Fp16,
+                                        Precision::Bf16, Precision::Int8, Precision::Fp8, Precision::Default};
 Result<Precision> find_precision(std::string_view);
+/// Whether it asks for dense layers in 8 bits, and for all else in bfloat16.
+constexpr bool quantises_layers(Precision p) { return p == Precision::Int8 || p == Precision::Fp8; }
 
 /// One MIG profile of a device. Fractions of the whole: sms / Device::sms and
 /// memory_slices / 8.

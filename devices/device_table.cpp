@@ -146,7 +146,7 @@ std::map<std::string, Device> read_defaults(const json::Element& json, Diagnosti
 }  // namespace
 
 std::string_view name(Precision p) {
-  static constexpr std::string_view kNames[] = {"fp32", "tf32", "amp", "fp16", "bf16", "int8", "default"};
+  static constexpr std::string_view kNames[] = {"fp32", "tf32", "amp", "fp16", "bf16", "int8", "fp8", "default"};
   return kNames[static_cast<std::size_t>(p)];
 }
 

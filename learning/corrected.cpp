@@ -219,7 +219,7 @@ class CorrectedPredictor final : public Predictor {
       return fmt::format("trained on PyTorch only, this is {}", r.title);
     const Precision p = whitebox.config().precision;
     if (std::ranges::any_of(whitebox.plan().kernels, [](const Kernel& k) { return k.quantised != Quantised::None; }) &&
-        p != Precision::Int8)
+        !quantises_layers(p))
       return "quantised models are not in training";
     if (!table_.precisions.contains(table_.like_trained(p))) {
       std::vector<std::string_view> known;

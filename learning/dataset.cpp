@@ -87,7 +87,7 @@ Result<Label> read_label(const CsvTable& table, const CsvTable::Row& row, const 
   const std::string dtype = in.text("dtype", name(Precision::Amp));
   const auto precision = find_precision(dtype);
   if (precision) l.exec.precision = *precision;
-  else in.wrong("dtype", dtype, "one of fp32, tf32, amp, fp16, bf16, int8, default");
+  else in.wrong("dtype", dtype, "one of fp32, tf32, amp, fp16, bf16, int8, fp8, default");
   l.exec = on_runtime(l.exec, in.choice("mode", {"eager", "compiled"}) == 0 ? Runtime::PyTorch : Runtime::TorchCompile);
   l.exec.layout = in.choice("layout", {"nchw", "nhwc"}) == 0 ? Layout::Nchw : Layout::Nhwc;
   l.exec.norms = in.choice("norms", {"full", "half"}) == 0 ? Norms::Full : Norms::Half;

@@ -134,8 +134,8 @@ inline constexpr ProductConstants kProducts[] = {
 };
 // clang-format on
 
-/// ln of the learned factor on products, at most. (our choice)
-inline constexpr double kMostLearned = 0.4;
+/// ln of the learned factor on products in 16 bits, and on quantised ones, at most. (our choice)
+inline constexpr double kMostLearned = 0.4, kMostLearnedQuantised = 0.7;
 /// Extents of the attention that trained its factor. [studies/kernels/attention_factor.py]
 struct MeasuredAttention {
   double least_keys, most_keys, most_heads, most_channels;
@@ -145,15 +145,25 @@ inline constexpr MeasuredAttention kMeasuredAttention[] = {{13, 65536, 2048, 80}
                                                            {16, 16384, 24576, 256},    // Prefill
                                                            {2, 131072, 196608, 256}};  // Decode
 inline constexpr double kLeastMeasuredChannels = 64;
-/// Extents of the products that trained it: rows of A; columns of B, and of A. [studies/kernels/product_factor.py]
-inline constexpr double kMostMeasuredRows = 32768, kLeastMeasured = 32, kMostMeasured = 65536;
+/// Extents of the products that trained it: rows of A; columns of B, and of A.
+/// [studies/kernels/product_factor.py, quantised_factor.py]
+struct MeasuredProducts {
+  double most_rows, least, most;
+};
+/// By Quantised.
+inline constexpr MeasuredProducts kMeasuredProducts[] = {{32768, 32, 65536},   // None
+                                                         {8192, 128, 65536},   // Weights
+                                                         {8192, 128, 65536},   // Both
+                                                         {8192, 128, 65536},   // Whole
+                                                         {32768, 32, 65536}};  // Float8
 
-/// What products with quantised operands change: factors on their chip class' constants, and on the peak where both
-/// operands have 8 bits. TensorRT-LLM's weight-only (int8, int4) and SmoothQuant kernels on A100 and L40S; a launch of
-/// theirs takes longer than cuBLAS'. [studies/kernels/fit_quantised.py prints it]
+/// What products with quantised operands change: factors on their chip class' constants; where both operands have 8 bits
+/// the peak is that of 8-bit units. TensorRT-LLM's: weight-only (int8, int4) and SmoothQuant kernels on A100 and L40S,
+/// whose launch takes longer than cuBLAS'; fp8 by cuBLASLt on L40S, on H100 and H200, and on B200, B300, GB200 and
+/// GB300. [studies/kernels/fit_quantised.py prints it]
 struct QuantisedFactors {
-  double launch_clocks, tensor_share, read_share, step_ns, l2_bytes_clock, split_ns, power_share, gemv_clocks,
-      gemv_step_ns;
+  double launch_clocks = 1, tensor_share = 1, read_share = 1, step_ns = 1, l2_bytes_clock = 1, split_ns = 1,
+         power_share = 1, gemv_clocks = 1, gemv_step_ns = 1, stream_bytes = 1, exposed = 1, tile_ns = 1;
 };
 inline constexpr QuantisedFactors kQuantisedWeights{.launch_clocks = 2.57,
                                                     .tensor_share = 0.99,
@@ -167,15 +177,44 @@ inline constexpr QuantisedFactors kQuantisedWeights{.launch_clocks = 2.57,
 inline constexpr QuantisedFactors kQuantisedBoth{.launch_clocks = 2.33,
                                                  .tensor_share = 1.55,
                                                  .read_share = 1.08,
-                                                 .step_ns = 0.769,
-                                                 .l2_bytes_clock = 0.924,
+                                                 .step_ns = 0.77,
+                                                 .l2_bytes_clock = 0.923,
                                                  .split_ns = 20.1,
-                                                 .power_share = 1.73,
-                                                 .gemv_clocks = 1.88,
-                                                 .gemv_step_ns = 0.176};
+                                                 .power_share = 1.72,
+                                                 .gemv_clocks = 1.86,
+                                                 .gemv_step_ns = 0.232};
+inline constexpr QuantisedFactors kFloat8OnGraphics{.tensor_share = 0.88,
+                                                    .read_share = 1.05,
+                                                    .step_ns = 0.643,
+                                                    .l2_bytes_clock = 1.76,
+                                                    .split_ns = 1.74,
+                                                    .power_share = 0.948,
+                                                    .gemv_clocks = 1.05,
+                                                    .gemv_step_ns = 0.651,
+                                                    .stream_bytes = 1.05,
+                                                    .exposed = 1.02,
+                                                    .tile_ns = 0.925};
+inline constexpr QuantisedFactors kFloat8OnHopper{.tensor_share = 0.86,
+                                                  .read_share = 0.941,
+                                                  .step_ns = 1.1,
+                                                  .l2_bytes_clock = 1.36,
+                                                  .split_ns = 0.921,
+                                                  .power_share = 1.23,
+                                                  .stream_bytes = 1.28,
+                                                  .exposed = 0.921,
+                                                  .tile_ns = 1.06};
+inline constexpr QuantisedFactors kFloat8OnBlackwell{.tensor_share = 0.791,
+                                                     .read_share = 0.925,
+                                                     .step_ns = 1.02,
+                                                     .l2_bytes_clock = 1.43,
+                                                     .split_ns = 1.23,
+                                                     .power_share = 1.29,
+                                                     .stream_bytes = 0.466,
+                                                     .exposed = 0.859,
+                                                     .tile_ns = 1.11};
 /// Operations per element that is quantised: |x|, maximum, scale, rounding. [counted]
 inline constexpr double kQuantisingOperations = 4;
-/// 1: of a model's products, those in 8 bits from which `--dtype int8` says something of it. (our choice)
+/// 1: of a model's products, those in 8 bits from which `--dtype int8` or `fp8` says something of it. (our choice)
 inline constexpr double kLeastEightBits = 0.5;
 
 // ---- Kernels that memory bounds: whitebox/price/memory_bound_time.cpp

@@ -23,12 +23,14 @@ namespace {
 void check_precision(const Device& d, const ExecConfig& c, const KernelPlan& plan, Prediction& out) {
   const bool eight =
       std::ranges::any_of(plan.kernels, [](const Kernel& k) { return multiplies_eight_bits(k.quantised); });
+  const char* const eight_unit = c.precision == Precision::Fp8 ? "float8" : "int8";
   const char* unit = c.precision == Precision::Tf32   ? "tf32"
                      : c.precision == Precision::Bf16 ? "bfloat16"
-                     : c.precision == Precision::Int8 ? "int8"
+                     : quantises_layers(c.precision)  ? eight_unit
                                                       : nullptr;
-  if ((c.precision == Precision::Int8 || eight) && !d.matrix_tflops.count("int8")) {
-    out.warnings.push_back(fmt::format("{} has no int8 matrix units; its products are priced in 16 bits", d.name));
+  if ((quantises_layers(c.precision) || eight) && !d.matrix_tflops.count(eight_unit)) {
+    out.warnings.push_back(
+        fmt::format("{} has no {} matrix units; its products are priced in 16 bits", d.name, eight_unit));
   } else if (unit && !d.matrix_tflops.count(unit) && !d.vector_tflops.count(unit)) {
     out.warnings.push_back(fmt::format("{} has no {} units; priced at its float32 rate", d.name, unit));
   }
@@ -68,12 +70,14 @@ void set_interval(const TimeInterval& t, Prediction& out) {
 /// What a device without runs adds to a graph's width. `kernels`: KernelEvidence's.
 double stranger_width(double kernels) { return std::hypot(kernels, std::log(constants::kStrangerFactor)); }
 
-/// Refuses models of which int8 would say little, and says what stays in 16 bits.
-Status judge_int8(const Graph& graph, const ExecConfig& config, const KernelPlan& plan, Prediction& out,
-                  Diagnostics& diags) {
-  if (config.precision != Precision::Int8) return ok();
+/// Refuses models of which int8 or fp8 would say little, and says what stays in 16 bits.
+Status judge_eight_bits(const Graph& graph, const ExecConfig& config, const KernelPlan& plan, Prediction& out,
+                        Diagnostics& diags) {
+  if (!quantises_layers(config.precision)) return ok();
+  const std::string_view dtype = name(config.precision);
   if (config.task != Task::Infer)
-    return diags.error("--dtype int8 is for --task infer: no framework trains in 8 bits on CUDA; use --dtype amp");
+    return diags.error(fmt::format(
+        "--dtype {} is for --task infer: what frameworks train in 8 bits is not modelled; use --dtype amp", dtype));
   double all = 0, eight = 0;
   const Kernel* largest = nullptr;  // of those in 16 bits
   for (const Kernel& k : plan.kernels) {
@@ -85,20 +89,20 @@ Status judge_int8(const Graph& graph, const ExecConfig& config, const KernelPlan
   const std::string share = fmt::format("{:.1f} %", all > 0 ? 100 * eight / all : 0);
   if (all > 0 && eight >= constants::kLeastEightBits * all) {
     out.warnings.push_back(
-        fmt::format("int8: {} of the products' work is dense layers in 8 bits; the rest stays in 16", share));
+        fmt::format("{}: {} of the products' work is dense layers in 8 bits; the rest stays in 16", dtype, share));
     return ok();
   }
   const Node* n = largest ? &graph.node(largest->node) : nullptr;
   const std::string text = fmt::format(
-      "--dtype int8 runs dense layers in 8 bits, {} of this model's products: PyTorch has no other 8-bit kernels on "
+      "--dtype {} runs dense layers in 8 bits, {} of this model's products: PyTorch has no other 8-bit kernels on "
       "CUDA; predict it with --dtype bf16, fp16 or amp",
-      share);
+      dtype, share);
   return n ? diags.error(n->loc, n->name, text) : diags.error(text);
 }
 
 /// Says what of a quantised model is computed in 8 bits, and what is not.
 void describe_quantised(const Graph& graph, const ExecConfig& config, const KernelPlan& plan, Prediction& out) {
-  if (config.precision == Precision::Int8) return;
+  if (quantises_layers(config.precision)) return;
   bool marked = false, as_written = false;
   for (const Node& n : graph.nodes()) {
     marked = marked || n.attrs.has(kDataBits) || n.attrs.has(kWeightBits);
@@ -312,7 +316,7 @@ Result<std::unique_ptr<WhiteboxModel>> prepare_whitebox(const Graph& graph, cons
         r.title));
   if (!judge_opaque(graph, opaque, notes, diags)) return Failure{};
   auto plan = plan_kernels(graph, config, diags);
-  if (!plan || !judge_int8(graph, config, *plan, notes, diags)) return Failure{};
+  if (!plan || !judge_eight_bits(graph, config, *plan, notes, diags)) return Failure{};
   describe_quantised(graph, config, *plan, notes);
   if (config.task == Task::Train) add_training_step(graph, config, *plan);
   notes.warnings.insert(notes.warnings.end(), plan->warnings.begin(), plan->warnings.end());

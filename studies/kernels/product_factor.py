@@ -44,14 +44,18 @@ OPTIONS = dict(objective="huber", alpha=0.1, num_leaves=LEAVES, learning_rate=0.
 
 def features(d, groups):
     """One line per product, in the order of FEATURES; groups: the class of each line's chip."""
-    f = data.facts(d)
+    return columns(data.facts(d), d, 2, 2, 2, groups)
+
+
+def columns(f, d, ea, ew, eo, groups):
+    """The same with facts of the devices, f, and bytes per element of A, B and C."""
     m, n, k = (d[x].to_numpy(float) for x in "mnk")
     out = [np.array([float(CLASSES.index(g)) for g in groups]), m, n, k, m * n * k / (m * k + k * n + m * n), m * n,
            n * k, m * k, m % 128, n % 128, n % 256]
     tiles = [np.ceil(m / a) * np.ceil(n / b) for a, b in TILES]
     out += tiles + [m * n / (t * a * b) for t, (a, b) in zip(tiles, TILES)] + [t / f[:, pm.SMS] for t in tiles]
-    out += [2 * m * n * k / f[:, pm.PEAK] * 1e6, 2 * k * n / f[:, pm.BANDWIDTH] * 1e6,
-            2 * (m * k + m * n) / f[:, pm.BANDWIDTH] * 1e6, 2 * k * n / f[:, pm.L2], 1e3 / f[:, pm.TDP]]
+    out += [2 * m * n * k / f[:, pm.PEAK] * 1e6, ew * k * n / f[:, pm.BANDWIDTH] * 1e6,
+            (ea * m * k + eo * m * n) / f[:, pm.BANDWIDTH] * 1e6, ew * k * n / f[:, pm.L2], 1e3 / f[:, pm.TDP]]
     return np.stack(out, 1).astype(np.float32)
 
 

@@ -56,7 +56,7 @@ TEST(AttentionFactor, IsTheStudys) {
     d.chip = chip_of(d.products);
     a.heads *= a.batch, a.key_heads *= a.batch;
     a.causal = a.writes_cache = form == 1;
-    ASSERT_TRUE(has_learned_factor(d.products));
+    ASSERT_TRUE(learned_class(d.products));
     // Leaves are rounded in the program, and a quantity may lie on the other side of a step.
     EXPECT_NEAR(attention_factor(a, d) / factor, 1, 0.01);
     largest = std::max(largest, factor), least = std::min(least, factor);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
 
 #include "tests/unit/study_cases.h"
 
@@ -30,12 +32,43 @@ TEST(LearnedFactor, IsTheStudys) {
     double factor = 0;
     fields >> chip >> d.sms >> d.peak >> d.bandwidth >> d.cache >> d.tdp_w >> p.m >> p.n >> p.k >> factor;
     d.chip = *std::ranges::find_if(kChipClasses, [&](ChipClass c) { return name(c) == chip; });
-    ASSERT_TRUE(has_learned_factor(d.chip));
+    ASSERT_TRUE(has_learned_factor(d.chip, p));
     EXPECT_NEAR(learned_factor(d, p) / factor, 1, 1e-5);
     largest = std::max(largest, factor), least = std::min(least, factor);
   });
   EXPECT_GE(cases, 60);
   EXPECT_GT(largest / least, 1.2);
+}
+
+TEST(LearnedFactor, OfQuantisedProductsIsTheStudys) {
+  // studies/kernels/quantised_factor.py --write writes it
+  std::map<std::string, int> cases;
+  for_each_study_case("tests/unit/quantised_factors.tsv", [&](std::istream& fields) {
+    std::string chip, kind;
+    ProductDevice d;
+    Product p;
+    double factor = 0;
+    fields >> chip >> kind >> p.a_bytes >> p.b_bytes >> d.sms >> d.peak >> d.bandwidth >> d.cache >> d.tdp_w >> p.m >>
+        p.n >> p.k >> factor;
+    d.chip = *std::ranges::find_if(kChipClasses, [&](ChipClass c) { return name(c) == chip; });
+    p.quantised = kind == "weights" ? Quantised::Weights : kind == "both" ? Quantised::Both : Quantised::Float8;
+    ASSERT_TRUE(has_learned_factor(d.chip, p)) << chip << ' ' << kind;
+    EXPECT_NEAR(learned_factor(d, p) / factor, 1, 1e-5) << chip << ' ' << kind << ' ' << p.m;
+    ++cases[kind];
+  });
+  EXPECT_EQ(cases, (std::map<std::string, int>{{"both", 14}, {"float8", 21}, {"weights", 28}}));
+}
+
+TEST(LearnedFactor, IsOfKindsThatWereMeasuredOnAClass) {
+  const auto has = [](ChipClass chip, Quantised q) {
+    return has_learned_factor(chip, {.m = 64, .n = 64, .k = 64, .quantised = q});
+  };
+  EXPECT_TRUE(has(ChipClass::Hopper, Quantised::Float8));
+  EXPECT_FALSE(has(ChipClass::Ga100, Quantised::Float8));
+  EXPECT_FALSE(has(ChipClass::GeForce, Quantised::Float8));
+  EXPECT_TRUE(has(ChipClass::Graphics, Quantised::Both));
+  EXPECT_FALSE(has(ChipClass::Graphics, Quantised::Whole));
+  EXPECT_FALSE(has(ChipClass::Hopper, Quantised::Weights));
 }
 
 TEST(LearnedFactor, ABetterDeviceOfAClassIsNotSlower) {
@@ -50,7 +83,13 @@ TEST(LearnedFactor, ABetterDeviceOfAClassIsNotSlower) {
           for (const double ratio : {1.1, 2.0, 8.0}) {
             ProductDevice better = d;
             better.*fact *= ratio;
-            EXPECT_LE(learned_factor(better, p), learned_factor(d, p) * (1 + 1e-9));
+            for (const Quantised q : {Quantised::None, Quantised::Weights, Quantised::Both, Quantised::Float8}) {
+              Product of_kind = p;
+              of_kind.quantised = q;
+              if (q == Quantised::Weights) of_kind.b_bytes = 0.5;
+              if (!has_learned_factor(chip, of_kind)) continue;
+              EXPECT_LE(learned_factor(better, of_kind), learned_factor(d, of_kind) * (1 + 1e-9));
+            }
           }
         }
       }
@@ -77,6 +116,7 @@ TEST(LearnedFactor, IsOneBeyondWhatWasMeasured) {
   EXPECT_EQ(learned_factor(kA100, {.m = 128, .n = 128, .k = 8}), 1);
   EXPECT_EQ(learned_factor(kA100, {.m = 1 << 17, .n = 4096, .k = 4096}), 1);
   EXPECT_EQ(learned_factor(kA100, {.batch = 2, .m = 512, .n = 512, .k = 64}), 1);
+  EXPECT_FALSE(has_learned_factor(ChipClass::Ga100, {.batch = 2, .m = 512, .n = 512, .k = 64}));
   EXPECT_NE(learned_factor(kA100, {.m = 4096, .n = 4096, .k = 4096}), 1);
 }
 
@@ -90,7 +130,7 @@ TEST(LearnedFactor, ComesToOneGradually) {
 TEST(LearnedFactor, IsOfMeasuredClassesOnly) {
   for (const ChipClass chip :
        {ChipClass::Vector, ChipClass::VectorOlder, ChipClass::GeForce, ChipClass::Turing, ChipClass::Cdna}) {
-    EXPECT_FALSE(has_learned_factor(chip)) << name(chip);
+    EXPECT_FALSE(has_learned_factor(chip, {})) << name(chip);
   }
 }
 

@@ -69,12 +69,14 @@ TEST(ProductTime, OfQuantisedOperandsIsTheStudys) {
         seconds;
     ASSERT_TRUE(fields);
     d.chip = chip_named(chip);
-    p.quantised = kind.starts_with("both") ? Quantised::Both : Quantised::Weights;
-    p.a_bytes = p.quantised == Quantised::Both ? 1 : 2;
+    p.quantised = kind.starts_with("both")     ? Quantised::Both
+                  : kind.starts_with("float8") ? Quantised::Float8
+                                               : Quantised::Weights;
+    p.a_bytes = p.quantised == Quantised::Weights ? 2 : 1;
     p.b_bytes = std::stod(kind.substr(kind.find(':') + 1));
     EXPECT_NEAR(product_time(d, p).total / seconds, 1, 1e-6);
   });
-  EXPECT_GE(cases, 30);
+  EXPECT_EQ(cases, 45);
 }
 
 TEST(ProductTime, MoreOfADeviceIsNeverSlower) {

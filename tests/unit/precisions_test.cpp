@@ -105,6 +105,23 @@ TEST(Whitebox, Int8QuantisesDataOnceAndMultipliesInEightBits) {
   }
 }
 
+TEST(Whitebox, Fp8MultipliesInFloat8WhereTheDeviceHasIt) {
+  const KernelPlan plan = plan_of(graph_of(kTwoLayers), {.precision = Precision::Fp8});
+  EXPECT_EQ(std::ranges::count(plan.kernels, Quantised::Float8, &Kernel::quantised), 2);
+  Diagnostics diags("--device");
+  for (const char* name : {"h100-sxm", "h200", "b200", "l40s", "l4", "rtx4090", "mi300x"}) {
+    const Device d = *DeviceTable::builtin().find(name, diags);
+    const double wide = predicted(graph_of(kTwoLayers), {.precision = Precision::Bf16}, d).device_ms;
+    const double narrow = predicted(graph_of(kTwoLayers), {.precision = Precision::Fp8}, d).device_ms;
+    EXPECT_LT(narrow, 0.75 * wide) << name;
+    EXPECT_GT(narrow, 0.4 * wide) << name;
+  }
+  const Device without = *DeviceTable::builtin().find("a100-80gb", diags);
+  const Prediction p = predicted(graph_of(kTwoLayers), {.precision = Precision::Fp8}, without);
+  const std::string text = "a100-80gb has no float8 matrix units; its products are priced in 16 bits";
+  EXPECT_EQ(std::ranges::count(p.warnings, text), 1);
+}
+
 TEST(Whitebox, Int8HoldsDenseWeightsInAByte) {
   Diagnostics diags("--device");
   const Device d = *DeviceTable::builtin().find("a100-80gb", diags);

@@ -81,7 +81,7 @@ void follow_marks(const Graph& g, bool whole, const std::vector<bool>& weight, E
   }
 }
 
-/// What `--dtype int8` computes in 8 bits.
+/// What `--dtype int8` and `fp8` compute in 8 bits.
 void quantise_all(const Graph& g, bool whole, const std::vector<bool>& weight, EightBits& out) {
   for (NodeId id = 0; id < g.size(); ++id) {
     const Node& n = g.node(id);
@@ -116,7 +116,7 @@ EightBits eight_bits(const Graph& g, const ExecConfig& config) {
   EightBits out{std::vector<bool>(g.size()), std::vector<std::uint8_t>(g.size()), std::vector<std::uint8_t>(g.size()),
                 std::vector<bool>(g.size())};
   const bool whole = def(config.runtime).keeps_eight_bits;
-  if (config.precision == Precision::Int8) {
+  if (quantises_layers(config.precision)) {
     const std::vector<bool> weight = g.weight_only();
     quantise_all(g, whole, weight, out);
     find_weights(g, weight, out);

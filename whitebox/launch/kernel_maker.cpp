@@ -20,9 +20,7 @@ bool has_narrow_weights(const PlannedGraph& of, const Node& n) {
 
 /// Inference, autograd on or not, takes cuDNN's batch norm where scale and shift are in 32 bits
 /// (aten/src/ATen/native/Normalization.cpp, _select_batch_norm_backend).
-bool has_cudnn_norm(const ExecConfig& c) {
-  return c.task != Task::Train && c.precision != Precision::Fp16 && c.precision != Precision::Bf16;
-}
+bool has_cudnn_norm(const ExecConfig& c) { return c.task != Task::Train && float_bytes(c.precision) == 4; }
 
 /// Of a recurrence's weights by its state, (directions, gates · units, units), the axes in either order.
 struct Cell {
@@ -77,6 +75,7 @@ Kernel KernelMaker::of(NodeId id, const OpCost& cost) const {
 
 Quantised KernelMaker::eight_bits_of(NodeId id) const {
   if (!of_.widths.is_eight(id)) return Quantised::None;
+  if (of_.config.precision == Precision::Fp8) return Quantised::Float8;
   return of_.widths.keeps_eight(id) ? Quantised::Whole : Quantised::Both;
 }
 
@@ -91,7 +90,7 @@ void KernelMaker::be_convolution(NodeId id, Kernel& k) const {
 void KernelMaker::be_grouped(NodeId id, Kernel& k) const {
   ConvolutionGroup group = convolution_group(of_.g, of_.node(id), k.extents.window, of_.layout.channels_last[id]);
   group.wide_index = k.placement.wide_index && of_.config.mode == ExecMode::Eager;
-  group.float16 = k.half && of_.config.precision != Precision::Bf16;
+  group.float16 = k.half && of_.config.precision != Precision::Bf16 && !quantises_layers(of_.config.precision);
   k.extents.channels_per_group = std::min(group.inputs, group.outputs);
   if (on_matrix_units(group)) return;
   k.kind = KernelKind::Depthwise;

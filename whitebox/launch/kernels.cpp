@@ -121,7 +121,7 @@ Status plan(const Graph& g, const ExecConfig& config, double repeat, const NodeI
 }  // namespace
 
 double float_bytes(Precision p) {
-  return p == Precision::Fp16 || p == Precision::Bf16 || p == Precision::Int8 ? 2.0 : 4.0;
+  return p == Precision::Fp16 || p == Precision::Bf16 || quantises_layers(p) ? 2.0 : 4.0;
 }
 
 Result<KernelPlan> plan_kernels(const Graph& graph, const ExecConfig& config, Diagnostics& diags) {

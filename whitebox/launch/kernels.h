@@ -40,8 +40,9 @@ enum class Quantised : std::uint8_t {
   Weights,  ///< its second operand, which the kernel makes wide again before it multiplies
   Both,     ///< multiplied in 8 bits, written in 16
   Whole,    ///< multiplied and written in 8 bits
+  Float8,   ///< multiplied in float8 (e4m3), written in 16
 };
-inline bool multiplies_eight_bits(Quantised q) { return q == Quantised::Both || q == Quantised::Whole; }
+inline bool multiplies_eight_bits(Quantised q) { return q >= Quantised::Both; }
 
 /// What a kernel computes.
 struct Work {
@@ -135,7 +136,7 @@ struct KernelPlan {
 /// Fails on types that are not static; the error names the node and the flag.
 Result<KernelPlan> plan_kernels(const Graph&, const ExecConfig&, Diagnostics&);
 
-/// Bytes per element that a float32 value takes under a precision, but for what int8 computes in 8 bits.
+/// Bytes per element that a float32 value takes under a precision, but for what int8 and fp8 compute in 8 bits.
 double float_bytes(Precision);
 
 }  // namespace perfc

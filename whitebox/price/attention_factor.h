@@ -8,7 +8,7 @@
 namespace perfc {
 
 /// On `attention_time().work_s`, between 0.67 and 1.49. 1 for forms that were not measured on the class of chip, and
-/// within an octave beyond the extents that were it comes to that. Precondition: has_learned_factor(d.products).
+/// within an octave beyond the extents that were it comes to that. Precondition: learned_class(d.products).
 double attention_factor(const AttentionProblem&, const AttentionFacts&);
 
 /// `attention_time` by that factor, and no less than the same of half of the batch, where that is more than one: trees

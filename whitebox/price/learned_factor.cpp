@@ -3,28 +3,42 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "ir/support/embed_bytes.h"
 #include "whitebox/constants.h"
 #include "whitebox/price/trees.h"
 
 PERFC_EMBED_BYTES(perfc_product_trees, PERFC_PRODUCT_TREES);
+PERFC_EMBED_BYTES(perfc_quantised_trees, PERFC_QUANTISED_TREES);
 
 namespace perfc {
 namespace {
 
+constexpr std::size_t kQuantisedFeatures = 2;  ///< before those of all products
 constexpr std::size_t kFactorFeatures = 28;
-using FactorFeatures = std::array<float, kFactorFeatures>;
+using FactorFeatures = std::array<float, kQuantisedFeatures + kFactorFeatures>;
 
-/// In the order of FEATURES in studies/kernels/product_factor.py.
+/// A kind's number in the trees of quantised products; none where its kernels were not measured.
+std::optional<int> quantised_kind(Quantised quantised, ChipClass chip) {
+  const bool mma = chip == ChipClass::Ga100 || chip == ChipClass::Graphics;
+  if (quantised == Quantised::Weights && mma) return 0;
+  if (quantised == Quantised::Both && mma) return 1;
+  if (quantised == Quantised::Float8 && chip != ChipClass::Ga100 && learned_class(chip)) return 2;
+  return std::nullopt;
+}
+
+/// In the order of FEATURES in studies/kernels/quantised_factor.py, whose last are those of product_factor.py.
 FactorFeatures features_of(const ProductDevice& d, const Product& p) {
   constexpr double kTiles[][2] = {{64, 64}, {128, 128}, {128, 256}, {256, 128}};
   constexpr std::size_t kTileCount = std::size(kTiles);
-  const double m = p.m, n = p.n, k = p.k;
+  const double m = p.m, n = p.n, k = p.k, b_bytes = p.quantised == Quantised::None ? 2 : p.b_bytes;
   const double intensity = m * n * k / (m * k + k * n + m * n);
   FactorFeatures out{};
   std::size_t at = 0;
   const auto add = [&](double value) { out[at++] = static_cast<float>(value); };
+  add(quantised_kind(p.quantised, d.chip).value_or(0));
+  add(b_bytes);
   add(static_cast<double>(*learned_class(d.chip)));
   for (const double extent : {m, n, k, intensity, m * n, n * k, m * k}) add(extent);
   for (const double rest : {std::fmod(m, 128), std::fmod(n, 128), std::fmod(n, 256)}) add(rest);
@@ -36,21 +50,20 @@ FactorFeatures features_of(const ProductDevice& d, const Product& p) {
   for (std::size_t i = 0; i < kTileCount; ++i) add(m * n / (tiles[i] * kTiles[i][0] * kTiles[i][1]));
   for (const double count : tiles) add(count / d.sms);
   add(2 * m * n * k / d.peak * 1e6);
-  add(2 * k * n / d.bandwidth * 1e6);
-  add(2 * (m * k + m * n) / d.bandwidth * 1e6);
-  add(2 * k * n / d.cache);
+  add(b_bytes * k * n / d.bandwidth * 1e6);
+  add((p.a_bytes * m * k + p.c_bytes * m * n) / d.bandwidth * 1e6);
+  add(b_bytes * k * n / d.cache);
   add(1e3 / d.tdp_w);
   return out;
 }
 
 /// 1 within the extents that were measured, 0 an octave beyond.
 double familiarity(const Product& p) {
+  const auto& [rows, least, most] = constants::kMeasuredProducts[static_cast<std::size_t>(p.quantised)];
   const auto within = [](double extent, double least, double most) {
     return std::clamp(1 - std::log2(std::max({least / extent, extent / most, 1.0})), 0.0, 1.0);
   };
-  return std::min({within(p.m, 1, constants::kMostMeasuredRows),
-                   within(p.n, constants::kLeastMeasured, constants::kMostMeasured),
-                   within(p.k, constants::kLeastMeasured, constants::kMostMeasured)});
+  return std::min({within(p.m, 1, rows), within(p.n, least, most), within(p.k, least, most)});
 }
 
 }  // namespace
@@ -70,13 +83,21 @@ std::optional<int> learned_class(ChipClass chip) {
   }
 }
 
-bool has_learned_factor(ChipClass chip) { return learned_class(chip).has_value(); }
+bool has_learned_factor(ChipClass chip, const Product& p) {
+  const bool plain = p.quantised == Quantised::None && p.a_bytes == 2;
+  const bool quantised = quantised_kind(p.quantised, chip) && (p.quantised != Quantised::Weights || p.a_bytes == 2);
+  return learned_class(chip) && p.batch == 1 && (plain || quantised);
+}
 
 double learned_factor(const ProductDevice& d, const Product& p) {
   const double familiar = p.batch == 1 ? familiarity(p) : 0;
   if (familiar == 0) return 1;
-  const double found = sum_of_trees(perfc_product_trees, features_of(d, p));
-  return std::exp(familiar * std::clamp(found, -constants::kMostLearned, constants::kMostLearned));
+  const FactorFeatures x = features_of(d, p);
+  const bool quantised = p.quantised != Quantised::None;
+  const double most = quantised ? constants::kMostLearnedQuantised : constants::kMostLearned;
+  const double found = quantised ? sum_of_trees(perfc_quantised_trees, x)
+                                 : sum_of_trees(perfc_product_trees, std::span(x).subspan(kQuantisedFeatures));
+  return std::exp(familiar * std::clamp(found, -most, most));
 }
 
 ProductTime learned_product_time(const ProductDevice& d, const Product& p) {

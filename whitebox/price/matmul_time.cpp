@@ -72,11 +72,19 @@ ProductConstants constants_of(const ProductDevice& d) {
   return c;
 }
 
+const constants::QuantisedFactors& factors_of(Quantised quantised, ChipClass chip) {
+  if (quantised == Quantised::Weights) return constants::kQuantisedWeights;
+  if (quantised != Quantised::Float8) return constants::kQuantisedBoth;
+  return chip == ChipClass::Hopper      ? constants::kFloat8OnHopper
+         : chip == ChipClass::Blackwell ? constants::kFloat8OnBlackwell
+                                        : constants::kFloat8OnGraphics;
+}
+
 /// The same for kernels of quantised operands.
 ProductConstants constants_of(const ProductDevice& d, Quantised quantised) {
   ProductConstants c = constants_of(d);
   if (quantised == Quantised::None) return c;
-  const auto& f = quantised == Quantised::Weights ? constants::kQuantisedWeights : constants::kQuantisedBoth;
+  const auto& f = factors_of(quantised, d.chip);
   c.launch_clocks *= f.launch_clocks;
   c.tensor_share *= f.tensor_share;
   c.read_share *= f.read_share;
@@ -86,6 +94,9 @@ ProductConstants constants_of(const ProductDevice& d, Quantised quantised) {
   c.power_share *= f.power_share;
   c.gemv_clocks *= f.gemv_clocks;
   c.gemv_step_ns *= f.gemv_step_ns;
+  c.stream_bytes *= f.stream_bytes;
+  c.exposed *= f.exposed;
+  c.tile_ns *= f.tile_ns;
   return c;
 }
 

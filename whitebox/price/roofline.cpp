@@ -41,7 +41,7 @@ std::optional<ProductDevice> product_device(const Device& d, Units units, double
                        .cache = d.l2_mib * constants::kBytesPerMib,
                        .tdp_w = d.tdp_w,
                        .share = share,
-                       .learned = has_learned_factor(*chip) && d.architecture != "volta"};
+                       .learned = learned_class(*chip) && d.architecture != "volta"};
 }
 
 ProductFactors own_factors(const Device& d) {
@@ -65,11 +65,10 @@ bool is_converted(const Kernel& k) {
   return k.placement.channels_first && (k.extents.window > 1 || k.extents.stride > 1);
 }
 
-/// With the learned factor where a kernel is of those that were measured: aligned operands in 16 bits, one product.
+/// With the learned factor where a kernel is of those that were measured: aligned operands, one product.
 ProductTime time_of(const Kernel& k, const ProductDevice& device, const Product& p) {
-  const bool plain = p.quantised == Quantised::None && p.a_bytes == 2 && p.batch == 1;
-  return device.learned && plain && k.placement.aligned == 1 ? learned_product_time(device, p)
-                                                             : product_time(device, p);
+  const bool measured = device.learned && has_learned_factor(device.chip, p);
+  return measured && k.placement.aligned == 1 ? learned_product_time(device, p) : product_time(device, p);
 }
 
 Priced price_product(const Kernel& k, const Rates& r) {
@@ -164,15 +163,14 @@ Rates::Rates(const Device& d, Precision p)
       sms(d.sms), half_depth(d.product_half_depth), overlap(d.product_overlap) {
   const auto share = [&](const char* key, double fallback) { return look_up(d.efficiency, key, fallback); };
   const double full = look_up(d.vector_tflops, "float32", 1) * 1e12;
-  const bool int8 = p == Precision::Int8;
   vector[0] = full;
   vector[1] = std::max(full, look_up(d.vector_tflops, "float16", 0) * 1e12);
   // Matrix units: AMP uses them for what runs in 16 bits, float32 only where they take it as it is (AMD's).
   const bool tf32 = p == Precision::Tf32 || p == Precision::Default;
   if (tf32) without_tf32 = std::make_shared<const Rates>(d, Precision::Fp32);
   tf32_products = p != Precision::Default;
-  // What int8 leaves in 16 bits is bfloat16 where the device has it.
-  const bool bfloat16 = p == Precision::Bf16 || (int8 && d.matrix_tflops.contains("bfloat16"));
+  // What int8 and fp8 leave in 16 bits is bfloat16 where the device has it.
+  const bool bfloat16 = p == Precision::Bf16 || (quantises_layers(p) && d.matrix_tflops.contains("bfloat16"));
   const char* wanted = tf32 ? "tf32" : bfloat16 ? "bfloat16" : p == Precision::Fp32 ? "float32" : "float16";
   for (int half = 0; half < 2; ++half) {
     const std::string_view unit = p == Precision::Amp && half == 0 ? "float32" : wanted;
@@ -197,7 +195,7 @@ Rates::Rates(const Device& d, Precision p)
     product_bytes[half] = half ? 2 : float_bytes(p);
     if (product[half] && units == Units::Matrix && product_bytes[half] == 2) product[half]->own = own_factors(d);
   }
-  matrix8 = look_up(d.matrix_tflops, "int8", 0) * 1e12;
+  matrix8 = look_up(d.matrix_tflops, p == Precision::Fp8 ? "float8" : "int8", 0) * 1e12;
   if (matrix8 > 0) product8 = product_device(d, Units::Matrix, matrix8, share("dense_product", 1));
   cudnn = d.kind == "gpu" && !is_amd(d);
   recurrent_us = d.kind == "gpu" ? constants::kRecurrentStepUs : 0;
