@@ -7,6 +7,8 @@
 #include <mutex>
 #include <set>
 
+#include "whitebox/constants.h"
+
 namespace perfc {
 namespace {
 
@@ -132,10 +134,15 @@ class CorrectedPredictor final : public Predictor {
     }
     Correction c = run(s.sample, graph);
     c.host_ms = whitebox.host_ms(device) * terms[kHostTerm];
+    const double belief = belief_in_networks(residual.similarity);
+    // A device's own terms hold for any graph; what others' say of this one is believed as far as the networks are.
+    const double of_terms = own == terms_.end() ? belief : 1;
     for (std::size_t i = 0; i < graph.class_of.size(); ++i) {
-      c.work[i] *= terms[static_cast<std::size_t>(whitebox.plan().kernels[i].kind)];
-      c.launch[i] *= terms[kLaunchTerm];
+      const double term = terms[static_cast<std::size_t>(whitebox.plan().kernels[i].kind)];
+      c.work[i] = std::pow(c.work[i], belief) * std::pow(term, of_terms);
+      c.launch[i] = std::pow(c.launch[i], belief) * std::pow(terms[kLaunchTerm], of_terms);
     }
+    if (belief < 1) c.latency_ms = joined_ms(whitebox.device_ms(device, c), c.host_ms);
     // Residuals are of runs that kept the device busy: the host's time stays.
     const double factor = std::exp(residual.log_factor);
     c.latency_ms = joined_ms(device_part_ms(c.latency_ms, c.host_ms) * factor, c.host_ms);
@@ -146,10 +153,13 @@ class CorrectedPredictor final : public Predictor {
     if (bin == SimilarityBin::Unlike)
       c.novelty.push_back(fmt::format(
           "no run in training is like this model at this batch size (similarity {:.2f}; 1: the same kernels, 0: none "
-          "alike), so the interval is wide",
-          residual.similarity));
+          "alike), so {:.0f} % of what the networks say of its kernels counts, and the interval is wide",
+          residual.similarity, 100 * belief));
     const Widths& widths = widths_[static_cast<std::size_t>(whitebox.config().mode)];
-    c.graph_width = std::hypot(widths.of[static_cast<std::size_t>(bin)], kUnfamiliarWidth * s.unfamiliar);
+    const double of_bin = widths.of[static_cast<std::size_t>(bin)];
+    c.kernel_part = 1 - belief;
+    c.graph_width = std::hypot(std::lerp(std::max(of_bin, std::log(constants::kGraphFactor)), of_bin, belief),
+                               kUnfamiliarWidth * s.unfamiliar);
     const Precision precision = whitebox.config().precision;
     if (const Precision like = table_.like_trained(precision); like != precision) {
       c.graph_width = std::hypot(c.graph_width, kLikePrecisionWidth);

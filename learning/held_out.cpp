@@ -50,7 +50,8 @@ void HeldOut::add(const CorrectedItem& i, const LeftOut& left_out, std::size_t n
   // Nobody's group where the device was not seen.
   const std::string device = left_out.kind == LeftOut::Family ? l.device : "";
   const Residuals::Estimate e = residuals.at(v.fingerprint, device, l.exec.mode);
-  const double predicted_ms = v.network_ms * std::exp(e.log_factor);
+  const double believed_ms = v.whitebox_ms * std::pow(v.network_ms / v.whitebox_ms, belief_in_networks(e.similarity));
+  const double predicted_ms = believed_ms * std::exp(e.log_factor);
   const double error = std::abs(std::log(predicted_ms / l.latency_ms));
   const auto mode = static_cast<std::size_t>(l.exec.mode);
   if (i.is_model() && left_out.kind == LeftOut::Family)

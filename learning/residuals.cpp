@@ -113,6 +113,8 @@ Result<Residuals> Residuals::read(Checkpoint& c, std::size_t columns, Diagnostic
   return out;
 }
 
+double belief_in_networks(double similarity) { return std::clamp(similarity / kSimilarityBins.front(), 0.0, 1.0); }
+
 SimilarityBin similarity_bin(double similarity) {
   return static_cast<SimilarityBin>(
       std::count_if(kSimilarityBins.begin(), kSimilarityBins.end(), [&](double from) { return similarity >= from; }));

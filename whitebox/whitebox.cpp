@@ -67,6 +67,10 @@ void set_interval(const TimeInterval& t, Prediction& out) {
   out.latency_hi_ms = out.latency_ms * t.up;
 }
 
+double corrected_us(const Priced& p, const Correction& c, std::size_t kernel) {
+  return p.roofline_us() * c.work[kernel] + p.waiting_us() + p.launch_us * c.launch[kernel];
+}
+
 /// What a device without runs adds to a graph's width. `kernels`: KernelEvidence's.
 double stranger_width(double kernels) { return std::hypot(kernels, std::log(constants::kStrangerFactor)); }
 
@@ -176,7 +180,8 @@ Prediction WhiteboxModel::corrected(const Device& device, const Correction& c) c
   out.host_ms = c.host_ms;
   out.latency_ms = c.latency_ms;
   out.host_calls = dispatched();
-  const double device_width = c.device_width ? *c.device_width : stranger_width(load.kernel_width);
+  const double device_width = c.device_width ? std::hypot(*c.device_width, c.kernel_part * load.kernel_width)
+                                             : stranger_width(load.kernel_width);
   const double width = std::hypot(c.graph_width, device_width * remaining_width(device.calibrated_labels));
   const double device_ms = device_part_ms(c.latency_ms, c.host_ms);
   set_interval(time_interval(device_ms, c.host_ms, std::exp(width), device.host.interval), out);
@@ -184,6 +189,16 @@ Prediction WhiteboxModel::corrected(const Device& device, const Correction& c) c
   add_memory(needs_, device, out);
   add_energy(load, device, out);
   return out;
+}
+
+double WhiteboxModel::device_ms(const Device& device, const Correction& c) const {
+  const Rates rates(device, config_.precision);
+  double us = 0;
+  for (std::size_t i = 0; i < plan_.kernels.size(); ++i) {
+    const Priced p = price(plan_.kernels[i], rates);
+    us += corrected_us(p, c, i) * plan_.kernels[i].repeat;
+  }
+  return us / 1e3;
 }
 
 double WhiteboxModel::host_ms(const Device& device) const {
@@ -214,8 +229,7 @@ WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, const Corre
   for (std::size_t i = 0; i < plan_.kernels.size(); ++i) {
     const Kernel& k = plan_.kernels[i];
     const Priced p = price(k, rates);
-    const double time_us =
-        c ? p.roofline_us() * c->work[i] + p.waiting_us() + p.launch_us * c->launch[i] : p.time_us * runtime.work;
+    const double time_us = c ? corrected_us(p, *c, i) : p.time_us * runtime.work;
     total_us += time_us * k.repeat;
     evidence.add(k, time_us * k.repeat);
     if (p.bound == Bound::Compute) {

@@ -13,7 +13,8 @@ struct Correction {
   std::vector<double> work, launch;  ///< factors per kernel of the plan
   double latency_ms = 0;
   double host_ms = 0;
-  double graph_width = 0;  ///< half the 90 % interval, in ln, on devices with runs in training
+  double graph_width = 0;  ///< half the 90 % interval, in ln, on devices with runs in training …
+  double kernel_part = 0;  ///< … and 0 to 1: how much of what is known of the kernels it wants beside it
   /// What the device adds to it; none: what is known of its kernels says it.
   std::optional<double> device_width;
   std::vector<std::string> novelty;
@@ -42,6 +43,8 @@ class WhiteboxModel final : public PreparedModel {
   const ExecConfig& config() const { return config_; }
   /// Time that the host needs to dispatch, in ms.
   double host_ms(const Device&) const;
+  /// Time that the device needs with a correction's factors, in ms.
+  double device_ms(const Device&, const Correction&) const;
 
  private:
   double launches() const;

@@ -24,7 +24,8 @@ TEST(HeldOut, NineInTenErrorsAreInsideTheInterval) {
     const Label label{.model = "m", .device = "t4", .latency_ms = 1};
     const CorrectedItem item{
         .label = &label, .graph = std::make_shared<KernelGraph>(), .device = 1, .chip = 0, .fold = 0};
-    held_out.add(item, {.kind = LeftOut::Family, .fold = 0}, 0, {.network_ms = std::exp(error / 100.0)}, none);
+    const double ms = std::exp(error / 100.0);
+    held_out.add(item, {.kind = LeftOut::Family, .fold = 0}, 0, {.network_ms = ms, .whitebox_ms = ms}, none);
   }
   for (const double width : held_out.widths(ExecMode::Eager)) EXPECT_NEAR(width, 0.90, 1e-9);
 }
@@ -44,8 +45,9 @@ TEST(HeldOut, BinsOutOfOrderArePooled) {
       const Label label{.model = "m", .device = "t4", .latency_ms = 1};
       const CorrectedItem item{
           .label = &label, .graph = std::make_shared<KernelGraph>(), .device = 1, .chip = 0, .fold = 0};
+      const double ms = std::exp(error);
       held_out.add(item, {.kind = LeftOut::Family, .fold = 0}, 0,
-                   {.network_ms = std::exp(error), .fingerprint = fingerprint}, *residuals);
+                   {.network_ms = ms, .whitebox_ms = ms, .fingerprint = fingerprint}, *residuals);
     }
   };
   add(unlike, 0.1, 1000);
@@ -53,6 +55,24 @@ TEST(HeldOut, BinsOutOfOrderArePooled) {
   for (const double width : held_out.widths(ExecMode::Eager)) EXPECT_NEAR(width, 0.1, 1e-6);
   add(alike, 0.5, 100);
   for (const double width : held_out.widths(ExecMode::Eager)) EXPECT_NEAR(width, 0.5, 1e-6);
+}
+
+/// Nobody corrects a graph like none in training: what is left out is judged as the predictor would answer.
+TEST(HeldOut, StrangersAreThePhysics) {
+  HeldOut held_out;
+  const Label label{.model = "m", .device = "t4", .latency_ms = 1};
+  const CorrectedItem item{
+      .label = &label, .graph = std::make_shared<KernelGraph>(), .device = 1, .chip = 0, .fold = 0};
+  for (int i = 0; i < 30; ++i)
+    held_out.add(item, {.kind = LeftOut::Family, .fold = 0}, 0, {.network_ms = 2, .whitebox_ms = 1.1}, Residuals());
+  for (const double width : held_out.widths(ExecMode::Eager)) EXPECT_NEAR(width, std::log(1.1), 1e-9);
+}
+
+TEST(Residuals, BeliefGrowsWithSimilarity) {
+  EXPECT_EQ(belief_in_networks(0), 0);
+  EXPECT_NEAR(belief_in_networks(0.2), 0.5, 1e-12);
+  EXPECT_EQ(belief_in_networks(0.4), 1);
+  EXPECT_EQ(belief_in_networks(1), 1);
 }
 
 /// A tiny training set of eight models on three devices, of which "mine" is described in a file.
