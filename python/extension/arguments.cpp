@@ -82,6 +82,25 @@ Result<ModelFile> open_model(const ModelArgument& model, const Request& request,
   return ModelFile::open(of_path, diags);
 }
 
+Command predict_options(PredictOptions& o) {
+  Command command;
+  add_shape_options(command, o, Batches::Several);
+  add_loop_options(command, o);
+  add_dynamic_options(command, o);
+  add_run_options(command, o);
+  return command;
+}
+
+PyObject* options(PyObject*, PyObject*) {
+  return guarded([] {
+    PredictOptions o;
+    Ref list(PyList_New(0));
+    for (const Option& option : predict_options(o).options)
+      check(PyList_Append(list.get(), tuple_of(keyword_of(option), option.help).get()));
+    return list;
+  });
+}
+
 void read_options(PyObject* dict, const Command& command) {
   Diagnostics usage;
   PyObject *key = nullptr, *value = nullptr;

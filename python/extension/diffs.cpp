@@ -81,11 +81,7 @@ PyObject* diff(PyObject*, PyObject* arguments) {
     const ModelArgument base = model_argument(names[0], paths[0], bytes[0]);
     const ModelArgument head = model_argument(names[1], paths[1], bytes[1]);
     DiffArguments o;
-    Command command;
-    add_shape_options(command, o, Batches::Several);
-    add_loop_options(command, o);
-    add_dynamic_options(command, o);
-    add_run_options(command, o);
+    Command command = predict_options(o);
     command.option("--price", o.price, "");
     command.option("--fail-on", o.fail_on, "");
     read_options(options, command);

@@ -280,11 +280,15 @@ PyType_Slot kGraphSlots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(deallocate<
                              {0, nullptr}};
 PyType_Spec kGraphSpec = {"perfc._perfc.Graph", sizeof(Holder<HeldGraph>), 0, Py_TPFLAGS_DEFAULT, kGraphSlots};
 
+Result<Source> open_source(const ModelArgument& model, Diagnostics& diags) {
+  if (model.bytes) return Source::from_bytes(model.name, *model.bytes);
+  return Source::open_model(*model.path, diags);
+}
+
 /// Imports and runs these passes and no others.
 Result<Graph> with_passes(const ModelArgument& model, const Request& request, const std::vector<std::string>& passes,
                           Diagnostics& diags) {
-  auto source = model.bytes ? Result<Source>(Source::from_bytes(model.name, *model.bytes))
-                            : Source::open_model(*model.path, diags);
+  auto source = open_source(model, diags);
   if (!source) return Failure{};
   ImportOptions import = request.import;
   import.open_batch = request.batch;
@@ -320,18 +324,26 @@ std::vector<std::string> pass_names(PyObject* list) {
 
 }  // namespace
 
+PyObject* format_of(PyObject*, PyObject* arguments) {
+  return guarded([&] {
+    PyObject *name = nullptr, *path = nullptr, *bytes = nullptr;
+    if (!PyArg_ParseTuple(arguments, "UOO", &name, &path, &bytes)) throw Raised{};
+    const ModelArgument model = model_argument(name, path, bytes);
+    Diagnostics diags(model.name);
+    const auto source = open_source(model, diags);
+    if (!source) raise(Wrong::Model, diags);
+    const FrontendDef* frontend = frontend_of(*source);
+    return object(frontend ? frontend->name : std::string_view());
+  });
+}
+
 PyObject* load(PyObject*, PyObject* arguments) {
   return guarded([&] {
     PyObject *name = nullptr, *path = nullptr, *bytes = nullptr, *options = nullptr, *passes = nullptr;
     if (!PyArg_ParseTuple(arguments, "UOOO!O", &name, &path, &bytes, &PyDict_Type, &options, &passes)) throw Raised{};
     const ModelArgument model = model_argument(name, path, bytes);
     PredictOptions o;
-    Command command;
-    add_shape_options(command, o);
-    add_loop_options(command, o);
-    add_dynamic_options(command, o);
-    add_run_options(command, o);
-    read_options(options, command);
+    read_options(options, predict_options(o));
     const auto loaded = std::make_shared<Loaded>();
     loaded->request = request_of(o, Batches::One);
     loaded->request.model = model.name;

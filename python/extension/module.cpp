@@ -52,7 +52,10 @@ PyMethodDef kFunctions[] = {
     {"predict", predict, METH_VARARGS, "Reports of a model: name, path or None, bytes or None, options, alternatives."},
     {"load", load, METH_VARARGS, "A Graph: name, path or None, bytes or None, options, passes or None."},
     {"diff", diff, METH_VARARGS, "A Diff: base and head, each (name, path or None, bytes or None), options, top."},
-    {"devices", devices, METH_VARARGS, "JSON of \"devices\", \"hosts\" or \"stacks\": the kind, names, options."},
+    {"devices", devices, METH_VARARGS, "JSON of \"devices\", \"hosts\" or \"stacks\": the kind, options."},
+    {"options", options, METH_NOARGS, "Keywords of a prediction's options, and what they are for."},
+    {"format_of", format_of, METH_VARARGS,
+     "Name of the front end that reads a model: name, path or None, bytes or None."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyModuleDef kModule = {PyModuleDef_HEAD_INIT,

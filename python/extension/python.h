@@ -156,5 +156,7 @@ PyObject* predict(PyObject* self, PyObject* arguments);
 PyObject* load(PyObject* self, PyObject* arguments);
 PyObject* diff(PyObject* self, PyObject* arguments);
 PyObject* devices(PyObject* self, PyObject* arguments);
+PyObject* options(PyObject* self, PyObject*);
+PyObject* format_of(PyObject* self, PyObject* arguments);
 
 }  // namespace perfc::python

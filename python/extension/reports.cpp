@@ -132,12 +132,7 @@ PyObject* predict(PyObject*, PyObject* arguments) {
       throw Raised{};
     const ModelArgument model = model_argument(name, path, bytes);
     PredictOptions o;
-    Command command;
-    add_shape_options(command, o, Batches::Several);
-    add_loop_options(command, o);
-    add_dynamic_options(command, o);
-    add_run_options(command, o);
-    read_options(options, command);
+    read_options(options, predict_options(o));
     const Request request = request_of(o, Batches::Several);
     const std::vector<Device> devices = devices_for(o, request);
     const auto predictor = predictor_for(request);
