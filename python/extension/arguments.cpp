@@ -38,14 +38,6 @@ void demand(const Option& option, const std::string& keyword, double value, Diag
     usage.error(fmt::format("{}: {:g} is not from {:g} to {:g}", keyword, value, range->least, range->most));
 }
 
-std::vector<std::string> words_of(PyObject* value) {
-  std::vector<std::string> out;
-  const Py_ssize_t size = PyList_Size(value);
-  if (size < 0) throw Raised{};
-  for (Py_ssize_t i = 0; i < size; ++i) out.push_back(text_of(PyList_GetItem(value, i)));
-  return out;
-}
-
 /// The package's Python makes a bool, a number, a str or a list of str of what it was given.
 void assign(const Option& option, const std::string& keyword, PyObject* value, Diagnostics& usage) {
   if (auto* const* flag = std::get_if<bool*>(&option.target)) {
@@ -66,6 +58,16 @@ void assign(const Option& option, const std::string& keyword, PyObject* value, D
 }
 
 }  // namespace
+
+std::vector<std::string> words_of(PyObject* list) {
+  if (!PyList_Check(list)) {
+    PyErr_SetString(PyExc_TypeError, "a list of str was expected");
+    throw Raised{};
+  }
+  std::vector<std::string> out;
+  for (Py_ssize_t i = 0; i < PyList_Size(list); ++i) out.push_back(text_of(PyList_GetItem(list, i)));
+  return out;
+}
 
 ModelArgument model_argument(PyObject* name, PyObject* path, PyObject* bytes) {
   ModelArgument out{.name = text_of(name), .path = {}, .bytes = {}};

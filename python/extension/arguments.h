@@ -17,6 +17,8 @@ ModelArgument model_argument(PyObject* name, PyObject* path, PyObject* bytes);
 /// Opened; Python may be elsewhere.
 Result<ModelFile> open_model(const ModelArgument&, const Request&, Diagnostics&);
 
+/// The items of a list of str; raises TypeError for anything else.
+std::vector<std::string> words_of(PyObject* list);
 /// All options of a prediction, whose values go into `o`.
 Command predict_options(PredictOptions& o);
 /// Options of a dict by the names of their rows in `command`; raises UsageError for others and for values that they

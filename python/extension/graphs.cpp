@@ -306,16 +306,13 @@ Result<Graph> with_passes(const ModelArgument& model, const Request& request, co
 
 /// Raises UsageError for names of no pass.
 std::vector<std::string> pass_names(PyObject* list) {
-  std::vector<std::string> known, out;
+  std::vector<std::string> known, out = words_of(list);
   for (const PassDef& p : pass_table()) known.emplace_back(p.name);
   Diagnostics usage;
-  const Py_ssize_t size = PyList_Size(list);
-  if (size < 0) throw Raised{};
-  for (Py_ssize_t i = 0; i < size; ++i) {
-    out.push_back(text_of(PyList_GetItem(list, i)));
-    if (std::ranges::find(known, out.back()) != known.end()) continue;
-    const std::string near = did_you_mean(out.back(), known);
-    usage.error(fmt::format("passes: '{}' is none of {}{}", out.back(), fmt::join(known, ", "),
+  for (const std::string& pass : out) {
+    if (std::ranges::find(known, pass) != known.end()) continue;
+    const std::string near = did_you_mean(pass, known);
+    usage.error(fmt::format("passes: '{}' is none of {}{}", pass, fmt::join(known, ", "),
                             near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
   }
   if (usage.errors()) raise(Wrong::Usage, usage);

@@ -9,20 +9,19 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ._api import Options, devices, diff, hosts, load, predict, predict_many, stacks
+    from ._api import __version__, devices, diff, hosts, load, predict, predict_many, stacks
+    from ._options import Options
     from .diffs import Diff
     from .errors import Diagnostic, ModelError, PerfcError, UsageError
     from .ir import Features, Graph, Node, Type
     from .results import Interval, Prediction, Predictions
 
-    __version__: str
-
 _PLACES = {
-    "_api": ("Options", "devices", "diff", "hosts", "load", "predict", "predict_many", "stacks"),
-    "_perfc": ("__version__", ),
+    "_api": ("__version__", "devices", "diff", "hosts", "load", "predict", "predict_many", "stacks"),
     "diffs": ("Diff", ),
     "errors": ("Diagnostic", "ModelError", "PerfcError", "UsageError"),
     "ir": ("Features", "Graph", "Node", "Type"),
+    "_options": ("Options", ),
     "results": ("Interval", "Prediction", "Predictions"),
 }
 _PLACE_OF = {name: place for place, names in _PLACES.items() for name in names}
@@ -38,15 +37,7 @@ def __getattr__(name: str) -> object:
     place = _PLACE_OF.get(name)
     if place is None:
         raise AttributeError(f"module 'perfc' has no attribute {name!r}")
-    try:
-        value = getattr(importlib.import_module("perfc." + place), name)
-    except ModuleNotFoundError as error:
-        if error.name != "perfc._perfc":
-            raise
-        raise ImportError(
-            f"perfc.{name} needs the compiled part of perfc, which {__file__} does not have; run `pip install .` in "
-            "the checkout and take its python/ out of PYTHONPATH", name="perfc._perfc") from None
-    globals()[name] = value
+    value = globals()[name] = getattr(importlib.import_module("perfc." + place), name)
     return value
 
 

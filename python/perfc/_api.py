@@ -6,7 +6,14 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast, overload
 
-from . import _models, _options, _perfc
+from . import _models, _options
+
+try:
+    from . import _perfc
+except ImportError as error:
+    raise ImportError(
+        f"perfc predicts with its compiled part, which cannot be loaded ({error}); run `pip install .` in the checkout "
+        "and take its python/ out of PYTHONPATH", name="perfc._perfc") from None
 from .errors import PerfcError, usage_error
 from .results import Prediction, Predictions, predictions_of
 
@@ -17,8 +24,8 @@ if TYPE_CHECKING:
     from ._options import Options, Several
     from .diffs import Diff
     from .ir import Graph
-else:
-    Options = dict  # a TypedDict for type checkers
+
+__version__ = _perfc.__version__
 
 #: DIPPM's `framework`, and the formats that it can mean.
 _FRAMEWORKS = {

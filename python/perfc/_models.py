@@ -58,7 +58,7 @@ def _torch_model(model: object, example_inputs: object, export: str) -> Given | 
     if exported is not None and isinstance(model, exported):
         if example_inputs is not None:
             raise usage_error("example_inputs: an ExportedProgram has its own")
-        return Given(_program_name(model), None, program_bytes(model))
+        return Given("ExportedProgram", None, program_bytes(model))
     if not isinstance(model, torch.nn.Module):
         return None
     return Given(getattr(model, "original_name", type(model).__name__), None,
@@ -109,10 +109,6 @@ def program_bytes(program: Any) -> bytes:
     torch.export.save(program, whole)
     exported.copy_configuration(whole, slim)
     return slim.getvalue()
-
-
-def _program_name(program: Any) -> str:
-    return str(getattr(getattr(program, "graph_module", None), "_get_name", lambda: "ExportedProgram")())
 
 
 def onnx_bytes(model: Any) -> bytes:

@@ -2,49 +2,48 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Union
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, TypedDict, Union
 
 from .errors import usage_error
 
 if TYPE_CHECKING:
-    from typing import TypedDict
-
     Path = Union[str, os.PathLike[str]]
     Several = Union[str, Iterable[str]]
     Shape = Iterable[int]
     Number = Union[int, float]
 
-    class Options(TypedDict, total=False):
-        """What `perfc.predict` takes beside the model, as `perfc --help` has it; docs/python.md lists the values."""
-        batch: int | Iterable[int] | None
-        shape: Mapping[str, Shape] | Shape | str | None
-        signature: str | None
-        dim: Mapping[str, int] | Several | None
-        batch_axis: Mapping[str, int | None] | int | Several | None
-        value: Mapping[str, Number | bool | Iterable[Number | bool]] | Several | None
-        trip_count: Mapping[str, int] | int | Several | None
-        dynamic: str | None
-        bound: Mapping[str, int] | Several | None
-        device: Several | None
-        device_file: Path | None
-        from_nvidia_smi: Path | None
-        host: Path | None
-        stack: Path | None
-        dtype: str | None
-        runtime: str | None
-        mode: str | None
-        layout: str | None
-        norms: str | None
-        task: str | None
-        optimizer: str | None
-        cudnn_benchmark: bool | None
-        predictor: Path | None
-        opaque: str | None
-        fold_batch_norm: str | bool | None
-        max_latency: float | None
-        min_throughput: float | None
-        headroom: float | None
+
+class Options(TypedDict, total=False):
+    """What `perfc.predict` takes beside the model, as `perfc --help` has it; docs/python.md lists the values."""
+    batch: int | Iterable[int] | None
+    shape: Mapping[str, Shape] | Shape | str | None
+    signature: str | None
+    dim: Mapping[str, int] | Several | None
+    batch_axis: Mapping[str, int | None] | int | Several | None
+    value: Mapping[str, Number | bool | Iterable[Number | bool]] | Several | None
+    trip_count: Mapping[str, int] | int | Several | None
+    dynamic: str | None
+    bound: Mapping[str, int] | Several | None
+    device: Several | None
+    device_file: Path | None
+    from_nvidia_smi: Path | None
+    host: Path | None
+    stack: Path | None
+    dtype: str | None
+    runtime: str | None
+    mode: str | None
+    layout: str | None
+    norms: str | None
+    task: str | None
+    optimizer: str | None
+    cudnn_benchmark: bool | None
+    predictor: Path | None
+    opaque: str | None
+    fold_batch_norm: str | bool | None
+    max_latency: float | None
+    min_throughput: float | None
+    headroom: float | None
 
 
 def _is_whole(value: object) -> bool:
@@ -98,20 +97,21 @@ def _several(value: object) -> list[str]:
     return [word for v in given for word in str(v).split(",")]
 
 
-_READERS = {
+_READERS: dict[str, Callable[[object], object]] = {
     "batch": _batch, "device": _several, "shape": _shape, "dim": _pairs, "batch_axis": _pairs, "value": _pairs,
     "trip_count": _pairs, "bound": _pairs, "price": _pairs, "fail_on": _pairs,
     "fold_batch_norm": lambda v: v if isinstance(v, str) else "on" if v else "off"
 }
-_NUMBERS = {"max_latency", "min_throughput", "headroom"}
-_FLAGS = {"cudnn_benchmark"}
+_AS_THEY_ARE = {"max_latency", "min_throughput", "headroom", "cudnn_benchmark"}
 
 
 def _scalar(name: str, value: object) -> object:
-    if name in _NUMBERS or name in _FLAGS:
+    if name in _AS_THEY_ARE:
         return value
     if isinstance(value, (str, os.PathLike)):
         return os.fspath(value)
+    if name not in Options.__annotations__:
+        return repr(value)  # the compiled part says that there is no such option
     raise usage_error(f"{name}: {value!r} is no str")
 
 

@@ -1,6 +1,7 @@
 """Predictions held against limits."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ._api import predict
@@ -23,7 +24,7 @@ class Held(NamedTuple):
 
 
 #: Figures that can have an upper limit.
-FIGURES = {
+FIGURES: dict[str, Callable[[Prediction], float]] = {
     "latency_ms": lambda p: p.latency_ms,
     "memory_mib": lambda p: p.memory_mib,
     "energy_j": lambda p: p.energy_j,

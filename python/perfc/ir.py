@@ -161,7 +161,10 @@ class Graph(Sequence[Node]):
         """All nodes as NumPy arrays."""
         import numpy as np
         made = self._graph.columns()
-        return Columns(**{key: tuple(v) if isinstance(v, list) else np.asarray(v) for key, v in made.items()})
+        arrays: dict[str, Any] = {
+            key: tuple(v) if isinstance(v, list) else np.asarray(v) for key, v in made.items()
+        }
+        return Columns(**arrays)
 
     def features(self, schema: str = "perfc-op") -> Features:
         """What networks see of it, as NumPy arrays without a copy; schemas are "perfc-op" and "dippm"

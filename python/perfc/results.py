@@ -183,7 +183,8 @@ class Kernels(Sequence[HotOp]):
         return f"Kernels({len(self)} kernels, {float(self.time_us.sum()):.6g} µs)"
 
 
-class _Source(NamedTuple):
+@dataclass(frozen=True)
+class _Source:
     """Where a prediction is among the reports, and how many hot operators it lists."""
     reports: _perfc.Reports
     index: int
