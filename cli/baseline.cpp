@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "cli/cli.h"
-#include "cli/versions.h"
+#include "compare/versions.h"
 
 namespace perfc::cli {
 namespace {

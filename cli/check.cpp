@@ -7,7 +7,7 @@
 
 #include "cli/budgets.h"
 #include "cli/cli.h"
-#include "cli/versions.h"
+#include "compare/versions.h"
 #include "compare/baseline.h"
 #include "compare/formats/words.h"
 #include "compare/threshold.h"

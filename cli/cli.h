@@ -14,6 +14,7 @@
 #include "ir/support/output_file.h"
 #include "learning/dataset.h"
 #include "learning/predictors.h"
+#include "options/predict_options.h"
 
 namespace perfc::cli {
 
@@ -34,30 +35,8 @@ Command counters_command();
 /// Completes what `root` holds when it runs.
 Command completion_command(const Command& root);
 
-/// Options of every command that predicts, as given.
-struct PredictOptions {
-  std::vector<std::string> models;
-  std::vector<std::string> devices;
-  std::string device_file, smi_file, host, stack;
-  std::string batch;  ///< kept as text: "0" and "x" get a message of our own, "1,8,32" is a sweep
-  std::string dtype, runtime, mode, layout;  ///< empty: the runtime's own
-  std::string norms = "full", task = "infer", optimizer = "adam";
-  std::string predictor = "default", opaque = "refuse", fold = "auto", dynamic = "typical";
-  std::vector<std::string> shapes, dims, values, batch_axes, trip_counts, bounds;
-  std::string signature;
-  bool cudnn_benchmark = false;
-  std::optional<double> max_latency_ms, min_throughput_per_s;
-  double headroom = 0.05;
-};
-/// Whether a command takes one batch or a list of them.
-enum class Batches { One, Several };
-void add_shape_options(Command&, PredictOptions&, Batches = Batches::One);
-/// All but the models and their shapes: devices, and how they run.
-void add_run_options(Command&, PredictOptions&);
-/// What dims that data decides are taken to be; what `dynamic` is before is the default.
-void add_dynamic_options(Command&, PredictOptions&);
-void add_loop_options(Command&, PredictOptions&);
-void add_predict_options(Command&, PredictOptions&, Batches = Batches::One);
+// What is wrong with the options of a command that predicts is printed, with the nearest right value.
+
 /// The batches of --batch in their order; empty in place of one: the file's. Of none: a wrong value was printed.
 std::vector<std::optional<std::int64_t>> to_batches(const PredictOptions&);
 /// What a request whose devices were not found exits with: names are usage, files are input.

@@ -1,90 +1,17 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/cli.h"
 #include "learning/calibration.h"
+#include "pipeline/devices_json.h"
 
 namespace perfc::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct DevicesArguments {
   std::vector<std::string> names;
   std::string device_file, smi_file, host, stack;
   bool json = false, hosts = false, stacks = false;
 };
-
-Json to_json(const Host& h) {
-  Json eager = Json::object();
-  for (std::size_t c = 0; c < kHostCallNames.size(); ++c) eager[kHostCallNames[c]] = h.eager_us[c];
-  return {{"name", h.name},
-          {"title", h.title},
-          {"framework", h.framework},
-          {"eager_us", std::move(eager)},
-          {"compiled_us", h.compiled_us},
-          {"interval", h.interval},
-          {"source", h.source}};
-}
-
-Json to_json(const Stack& s) {
-  return {{"name", s.name},
-          {"title", s.title},
-          {"framework", s.framework},
-          {"cuda", s.cuda},
-          {"context_mib", s.context_mib},
-          {"context_kib_per_thread", s.context_kib_per_thread},
-          {"convolution_mib", s.convolution_mib},
-          {"product_workspace_mib", s.product_workspace_mib},
-          {"interval", s.interval},
-          {"source", s.source}};
-}
-
-Json to_json(const Device& d) {
-  Json mig = Json::array();
-  for (const MigProfile& p : d.mig) {
-    mig.push_back({{"name", p.name},
-                   {"compute_slices", p.compute_slices},
-                   {"memory_slices", p.memory_slices},
-                   {"sms", p.sms},
-                   {"memory_mib", p.memory_mib},
-                   {"max_instances", p.max_instances}});
-  }
-  return {{"name", d.name},
-          {"title", d.title},
-          {"aliases", d.aliases},
-          {"kind", d.kind},
-          {"architecture", d.architecture},
-          {"memory_type", d.memory_type},
-          {"vector_tflops", d.vector_tflops},
-          {"matrix_tflops", d.matrix_tflops},
-          {"bandwidth_gb_s", d.bandwidth_gb_s},
-          {"l2_mib", d.l2_mib},
-          {"sms", d.sms},
-          {"boost_clock_mhz", d.boost_clock_mhz},
-          {"exponentials", d.exponentials},
-          {"memory_mib", d.memory_mib},
-          {"tdp_w", d.tdp_w},
-          {"idle_w", d.idle_w},
-          {"launch_us", d.launch_us},
-          {"host", to_json(d.host)},
-          {"stack", to_json(d.stack)},
-          {"efficiency", d.efficiency},
-          {"busy_power", d.busy_power},
-          {"memory_power", d.memory_power},
-          {"product_half_depth", d.product_half_depth},
-          {"product_overlap", d.product_overlap},
-          {"interval", d.interval},
-          {"calibrated_labels", d.calibrated_labels},
-          {"mig", std::move(mig)}};
-}
-
-Json to_json(const std::vector<Device>& devices) {
-  Json list = Json::array();
-  for (const Device& d : devices) list.push_back(to_json(d));
-  return {{"schema", "perfc.devices/1"}, {"devices", std::move(list)}};
-}
 
 std::string rates(const std::map<std::string, double>& m) {
   std::string out;
@@ -140,27 +67,21 @@ std::string describe(const Device& d) {
 /// The built-in hosts or stacks.
 template <class Entry>
 int list_entries(const DevicesArguments& o, std::string_view kind, const std::vector<Entry>& all,
-                 std::string (*describe_one)(const Entry&)) {
+                 std::string (*describe_one)(const Entry&), std::string (*json)(const std::vector<Entry>&)) {
   if (!o.names.empty() || !o.device_file.empty() || !o.smi_file.empty() || !o.host.empty() || !o.stack.empty())
     return fail(kBadUsage, fmt::format("--{0} lists the built-in {0} and takes --json only", kind));
   auto out = Output::open("");
-  Json list = Json::array();
+  if (o.json) out->write(json(all));
   for (const Entry& e : all) {
-    if (o.json) list.push_back(to_json(e));
-    else out->write(describe_one(e) + "\n");
-  }
-  if (o.json) {
-    Json document{{"schema", fmt::format("perfc.{}/1", kind)}};
-    document[std::string(kind)] = std::move(list);
-    out->write(document.dump(2) + "\n");
+    if (!o.json) out->write(describe_one(e) + "\n");
   }
   return out->commit() ? kFine : kBadInput;
 }
 
 int run_devices(const DevicesArguments& o) {
   if (o.hosts && o.stacks) return fail(kBadUsage, "--hosts and --stacks: one list at a time");
-  if (o.hosts) return list_entries(o, "hosts", builtin_hosts(), costs);
-  if (o.stacks) return list_entries(o, "stacks", builtin_stacks(), contents);
+  if (o.hosts) return list_entries(o, "hosts", builtin_hosts(), costs, hosts_json);
+  if (o.stacks) return list_entries(o, "stacks", builtin_stacks(), contents, stacks_json);
   auto out = Output::open("");
   std::vector<Device> devices;
   if (!o.smi_file.empty()) {
@@ -213,7 +134,7 @@ int run_devices(const DevicesArguments& o) {
       }
     }
   }
-  if (o.json) { out->write(to_json(devices).dump(2) + "\n"); }
+  if (o.json) out->write(devices_json(devices));
   return out->commit() ? kFine : kBadInput;
 }
 
@@ -229,7 +150,7 @@ int run_calibration(const CalibrateOptions& o) {
   const auto found = calibrate(o.request, diags);
   print(diags);
   if (!found) return kBadInput;
-  out->write(to_json(std::vector{found->device}).dump(2) + "\n");
+  out->write(devices_json({found->device}));
   if (!out->commit()) return kBadInput;
   say("perfc: {} calibrated on {} labels ({} left out); mean error on them {:.1f} % before, {:.1f} % after\n",
       found->device.name, found->labels, found->left_out, 100 * found->error_before, 100 * found->error_after);

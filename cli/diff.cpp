@@ -6,10 +6,8 @@
 
 #include "cli/acknowledged.h"
 #include "cli/cli.h"
-#include "cli/model_set.h"
-#include "cli/versions.h"
+#include "compare/diff.h"
 #include "compare/formats/format.h"
-#include "ir/support/csv.h"
 
 namespace perfc::cli {
 namespace {
@@ -20,51 +18,6 @@ struct DiffArguments : PredictOptions {
   std::size_t top = 10;
   bool quiet = false;
 };
-
-std::optional<Prices> prices_of(const DiffArguments& o, const std::vector<Device>& devices) {
-  Prices out;
-  for (const std::string& text : o.price) {
-    const std::size_t equals = text.rfind('=');
-    const auto per_h = equals == std::string::npos ? std::nullopt : parse_number(text.substr(equals + 1));
-    if (!per_h || !(*per_h > 0)) {
-      fail(kBadUsage, fmt::format("--price: '{}' is not DEVICE=PRICE with a positive price per hour", text));
-      return std::nullopt;
-    }
-    Diagnostics unsaid;
-    const std::string given = text.substr(0, equals);
-    const auto known = DeviceTable::builtin().find(given, unsaid);  // by alias too
-    const std::string device = known ? known->name : given;
-    if (std::ranges::find(devices, device, &Device::name) == devices.end()) {
-      fail(kBadUsage, fmt::format("--price: '{}' is none of the devices that are predicted for", given));
-      return std::nullopt;
-    }
-    out[device] = *per_h;
-  }
-  return out;
-}
-
-std::optional<std::vector<Threshold>> thresholds_of(const DiffArguments& o) {
-  std::vector<Threshold> out;
-  for (const std::string& list : o.fail_on) {
-    Diagnostics diags;
-    auto some = parse_thresholds(list, diags);
-    if (!some) {
-      fail(kBadUsage, "--fail-on: " + diags.all().front().message);
-      return std::nullopt;
-    }
-    out.insert(out.end(), some->begin(), some->end());
-  }
-  return out;
-}
-
-/// What is wrong with thresholds of figures that nobody has; "" where nothing is.
-std::string unheld(const std::vector<Threshold>& thresholds, const Prices& prices, const std::vector<Device>& devices) {
-  const auto asks = [&](Figure f) { return std::ranges::find(thresholds, f, &Threshold::figure) != thresholds.end(); };
-  if (asks(Figure::Cost) && prices.size() < devices.size())
-    return "--fail-on: 'cost' needs the --price of every device";
-  const bool slices = std::ranges::any_of(devices, [](const Device& d) { return !d.mig.empty(); });
-  return asks(Figure::Mig) && !slices ? "--fail-on: 'mig' needs a device with MIG profiles" : "";
-}
 
 const DiffFormat* find_format(const std::string& option, const std::string& format) {
   std::vector<std::string> names;
@@ -106,108 +59,18 @@ std::optional<std::vector<Destination>> destinations_of(const DiffArguments& o, 
   return out;
 }
 
-/// What all models of a call have in common.
-struct DiffJob {
-  const DiffArguments& o;
-  Request request;
-  std::vector<Device> devices;
-  std::unique_ptr<Predictor> predictor, whitebox;
-  Prices prices;
-  std::set<std::string> said;  ///< warnings
-};
-
-/// One side of a pair: its file, and its graph at the batch that is compared.
-struct SideOfPair {
-  std::optional<ModelFile> file;
-  Version version;
-};
-
-/// Whether one version is the networks' and the other the whitebox's: their errors would not cancel.
-bool mixed(const Version& a, const Version& b) {
-  return !std::ranges::equal(
-      a.reports, b.reports, {}, [](const Report& r) { return r.prediction.predictor; },
-      [](const Report& r) { return r.prediction.predictor; });
-}
-
-/// A model at every batch; `base` and `head` are paths, empty where it is not in that version.
-void compare_model(DiffJob& job, const std::string& name, const std::string& base, const std::string& head,
-                   Comparisons& out) {
-  std::array<SideOfPair, 2> sides;
-  const std::array paths{base, head};
-  constexpr std::array<std::string_view, 2> kSides{"base", "head"};
-  const auto failed = [&](const Diagnostics& diags) {
-    print(diags);
-    out.models.push_back({.model = printable(name), .error = printable(diags.str())});
-  };
-  Request request = job.request;
-  std::array<std::string, 2> shown;
-  for (std::size_t s = 0; s < 2; ++s) {
-    if (paths[s].empty()) continue;
-    shown[s] = fmt::format("{} ({})", name == "-" ? "<stdin>" : name, kSides[s]);
-    Diagnostics opening(shown[s]);
-    request.model = paths[s];
-    auto file = ModelFile::open(request, opening);
-    if (!file) return failed(opening);
-    sides[s].file = std::move(*file);
-  }
-  for (const auto& batch : to_batches(job.o)) {
-    request.batch = batch;
-    const auto predict_all = [&](const Predictor& predictor) {
-      for (std::size_t s = 0; s < 2; ++s) {
-        if (paths[s].empty()) continue;
-        Diagnostics diags(shown[s]);
-        request.model = name;
-        auto version = predict_version(*sides[s].file, request, job.devices, predictor, diags);
-        if (!version) return failed(diags), false;
-        sides[s].version = std::move(*version);
-        if (!job.o.quiet) print_new_warnings(diags, job.said);
-      }
-      return true;
-    };
-    if (!predict_all(*job.predictor)) return;
-    const Version* b = base.empty() ? nullptr : &sides[0].version;
-    const Version* h = head.empty() ? nullptr : &sides[1].version;
-    if (b && h && mixed(*b, *h) && !predict_all(*job.whitebox)) return;
-    out.models.push_back(compare(name, b, h, job.prices));
-  }
-}
-
-/// The pairs of two sets by name; what is no model is noted.
-void compare_sets(DiffJob& job, const ModelSet& base, const ModelSet& head, DiffReport& report) {
-  if (!base.folder) {
-    const auto& [name, path] = *head.files.begin();
-    compare_model(job, name, base.files.begin()->second.string(), path.string(), report.comparison);
-    return;
-  }
-  std::set<std::string> names;
-  for (const ModelSet* set : {&base, &head}) {
-    for (const auto& [name, unused] : set->files) names.insert(name);
-  }
-  const auto path_in = [](const ModelSet& set, const std::string& name) {
-    const auto at = set.files.find(name);
-    return at == set.files.end() ? std::string() : at->second.string();
-  };
-  for (const std::string& name : names) {
-    const std::string b = path_in(base, name), h = path_in(head, name);
-    if ((!b.empty() && is_model(b)) || (!h.empty() && is_model(h))) {
-      compare_model(job, name, b, h, report.comparison);
-    } else {
-      report.notes.push_back(fmt::format("{} is left out: it is named as a model and is none", printable(name)));
-    }
-  }
-}
-
 int run_diff(const DiffArguments& o) {
   const auto request = to_request(o, Batches::Several);
   if (!request) return kBadUsage;
-  const auto thresholds = thresholds_of(o);
-  if (!thresholds) return kBadUsage;
+  Diagnostics usage;
+  const auto thresholds = parse_threshold_lists(o.fail_on, usage);
+  if (!thresholds) return fail(kBadUsage, usage.all().front().message);
   int code = kFine;
   auto devices = devices_of(o, *request, code);
   if (!devices) return code;
-  auto prices = prices_of(o, *devices);
-  if (!prices) return kBadUsage;
-  if (const std::string wrong = unheld(*thresholds, *prices, *devices); !wrong.empty()) return fail(kBadUsage, wrong);
+  auto prices = parse_prices(o.price, *devices, usage);
+  if (!prices || !can_be_held(*thresholds, *prices, *devices, usage))
+    return fail(kBadUsage, usage.all().front().message);
   auto destinations = destinations_of(o, code);
   if (!destinations) return code;
   std::optional<std::vector<Acknowledgement>> meant(std::in_place);
@@ -219,22 +82,21 @@ int run_diff(const DiffArguments& o) {
   print(base_diags);
   print(head_diags);
   if (!base || !head) return kBadInput;
-  if (base->folder != head->folder) {
-    return fail(kBadUsage, fmt::format("{} is a folder and {} is a file: two of a kind are compared",
-                                       base->folder ? o.base : o.head, base->folder ? o.head : o.base));
-  }
+  if (const Status same = of_a_kind(*base, *head, usage); !same) return fail(kBadUsage, usage.all().front().message);
   if (o.base == "-" && o.head == "-") return fail(kBadUsage, "standard input can be one of the two only");
   auto predictor = find_predictor(*request, diags);
   print(diags);
   if (!predictor) return kBadInput;
-  DiffJob job{o, *request, std::move(*devices), std::move(*predictor), make_whitebox(request->opaque), *prices, {}};
+  const auto whitebox = make_whitebox(request->opaque);
+  std::set<std::string> said;  // warnings
+  const auto tell = [&](const Diagnostics& messages, Told what) {
+    if (what == Told::Failure) return print(messages);
+    if (!o.quiet) print_new_warnings(messages, said);
+  };
+  const DiffJob job{*request, to_batches(o), *devices, **predictor, *whitebox, *prices, tell};
   DiffReport report{.top = o.top};
-  report.comparison.base = printable(o.base);
-  report.comparison.head = printable(o.head);
-  report.comparison.root = printable(head->root);
-  compare_sets(job, *base, *head, report);
-  if (report.comparison.models.empty())
-    return fail(kBadInput, fmt::format("neither {} nor {} has a model", o.base, o.head));
+  Diagnostics of_sets;
+  if (!compare_sets(job, *base, *head, report, of_sets)) return fail(kBadInput, of_sets.all().front().message);
   report.findings = findings(report.comparison, *thresholds);
   for (const std::string& place : acknowledge(report.findings, *meant))
     report.notes.push_back(fmt::format("{} acknowledges what did not happen", printable(place)));

@@ -22,7 +22,7 @@ struct Estimates {
 };
 
 /// Devices by name; a name that is not known is reported once per label's line.
-Result<std::map<std::string, Device>> devices_of(const Dataset& dataset, const EvalArguments& o, Diagnostics& diags) {
+Result<std::map<std::string, Device>> devices_of_labels(const Dataset& dataset, const EvalArguments& o, Diagnostics& diags) {
   std::map<std::string, Device> devices;
   for (const Label& l : dataset.labels) {
     if (devices.contains(l.device)) continue;
@@ -35,7 +35,7 @@ Result<std::map<std::string, Device>> devices_of(const Dataset& dataset, const E
 
 Result<Estimates> estimate(const Predictor& predictor, const Dataset& dataset, const EvalArguments& o,
                            Diagnostics& diags) {
-  const auto devices = devices_of(dataset, o, diags);
+  const auto devices = devices_of_labels(dataset, o, diags);
   if (!devices) return Failure{};
   Estimates all{.of = std::vector<Estimate>(dataset.labels.size())};
   std::vector<std::string> failures(dataset.labels.size());

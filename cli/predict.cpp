@@ -8,9 +8,7 @@
 #include "features/schema.h"
 #include "ir/dot.h"
 #include "ir/text/printer.h"
-#include "pipeline/alternatives.h"
-#include "pipeline/dynamic_dims.h"
-#include "pipeline/largest_batch.h"
+#include "pipeline/reports.h"
 #include "whitebox/price/roofline.h"
 #include "whitebox/whitebox.h"
 
@@ -150,23 +148,16 @@ bool tells_alternatives(const Job& job) {
 
 /// A model at one batch: its reports, or none where the text of its graph was written.
 Result<std::vector<Report>> predict_batch(Job& job, ModelFile& file, const Request& request, Diagnostics& diags) {
+  if (job.emit.of_reports) {
+    const auto alternatives = tells_alternatives(job) ? Alternatives::Told : Alternatives::Untold;
+    return full_reports(file, job.devices, *job.predictor, request, alternatives, diags);
+  }
   const auto graph = file.at(request, diags);
   if (!graph) return Failure{};
-  if (!job.emit.of_reports) {
-    const auto text = job.emit.of_graph({job.o, request, *graph, job.devices, diags});
-    if (!text) return Failure{};
-    job.out.write(*text);
-    return std::vector<Report>{};
-  }
-  auto reports = predict(*graph, job.devices, *job.predictor, request, diags);
-  if (!reports) return Failure{};
-  add_dynamic_dims(*reports, *graph, file, *job.predictor, request);
-  add_largest_batches(*reports, file, request);
-  if (tells_alternatives(job)) {
-    add_alternatives(*reports, file, *job.predictor, request);
-    add_runtimes(*reports, file, *job.predictor, request);
-  }
-  return reports;
+  const auto text = job.emit.of_graph({job.o, request, *graph, job.devices, diags});
+  if (!text) return Failure{};
+  job.out.write(*text);
+  return std::vector<Report>{};
 }
 
 /// A model at every batch: its reports by device, then batch, go to `reports`. False: something could not be predicted,

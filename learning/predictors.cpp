@@ -9,8 +9,7 @@
 #include "learning/default_weights.h"
 #include "learning/pmgns_predictor.h"
 #include "learning/pmgns_training.h"
-#include "pipeline/dynamic_dims.h"
-#include "pipeline/largest_batch.h"
+#include "pipeline/reports.h"
 
 namespace perfc {
 namespace {
@@ -83,15 +82,9 @@ Result<std::vector<Report>> predict(const Request& request, Diagnostics& diags) 
   if (!devices) return Failure{};
   auto file = ModelFile::open(request, diags);
   if (!file) return Failure{};
-  const auto graph = file->at(request, diags);
-  if (!graph) return Failure{};
   const auto predictor = find_predictor(request, diags);
   if (!predictor) return Failure{};
-  auto reports = predict(*graph, *devices, **predictor, request, diags);
-  if (!reports) return Failure{};
-  add_dynamic_dims(*reports, *graph, *file, **predictor, request);
-  add_largest_batches(*reports, *file, request);
-  return reports;
+  return full_reports(*file, *devices, **predictor, request, Alternatives::Untold, diags);
 }
 
 Result<std::unique_ptr<Predictor>> find_predictor(const Request& request, Diagnostics& diags) {

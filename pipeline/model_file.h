@@ -12,6 +12,8 @@ class ModelFile {
  public:
   /// Opens the request's model.
   static Result<ModelFile> open(const Request&, Diagnostics&);
+  /// One that is open; diagnostics call it by its name.
+  explicit ModelFile(Source source) : name_(source.name()), source_(std::move(source)) {}
 
   /// The graph that predictors see (`load_graph`), at the request's batch and in its execution mode. Requests differ in
   /// these and in the dims that they bind; what they say of other shapes stays what it was at `open`. A file that fixes
@@ -19,7 +21,7 @@ class ModelFile {
   Result<Graph> at(const Request&, Diagnostics&);
 
  private:
-  ModelFile(Source source, std::string name) : source_(std::move(source)), name_(std::move(name)) {}
+  ModelFile(Source source, std::string name) : name_(std::move(name)), source_(std::move(source)) {}
   Result<Graph> import(std::int64_t open_batch, const ImportOptions&, Diagnostics&);
 
   struct Imported {
@@ -28,8 +30,8 @@ class ModelFile {
     Graph graph;
     Diagnostics messages;
   };
-  Source source_;
   std::string name_;  ///< in diagnostics
+  Source source_;
   std::optional<Imported> imported_;
   bool fixes_shapes_ = false;  ///< two open batches made equal inputs
 };

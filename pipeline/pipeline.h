@@ -3,6 +3,7 @@
 /// Which predictor a request names, and a request from end to end: learning/predictors.h.
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -134,7 +135,7 @@ Result<std::vector<Report>> predict(const Graph&, const std::vector<Device>&, co
 
 /// The report as JSON, schema perfc.report/1 (docs/json.md). `top`: how many hot
 /// operators to list. Same reports, same bytes.
-std::string to_json(const std::vector<Report>&, std::size_t top);
+std::string to_json(std::span<const Report>, std::size_t top);
 
 enum class Colour { No, Yes };
 /// The report for people. Several reports make a comparison table first.

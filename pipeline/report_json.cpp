@@ -91,7 +91,7 @@ Json dynamic_json(const Report& r) {
 
 }  // namespace
 
-std::string to_json(const std::vector<Report>& reports, std::size_t top) {
+std::string to_json(std::span<const Report> reports, std::size_t top) {
   Json predictions = Json::array();
   for (const Report& r : reports) {
     const Prediction& p = r.prediction;

@@ -11,7 +11,7 @@ import re
 import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]')
-MODULE = re.compile(r"^perfc_module\((\w+)([^)]*)\)", re.M)
+MODULE = re.compile(r"^perfc_(?:module|extension)\((\w+)([^)]*)\)", re.M)
 KEYWORDS = {"DEPS", "LIBS", "PROGRAM_SOURCES"}
 # May be included by everyone: Result, Diagnostics, SourceLoc.
 COMMON = "ir/support/"

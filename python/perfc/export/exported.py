@@ -16,22 +16,32 @@ def export_archive(module: torch.nn.Module, inputs, path: str) -> dict:
 
     Returns {"nodes", "parameters"}: how many of each the program has.
     """
-    try:
-        with torch.no_grad():
-            program = torch.export.export(module.eval(), tuple(inputs))
-    except Exception as error:
-        raise blame("torch.export cannot export the module; without --format pt2 it is traced", error) from None
+    made = program(module, inputs)
     with tempfile.TemporaryDirectory() as folder:
         complete = pathlib.Path(folder) / "model.pt2"
-        torch.export.save(program, complete)
+        torch.export.save(made, complete)
         strip(complete, path)
-    return {"nodes": len(program.graph.nodes), "parameters": len(program.state_dict)}
+    return {"nodes": len(made.graph.nodes), "parameters": len(made.state_dict)}
+
+
+def program(module: torch.nn.Module, inputs) -> torch.export.ExportedProgram:
+    """What torch.export makes of a module."""
+    try:
+        with torch.no_grad():
+            return torch.export.export(module.eval(), tuple(inputs))
+    except Exception as error:
+        raise blame("torch.export cannot export the module; without --format pt2 it is traced", error) from None
 
 
 def strip(source: pathlib.Path, target: str) -> None:
-    """Copies an archive but for the bytes of tensors: what configures them is JSON and stays."""
-    with zipfile.ZipFile(source) as whole, files.writing(target, "wb") as out, zipfile.ZipFile(
-            out, "w", zipfile.ZIP_DEFLATED) as slim:
+    """Copies an archive but for the bytes of tensors."""
+    with files.writing(target, "wb") as out:
+        copy_configuration(source, out)
+
+
+def copy_configuration(source, target) -> None:
+    """The same from file or file object to file object: what configures tensors is JSON and stays."""
+    with zipfile.ZipFile(source) as whole, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as slim:
         for name in whole.namelist():
             inside = name.partition("/")[2]
             if inside.startswith("data/") and not inside.endswith(".json"):

@@ -9,12 +9,12 @@
 #include <fstream>
 #include <iterator>
 
-#include "cli/model_set.h"
+#include "compare/model_set.h"
 #include "ir/support/text.h"
 
 extern char** environ;
 
-namespace perfc::cli {
+namespace perfc {
 namespace {
 
 namespace fs = std::filesystem;
@@ -129,4 +129,4 @@ Result<ModelSet> git_model_set(const std::string& revision, const std::string& p
   return set;
 }
 
-}  // namespace perfc::cli
+}  // namespace perfc

@@ -1,8 +1,8 @@
-#include "cli/versions.h"
+#include "compare/versions.h"
 
 #include "pipeline/largest_batch.h"
 
-namespace perfc::cli {
+namespace perfc {
 
 Result<Version> predict_version(ModelFile& file, const Request& request, const std::vector<Device>& devices,
                                 const Predictor& predictor, Diagnostics& diags) {
@@ -16,4 +16,4 @@ Result<Version> predict_version(ModelFile& file, const Request& request, const s
   return out;
 }
 
-}  // namespace perfc::cli
+}  // namespace perfc

@@ -8,7 +8,7 @@
 
 #include "ir/support/diagnostics.h"
 
-namespace perfc::cli {
+namespace perfc {
 
 /// A folder of our own below the system's for temporary files, removed at the end.
 class TemporaryFolder {
@@ -28,6 +28,7 @@ class TemporaryFolder {
 };
 
 struct ModelSet {
+  std::string given;  ///< what was asked for
   /// What can be opened, by path relative to the folder, or the file alone by the path it was given as. Of a folder all
   /// files with a model format's extension are here; `is_model` says which are models by their first bytes.
   std::map<std::string, std::filesystem::path> files;
@@ -46,4 +47,4 @@ bool named_as_model(const std::string& file_name);
 /// Files as of a revision, below `into`.
 Result<ModelSet> git_model_set(const std::string& revision, const std::string& path, Diagnostics&);
 
-}  // namespace perfc::cli
+}  // namespace perfc

@@ -1,4 +1,4 @@
-#include "cli/model_set.h"
+#include "compare/model_set.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "frontends/frontend.h"
 #include "ir/support/text.h"
 
-namespace perfc::cli {
+namespace perfc {
 namespace {
 
 namespace fs = std::filesystem;
@@ -19,7 +19,7 @@ constexpr std::string_view kGit = "git:";
 constexpr std::size_t kMostFiles = 10000;  ///< of a folder, with a model's extension
 
 Result<ModelSet> folder_set(const std::string& given, Diagnostics& diags) {
-  ModelSet out{.folder = true, .root = given};
+  ModelSet out{.given = given, .folder = true, .root = given};
   std::error_code error;
   fs::recursive_directory_iterator it(given, fs::directory_options::skip_permission_denied, error), end;
   for (; !error && it != end; it.increment(error)) {
@@ -79,14 +79,16 @@ Result<ModelSet> open_model_set(const std::string& given, Diagnostics& diags) {
     if (colon == std::string::npos || colon == kGit.size()) {
       return diags.error("a revision and a path were expected, as in git:main:models/net.onnx");
     }
-    return git_model_set(given.substr(kGit.size(), colon - kGit.size()), given.substr(colon + 1), diags);
+    auto set = git_model_set(given.substr(kGit.size(), colon - kGit.size()), given.substr(colon + 1), diags);
+    if (set) set->given = given;
+    return set;
   }
   const bool saved_model = fs::exists(fs::path(given) / "saved_model.pb", ignored) ||
                            fs::exists(fs::path(given) / "saved_model.pbtxt", ignored);
   if (fs::is_directory(given, ignored) && !saved_model) return folder_set(given, diags);
-  ModelSet out;
+  ModelSet out{.given = given};
   out.files[given] = given;
   return out;
 }
 
-}  // namespace perfc::cli
+}  // namespace perfc

@@ -3,9 +3,9 @@
 #include "compare/comparison.h"
 #include "pipeline/model_file.h"
 
-namespace perfc::cli {
+namespace perfc {
 
 /// The file at the request's batch, with the largest batch of each device.
 Result<Version> predict_version(ModelFile&, const Request&, const std::vector<Device>&, const Predictor&, Diagnostics&);
 
-}  // namespace perfc::cli
+}  // namespace perfc

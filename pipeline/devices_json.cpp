@@ -1,0 +1,89 @@
+#include "pipeline/devices_json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace perfc {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json entry_json(const Host& h) {
+  Json eager = Json::object();
+  for (std::size_t c = 0; c < kHostCallNames.size(); ++c) eager[kHostCallNames[c]] = h.eager_us[c];
+  return {{"name", h.name},
+          {"title", h.title},
+          {"framework", h.framework},
+          {"eager_us", std::move(eager)},
+          {"compiled_us", h.compiled_us},
+          {"interval", h.interval},
+          {"source", h.source}};
+}
+
+Json entry_json(const Stack& s) {
+  return {{"name", s.name},
+          {"title", s.title},
+          {"framework", s.framework},
+          {"cuda", s.cuda},
+          {"context_mib", s.context_mib},
+          {"context_kib_per_thread", s.context_kib_per_thread},
+          {"convolution_mib", s.convolution_mib},
+          {"product_workspace_mib", s.product_workspace_mib},
+          {"interval", s.interval},
+          {"source", s.source}};
+}
+
+Json entry_json(const Device& d) {
+  Json mig = Json::array();
+  for (const MigProfile& p : d.mig) {
+    mig.push_back({{"name", p.name},
+                   {"compute_slices", p.compute_slices},
+                   {"memory_slices", p.memory_slices},
+                   {"sms", p.sms},
+                   {"memory_mib", p.memory_mib},
+                   {"max_instances", p.max_instances}});
+  }
+  return {{"name", d.name},
+          {"title", d.title},
+          {"aliases", d.aliases},
+          {"kind", d.kind},
+          {"architecture", d.architecture},
+          {"memory_type", d.memory_type},
+          {"vector_tflops", d.vector_tflops},
+          {"matrix_tflops", d.matrix_tflops},
+          {"bandwidth_gb_s", d.bandwidth_gb_s},
+          {"l2_mib", d.l2_mib},
+          {"sms", d.sms},
+          {"boost_clock_mhz", d.boost_clock_mhz},
+          {"exponentials", d.exponentials},
+          {"memory_mib", d.memory_mib},
+          {"tdp_w", d.tdp_w},
+          {"idle_w", d.idle_w},
+          {"launch_us", d.launch_us},
+          {"host", entry_json(d.host)},
+          {"stack", entry_json(d.stack)},
+          {"efficiency", d.efficiency},
+          {"busy_power", d.busy_power},
+          {"memory_power", d.memory_power},
+          {"product_half_depth", d.product_half_depth},
+          {"product_overlap", d.product_overlap},
+          {"interval", d.interval},
+          {"calibrated_labels", d.calibrated_labels},
+          {"mig", std::move(mig)}};
+}
+
+template <class Entry>
+std::string list_json(const std::string& kind, const std::vector<Entry>& entries) {
+  Json list = Json::array();
+  for (const Entry& e : entries) list.push_back(entry_json(e));
+  Json document{{"schema", "perfc." + kind + "/1"}};
+  document[kind] = std::move(list);
+  return document.dump(2) + "\n";
+}
+
+}  // namespace
+
+std::string devices_json(const std::vector<Device>& devices) { return list_json("devices", devices); }
+std::string hosts_json(const std::vector<Host>& hosts) { return list_json("hosts", hosts); }
+std::string stacks_json(const std::vector<Stack>& stacks) { return list_json("stacks", stacks); }
+
+}  // namespace perfc

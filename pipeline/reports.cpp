@@ -1,0 +1,25 @@
+#include "pipeline/reports.h"
+
+#include "pipeline/alternatives.h"
+#include "pipeline/dynamic_dims.h"
+#include "pipeline/largest_batch.h"
+
+namespace perfc {
+
+Result<std::vector<Report>> full_reports(ModelFile& file, const std::vector<Device>& devices,
+                                         const Predictor& predictor, const Request& request, Alternatives alternatives,
+                                         Diagnostics& diags) {
+  const auto graph = file.at(request, diags);
+  if (!graph) return Failure{};
+  auto reports = predict(*graph, devices, predictor, request, diags);
+  if (!reports) return Failure{};
+  add_dynamic_dims(*reports, *graph, file, predictor, request);
+  add_largest_batches(*reports, file, request);
+  if (alternatives == Alternatives::Told) {
+    add_alternatives(*reports, file, predictor, request);
+    add_runtimes(*reports, file, predictor, request);
+  }
+  return reports;
+}
+
+}  // namespace perfc

@@ -1,0 +1,15 @@
+#pragma once
+/// All that is told of a model at one batch.
+#include "pipeline/model_file.h"
+
+namespace perfc {
+
+/// Whether reports say how else the model could be run (pipeline/alternatives.h), which takes further predictions.
+enum class Alternatives { Untold, Told };
+
+/// `predict` of the file at the request's batch, with what is known of dims that data decides, of the largest batch
+/// where the device's memory does not hold the run, and of alternatives.
+Result<std::vector<Report>> full_reports(ModelFile&, const std::vector<Device>&, const Predictor&, const Request&,
+                                         Alternatives, Diagnostics&);
+
+}  // namespace perfc
