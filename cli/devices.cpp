@@ -50,6 +50,9 @@ Json to_json(const Device& d) {
                    {"sms", p.sms},
                    {"memory_mib", p.memory_mib},
                    {"max_instances", p.max_instances}});
+    if (p.size > 0) mig.back().update({{"starts", p.starts}, {"size", p.size}});
+    if (p.ofa > 0) mig.back()["ofa"] = p.ofa;
+    if (p.graphics) mig.back()["graphics"] = true;
   }
   return {{"name", d.name},
           {"title", d.title},
@@ -180,8 +183,8 @@ int run_devices(const DevicesArguments& o) {
       out->write(fmt::format("{}  {:.0f} MiB free of {:.0f}, MIG {}{}\n", g.device.name, g.free_mib,
                              g.device.memory_mib, g.mig_mode.empty() ? "N/A" : g.mig_mode,
                              g.in_table ? "" : "  (rates estimated)"));
-      for (const MigProfile& p : g.instances)
-        out->write(fmt::format("  instance {}  {:.0f} MiB\n", p.name, p.memory_mib));
+      for (const HostInstance& i : g.instances)
+        out->write(fmt::format("  instance {}  {:.0f} MiB\n", i.profile.name, i.profile.memory_mib));
     }
   } else {
     Request request;

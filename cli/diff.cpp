@@ -7,6 +7,7 @@
 #include "cli/acknowledged.h"
 #include "cli/cli.h"
 #include "cli/model_set.h"
+#include "cli/prices.h"
 #include "cli/versions.h"
 #include "compare/formats/format.h"
 #include "ir/support/csv.h"
@@ -20,28 +21,6 @@ struct DiffArguments : PredictOptions {
   std::size_t top = 10;
   bool quiet = false;
 };
-
-std::optional<Prices> prices_of(const DiffArguments& o, const std::vector<Device>& devices) {
-  Prices out;
-  for (const std::string& text : o.price) {
-    const std::size_t equals = text.rfind('=');
-    const auto per_h = equals == std::string::npos ? std::nullopt : parse_number(text.substr(equals + 1));
-    if (!per_h || !(*per_h > 0)) {
-      fail(kBadUsage, fmt::format("--price: '{}' is not DEVICE=PRICE with a positive price per hour", text));
-      return std::nullopt;
-    }
-    Diagnostics unsaid;
-    const std::string given = text.substr(0, equals);
-    const auto known = DeviceTable::builtin().find(given, unsaid);  // by alias too
-    const std::string device = known ? known->name : given;
-    if (std::ranges::find(devices, device, &Device::name) == devices.end()) {
-      fail(kBadUsage, fmt::format("--price: '{}' is none of the devices that are predicted for", given));
-      return std::nullopt;
-    }
-    out[device] = *per_h;
-  }
-  return out;
-}
 
 std::optional<std::vector<Threshold>> thresholds_of(const DiffArguments& o) {
   std::vector<Threshold> out;
@@ -205,7 +184,7 @@ int run_diff(const DiffArguments& o) {
   int code = kFine;
   auto devices = devices_of(o, *request, code);
   if (!devices) return code;
-  auto prices = prices_of(o, *devices);
+  auto prices = prices_of(o.price, *devices);
   if (!prices) return kBadUsage;
   if (const std::string wrong = unheld(*thresholds, *prices, *devices); !wrong.empty()) return fail(kBadUsage, wrong);
   auto destinations = destinations_of(o, code);

@@ -173,7 +173,7 @@ TEST(NvidiaSmi, KnownProductTakesTheTableRowAndItsOwnMemory) {
   EXPECT_EQ(host.free_mib, 40000);
   EXPECT_EQ(host.mig_mode, "Enabled");
   ASSERT_EQ(host.instances.size(), 1u);
-  EXPECT_EQ(host.instances[0].name, "2g.10gb");
+  EXPECT_EQ(host.instances[0].profile.name, "2g.10gb");
 }
 
 TEST(NvidiaSmi, SaysWhatIsWrongAndWhere) {
