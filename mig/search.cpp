@@ -144,7 +144,7 @@ bool PackSearch::seen(State& s, std::size_t depth) {
 }
 
 /// Power that the slice's work takes more with `model` in it; `fits`: whether all of them still keep their limits.
-double PackSearch::share_work_w(const State&, const TakenSlice& slice, std::size_t model, bool& fits) const {
+double PackSearch::share_work_w(const TakenSlice& slice, std::size_t model, bool& fits) const {
   const std::size_t p = slice.profile, clients = slice.models.size() + 1;
   fits = static_cast<int>(clients) <= problem_.clients[p] && problem_.models[model].demand.replicas <= 1 &&
          std::isfinite(covers_[model].least[p].utilisation);
@@ -193,7 +193,7 @@ bool PackSearch::descend(State& s, std::size_t depth) {
   if (problem_.share) {
     for (std::size_t i = 0; i < s.open.size(); ++i) {
       bool fits = false;
-      const double more = share_work_w(s, s.open[i], model, fits);
+      const double more = share_work_w(s.open[i], model, fits);
       if (!fits) continue;
       s.open[i].models.push_back(model);
       s.work_w += more;

@@ -70,7 +70,7 @@ class PackSearch {
   bool leaf(State&);
   bool hopeless(const State&, std::size_t depth) const;
   bool seen(State&, std::size_t depth);
-  double share_work_w(const State&, const TakenSlice&, std::size_t model, bool& fits) const;
+  double share_work_w(const TakenSlice&, std::size_t model, bool& fits) const;
   Answer run(State&, Taken& out, std::uint64_t& steps);
   bool quick(int gpus, bool watts, Taken& out) const;
   Taken taken(const std::vector<const Cover*>&) const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/pack/workload.h"
 #include "cli/prices.h"
@@ -54,20 +55,25 @@ struct FitPlace {
   double share = 1;
 };
 
-std::vector<FitPlace> places_of(const std::vector<Device>& devices) {
+/// What a slice takes of its GPU: of the compute or of the memory slices, whichever is more.
+double share_of(const MigProfile& profile, const Device& whole) {
+  int full = 1;
+  for (const MigProfile& p : whole.mig) full = std::max(full, p.compute_slices);
+  return std::max(static_cast<double>(profile.compute_slices) / full, profile.memory_slices / 8.0);
+}
+
+std::vector<FitPlace> places_of(const std::vector<Device>& devices, const std::string& device_file) {
   std::vector<FitPlace> out;
   for (const Device& d : devices) {
     out.push_back({d, 1});
     if (!d.parent.empty()) {  // a slice that was asked for by name
       Diagnostics unsaid;
-      if (const auto whole = DeviceTable::builtin().find(d.parent, unsaid); whole && whole->sms > 0)
-        out.back().share = static_cast<double>(d.sms) / whole->sms;
+      const auto whole = find_devices({.devices = {d.parent}, .device_file = device_file}, unsaid);
+      const auto p = std::ranges::find(whole->front().mig, d.mig_profile, &MigProfile::name);
+      out.back().share = share_of(*p, whole->front());
     }
-    int full = 1;
-    for (const MigProfile& p : d.mig) full = std::max(full, p.compute_slices);
     for (std::size_t p = 0; p < d.mig.size(); ++p) {
-      const double share = std::max(static_cast<double>(d.mig[p].compute_slices) / full, d.mig[p].memory_slices / 8.0);
-      if (!is_variant(d, p)) out.push_back({slice(d, d.mig[p]), share});
+      if (!is_variant(d, p)) out.push_back({slice(d, d.mig[p]), share_of(d.mig[p], d)});
     }
   }
   return out;
@@ -81,15 +87,16 @@ FitOption option_of(const Report& r, const FitPlace& place, const FitArguments& 
   f.missed = missed_limit(f.demand, f.on, f.memory_mib, o.limits);
   f.missed_by = missed_by(f.demand, f.on, f.memory_mib, o.limits);
   f.capacity_per_s = capacity_per_s(f.demand, f.on, 1, o.limits);
-  f.energy_j = r.energy_j_per_sample();
   if (!f.missed.empty()) return f;
   const double slices = f.demand.rate_per_s > 0 ? std::ceil(f.demand.rate_per_s / f.capacity_per_s * (1 - 1e-9)) : 1;
   f.slices = static_cast<int>(std::clamp<double>(slices, 1, kMostSlices));
   const double rate = f.demand.rate_per_s > 0 ? f.demand.rate_per_s / f.slices : f.capacity_per_s;
   f.utilisation = utilisation_at(rate, f.demand, f.on, 1, o.limits);
+  f.energy_j = r.prediction.energy_j * f.utilisation / (rate * f.on.batch_ms / 1e3);  // of batches as full as they get
   f.latency_ms = request_ms(rate, f.utilisation, f.demand, f.on, 1, o.limits);
-  if (const auto price = prices.find(place.device.whole()); price != prices.end()) {
-    const double per_h = price->second * place.share * f.slices;
+  const auto own = prices.find(place.device.name), whole = prices.find(place.device.whole());
+  if (own != prices.end() || whole != prices.end()) {
+    const double per_h = (own != prices.end() ? own->second : whole->second * place.share) * f.slices;
     if (f.demand.rate_per_s > 0) f.price_per_h = per_h;
     f.price_per_million = per_h / (rate * f.slices * 3600) * 1e6;
   }
@@ -178,13 +185,21 @@ int run_fit(FitArguments o) {
   int code = kFine;
   auto devices = devices_of(o, *request, code);
   if (!devices) return code;
-  const auto prices = prices_of(o.price, *devices);
+  std::set<std::string> seen;  // a host may have several of one kind
+  std::erase_if(*devices, [&](const Device& d) { return !seen.insert(d.name).second; });
+  std::vector<Device> priced = *devices;  // and the GPUs whose slices were asked for
+  for (const Device& d : *devices) {
+    if (d.parent.empty()) continue;
+    priced.push_back(d);
+    priced.back().name = d.parent;
+  }
+  const auto prices = prices_of(o.price, priced);
   if (!prices) return kBadUsage;
   if (o.by == "price")  // only what has a price can be ranked by it
-    std::erase_if(*devices, [&](const Device& d) { return !prices->count(d.whole()); });
+    std::erase_if(*devices, [&](const Device& d) { return !prices->count(d.name) && !prices->count(d.whole()); });
   auto out = Output::open(o.output);
   if (!out) return kBadInput;
-  const std::vector<FitPlace> places = places_of(*devices);
+  const std::vector<FitPlace> places = places_of(*devices, o.device_file);
   const Style style{colour_for(*out)};
   nlohmann::ordered_json json{{"schema", "perfc.fit/1"}, {"by", o.by}, {"models", nlohmann::ordered_json::array()}};
   bool all_fit = true;
@@ -219,7 +234,8 @@ Command fit_command() {
       .must_be(Positive{});
   c.option("--by", o->by, "Rank by price, energy (per request) or latency [price where there are prices, else energy]")
       .must_be(OneOf{{"price", "energy", "latency"}});
-  c.option("--price", o->price, "DEVICE=PRICE per hour; a slice costs its share (repeatable)");
+  c.option("--price", o->price,
+           "DEVICE=PRICE per hour; a slice costs its share, unless it has a price of its own (repeatable)");
   c.option("--top", o->top, "Rows of each model [10]");
   c.option("--json", o->json, "All places, as JSON (docs/pack.md)");
   c.option("-o,--output", o->output, "Write to a file instead of standard output");

@@ -130,7 +130,8 @@ std::string why_unservable(const PackPlan& plan, std::size_t model) {
 }
 
 int explain(const PackPlan& plan) {
-  const std::string gpus = plan.problem.gpus ? fmt::format("{} GPUs", *plan.problem.gpus) : "any number of GPUs";
+  const int most = plan.problem.gpus.value_or(kMostPackGpus);
+  const std::string gpus = fmt::format("{} GPU{}", most, most == 1 ? "" : "s");
   switch (plan.packing.outcome) {
     case Packing::Outcome::Unservable: {  // tell all of them
       std::vector<std::string> all;
@@ -147,7 +148,7 @@ int explain(const PackPlan& plan) {
       return kBudgetExceeded;
     }
     case Packing::Outcome::TooFew:
-      return fail(kBudgetExceeded, fmt::format("{} of {} do not hold the models: at least {:.0f} are needed (proven)",
+      return fail(kBudgetExceeded, fmt::format("{} of {} cannot hold the models: at least {:.0f} are needed (proven)",
                                                gpus, plan.device.name, plan.packing.bound));
     default:
       return fail(
@@ -158,10 +159,8 @@ int explain(const PackPlan& plan) {
   }
 }
 
-std::optional<PackGoal> goal_of(const PackArguments& o) {
-  const std::vector<std::string> names{"gpus", "energy", "throughput"};
-  const auto at = std::ranges::find(names, o.objective);
-  return static_cast<PackGoal>(at - names.begin());  // the command line has checked it
+PackGoal goal_of(const PackArguments& o) {
+  return o.objective == "energy" ? PackGoal::Energy : o.objective == "gpus" ? PackGoal::Gpus : PackGoal::Throughput;
 }
 
 int write(const PackPlan& plan, const PackArguments& o, Output& out) {
@@ -251,7 +250,7 @@ int run_pack(const PackArguments& o) {
     problem.gpus = std::min(problem.gpus.value_or(kMostPackGpus), static_cast<int>(plan.host->index.size()));
   problem.idle_w = plan.device.idle_w;
   problem.limits = plan.slices.limits;
-  problem.goal = *goal_of(o);
+  problem.goal = goal_of(o);
   problem.share = o.mps;
   problem.effort = o.effort;
   int full = 1;

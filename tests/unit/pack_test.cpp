@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -524,11 +524,11 @@ TEST(Pack, FiftyModelsOnSixteenGpusInTwoSeconds) {
     }
     c.problem.goal = goal;
     c.problem.gpus = 16;
-    const auto began = std::chrono::steady_clock::now();
+    // By the processor's time, for the machine has other work: less than 2 s, where steps of a search are what takes it.
+    const std::clock_t began = std::clock();
     const Packing plan = pack(c.problem);
-    const double s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    std::printf("%d: %zu GPUs, value %g, bound %g, gap %g, %.2f s\n", static_cast<int>(goal), plan.gpus, plan.value,
-                plan.bound, plan.gap(), s);
+    EXPECT_LT(static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC, 2);
+    EXPECT_LT(plan.gap(), 0.01);
     ASSERT_EQ(plan.outcome, Packing::Outcome::Found);
     expect_valid(c, plan);
   }
