@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
-#include "cli/yaml_file.h"
+#include "cli/yaml_predict.h"
 
 namespace perfc::cli {
 namespace {
@@ -18,59 +17,28 @@ constexpr Limit kLimits[] = {
     {"max_params", "params", [](const Report& r) { return r.features.params; }},
 };
 
-/// "N=4", or several of them. What an entry says replaces what the defaults say.
-bool read_list(const YAML::Node& node, std::vector<std::string>& out) {
-  out.clear();
-  if (node.IsScalar()) out.push_back(node.as<std::string>());
-  if (!node.IsSequence()) return node.IsScalar();
-  for (const YAML::Node& item : node) {
-    if (!item.IsScalar()) return false;
-    out.push_back(item.as<std::string>());
-  }
-  return true;
-}
-
 /// Reads one mapping into a budget; unknown keys and wrong values are errors
 /// with their line.
 bool read_entry(const YAML::Node& node, const std::string& file, Budget& b) {
   const auto complain = [&](const YAML::Node& at, const std::string& text) { return cli::complain(file, at, text); };
   if (!node.IsMap()) return complain(node, "a mapping with 'model' and limits was expected");
   b.line = node.Mark().line + 1;
-  std::map<std::string, std::string*> texts{{"model", &b.model},
-                                            {"device", &b.device},
-                                            {"batch", &b.predict.batch},
-                                            {"dtype", &b.predict.dtype},
-                                            {"mode", &b.predict.mode},
-                                            {"runtime", &b.predict.runtime},
-                                            {"layout", &b.predict.layout},
-                                            {"norms", &b.predict.norms},
-                                            {"opaque", &b.predict.opaque},
-                                            {"dynamic", &b.predict.dynamic},
-                                            {"mig_profile", &b.mig_profile},
-                                            {"host", &b.predict.host},
-                                            {"stack", &b.predict.stack},
-                                            {"task", &b.predict.task},
-                                            {"optimizer", &b.predict.optimizer},
-                                            {"baseline", &b.baseline},
-                                            {"fail_on", &b.fail_on},
-                                            {"predictor", &b.predict.predictor},
-                                            {"signature", &b.predict.signature}};
-  const std::map<std::string, std::vector<std::string>*> lists{{"dim", &b.predict.dims}, {"shape", &b.predict.shapes}};
+  PredictKeys keys(b.predict);
+  keys.texts.insert({{"model", &b.model},
+                     {"device", &b.device},
+                     {"mig_profile", &b.mig_profile},
+                     {"baseline", &b.baseline},
+                     {"fail_on", &b.fail_on}});
   bool good = true;
   for (const auto& item : node) {
     const auto key = item.first.as<std::string>();
     const YAML::Node& value = item.second;
-    if (const auto list = lists.find(key); list != lists.end()) {
-      if (!read_list(value, *list->second))
-        good = complain(value, fmt::format("'{}' must be a text or a list of texts", key));
+    if (const auto read = keys.read(key, value, file); read != PredictKeys::Read::Unknown) {
+      good = read == PredictKeys::Read::Good && good;
       continue;
     }
     if (!value.IsScalar()) {
       good = complain(value, fmt::format("'{}' must be a single value", key));
-      continue;
-    }
-    if (const auto t = texts.find(key); t != texts.end()) {
-      *t->second = value.as<std::string>();
       continue;
     }
     if (key == "fits") {
@@ -81,18 +49,15 @@ bool read_entry(const YAML::Node& node, const std::string& file, Budget& b) {
     const auto limit =
         std::find_if(std::begin(kLimits), std::end(kLimits), [&](const Limit& l) { return key == l.key; });
     if (limit == std::end(kLimits)) {
-      std::vector<std::string> known{"fits"};
-      for (const auto& [name, slot] : texts) known.push_back(name);
-      for (const auto& [name, slot] : lists) known.push_back(name);
+      std::vector<std::string> known = keys.names();
+      known.emplace_back("fits");
       for (const Limit& l : kLimits) known.emplace_back(l.key);
-      const std::string near = did_you_mean(key, known);
-      good = complain(item.first, fmt::format("unknown key '{}'{}", key,
-                                              near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
+      good = unknown_key(file, item.first, known);
       continue;
     }
     double number = 0;
-    if (!YAML::convert<double>::decode(value, number) || !std::isfinite(number) || number <= 0) {
-      good = complain(value, fmt::format("'{}' must be a positive number", key));
+    if (!read_positive(file, key, value, number)) {
+      good = false;
       continue;
     }
     b.limits[key] = number;

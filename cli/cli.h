@@ -25,6 +25,8 @@ Command import_command();
 Command opt_command();
 Command devices_command();
 Command mig_command();
+Command pack_command();
+Command fit_command();
 Command diff_command();
 Command baseline_command();
 Command ops_command();

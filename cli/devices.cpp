@@ -101,8 +101,8 @@ int run_devices(const DevicesArguments& o) {
       out->write(fmt::format("{}  {:.0f} MiB free of {:.0f}, MIG {}{}\n", g.device.name, g.free_mib,
                              g.device.memory_mib, g.mig_mode.empty() ? "N/A" : g.mig_mode,
                              g.in_table ? "" : "  (rates estimated)"));
-      for (const MigProfile& p : g.instances)
-        out->write(fmt::format("  instance {}  {:.0f} MiB\n", p.name, p.memory_mib));
+      for (const HostInstance& i : g.instances)
+        out->write(fmt::format("  instance {}  {:.0f} MiB\n", i.profile.name, i.profile.memory_mib));
     }
   } else {
     Request request;

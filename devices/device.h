@@ -40,6 +40,13 @@ struct MigProfile {
   int sms = 0;
   double memory_mib = 0;
   int max_instances = 0;
+
+  /// Where an instance may begin and how long it is, in the slots that `nvidia-smi mig -lgipp` counts in: {0,4}:4 is
+  /// starts 0 and 4, size 4. Instances of a GPU share no slot. Empty: not known, so that no partition can be planned.
+  std::vector<int> starts;
+  int size = 0;
+  int ofa = 0;            ///< optical flow accelerators: a GPU has one, which profiles with media extensions (+me) take
+  bool graphics = false;  ///< +gfx: graphics APIs run in it
 };
 
 struct Device {
@@ -122,13 +129,21 @@ inline bool is_amd(const Device& d) { return d.architecture.starts_with("cdna");
 /// The slice of a device that a MIG profile makes.
 Device slice(const Device&, const MigProfile&);
 
+/// A GPU instance that exists. Where on the GPU it lies does not stand in the XML.
+struct HostInstance {
+  MigProfile profile;           ///< with the memory that the driver says
+  int id = -1;                  ///< GPU instance ID; −1: not said
+  std::vector<int> compute;     ///< IDs of its compute instances
+  std::vector<std::string> processes;  ///< "4711 python3", which run in it
+};
+
 /// What `nvidia-smi -q -x` says of a host.
 struct HostGpu {
   Device device;  ///< table row if known, else built from the XML
   bool in_table = false;
   double free_mib = 0;
   std::string mig_mode;  ///< "Enabled", "Disabled", "N/A"
-  std::vector<MigProfile> instances;
+  std::vector<HostInstance> instances;
 };
 Result<std::vector<HostGpu>> read_nvidia_smi(std::string_view xml, const DeviceTable&, Diagnostics&);
 

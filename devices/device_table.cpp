@@ -64,6 +64,8 @@ void read_terms(Fields& f, Device& d, Diagnostics& diags) {
   f.number("product_overlap", d.product_overlap, 0, 1);
 }
 
+constexpr int kMigSlots = 32;  ///< of a GPU at most; today's have 4, 8 or 12
+
 MigProfile read_profile(const json::Element& json, const std::string& path, Diagnostics& diags) {
   MigProfile p;
   Fields f(json, path, diags);
@@ -75,6 +77,14 @@ MigProfile read_profile(const json::Element& json, const std::string& path, Diag
   f.integer("sms", p.sms, 1, 4096);
   f.number("memory_mib", p.memory_mib, 1, 1e8);
   f.integer("max_instances", p.max_instances, 1, 64);
+  f.integers("starts", p.starts, 0, kMigSlots - 1);
+  f.integer("size", p.size, 0, kMigSlots);
+  f.integer("ofa", p.ofa, 0, 1);
+  f.flag("graphics", p.graphics);
+  if (p.starts.empty() != (p.size == 0)) f.complain("starts", "and 'size' are given together, or neither");
+  for (const int start : p.starts) {
+    if (start + p.size > kMigSlots) f.complain("starts", fmt::format("{} + size is beyond {} slots", start, kMigSlots));
+  }
   f.finish();
   return p;
 }

@@ -2,6 +2,7 @@
 /// Fields of JSON objects in device and host files.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -44,6 +45,25 @@ class Fields {
     number(key, x, least, most);
     if (x != std::floor(x)) return complain(key, "must be a whole number");
     out = static_cast<int>(x);
+  }
+  void flag(const char* key, bool& out) {
+    if (const auto v = find(key); v && v->get(out)) complain(key, "must be true or false");
+  }
+  /// Whole numbers within [least, most], each once.
+  void integers(const char* key, std::vector<int>& out, std::int64_t least, std::int64_t most) {
+    if (const auto v = find(key)) {
+      const auto all = json::array(v);
+      if (!all) return complain(key, "must be a list of whole numbers");
+      out.clear();
+      for (const json::Element& e : *all) {
+        const auto number = json::integer(e);
+        if (!number || *number < least || *number > most)
+          return complain(key, fmt::format("must be a list of whole numbers from {} to {}", least, most));
+        if (std::find(out.begin(), out.end(), static_cast<int>(*number)) != out.end())
+          return complain(key, fmt::format("has {} twice", *number));
+        out.push_back(static_cast<int>(*number));
+      }
+    }
   }
   void texts(const char* key, std::vector<std::string>& out) {
     if (const auto v = find(key)) {

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <tuple>
 
 #include "devices/device.h"
 #include "ir/support/text.h"
@@ -31,6 +32,13 @@ std::optional<double> number(std::string_view s) {
   const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), v);
   if (error != std::errc{}) return std::nullopt;
   return v;
+}
+
+/// −1 for what is no whole number.
+int whole(std::string_view s) {
+  int v = 0;
+  const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), v);
+  return error == std::errc{} && v >= 0 ? v : -1;
 }
 
 /// Table row of a product name: "NVIDIA A100-SXM4-40GB" by title, older drivers
@@ -92,20 +100,52 @@ std::optional<Device> estimate(const DeviceTable& table, std::string_view produc
   return d;
 }
 
+/// The profile of an instance with this memory, these SMs and optical flow accelerators; null: the device has none.
+const MigProfile* profile_of(const Device& device, double memory_mib, std::optional<double> sms, double ofa) {
+  const MigProfile* best = nullptr;
+  const auto distance = [&](const MigProfile& p) {
+    return std::tuple(sms && p.sms != static_cast<int>(*sms), std::abs(p.memory_mib - memory_mib), p.ofa != ofa);
+  };
+  for (const MigProfile& p : device.mig) {
+    if (!best || distance(p) < distance(*best)) best = &p;
+  }
+  return best;
+}
+
 void read_instances(const Element* gpu, HostGpu& out) {
+  struct Found {
+    int id = -1;
+    double memory_mib = 0, ofa = 0;
+    std::optional<double> sms;
+    std::vector<int> compute;
+  };
+  std::vector<Found> found;  // GPU instances, from the compute instances that are listed
   const Element* devices = gpu->FirstChildElement("mig_devices");
   for (const Element* m = devices ? devices->FirstChildElement("mig_device") : nullptr; m;
        m = m->NextSiblingElement("mig_device")) {
-    const double total = number(text(m, {"fb_memory_usage", "total"})).value_or(0);
-    const auto sms = number(text(m, {"device_attributes", "shared", "multiprocessor_count"}));
-    const MigProfile* best = nullptr;
-    for (const MigProfile& p : out.device.mig) {
-      if (sms && p.sms != static_cast<int>(*sms)) continue;
-      if (!best || std::abs(p.memory_mib - total) < std::abs(best->memory_mib - total)) best = &p;
+    const int id = whole(text(m, {"gpu_instance_id"})), compute = whole(text(m, {"compute_instance_id"}));
+    auto at = std::find_if(found.begin(), found.end(), [&](const Found& f) { return id >= 0 && f.id == id; });
+    if (at == found.end()) at = found.insert(found.end(), Found{.id = id});
+    at->memory_mib = number(text(m, {"fb_memory_usage", "total"})).value_or(0);
+    at->ofa = number(text(m, {"device_attributes", "shared", "ofa_count"})).value_or(0);
+    if (const auto sms = number(text(m, {"device_attributes", "shared", "multiprocessor_count"})))
+      at->sms = at->sms.value_or(0) + *sms;
+    if (compute >= 0) at->compute.push_back(compute);
+  }
+  for (Found& f : found) {
+    const MigProfile* profile = profile_of(out.device, f.memory_mib, f.sms, f.ofa);
+    if (!profile) continue;
+    out.instances.push_back({.profile = *profile, .id = f.id, .compute = std::move(f.compute)});
+    if (f.memory_mib > 0) out.instances.back().profile.memory_mib = f.memory_mib;
+  }
+  const Element* processes = gpu->FirstChildElement("processes");
+  for (const Element* p = processes ? processes->FirstChildElement("process_info") : nullptr; p;
+       p = p->NextSiblingElement("process_info")) {
+    const int id = whole(text(p, {"gpu_instance_id"}));
+    for (HostInstance& i : out.instances) {
+      if (i.id >= 0 && i.id == id)
+        i.processes.push_back(fmt::format("{} {}", text(p, {"pid"}), text(p, {"process_name"})));
     }
-    if (!best) continue;
-    out.instances.push_back(*best);
-    if (total > 0) out.instances.back().memory_mib = total;
   }
 }
 

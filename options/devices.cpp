@@ -15,7 +15,10 @@ Result<std::vector<Device>> host_devices(const std::string& path, Diagnostics& d
   for (HostGpu& g : *gpus) {
     // Only what is free can be used, and only the instances that exist.
     g.device.memory_mib = g.free_mib > 0 ? g.free_mib : g.device.memory_mib;
-    if (g.mig_mode == "Enabled") g.device.mig = g.instances;
+    if (g.mig_mode == "Enabled") {
+      g.device.mig.clear();
+      for (HostInstance& i : g.instances) g.device.mig.push_back(std::move(i.profile));
+    }
     out.push_back(std::move(g.device));
   }
   return out;

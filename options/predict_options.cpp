@@ -228,7 +228,7 @@ void add_predict_options(Command& c, PredictOptions& o, Batches batches) {
   add_run_options(c, o);
 }
 
-void add_run_options(Command& c, PredictOptions& o) {
+void add_execution_options(Command& c, PredictOptions& o) {
   c.option("--device,-d", o.devices,
            "Device or MIG slice, e.g. a100-40gb, rtx4090, a100-40gb:1g.5gb (several: a table) [a100-40gb]")
       .separated_by(',');
@@ -263,6 +263,10 @@ void add_run_options(Command& c, PredictOptions& o) {
            "default (the whitebox, corrected by built-in networks), whitebox, or the path of a checkpoint [default]");
   c.option("--opaque", o.opaque, "refuse or warn: what to do with unknown operators [refuse]");
   c.option("--fold-batch-norm", o.fold, "auto, on or off; auto folds in compiled mode [auto]");
+}
+
+void add_run_options(Command& c, PredictOptions& o) {
+  add_execution_options(c, o);
   c.option("--max-latency", o.max_latency_ms, "Goal for the MIG choice, in ms").must_be(Positive{});
   c.option("--min-throughput", o.min_throughput_per_s, "Goal for the MIG choice: samples per second of all instances")
       .must_be(Positive{});

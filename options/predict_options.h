@@ -28,7 +28,9 @@ struct PredictOptions {
 /// Whether a command takes one batch or a list of them.
 enum class Batches { One, Several };
 void add_shape_options(Command&, PredictOptions&, Batches = Batches::One);
-/// All but the models and their shapes: devices, and how they run.
+/// Devices, and how models run on them.
+void add_execution_options(Command&, PredictOptions&);
+/// All but the models and their shapes: devices, how they run, and goals for the MIG choice.
 void add_run_options(Command&, PredictOptions&);
 /// What dims that data decides are taken to be; what `dynamic` is before is the default.
 void add_dynamic_options(Command&, PredictOptions&);

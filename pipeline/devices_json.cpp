@@ -41,6 +41,9 @@ Json entry_json(const Device& d) {
                    {"sms", p.sms},
                    {"memory_mib", p.memory_mib},
                    {"max_instances", p.max_instances}});
+    if (p.size > 0) mig.back().update({{"starts", p.starts}, {"size", p.size}});
+    if (p.ofa > 0) mig.back()["ofa"] = p.ofa;
+    if (p.graphics) mig.back()["graphics"] = true;
   }
   return {{"name", d.name},
           {"title", d.title},

@@ -147,6 +147,15 @@ TEST(DeviceFile, NamesTheWrongField) {
             std::string::npos);
   EXPECT_NE(refused(table_of(std::string(R"("name": "m", "efficiency": {"matmull": 1}, )") + kCard)).find("matmull"),
             std::string::npos);
+  const auto places = [&](const std::string& fields) {
+    return refused(table_of(std::string(R"("name": "m", "mig": [{"name": "1g.5gb", "compute_slices": 1,
+      "memory_slices": 1, "sms": 1, "memory_mib": 1, "max_instances": 1, )") + fields + "}], " + kCard));
+  };
+  EXPECT_NE(places(R"("starts": [0])").find("mig[0].starts: and 'size' are given together"), std::string::npos);
+  EXPECT_NE(places(R"("starts": [0, 0], "size": 1)").find("mig[0].starts: has 0 twice"), std::string::npos);
+  EXPECT_NE(places(R"("starts": [31], "size": 2)").find("beyond 32 slots"), std::string::npos);
+  EXPECT_NE(places(R"("starts": [-1], "size": 2)").find("whole numbers from 0 to 31"), std::string::npos);
+  EXPECT_NE(places(R"("graphics": 1)").find("must be true or false"), std::string::npos);
   EXPECT_NE(refused(R"({"schema": "perfc.devices/2", "devices": []})").find("perfc.devices/1"), std::string::npos);
   EXPECT_NE(refused("{").find("not valid JSON"), std::string::npos);
 }
@@ -173,7 +182,34 @@ TEST(NvidiaSmi, KnownProductTakesTheTableRowAndItsOwnMemory) {
   EXPECT_EQ(host.free_mib, 40000);
   EXPECT_EQ(host.mig_mode, "Enabled");
   ASSERT_EQ(host.instances.size(), 1u);
-  EXPECT_EQ(host.instances[0].name, "2g.10gb");
+  EXPECT_EQ(host.instances[0].profile.name, "2g.10gb");
+}
+
+TEST(NvidiaSmi, ComputeInstancesOfOneGpuInstanceAreOne) {
+  const auto mig_device = [](int gi, int ci, int sms, int ofa, int mib) {
+    return "<mig_device><gpu_instance_id>" + std::to_string(gi) + "</gpu_instance_id><compute_instance_id>" +
+           std::to_string(ci) + "</compute_instance_id><device_attributes><shared><multiprocessor_count>" +
+           std::to_string(sms) + "</multiprocessor_count><ofa_count>" + std::to_string(ofa) +
+           "</ofa_count></shared></device_attributes><fb_memory_usage><total>" + std::to_string(mib) +
+           " MiB</total></fb_memory_usage></mig_device>";
+  };
+  Diagnostics diags("smi.xml");
+  const auto hosts = read_nvidia_smi(
+      smi("<product_name>NVIDIA A100-SXM4-40GB</product_name><fb_memory_usage><total>40960 MiB</total></fb_memory_usage>"
+          "<mig_devices>" +
+          mig_device(1, 0, 14, 0, 19968) + mig_device(1, 1, 28, 0, 19968) + mig_device(9, 0, 14, 1, 4864) +
+          "</mig_devices><processes><process_info><gpu_instance_id>9</gpu_instance_id><pid>4711</pid>"
+          "<process_name>python3</process_name></process_info></processes>"),
+      DeviceTable::builtin(), diags);
+  ASSERT_TRUE(hosts) << diags.str();
+  const auto& instances = hosts->front().instances;
+  ASSERT_EQ(instances.size(), 2u);
+  EXPECT_EQ(instances[0].profile.name, "3g.20gb");
+  EXPECT_EQ(instances[0].compute, (std::vector<int>{0, 1}));
+  EXPECT_TRUE(instances[0].processes.empty());
+  EXPECT_EQ(instances[1].profile.name, "1g.5gb+me");
+  EXPECT_EQ(instances[1].id, 9);
+  EXPECT_EQ(instances[1].processes, std::vector<std::string>{"4711 python3"});
 }
 
 TEST(NvidiaSmi, SaysWhatIsWrongAndWhere) {
