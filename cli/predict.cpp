@@ -8,7 +8,9 @@
 #include "features/schema.h"
 #include "ir/dot.h"
 #include "ir/text/printer.h"
+#include "html/report_page.h"
 #include "pipeline/alternatives.h"
+#include "pipeline/details.h"
 #include "pipeline/dynamic_dims.h"
 #include "pipeline/largest_batch.h"
 #include "whitebox/price/roofline.h"
@@ -92,6 +94,7 @@ constexpr Emit kEmits[] = {
         Colour c) { return to_summary(r, o.depth == kNoDepth ? kDefaultDepth : o.depth, c); }},
     {"trace", nullptr, [](const std::vector<Report>& r, const PredictArguments&, Colour) { return to_trace(r); }},
     {"folded", nullptr, [](const std::vector<Report>& r, const PredictArguments&, Colour) { return to_folded(r); }},
+    {"html", nullptr, [](const std::vector<Report>& r, const PredictArguments&, Colour) { return to_html(r); }},
     {"dot", [](const Asked& a) { return std::optional(print_dot(a.graph)); }, nullptr},
     {"json", nullptr,
      [](const std::vector<Report>& r, const PredictArguments& o, Colour) { return to_json(r, o.top); }},
@@ -145,12 +148,12 @@ struct Job {
 /// Whether what is written has a place for them; a table of batches shows by itself what a larger one brings.
 bool tells_alternatives(const Job& job) {
   const bool report = job.emit.of_reports == report_text && !job.o.quiet;
-  return job.batches.size() == 1 && (report || job.emit.name == "json");
+  return job.batches.size() == 1 && (report || job.emit.name == "json" || job.emit.name == "html");
 }
 
 /// A model at one batch: its reports, or none where the text of its graph was written.
 Result<std::vector<Report>> predict_batch(Job& job, ModelFile& file, const Request& request, Diagnostics& diags) {
-  const auto graph = file.at(request, diags);
+  auto graph = file.at(request, diags);
   if (!graph) return Failure{};
   if (!job.emit.of_reports) {
     const auto text = job.emit.of_graph({job.o, request, *graph, job.devices, diags});
@@ -166,6 +169,7 @@ Result<std::vector<Report>> predict_batch(Job& job, ModelFile& file, const Reque
     add_alternatives(*reports, file, *job.predictor, request);
     add_runtimes(*reports, file, *job.predictor, request);
   }
+  if (job.emit.name == "html") add_details(*reports, std::move(*graph), file, *job.predictor, request);
   return reports;
 }
 
