@@ -113,6 +113,7 @@ struct DiffJob {
   std::vector<Device> devices;
   std::unique_ptr<Predictor> predictor, whitebox;
   Prices prices;
+  Draw draw;
   std::set<std::string> said;  ///< warnings
 };
 
@@ -168,7 +169,7 @@ void compare_model(DiffJob& job, const std::string& name, const std::string& bas
     const Version* b = base.empty() ? nullptr : &sides[0].version;
     const Version* h = head.empty() ? nullptr : &sides[1].version;
     if (b && h && mixed(*b, *h) && !predict_all(*job.whitebox)) return;
-    out.models.push_back(compare(name, b, h, job.prices));
+    out.models.push_back(compare(name, b, h, job.prices, job.draw));
   }
 }
 
@@ -227,7 +228,11 @@ int run_diff(const DiffArguments& o) {
   auto predictor = find_predictor(*request, diags);
   print(diags);
   if (!predictor) return kBadInput;
-  DiffJob job{o, *request, std::move(*devices), std::move(*predictor), make_whitebox(request->opaque), *prices, {}};
+  const bool draws =
+      std::ranges::any_of(*destinations, [](const Destination& d) { return d.format->draws == Draw::Yes; });
+  const Draw draw = draws ? Draw::Yes : Draw::No;
+  DiffJob job{o,    *request, std::move(*devices), std::move(*predictor), make_whitebox(request->opaque), *prices,
+              draw, {}};
   DiffReport report{.top = o.top};
   report.comparison.base = printable(o.base);
   report.comparison.head = printable(o.head);

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "compare/formats/digits.h"
+#include "pipeline/digits.h"
 #include "ir/support/json.h"
 
 namespace perfc {

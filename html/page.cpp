@@ -1,35 +1,10 @@
 #include "html/page.h"
 
-#include <cmath>
-
 #include "html/assets.h"
+#include "ir/support/markup.h"
 
 namespace perfc {
 namespace {
-
-/// Text between tags.
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '\0':
-        out += "\xEF\xBF\xBD";
-        break;  // HTML has no such character
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 /// JSON that does not end its script element: `<` stands in strings alone, where it may be written as its code.
 std::string in_script(std::string_view json) {
@@ -50,10 +25,15 @@ void add_script(std::string_view code, std::string& out) {
 
 }  // namespace
 
-double six_digits(double x) {
-  if (x == 0 || !std::isfinite(x)) return 0;
-  const double scale = std::pow(10.0, 5 - std::floor(std::log10(std::abs(x))));
-  return std::isfinite(scale) && scale != 0 ? std::round(x * scale) / scale : x;
+std::string html_text(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const std::string_view reference = character_reference(c);
+    if (c == '\0') out += "\xEF\xBF\xBD";  // HTML has no such character
+    else if (reference.empty()) out += c;
+    else out += reference;
+  }
+  return out;
 }
 
 std::string to_string(const Page& p) {
@@ -63,11 +43,12 @@ std::string to_string(const Page& p) {
       "style-src 'unsafe-inline'; img-src data:\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<link rel=\"icon\" href=\"data:,\">\n<title>" +
-      escaped(p.title) + "</title>\n<style>\n";
+      html_text(p.title) + "</title>\n<style>\n";
   out += assets::style();
   out += "</style>\n</head>\n<body>\n";
-  out += "<noscript><pre>" + escaped(p.plain) + "</pre></noscript>\n";
+  if (!p.plain.empty()) out += "<noscript><pre>" + html_text(p.plain) + "</pre></noscript>\n";
   out += p.body;
+  out += assets::footer();
   out += "<script type=\"application/json\" id=\"data\">\n" + in_script(p.data) + "\n</script>\n";
   out += "<script type=\"text/plain\" id=\"d3-licence\">\n";
   out += assets::d3_licence();

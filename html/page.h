@@ -8,14 +8,14 @@ namespace perfc {
 
 struct Page {
   std::string title;                      ///< text, not markup
-  std::string plain;                      ///< text for readers without scripts
-  std::string_view body;                  ///< markup that the scripts fill
+  std::string plain;                      ///< text for readers without scripts; empty: the body says all
+  std::string body;                       ///< markup between the plain text and the footer
   std::vector<std::string_view> scripts;  ///< in order, behind D3
   std::string data;                       ///< JSON, for the scripts; may hold any text
 };
 std::string to_string(const Page&);
 
-/// Six significant digits: more would claim what no predictor knows. What is not finite is 0, for JSON has no such.
-double six_digits(double);
+/// For text between tags and in quoted attributes.
+std::string html_text(std::string_view);
 
 }  // namespace perfc

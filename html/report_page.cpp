@@ -9,6 +9,7 @@
 #include "html/graph_data.h"
 #include "html/page.h"
 #include "pipeline/details.h"
+#include "pipeline/digits.h"
 #include "whitebox/price/roofline.h"
 
 namespace perfc {
@@ -47,11 +48,12 @@ PageJson memory_json(const MemoryCourse& course) {
 /// Peaks of the units that kernels of this precision run on, the same rate once.
 PageJson roofs_json(const Report& r) {
   const Rates rates(r.device, r.exec.precision);
-  const std::pair<const char*, double> units[] = {{"8-bit matrix units", rates.matrix8},
-                                                  {"16-bit matrix units", rates.matrix[1]},
-                                                  {"32-bit matrix units", rates.matrix[0]},
-                                                  {"16-bit vector units", rates.vector[1]},
-                                                  {"32-bit vector units", rates.vector[0]}};
+  const std::pair<const char*, double> units[] = {
+      {"8-bit matrix units", r.exec.precision == Precision::Int8 ? rates.matrix8 : 0},
+      {"16-bit matrix units", rates.matrix[1]},
+      {"32-bit matrix units", rates.matrix[0]},
+      {"16-bit vector units", rates.vector[1]},
+      {"32-bit vector units", rates.vector[0]}};
   PageJson roofs = PageJson::array();
   std::vector<double> seen;
   // From the last on: where matrix units are not there, their rate is the vector units'.
@@ -190,6 +192,15 @@ PageJson run_json(const Report& r, std::size_t graph) {
           {"warnings", p.warnings}};
 }
 
+/// The body, with the graph's section where the others leave room for it.
+std::string report_markup() {
+  constexpr std::string_view kGraph = "<!-- graph -->\n";
+  std::string out(assets::report_body());
+  if (const std::size_t at = out.find(kGraph); at != std::string::npos)
+    out.replace(at, kGraph.size(), assets::graph_section());
+  return out;
+}
+
 }  // namespace
 
 std::string to_html(const std::vector<Report>& reports) {
@@ -211,9 +222,9 @@ std::string to_html(const std::vector<Report>& reports) {
   return to_string(
       Page{.title = fmt::format("{} · perfc", model),
            .plain = to_text(reports, 10, Colour::No),
-           .body = assets::report_body(),
-           .scripts = {assets::common(), assets::charts(), assets::panels(), assets::treemap(), assets::graph(), assets::table(),
-                       assets::report()},
+           .body = report_markup(),
+           .scripts = {assets::common(), assets::charts(), assets::table(), assets::graph(), assets::roofline(),
+                       assets::treemap(), assets::memory(), assets::elsewhere(), assets::report()},
            .data = fmt::format("{{\"schema\":\"perfc.page/1\",\n\"bounds\":[\"{}\",\"{}\",\"{}\"],\n"
                                "\"graphs\":[{}],\n\"runs\":[{}]}}",
                                name(Bound::Compute), name(Bound::Memory), name(Bound::Launch), graphs, runs)});

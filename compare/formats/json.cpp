@@ -4,7 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "compare/formats/digits.h"
+#include "pipeline/digits.h"
 #include "compare/formats/escape.h"
 #include "compare/formats/format.h"
 #include "compare/formats/words.h"

@@ -22,7 +22,12 @@ const ui = (() => {
   const fill = (id, ...children) => byId(id).replaceChildren(...children.filter((c) => c !== null));
 
   // ---- Figures. Three significant digits: more would claim what no prediction knows.
-  const digits = (x) => (x === 0 ? "0" : Math.abs(x) >= 1000 ? Math.round(x).toLocaleString("en") : `${+x.toPrecision(3)}`);
+  function digits(x) {
+    if (Number.isInteger(x) || Math.abs(x) >= 999.5) return Math.round(x).toLocaleString("en");
+    return Math.abs(x) < 1e-3 ? `${+x.toPrecision(3)}` : x.toPrecision(3);
+  }
+  // "4.00 ms" as the label of an axis: "4 ms".
+  const short = (text) => text.replace(/\.(\d*?)0+(?=\D|$)/, (_, kept) => (kept ? `.${kept}` : ""));
 
   function scaled(x, unit, step = 1000, prefixes = ["", "K", "M", "G", "T", "P"]) {
     let i = 0;
@@ -30,17 +35,25 @@ const ui = (() => {
       x /= step;
       ++i;
     }
-    const text = Math.abs(x) < 1 && i === 0 ? `${+x.toPrecision(3)}` : digits(x);
-    return `${text}\u00a0${prefixes[i]}${unit}`.trimEnd();
+    const text = digits(x);
+    const apart = unit === "" || unit.startsWith("/") ? "" : "\u00a0"; // 25.6M, 307/s, 1.5 TFLOP
+    return `${text}${apart}${prefixes[i]}${unit}`;
   }
 
   const format = {
-    us: (us) => (us >= 1e6 ? `${digits(us / 1e6)}\u00a0s` : us >= 1000 ? `${digits(us / 1000)}\u00a0ms` : `${digits(us)}\u00a0µs`),
+    us: (us) =>
+      us >= 1e6
+        ? `${digits(us / 1e6)}\u00a0s`
+        : us >= 1000
+          ? `${digits(us / 1000)}\u00a0ms`
+          : `${digits(us)}\u00a0µs`,
     ms: (ms) => format.us(ms * 1000),
-    mib: (mib) => (mib >= 10240 ? `${digits(mib / 1024)}\u00a0GiB` : `${digits(mib)}\u00a0MiB`),
+    mib: (mib) => (mib >= 1024 ? `${digits(mib / 1024)}\u00a0GiB` : `${digits(mib)}\u00a0MiB`),
     bytes: (b) => scaled(b, "B", 1024, ["", "Ki", "Mi", "Gi", "Ti"]),
+    macs: (n) => scaled(n, "MAC"),
     flops: (f) => scaled(f, "FLOP"),
     rate: (f) => scaled(f, "FLOP/s"),
+    bandwidth: (b) => scaled(b, "B/s"),
     count: (n) => scaled(n, ""),
     perSecond: (n) => scaled(n, "/s"),
     joule: (j) => (j < 1 ? `${digits(j * 1000)}\u00a0mJ` : `${digits(j)}\u00a0J`),
@@ -49,13 +62,15 @@ const ui = (() => {
       return `${p > 0 && p < 0.1 ? "<0.1" : p >= 99.95 || p === 0 ? p.toFixed(0) : p.toFixed(1)}\u00a0%`;
     },
     digits,
+    short,
   };
 
   // "90 %: 1.58 … 8.14 ms": the unit once where both have the same.
   function range(write, lo, hi) {
-    const a = write(lo), b = write(hi);
-    const unit = (text) => text.slice(text.indexOf("\u00a0"));
-    return unit(a) === unit(b) ? `${a.slice(0, a.indexOf("\u00a0"))} … ${b}` : `${a} … ${b}`;
+    const a = write(lo),
+      b = write(hi);
+    const unit = (text) => text.replace(/^[\d.,]+/, "");
+    return unit(a) === unit(b) ? `${a.slice(0, a.length - unit(a).length)} … ${b}` : `${a} … ${b}`;
   }
 
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -88,7 +103,8 @@ const ui = (() => {
   const redraw = () => drawings.forEach((draw) => draw());
   const forget = () => drawings.splice(0);
 
-  let width = innerWidth, waiting = 0;
+  let width = innerWidth,
+    waiting = 0;
   addEventListener("resize", () => {
     if (innerWidth === width) return;
     width = innerWidth;

@@ -7,14 +7,22 @@ const tables = (() => {
 
   // `columns`: { title, get (what is sorted by), show (text or node), numeric, wide, descending (its first order) }.
   // `options`: search (texts of a row that are searched; none: no search), what ("kernels"), rows (shown at first),
-  // sorted ([column, descending]), rowClass, caption, picked (row → whether it is marked).
+  // sorted ([column, descending]), rowClass, caption, always (rows listed however far down they
+  // stand), picked (row → whether it is marked).
   function table(host, rows, columns, options) {
     let [by, descending] = options.sorted;
-    let wanted = "", limit = options.rows ?? kStep, shown = [];
+    let wanted = "",
+      limit = options.rows ?? kStep,
+      shown = [];
     const what = options.what;
 
-    const heads = columns.map((c, at) => ui.el("th", { scope: "col", class: c.numeric ? "num" : null },
-      ui.el("button", { type: "button", onclick: () => sort(at) }, c.title)));
+    const heads = columns.map((c, at) =>
+      ui.el(
+        "th",
+        { scope: "col", class: c.numeric ? "num" : null },
+        ui.el("button", { type: "button", onclick: () => sort(at) }, c.title),
+      ),
+    );
     const body = ui.el("tbody");
     const status = ui.el("span", { role: "status" });
     const more = ui.el("button", { type: "button", class: "more-rows", onclick: () => show(limit + 5 * kStep) });
@@ -31,8 +39,11 @@ const tables = (() => {
     bar.append(status);
     const caption = ui.el("caption", { hidden: true }, options.caption);
     const element = ui.el("table", {}, caption, ui.el("thead", {}, ui.el("tr", {}, ...heads)), body);
-    host.replaceChildren(bar, ui.el("div", { class: "table-wrap", tabindex: "0", role: "region", "aria-label": options.caption },
-      element), more);
+    host.replaceChildren(
+      bar,
+      ui.el("div", { class: "table-wrap", tabindex: "0", role: "region", "aria-label": options.caption }, element),
+      more,
+    );
 
     const texts = options.search ? rows.map((r) => options.search(r).join("\u0000").toLowerCase()) : [];
 
@@ -43,7 +54,8 @@ const tables = (() => {
     }
 
     function compare(a, b) {
-      const x = columns[by].get(a), y = columns[by].get(b);
+      const x = columns[by].get(a),
+        y = columns[by].get(b);
       const order = typeof x === "number" ? x - y : String(x).localeCompare(String(y), "en", { numeric: true });
       return descending ? -order : order;
     }
@@ -61,16 +73,22 @@ const tables = (() => {
 
     function show(count) {
       limit = count;
-      body.replaceChildren(...shown.slice(0, limit).map(rowOf));
+      const beyond = options.always ? shown.slice(limit).filter(options.always) : [];
+      body.replaceChildren(...[...shown.slice(0, limit), ...beyond].map(rowOf));
       const listed = Math.min(limit, shown.length);
-      status.textContent = wanted ? `${shown.length} of ${rows.length} ${what} match${listed < shown.length ? `, ${listed} listed` : ""}`
-        : listed < rows.length ? `${listed} of ${rows.length} ${what} listed` : `${rows.length} ${what}`;
+      status.textContent = wanted
+        ? `${shown.length} of ${rows.length} ${what} match${listed < shown.length ? `, ${listed} listed` : ""}`
+        : listed < rows.length
+          ? `${listed} of ${rows.length} ${what} listed`
+          : `${rows.length} ${what}`;
       more.hidden = shown.length <= limit;
       more.textContent = `Show ${Math.min(5 * kStep, shown.length - listed)} more`;
     }
 
     function rowOf(row) {
-      const cells = columns.map((c) => ui.el("td", { class: c.numeric ? "num" : c.wide ? "wide" : null }, c.show(row)));
+      const cells = columns.map((c) =>
+        ui.el("td", { class: c.numeric ? "num" : c.wide ? "wide" : null }, c.show(row)),
+      );
       const tr = ui.el("tr", { class: options.rowClass?.(row) || null }, ...cells);
       if (options.picked?.(row)) tr.classList.add("picked");
       return tr;
