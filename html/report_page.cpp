@@ -157,6 +157,7 @@ PageJson run_json(const Report& r, std::size_t graph) {
           {"predictor", p.predictor},
           {"method", p.method},
           {"host", runtime.run_us == 0 ? r.device.host.name : std::string(runtime.title)},
+          {"host_given", r.device.host_given},
           {"framework", runtime.run_us == 0 ? r.device.host.framework : std::string(runtime.title)},
           {"host_calls", six_digits(p.host_calls)},
           {"host_us_per_call", six_digits(p.host_us_per_call())},

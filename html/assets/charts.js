@@ -90,6 +90,7 @@ const charts = (() => {
       .range([5, width - 5])
       .clamp(true);
     d3.select(svg).attr({ width, height: 14, "aria-hidden": "true" });
+    if (!(low > 0)) return svg; // no time, no place on the scale
     d3.select(svg)
       .append("line")
       .attr({ class: "whisker", x1: x(low), x2: x(high), y1: 7, y2: 7 });

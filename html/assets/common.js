@@ -73,6 +73,13 @@ const ui = (() => {
     return unit(a) === unit(b) ? `${a.slice(0, a.length - unit(a).length)} … ${b}` : `${a} … ${b}`;
   }
 
+  // A section and its link; whether there is something to show in it.
+  function section(id, shown) {
+    byId(id).hidden = !shown;
+    document.querySelector(`nav.sections a[href="#${id}"]`).parentElement.hidden = !shown;
+    return shown;
+  }
+
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
   // ---- Tooltip: a title and pairs of texts beside the pointer.
@@ -135,5 +142,5 @@ const ui = (() => {
     applyTheme();
   }
 
-  return { byId, el, fill, format, range, css, tip, drawn, redraw, forget, controls };
+  return { byId, el, fill, section, format, range, css, tip, drawn, redraw, forget, controls };
 })();

@@ -37,7 +37,7 @@ const diff = (() => {
     const { nodes } = graph;
     const times = model.rest[`${chosen.side}_us`][chosen.device];
     const changes = changesOf(model);
-    const most = Math.max(1e-9, ...[...changes.values()].map((c) => Math.abs(c.step)));
+    const most = d3.max([...changes.values()], (c) => Math.abs(c.step)) || 1e-9;
     const nameOf = (node) => nodes.name[node] || graph.ops[nodes.op[node]];
     const fillOf = (node) => {
       const change = changes.get(node);

@@ -7,8 +7,7 @@ const elsewhere = (() => {
   // ---- Figures against batch, each chart with its bands
   function batches(m) {
     const points = m.run.batches;
-    byId("batches").hidden = points.length < 2;
-    if (points.length < 2) return;
+    if (!ui.section("batches", points.length > 1 && points.every((p) => p.latency_ms[1] > 0))) return;
     const throughput = (p) => p.latency_ms.map((ms) => (p.batch / ms) * 1e3);
     const shown = [
       { title: "Latency", write: format.ms, of: (p) => p.latency_ms, ticks: charts.decades },
@@ -38,8 +37,8 @@ const elsewhere = (() => {
   function drawFigure(plot, points, s, m) {
     const f = charts.frame(plot, 250, { top: 14, right: 12, bottom: 44, left: 66 }, `${s.title} against batch`);
     const values = points.map(s.of);
-    let low = Math.min(...values.map((v) => v[1])),
-      high = Math.max(...values.map((v) => v[2]));
+    const low = d3.min(values, (v) => v[1]);
+    let high = d3.max(values, (v) => v[2]);
     if (s.limit && s.limit < 4 * high) high = Math.max(high, s.limit);
     const x = d3.scale
       .log()
@@ -115,11 +114,14 @@ const elsewhere = (() => {
 
   function devices(m) {
     const all = m.run.devices;
-    byId("devices").hidden = all.length === 0;
-    const low = Math.min(...all.map((d) => d.latency_ms[1])),
-      high = Math.max(...all.map((d) => d.latency_ms[2]));
+    if (!ui.section("devices", all.length > 0)) return;
+    const timed = all.filter((d) => d.latency_ms[1] > 0);
+    const domain = timed.length
+      ? [d3.min(timed, (d) => d.latency_ms[1]), d3.max(timed, (d) => d.latency_ms[2])]
+      : [1, 10];
     byId("devices-lead").textContent =
-      `The same run at batch ${m.run.batch} on every device that perfc knows, each with its own host. ` +
+      `The same run at batch ${m.run.batch} on every device that perfc knows, ` +
+      `${m.run.host_given ? `all with the host ${m.run.host}` : "each with its own host"}. ` +
       "Marks are predictions, lines their 90 % intervals, all on one logarithmic scale.";
     tables.table(
       byId("devices-table"),
@@ -131,7 +133,7 @@ const elsewhere = (() => {
         {
           title: "90 % interval",
           get: (d) => d.latency_ms[2],
-          show: (d) => charts.whisker([low, high], d.latency_ms),
+          show: (d) => charts.whisker(domain, d.latency_ms),
         },
         {
           title: "Samples/s",
@@ -164,8 +166,7 @@ const elsewhere = (() => {
 
   function mig(m) {
     const decision = m.run.mig;
-    byId("mig").hidden = byId("mig-link").hidden = !decision;
-    if (!decision) return;
+    if (!ui.section("mig", decision !== null)) return;
     byId("mig-lead").textContent = decision.profile
       ? `${decision.profile}: ${decision.why}.`
       : `No profile: ${decision.why}.`;

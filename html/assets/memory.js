@@ -7,9 +7,7 @@ const memory = (() => {
   function draw(m) {
     const c = m.memory,
       moments = c.most.length;
-    const section = byId("memory");
-    section.hidden = moments === 0;
-    if (moments === 0) return;
+    if (!ui.section("memory", moments > 0)) return;
     const training = m.run.task === "train";
     const peak = c.most[c.peak],
       node = c.node[c.peak];

@@ -227,7 +227,7 @@ const report = (() => {
   }
 
   function graph(m) {
-    const most = Math.max(...[...m.costOf.values()].map((c) => c.share), 1e-9);
+    const most = d3.max([...m.costOf.values()], (c) => c.share) || 1e-9;
     const heat = () => d3.interpolateRgb(ui.css("--cold"), ui.css("--hot"));
     let ramp = heat();
     ui.drawn(() => {

@@ -22,14 +22,15 @@ const roofline = (() => {
     const { units, bytes_per_s: bandwidth } = m.run.roofs;
     const timed = m.kernels.filter((k) => k.us > 0 && k.bytes > 0);
     const working = timed.filter((k) => k.flops > 0);
-    const top = Math.max(...units.map((u) => u.flops));
+    if (!ui.section("roofline", timed.length > 0)) return;
+    const top = d3.max(units, (u) => u.flops);
     const intensity = working.map((k) => k.flops / k.bytes);
     // Kernels without arithmetic stand left of the others, as far below the roof as their bytes per second are.
-    const low = Math.min(...intensity, bandwidth > 0 ? top / bandwidth / 100 : 1) / 4;
-    const high = Math.max(...intensity, (4 * top) / bandwidth);
+    const low = Math.min(d3.min(intensity) ?? Infinity, top / bandwidth / 100) / 4;
+    const high = Math.max(d3.max(intensity) ?? 0, (4 * top) / bandwidth);
     const at = (k) => (k.flops > 0 ? k.flops / k.bytes : low * 1.4);
     const reached = (k) => (at(k) * k.bytes) / (k.us / 1e6);
-    const floor = Math.min(...timed.map(reached), top) / 2;
+    const floor = Math.min(d3.min(timed, reached), top) / 2;
     const idle = timed.length - working.length;
     const entries = Object.keys(kBoundFill).map((key) => ({
       key,
@@ -96,7 +97,7 @@ const roofline = (() => {
         .attr("text-anchor", "middle")
         .attr("transform", `translate(${x(middle)},${y(middle * bandwidth)}) rotate(${slope}) translate(0,-7)`)
         .text(`memory, ${format.bandwidth(bandwidth)}`);
-      const most = Math.max(...timed.map((k) => k.us));
+      const most = d3.max(timed, (k) => k.us);
       const points = timed.filter((k) => !off.has(k.bound)).sort((a, b) => b.us - a.us);
       f.inner
         .append("g")

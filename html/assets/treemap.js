@@ -108,7 +108,7 @@ const treemap = (() => {
           work = [module];
         while (work.length) {
           const next = work.pop();
-          if (next.children) work.push(...next.children);
+          if (next.children) for (const child of next.children) work.push(child);
           else out.push(next);
         }
         out.sort((a, b) => b.value - a.value);

@@ -240,6 +240,15 @@ class Report(Pages):
         page = written(self.folder, "training.html", RESNET, "-b", "8", "--task", "train", "--emit=html")
         self.assertIn("backward", self.opened(page).locator("#memory-chart").text_content())
 
+    def test_where_nothing_runs(self):
+        model = self.folder / "nothing.pir"
+        model.write_text('#[version = "perfc-ir/1"]\ndef @main(%x: Tensor[(8, 4), float32]) {\n  (%x)\n}\n')
+        tab = self.opened(written(self.folder, "nothing.html", model, "-d", "t4", "--emit=html"))
+        self.assertFalse(tab.locator("#roofline").is_visible())
+        self.assertFalse(tab.locator("nav a[href='#roofline']").is_visible())
+        self.assertIn("0 kernels", tab.locator("#kernels-table [role=status]").inner_text())
+        self.assertNotRegex(tab.locator("body").inner_text(), "NaN|undefined|Infinity")
+
     def test_names_are_text(self):
         model = self.folder / "hostile.pir"
         model.write_text(NAMED.replace("NAME", json.dumps(HOSTILE)))
