@@ -44,11 +44,27 @@ const roofline = (() => {
         : `${idle} kernels that only move data stand at the left edge; their distance from the roof is their share ` +
           "of the bandwidth.";
 
+    // Beside the chart, each at its roof, or below the one before where that is too near.
+    function label(f, y) {
+      let lowest = -Infinity;
+      for (const unit of [...units].sort((a, b) => b.flops - a.flops)) {
+        const at = Math.max(y(unit.flops), lowest + 32);
+        lowest = at;
+        const text = f.inner.append("text").attr({ x: f.width + 8, y: at - 2 });
+        text.append("tspan").text(unit.unit);
+        text
+          .append("tspan")
+          .attr({ x: f.width + 8, dy: 14 })
+          .text(format.rate(unit.flops));
+      }
+    }
+
     function paint() {
+      const wide = byId("roofline-chart").clientWidth > 640;
       const f = charts.frame(
         byId("roofline-chart"),
         430,
-        { top: 26, right: 16, bottom: 46, left: 62 },
+        { top: 26, right: wide ? 132 : 16, bottom: 46, left: 62 },
         `Roofline: ${timed.length} kernels against the peaks of ${m.run.device_title}`,
       );
       const x = d3.scale.log().domain([low, high]).range([0, f.width]);
@@ -92,11 +108,12 @@ const roofline = (() => {
       }
       const middle = Math.sqrt(Math.max(low, floor / bandwidth) * (top / bandwidth));
       const slope = (Math.atan2(y(2 * bandwidth) - y(bandwidth), x(2) - x(1)) * 180) / Math.PI;
-      f.inner
-        .append("text")
-        .attr("text-anchor", "middle")
-        .attr("transform", `translate(${x(middle)},${y(middle * bandwidth)}) rotate(${slope}) translate(0,-7)`)
-        .text(`memory, ${format.bandwidth(bandwidth)}`);
+      if (wide)
+        f.inner
+          .append("text")
+          .attr("text-anchor", "middle")
+          .attr("transform", `translate(${x(middle)},${y(middle * bandwidth)}) rotate(${slope}) translate(0,-7)`)
+          .text(`memory, ${format.bandwidth(bandwidth)}`);
       const most = d3.max(timed, (k) => k.us);
       const points = timed.filter((k) => !off.has(k.bound)).sort((a, b) => b.us - a.us);
       f.inner
@@ -112,12 +129,7 @@ const roofline = (() => {
         .attr({ cx: (k) => x(at(k)), cy: (k) => y(reached(k)), r: (k) => 2.2 + 8 * Math.sqrt(k.us / most) })
         .style("fill", (k) => kBoundFill[k.bound])
         .classed("picked", (k) => k.node === m.picked);
-      for (const unit of units) {
-        f.inner
-          .append("text")
-          .attr({ class: "halo", x: f.width - 4, y: y(unit.flops) - 5, "text-anchor": "end" })
-          .text(`${unit.unit}, ${format.rate(unit.flops)}`);
-      }
+      if (wide) label(f, y);
     }
     ui.drawn(paint);
     m.onPick(() =>
