@@ -6,9 +6,9 @@
 
 #include "cli/cli.h"
 #include "features/schema.h"
+#include "html/report_page.h"
 #include "ir/dot.h"
 #include "ir/text/printer.h"
-#include "html/report_page.h"
 #include "pipeline/alternatives.h"
 #include "pipeline/details.h"
 #include "pipeline/dynamic_dims.h"

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "pipeline/digits.h"
 #include "ir/support/json.h"
+#include "pipeline/digits.h"
 
 namespace perfc {
 namespace {

@@ -131,8 +131,8 @@ class Layers {
       for (std::size_t k = 0; k < p.count; ++k, ++i) x_[row[i]] = p.mean() + static_cast<double>(i);
   }
 
-  /// Blocks whose skips all lie at one side lean, and a thousand of them would drift away: each layer moves by where the
-  /// layers around it are on average.
+  /// Blocks whose skips all lie at one side lean, and a thousand of them would drift away: each layer moves by where
+  /// the layers around it are on average.
   void stand_upright() {
     std::vector<double> sums{0};  // of the middles of layers
     for (const auto& row : rows_) sums.push_back(sums.back() + (x_[row.front()] + x_[row.back()]) / 2);

@@ -2,13 +2,16 @@
 
 #include <algorithm>
 
+#include "pipeline/dynamic_dims.h"
+
 namespace perfc {
 namespace {
 
-Report::Figures figures(const Prediction& p, const Device& device, std::int64_t batch) {
-  return {.batch = batch,
-          .device = device.name,
-          .title = device.title,
+Report::Figures figures(const Report& r) {
+  const Prediction& p = r.prediction;
+  return {.batch = r.features.batch,
+          .device = r.device.name,
+          .title = r.device.title,
           .latency_ms = p.latency_ms,
           .latency_lo_ms = p.latency_lo_ms,
           .latency_hi_ms = p.latency_hi_ms,
@@ -16,45 +19,54 @@ Report::Figures figures(const Prediction& p, const Device& device, std::int64_t 
           .memory_lo_mib = p.memory_lo_mib,
           .memory_hi_mib = p.memory_hi_mib,
           .energy_j = p.energy_j,
-          .device_memory_mib = device.memory_mib,
+          .device_memory_mib = r.device.memory_mib,
           .host_bound = p.host_bound(),
-          .fits = p.memory.needed_mib() <= device.memory_mib};
+          .fits = r.fits()};
+}
+
+/// What else the request could have asked for: as it would be reported, but for MIG profiles. Empty: it cannot be had.
+std::vector<Report> reports_on(const Graph& graph, std::vector<Device> devices, ModelFile& file,
+                               const Predictor& predictor, const Request& request) {
+  for (Device& d : devices) d.mig.clear();
+  Diagnostics unsaid;
+  auto reports = predict(graph, devices, predictor, request, unsaid);
+  if (!reports) return {};
+  add_dynamic_dims(*reports, graph, file, predictor, request);
+  return std::move(*reports);
 }
 
 void add_other_batches(std::vector<Report>& reports, std::size_t nodes, ModelFile& file, const Predictor& predictor,
                        const Request& request) {
   const std::int64_t own = reports.front().features.batch;
+  std::vector<Device> devices;
+  for (const Report& r : reports) devices.push_back(r.device);
   for (const std::int64_t batch : batches_around(own, nodes)) {
     if (batch == own) {
-      for (Report& r : reports) r.batches.push_back(figures(r.prediction, r.device, own));
+      for (Report& r : reports) r.batches.push_back(figures(r));
       continue;
     }
+    const Request other = at_batch(request, batch);
     Diagnostics unsaid;
-    const auto graph = file.at(at_batch(request, batch), unsaid);
-    const auto model = graph ? predictor.prepare(*graph, request.exec, unsaid) : Failure{};
-    if (!model) continue;
-    for (Report& r : reports) r.batches.push_back(figures((*model)->on(r.device), r.device, batch));
+    const auto graph = file.at(other, unsaid);
+    if (!graph) continue;
+    const std::vector<Report> there = reports_on(*graph, devices, file, predictor, other);
+    for (std::size_t d = 0; d < there.size(); ++d) reports[d].batches.push_back(figures(there[d]));
   }
 }
 
-void add_other_devices(std::vector<Report>& reports, const Graph& graph, const Predictor& predictor,
+void add_other_devices(std::vector<Report>& reports, const Graph& graph, ModelFile& file, const Predictor& predictor,
                        const Request& request) {
-  Diagnostics unsaid;
-  const auto model = predictor.prepare(graph, request.exec, unsaid);
-  if (!model) return;
   std::vector<Device> devices = DeviceTable::builtin().all();
+  std::erase_if(devices, [&](const Device& d) { return !runs_on(def(request.exec.runtime), d); });
+  Diagnostics unsaid;
   if (!set_surroundings(request, devices, unsaid)) return;
   std::vector<Report::Figures> all;
-  const std::int64_t batch = reports.front().features.batch;
-  for (const Device& d : devices) {
-    if (runs_on(def(request.exec.runtime), d)) all.push_back(figures((*model)->on(d), d, batch));
-  }
+  for (const Report& r : reports_on(graph, std::move(devices), file, predictor, request)) all.push_back(figures(r));
   for (Report& r : reports) {
     r.devices = all;
     const auto same = std::ranges::find(r.devices, r.device.name, &Report::Figures::device);
-    const Report::Figures own = figures(r.prediction, r.device, batch);
-    if (same == r.devices.end()) r.devices.insert(r.devices.begin(), own);  // a slice, or of a device file
-    else *same = own;
+    if (same == r.devices.end()) r.devices.insert(r.devices.begin(), figures(r));  // a slice, or of a device file
+    else *same = figures(r);
   }
 }
 
@@ -80,7 +92,7 @@ void add_details(std::vector<Report>& reports, Graph graph, ModelFile& file, con
                  const Request& request) {
   if (reports.empty()) return;
   add_other_batches(reports, graph.size(), file, predictor, request);
-  add_other_devices(reports, graph, predictor, request);
+  add_other_devices(reports, graph, file, predictor, request);
   MemoryCourse course = memory_course(graph, request.exec);
   const auto details = std::make_shared<const ModelDetails>(std::move(graph), std::move(course));
   for (Report& r : reports) r.details = details;

@@ -279,7 +279,7 @@ const graphView = (() => {
     byId("graph-in").onclick = () => zoomBy(1.4);
     byId("graph-out").onclick = () => zoomBy(1 / 1.4);
     byId("graph-all").onclick = showAll;
-    ui.drawn(paint);
+    ui.drawn(paintNow); // at once: paper does not wait
     showStart();
     return { show, state: () => ({ scale: zoom.scale(), translate: zoom.translate(), picked, nodes: drawn.length }) };
   }

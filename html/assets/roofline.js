@@ -27,7 +27,7 @@ const roofline = (() => {
     const intensity = working.map((k) => k.flops / k.bytes);
     // Kernels without arithmetic stand left of the others, as far below the roof as their bytes per second are.
     const low = Math.min(d3.min(intensity) ?? Infinity, top / bandwidth / 100) / 4;
-    const high = Math.max(d3.max(intensity) ?? 0, (4 * top) / bandwidth);
+    const high = Math.max(1.5 * (d3.max(intensity) ?? 0), (4 * top) / bandwidth);
     const at = (k) => (k.flops > 0 ? k.flops / k.bytes : low * 1.4);
     const reached = (k) => (at(k) * k.bytes) / (k.us / 1e6);
     const floor = Math.min(d3.min(timed, reached), top) / 2;
