@@ -75,7 +75,8 @@ const diff = (() => {
         out.push(["Δ", signed(change.step)]);
         if (change.other >= 0) {
           const other = model[chosen.side === "head" ? "base" : "head"];
-          out.push([chosen.side === "head" ? "was" : "is", other.types[other.nodes.type[change.other]]]);
+          const type = other.types[other.nodes.type[change.other]];
+          if (type !== graph.types[nodes.type[node]]) out.push([chosen.side === "head" ? "was" : "is", type]);
         }
         return out;
       },

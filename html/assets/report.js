@@ -211,7 +211,7 @@ const report = (() => {
         ),
         number("Moved", (k) => k.bytes, format.bytes),
         number("FLOP/s", rate, (f) => format.count(f)),
-        number("Bytes/s", speed, format.bytes),
+        number("Bytes/s", speed, (b) => format.count(b)),
         { title: "Result", get: (k) => m.typeOf(k.node), show: (k) => el("code", {}, m.typeOf(k.node)) },
       ],
       {

@@ -320,8 +320,10 @@ class Diff(Pages):
         self.assertIn("3 reshaped", tab.locator("#graph-legend").inner_text())
         tab.locator("#graph-hot").click()
         detail = tab.locator("#graph-detail").inner_text()
-        for words in ("reshaped", "Δ", "→", "was"):
+        for words in ("body", "reshaped", "Δ", "→"):
             self.assertIn(words, detail)
+        tab.locator("#graph-canvas").press("h")
+        self.assertRegex(tab.locator("#graph-detail").inner_text(), r"was\s+float32 \(256, 64, 56, 56\)")
         tab.get_by_role("radio", name="Base").click()
         self.assertIn("3 reshaped", tab.locator("#graph-legend").inner_text())
         tab.get_by_role("radio", name="Δ device time").click()
