@@ -93,7 +93,10 @@ int run_diff(const DiffArguments& o) {
     if (what == Told::Failure) return print(messages);
     if (!o.quiet) print_new_warnings(messages, said);
   };
-  const DiffJob job{*request, to_batches(o), *devices, **predictor, *whitebox, *prices, tell};
+  const bool draws =
+      std::ranges::any_of(*destinations, [](const Destination& d) { return d.format->draws == Draw::Yes; });
+  const DiffJob job{*request,  to_batches(o), *devices, **predictor,
+                    *whitebox, *prices,       tell,     draws ? Draw::Yes : Draw::No};
   DiffReport report{.top = o.top};
   Diagnostics of_sets;
   if (!compare_sets(job, *base, *head, report, of_sets)) return fail(kBadInput, of_sets.all().front().message);

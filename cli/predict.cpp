@@ -6,8 +6,10 @@
 
 #include "cli/cli.h"
 #include "features/schema.h"
+#include "html/report_page.h"
 #include "ir/dot.h"
 #include "ir/text/printer.h"
+#include "pipeline/details.h"
 #include "pipeline/reports.h"
 #include "whitebox/price/roofline.h"
 #include "whitebox/whitebox.h"
@@ -90,6 +92,7 @@ constexpr Emit kEmits[] = {
         Colour c) { return to_summary(r, o.depth == kNoDepth ? kDefaultDepth : o.depth, c); }},
     {"trace", nullptr, [](const std::vector<Report>& r, const PredictArguments&, Colour) { return to_trace(r); }},
     {"folded", nullptr, [](const std::vector<Report>& r, const PredictArguments&, Colour) { return to_folded(r); }},
+    {"html", nullptr, [](const std::vector<Report>& r, const PredictArguments&, Colour) { return to_html(r); }},
     {"dot", [](const Asked& a) { return std::optional(print_dot(a.graph)); }, nullptr},
     {"json", nullptr,
      [](const std::vector<Report>& r, const PredictArguments& o, Colour) { return to_json(r, o.top); }},
@@ -143,14 +146,19 @@ struct Job {
 /// Whether what is written has a place for them; a table of batches shows by itself what a larger one brings.
 bool tells_alternatives(const Job& job) {
   const bool report = job.emit.of_reports == report_text && !job.o.quiet;
-  return job.batches.size() == 1 && (report || job.emit.name == "json");
+  return job.batches.size() == 1 && (report || job.emit.name == "json" || job.emit.name == "html");
 }
 
 /// A model at one batch: its reports, or none where the text of its graph was written.
 Result<std::vector<Report>> predict_batch(Job& job, ModelFile& file, const Request& request, Diagnostics& diags) {
   if (job.emit.of_reports) {
     const auto alternatives = tells_alternatives(job) ? Alternatives::Told : Alternatives::Untold;
-    return full_reports(file, job.devices, *job.predictor, request, alternatives, diags);
+    auto reports = full_reports(file, job.devices, *job.predictor, request, alternatives, diags);
+    if (!reports || job.emit.name != "html") return reports;
+    auto graph = file.at(request, diags);
+    if (!graph) return Failure{};
+    add_details(*reports, std::move(*graph), file, *job.predictor, request);
+    return reports;
   }
   const auto graph = file.at(request, diags);
   if (!graph) return Failure{};

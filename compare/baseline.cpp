@@ -7,8 +7,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "compare/formats/digits.h"
 #include "ir/support/json.h"
+#include "pipeline/digits.h"
 
 namespace perfc {
 namespace {

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "compare/difference.h"
+#include "html/graph_data.h"
 #include "ir/infer_context.h"
 
 namespace perfc {
@@ -128,6 +129,17 @@ class Changes {
     if (n.head != ValueId::kNone) add_side(head_costs_, n.head, c.head_us, c.head_params, c.head_macs);
   }
 
+  std::shared_ptr<const Drawing> drawing(const std::vector<AlignedNode>& aligned) const {
+    auto out = std::make_shared<Drawing>();
+    out->base = graph_json(base_.graph);
+    out->head = graph_json(head_.graph);
+    std::ranges::copy_if(aligned, std::back_inserter(out->nodes),
+                         [](const AlignedNode& n) { return n.kind != ChangeKind::None; });
+    out->base_us = base_costs_.us;
+    out->head_us = head_costs_.us;
+    return out;
+  }
+
  private:
   static void add_side(const NodeCosts& from, NodeId id, std::vector<double>& us, double& params, double& macs) {
     for (std::size_t d = 0; d < us.size(); ++d) us[d] += from.us[d][id];
@@ -240,7 +252,7 @@ std::vector<FigureChange> compare_figures(const FiguresOf* base, const FiguresOf
   return out;
 }
 
-ModelComparison compare(std::string model, const Version* base, const Version* head, const Prices& prices) {
+ModelComparison compare(std::string model, const Version* base, const Version* head, const Prices& prices, Draw draw) {
   const Version& any = head ? *head : *base;
   ModelComparison out{.model = printable(model),
                       .presence = !base   ? Presence::OnlyHead
@@ -253,7 +265,9 @@ ModelComparison compare(std::string model, const Version* base, const Version* h
   }
   if (base && head) {
     Changes changes(*base, *head, out);
-    for (const AlignedNode& n : align(base->graph, head->graph)) changes.add(n);
+    const std::vector<AlignedNode> aligned = align(base->graph, head->graph);
+    for (const AlignedNode& n : aligned) changes.add(n);
+    if (draw == Draw::Yes && !out.changes.empty()) out.drawing = changes.drawing(aligned);
     const auto step = [](const Change& c) {
       double most = 0;
       for (std::size_t d = 0; d < c.base_us.size(); ++d) most = std::max(most, std::abs(c.head_us[d] - c.base_us[d]));

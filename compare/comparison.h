@@ -2,6 +2,7 @@
 /// Two versions of models, and what the step from one to the other costs on each device.
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -86,6 +87,13 @@ struct OnDevice {
 
 enum class Presence : unsigned char { Both, OnlyBase, OnlyHead };
 
+/// Both versions as pages draw them.
+struct Drawing {
+  std::string base, head;                             ///< graph_json (html/graph_data.h)
+  std::vector<AlignedNode> nodes;                     ///< those that differ
+  std::vector<std::vector<double>> base_us, head_us;  ///< device time, by device and node
+};
+
 /// One model at one batch.
 struct ModelComparison {
   std::string model;  ///< relative path, printable
@@ -96,6 +104,7 @@ struct ModelComparison {
   std::vector<Change> changes;  ///< those that cost most first
   std::size_t operators_changed = 0, operators = 0;
   std::vector<OnDevice> devices;
+  std::shared_ptr<const Drawing> drawing;  ///< where it was asked for, of models in both versions of which some differ
 };
 
 struct Comparisons {
@@ -107,8 +116,9 @@ struct Comparisons {
 /// Price per hour by device's name.
 using Prices = std::map<std::string, double, std::less<>>;
 
+enum class Draw : bool { No, Yes };
 /// A pair of versions; null: the model is not in that one.
-ModelComparison compare(std::string model, const Version* base, const Version* head, const Prices&);
+ModelComparison compare(std::string model, const Version* base, const Version* head, const Prices&, Draw = Draw::No);
 
 FiguresOf figures_of(const Report&, std::optional<std::int64_t> largest_batch, const Prices&);
 /// `changed_share`: see OnDevice. Null: not in that version.

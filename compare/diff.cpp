@@ -64,7 +64,7 @@ void compare_model(const DiffJob& job, const std::string& name, const std::strin
     const Version* b = base.empty() ? nullptr : &sides[0].version;
     const Version* h = head.empty() ? nullptr : &sides[1].version;
     if (b && h && mixed(*b, *h) && !predict_all(job.whitebox)) return;
-    out.models.push_back(compare(name, b, h, job.prices));
+    out.models.push_back(compare(name, b, h, job.prices, job.draw));
   }
 }
 

@@ -27,6 +27,7 @@ struct DiffJob {
   const Predictor& whitebox;  ///< of pairs of which the predictor leaves one version to it
   const Prices& prices;
   std::function<void(const Diagnostics&, Told)> tell;
+  Draw draw = Draw::No;
 };
 /// Fails unless both are folders or both are files.
 Status of_a_kind(const ModelSet& base, const ModelSet& head, Diagnostics& usage);

@@ -57,6 +57,9 @@ struct NodeNote {
   double params = 0;  ///< learned ones that it is the first to read
 };
 
+/// What a page shows beside a report, of the model at one batch (pipeline/details.h).
+struct ModelDetails;
+
 struct Report {
   std::string model;
   ExecConfig exec;
@@ -106,6 +109,18 @@ struct Report {
     std::string not_covered{};  ///< why the interval leaves one of the two out; empty: it has both
   };
   std::optional<Dynamic> dynamic;  ///< none: no dim of the model depends on data
+
+  /// Figures of another batch or of another device.
+  struct Figures {
+    std::int64_t batch;
+    std::string device, title;
+    double latency_ms, latency_lo_ms, latency_hi_ms, memory_mib, memory_lo_mib, memory_hi_mib, energy_j;
+    double device_memory_mib;
+    bool host_bound, fits;
+  };
+  std::vector<Figures> batches;  ///< on this device, ascending (pipeline/details.h)
+  std::vector<Figures> devices;  ///< at this batch, built-in devices in the table's order (pipeline/details.h)
+  std::shared_ptr<const ModelDetails> details;
 
   double throughput_per_s() const;  ///< samples per second
   double energy_j_per_sample() const;

@@ -34,7 +34,7 @@ HEAD = """\
 # layout long file
 """
 CPP = {".cpp", ".h"}
-TEXT = CPP | {".py", ".md", ".cmake", ".sh"}
+TEXT = CPP | {".py", ".md", ".cmake", ".sh", ".js", ".css", ".html"}
 NAMES = {"check", "perfc", "CMakeLists.txt", ".clang-format", ".clang-tidy"}
 NOT_OURS = re.compile(r"^(docs/ops\.md$|tests/golden/.*/|tests/fixtures/)")
 TABLE_ROW = re.compile(r"^\s*\|")

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "ir/support/markup.h"
-
 namespace perfc {
 namespace {
 
@@ -32,16 +30,6 @@ std::string markdown_word(std::string_view text) {
     return is_plain(c) || c == ' ' || c == '.' || c == ':' || c == '-' || c == '%' || c == '+' || c == ',';
   });
   return safe && is_plain(text.front()) ? std::string(text) : markdown_code(text);
-}
-
-std::string html_text(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const std::string_view reference = character_reference(c);
-    if (reference.empty()) out += c;
-    else out += reference;
-  }
-  return out;
 }
 
 std::string uri_path(std::string_view path) {

@@ -9,8 +9,6 @@ namespace perfc {
 std::string markdown_code(std::string_view);
 /// The same, but what cannot be markup stays as it is: names of devices, mostly.
 std::string markdown_word(std::string_view);
-/// For text between tags and in quoted attributes of HTML.
-std::string html_text(std::string_view);
 /// A path as a URI reference (RFC 3986): what is not unreserved is percent-encoded, but for slashes.
 std::string uri_path(std::string_view);
 

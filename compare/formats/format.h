@@ -22,6 +22,7 @@ struct DiffReport {
 struct DiffFormat {
   std::string_view name;
   std::string (*write)(const DiffReport&);
+  Draw draws = Draw::No;  ///< wants `ModelComparison::drawing`
 };
 std::span<const DiffFormat> diff_formats();
 
@@ -35,7 +36,7 @@ std::string diff_json(const DiffReport&);
 std::string diff_junit(const DiffReport&);
 /// SARIF 2.1.0 (OASIS), for GitHub's code scanning.
 std::string diff_sarif(const DiffReport&);
-/// One page without anything from elsewhere.
+/// One page without anything from elsewhere, with the graphs of models that changed (docs/report.md).
 std::string diff_html(const DiffReport&);
 
 }  // namespace perfc

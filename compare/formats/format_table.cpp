@@ -12,7 +12,7 @@ constexpr std::array kFormats{
     DiffFormat{"json", diff_json},
     DiffFormat{"junit", diff_junit},
     DiffFormat{"sarif", diff_sarif},
-    DiffFormat{"html", diff_html},
+    DiffFormat{"html", diff_html, Draw::Yes},
 };
 }  // namespace
 

@@ -4,10 +4,10 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "compare/formats/digits.h"
 #include "compare/formats/escape.h"
 #include "compare/formats/format.h"
 #include "compare/formats/words.h"
+#include "pipeline/digits.h"
 
 namespace perfc {
 namespace {

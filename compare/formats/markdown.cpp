@@ -6,6 +6,7 @@
 #include "compare/formats/escape.h"
 #include "compare/formats/format.h"
 #include "compare/formats/words.h"
+#include "html/page.h"
 
 namespace perfc {
 namespace {

@@ -76,6 +76,52 @@ class Memory(unittest.TestCase):
                          r"^OUT OF MEMORY: 2 of 2 predictions do not fit\n")
 
 
+class Page(unittest.TestCase):
+    """What --emit=html holds, without a browser (tests/html/page_test.py has one)."""
+
+    def data(self, *args, stdin=None):
+        code, out, err = perfc(*args, "--emit=html", stdin=stdin)
+        self.assertEqual(code, 0, err)
+        return json.loads(out.split('<script type="application/json" id="data">')[1].split("</script>")[0])
+
+    def same(self, figures, said):
+        self.assertEqual(figures["latency_ms"], [said["latency_ms"], *said["latency_ms_interval"]])
+        self.assertEqual(figures["memory_mib"], [said["memory_mib"], *said["memory_mib_interval"]])
+        self.assertEqual((figures["energy_j"], figures["fits"], figures["bound"], figures["batch"]),
+                         (said["energy_j"], said["fits"], said["bound"], said["batch"]))
+
+    def test_other_batches_and_devices_are_as_if_they_had_been_asked_for(self):
+        dynamic = OPEN_BATCH.replace("nn.relu(%2) : Tensor[(N, 256), float32]", "nonzero(%2) : Tensor[(2, ?), int64]")
+        dynamic = dynamic.replace("-> (y: Tensor[(N, 256), float32]) ", "")
+        for model, options in ((OPEN_BATCH, []), (OPEN_BATCH, ["--host", "desktop"]), (dynamic, [])):
+            with self.subTest(model=model, options=options):
+                (run,) = self.data("-", "-b", 24, "-d", "l4", *options, stdin=model)["runs"]
+                self.assertEqual(bool(run["dynamic"]), model is dynamic)
+                batches = [f["batch"] for f in run["batches"]]
+                self.assertEqual(batches, [2, 4, 8, 16, 24, 32, 64, 128])
+                said = predictions("-", "-b", ",".join(map(str, batches)), "-d", "l4", *options, stdin=model)
+                for figures, prediction in zip(run["batches"], said):
+                    self.same(figures, prediction)
+                by_device = {f["device"]: f for f in run["devices"]}
+                self.assertGreater(len(by_device), 40)
+                for prediction in predictions("-", "-b", 24, "-d", "l4,h200,mi300x,a30,t4", *options, stdin=model):
+                    self.same(by_device[prediction["device"]], prediction)
+
+    def test_kernels_sum_to_the_report(self):
+        (run,) = self.data(MODEL, "-b", 8, "-d", "a100-40gb:1g.5gb")["runs"]
+        (said,) = predictions(MODEL, "-b", 8, "-d", "a100-40gb:1g.5gb")
+        self.assertAlmostEqual(sum(run["kernels"]["us"]) / 1e3, said["device_ms"], delta=1e-3 * said["device_ms"])
+        self.assertEqual(run["devices"][0]["device"], "a100-40gb:1g.5gb")
+        self.same(run["devices"][0], said)
+        self.assertEqual([n for n, _ in run["memory_parts_mib"]], ["context", "weights", "activations", "workspace"])
+
+    def test_names_end_no_script(self):
+        model = OPEN_BATCH.replace(";\n  %3", ' @"\u2028</script>";\n  %3')
+        code, out, err = perfc("-", "-b", 1, "--emit=html", stdin=model)
+        self.assertEqual(code, 0, err)
+        self.assertEqual(out.count("</script>"), out.count("<script"))
+
+
 class Batches(unittest.TestCase):
     def test_each_is_as_if_it_had_been_asked_for_alone(self):
         with tempfile.TemporaryDirectory() as d:

@@ -10,7 +10,8 @@ that its commands write and read (%t.onnx). After the input come the expected
 output, each line behind `// `, and the exit code; where there are several
 RUN lines, such a block for each, headed by its command. Of tables a line `// COLUMNS: a,b` keeps some columns (what is
 launched, not how long it takes: times change with every kernel that is measured); of reports a line `// WORDS ONLY`
-keeps the words, with a # for every number and one space between two words:
+keeps the words, with a # for every number and one space between two words; of pages a line `// ELEMENT: main` keeps
+that element, which is there once:
 
     // ---- stdout
     // …
@@ -33,6 +34,7 @@ TIMEOUT_S = 600  # hangs only
 RUN = re.compile(r"^// RUN: perfc (.*)$", re.MULTILINE)
 WORDS_ONLY = re.compile(r"^// WORDS ONLY$", re.MULTILINE)
 NUMBER = re.compile(r"(?<![A-Za-z0-9.])\d+(\.\d+)?(e[+-]?\d+)?[KMGTP]?(?![A-LN-Za-z0-9-])")
+ELEMENT = re.compile(r"^// ELEMENT: (\w+)$", re.MULTILINE)
 COLUMNS = re.compile(r"^// COLUMNS: (.*)$", re.MULTILINE)
 EXPECTED = re.compile(r"^// ---- ", re.MULTILINE)
 
@@ -54,7 +56,16 @@ def words(text: str) -> str:
     return re.sub(r"(?<=\S) +", " ", NUMBER.sub("#", text))
 
 
-def block(program: pathlib.Path, file: pathlib.Path, command: str, columns: str, words_only: bool, made: str) -> str:
+def element(tag: str, page: str) -> str:
+    """An element of a page, without what is around it."""
+    _, begin, rest = page.partition(f"<{tag}>")
+    inside, end, after = rest.partition(f"</{tag}>")
+    assert begin and end and end not in after, f"{tag} is not there once"
+    return f"{begin}{inside}{end}\n"
+
+
+def block(program: pathlib.Path, file: pathlib.Path, command: str, columns: str, tag: str, words_only: bool,
+          made: str) -> str:
     """What a command prints and returns."""
     arguments = [file.name if a == "%s" else f"{made}/{a[1:]}" if a.startswith("%t") else a
                  for a in shlex.split(command)]
@@ -64,6 +75,8 @@ def block(program: pathlib.Path, file: pathlib.Path, command: str, columns: str,
              for stream in (done.stdout, done.stderr)]
     if columns:
         texts[0] = only(columns, texts[0])
+    if tag:
+        texts[0] = element(tag, texts[0])
     if words_only:
         texts = [words(text) for text in texts]
     out, err = (commented(text) for text in texts)
@@ -75,9 +88,10 @@ def actual(program: pathlib.Path, file: pathlib.Path, given: str) -> str:
     runs = RUN.findall(given)
     if not runs:
         sys.exit(f"{file}: a line `// RUN: perfc …` expected")
-    columns, words_only = "".join(COLUMNS.findall(given)), bool(WORDS_ONLY.search(given))
+    columns, tag = "".join(COLUMNS.findall(given)), "".join(ELEMENT.findall(given))
+    words_only = bool(WORDS_ONLY.search(given))
     with tempfile.TemporaryDirectory(prefix="golden") as made:
-        blocks = [block(program, file, command, columns, words_only, made) for command in runs]
+        blocks = [block(program, file, command, columns, tag, words_only, made) for command in runs]
     if len(runs) == 1:
         return blocks[0]
     return "".join(f"// ---- perfc {command}\n{text}" for command, text in zip(runs, blocks))

@@ -7,6 +7,7 @@
 #include "compare/baseline.h"
 #include "compare/formats/escape.h"
 #include "compare/formats/format.h"
+#include "html/page.h"
 
 namespace perfc {
 namespace {

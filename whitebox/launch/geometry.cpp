@@ -83,10 +83,9 @@ Extents extents_of(const Graph& g, NodeId id, double macs) {
   if (elements <= 0) return e;
   if (uses_matrix_unit(n.op)) {
     e = product_extents(n, result, elements, macs, e);
+    if (!n.is(op("nn.grouped_matmul")) || result.rank() != 2) return e;  // an einsum may have one operand
     const Type &a = g.type(n.operands[0]), &b = g.type(n.operands[1]);
-    if (n.is(op("nn.grouped_matmul")) && result.rank() == 2)
-      e = grouped_extents(extent(a.rank() == 3 ? a : b, 0), a.rank() == 2, e);
-    return e;
+    return grouped_extents(extent(a.rank() == 3 ? a : b, 0), a.rank() == 2, e);
   }
   if (!part && !n.operands.empty() && n.operands[0]) {
     e.k = static_cast<double>(g.type(n.operands[0]).elements().value_or(0)) / elements;

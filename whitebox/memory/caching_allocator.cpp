@@ -57,6 +57,10 @@ CachingAllocator::Block CachingAllocator::allocate(double bytes) {
   }
   parts_[b].used = true;
   parts_[b].requested = size;
+  if (log_) {
+    parts_[b].owner = log_->owner;
+    log_->entries.push_back({log_->owner, static_cast<std::int64_t>(size)});
+  }
   allocated_ += size;
   peak_allocated_ = std::max(peak_allocated_, allocated_);
   return b;
@@ -72,6 +76,7 @@ void CachingAllocator::merge(Block into, Block with) {
 
 void CachingAllocator::free(Block b) {
   allocated_ -= parts_[b].requested;
+  if (log_) log_->entries.push_back({parts_[b].owner, -static_cast<std::int64_t>(parts_[b].requested)});
   parts_[b].used = false;
   FreeList& free = pool(parts_[b].small);
   if (const Block after = parts_[b].after; after != kNone && !parts_[after].used) {

@@ -15,9 +15,22 @@
 
 namespace perfc {
 
+/// What is taken from an allocator (bytes > 0) and given back to it (bytes < 0), in order, in the sizes of its blocks.
+struct AllocationLog {
+  struct Entry {
+    std::uint32_t owner;  ///< who took it
+    std::int64_t bytes;
+  };
+  std::uint32_t owner = 0;  ///< of what is taken next
+  std::vector<Entry> entries;
+};
+
 class CachingAllocator {
  public:
   using Block = std::uint32_t;
+
+  /// Writes down from now on what is taken and given back; null: no longer. The log must outlive its use.
+  void log_to(AllocationLog* log) { log_ = log; }
 
   /// A block for this many bytes (0 counts as 1).
   Block allocate(double bytes);
@@ -32,6 +45,7 @@ class CachingAllocator {
   struct Part {  ///< of a segment, in order of addresses
     std::uint64_t size = 0, requested = 0;
     Block before = kNone, after = kNone;
+    std::uint32_t owner = 0;  ///< by the log
     bool small = false, used = false;
   };
   using FreeList = std::set<std::pair<std::uint64_t, Block>>;  ///< by size
@@ -43,6 +57,7 @@ class CachingAllocator {
   std::vector<Part> parts_;
   std::vector<Block> spare_;  ///< indices of parts that were merged away
   FreeList small_, large_;
+  AllocationLog* log_ = nullptr;
   std::uint64_t reserved_ = 0, allocated_ = 0, peak_allocated_ = 0;
 };
 

@@ -16,6 +16,7 @@
 #include "whitebox/launch/widths.h"
 #include "whitebox/memory/autograd.h"
 #include "whitebox/memory/caching_allocator.h"
+#include "whitebox/memory/memory_course.h"
 
 namespace perfc {
 namespace {
@@ -70,15 +71,20 @@ class Run {
     find_half_weights();
   }
 
-  MemoryNeeds simulate() {
+  /// `log`: where to write down what it does, or null.
+  MemoryNeeds simulate(MemoryLog* log = nullptr) {
+    log_ = log;
+    if (log) heap_.log_to(&log->allocations);
     load();
     for (int step = 0; step < kSteps; ++step) {
+      if (log) log->begin_run();
       std::vector<Block> before = std::move(results_);  // the caller holds the last results while the next are made
       results_.clear();
       forward();
       if (config_.task == Task::Train) {
         backward();
         update(step == 0);
+        ended(kNobody, MemoryPhase::Update);
       }
       for (Block b : before) heap_.free(b);
       finish();
@@ -165,8 +171,10 @@ class Run {
       if (n.kind != NodeKind::Constant || on_host(n)) continue;
       const double size = tensor_bytes(n.results[0].type, eight_.weight[id] ? eight_.weight[id] / 8.0 : weight_width_);
       out_.weights += size;
+      began(id);
       heap_.allocate(size);
     }
+    began(kNobody);
     for (const Graph* body : with_bodies(g_)) {
       if (body == &g_) continue;
       const double size = weight_bytes(*body, weight_width_);
@@ -185,6 +193,14 @@ class Run {
     extra_[id].clear();
   }
 
+  /// From here on memory is taken for this node.
+  void began(NodeId id) {
+    if (log_) log_->allocations.owner = id;
+  }
+  void ended(NodeId id, MemoryPhase phase) {
+    if (log_) log_->moments.push_back({id, phase, log_->allocations.entries.size()});
+  }
+
   /// Taken and given back while a node runs.
   void pass_by(double size) {
     if (size > 0) heap_.free(heap_.allocate(size));
@@ -198,6 +214,7 @@ class Run {
     }
     for (NodeId id = 0; id < g_.size(); ++id) {
       const Node& n = g_.node(id);
+      began(id);
       if (n.kind == NodeKind::Constant) {
         if (half_weights_[id]) copies_.push_back(heap_.allocate(tensor_bytes(n.results[0].type, 2)));
         continue;
@@ -213,6 +230,7 @@ class Run {
       for (Block b : scores) heap_.free(b);
       for (Block b : copies) heap_.free(b);
       for (NodeId dead : dies[id]) release(dead);
+      ended(id, MemoryPhase::Forward);
     }
   }
 
@@ -343,6 +361,7 @@ class Run {
     for (NodeId id = static_cast<NodeId>(g_.size()); id-- > 0;) {
       const Node& n = g_.node(id);
       if (n.kind != NodeKind::Call || !needs_[id]) continue;
+      began(id);
       if (gradient[id] != kNobody) {
         if (def(n.op).category == Category::Convolution) {
           search(id, Pass::WeightGradient);
@@ -386,6 +405,7 @@ class Run {
       }
       release_extra(id);
       forget(id);
+      ended(id, MemoryPhase::Backward);
     }
     for (std::uint32_t rest : gradient) {
       if (rest != kNobody) drop(rest);
@@ -417,6 +437,7 @@ class Run {
   void update(bool first) {
     const OptimizerMemory m = optimizer_memory(config_.optimizer);
     std::vector<Block> passing;
+    began(kNobody);
     double state = 0, temporary = 0;
     for (NodeId id = 0; id < weight_gradients_.size(); ++id) {
       if (!weight_gradients_[id]) continue;
@@ -474,6 +495,7 @@ class Run {
   double held_gradients_ = 0;
   std::optional<Block> product_workspace_;
   CachingAllocator heap_;
+  MemoryLog* log_ = nullptr;
   MemoryNeeds out_;
 };
 
@@ -492,5 +514,9 @@ double weight_bytes(const Graph& graph, double float_width) {
 }
 
 MemoryNeeds memory_needs(const Graph& g, const ExecConfig& config) { return Run(g, config).simulate(); }
+
+MemoryNeeds memory_needs(const Graph& g, const ExecConfig& config, MemoryLog& log) {
+  return Run(g, config).simulate(&log);
+}
 
 }  // namespace perfc

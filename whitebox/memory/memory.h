@@ -25,6 +25,10 @@ struct MemoryNeeds {
 /// control flow count by their own peak.
 MemoryNeeds memory_needs(const Graph&, const ExecConfig&);
 
+/// The same run, with what it takes and gives back written down (whitebox/memory/memory_course.h).
+struct MemoryLog;
+MemoryNeeds memory_needs(const Graph&, const ExecConfig&, MemoryLog&);
+
 /// Bytes of all constants, bodies included. `float_width`: bytes that a float32 takes.
 double weight_bytes(const Graph&, double float_width);
 
