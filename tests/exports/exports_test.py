@@ -133,9 +133,9 @@ def unexplained(measured, apart, rows):
     return bare, idle
 
 
-def kernels(perfc, path, mode):
+def kernels(perfc, path, mode, options):
     """operator → how many kernels do it."""
-    done = subprocess.run([perfc, str(path), "--batch", str(COMPARED), "--mode", mode, "--emit", "kernels",
+    done = subprocess.run([perfc, str(path), "--batch", str(COMPARED), "--mode", mode, "--emit", "kernels", *options,
                            *SETTINGS[:4]], capture_output=True, text=True, check=True)
     lines = (line for line in done.stdout.splitlines() if not line.startswith("#"))
     return collections.Counter(o for row in csv.DictReader(lines) for o in row["operators"].split())
@@ -143,7 +143,8 @@ def kernels(perfc, path, mode):
 
 def lacks(perfc, folder, name, form, mode):
     """"arange -5, take +1": what a form has more or fewer than the static .pt2."""
-    first, other = (kernels(perfc, folder / f"{name}.{f}", mode) for f in (FORMS[0], form))
+    options = OPTIONS.get(name, [])
+    first, other = (kernels(perfc, folder / f"{name}.{f}", mode, options) for f in (FORMS[0], form))
     return ", ".join(f"{o} {other[o] - first[o]:+d}" for o in sorted(first | other) if other[o] != first[o])
 
 
