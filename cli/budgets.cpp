@@ -55,7 +55,9 @@ bool read_entry(const YAML::Node& node, const std::string& file, Budget& b) {
                                             {"fail_on", &b.fail_on},
                                             {"predictor", &b.predict.predictor},
                                             {"signature", &b.predict.signature}};
-  const std::map<std::string, std::vector<std::string>*> lists{{"dim", &b.predict.dims}, {"shape", &b.predict.shapes}};
+  const std::map<std::string, std::vector<std::string>*> lists{
+      {"dim", &b.predict.dims},     {"shape", &b.predict.shapes},           {"batch_axis", &b.predict.batch_axes},
+      {"value", &b.predict.values}, {"trip_count", &b.predict.trip_counts}, {"bound", &b.predict.bounds}};
   bool good = true;
   for (const auto& item : node) {
     const auto key = item.first.as<std::string>();
