@@ -247,6 +247,9 @@ CASES.update({
     "repeat": (lambda x: x.repeat(4, 2, 1), (R(2, 3),)),
     "tile": (lambda x: x.tile(2), (R(2, 3),)),
     "repeat_interleave": (lambda x: x.repeat_interleave(3, 1), (R(2, 3),)),
+    "repeat_interleave_counts": (lambda x: x.repeat_interleave(torch.tensor([2, 0, 3]), 1), (R(2, 3),)),
+    "repeat_interleave_output_size":
+        (lambda x, n: x.repeat_interleave(n, 1, output_size=7), (R(2, 3), torch.tensor([2, 4, 1]))),
     "repeat_interleave_flat": (lambda x: x.repeat_interleave(3), (R(2, 3),)),
     "flip": (lambda x: x.flip(0, 2), (IMG(),)),
     "roll": (lambda x: x.roll((1, -2), (2, 3)), (IMG(),)),
