@@ -15,7 +15,7 @@ bool same_static(const Type& a, const Type& b) { return a.is_tensor() && a.is_st
 class Unrollable {
  public:
   Unrollable(const Graph& g, NodeId id) : g_(g), n_(g.node(id)) {
-    if (n_.kind != NodeKind::Call || n_.regions.size() != 1 || !(n_.is(op("loop")) || n_.is(op("scan")))) return;
+    if (n_.kind != NodeKind::Call || n_.regions.size() != 1) return;
     layout_ = control_layout(n_.op, n_.attrs, n_.operands.size());
     const SymInt trips = trip_count(g, id);
     if (layout_.batched || !trips.known() || trips.value() <= 0) return;

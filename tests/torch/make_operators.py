@@ -250,6 +250,12 @@ CASES.update({
     "repeat_interleave_counts": (lambda x: x.repeat_interleave(torch.tensor([2, 0, 3]), 1), (R(2, 3),)),
     "repeat_interleave_output_size":
         (lambda x, n: x.repeat_interleave(n, 1, output_size=7), (R(2, 3), torch.tensor([2, 4, 1]))),
+    "nansum_dtype": (lambda x: torch.nansum(x, 1, dtype=torch.float64), (R(2, 3),)),
+    "softmin_dtype": (lambda x: torch.nn.functional.softmin(x, 1, dtype=torch.float64), (R(2, 3),)),
+    "hann_window_dtype": (lambda x: x * torch.hann_window(8, dtype=torch.float64), (R(8),)),
+    "tril_indices_dtype": (lambda x: x[0] + torch.tril_indices(3, 3, dtype=torch.int32), (torch.ones(2, 1).int(),)),
+    "stft_normalized": (lambda x: torch.stft(x, 16, 4, 12, torch.ones(12), center=False, normalized=True,
+                                             return_complex=True), (R(2, 64),)),
     "repeat_interleave_flat": (lambda x: x.repeat_interleave(3), (R(2, 3),)),
     "flip": (lambda x: x.flip(0, 2), (IMG(),)),
     "roll": (lambda x: x.roll((1, -2), (2, 3)), (IMG(),)),
