@@ -28,7 +28,8 @@ PredictKeys::PredictKeys(PredictOptions& o)
             {"layout", &o.layout},       {"norms", &o.norms},        {"opaque", &o.opaque}, {"dynamic", &o.dynamic},
             {"host", &o.host},           {"stack", &o.stack},        {"task", &o.task},     {"optimizer", &o.optimizer},
             {"predictor", &o.predictor}, {"signature", &o.signature}},
-      lists{{"dim", &o.dims}, {"shape", &o.shapes}} {}
+      lists{{"dim", &o.dims},     {"shape", &o.shapes},           {"batch_axis", &o.batch_axes},
+            {"value", &o.values}, {"trip_count", &o.trip_counts}, {"bound", &o.bounds}} {}
 
 PredictKeys::Read PredictKeys::read(const std::string& key, const YAML::Node& value, const std::string& file) const {
   if (const auto list = lists.find(key); list != lists.end()) {

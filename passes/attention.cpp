@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ir/tables.h"
 #include "passes/decomposed.h"
 
 namespace perfc::passes {
@@ -26,6 +27,7 @@ class AttentionMatcher {
     if (!compatible(value)) return false;
     out.op = op("nn.sdpa");
     out.operands = {query_, key_, value};
+    if (mask_ && is_zeros(g_.node(mask_))) mask_ = {};  // hides nothing: the model was exported without padding
     if (mask_) out.operands.push_back(chosen_by(mask_));
     // onnxscript guards the softmax of a mask of bools alone (torch_lib/ops/nn.py).
     out.mask_of_bools = mask_ && guarded && g_.is_weight(out.operands.back()) &&

@@ -60,7 +60,10 @@ std::vector<BatchDemands::Operand> BatchDemands::above(ValueId v, BatchDim at) c
     if (axis_of(n, 0, type.rank()) == static_cast<std::int64_t>(at.axis)) return {};
     return aligned(n, type, at);
   }
-  if (n.is(op("broadcast_to")) || d.category == Category::Elementwise || keeps_elements(d.moves))
+  // Of a part along another dim the batch is whole in both.
+  const bool part =
+      d.moves == Moves::Part && graph_.type(n.operands[0]).ranked() && graph_.type(n.operands[0]).rank() == type.rank();
+  if (n.is(op("broadcast_to")) || part || d.category == Category::Elementwise || keeps_elements(d.moves))
     return aligned(n, type, at);
   if (d.moves == Moves::Permutes || d.moves == Moves::Reshapes) return above_view(n, type, at);
   return {};
@@ -76,7 +79,7 @@ std::vector<BatchDemands::Operand> BatchDemands::aligned(const Node& n, const Ty
     if (!type.is_tensor() || !type.ranked() || type.rank() < from_end) continue;
     const std::size_t axis = type.rank() - from_end;
     if (known_extent(type, axis) == result.shape()[at.axis].value()) found.push_back({v, {axis, at.outer}});
-    if (n.is(op("broadcast_to"))) break;  // behind is the target
+    if (n.is(op("broadcast_to")) || def(n.op).moves == Moves::Part) break;  // behind are the target, the bounds
   }
   return found;
 }

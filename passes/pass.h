@@ -54,9 +54,10 @@ std::span<const PassDef> pass_table();
 
 enum class FoldBatchNorm : std::uint8_t { AsExecuted, No, Yes };
 enum class FoldQuantisation : bool { No, Yes };
+enum class UnrollLoops : bool { No, Yes };
 /// The pipeline of `perfc predict`, in order.
 std::vector<std::string> default_pipeline(ExecMode, FoldBatchNorm = FoldBatchNorm::AsExecuted,
-                                          FoldQuantisation = FoldQuantisation::No);
+                                          FoldQuantisation = FoldQuantisation::No, UnrollLoops = UnrollLoops::No);
 
 /// What to print between passes.
 struct PassTrace {

@@ -12,6 +12,7 @@ constexpr PassDef kPasses[] = {
      passes::bind_trip_counts},
     {"rebatch", "changes the batch, hard-coded shapes included", passes::rebatch},
     {"bound-dims", "gives dims that data decides the extents of --dynamic and --bound", passes::bound_dims},
+    {"unroll-loops", "writes out the rounds of loops and scans that have few", passes::unroll_loops},
     {"fold-constants", "turns values whose contents are known into constants", passes::fold_constants},
     {"simplify-control-flow", "inlines the branch of an `if` whose condition is known", passes::simplify_control_flow},
     {"fold-quantisation", "computes in floats what is quantised, and marks what of it is in 8 bits",
@@ -34,10 +35,12 @@ constexpr PassDef kPasses[] = {
 
 std::span<const PassDef> pass_table() { return kPasses; }
 
-std::vector<std::string> default_pipeline(ExecMode mode, FoldBatchNorm fold, FoldQuantisation quantisation) {
+std::vector<std::string> default_pipeline(ExecMode mode, FoldBatchNorm fold, FoldQuantisation quantisation,
+                                          UnrollLoops loops) {
   const bool compiled = mode == ExecMode::Compiled;
-  std::vector<std::string> names{"bind-shapes",    "bind-trip-counts",      "rebatch",       "bound-dims",
-                                 "fold-constants", "simplify-control-flow", "eliminate-dead"};
+  std::vector<std::string> names{"bind-shapes", "bind-trip-counts", "rebatch", "bound-dims"};
+  if (loops == UnrollLoops::Yes) names.emplace_back("unroll-loops");
+  names.insert(names.end(), {"fold-constants", "simplify-control-flow", "eliminate-dead"});
   if (quantisation == FoldQuantisation::Yes) {
     names.emplace_back("fold-quantisation");
     names.emplace_back("eliminate-dead");

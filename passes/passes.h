@@ -37,6 +37,7 @@ Result<Graph> bind_shapes(Graph, const PassOptions&, Diagnostics&);
 Result<Graph> bind_trip_counts(Graph, const PassOptions&, Diagnostics&);
 Result<Graph> rebatch(Graph, const PassOptions&, Diagnostics&);
 Result<Graph> bound_dims(Graph, const PassOptions&, Diagnostics&);
+Result<Graph> unroll_loops(Graph, const PassOptions&, Diagnostics&);
 Result<Graph> fold_constants(Graph, const PassOptions&, Diagnostics&);
 Result<Graph> simplify_control_flow(Graph, const PassOptions&, Diagnostics&);
 Result<Graph> eliminate_identity(Graph, const PassOptions&, Diagnostics&);

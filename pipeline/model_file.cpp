@@ -54,9 +54,10 @@ Result<Graph> ModelFile::at(const Request& request, Diagnostics& diags) {
                             .bounds = request.bounds,
                             .written_by = graph->written_by().value_or(frontend_of(source_)->written_by),
                             .mode = graph_mode(request.exec)};
-  const std::vector<std::string> passes =
-      default_pipeline(options.mode, request.fold_batch_norm,
-                       FoldQuantisation{folds_quantisation(def(request.exec.runtime), options.written_by)});
+  const RuntimeDef& runtime = def(request.exec.runtime);
+  const std::vector<std::string> passes = default_pipeline(
+      options.mode, request.fold_batch_norm, FoldQuantisation{folds_quantisation(runtime, options.written_by)},
+      UnrollLoops{unrolls_loops(runtime, options.written_by)});
   return run_passes(std::move(*graph), passes, options, request.trace, diags);
 }
 

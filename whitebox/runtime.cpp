@@ -13,6 +13,7 @@ constexpr std::array kRuntimes{
                .graph = ExecMode::Eager,
                .kernels = ExecMode::Eager,
                .folds_quantisation = true,
+               .unrolls_loops = true,
                .autocast = true,
                .trained = true,
                .source = "PyTorch's sources (docs/whitebox.md); labels of timm"},
@@ -23,6 +24,7 @@ constexpr std::array kRuntimes{
                .kernels = ExecMode::Compiled,
                .dispatches = "kernels",
                .folds_quantisation = true,
+               .unrolls_loops = true,
                .autocast = true,
                .trained = true,
                .source = "TorchInductor's sources (docs/whitebox.md); labels of timm"},
@@ -36,6 +38,7 @@ constexpr std::array kRuntimes{
                .runs_on = RunsOn::Gpu,
                .dispatches = "graphs",
                .folds_quantisation = true,
+               .unrolls_loops = true,
                .autocast = true,
                .trained = true,
                .run_us = 20,
@@ -92,6 +95,8 @@ bool runs_on(const RuntimeDef& r, const Device& d) {
 bool folds_quantisation(const RuntimeDef& r, WrittenBy writer) {
   return r.folds_quantisation && (r.keeps_eight_bits || writer != WrittenBy::Program);
 }
+
+bool unrolls_loops(const RuntimeDef& r, WrittenBy writer) { return r.unrolls_loops && writer == WrittenBy::Exporter; }
 
 std::string_view name(RunsOn on) {
   return on == RunsOn::Any ? "any device" : on == RunsOn::Gpu ? "GPUs" : "NVIDIA GPUs";

@@ -35,15 +35,16 @@ struct RuntimeDef {
   /// Quantise and dequantise operators around others say in how many bits to compute, and are no kernels; if not, they
   /// run as the file has them.
   bool folds_quantisation = false;
-  bool own_layout = false;    ///< stores values as its kernels want them, whatever the model's layout
-  bool autocast = false;      ///< has PyTorch's AMP; others run in the width that the model has
-  bool default_tf32 = false;  ///< float32 products are TF32 unless told otherwise
-  bool trained = false;       ///< its runs are among the default predictor's labels, or differ in the host alone
-  double run_us = 0;          ///< of the host per run …
-  double kernel_us = 0;       ///< … and per kernel; both 0: the host's entry says it (devices/host.h)
-  double work = 1;            ///< what its kernels take beside the whitebox's; fitted (source)
-  double interval = 1;        ///< 90 % of its device times lie within this factor, beyond a PyTorch run's interval
-  std::string_view source;    ///< of its rules and figures
+  bool unrolls_loops = false;  ///< is Python, whose loops launch what their rounds call, and no counters
+  bool own_layout = false;     ///< stores values as its kernels want them, whatever the model's layout
+  bool autocast = false;       ///< has PyTorch's AMP; others run in the width that the model has
+  bool default_tf32 = false;   ///< float32 products are TF32 unless told otherwise
+  bool trained = false;        ///< its runs are among the default predictor's labels, or differ in the host alone
+  double run_us = 0;           ///< of the host per run …
+  double kernel_us = 0;        ///< … and per kernel; both 0: the host's entry says it (devices/host.h)
+  double work = 1;             ///< what its kernels take beside the whitebox's; fitted (source)
+  double interval = 1;         ///< 90 % of its device times lie within this factor, beyond a PyTorch run's interval
+  std::string_view source;     ///< of its rules and figures
 };
 
 std::span<const RuntimeDef> runtime_table();
@@ -54,6 +55,8 @@ std::string_view name(RunsOn);
 /// The same for a model: PyTorch runs programs as they are written, and what other frameworks quantised as its own
 /// quantised models, with dense layers in 8 bits (torchao).
 bool folds_quantisation(const RuntimeDef&, WrittenBy);
+/// The same for a model: loops of programs that an exporter wrote down. Other frameworks' run as their own.
+bool unrolls_loops(const RuntimeDef&, WrittenBy);
 /// By its name; null: there is none.
 const RuntimeDef* find_runtime(std::string_view name);
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "ir/tables.h"
+
 namespace perfc::onnx {
 namespace {
 
@@ -329,6 +331,8 @@ Result<ValueId> Importer::initializer(Frame& frame, Bytes record, bool sparse) {
   std::string why;
   auto value = literal(*tensor, why);
   if (!value) return diags_->error(place(record.data()), tensor->name, "initializer: " + why);
+  if (!value->data && !sparse && zeros_.hold(*tensor, value->type))
+    return add_zeros(frame.builder, value->type, std::string(tensor->name), place(record.data()));
   return frame.builder.constant(std::move(*value), std::string(tensor->name), place(record.data()));
 }
 

@@ -15,6 +15,7 @@
 #include "frontends/common/input_dims.h"
 #include "frontends/frontend.h"
 #include "frontends/onnx/proto.h"
+#include "frontends/onnx/stored_zeros.h"
 #include "ir/rewriter.h"
 
 namespace perfc::onnx {
@@ -63,9 +64,9 @@ struct NodeContext : Emitter {
 
 class Importer {
  public:
-  /// `message` is a ModelProto; it must outlive the importer.
-  Importer(Bytes message, const ImportOptions& options, Diagnostics& diags)
-      : file_(message), diags_(&diags), dims_(options) {}
+  /// `message` is a ModelProto; it must outlive the importer. `path`: where external data is beside.
+  Importer(Bytes message, const std::string& path, const ImportOptions& options, Diagnostics& diags)
+      : file_(message), diags_(&diags), dims_(options), zeros_(path) {}
 
   Result<Graph> run();
 
@@ -114,6 +115,7 @@ class Importer {
   Bytes file_;
   Diagnostics* diags_;  ///< swapped while a region is tried with weaker types
   InputDims dims_;      ///< what the user says of shapes
+  StoredZeros zeros_;
   Functions functions_;
   NameMap<Attrs> attributes_;  ///< by their bytes in the file: the nodes of a model have few different ones
   std::vector<std::string> call_stack_;

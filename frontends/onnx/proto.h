@@ -34,7 +34,7 @@ struct TensorView {
 std::optional<TensorView> decode_tensor(Bytes, Damage&);
 
 /// Type and contents of a tensor. Contents are read only for small tensors:
-/// those of `keeps_contents`. External data is never opened.
+/// those of `keeps_contents`. External data is not opened (stored_zeros.h does, for masks).
 /// Fails with a reason on impossible dims, dtypes and payload sizes.
 std::optional<Literal> literal(const TensorView&, std::string& why);
 

@@ -354,6 +354,13 @@ Values single(Call& c, Result<ValueId> v) {
   return c.result(*v);
 }
 
+Values single_as(Call& c, Result<ValueId> v, std::string_view parameter) {
+  const auto dtype = v ? c.dtype_or(parameter, c.type(*v).dtype()) : Result<DType>(Failure{});
+  if (!dtype) return Failure{};
+  const InsideKernel of_call(c);
+  return single(c, c.cast(*v, *dtype));
+}
+
 Values Call::result(ValueId v) { return results({v}); }
 
 Values Call::results(const std::vector<ValueId>& vs) {

@@ -128,5 +128,7 @@ class InsideKernel {
 
 /// Result<ValueId> as Values.
 Values single(Call& c, Result<ValueId> v);
+/// The same in the element type that `parameter` asks for; the call's kernel writes it.
+Values single_as(Call& c, Result<ValueId> v, std::string_view parameter = "dtype");
 
 }  // namespace perfc::torch

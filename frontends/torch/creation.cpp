@@ -201,7 +201,7 @@ Values tril_indices(Call& c) {
     d->elements = std::move(is);
     data = std::move(d);
   }
-  return c.result(c.constant({Type::tensor(DType::Int64, {2, count}), std::move(data)}));
+  return single_as(c, c.constant({Type::tensor(DType::Int64, {2, count}), std::move(data)}));
 }
 
 /// A number as a tensor.
@@ -247,10 +247,10 @@ Values window(Call& c) {
   const std::string_view name = c.row->name;
   const auto n = c.integer("window_length");
   if (!n) return Failure{};
-  return single(c, c.emit(name == "hann_window"      ? op("signal.hann_window")
-                          : name == "hamming_window" ? op("signal.hamming_window")
-                                                     : op("signal.blackman_window"),
-                          {c.number(static_cast<double>(*n), DType::Int64)}));
+  return single_as(c, c.emit(name == "hann_window"      ? op("signal.hann_window")
+                             : name == "hamming_window" ? op("signal.hamming_window")
+                                                        : op("signal.blackman_window"),
+                             {c.number(static_cast<double>(*n), DType::Int64)}));
 }
 
 }  // namespace perfc::torch

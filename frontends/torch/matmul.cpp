@@ -120,7 +120,7 @@ Values grouped_mm(Call& c) {
   if (!a || !b || !ends || !bias) return Failure{};
   auto y = *ends ? c.emit(op("nn.grouped_matmul"), {*a, *b, *ends}) : c.emit(op("nn.grouped_matmul"), {*a, *b});
   if (y && *bias) y = c.emit(op("add"), {*y, *bias});
-  return single(c, y);
+  return single_as(c, y, "out_dtype");
 }
 
 /// What transformers exports in its place on a CPU: the same products (transformers/integrations/moe.py).

@@ -150,7 +150,7 @@ Values softmin(Call& c) {
   const auto dim = c.integer("dim");
   auto n = x ? c.emit(op("negative"), {*x}) : x;
   if (!n || !dim) return Failure{};
-  return single(c, c.emit(op("nn.softmax"), {*n}, {{"axis", *dim}}));
+  return single_as(c, c.emit(op("nn.softmax"), {*n}, {{"axis", *dim}}));
 }
 
 /// p-norms over some or all dims.

@@ -115,7 +115,7 @@ Values sum(Call& c) {
 }
 Values nansum(Call& c) {
   auto v = as_float(c);
-  return v ? single(c, reduce(c, op("nansum"), *v)) : Failure{};
+  return v ? single_as(c, reduce(c, op("nansum"), *v)) : Failure{};
 }
 Values mean(Call& c) {
   auto v = operand(c, false);

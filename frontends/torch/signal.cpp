@@ -1,6 +1,7 @@
 /// Fourier transforms and complex numbers. The IR's transforms work on pairs of
 /// reals in the last dim; `as_complex` and `as_real` are views between the two.
 #include <algorithm>
+#include <cmath>
 
 #include "frontends/torch/translate.h"
 
@@ -106,7 +107,16 @@ Values stft(Call& c) {
   const auto n = c.integer("n_fft");
   const auto hop = n ? c.integer_or("hop_length", std::max<std::int64_t>(*n / 4, 1)) : n;
   const auto complex = c.flag_or("return_complex", false), onesided = c.flag_or("onesided", true);
-  if (!x || !window || !n || !hop || !complex || !onesided) return Failure{};
+  const auto normalized = c.flag_or("normalized", false), aligned = c.flag_or("align_to_window", false);
+  const auto width = n ? c.integer_or("win_length", *n) : n;
+  if (!x || !window || !n || !hop || !complex || !onesided || !normalized || !aligned || !width) return Failure{};
+  if (*width <= 0 || *width > *n) return c.error(fmt::format("a window of {} for transforms of {}", *width, *n));
+  if (*aligned && *width != *n) return c.error("align_to_window with a window shorter than n_fft is not supported");
+  if (*window && *width != *n) {  // zeros around it, as many on both sides
+    const std::int64_t before = (*n - *width) / 2;
+    window = c.emit(op("nn.pad"), {*window, c.int_constant({before, *n - *width - before})});
+    if (!window) return Failure{};
+  }
   const auto rank = c.rank(*x);
   if (!rank) return Failure{};
   if (*rank == 1) x = c.expand_dims(*x, {0});
@@ -118,6 +128,10 @@ Values stft(Call& c) {
   // (batch, frames, bins, 2) → (batch, bins, frames, 2)
   y = y ? c.transpose(*y, {0, 2, 1, 3}) : y;
   if (y && *rank == 1) y = c.squeeze(*y, {0});
+  if (y && *normalized) {
+    const double scale = 1 / std::sqrt(static_cast<double>(*n));
+    y = c.emit(op("multiply"), {*y, c.number(scale, c.type(*y).dtype())});
+  }
   if (!y || !*complex) return single(c, y);
   return single(c, as_complex(c, *y));
 }

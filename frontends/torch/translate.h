@@ -139,6 +139,7 @@ Values expand_as(Call& c);
 Values broadcast_tensors(Call& c);
 Values repeat(Call& c);
 Values repeat_interleave(Call& c);
+Values repeated_indices(Call& c);
 Values slice(Call& c);
 Values narrow(Call& c);
 Values select(Call& c);

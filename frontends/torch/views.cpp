@@ -320,7 +320,51 @@ Values repeat(Call& c) {
   return repeats ? single(c, c.emit(op("tile"), {*v, *repeats})) : Failure{};
 }
 
-/// Every element so many times: a broadcast between two reshapes.
+namespace {
+
+/// Of counts for every entry, the numbers of the entries, each so often: how many running sums of the counts are not
+/// above a place. One kernel after the sums (aten/src/ATen/native/Repeat.cpp), of as many places as `output_size` or the
+/// last sum says.
+Result<ValueId> repeated_entries(Call& c, ValueId counts) {
+  const auto rank = c.rank(counts);
+  if (!rank) return Failure{};
+  if (*rank != 1) return c.error(fmt::format("'repeats' has {} dims, must be a vector or one number", *rank));
+  const Dim many = c.dim(counts, 0);
+  const auto whole = c.cast(counts, DType::Int64);
+  auto sums = whole ? c.emit(op("cumsum"), {*whole, c.number(0, DType::Int64)}) : whole;
+  if (!sums) return Failure{};
+  Result<ValueId> places = Failure{};
+  if (c.given("output_size")) {
+    const auto total = c.integer_or("output_size", 0);
+    if (!total) return Failure{};
+    places = c.number(static_cast<double>(*total), DType::Int64);
+  } else if (many.is(0)) {
+    places = c.number(0, DType::Int64);
+  } else {
+    const InsideKernel of_host(c);  // item() of the last sum
+    places = c.emit(op("take"), {*sums, c.number(-1, DType::Int64)}, {{"axis", std::int64_t{0}}});
+  }
+  if (!places) return Failure{};
+  const auto marks = [&]() -> Result<ValueId> {
+    const InsideKernel of_places(c);
+    auto place = c.emit(op("arange"), {c.number(0, DType::Int64), *places, c.number(1, DType::Int64)});
+    auto wide = place ? c.expand_dims(*place, {1}) : place;
+    auto passed = wide ? c.emit(op("less_equal"), {*sums, *wide}) : wide;
+    return passed ? c.cast(*passed, DType::Int64) : passed;
+  };
+  const auto passed = marks();
+  return passed ? c.emit(op("sum_axes"), {*passed, c.int_constant({-1})}, {{"keepdims", std::int64_t{0}}}) : passed;
+}
+
+}  // namespace
+
+/// The indices alone: repeat_interleave.Tensor.
+Values repeated_indices(Call& c) {
+  const auto counts = c.tensor("repeats");
+  return counts ? single(c, repeated_entries(c, *counts)) : Failure{};
+}
+
+/// Every element so many times: a broadcast between two reshapes. With a count for each, entries by their numbers.
 Values repeat_interleave(Call& c) {
   auto v = c.tensor("self");
   if (!v) return Failure{};
@@ -343,9 +387,18 @@ Values repeat_interleave(Call& c) {
     auto t = c.tensor("repeats");
     if (!t) return Failure{};
     n = c.scalar_of(*t, DType::Int64);
-    if (!n.integer.known()) {
-      // A count for every element: the result's extent is their sum.
-      return c.finish(op("opaque"), {*v, *t}, {{"source_op", std::string("aten::repeat_interleave")}});
+    const Type& type = c.type(*t);
+    const bool one = type.is_tensor() && type.ranked() && (type.rank() == 0 || type.shape()[0].is(1));
+    if (!one || !n.integer.known()) {
+      auto counts = t;
+      if (one) {  // as many of each
+        const auto flat = c.reshape(*t, {1});
+        const auto entries = c.int_vector(std::vector<Value>{c.size_of(*v, *axis)});
+        counts = flat && entries ? c.emit(op("broadcast_to"), {*flat, *entries}) : Result<ValueId>(Failure{});
+      }
+      auto entries = counts ? repeated_entries(c, *counts) : counts;
+      return entries ? single(c, c.emit(op("take"), {*v, *entries}, {{"axis", static_cast<std::int64_t>(*axis)}}))
+                     : Failure{};
     }
     auto vector = c.reshape(*t, {1});
     if (!vector) return Failure{};

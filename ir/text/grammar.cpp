@@ -173,9 +173,10 @@ PERFC_RULE(types, std::vector<TypeText>, "a type", ('(' > -(type[add] % ',') > '
 
 const auto at_name = '@' > name[into<&Definition::name>];
 const auto of_table = -(keyword("table")[assign<&Definition::table, true>]);
+const auto of_zeros = keyword("zeros")[assign<&Definition::zeros, true>];
 using DefinitionKind = Definition::Kind;
 PERFC_RULE(definition, Definition, "a definition",
-           ((of_table >> keyword("weight") > ':' > type[append<&Definition::types>] > -at_name) >>
+           (((of_zeros | of_table) >> keyword("weight") > ':' > type[append<&Definition::types>] > -at_name) >>
             x3::eps[assign<&Definition::kind, DefinitionKind::Weight>]) |
                ((of_table >> keyword("const") > list[into<&Definition::contents>] > ':' >
                  type[append<&Definition::types>] > -at_name) >>

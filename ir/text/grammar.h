@@ -80,6 +80,7 @@ struct Definition {
   std::vector<Argument> arguments;
   List contents;       ///< Const
   bool table = false;  ///< Weight, Const: no parameter of the network
+  bool zeros = false;  ///< Weight: 0 throughout
   std::vector<TypeText> types;
   bool typed = false;  ///< Call: says its types
   Word name;

@@ -296,6 +296,8 @@ Status Parser::constant(const text::Statement& s, SourceLoc loc) {
   }
   if (d.table) {
     add_table(top().builder, std::move(*literal), std::move(*name), loc);
+  } else if (d.zeros) {
+    add_zeros(top().builder, std::move(literal->type), std::move(*name), loc);
   } else {
     top().builder.constant(std::move(*literal), std::move(*name), loc);
   }

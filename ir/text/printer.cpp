@@ -160,7 +160,8 @@ class Printer {
     indent(depth);
     write("%{}", id);
     if (n.kind == NodeKind::Constant) {
-      write(" = {}{} : {}", n.attrs.has(kTable) ? "table " : "", contents_text(n.results[0].data.get()),
+      const std::string_view mark = n.attrs.has(kTable) ? "table " : n.attrs.has(kZeros) ? "zeros " : "";
+      write(" = {}{} : {}", mark, contents_text(n.results[0].data.get()),
             print_type(n.results[0].type));
     } else {
       if (n.results.size() != 1) write(":{}", n.results.size());

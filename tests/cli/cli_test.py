@@ -633,6 +633,46 @@ class Check(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("'fits' must be true", err)
 
+    def test_inputs_are_said_as_on_the_command_line(self):
+        steps = """#[version = "perfc-ir/1"]
+            def @main(%x: Tensor[(20, 2, 8), float32], %n: Tensor[(), int64], %go: Tensor[(), bool]) {
+              %3 = loop(_, %go, %x, captures=0) @decoder {
+                fn @body(%i: Tensor[(), int64], %c: Tensor[(), bool], %h: Tensor[(20, 2, 8), float32]) {
+                  %3 = exp(%h);
+                  %4 = max(%3, keepdims=0);
+                  %5 = const[8.0] : Tensor[(), float32];
+                  %6 = less(%4, %5);
+                  (%6, %3)
+                }
+              };
+              %4 = const[0] : Tensor[(1,), int64];
+              %5 = const[1] : Tensor[(1,), int64];
+              %6 = const[-1] : Tensor[(1,), int64];
+              %7 = reshape(%n, %6);
+              %8 = strided_slice(%3, %4, %7, %4) @taken;
+              %9 = exp(%8);
+              (%9)
+            }
+            """
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "steps.pir").write_text(steps)
+            budgets = pathlib.Path(folder, "budgets.yaml")
+            said = {"batch_axis": "[x=1, n=none, go=none]", "value": "n=3", "trip_count": "decoder=5"}
+            options = ["--batch-axis", "x=1", "--batch-axis", "n=none", "--batch-axis", "go=none", "--value", "n=3",
+                       "--trip-count", "decoder=5"]
+            report = perfc("predict", pathlib.Path(folder, "steps.pir"), "--batch", "4", *options, "--json")
+            self.assertEqual(report[0], 0, report[2])
+            latency = json.loads(report[1])["predictions"][0]["latency_ms"]
+            for limit, expected in ((latency * 1.001, 0), (latency * 0.999, 3)):
+                rows = "".join(f"    {key}: {value}\n" for key, value in said.items())
+                budgets.write_text(f"models:\n  - model: steps.pir\n    batch: 4\n{rows}    max_latency_ms: {limit}\n")
+                code, out, err = perfc("check", "--budget", budgets)
+                self.assertEqual(code, expected, out + err)
+            budgets.write_text("models: [{model: steps.pir, trip_count: decodr=5, max_latency_ms: 1}]")
+            code, _, err = perfc("check", "--budget", budgets)
+            self.assertEqual(code, 1)
+            self.assertIn("no loop whose rounds the file leaves open is named 'decodr'", err)
+
     def test_errors_in_the_file(self):
         code, _, err = self.check("models:\n  - model: resnet50.onnx\n    max_latency: 3\n")
         self.assertEqual(code, 1)

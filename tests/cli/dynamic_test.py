@@ -150,6 +150,24 @@ class Dynamic(unittest.TestCase):
         code, out, _ = perfc("opt", "-", model=KEPT)
         self.assertIn("Tensor[(found, 4096), float32]", out)
 
+    def test_counts_that_data_holds_need_a_bound(self):
+        programs = (json.loads(line) for line in (ROOT / "tests/torch/operators.jsonl").read_text().splitlines())
+        program = next(p for p in programs if p["model"] == "repeat_interleave_output_size")
+        repeated = program["nodes"][-1]
+        del repeated["outputs"][0]["shape"], program["outputs"][0]["shape"]
+        for node in program["nodes"]:
+            if node["outputs"][0]["name"] == repeated["inputs"][3]:
+                node["attributes"]["value"] = None
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "repeated.json")
+            path.write_text(json.dumps(program))
+            code, _, err = perfc(path)
+            self.assertEqual(code, 1)
+            self.assertRegex(err, "arange has the open type .*--bound repeat_interleave=N")
+            code, out, err = perfc(path, "--bound", "repeat_interleave=7", "--json")
+            self.assertEqual(code, 0, err)
+            self.assertEqual(json.loads(out)["predictions"][0]["dynamic"]["nodes"][0]["extents"], [7])
+
     def test_budgets_say_it_too(self):
         with tempfile.TemporaryDirectory() as folder:
             model = pathlib.Path(folder, "kept.pir")

@@ -13,8 +13,8 @@ TorchScript JSON, ONNX by the dynamo exporter; transformers of 12 layers, or 6 a
 - multiply-accumulates are those of torch's FlopCounter within 0.1 %;
 - files that do not predict, or have other work, stand in explained.tsv with the reason, and no row of either table is
   idle.
-The shares are what is reached, a floor; issue 22 asks for 97 % and 90 %. --verbose lists latencies and the pairs, and
-by operator how many kernels the forms of apart.tsv have more or fewer than the static .pt2.
+The shares are what is reached, a floor. --verbose lists latencies and the pairs, and by operator how many kernels the
+forms of apart.tsv have more or fewer than the static .pt2.
 --update rewrites the tables, new rows with the reason `?`, which the test refuses. --folder: files of make_exports.py
 that are not packed yet.
 """
@@ -41,7 +41,7 @@ COMPARED = 8            #: the batch at which forms are compared
 MODES = ("eager", "compiled")
 #: what a person says of a model's inputs: time-major ones have the batch in their second dim
 OPTIONS = {"time_major_lstm": ["--batch-axis", "x=1"]}
-PREDICT, ALIKE, WITHIN, RATIO, MACS = 1.0, 0.87, 0.05, 0.02, 1e-3
+PREDICT, ALIKE, WITHIN, RATIO, MACS = 1.0, 0.905, 0.05, 0.02, 1e-3
 SETTINGS = [
     "--fold-batch-norm", "on", "--device", "a100-40gb", "--predictor", "whitebox", "--json", "--top", "0", "--quiet"
 ]
@@ -133,9 +133,9 @@ def unexplained(measured, apart, rows):
     return bare, idle
 
 
-def kernels(perfc, path, mode):
+def kernels(perfc, path, mode, options):
     """operator → how many kernels do it."""
-    done = subprocess.run([perfc, str(path), "--batch", str(COMPARED), "--mode", mode, "--emit", "kernels",
+    done = subprocess.run([perfc, str(path), "--batch", str(COMPARED), "--mode", mode, "--emit", "kernels", *options,
                            *SETTINGS[:4]], capture_output=True, text=True, check=True)
     lines = (line for line in done.stdout.splitlines() if not line.startswith("#"))
     return collections.Counter(o for row in csv.DictReader(lines) for o in row["operators"].split())
@@ -143,7 +143,8 @@ def kernels(perfc, path, mode):
 
 def lacks(perfc, folder, name, form, mode):
     """"arange -5, take +1": what a form has more or fewer than the static .pt2."""
-    first, other = (kernels(perfc, folder / f"{name}.{f}", mode) for f in (FORMS[0], form))
+    options = OPTIONS.get(name, [])
+    first, other = (kernels(perfc, folder / f"{name}.{f}", mode, options) for f in (FORMS[0], form))
     return ", ".join(f"{o} {other[o] - first[o]:+d}" for o in sorted(first | other) if other[o] != first[o])
 
 

@@ -12,6 +12,7 @@ from perfc import files
 from .errors import ExportError, blame
 
 KEPT_ELEMENTS = 1024  # shapes, axes, tables of indices: importers compute with small contents
+KEPT_ZEROS = 1 << 20  # bytes of a mask of zeros, which hides nothing: perfc leaves it out
 
 
 def export_onnx(module: torch.nn.Module, inputs, path: str, *, dynamo: bool) -> dict:
@@ -41,11 +42,17 @@ def export_onnx(module: torch.nn.Module, inputs, path: str, *, dynamo: bool) -> 
             other = "onnx-legacy" if dynamo else "onnx"
             raise blame(f"torch.onnx cannot export the module; another --format ({other}, json, pt2) may",
                         error) from None
-        graph = onnx.load(complete, load_external_data=False)
+        graph = onnx.load(complete)
     strip(graph, pathlib.Path(path).name + ".data")
     with files.writing(path, "wb") as file:
         file.write(graph.SerializeToString())
     return {"nodes": len(graph.graph.node), "parameters": len(graph.graph.initializer)}
+
+
+def is_mask_of_zeros(tensor) -> bool:
+    """Zeros for all heads of an attention, which are added to its scores."""
+    return (len(tensor.dims) > 2 and tensor.dims[-3] == 1 and 0 < len(tensor.raw_data) <= KEPT_ZEROS
+            and not any(tensor.raw_data))
 
 
 def strip(model, location: str) -> None:
@@ -57,7 +64,7 @@ def strip(model, location: str) -> None:
         for dim in tensor.dims:
             elements *= dim
         external = tensor.data_location == onnx.TensorProto.EXTERNAL
-        if not external and elements <= KEPT_ELEMENTS:
+        if not external and (elements <= KEPT_ELEMENTS or is_mask_of_zeros(tensor)):
             continue
         size = elements * max(1, onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize)
         for field in ("raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data",
