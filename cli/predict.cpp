@@ -11,7 +11,7 @@
 #include "ir/text/printer.h"
 #include "pipeline/details.h"
 #include "pipeline/reports.h"
-#include "whitebox/price/roofline.h"
+#include "whitebox/price/kernel_prices.h"
 #include "whitebox/whitebox.h"
 
 namespace perfc::cli {
@@ -37,7 +37,7 @@ struct Asked {
 std::optional<std::string> emit_kernels(const Asked& a) {
   const auto model = prepare_whitebox(a.graph, a.request.exec, OpaquePolicy::Warn, a.diags);
   if (!model) return std::nullopt;
-  return kernels_csv(a.graph, (*model)->plan(), a.devices, a.request.exec.precision);
+  return kernels_csv(a.graph, (*model)->plan(), a.devices, a.request.exec);
 }
 
 /// The graph in the order in which feature generators visit it (DIPPM, Algorithm 1), whatever order it runs in.

@@ -63,6 +63,7 @@ struct Device {
   std::map<std::string, double> vector_tflops;  ///< "float32", "float16", …
   std::map<std::string, double> matrix_tflops;  ///< tensor cores: "tf32", "float16", "bfloat16", "int8", …
   double bandwidth_gb_s = 0;
+  double core_bandwidth_gb_s = 0;  ///< of a CPU: what one core draws of it; 0: all
   double l2_mib = 0;
   int sms = 0;
   double boost_clock_mhz = 0;
@@ -125,6 +126,9 @@ double resident_threads(const Device&);
 
 /// Of AMD's compute architectures: "cdna1", "cdna2", …
 inline bool is_amd(const Device& d) { return d.architecture.starts_with("cdna"); }
+
+/// A CPU on which a run has so many threads, each on a core of its own.
+Device on_threads(const Device&, int threads);
 
 /// The slice of a device that a MIG profile makes.
 Device slice(const Device&, const MigProfile&);

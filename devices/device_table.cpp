@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <set>
@@ -114,6 +115,7 @@ Device read_device(const json::Element& json, const std::map<std::string, Device
   f.rates("matrix_tflops", d.matrix_tflops, kDtypes, 1e6);
   if (!d.vector_tflops.count("float32")) (void)diags.error(fmt::format("{}.vector_tflops.float32: is missing", path));
   f.number("bandwidth_gb_s", d.bandwidth_gb_s, 0.1, 1e6);
+  f.number("core_bandwidth_gb_s", d.core_bandwidth_gb_s, 0.1, 1e6);
   f.number("l2_mib", d.l2_mib, 0, 1e5);
   f.integer("sms", d.sms, 1, 100000);
   f.number("boost_clock_mhz", d.boost_clock_mhz, 1, 1e5);
@@ -221,6 +223,21 @@ void DeviceTable::add(DeviceTable other) {
                   std::make_move_iterator(other.devices_.end()));
 }
 
+namespace {
+
+/// "4t" of a CPU: 4 threads.
+Result<Device> threads_of(const Device& cpu, std::string_view text, Diagnostics& diags) {
+  int threads = 0;
+  const char* end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, threads);
+  if (error != std::errc() || end - at != 1 || *at != 't' || threads < 1 || threads > std::max(cpu.sms, 1))
+    return diags.error(fmt::format("'{}' is no number of threads of {}: write {}:1t to {}:{}t", text, cpu.name,
+                                   cpu.name, cpu.name, std::max(cpu.sms, 1)));
+  return on_threads(cpu, threads);
+}
+
+}  // namespace
+
 Result<Device> DeviceTable::find(std::string_view wanted, Diagnostics& diags) const {
   const std::size_t colon = wanted.find(':');
   const std::string base = lower(wanted.substr(0, colon));
@@ -242,6 +259,7 @@ Result<Device> DeviceTable::find(std::string_view wanted, Diagnostics& diags) co
   }
   if (colon == std::string_view::npos) return *found;
   const std::string profile = lower(wanted.substr(colon + 1));
+  if (found->kind == "cpu") return threads_of(*found, profile, diags);
   std::vector<std::string> profiles;
   for (const MigProfile& p : found->mig) {
     if (p.name == profile) return slice(*found, p);
@@ -252,6 +270,20 @@ Result<Device> DeviceTable::find(std::string_view wanted, Diagnostics& diags) co
   return diags.error(fmt::format("device '{}' has no MIG profile '{}'{}; it has {}", found->name, profile,
                                  near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near),
                                  fmt::join(profiles, ", ")));
+}
+
+Device on_threads(const Device& whole, int threads) {
+  Device d = whole;
+  d.name = fmt::format("{}:{}t", whole.name, threads);
+  d.title = fmt::format("{}, {} thread{}", whole.title, threads, threads == 1 ? "" : "s");
+  d.aliases.clear();
+  d.parent = whole.name;
+  const double share = whole.sms > 0 ? static_cast<double>(threads) / whole.sms : 1.0;
+  for (auto& [dtype, rate] : d.vector_tflops) rate *= share;
+  for (auto& [dtype, rate] : d.matrix_tflops) rate *= share;
+  if (d.core_bandwidth_gb_s > 0) d.bandwidth_gb_s = std::min(d.bandwidth_gb_s, threads * d.core_bandwidth_gb_s);
+  d.sms = threads;
+  return d;
 }
 
 double resident_threads(const Device& d) {

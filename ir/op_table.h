@@ -224,6 +224,18 @@ struct Arity {
   std::int16_t least = -1, most = -2;  ///< not set
 };
 
+/// How ONNX Runtime's CPU provider runs it, with MLAS' kernels (onnxruntime/core/optimizer, onnxruntime/core/mlas).
+struct Mlas {
+  /// Clocks of a core with two 256-bit multiply-adds a clock, per element of the larger of its first operand and its
+  /// result, of pooling per element of a window; 0: it takes as long as its elements take to move. Measured:
+  /// `studies/cpu/operators.csv`.
+  double clocks = 0;
+  double row_clocks = 0;    ///< … and per row of the last axis
+  bool one_thread = false;  ///< however many there are
+  bool blocked = false;     ///< takes and gives data in blocks of channels, where all its operands lie so
+  bool in_conv = false;     ///< a convolution's or a dense layer's kernel computes it on its result
+};
+
 struct OpDef {
   std::string_view name;
   /// ONNX operators this stands for one-to-one, space-separated; "ms:" marks
@@ -255,6 +267,7 @@ struct OpDef {
   Wants wants = Wants::Anything;
   /// ONNX Runtime's FusedConv computes it on its result (onnxruntime/core/optimizer/conv_add_act_fusion.cc).
   bool in_fused_conv = false;
+  Mlas mlas = {};
   std::int8_t saved_states = 0;     ///< of Keeps::Gates
   AttentionFn attention = nullptr;  ///< of attention that one kernel computes: its measures (ir/ops/attention.h)
   std::int8_t mask = 0;             ///< of attention of queries, keys and values: the operand that is a mask; 0: none

@@ -88,7 +88,8 @@ Result<Label> read_label(const CsvTable& table, const CsvTable::Row& row, const 
   const auto precision = find_precision(dtype);
   if (precision) l.exec.precision = *precision;
   else in.wrong("dtype", dtype, "one of fp32, tf32, amp, fp16, bf16, int8, fp8, default");
-  l.exec = on_runtime(l.exec, in.choice("mode", {"eager", "compiled"}) == 0 ? Runtime::PyTorch : Runtime::TorchCompile);
+  constexpr std::array kRuntimes{Runtime::PyTorch, Runtime::TorchCompile, Runtime::OnnxRuntimeCpu};
+  l.exec = on_runtime(l.exec, kRuntimes[in.choice("mode", {"eager", "compiled", "onnxruntime-cpu"})]);
   l.exec.layout = in.choice("layout", {"nchw", "nhwc"}) == 0 ? Layout::Nchw : Layout::Nhwc;
   l.exec.norms = in.choice("norms", {"full", "half"}) == 0 ? Norms::Full : Norms::Half;
   l.task = in.choice("task", {"infer", "train"}) == 0 ? "infer" : "train";
@@ -123,8 +124,9 @@ std::vector<Group> groups_of(std::span<const Label> labels) {
   std::vector<Group> groups;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const Label& l = labels[i];
-    const auto [at, added] =
-        group_of.try_emplace(fmt::format("{}\n{}\n{}", l.model, l.batch.value_or(0), name(l.exec.mode)), groups.size());
+    const auto [at, added] = group_of.try_emplace(
+        fmt::format("{}\n{}\n{}\n{}", l.model, l.batch.value_or(0), name(l.exec.mode), def(l.exec.runtime).name),
+        groups.size());
     if (added) groups.emplace_back();
     groups[at->second].labels.push_back(i);
   }

@@ -7,7 +7,8 @@
 ///   model                      path of the model file, relative to the CSV's folder
 ///   batch                      batch size; empty: the file's, or 1
 ///   device                     name of a device or MIG slice (perfc devices)
-///   dtype, mode, layout, norms as the options of `perfc predict`; empty: its defaults
+///   dtype, mode, layout, norms as the options of `perfc predict`; empty: its defaults; mode "onnxruntime-cpu" is that
+///                              runtime
 ///   task                       infer or train; empty: infer
 ///   latency_ms                 of one batch; may be empty
 ///   memory_mib                 peak; may be empty

@@ -138,6 +138,8 @@ const RuntimeDef* runtime_of(const PredictOptions& o, Diagnostics& usage) {
 
 /// What a runtime does not have, with the option that asks for it.
 std::string unavailable(const RuntimeDef& runtime, const PredictOptions& o) {
+  if (runtime.mlas && !o.dtype.empty() && o.dtype != "fp32" && o.dtype != "default")
+    return fmt::format("--dtype {}: it is predicted in float32 alone; leave --dtype out", o.dtype);
   if (!runtime.autocast) {
     if (o.dtype == "fp8") return "--dtype fp8: dense layers in float8 are PyTorch's (torchao); leave out --runtime";
     if (o.dtype == "int8" && !runtime.keeps_eight_bits)
@@ -147,12 +149,14 @@ std::string unavailable(const RuntimeDef& runtime, const PredictOptions& o) {
     if (o.norms != "full") return fmt::format("--norms {} is of --dtype amp, which it does not have", o.norms);
     if (o.cudnn_benchmark) return "--cudnn-benchmark is PyTorch's; it always tries its algorithms when it starts";
   }
-  if (runtime.own_layout && !o.layout.empty()) return "it chooses the layout of each kernel; leave out --layout";
+  if ((runtime.own_layout || runtime.mlas) && !o.layout.empty())
+    return "it chooses the layout of each kernel; leave out --layout";
   return {};
 }
 
 /// The width that a runtime computes in if nobody says.
 std::string dtype_of(const RuntimeDef& runtime, const PredictOptions& o) {
+  if (runtime.mlas) return o.dtype.empty() || o.dtype == "default" ? "fp32" : o.dtype;
   if (!o.dtype.empty()) return o.dtype == "default" && runtime.default_tf32 ? "tf32" : o.dtype;
   return runtime.autocast ? "amp" : "fp16";
 }
@@ -245,7 +249,8 @@ void add_execution_options(Command& c, PredictOptions& o) {
       "fp32, tf32, amp, fp16, bf16, int8, fp8 or default, what the runtime does untouched (PyTorch: float32, TF32 in "
       "convolutions; ONNX Runtime, TensorRT: TF32) [amp; fp16 where there is no AMP]");
   c.option("--runtime", o.runtime,
-           "What runs the model: pytorch, torch-compile, cuda-graph (of PyTorch eager), onnxruntime (CUDA) or tensorrt "
+           "What runs the model: pytorch, torch-compile, cuda-graph (of PyTorch eager), onnxruntime (CUDA), "
+           "onnxruntime-cpu or tensorrt "
            "[pytorch]");
   c.option("--mode", o.mode, "eager or compiled: short for --runtime pytorch and torch-compile");
   c.option("--layout", o.layout, "nchw or nhwc: memory layout of convolutions [nchw; TensorRT's own]");

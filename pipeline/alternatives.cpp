@@ -79,6 +79,7 @@ void add_runtimes(std::vector<Report>& reports, ModelFile& file, const Predictor
     }
     Request changed = request;
     changed.exec = on_runtime(request.exec, runtime.id);
+    if (runtime.mlas) changed.exec.precision = Precision::Fp32;
     if (!runtime.autocast && changed.exec.precision == Precision::Amp) changed.exec.precision = Precision::Fp16;
     Diagnostics unsaid;
     const std::tuple key{graph_mode(changed.exec), runtime.folds_quantisation, runtime.keeps_eight_bits};

@@ -155,8 +155,10 @@ Result<std::vector<Report>> predict(const Graph& graph, const std::vector<Device
   for (const Device& device : devices) {
     const RuntimeDef& runtime = def(request.exec.runtime);
     if (!runs_on(runtime, device)) {
-      return diags.error(fmt::format("--runtime {} is for {}, which {} is not; give another --device", runtime.name,
-                                     name(runtime.runs_on), device.name));
+      const bool on_cpu = runtime.id == Runtime::OnnxRuntime && device.kind == "cpu";
+      return diags.error(fmt::format(
+          "--runtime {} is for {}, which {} is not; give another --device{}", runtime.name, name(runtime.runs_on),
+          device.name, on_cpu ? fmt::format(", or --runtime {}", def(Runtime::OnnxRuntimeCpu).name) : ""));
     }
     Report r{.model = request.model,
              .exec = request.exec,

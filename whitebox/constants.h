@@ -11,6 +11,7 @@
 ///   [training]   `studies/fit_training.py` prints it
 ///   [memory]     `studies/fit_memory.py` prints it
 ///   [power]      `studies/fit_power.py` prints it
+///   [cpu]        by hand on operators in ONNX Runtime on an EPYC 9004: `studies/cpu/operators.csv`
 ///   [counted]    what the kernels read and write, element by element
 ///   [FILE]       a fact of PyTorch, TorchInductor or cuDNN: the file or the documentation that says it
 #include <cstddef>
@@ -534,6 +535,29 @@ inline constexpr double kGraphFactor = 1.2;
 inline constexpr double kStrangerFactor = 1.4;
 /// Sharpness of the larger of the device's and the host's time; that of the networks (gnn/models/corrected.h).
 inline constexpr double kOverlapSharpness = 8;
+
+// ---- ONNX Runtime's CPU provider: whitebox/launch/blocked_layout.cpp, whitebox/price/mlas_time.cpp
+/// Channels of a block with AVX-512, and of which a number must be a multiple to be filled up to blocks.
+/// [onnxruntime/core/mlas/lib/platform.cpp, NchwcBlockSize; nchwc_transformer.cc]
+inline constexpr double kMlasBlock = 16, kMlasChannels = 4;
+/// FLOP of a core in what the table of operators calls a clock: two multiply-adds of 256 bits. [counted]
+inline constexpr double kMlasClockFlops = 32;
+/// 1: of a core's peak, what convolutions in blocks and other products reach. [cpu]
+inline constexpr double kMlasConvolution = 0.97, kMlasProduct = 0.96;
+/// Clocks per element: of gathering windows to rows, or packing a second operand that is data; of adding up and writing
+/// a convolution's result otherwise than in blocks. [cpu]
+inline constexpr double kMlasPacking = 1, kMlasWriting = 0.55;
+/// Clocks of a depthwise convolution in blocks per block of a result: per element of its window, besides, and at the
+/// edges of a row, by its length and at most. [cpu]
+inline constexpr double kMlasTap = 1.07, kMlasBlockOf = 1.7, kMlasEdges = 148, kMlasEdge = 12;
+/// Clocks per unit of work of operators whose row says none. [cpu]
+inline constexpr double kMlasFlop = 0.3;
+/// Byte per clock of a core from its caches, and share of the last one's size that data finds. [cpu]
+inline constexpr double kCpuCacheBytes = 21, kCpuCacheShare = 0.5;
+/// Sharpness of the larger of arithmetic and traffic. [cpu]
+inline constexpr double kCpuOverlap = 4;
+/// µs until all threads have begun and ended. [cpu]
+inline constexpr double kCpuThreadsUs = 2.5;
 
 // ---- PyTorch's caching allocator [c10/cuda/CUDACachingAllocator.cpp]
 inline constexpr std::uint64_t kMib = 1024 * 1024;

@@ -10,16 +10,17 @@
 
 namespace perfc {
 
-enum class Runtime : std::uint8_t { PyTorch, TorchCompile, CudaGraph, OnnxRuntime, TensorRt };
+enum class Runtime : std::uint8_t { PyTorch, TorchCompile, CudaGraph, OnnxRuntime, TensorRt, OnnxRuntimeCpu };
 
 /// Which elementwise operators a product's or a convolution's kernel computes on its result before it writes it.
 enum class Epilogue : std::uint8_t {
   Bias,        ///< a dense layer's bias alone
   Activation,  ///< biases, a convolution's sum with another value, and ReLU
+  Mlas,        ///< the operator table's column
   Pointwise,   ///< any that work on the result as it lies
 };
 
-enum class RunsOn : std::uint8_t { Any, Gpu, NvidiaGpu };
+enum class RunsOn : std::uint8_t { Any, Gpu, NvidiaGpu, Cpu };
 
 struct RuntimeDef {
   Runtime id;
@@ -36,6 +37,7 @@ struct RuntimeDef {
   /// run as the file has them.
   bool folds_quantisation = false;
   bool unrolls_loops = false;  ///< is Python, whose loops launch what their rounds call, and no counters
+  bool mlas = false;           ///< MLAS' kernels in float32, one per call but for reshapes: no value is a strided view
   bool own_layout = false;     ///< stores values as its kernels want them, whatever the model's layout
   bool autocast = false;       ///< has PyTorch's AMP; others run in the width that the model has
   bool default_tf32 = false;   ///< float32 products are TF32 unless told otherwise

@@ -14,6 +14,7 @@
 #include "whitebox/launch/training_step.h"
 #include "whitebox/memory/on_device.h"
 #include "whitebox/price/evidence.h"
+#include "whitebox/price/kernel_prices.h"
 #include "whitebox/price/roofline.h"
 
 namespace perfc {
@@ -192,12 +193,10 @@ Prediction WhiteboxModel::corrected(const Device& device, const Correction& c) c
 }
 
 double WhiteboxModel::device_ms(const Device& device, const Correction& c) const {
-  const Rates rates(device, config_.precision);
+  const KernelPrices prices(device, plan_, config_);
   double us = 0;
-  for (std::size_t i = 0; i < plan_.kernels.size(); ++i) {
-    const Priced p = price(plan_.kernels[i], rates);
-    us += corrected_us(p, c, i) * plan_.kernels[i].repeat;
-  }
+  for (std::size_t i = 0; i < plan_.kernels.size(); ++i)
+    us += corrected_us(prices.of(plan_.kernels[i]), c, i) * plan_.kernels[i].repeat;
   return us / 1e3;
 }
 
@@ -222,13 +221,14 @@ double WhiteboxModel::dispatched() const {
 
 WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, const Correction* c, Prediction& out) const {
   const Rates rates(device, config_.precision);
+  const KernelPrices prices(device, plan_, config_);
   KernelEvidence evidence(device, rates);
   const RuntimeDef& runtime = def(config_.runtime);
   double total_us = 0;
   Load load;
   for (std::size_t i = 0; i < plan_.kernels.size(); ++i) {
     const Kernel& k = plan_.kernels[i];
-    const Priced p = price(k, rates);
+    const Priced p = prices.of(k);
     const double time_us = c ? corrected_us(p, *c, i) : p.time_us * runtime.work;
     total_us += time_us * k.repeat;
     evidence.add(k, time_us * k.repeat);
@@ -284,7 +284,11 @@ void WhiteboxModel::add_interval(const Load& load, const Device& device, Predict
   const double device_width = stranger_width(load.kernel_width) * remaining_width(device.calibrated_labels);
   const double runtime_width = std::log(def(config_.runtime).interval);
   double factor = std::exp(std::hypot(std::log(constants::kGraphFactor), device_width));
-  if (device.interval.empty()) {
+  if (def(config_.runtime).mlas) {
+    if (device.calibrated_labels == 0)
+      out.novelty.push_back(fmt::format("device {} was not calibrated with measurements", device.whole()));
+    factor = std::exp(device_width);
+  } else if (device.interval.empty()) {
     out.novelty.push_back(fmt::format("device {} was not calibrated with measurements", device.whole()));
   } else if (const auto found = device.interval.find(precision); found != device.interval.end()) {
     factor = found->second;

@@ -181,6 +181,31 @@ class OneCell(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "mode cuda-graph needs CUDA, this is cpu"):
             self.cell(zoo.TRAINING["mlp_small"], batch=1, mode="cuda-graph")
 
+    def test_onnx_runtime_runs_what_is_exported(self):
+        made = []
+
+        class Session:
+            def __init__(self, file, options, providers):
+                made.append((pathlib.Path(file).stat().st_size, options.intra_op_num_threads, providers))
+
+            def get_inputs(self):
+                return [types.SimpleNamespace(name="data")]
+
+            def run(self, outputs, feed):
+                made.append({name: values.shape for name, values in feed.items()})
+
+        fake = types.ModuleType("onnxruntime")
+        fake.InferenceSession, fake.SessionOptions, fake.__version__ = Session, types.SimpleNamespace, "1.0"
+        with mock.patch.dict(sys.modules, onnxruntime=fake):
+            row, _ = self.cell(zoo.TRAINING["mlp_small"], batch=4, mode="onnxruntime-cpu")
+        self.assertEqual(made[0][1:], (1, ["CPUExecutionProvider"]))
+        self.assertGreater(made[0][0], 4 * 64 * 128)  # its weights
+        self.assertEqual(made[1], {"data": (4, 64)})
+        self.assertEqual((row["onnxruntime"], row["memory_allocated_mib"]), ("1.0", None))
+        with mock.patch.dict(sys.modules, onnxruntime=None):
+            with self.assertRaisesRegex(ValueError, "the package onnxruntime is not installed: pip install"):
+                self.cell(zoo.TRAINING["mlp_small"], batch=4, mode="onnxruntime-cpu")
+
     def test_live_bytes(self):
         x = torch.zeros(1 << 18)  # 1 MiB
 

@@ -158,6 +158,7 @@ class Meters(unittest.TestCase):
                          "intel-core-i9-10940x-cpu-3-30ghz")
         self.assertEqual(describe.device_name("NVIDIA H200"), "NVIDIA H200")
         self.assertEqual(describe.flops_per_clock({"avx2", "avx512f", "fma"}), 64)
+        self.assertEqual(describe.flops_per_clock({"avx2", "avx512f", "fma"}, "AMD EPYC 9654 96-Core Processor"), 32)
 
 
 class Checks(unittest.TestCase):
@@ -425,7 +426,9 @@ class CommandLine(unittest.TestCase):
     def test_mistakes_are_named(self):
         for arguments in (["x", "-o", "y", "--budget", "soon"], ["x", "-o", "y", "--batch",
                                                                  "0"], ["x", "-o", "y", "--dtype",
-                                                                        "fp31"], ["x"], ["-o", "y"], ["--host", "x"]):
+                                                                        "fp31"], ["x"], ["-o", "y"], ["--host", "x"],
+                          ["x", "-o", "y", "--mode", "onnxruntime-cpu"],
+                          ["x", "-o", "y", "--backend", "cpu", "--mode", "onnxruntime-cpu", "--dtype", "bf16"]):
             with self.assertRaises(SystemExit) as stopped, open("/dev/null", "w") as sys.stderr:
                 cli.parse(arguments)
             sys.stderr = sys.__stderr__

@@ -221,5 +221,21 @@ TEST(NvidiaSmi, SaysWhatIsWrongAndWhere) {
   EXPECT_NE(other.str().find("has no <nvidia_smi_log>"), std::string::npos) << other.str();
 }
 
+TEST(DeviceTable, CpusAreNamedWithTheirThreads) {
+  const Device whole = builtin("epyc-9004-2core"), one = builtin("EPYC-9004-2core:1t");
+  EXPECT_EQ(one.sms, 1);
+  EXPECT_EQ(one.parent, whole.name);
+  EXPECT_DOUBLE_EQ(2 * one.vector_tflops.at("float32"), whole.vector_tflops.at("float32"));
+  EXPECT_EQ(one.bandwidth_gb_s, whole.core_bandwidth_gb_s);
+  EXPECT_EQ(builtin("i7-6700k:4t").bandwidth_gb_s, builtin("i7-6700k").bandwidth_gb_s);
+  for (const char* wrong : {"i7-6700k:5t", "i7-6700k:0t", "i7-6700k:4", "i7-6700k:t", "i7-6700k:1g.5gb"}) {
+    Diagnostics diags("--device");
+    EXPECT_FALSE(DeviceTable::builtin().find(wrong, diags));
+    EXPECT_NE(diags.str().find("is no number of threads of i7-6700k: write i7-6700k:1t to i7-6700k:4t"),
+              std::string::npos)
+        << diags.str();
+  }
+}
+
 }  // namespace
 }  // namespace perfc

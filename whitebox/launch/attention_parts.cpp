@@ -147,6 +147,15 @@ void AttentionParts::eager(NodeId id, const WrittenOutAttention& a) {
   if (casts) cast_result(p);
 }
 
+void AttentionParts::session(NodeId id, const WrittenOutAttention& a) {
+  const Parts p = parts_of(id, a);
+  product_with_keys(p);
+  if (is_masked_attention(p.node))
+    on_scores(p, op("add"), 1, 2 * a.scores * p.width + of_.widths.bytes_of(p.node.operands[kMask]));
+  on_scores(p, op("nn.softmax"), 5, 2 * a.scores * p.width);
+  product_with_values(p);
+}
+
 void AttentionParts::compiled(NodeId id, const WrittenOutAttention& a) {
   const Parts p = parts_of(id, a);
   for (const std::size_t i : {kQ, kK, kV}) {

@@ -17,6 +17,8 @@ class AttentionParts {
   /// By a compiler: what stands between the products is one kernel, and so are casts, scale and
   /// the copies that batched products need of permuted operands.
   void compiled(NodeId, const WrittenOutAttention&);
+  /// In ONNX Runtime: the products take the scale (matmul_scale_fusion.cc).
+  void session(NodeId, const WrittenOutAttention&);
 
  private:
   using enum AttentionOperand::Index;

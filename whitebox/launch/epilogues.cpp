@@ -24,11 +24,21 @@ bool has_epilogue(const Kernel& k) {
   return c == Category::MatMul || c == Category::Convolution;
 }
 
+bool is_convolution(const Kernel& k) { return def(k.ops.front()).category == Category::Convolution; }
+
 /// What FusedConv computes behind a convolution; Gemm has a bias.
 bool is_activation_epilogue(const Kernel& product, const Kernel& k) {
-  const bool convolution = def(product.ops.front()).category == Category::Convolution;
-  return std::ranges::all_of(
-      k.ops, [convolution](OpId o) { return convolution ? def(o).in_fused_conv : o == op("nn.bias_add"); });
+  return std::ranges::all_of(k.ops, [convolution = is_convolution(product)](OpId o) {
+    return convolution ? def(o).in_fused_conv : o == op("nn.bias_add");
+  });
+}
+
+/// The same on a CPU, where products take activations, too (gemm_activation_fusion.cc), and only convolutions in
+/// blocks the other branch of a sum (nchwc_transformer.cc).
+bool is_mlas_epilogue(const Kernel& product, const Kernel& k) {
+  return std::ranges::all_of(k.ops, [&product](OpId o) {
+    return def(o).mlas.in_conv && (o != op("add") || (is_convolution(product) && product.placement.blocked));
+  });
 }
 
 class EpilogueFuser {
@@ -62,6 +72,7 @@ class EpilogueFuser {
   bool may_join(const Kernel& product, const Kernel& k) const {
     if (!has_epilogue(product) || !is_elementwise_kernel(k) || product.repeat != k.repeat) return false;
     if (results(product) != results(k)) return false;
+    if (epilogue_ == Epilogue::Mlas) return is_mlas_epilogue(product, k);
     return epilogue_ == Epilogue::Pointwise || is_activation_epilogue(product, k);
   }
 

@@ -38,6 +38,8 @@ Extents convolution_extents(const Graph& g, const Node& n, double elements, doub
   e.products = static_cast<double>(n.attrs.int_or("groups", 1));
   for (std::size_t axis : axes->spatial) e.window *= extent(w, axis);
   e.tiles = plane_tiles(n);
+  if (const auto data = data_axes(n.attrs, n.results[0].type.rank()); data && !data->spatial.empty())
+    e.row = extent(n.results[0].type, data->spatial.back());
   for (std::int64_t s : n.attrs.ints_or_empty("strides")) e.stride *= static_cast<double>(s);
   e.n = group_outputs(n, w, *axes, e.products);
   e.m = e.n > 0 ? elements / (e.products * e.n) : 0;

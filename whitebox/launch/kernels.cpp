@@ -9,6 +9,7 @@
 #include "whitebox/launch/compiled.h"
 #include "whitebox/launch/eager.h"
 #include "whitebox/launch/epilogues.h"
+#include "whitebox/launch/session.h"
 
 namespace perfc {
 namespace {
@@ -112,7 +113,8 @@ Status plan(const Graph& g, const ExecConfig& config, double repeat, const NodeI
   const KernelMaker maker(planned, repeat, owner);
   PlanWriter writer(g, repeat, out);
   const std::size_t first = out.kernels.size();
-  config.mode == ExecMode::Compiled ? plan_compiled(planned, maker, writer) : plan_eager(planned, maker, writer);
+  if (def(config.runtime).mlas) plan_session(planned, maker, writer);
+  else config.mode == ExecMode::Compiled ? plan_compiled(planned, maker, writer) : plan_eager(planned, maker, writer);
   writer.connect();
   fuse_epilogues(def(config.runtime).epilogue, first, out);
   return plan_bodies(g, config, repeat, owner, out, diags);

@@ -61,6 +61,7 @@ struct Extents {
   double stride = 1;  ///< of a convolution: product over the spatial axes
   double tiles = 0;   ///< of a 2-D convolution: tiles of 4 × 4 positions, the last ones of a plane not full
   double channels_per_group = kUngrouped;  ///< of a grouped convolution: the width of its products
+  double row = 0;                          ///< of a convolution: positions along its result's last axis
 };
 
 /// Of attention that one kernel computes, what the extents of its products do not say.
@@ -84,6 +85,7 @@ struct Placement {
   double aligned = 0;
   bool channels_first = false;  ///< of a convolution; compilers convert (torch.compile's layout optimisation)
   bool wide_index = false;      ///< data that 32 bits cannot index
+  bool blocked = false;         ///< of a convolution: MLAS' own, on blocks of channels
 };
 
 /// What it moves.

@@ -1,15 +1,10 @@
 #include "whitebox/price/roofline.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "ir/support/csv.h"
 #include "whitebox/constants.h"
-#include "whitebox/launch/kernel_fields.h"
 #include "whitebox/price/attention_factor.h"
 #include "whitebox/price/learned_factor.h"
 
@@ -313,72 +308,6 @@ Priced price(const Kernel& k, const Rates& r) {
   if (!r.tf32_products && k.kind == KernelKind::Matmul) return full;
   const Priced other = price_at(k, r);
   return full.time_us < other.time_us ? full : other;
-}
-
-namespace {
-
-/// What a device makes of a kernel: columns after those of the kernel itself.
-struct PricedColumn {
-  std::string_view name;
-  double Priced::*us;
-};
-constexpr PricedColumn kPricedColumns[] = {{"compute_us", &Priced::compute_us},
-                                           {"memory_us", &Priced::memory_us},
-                                           {"conversion_us", &Priced::conversion_us},
-                                           {"time_us", &Priced::time_us}};
-
-/// A field as its column prints it.
-class FieldText {
- public:
-  explicit FieldText(const Graph& g) : g_(g) {}
-  std::string operator()(const KernelField& f, double v) const { return fmt::format(fmt::runtime(f.format), v); }
-  std::string operator()(const KernelField&, bool half) const { return half ? "16" : "32"; }
-  std::string operator()(const KernelField&, Quantised) const { return {}; }
-  std::string operator()(const KernelField&, NodeId node) const { return csv_quoted(g_.node(node).name); }
-  std::string operator()(const KernelField&, KernelKind k) const { return kKernelKinds[static_cast<std::size_t>(k)]; }
-  std::string operator()(const KernelField&, const decltype(Kernel::ops)& ops) const {
-    std::vector<std::string_view> names;
-    for (const OpId o : ops) names.push_back(def(o).name);
-    return fmt::format("{}", fmt::join(names, " "));
-  }
-
- private:
-  const Graph& g_;
-};
-
-std::string header_of_kernels() {
-  std::string out = "device,kernel";
-  visit_fields(Kernel{}, [&out](const KernelField& f, const auto&) {
-    if (!f.format.empty()) out += fmt::format(",{}", f.name);
-  });
-  for (const PricedColumn& c : kPricedColumns) out += fmt::format(",{}", c.name);
-  return out + ",bound\n";
-}
-
-std::string row_of_kernel(const Kernel& k, const Priced& p, const FieldText& text) {
-  std::string out;
-  visit_fields(k, [&](const KernelField& f, const auto& value) {
-    if (!f.format.empty())
-      out += "," + (f.name == "width" && multiplies_eight_bits(k.quantised) ? "8" : text(f, value));
-  });
-  for (const PricedColumn& c : kPricedColumns) out += fmt::format(",{:.3f}", p.*c.us);
-  return out + fmt::format(",{}\n", name(p.bound));
-}
-
-}  // namespace
-
-std::string kernels_csv(const Graph& g, const KernelPlan& plan, const std::vector<Device>& devices,
-                        Precision precision) {
-  std::string out = header_of_kernels();
-  const FieldText text(g);
-  for (const Device& device : devices) {
-    const Rates rates(device, precision);
-    for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
-      const Kernel& k = plan.kernels[i];
-      out += fmt::format("{},{}", device.name, i) + row_of_kernel(k, price(k, rates), text);
-    }
-  }
-  return out;
 }
 
 }  // namespace perfc

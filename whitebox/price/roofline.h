@@ -65,7 +65,4 @@ struct Priced {
 };
 Priced price(const Kernel&, const Rates&);
 
-/// One row per kernel of the plan, casts first, with what each device makes of it.
-std::string kernels_csv(const Graph&, const KernelPlan&, const std::vector<Device>&, Precision);
-
 }  // namespace perfc

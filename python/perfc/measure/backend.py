@@ -35,6 +35,7 @@ class Versions:
     driver: str | None = None
     cuda: str | None = None
     torch: str | None = None
+    onnxruntime: str | None = None           #: of mode onnxruntime-cpu
 
 
 class Backend:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Iterable
 
 DTYPES = ("fp32", "tf32", "amp", "fp16", "bf16")
-MODES = ("eager", "compiled", "cuda-graph")
+SESSION = "onnxruntime-cpu"  #: the mode that runs the exported model in ONNX Runtime
+MODES = ("eager", "compiled", "cuda-graph", SESSION)
 TASKS = ("infer", "train")
 LAYOUTS = ("nchw", "nhwc")
 

@@ -99,6 +99,11 @@ def parse(argv):
         p.error("name the labels to write with -o")
     if not args.lists and not args.ops:
         p.error("nothing to measure: name a LIST, or --ops")
+    if cells.SESSION in args.mode:
+        if args.backend != "cpu":
+            p.error(f"mode {cells.SESSION} needs --backend cpu")
+        if args.task != ["infer"] or args.dtype not in (None, ["fp32"]) or args.layout != ["nchw"]:
+            p.error(f"mode {cells.SESSION} is of inference in fp32, nchw: measure other settings by another call")
     if args.mode == ["cuda-graph"] and args.backend == "cpu":
         p.error("mode cuda-graph needs --backend cuda")
     return args

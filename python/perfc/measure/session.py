@@ -12,7 +12,7 @@ from typing import Callable
 from perfc import isolate
 from . import worker
 from .backend import Sample, Sensors
-from .cells import Cell, in_order
+from .cells import SESSION, Cell, in_order
 from .protocol import Protocol
 from .table import LabelsFile, cell_of
 
@@ -34,7 +34,8 @@ class Model:
     def file(self, mode: str) -> str:
         """The form that shows what is launched: a trace, for compiled runs ONNX, whose exporters fold as compilers
         do."""
-        order = ("onnx", "onnx-legacy", "json", "pt2") if mode == "compiled" else ("json", "onnx-legacy", "onnx", "pt2")
+        folded = mode in ("compiled", SESSION)
+        order = ("onnx", "onnx-legacy", "json", "pt2") if folded else ("json", "onnx-legacy", "onnx", "pt2")
         return next(self.files[form] for form in order if form in self.files)
 
 

@@ -36,7 +36,7 @@ COLUMNS = (
     "clock_mhz", "memory_clock_mhz", "temperature_c",  # mean, mean, maximum while it ran
     "throttle",                 # reasons why clocks were held down while it ran
     "mig",                      # slice
-    "host", "threads", "driver", "cuda", "torch", "protocol", "measured_at",
+    "host", "threads", "driver", "cuda", "torch", "onnxruntime", "protocol", "measured_at",
 )
 
 

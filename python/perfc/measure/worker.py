@@ -2,12 +2,15 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import io
+import pathlib
+import tempfile
 import time
-from dataclasses import asdict
 
 from perfc import isolate
-from .backend import Backend
-from .cells import Cell
+from .backend import Backend, PeakMemory
+from .cells import SESSION, Cell
 from .protocol import Protocol, measure
 
 IDLE_SECONDS = 2.0
@@ -45,7 +48,8 @@ def measure_cell(caller, make_model, cell: Cell, protocol: Protocol, backend: Ba
     caller.tell("context")
     torch.manual_seed(SEED)
     model = make_model("cpu")
-    step, tensors = prepare(model.module, model.inputs, cell, backend)
+    in_session = cell.mode == SESSION
+    step, tensors = (prepare_session if in_session else prepare)(model.module, model.inputs, cell, backend)
     backend.holds(tensors)
     backend.reset_peak()
     energies: list[float | None] = []
@@ -66,8 +70,11 @@ def measure_cell(caller, make_model, cell: Cell, protocol: Protocol, backend: Ba
         if cell.mode == "cuda-graph":
             step = backend.capture(step)
         timing = measure(lambda count: backend.time_runs(step, count), protocol, window)
-        peak = backend.peak_memory(step)
+        peak = PeakMemory() if in_session else backend.peak_memory(step)  # torch does not see its allocations
     versions = backend.versions()
+    if in_session:
+        import onnxruntime
+        versions.onnxruntime = onnxruntime.__version__
     return {
         "latency_ms": timing.latency_ms(protocol),
         "latency_mean_ms": timing.mean_ms,
@@ -83,7 +90,7 @@ def measure_cell(caller, make_model, cell: Cell, protocol: Protocol, backend: Ba
         "memory_allocated_mib": peak.allocated_mib,
         "memory_reserved_mib": peak.reserved_mib,
         "threads": torch.get_num_threads() if backend.name == "cpu" else None,
-        **asdict(versions),
+        **dataclasses.asdict(versions),
     }
 
 
@@ -116,6 +123,7 @@ def prepare(module, inputs, cell: Cell, backend: Backend):
         def infer():
             with cast():
                 return forward(*inputs)
+        infer.inputs = inputs
         return infer, tensors
     parameters = [p for p in module.parameters() if p.requires_grad]
     if not parameters:
@@ -129,6 +137,26 @@ def prepare(module, inputs, cell: Cell, backend: Backend):
         loss.backward()
         optimizer.step()
     return train, tensors
+
+
+def prepare_session(module, inputs, cell: Cell, backend: Backend):
+    """The same in ONNX Runtime on the CPU, with as many threads as torch has."""
+    import torch
+    try:
+        import onnxruntime
+    except ModuleNotFoundError:
+        raise ValueError("the package onnxruntime is not installed: pip install onnxruntime") from None
+    step, tensors = prepare(module, inputs, dataclasses.replace(cell, mode="eager"), backend)
+    inputs = [i for i in step.inputs if isinstance(i, torch.Tensor)]
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "model.onnx"
+        with contextlib.redirect_stdout(io.StringIO()):
+            torch.onnx.export(module, tuple(step.inputs), str(file), dynamo=False)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = torch.get_num_threads()
+        session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+    feed = {wanted.name: i.numpy() for wanted, i in zip(session.get_inputs(), inputs, strict=True)}
+    return lambda: session.run(None, feed), tensors
 
 
 def rebatched(inputs, batch: int) -> list:
