@@ -28,7 +28,7 @@ def workload() -> str:
         batch = draw.choice([1, 2, 4, 8, 16, 32])
         lines += [f"  - model: {MODEL}", f"    name: model-{i}", f"    batch: {batch}",
                   f"    dtype: {draw.choice(['fp16', 'amp', 'fp32'])}", f"    layout: {draw.choice(['nchw', 'nhwc'])}",
-                  f"    rate: {draw.uniform(20, 1200):.1f}"]
+                  f"    rate: {draw.uniform(20, 600):.1f}"]
         if draw.random() < 0.5:
             lines.append(f"    max_latency_ms: {draw.uniform(60, 300) + 8 * batch:.1f}")
     return "\n".join(lines) + "\n"

@@ -23,13 +23,15 @@ struct MovePlan {
 };
 
 /// `wanted`: the plan's instances; `current`: what is on each GPU of the host, of which at most `most` may be used.
-/// Where instances lie now is not known (nvidia-smi's XML does not say), and neither where the driver puts the next one:
+/// Where instances lie now is not known (nvidia-smi's XML does not say), and neither where the driver puts the next
+/// one:
 /// instances are created beside kept ones only where that works wherever those lie and whatever the driver chooses.
 /// Empty gpus: no way was found within `effort` steps.
 MovePlan plan_moves(const MigPartitions&, const MigCounts& wanted, const std::vector<MigCounts>& current,
                     std::size_t most, std::uint64_t effort);
 
-/// Gives the plan's slices the GPUs and places of the moves; the start of what is created beside others, or kept, is −1.
+/// Gives the plan's slices the GPUs and places of the moves; the start of what is created beside others, or kept, is
+/// −1.
 void follow(const MigPartitions&, const MovePlan&, Packing&);
 
 }  // namespace perfc

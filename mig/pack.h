@@ -72,9 +72,9 @@ inline constexpr std::size_t kMostPackModels = 1000;
 /// Most GPUs of a plan.
 inline constexpr int kMostPackGpus = 1024;
 
-/// By branch and bound: what each model takes in turn, bounded by prices of profiles that no partition exceeds (the dual
-/// of the packing as a linear program). A model takes a smallest set of slices that serve its rate, each of which gets
-/// the same utilisation.
+/// By branch and bound: what each model takes in turn, bounded by prices of profiles that no partition exceeds (the
+/// dual of the packing as a linear program). A model takes a smallest set of slices that serve its rate, each of which
+/// gets a part of the rate in proportion to its capacity.
 Packing pack(const PackProblem&);
 
 }  // namespace perfc

@@ -35,8 +35,9 @@ struct ServiceLimits {
   double headroom = 0.05;    ///< share of a slice's memory kept free
 };
 
-/// The time that requests may wait for their batch, in ms: what the limit leaves beside a batch and its mean wait at full
-/// utilisation. Negative: the limit cannot be met at all; infinite where there is none. `clients`: models in the slice.
+/// The time that requests may wait for their batch, in ms: what the limit leaves beside a batch and its mean wait at
+/// full utilisation. Negative: the limit cannot be met at all; infinite where there is none. `clients`: models in the
+/// slice.
 double gather_ms(const ServiceDemand&, const ServiceOnSlice&, int clients, const ServiceLimits&);
 /// Requests per second that one slice serves within the limits, alone or beside `clients` − 1 others that leave it the
 /// whole utilisation; 0: none.

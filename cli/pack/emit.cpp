@@ -10,12 +10,6 @@
 namespace perfc::cli {
 namespace {
 
-std::vector<std::string> ids_of(const std::vector<const HostInstance*>& instances) {
-  std::vector<std::string> out;
-  for (const HostInstance* i : instances) out.push_back(std::to_string(i->id));
-  return out;
-}
-
 /// What of a GPU's instances is destroyed: of equal ones first those in which nothing runs.
 std::vector<const HostInstance*> destroyed(const PackPlan& plan, const GpuMoves& moves) {
   std::vector<const HostInstance*> out;
@@ -131,11 +125,9 @@ std::string plan_commands(const PackPlan& plan) {
         out += fmt::format("# stop first, in instance {}: {}\n", i->id,
                            printable(fmt::format("{}", fmt::join(i->processes, ", "))));
     }
-    if (!old.empty()) {
-      const auto ids = fmt::format("{}", fmt::join(ids_of(old), ","));
-      const bool compute = std::ranges::any_of(old, [](const HostInstance* i) { return !i->compute.empty(); });
-      if (compute) out += fmt::format("nvidia-smi mig -i {} -dci -gi {}\n", index, ids);
-      out += fmt::format("nvidia-smi mig -i {} -dgi -gi {}\n", index, ids);
+    for (const HostInstance* i : old) {
+      if (!i->compute.empty()) out += fmt::format("nvidia-smi mig -i {} -dci -gi {}\n", index, i->id);
+      out += fmt::format("nvidia-smi mig -i {} -dgi -gi {}\n", index, i->id);
     }
     if (std::accumulate(m.create.begin(), m.create.end(), 0) == 0) continue;
     out += create_command(index, m.from_scratch() ? names_with_places(plan, m.gpu) : names_of_created(plan, m.create));

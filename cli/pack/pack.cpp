@@ -172,6 +172,36 @@ int write(const PackPlan& plan, const PackArguments& o, Output& out) {
   return out.commit() ? kFine : kBadInput;
 }
 
+/// The moves to a plan of the same worth that takes the fewest: the one that was found, or one of the profiles that the
+/// host has. False: no way to either was found.
+bool move_from_host(PackPlan& plan) {
+  const PackHost& host = *plan.host;
+  const MigPartitions& partitions = *plan.problem.partitions;
+  const auto moves_to = [&](const Packing& packing) {
+    MigCounts wanted(plan.device.mig.size(), 0);
+    for (const PackedSlice& s : packing.slices) ++wanted[s.profile];
+    return plan_moves(partitions, wanted, host.counts, packing.gpus, plan.problem.effort);
+  };
+  MovePlan moves = moves_to(plan.packing);
+  PackProblem there = plan.problem;
+  for (std::size_t p = 0; p < plan.device.mig.size(); ++p) {
+    if (std::ranges::any_of(host.counts, [&](const MigCounts& c) { return c[p] > 0; })) continue;
+    for (PackModel& m : there.models) m.on[p].reset();
+  }
+  if (Packing other = pack(there); other.outcome == Packing::Outcome::Found && other.value == plan.packing.value) {
+    MovePlan fewer = moves_to(other);
+    if (!fewer.gpus.empty() && (moves.gpus.empty() || fewer.moves < moves.moves)) {
+      other.bound = plan.packing.bound;  // of all profiles
+      plan.packing = std::move(other);
+      moves = std::move(fewer);
+    }
+  }
+  if (moves.gpus.empty()) return false;
+  follow(partitions, moves, plan.packing);
+  plan.moves = std::move(moves);
+  return true;
+}
+
 /// The entries of the command line and of the workload file.
 std::optional<std::vector<WorkloadEntry>> entries_of(const PackArguments& o, int& code) {
   WorkloadEntry defaults{.predict = o,
@@ -259,14 +289,9 @@ int run_pack(const PackArguments& o) {
     problem.clients.push_back(std::max(1, kMpsClients * p.compute_slices / full));
   plan.packing = pack(problem);
   if (plan.packing.outcome != Packing::Outcome::Found) return explain(plan);
-  if (plan.host) {
-    MigCounts wanted(plan.device.mig.size(), 0);
-    for (const PackedSlice& s : plan.packing.slices) ++wanted[s.profile];
-    plan.moves = plan_moves(partitions, wanted, plan.host->counts, plan.packing.gpus, problem.effort);
-    if (plan.moves->gpus.empty())
-      return fail(kBudgetExceeded,
-                  "no way from the host's instances to the plan's was found; a larger --effort searches longer");
-    follow(partitions, *plan.moves, plan.packing);
+  if (plan.host && !move_from_host(plan)) {
+    return fail(kBudgetExceeded,
+                "no way from the host's instances to the plan's was found; a larger --effort searches longer");
   }
   return write(plan, o, *out);
 }

@@ -45,7 +45,8 @@ class WorkloadPredictor {
 };
 
 ServiceOnSlice service_of(const Report&, bool certain);
-/// What keeps a model from being served by a slice of this memory: "needs 5200 of 4621 MiB", "takes 45.2 ms (…)". Empty:
+/// What keeps a model from being served by a slice of this memory: "needs 5200 of 4621 MiB", "takes 45.2 ms (…)".
+/// Empty:
 /// nothing.
 std::string missed_limit(const ServiceDemand&, const ServiceOnSlice&, double memory_mib, const ServiceLimits&);
 /// How far it is from that, as a factor above 1 of what there is.

@@ -174,8 +174,9 @@ class Plans(unittest.TestCase):
                         self.assertIn(s["start"], starts)
                         slots += range(s["start"], s["start"] + size)
                     self.assertEqual(len(slots), len(set(slots)))
-                    created = re.search(rf"^nvidia-smi mig -i {gpu['gpu']} -cgi (\S+) -C$", commands, re.M)[1].split(",")
-                    self.assertEqual(sorted(created), sorted(f"{s['profile']}:{s['start']}" for s in gpu["slices"]))
+                    created = re.search(rf"^nvidia-smi mig -i {gpu['gpu']} -cgi (\S+) -C$", commands, re.M)[1]
+                    planned = [f"{s['profile']}:{s['start']}" for s in gpu["slices"]]
+                    self.assertEqual(sorted(created.split(",")), sorted(planned))
                 pods = {}
                 for pod in filter(None, yaml.load_all(ok(*how, "--emit", "kubernetes"), StrictLoader)):
                     (resource, one), = pod["resources"]["limits"].items()
@@ -219,6 +220,16 @@ class Plans(unittest.TestCase):
         certain = json.loads(ok("pack", RESNET, "-b", 8, "--rate", 50, "--json", "--certain"))
         self.assertGreater(certain["gpus"][0]["slices"][0]["models"][0]["batch_ms"], report["latency_ms"])
 
+    def test_engines(self):
+        how = ("pack", RESNET, "--rate", 10, "--json", "--needs")
+        for device, needs, profile in (("rtx-pro-6000", "graphics", "1g.24gb+gfx"), ("b200", "media", "1g.23gb+me"),
+                                       ("rtx-pro-6000", "media", "1g.24gb+me"), ("a30", "media", "1g.6gb+me")):
+            gpu, = json.loads(ok(*how, needs, "-d", device))["gpus"]
+            self.assertEqual(gpu["instances"], {profile: 1})
+        code, _, err = perfc(*how, "graphics", "-d", "h200")
+        self.assertEqual(code, 1)
+        self.assertIn("h200 has no profile with graphics", err)
+
     def test_throughput_is_as_much_as_fits(self):
         plan = json.loads(ok("pack", "-w", WORKLOAD, "-n", 2, "--objective", "throughput", "--json"))
         self.assertTrue(plan["proven"])
@@ -239,8 +250,9 @@ class Plans(unittest.TestCase):
                 f"</shared></device_attributes><fb_memory_usage><total>{mib} MiB</total></fb_memory_usage></mig_device>"
                 for i, sms, mib in instances or [])
             mode = "Disabled" if instances is None else "Enabled"
-            return (f"<gpu><product_name>NVIDIA A100-SXM4-40GB</product_name><mig_mode><current_mig>{mode}</current_mig>"
-                    f"</mig_mode><mig_devices>{devices}</mig_devices><fb_memory_usage><total>40960 MiB</total>"
+            return ("<gpu><product_name>NVIDIA A100-SXM4-40GB</product_name>"
+                    f"<mig_mode><current_mig>{mode}</current_mig></mig_mode><mig_devices>{devices}</mig_devices>"
+                    "<fb_memory_usage><total>40960 MiB</total>"
                     "</fb_memory_usage><processes><process_info><gpu_instance_id>7</gpu_instance_id><pid>42</pid>"
                     "<process_name>serve</process_name></process_info></processes></gpu>")
         return self.write("host.xml", f"<nvidia_smi_log>{''.join(map(gpu, gpus))}</nvidia_smi_log>")
@@ -263,6 +275,9 @@ class Plans(unittest.TestCase):
                                     "nvidia-smi mig -i 0 -dgi -gi 7",
                                     "nvidia-smi mig -i 0 -cgi 1g.5gb:0,1g.5gb:1 -C"])
         check_mig_parted(ok(*how, host, "--emit", "mig-parted"))
+        # 1g.5gb would do, but 2g.10gb are there.
+        plan = json.loads(ok(*how, self.host([(3, 28, 9856), (4, 28, 9856)]), "--json"))
+        self.assertEqual((plan["moves"]["count"], plan["gpus"][0]["instances"]), (0, {"2g.10gb": 2}))
 
     def test_a_host_that_nvidia_smi_described(self):
         path = ROOT.parent / "shared/formats/nvidia_smi/a100-sxm4-v12.xml"
@@ -291,7 +306,7 @@ class Plans(unittest.TestCase):
     def test_bad_input(self):
         for text, message in (
                 ("models: []\n", "needs a list 'models'"),
-                ("models:\n  - {model: a.onnx, rat: 3}\n", r":2:\d+: error: unknown key 'rat' \(did you mean 'rate'\?\)"),
+                ("models:\n  - {model: a.onnx, rat: 3}\n", r":2:\d+: error: unknown key 'rat' \(did you mean 'rate'"),
                 ("models:\n  - {model: a.onnx, rate: -3}\n", "'rate' must be a positive number"),
                 ("models:\n  - {model: a.onnx, replicas: 0}\n", "'replicas' must be a whole number from 1 to 1024"),
                 ("models:\n  - {rate: 3}\n", "'model' is missing"),
@@ -305,7 +320,8 @@ class Plans(unittest.TestCase):
             self.assertRegex(err, message)
         one = self.write("one.json", json.dumps({"schema": "perfc.devices/1", "devices": [
             {"name": "mine", "vector_tflops": {"float32": 1}, "bandwidth_gb_s": 1, "memory_mib": 1, "tdp_w": 1}]}))
-        for args, message in (([], "no models"), ([RESNET, "-d", "a30,l4"], "of one kind"), ([RESNET, "-d", "l4"], "no MIG"),
+        for args, message in (([], "no models"), ([RESNET, "-d", "a30,l4"], "of one kind"),
+                              ([RESNET, "-d", "l4"], "no MIG"),
                               ([RESNET, "--objective", "throughput"], "needs --gpus"),
                               ([RESNET, "--objective", "throughput", "-n", "2"], "resnet50 has none"),
                               ([RESNET, "--json", "--emit", "commands"], "one of them"),
@@ -359,7 +375,8 @@ class Fits(unittest.TestCase):
 
     def test_bad_usage(self):
         for args, message in ((["--by", "price"], "needs --price"), (["--price", "l4=0", "-d", "l4"], "positive price"),
-                              (["--price", "t4=1", "-d", "l4"], "none of the devices"), (["-d", "l5"], "unknown device")):
+                              (["--price", "t4=1", "-d", "l4"], "none of the devices"),
+                              (["-d", "l5"], "unknown device")):
             code, out, err = perfc("fit", RESNET, *args)
             self.assertEqual((code, out), (2, ""), args)
             self.assertIn(message, err)

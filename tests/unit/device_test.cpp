@@ -149,7 +149,8 @@ TEST(DeviceFile, NamesTheWrongField) {
             std::string::npos);
   const auto places = [&](const std::string& fields) {
     return refused(table_of(std::string(R"("name": "m", "mig": [{"name": "1g.5gb", "compute_slices": 1,
-      "memory_slices": 1, "sms": 1, "memory_mib": 1, "max_instances": 1, )") + fields + "}], " + kCard));
+      "memory_slices": 1, "sms": 1, "memory_mib": 1, "max_instances": 1, )") +
+                            fields + "}], " + kCard));
   };
   EXPECT_NE(places(R"("starts": [0])").find("mig[0].starts: and 'size' are given together"), std::string::npos);
   EXPECT_NE(places(R"("starts": [0, 0], "size": 1)").find("mig[0].starts: has 0 twice"), std::string::npos);
@@ -195,7 +196,8 @@ TEST(NvidiaSmi, ComputeInstancesOfOneGpuInstanceAreOne) {
   };
   Diagnostics diags("smi.xml");
   const auto hosts = read_nvidia_smi(
-      smi("<product_name>NVIDIA A100-SXM4-40GB</product_name><fb_memory_usage><total>40960 MiB</total></fb_memory_usage>"
+      smi("<product_name>NVIDIA A100-SXM4-40GB</product_name>"
+          "<fb_memory_usage><total>40960 MiB</total></fb_memory_usage>"
           "<mig_devices>" +
           mig_device(1, 0, 14, 0, 19968) + mig_device(1, 1, 28, 0, 19968) + mig_device(9, 0, 14, 1, 4864) +
           "</mig_devices><processes><process_info><gpu_instance_id>9</gpu_instance_id><pid>4711</pid>"
