@@ -65,7 +65,7 @@ class Pricer:
         """An objective for Optuna: `build(trial)` gives a model (a module as a pair with its inputs), whose latency in
         ms is returned, and before it is trained: what breaks a limit is pruned, its figures are the trial's user
         attributes. With `score(trial, model)` the objective is the pair (latency, score), and pruned models are never
-        scored; Optuna does not prune studies of several objectives, so that such trials count as failed there."""
+        scored."""
 
         def call(trial: Any) -> Any:
             import optuna
