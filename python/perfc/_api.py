@@ -57,7 +57,8 @@ def _check_framework(framework: str, given: _models.Given) -> None:
         raise usage_error(f"framework: '{framework}' is none of {', '.join(_FRAMEWORKS)}")
     found = _perfc.format_of(*given)
     if found not in formats:
-        raise usage_error(f"framework: {given.name} is no file of {framework}: it is read as {found}; leave framework out")
+        raise usage_error(f"framework: {given.name} is no file of {framework}: it is read as {found}; "
+                          "leave framework out")
 
 
 def _given(model: object, example_inputs: object, options: dict[str, Any], *, path: object = None,

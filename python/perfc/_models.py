@@ -83,8 +83,8 @@ def module_bytes(module: Any, inputs: Sequence[Any] | None, export: str) -> byte
         raise usage_error(f"export: '{export}' is none of json, pt2")
     scripted = isinstance(module, torch.jit.ScriptModule)
     if inputs is None and not scripted:
-        raise usage_error(f"example_inputs are missing: perfc.predict({type(module).__name__}(…), torch.zeros(1, 3, 224, "
-                          "224)), say, or input=(3, 224, 224)")
+        raise usage_error(f"example_inputs are missing: perfc.predict({type(module).__name__}(…), "
+                          "torch.zeros(1, 3, 224, 224)), say, or input=(3, 224, 224)")
     training = [m for m in module.modules() if m.training]
     try:
         if scripted:

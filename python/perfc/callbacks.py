@@ -36,8 +36,8 @@ class Candidate:
 
 
 class Pricer:
-    """Prices candidates on one device. Limits are upper ones of latency_ms, memory_mib, energy_j, power_w, macs, params;
-    the options are those of `perfc.predict`."""
+    """Prices candidates on one device. Limits are upper ones of latency_ms, memory_mib, energy_j, power_w, macs and
+    params; the options are those of `perfc.predict`."""
 
     def __init__(self, *, device: str = "a100-40gb", limits: dict[str, float] | None = None, workers: int | None = None,
                  **options: Any) -> None:
