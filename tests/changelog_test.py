@@ -27,7 +27,7 @@ def problems(changelog: str, cmake: str, python: str, printed: str | None) -> li
     newest = versions[0][0]
     project = re.search(r"^project\(perfc VERSION (\S+)", cmake, re.M)
     package = re.search(r'^version = "([^"]+)"', python, re.M)
-    said = {"CMakeLists.txt": project and project[1], "python/pyproject.toml": package and package[1]}
+    said = {"CMakeLists.txt": project and project[1], "pyproject.toml": package and package[1]}
     if printed is not None:
         said["perfc --version"] = printed.strip().removeprefix("perfc ")
     out += [f"{what} says {v}, CHANGELOG.md {newest}" for what, v in said.items() if v != newest]
@@ -49,7 +49,7 @@ def main() -> int:
     if len(sys.argv) > 1:
         printed = subprocess.run([sys.argv[1], "--version"], capture_output=True, text=True, check=True).stdout
     bad = problems((ROOT / "CHANGELOG.md").read_text(), (ROOT / "CMakeLists.txt").read_text(),
-                   (ROOT / "python/pyproject.toml").read_text(), printed)
+                   (ROOT / "pyproject.toml").read_text(), printed)
     print("\n".join(bad) if bad else "one version everywhere")
     return 1 if bad else 0
 

@@ -12,6 +12,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import sysconfig
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
@@ -20,8 +21,9 @@ from support import skip, skip_part  # noqa: E402
 
 MOST = 24
 # Sources are built in bundles (UNITY_BUILD), so that the build's compile_commands.json does not list them.
-FLAGS = ["-std=c++20", f"-I{ROOT}", "-isystem", "/usr/include/eigen3", f'-DPERFC_SOURCE_DIR="{ROOT}"',
-         '-DPERFC_VERSION="0"', '-DPERFC_DEFAULT_WEIGHTS="/dev/null"', '-DPERFC_COUNTER_MODELS="/dev/null"']
+FLAGS = ["-std=c++20", f"-I{ROOT}", "-isystem", "/usr/include/eigen3", "-isystem", sysconfig.get_path("include"),
+         f'-DPERFC_SOURCE_DIR="{ROOT}"', '-DPERFC_VERSION="0"', '-DPERFC_DEFAULT_WEIGHTS="/dev/null"',
+         '-DPERFC_COUNTER_MODELS="/dev/null"']
 # Need flags of their own (instruction sets) or take minutes (the grammar), or a library that may not be there (MPI).
 # Or include what the build generates (ONNX's messages).
 LEFT_OUT = ("gnn/gemm_", "ir/text/grammar.cpp", "cli/ranks_mpi.cpp", "fuzz/", "tests/install/", "backends/onnx/")

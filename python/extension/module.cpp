@@ -5,7 +5,10 @@ namespace perfc::python {
 
 std::string text_of(PyObject* value) {
   const Ref bytes(PyUnicode_EncodeFSDefault(value));
-  return bytes_of(bytes.get());
+  std::string text = bytes_of(bytes.get());
+  if (text.find('\0') == std::string::npos) return text;
+  PyErr_SetString(PyExc_ValueError, "a null character is in no name");
+  throw Raised{};
 }
 
 std::string bytes_of(PyObject* value) {

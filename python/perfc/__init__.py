@@ -1,7 +1,7 @@
 """perfc: latency, memory, energy and MIG slice of a deep-learning model from its file. docs/python.md.
 
-What predicts is compiled and is loaded when it is first asked for: `python -m perfc.measure` and `python -m perfc.export`
-run from a checkout without it.
+What predicts is compiled and is loaded when it is first asked for: `python -m perfc.measure` and
+`python -m perfc.export` run from a checkout without it.
 """
 from __future__ import annotations
 

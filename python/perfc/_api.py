@@ -57,7 +57,8 @@ def _check_framework(framework: str, given: _models.Given) -> None:
         raise usage_error(f"framework: '{framework}' is none of {', '.join(_FRAMEWORKS)}")
     found = _perfc.format_of(*given)
     if found not in formats:
-        raise usage_error(f"framework: {given.name} is no file of {framework}: it is read as {found}; leave framework out")
+        raise usage_error(f"framework: {given.name} is no file of {framework}: it is read as {found}; "
+                          "leave framework out")
 
 
 def _given(model: object, example_inputs: object, options: dict[str, Any], *, path: object = None,
@@ -68,15 +69,13 @@ def _given(model: object, example_inputs: object, options: dict[str, Any], *, pa
     model = path if model is None else model
     if input is not None:
         shape = (_one_batch(options), *_dims(input))
-        if isinstance(model, (str, bytes, os.PathLike)):
-            if options.get("shape") is not None:
-                raise usage_error("input and shape both say the input's shape; give one of them")
-            options["shape"] = shape
-        elif example_inputs is None:
+        if options.get("shape") is not None or example_inputs is not None:
+            raise usage_error("input says the input's shape; leave out shape and example_inputs")
+        if _models.is_module(model):
             import torch
             example_inputs = torch.zeros(shape)
         else:
-            raise usage_error("input and example_inputs both say the input's shape; give one of them")
+            options["shape"] = shape
     given = _models.given(model, example_inputs, export=export)
     if framework is not None:
         _check_framework(framework, given)

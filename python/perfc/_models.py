@@ -50,16 +50,19 @@ def given(model: object, example_inputs: object = None, *, export: str = "json")
                       "a torch.nn.Module with example inputs, or a torch.export.ExportedProgram")
 
 
-def _torch_model(model: object, example_inputs: object, export: str) -> Given | None:
+def is_module(model: object) -> bool:
+    """Whether it is a torch.nn.Module; does not import torch."""
     torch = sys.modules.get("torch")  # whoever has such an object has imported it
-    if torch is None:
-        return None
+    return torch is not None and isinstance(model, torch.nn.Module)
+
+
+def _torch_model(model: object, example_inputs: object, export: str) -> Given | None:
     exported = getattr(sys.modules.get("torch.export"), "ExportedProgram", None)
     if exported is not None and isinstance(model, exported):
         if example_inputs is not None:
             raise usage_error("example_inputs: an ExportedProgram has its own")
         return Given("ExportedProgram", None, program_bytes(model))
-    if not isinstance(model, torch.nn.Module):
+    if not is_module(model):
         return None
     return Given(getattr(model, "original_name", type(model).__name__), None,
                  module_bytes(model, _tuple(example_inputs), export))
@@ -80,8 +83,8 @@ def module_bytes(module: Any, inputs: Sequence[Any] | None, export: str) -> byte
         raise usage_error(f"export: '{export}' is none of json, pt2")
     scripted = isinstance(module, torch.jit.ScriptModule)
     if inputs is None and not scripted:
-        raise usage_error(f"example_inputs are missing: perfc.predict({type(module).__name__}(…), torch.zeros(1, 3, 224, "
-                          "224)), say, or input=(3, 224, 224)")
+        raise usage_error(f"example_inputs are missing: perfc.predict({type(module).__name__}(…), "
+                          "torch.zeros(1, 3, 224, 224)), say, or input=(3, 224, 224)")
     training = [m for m in module.modules() if m.training]
     try:
         if scripted:

@@ -36,8 +36,8 @@ class Candidate:
 
 
 class Pricer:
-    """Prices candidates on one device. Limits are upper ones of latency_ms, memory_mib, energy_j, power_w, macs, params;
-    the options are those of `perfc.predict`."""
+    """Prices candidates on one device. Limits are upper ones of latency_ms, memory_mib, energy_j, power_w, macs and
+    params; the options are those of `perfc.predict`."""
 
     def __init__(self, *, device: str = "a100-40gb", limits: dict[str, float] | None = None, workers: int | None = None,
                  **options: Any) -> None:
@@ -65,7 +65,7 @@ class Pricer:
         """An objective for Optuna: `build(trial)` gives a model (a module as a pair with its inputs), whose latency in
         ms is returned, and before it is trained: what breaks a limit is pruned, its figures are the trial's user
         attributes. With `score(trial, model)` the objective is the pair (latency, score), and pruned models are never
-        scored; Optuna does not prune studies of several objectives, so that such trials count as failed there."""
+        scored."""
 
         def call(trial: Any) -> Any:
             import optuna

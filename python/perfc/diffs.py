@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 class Diff:
-    """A comparison of two models, or of two folders of them. `str()` is what the command line prints, in notebooks it is
-    a page. `models`, `exceeded`, `failures` and `notes` are those of the JSON document (docs/json.md)."""
+    """A comparison of two models, or of two folders of them. `str()` is what the command line prints, in notebooks it
+    is a page. `models`, `exceeded`, `failures` and `notes` are those of the JSON document (docs/json.md)."""
 
     def __init__(self, compared: _perfc.Diff) -> None:
         self._compared = compared
@@ -68,4 +68,5 @@ class Diff:
 
     def _repr_html_(self) -> str:
         import html
-        return f'<iframe srcdoc="{html.escape(self.to_text("html"))}" width="100%" height="600" frameborder="0"></iframe>'
+        page = html.escape(self.to_text("html"))
+        return f'<iframe srcdoc="{page}" width="100%" height="600" frameborder="0"></iframe>'

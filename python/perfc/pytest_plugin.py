@@ -39,8 +39,8 @@ class Budgets:
             lines = [f"{p.model}, batch {p.batch}, on {p.device} exceeds its budget:"]
             lines += [f"  {held}" for held in checked.held]
             if not p.fits:
-                lines.append(f"  does not fit: {p.memory_mib:g} MiB, the device has {p.device_memory_mib:g}"
-                             + ("" if p.largest_batch is None else f"; the largest batch that fits is {p.largest_batch}"))
+                most = "" if p.largest_batch is None else f"; the largest batch that fits is {p.largest_batch}"
+                lines.append(f"  does not fit: {p.memory_mib:g} MiB, the device has {p.device_memory_mib:g}{most}")
             lines += [f"  slowest: {h.op} {h.name} {h.time_us:g} µs ({100 * h.share:.0f} %)" for h in p.hot_ops[:3]]
             pytest.fail("\n".join(lines), pytrace=False)
         return checked.prediction

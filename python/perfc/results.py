@@ -336,9 +336,10 @@ class Predictions(Sequence[Prediction]):
         """The main figures, a flat dict each: pandas.DataFrame(predictions.rows())."""
         return [{
             "model": p.model, "batch": p.batch, "device": p.device, "dtype": p.dtype, "runtime": p.runtime,
-            "latency_ms": p.latency_ms, "latency_ms_lo": p.latency_ms_interval.lo, "latency_ms_hi":
-            p.latency_ms_interval.hi, "throughput_per_s": p.throughput_per_s, "memory_mib": p.memory_mib, "fits": p.fits,
-            "energy_j": p.energy_j, "power_w": p.power_w, "mig": p.mig.profile if p.mig else None
+            "latency_ms": p.latency_ms, "latency_ms_lo": p.latency_ms_interval.lo,
+            "latency_ms_hi": p.latency_ms_interval.hi, "throughput_per_s": p.throughput_per_s,
+            "memory_mib": p.memory_mib, "fits": p.fits, "energy_j": p.energy_j, "power_w": p.power_w,
+            "mig": p.mig.profile if p.mig else None
         } for p in self]
 
     def to_json(self) -> str:

@@ -100,7 +100,8 @@ def main() -> int:
     first = time_first_prediction(wheel, work)
     print(f"import to first prediction: {first:.3f} s of CPU time, the whole process", flush=True)
     assert first < FIRST_PREDICTION_S, first
-    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--force-reinstall", wheel)
+    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--force-reinstall",
+        wheel)
     environment = {**os.environ, "PERFC": perfc, "PYTHONDONTWRITEBYTECODE": "1"}
     tests = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "pytester"]
     code = subprocess.run([*tests, HERE, f"--ignore={HERE}/test_torch.py"], cwd=ROOT, env=environment).returncode

@@ -143,7 +143,7 @@ def test_dippm():
     for options, said in (({"framework": "pytorch"}, "is no file of pytorch: it is read as onnx"),
                           ({"framework": "caffe"}, "'caffe' is none of"), ({"input": "3,x"}, "no shape of one sample"),
                           ({"input": (3, 224, 224), "batch": [1, 2]}, "takes one batch"),
-                          ({"input": (3, 224, 224), "shape": (1, 3, 224, 224)}, "give one of them")):
+                          ({"input": (3, 224, 224), "shape": (1, 3, 224, 224)}, "leave out shape")):
         with pytest.raises(perfc.UsageError, match=said):
             perfc.predict(path=RESNET, **options)
 
@@ -306,6 +306,8 @@ def test_the_compiled_part_checks_what_it_is_given():
                  lambda: _perfc.load("x", RESNET, None, {}, [3])):
         with pytest.raises(TypeError):
             call()
+    with pytest.raises(ValueError, match="null character"):
+        perfc.predict(RESNET + "\0.onnx")
     reports = _perfc.predict("x", RESNET, None, {}, False)
     for call in (lambda: reports.json(1, 1, 5), lambda: reports.json(-1, 1, 5), lambda: reports.kernels(7),
                  lambda: reports.json(0, 1 << 62, 5), lambda: _perfc.load("x", RESNET, None, {}, None).node(-1)):
@@ -355,6 +357,7 @@ def test_onnx_in_memory():
             from perfc import _models
             assert len(_models.onnx_bytes(model)) < size / 10 and model.ByteSize() == size
         p = perfc.predict(model, device="l4", batch=2)
+        assert p.latency_ms == perfc.predict(model, device="l4", batch=2, input=(3, 224, 224)).latency_ms
         assert {**p.to_dict(), "model": RESNET} == perfc.predict(RESNET, device="l4", batch=2).to_dict()
 
 

@@ -32,6 +32,7 @@ def test_budgets(pytester):
     result.assert_outcomes(passed=2, failed=3)
     result.stdout.fnmatch_lines([
         "*resnet50.onnx, batch 8, on l4 exceeds its budget:", "*latency_ms * limit 1 EXCEEDED", "*energy_j * limit 100",
-        "*does not fit: * MiB, the device has *; the largest batch that fits is *", "*ModelError: nowhere.onnx: error:*",
+        "*does not fit: * MiB, the device has *; the largest batch that fits is *",
+        "*ModelError: nowhere.onnx: error:*",
         "*perfc budgets*", "*::test_kept: l4, batch 8: latency_ms * of 20, memory_mib * of 4096"
     ])

@@ -57,8 +57,8 @@ def as_json(value):
     return value
 
 
-@pytest.mark.parametrize("options", ({}, {"dtype": "default"}, {"cudnn_benchmark": True}, {"batch": 4096, "device": "t4"}),
-                         ids=str)
+@pytest.mark.parametrize("options", ({}, {"dtype": "default"}, {"cudnn_benchmark": True},
+                                     {"batch": 4096, "device": "t4"}), ids=str)
 def test_every_key_is_a_field(options):
     """The typed result says all that the JSON says, and nothing else."""
     p = perfc.predict(MODELS[0], **{"device": "a100-40gb", "batch": 8, **options})
