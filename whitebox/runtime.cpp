@@ -90,8 +90,8 @@ constexpr std::array kRuntimes{
         .run_us = 8,
         .interval = 1.24,
         .source =
-            "onnxruntime/core/optimizer and onnxruntime/core/mlas; times: studies/cpu/operators.csv; interval: families "
-            "that judge in studies/cpu/judge.py"},
+            "onnxruntime/core/optimizer and onnxruntime/core/mlas; times: studies/cpu/operators.csv; interval: "
+            "families that judge in studies/cpu/judge.py"},
     // Norms and attention are layers since 8.6.
     RuntimeDef{.id = Runtime::TensorRt8,
                .name = "tensorrt-8",

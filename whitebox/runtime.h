@@ -10,7 +10,15 @@
 
 namespace perfc {
 
-enum class Runtime : std::uint8_t { PyTorch, TorchCompile, CudaGraph, OnnxRuntime, TensorRt, OnnxRuntimeCpu, TensorRt8 };
+enum class Runtime : std::uint8_t {
+  PyTorch,
+  TorchCompile,
+  CudaGraph,
+  OnnxRuntime,
+  TensorRt,
+  OnnxRuntimeCpu,
+  TensorRt8
+};
 
 /// Which elementwise operators a product's or a convolution's kernel computes on its result before it writes it.
 enum class Epilogue : std::uint8_t {
