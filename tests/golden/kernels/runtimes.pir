@@ -71,7 +71,7 @@ def @main(%x: Tensor[(4, 64, 28, 28), float32], %q: Tensor[(4, 8, 64, 64), float
 // nn.softmax multiply 16 524288
 // nn.batch_matmul 16 786432
 // nn.layer_norm 16 262272
-// copy 32 524288
+// copy 16 524288
 // nn.layer_norm 16 262272
 // nn.layer_norm 16 524416
 // ---- stderr
