@@ -250,8 +250,7 @@ void add_execution_options(Command& c, PredictOptions& o) {
       "convolutions; ONNX Runtime, TensorRT: TF32) [amp; fp16 where there is no AMP]");
   c.option("--runtime", o.runtime,
            "What runs the model: pytorch, torch-compile, cuda-graph (of PyTorch eager), onnxruntime (CUDA), "
-           "onnxruntime-cpu or tensorrt "
-           "[pytorch]");
+           "onnxruntime-cpu, tensorrt or tensorrt-8 (before 8.6) [pytorch]");
   c.option("--mode", o.mode, "eager or compiled: short for --runtime pytorch and torch-compile");
   c.option("--layout", o.layout, "nchw or nhwc: memory layout of convolutions [nchw; TensorRT's own]");
   c.option("--norms", o.norms,

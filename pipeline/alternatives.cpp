@@ -72,7 +72,7 @@ void add_runtimes(std::vector<Report>& reports, ModelFile& file, const Predictor
   if (request.exec.task != Task::Infer) return;
   std::map<std::tuple<ExecMode, bool, bool>, Result<Graph>> graphs;  // by what the passes ask of a runtime
   for (const RuntimeDef& runtime : runtime_table()) {
-    if (runtime.id == request.exec.runtime) continue;
+    if (runtime.id == request.exec.runtime || runtime.older) continue;
     if (runtime.id == Runtime::CudaGraph && request.exec.runtime == Runtime::PyTorch) {
       add_recorded(runtime, reports);
       continue;

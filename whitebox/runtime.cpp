@@ -93,8 +93,27 @@ constexpr std::array kRuntimes{
         .run_us = 8,
         .interval = 1.24,
         .source =
-            "onnxruntime/core/optimizer and onnxruntime/core/mlas; times: studies/cpu/operators.csv; interval: families "
-            "that judge in studies/cpu/judge.py"},
+            "onnxruntime/core/optimizer and onnxruntime/core/mlas; times: studies/cpu/operators.csv; interval: "
+            "families that judge in studies/cpu/judge.py"},
+    // Norms and attention are layers since 8.6.
+    RuntimeDef{.id = Runtime::TensorRt8,
+               .name = "tensorrt-8",
+               .title = "TensorRT 8.0 to 8.5",
+               .graph = ExecMode::Compiled,
+               .kernels = ExecMode::Compiled,
+               .runs_on = RunsOn::NvidiaGpu,
+               .epilogue = Epilogue::Pointwise,
+               .dispatches = "kernels",
+               .writes_norms_out = true,
+               .older = true,
+               .keeps_eight_bits = true,
+               .folds_quantisation = true,
+               .own_layout = true,
+               .default_tf32 = true,
+               .run_us = 20,
+               .kernel_us = 3,
+               .interval = 1.6,
+               .source = "as TensorRT's; NVIDIA/TensorRT issue 3280 and release notes of 8.6 (INormalizationLayer)"},
 };
 
 }  // namespace

@@ -10,7 +10,15 @@
 
 namespace perfc {
 
-enum class Runtime : std::uint8_t { PyTorch, TorchCompile, CudaGraph, OnnxRuntime, TensorRt, OnnxRuntimeCpu };
+enum class Runtime : std::uint8_t {
+  PyTorch,
+  TorchCompile,
+  CudaGraph,
+  OnnxRuntime,
+  TensorRt,
+  OnnxRuntimeCpu,
+  TensorRt8
+};
 
 /// Which elementwise operators a product's or a convolution's kernel computes on its result before it writes it.
 enum class Epilogue : std::uint8_t {
@@ -32,6 +40,8 @@ struct RuntimeDef {
   Epilogue epilogue = Epilogue::Bias;
   std::string_view dispatches = "calls";  ///< what the host sends off: "calls", "kernels" or "graphs"
   bool fuses_attention = false;           ///< written-out attention in 16 bits is one kernel
+  bool writes_norms_out = false;          ///< layer norms are two reductions and what stands between and behind them
+  bool older = false;                     ///< a version of another row: reports do not compare with it
   bool keeps_eight_bits = false;  ///< under int8 convolves in 8 bits, and keeps values between such layers in them
   /// Quantise and dequantise operators around others say in how many bits to compute, and are no kernels; if not, they
   /// run as the file has them.

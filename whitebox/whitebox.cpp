@@ -328,10 +328,10 @@ Result<std::unique_ptr<WhiteboxModel>> prepare_whitebox(const Graph& graph, cons
                                                         OpaquePolicy opaque, Diagnostics& diags) {
   Prediction notes;
   if (const RuntimeDef& r = def(config.runtime); !r.trained)
-    notes.novelty.push_back(fmt::format(
-        "{}: what it launches is from its documents, held against a few published runs (docs/whitebox.md); memory is "
-        "PyTorch's, for nobody measured its own",
-        r.title));
+    notes.novelty.push_back(
+        fmt::format("{}: {} (docs/whitebox.md); memory is PyTorch's, for nobody measured its own", r.title,
+                    r.mlas ? "its kernels were measured on one CPU"
+                           : "what it launches is from its documents, held against a few published runs"));
   if (!judge_opaque(graph, opaque, notes, diags)) return Failure{};
   auto plan = plan_kernels(graph, config, diags);
   if (!plan || !judge_eight_bits(graph, config, *plan, notes, diags)) return Failure{};

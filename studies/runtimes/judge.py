@@ -61,7 +61,7 @@ def triton(shared: pathlib.Path) -> list[Row]:
             continue
         if "Backend accelerator" in what:  # TensorRT behind ONNX Runtime: the same kernels once more
             continue
-        runtime = "tensorrt" if "TensorRT" in what else "onnxruntime"
+        runtime = "tensorrt-8" if "TensorRT" in what else "onnxruntime"
         out.append(Row("Triton", TRITON[r["model_dir"]], TRITON_DEVICES[r["gpu"]], runtime, "fp16",
                        int(float(r["batch"])), float(ms)))
     return out

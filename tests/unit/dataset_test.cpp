@@ -123,7 +123,8 @@ TEST_F(Labels, WrongFieldsAreNamed) {
   EXPECT_EQ(error(head + "a,1.5,,,1\n"), "l.csv:2:1: error: batch: '1.5' is not a whole number from 1");
   EXPECT_EQ(error(head + "a,1,fp99,,1\n"),
             "l.csv:2:1: error: dtype: 'fp99' is not one of fp32, tf32, amp, fp16, bf16, int8, fp8, default");
-  EXPECT_EQ(error(head + "a,1,,lazy,1\n"), "l.csv:2:1: error: mode: 'lazy' is not one of eager, compiled, onnxruntime-cpu");
+  EXPECT_EQ(error(head + "a,1,,lazy,1\n"),
+            "l.csv:2:1: error: mode: 'lazy' is not one of eager, compiled, onnxruntime-cpu");
   EXPECT_EQ(error(head + "a,1,,,-3\n"), "l.csv:2:1: error: latency_ms: '-3' is not a positive number");
   EXPECT_EQ(error(head + ",1,,,3\n"), "l.csv:2:1: error: model: '' is not the path of a model file");
   EXPECT_EQ(error(head), "l.csv: error: no rows");

@@ -36,10 +36,24 @@ class CompiledPlanner {
     quantise_data(fused.leader);
     const CompiledValues::Loads loads = values_.loads(at);
     Kernel k = compute(fused, loads);
+    if (def(of_.config.runtime).writes_norms_out) write_norms_out(fused, k, loads);
     if (std::ranges::any_of(fused.members, [&](NodeId id) { return values_.realization().two_kernels[id]; })) {
       launch(statistics_of(k, loads));
     }
     out_.share(fused.members, first, launch(std::move(k)));
+  }
+
+  /// Mean, differences and the mean of their squares, before what is left of a row norm's kernel.
+  void write_norms_out(const FusedGroup& fused, const Kernel& norm, const CompiledValues::Loads& loads) {
+    for (const NodeId id : fused.members) {
+      if (!is_row_norm(of_.node(id))) continue;
+      launch(statistics_of(norm, loads));
+      const ValueId data = of_.node(id).operands[0];
+      Kernel differences = maker_.copy_of(id, data, of_.widths.read_width(data, of_.node(id)));
+      differences.half = norm.half;
+      launch(std::move(differences));
+      launch(statistics_of(norm, loads));
+    }
   }
 
   bool in_half(NodeId id) const {

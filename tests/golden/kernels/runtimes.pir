@@ -1,11 +1,13 @@
 // RUN: perfc predict %s --emit=kernels --runtime pytorch --dtype fp16 --predictor whitebox --device a100-40gb
 // RUN: perfc predict %s --emit=kernels --runtime onnxruntime --predictor whitebox --device a100-40gb
 // RUN: perfc predict %s --emit=kernels --runtime tensorrt --predictor whitebox --device a100-40gb
+// RUN: perfc predict %s --emit=kernels --runtime tensorrt-8 --predictor whitebox --device a100-40gb
 // RUN: perfc predict %s --emit=kernels --runtime tensorrt --dtype int8 --predictor whitebox --device a100-40gb
 // COLUMNS: operators,width,bytes
 // A residual block, and attention that was written out. ONNX Runtime adds a convolution's bias and the other branch and
 // takes ReLU in its kernel; TensorRT does so with any activation, and has one kernel for attention. What two kernels
-// read is written. In int8 TensorRT hands on 8 bits from layer to layer.
+// read is written; before 8.6 it has none, and norms are written out. In int8 TensorRT hands on 8 bits from layer to
+// layer.
 #[version = "perfc-ir/1"]
 def @main(%x: Tensor[(4, 64, 28, 28), float32], %q: Tensor[(4, 8, 64, 64), float32]) {
   %2 = weight : Tensor[(64, 64, 3, 3), float32];
@@ -19,7 +21,9 @@ def @main(%x: Tensor[(4, 64, 28, 28), float32], %q: Tensor[(4, 8, 64, 64), float
   %10 = nn.relu(%9);
   %11 = nn.max_pool2d(%10, kernel_size=[2, 2], strides=[2, 2], padding=[0, 0, 0, 0]);
   %12 = nn.sdpa(%q, %q, %q, explicit=1);
-  (%10, %11, %12)
+  %13 = weight : Tensor[(64), float32];
+  %14 = nn.layer_norm(%q, %13, %13, axis=-1);
+  (%10, %11, %12, %14)
 }
 // ---- perfc predict %s --emit=kernels --runtime pytorch --dtype fp16 --predictor whitebox --device a100-40gb
 // ---- stdout
@@ -34,6 +38,7 @@ def @main(%x: Tensor[(4, 64, 28, 28), float32], %q: Tensor[(4, 8, 64, 64), float
 // nn.batch_matmul 16 786432
 // nn.softmax 16 524288
 // nn.batch_matmul 16 786432
+// nn.layer_norm 16 524544
 // ---- stderr
 // ---- exit 0
 // ---- perfc predict %s --emit=kernels --runtime onnxruntime --predictor whitebox --device a100-40gb
@@ -45,6 +50,7 @@ def @main(%x: Tensor[(4, 64, 28, 28), float32], %q: Tensor[(4, 8, 64, 64), float
 // nn.batch_matmul 16 786432
 // nn.softmax 16 524288
 // nn.batch_matmul 16 786432
+// nn.layer_norm 16 524544
 // ---- stderr
 // ---- exit 0
 // ---- perfc predict %s --emit=kernels --runtime tensorrt --predictor whitebox --device a100-40gb
@@ -53,6 +59,21 @@ def @main(%x: Tensor[(4, 64, 28, 28), float32], %q: Tensor[(4, 8, 64, 64), float
 // nn.conv2d nn.bias_add add nn.relu 16 876544
 // nn.max_pool2d 16 501760
 // nn.sdpa 16 524288
+// nn.layer_norm 16 524416
+// ---- stderr
+// ---- exit 0
+// ---- perfc predict %s --emit=kernels --runtime tensorrt-8 --predictor whitebox --device a100-40gb
+// ---- stdout
+// nn.conv2d nn.bias_add nn.silu 16 876544
+// nn.conv2d nn.bias_add add nn.relu 16 876544
+// nn.max_pool2d 16 501760
+// nn.batch_matmul 16 786432
+// nn.softmax multiply 16 524288
+// nn.batch_matmul 16 786432
+// nn.layer_norm 16 262272
+// copy 16 524288
+// nn.layer_norm 16 262272
+// nn.layer_norm 16 524416
 // ---- stderr
 // ---- exit 0
 // ---- perfc predict %s --emit=kernels --runtime tensorrt --dtype int8 --predictor whitebox --device a100-40gb
@@ -62,5 +83,6 @@ def @main(%x: Tensor[(4, 64, 28, 28), float32], %q: Tensor[(4, 8, 64, 64), float
 // nn.conv2d nn.bias_add add nn.relu 8 438272
 // nn.max_pool2d 16 501760
 // nn.sdpa 16 524288
+// nn.layer_norm 16 524416
 // ---- stderr
 // ---- exit 0
