@@ -84,7 +84,7 @@ std::vector<std::int64_t> batches_around(std::int64_t batch, std::size_t nodes) 
     out.push_back(b);
   out.push_back(batch);
   std::ranges::sort(out);
-  out.erase(std::ranges::unique(out).begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 
