@@ -94,7 +94,7 @@ void add_details(std::vector<Report>& reports, Graph graph, ModelFile& file, con
   add_other_batches(reports, graph.size(), file, predictor, request);
   add_other_devices(reports, graph, file, predictor, request);
   MemoryCourse course = memory_course(graph, request.exec);
-  const auto details = std::make_shared<const ModelDetails>(std::move(graph), std::move(course));
+  const auto details = std::make_shared<const ModelDetails>(ModelDetails{std::move(graph), std::move(course)});
   for (Report& r : reports) r.details = details;
 }
 
