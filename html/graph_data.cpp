@@ -83,7 +83,7 @@ Drawing drawing_of(const Graph& graph) {
     for (const ValueId v : n.operands)
       if (drawn && v && out.place[v.node] >= 0) from.push_back(static_cast<std::uint32_t>(out.place[v.node]));
     std::ranges::sort(from);
-    from.erase(std::ranges::unique(from).begin(), from.end());
+    from.erase(std::unique(from.begin(), from.end()), from.end());
     for (const std::uint32_t f : from) out.edges.emplace_back(f, static_cast<std::uint32_t>(out.place[id]));
   }
   return out;

@@ -84,7 +84,7 @@ std::vector<std::int64_t> batches_around(std::int64_t batch, std::size_t nodes) 
     out.push_back(b);
   out.push_back(batch);
   std::ranges::sort(out);
-  out.erase(std::ranges::unique(out).begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 
@@ -94,7 +94,7 @@ void add_details(std::vector<Report>& reports, Graph graph, ModelFile& file, con
   add_other_batches(reports, graph.size(), file, predictor, request);
   add_other_devices(reports, graph, file, predictor, request);
   MemoryCourse course = memory_course(graph, request.exec);
-  const auto details = std::make_shared<const ModelDetails>(std::move(graph), std::move(course));
+  const auto details = std::make_shared<const ModelDetails>(ModelDetails{std::move(graph), std::move(course)});
   for (Report& r : reports) r.details = details;
 }
 
