@@ -1,6 +1,7 @@
 #pragma once
-/// What is known of constants beside their contents. Tables are those that are no parameters: positions, the mean of the data, a scale of ones that was never
-/// trained. They are stored and read as weights are; only what counts parameters leaves them out.
+/// What is known of constants beside their contents. Tables are those that are no parameters: positions, the mean of
+/// the data, a scale of ones that was never trained. They are stored and read as weights are; only what counts
+/// parameters leaves them out.
 #include "ir/builder.h"
 
 namespace perfc {

@@ -159,15 +159,31 @@ Values matmul(Call& c) {
   return c.finish(op("nn.batch_matmul"), {c.tensor(0), c.tensor(1)}, std::move(attrs));
 }
 
+/// PyTorch's attention is exported with the root of its scale on the queries and on the keys; OpenVINO's fusion takes
+/// the one of the keys as its operator's scale and leaves the other. The queries without it, where both are the same.
+static Operand unscaled_queries(Call& c, double& scale) {
+  const Node& n = c.builder().node(c.operands[0].node);
+  if (!n.is(op("multiply"))) return c.operands[0];
+  const Data* factor = c.builder().data(n.operands[1]);
+  const bool same = factor && factor->floats() && factor->size() == 1 && factor->floats()->front() == scale;
+  if (!same) return c.operands[0];
+  scale *= scale;
+  return n.operands[0];
+}
+
 /// (query, key, value, mask?, scale?). A mask that is the number 0 is none.
 Values attention(Call& c) {
   Attrs attrs;
+  Operand queries = c.tensor(0);
   if (c.flag("causal")) attrs.set("is_causal", std::int64_t{1});
-  if (const auto scale = c.known_real(4)) attrs.set("scale", *scale);
+  if (auto scale = c.known_real(4)) {
+    if (c.has(0)) queries = unscaled_queries(c, *scale);
+    attrs.set("scale", *scale);
+  }
   const auto number = c.known_real(3);
   const bool masked = c.has(3) && !c.flag("causal") && !(number && *number == 0);
   return one(
-      c.attention(c.tensor(0), c.tensor(1), c.tensor(2), masked ? c.tensor(3) : Operand(ValueId{}), std::move(attrs)));
+      c.attention(queries, c.tensor(1), c.tensor(2), masked ? c.tensor(3) : Operand(ValueId{}), std::move(attrs)));
 }
 
 Values einsum(Call& c) {

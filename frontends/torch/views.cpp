@@ -323,8 +323,8 @@ Values repeat(Call& c) {
 namespace {
 
 /// Of counts for every entry, the numbers of the entries, each so often: how many running sums of the counts are not
-/// above a place. One kernel after the sums (aten/src/ATen/native/Repeat.cpp), of as many places as `output_size` or the
-/// last sum says.
+/// above a place. One kernel after the sums (aten/src/ATen/native/Repeat.cpp), of as many places as `output_size` or
+/// the last sum says.
 Result<ValueId> repeated_entries(Call& c, ValueId counts) {
   const auto rank = c.rank(counts);
   if (!rank) return Failure{};

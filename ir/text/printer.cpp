@@ -161,8 +161,7 @@ class Printer {
     write("%{}", id);
     if (n.kind == NodeKind::Constant) {
       const std::string_view mark = n.attrs.has(kTable) ? "table " : n.attrs.has(kZeros) ? "zeros " : "";
-      write(" = {}{} : {}", mark, contents_text(n.results[0].data.get()),
-            print_type(n.results[0].type));
+      write(" = {}{} : {}", mark, contents_text(n.results[0].data.get()), print_type(n.results[0].type));
     } else {
       if (n.results.size() != 1) write(":{}", n.results.size());
       write(" = {}(", def(n.op).name);
