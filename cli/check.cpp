@@ -7,10 +7,10 @@
 
 #include "cli/budgets.h"
 #include "cli/cli.h"
-#include "compare/versions.h"
 #include "compare/baseline.h"
 #include "compare/formats/words.h"
 #include "compare/threshold.h"
+#include "compare/versions.h"
 #include "ir/support/input_file.h"
 
 namespace perfc::cli {

@@ -22,7 +22,8 @@ struct Estimates {
 };
 
 /// Devices by name; a name that is not known is reported once per label's line.
-Result<std::map<std::string, Device>> devices_of_labels(const Dataset& dataset, const EvalArguments& o, Diagnostics& diags) {
+Result<std::map<std::string, Device>> devices_of_labels(const Dataset& dataset, const EvalArguments& o,
+                                                        Diagnostics& diags) {
   std::map<std::string, Device> devices;
   for (const Label& l : dataset.labels) {
     if (devices.contains(l.device)) continue;

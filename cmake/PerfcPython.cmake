@@ -17,7 +17,8 @@ function(perfc_extension FOLDER)
     target_link_libraries(perfc_python PRIVATE perfc_${dep})
   endforeach()
   target_link_options(perfc_python PRIVATE -Wl,--exclude-libs,ALL -Wl,--as-needed)
-  set_target_properties(perfc_python PROPERTIES OUTPUT_NAME _perfc PREFIX "" SUFFIX .abi3.so CXX_VISIBILITY_PRESET hidden
+  set_target_properties(perfc_python PROPERTIES OUTPUT_NAME _perfc PREFIX "" SUFFIX .abi3.so
+    CXX_VISIBILITY_PRESET hidden
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
   install(TARGETS perfc_python LIBRARY DESTINATION perfc COMPONENT python EXCLUDE_FROM_ALL)
 endfunction()

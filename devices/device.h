@@ -135,9 +135,9 @@ Device slice(const Device&, const MigProfile&);
 
 /// A GPU instance that exists. Where on the GPU it lies does not stand in the XML.
 struct HostInstance {
-  MigProfile profile;           ///< with the memory that the driver says
-  int id = -1;                  ///< GPU instance ID; −1: not said
-  std::vector<int> compute;     ///< IDs of its compute instances
+  MigProfile profile;                  ///< with the memory that the driver says
+  int id = -1;                         ///< GPU instance ID; −1: not said
+  std::vector<int> compute;            ///< IDs of its compute instances
   std::vector<std::string> processes;  ///< "4711 python3", which run in it
 };
 

@@ -45,8 +45,8 @@ inline constexpr std::array<double, 2> kSimilarityBins{0.4, 0.8};
 enum class SimilarityBin : unsigned char { Unlike, Related, Alike };
 inline constexpr std::array<std::string_view, 3> kSimilarityBinNames{"unlike", "related", "alike"};
 SimilarityBin similarity_bin(double similarity);
-/// How far networks are believed of a graph, 0 to 1: in proportion to its similarity, up to where it is no longer unlike
-/// those of training. Strangers are left to physics.
+/// How far networks are believed of a graph, 0 to 1: in proportion to its similarity, up to where it is no longer
+/// unlike those of training. Strangers are left to physics.
 double belief_in_networks(double similarity);
 
 }  // namespace perfc

@@ -158,10 +158,10 @@ inline constexpr MeasuredProducts kMeasuredProducts[] = {{32768, 32, 65536},   /
                                                          {8192, 128, 65536},   // Whole
                                                          {32768, 32, 65536}};  // Float8
 
-/// What products with quantised operands change: factors on their chip class' constants; where both operands have 8 bits
-/// the peak is that of 8-bit units. TensorRT-LLM's: weight-only (int8, int4) and SmoothQuant kernels on A100 and L40S,
-/// whose launch takes longer than cuBLAS'; fp8 by cuBLASLt on L40S, on H100 and H200, and on B200, B300, GB200 and
-/// GB300. [studies/kernels/fit_quantised.py prints it]
+/// What products with quantised operands change: factors on their chip class' constants; where both operands have 8
+/// bits the peak is that of 8-bit units. TensorRT-LLM's: weight-only (int8, int4) and SmoothQuant kernels on A100 and
+/// L40S, whose launch takes longer than cuBLAS'; fp8 by cuBLASLt on L40S, on H100 and H200, and on B200, B300, GB200
+/// and GB300. [studies/kernels/fit_quantised.py prints it]
 struct QuantisedFactors {
   double launch_clocks = 1, tensor_share = 1, read_share = 1, step_ns = 1, l2_bytes_clock = 1, split_ns = 1,
          power_share = 1, gemv_clocks = 1, gemv_step_ns = 1, stream_bytes = 1, exposed = 1, tile_ns = 1;

@@ -80,21 +80,20 @@ constexpr std::array kRuntimes{
                .source = "docs.nvidia.com/deeplearning/tensorrt, \"Layer Fusion Catalog\" and \"Fused Attention\"; "
                          "interval: ResNet-50 and BERT-large of studies/runtimes/judge.py"},
     // Its calls are the CPU's own work: nobody dispatches beside it. `run_us` is of a run of one small kernel.
-    RuntimeDef{
-        .id = Runtime::OnnxRuntimeCpu,
-        .name = "onnxruntime-cpu",
-        .title = "ONNX Runtime, CPU",
-        .graph = ExecMode::Compiled,
-        .kernels = ExecMode::Eager,
-        .runs_on = RunsOn::Cpu,
-        .epilogue = Epilogue::Mlas,
-        .dispatches = "graphs",
-        .mlas = true,
-        .run_us = 8,
-        .interval = 1.24,
-        .source =
-            "onnxruntime/core/optimizer and onnxruntime/core/mlas; times: studies/cpu/operators.csv; interval: "
-            "families that judge in studies/cpu/judge.py"},
+    RuntimeDef{.id = Runtime::OnnxRuntimeCpu,
+               .name = "onnxruntime-cpu",
+               .title = "ONNX Runtime, CPU",
+               .graph = ExecMode::Compiled,
+               .kernels = ExecMode::Eager,
+               .runs_on = RunsOn::Cpu,
+               .epilogue = Epilogue::Mlas,
+               .dispatches = "graphs",
+               .mlas = true,
+               .run_us = 8,
+               .interval = 1.24,
+               .source =
+                   "onnxruntime/core/optimizer and onnxruntime/core/mlas; times: studies/cpu/operators.csv; interval: "
+                   "families that judge in studies/cpu/judge.py"},
     // Norms and attention are layers since 8.6.
     RuntimeDef{.id = Runtime::TensorRt8,
                .name = "tensorrt-8",

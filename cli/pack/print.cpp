@@ -103,8 +103,8 @@ std::string plan_text(const PackPlan& plan, Colour colour) {
     out += slice_rows(plan, s, wide, wide_profile);
   }
   out += fmt::format(
-      "\nlatency: until a batch is full or its time is up, the mean wait of an M/D/1 queue, and the batch ({}); a slice "
-      "works at most {:g} % of the time{}\n",
+      "\nlatency: until a batch is full or its time is up, the mean wait of an M/D/1 queue, and the batch ({}); a "
+      "slice works at most {:g} % of the time{}\n",
       plan.slices.certain ? "upper end of its 90 % interval" : "as predicted", 100 * plan.slices.limits.utilisation,
       plan.problem.share ? "; models of one slice share it by MPS" : "");
   if (plan.moves) out += moves_text(plan);

@@ -1,6 +1,6 @@
 #pragma once
-/// CPython's stable ABI (PEP 384): one build serves every Python from 3.9 on. What is here keeps reference counts right;
-/// a Python exception that is set travels through C++ as `Raised`, up to the border (`guarded`).
+/// CPython's stable ABI (PEP 384): one build serves every Python from 3.9 on. What is here keeps reference counts
+/// right; a Python exception that is set travels through C++ as `Raised`, up to the border (`guarded`).
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x03090000
 #include <Python.h>

@@ -92,8 +92,9 @@ def sum_of(trees, x):
 def write_cases(models, path):
     """What tests/unit/learned_factor_test.cpp compares the C++ with."""
     trees = all_nodes(models)
-    lines = ["\t".join(["class", "kind", "a_bytes", "b_bytes", "sms", "peak", "bandwidth", "l2_bytes", "tdp_w", "m", "n",
-                        "k", "factor"])]
+    names = ("class", "kind", "a_bytes", "b_bytes", "sms", "peak", "bandwidth", "l2_bytes", "tdp_w", "m", "n", "k",
+             "factor")
+    lines = ["\t".join(names)]
     for kind in models:
         for dtype, (a, b, units) in tiles.KINDS[kind].items():
             d = pd.DataFrame([(tiles.SAMPLES[g], g, dtype, m, n, k) for g in tiles.CLASSES[kind] for m, n, k in
@@ -104,8 +105,8 @@ def write_cases(models, path):
                 factor = np.exp(np.clip(sum_of(trees, x), -MOST, MOST))
                 f = tiles.facts_of(r.device, units)
                 facts = [f"{v:.17g}" for v in (f[pm.SMS], f[pm.PEAK], f[pm.BANDWIDTH], f[pm.L2], f[pm.TDP])]
-                lines.append("\t".join([CLASS_NAMES[r.group], kind, f"{a}", f"{b}", *facts, f"{r.m}", f"{r.n}", f"{r.k}",
-                                        f"{factor:.9g}"]))
+                extents = [str(x) for x in (r.m, r.n, r.k)]
+                lines.append("\t".join([CLASS_NAMES[r.group], kind, str(a), str(b), *facts, *extents, f"{factor:.9g}"]))
     path.write_text("\n".join(lines) + "\n")
 
 

@@ -9,8 +9,8 @@
 #include "whitebox/constants.h"
 #include "whitebox/price/trees.h"
 
-PERFC_EMBED_BYTES(perfc_product_trees, PERFC_PRODUCT_TREES);
-PERFC_EMBED_BYTES(perfc_quantised_trees, PERFC_QUANTISED_TREES);
+PERFC_EMBED_BYTES(perfc_product_trees, PERFC_KERNEL_MODELS "/products.trees");
+PERFC_EMBED_BYTES(perfc_quantised_trees, PERFC_KERNEL_MODELS "/quantised.trees");
 
 namespace perfc {
 namespace {

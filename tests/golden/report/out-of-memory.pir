@@ -83,7 +83,7 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 //   slowest operators, with their shares of device time
 //      # % # µs compute nn.dense
 //   unfamiliar: waves (tiles / SMs) outside of what training saw (# % of the time)
-//   unfamiliar: no run in training is like this model at this batch size (similarity #; #: the same kernels, #: none alike), so the interval is wide
+//   unfamiliar: no run in training is like this model at this batch size (similarity #; #: the same kernels, #: none alike), so # % of what the networks say of its kernels counts, and the interval is wide
 //   unfamiliar: device h100-sxm has no measurements in training
 // ---- stderr
 // ---- exit 0
