@@ -135,12 +135,10 @@ class CorrectedPredictor final : public Predictor {
     Correction c = run(s.sample, graph);
     c.host_ms = whitebox.host_ms(device) * terms[kHostTerm];
     const double belief = belief_in_networks(residual.similarity);
-    // A device's own terms hold for any graph; what others' say of this one is believed as far as the networks are.
-    const double of_terms = own == terms_.end() ? belief : 1;
     for (std::size_t i = 0; i < graph.class_of.size(); ++i) {
       const double term = terms[static_cast<std::size_t>(whitebox.plan().kernels[i].kind)];
-      c.work[i] = std::pow(c.work[i], belief) * std::pow(term, of_terms);
-      c.launch[i] = std::pow(c.launch[i], belief) * std::pow(terms[kLaunchTerm], of_terms);
+      c.work[i] = std::pow(c.work[i] * term, belief);
+      c.launch[i] = std::pow(c.launch[i] * terms[kLaunchTerm], belief);
     }
     if (belief < 1) c.latency_ms = joined_ms(whitebox.device_ms(device, c), c.host_ms);
     // Residuals are of runs that kept the device busy: the host's time stays.
