@@ -311,9 +311,8 @@ def main():
         "Every number is of models whose family, or device, the network behind it never saw. One network answers here;",
         "the shipped predictor is the mean of ten. Labels: timm's benchmark runs under AMP (Apache-2.0); runs with "
         "`--fast-norm`",
-        "are predicted with `--norms half` (docs/whitebox.md). Kernels of batch norms, depthwise convolutions and "
-        "attention changed after that run; the shipped weights' errors on these labels became 1.7 % instead of 1.6 "
-        "(docs/judged.md).", "", "## F: families left out", "", *table(by_family),
+        "are predicted with `--norms half` (docs/whitebox.md). What networks say of a graph counts in proportion to "
+        "how like it is to those of training (docs/predictor.md).", "", "## F: families left out", "", *table(by_family),
         "", "## Intervals", "",
         "What the 90 % intervals cover on families left out. Their widths come from the other folds, by how like the "
         "graph is to one in training.",
