@@ -33,8 +33,7 @@ TEST(HeldOut, NineInTenErrorsAreInsideTheInterval) {
 /// Errors of graphs that look alike and are not widen what is less alike as far as they weigh, no further.
 TEST(HeldOut, BinsOutOfOrderArePooled) {
   const std::vector<float> alike{0}, unlike{100};
-  std::vector<Residuals::Run> runs;
-  for (int i = 0; i < 4; ++i) runs.push_back({.fingerprint = alike, .group = 0, .log_error = 0});
+  const std::vector<Residuals::Run> runs(4, {.fingerprint = alike, .group = 0, .log_error = 0});
   ThreadPool threads(1);
   Diagnostics diags("test");
   const auto residuals = Residuals::fit({runs, {}}, 1, {}, Random(1), threads, diags);
