@@ -28,8 +28,7 @@ struct Covers {
 Covers covers_of(const PackModel&, const PackProblem&);
 
 /// A price per profile such that the instances on one GPU cost at most 1: what a plan's slices cost is then a lower
-/// bound
-/// of its GPUs.
+/// bound of its GPUs.
 using MigPrices = std::vector<double>;
 double cost(const MigPrices&, const MigCounts&);
 
