@@ -152,9 +152,9 @@ Status can_run(const Request& request, const Device& device, Diagnostics& diags)
   const RuntimeDef& runtime = def(request.exec.runtime);
   if (runs_on(runtime, device)) return ok();
   const bool on_cpu = runtime.id == Runtime::OnnxRuntime && device.kind == "cpu";
-  return diags.error(fmt::format(
-      "--runtime {} is for {}, which {} is not; give another --device{}", runtime.name, name(runtime.runs_on),
-      device.name, on_cpu ? fmt::format(", or --runtime {}", def(Runtime::OnnxRuntimeCpu).name) : ""));
+  return diags.error(fmt::format("--runtime {} is for {}, which {} is not; give another --device{}", runtime.name,
+                                 name(runtime.runs_on), device.name,
+                                 on_cpu ? fmt::format(", or --runtime {}", def(Runtime::OnnxRuntimeCpu).name) : ""));
 }
 
 Result<std::vector<Report>> predict(const Graph& graph, const std::vector<Device>& devices, const Predictor& predictor,
