@@ -312,8 +312,8 @@ def main():
         "the shipped predictor is the mean of ten. Labels: timm's benchmark runs under AMP (Apache-2.0); runs with "
         "`--fast-norm`",
         "are predicted with `--norms half` (docs/whitebox.md). What networks say of a graph counts in proportion to "
-        "how like it is to those of training (docs/predictor.md).", "", "## F: families left out", "", *table(by_family),
-        "", "## Intervals", "",
+        "how like it is to those of training (docs/predictor.md).", "", "## F: families left out", "",
+        *table(by_family), "", "## Intervals", "",
         "What the 90 % intervals cover on families left out. Their widths come from the other folds, by how like the "
         "graph is to one in training.",
         "", *coverage(by_family), "",

@@ -23,6 +23,7 @@ const ui = (() => {
 
   // ---- Figures. Three significant digits: more would claim what no prediction knows.
   function digits(x) {
+    if (!Number.isFinite(x)) return "–"; // per nothing: a model that launches no kernel takes no time
     if (Number.isInteger(x) || Math.abs(x) >= 999.5) return Math.round(x).toLocaleString("en");
     return Math.abs(x) < 1e-3 ? `${+x.toPrecision(3)}` : x.toPrecision(3);
   }

@@ -103,8 +103,9 @@ PyObject* diff(PyObject*, PyObject* arguments) {
       if (base_set && head_set && of_kind) {
         const auto whitebox = make_whitebox(request.opaque);
         const auto tell = [&](const Diagnostics& messages, Told) { out.messages.append(messages); };
-        good = static_cast<bool>(compare_sets({request, *batches, devices, *predictor, *whitebox, *prices, tell},
-                                              *base_set, *head_set, out.report, diags));
+        good = static_cast<bool>(
+            compare_sets({request, *batches, devices, *predictor, *whitebox, *prices, tell, Draw::Yes}, *base_set,
+                         *head_set, out.report, diags));
         out.report.findings = findings(out.report.comparison, *thresholds);
       }
     }

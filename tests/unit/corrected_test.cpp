@@ -80,23 +80,6 @@ TEST(Corrected, SixteenBitsAreCorrectedAsAmpAndSaidSo) {
   EXPECT_EQ(on(Precision::Tf32).predictor, "whitebox");
 }
 
-/// Nobody ran a batch of 1 in training, and on an H100 nothing: what networks would say there has no ground.
-TEST(Corrected, StrangersAreLeftToPhysics) {
-  Diagnostics diags("test");
-  const auto on = [&](int batch, const char* device, const char* predictor) {
-    const Request request{
-        .model = std::string(PERFC_SOURCE_DIR) + "/examples/resnet50.onnx", .batch = batch, .predictor = predictor};
-    const auto graph = load_graph(request, diags);
-    return (*(*find_predictor(request, diags))->prepare(*graph, {.precision = Precision::Amp}, diags))
-        ->on(*DeviceTable::builtin().find(device, diags));
-  };
-  const Prediction stranger = on(1, "h100-sxm", "default");
-  EXPECT_EQ(stranger.predictor, "corrected");
-  EXPECT_NEAR(stranger.device_ms / on(1, "h100-sxm", "whitebox").device_ms, 1, 0.01);
-  EXPECT_GT(std::abs(std::log(on(256, "rtx4090", "default").device_ms / on(256, "rtx4090", "whitebox").device_ms)),
-            0.01);  // where training has such runs, networks do say something
-}
-
 TEST(Corrected, Gradients) {
   for (const std::size_t convolutions : {0, 2}) {
     Corrected<double> model({.features = 3, .hidden = 4, .convolutions = convolutions, .devices = 2});

@@ -33,8 +33,7 @@ TEST(HeldOut, NineInTenErrorsAreInsideTheInterval) {
 /// Errors of graphs that look alike and are not widen what is less alike as far as they weigh, no further.
 TEST(HeldOut, BinsOutOfOrderArePooled) {
   const std::vector<float> alike{0}, unlike{100};
-  std::vector<Residuals::Run> runs;
-  for (int i = 0; i < 4; ++i) runs.push_back({.fingerprint = alike, .group = 0, .log_error = 0});
+  const std::vector<Residuals::Run> runs(4, {.fingerprint = alike, .group = 0, .log_error = 0});
   ThreadPool threads(1);
   Diagnostics diags("test");
   const auto residuals = Residuals::fit({runs, {}}, 1, {}, Random(1), threads, diags);
@@ -73,6 +72,23 @@ TEST(Residuals, BeliefGrowsWithSimilarity) {
   EXPECT_NEAR(belief_in_networks(0.2), 0.5, 1e-12);
   EXPECT_EQ(belief_in_networks(0.4), 1);
   EXPECT_EQ(belief_in_networks(1), 1);
+}
+
+/// Nobody ran a batch of 1 in training, and on an H100 nothing: what networks would say there has no ground.
+TEST(Corrected, StrangersAreLeftToPhysics) {
+  Diagnostics diags("test");
+  const auto on = [&](int batch, const char* device, const char* predictor) {
+    const Request request{
+        .model = std::string(PERFC_SOURCE_DIR) + "/examples/resnet50.onnx", .batch = batch, .predictor = predictor};
+    const auto graph = load_graph(request, diags);
+    return (*(*find_predictor(request, diags))->prepare(*graph, {.precision = Precision::Amp}, diags))
+        ->on(*DeviceTable::builtin().find(device, diags));
+  };
+  const Prediction stranger = on(1, "h100-sxm", "default");
+  EXPECT_EQ(stranger.predictor, "corrected");
+  EXPECT_NEAR(stranger.device_ms / on(1, "h100-sxm", "whitebox").device_ms, 1, 0.01);
+  EXPECT_GT(std::abs(std::log(on(256, "rtx4090", "default").device_ms / on(256, "rtx4090", "whitebox").device_ms)),
+            0.01);  // where training has such runs, networks do say something
 }
 
 /// A tiny training set of eight models on three devices, of which "mine" is described in a file.
