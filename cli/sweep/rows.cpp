@@ -27,12 +27,13 @@ std::string failed_row(const SweepKey& k, const std::string& error) {
   return fmt::format("{}{}{}\n", key_text(k, k.batch), without_figures, csv_field(error));
 }
 
+/// `warnings`: on the model, beside those on the device.
 std::string row(const SweepKey& k, const Report& r, std::size_t warnings) {
   const Prediction& p = r.prediction;
   return fmt::format("{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{},{},{},\n",
                      key_text(k, r.features.batch), p.latency_ms, p.latency_lo_ms, p.latency_hi_ms, p.device_ms,
                      p.host_ms, p.memory.total_mib(), p.energy_j, p.power_w, r.fits(), csv_field(p.predictor),
-                     warnings);
+                     warnings + p.warnings.size());
 }
 
 }  // namespace

@@ -161,8 +161,9 @@ int run_sweep(const SweepArguments& o) {
   auto devices = devices_of(o, plan.runs.front(), code);
   if (!devices) return code;
   for (Device& d : *devices) {
-    if (std::ranges::find(plan.devices, d.name, &Device::name) == plan.devices.end())
-      plan.devices.push_back(std::move(d));
+    // GPUs of a host share a name, and differ in what is free.
+    const auto same = [&](const Device& known) { return known.name == d.name && known.memory_mib == d.memory_mib; };
+    if (std::ranges::none_of(plan.devices, same)) plan.devices.push_back(std::move(d));
   }
   if (!find_models(o, plan)) return kBadInput;
   const auto settings = sweep_settings(o, plan);

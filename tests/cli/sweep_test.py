@@ -56,16 +56,16 @@ class Sweep(unittest.TestCase):
         (self.models / "damaged.onnx").write_bytes(RESNET.read_bytes()[:20000])
         (self.models / "config.json").write_text("{}")
         code, out, err = perfc("sweep", self.models, "--batch", "1,8", "--device", ",".join(DEVICES), "--dtype",
-                               "fp16,amp", "-o", self.out)
+                               "bf16,amp", "-o", self.out)
         self.assertEqual((code, out), (1, ""), err)
         self.assertIn(f"{self.models}/config.json: note: left out: it is named as a model and is none", err)
         rows = rows_of(self.out.read_text())
         names = [f"{self.models}/{n}" for n in ('a,b "c".onnx', "damaged.onnx", "deep/net0.onnx")]
         self.assertEqual([[r[k] for k in KEY] for r in rows],
                          [[m, b, d, t, "pytorch"]
-                          for m, b, t, d in itertools.product(names, ("1", "8"), ("fp16", "amp"), DEVICES)])
-        seen = 0
-        for name, dtype in itertools.product((names[0], names[2]), ("fp16", "amp")):
+                          for m, b, t, d in itertools.product(names, ("1", "8"), ("bf16", "amp"), DEVICES)])
+        seen = warned = 0
+        for name, dtype in itertools.product((names[0], names[2]), ("bf16", "amp")):
             told = json.loads(perfc(name, "--batch", "1,8", "--device", ",".join(DEVICES), "--dtype", dtype,
                                     "--json")[1])["predictions"]
             by_key = {tuple(str(p[k]) for k in KEY): p for p in told}
@@ -78,8 +78,11 @@ class Sweep(unittest.TestCase):
                     self.assertEqual(float(r[column]), float(f"{value:.6g}"), (column, r))
                 self.assertEqual((r["fits"], r["predictor"], r["error"]),
                                  (str(p["fits"]).lower(), p["predictor"], ""))
+                self.assertEqual(int(r["warnings"]), len(p["warnings"]) - (not p["fits"]), r)
+                warned += int(r["warnings"])
                 seen += 1
         self.assertEqual(seen, 32)
+        self.assertGreater(warned, 0)  # T4 has no bfloat16
         damaged = [r for r in rows if r["model"] == names[1]]
         self.assertTrue(all(r["error"].startswith(f"{names[1]}: ") and not r["latency_ms"] for r in damaged))
         self.assertIn("48 rows, 16 of them with errors", err)
