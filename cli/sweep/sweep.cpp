@@ -32,7 +32,7 @@ std::vector<std::string> words_of(std::string_view list) {
 }
 
 /// A run per runtime and dtype of the lists that --runtime, --mode and --dtype are. Empty: wrong, which was printed.
-std::vector<Request> runs_of(const SweepArguments& o) {
+std::vector<Request> runs_of(const PredictOptions& o) {
   std::vector<Request> runs;
   std::set<std::pair<Runtime, Precision>> known;
   for (const std::string& runtime : words_of(o.runtime)) {
