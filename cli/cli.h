@@ -28,6 +28,7 @@ Command mig_command();
 Command pack_command();
 Command fit_command();
 Command diff_command();
+Command sweep_command();
 Command baseline_command();
 Command ops_command();
 Command check_command();

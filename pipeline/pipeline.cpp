@@ -18,16 +18,6 @@ bool binds_batch(const Request& request, const std::string& dim) {
   return !request.batch && request.import.batch_axes.empty() && names_batch(dim);
 }
 
-/// Samples of a run: what was asked for, else what binds a dim that is named for them, else what the inputs hold.
-std::int64_t samples_of(const Graph& graph, const Request& request) {
-  if (request.batch) return *request.batch;
-  for (const auto& [name, value] : request.import.dims) {
-    if (binds_batch(request, name)) return value;
-  }
-  const auto inputs = batch_inputs(graph, request.import.batch_axes);
-  return inputs && inputs->samples.known() ? inputs->samples.value() : 1;
-}
-
 /// A built-in entry by its name, or else the one of a file.
 template <class Entry>
 Result<Entry> named_or_filed(const std::string& given, Result<Entry> (*find)(std::string_view, Diagnostics&),
@@ -75,6 +65,15 @@ std::string batch_flag(const Request& request, std::int64_t batch) {
   return fmt::format("--batch {}", batch);
 }
 
+std::int64_t samples_of(const Graph& graph, const Request& request) {
+  if (request.batch) return *request.batch;
+  for (const auto& [name, value] : request.import.dims) {
+    if (binds_batch(request, name)) return value;
+  }
+  const auto inputs = batch_inputs(graph, request.import.batch_axes);
+  return inputs && inputs->samples.known() ? inputs->samples.value() : 1;
+}
+
 StaticFeatures static_features(const Graph& graph, const Request& request) {
   StaticFeatures f;
   f.batch = samples_of(graph, request);
@@ -106,20 +105,25 @@ StaticFeatures static_features(const Graph& graph, const Request& request) {
   return f;
 }
 
-Result<std::vector<Device>> find_devices(const Request& request, Diagnostics& diags) {
+Result<DeviceTable> device_table(const Request& request, Diagnostics& diags) {
   DeviceTable table = DeviceTable::builtin();
-  if (!request.device_file.empty()) {
-    Diagnostics file_diags(request.device_file);
-    auto source = Source::open(request.device_file, file_diags);
-    Result<DeviceTable> extra = Failure{};
-    if (source) extra = DeviceTable::parse(source->bytes(), file_diags);
-    diags.append(file_diags);
-    if (!extra) return Failure{};
-    table.add(std::move(*extra));
-  }
+  if (request.device_file.empty()) return table;
+  Diagnostics file_diags(request.device_file);
+  auto source = Source::open(request.device_file, file_diags);
+  Result<DeviceTable> extra = Failure{};
+  if (source) extra = DeviceTable::parse(source->bytes(), file_diags);
+  diags.append(file_diags);
+  if (!extra) return Failure{};
+  table.add(std::move(*extra));
+  return table;
+}
+
+Result<std::vector<Device>> find_devices(const Request& request, Diagnostics& diags) {
+  const auto table = device_table(request, diags);
+  if (!table) return Failure{};
   std::vector<Device> devices;
   for (const std::string& name : request.devices) {
-    auto d = table.find(name, diags);
+    auto d = table->find(name, diags);
     if (!d) return Failure{};
     devices.push_back(std::move(*d));
   }
@@ -144,6 +148,15 @@ Status set_surroundings(const Request& request, std::vector<Device>& devices, Di
   return ok();
 }
 
+Status can_run(const Request& request, const Device& device, Diagnostics& diags) {
+  const RuntimeDef& runtime = def(request.exec.runtime);
+  if (runs_on(runtime, device)) return ok();
+  const bool on_cpu = runtime.id == Runtime::OnnxRuntime && device.kind == "cpu";
+  return diags.error(fmt::format("--runtime {} is for {}, which {} is not; give another --device{}", runtime.name,
+                                 name(runtime.runs_on), device.name,
+                                 on_cpu ? fmt::format(", or --runtime {}", def(Runtime::OnnxRuntimeCpu).name) : ""));
+}
+
 Result<std::vector<Report>> predict(const Graph& graph, const std::vector<Device>& devices, const Predictor& predictor,
                                     const Request& request, Diagnostics& diags) {
   const StaticFeatures features = static_features(graph, request);
@@ -153,13 +166,7 @@ Result<std::vector<Report>> predict(const Graph& graph, const std::vector<Device
   const auto nodes = std::make_shared<const std::vector<NodeNote>>(notes_on(graph));
   std::vector<Report> out;
   for (const Device& device : devices) {
-    const RuntimeDef& runtime = def(request.exec.runtime);
-    if (!runs_on(runtime, device)) {
-      const bool on_cpu = runtime.id == Runtime::OnnxRuntime && device.kind == "cpu";
-      return diags.error(fmt::format(
-          "--runtime {} is for {}, which {} is not; give another --device{}", runtime.name, name(runtime.runs_on),
-          device.name, on_cpu ? fmt::format(", or --runtime {}", def(Runtime::OnnxRuntimeCpu).name) : ""));
-    }
+    if (!can_run(request, device, diags)) return Failure{};
     Report r{.model = request.model,
              .exec = request.exec,
              .device = device,

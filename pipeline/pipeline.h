@@ -140,10 +140,16 @@ BoundShares bound_shares(const Report&);
 /// Imports and runs the default pipeline; the graph that predictors see.
 Result<Graph> load_graph(const Request&, Diagnostics&);
 StaticFeatures static_features(const Graph&, const Request&);
-/// The request's devices, from its device file and the built-in table, with its host and stack.
+/// Samples of a run: what was asked for, else what binds a dim that is named for them, else what the inputs hold.
+std::int64_t samples_of(const Graph&, const Request&);
+/// The built-in devices, and before them those of the request's device file.
+Result<DeviceTable> device_table(const Request&, Diagnostics&);
+/// The request's devices, from that table, with its host and stack.
 Result<std::vector<Device>> find_devices(const Request&, Diagnostics&);
 /// The request's host and stack for devices that come from elsewhere.
 Status set_surroundings(const Request&, std::vector<Device>&, Diagnostics&);
+/// Whether the request's runtime runs on the device; an error that says on what it does.
+Status can_run(const Request&, const Device&, Diagnostics&);
 /// One report per device. Fails as a whole if any device fails.
 Result<std::vector<Report>> predict(const Graph&, const std::vector<Device>&, const Predictor&, const Request&,
                                     Diagnostics&);

@@ -22,4 +22,21 @@ Result<std::vector<Report>> full_reports(ModelFile& file, const std::vector<Devi
   return reports;
 }
 
+Result<std::vector<Report>> figures_only(ModelFile& file, const std::vector<Device>& devices,
+                                         const Predictor& predictor, const Request& request, Diagnostics& diags) {
+  const auto graph = file.at(request, diags);
+  if (!graph) return Failure{};
+  const auto model = predictor.prepare(*graph, request.exec, diags);
+  if (!model) return Failure{};
+  std::vector<Report> reports;
+  for (const Device& device : devices) {
+    Report r{.model = request.model, .exec = request.exec, .device = device, .prediction = (*model)->on(device)};
+    r.features.batch = samples_of(*graph, request);
+    r.prediction.ops.clear();
+    reports.push_back(std::move(r));
+  }
+  add_dynamic_dims(reports, *graph, file, predictor, request);
+  return reports;
+}
+
 }  // namespace perfc

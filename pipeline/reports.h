@@ -12,4 +12,9 @@ enum class Alternatives { Untold, Told };
 Result<std::vector<Report>> full_reports(ModelFile&, const std::vector<Device>&, const Predictor&, const Request&,
                                          Alternatives, Diagnostics&);
 
+/// The figures of `full_reports` alone, for tables of many models: without MIG profiles, operators, static features and
+/// the largest batch. The request's runtime runs on all of the devices (`can_run`).
+Result<std::vector<Report>> figures_only(ModelFile&, const std::vector<Device>&, const Predictor&, const Request&,
+                                         Diagnostics&);
+
 }  // namespace perfc

@@ -156,7 +156,7 @@ class Whitebox final : public Predictor {
 }  // namespace
 
 WhiteboxModel::WhiteboxModel(const Graph& graph, const ExecConfig& config, KernelPlan plan, Prediction notes)
-    : config_(config), plan_(std::move(plan)), notes_(std::move(notes)) {
+    : config_(config), plan_(std::move(plan)), alike_(first_alike(plan_)), notes_(std::move(notes)) {
   needs_ = memory_needs(graph, config);
 }
 
@@ -192,11 +192,19 @@ Prediction WhiteboxModel::corrected(const Device& device, const Correction& c) c
   return out;
 }
 
-double WhiteboxModel::device_ms(const Device& device, const Correction& c) const {
+std::vector<Priced> WhiteboxModel::priced(const Device& device) const {
   const KernelPrices prices(device, plan_, config_);
-  double us = 0;
+  std::vector<Priced> out;
+  out.reserve(plan_.kernels.size());
   for (std::size_t i = 0; i < plan_.kernels.size(); ++i)
-    us += corrected_us(prices.of(plan_.kernels[i]), c, i) * plan_.kernels[i].repeat;
+    out.push_back(alike_[i] == i ? prices.of(plan_.kernels[i]) : out[alike_[i]]);
+  return out;
+}
+
+double WhiteboxModel::device_ms(const Device& device, const Correction& c) const {
+  const std::vector<Priced> prices = priced(device);
+  double us = 0;
+  for (std::size_t i = 0; i < prices.size(); ++i) us += corrected_us(prices[i], c, i) * plan_.kernels[i].repeat;
   return us / 1e3;
 }
 
@@ -221,14 +229,14 @@ double WhiteboxModel::dispatched() const {
 
 WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, const Correction* c, Prediction& out) const {
   const Rates rates(device, config_.precision);
-  const KernelPrices prices(device, plan_, config_);
+  const std::vector<Priced> prices = priced(device);
   KernelEvidence evidence(device, rates);
   const RuntimeDef& runtime = def(config_.runtime);
   double total_us = 0;
   Load load;
   for (std::size_t i = 0; i < plan_.kernels.size(); ++i) {
     const Kernel& k = plan_.kernels[i];
-    const Priced p = prices.of(k);
+    const Priced& p = prices[i];
     const double time_us = c ? corrected_us(p, *c, i) : p.time_us * runtime.work;
     total_us += time_us * k.repeat;
     evidence.add(k, time_us * k.repeat);

@@ -34,6 +34,8 @@ struct TimeInterval {
 /// alone where it bounds the run, and does not count where the device does by far.
 TimeInterval time_interval(double device_ms, double host_ms, double device_factor, double host_factor);
 
+struct Priced;
+
 class WhiteboxModel final : public PreparedModel {
  public:
   WhiteboxModel(const Graph&, const ExecConfig&, KernelPlan, Prediction notes);
@@ -49,6 +51,7 @@ class WhiteboxModel final : public PreparedModel {
  private:
   double launches() const;
   double dispatched() const;
+  std::vector<Priced> priced(const Device&) const;  ///< by kernel of the plan
   struct Load {
     /// Time in kernels that arithmetic, and that memory limits (at the rate of streams); the rest waits for launches.
     double compute_us = 0, memory_us = 0;
@@ -61,7 +64,8 @@ class WhiteboxModel final : public PreparedModel {
 
   ExecConfig config_;
   KernelPlan plan_;
-  Prediction notes_;  ///< what is to be said whatever the device
+  std::vector<std::uint32_t> alike_;  ///< first_alike of the plan
+  Prediction notes_;                  ///< what is to be said whatever the device
   MemoryNeeds needs_;
 };
 

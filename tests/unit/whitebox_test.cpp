@@ -10,6 +10,8 @@
 #include "kernel_plan.h"
 #include "round_device.h"
 #include "whitebox/constants.h"
+#include "whitebox/launch/kernel_fields.h"
+#include "whitebox/price/kernel_prices.h"
 #include "whitebox/price/roofline.h"
 
 namespace perfc {
@@ -25,6 +27,27 @@ TEST(Whitebox, ARooflineHasTwoSidesAndALaunch) {
   const Prediction memory = predicted(graph_of(kDense), {}, d);
   EXPECT_NEAR(memory.latency_ms, bytes / 1e9 * 1e3 + 2e-3, 1e-9);
   EXPECT_EQ(memory.ops.at(0).bound, Bound::Memory);
+}
+
+template <class T>
+void change(T& field) {
+  if constexpr (std::is_same_v<T, decltype(Kernel::ops)>) field.push_back(op("exp"));
+  else field = static_cast<T>(field == static_cast<T>(1) ? 0 : 1);
+}
+
+TEST(Whitebox, KernelsThatDifferInAFieldAreNotAlike) {
+  std::vector<std::string> names;
+  Kernel any;
+  visit_fields(any, [&](const KernelField& f, const auto&) { names.emplace_back(f.name); });
+  for (const std::string& name : names) {
+    KernelPlan plan;
+    plan.kernels.resize(3);
+    visit_fields(plan.kernels[1], [&](const KernelField& f, auto& field) {
+      if (f.name == name) change(field);
+    });
+    const bool alike = name == "node" || name == "repeat";
+    EXPECT_EQ(first_alike(plan), (std::vector<std::uint32_t>{0, alike ? 0U : 1U, 0})) << name;
+  }
 }
 
 TEST(Whitebox, SmallModelsWaitForTheHost) {

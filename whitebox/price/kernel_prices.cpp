@@ -4,6 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string>
+#include <type_traits>
+#include <unordered_map>
 
 #include "ir/support/csv.h"
 #include "whitebox/launch/kernel_fields.h"
@@ -18,7 +21,36 @@ double stored_bytes(const KernelPlan& plan) {
   return out;
 }
 
+template <class T>
+void append_bytes(std::string& out, const T& value) {
+  static_assert(std::has_unique_object_representations_v<T> || std::is_floating_point_v<T>);
+  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+/// All that prices can depend on, as bytes; fields have a fixed length but for the operators, which say theirs.
+std::string price_key(const Kernel& kernel) {
+  std::string out;
+  visit_fields(kernel, [&](const KernelField& field, const auto& value) {
+    if (field.name == "node" || field.name == "repeat") return;
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, decltype(Kernel::ops)>) {
+      append_bytes(out, value.size());
+      for (const OpId o : value) append_bytes(out, o.hash);
+    } else {
+      append_bytes(out, value);
+    }
+  });
+  return out;
+}
+
 }  // namespace
+
+std::vector<std::uint32_t> first_alike(const KernelPlan& plan) {
+  std::vector<std::uint32_t> out;
+  std::unordered_map<std::string, std::uint32_t> first;
+  for (const Kernel& k : plan.kernels)
+    out.push_back(first.try_emplace(price_key(k), static_cast<std::uint32_t>(out.size())).first->second);
+  return out;
+}
 
 KernelPrices::KernelPrices(const Device& device, const KernelPlan& plan, const ExecConfig& config)
     : rates_(device, config.precision) {

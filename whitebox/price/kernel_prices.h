@@ -16,6 +16,10 @@ class KernelPrices {
   std::optional<MlasDevice> mlas_;
 };
 
+/// Of each kernel of a plan the first that is the same in all but its node and how often it runs, and so costs the
+/// same; layers repeat.
+std::vector<std::uint32_t> first_alike(const KernelPlan&);
+
 /// One row per kernel of the plan, casts first, with what each device makes of it.
 std::string kernels_csv(const Graph&, const KernelPlan&, const std::vector<Device>&, const ExecConfig&);
 
