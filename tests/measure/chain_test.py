@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """From PyTorch models to better predictions on this machine: export, measure, dataset, calibrate, train, predict.
 
-Networks and operators are measured on the CPU; a device file calibrated on them, and a predictor trained on them, must
-predict ten other architectures (zoo.HELD_OUT) better than the whitebox does with the CPU's data sheet. Needs torch
-(support.torch_python).
+Networks and operators are measured on the CPU. A data sheet that promises twice what the CPU's own does is calibrated
+on them, and a predictor trained on them: both must predict ten other architectures (zoo.HELD_OUT) better than the
+whitebox does with that sheet, and no more than NOISE worse than with the CPU's own. Needs torch (support.torch_python).
 
 usage: chain_test.py PERFC
 """
@@ -34,6 +34,8 @@ OPERATORS = [
 ]
 HELD_OUT = ["vgg", "squeeze", "dense", "inception", "gated", "grouped", "autoencoder", "vit", "mixer", "bottleneck"]
 DEVICE = "this-cpu"
+PROMISED = 2  # times the rates of the CPU's own data sheet
+NOISE = 0.1  # of the mean error, in ln
 
 
 def main(perfc: str) -> int:
@@ -69,8 +71,13 @@ def main(perfc: str) -> int:
         named = json.loads(run(perfc, "devices", "t4", "--host", "host.json", "--json", show=False))
         if named["devices"][0]["host"] != json.loads((home / "host.json").read_text())["hosts"][0]:
             sys.exit("perfc reads another host than python -m perfc.measure --host wrote")
-        run(perfc, "devices", "calibrate", "data/labels.csv", "--device-file", "stock.json", "--predictor", "whitebox",
-            "-o", "calibrated.json")
+        sheet = json.loads((home / "stock.json").read_text())
+        for d in sheet["devices"]:
+            d["vector_tflops"] = {k: PROMISED * v for k, v in d["vector_tflops"].items()}
+            d["bandwidth_gb_s"] *= PROMISED
+        (home / "promised.json").write_text(json.dumps(sheet))
+        run(perfc, "devices", "calibrate", "data/labels.csv", "--device-file", "promised.json", "--predictor",
+            "whitebox", "-o", "calibrated.json")
         run(perfc, "train", "--model", "corrected", "--data", "data/labels.csv", "--split", "data/all.csv",
             "--device-file", "calibrated.json", "--folds", 4, "--epochs", 10, "--threads", 1, "--quiet", "--out",
             "own.safetensors")
@@ -83,8 +90,8 @@ def main(perfc: str) -> int:
         with open(home / "data" / "test.csv", newline="") as f:
             rows = [r for r in csv.DictReader(f)]
         ways = {
-            "stock": ("stock.json", "whitebox"), "calibrated": ("calibrated.json", "whitebox"), "trained": (
-                "calibrated.json", "own.safetensors")
+            "own": ("stock.json", "whitebox"), "promised": ("promised.json", "whitebox"), "calibrated": (
+                "calibrated.json", "whitebox"), "trained": ("calibrated.json", "own.safetensors")
         }
         errors = {way: {} for way in ways}
         print(f"{'held out':<14}{'batch':>6}{'measured':>12}" + "".join(f"{way:>12}" for way in ways) + "  ms")
@@ -103,11 +110,11 @@ def main(perfc: str) -> int:
     print("mean error, as a factor: " + ", ".join(f"{way} {math.exp(m):.2f}" for way, m in means.items()) +
           f"; {time.monotonic() - start:.0f} s")
     problems = []
-    if sorted(errors["stock"]) != sorted(HELD_OUT):
-        problems.append(f"measured of the ten: {', '.join(sorted(errors['stock']))}")
+    if sorted(errors["own"]) != sorted(HELD_OUT):
+        problems.append(f"measured of the ten: {', '.join(sorted(errors['own']))}")
     for way in ("calibrated", "trained"):
-        if means[way] >= means["stock"]:
-            problems.append(f"{way} predictions are no better than those of the whitebox with the data sheet")
+        if means[way] >= min(means["promised"], means["own"] + NOISE):
+            problems.append(f"{way} predictions are no better than those of the whitebox with a data sheet")
     for p in problems:
         print("PROBLEM", p)
     return 1 if problems else 0
