@@ -140,10 +140,10 @@ class CorrectedPredictor final : public Predictor {
       c.work[i] = std::pow(c.work[i] * term, belief);
       c.launch[i] = std::pow(c.launch[i] * terms[kLaunchTerm], belief);
     }
-    if (belief < 1) c.latency_ms = joined_ms(whitebox.device_ms(device, c), c.host_ms);
     // Residuals are of runs that kept the device busy: the host's time stays.
     const double factor = std::exp(residual.log_factor);
-    c.latency_ms = joined_ms(device_part_ms(c.latency_ms, c.host_ms) * factor, c.host_ms);
+    if (belief < 1) c.latency_ms.reset();  // it has the networks' factors as they are
+    else c.latency_ms = joined_ms(device_part_ms(*c.latency_ms, c.host_ms) * factor, c.host_ms);
     for (double& w : c.work) w *= factor;
     for (double& l : c.launch) l *= factor;
     c.novelty = std::move(s.novelty);

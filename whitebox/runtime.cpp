@@ -6,6 +6,40 @@
 namespace perfc {
 namespace {
 
+/// TF32 is on unless the builder's flag is cleared. Launches: `enqueueV3` without a CUDA graph.
+constexpr RuntimeDef kTensorRt{
+    .id = Runtime::TensorRt,
+    .name = "tensorrt",
+    .title = "TensorRT 10",
+    .graph = ExecMode::Compiled,
+    .kernels = ExecMode::Compiled,
+    .runs_on = RunsOn::NvidiaGpu,
+    .epilogue = Epilogue::Pointwise,
+    .dispatches = "kernels",
+    .fuses_attention = true,
+    .keeps_eight_bits = true,
+    .folds_quantisation = true,
+    .own_layout = true,
+    .default_tf32 = true,
+    .run_us = 20,
+    .kernel_us = 3,
+    .interval = 1.6,
+    .source =
+        "docs.nvidia.com/deeplearning/tensorrt, \"Layer Fusion Catalog\" and \"Fused Attention\"; "
+        "interval: ResNet-50 and BERT-large of studies/runtimes/judge.py"};
+
+/// Norms and attention are layers since 8.6.
+constexpr RuntimeDef before_8_6(RuntimeDef r) {
+  r.id = Runtime::TensorRt8;
+  r.name = "tensorrt-8";
+  r.title = "TensorRT 8.0 to 8.5";
+  r.fuses_attention = false;
+  r.writes_norms_out = true;
+  r.older = true;
+  r.source = "as TensorRT's; NVIDIA/TensorRT issue 3280 and release notes of 8.6 (INormalizationLayer)";
+  return r;
+}
+
 constexpr std::array kRuntimes{
     RuntimeDef{.id = Runtime::PyTorch,
                .name = "pytorch",
@@ -60,25 +94,7 @@ constexpr std::array kRuntimes{
                .interval = 1.6,
                .source = "onnxruntime.ai, \"Graph Optimizations in ONNX Runtime\" and \"CUDA Execution Provider\"; "
                          "work, interval: BERT-large of studies/runtimes/judge.py"},
-    // TF32 is on unless the builder's flag is cleared. Launches: `enqueueV3` without a CUDA graph.
-    RuntimeDef{.id = Runtime::TensorRt,
-               .name = "tensorrt",
-               .title = "TensorRT 10",
-               .graph = ExecMode::Compiled,
-               .kernels = ExecMode::Compiled,
-               .runs_on = RunsOn::NvidiaGpu,
-               .epilogue = Epilogue::Pointwise,
-               .dispatches = "kernels",
-               .fuses_attention = true,
-               .keeps_eight_bits = true,
-               .folds_quantisation = true,
-               .own_layout = true,
-               .default_tf32 = true,
-               .run_us = 20,
-               .kernel_us = 3,
-               .interval = 1.6,
-               .source = "docs.nvidia.com/deeplearning/tensorrt, \"Layer Fusion Catalog\" and \"Fused Attention\"; "
-                         "interval: ResNet-50 and BERT-large of studies/runtimes/judge.py"},
+    kTensorRt,
     // Its calls are the CPU's own work: nobody dispatches beside it. `run_us` is of a run of one small kernel.
     RuntimeDef{.id = Runtime::OnnxRuntimeCpu,
                .name = "onnxruntime-cpu",
@@ -94,25 +110,7 @@ constexpr std::array kRuntimes{
                .source =
                    "onnxruntime/core/optimizer and onnxruntime/core/mlas; times: studies/cpu/operators.csv; interval: "
                    "families that judge in studies/cpu/judge.py"},
-    // Norms and attention are layers since 8.6.
-    RuntimeDef{.id = Runtime::TensorRt8,
-               .name = "tensorrt-8",
-               .title = "TensorRT 8.0 to 8.5",
-               .graph = ExecMode::Compiled,
-               .kernels = ExecMode::Compiled,
-               .runs_on = RunsOn::NvidiaGpu,
-               .epilogue = Epilogue::Pointwise,
-               .dispatches = "kernels",
-               .writes_norms_out = true,
-               .older = true,
-               .keeps_eight_bits = true,
-               .folds_quantisation = true,
-               .own_layout = true,
-               .default_tf32 = true,
-               .run_us = 20,
-               .kernel_us = 3,
-               .interval = 1.6,
-               .source = "as TensorRT's; NVIDIA/TensorRT issue 3280 and release notes of 8.6 (INormalizationLayer)"},
+    before_8_6(kTensorRt),
 };
 
 }  // namespace

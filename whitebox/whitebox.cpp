@@ -179,12 +179,12 @@ Prediction WhiteboxModel::corrected(const Device& device, const Correction& c) c
   check_precision(device, config_, plan_, out);
   const Load load = add_kernels(device, &c, out);
   out.host_ms = c.host_ms;
-  out.latency_ms = c.latency_ms;
+  out.latency_ms = c.latency_ms ? *c.latency_ms : joined_ms(out.device_ms, c.host_ms);
   out.host_calls = dispatched();
   const double device_width = c.device_width ? std::hypot(*c.device_width, c.kernel_part * load.kernel_width)
                                              : stranger_width(load.kernel_width);
   const double width = std::hypot(c.graph_width, device_width * remaining_width(device.calibrated_labels));
-  const double device_ms = device_part_ms(c.latency_ms, c.host_ms);
+  const double device_ms = device_part_ms(out.latency_ms, c.host_ms);
   set_interval(time_interval(device_ms, c.host_ms, std::exp(width), device.host.interval), out);
   out.novelty.insert(out.novelty.end(), c.novelty.begin(), c.novelty.end());
   add_memory(needs_, device, out);
@@ -199,13 +199,6 @@ std::vector<Priced> WhiteboxModel::priced(const Device& device) const {
   for (std::size_t i = 0; i < plan_.kernels.size(); ++i)
     out.push_back(alike_[i] == i ? prices.of(plan_.kernels[i]) : out[alike_[i]]);
   return out;
-}
-
-double WhiteboxModel::device_ms(const Device& device, const Correction& c) const {
-  const std::vector<Priced> prices = priced(device);
-  double us = 0;
-  for (std::size_t i = 0; i < prices.size(); ++i) us += corrected_us(prices[i], c, i) * plan_.kernels[i].repeat;
-  return us / 1e3;
 }
 
 double WhiteboxModel::host_ms(const Device& device) const {

@@ -11,7 +11,7 @@ namespace perfc {
 /// What a learned predictor changes. Memory is the whitebox's own.
 struct Correction {
   std::vector<double> work, launch;  ///< factors per kernel of the plan
-  double latency_ms = 0;
+  std::optional<double> latency_ms;  ///< none: what the factors make of the kernels, and the host
   double host_ms = 0;
   double graph_width = 0;  ///< half the 90 % interval, in ln, on devices with runs in training …
   double kernel_part = 0;  ///< … and 0 to 1: how much of what is known of the kernels it wants beside it
@@ -45,8 +45,6 @@ class WhiteboxModel final : public PreparedModel {
   const ExecConfig& config() const { return config_; }
   /// Time that the host needs to dispatch, in ms.
   double host_ms(const Device&) const;
-  /// Time that the device needs with a correction's factors, in ms.
-  double device_ms(const Device&, const Correction&) const;
 
  private:
   double launches() const;
