@@ -39,6 +39,7 @@ void add_other_batches(std::vector<Report>& reports, std::size_t nodes, ModelFil
                        const Request& request) {
   const std::int64_t own = reports.front().features.batch;
   std::vector<Device> devices;
+  devices.reserve(reports.size());
   for (const Report& r : reports) devices.push_back(r.device);
   for (const std::int64_t batch : batches_around(own, nodes)) {
     if (batch == own) {
@@ -73,7 +74,7 @@ void add_other_devices(std::vector<Report>& reports, const Graph& graph, ModelFi
 }  // namespace
 
 std::vector<std::int64_t> batches_around(std::int64_t batch, std::size_t nodes) {
-  constexpr std::int64_t kMost = 1024;
+  constexpr std::int64_t kMost = 1024;  ///< batch up to which powers of two are shown unless asked for (our choice)
   const std::int64_t steps = nodes <= 2000 ? 3 : nodes <= 6000 ? 2 : 1;  // powers of two either way
   std::int64_t first = 1;
   while (first * 2 <= batch) first *= 2;

@@ -19,7 +19,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import tables  # noqa: E402
-from bert_pir import Text  # noqa: E402
+from language_model_pir import forward  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROWS = ROOT.parent / "shared/data/energy/ml_energy_v3_leaderboard.csv.gz"
@@ -31,40 +31,6 @@ MODELS = {
     "Qwen/Qwen3-14B": (40, 5120, 40, 8, 128, 17408, 151936),
     "Qwen/Qwen3-32B": (64, 5120, 64, 8, 128, 25600, 151936),
 }
-
-
-def decoding_step(batch, cached, layers, hidden, heads, kv_heads, width, ffn, vocabulary):
-    """Tensor[(batch, 1), int64] ids → logits and what enters the cache. The queries of the heads that share a key
-    head are rows of one product."""
-    t = Text()
-
-    def dense(x, n_in, n_out):
-        return t.add(f"nn.dense({x}, {t.weight(n_in, n_out)})")
-
-    def norm(x):
-        return t.add(f"nn.rms_norm({x}, {t.weight(hidden)}, axis=-1, epsilon=1e-5)")
-
-    def rotated(x, n):  # x · cos + rotated x · sin, with what turns the halves left to the compiler
-        cos, sin = t.weight(1, 1, n), t.weight(1, 1, n)
-        return t.add(f"add({t.add(f'multiply({x}, {cos})')}, {t.add(f'multiply({x}, {sin})')})")
-
-    results = []
-    x = t.add(f"take({t.weight(vocabulary, hidden)}, %ids, axis=0)")
-    for _ in range(layers):
-        y = norm(x)
-        q = rotated(dense(y, hidden, heads * width), heads * width)
-        results += [dense(y, hidden, kv_heads * width) for _ in range(2)]  # what enters the cache
-        q = t.add(f"reshape({q}, {t.ints(batch, kv_heads, heads // kv_heads, width)})")
-        k, v = (t.weight(batch, kv_heads, cached, width) for _ in range(2))
-        a = t.add(f"nn.sdpa({q}, {k}, {v}, scale={width ** -0.5!r})")
-        a = t.add(f"reshape({a}, {t.ints(batch, 1, heads * width)})")
-        x = t.add(f"add({x}, {dense(a, heads * width, hidden)})")
-        y = norm(x)
-        y = t.add(f"multiply({t.add(f'nn.silu({dense(y, hidden, ffn)})')}, {dense(y, hidden, ffn)})")
-        x = t.add(f"add({x}, {dense(y, ffn, hidden)})")
-    results.insert(0, dense(norm(x), hidden, vocabulary))
-    return (f'#[version = "perfc-ir/1"]\ndef @decode(%ids: Tensor[({batch}, 1), int64]) {{\n'
-            + "\n".join(t.lines) + f"\n  ({', '.join(results)})\n}}\n")
 
 
 def main():
@@ -81,7 +47,7 @@ def main():
         batch, cached = max(round(float(r["avg_batch_size"])), 1), max(round(float(r["avg_output_len"]) / 2), 1)
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "step.pir"
-            path.write_text(decoding_step(batch, cached, *MODELS[r["model_id"]]))
+            path.write_text(forward(batch, 1, cached, *MODELS[r["model_id"]]))
             out = subprocess.run([
                 args.perfc,
                 str(path), "--device", "h100", "--dtype", "bf16", "--mode", "compiled", "--predictor", "whitebox",
