@@ -8,6 +8,7 @@
 ///   [NeuSight]   by hand on NeuSight's measured operators; `studies/fit_operators.py` says how well
 ///   [kernels]    measured kernels: `studies/kernels/memory_bound.py`, `studies/kernels/attention.py` and
 ///                `studies/kernels/fit_products.py` print it; docs/judged.md says how well it does
+///   [square]     square products that others timed: `studies/kernels/square_products.py`
 ///   [training]   `studies/fit_training.py` prints it
 ///   [memory]     `studies/fit_memory.py` prints it
 ///   [power]      `studies/fit_power.py` prints it
@@ -72,6 +73,9 @@ inline constexpr double kPowerSeconds = 3e-4;
 inline constexpr double kFlopsOfTeraflop = 1e12;  ///< FLOP/TFLOP
 /// How abruptly weights, data and the reads of a wave no longer fit in the L2 cache. [kernels]
 inline constexpr double kWeightsSharpness = 8, kDataSharpness = 4, kWaveSharpness = 2;
+/// W per TFLOP/s of peak in 16 bits from which on a graphics chip is like L40S (0.97), of which a factor was learned;
+/// L4 (0.6) is not. (our choice)
+inline constexpr double kLeastGraphicsPower = 0.75;
 /// Rate of tensor cores in fp16 by the vector units' in fp32: 4 on A10, L4, L40S, RTX A6000; 2 on GeForce, which runs
 /// them at half rate. This tells them apart. [NVIDIA's Ampere GA102 and Ada architecture whitepapers]
 inline constexpr double kFullRate = 3;
@@ -98,9 +102,12 @@ struct ProductConstants {
   bool always_gemv;       ///< cuBLAS takes its GEMV for one row, whether or not another kernel were faster
 };
 /// By ChipClass: NeuSight's float32 on A100, and on P4, P100, V100 and T4 (with the launch of Graphics: NeuSight's has
-/// the host's in it); L40S; RTX 3090 and 4090 (LLMServingSim's layers); L40S with the power that T4 has in fp16, 41.6
-/// of 65 TFLOP/s at 70 W (Jia et al., "Dissecting the NVidia Turing T4 GPU", 2019); A100; H100 and H200; B200, B300,
-/// GB200 and GB300; NeuSight's float32 on MI100 and MI210 (with the launch of Graphics). [kernels]
+/// the host's in it); L40S; RTX 3090 and 4090 (LLMServingSim's layers); A100; H100 and H200; B200, B300, GB200 and
+/// GB300; NeuSight's float32 on MI100 and MI210 (with the launch of Graphics). [kernels] Of chips of which square
+/// products alone were published, another class' but for a share and the power in TFLOP/s per W: float32 of L4, A40 and
+/// RTX 4090, power by process (RTX A2000 and A4000; L4); 16 bits of RTX A2000 and A4000; V100; T4, between 24 TFLOP/s
+/// at 70 W (forums.developer.nvidia.com/t/264462) and 41.6 (Jia et al., "Dissecting the NVidia Turing T4 GPU", 2019).
+/// [square]
 // clang-format off
 inline constexpr ProductConstants kProducts[] = {
     // launch_clocks  tensor_share  read_share  write_share  step_ns  stream_bytes  l2_bytes_clock  exposed  split_ns
@@ -111,18 +118,30 @@ inline constexpr ProductConstants kProducts[] = {
     // VectorOlder
     {           4950,        0.938,      0.774,       0.602,     484,           64,           21.8,   0.379,    26300,
               5390,         10.8,      0.0441,              1,     0.05,   21500,       2, kMmaTiles,       false},
+    // VectorAmpere
+    {           4950,        0.686,      0.844,       0.602,    2440,          490,           22.6,   0.325,      338,
+              5390,         10.8,           0.08,              1,   0.0501,    5140,   0.111, kMmaTiles,       false},
+    // VectorAda
+    {           4950,        0.686,      0.844,       0.602,    2440,          490,           22.6,   0.325,      338,
+              5390,         10.8,           0.15,              1,   0.0501,    5140,   0.111, kMmaTiles,       false},
     // Graphics
     {           4950,        0.951,      0.836,        0.76,     212,         29.9,             14,   0.378,     2240,
-              5390,         10.8,       0.684,            0.5,    0.876,    2870,       2, kMmaTiles,        true},
+              5390,         10.8,       0.696,              1,    0.876,    2870,       2, kMmaTiles,        true},
+    // GraphicsAmpere
+    {           4950,        0.951,      0.836,        0.76,     212,         29.9,             14,   0.378,     2240,
+              5390,         10.8,        0.41,              1,    0.876,    2870,       2, kMmaTiles,        true},
     // GeForce
     {           4950,         1.19,      0.934,       0.763,     229,         29.9,           14.4,   0.251,     2240,
               5390,         10.8,       0.684,            0.5,    0.876,    2820,    1.99, kMmaTiles,        true},
     // Turing
     {           4950,        0.951,      0.836,        0.76,     212,         29.9,             14,   0.378,     2240,
-              5390,         10.8,       0.617,            0.5,    0.876,    2870,       2, kMmaTiles,        true},
+              5390,         10.8,       0.451,              1,    0.876,    2870,       2, kMmaTiles,        true},
     // Ga100
     {           4670,         1.16,      0.782,       0.636,     269,         51.9,           28.1,    0.31,     2570,
               4470,         54.4,       0.703,            0.5,    0.112,    4270,   0.785, kMmaTiles,       false},
+    // Volta
+    {           4670,          0.9,      0.782,       0.636,     269,         51.9,           28.1,    0.31,     2570,
+              4470,         54.4,        0.32,              1,    0.112,    4270,   0.785, kMmaTiles,       false},
     // Hopper
     {           5190,          1.1,      0.922,        0.95,    82.6,         72.2,            106,   0.311,     2830,
               8190,          140,       0.968,            0.5,    0.467,    2000, 0.00698, kAllTiles,       false},

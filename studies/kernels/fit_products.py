@@ -18,6 +18,8 @@ import product_data as data
 import product_model as pm
 
 ROWS, SINGLE_ROWS = 1500, 250     # per fit: products, and those of a single row
+# L40S' 0.7 TFLOP/s per W are L4's and RTX PRO 6000's, too (square_products.py)
+GRAPHICS_EXPONENT = 1.0
 STARTS = ({}, {"step_ns": 80, "tile_ns": 2000})
 GEMV = [pm.C_GEMV, pm.C_GEMV_STEP]
 BODY = [i for i in range(len(pm.NAMES)) if i not in GEMV + [pm.C_POWER, pm.C_POWER_EXPONENT]]
@@ -86,7 +88,7 @@ class Fit:
 
 def power_share(d, quantile=0.6, exponent=0.5):
     """Share of the peak that products of 5 ms and more sustain, when clocks have settled at the power limit, at 1 W of
-    TDP per TFLOP/s of peak."""
+    TDP per TFLOP/s of peak; with an exponent of 1, TFLOP/s per W."""
     long = d[(d.t > 5e-3) & (d.m >= 256) & (d.n >= 256)]
     f = data.facts(long)
     rate = 2.0 * long.batch * long.m * long.n * long.k / long.t
@@ -101,7 +103,8 @@ def fit_class(d, per_device=ROWS):
         c = pm.START.copy()
         for name, value in start.items():
             c[pm.NAMES.index(name)] = value
-        c[pm.C_POWER] = power_share(d)
+        c[pm.C_POWER_EXPONENT] = GRAPHICS_EXPONENT if set(d.device) <= set(data.GROUPS["graphics"]) else 0.5
+        c[pm.C_POWER] = power_share(d, exponent=c[pm.C_POWER_EXPONENT])
         c = fit(several, c, BODY)
         found.append((log_loss(several, c), c))
     return fit(single, min(found, key=lambda x: x[0])[1], GEMV, scale=0.05)
@@ -304,27 +307,32 @@ def judge_geforce(d, part, start):
     return together
 
 
-# Rows of `kProducts` (whitebox/constants.h): from which fit, and what is not of it. Jia et al., "Dissecting the NVidia
-# Turing T4 GPU" (2019): T4 sustains 41.6 of 65 TFLOP/s in fp16 at 70 W. NeuSight's launch has the host's in it.
-TURING_POWER = 41.6 / 65 / (70 / 65) ** 0.5
-SHIPPED = (("Vector", "vector", ("launch",)), ("VectorOlder", "vector_older", ("launch",)),
-           ("Graphics", "graphics", ()), ("GeForce", "geforce", ()), ("Turing", "graphics", ("power",)),
-           ("Ga100", "ga100", ()), ("Hopper", "hopper", ()), ("Blackwell", "blackwell", ()),
-           ("Cdna", "cdna", ("launch",)))
-LAUNCH = (pm.C_LAUNCH, pm.C_GEMV, pm.C_GEMV_STEP)
+# Rows of `kProducts` (whitebox/constants.h): from which fit, and what is not of it. NeuSight's launch has the host's in
+# it. What square products say (square_products.py): shares and TFLOP/s per W. No GeForce was met at its limit.
+LAUNCH = "launch"
+SHIPPED = {"Vector": ("vector", {LAUNCH}), "VectorOlder": ("vector_older", {LAUNCH}),
+           "VectorAmpere": ("vector", {LAUNCH}), "VectorAda": ("vector", {LAUNCH}), "Graphics": ("graphics", set()),
+           "GraphicsAmpere": ("graphics", set()), "GeForce": ("geforce", set()), "Turing": ("graphics", set()),
+           "Ga100": ("ga100", set()), "Volta": ("ga100", set()), "Hopper": ("hopper", set()),
+           "Blackwell": ("blackwell", set()), "Cdna": ("cdna", {LAUNCH})}
+CHANGED = {"VectorAmpere": {"tensor_share": 0.686, "tile_ns": 5140, "power_share": 0.08, "power_exponent": 1},
+           "VectorAda": {"tensor_share": 0.686, "tile_ns": 5140, "power_share": 0.15, "power_exponent": 1},
+           "GraphicsAmpere": {"power_share": 0.41}, "GeForce": {"power_share": 0.684, "power_exponent": 0.5},
+           "Turing": {"power_share": 0.451}, "Volta": {"tensor_share": 0.9, "power_share": 0.32, "power_exponent": 1}}
+LAUNCHED = (pm.C_LAUNCH, pm.C_GEMV, pm.C_GEMV_STEP)
 
 
 def shipped(constants):
     """Constants by row, to three digits, and whether a chip of it has TMA, and always takes its GEMV."""
     rows = {}
-    for row, source, changed in SHIPPED:
+    for row, (source, changed) in SHIPPED.items():
         c = constants[source].copy()
-        if "launch" in changed:
-            c[list(LAUNCH)] = constants["graphics"][list(LAUNCH)]
-        if "power" in changed:
-            c[pm.C_POWER] = TURING_POWER
+        if LAUNCH in changed:
+            c[list(LAUNCHED)] = constants["graphics"][list(LAUNCHED)]
+        for name, value in CHANGED.get(row, {}).items():
+            c[pm.NAMES.index(name)] = value
         rows[row] = (np.array([float(f"{x:.3g}") if x > 1e-3 else 0.0 for x in c]), row in ("Hopper", "Blackwell"),
-                     row in ("Graphics", "GeForce", "Turing"))
+                     row in ("Graphics", "GraphicsAmpere", "GeForce", "Turing"))
     return rows
 
 
@@ -354,18 +362,18 @@ def constants_table(rows):
         yield "       " + line(c, second) + "},"
 
 
-PINNED_DEVICES = {"Vector": "NVIDIA A100-PCIE-40GB", "VectorOlder": "Tesla V100-PCIE-32GB", "Graphics": "l40s",
-                  "GeForce": "RTX3090",
-                  "Turing": "Tesla T4", "Ga100": "a100-sxm", "Hopper": "h100-sxm", "Blackwell": "b200-sxm",
-                  "Cdna": "AMD Instinct MI210"}
+PINNED_DEVICES = {"Vector": "NVIDIA A100-PCIE-40GB", "VectorOlder": "Tesla V100-PCIE-32GB", "VectorAmpere": "RTX3090",
+                  "VectorAda": "l40s", "Graphics": "l40s", "GraphicsAmpere": "l40s", "GeForce": "RTX3090",
+                  "Turing": "Tesla T4", "Ga100": "a100-sxm", "Volta": "Tesla V100-PCIE-32GB", "Hopper": "h100-sxm",
+                  "Blackwell": "b200-sxm", "Cdna": "AMD Instinct MI210"}
 PINNED_SHAPES = ((1, 1, 4096, 4096, 2), (1, 16, 4096, 4096, 2), (1, 128, 50257, 768, 2), (1, 197, 768, 3072, 2),
                  (1, 4096, 4096, 4096, 2), (1, 8192, 8192, 8192, 1), (96, 128, 128, 64, 2), (1, 7, 33, 5, 4))
 
 
-def write_pinned(constants, path):
+def write_pinned(rows, path):
     """What tests/unit/matmul_time_test.cpp compares whitebox/price/matmul_time.cpp with."""
     lines = ["chip\t" + "\t".join(pm.FACTS[:6]) + "\tbatch\tm\tn\tk\twidth\tturns\tseconds"]
-    for chip, (row, tma, gemv) in shipped(constants).items():
+    for chip, (row, tma, gemv) in rows.items():
         facts = data.FACTS[PINNED_DEVICES[chip]].copy()
         facts[pm.TMA], facts[pm.GRAPHICS] = tma, gemv
         for batch, m, n, k, width in PINNED_SHAPES:
@@ -391,7 +399,7 @@ def main():
     constants["geforce"] = judge_geforce(data.geforce(), a.part, constants["graphics"])
     print_constants(constants)
     if a.write:
-        write_pinned(constants, data.ROOT / "tests/unit/product_times.tsv")
+        write_pinned(shipped(constants), data.ROOT / "tests/unit/product_times.tsv")
     print(f"\n{time.time() - start:.0f} s, judged on part {a.part}")
 
 

@@ -134,7 +134,7 @@ SAMPLES = {"ga100": "a100-sxm", "graphics": "l40s", "hopper": "h100-sxm", "black
 
 
 def write_pinned(factors, path):
-    lines = ["chip\tkind\t" + "\t".join(pm.FACTS[:6]) + "\tm\tn\tk\tseconds"]
+    lines = ["chip\tkind\t" + "\t".join(pm.FACTS[:6]) + "\thalf_peak_flops\tm\tn\tk\tseconds"]
     for kind, widths in (("weights", KINDS["weights"]["int8_wo"]), ("weights", KINDS["weights"]["int4_wo"]),
                          ("both", KINDS["both"]["sq"]), ("float8", KINDS["float8"]["fp8"])):
         for g in CLASSES[kind]:
@@ -144,7 +144,7 @@ def write_pinned(factors, path):
             for m, n, k in SHAPES:
                 t = pm.product_time(facts, c, 1.0, m, n, k, widths[0], widths[1], 2.0, 0.0)
                 lines.append("\t".join([CLASS_NAMES[g], f"{kind}:{widths[1]}"] +
-                                       [f"{x:.9g}" for x in (*facts[:6], m, n, k, t)]))
+                                       [f"{x:.9g}" for x in (*facts[:6], facts[pm.HALF_PEAK], m, n, k, t)]))
     path.write_text("\n".join(lines) + "\n")
 
 

@@ -37,8 +37,8 @@ def load_facts():
         tma = d["architecture"] in ("hopper", "blackwell")
         graphics = d["memory_type"] == "gddr"
         facts[name] = (d["sms"], d["boost_clock_mhz"], peak, d["bandwidth_gb_s"], d["l2_mib"], d["tdp_w"],
-                       tma, graphics)
-    units = (1, 1e6, 1e12, 1e9, 2.0**20, 1, 1, 1)
+                       tma, graphics, peak)
+    units = (1, 1e6, 1e12, 1e9, 2.0**20, 1, 1, 1, 1e12)
     return {name: np.array([x * u for x, u in zip(sheet, units)]) for name, sheet in facts.items()}
 
 

@@ -6,9 +6,9 @@ Times in seconds, sizes in bytes, rates per second.
 import numba
 import numpy as np
 
-# ---- Facts of a device, from its data sheet (devices/device.h)
-SMS, CLOCK, PEAK, BANDWIDTH, L2, TDP, TMA, GRAPHICS = range(8)
-FACTS = ("sms", "clock_hz", "peak_flops", "bandwidth", "l2_bytes", "tdp_w", "tma", "graphics")
+# ---- Facts of a device, from its data sheet (devices/device.h); the last by which power is counted (matmul_time.h)
+SMS, CLOCK, PEAK, BANDWIDTH, L2, TDP, TMA, GRAPHICS, HALF_PEAK = range(9)
+FACTS = ("sms", "clock_hz", "peak_flops", "bandwidth", "l2_bytes", "tdp_w", "tma", "graphics", "half_peak_flops")
 
 # ---- Constants of a chip class, fitted: (name, start, lower bound, upper bound)
 CONSTANTS = (
@@ -66,7 +66,9 @@ def product_time(f, c, batch, m, n, k, ea, ew, eo, rotate, repeats=1.0):
     resident = 1.0 / (1.0 + ((a_bytes + b_bytes) / cache) ** 2)
     l2_rate = c[C_L2] * clock * sms
     step = STEP_BYTES / max(ea, ew)
-    sustained = flops / (c[C_POWER] * peak * (f[TDP] * 1e12 / peak) ** c[C_POWER_EXPONENT])
+    relative = peak / f[HALF_PEAK]
+    power = c[C_POWER] * f[HALF_PEAK] ** (1 - c[C_POWER_EXPONENT]) * (f[TDP] * 1e12) ** c[C_POWER_EXPONENT]
+    sustained = flops / (power * (np.sqrt(relative) if relative > 1 else relative))
     best = 1e30
     for i in range(TILES.shape[0] if f[TMA] > 0 else MMA_TILES):
         bm, bn = TILES[i, 0], TILES[i, 1]

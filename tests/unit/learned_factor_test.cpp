@@ -129,7 +129,8 @@ TEST(LearnedFactor, ComesToOneGradually) {
 
 TEST(LearnedFactor, IsOfMeasuredClassesOnly) {
   for (const ChipClass chip :
-       {ChipClass::Vector, ChipClass::VectorOlder, ChipClass::GeForce, ChipClass::Turing, ChipClass::Cdna}) {
+       {ChipClass::Vector, ChipClass::VectorOlder, ChipClass::VectorAmpere, ChipClass::VectorAda,
+        ChipClass::GraphicsAmpere, ChipClass::GeForce, ChipClass::Turing, ChipClass::Volta, ChipClass::Cdna}) {
     EXPECT_FALSE(has_learned_factor(chip, {})) << name(chip);
   }
 }

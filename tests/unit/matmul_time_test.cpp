@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tests/unit/study_cases.h"
+#include "whitebox/price/roofline.h"
 
 namespace perfc {
 namespace {
@@ -65,8 +66,8 @@ TEST(ProductTime, OfQuantisedOperandsIsTheStudys) {
     ProductDevice d;
     Product p;
     double seconds = 0;
-    fields >> chip >> kind >> d.sms >> d.clock >> d.peak >> d.bandwidth >> d.cache >> d.tdp_w >> p.m >> p.n >> p.k >>
-        seconds;
+    fields >> chip >> kind >> d.sms >> d.clock >> d.peak >> d.bandwidth >> d.cache >> d.tdp_w >> d.half_peak >> p.m >>
+        p.n >> p.k >> seconds;
     ASSERT_TRUE(fields);
     d.chip = chip_named(chip);
     p.quantised = kind.starts_with("both")     ? Quantised::Both
@@ -149,7 +150,50 @@ TEST(ProductTime, KnowsChips) {
   EXPECT_EQ(chip("h200"), ChipClass::Hopper);
   EXPECT_EQ(chip("t4", Units::Vector), ChipClass::VectorOlder);
   EXPECT_EQ(chip("h200", Units::Vector), ChipClass::Vector);
-  EXPECT_EQ(chip("l4", Units::Vector), std::nullopt);
+  EXPECT_EQ(chip("l4", Units::Vector), ChipClass::VectorAda);
+  EXPECT_EQ(chip("rtx-pro-6000", Units::Vector), ChipClass::VectorAda);
+  EXPECT_EQ(chip("a10", Units::Vector), ChipClass::VectorAmpere);
+  EXPECT_EQ(chip("a10"), ChipClass::GraphicsAmpere);
+  EXPECT_EQ(chip("v100-16gb"), ChipClass::Volta);
+  EXPECT_EQ(chip("mi300x"), std::nullopt);
+}
+
+TEST(ProductTime, Tf32TakesTwiceTheEnergyOf16Bits) {
+  for (const ChipClass chip : kChipClasses) {
+    ProductDevice d = kH100;
+    d.chip = chip;
+    const double half = sustained_flops(d);
+    d.half_peak = d.peak;
+    d.peak /= 2;
+    EXPECT_NEAR(sustained_flops(d) / half, 0.5, 1e-9) << name(chip);
+  }
+}
+
+Rates rates_of(const char* name, Precision precision) {
+  Diagnostics diags;
+  return Rates(*DeviceTable::builtin().find(name, diags), precision);
+}
+
+TEST(ProductTime, LongWorkKeepsToThePowerThatSquareProductsShow) {
+  // studies/kernels/square_products.tsv, 10,240 rows: TFLOP/s
+  EXPECT_NEAR(rates_of("l4", Precision::Tf32).sustained[0], 26.2e12, 2e12);
+  EXPECT_NEAR(rates_of("l4", Precision::Fp32).sustained[0], 11.1e12, 1e12);
+  EXPECT_NEAR(rates_of("a100-pcie-40gb", Precision::Tf32).sustained[0], 102e12, 6e12);  // priced by its half depth
+  EXPECT_NEAR(rates_of("rtx-pro-6000-server", Precision::Bf16).sustained[1], 400e12, 30e12);
+}
+
+TEST(ProductTime, WhatL40STaughtIsForChipsLikeIt) {
+  EXPECT_TRUE(rates_of("l40s", Precision::Bf16).product[1]->learned);
+  EXPECT_TRUE(rates_of("rtx6000-ada", Precision::Bf16).product[1]->learned);
+  for (const char* other : {"l4", "a10", "a40", "rtx-pro-6000", "v100-16gb"}) {
+    EXPECT_FALSE(rates_of(other, Precision::Fp16).product[1]->learned) << other;
+  }
+}
+
+TEST(ProductTime, GeForceMultipliesTf32OnTensorCores) {
+  const Rates r = rates_of("rtx4090", Precision::Tf32);  // at the rate of its float32 lanes
+  EXPECT_FALSE(r.on_vector[0]);
+  EXPECT_EQ(r.product[0]->chip, ChipClass::GeForce);
 }
 
 }  // namespace

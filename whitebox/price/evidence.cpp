@@ -15,10 +15,12 @@ bool is_measured_architecture(const Device& d) {
   return d.kind == "gpu" && all.contains(d.architecture);
 }
 
-Evidence evidence_of_products(const Device& d, const std::optional<ProductDevice>& product) {
+Evidence evidence_of_products(const std::optional<ProductDevice>& product) {
   if (!product) return Evidence::None;
-  const bool borrowed = product->chip == ChipClass::Turing ||  // Graphics' with another power
-                        (product->chip == ChipClass::Ga100 && d.architecture == "volta");
+  // Another class' constants, but for a rate and a power
+  static const std::set<ChipClass> kBorrowed{ChipClass::VectorAmpere, ChipClass::VectorAda, ChipClass::GraphicsAmpere,
+                                             ChipClass::Turing, ChipClass::Volta};
+  const bool borrowed = kBorrowed.contains(product->chip);
   const bool loose = product->chip == ChipClass::Cdna;  // beside siblings as far off as others beside strangers
   return borrowed || loose ? Evidence::Others : Evidence::Siblings;
 }
@@ -52,7 +54,7 @@ double width_of(const constants::KernelErrors& e, Evidence evidence) {
 KernelEvidence::KernelEvidence(const Device& d, const Rates& r) {
   for (int half = 0; half < 2; ++half) {
     of_.on_vector[half] = r.on_vector[half];
-    of_.product[half] = evidence_of_products(d, r.product[half]);
+    of_.product[half] = evidence_of_products(r.product[half]);
   }
   of_.memory = is_measured_architecture(d) ? Evidence::Siblings : d.kind == "gpu" ? Evidence::Others : Evidence::None;
   // Kernels in 16 bits were measured on the classes of chips that a factor was learned on.

@@ -103,36 +103,39 @@ ProductConstants constants_of(const ProductDevice& d, Quantised quantised) {
 }  // namespace
 
 std::string_view name(ChipClass chip) {
-  constexpr std::string_view kNames[] = {"Vector", "VectorOlder", "Graphics",  "GeForce", "Turing",
-                                         "Ga100",  "Hopper",      "Blackwell", "Cdna"};
+  constexpr std::string_view kNames[] = {"Vector",         "VectorOlder", "VectorAmpere", "VectorAda", "Graphics",
+                                         "GraphicsAmpere", "GeForce",     "Turing",       "Ga100",     "Volta",
+                                         "Hopper",         "Blackwell",   "Cdna"};
   return kNames[static_cast<std::size_t>(chip)];
 }
 
 std::optional<ChipClass> chip_class(const Device& d, Units units) {
   const bool older = d.architecture == "pascal" || d.architecture == "volta" || d.architecture == "turing";
-  const bool hbm = d.memory_type == "hbm";
+  const bool hbm = d.memory_type == "hbm", ampere = d.architecture == "ampere";
   if (units == Units::FullMatrix) return is_amd(d) ? std::optional(ChipClass::Cdna) : std::nullopt;
   if (is_amd(d)) return std::nullopt;
   if (units == Units::Vector) {
     if (older) return ChipClass::VectorOlder;
-    return hbm ? std::optional(ChipClass::Vector) : std::nullopt;
+    return hbm ? ChipClass::Vector : ampere ? ChipClass::VectorAmpere : ChipClass::VectorAda;
   }
   if (d.architecture == "hopper") return ChipClass::Hopper;
   if (d.architecture == "blackwell" && hbm) return ChipClass::Blackwell;
   if (d.architecture == "turing") return ChipClass::Turing;
-  if (hbm) return ChipClass::Ga100;
+  if (hbm) return d.architecture == "volta" ? ChipClass::Volta : ChipClass::Ga100;
   const auto rate = [](const std::map<std::string, double>& of, const char* dtype) {
     const auto at = of.find(dtype);
     return at == of.end() ? 0.0 : at->second;
   };
   const bool half_rate = rate(d.matrix_tflops, "float16") < constants::kFullRate * rate(d.vector_tflops, "float32");
-  return half_rate ? ChipClass::GeForce : ChipClass::Graphics;
+  return half_rate ? ChipClass::GeForce : ampere ? ChipClass::GraphicsAmpere : ChipClass::Graphics;
 }
 
 double sustained_flops(const ProductDevice& d, Quantised quantised) {
   const ProductConstants chip = constants_of(d, quantised);
-  return d.share * chip.power_share * d.peak *
-         std::pow(d.tdp_w * constants::kFlopsOfTeraflop / d.peak, chip.power_exponent);
+  const double half_peak = d.half_peak > 0 ? d.half_peak : d.peak, relative = d.peak / half_peak;
+  return d.share * chip.power_share * std::pow(half_peak, 1 - chip.power_exponent) *
+         std::pow(d.tdp_w * constants::kFlopsOfTeraflop, chip.power_exponent) *
+         (relative > 1 ? std::sqrt(relative) : relative);
 }
 
 double under_power_limit(double time, double sustained) {

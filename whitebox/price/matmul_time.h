@@ -15,19 +15,25 @@ namespace perfc {
 
 /// Chips whose kernels for products are of one kind.
 enum class ChipClass {
-  Vector,       ///< on vector units (float32 without TF32): A100 and later data-centre chips
-  VectorOlder,  ///< the same on Pascal, Volta and Turing, whose cards of 70 W have clocks that fall
-  Graphics,     ///< mma.sync, one L2 cache, GDDR memory: GA10x, Ada, GB20x
-  GeForce,      ///< the same chips with tensor cores at half rate and clocks beyond the data sheet's
-  Turing,       ///< the same, with the power of a 12 nm chip
-  Ga100,        ///< mma.sync, an L2 cache of two halves, HBM: A100, A30; Volta
-  Hopper,       ///< wgmma and TMA
-  Blackwell,    ///< tcgen05 and TMA: data-centre Blackwell
-  Cdna,         ///< AMD's matrix cores in float32, by rocBLAS
+  Vector,          ///< on vector units (float32 without TF32): A100 and later data-centre chips
+  VectorOlder,     ///< the same on Pascal, Volta and Turing, whose cards of 70 W have clocks that fall
+  VectorAmpere,    ///< the same on graphics chips of Ampere (GA10x)
+  VectorAda,       ///< the same on graphics chips since Ada
+  Graphics,        ///< mma.sync, one L2 cache, GDDR memory: Ada, GB20x
+  GraphicsAmpere,  ///< the same, with the power of an 8 nm chip: GA10x
+  GeForce,         ///< the same chips with tensor cores at half rate and clocks beyond the data sheet's
+  Turing,          ///< as Graphics, with the power of a 12 nm chip
+  Ga100,           ///< mma.sync, an L2 cache of two halves, HBM: A100, A30
+  Volta,           ///< as Ga100, with the rate and the power of V100's tensor cores
+  Hopper,          ///< wgmma and TMA
+  Blackwell,       ///< tcgen05 and TMA: data-centre Blackwell
+  Cdna,            ///< AMD's matrix cores in float32, by rocBLAS
 };
-inline constexpr ChipClass kChipClasses[] = {ChipClass::Vector,  ChipClass::VectorOlder, ChipClass::Graphics,
-                                             ChipClass::GeForce, ChipClass::Turing,      ChipClass::Ga100,
-                                             ChipClass::Hopper,  ChipClass::Blackwell,   ChipClass::Cdna};
+inline constexpr ChipClass kChipClasses[] = {ChipClass::Vector,    ChipClass::VectorOlder, ChipClass::VectorAmpere,
+                                             ChipClass::VectorAda, ChipClass::Graphics,    ChipClass::GraphicsAmpere,
+                                             ChipClass::GeForce,   ChipClass::Turing,      ChipClass::Ga100,
+                                             ChipClass::Volta,     ChipClass::Hopper,      ChipClass::Blackwell,
+                                             ChipClass::Cdna};
 std::string_view name(ChipClass);
 /// Units that multiply.
 enum class Units {
@@ -35,8 +41,8 @@ enum class Units {
   Matrix,      ///< of 16 or 8 bits, or TF32
   FullMatrix,  ///< matrix units that take float32 as it is: AMD's
 };
-/// By architecture and memory type, of a GPU. None: no kernels of such a chip were measured (float32 on graphics chips
-/// since Ampere, fewer bits on AMD's).
+/// By architecture and memory type, of a GPU. None: no kernels of such a chip were measured (fewer bits than 32 on
+/// AMD's).
 std::optional<ChipClass> chip_class(const Device&, Units);
 
 /// Factors on the constants of a device's class, by products in 16 bits that were measured on the device.
@@ -59,8 +65,10 @@ inline constexpr ProductFactor kProductFactors[] = {
 struct ProductDevice {
   ChipClass chip = ChipClass::Graphics;
   double sms = 1;
-  double clock = 1;      ///< Hz, boost
-  double peak = 1;       ///< FLOP/s of the units that it runs on
+  double clock = 1;  ///< Hz, boost
+  double peak = 1;   ///< FLOP/s of the units that it runs on
+  /// Theirs in 16 bits, by which power is counted: TF32 takes twice the energy per FLOP, 8 bits 1/√2. 0: `peak`.
+  double half_peak = 0;
   double bandwidth = 1;  ///< byte/s of memory
   double cache = 1;      ///< bytes of L2
   double tdp_w = 1;

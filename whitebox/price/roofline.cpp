@@ -22,6 +22,18 @@ double look_up(const std::map<std::string, double>& m, const char* key, double f
   return it == m.end() ? fallback : it->second;
 }
 
+/// FLOP/s of the matrix units in 16 bits.
+double half_peak(const Device& d) {
+  return std::max(look_up(d.matrix_tflops, "float16", 0), look_up(d.matrix_tflops, "bfloat16", 0)) * 1e12;
+}
+
+/// Whether what was learned of a class of chips holds for this one of it. Of Graphics, L40S alone was measured, and what
+/// that says of others made them worse (docs/judged.md, square products).
+bool is_like_measured(const Device& d, ChipClass chip) {
+  const double least_w = constants::kLeastGraphicsPower * half_peak(d) / constants::kFlopsOfTeraflop;
+  return chip != ChipClass::Graphics || (d.architecture == "ada" && d.tdp_w >= least_w);
+}
+
 /// What the time of products depends on; none: the device is no GPU, or its entry says too little of it.
 /// `share`: what was measured of this device beyond its class.
 std::optional<ProductDevice> product_device(const Device& d, Units units, double peak, double share) {
@@ -32,11 +44,12 @@ std::optional<ProductDevice> product_device(const Device& d, Units units, double
                        .sms = static_cast<double>(d.sms),
                        .clock = d.boost_clock_mhz * 1e6,
                        .peak = peak,
+                       .half_peak = units == Units::Matrix ? half_peak(d) : peak,
                        .bandwidth = d.bandwidth_gb_s * 1e9,
                        .cache = d.l2_mib * constants::kBytesPerMib,
                        .tdp_w = d.tdp_w,
                        .share = share,
-                       .learned = learned_class(*chip) && d.architecture != "volta"};
+                       .learned = learned_class(*chip) && is_like_measured(d, *chip)};
 }
 
 ProductFactors own_factors(const Device& d) {
@@ -171,7 +184,7 @@ Rates::Rates(const Device& d, Precision p)
     const std::string_view unit = p == Precision::Amp && half == 0 ? "float32" : wanted;
     const double rate = look_up(d.matrix_tflops, unit.data(), 0) * 1e12;
     full_matrix[half] = unit == "float32" && rate >= vector[half];
-    on_vector[half] = !full_matrix[half] && rate <= vector[half];
+    on_vector[half] = !full_matrix[half] && rate < vector[half];
     matrix[half] = on_vector[half] ? vector[half] : rate;
     matmul[half] = on_vector[half] ? share("vector_matmul", 0.75) : share("matmul", 0.7);
     convolution[half] = on_vector[half] ? share("vector_convolution", 0.75) : share("convolution", 0.7);
@@ -181,12 +194,12 @@ Rates::Rates(const Device& d, Precision p)
   }
   for (int half = 0; half < 2; ++half) {
     const Units units = on_vector[half] ? Units::Vector : full_matrix[half] ? Units::FullMatrix : Units::Matrix;
-    // The half depth was measured in TF32, of which no kernels were.
-    const bool half_depth_known = tf32 && d.product_half_depth > 0;
-    if (!half_depth_known) product[half] = product_device(d, units, matrix[half], share("dense_product", 1));
+    // The half depth was measured in TF32, of which no kernels were; the power limit is every product's.
+    auto dense = product_device(d, units, matrix[half], share("dense_product", 1));
+    sustained[half] = dense ? sustained_flops(*dense) : std::numeric_limits<double>::infinity();
+    if (!tf32 || d.product_half_depth <= 0) product[half] = std::move(dense);
     if (units != Units::FullMatrix)
       convolution_product[half] = product_device(d, units, matrix[half], share("dense_convolution", 1));
-    sustained[half] = product[half] ? sustained_flops(*product[half]) : std::numeric_limits<double>::infinity();
     product_bytes[half] = half ? 2 : float_bytes(p);
     if (product[half] && units == Units::Matrix && product_bytes[half] == 2) product[half]->own = own_factors(d);
   }
