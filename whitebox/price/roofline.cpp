@@ -27,8 +27,8 @@ double half_peak(const Device& d) {
   return std::max(look_up(d.matrix_tflops, "float16", 0), look_up(d.matrix_tflops, "bfloat16", 0)) * 1e12;
 }
 
-/// Whether what was learned of a class of chips holds for this one of it. Of Graphics, L40S alone was measured, and what
-/// that says of others made them worse (docs/judged.md, square products).
+/// Whether what was learned of a class of chips holds for this one of it. Of Graphics, L40S alone was measured, and
+/// what that says of others made them worse (docs/judged.md, square products).
 bool is_like_measured(const Device& d, ChipClass chip) {
   const double least_w = constants::kLeastGraphicsPower * half_peak(d) / constants::kFlopsOfTeraflop;
   return chip != ChipClass::Graphics || (d.architecture == "ada" && d.tdp_w >= least_w);
