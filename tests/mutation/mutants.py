@@ -26,6 +26,11 @@ MUTANTS = (
            "passes/fold_batch_norm.cpp", "v.result == 0 && uses_[v.node] == 1", "v.result == 0 && uses_[v.node] >= 1",
            "FoldBatchNorm.*"),
     # ---- whitebox: launch, price, memory
+    Mutant("tf32-power", "long TF32 work outruns the card's power", "whitebox/price/matmul_time.cpp",
+           "(relative > 1 ? std::sqrt(relative) : relative)", "(relative > 1 ? std::sqrt(relative) : 1)",
+           "ProductTime.*"),
+    Mutant("learned-on-strangers", "what one graphics chip taught corrects all others", "whitebox/price/roofline.cpp",
+           '(d.architecture == "ada" && d.tdp_w >= least_w)', "(d.tdp_w > 0 && least_w > 0)", "ProductTime.*"),
     Mutant("missing-cast", "AMP launches no cast of what runs in float32", "whitebox/launch/widths.cpp",
            "    casts_.push_back({v, id});", "    if (low) casts_.push_back({v, id});", "Autocast*"),
     Mutant("half-is-full", "tensors of 16 bits are read as 32", "whitebox/launch/widths.cpp",
