@@ -6,6 +6,7 @@
 #include "graphs.h"
 #include "kernel_plan.h"
 #include "round_device.h"
+#include "whitebox/price/kernel_problems.h"
 #include "whitebox/price/roofline.h"
 
 namespace perfc {
@@ -28,6 +29,27 @@ TEST(Whitebox, Float32ConvolutionsRunWinogradWhereItPays) {
   EXPECT_GT(us_per_position(64, 2) / us_per_position(64, 1), 1.5);  // stride 1 only
   // Planes of 32 are whole tiles of 4 × 4; of 33 a fifth of the tiles is empty.
   EXPECT_GT(us_per_position(33, 1) / us_per_position(32, 1), 1.1);
+}
+
+TEST(Whitebox, Float32ConvolutionsByOneAreProducts) {
+  Diagnostics diags("test");
+  const Device v100 = *DeviceTable::builtin().find("v100-16gb", diags);
+  const Rates rates(v100, Precision::Fp32);
+  const auto gap = [&](int stride) {
+    const KernelPlan plan = plan_of(graph_of(fmt::format(R"(def @main(%x: Tensor[(32, 512, 32, 32), float32]) {{
+  %1 = weight : Tensor[(512, 512, 1, 1), float32];
+  %2 = nn.conv2d(%x, %1, strides=[{0}, {0}]);
+  (%2)
+}})",
+                                                         stride)),
+                                    {.precision = Precision::Fp32});
+    const Kernel& k = plan.kernels[0];
+    const ProductTime t = product_time(*rates.convolution_product[0], implicit_vector_product(k, 4));
+    const Priced p = price(k, rates);
+    return (p.time_us - p.launch_us) / ((t.total - t.launch) * 1e6);
+  };
+  EXPECT_NEAR(gap(1), 1, 1e-6);
+  EXPECT_GT(gap(2), 1.1);  // gathers every other position
 }
 
 TEST(Whitebox, ConvolutionsOfOddChannelsKeepTheTensorCores) {

@@ -132,8 +132,9 @@ Priced priced_as(const Product& p, const ProductDevice& device, double beside_us
 Priced price_on_vector_units(const Kernel& k, const Rates& r, const ProductDevice& device) {
   const double width = r.product_bytes[k.half];
   const double epilogue_us = k.traffic.epilogue_bytes / r.bandwidth * 1e6;
-  const Priced direct =
-      priced_as(implicit_vector_product(k, width), device, epilogue_us, constants::kImplicitTime * k.limits.slowdown);
+  const bool is_product = k.extents.window == 1 && k.extents.stride == 1;  // of matrices as they lie
+  const double gathers = is_product ? 1 : constants::kImplicitTime;
+  const Priced direct = priced_as(implicit_vector_product(k, width), device, epilogue_us, gathers * k.limits.slowdown);
   const auto winograd = winograd_problem(k, width);
   if (!winograd) return direct;
   const Priced fast = priced_as(winograd->product, device, winograd->transformed / r.bandwidth * 1e6 + epilogue_us,
