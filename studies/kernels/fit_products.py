@@ -16,6 +16,7 @@ from scipy.optimize import least_squares
 
 import product_data as data
 import product_model as pm
+import product_table
 
 ROWS, SINGLE_ROWS = 1500, 250     # per fit: products, and those of a single row
 # L40S' 0.7 TFLOP/s per W are L4's and RTX PRO 6000's, too (square_products.py)
@@ -307,82 +308,6 @@ def judge_geforce(d, part, start):
     return together
 
 
-# Rows of `kProducts` (whitebox/constants.h): from which fit, and what is not of it. NeuSight's launch has the host's in
-# it. What square products say (square_products.py): shares and TFLOP/s per W. No GeForce was met at its limit.
-LAUNCH = "launch"
-SHIPPED = {"Vector": ("vector", {LAUNCH}), "VectorOlder": ("vector_older", {LAUNCH}),
-           "VectorAmpere": ("vector", {LAUNCH}), "VectorAda": ("vector", {LAUNCH}), "Graphics": ("graphics", set()),
-           "GraphicsAmpere": ("graphics", set()), "GeForce": ("geforce", set()), "Turing": ("graphics", set()),
-           "Ga100": ("ga100", set()), "Volta": ("ga100", set()), "Hopper": ("hopper", set()),
-           "Blackwell": ("blackwell", set()), "Cdna": ("cdna", {LAUNCH})}
-CHANGED = {"VectorAmpere": {"tensor_share": 0.686, "tile_ns": 5140, "power_share": 0.08, "power_exponent": 1},
-           "VectorAda": {"tensor_share": 0.686, "tile_ns": 5140, "power_share": 0.15, "power_exponent": 1},
-           "GraphicsAmpere": {"power_share": 0.41}, "GeForce": {"power_share": 0.684, "power_exponent": 0.5},
-           "Turing": {"power_share": 0.451}, "Volta": {"tensor_share": 0.9, "power_share": 0.32, "power_exponent": 1}}
-LAUNCHED = (pm.C_LAUNCH, pm.C_GEMV, pm.C_GEMV_STEP)
-
-
-def shipped(constants):
-    """Constants by row, to three digits, and whether a chip of it has TMA, and always takes its GEMV."""
-    rows = {}
-    for row, (source, changed) in SHIPPED.items():
-        c = constants[source].copy()
-        if LAUNCH in changed:
-            c[list(LAUNCHED)] = constants["graphics"][list(LAUNCHED)]
-        for name, value in CHANGED.get(row, {}).items():
-            c[pm.NAMES.index(name)] = value
-        rows[row] = (np.array([float(f"{x:.3g}") if x > 1e-3 else 0.0 for x in c]), row in ("Hopper", "Blackwell"),
-                     row in ("Graphics", "GraphicsAmpere", "GeForce", "Turing"))
-    return rows
-
-
-def print_constants(constants):
-    print("\n## Constants\n\n| | " + " | ".join(constants) + " |\n|" + "---|" * (len(constants) + 1))
-    for i, name in enumerate(pm.NAMES):
-        print(f"| {name} | " + " | ".join(f"{c[i]:.3g}" for c in constants.values()) + " |")
-    print("\n" + "\n".join(constants_table(shipped(constants))))
-
-
-def constants_table(rows):
-    """`kProducts` as whitebox/constants.h has it: a chip in two lines, under the names of the fields."""
-    cells = [[f"{x:g}" for x in c] + ["kAllTiles" if tma else "kMmaTiles", str(gemv).lower()]
-             for c, tma, gemv in rows.values()]
-    heads = [*pm.NAMES, "tiles", "always_gemv"]
-    widths = [max(len(x) for x in column) for column in zip(heads, *cells)]
-    half = len(heads) // 2
-
-    def line(cells, part):
-        return ", ".join(x.rjust(w) for x, w in zip(cells[part], widths[part]))
-
-    first, second = slice(None, half), slice(half, None)
-    yield from ("    // " + line(heads, part).replace(",", " ") for part in (first, second))
-    for name, c in zip(rows, cells):
-        yield f"    // {name}"
-        yield "    {  " + line(c, first) + ","
-        yield "       " + line(c, second) + "},"
-
-
-PINNED_DEVICES = {"Vector": "NVIDIA A100-PCIE-40GB", "VectorOlder": "Tesla V100-PCIE-32GB", "VectorAmpere": "RTX3090",
-                  "VectorAda": "l40s", "Graphics": "l40s", "GraphicsAmpere": "l40s", "GeForce": "RTX3090",
-                  "Turing": "Tesla T4", "Ga100": "a100-sxm", "Volta": "Tesla V100-PCIE-32GB", "Hopper": "h100-sxm",
-                  "Blackwell": "b200-sxm", "Cdna": "AMD Instinct MI210"}
-PINNED_SHAPES = ((1, 1, 4096, 4096, 2), (1, 16, 4096, 4096, 2), (1, 128, 50257, 768, 2), (1, 197, 768, 3072, 2),
-                 (1, 4096, 4096, 4096, 2), (1, 8192, 8192, 8192, 1), (96, 128, 128, 64, 2), (1, 7, 33, 5, 4))
-
-
-def write_pinned(rows, path):
-    """What tests/unit/matmul_time_test.cpp compares whitebox/price/matmul_time.cpp with."""
-    lines = ["chip\t" + "\t".join(pm.FACTS[:6]) + "\tbatch\tm\tn\tk\twidth\tturns\tseconds"]
-    for chip, (row, tma, gemv) in rows.items():
-        facts = data.FACTS[PINNED_DEVICES[chip]].copy()
-        facts[pm.TMA], facts[pm.GRAPHICS] = tma, gemv
-        for batch, m, n, k, width in PINNED_SHAPES:
-            for turns in (0, 6):
-                t = pm.product_time(facts, row, batch, m, n, k, width, width, 2.0, float(turns))
-                lines.append("\t".join([chip] + [f"{x:.9g}" for x in (*facts[:6], batch, m, n, k, width, turns, t)]))
-    path.write_text("\n".join(lines) + "\n")
-
-
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--part", type=int, default=1, choices=(0, 1))
@@ -397,9 +322,9 @@ def main():
     constants["cdna"] = judge_amd(amd, sample(amd[amd.part == a.part], 1500, 1))
     judge_vidur(data.vidur(), constants)
     constants["geforce"] = judge_geforce(data.geforce(), a.part, constants["graphics"])
-    print_constants(constants)
+    product_table.print_constants(constants)
     if a.write:
-        write_pinned(shipped(constants), data.ROOT / "tests/unit/product_times.tsv")
+        product_table.write_pinned(product_table.shipped(constants), data.ROOT / "tests/unit/product_times.tsv")
     print(f"\n{time.time() - start:.0f} s, judged on part {a.part}")
 
 

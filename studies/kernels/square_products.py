@@ -4,7 +4,7 @@
     python3 studies/kernels/square_products.py [--perfc build/release/perfc] [--part fit|judge]
 
 square_products.tsv has them, from GPUs of which no other kernels were measured. From those of part `fit` are the shares
-and TFLOP/s per W of `CHANGED` in fit_products.py: of float32, the share and the epilogue that fit L4, A40 and RTX 4090
+and TFLOP/s per W of `CHANGED` in product_table.py: of float32, the share and the epilogue that fit L4, A40 and RTX 4090
 best; power is what 8,192 and more rows sustain on cards whose limit shows (RTX A2000 and A4000, L4). Products of 1,024
 rows wait for the host on fast GPUs and are no part of the errors.
 """
