@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 
+#include "learning/network_mean.h"
 #include "whitebox/constants.h"
 
 namespace perfc {
@@ -82,14 +83,11 @@ class CorrectedPredictor final : public Predictor {
     }
     if (p->table_.low.empty() || p->table_.high.empty())
       return diags.error("checkpoint: the columns' ranges are missing");
-    std::vector<NamedParameter<float>> parameters;
-    for (std::size_t n = 0; n < static_cast<std::size_t>(*nets); ++n) {
-      p->networks_.push_back(std::make_unique<Corrected<float>>(CorrectedOptions{
-          .features = columns, .hidden = static_cast<std::size_t>(*hidden), .convolutions = p->convolutions_}));
-      const auto of_net = perfc::parameters<float>(*p->networks_.back(), network_prefix(n));
-      parameters.insert(parameters.end(), of_net.begin(), of_net.end());
-    }
-    if (!load(weights, parameters, diags)) return Failure{};
+    auto networks = NetworkMean::read(
+        weights, static_cast<std::size_t>(*nets),
+        {.features = columns, .hidden = static_cast<std::size_t>(*hidden), .convolutions = p->convolutions_}, diags);
+    if (!networks) return Failure{};
+    p->networks_ = std::move(*networks);
     if (!p->read_terms(c, diags)) return Failure{};
     for (const auto precision : kPrecisions) {
       if (c.settings.contains(precision_setting(precision))) p->table_.precisions.insert(precision);
@@ -186,12 +184,6 @@ class CorrectedPredictor final : public Predictor {
     return {};
   }
 
-  /// What the networks' mean, in logarithms, says of a graph on a device.
-  struct Advice {
-    double latency_ms = 0;
-    std::vector<double> work, launch;  ///< factors, by class of the graph
-  };
-
   /// A graph on a device, on the way to its prediction.
   struct View {
     const Device& device;
@@ -201,8 +193,8 @@ class CorrectedPredictor final : public Predictor {
     bool has_terms = false;        ///< of its own
     std::vector<Priced> prices{};  ///< by kernel of the plan
     KernelSight sight{};
-    std::optional<Prediction> answer{};  ///< the whitebox's, where networks do not apply
-    std::optional<Advice> advice{};      ///< none: not asked, for nothing of it would count
+    std::optional<Prediction> answer{};           ///< the whitebox's, where networks do not apply
+    std::optional<NetworkMean::Advice> advice{};  ///< none: not asked, for nothing of it would count
     double belief() const { return belief_in_networks(residual.similarity); }
   };
 
@@ -237,7 +229,7 @@ class CorrectedPredictor final : public Predictor {
     return p;
   }
 
-  /// One pass of each network for all devices: the graph is theirs in common, so its copies are the rows of one product.
+  /// Of all devices together: a graph's kernels on each are more rows of the same products.
   void ask_networks(const KernelGraph& graph, std::vector<View>& views) const {
     std::vector<View*> asked;
     std::vector<GraphSample> samples;
@@ -246,33 +238,8 @@ class CorrectedPredictor final : public Predictor {
       asked.push_back(&v);
       samples.push_back(kernel_sample(graph, v.sight.priced, std::move(v.sight.rows), v.host_ms, table_, v.terms));
     }
-    std::vector<const GraphSample*> joined;
-    for (const GraphSample& s : samples) joined.push_back(&s);
-    Diagnostics diags;
-    const auto batch = join(joined, diags);
-    if (asked.empty() || !batch) return;
-    const std::lock_guard lock(mutex_);
-    Context context{.threads = threads_, .graph = &batch->graph};
-    const std::size_t classes = graph.kernels.size();
-    for (View* v : asked)
-      v->advice = Advice{.work = std::vector<double>(classes), .launch = std::vector<double>(classes)};
-    for (const auto& network : networks_) {
-      const Matrix<float>& output = network->forward(context, batch->input);
-      for (std::size_t g = 0; g < asked.size(); ++g) {
-        Advice& a = *asked[g]->advice;
-        a.latency_ms += std::log(std::max<double>(output(g, 0), 1e-9));
-        for (std::size_t k = 0; k < classes; ++k) {
-          a.work[k] += std::log(network->factors()(g * classes + k, 0));
-          a.launch[k] += std::log(network->factors()(g * classes + k, 1));
-        }
-      }
-    }
-    const auto nets = static_cast<double>(networks_.size());
-    for (View* v : asked) {
-      v->advice->latency_ms = std::exp(v->advice->latency_ms / nets) / 1e3;
-      for (double& w : v->advice->work) w = std::exp(w / nets);
-      for (double& l : v->advice->launch) l = std::exp(l / nets);
-    }
+    std::vector<NetworkMean::Advice> advice = networks_->of(samples);
+    for (std::size_t i = 0; i < asked.size(); ++i) asked[i]->advice = std::move(advice[i]);
   }
 
   Prediction correct(const WhiteboxModel& whitebox, const KernelGraph& graph, View v) const {
@@ -340,9 +307,7 @@ class CorrectedPredictor final : public Predictor {
     return t;
   }();
   std::set<ChipClass> chips_;
-  mutable std::mutex mutex_;  ///< networks keep the results of their layers
-  mutable ThreadPool threads_{1};
-  std::vector<std::unique_ptr<Corrected<float>>> networks_;
+  std::unique_ptr<NetworkMean> networks_;
 };
 
 std::vector<Prediction> CorrectedPrepared::on_each(std::span<const Device> devices) const {
