@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <map>
-#include <mutex>
+#include <cstdlib>
 #include <set>
 #include <thread>
 
-#include "cli/sweep/journal.h"
+#include "cli/sweep/rows_in_order.h"
 #include "cli/sweep/settings.h"
 #include "compare/comparison.h"
 #include "ir/support/text.h"
@@ -65,7 +64,8 @@ bool name_all_devices(Request& request) {
 }
 
 /// The models of files and folders, each once; false: something is no model or cannot be read, which was printed.
-bool find_models(const SweepArguments& o, SweepPlan& plan) {
+/// `rank`: 0 says what is left out.
+bool find_models(const SweepArguments& o, std::size_t rank, SweepPlan& plan) {
   std::set<std::string> known;
   for (const std::string& given : o.models) {
     if (given == "-") return fail(kBadInput, "-: a sweep reads files and folders, not standard input"), false;
@@ -80,7 +80,7 @@ bool find_models(const SweepArguments& o, SweepPlan& plan) {
       const std::string name =
           printable(set->folder ? fmt::format("{}{}{}", given, given.ends_with('/') ? "" : "/", file) : file);
       if (set->folder && !is_model(path)) {
-        say("{}: note: left out: it is named as a model and is none\n", name);
+        if (rank == 0) say("{}: note: left out: it is named as a model and is none\n", name);
         continue;
       }
       if (known.insert(name).second) plan.models.push_back({name, path, !set->checked_out.path().empty()});
@@ -90,42 +90,18 @@ bool find_models(const SweepArguments& o, SweepPlan& plan) {
   return !plan.models.empty() || (fail(kBadInput, fmt::format("no model in {}", fmt::join(o.models, ", "))), false);
 }
 
-/// Rows in the plan's order, whoever makes them.
-class RowsInOrder {
- public:
-  RowsInOrder(SweepJournal& journal, std::size_t next) : journal_(journal), next_(next) {}
-  /// False: no more rows are wanted.
-  bool add(std::size_t unit, SweepRows rows) {
-    const std::lock_guard lock(mutex_);
-    waiting_.emplace(unit, std::move(rows));
-    std::string text;
-    for (auto at = waiting_.begin(); at != waiting_.end() && at->first == next_; at = waiting_.erase(at), ++next_) {
-      text += at->second.text;
-      failed_ += at->second.failed;
-    }
-    if (!text.empty() && state_ == SweepJournal::Written::Good) state_ = journal_.write(text);
-    return state_ == SweepJournal::Written::Good;
-  }
-  SweepJournal::Written state() const { return state_; }
-  std::size_t failed() const { return failed_; }
-
- private:
-  SweepJournal& journal_;
-  std::mutex mutex_;
-  std::map<std::size_t, SweepRows> waiting_;  ///< by unit
-  std::size_t next_, failed_ = 0;
-  SweepJournal::Written state_ = SweepJournal::Written::Good;
-};
-
-/// Units from `first` on; false: the predictor cannot be opened, which was printed.
-bool predict_units(const SweepPlan& plan, std::size_t first, std::uint64_t threads, RowsInOrder& rows) {
+/// Units from `first` on, of every so many-th model as there are ranks; false: the predictor cannot be opened, which was
+/// printed.
+bool predict_units(const SweepPlan& plan, std::size_t first, std::uint64_t threads, const Ranks& ranks,
+                   RowsInOrder& rows) {
   const std::size_t per_model = plan.units_per_model(), first_model = first / per_model;
   if (threads == 0) {
     cpu_set_t cores;
     const bool known = ::sched_getaffinity(0, sizeof cores, &cores) == 0;
     threads = known ? static_cast<std::uint64_t>(CPU_COUNT(&cores)) : std::thread::hardware_concurrency();
   }
-  threads = std::clamp<std::uint64_t>(threads, 1, std::max<std::size_t>(plan.models.size() - first_model, 1));
+  const std::size_t models = plan.models.size() - first_model, share = (models + ranks.size() - 1) / ranks.size();
+  threads = std::clamp<std::uint64_t>(threads, 1, std::max<std::size_t>(share, 1));
   std::vector<std::unique_ptr<Predictor>> predictors;  // one each: networks work for one at a time
   while (predictors.size() < threads) {
     Diagnostics diags;
@@ -134,10 +110,11 @@ bool predict_units(const SweepPlan& plan, std::size_t first, std::uint64_t threa
     if (!predictor) return false;
     predictors.push_back(std::move(*predictor));
   }
-  std::atomic<std::size_t> next = first_model;
+  std::atomic<std::size_t> next = first_model + ranks.rank();
+  const std::size_t step = ranks.size();
   std::atomic<bool> wanted = true;
   const auto work = [&](const Predictor& predictor) {
-    for (std::size_t m = next++; m < plan.models.size() && wanted; m = next++) {
+    for (std::size_t m = next.fetch_add(step); m < plan.models.size() && wanted; m = next.fetch_add(step)) {
       SweepWorker worker(plan, predictor, plan.models[m]);
       for (std::size_t u = m == first_model ? first % per_model : 0; u < per_model && wanted; ++u) {
         if (!rows.add(m * per_model + u, worker.predict(u))) wanted = false;
@@ -151,32 +128,70 @@ bool predict_units(const SweepPlan& plan, std::size_t first, std::uint64_t threa
   return true;
 }
 
-int run_sweep(const SweepArguments& o) {
+/// What to predict; none: something is wrong, which was printed, and `code` is what to exit with.
+std::optional<SweepPlan> plan_of(const SweepArguments& o, std::size_t rank, int& code) {
   SweepPlan plan;
+  code = kBadUsage;
   plan.runs = runs_of(o);
-  if (plan.runs.empty()) return kBadUsage;
+  if (plan.runs.empty()) return std::nullopt;
+  code = kBadInput;
   plan.batches = to_batches(o);
-  if (!name_all_devices(plan.runs.front())) return kBadInput;
-  int code = kFine;
+  if (!name_all_devices(plan.runs.front())) return std::nullopt;
   auto devices = devices_of(o, plan.runs.front(), code);
-  if (!devices) return code;
+  if (!devices) return std::nullopt;
   for (Device& d : *devices) {
     // GPUs of a host share a name, and differ in what is free.
     const auto same = [&](const Device& known) { return known.name == d.name && known.memory_mib == d.memory_mib; };
     if (std::ranges::none_of(plan.devices, same)) plan.devices.push_back(std::move(d));
   }
-  if (!find_models(o, plan)) return kBadInput;
+  code = kBadInput;
+  if (!find_models(o, rank, plan)) return std::nullopt;
+  return plan;
+}
+
+/// A rank other than 0: makes its share of the rows when rank 0 has begun the table.
+int help_to_sweep(const SweepArguments& o, Ranks& ranks) {
+  std::string begun;
+  ranks.tell_all(begun);
+  int code = kFine;
+  const auto plan = plan_of(o, ranks.rank(), code);
+  if (!plan) return code;
+  const auto settings = sweep_settings(o, *plan);
+  if (!settings) return kBadInput;
+  const std::size_t end = begun.find('\n');
+  if (begun.substr(end + 1) != *settings)
+    return fail(kBadInput, fmt::format("rank {} does not find the models, settings and program of rank 0; ranks of a "
+                                       "sweep share a file system",
+                                       ranks.rank()));
+  const std::size_t first = std::strtoull(begun.c_str(), nullptr, 10);
+  RowsInOrder rows(nullptr, first, ranks);
+  if (!predict_units(*plan, first, o.threads, ranks, rows)) return kBadInput;
+  ranks.part();
+  return kFine;
+}
+
+int run_sweep(const SweepArguments& o, Ranks& ranks) {
+  if (ranks.rank() > 0) return help_to_sweep(o, ranks);
+  int code = kFine;
+  const auto made_plan = plan_of(o, 0, code);
+  if (!made_plan) return code;
+  const SweepPlan& plan = *made_plan;
   const auto settings = sweep_settings(o, plan);
   if (!settings) return kBadInput;
   auto journal = SweepJournal::open(o.output, plan, *settings, o.overwrite ? Existing::Replaced : Existing::Continued);
   if (!journal) return kBadInput;
   const auto start = std::chrono::steady_clock::now();
-  RowsInOrder rows(*journal, journal->units());
-  if (!predict_units(plan, journal->units(), o.threads, rows) || rows.state() == SweepJournal::Written::Failed)
-    return kBadInput;
+  std::string begun = fmt::format("{}\n{}", journal->units(), *settings);
+  ranks.tell_all(begun);
+  RowsInOrder rows(&*journal, journal->units(), ranks);
+  if (!predict_units(plan, journal->units(), o.threads, ranks, rows)) return kBadInput;
+  rows.await(plan.units());
+  if (rows.state() == SweepJournal::Written::Failed) return kBadInput;
+  if (rows.state() == SweepJournal::Written::Unread) return ranks.stop(rows.failed() == 0 ? kFine : kBadInput);
+  ranks.part();
   const std::size_t kept = journal->units() * plan.devices.size(), failed = journal->failed() + rows.failed();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!o.quiet && rows.state() == SweepJournal::Written::Good) {
+  if (!o.quiet) {
     const std::size_t made = plan.rows() - kept;
     say("{} rows, {} of them with errors{}; {:.1f} s, {:.0f} rows per second\n", plan.rows(), failed,
         kept == 0 ? "" : fmt::format(", {} were there", kept), seconds, static_cast<double>(made) / seconds);
@@ -189,7 +204,7 @@ int run_sweep(const SweepArguments& o) {
 Command sweep_command() {
   auto o = std::make_shared<SweepArguments>();
   Command c{"sweep", "A table of models, batches, devices and dtypes as CSV; continues where it was stopped",
-            [o] { return run_sweep(*o); }};
+            [o] { return with_ranks([&](Ranks& ranks) { return run_sweep(*o, ranks); }); }};
   c.option("models,--model", o->models, "Model files, folders of them, or git:REF:PATH for either").required();
   add_shape_options(c, *o, Batches::Several);
   add_loop_options(c, *o);
