@@ -6,13 +6,10 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <set>
 #include <thread>
 
 #include "cli/sweep/rows_in_order.h"
-#include "cli/sweep/settings.h"
-#include "compare/comparison.h"
-#include "ir/support/text.h"
+#include "sweep/settings.h"
 
 namespace perfc::cli {
 namespace {
@@ -22,73 +19,6 @@ struct SweepArguments : PredictOptions {
   std::uint64_t threads = 0;
   bool overwrite = false, quiet = false;
 };
-
-std::vector<std::string> words_of(std::string_view list) {
-  std::vector<std::string> out;
-  do out.emplace_back(next_word(list, ','));
-  while (!list.empty());
-  return out;
-}
-
-/// A run per runtime and dtype of the lists that --runtime, --mode and --dtype are. Empty: wrong, which was printed.
-std::vector<Request> runs_of(const PredictOptions& o) {
-  std::vector<Request> runs;
-  std::set<std::pair<Runtime, Precision>> known;
-  for (const std::string& runtime : words_of(o.runtime)) {
-    for (const std::string& mode : words_of(o.mode)) {
-      for (const std::string& dtype : words_of(o.dtype)) {
-        PredictOptions one = o;
-        one.runtime = runtime;
-        one.mode = mode;
-        one.dtype = dtype;
-        auto request = to_request(one, Batches::Several);
-        if (!request) return {};
-        if (known.insert({request->exec.runtime, request->exec.precision}).second) runs.push_back(std::move(*request));
-      }
-    }
-  }
-  return runs;
-}
-
-/// "all" among devices: every one of the table, those of the device file first.
-bool name_all_devices(Request& request) {
-  const auto all = std::ranges::find(request.devices, "all");
-  if (all == request.devices.end()) return true;
-  Diagnostics diags;
-  const auto table = device_table(request, diags);
-  print(diags);
-  if (!table) return false;
-  request.devices.erase(all);
-  for (const Device& d : table->all()) request.devices.push_back(d.name);
-  return true;
-}
-
-/// The models of files and folders, each once; false: something is no model or cannot be read, which was printed.
-/// `rank`: 0 says what is left out.
-bool find_models(const SweepArguments& o, std::size_t rank, SweepPlan& plan) {
-  std::set<std::string> known;
-  for (const std::string& given : o.models) {
-    if (given == "-") return fail(kBadInput, "-: a sweep reads files and folders, not standard input"), false;
-    Diagnostics diags(given);
-    auto set = open_model_set(given, diags);
-    print(diags);
-    if (!set) return false;
-    for (const auto& [file, path] : set->files) {
-      std::error_code error;
-      if (!std::filesystem::exists(path, error))
-        return fail(kBadInput, fmt::format("{}: no such file or folder", printable(given))), false;
-      const std::string name =
-          printable(set->folder ? fmt::format("{}{}{}", given, given.ends_with('/') ? "" : "/", file) : file);
-      if (set->folder && !is_model(path)) {
-        if (rank == 0) say("{}: note: left out: it is named as a model and is none\n", name);
-        continue;
-      }
-      if (known.insert(name).second) plan.models.push_back({name, path, !set->checked_out.path().empty()});
-    }
-    plan.opened.push_back(std::move(*set));
-  }
-  return !plan.models.empty() || (fail(kBadInput, fmt::format("no model in {}", fmt::join(o.models, ", "))), false);
-}
 
 /// Units from `first` on, of every so many-th model as there are ranks; false: the predictor cannot be opened, which was
 /// printed.
@@ -128,25 +58,44 @@ bool predict_units(const SweepPlan& plan, std::size_t first, std::uint64_t threa
   return true;
 }
 
-/// What to predict; none: something is wrong, which was printed, and `code` is what to exit with.
+/// As `fail` where no file is to blame.
+void tell(const Diagnostics& diags) {
+  for (const Diagnostic& d : diags.all()) d.file.empty() ? void(fail(kBadInput, d.message)) : say("{}\n", to_string(d));
+}
+
+/// What to predict; none: something is wrong, which was printed, and `code` is what to exit with. Rank 0 says what is
+/// left out.
 std::optional<SweepPlan> plan_of(const SweepArguments& o, std::size_t rank, int& code) {
   SweepPlan plan;
+  Diagnostics usage, diags;
   code = kBadUsage;
-  plan.runs = runs_of(o);
-  if (plan.runs.empty()) return std::nullopt;
+  auto runs = sweep_runs(o, usage);
+  tell(usage);
+  if (!runs) return std::nullopt;
+  plan.runs = std::move(*runs);
   code = kBadInput;
   plan.batches = to_batches(o);
-  if (!name_all_devices(plan.runs.front())) return std::nullopt;
+  const Status named = name_all_devices(plan.runs.front(), diags);
+  print(diags);
+  if (!named) return std::nullopt;
   auto devices = devices_of(o, plan.runs.front(), code);
   if (!devices) return std::nullopt;
-  for (Device& d : *devices) {
-    // GPUs of a host share a name, and differ in what is free.
-    const auto same = [&](const Device& known) { return known.name == d.name && known.memory_mib == d.memory_mib; };
-    if (std::ranges::none_of(plan.devices, same)) plan.devices.push_back(std::move(d));
-  }
+  add_devices(std::move(*devices), plan);
   code = kBadInput;
-  if (!find_models(o, rank, plan)) return std::nullopt;
-  return plan;
+  Diagnostics of_models;
+  const Status found = find_models(o.models, plan, of_models);
+  for (std::size_t i = 0; rank == 0 && i < plan.left_out.size(); ++i)
+    say("{}: note: left out: it is named as a model and is none\n", plan.left_out[i]);
+  tell(of_models);
+  return found ? std::optional(std::move(plan)) : std::nullopt;
+}
+
+/// Empty: a file that options name cannot be read, which was printed.
+std::optional<std::string> settings_of(const SweepArguments& o, const SweepPlan& plan) {
+  Diagnostics diags;
+  auto settings = sweep_settings(o, plan, PERFC_VERSION, diags);
+  print(diags);
+  return settings ? std::optional(std::move(*settings)) : std::nullopt;
 }
 
 /// A rank other than 0: makes its share of the rows when rank 0 has begun the table.
@@ -156,7 +105,7 @@ int help_to_sweep(const SweepArguments& o, Ranks& ranks) {
   int code = kFine;
   const auto plan = plan_of(o, ranks.rank(), code);
   if (!plan) return code;
-  const auto settings = sweep_settings(o, *plan);
+  const auto settings = settings_of(o, *plan);
   if (!settings) return kBadInput;
   const std::size_t end = begun.find('\n');
   if (begun.substr(end + 1) != *settings)
@@ -176,7 +125,7 @@ int run_sweep(const SweepArguments& o, Ranks& ranks) {
   const auto made_plan = plan_of(o, 0, code);
   if (!made_plan) return code;
   const SweepPlan& plan = *made_plan;
-  const auto settings = sweep_settings(o, plan);
+  const auto settings = settings_of(o, plan);
   if (!settings) return kBadInput;
   auto journal = SweepJournal::open(o.output, plan, *settings, o.overwrite ? Existing::Replaced : Existing::Continued);
   if (!journal) return kBadInput;
