@@ -121,6 +121,11 @@ int help_to_sweep(const SweepArguments& o, Ranks& ranks) {
 
 int run_sweep(const SweepArguments& o, Ranks& ranks) {
   if (ranks.rank() > 0) return help_to_sweep(o, ranks);
+  if (o.output.ends_with(".parquet"))
+    return fail(kBadUsage, fmt::format("{}: Debian has no library for Parquet, so that the program writes CSV; "
+                                       "perfc.sweep(…, output=\"{}\") of the Python package writes it with pyarrow "
+                                       "(docs/sweep.md)",
+                                       o.output, o.output));
   int code = kFine;
   const auto made_plan = plan_of(o, 0, code);
   if (!made_plan) return code;

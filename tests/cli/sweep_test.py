@@ -273,6 +273,7 @@ class Sweep(unittest.TestCase):
             ([RESNET, "-o", self.folder], "cannot write: Is a directory", 1),
             ([self.folder / "none.onnx"], "none.onnx: no such file or folder", 1),
             ([self.models], f"no model in {self.models}", 1),
+            ([RESNET, "-o", self.folder / "x.parquet"], "x.parquet: Debian has no library for Parquet", 2),
             (["-"], "a sweep reads files and folders", 1),
             ([RESNET, "--device", "l5"], "unknown device 'l5'", 2),
             ([RESNET, "--dtype", "fp16,fp15"], "--dtype: 'fp15' is none of", 2),
