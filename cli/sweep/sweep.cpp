@@ -20,8 +20,8 @@ struct SweepArguments : PredictOptions {
   bool overwrite = false, quiet = false;
 };
 
-/// Units from `first` on, of every so many-th model as there are ranks; false: the predictor cannot be opened, which was
-/// printed.
+/// Units from `first` on, of every so many-th model as there are ranks; false: the predictor cannot be opened, which
+/// was printed.
 bool predict_units(const SweepPlan& plan, std::size_t first, std::uint64_t threads, const Ranks& ranks,
                    RowsInOrder& rows) {
   const std::size_t per_model = plan.units_per_model(), first_model = first / per_model;

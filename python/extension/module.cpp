@@ -56,7 +56,7 @@ PyMethodDef kFunctions[] = {
     {"load", load, METH_VARARGS, "A Graph: name, path or None, bytes or None, options, passes or None."},
     {"diff", diff, METH_VARARGS, "A Diff: base and head, each (name, path or None, bytes or None), options, top."},
     {"sweep_plan", sweep_plan, METH_VARARGS,
-     "(name, path) of a sweep's models, what is left out, rows per model, settings, the table's head: models, options."},
+     "A sweep's models as (name, path), what is left out, rows per model, settings, table head: models, options."},
     {"sweep_rows", sweep_rows, METH_VARARGS, "A model's rows of a sweep as CSV: name, path, options."},
     {"devices", devices, METH_VARARGS, "JSON of \"devices\", \"hosts\" or \"stacks\": the kind, options."},
     {"options", options, METH_NOARGS, "Keywords of a prediction's options, and what they are for."},

@@ -1,4 +1,4 @@
-"""Tables of many predictions: `perfc sweep` from Python, on this machine's cores or on a Dask cluster. docs/sweep.md."""
+"""Tables of many predictions: `perfc sweep` from Python, here or on a Dask cluster. docs/sweep.md."""
 from __future__ import annotations
 
 import collections

@@ -1,4 +1,4 @@
-"""perfc.sweep: the rows of the program, in threads and on two local workers of Dask, in files, stopped and continued."""
+"""perfc.sweep: the rows of the program, in threads, on two local workers of Dask, in files, stopped and continued."""
 import csv
 import io
 import json
