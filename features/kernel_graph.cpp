@@ -170,19 +170,18 @@ KernelGraph merge_equal(const KernelPlan& plan, int rounds) {
   out.host_calls = plan.host_calls;
   out.class_of.resize(n);
   std::unordered_map<std::uint64_t, std::uint32_t> classes;
-  std::vector<std::uint32_t> representative;
   for (std::size_t i = 0; i < n; ++i) {
     const auto [at, is_new] = classes.try_emplace(colour[i], static_cast<std::uint32_t>(out.kernels.size()));
     if (is_new) {
       out.kernels.push_back(plan.kernels[i]);
       out.count.push_back(0);
-      representative.push_back(static_cast<std::uint32_t>(i));
+      out.first.push_back(static_cast<std::uint32_t>(i));
     }
     out.class_of[i] = at->second;
     out.count[at->second] += plan.kernels[i].repeat;
   }
-  for (std::size_t c = 0; c < representative.size(); ++c) {
-    for (const std::uint32_t j : neighbours[representative[c]]) out.edges.emplace_back(out.class_of[j], c);
+  for (std::size_t c = 0; c < out.first.size(); ++c) {
+    for (const std::uint32_t j : neighbours[out.first[c]]) out.edges.emplace_back(out.class_of[j], c);
   }
   return out;
 }

@@ -18,6 +18,7 @@ struct KernelGraph {
   /// representative. A class may be its own neighbour, and twice another's.
   std::vector<std::pair<std::size_t, std::size_t>> edges;
   std::vector<std::uint32_t> class_of;  ///< of each kernel of the plan
+  std::vector<std::uint32_t> first;     ///< of each class, the kernel of the plan that `kernels` has
   HostCalls host_calls;
 };
 KernelGraph merge_equal(const KernelPlan&, int rounds);

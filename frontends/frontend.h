@@ -29,6 +29,8 @@ struct ImportOptions {
   /// Binds the open batch dim of every input (and every other dim of that
   /// name), so that `--batch N` works on files exported with a dynamic batch.
   std::optional<std::int64_t> open_batch;
+  /// If set, what is true after an import in which `open_batch` bound a dim; else the graph is that of any open batch.
+  bool* binds_open_batch = nullptr;
   /// `--signature NAME`: which of a SavedModel's signatures is read. Empty:
   /// serving_default, else the only one.
   std::string signature;

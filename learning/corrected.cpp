@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 
+#include "learning/network_mean.h"
 #include "whitebox/constants.h"
 
 namespace perfc {
@@ -25,10 +26,11 @@ class CorrectedPrepared final : public PreparedModel {
                     const CorrectedPredictor& predictor)
       : whitebox_(std::move(whitebox)), graph_(std::move(graph)), fingerprint_(std::move(fingerprint)),
         predictor_(predictor) {}
-  Prediction on(const Device&) const override;
+  Prediction on(const Device& device) const override { return on_each(std::span(&device, 1)).front(); }
+  std::vector<Prediction> on_each(std::span<const Device>) const override;
 
  private:
-  const Residuals::Estimate& residual(const std::string& owner) const;
+  std::vector<Residuals::Estimate> residuals(std::span<const Device>) const;
 
   std::unique_ptr<WhiteboxModel> whitebox_;
   KernelGraph graph_;
@@ -81,14 +83,11 @@ class CorrectedPredictor final : public Predictor {
     }
     if (p->table_.low.empty() || p->table_.high.empty())
       return diags.error("checkpoint: the columns' ranges are missing");
-    std::vector<NamedParameter<float>> parameters;
-    for (std::size_t n = 0; n < static_cast<std::size_t>(*nets); ++n) {
-      p->networks_.push_back(std::make_unique<Corrected<float>>(CorrectedOptions{
-          .features = columns, .hidden = static_cast<std::size_t>(*hidden), .convolutions = p->convolutions_}));
-      const auto of_net = perfc::parameters<float>(*p->networks_.back(), network_prefix(n));
-      parameters.insert(parameters.end(), of_net.begin(), of_net.end());
-    }
-    if (!load(weights, parameters, diags)) return Failure{};
+    auto networks = NetworkMean::read(
+        weights, static_cast<std::size_t>(*nets),
+        {.features = columns, .hidden = static_cast<std::size_t>(*hidden), .convolutions = p->convolutions_}, diags);
+    if (!networks) return Failure{};
+    p->networks_ = std::move(*networks);
     if (!p->read_terms(c, diags)) return Failure{};
     for (const auto precision : kPrecisions) {
       if (c.settings.contains(precision_setting(precision))) p->table_.precisions.insert(precision);
@@ -111,71 +110,19 @@ class CorrectedPredictor final : public Predictor {
         std::make_unique<CorrectedPrepared>(std::move(*whitebox), std::move(kernels), std::move(at), *this));
   }
 
-  Residuals::Estimate residual(std::span<const float> fingerprint, const std::string& owner, ExecMode mode) const {
-    return residuals_.at(fingerprint, owner, mode);
-  }
+  const Residuals& residuals() const { return residuals_; }
 
-  /// `residual`: what the function of that name says of the graph on the device, or on the one that it is a slice of.
-  Prediction predict(const WhiteboxModel& whitebox, const KernelGraph& graph, const Residuals::Estimate& residual,
-                     const Device& device) const {
-    if (const std::string why = beyond(whitebox, device); !why.empty()) return fall_back(whitebox, device, why);
-    const std::string& owner = device.whole();
-    const auto own = terms_.find(owner);
-    DeviceTerms terms = own == terms_.end() ? everybody_ : own->second;
-    // What the labels' host took beyond its entry says nothing of another host, nor of one beside another device.
-    if (own == terms_.end() || device.host_given) terms[kHostTerm] = 1;
-    KernelSample s = kernel_sample(graph, device, whitebox.config(), whitebox.host_ms(device), table_, terms);
-    if (s.unfamiliar > kMostUnfamiliar) {
-      Prediction p =
-          fall_back(whitebox, device,
-                    fmt::format("{:.0f} % of the time is in kernels unlike any in training", 100 * s.unfamiliar));
-      p.novelty.insert(p.novelty.end(), s.novelty.begin(), s.novelty.end());
-      return p;
-    }
-    Correction c = run(s.sample, graph);
-    c.host_ms = whitebox.host_ms(device) * terms[kHostTerm];
-    const double belief = belief_in_networks(residual.similarity);
-    for (std::size_t i = 0; i < graph.class_of.size(); ++i) {
-      const double term = terms[static_cast<std::size_t>(whitebox.plan().kernels[i].kind)];
-      c.work[i] = std::pow(c.work[i] * term, belief);
-      c.launch[i] = std::pow(c.launch[i] * terms[kLaunchTerm], belief);
-    }
-    // Residuals are of runs that kept the device busy: the host's time stays.
-    const double factor = std::exp(residual.log_factor);
-    if (belief < 1) c.latency_ms.reset();  // it has the networks' factors as they are
-    else c.latency_ms = joined_ms(device_part_ms(*c.latency_ms, c.host_ms) * factor, c.host_ms);
-    for (double& w : c.work) w *= factor;
-    for (double& l : c.launch) l *= factor;
-    c.novelty = std::move(s.novelty);
-    const SimilarityBin bin = similarity_bin(residual.similarity);
-    if (bin == SimilarityBin::Unlike)
-      c.novelty.push_back(fmt::format(
-          "no run in training is like this model at this batch size (similarity {:.2f}; 1: the same kernels, 0: none "
-          "alike), so {:.0f} % of what the networks say of its kernels counts, and the interval is wide",
-          residual.similarity, 100 * belief));
-    const Widths& widths = widths_[static_cast<std::size_t>(whitebox.config().mode)];
-    const double of_bin = widths.of[static_cast<std::size_t>(bin)];
-    c.kernel_part = 1 - belief;
-    c.graph_width = std::hypot(std::lerp(std::max(of_bin, std::log(constants::kGraphFactor)), of_bin, belief),
-                               kUnfamiliarWidth * s.unfamiliar);
-    const Precision precision = whitebox.config().precision;
-    if (const Precision like = table_.like_trained(precision); like != precision) {
-      c.graph_width = std::hypot(c.graph_width, kLikePrecisionWidth);
-      c.novelty.push_back(fmt::format("precision {} is corrected as {}, which is in training", perfc::name(precision),
-                                      perfc::name(like)));
-    }
-    if (own != terms_.end()) {
-      c.device_width = 0;
-    } else {
-      if (is_like_trained(device)) c.device_width = widths.other_device;
-      c.novelty.push_back(fmt::format("device {} has no measurements in training", owner));
-    }
-    if (!device.parent.empty())
-      c.novelty.push_back("MIG slices are not in training; the whitebox's shares of the device are");
-    Prediction p = whitebox.corrected(device, c);
-    p.predictor = kCorrectedName;
-    p.method = method();
-    return p;
+  /// `residuals`: of the graph on each device, or on the one that it is a slice of.
+  std::vector<Prediction> predict(const WhiteboxModel& whitebox, const KernelGraph& graph,
+                                  std::span<const Residuals::Estimate> residuals,
+                                  std::span<const Device> devices) const {
+    std::vector<View> views;
+    for (std::size_t d = 0; d < devices.size(); ++d)
+      views.push_back(view_of(whitebox, graph, residuals[d], devices[d]));
+    ask_networks(graph, views);
+    std::vector<Prediction> out;
+    for (View& v : views) out.push_back(v.answer ? std::move(*v.answer) : correct(whitebox, graph, std::move(v)));
+    return out;
   }
 
  private:
@@ -237,37 +184,111 @@ class CorrectedPredictor final : public Predictor {
     return {};
   }
 
-  static Prediction fall_back(const WhiteboxModel& whitebox, const Device& device, const std::string& why) {
-    Prediction p = whitebox.on(device);
+  /// A graph on a device, on the way to its prediction.
+  struct View {
+    const Device& device;
+    Residuals::Estimate residual;
+    double host_ms = 0;
+    DeviceTerms terms{};
+    bool has_terms = false;        ///< of its own
+    std::vector<Priced> prices{};  ///< by kernel of the plan
+    KernelSight sight{};
+    std::optional<Prediction> answer{};           ///< the whitebox's, where networks do not apply
+    std::optional<NetworkMean::Advice> advice{};  ///< none: not asked, for nothing of it would count
+    double belief() const { return belief_in_networks(residual.similarity); }
+  };
+
+  View view_of(const WhiteboxModel& whitebox, const KernelGraph& graph, const Residuals::Estimate& residual,
+               const Device& device) const {
+    View v{.device = device, .residual = residual, .host_ms = whitebox.host_ms(device)};
+    v.prices = whitebox.priced(device);
+    if (const std::string why = beyond(whitebox, device); !why.empty()) {
+      v.answer = fall_back(whitebox, v, why);
+      return v;
+    }
+    const auto own = terms_.find(device.whole());
+    v.has_terms = own != terms_.end();
+    v.terms = v.has_terms ? own->second : everybody_;
+    // What the labels' host took beyond its entry says nothing of another host, nor of one beside another device.
+    if (!v.has_terms || device.host_given) v.terms[kHostTerm] = 1;
+    std::vector<Priced> of_classes;
+    for (const std::uint32_t first : graph.first) of_classes.push_back(v.prices[first]);
+    v.sight = kernel_sight(graph, std::move(of_classes), device, whitebox.config(), table_);
+    if (v.sight.unfamiliar > kMostUnfamiliar) {
+      v.answer =
+          fall_back(whitebox, v,
+                    fmt::format("{:.0f} % of the time is in kernels unlike any in training", 100 * v.sight.unfamiliar));
+      v.answer->novelty.insert(v.answer->novelty.end(), v.sight.novelty.begin(), v.sight.novelty.end());
+    }
+    return v;
+  }
+
+  static Prediction fall_back(const WhiteboxModel& whitebox, const View& v, const std::string& why) {
+    Prediction p = whitebox.on(v.device, v.prices);
     p.novelty.insert(p.novelty.begin(), "the whitebox answers: " + why);
     return p;
   }
 
-  /// Mean of the networks, in logarithms.
-  Correction run(const GraphSample& sample, const KernelGraph& graph) const {
-    const std::lock_guard lock(mutex_);
-    Diagnostics diags;
-    const GraphSample* one[] = {&sample};
-    const auto batch = join(one, diags);
-    Correction c;
-    if (!batch) return c;
-    Context context{.threads = threads_, .graph = &batch->graph};
-    double log_us = 0;
-    std::vector<double> work(graph.kernels.size(), 0), launch(graph.kernels.size(), 0);
-    for (const auto& network : networks_) {
-      log_us += std::log(std::max<double>(network->forward(context, batch->input)(0, 0), 1e-9));
-      for (std::size_t k = 0; k < work.size(); ++k) {
-        work[k] += std::log(network->factors()(k, 0));
-        launch[k] += std::log(network->factors()(k, 1));
-      }
+  /// Of all devices together: a graph's kernels on each are more rows of the same products.
+  void ask_networks(const KernelGraph& graph, std::vector<View>& views) const {
+    std::vector<View*> asked;
+    std::vector<GraphSample> samples;
+    for (View& v : views) {
+      if (v.answer || v.belief() == 0) continue;
+      asked.push_back(&v);
+      samples.push_back(kernel_sample(graph, v.sight.priced, std::move(v.sight.rows), v.host_ms, table_, v.terms));
     }
-    const auto nets = static_cast<double>(networks_.size());
-    c.latency_ms = std::exp(log_us / nets) / 1e3;
+    std::vector<NetworkMean::Advice> advice = networks_->of(samples);
+    for (std::size_t i = 0; i < asked.size(); ++i) asked[i]->advice = std::move(advice[i]);
+  }
+
+  Prediction correct(const WhiteboxModel& whitebox, const KernelGraph& graph, View v) const {
+    const double belief = v.belief(), factor = std::exp(v.residual.log_factor);
+    Correction c{.host_ms = v.host_ms * v.terms[kHostTerm]};
+    std::vector<double> work(graph.kernels.size(), factor), launch = work;
+    for (std::size_t k = 0; v.advice && k < work.size(); ++k) {
+      const double term = v.terms[static_cast<std::size_t>(graph.kernels[k].kind)];
+      work[k] = std::pow(v.advice->work[k] * term, belief) * factor;
+      launch[k] = std::pow(v.advice->launch[k] * v.terms[kLaunchTerm], belief) * factor;
+    }
     for (const std::uint32_t k : graph.class_of) {
-      c.work.push_back(std::exp(work[k] / nets));
-      c.launch.push_back(std::exp(launch[k] / nets));
+      c.work.push_back(work[k]);
+      c.launch.push_back(launch[k]);
     }
-    return c;
+    // Residuals are of runs that kept the device busy: the host's time stays. What the networks have of a graph's
+    // latency has their factors as they are.
+    if (v.advice && belief >= 1)
+      c.latency_ms = joined_ms(device_part_ms(v.advice->latency_ms, c.host_ms) * factor, c.host_ms);
+    c.novelty = std::move(v.sight.novelty);
+    const SimilarityBin bin = similarity_bin(v.residual.similarity);
+    if (bin == SimilarityBin::Unlike)
+      c.novelty.push_back(fmt::format(
+          "no run in training is like this model at this batch size (similarity {:.2f}; 1: the same kernels, 0: none "
+          "alike), so {:.0f} % of what the networks say of its kernels counts, and the interval is wide",
+          v.residual.similarity, 100 * belief));
+    const Widths& widths = widths_[static_cast<std::size_t>(whitebox.config().mode)];
+    const double of_bin = widths.of[static_cast<std::size_t>(bin)];
+    c.kernel_part = 1 - belief;
+    c.graph_width = std::hypot(std::lerp(std::max(of_bin, std::log(constants::kGraphFactor)), of_bin, belief),
+                               kUnfamiliarWidth * v.sight.unfamiliar);
+    const Precision precision = whitebox.config().precision;
+    if (const Precision like = table_.like_trained(precision); like != precision) {
+      c.graph_width = std::hypot(c.graph_width, kLikePrecisionWidth);
+      c.novelty.push_back(fmt::format("precision {} is corrected as {}, which is in training", perfc::name(precision),
+                                      perfc::name(like)));
+    }
+    if (v.has_terms) {
+      c.device_width = 0;
+    } else {
+      if (is_like_trained(v.device)) c.device_width = widths.other_device;
+      c.novelty.push_back(fmt::format("device {} has no measurements in training", v.device.whole()));
+    }
+    if (!v.device.parent.empty())
+      c.novelty.push_back("MIG slices are not in training; the whitebox's shares of the device are");
+    Prediction p = whitebox.corrected(v.device, v.prices, c);
+    p.predictor = kCorrectedName;
+    p.method = method();
+    return p;
   }
 
   OpaquePolicy opaque_;
@@ -286,20 +307,26 @@ class CorrectedPredictor final : public Predictor {
     return t;
   }();
   std::set<ChipClass> chips_;
-  mutable std::mutex mutex_;  ///< networks keep the results of their layers
-  mutable ThreadPool threads_{1};
-  std::vector<std::unique_ptr<Corrected<float>>> networks_;
+  std::unique_ptr<NetworkMean> networks_;
 };
 
-Prediction CorrectedPrepared::on(const Device& device) const {
-  return predictor_.predict(*whitebox_, graph_, residual(device.whole()), device);
+std::vector<Prediction> CorrectedPrepared::on_each(std::span<const Device> devices) const {
+  return predictor_.predict(*whitebox_, graph_, residuals(devices), devices);
 }
 
-const Residuals::Estimate& CorrectedPrepared::residual(const std::string& owner) const {
+std::vector<Residuals::Estimate> CorrectedPrepared::residuals(std::span<const Device> devices) const {
   const std::lock_guard lock(mutex_);
-  const auto [at, unasked] = residuals_.try_emplace(owner);
-  if (unasked) at->second = predictor_.residual(fingerprint_, owner, whitebox_->config().mode);
-  return at->second;
+  std::vector<std::string> unasked;
+  for (const Device& d : devices) {
+    if (!residuals_.contains(d.whole())) unasked.push_back(d.whole());
+  }
+  if (!unasked.empty()) {
+    const auto found = predictor_.residuals().at(fingerprint_, unasked, whitebox_->config().mode);
+    for (std::size_t i = 0; i < unasked.size(); ++i) residuals_[unasked[i]] = found[i];
+  }
+  std::vector<Residuals::Estimate> out;
+  for (const Device& d : devices) out.push_back(residuals_.at(d.whole()));
+  return out;
 }
 
 }  // namespace

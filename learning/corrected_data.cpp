@@ -228,8 +228,10 @@ void CorrectedData::fit_table() {
   table_.features.normaliser = Normaliser::restore(table_.features.columns, scales, fit.means(), std::move(deviations));
 }
 
-KernelSample CorrectedData::sample(const CorrectedItem& i, const Device& device, const DeviceTerms& terms) const {
-  return kernel_sample(*i.graph, device, i.label->exec, host_ms(i, device), table_, terms);
+GraphSample CorrectedData::sample(const CorrectedItem& i, const Device& device, const DeviceTerms& terms) const {
+  const ExecConfig& exec = i.label->exec;
+  KernelSight sight = kernel_sight(*i.graph, prices_of(*i.graph, device, exec.precision), device, exec, table_);
+  return kernel_sample(*i.graph, sight.priced, std::move(sight.rows), host_ms(i, device), table_, terms);
 }
 
 }  // namespace perfc

@@ -46,7 +46,7 @@ class CorrectedData {
   /// The item on a device that may be its own or its own as unmeasured.
   double host_ms(const CorrectedItem&, const Device&) const;
   double whitebox_ms(const CorrectedItem&, const Device&) const;  ///< for comparison
-  KernelSample sample(const CorrectedItem&, const Device&, const DeviceTerms&) const;
+  GraphSample sample(const CorrectedItem&, const Device&, const DeviceTerms&) const;
 
   /// Vocabulary, normaliser and ranges, fitted on the items.
   const KernelTable& table() const { return table_; }

@@ -88,11 +88,11 @@ class CorrectedSession {
     DeviceTerms none;
     none.fill(1);
     for (const CorrectedItem& i : items()) {
-      KernelSample kernels = data_.sample(i, data_.device(i.device), none);
+      GraphSample kernels = data_.sample(i, data_.device(i.device), none);
       fingerprints_.push_back(fingerprint(*i.graph, i.label->exec, data_.table()));
-      kernels.sample.globals[kTermsColumn] = static_cast<float>(i.device);
-      kernels.sample.targets = {static_cast<float>(us(i.label->latency_ms))};
-      samples_.push_back(std::move(kernels.sample));
+      kernels.globals[kTermsColumn] = static_cast<float>(i.device);
+      kernels.targets = {static_cast<float>(us(i.label->latency_ms))};
+      samples_.push_back(std::move(kernels));
     }
     return ok();
   }
@@ -210,8 +210,8 @@ class CorrectedSession {
     for (std::size_t at = 0; at < items().size(); ++at) {
       const CorrectedItem& i = items()[at];
       const Seen& s = seen[i.device - 1];
-      KernelSample kernels = data_.sample(i, s.device, s.terms);
-      const GraphSample* one[] = {&kernels.sample};
+      const GraphSample kernels = data_.sample(i, s.device, s.terms);
+      const GraphSample* one[] = {&kernels};
       const auto batch = join(one, diags);
       if (!batch) return Failure{};
       Context context{.threads = threads, .graph = &batch->graph};

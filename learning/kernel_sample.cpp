@@ -54,20 +54,12 @@ class NoveltyNotes {
   std::map<std::size_t, double> columns_;
 };
 
-/// Kernels as a device prices them, their shares of its time, and their rows before normalising.
-struct Sight {
-  std::vector<Priced> priced;
-  std::vector<double> shares;
-  FeatureMatrix rows;
-};
-
-Sight look_at(const KernelGraph& graph, const Device& device, const ExecConfig& config, const KernelTable& table) {
-  const Rates rates(device, config.precision);
-  Sight out;
+KernelSight look_at(const KernelGraph& graph, std::vector<Priced> priced, const Device& device,
+                    const ExecConfig& config, const KernelTable& table) {
+  KernelSight out{.priced = std::move(priced)};
   double total_us = 0;
   for (std::size_t i = 0; i < graph.kernels.size(); ++i) {
-    out.priced.push_back(price(graph.kernels[i], rates));
-    out.shares.push_back(out.priced.back().time_us * graph.count[i]);
+    out.shares.push_back(out.priced[i].time_us * graph.count[i]);
     total_us += out.shares.back();
   }
   for (double& share : out.shares) share = total_us > 0 ? share / total_us : 0;
@@ -111,18 +103,29 @@ Precision KernelTable::like_trained(Precision p) const {
   return !known && sixteen && precisions.contains(Precision::Amp) ? Precision::Amp : p;
 }
 
-KernelSample kernel_sample(const KernelGraph& graph, const Device& device, const ExecConfig& config, double host_ms,
-                           const KernelTable& table, const DeviceTerms& terms) {
-  auto [priced, shares, rows] = look_at(graph, device, config, table);
-  KernelSample out;
+std::vector<Priced> prices_of(const KernelGraph& graph, const Device& device, Precision precision) {
+  const Rates rates(device, precision);
+  std::vector<Priced> out;
+  for (const Kernel& k : graph.kernels) out.push_back(price(k, rates));
+  return out;
+}
+
+KernelSight kernel_sight(const KernelGraph& graph, std::vector<Priced> priced, const Device& device,
+                         const ExecConfig& config, const KernelTable& table) {
+  KernelSight out = look_at(graph, std::move(priced), device, config, table);
   NoveltyNotes notes(table);
-  for (std::size_t i = 0; i < rows.rows; ++i) {
-    if (notes.look_at(graph.kernels[i], std::span(rows.values).subspan(i * rows.columns, rows.columns), shares[i]))
-      out.unfamiliar += shares[i];
+  for (std::size_t i = 0; i < out.rows.rows; ++i) {
+    const std::span<const double> row = std::span(out.rows.values).subspan(i * out.rows.columns, out.rows.columns);
+    if (notes.look_at(graph.kernels[i], row, out.shares[i])) out.unfamiliar += out.shares[i];
   }
   out.novelty = notes.text();
+  return out;
+}
+
+GraphSample kernel_sample(const KernelGraph& graph, std::span<const Priced> priced, FeatureMatrix rows, double host_ms,
+                          const KernelTable& table, const DeviceTerms& terms) {
   normalise(rows, table);
-  GraphSample& s = out.sample;
+  GraphSample s;
   s.adjacency = {.nodes = rows.rows, .edges = graph.edges, .self_edges = Adjacency::SelfEdges::Allow};
   s.nodes.resize(rows.rows, kKernelColumns + rows.columns);
   for (std::size_t i = 0; i < rows.rows; ++i) {
@@ -137,15 +140,17 @@ KernelSample kernel_sample(const KernelGraph& graph, const Device& device, const
     }
   }
   s.globals = {static_cast<float>(host_ms * 1e3 * terms[kHostTerm]), 0};
-  return out;
+  return s;
 }
 
 std::vector<float> fingerprint(const KernelGraph& graph, const ExecConfig& config, const KernelTable& table) {
-  auto [priced, shares, rows] = look_at(graph, middling_device(), config, table);
+  const Device& device = middling_device();
+  KernelSight sight = look_at(graph, prices_of(graph, device, config.precision), device, config, table);
+  FeatureMatrix& rows = sight.rows;
   normalise(rows, table);
   std::vector<double> mean(rows.columns, 0);
   for (std::size_t i = 0; i < rows.rows; ++i) {
-    for (std::size_t c = 0; c < rows.columns; ++c) mean[c] += shares[i] * rows.at(i, c);
+    for (std::size_t c = 0; c < rows.columns; ++c) mean[c] += sight.shares[i] * rows.at(i, c);
   }
   return {mean.begin(), mean.end()};
 }

@@ -27,14 +27,20 @@ struct KernelTable {
 /// A device's own terms, as factors: five kinds of kernels, launch, host.
 using DeviceTerms = std::array<double, kTerms>;
 
-/// One graph on one device. Terms enter as factors on work, launch and host time.
-struct KernelSample {
-  GraphSample sample;                ///< no target yet
+/// A graph's kernels on one device.
+struct KernelSight {
+  std::vector<Priced> priced;
+  std::vector<double> shares;        ///< of the device's time
+  FeatureMatrix rows;                ///< before normalising
   double unfamiliar = 0;             ///< share of the roofline time in kernels unlike any in training
   std::vector<std::string> novelty;  ///< why
 };
-KernelSample kernel_sample(const KernelGraph&, const Device&, const ExecConfig&, double host_ms, const KernelTable&,
-                           const DeviceTerms&);
+KernelSight kernel_sight(const KernelGraph&, std::vector<Priced>, const Device&, const ExecConfig&, const KernelTable&);
+/// What networks read of its rows there, without a target. Terms enter as factors on work, launch and host time.
+GraphSample kernel_sample(const KernelGraph&, std::span<const Priced>, FeatureMatrix rows, double host_ms,
+                          const KernelTable&, const DeviceTerms&);
+/// Of each kernel of a graph what a launch costs.
+std::vector<Priced> prices_of(const KernelGraph&, const Device&, Precision);
 
 /// Where a graph lies among others, whatever device it runs on: its kernels' columns on a device
 /// in the middle of the table, averaged by their shares of the time there.

@@ -46,13 +46,21 @@ Result<GaussianProcess> read_process(Checkpoint& c, ExecMode mode, double length
 
 }  // namespace
 
-Residuals::Estimate Residuals::at(std::span<const float> fingerprint, const std::string& device, ExecMode mode) const {
+std::vector<Residuals::Estimate> Residuals::at(std::span<const float> fingerprint, std::span<const std::string> devices,
+                                               ExecMode mode) const {
   const GaussianProcess& process = of_mode[static_cast<std::size_t>(mode)];
-  if (process.empty()) return {};
-  const auto known = group.find(device);
-  const GaussianProcess::Estimate e =
-      process.at(fingerprint, known == group.end() ? GaussianProcess::kNoGroup : known->second);
-  return {std::clamp(e.mean * e.similarity * e.similarity, -kMostCorrection, kMostCorrection), e.similarity};
+  std::vector<Estimate> out(devices.size());
+  if (process.empty()) return out;
+  std::vector<int> groups;
+  for (const std::string& device : devices) {
+    const auto known = group.find(device);
+    groups.push_back(known == group.end() ? GaussianProcess::kNoGroup : known->second);
+  }
+  const std::vector<GaussianProcess::Estimate> found = process.at(fingerprint, groups);
+  std::ranges::transform(found, out.begin(), [](const GaussianProcess::Estimate& e) -> Estimate {
+    return {std::clamp(e.mean * e.similarity * e.similarity, -kMostCorrection, kMostCorrection), e.similarity};
+  });
+  return out;
 }
 
 Result<Residuals> Residuals::fit(const std::array<std::vector<Run>, 2>& runs, std::size_t columns,

@@ -23,7 +23,11 @@ struct Residuals {
     double similarity = 0;  ///< to the nearest graph of training
   };
   /// `device`: "" or one without measurements: that of no group.
-  Estimate at(std::span<const float> fingerprint, const std::string& device, ExecMode) const;
+  Estimate at(std::span<const float> fingerprint, const std::string& device, ExecMode mode) const {
+    return at(fingerprint, std::span(&device, 1), mode).front();
+  }
+  /// The same on several devices.
+  std::vector<Estimate> at(std::span<const float> fingerprint, std::span<const std::string> devices, ExecMode) const;
 
   /// A run of training: its graph, its device's group, ln(measured / predicted).
   struct Run {

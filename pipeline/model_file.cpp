@@ -31,10 +31,6 @@ Status require_bound(const Graph& graph, Diagnostics& diags) {
   return diags.error(fmt::format("dims {} are open; bind them with{}", list, flags));
 }
 
-bool same_inputs(const Graph& a, const Graph& b) {
-  return std::ranges::equal(a.params(), b.params(), [&](ValueId x, ValueId y) { return a.type(x) == b.type(y); });
-}
-
 }  // namespace
 
 Result<ModelFile> ModelFile::open(const Request& request, Diagnostics& diags) {
@@ -63,17 +59,19 @@ Result<Graph> ModelFile::at(const Request& request, Diagnostics& diags) {
 
 Result<Graph> ModelFile::import(std::int64_t open_batch, const ImportOptions& options, Diagnostics& diags) {
   const bool same_dims = imported_ && imported_->dims == options.dims;
-  if (!same_dims || (imported_->open_batch != open_batch && !fixes_shapes_)) {
+  if (!same_dims || (imported_->open_batch && imported_->open_batch != open_batch)) {
+    bool binds = false;
     ImportOptions asked = options;
     asked.open_batch = open_batch;
+    asked.binds_open_batch = &binds;
     Diagnostics messages(name_);
     auto graph = import_model(source_, asked, messages);
     if (!graph) {
       diags.append(messages);
       return Failure{};
     }
-    fixes_shapes_ = same_dims && same_inputs(imported_->graph, *graph);
-    imported_ = Imported{open_batch, options.dims, std::move(*graph), std::move(messages)};
+    imported_ = Imported{binds ? std::optional(open_batch) : std::nullopt, options.dims, std::move(*graph),
+                         std::move(messages)};
   }
   diags.append(imported_->messages);
   return imported_->graph;

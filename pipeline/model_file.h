@@ -17,7 +17,7 @@ class ModelFile {
 
   /// The graph that predictors see (`load_graph`), at the request's batch and in its execution mode. Requests differ in
   /// these and in the dims that they bind; what they say of other shapes stays what it was at `open`. A file that fixes
-  /// its shapes is imported twice at most, whatever the number of batches.
+  /// its shapes is imported once, whatever the number of batches.
   Result<Graph> at(const Request&, Diagnostics&);
 
  private:
@@ -25,7 +25,7 @@ class ModelFile {
   Result<Graph> import(std::int64_t open_batch, const ImportOptions&, Diagnostics&);
 
   struct Imported {
-    std::int64_t open_batch;
+    std::optional<std::int64_t> open_batch;  ///< empty: the file fixes its shapes
     std::vector<std::pair<std::string, std::int64_t>> dims;
     Graph graph;
     Diagnostics messages;
@@ -33,7 +33,6 @@ class ModelFile {
   std::string name_;  ///< in diagnostics
   Source source_;
   std::optional<Imported> imported_;
-  bool fixes_shapes_ = false;  ///< two open batches made equal inputs
 };
 
 }  // namespace perfc

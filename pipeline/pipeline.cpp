@@ -164,14 +164,18 @@ Result<std::vector<Report>> predict(const Graph& graph, const std::vector<Device
   if (!prepared) return Failure{};
   const PreparedModel& model = **prepared;
   const auto nodes = std::make_shared<const std::vector<NodeNote>>(notes_on(graph));
-  std::vector<Report> out;
   for (const Device& device : devices) {
     if (!can_run(request, device, diags)) return Failure{};
+  }
+  std::vector<Prediction> predictions = model.on_each(devices);
+  std::vector<Report> out;
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const Device& device = devices[d];
     Report r{.model = request.model,
              .exec = request.exec,
              .device = device,
              .features = features,
-             .prediction = model.on(device),
+             .prediction = std::move(predictions[d]),
              .nodes = nodes};
     if (!device.mig.empty()) {
       r.mig = choose_profile(model, device, features.batch, request.mig);

@@ -28,9 +28,11 @@ Result<std::vector<Report>> figures_only(ModelFile& file, const std::vector<Devi
   if (!graph) return Failure{};
   const auto model = predictor.prepare(*graph, request.exec, diags);
   if (!model) return Failure{};
+  std::vector<Prediction> predictions = (*model)->on_each(devices);
   std::vector<Report> reports;
-  for (const Device& device : devices) {
-    Report r{.model = request.model, .exec = request.exec, .device = device, .prediction = (*model)->on(device)};
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    Report r{
+        .model = request.model, .exec = request.exec, .device = devices[d], .prediction = std::move(predictions[d])};
     r.features.batch = samples_of(*graph, request);
     r.prediction.ops.clear();
     reports.push_back(std::move(r));

@@ -26,6 +26,19 @@ def skip_part(why: str):
     print(f"SKIP: {why}", flush=True)
 
 
+#: Of a process that calls mpirun, as root in a container too.
+MPI_ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl_base_warn_component_unused": "0",
+    "OMPI_MCA_mpi_yield_when_idle": "1"
+}
+
+
+def as_ranks(count: int, *command) -> list[str]:
+    """The command as so many ranks, however few cores there are."""
+    return ["mpirun", "-n", str(count), "--oversubscribe", "--bind-to", "none", *map(str, command)]
+
+
 def shared_folder() -> pathlib.Path:
     """../shared, or $PERFC_SHARED; may be absent."""
     return pathlib.Path(os.environ.get("PERFC_SHARED", ROOT.parent / "shared"))

@@ -2,6 +2,7 @@
 /// Predictors: graph + device + execution settings → time, memory, energy.
 /// The whitebox is one; the learned ones (gnn) implement the same interface.
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -109,6 +110,12 @@ class PreparedModel {
  public:
   virtual ~PreparedModel() = default;
   virtual Prediction on(const Device&) const = 0;
+  /// `on` each of them, in their order; for all at once where that is less work.
+  virtual std::vector<Prediction> on_each(std::span<const Device> devices) const {
+    std::vector<Prediction> out;
+    for (const Device& d : devices) out.push_back(on(d));
+    return out;
+  }
 };
 
 class Predictor {

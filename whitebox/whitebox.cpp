@@ -160,11 +160,11 @@ WhiteboxModel::WhiteboxModel(const Graph& graph, const ExecConfig& config, Kerne
   needs_ = memory_needs(graph, config);
 }
 
-Prediction WhiteboxModel::on(const Device& device) const {
+Prediction WhiteboxModel::on(const Device& device, std::span<const Priced> prices) const {
   Prediction out = notes_;
   out.method = "the time of each kernel by models of the hardware, which no network corrects";
   check_precision(device, config_, plan_, out);
-  const Load load = add_kernels(device, nullptr, out);
+  const Load load = add_kernels(device, prices, nullptr, out);
   out.host_ms = host_ms(device);
   out.host_calls = dispatched();
   out.latency_ms = std::max(out.device_ms, out.host_ms);
@@ -174,10 +174,10 @@ Prediction WhiteboxModel::on(const Device& device) const {
   return out;
 }
 
-Prediction WhiteboxModel::corrected(const Device& device, const Correction& c) const {
+Prediction WhiteboxModel::corrected(const Device& device, std::span<const Priced> prices, const Correction& c) const {
   Prediction out = notes_;
   check_precision(device, config_, plan_, out);
-  const Load load = add_kernels(device, &c, out);
+  const Load load = add_kernels(device, prices, &c, out);
   out.host_ms = c.host_ms;
   out.latency_ms = c.latency_ms ? *c.latency_ms : joined_ms(out.device_ms, c.host_ms);
   out.host_calls = dispatched();
@@ -220,9 +220,9 @@ double WhiteboxModel::dispatched() const {
   return runtime.kernel_us > 0 ? launches() : 1;
 }
 
-WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, const Correction* c, Prediction& out) const {
+WhiteboxModel::Load WhiteboxModel::add_kernels(const Device& device, std::span<const Priced> prices,
+                                               const Correction* c, Prediction& out) const {
   const Rates rates(device, config_.precision);
-  const std::vector<Priced> prices = priced(device);
   KernelEvidence evidence(device, rates);
   const RuntimeDef& runtime = def(config_.runtime);
   double total_us = 0;

@@ -5,6 +5,7 @@
 
 #include "whitebox/launch/kernels.h"
 #include "whitebox/memory/memory.h"
+#include "whitebox/price/roofline.h"
 
 namespace perfc {
 
@@ -34,13 +35,14 @@ struct TimeInterval {
 /// alone where it bounds the run, and does not count where the device does by far.
 TimeInterval time_interval(double device_ms, double host_ms, double device_factor, double host_factor);
 
-struct Priced;
-
 class WhiteboxModel final : public PreparedModel {
  public:
   WhiteboxModel(const Graph&, const ExecConfig&, KernelPlan, Prediction notes);
-  Prediction on(const Device&) const override;
-  Prediction corrected(const Device&, const Correction&) const;
+  Prediction on(const Device& device) const override { return on(device, priced(device)); }
+  /// Of each kernel of the plan what one launch costs; what `on` and `corrected` on that device want.
+  std::vector<Priced> priced(const Device&) const;
+  Prediction on(const Device&, std::span<const Priced>) const;
+  Prediction corrected(const Device&, std::span<const Priced>, const Correction&) const;
   const KernelPlan& plan() const { return plan_; }
   const ExecConfig& config() const { return config_; }
   /// Time that the host needs to dispatch, in ms.
@@ -49,14 +51,13 @@ class WhiteboxModel final : public PreparedModel {
  private:
   double launches() const;
   double dispatched() const;
-  std::vector<Priced> priced(const Device&) const;  ///< by kernel of the plan
   struct Load {
     /// Time in kernels that arithmetic, and that memory limits (at the rate of streams); the rest waits for launches.
     double compute_us = 0, memory_us = 0;
     double kernel_width = 0;  ///< KernelEvidence's
     double held_us = 0;       ///< of the first, by how near the power limit its kernels are
   };
-  Load add_kernels(const Device&, const Correction*, Prediction&) const;
+  Load add_kernels(const Device&, std::span<const Priced>, const Correction*, Prediction&) const;
   void add_energy(const Load&, const Device&, Prediction&) const;
   void add_interval(const Load&, const Device&, Prediction&) const;
 

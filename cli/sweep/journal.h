@@ -7,7 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "cli/sweep/plan.h"
+#include "cli/cli.h"
+#include "sweep/plan.h"
 
 namespace perfc::cli {
 

@@ -5,15 +5,11 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <map>
-#include <mutex>
-#include <set>
+#include <cstdlib>
 #include <thread>
 
-#include "cli/sweep/journal.h"
-#include "cli/sweep/settings.h"
-#include "compare/comparison.h"
-#include "ir/support/text.h"
+#include "cli/sweep/rows_in_order.h"
+#include "sweep/settings.h"
 
 namespace perfc::cli {
 namespace {
@@ -24,108 +20,18 @@ struct SweepArguments : PredictOptions {
   bool overwrite = false, quiet = false;
 };
 
-std::vector<std::string> words_of(std::string_view list) {
-  std::vector<std::string> out;
-  do out.emplace_back(next_word(list, ','));
-  while (!list.empty());
-  return out;
-}
-
-/// A run per runtime and dtype of the lists that --runtime, --mode and --dtype are. Empty: wrong, which was printed.
-std::vector<Request> runs_of(const PredictOptions& o) {
-  std::vector<Request> runs;
-  std::set<std::pair<Runtime, Precision>> known;
-  for (const std::string& runtime : words_of(o.runtime)) {
-    for (const std::string& mode : words_of(o.mode)) {
-      for (const std::string& dtype : words_of(o.dtype)) {
-        PredictOptions one = o;
-        one.runtime = runtime;
-        one.mode = mode;
-        one.dtype = dtype;
-        auto request = to_request(one, Batches::Several);
-        if (!request) return {};
-        if (known.insert({request->exec.runtime, request->exec.precision}).second) runs.push_back(std::move(*request));
-      }
-    }
-  }
-  return runs;
-}
-
-/// "all" among devices: every one of the table, those of the device file first.
-bool name_all_devices(Request& request) {
-  const auto all = std::ranges::find(request.devices, "all");
-  if (all == request.devices.end()) return true;
-  Diagnostics diags;
-  const auto table = device_table(request, diags);
-  print(diags);
-  if (!table) return false;
-  request.devices.erase(all);
-  for (const Device& d : table->all()) request.devices.push_back(d.name);
-  return true;
-}
-
-/// The models of files and folders, each once; false: something is no model or cannot be read, which was printed.
-bool find_models(const SweepArguments& o, SweepPlan& plan) {
-  std::set<std::string> known;
-  for (const std::string& given : o.models) {
-    if (given == "-") return fail(kBadInput, "-: a sweep reads files and folders, not standard input"), false;
-    Diagnostics diags(given);
-    auto set = open_model_set(given, diags);
-    print(diags);
-    if (!set) return false;
-    for (const auto& [file, path] : set->files) {
-      std::error_code error;
-      if (!std::filesystem::exists(path, error))
-        return fail(kBadInput, fmt::format("{}: no such file or folder", printable(given))), false;
-      const std::string name =
-          printable(set->folder ? fmt::format("{}{}{}", given, given.ends_with('/') ? "" : "/", file) : file);
-      if (set->folder && !is_model(path)) {
-        say("{}: note: left out: it is named as a model and is none\n", name);
-        continue;
-      }
-      if (known.insert(name).second) plan.models.push_back({name, path, !set->checked_out.path().empty()});
-    }
-    plan.opened.push_back(std::move(*set));
-  }
-  return !plan.models.empty() || (fail(kBadInput, fmt::format("no model in {}", fmt::join(o.models, ", "))), false);
-}
-
-/// Rows in the plan's order, whoever makes them.
-class RowsInOrder {
- public:
-  RowsInOrder(SweepJournal& journal, std::size_t next) : journal_(journal), next_(next) {}
-  /// False: no more rows are wanted.
-  bool add(std::size_t unit, SweepRows rows) {
-    const std::lock_guard lock(mutex_);
-    waiting_.emplace(unit, std::move(rows));
-    std::string text;
-    for (auto at = waiting_.begin(); at != waiting_.end() && at->first == next_; at = waiting_.erase(at), ++next_) {
-      text += at->second.text;
-      failed_ += at->second.failed;
-    }
-    if (!text.empty() && state_ == SweepJournal::Written::Good) state_ = journal_.write(text);
-    return state_ == SweepJournal::Written::Good;
-  }
-  SweepJournal::Written state() const { return state_; }
-  std::size_t failed() const { return failed_; }
-
- private:
-  SweepJournal& journal_;
-  std::mutex mutex_;
-  std::map<std::size_t, SweepRows> waiting_;  ///< by unit
-  std::size_t next_, failed_ = 0;
-  SweepJournal::Written state_ = SweepJournal::Written::Good;
-};
-
-/// Units from `first` on; false: the predictor cannot be opened, which was printed.
-bool predict_units(const SweepPlan& plan, std::size_t first, std::uint64_t threads, RowsInOrder& rows) {
+/// Units from `first` on, of every so many-th model as there are ranks; false: the predictor cannot be opened, which
+/// was printed.
+bool predict_units(const SweepPlan& plan, std::size_t first, std::uint64_t threads, const Ranks& ranks,
+                   RowsInOrder& rows) {
   const std::size_t per_model = plan.units_per_model(), first_model = first / per_model;
   if (threads == 0) {
     cpu_set_t cores;
     const bool known = ::sched_getaffinity(0, sizeof cores, &cores) == 0;
     threads = known ? static_cast<std::uint64_t>(CPU_COUNT(&cores)) : std::thread::hardware_concurrency();
   }
-  threads = std::clamp<std::uint64_t>(threads, 1, std::max<std::size_t>(plan.models.size() - first_model, 1));
+  const std::size_t models = plan.models.size() - first_model, share = (models + ranks.size() - 1) / ranks.size();
+  threads = std::clamp<std::uint64_t>(threads, 1, std::max<std::size_t>(share, 1));
   std::vector<std::unique_ptr<Predictor>> predictors;  // one each: networks work for one at a time
   while (predictors.size() < threads) {
     Diagnostics diags;
@@ -134,10 +40,11 @@ bool predict_units(const SweepPlan& plan, std::size_t first, std::uint64_t threa
     if (!predictor) return false;
     predictors.push_back(std::move(*predictor));
   }
-  std::atomic<std::size_t> next = first_model;
+  std::atomic<std::size_t> next = first_model + ranks.rank();
+  const std::size_t step = ranks.size();
   std::atomic<bool> wanted = true;
   const auto work = [&](const Predictor& predictor) {
-    for (std::size_t m = next++; m < plan.models.size() && wanted; m = next++) {
+    for (std::size_t m = next.fetch_add(step); m < plan.models.size() && wanted; m = next.fetch_add(step)) {
       SweepWorker worker(plan, predictor, plan.models[m]);
       for (std::size_t u = m == first_model ? first % per_model : 0; u < per_model && wanted; ++u) {
         if (!rows.add(m * per_model + u, worker.predict(u))) wanted = false;
@@ -151,32 +58,94 @@ bool predict_units(const SweepPlan& plan, std::size_t first, std::uint64_t threa
   return true;
 }
 
-int run_sweep(const SweepArguments& o) {
+/// As `fail` where no file is to blame.
+void tell(const Diagnostics& diags) {
+  for (const Diagnostic& d : diags.all()) d.file.empty() ? void(fail(kBadInput, d.message)) : say("{}\n", to_string(d));
+}
+
+/// What to predict; none: something is wrong, which was printed, and `code` is what to exit with. Rank 0 says what is
+/// left out.
+std::optional<SweepPlan> plan_of(const SweepArguments& o, std::size_t rank, int& code) {
   SweepPlan plan;
-  plan.runs = runs_of(o);
-  if (plan.runs.empty()) return kBadUsage;
+  Diagnostics usage, diags;
+  code = kBadUsage;
+  auto runs = sweep_runs(o, usage);
+  tell(usage);
+  if (!runs) return std::nullopt;
+  plan.runs = std::move(*runs);
+  code = kBadInput;
   plan.batches = to_batches(o);
-  if (!name_all_devices(plan.runs.front())) return kBadInput;
-  int code = kFine;
+  const Status named = name_all_devices(plan.runs.front(), diags);
+  print(diags);
+  if (!named) return std::nullopt;
   auto devices = devices_of(o, plan.runs.front(), code);
-  if (!devices) return code;
-  for (Device& d : *devices) {
-    // GPUs of a host share a name, and differ in what is free.
-    const auto same = [&](const Device& known) { return known.name == d.name && known.memory_mib == d.memory_mib; };
-    if (std::ranges::none_of(plan.devices, same)) plan.devices.push_back(std::move(d));
-  }
-  if (!find_models(o, plan)) return kBadInput;
-  const auto settings = sweep_settings(o, plan);
+  if (!devices) return std::nullopt;
+  add_devices(std::move(*devices), plan);
+  code = kBadInput;
+  Diagnostics of_models;
+  const Status found = find_models(o.models, plan, of_models);
+  for (std::size_t i = 0; rank == 0 && i < plan.left_out.size(); ++i)
+    say("{}: note: left out: it is named as a model and is none\n", plan.left_out[i]);
+  tell(of_models);
+  return found ? std::optional(std::move(plan)) : std::nullopt;
+}
+
+/// Empty: a file that options name cannot be read, which was printed.
+std::optional<std::string> settings_of(const SweepArguments& o, const SweepPlan& plan) {
+  Diagnostics diags;
+  auto settings = sweep_settings(o, plan, PERFC_VERSION, diags);
+  print(diags);
+  return settings ? std::optional(std::move(*settings)) : std::nullopt;
+}
+
+/// A rank other than 0: makes its share of the rows when rank 0 has begun the table.
+int help_to_sweep(const SweepArguments& o, Ranks& ranks) {
+  std::string begun;
+  ranks.tell_all(begun);
+  int code = kFine;
+  const auto plan = plan_of(o, ranks.rank(), code);
+  if (!plan) return code;
+  const auto settings = settings_of(o, *plan);
+  if (!settings) return kBadInput;
+  const std::size_t end = begun.find('\n');
+  if (begun.substr(end + 1) != *settings)
+    return fail(kBadInput, fmt::format("rank {} does not find the models, settings and program of rank 0; ranks of a "
+                                       "sweep share a file system",
+                                       ranks.rank()));
+  const std::size_t first = std::strtoull(begun.c_str(), nullptr, 10);
+  RowsInOrder rows(nullptr, first, ranks);
+  if (!predict_units(*plan, first, o.threads, ranks, rows)) return kBadInput;
+  ranks.part();
+  return kFine;
+}
+
+int run_sweep(const SweepArguments& o, Ranks& ranks) {
+  if (ranks.rank() > 0) return help_to_sweep(o, ranks);
+  if (o.output.ends_with(".parquet"))
+    return fail(kBadUsage, fmt::format("{}: Debian has no library for Parquet, so that the program writes CSV; "
+                                       "perfc.sweep(…, output=\"{}\") of the Python package writes it with pyarrow "
+                                       "(docs/sweep.md)",
+                                       o.output, o.output));
+  int code = kFine;
+  const auto made_plan = plan_of(o, 0, code);
+  if (!made_plan) return code;
+  const SweepPlan& plan = *made_plan;
+  const auto settings = settings_of(o, plan);
   if (!settings) return kBadInput;
   auto journal = SweepJournal::open(o.output, plan, *settings, o.overwrite ? Existing::Replaced : Existing::Continued);
   if (!journal) return kBadInput;
   const auto start = std::chrono::steady_clock::now();
-  RowsInOrder rows(*journal, journal->units());
-  if (!predict_units(plan, journal->units(), o.threads, rows) || rows.state() == SweepJournal::Written::Failed)
-    return kBadInput;
+  std::string begun = fmt::format("{}\n{}", journal->units(), *settings);
+  ranks.tell_all(begun);
+  RowsInOrder rows(&*journal, journal->units(), ranks);
+  if (!predict_units(plan, journal->units(), o.threads, ranks, rows)) return kBadInput;
+  rows.await(plan.units());
+  if (rows.state() == SweepJournal::Written::Failed) return kBadInput;
+  if (rows.state() == SweepJournal::Written::Unread) return ranks.stop(rows.failed() == 0 ? kFine : kBadInput);
+  ranks.part();
   const std::size_t kept = journal->units() * plan.devices.size(), failed = journal->failed() + rows.failed();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!o.quiet && rows.state() == SweepJournal::Written::Good) {
+  if (!o.quiet) {
     const std::size_t made = plan.rows() - kept;
     say("{} rows, {} of them with errors{}; {:.1f} s, {:.0f} rows per second\n", plan.rows(), failed,
         kept == 0 ? "" : fmt::format(", {} were there", kept), seconds, static_cast<double>(made) / seconds);
@@ -189,7 +158,7 @@ int run_sweep(const SweepArguments& o) {
 Command sweep_command() {
   auto o = std::make_shared<SweepArguments>();
   Command c{"sweep", "A table of models, batches, devices and dtypes as CSV; continues where it was stopped",
-            [o] { return run_sweep(*o); }};
+            [o] { return with_ranks([&](Ranks& ranks) { return run_sweep(*o, ranks); }); }};
   c.option("models,--model", o->models, "Model files, folders of them, or git:REF:PATH for either").required();
   add_shape_options(c, *o, Batches::Several);
   add_loop_options(c, *o);

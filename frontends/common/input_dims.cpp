@@ -80,6 +80,7 @@ Status InputDims::apply(std::vector<ModelInput>& inputs, Diagnostics& diags) {
         shape[d] = Dim(bound->second);
       } else if (d == place(input).axis && options_.open_batch) {
         shape[d] = Dim(*options_.open_batch);
+        if (options_.binds_open_batch) *options_.binds_open_batch = true;
       } else {
         shape[d] = Dim::symbol(symbol);
       }
@@ -220,7 +221,9 @@ void InputDims::open_batch(const std::vector<ModelInput>& inputs) {
     const BatchPlace at = place(i);
     if (!at.axis || !i.type.shape()[*at.axis].symbolic()) continue;
     const std::string name(i.type.shape()[*at.axis].symbol_name());
-    if (at.given || (batch_like(name) && !elsewhere.contains(name))) values_.emplace(name, *options_.open_batch);
+    if (!at.given && (!batch_like(name) || elsewhere.contains(name))) continue;
+    values_.emplace(name, *options_.open_batch);
+    if (options_.binds_open_batch) *options_.binds_open_batch = true;
   }
 }
 

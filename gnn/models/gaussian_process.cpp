@@ -116,20 +116,24 @@ Result<GaussianProcess> GaussianProcess::fit(const Matrix<float>& x, std::span<c
   return out;
 }
 
-GaussianProcess::Estimate GaussianProcess::at(std::span<const float> x, int group) const {
-  Estimate out;
+std::vector<GaussianProcess::Estimate> GaussianProcess::at(std::span<const float> x, std::span<const int> asked) const {
+  std::vector<Estimate> out(asked.size());
   Eigen::ArrayXf scaled(static_cast<Eigen::Index>(x.size()));
   for (std::size_t c = 0; c < x.size(); ++c) scaled(static_cast<Eigen::Index>(c)) = x[c] / scale_[c];
   const auto groups = static_cast<double>(known_.size());
+  std::vector<double> others;
   // For a group without points: each point's weight, averaged over the groups that may ask.
-  const double others = known_.contains(group) ? kOtherGroup : (1 + kOtherGroup * (groups - 1)) / groups;
+  for (const int group : asked)
+    others.push_back(known_.contains(group) ? kOtherGroup : (1 + kOtherGroup * (groups - 1)) / groups);
   for (std::size_t p = 0; p < weights_.size(); ++p) {
     const Eigen::Map<const Eigen::ArrayXf> point(points_.data() + p * points_.columns(), scaled.size());
     const double far = static_cast<double>((point - scaled).square().sum()) / (2 * length_ * length_);
     if (far > kFar) continue;
     const double k = std::exp(-far);
-    if (k > out.similarity) out.similarity = k, out.nearest = p;
-    out.mean += k * (groups_[p] == group ? 1 : others) * static_cast<double>(weights_[p]);
+    for (std::size_t g = 0; g < asked.size(); ++g) {
+      if (k > out[g].similarity) out[g].similarity = k, out[g].nearest = p;
+      out[g].mean += k * (groups_[p] == asked[g] ? 1 : others[g]) * static_cast<double>(weights_[p]);
+    }
   }
   return out;
 }

@@ -49,7 +49,9 @@ class GaussianProcess {
                                      const GaussianProcessOptions&, Random, ThreadPool&, Diagnostics&);
 
   /// `x`: as given to `fit`, not scaled.
-  Estimate at(std::span<const float> x, int group) const;
+  Estimate at(std::span<const float> x, int group) const { return at(x, std::span(&group, 1)).front(); }
+  /// The same for several groups, in one walk over the points.
+  std::vector<Estimate> at(std::span<const float> x, std::span<const int> groups) const;
 
   bool empty() const { return weights_.empty(); }
   double length() const { return length_; }

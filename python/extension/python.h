@@ -155,6 +155,8 @@ void add_diffs(PyObject* module);
 PyObject* predict(PyObject* self, PyObject* arguments);
 PyObject* load(PyObject* self, PyObject* arguments);
 PyObject* diff(PyObject* self, PyObject* arguments);
+PyObject* sweep_plan(PyObject* self, PyObject* arguments);
+PyObject* sweep_rows(PyObject* self, PyObject* arguments);
 PyObject* devices(PyObject* self, PyObject* arguments);
 PyObject* options(PyObject* self, PyObject*);
 PyObject* format_of(PyObject* self, PyObject* arguments);

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .errors import Diagnostic, ModelError, PerfcError, UsageError
     from .ir import Features, Graph, Node, Type
     from .results import Interval, Prediction, Predictions
+    from .sweeps import Row, sweep
 
 _PLACES = {
     "_api": ("__version__", "devices", "diff", "hosts", "load", "predict", "predict_many", "stacks"),
@@ -23,13 +24,14 @@ _PLACES = {
     "ir": ("Features", "Graph", "Node", "Type"),
     "_options": ("Options", ),
     "results": ("Interval", "Prediction", "Predictions"),
+    "sweeps": ("Row", "sweep"),
 }
 _PLACE_OF = {name: place for place, names in _PLACES.items() for name in names}
 
 __all__ = [
     "Diagnostic", "Diff", "Features", "Graph", "Interval", "ModelError", "Node", "Options", "PerfcError", "Prediction",
-    "Predictions", "Type", "UsageError", "__version__", "devices", "diff", "hosts", "load", "predict", "predict_many",
-    "stacks"
+    "Predictions", "Row", "Type", "UsageError", "__version__", "devices", "diff", "hosts", "load", "predict",
+    "predict_many", "stacks", "sweep"
 ]
 
 

@@ -13,6 +13,11 @@ import os
 import re
 import stat
 import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import IO, TYPE_CHECKING, Any, NoReturn, Union
+
+if TYPE_CHECKING:
+    Path = Union[str, os.PathLike[str]]
 
 _COUNT = itertools.count()
 _OWN = {"/dev/stdout": 1, "/dev/stderr": 2}
@@ -51,7 +56,7 @@ def _target(path: str) -> tuple[str, os.stat_result | None] | None:
 
 
 @contextlib.contextmanager
-def place(path):
+def place(path: Path) -> Iterator[str]:
     """A name to write `path` under, for writers that want a name; at the end the file is at `path`."""
     path = os.fspath(path)
     found = _target(path)
@@ -80,7 +85,7 @@ def place(path):
 
 
 @contextlib.contextmanager
-def writing(path, mode: str = "w", **how):
+def writing(path: Path, mode: str = "w", **how: Any) -> Iterator[IO[Any]]:
     """`open(path, mode, …)` for a whole file."""
     own = _descriptor(_resolved(os.fspath(path)))
     with place(path) as name:
@@ -88,12 +93,12 @@ def writing(path, mode: str = "w", **how):
             yield file
 
 
-def write_text(path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
     with writing(path, encoding="utf-8") as file:
         file.write(text)
 
 
-def forget(folder, pids) -> None:
+def forget(folder: Path, pids: Iterable[int]) -> None:
     """Removes what processes that were killed left of their files."""
     for name in os.listdir(folder):
         if any(name.startswith(f".perfc-{pid}-") for pid in pids):
@@ -101,7 +106,7 @@ def forget(folder, pids) -> None:
                 os.unlink(os.path.join(folder, name))
 
 
-def exit_with(main):
+def exit_with(main: Callable[[], int | None]) -> NoReturn:
     """Ends the program with what `main()` returns, once all that it printed is written."""
     try:
         code = main()

@@ -19,7 +19,11 @@ import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+from support import MPI_ENVIRONMENT, as_ranks, skip_part  # noqa: E402
+
 PERFC = str(pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else ROOT / "build/release/perfc").resolve())
+MPI = pathlib.Path(PERFC).with_name("perfc-mpi")
 RESNET = ROOT / "examples/resnet50.onnx"
 DEVICES = ["a100-40gb", "h100-sxm", "l4", "t4"]
 FIGURES = {"latency_ms": ("latency_ms", ), "latency_lo_ms": ("latency_ms_interval", 0),
@@ -144,6 +148,67 @@ class Sweep(unittest.TestCase):
         self.assertEqual((code, self.out.read_bytes()), (0, expected), err)
         self.assertIn("96 rows, 0 of them with errors, 96 were there", err)
 
+    def ranks(self, *args, count=2):
+        if not MPI.exists():
+            skip_part(f"{self.id()}: perfc-mpi is not built: no MPI")
+            self.skipTest("perfc-mpi is not built: no MPI")
+        return subprocess.Popen(as_ranks(count, PERFC, *args), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True, env={**os.environ, **MPI_ENVIRONMENT})
+
+    def test_ranks_make_the_same_table(self):
+        self.copies(5)
+        (self.models / "deep/net2.onnx").write_bytes(RESNET.read_bytes()[:20000])
+        (self.models / "config.json").write_text("{}")
+        command = ["sweep", self.models, "--batch", "1,8", "--device", "all"]
+        whole, table, _ = perfc(*command)
+        for count, more in ((2, ["--threads", "1"]), (3, ["--threads", "2"]), (7, [])):
+            process = self.ranks(*command, *more, "-o", self.out, "--overwrite", count=count)
+            _, err = process.communicate(timeout=120)
+            self.assertEqual((process.returncode, self.out.read_text()), (whole, table), err)
+            self.assertEqual(err.count("left out: it is named as a model"), 1)
+            self.assertEqual(err.count("rows per second"), 1)
+        process = self.ranks("sweep", self.models / "none.onnx")
+        self.assertIn("none.onnx: no such file or folder", process.communicate(timeout=60)[1])
+        self.assertEqual(process.returncode, 1)
+        process = self.ranks("sweep", self.models, "--device", "l4,t4")
+        self.assertTrue(process.stdout.readline().startswith("model,batch,"))
+        process.stdout.close()  # whoever has read enough ends all ranks
+        process.wait(timeout=60)
+        process.stderr.close()
+
+    def test_ten_kills_of_ranks(self):
+        self.copies(40)
+        command = ["sweep", self.models, "--batch", "1,2,4,8,16,32", "--device", ",".join(DEVICES), "--threads", "1",
+                   "-o"]
+        process = self.ranks(*command, self.folder / "whole.csv")
+        _, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertEqual(perfc(*command, self.folder / "one.csv")[0], 0)
+        expected = (self.folder / "one.csv").read_bytes()
+        self.assertEqual((self.folder / "whole.csv").read_bytes(), expected)
+        draw = random.Random(3)
+        lengths = []
+        for i in range(10):
+            process = self.ranks(*command, self.out)
+            enough = (lengths[-1] if lengths else 0) + draw.randrange(len(expected) // 12)
+            while process.poll() is None and (not self.out.exists() or self.out.stat().st_size <= enough):
+                time.sleep(0.002)
+            children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+            ranks = [int(p) for p in children.read_text().split()] if children.exists() else []
+            if i < 9 and ranks:
+                os.kill(ranks[i % len(ranks)], signal.SIGKILL)  # a rank dies, and mpirun ends the other
+            else:
+                process.terminate()
+            process.communicate(timeout=60)
+            found = self.out.read_bytes() if self.out.exists() else b""
+            self.assertTrue(expected.startswith(found), "a stopped run leaves a beginning of the table")
+            lengths.append(len(found))
+        self.assertEqual(lengths, sorted(lengths))
+        self.assertGreater(len(set(lengths)), 2, (lengths, len(expected)))
+        process = self.ranks(*command, self.out)
+        _, err = process.communicate(timeout=120)
+        self.assertEqual((process.returncode, self.out.read_bytes()), (0, expected), err)
+
     def test_torn_anywhere(self):
         self.copies(1)
         (self.models / "bad.onnx").write_bytes(RESNET.read_bytes()[:20000])
@@ -208,6 +273,7 @@ class Sweep(unittest.TestCase):
             ([RESNET, "-o", self.folder], "cannot write: Is a directory", 1),
             ([self.folder / "none.onnx"], "none.onnx: no such file or folder", 1),
             ([self.models], f"no model in {self.models}", 1),
+            ([RESNET, "-o", self.folder / "x.parquet"], "x.parquet: Debian has no library for Parquet", 2),
             (["-"], "a sweep reads files and folders", 1),
             ([RESNET, "--device", "l5"], "unknown device 'l5'", 2),
             ([RESNET, "--dtype", "fp16,fp15"], "--dtype: 'fp15' is none of", 2),

@@ -16,7 +16,7 @@ import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
-from support import skip_part  # noqa: E402
+from support import MPI_ENVIRONMENT, as_ranks, skip_part  # noqa: E402
 
 PERFC = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else ROOT / "build/release/perfc").resolve()
 MPI = PERFC.with_name("perfc-mpi")
@@ -252,11 +252,7 @@ class Training(unittest.TestCase):
         two = self.dir / "two.safetensors"
         code, out, err = perfc(
             "train", "--data", self.data, "--model", "pmgns-sage", "--out", two, *QUICK, "--epochs", 3, "--batch", 8,
-            program=["mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none", PERFC], env={
-                "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl_base_warn_component_unused": "0",
-                "OMPI_MCA_mpi_yield_when_idle": "1"
-            })
+            program=as_ranks(2, PERFC), env=MPI_ENVIRONMENT)
         self.assertEqual(code, 0, err)
         self.assertEqual(out.count("trained after"), 1)
         (_, a), (_, b) = header(self.dir / "one.safetensors"), header(two)

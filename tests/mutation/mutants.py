@@ -56,7 +56,7 @@ MUTANTS = (
     Mutant("sage-sum", "GraphSAGE sums neighbours instead of taking their mean", "gnn/layers/sage.cpp",
            "if (senders.size() > 1) mean *= T(1) / static_cast<T>(senders.size());", "", "Layers*"),
     Mutant("other-group-in-full", "residuals on another device count in full when the process is asked",
-           "gnn/models/gaussian_process.cpp", "(groups_[p] == group ? 1 : others)", "1.0", "GaussianProcess.*"),
+           "gnn/models/gaussian_process.cpp", "(groups_[p] == asked[g] ? 1 : others[g])", "1.0", "GaussianProcess.*"),
     Mutant("other-group-fitted-in-full", "residuals on another device count in full when the process is fitted",
            "gnn/models/gaussian_process.cpp",
            "std::exp(-far) * (groups_a[i] == groups_b[j] ? 1 : GaussianProcess::kOtherGroup)", "std::exp(-far)",

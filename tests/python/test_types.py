@@ -6,7 +6,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCES = HERE.parents[1] / "python" / "perfc"
 CHECKED = ("__init__", "_api", "_html", "_models", "_options", "budgets", "callbacks", "diffs", "errors", "ir",
-           "pytest_plugin", "results")
+           "pytest_plugin", "results", "sweeps")
 PROGRAM = '''
 from typing import assert_type
 

@@ -5,11 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "cli/cli.h"
 #include "compare/model_set.h"
+#include "learning/predictors.h"
+#include "options/predict_options.h"
 #include "pipeline/model_file.h"
 
-namespace perfc::cli {
+namespace perfc {
 
 struct SweepModel {
   std::string name;  ///< in the table and in messages
@@ -22,13 +23,25 @@ struct SweepPlan {
   std::vector<std::optional<std::int64_t>> batches;  ///< empty in place of one: the file's
   std::vector<Request> runs;                         ///< one per runtime and dtype; but for model and batch
   std::vector<Device> devices;
-  std::vector<ModelSet> opened;  ///< keeps what was checked out of git
+  std::vector<std::string> left_out;  ///< of folders: what is named as a model and is none
+  std::vector<ModelSet> opened;       ///< keeps what was checked out of git
 
   /// A unit is a model at a batch on a run: a row for every device.
   std::size_t units_per_model() const { return batches.size() * runs.size(); }
   std::size_t units() const { return models.size() * units_per_model(); }
   std::size_t rows() const { return units() * devices.size(); }
 };
+
+/// A run per runtime and dtype of the lists that the runtime, mode and dtype are. What is wrong with them is said
+/// without a place, as of other options (options/predict_options.h).
+Result<std::vector<Request>> sweep_runs(const PredictOptions&, Diagnostics& usage);
+/// "all" among the devices: every one of the table, those of the device file first.
+Status name_all_devices(Request&, Diagnostics&);
+/// GPUs of a host share a name: devices that differ in neither name nor memory are one.
+void add_devices(std::vector<Device>, SweepPlan&);
+/// The models of files and folders, each once. An error, where no file is to blame without one, where something is no
+/// model or cannot be read.
+Status find_models(const std::vector<std::string>& given, SweepPlan&, Diagnostics&);
 
 /// The first columns of a row, which say what it is of.
 struct SweepKey {
@@ -67,4 +80,4 @@ class SweepWorker {
   Result<ModelFile> file_ = Failure{};
 };
 
-}  // namespace perfc::cli
+}  // namespace perfc

@@ -1,10 +1,11 @@
+#include "sweep/plan.h"
+
 #include <algorithm>
 
-#include "cli/sweep/plan.h"
 #include "ir/support/csv.h"
 #include "pipeline/reports.h"
 
-namespace perfc::cli {
+namespace perfc {
 namespace {
 
 /// What went wrong first, and how many more errors there are.
@@ -81,4 +82,4 @@ SweepRows SweepWorker::predict(std::size_t unit) {
   return out;
 }
 
-}  // namespace perfc::cli
+}  // namespace perfc
