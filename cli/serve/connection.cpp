@@ -1,5 +1,6 @@
 #include "cli/serve/connection.h"
 
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -35,13 +36,15 @@ std::chrono::milliseconds left(Connection::Clock::time_point until) {
 }  // namespace
 
 Connection::Connection(Descriptor socket, const std::atomic<bool>& stopping)
-    : socket_(std::move(socket)), stopping_(stopping) {}
+    : socket_(std::move(socket)), stopping_(stopping) {
+  const int yes = 1;  // head and body of an answer are written one after the other
+  ::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+}
 
 bool Connection::await_request(std::chrono::milliseconds time, const std::function<bool()>& unwanted) {
   const auto until = Clock::now() + time;
-  while (next_ == end_) {
+  while (next_ == end_ && !ready(socket_.get(), POLLIN, std::min<std::chrono::milliseconds>(kSlice, left(until)))) {
     if (unwanted() || left(until) == 0ms) return false;
-    if (ready(socket_.get(), POLLIN, std::min<std::chrono::milliseconds>(kSlice, left(until)))) break;
   }
   return true;
 }

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "cli/serve/connection.h"
+#include "cli/serve/no_files.h"
 #include "cli/serve/service.h"
 
 namespace perfc::cli {
@@ -71,6 +72,7 @@ std::string_view what_is_wrong(int status) {
 void give(ServerAnswer answer, httplib::Response& response) {
   response.status = answer.status;
   for (const auto& [name, value] : answer.headers) response.set_header(name, value);
+  if (connection->closing()) response.set_header("Connection", "close");
   response.set_header("Cache-Control", "no-store");
   response.set_header("X-Content-Type-Options", "nosniff");
   // From a provider, for then httplib does not compress, which takes longer than to predict.
@@ -91,7 +93,7 @@ class Http : private httplib::Server {
   void work();
   void converse(Descriptor socket);
   void refuse(Descriptor socket);
-  bool crowded();
+  bool crowded();  ///< more connections wait than threads do
   HandlerResponse route(const httplib::Request&, httplib::Response&);
   ServerAnswer predict(const httplib::Request&, const httplib::ContentReader&);
   /// The body, or why there is none.
@@ -102,10 +104,12 @@ class Http : private httplib::Server {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Descriptor> waiting_;  ///< connections that no thread works for yet
+  std::size_t idle_ = 0;            ///< threads without a connection
   std::atomic<bool> stopping_ = false;
 };
 
 Http::Http(Service& service, std::size_t connections) : service_(service), most_(connections) {
+  set_keep_alive_max_count(kMostRequests);  // of the header; `converse` counts
   set_payload_max_length(service.options().max_body_mib << 20);
   set_pre_routing_handler([this](const auto& request, auto& response) { return route(request, response); });
   Post(std::string(kPredict),
@@ -189,7 +193,7 @@ ServerAnswer Http::predict(const httplib::Request& request, const httplib::Conte
 
 bool Http::crowded() {
   const std::lock_guard lock(mutex_);
-  return !waiting_.empty();
+  return waiting_.size() > idle_;
 }
 
 void Http::converse(Descriptor socket) {
@@ -210,7 +214,9 @@ void Http::converse(Descriptor socket) {
 void Http::work() {
   for (;;) {
     std::unique_lock lock(mutex_);
+    ++idle_;
     changed_.wait(lock, [&] { return stopping_ || !waiting_.empty(); });
+    --idle_;
     if (waiting_.empty()) return;
     Descriptor socket = std::move(waiting_.front());
     waiting_.pop_front();
@@ -313,6 +319,9 @@ int serve(const ServeOptions& o) {
   std::string url;
   Descriptor listening = listen_on(o, url);
   if (!listening) return kBadInput;
+  if (!open_no_more_files()) {
+    say("perfc serve: note: this kernel has no Landlock: that no request opens a file rests on perfc alone\n");
+  }
   auto out = Output::open("");
   out->write(fmt::format("perfc serve: listening on {}\n", url));
   if (!out->commit()) return kBadInput;

@@ -51,7 +51,7 @@ std::string Metrics::text(std::size_t working, std::size_t waiting) const {
   for (std::size_t b = 0; b < kBounds.size(); ++b)
     out += fmt::format("{}_bucket{{le=\"{:g}\"}} {}\n", name, kBounds[b], at_most_[b]);
   out += fmt::format("{0}_bucket{{le=\"+Inf\"}} {1}\n{0}_sum {2:.6f}\n{0}_count {1}\n", name, predictions_, seconds_);
-  out += single("perfc_received_bytes_total", "counter", "Bytes of models that were received.", received_);
+  out += single("perfc_received_bytes_total", "counter", "Bytes of requests.", received_);
   out += single("perfc_sent_bytes_total", "counter", "Bytes of answers.", sent_);
   return out;
 }
