@@ -83,6 +83,14 @@ void give(ServerAnswer answer, httplib::Response& response) {
   });
 }
 
+sigset_t ending_signals() {
+  sigset_t out;
+  ::sigemptyset(&out);
+  ::sigaddset(&out, SIGTERM);
+  ::sigaddset(&out, SIGINT);
+  return out;
+}
+
 class Http : private httplib::Server {
  public:
   Http(Service& service, std::size_t connections);
@@ -183,10 +191,12 @@ ServerAnswer Http::predict(const httplib::Request& request, const httplib::Conte
   connection->keep();
   const auto start = Connection::Clock::now();
   const auto time = std::chrono::duration<double>(service_.options().timeout_s);
-  if (!place->wait(start + std::chrono::duration_cast<Connection::Clock::duration>(time)))
-    return service_.rejected(service_.places().closed() ? Rejected::Stopping : Rejected::Waited);
-  ServerAnswer answer =
-      service_.predict(std::get<PredictionJob>(understood), std::move(std::get<std::string>(received)), place->slot());
+  ServerAnswer answer;
+  const bool began = place->run(start + std::chrono::duration_cast<Connection::Clock::duration>(time),
+                                [&](std::size_t slot) {
+    answer = service_.predict(std::get<PredictionJob>(understood), std::move(std::get<std::string>(received)), slot);
+  });
+  if (!began) return service_.rejected(service_.places().closed() ? Rejected::Stopping : Rejected::Waited);
   service_.metrics().predicted(std::chrono::duration<double>(Connection::Clock::now() - start).count());
   return answer;
 }
@@ -259,6 +269,10 @@ void Http::run(Descriptor listening, const Descriptor& signals) {
     waiting_.push_back(std::move(socket));
     changed_.notify_one();
   }
+  signalfd_siginfo which;
+  [[maybe_unused]] const ssize_t taken = ::read(signals.get(), &which, sizeof which);
+  const sigset_t ends = ending_signals();
+  ::pthread_sigmask(SIG_UNBLOCK, &ends, nullptr);  // a second one ends the program at once
   listening.close();
   service_.places().close();
   {
@@ -305,23 +319,22 @@ std::size_t cores() {
 }  // namespace
 
 int serve(const ServeOptions& o) {
-  const std::size_t threads = o.threads ? o.threads : cores();
   Diagnostics diags;
-  auto service = Service::open(o, threads, diags);
+  auto devices = device_table({.device_file = o.device_file}, diags);
   print(diags);
-  if (!service) return kBadInput;
-  sigset_t ends, before;
-  ::sigemptyset(&ends);
-  ::sigaddset(&ends, SIGTERM);
-  ::sigaddset(&ends, SIGINT);
-  ::pthread_sigmask(SIG_BLOCK, &ends, &before);  // of every thread that begins below
+  if (!devices) return kBadInput;
+  const sigset_t ends = ending_signals();
+  ::pthread_sigmask(SIG_BLOCK, &ends, nullptr);  // of every thread, for none begins above
   const Descriptor signals(::signalfd(-1, &ends, SFD_CLOEXEC));
   std::string url;
   Descriptor listening = listen_on(o, url);
   if (!listening) return kBadInput;
-  if (!open_no_more_files()) {
+  if (!open_no_more_files())
     say("perfc serve: note: this kernel has no Landlock: that no request opens a file rests on perfc alone\n");
-  }
+  const std::size_t threads = o.threads ? o.threads : cores();
+  auto service = Service::open(o, threads, std::move(*devices), diags);
+  print(diags);
+  if (!service) return kBadInput;
   auto out = Output::open("");
   out->write(fmt::format("perfc serve: listening on {}\n", url));
   if (!out->commit()) return kBadInput;

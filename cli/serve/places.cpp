@@ -1,11 +1,14 @@
 #include "cli/serve/places.h"
 
-#include <algorithm>
-
 namespace perfc::cli {
 
-Places::Places(std::size_t slots, std::size_t waiting) : most_(slots + waiting), slots_(slots) {
-  for (std::size_t s = slots; s > 0; --s) free_.push_back(s - 1);
+Places::Places(std::size_t slots, std::size_t waiting) : most_(slots + waiting) {
+  for (std::size_t s = 0; s < slots; ++s) threads_.emplace_back([this, s] { serve(s); });
+}
+
+Places::~Places() {
+  close();
+  for (std::thread& t : threads_) t.join();
 }
 
 std::optional<Places::Place> Places::enter() {
@@ -15,28 +18,46 @@ std::optional<Places::Place> Places::enter() {
   return Place(*this);
 }
 
-bool Places::Place::wait(Clock::time_point end) {
-  std::unique_lock lock(places_->mutex_);
-  auto& line = places_->line_;
-  line.push_back(this);
-  const bool in_time = places_->changed_.wait_until(
-      lock, end, [&] { return places_->closed_ || (line.front() == this && !places_->free_.empty()); });
-  std::erase(line, this);
-  const bool given = in_time && !places_->closed_;
-  if (given) {
-    slot_ = places_->free_.back();
-    places_->free_.pop_back();
+void Places::serve(std::size_t slot) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return closed_ || !line_.empty(); });
+    if (closed_) return;
+    Task& task = *line_.front();
+    line_.pop_front();
+    task.state = Task::State::Runs;
+    ++working_;
+    changed_.notify_all();
+    lock.unlock();
+    try {
+      task.work(slot);
+    } catch (...) { task.thrown = std::current_exception(); }
+    lock.lock();
+    --working_;
+    task.state = Task::State::Done;
+    changed_.notify_all();
   }
+}
+
+bool Places::Place::run(Clock::time_point end, const Work& work) {
+  Task task{work};
+  std::unique_lock lock(places_->mutex_);
+  places_->line_.push_back(&task);
   places_->changed_.notify_all();
-  return given;
+  places_->changed_.wait_until(lock, end, [&] { return places_->closed_ || task.state != Task::State::Waits; });
+  if (task.state == Task::State::Waits) {
+    std::erase(places_->line_, &task);
+    return false;
+  }
+  places_->changed_.wait(lock, [&] { return task.state == Task::State::Done; });
+  if (task.thrown) std::rethrow_exception(task.thrown);
+  return true;
 }
 
 Places::Place::~Place() {
   if (!places_) return;
   const std::lock_guard lock(places_->mutex_);
-  if (slot_) places_->free_.push_back(*slot_);
   --places_->entered_;
-  places_->changed_.notify_all();
 }
 
 void Places::close() {
@@ -52,8 +73,7 @@ bool Places::closed() const {
 
 std::pair<std::size_t, std::size_t> Places::taken() const {
   const std::lock_guard lock(mutex_);
-  const std::size_t working = slots_ - free_.size();
-  return {working, entered_ - working};
+  return {working_, entered_ - working_};
 }
 
 }  // namespace perfc::cli

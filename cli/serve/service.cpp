@@ -88,14 +88,11 @@ std::vector<const Emit*> served_emits() {
 }
 
 Service::Service(const ServeOptions& o, std::size_t threads, DeviceTable devices)
-    : o_(o), devices_(std::move(devices)), places_(threads, o.queue), predictors_(threads) {}
+    : o_(o), devices_(std::move(devices)), predictors_(threads), places_(threads, o.queue) {}
 
-Result<std::unique_ptr<Service>> Service::open(const ServeOptions& o, std::size_t threads, Diagnostics& diags) {
-  Request request;
-  request.device_file = o.device_file;
-  auto devices = device_table(request, diags);
-  if (!devices) return Failure{};
-  std::unique_ptr<Service> out(new Service(o, threads, std::move(*devices)));
+Result<std::unique_ptr<Service>> Service::open(const ServeOptions& o, std::size_t threads, DeviceTable devices,
+                                               Diagnostics& diags) {
+  std::unique_ptr<Service> out(new Service(o, threads, std::move(devices)));
   const PredictionJob usual;
   for (std::size_t slot = 0; slot < threads; ++slot) {
     if (!out->predictor_of(usual, slot, diags)) return Failure{};

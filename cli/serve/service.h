@@ -27,8 +27,8 @@ struct PredictionJob {
 
 class Service {
  public:
-  /// Opens devices and predictors; errors are reported.
-  static Result<std::unique_ptr<Service>> open(const ServeOptions&, std::size_t threads, Diagnostics&);
+  /// Opens the usual predictor for each of `threads`; errors are reported.
+  static Result<std::unique_ptr<Service>> open(const ServeOptions&, std::size_t threads, DeviceTable, Diagnostics&);
 
   const ServeOptions& options() const { return o_; }
   Metrics& metrics() { return metrics_; }
@@ -53,10 +53,10 @@ class Service {
 
   ServeOptions o_;
   DeviceTable devices_;
-  Places places_;
   Metrics metrics_;
   /// By slot, for networks work for one at a time: those of a name and a policy.
   std::vector<std::map<std::pair<std::string, OpaquePolicy>, std::unique_ptr<Predictor>>> predictors_;
+  Places places_;  ///< last: its threads use the others
 };
 
 /// What a request calls an option: of "--fold-batch-norm,-f" it is "fold-batch-norm"; "" of one without a long name.
