@@ -41,8 +41,8 @@ void add_answer_options(Command&, AnswerOptions&);
 /// The row that is asked for; null: wrong, with the nearest right value.
 const Emit* emit_of(const AnswerOptions&, Diagnostics& usage);
 
-/// Reports on a model at the request's batch, with what `emit` has a place for. `batches`: how many are asked for, for a
-/// table of batches shows by itself what a larger one brings.
+/// Reports on a model at the request's batch, with what `emit` has a place for. `batches`: how many are asked for, for
+/// a table of batches shows by itself what a larger one brings.
 Result<std::vector<Report>> reports_at(ModelFile&, const std::vector<Device>&, const Predictor&, const Request&,
                                        const Emit& emit, const AnswerOptions&, std::size_t batches, Diagnostics&);
 /// Reports of several batches, each by device, in the order in which they are told: by device, then batch.

@@ -1,6 +1,6 @@
 #pragma once
-/// A client's connection as cpp-httplib reads and writes it, with limits on what a client can make the server hold and on
-/// how long it can take.
+/// A client's connection as cpp-httplib reads and writes it, with limits on what a client can make the server hold and
+/// on how long it can take.
 #include <httplib.h>
 #undef _res  // of <resolv.h>, which httplib.h includes: a parameter's name in Eigen
 

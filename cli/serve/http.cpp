@@ -98,6 +98,10 @@ class Http : private httplib::Server {
   void run(Descriptor listening, const Descriptor& signals);
 
  private:
+  struct Idle {
+    std::condition_variable wake;
+    bool called = false;
+  };
   void work();
   void converse(Descriptor socket);
   void refuse(Descriptor socket);
@@ -110,9 +114,9 @@ class Http : private httplib::Server {
   Service& service_;
   std::size_t most_;
   std::mutex mutex_;
-  std::condition_variable changed_;
   std::deque<Descriptor> waiting_;  ///< connections that no thread works for yet
-  std::size_t idle_ = 0;            ///< threads without a connection
+  std::vector<Idle*> idle_;         ///< threads without a connection; the last is called first, for its memory is warm
+  std::size_t called_ = 0;          ///< of them, those that were called and have not looked yet
   std::atomic<bool> stopping_ = false;
 };
 
@@ -203,7 +207,7 @@ ServerAnswer Http::predict(const httplib::Request& request, const httplib::Conte
 
 bool Http::crowded() {
   const std::lock_guard lock(mutex_);
-  return waiting_.size() > idle_;
+  return waiting_.size() > called_;
 }
 
 void Http::converse(Descriptor socket) {
@@ -222,16 +226,20 @@ void Http::converse(Descriptor socket) {
 }
 
 void Http::work() {
-  for (;;) {
-    std::unique_lock lock(mutex_);
-    ++idle_;
-    changed_.wait(lock, [&] { return stopping_ || !waiting_.empty(); });
-    --idle_;
-    if (waiting_.empty()) return;
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (waiting_.empty()) {
+      Idle self;
+      idle_.push_back(&self);
+      self.wake.wait(lock, [&] { return stopping_ || self.called; });
+      if (self.called) --called_;
+      continue;
+    }
     Descriptor socket = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
     converse(std::move(socket));
+    lock.lock();
   }
 }
 
@@ -267,7 +275,11 @@ void Http::run(Descriptor listening, const Descriptor& signals) {
       continue;
     }
     waiting_.push_back(std::move(socket));
-    changed_.notify_one();
+    if (idle_.empty()) continue;
+    idle_.back()->called = true;
+    idle_.back()->wake.notify_one();
+    idle_.pop_back();
+    ++called_;
   }
   signalfd_siginfo which;
   [[maybe_unused]] const ssize_t taken = ::read(signals.get(), &which, sizeof which);
@@ -279,7 +291,7 @@ void Http::run(Descriptor listening, const Descriptor& signals) {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
     waiting_.clear();
-    changed_.notify_all();
+    for (Idle* thread : idle_) thread->wake.notify_one();
   }
   for (std::thread& t : threads) t.join();
 }

@@ -13,9 +13,9 @@
 
 namespace perfc::cli {
 
-/// Threads that work, each in a slot of its own, so that what is kept for a slot is used by one at a time, and memory that
-/// an allocator keeps for a thread is kept for these alone. So many requests more wait behind them, and are served in the
-/// order in which they began to wait.
+/// Threads that work, each in a slot of its own, so that what is kept for a slot is used by one at a time, and memory
+/// that an allocator keeps for a thread is kept for these alone. So many requests more wait behind them, and are served
+/// in the order in which they began to wait.
 class Places {
  public:
   using Clock = std::chrono::steady_clock;

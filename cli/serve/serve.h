@@ -13,8 +13,8 @@ struct ServeOptions {
   double timeout_s = 30;  ///< of each: to send a body, to wait, to predict
 };
 
-/// Serves until SIGTERM or SIGINT; the exit code. Of `perfc` it is perfc-serve, beside it, that does so: the HTTP library
-/// brings others with it, which would take longer to load than small models to predict.
+/// Serves until SIGTERM or SIGINT; the exit code. Of `perfc` it is perfc-serve, beside it, that does so: the HTTP
+/// library brings others with it, which would take longer to load than small models to predict.
 int serve(const ServeOptions&);
 
 }  // namespace perfc::cli

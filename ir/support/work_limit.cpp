@@ -9,8 +9,7 @@ constexpr unsigned kAsksPerLook = 16;  ///< at the clock
 
 }  // namespace
 
-WorkLimit::WorkLimit(std::size_t most_nodes, Clock::time_point end)
-    : most_nodes_(most_nodes), end_(end) {
+WorkLimit::WorkLimit(std::size_t most_nodes, Clock::time_point end) : most_nodes_(most_nodes), end_(end) {
   current_limit = this;
 }
 

@@ -10,7 +10,8 @@ class WorkLimit {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Holds for this thread, which has one at a time, while it lives. `most_nodes`: of each graph, bodies of control flow being graphs of their own.
+  /// Holds for this thread, which has one at a time, while it lives. `most_nodes`: of each graph, and bodies of control
+  /// flow are graphs of their own.
   WorkLimit(std::size_t most_nodes, Clock::time_point end);
   ~WorkLimit();
   WorkLimit(const WorkLimit&) = delete;
