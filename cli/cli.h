@@ -29,6 +29,7 @@ Command pack_command();
 Command fit_command();
 Command diff_command();
 Command sweep_command();
+Command serve_command();
 Command baseline_command();
 Command ops_command();
 Command check_command();

@@ -42,6 +42,7 @@ bool names_batch(std::string_view dim);
 /// A file's bytes with its name. They outlive the import only.
 class Source {
  public:
+  static constexpr std::string_view kStandardInput = "<stdin>";  ///< its name
   /// Any file (ir/support/input_file.h); "-" reads standard input.
   static Result<Source> open(const std::string& path, Diagnostics&);
   /// A model. Of a directory it is the graph in it (frontends/folder.h), which diagnostics then
@@ -51,6 +52,8 @@ class Source {
   static Source from_bytes(std::string name, std::string bytes);
 
   const std::string& name() const { return name_; }
+  /// Where the file is, for what lies beside it; empty: it is bytes, whatever their name says, and nothing does.
+  std::string path() const { return file_ && name_ != kStandardInput ? name_ : std::string(); }
   std::string_view bytes() const { return file_ ? file_->bytes() : owned_; }
 
  private:

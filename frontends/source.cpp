@@ -39,7 +39,7 @@ const FrontendDef* choose(std::string_view name, std::string_view head) {
 
 Result<Source> Source::open(const std::string& path, Diagnostics& diags) {
   Source s;
-  s.name_ = path == "-" ? "<stdin>" : path;
+  s.name_ = path == "-" ? std::string(kStandardInput) : path;
   auto file = InputFile::open(path, diags);
   if (!file) return Failure{};
   s.file_ = std::move(*file);
@@ -51,7 +51,7 @@ Result<Source> Source::open_model(const std::string& given, Diagnostics& diags) 
   const auto found = model_file_in(given, diags);
   if (!found) return Failure{};
   const std::string& path = *found;
-  s.name_ = path == "-" ? "<stdin>" : path;
+  s.name_ = path == "-" ? std::string(kStandardInput) : path;
   if (path != given) diags.in_file(path);
   auto file = InputFile::open(path, diags, [&](PipeBytes& pipe) {
     if (!pipe.keep(kHead)) return false;

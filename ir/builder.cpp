@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/infer_context.h"
+#include "ir/support/work_limit.h"
 
 namespace perfc {
 namespace {
@@ -96,6 +97,10 @@ Result<NodeId> GraphBuilder::call(CallSpec spec) {
     return diags_.error(spec.loc, spec.name, fmt::format("{}: {}", d.name, text));
   };
   if (graph_.nodes_.size() >= kMaxNodes) return fail(fmt::format("more than {} nodes", kMaxNodes));
+  if (WorkLimit* limit = WorkLimit::current()) {
+    if (limit->refuses(graph_.nodes_.size())) return fail(fmt::format("more than {} nodes", limit->most_nodes()));
+    if (limit->is_late()) return fail("the time for this model is up");
+  }
   while (!spec.operands.empty() && !spec.operands.back()) spec.operands.pop_back();
   const int given = static_cast<int>(spec.operands.size());
   if (given < d.operands.least || (d.operands.most >= 0 && given > d.operands.most)) {

@@ -8,6 +8,8 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "ir/symbol_scope.h"
+
 namespace perfc {
 namespace {
 
@@ -52,16 +54,37 @@ constexpr std::array<DTypeRow, 29> kDTypes{{
 
 constexpr const DTypeRow& row(DType d) { return kDTypes[static_cast<std::size_t>(d)]; }
 
-/// Process-wide pool of symbol names; append-only, so references stay valid.
-struct SymbolPool {
-  std::mutex mutex;
+/// Names by number; append-only, so references stay valid.
+struct SymbolNames {
   std::deque<std::string> names;
   std::unordered_map<std::string_view, std::int64_t> index;
+
+  std::optional<std::int64_t> find(std::string_view name) const {
+    const auto it = index.find(name);
+    return it == index.end() ? std::nullopt : std::optional(it->second);
+  }
+  std::int64_t number_of(std::string_view name) {
+    if (const auto known = find(name)) return *known;
+    names.emplace_back(name);
+    return index.emplace(names.back(), static_cast<std::int64_t>(names.size()) - 1).first->second;
+  }
+};
+
+/// The process's.
+struct SymbolPool {
+  std::mutex mutex;
+  SymbolNames symbols;
 };
 SymbolPool& pool() {
   static SymbolPool p;
   return p;
 }
+
+/// Numbers of a scope's symbols begin here.
+constexpr std::int64_t kFirstOfScope = std::int64_t{1} << 48;
+
+/// Of the thread's scope; null: it has none.
+thread_local std::unique_ptr<SymbolNames> names_of_scope;
 
 }  // namespace
 
@@ -77,25 +100,28 @@ std::optional<DType> dtype_from_name(std::string_view text) {
 }
 double byte_size(DType d, double count) { return count * bits(d) / 8.0; }
 
+SymbolScope::SymbolScope() {
+  assert(!names_of_scope);
+  names_of_scope = std::make_unique<SymbolNames>();
+}
+SymbolScope::~SymbolScope() { names_of_scope.reset(); }
+
 SymInt SymInt::symbol(std::string_view name) {
-  SymbolPool& p = pool();
-  std::lock_guard lock(p.mutex);
-  auto it = p.index.find(name);
-  if (it == p.index.end()) {
-    p.names.emplace_back(name);
-    it = p.index.emplace(p.names.back(), static_cast<std::int64_t>(p.names.size()) - 1).first;
-  }
   SymInt s;
   s.kind_ = Kind::Symbol;
-  s.value_ = it->second;
+  SymbolPool& p = pool();
+  std::lock_guard lock(p.mutex);
+  const std::optional<std::int64_t> known = names_of_scope ? p.symbols.find(name) : p.symbols.number_of(name);
+  s.value_ = known ? *known : kFirstOfScope + names_of_scope->number_of(name);
   return s;
 }
 
 const std::string& SymInt::symbol_name() const {
   assert(symbolic());
+  if (value_ >= kFirstOfScope) return names_of_scope->names[static_cast<std::size_t>(value_ - kFirstOfScope)];
   SymbolPool& p = pool();
   std::lock_guard lock(p.mutex);
-  return p.names[static_cast<std::size_t>(value_)];
+  return p.symbols.names[static_cast<std::size_t>(value_)];
 }
 
 std::string to_string(const Dim& d) {

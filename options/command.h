@@ -32,6 +32,9 @@ struct OneOf {
 using ReadBy = std::function<std::string(const std::string&)>;
 using Demand = std::variant<Anything, Positive, WholeBetween, RealBetween, OneOf, ReadBy>;
 
+/// Whether a value names a file, which only those may do who could open it themselves.
+enum class Names { Something, File, FileOrEntry };
+
 struct Option {
   std::string names;  ///< "--long,-s"; a name without dashes is the value's place: "models,--model"
   std::string help;
@@ -39,12 +42,14 @@ struct Option {
   Demand demand = Anything{};
   std::optional<char> separator;  ///< of several values in one word
   bool needed = false, tells_default = false;
+  Names names_what = Names::Something;
 
   // What an option has beside its help, behind `Command::option`.
   Option& required() { return needed = true, *this; }
   Option& separated_by(char c) { return separator = c, *this; }
   Option& must_be(Demand d) { return demand = std::move(d), *this; }
   Option& showing_default() { return tells_default = true, *this; }
+  Option& that_names(Names n) { return names_what = n, *this; }
 };
 
 struct Command {

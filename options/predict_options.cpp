@@ -93,8 +93,9 @@ bool parse_value(const std::string& text, ImportOptions& out, Diagnostics& usage
 }
 
 /// A name, or a file: what is in it is looked at later.
-bool is_predictor(const std::string& name, Diagnostics& usage) {
-  return ::access(name.c_str(), F_OK) == 0 || choose("--predictor", name, {"default", "whitebox"}, usage);
+bool is_predictor(const PredictOptions& o, Diagnostics& usage) {
+  const bool file = !o.names_no_files && ::access(o.predictor.c_str(), F_OK) == 0;
+  return file || choose("--predictor", o.predictor, {"default", "whitebox"}, usage);
 }
 
 /// "decoder=20", or "20" for every loop.
@@ -224,26 +225,34 @@ void add_dynamic_options(Command& c, PredictOptions& o) {
       "NODE=N: extent of the dims that data decides of a node, or of a dim by its name, as in u0=100 (repeatable)");
 }
 
-void add_predict_options(Command& c, PredictOptions& o, Batches batches) {
-  c.option("models,--model", o.models, "Model files; - reads standard input").required();
+void add_setting_options(Command& c, PredictOptions& o, Batches batches) {
   add_shape_options(c, o, batches);
   add_loop_options(c, o);
   add_dynamic_options(c, o);
   add_run_options(c, o);
 }
 
+void add_predict_options(Command& c, PredictOptions& o, Batches batches) {
+  c.option("models,--model", o.models, "Model files; - reads standard input").required();
+  add_setting_options(c, o, batches);
+}
+
 void add_execution_options(Command& c, PredictOptions& o) {
   c.option("--device,-d", o.devices,
            "Device or MIG slice, e.g. a100-40gb, rtx4090, a100-40gb:1g.5gb (several: a table) [a100-40gb]")
       .separated_by(',');
-  c.option("--device-file", o.device_file, "JSON file with devices of your own, in the format of data/devices.json");
-  c.option("--from-nvidia-smi", o.smi_file, "Output of `nvidia-smi -q -x`: predicts for that host's GPUs");
+  c.option("--device-file", o.device_file, "JSON file with devices of your own, in the format of data/devices.json")
+      .that_names(Names::File);
+  c.option("--from-nvidia-smi", o.smi_file, "Output of `nvidia-smi -q -x`: predicts for that host's GPUs")
+      .that_names(Names::File);
   c.option("--host", o.host,
            "What dispatches to the device: a name of `perfc devices --hosts`, or a file that `python -m perfc.measure "
-           "--host` wrote [the device's: server, desktop, …]");
+           "--host` wrote [the device's: server, desktop, …]")
+      .that_names(Names::FileOrEntry);
   c.option("--stack", o.stack,
            "Software whose context takes memory: a name of `perfc devices --stacks`, or a file of one [the device's: "
-           "pytorch-2, …]");
+           "pytorch-2, …]")
+      .that_names(Names::FileOrEntry);
   c.option(
       "--dtype", o.dtype,
       "fp32, tf32, amp, fp16, bf16, int8, fp8 or default, what the runtime does untouched (PyTorch: float32, TF32 in "
@@ -264,7 +273,8 @@ void add_execution_options(Command& c, PredictOptions& o) {
            "The run sets torch.backends.cudnn.benchmark: memory with what a monitor sees while cuDNN tries its "
            "algorithms");
   c.option("--predictor", o.predictor,
-           "default (the whitebox, corrected by built-in networks), whitebox, or the path of a checkpoint [default]");
+           "default (the whitebox, corrected by built-in networks), whitebox, or the path of a checkpoint [default]")
+      .that_names(Names::FileOrEntry);
   c.option("--opaque", o.opaque, "refuse or warn: what to do with unknown operators [refuse]");
   c.option("--fold-batch-norm", o.fold, "auto, on or off; auto folds in compiled mode [auto]");
 }
@@ -329,7 +339,7 @@ Result<Request> to_request(const PredictOptions& o, Batches taken, Diagnostics& 
     return Failure{};
   }
   r.dynamic = static_cast<DynamicDims>(dynamic - kDynamicDims.begin());
-  if (!is_predictor(o.predictor, usage) || !choose("--opaque", o.opaque, {"refuse", "warn"}, usage) ||
+  if (!is_predictor(o, usage) || !choose("--opaque", o.opaque, {"refuse", "warn"}, usage) ||
       !choose("--fold-batch-norm", o.fold, {"auto", "on", "off"}, usage) || !set_execution(o, r.exec, usage)) {
     return Failure{};
   }
@@ -340,6 +350,7 @@ Result<Request> to_request(const PredictOptions& o, Batches taken, Diagnostics& 
   r.device_file = o.device_file;
   r.host = o.host;
   r.stack = o.stack;
+  r.names_no_files = o.names_no_files;
   r.predictor = o.predictor;
   r.mig = {.max_latency_ms = o.max_latency_ms, .min_throughput_per_s = o.min_throughput_per_s, .headroom = o.headroom};
   return r;

@@ -24,6 +24,7 @@ struct PredictOptions {
   bool cudnn_benchmark = false;
   std::optional<double> max_latency_ms, min_throughput_per_s;
   double headroom = 0.05;
+  bool names_no_files = false;  ///< host, stack and predictor are names alone: no file is looked for
 };
 /// Whether a command takes one batch or a list of them.
 enum class Batches { One, Several };
@@ -35,6 +36,8 @@ void add_run_options(Command&, PredictOptions&);
 /// What dims that data decides are taken to be; what `dynamic` is before is the default.
 void add_dynamic_options(Command&, PredictOptions&);
 void add_loop_options(Command&, PredictOptions&);
+/// All but the models.
+void add_setting_options(Command&, PredictOptions&, Batches = Batches::One);
 void add_predict_options(Command&, PredictOptions&, Batches = Batches::One);
 
 // What is wrong is said without a place, by the option's name and with the nearest right value.

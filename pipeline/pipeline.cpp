@@ -20,12 +20,13 @@ bool binds_batch(const Request& request, const std::string& dim) {
 
 /// A built-in entry by its name, or else the one of a file.
 template <class Entry>
-Result<Entry> named_or_filed(const std::string& given, Result<Entry> (*find)(std::string_view, Diagnostics&),
+Result<Entry> named_or_filed(const std::string& given, bool no_files,
+                             Result<Entry> (*find)(std::string_view, Diagnostics&),
                              Result<Entry> (*parse)(std::string_view, Diagnostics&), Diagnostics& diags) {
   Diagnostics unknown;
   auto entry = find(given, unknown);
   if (entry) return entry;
-  if (!std::filesystem::exists(given)) {
+  if (no_files || !std::filesystem::exists(given)) {
     diags.append(unknown);
     return Failure{};
   }
@@ -120,10 +121,13 @@ Result<DeviceTable> device_table(const Request& request, Diagnostics& diags) {
 
 Result<std::vector<Device>> find_devices(const Request& request, Diagnostics& diags) {
   const auto table = device_table(request, diags);
-  if (!table) return Failure{};
+  return table ? find_devices(*table, request, diags) : Failure{};
+}
+
+Result<std::vector<Device>> find_devices(const DeviceTable& table, const Request& request, Diagnostics& diags) {
   std::vector<Device> devices;
   for (const std::string& name : request.devices) {
-    auto d = table->find(name, diags);
+    auto d = table.find(name, diags);
     if (!d) return Failure{};
     devices.push_back(std::move(*d));
   }
@@ -133,7 +137,7 @@ Result<std::vector<Device>> find_devices(const Request& request, Diagnostics& di
 
 Status set_surroundings(const Request& request, std::vector<Device>& devices, Diagnostics& diags) {
   if (!request.host.empty()) {
-    const auto host = named_or_filed<Host>(request.host, find_host, parse_host, diags);
+    const auto host = named_or_filed<Host>(request.host, request.names_no_files, find_host, parse_host, diags);
     if (!host) return Failure{};
     for (Device& d : devices) {
       d.host = *host;
@@ -141,7 +145,7 @@ Status set_surroundings(const Request& request, std::vector<Device>& devices, Di
     }
   }
   if (!request.stack.empty()) {
-    const auto stack = named_or_filed<Stack>(request.stack, find_stack, parse_stack, diags);
+    const auto stack = named_or_filed<Stack>(request.stack, request.names_no_files, find_stack, parse_stack, diags);
     if (!stack) return Failure{};
     for (Device& d : devices) d.stack = *stack;
   }

@@ -25,6 +25,7 @@ struct Request {
   std::string device_file;           ///< extra devices, may be empty
   std::string host;                  ///< name of a host, or a file of one; empty: each device's own
   std::string stack;                 ///< name of a stack, or a file of one; empty: each device's own
+  bool names_no_files = false;       ///< host and stack are names alone: no file is looked for
   OpaquePolicy opaque = OpaquePolicy::Refuse;
   DynamicDims dynamic = DynamicDims::Typical;                ///< what dims that data decides are taken to be …
   std::vector<std::pair<std::string, std::int64_t>> bounds;  ///< … unless given, by node or name of the dim
@@ -146,6 +147,7 @@ std::int64_t samples_of(const Graph&, const Request&);
 Result<DeviceTable> device_table(const Request&, Diagnostics&);
 /// The request's devices, from that table, with its host and stack.
 Result<std::vector<Device>> find_devices(const Request&, Diagnostics&);
+Result<std::vector<Device>> find_devices(const DeviceTable&, const Request&, Diagnostics&);
 /// The request's host and stack for devices that come from elsewhere.
 Status set_surroundings(const Request&, std::vector<Device>&, Diagnostics&);
 /// Whether the request's runtime runs on the device; an error that says on what it does.

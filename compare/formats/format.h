@@ -36,6 +36,8 @@ std::string diff_json(const DiffReport&);
 std::string diff_junit(const DiffReport&);
 /// SARIF 2.1.0 (OASIS), for GitHub's code scanning.
 std::string diff_sarif(const DiffReport&);
+/// A Code Quality report as GitLab reads it in merge requests.
+std::string diff_codequality(const DiffReport&);
 /// One page without anything from elsewhere, with the graphs of models that changed (docs/report.md).
 std::string diff_html(const DiffReport&);
 

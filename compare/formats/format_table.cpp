@@ -12,6 +12,7 @@ constexpr std::array kFormats{
     DiffFormat{"json", diff_json},
     DiffFormat{"junit", diff_junit},
     DiffFormat{"sarif", diff_sarif},
+    DiffFormat{"codequality", diff_codequality},
     DiffFormat{"html", diff_html, Draw::Yes},
 };
 }  // namespace

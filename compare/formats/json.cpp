@@ -14,6 +14,25 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Of a model, as its repository has it.
+std::string path_of(const DiffReport& r, const std::string& model) {
+  return r.comparison.root.empty() ? model : r.comparison.root + "/" + model;
+}
+
+std::string sentence(const Finding& f) {
+  return fmt::format("{} (batch {}, {}): {}; allowed: {}", f.model, f.batch, f.device, f.what, f.limit);
+}
+
+/// By which tools know a finding again in another run.
+std::string identity(const Finding& f) { return fmt::format("{} {} {} {}", f.model, f.batch, f.device, f.key()); }
+
+/// FNV-1a of 64 bits, in hexadecimal.
+std::string digest(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return fmt::format("{:016x}", hash);
+}
+
 Json number(const std::optional<double>& x) { return x ? Json(six_digits(*x)) : Json(nullptr); }
 
 Json figure_json(const FigureChange& c) {
@@ -122,18 +141,16 @@ std::string diff_sarif(const DiffReport& r) {
   rule("oom", "");
   rules.push_back({{"id", "perfc/unreadable"}, {"shortDescription", {{"text", "A model could not be compared"}}}});
   const auto located = [&](const std::string& name) {
-    const std::string model = r.comparison.root.empty() ? name : r.comparison.root + "/" + name;
     return Json::array(
-        {{{"physicalLocation", {{"artifactLocation", {{"uri", uri_path(model)}}}, {"region", {{"startLine", 1}}}}}}});
+        {{{"physicalLocation",
+           {{"artifactLocation", {{"uri", uri_path(path_of(r, name))}}}, {"region", {{"startLine", 1}}}}}}});
   };
   for (const Finding& f : r.findings) {
-    Json result{
-        {"ruleId", "perfc/" + std::string(f.key())},
-        {"level", f.acknowledged.empty() ? "error" : "note"},
-        {"message",
-         {{"text", fmt::format("{} (batch {}, {}): {}; allowed: {}", f.model, f.batch, f.device, f.what, f.limit)}}},
-        {"locations", located(f.model)},
-        {"partialFingerprints", {{"perfc/v1", fmt::format("{} {} {} {}", f.model, f.batch, f.device, f.key())}}}};
+    Json result{{"ruleId", "perfc/" + std::string(f.key())},
+                {"level", f.acknowledged.empty() ? "error" : "note"},
+                {"message", {{"text", sentence(f)}}},
+                {"locations", located(f.model)},
+                {"partialFingerprints", {{"perfc/v1", identity(f)}}}};
     if (!f.acknowledged.empty())
       result["suppressions"] = Json::array({{{"kind", "external"}, {"justification", f.acknowledged}}});
     results.push_back(std::move(result));
@@ -150,6 +167,30 @@ std::string diff_sarif(const DiffReport& r) {
                       {"runs", Json::array({{{"tool", {{"driver", {{"name", "perfc"}, {"rules", std::move(rules)}}}}},
                                              {"results", std::move(results)}}})}};
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string diff_codequality(const DiffReport& r) {
+  Json violations = Json::array();
+  const auto add = [&](std::string_view check, std::string_view severity, const std::string& model,
+                       const std::string& description, const std::string& known_by) {
+    violations.push_back({{"description", description},
+                          {"check_name", fmt::format("perfc/{}", check)},
+                          {"fingerprint", digest(known_by)},
+                          {"severity", severity},
+                          {"location", {{"path", path_of(r, model)}, {"lines", {{"begin", 1}}}}}});
+  };
+  for (const Finding& f : r.findings) {
+    const bool meant = !f.acknowledged.empty();
+    add(f.key(),
+        meant              ? "info"
+        : f.key() == "oom" ? "critical"
+                           : "major",
+        f.model, meant ? fmt::format("{} (meant: {})", sentence(f), f.acknowledged) : sentence(f), identity(f));
+  }
+  for (const ModelComparison& m : r.comparison.models) {
+    if (!m.error.empty()) add("unreadable", "blocker", m.model, m.error, m.model);
+  }
+  return violations.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace perfc

@@ -33,13 +33,13 @@ bool sniff_text(std::string_view head) {
 }
 
 Result<Graph> import_binary(const Source& source, const ImportOptions& options, Diagnostics& diags) {
-  return Importer(source.bytes(), source.name(), options, diags).run();
+  return Importer(source.bytes(), source.path(), options, diags).run();
 }
 
 Result<Graph> import_text(const Source& source, const ImportOptions& options, Diagnostics& diags) {
   auto message = text_to_wire(source.bytes(), diags);
   if (!message) return Failure{};
-  return Importer(*message, source.name(), options, diags).run();
+  return Importer(*message, source.path(), options, diags).run();
 }
 
 std::vector<OpCoverage> coverage() {

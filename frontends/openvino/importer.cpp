@@ -63,7 +63,7 @@ Result<Graph> Importer::run() {
     names.emplace_back(port.names.empty() ? l.name.substr(0, l.name.find("/sink_port_")) : first_name(port.names));
   }
   if (results.empty()) return diags_->error("the model has no results; save it with openvino.save_model");
-  return builder.finish(stem(path_), std::move(results), std::move(names));
+  return builder.finish(stem(name_), std::move(results), std::move(names));
 }
 
 Status Importer::declare_inputs(Frame& frame) {
@@ -195,7 +195,7 @@ Result<ValueId> Importer::constant(Call& c) {
       missing_reported_ = true;
       c.warning(fmt::format(
           "{} bytes at {} of '{}' are not there; shapes that depend on such constants are taken from the .xml", size,
-          offset, bin_of(path_)));
+          offset, bin_of(name_)));
     }
   }
   return c.builder().constant(std::move(literal), c.name, c.loc);

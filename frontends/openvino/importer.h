@@ -24,9 +24,9 @@ class Call;
 
 class Importer {
  public:
-  /// `path`: of the .xml; the .bin of the same name lies beside it.
-  Importer(const Model& model, std::string path, const ImportOptions& options, Diagnostics& diags)
-      : model_(model), path_(std::move(path)), dims_(options), diags_(&diags) {}
+  /// `name`: of the .xml, in messages. `path`: where it is; the .bin of the same name lies beside it. Empty: none does.
+  Importer(const Model& model, std::string name, std::string path, const ImportOptions& options, Diagnostics& diags)
+      : model_(model), name_(std::move(name)), path_(std::move(path)), dims_(options), diags_(&diags) {}
 
   Result<Graph> run();
 
@@ -50,7 +50,7 @@ class Importer {
   Values run_body(Frame& inner, const std::vector<ValueId>& parameters);
 
   const Model& model_;
-  std::string path_;
+  std::string name_, path_;
   InputDims dims_;
   Diagnostics* diags_;  ///< swapped while a body is tried
   std::optional<InputFile> bin_;

@@ -16,7 +16,7 @@ bool sniff(std::string_view head) {
 Result<Graph> import_xml(const Source& source, const ImportOptions& options, Diagnostics& diags) {
   const auto model = read_model(source.bytes(), diags);
   if (!model) return Failure{};
-  return Importer(*model, source.name(), options, diags).run();
+  return Importer(*model, source.name(), source.path(), options, diags).run();
 }
 
 std::vector<OpCoverage> coverage() {

@@ -86,10 +86,7 @@ Result<ModelFile> open_model(const ModelArgument& model, const Request& request,
 
 Command predict_options(PredictOptions& o) {
   Command command;
-  add_shape_options(command, o, Batches::Several);
-  add_loop_options(command, o);
-  add_dynamic_options(command, o);
-  add_run_options(command, o);
+  add_setting_options(command, o, Batches::Several);
   return command;
 }
 

@@ -5,6 +5,7 @@
 The comment must be that of tests/ci/comment.md, figures aside; --update rewrites it. Steps that are not shell (the
 checkouts, the comment's script) are GitHub's.
 """
+import json
 import os
 import pathlib
 import re
@@ -137,6 +138,8 @@ def main():
         for name in ("perfc.json", "perfc.sarif", "perfc.xml", "summary.md"):
             expect(f"{name} was written", (pipeline.folder / name).stat().st_size > 0, True)
         expect("GitLab, a layer widened", pipeline.gitlab()[0], 3)
+        quality = json.loads((pipeline.folder / "perfc-codequality.json").read_text())
+        expect("violations at the models", {v["location"]["path"] for v in quality}, {"models/net.pir"})
         (pipeline.folder / "acknowledged.yaml").write_text(
             "acknowledged:\n" + "".join(f"  - {{model: net.pir, figure: {f}, reason: wider on purpose}}\n"
                                         for f in ("latency", "memory")))

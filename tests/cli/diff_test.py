@@ -141,8 +141,30 @@ class Formats(Folder):
         self.assertNotIn("alert(", page.replace("&lt;script&gt;alert(", "").replace("u003cscript>alert(", ""))
         self.assertNotIn("<script", (self.folder / "d.md").read_text().replace("`", ""))
 
+    def test_code_quality(self):
+        """The members that GitLab asks for (docs.gitlab.com, Code Quality report format)."""
+        def violations(*args):
+            _, out, err = perfc("diff", "base", "head", "-b", "256", "-d", "rtx4090", "--format", "codequality", *args)
+            return json.loads(out), err
+
+        self.assertEqual(violations()[0], [])
+        found, err = violations("--fail-on", "macs")
+        self.assertEqual(len(found), 1, err)
+        self.assertEqual(set(found[0]), {"description", "check_name", "fingerprint", "severity", "location"})
+        self.assertRegex(found[0]["fingerprint"], "^[0-9a-f]{16}$")
+        self.assertEqual((found[0]["check_name"], found[0]["severity"]), ("perfc/macs", "major"))
+        self.assertEqual(found[0]["location"]["lines"], {"begin": 1})
+        self.assertEqual(found[0]["location"]["path"], "head/net.pir")
+        name = json.loads(perfc("diff", "base", "head", "-b", "256", "-d", "rtx4090", "--format", "json", "--fail-on",
+                                "macs")[1])["exceeded"][0]["model"]
+        (self.folder / "meant.yaml").write_text("acknowledged:\n  - figure: macs\n    reason: wider\n")
+        meant, _ = violations("--fail-on", "macs", "--acknowledge", self.folder / "meant.yaml")
+        self.assertEqual([(v["severity"], v["fingerprint"]) for v in meant], [("info", found[0]["fingerprint"])])
+        self.assertIn("(meant: wider)", meant[0]["description"])
+        self.assertIn(name, meant[0]["description"])
+
     def test_same_call_same_bytes(self):
-        for name in ("text", "markdown", "github-comment", "json", "junit", "sarif", "html"):
+        for name in ("text", "markdown", "github-comment", "json", "junit", "sarif", "codequality", "html"):
             runs = {perfc("diff", "base", "head", "-b", "8", "--format", name) for _ in range(2)}
             self.assertEqual(len(runs), 1)
 
