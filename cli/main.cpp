@@ -83,7 +83,8 @@ int main(int argc, char** argv) {
   root.commands = {predict_command(), import_command(),   opt_command(),      devices_command(),
                    mig_command(),     pack_command(),     fit_command(),      diff_command(),
                    check_command(),   baseline_command(), ops_command(),      sweep_command(),
-                   train_command(),   eval_command(),     counters_command(), completion_command(root)};
+                   train_command(),   eval_command(),     counters_command(), completion_command(root),
+                   man_command(root)};
   if (argc > 1) {
     const std::string near = misspelt_command(root, argv[1]);
     if (!near.empty()) {
