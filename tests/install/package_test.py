@@ -49,7 +49,8 @@ def options(text: str) -> set[str]:
 
 def check_package(deb: pathlib.Path, root: pathlib.Path, prefix: pathlib.Path, names: list[str]):
     pages = {f"share/man/man1/perfc{n}.1.gz" for n in [""] + [f"-{n}" for n in names]}
-    both = {"bin/perfc", "share/bash-completion/completions/perfc", "share/fish/vendor_completions.d/perfc.fish"} | pages
+    both = {"bin/perfc", "share/bash-completion/completions/perfc", "share/fish/vendor_completions.d/perfc.fish"}
+    both |= pages
     installed, packed = files(prefix), files(root / "usr")
     assert not both - installed, f"cmake --install lacks {both - installed}"
     assert "share/zsh/site-functions/_perfc" in installed
