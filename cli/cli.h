@@ -38,6 +38,8 @@ Command eval_command();
 Command counters_command();
 /// Completes what `root` holds when it runs.
 Command completion_command(const Command& root);
+/// The manual of what `root` holds when it runs.
+Command man_command(const Command& root);
 
 // What is wrong with the options of a command that predicts is printed, with the nearest right value.
 

@@ -45,6 +45,18 @@ std::string bash(const Words& w) {
       fmt::join(w.commands, " "), cases, fmt::join(w.options.at("predict"), " "));
 }
 
+/// Serves as a file of $fpath, where it is the function's body, and for `source <(perfc completion zsh)`.
+std::string zsh(const Words& w) {
+  std::string cases;
+  for (const auto& [command, options] : w.options)
+    cases += fmt::format("    {}) offered=({}) ;;\n", command, fmt::join(options, " "));
+  return fmt::format(
+      "#compdef perfc\n_perfc() {{\n  local -a offered\n  if (( CURRENT == 2 )); then\n    compadd -- {}\n    _files\n"
+      "    return\n  fi\n  case ${{words[2]}} in\n{}    *) offered=({}) ;;\n  esac\n  compadd -- $offered\n  _files\n"
+      "}}\nif [[ $funcstack[1] == _perfc ]]; then\n  _perfc \"$@\"\nelse\n  compdef _perfc perfc\nfi\n",
+      fmt::join(w.commands, " "), cases, fmt::join(w.options.at("predict"), " "));
+}
+
 std::string fish(const Words& w) {
   std::string out = fmt::format("complete -c perfc -n __fish_use_subcommand -a '{}'\n", fmt::join(w.commands, " "));
   for (const auto& [command, options] : w.options) {
@@ -62,7 +74,7 @@ int run_completion(const Command& root, const std::string& shell) {
   if (shell == "bash") {
     out->write(bash(words));
   } else if (shell == "zsh") {
-    out->write("autoload -U +X bashcompinit && bashcompinit\n" + bash(words));
+    out->write(zsh(words));
   } else if (shell == "fish") {
     out->write(fish(words));
   } else {
