@@ -14,43 +14,43 @@ let lastTold = 0;
 const memory = () => instance.exports.memory;
 
 function told(fields) {
-    const now = performance.now();
-    if (now - lastTold < 50) return;
-    lastTold = now;
-    postMessage({ id: current, ...fields });
+  const now = performance.now();
+  if (now - lastTold < 50) return;
+  lastTold = now;
+  postMessage({ id: current, ...fields });
 }
 
 /** A new program: the old one's memory does not shrink, and after a fault it is not to be trusted. */
 async function load() {
-    const size = () => [...files.values()].reduce((sum, file) => sum + file.size, 0);
-    instance = await WebAssembly.instantiate(module, {
-        wasi_snapshot_preview1: wasi(files, memory, (bytes) => told({ read: bytes, of: size() })),
-        perfc: { progress: (part, parts) => told({ part, parts }) },
-    });
-    instance.exports._initialize();
-    const ready = lists();
-    warm();
-    return ready;
+  const size = () => [...files.values()].reduce((sum, file) => sum + file.size, 0);
+  instance = await WebAssembly.instantiate(module, {
+    wasi_snapshot_preview1: wasi(files, memory, (bytes) => told({ read: bytes, of: size() })),
+    perfc: { progress: (part, parts) => told({ part, parts }) },
+  });
+  instance.exports._initialize();
+  const ready = lists();
+  warm();
+  return ready;
 }
 
 function said(which) {
-    const { perfc_text, perfc_size } = instance.exports;
-    const at = perfc_text(which), size = perfc_size(which);
-    return new TextDecoder().decode(new Uint8Array(memory().buffer, at, size));
+  const { perfc_text, perfc_size } = instance.exports;
+  const at = perfc_text(which), size = perfc_size(which);
+  return new TextDecoder().decode(new Uint8Array(memory().buffer, at, size));
 }
 
 function lists() {
-    if (instance.exports.perfc_lists() !== 0) throw new Error(said(2));
-    return JSON.parse(said(0));
+  if (instance.exports.perfc_lists() !== 0) throw new Error(said(2));
+  return JSON.parse(said(0));
 }
 
 function predict(words, details) {
-    const bytes = new TextEncoder().encode(`${words.join("\n")}\0`);
-    const at = instance.exports.perfc_allocate(bytes.length);
-    new Uint8Array(memory().buffer).set(bytes, at);
-    const code = instance.exports.perfc_predict(at, details);
-    instance.exports.perfc_release(at);
-    return code;
+  const bytes = new TextEncoder().encode(`${words.join("\n")}\0`);
+  const at = instance.exports.perfc_allocate(bytes.length);
+  new Uint8Array(memory().buffer).set(bytes, at);
+  const code = instance.exports.perfc_predict(at, details);
+  instance.exports.perfc_release(at);
+  return code;
 }
 
 // A model of the usual operators: browsers compile a function when it is first called, and they do not wait for a file
@@ -75,41 +75,41 @@ graph {
 }`;
 
 function warm() {
-    files.set("warm.onnxtxt", new Blob([warmUp]));
-    const code = predict(["warm.onnxtxt", "--batch", "2"], 0);
-    files.clear();
-    if (code !== 0) throw new Error(said(2));
+  files.set("warm.onnxtxt", new Blob([warmUp]));
+  const code = predict(["warm.onnxtxt", "--batch", "2"], 0);
+  files.clear();
+  if (code !== 0) throw new Error(said(2));
 }
 
 const largestKept = 256 << 20;  // bytes of memory; a larger program is replaced before the next file
 
 async function answer({ id, files: dropped, words }) {
-    current = id;
-    const begin = performance.now();
-    const ms = () => performance.now() - begin;
-    try {
-        if (memory().buffer.byteLength > largestKept) await load();
-        files.clear();
-        for (const file of dropped) files.set(file.name, file);
-        const code = predict(words, 0);
-        postMessage({ id, code, json: said(0), messages: said(2), ms: ms() });
-        if (said(0) === "") return;
-        const whole = predict(words, 1);
-        postMessage({ id, code: whole, page: said(1), messages: said(2), ms: ms() });
-    } catch (fault) {  // a trap: the stack or the memory ran out, or a fault of ours
-        postMessage({ id, code: 1, json: "", messages: `perfc gave up on this file: ${fault.message}`, ms: ms() });
-        await load();
-    }
+  current = id;
+  const begin = performance.now();
+  const ms = () => performance.now() - begin;
+  try {
+    if (memory().buffer.byteLength > largestKept) await load();
+    files.clear();
+    for (const file of dropped) files.set(file.name, file);
+    const code = predict(words, 0);
+    postMessage({ id, code, json: said(0), messages: said(2), ms: ms() });
+    if (said(0) === "") return;
+    const whole = predict(words, 1);
+    postMessage({ id, code: whole, page: said(1), messages: said(2), ms: ms() });
+  } catch (fault) {  // a trap: the stack or the memory ran out, or a fault of ours
+    postMessage({ id, code: 1, json: "", messages: `perfc gave up on this file: ${fault.message}`, ms: ms() });
+    await load();
+  }
 }
 
 let turn = Promise.resolve();
 onmessage = ({ data }) => {
-    if (data.start) {
-        const unzipped = new Blob([data.start]).stream().pipeThrough(new DecompressionStream("gzip"));
-        const compiled = new Response(unzipped).arrayBuffer().then((bytes) => WebAssembly.compile(bytes));
-        turn = compiled.then((it) => { module = it; return load(); })
-            .then((ready) => postMessage({ ready }), (error) => postMessage({ failed: error.message }));
-    } else {
-        turn = turn.then(() => answer(data));
-    }
+  if (data.start) {
+    const unzipped = new Blob([data.start]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const compiled = new Response(unzipped).arrayBuffer().then((bytes) => WebAssembly.compile(bytes));
+    turn = compiled.then((it) => { module = it; return load(); })
+      .then((ready) => postMessage({ ready }), (error) => postMessage({ failed: error.message }));
+  } else {
+    turn = turn.then(() => answer(data));
+  }
 };

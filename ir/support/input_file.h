@@ -47,6 +47,8 @@ class PipeBytes {
   bool skip(std::size_t n);
   /// Of a seekable file: takes back the last `ahead` bytes, and goes on `n` bytes from where they began.
   bool leave_out(std::size_t ahead, std::uint64_t n);
+  /// Of a seekable file: forgets what is kept, and goes on at a place.
+  bool restart(std::uint64_t position);
   bool at_end() const { return at_end_; }
   /// Of a seekable file.
   const std::optional<std::uint64_t>& file_size() const { return file_size_; }
@@ -61,6 +63,7 @@ class PipeBytes {
 
  private:
   bool advance(std::size_t n, bool kept);
+  bool seek();
   std::string too_much() const;
   int fd_;
   std::optional<std::uint64_t> file_size_;

@@ -38,6 +38,16 @@ bool PipeBytes::leave_out(std::size_t ahead, std::uint64_t n) {
   size_ -= ahead;
   kept_ -= ahead;
   left_out_ += n;
+  return seek();
+}
+
+bool PipeBytes::restart(std::uint64_t position) {
+  size_ = kept_ = 0;
+  left_out_ = position;
+  return seek();
+}
+
+bool PipeBytes::seek() {
   at_end_ = false;
   if (::lseek(fd_, static_cast<off_t>(position()), SEEK_SET) >= 0) return true;
   error_ = std::strerror(errno);
