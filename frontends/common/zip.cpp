@@ -133,7 +133,7 @@ std::optional<std::string> ZipArchive::without_weights(const PartReader& part, s
     const std::uint64_t fields[][3] = {{8, 2, m.flags},        {10, 2, m.method},          {16, 4, m.crc},
                                        {20, 4, packed},        {24, 4, kept ? m.size : 0}, {28, 2, entry->name.size()},
                                        {42, 4, members.size()}};
-    if (m.size >= kIn64 && kept) return std::nullopt;
+    if (kept && (m.size >= kIn64 || m.packed > most)) return std::nullopt;
     for (const auto& [at, width, value] : fields) set_number(line, at, static_cast<int>(width), value);
     listed += line;
     listed += entry->name;

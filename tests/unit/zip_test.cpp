@@ -88,6 +88,10 @@ TEST(Zip, WithoutWeights) {
   EXPECT_FALSE(small(archive({.data = text}), 1000));
   EXPECT_FALSE(small(weights.substr(0, weights.size() - 1)));
   EXPECT_FALSE(small(archive({.header = 5})));
+  Packed endless;
+  endless.extra = little(1, 2) + little(8, 2) + std::string(8, '\xff');
+  endless.packed_size = 0xffffffff;
+  EXPECT_FALSE(small(archive(endless)));
 }
 
 TEST(Zip, SixtyFourBitFields) {
