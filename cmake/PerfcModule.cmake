@@ -6,11 +6,18 @@
 # PROGRAM_SOURCES, below the folder, are left to perfc_program: the others become perfc_NAME_sources, which
 # programs share and which is not installed.
 #
+# A build that has no use for a module says so in PERFC_OMITTED_MODULES, and has sources of its own in place of
+# PERFC_OMITTED_SOURCES: web/dependencies.cmake does.
+#
 # Sources are compiled several at a time (UNITY_BUILD): most of a file's time goes into headers that
 # its neighbours need too. So names in anonymous namespaces are unique within a module.
 function(perfc_module NAME)
   cmake_parse_arguments(M "" "" "DEPS;LIBS;PROGRAM_SOURCES" ${ARGN})
+  if(NAME IN_LIST PERFC_OMITTED_MODULES)
+    return()
+  endif()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${NAME}/*.cpp)
+  list(REMOVE_ITEM sources ${PERFC_OMITTED_SOURCES})
   if(NOT sources)
     message(STATUS "module ${NAME} has no sources yet")
     return()

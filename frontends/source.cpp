@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontends/common/piped.h"
+#include "frontends/common/zip.h"
 #include "frontends/folder.h"
 #include "frontends/foreign.h"
 #include "frontends/frontend.h"
@@ -35,6 +36,19 @@ const FrontendDef* choose(std::string_view name, std::string_view head) {
   return known == frontend_table().end() ? nullptr : &*known;
 }
 
+bool is_large_archive(const PipeBytes& pipe) { return pipe.file_size() && pipe.bytes().starts_with("PK\3\4"); }
+
+/// What front ends read in a large archive; of a damaged one its head is kept, which says so. False: failed.
+bool read_archive(PipeBytes& pipe, std::string& out) {
+  const auto part = [&](std::uint64_t at, std::uint64_t n) -> std::optional<std::string> {
+    if (n > PipeBytes::kMostKept || !pipe.restart(at) || !pipe.keep(static_cast<std::size_t>(n))) return std::nullopt;
+    return std::string(pipe.bytes());
+  };
+  if (auto archive = ZipArchive::without_weights(part, *pipe.file_size(), PipeBytes::kMostKept))
+    out = *std::move(archive);
+  return pipe.error().empty() && pipe.restart(0) && pipe.keep(kHead);
+}
+
 }  // namespace
 
 Result<Source> Source::open(const std::string& path, Diagnostics& diags) {
@@ -56,11 +70,12 @@ Result<Source> Source::open_model(const std::string& given, Diagnostics& diags) 
   auto file = InputFile::open(path, diags, [&](PipeBytes& pipe) {
     if (!pipe.keep(kHead)) return false;
     const FrontendDef* chosen = choose(s.name_, pipe.bytes());
+    if (is_large_archive(pipe)) return read_archive(pipe, s.owned_);
     return !chosen || foreign_format(pipe.bytes()) ||
            (chosen->weights ? read_without_weights(pipe, *chosen->weights) : read_to_end(pipe));
   });
   if (!file) return Failure{};
-  s.file_ = std::move(*file);
+  if (s.owned_.empty()) s.file_ = std::move(*file);
   return s;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-/// Models that come through a pipe: a graph is kept, weights are stepped over, as they are in a mapped file.
+/// Models that come through a pipe: a graph is kept, weights are stepped over, as they are in a mapped file. Of a
+/// seekable file they are left out: their fields are empty, and messages around them as short as that makes them.
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -15,6 +16,8 @@ struct WeightRule {
   std::uint8_t is;  ///< the message that it holds, or kWeights
 };
 inline constexpr std::uint8_t kWeights = 0xff;
+/// The largest mask that is looked at, 4,096 × 4,096 floats: so many bytes of weights that are all zero are kept.
+inline constexpr std::size_t kLargestMask = std::size_t{64} << 20;
 
 struct WeightFields {
   std::span<const WeightRule> rules;

@@ -12,6 +12,8 @@ namespace {
 using namespace std::string_view_literals;
 
 constexpr std::uint64_t kMaxMembers = 1'000'000;
+constexpr std::size_t kMaxComment = 0xffff;
+constexpr std::uint64_t kSmallMember = std::uint64_t{1} << 16;  ///< kept, whatever it is
 constexpr std::size_t kEndSize = 22, kLocatorSize = 20, kEnd64Size = 56, kEntrySize = 46, kLocalSize = 30;
 constexpr std::uint16_t kEncrypted = 1, kStored = 0, kDeflated = 8, kExtra64 = 1;
 constexpr std::uint32_t kIn64 = 0xffffffff;  ///< the number stands in the 64-bit record
@@ -35,9 +37,9 @@ struct Directory {
   std::uint64_t entries = 0, size = 0, offset = 0;
 };
 
-/// Where the directory stands, from the record at the archive's end, behind which only a comment follows.
-std::optional<Directory> find_directory(std::string_view bytes) {
-  constexpr std::size_t kMaxComment = 0xffff;
+/// Where the directory stands, from the record at the archive's end, behind which only a comment follows. `before`: how
+/// many bytes of the archive stand before `bytes`, which are its end.
+std::optional<Directory> find_directory(std::string_view bytes, std::uint64_t before = 0) {
   const std::string_view tail = bytes.substr(bytes.size() - std::min(bytes.size(), kEndSize + kMaxComment));
   std::size_t at = tail.rfind("PK\5\6"sv);
   while (at != tail.npos &&
@@ -45,16 +47,23 @@ std::optional<Directory> find_directory(std::string_view bytes) {
     at = at == 0 ? tail.npos : tail.rfind("PK\5\6"sv, at - 1);
   }
   if (at == tail.npos) return std::nullopt;
-  const std::uint64_t end = bytes.size() - tail.size() + at;
+  const std::size_t end = bytes.size() - tail.size() + at;
   Directory d{u16(bytes, end + 10), u32(bytes, end + 12), u32(bytes, end + 16)};
   if (d.entries == 0xffff || d.size == kIn64 || d.offset == kIn64) {
     if (end < kLocatorSize || !has_record(bytes, end - kLocatorSize, "PK\6\7"sv, kLocatorSize)) return std::nullopt;
     const std::uint64_t end64 = u64(bytes, end - kLocatorSize + 8);
-    if (!has_record(bytes, end64, "PK\6\6"sv, kEnd64Size)) return std::nullopt;
-    d = {u64(bytes, end64 + 32), u64(bytes, end64 + 40), u64(bytes, end64 + 48)};
+    if (end64 < before || !has_record(bytes, end64 - before, "PK\6\6"sv, kEnd64Size)) return std::nullopt;
+    const auto record = static_cast<std::size_t>(end64 - before);
+    d = {u64(bytes, record + 32), u64(bytes, record + 40), u64(bytes, record + 48)};
   }
-  if (d.offset > bytes.size() || d.size > bytes.size() - d.offset) return std::nullopt;
+  const std::uint64_t all = before + bytes.size();
+  if (d.offset > all || d.size > all - d.offset) return std::nullopt;
   return d;
+}
+
+void set_number(std::string& bytes, std::size_t at, int width, std::uint64_t value) {
+  for (int i = 0; i < width; ++i, value >>= 8)
+    bytes[at + static_cast<std::size_t>(i)] = static_cast<char>(value & 0xff);
 }
 
 /// Inflates all of `packed` into all of `out`.
@@ -75,6 +84,78 @@ bool inflate_into(std::string_view packed, std::string& out) {
 
 }  // namespace
 
+/// A member as the directory has it.
+struct ZipArchive::Entry {
+  std::string_view name;
+  Member member;
+};
+
+/// Takes the next entry off the directory.
+std::optional<ZipArchive::Entry> ZipArchive::next_entry(std::string_view& rest) {
+  if (!has_record(rest, 0, "PK\1\2"sv, kEntrySize)) return std::nullopt;
+  const std::size_t name = u16(rest, 28), extra = u16(rest, 30), comment = u16(rest, 32);
+  if (rest.size() - kEntrySize < name + extra + comment) return std::nullopt;
+  Member m{u16(rest, 8), u16(rest, 10), u32(rest, 16), u32(rest, 20), u32(rest, 24), u32(rest, 42)};
+  std::string_view fields = rest.substr(kEntrySize + name, extra);
+  while (fields.size() >= 4) {
+    const std::size_t length = std::min<std::size_t>(u16(fields, 2), fields.size() - 4);
+    std::string_view numbers = fields.substr(4, length);
+    if (u16(fields, 0) == kExtra64) {
+      for (std::uint64_t* of : {&m.size, &m.packed, &m.header}) {
+        if (*of != kIn64 || numbers.size() < 8) continue;
+        *of = u64(numbers, 0);
+        numbers.remove_prefix(8);
+      }
+    }
+    fields.remove_prefix(4 + length);
+  }
+  const Entry out{rest.substr(kEntrySize, name), m};
+  rest.remove_prefix(kEntrySize + name + extra + comment);
+  return out;
+}
+
+std::optional<std::string> ZipArchive::without_weights(const PartReader& part, std::uint64_t size, std::uint64_t most) {
+  const std::uint64_t tail_size = std::min<std::uint64_t>(size, kEndSize + kMaxComment + kLocatorSize + kEnd64Size);
+  const auto tail = part(size - tail_size, tail_size);
+  const auto directory = tail ? find_directory(*tail, size - tail_size) : std::nullopt;
+  if (!directory || directory->size > most || directory->entries > kMaxMembers) return std::nullopt;
+  const auto entries = part(directory->offset, directory->size);
+  if (!entries || entries->size() != directory->size) return std::nullopt;
+  std::string members, listed;
+  std::uint16_t count = 0;
+  std::string_view rest = *entries;
+  while (const auto entry = next_entry(rest)) {
+    const Member& m = entry->member;
+    const bool kept = m.packed <= kSmallMember || entry->name.ends_with(".json");
+    std::string line(kEntrySize, '\0');
+    line.replace(0, 4, "PK\1\2");
+    const std::uint64_t packed = kept ? m.packed : 0;
+    const std::uint64_t fields[][3] = {{8, 2, m.flags},        {10, 2, m.method},          {16, 4, m.crc},
+                                       {20, 4, packed},        {24, 4, kept ? m.size : 0}, {28, 2, entry->name.size()},
+                                       {42, 4, members.size()}};
+    if (kept && (m.size >= kIn64 || m.packed > most)) return std::nullopt;
+    for (const auto& [at, width, value] : fields) set_number(line, at, static_cast<int>(width), value);
+    listed += line;
+    listed += entry->name;
+    if (kept) {
+      const auto head = part(m.header, kLocalSize);
+      if (!head || !has_record(*head, 0, "PK\3\4"sv, kLocalSize)) return std::nullopt;
+      const std::uint64_t before = kLocalSize + std::uint64_t{u16(*head, 26)} + u16(*head, 28);
+      if (before + packed > most - std::min<std::uint64_t>(most, members.size())) return std::nullopt;
+      const auto whole = part(m.header, before + packed);
+      if (!whole) return std::nullopt;
+      members += *whole;
+    }
+    if (++count == 0xffff) return std::nullopt;
+  }
+  std::string end(kEndSize, '\0');
+  end.replace(0, 4, "PK\5\6");
+  for (const std::size_t at : {8, 10}) set_number(end, at, 2, count);
+  set_number(end, 12, 4, listed.size());
+  set_number(end, 16, 4, members.size());
+  return members + listed + end;
+}
+
 Result<ZipArchive> ZipArchive::open(std::string_view bytes, Diagnostics& diags) {
   const auto directory = find_directory(bytes);
   if (!directory) return diags.error("damaged archive: no zip directory at its end; was the file copied completely?");
@@ -88,26 +169,10 @@ Result<ZipArchive> ZipArchive::open(std::string_view bytes, Diagnostics& diags) 
       return diags.error(
           fmt::format("damaged archive: the zip directory ends in member {} of {}", i, directory->entries));
     };
-    if (!has_record(rest, 0, "PK\1\2"sv, kEntrySize)) return damaged();
-    const std::size_t name = u16(rest, 28), extra = u16(rest, 30), comment = u16(rest, 32);
-    if (rest.size() - kEntrySize < name + extra + comment) return damaged();
-    Member m{u16(rest, 8), u16(rest, 10), u32(rest, 16), u32(rest, 20), u32(rest, 24), u32(rest, 42)};
-    std::string_view fields = rest.substr(kEntrySize + name, extra);
-    while (fields.size() >= 4) {
-      const std::size_t length = std::min<std::size_t>(u16(fields, 2), fields.size() - 4);
-      std::string_view numbers = fields.substr(4, length);
-      if (u16(fields, 0) == kExtra64) {
-        for (std::uint64_t* of : {&m.size, &m.packed, &m.header}) {
-          if (*of != kIn64 || numbers.size() < 8) continue;
-          *of = u64(numbers, 0);
-          numbers.remove_prefix(8);
-        }
-      }
-      fields.remove_prefix(4 + length);
-    }
-    a.names_.emplace_back(rest.substr(kEntrySize, name));
-    a.members_.push_back(m);
-    rest.remove_prefix(kEntrySize + name + extra + comment);
+    const auto entry = next_entry(rest);
+    if (!entry) return damaged();
+    a.names_.emplace_back(entry->name);
+    a.members_.push_back(entry->member);
   }
   return a;
 }

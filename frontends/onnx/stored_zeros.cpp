@@ -4,12 +4,11 @@
 #include <charconv>
 #include <filesystem>
 
+#include "frontends/common/piped.h"
 #include "frontends/common/wire.h"
 
 namespace perfc::onnx {
 namespace {
-
-constexpr std::size_t kMostBytes = std::size_t{64} << 20;  ///< a mask of 4,096 × 4,096 floats
 
 /// TensorProto.external_data as far as it says where the bytes are (onnx.ai, "External Data").
 struct Place {
@@ -60,7 +59,7 @@ bool could_be_mask(const Type& type) {
 bool StoredZeros::hold(const TensorView& t, const Type& type) {
   if (!could_be_mask(type) || t.typed_data) return false;
   const double size = byte_size(type.dtype(), static_cast<double>(type.elements().value_or(0)));
-  if (size < 1 || size > static_cast<double>(kMostBytes)) return false;
+  if (size < 1 || size > static_cast<double>(kLargestMask)) return false;
   const auto bytes = t.external ? external(t, static_cast<std::size_t>(size)) : t.raw;
   return bytes && static_cast<double>(bytes->size()) == size &&
          std::ranges::all_of(*bytes, [](char byte) { return byte == 0; });

@@ -2,12 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -16,24 +14,6 @@
 
 namespace perfc {
 namespace {
-
-constexpr std::size_t kFirst = std::size_t{1} << 16;  ///< bytes that are read at once at most, and reserved at first
-
-/// At most `n` bytes; 0 at the end, −1 on failure.
-ssize_t read_some(int fd, char* to, std::size_t n) {
-  for (;;) {
-    const ssize_t got = ::read(fd, to, std::min(n, kFirst));
-    if (got >= 0) return got;
-    if (errno == EAGAIN) {  // made non-blocking by whoever shares it
-      struct pollfd ready {
-        .fd = fd, .events = POLLIN, .revents = 0
-      };
-      ::poll(&ready, 1, -1);
-    } else if (errno != EINTR) {
-      return -1;
-    }
-  }
-}
 
 /// Why nothing is read from what has this status; empty: it is read.
 std::string why_not(int fd, const struct stat& st) {
@@ -44,65 +24,6 @@ std::string why_not(int fd, const struct stat& st) {
 }
 
 }  // namespace
-
-Mapping& Mapping::operator=(Mapping&& other) noexcept {
-  std::swap(data_, other.data_);
-  std::swap(size_, other.size_);
-  return *this;
-}
-
-Mapping::~Mapping() {
-  if (data_) ::munmap(data_, size_);
-}
-
-bool Mapping::grow(std::size_t size) {
-  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  void* p = data_ ? ::mremap(data_, size_, size, MREMAP_MAYMOVE)
-                  : ::mmap(nullptr, size, PROT_READ | PROT_WRITE, kFlags, -1, 0);
-  if (p == MAP_FAILED) return false;
-  data_ = static_cast<char*>(p);
-  size_ = size;
-  ::madvise(p, size, MADV_NOHUGEPAGE);  // a header between weights would cost as much as they do
-  return true;
-}
-
-bool PipeBytes::keep(std::size_t n) { return advance(n, true); }
-bool PipeBytes::skip(std::size_t n) { return advance(n, false); }
-
-bool PipeBytes::advance(std::size_t n, bool kept) {
-  char unwanted[kFirst];
-  while (n > 0 && !at_end_) {
-    // One byte more than may be kept tells whether there are more.
-    const std::size_t wanted = std::min(n, kFirst);
-    if (memory_.size() < size_ + wanted && !memory_.grow(std::max({kFirst, 2 * memory_.size(), size_ + wanted}))) {
-      error_ = std::strerror(errno);
-      return false;
-    }
-    const ssize_t got = read_some(fd_, kept ? memory_.data() + size_ : unwanted, wanted);
-    if (got < 0) {
-      error_ = std::strerror(errno);
-      return false;
-    }
-    at_end_ = got == 0;
-    size_ += static_cast<std::size_t>(got);
-    if (kept) kept_ += static_cast<std::size_t>(got);
-    n -= static_cast<std::size_t>(got);
-    if (kept_ > kMostKept || size_ > kMost) {
-      error_ = fmt::format("more than {} MiB{} come through a pipe; write them to a file and give its name",
-                           (kept_ > kMostKept ? kMostKept : kMost) >> 20,
-                           kept_ > kMostKept && kept_ < size_ ? " beside weights" : "");
-      return false;
-    }
-  }
-  return true;
-}
-
-bool read_to_end(PipeBytes& pipe) {
-  while (!pipe.at_end()) {
-    if (!pipe.keep(kFirst)) return false;
-  }
-  return true;
-}
 
 Result<InputFile> InputFile::open(const std::string& path, Diagnostics& diags, const PipeReader& reader) {
   InputFile in;

@@ -67,6 +67,33 @@ TEST(Zip, StoredAndDeflatedMembers) {
   EXPECT_EQ(unpacked(archive({.comment = "a comment with PK\5\6 in it"})), "contents");
 }
 
+TEST(Zip, WithoutWeights) {
+  const auto small = [](const std::string& bytes, std::uint64_t most = 1 << 20) {
+    const auto part = [&](std::uint64_t at, std::uint64_t n) -> std::optional<std::string> {
+      return at > bytes.size() ? std::nullopt : std::optional(bytes.substr(at, n));
+    };
+    return ZipArchive::without_weights(part, bytes.size(), most);
+  };
+  const std::string text = "{" + std::string(100'000, 'x') + "}";
+  for (const Packed& p : {Packed{}, deflated(text), Packed{.comment = "a comment"}}) {
+    const auto kept = small(archive(p));
+    ASSERT_TRUE(kept);
+    EXPECT_EQ(unpacked(*kept), unpacked(archive(p)));
+  }
+  const std::string weights = archive({.name = "data/weights/0", .data = text, .crc = 0});
+  const auto kept = small(weights);
+  ASSERT_TRUE(kept);
+  EXPECT_LT(kept->size(), 200U);
+  EXPECT_EQ(unpacked(*kept), "no such member");
+  EXPECT_FALSE(small(archive({.data = text}), 1000));
+  EXPECT_FALSE(small(weights.substr(0, weights.size() - 1)));
+  EXPECT_FALSE(small(archive({.header = 5})));
+  Packed endless;
+  endless.extra = little(1, 2) + little(8, 2) + std::string(8, '\xff');
+  endless.packed_size = 0xffffffff;
+  EXPECT_FALSE(small(archive(endless)));
+}
+
 TEST(Zip, SixtyFourBitFields) {
   Packed p;
   p.extra =
