@@ -85,7 +85,7 @@ constexpr std::array kTable{
                 .sniff = stablehlo::sniff,
                 .import = stablehlo::import_text,
                 .coverage = stablehlo::coverage,
-                .written_by = WrittenBy::Framework},
+                .written_by = WrittenBy::Lowered},
     FrontendDef{.name = "openvino",
                 .summary = "OpenVINO IR",
                 .extensions = ".xml",

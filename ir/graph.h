@@ -51,8 +51,10 @@ enum class WrittenBy : std::uint8_t {
   Program,     ///< a PyTorch program: eager execution makes every one of them
   Decomposed,  ///< a PyTorch program, of whose operators some are written out as several
   Exporter,    ///< an exporter, which writes out operators that its format has no name for, and leaves out others
-  Framework    ///< another framework: PyTorch would call an operator where that one computes its parts
+  Framework,   ///< another framework: PyTorch would call an operator where that one computes its parts
+  Lowered      ///< the same, in a format without any calls of libraries: attention too is written out in every file
 };
+constexpr bool is_pytorch(WrittenBy who) { return who == WrittenBy::Program || who == WrittenBy::Decomposed; }
 
 /// A result's type, and its contents as far as propagation knows them.
 struct ResultInfo {

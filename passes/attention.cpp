@@ -10,7 +10,7 @@ namespace {
 /// stands between. Every call on the way must have no other user.
 class AttentionMatcher {
  public:
-  explicit AttentionMatcher(const MatchGraph& g) : g_(g) {}
+  AttentionMatcher(const MatchGraph& g, Recognise what) : g_(g), lowered_(what == Recognise::Lowered) {}
 
   bool run(NodeId root, Recognised& out) {
     const Node& product = g_.graph.node(root);
@@ -33,16 +33,19 @@ class AttentionMatcher {
     out.mask_of_bools = mask_ && guarded && g_.is_weight(out.operands.back()) &&
                         g_.type(out.operands.back()).ranked() && is_float(g_.type(out.operands.back()).dtype());
     if (scale_) out.attrs.set("scale", *scale_);
-    if (!(scaled_query_ && scaled_key_) && !by_exporter_) {
+    if (!(scaled_query_ && scaled_key_) && !by_exporter_ && !lowered_) {
       out.attrs.set("explicit", std::int64_t{1});
       if (scaled_scores_) out.attrs.set("scaled", "scores");
     }
     out.key_perm = key_perm_;
+    out.query_views = std::move(query_views_);
     out.interior = std::move(interior_);
     return true;
   }
 
  private:
+  static bool rearranges(Moves m) { return m == Moves::Reshapes || m == Moves::Permutes; }
+
   static bool is_plain_product(const Node& n) {
     const bool scaled = n.attrs.float_or("alpha", 1) != 1;
     return n.is(op("nn.batch_matmul")) && !scaled && n.attrs.int_or("transA", 0) == 0 &&
@@ -143,6 +146,20 @@ class AttentionMatcher {
     return true;
   }
 
+  /// Queries that were scaled before views of them were taken, as flax and equinox do.
+  void scaled_below_views() {
+    std::vector<NodeId> views;
+    ValueId at = query_;
+    for (; owned(at) && rearranges(def(g_.node(at).op).moves); at = g_.node(at).operands[0]) views.push_back(at.node);
+    if (views.empty()) return;
+    const std::size_t before = interior_.size();
+    while (scaled(at)) scaled_query_ = true;
+    if (interior_.size() == before) return;
+    query_ = at;
+    interior_.insert(interior_.end(), views.begin(), views.end());
+    query_views_.assign(views.rbegin(), views.rend());
+  }
+
   /// Whether the first product is further up from here.
   bool leads_to_product(ValueId v) const {
     for (int steps = 0; steps < 6 && owned(v); ++steps) {
@@ -195,6 +212,8 @@ class AttentionMatcher {
     interior_.push_back(at.node);
     query_ = n.operands[0];
     while (scaled(query_)) scaled_query_ = true;
+    queries_ = g_.type(query_);
+    if (lowered_) scaled_below_views();
     key_ = n.operands[1];
     while (scaled(key_)) scaled_key_ = true;
 
@@ -244,7 +263,7 @@ class AttentionMatcher {
   /// Leading dims of the queries, to which keys and values may broadcast, and
   /// the extents that the products contract.
   bool compatible(ValueId value) const {
-    const Type& q = g_.type(query_);
+    const Type& q = queries_;
     const Type& k = g_.type(key_);
     const Type& v = g_.type(value);
     if (!q.ranked() || !k.ranked() || !v.ranked() || q.rank() < 3 || q.rank() != k.rank() || q.rank() != v.rank())
@@ -262,9 +281,12 @@ class AttentionMatcher {
   }
 
   const MatchGraph& g_;
+  const bool lowered_;
   std::vector<NodeId> interior_;
   ValueId query_, key_, mask_;
+  Type queries_;  ///< with the views on `query_`
   std::vector<std::int64_t> key_perm_;
+  std::vector<NodeId> query_views_;  ///< from the innermost; `query_` is what the first of them sees
   std::optional<double> scale_;
   bool scale_known_ = true;
   bool scaled_scores_ = false;
@@ -276,8 +298,8 @@ class AttentionMatcher {
 
 }  // namespace
 
-bool recognise_attention(const MatchGraph& g, NodeId root, Recognised& out) {
-  return AttentionMatcher(g).run(root, out);
+bool recognise_attention(const MatchGraph& g, NodeId root, Recognise what, Recognised& out) {
+  return AttentionMatcher(g, what).run(root, out);
 }
 
 }  // namespace perfc::passes

@@ -19,6 +19,8 @@ struct Recognised {
   std::size_t vectors_from = SIZE_MAX;
   /// nn.sdpa: the keys are operand 1 with this permutation applied; empty: as they are.
   std::vector<std::int64_t> key_perm;
+  /// nn.sdpa: views that stand on the queries, from the innermost: calls of the old graph whose first operand was scaled.
+  std::vector<NodeId> query_views;
   /// nn.sdpa: the mask is a constant of numbers that an exporter computed from one of bools.
   bool mask_of_bools = false;
   std::vector<NodeId> interior;  ///< calls that go away besides the root
@@ -33,8 +35,9 @@ enum class SpeltBy : std::uint8_t {
 
 /// What is replaced.
 enum class Recognise : std::uint8_t {
-  Operators,  ///< what exporters write for one operator
-  Everything  ///< as compilers do, which make one kernel of it whoever wrote it
+  Operators,   ///< what exporters write for one operator
+  Everything,  ///< as compilers do, which make one kernel of it whoever wrote it
+  Lowered      ///< the same, and attention is the call of a library: the format has no calls but arithmetic
 };
 
 /// A row of the table. `accept` looks at attributes and types, which patterns
@@ -52,7 +55,7 @@ std::span<const DecomposedOp> decomposed_ops();
 /// softmax(q·kᵀ·scale + mask)·v with its root, the second product, at `root`.
 /// Scales may stand on q, on k, on the scores or on several of them; the mask
 /// may be missing; casts, copies and dropout may stand between.
-bool recognise_attention(const MatchGraph&, NodeId root, Recognised&);
+bool recognise_attention(const MatchGraph&, NodeId root, Recognise, Recognised&);
 
 /// The calls of a graph that stand for one operator each, by root. Every node
 /// is part of one at most; larger patterns go first.

@@ -37,10 +37,10 @@ std::vector<std::pair<NodeId, Recognised>> Decompositions::find(const MatchGraph
   for (NodeId id = static_cast<NodeId>(g.graph.size()); id-- > 0;) {
     const Node& n = g.graph.node(id);
     if (n.kind != NodeKind::Call || taken[id] || n.results.size() != 1) continue;
-    if (Recognised attention; n.is(op("nn.batch_matmul")) && recognise_attention(g, id, attention)) {
+    if (Recognised attention; n.is(op("nn.batch_matmul")) && recognise_attention(g, id, what, attention)) {
       // Exporters write scaled_dot_product_attention out in a way of their own; the rest are calls of the program.
       const bool by_program = attention.attrs.int_or("explicit", 0) == 1;
-      if (what == Recognise::Everything || !by_program) {
+      if (what != Recognise::Operators || !by_program) {
         take(id, std::move(attention));
         continue;
       }

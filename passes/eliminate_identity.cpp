@@ -194,9 +194,7 @@ struct Removable {
   bool launched;                           ///< those too that may launch a kernel, which computes nothing then
 
   Removable(const Graph& g, const PassOptions& options)
-      : result_uses(g.size(), 0),
-        launched(options.mode == ExecMode::Compiled || options.written_by == WrittenBy::Exporter ||
-                 options.written_by == WrittenBy::Framework) {
+      : result_uses(g.size(), 0), launched(options.mode == ExecMode::Compiled || !is_pytorch(options.written_by)) {
     for (const Node& n : g.nodes()) {
       for (ValueId v : n.operands) result_uses[v ? v.node : 0] += v && v.result > 0;
     }

@@ -56,6 +56,17 @@ Result<ValueId> add_recognised(Rewriter& rewriter, const Recognised& r, NodeId r
       .op = r.op, .attrs = r.attrs, .results = 1, .declared = {n.results[0].type}, .name = n.name, .loc = n.loc};
   for (std::size_t i = 0; i < r.operands.size(); ++i) {
     ValueId v = rewriter[r.operands[i]];
+    if (i == 0) {
+      for (const NodeId id : r.query_views) {
+        const Node& view = rewriter.source().node(id);
+        std::vector<ValueId> operands{v};
+        for (std::size_t k = 1; k < view.operands.size(); ++k) operands.push_back(rewriter[view.operands[k]]);
+        auto seen = b.value(
+            {.op = view.op, .operands = std::move(operands), .attrs = view.attrs, .name = view.name, .loc = view.loc});
+        if (!seen) return Failure{};
+        v = *seen;
+      }
+    }
     if (i >= r.vectors_from && r.operands[i]) {
       auto vector = as_vector(b, v);
       if (!vector) return Failure{};
@@ -337,7 +348,8 @@ Result<Graph> recognise(Graph graph, Recognise what, const PassOptions& options,
 }  // namespace
 
 Result<Graph> recognise_patterns(Graph graph, const PassOptions& options, Diagnostics& diags) {
-  return recognise(std::move(graph), Recognise::Everything, options, diags);
+  const bool lowered = options.written_by == WrittenBy::Lowered;
+  return recognise(std::move(graph), lowered ? Recognise::Lowered : Recognise::Everything, options, diags);
 }
 
 Result<Graph> recognise_operators(Graph graph, const PassOptions& options, Diagnostics& diags) {
@@ -349,9 +361,10 @@ Result<Graph> recognise_operators(Graph graph, const PassOptions& options, Diagn
     case WrittenBy::Exporter:
       return recognise(std::move(graph), Recognise::Operators, options, diags);
     case WrittenBy::Framework:
+    case WrittenBy::Lowered:
       break;
   }
-  return recognise(std::move(graph), Recognise::Everything, options, diags);
+  return recognise_patterns(std::move(graph), options, diags);
 }
 
 }  // namespace perfc::passes

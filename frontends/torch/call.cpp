@@ -335,7 +335,11 @@ Scalar Call::scalar_of(ValueId v, DType dtype) {
 }
 
 Scalar Call::size_of(ValueId v, std::size_t axis) {
-  return {.integer = dim(v, axis), .shape_of = v, .axis = static_cast<std::int64_t>(axis)};
+  const Dim extent = dim(v, axis);
+  return {.integer = extent,
+          .shape_of = v,
+          .axis = static_cast<std::int64_t>(axis),
+          .at_least = extent.known() || extent.symbolic() ? INT64_MIN : 1};
 }
 
 // ---- Results

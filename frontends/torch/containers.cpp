@@ -18,6 +18,44 @@ Values container(Call& c, Value v) {
   return c.error("lists that hold too many items, or each other");
 }
 
+namespace {
+
+void put(const Dict& d, const Value& key, const Value& value) {
+  const auto old = std::ranges::find_if(*d.items, [&](const auto& kv) { return same_key(kv.first, key); });
+  if (old != d.items->end()) old->second = value;
+  else d.items->emplace_back(key, value);
+}
+
+/// Whether a value is of a type as annotations spell it: "Tensor", "list", "List[int]". Nothing: neither is certain.
+std::optional<bool> is_of_type(const Value& v, std::string_view type) {
+  const std::string_view name = type.substr(0, type.find('['));
+  const Scalar* s = v.scalar();
+  if (name == "Tensor") return v.tensor() != nullptr;
+  if (name == "NoneType") return v.is_none();
+  if (name == "str") return v.string() != nullptr;
+  if (name == "int") return s && s->dtype == DType::Int64;
+  if (name == "float") return s && s->dtype == DType::Float64;
+  if (name == "bool") return s && s->dtype == DType::Bool;
+  const bool of_items = name != type;
+  const List* l = v.list();
+  if (name == "list" || name == "List") {
+    if (!l || l->kind != List::Kind::List) return false;
+    if (!of_items || l->items->empty()) return true;
+    return is_of_type(l->items->front(), type.substr(name.size() + 1, type.size() - name.size() - 2));
+  }
+  if (name == "tuple" || name == "Tuple") {
+    if (!l || l->kind != List::Kind::Tuple) return false;
+    return name == type ? std::optional(true) : std::nullopt;  // of as many items, each of its type
+  }
+  if (name == "dict" || name == "Dict") {
+    if (!v.dict()) return false;
+    return name == type ? std::optional(true) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 Values make_list(Call& c) { return container(c, Value::list(c.args)); }
 Values make_tuple(Call& c) { return container(c, Value::list(c.args, List::Kind::Tuple)); }
 
@@ -39,12 +77,33 @@ Values copy_dict(Call& c) {
   for (const Value& item : *pairs->items) {
     const List* pair = item.list();
     if (!pair || pair->items->size() != 2) return c.error(fmt::format("makes a dict of {}, not of pairs", item.kind()));
-    const Value& key = (*pair->items)[0];
-    const auto old = std::ranges::find_if(*d.items, [&](const auto& kv) { return same_key(kv.first, key); });
-    if (old != d.items->end()) old->second = (*pair->items)[1];
-    else d.items->emplace_back(key, (*pair->items)[1]);
+    put(d, (*pair->items)[0], (*pair->items)[1]);
   }
   return container(c, d);
+}
+
+/// dict.update: a dict, or what a dict is made of.
+Values update(Call& c) {
+  if (!arity(c, 2)) return Failure{};
+  const Dict *d = c.args[0].dict(), *more = c.args[1].dict();
+  if (!d || !more) return c.error(fmt::format("updates {} by {}", c.args[0].kind(), c.args[1].kind()));
+  for (const auto& [key, value] : std::vector(*more->items)) put(*d, key, value);
+  return container(c, c.args[0]) ? nothing() : Failure{};
+}
+
+/// The types are in the node's attribute, as Python's annotations spell them.
+Values is_instance(Call& c) {
+  if (!arity(c, 1)) return Failure{};
+  const List* types = c.args.size() > 1 ? c.args[1].list() : nullptr;
+  if (!types) return c.error("the file does not say of which types; export it again");
+  const Value& v = c.args[0];
+  for (const Value& type : *types->items) {
+    const std::string* name = type.string();
+    const auto is = name ? is_of_type(v, *name) : std::nullopt;
+    if (!is) return c.error(fmt::format("asks whether {} is of a type that is not known here", v.kind()));
+    if (*is) return one(Scalar::truth(true));
+  }
+  return one(Scalar::truth(false));
 }
 
 Values unpack(Call& c) {
@@ -90,13 +149,7 @@ Values get_item(Call& c) {
 Values set_item(Call& c) {
   if (!arity(c, 3)) return Failure{};
   if (const Dict* d = c.args[0].dict()) {
-    for (auto& [key, value] : *d->items) {
-      if (same_key(key, c.args[1])) {
-        value = c.args[2];
-        return container(c, c.args[0]) ? nothing() : Failure{};
-      }
-    }
-    d->items->emplace_back(c.args[1], c.args[2]);
+    put(*d, c.args[1], c.args[2]);
     return container(c, c.args[0]) ? nothing() : Failure{};
   }
   const List* l = c.args[0].list();

@@ -20,6 +20,8 @@ Values make_tuple(Call& c);
 Values make_dict(Call& c);
 /// Of a dict, of a list of pairs, or of nothing.
 Values copy_dict(Call& c);
+Values update(Call& c);
+Values is_instance(Call& c);
 Values unpack(Call& c);
 Values get_item(Call& c);
 Values set_item(Call& c);

@@ -153,7 +153,9 @@ Result<Value> Importer::capture(Frame& frame, const Value& outer) {
       if (!v) return Failure{};
       items.push_back(*std::move(v));
     }
-    return Value::list(std::move(items), l->kind);
+    Value inner = Value::list(items, l->kind);
+    frame.copied_lists.emplace_back(*inner.list(), std::move(items));
+    return inner;
   }
   if (const Dict* d = outer.dict()) {
     Dict inner{std::make_shared<std::vector<std::pair<Value, Value>>>()};
@@ -162,9 +164,30 @@ Result<Value> Importer::capture(Frame& frame, const Value& outer) {
       if (!v) return Failure{};
       inner.items->emplace_back(key, *std::move(v));
     }
+    frame.copied_dicts.emplace_back(inner, *inner.items);
     return Value(inner);
   }
   return outer;
+}
+
+/// Another value, as far as the program can tell: a tensor put in the place of one, or anything where a tensor was.
+bool is_other(const Value& now, const Value& before) {
+  const TensorRef *a = now.tensor(), *b = before.tensor();
+  return a && b ? *a != *b : (a == nullptr) != (b == nullptr);
+}
+
+/// Whether a body changed lists or dicts from outside, of which it has copies: nothing carries them back.
+bool changes_containers(const Frame& frame) {
+  const auto list_changed = [](const auto& copied) {
+    const auto& [list, before] = copied;
+    return !std::ranges::equal(*list.items, before, [](const Value& a, const Value& b) { return !is_other(a, b); });
+  };
+  const auto dict_changed = [](const auto& copied) {
+    const auto& [dict, before] = copied;
+    return !std::ranges::equal(*dict.items, before,
+                               [](const auto& a, const auto& b) { return !is_other(a.second, b.second); });
+  };
+  return std::ranges::any_of(frame.copied_lists, list_changed) || std::ranges::any_of(frame.copied_dicts, dict_changed);
 }
 
 /// Builds the bodies of one operation as closed regions.
@@ -224,6 +247,12 @@ class Regions {
     }
     auto outputs = importer_.run_block(frame, block);
     if (!outputs) return Failure{};
+    if (changes_containers(frame)) {
+      return c_.error(
+          fmt::format("puts tensors into a list or dict from outside of its body, and {} is not known when "
+                      "importing: data decides it; export the model by tracing, or as ONNX",
+                      loop ? "how many rounds it runs" : "which branch runs"));
+    }
 
     Body body;
     body.outputs = *outputs;

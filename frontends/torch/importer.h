@@ -27,6 +27,9 @@ struct Frame {
   std::map<ValueId, ValueId> captured{};  ///< of `outer` → here
   std::vector<ValueId> captures{};        ///< keys of `captured` that became params, in order
   std::map<const Storage*, std::pair<std::shared_ptr<Storage>, std::shared_ptr<Storage>>> storages{};  ///< outer, here
+  /// Copies of containers of `outer`, with what was in them when they were made.
+  std::vector<std::pair<List, std::vector<Value>>> copied_lists{};
+  std::vector<std::pair<Dict, std::vector<std::pair<Value, Value>>>> copied_dicts{};
 };
 
 class Call;

@@ -139,7 +139,34 @@ Result<Scalar> emit_binary(Call& c, std::string_view name, const Scalar& a, cons
   return c.error("arithmetic on numbers that are not known when importing");
 }
 
+std::int64_t least(const Scalar& s) { return s.integer.known() ? s.integer.value() : s.at_least; }
+
+/// A comparison of what is not known with a number that it is above, whatever it is.
+std::optional<bool> above(std::string_view name, const Scalar& a, const Scalar& b) {
+  if (a.is_float() || b.is_float() || a.integer.known() || !b.integer.known()) return std::nullopt;
+  const std::int64_t number = b.integer.value();
+  if (name == "ge" && a.at_least >= number) return true;
+  if (name == "lt" && a.at_least >= number) return false;
+  if (a.at_least <= number) return std::nullopt;
+  if (name == "gt" || name == "ne") return true;
+  if (name == "le" || name == "eq") return false;
+  return std::nullopt;
+}
+
+/// What a result is at least, from what its operands are.
+std::int64_t least_of(std::string_view name, const Scalar& a, const Scalar& b) {
+  const std::int64_t x = least(a), y = least(b);
+  std::int64_t out = 0;
+  if (name == "max") return std::max(x, y);
+  if (name == "min") return std::min(x, y);
+  if (x < 0 || y < 0 || a.is_float() || b.is_float()) return INT64_MIN;
+  if (name == "add") return __builtin_add_overflow(x, y, &out) ? INT64_MIN : out;
+  if (name == "mul") return __builtin_mul_overflow(x, y, &out) ? INT64_MIN : out;
+  return INT64_MIN;
+}
+
 Result<Scalar> binary(Call& c, std::string_view name, const Scalar& a, const Scalar& b) {
+  if (const auto known = above(name, a, b)) return Scalar::truth(*known);
   if (a.literal() && b.literal()) {
     if (auto r = compute(name, a, b)) return *r;
     return c.error("cannot be computed when importing");
@@ -147,6 +174,7 @@ Result<Scalar> binary(Call& c, std::string_view name, const Scalar& a, const Sca
   auto r = emit_binary(c, name, a, b);
   // Tests steer the program only: what is known is all that matters.
   if (r && r->dtype == DType::Bool && r->integer.known()) return Scalar::truth(r->integer.value() != 0);
+  if (r && r->dtype == DType::Int64 && !r->integer.known()) r->at_least = least_of(name, a, b);
   return r;
 }
 
@@ -492,6 +520,8 @@ const std::map<std::string_view, Handler>& handlers() {
       {"aten::reverse", reverse},
       {"aten::list", copy_list},
       {"aten::dict", copy_dict},
+      {"aten::update", update},
+      {"prim::isinstance", is_instance},
       {"aten::keys", dict_part},
       {"aten::values", dict_part},
       {"aten::items", dict_part},

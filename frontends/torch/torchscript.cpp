@@ -157,6 +157,11 @@ class TorchScriptReader {
     }
     if (out.op.empty()) return diags_.error(here(), {}, "the node has no \"op\"");
     if (out.op == "prim::Constant") return constant(attributes, out);
+    // The one operation whose attribute decides what it gives: prim::isinstance.
+    const bool asks = out.op == "prim::isinstance" && attributes;
+    if (const auto types = asks ? json::member(*attributes, "types") : std::nullopt) {
+      if (!immediate(*types, 0, {}, out.args.emplace_back())) return Failure{};
+    }
     if (const auto list = json::array(blocks)) {
       for (const Element& b : *list) {
         if (!block(b, depth + 1, out.blocks.emplace_back())) return Failure{};

@@ -148,7 +148,11 @@ Values flatten(Call& c) {
   if (!first || !last) return Failure{};
   if (*first > *last) return c.error(fmt::format("flattens from dim {} to dim {}", *first, *last));
   if (*first == *last) return std::vector<Value>{c.args[0]};
-  return reshaped(c, "self", dims_with(c, *v, *rank, *first, *last, {Scalar::of(std::int64_t{-1})}));
+  // Numbers that are known are written, for -1 says nothing where another dim is open.
+  const Shape& shape = c.type(*v).shape();
+  const auto known = element_count(Shape(shape.begin() + *first, shape.begin() + *last + 1));
+  const std::int64_t extent = c.type(*v).is_static() ? -1 : known.value_or(-1);
+  return reshaped(c, "self", dims_with(c, *v, *rank, *first, *last, {Scalar::of(extent)}));
 }
 Values unflatten(Call& c) {
   const auto s = self_axis(c);
@@ -472,6 +476,9 @@ Values select(Call& c) {
 Values split(Call& c) {
   const auto s = self_axis(c);
   if (!s) return Failure{};
+  const List* sizes = c.arg("split_size").list();
+  const bool whole = sizes && sizes->items->size() == 1 && !c.dim(s->self, s->axis).known();
+  if (whole) return std::vector<Value>{Value::list({c.arg("self")})};  // one part, however large it turns out to be
   const auto extent = c.known_dim(s->self, s->axis, "the extent to split");
   if (!extent) return Failure{};
   std::vector<std::pair<std::int64_t, std::int64_t>> ranges;

@@ -6,8 +6,8 @@ usage: stablehlo_test.py [PERFC]
 models.tar.xz and expected.tsv come from make_models.py. Held to:
 - each imports and predicts as it is and, except FIXED, at another batch;
 - multiply-accumulates are those counted on the jaxpr, parameters the elements of the weights' tree, except EXPLAINED;
-- ALIKE: networks that tests/exports/models.tar.xz holds as PyTorch exports them (.pt2) cost the same within 2 %,
-  eagerly and compiled.
+- ALIKE: networks that tests/exports/models.tar.xz or twins.tar.xz (make_twins.py) hold as PyTorch exports them (.pt2)
+  cost the same within 2 %, eagerly and compiled.
 """
 import json
 import pathlib
@@ -25,7 +25,8 @@ SETTINGS = ["--device", "a100-40gb", "--predictor", "whitebox", "--json", "--top
 BATCHES = {"vit_symbolic": 4}  #: files with an open batch, and that which their work was counted for
 TWICE = 2                      #: the other batch, as a multiple of the file's
 WITHIN, MACS = 0.02, 1e-3
-ALIKE = {"resnet50": "tv_resnet50.static.pt2", "resnet18": "timm_resnet18.static.pt2"}
+ALIKE = {"resnet50": "tv_resnet50.static.pt2", "resnet18": "timm_resnet18.static.pt2",
+         "vit_b16": "vit_b16.pt2", "bert_base": "bert_base.pt2"}
 #: (model, "parameters"): a weight that several bodies of control flow read is held, and counted, by each
 EXPLAINED = {("control", "parameters")}
 #: no batch that can be changed: nodes of a graph, rows that are scattered to, one loop's state
@@ -79,9 +80,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(HERE / "models.tar.xz") as archive:
             archive.extractall(folder, filter="data")
-        with tarfile.open(EXPORTS) as archive:
-            for twin in ALIKE.values():
-                archive.extract(twin, folder, filter="data")
+        for twins in (EXPORTS, HERE / "twins.tar.xz"):
+            with tarfile.open(twins) as archive:
+                members = [m for m in archive.getmembers() if m.name in ALIKE.values()]
+                archive.extractall(folder, members=members, filter="data")
         for name, macs, parameters in rows:
             failures += check_work(perfc, pathlib.Path(folder, f"{name}.mlir"), int(macs), int(parameters))
         for name, twin in ALIKE.items():

@@ -493,6 +493,86 @@ TEST(TorchImport, WhatVmapMapsHasItsDimInFront) {
   EXPECT_NE(result_type(mapped("0", "[4, 8]")).find("it counts dims from the front"), std::string::npos);
 }
 
+/// Some elements of x: "s" has an open first dim, "n" is its extent.
+std::string some_of_x() {
+  return nodes(constant("z", "int", "0"), node("aten::gt", "x z", "c"), node("aten::nonzero", "c", "s"),
+               node("aten::size", "s z", "n"));
+}
+
+TEST(TorchImport, WhatDataDecidesIsTakenToBeThere) {
+  const auto test = [](std::string_view asks, std::string_view number) {
+    return import(program("[4, 6]", nodes(some_of_x(), constant("k", "int", number), node("aten::add", "n n", "m"),
+                                          node(asks, "m k", "t"),
+                                          fmt::format(R"({{"op": "prim::If", "inputs": ["t"], "outputs": [{{"name": )"
+                                                      R"("y"}}], "blocks": [{{"nodes": [], "outputs": ["s"]}}, )"
+                                                      R"({{"nodes": [], "outputs": ["x"]}}]}})"))));
+  };
+  EXPECT_EQ(result_type(test("aten::gt", "0")), "Tensor[(?, 2), int64]");
+  EXPECT_EQ(result_type(test("aten::ge", "2")), "Tensor[(?, 2), int64]");
+  EXPECT_EQ(result_type(test("aten::eq", "0")), "Tensor[(4, 6), float32]");
+  EXPECT_EQ(result_type(test("aten::lt", "1")), "Tensor[(4, 6), float32]");
+  const auto open = test("aten::gt", "2");  // two are sure, more are not
+  EXPECT_TRUE(!open.graph || count(*open.graph, op("if")) == 1) << open.diags.str();
+}
+
+TEST(TorchImport, FlatDimsAreKnownBesideOpenOnes) {
+  const auto m =
+      import(program("[4, 6]", nodes(some_of_x(), constant("one", "int", "1"), constant("end", "int", "-1"),
+                                     node("aten::unsqueeze", "s one", "u"), node("aten::flatten", "u one end", "y"))));
+  EXPECT_EQ(result_type(m), "Tensor[(?, 2), int64]");
+}
+
+TEST(TorchImport, OnePartOfASplitIsTheWhole) {
+  const auto m =
+      import(program("[4, 6]", nodes(some_of_x(), node("prim::ListConstruct", "n", "l"),
+                                     node("aten::split", "s l z", "p"), node("prim::ListUnpack", "p", "y"))));
+  EXPECT_EQ(result_type(m), "Tensor[(?, 2), int64]");
+}
+
+TEST(TorchImport, DictsAreUpdated) {
+  const auto updated = import(
+      program("[3]", nodes(constant("a", "str", "\"a\""), constant("b", "str", "\"b\""), node("aten::relu", "x", "r"),
+                           node("prim::DictConstruct", "a x", "d"), node("prim::DictConstruct", "a r b x", "e"),
+                           node("aten::update", "d e", ""), node("aten::__getitem__", "d a", "y"))));
+  ASSERT_TRUE(updated.graph) << updated.diags.str();
+  EXPECT_EQ(count(*updated.graph, op("nn.relu")), 1u);
+}
+
+TEST(TorchImport, TypesAreAskedFor) {
+  const auto asked = [](std::string_view of, std::string_view types) {
+    return import(program("[3]", nodes(node("aten::relu", "x", "r"), node("prim::ListConstruct", "x", "l"),
+                                       node("prim::TupleConstruct", "x", "p"), constant("i", "int", "1"),
+                                       node("prim::isinstance", of, "t", types),
+                                       R"({"op": "prim::If", "inputs": ["t"], "outputs": [{"name": "y"}], "blocks": [)"
+                                       R"({"nodes": [], "outputs": ["r"]}, {"nodes": [], "outputs": ["x"]}]})")));
+  };
+  const auto is = [&](std::string_view of, std::string_view types) {
+    const auto m = asked(of, fmt::format(R"(, "attributes": {{"types": {}}})", types));
+    return m.graph && m.graph->node(m.graph->results()[0]).kind == NodeKind::Call;
+  };
+  EXPECT_TRUE(is("x", R"(["Tensor"])"));
+  EXPECT_TRUE(is("l", R"(["tuple", "list"])"));
+  EXPECT_TRUE(is("l", R"(["List[Tensor]"])"));
+  EXPECT_TRUE(is("i", R"(["int"])"));
+  EXPECT_FALSE(is("p", R"(["list"])"));
+  EXPECT_FALSE(is("x", R"(["list", "tuple"])"));
+  EXPECT_FALSE(is("l", R"(["List[int]"])"));
+  EXPECT_NE(asked("x", "").diags.str().find("the file does not say of which types"), std::string::npos);
+  EXPECT_NE(asked("x", R"(, "attributes": {"types": ["Device"]})").diags.str().find("a type that is not known here"),
+            std::string::npos);
+}
+
+TEST(TorchImport, ListsThatGrowInARoundThatDataDecidesAreRefused) {
+  const auto m = import(program(
+      "[4, 6]", nodes(some_of_x(), constant("go", "bool", "true"), node("prim::ListConstruct", "x", "l"),
+                      R"({"op": "prim::Loop", "inputs": ["n", "go"], "outputs": [], "blocks": [{"inputs": [{"name": )"
+                      R"("i", "type": "int"}], "nodes": [{"op": "aten::append", "inputs": ["l", "x"], "outputs": )"
+                      R"([{"name": "same"}]}], "outputs": ["go"]}]})",
+                      node("aten::stack", "l z", "y"))));
+  EXPECT_FALSE(m.graph) << "rounds would be lost";
+  EXPECT_NE(m.diags.str().find("how many rounds it runs is not known"), std::string::npos) << m.diags.str();
+}
+
 TEST(TorchImport, ArchivesWithoutAProgramSayHowToExport) {
   const auto m = import("PK\x03\x04 no archive", {}, "m.pt");
   EXPECT_FALSE(m.graph);

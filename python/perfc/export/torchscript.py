@@ -181,6 +181,8 @@ class _Writer:
             kind = node.kindOf(name)
             if kind in ("i", "f", "s", "is", "fs", "ss"):
                 result[name] = getattr(node, kind)(name)
+            elif kind == "tys":
+                result[name] = [t.annotation_str for t in node.tys(name)]
         return result
 
     def attribute(self, node) -> list[dict]:
