@@ -80,10 +80,24 @@ int main(int argc, char** argv) {
       "`perfc MODEL …` is short for `perfc predict MODEL …`.\n"
       "Exit codes: 0 fine, 1 bad input, 2 bad usage, 3 exceeded: a budget (check), a threshold (diff), memory\n"
       "(--fail-on-oom), or limits that cannot be met (pack, fit).";
-  root.commands = {predict_command(),  import_command(),         opt_command(),    devices_command(), mig_command(),
-                   pack_command(),     fit_command(),            diff_command(),   check_command(),   baseline_command(),
-                   ops_command(),      sweep_command(),          serve_command(),  train_command(),   eval_command(),
-                   counters_command(), completion_command(root), man_command(root)};
+  root.commands = {predict_command(),
+                   import_command(),
+                   opt_command(),
+                   devices_command(),
+                   mig_command(),
+                   pack_command(),
+                   fit_command(),
+                   diff_command(),
+                   check_command(),
+                   baseline_command(),
+                   ops_command(),
+                   sweep_command(),
+                   serve_command(),
+                   train_command(),
+                   eval_command(),
+                   counters_command(),
+                   completion_command(root),
+                   man_command(root)};
   if (argc > 1) {
     const std::string near = misspelt_command(root, argv[1]);
     if (!near.empty()) {

@@ -40,13 +40,13 @@ std::string remark(const Option& o) {
   return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, "; "));
 }
 
-struct Names {
+struct OptionNames {
   std::vector<std::string> dashed;
   std::string place;  ///< of a value without a name before it
 };
 
-Names names_in(const Option& o) {
-  Names out;
+OptionNames names_in(const Option& o) {
+  OptionNames out;
   std::istringstream names(o.names);
   for (std::string name; std::getline(names, name, ',');) {
     if (name.starts_with("-")) {
@@ -199,7 +199,7 @@ std::string usage_of(const Command& c, const std::string& call) {
   if (!c.run) return out + " COMMAND …";
   out += " [OPTIONS]";
   for (const Option& o : c.options) {
-    const Names names = names_in(o);
+    const OptionNames names = names_in(o);
     if (names.place.empty()) continue;
     const bool many = std::holds_alternative<std::vector<std::string>*>(o.target);
     const std::string word = names.place + (many ? "…" : "");
@@ -210,7 +210,7 @@ std::string usage_of(const Command& c, const std::string& call) {
 
 void write_options(const Command& c, Page& page) {
   for (const Option& o : all_options(c)) {
-    const Names names = names_in(o);
+    const OptionNames names = names_in(o);
     const std::string value = value_name(o);
     page.item(names.dashed, names.dashed.empty() ? names.place : value, o.help + remark(o));
   }

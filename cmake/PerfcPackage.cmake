@@ -8,7 +8,8 @@ set(PERFC_HOMEPAGE "" CACHE STRING "Of the .deb: the sources know of none")
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 
 # Where the program looks for them; without /proc, as in a bare chroot, there is no $ORIGIN.
-set_target_properties(perfc_cli perfc_serve PROPERTIES INSTALL_RPATH "\$ORIGIN/../lib/perfc/private;/usr/lib/perfc/private")
+set_target_properties(perfc_cli perfc_serve PROPERTIES
+  INSTALL_RPATH "\$ORIGIN/../lib/perfc/private;/usr/lib/perfc/private")
 set(private_libs "${HTTPLIB}")
 foreach(library mimalloc yaml-cpp tinyxml2::tinyxml2 fmt::fmt simdjson::simdjson protobuf::libprotobuf-lite)
   if(TARGET ${library})

@@ -19,7 +19,8 @@ struct Recognised {
   std::size_t vectors_from = SIZE_MAX;
   /// nn.sdpa: the keys are operand 1 with this permutation applied; empty: as they are.
   std::vector<std::int64_t> key_perm;
-  /// nn.sdpa: views that stand on the queries, from the innermost: calls of the old graph whose first operand was scaled.
+  /// nn.sdpa: views that stand on the queries, from the innermost: calls of the old graph whose first operand was
+  /// scaled.
   std::vector<NodeId> query_views;
   /// nn.sdpa: the mask is a constant of numbers that an exporter computed from one of bools.
   bool mask_of_bools = false;

@@ -51,7 +51,8 @@ struct Scalar {
   ValueId origin;              ///< vector of one element that computes it; empty: a literal, or
   ValueId shape_of;            ///< this dim of that tensor
   std::int64_t axis = 0;
-  /// What it is at least, where it is not known: an extent that data decides is taken to be 1 or more (docs/dynamic.md).
+  /// What it is at least, where it is not known: an extent that data decides is taken to be 1 or more
+  /// (docs/dynamic.md).
   std::int64_t at_least = INT64_MIN;
 
   static Scalar of(std::int64_t v) { return {.integer = v}; }
