@@ -21,6 +21,7 @@ from support import PERFC, RELEASE, ROOT, skip, skip_part  # noqa: E402
 
 WORK = RELEASE / "package-test"
 PRIVATE = {"libcpp-httplib", "libfmt", "libmimalloc", "libprotobuf-lite", "libsimdjson", "libtinyxml2", "libyaml-cpp"}
+NEEDED = {"libbrotli1", "libc6", "libexpat1", "libgcc-s1", "libssl3", "libstdc++6", "zlib1g"}
 DOCS = {"changelog.gz", "changelog.Debian.gz", "copyright"}
 OFFERED = [("perfc comp", "completion"), ("perfc predict --batch-", "--batch-axis"), ("perfc check --bud", "--budget")]
 
@@ -49,8 +50,8 @@ def options(text: str) -> set[str]:
 
 def check_package(deb: pathlib.Path, root: pathlib.Path, prefix: pathlib.Path, names: list[str]):
     pages = {f"share/man/man1/perfc{n}.1.gz" for n in [""] + [f"-{n}" for n in names]}
-    both = {"bin/perfc", "bin/perfc-serve", "share/bash-completion/completions/perfc", "share/fish/vendor_completions.d/perfc.fish"}
-    both |= pages
+    both = {"bin/perfc", "bin/perfc-serve"} | pages
+    both |= {"share/bash-completion/completions/perfc", "share/fish/vendor_completions.d/perfc.fish"}
     installed, packed = files(prefix), files(root / "usr")
     assert not both - installed, f"cmake --install lacks {both - installed}"
     assert "share/zsh/site-functions/_perfc" in installed
@@ -66,7 +67,7 @@ def check_package(deb: pathlib.Path, root: pathlib.Path, prefix: pathlib.Path, n
     assert len(licences) == len(PRIVATE) + 1, f"a licence for each library and D3: {licences}"
     field = {name: run("dpkg-deb", "-f", deb, name).strip() for name in ("Version", "Depends", "Section", "Maintainer")}
     needed = set(re.findall(r"([\w.+-]+) \(", field["Depends"]))
-    assert needed == {"libbrotli1", "libc6", "libexpat1", "libgcc-s1", "libssl3", "libstdc++6", "zlib1g"}, field["Depends"]
+    assert needed == NEEDED, field["Depends"]
     with gzip.open(root / "usr/share/doc/perfc/changelog.Debian.gz", "rt") as log:
         assert log.readline().startswith(f"perfc ({field['Version']}) "), "the changelog is of another version"
     assert run(root / "usr/bin/perfc", "--version").split()[1] + "-1" == field["Version"]
