@@ -38,6 +38,8 @@ std::string diff_junit(const DiffReport&);
 std::string diff_sarif(const DiffReport&);
 /// A Code Quality report as GitLab reads it in merge requests.
 std::string diff_codequality(const DiffReport&);
+/// shields.io's endpoint badge: the step in latency, red where a limit is exceeded, yellow where all that is was meant.
+std::string diff_badge(const DiffReport&);
 /// One page without anything from elsewhere, with the graphs of models that changed (docs/report.md).
 std::string diff_html(const DiffReport&);
 

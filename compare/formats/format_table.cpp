@@ -13,6 +13,7 @@ constexpr std::array kFormats{
     DiffFormat{"junit", diff_junit},
     DiffFormat{"sarif", diff_sarif},
     DiffFormat{"codequality", diff_codequality},
+    DiffFormat{"badge", diff_badge},
     DiffFormat{"html", diff_html, Draw::Yes},
 };
 }  // namespace

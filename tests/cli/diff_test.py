@@ -163,8 +163,24 @@ class Formats(Folder):
         self.assertIn("(meant: wider)", meant[0]["description"])
         self.assertIn(name, meant[0]["description"])
 
+    def test_badge(self):
+        """The members of shields.io's endpoint badges."""
+        def badge(*args):
+            return json.loads(perfc("diff", "base", "head", "-b", "256", "-d", "rtx4090", "--format", "badge", *args)[1])
+
+        quiet = badge()
+        self.assertEqual((quiet["schemaVersion"], quiet["label"], quiet["color"], quiet["isError"]),
+                         (1, "perfc", "brightgreen", False))
+        self.assertRegex(quiet["message"], r"^latency [+-][\d.]+ % to [+-][\d.]+ %$")
+        self.assertEqual(badge("--fail-on", "macs")["color"], "red")
+        self.assertTrue(badge("--fail-on", "macs")["message"].startswith("1 beyond a limit; "))
+        (self.folder / "meant.yaml").write_text("acknowledged:\n  - figure: macs\n    reason: wider\n")
+        self.assertEqual(badge("--fail-on", "macs", "--acknowledge", self.folder / "meant.yaml")["color"], "yellow")
+        one = perfc("diff", "base/net.pir", "head/net.pir", "-b", "256", "-d", "rtx4090", "--format", "badge")[1]
+        self.assertRegex(json.loads(one)["message"], r"^[\d.]+ ms \([+-][\d.]+ %\)$")
+
     def test_same_call_same_bytes(self):
-        for name in ("text", "markdown", "github-comment", "json", "junit", "sarif", "codequality", "html"):
+        for name in ("text", "markdown", "github-comment", "json", "junit", "sarif", "codequality", "badge", "html"):
             runs = {perfc("diff", "base", "head", "-b", "8", "--format", name) for _ in range(2)}
             self.assertEqual(len(runs), 1)
 
