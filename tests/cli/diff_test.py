@@ -166,7 +166,8 @@ class Formats(Folder):
     def test_badge(self):
         """The members of shields.io's endpoint badges."""
         def badge(*args):
-            return json.loads(perfc("diff", "base", "head", "-b", "256", "-d", "rtx4090", "--format", "badge", *args)[1])
+            call = ("diff", "base", "head", "-b", "256", "-d", "rtx4090", "--format", "badge")
+            return json.loads(perfc(*call, *args)[1])
 
         quiet = badge()
         self.assertEqual((quiet["schemaVersion"], quiet["label"], quiet["color"], quiet["isError"]),
