@@ -149,9 +149,10 @@ Values flatten(Call& c) {
   if (*first > *last) return c.error(fmt::format("flattens from dim {} to dim {}", *first, *last));
   if (*first == *last) return std::vector<Value>{c.args[0]};
   // Numbers that are known are written, for -1 says nothing where another dim is open.
-  const Shape& shape = c.type(*v).shape();
+  const Type type = c.type(*v);
+  const Shape& shape = type.shape();
   const auto known = element_count(Shape(shape.begin() + *first, shape.begin() + *last + 1));
-  const std::int64_t extent = c.type(*v).is_static() ? -1 : known.value_or(-1);
+  const std::int64_t extent = type.is_static() ? -1 : known.value_or(-1);
   return reshaped(c, "self", dims_with(c, *v, *rank, *first, *last, {Scalar::of(extent)}));
 }
 Values unflatten(Call& c) {
