@@ -154,8 +154,11 @@ Ints list_in(std::optional<std::string_view> text, std::string_view key) {
 struct Dims {
   std::int64_t outer = -1, inner = -1;
   Ints spatial;
+  std::size_t labels = 0;
+  /// Every dim has one label, and each label stands once.
   bool complete(std::size_t rank) const {
-    return outer >= 0 && inner >= 0 && spatial.size() + 2 == rank && std::ranges::find(spatial, -1) == spatial.end();
+    return outer >= 0 && inner >= 0 && labels == rank && spatial.size() + 2 == rank &&
+           std::ranges::find(spatial, -1) == spatial.end();
   }
 };
 
@@ -172,6 +175,7 @@ Dims dims_of(std::string_view list, char outer, char inner) {
       d.spatial[axis] = position++;
     }
   }
+  d.labels = static_cast<std::size_t>(position);
   return d;
 }
 
@@ -254,7 +258,10 @@ Result<ValueId> in_layout(const Call& c, Result<ValueId> x, Dims& from, const Di
   if (!last) perm.push_back(from.inner);
   perm.insert(perm.end(), from.spatial.begin(), from.spatial.end());
   if (last) perm.push_back(from.inner);
-  Dims now{.outer = 0, .inner = last ? static_cast<std::int64_t>(from.spatial.size()) + 1 : 1, .spatial = {}};
+  Dims now{.outer = 0,
+           .inner = last ? static_cast<std::int64_t>(from.spatial.size()) + 1 : 1,
+           .spatial = {},
+           .labels = from.labels};
   for (std::size_t i = 0; i < from.spatial.size(); ++i)
     now.spatial.push_back(static_cast<std::int64_t>(i) + (last ? 1 : 2));
   back.resize(perm.size());
@@ -300,10 +307,11 @@ Result<Values> convolution(Call& c, const OpRow&) {
   const Dims kernel = dims_of(numbers->substr(by, arrow - by), 'o', 'i');
   const Dims result = dims_of(numbers->substr(arrow), 'b', 'f');
   const std::size_t rank = c.type(0).rank();
-  if (rank < 3 || rank > 5 || !data.complete(rank) || !kernel.complete(rank) || !result.complete(rank) ||
-      c.type(1).rank() != rank)
+  if (rank < 3 || rank > 5 || c.type(1).rank() != rank)
     return c.error(fmt::format("has data {} and kernel {}; 1 to 3 spatial dims are read", to_string(c.type(0)),
                                to_string(c.type(1))));
+  if (!data.complete(rank) || !kernel.complete(rank) || !result.complete(rank))
+    return c.error(fmt::format("'{}' do not label each of {} dims once", numbers->substr(0, 60), rank));
   if (c.ints("batch_group_count").value_or(Ints{1}) != Ints{1})
     return c.error("batch_group_count other than 1 is not read; it stands for a gradient: export the model without");
   auto w = window_of(c, rank - 2);
