@@ -135,21 +135,8 @@ Result<std::vector<Report>> reports_at(ModelFile& file, const std::vector<Device
   const auto alternatives = batches == 1 && has_place ? Alternatives::Told : Alternatives::Untold;
   auto reports = full_reports(file, devices, predictor, request, alternatives, diags);
   if (!reports || emit.name != "html") return reports;
-  auto graph = file.at(request, diags);
-  if (!graph) return Failure{};
-  add_details(*reports, std::move(*graph), file, predictor, request);
+  if (!add_details(*reports, file, predictor, request, diags)) return Failure{};
   return reports;
-}
-
-std::vector<Report> by_device(std::vector<std::vector<Report>> of_batches) {
-  std::vector<Report> out;
-  std::size_t devices = 0;
-  for (const auto& reports : of_batches) devices = std::max(devices, reports.size());
-  for (std::size_t d = 0; d < devices; ++d) {
-    for (auto& reports : of_batches)
-      if (d < reports.size()) out.push_back(std::move(reports[d]));
-  }
-  return out;
 }
 
 }  // namespace perfc::cli

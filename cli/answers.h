@@ -45,7 +45,5 @@ const Emit* emit_of(const AnswerOptions&, Diagnostics& usage);
 /// a table of batches shows by itself what a larger one brings.
 Result<std::vector<Report>> reports_at(ModelFile&, const std::vector<Device>&, const Predictor&, const Request&,
                                        const Emit& emit, const AnswerOptions&, std::size_t batches, Diagnostics&);
-/// Reports of several batches, each by device, in the order in which they are told: by device, then batch.
-std::vector<Report> by_device(std::vector<std::vector<Report>> of_batches);
 
 }  // namespace perfc::cli

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "cli/answers.h"
+#include "pipeline/reports.h"
 
 namespace perfc::cli {
 namespace {

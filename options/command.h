@@ -52,6 +52,10 @@ struct Option {
   Option& that_names(Names n) { return names_what = n, *this; }
 };
 
+/// Gives an option its number where no command line does it (Python's keywords, the page's words). Returns what is
+/// wrong with it, "" where nothing is. Throws std::logic_error where the option takes no real number.
+std::string set_number(const Option&, double value);
+
 struct Command {
   std::string name, help;
   std::function<int()> run = {};  ///< returns the exit code; empty: one of `commands` must follow

@@ -89,14 +89,17 @@ std::vector<std::int64_t> batches_around(std::int64_t batch, std::size_t nodes) 
   return out;
 }
 
-void add_details(std::vector<Report>& reports, Graph graph, ModelFile& file, const Predictor& predictor,
-                 const Request& request) {
-  if (reports.empty()) return;
-  add_other_batches(reports, graph.size(), file, predictor, request);
-  add_other_devices(reports, graph, file, predictor, request);
-  MemoryCourse course = memory_course(graph, request.exec);
-  const auto details = std::make_shared<const ModelDetails>(ModelDetails{std::move(graph), std::move(course)});
+Status add_details(std::vector<Report>& reports, ModelFile& file, const Predictor& predictor, const Request& request,
+                   Diagnostics& diags) {
+  if (reports.empty()) return ok();
+  auto graph = file.at(request, diags);
+  if (!graph) return Failure{};
+  add_other_batches(reports, graph->size(), file, predictor, request);
+  add_other_devices(reports, *graph, file, predictor, request);
+  MemoryCourse course = memory_course(*graph, request.exec);
+  const auto details = std::make_shared<const ModelDetails>(ModelDetails{std::move(*graph), std::move(course)});
   for (Report& r : reports) r.details = details;
+  return ok();
 }
 
 }  // namespace perfc

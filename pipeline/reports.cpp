@@ -1,5 +1,7 @@
 #include "pipeline/reports.h"
 
+#include <algorithm>
+
 #include "pipeline/alternatives.h"
 #include "pipeline/dynamic_dims.h"
 #include "pipeline/largest_batch.h"
@@ -39,6 +41,17 @@ Result<std::vector<Report>> figures_only(ModelFile& file, const std::vector<Devi
   }
   add_dynamic_dims(reports, *graph, file, predictor, request);
   return reports;
+}
+
+std::vector<Report> by_device(std::vector<std::vector<Report>> of_batches) {
+  std::vector<Report> out;
+  std::size_t devices = 0;
+  for (const auto& reports : of_batches) devices = std::max(devices, reports.size());
+  for (std::size_t d = 0; d < devices; ++d) {
+    for (auto& reports : of_batches)
+      if (d < reports.size()) out.push_back(std::move(reports[d]));
+  }
+  return out;
 }
 
 }  // namespace perfc

@@ -17,4 +17,7 @@ Result<std::vector<Report>> full_reports(ModelFile&, const std::vector<Device>&,
 Result<std::vector<Report>> figures_only(ModelFile&, const std::vector<Device>&, const Predictor&, const Request&,
                                          Diagnostics&);
 
+/// Reports of a model at several batches, each by device, in the order in which they are told: by device, then batch.
+std::vector<Report> by_device(std::vector<std::vector<Report>> of_batches);
+
 }  // namespace perfc

@@ -98,23 +98,19 @@ class Run {
     tell(opening);
     if (!file) return false;
     bool good = true;
-    std::vector<std::vector<Report>> by_device(devices_.size());
+    std::vector<std::vector<Report>> of_batches;
     const auto alternatives = batches_.size() == 1 ? Alternatives::Told : Alternatives::Untold;
     for (std::size_t b = 0; b < batches_.size(); ++b) {
       perfc_progress(static_cast<int>(b), static_cast<int>(batches_.size()));
       request.batch = batches_[b];
       Diagnostics diags(model);
       auto found = full_reports(*file, devices_, *predictor_, request, alternatives, diags);
-      if (found && details) {
-        auto graph = file->at(request, diags);
-        if (graph) add_details(*found, std::move(*graph), *file, *predictor_, request);
-        else found = Failure{};
-      }
+      const bool done = found && (!details || add_details(*found, *file, *predictor_, request, diags));
       tell(diags);
-      good = good && found;
-      for (std::size_t d = 0; found && d < found->size(); ++d) by_device[d].push_back(std::move((*found)[d]));
+      if (done) of_batches.push_back(std::move(*found));
+      else good = false;
     }
-    for (auto& of_device : by_device) std::ranges::move(of_device, std::back_inserter(reports_));
+    std::ranges::move(by_device(std::move(of_batches)), std::back_inserter(reports_));
     return good;
   }
 

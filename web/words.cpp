@@ -18,14 +18,6 @@ bool is_name(std::string_view names, std::string_view word) {
   return false;
 }
 
-/// What the number has to be; "" where it is.
-std::string wrong_number(const Demand& demand, double value) {
-  if (std::holds_alternative<Positive>(demand) && !(value > 0)) return fmt::format("{:g} is not positive", value);
-  if (const auto* range = std::get_if<RealBetween>(&demand); range && !(value >= range->least && value <= range->most))
-    return fmt::format("{:g} is not from {:g} to {:g}", value, range->least, range->most);
-  return {};
-}
-
 bool assign(const Option& option, const std::string& name, const std::string& value, Diagnostics& usage) {
   if (auto* const* text = std::get_if<std::string*>(&option.target)) {
     **text = value;
@@ -37,13 +29,11 @@ bool assign(const Option& option, const std::string& name, const std::string& va
     double number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     const bool whole = error == std::errc{} && end == value.data() + value.size();
-    const std::string wrong = whole ? wrong_number(option.demand, number) : fmt::format("'{}' is no number", value);
+    const std::string wrong = whole ? set_number(option, number) : fmt::format("'{}' is no number", value);
     if (!wrong.empty()) {
       usage.error(fmt::format("{}: {}", name, wrong));
       return false;
     }
-    if (auto* const* real = std::get_if<double*>(&option.target)) **real = number;
-    if (auto* const* some = std::get_if<std::optional<double>*>(&option.target)) **some = number;
   }
   return true;
 }

@@ -10,6 +10,7 @@
 #include "ir/support/work_limit.h"
 #include "ir/symbol_scope.h"
 #include "pipeline/devices_json.h"
+#include "pipeline/reports.h"
 
 namespace perfc::cli {
 namespace {

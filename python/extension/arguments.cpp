@@ -30,14 +30,6 @@ double number_of(PyObject* value, const std::string& keyword, Diagnostics& usage
   return 0;
 }
 
-void demand(const Option& option, const std::string& keyword, double value, Diagnostics& usage) {
-  if (std::holds_alternative<Positive>(option.demand) && !(value > 0))
-    usage.error(fmt::format("{}: {:g} is not positive", keyword, value));
-  if (const auto* range = std::get_if<RealBetween>(&option.demand);
-      range && !(value >= range->least && value <= range->most))
-    usage.error(fmt::format("{}: {:g} is not from {:g} to {:g}", keyword, value, range->least, range->most));
-}
-
 /// The package's Python makes a bool, a number, a str or a list of str of what it was given.
 void assign(const Option& option, const std::string& keyword, PyObject* value, Diagnostics& usage) {
   if (auto* const* flag = std::get_if<bool*>(&option.target)) {
@@ -51,9 +43,8 @@ void assign(const Option& option, const std::string& keyword, PyObject* value, D
   } else {
     const double number = number_of(value, keyword, usage);
     if (usage.errors()) return;
-    demand(option, keyword, number, usage);
-    if (auto* const* real = std::get_if<double*>(&option.target)) **real = number;
-    if (auto* const* some = std::get_if<std::optional<double>*>(&option.target)) **some = number;
+    if (const std::string wrong = set_number(option, number); !wrong.empty())
+      usage.error(fmt::format("{}: {}", keyword, wrong));
   }
 }
 

@@ -108,18 +108,16 @@ Result<Reports> reports_of(const ModelArgument& model, Request request,
   auto file = open_model(model, request, diags);
   if (!file) return Failure{};
   request.model = model.name;
-  std::vector<Reports> by_device(devices.size());
+  std::vector<Reports> of_batches;
   for (const auto& batch : batches) {
     request.batch = batch;
     Diagnostics of_batch(model.name);
     auto found = full_reports(*file, devices, predictor, request, alternatives, of_batch);
     diags.append(of_batch);
     if (!found) return Failure{};
-    for (std::size_t d = 0; d < devices.size(); ++d) by_device[d].push_back(std::move((*found)[d]));
+    of_batches.push_back(std::move(*found));
   }
-  Reports out;
-  for (Reports& of_device : by_device) std::ranges::move(of_device, std::back_inserter(out));
-  return out;
+  return by_device(std::move(of_batches));
 }
 
 }  // namespace
