@@ -55,8 +55,6 @@ std::string describe(const Device& d) {
   line("context", fmt::format("{:.0f} MiB, {:.0f} where a model convolves", d.stack.context(resident_threads(d), false),
                               d.stack.context(resident_threads(d), true)));
   line("shares of peak", rates(d.efficiency));
-  line("dense products", fmt::format("half their rate at depth {:g}, {:g} % of their traffic hidden",
-                                     d.product_half_depth, 100 * d.product_overlap));
   for (const MigProfile& p : d.mig) {
     line(p.name, fmt::format("{} SMs, {}/8 of the memory: {:g} MiB, at most {}", p.sms, p.memory_slices, p.memory_mib,
                              p.max_instances));

@@ -82,10 +82,6 @@ struct Device {
   /// Power while kernels work, as a share of the TDP, and by how much more the part
   /// above idle is where memory limits them. Fitted by studies/fit_power.py.
   double busy_power = 0.6, memory_power = 2;
-  /// Contracted extents at which a dense product on matrix units reaches half of its rate (Hockney's n½):
-  /// what filling and draining a tile takes. 0: none.
-  double product_half_depth = 0;
-  double product_overlap = 1;  ///< share of a dense product's traffic that hides behind its arithmetic
 
   /// How many measurements on the device the terms were fitted to by
   /// `perfc devices calibrate`; 0: none.

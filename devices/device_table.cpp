@@ -61,8 +61,6 @@ void read_terms(Fields& f, Device& d, Diagnostics& diags) {
   f.rates("efficiency", d.efficiency, kEfficiencies, 10);
   f.number("busy_power", d.busy_power, 0.01, 2);
   f.number("memory_power", d.memory_power, 0.1, 10);
-  f.number("product_half_depth", d.product_half_depth, 0, 1e5);
-  f.number("product_overlap", d.product_overlap, 0, 1);
 }
 
 constexpr int kMigSlots = 32;  ///< of a GPU at most; today's have 4, 8 or 12

@@ -175,8 +175,6 @@ Device CorrectedData::unmeasured(std::size_t device) const {
   std::vector<const Host*> hosts;
   for (const Device* d : others) hosts.push_back(&d->host);
   if (!hosts.empty()) out.host = geometric_mean(hosts);
-  out.product_half_depth = Device{}.product_half_depth;
-  out.product_overlap = Device{}.product_overlap;
   for (auto& [kind, share] : out.efficiency) {
     share = mean([&, &kind = kind](const Device& d) {
       const auto at = d.efficiency.find(kind);

@@ -67,8 +67,6 @@ Json entry_json(const Device& d) {
           {"efficiency", d.efficiency},
           {"busy_power", d.busy_power},
           {"memory_power", d.memory_power},
-          {"product_half_depth", d.product_half_depth},
-          {"product_overlap", d.product_overlap},
           {"interval", d.interval},
           {"calibrated_labels", d.calibrated_labels},
           {"mig", std::move(mig)}};

@@ -68,6 +68,9 @@ inline constexpr double kNarrowestWeight = 0.5;
 inline constexpr double kSumBytes = 4;
 /// 1: of the L2 cache's rate, what products of one row reach. A100, L40S. [kernels]
 inline constexpr double kGemvL2Share = 0.5;
+/// 1: of the shorter of arithmetic and traffic, what does not hide in TF32 on data-centre chips, at least. Fitted to
+/// MIGProfiler's BERTs on slices of an A100 of 40 GB. [studies/fit_mig.py; square products on H100 and H20 agree]
+inline constexpr double kTf32Exposed = 0.85;
 /// s of work after which half of the power limit's loss shows. [kernels]
 inline constexpr double kPowerSeconds = 3e-4;
 inline constexpr double kFlopsOfTeraflop = 1e12;  ///< FLOP/TFLOP
@@ -104,10 +107,10 @@ struct ProductConstants {
 /// By ChipClass: NeuSight's float32 on A100, and on P4, P100, V100 and T4 (with the launch of Graphics: NeuSight's has
 /// the host's in it); L40S; RTX 3090 and 4090 (LLMServingSim's layers); A100; H100 and H200; B200, B300, GB200 and
 /// GB300; NeuSight's float32 on MI100 and MI210 (with the launch of Graphics). [kernels] Of chips of which square
-/// products alone were published, another class' but for a share and the power in TFLOP/s per W: float32 of L4, A40 and
-/// RTX 4090, power by process (RTX A2000 and A4000; L4); 16 bits of RTX A2000 and A4000; V100; T4, between 24 TFLOP/s
-/// at 70 W (forums.developer.nvidia.com/t/264462) and 41.6 (Jia et al., "Dissecting the NVidia Turing T4 GPU", 2019).
-/// [square]
+/// products alone were published, another class' but for a share and the power in TFLOP/s per W: float32 of H20, with
+/// A100's steps and epilogues by the rate of an SM, and of L4, A40 and RTX 4090, power by process (RTX A2000 and A4000;
+/// L4); 16 bits of RTX A2000 and A4000; V100; T4, between 24 TFLOP/s at 70 W (forums.developer.nvidia.com/t/264462) and
+/// 41.6 (Jia et al., "Dissecting the NVidia Turing T4 GPU", 2019). [square]
 // clang-format off
 inline constexpr ProductConstants kProducts[] = {
     // launch_clocks  tensor_share  read_share  write_share  step_ns  stream_bytes  l2_bytes_clock  exposed  split_ns
@@ -115,15 +118,18 @@ inline constexpr ProductConstants kProducts[] = {
     // Vector
     {           4950,        0.965,      0.844,       0.602,    2440,          490,           22.6,   0.325,      338,
               5390,         10.8,           1,              0,   0.0501,   29200,   0.111, kMmaTiles,       false},
+    // VectorHopper
+    {           4950,        0.897,      0.844,       0.602,     869,          490,           22.6,   0.325,      338,
+              5390,         10.8,           1,              0,   0.0501,   10400,   0.111, kMmaTiles,       false},
     // VectorOlder
     {           4950,        0.938,      0.774,       0.602,     484,           64,           21.8,   0.379,    26300,
               5390,         10.8,      0.0441,              1,     0.05,   21500,       2, kMmaTiles,       false},
     // VectorAmpere
     {           4950,        0.686,      0.844,       0.602,    2440,          490,           22.6,   0.325,      338,
-              5390,         10.8,           0.08,              1,   0.0501,    5140,   0.111, kMmaTiles,       false},
+              5390,         10.8,        0.08,              1,   0.0501,    5140,   0.111, kMmaTiles,       false},
     // VectorAda
     {           4950,        0.686,      0.844,       0.602,    2440,          490,           22.6,   0.325,      338,
-              5390,         10.8,           0.15,              1,   0.0501,    5140,   0.111, kMmaTiles,       false},
+              5390,         10.8,        0.15,              1,   0.0501,    5140,   0.111, kMmaTiles,       false},
     // Graphics
     {           4950,        0.951,      0.836,        0.76,     212,         29.9,             14,   0.378,     2240,
               5390,         10.8,       0.696,              1,    0.876,    2870,       2, kMmaTiles,        true},

@@ -6,15 +6,19 @@ import product_model as pm
 # Rows of `kProducts` (whitebox/constants.h): from which fit, and what is not of it. NeuSight's launch has the host's in
 # it. What square products say (square_products.py): shares and TFLOP/s per W. No GeForce was met at its limit.
 LAUNCH = "launch"
-SHIPPED = {"Vector": ("vector", {LAUNCH}), "VectorOlder": ("vector_older", {LAUNCH}),
+SHIPPED = {"Vector": ("vector", {LAUNCH}), "VectorHopper": ("vector", {LAUNCH}),
+           "VectorOlder": ("vector_older", {LAUNCH}),
            "VectorAmpere": ("vector", {LAUNCH}), "VectorAda": ("vector", {LAUNCH}), "Graphics": ("graphics", set()),
            "GraphicsAmpere": ("graphics", set()), "GeForce": ("geforce", set()), "Turing": ("graphics", set()),
            "Ga100": ("ga100", set()), "Volta": ("ga100", set()), "Hopper": ("hopper", set()),
            "Blackwell": ("blackwell", set()), "Cdna": ("cdna", {LAUNCH})}
-CHANGED = {"VectorAmpere": {"tensor_share": 0.686, "tile_ns": 5140, "power_share": 0.08, "power_exponent": 1},
+CHANGED = {"VectorHopper": {"tensor_share": 0.897, "step_ns": 869, "tile_ns": 10400},
+           "VectorAmpere": {"tensor_share": 0.686, "tile_ns": 5140, "power_share": 0.08, "power_exponent": 1},
            "VectorAda": {"tensor_share": 0.686, "tile_ns": 5140, "power_share": 0.15, "power_exponent": 1},
            "GraphicsAmpere": {"power_share": 0.41}, "GeForce": {"power_share": 0.684, "power_exponent": 0.5},
            "Turing": {"power_share": 0.451}, "Volta": {"tensor_share": 0.9, "power_share": 0.32, "power_exponent": 1}}
+TF32_EXPOSED = 0.85  #: `kTf32Exposed`, of studies/fit_mig.py
+DATA_CENTRE = ("Ga100", "Hopper", "Blackwell")
 LAUNCHED = (pm.C_LAUNCH, pm.C_GEMV, pm.C_GEMV_STEP)
 
 
@@ -58,7 +62,8 @@ def constants_table(rows):
         yield "       " + line(c, second) + "},"
 
 
-PINNED_DEVICES = {"Vector": "NVIDIA A100-PCIE-40GB", "VectorOlder": "Tesla V100-PCIE-32GB", "VectorAmpere": "RTX3090",
+PINNED_DEVICES = {"Vector": "NVIDIA A100-PCIE-40GB", "VectorOlder": "Tesla V100-PCIE-32GB", "VectorHopper": "h100-sxm",
+                  "VectorAmpere": "RTX3090",
                   "VectorAda": "l40s", "Graphics": "l40s", "GraphicsAmpere": "l40s", "GeForce": "RTX3090",
                   "Turing": "Tesla T4", "Ga100": "a100-sxm", "Volta": "Tesla V100-PCIE-32GB", "Hopper": "h100-sxm",
                   "Blackwell": "b200-sxm", "Cdna": "AMD Instinct MI210"}
@@ -74,6 +79,9 @@ def write_pinned(rows, path):
         facts[pm.TMA], facts[pm.GRAPHICS] = tma, gemv
         for batch, m, n, k, width in PINNED_SHAPES:
             for turns in (0, 6):
-                t = pm.product_time(facts, row, batch, m, n, k, width, width, 2.0, float(turns))
+                c = row.copy()
+                if chip in DATA_CENTRE and width == 4:  # TF32
+                    c[pm.NAMES.index("exposed")] = max(c[pm.NAMES.index("exposed")], TF32_EXPOSED)
+                t = pm.product_time(facts, c, batch, m, n, k, width, width, 2.0, float(turns))
                 lines.append("\t".join([chip] + [f"{x:.9g}" for x in (*facts[:6], batch, m, n, k, width, turns, t)]))
     path.write_text("\n".join(lines) + "\n")

@@ -149,7 +149,7 @@ TEST(ProductTime, KnowsChips) {
   EXPECT_EQ(chip("t4"), ChipClass::Turing);
   EXPECT_EQ(chip("h200"), ChipClass::Hopper);
   EXPECT_EQ(chip("t4", Units::Vector), ChipClass::VectorOlder);
-  EXPECT_EQ(chip("h200", Units::Vector), ChipClass::Vector);
+  EXPECT_EQ(chip("h200", Units::Vector), ChipClass::VectorHopper);
   EXPECT_EQ(chip("l4", Units::Vector), ChipClass::VectorAda);
   EXPECT_EQ(chip("rtx-pro-6000", Units::Vector), ChipClass::VectorAda);
   EXPECT_EQ(chip("a10", Units::Vector), ChipClass::VectorAmpere);
@@ -178,8 +178,24 @@ TEST(ProductTime, LongWorkKeepsToThePowerThatSquareProductsShow) {
   // studies/kernels/square_products.tsv, 10,240 rows: TFLOP/s
   EXPECT_NEAR(rates_of("l4", Precision::Tf32).sustained[0], 26.2e12, 2e12);
   EXPECT_NEAR(rates_of("l4", Precision::Fp32).sustained[0], 11.1e12, 1e12);
-  EXPECT_NEAR(rates_of("a100-pcie-40gb", Precision::Tf32).sustained[0], 102e12, 6e12);  // priced by its half depth
+  EXPECT_NEAR(rates_of("a100-pcie-40gb", Precision::Tf32).sustained[0], 102e12, 6e12);
   EXPECT_NEAR(rates_of("rtx-pro-6000-server", Precision::Bf16).sustained[1], 400e12, 30e12);
+}
+
+TEST(ProductTime, Tf32HidesLessOnDataCentreChips) {
+  // bfloat16 of twice the depth has as many bytes and, at twice the rate, as long arithmetic
+  ProductDevice d = kH100;
+  const auto seconds = [&](double width, double k) {
+    d.half_peak = kH100.peak;
+    d.peak = width == 4 ? kH100.peak / 2 : kH100.peak;
+    return product_time(d, {.m = 2048, .n = 2048, .k = k, .a_bytes = width, .b_bytes = width, .c_bytes = 2}).total;
+  };
+  for (const ChipClass chip : {ChipClass::Ga100, ChipClass::Hopper, ChipClass::Blackwell}) {
+    d.chip = chip;
+    EXPECT_GT(seconds(4, 512), 1.05 * seconds(2, 1024)) << name(chip);
+  }
+  d.chip = ChipClass::Graphics;
+  EXPECT_NEAR(seconds(4, 512) / seconds(2, 1024), 1, 0.05);
 }
 
 TEST(ProductTime, WhatL40STaughtIsForChipsLikeIt) {

@@ -64,25 +64,6 @@ TEST(Whitebox, SmallModelsWaitForTheHost) {
   EXPECT_NEAR(predicted(g, {.mode = ExecMode::Compiled}, d).latency_ms, 0.002, 1e-4);  // one fused kernel
 }
 
-TEST(Whitebox, DenseProductsFillTheirTilesAndExposeTraffic) {
-  Device d = round_device();
-  d.launch_us = 0;
-  d.host.eager_us.fill(0);
-  const Graph g = graph_of(kDense);
-  const KernelPlan plan = plan_of(g, {.precision = Precision::Fp16});
-  ASSERT_TRUE(plan.kernels[0].placement.aligned);
-  const Kernel& k = plan.kernels[0];
-  const Priced roofline = price(k, Rates(d, Precision::Fp16));
-  EXPECT_EQ(roofline.exposed_us, 0);
-  d.product_half_depth = k.extents.k;
-  d.product_overlap = 0.25;
-  const Priced p = price(k, Rates(d, Precision::Fp16));
-  EXPECT_NEAR(p.compute_us, 2 * roofline.compute_us, 1e-9 * roofline.compute_us);
-  const Kernel full = plan_of(g, {}).kernels[0];  // in float32, without matrix units
-  EXPECT_EQ(price(full, Rates(d, Precision::Fp32)).exposed_us, 0);
-  EXPECT_NEAR(p.time_us, std::max(p.compute_us, p.memory_us) + 0.75 * std::min(p.compute_us, p.memory_us), 1e-9);
-}
-
 TEST(Whitebox, SmallBatchedProductsOfOddRowsFillNoTiles) {
   const auto us = [](int size) {
     const std::string n = std::to_string(size);

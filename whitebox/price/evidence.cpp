@@ -18,8 +18,8 @@ bool is_measured_architecture(const Device& d) {
 Evidence evidence_of_products(const std::optional<ProductDevice>& product) {
   if (!product) return Evidence::None;
   // Another class' constants, but for a rate and a power
-  static const std::set<ChipClass> kBorrowed{ChipClass::VectorAmpere, ChipClass::VectorAda, ChipClass::GraphicsAmpere,
-                                             ChipClass::Turing, ChipClass::Volta};
+  static const std::set<ChipClass> kBorrowed{ChipClass::VectorHopper,   ChipClass::VectorAmpere, ChipClass::VectorAda,
+                                             ChipClass::GraphicsAmpere, ChipClass::Turing,       ChipClass::Volta};
   const bool borrowed = kBorrowed.contains(product->chip);
   const bool loose = product->chip == ChipClass::Cdna;  // beside siblings as far off as others beside strangers
   return borrowed || loose ? Evidence::Others : Evidence::Siblings;

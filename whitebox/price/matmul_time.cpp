@@ -80,6 +80,12 @@ const constants::QuantisedFactors& factors_of(Quantised quantised, ChipClass chi
                                         : constants::kFloat8OnGraphics;
 }
 
+/// Data-centre chips since A100 multiply 32 bits on tensor cores as TF32.
+bool computes_tf32(const ProductDevice& d, const Product& p) {
+  const bool data_centre = d.chip == ChipClass::Ga100 || d.chip == ChipClass::Hopper || d.chip == ChipClass::Blackwell;
+  return data_centre && p.a_bytes == 4;
+}
+
 /// The same for kernels of quantised operands.
 ProductConstants constants_of(const ProductDevice& d, Quantised quantised) {
   ProductConstants c = constants_of(d);
@@ -103,9 +109,9 @@ ProductConstants constants_of(const ProductDevice& d, Quantised quantised) {
 }  // namespace
 
 std::string_view name(ChipClass chip) {
-  constexpr std::string_view kNames[] = {"Vector",         "VectorOlder", "VectorAmpere", "VectorAda", "Graphics",
-                                         "GraphicsAmpere", "GeForce",     "Turing",       "Ga100",     "Volta",
-                                         "Hopper",         "Blackwell",   "Cdna"};
+  constexpr std::string_view kNames[] = {"Vector",   "VectorHopper",   "VectorOlder", "VectorAmpere", "VectorAda",
+                                         "Graphics", "GraphicsAmpere", "GeForce",     "Turing",       "Ga100",
+                                         "Volta",    "Hopper",         "Blackwell",   "Cdna"};
   return kNames[static_cast<std::size_t>(chip)];
 }
 
@@ -116,7 +122,8 @@ std::optional<ChipClass> chip_class(const Device& d, Units units) {
   if (is_amd(d)) return std::nullopt;
   if (units == Units::Vector) {
     if (older) return ChipClass::VectorOlder;
-    return hbm ? ChipClass::Vector : ampere ? ChipClass::VectorAmpere : ChipClass::VectorAda;
+    if (hbm) return ampere ? ChipClass::Vector : ChipClass::VectorHopper;
+    return ampere ? ChipClass::VectorAmpere : ChipClass::VectorAda;
   }
   if (d.architecture == "hopper") return ChipClass::Hopper;
   if (d.architecture == "blackwell" && hbm) return ChipClass::Blackwell;
@@ -143,7 +150,8 @@ double under_power_limit(double time, double sustained) {
 }
 
 ProductTime product_time(const ProductDevice& d, const Product& p) {
-  const ProductConstants chip = constants_of(d, p.quantised);
+  ProductConstants chip = constants_of(d, p.quantised);
+  if (computes_tf32(d, p)) chip.exposed = std::max(chip.exposed, constants::kTf32Exposed);
   const Moved bytes = moved(d, chip, p);
   const double step = constants::kStepBytes / std::max(p.a_bytes, p.b_bytes);
   const double l2_rate = chip.l2_bytes_clock * d.clock * d.sms;

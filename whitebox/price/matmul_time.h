@@ -15,7 +15,8 @@ namespace perfc {
 
 /// Chips whose kernels for products are of one kind.
 enum class ChipClass {
-  Vector,          ///< on vector units (float32 without TF32): A100 and later data-centre chips
+  Vector,          ///< on vector units (float32 without TF32): A100
+  VectorHopper,    ///< the same on Hopper and data-centre Blackwell, whose SMs have twice the lanes
   VectorOlder,     ///< the same on Pascal, Volta and Turing, whose cards of 70 W have clocks that fall
   VectorAmpere,    ///< the same on graphics chips of Ampere (GA10x)
   VectorAda,       ///< the same on graphics chips since Ada
@@ -29,11 +30,11 @@ enum class ChipClass {
   Blackwell,       ///< tcgen05 and TMA: data-centre Blackwell
   Cdna,            ///< AMD's matrix cores in float32, by rocBLAS
 };
-inline constexpr ChipClass kChipClasses[] = {ChipClass::Vector,    ChipClass::VectorOlder, ChipClass::VectorAmpere,
-                                             ChipClass::VectorAda, ChipClass::Graphics,    ChipClass::GraphicsAmpere,
-                                             ChipClass::GeForce,   ChipClass::Turing,      ChipClass::Ga100,
-                                             ChipClass::Volta,     ChipClass::Hopper,      ChipClass::Blackwell,
-                                             ChipClass::Cdna};
+inline constexpr ChipClass kChipClasses[] = {ChipClass::Vector,         ChipClass::VectorHopper, ChipClass::VectorOlder,
+                                             ChipClass::VectorAmpere,   ChipClass::VectorAda,    ChipClass::Graphics,
+                                             ChipClass::GraphicsAmpere, ChipClass::GeForce,      ChipClass::Turing,
+                                             ChipClass::Ga100,          ChipClass::Volta,        ChipClass::Hopper,
+                                             ChipClass::Blackwell,      ChipClass::Cdna};
 std::string_view name(ChipClass);
 /// Units that multiply.
 enum class Units {

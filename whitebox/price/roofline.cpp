@@ -169,7 +169,7 @@ Priced price_convolution(const Kernel& k, const Rates& r) {
 
 Rates::Rates(const Device& d, Precision p)
     : launch_us(d.launch_us), serial_us(constants::kSerialStepUs), cache(d.l2_mib * constants::kBytesPerMib),
-      sms(d.sms), half_depth(d.product_half_depth), overlap(d.product_overlap) {
+      sms(d.sms) {
   const auto share = [&](const char* key, double fallback) { return look_up(d.efficiency, key, fallback); };
   const double full = look_up(d.vector_tflops, "float32", 1) * 1e12;
   vector[0] = full;
@@ -195,10 +195,8 @@ Rates::Rates(const Device& d, Precision p)
   }
   for (int half = 0; half < 2; ++half) {
     const Units units = on_vector[half] ? Units::Vector : full_matrix[half] ? Units::FullMatrix : Units::Matrix;
-    // The half depth was measured in TF32, of which no kernels were; the power limit is every product's.
-    auto dense = product_device(d, units, matrix[half], share("dense_product", 1));
-    sustained[half] = dense ? sustained_flops(*dense) : std::numeric_limits<double>::infinity();
-    if (!tf32 || d.product_half_depth <= 0) product[half] = std::move(dense);
+    product[half] = product_device(d, units, matrix[half], share("dense_product", 1));
+    sustained[half] = product[half] ? sustained_flops(*product[half]) : std::numeric_limits<double>::infinity();
     if (units != Units::FullMatrix)
       convolution_product[half] = product_device(d, units, matrix[half], share("dense_convolution", 1));
     product_bytes[half] = half ? 2 : float_bytes(p);
@@ -249,8 +247,6 @@ Priced price_at(const Kernel& k, const Rates& r) {
   if (is_implicit_product(k, r)) return price_convolution(k, r);
   Priced p;
   const double vector = r.vector[k.half];
-  const bool dense =
-      k.kind == KernelKind::Matmul && k.extents.products <= 1 && k.placement.aligned && !r.on_vector[k.half];
   const double matrix = r.full_matrix[k.half] || k.placement.aligned == 1 ? r.matrix[k.half]
                         : k.placement.aligned > 0 ? std::max(vector, constants::kNarrowLoads * r.matrix[k.half])
                                                   : vector;
@@ -259,7 +255,6 @@ Priced price_at(const Kernel& k, const Rates& r) {
     case KernelKind::Matmul:
       rate = (multiplies_eight_bits(k.quantised) ? std::max(matrix, r.matrix8) : matrix) * r.matmul[k.half] *
              k.limits.tile_share;
-      if (dense && k.extents.k > 0) rate *= k.extents.k / (k.extents.k + r.half_depth);
       break;
     case KernelKind::Convolution:
       rate = matrix * r.convolution[k.half];
@@ -289,7 +284,6 @@ Priced price_at(const Kernel& k, const Rates& r) {
   p.memory_us = bytes / (k.kind == KernelKind::Gather ? r.gather : r.bandwidth) * 1e6 * k.limits.slowdown;
   if (k.kind == KernelKind::Convolution && is_converted(k) && !r.on_vector[k.half])
     p.conversion_us = r.layout * p.memory_us;
-  if (dense) p.exposed_us = (1 - r.overlap) * std::min(p.compute_us, p.memory_us);
   if (r.memory.sms > 0) {
     if (auto bound = memory_bound_problem(k)) {
       if (!r.cudnn) bound->byte_clocks = 0;

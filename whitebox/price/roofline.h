@@ -35,9 +35,8 @@ struct Rates {
   bool cudnn;                   ///< runs cuDNN's kernels, and PyTorch's own for CUDA
   double cache;                 ///< bytes
   double sms;
-  MemoryFacts memory;          ///< for kernels that memory bounds
-  AttentionFacts attention;    ///< for fused attention in 16 bits
-  double half_depth, overlap;  ///< of dense products: see Device
+  MemoryFacts memory;        ///< for kernels that memory bounds
+  AttentionFacts attention;  ///< for fused attention in 16 bits
   /// Of dense products, for 32 and 16 bits; none: nothing is known of the chip, or it is no GPU.
   std::optional<ProductDevice> product[2];
   std::optional<ProductDevice> convolution_product[2];  ///< the same of convolutions
