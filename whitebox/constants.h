@@ -9,6 +9,7 @@
 ///   [kernels]    measured kernels: `studies/kernels/memory_bound.py`, `studies/kernels/attention.py` and
 ///                `studies/kernels/fit_products.py` print it; docs/judged.md says how well it does
 ///   [square]     square products that others timed: `studies/kernels/square_products.py`
+///   [efficient]  CUTLASS's attention as its authors timed it: `studies/kernels/efficient_attention.py`
 ///   [training]   `studies/fit_training.py` prints it
 ///   [memory]     `studies/fit_memory.py` prints it
 ///   [power]      `studies/fit_power.py` prints it
@@ -399,8 +400,27 @@ inline constexpr double kFewQueries = 64;
 /// Operations per score on float32 lanes: maximum, scale, sum, conversion. [counted]
 inline constexpr double kSoftmaxOperations = 4;
 
+// ---- Memory-efficient attention: whitebox/price/efficient_attention.cpp
+/// What a score takes: 1 of the units' rate, and clocks beside it, per channel of a head and at all.
+struct EfficientAttention {
+  double share = 1, channel_clocks = 0, score_clocks = 0;
+};
+/// In 16 bits on Volta and Turing: V100, heads of 40 and 128 channels. [efficient]
+inline constexpr EfficientAttention kEfficientHalf{.share = 0.36, .score_clocks = 0.376};
+/// In 32 bits with tensor cores, each product three in TF32 (cutlass::arch::OpMultiplyAddFastF32): A100. [efficient]
+inline constexpr EfficientAttention kEfficientTf32{.channel_clocks = 0.0125};
+/// In 32 bits without: Quadro GP100. [efficient]
+inline constexpr EfficientAttention kEfficientLanes{.share = 0.61};
+/// Channels that its accumulators hold in square tiles, and that a step walks over. [kernel_forward.h, kMaxK, ThreadK]
+inline constexpr double kEfficientHead = 64, kEfficientStep = 32;
+/// Clocks of a thread block beside its scores; 1: of the longest block, what the last wave adds. As flash kernels.
+inline constexpr double kEfficientBlock = 600, kEfficientTail = 0.361;
+/// 1: of the rate of Hopper's tensor cores, what Ampere's instructions reach there. [Luo et al. 2024, arXiv 2402.13499]
+inline constexpr double kMmaSyncShare = 0.63;
+
 // ---- Attention
-/// Factor on the time of fused attention with a mask: the memory-efficient kernel. beit against vit. [timm]
+/// Factor on the time of flash kernels for what they do not take, a mask: the memory-efficient kernel's. beit against
+/// vit [timm]; A100 by its authors. [efficient]
 inline constexpr double kMaskedAttention = 2;
 /// Queries and keys of a tile of fused attention. [FlashAttention-2, Dao 2023]
 inline constexpr double kAttentionQueries = 128, kAttentionKeys = 128;

@@ -26,7 +26,7 @@ void visit_fields(K&& kernel, Visit&& visit) {
   auto& [aligned, channels_first, wide_index, blocked] = placement;
   auto& [bytes, handed_bytes, state_weights, steps, resident, epilogue_bytes] = traffic;
   auto& [tile_share, vector_share, serial_steps, row_blocks, blocks, byte_clocks, slowdown] = limits;
-  auto& [batch, heads, key_heads, queries, keys, channels, causal, past, reach, writes_cache] = attention;
+  auto& [batch, heads, key_heads, queries, keys, channels, causal, past, reach, writes_cache, masked] = attention;
   visit(KernelField{"node", "1", "{}", Tells::Nothing}, node);
   visit(KernelField{"operators", "1", "{}"}, ops);
   visit(KernelField{"kind", "1", "{}"}, kind);
@@ -71,6 +71,7 @@ void visit_fields(K&& kernel, Visit&& visit) {
   visit(KernelField{"attention_past", "1"}, past);
   visit(KernelField{"attention_window", "1"}, reach);
   visit(KernelField{"attention_writes_cache", "1"}, writes_cache);
+  visit(KernelField{"attention_masked", "1"}, masked);
 }
 
 }  // namespace perfc

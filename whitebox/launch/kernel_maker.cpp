@@ -103,8 +103,8 @@ void KernelMaker::be_product(NodeId id, Kernel& k) const {
   k.quantised = eight_bits_of(id);
   const bool narrow = of_.widths.bits_of_second(id) > 0 || has_narrow_weights(of_, n);
   if (k.quantised == Quantised::None && narrow) k.quantised = Quantised::Weights;
-  if (is_masked_attention(n)) k.limits.slowdown *= constants::kMaskedAttention;
   k.attention = attention_span(of_.g, id);
+  k.attention.masked = is_masked_attention(n);
   if (n.is(op("nn.sdpa"))) k.limits.tile_share = attention_tile_share(of_.g, n);
   k.placement.aligned = row_alignment(of_.g.type(n.operands[0]));
   if (!n.results.empty()) k.placement.aligned = std::min(k.placement.aligned, row_alignment(n.results[0].type));

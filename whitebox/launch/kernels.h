@@ -76,6 +76,7 @@ struct AttentionSpan {
   double past = 0;            ///< of causal attention: keys before the first query's own
   double window = 0;          ///< of causal attention: keys that a query meets at most; 0: all
   bool writes_cache = false;  ///< it puts its keys and values into a cache first
+  bool masked = false;        ///< a mask or a bias is added to its scores
 };
 
 /// How its data lies in memory.

@@ -102,29 +102,33 @@ double handed_share(const Kernel& k) {
 
 std::optional<AttentionProblem> attention_problem(const Kernel& k) {
   const AttentionSpan& s = k.attention;
-  const bool fused = k.kind == KernelKind::Matmul && k.ops.size() == 1 && k.half && k.placement.aligned > 0;
+  const bool fused = k.kind == KernelKind::Matmul && k.ops.size() == 1;
   if (!fused || s.batch <= 0 || s.keys < 1 || s.key_heads < 1 || s.channels < 1) return std::nullopt;
-  const AttentionProblem out{.batch = s.batch,
-                             .heads = s.batch * s.heads,
-                             .key_heads = s.batch * s.key_heads,
-                             .queries = s.queries,
-                             .keys = s.keys,
-                             .channels = s.channels,
-                             .causal = s.causal,
-                             .past = s.past,
-                             .window = s.window,
-                             .writes_cache = s.writes_cache,
-                             .hot = handed_share(k)};
-  const bool narrow = s.channels <= *std::rbegin(constants::kAttentionWidths);
-  switch (form_of(out)) {
+  return AttentionProblem{.batch = s.batch,
+                          .heads = s.batch * s.heads,
+                          .key_heads = s.batch * s.key_heads,
+                          .queries = s.queries,
+                          .keys = s.keys,
+                          .channels = s.channels,
+                          .causal = s.causal,
+                          .past = s.past,
+                          .window = s.window,
+                          .writes_cache = s.writes_cache,
+                          .hot = handed_share(k)};
+}
+
+bool has_flash_kernel(const Kernel& k, const AttentionProblem& a) {
+  if (!k.half || k.placement.aligned <= 0) return false;
+  const bool narrow = a.channels <= *std::rbegin(constants::kAttentionWidths);
+  switch (form_of(a)) {
     case AttentionForm::Decode:
-      return narrow ? std::optional(out) : std::nullopt;
+      return narrow;
     case AttentionForm::Prefill:
-      return narrow && s.queries > 1 ? std::optional(out) : std::nullopt;
+      return narrow && a.queries > 1;
     case AttentionForm::Encoder:
       break;
   }
-  return s.queries >= constants::kFewQueries ? std::optional(out) : std::nullopt;
+  return a.queries >= constants::kFewQueries;
 }
 
 namespace {

@@ -27,9 +27,11 @@ std::optional<WinogradProblem> winograd_problem(const Kernel&, double width);
 /// None for products, convolutions, scatters and sorts.
 std::optional<MemoryBoundProblem> memory_bound_problem(const Kernel&);
 
-/// None but for fused attention on matrix units: of one query, causal, or of so many queries that they fill tiles. Of
-/// several that do not, nothing was measured.
+/// None but for attention that one kernel computes.
 std::optional<AttentionProblem> attention_problem(const Kernel&);
+/// Whether a flash kernel's time is known: in 16 bits of one query, causal, or of so many queries that they fill tiles.
+/// Of several that do not, nothing was measured.
+bool has_flash_kernel(const Kernel&, const AttentionProblem&);
 
 /// `bandwidth`: byte/s that streams reach. SMs are 0 on a CPU, and where their number or clock is unknown.
 MemoryFacts memory_facts(const Device&, double bandwidth);

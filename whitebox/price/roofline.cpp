@@ -214,6 +214,7 @@ Rates::Rates(const Device& d, Precision p)
   gather = d.bandwidth_gb_s * 1e9 * share("gather", 0.5);
   memory = memory_facts(d, bandwidth);
   attention = attention_facts(d, bandwidth, matrix[1], matmul[1]);
+  for (const bool half : {false, true}) efficient_attention[half] = efficient_attention_facts(d, half);
   if (product[1] && product_bytes[1] == 2) {
     attention.products = product[1]->chip;
     attention.learned = product[1]->learned;
@@ -236,10 +237,33 @@ void be_memory_bound(const Kernel& k, const MemoryBoundTime& t, Priced& p) {
   p.exposed_us = (t.work_s - std::max(t.memory_s, t.multiprocessor_s)) * us;
 }
 
+/// What a mask does to attention that flash kernels would compute.
+double mask_factor(const Kernel& k) { return k.attention.masked ? constants::kMaskedAttention : 1; }
+
 void be_attention(const Kernel& k, const AttentionTime& t, double sustained_s, Priced& p) {
-  p.compute_us = under_power_limit(t.compute_s, sustained_s) * 1e6 * k.limits.slowdown;
-  p.memory_us = t.memory_s * 1e6 * k.limits.slowdown;
-  p.exposed_us = (t.work_s - std::max(t.compute_s, t.memory_s)) * 1e6 * k.limits.slowdown;
+  const double us = 1e6 * k.limits.slowdown * mask_factor(k);
+  p.compute_us = under_power_limit(t.compute_s, sustained_s) * us;
+  p.memory_us = t.memory_s * us;
+  p.exposed_us = (t.work_s - std::max(t.compute_s, t.memory_s)) * us;
+}
+
+/// Fused attention by the kernel that prices it, if one does; gives the multiply–accumulates that count for power.
+std::optional<double> price_attention(const Kernel& k, const Rates& r, Priced& p) {
+  const auto problem = attention_problem(k);
+  if (!problem) return std::nullopt;
+  const double macs = attention_macs(*problem);
+  if (const auto& efficient = r.efficient_attention[k.half]) {
+    // Three products in TF32 for one: far from the power limit.
+    const double sustained = efficient->tf32 ? 0 : 2 * macs / r.sustained[k.half];
+    p.compute_us =
+        under_power_limit(efficient_attention_time(*problem, *efficient), sustained) * 1e6 * k.limits.slowdown;
+    p.exposed_us = 0;
+    return macs;
+  }
+  if (r.on_vector[1] || !has_flash_kernel(k, *problem)) return std::nullopt;
+  const auto time = r.attention.learned ? learned_attention_time : attention_time;
+  be_attention(k, time(*problem, r.attention), 2 * macs / r.sustained[1], p);
+  return macs;
 }
 
 Priced price_at(const Kernel& k, const Rates& r) {
@@ -280,8 +304,9 @@ Priced price_at(const Kernel& k, const Rates& r) {
   }
   // What limits long products limits convolutions, too: studies/kernels/power.py.
   const double multiplied = under_power_limit(2 * macs / rate, 2 * macs / r.sustained[k.half]);
-  p.compute_us = (multiplied + k.work.flops / (vector * r.elementwise)) * 1e6 * k.limits.slowdown;
-  p.memory_us = bytes / (k.kind == KernelKind::Gather ? r.gather : r.bandwidth) * 1e6 * k.limits.slowdown;
+  const double us = 1e6 * k.limits.slowdown * mask_factor(k);
+  p.compute_us = (multiplied + k.work.flops / (vector * r.elementwise)) * us;
+  p.memory_us = bytes / (k.kind == KernelKind::Gather ? r.gather : r.bandwidth) * us;
   if (k.kind == KernelKind::Convolution && is_converted(k) && !r.on_vector[k.half])
     p.conversion_us = r.layout * p.memory_us;
   if (r.memory.sms > 0) {
@@ -289,12 +314,7 @@ Priced price_at(const Kernel& k, const Rates& r) {
       if (!r.cudnn) bound->byte_clocks = 0;
       be_memory_bound(k, memory_bound_time(*bound, r.memory), p);
     }
-    const auto attention = r.on_vector[1] ? std::nullopt : attention_problem(k);
-    if (attention) {
-      const auto time = r.attention.learned ? learned_attention_time : attention_time;
-      computed = attention_macs(*attention);
-      be_attention(k, time(*attention, r.attention), 2 * computed / r.sustained[1], p);
-    }
+    if (const auto attention = price_attention(k, r, p)) computed = *attention;
   }
   if (k.limits.blocks > 0) p.memory_us *= std::max(1.0, r.sms / k.limits.blocks);  // the others wait
   p.serial_us = k.limits.serial_steps * r.serial_us;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "whitebox/launch/kernels.h"
+#include "whitebox/price/efficient_attention.h"
 #include "whitebox/price/kernel_problems.h"
 #include "whitebox/price/matmul_time.h"
 
@@ -37,6 +38,8 @@ struct Rates {
   double sms;
   MemoryFacts memory;        ///< for kernels that memory bounds
   AttentionFacts attention;  ///< for fused attention in 16 bits
+  /// For fused attention in 32 and in 16 bits that flash kernels do not take; none: they do, or it is no NVIDIA GPU.
+  std::optional<EfficientAttentionFacts> efficient_attention[2];
   /// Of dense products, for 32 and 16 bits; none: nothing is known of the chip, or it is no GPU.
   std::optional<ProductDevice> product[2];
   std::optional<ProductDevice> convolution_product[2];  ///< the same of convolutions

@@ -1,0 +1,90 @@
+/// PyTorch's memory-efficient attention: which devices run it, and what its authors measured
+/// (studies/kernels/efficient_attention.tsv).
+#include "whitebox/price/efficient_attention.h"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "graphs.h"
+#include "kernel_plan.h"
+#include "round_device.h"
+
+namespace perfc {
+namespace {
+
+constexpr bool kFloat = false, kHalf = true;
+
+AttentionProblem square(double heads, double tokens, double channels) {
+  return {.heads = heads, .key_heads = heads, .queries = tokens, .keys = tokens, .channels = channels};
+}
+
+std::optional<EfficientAttentionFacts> facts(const char* device, bool half) {
+  Diagnostics diags;
+  return efficient_attention_facts(*DeviceTable::builtin().find(device, diags), half);
+}
+
+double us(const char* device, bool half, const AttentionProblem& a) {
+  return 1e6 * efficient_attention_time(a, *facts(device, half));
+}
+
+TEST(EfficientAttention, IsWhatItsAuthorsMeasured) {
+  EXPECT_NEAR(us("v100-16gb", kHalf, square(16, 4096, 40)) / 2343.5, 1, 0.15);
+  EXPECT_NEAR(us("v100-16gb", kHalf, square(160, 8192, 128)) / 154296, 1, 0.1);
+  EXPECT_NEAR(us("t4", kHalf, square(128, 8192, 128)) / 224390, 1, 0.15);
+  EXPECT_NEAR(us("a100-40gb", kFloat, square(2400, 256, 64)) / 1632.7, 1, 0.1);
+  EXPECT_NEAR(us("a100-40gb", kFloat, square(320, 8192, 128)) / 458218, 1, 0.1);
+  EXPECT_NEAR(us("p100", kFloat, square(1024, 1024, 64)) / 48016, 1, 0.15);
+}
+
+TEST(EfficientAttention, IsOfWhatFlashKernelsDoNotTake) {
+  for (const char* flash : {"a100-40gb", "rtx4090", "h100-sxm", "b200"}) {
+    EXPECT_FALSE(facts(flash, kHalf)) << flash;
+    EXPECT_TRUE(facts(flash, kFloat)->tf32) << flash;
+  }
+  for (const char* older : {"v100-16gb", "t4"}) {
+    EXPECT_TRUE(facts(older, kHalf)) << older;
+    EXPECT_FALSE(facts(older, kFloat)->tf32) << older;
+  }
+  EXPECT_FALSE(facts("p100", kHalf));  // no tensor cores
+  EXPECT_FALSE(facts("mi210", kFloat));
+  EXPECT_FALSE(facts("i7-6700k", kFloat));
+}
+
+TEST(EfficientAttention, CausalQueriesMeetHalfOfTheKeys) {
+  AttentionProblem a = square(512, 4096, 64);
+  const double whole = us("v100-16gb", kHalf, a);
+  a.causal = true;
+  EXPECT_NEAR(us("v100-16gb", kHalf, a) / whole, 0.5, 0.05);
+  a.window = 256;
+  EXPECT_LT(us("v100-16gb", kHalf, a), 0.2 * whole);
+}
+
+TEST(EfficientAttention, FewQueriesTakeAWholeTile) {
+  AttentionProblem a = square(64, 4096, 64);
+  a.queries = 1;
+  const double one = us("t4", kHalf, a);
+  a.queries = 64;
+  EXPECT_EQ(us("t4", kHalf, a), one);
+  a.queries = 65;
+  EXPECT_GT(us("t4", kHalf, a), 1.2 * one);
+}
+
+/// Device time in ms.
+double device_ms(const char* device, Precision precision, bool masked) {
+  Diagnostics diags;
+  const Graph g = graph_of(fmt::format(
+      "def @main(%q: Tensor[(8, 12, 512, 64), float32]{}) {{\n  %{} = nn.sdpa(%q, %q, %q{});\n  (%{})\n}}",
+      masked ? ", %m: Tensor[(1, 1, 512, 512), float32]" : "", 1 + masked, masked ? ", %m" : "", 1 + masked));
+  return predicted(g, {.precision = precision}, *DeviceTable::builtin().find(device, diags)).device_ms;
+}
+
+TEST(EfficientAttention, AMaskDoublesOnlyWhatAFlashKernelWouldCompute) {
+  EXPECT_GT(device_ms("a100-40gb", Precision::Fp16, true), 1.6 * device_ms("a100-40gb", Precision::Fp16, false));
+  for (const auto& [device, precision] : {std::pair{"a100-40gb", Precision::Fp32}, {"v100-16gb", Precision::Fp16}}) {
+    EXPECT_LT(device_ms(device, precision, true), 1.1 * device_ms(device, precision, false)) << device;
+  }
+}
+
+}  // namespace
+}  // namespace perfc
