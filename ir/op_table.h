@@ -47,6 +47,7 @@ struct DimBound;
 struct OpCost;
 namespace rules {
 struct AttentionGeometry;
+struct SuppressionGeometry;
 }
 
 /// What kind of kernel runs it; the cost model prices by this.
@@ -209,6 +210,7 @@ using CostFn = void (*)(const CostContext&, OpCost&);
 /// How large a dim of a result can be that `infer` left open because data decides it; none: nobody knows.
 using BoundFn = std::optional<DimBound> (*)(const InferContext&, std::size_t result, std::size_t axis);
 using AttentionFn = std::optional<rules::AttentionGeometry> (*)(const CostContext&);
+using SuppressionFn = std::optional<rules::SuppressionGeometry> (*)(const CostContext&);
 
 /// How PyTorch runs an operator on CUDA; `ir/ops/table/rows.h` has the usual kinds.
 struct Runs {
@@ -270,6 +272,7 @@ struct OpDef {
   Mlas mlas = {};
   std::int8_t saved_states = 0;     ///< of Keeps::Gates
   AttentionFn attention = nullptr;  ///< of attention that one kernel computes: its measures (ir/ops/attention.h)
+  SuppressionFn suppression = nullptr;  ///< of a suppression of boxes: its measures (ir/ops/suppression.h)
   std::int8_t mask = 0;             ///< of attention of queries, keys and values: the operand that is a mask; 0: none
   OnFloats on_floats = {};          ///< of quantised operators
   OpId kernel = {};                 ///< operator whose kernel runs instead of one of its own; empty: none

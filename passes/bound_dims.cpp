@@ -57,6 +57,56 @@ std::map<NodeId, std::int64_t> disjoint_selections(const Graph& g) {
   return out;
 }
 
+/// How many of its first entries a slice takes, in order; none: it takes others, or of another axis than the first.
+std::optional<std::int64_t> first_entries(const Graph& g, const Node& slice) {
+  const auto number = [&](std::size_t operand, std::int64_t fallback) -> std::optional<std::int64_t> {
+    if (operand >= slice.operands.size() || !slice.operands[operand]) return fallback;
+    const Data* data = g.data(slice.operands[operand]);
+    if (!data || !data->ints() || data->size() != 1 || !data->fully_known()) return std::nullopt;
+    return data->ints()->front().value();
+  };
+  if (number(1, -1) != 0 || number(3, 0) != 0 || number(4, 1) != 1) return std::nullopt;
+  const auto end = number(2, -1);
+  return end && *end >= 0 ? end : std::nullopt;
+}
+
+/// Of each suppression of boxes: how many rows the model takes of those that it keeps, best first, where every reader
+/// takes the first ones (`keep[:300]`).
+std::map<NodeId, std::int64_t> rows_taken(const Graph& g) {
+  std::map<NodeId, std::int64_t> out;
+  std::map<ValueId, NodeId> rows;  // values whose entries are the rows of a suppression
+  std::set<NodeId> otherwise;      // suppressions with another reader
+  for (NodeId id = 0; id < g.size(); ++id) {
+    const Node& n = g.node(id);
+    if (n.kind != NodeKind::Call) continue;
+    if (def(n.op).suppression && def(n.op).bound) rows[{id, 0}] = id;
+    for (std::size_t i = 0; i < n.operands.size(); ++i) {
+      const auto from = rows.find(n.operands[i]);
+      if (from == rows.end() || def(n.op).dims_only) continue;
+      const bool columns = n.is(op("take")) && i == 0 && n.attrs.int_or("axis", 0) != 0;
+      const auto first = n.is(op("strided_slice")) && i == 0 ? first_entries(g, n) : std::nullopt;
+      if (columns || (i == 0 && (keeps_elements(def(n.op).moves) || def(n.op).moves == Moves::Reshapes))) {
+        rows[{id, 0}] = from->second;
+      } else if (first) {
+        out[from->second] = std::max(out[from->second], *first);
+      } else {
+        otherwise.insert(from->second);
+      }
+    }
+  }
+  for (const ValueId v : g.results()) {
+    if (const auto from = rows.find(v); from != rows.end()) otherwise.insert(from->second);
+  }
+  for (const NodeId id : otherwise) out.erase(id);
+  return out;
+}
+
+/// What the rest of a model says of how much a call gives.
+struct Demand {
+  std::int64_t shared_by = 1;         ///< of disjoint_selections
+  std::optional<std::int64_t> taken;  ///< of rows_taken
+};
+
 /// Walks a graph outside in: the types that enter a body are settled before it is.
 class DimBinder {
  public:
@@ -83,16 +133,17 @@ class DimBinder {
     for (std::size_t i = 0; i < params.size() && i < g.params().size(); ++i) {
       if (params[i].type) rewriter.retype_param(i, params[i]);
     }
-    const std::map<NodeId, std::int64_t> disjoint = disjoint_selections(g);
+    const std::map<NodeId, std::int64_t> disjoint = disjoint_selections(g), taken = rows_taken(g);
     for (NodeId id = 0; id < g.size(); ++id) {
-      const auto shared = disjoint.find(id);
-      if (!add(g, rewriter, id, shared == disjoint.end() ? 1 : shared->second, depth)) return Failure{};
+      Demand demand;
+      if (const auto shared = disjoint.find(id); shared != disjoint.end()) demand.shared_by = shared->second;
+      if (const auto rows = taken.find(id); rows != taken.end()) demand.taken = rows->second;
+      if (!add(g, rewriter, id, demand, depth)) return Failure{};
     }
     return rewriter.finish();
   }
 
-  /// `shared_by`: of disjoint_selections.
-  Status add(const Graph& g, Rewriter& rewriter, NodeId id, std::int64_t shared_by, int depth) {
+  Status add(const Graph& g, Rewriter& rewriter, NodeId id, const Demand& demand, int depth) {
     const Node& n = g.node(id);
     if (n.kind != NodeKind::Call) return rewriter.copy(id);
     const std::vector<ValueId> operands = rewriter.operands(id);
@@ -106,7 +157,7 @@ class DimBinder {
       if (!same) diags_.note(n.loc, n.name, "with the extents of dims that data decides; --bound sets others");
       return Failure{};
     }
-    return n.results.empty() ? ok() : fix(rewriter, rewriter[{id, 0}].node, shared_by);
+    return n.results.empty() ? ok() : fix(rewriter, rewriter[{id, 0}].node, demand);
   }
 
   Status add_with_bodies(Rewriter& rewriter, NodeId id, const std::vector<ValueId>& operands,
@@ -139,7 +190,7 @@ class DimBinder {
   }
 
   /// Fixes the dims of a call's results that are open still.
-  Status fix(Rewriter& rewriter, NodeId id, std::int64_t shared_by) {
+  Status fix(Rewriter& rewriter, NodeId id, const Demand& demand) {
     GraphBuilder& builder = rewriter.builder();
     if (!has_open_result(builder.node(id))) return ok();
     std::vector<std::int64_t> bounds;
@@ -150,7 +201,7 @@ class DimBinder {
       for (std::size_t a = 0; a < n.results[r].type.rank(); ++a) {
         const Dim& d = n.results[r].type.shape()[a];
         if (d.known() || (d.symbolic() && of_inputs_.contains(d.symbol_name()))) continue;
-        auto extent = extent_of(builder, id, r, a, shared_by, by);
+        auto extent = extent_of(builder, id, r, a, demand, by);
         if (!extent) return Failure{};
         if (!*extent) continue;
         if (d.symbolic()) symbols_.emplace(d.symbol_name(), **extent);
@@ -163,7 +214,7 @@ class DimBinder {
 
   /// What a dim is taken to be, none where nothing says it. `by`: what does.
   Result<std::optional<std::int64_t>> extent_of(const GraphBuilder& builder, NodeId id, std::size_t r, std::size_t a,
-                                                std::int64_t shared_by, std::string& by) {
+                                                const Demand& demand, std::string& by) {
     const Node& n = builder.node(id);
     const Dim& d = n.results[r].type.shape()[a];
     const auto rule = builder.bound_of(id, r, a);
@@ -186,9 +237,13 @@ class DimBinder {
       return set;
     }
     if (!rule || options_.dynamic == DynamicDims::Refuse) return std::optional<std::int64_t>();
-    if (options_.dynamic == DynamicDims::Typical && shared_by > 1) {
-      by = fmt::format("an even part of the {}: each is one of {} values", rule->by, shared_by);
-      return std::optional((rule->typical + shared_by - 1) / shared_by);
+    if (options_.dynamic == DynamicDims::Typical && demand.shared_by > 1) {
+      by = fmt::format("an even part of the {}: each is one of {} values", rule->by, demand.shared_by);
+      return std::optional((rule->typical + demand.shared_by - 1) / demand.shared_by);
+    }
+    if (options_.dynamic == DynamicDims::Typical && demand.taken && *demand.taken < rule->typical) {
+      by = "as many as the model takes of those that are kept";
+      return std::optional(std::max(*demand.taken, rule->least));
     }
     const bool usual = options_.dynamic == DynamicDims::Typical && !rule->usual.empty();
     by = usual ? rule->usual : rule->by;
