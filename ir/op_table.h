@@ -48,7 +48,7 @@ struct OpCost;
 namespace rules {
 struct AttentionGeometry;
 struct SuppressionGeometry;
-}
+}  // namespace rules
 
 /// What kind of kernel runs it; the cost model prices by this.
 enum class Category : std::uint8_t {
@@ -270,8 +270,8 @@ struct OpDef {
   /// ONNX Runtime's FusedConv computes it on its result (onnxruntime/core/optimizer/conv_add_act_fusion.cc).
   bool in_fused_conv = false;
   Mlas mlas = {};
-  std::int8_t saved_states = 0;     ///< of Keeps::Gates
-  AttentionFn attention = nullptr;  ///< of attention that one kernel computes: its measures (ir/ops/attention.h)
+  std::int8_t saved_states = 0;         ///< of Keeps::Gates
+  AttentionFn attention = nullptr;      ///< of attention that one kernel computes: its measures (ir/ops/attention.h)
   SuppressionFn suppression = nullptr;  ///< of a suppression of boxes: its measures (ir/ops/suppression.h)
   std::int8_t mask = 0;             ///< of attention of queries, keys and values: the operand that is a mask; 0: none
   OnFloats on_floats = {};          ///< of quantised operators

@@ -57,16 +57,25 @@ std::map<NodeId, std::int64_t> disjoint_selections(const Graph& g) {
   return out;
 }
 
-/// How many of its first entries a slice takes, in order; none: it takes others, or of another axis than the first.
-std::optional<std::int64_t> first_entries(const Graph& g, const Node& slice) {
-  const auto number = [&](std::size_t operand, std::int64_t fallback) -> std::optional<std::int64_t> {
-    if (operand >= slice.operands.size() || !slice.operands[operand]) return fallback;
-    const Data* data = g.data(slice.operands[operand]);
-    if (!data || !data->ints() || data->size() != 1 || !data->fully_known()) return std::nullopt;
-    return data->ints()->front().value();
-  };
-  if (number(1, -1) != 0 || number(3, 0) != 0 || number(4, 1) != 1) return std::nullopt;
-  const auto end = number(2, -1);
+/// An operand of a slice that is one known number.
+std::optional<std::int64_t> number_of(const Graph& g, const Node& slice, std::size_t operand, std::int64_t fallback) {
+  if (operand >= slice.operands.size() || !slice.operands[operand]) return fallback;
+  const Data* data = g.data(slice.operands[operand]);
+  if (!data || !data->ints() || data->size() != 1 || !data->fully_known()) return std::nullopt;
+  return data->ints()->front().value();
+}
+
+/// Whether a call takes columns of its first operand: all of its rows, in order.
+bool takes_columns(const Graph& g, const Node& n) {
+  if (n.is(op("take"))) return n.attrs.int_or("axis", 0) > 0;
+  return n.is(op("strided_slice")) && number_of(g, n, 3, 0).value_or(0) > 0;
+}
+
+/// How many of its first rows a call takes, in order; none: it takes others.
+std::optional<std::int64_t> first_rows(const Graph& g, const Node& n) {
+  if (!n.is(op("strided_slice"))) return std::nullopt;
+  if (number_of(g, n, 1, -1) != 0 || number_of(g, n, 3, 0) != 0 || number_of(g, n, 4, 1) != 1) return std::nullopt;
+  const auto end = number_of(g, n, 2, -1);
   return end && *end >= 0 ? end : std::nullopt;
 }
 
@@ -83,9 +92,9 @@ std::map<NodeId, std::int64_t> rows_taken(const Graph& g) {
     for (std::size_t i = 0; i < n.operands.size(); ++i) {
       const auto from = rows.find(n.operands[i]);
       if (from == rows.end() || def(n.op).dims_only) continue;
-      const bool columns = n.is(op("take")) && i == 0 && n.attrs.int_or("axis", 0) != 0;
-      const auto first = n.is(op("strided_slice")) && i == 0 ? first_entries(g, n) : std::nullopt;
-      if (columns || (i == 0 && (keeps_elements(def(n.op).moves) || def(n.op).moves == Moves::Reshapes))) {
+      const Moves moves = def(n.op).moves;
+      const auto first = i == 0 ? first_rows(g, n) : std::nullopt;
+      if (i == 0 && (takes_columns(g, n) || keeps_elements(moves) || moves == Moves::Reshapes)) {
         rows[{id, 0}] = from->second;
       } else if (first) {
         out[from->second] = std::max(out[from->second], *first);

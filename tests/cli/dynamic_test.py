@@ -37,6 +37,20 @@ def @main(%levels: Tensor[(1000,), int64], %x: Tensor[(1000, 64), float32]) {
   (%4, %7, %8, %9)
 }
 """
+TAKEN = """#[version = "perfc-ir/1"]
+def @main(%boxes: Tensor[(1, 4000, 4), float32], %scores: Tensor[(1, 1, 4000), float32]) {
+  %2 = const[4000] : Tensor[(1,), int64];
+  %3 = vision.non_max_suppression(%boxes, %scores, %2) @kept;
+  %4 = const[2] : Tensor[(), int64];
+  %5 = take(%3, %4, axis=1);
+  %6 = const[0] : Tensor[(1,), int64];
+  %7 = const[300] : Tensor[(1,), int64];
+  %8 = strided_slice(%5, %6, %7);
+  %9 = const[200] : Tensor[(1,), int64];
+  %10 = strided_slice(%5, %6, %9);
+  (%8, %10)
+}
+"""
 UNBOUNDED = """#[version = "perfc-ir/1"]
 def @main(%n: Tensor[(), int64]) {
   %1 = const[0] : Tensor[(), int64];
@@ -115,6 +129,17 @@ class Dynamic(unittest.TestCase):
 
         self.assertEqual(extents("typical"), {"first": [500], "second": [500], "again": [500], "any": [1000]})
         self.assertEqual(extents("upper"), {"first": [1000], "second": [1000], "again": [1000], "any": [1000]})
+
+    def test_as_many_boxes_as_the_model_takes_are_typical(self):
+        def extents(model, policy):
+            (node,) = prediction(model, "--dynamic", policy)["dynamic"]["nodes"]
+            return node["extents"], node["by"]
+
+        self.assertEqual(extents(TAKEN, "typical"), ([300], "as many as the model takes of those that are kept"))
+        self.assertEqual(extents(TAKEN, "upper")[0], [4000])
+        for other in (TAKEN.replace("(%8, %10)", "(%8, %10, %5)"), TAKEN.replace("const[200]", "const[-200]"),
+                      TAKEN.replace("strided_slice(%5, %6, %9)", "strided_slice(%5, %9, %7)")):
+            self.assertEqual(extents(other, "typical")[0], [4000], other)
 
     def test_refused_with_the_nodes_name(self):
         code, out, err = perfc("-", "--dynamic", "refuse", model=KEPT)

@@ -18,8 +18,7 @@ namespace {
 class EagerPlanner {
  public:
   EagerPlanner(const PlannedGraph& graph, const KernelMaker& maker, PlanWriter& out)
-      : of_(graph), maker_(maker), out_(out), attention_(graph, maker, out),
-        suppression_(graph, maker, out) {}
+      : of_(graph), maker_(maker), out_(out), attention_(graph, maker, out), suppression_(graph, maker, out) {}
 
   void run() {
     for (const Widths::Cast& c : of_.widths.casts()) {
