@@ -256,6 +256,7 @@ struct OpDef {
   // Few operators have these.
   BoundFn bound = nullptr;  ///< of operators whose results' dims depend on data (ir/dim_bounds.h)
   Moves moves = Moves::No;
+  bool picks = false;         ///< each element of result 0 is one of operand 0, some perhaps several times, some not
   bool splits_bias = false;   ///< operand 2 is a bias that PyTorch's kernel leaves to another one: convolutions, dense
   bool transposed = false;    ///< a convolution backwards: its weight is (in, out / groups, …)
   bool rounds = false;        ///< to whole numbers: of an integer, it is the integer

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ir/control_flow.h"
+#include "passes/dim_demand.h"
 #include "passes/passes.h"
 
 namespace perfc::passes {
@@ -20,102 +21,6 @@ bool has_open_result(const Node& n) {
   return std::ranges::any_of(n.results, [](const ResultInfo& r) { return is_open(r.type); });
 }
 
-/// The comparison for equality with a constant that a value is, reshaped and converted or not; none: it is none.
-std::optional<NodeId> equality(const Graph& g, ValueId v) {
-  while (v && g.node(v).kind == NodeKind::Call) {
-    const Node& n = g.node(v);
-    const OpDef& d = def(n.op);
-    if (d.holds.equal && !d.holds.less && !d.holds.greater)
-      return n.operands[1] && g.node(n.operands[1]).kind == NodeKind::Constant ? std::optional(v.node) : std::nullopt;
-    if (d.moves != Moves::Reshapes && !keeps_elements(d.moves)) return std::nullopt;
-    v = n.operands[0];
-  }
-  return std::nullopt;
-}
-
-/// Of each call that selects where a value equals a constant: how many calls ask the same value for as many constants.
-/// No element equals two of them, so that all together select no more than there are (the levels of a pyramid that
-/// boxes are taken from).
-std::map<NodeId, std::int64_t> disjoint_selections(const Graph& g) {
-  std::map<NodeId, ValueId> asked;
-  std::map<ValueId, std::vector<const Data*>> constants;  // different ones
-  for (NodeId id = 0; id < g.size(); ++id) {
-    const Node& n = g.node(id);
-    if (n.kind != NodeKind::Call || !def(n.op).bound || !has_open_result(n)) continue;
-    for (const ValueId v : n.operands) {
-      const auto mask = equality(g, v);
-      if (!mask) continue;
-      const Data* constant = g.data(g.node(*mask).operands[1]);
-      if (!constant || constant->size() != 1) continue;
-      asked[id] = g.node(*mask).operands[0];
-      std::vector<const Data*>& known = constants[asked[id]];
-      if (std::ranges::none_of(known, [&](const Data* d) { return *d == *constant; })) known.push_back(constant);
-    }
-  }
-  std::map<NodeId, std::int64_t> out;
-  for (const auto& [id, value] : asked) out[id] = static_cast<std::int64_t>(constants[value].size());
-  return out;
-}
-
-/// An operand of a slice that is one known number.
-std::optional<std::int64_t> number_of(const Graph& g, const Node& slice, std::size_t operand, std::int64_t fallback) {
-  if (operand >= slice.operands.size() || !slice.operands[operand]) return fallback;
-  const Data* data = g.data(slice.operands[operand]);
-  if (!data || !data->ints() || data->size() != 1 || !data->fully_known()) return std::nullopt;
-  return data->ints()->front().value();
-}
-
-/// Whether a call takes columns of its first operand: all of its rows, in order.
-bool takes_columns(const Graph& g, const Node& n) {
-  if (n.is(op("take"))) return n.attrs.int_or("axis", 0) > 0;
-  return n.is(op("strided_slice")) && number_of(g, n, 3, 0).value_or(0) > 0;
-}
-
-/// How many of its first rows a call takes, in order; none: it takes others.
-std::optional<std::int64_t> first_rows(const Graph& g, const Node& n) {
-  if (!n.is(op("strided_slice"))) return std::nullopt;
-  if (number_of(g, n, 1, -1) != 0 || number_of(g, n, 3, 0) != 0 || number_of(g, n, 4, 1) != 1) return std::nullopt;
-  const auto end = number_of(g, n, 2, -1);
-  return end && *end >= 0 ? end : std::nullopt;
-}
-
-/// Of each suppression of boxes: how many rows the model takes of those that it keeps, best first, where every reader
-/// takes the first ones (`keep[:300]`).
-std::map<NodeId, std::int64_t> rows_taken(const Graph& g) {
-  std::map<NodeId, std::int64_t> out;
-  std::map<ValueId, NodeId> rows;  // values whose entries are the rows of a suppression
-  std::set<NodeId> otherwise;      // suppressions with another reader
-  for (NodeId id = 0; id < g.size(); ++id) {
-    const Node& n = g.node(id);
-    if (n.kind != NodeKind::Call) continue;
-    if (def(n.op).suppression && def(n.op).bound) rows[{id, 0}] = id;
-    for (std::size_t i = 0; i < n.operands.size(); ++i) {
-      const auto from = rows.find(n.operands[i]);
-      if (from == rows.end() || def(n.op).dims_only) continue;
-      const Moves moves = def(n.op).moves;
-      const auto first = i == 0 ? first_rows(g, n) : std::nullopt;
-      if (i == 0 && (takes_columns(g, n) || keeps_elements(moves) || moves == Moves::Reshapes)) {
-        rows[{id, 0}] = from->second;
-      } else if (first) {
-        out[from->second] = std::max(out[from->second], *first);
-      } else {
-        otherwise.insert(from->second);
-      }
-    }
-  }
-  for (const ValueId v : g.results()) {
-    if (const auto from = rows.find(v); from != rows.end()) otherwise.insert(from->second);
-  }
-  for (const NodeId id : otherwise) out.erase(id);
-  return out;
-}
-
-/// What the rest of a model says of how much a call gives.
-struct Demand {
-  std::int64_t shared_by = 1;         ///< of disjoint_selections
-  std::optional<std::int64_t> taken;  ///< of rows_taken
-};
-
 /// Walks a graph outside in: the types that enter a body are settled before it is.
 class DimBinder {
  public:
@@ -130,30 +35,29 @@ class DimBinder {
         if (d.symbolic()) of_inputs_.insert(d.symbol_name());
       }
     }
-    auto bound = body(g, {}, 0);
+    auto bound = body({g}, {}, 0);
     if (!bound || !check_given()) return Failure{};
     return bound;
   }
 
  private:
-  Result<Graph> body(const Graph& g, const std::vector<ResultInfo>& params, int depth) {
+  Result<Graph> body(const Scope& scope, const std::vector<ResultInfo>& params, int depth) {
+    const Graph& g = scope.g;
     if (depth > kMaxRegionDepth) return diags_.error(fmt::format("regions are nested deeper than {}", kMaxRegionDepth));
     Rewriter rewriter(g, diags_);
     for (std::size_t i = 0; i < params.size() && i < g.params().size(); ++i) {
       if (params[i].type) rewriter.retype_param(i, params[i]);
     }
-    const std::map<NodeId, std::int64_t> disjoint = disjoint_selections(g), taken = rows_taken(g);
+    const std::map<NodeId, DimDemand> demands = dim_demands(scope, params);
     for (NodeId id = 0; id < g.size(); ++id) {
-      Demand demand;
-      if (const auto shared = disjoint.find(id); shared != disjoint.end()) demand.shared_by = shared->second;
-      if (const auto rows = taken.find(id); rows != taken.end()) demand.taken = rows->second;
-      if (!add(g, rewriter, id, demand, depth)) return Failure{};
+      const auto demand = demands.find(id);
+      if (!add(scope, rewriter, id, demand == demands.end() ? DimDemand{} : demand->second, depth)) return Failure{};
     }
     return rewriter.finish();
   }
 
-  Status add(const Graph& g, Rewriter& rewriter, NodeId id, const Demand& demand, int depth) {
-    const Node& n = g.node(id);
+  Status add(const Scope& scope, Rewriter& rewriter, NodeId id, const DimDemand& demand, int depth) {
+    const Node& n = scope.g.node(id);
     if (n.kind != NodeKind::Call) return rewriter.copy(id);
     const std::vector<ValueId> operands = rewriter.operands(id);
     const bool same = rewriter.unchanged(n, operands);
@@ -161,7 +65,7 @@ class DimBinder {
     std::vector<Type> declared;  // what was known whatever the data is true of these extents
     for (const ResultInfo& r : n.results) declared.push_back(named(r.type));
     const Status added = n.regions.empty() ? rewriter.copy_declared(id, operands, n.attrs, std::move(declared))
-                                           : add_with_bodies(rewriter, id, operands, std::move(declared), depth);
+                                           : add_with_bodies(scope, rewriter, id, operands, std::move(declared), depth);
     if (!added) {
       if (!same) diags_.note(n.loc, n.name, "with the extents of dims that data decides; --bound sets others");
       return Failure{};
@@ -169,7 +73,7 @@ class DimBinder {
     return n.results.empty() ? ok() : fix(rewriter, rewriter[{id, 0}].node, demand);
   }
 
-  Status add_with_bodies(Rewriter& rewriter, NodeId id, const std::vector<ValueId>& operands,
+  Status add_with_bodies(const Scope& scope, Rewriter& rewriter, NodeId id, const std::vector<ValueId>& operands,
                          std::vector<Type> declared, int depth) {
     const Node& n = rewriter.source().node(id);
     GraphBuilder& builder = rewriter.builder();
@@ -180,7 +84,7 @@ class DimBinder {
       bodies.clear();
       for (std::size_t i = 0; i < n.regions.size(); ++i) {
         const std::size_t count = n.regions[i]->params().size();
-        auto bound = body(*n.regions[i], region_params(n.op, n.attrs, i, infos, count), depth + 1);
+        auto bound = body({*n.regions[i], &n, &scope}, region_params(n.op, n.attrs, i, infos, count), depth + 1);
         if (!bound) return Failure{};
         bodies.push_back(std::make_shared<const Graph>(std::move(*bound)));
       }
@@ -199,7 +103,7 @@ class DimBinder {
   }
 
   /// Fixes the dims of a call's results that are open still.
-  Status fix(Rewriter& rewriter, NodeId id, const Demand& demand) {
+  Status fix(Rewriter& rewriter, NodeId id, const DimDemand& demand) {
     GraphBuilder& builder = rewriter.builder();
     if (!has_open_result(builder.node(id))) return ok();
     std::vector<std::int64_t> bounds;
@@ -223,10 +127,15 @@ class DimBinder {
 
   /// What a dim is taken to be, none where nothing says it. `by`: what does.
   Result<std::optional<std::int64_t>> extent_of(const GraphBuilder& builder, NodeId id, std::size_t r, std::size_t a,
-                                                const Demand& demand, std::string& by) {
+                                                const DimDemand& demand, std::string& by) {
     const Node& n = builder.node(id);
     const Dim& d = n.results[r].type.shape()[a];
-    const auto rule = builder.bound_of(id, r, a);
+    auto rule = builder.bound_of(id, r, a);
+    if (rule && demand.values && *demand.values < rule->most && r != kInverse) {
+      rule->most = *demand.values;
+      rule->typical = std::min(rule->typical, rule->most);
+      rule->by = "different values that the operand can have";
+    }
     names_.insert(n.name);
     const std::string of_dim = d.symbolic() ? d.symbol_name() : "";
     names_.insert(of_dim);
@@ -253,6 +162,11 @@ class DimBinder {
     if (options_.dynamic == DynamicDims::Typical && demand.taken && *demand.taken < rule->typical) {
       by = "as many as the model takes of those that are kept";
       return std::optional(std::max(*demand.taken, rule->least));
+    }
+    if (options_.dynamic == DynamicDims::Typical && demand.compared && rule->selects &&
+        rule->typical > kComparedBoxes) {
+      by = "as many boxes as a suppression compares of an image";
+      return std::optional(kComparedBoxes);
     }
     const bool usual = options_.dynamic == DynamicDims::Typical && !rule->usual.empty();
     by = usual ? rule->usual : rule->by;
@@ -293,6 +207,7 @@ class DimBinder {
   }
 
   static constexpr std::size_t kMostListed = 10;
+  static constexpr std::size_t kInverse = 2;  ///< of unique: result with an entry for each element
   const PassOptions& options_;
   Diagnostics& diags_;
   Extents given_;                                    ///< --bound

@@ -240,9 +240,6 @@ inline constexpr double kLeastEightBits = 0.5;
 // ---- Boxes that overlap: whitebox/launch/suppression_parts.cpp
 /// Score from which on boxes are picked one by one; below, all are sorted. [efficientNMSInference.cu]
 inline constexpr double kDenseThreshold = 0.007;
-/// Boxes of an image that are compared at most. Taken for what passes a threshold, too: it is data. [the same,
-/// numSelectedBoxes]
-inline constexpr double kComparedBoxes = 4096;
 /// Operations of a comparison: intersection, two areas, union, quotient. [counted in torchvision's nms_kernel.cu]
 inline constexpr double kOverlapOperations = 19;
 /// Boxes whose comparison with another one is a word. [torchvision's nms_kernel.cu; ONNX Runtime's

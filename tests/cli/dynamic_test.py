@@ -51,6 +51,55 @@ def @main(%boxes: Tensor[(1, 4000, 4), float32], %scores: Tensor[(1, 1, 4000), f
   (%8, %10)
 }
 """
+BRANCHES = """#[version = "perfc-ir/1"]
+def @main(%boxes: Tensor[(1, 9000, 4), float32], %scores: Tensor[(1, 1, 9000), float32], %many: Tensor[(), bool],
+          %labels: Tensor[(9000,), int64]) {
+  %4 = if(%many, %boxes, %scores, captures=2) : Tensor[(?, 3), int64] @if {
+    fn @"then"(%0: Tensor[(1, 9000, 4), float32], %1: Tensor[(1, 1, 9000), float32]) {
+      %2 = const[9000] : Tensor[(1,), int64];
+      %3 = vision.non_max_suppression(%0, %1, %2) @then_kept;
+      (%3)
+    }
+    fn @"else"(%0: Tensor[(1, 9000, 4), float32], %1: Tensor[(1, 1, 9000), float32]) {
+      %2 = const[70] : Tensor[(1,), int64];
+      %3 = vision.non_max_suppression(%0, %1, %2) @else_kept;
+      (%3)
+    }
+  };
+  %5 = const[0] : Tensor[(1,), int64];
+  %6 = const[80] : Tensor[(1,), int64];
+  %7 = strided_slice(%4, %5, %6);
+  (%7)
+}
+"""
+VALUES = """#[version = "perfc-ir/1"]
+def @main(%at: Tensor[(5000,), int64], %x: Tensor[(5000,), int64], %scores: Tensor[(1, 1, 5000), float32]) {
+  %3 = const[0] : Tensor[(), int64];
+  %4 = const[90] : Tensor[(), int64];
+  %5 = const[1] : Tensor[(), int64];
+  %6 = arange(%3, %4, %5) : Tensor[(90,), int64];
+  %7 = take(%6, %at, axis=0);
+  %8 = add(%7, %5);
+  %9:4 = unique(%8) @of_arange;
+  %10:4 = unique(%x) @of_data;
+  %11 = concatenate(%8, %7, axis=0);
+  %12:4 = unique(%11) @of_both;
+  %13 = add(%7, %x);
+  %14:4 = unique(%13) @of_a_sum;
+  %15 = greater(%x, %3);
+  %16 = nonzero(%15) @passing;
+  %17 = take(%16, %3, axis=0);
+  %18 = take(%scores, %17, axis=2);
+  %19 = weight : Tensor[(5000, 4), float32];
+  %20 = take(%19, %17, axis=0);
+  %21 = const[0] : Tensor[(1,), int64];
+  %22 = expand_dims(%20, %21);
+  %23 = const[20] : Tensor[(1,), int64];
+  %24 = vision.non_max_suppression(%22, %18, %23) @kept;
+  %25 = nonzero(%x) @other;
+  (%9.0, %10.0, %12.0, %14.0, %24, %25)
+}
+"""
 UNBOUNDED = """#[version = "perfc-ir/1"]
 def @main(%n: Tensor[(), int64]) {
   %1 = const[0] : Tensor[(), int64];
@@ -142,6 +191,22 @@ class Dynamic(unittest.TestCase):
         for other in (TAKEN.replace("(%8, %10)", "(%8, %10, %5)"), TAKEN.replace("const[200]", "const[-200]"),
                       TAKEN.replace("strided_slice(%5, %6, %9)", "strided_slice(%5, %9, %7)")):
             self.assertEqual(extents(other, "typical")[0], [4000], other)
+
+    def test_what_a_branch_keeps_is_taken_outside(self):
+        nodes = prediction(BRANCHES)["dynamic"]["nodes"]
+        self.assertEqual({n["name"]: n["extents"] for n in nodes}, {"then_kept": [80], "else_kept": [70], "if": [80]})
+
+    def test_different_values_are_no_more_than_where_they_are_from(self):
+        def extents(policy):
+            return {n["name"]: n["extents"][0] for n in prediction(VALUES, "--dynamic", policy)["dynamic"]["nodes"]}
+
+        upper = {"of_arange": 90, "of_data": 5000, "of_both": 180, "of_a_sum": 5000, "passing": 5000, "kept": 20,
+                 "other": 5000}
+        self.assertEqual(extents("upper"), upper)
+        self.assertEqual(extents("typical"), {**upper, "passing": 4096})
+        code, _, err = perfc("-", "--bound", "of_arange=91", model=VALUES)
+        self.assertEqual(code, 1)
+        self.assertIn("there can be 90 at most (different values that the operand can have)", err)
 
     def test_refused_with_the_nodes_name(self):
         code, out, err = perfc("-", "--dynamic", "refuse", model=KEPT)

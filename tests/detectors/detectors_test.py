@@ -18,8 +18,9 @@ import support  # noqa: E402
 PERFC = sys.argv.pop(1) if len(sys.argv) > 1 else str(support.PERFC)
 RUNTIMES = ("pytorch", "torch-compile", "onnxruntime", "tensorrt", "tensorrt-8")
 ONE_IMAGE = ("nms.onnx", "nms_dynamo.onnx", "nms.json", "nms.pt2")
+SCRIPTED = "by_class.json"
 BATCHED = ("class_nms.onnx", "efficient.onnx", "end_to_end.onnx")
-POSITIONS, CLASSES, KEPT, PER_CLASS = 2100, 20, 300, 100
+POSITIONS, CLASSES, KEPT, PER_CLASS, COMPARED = 2100, 20, 300, 100, 4096
 SETTINGS = ("--device", "a100-40gb", "--predictor", "whitebox", "--fold-batch-norm", "on")
 
 
@@ -55,7 +56,7 @@ class Detectors(unittest.TestCase):
 
     def test_every_end_predicts_in_every_runtime(self):
         for runtime in RUNTIMES:
-            for name in ONE_IMAGE:
+            for name in (*ONE_IMAGE, SCRIPTED):
                 self.predict(name, "--runtime", runtime)
             for name in BATCHED:
                 one, eight = (self.predict(name, "--batch", n, "--runtime", runtime) for n in (1, 8))
@@ -64,7 +65,7 @@ class Detectors(unittest.TestCase):
 
     def test_the_ends_of_one_network_cost_what_they_add(self):
         """What is not the end is the same network, so that all have the same products."""
-        macs = {name: sum(k[2] for k in self.kernels(name)) for name in ONE_IMAGE + BATCHED}
+        macs = {name: sum(k[2] for k in self.kernels(name)) for name in (*ONE_IMAGE, *BATCHED, SCRIPTED)}
         self.assertEqual(len(set(macs.values())), 1, macs)
         least = self.predict("end_to_end.onnx", "--runtime", "tensorrt")["device_ms"]
         for name in ("nms.onnx", "efficient.onnx"):
@@ -84,6 +85,20 @@ class Detectors(unittest.TestCase):
         for policy, kept in (("typical", 8 * PER_CLASS), ("upper", 8 * PER_CLASS * CLASSES)):
             (node,) = self.predict("class_nms.onnx", "--batch", 8, "--dynamic", policy)["dynamic"]["nodes"]
             self.assertEqual(node["extents"], [kept])
+
+    def test_classes_share_the_boxes_that_pass_a_threshold(self):
+        """A loop over torch.unique(labels): labels are of as many classes as the arange has that they are from."""
+        def extents(policy):
+            nodes = self.predict(SCRIPTED, "--dynamic", policy)["dynamic"]["nodes"]
+            return [(n["op"], n["extents"][0]) for n in nodes]
+
+        part, every = -(-COMPARED // CLASSES), POSITIONS * CLASSES
+        self.assertEqual(extents("typical"), [("nonzero", COMPARED), ("unique", CLASSES), ("nonzero", COMPARED),
+                                              ("nonzero", part), ("vision.non_max_suppression", part)])
+        self.assertEqual(extents("upper"), [("nonzero", every), ("unique", CLASSES), ("nonzero", every),
+                                            ("nonzero", every), ("vision.non_max_suppression", every)])
+        at_once = self.predict("class_nms.onnx")["device_ms"]
+        self.assertLess(self.predict(SCRIPTED)["device_ms"], 10 * at_once)
 
     def test_what_pads_to_its_limit_has_no_such_dims(self):
         for name in ("efficient.onnx", "end_to_end.onnx"):

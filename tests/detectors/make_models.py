@@ -11,6 +11,8 @@ a box by its four distances and a score of each class (as FCOS and YOLOX do). It
   class_nms     ONNX NonMaxSuppression of all classes and images, and what it kept (PP-YOLOE, YOLOX, YOLO-NAS)
   efficient     EfficientNMS_TRT (YOLOv7, YOLOv8-TensorRT)
   end_to_end    the best by top-k, without suppression (YOLOv10)
+  by_class      scripted: what passes a threshold, suppressed in a loop over the classes that are there (torchvision's
+                detectors where there are many boxes)
 
 Weights are left out: of ONNX files they are said to lie in a file that is not there.
 """
@@ -28,7 +30,7 @@ from torch import nn
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent / "python"))
-CLASSES, SIZE, KEPT, BOXES = 20, 320, 300, 2100
+CLASSES, SIZE, KEPT = 20, 320, 300
 SMALL = 64  # elements of a constant that stays in the file
 
 
@@ -53,15 +55,19 @@ class Network(nn.Module):
         self.register_buffer("strides", torch.cat(strides))
 
     def forward(self, x):
-        levels = []
+        levels: list[torch.Tensor] = []
         for stage in self.stages:
             x = stage(x)
             levels.append(x)
-        levels = levels[2:]
-        distances = torch.cat([head(f).flatten(2) for head, f in zip(self.distances, levels)], 2).transpose(1, 2)
-        scores = torch.cat([head(f).flatten(2) for head, f in zip(self.scores, levels)], 2).transpose(1, 2).sigmoid()
-        distances = nn.functional.softplus(distances) * self.strides
-        return torch.cat((self.places - distances[..., :2], self.places + distances[..., 2:]), -1), scores
+        distances: list[torch.Tensor] = []
+        for i, head in enumerate(self.distances):
+            distances.append(head(levels[i + 2]).flatten(2))
+        scores: list[torch.Tensor] = []
+        for i, head in enumerate(self.scores):
+            scores.append(head(levels[i + 2]).flatten(2))
+        distance = nn.functional.softplus(torch.cat(distances, 2).transpose(1, 2)) * self.strides
+        boxes = torch.cat((self.places - distance[..., :2], self.places + distance[..., 2:]), -1)
+        return boxes, torch.cat(scores, 2).transpose(1, 2).sigmoid()
 
 
 class Nms(nn.Module):
@@ -131,6 +137,28 @@ class EndToEnd(Nms):
         return torch.cat((boxes, best[..., None], (of % CLASSES)[..., None].to(boxes.dtype)), -1)
 
 
+class ByClass(Nms):
+    classes: int
+
+    def __init__(self):
+        super().__init__()
+        self.classes = CLASSES
+
+    def forward(self, x):
+        boxes, scores = self.network(x)
+        of = torch.arange(self.classes, device=x.device)[None].expand_as(scores[0]).reshape(-1)
+        best = scores[0].reshape(-1)
+        sure = torch.where(best > 0.05)[0]
+        best, of, boxes = best[sure], of[sure], boxes[0][sure // self.classes]
+        kept = torch.zeros_like(best, dtype=torch.bool)
+        for one in torch.unique(of):
+            here = torch.where(of == one)[0]
+            kept[here[torch.ops.torchvision.nms(boxes[here], best[here], 0.45)]] = True
+        rows = torch.where(kept)[0]
+        rows = rows[best[rows].sort(descending=True)[1]][:300]
+        return torch.cat((boxes[rows], best[rows][:, None], of[rows][:, None].to(boxes.dtype)), 1)
+
+
 def without_weights(path: pathlib.Path) -> bytes:
     model = onnx.load(str(path))
     for tensor in model.graph.initializer:
@@ -167,6 +195,8 @@ def main() -> None:
         torch.onnx.export(module, (images,), str(path), dynamo=True, input_names=["images"], external_data=False)
         files["nms_dynamo.onnx"] = without_weights(path)
         files["nms.json"] = json.dumps(export_module(module, (images,), name="nms")).encode()
+        scripted = export_module(ByClass(), (images,), name="by_class", script=True)
+        files["by_class.json"] = json.dumps(scripted).encode()
         export_archive(module, (images,), str(pathlib.Path(folder, "model.pt2")))
         files["nms.pt2"] = pathlib.Path(folder, "model.pt2").read_bytes()
     with tarfile.open(HERE / "models.tar.xz", "w:xz") as archive:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/dim_bounds.h"
 #include "ir/eager_marks.h"
 #include "whitebox/constants.h"
 
@@ -11,13 +12,14 @@ namespace {
 
 constexpr double kIndex = 4, kLongIndex = 8;   ///< bytes
 constexpr double kCoordinates = 4, kBits = 8;  ///< of a box, of a byte
-constexpr double kReadsOfBox = 3;              ///< one after the other: where its score is from, its anchor, the box
+constexpr auto kCompared = static_cast<double>(kComparedBoxes);
+constexpr double kReadsOfBox = 3;  ///< one after the other: where its score is from, its anchor, the box
 
 /// Boxes that pass the first look at the scores: all of them where there is no threshold or next to none, else as many
 /// as TensorRT compares at most.
 double candidates(const rules::SuppressionGeometry& g) {
   const bool all = !g.threshold || *g.threshold < constants::kDenseThreshold;
-  return all ? g.scores() : std::min(g.scores(), constants::kComparedBoxes);
+  return all ? g.scores() : std::min(g.scores(), kCompared);
 }
 
 /// Of each box with all that come behind it.
@@ -114,7 +116,7 @@ void SuppressionParts::by_onnxruntime(Boxes& b) {
 void SuppressionParts::by_tensorrt(Boxes& b) {
   const rules::SuppressionGeometry& g = b.of;
   const double all = g.images * g.scores(), passing = candidates(g), kept = g.kept / g.images;
-  const double compared = std::min(passing, constants::kComparedBoxes), pair = b.width + kIndex;
+  const double compared = std::min(passing, kCompared), pair = b.width + kIndex;
   const double row = kCoordinates * b.width + b.width + kIndex, taken = b.width + 3 * kIndex;
   add(b, {.what = op("full"), .elements = g.kept, .bytes = g.kept * row});
   if (passing == g.scores()) {
