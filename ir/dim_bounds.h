@@ -23,8 +23,8 @@ struct DimBound {
   bool selects = false;         ///< what is counted passed a test, each by itself
 };
 
-/// Boxes of an image that a suppression compares, where a threshold decides which: what TensorRT's EfficientNMS takes of
-/// them at most (plugin/efficientNMSPlugin/efficientNMSParameters.h, numSelectedBoxes).
+/// Boxes of an image that a suppression compares, where a threshold decides which: what TensorRT's EfficientNMS takes
+/// of them at most (plugin/efficientNMSPlugin/efficientNMSParameters.h, numSelectedBoxes).
 inline constexpr std::int64_t kComparedBoxes = 4096;
 
 /// Attributes of a call: "bound", the extents as triples (result, axis, extent), and "bound_by", where they are from.
