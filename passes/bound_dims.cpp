@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "ir/control_flow.h"
 #include "passes/dim_demand.h"
@@ -63,7 +64,7 @@ class DimBinder {
     const bool same = rewriter.unchanged(n, operands);
     if (same && !has_open_result(n) && n.regions.empty()) return rewriter.copy(id);
     std::vector<Type> declared;  // what was known whatever the data is true of these extents
-    for (const ResultInfo& r : n.results) declared.push_back(named(r.type));
+    for (const ResultInfo& r : n.results) declared.push_back(writes_out_ ? Type{} : named(r.type));
     const Status added = n.regions.empty() ? rewriter.copy_declared(id, operands, n.attrs, std::move(declared))
                                            : add_with_bodies(scope, rewriter, id, operands, std::move(declared), depth);
     if (!added) {
@@ -79,6 +80,11 @@ class DimBinder {
     GraphBuilder& builder = rewriter.builder();
     std::vector<ResultInfo> infos;
     for (ValueId v : operands) infos.push_back(v ? ResultInfo{builder.type(v), builder.data_ref(v)} : ResultInfo{});
+    if (grows(n)) {
+      const auto written = write_out(scope, rewriter, id, infos, depth);
+      if (!written) return Failure{};
+      if (*written) return ok();
+    }
     std::vector<GraphRef> bodies;
     do {
       bodies.clear();
@@ -100,6 +106,64 @@ class DimBinder {
     if (!call) return Failure{};
     for (std::uint32_t r = 0; r < n.results.size(); ++r) rewriter.map({id, r}, {*call, r});
     return ok();
+  }
+
+  /// Whether a loop carries a tensor to which every round adds a part.
+  static bool grows(const Node& n) {
+    if (!n.is(op("loop"))) return false;
+    const Graph& body = *n.regions[0];
+    const ControlLayout layout = control_layout(n.op, n.attrs, n.operands.size());
+    for (std::size_t i = 0; i < layout.carried; ++i) {
+      const std::size_t param = 2 + i, result = layout.first_result + i;
+      if (param >= body.params().size() || result >= body.results().size()) return false;
+      const Node& last = body.node(body.results()[result]);
+      if (last.is(op("concatenate")) && std::ranges::count(last.operands, body.params()[param]) > 0) return true;
+    }
+    return false;
+  }
+
+  /// Such a loop as its rounds, where those are known and not too many; false: it stays.
+  Result<bool> write_out(const Scope& scope, Rewriter& rewriter, NodeId id, const std::vector<ResultInfo>& infos,
+                         int depth) {
+    const Node& n = rewriter.source().node(id);
+    const Graph& body = *n.regions[0];
+    const ControlLayout layout = control_layout(n.op, n.attrs, n.operands.size());
+    GraphBuilder& builder = rewriter.builder();
+    const std::vector<ValueId> operands = rewriter.operands(id);
+    std::vector<InferContext::Operand> known;
+    for (ValueId v : operands)
+      known.push_back(v ? InferContext::Operand{&builder.type(v), builder.data(v)} : InferContext::Operand{});
+    const SymInt trips = trip_count(n.op, n.attrs, known, body);
+    const bool stacks = body.results().size() != layout.first_result + layout.carried;
+    const bool whole = body.params().size() == layout.own + layout.captures && n.results.size() == layout.carried;
+    if (!trips.known() || trips.value() < 1 || stacks || !whole ||
+        static_cast<std::size_t>(trips.value()) > kMostWrittenOut / std::max<std::size_t>(body.size(), 1))
+      return false;
+    const Scope inner{body, &n, &scope};
+    const auto demands = dim_demands(inner, region_params(n.op, n.attrs, 0, infos, body.params().size()));
+    std::vector<ValueId> carried(operands.begin() + static_cast<std::ptrdiff_t>(layout.first_carried),
+                                 operands.begin() + static_cast<std::ptrdiff_t>(layout.first_carried + layout.carried));
+    auto holds = std::make_shared<Data>();
+    holds->elements = std::vector<SymInt>{SymInt(1)};
+    const bool outer = std::exchange(writes_out_, true);
+    for (std::int64_t round = 0; round < trips.value(); ++round) {
+      Rewriter rounds(body, builder);
+      std::vector<ValueId> params{builder.constant(int64_scalar(round), {}, n.loc),
+                                  builder.constant({body.type(body.params()[1]), holds}, {}, n.loc)};
+      params.insert(params.end(), carried.begin(), carried.end());
+      params.insert(params.end(), operands.end() - static_cast<std::ptrdiff_t>(layout.captures), operands.end());
+      for (std::size_t i = 0; i < params.size(); ++i) rounds.map(body.params()[i], params[i]);
+      for (NodeId at = 0; at < body.size(); ++at) {
+        if (body.node(at).kind == NodeKind::Var) continue;
+        const auto demand = demands.find(at);
+        if (!add(inner, rounds, at, demand == demands.end() ? DimDemand{} : demand->second, depth + 1))
+          return Failure{};
+      }
+      for (std::size_t i = 0; i < carried.size(); ++i) carried[i] = rounds[body.results()[layout.first_result + i]];
+    }
+    writes_out_ = outer;
+    for (std::uint32_t r = 0; r < carried.size(); ++r) rewriter.map({id, r}, carried[r]);
+    return true;
   }
 
   /// Fixes the dims of a call's results that are open still.
@@ -135,6 +199,16 @@ class DimBinder {
       rule->most = *demand.values;
       rule->typical = std::min(rule->typical, rule->most);
       rule->by = "different values that the operand can have";
+    }
+    if (const auto room = demand.rooms.find({r, a}); room != demand.rooms.end()) {
+      const auto& [most, parts] = room->second;
+      const std::int64_t part = (most + parts - 1) / parts;
+      if (rule) {
+        rule->least = std::min(part, rule->most);
+      } else {
+        rule = DimBound{.least = part, .typical = part, .most = most, .by = "what is taken of the whole that it is in"};
+        if (parts > 1) rule->usual = "an even part of what is taken of the whole that it is in";
+      }
     }
     names_.insert(n.name);
     const std::string of_dim = d.symbolic() ? d.symbol_name() : "";
@@ -207,12 +281,14 @@ class DimBinder {
   }
 
   static constexpr std::size_t kMostListed = 10;
-  static constexpr std::size_t kInverse = 2;  ///< of unique: result with an entry for each element
+  static constexpr std::size_t kMostWrittenOut = 65536;  ///< nodes that the rounds of a loop may become
+  static constexpr std::size_t kInverse = 2;             ///< of unique: result with an entry for each element
   const PassOptions& options_;
   Diagnostics& diags_;
-  Extents given_;                                    ///< --bound
-  Extents symbols_;                                  ///< dims by name, as far as they are settled
-  std::set<std::string, std::less<>> of_inputs_;     ///< names that --dim binds
+  Extents given_;                                 ///< --bound
+  Extents symbols_;                               ///< dims by name, as far as they are settled
+  std::set<std::string, std::less<>> of_inputs_;  ///< names that --dim binds
+  bool writes_out_ = false;  ///< rounds, of which each has other types than the file declares of all
   std::set<std::string, std::less<>> used_, names_;  ///< of --bound, and what it could have named
 };
 

@@ -10,11 +10,13 @@ namespace perfc::passes {
 namespace {
 
 using Demands = std::map<NodeId, DimDemand>;
+constexpr int kMostSteps = 64;  ///< from a value to what it becomes a part of
 
-bool has_open_dim(const ResultInfo& r) {
-  return r.type.is_tensor() && r.type.ranked() &&
-         std::ranges::any_of(r.type.shape(), [](const Dim& d) { return !d.known(); });
+bool is_opened(const Type& t) {
+  return t.is_tensor() && t.ranked() && std::ranges::any_of(t.shape(), [](const Dim& d) { return !d.known(); });
 }
+
+bool has_open_dim(const ResultInfo& r) { return is_opened(r.type); }
 
 bool is_bounded(const Node& n) {
   return n.kind == NodeKind::Call && def(n.op).bound && std::ranges::any_of(n.results, has_open_dim);
@@ -243,6 +245,93 @@ void count_values(const Scope& scope, Demands& out) {
   }
 }
 
+// ---- Room
+
+/// The only call that reads the contents of a value, and as which operand; none: there are several, or none.
+struct Reader {
+  NodeId id = ValueId::kNone;
+  std::size_t operand = 0;
+  bool several = false;
+};
+std::map<ValueId, Reader> readers_of(const Graph& g) {
+  std::map<ValueId, Reader> out;
+  for (NodeId id = 0; id < g.size(); ++id) {
+    const Node& n = g.node(id);
+    if (n.kind != NodeKind::Call || def(n.op).dims_only) continue;
+    for (std::size_t i = 0; i < n.operands.size(); ++i) {
+      if (!n.operands[i]) continue;
+      const auto [at, fresh] = out.try_emplace(n.operands[i], Reader{id, i});
+      at->second.several = !fresh;
+    }
+  }
+  return out;
+}
+
+/// What becomes of an axis in the first result of a call that reads it as operand `operand`; none: it is lost, or no
+/// one knows.
+std::optional<std::size_t> axis_after(const Graph& g, const Node& n, std::size_t operand, std::size_t axis) {
+  const Type &from = g.type(n.operands[operand]), &to = n.results[0].type;
+  if (!from.ranked() || !to.is_tensor() || !to.ranked()) return std::nullopt;
+  if (n.is(op("concatenate")) || (operand == 0 && n.is(op("strided_slice")))) return axis;
+  if (operand > 0) return std::nullopt;
+  if (n.is(op("take"))) {
+    const std::int64_t taken = n.attrs.int_or("axis", 0);
+    if (taken < 0 || static_cast<std::size_t>(taken) == axis || to.rank() + 1 != from.rank()) return std::nullopt;
+    return static_cast<std::size_t>(taken) < axis ? axis - 1 : axis;
+  }
+  return def(n.op).category == Category::Elementwise && to.rank() == from.rank() ? std::optional(axis) : std::nullopt;
+}
+
+/// The room for an axis of a value: what is taken of it, or what the value that it becomes a part of has.
+std::optional<Room> room_for(const Graph& g, const std::map<ValueId, Reader>& readers, ValueId v, std::size_t axis) {
+  Room room;
+  for (int steps = 0; steps < kMostSteps; ++steps) {
+    const auto reader = readers.find(v);
+    if (reader == readers.end() || reader->second.several) return std::nullopt;
+    const Node& n = g.node(reader->second.id);
+    const auto next = axis_after(g, n, reader->second.operand, axis);
+    if (!next) return std::nullopt;
+    const std::int64_t of = n.is(op("strided_slice")) ? number_of(g, n, 3, 0).value_or(-1) : -1;
+    if (of == static_cast<std::int64_t>(axis) && number_of(g, n, 1, -1) == 0 && number_of(g, n, 4, 1) == 1) {
+      const std::int64_t end = number_of(g, n, 2, -1).value_or(-1);
+      if (end > 0 && end <= INT32_MAX) return Room{end, room.parts};
+    }
+    if (n.is(op("concatenate")) && n.attrs.int_or("axis", 0) == static_cast<std::int64_t>(axis)) {
+      room.parts =
+          std::max<std::int64_t>(room.parts, std::ranges::count_if(n.operands, [&](ValueId part) {
+                                   const Type& t = part ? g.type(part) : Type{};
+                                   return t.is_tensor() && t.ranked() && axis < t.rank() && !t.shape()[axis].known();
+                                 }));
+    }
+    v = {reader->second.id, 0};
+    axis = *next;
+    const Type& type = g.type(v);
+    if (axis >= type.rank()) return std::nullopt;
+    if (const Dim& d = type.shape()[axis]; d.known() && d.value() > 0) return Room{d.value(), room.parts};
+  }
+  return std::nullopt;
+}
+
+void find_rooms(const Graph& g, Demands& out) {
+  std::map<ValueId, Reader> readers;
+  for (NodeId id = 0; id < g.size(); ++id) {
+    const Node& n = g.node(id);
+    if (n.kind != NodeKind::Call || !n.regions.empty()) continue;
+    const bool cuts = def(n.op).bound && def(n.op).moves == Moves::Part;
+    if (def(n.op).bound && !cuts) continue;
+    if (!cuts && std::ranges::any_of(n.operands, [&](ValueId v) { return v && is_opened(g.type(v)); })) continue;
+    for (std::size_t r = 0; r < n.results.size(); ++r) {
+      if (!has_open_dim(n.results[r])) continue;
+      if (readers.empty()) readers = readers_of(g);
+      for (std::size_t axis = 0; axis < n.results[r].type.rank(); ++axis) {
+        if (n.results[r].type.shape()[axis].known()) continue;
+        const auto room = room_for(g, readers, {id, static_cast<std::uint32_t>(r)}, axis);
+        if (room) out[id].rooms[{r, axis}] = *room;
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::map<NodeId, DimDemand> dim_demands(const Scope& scope, const std::vector<ResultInfo>& params) {
@@ -252,6 +341,7 @@ std::map<NodeId, DimDemand> dim_demands(const Scope& scope, const std::vector<Re
   take_rows(scope, out);
   find_compared(scope.g, out);
   count_values(scope, out);
+  find_rooms(scope.g, out);
   return out;
 }
 

@@ -100,6 +100,54 @@ def @main(%at: Tensor[(5000,), int64], %x: Tensor[(5000,), int64], %scores: Tens
   (%9.0, %10.0, %12.0, %14.0, %24, %25)
 }
 """
+#: masks brought to the size of their boxes and put between zeros into an image of 90 by 60, one after the other
+PASTED = """#[version = "perfc-ir/1"]
+def @main(%masks: Tensor[(50, 28, 28), float32], %sure: Tensor[(50,), bool], %boxes: Tensor[(50, 4), int64]) {
+  %3 = nonzero(%sure) : Tensor[(1, found), int64] @found;
+  %4 = const[0] : Tensor[(), int64];
+  %5 = take(%3, %4, axis=0) : Tensor[(found,), int64];
+  %6 = size_of(%5);
+  %7 = const[1] : Tensor[(), bool];
+  %8 = const[0, 90, 60] : Tensor[(3,), int64];
+  %9 = full(%8, value=const[0.0]: Tensor[(1,), float32]) : Tensor[(0, 90, 60), float32];
+  %10 = loop(%6, %7, %9, %masks, %boxes, %5, captures=3) : Tensor[(?, 90, 60), float32] @paste {
+    fn @"body"(%0: Tensor[(), int64], %1: Tensor[(), bool], %2: Tensor[(?, 90, 60), float32],
+               %3: Tensor[(50, 28, 28), float32], %4: Tensor[(50, 4), int64], %5: Tensor[(found,), int64]) {
+      %6 = take(%5, %0, axis=0) : Tensor[(), int64];
+      %7 = take(%3, %6, axis=0) : Tensor[(28, 28), float32];
+      %8 = take(%4, %6, axis=0) : Tensor[(4,), int64];
+      %9 = const[0] : Tensor[(1,), int64];
+      %10 = const[1] : Tensor[(1,), int64];
+      %11 = const[2] : Tensor[(1,), int64];
+      %12 = const[3] : Tensor[(1,), int64];
+      %13 = take(%8, %9, axis=0) : Tensor[(1,), int64];
+      %14 = take(%8, %10, axis=0) : Tensor[(1,), int64];
+      %15 = take(%8, %11, axis=0) : Tensor[(1,), int64];
+      %16 = const[0, 1] : Tensor[(2,), int64];
+      %17 = expand_dims(%7, %16) : Tensor[(1, 1, 28, 28), float32];
+      %18 = const[1, 1] : Tensor[(2,), int64];
+      %19 = const[60] : Tensor[(1,), int64];
+      %20 = concatenate(%18, %14, %19, axis=0) : Tensor[(4,), int64];
+      %21 = image.resize2d(%17, _, _, %20, mode="linear") : Tensor[(1, 1, ?, 60), float32] @sized;
+      %22 = const[0] : Tensor[(), int64];
+      %23 = take(%21, %22, axis=0) : Tensor[(1, ?, 60), float32];
+      %24 = take(%23, %22, axis=0) : Tensor[(?, 60), float32];
+      %25 = strided_slice(%24, %13, %14, %9) : Tensor[(?, 60), float32] @cut;
+      %26 = concatenate(%13, %19, axis=0) : Tensor[(2,), int64];
+      %27 = full(%26, value=const[0.0]: Tensor[(1,), float32]) : Tensor[(?, 60), float32] @above;
+      %28 = concatenate(%15, %19, axis=0) : Tensor[(2,), int64];
+      %29 = full(%28, value=const[0.0]: Tensor[(1,), float32]) : Tensor[(?, 60), float32] @below;
+      %30 = concatenate(%27, %25, %29, axis=0) : Tensor[(?, 60), float32];
+      %31 = const[90] : Tensor[(1,), int64];
+      %32 = strided_slice(%30, %9, %31, %9) : Tensor[(?, 60), float32];
+      %33 = expand_dims(%32, %9) : Tensor[(1, ?, 60), float32];
+      %34 = concatenate(%2, %33, axis=0) : Tensor[(?, 90, 60), float32];
+      (%1, %34)
+    }
+  };
+  (%10)
+}
+"""
 UNBOUNDED = """#[version = "perfc-ir/1"]
 def @main(%n: Tensor[(), int64]) {
   %1 = const[0] : Tensor[(), int64];
@@ -207,6 +255,22 @@ class Dynamic(unittest.TestCase):
         code, _, err = perfc("-", "--bound", "of_arange=91", model=VALUES)
         self.assertEqual(code, 1)
         self.assertIn("there can be 90 at most (different values that the operand can have)", err)
+
+    def test_a_loop_whose_tensor_grows_is_its_rounds(self):
+        for policy, rounds, part in (("typical", 50, 30), ("upper", 50, 90), ("least", 1, 30)):
+            dynamic = prediction(PASTED, "--dynamic", policy)["dynamic"]
+            self.assertEqual(dynamic["not_covered"], "", policy)
+            extents = {}
+            for node in dynamic["nodes"]:
+                extents.setdefault(node["name"], []).append(node["extents"])
+            self.assertEqual(extents.pop("found"), [[rounds]])
+            self.assertEqual(extents, {n: [[part]] * rounds for n in ("sized", "above", "below")}, policy)
+        code, out, err = perfc("-", "--emit=kernels", "--bound", "found=3", "--dtype", "fp32", model=PASTED)
+        self.assertEqual(code, 0, err)
+        grown = [line.split(",")[9] for line in out.splitlines() if ",concatenate," in line][-1]
+        self.assertEqual(int(grown), 2 * 3 * 90 * 60 * 4)  # the last round reads and writes three masks
+        code, _, err = perfc("-", model=PASTED.replace("%6 = size_of(%5)", "%6 = take(%3, %4, axis=0)"))
+        self.assertEqual(code, 1)
 
     def test_refused_with_the_nodes_name(self):
         code, out, err = perfc("-", "--dynamic", "refuse", model=KEPT)
