@@ -136,13 +136,14 @@ class DimBinder {
     const SymInt trips = trip_count(n.op, n.attrs, known, body);
     const bool stacks = body.results().size() != layout.first_result + layout.carried;
     const bool whole = body.params().size() == layout.own + layout.captures && n.results.size() == layout.carried;
-    if (!trips.known() || trips.value() < 1 || stacks || !whole ||
-        static_cast<std::size_t>(trips.value()) > kMostWrittenOut / std::max<std::size_t>(body.size(), 1))
+    const auto first = operands.begin() + static_cast<std::ptrdiff_t>(layout.first_carried);
+    std::vector<ValueId> carried(first, first + static_cast<std::ptrdiff_t>(layout.carried));
+    if (!trips.known() || trips.value() < 1 || stacks || !whole || std::ranges::count(carried, ValueId{}) > 0 ||
+        static_cast<std::size_t>(trips.value()) > may_write_out_ / std::max<std::size_t>(body.size(), 1))
       return false;
+    may_write_out_ -= static_cast<std::size_t>(trips.value()) * body.size();
     const Scope inner{body, &n, &scope};
     const auto demands = dim_demands(inner, region_params(n.op, n.attrs, 0, infos, body.params().size()));
-    std::vector<ValueId> carried(operands.begin() + static_cast<std::ptrdiff_t>(layout.first_carried),
-                                 operands.begin() + static_cast<std::ptrdiff_t>(layout.first_carried + layout.carried));
     auto holds = std::make_shared<Data>();
     holds->elements = std::vector<SymInt>{SymInt(1)};
     const bool outer = std::exchange(writes_out_, true);
@@ -281,13 +282,13 @@ class DimBinder {
   }
 
   static constexpr std::size_t kMostListed = 10;
-  static constexpr std::size_t kMostWrittenOut = 65536;  ///< nodes that the rounds of a loop may become
-  static constexpr std::size_t kInverse = 2;             ///< of unique: result with an entry for each element
+  static constexpr std::size_t kInverse = 2;  ///< of unique: result with an entry for each element
   const PassOptions& options_;
   Diagnostics& diags_;
   Extents given_;                                 ///< --bound
   Extents symbols_;                               ///< dims by name, as far as they are settled
   std::set<std::string, std::less<>> of_inputs_;  ///< names that --dim binds
+  std::size_t may_write_out_ = 65536;             ///< nodes that the rounds of loops may become
   bool writes_out_ = false;  ///< rounds, of which each has other types than the file declares of all
   std::set<std::string, std::less<>> used_, names_;  ///< of --bound, and what it could have named
 };

@@ -32,7 +32,7 @@ struct Place {
 
 /// Where a value is from that a body captures.
 Place origin(Place p) {
-  while (p.in->owner && p.node().kind != NodeKind::Call) {
+  while (p.v && p.in->owner && p.node().kind != NodeKind::Call) {
     const auto& params = p.in->g.params();
     const auto at = static_cast<std::size_t>(std::ranges::find(params, p.v) - params.begin());
     const auto& operands = p.in->owner->operands;
@@ -96,11 +96,13 @@ void share_by_rounds(const Scope& scope, const std::vector<ResultInfo>& settled,
       const auto mask = equality(g, v);
       if (!mask) continue;
       const auto& sides = g.node(*mask).operands;
-      const auto values = sides[1] ? entry_of_param(g, sides[1]) : std::nullopt;
+      const auto values = sides[0] && sides[1] ? entry_of_param(g, sides[1]) : std::nullopt;
       if (!values || *values >= settled.size()) continue;
       const Place of = origin({&scope, g.params()[*values]}), x = origin({&scope, sides[0]});
       const Type& type = settled[*values].type;
-      if (!of.node().is(op("unique")) || of.v.result != 0 || origin({of.in, of.node().operands[0]}) != x) continue;
+      if (!of.v || !x.v || !of.node().is(op("unique")) || of.v.result != 0 ||
+          origin({of.in, of.node().operands[0]}) != x)
+        continue;
       if (type.is_static() && type.rank() == 1) out[id].shared_by = std::max<std::int64_t>(type.shape()[0].value(), 1);
     }
   }
@@ -214,8 +216,9 @@ bool is_function(const Graph& g, const Node& n) {
 /// from. `budget`: calls that are looked at.
 std::int64_t values_of(Place p, int& budget) {
   std::int64_t most = INT64_MAX;
-  while (budget-- > 0) {
+  while (p.v && budget-- > 0) {
     p = origin(p);
+    if (!p.v) break;
     const Node& n = p.node();
     if (const auto elements = p.in->g.type(p.v).elements()) most = std::min(most, *elements);
     if (n.kind != NodeKind::Call || p.v.result != 0) break;
@@ -270,6 +273,7 @@ std::map<ValueId, Reader> readers_of(const Graph& g) {
 /// What becomes of an axis in the first result of a call that reads it as operand `operand`; none: it is lost, or no
 /// one knows.
 std::optional<std::size_t> axis_after(const Graph& g, const Node& n, std::size_t operand, std::size_t axis) {
+  if (n.results.empty()) return std::nullopt;
   const Type &from = g.type(n.operands[operand]), &to = n.results[0].type;
   if (!from.ranked() || !to.is_tensor() || !to.ranked()) return std::nullopt;
   if (n.is(op("concatenate")) || (operand == 0 && n.is(op("strided_slice")))) return axis;

@@ -26,6 +26,14 @@ Result<ValueId> scores_of_classes(const NodeContext& c) {
   return *rank == 4 ? c.squeeze(c.inputs[1], {3}) : Result<ValueId>(c.inputs[1]);
 }
 
+/// An attribute that shapes depend on.
+Result<std::int64_t> whole_number(const NodeContext& c, std::string_view name, std::optional<std::int64_t> missing) {
+  if (!c.attrs.has(name)) return missing ? Result(*missing) : c.error(fmt::format("has no attribute '{}'", name));
+  const std::int64_t value = c.attrs.int_or(name, 0);
+  if (value != c.attrs.int_or(name, 1)) return c.error(fmt::format("attribute '{}' must be an integer", name));
+  return value;
+}
+
 /// `attrs` of vision.multiclass_nms → how many boxes are kept [batch, 1], the boxes, their scores, their classes.
 Values detections(NodeContext& c, Attrs attrs) {
   const std::size_t least = 2, most = 3;
@@ -47,19 +55,20 @@ Values detections(NodeContext& c, Attrs attrs) {
 
 /// (boxes [b, n, 4] or [b, n, classes, 4], scores [b, n, classes], anchors?).
 Values efficient_nms(Importer&, NodeContext& c) {
-  const std::int64_t most = c.attrs.int_or("max_output_boxes", 100);
-  return detections(c, {{"max_per_class", most},
-                        {"max_total", most},
+  const auto most = whole_number(c, "max_output_boxes", 100);
+  if (!most) return Failure{};
+  return detections(c, {{"max_per_class", *most},
+                        {"max_total", *most},
                         {"score_threshold", c.attrs.float_or("score_threshold", 0.5)},
                         {"integer_classes", std::int64_t{1}}});
 }
 
 /// (boxes [b, n, 1 or classes, 4], scores [b, n, classes]): the `topK` best of each class are compared.
 Values batched_nms(Importer&, NodeContext& c) {
-  for (const char* name : {"topK", "keepTopK"})
-    if (!c.attrs.has(name)) return c.error(fmt::format("has no attribute '{}'", name));
-  return detections(c, {{"max_per_class", c.attrs.int_or("topK", 0)},
-                        {"max_total", c.attrs.int_or("keepTopK", 0)},
+  const auto compared = whole_number(c, "topK", {}), kept = whole_number(c, "keepTopK", {});
+  if (!compared || !kept) return Failure{};
+  return detections(c, {{"max_per_class", *compared},
+                        {"max_total", *kept},
                         {"score_threshold", c.attrs.float_or("scoreThreshold", 0)},
                         {"class_by_class", std::int64_t{1}}});
 }
@@ -69,17 +78,18 @@ Values batched_nms(Importer&, NodeContext& c) {
 Values efficient_nms_onnx(Importer&, NodeContext& c) {
   if (c.inputs.size() != 2 || !c.has(0) || !c.has(1))
     return c.error(fmt::format("takes boxes and scores, got {} inputs", c.inputs.size()));
-  const std::int64_t most = c.attrs.int_or("max_output_boxes_per_class", -1);
-  if (most < 1) return c.error(fmt::format("max_output_boxes_per_class must be positive, is {}", most));
+  const auto most = whole_number(c, "max_output_boxes_per_class", {});
+  if (!most) return Failure{};
+  if (*most < 1) return c.error(fmt::format("max_output_boxes_per_class must be positive, is {}", *most));
   auto limit = [&](std::string_view name) {
     return c.number(c.attrs.float_or(name, 0.5), DType::Float32);  // the plugin's default
   };
   auto rows =
       c.emit(op("vision.non_max_suppression"),
-             {c.inputs[0], c.transpose(c.inputs[1], {0, 2, 1}), c.number(static_cast<double>(most), DType::Int64),
+             {c.inputs[0], c.transpose(c.inputs[1], {0, 2, 1}), c.number(static_cast<double>(*most), DType::Int64),
               limit("iou_threshold"), limit("score_threshold")},
              {{"center_point_box", c.attrs.int_or("center_point_box", 0)},
-              {"padded_to", most},
+              {"padded_to", *most},
               {std::string(kPlugin), std::string(c.node.op_type)}});
   c.inside = true;
   auto out = c.cast(rows, DType::Int32);
