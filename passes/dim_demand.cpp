@@ -213,8 +213,8 @@ bool is_function(const Graph& g, const Node& n) {
 }
 
 /// How many different values the elements of a value can have at most: as many as there are elements where they are
-/// from. `budget`: calls that are looked at.
-std::int64_t values_of(Place p, int& budget) {
+/// from. `budget`: calls that are looked at; `depth`: concatenations of concatenations.
+std::int64_t values_of(Place p, int& budget, int depth = 0) {
   std::int64_t most = INT64_MAX;
   while (p.v && budget-- > 0) {
     p = origin(p);
@@ -224,9 +224,10 @@ std::int64_t values_of(Place p, int& budget) {
     if (n.kind != NodeKind::Call || p.v.result != 0) break;
     if (n.is(op("full"))) return std::min<std::int64_t>(most, 1);
     if (n.is(op("concatenate"))) {
+      if (depth > kMostSteps) return most;
       std::int64_t sum = 0;
       for (const ValueId part : n.operands) {
-        const std::int64_t of_part = values_of({p.in, part}, budget);
+        const std::int64_t of_part = values_of({p.in, part}, budget, depth + 1);
         if (__builtin_add_overflow(sum, of_part, &sum)) return most;
       }
       return std::min(most, sum);
