@@ -20,7 +20,12 @@ struct DimBound {
   std::int64_t most = 0;        ///< it is never larger
   std::string_view by;          ///< of what `most` is the number: "elements of the operand"
   std::string_view usual = {};  ///< why `typical` is less; empty: it is `most`
+  bool selects = false;         ///< what is counted passed a test, each by itself
 };
+
+/// Boxes of an image that a suppression compares, where a threshold decides which: what TensorRT's EfficientNMS takes
+/// of them at most (plugin/efficientNMSPlugin/efficientNMSParameters.h, numSelectedBoxes).
+inline constexpr std::int64_t kComparedBoxes = 4096;
 
 /// Attributes of a call: "bound", the extents as triples (result, axis, extent), and "bound_by", where they are from.
 /// Inference gives them to dims that would stay open; what it knows by itself stands.

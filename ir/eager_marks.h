@@ -18,6 +18,9 @@ inline constexpr std::string_view kInside = "inside";
 /// Names the operator that a call stands for: it costs as much, but does not compute the same.
 inline constexpr std::string_view kStandsFor = "stands_for";
 
+/// Names the plugin of TensorRT that a call was written as: no other runtime has its kernels.
+inline constexpr std::string_view kPlugin = "plugin";
+
 /// Marks a pool whose windows are those of an adaptive pool and differ in size: the window that it says is the largest.
 inline constexpr std::string_view kUneven = "uneven";
 

@@ -47,7 +47,8 @@ struct DimBound;
 struct OpCost;
 namespace rules {
 struct AttentionGeometry;
-}
+struct SuppressionGeometry;
+}  // namespace rules
 
 /// What kind of kernel runs it; the cost model prices by this.
 enum class Category : std::uint8_t {
@@ -209,6 +210,7 @@ using CostFn = void (*)(const CostContext&, OpCost&);
 /// How large a dim of a result can be that `infer` left open because data decides it; none: nobody knows.
 using BoundFn = std::optional<DimBound> (*)(const InferContext&, std::size_t result, std::size_t axis);
 using AttentionFn = std::optional<rules::AttentionGeometry> (*)(const CostContext&);
+using SuppressionFn = std::optional<rules::SuppressionGeometry> (*)(const CostContext&);
 
 /// How PyTorch runs an operator on CUDA; `ir/ops/table/rows.h` has the usual kinds.
 struct Runs {
@@ -254,6 +256,7 @@ struct OpDef {
   // Few operators have these.
   BoundFn bound = nullptr;  ///< of operators whose results' dims depend on data (ir/dim_bounds.h)
   Moves moves = Moves::No;
+  bool picks = false;         ///< each element of result 0 is one of operand 0, some perhaps several times, some not
   bool splits_bias = false;   ///< operand 2 is a bias that PyTorch's kernel leaves to another one: convolutions, dense
   bool transposed = false;    ///< a convolution backwards: its weight is (in, out / groups, …)
   bool rounds = false;        ///< to whole numbers: of an integer, it is the integer
@@ -268,8 +271,9 @@ struct OpDef {
   /// ONNX Runtime's FusedConv computes it on its result (onnxruntime/core/optimizer/conv_add_act_fusion.cc).
   bool in_fused_conv = false;
   Mlas mlas = {};
-  std::int8_t saved_states = 0;     ///< of Keeps::Gates
-  AttentionFn attention = nullptr;  ///< of attention that one kernel computes: its measures (ir/ops/attention.h)
+  std::int8_t saved_states = 0;         ///< of Keeps::Gates
+  AttentionFn attention = nullptr;      ///< of attention that one kernel computes: its measures (ir/ops/attention.h)
+  SuppressionFn suppression = nullptr;  ///< of a suppression of boxes: its measures (ir/ops/suppression.h)
   std::int8_t mask = 0;             ///< of attention of queries, keys and values: the operand that is a mask; 0: none
   OnFloats on_floats = {};          ///< of quantised operators
   OpId kernel = {};                 ///< operator whose kernel runs instead of one of its own; empty: none

@@ -244,6 +244,17 @@ inline constexpr double kQuantisingOperations = 4;
 /// 1: of a model's products, those in 8 bits from which `--dtype int8` or `fp8` says something of it. (our choice)
 inline constexpr double kLeastEightBits = 0.5;
 
+// ---- Boxes that overlap: whitebox/launch/suppression_parts.cpp
+/// Score from which on boxes are picked one by one; below, all are sorted. [efficientNMSInference.cu]
+inline constexpr double kDenseThreshold = 0.007;
+/// Operations of a comparison: intersection, two areas, union, quotient. [counted in torchvision's nms_kernel.cu]
+inline constexpr double kOverlapOperations = 19;
+/// Boxes whose comparison with another one is a word. [torchvision's nms_kernel.cu; ONNX Runtime's
+/// non_max_suppression_impl.cu]
+inline constexpr double kOverlapsOfWord = 64, kOverlapsOfShortWord = 32;
+/// Bits of the key that a pass of a radix sort goes by. [NVIDIA/cccl, cub: DeviceRadixSort, DeviceSegmentedRadixSort]
+inline constexpr double kSortedBits = 8, kSegmentSortedBits = 6;
+
 // ---- Kernels that memory bounds: whitebox/price/memory_bound_time.cpp
 /// What the SMs need of one kind; clocks of an SM that is full, or of a row alone on it. [kernels], all rows below
 struct MemoryBound {

@@ -28,6 +28,13 @@ enum class Epilogue : std::uint8_t {
   Pointwise,   ///< any that work on the result as it lies
 };
 
+/// Whose kernels suppress boxes (whitebox/launch/suppression_parts.h).
+enum class Suppression : std::uint8_t {
+  Torchvision,  ///< one after the other of images and classes
+  OnnxRuntime,  ///< the same, with kernels of its own
+  TensorRt,     ///< all images and classes at once
+};
+
 enum class RunsOn : std::uint8_t { Any, Gpu, NvidiaGpu, Cpu };
 
 struct RuntimeDef {
@@ -38,6 +45,7 @@ struct RuntimeDef {
   ExecMode kernels;        ///< a kernel per call, or one per group of calls that are fused
   RunsOn runs_on = RunsOn::Any;
   Epilogue epilogue = Epilogue::Bias;
+  Suppression suppression = Suppression::Torchvision;
   std::string_view dispatches = "calls";  ///< what the host sends off: "calls", "kernels" or "graphs"
   bool fuses_attention = false;           ///< written-out attention in 16 bits is one kernel
   bool writes_norms_out = false;          ///< layer norms are two reductions and what stands between and behind them

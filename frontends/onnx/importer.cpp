@@ -15,6 +15,7 @@ std::string_view short_domain(std::string_view domain) {
   if (domain == "ai.onnx.ml") return "ml:";
   if (domain == "ai.onnx.preview.training") return "tr:";
   if (domain == "ai.onnx.preview") return "pv:";
+  if (domain == "TRT" || domain == "trt.plugins") return "trt:";
   return domain;
 }
 
@@ -508,6 +509,10 @@ void Importer::adopt_domain(NodeContext& c) const {
   if (!canonical_domain(c.node.domain).empty()) return;
   const bool too_old = c.spelling == "Attention" && c.version < kFirstAttention;
   if (!too_old && (find_translator(c.spelling) || find_onnx_op(c.spelling))) return;
+  if (std::string plugin = "trt:" + c.spelling; find_translator(plugin)) {  // as TensorRT's parser finds them: by name
+    c.spelling = std::move(plugin);
+    return;
+  }
   std::string contrib = "ms:" + c.spelling;
   if (!find_translator(contrib) && !find_onnx_op(contrib)) return;
   if (functions_.count(function_key(c.node.domain, c.node.op_type, c.node.overload))) return;

@@ -93,7 +93,7 @@ class Importer {
                    const std::vector<std::string_view>& defined_before);
   Status run_node(Frame& frame, const NodeView& node, std::int64_t index);
   Result<std::vector<ValueId>> translate(NodeContext& c);
-  /// An operator without a domain that ai.onnx does not have is com.microsoft's.
+  /// An operator without a domain that ai.onnx does not have is TensorRT's plugin or com.microsoft's.
   void adopt_domain(NodeContext& c) const;
   Result<std::vector<ValueId>> call_function(NodeContext& c, Bytes record);
   Result<Attrs> attributes(const Frame& frame, const NodeView& node, SourceLoc loc);
@@ -136,6 +136,8 @@ struct TranslatorRow {
 const std::vector<TranslatorRow>& translator_table();
 /// Of it, the fused operators of com.microsoft that stand for several.
 std::span<const TranslatorRow> contrib_table();
+/// Of it, TensorRT's plugins ("trt:").
+std::span<const TranslatorRow> plugin_table();
 /// Refuses an operator that ONNX Runtime wrote for its own kernels, saying what to save instead.
 Failure runtime_layout(const NodeContext&);
 

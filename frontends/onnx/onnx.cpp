@@ -14,7 +14,8 @@ std::string full_name(std::string_view spelling) {
   static constexpr std::pair<std::string_view, std::string_view> kDomains[] = {{"ms:", "com.microsoft."},
                                                                                {"ml:", "ai.onnx.ml."},
                                                                                {"tr:", "ai.onnx.preview.training."},
-                                                                               {"pv:", "ai.onnx.preview."}};
+                                                                               {"pv:", "ai.onnx.preview."},
+                                                                               {"trt:", "TRT."}};
   for (const auto& [prefix, domain] : kDomains) {
     if (spelling.starts_with(prefix)) return std::string(domain) + std::string(spelling.substr(prefix.size()));
   }

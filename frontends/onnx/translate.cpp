@@ -392,6 +392,7 @@ const std::vector<TranslatorRow>& translator_table() {
         {"SequenceMap", sequence_map, "sequence_map"},
     };
     rows.insert(rows.end(), contrib_table().begin(), contrib_table().end());
+    rows.insert(rows.end(), plugin_table().begin(), plugin_table().end());
     return rows;
   }();
   return table;

@@ -13,12 +13,18 @@ std::optional<DimBound> at_most(const Dim& d, std::string_view by) {
   return DimBound{.least = std::min<std::int64_t>(d.value(), 1), .typical = d.value(), .most = d.value(), .by = by};
 }
 
+std::optional<DimBound> selected(const Dim& d, std::string_view of) {
+  auto bound = at_most(d, of);
+  if (bound) bound->selects = true;
+  return bound;
+}
+
 }  // namespace
 
 /// nonzero: every element may be one.
 std::optional<DimBound> elements_bound(const InferContext& c, std::size_t, std::size_t axis) {
   const auto n = c.type(0).is_tensor() ? c.type(0).elements() : std::nullopt;
-  return n && axis == 1 ? at_most(Dim(*n), "elements of the operand") : std::nullopt;
+  return n && axis == 1 ? selected(Dim(*n), "elements of the operand") : std::nullopt;
 }
 
 /// Parts of an axis (slices, splits, the largest k): the whole of it.
@@ -34,7 +40,7 @@ std::optional<DimBound> selection_bound(const InferContext& c, std::size_t, std:
   Dim all = of_axis ? dim_of(c, 0, static_cast<int>(axis)) : n ? Dim(*n) : Dim::unknown();
   const Dim asked = dim_of(c, 1, 0);
   if (!all.known() || (asked.known() && asked.value() < all.value())) all = asked;
-  return at_most(all, "places that the condition asks");
+  return selected(all, "places that the condition asks");
 }
 
 /// unique: all entries may differ.

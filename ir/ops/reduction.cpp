@@ -298,50 +298,6 @@ Status nonzero(InferContext& c) {
   return ok();
 }
 
-/// (boxes [b, n, 1 or classes, 4], scores [b, n, classes]) → the best `max_total`
-/// of every sample, at most `max_per_class` of a class: boxes [b, k, 4], scores
-/// and classes [b, k], and how many are real [b].
-Status multiclass_nms(InferContext& c) {
-  if (!require_rank(c, 0, "boxes", 4) || !require_rank(c, 1, "scores", 3) || !require_same_dtype(c, 0, 1))
-    return Failure{};
-  const auto per_class = int_attr(c, "max_per_class");
-  const auto total = int_attr(c, "max_total");
-  if (!per_class || !total) return Failure{};
-  if (*per_class < 0 || *total < 0)
-    return c.error("max_per_class {} and max_total {} must not be negative", *per_class, *total);
-  if (ranked(c, 0) && !same_dim(c, dim_of(c, 0, 3), 4, "last dim of boxes and coordinates of a box")) return Failure{};
-  const auto batch = same_dim(c, dim_of(c, 0, 0), dim_of(c, 1, 0), "batches of boxes and scores");
-  if (!batch || !same_dim(c, dim_of(c, 0, 1), dim_of(c, 1, 1), "counts of boxes and scores")) return Failure{};
-  if (c.results() > 4) return c.error("has {} results, at most 4 exist", c.results());
-  const DType dtype = c.type(0).dtype();
-  c.set(0, Type::tensor(dtype, {*batch, Dim(*total), 4}));
-  c.set(1, Type::tensor(dtype, {*batch, Dim(*total)}));
-  c.set(2, Type::tensor(dtype, {*batch, Dim(*total)}));
-  c.set(3, Type::tensor(DType::Int32, {*batch}));
-  return ok();
-}
-
-Status non_max_suppression(InferContext& c) {
-  if (!require_rank(c, 0, "boxes", 3) || !require_rank(c, 1, "scores", 3)) return Failure{};
-  if (!require_dtype(c, 0, "boxes", is_float, "a floating-point type") ||
-      !require_dtype(c, 1, "scores", is_float, "a floating-point type")) {
-    return Failure{};
-  }
-  if (ranked(c, 0) && ranked(c, 1)) {
-    const Shape& boxes = c.type(0).shape();
-    const Shape& scores = c.type(1).shape();
-    if (!same_dim(c, boxes[2], 4, "last dim of boxes and coordinates of a box") ||
-        !same_dim(c, boxes[0], scores[0], "batches of boxes and scores") ||
-        !same_dim(c, boxes[1], scores[2], "counts of boxes and scores")) {
-      return Failure{};
-    }
-  }
-  // How many are selected is data; none when the limit per class is absent or 0.
-  const bool none = !c.has(2) || known_scalar(c, 2) == 0;
-  c.set(0, Type::tensor(DType::Int64, {none ? Dim(0) : Dim::unknown(), 3}));
-  return ok();
-}
-
 void eval_reduce_by(InferContext& c, Fold how) {
   const auto in = extents(c.type(0));
   if (!c.data(0) || !in || !extents(c.result(0))) return;

@@ -62,6 +62,21 @@ TEST(Selection, DependsOnData) {
             "Tensor[(?, 3), int64]");
   EXPECT_EQ(type_of(op("vision.non_max_suppression"), {tensor({1, 50, 4}), tensor({1, 80, 51})}),
             "vision.non_max_suppression: counts of boxes and scores differ: 50 and 51");
+  EXPECT_EQ(type_of(op("vision.non_max_suppression"), {tensor({2, 50, 4}), tensor({2, 80, 50}), scalar(7)},
+                    {{"padded_to", std::int64_t{7}}}),
+            "Tensor[(14, 3), int64]");
+}
+
+TEST(Detection, PaddedSuppressionHasItsLimitOfEveryImage) {
+  const std::vector<Arg> boxes{tensor({2, 50, 1, 4}), tensor({2, 50, 80})};
+  const Attrs limits{{"max_per_class", std::int64_t{9}}, {"max_total", std::int64_t{20}}};
+  EXPECT_EQ(type_of(op("vision.multiclass_nms"), boxes, limits), "Tensor[(2, 20, 4), float32]");
+  const std::vector<Arg> anchored{boxes[0], boxes[1], tensor({1, 50, 4})};
+  EXPECT_EQ(type_of(op("vision.multiclass_nms"), anchored, limits), "Tensor[(2, 20, 4), float32]");
+  EXPECT_EQ(type_of(op("vision.multiclass_nms"), {boxes[0], boxes[1], tensor({1, 51, 4})}, limits),
+            "vision.multiclass_nms: counts of boxes and anchors differ: 50 and 51");
+  EXPECT_EQ(type_of(op("vision.multiclass_nms"), {tensor({2, 50, 3, 4}), boxes[1]}, limits),
+            "vision.multiclass_nms: classes of boxes and scores differ: 3 and 80");
 }
 
 TEST(ReductionCost, ReadsEverything) { EXPECT_EQ(call(op("mean"), {tensor({8, 4}), ints({1})}).cost.flops, 32); }

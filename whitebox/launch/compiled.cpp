@@ -5,6 +5,7 @@
 #include "whitebox/launch/attention_parts.h"
 #include "whitebox/launch/compiled_values.h"
 #include "whitebox/launch/framework.h"
+#include "whitebox/launch/suppression_parts.h"
 
 namespace perfc {
 namespace {
@@ -13,7 +14,7 @@ class CompiledPlanner {
  public:
   CompiledPlanner(const PlannedGraph& graph, const KernelMaker& maker, PlanWriter& out)
       : of_(graph), maker_(maker), out_(out), values_(graph), attention_(graph, maker, out),
-        cast_(graph.g.size(), false) {}
+        suppression_(graph, maker, out), cast_(graph.g.size(), false) {}
 
   void run() {
     for (std::uint32_t at = 0; at < values_.groups().size(); ++at) {
@@ -25,6 +26,7 @@ class CompiledPlanner {
   void group(std::uint32_t at) {
     const FusedGroup& fused = values_.groups()[at];
     const std::uint32_t first = out_.next();
+    if (def(of_.node(fused.leader).op).suppression && suppression_.launch(fused.leader, HostCall::Kernel)) return;
     copy_operand(fused.leader);
     const bool fused_anyway = def(of_.config.runtime).fuses_attention && in_half(fused.leader);
     const auto attention = written_out_attention(of_.g, fused.leader, {.half = in_half(fused.leader)});
@@ -125,6 +127,7 @@ class CompiledPlanner {
   PlanWriter& out_;
   const CompiledValues values_;
   AttentionParts attention_;
+  SuppressionParts suppression_;
   std::vector<bool> cast_;  ///< by node: a weight that has been cast, or data that was quantised
 };
 

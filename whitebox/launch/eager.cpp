@@ -9,6 +9,7 @@
 #include "whitebox/constants.h"
 #include "whitebox/launch/attention_parts.h"
 #include "whitebox/launch/framework.h"
+#include "whitebox/launch/suppression_parts.h"
 #include "whitebox/launch/value_strides.h"
 
 namespace perfc {
@@ -17,7 +18,7 @@ namespace {
 class EagerPlanner {
  public:
   EagerPlanner(const PlannedGraph& graph, const KernelMaker& maker, PlanWriter& out)
-      : of_(graph), maker_(maker), out_(out), attention_(graph, maker, out) {}
+      : of_(graph), maker_(maker), out_(out), attention_(graph, maker, out), suppression_(graph, maker, out) {}
 
   void run() {
     for (const Widths::Cast& c : of_.widths.casts()) {
@@ -44,6 +45,7 @@ class EagerPlanner {
       attention_.eager(id, *attention);
       return;
     }
+    if (def(n.op).suppression && suppression_.launch(id, HostCall::Inner)) return;
     if (copies_data(of_.g, id, of_.layout, of_.weight)) copy_operand(id, n);
     copy_for_product(id, n);
     if (n.is(op("nn.pad")) && pad_by_parts(id, n)) return;
@@ -256,6 +258,7 @@ class EagerPlanner {
   const KernelMaker& maker_;
   PlanWriter& out_;
   AttentionParts attention_;
+  SuppressionParts suppression_;
   std::set<ValueId> viewed_;  ///< views that were counted
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/control_flow.h"
+#include "ir/eager_marks.h"
 #include "ir/params_behind.h"
 #include "whitebox/launch/compiled.h"
 #include "whitebox/launch/eager.h"
@@ -106,9 +107,23 @@ Status plan_bodies(const Graph& g, const ExecConfig& config, double repeat, cons
   return ok();
 }
 
+/// Plugins of TensorRT in what another runtime runs.
+void warn_of_plugins(const Graph& g, const ExecConfig& config, KernelPlan& out) {
+  const RuntimeDef& runtime = def(config.runtime);
+  if (runtime.suppression == Suppression::TensorRt) return;
+  for (const Node& n : g.nodes()) {
+    if (n.attrs.has(kPlugin))
+      out.warnings.push_back(fmt::format("'{}': {} is TensorRT's alone, {} has no such operator; counted are {}",
+                                         n.name, n.attrs.string_or(kPlugin, ""), runtime.title,
+                                         runtime.mlas ? "the bytes that it reads and writes"
+                                                      : "TensorRT's kernels (--runtime tensorrt has no others)"));
+  }
+}
+
 Status plan(const Graph& g, const ExecConfig& config, double repeat, const NodeId* owner, KernelPlan& out,
             Diagnostics& diags) {
   if (!check_static(g, diags)) return Failure{};
+  warn_of_plugins(g, config, out);
   const PlannedGraph planned(g, config);
   const KernelMaker maker(planned, repeat, owner);
   PlanWriter writer(g, repeat, out);

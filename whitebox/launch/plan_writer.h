@@ -14,8 +14,8 @@ class PlanWriter {
   /// `repeat`: how often the graph runs, and the host dispatches each of its calls.
   PlanWriter(const Graph& g, double repeat, KernelPlan& out) : g_(g), repeat_(repeat), out_(out), made_(g.size()) {}
 
-  /// A call of the host.
-  void count_call(HostCall c) { out_.host_calls.add(c, repeat_); }
+  /// A call of the host, so many times in a run of the graph.
+  void count_call(HostCall c, double times = 1) { out_.host_calls.add(c, repeat_ * times); }
   /// A kernel that computes (part of) a node, after those that compute other parts of it.
   void add(NodeId, Kernel);
   /// A kernel that is joined to nothing yet; its index.

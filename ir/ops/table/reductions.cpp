@@ -1,5 +1,6 @@
 /// Norms, softmax, losses, pooling, reductions.
 #include "ir/ops/reduction.h"
+#include "ir/ops/suppression.h"
 #include "ir/ops/table/rows.h"
 
 namespace perfc::rules {
@@ -192,10 +193,11 @@ constinit const OpDef kReductionsRows[] = {
    .bound = elements_bound},
   {.name = "vision.non_max_suppression", .onnx = "NonMaxSuppression", .category = Category::Sort, .operands = {2, 5},
    .takes = Takes::Anything, .infer = non_max_suppression, .eval = no_contents, .cost = read_all_cost,
-   .runs = alone(Autocast::Promotes, Keeps::All), .bound = suppression_bound},
-  {.name = "vision.multiclass_nms", .category = Category::Sort, .operands = {2, 2}, .results = -1,
+   .runs = alone(Autocast::Promotes, Keeps::All), .bound = suppression_bound,
+   .suppression = non_max_suppression_geometry},
+  {.name = "vision.multiclass_nms", .category = Category::Sort, .operands = {2, 3}, .results = -1,
    .takes = Takes::Anything, .infer = multiclass_nms, .eval = no_contents, .cost = read_all_cost,
-   .runs = alone(Autocast::Promotes, Keeps::All)},
+   .runs = alone(Autocast::Promotes, Keeps::All), .suppression = multiclass_nms_geometry},
 };
 // clang-format on
 
