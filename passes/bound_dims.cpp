@@ -79,6 +79,7 @@ class DimBinder {
     const Node& n = rewriter.source().node(id);
     GraphBuilder& builder = rewriter.builder();
     std::vector<ResultInfo> infos;
+    infos.reserve(operands.size());
     for (ValueId v : operands) infos.push_back(v ? ResultInfo{builder.type(v), builder.data_ref(v)} : ResultInfo{});
     if (grows(n)) {
       const auto written = write_out(scope, rewriter, id, infos, depth);
@@ -131,6 +132,7 @@ class DimBinder {
     GraphBuilder& builder = rewriter.builder();
     const std::vector<ValueId> operands = rewriter.operands(id);
     std::vector<InferContext::Operand> known;
+    known.reserve(operands.size());
     for (ValueId v : operands)
       known.push_back(v ? InferContext::Operand{&builder.type(v), builder.data(v)} : InferContext::Operand{});
     const SymInt trips = trip_count(n.op, n.attrs, known, body);

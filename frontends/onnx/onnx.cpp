@@ -48,6 +48,7 @@ std::vector<OpCoverage> coverage() {
   for (const Spelling& s : spellings(&OpDef::onnx)) becomes[full_name(s.name)] = std::string(s.row->name);
   for (const TranslatorRow& row : translator_table()) becomes[full_name(row.spelling)] = std::string(row.becomes);
   std::vector<OpCoverage> out;
+  out.reserve(becomes.size());
   for (auto& [source, result] : becomes) out.push_back({source, std::move(result)});
   return out;
 }

@@ -315,6 +315,7 @@ void eval_reduce_by(InferContext& c, Fold how) {
   const auto values = int_contents(c, 0);
   if (!values) return;
   std::vector<SymInt> out;
+  out.reserve(grouped.size());
   for (const auto& group : grouped) out.push_back(fold_ints(how, c.type(0).dtype(), *values, group));
   set_ints(c, 0, std::move(out));
 }
