@@ -4,8 +4,8 @@
     python3 studies/yolo.py judge --models build/yolo [--perfc build/release/perfc] [--verbose]
 
 Published: docs.ultralytics.com, the tables of YOLO11 (T4, TensorRT 10) and YOLOv8 (A100, TensorRT 8); YOLOv10 (arXiv
-2405.14458, table 1) and RT-DETR (T4, TensorRT, frames per second); github.com/ultralytics/yolov5 (V100, PyTorch), all in
-float16 at 640 x 640. A run holds what Python and copies take around it, 0.5 ms and more, which perfc does not predict.
+2405.14458, table 1) and RT-DETR (T4, TensorRT, frames per second); github.com/ultralytics/yolov5 (V100, PyTorch), all
+in float16 at 640 x 640. A run holds what Python and copies take around it, 0.5 ms and more, which perfc does not predict.
 Ultralytics' code is AGPL: no file of theirs is here.
 """
 import argparse
@@ -38,8 +38,8 @@ def export(args):
         if not transformer:
             model = model.fuse(verbose=False)
         model.model[-1].export, model.model[-1].format, model.model[-1].dynamic = True, "onnx", False
-        torch.onnx.export(model.requires_grad_(False), (torch.zeros(1, 3, 640, 640),), str(args.out / f"{name}.onnx"),
-                          opset_version=17, dynamo=False)
+        torch.onnx.export(model.requires_grad_(False), (torch.zeros(1, 3, 640, 640),),
+                          str(args.out / f"{name}.onnx"), opset_version=17, dynamo=False)
 
 
 def judge(args):
@@ -58,8 +58,8 @@ def judge(args):
                 print(f"{device:10} {runtime:9} batch {batch:2} {name:9} measured {measured_ms:7.2f} ms, "
                       f"predicted / measured {found[-1][0]:.2f}")
         ratios = [ratio for ratio, _ in found]
-        print(f"| {device} | {runtime} | {batch} | {len(found)} | {100 * statistics.mean(abs(r - 1) for r in ratios):.1f} "
-              f"| {statistics.median(ratios):.2f} | {sum(inside for _, inside in found)} of {len(found)} |")
+        error = 100 * statistics.mean(abs(r - 1) for r in ratios)
+        print(f"| {device} | {runtime} | {batch} | {len(found)} | {error:.1f} | {statistics.median(ratios):.2f} | {sum(inside for _, inside in found)} of {len(found)} |")
 
 
 def main():
