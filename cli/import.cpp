@@ -65,12 +65,19 @@ int write_onnx(Output& out, const ImportArguments& o, const Source& source, cons
       .output = o.output};
   const auto file = backends::to_onnx(graph, *records, options, diags);
   if (!file) return kBadInput;
-  if (!file->weights_name.empty()) {
-    const fs::path beside = fs::path(o.output).parent_path() / file->weights_name;
-    if (!write_file(beside.string(), file->weights, diags)) return kBadInput;
-  }
   out.write(file->model);
-  return out.commit() ? kFine : kBadInput;
+  if (file->weights_name.empty()) return out.commit() ? kFine : kBadInput;
+  const fs::path beside = fs::path(o.output).parent_path() / file->weights_name;
+  auto weights = OutputFile::open(beside.string(), diags);
+  const auto write = [&](int fd) {
+    for (const backends::WeightPart& part : file->weights) {
+      const int error = part.file.path.empty() ? write_all(fd, part.bytes) : copy_part(part.file, fd);
+      if (error) return error;
+    }
+    return 0;
+  };
+  if (!weights || !weights->stage(write, diags) || !out.commit()) return kBadInput;
+  return weights->publish(diags) ? kFine : kBadInput;
 }
 
 int run_import(const ImportArguments& o) {

@@ -28,11 +28,13 @@ class AttentionMatcher {
     out.op = op("nn.sdpa");
     out.operands = {query_, key_, value};
     if (mask_ && is_zeros(g_.node(mask_))) mask_ = {};  // hides nothing: the model was exported without padding
-    if (mask_) out.operands.push_back(chosen_by(mask_));
+    if (mask_) out.operands.push_back(chosen_by(g_, mask_, interior_));
     // onnxscript guards the softmax of a mask of bools alone (torch_lib/ops/nn.py).
     out.mask_of_bools = mask_ && guarded && g_.is_weight(out.operands.back()) &&
                         g_.type(out.operands.back()).ranked() && is_float(g_.type(out.operands.back()).dtype());
-    if (scale_) out.attrs.set("scale", *scale_);
+    const bool kept = g_.contents == Contents::Kept;  // without the attribute the operator scales by 1/√E
+    if (kept && !scale_known_) return false;
+    if (scale_ || kept) out.attrs.set("scale", scale_.value_or(1));
     if (!(scaled_query_ && scaled_key_) && !by_exporter_ && !lowered_) {
       out.attrs.set("explicit", std::int64_t{1});
       if (scaled_scores_) out.attrs.set("scaled", "scores");
@@ -107,19 +109,6 @@ class AttentionMatcher {
     tested_ = at;
     by_exporter_ = true;
     v = weights;
-  }
-
-  /// The boolean mask that an additive one was made from: where(keep, 0, −∞).
-  ValueId chosen_by(ValueId mask) {
-    constexpr double kForbidden = -1e4;  // exporters write −∞, the least float or −10⁴
-    const Node& n = g_.node(mask);
-    if (n.kind != NodeKind::Call || !n.is(op("where")) || !g_.is_scalar(n.operands[1]) || !g_.is_scalar(n.operands[2]))
-      return mask;
-    const bool keeps = g_.scalar_or(n.operands[1], 1) == 0 && g_.scalar_or(n.operands[2], 0) <= kForbidden;
-    if (!keeps || !g_.type(n.operands[0]).ranked() || g_.type(n.operands[0]).shape() != g_.type(mask).shape())
-      return mask;
-    if (g_.uses[mask.node] == 1) interior_.push_back(mask.node);
-    return n.operands[0];
   }
 
   bool over_last(ValueId v) const {
@@ -297,6 +286,17 @@ class AttentionMatcher {
 };
 
 }  // namespace
+
+ValueId chosen_by(const MatchGraph& g, ValueId mask, std::vector<NodeId>& interior) {
+  constexpr double kForbidden = -1e4;  // exporters write −∞, the least float or −10⁴
+  const Node& n = g.node(mask);
+  if (n.kind != NodeKind::Call || !n.is(op("where")) || !g.is_scalar(n.operands[1]) || !g.is_scalar(n.operands[2]))
+    return mask;
+  const bool keeps = g.scalar_or(n.operands[1], 1) == 0 && g.scalar_or(n.operands[2], 0) <= kForbidden;
+  if (!keeps || !g.type(n.operands[0]).ranked() || g.type(n.operands[0]).shape() != g.type(mask).shape()) return mask;
+  if (g.uses[mask.node] == 1) interior.push_back(mask.node);
+  return n.operands[0];
+}
 
 bool recognise_attention(const MatchGraph& g, NodeId root, Recognise what, Recognised& out) {
   return AttentionMatcher(g, what).run(root, out);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "passes/atoms.h"
 #include "passes/pattern.h"
 
 namespace perfc::passes {
@@ -22,9 +23,15 @@ struct Recognised {
   /// nn.sdpa: views that stand on the queries, from the innermost: calls of the old graph whose first operand was
   /// scaled.
   std::vector<NodeId> query_views;
+  /// Views on operands, by position, and on the result; none where the vector is shorter.
+  std::vector<Rearranged> arranged;
+  Rearranged result;
+  /// nn.sdpa: how often each head of keys and values is repeated, for the queries' heads of a group.
+  std::int64_t repeats = 1;
   /// nn.sdpa: the mask is a constant of numbers that an exporter computed from one of bools.
   bool mask_of_bools = false;
   std::vector<NodeId> interior;  ///< calls that go away besides the root
+  std::optional<NodeId> named;   ///< whose name and place the new call has; else the root's
 };
 
 /// What calls that match a pattern may stand for. Where several of PyTorch's operators compute the same, the spelling
@@ -57,6 +64,17 @@ std::span<const DecomposedOp> decomposed_ops();
 /// Scales may stand on q, on k, on the scores or on several of them; the mask
 /// may be missing; casts, copies and dropout may stand between.
 bool recognise_attention(const MatchGraph&, NodeId root, Recognise, Recognised&);
+
+/// The same where views stand anywhere between, as nn.sdpa or, of heads that share keys, nn.attention, of four dims
+/// each. Moves `root` on to the last of the views that follow the second product.
+bool recognise_lowered_attention(const MatchGraph&, NodeId& root, Recognised&);
+
+/// The mask of bools that an additive one was made from, where(keep, 0, −∞); else the mask. Calls that go away with it
+/// are noted in `interior`.
+ValueId chosen_by(const MatchGraph&, ValueId mask, std::vector<NodeId>& interior);
+
+/// Is it a mask of positions alone, (queries, keys) in its last two dims, that hides the keys behind each query's place?
+bool is_causal(const MatchGraph&, ValueId mask);
 
 /// The calls of a graph that stand for one operator each, by root. Every node
 /// is part of one at most; larger patterns go first.

@@ -37,6 +37,13 @@ std::vector<std::pair<NodeId, Recognised>> Decompositions::find(const MatchGraph
   for (NodeId id = static_cast<NodeId>(g.graph.size()); id-- > 0;) {
     const Node& n = g.graph.node(id);
     if (n.kind != NodeKind::Call || taken[id] || n.results.size() != 1) continue;
+    if (what == Recognise::Lowered && n.is(op("nn.batch_matmul"))) {
+      NodeId last = id;
+      if (Recognised attention; recognise_lowered_attention(g, last, attention) && !taken[last]) {
+        take(last, std::move(attention));
+        continue;
+      }
+    }
     if (Recognised attention; n.is(op("nn.batch_matmul")) && recognise_attention(g, id, what, attention)) {
       // Exporters write scaled_dot_product_attention out in a way of their own; the rest are calls of the program.
       const bool by_program = attention.attrs.int_or("explicit", 0) == 1;

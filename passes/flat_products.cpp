@@ -1,6 +1,6 @@
 /// Products that PyTorch's decompositions write over merged leading dims: `matmul` of (N, H, L, E) and (N, H, E, S)
 /// becomes two views, `bmm` of (N·H, L, E) and (N·H, E, S), and a view of its result; `linear` of (N, L, E) a view,
-/// `addmm` of (N·L, E), and a view.
+/// `addmm` of (N·L, E), and a view. torch_xla lowers the same to products and sums.
 #include "passes/passes.h"
 
 namespace perfc::passes {
@@ -77,7 +77,8 @@ ValueId unmerged_rows(const Graph& g, ValueId flat) {
 
 class DenseUnflattener {
  public:
-  DenseUnflattener(const Graph& g, Diagnostics& diags) : g_(g), rewriter_(g, diags), wide_(g.size()) {}
+  DenseUnflattener(const Graph& g, WrittenBy who, Diagnostics& diags)
+      : g_(g), who_(who), rewriter_(g, diags), wide_(g.size()) {}
 
   Result<Graph> run() {
     for (NodeId id = 0; id < g_.size(); ++id) {
@@ -86,16 +87,17 @@ class DenseUnflattener {
     return rewriter_.finish();
   }
 
-  static bool applies(const Graph& g, NodeId id) {
+  static bool applies(const Graph& g, WrittenBy who, NodeId id) {
     const Node& n = g.node(id);
-    return n.is(op("nn.dense")) && unmerged_rows(g, n.operands[0]) && n.results[0].type.is_static() &&
+    const bool lowered = who == WrittenBy::Lowered && n.is(op("nn.batch_matmul")) && n.attrs.size() == 0;
+    return (n.is(op("nn.dense")) || lowered) && unmerged_rows(g, n.operands[0]) && n.results[0].type.is_static() &&
            g.type(n.operands[1]).rank() == 2;
   }
 
  private:
   Status visit(NodeId id) {
     const Node& n = g_.node(id);
-    if (n.kind == NodeKind::Call && applies(g_, id))
+    if (n.kind == NodeKind::Call && applies(g_, who_, id))
       return widen(id, rewriter_[unmerged_rows(g_, n.operands[0])], n.attrs);
     const ValueId wide = n.kind == NodeKind::Call && !n.operands.empty() ? wide_[n.operands[0].node] : ValueId{};
     if (wide && n.is(op("nn.bias_add")) && n.operands.size() == 2) {
@@ -103,6 +105,8 @@ class DenseUnflattener {
       attrs.set("axis", static_cast<std::int64_t>(rewriter_.builder().type(wide).rank()) - 1);
       return widen(id, wide, std::move(attrs));
     }
+    if (wide && n.is(op("add")) && g_.type(n.operands[1]).rank() == 1 && n.results[0].type == g_.type(n.operands[0]))
+      return widen(id, wide, n.attrs);
     if (wide && n.is(op("reshape"))) return view(id, wide);
     return rewriter_.copy(id);
   }
@@ -138,25 +142,29 @@ class DenseUnflattener {
   }
 
   const Graph& g_;
+  const WrittenBy who_;
   Rewriter rewriter_;
   std::vector<ValueId> wide_;  ///< by node: the same with its leading dims, in the new graph
 };
 
-Result<Graph> with_unflattened_dense(Graph graph, Diagnostics& diags) {
+Result<Graph> with_unflattened_dense(Graph graph, WrittenBy who, Diagnostics& diags) {
   bool any = false;
   for (NodeId id = 0; id < graph.size() && !any; ++id)
-    any = graph.node(id).kind == NodeKind::Call && DenseUnflattener::applies(graph, id);
-  return any ? DenseUnflattener(graph, diags).run() : Result<Graph>(std::move(graph));
+    any = graph.node(id).kind == NodeKind::Call && DenseUnflattener::applies(graph, who, id);
+  return any ? DenseUnflattener(graph, who, diags).run() : Result<Graph>(std::move(graph));
 }
 
 }  // namespace
 
 Result<Graph> unflatten_products(Graph graph, const PassOptions& options, Diagnostics& diags) {
   if (options.mode == ExecMode::Eager && options.written_by == WrittenBy::Program) return graph;
-  return for_each_region(std::move(graph), diags, [&](Graph g) -> Result<Graph> {
+  auto out = for_each_region(std::move(graph), diags, [&](Graph g) -> Result<Graph> {
     auto stacks = unflattened(std::move(g), diags);
-    return stacks ? with_unflattened_dense(std::move(*stacks), diags) : Failure{};
+    return stacks ? with_unflattened_dense(std::move(*stacks), options.written_by, diags) : Failure{};
   });
+  // Views that nothing reads any more would hide that a bias is a product's only reader.
+  return out && options.written_by == WrittenBy::Lowered ? eliminate_dead(std::move(*out), options, diags)
+                                                         : std::move(out);
 }
 
 }  // namespace perfc::passes

@@ -40,6 +40,37 @@ std::vector<bool> launched_calls(const Graph& g, ExecMode mode) {
   return out;
 }
 
+/// Weights that an exporter cuts up and joins (the gates of recurrent layers in ONNX's order): runtimes do so once, as
+/// they load a model (onnxruntime/core/optimizer/constant_folding.cc), and no program that was exported does it at all.
+/// By node: what becomes a weight of that type. Views alone cost nothing and stay; what repeats weights is the model's.
+std::vector<bool> joined_weights(const Graph& g, const PassOptions& options) {
+  std::vector<bool> out(g.size(), false);
+  if (options.written_by != WrittenBy::Exporter || options.contents == Contents::Kept) return out;
+  std::vector<double> sources(g.size(), 0);  ///< elements of the weights that it moves; 0: does something else
+  for (NodeId id = 0; id < g.size(); ++id) {
+    const Node& n = g.node(id);
+    if (n.results.size() != 1 || !n.results[0].type.is_static() || !is_float(n.results[0].type.dtype())) continue;
+    const auto elements = static_cast<double>(n.results[0].type.elements().value_or(0));
+    if (n.kind == NodeKind::Constant && !n.attrs.has(kTable)) sources[id] = n.results[0].data ? 0 : elements;
+    if (n.kind != NodeKind::Call || n.regions.size() > 0) continue;
+    const Category category = def(n.op).category;
+    if (category != Category::DataMovement && category != Category::Shape) continue;
+    bool moves = true, joined = def(n.op).runs.launch == Launch::Kernel;
+    double of = 0;
+    for (const ValueId v : n.operands) {
+      if (!v) continue;
+      const bool number = g.node(v).kind == NodeKind::Constant && !is_float(g.type(v).dtype());  // axes, extents
+      moves = moves && (number || sources[v.node] > 0);
+      joined = joined || out[v.node];
+      of += number ? 0 : sources[v.node];
+    }
+    if (!moves || elements > of) continue;
+    sources[id] = of;
+    out[id] = joined;
+  }
+  return out;
+}
+
 bool all_results_known(const Node& n) {
   return n.kind == NodeKind::Call && !n.results.empty() && std::all_of(n.results.begin(), n.results.end(), known);
 }
@@ -47,7 +78,8 @@ bool all_results_known(const Node& n) {
 }  // namespace
 
 Result<Graph> fold_constants(Graph graph, const PassOptions& options, Diagnostics& diags) {
-  const bool nothing = !any_call(graph, [&](const Graph& g, NodeId id) {
+  const bool exported = options.written_by == WrittenBy::Exporter && options.contents == Contents::Types;
+  const bool nothing = !exported && !any_call(graph, [&](const Graph& g, NodeId id) {
     const Node& n = g.node(id);
     return all_results_known(n) || (is_layout(n, options) && g.node(n.operands[0]).kind == NodeKind::Constant);
   });
@@ -55,6 +87,7 @@ Result<Graph> fold_constants(Graph graph, const PassOptions& options, Diagnostic
   return for_each_region(std::move(graph), diags, [&](const Graph& g) -> Result<Graph> {
     const std::vector<std::uint32_t> uses = g.use_counts();
     const std::vector<bool> launched = launched_calls(g, options.mode);
+    const std::vector<bool> joined = joined_weights(g, options);
     std::vector<bool> weight(g.size(), false), table(g.size(), false);
     Rewriter rewriter(g, diags);
     for (NodeId id = 0; id < g.size(); ++id) {
@@ -73,11 +106,11 @@ Result<Graph> fold_constants(Graph graph, const PassOptions& options, Diagnostic
       const bool all_known = !launched[id] && all_results_known(n);
       const bool moved_weight = !all_known && is_layout(n, options) && n.results[0].type.is_static() &&
                                 weight[n.operands[0].node] && uses[n.operands[0].node] == 1;
-      if (!all_known && !moved_weight) {
+      if (!all_known && !moved_weight && !joined[id]) {
         if (!rewriter.copy(id)) return Failure{};
         continue;
       }
-      weight[id] = moved_weight || n.results.size() == 1;
+      weight[id] = moved_weight || joined[id] || n.results.size() == 1;
       const std::string& name = moved_weight ? g.node(n.operands[0]).name : n.name;
       for (std::uint32_t r = 0; r < n.results.size(); ++r) {
         const ResultInfo& result = n.results[r];

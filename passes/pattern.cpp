@@ -9,6 +9,16 @@
 
 namespace perfc::passes {
 
+std::vector<std::optional<NodeId>> MatchGraph::readers(const Graph& g) {
+  std::vector<std::optional<NodeId>> out(g.size());
+  for (NodeId id = 0; id < g.size(); ++id) {
+    for (const ValueId v : g.node(id).operands) {
+      if (v) out[v.node] = id;
+    }
+  }
+  return out;
+}
+
 bool MatchGraph::is_scalar(ValueId v) const {
   if (!is_weight(v) || !type(v).is_tensor() || type(v).elements() != 1) return false;
   const Data* data = graph.data(v);

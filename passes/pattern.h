@@ -23,12 +23,13 @@ namespace perfc::passes {
 /// A graph with what the matcher needs to look up.
 struct MatchGraph {
   explicit MatchGraph(const Graph& g, Contents contents = Contents::Types)
-      : graph(g), contents(contents), uses(g.use_counts()), weight(g.weight_only()) {}
+      : graph(g), contents(contents), uses(g.use_counts()), weight(g.weight_only()), reader(readers(g)) {}
 
   const Graph& graph;
-  const Contents contents;          ///< `Kept`: what is not known is not taken for what it usually is
-  std::vector<std::uint32_t> uses;  ///< by node
-  std::vector<bool> weight;         ///< by node: computed from constants alone
+  const Contents contents;                    ///< `Kept`: what is not known is not taken for what it usually is
+  std::vector<std::uint32_t> uses;            ///< by node
+  std::vector<bool> weight;                   ///< by node: computed from constants alone
+  std::vector<std::optional<NodeId>> reader;  ///< by node: the last call that reads it
 
   const Node& node(ValueId v) const { return graph.node(v); }
   const Type& type(ValueId v) const { return graph.type(v); }
@@ -37,6 +38,9 @@ struct MatchGraph {
   bool is_scalar(ValueId v) const;
   /// Its value, or `fallback` when the contents are not known.
   double scalar_or(ValueId v, double fallback) const;
+
+ private:
+  static std::vector<std::optional<NodeId>> readers(const Graph&);
 };
 
 /// What a pattern found. Its names are the pattern's, which must outlive it.

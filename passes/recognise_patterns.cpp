@@ -24,6 +24,19 @@ Result<ValueId> as_vector(GraphBuilder& b, ValueId v) {
       {.op = op("reshape"), .operands = {v, b.constant(int64_vector({*count}))}, .name = n.name, .loc = n.loc});
 }
 
+/// Keys or values (batch, groups, length, channels), each group's for its heads, as transformers' repeat_kv has them.
+Result<ValueId> repeated_heads(GraphBuilder& b, ValueId v, std::int64_t repeats, const Node& n) {
+  std::vector<std::int64_t> shape;
+  for (const Dim& d : b.type(v).shape()) shape.push_back(d.value());
+  const auto emit = [&](OpId what, ValueId x, std::vector<std::int64_t> extents) {
+    return b.value({.op = what, .operands = {x, b.constant(int64_vector(extents))}, .name = n.name, .loc = n.loc});
+  };
+  auto out = emit(op("expand_dims"), v, {2});
+  if (out) out = emit(op("broadcast_to"), *out, {shape[0], shape[1], repeats, shape[2], shape[3]});
+  if (out) out = emit(op("reshape"), *out, {shape[0], shape[1] * repeats, shape[2], shape[3]});
+  return out;
+}
+
 /// Masks of numbers → the masks of bools that they were computed from.
 using BoolMasks = std::map<ValueId, ValueId>;
 
@@ -51,9 +64,9 @@ ValueId add_neutral(GraphBuilder& b, const Type& type, double element, Contents 
 Result<ValueId> add_recognised(Rewriter& rewriter, const Recognised& r, NodeId root, BoolMasks& masks,
                                Contents contents) {
   GraphBuilder& b = rewriter.builder();
-  const Node& n = rewriter.source().node(root);
-  CallSpec call{
-      .op = r.op, .attrs = r.attrs, .results = 1, .declared = {n.results[0].type}, .name = n.name, .loc = n.loc};
+  const Node& n = rewriter.source().node(r.named.value_or(root));
+  CallSpec call{.op = r.op, .attrs = r.attrs, .results = 1, .name = n.name, .loc = n.loc};
+  if (r.arranged.empty()) call.declared = {n.results[0].type};
   for (std::size_t i = 0; i < r.operands.size(); ++i) {
     ValueId v = rewriter[r.operands[i]];
     if (i == 0) {
@@ -66,6 +79,13 @@ Result<ValueId> add_recognised(Rewriter& rewriter, const Recognised& r, NodeId r
         if (!seen) return Failure{};
         v = *seen;
       }
+    }
+    if (i < r.arranged.size()) {
+      auto seen = viewed(b, v, r.arranged[i], n);
+      if (seen && r.repeats > 1 && (i == AttentionOperand::kK || i == AttentionOperand::kV))
+        seen = repeated_heads(b, *seen, r.repeats, n);
+      if (!seen) return Failure{};
+      v = *seen;
     }
     if (i >= r.vectors_from && r.operands[i]) {
       auto vector = as_vector(b, v);
@@ -90,7 +110,8 @@ Result<ValueId> add_recognised(Rewriter& rewriter, const Recognised& r, NodeId r
       if (!v) v = add_neutral(b, type, &v == vectors.data() ? 1 : 0, contents, n);
     }
   }
-  return b.value(std::move(call));
+  auto made = b.value(std::move(call));
+  return made ? viewed(b, *made, r.result, n) : made;
 }
 
 Result<Graph> fuse_decomposed(Graph graph, Recognise what, Contents contents, Diagnostics& diags) {

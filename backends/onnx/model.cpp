@@ -118,6 +118,7 @@ Result<std::string> ModelWriter::constant(const Node& n) {
     if (known != stored_.end()) return known->second;
   }
   pb::TensorProto tensor;
+  brought_ = {};
   if (!info.data || !write_contents({info.type, info.data}, tensor)) {
     tensor.Clear();
     weight(n, tensor);
@@ -136,6 +137,7 @@ Result<std::string> ModelWriter::constant(const Node& n) {
     indices.add_dims(0);
   } else {
     tensor.set_name(name);
+    if (!brought_.path.empty()) from_files_.emplace(name, std::move(brought_));
     *model_.mutable_graph()->add_initializer() = std::move(tensor);
   }
   stored_.emplace(key, name);
@@ -168,14 +170,9 @@ bool ModelWriter::bring_external(pb::TensorProto& t) {
   std::error_code none;
   if (!fs::is_regular_file(file, none)) return false;
   if (fs::equivalent(fs::path(options_.source_dir), fs::path(options_.output).parent_path() / ".", none)) return true;
-  Diagnostics quiet;
-  const auto input = InputFile::open(file.string(), quiet);
-  if (!input || place.offset > input->bytes().size() || place.length > input->bytes().size() - place.offset)
-    return false;
-  const std::uint64_t length = place.length > 0 ? place.length : input->bytes().size() - place.offset;
-  t.clear_external_data();
-  t.clear_data_location();
-  t.set_raw_data(std::string(input->bytes().substr(place.offset, length)));
+  const auto size = fs::file_size(file, none);
+  if (none || place.offset > size || place.length > size - place.offset) return false;
+  brought_ = {file.string(), place.offset, place.length > 0 ? place.length : size - place.offset};
   return true;
 }
 
@@ -183,7 +180,7 @@ void ModelWriter::weight(const Node& n, pb::TensorProto& t) {
   const Type& type = n.results[0].type;
   const bool stripped = options_.weights == Weights::Stripped && type.bytes() > kMostKept;
   const bool found = !stripped && copied(n, t);
-  if (!found) t.Clear();
+  if (!found) t.Clear(), brought_ = {};
   t.set_data_type(onnx::onnx_number(type.dtype()));
   t.clear_dims();
   for (const Dim& d : type.shape()) t.add_dims(d.value());
@@ -229,20 +226,39 @@ Result<OnnxFile> ModelWriter::finish() {
                     missing_, missing_bytes_, file_name(options_.output) + ".weights"));
   }
   OnnxFile out;
-  std::size_t total = 0;
+  std::uint64_t total = 0;
   for (const auto& t : model_.graph().initializer()) total += t.raw_data().size();
-  if (total > kMostInline) {
-    out.weights_name = file_name(options_.output) + ".data";
-    out.weights.reserve(total);
-    for (auto& t : *model_.mutable_graph()->mutable_initializer()) {
-      if (t.raw_data().size() <= kMostKept) continue;
-      set_external(t, out.weights_name, out.weights.size(), t.raw_data().size());
-      out.weights += t.raw_data();
-      t.clear_raw_data();
+  for (const auto& [name, part] : from_files_) total += part.length;
+  if (total > kMostInline) out.weights_name = file_name(options_.output) + ".data";
+  std::uint64_t offset = 0;
+  for (auto& t : *model_.mutable_graph()->mutable_initializer()) {
+    const auto part = from_files_.find(t.name());
+    const bool from_file = part != from_files_.end();
+    if (out.weights_name.empty()) {
+      if (from_file && !take_in(t, part->second)) return Failure{};
+      continue;
     }
+    if (!from_file && t.raw_data().size() <= kMostKept) continue;
+    const std::uint64_t length = from_file ? part->second.length : t.raw_data().size();
+    set_external(t, out.weights_name, offset, length);
+    offset += length;
+    out.weights.push_back(from_file ? WeightPart{{}, part->second} : WeightPart{std::move(*t.mutable_raw_data()), {}});
+    t.clear_raw_data();
   }
   if (!model_.SerializeToString(&out.model)) return diags_.error("cannot be written: larger than protobuf's 2 GiB");
   return out;
+}
+
+/// Reads contents from a file into the message.
+Status ModelWriter::take_in(pb::TensorProto& t, const FilePart& part) {
+  const auto input = InputFile::open(part.path, diags_);
+  if (!input) return Failure{};
+  if (part.offset > input->bytes().size() || part.length > input->bytes().size() - part.offset)
+    return diags_.error(fmt::format("{}: has become shorter than the model says", part.path));
+  t.clear_external_data();
+  t.clear_data_location();
+  t.set_raw_data(std::string(input->bytes().substr(part.offset, part.length)));
+  return ok();
 }
 
 Result<OnnxFile> to_onnx(const Graph& graph, const onnx::TensorRecords& records, const OnnxOptions& options,

@@ -14,6 +14,7 @@
 
 #include "frontends/onnx/tensor_records.h"
 #include "ir/graph.h"
+#include "ir/support/output_file.h"
 
 namespace perfc::backends {
 
@@ -33,11 +34,17 @@ struct OnnxOptions {
   std::string output;      ///< path of the file; external data is named after it
 };
 
+/// Contents of one weight: its bytes, or where they are, so that a file of any size is written in little memory.
+struct WeightPart {
+  std::string bytes;
+  FilePart file;  ///< of an empty path: none
+};
+
 /// What is written. Above protobuf's 2 GiB the weights are in a file of their own.
 struct OnnxFile {
   std::string model;
   std::string weights_name;  ///< beside the model; empty: no such file
-  std::string weights;
+  std::vector<WeightPart> weights;
 };
 
 Result<OnnxFile> to_onnx(const Graph&, const onnx::TensorRecords&, const OnnxOptions&, Diagnostics&);

@@ -41,6 +41,7 @@ class ModelWriter {
   void weight(const Node&, pb::TensorProto&);
   bool copied(const Node&, pb::TensorProto&);
   bool bring_external(pb::TensorProto&);
+  Status take_in(pb::TensorProto&, const FilePart&);
   Result<OnnxFile> finish();
 
   const onnx::TensorRecords& records_;
@@ -52,8 +53,10 @@ class ModelWriter {
   std::unordered_map<std::string, std::string> literals_;
   std::map<std::pair<std::int64_t, std::string>, std::string> stored_;  ///< by place and type
   std::map<std::string, std::int64_t, std::less<>> opsets_;
-  std::uint64_t missing_ = 0;        ///< weights without contents
-  std::uint64_t missing_bytes_ = 0;  ///< of them
+  FilePart brought_;                            ///< contents of the weight that is read, from another folder
+  std::map<std::string, FilePart> from_files_;  ///< the same by name of the initializer
+  std::uint64_t missing_ = 0;                   ///< weights without contents
+  std::uint64_t missing_bytes_ = 0;             ///< of them
 };
 
 /// One call while it is written. Helpers return names of values.

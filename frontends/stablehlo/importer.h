@@ -125,6 +125,11 @@ class Call : public Emitter {
   SymInt count(const Value&, const Ints& axes) const;  ///< product of extents
 };
 
+/// Which arguments of a function are weights, by what it does with them: kernels of convolutions, second operands of
+/// products, tables that are looked up in, what is spread along other dims. Integers, first operands and indices are
+/// data; floats that nothing tells of are weights. Empty where no argument is data.
+std::vector<bool> weights_by_use(const Function&);
+
 using Translator = Result<Values> (*)(Call&, const OpRow&);
 struct OpRow {
   std::string_view name;  ///< "stablehlo.add"

@@ -187,6 +187,13 @@ Result<Values> gather_nd(Call& c, const Numbers& n) {
   }
   auto out = c.emit(op("gather_nd"), {c.transposed(*data, perm), indices});
   if (!out) return Failure{};
+  if (n.collapsed.empty()) {  // what it indexes stays, with extent 1
+    Ints kept = n.start_map;
+    std::ranges::sort(kept);
+    for (std::int64_t& axis : kept) axis += static_cast<std::int64_t>(c.type(*indices).rank()) - 1;
+    out = c.expand_dims(out, kept);
+    if (!out) return Failure{};
+  }
   return one(c.whole(c.transposed(*out, places_first(n.offset, c.type(*out).rank()))));
 }
 
@@ -257,7 +264,7 @@ Result<Values> gather(Call& c, const OpRow&) {
   std::ranges::sort(mapped);
   if (entries && n.start_map.size() == 1 && (n.collapsed.empty() || sorted == mapped))
     return take_entries(c, n, *sizes);
-  if (entries && sorted == mapped && !mapped.empty()) return gather_nd(c, n);
+  if (entries && (sorted == mapped || sorted.empty()) && !mapped.empty()) return gather_nd(c, n);
   if (along_axis(c, n, *sizes)) return gather_along(c, n);
   return c.unknown("takes parts that are neither single entries nor whole dims");
 }

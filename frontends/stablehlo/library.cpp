@@ -91,22 +91,6 @@ Result<Values> custom_call(Call& c, const OpRow& row) {
   return c.unknown("a call of a library that is not known");
 }
 
-/// batch_norm_inference(x, scale, offset, mean, variance)
-Result<Values> batch_norm_inference(Call& c, const OpRow&) {
-  auto axis = c.required_integer("feature_index");
-  auto parts = c.tensors(0, c.operands.size());
-  if (!axis || !parts) return Failure{};
-  if (parts->size() != 5) return c.error(fmt::format("has {} operands, not 5", parts->size()));
-  Attrs attrs;
-  if (const auto text = c.operation.find("epsilon")) {
-    const auto contents = dense_contents(fmt::format("dense<{}>", text->substr(0, text->find_first_of(" :"))),
-                                         Type::tensor(DType::Float32, {}));
-    if (contents && contents->data) attrs.set("epsilon", (*contents->data->floats())[0]);
-  }
-  if (*axis != 1) attrs.set("axis", *axis);
-  return one(c.whole(c.emit(op("nn.batch_norm"), *std::move(parts), std::move(attrs))));
-}
-
 Result<Values> fourier(Call& c, const OpRow&) {
   auto x = c.tensor(0);
   if (!x) return Failure{};

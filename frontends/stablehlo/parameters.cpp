@@ -18,6 +18,9 @@ namespace {
 constexpr std::array<std::string_view, 9> kTreesOfWeights{"params",      "variables",  "state",    "weights", "model",
                                                           "batch_stats", "parameters", "graphdef", "module"};
 
+/// What torch_xla calls its modules ("IrToHlo.24"): arguments are in the order in which its graph meets them.
+constexpr std::string_view kTorchXla = "IrToHlo";
+
 /// What a path begins with: "params" of "params['Dense_0']", and "args[0]", an argument of its own, as a whole.
 std::string_view root_of(std::string_view path) {
   const auto end = path.find_first_of("[.");
@@ -112,6 +115,9 @@ std::vector<Importer::Input> Importer::classify(const Function& main) const {
       const std::string_view root = root_of(in.name);
       in.weight = root != in.name && tree_of_weights(root, trees[root]);
     }
+  } else if (const auto weights = module_.name.starts_with(kTorchXla) ? weights_by_use(main) : std::vector<bool>();
+             !weights.empty()) {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i].weight = weights[i];
   } else if (!arguments.empty()) {
     // Without names: weights come first. Data are integers, open dims, and what shares the last one's leading dim.
     const std::int64_t batch = leading(arguments.back().type);

@@ -207,6 +207,11 @@ Result<Value> Call::reshaped(const Value& v, const Type& to, ValueId extents) co
   }
   auto x = tensor(v);
   if (!x) return Failure{};
+  if (const Node& n = builder().node(x->node); n.is(op("reshape")) && to.is_static()) {
+    const ValueId source = n.operands[0];  // a view of a view
+    if (type(source).is_static() && type(source).shape() == to.shape()) return whole(source);
+    if (type(source).is_static()) x = source;
+  }
   Ints target;
   std::size_t open = 0;
   for (const Dim& d : to.shape()) {

@@ -113,6 +113,7 @@ const std::vector<OpRow> kRows{
     {"stablehlo.while", "loop", loop},
     // ---- Libraries, random numbers, what exporters add
     {"stablehlo.batch_norm_inference", "nn.batch_norm", batch_norm_inference},
+    {"stablehlo.batch_norm_training", "nn.batch_norm nn.layer_norm nn.instance_norm", batch_norm_training},
     {"stablehlo.custom_call", "nn.sdpa erf topk", custom_call},
     {"stablehlo.fft", "opaque", fourier},
     {"stablehlo.optimization_barrier", "its operands", all_operands},

@@ -58,8 +58,11 @@ Result<Values> call(Call&, const OpRow&);
 Result<Values> composite(Call&, const OpRow&);
 Result<Values> loop(Call&, const OpRow&);
 
-// frontends/stablehlo/library.cpp: calls of libraries, random numbers, what exporters add
+// frontends/stablehlo/norms.cpp
 Result<Values> batch_norm_inference(Call&, const OpRow&);
+Result<Values> batch_norm_training(Call&, const OpRow&);
+
+// frontends/stablehlo/library.cpp: calls of libraries, random numbers, what exporters add
 Result<Values> custom_call(Call&, const OpRow&);
 Result<Values> fourier(Call&, const OpRow&);
 Result<Values> random(Call&, const OpRow&);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <charconv>
@@ -13,6 +14,7 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 namespace perfc {
 namespace {
@@ -106,6 +108,41 @@ int write_all(int fd, std::string_view bytes) {
   return 0;
 }
 
+int copy_part(const FilePart& part, int to) {
+  constexpr std::size_t kPiece = std::size_t{1} << 20;
+  const Descriptor from(::open(part.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (!from) return errno;
+  struct stat st {};
+  const bool holes = ::fstat(to, &st) == 0 && S_ISREG(st.st_mode);
+  std::vector<char> piece(std::min<std::uint64_t>(kPiece, part.length));
+  for (std::uint64_t done = 0; done < part.length;) {
+    const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), part.length - done));
+    const ssize_t n = ::pread(from.get(), piece.data(), wanted, static_cast<off_t>(part.offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return n < 0 ? errno : ENODATA;
+    const std::string_view bytes(piece.data(), static_cast<std::size_t>(n));
+    done += bytes.size();
+    const bool zeros = holes && bytes[0] == 0 && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
+    if (!zeros) {
+      if (const int error = write_all(to, bytes)) return error;
+      continue;
+    }
+    const off_t end = ::lseek(to, static_cast<off_t>(bytes.size()), SEEK_CUR);
+    if (end < 0 || (done == part.length && ::ftruncate(to, end) != 0)) return errno;
+  }
+  return 0;
+}
+
+Temporary::~Temporary() {
+  if (!name_.empty()) ::unlink(name_.c_str());
+}
+
+int Temporary::rename_to(const std::string& target) {
+  if (std::rename(name_.c_str(), target.c_str()) != 0) return errno;
+  name_.clear();
+  return 0;
+}
+
 Result<OutputFile> OutputFile::open(const std::string& path, Diagnostics& diags) {
   OutputFile out;
   out.path_ = path;
@@ -134,26 +171,37 @@ Result<OutputFile> OutputFile::open(const std::string& path, Diagnostics& diags)
 }
 
 Status OutputFile::commit(std::string_view bytes, Diagnostics& diags) {
+  if (!stage([&](int fd) { return write_all(fd, bytes); }, diags)) return Failure{};
+  return publish(diags);
+}
+
+Status OutputFile::stage(const Writer& write, Diagnostics& diags) {
   if (target_.empty()) {
-    const int error = write_all(in_place_.get(), bytes), at_end = in_place_.close();
+    const int error = write(in_place_.get()), at_end = in_place_.close();
     if (error || at_end) return cannot_write(path_, error ? error : at_end, diags);
     return ok();
   }
   auto [file, name] = beside(target_);
   if (!file) return cannot_write(path_, errno, diags);
+  staged_ = Temporary(name);
   struct stat old {};
   if (::stat(target_.c_str(), &old) == 0) {
     // Only root may give a file away; whoever else replaces another's file becomes its owner.
     [[maybe_unused]] const int given = ::fchown(file.get(), old.st_uid, old.st_gid);
     ::fchmod(file.get(), old.st_mode & 0777);
   }
-  int error = write_all(file.get(), bytes);
+  int error = write(file.get());
   const int at_end = file.close();
   if (!error) error = at_end;
-  if (!error && std::rename(name.c_str(), target_.c_str()) != 0) error = errno;
   if (!error) return ok();
-  ::unlink(name.c_str());
+  staged_ = Temporary();
   return cannot_write(path_, error, diags);
+}
+
+Status OutputFile::publish(Diagnostics& diags) {
+  if (target_.empty()) return ok();
+  if (const int error = staged_.rename_to(target_)) return cannot_write(path_, error, diags);
+  return ok();
 }
 
 Status write_file(const std::string& path, std::string_view bytes, Diagnostics& diags) {

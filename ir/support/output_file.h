@@ -1,6 +1,7 @@
 #pragma once
 /// Writing files: complete or not at all, and no failure unseen.
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +29,33 @@ class Descriptor {
 /// Writes everything; 0, or what went wrong as an errno. A reader that closed its pipe has read all it wanted: 0.
 int write_all(int fd, std::string_view bytes);
 
+/// Bytes of a file.
+struct FilePart {
+  std::string path;
+  std::uint64_t offset = 0, length = 0;
+};
+/// Appends them to a file in pieces of a MiB; of zeros a regular file gets a hole. 0, or what went wrong as an errno:
+/// ENODATA where the file ends before.
+int copy_part(const FilePart&, int to);
+
+/// A file under a name that goes away with this.
+class Temporary {
+ public:
+  explicit Temporary(std::string name = {}) : name_(std::move(name)) {}
+  Temporary(Temporary&& other) noexcept : name_(std::exchange(other.name_, {})) {}
+  Temporary& operator=(Temporary&& other) noexcept {
+    std::swap(name_, other.name_);
+    return *this;
+  }
+  ~Temporary();
+  const std::string& name() const { return name_; }
+  /// Gives it another name, under which it stays; 0 or an errno.
+  int rename_to(const std::string& target);
+
+ private:
+  std::string name_;  ///< empty: none
+};
+
 /// Where a result goes, by name. A regular file is written beside itself and then renamed, where symbolic links point
 /// to: whatever fails or is killed leaves the old file, whose mode the new one takes over. What else can be written (a
 /// device, a FIFO, a descriptor of ours as /dev/stdout or /dev/fd/3) is written in place.
@@ -39,10 +67,18 @@ class OutputFile {
   /// The whole contents, once.
   Status commit(std::string_view bytes, Diagnostics&);
 
+  /// Writes to a descriptor; 0 or an errno.
+  using Writer = std::function<int(int fd)>;
+  /// Commits in two steps, so that several files change together: the contents, which are gone with this unless they
+  /// are published.
+  Status stage(const Writer&, Diagnostics&);
+  Status publish(Diagnostics&);
+
  private:
   std::string path_;    ///< as given, for messages
   std::string target_;  ///< the file that is replaced; empty: written in place
   Descriptor in_place_;
+  Temporary staged_;
 };
 
 /// Opens and commits.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes tests/stablehlo/twins.tar.xz: transformers of make_models.py as a PyTorch program has them, as torch.export
-writes it (.pt2). Attention is PyTorch's one operator for it; everything else is line for line the same.
+"""Writes tests/stablehlo/twins.tar.xz: networks of make_models.py and make_xla.py as a PyTorch program has them, as
+torch.export writes it (.pt2). Attention is PyTorch's one operator for it; everything else is line for line the same.
 
   venv/bin/pip install torch
   venv/bin/python tests/stablehlo/make_twins.py
@@ -79,6 +79,69 @@ class Bert(nn.Module):
         return x, torch.tanh(self.pool(x[:, 0]))
 
 
+class LlamaBlock(nn.Module):
+    """Rotary positions, grouped queries, RMS norms."""
+
+    def __init__(self, width=512, heads=8, groups=2, hidden=1408):
+        super().__init__()
+        self.heads, self.groups = heads, groups
+        linear = lambda rows, columns: nn.Linear(rows, columns, bias=False)
+        self.query, self.out = linear(width, width), linear(width, width)
+        self.key, self.value = (linear(width, width * groups // heads) for _ in range(2))
+        self.gate, self.up, self.down = linear(width, hidden), linear(width, hidden), linear(hidden, width)
+        self.norm1, self.norm2 = nn.RMSNorm(width, 1e-6), nn.RMSNorm(width, 1e-6)
+        self.register_buffer("steps", -torch.arange(width // heads // 2))
+
+    def rotated(self, x, positions):
+        angles = torch.outer(positions, 10000.0 ** (self.steps.float() / len(self.steps)))[:, None]
+        (a, b), c, s = x.chunk(2, -1), angles.cos(), angles.sin()
+        return torch.cat([a * c - b * s, b * c + a * s], -1)
+
+    def forward(self, x):
+        y = self.norm1(x)
+        split = lambda z, heads: z.view(*z.shape[:2], heads, -1)
+        positions = torch.arange(x.shape[1], dtype=torch.float32)
+        q = self.rotated(split(self.query(y), self.heads), positions)
+        k = self.rotated(split(self.key(y), self.groups), positions)
+        v = split(self.value(y), self.groups)
+        z = F.scaled_dot_product_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), is_causal=True,
+                                           enable_gqa=True)
+        x = x + self.out(z.transpose(1, 2).reshape(x.shape))
+        y = self.norm2(x)
+        return x + self.down(F.silu(self.gate(y)) * self.up(y))
+
+
+class Llama(nn.Module):
+    def __init__(self, depth=2, width=512):
+        super().__init__()
+        self.embed = nn.Embedding(32000, width)
+        self.blocks = nn.Sequential(*[LlamaBlock(width) for _ in range(depth)])
+        self.norm, self.head = nn.RMSNorm(width, 1e-6), nn.Linear(width, 32000, bias=False)
+
+    def forward(self, ids):
+        return self.head(self.norm(self.blocks(self.embed(ids))))
+
+
+def mlp():
+    return nn.Sequential(nn.Linear(784, 512), nn.GELU(), nn.LayerNorm(512), nn.Linear(512, 256), nn.SiLU(),
+                         nn.Linear(256, 10), nn.Softmax(-1))
+
+
+class GroupNorms(nn.Module):
+    """A residual block of a diffusion model."""
+
+    def __init__(self, width=64):
+        super().__init__()
+        self.stem = nn.Conv2d(4, width, 3, padding=1)
+        self.norm1, self.norm2 = nn.GroupNorm(8, width), nn.GroupNorm(8, width)
+        self.conv1, self.conv2 = nn.Conv2d(width, width, 3, padding=1), nn.Conv2d(width, 3, 3, padding=1)
+
+    def forward(self, x):
+        x = self.stem(x)
+        x = x + self.conv1(F.silu(self.norm1(x)))
+        return self.conv2(F.silu(self.norm2(x)))
+
+
 def indices(*shape):
     return torch.zeros(*shape, dtype=torch.int32)
 
@@ -86,6 +149,9 @@ def indices(*shape):
 MODELS = {
     "vit_b16": (VisionTransformer, lambda: (torch.zeros(8, 3, 224, 224),)),
     "bert_base": (Bert, lambda: (indices(8, 128), indices(8, 128))),
+    "llama": (Llama, lambda: (indices(1, 256),)),
+    "mlp": (mlp, lambda: (torch.zeros(32, 784),)),
+    "group_norms": (GroupNorms, lambda: (torch.zeros(8, 4, 32, 32),)),
 }
 
 

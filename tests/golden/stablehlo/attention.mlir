@@ -24,11 +24,11 @@ module @attention {
 // ---- stdout
 // #[version = "perfc-ir/1"]
 // def @attention(%arg0: Tensor[(2, 16, 4, 8), float32], %arg1: Tensor[(2, 16, 4, 8), float32], %arg2: Tensor[(2, 16, 4, 8), float32]) -> ("result.0": Tensor[(2, 16, 4, 8), float32]) {
-//   %3 = transpose(%arg2, perm=[0, 2, 1, 3]) : Tensor[(2, 4, 16, 8), float32] @"%11";
-//   %4 = transpose(%arg0, perm=[0, 2, 1, 3]) : Tensor[(2, 4, 16, 8), float32] @"%2";
-//   %5 = transpose(%arg1, perm=[0, 2, 1, 3]) : Tensor[(2, 4, 16, 8), float32] @"%11";
-//   %6 = nn.sdpa(%4, %5, %3, scale=0.25) : Tensor[(2, 4, 16, 8), float32] @"%11";
-//   %7 = transpose(%6, perm=[0, 2, 1, 3]) : Tensor[(2, 16, 4, 8), float32] @"%12";
+//   %3 = transpose(%arg0, perm=[0, 2, 1, 3]) : Tensor[(2, 4, 16, 8), float32] @"%11";
+//   %4 = transpose(%arg1, perm=[0, 2, 1, 3]) : Tensor[(2, 4, 16, 8), float32] @"%11";
+//   %5 = transpose(%arg2, perm=[0, 2, 1, 3]) : Tensor[(2, 4, 16, 8), float32] @"%11";
+//   %6 = nn.sdpa(%3, %4, %5, scale=0.25) : Tensor[(2, 4, 16, 8), float32] @"%11";
+//   %7 = transpose(%6, perm=[0, 2, 1, 3]) : Tensor[(2, 16, 4, 8), float32] @"%11";
 //   (%7)
 // }
 // ---- stderr
