@@ -6,9 +6,15 @@
 /// that keep the dim, to where the program states the old batch: the end of an `arange`, the target of an expansion.
 /// Changed there, all in between follows by itself, as in a program that was exported at the new batch.
 #include "ir/graph.h"
+#include "ir/ops/einsum.h"
 #include "passes/batch_dim.h"
 
 namespace perfc::passes {
+
+/// The labels of an einsum's dims; nothing where an operand's rank is not known.
+std::optional<rules::Einsum> einsum_of(const Graph& graph, NodeId id);
+/// Where a label stands; nothing where the operand lacks it.
+std::optional<std::size_t> label_axis(const std::vector<int>& labels, int label);
 
 class BatchDemands {
  public:
@@ -32,6 +38,7 @@ class BatchDemands {
   };
   std::vector<Operand> above(ValueId v, BatchDim at) const;
   std::vector<Operand> aligned(const Node&, const Type& result, BatchDim at) const;
+  std::vector<Operand> above_einsum(NodeId, BatchDim at) const;
   std::vector<Operand> above_view(const Node&, const Type& result, BatchDim at) const;
 
   const Graph& graph_;

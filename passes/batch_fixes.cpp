@@ -121,6 +121,29 @@ Status fix_slice(BatchedCall& c) {
   return ok();
 }
 
+/// A part that is written into data: where one of them holds samples, the other was made for as many.
+Status fix_strided_set(BatchedCall& c) {
+  constexpr std::size_t kPart = 5;
+  const auto batch = c.batch_of(0) ? c.batch_of(0) : c.batch_of(kPart);
+  if (!batch || c.old_type(0).rank() != c.old_type(kPart).rank()) return ok();
+  const std::size_t from = c.batch_of(0) ? 0 : kPart, to = from == 0 ? kPart : 0;
+  if (extent(c.old_type(0), batch->axis) != extent(c.old_type(kPart), batch->axis)) return ok();
+  if (!c.batch_of(to) && !c.fit(to, *batch, extent(c.new_type(from), batch->axis))) return Failure{};
+  auto starts = c.hard_coded(1), ends = c.hard_coded(2);
+  const auto axes = c.hard_coded(3), steps = c.hard_coded(4);
+  if (!starts || !ends || !axes || !steps || starts->size() != axes->size() || ends->size() != axes->size())
+    return ok();
+  for (std::size_t i = 0; i < axes->size(); ++i) {
+    if (normalised((*axes)[i], c.old_type(0).rank()) != batch->axis) continue;
+    const bool forward = i >= steps->size() || (*steps)[i] > 0;
+    (*starts)[i] = forward ? 0 : kMax;
+    (*ends)[i] = forward ? kMax : kMin;
+    c.replace(1, *starts);
+    c.replace(2, *ends);
+  }
+  return ok();
+}
+
 Status fix_split(BatchedCall& c) {
   const auto batch = c.batch_of(0);
   if (!batch || !c.has(1) || c.node().results.size() != 1) return ok();
@@ -131,6 +154,9 @@ Status fix_split(BatchedCall& c) {
 }
 
 Status fix_concatenate(BatchedCall& c) {
+  const auto unrolled = unroll_samples(c);
+  if (!unrolled) return Failure{};
+  if (*unrolled) return ok();
   std::optional<BatchDim> batch;
   std::int64_t before = 0;
   std::int64_t after = 0;
@@ -170,6 +196,23 @@ Status fix_broadcast(BatchedCall& c, std::size_t ignored_dims) {
 }
 Status fix_elementwise(BatchedCall& c) { return fix_broadcast(c, 0); }
 Status fix_matmul(BatchedCall& c) { return fix_broadcast(c, 2); }
+
+/// Operands whose dims meet by their labels.
+Status fix_einsum(BatchedCall& c) {
+  const auto equation = einsum_of(c.graph(), c.id);
+  if (!equation) return ok();
+  for (std::size_t i = 0; i < c.operands.size(); ++i) {
+    const auto batch = c.batch_of(i);
+    if (!batch || extent(c.old_type(i), batch->axis) == 1) continue;
+    for (std::size_t j = 0; j < c.operands.size(); ++j) {
+      const auto axis =
+          c.batch_of(j) ? std::nullopt : label_axis(equation->operands[j], equation->operands[i][batch->axis]);
+      if (!axis || extent(c.old_type(j), *axis) != extent(c.old_type(i), batch->axis)) continue;
+      if (!c.fit(j, {*axis, batch->outer}, extent(c.new_type(i), batch->axis))) return Failure{};
+    }
+  }
+  return ok();
+}
 
 /// Operands that all have the samples in front.
 Status fix_samples(BatchedCall& c) {
@@ -304,10 +347,12 @@ constexpr Fix kFixes[] = {
     {op("center_crop_pad"), fix_sizes<1>},
     {op("image.affine_grid"), fix_sizes<1>},
     {op("strided_slice"), fix_slice},
+    {op("strided_set"), fix_strided_set},
     {op("split"), fix_split},
     {op("concatenate"), fix_concatenate},
     {op("nn.batch_matmul"), fix_matmul},
     {op("nn.sdpa"), fix_matmul},
+    {op("einsum"), fix_einsum},
     {op("image.grid_sample"), fix_samples},
     {op("nn.conv1d"), fix_convolution},
     {op("nn.conv2d"), fix_convolution},

@@ -30,6 +30,7 @@ struct BatchedCall {
   NodeId id;
   std::vector<ValueId> operands;
   Attrs attrs;
+  std::vector<bool>& of_one;  ///< by old node: computed of one sample, whatever the batch is
 
   const Graph& graph() const { return rewriter.source(); }
   const Node& node() const { return graph().node(id); }
@@ -58,6 +59,10 @@ std::optional<std::vector<std::int64_t>> static_shape(const Type&);
 
 /// Adjusts what was hard-coded in a call whose operands changed shape.
 Status fix_for_batch(BatchedCall&);
+
+/// Of a concatenation of what a program computed of each sample of its example by calls of their own: one operand per
+/// sample of the new batch; `of_one` notes what is computed of each. False: it is none.
+Result<bool> unroll_samples(BatchedCall&);
 
 /// Where the call itself states the old batch, as the end of `arange`, the target of `broadcast_to` or the repeats of
 /// `tile`, states the new one, so that its result has it in dim `at`. False: it states none.

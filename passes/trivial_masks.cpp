@@ -19,6 +19,9 @@ class Positions {
       const Node& n = g.node(id);
       if (n.results.size() != 1 || !n.results[0].type.is_tensor()) continue;
       if (n.kind == NodeKind::Constant) spans_[id] = of_constant(n.results[0].data.get());
+      // A comparison that an exporter evaluated.
+      if (n.kind == NodeKind::Constant && n.results[0].type.dtype() == DType::Bool)
+        holds_[id] = spans_[id] && spans_[id]->least == 1;
       if (n.kind == NodeKind::Call && n.regions.empty() && !n.operands.empty() && n.operands[0]) call(id, n);
     }
   }

@@ -5,7 +5,8 @@
 
 Published: docs.ultralytics.com, the tables of YOLO11 (T4, TensorRT 10) and YOLOv8 (A100, TensorRT 8); YOLOv10 (arXiv
 2405.14458, table 1) and RT-DETR (T4, TensorRT, frames per second); github.com/ultralytics/yolov5 (V100, PyTorch), all
-in float16 at 640 x 640. A run holds what Python and copies take around it, 0.5 ms and more, which perfc does not predict.
+in float16 at 640 x 640. A run holds what Python and copies take around it, 0.5 ms and more, which perfc does not
+predict.
 Ultralytics' code is AGPL: no file of theirs is here.
 """
 import argparse
@@ -59,7 +60,8 @@ def judge(args):
                       f"predicted / measured {found[-1][0]:.2f}")
         ratios = [ratio for ratio, _ in found]
         error = 100 * statistics.mean(abs(r - 1) for r in ratios)
-        print(f"| {device} | {runtime} | {batch} | {len(found)} | {error:.1f} | {statistics.median(ratios):.2f} | {sum(inside for _, inside in found)} of {len(found)} |")
+        print(f"| {device} | {runtime} | {batch} | {len(found)} | {error:.1f} | "
+              f"{statistics.median(ratios):.2f} | {sum(inside for _, inside in found)} of {len(found)} |")
 
 
 def main():

@@ -517,6 +517,29 @@ Values bucketize(Call& c) {
                 : Failure{};
 }
 
+/// Which elements are among others: compared with each of them and reduced, as PyTorch does while those are few
+/// (aten/src/ATen/native/TensorCompare.cpp).
+Values isin(Call& c) {
+  auto v = c.tensor("elements");
+  const auto invert = c.flag_or("invert", false);
+  if (!v || !invert) return Failure{};
+  const auto compared = [&](ValueId x, ValueId y) { return c.emit(*invert ? op("not_equal") : op("equal"), {x, y}); };
+  if (const Scalar* s = c.arg("test_elements").scalar()) {
+    auto y = c.scalar_tensor(*s, c.type(*v).dtype());
+    return y ? single(c, compared(*v, *y)) : Failure{};
+  }
+  auto tested = c.tensor("test_elements");
+  const auto rank = tested ? c.rank(*v) : Failure{};
+  if (!rank) return Failure{};
+  auto column = c.expand_dims(*v, {static_cast<std::int64_t>(*rank)});
+  auto row = column ? c.reshape(*tested, {-1}) : column;
+  auto y = row ? c.promote(*row, c.type(*v).dtype()) : row;
+  auto pairs = y ? compared(*column, *y) : y;
+  return pairs ? single(c, c.emit(*invert ? op("all") : op("any"), {*pairs, c.int_constant({-1})},
+                                  {{"keepdims", std::int64_t{0}}}))
+               : Failure{};
+}
+
 /// Counts of every value, as a scatter of ones. The file says how many there are.
 Values bincount(Call& c) {
   auto v = indices(c, "self");

@@ -199,6 +199,10 @@ Values outer(Call& c) {
   auto column = a ? c.reshape(*a, {-1, 1}) : a;
   auto row = b ? c.reshape(*b, {1, -1}) : b;
   if (!column || !row) return Failure{};
+  const DType dtype = promote(c.type(*a).dtype(), c.type(*b).dtype());
+  column = c.promote(*column, dtype);
+  row = c.promote(*row, dtype);
+  if (!column || !row) return Failure{};
   return single(c, c.emit(op("multiply"), {*column, *row}));
 }
 

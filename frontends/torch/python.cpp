@@ -282,6 +282,26 @@ Values logical_not(Call& c) {
   return one(c.scalar_of(*y, DType::Bool));
 }
 
+/// One of two numbers, by a truth (torch.sym_ite).
+Values either(Call& c) {
+  if (!arity(c, 3)) return Failure{};
+  const Scalar *truth = c.args[0].scalar(), *a = c.args[1].scalar(), *b = c.args[2].scalar();
+  if (!truth || !a || !b) return c.error("chooses between what are no numbers");
+  if (truth->integer.known()) return one(c.args[truth->integer.value() != 0 ? 1 : 2]);
+  const DType dtype = a->is_float() || b->is_float() ? DType::Float64 : a->dtype == b->dtype ? a->dtype : DType::Int64;
+  auto which = c.vector_of(*truth), x = c.vector_of(*a), y = c.vector_of(*b);
+  if (!which || !x || !y) return Failure{};
+  which = c.cast(*which, DType::Bool);
+  x = c.cast(*x, dtype);
+  y = c.cast(*y, dtype);
+  if (!which || !x || !y) return Failure{};
+  auto v = c.emit(op("where"), {*which, *x, *y});
+  if (!v) return Failure{};
+  Scalar r = c.scalar_of(*v, dtype);
+  if (dtype == DType::Int64 && !r.integer.known()) r.at_least = std::min(least(*a), least(*b));
+  return one(r);
+}
+
 bool equal_lists(const List& a, const List& b, bool& known) {
   if (a.items->size() != b.items->size()) return false;
   for (std::size_t i = 0; i < a.items->size(); ++i) {
@@ -505,6 +525,7 @@ const std::map<std::string_view, Handler>& handlers() {
       {"aten::Bool", to_bool},
       {"aten::ScalarImplicit", to_scalar},
       {"aten::__not__", logical_not},
+      {"torch.sym_ite", either},
       {"aten::__is__", is_same},
       {"aten::__isnot__", is_other},
       {"aten::__contains__", contains},

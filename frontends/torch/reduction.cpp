@@ -154,7 +154,7 @@ Values logsumexp(Call& c) {
 Values all(Call& c) {
   auto v = c.tensor("self");
   if (!v) return Failure{};
-  auto y = reduce(c, std::string_view(c.row->name) == "all" ? op("all") : op("any"), *v);
+  auto y = reduce(c, std::string_view(c.row->name).find("all") == std::string_view::npos ? op("any") : op("all"), *v);
   return y ? single(c, c.cast(*y, DType::Bool)) : Failure{};  // a cast of a number without dims
 }
 Values count_nonzero(Call& c) {

@@ -182,6 +182,7 @@ Values embedding_bag(Call& c);
 Values one_hot(Call& c);
 Values nonzero(Call& c);
 Values bucketize(Call& c);
+Values isin(Call& c);
 Values bincount(Call& c);
 Values histc(Call& c);
 Values triangle(Call& c);

@@ -158,4 +158,22 @@ void eval_pad(InferContext& c) {
   set_mapped(c, 0, 0, element_map(offsets), fill);
 }
 
+void eval_one_hot(InferContext& c) {
+  const auto out = extents(c.result(0)), in = extents(c.type(0));
+  const auto chosen = int_contents(c, 0), values = int_contents(c, 2);
+  if (!out || !in || !chosen || !values || values->size() != 2) return;
+  const auto axis = normalize_axis(c, c.attrs.int_or("axis", -1), out->size());
+  if (!axis || std::any_of(chosen->begin(), chosen->end(), [](const SymInt& s) { return !s.known(); })) return;
+  const std::int64_t depth = (*out)[*axis];
+  const auto inner = count(Extents(in->begin() + static_cast<std::ptrdiff_t>(*axis), in->end()));
+  std::vector<SymInt> result(static_cast<std::size_t>(count(*out)), (*values)[0]);
+  for (std::int64_t i = 0; i < count(*in); ++i) {
+    const std::int64_t index = (*chosen)[static_cast<std::size_t>(i)].value();
+    if (index < -depth || index >= depth) continue;  // a row without a hot place
+    const std::int64_t row = i / inner * depth + (index < 0 ? index + depth : index);
+    result[static_cast<std::size_t>(row * inner + i % inner)] = (*values)[1];
+  }
+  set_ints(c, 0, std::move(result));
+}
+
 }  // namespace perfc::rules

@@ -192,6 +192,7 @@ void eval_split(InferContext&);
 void eval_strided_slice(InferContext&);
 void eval_broadcast_to(InferContext&);
 void eval_tile(InferContext&);
+void eval_one_hot(InferContext&);
 void eval_pad(InferContext&);
 void write_only_cost(const CostContext&, OpCost&);
 void spread_cost(const CostContext&, OpCost&);

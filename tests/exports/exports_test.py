@@ -41,7 +41,7 @@ COMPARED = 8            #: the batch at which forms are compared
 MODES = ("eager", "compiled")
 #: what a person says of a model's inputs: time-major ones have the batch in their second dim
 OPTIONS = {"time_major_lstm": ["--batch-axis", "x=1"]}
-PREDICT, ALIKE, WITHIN, RATIO, MACS = 1.0, 0.905, 0.05, 0.02, 1e-3
+PREDICT, ALIKE, WITHIN, RATIO, MACS = 1.0, 0.903, 0.05, 0.02, 1e-3
 SETTINGS = [
     "--fold-batch-norm", "on", "--device", "a100-40gb", "--predictor", "whitebox", "--json", "--top", "0", "--quiet"
 ]

@@ -573,6 +573,31 @@ TEST(TorchImport, ListsThatGrowInARoundThatDataDecidesAreRefused) {
   EXPECT_NE(m.diags.str().find("how many rounds it runs is not known"), std::string::npos) << m.diags.str();
 }
 
+TEST(TorchImport, ATruthChoosesBetweenNumbers) {
+  const auto rows_of_ones = [](std::string_view truth) {
+    return import(program("[4, 6]", nodes(some_of_x(), constant("a", "int", "3"), constant("b", "int", "5"),
+                                          constant("yes", "bool", "true"), node("aten::gt", "n b", "more"),
+                                          node("torch.sym_ite", std::string(truth) + " a b", "rows"),
+                                          node("prim::ListConstruct", "rows", "size"),
+                                          constant("none", "NoneType", "null"),
+                                          node("aten::ones", "size none none none none", "y"))));
+  };
+  const auto known = rows_of_ones("yes"), open = rows_of_ones("more");
+  ASSERT_TRUE(known.graph && open.graph) << known.diags.str() << open.diags.str();
+  EXPECT_EQ(to_string(known.graph->type(known.graph->results()[0])), "Tensor[(3,), float32]");
+  EXPECT_EQ(to_string(open.graph->type(open.graph->results()[0])), "Tensor[(?,), float32]");
+  EXPECT_NE(print_graph(*open.graph).find("where("), std::string::npos) << print_graph(*open.graph);
+}
+
+TEST(TorchImport, ProductsOfVectorsPromote) {
+  const auto m = import(program("[4]", nodes(constant("double", "int", "7"), constant("no", "bool", "false"),
+                                             constant("none", "NoneType", "null"),
+                                             node("aten::to", "x double no no none", "wide"),
+                                             node("aten::outer", "x wide", "y"))));
+  ASSERT_TRUE(m.graph) << m.diags.str();
+  EXPECT_EQ(to_string(m.graph->type(m.graph->results()[0])), "Tensor[(4, 4), float64]");
+}
+
 TEST(TorchImport, ArchivesWithoutAProgramSayHowToExport) {
   const auto m = import("PK\x03\x04 no archive", {}, "m.pt");
   EXPECT_FALSE(m.graph);

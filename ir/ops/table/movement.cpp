@@ -83,7 +83,7 @@ constinit const OpDef kMovementRows[] = {
    .takes = Takes::Anything, .infer = eye_like, .eval = no_contents, .cost = write_only_cost,
    .runs = moves(MemoryFormat::Contiguous)},
   {.name = "one_hot", .onnx = "OneHot", .category = Category::DataMovement, .operands = {3, 3},
-   .takes = Takes::Anything, .infer = one_hot, .eval = no_contents, .cost = spread_cost,
+   .takes = Takes::Anything, .infer = one_hot, .eval = eval_one_hot, .cost = spread_cost,
    .runs = moves(MemoryFormat::Contiguous)},
   {.name = "quick_crop", .onnx = "Crop", .category = Category::DataMovement, .operands = {1, 1},
    .takes = Takes::Anything, .infer = crop, .eval = no_contents, .cost = copy_cost,

@@ -2,6 +2,7 @@
 // One token of a decoder with a cache of 5, as torch.export writes it of transformers: positions of batch, heads, queries
 // and keys, which are compared. All keys come before the query: eager PyTorch makes no mask, and heads that repeat keys
 // are grouped. The position ids stay, and so do a causal mask and one that the program fills with ones.
+// An exporter evaluates comparisons that hold throughout: that mask goes too.
 #[version = "perfc-ir/1"]
 def @main(%q: Tensor[(2, 8, 1, 32), float32], %k: Tensor[(2, 2, 6, 32), float32], %x: Tensor[(2, 8, 6, 32), float32]) {
   %3 = const[0] : Tensor[(), int64];
@@ -37,11 +38,15 @@ def @main(%q: Tensor[(2, 8, 1, 32), float32], %k: Tensor[(2, 2, 6, 32), float32]
   %33 = const[1, 1, 6, 6] : Tensor[(4,), int64];
   %34 = full(%33, launched=1, value=const[1]: Tensor[(1,), bool]) @"m/ones";
   %35 = nn.sdpa(%32, %x, %x, %34) @"m/filled_attention";
-  (%28, %8, %35)
+  %36 = const[1, 1, 1, 1, 1, 1] : Tensor[(1, 1, 6, 1), bool] @"m/evaluated";
+  %37 = const[2, 1, 6, 6] : Tensor[(4,), int64];
+  %38 = broadcast_to(%36, %37) @"m/evaluated";
+  %39 = nn.sdpa(%x, %x, %x, %38) @"m/evaluated_attention";
+  (%28, %8, %35, %39)
 }
 // ---- stdout
 // #[version = "perfc-ir/1"]
-// def @main(%q: Tensor[(2, 8, 1, 32), float32], %k: Tensor[(2, 2, 6, 32), float32], %x: Tensor[(2, 8, 6, 32), float32]) -> (Tensor[(2, 8, 1, 32), float32], Tensor[(1,), float32], Tensor[(2, 8, 6, 32), float32]) {
+// def @main(%q: Tensor[(2, 8, 1, 32), float32], %k: Tensor[(2, 2, 6, 32), float32], %x: Tensor[(2, 8, 6, 32), float32]) -> (Tensor[(2, 8, 1, 32), float32], Tensor[(1,), float32], Tensor[(2, 8, 6, 32), float32], Tensor[(2, 8, 6, 32), float32]) {
 //   %3 = const[0] : Tensor[(), int64];
 //   %4 = const[1] : Tensor[(), int64];
 //   %5 = arange(%3, %4, %4, launched=1) : Tensor[(1,), int64] @"m/position_ids";
@@ -61,7 +66,8 @@ def @main(%q: Tensor[(2, 8, 1, 32), float32], %k: Tensor[(2, 2, 6, 32), float32]
 //   %19 = const[1, 1, 6, 6] : Tensor[(4,), int64];
 //   %20 = full(%19, launched=1, value=const[1]: Tensor[(1,), bool]) : Tensor[(1, 1, 6, 6), bool] @"m/ones";
 //   %21 = nn.sdpa(%18, %x, %x, %20) : Tensor[(2, 8, 6, 32), float32] @"m/filled_attention";
-//   (%14, %8, %21)
+//   %22 = nn.sdpa(%x, %x, %x) : Tensor[(2, 8, 6, 32), float32] @"m/evaluated_attention";
+//   (%14, %8, %21, %22)
 // }
 // ---- stderr
 // ---- exit 0
