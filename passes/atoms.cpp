@@ -83,8 +83,8 @@ namespace {
 
 using Order = std::vector<std::int64_t>;
 
-/// Dims of `layout` in the order in which `flat` has their atoms, those of extent 1 first; empty where its atoms are not
-/// those of the dims, one dim after the other.
+/// Dims of `layout` in the order in which `flat` has their atoms, those of extent 1 first; empty where its atoms are
+/// not those of the dims, one dim after the other.
 Order in_order_of(const AtomList& flat, const AtomLayout& layout) {
   Order order(layout.size());
   std::iota(order.begin(), order.end(), 0);

@@ -47,15 +47,16 @@ std::optional<Places> places(const Graph& g, ValueId v, int depth = 0) {
     return start && step && step->start == 1 ? along(g.type(v), start->start) : std::nullopt;
   }
   if (n.is(op("cast"))) return places(g, n.operands[0], depth + 1);
-  if (n.is(op("expand_dims")) || n.is(op("reshape")) || n.is(op("squeeze"))) {
+  if (def(n.op).moves == Moves::Reshapes) {
     const auto seen = places(g, n.operands[0], depth + 1);
     const bool one_way = seen && (seen->by_row == 0) != (seen->by_column == 0);
     return one_way && seen->by_row + seen->by_column == 1 ? along(g.type(v), seen->start) : std::nullopt;
   }
-  if (!(n.is(op("add")) || n.is(op("subtract"))) || n.operands.size() != 2) return std::nullopt;
+  const bool adds = n.is(op("add")), subtracts = n.is(op("subtract"));
+  if ((!adds && !subtracts) || n.operands.size() != 2) return std::nullopt;
   const auto a = places(g, n.operands[0], depth + 1), b = places(g, n.operands[1], depth + 1);
   if (!a || !b) return std::nullopt;
-  const std::int64_t sign = n.is(op("add")) ? 1 : -1;
+  const std::int64_t sign = adds ? 1 : -1;
   Places out{0, a->by_row + sign * b->by_row, a->by_column + sign * b->by_column};
   std::int64_t of_b = 0;
   const bool overflows =

@@ -73,7 +73,8 @@ bool recognise_lowered_attention(const MatchGraph&, NodeId& root, Recognised&);
 /// are noted in `interior`.
 ValueId chosen_by(const MatchGraph&, ValueId mask, std::vector<NodeId>& interior);
 
-/// Is it a mask of positions alone, (queries, keys) in its last two dims, that hides the keys behind each query's place?
+/// Is it a mask of positions alone, (queries, keys) in its last two dims, that hides the keys behind each query's
+/// place?
 bool is_causal(const MatchGraph&, ValueId mask);
 
 /// The calls of a graph that stand for one operator each, by root. Every node

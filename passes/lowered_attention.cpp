@@ -176,7 +176,7 @@ class LoweredAttention {
         const std::int64_t from_start = axis < 0 ? axis + rank : axis;
         if (from_start < 0 || from_start >= rank) return false;
         if (atoms_.parts(scores_[static_cast<std::size_t>(from_start)]) != atoms_.parts(keys_)) return false;
-      } else if (n.is(op("add")) || n.is(op("where"))) {
+      } else if (const bool added = n.is(op("add")); added || n.is(op("where"))) {
         masked_ = scores_;
       }
     }

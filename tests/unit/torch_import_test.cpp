@@ -575,12 +575,12 @@ TEST(TorchImport, ListsThatGrowInARoundThatDataDecidesAreRefused) {
 
 TEST(TorchImport, ATruthChoosesBetweenNumbers) {
   const auto rows_of_ones = [](std::string_view truth) {
-    return import(program("[4, 6]", nodes(some_of_x(), constant("a", "int", "3"), constant("b", "int", "5"),
-                                          constant("yes", "bool", "true"), node("aten::gt", "n b", "more"),
-                                          node("torch.sym_ite", std::string(truth) + " a b", "rows"),
-                                          node("prim::ListConstruct", "rows", "size"),
-                                          constant("none", "NoneType", "null"),
-                                          node("aten::ones", "size none none none none", "y"))));
+    return import(program(
+        "[4, 6]",
+        nodes(some_of_x(), constant("a", "int", "3"), constant("b", "int", "5"), constant("yes", "bool", "true"),
+              node("aten::gt", "n b", "more"), node("torch.sym_ite", std::string(truth) + " a b", "rows"),
+              node("prim::ListConstruct", "rows", "size"), constant("none", "NoneType", "null"),
+              node("aten::ones", "size none none none none", "y"))));
   };
   const auto known = rows_of_ones("yes"), open = rows_of_ones("more");
   ASSERT_TRUE(known.graph && open.graph) << known.diags.str() << open.diags.str();
@@ -590,10 +590,10 @@ TEST(TorchImport, ATruthChoosesBetweenNumbers) {
 }
 
 TEST(TorchImport, ProductsOfVectorsPromote) {
-  const auto m = import(program("[4]", nodes(constant("double", "int", "7"), constant("no", "bool", "false"),
-                                             constant("none", "NoneType", "null"),
-                                             node("aten::to", "x double no no none", "wide"),
-                                             node("aten::outer", "x wide", "y"))));
+  const auto m =
+      import(program("[4]", nodes(constant("double", "int", "7"), constant("no", "bool", "false"),
+                                  constant("none", "NoneType", "null"), node("aten::to", "x double no no none", "wide"),
+                                  node("aten::outer", "x wide", "y"))));
   ASSERT_TRUE(m.graph) << m.diags.str();
   EXPECT_EQ(to_string(m.graph->type(m.graph->results()[0])), "Tensor[(4, 4), float64]");
 }
