@@ -1,5 +1,7 @@
 /// Parts that a program computed of one sample after the other and joins: `torch.cat([f(x[0]), f(x[1])])`, which an
 /// exporter wrote out for the samples of its example.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "passes/batch_fixes.h"
@@ -13,6 +15,7 @@ struct Part {
   std::vector<NodeId> calls;  ///< what is computed of it, from the first; each reads the one before by operand 0
 };
 constexpr std::size_t kMostCalls = 64;
+constexpr std::int64_t kMostWritten = 65536;  ///< calls that are written out for the samples of the new batch
 
 bool is_constant_int(const Graph& g, ValueId v, std::int64_t wanted) {
   const Data* data = g.data(v);
@@ -73,6 +76,13 @@ Result<bool> unroll_samples(BatchedCall& c) {
     auto part = part_of(c, c.node().operands[i], static_cast<std::int64_t>(i));
     if (!part || (i > 0 && !alike(c.graph(), parts.front(), *part))) return false;
     parts.push_back(*std::move(part));
+  }
+  const auto calls = static_cast<std::int64_t>(parts.front().calls.size()) + 1;
+  if (c.change.to > kMostWritten / calls) {
+    return c.error(
+        fmt::format("each sample has {} calls of its own, which are written out for at most {} samples; "
+                    "export the model with its batch open",
+                    calls, kMostWritten / calls));
   }
   for (const Part& part : parts) {
     for (const NodeId id : part.calls) c.of_one[id] = true;
