@@ -180,7 +180,10 @@ void ModelWriter::weight(const Node& n, pb::TensorProto& t) {
   const Type& type = n.results[0].type;
   const bool stripped = options_.weights == Weights::Stripped && type.bytes() > kMostKept;
   const bool found = !stripped && copied(n, t);
-  if (!found) t.Clear(), brought_ = {};
+  if (!found) {
+    t.Clear();
+    brought_ = {};
+  }
   t.set_data_type(onnx::onnx_number(type.dtype()));
   t.clear_dims();
   for (const Dim& d : type.shape()) t.add_dims(d.value());
