@@ -257,6 +257,7 @@ std::optional<double> price_attention(const Kernel& k, const Rates& r, Priced& p
     const double sustained = efficient->tf32 ? 0 : 2 * macs / r.sustained[k.half];
     p.compute_us =
         under_power_limit(efficient_attention_time(*problem, *efficient), sustained) * 1e6 * k.limits.slowdown;
+    p.memory_us /= mask_factor(k);  // it is no other kernel with a mask
     p.exposed_us = 0;
     return macs;
   }
