@@ -48,7 +48,8 @@ TOKENS = {"squad": 384, "sentiment140": 64}
 LIMIT, SHARPNESS, HELD_FROM = 0.97, 10, 0.65
 POWER_INTERVAL = 1.24  # whitebox/constants.h, kPowerInterval
 POWER_SHARE = 11  # column of kProducts
-WITHOUT_LIMIT = ("A40",)  # float32 on graphics chips since Ampere: no kernels were measured
+#: Rows of kProducts of float32 kernels that were measured; of graphics chips since Ampere none were
+CHIPS = {"V100": "VectorVolta", "P100": "VectorPascal", "RTX6000": "VectorVolta"}
 IDLE_BELOW, IDLE_PERCENTILE, FEWEST = 0.05, 10, 10
 SAMPLE = 23  # --check: every so manieth run
 
@@ -130,11 +131,10 @@ def model(dataset, network, batch, graphs, folder):
 
 
 def sustained():
-    """FLOP/s of long float32 products by GPU (whitebox/constants.h, VectorOlder)."""
+    """FLOP/s of long float32 products by GPU (whitebox/constants.h, kProducts)."""
     text = (ROOT / "whitebox/constants.h").read_text()
-    row = re.search(r"// VectorOlder\n\s*\{([^}]*)\}", text).group(1)
-    per_watt = float(row.split(",")[POWER_SHARE]) * 1e12
-    return {gpu: per_watt * tdp for gpu, (_, tdp, _) in GPUS.items() if gpu not in WITHOUT_LIMIT}
+    rows = {gpu: re.search(rf"// {chip}\n\s*\{{([^}}]*)\}}", text).group(1) for gpu, chip in CHIPS.items()}
+    return {gpu: float(row.split(",")[POWER_SHARE]) * 1e12 * GPUS[gpu][1] for gpu, row in rows.items()}
 
 
 def load_rows(perfc, graphs, folder, every=1):

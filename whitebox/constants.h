@@ -62,7 +62,7 @@ inline constexpr double kVectorLoad = 16, kPositionStep = 64;
 inline constexpr double kWinogradTile = 4, kWinogradProducts = 36;
 /// 1: what implicit products, and Winograd's algorithm with its transforms, take beside cuBLAS' products of their
 /// extents. NeuSight's on P4, P100, V100 and T4. [studies/kernels/convolution.py]
-inline constexpr double kImplicitTime = 1.14, kWinogradTime = 1.39;
+inline constexpr double kImplicitTime = 1.22, kWinogradTime = 1.43;
 /// Byte of an element of the narrowest weights: 4 bits. [ONNX, MatMulNBits]
 inline constexpr double kNarrowestWeight = 0.5;
 /// Byte of a partial sum of split-K. [counted]
@@ -122,9 +122,12 @@ inline constexpr ProductConstants kProducts[] = {
     // VectorHopper
     {           4950,        0.897,      0.844,       0.602,     869,          490,           22.6,   0.325,      338,
               5390,         10.8,           1,              0,   0.0501,   10400,   0.111, kMmaTiles,       false},
-    // VectorOlder
+    // VectorPascal
     {           4950,        0.938,      0.774,       0.602,     484,           64,           21.8,   0.379,    26300,
               5390,         10.8,      0.0441,              1,     0.05,   21500,       2, kMmaTiles,       false},
+    // VectorVolta
+    {           4950,         1.05,      0.722,       0.601,    1390,           64,           29.2,   0.553,     7440,
+              5390,         10.8,      0.0468,              1,    0.061,    7100,       2, kMmaTiles,       false},
     // VectorAmpere
     {           4950,        0.686,      0.844,       0.602,    2440,          490,           22.6,   0.325,      338,
               5390,         10.8,        0.08,              1,   0.0501,    5140,   0.111, kMmaTiles,       false},
@@ -457,10 +460,21 @@ inline constexpr double kResidentUnits = 192, kResidentUnitsOfOneGate = 384;
 /// Lanes of the SMs on which the shares below were found. The rates are the SM's, whose loads such kernels wait for: an
 /// SM with half the lanes reaches twice the share.
 inline constexpr double kLimitLanes = 128;
-/// 1: of the vector units' peak. PyTorch's own depthwise kernel, 6.4 MACs per clock and SM. convmixer, fastvit. [timm]
-/// In float32, 5×5: 188 M MACs in 361 µs on an RTX 5070 Ti Laptop (46 SMs, at most 2.2 GHz), 5.1 or more.
-/// [docs/whitebox.md, "Kernels of convolutional networks in 32 bits"]
+/// 1: of the vector units' peak. PyTorch's own depthwise kernel in 16 bits, 6.4 MACs per clock and SM. convmixer,
+/// fastvit. [timm]
 inline constexpr double kOwnDepthwise = 0.05;
+/// The same kernel in float32: clocks of an SM per result, besides and per element of its window.
+/// [studies/kernels/depthwise.py]
+struct WindowClocks {
+  double result, element;
+};
+inline constexpr WindowClocks kOwnDepthwise32{1.76, 0.112};
+/// 1: of the vector units' peak. cuDNN's depthwise kernel in float32, channels last, beyond 5×5: 9.7 MACs per clock and
+/// SM. ConvNeXt-T with windows of 7×7 and of 5×5 on A100. [InceptionNeXt, arXiv 2303.16900, table 1: 2,413 and 2,704
+/// images per second; docs/whitebox.md, "Kernels of convolutional networks in 32 bits"]
+inline constexpr double kLastDepthwise32 = 0.076;
+/// What such kernels take longer on Turing, whose L1 cache gives 64 byte per clock. [studies/kernels/depthwise.py]
+inline constexpr double kTuringWindows = 1.3;
 /// 1: of the same. Groups of 2 to 7 channels, channels first. dla. [timm]
 inline constexpr double kFewChannels = 0.07;
 /// 1: of the same. cuDNN's fallback, channels last. convmixer, coatnet. [timm]
@@ -468,7 +482,7 @@ inline constexpr double kFallback = 0.011;
 /// 1: of the same. That fallback with data of 2³¹ elements and more. Runs with torch 2.4. [timm]
 inline constexpr double kWideFallback = 0.0035;
 /// Elements of the largest windows that cuDNN takes. [aten/src/ATen/native/Convolution.cpp, use_cudnn_depthwise]
-inline constexpr double kOwnDepthwiseFrom = 5 * 5;
+inline constexpr double kLargeWindow = 5 * 5;
 /// The same, channels last. convmixer, fastvit. [timm]
 inline constexpr double kFallbackFrom = 7 * 7;
 

@@ -25,9 +25,11 @@ ROOFLINE_SHARE, ROOFLINE_WINOGRAD = 0.75, 1.5  # what the whitebox had before: o
 
 
 def constants():
+    """By device, those of its class."""
     text = (data.ROOT / "whitebox/constants.h").read_text()
-    row = re.search(r"// VectorOlder\n\s*\{([^}]*)\}", text).group(1)
-    return np.array([float(x) for x in row.split(",")[:len(pm.NAMES)]])
+    rows = {g: re.search(rf"// {chip}\n\s*\{{([^}}]*)\}}", text).group(1) for g, chip in data.VECTOR_CLASSES.items()}
+    return {device: np.array([float(x) for x in row.split(",")[:len(pm.NAMES)]])
+            for g, row in rows.items() for device in data.VECTOR_GROUPS[g]}
 
 
 def convolutions():
@@ -35,14 +37,14 @@ def convolutions():
     c = c.rename(columns={"in_channels": "ci", "out_channels": "co"})
     c = c.assign(t=c.latency_ms * 1e-3, part=[data.split_of(*s) for s in zip(c.B, c.ci, c.co, c.kernel, c.input_size,
                                                                              c.stride)])
-    return c[c.device.isin(data.VECTOR_GROUPS["vector_older"]) & (c.t > LEAST_S) & (c.kernel == 3) & (c.stride == 1)]
+    return c[c.device.isin(data.BEFORE_AMPERE) & (c.t > LEAST_S) & (c.kernel == 3) & (c.stride == 1)]
 
 
 def times(c):
     """Seconds of the implicit product, of Winograd's algorithm, and of the roofline."""
-    k, out = constants(), []
+    by_device, out = constants(), []
     for r in c.itertuples():
-        f = data.FACTS[r.device]
+        f, k = data.FACTS[r.device], by_device[r.device]
         plane = r.input_size + 2 * r.padding - 2
         read, written = r.B * r.ci * r.input_size**2, r.B * r.co * plane**2
         direct = pm.product_time(f, k, 1.0, float(r.B * plane**2), float(r.co), 9.0 * r.ci, 4.0, 4.0, 4.0, 0.0,

@@ -3,9 +3,9 @@
 
     python studies/kernels/power.py [--part 1|0]
 
-Long products of P4 and T4 sustain 3.3 and 3.1 of 5.5 and 8.1 TFLOP/s (`VectorOlder` of whitebox/constants.h:
-power_share · W of TDP). Judged are NeuSight's float32 convolutions of 1 ms and more (shared/data/ops_neusight), by
-the whitebox's roofline with and without that limit. Parts as in fit_products.py.
+Long products of P4 and T4 sustain 3.3 and 3.1 of 5.5 and 8.1 TFLOP/s (`VectorPascal` and `VectorVolta` of
+whitebox/constants.h: power_share · W of TDP). Judged are NeuSight's float32 convolutions of 1 ms and more
+(shared/data/ops_neusight), by the whitebox's roofline with and without that limit. Parts as in fit_products.py.
 """
 import argparse
 import re
@@ -20,15 +20,16 @@ SHARE, WINOGRAD, BANDWIDTH = 0.75, 1.5, 0.8  # of a roofline: of the peak, times
 LEAST_S = 1e-3
 
 
-def limit_per_watt():
+def limit_per_watt(device):
     text = (data.ROOT / "whitebox/constants.h").read_text()
-    row = re.search(r"// VectorOlder\n\s*\{([^}]*)\}", text).group(1)
+    chip = data.VECTOR_CLASSES[next(g for g in data.VECTOR_CLASSES if device in data.VECTOR_GROUPS[g])]
+    row = re.search(rf"// {chip}\n\s*\{{([^}}]*)\}}", text).group(1)
     return float(row.split(",")[pm.C_POWER]) * 1e12
 
 
 def convolutions(part):
     c = pd.read_csv(data.DATA + "ops_neusight/conv_train.csv.gz")
-    c = c[c.device.isin(data.VECTOR_GROUPS["vector_older"])].rename(columns={"in_channels": "ci", "out_channels": "co"})
+    c = c[c.device.isin(data.BEFORE_AMPERE)].rename(columns={"in_channels": "ci", "out_channels": "co"})
     c = c.assign(t=c.latency_ms * 1e-3, part=[data.split_of(*s) for s in zip(c.B, c.ci, c.co, c.kernel, c.input_size,
                                                                              c.stride)])
     c = c[(c.part == part) & (c.t > LEAST_S)]
@@ -44,7 +45,7 @@ def main():
     print("| device | sustained / peak | roofline | under the power limit |\n|---|---|---|---|")
     for name, d in c.groupby("device"):
         f = data.FACTS[name]
-        limit = limit_per_watt() * f[pm.TDP]
+        limit = limit_per_watt(name) * f[pm.TDP]
         gain = np.where((d.kernel == 3) & (d.stride == 1), WINOGRAD, 1)
         cells = []
         for rate in (SHARE * f[pm.PEAK], min(SHARE * f[pm.PEAK], limit)):

@@ -20,8 +20,14 @@ NAMES = {"a100-sxm": "a100-80gb", "h100-sxm": "h100-sxm", "h200-sxm": "h200", "l
 BLACKWELL = ("b200-sxm", "b300-sxm", "gb200", "gb300")
 AMD = ("AMD Instinct MI100", "AMD Instinct MI210")
 GROUPS = {"ga100": ("a100-sxm",), "graphics": ("l40s",), "hopper": ("h100-sxm", "h200-sxm"), "blackwell": BLACKWELL}
+VECTOR_CLASSES = {"vector_pascal": "VectorPascal", "vector_volta": "VectorVolta"}  # of float32 before Ampere
 VECTOR_GROUPS = {"vector": ("NVIDIA A100-PCIE-40GB",),
-                 "vector_older": ("Tesla P4", "Tesla P100-PCIE-16GB", "Tesla V100-PCIE-32GB", "Tesla T4")}
+                 "vector_pascal": ("Tesla P4", "Tesla P100-PCIE-16GB"),
+                 "vector_volta": ("Tesla V100-PCIE-32GB", "Tesla T4")}
+BEFORE_AMPERE = tuple(x for g in VECTOR_CLASSES for x in VECTOR_GROUPS[g])
+# By which devices a class is fitted, where not by its own: on odd extents, all that NeuSight has, P100's linear layers
+# lose a quarter of the peak that its square products reach (square_products.py).
+FITTED_BY = {"vector_pascal": BEFORE_AMPERE}
 NEUSIGHT = ("Tesla P4", "Tesla P100-PCIE-16GB", "Tesla V100-PCIE-32GB", "Tesla T4", "NVIDIA A100-PCIE-40GB")
 
 

@@ -7,7 +7,7 @@ import product_model as pm
 # it. What square products say (square_products.py): shares and TFLOP/s per W. No GeForce was met at its limit.
 LAUNCH = "launch"
 SHIPPED = {"Vector": ("vector", {LAUNCH}), "VectorHopper": ("vector", {LAUNCH}),
-           "VectorOlder": ("vector_older", {LAUNCH}),
+           "VectorPascal": ("vector_pascal", {LAUNCH}), "VectorVolta": ("vector_volta", {LAUNCH}),
            "VectorAmpere": ("vector", {LAUNCH}), "VectorAda": ("vector", {LAUNCH}), "Graphics": ("graphics", set()),
            "GraphicsAmpere": ("graphics", set()), "GeForce": ("geforce", set()), "Turing": ("graphics", set()),
            "Ga100": ("ga100", set()), "Volta": ("ga100", set()), "Hopper": ("hopper", set()),
@@ -62,8 +62,8 @@ def constants_table(rows):
         yield "       " + line(c, second) + "},"
 
 
-PINNED_DEVICES = {"Vector": "NVIDIA A100-PCIE-40GB", "VectorOlder": "Tesla V100-PCIE-32GB", "VectorHopper": "h100-sxm",
-                  "VectorAmpere": "RTX3090",
+PINNED_DEVICES = {"Vector": "NVIDIA A100-PCIE-40GB", "VectorPascal": "Tesla P100-PCIE-16GB",
+                  "VectorVolta": "Tesla V100-PCIE-32GB", "VectorHopper": "h100-sxm", "VectorAmpere": "RTX3090",
                   "VectorAda": "l40s", "Graphics": "l40s", "GraphicsAmpere": "l40s", "GeForce": "RTX3090",
                   "Turing": "Tesla T4", "Ga100": "a100-sxm", "Volta": "Tesla V100-PCIE-32GB", "Hopper": "h100-sxm",
                   "Blackwell": "b200-sxm", "Cdna": "AMD Instinct MI210"}

@@ -128,9 +128,10 @@ TEST(LearnedFactor, ComesToOneGradually) {
 }
 
 TEST(LearnedFactor, IsOfMeasuredClassesOnly) {
-  for (const ChipClass chip : {ChipClass::Vector, ChipClass::VectorHopper, ChipClass::VectorOlder,
-                               ChipClass::VectorAmpere, ChipClass::VectorAda, ChipClass::GraphicsAmpere,
-                               ChipClass::GeForce, ChipClass::Turing, ChipClass::Volta, ChipClass::Cdna}) {
+  for (const ChipClass chip :
+       {ChipClass::Vector, ChipClass::VectorHopper, ChipClass::VectorPascal, ChipClass::VectorVolta,
+        ChipClass::VectorAmpere, ChipClass::VectorAda, ChipClass::GraphicsAmpere, ChipClass::GeForce, ChipClass::Turing,
+        ChipClass::Volta, ChipClass::Cdna}) {
     EXPECT_FALSE(has_learned_factor(chip, {})) << name(chip);
   }
 }

@@ -148,7 +148,8 @@ TEST(ProductTime, KnowsChips) {
   EXPECT_EQ(chip("rtx5090"), ChipClass::GeForce);
   EXPECT_EQ(chip("t4"), ChipClass::Turing);
   EXPECT_EQ(chip("h200"), ChipClass::Hopper);
-  EXPECT_EQ(chip("t4", Units::Vector), ChipClass::VectorOlder);
+  EXPECT_EQ(chip("t4", Units::Vector), ChipClass::VectorVolta);
+  EXPECT_EQ(chip("p4", Units::Vector), ChipClass::VectorPascal);
   EXPECT_EQ(chip("h200", Units::Vector), ChipClass::VectorHopper);
   EXPECT_EQ(chip("l4", Units::Vector), ChipClass::VectorAda);
   EXPECT_EQ(chip("rtx-pro-6000", Units::Vector), ChipClass::VectorAda);

@@ -164,21 +164,29 @@ TEST(Whitebox, EachStepOfARecurrenceWaitsForTheOneBefore) {
 
 /// Channels first, cuDNN's depthwise kernels are for float16 alone (use_cudnn_depthwise).
 TEST(Whitebox, DepthwiseIn32BitsAndBfloat16IsPyTorchsOwnKernel) {
-  const auto plan = [](Precision precision, Layout layout) {
-    return plan_of(graph_of(R"(def @main(%x: Tensor[(1, 8, 32, 32), float32]) {
-  %1 = weight : Tensor[(8, 1, 3, 3), float32];
-  %2 = nn.conv2d(%x, %1, groups=8, padding=[1, 1, 1, 1]);
-  (%2)
-})"),
+  const auto plan = [](Precision precision, Layout layout, int side = 3) {
+    const std::string window = std::to_string(side);
+    return plan_of(graph_of("def @main(%x: Tensor[(1, 8, 32, 32), float32]) {\n  %1 = weight : Tensor[(8, 1, " +
+                            window + ", " + window + "), float32];\n  %2 = nn.conv2d(%x, %1, groups=8);\n  (%2)\n}"),
                    {.precision = precision, .layout = layout});
   };
-  const auto limit = [&](Precision precision, Layout layout) {
-    return plan(precision, layout).kernels.back().limits.vector_share;
+  const auto limit = [&](Precision precision, Layout layout, int side = 3) {
+    return plan(precision, layout, side).kernels.back().limits.vector_share;
   };
-  for (const Precision p : {Precision::Fp32, Precision::Tf32, Precision::Bf16})
-    EXPECT_EQ(limit(p, Layout::Nchw), constants::kOwnDepthwise);
+  EXPECT_EQ(limit(Precision::Bf16, Layout::Nchw), constants::kOwnDepthwise);
   EXPECT_EQ(limit(Precision::Fp16, Layout::Nchw), 0);
-  EXPECT_EQ(limit(Precision::Fp32, Layout::Nhwc), 0);
+  // In float32 a result costs something beside its window, so that small windows reach less of the peak.
+  const auto clocks = [&](Precision precision, int side) {
+    return side * side / (limit(precision, Layout::Nchw, side) * constants::kLimitLanes);
+  };
+  for (const Precision p : {Precision::Fp32, Precision::Tf32}) {
+    EXPECT_NEAR(clocks(p, 3), 1.76 + 9 * 0.112, 1e-9);
+    EXPECT_NEAR(clocks(p, 7), 1.76 + 49 * 0.112, 1e-9);
+    EXPECT_EQ(limit(p, Layout::Nhwc), 0);  // cuDNN's kernel, which memory bounds …
+    EXPECT_EQ(limit(p, Layout::Nhwc, 5), 0);
+    EXPECT_GT(limit(p, Layout::Nhwc, 7), 0);  // … up to 5×5
+  }
+  EXPECT_EQ(limit(Precision::Fp16, Layout::Nhwc, 7), 0);
   // It is the SM that limits it, however many lanes the SM has; other libraries have other kernels.
   const Kernel k = plan(Precision::Fp32, Layout::Nchw).kernels.back();
   const auto us = [&](double tflops, std::string architecture) {
@@ -191,6 +199,7 @@ TEST(Whitebox, DepthwiseIn32BitsAndBfloat16IsPyTorchsOwnKernel) {
   };
   EXPECT_NEAR(us(1.28, "ampere"), us(2.56, "ampere"), 1e-9);  // 64 and 128 lanes
   EXPECT_LT(us(1.28, "cdna2"), us(1.28, "ampere"));
+  EXPECT_NEAR(us(1.28, "turing") / us(1.28, "volta"), constants::kTuringWindows, 1e-9);  // half the L1 cache's bytes
 }
 
 TEST(Whitebox, BatchNormsOfCudnnMoveFewBytesPerClock) {

@@ -209,12 +209,24 @@ double index_slowdown(const Node& n, ExecMode mode) {
   return n.is(op("concatenate")) ? constants::kPartByPart : 1;
 }
 
+namespace {
+
+/// PyTorch's own depthwise kernel: see vector_limit.
+double own_depthwise_limit(const ConvolutionGroup& c) {
+  if (!c.float32) return constants::kOwnDepthwise;
+  const constants::WindowClocks& clocks = constants::kOwnDepthwise32;
+  return c.window / (clocks.result + clocks.element * c.window) / constants::kLimitLanes;
+}
+
+}  // namespace
+
 double vector_limit(const ConvolutionGroup& c) {
-  const bool depthwise = c.inputs == 1 && c.outputs == 1;
+  const bool depthwise = c.inputs == 1 && c.outputs == 1, large = c.window > constants::kLargeWindow;
   if (c.channels_last && c.wide_index) return constants::kWideFallback;
-  if (c.channels_last) return depthwise && c.window <= constants::kFallbackFrom ? 0 : constants::kFallback;
+  if (c.channels_last && !(depthwise && c.window <= constants::kFallbackFrom)) return constants::kFallback;
+  if (c.channels_last) return c.float32 && large ? constants::kLastDepthwise32 : 0;
   if (c.inputs > 1) return constants::kFewChannels;
-  return !c.float16 || c.window > constants::kOwnDepthwiseFrom ? constants::kOwnDepthwise : 0;
+  return c.float16 && !large ? 0 : own_depthwise_limit(c);
 }
 
 double serial_steps(const Graph& g, NodeId id, bool channels_last) {

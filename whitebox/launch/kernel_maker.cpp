@@ -90,6 +90,7 @@ void KernelMaker::be_convolution(NodeId id, Kernel& k) const {
 void KernelMaker::be_grouped(NodeId id, Kernel& k) const {
   ConvolutionGroup group = convolution_group(of_.g, of_.node(id), k.extents.window, of_.layout.channels_last[id]);
   group.wide_index = k.placement.wide_index && of_.config.mode == ExecMode::Eager;
+  group.float32 = !k.half;
   group.float16 = k.half && of_.config.precision != Precision::Bf16 && !quantises_layers(of_.config.precision);
   k.extents.channels_per_group = std::min(group.inputs, group.outputs);
   if (on_matrix_units(group)) return;

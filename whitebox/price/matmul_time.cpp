@@ -109,19 +109,19 @@ ProductConstants constants_of(const ProductDevice& d, Quantised quantised) {
 }  // namespace
 
 std::string_view name(ChipClass chip) {
-  constexpr std::string_view kNames[] = {"Vector",   "VectorHopper",   "VectorOlder", "VectorAmpere", "VectorAda",
-                                         "Graphics", "GraphicsAmpere", "GeForce",     "Turing",       "Ga100",
-                                         "Volta",    "Hopper",         "Blackwell",   "Cdna"};
+  constexpr std::string_view kNames[] = {"Vector",    "VectorHopper", "VectorPascal",   "VectorVolta", "VectorAmpere",
+                                         "VectorAda", "Graphics",     "GraphicsAmpere", "GeForce",     "Turing",
+                                         "Ga100",     "Volta",        "Hopper",         "Blackwell",   "Cdna"};
   return kNames[static_cast<std::size_t>(chip)];
 }
 
 std::optional<ChipClass> chip_class(const Device& d, Units units) {
-  const bool older = d.architecture == "pascal" || d.architecture == "volta" || d.architecture == "turing";
   const bool hbm = d.memory_type == "hbm", ampere = d.architecture == "ampere";
   if (units == Units::FullMatrix) return is_amd(d) ? std::optional(ChipClass::Cdna) : std::nullopt;
   if (is_amd(d)) return std::nullopt;
   if (units == Units::Vector) {
-    if (older) return ChipClass::VectorOlder;
+    if (d.architecture == "pascal") return ChipClass::VectorPascal;
+    if (d.architecture == "volta" || d.architecture == "turing") return ChipClass::VectorVolta;
     if (hbm) return ampere ? ChipClass::Vector : ChipClass::VectorHopper;
     return ampere ? ChipClass::VectorAmpere : ChipClass::VectorAda;
   }

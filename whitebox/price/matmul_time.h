@@ -17,7 +17,8 @@ namespace perfc {
 enum class ChipClass {
   Vector,          ///< on vector units (float32 without TF32): A100
   VectorHopper,    ///< the same on Hopper and data-centre Blackwell, whose SMs have twice the lanes
-  VectorOlder,     ///< the same on Pascal, Volta and Turing, whose cards of 70 W have clocks that fall
+  VectorPascal,    ///< the same on Pascal
+  VectorVolta,     ///< the same on Volta and Turing, whose SMs are alike
   VectorAmpere,    ///< the same on graphics chips of Ampere (GA10x)
   VectorAda,       ///< the same on graphics chips since Ada
   Graphics,        ///< mma.sync, one L2 cache, GDDR memory: Ada, GB20x
@@ -30,11 +31,11 @@ enum class ChipClass {
   Blackwell,       ///< tcgen05 and TMA: data-centre Blackwell
   Cdna,            ///< AMD's matrix cores in float32, by rocBLAS
 };
-inline constexpr ChipClass kChipClasses[] = {ChipClass::Vector,         ChipClass::VectorHopper, ChipClass::VectorOlder,
-                                             ChipClass::VectorAmpere,   ChipClass::VectorAda,    ChipClass::Graphics,
-                                             ChipClass::GraphicsAmpere, ChipClass::GeForce,      ChipClass::Turing,
-                                             ChipClass::Ga100,          ChipClass::Volta,        ChipClass::Hopper,
-                                             ChipClass::Blackwell,      ChipClass::Cdna};
+inline constexpr ChipClass kChipClasses[] = {ChipClass::Vector,      ChipClass::VectorHopper,   ChipClass::VectorPascal,
+                                             ChipClass::VectorVolta, ChipClass::VectorAmpere,   ChipClass::VectorAda,
+                                             ChipClass::Graphics,    ChipClass::GraphicsAmpere, ChipClass::GeForce,
+                                             ChipClass::Turing,      ChipClass::Ga100,          ChipClass::Volta,
+                                             ChipClass::Hopper,      ChipClass::Blackwell,      ChipClass::Cdna};
 std::string_view name(ChipClass);
 /// Units that multiply.
 enum class Units {

@@ -208,6 +208,7 @@ Rates::Rates(const Device& d, Precision p)
   recurrent_us = d.kind == "gpu" ? constants::kRecurrentStepUs : 0;
   resident_us = cudnn ? constants::kResidentStepUs : recurrent_us;
   depthwise = share("depthwise", 0.6);
+  if (d.architecture == "turing") windows = 1 / constants::kTuringWindows;
   elementwise = share("vector", 0.85);
   layout = is_amd(d) ? 0 : share("layout", 1.0);  // MIOpen's kernels take channels first
   bandwidth = d.bandwidth_gb_s * 1e9 * share("bandwidth", 0.8);
@@ -227,7 +228,7 @@ namespace {
 double vector_share(const Kernel& k, const Rates& r) {
   if (!r.cudnn || k.limits.vector_share <= 0) return r.depthwise;
   const double lanes = r.memory.lanes > 0 ? r.memory.lanes : constants::kLimitLanes;
-  return std::min(k.limits.vector_share * constants::kLimitLanes / lanes, r.depthwise);
+  return std::min(k.limits.vector_share * r.windows * constants::kLimitLanes / lanes, r.depthwise);
 }
 
 void be_memory_bound(const Kernel& k, const MemoryBoundTime& t, Priced& p) {

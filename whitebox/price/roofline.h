@@ -26,6 +26,7 @@ struct Rates {
   /// cores) than on matrix units, and convolutions there may use Winograd's algorithm.
   double matmul[2], convolution[2];  ///< for 32 and 16 bits
   double depthwise, elementwise;
+  double windows = 1;           ///< how fast the SMs load windows, relative to those on which `vector_share` was found
   double layout;                ///< of a convolution's data, what conversions to channels last and back move
   bool on_vector[2];            ///< products of 32, of 16 bits run on the vector units
   bool full_matrix[2];          ///< the same on matrix units that take float32: any extents, any layout
