@@ -72,8 +72,6 @@ inline constexpr double kGemvL2Share = 0.5;
 /// 1: of the shorter of arithmetic and traffic, what does not hide in TF32 on data-centre chips, at least. Fitted to
 /// MIGProfiler's BERTs on slices of an A100 of 40 GB. [studies/fit_mig.py; square products on H100 and H20 agree]
 inline constexpr double kTf32Exposed = 0.85;
-/// s of work after which half of the power limit's loss shows. [kernels]
-inline constexpr double kPowerSeconds = 3e-4;
 inline constexpr double kFlopsOfTeraflop = 1e12;  ///< FLOP/TFLOP
 /// How abruptly weights, data and the reads of a wave no longer fit in the L2 cache. [kernels]
 inline constexpr double kWeightsSharpness = 8, kDataSharpness = 4, kWaveSharpness = 2;
@@ -145,7 +143,7 @@ inline constexpr ProductConstants kProducts[] = {
               5390,         10.8,       0.684,            0.5,    0.876,    2820,    1.99, kMmaTiles,        true},
     // Turing
     {           4950,        0.951,      0.836,        0.76,     212,         29.9,             14,   0.378,     2240,
-              5390,         10.8,       0.451,              1,    0.876,    2870,       2, kMmaTiles,        true},
+              5390,         10.8,       0.343,              1,    0.876,    2870,       2, kMmaTiles,        true},
     // Ga100
     {           4670,         1.16,      0.782,       0.636,     269,         51.9,           28.1,    0.31,     2570,
               4470,         54.4,       0.703,            0.5,    0.112,    4270,   0.785, kMmaTiles,       false},

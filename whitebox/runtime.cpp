@@ -92,7 +92,7 @@ constexpr std::array kRuntimes{
                .default_tf32 = true,
                .run_us = 30,
                .kernel_us = 6,
-               .work = 1.75,
+               .work = 1.58,
                .interval = 1.6,
                .source = "onnxruntime.ai, \"Graph Optimizations in ONNX Runtime\" and \"CUDA Execution Provider\"; "
                          "work, interval: BERT-large of studies/runtimes/judge.py"},

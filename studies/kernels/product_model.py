@@ -44,7 +44,6 @@ MOST_TILES = 2.0        # of 128x128, in flight on an SM; a larger one is alone
 STEP_BYTES = 128.0      # of one row, that a step along k reads
 GEMV_L2_SHARE = 0.5     # of the L2 cache's bandwidth, that a GEMV reaches
 SUM_BYTES = 4.0         # of a partial sum of split-K, written and read
-POWER_SECONDS = 3e-4    # of tensor work, after which half of the loss to the power limit shows
 
 
 @numba.njit(cache=True)
@@ -99,7 +98,7 @@ def product_time(f, c, batch, m, n, k, ea, ew, eo, rotate, repeats=1.0):
             arithmetic = max(tensor, max(stream, latency)) + waves * c[C_TILE] * 1e-9 * bm * bn / 16384.0
             traffic = max(dram, l2_bytes / l2_rate)
             main = max(arithmetic, traffic) + c[C_EXPOSED] * min(arithmetic, traffic)
-            main += max(0.0, sustained - main) * main / (main + POWER_SECONDS)
+            main = max(main, sustained)
             t = main + c[C_LAUNCH] / clock
             if s > 1:
                 t += c[C_SPLIT] * 1e-9 + 2.0 * SUM_BYTES * s * batch * m * n / l2_rate

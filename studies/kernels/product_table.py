@@ -16,7 +16,7 @@ CHANGED = {"VectorHopper": {"tensor_share": 0.897, "step_ns": 869, "tile_ns": 10
            "VectorAmpere": {"tensor_share": 0.686, "tile_ns": 5140, "power_share": 0.08, "power_exponent": 1},
            "VectorAda": {"tensor_share": 0.686, "tile_ns": 5140, "power_share": 0.15, "power_exponent": 1},
            "GraphicsAmpere": {"power_share": 0.41}, "GeForce": {"power_share": 0.684, "power_exponent": 0.5},
-           "Turing": {"power_share": 0.451}, "Volta": {"tensor_share": 0.9, "power_share": 0.32, "power_exponent": 1}}
+           "Turing": {"power_share": 0.343}, "Volta": {"tensor_share": 0.9, "power_share": 0.32, "power_exponent": 1}}
 TF32_EXPOSED = 0.85  #: `kTf32Exposed`, of studies/fit_mig.py
 DATA_CENTRE = ("Ga100", "Hopper", "Blackwell")
 LAUNCHED = (pm.C_LAUNCH, pm.C_GEMV, pm.C_GEMV_STEP)

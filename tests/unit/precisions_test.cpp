@@ -113,7 +113,7 @@ TEST(Whitebox, Fp8MultipliesInFloat8WhereTheDeviceHasIt) {
     const Device d = *DeviceTable::builtin().find(name, diags);
     const double wide = predicted(graph_of(kTwoLayers), {.precision = Precision::Bf16}, d).device_ms;
     const double narrow = predicted(graph_of(kTwoLayers), {.precision = Precision::Fp8}, d).device_ms;
-    EXPECT_LT(narrow, 0.75 * wide) << name;
+    EXPECT_LT(narrow, 0.85 * wide) << name;  // 8 bits sustain √2 of what 16 do on L40S
     EXPECT_GT(narrow, 0.4 * wide) << name;
   }
   const Device without = *DeviceTable::builtin().find("a100-80gb", diags);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <tuple>
 
 #include "whitebox/constants.h"
 
@@ -145,10 +146,6 @@ double sustained_flops(const ProductDevice& d, Quantised quantised) {
          (relative > 1 ? std::sqrt(relative) : relative);
 }
 
-double under_power_limit(double time, double sustained) {
-  return time + std::max(0.0, sustained - time) * time / (time + constants::kPowerSeconds);
-}
-
 ProductTime product_time(const ProductDevice& d, const Product& p) {
   ProductConstants chip = constants_of(d, p.quantised);
   if (computes_tf32(d, p)) chip.exposed = std::max(chip.exposed, constants::kTf32Exposed);
@@ -160,6 +157,7 @@ ProductTime product_time(const ProductDevice& d, const Product& p) {
   const double tile_rate = d.share * d.peak / d.sms * chip.tensor_share;  // FLOP/s of an SM
 
   ProductTime best{.total = 1e30};
+  double fastest = best.total;  // at the boost clock, of tiles that the power limit makes alike
   const auto tiles = std::span(constants::kProductTiles).first(chip.tiles);
   for (const auto& [tile_m, tile_n] : tiles) {
     if ((tile_m > 64 && tile_m >= 2 * p.m) || (tile_n > 64 && tile_n >= 2 * p.n)) continue;  // half of it does as well
@@ -181,10 +179,12 @@ ProductTime product_time(const ProductDevice& d, const Product& p) {
       const double stream = waves * row_bytes * depth / (chip.stream_bytes * d.clock);
       const double latency = waves * steps * chip.step_ns * 1e-9;
       const double arithmetic = std::max({tensor, stream, latency}) + waves * epilogue;
-      double time = std::max(arithmetic, traffic) + chip.exposed * std::min(arithmetic, traffic);
-      time = under_power_limit(time, sustained) + launch;
+      const double boosted = std::max(arithmetic, traffic) + chip.exposed * std::min(arithmetic, traffic);
+      double time = std::max(boosted, sustained) + launch;
       if (split > 1) time += chip.split_ns * 1e-9 + 2 * constants::kSumBytes * split * p.batch * p.m * p.n / l2_rate;
-      if (time < best.total) best = {time, launch, arithmetic, traffic};
+      if (std::tie(time, boosted) >= std::tie(best.total, fastest)) continue;
+      best = {time, launch, std::max(arithmetic, sustained), traffic};
+      fastest = boosted;
     }
   }
   if (p.m == 1 || p.n == 1) {

@@ -100,14 +100,11 @@ struct Product {
 struct ProductTime {
   double total = 0;
   double launch = 0;
-  double arithmetic = 0;  ///< tiles: arithmetic, latency of steps, epilogues
+  double arithmetic = 0;  ///< tiles: arithmetic, latency of steps, epilogues; no faster than the power limit lets it
   double traffic = 0;     ///< DRAM or L2, the longer
 };
-/// FLOP/s that long work on these units sustains: clocks fall until the chip keeps to its power limit.
+/// FLOP/s that work on these units sustains: clocks fall until the chip keeps to its power limit.
 double sustained_flops(const ProductDevice&, Quantised = Quantised::None);
-/// Seconds of work that would take `time` at the boost clock and `sustained` under the power limit: the limit governs
-/// averages, so that short kernels hardly feel it.
-double under_power_limit(double time, double sustained);
 ProductTime product_time(const ProductDevice&, const Product&);
 
 }  // namespace perfc

@@ -146,6 +146,8 @@ Priced price_on_matrix_units(const Kernel& k, const Rates& r, ProductDevice devi
   const bool eight = multiplies_eight_bits(k.quantised) && r.product8;
   if (eight && r.on_vector[k.half]) device = *r.product8;
   else if (eight) device.peak = r.product8->peak;
+  if (eight && k.quantised != Quantised::Float8)  // what products of these integers sustain
+    device.own.power *= constants::kQuantisedBoth.power_share;
   if (k.placement.aligned < 1) device.peak = std::max(r.vector[k.half], constants::kNarrowLoads * device.peak);
   const double epilogue_us = k.traffic.epilogue_bytes / r.bandwidth * 1e6;
   const double width = eight ? 1 : r.product_bytes[k.half];
@@ -243,7 +245,7 @@ double mask_factor(const Kernel& k) { return k.attention.masked ? constants::kMa
 
 void be_attention(const Kernel& k, const AttentionTime& t, double sustained_s, Priced& p) {
   const double us = 1e6 * k.limits.slowdown * mask_factor(k);
-  p.compute_us = under_power_limit(t.compute_s, sustained_s) * us;
+  p.compute_us = std::max(t.compute_s, sustained_s) * us;
   p.memory_us = t.memory_s * us;
   p.exposed_us = (t.work_s - std::max(t.compute_s, t.memory_s)) * us;
 }
@@ -256,8 +258,7 @@ std::optional<double> price_attention(const Kernel& k, const Rates& r, Priced& p
   if (const auto& efficient = r.efficient_attention[k.half]) {
     // Three products in TF32 for one: far from the power limit.
     const double sustained = efficient->tf32 ? 0 : 2 * macs / r.sustained[k.half];
-    p.compute_us =
-        under_power_limit(efficient_attention_time(*problem, *efficient), sustained) * 1e6 * k.limits.slowdown;
+    p.compute_us = std::max(efficient_attention_time(*problem, *efficient), sustained) * 1e6 * k.limits.slowdown;
     p.memory_us /= mask_factor(k);  // it is no other kernel with a mask
     p.exposed_us = 0;
     return macs;
@@ -305,7 +306,7 @@ Priced price_at(const Kernel& k, const Rates& r) {
            padded(k.extents.n, constants::kTileColumns) * padded(k.extents.k, constants::kTileDepth);
   }
   // What limits long products limits convolutions, too: studies/kernels/power.py.
-  const double multiplied = under_power_limit(2 * macs / rate, 2 * macs / r.sustained[k.half]);
+  const double multiplied = std::max(2 * macs / rate, 2 * macs / r.sustained[k.half]);
   const double us = 1e6 * k.limits.slowdown * mask_factor(k);
   p.compute_us = (multiplied + k.work.flops / (vector * r.elementwise)) * us;
   p.memory_us = bytes / (k.kind == KernelKind::Gather ? r.gather : r.bandwidth) * us;
