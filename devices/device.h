@@ -49,6 +49,12 @@ struct MigProfile {
   bool graphics = false;  ///< +gfx: graphics APIs run in it
 };
 
+/// Of a device's figures by dtype or term (`vector_tflops`, `efficiency`, …).
+inline double figure(const std::map<std::string, double>& figures, std::string_view key, double otherwise = 0) {
+  const auto at = figures.find(std::string(key));
+  return at == figures.end() ? otherwise : at->second;
+}
+
 struct Device {
   std::string name;   ///< "a100-40gb"; slices: "a100-40gb:1g.5gb"
   std::string title;  ///< "NVIDIA A100-SXM4-40GB"

@@ -75,6 +75,13 @@ Values extreme(Call& c, OpId over_all, OpId over_dim) {
   return both ? c.results(*both) : Failure{};
 }
 
+Values truth(Call& c, OpId which) {
+  auto v = c.tensor("self");
+  if (!v) return Failure{};
+  auto y = reduce(c, which, *v);
+  return y ? single(c, c.cast(*y, DType::Bool)) : Failure{};  // a cast of a number without dims
+}
+
 Values arg_extreme(Call& c, OpId o) {
   auto v = c.tensor("self");
   const auto keep = c.flag_or("keepdim", false);
@@ -151,12 +158,8 @@ Values logsumexp(Call& c) {
   return v ? single(c, reduce(c, op("logsumexp"), *v)) : Failure{};
 }
 
-Values all(Call& c) {
-  auto v = c.tensor("self");
-  if (!v) return Failure{};
-  auto y = reduce(c, std::string_view(c.row->name).find("all") == std::string_view::npos ? op("any") : op("all"), *v);
-  return y ? single(c, c.cast(*y, DType::Bool)) : Failure{};  // a cast of a number without dims
-}
+Values all(Call& c) { return truth(c, op("all")); }
+Values any(Call& c) { return truth(c, op("any")); }
 Values count_nonzero(Call& c) {
   auto v = c.tensor("self");
   auto y = v ? reduce(c, op("count_nonzero"), *v) : v;

@@ -215,6 +215,7 @@ Values argmax(Call& c);
 Values argmin(Call& c);
 Values logsumexp(Call& c);
 Values all(Call& c);
+Values any(Call& c);
 Values count_nonzero(Call& c);
 Values variance(Call& c);
 Values deviation(Call& c);

@@ -31,9 +31,8 @@ double score_clocks(const AttentionProblem& a, const AttentionFacts& d, double s
   return std::sqrt(products * products + operands * operands + softmax * softmax) / (share * d.sustained);
 }
 
-/// Seconds of thread blocks of `mean` clocks, at most `longest`: the last starts when the others are nearly done.
 double waves_s(double blocks, double longest, double mean, double tail, const AttentionFacts& d) {
-  return std::max(longest, blocks * mean / d.sms + (blocks > d.sms ? tail * longest : 0)) / d.clock_hz;
+  return thread_block_clocks(blocks, longest, mean, tail, d.sms) / d.clock_hz;
 }
 
 /// Of what is moved, bytes that the L2 cache does not hold.
@@ -56,14 +55,6 @@ AttentionTime encoder_time(const AttentionProblem& a, const AttentionFacts& d) {
 
 // ---- Prefill
 
-/// Tiles of a causal kernel, and how its thread blocks lie in them.
-struct CausalTiles {
-  double queries = 0, keys = 0;  ///< of a tile
-  bool packed = false;           ///< a block takes the queries of all heads that share keys
-  double rows = 0;               ///< tiles of queries
-  double reach = 0;              ///< keys that a query meets at most
-};
-
 CausalTiles causal_tiles(const AttentionProblem& a, AttentionChip chip) {
   const constants::AttentionKernels& k = attention_kernels(chip);
   CausalTiles t{.queries = k.causal_queries, .keys = constants::kAttentionKeys};
@@ -72,21 +63,6 @@ CausalTiles causal_tiles(const AttentionProblem& a, AttentionChip chip) {
   t.rows = std::ceil((t.packed ? a.queries * a.heads / a.key_heads : a.queries) / t.queries);
   t.reach = a.window > 0 ? a.window : std::numeric_limits<double>::infinity();
   return t;
-}
-
-/// Tiles of keys per tile of queries, in the mean over these; of many, some are counted.
-double mean_key_tiles(const AttentionProblem& a, const CausalTiles& t) {
-  const auto tiles = [&t](double begin, double end) {
-    return std::max(std::ceil(end / t.keys) - std::floor(begin / t.keys), 0.0);
-  };
-  if (t.packed) return std::max(tiles(std::max(a.past - t.reach, 0.0), a.keys), 1.0);
-  const double step = std::ceil(t.rows / constants::kMostTilesCounted), counted = std::ceil(t.rows / step);
-  double sum = 0;
-  for (double i = 0; i < counted; ++i) {
-    const double first = a.past + i * step * t.queries;
-    sum += tiles(std::max(first - t.reach, 0.0), std::clamp(first + t.queries, 0.0, a.keys));
-  }
-  return std::max(sum / counted, 1.0);
 }
 
 AttentionTime prefill_time(const AttentionProblem& a, const AttentionFacts& d) {
@@ -168,6 +144,24 @@ AttentionTime decoding_time(const AttentionProblem& a, const AttentionFacts& d) 
 }
 
 }  // namespace
+
+double mean_key_tiles(const AttentionProblem& a, const CausalTiles& t) {
+  const auto tiles = [&t](double begin, double end) {
+    return std::max(std::ceil(end / t.keys) - std::floor(begin / t.keys), 0.0);
+  };
+  if (t.packed) return std::max(tiles(std::max(a.past - t.reach, 0.0), a.keys), 1.0);
+  const double step = std::ceil(t.rows / constants::kMostTilesCounted), counted = std::ceil(t.rows / step);
+  double sum = 0;
+  for (double i = 0; i < counted; ++i) {
+    const double first = a.past + i * step * t.queries;
+    sum += tiles(std::max(first - t.reach, 0.0), std::clamp(first + t.queries, 0.0, a.keys));
+  }
+  return std::max(sum / counted, 1.0);
+}
+
+double thread_block_clocks(double blocks, double longest, double mean, double tail, double sms) {
+  return std::max(longest, blocks * mean / sms + (blocks > sms ? tail * longest : 0));
+}
 
 double attention_macs(const AttentionProblem& a) {
   double pairs = a.queries * a.keys;

@@ -73,6 +73,19 @@ struct AttentionTime {
 /// By the problem's form.
 AttentionTime attention_time(const AttentionProblem&, const AttentionFacts&);
 
+/// Tiles of a causal kernel, and how its thread blocks lie in them.
+struct CausalTiles {
+  double queries = 0, keys = 0;  ///< of a tile
+  bool packed = false;           ///< a block takes the queries of all heads that share keys
+  double rows = 0;               ///< tiles of queries
+  double reach = 0;              ///< keys that a query meets at most
+};
+/// Tiles of keys per tile of queries, in the mean over these; of many, some are counted.
+double mean_key_tiles(const AttentionProblem&, const CausalTiles&);
+/// Clocks of thread blocks of `mean` clocks, at most `longest`, on so many SMs: the last starts when the others are
+/// nearly done, and shows by `tail`.
+double thread_block_clocks(double blocks, double longest, double mean, double tail, double sms);
+
 /// Multiply–accumulates, but those that a causal mask or a window hides.
 double attention_macs(const AttentionProblem&);
 /// Thread blocks of its kernel, without parts of keys side by side.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "whitebox/constants.h"
 
@@ -10,13 +11,13 @@ namespace {
 
 double tiles_of(double extent, double tile) { return std::ceil(extent / tile); }
 
-/// Tiles of the kernel: heads that its accumulators hold have square ones.
-struct EfficientTiles {
-  double queries, keys;
-};
-EfficientTiles efficient_tiles(double channels) {
-  const bool narrow = channels <= constants::kEfficientHead;
-  return {narrow ? 64.0 : 32.0, narrow ? 64.0 : 128.0};
+/// Heads that its accumulators hold have square tiles.
+CausalTiles efficient_tiles(const AttentionProblem& a) {
+  CausalTiles out = a.channels <= constants::kEfficientHead ? CausalTiles{.queries = 64, .keys = 64}
+                                                            : CausalTiles{.queries = 32, .keys = 128};
+  out.rows = tiles_of(a.queries, out.queries);
+  out.reach = a.window > 0 ? a.window : std::numeric_limits<double>::infinity();
+  return out;
 }
 
 double clocks_of_score(double channels, const EfficientAttentionFacts& d) {
@@ -26,40 +27,24 @@ double clocks_of_score(double channels, const EfficientAttentionFacts& d) {
   return 2 * (walked + given) / (d.flops_clock * d.share) + d.channel_clocks * (walked + given) / 2 + d.score_clocks;
 }
 
-/// Tiles of keys that a tile of queries meets, in the mean.
-double mean_tiles(const AttentionProblem& a, const EfficientTiles& tile) {
-  if (!a.causal) return tiles_of(a.keys, tile.keys);
-  const double reach = a.window > 0 ? a.window : a.keys, rows = tiles_of(a.queries, tile.queries);
-  const double step = std::ceil(rows / constants::kMostTilesCounted), counted = std::ceil(rows / step);
-  double sum = 0;
-  for (double i = 0; i < counted; ++i) {
-    const double first = a.past + i * step * tile.queries, end = std::min(first + tile.queries, a.keys);
-    sum += tiles_of(end, tile.keys) - std::floor(std::max(first - reach, 0.0) / tile.keys);
-  }
-  return std::max(sum / counted, 1.0);
-}
-
-double rate_of(const std::map<std::string, double>& rates, const char* dtype) {
-  const auto at = rates.find(dtype);
-  return at == rates.end() ? 0 : at->second * constants::kFlopsOfTeraflop;
-}
-
 }  // namespace
 
 std::optional<EfficientAttentionFacts> efficient_attention_facts(const Device& d, bool half) {
   if (d.kind != "gpu" || is_amd(d) || d.sms <= 0 || d.boost_clock_mhz <= 0) return std::nullopt;
   EfficientAttentionFacts out{.sms = static_cast<double>(d.sms), .clock_hz = d.boost_clock_mhz * 1e6};
-  const auto per_clock = [&out](double flops) { return flops / (out.sms * out.clock_hz); };
-  const double lanes = per_clock(rate_of(d.vector_tflops, "float32"));
+  const auto per_clock = [&out](double tflops) {
+    return tflops * constants::kFlopsOfTeraflop / (out.sms * out.clock_hz);
+  };
+  const double lanes = per_clock(figure(d.vector_tflops, "float32"));
   const bool before_ampere = d.architecture == "volta" || d.architecture == "turing";
   if (half) {
-    out.flops_clock = per_clock(rate_of(d.matrix_tflops, "float16"));
+    out.flops_clock = per_clock(figure(d.matrix_tflops, "float16"));
     if (!before_ampere || out.flops_clock <= 0) return std::nullopt;
     out.share = constants::kEfficientHalf.share;
     out.score_clocks = constants::kEfficientHalf.score_clocks;
     return out;
   }
-  const double tf32 = per_clock(rate_of(d.matrix_tflops, "tf32"));
+  const double tf32 = per_clock(figure(d.matrix_tflops, "tf32"));
   if (tf32 > 0 && !before_ampere) {  // three products in TF32 make one in float32
     const bool old_instructions = d.memory_type == "hbm" && d.architecture != "ampere";
     out.flops_clock = tf32 / 3 * (old_instructions ? constants::kMmaSyncShare : 1);
@@ -74,13 +59,12 @@ std::optional<EfficientAttentionFacts> efficient_attention_facts(const Device& d
 }
 
 double efficient_attention_time(const AttentionProblem& a, const EfficientAttentionFacts& d) {
-  const EfficientTiles tile = efficient_tiles(a.channels);
-  const double of_tile = tile.queries * tile.keys * clocks_of_score(a.channels, d);
-  const double block = mean_tiles(a, tile) * of_tile + constants::kEfficientBlock;
-  const double longest = tiles_of(a.keys, tile.keys) * of_tile + constants::kEfficientBlock;
-  const double blocks = tiles_of(a.queries, tile.queries) * a.heads;
-  const double tail = blocks > d.sms ? constants::kEfficientTail * longest : 0;
-  return std::max(longest, blocks * block / d.sms + tail) / d.clock_hz;
+  const CausalTiles tile = efficient_tiles(a);
+  const double all_keys = tiles_of(a.keys, tile.keys),
+               of_tile = tile.queries * tile.keys * clocks_of_score(a.channels, d);
+  const double longest = all_keys * of_tile + constants::kEfficientBlock;
+  const double mean = (a.causal ? mean_key_tiles(a, tile) : all_keys) * of_tile + constants::kEfficientBlock;
+  return thread_block_clocks(tile.rows * a.heads, longest, mean, constants::kEfficientTail, d.sms) / d.clock_hz;
 }
 
 }  // namespace perfc

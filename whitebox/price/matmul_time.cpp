@@ -81,12 +81,6 @@ const constants::QuantisedFactors& factors_of(Quantised quantised, ChipClass chi
                                         : constants::kFloat8OnGraphics;
 }
 
-/// Data-centre chips since A100 multiply 32 bits on tensor cores as TF32.
-bool computes_tf32(const ProductDevice& d, const Product& p) {
-  const bool data_centre = d.chip == ChipClass::Ga100 || d.chip == ChipClass::Hopper || d.chip == ChipClass::Blackwell;
-  return data_centre && p.a_bytes == 4;
-}
-
 /// The same for kernels of quantised operands.
 ProductConstants constants_of(const ProductDevice& d, Quantised quantised) {
   ProductConstants c = constants_of(d);
@@ -104,6 +98,14 @@ ProductConstants constants_of(const ProductDevice& d, Quantised quantised) {
   c.stream_bytes *= f.stream_bytes;
   c.exposed *= f.exposed;
   c.tile_ns *= f.tile_ns;
+  return c;
+}
+
+/// The same for a product: data-centre chips since A100 multiply 32 bits on tensor cores as TF32.
+ProductConstants constants_of(const ProductDevice& d, const Product& p) {
+  ProductConstants c = constants_of(d, p.quantised);
+  const bool data_centre = d.chip == ChipClass::Ga100 || d.chip == ChipClass::Hopper || d.chip == ChipClass::Blackwell;
+  if (data_centre && p.a_bytes == 4) c.exposed = std::max(c.exposed, constants::kTf32Exposed);
   return c;
 }
 
@@ -130,11 +132,7 @@ std::optional<ChipClass> chip_class(const Device& d, Units units) {
   if (d.architecture == "blackwell" && hbm) return ChipClass::Blackwell;
   if (d.architecture == "turing") return ChipClass::Turing;
   if (hbm) return d.architecture == "volta" ? ChipClass::Volta : ChipClass::Ga100;
-  const auto rate = [](const std::map<std::string, double>& of, const char* dtype) {
-    const auto at = of.find(dtype);
-    return at == of.end() ? 0.0 : at->second;
-  };
-  const bool half_rate = rate(d.matrix_tflops, "float16") < constants::kFullRate * rate(d.vector_tflops, "float32");
+  const bool half_rate = figure(d.matrix_tflops, "float16") < constants::kFullRate * figure(d.vector_tflops, "float32");
   return half_rate ? ChipClass::GeForce : ampere ? ChipClass::GraphicsAmpere : ChipClass::Graphics;
 }
 
@@ -147,8 +145,7 @@ double sustained_flops(const ProductDevice& d, Quantised quantised) {
 }
 
 ProductTime product_time(const ProductDevice& d, const Product& p) {
-  ProductConstants chip = constants_of(d, p.quantised);
-  if (computes_tf32(d, p)) chip.exposed = std::max(chip.exposed, constants::kTf32Exposed);
+  const ProductConstants chip = constants_of(d, p);
   const Moved bytes = moved(d, chip, p);
   const double step = constants::kStepBytes / std::max(p.a_bytes, p.b_bytes);
   const double l2_rate = chip.l2_bytes_clock * d.clock * d.sms;

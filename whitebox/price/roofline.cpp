@@ -17,14 +17,9 @@ double found_share(double usable, double bytes) {
   return fits * fits * fits * fits;
 }
 
-double look_up(const std::map<std::string, double>& m, const char* key, double fallback) {
-  const auto it = m.find(key);
-  return it == m.end() ? fallback : it->second;
-}
-
 /// FLOP/s of the matrix units in 16 bits.
 double half_peak(const Device& d) {
-  return std::max(look_up(d.matrix_tflops, "float16", 0), look_up(d.matrix_tflops, "bfloat16", 0)) * 1e12;
+  return std::max(figure(d.matrix_tflops, "float16"), figure(d.matrix_tflops, "bfloat16")) * 1e12;
 }
 
 /// Whether what was learned of a class of chips holds for this one of it. Of Graphics, L40S alone was measured, and
@@ -54,7 +49,7 @@ std::optional<ProductDevice> product_device(const Device& d, Units units, double
 
 ProductFactors own_factors(const Device& d) {
   ProductFactors out;
-  for (const auto& [key, factor] : kProductFactors) out.*factor = look_up(d.efficiency, key.data(), 1);
+  for (const auto& [key, factor] : kProductFactors) out.*factor = figure(d.efficiency, key, 1);
   return out;
 }
 
@@ -172,10 +167,10 @@ Priced price_convolution(const Kernel& k, const Rates& r) {
 Rates::Rates(const Device& d, Precision p)
     : launch_us(d.launch_us), serial_us(constants::kSerialStepUs), cache(d.l2_mib * constants::kBytesPerMib),
       sms(d.sms) {
-  const auto share = [&](const char* key, double fallback) { return look_up(d.efficiency, key, fallback); };
-  const double full = look_up(d.vector_tflops, "float32", 1) * 1e12;
+  const auto share = [&](const char* key, double fallback) { return figure(d.efficiency, key, fallback); };
+  const double full = figure(d.vector_tflops, "float32", 1) * 1e12;
   vector[0] = full;
-  vector[1] = std::max(full, look_up(d.vector_tflops, "float16", 0) * 1e12);
+  vector[1] = std::max(full, figure(d.vector_tflops, "float16") * 1e12);
   // Matrix units: AMP uses them for what runs in 16 bits, float32 only where they take it as it is (AMD's).
   const bool tf32 = p == Precision::Tf32 || p == Precision::Default;
   if (tf32) without_tf32 = std::make_shared<const Rates>(d, Precision::Fp32);
@@ -185,7 +180,7 @@ Rates::Rates(const Device& d, Precision p)
   const char* wanted = tf32 ? "tf32" : bfloat16 ? "bfloat16" : p == Precision::Fp32 ? "float32" : "float16";
   for (int half = 0; half < 2; ++half) {
     const std::string_view unit = p == Precision::Amp && half == 0 ? "float32" : wanted;
-    const double rate = look_up(d.matrix_tflops, unit.data(), 0) * 1e12;
+    const double rate = figure(d.matrix_tflops, unit) * 1e12;
     full_matrix[half] = unit == "float32" && rate >= vector[half];
     on_vector[half] = !full_matrix[half] && rate < vector[half];
     matrix[half] = on_vector[half] ? vector[half] : rate;
@@ -204,7 +199,7 @@ Rates::Rates(const Device& d, Precision p)
     product_bytes[half] = half ? 2 : float_bytes(p);
     if (product[half] && units == Units::Matrix && product_bytes[half] == 2) product[half]->own = own_factors(d);
   }
-  matrix8 = look_up(d.matrix_tflops, p == Precision::Fp8 ? "float8" : "int8", 0) * 1e12;
+  matrix8 = figure(d.matrix_tflops, p == Precision::Fp8 ? "float8" : "int8") * 1e12;
   if (matrix8 > 0) product8 = product_device(d, Units::Matrix, matrix8, share("dense_product", 1));
   cudnn = d.kind == "gpu" && !is_amd(d);
   recurrent_us = d.kind == "gpu" ? constants::kRecurrentStepUs : 0;
@@ -240,7 +235,7 @@ void be_memory_bound(const Kernel& k, const MemoryBoundTime& t, Priced& p) {
   p.exposed_us = (t.work_s - std::max(t.memory_s, t.multiprocessor_s)) * us;
 }
 
-/// What a mask does to attention that flash kernels would compute.
+/// What a mask does to attention that flash kernels would compute, and where no kernel is known.
 double mask_factor(const Kernel& k) { return k.attention.masked ? constants::kMaskedAttention : 1; }
 
 void be_attention(const Kernel& k, const AttentionTime& t, double sustained_s, Priced& p) {
@@ -259,7 +254,6 @@ std::optional<double> price_attention(const Kernel& k, const Rates& r, Priced& p
     // Three products in TF32 for one: far from the power limit.
     const double sustained = efficient->tf32 ? 0 : 2 * macs / r.sustained[k.half];
     p.compute_us = std::max(efficient_attention_time(*problem, *efficient), sustained) * 1e6 * k.limits.slowdown;
-    p.memory_us /= mask_factor(k);  // it is no other kernel with a mask
     p.exposed_us = 0;
     return macs;
   }
@@ -307,7 +301,7 @@ Priced price_at(const Kernel& k, const Rates& r) {
   }
   // What limits long products limits convolutions, too: studies/kernels/power.py.
   const double multiplied = std::max(2 * macs / rate, 2 * macs / r.sustained[k.half]);
-  const double us = 1e6 * k.limits.slowdown * mask_factor(k);
+  const double us = 1e6 * k.limits.slowdown;
   p.compute_us = (multiplied + k.work.flops / (vector * r.elementwise)) * us;
   p.memory_us = bytes / (k.kind == KernelKind::Gather ? r.gather : r.bandwidth) * us;
   if (k.kind == KernelKind::Convolution && is_converted(k) && !r.on_vector[k.half])
@@ -317,7 +311,12 @@ Priced price_at(const Kernel& k, const Rates& r) {
       if (!r.cudnn) bound->byte_clocks = 0;
       be_memory_bound(k, memory_bound_time(*bound, r.memory), p);
     }
-    if (const auto attention = price_attention(k, r, p)) computed = *attention;
+  }
+  if (const auto attention = r.memory.sms > 0 ? price_attention(k, r, p) : std::nullopt) {
+    computed = *attention;
+  } else {
+    p.compute_us *= mask_factor(k);
+    p.memory_us *= mask_factor(k);
   }
   if (k.limits.blocks > 0) p.memory_us *= std::max(1.0, r.sms / k.limits.blocks);  // the others wait
   p.serial_us = k.limits.serial_steps * r.serial_us;
