@@ -203,6 +203,12 @@ class DimBinder {
       rule->typical = std::min(rule->typical, rule->most);
       rule->by = "different values that the operand can have";
     }
+    if (demand.repetitions) {
+      const auto [least, most] = *demand.repetitions;
+      rule = DimBound{.least = least, .typical = least + (most - least) / 2, .most = most};
+      rule->by = "counts, each as large as it is clipped to";
+      rule->usual = "counts, each in the middle of what it is clipped to";
+    }
     if (const auto room = demand.rooms.find({r, a}); room != demand.rooms.end()) {
       const auto& [most, parts] = room->second;
       const std::int64_t part = (most + parts - 1) / parts;

@@ -1,6 +1,7 @@
 #include "passes/dim_demand.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "ir/op_table.h"
@@ -249,6 +250,88 @@ void count_values(const Scope& scope, Demands& out) {
   }
 }
 
+// ---- Repetitions
+
+/// The number that a constant operand is; none: it is none.
+std::optional<double> constant_number(const Graph& g, const Node& n, std::size_t operand) {
+  if (operand >= n.operands.size() || !n.operands[operand]) return std::nullopt;
+  const Data* data = g.data(n.operands[operand]);
+  if (!data || data->size() != 1 || !data->fully_known()) return std::nullopt;
+  if (const auto* floats = data->floats()) return floats->front();
+  const auto* ints = data->ints();
+  return ints ? std::optional(static_cast<double>(ints->front().value())) : std::nullopt;
+}
+
+/// Between what the elements of a value lie that was clipped, and since then rounded, converted, moved or picked.
+std::optional<std::pair<double, double>> clipped(const Graph& g, ValueId v) {
+  for (int steps = 0; steps < kMostSteps && v && g.node(v).kind == NodeKind::Call; ++steps) {
+    const Node& n = g.node(v);
+    if (n.is(op("clip"))) {
+      const auto most = constant_number(g, n, 2);
+      return most ? std::optional(std::pair(constant_number(g, n, 1).value_or(0), *most)) : std::nullopt;
+    }
+    const OpDef& d = def(n.op);
+    const bool rounds = n.is(op("round")) || n.is(op("ceil")) || n.is(op("floor"));
+    if (!rounds && !d.picks && !keeps_elements(d.moves) && d.moves != Moves::Reshapes && d.moves != Moves::Part)
+      return std::nullopt;
+    v = n.operands[0];
+  }
+  return std::nullopt;
+}
+
+/// The counts whose sum a value is; none: it is none.
+ValueId summed(const Graph& g, ValueId v) {
+  for (int steps = 0; steps < kMostSteps && v && g.node(v).kind == NodeKind::Call; ++steps) {
+    const Node& n = g.node(v);
+    if (n.is(op("cumsum")) || n.is(op("sum_axes"))) return n.operands[0];
+    const OpDef& d = def(n.op);
+    if (!d.picks && !keeps_elements(d.moves) && d.moves != Moves::Reshapes) return {};
+    v = n.operands[0];
+  }
+  return {};
+}
+
+/// One entry of a shape that a program joins of parts, and what ONNX' Expand makes of it (-1: leave the dim); none: it
+/// is made otherwise.
+ValueId shape_entry(const Graph& g, ValueId shape, std::size_t entry) {
+  if (shape && g.node(shape).is(op("where"))) shape = g.node(shape).operands[2];
+  if (!shape || !g.node(shape).is(op("concatenate"))) return {};
+  for (const ValueId part : g.node(shape).operands) {
+    const auto elements = part ? g.type(part).elements() : std::nullopt;
+    if (!elements) return {};
+    if (entry < static_cast<std::size_t>(*elements)) return *elements == 1 ? part : ValueId{};
+    entry -= static_cast<std::size_t>(*elements);
+  }
+  return {};
+}
+
+/// What an open dim of a call is the number of, or the sum of the numbers; none: nothing of that kind.
+ValueId counts_of(const Graph& g, const Node& n) {
+  if (n.is(op("arange")))
+    return constant_number(g, n, 0) == 0 && constant_number(g, n, 2) == 1 ? summed(g, n.operands[1]) : ValueId{};
+  if (!n.is(op("broadcast_to"))) return {};
+  const auto& shape = n.results[0].type.shape();
+  const auto open = std::ranges::find_if(shape, [](const Dim& d) { return !d.known(); });
+  const bool one = std::ranges::count_if(shape, [](const Dim& d) { return !d.known(); }) == 1;
+  return one ? shape_entry(g, n.operands[1], static_cast<std::size_t>(open - shape.begin())) : ValueId{};
+}
+
+void count_repetitions(const Graph& g, Demands& out) {
+  constexpr double kMost = 1e9;
+  for (NodeId id = 0; id < g.size(); ++id) {
+    const Node& n = g.node(id);
+    if (n.results.size() != 1 || !has_open_dim(n.results[0])) continue;
+    const ValueId counts = counts_of(g, n);
+    const auto elements = counts ? g.type(counts).elements() : std::nullopt;
+    const auto bounds = elements ? clipped(g, counts) : std::nullopt;
+    if (!bounds) continue;
+    const auto of = [&](double count) { return static_cast<double>(*elements) * std::max(count, 0.0); };
+    const double least = of(std::floor(bounds->first)), most = of(std::ceil(bounds->second));
+    if (most <= kMost && least <= most)
+      out[id].repetitions = {static_cast<std::int64_t>(least), static_cast<std::int64_t>(most)};
+  }
+}
+
 // ---- Room
 
 /// The only call that reads the contents of a value, and as which operand; none: there are several, or none.
@@ -346,6 +429,7 @@ std::map<NodeId, DimDemand> dim_demands(const Scope& scope, const std::vector<Re
   take_rows(scope, out);
   find_compared(scope.g, out);
   count_values(scope, out);
+  count_repetitions(scope.g, out);
   find_rooms(scope.g, out);
   return out;
 }

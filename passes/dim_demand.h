@@ -20,6 +20,11 @@ struct Room {
   std::int64_t parts = 1;
 };
 
+/// How many entries there are when each of some is there as often as a count between bounds says.
+struct Repetitions {
+  std::int64_t least = 0, most = 0;
+};
+
 /// Of one call.
 struct DimDemand {
   /// How many calls, or rounds of a loop, select where one value equals another one of as many different values: no
@@ -34,6 +39,9 @@ struct DimDemand {
   /// By result and axis, of what has no rule of its own, and of slices: the room that there is for it (a mask that is
   /// brought to the size of its box and put between zeros, all of which together are as large as the image).
   std::map<std::pair<std::size_t, std::size_t>, Room> rooms;
+  /// Of a range that counts repetitions, what their sum can be, by the bounds that the counts are clipped to
+  /// (`repeat_interleave` by durations).
+  std::optional<Repetitions> repetitions;
   /// What it gives is of boxes that a suppression compares.
   bool compared = false;
 };
