@@ -59,6 +59,7 @@ struct FigureChange {
   std::string base_text, head_text;   ///< where the value is a name: MIG profiles
   double ratio_lo = 1, ratio_hi = 1;  ///< 90 % interval of head ÷ base; equal where nothing is uncertain
   Verdict verdict = Verdict::None;
+  bool certain = true;  ///< zero is outside of the 99 % interval, too: only then may it fail a pipeline
   /// head ÷ base − 1; none where there is no such number.
   std::optional<double> relative() const;
 };

@@ -13,6 +13,9 @@ namespace {
 constexpr double kDifferenceNoise = 0.02;
 /// What is left of either version's half width where all of the time changed, and the power of the share that did.
 constexpr double kDifferenceLeft = 0.8, kDifferenceBend = 0.35;
+/// Tail of the errors where all of the time changed: 99 % lie within it and the half width, in squares. What strangers'
+/// wider intervals add is not multiplied.
+constexpr double kDifferenceTail = 0.25;
 
 /// Of a step in memory, and of what either version needs beside the context where all of the time changed: 90 % of the
 /// steps between MIGProfiler's networks, which are unlike each other, lie within (docs/judged.md).
@@ -32,10 +35,10 @@ double device_width(const FiguresOf& f) {
   return std::sqrt(std::max(all * all - of_host * of_host, 0.0));
 }
 
+double bent(double changed_share) { return std::pow(std::clamp(changed_share, 0.0, 1.0), kDifferenceBend); }
+
 /// Of an error of this half width on either version, what is left in the difference.
-double left_over(double width, double changed_share) {
-  return width * kDifferenceLeft * std::pow(std::clamp(changed_share, 0.0, 1.0), kDifferenceBend);
-}
+double left_over(double width, double changed_share) { return width * kDifferenceLeft * bent(changed_share); }
 
 }  // namespace
 
@@ -51,6 +54,8 @@ double energy_difference_width(const FiguresOf& base, const FiguresOf& head, dou
   return std::hypot(latency_difference_width(base, head, changed_share),
                     left_over(std::log(constants::kPowerInterval), changed_share));
 }
+
+double difference_tail(double changed_share) { return kDifferenceTail * bent(changed_share); }
 
 double memory_difference_width(const FiguresOf& base, const FiguresOf& head, double changed_share) {
   const double most = std::max(base.memory_mib - base.context_mib, head.memory_mib - head.context_mib);

@@ -9,6 +9,8 @@ namespace perfc {
 double latency_difference_width(const FiguresOf& base, const FiguresOf& head, double changed_share);
 /// The same of energy: power's error is shared like the time's.
 double energy_difference_width(const FiguresOf& base, const FiguresOf& head, double changed_share);
+/// What the half 99 % interval of either has beside that of 90 %, in squares.
+double difference_tail(double changed_share);
 /// Half the 90 % interval of head − base of memory, in MiB. The context is the same in both.
 double memory_difference_width(const FiguresOf& base, const FiguresOf& head, double changed_share);
 

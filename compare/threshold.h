@@ -33,7 +33,7 @@ struct Finding {
   std::string acknowledged;  ///< why it is meant; empty: it is not
   std::string_view key() const { return figure ? def(*figure).key : "oom"; }
 };
-/// Only what is certain: the whole 90 % interval of the difference is towards the worse, and the change predicted is
+/// Only what is certain: the whole 99 % interval of the difference is towards the worse, and the change predicted is
 /// beyond the threshold.
 std::vector<Finding> findings(const Comparisons&, const std::vector<Threshold>&);
 

@@ -271,8 +271,7 @@ std::optional<std::pair<double, double>> clipped(const Graph& g, ValueId v) {
       return most ? std::optional(std::pair(constant_number(g, n, 1).value_or(0), *most)) : std::nullopt;
     }
     const OpDef& d = def(n.op);
-    const bool rounds = n.is(op("round")) || n.is(op("ceil")) || n.is(op("floor"));
-    if (!rounds && !d.picks && !keeps_elements(d.moves) && d.moves != Moves::Reshapes && d.moves != Moves::Part)
+    if (!d.rounds && !d.picks && !keeps_elements(d.moves) && d.moves != Moves::Reshapes && d.moves != Moves::Part)
       return std::nullopt;
     v = n.operands[0];
   }
@@ -283,7 +282,8 @@ std::optional<std::pair<double, double>> clipped(const Graph& g, ValueId v) {
 ValueId summed(const Graph& g, ValueId v) {
   for (int steps = 0; steps < kMostSteps && v && g.node(v).kind == NodeKind::Call; ++steps) {
     const Node& n = g.node(v);
-    if (n.is(op("cumsum")) || n.is(op("sum_axes"))) return n.operands[0];
+    if (n.is(op("cumsum"))) return n.operands[0];
+    if (n.is(op("sum_axes"))) return n.operands[0];
     const OpDef& d = def(n.op);
     if (!d.picks && !keeps_elements(d.moves) && d.moves != Moves::Reshapes) return {};
     v = n.operands[0];

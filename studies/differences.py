@@ -16,7 +16,8 @@ The width that is fitted is that of compare/difference.cpp: half the 90 % interv
     √(noise² + (left · W · share^bend)² + host²)
 
 where W is half the interval of either time alone, share the part of the device time in operators that differ, and host
-what the host's factor adds where it sets more of one time than of the other.
+what the host's factor adds where it sets more of one time than of the other. What fails a pipeline is certain by 99 %:
+tail · share^bend is added in squares, such that 99 % of the errors of the families that fit lie within.
 
 --memory: steps in memory between MIGProfiler's networks on one slice at one batch, which says what is left of its error
 (studies/fit_memory.py); with timm's TorchScript graphs.
@@ -44,6 +45,7 @@ CERTAIN, DIFFERS = 0.9, 0.05
 # Of two runs of one network on one GPU, one release of PyTorch apart: 1 to 3 % in the median. Nothing is called
 # different by less, and pairs that differ by less are the same.
 NOISE = 0.02
+STEPS = ((0.05, 0.1), (0.1, 0.2), (0.2, 0.5), (0.5, math.inf))
 SHARPNESS = 8  # of the join of device and host: whitebox/constants.h
 COLUMNS = [
     "family", "base", "head", "batch", "device", "mode", "layout", "norms", "base_ms", "head_ms", "predicted_base_ms",
@@ -186,12 +188,21 @@ def loss(rows, *constants):
 
 def shipped():
     """(noise, left, bend) of compare/difference.cpp."""
+    return [constant(name) for name in ("Noise", "Left", "Bend")]
+
+
+def constant(name):
     text = (pathlib.Path(__file__).resolve().parent.parent / "compare/difference.cpp").read_text()
-    return [float(re.search(rf"kDifference{name} = ([0-9.]+)", text)[1]) for name in ("Noise", "Left", "Bend")]
+    return float(re.search(rf"kDifference{name} = ([0-9.]+)", text)[1])
+
+
+def certain(r, width):
+    """Half the 99 % interval, of half the 90 % one."""
+    return math.hypot(width(r), constant("Tail") * r["share"] ** constant("Bend"))
 
 
 def flagged(rows, width):
-    """Pairs that are the same but for noise, and called different."""
+    """Pairs that are the same but for noise, and those of them that differ by more than the width."""
     same = [r for r in rows if abs(math.expm1(r["measured"])) <= NOISE]
     return same, [r for r in same if abs(r["predicted"]) > width(r)]
 
@@ -211,11 +222,17 @@ def judged(rows, width):
     said_right = sum((r["predicted"] > 0) == (r["measured"] > 0) for r in said)
     inside = sum(abs(r["error"]) <= width(r) for r in rows)
     same, called = flagged(rows, width)
+    fail = flagged(rows, lambda r: certain(r, width))[1]
+    found = [sum(low < abs(math.expm1(r["measured"])) <= high and abs(r["predicted"]) > certain(r, width)
+                 for r in rows) / max(sum(low < abs(math.expm1(r["measured"])) <= high for r in rows), 1)
+             for low, high in STEPS]
     return (f"{len(rows)} pairs of {len({r['family'] for r in rows})} families; of the {len(differ)} that differ by "
             f"more than {100 * DIFFERS:g} % the sign is right in {100 * right / len(differ):.1f} %, of the {len(said)} "
             f"that are called different in {100 * said_right / max(len(said), 1):.1f} %; the 90 % interval holds "
             f"{100 * inside / len(rows):.1f} %; of the {len(same)} that differ by {100 * NOISE:g} % at most "
-            f"{len(called)} are called different")
+            f"{len(called)} are called different and {len(fail)} can fail a pipeline; of those that differ by more it "
+            "can " + ", ".join(f"{100 * share:.0f} % ({100 * low:g} to {100 * high:g} %)"
+                               for (low, high), share in zip(STEPS, found)))
 
 
 def memory_steps(perfc, graphs):
@@ -258,6 +275,9 @@ def main():
         constants = fitted(rows)
         print("fitted: noise, left, bend =", constants)
         print("with these:", judged(rows, lambda r: half_width(r, *constants)))
+        beyond = [math.sqrt(max(r["error"] ** 2 - half_width(r, *shipped()) ** 2, 0)) /
+                  max(r["share"], 0.01) ** constant("Bend") for r in rows]
+        print(f"tail of 99 %: {quantile(beyond, 0.99):.3f}")
     print("as perfc has it:", judged(rows, lambda r: half_width(r, *shipped())))
 
 

@@ -51,6 +51,7 @@ Json figure_json(const FigureChange& c) {
   const bool uncertain = c.ratio_lo != c.ratio_hi;
   out["relative_interval"] = uncertain ? Json{six_digits(c.ratio_lo - 1), six_digits(c.ratio_hi - 1)} : Json(nullptr);
   out["verdict"] = name(c.verdict);
+  out["certain"] = c.certain;
   return out;
 }
 

@@ -62,7 +62,8 @@ std::string step(const FigureChange& c) {
 
 std::string verdict(const FigureChange& c) {
   if (c.verdict == Verdict::New && !c.head) return "removed";
-  return c.verdict == Verdict::Unclear ? "within the error of the difference" : std::string(name(c.verdict));
+  if (c.verdict == Verdict::Unclear) return "within the error of the difference";
+  return (c.certain ? "" : "probably ") + std::string(name(c.verdict));
 }
 
 std::string us(double step_us) {
