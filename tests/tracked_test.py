@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Git holds what people need and nothing that fell into the folder: packages, archives of packages, builds.
 
-No file is larger than LARGEST, which the networks' weights may be (docs/gnn.md), all stay below TOTAL, and the top
+No file is larger than LARGEST, which the networks' weights may be, all stay below TOTAL, and the top
 level is as listed below.
 """
 import pathlib
