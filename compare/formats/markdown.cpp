@@ -134,7 +134,7 @@ std::string heading(const DiffReport& r) {
 }
 
 constexpr std::string_view kLegend =
-    "\n**Bold**: worse, by the 99 % interval. ≈: within the error of the difference. = : the same. Predictions, not measurements.\n";
+    "\n**Bold**: worse (99 %). ≈: within the error of the difference. = : the same. Predictions, not measurements.\n";
 
 /// `collapsed`: what is long is folded, models that did not change have no part of their own, and the whole has at most
 /// `most` bytes, what is worst first.
