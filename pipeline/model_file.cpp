@@ -28,7 +28,8 @@ Status require_bound(const Graph& graph, Diagnostics& diags) {
     list += fmt::format("{}{}", list.empty() ? "" : ", ", s);
     flags += fmt::format(" --dim {}=N", s);
   }
-  return diags.error(fmt::format("dims {} are open; bind them with{}", list, flags));
+  return diags.error(symbols.size() == 1 ? fmt::format("dim {} is open; bind it with{}", list, flags)
+                                         : fmt::format("dims {} are open; bind them with{}", list, flags));
 }
 
 }  // namespace

@@ -100,9 +100,9 @@ def test_diagnostics():
         perfc.predict(b'#[version = "perfc-ir/1"]\ndef @main(%x: Tensor[(8, W), float32]) {\n  %1 = exp(%x) : '
                       b'Tensor[(8, W), float32];\n  (%1)\n}\n')
     error = caught.value
-    assert error.file == "<bytes>" and error.place == "" and error.cause == "dims W are open"
-    assert error.what_to_do == "bind them with dim={'W': N}"
-    assert str(error) == "<bytes>: error: dims W are open; bind them with --dim W=N"
+    assert error.file == "<bytes>" and error.place == "" and error.cause == "dim W is open"
+    assert error.what_to_do == "bind it with dim={'W': N}"
+    assert str(error) == "<bytes>: error: dim W is open; bind it with --dim W=N"
     with pytest.raises(perfc.ModelError) as caught:
         perfc.predict(b'#[version = "perfc-ir/1"]\ndef @main(%x: Tensor[(8), float32]) {\n  %1 = nn.conv9d(%x);\n')
     assert caught.value.place.startswith("line 3, column") and "nn.conv9d" in caught.value.cause
