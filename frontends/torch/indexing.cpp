@@ -520,16 +520,18 @@ Values bucketize(Call& c) {
 /// Which elements are among others: compared with each of them and reduced, as PyTorch does while those are few
 /// (aten/src/ATen/native/TensorCompare.cpp).
 Values isin(Call& c) {
-  auto v = c.tensor("elements");
   const auto invert = c.flag_or("invert", false);
-  if (!v || !invert) return Failure{};
+  auto tested = c.tensor_or_none("test_elements");
+  if (!invert || !tested) return Failure{};
+  const Scalar* element = c.arg("elements").scalar();
+  auto v = element && *tested ? c.scalar_tensor(*element, c.type(*tested).dtype()) : c.tensor("elements");
+  if (!v) return Failure{};
   const auto compared = [&](ValueId x, ValueId y) { return c.emit(*invert ? op("not_equal") : op("equal"), {x, y}); };
   if (const Scalar* s = c.arg("test_elements").scalar()) {
     auto y = c.scalar_tensor(*s, c.type(*v).dtype());
     return y ? single(c, compared(*v, *y)) : Failure{};
   }
-  auto tested = c.tensor("test_elements");
-  const auto rank = tested ? c.rank(*v) : Failure{};
+  const auto rank = c.rank(*v);
   if (!rank) return Failure{};
   auto column = c.expand_dims(*v, {static_cast<std::int64_t>(*rank)});
   auto row = column ? c.reshape(*tested, {-1}) : column;

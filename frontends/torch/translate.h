@@ -124,6 +124,7 @@ Values kl_div(Call& c);
 
 // ---- views.cpp
 Values view(Call& c);
+Values view_as_type(Call& c);
 Values contiguous(Call& c);
 Values reshape_as(Call& c);
 Values flatten(Call& c);

@@ -110,15 +110,30 @@ Values parts(Call& c, const SelfAxis& s, const std::vector<std::pair<std::int64_
 
 constexpr std::size_t kMaxParts = 65536;
 
+/// The same memory as elements of another type.
+Values reinterpreted(Call& c, std::string_view parameter) {
+  auto v = c.tensor("self");
+  const auto to = c.dtype_or(parameter, DType::Undefined);
+  if (!v || !to) return Failure{};
+  const DType from = c.type(*v).dtype();
+  if (from != DType::Undefined && bits(from) != bits(*to)) {
+    return c.error(
+        fmt::format("reads the memory of {} as {}, of another width, which is not supported; export what "
+                    "computes it without the view",
+                    name(from), name(*to)));
+  }
+  return single(c, c.emit(op("bitcast"), {*v}, {{"to", std::string(name(*to))}}));
+}
+
 }  // namespace
 
 Values view(Call& c) {
-  if (c.arg("size").scalar() && !c.arg("size").list())
-    return c.error("reinterprets memory as another element type, which is not supported");
+  if (c.arg("size").scalar() && !c.arg("size").list()) return reinterpreted(c, "size");
   const List* l = c.arg("size").list();
   if (!l) return c.error(fmt::format("'size' must be a list of ints, is {}", c.arg("size").kind()));
   return reshaped(c, "self", *l->items);
 }
+Values view_as_type(Call& c) { return reinterpreted(c, "dtype"); }
 /// The tensor itself where it lies in order; else a copy of it, with memory of its own.
 Values contiguous(Call& c) {
   const TensorRef* self = c.arg("self").tensor();
