@@ -339,6 +339,15 @@ class Pt2Reader {
     const auto outputs = json::array(json::member(e, "outputs"));
     if (!inputs || !outputs) return diags_.error(here(), {}, "the node has no inputs or outputs");
     name(*target, out);
+    // with_effects(token, operator, arguments…) → token, results…: the operator, in an order that tokens keep.
+    std::size_t left_inputs = 0, left_outputs = 0;
+    if (out.op == "higher_order::with_effects" && inputs->size() >= 2) {
+      Element second;
+      const auto inner = inputs->at(1).get(second) ? std::nullopt : json::member(second, "arg");
+      const auto c = inner ? chosen(*inner) : std::nullopt;
+      const auto carried = c && c->key == "as_operator" ? json::text(c->value) : std::nullopt;
+      if (carried) name(*carried, out), left_inputs = 2, left_outputs = 1;
+    }
     if (const auto meta = json::member(e, "metadata")) {
       const std::string_view function = json::text(json::member(*meta, "torch_fn")).value_or("");
       out.caller = function.substr(function.find(';') + 1);  // "dropout_1;function.dropout"
@@ -356,6 +365,10 @@ class Pt2Reader {
       }
     }
     for (const Element& input : *inputs) {
+      if (left_inputs > 0) {
+        --left_inputs;
+        continue;
+      }
       const auto a = json::member(input, "arg");
       if (!a) return diags_.error(here(), out.op, "an argument is missing");
       Arg arg;
@@ -370,6 +383,10 @@ class Pt2Reader {
     }
     for (const Element& output : *outputs) {
       const auto c = chosen(output);
+      if (left_outputs > 0) {
+        --left_outputs;
+        continue;
+      }
       if (!c) continue;
       if (!result(*c, 0, out.outputs.emplace_back())) return Failure{};
     }

@@ -503,6 +503,7 @@ const std::map<std::string_view, Handler>& handlers() {
       {"aten::_assert_scalar", ignored},
       {"aten::_assert_tensor_metadata", ignored},
       {"aten::_functional_assert_async", ignored},
+      {"aten::_linalg_check_errors", ignored},
       {"aten::sym_constrain_range", ignored},
       {"aten::sym_constrain_range_for_size", ignored},
       {"aten::is_grad_enabled", no},

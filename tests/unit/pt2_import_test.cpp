@@ -102,6 +102,19 @@ TEST(Pt2Import, NormsOfOneSampleThatTakeItsStatisticsAreInstanceNorms) {
   EXPECT_NE(norm("TRAINING", "1344").find("nn.batch_norm"), std::string::npos);
 }
 
+TEST(Pt2Import, EffectsAreTheirOperators) {
+  const auto effect = [](std::string_view operation, std::string_view token, std::string_view results) {
+    return fmt::format(R"({{"target": "torch.ops.higher_order.with_effects", "inputs": [{}, {}, {}],
+                            "outputs": [{{"as_tensor": {{"name": "{}2"}}}}, {}]}})",
+                       tensor("", token), other("", "as_operator", fmt::format("\"torch.ops.aten.{}\"", operation)),
+                       tensor("", "x"), token, results);
+  };
+  const std::string calls = effect("_linalg_check_errors.default", "t", R"({"as_none": true})") +
+                            ", " +  // a token in, another one out
+                            effect("relu.default", "t2", R"({"as_tensor": {"name": "y"}})");
+  EXPECT_EQ(calls_of(import(exported("ATEN", "23", calls))), "nn.relu");
+}
+
 TEST(Pt2Import, NumbersThatAProgramWritesOutStayOnTheHost) {
   const std::string calls = call("lift_fresh_copy.default", "l", tensor("self", "c")) + ", " +
                             call("mul.Tensor", "m", tensor("self", "l"), other("other", "as_float", "3.0")) + ", " +
