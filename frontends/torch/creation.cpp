@@ -89,7 +89,7 @@ Values make_new(Call& c) {
   return dtype ? filled(c, *shape, *dtype) : Failure{};
 }
 
-/// uniform_, normal_, bernoulli_, random_: self gets other contents.
+/// uniform_, normal_, exponential_, …: self gets other contents, by one kernel.
 Values randomize(Call& c) {
   auto v = c.tensor("self");
   if (!v) return Failure{};

@@ -115,6 +115,16 @@ TEST(Pt2Import, EffectsAreTheirOperators) {
   EXPECT_EQ(calls_of(import(exported("ATEN", "23", calls))), "nn.relu");
 }
 
+TEST(Pt2Import, OverloadsGoByTheNamesOfTheirSchemas) {
+  const auto of = [](const auto&... arguments) {
+    return calls_of(import(exported("TRAINING", "23", call(arguments...))));
+  };
+  EXPECT_EQ(of("view.dtype", "y", tensor("self", "x"), other("dtype", "as_scalar_type", "4")), "bitcast");  // int32
+  EXPECT_EQ(of("isin.Tensor_Scalar", "y", tensor("elements", "x"), other("test_element", "as_float", "3.0")), "equal");
+  EXPECT_EQ(of("diag.default", "y", tensor("self", "x"), other("diagonal", "as_int", "1")).find("opaque"),
+            std::string::npos);
+}
+
 TEST(Pt2Import, NumbersThatAProgramWritesOutStayOnTheHost) {
   const std::string calls = call("lift_fresh_copy.default", "l", tensor("self", "c")) + ", " +
                             call("mul.Tensor", "m", tensor("self", "l"), other("other", "as_float", "3.0")) + ", " +
