@@ -62,6 +62,7 @@ struct FigureChange {
   bool certain = true;  ///< zero is outside of the 99 % interval, too: only then may it fail a pipeline
   /// head ÷ base − 1; none where there is no such number.
   std::optional<double> relative() const;
+  bool certainly_worse() const { return verdict == Verdict::Worse && certain; }
 };
 
 /// What is compared of one version on one device.

@@ -50,7 +50,7 @@ Result<Threshold> parse_one(std::string_view word, Diagnostics& diags) {
 
 /// Whether a change is certain and beyond the step.
 bool beyond(const FigureChange& c, const Step& step) {
-  if (c.verdict != Verdict::Worse || !c.certain) return false;
+  if (!c.certainly_worse()) return false;
   const double worse = (def(c.figure).more_is_better ? -1 : 1) * (*c.head - *c.base);
   if (!step.relative) return worse > step.amount;
   return *c.base > 0 ? worse / *c.base > step.amount : worse > 0;

@@ -26,6 +26,7 @@ import argparse
 import collections
 import concurrent.futures
 import csv
+import functools
 import itertools
 import json
 import math
@@ -191,6 +192,7 @@ def shipped():
     return [constant(name) for name in ("Noise", "Left", "Bend")]
 
 
+@functools.cache
 def constant(name):
     text = (pathlib.Path(__file__).resolve().parent.parent / "compare/difference.cpp").read_text()
     return float(re.search(rf"kDifference{name} = ([0-9.]+)", text)[1])

@@ -25,7 +25,7 @@ std::string cell(const OnDevice& on, Figure figure) {
   if (c->verdict == Verdict::New) return c->head ? words::head(*c) : words::base(*c);
   const std::string change = words::relative(*c);
   const std::string shown = fmt::format("{} ({})", words::head(*c), change);
-  if (c->verdict == Verdict::Worse && c->certain) return fmt::format("**{}**", shown);
+  if (c->certainly_worse()) return fmt::format("**{}**", shown);
   return c->verdict == Verdict::Unclear ? fmt::format("{} ≈", shown) : shown;
 }
 
@@ -35,7 +35,7 @@ std::string from_to(const OnDevice& on, Figure figure) {
   const std::string before = words::base(*c), after = words::head(*c);
   if (before == after) return after;
   const std::string both = fmt::format("{} → {}", before, after);
-  return c->verdict == Verdict::Worse && c->certain ? fmt::format("**{}**", both) : both;
+  return c->certainly_worse() ? fmt::format("**{}**", both) : both;
 }
 
 bool any_has(const Comparisons& c, Figure figure) {

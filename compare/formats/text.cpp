@@ -33,7 +33,7 @@ std::string figure_line(const FigureChange& c, const Style& s) {
   const std::string range = words::interval(c);
   const std::string verdict = words::verdict(c);
   line += left(range.empty() ? "" : "90 %: " + range, 26) + " ";
-  return line + (c.verdict == Verdict::Worse && c.certain ? s.warn(verdict) : s.dim(verdict)) + "\n";
+  return line + (c.certainly_worse() ? s.warn(verdict) : s.dim(verdict)) + "\n";
 }
 
 std::string change_line(const Change& c, std::size_t device, const Style& s) {

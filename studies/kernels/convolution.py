@@ -9,7 +9,6 @@ kImplicitTime, kWinogradTime. Parts as in fit_products.py: 60 % of the shapes fi
 (--judge). Rows above 0.3 ms, for the host's time hides shorter ones.
 """
 import argparse
-import re
 
 import numpy as np
 import pandas as pd
@@ -26,10 +25,8 @@ ROOFLINE_SHARE, ROOFLINE_WINOGRAD = 0.75, 1.5  # what the whitebox had before: o
 
 def constants():
     """By device, those of its class."""
-    text = (data.ROOT / "whitebox/constants.h").read_text()
-    rows = {g: re.search(rf"// {chip}\n\s*\{{([^}}]*)\}}", text).group(1) for g, chip in data.VECTOR_CLASSES.items()}
-    return {device: np.array([float(x) for x in row.split(",")[:len(pm.NAMES)]])
-            for g, row in rows.items() for device in data.VECTOR_GROUPS[g]}
+    return {device: np.array([float(x) for x in data.class_row(chip)[:len(pm.NAMES)]])
+            for g, chip in data.VECTOR_CLASSES.items() for device in data.VECTOR_GROUPS[g]}
 
 
 def convolutions():

@@ -8,7 +8,6 @@ whitebox/constants.h: power_share · W of TDP). Judged are NeuSight's float32 co
 (shared/data/ops_neusight), by the whitebox's roofline with and without that limit. Parts as in fit_products.py.
 """
 import argparse
-import re
 
 import numpy as np
 import pandas as pd
@@ -21,10 +20,8 @@ LEAST_S = 1e-3
 
 
 def limit_per_watt(device):
-    text = (data.ROOT / "whitebox/constants.h").read_text()
     chip = data.VECTOR_CLASSES[next(g for g in data.VECTOR_CLASSES if device in data.VECTOR_GROUPS[g])]
-    row = re.search(rf"// {chip}\n\s*\{{([^}}]*)\}}", text).group(1)
-    return float(row.split(",")[pm.C_POWER]) * 1e12
+    return float(data.class_row(chip)[pm.C_POWER]) * 1e12
 
 
 def convolutions(part):

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import zlib
 
 import numpy as np
@@ -49,6 +50,12 @@ def load_facts():
 
 
 FACTS = load_facts()
+
+
+def class_row(chip):
+    """Constants of a row of kProducts (whitebox/constants.h), as text; `chip`: its name, "VectorVolta"."""
+    text = (ROOT / "whitebox/constants.h").read_text()
+    return re.search(rf"// {chip}\n\s*\{{([^}}]*)\}}", text).group(1).split(",")
 
 
 def split_of(*shape):

@@ -19,14 +19,20 @@ from support import read_table  # noqa: E402
 MIN_IGNORED = 250
 
 
+def texts_of_rows():
+    """What the IR's rows say of ATen operators: "maximum fmax sum(self, dtype)"."""
+    for path in sorted((ROOT / "ir/ops/table").glob("*.cpp")):
+        for text in re.findall(r'\.aten =\s*((?:"[^"]*"\s*)+)', path.read_text()):
+            yield "".join(re.findall(r'"([^"]*)"', text))
+
+
 def signatures():
     """(operator, signature) of the front end's rows and of those of the IR's operators."""
     table = (ROOT / "frontends/torch/aten_table.cpp").read_text()
     for name, text in re.findall(r'\{"([\w:.]+)",\s*((?:"[^"]*"\s*)+),', table):
         yield name, "".join(re.findall(r'"([^"]*)"', text))
-    for path in sorted((ROOT / "ir/ops/table").glob("*.cpp")):
-        for text in re.findall(r'\.aten =\s*((?:"[^"]*"\s*)+)', path.read_text()):
-            yield from re.findall(r"([\w:.]+)\(([^)]*)\)", "".join(re.findall(r'"([^"]*)"', text)))
+    for text in texts_of_rows():
+        yield from re.findall(r"([\w:.]+)\(([^)]*)\)", text)
 
 
 def main() -> int:

@@ -15,7 +15,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 import support  # noqa: E402
-from arguments_test import ROOT, signatures  # noqa: E402
+from arguments_test import signatures, texts_of_rows  # noqa: E402
 
 MIN_OVERLOADS = 550
 # Overloads that take tensors and write none of them: names, arguments without a default.
@@ -36,9 +36,8 @@ def names_of(signature):
 
 def by_position():
     """Operators of the IR's rows without a signature, which take operands alone."""
-    for path in sorted((ROOT / "ir/ops/table").glob("*.cpp")):
-        for text in re.findall(r'\.aten =\s*((?:"[^"]*"\s*)+)', path.read_text()):
-            yield from re.sub(r"\([^)]*\)", "", "".join(re.findall(r'"([^"]*)"', text))).split()
+    for text in texts_of_rows():
+        yield from re.sub(r"\([^)]*\)", "", text).split()
 
 
 def taken(row, required):
