@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Judges perfc on transformers' models as others timed them, on GPUs from P4 to H100 and MI250: nothing was fitted.
+
+    PYTHONPATH=python /tmp/venv/bin/python studies/huggingface_models.py --out build/huggingface
+    python3 studies/huggingface.py --models build/huggingface [--perfc build/release/perfc] [--verbose]
+
+studies/huggingface.tsv has the rows. neusight: whole language models in float32 with attention written out, the mean
+of the five fastest of 25 runs (sitar-lab/NeuSight, scripts/asplos/label, MIT; MI250's are of one of its two dies), and
+their compiled runs (its summary/fusion_inf.csv). transformers: vision models with PyTorch 2.0.1 as it is by default,
+the mean of 300 runs (docs/source/en/perf_torch_compile.md of huggingface/transformers, Apache-2.0); without
+Mask2Former, OWL-ViT and Conditional DETR, which torch 2.13 cannot export.
+
+Every look is a row of docs/judged.md. What is seen here must not change the program: a set that is fitted to judges
+nothing any more.
+"""
+import argparse
+import collections
+import csv
+import json
+import pathlib
+import statistics
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DTYPE = {"neusight": "fp32", "transformers": "default"}
+
+
+def predicted(args, row):
+    """A row's prediction, as perfc's JSON has it."""
+    file, = args.models.glob(f"{row['model']}-{row['batch']}.*")
+    text = subprocess.check_output(
+        [args.perfc, file, "--device", row["device"], "--dtype", DTYPE[row["source"]], "--mode", row["mode"],
+         "--predictor", args.predictor, "--json", "--quiet", *args.option], text=True)
+    return json.loads(text)["predictions"][0]
+
+
+def counted_under(row):
+    """Who measured a row, where and how, and whether its batch is so small that hosts bound many."""
+    return row["source"], row["device"], row["mode"], "1" if row["batch"] == "1" else "more"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", type=pathlib.Path, required=True)
+    parser.add_argument("--perfc", type=pathlib.Path, default=ROOT / "build/release/perfc")
+    parser.add_argument("--predictor", default="default")
+    parser.add_argument("--option", action="append", default=[], help="of perfc's, as --option=--host=desktop")
+    parser.add_argument("--verbose", action="store_true")
+    args = parser.parse_args()
+    found = collections.defaultdict(list)
+    with open(ROOT / "studies/huggingface.tsv", newline="") as f:
+        for row in csv.DictReader(f, delimiter="\t"):
+            p = predicted(args, row)
+            measured = float(row["ms"])
+            low, high = p["latency_ms_interval"]
+            found[counted_under(row)].append((p["latency_ms"] / measured, low <= measured <= high))
+            if args.verbose:
+                print(f"{row['source']:12} {row['device']:14} {row['mode']:8} {row['model']:22} "
+                      f"batch {row['batch']:>2} measured {measured:8.2f} ms, "
+                      f"predicted ÷ measured {p['latency_ms'] / measured:.2f}, "
+                      f"interval {low / measured:.2f} to {high / measured:.2f}", flush=True)
+    print("| source | device | mode | batch | rows | MAPE | median predicted ÷ measured | in the 90 % interval |")
+    print("|---|---|---|---|---|---|---|---|")
+    for key, rows in sorted(found.items()):
+        ratios = [ratio for ratio, _ in rows]
+        error = 100 * statistics.mean(abs(r - 1) for r in ratios)
+        print(f"| {' | '.join(key)} | {len(rows)} | {error:.1f} | {statistics.median(ratios):.2f} | "
+              f"{sum(inside for _, inside in rows)} of {len(rows)} |")
+
+
+if __name__ == "__main__":
+    main()
