@@ -8,7 +8,10 @@ studies/huggingface.tsv has the rows. neusight: whole language models in float32
 of the five fastest of 25 runs (sitar-lab/NeuSight, scripts/asplos/label, MIT; MI250's are of one of its two dies), and
 their compiled runs (its summary/fusion_inf.csv). transformers: vision models with PyTorch 2.0.1 as it is by default,
 the mean of 300 runs (docs/source/en/perf_torch_compile.md of huggingface/transformers, Apache-2.0); without
-Mask2Former, OWL-ViT and Conditional DETR, which torch 2.13 cannot export.
+Mask2Former, OWL-ViT and Conditional DETR, which torch 2.13 cannot export. inductor: training steps (forward, backward,
+SGD) on an A100, eager and by TorchInductor without CUDA graphs, PyTorch of December 2022 to March 2023 (its
+dashboards: pytorch/torchdynamo #1831, pytorch/pytorch #93517, #96191, #96192), of the rows that we could read those
+whose inputs are token ids alone.
 
 Every look is a row of docs/judged.md. What is seen here must not change the program: a set that is fitted to judges
 nothing any more.
@@ -22,21 +25,21 @@ import statistics
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-DTYPE = {"neusight": "fp32", "transformers": "default"}
 
 
 def predicted(args, row):
     """A row's prediction, as perfc's JSON has it."""
     file, = args.models.glob(f"{row['model']}-{row['batch']}.*")
     text = subprocess.check_output(
-        [args.perfc, file, "--device", row["device"], "--dtype", DTYPE[row["source"]], "--mode", row["mode"],
-         "--predictor", args.predictor, "--json", "--quiet", *args.option], text=True)
+        [args.perfc, file, "--device", row["device"], "--dtype", row["dtype"], "--mode", row["mode"],
+         "--task", row["task"], "--optimizer", "sgd", "--predictor", args.predictor, "--json", "--quiet", *args.option],
+        text=True)
     return json.loads(text)["predictions"][0]
 
 
 def counted_under(row):
     """Who measured a row, where and how, and whether its batch is so small that hosts bound many."""
-    return row["source"], row["device"], row["mode"], "1" if row["batch"] == "1" else "more"
+    return row["source"], row["device"], row["dtype"], row["mode"], "1" if row["batch"] == "1" else "more"
 
 
 def main():
@@ -59,8 +62,8 @@ def main():
                       f"batch {row['batch']:>2} measured {measured:8.2f} ms, "
                       f"predicted ÷ measured {p['latency_ms'] / measured:.2f}, "
                       f"interval {low / measured:.2f} to {high / measured:.2f}", flush=True)
-    print("| source | device | mode | batch | rows | MAPE | median predicted ÷ measured | in the 90 % interval |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("| source | device | dtype | mode | batch | rows | MAPE | median predicted ÷ measured | in the 90 % interval |")
+    print("|---|---|---|---|---|---|---|---|---|")
     for key, rows in sorted(found.items()):
         ratios = [ratio for ratio, _ in rows]
         error = 100 * statistics.mean(abs(r - 1) for r in ratios)

@@ -35,6 +35,12 @@ LANGUAGE = {
         "vocab_size": 50272, "word_embed_proj_dim": 2048, "max_position_embeddings": 2048,
         "do_layer_norm_before": True, "activation_function": "relu", "dropout": 0.1}),
 }
+#: Of TorchInductor's dashboards, in training: class, tokens; their configurations are the classes' own
+TRAINING = {
+    "albert_mlm": ("AlbertForMaskedLM", 512), "megatron_bert_qa": ("MegatronBertForQuestionAnswering", 512),
+    "bert_qa": ("BertForQuestionAnswering", 128), "roberta_qa": ("RobertaForQuestionAnswering", 128),
+    "layoutlm_mlm": ("LayoutLMForMaskedLM", 512)
+}
 RESNET = {"layer_type": "bottleneck", "hidden_sizes": [256, 512, 1024, 2048]}
 R50 = RESNET | {"depths": [3, 4, 6, 3]}
 R101 = RESNET | {"depths": [3, 4, 23, 3]}
@@ -84,6 +90,32 @@ def vision(name):
     raise KeyError(name)
 
 
+class Loss(torch.nn.Module):
+    """The loss of a model."""
+
+    def __init__(self, model, answers):
+        super().__init__()
+        self.model, self.answers = model, answers
+
+    def forward(self, ids, labels):
+        if self.answers:
+            return self.model(ids, start_positions=labels[:, 0], end_positions=labels[:, 1])[0]
+        return self.model(ids, labels=labels)[0]
+
+
+def training_step(name, batch):
+    """The program of a model in training, dropout on, and its loss."""
+    from perfc.export import torchscript
+    torch.set_default_device("meta")
+    cls, tokens = TRAINING[name]
+    cls = getattr(transformers, cls)
+    config = cls.config_class(torchscript=True)
+    config.pad_token_id = 0
+    model = Loss(cls._from_config(config, attn_implementation="eager"), name.endswith("qa")).train()
+    ids = torch.ones(batch, tokens, dtype=torch.int64)
+    return torchscript.program(torch.jit.trace(model, (ids, ids.clone()), strict=False, check_trace=False), name)
+
+
 def made(name, batch):
     """A model and its inputs, on the meta device; vision models read their own numbers while they are made."""
     if name in LANGUAGE:
@@ -111,9 +143,13 @@ def main():
     with open(ROOT / "studies/huggingface.tsv", newline="") as f:
         wanted = sorted({(r["model"], int(r["batch"])) for r in csv.DictReader(f, delimiter="\t")})
     for name, batch in wanted:
-        traced = name.startswith(("bert", "gpt"))
+        traced = name in TRAINING or name.startswith(("bert", "gpt"))
         file = args.out / f"{name}-{batch}.{'json' if traced else 'pt2'}"
         if file.exists() or not name.startswith(args.only):
+            continue
+        if name in TRAINING:
+            torchscript.write(training_step(name, batch), str(file))
+            print(file.name, flush=True)
             continue
         model, inputs = made(name, batch)
         if traced:
