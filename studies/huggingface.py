@@ -62,7 +62,7 @@ def main():
                       f"batch {row['batch']:>2} measured {measured:8.2f} ms, "
                       f"predicted ÷ measured {p['latency_ms'] / measured:.2f}, "
                       f"interval {low / measured:.2f} to {high / measured:.2f}", flush=True)
-    print("| source | device | dtype | mode | batch | rows | MAPE | median predicted ÷ measured | in the 90 % interval |")
+    print("| source | device | dtype | mode | batch | rows | MAPE | median predicted ÷ measured | in the interval |")
     print("|---|---|---|---|---|---|---|---|---|")
     for key, rows in sorted(found.items()):
         ratios = [ratio for ratio, _ in rows]
