@@ -36,6 +36,7 @@ Host Host::slowed(double factor) const {
 
 Host geometric_mean(const std::vector<const Host*>& hosts) {
   Host out = *hosts.front();
+  out.kinds.clear();
   const auto mean = [&](const auto& of) {
     double sum = 0;
     for (const Host* h : hosts) sum += std::log(std::max(of(*h), 1e-9));
@@ -55,6 +56,7 @@ Host read_host(const json::Element& json, const std::string& path, Diagnostics& 
   h.title = h.name;
   f.text("title", h.title);
   f.text("framework", h.framework);
+  f.texts("kinds", h.kinds);
   f.text("source", h.source);
   if (const auto costs = f.member("eager_us")) {
     Fields eager(*costs, f.at("eager_us"), diags);

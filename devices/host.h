@@ -41,7 +41,8 @@ struct Host {
   std::string framework;                                 ///< "PyTorch 2.x"
   std::array<double, kHostCallNames.size()> eager_us{};  ///< of a call, by class, its kernel's launch included
   double compiled_us = 0;                                ///< per kernel that TorchInductor's wrapper launches
-  double interval = 1;  ///< 90 % of the hosts that this entry stands for lie within this factor of it
+  double interval = 1;               ///< 90 % of the hosts that this entry stands for lie within this factor of it
+  std::vector<std::string> kinds{};  ///< narrower built-in entries of these hosts, for who knows which it is
   std::string source;
 
   /// Time in µs to dispatch these calls; compiled, each is a kernel.

@@ -131,11 +131,13 @@ PageJson run_json(const Report& r, std::size_t graph) {
   const Prediction& p = r.prediction;
   const RuntimeDef& runtime = def(r.exec.runtime);
   const BoundShares bound = bound_shares(r);
-  PageJson alternatives = PageJson::array(), runtimes = PageJson::array(), dynamic = PageJson::array();
+  PageJson alternatives = PageJson::array(), hosts = PageJson::array(), runtimes = PageJson::array(),
+           dynamic = PageJson::array();
   for (const Report::Alternative& a : r.alternatives)
     alternatives.push_back({{"options", a.options},
                             {"latency_ms", six_digits(a.latency_ms)},
                             {"throughput_per_s", six_digits(a.throughput_per_s())}});
+  for (const Report::OnHost& o : r.hosts) hosts.push_back({{"name", o.host}, {"latency_ms", six_digits(o.latency_ms)}});
   for (const Report::OnRuntime& o : r.runtimes)
     runtimes.push_back({{"name", def(o.runtime).name},
                         {"title", def(o.runtime).title},
@@ -182,6 +184,7 @@ PageJson run_json(const Report& r, std::size_t graph) {
           {"memory_parts_mib", parts_json(r)},
           {"mig", r.mig ? mig_page_json(*r.mig) : PageJson(nullptr)},
           {"alternatives", std::move(alternatives)},
+          {"hosts", std::move(hosts)},
           {"runtimes", std::move(runtimes)},
           {"kernels", kernels_json(r)},
           {"roofs", roofs_json(r)},

@@ -169,6 +169,7 @@ void name_host(Device& d, const Found& found, std::size_t labels) {
   const auto at = std::find_if(constants.begin(), constants.end(), [](const Constant& c) { return c.of_host; });
   const double width = constants::kNinetyOfDeviation * found.deviation(at - constants.begin());
   d.host.interval = std::min(d.host.interval, rounded(std::exp(width)));
+  d.host.kinds.clear();
   if (!d.host.name.ends_with(kCalibrated)) d.host.name += kCalibrated;
   d.host.title = d.host.name;
   d.host.source = fmt::format("perfc devices calibrate, {} labels", labels);

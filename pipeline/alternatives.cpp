@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -20,6 +21,11 @@ std::int64_t busy_batch(const Report& r) {
   while (samples < kMostSamples && static_cast<double>(samples) * r.prediction.device_ms < r.prediction.host_ms)
     samples *= 2;
   return r.features.batch * samples;
+}
+
+/// Whether the answer hangs on which of several kinds of hosts it is. A runtime of its own dispatch has none.
+bool asks_which_host(const Report& r) {
+  return r.prediction.host_bound() && !r.device.host.kinds.empty() && def(r.exec.runtime).run_us == 0;
 }
 
 /// Predicts a request that differs in the options named, for these reports' devices.
@@ -65,6 +71,24 @@ void add_alternatives(std::vector<Report>& reports, ModelFile& file, const Predi
   }
   for (const auto& [batch, those] : by_batch) {
     try_out(batch_flag(request, batch), at_batch(request, batch), batch, file, predictor, those);
+  }
+}
+
+void add_hosts(std::vector<Report>& reports, ModelFile& file, const Predictor& predictor, const Request& request) {
+  if (std::ranges::none_of(reports, [](const Report& r) { return asks_which_host(r); })) return;
+  Diagnostics unsaid;
+  const auto graph = file.at(request, unsaid);
+  const auto model = graph ? predictor.prepare(*graph, request.exec, unsaid) : Failure{};
+  if (!model) return;
+  for (Report& r : reports) {
+    if (!asks_which_host(r)) continue;
+    for (const std::string& kind : r.device.host.kinds) {
+      Device device = r.device;
+      if (const auto host = find_host(kind, unsaid)) {
+        device.host = *host;
+        r.hosts.push_back({kind, (*model)->on(device).latency_ms});
+      }
+    }
   }
 }
 

@@ -11,6 +11,9 @@ namespace perfc {
 /// brings no more samples per second is left out.
 void add_alternatives(std::vector<Report>&, ModelFile&, const Predictor&, const Request&);
 
+/// Fills in `Report::hosts` of the reports that the host bounds.
+void add_hosts(std::vector<Report>&, ModelFile&, const Predictor&, const Request&);
+
 /// Fills in `Report::runtimes`: inference on every other runtime, in its layout, of AMP in float16 where there is no
 /// autocast. What cannot be predicted is left out.
 void add_runtimes(std::vector<Report>&, ModelFile&, const Predictor&, const Request&);

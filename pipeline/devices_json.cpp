@@ -16,6 +16,7 @@ Json entry_json(const Host& h) {
           {"eager_us", std::move(eager)},
           {"compiled_us", h.compiled_us},
           {"interval", h.interval},
+          {"kinds", h.kinds},
           {"source", h.source}};
 }
 

@@ -93,6 +93,12 @@ struct Report {
     double latency_ms;
   };
   std::vector<OnRuntime> runtimes;
+  /// Of one that a host bounds of which there are several kinds, with each of these (pipeline/alternatives.h).
+  struct OnHost {
+    std::string host;  ///< of `--host`
+    double latency_ms;
+  };
+  std::vector<OnHost> hosts;
 
   /// A call whose results have dims that data decides.
   struct DynamicNode {

@@ -77,6 +77,12 @@ Json runtimes_json(const Report& r) {
   return out;
 }
 
+Json hosts_json(const Report& r) {
+  Json out = Json::array();
+  for (const Report::OnHost& o : r.hosts) out.push_back({{"host", o.host}, {"latency_ms", round6(o.latency_ms)}});
+  return out;
+}
+
 Json dynamic_json(const Report& r) {
   const Report::Dynamic& d = *r.dynamic;
   Json nodes = Json::array();
@@ -132,6 +138,7 @@ std::string to_json(std::span<const Report> reports, std::size_t top) {
                            {"device_waits", round6(r.waiting())},
                            {"device_time_bound_by", bound_json(r)},
                            {"alternatives", alternatives_json(r)},
+                           {"hosts", hosts_json(r)},
                            {"runtimes", runtimes_json(r)},
                            {"throughput_per_s", round6(r.throughput_per_s())},
                            {"memory_mib", round6(p.memory.total_mib())},

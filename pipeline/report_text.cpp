@@ -24,6 +24,14 @@ std::string line(const Style& s, std::string_view key, std::string_view value, s
   return fmt::format("  {:<9} {:<16} {}\n", key, value, s.dim(note));
 }
 
+/// "; with --host server-2024 2.4 ms, server-2020 6.7 ms"
+std::string other_hosts(const Report& r) {
+  std::string out;
+  for (const Report::OnHost& o : r.hosts)
+    out += fmt::format("{} {} {}", out.empty() ? "; with --host" : ",", o.host, in_ms(o.latency_ms));
+  return out;
+}
+
 std::string latency_lines(const Report& r, const Style& s) {
   const Prediction& p = r.prediction;
   std::string out =
@@ -33,8 +41,8 @@ std::string latency_lines(const Report& r, const Style& s) {
   const RuntimeDef& runtime = def(r.exec.runtime);
   const bool of_entry = runtime.run_us == 0;
   out += line(s, "host", of_entry ? r.device.host.name : "-",
-              fmt::format("{:g} {} of {:.1f} µs, {}", p.host_calls, runtime.dispatches, p.host_us_per_call(),
-                          of_entry ? r.device.host.framework : runtime.title));
+              fmt::format("{:g} {} of {:.1f} µs, {}{}", p.host_calls, runtime.dispatches, p.host_us_per_call(),
+                          of_entry ? r.device.host.framework : runtime.title, other_hosts(r)));
   return out;
 }
 

@@ -19,6 +19,7 @@ Result<std::vector<Report>> full_reports(ModelFile& file, const std::vector<Devi
   add_largest_batches(*reports, file, request);
   if (alternatives == Alternatives::Told) {
     add_alternatives(*reports, file, predictor, request);
+    add_hosts(*reports, file, predictor, request);
     add_runtimes(*reports, file, predictor, request);
   }
   return reports;

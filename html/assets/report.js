@@ -146,6 +146,14 @@ const report = (() => {
           ]),
         ),
       );
+    if (r.hosts.length)
+      helps.push(
+        small(
+          "On hosts of a known age (--host)",
+          ["Host", "Latency", "Speed"],
+          r.hosts.map((o) => [el("code", {}, o.name), format.ms(o.latency_ms), faster(o.latency_ms)]),
+        ),
+      );
     if (r.runtimes.length)
       helps.push(
         small(

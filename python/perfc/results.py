@@ -67,6 +67,13 @@ class OnRuntime:
 
 
 @dataclass(frozen=True)
+class OnHost:
+    """The same on a narrower kind of host."""
+    host: str
+    latency_ms: float
+
+
+@dataclass(frozen=True)
 class MemoryBreakdown:
     """Parts of the memory in MiB, which sum to it."""
     context: float
@@ -217,6 +224,7 @@ class Prediction:
     device_waits: float  #: share of the latency in which the device waits for the host
     device_time_bound_by: BoundBy
     alternatives: tuple[Alternative, ...]
+    hosts: tuple[OnHost, ...]  #: of a run that a host bounds of which there are several kinds, by kind
     runtimes: tuple[OnRuntime, ...]
     throughput_per_s: float  #: samples per second
     memory_mib: float
@@ -393,6 +401,7 @@ def prediction_of(value: dict[str, Any], source: _Source) -> Prediction:
         Prediction, value, **intervals, host=_make(Host, value["host"]), stack=_make(Stack, value["stack"]),
         device_time_bound_by=_make(BoundBy, value["device_time_bound_by"]),
         alternatives=tuple(_make(Alternative, a) for a in value["alternatives"]),
+        hosts=tuple(_make(OnHost, h) for h in value["hosts"]),
         runtimes=tuple(_make(OnRuntime, r) for r in value["runtimes"]),
         memory_breakdown_mib=_make(MemoryBreakdown, value["memory_breakdown_mib"]), mig=_mig(value["mig"]),
         static=_make(Static, value["static"]), novelty=tuple(value["novelty"]),

@@ -311,6 +311,13 @@ class Tables(unittest.TestCase):
             self.assertEqual([p["bound"] for p in (stock, named)], ["host", "host"])
             self.assertLess(named["latency_ms"], stock["latency_ms"])
             self.assertEqual(named["latency_ms"], filed["latency_ms"])
+            # A host whose age is not known is predicted as of either.
+            kinds = [h["host"] for h in stock["hosts"]]
+            self.assertEqual(kinds, ["server-2024", "server-2020"])
+            for told, kind in zip(stock["hosts"], kinds):
+                self.assertEqual(told["latency_ms"],
+                                 report(MODEL, *one, "--host", kind)["predictions"][0]["latency_ms"])
+            self.assertEqual([p["hosts"] for p in (named, filed)], [[], []])
             self.assertAlmostEqual(stock["host"]["calls"] * stock["host"]["us_per_call"] / 1e3, stock["host_ms"], 3)
             f.seek(0)
             f.truncate()

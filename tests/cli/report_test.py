@@ -132,7 +132,7 @@ class Batches(unittest.TestCase):
                          for p in predictions(model, "-b", b, "-d", device)]
                 together = predictions(model, "-b", "8,1,32,8", "-d", "t4,l4")
                 # How else a model could be run is said of one batch.
-                self.assertEqual(*[[without(p, "alternatives", "runtimes") for p in all]
+                self.assertEqual(*[[without(p, "alternatives", "hosts", "runtimes") for p in all]
                                    for all in (together, alone)])
 
     def test_standard_input_is_read_once(self):

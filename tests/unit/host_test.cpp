@@ -159,6 +159,21 @@ TEST(Host, WithOneHostABetterGpuIsNoSlowerAtBatchOne) {
   EXPECT_EQ(builtin("server").eager_us, DeviceTable::builtin().all()[0].host.eager_us);  // the default device's
 }
 
+TEST(Host, KindsAreNarrowerEntriesWithinItsInterval) {
+  std::size_t kinds = 0;
+  for (const Host& h : builtin_hosts()) {
+    for (const std::string& name : h.kinds) {
+      const Host& kind = builtin(name);
+      EXPECT_LT(kind.interval, h.interval) << name;
+      for (std::size_t c = 0; c < h.eager_us.size(); ++c)
+        EXPECT_LT(std::abs(std::log(kind.eager_us[c] / h.eager_us[c])), std::log(h.interval)) << name;
+      EXPECT_LT(std::abs(std::log(kind.compiled_us / h.compiled_us)), std::log(h.interval)) << name;
+      ++kinds;
+    }
+  }
+  EXPECT_EQ(kinds, 2u);  // of server
+}
+
 TEST(Host, ItsUncertaintyCountsAsFarAsItBoundsTheRun) {
   const TimeInterval host_bound = time_interval(1, 10, 1.2, 2);
   EXPECT_NEAR(host_bound.up, 2, 1e-3);

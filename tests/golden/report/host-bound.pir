@@ -12,7 +12,7 @@ def @main(%x: Tensor[(N, 64), float32]) -> (y: Tensor[(N, 64), float32]) {
 // ---- stdout
 // host-bound.pir · batch # · NVIDIA H100 80GB HBM3 · PyTorch eager, amp nchw · whitebox
 //   latency # ms # % interval # ms … # ms; device # ms, host # ms; #/s
-//   host server # calls of # µs, PyTorch #.x
+//   host server # calls of # µs, PyTorch #.x; with --host server-# # ms, server-# # ms
 //   bound by host the device waits # % of the time; what helps:
 //     --mode compiled # ms #/s # × the samples per second
 //     --batch # # ms #/s # × the samples per second
@@ -44,7 +44,7 @@ def @main(%x: Tensor[(N, 64), float32]) -> (y: Tensor[(N, 64), float32]) {
 // ---- stdout
 // host-bound.pir · batch # · NVIDIA H100 80GB HBM3 · PyTorch compiled, amp nchw · whitebox
 //   latency # ms # % interval # ms … # ms; device # ms, host # ms; #/s
-//   host server # kernels of # µs, PyTorch #.x
+//   host server # kernels of # µs, PyTorch #.x; with --host server-# # ms, server-# # ms
 //   bound by host the device waits # % of the time; what helps:
 //     --batch # # ms #/s # × the samples per second
 //   runtime torch-compile others (--runtime): pytorch # ms, cuda-graph # ms, onnxruntime # ms in fp16, tensorrt # ms in fp16
