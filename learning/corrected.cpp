@@ -6,6 +6,7 @@
 #include <cmath>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "learning/network_mean.h"
 #include "whitebox/constants.h"
@@ -22,17 +23,18 @@ class CorrectedPredictor;
 
 class CorrectedPrepared final : public PreparedModel {
  public:
-  CorrectedPrepared(std::unique_ptr<WhiteboxModel> whitebox, KernelGraph graph, std::vector<float> fingerprint,
-                    const CorrectedPredictor& predictor)
-      : whitebox_(std::move(whitebox)), graph_(std::move(graph)), fingerprint_(std::move(fingerprint)),
-        predictor_(predictor) {}
+  /// `own`: of a precision that is corrected as the other's, which training had; none: that of `whitebox`.
+  CorrectedPrepared(std::unique_ptr<WhiteboxModel> whitebox, std::unique_ptr<WhiteboxModel> own, KernelGraph graph,
+                    std::vector<float> fingerprint, const CorrectedPredictor& predictor)
+      : whitebox_(std::move(whitebox)), own_(std::move(own)), graph_(std::move(graph)),
+        fingerprint_(std::move(fingerprint)), predictor_(predictor) {}
   Prediction on(const Device& device) const override { return on_each(std::span(&device, 1)).front(); }
   std::vector<Prediction> on_each(std::span<const Device>) const override;
 
  private:
   std::vector<Residuals::Estimate> residuals(std::span<const Device>) const;
 
-  std::unique_ptr<WhiteboxModel> whitebox_;
+  std::unique_ptr<WhiteboxModel> whitebox_, own_;
   KernelGraph graph_;
   std::vector<float> fingerprint_;
   mutable std::mutex mutex_;
@@ -104,16 +106,26 @@ class CorrectedPredictor final : public Predictor {
                                                  Diagnostics& diags) const override {
     auto whitebox = prepare_whitebox(graph, exec, opaque_, diags);
     if (!whitebox) return Failure{};
+    std::unique_ptr<WhiteboxModel> own;
+    ExecConfig trained = exec;
+    trained.precision = table_.like_trained(exec.precision);
+    if (trained.precision != exec.precision) {
+      Diagnostics said;  // of the model's own precision already
+      auto like = prepare_whitebox(graph, trained, opaque_, said);
+      if (!like) return Failure{};
+      own = std::exchange(*whitebox, std::move(*like));
+    }
     KernelGraph kernels = kernel_graph((*whitebox)->plan(), convolutions_);
-    std::vector<float> at = fingerprint(kernels, exec, table_);
-    return std::unique_ptr<PreparedModel>(
-        std::make_unique<CorrectedPrepared>(std::move(*whitebox), std::move(kernels), std::move(at), *this));
+    std::vector<float> at = fingerprint(kernels, trained, table_);
+    return std::unique_ptr<PreparedModel>(std::make_unique<CorrectedPrepared>(
+        std::move(*whitebox), std::move(own), std::move(kernels), std::move(at), *this));
   }
 
   const Residuals& residuals() const { return residuals_; }
 
-  /// `residuals`: of the graph on each device, or on the one that it is a slice of.
-  std::vector<Prediction> predict(const WhiteboxModel& whitebox, const KernelGraph& graph,
+  /// `residuals`: of the graph on each device, or on the one that it is a slice of. `own`: of the precision that is
+  /// asked for, where that is corrected as the whitebox's.
+  std::vector<Prediction> predict(const WhiteboxModel& whitebox, const WhiteboxModel* own, const KernelGraph& graph,
                                   std::span<const Residuals::Estimate> residuals,
                                   std::span<const Device> devices) const {
     std::vector<View> views;
@@ -121,7 +133,10 @@ class CorrectedPredictor final : public Predictor {
       views.push_back(view_of(whitebox, graph, residuals[d], devices[d]));
     ask_networks(graph, views);
     std::vector<Prediction> out;
-    for (View& v : views) out.push_back(v.answer ? std::move(*v.answer) : correct(whitebox, graph, std::move(v)));
+    for (View& v : views) {
+      const Correction c = v.why_not.empty() ? correction_of(whitebox, graph, v) : Correction{};
+      out.push_back(own ? like(whitebox, *own, v, c) : answer(whitebox, v, c));
+    }
     return out;
   }
 
@@ -176,7 +191,7 @@ class CorrectedPredictor final : public Predictor {
     if (std::ranges::any_of(whitebox.plan().kernels, [](const Kernel& k) { return k.quantised != Quantised::None; }) &&
         !quantises_layers(p))
       return "quantised models are not in training";
-    if (!table_.precisions.contains(table_.like_trained(p))) {
+    if (!table_.precisions.contains(p)) {
       std::vector<std::string_view> known;
       for (const Precision k : table_.precisions) known.push_back(perfc::name(k));
       return fmt::format("precision {} is not in training, only {}", perfc::name(p), fmt::join(known, ", "));
@@ -193,7 +208,7 @@ class CorrectedPredictor final : public Predictor {
     bool has_terms = false;        ///< of its own
     std::vector<Priced> prices{};  ///< by kernel of the plan
     KernelSight sight{};
-    std::optional<Prediction> answer{};           ///< the whitebox's, where networks do not apply
+    std::string why_not{};                        ///< … the networks apply; empty: they do
     std::optional<NetworkMean::Advice> advice{};  ///< none: not asked, for nothing of it would count
     double belief() const { return belief_in_networks(residual.similarity); }
   };
@@ -202,10 +217,8 @@ class CorrectedPredictor final : public Predictor {
                const Device& device) const {
     View v{.device = device, .residual = residual, .host_ms = whitebox.host_ms(device)};
     v.prices = whitebox.priced(device);
-    if (const std::string why = beyond(whitebox, device); !why.empty()) {
-      v.answer = fall_back(whitebox, v, why);
-      return v;
-    }
+    v.why_not = beyond(whitebox, device);
+    if (!v.why_not.empty()) return v;
     const auto own = terms_.find(device.whole());
     v.has_terms = own != terms_.end();
     v.terms = v.has_terms ? own->second : everybody_;
@@ -214,19 +227,47 @@ class CorrectedPredictor final : public Predictor {
     std::vector<Priced> of_classes;
     for (const std::uint32_t first : graph.first) of_classes.push_back(v.prices[first]);
     v.sight = kernel_sight(graph, std::move(of_classes), device, whitebox.config(), table_);
-    if (v.sight.unfamiliar > kMostUnfamiliar) {
-      v.answer =
-          fall_back(whitebox, v,
-                    fmt::format("{:.0f} % of the time is in kernels unlike any in training", 100 * v.sight.unfamiliar));
-      v.answer->novelty.insert(v.answer->novelty.end(), v.sight.novelty.begin(), v.sight.novelty.end());
-    }
+    if (v.sight.unfamiliar > kMostUnfamiliar)
+      v.why_not = fmt::format("{:.0f} % of the time is in kernels unlike any in training", 100 * v.sight.unfamiliar);
     return v;
   }
 
-  static Prediction fall_back(const WhiteboxModel& whitebox, const View& v, const std::string& why) {
-    Prediction p = whitebox.on(v.device, v.prices);
-    p.novelty.insert(p.novelty.begin(), "the whitebox answers: " + why);
+  static Prediction fall_back(const WhiteboxModel& whitebox, std::span<const Priced> prices, const View& v) {
+    Prediction p = whitebox.on(v.device, prices);
+    p.novelty.insert(p.novelty.begin(), "the whitebox answers: " + v.why_not);
+    p.novelty.insert(p.novelty.end(), v.sight.novelty.begin(), v.sight.novelty.end());
     return p;
+  }
+
+  Prediction corrected(const WhiteboxModel& whitebox, std::span<const Priced> prices, const View& v,
+                       const Correction& c) const {
+    Prediction p = whitebox.corrected(v.device, prices, c);
+    p.predictor = kCorrectedName;
+    p.method = method();
+    return p;
+  }
+
+  Prediction answer(const WhiteboxModel& whitebox, const View& v, const Correction& c) const {
+    return v.why_not.empty() ? corrected(whitebox, v.prices, v, c) : fall_back(whitebox, v.prices, v);
+  }
+
+  /// Of a precision that training did not have: its kernels take as much more or less than the whitebox says as those
+  /// do of the precision that it is corrected as. So it is no slower than that where its kernels are not.
+  Prediction like(const WhiteboxModel& trained, const WhiteboxModel& own, const View& v, Correction c) const {
+    const std::vector<Priced> prices = own.priced(v.device);
+    if (!v.why_not.empty()) return fall_back(own, prices, v);
+    const double whitebox_ms = trained.on(v.device, v.prices).device_ms,
+                 corrected_ms = c.latency_ms ? device_part_ms(*c.latency_ms, c.host_ms)
+                                             : trained.corrected(v.device, v.prices, c).device_ms,
+                 factor = whitebox_ms > 0 ? corrected_ms / whitebox_ms : 1;
+    c.latency_ms.reset();
+    c.work.assign(own.plan().kernels.size(), factor);
+    c.launch = c.work;
+    c.host_ms = own.host_ms(v.device) * v.terms[kHostTerm];
+    c.graph_width = std::hypot(c.graph_width, kLikePrecisionWidth);
+    c.novelty.push_back(fmt::format("precision {} is corrected as {}, which is in training",
+                                    perfc::name(own.config().precision), perfc::name(trained.config().precision)));
+    return corrected(own, prices, v, c);
   }
 
   /// Of all devices together: a graph's kernels on each are more rows of the same products.
@@ -234,7 +275,7 @@ class CorrectedPredictor final : public Predictor {
     std::vector<View*> asked;
     std::vector<GraphSample> samples;
     for (View& v : views) {
-      if (v.answer || v.belief() == 0) continue;
+      if (!v.why_not.empty() || v.belief() == 0) continue;
       asked.push_back(&v);
       samples.push_back(kernel_sample(graph, v.sight.priced, std::move(v.sight.rows), v.host_ms, table_, v.terms));
     }
@@ -242,7 +283,7 @@ class CorrectedPredictor final : public Predictor {
     for (std::size_t i = 0; i < asked.size(); ++i) asked[i]->advice = std::move(advice[i]);
   }
 
-  Prediction correct(const WhiteboxModel& whitebox, const KernelGraph& graph, View v) const {
+  Correction correction_of(const WhiteboxModel& whitebox, const KernelGraph& graph, const View& v) const {
     const double belief = v.belief(), factor = std::exp(v.residual.log_factor);
     Correction c{.host_ms = v.host_ms * v.terms[kHostTerm]};
     std::vector<double> work(graph.kernels.size(), factor), launch = work;
@@ -259,7 +300,7 @@ class CorrectedPredictor final : public Predictor {
     // latency has their factors as they are.
     if (v.advice && belief >= 1)
       c.latency_ms = joined_ms(device_part_ms(v.advice->latency_ms, c.host_ms) * factor, c.host_ms);
-    c.novelty = std::move(v.sight.novelty);
+    c.novelty = v.sight.novelty;
     const SimilarityBin bin = similarity_bin(v.residual.similarity);
     if (bin == SimilarityBin::Unlike)
       c.novelty.push_back(fmt::format(
@@ -271,12 +312,6 @@ class CorrectedPredictor final : public Predictor {
     c.kernel_part = 1 - belief;
     c.graph_width = std::hypot(std::lerp(std::max(of_bin, std::log(constants::kGraphFactor)), of_bin, belief),
                                kUnfamiliarWidth * v.sight.unfamiliar);
-    const Precision precision = whitebox.config().precision;
-    if (const Precision like = table_.like_trained(precision); like != precision) {
-      c.graph_width = std::hypot(c.graph_width, kLikePrecisionWidth);
-      c.novelty.push_back(fmt::format("precision {} is corrected as {}, which is in training", perfc::name(precision),
-                                      perfc::name(like)));
-    }
     if (v.has_terms) {
       c.device_width = 0;
     } else {
@@ -285,10 +320,7 @@ class CorrectedPredictor final : public Predictor {
     }
     if (!v.device.parent.empty())
       c.novelty.push_back("MIG slices are not in training; the whitebox's shares of the device are");
-    Prediction p = whitebox.corrected(v.device, v.prices, c);
-    p.predictor = kCorrectedName;
-    p.method = method();
-    return p;
+    return c;
   }
 
   OpaquePolicy opaque_;
@@ -311,7 +343,7 @@ class CorrectedPredictor final : public Predictor {
 };
 
 std::vector<Prediction> CorrectedPrepared::on_each(std::span<const Device> devices) const {
-  return predictor_.predict(*whitebox_, graph_, residuals(devices), devices);
+  return predictor_.predict(*whitebox_, own_.get(), graph_, residuals(devices), devices);
 }
 
 std::vector<Residuals::Estimate> CorrectedPrepared::residuals(std::span<const Device> devices) const {

@@ -63,9 +63,7 @@ KernelSight look_at(const KernelGraph& graph, std::vector<Priced> priced, const 
     total_us += out.shares.back();
   }
   for (double& share : out.shares) share = total_us > 0 ? share / total_us : 0;
-  ExecConfig like = config;
-  like.precision = table.like_trained(config.precision);
-  out.rows = kernel_features(graph, out.priced, device, like, table.index);
+  out.rows = kernel_features(graph, out.priced, device, config, table.index);
   return out;
 }
 

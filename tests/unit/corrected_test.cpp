@@ -75,6 +75,7 @@ TEST(Corrected, SixteenBitsAreCorrectedAsAmpAndSaidSo) {
   const Prediction amp = on(Precision::Amp), half = on(Precision::Fp16);
   EXPECT_EQ(half.predictor, "corrected");
   EXPECT_NEAR(half.latency_ms / amp.latency_ms, 1, 0.05);
+  EXPECT_LE(half.latency_ms, amp.latency_ms);  // the same kernels without casts
   EXPECT_GT(half.latency_hi_ms / half.latency_ms, amp.latency_hi_ms / amp.latency_ms);
   EXPECT_GT(half.novelty.size(), amp.novelty.size());
   EXPECT_EQ(on(Precision::Tf32).predictor, "whitebox");

@@ -199,6 +199,16 @@ TEST(Whitebox, DepthwiseIn32BitsAndBfloat16IsPyTorchsOwnKernel) {
   };
   EXPECT_NEAR(us(1.28, "ampere"), us(2.56, "ampere"), 1e-9);  // 64 and 128 lanes
   EXPECT_LT(us(1.28, "cdna2"), us(1.28, "ampere"));
+  // … and not by a rate of 16 bits that such kernels, which sum in 32, do not use: 6.4 MACs per clock and SM.
+  const Kernel half = plan(Precision::Bf16, Layout::Nchw).kernels.back();
+  for (const double rate16 : {1.28, 2.56, 5.12}) {
+    Device d = round_device();
+    d.architecture = "ampere";
+    d.sms = 10;
+    d.boost_clock_mhz = 1000;
+    d.vector_tflops = {{"float32", 1.28}, {"float16", rate16}};
+    EXPECT_NEAR(half.work.macs / price(half, Rates(d, Precision::Bf16)).compute_us / 10 / 1000, 6.4, 1e-6) << rate16;
+  }
   EXPECT_NEAR(us(1.28, "turing") / us(1.28, "volta"), constants::kTuringWindows, 1e-9);  // half the L1 cache's bytes
 }
 

@@ -221,11 +221,13 @@ Rates::Rates(const Device& d, Precision p)
 
 namespace {
 
-/// Share of the vector units' peak that a kernel of theirs reaches.
-double vector_share(const Kernel& k, const Rates& r) {
-  if (!r.cudnn || k.limits.vector_share <= 0) return r.depthwise;
+/// FLOP/s that a kernel of the vector units reaches. What limits it is counted in lanes of float32, whatever the width:
+/// such kernels sum in 32 bits and wait for loads.
+double vector_rate(const Kernel& k, const Rates& r) {
+  const double most = r.vector[k.half] * r.depthwise;
+  if (!r.cudnn || k.limits.vector_share <= 0) return most;
   const double lanes = r.memory.lanes > 0 ? r.memory.lanes : constants::kLimitLanes;
-  return std::min(k.limits.vector_share * r.windows * constants::kLimitLanes / lanes, r.depthwise);
+  return std::min(r.vector[0] * k.limits.vector_share * r.windows * constants::kLimitLanes / lanes, most);
 }
 
 void be_memory_bound(const Kernel& k, const MemoryBoundTime& t, Priced& p) {
@@ -282,7 +284,7 @@ Priced price_at(const Kernel& k, const Rates& r) {
       if (r.on_vector[k.half]) rate = std::max(rate, vector * r.depthwise);
       break;
     case KernelKind::Depthwise:
-      rate = vector * vector_share(k, r);
+      rate = vector_rate(k, r);
       break;
     case KernelKind::Vector:
     case KernelKind::Gather:
