@@ -87,7 +87,7 @@ struct Device {
   std::map<std::string, double> efficiency;  ///< share of peak by kernel category
   /// Power while kernels work, as a share of the TDP, and by how much more the part
   /// above idle is where memory limits them. Fitted by studies/fit_power.py.
-  double busy_power = 0.6, memory_power = 2;
+  double busy_power = 0.75, memory_power = 1.2;
 
   /// How many measurements on the device the terms were fitted to by
   /// `perfc devices calibrate`; 0: none.

@@ -5,10 +5,10 @@ docs/accuracy.md.
     python3 studies/fit_training.py --graphs DIR --check 13      # MAPE of the shipped factors on a sample
 
 RTX 3090, AMP, PyTorch 1.12, SGD with momentum. Attention is written out: 1.12 had no fused one. The step is the sum of
-its kernels by the whitebox; fitted are factors per memory layout, by kind of the operator and for forward passes and
-optimizer: Slowdown in whitebox/constants.h, where those of all families stand (this script prints them). Runs that
-took more than 2.5 times the prediction ran other kernels; nothing is fitted on them, but they count in every score.
-DIR holds ../shared/graphs/timm_torchscript.tar.xz unpacked.
+its kernels by the whitebox, times kTrainingStep in whitebox/constants.h, for which docs/whitebox.md has the reasons.
+Fitted is a factor per memory layout for gradients of depthwise convolutions alone (kDepthwiseGradientFirst and Last,
+there of all families; this script prints them). Runs that took more than 2.5 times the prediction ran other kernels;
+nothing is fitted on them, but they count in every score. DIR holds ../shared/graphs/timm_torchscript.tar.xz unpacked.
 """
 import argparse
 import collections
@@ -30,35 +30,18 @@ import tables  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 RUNS = "benchmark-train-amp-{}-pt112-cu113-rtx3090.csv"
-FACTORS = ("forward", "convolution", "depthwise", "product", "attention", "batch_norm", "normalization", "other",
-           "optimizer")  # as in Slowdown
-NAMES = {"nchw": "kChannelsFirst", "nhwc": "kChannelsLast"}
+PARTS = ("rest", "depthwise")
+NAMES = {"nchw": "kDepthwiseGradientFirst", "nhwc": "kDepthwiseGradientLast"}
 RIDGE = 0.02     # towards 1
 ANOMALOUS = 2.5
 SAMPLE = 29      # --check: every so manieth run
 
 
-def shipped():
-    text = (ROOT / "whitebox/constants.h").read_text()
-    return {
-        layout: [float(v) for v in re.search(name + r"\{([^}]*)\}", text).group(1).split(",")]
-        for layout, name in NAMES.items()
-    }
+def constant(name):
+    return float(re.search(rf"\b{name} = ([\d.]+)", (ROOT / "whitebox/constants.h").read_text()).group(1))
 
 
-def kind(kernel):
-    op = kernel["operators"].split()[0]
-    if kernel["kind"] == "depthwise":
-        return "depthwise"
-    if "conv" in op:
-        return "convolution"
-    if op in ("nn.dense", "nn.batch_matmul", "einsum"):
-        return "product"
-    if op == "nn.sdpa":
-        return "attention"
-    if "norm" in op:
-        return "batch_norm" if op == "nn.batch_norm" else "normalization"
-    return "other"
+STEP = constant("kTrainingStep")
 
 
 def written_out(text):
@@ -67,20 +50,17 @@ def written_out(text):
     return re.sub(r"nn\.sdpa\((%[\d.]+, %[\d.]+, %[\d.]+(?:, %[\d.]+)?), scale", r"nn.sdpa(\1, explicit=1, scale", text)
 
 
-def parts_of(forward, step, factors):
-    """A step's time in ms by factor, without the factors: perfc's own are taken out again. `forward`: how many kernels
+def parts_of(forward, step, depthwise):
+    """A step's time in ms by PARTS, without the factors: perfc's own are taken out again. `forward`: how many kernels
     come before the backward pass."""
-    out = dict.fromkeys(FACTORS, 0.0)
+    out = dict.fromkeys(PARTS, 0.0)
     for i, k in enumerate(step):
-        # The optimizer reads and writes each weight three times, after a gradient in 16 bits is cast.
-        after = step[min(i + 1, len(step) - 1)]
-        updates = any(
-            u["operators"] == "add" and float(u["repeat"]) == 3 and u["node"] == k["node"] for u in (k, after))
-        factor = "forward" if i < forward else "optimizer" if updates else kind(k)
+        part = "depthwise" if i >= forward and k["kind"] == "depthwise" else "rest"
         work = max(float(k["compute_us"]), float(k["memory_us"])) + float(k["conversion_us"])
         launch = float(k["time_us"]) - work
-        out[factor] += (work / factors[FACTORS.index(factor)] + launch) * float(k["repeat"]) / 1e3
-    return [out[f] for f in FACTORS]
+        factor = depthwise if part == "depthwise" else STEP
+        out[part] += (work / factor + launch) * float(k["repeat"]) / 1e3
+    return [out[part] for part in PARTS]
 
 
 def perfc_says(perfc, path, batch, layout, *options):
@@ -94,7 +74,7 @@ def perfc_says(perfc, path, batch, layout, *options):
 def load_rows(perfc, graphs, every, folder):
     with open(SHARED / "graphs/families.tsv", newline="") as f:
         families = {r["arch"]: r["family"] for r in csv.DictReader(f, delimiter="\t")}
-    constants, out = shipped(), []
+    out = []
     for layout in NAMES:
         with open(SHARED / "data/timm" / RUNS.format(layout), newline="") as f:
             runs = sorted(csv.DictReader(f), key=lambda r: r["model"])[::every]
@@ -115,24 +95,26 @@ def load_rows(perfc, graphs, every, folder):
                 continue
             p = json.loads(says[0])["predictions"][0]
             forward, step = (list(csv.DictReader(s.splitlines())) for s in says[1:])
+            parts = parts_of(len(forward), step, constant(NAMES[layout]))
             out.append({
-                "family": families.get(name, "-"), "layout": layout,
-                "measured": float(r["train_step_time"]), "shipped": p["latency_ms"], "parts": parts_of(
-                    len(forward), step, constants[layout]), "macs": p["static"]["macs"], "params": p["static"]["params"]
+                "family": families.get(name, "-"), "layout": layout, "measured": float(r["train_step_time"]),
+                "shipped": p["latency_ms"], "parts": parts, "macs": p["static"]["macs"],
+                "params": p["static"]["params"]
             })
     return out
 
 
 def fit(rows):
-    """Least absolute relative error, by reweighted least squares with a ridge towards 1."""
+    """The factors: of the rest as it is, of depthwise gradients by least absolute relative error, by reweighted least
+    squares with a ridge towards 1."""
     x = np.array([r["parts"] for r in rows]) / np.array([[r["measured"]] for r in rows])
-    x = x[x.sum(axis=1) > 1 / ANOMALOUS]
-    c = np.ones(x.shape[1])
+    rest, depthwise = x[x.sum(axis=1) > 1 / ANOMALOUS].T
+    c = 1.0
     for _ in range(50):
-        w = 1 / np.maximum(abs(x @ c - 1), 0.02)
+        w = 1 / np.maximum(abs(STEP * rest + c * depthwise - 1), 0.02)
         ridge = RIDGE * w.sum() / 100
-        c = np.maximum(np.linalg.solve((x.T * w) @ x + ridge * np.eye(len(c)), (x.T * w).sum(axis=1) + ridge), 0.3)
-    return c
+        c = float((np.sum(w * depthwise * (1 - STEP * rest)) + ridge) / (np.sum(w * depthwise**2) + ridge))
+    return np.array([STEP, max(c, 0.3)])
 
 
 def log_linear(train, test):
@@ -161,7 +143,7 @@ def evaluate(rows):
         for key, values in errors.items():
             everything[key] += values
         lines.append(row(layout, len(part), len({r["family"] for r in part}), errors))
-        print(layout, dict(zip(FACTORS, [round(float(v), 2) for v in fit(part)])), file=sys.stderr)
+        print(f"{NAMES[layout]} = {fit(part)[1]:.2f}", file=sys.stderr)
     lines.append(row("both", len(rows), len({r["family"] for r in rows}), everything))
     return lines, statistics.mean(everything["perfc"])
 
@@ -195,9 +177,10 @@ def main():
         lines, _ = evaluate(load_rows(args.perfc, args.graphs, args.every, pathlib.Path(folder)))
     tables.write_section("training-step", "studies/fit_training.py", [
         "## Training step: RTX 3090, AMP, families left out", "",
-        "timm's training runs with PyTorch 1.12; forward, backward and SGD with momentum. The factors on the "
-        "rooflines come from the",
-        "other families." + (f" Every {args.every}th run." if args.every > 1 else ""), "", *lines
+        "timm's training runs with PyTorch 1.12; forward, backward and SGD with momentum. What gradients of depthwise "
+        "convolutions take",
+        "comes from the other families; all else takes the same factor." +
+        (f" Every {args.every}th run." if args.every > 1 else ""), "", *lines
     ])
 
 

@@ -11,7 +11,8 @@ the mean of 300 runs (docs/source/en/perf_torch_compile.md of huggingface/transf
 Mask2Former, OWL-ViT and Conditional DETR, which torch 2.13 cannot export. inductor: training steps (forward, backward,
 SGD) on an A100, eager and by TorchInductor without CUDA graphs, PyTorch of December 2022 to March 2023 (its
 dashboards: pytorch/torchdynamo #1831, pytorch/pytorch #93517, #96191, #96192), of the rows that we could read those
-whose inputs are token ids alone.
+whose inputs are token ids alone. lambda: training steps on twelve GPUs by NVIDIA's DeepLearningExamples with PyTorch
+1.13, BERT on SQuAD and ResNet-50 on synthetic images (lambdal/deeplearning-benchmark, pytorch/*.csv and config_v1/).
 
 Every look is a row of docs/judged.md. What is seen here must not change the program: a set that is fitted to judges
 nothing any more.

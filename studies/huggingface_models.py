@@ -39,8 +39,12 @@ LANGUAGE = {
 TRAINING = {
     "albert_mlm": ("AlbertForMaskedLM", 512), "megatron_bert_qa": ("MegatronBertForQuestionAnswering", 512),
     "bert_qa": ("BertForQuestionAnswering", 128), "roberta_qa": ("RobertaForQuestionAnswering", 128),
-    "layoutlm_mlm": ("LayoutLMForMaskedLM", 512)
+    "layoutlm_mlm": ("LayoutLMForMaskedLM", 512),
+    # of Lambda's
+    "bert_base_squad": ("BertForQuestionAnswering", 384),
+    "bert_large_squad": ("BertForQuestionAnswering", 384)
 }
+BERT_LARGE = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
 RESNET = {"layer_type": "bottleneck", "hidden_sizes": [256, 512, 1024, 2048]}
 R50 = RESNET | {"depths": [3, 4, 6, 3]}
 R101 = RESNET | {"depths": [3, 4, 23, 3]}
@@ -109,9 +113,9 @@ def training_step(name, batch):
     torch.set_default_device("meta")
     cls, tokens = TRAINING[name]
     cls = getattr(transformers, cls)
-    config = cls.config_class(torchscript=True)
+    config = cls.config_class(**(BERT_LARGE if name == "bert_large_squad" else {}), torchscript=True)
     config.pad_token_id = 0
-    model = Loss(cls._from_config(config, attn_implementation="eager"), name.endswith("qa")).train()
+    model = Loss(cls._from_config(config, attn_implementation="eager"), name.endswith(("qa", "squad"))).train()
     ids = torch.ones(batch, tokens, dtype=torch.int64)
     return torchscript.program(torch.jit.trace(model, (ids, ids.clone()), strict=False, check_trace=False), name)
 

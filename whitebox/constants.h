@@ -274,6 +274,9 @@ inline constexpr MemoryBound kElementwiseTime{.byte = 0.0608, .overlap = 8.39};
 /// 5070 Ti Laptop, ResNet-18's move 636 MB in 0.87 to 0.97 ms, in-place ReLUs 590 MB in 0.66.
 /// [anshulk-cmu/HDAI---cuDNN-Profiling, docs, execution logs 1 and 2]
 inline constexpr double kBatchNormByteClocks = 0.147;
+/// … in training, with data in 16 bits, of which a byte is more elements: forwards and backwards ResNet-50's under AMP
+/// at batch 128 take 13.5 and 19.9 ms on an A100 (bn_fw_tr_1C11_kernel_NCHW, bn_bw_1C11_kernel_new). [profile]
+inline constexpr double kBatchNormTrainingClocks = 0.2;
 inline constexpr MemoryBound kSoftmaxWarpTime{.column = 0.171, .overlap = 1};
 inline constexpr MemoryBound kSoftmaxBlockTime{.column = 1.31, .again = 1.19, .resident = 2, .overlap = 3.3};
 inline constexpr MemoryBound kLayerNormTime{.row = 442,
@@ -513,13 +516,14 @@ inline constexpr int kOperationsOfActivation = 6, kOperationsOfElementwise = 2;
 inline constexpr std::size_t kStatistics = 3;
 
 // ---- Training steps: whitebox/launch/training_step.cpp
-/// Factors on the roofline time of inference kernels, by kind of the operator.
-struct Slowdown {
-  double forward, convolution, depthwise, product, attention, batch_norm, normalization, other, optimizer;
-};
-/// timm's runs on RTX 3090 under AMP, PyTorch 1.12. [training]
-inline constexpr Slowdown kChannelsFirst{1.70, 0.71, 1.41, 0.61, 1.00, 1.27, 0.86, 1.35, 1.27};
-inline constexpr Slowdown kChannelsLast{1.57, 0.51, 1.01, 0.83, 1.00, 1.34, 1.21, 1.04, 1.29};
+/// What the kernels of a step take of the time that inference's would per byte and MAC: published steps wait a little
+/// between them, or multiply more slowly than profiles do. docs/whitebox.md, "What profiles of training say".
+inline constexpr double kTrainingStep = 1.1;
+/// … of depthwise convolutions' gradients. [training]
+inline constexpr double kDepthwiseGradientFirst = 2.7, kDepthwiseGradientLast = 1.04;
+/// Clocks of an SM per element of a max-pool's data for its gradient, which a thread per element gathers: 2.28 and 1.46
+/// ms for ResNet-50's at batch 128 on an A100. [profile]
+inline constexpr double kMaxPoolGradientFirst = 3.4, kMaxPoolGradientLast = 2.2;
 /// 1: of the vector units' peak, times √channels: gradients of groups that have no kernel. regnet, nfnet. [timm]
 inline constexpr double kGroupGradient = 0.0095;
 /// Groups come in multiples of so many, and have so many channels at most, where there is one. regnet, resnest. [timm]

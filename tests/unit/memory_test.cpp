@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "graphs.h"
+#include "whitebox/constants.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/kernels.h"
 #include "whitebox/launch/training_step.h"
@@ -324,8 +325,25 @@ TEST(TrainingStep, ProductsHaveTwoGradientsSaveTheFirst) {
   EXPECT_EQ(plan->kernels[5].traffic.bytes,
             3 * 4 * kMib);  // the activation's: reads the result and its gradient, writes
   EXPECT_EQ(plan->kernels[8].traffic.bytes, 3 * 4 * kMib);  // SGD: reads weight and gradient, writes the weight
-  EXPECT_GT(plan->kernels[0].limits.slowdown,
-            plan->kernels[3].limits.slowdown);  // forward kernels of a step, products backwards
+  for (const Kernel& k : plan->kernels) EXPECT_EQ(k.limits.slowdown, constants::kTrainingStep);
+}
+
+TEST(TrainingStep, CopiesAndCastsKeepNothing) {
+  Diagnostics diags("test");
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(1024, 1024), float32]) {
+  %1 = weight : Tensor[(1024, 1024), float32];
+  %2 = nn.dense(%x, %1);
+  %3 = clone(%2);
+  %4 = nn.relu(%3);
+  (%4)
+})");
+  auto plan = plan_kernels(g, {}, diags);
+  ASSERT_TRUE(plan);
+  add_training_step(g, {.task = Task::Train}, *plan);
+  std::vector<double> copies;  // as aten::clone's gradient is: reads one, writes one, forwards and backwards
+  for (const Kernel& k : plan->kernels)
+    if (k.ops.front() == op("copy")) copies.push_back(k.traffic.bytes);
+  EXPECT_EQ(copies, (std::vector<double>{2 * 4 * kMib, 2 * 4 * kMib}));
 }
 
 }  // namespace

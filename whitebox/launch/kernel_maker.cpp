@@ -18,9 +18,14 @@ bool has_narrow_weights(const PlannedGraph& of, const Node& n) {
   return of.weight[b.node] && is_float(of.g.type(n.operands[0]).dtype()) && bits(of.g.type(b).dtype()) <= 8;
 }
 
-/// Inference, autograd on or not, takes cuDNN's batch norm where scale and shift are in 32 bits
-/// (aten/src/ATen/native/Normalization.cpp, _select_batch_norm_backend).
-bool has_cudnn_norm(const ExecConfig& c) { return c.task != Task::Train && float_bytes(c.precision) == 4; }
+/// Clocks of an SM per byte of a batch norm; 0: an elementwise kernel's. cuDNN's is taken where scale and shift are in
+/// 32 bits (aten/src/ATen/native/Normalization.cpp, _select_batch_norm_backend); in training, channels last, memory
+/// alone limits it (batchnorm_fwtr_nhwc_semiPersist).
+double batch_norm_clocks(const ExecConfig& c, bool channels_last, bool half) {
+  const bool trains = c.task == Task::Train;
+  if (float_bytes(c.precision) != 4 || (trains && channels_last)) return 0;
+  return trains && half ? constants::kBatchNormTrainingClocks : constants::kBatchNormByteClocks;
+}
 
 /// Of a recurrence's weights by its state, (directions, gates · units, units), the axes in either order.
 struct Cell {
@@ -68,7 +73,8 @@ Kernel KernelMaker::of(NodeId id, const OpCost& cost) const {
   } else if (of_.config.mode == ExecMode::Eager) {
     k.limits.serial_steps = serial_steps(of_.g, id, of_.layout.channels_last[id]);
     if (n.is(op("nn.layer_norm"))) k.limits.row_blocks = k.extents.m;
-    if (n.is(op("nn.batch_norm")) && has_cudnn_norm(of_.config)) k.limits.byte_clocks = constants::kBatchNormByteClocks;
+    if (n.is(op("nn.batch_norm")))
+      k.limits.byte_clocks = batch_norm_clocks(of_.config, of_.layout.channels_last[id], k.half);
   }
   return k;
 }

@@ -36,10 +36,6 @@ class Backward {
   }
 
  private:
-  const constants::Slowdown& slowdowns() const {
-    return config_.layout == Layout::Nhwc ? constants::kChannelsLast : constants::kChannelsFirst;
-  }
-
   void slow_down(std::size_t forward) {
     for (std::size_t i = 0; i < plan_.kernels.size(); ++i) {
       Kernel& k = plan_.kernels[i];
@@ -47,7 +43,7 @@ class Backward {
       k.traffic.handed_bytes = 0;  // what the forward pass makes is kept until the other reads it
       if (norm && config_.layout == Layout::Nchw) limit_to_channels(k);
       if (norm && i < forward && g_.node(k.node).is(k.ops.front())) k.traffic.bytes *= constants::kBatchStatisticsBytes;
-      k.limits.slowdown = i < forward ? slowdowns().forward : slowdown_of(k);
+      k.limits.slowdown *= i < forward ? constants::kTrainingStep : slowdown_of(k);
     }
   }
 
@@ -59,21 +55,8 @@ class Backward {
 
   /// Of a kernel of the backward pass or the optimizer.
   double slowdown_of(const Kernel& k) const {
-    const constants::Slowdown& s = slowdowns();
-    if (g_.node(k.node).kind == NodeKind::Constant) return s.optimizer;
-    if (k.kind == KernelKind::Depthwise) return s.depthwise;
-    switch (def(k.ops.front()).category) {
-      case Category::Convolution:
-        return s.convolution;
-      case Category::MatMul:
-        return s.product;
-      case Category::Attention:
-        return s.attention;
-      case Category::Normalization:
-        return k.ops.front() == op("nn.batch_norm") ? s.batch_norm : s.normalization;
-      default:
-        return s.other;
-    }
+    if (k.kind != KernelKind::Depthwise) return constants::kTrainingStep;
+    return config_.layout == Layout::Nhwc ? constants::kDepthwiseGradientLast : constants::kDepthwiseGradientFirst;
   }
 
   /// Channels last, cuDNN 8 has gradients of grouped convolutions for groups of 4, 8, 16 and 32 channels
@@ -123,6 +106,10 @@ class Backward {
       launch(c == Category::Normalization ? without_steps(k) : streamed(k));
       return;
     }
+    if (n.is(op("nn.max_pool2d"))) {
+      launch(max_pool_backward(k, n));
+      return;
+    }
     switch (c) {
       case Category::Normalization:
         launch(norm_backward(k));
@@ -145,10 +132,20 @@ class Backward {
     return k;
   }
 
-  /// A gradient that reads the result's and what was kept; a cast keeps nothing.
+  /// A gradient that reads the result's and what was kept; casts and copies keep nothing.
   static Kernel streamed(Kernel k) {
-    if (k.ops.front() != op("cast")) k.traffic.bytes *= constants::kBackwardBytes;
+    const Moves moves = def(k.ops.front()).moves;
+    if (moves != Moves::Copies && moves != Moves::Converts) k.traffic.bytes *= constants::kBackwardBytes;
     return without_steps(std::move(k));
+  }
+
+  /// A thread for each element of the data looks for it among the windows' maxima.
+  Kernel max_pool_backward(const Kernel& k, const Node& n) const {
+    Kernel out = streamed(k);
+    const double clocks =
+        config_.layout == Layout::Nhwc ? constants::kMaxPoolGradientLast : constants::kMaxPoolGradientFirst;
+    out.limits.byte_clocks = clocks * elements(g_.type(n.operands[0])) / out.traffic.bytes;
+    return out;
   }
 
   static Kernel norm_backward(Kernel k) {

@@ -320,7 +320,11 @@ Priced price_at(const Kernel& k, const Rates& r) {
     p.compute_us *= mask_factor(k);
     p.memory_us *= mask_factor(k);
   }
-  if (k.limits.blocks > 0) p.memory_us *= std::max(1.0, r.sms / k.limits.blocks);  // the others wait
+  if (k.limits.blocks > 0) {  // the other multiprocessors wait
+    const double idle = std::max(1.0, r.sms / k.limits.blocks);
+    p.compute_us *= idle;
+    p.memory_us *= idle;
+  }
   p.serial_us = k.limits.serial_steps * r.serial_us;
   if (k.traffic.state_weights > 0)
     p.serial_us = std::max(p.serial_us, k.traffic.steps * (k.traffic.resident ? r.resident_us : r.recurrent_us));
