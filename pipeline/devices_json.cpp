@@ -10,14 +10,15 @@ using Json = nlohmann::ordered_json;
 Json entry_json(const Host& h) {
   Json eager = Json::object();
   for (std::size_t c = 0; c < kHostCallNames.size(); ++c) eager[kHostCallNames[c]] = h.eager_us[c];
-  return {{"name", h.name},
-          {"title", h.title},
-          {"framework", h.framework},
-          {"eager_us", std::move(eager)},
-          {"compiled_us", h.compiled_us},
-          {"interval", h.interval},
-          {"kinds", h.kinds},
-          {"source", h.source}};
+  Json out = {{"name", h.name},
+              {"title", h.title},
+              {"framework", h.framework},
+              {"eager_us", std::move(eager)},
+              {"compiled_us", h.compiled_us},
+              {"interval", h.interval},
+              {"source", h.source}};
+  if (!h.kinds.empty()) out["kinds"] = h.kinds;
+  return out;
 }
 
 Json entry_json(const Stack& s) {
