@@ -18,8 +18,9 @@ import collections
 import csv
 import json
 import pathlib
-import statistics
 import subprocess
+
+import tables
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -53,11 +54,8 @@ def main():
                       f"interval {low / measured:.2f} to {high / measured:.2f}")
     print("| paper | device | dtype | rows | MAPE | median predicted ÷ measured | in the 90 % interval |")
     print("|---|---|---|---|---|---|---|")
-    for (source, device, dtype), rows in found.items():
-        ratios = [ratio for ratio, _ in rows]
-        error = 100 * statistics.mean(abs(r - 1) for r in ratios)
-        print(f"| {source} | {device} | {dtype} | {len(rows)} | {error:.1f} | {statistics.median(ratios):.2f} | "
-              f"{sum(inside for _, inside in rows)} of {len(rows)} |")
+    for key, rows in found.items():
+        print(f"| {' | '.join(key)} | {tables.judged(rows)} |")
 
 
 if __name__ == "__main__":

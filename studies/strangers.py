@@ -21,11 +21,12 @@ import csv
 import gzip
 import json
 import pathlib
-import statistics
 import subprocess
 import sys
 import tarfile
 import tempfile
+
+import tables
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "studies")]
@@ -105,10 +106,8 @@ def print_table(groups):
     print("| device | precision | runs | MAPE | median predicted ÷ measured | in the 90 % interval | host-bound |")
     print("|---|---|---|---|---|---|---|")
     for (device, precision), found in sorted(groups.items()):
-        ratios, inside, _, host = zip(*found)
-        mape = 100 * statistics.mean(abs(r - 1) for r in ratios)
-        print(f"| {device} | {precision} | {len(found)} | {mape:.1f} | {statistics.median(ratios):.2f} | "
-              f"{sum(inside)} of {len(found)} | {sum(host)} |")
+        judged = tables.judged([run[:2] for run in found])
+        print(f"| {device} | {precision} | {judged} | {sum(host for *_, host in found)} |")
 
 
 def nvidia_labels(shared):

@@ -12,8 +12,9 @@ Ultralytics' code is AGPL: no file of theirs is here.
 import argparse
 import json
 import pathlib
-import statistics
 import subprocess
+
+import tables
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 #: (device, runtime, batch) -> model -> ms per batch
@@ -58,10 +59,7 @@ def judge(args):
             if args.verbose:
                 print(f"{device:10} {runtime:9} batch {batch:2} {name:9} measured {measured_ms:7.2f} ms, "
                       f"predicted / measured {found[-1][0]:.2f}")
-        ratios = [ratio for ratio, _ in found]
-        error = 100 * statistics.mean(abs(r - 1) for r in ratios)
-        print(f"| {device} | {runtime} | {batch} | {len(found)} | {error:.1f} | "
-              f"{statistics.median(ratios):.2f} | {sum(inside for _, inside in found)} of {len(found)} |")
+        print(f"| {device} | {runtime} | {batch} | {tables.judged(found)} |")
 
 
 def main():
