@@ -140,9 +140,7 @@ class Fit {
 
   Device fitted(const Eigen::VectorXd& at) const { return rounded(with(device_, constants_, at), constants_); }
 
-  double mean_error(const Eigen::VectorXd& at) const {
-    return errors(at).unaryExpr([](double e) { return std::abs(std::exp(e) - 1); }).mean();
-  }
+  double mean_error(const Eigen::VectorXd& at) const { return perfc::mean_error(errors(at)); }
 
  private:
   /// ln(predicted / measured) by label.
@@ -176,6 +174,8 @@ void name_host(Device& d, const Found& found, std::size_t labels) {
 }
 
 }  // namespace
+
+double mean_error(const Eigen::VectorXd& errors) { return std::expm1(errors.cwiseAbs().mean()); }
 
 Result<Calibration> calibrate(const CalibrationRequest& request, Diagnostics& diags) {
   if (lists_kernels(request.data)) return calibrate_on_kernels(request, diags);

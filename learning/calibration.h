@@ -9,6 +9,8 @@
 /// constants are fitted with the predictor in the loop, in logarithms, each pulled
 /// towards where it stood; a shift that all of them share is pulled less, because
 /// devices differ mostly by one factor. Few labels move them a little, many freely.
+#include <Eigen/Core>
+
 #include "learning/dataset.h"
 
 namespace perfc {
@@ -26,10 +28,14 @@ struct CalibrationRequest {
 struct Calibration {
   Device device;
   std::size_t labels = 0, left_out = 0;
-  double error_before = 0, error_after = 0;  ///< mean of |predicted / measured − 1| on the labels themselves
+  double error_before = 0, error_after = 0;  ///< mean_error() on the labels themselves
   std::size_t power_labels = 0;              ///< with energy; 0: the power terms stay
   double power_error_before = 0, power_error_after = 0;
 };
+
+/// e^(mean |ln(predicted / measured)|) − 1 of errors in ln: half and twice as long are equally wrong, as they are to the
+/// fits.
+double mean_error(const Eigen::VectorXd& errors);
 
 /// A device's efficiencies stay within this, as device files must have them.
 inline constexpr double kMostEfficiency = 10;

@@ -130,9 +130,7 @@ class ProductFit {
     return at;
   }
 
-  double mean_error(const Eigen::VectorXd& at) const {
-    return errors_at(at).unaryExpr([](double e) { return std::abs(std::exp(e) - 1); }).mean();
-  }
+  double mean_error(const Eigen::VectorXd& at) const { return perfc::mean_error(errors_at(at)); }
 
   double factor(const Eigen::VectorXd& at, std::size_t i) const {
     const double moved = device_.own.*kProductFactors[i].factor * std::exp(at(static_cast<Eigen::Index>(i)));

@@ -3,7 +3,7 @@
 
 Networks and operators are measured on the CPU. A data sheet that promises twice what the CPU's own does is calibrated
 on them, and a predictor trained on them: both must predict ten other architectures (zoo.HELD_OUT) better than the
-whitebox does with that sheet, and no more than NOISE worse than with the CPU's own. Needs torch (support.torch_python).
+whitebox does with that sheet, by at least WON of what the promise costs. Needs torch (support.torch_python).
 
 usage: chain_test.py PERFC
 """
@@ -35,7 +35,7 @@ OPERATORS = [
 HELD_OUT = ["vgg", "squeeze", "dense", "inception", "gated", "grouped", "autoencoder", "vit", "mixer", "bottleneck"]
 DEVICE = "this-cpu"
 PROMISED = 2  # times the rates of the CPU's own data sheet
-NOISE = 0.1  # of the mean error, in ln
+WON = 0.5  # of the mean error in ln; six quiet and noisy runs won 0.66 to 0.95 of it back
 
 
 def main(perfc: str) -> int:
@@ -113,8 +113,8 @@ def main(perfc: str) -> int:
     if sorted(errors["own"]) != sorted(HELD_OUT):
         problems.append(f"measured of the ten: {', '.join(sorted(errors['own']))}")
     for way in ("calibrated", "trained"):
-        if means[way] >= min(means["promised"], means["own"] + NOISE):
-            problems.append(f"{way} predictions are no better than those of the whitebox with a data sheet")
+        if means[way] > (1 - WON) * means["promised"] + WON * means["own"]:
+            problems.append(f"{way} predictions win back less than {WON:.0%} of what the promise costs")
     for p in problems:
         print("PROBLEM", p)
     return 1 if problems else 0
