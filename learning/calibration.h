@@ -33,8 +33,7 @@ struct Calibration {
   double power_error_before = 0, power_error_after = 0;
 };
 
-/// e^(mean |ln(predicted / measured)|) − 1 of errors in ln: half and twice as long are equally wrong, as they are to the
-/// fits.
+/// e^(mean |ln(predicted / measured)|) − 1 of errors in ln: half and twice as long are equally wrong, as to the fits.
 double mean_error(const Eigen::VectorXd& errors);
 
 /// A device's efficiencies stay within this, as device files must have them.

@@ -253,6 +253,16 @@ inline constexpr double kOverlapOperations = 19;
 /// Boxes whose comparison with another one is a word. [torchvision's nms_kernel.cu; ONNX Runtime's
 /// non_max_suppression_impl.cu]
 inline constexpr double kOverlapsOfWord = 64, kOverlapsOfShortWord = 32;
+// ---- The largest elements of a row: whitebox/launch/selection.cpp, [PyTorch's TensorTopK.cu; an H100 PCIe's times of
+// torch.topk, docs/whitebox.md: 39 and 84 µs for rows of 8,192 and 16,384, 50 to 61 for 32,768 to 131,072]
+/// Threads of a row's block, and of an SM.
+inline constexpr double kSelectThreads = 1024, kThreadsOfSm = 2048;
+/// Bits that a pass over the row tells, and passes that then find and write what is kept.
+inline constexpr double kSelectBits = 2, kSelectPasses = 2;
+/// Of many blocks for a row: passes over the data, and what 21 kernels take, in steps of kSerialStepUs.
+inline constexpr double kManyBlockPasses = 6, kManyBlockSteps = 160;
+/// A second kernel sorts: its launch and each of its stages in such steps. Beyond so many it sorts by radix.
+inline constexpr double kSecondKernelSteps = 7, kSortStep = 0.5, kMostSortedInBlock = 4096;
 /// Bits of the key that a pass of a radix sort goes by. [NVIDIA/cccl, cub: DeviceRadixSort, DeviceSegmentedRadixSort]
 inline constexpr double kSortedBits = 8, kSegmentSortedBits = 6;
 
@@ -434,6 +444,9 @@ inline constexpr double kEfficientBlock = 600, kEfficientTail = 0.361;
 inline constexpr double kMmaSyncShare = 0.63;
 
 // ---- Attention
+/// TensorRT's fused attention on Turing, beside PyTorch's: 0.62 to 0.77 in two profiles of RF-DETR on a T4, each beside
+/// its own products (docs/whitebox.md, "TensorRT's engines").
+inline constexpr double kEngineAttention = 0.7;
 /// Factor on the time of flash kernels for what they do not take, a mask: the memory-efficient kernel's. beit against
 /// vit [timm]; A100 by its authors. [efficient]
 inline constexpr double kMaskedAttention = 2;
@@ -504,6 +517,9 @@ inline constexpr double kSmallChannels = 64;
 inline constexpr std::int64_t kUnrolledReduction = 8;
 /// Parts that a concatenation fuses. [torch/_inductor/config.py, max_pointwise_cat_inputs]
 inline constexpr std::size_t kMostFusedParts = 8;
+/// Channels of an image that is a picture: TensorRT's kernels for it compute no activation but ReLU. [two engines of
+/// YOLO: docs/whitebox.md]
+inline constexpr double kImageChannels = 4;
 /// Reads of an expression with several readers. [torch/_inductor/config.py, realize_reads_threshold]
 inline constexpr std::size_t kMostReads = 4;
 /// Reads of one with a single reader. [torch/_inductor/config.py, realize_acc_reads_threshold]

@@ -20,6 +20,7 @@ constexpr RuntimeDef kTensorRt{
     .fuses_attention = true,
     .keeps_eight_bits = true,
     .folds_quantisation = true,
+    .joins_images = true,
     .own_layout = true,
     .default_tf32 = true,
     .run_us = 20,

@@ -56,6 +56,7 @@ struct RuntimeDef {
   bool folds_quantisation = false;
   bool unrolls_loops = false;  ///< is Python, whose loops launch what their rounds call, and no counters
   bool mlas = false;           ///< MLAS' kernels in float32, one per call but for reshapes: no value is a strided view
+  bool joins_images = false;   ///< images are joined part by part, where no kernel can write its part in place
   bool own_layout = false;     ///< stores values as its kernels want them, whatever the model's layout
   bool autocast = false;       ///< has PyTorch's AMP; others run in the width that the model has
   bool default_tf32 = false;   ///< float32 products are TF32 unless told otherwise

@@ -71,12 +71,22 @@ TEST(EfficientAttention, FewQueriesTakeAWholeTile) {
 }
 
 /// Device time in ms.
-double device_ms(const char* device, Precision precision, bool masked) {
+double device_ms(const char* device, Precision precision, bool masked, Runtime runtime = Runtime::PyTorch) {
   Diagnostics diags;
   const Graph g = graph_of(fmt::format(
       "def @main(%q: Tensor[(8, 12, 512, 64), float32]{}) {{\n  %{} = nn.sdpa(%q, %q, %q{});\n  (%{})\n}}",
       masked ? ", %m: Tensor[(1, 1, 512, 512), float32]" : "", 1 + masked, masked ? ", %m" : "", 1 + masked));
-  return predicted(g, {.precision = precision}, *DeviceTable::builtin().find(device, diags)).device_ms;
+  const ExecConfig config = on_runtime({.precision = precision}, runtime);
+  return predicted(g, config, *DeviceTable::builtin().find(device, diags)).device_ms;
+}
+
+TEST(EfficientAttention, TensorRtHasAFasterKernelOnTuring) {
+  const auto ratio = [](const char* device) {
+    return device_ms(device, Precision::Fp16, false, Runtime::TensorRt) /
+           device_ms(device, Precision::Fp16, false, Runtime::TorchCompile);
+  };
+  EXPECT_LT(ratio("t4"), 0.9);  // the cast of an engine's inputs included
+  EXPECT_GT(ratio("a100-40gb"), 1);
 }
 
 TEST(EfficientAttention, AMaskDoublesOnlyWhatAFlashKernelWouldCompute) {

@@ -5,6 +5,7 @@
 #include "whitebox/launch/attention_parts.h"
 #include "whitebox/launch/compiled_values.h"
 #include "whitebox/launch/framework.h"
+#include "whitebox/launch/joined_images.h"
 #include "whitebox/launch/suppression_parts.h"
 
 namespace perfc {
@@ -14,9 +15,10 @@ class CompiledPlanner {
  public:
   CompiledPlanner(const PlannedGraph& graph, const KernelMaker& maker, PlanWriter& out)
       : of_(graph), maker_(maker), out_(out), values_(graph), attention_(graph, maker, out),
-        suppression_(graph, maker, out), cast_(graph.g.size(), false) {}
+        suppression_(graph, maker, out), images_(graph.g), cast_(graph.g.size(), false) {}
 
   void run() {
+    if (def(of_.config.runtime).joins_images) bring_in_inputs();
     for (std::uint32_t at = 0; at < values_.groups().size(); ++at) {
       if (!values_.is_free(at)) group(at);
     }
@@ -27,6 +29,10 @@ class CompiledPlanner {
     const FusedGroup& fused = values_.groups()[at];
     const std::uint32_t first = out_.next();
     if (def(of_.node(fused.leader).op).suppression && suppression_.launch(fused.leader, HostCall::Kernel)) return;
+    if (def(of_.config.runtime).joins_images && images_.joins(fused.leader)) {
+      join_images(fused.leader);
+      return;
+    }
     copy_operand(fused.leader);
     const bool fused_anyway = def(of_.config.runtime).fuses_attention && in_half(fused.leader);
     const auto attention = written_out_attention(of_.g, fused.leader, {.half = in_half(fused.leader)});
@@ -45,6 +51,20 @@ class CompiledPlanner {
     out_.share(fused.members, first, launch(std::move(k)));
   }
 
+  /// A copy per part that is not yet where it belongs; none: the concatenation is no kernel. These copies find nothing
+  /// in the L2 cache: in two profiles they take what their bytes take of memory (docs/whitebox.md).
+  void join_images(NodeId id) {
+    const Node& n = of_.node(id);
+    for (std::size_t part = 0; part < n.operands.size(); ++part) {
+      const ValueId v = n.operands[part];
+      if (images_.written_in_place(id, part)) continue;
+      Kernel copy = maker_.copy_of(id, v, of_.widths.read_width(v, n));
+      copy.traffic.handed_bytes = 0;
+      out_.count_call(HostCall::Kernel);
+      out_.add(id, std::move(copy));
+    }
+  }
+
   /// Mean, differences and the mean of their squares, before what is left of a row norm's kernel.
   void write_norms_out(const FusedGroup& fused, const Kernel& norm, const CompiledValues::Loads& loads) {
     for (const NodeId id : fused.members) {
@@ -55,6 +75,23 @@ class CompiledPlanner {
       differences.half = norm.half;
       launch(std::move(differences));
       launch(statistics_of(norm, loads));
+    }
+  }
+
+  /// An engine's inputs are float32, row by row: a kernel each casts them, or brings images into the order of channels
+  /// that convolutions read.
+  void bring_in_inputs() {
+    for (NodeId id = 0; id < of_.g.size(); ++id) {
+      for (const ValueId v : of_.node(id).operands) {
+        if (!v || of_.node(v.node).kind != NodeKind::Var || cast_[v.node]) continue;
+        const Type& t = of_.g.type(v);
+        if (!t.is_tensor() || t.dtype() != DType::Float32) continue;
+        const double full = of_.elements(v) * element_bytes(t, false);
+        const bool narrow = of_.widths.bytes_of(v) < full;
+        if (!narrow && def(of_.node(id).op).category != Category::Convolution) continue;
+        cast_[v.node] = true;
+        launch(narrow ? maker_.cast_of(id, v) : maker_.copy_of(id, v, element_bytes(t, false)));
+      }
     }
   }
 
@@ -128,7 +165,8 @@ class CompiledPlanner {
   const CompiledValues values_;
   AttentionParts attention_;
   SuppressionParts suppression_;
-  std::vector<bool> cast_;  ///< by node: a weight that has been cast, or data that was quantised
+  const JoinedImages images_;
+  std::vector<bool> cast_;  ///< by node: a weight or an input that has been cast, or data that was quantised
 };
 
 }  // namespace

@@ -3,11 +3,16 @@
 #include <algorithm>
 
 #include "whitebox/launch/framework.h"
+#include "whitebox/launch/joined_images.h"
 
 namespace perfc {
 namespace {
 
 constexpr double kUnbounded = 1e300;
+
+std::vector<bool> kernels_of_their_own(const PlannedGraph& graph) {
+  return def(graph.config.runtime).joins_images ? JoinedImages(graph.g).alone() : std::vector<bool>();
+}
 
 /// Whether one of a node's results is among the values.
 bool has_result_in(const std::set<ValueId>& values, NodeId id) {
@@ -18,7 +23,8 @@ bool has_result_in(const std::set<ValueId>& values, NodeId id) {
 }  // namespace
 
 CompiledValues::CompiledValues(const PlannedGraph& graph)
-    : of_(graph), groups_(fused_groups(graph.g)), group_(graph.g.size(), kNone), full_(graph.g.size(), false) {
+    : of_(graph), groups_(fused_groups(graph.g, kernels_of_their_own(graph))), group_(graph.g.size(), kNone),
+      full_(graph.g.size(), false) {
   group_calls();
   find_free();
   if (of_.config.precision == Precision::Amp) keep_full();

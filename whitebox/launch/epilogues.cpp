@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/op_table.h"
+#include "whitebox/constants.h"
 
 namespace perfc {
 namespace {
@@ -14,7 +15,7 @@ double results(const Kernel& k) { return k.extents.m * k.extents.n * std::max(k.
 bool is_elementwise_kernel(const Kernel& k) {
   return k.kind == KernelKind::Vector && !k.ops.empty() && std::ranges::all_of(k.ops, [](OpId o) {
            const Category c = def(o).category;
-           return c == Category::Elementwise || c == Category::Activation;
+           return (c == Category::Elementwise || c == Category::Activation) && o != op("copy");
          });
 }
 
@@ -25,6 +26,14 @@ bool has_epilogue(const Kernel& k) {
 }
 
 bool is_convolution(const Kernel& k) { return def(k.ops.front()).category == Category::Convolution; }
+
+/// TensorRT's kernels for depthwise convolutions and for images of a few channels compute ReLU alone (two engines of
+/// YOLO: docs/whitebox.md, "TensorRT's engines").
+bool takes_any_activation(const Kernel& product) {
+  const Extents& e = product.extents;
+  return !is_convolution(product) ||
+         (product.kind != KernelKind::Depthwise && e.k > constants::kImageChannels * e.window);
+}
 
 /// What FusedConv computes behind a convolution; Gemm has a bias.
 bool is_activation_epilogue(const Kernel& product, const Kernel& k) {
@@ -73,7 +82,8 @@ class EpilogueFuser {
     if (!has_epilogue(product) || !is_elementwise_kernel(k) || product.repeat != k.repeat) return false;
     if (results(product) != results(k)) return false;
     if (epilogue_ == Epilogue::Mlas) return is_mlas_epilogue(product, k);
-    return epilogue_ == Epilogue::Pointwise || is_activation_epilogue(product, k);
+    if (epilogue_ == Epilogue::Pointwise && takes_any_activation(product)) return true;
+    return is_activation_epilogue(product, k);
   }
 
   static void absorb(Kernel& product, const Kernel& k) {

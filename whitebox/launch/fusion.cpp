@@ -22,7 +22,8 @@ struct Group {
 
 class Fuser {
  public:
-  explicit Fuser(const Graph& g) : g_(g), group_(g.size(), kNone), only_elementwise_(g.size(), true) {
+  Fuser(const Graph& g, std::vector<bool> alone)
+      : g_(g), alone_(std::move(alone)), group_(g.size(), kNone), only_elementwise_(g.size(), true) {
     for (ValueId v : g.results()) only_elementwise_[v.node] = false;
     for (NodeId id = g.size(); id-- > 0;) {
       const Node& n = g.node(id);
@@ -93,6 +94,7 @@ class Fuser {
   /// dense layer's bias to the product unless only elementwise operators read it.
   bool joinable(NodeId id) const {
     const Node& n = g_.node(id);
+    if (!alone_.empty() && alone_[id]) return false;
     return fuses(n) && (only_elementwise_[id] || !is_epilogue(g_, n)) &&
            !(n.is(op("concatenate")) && n.operands.size() > constants::kMostFusedParts);
   }
@@ -130,6 +132,7 @@ class Fuser {
   }
 
   const Graph& g_;
+  const std::vector<bool> alone_;
   std::vector<std::uint32_t> group_;    ///< of each node
   std::vector<bool> only_elementwise_;  ///< by node: what reads it, through views
   std::vector<Group> groups_;
@@ -138,8 +141,8 @@ class Fuser {
 
 }  // namespace
 
-std::vector<FusedGroup> fused_groups(const Graph& g) {
-  Fuser fuser(g);
+std::vector<FusedGroup> fused_groups(const Graph& g, std::vector<bool> alone) {
+  Fuser fuser(g, std::move(alone));
   for (NodeId id = 0; id < g.size(); ++id) {
     const Node& n = g.node(id);
     if (n.kind == NodeKind::Call && n.regions.empty()) fuser.add(id);

@@ -18,7 +18,8 @@ struct FusedGroup {
 /// that fuses joins the group of one of its producers, as long as the group keeps
 /// at most one reduction and reads nothing that waits for it; producers' groups
 /// that nothing else reads so far come along. Pooling by windows begins a group:
-/// each element of its operand is read several times, and so kept.
-std::vector<FusedGroup> fused_groups(const Graph&);
+/// each element of its operand is read several times, and so kept. `alone`: by node, what fuses with nothing; empty:
+/// none.
+std::vector<FusedGroup> fused_groups(const Graph&, std::vector<bool> alone = {});
 
 }  // namespace perfc

@@ -25,8 +25,9 @@ void visit_fields(K&& kernel, Visit&& visit) {
   auto& [m, n, k, products, window, stride, tiles, channels_per_group, row] = extents;
   auto& [aligned, channels_first, wide_index, blocked] = placement;
   auto& [bytes, handed_bytes, state_weights, steps, resident, epilogue_bytes] = traffic;
-  auto& [tile_share, vector_share, serial_steps, row_blocks, blocks, byte_clocks, slowdown] = limits;
-  auto& [batch, heads, key_heads, queries, keys, channels, causal, past, reach, writes_cache, masked] = attention;
+  auto& [tile_share, vector_share, serial_steps, row_blocks, blocks, blocks_held, byte_clocks, slowdown] = limits;
+  auto& [batch, heads, key_heads, queries, keys, channels, causal, past, reach, writes_cache, masked, in_engine] =
+      attention;
   visit(KernelField{"node", "1", "{}", Tells::Nothing}, node);
   visit(KernelField{"operators", "1", "{}"}, ops);
   visit(KernelField{"kind", "1", "{}"}, kind);
@@ -59,6 +60,7 @@ void visit_fields(K&& kernel, Visit&& visit) {
   visit(KernelField{"serial_steps", "1"}, serial_steps);
   visit(KernelField{"row_blocks", "1"}, row_blocks);
   visit(KernelField{"blocks", "1"}, blocks);
+  visit(KernelField{"blocks_held", "1"}, blocks_held);
   visit(KernelField{"byte_clocks", "1"}, byte_clocks);
   visit(KernelField{"slowdown", "1"}, slowdown);
   visit(KernelField{"attention_batch", "1"}, batch);
@@ -72,6 +74,7 @@ void visit_fields(K&& kernel, Visit&& visit) {
   visit(KernelField{"attention_window", "1"}, reach);
   visit(KernelField{"attention_writes_cache", "1"}, writes_cache);
   visit(KernelField{"attention_masked", "1"}, masked);
+  visit(KernelField{"attention_in_engine", "1"}, in_engine);
 }
 
 }  // namespace perfc

@@ -9,6 +9,12 @@
 namespace perfc {
 namespace {
 
+void be_selection(const Selection& s, Kernel& k) {
+  k.limits.serial_steps = s.steps;
+  k.limits.blocks = s.blocks;
+  k.limits.blocks_held = s.blocks_held;
+}
+
 bool is_gather(Category c) { return c == Category::Gather || c == Category::Scatter || c == Category::Sort; }
 
 /// Data in floats, weights in 8 bits or fewer, packed or not.
@@ -70,6 +76,7 @@ Kernel KernelMaker::of(NodeId id, const OpCost& cost) const {
     be_product(id, k);
   } else if (is_gather(c)) {
     k.kind = KernelKind::Gather;
+    if (n.is(op("topk"))) be_selection(selection(id), k);
   } else if (of_.config.mode == ExecMode::Eager) {
     k.limits.serial_steps = serial_steps(of_.g, id, of_.layout.channels_last[id]);
     if (n.is(op("nn.layer_norm"))) k.limits.row_blocks = k.extents.m;
@@ -77,6 +84,10 @@ Kernel KernelMaker::of(NodeId id, const OpCost& cost) const {
       k.limits.byte_clocks = batch_norm_clocks(of_.config, of_.layout.channels_last[id], k.half);
   }
   return k;
+}
+
+Selection KernelMaker::selection(NodeId id) const {
+  return selection_of(of_.g, id, of_.widths.read_width(of_.node(id).operands[0], of_.node(id)));
 }
 
 Quantised KernelMaker::eight_bits_of(NodeId id) const {
@@ -112,6 +123,7 @@ void KernelMaker::be_product(NodeId id, Kernel& k) const {
   if (k.quantised == Quantised::None && narrow) k.quantised = Quantised::Weights;
   k.attention = attention_span(of_.g, id);
   k.attention.masked = is_masked_attention(n);
+  k.attention.in_engine = def(of_.config.runtime).fuses_attention;
   if (n.is(op("nn.sdpa"))) k.limits.tile_share = attention_tile_share(of_.g, n);
   k.placement.aligned = row_alignment(of_.g.type(n.operands[0]));
   if (!n.results.empty()) k.placement.aligned = std::min(k.placement.aligned, row_alignment(n.results[0].type));
@@ -159,6 +171,7 @@ Kernel KernelMaker::quantisation_of(NodeId id, ValueId v) const {
 double KernelMaker::inner_bytes(NodeId id) const {
   const Node& n = of_.node(id);
   if (n.is(op("nn.group_norm"))) return of_.widths.bytes_read(n.operands[0], n);
+  if (n.is(op("topk"))) return selection(id).bytes;
   return def(n.op).category == Category::Recurrent ? gate_bytes(n) : 0;
 }
 

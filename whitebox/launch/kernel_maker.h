@@ -3,6 +3,7 @@
 /// planners' business (eager.h, compiled.h).
 #include "whitebox/launch/kernels.h"
 #include "whitebox/launch/planned_graph.h"
+#include "whitebox/launch/selection.h"
 
 namespace perfc {
 
@@ -19,15 +20,16 @@ class KernelMaker {
   /// An operand's cast between 32 and 16 bits, or for a product in 8 bits its quantisation.
   Kernel cast_of(NodeId, ValueId) const;
 
-  /// What a call moves between its operands and results: a group norm's second look at its
-  /// data, whose groups no cache holds; a recurrence's gates, in 32 bits, which the product with
-  /// its input writes, that with its state adds to and the cell reads (cuDNN).
+  /// What a call moves between its operands and results: a group norm's second look at its data, whose groups no cache
+  /// holds; a selection's further passes; a recurrence's gates, in 32 bits, which the product with its input writes,
+  /// that with its state adds to and the cell reads (cuDNN).
   double inner_bytes(NodeId) const;
   /// Bytes that a call reads of what no kernel has just written.
   double stored_bytes(NodeId) const;
 
  private:
   Kernel empty(NodeId) const;
+  Selection selection(NodeId topk) const;
   Quantised eight_bits_of(NodeId) const;
   void be_convolution(NodeId, Kernel&) const;
   void be_grouped(NodeId, Kernel&) const;

@@ -77,6 +77,7 @@ struct AttentionSpan {
   double window = 0;          ///< of causal attention: keys that a query meets at most; 0: all
   bool writes_cache = false;  ///< it puts its keys and values into a cache first
   bool masked = false;        ///< a mask or a bias is added to its scores
+  bool in_engine = false;     ///< TensorRT's kernel computes it, not PyTorch's
 };
 
 /// How its data lies in memory.
@@ -107,6 +108,7 @@ struct Limits {
   double serial_steps = 0;  ///< dependent steps of each thread, where there are too few threads to hide them
   double row_blocks = 0;    ///< thread blocks that work on one row each, however short it is
   double blocks = 0;        ///< thread blocks, where there are few; 0: enough for any device
+  double blocks_held = 0;   ///< of these, what an SM holds at once, one after the other beyond; 0: all
   double byte_clocks = 0;   ///< clocks of an SM per byte that it moves; 0: as an elementwise kernel
   double slowdown = 1;      ///< of its roofline time, against inference kernels of its kind
 };

@@ -255,7 +255,9 @@ std::optional<double> price_attention(const Kernel& k, const Rates& r, Priced& p
   if (const auto& efficient = r.efficient_attention[k.half]) {
     // Three products in TF32 for one: far from the power limit.
     const double sustained = efficient->tf32 ? 0 : 2 * macs / r.sustained[k.half];
-    p.compute_us = std::max(efficient_attention_time(*problem, *efficient), sustained) * 1e6 * k.limits.slowdown;
+    const double by_engine = k.attention.in_engine && k.half ? constants::kEngineAttention : 1;
+    const double time_s = efficient_attention_time(*problem, *efficient) * by_engine;
+    p.compute_us = std::max(time_s, sustained) * 1e6 * k.limits.slowdown;
     p.exposed_us = 0;
     return macs;
   }
@@ -326,6 +328,7 @@ Priced price_at(const Kernel& k, const Rates& r) {
     p.memory_us *= idle;
   }
   p.serial_us = k.limits.serial_steps * r.serial_us;
+  if (k.limits.blocks_held > 0) p.serial_us *= std::ceil(k.limits.blocks / (r.sms * k.limits.blocks_held));
   if (k.traffic.state_weights > 0)
     p.serial_us = std::max(p.serial_us, k.traffic.steps * (k.traffic.resident ? r.resident_us : r.recurrent_us));
   const double work = p.roofline_us() + p.waiting_us();

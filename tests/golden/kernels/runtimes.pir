@@ -5,9 +5,9 @@
 // RUN: perfc predict %s --emit=kernels --runtime tensorrt --dtype int8 --predictor whitebox --device a100-40gb
 // COLUMNS: operators,width,bytes
 // A residual block, and attention that was written out. ONNX Runtime adds a convolution's bias and the other branch and
-// takes ReLU in its kernel; TensorRT does so with any activation, and has one kernel for attention. What two kernels
-// read is written; before 8.6 it has none, and norms are written out. In int8 TensorRT hands on 8 bits from layer to
-// layer.
+// takes ReLU in its kernel; TensorRT does so with any activation, has one kernel for attention, and casts its inputs,
+// which are float32. What two kernels read is written; before 8.6 it has none, and norms are written out. In int8
+// TensorRT hands on 8 bits from layer to layer.
 #[version = "perfc-ir/1"]
 def @main(%x: Tensor[(4, 64, 28, 28), float32], %q: Tensor[(4, 8, 64, 64), float32]) {
   %2 = weight : Tensor[(64, 64, 3, 3), float32];
@@ -55,6 +55,8 @@ def @main(%x: Tensor[(4, 64, 28, 28), float32], %q: Tensor[(4, 8, 64, 64), float
 // ---- exit 0
 // ---- perfc predict %s --emit=kernels --runtime tensorrt --predictor whitebox --device a100-40gb
 // ---- stdout
+// cast 32 1204224
+// cast 32 786432
 // nn.conv2d nn.bias_add nn.silu 16 876544
 // nn.conv2d nn.bias_add add nn.relu 16 876544
 // nn.max_pool2d 16 501760
@@ -64,6 +66,8 @@ def @main(%x: Tensor[(4, 64, 28, 28), float32], %q: Tensor[(4, 8, 64, 64), float
 // ---- exit 0
 // ---- perfc predict %s --emit=kernels --runtime tensorrt-8 --predictor whitebox --device a100-40gb
 // ---- stdout
+// cast 32 1204224
+// cast 32 786432
 // nn.conv2d nn.bias_add nn.silu 16 876544
 // nn.conv2d nn.bias_add add nn.relu 16 876544
 // nn.max_pool2d 16 501760
@@ -79,6 +83,7 @@ def @main(%x: Tensor[(4, 64, 28, 28), float32], %q: Tensor[(4, 8, 64, 64), float
 // ---- perfc predict %s --emit=kernels --runtime tensorrt --dtype int8 --predictor whitebox --device a100-40gb
 // ---- stdout
 // qnn.dynamic_quantize 16 602112
+// cast 32 786432
 // nn.conv2d nn.bias_add nn.silu 8 438272
 // nn.conv2d nn.bias_add add nn.relu 8 438272
 // nn.max_pool2d 16 501760

@@ -91,6 +91,12 @@ def @main(%boxes: Tensor[(2, 1000, 4), float32], %scores: Tensor[(2, 3, 1000), f
 // ---- exit 0
 // ---- perfc predict %s --emit=kernels --predictor whitebox --device a100-40gb --runtime tensorrt
 // ---- stdout
+// cast 32 1 8000 48000
+// cast 32 1 6000 36000
+// cast 32 1 4000 24000
+// cast 32 1 1000 6000
+// cast 32 1 72000 432000
+// cast 32 1 54000 324000
 // full 16 1 0 1400
 // copy 16 1 0 24000
 // compress 16 1 0 96000
