@@ -276,7 +276,7 @@ void add_execution_options(Command& c, PredictOptions& o) {
            "default (the whitebox, corrected by built-in networks), whitebox, or the path of a checkpoint [default]")
       .that_names(Names::FileOrEntry);
   c.option("--opaque", o.opaque, "refuse or warn: what to do with unknown operators [refuse]");
-  c.option("--fold-batch-norm", o.fold, "auto, on or off; auto folds in compiled mode [auto]");
+  c.option("--fold-batch-norm", o.fold, "auto, on or off; auto folds in compiled mode, for inference [auto]");
 }
 
 void add_run_options(Command& c, PredictOptions& o) {

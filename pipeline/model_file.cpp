@@ -32,6 +32,12 @@ Status require_bound(const Graph& graph, Diagnostics& diags) {
                                          : fmt::format("dims {} are open; bind them with{}", list, flags));
 }
 
+/// Batch norms that a backward pass follows stay: their statistics are of the batch.
+FoldBatchNorm folds_batch_norm(const Request& r) {
+  const bool decided = r.fold_batch_norm != FoldBatchNorm::AsExecuted;
+  return decided || r.exec.task == Task::Infer ? r.fold_batch_norm : FoldBatchNorm::No;
+}
+
 }  // namespace
 
 Result<ModelFile> ModelFile::open(const Request& request, Diagnostics& diags) {
@@ -53,7 +59,7 @@ Result<Graph> ModelFile::at(const Request& request, Diagnostics& diags) {
                             .mode = graph_mode(request.exec)};
   const RuntimeDef& runtime = def(request.exec.runtime);
   const std::vector<std::string> passes = default_pipeline(
-      options.mode, request.fold_batch_norm, FoldQuantisation{folds_quantisation(runtime, options.written_by)},
+      options.mode, folds_batch_norm(request), FoldQuantisation{folds_quantisation(runtime, options.written_by)},
       UnrollLoops{unrolls_loops(runtime, options.written_by)});
   return run_passes(std::move(*graph), passes, options, request.trace, diags);
 }

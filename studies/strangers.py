@@ -1,8 +1,9 @@
-"""Judges perfc on whole models that nothing in it was fitted to: torchvision's on four GPUs, NVIDIA's on three.
+"""Judges perfc on whole models that nothing in it was fitted to: torchvision's on four GPUs, NVIDIA's on three, timm's.
 
     build/venv-oracle/bin/python studies/strangers.py export --out build/strangers        (torch, torchvision)
     python3 studies/strangers.py judge --models build/strangers --shared ../shared [--perfc build/release/perfc]
     python3 studies/strangers.py judge-nvidia --shared ../shared [--perfc build/release/perfc]
+    python3 studies/strangers.py judge-inductor --shared ../shared [--perfc build/release/perfc]
 
 torchvision: ryujaehun/pytorch-gpu-benchmark (MIT), ../shared/data/torchvision_gpus: inference at batch 12, eager, one
 GPU. A run holds the copy of the images from pageable memory, which perfc does not predict: COPY_GB_S is taken for it,
@@ -12,6 +13,11 @@ NVIDIA: the convolutional networks of NVIDIA/DeepLearningExamples, ../shared/dat
 2020 and 2021 at batches 1 to 256, by throughput; channels last under AMP, first otherwise (its configs.yml). The graphs
 are timm's of the same architectures, ../shared/graphs.
 
+timm: training steps (forward, backward, SGD) of networks without attention, as PyTorch's developers timed them on an
+A100 of 40 GB in February and March 2023, eager and by TorchInductor without CUDA graphs, channels first: inductor.tsv
+has the rows that we could read (pytorch/pytorch #93794, #96191, #96192). TorchInductor lays convolutions out channels
+last since; what it still does not, is told apart.
+
 Every look is a row of docs/judged.md. What is seen here must not change the program: a set that is fitted to judges
 nothing any more.
 """
@@ -19,6 +25,7 @@ import argparse
 import collections
 import csv
 import gzip
+import itertools
 import json
 import pathlib
 import subprocess
@@ -50,6 +57,8 @@ NVIDIA_MODELS = {
 NVIDIA_DEVICES = {"A100": "a100-80gb", "V100": "v100-16gb", "T4": "t4"}
 NVIDIA_SETTINGS = {"mixed": ("amp", "nhwc"), "tf32": ("tf32", "nchw"), "fp32": ("fp32", "nchw")}
 LARGE = 64  # batch from which the device bounds these runs
+#: networks of inductor.tsv with grouped or narrowing convolutions: torch/_inductor/graph.py, decide_layout_opt
+STAY = ("hrnet_w18_224", "res2next50_224", "resnest101e_256", "resnext101_32x16d_224")
 UNSET = ("googlenet", "inception_v3")  # which draw their weights by scipy, minutes long
 
 
@@ -110,6 +119,13 @@ def print_table(groups):
         print(f"| {device} | {precision} | {judged} | {sum(host for *_, host in found)} |")
 
 
+def extract(shared, graphs, folder):
+    """timm's graphs by these names as PyTorch launches them, into a folder."""
+    with tarfile.open(shared / "graphs/timm_torchscript.tar.xz") as tar:
+        wanted = {f"./{graph}.json" for graph in graphs}
+        tar.extractall(folder, members=[m for m in tar if m.name in wanted], filter="data")
+
+
 def nvidia_labels(shared):
     with gzip.open(shared / "data/latency_nvidia/deeplearningexamples.csv.gz", "rt", newline="") as f:
         for r in csv.DictReader(f):
@@ -121,9 +137,7 @@ def nvidia_labels(shared):
 def judge_nvidia(args):
     groups = collections.defaultdict(list)
     with tempfile.TemporaryDirectory() as folder:
-        with tarfile.open(args.shared / "graphs/timm_torchscript.tar.xz") as tar:
-            wanted = {f"./{graph}.json" for graph, _ in NVIDIA_MODELS.values()}
-            tar.extractall(folder, members=[m for m in tar if m.name in wanted], filter="data")
+        extract(args.shared, [graph for graph, _ in NVIDIA_MODELS.values()], folder)
         for model, gpu, precision, batch, measured_ms in nvidia_labels(args.shared):
             (graph, side), (dtype, layout) = NVIDIA_MODELS[model], NVIDIA_SETTINGS[precision]
             options = ["--layout", layout] + (["--host", args.host] if args.host else [])
@@ -142,10 +156,34 @@ def judge_nvidia(args):
     print_table(groups)
 
 
+def judge_inductor(args):
+    with open(ROOT / "studies/inductor.tsv", newline="") as f:
+        rows = list(csv.DictReader(f, delimiter="\t"))
+    groups = collections.defaultdict(list)
+    with tempfile.TemporaryDirectory() as folder:
+        extract(args.shared, [row["graph"] for row in rows], folder)
+        for row, mode in itertools.product(rows, ("eager", "compiled")):
+            options = ["--mode", mode, "--task", "train", "--optimizer", "sgd"]
+            options += ["--host", args.host] if args.host else []
+            p = predict(args.perfc, pathlib.Path(folder, f"{row['graph']}.json"), "a100-40gb", row["dtype"], options,
+                        row["batch"])
+            low, high = p["latency_ms_interval"]
+            measured_ms = float(row[f"{mode}_ms"])
+            ratio = p["latency_ms"] / measured_ms
+            layout = "" if mode == "eager" else ", channels first today" if row["graph"] in STAY else ", last today"
+            groups["a100-40gb", f"{row['dtype']}, {mode}{layout}"].append(
+                (ratio, low <= measured_ms <= high, row["graph"], p["host_ms"] > p["device_ms"]))
+            if args.verbose:
+                print(f"{row['dtype']:5} {mode:9} {row['graph']:22} {measured_ms:8.2f} ms, "
+                      f"predicted ÷ measured {ratio:.2f}")
+    print_table(groups)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     actions = parser.add_subparsers(required=True)
-    for name, run in (("export", export), ("judge", judge), ("judge-nvidia", judge_nvidia)):
+    for name, run in (("export", export), ("judge", judge), ("judge-nvidia", judge_nvidia),
+                      ("judge-inductor", judge_inductor)):
         action = actions.add_parser(name)
         action.add_argument("--shared", type=pathlib.Path, default=ROOT.parent / "shared")
         action.set_defaults(run=run)

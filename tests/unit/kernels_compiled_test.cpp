@@ -1,6 +1,8 @@
 /// What TorchInductor launches, and where data lies: on graphs small enough to compute by hand.
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "graphs.h"
@@ -267,6 +269,46 @@ TEST(Compiled, GroupedConvolutionsDecideOnTheLayout) {
   };
   EXPECT_TRUE(channels_first(2));   // 144 of 400
   EXPECT_FALSE(channels_first(3));  // 144 of 528
+}
+
+TEST(Compiled, WhatABackwardPassFollowsIsChannelsFirstForOneGroupedOrNarrowingConvolution) {
+  // PyTorch, torch/_inductor/graph.py, decide_layout_opt: flops decide for inference alone.
+  const auto channels_first = [](const char* weight, int groups, Task task) {
+    const Graph g = graph_of(fmt::format(R"(def @main(%x: Tensor[(2, 128, 4, 4), float32]) {{
+  %1 = weight : Tensor[(128, 128, 1, 1), float32];
+  %2 = nn.conv2d(%x, %1);
+  %3 = nn.conv2d(%2, %1);
+  %4 = weight : Tensor[{}, float32];
+  %5 = nn.conv2d(%3, %4, padding=[1, 1, 1, 1], groups={});
+  (%5)
+}})",
+                                         weight, groups));
+    return plan_of(g, {.mode = ExecMode::Compiled, .task = task}).kernels.front().placement.channels_first;
+  };
+  constexpr const char *kGrouped = "(128, 2, 3, 3)", *kDepthwise = "(128, 1, 3, 3)", *kNarrowing = "(64, 128, 3, 3)",
+                       *kNarrowingRows = "(64, 128, 1, 3)";
+  EXPECT_FALSE(channels_first(kGrouped, 64, Task::Infer));
+  EXPECT_TRUE(channels_first(kGrouped, 64, Task::Train));
+  EXPECT_TRUE(channels_first(kGrouped, 64, Task::Forward));
+  EXPECT_FALSE(channels_first(kNarrowing, 1, Task::Infer));
+  EXPECT_TRUE(channels_first(kNarrowing, 1, Task::Train));
+  EXPECT_FALSE(channels_first(kNarrowingRows, 1, Task::Train));
+  EXPECT_FALSE(channels_first(kDepthwise, 128, Task::Train));
+}
+
+TEST(Compiled, WhatABackwardPassFollowsIsChannelsFirstWhereAllConvolutionsAreSmall) {
+  const auto channels_first = [](int channels, Task task) {
+    const Graph g = graph_of(fmt::format(R"(def @main(%x: Tensor[(2, {0}, 4, 4), float32]) {{
+  %1 = weight : Tensor[({0}, {0}, 3, 3), float32];
+  %2 = nn.conv2d(%x, %1, padding=[1, 1, 1, 1]);
+  (%2)
+}})",
+                                         channels));
+    return plan_of(g, {.mode = ExecMode::Compiled, .task = task}).kernels.front().placement.channels_first;
+  };
+  EXPECT_FALSE(channels_first(64, Task::Infer));
+  EXPECT_TRUE(channels_first(64, Task::Train));
+  EXPECT_FALSE(channels_first(80, Task::Train));
 }
 
 TEST(Compiled, LongConcatenationsAreKernelsOfTheirOwn) {

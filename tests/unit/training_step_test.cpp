@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 #include "graphs.h"
 #include "kernel_plan.h"
 #include "whitebox/launch/training_step.h"
@@ -68,6 +70,54 @@ TEST(TrainingStep, ABatchNormChannelsFirstHasABlockPerChannel) {
   EXPECT_NEAR(batch_norm_us(10, 32, Layout::Nchw) / batch_norm_us(40, 16, Layout::Nchw), 4, 0.01);
   EXPECT_NEAR(batch_norm_us(10, 32, Layout::Nhwc) / batch_norm_us(40, 16, Layout::Nhwc), 1, 0.01);
   EXPECT_NEAR(batch_norm_us(80, 16, Layout::Nchw) / batch_norm_us(40, 16, Layout::Nchw), 2, 0.01);
+}
+
+/// What a depthwise convolution's gradients take longer than their work.
+double depthwise_slowdown(const ExecConfig& config) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(8, 128, 16, 16), float32]) {
+  %1 = weight : Tensor[(128, 128, 1, 1), float32];
+  %2 = nn.conv2d(%x, %1);
+  %3 = weight : Tensor[(128, 1, 3, 3), float32];
+  %4 = nn.conv2d(%2, %3, padding=[1, 1, 1, 1], groups=128);
+  (%4)
+})");
+  double slowest = 0;
+  for (const Kernel& k : step_of(g, config).kernels) {
+    if (k.kind == KernelKind::Depthwise) slowest = std::max(slowest, k.limits.slowdown);
+  }
+  return slowest;
+}
+
+TEST(TrainingStep, ACompiledOnesGradientsLieAsTheCompilerLaysTheirConvolutions) {
+  const ExecConfig last{.layout = Layout::Nhwc, .task = Task::Train};
+  const double first = depthwise_slowdown({.task = Task::Train});
+  EXPECT_LT(depthwise_slowdown(last), first);
+  EXPECT_EQ(depthwise_slowdown({.mode = ExecMode::Compiled, .task = Task::Train}), depthwise_slowdown(last));
+}
+
+/// What elementwise kernels of a step move, in 4 KiB: values of 1,024 float32.
+std::map<std::string, std::vector<double>> moved(const Graph& g, ExecMode mode) {
+  std::map<std::string, std::vector<double>> out;
+  for (const Kernel& k : step_of(g, {.mode = mode, .task = Task::Train, .optimizer = Optimizer::Sgd}).kernels) {
+    if (k.work.macs == 0) out[std::string(def(k.ops.front()).name)].push_back(k.traffic.bytes / 4096);
+  }
+  return out;
+}
+
+TEST(TrainingStep, AnActivationThatACompilerFusedHasItsGradient) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(32, 32), float32]) {
+  %1 = weight : Tensor[(32, 32), float32];
+  %2 = nn.dense(%x, %1);
+  %3 = nn.dense(%2, %1);
+  %4 = add(%2, %3);
+  %5 = nn.gelu(%4);
+  (%5)
+})");
+  // Forwards it reads both and writes the result; a gradient is written from the result's and what was kept.
+  EXPECT_EQ(moved(g, ExecMode::Compiled)["add"], (std::vector<double>{3, 4.5, 1, 3}));
+  // Eager PyTorch adds in a kernel of its own, whose gradient is the result's, and sums %2's by another.
+  EXPECT_EQ(moved(g, ExecMode::Eager)["nn.gelu"], (std::vector<double>{2, 3}));
+  EXPECT_EQ(moved(g, ExecMode::Eager)["add"], (std::vector<double>{3, 3, 3}));
 }
 
 }  // namespace

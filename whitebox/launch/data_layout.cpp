@@ -12,11 +12,14 @@ namespace perfc {
 
 namespace {
 
-/// Whether TorchInductor lays a graph's convolutions out channels-last: where that is expected to
-/// save time. Its factors on the time of four kinds of convolution: PyTorch 2.9,
-/// torch/_inductor/graph.py, decide_layout_opt.
-bool compiler_prefers_channels_last(const Graph& g) {
-  double before = 0, after = 0;
+/// A convolution as TorchInductor sees it when it chooses a layout.
+struct Convolution {
+  bool grouped, small, narrowing;
+  double macs;
+};
+
+std::vector<Convolution> convolutions(const Graph& g) {
+  std::vector<Convolution> out;
   for (NodeId id = 0; id < g.size(); ++id) {
     const Node& n = g.node(id);
     if (n.kind != NodeKind::Call || def(n.op).category != Category::Convolution || n.operands.size() < 2) continue;
@@ -25,14 +28,33 @@ bool compiler_prefers_channels_last(const Graph& g) {
     if (!axes || !w.is_static() || axes->spatial.empty()) continue;
     const auto extent = [&](std::size_t axis) { return static_cast<double>(w.shape()[axis].value()); };
     const double outer = extent(axes->outer), inner = extent(axes->channel);
-    const double factor = n.attrs.int_or("groups", 1) > 1 && inner > 1 ? constants::kGroupedLast
-                          : outer <= constants::kSmallChannels && inner <= constants::kSmallChannels
-                              ? constants::kSmallLast
-                          : outer * 2 <= inner && extent(axes->spatial.front()) > 1 ? constants::kNarrowingLast
-                                                                                    : constants::kOtherLast;
-    const double macs = op_cost(g, id).macs;
-    before += macs;
-    after += macs * factor;
+    out.push_back({.grouped = n.attrs.int_or("groups", 1) > 1 && inner > 1,
+                   .small = outer <= constants::kSmallChannels && inner <= constants::kSmallChannels,
+                   .narrowing = outer * 2 <= inner && extent(axes->spatial.front()) > 1,
+                   .macs = op_cost(g, id).macs});
+  }
+  return out;
+}
+
+double factor_channels_last(const Convolution& c) {
+  return c.grouped     ? constants::kGroupedLast
+         : c.small     ? constants::kSmallLast
+         : c.narrowing ? constants::kNarrowingLast
+                       : constants::kOtherLast;
+}
+
+/// Whether TorchInductor lays a graph's convolutions out channels-last: for inference where its factors on their time
+/// say that it saves some; for what a backward pass follows, unless some are grouped or narrowing, or all small.
+/// [torch/_inductor/graph.py of 2.9 and 2.13, decide_layout_opt]
+bool compiler_prefers_channels_last(const Graph& g, Task task) {
+  const std::vector<Convolution> all = convolutions(g);
+  if (task != Task::Infer)
+    return std::ranges::none_of(all, [](const Convolution& c) { return c.grouped || c.narrowing; }) &&
+           !std::ranges::all_of(all, &Convolution::small);
+  double before = 0, after = 0;
+  for (const Convolution& c : all) {
+    before += c.macs;
+    after += c.macs * factor_channels_last(c);
   }
   return after <= before;
 }
@@ -59,9 +81,13 @@ bool batched_product_copies(const Type& t) {
   return std::count_if(t.shape().begin(), t.shape().end() - 2, several) > 1;
 }
 
+bool convolves_channels_last(const Graph& g, const ExecConfig& config) {
+  return config.layout == Layout::Nhwc ||
+         (config.mode == ExecMode::Compiled && compiler_prefers_channels_last(g, config.task));
+}
+
 std::vector<bool> channels_last(const Graph& g, const ExecConfig& config) {
-  const bool asked =
-      config.layout == Layout::Nhwc || (config.mode == ExecMode::Compiled && compiler_prefers_channels_last(g));
+  const bool asked = convolves_channels_last(g, config);
   std::vector<bool> last(g.size(), false);
   for (NodeId id = 0; id < g.size(); ++id) {
     const Node& n = g.node(id);

@@ -14,6 +14,8 @@ bool only_splits(const Graph&, const Node&);
 /// Whether torch.matmul copies an operand of a batched product that lies permuted in
 /// memory: it flattens the leading dims to one, which a view cannot do for several.
 bool batched_product_copies(const Type&);
+/// Whether a graph's convolutions run channels-last: the user asked for it, or the compiler prefers it.
+bool convolves_channels_last(const Graph&, const ExecConfig&);
 /// Which nodes' results lie channels-last in memory: a convolution's if its data
 /// does or the user asked for it, views that permute to it, and what follows.
 std::vector<bool> channels_last(const Graph&, const ExecConfig&);

@@ -26,10 +26,10 @@ bool has_narrow_weights(const PlannedGraph& of, const Node& n) {
 
 /// Clocks of an SM per byte of a batch norm; 0: an elementwise kernel's. cuDNN's is taken where scale and shift are in
 /// 32 bits (aten/src/ATen/native/Normalization.cpp, _select_batch_norm_backend); in training, channels last, memory
-/// alone limits it (batchnorm_fwtr_nhwc_semiPersist).
+/// alone limits it (batchnorm_fwtr_nhwc_semiPersist). Compilers write their own.
 double batch_norm_clocks(const ExecConfig& c, bool channels_last, bool half) {
   const bool trains = c.task == Task::Train;
-  if (float_bytes(c.precision) != 4 || (trains && channels_last)) return 0;
+  if (c.mode == ExecMode::Compiled || float_bytes(c.precision) != 4 || (trains && channels_last)) return 0;
   return trains && half ? constants::kBatchNormTrainingClocks : constants::kBatchNormByteClocks;
 }
 

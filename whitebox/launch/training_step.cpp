@@ -16,7 +16,8 @@ class Backward {
  public:
   Backward(const Graph& g, const ExecConfig& config, KernelPlan& plan)
       : g_(g), config_(config), plan_(plan), needs_(needs_gradient(g)), uses_(g.size(), 0),
-        width_(config.precision == Precision::Amp ? 2.0 : float_bytes(config.precision)) {
+        width_(config.precision == Precision::Amp ? 2.0 : float_bytes(config.precision)),
+        channels_last_(convolves_channels_last(g, config)) {
     for (NodeId id = 0; id < g.size(); ++id) {
       for (ValueId v : g.node(id).operands) {
         if (v && needs_[id]) ++uses_[v.node];
@@ -41,13 +42,14 @@ class Backward {
       Kernel& k = plan_.kernels[i];
       const bool norm = k.ops.front() == op("nn.batch_norm");
       k.traffic.handed_bytes = 0;  // what the forward pass makes is kept until the other reads it
-      if (norm && config_.layout == Layout::Nchw) limit_to_channels(k);
+      if (norm && !channels_last_ && !compiled()) limit_to_channels(k);
       if (norm && i < forward && g_.node(k.node).is(k.ops.front())) k.traffic.bytes *= constants::kBatchStatisticsBytes;
       k.limits.slowdown *= i < forward ? constants::kTrainingStep : slowdown_of(k);
     }
   }
 
-  /// A batch norm, channels first, has a thread block per channel.
+  /// A batch norm of cuDNN's, channels first, has a thread block per channel; TorchInductor splits its sums
+  /// (torch/_inductor/ir.py, Reduction.num_splits).
   void limit_to_channels(Kernel& k) const {
     const Node& n = g_.node(k.node);
     if (n.operands.size() > 1) k.limits.blocks = elements(g_.type(n.operands[1]));
@@ -56,14 +58,14 @@ class Backward {
   /// Of a kernel of the backward pass or the optimizer.
   double slowdown_of(const Kernel& k) const {
     if (k.kind != KernelKind::Depthwise) return constants::kTrainingStep;
-    return config_.layout == Layout::Nhwc ? constants::kDepthwiseGradientLast : constants::kDepthwiseGradientFirst;
+    return channels_last_ ? constants::kDepthwiseGradientLast : constants::kDepthwiseGradientFirst;
   }
 
   /// Channels last, cuDNN 8 has gradients of grouped convolutions for groups of 4, 8, 16 and 32 channels
   /// and multiples of 32 groups; others run on the vector units: timm's regnet, nfnet, repvgg and resnest.
   bool falls_back(const Kernel& k) const {
     const double channels = k.extents.channels_per_group;
-    if (config_.layout != Layout::Nhwc || channels <= 1 || channels == kUngrouped) return false;
+    if (!channels_last_ || channels <= 1 || channels == kUngrouped) return false;
     return std::fmod(k.extents.products, constants::kGradientGroups) != 0 || !has_own_kernel(channels) ||
            channels > constants::kGradientChannels;
   }
@@ -110,6 +112,11 @@ class Backward {
       launch(max_pool_backward(k, n));
       return;
     }
+    if (compiled() && c != Category::Normalization && k.ops.size() > 1 && keeps_values(k)) {
+      launch(streamed(k));
+      broadcast_sum(k, n);
+      return;
+    }
     switch (c) {
       case Category::Normalization:
         launch(norm_backward(k));
@@ -127,6 +134,18 @@ class Backward {
     }
   }
 
+  bool compiled() const { return config_.mode == ExecMode::Compiled; }
+
+  /// Whether the gradient of what a kernel fuses reads more than its result's: what an activation or a product got.
+  static bool keeps_values(const Kernel& k) {
+    return std::ranges::any_of(k.ops, [](OpId o) {
+      const OpDef& d = def(o);
+      const bool computed = d.gradient == Gradient::PerOperand || d.gradient == Gradient::Computed;
+      return d.category == Category::Activation || d.category == Category::Softmax ||
+             (d.category == Category::Elementwise && computed);
+    });
+  }
+
   static Kernel without_steps(Kernel k) {
     k.limits.serial_steps = 0;
     return k;
@@ -142,8 +161,7 @@ class Backward {
   /// A thread for each element of the data looks for it among the windows' maxima.
   Kernel max_pool_backward(const Kernel& k, const Node& n) const {
     Kernel out = streamed(k);
-    const double clocks =
-        config_.layout == Layout::Nhwc ? constants::kMaxPoolGradientLast : constants::kMaxPoolGradientFirst;
+    const double clocks = channels_last_ ? constants::kMaxPoolGradientLast : constants::kMaxPoolGradientFirst;
     out.limits.byte_clocks = clocks * elements(g_.type(n.operands[0])) / out.traffic.bytes;
     return out;
   }
@@ -215,7 +233,9 @@ class Backward {
     const Node& n = g_.node(id);
     if (n.kind != NodeKind::Call || !needs_[id] || n.results.empty()) return;
     const double all = elements(n.results[0].type);
-    for (std::uint32_t i = 1; i < uses_[id] && !is_split(id); ++i) stream(id, op("add"), 3 * all * width_, all);
+    // A compiler's next kernel adds them where it reads them.
+    const double passes = compiled() ? 1 : 3;
+    for (std::uint32_t i = 1; i < uses_[id] && !is_split(id); ++i) stream(id, op("add"), passes * all * width_, all);
     if (is_epilogue(g_, n) && needed(n, 1)) stream(id, op("sum_axes"), all * width_, all);
     if (is_split(id)) stream(id, op("concatenate"), 2 * all * width_, all);
   }
@@ -268,6 +288,7 @@ class Backward {
   std::vector<std::uint32_t> uses_;  ///< by calls that need a gradient
   std::vector<std::vector<NodeId>> users_;
   double width_;
+  bool channels_last_;  ///< its convolutions
 };
 
 }  // namespace
