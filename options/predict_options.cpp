@@ -1,3 +1,5 @@
+#include "options/predict_options.h"
+
 #include <fmt/format.h>
 
 #include <unistd.h>

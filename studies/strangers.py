@@ -96,17 +96,26 @@ def predict(perfc, path, device, dtype, options, batch=BATCH):
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["predictions"][0]
 
 
+def host(args):
+    return ["--host", args.host] if args.host else []
+
+
+def judged_run(p, measured_ms, model, copy_ms=0):
+    """A prediction, and what it does not know of, beside what was measured, as print_table has it."""
+    low, high = (ms + copy_ms for ms in p["latency_ms_interval"])
+    return (p["latency_ms"] + copy_ms) / measured_ms, low <= measured_ms <= high, model, p["host_ms"] > p["device_ms"]
+
+
 def judge(args):
     groups = collections.defaultdict(list)
     for model, device, precision, measured_ms in labels(args.shared):
-        p = predict(args.perfc, args.models / f"{model}.json", device, dtype_of(device, precision),
-                    ["--host", args.host] if args.host else [])
+        p = predict(args.perfc, args.models / f"{model}.json", device, dtype_of(device, precision), host(args))
         copy_ms = BATCH * 3 * SIDE**2 * BYTES[precision] / (COPY_GB_S * 1e6)
-        low, high = (ms + copy_ms for ms in p["latency_ms_interval"])
-        ratio = (p["latency_ms"] + copy_ms) / measured_ms
-        groups[device, precision].append((ratio, low <= measured_ms <= high, model, p["host_ms"] > p["device_ms"]))
+        group = groups[device, precision]
+        group.append(judged_run(p, measured_ms, model, copy_ms))
         if args.verbose:
-            print(f"{device:10} {precision:6} {model:20} {measured_ms:8.2f} ms, predicted ÷ measured {ratio:.2f}")
+            print(f"{device:10} {precision:6} {model:20} {measured_ms:8.2f} ms, predicted ÷ measured "
+                  f"{group[-1][0]:.2f}")
     print_table(groups)
 
 
@@ -140,19 +149,17 @@ def judge_nvidia(args):
         extract(args.shared, [graph for graph, _ in NVIDIA_MODELS.values()], folder)
         for model, gpu, precision, batch, measured_ms in nvidia_labels(args.shared):
             (graph, side), (dtype, layout) = NVIDIA_MODELS[model], NVIDIA_SETTINGS[precision]
-            options = ["--layout", layout] + (["--host", args.host] if args.host else [])
+            options = ["--layout", layout, *host(args)]
             if side:
                 options += ["--shape", f"x.1={batch},3,{side},{side}"]
             path = pathlib.Path(folder, f"{graph}.json")
             p = predict(args.perfc, path, NVIDIA_DEVICES[gpu], dtype, options, batch)
-            low, high = p["latency_ms_interval"]
-            ratio = p["latency_ms"] / measured_ms
             size = f"batch {LARGE} and more" if batch >= LARGE else f"batch below {LARGE}"
-            groups[gpu, f"{precision}, {size}"].append(
-                (ratio, low <= measured_ms <= high, model, p["host_ms"] > p["device_ms"]))
+            group = groups[gpu, f"{precision}, {size}"]
+            group.append(judged_run(p, measured_ms, model))
             if args.verbose:
                 print(f"{gpu:5} {precision:6} {model:20} {batch:4} {measured_ms:8.2f} ms, "
-                      f"predicted ÷ measured {ratio:.2f}")
+                      f"predicted ÷ measured {group[-1][0]:.2f}")
     print_table(groups)
 
 
@@ -163,19 +170,16 @@ def judge_inductor(args):
     with tempfile.TemporaryDirectory() as folder:
         extract(args.shared, [row["graph"] for row in rows], folder)
         for row, mode in itertools.product(rows, ("eager", "compiled")):
-            options = ["--mode", mode, "--task", "train", "--optimizer", "sgd"]
-            options += ["--host", args.host] if args.host else []
+            options = ["--mode", mode, "--task", "train", "--optimizer", "sgd", *host(args)]
             p = predict(args.perfc, pathlib.Path(folder, f"{row['graph']}.json"), "a100-40gb", row["dtype"], options,
                         row["batch"])
-            low, high = p["latency_ms_interval"]
             measured_ms = float(row[f"{mode}_ms"])
-            ratio = p["latency_ms"] / measured_ms
             layout = "" if mode == "eager" else ", channels first today" if row["graph"] in STAY else ", last today"
-            groups["a100-40gb", f"{row['dtype']}, {mode}{layout}"].append(
-                (ratio, low <= measured_ms <= high, row["graph"], p["host_ms"] > p["device_ms"]))
+            group = groups["a100-40gb", f"{row['dtype']}, {mode}{layout}"]
+            group.append(judged_run(p, measured_ms, row["graph"]))
             if args.verbose:
                 print(f"{row['dtype']:5} {mode:9} {row['graph']:22} {measured_ms:8.2f} ms, "
-                      f"predicted ÷ measured {ratio:.2f}")
+                      f"predicted ÷ measured {group[-1][0]:.2f}")
     print_table(groups)
 
 

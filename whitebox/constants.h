@@ -444,9 +444,6 @@ inline constexpr double kEfficientBlock = 600, kEfficientTail = 0.361;
 inline constexpr double kMmaSyncShare = 0.63;
 
 // ---- Attention
-/// TensorRT's fused attention on Turing, beside PyTorch's: 0.62 to 0.77 in two profiles of RF-DETR on a T4, each beside
-/// its own products (docs/whitebox.md, "TensorRT's engines").
-inline constexpr double kEngineAttention = 0.7;
 /// Factor on the time of flash kernels for what they do not take, a mask: the memory-efficient kernel's. beit against
 /// vit [timm]; A100 by its authors. [efficient]
 inline constexpr double kMaskedAttention = 2;
@@ -517,9 +514,6 @@ inline constexpr double kSmallChannels = 64;
 inline constexpr std::int64_t kUnrolledReduction = 8;
 /// Parts that a concatenation fuses. [torch/_inductor/config.py, max_pointwise_cat_inputs]
 inline constexpr std::size_t kMostFusedParts = 8;
-/// Channels of an image that is a picture: TensorRT's kernels for it compute no activation but ReLU. [two engines of
-/// YOLO: docs/whitebox.md]
-inline constexpr double kImageChannels = 4;
 /// Reads of an expression with several readers. [torch/_inductor/config.py, realize_reads_threshold]
 inline constexpr std::size_t kMostReads = 4;
 /// Reads of one with a single reader. [torch/_inductor/config.py, realize_acc_reads_threshold]
@@ -530,6 +524,14 @@ inline constexpr int kMostOperations = 30;
 inline constexpr int kOperationsOfActivation = 6, kOperationsOfElementwise = 2;
 /// Values that a batch-norm reads beside its data: moments, scale. [counted]
 inline constexpr std::size_t kStatistics = 3;
+
+// ---- TensorRT
+/// TensorRT's fused attention on Turing, beside PyTorch's: 0.62 to 0.77 in two profiles of RF-DETR on a T4, each beside
+/// its own products (docs/whitebox.md, "TensorRT's engines").
+inline constexpr double kEngineAttention = 0.7;
+/// Channels of an image that is a picture: TensorRT's kernels for it compute no activation but ReLU. [two engines of
+/// YOLO: docs/whitebox.md]
+inline constexpr double kImageChannels = 4;
 
 // ---- Training steps: whitebox/launch/training_step.cpp
 /// What the kernels of a step take of the time that inference's would per byte and MAC: published steps wait a little

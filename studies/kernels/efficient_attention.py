@@ -10,11 +10,11 @@ bits on an A100 PyTorch runs that kernel where there is a mask, which is how tho
 """
 import argparse
 import csv
-import io
 import pathlib
 import statistics
-import subprocess
 import tempfile
+
+import emitted
 
 HERE = pathlib.Path(__file__).resolve().parent
 FLASH = "a100-40gb"  #: in 16 bits without a mask, a GPU for flash kernels
@@ -32,9 +32,7 @@ def predicted_us(perfc, path, row):
     path.write_text('#[version = "perfc-ir/1"]\ndef @main(' + ", ".join(f"%{n}: {t} @{n}" for n, t in operands) +
                     f") {{\n  %{len(operands)} = nn.sdpa(" + ", ".join(f"%{n}" for n, _ in operands) +
                     f") @attention;\n  (%{len(operands)})\n}}\n")
-    text = subprocess.check_output([perfc, "predict", path, "--emit=kernels", "--predictor", "whitebox", "--device",
-                                    row["device"], "--dtype", row["dtype"], "--quiet"], text=True)
-    return sum(float(k["time_us"]) for k in csv.DictReader(io.StringIO(text)) if "nn.sdpa" in k["operators"])
+    return emitted.predicted_us(perfc, path, row["device"], row["dtype"], "operators", "nn.sdpa")
 
 
 def main():

@@ -10,12 +10,12 @@ rows wait for the host on fast GPUs and are no part of the errors.
 """
 import argparse
 import csv
-import io
 import json
 import pathlib
 import statistics
-import subprocess
 import tempfile
+
+import emitted
 
 HERE = pathlib.Path(__file__).resolve().parent
 MODEL = """#[version = "perfc-ir/1"]
@@ -30,12 +30,6 @@ LEAST, LONG = 2048, 8192  # rows: that tell the device's time, and whose clocks 
 def load():
     with open(HERE / "square_products.tsv", newline="") as f:
         return list(csv.DictReader((line for line in f if not line.startswith("#")), delimiter="\t"))
-
-
-def predicted_us(perfc, model, device, dtype):
-    text = subprocess.check_output([perfc, "predict", model, "--emit=kernels", "--predictor", "whitebox", "--device",
-                                    device, "--dtype", dtype, "--quiet"], text=True)
-    return sum(float(k["time_us"]) for k in csv.DictReader(io.StringIO(text)) if k["kind"] == "matmul")
 
 
 def main():
@@ -53,7 +47,8 @@ def main():
             for n, measured in ((int(n), float(row[n])) for n in row if n.isdigit()):
                 model = pathlib.Path(folder) / f"{n}.pir"
                 model.write_text(MODEL.format(n=n))
-                tflops = 2e-6 * n**3 / predicted_us(args.perfc, model, row["device"], row["dtype"])
+                us = emitted.predicted_us(args.perfc, model, row["device"], row["dtype"], "kind", "matmul")
+                tflops = 2e-6 * n**3 / us
                 ratios.append(measured / tflops)
                 if n >= LEAST:
                     errors.setdefault((row["part"], row["dtype"]), []).append(abs(ratios[-1] - 1) * 100)

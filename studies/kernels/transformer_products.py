@@ -10,11 +10,11 @@ fitted to them.
 """
 import argparse
 import csv
-import io
 import pathlib
 import statistics
-import subprocess
 import tempfile
+
+import emitted
 
 HERE = pathlib.Path(__file__).resolve().parent
 STEPS = (8, 3)  # of LTX's stages
@@ -30,9 +30,7 @@ def @main(%x: Tensor[({m}, {k}), float32] @x) {{
 def predicted_us(perfc, folder, row, m, k, n):
     model = pathlib.Path(folder) / "product.pir"
     model.write_text(MODEL.format(m=m, k=k, n=n))
-    text = subprocess.check_output([perfc, "predict", model, "--emit=kernels", "--predictor", "whitebox", "--device",
-                                    row["device"], "--dtype", row["dtype"], "--quiet"], text=True)
-    return sum(float(r["time_us"]) for r in csv.DictReader(io.StringIO(text)) if r["kind"] == "matmul")
+    return emitted.predicted_us(perfc, model, row["device"], row["dtype"], "kind", "matmul")
 
 
 def main():

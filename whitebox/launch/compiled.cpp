@@ -1,6 +1,7 @@
 #include "whitebox/launch/compiled.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "whitebox/launch/attention_parts.h"
 #include "whitebox/launch/compiled_values.h"
@@ -11,14 +12,20 @@
 namespace perfc {
 namespace {
 
+std::optional<JoinedImages> joined_images(const PlannedGraph& of) {
+  if (!def(of.config.runtime).joins_images) return std::nullopt;
+  return JoinedImages(of.g, of.weight);
+}
+
 class CompiledPlanner {
  public:
   CompiledPlanner(const PlannedGraph& graph, const KernelMaker& maker, PlanWriter& out)
-      : of_(graph), maker_(maker), out_(out), values_(graph), attention_(graph, maker, out),
-        suppression_(graph, maker, out), images_(graph.g), cast_(graph.g.size(), false) {}
+      : of_(graph), maker_(maker), out_(out), images_(joined_images(graph)),
+        values_(graph, images_ ? images_->alone() : std::vector<bool>()), attention_(graph, maker, out),
+        suppression_(graph, maker, out), cast_(graph.g.size(), false) {}
 
   void run() {
-    if (def(of_.config.runtime).joins_images) bring_in_inputs();
+    if (images_) bring_in_inputs();
     for (std::uint32_t at = 0; at < values_.groups().size(); ++at) {
       if (!values_.is_free(at)) group(at);
     }
@@ -29,7 +36,7 @@ class CompiledPlanner {
     const FusedGroup& fused = values_.groups()[at];
     const std::uint32_t first = out_.next();
     if (def(of_.node(fused.leader).op).suppression && suppression_.launch(fused.leader, HostCall::Kernel)) return;
-    if (def(of_.config.runtime).joins_images && images_.joins(fused.leader)) {
+    if (images_ && images_->joins(fused.leader)) {
       join_images(fused.leader);
       return;
     }
@@ -57,7 +64,7 @@ class CompiledPlanner {
     const Node& n = of_.node(id);
     for (std::size_t part = 0; part < n.operands.size(); ++part) {
       const ValueId v = n.operands[part];
-      if (images_.written_in_place(id, part)) continue;
+      if (images_->written_in_place(id, part)) continue;
       Kernel copy = maker_.copy_of(id, v, of_.widths.read_width(v, n));
       copy.traffic.handed_bytes = 0;
       out_.count_call(HostCall::Kernel);
@@ -162,10 +169,10 @@ class CompiledPlanner {
   const PlannedGraph& of_;
   const KernelMaker& maker_;
   PlanWriter& out_;
+  const std::optional<JoinedImages> images_;  ///< where the runtime joins them
   const CompiledValues values_;
   AttentionParts attention_;
   SuppressionParts suppression_;
-  const JoinedImages images_;
   std::vector<bool> cast_;  ///< by node: a weight or an input that has been cast, or data that was quantised
 };
 

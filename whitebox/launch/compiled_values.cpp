@@ -3,16 +3,11 @@
 #include <algorithm>
 
 #include "whitebox/launch/framework.h"
-#include "whitebox/launch/joined_images.h"
 
 namespace perfc {
 namespace {
 
 constexpr double kUnbounded = 1e300;
-
-std::vector<bool> kernels_of_their_own(const PlannedGraph& graph) {
-  return def(graph.config.runtime).joins_images ? JoinedImages(graph.g).alone() : std::vector<bool>();
-}
 
 /// Whether one of a node's results is among the values.
 bool has_result_in(const std::set<ValueId>& values, NodeId id) {
@@ -22,8 +17,8 @@ bool has_result_in(const std::set<ValueId>& values, NodeId id) {
 
 }  // namespace
 
-CompiledValues::CompiledValues(const PlannedGraph& graph)
-    : of_(graph), groups_(fused_groups(graph.g, kernels_of_their_own(graph))), group_(graph.g.size(), kNone),
+CompiledValues::CompiledValues(const PlannedGraph& graph, std::vector<bool> alone)
+    : of_(graph), groups_(fused_groups(graph.g, std::move(alone))), group_(graph.g.size(), kNone),
       full_(graph.g.size(), false) {
   group_calls();
   find_free();

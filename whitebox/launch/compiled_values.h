@@ -11,7 +11,8 @@ namespace perfc {
 
 class CompiledValues {
  public:
-  explicit CompiledValues(const PlannedGraph&);
+  /// `alone`: see fused_groups().
+  CompiledValues(const PlannedGraph&, std::vector<bool> alone);
 
   /// Calls that share a kernel.
   const std::vector<FusedGroup>& groups() const { return groups_; }

@@ -6,6 +6,7 @@
 #include "ir/layout.h"
 #include "whitebox/constants.h"
 #include "whitebox/launch/framework.h"
+#include "whitebox/launch/kernels.h"
 #include "whitebox/launch/value_strides.h"
 
 namespace perfc {
@@ -14,8 +15,8 @@ namespace {
 
 /// A convolution as TorchInductor sees it when it chooses a layout.
 struct Convolution {
+  NodeId id;
   bool grouped, small, narrowing;
-  double macs;
 };
 
 std::vector<Convolution> convolutions(const Graph& g) {
@@ -28,10 +29,10 @@ std::vector<Convolution> convolutions(const Graph& g) {
     if (!axes || !w.is_static() || axes->spatial.empty()) continue;
     const auto extent = [&](std::size_t axis) { return static_cast<double>(w.shape()[axis].value()); };
     const double outer = extent(axes->outer), inner = extent(axes->channel);
-    out.push_back({.grouped = n.attrs.int_or("groups", 1) > 1 && inner > 1,
+    out.push_back({.id = id,
+                   .grouped = n.attrs.int_or("groups", 1) > 1 && inner > 1,
                    .small = outer <= constants::kSmallChannels && inner <= constants::kSmallChannels,
-                   .narrowing = outer * 2 <= inner && extent(axes->spatial.front()) > 1,
-                   .macs = op_cost(g, id).macs});
+                   .narrowing = outer * 2 <= inner && extent(axes->spatial.front()) > 1});
   }
   return out;
 }
@@ -53,8 +54,9 @@ bool compiler_prefers_channels_last(const Graph& g, Task task) {
            !std::ranges::all_of(all, &Convolution::small);
   double before = 0, after = 0;
   for (const Convolution& c : all) {
-    before += c.macs;
-    after += c.macs * factor_channels_last(c);
+    const double macs = op_cost(g, c.id).macs;
+    before += macs;
+    after += macs * factor_channels_last(c);
   }
   return after <= before;
 }

@@ -14,9 +14,8 @@ constexpr std::size_t kLeastRank = 4;
 
 }  // namespace
 
-JoinedImages::JoinedImages(const Graph& g)
+JoinedImages::JoinedImages(const Graph& g, const std::vector<bool>& weight)
     : g_(g), maker_(g.size()), readers_(g.size(), 0), convolutions_(g.size(), 0) {
-  const std::vector<bool> weight = g.weight_only();
   for (NodeId id = 0; id < g.size(); ++id) {
     find_maker(id, weight);
     for (const ValueId v : g.node(id).operands) {

@@ -12,7 +12,8 @@ namespace perfc {
 
 class JoinedImages {
  public:
-  explicit JoinedImages(const Graph&);
+  /// `weight`: which nodes are computed from weights alone.
+  JoinedImages(const Graph&, const std::vector<bool>& weight);
 
   /// A concatenation of images along their channels.
   bool joins(NodeId) const;
