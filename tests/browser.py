@@ -12,6 +12,7 @@ import unittest
 import support
 
 CHROMIUM = shutil.which("chromium")
+PATIENCE_MS = 120_000  # for what a busy machine does late
 if not CHROMIUM:
     support.skip("chromium is not installed (apt-get install chromium; ./check does it)")
 try:
@@ -41,6 +42,7 @@ class BrowserTest(unittest.TestCase):
         """A tab with what is at the address, what was said on its console and in its dialogs, and what it asked for;
         both lists grow."""
         context = self.browser.new_context(viewport={"width": 1280, "height": 900}, **options)
+        context.set_default_timeout(PATIENCE_MS)
         self.addCleanup(context.close)
         tab = context.new_page()
         said, asked = [], []

@@ -57,6 +57,9 @@ inline constexpr double kStepBytes = 128;
 /// Byte that a thread loads at once, and that a step takes of the channels of a convolution's position, unless there
 /// are fewer. [CUTLASS, media/docs/implicit_gemm_convolution.md]
 inline constexpr double kVectorLoad = 16, kPositionStep = 64;
+/// Channels that kernels for a network's first layer take in 16 bits, and the fewest that kernels in TF32 take. [cuDNN,
+/// by name: first_layer, nchwToNhwc3To4Kernel, nhwc_align4]
+inline constexpr double kFirstChannels = 4, kTf32Channels = 4;
 /// Convolutions on vector units: positions of a tile of Winograd's F(4×4, 3×3) along an axis, and products per tile.
 /// [Lavin and Gray, CVPR 2016]
 inline constexpr double kWinogradTile = 4, kWinogradProducts = 36;
@@ -287,6 +290,9 @@ inline constexpr double kBatchNormByteClocks = 0.147;
 /// … in training, with data in 16 bits, of which a byte is more elements: forwards and backwards ResNet-50's under AMP
 /// at batch 128 take 13.5 and 19.9 ms on an A100 (bn_fw_tr_1C11_kernel_NCHW, bn_bw_1C11_kernel_new). [profile]
 inline constexpr double kBatchNormTrainingClocks = 0.2;
+/// cuDNN's kernels between the orders of channels (nchwToNhwcKernel, nhwcToNchwKernel): positions of a tile of 32
+/// channels, and clocks of an SM per element that a tile holds and per element that it has room for. [transposes.py]
+inline constexpr double kOrderTile = 32, kOrderElementClocks = 0.306, kOrderTileClocks = 0.349;
 inline constexpr MemoryBound kSoftmaxWarpTime{.column = 0.171, .overlap = 1};
 inline constexpr MemoryBound kSoftmaxBlockTime{.column = 1.31, .again = 1.19, .resident = 2, .overlap = 3.3};
 inline constexpr MemoryBound kLayerNormTime{.row = 442,
@@ -538,7 +544,7 @@ inline constexpr double kImageChannels = 4;
 /// between them, or multiply more slowly than profiles do. docs/whitebox.md, "What profiles of training say".
 inline constexpr double kTrainingStep = 1.1;
 /// … of depthwise convolutions' gradients. [training]
-inline constexpr double kDepthwiseGradientFirst = 2.7, kDepthwiseGradientLast = 1.04;
+inline constexpr double kDepthwiseGradientFirst = 2.77, kDepthwiseGradientLast = 1.06;
 /// Clocks of an SM per element of a max-pool's data for its gradient, which a thread per element gathers: 2.28 and 1.46
 /// ms for ResNet-50's at batch 128 on an A100. [profile]
 inline constexpr double kMaxPoolGradientFirst = 3.4, kMaxPoolGradientLast = 2.2;

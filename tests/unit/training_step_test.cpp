@@ -47,6 +47,31 @@ TEST(TrainingStep, GroupedGradientsFallBackChannelsLast) {
   EXPECT_EQ(gradients(32, 24, Layout::Nhwc), std::vector(2, kFallsBack));
 }
 
+/// Extents of the gradient of a convolution's data, 3 × 3 from 32 to 128 channels.
+Extents data_gradient(int stride) {
+  const Graph g = graph_of(fmt::format(R"(def @main(%x: Tensor[(8, 32, 16, 16), float32]) {{
+  %1 = weight : Tensor[(32, 32, 1, 1), float32];
+  %2 = nn.conv2d(%x, %1);
+  %3 = weight : Tensor[(128, 32, 3, 3), float32];
+  %4 = nn.conv2d(%2, %3, strides=[{0}, {0}], padding=[1, 1, 1, 1]);
+  (%4)
+}})",
+                                       stride));
+  const KernelPlan plan = step_of(g, {.precision = Precision::Fp16, .task = Task::Train});
+  return plan.kernels.at(2).extents;  // the last convolution's gradients come first
+}
+
+TEST(TrainingStep, AConvolutionsGradientIsAConvolutionOfTheOtherChannels) {
+  const Extents whole = data_gradient(1);
+  EXPECT_EQ(whole.m, 8 * 16 * 16);
+  EXPECT_EQ(whole.n, 32);
+  EXPECT_EQ(whole.k, 9 * 128);
+  const Extents halved = data_gradient(2);  // each position of the data was in a quarter of the windows
+  EXPECT_EQ(halved.m, 8 * 16 * 16);
+  EXPECT_EQ(halved.n, 32);
+  EXPECT_EQ(halved.k, 9 * 128 / 4.0);
+}
+
 /// µs on a device of 40 multiprocessors that the batch norms of a step take beyond their launches.
 double batch_norm_us(int channels, int extent, Layout layout) {
   const Graph g = graph_of(fmt::format(R"(def @main(%x: Tensor[(8, {0}, {1}, {1}), float32]) {{

@@ -37,6 +37,7 @@ Extents convolution_extents(const Graph& g, const Node& n, double elements, doub
   if (!axes || !w.is_static() || elements <= 0) return e;
   e.products = static_cast<double>(n.attrs.int_or("groups", 1));
   for (std::size_t axis : axes->spatial) e.window *= extent(w, axis);
+  e.weights = static_cast<double>(w.elements().value_or(0));
   e.tiles = plane_tiles(n);
   if (const auto data = data_axes(n.attrs, n.results[0].type.rank()); data && !data->spatial.empty())
     e.row = extent(n.results[0].type, data->spatial.back());

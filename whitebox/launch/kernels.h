@@ -62,6 +62,7 @@ struct Extents {
   double tiles = 0;   ///< of a 2-D convolution: tiles of 4 × 4 positions, the last ones of a plane not full
   double channels_per_group = kUngrouped;  ///< of a grouped convolution: the width of its products
   double row = 0;                          ///< of a convolution: positions along its result's last axis
+  double weights = 0;                      ///< of a convolution: elements of its weights
 };
 
 /// Of attention that one kernel computes, what the extents of its products do not say.

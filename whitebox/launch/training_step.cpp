@@ -207,6 +207,7 @@ class Backward {
     if (both || needed(n, 0)) {
       Kernel data = k;
       std::swap(data.extents.n, data.extents.k);
+      if (k.extents.weights > 0) data.extents = data_gradient(k.extents, elements(g_.type(n.operands[0])));
       limit(data);
       launch(std::move(data));
     }
@@ -218,6 +219,15 @@ class Backward {
       limit(weight);
       launch(std::move(weight));
     }
+  }
+
+  /// Of a convolution's data: a convolution of the result's gradient, whose windows meet the other channels.
+  static Extents data_gradient(const Extents& forwards, double data) {
+    Extents e = forwards;
+    e.n = e.weights / (e.products * e.window * forwards.n);
+    e.m = data / (e.products * e.n);
+    e.k = forwards.m * forwards.n * forwards.k / (e.m * e.n);
+    return e;
   }
 
   /// A convolution's gradient that has no kernel on the matrix units.

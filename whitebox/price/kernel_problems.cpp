@@ -28,8 +28,11 @@ double lanes_of(const Device& d) {
   return peak == d.vector_tflops.end() || per_lane <= 0 ? 0 : peak->second * 1e12 / per_lane;
 }
 
-/// Bytes that kernels load for the channels of one position of a window.
-double loaded_bytes(double bytes) {
+/// Bytes that kernels load for the channels of one position of a window. Images of up to four channels have kernels of
+/// their own (sm80_xmma_fprop_image_first_layer, nchwToNhwc3To4Kernel).
+double loaded_bytes(double channels, double width) {
+  const double bytes = std::max(channels, constants::kFirstChannels) * width;
+  if (channels <= constants::kFirstChannels) return bytes;
   const double load = bytes <= 2 * constants::kVectorLoad ? constants::kVectorLoad : constants::kPositionStep;
   return std::ceil(bytes / load) * load;
 }
@@ -57,7 +60,7 @@ Product implicit_vector_product(const Kernel& k, double width) {
 
 Product implicit_product(const Kernel& k, double width) {
   Product p = implicit_vector_product(k, width);
-  p.k = k.extents.window * loaded_bytes(k.extents.k / k.extents.window * width) / width;
+  p.k = k.extents.window * loaded_bytes(k.extents.k / k.extents.window, width) / width;
   p.a_repeats = p.batch * p.m * p.k * width / data_bytes(k, p, width);
   return p;
 }

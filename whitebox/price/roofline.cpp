@@ -137,6 +137,30 @@ Priced price_on_vector_units(const Kernel& k, const Rates& r, const ProductDevic
   return fast.roofline_us() < direct.roofline_us() ? fast : direct;
 }
 
+/// A kernel that writes `elements` in the other order of channels; `plane`: positions of an image, on which tiles lie.
+double reordered_s(double elements, double plane, double width, double hot, const MemoryFacts& d) {
+  const double filled = plane / (std::ceil(plane / constants::kOrderTile) * constants::kOrderTile);
+  const double clocks = constants::kOrderElementClocks + constants::kOrderTileClocks / filled;
+  const MemoryBoundProblem problem{.rows = elements,
+                                   .columns = 1,
+                                   .read = elements * width,
+                                   .written = elements * width,
+                                   .byte_clocks = clocks / (2 * width),
+                                   .hot = hot};
+  return memory_bound_time(problem, d).work_s;
+}
+
+/// cuDNN's kernels before and after one on matrix units: data and result, and weights whose order differs.
+double conversion_us(const Kernel& k, const Rates& r, double width) {
+  const double weights = k.extents.window > 1 ? k.extents.weights : 0;
+  const double data = std::max(k.traffic.bytes / width - k.extents.weights, 0.0);
+  const double hot = k.traffic.bytes > 0 ? std::min(k.traffic.handed_bytes / k.traffic.bytes, 1.0) : 0;
+  const double kernels = weights > 0 ? 3 : 2;
+  const double work_s = reordered_s(data, constants::kOrderTile, width, hot, r.memory) +
+                        reordered_s(weights, k.extents.window, width, 0, r.memory);
+  return r.layout * (work_s * 1e6 * k.limits.slowdown + kernels * r.launch_us);
+}
+
 Priced price_on_matrix_units(const Kernel& k, const Rates& r, ProductDevice device) {
   const bool eight = multiplies_eight_bits(k.quantised) && r.product8;
   if (eight && r.on_vector[k.half]) device = *r.product8;
@@ -147,7 +171,7 @@ Priced price_on_matrix_units(const Kernel& k, const Rates& r, ProductDevice devi
   const double epilogue_us = k.traffic.epilogue_bytes / r.bandwidth * 1e6;
   const double width = eight ? 1 : r.product_bytes[k.half];
   Priced out = priced_as(implicit_product(k, width), device, epilogue_us, k.limits.slowdown);
-  if (is_converted(k)) out.conversion_us = r.layout * k.traffic.bytes / r.bandwidth * 1e6 * k.limits.slowdown;
+  if (is_converted(k)) out.conversion_us = conversion_us(k, r, width);
   return out;
 }
 
@@ -309,7 +333,7 @@ Priced price_at(const Kernel& k, const Rates& r) {
   p.compute_us = (multiplied + k.work.flops / (vector * r.elementwise)) * us;
   p.memory_us = bytes / (k.kind == KernelKind::Gather ? r.gather : r.bandwidth) * us;
   if (k.kind == KernelKind::Convolution && is_converted(k) && !r.on_vector[k.half])
-    p.conversion_us = r.layout * p.memory_us;
+    p.conversion_us = 2 * r.layout * p.memory_us;  // read and written
   if (r.memory.sms > 0) {
     if (auto bound = memory_bound_problem(k)) {
       if (!r.cudnn) bound->byte_clocks = 0;
@@ -339,12 +363,20 @@ Priced price_at(const Kernel& k, const Rates& r) {
   return p;
 }
 
+/// A convolution of images of fewer than four channels (a network's first layer), or a gradient of one.
+bool has_no_tf32_kernel(const Kernel& k) {
+  const Extents& e = k.extents;
+  if (k.kind != KernelKind::Convolution || e.weights <= 0) return false;
+  return std::min(e.n, e.weights / (e.products * e.window * e.n)) < constants::kTf32Channels;
+}
+
 }  // namespace
 
 Priced price(const Kernel& k, const Rates& r) {
   if (!r.without_tf32) return price_at(k, r);
   const Priced full = price_at(k, *r.without_tf32);
   if (!r.tf32_products && k.kind == KernelKind::Matmul) return full;
+  if (has_no_tf32_kernel(k)) return full;
   const Priced other = price_at(k, r);
   return full.time_us < other.time_us ? full : other;
 }
