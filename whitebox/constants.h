@@ -287,9 +287,18 @@ inline constexpr MemoryBound kElementwiseTime{.byte = 0.0608, .overlap = 8.39};
 /// 5070 Ti Laptop, ResNet-18's move 636 MB in 0.87 to 0.97 ms, in-place ReLUs 590 MB in 0.66.
 /// [anshulk-cmu/HDAI---cuDNN-Profiling, docs, execution logs 1 and 2]
 inline constexpr double kBatchNormByteClocks = 0.147;
-/// … in training, with data in 16 bits, of which a byte is more elements: forwards and backwards ResNet-50's under AMP
-/// at batch 128 take 13.5 and 19.9 ms on an A100 (bn_fw_tr_1C11_kernel_NCHW, bn_bw_1C11_kernel_new). [profile]
-inline constexpr double kBatchNormTrainingClocks = 0.2;
+/// … channels first with data in 16 bits, of which a byte is more elements: in training ResNet-50's under AMP at batch
+/// 128 take 13.5 and 19.9 ms forwards and backwards on an A100 (bn_fw_tr_1C11_kernel_NCHW, bn_bw_1C11_kernel_new).
+/// [profile]
+inline constexpr double kBatchNormHalfClocks = 0.2;
+/// Clocks of an SM per element of a pooling's windows, over which a thread per result walks (DilatedMaxPool2d.cu,
+/// AveragePool2d.cu): ResNet-50's max-pool at batch 128 in 16 bits takes 0.652 and, channels last, 0.770 ms on an A100,
+/// AlexNet's three at batch 256 in float32 0.409, 0.300 and 0.112 ms. [profile; Kempner Institute's handbook, "GPU
+/// profiling"]
+inline constexpr double kPoolingFirst = 0.44, kPoolingLast = 0.51;
+/// The same of its gradient, for which a thread per element of the data walks over the windows that hold it: 2.28 and
+/// 1.46 ms there. [profile]
+inline constexpr double kPoolingGradientFirst = 1.51, kPoolingGradientLast = 0.97;
 /// cuDNN's kernels between the orders of channels (nchwToNhwcKernel, nhwcToNchwKernel): positions of a tile of 32
 /// channels, and clocks of an SM per element that a tile holds and per element that it has room for. [transposes.py]
 inline constexpr double kOrderTile = 32, kOrderElementClocks = 0.306, kOrderTileClocks = 0.349;
@@ -544,10 +553,7 @@ inline constexpr double kImageChannels = 4;
 /// between them, or multiply more slowly than profiles do. docs/whitebox.md, "What profiles of training say".
 inline constexpr double kTrainingStep = 1.1;
 /// … of depthwise convolutions' gradients. [training]
-inline constexpr double kDepthwiseGradientFirst = 2.77, kDepthwiseGradientLast = 1.06;
-/// Clocks of an SM per element of a max-pool's data for its gradient, which a thread per element gathers: 2.28 and 1.46
-/// ms for ResNet-50's at batch 128 on an A100. [profile]
-inline constexpr double kMaxPoolGradientFirst = 3.4, kMaxPoolGradientLast = 2.2;
+inline constexpr double kDepthwiseGradientFirst = 2.74, kDepthwiseGradientLast = 1.05;
 /// 1: of the vector units' peak, times √channels: gradients of groups that have no kernel. regnet, nfnet. [timm]
 inline constexpr double kGroupGradient = 0.0095;
 /// Groups come in multiples of so many, and have so many channels at most, where there is one. regnet, resnest. [timm]

@@ -227,7 +227,8 @@ TEST(Whitebox, BatchNormsOfCudnnMoveFewBytesPerClock) {
         .limits.byte_clocks;
   };
   EXPECT_EQ(clocks({}), constants::kBatchNormByteClocks);
-  EXPECT_EQ(clocks({.precision = Precision::Amp}), constants::kBatchNormByteClocks);
+  EXPECT_EQ(clocks({.precision = Precision::Amp}), constants::kBatchNormHalfClocks);
+  EXPECT_EQ(clocks({.precision = Precision::Amp, .layout = Layout::Nhwc}), constants::kBatchNormByteClocks);
   EXPECT_EQ(clocks({.precision = Precision::Fp16}), 0);  // scale and shift in 16 bits: PyTorch's own kernel
   EXPECT_EQ(clocks({.mode = ExecMode::Compiled}), 0);
   Diagnostics diags;

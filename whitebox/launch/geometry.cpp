@@ -66,6 +66,13 @@ Extents product_extents(const Node& n, const Type& result, double elements, doub
 
 }  // namespace
 
+double pooled_reads(const Node& n) {
+  if (!n.is(op("nn.max_pool2d")) && !n.is(op("nn.avg_pool2d"))) return 0;
+  auto reads = static_cast<double>(n.results[0].type.elements().value_or(0));
+  for (const std::int64_t extent : n.attrs.ints_or_empty("kernel_size")) reads *= static_cast<double>(extent);
+  return reads;
+}
+
 Extents elementwise_extents(const Type& t, double elements) {
   Extents e;
   e.n = t.is_static() && t.rank() > 0 ? static_cast<double>(t.shape().back().value()) : 1;

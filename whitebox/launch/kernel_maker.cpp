@@ -30,7 +30,7 @@ bool has_narrow_weights(const PlannedGraph& of, const Node& n) {
 double batch_norm_clocks(const ExecConfig& c, bool channels_last, bool half) {
   const bool trains = c.task == Task::Train;
   if (c.mode == ExecMode::Compiled || float_bytes(c.precision) != 4 || (trains && channels_last)) return 0;
-  return trains && half ? constants::kBatchNormTrainingClocks : constants::kBatchNormByteClocks;
+  return half && !channels_last ? constants::kBatchNormHalfClocks : constants::kBatchNormByteClocks;
 }
 
 /// Of a recurrence's weights by its state, (directions, gates · units, units), the axes in either order.

@@ -6,6 +6,7 @@
 #include "whitebox/constants.h"
 #include "whitebox/launch/data_layout.h"
 #include "whitebox/launch/framework.h"
+#include "whitebox/launch/geometry.h"
 #include "whitebox/launch/plan_writer.h"
 #include "whitebox/memory/autograd.h"
 
@@ -108,8 +109,9 @@ class Backward {
       launch(c == Category::Normalization ? without_steps(k) : streamed(k));
       return;
     }
-    if (n.is(op("nn.max_pool2d"))) {
-      launch(max_pool_backward(k, n));
+    const bool is_maximum = n.is(op("nn.max_pool2d"));  // of others, compilers write the gradient out
+    if (const double reads = pooled_reads(n); reads > 0 && (is_maximum || !compiled())) {
+      launch(pooling_backward(is_maximum ? streamed(k) : without_steps(k), reads));
       return;
     }
     if (compiled() && c != Category::Normalization && k.ops.size() > 1 && keeps_values(k)) {
@@ -158,12 +160,11 @@ class Backward {
     return without_steps(std::move(k));
   }
 
-  /// A thread for each element of the data looks for it among the windows' maxima.
-  Kernel max_pool_backward(const Kernel& k, const Node& n) const {
-    Kernel out = streamed(k);
-    const double clocks = channels_last_ ? constants::kMaxPoolGradientLast : constants::kMaxPoolGradientFirst;
-    out.limits.byte_clocks = clocks * elements(g_.type(n.operands[0])) / out.traffic.bytes;
-    return out;
+  /// A thread for each element of the data walks over the windows that hold it; a maximum's looks whether it is it.
+  Kernel pooling_backward(Kernel k, double reads) const {
+    const double clocks = channels_last_ ? constants::kPoolingGradientLast : constants::kPoolingGradientFirst;
+    k.limits.byte_clocks = clocks * reads / k.traffic.bytes;
+    return k;
   }
 
   static Kernel norm_backward(Kernel k) {
