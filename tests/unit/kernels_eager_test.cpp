@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "graphs.h"
 #include "kernel_plan.h"
 #include "whitebox/memory/memory.h"
@@ -73,6 +75,31 @@ TEST(EagerKernels, TensorCoresConvertWindowsOfChannelsFirstData) {
   EXPECT_EQ(priced(convolution(1, Layout::Nchw), Precision::Fp16).conversion_us, 0);  // a product as the data lies
   EXPECT_EQ(priced(convolution(3, Layout::Nhwc), Precision::Fp16).conversion_us, 0);
   EXPECT_EQ(priced(convolution(3, Layout::Nchw), Precision::Fp32).conversion_us, 0);  // the vector units take either
+}
+
+TEST(EagerKernels, StacksThatOneMatrixMultipliesAreOneProduct) {
+  const auto product = [](std::string_view a, std::string_view b, std::string_view call) {
+    const Graph g = graph_of(fmt::format(R"(def @main(%x: Tensor[{}, float32], %y: Tensor[{}, float32]) {{
+  %2 = {};
+  (%2)
+}})",
+                                         a, b, call));
+    const KernelPlan plan = plan_of(g, {});
+    const Extents& e = plan.kernels.back().extents;
+    return std::array{e.products, e.m, e.n, e.k};
+  };
+  using Product = std::array<double, 4>;
+  const auto einsum = [&](std::string_view a, std::string_view b, std::string_view equation) {
+    return product(a, b, fmt::format("einsum(%x, %y, equation=\"{}\")", equation));
+  };
+  EXPECT_EQ(einsum("(4, 32, 16)", "(24, 16)", "bsi,oi->bso"), (Product{1, 128, 24, 16}));
+  EXPECT_EQ(einsum("(24, 16)", "(4, 32, 16)", "oi,bsi->bso"), (Product{1, 128, 24, 16}));
+  EXPECT_EQ(einsum("(2, 3, 8, 16)", "(2, 3, 9, 16)", "bhqd,bhkd->bhqk"), (Product{6, 8, 9, 16}));
+  EXPECT_EQ(einsum("(2, 8, 16)", "(16, 3, 5)", "bsi,ihd->bshd"), (Product{1, 16, 15, 16}));
+  EXPECT_EQ(einsum("(1, 8, 16)", "(4, 16, 9)", "bsi,bio->bso"),
+            (Product{1, 8, 36, 16}));  // broadcast: b is of %y alone
+  EXPECT_EQ(product("(4, 32, 16)", "(16, 24)", "nn.batch_matmul(%x, %y)"), (Product{1, 128, 24, 16}));
+  EXPECT_EQ(product("(4, 32, 16)", "(4, 16, 24)", "nn.batch_matmul(%x, %y)"), (Product{4, 32, 24, 16}));
 }
 
 TEST(EagerKernels, WindowsInEqualStepsAreViews) {

@@ -1,9 +1,11 @@
 #include "whitebox/launch/geometry.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "ir/layout.h"
 #include "ir/ops/attention.h"
+#include "ir/ops/einsum.h"
 #include "whitebox/constants.h"
 
 namespace perfc {
@@ -55,10 +57,41 @@ Extents grouped_extents(double groups, bool rows, Extents e) {
   return e;
 }
 
-Extents product_extents(const Node& n, const Type& result, double elements, double macs, Extents e) {
+/// An einsum multiplies stacks only along what both operands have and the result keeps: torch.einsum makes rows of what
+/// the first alone has, columns of what the second alone has (aten/src/ATen/native/Linear.cpp, sumproduct_pair).
+std::optional<Extents> einsum_extents(const Graph& g, const Node& n, double macs, Extents e) {
+  if (n.operands.size() != 2) return std::nullopt;
+  const Type &a = g.type(n.operands[0]), &b = g.type(n.operands[1]);
+  std::string why;
+  const auto parsed = rules::parse_einsum(n.attrs.string_or("equation", ""), {&a.shape(), &b.shape()}, why);
+  if (!parsed) return std::nullopt;
+  const auto has = [&](std::size_t operand, int label) {
+    const std::vector<int>& labels = parsed->operands[operand];
+    const auto at = std::find(labels.begin(), labels.end(), label);
+    if (at == labels.end()) return false;
+    return !g.type(n.operands[operand]).shape()[static_cast<std::size_t>(at - labels.begin())].is(1);
+  };
+  e.products = e.m = e.n = 1;
+  bool last_is_left = false;
+  for (const int label : parsed->output) {
+    const auto extent = static_cast<double>(parsed->extent.at(label).value());
+    const bool left = has(0, label), right = has(1, label);
+    (left == right ? e.products : left ? e.m : e.n) *= extent;
+    if (left != right) last_is_left = left;
+  }
+  if (last_is_left) std::swap(e.m, e.n);  // the factor that has the result's last dim stands on the right
+  e.k = macs / (e.products * e.m * e.n);
+  return e;
+}
+
+Extents product_extents(const Graph& g, const Node& n, const Type& result, double elements, double macs, Extents e) {
   e.k = macs / elements;
-  if (n.is(op("nn.dense"))) return e;
-  if (result.rank() <= 2) return e;
+  if (n.is(op("nn.dense")) || result.rank() <= 2) return e;
+  if (n.is(op("einsum"))) {
+    if (const auto found = einsum_extents(g, n, macs, e)) return *found;
+  }
+  // A stack by one matrix is one product of all its rows (aten/src/ATen/native/LinearAlgebra.cpp, should_fold).
+  if (n.is(op("nn.batch_matmul")) && n.operands[1] && g.type(n.operands[1]).rank() == 2) return e;
   e.m = extent(result, result.rank() - 2);
   e.products = e.m * e.n > 0 ? elements / (e.m * e.n) : 1;
   return e;
@@ -92,7 +125,7 @@ Extents extents_of(const Graph& g, NodeId id, double macs) {
   if (convolves) return convolution_extents(g, n, elements, macs, e);
   if (elements <= 0) return e;
   if (uses_matrix_unit(n.op)) {
-    e = product_extents(n, result, elements, macs, e);
+    e = product_extents(g, n, result, elements, macs, e);
     if (!n.is(op("nn.grouped_matmul")) || result.rank() != 2) return e;  // an einsum may have one operand
     const Type &a = g.type(n.operands[0]), &b = g.type(n.operands[1]);
     return grouped_extents(extent(a.rank() == 3 ? a : b, 0), a.rank() == 2, e);
