@@ -14,7 +14,7 @@ from torch import nn
 
 from perfc.export import torchscript
 
-VOCABULARY, BATCH, THETA = 10_000, 4, 10_000.0
+VOCABULARY, BATCH = 10_000, 4
 #: width, inner width, layers, heads
 SIZES = {"small": (768, 3072, 12, 12), "medium": (1024, 4096, 24, 16), "large": (1280, 5120, 36, 20),
          "xl": (1600, 6400, 48, 25), "2.7B": (2560, 10240, 32, 32)}
