@@ -22,6 +22,11 @@ except ImportError:  # once more, with what drives the browser
     os.execv(python, [python, *sys.argv])
 
 
+def digits(x: float) -> str:
+    """A number as pages write it: three significant digits, zeros at its end too."""
+    return f"{x:,.0f}" if x >= 100 else f"{x:#.3g}"
+
+
 @contextlib.contextmanager
 def browser():
     with sync_playwright() as browsers:

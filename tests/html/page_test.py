@@ -94,8 +94,8 @@ class Report(Pages):
         self.assertEqual(tab.title(), f"{RESNET} · perfc")
         self.assertTrue(tab.locator("#fits").inner_text().startswith("Fits:"))
         cards = tab.locator("#cards").inner_text()
-        for words in (f"{said['latency_ms']:.3g}\u00a0ms", f"{said['memory_mib']:.3g}\u00a0MiB", said["mig"]["profile"],
-                      said["bound"], f"{said['latency_ms_interval'][0]:.3g} … "):
+        for words in (browser.digits(said["latency_ms"]) + "\u00a0ms", browser.digits(said["memory_mib"]) + "\u00a0MiB",
+                      said["mig"]["profile"], said["bound"], browser.digits(said["latency_ms_interval"][0]) + " … "):
             self.assertIn(words, cards)
         kernels = tab.evaluate("page.runs[0].kernels.us.filter((us) => us > 0).length")
         self.assertGreater(kernels, 150)
