@@ -98,6 +98,8 @@ TEST(EagerKernels, StacksThatOneMatrixMultipliesAreOneProduct) {
   EXPECT_EQ(einsum("(2, 8, 16)", "(16, 3, 5)", "bsi,ihd->bshd"), (Product{1, 16, 15, 16}));
   EXPECT_EQ(einsum("(1, 8, 16)", "(4, 16, 9)", "bsi,bio->bso"),
             (Product{1, 8, 36, 16}));  // broadcast: b is of %y alone
+  // Columns are the first operand's, though what both have stands last.
+  EXPECT_EQ(einsum("(6, 4, 8)", "(7, 4, 8)", "ibk,jbk->jib"), (Product{4, 7, 6, 8}));
   EXPECT_EQ(product("(4, 32, 16)", "(16, 24)", "nn.batch_matmul(%x, %y)"), (Product{1, 128, 24, 16}));
   EXPECT_EQ(product("(4, 32, 16)", "(4, 16, 24)", "nn.batch_matmul(%x, %y)"), (Product{4, 32, 24, 16}));
 }

@@ -1,6 +1,7 @@
 #include "whitebox/launch/compiled_values.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "whitebox/launch/framework.h"
 

@@ -232,9 +232,11 @@ class EagerPlanner {
     Kernel k = maker_.of(id, cost);
     k.traffic.bytes = bytes_of_call(n, id, cost) + maker_.inner_bytes(id) + unasked_bytes(n);
     k.traffic.handed_bytes = std::max(k.traffic.bytes - maker_.stored_bytes(id), 0.0);
-    const double clocks = of_.layout.channels_last[id] ? constants::kPoolingLast : constants::kPoolingFirst;
-    if (const double reads = pooled_reads(n); reads > 0 && def(of_.config.runtime).autocast)
-      k.limits.byte_clocks = reads * clocks / k.traffic.bytes;
+    // PyTorch's own kernels; ONNX Runtime's are cuDNN's.
+    if (const double reads = pooled_reads(n); reads > 0 && def(of_.config.runtime).autocast) {
+      const double clocks = of_.layout.channels_last[id] ? constants::kPoolingLast : constants::kPoolingFirst;
+      k.limits.byte_clocks = clocks * reads / k.traffic.bytes;
+    }
     // A layer's call adds its bias (aten/src/ATen/native/Convolution.cpp, _convolution; Linear.cpp, linear).
     launch(id, n.is(op("nn.bias_add")) ? HostCall::Inner : host_call(n.op), std::move(k));
   }

@@ -1,12 +1,11 @@
 #include "whitebox/launch/geometry.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "ir/layout.h"
 #include "ir/ops/attention.h"
-#include "ir/ops/einsum.h"
 #include "whitebox/constants.h"
+#include "whitebox/launch/einsum_product.h"
 
 namespace perfc {
 namespace {
@@ -57,29 +56,17 @@ Extents grouped_extents(double groups, bool rows, Extents e) {
   return e;
 }
 
-/// An einsum multiplies stacks only along what both operands have and the result keeps: torch.einsum makes rows of what
-/// the first alone has, columns of what the second alone has (aten/src/ATen/native/Linear.cpp, sumproduct_pair).
 std::optional<Extents> einsum_extents(const Graph& g, const Node& n, double macs, Extents e) {
-  if (n.operands.size() != 2) return std::nullopt;
-  const Type &a = g.type(n.operands[0]), &b = g.type(n.operands[1]);
-  std::string why;
-  const auto parsed = rules::parse_einsum(n.attrs.string_or("equation", ""), {&a.shape(), &b.shape()}, why);
-  if (!parsed) return std::nullopt;
-  const auto has = [&](std::size_t operand, int label) {
-    const std::vector<int>& labels = parsed->operands[operand];
-    const auto at = std::find(labels.begin(), labels.end(), label);
-    if (at == labels.end()) return false;
-    return !g.type(n.operands[operand]).shape()[static_cast<std::size_t>(at - labels.begin())].is(1);
+  const auto product = einsum_product(g, n);
+  if (!product) return std::nullopt;
+  const auto elements = [&](const std::vector<int>& labels) {
+    double out = 1;
+    for (const int label : labels) out *= static_cast<double>(product->equation.extent.at(label).value());
+    return out;
   };
-  e.products = e.m = e.n = 1;
-  bool last_is_left = false;
-  for (const int label : parsed->output) {
-    const auto extent = static_cast<double>(parsed->extent.at(label).value());
-    const bool left = has(0, label), right = has(1, label);
-    (left == right ? e.products : left ? e.m : e.n) *= extent;
-    if (left != right) last_is_left = left;
-  }
-  if (last_is_left) std::swap(e.m, e.n);  // the factor that has the result's last dim stands on the right
+  e.products = elements(product->both);
+  e.m = elements(product->rows());
+  e.n = elements(product->columns());
   e.k = macs / (e.products * e.m * e.n);
   return e;
 }

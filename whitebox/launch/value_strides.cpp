@@ -5,7 +5,7 @@
 
 #include "ir/eager_marks.h"
 #include "ir/ops/attention_operands.h"
-#include "ir/ops/einsum.h"
+#include "whitebox/launch/einsum_product.h"
 #include "whitebox/launch/framework.h"
 
 namespace perfc {
@@ -317,40 +317,24 @@ bool is_view_of_runs(const Labelled& x, const std::vector<std::vector<int>>& run
 }
 
 std::optional<ProductOperands> of_einsum(const Graph& g, const Node& n, const std::vector<Strides>& strides) {
-  if (n.operands.size() != 2 || !n.results[0].type.is_static()) return std::nullopt;
-  std::string why;
-  const auto e = rules::parse_einsum(n.attrs.string_or("equation", ""),
-                                     {&g.type(n.operands[0]).shape(), &g.type(n.operands[1]).shape()}, why);
-  if (!e) return std::nullopt;
+  const auto product = einsum_product(g, n);
+  if (!product || product->summed.empty()) return std::nullopt;
   Labelled sides[2];
   for (std::size_t i = 0; i < 2; ++i) {
     const Type& t = g.type(n.operands[i]);
-    sides[i] = {e->operands[i], {extents_of_shape(t), strides[n.operands[i].node]}};
+    sides[i] = {product->equation.operands[i], {extents_of_shape(t), strides[n.operands[i].node]}};
     if (sides[i].read.strides.size() != sides[i].labels.size()) return std::nullopt;
   }
-  std::vector<int> both, left, right, summed;
-  for (const int label : e->output) {
-    const auto wide = [&](const Labelled& x) { return x.at(label) && x.read.extents[*x.at(label)] != 1; };
-    (wide(sides[0]) == wide(sides[1]) ? both : wide(sides[0]) ? left : right).push_back(label);
-  }
-  for (const auto& [label, extent] : e->extent) {
-    if (std::find(e->output.begin(), e->output.end(), label) == e->output.end()) summed.push_back(label);
-  }
-  if (summed.empty()) return std::nullopt;  // a multiplication
-  ProductOperands out;
-  out.copies[0] = !is_view_of_runs(sides[0], {both, left, summed});
-  out.copies[1] = !is_view_of_runs(sides[1], {both, summed, right});
-  // The factor that has the result's last dim stands on the right.
-  out.swapped = !left.empty() && !e->output.empty() && e->output.back() == left.back();
-  std::vector<int> written = both;
-  const std::vector<int>&rows = out.swapped ? right : left, &columns = out.swapped ? left : right;
-  written.insert(written.end(), rows.begin(), rows.end());
-  written.insert(written.end(), columns.begin(), columns.end());
+  ProductOperands out{.swapped = product->swapped};
+  out.copies[0] = !is_view_of_runs(sides[0], {product->both, product->left, product->summed});
+  out.copies[1] = !is_view_of_runs(sides[1], {product->both, product->summed, product->right});
+  std::vector<int> written = product->both;
+  written.insert(written.end(), product->rows().begin(), product->rows().end());
+  written.insert(written.end(), product->columns().begin(), product->columns().end());
+  const std::vector<int>& result = product->equation.output;
   std::vector<std::size_t> order;
-  for (std::size_t i = written.size(); i-- > 0;) {
-    order.push_back(
-        static_cast<std::size_t>(std::find(e->output.begin(), e->output.end(), written[i]) - e->output.begin()));
-  }
+  for (std::size_t i = written.size(); i-- > 0;)
+    order.push_back(static_cast<std::size_t>(std::find(result.begin(), result.end(), written[i]) - result.begin()));
   out.result = dense_in_order(extents_of_shape(n.results[0].type), order);
   return out;
 }

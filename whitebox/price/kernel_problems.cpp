@@ -31,8 +31,8 @@ double lanes_of(const Device& d) {
 /// Bytes that kernels load for the channels of one position of a window. Images of up to four channels have kernels of
 /// their own (sm80_xmma_fprop_image_first_layer, nchwToNhwc3To4Kernel).
 double loaded_bytes(double channels, double width) {
-  const double bytes = std::max(channels, constants::kFirstChannels) * width;
-  if (channels <= constants::kFirstChannels) return bytes;
+  if (channels <= constants::kFirstChannels) return constants::kFirstChannels * width;
+  const double bytes = channels * width;
   const double load = bytes <= 2 * constants::kVectorLoad ? constants::kVectorLoad : constants::kPositionStep;
   return std::ceil(bytes / load) * load;
 }
