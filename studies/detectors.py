@@ -15,13 +15,11 @@ single_artifact_benchmarking). RF-DETR at its own sizes, YOLO26 at 640 x 640 wit
 Ultralytics' code is AGPL: no file of theirs is here.
 """
 import argparse
-import json
 import pathlib
 import shutil
-import subprocess
 import tempfile
 
-import tables
+import judging
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 #: (source, device, runtime, batch) -> model -> ms per batch
@@ -82,21 +80,16 @@ def export(args):
 
 
 def judge(args):
-    print("| source | device | runtime | batch | models | MAPE | median predicted ÷ measured | in the 90 % interval |")
-    print("|---|---|---|---|---|---|---|---|")
+    found = {key: [] for key in PUBLISHED}
     for (source, device, runtime, batch), models in PUBLISHED.items():
-        found = []
         for name, measured_ms in models.items():
-            text = subprocess.check_output(
-                [args.perfc, args.models / f"{name}.onnx", "--batch", str(batch), "--device", device, "--dtype", "fp16",
-                 "--runtime", runtime, "--json", "--quiet"], text=True)
-            p = json.loads(text)["predictions"][0]
-            low, high = p["latency_ms_interval"]
-            found.append((p["latency_ms"] / measured_ms, low <= measured_ms <= high))
+            p = judging.predicted(args.perfc, args.models / f"{name}.onnx", "--batch", str(batch), "--device", device,
+                                  "--dtype", "fp16", "--runtime", runtime)
+            found[source, device, runtime, batch].append(judging.beside(p, measured_ms))
             if args.verbose:
                 print(f"{device:10} {runtime:9} batch {batch:2} {name:22} measured {measured_ms:7.2f} ms, "
-                      f"predicted / measured {found[-1][0]:.2f}")
-        print(f"| {source} | {device} | {runtime} | {batch} | {tables.judged(found)} |")
+                      f"predicted / measured {p['latency_ms'] / measured_ms:.2f}")
+    judging.print_table(["source", "device", "runtime", "batch"], found.items())
 
 
 def main():

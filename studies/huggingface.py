@@ -20,11 +20,9 @@ nothing any more. lambda's rows made us look for profiles of training, and judge
 import argparse
 import collections
 import csv
-import json
 import pathlib
-import subprocess
 
-import tables
+import judging
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -32,11 +30,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 def predicted(args, row):
     """A row's prediction, as perfc's JSON has it."""
     file, = args.models.glob(f"{row['model']}-{row['batch']}.*")
-    text = subprocess.check_output(
-        [args.perfc, file, "--device", row["device"], "--dtype", row["dtype"], "--mode", row["mode"],
-         "--task", row["task"], "--optimizer", "sgd", "--predictor", args.predictor, "--json", "--quiet", *args.option],
-        text=True)
-    return json.loads(text)["predictions"][0]
+    return judging.predicted(args.perfc, file, "--device", row["device"], "--dtype", row["dtype"], "--mode",
+                             row["mode"], "--task", row["task"], "--optimizer", "sgd", "--predictor", args.predictor,
+                             *args.option)
 
 
 def counted_under(row):
@@ -57,17 +53,14 @@ def main():
         for row in csv.DictReader(f, delimiter="\t"):
             p = predicted(args, row)
             measured = float(row["ms"])
-            low, high = p["latency_ms_interval"]
-            found[counted_under(row)].append((p["latency_ms"] / measured, low <= measured <= high))
+            found[counted_under(row)].append(judging.beside(p, measured))
             if args.verbose:
+                low, high = p["latency_ms_interval"]
                 print(f"{row['source']:12} {row['device']:14} {row['mode']:8} {row['model']:22} "
                       f"batch {row['batch']:>2} measured {measured:8.2f} ms, "
                       f"predicted ÷ measured {p['latency_ms'] / measured:.2f}, "
                       f"interval {low / measured:.2f} to {high / measured:.2f}", flush=True)
-    print("| source | device | dtype | mode | batch | rows | MAPE | median predicted ÷ measured | in the interval |")
-    print("|---|---|---|---|---|---|---|---|---|")
-    for key, rows in sorted(found.items()):
-        print(f"| {' | '.join(key)} | {tables.judged(rows)} |")
+    judging.print_table(["source", "device", "dtype", "mode", "batch"], sorted(found.items()))
 
 
 if __name__ == "__main__":

@@ -12,14 +12,13 @@ say less time than reading the weights for every token takes cannot be: both are
 import argparse
 import collections
 import csv
-import json
 import pathlib
 import statistics
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import judging  # noqa: E402
 from language_model_pir import forward  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -44,12 +43,8 @@ def milliseconds(perfc, predictor, device, text):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "step.pir"
         path.write_text(text)
-        out = subprocess.run([
-            perfc, str(path), "--device", device, "--dtype", "fp16", "--mode", "compiled", "--predictor", predictor,
-            "--json"], capture_output=True, text=True)
-    if out.returncode:
-        sys.exit(out.stderr)
-    said = json.loads(out.stdout)["predictions"][0]
+        said = judging.predicted(perfc, path, "--device", device, "--dtype", "fp16", "--mode", "compiled",
+                                 "--predictor", predictor)
     low, high = (x / said["latency_ms"] for x in said["latency_ms_interval"])
     return said["device_ms"], low, high
 

@@ -16,22 +16,19 @@ Every look is a row of docs/judged.md.
 import argparse
 import collections
 import csv
-import json
 import pathlib
-import subprocess
 
-import tables
+import judging
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
-def predicted(args, row, layout):
-    """Milliseconds, and their interval."""
-    text = subprocess.check_output(
-        [args.perfc, args.models / f"{row['model']}.json", "--batch", row["batch"], "--device", row["device"],
-         "--dtype", row["dtype"], "--layout", layout, "--predictor", args.predictor, "--json", "--quiet"], text=True)
-    p = json.loads(text)["predictions"][0]
-    return p["latency_ms"], *p["latency_ms_interval"]
+def predicted(args, row):
+    """The faster of a row's layouts."""
+    layouts = ["nchw", "nhwc"] if row["layout"] == "best" else [row["layout"]]
+    return min((judging.predicted(args.perfc, args.models / f"{row['model']}.json", "--batch", row["batch"], "--device",
+                                  row["device"], "--dtype", row["dtype"], "--layout", layout, "--predictor",
+                                  args.predictor) for layout in layouts), key=lambda p: p["latency_ms"])
 
 
 def main():
@@ -44,18 +41,15 @@ def main():
     found = collections.defaultdict(list)
     with open(ROOT / "studies/papers.tsv", newline="") as f:
         for row in csv.DictReader(f, delimiter="\t"):
-            layouts = ["nchw", "nhwc"] if row["layout"] == "best" else [row["layout"]]
-            ms, low, high = min(predicted(args, row, layout) for layout in layouts)
+            p = predicted(args, row)
             measured = 1e3 * int(row["batch"]) / float(row["images_s"])
-            found[row["source"], row["device"], row["dtype"]].append((ms / measured, low <= measured <= high))
+            found[row["source"], row["device"], row["dtype"]].append(judging.beside(p, measured))
             if args.verbose:
+                low, high = p["latency_ms_interval"]
                 print(f"{row['source']:13} {row['device']:9} {row['dtype']} {row['model']:36} batch {row['batch']:>3} "
-                      f"measured {measured:8.2f} ms, predicted ÷ measured {ms / measured:.2f}, "
+                      f"measured {measured:8.2f} ms, predicted ÷ measured {p['latency_ms'] / measured:.2f}, "
                       f"interval {low / measured:.2f} to {high / measured:.2f}")
-    print("| paper | device | dtype | rows | MAPE | median predicted ÷ measured | in the 90 % interval |")
-    print("|---|---|---|---|---|---|---|")
-    for key, rows in found.items():
-        print(f"| {' | '.join(key)} | {tables.judged(rows)} |")
+    judging.print_table(["paper", "device", "dtype"], found.items())
 
 
 if __name__ == "__main__":

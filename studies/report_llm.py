@@ -10,14 +10,13 @@ over a cache as long as half of the mean answer. Prompts, which the rows do not 
 import argparse
 import csv
 import gzip
-import json
 import pathlib
 import statistics
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import judging  # noqa: E402
 import tables  # noqa: E402
 from language_model_pir import forward  # noqa: E402
 
@@ -48,14 +47,8 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "step.pir"
             path.write_text(forward(batch, 1, cached, *MODELS[r["model_id"]]))
-            out = subprocess.run([
-                args.perfc,
-                str(path), "--device", "h100", "--dtype", "bf16", "--mode", "compiled", "--predictor", "whitebox",
-                "--json"
-            ], capture_output=True, text=True)
-        if out.returncode:
-            sys.exit(out.stderr)
-        said = json.loads(out.stdout)["predictions"][0]
+            said = judging.predicted(args.perfc, path, "--device", "h100", "--dtype", "bf16", "--mode", "compiled",
+                                     "--predictor", "whitebox")
         ms, watts = said["latency_ms"], said["power_w"]
         measured = {
             "ms": 1e3 * float(r["avg_batch_size"]) / float(r["output_throughput_tokens_per_sec"]), "W": float(

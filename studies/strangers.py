@@ -26,14 +26,12 @@ import collections
 import csv
 import gzip
 import itertools
-import json
 import pathlib
-import subprocess
 import sys
 import tarfile
 import tempfile
 
-import tables
+import judging
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "studies")]
@@ -90,29 +88,23 @@ def export(args):
         print(name, flush=True)
 
 
-def predict(perfc, path, device, dtype, options, batch=BATCH):
-    command = [str(perfc), str(path), "--batch", str(batch), "--device", device, "--dtype", dtype, "--json", "--quiet",
-               *options]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["predictions"][0]
+def predict(args, path, device, dtype, *options, batch=BATCH):
+    return judging.predicted(args.perfc, path, "--batch", str(batch), "--device", device, "--dtype", dtype, *options,
+                             *judging.host(args))
 
 
-def host(args):
-    return ["--host", args.host] if args.host else []
-
-
-def judged_run(p, measured_ms, model, copy_ms=0):
-    """A prediction, and what it does not know of, beside what was measured, as print_table has it."""
-    low, high = (ms + copy_ms for ms in p["latency_ms_interval"])
-    return (p["latency_ms"] + copy_ms) / measured_ms, low <= measured_ms <= high, model, p["host_ms"] > p["device_ms"]
+def judged_run(p, measured_ms, copy_ms=0):
+    """A prediction beside what was measured, and whether the host bounds it, as print_table has it."""
+    return *judging.beside(p, measured_ms, copy_ms), judging.is_host_bound(p)
 
 
 def judge(args):
     groups = collections.defaultdict(list)
     for model, device, precision, measured_ms in labels(args.shared):
-        p = predict(args.perfc, args.models / f"{model}.json", device, dtype_of(device, precision), host(args))
+        p = predict(args, args.models / f"{model}.json", device, dtype_of(device, precision))
         copy_ms = BATCH * 3 * SIDE**2 * BYTES[precision] / (COPY_GB_S * 1e6)
         group = groups[device, precision]
-        group.append(judged_run(p, measured_ms, model, copy_ms))
+        group.append(judged_run(p, measured_ms, copy_ms))
         if args.verbose:
             print(f"{device:10} {precision:6} {model:20} {measured_ms:8.2f} ms, predicted ÷ measured "
                   f"{group[-1][0]:.2f}")
@@ -120,11 +112,11 @@ def judge(args):
 
 
 def print_table(groups):
-    """`groups`: (device, precision) → (predicted ÷ measured, in the interval, model, host-bound) of each run."""
+    """`groups`: (device, precision) → (predicted ÷ measured, in the interval, host-bound) of each run."""
     print("| device | precision | runs | MAPE | median predicted ÷ measured | in the 90 % interval | host-bound |")
     print("|---|---|---|---|---|---|---|")
     for (device, precision), found in sorted(groups.items()):
-        judged = tables.judged([run[:2] for run in found])
+        judged = judging.cells([run[:2] for run in found])
         print(f"| {device} | {precision} | {judged} | {sum(host for *_, host in found)} |")
 
 
@@ -149,14 +141,14 @@ def judge_nvidia(args):
         extract(args.shared, [graph for graph, _ in NVIDIA_MODELS.values()], folder)
         for model, gpu, precision, batch, measured_ms in nvidia_labels(args.shared):
             (graph, side), (dtype, layout) = NVIDIA_MODELS[model], NVIDIA_SETTINGS[precision]
-            options = ["--layout", layout, *host(args)]
+            options = ["--layout", layout]
             if side:
                 options += ["--shape", f"x.1={batch},3,{side},{side}"]
             path = pathlib.Path(folder, f"{graph}.json")
-            p = predict(args.perfc, path, NVIDIA_DEVICES[gpu], dtype, options, batch)
+            p = predict(args, path, NVIDIA_DEVICES[gpu], dtype, *options, batch=batch)
             size = f"batch {LARGE} and more" if batch >= LARGE else f"batch below {LARGE}"
             group = groups[gpu, f"{precision}, {size}"]
-            group.append(judged_run(p, measured_ms, model))
+            group.append(judged_run(p, measured_ms))
             if args.verbose:
                 print(f"{gpu:5} {precision:6} {model:20} {batch:4} {measured_ms:8.2f} ms, "
                       f"predicted ÷ measured {group[-1][0]:.2f}")
@@ -170,13 +162,12 @@ def judge_inductor(args):
     with tempfile.TemporaryDirectory() as folder:
         extract(args.shared, [row["graph"] for row in rows], folder)
         for row, mode in itertools.product(rows, ("eager", "compiled")):
-            options = ["--mode", mode, "--task", "train", "--optimizer", "sgd", *host(args)]
-            p = predict(args.perfc, pathlib.Path(folder, f"{row['graph']}.json"), "a100-40gb", row["dtype"], options,
-                        row["batch"])
+            p = predict(args, pathlib.Path(folder, f"{row['graph']}.json"), "a100-40gb", row["dtype"], "--mode", mode,
+                        "--task", "train", "--optimizer", "sgd", batch=row["batch"])
             measured_ms = float(row[f"{mode}_ms"])
             layout = "" if mode == "eager" else ", channels first today" if row["graph"] in STAY else ", last today"
             group = groups["a100-40gb", f"{row['dtype']}, {mode}{layout}"]
-            group.append(judged_run(p, measured_ms, row["graph"]))
+            group.append(judged_run(p, measured_ms))
             if args.verbose:
                 print(f"{row['dtype']:5} {mode:9} {row['graph']:22} {measured_ms:8.2f} ms, "
                       f"predicted ÷ measured {group[-1][0]:.2f}")

@@ -7,7 +7,6 @@ import csv
 import itertools
 import pathlib
 import re
-import statistics
 import sys
 import textwrap
 
@@ -50,15 +49,6 @@ def write_csv(path, rows):
         out = csv.DictWriter(f, rows[0].keys())
         out.writeheader()
         out.writerows(rows)
-
-
-def judged(rows):
-    """Cells of a table: how many rows, their MAPE, the median of predicted ÷ measured, how many lie in the interval.
-    `rows`: (predicted ÷ measured, whether what was measured lies in the interval)"""
-    ratios = [ratio for ratio, _ in rows]
-    error = percent(statistics.mean(abs(r - 1) for r in ratios))
-    inside = sum(inside for _, inside in rows)
-    return f"{len(rows)} | {error} | {statistics.median(ratios):.2f} | {inside} of {len(rows)}"
 
 
 def percent(x):

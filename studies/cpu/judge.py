@@ -9,17 +9,18 @@ mean absolute error above 15 %.
 import argparse
 import collections
 import csv
-import json
 import math
 import pathlib
 import statistics
-import subprocess
 import sys
 import tarfile
 import tempfile
 import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import judging  # noqa: E402
+
 ROOT = HERE.parents[1]
 MOST_PERCENT = 15
 
@@ -38,11 +39,8 @@ def unpack(shared: pathlib.Path, folder: pathlib.Path, wanted: set[str]) -> None
 
 
 def predicted(perfc: str, file: pathlib.Path, device: str, row: dict) -> dict:
-    done = subprocess.run([perfc, str(file), "--batch", row["batch"], "--runtime", "onnxruntime-cpu", "--device",
-                           f"{device}:{row['threads']}t", "--json", "--top", "0"], capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{file.name}: {done.stderr}")
-    return json.loads(done.stdout)["predictions"][0]
+    return judging.predicted(perfc, file, "--batch", row["batch"], "--runtime", "onnxruntime-cpu", "--device",
+                             f"{device}:{row['threads']}t", "--top", "0")
 
 
 def main() -> int:
@@ -60,9 +58,9 @@ def main() -> int:
         unpack(args.shared, folder, {r["file"] for r in rows})
         for r in rows:
             p, ms = predicted(args.perfc, folder / r["file"], args.device, r), float(r["latency_ms"])
-            inside = p["latency_ms_interval"][0] <= ms <= p["latency_ms_interval"][1]
-            by_threads[r["threads"]].append((p["latency_ms"] / ms, inside))
-            by_model[r["model"], r["family"]].append((r["batch"], r["threads"], ms, p["latency_ms"] / ms))
+            ratio, inside = judging.beside(p, ms)
+            by_threads[r["threads"]].append((ratio, inside))
+            by_model[r["model"], r["family"]].append((r["batch"], r["threads"], ms, ratio))
     for (model, family), found in sorted(by_model.items()):
         print(f"{model:34} {family:20}"
               + "  ".join(f"b{b} {t}t {ms:8.2f} ms {ratio:4.2f}" for b, t, ms, ratio in found))

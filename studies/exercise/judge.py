@@ -11,14 +11,12 @@ Batches of 4. Every look is a row of docs/judged.md; what is seen here must not 
 import argparse
 import collections
 import csv
-import json
 import pathlib
-import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-import tables  # noqa: E402
+import judging  # noqa: E402
 
 
 def main():
@@ -31,23 +29,16 @@ def main():
     found = collections.defaultdict(list)
     with open(HERE / "measured.tsv", newline="") as f:
         for row in csv.DictReader(f, delimiter="\t"):
-            options = ["--host", args.host] if args.host else []
-            text = subprocess.check_output(
-                [args.perfc, args.models / f"{row['model']}-{row['context']}.json", "--device", row["device"],
-                 "--dtype", row["dtype"], "--task", row["task"], "--optimizer", "sgd", "--json", "--quiet", *options],
-                text=True)
-            p = json.loads(text)["predictions"][0]
-            measured, bound = float(row["ms"]), "host" if p["host_ms"] > p["device_ms"] else "device"
-            low, high = p["latency_ms_interval"]
-            key = row["device"], row["dtype"], row["task"], bound
-            found[key].append((p["latency_ms"] / measured, low <= measured <= high))
+            p = judging.predicted(args.perfc, args.models / f"{row['model']}-{row['context']}.json", "--device",
+                                  row["device"], "--dtype", row["dtype"], "--task", row["task"], "--optimizer", "sgd",
+                                  *judging.host(args))
+            measured = float(row["ms"])
+            key = row["device"], row["dtype"], row["task"], "host" if judging.is_host_bound(p) else "device"
+            found[key].append(judging.beside(p, measured))
             if args.verbose:
                 print(f"{' '.join(key):32} {row['model']:6} {row['context']:>4} measured {measured:8.1f} ms, "
                       f"predicted ÷ measured {p['latency_ms'] / measured:.2f}, host {p['host_ms']:.1f} ms", flush=True)
-    print("| device | dtype | task | bound by | rows | MAPE | median predicted ÷ measured | in the interval |")
-    print("|---|---|---|---|---|---|---|---|")
-    for key, rows in sorted(found.items()):
-        print(f"| {' | '.join(key)} | {tables.judged(rows)} |")
+    judging.print_table(["device", "dtype", "task", "bound by"], sorted(found.items()))
 
 
 if __name__ == "__main__":

@@ -11,15 +11,17 @@ import argparse
 import collections
 import csv
 import gzip
-import json
 import math
 import pathlib
 import statistics
-import subprocess
+import sys
 import tarfile
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import judging  # noqa: E402
+
 ROOT = HERE.parents[1]
 LOOKED_AT = {"resnet50", "bert_large"}
 MLPERF = {"resnet50": "resnet50", "ssd-resnet34": "ssd_resnet34", "retinanet": "retinanet"}
@@ -68,10 +70,8 @@ def triton(shared: pathlib.Path) -> list[Row]:
 
 
 def predicted(perfc: str, folder: pathlib.Path, row: Row) -> dict:
-    done = subprocess.run([perfc, str(folder / f"{row.model}.pt2"), "--batch", str(row.batch), "--device", row.device,
-                           "--runtime", row.runtime, "--dtype", row.dtype, "--json", "--top", "0"],
-                          capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)["predictions"][0]
+    return judging.predicted(perfc, folder / f"{row.model}.pt2", "--batch", str(row.batch), "--device", row.device,
+                             "--runtime", row.runtime, "--dtype", row.dtype, "--top", "0")
 
 
 def main() -> None:
@@ -91,12 +91,12 @@ def main() -> None:
             archive.extractall(folder, filter="data")
         for row in rows:
             p = predicted(args.perfc, folder, row)
-            inside = p["latency_ms_interval"][0] <= row.ms <= p["latency_ms_interval"][1]
-            groups[row.source, row.runtime, row.dtype, row.model].append((p["latency_ms"] / row.ms, inside))
+            ratio, inside = judging.beside(p, row.ms)
+            groups[row.source, row.runtime, row.dtype, row.model].append((ratio, inside))
             orders[row.source, row.model, row.device, row.runtime, row.dtype].append((row.batch, row.ms,
                                                                                       p["latency_ms"]))
             print(f"{row.model:22} {row.device:18} {row.runtime:12} {row.dtype:5} batch {row.batch:3}  measured "
-                  f"{row.ms:8.3f} ms, predicted / measured {p['latency_ms'] / row.ms:5.2f}{'' if inside else ' *'}")
+                  f"{row.ms:8.3f} ms, predicted / measured {ratio:5.2f}{'' if inside else ' *'}")
     print("\n| rows | runtime | dtype | model | n | MAPE | median predicted / measured | inside the 90 % interval |")
     print("|---|---|---|---|---|---|---|---|")
     everything = [x for ratios in groups.values() for x in ratios]
