@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """python -m perfc.measure and perfc.export with torch: real processes that die, run out of memory, hang and are killed;
 what one cell measures; the CUDA back end on a made-up torch.cuda. Needs torch (support.torch_python)."""
+import collections
 import csv
 import json
 import os
@@ -253,13 +254,36 @@ class Host(unittest.TestCase):
     def test_with_a_gpu_the_launch_is_in_what_was_timed(self):
         waited = []
         nothing = lambda: None  # noqa: E731
+        model = lambda: None  # noqa: E731
+        us = {nothing: 10.0, model: 2 * 3 * 10.0}
         with mock.patch.object(host, "calls", lambda device: {kind: [nothing] for kind in self.KINDS}), \
-             mock.patch.object(host, "call_us", lambda call, wait: wait() or (10.0 if call is nothing else 0.0)), \
+             mock.patch.object(host, "models", lambda device: [(model, {"kernel": 2, "view": 1})]), \
+             mock.patch.object(host, "call_us", lambda call, wait, calls=None: wait() or us.get(call, 0.0)), \
              mock.patch.object(torch.cuda, "synchronize", lambda: waited.append(True)):
             found = host.entry("cuda")
-        self.assertEqual(len(waited), len(self.KINDS))
-        self.assertEqual(set(found["eager_us"].values()), {round(10 * host.IN_MODEL, 2)})
+        self.assertEqual(len(waited), len(self.KINDS) + 1)
+        self.assertEqual(set(found["eager_us"].values()), {2 * 10.0})  # in the model, twice as long as in a loop
         self.assertLess(found["interval"], host.INTERVAL["cpu"])
+
+    def test_a_model_makes_as_many_calls_as_it_says(self):
+        from torch.utils._python_dispatch import TorchDispatchMode
+        counted = collections.Counter()
+
+        class Count(TorchDispatchMode):
+            def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+                counted[function.overloadpacket.__name__] += 1
+                return function(*args, **(kwargs or {}))
+
+        for run, of in host.models("cpu"):
+            counted.clear()
+            with torch.no_grad(), Count():
+                run()
+            products = counted["addmm"] + counted["linear"]
+            self.assertEqual(counted["convolution"], of.get("convolution", 0))
+            self.assertEqual(products, of.get("product", 0))
+            self.assertEqual(counted["relu_"], of.get("inner", 0))
+            self.assertEqual(counted["native_batch_norm"] + counted["_native_batch_norm_legit_no_training"] +
+                             counted["native_layer_norm"] + counted["cudnn_batch_norm"], of["normalization"], counted)
 
     def test_the_command_writes_a_file_of_one_host(self):
         done = subprocess.run([sys.executable, "-m", "perfc.measure", "--host", "--backend", "cpu", "--device", "here"],

@@ -6,6 +6,7 @@ of the result) but for the launch of the kernel, which counts as LAUNCH_US.
 """
 from __future__ import annotations
 
+import statistics
 import time
 from typing import Callable
 
@@ -14,9 +15,9 @@ from .describe import device_name
 
 #: cudaLaunchKernel, µs: the mean of 266,097 launches on an H100's host (github.com/turboderp/exllama, issue 29).
 LAUNCH_US = 3.25
-#: A call in a model over the same call in a loop, whose caches hold nothing else: 1.09 for 16 residual blocks, 1.04 for
-#: 12 layers of a transformer, 8 channels each (AMD EPYC 9004, PyTorch 2.13).
-IN_MODEL = 1.07
+#: Residual blocks and layers of a transformer that say what a call takes in a model, beside the same call in a loop,
+#: whose caches hold nothing else: 1.07 times on an AMD EPYC 9004, in whole models 1.9 times on an H200's host.
+BLOCKS, LAYERS = 16, 12
 #: A kernel of TorchInductor's wrapper over a call of one kernel: data/hosts.json, desktop.
 COMPILED = 1.9
 #: Factors that 90 % of hosts measured so lie within (our choice): the launch differs from host to host by 2 µs of 9.
@@ -52,18 +53,65 @@ def calls(device: str) -> dict[str, list[Callable[[], object]]]:
     }
 
 
-def call_us(call: Callable[[], object], wait: Callable[[], object]) -> float:
+def call_us(call: Callable[[], object], wait: Callable[[], object], calls: int | None = None) -> float:
     """Of the quietest attempt: what disturbs a CPU only ever takes time."""
+    calls = calls or CALLS
     for _ in range(WARM_UP):
         call()
     best = float("inf")
     for _ in range(ATTEMPTS):
         wait()
         start = time.perf_counter()
-        for _ in range(CALLS):
+        for _ in range(calls):
             call()
         best = min(best, time.perf_counter() - start)
-    return best / CALLS * 1e6
+    return best / calls * 1e6
+
+
+def models(device: str) -> list[tuple[Callable[[], object], dict[str, int]]]:
+    """Small models, and how many calls of each class one run of them makes."""
+    import torch
+    import torch.nn.functional as F
+    from torch import nn
+
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = (nn.Conv2d(8, 8, 1, bias=False) for _ in range(2))
+            self.norm, self.last = (nn.BatchNorm2d(8) for _ in range(2))
+            self.act = nn.ReLU(inplace=True)
+
+        def forward(self, x):
+            y = self.act(self.norm(self.first(x)))
+            return self.act(self.last(self.second(y)) + x)
+
+    class Layer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.before, self.after = nn.LayerNorm(8), nn.LayerNorm(8)
+            self.query, self.key, self.value, self.out = (nn.Linear(8, 8) for _ in range(4))
+            self.wide, self.narrow, self.act = nn.Linear(8, 32), nn.Linear(32, 8), nn.GELU()
+
+        def forward(self, x):
+            y = self.before(x)
+            heads = [part(y).view(1, 4, 2, 4).transpose(1, 2) for part in (self.query, self.key, self.value)]
+            y = F.scaled_dot_product_attention(*heads).transpose(1, 2).reshape(1, 4, 8)
+            x = x + self.out(y)
+            return x + self.narrow(self.act(self.wide(self.after(x))))
+
+    image, tokens = torch.randn(1, 8, 4, 4, device=device), torch.randn(1, 4, 8, device=device)
+    blocks = nn.Sequential(*(Block() for _ in range(BLOCKS))).to(device).eval()
+    layers = nn.Sequential(*(Layer() for _ in range(LAYERS))).to(device).eval()
+    return [(lambda: blocks(image), {"convolution": 2 * BLOCKS, "normalization": 2 * BLOCKS, "inner": 2 * BLOCKS,
+                                     "kernel": BLOCKS}),
+            (lambda: layers(tokens), {"normalization": 2 * LAYERS, "product": 6 * LAYERS, "view": 3 * LAYERS,
+                                      "composite": LAYERS, "kernel": 4 * LAYERS})]
+
+
+def in_model(device: str, measured: dict[str, float], wait: Callable[[], object]) -> float:
+    """What a call takes in a model over what it takes in a loop, at least as long."""
+    factors = [call_us(run, wait, 1) / sum(n * measured[kind] for kind, n in of.items()) for run, of in models(device)]
+    return max(1.0, statistics.geometric_mean(factors))
 
 
 def entry(backend: str, name: str | None = None) -> dict:
@@ -79,10 +127,11 @@ def entry(backend: str, name: str | None = None) -> dict:
             measured = {
                 kind: sum(call_us(call, wait) - loop for call in of_kind) / len(of_kind)
                 for kind, of_kind in calls(backend).items()}
+            factor = in_model(backend, measured, wait)
     finally:
         torch.set_num_threads(threads)
     launch = 0 if backend == "cuda" else LAUNCH_US
-    eager = {kind: round(us * IN_MODEL + (launch if kind != "view" else 0), 2) for kind, us in measured.items()}
+    eager = {kind: round(us * factor + (launch if kind != "view" else 0), 2) for kind, us in measured.items()}
     how = "a GPU's kernels, not waited for" if backend == "cuda" else f"CPU tensors, and {LAUNCH_US} µs per launch"
     return {
         "name": name or device_name(cpu_name()), "title": cpu_name(), "framework": f"PyTorch {torch.__version__}",
