@@ -143,9 +143,27 @@ def _transformers(name: str) -> Model:
         module = transformers.AutoModel.from_config(transformers.AutoConfig.from_pretrained(name))
     else:
         raise ExportError(f"transformers has no model class '{name}'")
-    module.config.use_cache = False
-    module.config.return_dict = False  # traces know tuples
-    return Model(module, _transformer_inputs(module), module.config.model_type)
+    for part in module.modules():  # decoders have a configuration of their own
+        if hasattr(getattr(part, "config", None), "use_cache"):
+            part.config.use_cache = False
+    inputs, family = _transformer_inputs(module), module.config.model_type
+    if int(transformers.__version__.partition(".")[0]) < 5:
+        module.config.return_dict = False  # traces know tuples
+    else:
+        module = _InTuples(module)
+    return Model(module, inputs, family)
+
+
+class _InTuples(torch.nn.Module):
+    """A model of transformers 5, whose layers read each other's results by name, so that `return_dict` must stay as it
+    is; traces know tuples."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, *inputs):
+        return self.model(*inputs).to_tuple()
 
 
 def _transformer_inputs(module) -> tuple:
