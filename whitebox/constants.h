@@ -10,6 +10,7 @@
 ///                `studies/kernels/fit_products.py` print it; docs/judged.md says how well it does
 ///   [square]     square products that others timed: `studies/kernels/square_products.py`
 ///   [efficient]  CUTLASS's attention as its authors timed it: `studies/kernels/efficient_attention.py`
+///   [hopper]     profiles of one H200: `studies/hopper`
 ///   [training]   `studies/fit_training.py` prints it
 ///   [memory]     `studies/fit_memory.py` prints it
 ///   [power]      `studies/fit_power.py` prints it
@@ -84,6 +85,7 @@ inline constexpr double kLeastGraphicsPower = 0.75;
 /// Rate of tensor cores in fp16 by the vector units' in fp32: 4 on A10, L4, L40S, RTX A6000; 2 on GeForce, which runs
 /// them at half rate. This tells them apart. [NVIDIA's Ampere GA102 and Ada architecture whitepapers]
 inline constexpr double kFullRate = 3;
+inline constexpr double kNever = 1e12;  ///< ns of a reduction that no kernel does
 /// What a chip class' kernels reach. Only their joint effect is identified: a launch and an epilogue, or a share above
 /// 1 and what does not overlap, trade off.
 struct ProductConstants {
@@ -156,6 +158,12 @@ inline constexpr ProductConstants kProducts[] = {
     // Hopper
     {           5190,          1.1,      0.922,        0.95,    82.6,         72.2,            106,   0.311,     2830,
               8190,          140,       0.968,            0.5,    0.467,    2000, 0.00698, kAllTiles,       false},
+    // HopperTf32
+    {           8390,         1.16,      0.922,        0.95,     124,         34.2,            106,   0.313,     2830,
+              8190,          140,       0.968,            0.5,    0.467,    5140, 0.00698, kAllTiles,       false},
+    // HopperWindows
+    {          11500,          1.2,      0.922,        0.95,    54.3,         37.2,            106,   0.311,    kNever,
+              8190,          140,       0.968,            0.5,    0.467,    3670, 0.00698, kAllTiles,       false},
     // Blackwell
     {           4010,          1.2,      0.903,        1.05,    67.5,          141,            183,    0.55,     3150,
               4860,          170,        1.01,            0.5,    0.387,    1040,       0, kAllTiles,       false},
@@ -269,6 +277,93 @@ inline constexpr double kSecondKernelSteps = 7, kSortStep = 0.5, kMostSortedInBl
 /// Bits of the key that a pass of a radix sort goes by. [NVIDIA/cccl, cub: DeviceRadixSort, DeviceSegmentedRadixSort]
 inline constexpr double kSortedBits = 8, kSegmentSortedBits = 6;
 
+// ---- Convolutions by cuDNN 9 on Hopper and data-centre Blackwell: whitebox/price/hopper_convolution.cpp, all [hopper]
+/// µs between the ends of kernels on a stream, which launches in a graph do not have: so the products' tables were
+/// measured, but for GeForce's.
+inline constexpr double kStreamGapUs = 1.3;
+/// Clocks of an SM per result of a depthwise convolution: per element of its window and besides; times `strided` where
+/// it has strides.
+struct DepthwiseClocks {
+  double result, element, strided;
+};
+/// conv2d_c1_k1_nhwc, conv2d_c1_k1_nhwc_specialized (16 bits), conv2d_c1_k1_nchw_shmem_tiling (16 bits); PyTorch's own
+/// beyond 5×5, conv_depthwise2d_forward_kernel_generic.
+inline constexpr DepthwiseClocks kDepthwiseLast32{0, 0.087, 1.75}, kDepthwiseLast16{0.24, 0.034, 1.75},
+    kDepthwiseFirst16{0, 0.083, 3}, kDepthwiseGeneric{0, 0.18, 1.1};
+/// µs of a depthwise kernel at least, and per element of its window, one after the other: 32, 16 bits.
+inline constexpr double kDepthwiseLeastUs = 1.3, kDepthwiseElement32Us = 0.08, kDepthwiseElement16Us = 0.2;
+/// A block that multiplies on float32 lanes: rows and columns; clocks of a full SM per element of k, and of an idle
+/// one; its epilogue. Products (sm80_xmma_gemm_f32f32_…_ffma) and convolutions
+/// (sm80_xmma_fprop_implicit_gemm_f32f32_…_ffma): neither splits k. µs beside them.
+struct LaneTile {
+  double rows, columns, clocks, alone, epilogue;
+};
+inline constexpr LaneTile kLaneProducts[] = {
+    {32, 32, 23, 47.6, 31.8}, {128, 32, 53.5, 108.7, 1122}, {256, 64, 169.5, 169.5, 9749}};
+inline constexpr LaneTile kLaneWindows[] = {
+    {32, 32, 27.9, 62.3, 1287}, {128, 32, 70.3, 86.8, 2431}, {256, 64, 265.8, 265.8, 9287}};
+inline constexpr double kLaneProductUs = 4.03, kLaneWindowUs = 3.16;
+/// Products of up to so many rows have a kernel of their own (gemmSN_TN_kernel): µs, µs per element of k where blocks
+/// of so many columns fill half of what the SMs hold.
+inline constexpr double kFewRows = 16, kFewRowsUs = 3, kFewRowsStepUs = 0.006, kFewRowsColumns = 8;
+/// Convolutions as products of their spectra (fft2d_r2c_32x32, of complex numbers): positions of a tile, frequencies of
+/// one; real FLOP of a complex product; FLOP/s that these reach of the lanes' peak; µs per plane of weights, of data.
+inline constexpr double kSpectrumTile = 32, kFrequencies = 544, kComplexFlops = 8, kSpectrumShare = 0.6,
+                        kSpectrumWeightUs = 2.3e-3, kSpectrumDataUs = 2.6e-3;
+/// Kernels per group (implicit_convolve_sgemm), blocks as above; of images (indexed kernels). What channels last take
+/// longer (convolve_common_engine_float_NHWC). µs beside them.
+inline constexpr LaneTile kLaneGroups{32, 32, 60, 143, 0}, kLaneImages{32, 32, 26.2, 90, 0},
+    kIndexedImages{32, 32, 40, 90, 0};
+/// Elements of the window from which images take indexed kernels again.
+inline constexpr double kIndexedWindow = 16 * 16;
+inline constexpr double kLaneGroupUs = 1.5, kLaneGroupsLast = 1.6;
+/// µs of all groups of one image at once (conv2d_grouped_direct_kernel).
+inline constexpr double kDirectGroupsUs = 25;
+/// Clocks of an SM per result of a kernel of its own for groups (of 4 to 64 channels, in multiples of 32 groups): 16
+/// bits, TF32. µs of one at least.
+inline constexpr double kGroupClocks16 = 0.95, kGroupClocks32 = 1.5, kGroupLeastUs = 4.5;
+/// What else pads its groups by kernels of tensor transforms. Channels last: clocks per element of the data, of the
+/// result, and µs; up to `kFewGroups` groups are cut apart, three kernels each. Channels first the same.
+struct PaddedGroups {
+  double data, result, us, group_us;
+};
+inline constexpr double kFewGroups = 4;
+inline constexpr PaddedGroups kPaddedLast{2.45, 4.2, 25, 0}, kCutLast{0.88, 1.67, 0, 7.2}, kPaddedFirst{1, 1, 20, 0};
+/// Images of up to four channels on tensor cores, without shared memory (indexed_wo_smem): rows and columns of a tile;
+/// its clocks per element of the window, besides, and alone.
+inline constexpr double kImageRows = 128, kImageColumns = 32, kImageElementClocks = 190, kImageTileClocks = 430,
+                        kImageAlone = 490;
+/// The image that has a kernel of its own: 7 × 7 with strides of 2 to 64 channels in 16 bits
+/// (image_first_layer_…_k64c4r7s7_stride2x2). Clocks per element of filling its channels up (nhwcAddPaddingKernel).
+inline constexpr double kOwnImageWindow = 49, kOwnImageStride = 4, kOwnImageChannels = 64, kImagePaddingClocks = 1;
+/// What data-centre Blackwell's convolutions with windows take beside its products, as Hopper's. (our choice)
+inline constexpr double kBlackwellWindows = 1.4;
+/// … or in blocks of channels filled up (cutlass_tensorop_…fprop_optimized): elements of a tile and its columns at
+/// most; µs per element of the window, and besides.
+inline constexpr double kFilledTile = 128 * 128, kFilledColumns = 128, kFilledElementUs = 0.3, kFilledUs = 2;
+/// Elements of the window up to which float32 lanes multiply images that lie channels first (implicit_convolve_sgemm,
+/// precomputed_convolve_sgemm).
+inline constexpr double kLaneImageWindow = 4 * 4;
+/// Clocks per element of k of a window that has one position (a VGG's first layer after its last pooling): channels
+/// first, and in bfloat16, float32 lanes multiply it in blocks that walk over all of k (precomputed_convolve_sgemm).
+inline constexpr double kOnePositionClocks = 240;
+/// Byte of which an image's positions must be a multiple for TMA to take them as they lie: without, kernels of mma.sync
+/// multiply it (cutlass_80_tensorop), or it is converted.
+inline constexpr double kTmaBytes = 16, kMmaBytes = 4;
+
+// ---- Fused attention on Hopper: whitebox/price/hopper_attention.cpp, all [hopper]
+inline constexpr double kHopperClock = 1.98e9;  ///< Hz at which the µs below were measured
+/// cuDNN's kernel (cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma): queries and keys of a tile; µs of a
+/// block, per tile of keys, per channel of one; of a mask per tile, whose rows are multiples of so many elements or
+/// not; of the call. 1 of its tiles, and tiles, that a causal block meets as the last wave leaves them. Fewest queries.
+inline constexpr double kCudnnTile = 128, kCudnnBlockUs = 1, kCudnnTileUs = 0.7, kCudnnChannelUs = 0.007,
+                        kCudnnMaskUs = 1.15, kCudnnOddMaskUs = 4, kCudnnMaskStep = 8, kCudnnUs = 2,
+                        kCudnnCausalShare = 0.72, kCudnnCausalTiles = 0.5, kLeastCudnnQueries = 17;
+/// The memory-efficient kernel in 32 bits (fmha_cutlassF_f32_aligned_64x64_rf_sm80): µs of an SM per tile of 64
+/// queries and keys, up to 64 channels and per 128; of a block alone; what a mask makes of it.
+inline constexpr double kHopperEfficientUs = 4.2, kHopperEfficientWideUs = 6, kHopperEfficientAloneUs = 7,
+                        kHopperEfficientMask = 1.17;
+
 // ---- Kernels that memory bounds: whitebox/price/memory_bound_time.cpp
 /// What the SMs need of one kind; clocks of an SM that is full, or of a row alone on it. [kernels], all rows below
 struct MemoryBound {
@@ -291,18 +386,55 @@ inline constexpr double kBatchNormByteClocks = 0.147;
 /// 128 take 13.5 and 19.9 ms forwards and backwards on an A100 (bn_fw_tr_1C11_kernel_NCHW, bn_bw_1C11_kernel_new).
 /// [profile]
 inline constexpr double kBatchNormHalfClocks = 0.2;
-/// Clocks of an SM per element of a pooling's windows, over which a thread per result walks (DilatedMaxPool2d.cu,
-/// AveragePool2d.cu): ResNet-50's max-pool at batch 128 in 16 bits takes 0.652 and, channels last, 0.770 ms on an A100,
-/// AlexNet's three at batch 256 in float32 0.409, 0.300 and 0.112 ms. [profile; Kempner Institute's handbook, "GPU
-/// profiling"]
-inline constexpr double kPoolingFirst = 0.44, kPoolingLast = 0.51;
+/// Clocks of an SM per result of a pooling and per element of its windows, over which a thread per result walks
+/// (DilatedMaxPool2d.cu, AveragePool2d.cu): of 3 × 3 and 2 × 2, 16 and 32 bits alike. [hopper] An A100's of 3 × 3 take
+/// 4.0 and, channels last, 4.6 per result. [profile]
+struct WindowClocks {
+  double result, element;
+};
+inline constexpr WindowClocks kPoolingFirst{1.9, 0.24}, kPoolingLast{3.9, 0.1};
+/// Clocks of an SM per element written where kernels count and divide indices (elementwise_kernel, offset calculators):
+/// broadcasts and strided operands, 16 and 32 bits; rolls, per axis (roll_cuda_kernel). All of the next lines: [hopper]
+inline constexpr double kIndexedClocks16 = 0.7, kIndexedClocks32 = 0.83, kRollClocks = 1.2;
+/// … times as many where copies turn rows to columns. On Hopper alone: an RTX 3090's and PyTorch 2.4's, in 500 runs of
+/// networks, show 0.08 ± 0.19 of it.
+inline constexpr double kTransposed = 2;
+/// … concatenations along the axis that lies innermost (CatArrayBatchedCopy_alignedK_contig), and of strided parts.
+inline constexpr double kConcatenatedRows = 0.63, kConcatenatedStrided = 1.3;
+/// … upsampling: nearest, channels first and last (UpSampleNearest2d.cu); bilinear, channels last
+/// (UpSampleBilinear2d.cu).
+inline constexpr double kNearestFirst = 0.75, kNearestLast = 1.65, kLinearLast = 2.4;
+/// … GELU in 16 bits, whose error function takes longer than its memory.
+inline constexpr double kGeluClocks16 = 0.34;
+/// … casts from 16 to 32 bits, which are not loaded in vectors (unrolled_elementwise_kernel).
+inline constexpr double kWideningClocks = 0.755;
+/// Clocks of an SM per row that a reduction's warp takes (reduce_kernel<512, 1>), however short it is: an A100's take
+/// 54 [profile]; and per element read where it walks over columns (reduce_kernel<128, 4>).
+inline constexpr double kReducedRowClocks = 59, kReducedColumnClocks = 0.25;
 /// The same of its gradient, for which a thread per element of the data walks over the windows that hold it: 2.28 and
 /// 1.46 ms there. [profile]
 inline constexpr double kPoolingGradientFirst = 1.51, kPoolingGradientLast = 0.97;
+/// … channels last (bn_fw_inf_1C11_kernel_NHWC), 16 and 32 bits. [hopper]
+inline constexpr double kBatchNormLastHalfClocks = 0.28, kBatchNormLastClocks = 0.19;
+/// Clocks of a plane at least, channels first; µs that one waits for its parameters and then its data. [hopper]
+inline constexpr double kBatchNormPlaneClocks = 236, kBatchNormFirstUs = 1.7, kBatchNormLastUs = 3.5;
+/// Thread blocks of an image in cuDNN's batch norm channels last (bn_fw_inf_1C11_kernel_NHWC), and elements of one at
+/// least. [hopper]
+inline constexpr double kBatchNormBlocks = 13, kBatchNormBlock = 7700;
+/// Clocks of an SM per element of PyTorch's own batch norm, of parameters in 16 bits
+/// (batch_norm_transform_input_channels_last_kernel). [hopper]
+inline constexpr double kOwnBatchNormClocks = 0.42;
+/// µs of a reduction at least beside a launch, and per element that a thread adds up where columns are added: an
+/// upper bound, from which on blocks share a column. [hopper]
+inline constexpr double kReductionUs = 1.4, kColumnStepUs = 0.011, kMostColumnUs = 5.5;
 /// cuDNN's kernels between the orders of channels (nchwToNhwcKernel, nhwcToNchwKernel): positions of a tile of 32
 /// channels, and clocks of an SM per element that a tile holds and per element that it has room for. [transposes.py]
 inline constexpr double kOrderTile = 32, kOrderElementClocks = 0.306, kOrderTileClocks = 0.349;
 inline constexpr MemoryBound kSoftmaxWarpTime{.column = 0.171, .overlap = 1};
+/// Clocks per row beside that, whose columns a warp fills up to a power of two. [hopper]
+inline constexpr double kSoftmaxRowClocks = 14;
+/// cuDNN's batch norms, of `byte_clocks` for `kLanes`; `lanes`: an H200's take 0.094 and, 16 bits, 0.15. [hopper]
+inline constexpr MemoryBound kBatchNormTime{.byte = 0.0608, .lanes = 0.6, .overlap = 8.39};
 inline constexpr MemoryBound kSoftmaxBlockTime{.column = 1.31, .again = 1.19, .resident = 2, .overlap = 3.3};
 inline constexpr MemoryBound kLayerNormTime{.row = 442,
                                             .column = 0.409,
@@ -491,9 +623,6 @@ inline constexpr double kLimitLanes = 128;
 inline constexpr double kOwnDepthwise = 0.05;
 /// The same kernel in float32: clocks of an SM per result, besides and per element of its window.
 /// [studies/kernels/depthwise.py]
-struct WindowClocks {
-  double result, element;
-};
 inline constexpr WindowClocks kOwnDepthwise32{1.76, 0.112};
 /// 1: of the vector units' peak. cuDNN's depthwise kernel in float32, channels last, beyond 5×5: 9.7 MACs per clock and
 /// SM. ConvNeXt-T with windows of 7×7 and of 5×5 on A100. [InceptionNeXt, arXiv 2303.16900, table 1: 2,413 and 2,704

@@ -5,17 +5,23 @@ import product_model as pm
 
 # Rows of `kProducts` (whitebox/constants.h): from which fit, and what is not of it. NeuSight's launch has the host's in
 # it. What square products say (square_products.py): shares and TFLOP/s per W. No GeForce was met at its limit.
+# HopperTf32 and HopperWindows: profiles of an H200 (studies/hopper/fit.py).
 LAUNCH = "launch"
 SHIPPED = {"Vector": ("vector", {LAUNCH}), "VectorHopper": ("vector", {LAUNCH}),
            "VectorPascal": ("vector_pascal", {LAUNCH}), "VectorVolta": ("vector_volta", {LAUNCH}),
            "VectorAmpere": ("vector", {LAUNCH}), "VectorAda": ("vector", {LAUNCH}), "Graphics": ("graphics", set()),
            "GraphicsAmpere": ("graphics", set()), "GeForce": ("geforce", set()), "Turing": ("graphics", set()),
            "Ga100": ("ga100", set()), "Volta": ("ga100", set()), "Hopper": ("hopper", set()),
-           "Blackwell": ("blackwell", set()), "Cdna": ("cdna", {LAUNCH})}
+           "HopperTf32": ("hopper", set()), "HopperWindows": ("hopper", set()), "Blackwell": ("blackwell", set()),
+           "Cdna": ("cdna", {LAUNCH})}
 CHANGED = {"VectorHopper": {"tensor_share": 0.897, "step_ns": 869, "tile_ns": 10400},
            "VectorAmpere": {"tensor_share": 0.686, "tile_ns": 5140, "power_share": 0.08, "power_exponent": 1},
            "VectorAda": {"tensor_share": 0.686, "tile_ns": 5140, "power_share": 0.15, "power_exponent": 1},
            "GraphicsAmpere": {"power_share": 0.41}, "GeForce": {"power_share": 0.684, "power_exponent": 0.5},
+           "HopperTf32": {"launch_clocks": 8390, "tensor_share": 1.16, "step_ns": 124, "stream_bytes": 34.2,
+                          "exposed": 0.313, "tile_ns": 5140},
+           "HopperWindows": {"launch_clocks": 11500, "tensor_share": 1.2, "step_ns": 54.3, "stream_bytes": 37.2,
+                             "split_ns": 1e12, "tile_ns": 3670},
            "Turing": {"power_share": 0.343}, "Volta": {"tensor_share": 0.9, "power_share": 0.32, "power_exponent": 1}}
 TF32_EXPOSED = 0.85  #: `kTf32Exposed`, of studies/fit_mig.py
 DATA_CENTRE = ("Ga100", "Hopper", "Blackwell")
@@ -31,7 +37,8 @@ def shipped(constants):
             c[list(LAUNCHED)] = constants["graphics"][list(LAUNCHED)]
         for name, value in CHANGED.get(row, {}).items():
             c[pm.NAMES.index(name)] = value
-        rows[row] = (np.array([float(f"{x:.3g}") if x > 1e-3 else 0.0 for x in c]), row in ("Hopper", "Blackwell"),
+        rows[row] = (np.array([float(f"{x:.3g}") if x > 1e-3 else 0.0 for x in c]),
+                     row in ("Hopper", "HopperTf32", "HopperWindows", "Blackwell"),
                      row in ("Graphics", "GraphicsAmpere", "GeForce", "Turing"))
     return rows
 
@@ -45,7 +52,7 @@ def print_constants(constants):
 
 def constants_table(rows):
     """`kProducts` as whitebox/constants.h has it: a chip in two lines, under the names of the fields."""
-    cells = [[f"{x:g}" for x in c] + ["kAllTiles" if tma else "kMmaTiles", str(gemv).lower()]
+    cells = [["kNever" if x == 1e12 else f"{x:g}" for x in c] + ["kAllTiles" if tma else "kMmaTiles", str(gemv).lower()]
              for c, tma, gemv in rows.values()]
     heads = [*pm.NAMES, "tiles", "always_gemv"]
     widths = [max(len(x) for x in column) for column in zip(heads, *cells)]
@@ -66,7 +73,8 @@ PINNED_DEVICES = {"Vector": "NVIDIA A100-PCIE-40GB", "VectorPascal": "Tesla P100
                   "VectorVolta": "Tesla V100-PCIE-32GB", "VectorHopper": "h100-sxm", "VectorAmpere": "RTX3090",
                   "VectorAda": "l40s", "Graphics": "l40s", "GraphicsAmpere": "l40s", "GeForce": "RTX3090",
                   "Turing": "Tesla T4", "Ga100": "a100-sxm", "Volta": "Tesla V100-PCIE-32GB", "Hopper": "h100-sxm",
-                  "Blackwell": "b200-sxm", "Cdna": "AMD Instinct MI210"}
+                  "HopperTf32": "h100-sxm", "HopperWindows": "h100-sxm", "Blackwell": "b200-sxm",
+                  "Cdna": "AMD Instinct MI210"}
 PINNED_SHAPES = ((1, 1, 4096, 4096, 2), (1, 16, 4096, 4096, 2), (1, 128, 50257, 768, 2), (1, 197, 768, 3072, 2),
                  (1, 4096, 4096, 4096, 2), (1, 8192, 8192, 8192, 1), (96, 128, 128, 64, 2), (1, 7, 33, 5, 4))
 
@@ -82,6 +90,8 @@ def write_pinned(rows, path):
                 c = row.copy()
                 if chip in DATA_CENTRE and width == 4:  # TF32
                     c[pm.NAMES.index("exposed")] = max(c[pm.NAMES.index("exposed")], TF32_EXPOSED)
+                if chip == "HopperWindows":  # by the width of what it writes
+                    c[pm.NAMES.index("tile_ns")] *= width / 2
                 t = pm.product_time(facts, c, batch, m, n, k, width, width, 2.0, float(turns))
                 lines.append("\t".join([chip] + [f"{x:.9g}" for x in (*facts[:6], batch, m, n, k, width, turns, t)]))
     path.write_text("\n".join(lines) + "\n")

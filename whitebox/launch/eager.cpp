@@ -8,6 +8,7 @@
 #include "ir/ops/attention_operands.h"
 #include "whitebox/constants.h"
 #include "whitebox/launch/attention_parts.h"
+#include "whitebox/launch/element_clocks.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/geometry.h"
 #include "whitebox/launch/suppression_parts.h"
@@ -23,7 +24,10 @@ class EagerPlanner {
 
   void run() {
     for (const Widths::Cast& c : of_.widths.casts()) {
-      out_.add_cast(c.value.node, c.user, maker_.cast_of(c.user, c.value));
+      Kernel cast = maker_.cast_of(c.user, c.value);
+      const bool widens = of_.widths.read_width(c.value, of_.node(c.user)) == 4;
+      if (widens) limit(constants::kWideningClocks * of_.elements(c.value), cast);
+      out_.add_cast(c.value.node, c.user, std::move(cast));
       out_.count_call(HostCall::Inner);
     }
     for (NodeId id = 0; id < of_.g.size(); ++id) {
@@ -179,11 +183,26 @@ class EagerPlanner {
       const ValueId v = n.operands[i];
       const double width = of_.widths.read_width(v, n),
                    written = std::max(broadcast_copy(of_.g, n, i), of_.elements(v));
-      Kernel copy = maker_.copy_of(id, v, width);
+      Kernel copy = copy_of(id, v, width);
       copy.traffic.bytes = copy.traffic.handed_bytes = (of_.elements(v) + written) * width;
       copy.extents.m *= of_.elements(v) > 0 ? written / of_.elements(v) : 1;
       launch(id, HostCall::Inner, std::move(copy));
     }
+  }
+
+  /// What PyTorch's own kernels need of the SMs; ONNX Runtime's are others.
+  void limit(double clocks, Kernel& k) const {
+    if (clocks <= 0 || k.traffic.bytes <= 0 || !def(of_.config.runtime).autocast) return;
+    k.limits.byte_clocks = std::max(k.limits.byte_clocks, clocks / k.traffic.bytes);
+  }
+  void count_indices(ValueId copied, bool half, Kernel& k) const {
+    limit(copy_clocks(of_, copied, half), k);
+    k.placement.transposed = turns_rows(of_, copied);
+  }
+  Kernel copy_of(NodeId id, ValueId v, double width) const {
+    Kernel k = maker_.copy_of(id, v, width);
+    count_indices(v, width <= 2, k);
+    return k;
   }
 
   void launch(NodeId id, HostCall call, Kernel k) {
@@ -194,6 +213,7 @@ class EagerPlanner {
   void copy_view(NodeId id) {
     Kernel k = maker_.of(id, op_cost(of_.g, id));
     k.traffic.bytes = k.traffic.handed_bytes = 2 * of_.widths.bytes_of({id, 0});
+    count_indices(of_.node(id).operands[0], of_.widths.is_half(id), k);
     launch(id, HostCall::Kernel, std::move(k));
   }
 
@@ -211,7 +231,7 @@ class EagerPlanner {
   }
 
   Kernel copy_of_data(NodeId id, const Node& n) const {
-    return maker_.copy_of(id, n.operands[0], of_.widths.read_width(n.operands[0], n));
+    return copy_of(id, n.operands[0], of_.widths.read_width(n.operands[0], n));
   }
 
   void copy_operand(NodeId id, const Node& n) {
@@ -232,13 +252,23 @@ class EagerPlanner {
     Kernel k = maker_.of(id, cost);
     k.traffic.bytes = bytes_of_call(n, id, cost) + maker_.inner_bytes(id) + unasked_bytes(n);
     k.traffic.handed_bytes = std::max(k.traffic.bytes - maker_.stored_bytes(id), 0.0);
-    // PyTorch's own kernels; ONNX Runtime's are cuDNN's.
-    if (const double reads = pooled_reads(n); reads > 0 && def(of_.config.runtime).autocast) {
-      const double clocks = of_.layout.channels_last[id] ? constants::kPoolingLast : constants::kPoolingFirst;
-      k.limits.byte_clocks = clocks * reads / k.traffic.bytes;
+    limit(element_clocks(of_, id), k);
+    if (def(of_.config.runtime).autocast) {
+      const double waits = reduction_us(of_, id) / constants::kSerialStepUs;
+      k.limits.serial_steps = std::max(k.limits.serial_steps, waits);
     }
+    if (n.is(op("nn.batch_norm")) && has_own_batch_norm(of_.config)) prepare_batch_norm(id, n);
     // A layer's call adds its bias (aten/src/ATen/native/Convolution.cpp, _convolution; Linear.cpp, linear).
     launch(id, n.is(op("nn.bias_add")) ? HostCall::Inner : host_call(n.op), std::move(k));
+  }
+
+  /// Its running variance in 32 bits, and one over its root (aten/src/ATen/native/cuda/Normalization.cu,
+  /// batch_norm_elementwise, batch_norm_calc_invstd). No calls of the host's: with them a whole norm takes it no longer
+  /// than cuDNN's (an H200's host: 16 models at batch 1 in float16 and in float32, studies/hopper).
+  void prepare_batch_norm(NodeId id, const Node& n) {
+    const double channels = of_.elements(n.operands[1]);
+    out_.add(id, moved(id, {op("copy"), channels, 6 * channels}));
+    out_.add(id, moved(id, {op("rsqrt"), channels, 6 * channels}));
   }
 
   double declared_data_bytes(const Node& n) const { return of_.g.type(n.operands[0]).bytes(); }

@@ -23,7 +23,7 @@ void visit_fields(K&& kernel, Visit&& visit) {
   auto& [node, repeat, kind, half, quantised, ops, work, extents, placement, traffic, limits, attention] = kernel;
   auto& [macs, flops] = work;
   auto& [m, n, k, products, window, stride, tiles, channels_per_group, row, weights] = extents;
-  auto& [aligned, channels_first, wide_index, blocked] = placement;
+  auto& [aligned, channels_first, wide_index, transposed, blocked] = placement;
   auto& [bytes, handed_bytes, state_weights, steps, resident, epilogue_bytes] = traffic;
   auto& [tile_share, vector_share, serial_steps, row_blocks, blocks, blocks_held, byte_clocks, slowdown] = limits;
   auto& [batch, heads, key_heads, queries, keys, channels, causal, past, reach, writes_cache, masked, in_engine] =
@@ -51,6 +51,7 @@ void visit_fields(K&& kernel, Visit&& visit) {
   visit(KernelField{"aligned", "1"}, aligned);
   visit(KernelField{"channels_first", "1"}, channels_first);
   visit(KernelField{"wide_index", "1"}, wide_index);
+  visit(KernelField{"transposed", "1"}, transposed);
   visit(KernelField{"handed_bytes", "byte"}, handed_bytes);
   visit(KernelField{"state_weights", "byte"}, state_weights);
   visit(KernelField{"steps", "1"}, steps);

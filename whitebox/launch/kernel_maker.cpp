@@ -1,6 +1,7 @@
 #include "whitebox/launch/kernel_maker.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "whitebox/constants.h"
 #include "whitebox/launch/framework.h"
@@ -30,7 +31,8 @@ bool has_narrow_weights(const PlannedGraph& of, const Node& n) {
 double batch_norm_clocks(const ExecConfig& c, bool channels_last, bool half) {
   const bool trains = c.task == Task::Train;
   if (c.mode == ExecMode::Compiled || float_bytes(c.precision) != 4 || (trains && channels_last)) return 0;
-  return half && !channels_last ? constants::kBatchNormHalfClocks : constants::kBatchNormByteClocks;
+  if (channels_last) return half ? constants::kBatchNormLastHalfClocks : constants::kBatchNormLastClocks;
+  return half ? constants::kBatchNormHalfClocks : constants::kBatchNormByteClocks;
 }
 
 /// Of a recurrence's weights by its state, (directions, gates · units, units), the axes in either order.
@@ -80,10 +82,28 @@ Kernel KernelMaker::of(NodeId id, const OpCost& cost) const {
   } else if (of_.config.mode == ExecMode::Eager) {
     k.limits.serial_steps = serial_steps(of_.g, id, of_.layout.channels_last[id]);
     if (n.is(op("nn.layer_norm"))) k.limits.row_blocks = k.extents.m;
-    if (n.is(op("nn.batch_norm")))
-      k.limits.byte_clocks = batch_norm_clocks(of_.config, of_.layout.channels_last[id], k.half);
+    if (n.is(op("nn.batch_norm"))) be_batch_norm(id, k);
   }
   return k;
+}
+
+void KernelMaker::be_batch_norm(NodeId id, Kernel& k) const {
+  const bool last = of_.layout.channels_last[id];
+  k.limits.byte_clocks = batch_norm_clocks(of_.config, last, k.half);
+  const Type& t = of_.g.type({id, 0});
+  const double elements = of_.elements({id, 0});
+  if (k.limits.byte_clocks == 0 || of_.config.task == Task::Train || !t.is_static() || t.rank() < 2 || elements == 0)
+    return;
+  const auto images = static_cast<double>(t.shape()[0].value());
+  if (last) {
+    const double blocks = std::ceil(elements / images / constants::kBatchNormBlock);
+    k.limits.blocks = images * std::min(blocks, constants::kBatchNormBlocks);
+    k.limits.serial_steps = constants::kBatchNormLastUs / constants::kSerialStepUs;
+  } else if (const double planes = images * static_cast<double>(t.shape()[1].value()); planes < elements) {
+    const double bytes = 2 * elements * (k.half ? 2 : 4);
+    k.limits.byte_clocks = std::max(k.limits.byte_clocks, constants::kBatchNormPlaneClocks * planes / bytes);
+    k.limits.serial_steps = constants::kBatchNormFirstUs / constants::kSerialStepUs;
+  }
 }
 
 Selection KernelMaker::selection(NodeId id) const {

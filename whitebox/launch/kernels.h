@@ -88,6 +88,7 @@ struct Placement {
   double aligned = 0;
   bool channels_first = false;  ///< of a convolution; compilers convert (torch.compile's layout optimisation)
   bool wide_index = false;      ///< data that 32 bits cannot index
+  bool transposed = false;      ///< of a copy: neighbours of its result are none in what it reads
   bool blocked = false;         ///< of a convolution: MLAS' own, on blocks of channels
 };
 

@@ -17,6 +17,7 @@ std::optional<MemoryBoundKind> kind_of(const Kernel& k) {
   }
   if (k.kind != KernelKind::Vector) return std::nullopt;
   if (k.limits.row_blocks > 0) return MemoryBoundKind::LayerNorm;
+  if (k.ops.front() == op("nn.batch_norm") && k.limits.byte_clocks > 0) return MemoryBoundKind::BatchNorm;
   if (category != Category::Softmax) return MemoryBoundKind::Elementwise;
   return k.extents.n <= constants::kSoftmaxWarpColumns ? MemoryBoundKind::SoftmaxWarp : MemoryBoundKind::SoftmaxBlock;
 }

@@ -28,14 +28,17 @@ enum class ChipClass {
   Ga100,           ///< mma.sync, an L2 cache of two halves, HBM: A100, A30
   Volta,           ///< as Ga100, with the rate and the power of V100's tensor cores
   Hopper,          ///< wgmma and TMA
+  HopperTf32,      ///< TF32 there, much of it by kernels of mma.sync
+  HopperWindows,   ///< convolutions there that are no products of matrices as they lie: 16 bits and TF32
   Blackwell,       ///< tcgen05 and TMA: data-centre Blackwell
   Cdna,            ///< AMD's matrix cores in float32, by rocBLAS
 };
-inline constexpr ChipClass kChipClasses[] = {ChipClass::Vector,      ChipClass::VectorHopper,   ChipClass::VectorPascal,
-                                             ChipClass::VectorVolta, ChipClass::VectorAmpere,   ChipClass::VectorAda,
-                                             ChipClass::Graphics,    ChipClass::GraphicsAmpere, ChipClass::GeForce,
-                                             ChipClass::Turing,      ChipClass::Ga100,          ChipClass::Volta,
-                                             ChipClass::Hopper,      ChipClass::Blackwell,      ChipClass::Cdna};
+inline constexpr ChipClass kChipClasses[] = {
+    ChipClass::Vector,       ChipClass::VectorHopper, ChipClass::VectorPascal,  ChipClass::VectorVolta,
+    ChipClass::VectorAmpere, ChipClass::VectorAda,    ChipClass::Graphics,      ChipClass::GraphicsAmpere,
+    ChipClass::GeForce,      ChipClass::Turing,       ChipClass::Ga100,         ChipClass::Volta,
+    ChipClass::Hopper,       ChipClass::HopperTf32,   ChipClass::HopperWindows, ChipClass::Blackwell,
+    ChipClass::Cdna};
 std::string_view name(ChipClass);
 /// Units that multiply.
 enum class Units {

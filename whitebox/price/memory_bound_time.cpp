@@ -12,6 +12,8 @@ const constants::MemoryBound& constants_of(MemoryBoundKind kind) {
   switch (kind) {
     case MemoryBoundKind::Elementwise:
       return constants::kElementwiseTime;
+    case MemoryBoundKind::BatchNorm:
+      return constants::kBatchNormTime;
     case MemoryBoundKind::SoftmaxWarp:
       return constants::kSoftmaxWarpTime;
     case MemoryBoundKind::SoftmaxBlock:
@@ -44,7 +46,7 @@ double multiprocessor_s(const MemoryBoundProblem& k, const MemoryFacts& d, const
   const double columns = c.step > 0 ? std::ceil(k.columns / c.step) * c.step : k.columns;
   const double lanes = d.lanes > 0 ? 1 + c.lanes * (constants::kLanes / d.lanes - 1) : 1;
   const double all =
-      (k.rows * (c.row + c.column * columns) * lanes + std::max(c.byte, k.byte_clocks) * (k.read + k.written)) / d.sms;
+      (k.rows * (c.row + c.column * columns) + std::max(c.byte, k.byte_clocks) * (k.read + k.written)) * lanes / d.sms;
   return std::max(all, c.alone + c.alone_column * k.columns) / d.clock_hz;
 }
 
@@ -67,7 +69,9 @@ MemoryBoundTime memory_bound_time(const MemoryBoundProblem& k, const MemoryFacts
   const constants::MemoryBound& c = constants_of(k.kind);
   MemoryBoundTime out{.memory_s = memory_s(k, d, c),
                       .multiprocessor_s = std::max(multiprocessor_s(k, d, c), small_gather_s(k, d))};
-  out.work_s = overlapped(out.memory_s, out.multiprocessor_s, c.overlap);
+  const bool computes = k.kind == MemoryBoundKind::Elementwise && k.byte_clocks > c.byte;  // indices, beside the loads
+  out.work_s = computes ? std::max(out.memory_s, out.multiprocessor_s)
+                        : overlapped(out.memory_s, out.multiprocessor_s, c.overlap);
   return out;
 }
 

@@ -12,6 +12,7 @@ namespace perfc {
 /// Kernels of PyTorch that differ in what an SM does per row, element or byte.
 enum class MemoryBoundKind {
   Elementwise,   ///< four elements per thread and load: vectorized_elementwise_kernel (CUDALoops.cuh); copies and casts
+  BatchNorm,     ///< cuDNN's, whose `byte_clocks` are for 64 float32 lanes
   SoftmaxWarp,   ///< up to kSoftmaxWarpColumns: a warp keeps its row in registers (PersistentSoftmax.cuh)
   SoftmaxBlock,  ///< more: a thread block per row reads it again for the sum (SoftMax.cu, cunn_SoftMaxForward)
   LayerNorm,     ///< a thread block of four warps per row reads it twice (layer_norm_kernel.cu)

@@ -6,6 +6,8 @@
 
 #include "whitebox/constants.h"
 #include "whitebox/price/attention_factor.h"
+#include "whitebox/price/hopper_attention.h"
+#include "whitebox/price/hopper_convolution.h"
 #include "whitebox/price/learned_factor.h"
 
 namespace perfc {
@@ -74,9 +76,26 @@ ProductTime time_of(const Kernel& k, const ProductDevice& device, const Product&
   return measured && k.placement.aligned == 1 ? learned_product_time(device, p) : product_time(device, p);
 }
 
+/// Between kernels on a stream, of products whose tables have it not.
+double gap_us(ChipClass chip) {
+  switch (chip) {
+    case ChipClass::Graphics:
+    case ChipClass::GraphicsAmpere:
+    case ChipClass::Turing:
+    case ChipClass::Ga100:
+    case ChipClass::Volta:
+    case ChipClass::Hopper:
+    case ChipClass::Blackwell:
+      return constants::kStreamGapUs;
+    default:
+      return 0;
+  }
+}
+
 Priced price_product(const Kernel& k, const Rates& r) {
   const bool eight = multiplies_eight_bits(k.quantised) && r.product8;
   ProductDevice device = eight ? *r.product8 : *r.product[k.half];
+  if (device.chip == ChipClass::Hopper && !eight && r.product_bytes[k.half] == 4) device.chip = ChipClass::HopperTf32;
   if (!r.on_vector[k.half] && !r.full_matrix[k.half] && k.placement.aligned < 1)
     device.peak = std::max(r.vector[k.half], constants::kNarrowLoads * device.peak);
   const Extents& e = k.extents;
@@ -96,8 +115,13 @@ Priced price_product(const Kernel& k, const Rates& r) {
   const double beside =
       (std::max(k.traffic.bytes - a - b * p.b_bytes - c, 0.0) + k.traffic.epilogue_bytes) / r.bandwidth;
 
+  if (r.hopper && r.on_vector[k.half] && !eight && p.m > 1 && p.n > 1) {
+    const double beside = k.traffic.epilogue_bytes / r.bandwidth;
+    const double lanes_us = (lane_product_time(lanes_of(r), p) + beside) * 1e6 * k.limits.slowdown;
+    return {.compute_us = lanes_us, .time_us = lanes_us, .bound = Bound::Compute};
+  }
   Priced out;
-  out.launch_us = t.launch * 1e6;
+  out.launch_us = t.launch * 1e6 + gap_us(device.chip);
   out.compute_us = t.arithmetic * 1e6 * k.limits.slowdown;
   out.memory_us = t.traffic * 1e6 * k.limits.slowdown;
   const double work = (t.total - t.launch + beside) * 1e6 * k.limits.slowdown;
@@ -124,7 +148,22 @@ Priced priced_as(const Product& p, const ProductDevice& device, double beside_us
   return out;
 }
 
+/// On Hopper cuDNN has no Winograd, and its kernels take channels first.
+Priced price_on_hopper_lanes(const Kernel& k, const Rates& r) {
+  const double width = r.product_bytes[k.half], us = 1e6 * k.limits.slowdown;
+  const Extents& e = k.extents;
+  const LaneWindows c{.p = implicit_vector_product(k, width),
+                      .window = e.stride > 1 ? 0 : std::sqrt(e.window),
+                      .planes = e.row > 0 ? e.m / (e.row * e.row) * e.k / e.window : 0,
+                      .row = e.row};
+  Priced out{.compute_us = lane_convolution_time(lanes_of(r), c) * us};
+  out.exposed_us = k.traffic.epilogue_bytes / r.bandwidth * us;
+  if (!k.placement.channels_first) out.conversion_us = order_conversion_us(k, r, width);
+  return out;
+}
+
 Priced price_on_vector_units(const Kernel& k, const Rates& r, const ProductDevice& device) {
+  if (r.hopper) return price_on_hopper_lanes(k, r);
   const double width = r.product_bytes[k.half];
   const double epilogue_us = k.traffic.epilogue_bytes / r.bandwidth * 1e6;
   const bool is_product = k.extents.window == 1 && k.extents.stride == 1;  // of matrices as they lie
@@ -132,33 +171,29 @@ Priced price_on_vector_units(const Kernel& k, const Rates& r, const ProductDevic
   const Priced direct = priced_as(implicit_vector_product(k, width), device, epilogue_us, gathers * k.limits.slowdown);
   const auto winograd = winograd_problem(k, width);
   if (!winograd) return direct;
-  const Priced fast = priced_as(winograd->product, device, winograd->transformed / r.bandwidth * 1e6 + epilogue_us,
-                                constants::kWinogradTime * k.limits.slowdown);
+  Priced fast = priced_as(winograd->product, device, winograd->transformed / r.bandwidth * 1e6 + epilogue_us,
+                          constants::kWinogradTime * k.limits.slowdown);
+  // Its transforms take channels first.
+  if (r.cudnn && !k.placement.channels_first) fast.conversion_us = order_conversion_us(k, r, width);
   return fast.roofline_us() < direct.roofline_us() ? fast : direct;
 }
 
-/// A kernel that writes `elements` in the other order of channels; `plane`: positions of an image, on which tiles lie.
-double reordered_s(double elements, double plane, double width, double hot, const MemoryFacts& d) {
-  const double filled = plane / (std::ceil(plane / constants::kOrderTile) * constants::kOrderTile);
-  const double clocks = constants::kOrderElementClocks + constants::kOrderTileClocks / filled;
-  const MemoryBoundProblem problem{.rows = elements,
-                                   .columns = 1,
-                                   .read = elements * width,
-                                   .written = elements * width,
-                                   .byte_clocks = clocks / (2 * width),
-                                   .hot = hot};
-  return memory_bound_time(problem, d).work_s;
-}
-
-/// cuDNN's kernels before and after one on matrix units: data and result, and weights whose order differs.
-double conversion_us(const Kernel& k, const Rates& r, double width) {
-  const double weights = k.extents.window > 1 ? k.extents.weights : 0;
-  const double data = std::max(k.traffic.bytes / width - k.extents.weights, 0.0);
-  const double hot = k.traffic.bytes > 0 ? std::min(k.traffic.handed_bytes / k.traffic.bytes, 1.0) : 0;
-  const double kernels = weights > 0 ? 3 : 2;
-  const double work_s = reordered_s(data, constants::kOrderTile, width, hot, r.memory) +
-                        reordered_s(weights, k.extents.window, width, 0, r.memory);
-  return r.layout * (work_s * 1e6 * k.limits.slowdown + kernels * r.launch_us);
+/// Whose kernels multiply a convolution on Hopper's tensor cores, at what share of the peak.
+struct HopperProduct {
+  std::optional<ChipClass> chip;
+  double share = 1;
+  bool converted = false;  ///< to channels last, though it is a product as it lies
+};
+HopperProduct hopper_product(const Kernel& k, double width) {
+  const Extents& e = k.extents;
+  if (e.window > 1 || e.stride > 1) return {.chip = ChipClass::HopperWindows};
+  if (width == 4) return {.chip = ChipClass::HopperTf32};
+  if (!k.placement.channels_first || e.row <= 0) return {.chip = ChipClass::Hopper};
+  const double plane = e.row * e.row, bytes = plane * width;
+  if (std::fmod(bytes, constants::kTmaBytes) == 0) return {.chip = ChipClass::Hopper};
+  if (std::fmod(bytes, constants::kMmaBytes) != 0) return {.chip = ChipClass::HopperWindows, .converted = true};
+  const double filled = plane / (std::ceil(plane / constants::kFilledColumns) * constants::kFilledColumns);
+  return {.chip = ChipClass::HopperTf32, .share = constants::kMmaSyncShare * (e.m > plane ? filled : 1)};
 }
 
 Priced price_on_matrix_units(const Kernel& k, const Rates& r, ProductDevice device) {
@@ -170,12 +205,23 @@ Priced price_on_matrix_units(const Kernel& k, const Rates& r, ProductDevice devi
   if (k.placement.aligned < 1) device.peak = std::max(r.vector[k.half], constants::kNarrowLoads * device.peak);
   const double epilogue_us = k.traffic.epilogue_bytes / r.bandwidth * 1e6;
   const double width = eight ? 1 : r.product_bytes[k.half];
-  Priced out = priced_as(implicit_product(k, width), device, epilogue_us, k.limits.slowdown);
-  if (is_converted(k)) out.conversion_us = conversion_us(k, r, width);
+  const bool windows = k.extents.window > 1 || k.extents.stride > 1;
+  const double factor =
+      k.limits.slowdown * (windows && device.chip == ChipClass::Blackwell ? constants::kBlackwellWindows : 1);
+  const HopperProduct hopper = device.chip == ChipClass::Hopper && !eight ? hopper_product(k, width) : HopperProduct{};
+  if (hopper.chip) device.chip = *hopper.chip;
+  device.peak *= hopper.share;
+  Priced out = priced_as(implicit_product(k, width), device, epilogue_us, factor);
+  out.launch_us += gap_us(device.chip);
+  if (is_converted(k) || hopper.converted) out.conversion_us = order_conversion_us(k, r, width);
   return out;
 }
 
+/// Kernels of which nothing but their time is known.
+Priced priced_whole(double us) { return {.compute_us = us, .time_us = us, .bound = Bound::Compute}; }
+
 Priced price_convolution(const Kernel& k, const Rates& r) {
+  if (const auto us = hopper_convolution_us(k, r)) return priced_whole(*us);
   const ProductDevice& device = *r.convolution_product[k.half];
   const bool eight = multiplies_eight_bits(k.quantised) && r.product8;
   Priced out =
@@ -201,6 +247,7 @@ Rates::Rates(const Device& d, Precision p)
   tf32_products = p != Precision::Default;
   // What int8 and fp8 leave in 16 bits is bfloat16 where the device has it.
   const bool bfloat16 = p == Precision::Bf16 || (quantises_layers(p) && d.matrix_tflops.contains("bfloat16"));
+  this->bfloat16 = bfloat16;
   const char* wanted = tf32 ? "tf32" : bfloat16 ? "bfloat16" : p == Precision::Fp32 ? "float32" : "float16";
   for (int half = 0; half < 2; ++half) {
     const std::string_view unit = p == Precision::Amp && half == 0 ? "float32" : wanted;
@@ -226,6 +273,7 @@ Rates::Rates(const Device& d, Precision p)
   matrix8 = figure(d.matrix_tflops, p == Precision::Fp8 ? "float8" : "int8") * 1e12;
   if (matrix8 > 0) product8 = product_device(d, Units::Matrix, matrix8, share("dense_product", 1));
   cudnn = d.kind == "gpu" && !is_amd(d);
+  hopper = d.architecture == "hopper" || (d.architecture == "blackwell" && d.memory_type == "hbm");
   recurrent_us = d.kind == "gpu" ? constants::kRecurrentStepUs : 0;
   resident_us = cudnn ? constants::kResidentStepUs : recurrent_us;
   depthwise = share("depthwise", 0.6);
@@ -276,6 +324,12 @@ std::optional<double> price_attention(const Kernel& k, const Rates& r, Priced& p
   const auto problem = attention_problem(k);
   if (!problem) return std::nullopt;
   const double macs = attention_macs(*problem);
+  if (r.hopper && !k.attention.in_engine && has_hopper_attention(*problem)) {
+    const double time_s = hopper_attention_time(*problem, k.half, k.attention.masked, lanes_of(r));
+    p.compute_us = std::max(time_s, k.half ? 2 * macs / r.sustained[1] : 0) * 1e6 * k.limits.slowdown;
+    p.exposed_us = 0;
+    return macs;
+  }
   if (const auto& efficient = r.efficient_attention[k.half]) {
     // Three products in TF32 for one: far from the power limit.
     const double sustained = efficient->tf32 ? 0 : 2 * macs / r.sustained[k.half];
@@ -293,7 +347,9 @@ std::optional<double> price_attention(const Kernel& k, const Rates& r, Priced& p
 
 Priced price_at(const Kernel& k, const Rates& r) {
   if (is_tiled_product(k, r)) return price_product(k, r);
+  if (const auto us = group_convolution_us(k, r)) return priced_whole(*us);
   if (is_implicit_product(k, r)) return price_convolution(k, r);
+  if (k.kind == KernelKind::Depthwise && r.hopper) return priced_whole(hopper_depthwise_us(k, r) * k.limits.slowdown);
   Priced p;
   const double vector = r.vector[k.half];
   const double matrix = r.full_matrix[k.half] || k.placement.aligned == 1 ? r.matrix[k.half]
@@ -337,6 +393,7 @@ Priced price_at(const Kernel& k, const Rates& r) {
   if (r.memory.sms > 0) {
     if (auto bound = memory_bound_problem(k)) {
       if (!r.cudnn) bound->byte_clocks = 0;
+      if (r.hopper && k.placement.transposed) bound->byte_clocks *= constants::kTransposed;
       be_memory_bound(k, memory_bound_time(*bound, r.memory), p);
     }
   }
@@ -376,7 +433,7 @@ Priced price(const Kernel& k, const Rates& r) {
   if (!r.without_tf32) return price_at(k, r);
   const Priced full = price_at(k, *r.without_tf32);
   if (!r.tf32_products && k.kind == KernelKind::Matmul) return full;
-  if (has_no_tf32_kernel(k)) return full;
+  if (!r.hopper && has_no_tf32_kernel(k)) return full;
   const Priced other = price_at(k, r);
   return full.time_us < other.time_us ? full : other;
 }

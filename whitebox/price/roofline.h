@@ -35,6 +35,8 @@ struct Rates {
   double recurrent_us;          ///< of a recurrence's step, at least …
   double resident_us;           ///< … and where its weights stay in the multiprocessors
   bool cudnn;                   ///< runs cuDNN's kernels, and PyTorch's own for CUDA
+  bool bfloat16 = false;        ///< 16 bits are bfloat16, which fewer kernels take
+  bool hopper = false;          ///< cuDNN takes the kernels that it takes on Hopper: hopper_convolution.h
   double cache;                 ///< bytes
   double sms;
   MemoryFacts memory;        ///< for kernels that memory bounds

@@ -1,0 +1,176 @@
+/// Single operators on an H200, as PyTorch's profiler measured their kernels (studies/hopper, operators.tsv.xz).
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "graphs.h"
+#include "kernel_plan.h"
+#include "whitebox/price/roofline.h"
+
+namespace perfc {
+namespace {
+
+/// µs of all kernels of an eager program on `device`.
+double us(const std::string& text, Precision precision, Layout layout = Layout::Nchw, const char* device = "h200") {
+  const KernelPlan plan = plan_of(graph_of(text), {.precision = precision, .layout = layout});
+  Diagnostics diags("test");
+  const Rates rates(*DeviceTable::builtin().find(device, diags), precision);
+  double out = 0;
+  for (const Kernel& k : plan.kernels) out += price(k, rates).time_us * k.repeat;
+  return out;
+}
+
+std::string_view dtype_of(Precision p) { return float_bytes(p) == 2 ? "float16" : "float32"; }
+
+struct Windows {
+  int images = 32, channels, side, window = 3, groups = 1;
+  double measured_us;
+  Precision precision = Precision::Fp32;
+  Layout layout = Layout::Nchw;
+};
+
+double us(const Windows& c, const char* device = "h200") {
+  return us(fmt::format(R"(def @main(%x: Tensor[({0}, {1}, {2}, {2}), {6}]) {{
+  %1 = weight : Tensor[({1}, {3}, {4}, {4}), {6}];
+  %2 = nn.conv2d(%x, %1, groups={7}, padding=[{5}, {5}, {5}, {5}]);
+  (%2)
+}})",
+                        c.images, c.channels, c.side, c.channels / c.groups, c.window, c.window / 2,
+                        dtype_of(c.precision), c.groups),
+            c.precision, c.layout, device);
+}
+
+void expect_measured(double predicted_us, double measured_us, double factor) {
+  EXPECT_LT(std::abs(std::log(predicted_us / measured_us)), std::log(factor))
+      << predicted_us << " µs, measured " << measured_us;
+}
+
+TEST(Hopper, ConvolutionsTakeWhatTheyTook) {
+  constexpr auto kLast = Layout::Nhwc;
+  for (const Windows& c : std::vector<Windows>{
+           {.channels = 64, .side = 56, .measured_us = 254.1},
+           {.channels = 128, .side = 28, .measured_us = 134.5},  // by Fourier transforms
+           {.channels = 256, .side = 14, .measured_us = 249.0},
+           {.channels = 256, .side = 14, .measured_us = 260.5, .layout = kLast},
+           {.channels = 128, .side = 28, .measured_us = 47.1, .precision = Precision::Tf32},
+           {.channels = 256, .side = 14, .measured_us = 27.8, .precision = Precision::Tf32, .layout = kLast},
+           {.channels = 64, .side = 56, .measured_us = 47.8, .precision = Precision::Fp16},
+           {.channels = 256, .side = 14, .measured_us = 29.7, .precision = Precision::Fp16}}) {
+    SCOPED_TRACE(fmt::format("{} channels of {} by {}", c.channels, c.side, c.side));
+    expect_measured(us(c), c.measured_us, 1.3);
+  }
+}
+
+TEST(Hopper, GroupsTakeWhatTheyTook) {
+  for (const Windows& c : std::vector<Windows>{
+           {.channels = 64, .side = 56, .window = 1, .groups = 4, .measured_us = 64.6},
+           {.channels = 240, .side = 28, .window = 1, .groups = 3, .measured_us = 96.1},
+           {.channels = 128, .side = 56, .groups = 32, .measured_us = 93.8, .precision = Precision::Fp16},
+           {.channels = 256, .side = 28, .groups = 32, .measured_us = 50.7, .precision = Precision::Fp16},
+           {.channels = 144, .side = 56, .groups = 144, .measured_us = 143.3},
+           {.channels = 144, .side = 56, .groups = 144, .measured_us = 42.2, .layout = Layout::Nhwc},
+           {.channels = 144, .side = 56, .groups = 144, .measured_us = 47.3, .precision = Precision::Fp16}}) {
+    SCOPED_TRACE(fmt::format("{} channels of {} by {}, {} groups", c.channels, c.side, c.side, c.groups));
+    expect_measured(us(c), c.measured_us, 1.5);
+  }
+}
+
+/// In float32 cuDNN launches a kernel per group, but not on chips before.
+TEST(Hopper, GroupsInFloat32AreAKernelEach) {
+  const Windows few{.channels = 256, .side = 7, .groups = 8}, many{.channels = 1024, .side = 7, .groups = 32};
+  EXPECT_NEAR(us(many) / us(few), 4, 0.01);
+  EXPECT_LT(us(many, "v100-16gb") / us(few, "v100-16gb"), 3);
+}
+
+TEST(Hopper, ProductsInFloat32TakeWhatTheyTook) {
+  struct Case {
+    int m, n, k;
+    double measured_us;
+  };
+  for (const Case& c : {Case{8, 4096, 4096, 45.9}, Case{197, 3072, 768, 42.1}, Case{512, 2304, 768, 66.0},
+                        Case{1576, 1000, 2048, 183.0}, Case{4096, 768, 768, 129.2}}) {
+    SCOPED_TRACE(fmt::format("{} × {} × {}", c.m, c.n, c.k));
+    const double predicted = us(fmt::format(R"(def @main(%x: Tensor[({0}, {2}), float32]) {{
+  %1 = weight : Tensor[({2}, {1}), float32];
+  %2 = nn.dense(%x, %1);
+  (%2)
+}})",
+                                            c.m, c.n, c.k),
+                                Precision::Fp32);
+    expect_measured(predicted, c.measured_us, 1.25);
+  }
+}
+
+TEST(Hopper, AttentionTakesWhatItTook) {
+  struct Case {
+    int batch, heads, length, channels;
+    Precision precision;
+    double measured_us;
+  };
+  for (const Case& c : {Case{32, 12, 197, 64, Precision::Fp16, 24.0}, Case{1, 32, 2048, 128, Precision::Fp16, 110.1},
+                        Case{512, 4, 49, 32, Precision::Fp16, 36.9}, Case{32, 12, 197, 64, Precision::Fp32, 195.1},
+                        Case{4, 8, 1024, 64, Precision::Fp32, 286.7}}) {
+    SCOPED_TRACE(fmt::format("{} × {} heads of {} × {}", c.batch, c.heads, c.length, c.channels));
+    const double predicted = us(fmt::format(R"(def @main(%q: Tensor[({0}, {1}, {2}, {3}), {4}],
+    %k: Tensor[({0}, {1}, {2}, {3}), {4}], %v: Tensor[({0}, {1}, {2}, {3}), {4}]) {{
+  %3 = nn.sdpa(%q, %k, %v);
+  (%3)
+}})",
+                                            c.batch, c.heads, c.length, c.channels, dtype_of(c.precision)),
+                                c.precision);
+    expect_measured(predicted, c.measured_us, 1.3);
+  }
+}
+
+std::string reduction(std::string_view shape, std::string_view axis) {
+  return fmt::format(R"(def @main(%x: Tensor[({0}), float16]) {{
+  %1 = const[{1}] : Tensor[(1,), int64];
+  %2 = sum_axes(%x, %1, keepdims=0);
+  (%2)
+}})",
+                     shape, axis);
+}
+
+/// A reduction along rows counts them; one along columns, or over a pair that lies far apart, counts what it reads.
+TEST(Hopper, ReductionsTakeWhatTheyTook) {
+  expect_measured(us(reduction("131072, 197", "1"), Precision::Fp16), 29.7, 1.2);
+  expect_measured(us(reduction("131072, 1024", "-1"), Precision::Fp16), 77.5, 1.2);
+  expect_measured(us(reduction("131072, 768", "0"), Precision::Fp16), 86.2, 1.2);
+  const double pair = us(reduction("128, 2, 256, 3136", "1"), Precision::Fp16);
+  const double ns_per_element = pair * 1e3 / (128.0 * 2 * 256 * 3136);
+  EXPECT_LT(ns_per_element, 2 * 86.2e3 / (131072.0 * 768));
+}
+
+TEST(Hopper, OperandsThatLieOtherwiseTakeWhatTheyTook) {
+  const auto scaled = us(R"(def @main(%x: Tensor[(32, 64, 112, 112), float16]) {
+  %1 = weight : Tensor[(1, 64, 1, 1), float16];
+  %2 = multiply(%x, %1);
+  (%2)
+})",
+                         Precision::Fp16);
+  expect_measured(scaled, 72.2, 1.15);
+}
+
+/// Rows of a product through a batch norm: no plane is a block of threads of its own.
+TEST(Hopper, BatchNormsOfRowsAreNotOnesOfPlanes) {
+  const auto batch_norm = [](std::string_view shape, int channels) {
+    return us(fmt::format(R"(def @main(%x: Tensor[({0}), float32]) {{
+  %1 = weight : Tensor[({1},), float32];
+  %2 = nn.batch_norm(%x, %1, %1, %1, %1);
+  (%2)
+}})",
+                          shape, channels),
+              Precision::Fp32);
+  };
+  expect_measured(batch_norm("32, 2048, 7, 7", 2048), 40.9, 1.25);  // 65,536 planes of 49
+  EXPECT_LT(batch_norm("100352, 640", 640), 3 * us(R"(def @main(%x: Tensor[(100352, 640), float32]) {
+  %1 = nn.relu(%x);
+  (%1)
+})",
+                                                   Precision::Fp32));
+}
+
+}  // namespace
+}  // namespace perfc

@@ -1,0 +1,170 @@
+#include "whitebox/launch/element_clocks.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "whitebox/constants.h"
+#include "whitebox/launch/framework.h"
+#include "whitebox/launch/geometry.h"
+
+namespace perfc {
+namespace {
+
+/// Whether elements that are neighbours in one tensor are so in the other.
+bool lie_alike(const Shape& shape, const Strides& a, const Strides& b) {
+  if (a.size() != shape.size() || b.size() != shape.size()) return true;  // nothing is known: as they come
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i].value() != 1 && a[i] != b[i]) return false;
+  }
+  return true;
+}
+
+bool same_extents(const Shape& a, const Shape& b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin());
+}
+
+/// An operand that an elementwise kernel cannot walk over as it does over its result (TensorIterator.cpp,
+/// is_contiguous; Loops.cuh): a broadcast of several elements, or other strides.
+bool is_indexed(const PlannedGraph& of, ValueId v, NodeId reader) {
+  if (!v) return false;
+  const Type &own = of.g.type(v), &result = of.g.type({reader, 0});
+  if (!own.is_static() || !result.is_static() || own.elements() == 1) return false;
+  if (!same_extents(own.shape(), result.shape())) return true;
+  return !lie_alike(result.shape(), of.layout.strides[v.node], of.layout.strides[reader]);
+}
+
+double elements_of(const PlannedGraph& of, NodeId id) { return of.elements({id, 0}); }
+
+double elementwise_clocks(const PlannedGraph& of, NodeId id, bool half) {
+  const Node& n = of.node(id);
+  const bool indexed = std::ranges::any_of(n.operands, [&](ValueId v) { return is_indexed(of, v, id); });
+  const double each = indexed                       ? half ? constants::kIndexedClocks16 : constants::kIndexedClocks32
+                      : half && n.is(op("nn.gelu")) ? constants::kGeluClocks16
+                                                    : 0;
+  return each * elements_of(of, id);
+}
+
+/// Axes that a reduction runs over, as written; none: all, or nobody knows.
+std::vector<std::int64_t> reduced_axes(const PlannedGraph& of, const Node& n) {
+  if (n.attrs.has("axis")) return {n.attrs.int_or("axis", 0)};  // arg_max, arg_min
+  if (n.operands.size() < 2 || !n.operands[1] || n.is(op("qnn.reduce_mean"))) return n.attrs.ints_or_empty("axes");
+  const Data* data = of.g.data(n.operands[1]);
+  std::vector<std::int64_t> out;
+  if (!data || !data->ints() || !data->fully_known()) return out;
+  for (const SymInt& axis : *data->ints()) out.push_back(axis.value());
+  return out;
+}
+
+/// Whether a reduction's rows are neighbours in memory, so that a warp takes one.
+bool reduces_rows(const PlannedGraph& of, NodeId id) {
+  const Node& n = of.node(id);
+  const Type& data = of.g.type(n.operands[0]);
+  if (!data.is_static() || data.rank() == 0) return false;
+  if (def(n.op).category != Category::Reduction) return !of.layout.channels_last[n.operands[0].node];  // a pooling
+  const Strides& strides = of.layout.strides[n.operands[0].node];
+  const auto rank = static_cast<std::int64_t>(data.rank());
+  const auto axes = reduced_axes(of, n);
+  if (axes.empty()) return true;
+  return std::ranges::any_of(axes, [&](std::int64_t a) {
+    const std::int64_t axis = a < 0 ? a + rank : a;
+    if (axis < 0 || axis >= rank) return false;
+    const auto at = static_cast<std::size_t>(axis);
+    return strides.size() == data.rank() ? strides[at] == 1 && data.shape()[at].value() > 1 : axis == rank - 1;
+  });
+}
+
+double reduction_clocks(const PlannedGraph& of, NodeId id) {
+  const double read = of.elements(of.node(id).operands[0]);
+  return reduces_rows(of, id) ? constants::kReducedRowClocks * elements_of(of, id)
+                              : constants::kReducedColumnClocks * read;
+}
+
+double pooling_clocks(const PlannedGraph& of, NodeId id, double reads) {
+  const constants::WindowClocks& c = of.layout.channels_last[id] ? constants::kPoolingLast : constants::kPoolingFirst;
+  return c.result * elements_of(of, id) + c.element * reads;
+}
+
+/// Rows side by side in the order that they lie in: else a few long pieces, which are copied as they are
+/// (aten/src/ATen/native/cuda/Shape.cu, CatArrayBatchedCopy_vectorized).
+double concatenation_clocks(const PlannedGraph& of, NodeId id) {
+  const Node& n = of.node(id);
+  const Type& result = of.g.type({id, 0});
+  if (!result.is_static() || result.rank() == 0) return 0;
+  const bool strided = std::ranges::any_of(n.operands, [&](ValueId v) {
+    return v && of.g.type(v).is_static() && !lies_in_order(of.g, v, of.layout) && !of.layout.channels_last[v.node];
+  });
+  if (strided) return constants::kConcatenatedStrided * elements_of(of, id);
+  const auto rank = static_cast<std::int64_t>(result.rank());
+  const std::int64_t axis = n.attrs.int_or("axis", 0), at = axis < 0 ? axis + rank : axis;
+  const bool rows = at == rank - 1 || (of.layout.channels_last[id] && at == 1);
+  return rows ? constants::kConcatenatedRows * elements_of(of, id) : 0;
+}
+
+double resize_clocks(const PlannedGraph& of, NodeId id) {
+  const bool last = of.layout.channels_last[id];
+  const std::string_view mode = of.node(id).attrs.string_or("mode", "nearest");
+  if (mode != "nearest" && !last) return 0;  // steps one after the other: framework.h, serial_steps
+  const double each = mode != "nearest" ? constants::kLinearLast
+                      : last            ? constants::kNearestLast
+                                        : constants::kNearestFirst;
+  return each * elements_of(of, id);
+}
+
+/// What a short row takes beyond its columns.
+double softmax_clocks(const PlannedGraph& of, NodeId id) {
+  const Type& t = of.g.type({id, 0});
+  if (!t.is_static() || t.rank() == 0) return 0;
+  const auto columns = static_cast<double>(t.shape().back().value());
+  if (columns < 1 || columns > constants::kSoftmaxWarpColumns) return 0;
+  const double filled = std::exp2(std::ceil(std::log2(columns))) - columns;
+  return elements_of(of, id) / columns * (constants::kSoftmaxRowClocks + constants::kSoftmaxWarpTime.column * filled);
+}
+
+}  // namespace
+
+bool has_own_batch_norm(const ExecConfig& c) {
+  return c.mode == ExecMode::Eager && c.task != Task::Train && float_bytes(c.precision) == 2;
+}
+
+double reduction_us(const PlannedGraph& of, NodeId id) {
+  const Node& n = of.node(id);
+  const bool reduces = def(kernel_op(n)).category == Category::Reduction && !n.operands.empty() && n.operands[0];
+  if (!reduces || !of.g.type({id, 0}).is_static() || elements_of(of, id) == 0) return 0;
+  if (reduces_rows(of, id)) return constants::kReductionUs;
+  const double added = of.elements(n.operands[0]) / elements_of(of, id);
+  return constants::kReductionUs + std::min(constants::kColumnStepUs * added, constants::kMostColumnUs);
+}
+
+double element_clocks(const PlannedGraph& of, NodeId id) {
+  const Node& n = of.node(id);
+  if (n.operands.empty() || !n.operands[0]) return 0;
+  if (const double reads = pooled_reads(n); reads > 0 && kernel_op(n) == n.op) return pooling_clocks(of, id, reads);
+  const OpId runs = kernel_op(n);
+  if (is_elementwise(n) || n.is(op("nn.bias_add"))) return elementwise_clocks(of, id, of.widths.is_half(id));
+  if (def(runs).category == Category::Reduction && of.g.type({id, 0}).is_static()) return reduction_clocks(of, id);
+  if (n.is(op("nn.batch_norm")) && has_own_batch_norm(of.config))
+    return constants::kOwnBatchNormClocks * elements_of(of, id);
+  if (n.is(op("concatenate"))) return concatenation_clocks(of, id);
+  if (def(n.op).category == Category::Softmax) return softmax_clocks(of, id);
+  if (n.is(op("roll"))) return constants::kRollClocks * elements_of(of, id);
+  if (n.is(op("image.resize2d"))) return resize_clocks(of, id);
+  return 0;
+}
+
+double copy_clocks(const PlannedGraph& of, ValueId v, bool half) {
+  const Type& t = of.g.type(v);
+  const Strides& strides = of.layout.strides[v.node];
+  if (!t.is_static() || strides.size() != t.rank() || t.rank() == 0 || is_contiguous(t.shape(), strides)) return 0;
+  return (half ? constants::kIndexedClocks16 : constants::kIndexedClocks32) * of.elements(v);
+}
+
+bool turns_rows(const PlannedGraph& of, ValueId v) {
+  const Type& t = of.g.type(v);
+  const Strides& strides = of.layout.strides[v.node];
+  if (!t.is_static() || strides.size() != t.rank() || t.rank() == 0) return false;
+  std::size_t last = t.rank() - 1;
+  while (last > 0 && t.shape()[last].value() == 1) --last;
+  return strides[last] != 1 && t.shape()[last].value() != 1;
+}
+
+}  // namespace perfc

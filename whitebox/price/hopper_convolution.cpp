@@ -1,0 +1,176 @@
+#include "whitebox/price/hopper_convolution.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "whitebox/constants.h"
+#include "whitebox/launch/framework.h"
+#include "whitebox/price/lane_blocks.h"
+
+namespace perfc {
+namespace {
+
+/// Elements of the data and of the result.
+struct Elements {
+  double data = 0, result = 0;
+};
+Elements elements_of(const Kernel& k, double width) {
+  const Extents& e = k.extents;
+  Elements out{.result = e.products * e.m * e.n};
+  out.data = std::max(k.traffic.bytes / width - e.weights - out.result, 0.0);
+  return out;
+}
+
+double width_of(const Kernel& k, const Rates& r) { return r.product_bytes[k.half]; }
+
+/// µs of `clocks` of all SMs together.
+double clocks_us(double clocks, const Rates& r) { return clocks / r.memory.sms / r.memory.clock_hz * 1e6; }
+double alone_us(double clocks, const Rates& r) { return clocks / r.memory.clock_hz * 1e6; }
+
+double memory_us(const Kernel& k, const Rates& r) { return k.traffic.bytes / r.bandwidth * 1e6; }
+
+/// A kernel that writes `elements` in the other order of channels; `filled`: of its tiles of positions and channels.
+double reordered_s(double elements, double filled, double width, double hot, const MemoryFacts& d) {
+  const double clocks = constants::kOrderElementClocks + constants::kOrderTileClocks / filled;
+  const MemoryBoundProblem problem{.rows = elements,
+                                   .columns = 1,
+                                   .read = elements * width,
+                                   .written = elements * width,
+                                   .byte_clocks = clocks / (2 * width),
+                                   .hot = hot};
+  return memory_bound_time(problem, d).work_s;
+}
+
+/// Of a kernel's tile along an axis, what `extent` fills.
+double filled(double extent) { return extent / (std::ceil(extent / constants::kOrderTile) * constants::kOrderTile); }
+
+bool has_groups(const Kernel& k, const Rates& r) {
+  const Extents& e = k.extents;
+  const bool convolution = k.kind == KernelKind::Convolution || k.kind == KernelKind::Depthwise;
+  return convolution && e.products > 1 && e.channels_per_group > 1 && r.convolution_product[k.half] && e.m > 0 &&
+         e.k > 0 && e.window > 0 && !multiplies_eight_bits(k.quantised);
+}
+
+/// Multiplied in float32: a kernel per group, or one for few results.
+double groups_on_lanes_us(const Kernel& k, const Rates& r) {
+  Product p = implicit_vector_product(k, width_of(k, r));
+  p.batch = 1;
+  const double one =
+      lane_group_time(lanes_of(r), p) * 1e6 * (k.placement.channels_first ? 1 : constants::kLaneGroupsLast);
+  const double all = k.extents.products * (one + constants::kStreamGapUs);
+  const bool few = k.placement.channels_first && k.extents.m <= k.extents.row * k.extents.row;
+  return few ? std::min(all, constants::kDirectGroupsUs + constants::kStreamGapUs) : all;
+}
+
+double groups_on_tensor_cores_us(const Kernel& k, const Rates& r) {
+  const Extents& e = k.extents;
+  const double width = width_of(k, r);
+  const Elements of = elements_of(k, width);
+  const bool own = has_own_kernel(e.channels_per_group) && std::fmod(e.products * e.channels_per_group, 64) == 0 &&
+                   (e.products >= constants::kOrderTile || e.channels_per_group >= 2 * constants::kOrderTile);
+  if (own) {
+    const double clocks = k.half ? constants::kGroupClocks16 : constants::kGroupClocks32;
+    const double work = std::max({clocks_us(of.result * clocks, r), memory_us(k, r), constants::kGroupLeastUs});
+    return work + r.launch_us + (k.placement.channels_first ? order_conversion_us(k, r, width) : 0);
+  }
+  const constants::PaddedGroups& p = k.placement.channels_first            ? constants::kPaddedFirst
+                                     : e.products <= constants::kFewGroups ? constants::kCutLast
+                                                                           : constants::kPaddedLast;
+  return clocks_us(p.data * of.data + p.result * of.result, r) + p.us + p.group_us * e.products;
+}
+
+/// An image's channels filled up for a kernel that multiplies in blocks of them.
+double padded_us(double data, const Rates& r) {
+  return clocks_us(constants::kImagePaddingClocks * data, r) + 2 * r.launch_us;
+}
+
+double product_us(Product p, ProductDevice device) {
+  device.chip = ChipClass::HopperWindows;
+  return product_time(device, p).total * 1e6;
+}
+
+/// On tensor cores, of data that lies channels last.
+double image_us(const Kernel& k, const Rates& r) {
+  const Extents& e = k.extents;
+  const double width = width_of(k, r), padded = padded_us(elements_of(k, width).data, r);
+  const double tiles = std::ceil(e.m / constants::kImageRows) * std::ceil(e.n / constants::kImageColumns);
+  const double tile = constants::kImageTileClocks + constants::kImageElementClocks * e.window;
+  double best = std::max(clocks_us(tiles * tile, r),
+                         alone_us(constants::kImageTileClocks + constants::kImageAlone * e.window, r)) +
+                r.launch_us;
+  const ProductDevice& device = *r.convolution_product[k.half];
+  const bool own = k.half && !r.bfloat16 && e.window == constants::kOwnImageWindow &&
+                   e.stride == constants::kOwnImageStride && e.n == constants::kOwnImageChannels;
+  if (own) best = std::min(best, product_us(implicit_product(k, width), device) + padded);
+  const double columns =
+      e.n <= constants::kFilledColumns / 2 ? constants::kFilledColumns / 2 : constants::kFilledColumns;
+  const double blocks = std::ceil(e.m * columns / constants::kFilledTile) * std::ceil(e.n / columns);
+  const double waves = std::ceil(blocks / r.memory.sms);
+  const double filled_us = waves * (e.window * constants::kFilledElementUs + constants::kFilledUs);
+  return std::min(best, filled_us + padded + r.launch_us);
+}
+
+double image_on_lanes_us(const Kernel& k, const Rates& r) {
+  return lane_image_time(lanes_of(r), implicit_vector_product(k, width_of(k, r)), k.extents.window) * 1e6;
+}
+
+double any_image_us(const Kernel& k, const Rates& r) {
+  if (r.on_vector[k.half]) return image_on_lanes_us(k, r);
+  if (!k.placement.channels_first) return image_us(k, r);
+  const double converted = image_us(k, r) + order_conversion_us(k, r, width_of(k, r));
+  return k.extents.window <= constants::kLaneImageWindow ? std::min(image_on_lanes_us(k, r), converted) : converted;
+}
+
+}  // namespace
+
+double order_conversion_us(const Kernel& k, const Rates& r, double width) {
+  const Extents& e = k.extents;
+  const double weights = e.window > 1 ? e.weights : 0;
+  const Elements of = elements_of(k, width);
+  const double hot = k.traffic.bytes > 0 ? std::min(k.traffic.handed_bytes / k.traffic.bytes, 1.0) : 0;
+  const double kernels = weights > 0 ? 3 : 2;
+  // Images alone have few channels that all are read at once.
+  const double channels = e.products == 1 && e.window > 0 ? e.k / e.window : constants::kOrderTile;
+  const double read = r.hopper && channels <= constants::kFirstChannels ? filled(channels) : 1;
+  const double work_s = reordered_s(of.data, read, width, hot, r.memory) +
+                        reordered_s(of.result, 1, width, hot, r.memory) +
+                        reordered_s(weights, filled(e.window), width, 0, r.memory);
+  return r.layout * (work_s * 1e6 * k.limits.slowdown + kernels * r.launch_us);
+}
+
+Lanes lanes_of(const Rates& r) {
+  return {.sms = r.memory.sms, .clock_hz = r.memory.clock_hz, .peak = r.vector[0], .bandwidth = r.bandwidth};
+}
+
+std::optional<double> group_convolution_us(const Kernel& k, const Rates& r) {
+  if (!r.hopper || !has_groups(k, r)) return std::nullopt;
+  return (r.on_vector[k.half] ? groups_on_lanes_us(k, r) : groups_on_tensor_cores_us(k, r)) * k.limits.slowdown;
+}
+
+std::optional<double> hopper_convolution_us(const Kernel& k, const Rates& r) {
+  const Extents& e = k.extents;
+  if (!r.hopper || !r.convolution_product[k.half] || e.m <= 0 || e.k <= 0 || e.window <= 0) return std::nullopt;
+  if (multiplies_eight_bits(k.quantised)) return std::nullopt;
+  if (e.k / e.window <= constants::kFirstChannels) return any_image_us(k, r) * k.limits.slowdown;
+  const bool one_position = e.row == 1 && e.m > 1 && e.window > 1 && k.half;
+  if (one_position && (k.placement.channels_first || r.bfloat16))
+    return (alone_us(constants::kOnePositionClocks * e.k, r) + r.launch_us) * k.limits.slowdown;
+  return std::nullopt;
+}
+
+double hopper_depthwise_us(const Kernel& k, const Rates& r) {
+  const Extents& e = k.extents;
+  const double results = e.products * e.m * e.n;
+  const bool first = k.placement.channels_first, large = e.window > constants::kLargeWindow;
+  const constants::WindowClocks& own = constants::kOwnDepthwise32;
+  const constants::DepthwiseClocks c = !first   ? k.half ? constants::kDepthwiseLast16 : constants::kDepthwiseLast32
+                                       : large  ? constants::kDepthwiseGeneric
+                                       : k.half ? constants::kDepthwiseFirst16
+                                                : constants::DepthwiseClocks{own.result, own.element, 1.15};
+  const double clocks = (c.result + c.element * e.window) * (e.stride > 1 ? c.strided : 1);
+  const double step = k.half ? constants::kDepthwiseElement16Us : constants::kDepthwiseElement32Us;
+  const double least = constants::kDepthwiseLeastUs + step * e.window;
+  return std::max({clocks_us(results * clocks, r), memory_us(k, r), least}) + constants::kStreamGapUs;
+}
+
+}  // namespace perfc

@@ -1,0 +1,31 @@
+#pragma once
+/// Convolutions by cuDNN 9 on Hopper, and on data-centre Blackwell as far as one knows. There it takes other kernels
+/// than before: no Winograd, no split of k, wgmma for windows in 16 bits and TF32, a kernel per group in float32, and
+/// for groups without a kernel of their own transforms that pad them. Laws and constants are of profiles of one H200
+/// (studies/hopper, constants.h, which names the kernels).
+#include <optional>
+
+#include "whitebox/launch/kernels.h"
+#include "whitebox/price/lane_blocks.h"
+#include "whitebox/price/roofline.h"
+
+namespace perfc {
+
+/// µs of the kernels of a convolution of groups of several channels, launches and conversions included. None: otherwise
+/// priced, as on other chips.
+std::optional<double> group_convolution_us(const Kernel&, const Rates&);
+
+/// The same of one that reads an image of up to four channels, or has one position. None: a dense convolution, which is
+/// priced as a product, or a device without such kernels.
+std::optional<double> hopper_convolution_us(const Kernel&, const Rates&);
+
+/// The float32 lanes of a device.
+Lanes lanes_of(const Rates&);
+
+/// The same of a depthwise convolution.
+double hopper_depthwise_us(const Kernel&, const Rates&);
+
+/// µs of cuDNN's kernels between the orders of channels around a convolution: its data and weights, its result.
+double order_conversion_us(const Kernel&, const Rates&, double width);
+
+}  // namespace perfc
