@@ -682,7 +682,7 @@ inline constexpr double kImageChannels = 4;
 /// between them, or multiply more slowly than profiles do. docs/whitebox.md, "What profiles of training say".
 inline constexpr double kTrainingStep = 1.1;
 /// … of depthwise convolutions' gradients. [training]
-inline constexpr double kDepthwiseGradientFirst = 2.74, kDepthwiseGradientLast = 1.05;
+inline constexpr double kDepthwiseGradientFirst = 3.17, kDepthwiseGradientLast = 1.05;
 /// 1: of the vector units' peak, times √channels: gradients of groups that have no kernel. regnet, nfnet. [timm]
 inline constexpr double kGroupGradient = 0.0095;
 /// Groups come in multiples of so many, and have so many channels at most, where there is one. regnet, resnest. [timm]
