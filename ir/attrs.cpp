@@ -22,6 +22,15 @@ bool Data::fully_known() const {
   return !v || std::all_of(v->begin(), v->end(), [](const SymInt& s) { return s.known(); });
 }
 
+std::optional<std::vector<std::int64_t>> Data::known_ints() const {
+  const auto* v = ints();
+  if (!v || !fully_known()) return std::nullopt;
+  std::vector<std::int64_t> out;
+  out.reserve(v->size());
+  for (const SymInt& s : *v) out.push_back(s.value());
+  return out;
+}
+
 bool operator==(const Data& a, const Data& b) {
   if (a.floats() && b.floats()) return same_bits(*a.floats(), *b.floats());
   return a.elements == b.elements;

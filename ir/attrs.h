@@ -25,8 +25,9 @@ struct Data {
   const std::vector<double>* floats() const { return std::get_if<1>(&elements); }
   const std::vector<std::string>* strings() const { return std::get_if<2>(&elements); }
   std::size_t size() const;
-  bool fully_known() const;                          ///< no symbolic or unknown element
-  friend bool operator==(const Data&, const Data&);  ///< floats compare by bits (NaN == NaN)
+  bool fully_known() const;                                     ///< no symbolic or unknown element
+  std::optional<std::vector<std::int64_t>> known_ints() const;  ///< of integers and bools that are fully known
+  friend bool operator==(const Data&, const Data&);             ///< floats compare by bits (NaN == NaN)
 };
 using DataRef = std::shared_ptr<const Data>;
 

@@ -47,11 +47,7 @@ const Type& InferContext::type(std::size_t i) const {
 
 std::optional<std::vector<std::int64_t>> InferContext::known_ints(std::size_t i) const {
   const Data* d = data(i);
-  if (!d || !d->ints() || !d->fully_known()) return std::nullopt;
-  std::vector<std::int64_t> out;
-  out.reserve(d->ints()->size());
-  for (const SymInt& s : *d->ints()) out.push_back(s.value());
-  return out;
+  return d ? d->known_ints() : std::nullopt;
 }
 
 const Type& InferContext::declared(std::size_t i) const {

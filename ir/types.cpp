@@ -146,6 +146,12 @@ std::optional<std::int64_t> element_count(const Shape& shape) {
   return n;
 }
 
+std::optional<std::size_t> normalized_axis(std::int64_t axis, std::size_t rank) {
+  const auto r = static_cast<std::int64_t>(rank);
+  if (axis < -r || axis >= r) return std::nullopt;
+  return static_cast<std::size_t>(axis < 0 ? axis + r : axis);
+}
+
 Type Type::tensor(DType dtype, Shape shape) {
   Type t;
   t.kind_ = TypeKind::Tensor;

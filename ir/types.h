@@ -86,6 +86,9 @@ std::string to_string(const Shape&);  ///< "(1, 3, ?, W)"
 /// Product of the dims when all are known and it fits; saturates never, fails instead.
 std::optional<std::int64_t> element_count(const Shape&);
 
+/// An axis as it is written, from the end where negative, counted from the start; nothing beyond `rank`.
+std::optional<std::size_t> normalized_axis(std::int64_t axis, std::size_t rank);
+
 enum class TypeKind : std::uint8_t { None, Tensor, SparseTensor, Sequence, Optional, Map, Opaque };
 
 /// The type of a value. `None` marks an untyped value, which the verifier refuses.

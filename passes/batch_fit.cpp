@@ -20,10 +20,7 @@ std::optional<std::vector<std::int64_t>> BatchedCall::hard_coded(std::size_t i) 
   if (!has(i)) return std::nullopt;
   const Data* before = graph().data(node().operands[i]);
   const Data* after = rewriter.builder().data(operands[i]);
-  if (!before || !after || !before->ints() || !before->fully_known() || !(*before == *after)) return std::nullopt;
-  std::vector<std::int64_t> values;
-  for (const SymInt& s : *before->ints()) values.push_back(s.value());
-  return values;
+  return before && after && *before == *after ? before->known_ints() : std::nullopt;
 }
 
 void BatchedCall::replace(std::size_t i, const std::vector<std::int64_t>& contents) {

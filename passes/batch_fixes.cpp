@@ -13,12 +13,6 @@ namespace {
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 
-std::optional<std::size_t> normalised(std::int64_t axis, std::size_t rank) {
-  const auto r = static_cast<std::int64_t>(rank);
-  if (axis < -r || axis >= r) return std::nullopt;
-  return static_cast<std::size_t>(axis < 0 ? axis + r : axis);
-}
-
 Status fix_reshape(BatchedCall& c) {
   const auto batch = c.batch_of(0);
   if (!batch || !c.hard_coded(1)) return ok();
@@ -38,7 +32,7 @@ Status fix_reshape(BatchedCall& c) {
 Status fix_flatten(BatchedCall& c) {
   // Everything in one row: the batch is in the second dim, where it cannot stay.
   const auto batch = c.batch_of(0);
-  if (batch && normalised(c.attrs.int_or("axis", 1), c.old_type(0).rank()).value_or(1) <= batch->axis) {
+  if (batch && normalized_axis(c.attrs.int_or("axis", 1), c.old_type(0).rank()).value_or(1) <= batch->axis) {
     return c.error("the batch is flattened into the features");
   }
   return ok();
@@ -49,7 +43,7 @@ Status fix_squeeze(BatchedCall& c) {
   const auto axes = c.hard_coded(1);
   if (!batch || !axes) return ok();
   for (std::int64_t axis : *axes) {
-    if (normalised(axis, c.old_type(0).rank()) == batch->axis) return c.error("the batch dim is squeezed away");
+    if (normalized_axis(axis, c.old_type(0).rank()) == batch->axis) return c.error("the batch dim is squeezed away");
   }
   return ok();
 }
@@ -110,7 +104,7 @@ Status fix_slice(BatchedCall& c) {
   const auto steps = c.has(4) ? c.hard_coded(4) : std::nullopt;
   if ((c.has(3) && !axes) || (c.has(4) && !steps)) return ok();
   for (std::size_t i = 0; i < starts->size(); ++i) {
-    const auto axis = normalised(axes && i < axes->size() ? (*axes)[i] : static_cast<std::int64_t>(i), rank);
+    const auto axis = normalized_axis(axes && i < axes->size() ? (*axes)[i] : static_cast<std::int64_t>(i), rank);
     if (axis != batch->axis) continue;
     const bool forward = !steps || i >= steps->size() || (*steps)[i] > 0;
     (*starts)[i] = forward ? 0 : kMax;
@@ -134,7 +128,7 @@ Status fix_strided_set(BatchedCall& c) {
   if (!starts || !ends || !axes || !steps || starts->size() != axes->size() || ends->size() != axes->size())
     return ok();
   for (std::size_t i = 0; i < axes->size(); ++i) {
-    if (normalised((*axes)[i], c.old_type(0).rank()) != batch->axis) continue;
+    if (normalized_axis((*axes)[i], c.old_type(0).rank()) != batch->axis) continue;
     const bool forward = i >= steps->size() || (*steps)[i] > 0;
     (*starts)[i] = forward ? 0 : kMax;
     (*ends)[i] = forward ? kMax : kMin;
@@ -147,7 +141,7 @@ Status fix_strided_set(BatchedCall& c) {
 Status fix_split(BatchedCall& c) {
   const auto batch = c.batch_of(0);
   if (!batch || !c.has(1) || c.node().results.size() != 1) return ok();
-  if (normalised(c.attrs.int_or("axis", 0), c.old_type(0).rank()) == batch->axis) {
+  if (normalized_axis(c.attrs.int_or("axis", 0), c.old_type(0).rank()) == batch->axis) {
     c.replace(1, {extent(c.new_type(0), batch->axis)});
   }
   return ok();
@@ -167,7 +161,7 @@ Status fix_concatenate(BatchedCall& c) {
     after = extent(c.new_type(i), batch->axis);
   }
   if (!batch) return ok();
-  if (normalised(c.attrs.int_or("axis", 0), c.old_result().rank()) == batch->axis) return ok();
+  if (normalized_axis(c.attrs.int_or("axis", 0), c.old_result().rank()) == batch->axis) return ok();
   for (std::size_t i = 0; i < c.operands.size(); ++i) {
     if (c.batch_of(i) || extent(c.old_type(i), batch->axis) != before) continue;
     if (!c.fit(i, *batch, after)) return Failure{};
@@ -238,7 +232,7 @@ Status fix_indices(BatchedCall& c) {
     before = extent(c.old_type(i), batch->axis);
     after = extent(c.new_type(i), batch->axis);
   }
-  if (!batch || normalised(c.attrs.int_or("axis", 0), c.old_type(0).rank()) == batch->axis) return ok();
+  if (!batch || normalized_axis(c.attrs.int_or("axis", 0), c.old_type(0).rank()) == batch->axis) return ok();
   for (std::size_t i = 0; i < c.operands.size(); ++i) {
     if (!c.has(i) || c.batch_of(i) || extent(c.old_type(i), batch->axis) != before) continue;
     if (!c.fit(i, *batch, after)) return Failure{};
@@ -251,7 +245,7 @@ Status fix_indices(BatchedCall& c) {
 /// error, which the changed result shows.
 Status fix_take(BatchedCall& c) {
   const auto batch = c.batch_of(0);
-  if (!batch || c.batch_of(1) || normalised(c.attrs.int_or("axis", 0), c.old_type(0).rank()) != batch->axis)
+  if (!batch || c.batch_of(1) || normalized_axis(c.attrs.int_or("axis", 0), c.old_type(0).rank()) != batch->axis)
     return ok();
   const Type& indices = c.old_type(1);
   const bool covers =

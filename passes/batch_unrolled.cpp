@@ -25,10 +25,9 @@ bool is_constant_int(const Graph& g, ValueId v, std::int64_t wanted) {
 bool takes_sample(const BatchedCall& c, const Node& n, std::int64_t sample) {
   if (!n.is(op("take")) || !is_constant_int(c.graph(), n.operands[1], sample)) return false;
   const auto& batch = c.batch[n.operands[0]];
-  const std::int64_t rank = static_cast<std::int64_t>(c.graph().type(n.operands[0]).rank());
-  const std::int64_t axis = n.attrs.int_or("axis", 0);
-  return batch && batch->outer == 1 && (axis < 0 ? axis + rank : axis) == static_cast<std::int64_t>(batch->axis) &&
-         extent(c.graph().type(n.operands[0]), batch->axis) == c.change.from;
+  const Type& data = c.graph().type(n.operands[0]);
+  return batch && batch->outer == 1 && normalized_axis(n.attrs.int_or("axis", 0), data.rank()) == batch->axis &&
+         extent(data, batch->axis) == c.change.from;
 }
 
 std::optional<Part> part_of(const BatchedCall& c, ValueId v, std::int64_t sample) {

@@ -16,12 +16,12 @@ std::optional<std::vector<std::int64_t>> kept_axes(const MatchGraph& g, ValueId 
   if (!type.ranked() || n.attrs.int_or("keepdims", 1) != 1 || n.operands.size() < 2 || !n.operands[1])
     return std::nullopt;
   const Data* data = g.graph.data(n.operands[1]);
-  if (!data || !data->ints() || !data->fully_known() || data->size() == 0) return std::nullopt;
+  auto axes = data ? data->known_ints() : std::nullopt;
+  if (!axes || axes->empty()) return std::nullopt;
   const auto rank = static_cast<std::int64_t>(type.rank());
-  std::vector<std::int64_t> axes;
-  for (const SymInt& s : *data->ints()) axes.push_back(s.value() < 0 ? s.value() + rank : s.value());
-  std::sort(axes.begin(), axes.end());
-  if (axes.front() < 0 || axes.back() >= rank) return std::nullopt;
+  for (std::int64_t& axis : *axes) axis += axis < 0 ? rank : 0;
+  std::sort(axes->begin(), axes->end());
+  if (axes->front() < 0 || axes->back() >= rank) return std::nullopt;
   return axes;
 }
 

@@ -171,11 +171,8 @@ class LoweredAttention {
         if (!next) return false;
         scores_ = *std::move(next);
       } else if (n.is(op("nn.softmax"))) {
-        const auto rank = static_cast<std::int64_t>(scores_.size());
-        const std::int64_t axis = n.attrs.int_or("axis", -1);
-        const std::int64_t from_start = axis < 0 ? axis + rank : axis;
-        if (from_start < 0 || from_start >= rank) return false;
-        if (atoms_.parts(scores_[static_cast<std::size_t>(from_start)]) != atoms_.parts(keys_)) return false;
+        const auto axis = normalized_axis(n.attrs.int_or("axis", -1), scores_.size());
+        if (!axis || atoms_.parts(scores_[*axis]) != atoms_.parts(keys_)) return false;
       } else if (const bool added = n.is(op("add")); added || n.is(op("where"))) {
         masked_ = scores_;
       }

@@ -147,9 +147,9 @@ Status require_length(const InferContext& c, std::int64_t length, std::string_vi
 }
 
 Result<std::size_t> normalize_axis(const InferContext& c, std::int64_t axis, std::size_t rank, std::string_view role) {
-  const auto r = static_cast<std::int64_t>(rank);
-  if (axis < -r || axis >= r) return c.error("{} {} is out of range for rank {}", role, axis, rank);
-  return static_cast<std::size_t>(axis < 0 ? axis + r : axis);
+  const auto normalized = normalized_axis(axis, rank);
+  if (!normalized) return c.error("{} {} is out of range for rank {}", role, axis, rank);
+  return *normalized;
 }
 
 Result<std::vector<std::size_t>> normalize_axes(const InferContext& c, const std::vector<std::int64_t>& axes,

@@ -8,15 +8,14 @@ Where perfc and the profile have as many kernels of a family in a cell, they are
 """
 import argparse
 import collections
-import csv
-import io
 import pathlib
 import statistics
-import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+STUDIES = pathlib.Path(__file__).parent.parent
+sys.path[:0] = [str(STUDIES), str(STUDIES / "kernels")]
 
+import emitted  # noqa: E402
 import judge  # noqa: E402
 import profiles  # noqa: E402
 import tables  # noqa: E402
@@ -45,11 +44,7 @@ JOINED = {"convolution", "product", "attention", "batch norm", "layer norm"}
 
 def listed(perfc, row, model):
     """perfc's kernels of a cell: (family, µs)."""
-    done = subprocess.run([perfc, "predict", model, "--emit=kernels", "--predictor", "whitebox", "--quiet",
-                           *judge.options(row)], capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{model}: {done.stderr}")
-    for kernel in csv.DictReader(io.StringIO(done.stdout)):
+    for kernel in emitted.kernels(perfc, model, *judge.options(row)):
         family = LISTED.get(kernel["operators"].partition(" ")[0])
         if family:
             yield family, float(kernel["time_us"])

@@ -25,18 +25,12 @@ WIDTHS = {"fp32": 4, "tf32": 4, "fp16": 2, "bf16": 2}
 BANDWIDTH = 4.8e12
 TILES = ((32, 32), (128, 32), (256, 64))
 OTHER_KERNELS = ("implicit_convolve", "precomputed", "fft", "cf32", "sgemm")
-NEVER = 1e12
 FIRST_CHANNELS, VECTOR_LOAD, POSITION_STEP = 4, 16, 64  # as whitebox/constants.h
 
 
 def facts(dtype):
     half = PEAKS["fp16"] if dtype != "fp32" else PEAKS["fp32"]
     return np.array([profiles.SMS, profiles.CLOCK_MHZ * 1e6, PEAKS[dtype], BANDWIDTH, 60 * 2**20, 700, 1, 0, half])
-
-
-def constants(chip):
-    """A row of kProducts, as it is in whitebox/constants.h."""
-    return np.array([NEVER if x == "kNever" else float(x) for x in data.class_row(chip)[:len(pm.NAMES)]])
 
 
 def report(name, said, measured):
@@ -125,7 +119,7 @@ def fit_chip(name, kernels, start, fitted, splits):
             row = start.copy()
             row[index] = np.exp(logs)
             if not splits:
-                row[pm.C_SPLIT] = NEVER
+                row[pm.C_SPLIT] = data.NEVER
             row[pm.C_TILE] *= WIDTHS[c["dtype"]] / 2
             out.append(pm.product_time(facts(c["dtype"]), row, *map(float, problem(c))) * 1e6)
         return np.array(out)
@@ -151,7 +145,7 @@ def main():
     fit_lanes("kLaneWindows", [(1, c["n"] * c["positions"], c["k"], c["c"] * c["window"]) for c in windows],
               np.array([c["us"] + profiles.GAP_US for c in windows]),
               [27, 52, 600, 74, 104, 1600, 206, 300, 6000, 2.7], False)
-    hopper = constants("Hopper")
+    hopper = data.class_constants("Hopper", pm.NAMES)
     fitted = ["launch_clocks", "tensor_share", "step_ns", "exposed", "tile_ns", "stream_bytes"]
     as_matrix = dense(("tf32", "fp16", "bf16"), lambda c: c["last"], lambda c: c["window"] > 1 or c["stride"] > 1)
     fit_chip("HopperWindows", as_matrix, hopper, fitted, False)

@@ -46,8 +46,8 @@ def say(*words):
 class Profiler:
     """Runs cells under torch.profiler; processes beside this one turn traces into rows."""
 
-    def __init__(self, device, out, processes=4):
-        self.device, self.out, self.number = device, out, 0
+    def __init__(self, backend, out, processes=4):
+        self.backend, self.out, self.number = backend, out, 0
         SCRATCH.mkdir(parents=True, exist_ok=True)
         self.pool = multiprocessing.get_context("spawn").Pool(processes) if processes else None
         self.pending = []
@@ -55,13 +55,13 @@ class Profiler:
     @contextlib.contextmanager
     def session(self, group):
         kinds = [torch.profiler.ProfilerActivity.CPU]
-        if self.device == "cuda":
+        if self.backend.name == "cuda":
             kinds.append(torch.profiler.ProfilerActivity.CUDA)
         self.number += 1
         trace = SCRATCH / f"{group}-{self.number}-{os.getpid()}.json"
         with torch.profiler.profile(activities=kinds, record_shapes=True) as profile:
             yield
-            synchronize(self.device)
+            self.backend.synchronize()
         profile.export_chrome_trace(str(trace))
         part = trace.with_suffix(".tsv")
         self.pending.append((group, trace, part, self.pool and self.pool.apply_async(kernels_of.convert,
@@ -82,17 +82,12 @@ class Profiler:
         self.pending = []
 
 
-def synchronize(device):
-    if device == "cuda":
-        torch.cuda.synchronize()
-
-
 def profile_cell(profiler, group, cell, step):
     with profiler.session(group):
         for _ in range(STEPS):
             with torch.profiler.record_function(f"cell:{cell}"):
                 step()
-            synchronize(profiler.device)
+            profiler.backend.synchronize()
 
 
 class Clock:
@@ -131,44 +126,23 @@ class Labels:
         self.file.flush()
 
 
-def backend_of(device):
-    class Any:
-        pass
-    any_device = Any()
-    any_device.device, any_device.name = device, device
-    return any_device
+def settings(cell):
+    return {name: getattr(cell, name) for name in ("target", "batch", "dtype", "mode", "layout", "task")}
 
 
-def time_runs(device, step, count):
-    if device == "cpu":
-        out = []
-        for _ in range(count):
-            start = time.perf_counter()
-            step()
-            out.append((time.perf_counter() - start) * 1e3)
-        return out
-    events = [torch.cuda.Event(enable_timing=True) for _ in range(count + 1)]
-    torch.cuda.synchronize()
-    events[0].record()
-    for event in events[1:]:
-        step()
-        event.record()
-    torch.cuda.synchronize()
-    return [a.elapsed_time(b) for a, b in zip(events, events[1:])]
+def figures(timing):
+    return {"latency_ms": f"{timing.median_ms:.5f}", "mean_ms": f"{timing.mean_ms:.5f}",
+            "spread": f"{timing.spread:.4f}", "runs": len(timing.runs_ms)}
 
 
-def run_cell(cell, module, inputs, device, clock, profiler, group, labels, protocol):
-    row = {"target": cell.target, "batch": cell.batch, "dtype": cell.dtype, "mode": cell.mode, "layout": cell.layout,
-           "task": cell.task}
+def run_cell(cell, module, inputs, backend, clock, profiler, group, labels, protocol):
+    row = settings(cell)
     try:
-        if device == "cuda":
-            torch.cuda.empty_cache()
-            torch.cuda.reset_peak_memory_stats()
+        if backend.name == "cuda":
+            backend.reset_peak()
         if cell.layout == "nchw":
             module.to(memory_format=torch.contiguous_format)  # what the cell before left
-        step, _ = worker.prepare(module, inputs, cell, backend_of(device))
-        torch.backends.cuda.matmul.allow_tf32 = cell.dtype == "tf32"
-        torch.backends.cudnn.allow_tf32 = cell.dtype == "tf32"
+        step, _ = worker.prepare(module, inputs, cell, backend)
         with torch.inference_mode() if cell.task == "infer" else contextlib.nullcontext():
             energies = []
 
@@ -179,14 +153,13 @@ def run_cell(cell, module, inputs, device, clock, profiler, group, labels, proto
                 row.update(clock.now())
                 energies.append(None if before is None or seconds < 0.5 else (after - before) / seconds)
                 return runs
-            timing = protocols.measure(lambda count: time_runs(device, step, count), protocol, window)
-            row.update(latency_ms=f"{timing.median_ms:.5f}", mean_ms=f"{timing.mean_ms:.5f}",
-                       spread=f"{timing.spread:.4f}", runs=len(timing.runs_ms))
+            timing = protocols.measure(lambda count: backend.time_runs(step, count), protocol, window)
+            row.update(figures(timing))
             if energies[timing.attempt] is not None:
                 row["energy_j"] = f"{energies[timing.attempt] * timing.mean_ms / 1e3:.4f}"
-            if device == "cuda":
-                row["allocated_mib"] = f"{torch.cuda.max_memory_allocated() / 2**20:.0f}"
-                row["reserved_mib"] = f"{torch.cuda.max_memory_reserved() / 2**20:.0f}"
+            if backend.name == "cuda":
+                peak = backend.peak_memory(step)
+                row.update(allocated_mib=f"{peak.allocated_mib:.0f}", reserved_mib=f"{peak.reserved_mib:.0f}")
             if profiler:
                 profile_cell(profiler, group, cell.title(), step)
         say(cell.title(), *([row["latency_ms"], "ms"] if group == "fit" else []), row.get("clock_mhz", ""))
@@ -216,7 +189,7 @@ def cells_of(target, number):
     ]
 
 
-def run_models(lists, device, clock, profiler, out, until, only=None):
+def run_models(lists, backend, clock, profiler, out, until, only=None):
     labels = {group: Labels(out / f"{group}-labels.tsv") for group, _ in lists}
     order = sorted((number, group, entry) for group, entries in lists for number, entry in enumerate(entries))
     for number, group, entry in order:
@@ -224,37 +197,37 @@ def run_models(lists, device, clock, profiler, out, until, only=None):
             say(f"no time for {group} {entry.target} and what follows")
             break
         try:
-            made = entry.model(device)
+            made = entry.model(backend.device)
         except Exception as error:
             say(entry.target, repr(error)[:300])
             continue
         for place, cell in enumerate(cells_of(entry.target, number)[:only]):
             if time.monotonic() - START > until:
                 break
-            if device == "cpu":  # to try this out
+            if backend.name == "cpu":  # to try this out
                 cell = dataclasses.replace(cell, batch=1)
             energy = cell.dtype == "amp" and cell.task == "infer" and cell.batch >= 16
-            run_cell(cell, made.module, made.inputs, device, clock, profiler, group, labels[group],
+            run_cell(cell, made.module, made.inputs, backend, clock, profiler, group, labels[group],
                      WITH_ENERGY if energy else PROTOCOL)
         del made
 
 
-def run_host_bound(entries, device, clock, out, until, only=None):
+def run_host_bound(entries, backend, clock, out, until, only=None):
     """Batch 1 of models, whose host nothing disturbs: no profiler, no other process, no collection of garbage."""
     labels = Labels(out / "host-labels.tsv")
     for entry in entries[:only]:
         if time.monotonic() - START > until:
             break
         for dtype in ("fp32", "amp", "fp16"):
-            made = entry.model(device)
-            run_cell(Cell(entry.target, "", 1, dtype), made.module, made.inputs, device, clock, None, "fit", labels,
+            made = entry.model(backend.device)
+            run_cell(Cell(entry.target, "", 1, dtype), made.module, made.inputs, backend, clock, None, "fit", labels,
                      HOST)
 
 
-def run_operators(device, profiler, until, only=None):
+def run_operators(backend, profiler, until, only=None):
     import operators
     for group in operators.GROUPS:
-        made = list(zip(range(only or 1 << 30), filter(None, safely(group(device)))))
+        made = list(zip(range(only or 1 << 30), filter(None, safely(group(backend.device)))))
         for at in range(0, len(made), 40):
             if time.monotonic() - START > until:
                 say(f"no time for {group.__name__} from {at}")
@@ -269,17 +242,17 @@ def run_operators(device, profiler, until, only=None):
                     ready.append((name, call))
                 except Exception as error:
                     say(name, repr(error)[:200])
-            synchronize(device)
+            backend.synchronize()
             with profiler.session("operators"), torch.inference_mode():
                 for name, call in ready:
                     set_tf32(name.endswith("tf32"))
                     for _ in range(4):
                         with torch.profiler.record_function(f"cell:{name}"):
                             call()
-                    synchronize(device)
+                    backend.synchronize()
         say(f"{group.__name__}: {len(made)}")
         del made
-        if device == "cuda":
+        if backend.name == "cuda":
             torch.cuda.empty_cache()
 
 
@@ -300,33 +273,31 @@ def set_tf32(on):
 
 def compile_and_run(group, entry, cells, device, out, ready, lock, until):
     """A process of its own: compiles all, waits for the others, then measures under the lock."""
-    clock, steps = Clock(), []
-    profiler = Profiler(device, out, 0)
+    clock, backend = Clock(), worker.make_backend(device, None)
+    profiler = Profiler(backend, out, 0)
     made = []
     for cell in cells:
         try:
-            model = entry.model(device)
-            step, _ = worker.prepare(model.module, model.inputs, cell, backend_of(device))
+            model = entry.model(backend.device)
+            step, _ = worker.prepare(model.module, model.inputs, cell, backend)
             with torch.inference_mode() if cell.task == "infer" else contextlib.nullcontext():
                 step()
                 step()
             made.append((cell, step))
         except Exception as error:
             say(cell.title(), repr(error)[:300])
-    synchronize(device)
+    backend.synchronize()
     with contextlib.suppress(Exception):
         ready.wait(max(1, until - (time.monotonic() - START)))
     with lock:
         labels = Labels(out / f"{group}-compiled-{os.getpid()}.tsv")
         for cell, step in made:
-            row = dict(target=cell.target, batch=cell.batch, dtype=cell.dtype, mode=cell.mode, layout=cell.layout,
-                       task=cell.task)
+            row = settings(cell)
             set_tf32(cell.dtype == "tf32")
             try:
                 with torch.inference_mode():
-                    timing = protocols.measure(lambda count: time_runs(device, step, count), PROTOCOL)
-                    row.update(latency_ms=f"{timing.median_ms:.5f}", mean_ms=f"{timing.mean_ms:.5f}",
-                               spread=f"{timing.spread:.4f}", runs=len(timing.runs_ms), **clock.now())
+                    timing = protocols.measure(lambda count: backend.time_runs(step, count), PROTOCOL)
+                    row.update(**figures(timing), **clock.now())
                     profile_cell(profiler, f"{group}-compiled", cell.title(), step)
                 say(cell.title(), *([row["latency_ms"], "ms"] if group == "fit" else []))
             except Exception as error:
@@ -375,7 +346,8 @@ def main():
     if args.device == "cpu":  # to try this out
         global PROTOCOL, WITH_ENERGY
         PROTOCOL = WITH_ENERGY = protocols.Protocol(warm_up=1, runs=1, seconds=0, attempts=1)
-    profiler = None if args.no_profile else Profiler(args.device, args.out)
+    backend = worker.make_backend(args.device, None)
+    profiler = None if args.no_profile else Profiler(backend, args.out)
     everything = [(group, targets.read_list(str(HERE / f"{group}.txt"))) for group in ("fit", "judge")]
     lists = [(group, entries[args.skip:][:args.only]) for group, entries in everything]
     if args.no_profile:
@@ -384,7 +356,7 @@ def main():
     try:
         if "host" in args.parts:
             from perfc.measure import host
-            entry = host.entry(args.device, "h100-vm")
+            entry = host.entry(args.device)
             (args.out / "host.json").write_text(json.dumps(entry, indent=1))
             say("host", json.dumps(entry["eager_us"]))
             if args.device == "cuda":
@@ -392,12 +364,12 @@ def main():
                 say(properties, torch.version.cuda, torch.backends.cudnn.version(), clock.now())
         if "host-bound" in args.parts:
             gc.disable()
-            run_host_bound(everything[0][1][:16], args.device, clock, args.out, args.seconds / 2, args.only)
+            run_host_bound(everything[0][1][:16], backend, clock, args.out, args.seconds / 2, args.only)
         if "operators" in args.parts:
-            run_operators(args.device, profiler, min(150, args.seconds / 3), args.only)
+            run_operators(backend, profiler, min(150, args.seconds / 3), args.only)
             profiler.finish()
         if "models" in args.parts:
-            run_models(lists, args.device, clock, profiler, args.out,
+            run_models(lists, backend, clock, profiler, args.out,
                        args.seconds - (args.compile_seconds if "compiled" in args.parts else 15), args.only)
         if profiler:
             profiler.finish()

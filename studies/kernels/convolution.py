@@ -25,7 +25,7 @@ ROOFLINE_SHARE, ROOFLINE_WINOGRAD = 0.75, 1.5  # what the whitebox had before: o
 
 def constants():
     """By device, those of its class."""
-    return {device: np.array([float(x) for x in data.class_row(chip)[:len(pm.NAMES)]])
+    return {device: data.class_constants(chip, pm.NAMES)
             for g, chip in data.VECTOR_CLASSES.items() for device in data.VECTOR_GROUPS[g]}
 
 

@@ -32,6 +32,8 @@ FITTED_BY = {"vector_pascal": BEFORE_AMPERE}
 NEUSIGHT = ("Tesla P4", "Tesla P100-PCIE-16GB", "Tesla V100-PCIE-32GB", "Tesla T4", "NVIDIA A100-PCIE-40GB")
 
 
+NEVER = 1e12  # kNever of whitebox/constants.h
+
 SHEETS = {d["name"]: d for d in json.loads((ROOT / "data/devices.json").read_text())["devices"]}
 
 
@@ -56,6 +58,11 @@ def class_row(chip):
     """Constants of a row of kProducts (whitebox/constants.h), as text; `chip`: its name, "VectorVolta"."""
     text = (ROOT / "whitebox/constants.h").read_text()
     return re.search(rf"// {chip}\n\s*\{{([^}}]*)\}}", text).group(1).split(",")
+
+
+def class_constants(chip, names):
+    """The first of them as numbers, as many as `names`."""
+    return np.array([NEVER if x.strip() == "kNever" else float(x) for x in class_row(chip)[:len(names)]])
 
 
 def split_of(*shape):

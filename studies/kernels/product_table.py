@@ -21,7 +21,7 @@ CHANGED = {"VectorHopper": {"tensor_share": 0.897, "step_ns": 869, "tile_ns": 10
            "HopperTf32": {"launch_clocks": 8390, "tensor_share": 1.16, "step_ns": 124, "stream_bytes": 34.2,
                           "exposed": 0.313, "tile_ns": 5140},
            "HopperWindows": {"launch_clocks": 11500, "tensor_share": 1.2, "step_ns": 54.3, "stream_bytes": 37.2,
-                             "split_ns": 1e12, "tile_ns": 3670},
+                             "split_ns": data.NEVER, "tile_ns": 3670},
            "Turing": {"power_share": 0.343}, "Volta": {"tensor_share": 0.9, "power_share": 0.32, "power_exponent": 1}}
 TF32_EXPOSED = 0.85  #: `kTf32Exposed`, of studies/fit_mig.py
 DATA_CENTRE = ("Ga100", "Hopper", "Blackwell")
@@ -52,7 +52,8 @@ def print_constants(constants):
 
 def constants_table(rows):
     """`kProducts` as whitebox/constants.h has it: a chip in two lines, under the names of the fields."""
-    cells = [["kNever" if x == 1e12 else f"{x:g}" for x in c] + ["kAllTiles" if tma else "kMmaTiles", str(gemv).lower()]
+    cells = [["kNever" if x == data.NEVER else f"{x:g}" for x in c] +
+             ["kAllTiles" if tma else "kMmaTiles", str(gemv).lower()]
              for c, tma, gemv in rows.values()]
     heads = [*pm.NAMES, "tiles", "always_gemv"]
     widths = [max(len(x) for x in column) for column in zip(heads, *cells)]

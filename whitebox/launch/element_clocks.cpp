@@ -19,17 +19,13 @@ bool lie_alike(const Shape& shape, const Strides& a, const Strides& b) {
   return true;
 }
 
-bool same_extents(const Shape& a, const Shape& b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin());
-}
-
 /// An operand that an elementwise kernel cannot walk over as it does over its result (TensorIterator.cpp,
 /// is_contiguous; Loops.cuh): a broadcast of several elements, or other strides.
 bool is_indexed(const PlannedGraph& of, ValueId v, NodeId reader) {
   if (!v) return false;
   const Type &own = of.g.type(v), &result = of.g.type({reader, 0});
   if (!own.is_static() || !result.is_static() || own.elements() == 1) return false;
-  if (!same_extents(own.shape(), result.shape())) return true;
+  if (own.shape() != result.shape()) return true;
   return !lie_alike(result.shape(), of.layout.strides[v.node], of.layout.strides[reader]);
 }
 
@@ -49,10 +45,7 @@ std::vector<std::int64_t> reduced_axes(const PlannedGraph& of, const Node& n) {
   if (n.attrs.has("axis")) return {n.attrs.int_or("axis", 0)};  // arg_max, arg_min
   if (n.operands.size() < 2 || !n.operands[1] || n.is(op("qnn.reduce_mean"))) return n.attrs.ints_or_empty("axes");
   const Data* data = of.g.data(n.operands[1]);
-  std::vector<std::int64_t> out;
-  if (!data || !data->ints() || !data->fully_known()) return out;
-  for (const SymInt& axis : *data->ints()) out.push_back(axis.value());
-  return out;
+  return data ? data->known_ints().value_or(std::vector<std::int64_t>{}) : std::vector<std::int64_t>{};
 }
 
 /// Whether a reduction's rows are neighbours in memory, so that a warp takes one.
@@ -62,14 +55,13 @@ bool reduces_rows(const PlannedGraph& of, NodeId id) {
   if (!data.is_static() || data.rank() == 0) return false;
   if (def(n.op).category != Category::Reduction) return !of.layout.channels_last[n.operands[0].node];  // a pooling
   const Strides& strides = of.layout.strides[n.operands[0].node];
-  const auto rank = static_cast<std::int64_t>(data.rank());
   const auto axes = reduced_axes(of, n);
   if (axes.empty()) return true;
   return std::ranges::any_of(axes, [&](std::int64_t a) {
-    const std::int64_t axis = a < 0 ? a + rank : a;
-    if (axis < 0 || axis >= rank) return false;
-    const auto at = static_cast<std::size_t>(axis);
-    return strides.size() == data.rank() ? strides[at] == 1 && data.shape()[at].value() > 1 : axis == rank - 1;
+    const auto axis = normalized_axis(a, data.rank());
+    if (!axis) return false;
+    return strides.size() == data.rank() ? strides[*axis] == 1 && data.shape()[*axis].value() > 1
+                                         : *axis == data.rank() - 1;
   });
 }
 
@@ -94,9 +86,8 @@ double concatenation_clocks(const PlannedGraph& of, NodeId id) {
     return v && of.g.type(v).is_static() && !lies_in_order(of.g, v, of.layout) && !of.layout.channels_last[v.node];
   });
   if (strided) return constants::kConcatenatedStrided * elements_of(of, id);
-  const auto rank = static_cast<std::int64_t>(result.rank());
-  const std::int64_t axis = n.attrs.int_or("axis", 0), at = axis < 0 ? axis + rank : axis;
-  const bool rows = at == rank - 1 || (of.layout.channels_last[id] && at == 1);
+  const auto axis = normalized_axis(n.attrs.int_or("axis", 0), result.rank());
+  const bool rows = axis && (*axis == result.rank() - 1 || (of.layout.channels_last[id] && *axis == 1));
   return rows ? constants::kConcatenatedRows * elements_of(of, id) : 0;
 }
 

@@ -63,9 +63,8 @@ bool is_reduction(const Graph& g, const Node& n) {
   if (!t.is_static() || !n.results[0].type.is_static() || t.rank() == 0) return true;
   if (def(n.op).category == Category::Reduction)
     return t.elements().value_or(0) / constants::kUnrolledReduction >= n.results[0].type.elements().value_or(0);
-  const std::int64_t axis = n.attrs.int_or("axis", -1), rank = static_cast<std::int64_t>(t.rank());
-  return axis < -rank || axis >= rank ||
-         t.shape()[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)].value() >= constants::kUnrolledReduction;
+  const auto axis = normalized_axis(n.attrs.int_or("axis", -1), t.rank());
+  return !axis || t.shape()[*axis].value() >= constants::kUnrolledReduction;
 }
 
 bool fuses(const Node& n) { return def(n.op).runs.fusion != Fusion::Never; }

@@ -148,10 +148,7 @@ class ValueStrides {
   const Type& type(ValueId v) const { return g_.type(v); }
   std::optional<std::vector<std::int64_t>> ints(const Node& n, std::size_t i) const {
     const Data* d = i < n.operands.size() && n.operands[i] ? g_.data(n.operands[i]) : nullptr;
-    if (!d || !d->ints() || !d->fully_known()) return std::nullopt;
-    std::vector<std::int64_t> out;
-    for (const SymInt& s : *d->ints()) out.push_back(s.value());
-    return out;
+    return d ? d->known_ints() : std::nullopt;
   }
   Read read(ValueId v) const {
     Read r{extents_of_shape(type(v)), of_[v.node]};

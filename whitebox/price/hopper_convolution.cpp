@@ -6,20 +6,10 @@
 #include "whitebox/constants.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/price/lane_blocks.h"
+#include "whitebox/price/order_conversion.h"
 
 namespace perfc {
 namespace {
-
-/// Elements of the data and of the result.
-struct Elements {
-  double data = 0, result = 0;
-};
-Elements elements_of(const Kernel& k, double width) {
-  const Extents& e = k.extents;
-  Elements out{.result = e.products * e.m * e.n};
-  out.data = std::max(k.traffic.bytes / width - e.weights - out.result, 0.0);
-  return out;
-}
 
 double width_of(const Kernel& k, const Rates& r) { return r.product_bytes[k.half]; }
 
@@ -28,21 +18,6 @@ double clocks_us(double clocks, const Rates& r) { return clocks / r.memory.sms /
 double alone_us(double clocks, const Rates& r) { return clocks / r.memory.clock_hz * 1e6; }
 
 double memory_us(const Kernel& k, const Rates& r) { return k.traffic.bytes / r.bandwidth * 1e6; }
-
-/// A kernel that writes `elements` in the other order of channels; `filled`: of its tiles of positions and channels.
-double reordered_s(double elements, double filled, double width, double hot, const MemoryFacts& d) {
-  const double clocks = constants::kOrderElementClocks + constants::kOrderTileClocks / filled;
-  const MemoryBoundProblem problem{.rows = elements,
-                                   .columns = 1,
-                                   .read = elements * width,
-                                   .written = elements * width,
-                                   .byte_clocks = clocks / (2 * width),
-                                   .hot = hot};
-  return memory_bound_time(problem, d).work_s;
-}
-
-/// Of a kernel's tile along an axis, what `extent` fills.
-double filled(double extent) { return extent / (std::ceil(extent / constants::kOrderTile) * constants::kOrderTile); }
 
 bool has_groups(const Kernel& k, const Rates& r) {
   const Extents& e = k.extents;
@@ -65,7 +40,7 @@ double groups_on_lanes_us(const Kernel& k, const Rates& r) {
 double groups_on_tensor_cores_us(const Kernel& k, const Rates& r) {
   const Extents& e = k.extents;
   const double width = width_of(k, r);
-  const Elements of = elements_of(k, width);
+  const ConvolutionElements of = convolution_elements(k, width);
   const bool own = has_own_kernel(e.channels_per_group) && std::fmod(e.products * e.channels_per_group, 64) == 0 &&
                    (e.products >= constants::kOrderTile || e.channels_per_group >= 2 * constants::kOrderTile);
   if (own) {
@@ -92,7 +67,7 @@ double product_us(Product p, ProductDevice device) {
 /// On tensor cores, of data that lies channels last.
 double image_us(const Kernel& k, const Rates& r) {
   const Extents& e = k.extents;
-  const double width = width_of(k, r), padded = padded_us(elements_of(k, width).data, r);
+  const double width = width_of(k, r), padded = padded_us(convolution_elements(k, width).data, r);
   const double tiles = std::ceil(e.m / constants::kImageRows) * std::ceil(e.n / constants::kImageColumns);
   const double tile = constants::kImageTileClocks + constants::kImageElementClocks * e.window;
   double best = std::max(clocks_us(tiles * tile, r),
@@ -122,21 +97,6 @@ double any_image_us(const Kernel& k, const Rates& r) {
 }
 
 }  // namespace
-
-double order_conversion_us(const Kernel& k, const Rates& r, double width) {
-  const Extents& e = k.extents;
-  const double weights = e.window > 1 ? e.weights : 0;
-  const Elements of = elements_of(k, width);
-  const double hot = k.traffic.bytes > 0 ? std::min(k.traffic.handed_bytes / k.traffic.bytes, 1.0) : 0;
-  const double kernels = weights > 0 ? 3 : 2;
-  // Images alone have few channels that all are read at once.
-  const double channels = e.products == 1 && e.window > 0 ? e.k / e.window : constants::kOrderTile;
-  const double read = r.hopper && channels <= constants::kFirstChannels ? filled(channels) : 1;
-  const double work_s = reordered_s(of.data, read, width, hot, r.memory) +
-                        reordered_s(of.result, 1, width, hot, r.memory) +
-                        reordered_s(weights, filled(e.window), width, 0, r.memory);
-  return r.layout * (work_s * 1e6 * k.limits.slowdown + kernels * r.launch_us);
-}
 
 Lanes lanes_of(const Rates& r) {
   return {.sms = r.memory.sms, .clock_hz = r.memory.clock_hz, .peak = r.vector[0], .bandwidth = r.bandwidth};

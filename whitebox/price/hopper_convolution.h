@@ -19,13 +19,10 @@ std::optional<double> group_convolution_us(const Kernel&, const Rates&);
 /// priced as a product, or a device without such kernels.
 std::optional<double> hopper_convolution_us(const Kernel&, const Rates&);
 
-/// The float32 lanes of a device.
-Lanes lanes_of(const Rates&);
-
 /// The same of a depthwise convolution.
 double hopper_depthwise_us(const Kernel&, const Rates&);
 
-/// µs of cuDNN's kernels between the orders of channels around a convolution: its data and weights, its result.
-double order_conversion_us(const Kernel&, const Rates&, double width);
+/// The float32 lanes of a device.
+Lanes lanes_of(const Rates&);
 
 }  // namespace perfc

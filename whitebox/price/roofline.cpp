@@ -9,6 +9,7 @@
 #include "whitebox/price/hopper_attention.h"
 #include "whitebox/price/hopper_convolution.h"
 #include "whitebox/price/learned_factor.h"
+#include "whitebox/price/order_conversion.h"
 
 namespace perfc {
 namespace {
@@ -92,6 +93,9 @@ double gap_us(ChipClass chip) {
   }
 }
 
+/// Kernels of which nothing but their time is known.
+Priced priced_whole(double us) { return {.compute_us = us, .time_us = us, .bound = Bound::Compute}; }
+
 Priced price_product(const Kernel& k, const Rates& r) {
   const bool eight = multiplies_eight_bits(k.quantised) && r.product8;
   ProductDevice device = eight ? *r.product8 : *r.product[k.half];
@@ -111,15 +115,14 @@ Priced price_product(const Kernel& k, const Rates& r) {
   p.b_bytes = std::clamp((k.traffic.bytes - a - c) / b, constants::kNarrowestWeight, read);
   if (eight || (k.quantised == Quantised::Weights && !r.on_vector[k.half])) p.quantised = k.quantised;
   if (k.traffic.handed_bytes >= a + b * p.b_bytes) p.second = SecondOperand::Data;
+  if (r.hopper && r.on_vector[k.half] && !eight && p.m > 1 && p.n > 1) {
+    const double epilogue = k.traffic.epilogue_bytes / r.bandwidth;
+    return priced_whole((lane_product_time(lanes_of(r), p) + epilogue) * 1e6 * k.limits.slowdown);
+  }
   const ProductTime t = time_of(k, device, p);
   const double beside =
       (std::max(k.traffic.bytes - a - b * p.b_bytes - c, 0.0) + k.traffic.epilogue_bytes) / r.bandwidth;
 
-  if (r.hopper && r.on_vector[k.half] && !eight && p.m > 1 && p.n > 1) {
-    const double beside = k.traffic.epilogue_bytes / r.bandwidth;
-    const double lanes_us = (lane_product_time(lanes_of(r), p) + beside) * 1e6 * k.limits.slowdown;
-    return {.compute_us = lanes_us, .time_us = lanes_us, .bound = Bound::Compute};
-  }
   Priced out;
   out.launch_us = t.launch * 1e6 + gap_us(device.chip);
   out.compute_us = t.arithmetic * 1e6 * k.limits.slowdown;
@@ -216,9 +219,6 @@ Priced price_on_matrix_units(const Kernel& k, const Rates& r, ProductDevice devi
   if (is_converted(k) || hopper.converted) out.conversion_us = order_conversion_us(k, r, width);
   return out;
 }
-
-/// Kernels of which nothing but their time is known.
-Priced priced_whole(double us) { return {.compute_us = us, .time_us = us, .bound = Bound::Compute}; }
 
 Priced price_convolution(const Kernel& k, const Rates& r) {
   if (const auto us = hopper_convolution_us(k, r)) return priced_whole(*us);
