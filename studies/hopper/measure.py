@@ -135,6 +135,11 @@ def figures(timing):
             "spread": f"{timing.spread:.4f}", "runs": len(timing.runs_ms)}
 
 
+def shown(group, row):
+    """Times of models that judge are not printed."""
+    return (row["latency_ms"], "ms") if group.startswith("fit") else ()
+
+
 def run_cell(cell, module, inputs, backend, clock, profiler, group, labels, protocol):
     row = settings(cell)
     try:
@@ -162,7 +167,7 @@ def run_cell(cell, module, inputs, backend, clock, profiler, group, labels, prot
                 row.update(allocated_mib=f"{peak.allocated_mib:.0f}", reserved_mib=f"{peak.reserved_mib:.0f}")
             if profiler:
                 profile_cell(profiler, group, cell.title(), step)
-        say(cell.title(), *([row["latency_ms"], "ms"] if group == "fit" else []), row.get("clock_mhz", ""))
+        say(cell.title(), *shown(group, row), row.get("clock_mhz", ""))
     except Exception as error:
         row["message"] = f"{type(error).__name__}: {error}"[:200].replace("\n", " ").replace("\t", " ")
         say(cell.title(), row["message"])
@@ -189,7 +194,27 @@ def cells_of(target, number):
     ]
 
 
-def run_models(lists, backend, clock, profiler, out, until, only=None):
+def training_cells(target, number):
+    """Three steps of a model, that of 16 bits last."""
+    odd, last = number % 2, "nhwc" if target.partition("/")[0] in CONVOLUTIONAL else "nchw"
+    if target.startswith("models:"):
+        return [Cell(target, "", b, d, task="train") for b, d in ((1, "tf32"), (4, "amp"), (4, "bf16"))]
+    return [
+        Cell(target, "", (16, 64)[number // 2 % 2], ("fp32", "tf32")[odd], task="train",
+             layout=(last, "nchw")[number // 3 % 2]),
+        Cell(target, "", (64, 32)[odd], "amp", task="train", layout=("nchw", last)[number // 2 % 2]),
+        Cell(target, "", (32, 128)[odd], "bf16", task="train", layout=(last, "nchw")[number // 5 % 2]),
+    ]
+
+
+def all_cells(target, number):
+    """Both, those that convert the model behind the others."""
+    cells = [c for c in cells_of(target, number) if c.task == "infer"] + training_cells(target, number)
+    return sorted(cells, key=lambda c: c.dtype in ("fp16", "bf16"))
+
+
+def run_models(lists, cells, backend, clock, profiler, out, until, only=None):
+    """`lists`: names of groups of labels, and models; `cells`: of a model and its number."""
     labels = {group: Labels(out / f"{group}-labels.tsv") for group, _ in lists}
     order = sorted((number, group, entry) for group, entries in lists for number, entry in enumerate(entries))
     for number, group, entry in order:
@@ -201,7 +226,7 @@ def run_models(lists, backend, clock, profiler, out, until, only=None):
         except Exception as error:
             say(entry.target, repr(error)[:300])
             continue
-        for place, cell in enumerate(cells_of(entry.target, number)[:only]):
+        for cell in cells(entry.target, number)[:only]:
             if time.monotonic() - START > until:
                 break
             if backend.name == "cpu":  # to try this out
@@ -298,8 +323,9 @@ def compile_and_run(group, entry, cells, device, out, ready, lock, until):
                 with torch.inference_mode():
                     timing = protocols.measure(lambda count: backend.time_runs(step, count), PROTOCOL)
                     row.update(**figures(timing), **clock.now())
-                    profile_cell(profiler, f"{group}-compiled", cell.title(), step)
-                say(cell.title(), *([row["latency_ms"], "ms"] if group == "fit" else []))
+                    if group != "strangers":
+                        profile_cell(profiler, f"{group}-compiled", cell.title(), step)
+                say(cell.title(), *shown(group, row))
             except Exception as error:
                 row["message"] = repr(error)[:200]
                 say(cell.title(), row["message"])
@@ -307,16 +333,15 @@ def compile_and_run(group, entry, cells, device, out, ready, lock, until):
         profiler.finish()
 
 
-def run_compiled(lists, device, out, until, count):
+def run_compiled(lists, batches, device, out, until):
     context = multiprocessing.get_context("spawn")
-    jobs = [(group, entry) for number in range(count) for group, entries in lists
-            for entry in entries[number:number + 1]]
+    jobs = [(group, entry) for group, entries in lists for entry in entries]
     ready, lock = context.Barrier(len(jobs)), context.Lock()
     left = until - (time.monotonic() - START)
     processes = []
     for number, (group, entry) in enumerate(jobs):
         whole = ("fp32", "tf32")[number // 2 % 2]
-        cells = [Cell(entry.target, "", b, d, "compiled") for b, d in ((32, "amp"), (16, whole), (1, "fp16"))]
+        cells = [Cell(entry.target, "", b, d, "compiled") for b, d in zip(batches, ("amp", whole, "fp16"))]
         processes.append(context.Process(target=compile_and_run, args=(group, entry, cells, device, out, ready, lock,
                                                                        left * 0.7)))
         processes[-1].start()
@@ -326,19 +351,29 @@ def run_compiled(lists, device, out, until, count):
         if process.is_alive():
             say("a compiling process is ended")
             process.kill()
-    return len(jobs)
+
+
+def sessions(entries, seconds):
+    """What one lent machine measured: part -> (groups and their models, cells, whether kernels too, when it ends)."""
+    fit, judge, strangers = (entries[name] for name in ("fit", "judge", "strangers"))
+    return {
+        "models": ([("fit", fit), ("judge", judge)], cells_of, True, seconds - 125),
+        "alone": ([("judge", judge[20:])], cells_of, False, seconds - 15),
+        "strangers": ([("strangers", strangers)], all_cells, False, 0.43 * seconds),
+        "training": ([("judge-training", judge)], training_cells, False, 0.6 * seconds),
+        "compiled": ([("fit", fit[:7]), ("judge", judge[:7])], (32, 16, 1), True, seconds),
+        "compiled-strangers": ([("fit", fit[7:14]), ("strangers", strangers[:7])], (64, 32, 1), True, 0.82 * seconds),
+        "training-kernels": ([("fit-training", fit)], training_cells, True, seconds - 15),
+    }
 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("out", type=pathlib.Path)
     p.add_argument("--seconds", type=float, default=480)
-    p.add_argument("--compile-seconds", type=float, default=110)
     p.add_argument("--device", default="cuda")
     p.add_argument("--only", type=int, help="so many of everything, to try this out")
-    p.add_argument("--parts", default="host,operators,models,compiled", help="host-bound: no profile")
-    p.add_argument("--skip", type=int, default=0, help="so many models of each list")
-    p.add_argument("--no-profile", action="store_true")
+    p.add_argument("--parts", default="host,operators,models,compiled", help="in this order [%(default)s]")
     args = p.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(0)
@@ -347,41 +382,49 @@ def main():
         global PROTOCOL, WITH_ENERGY
         PROTOCOL = WITH_ENERGY = protocols.Protocol(warm_up=1, runs=1, seconds=0, attempts=1)
     backend = worker.make_backend(args.device, None)
-    profiler = None if args.no_profile else Profiler(backend, args.out)
-    everything = [(group, targets.read_list(str(HERE / f"{group}.txt"))) for group in ("fit", "judge")]
-    lists = [(group, entries[args.skip:][:args.only]) for group, entries in everything]
-    if args.no_profile:
-        lists = lists[1:]
+    entries = {name: targets.read_list(str(HERE / f"{name}.txt")) for name in ("fit", "judge", "strangers")}
     os.chdir(HERE)  # the lists' factories are here
-    try:
-        if "host" in args.parts:
-            from perfc.measure import host
-            entry = host.entry(args.device)
-            (args.out / "host.json").write_text(json.dumps(entry, indent=1))
-            say("host", json.dumps(entry["eager_us"]))
-            if args.device == "cuda":
-                properties = torch.cuda.get_device_properties(0)
-                say(properties, torch.version.cuda, torch.backends.cudnn.version(), clock.now())
-        if "host-bound" in args.parts:
-            gc.disable()
-            run_host_bound(everything[0][1][:16], backend, clock, args.out, args.seconds / 2, args.only)
-        if "operators" in args.parts:
-            run_operators(backend, profiler, min(150, args.seconds / 3), args.only)
-            profiler.finish()
-        if "models" in args.parts:
-            run_models(lists, backend, clock, profiler, args.out,
-                       args.seconds - (args.compile_seconds if "compiled" in args.parts else 15), args.only)
-        if profiler:
-            profiler.finish()
-        if "compiled" in args.parts:
+    for part in args.parts.split(","):
+        try:
+            run_part(part, entries, backend, clock, args)
+        except Exception:
+            traceback.print_exc()
+        say("done:", part)
+
+
+def run_part(part, entries, backend, clock, args):
+    if part == "host":
+        from perfc.measure import host
+        entry = host.entry(args.device)
+        (args.out / "host.json").write_text(json.dumps(entry, indent=1))
+        say("host", json.dumps(entry["eager_us"]))
+        if args.device == "cuda":
+            properties = torch.cuda.get_device_properties(0)
+            say(properties, torch.version.cuda, torch.backends.cudnn.version(), clock.now())
+        return
+    if part == "host-bound":
+        gc.disable()
+        run_host_bound(entries["fit"][:16], backend, clock, args.out, args.seconds / 2, args.only)
+        gc.enable()
+        return
+    if part == "operators":
+        profiler = Profiler(backend, args.out)
+        run_operators(backend, profiler, min(150, args.seconds / 3), args.only)
+        profiler.finish()
+        return
+    lists, cells, profiled, until = sessions(entries, args.seconds)[part]
+    lists = [(group, models[:args.only]) for group, models in lists]
+    if part.startswith("compiled"):
+        if backend.name == "cuda":
             torch.cuda.empty_cache()
-            run_compiled(lists, args.device, args.out, args.seconds, args.only or 7)
-    except Exception:
-        traceback.print_exc()
+        run_compiled(lists, cells, args.device, args.out, until)
+        return
+    profiler = Profiler(backend, args.out) if profiled else None
+    try:
+        run_models(lists, cells, backend, clock, profiler, args.out, until, args.only)
     finally:
         if profiler:
             profiler.finish()
-    say("done")
 
 
 if __name__ == "__main__":

@@ -40,3 +40,10 @@ def qwen3_600m():
 def gpt2_medium():
     """The shape of openai-community/gpt2-medium's config.json."""
     return _causal("GPT2LMHeadModel", ("GPT2Config", dict(n_embd=1024, n_layer=24, n_head=16)), 512)
+
+
+def pythia_410m():
+    """The shape of EleutherAI/pythia-410m's config.json."""
+    return _causal("GPTNeoXForCausalLM", ("GPTNeoXConfig", dict(
+        vocab_size=50304, hidden_size=1024, intermediate_size=4096, num_hidden_layers=24, num_attention_heads=16,
+        rotary_pct=0.25, max_position_embeddings=2048)), 512)

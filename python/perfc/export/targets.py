@@ -12,6 +12,7 @@ Weights are never loaded: models are made as their constructors make them.
 from __future__ import annotations
 
 import importlib
+import inspect
 import pathlib
 import sys
 from dataclasses import dataclass, field
@@ -126,7 +127,9 @@ def _timm(name: str) -> Model:
 
 def _torchvision(name: str) -> Model:
     from torchvision import models
-    module = models.get_model(name, weights=None)
+    takes = inspect.signature(models.get_model_builder(name)).parameters
+    none = {w: None for w in ("weights", "weights_backbone") if w in takes}  # or it loads those of its own accord
+    module = models.get_model(name, **none)
     preset = models.get_model_weights(name).DEFAULT.transforms()
     size = getattr(preset, "crop_size", None) or [224]
     side = size[0] if isinstance(size, (list, tuple)) else size
@@ -149,34 +152,38 @@ def _transformers(name: str) -> Model:
     inputs, family = _transformer_inputs(module), module.config.model_type
     if int(transformers.__version__.partition(".")[0]) < 5:
         module.config.return_dict = False  # traces know tuples
-    else:
-        module = _InTuples(module)
-    return Model(module, inputs, family)
+    in_order = [*inspect.signature(module.forward).parameters][:len(inputs)] == [*inputs]
+    if module.config.return_dict or not in_order:
+        module = _ByName(module, [*inputs])
+    return Model(module, tuple(inputs.values()), family)
 
 
-class _InTuples(torch.nn.Module):
-    """A model of transformers 5, whose layers read each other's results by name, so that `return_dict` must stay as it
-    is; traces know tuples."""
+class _ByName(torch.nn.Module):
+    """A model of transformers that takes its inputs in the order of `names`, and gives a tuple, which traces know:
+    layers of transformers 5 read each other's results by name, so that `return_dict` must stay as it is."""
 
-    def __init__(self, model):
+    def __init__(self, model, names):
         super().__init__()
-        self.model = model
+        self.model, self.names = model, names
 
     def forward(self, *inputs):
-        return self.model(*inputs).to_tuple()
+        out = self.model(**dict(zip(self.names, inputs)))
+        return out if isinstance(out, tuple) else out.to_tuple()
 
 
-def _transformer_inputs(module) -> tuple:
+def _transformer_inputs(module) -> dict[str, torch.Tensor]:
+    """Examples by the names of its parameters."""
     config = module.config
     if module.main_input_name == "pixel_values":
         vision = getattr(config, "vision_config", config)
         side = getattr(vision, "image_size", 224)
         side = side if isinstance(side, int) else side[0]
-        return (torch.zeros(1, getattr(vision, "num_channels", 3), side, side),)
+        return {"pixel_values": torch.zeros(1, getattr(vision, "num_channels", 3), side, side)}
     if module.main_input_name == "input_ids":
-        tokens = torch.zeros(1, min(TOKENS,
-                                    getattr(config, "max_position_embeddings", TOKENS) or TOKENS), dtype=torch.int64)
-        return (tokens, torch.ones_like(tokens)) + ((tokens,) if config.is_encoder_decoder else ())
+        most = getattr(config, "max_position_embeddings", None) or 0  # XLNet: -1, any number
+        tokens = torch.zeros(1, min(TOKENS, most) if most > 0 else TOKENS, dtype=torch.int64)
+        inputs = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
+        return inputs | ({"decoder_input_ids": tokens} if config.is_encoder_decoder else {})
     raise ExportError(f"the model reads '{module.main_input_name}': say its shape with input=")
 
 
