@@ -29,6 +29,7 @@ import torch  # noqa: E402
 
 import zoo  # noqa: E402
 from measure_test import FakeNvml  # noqa: E402
+from perfc.export import targets  # noqa: E402
 from perfc.export.targets import Entry, Model  # noqa: E402
 from perfc.measure import host, worker  # noqa: E402
 from perfc.measure.cells import Cell  # noqa: E402
@@ -262,7 +263,8 @@ class Host(unittest.TestCase):
              mock.patch.object(torch.cuda, "synchronize", lambda: waited.append(True)):
             found = host.entry("cuda")
         self.assertEqual(len(waited), len(self.KINDS) + 1)
-        self.assertEqual(set(found["eager_us"].values()), {2 * 10.0})  # in the model, twice as long as in a loop
+        # In a small model twice as long as in a loop, in large ones longer.
+        self.assertEqual(set(found["eager_us"].values()), {2 * 10.0 * host.WHOLE})
         self.assertLess(found["interval"], host.INTERVAL["cpu"])
 
     def test_a_model_makes_as_many_calls_as_it_says(self):
@@ -291,6 +293,43 @@ class Host(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         found = json.loads(done.stdout)
         self.assertEqual((found["schema"], [h["name"] for h in found["hosts"]]), ("perfc.hosts/1", ["here"]))
+
+
+class Targets(unittest.TestCase):
+    """What a library's models are made and called with, the library faked."""
+
+    def test_a_model_of_transformers_gets_its_inputs_by_name(self):
+        class Model(torch.nn.Module):
+            main_input_name = "input_ids"
+
+            def __init__(self, config):
+                super().__init__()
+                self.config = config
+
+            def forward(self, input_ids, past_key_values=None, attention_mask=None):  # as GPT-2's
+                assert past_key_values is None
+                return (input_ids + attention_mask,)
+
+        Model.config_class = lambda: types.SimpleNamespace(
+            model_type="model", max_position_embeddings=-1, is_encoder_decoder=False, return_dict=True, use_cache=True)
+        library = types.SimpleNamespace(Model=Model, __version__="5.1.0")
+        with mock.patch.dict(sys.modules, transformers=library):
+            made = targets.build("transformers/Model")
+        self.assertEqual([tuple(i.shape) for i in made.inputs], [(1, targets.TOKENS)] * 2)  # XLNet's -1: any length
+        self.assertEqual(int(made.module(*made.inputs)[0].sum()), targets.TOKENS)
+
+    def test_a_backbones_weights_stay_where_they_are(self):
+        def builder(*, weights=None, weights_backbone="loaded"):
+            self.assertIsNone(weights_backbone)
+            return torch.nn.Identity()
+
+        models = types.SimpleNamespace(
+            get_model_builder=lambda name: builder, get_model=lambda name, **config: builder(**config),
+            get_model_weights=lambda name: types.SimpleNamespace(
+                DEFAULT=types.SimpleNamespace(transforms=lambda: types.SimpleNamespace(crop_size=[32]))))
+        with mock.patch.dict(sys.modules, torchvision=types.SimpleNamespace(models=models)):
+            made = targets.build("torchvision/segments")
+        self.assertEqual(tuple(made.inputs[0].shape), (1, 3, 32, 32))
 
 
 class Cuda(unittest.TestCase):
