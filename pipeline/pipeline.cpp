@@ -41,7 +41,7 @@ std::vector<NodeNote> notes_on(const Graph& graph) {
   const std::vector<double> params = learned_parameters_by_reader(graph);
   for (NodeId id = 0; id < graph.size(); ++id) {
     const Node& n = graph.node(id);
-    out.push_back({n.kind == NodeKind::Call ? def(n.op).name : "constant", n.name, params[id]});
+    out.push_back({n.kind == NodeKind::Call ? def(n.op).name : "optimizer", n.name, params[id]});
   }
   return out;
 }

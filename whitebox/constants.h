@@ -164,6 +164,15 @@ inline constexpr ProductConstants kProducts[] = {
     // HopperWindows
     {          11500,          1.2,      0.922,        0.95,    54.3,         37.2,            106,   0.311,    kNever,
               8190,          140,       0.968,            0.5,    0.467,    3670, 0.00698, kAllTiles,       false},
+    // HopperDataGradients
+    {          16600,         1.03,      0.922,        0.95,     151,         27.4,            106,   0.017,    kNever,
+              8190,          140,       0.968,            0.5,    0.467,    3620, 0.00698, kAllTiles,       false},
+    // HopperWeightGradients
+    {           2930,         1.19,      0.922,        0.95,     253,         83.5,            106,   0.476,     11600,
+              8190,          140,       0.968,            0.5,    0.467,    8380, 0.00698, kAllTiles,       false},
+    // HopperWeightGradientsTf32
+    {           6000,         1.26,      0.922,        0.95,     662,         14.2,            106,   0.556,      9940,
+              8190,          140,       0.968,            0.5,    0.467,    4270, 0.00698, kAllTiles,       false},
     // Blackwell
     {           4010,          1.2,      0.903,        1.05,    67.5,          141,            183,    0.55,     3150,
               4860,          170,        1.01,            0.5,    0.387,    1040,       0, kAllTiles,       false},
@@ -303,6 +312,12 @@ inline constexpr LaneTile kLaneProducts[] = {
 inline constexpr LaneTile kLaneWindows[] = {
     {32, 32, 27.9, 62.3, 1287}, {128, 32, 70.3, 86.8, 2431}, {256, 64, 265.8, 265.8, 9287}};
 inline constexpr double kLaneProductUs = 4.03, kLaneWindowUs = 3.16;
+/// What TF32 takes longer where both operands lie across k, as a weights' gradient does: its wgmma reads them along k.
+inline constexpr double kTf32Across = 1.35;
+/// Parts into which k is split where both operands lie across it (cublasLt::splitKreduce_kernel), elements of k in one
+/// at least, µs that adding them up takes, byte/s of partial sums.
+inline constexpr double kLaneSplits[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
+inline constexpr double kLeastSplit = 64, kLaneSplitUs = 3.2, kLaneSumRate = 5.5e12;
 /// Products of up to so many rows have a kernel of their own (gemmSN_TN_kernel): µs, µs per element of k where blocks
 /// of so many columns fill half of what the SMs hold.
 inline constexpr double kFewRows = 16, kFewRowsUs = 3, kFewRowsStepUs = 0.006, kFewRowsColumns = 8;
@@ -350,6 +365,67 @@ inline constexpr double kOnePositionClocks = 240;
 /// Byte of which an image's positions must be a multiple for TMA to take them as they lie: without, kernels of mma.sync
 /// multiply it (cutlass_80_tensorop), or it is converted.
 inline constexpr double kTmaBytes = 16, kMmaBytes = 4;
+
+// ---- Training steps on Hopper: whitebox/price/hopper_training.cpp, all [hopper]
+/// A kernel that walks over windows: its µs, clocks of an SM per element of the larger of data and result, and per
+/// element of its window.
+struct GradientClocks {
+  double us, element, window;
+};
+/// Of depthwise convolutions' data. Channels first in float16 (dgrad2d_c1_k1_nchw_shmem_tiling; with strides
+/// dgrad2d_grouped_direct_kernel); PyTorch's own in all else (conv_depthwise2d_backward_kernel), 16 and 32 bits;
+/// channels last (dgrad2d_c1_k1_nhwc_specialized), 16 and 32 bits.
+inline constexpr GradientClocks kDepthwiseDataFirst{6.1, 0, 0.073}, kDepthwiseDataStrided{1.2, 0, 0.427},
+    kDepthwiseDataOwn16{2.6, 3.3, 0.104}, kDepthwiseDataOwn32{0, 1.9, 0.27}, kDepthwiseDataLast16{3.2, 0.25, 0.068},
+    kDepthwiseDataLast32{2.7, 0, 0.105};
+/// … of their weights: wgrad2d_shmem_tiling; conv_depthwise2d_grad_weight_kernel, per element of the result;
+/// wgrad2d_c1_k1_nhwc, of 32 bits depthwise_convolution_wgrad_tiling; of large windows in 32 bits
+/// wgrad2d_grouped_direct_kernel.
+inline constexpr GradientClocks kDepthwiseWeightsFirst{5.5, 0.63, 0.041}, kDepthwiseWeightsOwn16{6.6, 1, 0.416},
+    kDepthwiseWeightsOwn32{6.3, 1, 0.343}, kDepthwiseWeightsLast16{11.4, 0.21, 0.025},
+    kDepthwiseWeightsLast32{16.7, 0, 0.08}, kDepthwiseWeightsLarge32{0, 0, 1.34};
+/// Elements of a window from which on they do.
+inline constexpr double kLargeGradientWindow = 7 * 7;
+/// Of windows of one element channels first: what a gradient of the data reaches of the peak that the convolution does
+/// by kernels of mma.sync; what the weights' takes longer, for its products of single images are added up
+/// (reduce_wgrad_nchw_helper), where an image's positions are no multiple of kTmaBytes, and in TF32.
+inline constexpr double kPointsShare = 0.7, kOddPoints = 2.2, kTf32Points = 1.4;
+/// Clocks of an SM per position of the weights' gradient of an image of up to four channels, and per element of the
+/// window and tile of so many output channels: 16, 32 bits.
+inline constexpr double kImageGradientClocks = 45, kImageGradientChannels = 64, kImageGradientElement16 = 1,
+                        kImageGradientElement32 = 2;
+/// Blocks on float32 lanes, of the data; µs beside them.
+inline constexpr LaneTile kLaneGradients[] = {{32, 32, 21.4, 76.9, 770}, {128, 64, 115, 115, 53900}};
+inline constexpr double kLaneGradientUs = 4.6;
+/// A kernel's µs, what it takes of the arithmetic at the lanes' peak, and of the traffic of data and result: of
+/// weights, in tiles of so many channels (wgrad_alg0_engine_NHWC), by Winograd (winogradWgradDelta4x4), of data by
+/// spectra (fft2d_r2c_32x32); µs per plane of its weights.
+struct LaneGradient {
+  double us, arithmetic, traffic;
+};
+inline constexpr double kLaneGradientTile = 32, kSpectralWeightsUs = 1e-3;
+inline constexpr LaneGradient kLaneWeights{4.3, 3.15, 2.9}, kWinogradWeights{19, 0.28, 13},
+    kSpectralData{75, 0.28, 15.5};
+
+/// A batch norm in training, forwards and backwards: µs, clocks of an SM per element, and clocks per element of a
+/// channel, which a thread block walks over.
+struct BatchNormClocks {
+  double us, element, row;
+};
+struct BatchNormKernels {
+  BatchNormClocks once[2], first[2], last[2];  ///< what a block holds of a channel; channels first; channels last
+};
+/// cuDNN's (bn_fw_tr_1C11_singleread, bn_fw_tr_1C11_kernel_NCHW, batchnorm_fwtr_nhwc_semiPersist and their backward
+/// kernels), 16 and 32 bits; PyTorch's of weights in 16 bits (batch_norm_collect_statistics_kernel,
+/// batch_norm_transform_input_kernel, batch_norm_backward_kernel).
+inline constexpr BatchNormKernels kCudnnBatchNorm16{
+    {{7.7, 0.36, 0}, {8.1, 0.67, 0}}, {{0, 0.53, 1.13}, {0, 0.56, 2.4}}, {{8.6, 0.36, 0.112}, {8, 0.56, 0.12}}},
+    kCudnnBatchNorm32{
+        {{9, 0.5, 0}, {8.5, 1.39, 0}}, {{6.5, 0.57, 0.76}, {6.1, 0.58, 2.6}}, {{7.7, 0.83, 0.082}, {7.1, 1.2, 0.07}}},
+    kOwnBatchNorm{{}, {{9.8, 1.4, 1.17}, {3.5, 1.43, 2.8}}, {{12.4, 1, 0.25}, {10.6, 0.9, 0.11}}};
+/// Byte of a channel, of all that is read of it, that a thread block holds. 1: of what three passes forwards and five
+/// backwards move, the part that reaches memory (the H200's clocks are what its memory takes for it).
+inline constexpr double kReadOnceBytes = 120e3, kBatchNormTraffic = 0.85;
 
 // ---- Fused attention on Hopper: whitebox/price/hopper_attention.cpp, all [hopper]
 inline constexpr double kHopperClock = 1.98e9;  ///< Hz at which the µs below were measured
@@ -681,8 +757,11 @@ inline constexpr double kImageChannels = 4;
 /// What the kernels of a step take of the time that inference's would per byte and MAC: published steps wait a little
 /// between them, or multiply more slowly than profiles do. docs/whitebox.md, "What profiles of training say".
 inline constexpr double kTrainingStep = 1.1;
+/// … and what the host's calls take that autograd records forwards and its engine makes backwards: 40 steps of 22
+/// models that wait for an H200's host. [hopper]
+inline constexpr double kTrainingCalls = 1.37;
 /// … of depthwise convolutions' gradients. [training]
-inline constexpr double kDepthwiseGradientFirst = 3.17, kDepthwiseGradientLast = 1.05;
+inline constexpr double kDepthwiseGradientFirst = 3.31, kDepthwiseGradientLast = 1.04;
 /// 1: of the vector units' peak, times √channels: gradients of groups that have no kernel. regnet, nfnet. [timm]
 inline constexpr double kGroupGradient = 0.0095;
 /// Groups come in multiples of so many, and have so many channels at most, where there is one. regnet, resnest. [timm]
@@ -693,11 +772,25 @@ inline constexpr double kBackwardBytes = 3.0 / 2.0;
 inline constexpr double kNormBackwardBytes = 5.0 / 2.0, kNormBackwardFlops = 2;
 /// What a batch norm moves in training against inference: one more pass for statistics. [counted]
 inline constexpr double kBatchStatisticsBytes = 3.0 / 2.0;
-/// Passes over the weights, and the calls that make them: torch.optim's multi-tensor passes, one per state. [counted]
-struct OptimizerStep {
-  double passes, calls;
+/// What a layer norm's gradient of its data takes of what it takes forwards, by its rows. Rows up to which a block
+/// walks over all of them for the parameters' gradient; clocks per row. [hopper]
+inline constexpr double kLayerNormBackward = 0.72, kManyRows = 64 * 1024, kParameterRowClocks = 6.5;
+/// Columns of a block that adds them up, blocks that run at once, and elements of a column from which on blocks share
+/// it. [aten/src/ATen/native/cuda/Reduce.cuh: 32 × 4 threads, 4 columns and at least 16 elements each; 16 blocks on
+/// each of an H200's SMs] Clocks of a sum besides, of the last block, per block whose sums it reads, so many at most.
+/// [hopper]
+inline constexpr double kSumBlockColumns = 128, kSumBlocks = 16 * 132, kLeastSummed = 64, kSumClocks = 5700,
+                        kSumTailClocks = 7700, kSumBlockClocks = 119, kMostSumBlocks = 1024;
+/// An optimizer's pass over all weights: elements that it reads and writes of each, tensors of a launch at most.
+/// [torch/optim/adam.py, _multi_tensor_adam, and sgd.py; depth_to_max_tensors in
+/// aten/src/ATen/native/cuda/MultiTensorApply.cuh]
+struct OptimizerPass {
+  double moved, tensors;
 };
-inline constexpr OptimizerStep kSgdStep{3, 1}, kMomentumStep{7, 3}, kAdamStep{11, 6};
+inline constexpr OptimizerPass kSgdPasses[] = {{3, 64}}, kMomentumPasses[] = {{2, 110}, {3, 64}, {3, 64}},
+                               kAdamPasses[] = {{3, 64}, {2, 110}, {3, 48}, {2, 64}, {2, 96}, {2, 110}, {4, 48}};
+/// Elements of a chunk, chunks of a launch at most. [there]
+inline constexpr double kChunk = 65536, kMostChunks = 320;
 
 // ---- Memory
 /// Byte of a position that pooling keeps: int64, PyTorch's indices. [counted]

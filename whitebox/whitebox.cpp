@@ -203,7 +203,9 @@ std::vector<Priced> WhiteboxModel::priced(const Device& device) const {
 
 double WhiteboxModel::host_ms(const Device& device) const {
   const RuntimeDef& runtime = def(config_.runtime);
-  if (runtime.run_us == 0) return device.host.us(plan_.host_calls, config_.mode) / 1e3;
+  const bool recorded = config_.task == Task::Train && config_.mode == ExecMode::Eager;
+  const double call = recorded ? constants::kTrainingCalls : 1;
+  if (runtime.run_us == 0) return device.host.us(plan_.host_calls, config_.mode) / 1e3 * call;
   return (runtime.run_us + runtime.kernel_us * launches()) / 1e3;
 }
 

@@ -18,7 +18,8 @@ import profiles  # noqa: E402
 
 DEVICE_BOUND = 0.8
 #: The profiles of a group's cells; of those that ran alone nobody kept any.
-TABLES = {"fit": ("fit", "fit-compiled"), "judge": ("judge", "judge-compiled")}
+TABLES = {"fit": ("fit", "fit-compiled"), "judge": ("judge", "judge-compiled"), "fit-training": ("fit-training",)}
+GROUPS = ("fit", "judge", "judge-alone", "host", "fit-training", "judge-training", "strangers")
 
 
 def exported(folder):
@@ -35,7 +36,7 @@ def options(row):
 
 def add_arguments(p):
     p.add_argument("--models", required=True)
-    p.add_argument("--group", default="judge", choices=("fit", "judge", "judge-alone", "host"))
+    p.add_argument("--group", default="judge", choices=GROUPS)
     p.add_argument("--perfc", default="build/release/perfc")
 
 

@@ -5,14 +5,16 @@ import product_model as pm
 
 # Rows of `kProducts` (whitebox/constants.h): from which fit, and what is not of it. NeuSight's launch has the host's in
 # it. What square products say (square_products.py): shares and TFLOP/s per W. No GeForce was met at its limit.
-# HopperTf32 and HopperWindows: profiles of an H200 (studies/hopper/fit.py).
+# HopperTf32, HopperWindows and the gradients: profiles of an H200 (studies/hopper/fit.py, fit_gradients.py).
 LAUNCH = "launch"
 SHIPPED = {"Vector": ("vector", {LAUNCH}), "VectorHopper": ("vector", {LAUNCH}),
            "VectorPascal": ("vector_pascal", {LAUNCH}), "VectorVolta": ("vector_volta", {LAUNCH}),
            "VectorAmpere": ("vector", {LAUNCH}), "VectorAda": ("vector", {LAUNCH}), "Graphics": ("graphics", set()),
            "GraphicsAmpere": ("graphics", set()), "GeForce": ("geforce", set()), "Turing": ("graphics", set()),
            "Ga100": ("ga100", set()), "Volta": ("ga100", set()), "Hopper": ("hopper", set()),
-           "HopperTf32": ("hopper", set()), "HopperWindows": ("hopper", set()), "Blackwell": ("blackwell", set()),
+           "HopperTf32": ("hopper", set()), "HopperWindows": ("hopper", set()),
+           "HopperDataGradients": ("hopper", set()), "HopperWeightGradients": ("hopper", set()),
+           "HopperWeightGradientsTf32": ("hopper", set()), "Blackwell": ("blackwell", set()),
            "Cdna": ("cdna", {LAUNCH})}
 CHANGED = {"VectorHopper": {"tensor_share": 0.897, "step_ns": 869, "tile_ns": 10400},
            "VectorAmpere": {"tensor_share": 0.686, "tile_ns": 5140, "power_share": 0.08, "power_exponent": 1},
@@ -22,6 +24,12 @@ CHANGED = {"VectorHopper": {"tensor_share": 0.897, "step_ns": 869, "tile_ns": 10
                           "exposed": 0.313, "tile_ns": 5140},
            "HopperWindows": {"launch_clocks": 11500, "tensor_share": 1.2, "step_ns": 54.3, "stream_bytes": 37.2,
                              "split_ns": data.NEVER, "tile_ns": 3670},
+           "HopperDataGradients": {"launch_clocks": 16600, "tensor_share": 1.03, "step_ns": 151, "stream_bytes": 27.4,
+                                   "exposed": 0.017, "split_ns": data.NEVER, "tile_ns": 3620},
+           "HopperWeightGradients": {"launch_clocks": 2930, "tensor_share": 1.19, "step_ns": 253, "stream_bytes": 83.5,
+                                     "exposed": 0.476, "split_ns": 11600, "tile_ns": 8380},
+           "HopperWeightGradientsTf32": {"launch_clocks": 6000, "tensor_share": 1.26, "step_ns": 662,
+                                         "stream_bytes": 14.2, "exposed": 0.556, "split_ns": 9940, "tile_ns": 4270},
            "Turing": {"power_share": 0.343}, "Volta": {"tensor_share": 0.9, "power_share": 0.32, "power_exponent": 1}}
 TF32_EXPOSED = 0.85  #: `kTf32Exposed`, of studies/fit_mig.py
 DATA_CENTRE = ("Ga100", "Hopper", "Blackwell")
@@ -38,7 +46,7 @@ def shipped(constants):
         for name, value in CHANGED.get(row, {}).items():
             c[pm.NAMES.index(name)] = value
         rows[row] = (np.array([float(f"{x:.3g}") if x > 1e-3 else 0.0 for x in c]),
-                     row in ("Hopper", "HopperTf32", "HopperWindows", "Blackwell"),
+                     row.startswith("Hopper") or row == "Blackwell",
                      row in ("Graphics", "GraphicsAmpere", "GeForce", "Turing"))
     return rows
 
@@ -74,8 +82,9 @@ PINNED_DEVICES = {"Vector": "NVIDIA A100-PCIE-40GB", "VectorPascal": "Tesla P100
                   "VectorVolta": "Tesla V100-PCIE-32GB", "VectorHopper": "h100-sxm", "VectorAmpere": "RTX3090",
                   "VectorAda": "l40s", "Graphics": "l40s", "GraphicsAmpere": "l40s", "GeForce": "RTX3090",
                   "Turing": "Tesla T4", "Ga100": "a100-sxm", "Volta": "Tesla V100-PCIE-32GB", "Hopper": "h100-sxm",
-                  "HopperTf32": "h100-sxm", "HopperWindows": "h100-sxm", "Blackwell": "b200-sxm",
-                  "Cdna": "AMD Instinct MI210"}
+                  "HopperTf32": "h100-sxm", "HopperWindows": "h100-sxm", "HopperDataGradients": "h100-sxm",
+                  "HopperWeightGradients": "h100-sxm", "HopperWeightGradientsTf32": "h100-sxm",
+                  "Blackwell": "b200-sxm", "Cdna": "AMD Instinct MI210"}
 PINNED_SHAPES = ((1, 1, 4096, 4096, 2), (1, 16, 4096, 4096, 2), (1, 128, 50257, 768, 2), (1, 197, 768, 3072, 2),
                  (1, 4096, 4096, 4096, 2), (1, 8192, 8192, 8192, 1), (96, 128, 128, 64, 2), (1, 7, 33, 5, 4))
 
@@ -91,7 +100,7 @@ def write_pinned(rows, path):
                 c = row.copy()
                 if chip in DATA_CENTRE and width == 4:  # TF32
                     c[pm.NAMES.index("exposed")] = max(c[pm.NAMES.index("exposed")], TF32_EXPOSED)
-                if chip == "HopperWindows":  # by the width of what it writes
+                if chip == "HopperWindows" or "Gradients" in chip:  # by the width of what it writes
                     c[pm.NAMES.index("tile_ns")] *= width / 2
                 t = pm.product_time(facts, c, batch, m, n, k, width, width, 2.0, float(turns))
                 lines.append("\t".join([chip] + [f"{x:.9g}" for x in (*facts[:6], batch, m, n, k, width, turns, t)]))

@@ -20,17 +20,19 @@ struct KernelField {
 /// `Kernel` or one of its parts does not compile until it is bound and visited here; `K`: Kernel, const or not.
 template <class K, class Visit>
 void visit_fields(K&& kernel, Visit&& visit) {
-  auto& [node, repeat, kind, half, quantised, ops, work, extents, placement, traffic, limits, attention] = kernel;
+  auto& [node, repeat, kind, pass, half, quantised, ops, work, extents, placement, traffic, limits, attention] = kernel;
   auto& [macs, flops] = work;
   auto& [m, n, k, products, window, stride, tiles, channels_per_group, row, weights] = extents;
   auto& [aligned, channels_first, wide_index, transposed, blocked] = placement;
   auto& [bytes, handed_bytes, state_weights, steps, resident, epilogue_bytes] = traffic;
-  auto& [tile_share, vector_share, serial_steps, row_blocks, blocks, blocks_held, byte_clocks, slowdown] = limits;
+  auto& [tile_share, vector_share, serial_steps, row_blocks, blocks, blocks_held, byte_clocks, tail_clocks, slowdown] =
+      limits;
   auto& [batch, heads, key_heads, queries, keys, channels, causal, past, reach, writes_cache, masked, in_engine] =
       attention;
   visit(KernelField{"node", "1", "{}", Tells::Nothing}, node);
   visit(KernelField{"operators", "1", "{}"}, ops);
   visit(KernelField{"kind", "1", "{}"}, kind);
+  visit(KernelField{"pass", "1"}, pass);
   visit(KernelField{"width", "bit", "{}"}, half);
   visit(KernelField{"quantised", "1"}, quantised);
   visit(KernelField{"repeat", "1", "{:g}", Tells::Nothing}, repeat);  // classes add it up
@@ -64,6 +66,7 @@ void visit_fields(K&& kernel, Visit&& visit) {
   visit(KernelField{"blocks", "1"}, blocks);
   visit(KernelField{"blocks_held", "1"}, blocks_held);
   visit(KernelField{"byte_clocks", "1"}, byte_clocks);
+  visit(KernelField{"tail_clocks", "clocks"}, tail_clocks);
   visit(KernelField{"slowdown", "1"}, slowdown);
   visit(KernelField{"attention_batch", "1"}, batch);
   visit(KernelField{"attention_heads", "1"}, heads);

@@ -44,6 +44,15 @@ enum class Quantised : std::uint8_t {
 };
 inline bool multiplies_eight_bits(Quantised q) { return q >= Quantised::Both; }
 
+/// What a kernel is for.
+enum class Pass : std::uint8_t {
+  Inference,
+  Forward,         ///< of a training step
+  DataGradient,    ///< of a product, a convolution or a batch norm
+  WeightGradient,  ///< of a product or a convolution
+  Backward,        ///< all else that follows the forward pass: other gradients, the optimizer
+};
+
 /// What a kernel computes.
 struct Work {
   double macs = 0;
@@ -52,9 +61,11 @@ struct Work {
 
 /// A kernel's extents as a product of matrices: `products` times m × k by k × n.
 /// Convolutions are implicit products: m = batch × positions, n = output channels
-/// and k = input channels × window of a group, one product per group. Kernels
-/// that multiply nothing: m = rows and n = length of the last axis of what they
-/// write, k = elements read per element written.
+/// and k = input channels × window of a group, one product per group; the gradient
+/// of their data is such a convolution, that of their weights has m = input channels
+/// × window, n = output channels, k = batch × positions. Kernels that multiply
+/// nothing: m = rows and n = length of the last axis of what they write, k = elements
+/// read per element written.
 struct Extents {
   double m = 0, n = 0, k = 0, products = 1;
   double window = 1;  ///< of a convolution: elements of its kernel
@@ -62,7 +73,7 @@ struct Extents {
   double tiles = 0;   ///< of a 2-D convolution: tiles of 4 × 4 positions, the last ones of a plane not full
   double channels_per_group = kUngrouped;  ///< of a grouped convolution: the width of its products
   double row = 0;                          ///< of a convolution: positions along its result's last axis
-  double weights = 0;                      ///< of a convolution: elements of its weights
+  double weights = 0;  ///< of a convolution: elements of its weights; of a batch norm in training: channels
 };
 
 /// Of attention that one kernel computes, what the extents of its products do not say.
@@ -112,6 +123,7 @@ struct Limits {
   double blocks = 0;        ///< thread blocks, where there are few; 0: enough for any device
   double blocks_held = 0;   ///< of these, what an SM holds at once, one after the other beyond; 0: all
   double byte_clocks = 0;   ///< clocks of an SM per byte that it moves; 0: as an elementwise kernel
+  double tail_clocks = 0;   ///< of one thread block, when the others are done
   double slowdown = 1;      ///< of its roofline time, against inference kernels of its kind
 };
 
@@ -120,6 +132,7 @@ struct Kernel {
   NodeId node = 0;    ///< node it is reported under (of the outer graph, for bodies)
   double repeat = 1;  ///< trips of the enclosing loops
   KernelKind kind = KernelKind::Vector;
+  Pass pass = Pass::Inference;
   bool half = false;                            ///< computes in 16 bits
   Quantised quantised = Quantised::None;        ///< of a product
   boost::container::small_vector<OpId, 2> ops;  ///< what it computes; the first gives it its kind

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <vector>
 
 #include "whitebox/constants.h"
 #include "whitebox/launch/data_layout.h"
@@ -34,32 +36,30 @@ class Backward {
     }
     for (NodeId id = static_cast<NodeId>(g_.size()); id-- > 0;) without_forward_kernel(id);
     optimizer();
-    slow_down(forward);
+    finish(forward);
   }
 
  private:
-  void slow_down(std::size_t forward) {
+  void finish(std::size_t forward) {
     for (std::size_t i = 0; i < plan_.kernels.size(); ++i) {
       Kernel& k = plan_.kernels[i];
       const bool norm = k.ops.front() == op("nn.batch_norm");
       k.traffic.handed_bytes = 0;  // what the forward pass makes is kept until the other reads it
-      if (norm && !channels_last_ && !compiled()) limit_to_channels(k);
+      if (i < forward) k.pass = Pass::Forward;
+      if (norm && !compiled()) be_batch_norm(k);
       if (norm && i < forward && g_.node(k.node).is(k.ops.front())) k.traffic.bytes *= constants::kBatchStatisticsBytes;
-      k.limits.slowdown *= i < forward ? constants::kTrainingStep : slowdown_of(k);
     }
   }
 
   /// A batch norm of cuDNN's, channels first, has a thread block per channel; TorchInductor splits its sums
   /// (torch/_inductor/ir.py, Reduction.num_splits).
-  void limit_to_channels(Kernel& k) const {
+  void be_batch_norm(Kernel& k) const {
     const Node& n = g_.node(k.node);
-    if (n.operands.size() > 1) k.limits.blocks = elements(g_.type(n.operands[1]));
-  }
-
-  /// Of a kernel of the backward pass or the optimizer.
-  double slowdown_of(const Kernel& k) const {
-    if (k.kind != KernelKind::Depthwise) return constants::kTrainingStep;
-    return channels_last_ ? constants::kDepthwiseGradientLast : constants::kDepthwiseGradientFirst;
+    if (n.operands.size() < 2) return;
+    if (k.pass == Pass::Backward) k.pass = Pass::DataGradient;
+    k.placement.channels_first = !channels_last_;
+    k.extents.weights = elements(g_.type(n.operands[1]));
+    if (!channels_last_) k.limits.blocks = k.extents.weights;
   }
 
   /// Channels last, cuDNN 8 has gradients of grouped convolutions for groups of 4, 8, 16 and 32 channels
@@ -78,6 +78,7 @@ class Backward {
   }
 
   void launch(Kernel k, double calls = 1) {
+    if (k.pass == Pass::Inference) k.pass = Pass::Backward;
     plan_.host_calls.add(backward_call(k.ops.front()), calls * k.repeat);
     plan_.kernels.push_back(std::move(k));
   }
@@ -105,6 +106,11 @@ class Backward {
       products(k, n, c);
       return;
     }
+    if (k.ops.front() == op("cast") && !n.is(k.ops.front())) {
+      const bool of_input = !needed(n, 0) && k.work.flops == elements(g_.type(n.operands[0]));
+      if (!of_input) launch(cast_back(k));
+      return;
+    }
     if (!n.is(k.ops.front())) {  // part of a composite: a body's, or of written-out attention
       launch(c == Category::Normalization ? without_steps(k) : streamed(k));
       return;
@@ -121,7 +127,12 @@ class Backward {
     }
     switch (c) {
       case Category::Normalization:
+        if (n.is(op("nn.layer_norm")) && !compiled()) {
+          layer_norm_backward(k, n);
+          break;
+        }
         launch(norm_backward(k));
+        if (n.is(op("nn.batch_norm")) && !compiled()) count_batch(k.node);
         break;
       case Category::Elementwise:
         elementwise(k, n);
@@ -134,6 +145,35 @@ class Backward {
         launch(without_steps(k));
         break;
     }
+  }
+
+  /// One kernel for its data, one for its parameters, whose blocks walk over all rows unless these are many
+  /// (aten/src/ATen/native/cuda/layer_norm_kernel.cu, LaunchGammaBetaBackwardCUDAKernel).
+  void layer_norm_backward(const Kernel& k, const Node& n) {
+    Kernel data = streamed(k);
+    data.limits.slowdown *= constants::kLayerNormBackward;
+    launch(std::move(data));
+    if (!needed(n, 1)) return;
+    const double rows = k.extents.m, columns = k.extents.n;
+    stream(k.node, k.ops.front(), 2 * rows * columns * (k.half ? 2 : 4), rows * columns, k.repeat);
+    plan_.kernels.back().half = k.half;
+    plan_.host_calls.add(backward_call(k.ops.front()), -k.repeat);  // of the same call
+    if (rows <= constants::kManyRows) plan_.kernels.back().limits.tail_clocks = constants::kParameterRowClocks * rows;
+  }
+
+  /// A cast that autocast put before a call, the other way: what widens is not loaded in vectors.
+  static Kernel cast_back(Kernel k) {
+    const bool narrowed = k.limits.byte_clocks == 0;
+    k.limits.byte_clocks = narrowed ? constants::kWideningClocks * k.work.flops / k.traffic.bytes : 0;
+    return k;
+  }
+
+  /// `num_batches_tracked += 1` (torch/nn/modules/batchnorm.py).
+  void count_batch(NodeId norm) {
+    stream(norm, op("add"), 2 * constants::kIndexBytes, 1);
+    plan_.kernels.back().half = false;
+    plan_.host_calls.add(HostCall::Kernel, 1);
+    plan_.host_calls.add(backward_call(op("add")), -1);
   }
 
   bool compiled() const { return config_.mode == ExecMode::Compiled; }
@@ -192,12 +232,34 @@ class Backward {
     }
   }
 
+  /// An operand's gradient, summed over the axes along which it was broadcast. Where its elements lie side by side,
+  /// blocks split a column if it is long, and the last one adds up what they leave
+  /// (aten/src/ATen/native/cuda/Reduce.cuh, setReduceConfig, global_reduce).
+  void sum(NodeId node, const Type& operand, const Type& result, double repeat = 1) {
+    const double columns = elements(operand), all = elements(result), rows = columns > 0 ? all / columns : 0;
+    stream(node, op("sum_axes"), (all + columns) * width_, all, repeat);
+    Limits& limits = plan_.kernels.back().limits;
+    limits.tail_clocks = constants::kSumClocks;
+    const bool innermost = operand.rank() > 0 && operand.shape().back().value() > 1 && !is_bias_of_planes(node);
+    if (!innermost && !channels_last_) return;
+    const double blocks = std::ceil(columns / constants::kSumBlockColumns);
+    const double split =
+        std::min({constants::kSumBlocks / blocks, rows / constants::kLeastSummed, constants::kMostSumBlocks});
+    if (split > 1) limits.tail_clocks += constants::kSumTailClocks + constants::kSumBlockClocks * split;
+  }
+
+  /// Whose channels are the second axis of more than two.
+  bool is_bias_of_planes(NodeId id) const {
+    const Node& n = g_.node(id);
+    return n.is(op("nn.bias_add")) && n.attrs.int_or("axis", 1) == 1 && n.results[0].type.rank() > 2;
+  }
+
   /// The gradient of an operand that was broadcast is a sum.
   void broadcast_sum(const Kernel& k, const Node& n) {
     for (std::size_t i = 0; i < n.operands.size(); ++i) {
       if (!needed(n, i)) continue;
       const double own = elements(g_.type(n.operands[i])), all = elements(n.results[0].type);
-      if (own < all) stream(k.node, op("sum_axes"), (own + all) * width_, all, k.repeat);
+      if (own < all) sum(k.node, g_.type(n.operands[i]), n.results[0].type, k.repeat);
     }
   }
 
@@ -207,6 +269,7 @@ class Backward {
     const bool both = !n.is(k.ops.front()) || (c != Category::Convolution && c != Category::MatMul);
     if (both || needed(n, 0)) {
       Kernel data = k;
+      data.pass = Pass::DataGradient;
       std::swap(data.extents.n, data.extents.k);
       if (k.extents.weights > 0) data.extents = data_gradient(k.extents, elements(g_.type(n.operands[0])));
       limit(data);
@@ -214,6 +277,7 @@ class Backward {
     }
     if (both || needed(n, 1)) {
       Kernel weight = k;
+      weight.pass = Pass::WeightGradient;
       weight.traffic.steps = 1;  // one product over all steps of a recurrence
       weight.extents.m = k.extents.k;
       weight.extents.k = k.extents.m;
@@ -247,7 +311,7 @@ class Backward {
     // A compiler's next kernel adds them where it reads them.
     const double passes = compiled() ? 1 : 3;
     for (std::uint32_t i = 1; i < uses_[id] && !is_split(id); ++i) stream(id, op("add"), passes * all * width_, all);
-    if (is_epilogue(g_, n) && needed(n, 1)) stream(id, op("sum_axes"), all * width_, all);
+    if (is_epilogue(g_, n) && needed(n, 1)) sum(id, g_.type(n.operands[1]), n.results[0].type);
     if (is_split(id)) stream(id, op("concatenate"), 2 * all * width_, all);
   }
 
@@ -267,29 +331,57 @@ class Backward {
     });
   }
 
-  constants::OptimizerStep optimizer_step() const {
+  std::span<const constants::OptimizerPass> optimizer_passes() const {
     switch (config_.optimizer) {
       case Optimizer::Sgd:
-        return constants::kSgdStep;
+        return constants::kSgdPasses;
       case Optimizer::Momentum:
-        return constants::kMomentumStep;
+        return constants::kMomentumPasses;
       case Optimizer::Adam:
-        return constants::kAdamStep;
+        return constants::kAdamPasses;
     }
     return {};
   }
 
-  /// One multi-tensor pass per state, and the half copies' gradients cast to float32.
+  /// Passes over all weights at once; compilers cast the gradients of 16-bit copies before.
   void optimizer() {
-    const constants::OptimizerStep step = optimizer_step();
-    const double weight_width = float_bytes(config_.precision);
+    std::vector<NodeId> weights;
     for (NodeId id = 0; id < g_.size(); ++id) {
       const Node& n = g_.node(id);
       if (n.kind != NodeKind::Constant || !needs_[id] || uses_[id] == 0) continue;
       const double all = elements(n.results[0].type);
-      if (config_.precision == Precision::Amp && n.results[0].type.rank() > 1) stream(id, op("cast"), 6 * all, all);
-      stream(id, op("add"), step.passes * weight_width * all / step.calls, all, step.calls);
+      const bool cast = compiled() && config_.precision == Precision::Amp && n.results[0].type.rank() > 1;
+      if (cast) stream(id, op("cast"), 6 * all, all);
+      if (all > 0) weights.push_back(id);
     }
+    plan_.host_calls.add(HostCall::Inner, static_cast<double>(weights.size()));  // Python's loops over the parameters
+    for (const constants::OptimizerPass& pass : optimizer_passes()) multi_tensor(weights, pass);
+  }
+
+  /// torch.optim's multi-tensor kernels: a block takes a chunk of a tensor, a launch so many tensors and chunks
+  /// (aten/src/ATen/native/cuda/MultiTensorApply.cuh).
+  void multi_tensor(const std::vector<NodeId>& weights, const constants::OptimizerPass& pass) {
+    double tensors = 0, chunks = 0, all = 0, largest = 0;
+    const auto flush = [&](NodeId id) {
+      stream(id, op("add"), pass.moved * float_bytes(config_.precision) * all, all);
+      plan_.kernels.back().half = float_bytes(config_.precision) < 4;
+      plan_.kernels.back().limits.blocks = all / largest;
+      chunks = all = largest = 0;
+    };
+    for (const NodeId id : weights) {
+      ++tensors;
+      for (double left = elements(g_.node(id).results[0].type); left > 0; left -= constants::kChunk) {
+        const double chunk = std::min(left, constants::kChunk);
+        ++chunks;
+        all += chunk;
+        largest = std::max(largest, chunk);
+        const bool last = left <= constants::kChunk;
+        if (chunks < constants::kMostChunks && !(last && tensors >= pass.tensors)) continue;
+        flush(id);
+        tensors = last ? 0 : 1;
+      }
+    }
+    if (chunks > 0) flush(weights.back());
   }
 
   const Graph& g_;

@@ -29,7 +29,8 @@ void Widths::quantise_operands() {
 }
 
 bool Widths::takes_half(const Node& n) const {
-  return uses_matrix_unit(n.op) || (config_.norms == Norms::Half && is_float32_norm(n));
+  const bool bias = n.is(op("nn.bias_add")) && config_.mode == ExecMode::Eager;  // of a layer, whose call casts it
+  return uses_matrix_unit(n.op) || bias || (config_.norms == Norms::Half && is_float32_norm(n));
 }
 
 void Widths::choose_under_amp() {

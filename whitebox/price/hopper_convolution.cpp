@@ -13,11 +13,7 @@ namespace {
 
 double width_of(const Kernel& k, const Rates& r) { return r.product_bytes[k.half]; }
 
-/// µs of `clocks` of all SMs together.
-double clocks_us(double clocks, const Rates& r) { return clocks / r.memory.sms / r.memory.clock_hz * 1e6; }
 double alone_us(double clocks, const Rates& r) { return clocks / r.memory.clock_hz * 1e6; }
-
-double memory_us(const Kernel& k, const Rates& r) { return k.traffic.bytes / r.bandwidth * 1e6; }
 
 bool has_groups(const Kernel& k, const Rates& r) {
   const Extents& e = k.extents;
@@ -97,6 +93,9 @@ double any_image_us(const Kernel& k, const Rates& r) {
 }
 
 }  // namespace
+
+double clocks_us(double clocks, const Rates& r) { return clocks / r.memory.sms / r.memory.clock_hz * 1e6; }
+double memory_us(const Kernel& k, const Rates& r) { return k.traffic.bytes / r.bandwidth * 1e6; }
 
 Lanes lanes_of(const Rates& r) {
   return {.sms = r.memory.sms, .clock_hz = r.memory.clock_hz, .peak = r.vector[0], .bandwidth = r.bandwidth};

@@ -22,6 +22,11 @@ std::optional<double> hopper_convolution_us(const Kernel&, const Rates&);
 /// The same of a depthwise convolution.
 double hopper_depthwise_us(const Kernel&, const Rates&);
 
+/// µs of `clocks` of an SM that all of them share.
+double clocks_us(double clocks, const Rates&);
+/// µs of what a kernel moves at the bandwidth that is reached.
+double memory_us(const Kernel&, const Rates&);
+
 /// The float32 lanes of a device.
 Lanes lanes_of(const Rates&);
 

@@ -54,9 +54,27 @@ double lane_product_time(const Lanes& d, const Product& p) {
   return fastest_s(d, p, constants::kLaneProducts, true) + constants::kLaneProductUs * 1e-6;
 }
 
+double lane_split_product_time(const Lanes& d, const Product& p) {
+  double best = lane_product_time(d, p);
+  for (const double parts : constants::kLaneSplits) {
+    Product part = p;
+    part.batch *= parts;
+    part.k = std::ceil(p.k / parts);
+    part.c_bytes = 0;
+    if (part.k < constants::kLeastSplit) break;
+    const double summed = 2 * constants::kSumBytes * parts * p.batch * p.m * p.n / constants::kLaneSumRate;
+    best = std::min(best, lane_product_time(d, part) + constants::kLaneSplitUs * 1e-6 + summed);
+  }
+  return best;
+}
+
 double lane_convolution_time(const Lanes& d, const LaneWindows& c) {
   const double direct = fastest_s(d, c.p, constants::kLaneWindows, false) + constants::kLaneWindowUs * 1e-6;
   return fits_a_spectrum(c) ? std::min(direct, spectrum_s(d, c)) : direct;
+}
+
+double lane_gradient_time(const Lanes& d, const Product& p) {
+  return fastest_s(d, p, constants::kLaneGradients, false) + constants::kLaneGradientUs * 1e-6;
 }
 
 double lane_group_time(const Lanes& d, const Product& p) {

@@ -1,6 +1,6 @@
 #pragma once
-/// What cuBLAS 13 and cuDNN 9 multiply on the float32 lanes of Hopper's SMs: blocks of a few shapes that walk along k,
-/// never split. Laws and constants are of profiles of one H200 (studies/hopper; constants.h).
+/// What cuBLAS 13 and cuDNN 9 multiply on the float32 lanes of Hopper's SMs: blocks of a few shapes that walk along k.
+/// Laws and constants are of profiles of one H200 (studies/hopper; constants.h).
 #include "whitebox/price/matmul_time.h"
 
 namespace perfc {
@@ -15,6 +15,8 @@ struct Lanes {
 
 /// Seconds of a product of more than one row and column.
 double lane_product_time(const Lanes&, const Product&);
+/// The same of a product of two operands that both lie across k, as a weights' gradient does: k may be split.
+double lane_split_product_time(const Lanes&, const Product&);
 /// Seconds of a convolution that is the product `p`; `window`: elements along an axis of its window, 0 where it has
 /// strides; `planes`: of its data, `row`: positions of its result along an axis.
 struct LaneWindows {
@@ -22,6 +24,8 @@ struct LaneWindows {
   double window = 0, planes = 0, row = 0;
 };
 double lane_convolution_time(const Lanes&, const LaneWindows&);
+/// Seconds of the gradient of a convolution's data, as the product `p`.
+double lane_gradient_time(const Lanes&, const Product&);
 /// The same of one group of a convolution that has a kernel per group.
 double lane_group_time(const Lanes&, const Product&);
 /// The same of an image of up to four channels; `window`: elements of its kernel.

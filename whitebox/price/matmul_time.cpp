@@ -106,17 +106,34 @@ ProductConstants constants_of(const ProductDevice& d, const Product& p) {
   ProductConstants c = constants_of(d, p.quantised);
   const bool data_centre = d.chip == ChipClass::Ga100 || d.chip == ChipClass::Hopper || d.chip == ChipClass::Blackwell;
   if (data_centre && p.a_bytes == 4) c.exposed = std::max(c.exposed, constants::kTf32Exposed);
-  if (d.chip == ChipClass::HopperWindows) c.tile_ns *= p.a_bytes / 2;  // of what it writes
+  const bool windows = d.chip >= ChipClass::HopperWindows && d.chip <= ChipClass::HopperWeightGradientsTf32;
+  if (windows) c.tile_ns *= p.a_bytes / 2;  // of what it writes
   return c;
 }
 
 }  // namespace
 
 std::string_view name(ChipClass chip) {
-  constexpr std::string_view kNames[] = {"Vector",    "VectorHopper", "VectorPascal",   "VectorVolta", "VectorAmpere",
-                                         "VectorAda", "Graphics",     "GraphicsAmpere", "GeForce",     "Turing",
-                                         "Ga100",     "Volta",        "Hopper",         "HopperTf32",  "HopperWindows",
-                                         "Blackwell", "Cdna"};
+  constexpr std::string_view kNames[] = {"Vector",
+                                         "VectorHopper",
+                                         "VectorPascal",
+                                         "VectorVolta",
+                                         "VectorAmpere",
+                                         "VectorAda",
+                                         "Graphics",
+                                         "GraphicsAmpere",
+                                         "GeForce",
+                                         "Turing",
+                                         "Ga100",
+                                         "Volta",
+                                         "Hopper",
+                                         "HopperTf32",
+                                         "HopperWindows",
+                                         "HopperDataGradients",
+                                         "HopperWeightGradients",
+                                         "HopperWeightGradientsTf32",
+                                         "Blackwell",
+                                         "Cdna"};
   return kNames[static_cast<std::size_t>(chip)];
 }
 

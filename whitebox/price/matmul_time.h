@@ -15,30 +15,47 @@ namespace perfc {
 
 /// Chips whose kernels for products are of one kind.
 enum class ChipClass {
-  Vector,          ///< on vector units (float32 without TF32): A100
-  VectorHopper,    ///< the same on Hopper and data-centre Blackwell, whose SMs have twice the lanes
-  VectorPascal,    ///< the same on Pascal
-  VectorVolta,     ///< the same on Volta and Turing, whose SMs are alike
-  VectorAmpere,    ///< the same on graphics chips of Ampere (GA10x)
-  VectorAda,       ///< the same on graphics chips since Ada
-  Graphics,        ///< mma.sync, one L2 cache, GDDR memory: Ada, GB20x
-  GraphicsAmpere,  ///< the same, with the power of an 8 nm chip: GA10x
-  GeForce,         ///< the same chips with tensor cores at half rate and clocks beyond the data sheet's
-  Turing,          ///< as Graphics, with the power of a 12 nm chip
-  Ga100,           ///< mma.sync, an L2 cache of two halves, HBM: A100, A30
-  Volta,           ///< as Ga100, with the rate and the power of V100's tensor cores
-  Hopper,          ///< wgmma and TMA
-  HopperTf32,      ///< TF32 there, much of it by kernels of mma.sync
-  HopperWindows,   ///< convolutions there that are no products of matrices as they lie: 16 bits and TF32
-  Blackwell,       ///< tcgen05 and TMA: data-centre Blackwell
-  Cdna,            ///< AMD's matrix cores in float32, by rocBLAS
+  Vector,                     ///< on vector units (float32 without TF32): A100
+  VectorHopper,               ///< the same on Hopper and data-centre Blackwell, whose SMs have twice the lanes
+  VectorPascal,               ///< the same on Pascal
+  VectorVolta,                ///< the same on Volta and Turing, whose SMs are alike
+  VectorAmpere,               ///< the same on graphics chips of Ampere (GA10x)
+  VectorAda,                  ///< the same on graphics chips since Ada
+  Graphics,                   ///< mma.sync, one L2 cache, GDDR memory: Ada, GB20x
+  GraphicsAmpere,             ///< the same, with the power of an 8 nm chip: GA10x
+  GeForce,                    ///< the same chips with tensor cores at half rate and clocks beyond the data sheet's
+  Turing,                     ///< as Graphics, with the power of a 12 nm chip
+  Ga100,                      ///< mma.sync, an L2 cache of two halves, HBM: A100, A30
+  Volta,                      ///< as Ga100, with the rate and the power of V100's tensor cores
+  Hopper,                     ///< wgmma and TMA
+  HopperTf32,                 ///< TF32 there, much of it by kernels of mma.sync
+  HopperWindows,              ///< convolutions there that are no products of matrices as they lie: 16 bits and TF32
+  HopperDataGradients,        ///< of the data of such convolutions
+  HopperWeightGradients,      ///< of their weights: 16 bits …
+  HopperWeightGradientsTf32,  ///< … and TF32
+  Blackwell,                  ///< tcgen05 and TMA: data-centre Blackwell
+  Cdna,                       ///< AMD's matrix cores in float32, by rocBLAS
 };
-inline constexpr ChipClass kChipClasses[] = {
-    ChipClass::Vector,       ChipClass::VectorHopper, ChipClass::VectorPascal,  ChipClass::VectorVolta,
-    ChipClass::VectorAmpere, ChipClass::VectorAda,    ChipClass::Graphics,      ChipClass::GraphicsAmpere,
-    ChipClass::GeForce,      ChipClass::Turing,       ChipClass::Ga100,         ChipClass::Volta,
-    ChipClass::Hopper,       ChipClass::HopperTf32,   ChipClass::HopperWindows, ChipClass::Blackwell,
-    ChipClass::Cdna};
+inline constexpr ChipClass kChipClasses[] = {ChipClass::Vector,
+                                             ChipClass::VectorHopper,
+                                             ChipClass::VectorPascal,
+                                             ChipClass::VectorVolta,
+                                             ChipClass::VectorAmpere,
+                                             ChipClass::VectorAda,
+                                             ChipClass::Graphics,
+                                             ChipClass::GraphicsAmpere,
+                                             ChipClass::GeForce,
+                                             ChipClass::Turing,
+                                             ChipClass::Ga100,
+                                             ChipClass::Volta,
+                                             ChipClass::Hopper,
+                                             ChipClass::HopperTf32,
+                                             ChipClass::HopperWindows,
+                                             ChipClass::HopperDataGradients,
+                                             ChipClass::HopperWeightGradients,
+                                             ChipClass::HopperWeightGradientsTf32,
+                                             ChipClass::Blackwell,
+                                             ChipClass::Cdna};
 std::string_view name(ChipClass);
 /// Units that multiply.
 enum class Units {

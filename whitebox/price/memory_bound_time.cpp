@@ -69,7 +69,8 @@ MemoryBoundTime memory_bound_time(const MemoryBoundProblem& k, const MemoryFacts
   const constants::MemoryBound& c = constants_of(k.kind);
   MemoryBoundTime out{.memory_s = memory_s(k, d, c),
                       .multiprocessor_s = std::max(multiprocessor_s(k, d, c), small_gather_s(k, d))};
-  const bool computes = k.kind == MemoryBoundKind::Elementwise && k.byte_clocks > c.byte;  // indices, beside the loads
+  const bool counted = k.kind == MemoryBoundKind::Elementwise || k.kind == MemoryBoundKind::BatchNorm;
+  const bool computes = counted && k.byte_clocks > c.byte;  // indices, beside the loads
   out.work_s = computes ? std::max(out.memory_s, out.multiprocessor_s)
                         : overlapped(out.memory_s, out.multiprocessor_s, c.overlap);
   return out;

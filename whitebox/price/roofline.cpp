@@ -8,6 +8,7 @@
 #include "whitebox/price/attention_factor.h"
 #include "whitebox/price/hopper_attention.h"
 #include "whitebox/price/hopper_convolution.h"
+#include "whitebox/price/hopper_training.h"
 #include "whitebox/price/learned_factor.h"
 #include "whitebox/price/order_conversion.h"
 
@@ -100,6 +101,8 @@ Priced price_product(const Kernel& k, const Rates& r) {
   const bool eight = multiplies_eight_bits(k.quantised) && r.product8;
   ProductDevice device = eight ? *r.product8 : *r.product[k.half];
   if (device.chip == ChipClass::Hopper && !eight && r.product_bytes[k.half] == 4) device.chip = ChipClass::HopperTf32;
+  const bool across = device.chip == ChipClass::HopperTf32 && k.pass == Pass::WeightGradient;
+  const double slowdown = k.limits.slowdown * (across ? constants::kTf32Across : 1);
   if (!r.on_vector[k.half] && !r.full_matrix[k.half] && k.placement.aligned < 1)
     device.peak = std::max(r.vector[k.half], constants::kNarrowLoads * device.peak);
   const Extents& e = k.extents;
@@ -117,7 +120,8 @@ Priced price_product(const Kernel& k, const Rates& r) {
   if (k.traffic.handed_bytes >= a + b * p.b_bytes) p.second = SecondOperand::Data;
   if (r.hopper && r.on_vector[k.half] && !eight && p.m > 1 && p.n > 1) {
     const double epilogue = k.traffic.epilogue_bytes / r.bandwidth;
-    return priced_whole((lane_product_time(lanes_of(r), p) + epilogue) * 1e6 * k.limits.slowdown);
+    const auto time = k.pass == Pass::WeightGradient ? lane_split_product_time : lane_product_time;
+    return priced_whole((time(lanes_of(r), p) + epilogue) * 1e6 * k.limits.slowdown);
   }
   const ProductTime t = time_of(k, device, p);
   const double beside =
@@ -125,9 +129,9 @@ Priced price_product(const Kernel& k, const Rates& r) {
 
   Priced out;
   out.launch_us = t.launch * 1e6 + gap_us(device.chip);
-  out.compute_us = t.arithmetic * 1e6 * k.limits.slowdown;
-  out.memory_us = t.traffic * 1e6 * k.limits.slowdown;
-  const double work = (t.total - t.launch + beside) * 1e6 * k.limits.slowdown;
+  out.compute_us = t.arithmetic * 1e6 * slowdown;
+  out.memory_us = t.traffic * 1e6 * slowdown;
+  const double work = (t.total - t.launch + beside) * 1e6 * slowdown;
   out.exposed_us = std::max(work - std::max(out.compute_us, out.memory_us), 0.0);
   out.time_us = work + out.launch_us;
   out.sustained_us = 2 * k.work.macs / sustained_flops(device, p.quantised) * 1e6;
@@ -190,13 +194,14 @@ struct HopperProduct {
 HopperProduct hopper_product(const Kernel& k, double width) {
   const Extents& e = k.extents;
   if (e.window > 1 || e.stride > 1) return {.chip = ChipClass::HopperWindows};
-  if (width == 4) return {.chip = ChipClass::HopperTf32};
+  const double gradient = k.pass == Pass::DataGradient && k.placement.channels_first ? constants::kPointsShare : 1;
+  if (width == 4) return {.chip = ChipClass::HopperTf32, .share = gradient};
   if (!k.placement.channels_first || e.row <= 0) return {.chip = ChipClass::Hopper};
   const double plane = e.row * e.row, bytes = plane * width;
   if (std::fmod(bytes, constants::kTmaBytes) == 0) return {.chip = ChipClass::Hopper};
   if (std::fmod(bytes, constants::kMmaBytes) != 0) return {.chip = ChipClass::HopperWindows, .converted = true};
   const double filled = plane / (std::ceil(plane / constants::kFilledColumns) * constants::kFilledColumns);
-  return {.chip = ChipClass::HopperTf32, .share = constants::kMmaSyncShare * (e.m > plane ? filled : 1)};
+  return {.chip = ChipClass::HopperTf32, .share = gradient * constants::kMmaSyncShare * (e.m > plane ? filled : 1)};
 }
 
 Priced price_on_matrix_units(const Kernel& k, const Rates& r, ProductDevice device) {
@@ -248,6 +253,7 @@ Rates::Rates(const Device& d, Precision p)
   // What int8 and fp8 leave in 16 bits is bfloat16 where the device has it.
   const bool bfloat16 = p == Precision::Bf16 || (quantises_layers(p) && d.matrix_tflops.contains("bfloat16"));
   this->bfloat16 = bfloat16;
+  half_weights = float_bytes(p) == 2;
   const char* wanted = tf32 ? "tf32" : bfloat16 ? "bfloat16" : p == Precision::Fp32 ? "float32" : "float16";
   for (int half = 0; half < 2; ++half) {
     const std::string_view unit = p == Precision::Amp && half == 0 ? "float32" : wanted;
@@ -347,6 +353,8 @@ std::optional<double> price_attention(const Kernel& k, const Rates& r, Priced& p
 
 Priced price_at(const Kernel& k, const Rates& r) {
   if (is_tiled_product(k, r)) return price_product(k, r);
+  if (const auto us = hopper_gradient_us(k, r)) return priced_whole(*us);
+  if (const auto us = hopper_batch_norm_us(k, r)) return priced_whole(*us);
   if (const auto us = group_convolution_us(k, r)) return priced_whole(*us);
   if (is_implicit_product(k, r)) return price_convolution(k, r);
   if (k.kind == KernelKind::Depthwise && r.hopper) return priced_whole(hopper_depthwise_us(k, r) * k.limits.slowdown);
@@ -408,6 +416,7 @@ Priced price_at(const Kernel& k, const Rates& r) {
     p.compute_us *= idle;
     p.memory_us *= idle;
   }
+  if (k.limits.tail_clocks > 0 && r.memory.clock_hz > 0) p.exposed_us += k.limits.tail_clocks / r.memory.clock_hz * 1e6;
   p.serial_us = k.limits.serial_steps * r.serial_us;
   if (k.limits.blocks_held > 0) p.serial_us *= std::ceil(k.limits.blocks / (r.sms * k.limits.blocks_held));
   if (k.traffic.state_weights > 0)
@@ -429,7 +438,25 @@ bool has_no_tf32_kernel(const Kernel& k) {
 
 }  // namespace
 
-Priced price(const Kernel& k, const Rates& r) {
+namespace {
+
+/// What a kernel takes in a training step beyond what it would in inference, where only steps were measured, not their
+/// kernels.
+double training_factor(const Kernel& k, const Rates& r) {
+  if (k.pass == Pass::Inference || r.hopper) return 1;
+  if (k.pass == Pass::Forward || k.kind != KernelKind::Depthwise) return constants::kTrainingStep;
+  return k.placement.channels_first ? constants::kDepthwiseGradientFirst : constants::kDepthwiseGradientLast;
+}
+
+Priced stretched(Priced p, double factor) {
+  for (double Priced::*us : {&Priced::compute_us, &Priced::memory_us, &Priced::exposed_us, &Priced::conversion_us,
+                             &Priced::serial_us, &Priced::sustained_us})
+    p.*us *= factor;
+  p.time_us = (p.time_us - p.launch_us) * factor + p.launch_us;
+  return p;
+}
+
+Priced faster_of_widths(const Kernel& k, const Rates& r) {
   if (!r.without_tf32) return price_at(k, r);
   const Priced full = price_at(k, *r.without_tf32);
   if (!r.tf32_products && k.kind == KernelKind::Matmul) return full;
@@ -437,5 +464,9 @@ Priced price(const Kernel& k, const Rates& r) {
   const Priced other = price_at(k, r);
   return full.time_us < other.time_us ? full : other;
 }
+
+}  // namespace
+
+Priced price(const Kernel& k, const Rates& r) { return stretched(faster_of_widths(k, r), training_factor(k, r)); }
 
 }  // namespace perfc

@@ -36,6 +36,7 @@ struct Rates {
   double resident_us;           ///< … and where its weights stay in the multiprocessors
   bool cudnn;                   ///< runs cuDNN's kernels, and PyTorch's own for CUDA
   bool bfloat16 = false;        ///< 16 bits are bfloat16, which fewer kernels take
+  bool half_weights = false;    ///< weights have 16 bits, too: not under AMP
   bool hopper = false;          ///< cuDNN takes the kernels that it takes on Hopper: hopper_convolution.h
   double cache;                 ///< bytes
   double sms;

@@ -25,9 +25,7 @@ def @main(%x: Tensor[(8, 128, 16, 16), float32]) {
 // conv nn.conv2d 16 1081344
 // conv cast 32 98304
 //  cast 16 98304
-//  add 16 196608
-//  add 16 1536
-//  add 16 1536
+//  add 32 199680
 // ---- stderr
 // ---- exit 0
 // ---- perfc predict %s --emit=kernels --mode compiled --dtype amp --task train --optimizer sgd --fold-batch-norm on --predictor whitebox --device a100-80gb
@@ -40,8 +38,7 @@ def @main(%x: Tensor[(8, 128, 16, 16), float32]) {
 // conv nn.conv2d 16 1081344
 // conv cast 32 98304
 //  cast 16 98304
-//  add 16 196608
-//  add 16 1536
+//  add 32 198144
 // ---- stderr
 // ---- exit 0
 // ---- perfc predict %s --emit=kernels --mode compiled --dtype amp --predictor whitebox --device a100-80gb

@@ -141,7 +141,7 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 //      # % # µs compute nn.dense
 //      # % # µs compute nn.dense
 //       # % # µs memory nn.relu
-//       # % # µs memory nn.relu
+//       # % # µs memory optimizer
 //   unfamiliar: the whitebox answers: trained on inference only
 // ---- stderr
 // ---- exit 0

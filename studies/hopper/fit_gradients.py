@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+"""Fits what gradients of convolutions, batch norms and sums take on Hopper to an H200's training steps (README.md).
+
+    python3 studies/hopper/fit_gradients.py        (numpy, scipy, numba)
+
+Only the cells of `fit` and `fit-training` are read. Prints constants of whitebox/constants.h, under the names that they
+have there, and how well each does on what it was fitted to: kernels, MAPE, the sum of what it says over what they took.
+"""
+import collections
+import json
+import math
+import statistics
+
+import numpy as np
+import scipy.optimize
+
+import fit
+import product_data as data  # of studies/kernels, to which fit.py leads
+import product_model as pm
+import profiles
+
+BESIDE = (*profiles.BESIDE, "tensorTransformGeneric", "splitKreduce")
+SM_CLOCKS = profiles.SMS * profiles.CLOCK_MHZ  # in a µs
+DATA, WEIGHTS = "data", "weights"
+
+
+def which(kernel):
+    """Whose gradient a kernel's name says that it is."""
+    name = kernel.lower()
+    if "reduce_wgrad" in name:
+        return None
+    if "dgrad" in name or "conv_depthwise2d_backward" in name:
+        return DATA
+    return WEIGHTS if "wgrad" in name or "grad_weight" in name else None
+
+
+def halves(kernels, mask):
+    """The kernels of a call's gradient of its data, and of its weights: one after the other with cuDNN, PyTorch's own
+    the other way round. Names say which where they do; else the first own kernel is the data's."""
+    if not (mask[0] and mask[1]):
+        return (kernels, []) if mask[0] else ([], kernels)
+    said = [which(k.kernel) for k in kernels]
+    own = [i for i, k in enumerate(kernels) if not any(b in k.kernel for b in BESIDE)]
+    first_of_weights = next((i for i, s in enumerate(said) if s == WEIGHTS), None)
+    helper = [i for i, k in enumerate(kernels) if "reduce_wgrad" in k.kernel]
+    last_of_data = max((i for i, s in enumerate(said) if s == DATA), default=None)
+    if first_of_weights is not None and last_of_data is not None and first_of_weights < last_of_data:
+        return [k for k, s in zip(kernels, said) if s == DATA], [k for k, s in zip(kernels, said) if s == WEIGHTS]
+    if last_of_data is None:
+        if first_of_weights is None and helper:
+            first_of_weights = helper[-1] - 1
+        before = [i for i in own if first_of_weights is None or i < first_of_weights]
+        if not before or len(own) < 2:
+            return None
+        last_of_data = before[-1] if first_of_weights is not None else own[(len(own) - 1) // 2]
+    end = last_of_data + 1
+    while end < len(kernels) and (first_of_weights is None or end < first_of_weights) and any(
+            b in kernels[end].kernel for b in ("nhwcToNchw", "splitKreduce")):
+        end += 1
+    return kernels[:end], kernels[end:]
+
+
+def gradients():
+    """Gradients of two-dimensional convolutions: extents, and µs of their own kernels with the gaps behind them; each
+    shape once, by the median."""
+    seen = collections.OrderedDict()
+    for table in ("fit", "fit-training"):
+        for cell, kernels in profiles.by_cell(table).items():
+            for found in profiles.runs_of(kernels, lambda o: o == "aten::convolution_backward"):
+                if found[0].operator != "aten::convolution_backward":
+                    continue
+                (result, inputs, weights), arguments = json.loads(found[0].dims)[:3], json.loads(found[0].arguments)
+                parts = halves(found, json.loads(arguments[10].lower())) if len(inputs) == 4 else None
+                dtype = {"amp": "fp16"}.get(cell.split(" batch ")[1].split()[1], cell.split(" batch ")[1].split()[1])
+                last = json.loads(found[0].strides)[1][1] == 1 and inputs[1] > 1
+                for of, part in zip((DATA, WEIGHTS), parts or ()):
+                    own = [k for k in part if not any(b in k.kernel for b in BESIDE)]
+                    if not own:
+                        continue
+                    key = (of, dtype, last, inputs[0], inputs[1], inputs[2] * inputs[3], result[1],
+                           result[2] * result[3], weights[2] * weights[3], json.loads(arguments[4])[0],
+                           int(arguments[9]), "conv_depthwise2d" in own[0].kernel)
+                    seen.setdefault(key, []).append(sum(k.us + profiles.GAP_US for k in own))
+    names = "of dtype last images channels plane results positions window stride groups native".split()
+    return [dict(zip(names, key), us=statistics.median(us)) for key, us in seen.items()]
+
+
+def report(name, values, said, measured):
+    ratio = said / measured
+    print(f"{name}: {', '.join(f'{v:.3g}' for v in values)} ({len(ratio)} kernels, MAPE "
+          f"{100 * np.abs(ratio - 1).mean():.1f} %, sum {said.sum() / measured.sum():.2f})")
+
+
+def fit_linear(name, terms, measured, starts):
+    """Least mean |ln| of a sum of `terms` with factors that are positive."""
+    terms, measured = [np.asarray(t, float) for t in terms], np.asarray(measured, float)
+    if len(measured) < 4:
+        print(f"{name}: {len(measured)} kernels, too few")
+        return
+
+    def said(logs):
+        return sum(math.exp(x) * t for x, t in zip(logs, terms))
+    best = min((scipy.optimize.minimize(
+        lambda x: np.abs(np.log(said(x) / measured)).mean() + 0.01 * np.maximum(-8 - x, 0).sum(), np.log(start),
+        method="Nelder-Mead", options={"maxiter": 3000}) for start in starts), key=lambda r: r.fun)
+    report(name, np.exp(best.x), said(best.x), measured)
+
+
+def depthwise(found):
+    found = [g for g in found if 1 < g["groups"] == g["channels"] == g["results"]]
+    half = ("fp16", "bf16")
+    groups = {
+        "kDepthwiseDataFirst": lambda g: (g["of"], g["native"], g["last"], g["stride"]) == (DATA, False, False, 1),
+        "kDepthwiseDataStrided":
+            lambda g: (g["of"], g["native"], g["last"]) == (DATA, False, False) and g["stride"] > 1,
+        "kDepthwiseDataOwn16": lambda g: g["of"] == DATA and g["native"] and g["dtype"] in half,
+        "kDepthwiseDataOwn32": lambda g: g["of"] == DATA and g["native"] and g["dtype"] not in half,
+        "kDepthwiseDataLast16": lambda g: g["of"] == DATA and g["last"] and g["dtype"] in half,
+        "kDepthwiseDataLast32": lambda g: g["of"] == DATA and g["last"] and g["dtype"] not in half,
+        "kDepthwiseWeightsFirst": lambda g: g["of"] == WEIGHTS and not g["native"] and not g["last"],
+        "kDepthwiseWeightsOwn16": lambda g: g["of"] == WEIGHTS and g["native"] and g["dtype"] in half,
+        "kDepthwiseWeightsOwn32": lambda g: g["of"] == WEIGHTS and g["native"] and g["dtype"] not in half,
+        "kDepthwiseWeightsLast16": lambda g: g["of"] == WEIGHTS and g["last"] and g["dtype"] in half,
+        "kDepthwiseWeightsLast32": lambda g: g["of"] == WEIGHTS and g["last"] and g["dtype"] not in half and
+        g["window"] < 49,
+        "kDepthwiseWeightsLarge32": lambda g: g["of"] == WEIGHTS and g["last"] and g["dtype"] not in half and
+        g["window"] >= 49}
+    for name, wanted in groups.items():
+        rows = [g for g in found if wanted(g)]
+        own_result = name.startswith("kDepthwiseWeightsOwn")
+        clocks = [g["images"] * g["channels"] * (g["positions"] if own_result else max(g["plane"], g["positions"])) /
+                  SM_CLOCKS for g in rows]
+        fit_linear(name, [np.ones(len(rows)), clocks, [c * g["window"] for c, g in zip(clocks, rows)]],
+                   [g["us"] for g in rows], ([4.5, 0.4, 0.1], [10, 0.05, 0.05], [7, 1, 0.01]))
+
+
+def as_product(g):
+    """(batch, m, n, k, widths, no copies, how often an element of the data stands in A) of a dense gradient."""
+    width = fit.WIDTHS[g["dtype"]]
+    inside, outside = g["images"] * g["plane"], g["images"] * g["positions"]
+    if g["of"] == WEIGHTS:
+        m, n, k = g["window"] * g["channels"], g["results"], outside
+        return 1.0, m, n, k, width, width, width, 0.0, max(1.0, m * k / (g["channels"] * inside))
+    k = g["window"] * fit.loaded(g["results"], width) / (g["stride"]**2 if g["window"] > 1 else 1)
+    return 1.0, inside, g["channels"], k, width, width, width, 0.0, max(1.0, inside * k / (g["results"] * outside))
+
+
+def products(found):
+    fitted = ["launch_clocks", "tensor_share", "step_ns", "exposed", "tile_ns", "stream_bytes"]
+    windows = [g for g in found if g["groups"] == 1 and g["channels"] > fit.FIRST_CHANNELS and g["dtype"] != "fp32" and
+               (g["window"] > 1 or g["stride"] > 1)]
+    for name, start, more, splits, wanted in (
+            ("HopperDataGradients", "HopperWindows", [], False, lambda g: g["of"] == DATA),
+            ("HopperWeightGradients", "HopperTf32", ["split_ns"], True,
+             lambda g: g["of"] == WEIGHTS and g["dtype"] != "tf32"),
+            ("HopperWeightGradientsTf32", "HopperTf32", ["split_ns"], True,
+             lambda g: g["of"] == WEIGHTS and g["dtype"] == "tf32")):
+        rows = [g for g in windows if wanted(g)]
+        index = [pm.NAMES.index(f) for f in fitted + more]
+        constants = data.class_constants(start, pm.NAMES).copy()
+        measured = np.array([g["us"] for g in rows])
+        problems = [tuple(map(float, as_product(g))) for g in rows]
+
+        def said(logs):
+            out = []
+            for g, problem in zip(rows, problems):
+                row = constants.copy()
+                row[index] = np.exp(logs)
+                if not splits:
+                    row[pm.C_SPLIT] = data.NEVER
+                row[pm.C_TILE] *= fit.WIDTHS[g["dtype"]] / 2
+                out.append(pm.product_time(fit.facts(g["dtype"]), row, *problem) * 1e6)
+            return np.array(out)
+
+        best = np.log(np.maximum(constants[index], 1e-3))
+        for _ in range(3):
+            best = scipy.optimize.minimize(lambda x: np.abs(np.log(said(x) / measured)).mean(), best,
+                                           method="Nelder-Mead", options={"maxiter": 500}).x
+        report(f"{name} ({', '.join(fitted + more)})", np.exp(best), said(best), measured)
+
+
+def batch_norms():
+    seen = collections.defaultdict(list)
+    for table in ("fit", "fit-training"):
+        for cell, kernels in profiles.by_cell(table).items():
+            for found in profiles.runs_of(kernels, lambda o: "batch_norm" in o) if cell.endswith("train") else ():
+                if "batch_norm" not in found[0].operator or not found[0].dims:
+                    continue
+                dims, strides = json.loads(found[0].dims), json.loads(found[0].strides)
+                at = next((i for i, d in enumerate(dims) if len(d) >= 4), None)
+                if at is None:
+                    continue
+                last = strides[at][1] == 1 and dims[at][1] > 1
+                key = (found[0].operator.removeprefix("aten::"), json.loads(found[0].types)[at].removeprefix("c10::"),
+                       last, tuple(dims[at]))
+                seen[key].append(sum(k.us + profiles.GAP_US for k in found))
+    groups = collections.defaultdict(list)
+    for (operator, dtype, last, dims), us in seen.items():
+        rows, backward = math.prod(dims) // dims[1], operator.endswith("backward")
+        read = rows * (4 if dtype == "float" else 2) * (1 + backward)
+        once = operator.startswith("cudnn") and not last and read <= 120e3
+        order = "channels last" if last else "channels first, read once" if once else "channels first"
+        groups[operator, dtype, order].append((rows, dims[1], statistics.median(us)))
+    for key, found in sorted(groups.items()):
+        rows, channels, us = (np.array(x, float) for x in zip(*found))
+        fit_linear(" ".join(key), [np.ones(len(us)), rows * channels / SM_CLOCKS, rows / profiles.CLOCK_MHZ], us,
+                   ([4, 0.5, 0.6], [8, 0.4, 0.01]))
+
+
+def sums():
+    seen = collections.defaultdict(list)
+    for table in ("fit", "fit-training"):
+        for cell, kernels in profiles.by_cell(table).items():
+            for found in profiles.runs_of(kernels, lambda o: o == "aten::sum") if cell.endswith("train") else ():
+                if found[0].operator == "aten::sum":
+                    key = (found[0].dims, found[0].arguments, found[0].types, found[0].strides)
+                    seen[key].append(sum(k.us + profiles.GAP_US for k in found))
+    columns, rows, widths, measured = [], [], [], []
+    for (dims, arguments, types, strides), us in seen.items():
+        dims, strides, axes = json.loads(dims)[0], json.loads(strides)[0], json.loads(arguments)[1]
+        summed = {a % len(dims) for a in json.loads(axes)} if axes else set(range(len(dims)))
+        kept = [i for i in range(len(dims)) if i not in summed and dims[i] > 1]
+        across = [strides[i] for i in summed if dims[i] > 1]
+        if kept and across and max(strides[i] for i in kept) < min(across):
+            columns.append(math.prod(dims[i] for i in kept))
+            rows.append(math.prod(dims[i] for i in summed))
+            widths.append(4 if json.loads(types)[0] == "float" else 2)
+            measured.append(statistics.median(us))
+    columns, rows, widths = (np.array(x, float) for x in (columns, rows, widths))
+    split = np.minimum(np.minimum(16 * profiles.SMS / np.ceil(columns / 128), rows / 64), 1024)
+    split = np.where(split > 1, split, 0)
+    traffic = columns * rows * widths / 4.0e6
+    fit_linear("sums of columns: µs, traffic, µs of a last block, per block", [np.ones(len(rows)), traffic, split > 0,
+                                                                               split], measured, ([4, 1, 4, 0.06],))
+
+
+def main():
+    found = gradients()
+    depthwise(found)
+    products(found)
+    batch_norms()
+    sums()
+
+
+if __name__ == "__main__":
+    main()
