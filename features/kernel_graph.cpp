@@ -189,6 +189,7 @@ KernelGraph merge_equal(const KernelPlan& plan, int rounds) {
 
 std::vector<Column> kernel_columns(std::span<const std::string> vocabulary) {
   std::vector<Column> c;
+  c.reserve(kKernelKinds.size() + std::size(kCategoryColumns) + std::size(kPrecisionColumns));
   for (const char* kind : kKernelKinds) c.push_back({std::string("kind.") + kind, "1", "execution unit and limit"});
   for (const Category category : kCategoryColumns) {
     c.push_back({"category." + std::string(name(category)), "log2", "1 + operators of this category"});

@@ -62,7 +62,9 @@ void Widths::cast_operands(NodeId id, std::vector<bool>& done) {
     const ValueId v = n.operands[i];
     if (!v || !is_float(g_.type(v).dtype())) continue;
     if ((i == 0 && eight_.product[id]) || (i == 1 && eight_.second[id])) continue;  // quantised instead
-    if (!(half_[v.node] ? high : low) || done[v.node]) continue;
+    // Exporters make equal biases one, which are a parameter each.
+    const bool bias = i == 1 && n.is(op("nn.bias_add"));
+    if (!(half_[v.node] ? high : low) || (done[v.node] && !bias)) continue;
     // Autocast keeps casts of weights alone (aten/src/ATen/autocast_mode.cpp, cached_cast).
     done[v.node] = g_.node(v).kind == NodeKind::Constant;
     casts_.push_back({v, id});
