@@ -367,10 +367,11 @@ inline constexpr double kOnePositionClocks = 240;
 inline constexpr double kTmaBytes = 16, kMmaBytes = 4;
 
 // ---- Training steps on Hopper: whitebox/price/hopper_training.cpp, all [hopper]
-/// A kernel that walks over windows: its µs, clocks of an SM per element of the larger of data and result, and per
-/// element of its window.
+/// A kernel that walks over windows: its µs, clocks of an SM per element of the larger of data and result, or of the
+/// result alone, and per element of its window.
 struct GradientClocks {
   double us, element, window;
+  bool of_result = false;
 };
 /// Of depthwise convolutions' data. Channels first in float16 (dgrad2d_c1_k1_nchw_shmem_tiling; with strides
 /// dgrad2d_grouped_direct_kernel); PyTorch's own in all else (conv_depthwise2d_backward_kernel), 16 and 32 bits;
@@ -381,8 +382,8 @@ inline constexpr GradientClocks kDepthwiseDataFirst{6.1, 0, 0.073}, kDepthwiseDa
 /// … of their weights: wgrad2d_shmem_tiling; conv_depthwise2d_grad_weight_kernel, per element of the result;
 /// wgrad2d_c1_k1_nhwc, of 32 bits depthwise_convolution_wgrad_tiling; of large windows in 32 bits
 /// wgrad2d_grouped_direct_kernel.
-inline constexpr GradientClocks kDepthwiseWeightsFirst{5.5, 0.63, 0.041}, kDepthwiseWeightsOwn16{6.6, 1, 0.416},
-    kDepthwiseWeightsOwn32{6.3, 1, 0.343}, kDepthwiseWeightsLast16{11.4, 0.21, 0.025},
+inline constexpr GradientClocks kDepthwiseWeightsFirst{5.5, 0.63, 0.041}, kDepthwiseWeightsOwn16{6.6, 1, 0.416, true},
+    kDepthwiseWeightsOwn32{6.3, 1, 0.343, true}, kDepthwiseWeightsLast16{11.4, 0.21, 0.025},
     kDepthwiseWeightsLast32{16.7, 0, 0.08}, kDepthwiseWeightsLarge32{0, 0, 1.34};
 /// Elements of a window from which on they do.
 inline constexpr double kLargeGradientWindow = 7 * 7;

@@ -3,10 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "graphs.h"
 #include "kernel_plan.h"
+#include "measured.h"
 #include "whitebox/price/roofline.h"
 
 namespace perfc {
@@ -40,11 +39,6 @@ double us(const Windows& c, const char* device = "h200") {
                         c.images, c.channels, c.side, c.channels / c.groups, c.window, c.window / 2,
                         dtype_of(c.precision), c.groups),
             c.precision, c.layout, device);
-}
-
-void expect_measured(double predicted_us, double measured_us, double factor) {
-  EXPECT_LT(std::abs(std::log(predicted_us / measured_us)), std::log(factor))
-      << predicted_us << " µs, measured " << measured_us;
 }
 
 TEST(Hopper, ConvolutionsTakeWhatTheyTook) {

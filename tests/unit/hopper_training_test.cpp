@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "graphs.h"
 #include "kernel_plan.h"
+#include "measured.h"
 #include "whitebox/constants.h"
 #include "whitebox/launch/training_step.h"
 #include "whitebox/price/roofline.h"
@@ -35,11 +35,6 @@ double us(const KernelPlan& plan, Precision precision, Counts counts, const char
 }
 
 bool is_gradient(const Kernel& k) { return k.pass > Pass::Forward; }
-
-void expect_measured(double predicted_us, double measured_us, double factor) {
-  EXPECT_LT(std::abs(std::log(predicted_us / measured_us)), std::log(factor))
-      << predicted_us << " µs, measured " << measured_us;
-}
 
 struct Convolution {
   int images, channels, side, results, window, stride, groups;

@@ -40,6 +40,7 @@ class Backward {
   }
 
  private:
+  /// What is known of kernels only when all of the step is there; `forward`: how many come before the backward pass.
   void finish(std::size_t forward) {
     for (std::size_t i = 0; i < plan_.kernels.size(); ++i) {
       Kernel& k = plan_.kernels[i];
@@ -77,13 +78,17 @@ class Backward {
     return forward == HostCall::Kernel ? HostCall::Inner : forward;
   }
 
-  void launch(Kernel k, double calls = 1) {
+  void launch(Kernel k) {
+    plan_.host_calls.add(backward_call(k.ops.front()), k.repeat);
+    launch_uncounted(std::move(k));
+  }
+  /// A kernel whose call is counted otherwise.
+  void launch_uncounted(Kernel k) {
     if (k.pass == Pass::Inference) k.pass = Pass::Backward;
-    plan_.host_calls.add(backward_call(k.ops.front()), calls * k.repeat);
     plan_.kernels.push_back(std::move(k));
   }
   /// A kernel that streams memory.
-  void stream(NodeId node, OpId what, double bytes, double flops, double repeat = 1) {
+  Kernel streams(NodeId node, OpId what, double bytes, double flops, double repeat = 1) const {
     Kernel k;
     k.node = node;
     k.traffic.bytes = bytes;
@@ -92,8 +97,9 @@ class Backward {
     k.half = width_ < 4;
     k.extents = {.m = flops, .n = 1, .k = 1};
     k.ops = {what};
-    launch(std::move(k));
+    return k;
   }
+  void stream(NodeId node, OpId what, double bytes, double flops) { launch(streams(node, what, bytes, flops)); }
 
   bool needed(const Node& n, std::size_t i) const {
     return i < n.operands.size() && n.operands[i] && needs_[n.operands[i].node];
@@ -154,11 +160,11 @@ class Backward {
     data.limits.slowdown *= constants::kLayerNormBackward;
     launch(std::move(data));
     if (!needed(n, 1)) return;
-    const double rows = k.extents.m, columns = k.extents.n;
-    stream(k.node, k.ops.front(), 2 * rows * columns * (k.half ? 2 : 4), rows * columns, k.repeat);
-    plan_.kernels.back().half = k.half;
-    plan_.host_calls.add(backward_call(k.ops.front()), -k.repeat);  // of the same call
-    if (rows <= constants::kManyRows) plan_.kernels.back().limits.tail_clocks = constants::kParameterRowClocks * rows;
+    const double rows = k.extents.m, all = rows * k.extents.n;
+    Kernel parameters = streams(k.node, k.ops.front(), 2 * all * (k.half ? 2 : 4), all, k.repeat);
+    parameters.half = k.half;
+    if (rows <= constants::kManyRows) parameters.limits.tail_clocks = constants::kParameterRowClocks * rows;
+    launch_uncounted(std::move(parameters));  // of the same call
   }
 
   /// A cast that autocast put before a call, the other way: what widens is not loaded in vectors.
@@ -170,10 +176,10 @@ class Backward {
 
   /// `num_batches_tracked += 1` (torch/nn/modules/batchnorm.py).
   void count_batch(NodeId norm) {
-    stream(norm, op("add"), 2 * constants::kIndexBytes, 1);
-    plan_.kernels.back().half = false;
-    plan_.host_calls.add(HostCall::Kernel, 1);
-    plan_.host_calls.add(backward_call(op("add")), -1);
+    Kernel k = streams(norm, op("add"), 2 * constants::kIndexBytes, 1);
+    k.half = false;
+    plan_.host_calls.add(HostCall::Kernel, 1);  // from Python
+    launch_uncounted(std::move(k));
   }
 
   bool compiled() const { return config_.mode == ExecMode::Compiled; }
@@ -237,15 +243,15 @@ class Backward {
   /// (aten/src/ATen/native/cuda/Reduce.cuh, setReduceConfig, global_reduce).
   void sum(NodeId node, const Type& operand, const Type& result, double repeat = 1) {
     const double columns = elements(operand), all = elements(result), rows = columns > 0 ? all / columns : 0;
-    stream(node, op("sum_axes"), (all + columns) * width_, all, repeat);
-    Limits& limits = plan_.kernels.back().limits;
-    limits.tail_clocks = constants::kSumClocks;
+    Kernel k = streams(node, op("sum_axes"), (all + columns) * width_, all, repeat);
+    k.limits.tail_clocks = constants::kSumClocks;
     const bool innermost = operand.rank() > 0 && operand.shape().back().value() > 1 && !is_bias_of_planes(node);
-    if (!innermost && !channels_last_) return;
     const double blocks = std::ceil(columns / constants::kSumBlockColumns);
     const double split =
         std::min({constants::kSumBlocks / blocks, rows / constants::kLeastSummed, constants::kMostSumBlocks});
-    if (split > 1) limits.tail_clocks += constants::kSumTailClocks + constants::kSumBlockClocks * split;
+    if ((innermost || channels_last_) && split > 1)
+      k.limits.tail_clocks += constants::kSumTailClocks + constants::kSumBlockClocks * split;
+    launch(std::move(k));
   }
 
   /// Whose channels are the second axis of more than two.
@@ -363,9 +369,11 @@ class Backward {
   void multi_tensor(const std::vector<NodeId>& weights, const constants::OptimizerPass& pass) {
     double tensors = 0, chunks = 0, all = 0, largest = 0;
     const auto flush = [&](NodeId id) {
-      stream(id, op("add"), pass.moved * float_bytes(config_.precision) * all, all);
-      plan_.kernels.back().half = float_bytes(config_.precision) < 4;
-      plan_.kernels.back().limits.blocks = all / largest;
+      const double width = float_bytes(config_.precision);
+      Kernel k = streams(id, op("add"), pass.moved * width * all, all);
+      k.half = width < 4;
+      k.limits.blocks = all / largest;
+      launch(std::move(k));
       chunks = all = largest = 0;
     };
     for (const NodeId id : weights) {

@@ -55,8 +55,7 @@ const constants::GradientClocks& depthwise_clocks(const Kernel& k, const Convolu
 double depthwise_us(const Kernel& k, const Convolution& c, const Rates& r) {
   const constants::GradientClocks& g = depthwise_clocks(k, c, r);
   const double result = c.groups * c.out * c.results, larger = std::max(c.groups * c.in * c.channels, result);
-  const bool of_results = &g == &constants::kDepthwiseWeightsOwn16 || &g == &constants::kDepthwiseWeightsOwn32;
-  const double clocks = (of_results ? result : larger) * (g.element + g.window * c.window);
+  const double clocks = (g.of_result ? result : larger) * (g.element + g.window * c.window);
   return g.us + std::max(clocks_us(clocks, r), memory_us(k, r));
 }
 
@@ -83,6 +82,10 @@ double lanes_us(const constants::LaneGradient& g, const Convolution& c, double m
   return g.us + (g.arithmetic * 2 * macs / r.vector[0] + g.traffic * c.elements() * width / r.bandwidth) * 1e6;
 }
 
+Product product_of(double m, double n, double k, double width) {
+  return {.m = m, .n = n, .k = k, .a_bytes = width, .b_bytes = width, .c_bytes = width};
+}
+
 /// Multiplied on float32 lanes, by kernels that mostly take channels first.
 double on_lanes_us(const Kernel& k, const Convolution& c, const Rates& r) {
   const double width = r.product_bytes[k.half];
@@ -90,12 +93,8 @@ double on_lanes_us(const Kernel& k, const Convolution& c, const Rates& r) {
   if (k.pass == Pass::DataGradient) {
     // Where a window of one element has strides, the positions between stay zero.
     const bool points = c.window == 1 && c.stride > 1;
-    const Product p{.m = points ? c.out : c.in,
-                    .n = c.channels,
-                    .k = points ? c.results : c.macs() / (c.in * c.channels),
-                    .a_bytes = width,
-                    .b_bytes = width,
-                    .c_bytes = width};
+    const Product p = points ? product_of(c.out, c.channels, c.results, width)
+                             : product_of(c.in, c.channels, c.macs() / (c.in * c.channels), width);
     double best = lane_gradient_time(lanes_of(r), p) * 1e6;
     if (c.window > 1 && c.stride == 1)
       best = std::min(best, lanes_us(constants::kSpectralData, c, c.macs(), width, r) +
@@ -123,13 +122,8 @@ double weights_us(const Kernel& k, const Convolution& c, const Rates& r) {
   const double width = r.product_bytes[k.half];
   const ProductDevice& device = *r.convolution_product[k.half];
   const bool points = c.window == 1 && c.stride == 1, first = k.placement.channels_first;
-  const Product p{.m = c.channels * c.window,
-                  .n = c.results,
-                  .k = c.out,
-                  .a_bytes = width,
-                  .b_bytes = width,
-                  .c_bytes = width,
-                  .a_repeats = std::max(1.0, c.window * c.out / c.in)};
+  Product p = product_of(c.channels * c.window, c.results, c.out, width);
+  p.a_repeats = std::max(1.0, c.window * c.out / c.in);
   if (points) {
     const double us = product_us(p, device, first || width == 4 ? ChipClass::HopperTf32 : ChipClass::Hopper);
     const bool aligned = std::fmod(k.extents.row * k.extents.row * width, constants::kTmaBytes) == 0;
@@ -143,13 +137,8 @@ double weights_us(const Kernel& k, const Convolution& c, const Rates& r) {
 std::optional<double> data_us(const Kernel& k, const Convolution& c, const Rates& r) {
   if (c.window == 1 && c.stride == 1) return std::nullopt;
   const double width = r.product_bytes[k.half], rows = c.out / c.in * c.window * c.results;
-  const Product p{.m = c.in,
-                  .n = c.channels,
-                  .k = rows,
-                  .a_bytes = width,
-                  .b_bytes = width,
-                  .c_bytes = width,
-                  .a_repeats = std::max(1.0, c.in * rows / (c.out * c.results))};
+  Product p = product_of(c.in, c.channels, rows, width);
+  p.a_repeats = std::max(1.0, c.in * rows / (c.out * c.results));
   return product_us(p, *r.convolution_product[k.half], ChipClass::HopperDataGradients) +
          (k.placement.channels_first ? order_conversion_us(k, r, width) : 0);
 }

@@ -121,7 +121,7 @@ Priced price_product(const Kernel& k, const Rates& r) {
   if (r.hopper && r.on_vector[k.half] && !eight && p.m > 1 && p.n > 1) {
     const double epilogue = k.traffic.epilogue_bytes / r.bandwidth;
     const auto time = k.pass == Pass::WeightGradient ? lane_split_product_time : lane_product_time;
-    return priced_whole((time(lanes_of(r), p) + epilogue) * 1e6 * k.limits.slowdown);
+    return priced_whole((time(lanes_of(r), p) + epilogue) * 1e6 * slowdown);
   }
   const ProductTime t = time_of(k, device, p);
   const double beside =
@@ -436,10 +436,6 @@ bool has_no_tf32_kernel(const Kernel& k) {
   return std::min(e.n, e.weights / (e.products * e.window * e.n)) < constants::kTf32Channels;
 }
 
-}  // namespace
-
-namespace {
-
 /// What a kernel takes in a training step beyond what it would in inference, where only steps were measured, not their
 /// kernels.
 double training_factor(const Kernel& k, const Rates& r) {
@@ -467,6 +463,10 @@ Priced faster_of_widths(const Kernel& k, const Rates& r) {
 
 }  // namespace
 
-Priced price(const Kernel& k, const Rates& r) { return stretched(faster_of_widths(k, r), training_factor(k, r)); }
+Priced price(const Kernel& k, const Rates& r) {
+  const Priced p = faster_of_widths(k, r);
+  const double factor = training_factor(k, r);
+  return factor == 1 ? p : stretched(p, factor);
+}
 
 }  // namespace perfc
