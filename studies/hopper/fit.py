@@ -25,6 +25,7 @@ WIDTHS = {"fp32": 4, "tf32": 4, "fp16": 2, "bf16": 2}
 BANDWIDTH = 4.8e12
 TILES = ((32, 32), (128, 32), (256, 64))
 OTHER_KERNELS = ("implicit_convolve", "precomputed", "fft", "cf32", "sgemm")
+FITTED = ("launch_clocks", "tensor_share", "step_ns", "exposed", "tile_ns", "stream_bytes")
 FIRST_CHANNELS, VECTOR_LOAD, POSITION_STEP = 4, 16, 64  # as whitebox/constants.h
 
 
@@ -109,22 +110,28 @@ def problem(c):
     return (1.0, m, c["k"], k, width, width, width, 0.0, max(1.0, m * k / (c["n"] * c["c"] * c["plane"])))
 
 
-def fit_chip(name, kernels, start, fitted, splits):
+def forwards(kernels):
+    """Convolutions as `fit_chip` takes them."""
+    return [(c["dtype"], problem(c)) for c in kernels], [c["us"] + profiles.GAP_US for c in kernels]
+
+
+def fit_chip(name, products, measured, start, fitted, splits, room=1):
+    """`products`: (dtype, problem as of `problem`); `measured`: µs; `room`: factor on the constants' upper bounds."""
     index = [pm.NAMES.index(f) for f in fitted]
-    measured = np.array([c["us"] + profiles.GAP_US for c in kernels])
+    measured = np.asarray(measured)
 
     def said(logs):
         out = []
-        for c in kernels:
+        for dtype, of in products:
             row = start.copy()
             row[index] = np.exp(logs)
             if not splits:
                 row[pm.C_SPLIT] = data.NEVER
-            row[pm.C_TILE] *= WIDTHS[c["dtype"]] / 2
-            out.append(pm.product_time(facts(c["dtype"]), row, *map(float, problem(c))) * 1e6)
+            row[pm.C_TILE] *= WIDTHS[dtype] / 2
+            out.append(pm.product_time(facts(dtype), row, *map(float, of)) * 1e6)
         return np.array(out)
 
-    low, high = np.log(np.maximum(pm.LOW[index], 1e-3)), np.log(pm.HIGH[index])
+    low, high = np.log(np.maximum(pm.LOW[index], 1e-3)), np.log(room * pm.HIGH[index])
 
     def loss(logs):
         outside = np.maximum(low - logs, 0).sum() + np.maximum(logs - high, 0).sum()
@@ -146,11 +153,10 @@ def main():
               np.array([c["us"] + profiles.GAP_US for c in windows]),
               [27, 52, 600, 74, 104, 1600, 206, 300, 6000, 2.7], False)
     hopper = data.class_constants("Hopper", pm.NAMES)
-    fitted = ["launch_clocks", "tensor_share", "step_ns", "exposed", "tile_ns", "stream_bytes"]
     as_matrix = dense(("tf32", "fp16", "bf16"), lambda c: c["last"], lambda c: c["window"] > 1 or c["stride"] > 1)
-    fit_chip("HopperWindows", as_matrix, hopper, fitted, False)
+    fit_chip("HopperWindows", *forwards(as_matrix), hopper, FITTED, False)
     points = dense(("tf32",), lambda c: c["last"], lambda c: c["window"] == 1 and c["stride"] == 1)
-    fit_chip("HopperTf32", points, hopper, fitted, True)
+    fit_chip("HopperTf32", *forwards(points), hopper, FITTED, True)
     half = products(("fp16", "bf16"))
     table = [pm.product_time(facts("fp16"), hopper, *map(float, s), 2.0, 2.0, 2.0, 0.0) * 1e6 for s, _ in half]
     measured = np.array([us for _, us in half])

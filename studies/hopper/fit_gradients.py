@@ -24,6 +24,16 @@ SM_CLOCKS = profiles.SMS * profiles.CLOCK_MHZ  # in a µs
 DATA, WEIGHTS = "data", "weights"
 
 
+def training_calls(operator):
+    """(cell, kernels of one call) of the training steps whose operators' names hold a word."""
+    for table in ("fit", "fit-training"):
+        for cell, kernels in profiles.by_cell(table).items():
+            if cell.endswith(" train"):
+                for found in profiles.runs_of(kernels, lambda o: operator in o):
+                    if operator in found[0].operator and found[0].dims:
+                        yield cell, found
+
+
 def which(kernel):
     """Whose gradient a kernel's name says that it is."""
     name = kernel.lower()
@@ -64,31 +74,24 @@ def gradients():
     """Gradients of two-dimensional convolutions: extents, and µs of their own kernels with the gaps behind them; each
     shape once, by the median."""
     seen = collections.OrderedDict()
-    for table in ("fit", "fit-training"):
-        for cell, kernels in profiles.by_cell(table).items():
-            for found in profiles.runs_of(kernels, lambda o: o == "aten::convolution_backward"):
-                if found[0].operator != "aten::convolution_backward":
-                    continue
-                (result, inputs, weights), arguments = json.loads(found[0].dims)[:3], json.loads(found[0].arguments)
-                parts = halves(found, json.loads(arguments[10].lower())) if len(inputs) == 4 else None
-                dtype = {"amp": "fp16"}.get(cell.split(" batch ")[1].split()[1], cell.split(" batch ")[1].split()[1])
-                last = json.loads(found[0].strides)[1][1] == 1 and inputs[1] > 1
-                for of, part in zip((DATA, WEIGHTS), parts or ()):
-                    own = [k for k in part if not any(b in k.kernel for b in BESIDE)]
-                    if not own:
-                        continue
-                    key = (of, dtype, last, inputs[0], inputs[1], inputs[2] * inputs[3], result[1],
-                           result[2] * result[3], weights[2] * weights[3], json.loads(arguments[4])[0],
-                           int(arguments[9]), "conv_depthwise2d" in own[0].kernel)
-                    seen.setdefault(key, []).append(sum(k.us + profiles.GAP_US for k in own))
+    for cell, found in training_calls("aten::convolution_backward"):
+        (result, inputs, weights), arguments = json.loads(found[0].dims)[:3], json.loads(found[0].arguments)
+        parts = halves(found, json.loads(arguments[10].lower())) if len(inputs) == 4 else None
+        last = json.loads(found[0].strides)[1][1] == 1 and inputs[1] > 1
+        for of, part in zip((DATA, WEIGHTS), parts or ()):
+            own = [k for k in part if not any(b in k.kernel for b in BESIDE)]
+            if not own:
+                continue
+            key = (of, profiles.dtype_of(cell), last, inputs[0], inputs[1], inputs[2] * inputs[3], result[1],
+                   result[2] * result[3], weights[2] * weights[3], json.loads(arguments[4])[0], int(arguments[9]),
+                   "conv_depthwise2d" in own[0].kernel)
+            seen.setdefault(key, []).append(sum(k.us + profiles.GAP_US for k in own))
     names = "of dtype last images channels plane results positions window stride groups native".split()
     return [dict(zip(names, key), us=statistics.median(us)) for key, us in seen.items()]
 
 
-def report(name, values, said, measured):
-    ratio = said / measured
-    print(f"{name}: {', '.join(f'{v:.3g}' for v in values)} ({len(ratio)} kernels, MAPE "
-          f"{100 * np.abs(ratio - 1).mean():.1f} %, sum {said.sum() / measured.sum():.2f})")
+def show(name, values, said, measured):
+    fit.report(f"{name} ({', '.join(f'{v:.3g}' for v in values)})", said, measured)
 
 
 def fit_linear(name, terms, measured, starts):
@@ -103,7 +106,7 @@ def fit_linear(name, terms, measured, starts):
     best = min((scipy.optimize.minimize(
         lambda x: np.abs(np.log(said(x) / measured)).mean() + 0.01 * np.maximum(-8 - x, 0).sum(), np.log(start),
         method="Nelder-Mead", options={"maxiter": 3000}) for start in starts), key=lambda r: r.fun)
-    report(name, np.exp(best.x), said(best.x), measured)
+    show(name, np.exp(best.x), said(best.x), measured)
 
 
 def depthwise(found):
@@ -146,7 +149,6 @@ def as_product(g):
 
 
 def products(found):
-    fitted = ["launch_clocks", "tensor_share", "step_ns", "exposed", "tile_ns", "stream_bytes"]
     windows = [g for g in found if g["groups"] == 1 and g["channels"] > fit.FIRST_CHANNELS and g["dtype"] != "fp32" and
                (g["window"] > 1 or g["stride"] > 1)]
     for name, start, more, splits, wanted in (
@@ -156,44 +158,21 @@ def products(found):
             ("HopperWeightGradientsTf32", "HopperTf32", ["split_ns"], True,
              lambda g: g["of"] == WEIGHTS and g["dtype"] == "tf32")):
         rows = [g for g in windows if wanted(g)]
-        index = [pm.NAMES.index(f) for f in fitted + more]
-        constants = data.class_constants(start, pm.NAMES).copy()
-        measured = np.array([g["us"] for g in rows])
-        problems = [tuple(map(float, as_product(g))) for g in rows]
-
-        def said(logs):
-            out = []
-            for g, problem in zip(rows, problems):
-                row = constants.copy()
-                row[index] = np.exp(logs)
-                if not splits:
-                    row[pm.C_SPLIT] = data.NEVER
-                row[pm.C_TILE] *= fit.WIDTHS[g["dtype"]] / 2
-                out.append(pm.product_time(fit.facts(g["dtype"]), row, *problem) * 1e6)
-            return np.array(out)
-
-        best = np.log(np.maximum(constants[index], 1e-3))
-        for _ in range(3):
-            best = scipy.optimize.minimize(lambda x: np.abs(np.log(said(x) / measured)).mean(), best,
-                                           method="Nelder-Mead", options={"maxiter": 500}).x
-        report(f"{name} ({', '.join(fitted + more)})", np.exp(best), said(best), measured)
+        fit.fit_chip(name, [(g["dtype"], as_product(g)) for g in rows], [g["us"] for g in rows],
+                     data.class_constants(start, pm.NAMES), (*fit.FITTED, *more), splits, room=1.5)
 
 
 def batch_norms():
     seen = collections.defaultdict(list)
-    for table in ("fit", "fit-training"):
-        for cell, kernels in profiles.by_cell(table).items():
-            for found in profiles.runs_of(kernels, lambda o: "batch_norm" in o) if cell.endswith("train") else ():
-                if "batch_norm" not in found[0].operator or not found[0].dims:
-                    continue
-                dims, strides = json.loads(found[0].dims), json.loads(found[0].strides)
-                at = next((i for i, d in enumerate(dims) if len(d) >= 4), None)
-                if at is None:
-                    continue
-                last = strides[at][1] == 1 and dims[at][1] > 1
-                key = (found[0].operator.removeprefix("aten::"), json.loads(found[0].types)[at].removeprefix("c10::"),
-                       last, tuple(dims[at]))
-                seen[key].append(sum(k.us + profiles.GAP_US for k in found))
+    for _, found in training_calls("batch_norm"):
+        dims, strides = json.loads(found[0].dims), json.loads(found[0].strides)
+        at = next((i for i, d in enumerate(dims) if len(d) >= 4), None)
+        if at is None:
+            continue
+        last = strides[at][1] == 1 and dims[at][1] > 1
+        key = (found[0].operator.removeprefix("aten::"), json.loads(found[0].types)[at].removeprefix("c10::"), last,
+               tuple(dims[at]))
+        seen[key].append(sum(k.us + profiles.GAP_US for k in found))
     groups = collections.defaultdict(list)
     for (operator, dtype, last, dims), us in seen.items():
         rows, backward = math.prod(dims) // dims[1], operator.endswith("backward")
@@ -209,12 +188,9 @@ def batch_norms():
 
 def sums():
     seen = collections.defaultdict(list)
-    for table in ("fit", "fit-training"):
-        for cell, kernels in profiles.by_cell(table).items():
-            for found in profiles.runs_of(kernels, lambda o: o == "aten::sum") if cell.endswith("train") else ():
-                if found[0].operator == "aten::sum":
-                    key = (found[0].dims, found[0].arguments, found[0].types, found[0].strides)
-                    seen[key].append(sum(k.us + profiles.GAP_US for k in found))
+    for _, found in training_calls("aten::sum"):
+        key = (found[0].dims, found[0].arguments, found[0].types, found[0].strides)
+        seen[key].append(sum(k.us + profiles.GAP_US for k in found))
     columns, rows, widths, measured = [], [], [], []
     for (dims, arguments, types, strides), us in seen.items():
         dims, strides, axes = json.loads(dims)[0], json.loads(strides)[0], json.loads(arguments)[1]

@@ -42,6 +42,12 @@ def operator_of(cell):
     return kind, {k: int(v) for k, v in (s.split("=") for s in sizes.split(","))}, "tf32" if tf32 else dtype
 
 
+def dtype_of(cell):
+    """Of a model's cell; what autocast multiplies in for amp."""
+    dtype = cell.split(" batch ")[1].split()[1]
+    return {"amp": "fp16"}.get(dtype, dtype)
+
+
 def runs_of(kernels, joined):
     """Kernels of one call together, where `joined` says of an operator that a call may launch several."""
     out = []
@@ -78,8 +84,8 @@ def convolution(cell, found):
         stride, padding, groups = json.loads(arguments[4]), json.loads(arguments[5]), data[1]
     rows_, columns = ((data[i] + 2 * padding[i - 2] - weight[i]) // stride[i - 2] + 1 for i in (2, 3))
     own = [r for r in found if not any(b in r.kernel for b in BESIDE)]
-    dtype = operator_of(cell)[2] if cell.startswith("op/") else cell.split(" batch ")[1].split()[1]
-    return {"cell": cell, "dtype": {"amp": "fp16"}.get(dtype, dtype), "last": strides[0][1] == 1 and data[1] > 1,
+    dtype = operator_of(cell)[2] if cell.startswith("op/") else dtype_of(cell)
+    return {"cell": cell, "dtype": dtype, "last": strides[0][1] == 1 and data[1] > 1,
             "n": data[0], "c": data[1], "plane": data[2] * data[3], "k": weight[0], "window": weight[2] * weight[3],
             "stride": stride[0], "groups": groups, "positions": rows_ * columns, "us": sum(r.us for r in own),
             "beside_us": sum(r.us for r in found) - sum(r.us for r in own), "kernels": [r.kernel for r in own]}
