@@ -39,21 +39,21 @@ def report(name, said, measured):
     print(f"{name}: {len(ratio)} kernels, MAPE {100 * np.abs(ratio - 1).mean():.1f} %, median {np.median(ratio):.2f}")
 
 
-def lanes_us(shape, values, either_way):
-    """`values`: clocks, alone and epilogue of each of TILES, and µs."""
+def lanes_us(shape, values, either_way, tiles=TILES):
+    """`values`: clocks, alone and epilogue of each of `tiles`, and µs."""
     batch, m, n, k = shape
     best = math.inf
-    for i, (rows, columns) in enumerate(TILES):
+    for i, (rows, columns) in enumerate(tiles):
         clocks, alone, epilogue = values[3 * i:3 * i + 3]
         for r, c in ((rows, columns), (columns, rows))[:1 + either_way]:
             per_sm = math.ceil(batch * math.ceil(m / r) * math.ceil(n / c) / profiles.SMS)
             best = min(best, k * max(per_sm * clocks, alone) + per_sm * epilogue)
-    return best / profiles.CLOCK_MHZ + values[9]
+    return best / profiles.CLOCK_MHZ + values[-1]
 
 
-def fit_lanes(name, shapes, measured, start, either_way):
+def fit_lanes(name, shapes, measured, start, either_way, tiles=TILES):
     def said(logs):
-        return np.array([lanes_us(s, np.exp(logs), either_way) for s in shapes])
+        return np.array([lanes_us(s, np.exp(logs), either_way, tiles) for s in shapes])
 
     best = scipy.optimize.minimize(lambda p: np.abs(np.log(said(p) / measured)).mean(), np.log(start),
                                    method="Nelder-Mead", options={"maxiter": 900})

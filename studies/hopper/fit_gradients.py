@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fits what gradients of convolutions, batch norms and sums take on Hopper to an H200's training steps (README.md).
+"""Fits what gradients of convolutions, norms and sums take on Hopper to an H200's training steps (README.md).
 
     python3 studies/hopper/fit_gradients.py        (numpy, scipy, numba)
 
@@ -71,8 +71,8 @@ def halves(kernels, mask):
 
 
 def gradients():
-    """Gradients of two-dimensional convolutions: extents, and µs of their own kernels with the gaps behind them; each
-    shape once, by the median."""
+    """Gradients of two-dimensional convolutions: extents, µs of their own kernels with the gaps behind them, and with
+    the kernels beside them; each shape once, by the median."""
     seen = collections.OrderedDict()
     for cell, found in training_calls("aten::convolution_backward"):
         (result, inputs, weights), arguments = json.loads(found[0].dims)[:3], json.loads(found[0].arguments)
@@ -84,10 +84,11 @@ def gradients():
                 continue
             key = (of, profiles.dtype_of(cell), last, inputs[0], inputs[1], inputs[2] * inputs[3], result[1],
                    result[2] * result[3], weights[2] * weights[3], json.loads(arguments[4])[0], int(arguments[9]),
-                   "conv_depthwise2d" in own[0].kernel)
-            seen.setdefault(key, []).append(sum(k.us + profiles.GAP_US for k in own))
-    names = "of dtype last images channels plane results positions window stride groups native".split()
-    return [dict(zip(names, key), us=statistics.median(us)) for key, us in seen.items()]
+                   "conv_depthwise2d" in own[0].kernel, own[0].kernel if profiles.dtype_of(cell) == "fp32" else "")
+            seen.setdefault(key, []).append([sum(k.us + profiles.GAP_US for k in ks) for ks in (own, part)])
+    names = "of dtype last images channels plane results positions window stride groups native kernel".split()
+    return [dict(zip(names, key), us=us, with_others=others) for key, found in seen.items()
+            for us, others in [map(statistics.median, zip(*found))]]
 
 
 def show(name, values, said, measured):
@@ -210,11 +211,131 @@ def sums():
                                                                                split], measured, ([4, 1, 4, 0.06],))
 
 
+def dense(found, dtypes):
+    return [g for g in found if g["groups"] == 1 and g["channels"] > fit.FIRST_CHANNELS and g["dtype"] in dtypes]
+
+
+def macs_of(g, tile=1):
+    """With channels and windows filled up to tiles."""
+    results, columns = (math.ceil(x / tile) * tile for x in (g["results"], g["channels"] * g["window"]))
+    return g["images"] * g["positions"] * results * columns
+
+
+def images(found):
+    for bits, dtypes in ((16, ("fp16", "bf16")), (32, ("tf32", "fp32"))):
+        rows = [g for g in found if g["of"] == WEIGHTS and g["groups"] == 1 and g["dtype"] in dtypes and
+                g["channels"] <= fit.FIRST_CHANNELS and g["positions"] > 1]
+        positions = [g["images"] * g["positions"] / SM_CLOCKS for g in rows]
+        fit_linear(f"kImageGradientClocks, kImageGradientElement{bits}",
+                   [positions, [p * math.ceil(g["results"] / 64) * g["window"] for p, g in zip(positions, rows)]],
+                   [g["us"] for g in rows], ([45, 1], [90, 2]))
+
+
+def lanes(found):
+    """In float32. Of windows of 7 × 7 with one position nothing is known."""
+    rows = [g for g in dense(found, ("fp32",)) if g["window"] < 49]
+    spectral, winograd = (lambda g: "fft" in g["kernel"]), (lambda g: "winograd" in g["kernel"])
+    direct = [g for g in rows if g["of"] == DATA and not spectral(g)]
+
+    def shape(g):
+        points = g["window"] == 1 and g["stride"] > 1
+        inside = g["images"] * (g["positions"] if points else g["plane"])
+        return 1, inside, g["channels"], g["results"] * g["window"] / (1 if points else g["stride"]**2)
+    fit.fit_lanes("kLaneGradients, kLaneGradientUs", [shape(g) for g in direct], np.array([g["us"] for g in direct]),
+                  [27, 52, 600, 120, 150, 3000, 3], False, ((32, 32), (128, 64)))
+    for name, tile, wanted, more in (
+            ("kLaneWeights", 32, lambda g: g["of"] == WEIGHTS and not winograd(g), ()),
+            ("kWinogradWeights", 1, lambda g: g["of"] == WEIGHTS and winograd(g), ()),
+            ("kSpectralData, kSpectralWeightsUs", 1, lambda g: g["of"] == DATA and spectral(g), (1e-3,))):
+        some = [g for g in rows if wanted(g)]
+        traffic = [g["images"] * (g["channels"] * g["plane"] + g["results"] * g["positions"]) * 4 / fit.BANDWIDTH * 1e6
+                   for g in some]
+        terms = [np.ones(len(some)), [2 * macs_of(g, tile) / fit.PEAKS["fp32"] * 1e6 for g in some], traffic,
+                 *([g["channels"] * g["results"] for g in some] for _ in more)]
+        fit_linear(name, terms, [g["us"] for g in some], ([10, 1, 3, *more], [30, 0.3, 12, *more]))
+
+
+def points(found):
+    """What windows of one element take, with what converts and adds up, over the product that they are; channels first.
+    """
+    both = collections.defaultdict(list)
+    tf32 = data.class_constants("HopperTf32", pm.NAMES)
+    for g in dense(found, ("fp16", "bf16", "tf32")):
+        if g["of"] == WEIGHTS and not g["last"] and g["window"] == g["stride"] == 1:
+            width = fit.WIDTHS[g["dtype"]]
+            name = "kOddPoints" if g["plane"] * width % 16 else "kTf32Points" if width == 4 else "16 bits, aligned: 1"
+            law = pm.product_time(fit.facts(g["dtype"]), tf32, *map(float, as_product(g))) * 1e6
+            both[name].append((g["with_others"], law))
+    for name, rows in sorted(both.items()):
+        share = sum(us for us, _ in rows) / sum(law for _, law in rows)
+        median = statistics.median(us / law for us, law in rows)
+        print(f"{name}: {median:.2f} in the median of {len(rows)}, {share:.2f} of their sum")
+
+
+def across():
+    """Products whose operands both lie across k, as those of a weights' gradient, over what the table says; the kernel
+    that adds up where k is split."""
+    seen, adding = collections.defaultdict(list), []
+    for cell, found in training_calls("aten::mm"):
+        if "ackward" in found[0].call and found[0].operator == "aten::mm":
+            (a, b), strides = json.loads(found[0].dims)[:2], json.loads(found[0].strides)
+            key = (profiles.dtype_of(cell), a[0], b[1], a[1], strides[0][-1] != 1)
+            seen[key].append(sum(k.us + profiles.GAP_US for k in found))
+            if key[0] == "fp32":
+                adding += [k.us for k in found if "splitKreduce" in k.kernel]
+    tf32 = data.class_constants("HopperTf32", pm.NAMES)
+    ratios = collections.defaultdict(list)
+    for (dtype, m, n, k, lies_across), us in seen.items():
+        if dtype == "tf32":
+            law = pm.product_time(fit.facts(dtype), tf32, 1.0, float(m), float(n), float(k), 4.0, 4.0, 4.0, 0.0) * 1e6
+            ratios[lies_across].append(statistics.median(us) / law)
+    print(f"kTf32Across: {statistics.median(ratios[True]):.2f} in the median of {len(ratios[True])}, where operands "
+          f"lie along k {statistics.median(ratios[False]):.2f} of {len(ratios[False])}")
+    print(f"kLaneSplitUs: {min(adding):.1f} at least, {statistics.median(adding):.1f} in the median of {len(adding)}")
+
+
+def read_once():
+    """Byte of a channel that cuDNN's batch norms read once, and of the others."""
+    found = {True: [0], False: [math.inf]}
+    for _, kernels in training_calls("cudnn_batch_norm"):
+        dims, types = json.loads(kernels[0].dims), json.loads(kernels[0].types)
+        at = next((i for i, d in enumerate(dims) if len(d) >= 4), None)
+        named = [k.kernel for k in kernels if "1C11" in k.kernel]
+        if at is not None and named:
+            width, tensors = 4 if types[at] == "float" else 2, 1 + kernels[0].operator.endswith("backward")
+            found["singleread" in named[0]].append(math.prod(dims[at]) / dims[at][1] * width * tensors)
+    print(f"kReadOnceBytes: once up to {max(found[True]):.0f}, more than once from {min(found[False]):.0f}")
+
+
+def layer_norms():
+    rows, own, forwards = [], collections.defaultdict(list), collections.defaultdict(list)
+    for _, found in training_calls("native_layer_norm"):
+        data_dims = max(json.loads(found[0].dims), key=lambda d: math.prod(d) if d else 0)
+        for k in found:
+            if "GammaBeta" in k.kernel and json.loads(k.grid)[1] == 1:
+                rows.append((math.prod(data_dims[:-1]), k.us))
+            elif "grad_input" in k.kernel:
+                own[found[0].types, tuple(data_dims)].append(k.us)
+            elif "vectorized_layer_norm" in k.kernel:
+                forwards[json.loads(found[0].types)[0], tuple(data_dims)].append(k.us)
+    clocks = [us * profiles.CLOCK_MHZ / n for n, us in rows if n > 1024]
+    ratios = [statistics.median(us) / statistics.median(forwards[json.loads(types)[0], dims])
+              for (types, dims), us in own.items() if (json.loads(types)[0], dims) in forwards]
+    print(f"kParameterRowClocks: {statistics.median(clocks):.1f} in the median of {len(clocks)}; kLayerNormBackward: "
+          f"{statistics.median(ratios):.2f} of {len(ratios)}")
+
+
 def main():
     found = gradients()
     depthwise(found)
     products(found)
+    images(found)
+    lanes(found)
+    points(found)
+    across()
     batch_norms()
+    read_once()
+    layer_norms()
     sums()
 
 

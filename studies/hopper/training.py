@@ -17,40 +17,33 @@ STUDIES = pathlib.Path(__file__).parent.parent
 sys.path[:0] = [str(STUDIES), str(STUDIES / "kernels")]
 
 import emitted  # noqa: E402
+import families  # noqa: E402
 import judge  # noqa: E402
 import profiles  # noqa: E402
 import tables  # noqa: E402
 
-#: family -> PyTorch's operators (without aten:: and, backwards, _backward), perfc's
-OPERATORS = {
-    "convolution": ("cudnn_convolution _conv_depthwise2d convolution", "nn.conv1d nn.conv2d nn.conv3d"),
-    "product": ("addmm mm bmm baddbmm", "nn.dense nn.batch_matmul"),
-    "batch norm": ("cudnn_batch_norm native_batch_norm", "nn.batch_norm"),
-    "layer norm": ("native_layer_norm", "nn.layer_norm"),
-    "attention": ("_efficient_attention_forward _efficient_attention _cudnn_attention_forward _cudnn_attention "
-                  "_flash_attention_forward _flash_attention", "nn.sdpa"),
+#: family -> PyTorch's operators (without aten:: and, backwards, _backward), perfc's: those that only steps have
+MORE = {
+    "convolution": ("convolution", ""),
+    "batch norm": ("native_batch_norm", ""),
+    "attention": ("_efficient_attention _cudnn_attention _flash_attention", ""),
     "sum": ("sum", "sum_axes"),
     "cast and copy": ("copy_", "cast copy reshape"),
-    "activation": ("threshold clamp_min clamp_min_ silu silu_ gelu hardswish hardswish_ tanh sigmoid hardsigmoid "
-                   "hardsigmoid_", "nn.relu nn.silu nn.gelu nn.hard_swish tanh sigmoid nn.hard_sigmoid"),
-    "add": ("add add_", "add nn.bias_add"),
-    "multiply": ("mul", "multiply"),
-    "pooling": ("max_pool2d_with_indices avg_pool2d", "nn.max_pool2d nn.avg_pool2d"),
-    "concatenation": ("cat", "concatenate"),
-    "softmax": ("_softmax _softmax_backward_data", "nn.softmax"),
+    "activation": ("threshold tanh sigmoid hardsigmoid hardsigmoid_", "tanh sigmoid nn.hard_sigmoid"),
+    "add": ("add_", "nn.bias_add"),
+    "softmax": ("_softmax_backward_data", ""),
 }
-RAN = {operator: family for family, (ran, _) in OPERATORS.items() for operator in ran.split()}
-LISTED = {operator: family for family, (_, listed) in OPERATORS.items() for operator in listed.split()}
+RAN = families.RAN | {f"aten::{o}": family for family, (ran, _) in MORE.items() for o in ran.split()}
+LISTED = families.LISTED | {o: family for family, (_, listed) in MORE.items() for o in listed.split()}
 OPTIMIZER = "optimizer"
 
 
 def ran_family(row):
     """What a kernel of the profile is, and in which pass."""
-    name = row.operator.removeprefix("aten::")
-    if name.startswith("_foreach"):
+    if row.operator.startswith("aten::_foreach"):
         return OPTIMIZER, "backwards"
-    backwards = "autograd" in row.call or name.endswith("_backward")
-    return RAN.get(name.removesuffix("_backward"), "other"), "backwards" if backwards else "forwards"
+    backwards = "autograd" in row.call or row.operator.endswith("_backward")
+    return RAN.get(row.operator.removesuffix("_backward"), "other"), "backwards" if backwards else "forwards"
 
 
 def ran(kernels):
