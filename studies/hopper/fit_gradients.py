@@ -20,8 +20,10 @@ import product_model as pm
 import profiles
 
 BESIDE = (*profiles.BESIDE, "tensorTransformGeneric", "splitKreduce")
+L2_BYTES = 60e6
 SM_CLOCKS = profiles.SMS * profiles.CLOCK_MHZ  # in a µs
 DATA, WEIGHTS = "data", "weights"
+MMA_SYNC_SHARE, COLUMNS, STREAM_GAP_US = 0.63, 128, 1.3  # kMmaSyncShare, kFilledColumns, kStreamGapUs
 
 
 def training_calls(operator):
@@ -174,9 +176,12 @@ def batch_norms():
         key = (found[0].operator.removeprefix("aten::"), json.loads(found[0].types)[at].removeprefix("c10::"), last,
                tuple(dims[at]))
         seen[key].append(sum(k.us + profiles.GAP_US for k in found))
-    groups = collections.defaultdict(list)
+    groups, large = collections.defaultdict(list), []
     for (operator, dtype, last, dims), us in seen.items():
         rows, backward = math.prod(dims) // dims[1], operator.endswith("backward")
+        passes = math.prod(dims) * (4 if dtype == "float" else 2) * (5 if backward else 3)
+        if passes > 8 * L2_BYTES:
+            large.append(statistics.median(us) * 1e-6 * fit.BANDWIDTH / passes)
         read = rows * (4 if dtype == "float" else 2) * (1 + backward)
         once = operator.startswith("cudnn") and not last and read <= 120e3
         order = "channels last" if last else "channels first, read once" if once else "channels first"
@@ -185,6 +190,9 @@ def batch_norms():
         rows, channels, us = (np.array(x, float) for x in zip(*found))
         fit_linear(" ".join(key), [np.ones(len(us)), rows * channels / SM_CLOCKS, rows / profiles.CLOCK_MHZ], us,
                    ([4, 0.5, 0.6], [8, 0.4, 0.01]))
+    if large:
+        print(f"kBatchNormTraffic: {min(large):.2f} of their passes at least, {np.median(large):.2f} in the median of "
+              f"{len(large)}")
 
 
 def sums():
@@ -270,6 +278,20 @@ def points(found):
         share = sum(us for us, _ in rows) / sum(law for _, law in rows)
         median = statistics.median(us / law for us, law in rows)
         print(f"{name}: {median:.2f} in the median of {len(rows)}, {share:.2f} of their sum")
+    rows = [g for g in dense(found, fit.WIDTHS) if g["of"] == DATA and not g["last"] and g["dtype"] != "fp32" and
+            g["window"] == g["stride"] == 1 and (g["dtype"] == "tf32" or g["plane"] % 8 and g["plane"] % 2 == 0)]
+    measured = np.array([g["us"] for g in rows])
+
+    def said(share):
+        out = []
+        for g in rows:
+            facts = fit.facts(g["dtype"])
+            filled = g["plane"] / (COLUMNS * math.ceil(g["plane"] / COLUMNS))
+            facts[pm.PEAK] *= share * (1 if g["dtype"] == "tf32" else MMA_SYNC_SHARE * filled)
+            out.append(pm.product_time(facts, tf32, *map(float, as_product(g))) * 1e6 + STREAM_GAP_US)
+        return np.array(out)
+    best = min(np.arange(0.3, 1, 0.05), key=lambda share: abs(np.log(said(share).sum() / measured.sum())))
+    fit.report(f"kPointsShare ({best:.2f}, where sums agree)", said(best), measured)
 
 
 def across():

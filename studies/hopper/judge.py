@@ -17,6 +17,7 @@ import judging  # noqa: E402
 import profiles  # noqa: E402
 
 DEVICE_BOUND = 0.8
+HOST_WAITS = 1.4  # a run takes so many times its kernels: what it takes is the host's calls
 #: The profiles of a group's cells; of those that ran alone nobody kept any.
 TABLES = {"fit": ("fit", "fit-compiled"), "judge": ("judge", "judge-compiled"), "fit-training": ("fit-training",)}
 GROUPS = ("fit", "judge", "judge-alone", "host", "fit-training", "judge-training", "strangers")
@@ -49,7 +50,7 @@ def main():
     models = exported(args.models)
     device_ms = {cell: sum(r.us for r in kernels) / 1e3 for table in TABLES.get(args.group, ())
                  for cell, kernels in profiles.by_cell(table).items()}
-    latency, device = collections.defaultdict(list), collections.defaultdict(list)
+    latency, device, calls = (collections.defaultdict(list) for _ in range(3))
     for row in profiles.labels(args.group):
         if row["target"] not in models:
             continue
@@ -58,15 +59,19 @@ def main():
         bound = "device" if (kernels or said["device_ms"]) > DEVICE_BOUND * measured else "host"
         key = (row["mode"], row["task"], bound)
         latency[key].append(judging.beside(said, measured))
+        if measured > HOST_WAITS * said["device_ms"]:
+            calls[row["mode"], row["task"]].append((said["host_ms"] / measured, False))
         if kernels:
             device[key].append((said["device_ms"] / kernels, False))
         if args.cells:
             print(f"{row['cell']:60} {measured:9.3f} ms, perfc {said['latency_ms']:9.3f}; kernels {kernels or 0:9.3f}, "
                   f"perfc {said['device_ms']:9.3f}; {bound}")
     judging.print_table(["mode", "task", "bound by"], sorted(latency.items()))
-    if device:
-        print("\nkernels alone (the last column says nothing)\n")
-        judging.print_table(["mode", "task", "bound by"], sorted(device.items()))
+    for what, heads, found in (("kernels alone", ["mode", "task", "bound by"], device),
+                               ("calls alone, where the device waits for them", ["mode", "task"], calls)):
+        if found:
+            print(f"\n{what} (the last column says nothing)\n")
+            judging.print_table(heads, sorted(found.items()))
 
 
 if __name__ == "__main__":
