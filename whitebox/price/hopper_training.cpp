@@ -113,8 +113,7 @@ double on_lanes_us(const Kernel& k, const Convolution& c, const Rates& r) {
 
 double product_us(const Product& p, ProductDevice device, ChipClass chip) {
   device.chip = chip;
-  // Of the products of matrices as they lie, the table leaves out what is between kernels.
-  return product_time(device, p).total * 1e6 + (chip == ChipClass::Hopper ? constants::kStreamGapUs : 0);
+  return product_time(device, p).total * 1e6 + gap_us(chip);
 }
 
 /// Of the weights, on tensor cores.

@@ -134,7 +134,23 @@ std::string_view name(ChipClass chip) {
                                          "HopperWeightGradientsTf32",
                                          "Blackwell",
                                          "Cdna"};
+  static_assert(std::size(kNames) == kChipClasses.size());
   return kNames[static_cast<std::size_t>(chip)];
+}
+
+double gap_us(ChipClass chip) {
+  switch (chip) {
+    case ChipClass::Graphics:
+    case ChipClass::GraphicsAmpere:
+    case ChipClass::Turing:
+    case ChipClass::Ga100:
+    case ChipClass::Volta:
+    case ChipClass::Hopper:
+    case ChipClass::Blackwell:
+      return constants::kStreamGapUs;
+    default:
+      return 0;
+  }
 }
 
 std::optional<ChipClass> chip_class(const Device& d, Units units) {

@@ -5,6 +5,8 @@
 /// longest; where tiles are few, k is split among several CTAs. cuBLAS chooses among such kernels by heuristics; here
 /// the fastest is taken. Constants per class of chip: `constants::kProducts`. Its twin in Python, which fits them, is
 /// studies/kernels/product_model.py; docs/whitebox.md says how well it does.
+#include <array>
+#include <cstddef>
 #include <optional>
 #include <string_view>
 
@@ -36,27 +38,14 @@ enum class ChipClass {
   Blackwell,                  ///< tcgen05 and TMA: data-centre Blackwell
   Cdna,                       ///< AMD's matrix cores in float32, by rocBLAS
 };
-inline constexpr ChipClass kChipClasses[] = {ChipClass::Vector,
-                                             ChipClass::VectorHopper,
-                                             ChipClass::VectorPascal,
-                                             ChipClass::VectorVolta,
-                                             ChipClass::VectorAmpere,
-                                             ChipClass::VectorAda,
-                                             ChipClass::Graphics,
-                                             ChipClass::GraphicsAmpere,
-                                             ChipClass::GeForce,
-                                             ChipClass::Turing,
-                                             ChipClass::Ga100,
-                                             ChipClass::Volta,
-                                             ChipClass::Hopper,
-                                             ChipClass::HopperTf32,
-                                             ChipClass::HopperWindows,
-                                             ChipClass::HopperDataGradients,
-                                             ChipClass::HopperWeightGradients,
-                                             ChipClass::HopperWeightGradientsTf32,
-                                             ChipClass::Blackwell,
-                                             ChipClass::Cdna};
+inline constexpr auto kChipClasses = [] {
+  std::array<ChipClass, static_cast<std::size_t>(ChipClass::Cdna) + 1> all{};
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<ChipClass>(i);
+  return all;
+}();
 std::string_view name(ChipClass);
+/// µs between kernels on a stream, of products whose tables have it not.
+double gap_us(ChipClass);
 /// Units that multiply.
 enum class Units {
   Vector,

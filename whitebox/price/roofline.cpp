@@ -78,22 +78,6 @@ ProductTime time_of(const Kernel& k, const ProductDevice& device, const Product&
   return measured && k.placement.aligned == 1 ? learned_product_time(device, p) : product_time(device, p);
 }
 
-/// Between kernels on a stream, of products whose tables have it not.
-double gap_us(ChipClass chip) {
-  switch (chip) {
-    case ChipClass::Graphics:
-    case ChipClass::GraphicsAmpere:
-    case ChipClass::Turing:
-    case ChipClass::Ga100:
-    case ChipClass::Volta:
-    case ChipClass::Hopper:
-    case ChipClass::Blackwell:
-      return constants::kStreamGapUs;
-    default:
-      return 0;
-  }
-}
-
 /// Kernels of which nothing but their time is known.
 Priced priced_whole(double us) { return {.compute_us = us, .time_us = us, .bound = Bound::Compute}; }
 
