@@ -3,7 +3,7 @@
 
     python3 studies/hopper/fit.py        (numpy, scipy, numba)
 
-Only `operators` and the cells of `fit` are read. Prints, in this order, constants of whitebox/constants.h and how well
+Only `operators` and the cells of `fit` are read. Prints, in this order, constants of `whitebox` and how well
 they do on what they were fitted to: kLaneProducts and kLaneWindows (float32 lanes), HopperWindows and HopperTf32
 (kProducts), and how much longer than cuBLAS' tables say products of 16 bits take (kStreamGapUs).
 """

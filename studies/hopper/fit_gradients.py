@@ -3,8 +3,8 @@
 
     python3 studies/hopper/fit_gradients.py        (numpy, scipy, numba)
 
-Only the cells of `fit` and `fit-training` are read. Prints constants of whitebox/constants.h, under the names that they
-have there, and how well each does on what it was fitted to: kernels, MAPE, the sum of what it says over what they took.
+Only the cells of `fit` and `fit-training` are read. Prints constants of `whitebox`, under the names that they have
+there, and how well each does on what it was fitted to: kernels, MAPE, the sum of what it says over what they took.
 """
 import collections
 import json

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "whitebox/constants.h"
+#include "whitebox/hopper_constants.h"
 
 namespace perfc {
 namespace {

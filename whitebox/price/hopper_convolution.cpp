@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "whitebox/constants.h"
+#include "whitebox/hopper_constants.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/price/lane_blocks.h"
 #include "whitebox/price/order_conversion.h"

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "whitebox/constants.h"
+#include "whitebox/hopper_constants.h"
 #include "whitebox/price/hopper_convolution.h"
 #include "whitebox/price/order_conversion.h"
 

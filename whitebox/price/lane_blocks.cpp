@@ -5,6 +5,7 @@
 #include <span>
 
 #include "whitebox/constants.h"
+#include "whitebox/hopper_constants.h"
 
 namespace perfc {
 namespace {

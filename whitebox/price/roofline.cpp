@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "whitebox/constants.h"
+#include "whitebox/hopper_constants.h"
 #include "whitebox/price/attention_factor.h"
 #include "whitebox/price/hopper_attention.h"
 #include "whitebox/price/hopper_convolution.h"
