@@ -70,6 +70,9 @@ struct Device {
   std::map<std::string, double> matrix_tflops;  ///< tensor cores: "tf32", "float16", "bfloat16", "int8", …
   double bandwidth_gb_s = 0;
   double core_bandwidth_gb_s = 0;  ///< of a CPU: what one core draws of it; 0: all
+  /// Share of `bandwidth_gb_s` that streams reach by the kind of its memory, as kernels show that others timed: the
+  /// default of `efficiency`'s "bandwidth"; 0: not said.
+  double streams = 0;
   double l2_mib = 0;
   int sms = 0;
   double boost_clock_mhz = 0;

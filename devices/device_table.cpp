@@ -114,6 +114,8 @@ Device read_device(const json::Element& json, const std::map<std::string, Device
   if (!d.vector_tflops.count("float32")) (void)diags.error(fmt::format("{}.vector_tflops.float32: is missing", path));
   f.number("bandwidth_gb_s", d.bandwidth_gb_s, 0.1, 1e6);
   f.number("core_bandwidth_gb_s", d.core_bandwidth_gb_s, 0.1, 1e6);
+  f.number("streams", d.streams, 0.05, 1);
+  if (d.streams > 0) d.efficiency["bandwidth"] = d.streams;
   f.number("l2_mib", d.l2_mib, 0, 1e5);
   f.integer("sms", d.sms, 1, 100000);
   f.number("boost_clock_mhz", d.boost_clock_mhz, 1, 1e5);

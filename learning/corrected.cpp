@@ -284,7 +284,8 @@ class CorrectedPredictor final : public Predictor {
   }
 
   Correction correction_of(const WhiteboxModel& whitebox, const KernelGraph& graph, const View& v) const {
-    const double belief = v.belief(), factor = std::exp(v.residual.log_factor);
+    const double elsewhere = v.has_terms ? 1 : kBeliefElsewhere, of_graph = v.belief(), belief = of_graph * elsewhere,
+                 factor = std::exp(v.residual.log_factor * elsewhere);
     Correction c{.host_ms = v.host_ms * v.terms[kHostTerm]};
     std::vector<double> work(graph.kernels.size(), factor), launch = work;
     for (std::size_t k = 0; v.advice && k < work.size(); ++k) {
@@ -306,17 +307,18 @@ class CorrectedPredictor final : public Predictor {
       c.novelty.push_back(fmt::format(
           "no run in training is like this model at this batch size (similarity {:.2f}; 1: the same kernels, 0: none "
           "alike), so {:.0f} % of what the networks say of its kernels counts, and the interval is wide",
-          v.residual.similarity, 100 * belief));
+          v.residual.similarity, 100 * of_graph));
     const Widths& widths = widths_[static_cast<std::size_t>(whitebox.config().mode)];
     const double of_bin = widths.of[static_cast<std::size_t>(bin)];
-    c.kernel_part = 1 - belief;
-    c.graph_width = std::hypot(std::lerp(std::max(of_bin, std::log(constants::kGraphFactor)), of_bin, belief),
+    c.kernel_part = 1 - of_graph;
+    c.graph_width = std::hypot(std::lerp(std::max(of_bin, std::log(constants::kGraphFactor)), of_bin, of_graph),
                                kUnfamiliarWidth * v.sight.unfamiliar);
     if (v.has_terms) {
       c.device_width = 0;
     } else {
       if (is_like_trained(v.device)) c.device_width = widths.other_device;
-      c.novelty.push_back(fmt::format("device {} has no measurements in training", v.device.whole()));
+      c.novelty.push_back(
+          fmt::format("device {} has no measurements in training: half of what networks say counts", v.device.whole()));
     }
     if (!v.device.parent.empty())
       c.novelty.push_back("MIG slices are not in training; the whitebox's shares of the device are");

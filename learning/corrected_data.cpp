@@ -176,6 +176,10 @@ Device CorrectedData::unmeasured(std::size_t device) const {
   for (const Device* d : others) hosts.push_back(&d->host);
   if (!hosts.empty()) out.host = geometric_mean(hosts);
   for (auto& [kind, share] : out.efficiency) {
+    if (kind == "bandwidth" && out.streams > 0) {
+      share = out.streams;
+      continue;
+    }
     share = mean([&, &kind = kind](const Device& d) {
       const auto at = d.efficiency.find(kind);
       return at == d.efficiency.end() ? 1.0 : at->second;

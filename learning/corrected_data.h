@@ -39,8 +39,8 @@ class CorrectedData {
   /// Whether a device speaks for devices that nobody measured: models ran on it, or nowhere.
   /// Terms from float32 operators alone say nothing about models.
   bool speaks(std::size_t device) const { return speaks_[device - 1]; }
-  /// A device as one that nobody measured: its calibratable constants are the
-  /// geometric means of those of the other chips' devices that speak.
+  /// A device as one that nobody measured: its calibratable constants are the geometric means of those of the other
+  /// chips' devices that speak, but for what streams reach of its kind of memory, if its sheet has that.
   Device unmeasured(std::size_t device) const;
 
   /// The item on a device that may be its own or its own as unmeasured.

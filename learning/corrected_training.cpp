@@ -35,6 +35,7 @@ class CorrectedSession {
     if (!begin(diags)) return Failure{};
     runs_ = what_to_leave_out(data_, request_.corrected.leave_out_both);
     std::vector<std::unique_ptr<Corrected<float>>> kept;
+    std::vector<WithoutDevice> without;
     std::vector<double> log_us(items().size(), 0);  // the shipped networks' mean
     for (std::size_t n = 0; n < runs_.size(); ++n) {
       auto network = train_without(n, diags);
@@ -47,7 +48,7 @@ class CorrectedSession {
           *predicted, [&](const CorrectedItem& i) { return !runs_[n].hides(i); }, diags);
       if (!seen) return Failure{};
       for (const auto& [i, verdict] : verdicts) held_out_.add(items()[i], runs_[n], n, verdict, *seen);
-      if (runs_[n].kind == LeftOut::Device && !keep_without(n, std::move(*network), *seen, diags)) return Failure{};
+      if (runs_[n].kind == LeftOut::Device) without.push_back({runs_[n].chip, std::move(*network), std::move(*seen)});
       if (runs_[n].kind != LeftOut::Family) continue;
       kept.push_back(std::move(*network));
       for (std::size_t i = 0; i < items().size(); ++i)
@@ -55,7 +56,7 @@ class CorrectedSession {
     }
     const auto residuals = fit_residuals(
         log_us, [](const CorrectedItem&) { return true; }, diags);
-    if (!residuals) return Failure{};
+    if (!residuals || !keep_without(std::move(without), diags)) return Failure{};
     if (out && !out->commit(write_checkpoint(checkpoint(kept, *residuals, CorrectedItem::kNone)), diags))
       return Failure{};
     if (held_out && !held_out->commit(held_out_.csv(), diags)) return Failure{};
@@ -241,17 +242,23 @@ class CorrectedSession {
                           Random(request_.seed).stream("residuals"), threads, diags);
   }
 
-  /// The predictor as of one who never had a run on a chip: OUT.without.DEVICE, for each of the chip's devices.
-  Status keep_without(std::size_t n, std::unique_ptr<Corrected<float>> network, const Residuals& residuals,
-                      Diagnostics& diags) {
+  struct WithoutDevice {
+    std::size_t chip = 0;  ///< of which it never had a run
+    std::unique_ptr<Corrected<float>> network;
+    Residuals residuals;
+  };
+  /// The predictors as of those who never had a run on a chip: OUT.without.DEVICE, for each of the chip's devices.
+  Status keep_without(std::vector<WithoutDevice> all, Diagnostics& diags) {
     if (!request_.corrected.keep_left_out || ranks_.rank() != 0) return ok();
-    std::vector<std::unique_ptr<Corrected<float>>> one;
-    one.push_back(std::move(network));
-    const std::string bytes = write_checkpoint(checkpoint(one, residuals, runs_[n].chip));
-    for (std::size_t d = 1; d <= data_.devices(); ++d) {
-      if (data_.chip(d) == runs_[n].chip &&
-          !write_file(fmt::format("{}.without.{}", request_.out, data_.device(d).name), bytes, diags))
-        return Failure{};
+    for (WithoutDevice& w : all) {
+      std::vector<std::unique_ptr<Corrected<float>>> one;
+      one.push_back(std::move(w.network));
+      const std::string bytes = write_checkpoint(checkpoint(one, w.residuals, w.chip));
+      for (std::size_t d = 1; d <= data_.devices(); ++d) {
+        if (data_.chip(d) == w.chip &&
+            !write_file(fmt::format("{}.without.{}", request_.out, data_.device(d).name), bytes, diags))
+          return Failure{};
+      }
     }
     return ok();
   }
@@ -269,10 +276,10 @@ class CorrectedSession {
                   {"convolutions", static_cast<double>(kCorrectedConvolutions)}};
     residuals.write(c);
     for (const auto mode : {ExecMode::Eager, ExecMode::Compiled}) {
-      const auto of = held_out_.widths(mode);
+      const auto of = held_out_.widths(mode, without);
       for (std::size_t l = 0; l < of.size(); ++l)
         c.settings[width_setting(static_cast<SimilarityBin>(l), mode)] = of[l];
-      c.settings[device_width_setting(mode)] = held_out_.other_device_width(mode);
+      c.settings[device_width_setting(mode)] = held_out_.other_device_width(without);
     }
     for (const CorrectedItem& i : items()) {
       if (data_.speaks(i)) c.settings[precision_setting(i.label->exec.precision)] = 1;

@@ -45,6 +45,10 @@ double rank_correlation(const std::vector<double>& a, const std::vector<double>&
   return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : kNotMeasured;
 }
 
+std::string percent(double share) { return std::isnan(share) ? "-" : fmt::format("{:.1f}", 100 * share); }
+
+}  // namespace
+
 double median(std::vector<double> v) {
   const std::size_t middle = v.size() / 2;
   std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(middle), v.end());
@@ -52,10 +56,6 @@ double median(std::vector<double> v) {
   if (v.size() % 2 == 1) return upper;
   return 0.5 * (upper + *std::max_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(middle)));
 }
-
-std::string percent(double share) { return std::isnan(share) ? "-" : fmt::format("{:.1f}", 100 * share); }
-
-}  // namespace
 
 Score score(std::span<const Comparison> all) {
   Score s{.count = all.size()};

@@ -10,6 +10,8 @@ struct Estimate {
   double latency_lo_ms = kNotMeasured, latency_hi_ms = kNotMeasured;  ///< 90 % interval
 };
 
+double median(std::vector<double>);  ///< of at least one
+
 /// Errors of `count` predictions, relative to the measured value.
 struct Score {
   std::size_t count = 0;

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
-#include <set>
+#include <numeric>
 
 #include "ir/support/csv.h"
+#include "learning/evaluation.h"
 
 namespace perfc {
 namespace {
@@ -50,13 +52,14 @@ void HeldOut::add(const CorrectedItem& i, const LeftOut& left_out, std::size_t n
   // Nobody's group where the device was not seen.
   const std::string device = left_out.kind == LeftOut::Family ? l.device : "";
   const Residuals::Estimate e = residuals.at(v.fingerprint, device, l.exec.mode);
-  const double believed_ms = v.whitebox_ms * std::pow(v.network_ms / v.whitebox_ms, belief_in_networks(e.similarity));
-  const double predicted_ms = believed_ms * std::exp(e.log_factor);
-  const double error = std::abs(std::log(predicted_ms / l.latency_ms));
+  const double believed = std::log(v.network_ms / v.whitebox_ms) * belief_in_networks(e.similarity) + e.log_factor;
+  const double on_device = left_out.kind == LeftOut::Family ? 1 : kBeliefElsewhere;
+  const double predicted_ms = v.whitebox_ms * std::exp(believed * on_device);
+  const double log_ratio = std::log(predicted_ms / l.latency_ms), error = std::abs(log_ratio);
   const auto mode = static_cast<std::size_t>(l.exec.mode);
   if (i.is_model() && left_out.kind == LeftOut::Family)
-    known_[mode][static_cast<std::size_t>(similarity_bin(e.similarity))].push_back(error);
-  if (i.is_model() && left_out.kind == LeftOut::Device) other_[mode].push_back(error);
+    known_[mode][static_cast<std::size_t>(similarity_bin(e.similarity))][i.chip].push_back(error);
+  if (i.is_model() && left_out.kind == LeftOut::Device) other_[{i.chip, l.exec.mode}].push_back(log_ratio);
   double kernels = 0, macs = 0, bytes = 0;
   for (std::size_t k = 0; k < i.graph->kernels.size(); ++k) {
     kernels += i.graph->count[k];
@@ -70,10 +73,20 @@ void HeldOut::add(const CorrectedItem& i, const LeftOut& left_out, std::size_t n
                       bytes, l.latency_ms, predicted_ms, v.network_ms, v.whitebox_ms, e.similarity);
 }
 
-std::array<double, kSimilarityBinNames.size()> HeldOut::widths(ExecMode mode) const {
+std::array<double, kSimilarityBinNames.size()> HeldOut::widths(ExecMode mode, std::size_t without) const {
+  const auto of_bin = [&](std::size_t m, std::size_t bin) {
+    std::vector<double> all;
+    for (const auto& [chip, errors] : known_[m][bin]) {
+      if (chip != without) all.insert(all.end(), errors.begin(), errors.end());
+    }
+    return all;
+  };
   const auto pool = [&](std::size_t m) {
     std::vector<double> all;
-    for (const auto& errors : known_[m]) all.insert(all.end(), errors.begin(), errors.end());
+    for (std::size_t bin = 0; bin < known_[m].size(); ++bin) {
+      const std::vector<double> errors = of_bin(m, bin);
+      all.insert(all.end(), errors.begin(), errors.end());
+    }
     return all;
   };
   const auto m = static_cast<std::size_t>(mode);
@@ -95,7 +108,7 @@ std::array<double, kSimilarityBinNames.size()> HeldOut::widths(ExecMode mode) co
   };
   std::vector<Pool> pools;  // the most alike first
   for (std::size_t b = out.size(); b-- > 0;) {
-    pools.push_back({.errors = known_[m][b]});
+    pools.push_back({.errors = of_bin(m, b)});
     while (pools.size() > 1 && pools.back().wide(all) < pools[pools.size() - 2].wide(all)) {
       const Pool last = std::move(pools.back());
       pools.pop_back();
@@ -110,10 +123,21 @@ std::array<double, kSimilarityBinNames.size()> HeldOut::widths(ExecMode mode) co
   return out;
 }
 
-double HeldOut::other_device_width(ExecMode mode) const {
-  const double alike = widths(mode)[static_cast<std::size_t>(SimilarityBin::Alike)],
-               unseen = width(other_[static_cast<std::size_t>(mode)]);
-  return unseen > 0 ? std::sqrt(std::max(unseen * unseen - alike * alike, 0.0)) : alike;
+double HeldOut::other_device_width(std::size_t without) const {
+  std::map<std::size_t, std::vector<double>> of_chips;  // squares of what each mode is off by
+  for (const auto& [of, errors] : other_) {
+    if (of.first == without) continue;
+    const double off = median(errors);
+    of_chips[of.first].push_back(off * off);
+  }
+  if (of_chips.empty())
+    return std::min(widths(ExecMode::Eager, without).back(), widths(ExecMode::Compiled, without).back());
+  double squares = 0;
+  for (const auto& [chip, modes] : of_chips)
+    squares += std::accumulate(modes.begin(), modes.end(), 0.0) / static_cast<double>(modes.size());
+  using namespace boost::math;
+  const auto devices = static_cast<double>(of_chips.size());
+  return quantile(students_t(devices), (1 + kIntervalShare) / 2) * std::sqrt(squares / devices);
 }
 
 }  // namespace perfc

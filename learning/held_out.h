@@ -1,6 +1,9 @@
 #pragma once
 /// What the corrected whitebox's networks leave out, and what they then get wrong:
 /// the source of its intervals and of docs/accuracy.md.
+#include <map>
+#include <utility>
+
 #include "learning/corrected_data.h"
 
 namespace perfc {
@@ -40,17 +43,21 @@ class HeldOut {
 
   /// Half widths of 90 % intervals, in ln, by similarity bin and never narrower for what is less alike. Bins with few
   /// errors of their own take those of the mode, and a mode those of the other.
-  std::array<double, kSimilarityBinNames.size()> widths(ExecMode) const;
-  /// What a device without measurements adds, in squares, to the width of graphs that are alike.
-  double other_device_width(ExecMode) const;
+  /// `without`: a chip whose errors do not count.
+  std::array<double, kSimilarityBinNames.size()> widths(ExecMode, std::size_t without = CorrectedItem::kNone) const;
+  /// What a device without measurements adds, in squares, to the width of graphs: half the 90 % interval of what is off
+  /// by a factor on a whole device, a random effect whose spread the few devices that were left out show (Student,
+  /// Biometrika 1908). Their medians, of both modes alike.
+  double other_device_width(std::size_t without = CorrectedItem::kNone) const;
 
   /// One line per verdict, with a head.
   const std::string& csv() const { return csv_; }
 
  private:
-  /// |ln(predicted / measured)| by mode: of families left out, by similarity bin, and of devices left out.
-  std::array<std::array<std::vector<double>, kSimilarityBinNames.size()>, 2> known_;
-  std::array<std::vector<double>, 2> other_;
+  /// |ln(predicted / measured)| of families left out, by mode, similarity bin and chip; ln(predicted / measured) of
+  /// devices left out, by chip and mode.
+  std::array<std::array<std::map<std::size_t, std::vector<double>>, kSimilarityBinNames.size()>, 2> known_;
+  std::map<std::pair<std::size_t, ExecMode>, std::vector<double>> other_;
   std::string csv_ =
       "left_out,network,model,architecture,family,group,batch,device,dtype,mode,layout,norms,kernels,macs,bytes,measured_ms,predicted_ms,network_ms,whitebox_ms,similarity\n";
 };

@@ -52,5 +52,9 @@ SimilarityBin similarity_bin(double similarity);
 /// How far networks are believed of a graph, 0 to 1: in proportion to its similarity, up to where it is no longer
 /// unlike those of training. Strangers are left to physics.
 double belief_in_networks(double similarity);
+/// How far corrections, the networks' and the residuals', count on a device that none of them saw: what they say of a
+/// graph carries over, what they have of the devices in training does not. Chosen of 0, ¼, ½, ¾ and 1 on devices left
+/// out (docs/judged.md).
+inline constexpr double kBeliefElsewhere = 0.5;
 
 }  // namespace perfc

@@ -47,31 +47,34 @@ Json entry_json(const Device& d) {
     if (p.ofa > 0) mig.back()["ofa"] = p.ofa;
     if (p.graphics) mig.back()["graphics"] = true;
   }
-  return {{"name", d.name},
-          {"title", d.title},
-          {"aliases", d.aliases},
-          {"kind", d.kind},
-          {"architecture", d.architecture},
-          {"memory_type", d.memory_type},
-          {"vector_tflops", d.vector_tflops},
-          {"matrix_tflops", d.matrix_tflops},
-          {"bandwidth_gb_s", d.bandwidth_gb_s},
-          {"l2_mib", d.l2_mib},
-          {"sms", d.sms},
-          {"boost_clock_mhz", d.boost_clock_mhz},
-          {"exponentials", d.exponentials},
-          {"memory_mib", d.memory_mib},
-          {"tdp_w", d.tdp_w},
-          {"idle_w", d.idle_w},
-          {"launch_us", d.launch_us},
-          {"host", entry_json(d.host)},
-          {"stack", entry_json(d.stack)},
-          {"efficiency", d.efficiency},
-          {"busy_power", d.busy_power},
-          {"memory_power", d.memory_power},
-          {"interval", d.interval},
-          {"calibrated_labels", d.calibrated_labels},
-          {"mig", std::move(mig)}};
+  Json out{{"name", d.name},
+           {"title", d.title},
+           {"aliases", d.aliases},
+           {"kind", d.kind},
+           {"architecture", d.architecture},
+           {"memory_type", d.memory_type},
+           {"vector_tflops", d.vector_tflops},
+           {"matrix_tflops", d.matrix_tflops},
+           {"bandwidth_gb_s", d.bandwidth_gb_s},
+           {"l2_mib", d.l2_mib},
+           {"sms", d.sms},
+           {"boost_clock_mhz", d.boost_clock_mhz},
+           {"exponentials", d.exponentials},
+           {"memory_mib", d.memory_mib},
+           {"tdp_w", d.tdp_w},
+           {"idle_w", d.idle_w},
+           {"launch_us", d.launch_us},
+           {"host", entry_json(d.host)},
+           {"stack", entry_json(d.stack)},
+           {"efficiency", d.efficiency},
+           {"busy_power", d.busy_power},
+           {"memory_power", d.memory_power},
+           {"interval", d.interval},
+           {"calibrated_labels", d.calibrated_labels},
+           {"mig", std::move(mig)}};
+  if (d.core_bandwidth_gb_s > 0) out["core_bandwidth_gb_s"] = d.core_bandwidth_gb_s;
+  if (d.streams > 0) out["streams"] = d.streams;
+  return out;
 }
 
 template <class Entry>

@@ -4,9 +4,9 @@
     python3 studies/unseen_device.py --data build/dataset/labels.csv --predictor build/default.safetensors
 
 For each device, PREDICTOR.without.DEVICE comes from networks without a run on it. The device starts with its data
-sheet's peaks and the geometric means of the other devices' constants; `perfc devices calibrate` sees 3, 10 or 30 models
-of one mode, drawn at random; what is judged are runs of other architectures: MAPE, what the 90 % intervals cover, and
-their mean factor. Every figure is the mean over DRAWS draws.
+sheet's peaks, what streams reach of its kind of memory, and the geometric means of the other devices' constants;
+`perfc devices calibrate` sees 3, 10 or 30 models of one mode, drawn at random; what is judged are runs of other
+architectures: MAPE, what the 90 % intervals cover, and their mean factor. Every figure is the mean over DRAWS draws.
 """
 import argparse
 import collections
@@ -38,6 +38,7 @@ def unmeasured(perfc, device, others):
     mine["host"]["compiled_us"] = mean([h["compiled_us"] for h in hosts])
     for share in mine["efficiency"]:
         mine["efficiency"][share] = mean([d["efficiency"][share] for d in rest])
+    mine["efficiency"]["bandwidth"] = mine["streams"]  # of its kind of memory
     return {"schema": listed["schema"], "devices": [mine]}
 
 

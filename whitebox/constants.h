@@ -5,14 +5,13 @@
 ///
 /// Sources, at the end of each line:
 ///   [timm]       by hand on timm's runs on RTX 3090, 4090 and 5090, with the models that the line names;
-///                `studies/fit_whitebox.py` says how well all of them are then predicted
+///                `studies/timm_whitebox.py` says how well all of them are then predicted
 ///   [NeuSight]   by hand on NeuSight's measured operators; `studies/fit_operators.py` says how well
 ///   [kernels]    measured kernels: `studies/kernels/memory_bound.py`, `studies/kernels/attention.py` and
 ///                `studies/kernels/fit_products.py` print it; docs/judged.md says how well it does
 ///   [square]     square products that others timed: `studies/kernels/square_products.py`
 ///   [efficient]  CUTLASS's attention as its authors timed it: `studies/kernels/efficient_attention.py`
 ///   [hopper]     profiles of one H200: `studies/hopper`
-///   [training]   `studies/fit_training.py` prints it
 ///   [memory]     `studies/fit_memory.py` prints it
 ///   [power]      `studies/fit_power.py` prints it
 ///   [cpu]        by hand on operators in ONNX Runtime on an EPYC 9004: `studies/cpu/operators.csv`
@@ -545,12 +544,24 @@ inline constexpr double kResidentUnits = 192, kResidentUnitsOfOneGate = 384;
 /// Lanes of the SMs on which the shares below were found. The rates are the SM's, whose loads such kernels wait for: an
 /// SM with half the lanes reaches twice the share.
 inline constexpr double kLimitLanes = 128;
-/// 1: of the vector units' peak. PyTorch's own depthwise kernel in 16 bits, 6.4 MACs per clock and SM. convmixer,
-/// fastvit. [timm]
-inline constexpr double kOwnDepthwise = 0.05;
-/// The same kernel in float32: clocks of an SM per result, besides and per element of its window.
-/// [studies/kernels/depthwise.py]
-inline constexpr WindowClocks kOwnDepthwise32{1.76, 0.112};
+/// Clocks of an SM per result of a depthwise convolution: besides and per element of its window; times `strided` where
+/// it has strides.
+struct DepthwiseClocks {
+  double result, element, strided;
+  double per_result(double window, bool has_strides) const {
+    return (result + element * window) * (has_strides ? strided : 1);
+  }
+};
+/// PyTorch's own kernels (conv_depthwise2d_forward_kernel): of float32, and of bfloat16 up to 5×5
+/// [studies/kernels/depthwise.py; strides, bfloat16: hopper]; of 16 bits, and of both on Hopper, beyond 5×5, which are
+/// not unrolled (…_generic). [hopper]
+inline constexpr DepthwiseClocks kDepthwiseOwn{1.76, 0.112, 1.15}, kDepthwiseGeneric{0, 0.18, 1.1};
+/// cuDNN's: channels first in float16 up to 5×5 (conv2d_c1_k1_nchw_shmem_tiling), channels last in 16 bits
+/// (conv2d_c1_k1_nhwc_specialized) and in 32 (conv2d_c1_k1_nhwc). [hopper] An RTX 3090's runs channels first show
+/// 0.7 ± 0.2 of what the first takes beyond memory with 5×5; RTX PRO 6000's profile has 3×3 of the third at 0.12 per
+/// element, at the clock at which Nsight Compute holds it. [docs/whitebox.md, "Depthwise convolutions"]
+inline constexpr DepthwiseClocks kDepthwiseFirst16{0, 0.083, 2.5}, kDepthwiseLast16{0.24, 0.034, 1.75},
+    kDepthwiseLast32{0, 0.087, 1.75};
 /// 1: of the vector units' peak. cuDNN's depthwise kernel in float32, channels last, beyond 5×5: 9.7 MACs per clock and
 /// SM. ConvNeXt-T with windows of 7×7 and of 5×5 on A100. [InceptionNeXt, arXiv 2303.16900, table 1: 2,413 and 2,704
 /// images per second; docs/whitebox.md, "Kernels of convolutional networks in 32 bits"]
@@ -611,8 +622,27 @@ inline constexpr double kTrainingStep = 1.1;
 /// … and what the host's calls take that autograd records forwards and its engine makes backwards: 40 steps of 22
 /// models that wait for an H200's host. [hopper]
 inline constexpr double kTrainingCalls = 1.37;
-/// … of depthwise convolutions' gradients. [training]
-inline constexpr double kDepthwiseGradientFirst = 3.31, kDepthwiseGradientLast = 1.04;
+/// A gradient's kernel that walks over windows: its µs, clocks of an SM per element of the larger of data and result,
+/// or of the result alone, and per element of its window.
+struct GradientClocks {
+  double us, element, window;
+  bool of_result = false;
+};
+/// Of depthwise convolutions' data. Channels first in float16 (dgrad2d_c1_k1_nchw_shmem_tiling; with strides
+/// dgrad2d_grouped_direct_kernel); PyTorch's own in all else (conv_depthwise2d_backward_kernel), 16 and 32 bits;
+/// channels last (dgrad2d_c1_k1_nhwc_specialized), 16 and 32 bits. All of the next lines: [hopper]; timm's steps on an
+/// RTX 3090 judge them [studies/timm_training.py].
+inline constexpr GradientClocks kDepthwiseDataFirst{6.1, 0, 0.073}, kDepthwiseDataStrided{1.2, 0, 0.427},
+    kDepthwiseDataOwn16{2.6, 3.3, 0.104}, kDepthwiseDataOwn32{0, 1.9, 0.27}, kDepthwiseDataLast16{3.2, 0.25, 0.068},
+    kDepthwiseDataLast32{2.7, 0, 0.105};
+/// … of their weights: wgrad2d_shmem_tiling; conv_depthwise2d_grad_weight_kernel, per element of the result;
+/// wgrad2d_c1_k1_nhwc, of 32 bits depthwise_convolution_wgrad_tiling; of large windows in 32 bits
+/// wgrad2d_grouped_direct_kernel.
+inline constexpr GradientClocks kDepthwiseWeightsFirst{5.5, 0.63, 0.041}, kDepthwiseWeightsOwn16{6.6, 1, 0.416, true},
+    kDepthwiseWeightsOwn32{6.3, 1, 0.343, true}, kDepthwiseWeightsLast16{11.4, 0.21, 0.025},
+    kDepthwiseWeightsLast32{16.7, 0, 0.08}, kDepthwiseWeightsLarge32{0, 0, 1.34};
+/// Elements of a window from which on they do.
+inline constexpr double kLargeGradientWindow = 7 * 7;
 /// 1: of the vector units' peak, times √channels: gradients of groups that have no kernel. regnet, nfnet. [timm]
 inline constexpr double kGroupGradient = 0.0095;
 /// Groups come in multiples of so many, and have so many channels at most, where there is one. regnet, resnest. [timm]

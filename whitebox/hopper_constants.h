@@ -5,15 +5,6 @@
 namespace perfc::constants {
 
 // ---- Convolutions by cuDNN 9 on Hopper and data-centre Blackwell: whitebox/price/hopper_convolution.cpp
-/// Clocks of an SM per result of a depthwise convolution: per element of its window and besides; times `strided` where
-/// it has strides.
-struct DepthwiseClocks {
-  double result, element, strided;
-};
-/// conv2d_c1_k1_nhwc, conv2d_c1_k1_nhwc_specialized (16 bits), conv2d_c1_k1_nchw_shmem_tiling (16 bits); PyTorch's own
-/// beyond 5×5, conv_depthwise2d_forward_kernel_generic.
-inline constexpr DepthwiseClocks kDepthwiseLast32{0, 0.087, 1.75}, kDepthwiseLast16{0.24, 0.034, 1.75},
-    kDepthwiseFirst16{0, 0.083, 3}, kDepthwiseGeneric{0, 0.18, 1.1};
 /// µs of a depthwise kernel at least, and per element of its window, one after the other: 32, 16 bits.
 inline constexpr double kDepthwiseLeastUs = 1.3, kDepthwiseElement32Us = 0.08, kDepthwiseElement16Us = 0.2;
 /// A block that multiplies on float32 lanes: rows and columns; clocks of a full SM per element of k, and of an idle
@@ -82,26 +73,6 @@ inline constexpr double kOnePositionClocks = 240;
 inline constexpr double kTmaBytes = 16, kMmaBytes = 4;
 
 // ---- Training steps on Hopper: whitebox/price/hopper_training.cpp
-/// A kernel that walks over windows: its µs, clocks of an SM per element of the larger of data and result, or of the
-/// result alone, and per element of its window.
-struct GradientClocks {
-  double us, element, window;
-  bool of_result = false;
-};
-/// Of depthwise convolutions' data. Channels first in float16 (dgrad2d_c1_k1_nchw_shmem_tiling; with strides
-/// dgrad2d_grouped_direct_kernel); PyTorch's own in all else (conv_depthwise2d_backward_kernel), 16 and 32 bits;
-/// channels last (dgrad2d_c1_k1_nhwc_specialized), 16 and 32 bits.
-inline constexpr GradientClocks kDepthwiseDataFirst{6.1, 0, 0.073}, kDepthwiseDataStrided{1.2, 0, 0.427},
-    kDepthwiseDataOwn16{2.6, 3.3, 0.104}, kDepthwiseDataOwn32{0, 1.9, 0.27}, kDepthwiseDataLast16{3.2, 0.25, 0.068},
-    kDepthwiseDataLast32{2.7, 0, 0.105};
-/// … of their weights: wgrad2d_shmem_tiling; conv_depthwise2d_grad_weight_kernel, per element of the result;
-/// wgrad2d_c1_k1_nhwc, of 32 bits depthwise_convolution_wgrad_tiling; of large windows in 32 bits
-/// wgrad2d_grouped_direct_kernel.
-inline constexpr GradientClocks kDepthwiseWeightsFirst{5.5, 0.63, 0.041}, kDepthwiseWeightsOwn16{6.6, 1, 0.416, true},
-    kDepthwiseWeightsOwn32{6.3, 1, 0.343, true}, kDepthwiseWeightsLast16{11.4, 0.21, 0.025},
-    kDepthwiseWeightsLast32{16.7, 0, 0.08}, kDepthwiseWeightsLarge32{0, 0, 1.34};
-/// Elements of a window from which on they do.
-inline constexpr double kLargeGradientWindow = 7 * 7;
 /// Of windows of one element channels first: what a gradient of the data reaches of the peak that the convolution does
 /// by kernels of mma.sync; what the weights' takes longer, for its products of single images are added up
 /// (reduce_wgrad_nchw_helper), where an image's positions are no multiple of kTmaBytes, and in TF32.

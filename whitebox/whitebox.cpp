@@ -280,8 +280,8 @@ void WhiteboxModel::add_energy(const Load& load, const Device& device, Predictio
   out.energy_hi_j = out.energy_j * factor;
 }
 
-/// 90 % interval: what calibration found on families that it did not fit (data/calibration.md); where it never looked,
-/// what is known of the kernels.
+/// 90 % interval: what was measured on the device (studies/timm_whitebox.py); where nobody looked, what is known of the
+/// kernels.
 void WhiteboxModel::add_interval(const Load& load, const Device& device, Prediction& out) const {
   const std::string precision(perfc::name(config_.precision));
   const double device_width = stranger_width(load.kernel_width) * remaining_width(device.calibrated_labels);

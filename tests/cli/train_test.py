@@ -347,7 +347,9 @@ class Corrected(unittest.TestCase):
         self.assertEqual((known["predictor"], known["novelty"]), ("corrected", []))
         other = predict("--device", "rtx5090", "--dtype", "amp")
         self.assertEqual(other["predictor"], "corrected")
-        self.assertEqual(other["novelty"], ["device rtx5090 has no measurements in training"])
+        self.assertEqual(other["novelty"], [
+            "device rtx5090 has no measurements in training: half of what networks say counts"
+        ])
 
         def width(p):
             low, high = p["latency_ms_interval"]

@@ -56,6 +56,28 @@ TEST(HeldOut, BinsOutOfOrderArePooled) {
   for (const double width : held_out.widths(ExecMode::Eager)) EXPECT_NEAR(width, 0.5, 1e-6);
 }
 
+/// A device is off by a factor as a whole, of which three that were left out say less than many would (Student's
+/// quantile is 2.353, the normal one 1.645); how its graphs scatter is theirs.
+TEST(HeldOut, FewDevicesMakeItWider) {
+  HeldOut held_out;
+  const Residuals none;
+  const Label label{.model = "m", .device = "t4", .latency_ms = 1};
+  const auto add = [&](std::size_t chip, double off) {
+    const CorrectedItem item{
+        .label = &label, .graph = std::make_shared<KernelGraph>(), .device = chip, .chip = chip, .fold = 0};
+    for (int i = -15; i <= 15; ++i) {
+      const double ms = std::exp(off + i / 100.0);
+      held_out.add(item, {.kind = LeftOut::Device, .chip = chip}, 0, {.network_ms = ms, .whitebox_ms = ms}, none);
+    }
+  };
+  add(1, 0.03);
+  add(2, -0.04);
+  add(3, 0);
+  EXPECT_NEAR(held_out.other_device_width(), 2.35336 * std::sqrt(0.0025 / 3), 1e-5);
+  // Who never saw the first does not know how far that was off.
+  EXPECT_NEAR(held_out.other_device_width(1), 2.91999 * std::sqrt(0.0016 / 2), 1e-5);
+}
+
 /// Nobody corrects a graph like none in training: what is left out is judged as the predictor would answer.
 TEST(HeldOut, StrangersAreThePhysics) {
   HeldOut held_out;

@@ -57,6 +57,19 @@ TEST(Hopper, ConvolutionsTakeWhatTheyTook) {
   }
 }
 
+/// Channels first cuDNN's kernels are for float16 up to 5×5 alone.
+TEST(Hopper, DepthwiseTakesWhatItTook) {
+  for (const Windows& c : std::vector<Windows>{
+           {.channels = 64, .side = 56, .groups = 64, .measured_us = 20.7, .precision = Precision::Fp16},
+           {.channels = 72, .side = 56, .groups = 72, .measured_us = 71.0, .precision = Precision::Bf16},
+           {.channels = 120, .side = 28, .window = 5, .groups = 120, .measured_us = 55.6, .precision = Precision::Bf16},
+           {.channels = 384, .side = 14, .window = 7, .groups = 384, .measured_us = 89.4, .precision = Precision::Fp16},
+           {.channels = 384, .side = 14, .window = 7, .groups = 384, .measured_us = 83.3}}) {
+    SCOPED_TRACE(fmt::format("{} channels of {} by {}, windows of {}", c.channels, c.side, c.side, c.window));
+    expect_measured(us(c), c.measured_us, 1.2);
+  }
+}
+
 TEST(Hopper, GroupsTakeWhatTheyTook) {
   for (const Windows& c : std::vector<Windows>{
            {.channels = 64, .side = 56, .window = 1, .groups = 4, .measured_us = 64.6},

@@ -165,31 +165,36 @@ TEST(Whitebox, EachStepOfARecurrenceWaitsForTheOneBefore) {
   EXPECT_NEAR(us(1024, 192) / us(1024, 200), constants::kResidentStepUs / constants::kRecurrentStepUs, 1e-6);
 }
 
-/// Channels first, cuDNN's depthwise kernels are for float16 alone (use_cudnn_depthwise).
+/// Channels first, cuDNN's depthwise kernels are for float16 alone (use_cudnn_depthwise). Each kernel has its clocks.
 TEST(Whitebox, DepthwiseIn32BitsAndBfloat16IsPyTorchsOwnKernel) {
-  const auto plan = [](Precision precision, Layout layout, int side = 3) {
-    const std::string window = std::to_string(side);
-    return plan_of(graph_of("def @main(%x: Tensor[(1, 8, 32, 32), float32]) {\n  %1 = weight : Tensor[(8, 1, " +
-                            window + ", " + window + "), float32];\n  %2 = nn.conv2d(%x, %1, groups=8);\n  (%2)\n}"),
+  const auto plan = [](Precision precision, Layout layout, int side = 3, int stride = 1) {
+    return plan_of(graph_of(fmt::format(R"(def @main(%x: Tensor[(1, 8, 32, 32), float32]) {{
+  %1 = weight : Tensor[(8, 1, {0}, {0}), float32];
+  %2 = nn.conv2d(%x, %1, groups=8, strides=[{1}, {1}]);
+  (%2)
+}})",
+                                        side, stride)),
                    {.precision = precision, .layout = layout});
   };
   const auto limit = [&](Precision precision, Layout layout, int side = 3) {
     return plan(precision, layout, side).kernels.back().limits.vector_share;
   };
-  EXPECT_EQ(limit(Precision::Bf16, Layout::Nchw), constants::kOwnDepthwise);
-  EXPECT_EQ(limit(Precision::Fp16, Layout::Nchw), 0);
-  // In float32 a result costs something beside its window, so that small windows reach less of the peak.
-  const auto clocks = [&](Precision precision, int side) {
-    return side * side / (limit(precision, Layout::Nchw, side) * constants::kLimitLanes);
+  const auto clocks = [&](Precision precision, Layout layout, int side, int stride = 1) {
+    const double share = plan(precision, layout, side, stride).kernels.back().limits.vector_share;
+    return side * side / (share * constants::kLimitLanes);
   };
+  EXPECT_NEAR(clocks(Precision::Fp16, Layout::Nchw, 5), 25 * 0.083, 1e-9);
+  EXPECT_NEAR(clocks(Precision::Fp16, Layout::Nchw, 3, 2), 9 * 0.083 * 2.5, 1e-9);
+  EXPECT_NEAR(clocks(Precision::Fp16, Layout::Nchw, 7), 49 * 0.18, 1e-9);  // cuDNN has none
+  EXPECT_NEAR(clocks(Precision::Bf16, Layout::Nchw, 3), 1.76 + 9 * 0.112, 1e-9);
+  EXPECT_NEAR(clocks(Precision::Fp16, Layout::Nhwc, 7), 0.24 + 49 * 0.034, 1e-9);
+  // PyTorch's own in float32 costs something beside its window, so that small windows reach less of the peak.
   for (const Precision p : {Precision::Fp32, Precision::Tf32}) {
-    EXPECT_NEAR(clocks(p, 3), 1.76 + 9 * 0.112, 1e-9);
-    EXPECT_NEAR(clocks(p, 7), 1.76 + 49 * 0.112, 1e-9);
-    EXPECT_EQ(limit(p, Layout::Nhwc), 0);  // cuDNN's kernel, which memory bounds …
-    EXPECT_EQ(limit(p, Layout::Nhwc, 5), 0);
-    EXPECT_GT(limit(p, Layout::Nhwc, 7), 0);  // … up to 5×5
+    EXPECT_NEAR(clocks(p, Layout::Nchw, 3), 1.76 + 9 * 0.112, 1e-9);
+    EXPECT_NEAR(clocks(p, Layout::Nchw, 7), 1.76 + 49 * 0.112, 1e-9);
+    EXPECT_NEAR(clocks(p, Layout::Nhwc, 5), 25 * 0.087, 1e-9);
+    EXPECT_EQ(limit(p, Layout::Nhwc, 7), constants::kLastDepthwise32);
   }
-  EXPECT_EQ(limit(Precision::Fp16, Layout::Nhwc, 7), 0);
   // It is the SM that limits it, however many lanes the SM has; other libraries have other kernels.
   const Kernel k = plan(Precision::Fp32, Layout::Nchw).kernels.back();
   const auto us = [&](double tflops, std::string architecture) {
@@ -202,7 +207,7 @@ TEST(Whitebox, DepthwiseIn32BitsAndBfloat16IsPyTorchsOwnKernel) {
   };
   EXPECT_NEAR(us(1.28, "ampere"), us(2.56, "ampere"), 1e-9);  // 64 and 128 lanes
   EXPECT_LT(us(1.28, "cdna2"), us(1.28, "ampere"));
-  // … and not by a rate of 16 bits that such kernels, which sum in 32, do not use: 6.4 MACs per clock and SM.
+  // … and not by a rate of 16 bits that such kernels, which sum in 32, do not use.
   const Kernel half = plan(Precision::Bf16, Layout::Nchw).kernels.back();
   for (const double rate16 : {1.28, 2.56, 5.12}) {
     Device d = round_device();
@@ -210,7 +215,8 @@ TEST(Whitebox, DepthwiseIn32BitsAndBfloat16IsPyTorchsOwnKernel) {
     d.sms = 10;
     d.boost_clock_mhz = 1000;
     d.vector_tflops = {{"float32", 1.28}, {"float16", rate16}};
-    EXPECT_NEAR(half.work.macs / price(half, Rates(d, Precision::Bf16)).compute_us / 10 / 1000, 6.4, 1e-6) << rate16;
+    const double us16 = price(half, Rates(d, Precision::Bf16)).compute_us;
+    EXPECT_NEAR(half.work.macs / us16 / 10 / 1000, 9 / (1.76 + 9 * 0.112), 1e-6) << rate16;
   }
   EXPECT_NEAR(us(1.28, "turing") / us(1.28, "volta"), constants::kTuringWindows, 1e-9);  // half the L1 cache's bytes
 }

@@ -210,22 +210,27 @@ double index_slowdown(const Node& n, ExecMode mode) {
 
 namespace {
 
-/// PyTorch's own depthwise kernel: see vector_limit.
-double own_depthwise_limit(const ConvolutionGroup& c) {
-  if (!c.float32) return constants::kOwnDepthwise;
-  const constants::WindowClocks& clocks = constants::kOwnDepthwise32;
-  return c.window / (clocks.result + clocks.element * c.window) / constants::kLimitLanes;
+/// Share of the peak that a kernel of so many clocks per result reaches: see vector_limit.
+double limit_of(const constants::DepthwiseClocks& clocks, const ConvolutionGroup& c) {
+  return c.window / clocks.per_result(c.window, c.has_strides) / constants::kLimitLanes;
+}
+
+double depthwise_limit(const ConvolutionGroup& c) {
+  const bool large = c.window > constants::kLargeWindow;
+  if (c.channels_last && c.float32 && large) return constants::kLastDepthwise32;
+  if (c.own_kernels && (c.channels_last || (c.float16 && !large))) return 0;
+  if (c.channels_last) return limit_of(c.float32 ? constants::kDepthwiseLast32 : constants::kDepthwiseLast16, c);
+  if (c.float16 && !large) return limit_of(constants::kDepthwiseFirst16, c);
+  return limit_of(c.float32 || !large ? constants::kDepthwiseOwn : constants::kDepthwiseGeneric, c);
 }
 
 }  // namespace
 
 double vector_limit(const ConvolutionGroup& c) {
-  const bool depthwise = c.inputs == 1 && c.outputs == 1, large = c.window > constants::kLargeWindow;
+  const bool depthwise = c.inputs == 1 && c.outputs == 1;
   if (c.channels_last && c.wide_index) return constants::kWideFallback;
   if (c.channels_last && !(depthwise && c.window <= constants::kFallbackFrom)) return constants::kFallback;
-  if (c.channels_last) return c.float32 && large ? constants::kLastDepthwise32 : 0;
-  if (c.inputs > 1) return constants::kFewChannels;
-  return c.float16 && !large ? 0 : own_depthwise_limit(c);
+  return c.inputs > 1 ? constants::kFewChannels : depthwise_limit(c);
 }
 
 double serial_steps(const Graph& g, NodeId id, bool channels_last) {

@@ -84,18 +84,19 @@ struct ConvolutionGroup {
   bool wide_index = false;  ///< see below
   bool float16 = false;     ///< computes in float16: neither in 32 bits nor in bfloat16
   bool float32 = false;     ///< computes in 32 bits
+  bool has_strides = false;
+  bool own_kernels = false;  ///< the runtime has depthwise kernels of its own, which nobody measured, beside cuDNN's
 };
 /// Whether groups are products narrow as they are on the matrix units; else each is a
 /// few dot products on the vector units.
 bool on_matrix_units(const ConvolutionGroup&);
 /// Powers of two from 4: cuDNN has kernels of their own for the gradients of groups of so many channels.
 bool has_own_kernel(double width);
-/// Share of the vector units' peak that the others reach where there is no good kernel, on SMs of
-/// `constants::kLimitLanes` lanes; 0: no such limit. PyTorch's own kernel (channels first: all but float16, and beyond
-/// 5×5; aten/src/ATen/native/Convolution.cpp, use_cudnn_depthwise), cuDNN's in 32 bits (channels last, beyond 5×5) and
-/// its fallback (channels last: beyond 7×7, with several results per channel, or groups of 2, 3, 6 … channels; eager,
-/// data that 32 bits cannot index), as timm's convmixer, fastvit, dla and coatnet runs show in 16 bits, and published
-/// times of the kernels in 32.
+/// Share of the vector units' peak that the others reach, on SMs of `constants::kLimitLanes` lanes; 0: no such limit.
+/// Depthwise convolutions by the clocks of their kernels: cuDNN's channels first in float16 up to 5×5 and channels last
+/// up to 7×7, else PyTorch's own (aten/src/ATen/native/Convolution.cpp, use_cudnn_depthwise). By shares, as timm's
+/// convmixer, dla and coatnet runs show: groups of a few channels, and cuDNN's fallback (channels last: beyond 7×7,
+/// with several results per channel, or groups of 2, 3, 6 … channels; eager, data that 32 bits cannot index).
 double vector_limit(const ConvolutionGroup&);
 /// Steps that each thread of PyTorch's bilinear and bicubic upsampling takes one
 /// after the other: there is a thread per position of the plane, and batch and

@@ -126,9 +126,11 @@ void KernelMaker::be_convolution(NodeId id, Kernel& k) const {
 
 void KernelMaker::be_grouped(NodeId id, Kernel& k) const {
   ConvolutionGroup group = convolution_group(of_.g, of_.node(id), k.extents.window, of_.layout.channels_last[id]);
+  group.has_strides = k.extents.stride > 1;
   group.wide_index = k.placement.wide_index && of_.config.mode == ExecMode::Eager;
   group.float32 = !k.half;
   group.float16 = k.half && of_.config.precision != Precision::Bf16 && !quantises_layers(of_.config.precision);
+  group.own_kernels = def(of_.config.runtime).own_layout;
   k.extents.channels_per_group = std::min(group.inputs, group.outputs);
   if (on_matrix_units(group)) return;
   k.kind = KernelKind::Depthwise;

@@ -118,19 +118,4 @@ std::optional<double> hopper_convolution_us(const Kernel& k, const Rates& r) {
   return std::nullopt;
 }
 
-double hopper_depthwise_us(const Kernel& k, const Rates& r) {
-  const Extents& e = k.extents;
-  const double results = e.products * e.m * e.n;
-  const bool first = k.placement.channels_first, large = e.window > constants::kLargeWindow;
-  const constants::WindowClocks& own = constants::kOwnDepthwise32;
-  const constants::DepthwiseClocks c = !first   ? k.half ? constants::kDepthwiseLast16 : constants::kDepthwiseLast32
-                                       : large  ? constants::kDepthwiseGeneric
-                                       : k.half ? constants::kDepthwiseFirst16
-                                                : constants::DepthwiseClocks{own.result, own.element, 1.15};
-  const double clocks = (c.result + c.element * e.window) * (e.stride > 1 ? c.strided : 1);
-  const double step = k.half ? constants::kDepthwiseElement16Us : constants::kDepthwiseElement32Us;
-  const double least = constants::kDepthwiseLeastUs + step * e.window;
-  return std::max({clocks_us(results * clocks, r), memory_us(k, r), least}) + constants::kStreamGapUs;
-}
-
 }  // namespace perfc

@@ -19,9 +19,6 @@ std::optional<double> group_convolution_us(const Kernel&, const Rates&);
 /// priced as a product, or a device without such kernels.
 std::optional<double> hopper_convolution_us(const Kernel&, const Rates&);
 
-/// The same of a depthwise convolution.
-double hopper_depthwise_us(const Kernel&, const Rates&);
-
 /// µs of `clocks` of an SM that all of them share.
 double clocks_us(double clocks, const Rates&);
 /// µs of what a kernel moves at the bandwidth that is reached.

@@ -37,29 +37,6 @@ Convolution convolution_of(const Kernel& k) {
   return c;
 }
 
-const constants::GradientClocks& depthwise_clocks(const Kernel& k, const Convolution& c, const Rates& r) {
-  const bool data = k.pass == Pass::DataGradient, half = r.product_bytes[k.half] == 2;
-  if (!k.placement.channels_first) {
-    if (data) return half ? constants::kDepthwiseDataLast16 : constants::kDepthwiseDataLast32;
-    if (half) return constants::kDepthwiseWeightsLast16;
-    return c.window >= constants::kLargeGradientWindow ? constants::kDepthwiseWeightsLarge32
-                                                       : constants::kDepthwiseWeightsLast32;
-  }
-  if (half && !r.bfloat16) {
-    if (!data) return constants::kDepthwiseWeightsFirst;
-    return c.stride > 1 ? constants::kDepthwiseDataStrided : constants::kDepthwiseDataFirst;
-  }
-  if (data) return half ? constants::kDepthwiseDataOwn16 : constants::kDepthwiseDataOwn32;
-  return half ? constants::kDepthwiseWeightsOwn16 : constants::kDepthwiseWeightsOwn32;
-}
-
-double depthwise_us(const Kernel& k, const Convolution& c, const Rates& r) {
-  const constants::GradientClocks& g = depthwise_clocks(k, c, r);
-  const double result = c.groups * c.out * c.results, larger = std::max(c.groups * c.in * c.channels, result);
-  const double clocks = (g.of_result ? result : larger) * (g.element + g.window * c.window);
-  return g.us + std::max(clocks_us(clocks, r), memory_us(k, r));
-}
-
 /// As the convolution forwards, whose kernels these resemble.
 std::optional<double> groups_us(const Kernel& k, const Rates& r) {
   Kernel forwards = k;
@@ -152,7 +129,6 @@ std::optional<double> hopper_gradient_us(const Kernel& k, const Rates& r) {
   if (!gradient || !convolution || !r.hopper || e.weights <= 0 || e.window <= 0) return std::nullopt;
   if (!r.convolution_product[k.half] || multiplies_eight_bits(k.quantised)) return std::nullopt;
   const Convolution c = convolution_of(k);
-  if (c.groups > 1 && c.channels <= 1) return depthwise_us(k, c, r);
   if (c.groups > 1) return groups_us(k, r);
   if (k.pass == Pass::WeightGradient && c.channels <= constants::kFirstChannels) return image_us(k, c, r);
   if (r.on_vector[k.half]) return on_lanes_us(k, c, r);

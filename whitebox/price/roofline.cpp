@@ -7,6 +7,7 @@
 #include "whitebox/constants.h"
 #include "whitebox/hopper_constants.h"
 #include "whitebox/price/attention_factor.h"
+#include "whitebox/price/depthwise.h"
 #include "whitebox/price/hopper_attention.h"
 #include "whitebox/price/hopper_convolution.h"
 #include "whitebox/price/hopper_training.h"
@@ -338,11 +339,12 @@ std::optional<double> price_attention(const Kernel& k, const Rates& r, Priced& p
 
 Priced price_at(const Kernel& k, const Rates& r) {
   if (is_tiled_product(k, r)) return price_product(k, r);
+  if (const auto us = depthwise_gradient_us(k, r)) return priced_whole(*us);
   if (const auto us = hopper_gradient_us(k, r)) return priced_whole(*us);
   if (const auto us = hopper_batch_norm_us(k, r)) return priced_whole(*us);
   if (const auto us = group_convolution_us(k, r)) return priced_whole(*us);
   if (is_implicit_product(k, r)) return price_convolution(k, r);
-  if (k.kind == KernelKind::Depthwise && r.hopper) return priced_whole(hopper_depthwise_us(k, r) * k.limits.slowdown);
+  if (k.kind == KernelKind::Depthwise && r.hopper) return priced_whole(depthwise_us(k, r) * k.limits.slowdown);
   Priced p;
   const double vector = r.vector[k.half];
   const double matrix = r.full_matrix[k.half] || k.placement.aligned == 1 ? r.matrix[k.half]
@@ -424,9 +426,7 @@ bool has_no_tf32_kernel(const Kernel& k) {
 /// What a kernel takes in a training step beyond what it would in inference, where only steps were measured, not their
 /// kernels.
 double training_factor(const Kernel& k, const Rates& r) {
-  if (k.pass == Pass::Inference || r.hopper) return 1;
-  if (k.pass == Pass::Forward || k.kind != KernelKind::Depthwise) return constants::kTrainingStep;
-  return k.placement.channels_first ? constants::kDepthwiseGradientFirst : constants::kDepthwiseGradientLast;
+  return k.pass == Pass::Inference || r.hopper ? 1 : constants::kTrainingStep;
 }
 
 Priced stretched(Priced p, double factor) {

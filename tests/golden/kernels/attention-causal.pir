@@ -21,11 +21,11 @@ def @main(%x: Tensor[(2, 32, 2048, 128), float32], %q: Tensor[(2, 2048, 4096), f
 }
 // ---- perfc predict %s --emit=kernels --mode eager --dtype fp16 --predictor whitebox --device rtx4090
 // ---- stdout
-// nn.sdpa 68719476736 839.944 147.580
-// nn.sdpa 68719476736 507.130 147.580
-// nn.group_query_attention 68719476736 507.130 94.018
-// nn.group_query_attention 8589934592 152.485 2.961
-// nn.group_query_attention 8589934592 22.959 1.476
+// nn.sdpa 68719476736 839.944 143.993
+// nn.sdpa 68719476736 507.130 143.993
+// nn.group_query_attention 68719476736 507.130 92.013
+// nn.group_query_attention 8589934592 152.485 2.924
+// nn.group_query_attention 8589934592 22.959 1.475
 // nn.group_query_attention 33554432 8.757 18.010
 // nn.group_query_attention 33554432 8.757 1.126
 // ---- stderr

@@ -57,7 +57,7 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 //      # % # µs compute nn.dense
 //      # % # µs compute nn.dense
 //       # % # µs memory nn.relu
-//   unfamiliar: device a100-40gb has no measurements in training
+//   unfamiliar: device a100-40gb has no measurements in training: half of what networks say counts
 // ---- stderr
 // ---- exit 0
 // ---- perfc %s -b 65536 -d rtx4090,t4 --top 1
@@ -92,7 +92,7 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 //   predictor corrected the time of each kernel by models of the hardware, corrected by networks trained on rtx3090, rtx4090, rtx5090
 //   slowest operators, with their shares of device time
 //      # % # µs compute nn.dense
-//   unfamiliar: device t4 has no measurements in training
+//   unfamiliar: device t4 has no measurements in training: half of what networks say counts
 // ---- stderr
 // ---- exit 0
 // ---- perfc %s -b 65536 -d rtx4090,t4 --top 0 --host desktop
@@ -122,7 +122,7 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 //   energy # J per batch, # % interval # … # J; # J per sample; # W on average
 //   model #MACs # params, # operators
 //   predictor corrected the time of each kernel by models of the hardware, corrected by networks trained on rtx3090, rtx4090, rtx5090
-//   unfamiliar: device t4 has no measurements in training
+//   unfamiliar: device t4 has no measurements in training: half of what networks say counts
 // ---- stderr
 // ---- exit 0
 // ---- perfc %s -b 65536 -d rtx4090 --task train

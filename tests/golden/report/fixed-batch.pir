@@ -21,6 +21,6 @@ def @main(%x: Tensor[(4000000, 4096), float32]) {
 //   predictor corrected the time of each kernel by models of the hardware, corrected by networks trained on rtx3090, rtx4090, rtx5090
 //   unfamiliar: k (depth) outside of what training saw (# % of the time)
 //   unfamiliar: no run in training is like this model at this batch size (similarity #; #: the same kernels, #: none alike), so # % of what the networks say of its kernels counts, and the interval is wide
-//   unfamiliar: device t4 has no measurements in training
+//   unfamiliar: device t4 has no measurements in training: half of what networks say counts
 // ---- stderr
 // ---- exit 3

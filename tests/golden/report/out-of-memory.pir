@@ -84,7 +84,7 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 //      # % # µs compute nn.dense
 //   unfamiliar: waves (tiles / SMs) outside of what training saw (# % of the time)
 //   unfamiliar: no run in training is like this model at this batch size (similarity #; #: the same kernels, #: none alike), so # % of what the networks say of its kernels counts, and the interval is wide
-//   unfamiliar: device h100-sxm has no measurements in training
+//   unfamiliar: device h100-sxm has no measurements in training: half of what networks say counts
 // ---- stderr
 // ---- exit 0
 // ---- perfc %s -b 16777216 -d t4 -q --fail-on-oom

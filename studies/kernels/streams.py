@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""What elementwise kernels and copies reach of a memory's bandwidth, by times that others published.
+
+    python3 studies/kernels/streams.py
+
+Prints each row of streams.tsv as a share of the data sheet's bandwidth, the median of each kind of memory, and what
+data/devices.json has for devices of that kind (`streams`). Constants of that table are chosen by these
+rows alone: GDDR6 and GDDR6X 0.905. GDDR7 0.83, below its median of 0.87, for PyTorch moves 8 bytes at a time there in
+16 bits (ATen, CUDALoops.cuh: 16 on Hopper and data-centre Blackwell alone), which costs an H100 7 to 13 %; a card whose
+memory runs at 25 Gbit/s (RTX PRO 6000 Server) loses less, 0.865. HBM and GDDR with ECC in the same memory:
+memory_bound.py, on measured kernels.
+"""
+import collections
+import csv
+import json
+import pathlib
+import statistics
+
+ROWS = pathlib.Path(__file__).with_name("streams.tsv")
+DEVICES = pathlib.Path(__file__).resolve().parents[2] / "data/devices.json"
+SHIPPED = {
+    "RTX 3090": "rtx3090", "RTX 4090": "rtx4090", "RTX 5090": "rtx5090", "RTX PRO 6000": "rtx-pro-6000",
+    "RTX PRO 6000 Server": "rtx-pro-6000-server", "H100 SXM": "h100-sxm", "B200": "b200"
+}
+
+
+def main():
+    table = json.loads(DEVICES.read_text())
+    default = table["defaults"]["gpu"]["efficiency"]["bandwidth"]
+    shipped = {d["name"]: d.get("streams", default) for d in table["devices"]}
+    kinds = collections.defaultdict(list)
+    with open(ROWS, newline="") as f:
+        for r in csv.DictReader(f, delimiter="\t"):
+            share = float(r["gb_s"]) / float(r["peak_gb_s"])
+            kinds[r["memory"]].append(share)
+            print(f"{r['device']:20} {r['kernel']:22} {r['bits']:>3} bit {share:.3f}, perfc "
+                  f"{shipped[SHIPPED[r['device']]]:.3f}: {r['source']}")
+    for kind, shares in kinds.items():
+        print(f"{kind}: median {statistics.median(shares):.3f} of {len(shares)}")
+
+
+if __name__ == "__main__":
+    main()
