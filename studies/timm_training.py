@@ -1,7 +1,7 @@
 """Training-step latency on timm's runs (../shared/data/timm, Apache-2.0); a section of docs/accuracy.md.
 
     python3 studies/timm_training.py --graphs DIR [--perfc build/release/perfc] [--every 3]
-    python3 studies/timm_training.py --graphs DIR --check 11      # MAPE on a sample
+    python3 studies/timm_training.py --graphs DIR --check 10.5      # MAPE on a sample
 
 RTX 3090, AMP, PyTorch 1.12, SGD with momentum. Attention is written out: 1.12 had no fused one. The step is the sum of
 its kernels by the whitebox, times kTrainingStep in whitebox/constants.h, for which docs/whitebox.md has the reasons;

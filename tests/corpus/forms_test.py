@@ -7,8 +7,8 @@ Forms: ONNX by the legacy and by the dynamo exporter, TorchScript JSON, .pt2; of
 batch 32) and of the whole models of ../shared/frameworks (their own batch). Without --all every eighth architecture.
 Predicted by the whitebox and by the built-in networks, in compiled mode and in eager mode with batch-norms
 folded. Held to:
-- with --all, within 2 % of TorchScript for 90 % of timm's architectures in each of the four settings (95 % in compiled
-  mode; eagerly many small copies that an exporter adds or drops count, at the 2 µs that a kernel takes at least);
+- with --all, within 2 % of TorchScript for 95 % of timm's architectures in compiled mode and 90 % in eager mode, where
+  small copies that an exporter adds or drops count, at the 2 µs that a kernel takes at least;
 - every other pair stands in forms_explained.tsv with the reason, and no row there is idle. The networks
   magnify small differences, each training anew: from them only pairs further apart than 5 % need a reason;
 - without folding, eager predictions are higher by just the batch-norms' kernels.
@@ -29,7 +29,7 @@ import support  # noqa: E402
 
 EXPLAINED = HERE / "forms_explained.tsv"
 REFERENCE = "torchscript"
-TOLERANCE, WIDER, SHARE = 0.02, 0.05, 0.90
+TOLERANCE, WIDER = 0.02, 0.05
 IDLE = 0.002            # a row is idle where all settings agree to within this
 SAMPLE = 8
 FILES_A_CALL = 40
@@ -38,6 +38,7 @@ EAGER = ["--mode", "eager", "--fold-batch-norm", "on"]
 SETTINGS = {f"{predictor}, {mode}": ["--predictor", predictor, *options]
             for predictor in ("whitebox", "default")
             for mode, options in (("compiled", ["--mode", "compiled"]), ("eager, folded", EAGER))}
+SHARE = {setting: 0.95 if setting.endswith("compiled") else 0.90 for setting in SETTINGS}
 BATCH_NORM, BIAS = "nn.batch_norm", "nn.bias_add"
 UNFOLDED = 24           # architectures that the comparison without folding takes
 
@@ -106,7 +107,7 @@ def agreement(title, ratios) -> list[str]:
             f"{title:12} {setting:24} {len(worst):5} architectures  within 2 %: {100 * within[0]:5.1f} %  within 5 %: "
             f"{100 * within[1]:5.1f} %"
         )
-        if within[0] < SHARE:
+        if within[0] < SHARE[setting]:
             problems.append(f"{title}, {setting}: only {100 * within[0]:.1f} % within 2 %")
     return problems
 
