@@ -135,6 +135,7 @@ std::map<std::string, std::size_t> CorrectedData::fold_of_groups(
       members[group->second].insert(l.architecture);
   }
   std::vector<std::pair<std::size_t, std::string>> sizes;
+  sizes.reserve(members.size());
   for (const auto& [group, architectures] : members) sizes.emplace_back(architectures.size(), group);
   std::sort(sizes.begin(), sizes.end(),
             [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
@@ -173,6 +174,7 @@ Device CorrectedData::unmeasured(std::size_t device) const {
   };
   out.launch_us = mean([](const Device& d) { return d.launch_us; });
   std::vector<const Host*> hosts;
+  hosts.reserve(others.size());
   for (const Device* d : others) hosts.push_back(&d->host);
   if (!hosts.empty()) out.host = geometric_mean(hosts);
   for (auto& [kind, share] : out.efficiency) {

@@ -44,7 +44,7 @@ class CorrectedSession {
       std::map<std::size_t, HeldOut::Verdict> verdicts;  // by item
       const auto predicted = predictions(**network, n, verdicts, diags);
       if (!predicted) return Failure{};
-      const auto seen = fit_residuals(
+      auto seen = fit_residuals(
           *predicted, [&](const CorrectedItem& i) { return !runs_[n].hides(i); }, diags);
       if (!seen) return Failure{};
       for (const auto& [i, verdict] : verdicts) held_out_.add(items()[i], runs_[n], n, verdict, *seen);

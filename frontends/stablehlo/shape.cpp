@@ -51,7 +51,8 @@ std::optional<ValueId> joined_weight(const Call& c, const std::vector<ValueId>& 
 Result<Values> broadcast_in_dim(Call& c, const OpRow&) {
   auto dims = c.required("broadcast_dimensions", "dims");
   auto extents = extents_operand(c, 1);
-  if (!dims || !extents || c.operands.empty()) return Failure{};
+  if (!dims || !extents) return Failure{};
+  if (c.operands.empty()) return c.error("has no operand");
   return one(c.broadcast(c.operands[0], *dims, with_extents(c, c.declared(0), *extents), *extents));
 }
 
@@ -65,7 +66,8 @@ Result<Values> reshape(Call& c, const OpRow&) {
 
 Result<Values> transpose(Call& c, const OpRow&) {
   auto perm = c.required("permutation", "dims");
-  if (!perm || c.operands.empty()) return Failure{};
+  if (!perm) return Failure{};
+  if (c.operands.empty()) return c.error("has no operand");
   return one(c.permuted(c.operands[0], *perm));
 }
 
