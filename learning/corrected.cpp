@@ -316,6 +316,7 @@ class CorrectedPredictor final : public Predictor {
     if (v.has_terms) {
       c.device_width = 0;
     } else {
+      static_assert(kBeliefElsewhere == 0.5, "the next sentence says half");
       if (is_like_trained(v.device)) c.device_width = widths.other_device;
       c.novelty.push_back(
           fmt::format("device {} has no measurements in training: half of what networks say counts", v.device.whole()));

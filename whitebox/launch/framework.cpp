@@ -219,12 +219,17 @@ double depthwise_limit(const ConvolutionGroup& c) {
   const bool large = c.window > constants::kLargeWindow;
   if (c.channels_last && c.float32 && large) return constants::kLastDepthwise32;
   if (c.own_kernels && (c.channels_last || (c.float16 && !large))) return 0;
-  if (c.channels_last) return limit_of(c.float32 ? constants::kDepthwiseLast32 : constants::kDepthwiseLast16, c);
-  if (c.float16 && !large) return limit_of(constants::kDepthwiseFirst16, c);
-  return limit_of(c.float32 || !large ? constants::kDepthwiseOwn : constants::kDepthwiseGeneric, c);
+  return limit_of(depthwise_clocks(c, false), c);
 }
 
 }  // namespace
+
+const constants::DepthwiseClocks& depthwise_clocks(const ConvolutionGroup& c, bool generic32) {
+  if (c.channels_last) return c.float32 ? constants::kDepthwiseLast32 : constants::kDepthwiseLast16;
+  if (c.window > constants::kLargeWindow)
+    return c.float32 && !generic32 ? constants::kDepthwiseOwn : constants::kDepthwiseGeneric;
+  return c.float16 ? constants::kDepthwiseFirst16 : constants::kDepthwiseOwn;
+}
 
 double vector_limit(const ConvolutionGroup& c) {
   const bool depthwise = c.inputs == 1 && c.outputs == 1;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "whitebox/constants.h"
 #include "whitebox/predictor.h"
 
 namespace perfc {
@@ -92,6 +93,9 @@ struct ConvolutionGroup {
 bool on_matrix_units(const ConvolutionGroup&);
 /// Powers of two from 4: cuDNN has kernels of their own for the gradients of groups of so many channels.
 bool has_own_kernel(double width);
+/// Clocks of the kernel that a depthwise convolution takes. `generic32`: beyond 5×5 PyTorch's own is not unrolled in
+/// 32 bits either, as on Hopper.
+const constants::DepthwiseClocks& depthwise_clocks(const ConvolutionGroup&, bool generic32);
 /// Share of the vector units' peak that the others reach, on SMs of `constants::kLimitLanes` lanes; 0: no such limit.
 /// Depthwise convolutions by the clocks of their kernels: cuDNN's channels first in float16 up to 5×5 and channels last
 /// up to 7×7, else PyTorch's own (aten/src/ATen/native/Convolution.cpp, use_cudnn_depthwise). By shares, as timm's

@@ -4,6 +4,7 @@
 
 #include "whitebox/constants.h"
 #include "whitebox/hopper_constants.h"
+#include "whitebox/launch/framework.h"
 #include "whitebox/price/hopper_convolution.h"
 
 namespace perfc {
@@ -37,12 +38,11 @@ bool is_depthwise(const Kernel& k) {
 double depthwise_us(const Kernel& k, const Rates& r) {
   const Extents& e = k.extents;
   const double results = e.products * e.m * e.n;
-  const bool first = k.placement.channels_first, large = e.window > constants::kLargeWindow;
-  const constants::DepthwiseClocks& c = !first  ? k.half ? constants::kDepthwiseLast16 : constants::kDepthwiseLast32
-                                        : large ? constants::kDepthwiseGeneric
-                                        : k.half && !r.bfloat16 ? constants::kDepthwiseFirst16
-                                                                : constants::kDepthwiseOwn;
-  const double clocks = c.per_result(e.window, e.stride > 1);
+  const ConvolutionGroup group{.window = e.window,
+                               .channels_last = !k.placement.channels_first,
+                               .float16 = k.half && !r.bfloat16,
+                               .float32 = !k.half};
+  const double clocks = depthwise_clocks(group, true).per_result(e.window, e.stride > 1);
   const double step = k.half ? constants::kDepthwiseElement16Us : constants::kDepthwiseElement32Us;
   const double least = constants::kDepthwiseLeastUs + step * e.window;
   return std::max({clocks_us(results * clocks, r), memory_us(k, r), least}) + constants::kStreamGapUs;
