@@ -305,6 +305,7 @@ class Loop {
   /// Positions among the body's params.
   static std::vector<std::size_t> stacked_params(const std::vector<std::size_t>& stacks) {
     std::vector<std::size_t> out;
+    out.reserve(stacks.size());
     for (std::size_t k : stacks) out.push_back(k + 2);
     return out;
   }
@@ -351,7 +352,7 @@ Result<Values> composite(Call& c, const OpRow&) {
 /// if, case
 Result<Values> branches(Call& c, const OpRow&) {
   const auto& regions = c.operation.regions;
-  if (regions.empty() || c.operands.empty()) return c.error("has no branches");
+  if (regions.empty()) return c.error("has no branches");
   if (!check_depth(c)) return Failure{};
   const bool is_if = c.operation.name.ends_with(".if");
   if (is_if && regions.size() != 2) return c.error(fmt::format("has {} branches, not 2", regions.size()));

@@ -159,6 +159,8 @@ Result<Values> Importer::translate(Scope& scope, const Operation& o) {
     if (v.type.is_tensor() && !v.type.ranked())
       return c.error("takes a tensor of unknown rank; export with known ranks");
   }
+  if (c.operands.size() < row->operands)
+    return c.error(fmt::format("too few operands: {} of {}", c.operands.size(), row->operands));
   auto values = row->translate(c, *row);
   return values || c.unread.empty() ? std::move(values) : opaque(c);
 }

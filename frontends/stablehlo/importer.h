@@ -135,6 +135,7 @@ struct OpRow {
   std::string_view name;  ///< "stablehlo.add"
   std::string_view ir;    ///< operators it becomes, space-separated; or words
   Translator translate;
+  std::size_t operands = 1;  ///< at least
 };
 const OpRow* find_row(std::string_view name);
 const std::vector<OpRow>& op_table();

@@ -299,7 +299,7 @@ Result<Values> dot(Call& c, const OpRow&) {
 Result<Values> convolution(Call& c, const OpRow&) {
   auto numbers = c.operation.find("dim_numbers");
   if (!numbers) numbers = c.operation.find("dimension_numbers");
-  if (!numbers || c.operands.size() < 2) return c.error("has no dim_numbers");
+  if (!numbers) return c.error("has no dim_numbers");
   const auto by = numbers->find("]x["), arrow = numbers->find("]->[");
   if (by == numbers->npos || arrow == numbers->npos || arrow < by)
     return c.error(fmt::format("'{}' are no dim_numbers", numbers->substr(0, 60)));

@@ -52,7 +52,6 @@ Result<Values> broadcast_in_dim(Call& c, const OpRow&) {
   auto dims = c.required("broadcast_dimensions", "dims");
   auto extents = extents_operand(c, 1);
   if (!dims || !extents) return Failure{};
-  if (c.operands.empty()) return c.error("has no operand");
   return one(c.broadcast(c.operands[0], *dims, with_extents(c, c.declared(0), *extents), *extents));
 }
 
@@ -60,14 +59,13 @@ Result<Values> broadcast_in_dim(Call& c, const OpRow&) {
 Result<Values> reshape(Call& c, const OpRow&) {
   const Type to = c.declared(0);
   auto extents = extents_operand(c, 1);
-  if (!extents || c.operands.empty() || !to.ranked()) return c.error("has no shape to give");
+  if (!extents || !to.ranked()) return c.error("has no shape to give");
   return one(c.reshaped(c.operands[0], with_extents(c, to, *extents), *extents));
 }
 
 Result<Values> transpose(Call& c, const OpRow&) {
   auto perm = c.required("permutation", "dims");
   if (!perm) return Failure{};
-  if (c.operands.empty()) return c.error("has no operand");
   return one(c.permuted(c.operands[0], *perm));
 }
 

@@ -7,5 +7,5 @@ module @m {
 }
 // ---- stdout
 // ---- stderr
-// bad-broadcast.mlir:4:5: '%0': error: stablehlo.broadcast_in_dim: has no operand
+// bad-broadcast.mlir:4:5: '%0': error: stablehlo.broadcast_in_dim: too few operands: 0 of 1
 // ---- exit 1

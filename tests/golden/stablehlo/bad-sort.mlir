@@ -11,5 +11,5 @@ module @m {
 }
 // ---- stdout
 // ---- stderr
-// bad-sort.mlir:4:5: '%0': error: stablehlo.sort: has no operand
+// bad-sort.mlir:4:5: '%0': error: stablehlo.sort: too few operands: 0 of 1
 // ---- exit 1

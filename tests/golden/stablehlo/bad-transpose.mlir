@@ -7,5 +7,5 @@ module @m {
 }
 // ---- stdout
 // ---- stderr
-// bad-transpose.mlir:4:5: '%0': error: stablehlo.transpose: has no operand
+// bad-transpose.mlir:4:5: '%0': error: stablehlo.transpose: too few operands: 0 of 1
 // ---- exit 1
