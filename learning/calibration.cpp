@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "learning/kernel_calibration.h"
 #include "learning/predictors.h"
@@ -44,8 +45,11 @@ const std::vector<Constant>& power_constants() {
 struct Spreads {
   double error, shared, own;
 };
-/// The RTX 3090, 4090 and 5090 lie closer to each other in what times share; other makers' devices may not.
 constexpr Spreads kTimeSpreads{0.12, 0.4, 0.2}, kPowerSpreads{0.08, 0.4, 0.3};
+/// What is known of a device before its labels, as parts of those spreads: of one whose data sheet and kernels say
+/// nearly all (GeForce, 5 to 7 % off as a whole without a label), and of one of which nothing like it was measured. The
+/// labels decide which it is.
+constexpr double kPriorScales[] = {0.2, 1};
 /// Errors beyond this, in ln, pull only linearly (Huber 1964): most models lie within it, and the others
 /// are wrong by what no constant of the device explains. Both found on some devices hold on the others.
 constexpr double kOutlier = 0.05;
@@ -90,9 +94,11 @@ Device rounded(Device d, const std::vector<Constant>& constants) {
   return d;
 }
 
-/// Constants in ln around where they stood, and how uncertain the labels leave each: its standard deviation.
+/// Constants in ln around where they stood, how uncertain the labels leave each (its standard deviation), and how
+/// likely the labels are under the prior (ln of Laplace's approximation, but for what all priors share).
 struct Found {
   Eigen::VectorXd at, deviation;
+  double evidence = 0;
 };
 
 /// A label's model, and what was measured of it.
@@ -109,14 +115,26 @@ class Fit {
       : device_(std::move(device)), constants_(constants), spreads_(spreads), predicted_(predicted),
         measured_(std::move(measured)) {}
 
-  /// Gauss and Newton's method on outlier-weighted squares.
+  /// By the prior under which the labels are likelier (MacKay 1992).
   Found run() const {
+    Found best = run(kPriorScales[0]);
+    for (const double scale : std::span(kPriorScales).subspan(1)) {
+      if (Found other = run(scale); other.evidence > best.evidence) best = std::move(other);
+    }
+    return best;
+  }
+
+ private:
+  /// Gauss and Newton's method on outlier-weighted squares.
+  Found run(double scale) const {
     const auto n = static_cast<Eigen::Index>(constants_.size()), labels = static_cast<Eigen::Index>(measured_.size());
     Eigen::VectorXd at = Eigen::VectorXd::Zero(n), deviation(n);
     // Covariance of the constants: each one's own, and what all share.
-    const Eigen::MatrixXd prior = (Eigen::MatrixXd::Constant(n, n, spreads_.shared * spreads_.shared) +
-                                   spreads_.own * spreads_.own * Eigen::MatrixXd::Identity(n, n))
-                                      .inverse();
+    const Eigen::MatrixXd covariance = scale * scale *
+                                       (Eigen::MatrixXd::Constant(n, n, spreads_.shared * spreads_.shared) +
+                                        spreads_.own * spreads_.own * Eigen::MatrixXd::Identity(n, n));
+    const Eigen::MatrixXd prior = covariance.inverse();
+    double evidence = 0;
     for (int step = 0; step < kSteps; ++step) {
       const Eigen::VectorXd errors = this->errors(at);
       Eigen::MatrixXd slopes(labels, n);
@@ -133,11 +151,25 @@ class Fit {
           hessian.ldlt().solve(-(slopes.transpose() * weights.asDiagonal() * errors + prior * at));
       at += change.cwiseMax(-1).cwiseMin(1);
       deviation = hessian.inverse().diagonal().cwiseSqrt();
+      evidence = -0.5 * (std::log(covariance.determinant()) + std::log(hessian.determinant()));
       if (change.cwiseAbs().maxCoeff() < kSettled) break;
     }
-    return {at, deviation};
+    evidence -= loss(errors(at)) + 0.5 * at.dot(prior * at);
+    return {at, deviation, evidence};
   }
 
+  /// Huber's, of all labels.
+  double loss(const Eigen::VectorXd& errors) const {
+    return errors
+        .unaryExpr([&](double e) {
+          const double off = std::abs(e);
+          const double squared = off <= kOutlier ? off * off : kOutlier * (2 * off - kOutlier);
+          return 0.5 * squared / (spreads_.error * spreads_.error);
+        })
+        .sum();
+  }
+
+ public:
   Device fitted(const Eigen::VectorXd& at) const { return rounded(with(device_, constants_, at), constants_); }
 
   double mean_error(const Eigen::VectorXd& at) const { return perfc::mean_error(errors(at)); }
