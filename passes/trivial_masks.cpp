@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <limits>
 
 #include "ir/ops/attention_operands.h"
+#include "passes/affine_positions.h"
 #include "passes/passes.h"
 
 namespace perfc::passes {
@@ -96,10 +98,34 @@ class Positions {
 
 constexpr std::size_t kMask = AttentionOperand::kMask;
 
-bool hides_nothing(const Positions& positions, const Node& n) {
-  return n.is(op("nn.sdpa")) && n.operands.size() == kMask + 1 && positions.holds(n.operands[kMask]) &&
-         n.attrs.int_or("explicit", 0) == 0;
-}
+/// What the model does about a mask when it runs.
+enum class Skips : std::uint8_t { No, Mask, CausalMask };
+
+class Masks {
+ public:
+  explicit Masks(const Graph& g) : g_(g), spans_(g), affine_(g) {}
+
+  Skips skips(const Node& n) const {
+    const bool masked = n.kind == NodeKind::Call && n.is(op("nn.sdpa")) && n.operands.size() == kMask + 1;
+    if (!masked || n.attrs.int_or("explicit", 0) != 0) return Skips::No;
+    if (spans_.holds(n.operands[kMask])) return Skips::Mask;
+    return is_causal(n.operands[kMask]) ? Skips::CausalMask : Skips::No;
+  }
+  bool makes_positions(NodeId id) const { return spans_.known(id) || affine_.known(id); }
+
+ private:
+  /// transformers' create_causal_mask where no packed sequences and no window hide more (masking_utils.py,
+  /// _ignore_causal_mask_sdpa): and-ed with what looks for these, which a mask of somebody's own is not.
+  bool is_causal(ValueId mask) const {
+    const Type& t = g_.type(mask);
+    return affine_.sees(mask) == AffinePositions::Sees::PastAndAll && t.is_static() && t.rank() >= 2 &&
+           t.shape().back() == t.shape()[t.rank() - 2] && !t.shape().back().is(1);
+  }
+
+  const Graph& g_;
+  Positions spans_;
+  AffinePositions affine_;
+};
 
 /// Keys or values of (batch, groups, length, channels) that were repeated for the heads of a group.
 ValueId shared_by_heads(const Graph& g, ValueId v) {
@@ -121,13 +147,14 @@ ValueId shared_by_heads(const Graph& g, ValueId v) {
 constexpr std::int64_t kMostChannels = 256;
 
 /// Attention without its mask; repeated heads are grouped ones then.
-CallSpec unmasked(const Graph& g, const Node& n) {
+CallSpec unmasked(const Graph& g, const Node& n, Skips skips) {
   CallSpec call{.op = n.op,
                 .operands = {n.operands[0], n.operands[1], n.operands[2]},
                 .attrs = n.attrs,
                 .results = 1,
                 .name = n.name,
                 .loc = n.loc};
+  if (skips == Skips::CausalMask) call.attrs.set("is_causal", std::int64_t{1});
   const ValueId keys = shared_by_heads(g, n.operands[1]), values = shared_by_heads(g, n.operands[2]);
   if (!keys || !values) return call;
   const Dim &of_keys = g.type(keys).shape()[3], &of_values = g.type(values).shape()[3];
@@ -137,26 +164,65 @@ CallSpec unmasked(const Graph& g, const Node& n) {
   return call;
 }
 
-/// What made the masks: their operands, and the positions that a program makes right before (of the batch, of heads, of
-/// queries), read or not.
-std::vector<bool> makes_masks(const Graph& g, const Positions& positions) {
-  std::vector<bool> makes(g.size(), false);
+/// By node.
+struct Makers {
+  std::vector<bool> makes;     ///< masks
+  std::vector<bool> searches;  ///< its result numbers packed sequences
+};
+
+/// What made the masks: their operands, and the positions that a program makes right before (of the batch, of heads,
+/// of queries), read or not. The search for packed sequences (find_packed_sequence_indices) the model makes, too.
+Makers makers_of(const Graph& g, const Masks& masks) {
+  Makers out{std::vector<bool>(g.size(), false), std::vector<bool>(g.size(), false)};
+  std::vector<bool>& makes = out.makes;
   bool before = false;  // all nodes from here to one that makes a mask are positions
   for (NodeId id = static_cast<NodeId>(g.size()); id-- > 0;) {
     const Node& n = g.node(id);
-    if (n.kind == NodeKind::Call && hides_nothing(positions, n)) makes[n.operands[kMask].node] = true;
-    before = makes[id] || (before && (n.kind == NodeKind::Constant || positions.known(id)));
+    if (masks.skips(n) != Skips::No) makes[n.operands[kMask].node] = true;
+    if (n.kind == NodeKind::Call && n.is(op("cumsum"))) {
+      out.searches[id] = makes[id];
+      makes[id] = before = false;
+      continue;
+    }
+    before = makes[id] || (before && (n.kind == NodeKind::Constant || masks.makes_positions(id)));
     if (!before) continue;
     makes[id] = true;
     for (ValueId v : n.operands) {
       if (v) makes[v.node] = true;
     }
   }
-  return makes;
+  return out;
+}
+
+/// What the model asks of the search (masking_utils.py, find_packed_sequence_indices): is the last token of every row
+/// of the first sequence? The host waits for that.
+Status ask(GraphBuilder& b, ValueId numbers, const Node& search) {
+  const auto launched = [&](OpId what, std::vector<ValueId> operands, Attrs attrs = {}) {
+    attrs.set(std::string(kLaunched), std::int64_t{1});
+    return b.value({.op = what,
+                    .operands = std::move(operands),
+                    .attrs = std::move(attrs),
+                    .results = 1,
+                    .name = search.name,
+                    .loc = search.loc});
+  };
+  const auto number = [&](std::int64_t x) { return b.constant(int64_vector({x})); };
+  const ValueId last = number(-1), end = number(std::numeric_limits<std::int64_t>::max()), axis = number(1);
+  const auto tokens = b.value({.op = op("strided_slice"),
+                               .operands = {numbers, last, end, axis},
+                               .results = 1,
+                               .name = search.name,
+                               .loc = search.loc});
+  if (!tokens) return Failure{};
+  const auto first = launched(op("equal"), {*tokens, b.constant(int64_scalar(0))});
+  if (!first) return Failure{};
+  Attrs keeps;
+  keeps.set("keepdims", std::int64_t{1});
+  return launched(op("all"), {*first}, std::move(keeps)) ? Status{} : Status(Failure{});
 }
 
 /// What is still computed without them.
-std::vector<bool> needed_without(const Graph& g, const Positions& positions, const std::vector<bool>& makes) {
+std::vector<bool> needed_without(const Graph& g, const Masks& masks, const std::vector<bool>& makes) {
   std::vector<bool> live(g.size(), false);
   for (ValueId v : g.results()) live[v.node] = true;
   for (ValueId v : g.params()) live[v.node] = true;
@@ -164,8 +230,8 @@ std::vector<bool> needed_without(const Graph& g, const Positions& positions, con
     const Node& n = g.node(id);
     if (is_launched_unread(n) && !makes[id]) live[id] = true;
     if (!live[id]) continue;
-    if (n.kind == NodeKind::Call && hides_nothing(positions, n)) {
-      for (ValueId v : unmasked(g, n).operands) live[v.node] = true;
+    if (const Skips skips = masks.skips(n); skips != Skips::No) {
+      for (ValueId v : unmasked(g, n, skips).operands) live[v.node] = true;
       continue;
     }
     for (ValueId v : n.operands) {
@@ -178,20 +244,23 @@ std::vector<bool> needed_without(const Graph& g, const Positions& positions, con
 }  // namespace
 
 Result<Graph> drop_trivial_masks(Graph graph, const PassOptions&, Diagnostics& diags) {
-  const Positions positions(graph);
-  bool any = false;
-  for (const Node& n : graph.nodes()) any = any || (n.kind == NodeKind::Call && hides_nothing(positions, n));
-  if (!any) return graph;
-  const auto live = needed_without(graph, positions, makes_masks(graph, positions));
+  const auto attends = [](const Node& n) { return n.kind == NodeKind::Call && n.is(op("nn.sdpa")); };
+  if (std::ranges::none_of(graph.nodes(), attends)) return graph;
+  const Masks masks(graph);
+  if (std::ranges::all_of(graph.nodes(), [&](const Node& n) { return masks.skips(n) == Skips::No; })) return graph;
+  const Makers makers = makers_of(graph, masks);
+  const auto live = needed_without(graph, masks, makers.makes);
   Rewriter rewriter(graph, diags);
   for (NodeId id = 0; id < graph.size(); ++id) {
     const Node& n = graph.node(id);
     if (!live[id]) continue;
-    if (n.kind != NodeKind::Call || !hides_nothing(positions, n)) {
+    const Skips skips = masks.skips(n);
+    if (skips == Skips::No) {
       if (!rewriter.copy(id)) return Failure{};
+      if (makers.searches[id] && !ask(rewriter.builder(), rewriter[{id, 0}], n)) return Failure{};
       continue;
     }
-    CallSpec call = unmasked(graph, n);
+    CallSpec call = unmasked(graph, n, skips);
     for (ValueId& v : call.operands) v = rewriter[v];
     auto made = rewriter.builder().value(std::move(call));
     if (!made) return Failure{};

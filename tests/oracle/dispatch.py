@@ -11,7 +11,7 @@ kernel, why (`launches`). --train runs forward and backward of the sum of the ou
 autograd engine of a CPU build refuses CUDA streams.
 
 What a CPU build decides unlike a CUDA build, because its tables have no CUDA entries, is put right here; one
-place, each with its reason: see `as_cuda_builds`.
+place, each with its reason: see `as_cuda_builds`. What fake tensors do unlike tensors with data: `as_with_data`.
 
 Needs torch 2.13 (any build) and a C++ compiler, for the eight lines of cuda_guard.cpp.
 """
@@ -23,6 +23,7 @@ import math
 import pathlib
 import subprocess
 import sys
+from unittest import mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -30,6 +31,7 @@ sys.path[:0] = [str(HERE), str(ROOT / "python")]
 
 import torch  # noqa: E402
 from torch._prims_common import suggest_memory_format  # noqa: E402
+from torch._subclasses.fake_impls import op_implementations_dict  # noqa: E402
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode  # noqa: E402
 from torch.fx.experimental.symbolic_shapes import ShapeEnv  # noqa: E402
 from torch.utils import _pytree as pytree  # noqa: E402
@@ -201,8 +203,7 @@ def as_cuda_builds() -> None:
 
     - the choice of an attention backend: a CPU build has no stub for CUDA and falls to the math implementation;
     - F.rms_norm: one kernel on CUDA (_fused_rms_norm), taken apart where the build has no such kernel;
-    - recurrent layers: cuDNN's call instead of step by step;
-    - how a convolution's result lies in memory, which decides what is copied later: without cuDNN channels first.
+    - recurrent layers: cuDNN's call instead of step by step.
     """
     if _libraries:
         return
@@ -215,7 +216,6 @@ def as_cuda_builds() -> None:
     for key in ("AutogradCUDA", "AutogradMeta"):
         library.impl("_fused_rms_norm", _rms_norm, key)
     library.impl("_cudnn_rnn_backward", _cudnn_rnn_backward, "Meta")
-    torch._C._conv_determine_backend_memory_format = _convolution_format(torch._C._conv_determine_backend_memory_format)
     folder = ROOT / "build" / "oracle"
     folder.mkdir(parents=True, exist_ok=True)
     shim, torch_folder = folder / f"cuda_guard-{torch.__version__}.so", pathlib.Path(torch.__file__).parent
@@ -231,18 +231,97 @@ def as_cuda_builds() -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------
+# What a module does with data and does not do with fake tensors. Undone after each recording: exporters run in the same
+# process, and a file must stay what users export.
+
+
+def _view(fallback):
+    """By aten::view's kernel for meta tensors, whose strides are at::native's."""
+    def run(fake_mode, func, a, *shape, **options):
+        sizes = pytree.tree_leaves((a.shape, a.stride(), shape))
+        return NotImplemented if all(type(s) is int for s in sizes) else fallback(fake_mode, func, a, *shape, **options)
+    return run
+
+
+def _number_as_tensor(func, args):
+    """A number beside a tensor is a tensor to TensorIterator, so that operands differ in shape and the result lies in
+    the order of its data's strides (TensorIterator.cpp, reorder_dimensions); the kernel for meta tensors
+    (torch/_prims_common, compute_elementwise_output_strides) leaves it out."""
+    if func in (aten.add.Tensor, aten.sub.Tensor, aten.mul.Tensor, aten.div.Tensor) and type(args[1]) in (int, float):
+        return args[0], torch.full((), args[1], device=args[0].device), *args[2:]
+    return args
+
+
+@contextlib.contextmanager
+def as_with_data():
+    """Fake tensors, for as long as it lasts, lie and are asked as CUDA tensors with data:
+
+    - aten::view of fake tensors (torch/_subclasses/fake_impls.py, _view_meta) gives dims of one element other strides
+      than at::native does (aten/src/ATen/TensorUtils.cpp, computeStride), which is_channels_last_strides_2d
+      (c10/core/MemoryFormat.h) asks for: one image, viewed so from transposed tokens, is not channels last. Nor is
+      what was cached without this used; `_number_as_tensor` is of the same kind;
+    - how a convolution's result lies in memory, which decides what is copied later: without cuDNN channels first;
+    - transformers: `_transformers_with_data`.
+    """
+    views = {op: _view(op_implementations_dict[op]) for op in (aten.view.default, aten._unsafe_view.default)}
+    name = "_conv_determine_backend_memory_format"
+    FakeTensorMode.cache_clear()
+    with mock.patch.dict(op_implementations_dict, views), _transformers_with_data(), mock.patch.object(
+            torch._C, name, _convolution_format(getattr(torch._C, name))):
+        try:
+            yield
+        finally:
+            FakeTensorMode.cache_clear()
+
+
+@contextlib.contextmanager
+def _transformers_with_data():
+    """transformers takes fake tensors for a program that is being traced (is_tracing of 5.23's utils/import_utils.py
+    asks is_fake_tensor) and builds every mask, for what it exports must serve other data, too. With data it looks:
+
+    - masking_utils.py, find_packed_sequence_indices: `(packed_sequence_mask[:, -1] == 0).all()`, no sequences are
+      packed, so that _ignore_causal_mask_sdpa leaves the mask to SDPA's is_causal, and heads may be shared
+      (use_gqa_in_sdpa of integrations/sdpa_attention.py);
+    - _ignore_causal_mask_sdpa and _ignore_bidirectional_mask_sdpa: `fast_all(padding_mask)`, `padding_mask.all()`,
+      nothing is padded;
+    - modeling_attn_mask_utils.py: `torch.all(attention_mask == 1)`;
+    - modeling_utils.py, warn_if_padding_and_no_attention_mask: `pad_token_id in input_ids[:, [-1, 0]]`, none is.
+
+    The answers to these are `Recorder`'s: the calls that compute them stay. An H200 ran gpt2 and qwen3 so
+    (studies/hopper/measured/fit.tsv.xz, "models:gpt2_medium batch 8 bf16").
+    """
+    try:
+        from transformers.utils import import_utils
+    except ImportError:
+        yield
+        return
+    with mock.patch.object(import_utils, "is_fake_tensor", lambda x: False):
+        yield
+
+
+# ---------------------------------------------------------------------------------------------------------
 # Recording
 
 
 class Recorder(TorchDispatchMode):
-    """calls: {"op", "in", "out", "free"?}; tensors as "float32[2,3]"."""
+    """calls: {"op", "in", "out", "free"?}; tensors as "float32[2,3]".
+
+    What the host reads is unknown, but for the answers to what `as_with_data` lists: all do, and there is not any.
+    """
+
+    #: What made the truth that the host reads → its value.
+    ANSWERS = {"all": True, "eq": True, "any": False}
 
     def __init__(self):
         super().__init__()
         self.calls = []
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        result = func(*args, **(kwargs or {}))
+        made_by = self.calls[-1]["op"].split(".")[1] if self.calls else ""
+        if func is aten._local_scalar_dense.default and args[0].dtype == torch.bool and made_by in self.ANSWERS:
+            result = self.ANSWERS[made_by]
+        else:
+            result = func(*_number_as_tensor(func, args), **(kwargs or {}))
         if func.namespace == "prim" or func is aten.is_same_size.default:
             return result
         tensors = lambda tree: [t for t in pytree.tree_leaves(tree) if isinstance(t, torch.Tensor)]  # noqa: E731
@@ -315,7 +394,7 @@ def record(module, inputs, train: bool = False, default_device: bool = False, ev
             mover = _Mover("meta", fake)
             module = mover.module(module.train())
             examples = [mover(i) if isinstance(i, torch.Tensor) else i for i in inputs]
-            with torch.device("meta"), torch.enable_grad(), recorder:
+            with torch.device("meta"), torch.enable_grad(), as_with_data(), recorder:
                 loss = None
                 for t in pytree.tree_leaves(module(*examples)):
                     if isinstance(t, torch.Tensor) and t.requires_grad and t.is_floating_point():
@@ -330,7 +409,7 @@ def record(module, inputs, train: bool = False, default_device: bool = False, ev
         module = mover.module(module.eval() if evaluate else module)
         examples = [mover(i) if isinstance(i, torch.Tensor) else i for i in inputs]
         place = torch.device("cuda") if default_device else contextlib.nullcontext()
-        with place, torch.no_grad(), recorder:
+        with place, torch.no_grad(), as_with_data(), recorder:
             module(*examples)
     return recorder.calls
 

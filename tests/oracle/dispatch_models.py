@@ -227,7 +227,7 @@ TRANSFORMERS = {
     "funnel": ("FunnelModel", "FunnelConfig", {"block_sizes": [1, 1], "num_decoder_layers": 1}, IDS),
     "esm": ("EsmModel", "EsmConfig", {"position_embedding_type": "rotary"}, IDS),
     # decoders
-    "gpt2": ("GPT2LMHeadModel", "GPT2Config", {}, IDS),
+    "gpt2": ("GPT2LMHeadModel", "GPT2Config", {"pad_token_id": None}, IDS),  # with one it would look for padding
     "gpt_neo": ("GPTNeoModel", "GPTNeoConfig", {"attention_types": [[["global", "local"], 1]]}, IDS),
     "gpt_neox": ("GPTNeoXModel", "GPTNeoXConfig", {}, IDS),
     "gptj": ("GPTJModel", "GPTJConfig", {"rotary_dim": 8}, IDS),
@@ -345,7 +345,7 @@ def _step(class_name, config, heads, **options):
     return Step(module), (ints(500, 2, 1), *(floats(2, heads, TOKENS, 16) for _ in range(4)))
 
 
-MODELS["hf_gpt2_cached"] = functools.partial(_step, "GPT2LMHeadModel", "GPT2Config", 4)
+MODELS["hf_gpt2_cached"] = functools.partial(_step, "GPT2LMHeadModel", "GPT2Config", 4, pad_token_id=None)
 MODELS["hf_llama_cached"] = functools.partial(_step, "LlamaForCausalLM", "LlamaConfig", 2, **GATED)
 MODELS["hf_qwen3_cached"] = functools.partial(_step, "Qwen3Model", "Qwen3Config", 2, **GATED)
 
