@@ -311,55 +311,79 @@ inline constexpr double kBatchNormByteClocks = 0.147;
 /// … channels first with data in 16 bits, of which a byte is more elements: in training ResNet-50's under AMP at batch
 /// 128 take 13.5 and 19.9 ms forwards and backwards on an A100 (bn_fw_tr_1C11_kernel_NCHW, bn_bw_1C11_kernel_new).
 /// [profile]
-inline constexpr double kBatchNormHalfClocks = 0.2;
+inline constexpr double kBatchNormTrainingClocks16 = 0.2;
+/// … in inference, of 64 lanes. [hopper]
+inline constexpr double kBatchNormHalfClocks = 0.21;
 /// Clocks of an SM per result of a pooling and per element of its windows, over which a thread per result walks
 /// (DilatedMaxPool2d.cu, AveragePool2d.cu): of 3 × 3 and 2 × 2, 16 and 32 bits alike. [hopper] An A100's of 3 × 3 take
 /// 4.0 and, channels last, 4.6 per result. [profile]
 struct WindowClocks {
   double result, element;
 };
-inline constexpr WindowClocks kPoolingFirst{1.9, 0.24}, kPoolingLast{3.9, 0.1};
+inline constexpr WindowClocks kPoolingFirst{2.05, 0.238}, kPoolingLast{3.9, 0.1};
+/// The same of its gradient, for which a thread per element of the data walks over the windows that hold it: 2.28 and
+/// 1.46 ms there. [profile]
+inline constexpr double kPoolingGradientFirst = 1.51, kPoolingGradientLast = 0.97;
 /// Clocks of an SM per element written where kernels count and divide indices (elementwise_kernel, offset calculators):
 /// broadcasts and strided operands, 16 and 32 bits; rolls, per axis (roll_cuda_kernel). All of the next lines: [hopper]
-inline constexpr double kIndexedClocks16 = 0.7, kIndexedClocks32 = 0.83, kRollClocks = 1.2;
+inline constexpr double kIndexedClocks16 = 0.7, kIndexedClocks32 = 0.8, kRollClocks = 1.2;
 /// … times as many where copies turn rows to columns. On Hopper alone: an RTX 3090's and PyTorch 2.4's, in 500 runs of
 /// networks, show 0.08 ± 0.19 of it.
 inline constexpr double kTransposed = 2;
 /// … concatenations along the axis that lies innermost (CatArrayBatchedCopy_alignedK_contig), and of strided parts.
 inline constexpr double kConcatenatedRows = 0.63, kConcatenatedStrided = 1.3;
+/// … at least, per thread block: each part gets as many as its largest asks for, 512 elements a block, 16 byte a thread
+/// where parts are whole pieces, and no more than 32 for each SM (of an H200: devices are not asked for theirs).
+/// [Shape.cu, parallel_cat; hopper: DenseNet-121's]
+inline constexpr double kConcatenatedBlockClocks = 170, kConcatenatedBlock = 512, kConcatenatedBlocks = 4224;
 /// … upsampling: nearest, channels first and last (UpSampleNearest2d.cu); bilinear, channels last
 /// (UpSampleBilinear2d.cu).
 inline constexpr double kNearestFirst = 0.75, kNearestLast = 1.65, kLinearLast = 2.4;
 /// … GELU in 16 bits, whose error function takes longer than its memory.
 inline constexpr double kGeluClocks16 = 0.34;
 /// … casts from 16 to 32 bits, which are not loaded in vectors (unrolled_elementwise_kernel).
-inline constexpr double kWideningClocks = 0.755;
+inline constexpr double kWideningClocks = 0.64;
 /// Clocks of an SM per row that a reduction's warp takes (reduce_kernel<512, 1>), however short it is: an A100's take
 /// 54 [profile]; and per element read where it walks over columns (reduce_kernel<128, 4>).
-inline constexpr double kReducedRowClocks = 59, kReducedColumnClocks = 0.25;
-/// The same of its gradient, for which a thread per element of the data walks over the windows that hold it: 2.28 and
-/// 1.46 ms there. [profile]
-inline constexpr double kPoolingGradientFirst = 1.51, kPoolingGradientLast = 0.97;
-/// … channels last (bn_fw_inf_1C11_kernel_NHWC), 16 and 32 bits. [hopper]
-inline constexpr double kBatchNormLastHalfClocks = 0.28, kBatchNormLastClocks = 0.19;
+inline constexpr double kReducedRowClocks = 59, kReducedColumnClocks = 0.2;
+/// … per row of argmax and argmin. [hopper]
+inline constexpr double kFoundRowClocks = 201;
 /// Clocks of a plane at least, channels first; µs that one waits for its parameters and then its data. [hopper]
-inline constexpr double kBatchNormPlaneClocks = 236, kBatchNormFirstUs = 1.7, kBatchNormLastUs = 3.5;
-/// Thread blocks of an image in cuDNN's batch norm channels last (bn_fw_inf_1C11_kernel_NHWC), and elements of one at
-/// least. [hopper]
-inline constexpr double kBatchNormBlocks = 13, kBatchNormBlock = 7700;
-/// Clocks of an SM per element of PyTorch's own batch norm, of parameters in 16 bits
-/// (batch_norm_transform_input_channels_last_kernel). [hopper]
-inline constexpr double kOwnBatchNormClocks = 0.42;
-/// µs of a reduction at least beside a launch, and per element that a thread adds up where columns are added: an
-/// upper bound, from which on blocks share a column. [hopper]
-inline constexpr double kReductionUs = 1.4, kColumnStepUs = 0.011, kMostColumnUs = 5.5;
+inline constexpr double kBatchNormPlaneClocks = 236, kBatchNormFirstUs = 1.7;
+/// Thread blocks that keep an SM busy where the L2 cache holds what they read and write, and where memory does.
+struct Busy {
+  double cached, missed;
+};
+/// cuDNN's batch norm channels last (bn_fw_inf_1C11_kernel_NHWC), 16 and 32 bits: clocks of an SM per element, nearly
+/// the same, for it counts indices, on lanes that Ampere's have as many of. [hopper]
+inline constexpr double kBatchNormLastClocks16 = 0.78, kBatchNormLastClocks32 = 0.84;
+inline constexpr Busy kBatchNormLastBusy{1.65, 2.9};
+/// Elements of an image that a thread block takes, doubled up to so often until an image has no more than so many
+/// blocks: as all 265 of the profiles' have it. [hopper]
+inline constexpr double kBatchNormBlock = 8192, kBatchNormBlocks = 16;
+inline constexpr int kBatchNormDoublings = 4;
+/// PyTorch's own batch norm, of parameters in 16 bits: clocks of an SM per element channels last
+/// (batch_norm_transform_input_channels_last_kernel), and channels first (batch_norm_transform_input_kernel), of a
+/// plane at least. [hopper]
+inline constexpr double kOwnBatchNormLastClocks = 0.4, kOwnBatchNormFirstClocks = 0.6, kOwnBatchNormPlaneClocks = 158;
+inline constexpr Busy kOwnBatchNormBusy{2.1, 3};
+/// Channels and elements of one that its thread block takes channels last, its threads, and blocks along a channel at
+/// most (Normalization.cuh, flexible_launch_configs).
+inline constexpr double kOwnBatchNormChannels = 32, kOwnBatchNormSerial = 16, kOwnBatchNormThreads = 512,
+                        kOwnBatchNormBlocks = 128;
+/// µs that a reduction takes beside a launch, however little it adds up, and per load of a thread, one after the other:
+/// rows; columns, of which a thread has four at a time or fewer; what adding up the sums of several blocks takes.
+/// [hopper]
+inline constexpr double kReducedRowUs = 1.45, kRowLoadUs = 0.225, kReducedColumnUs = 2.44, kColumnLoadUs = 0.26,
+                        kNarrowColumnLoadUs = 0.11, kSplitColumnUs = 3;
 /// cuDNN's kernels between the orders of channels (nchwToNhwcKernel, nhwcToNchwKernel): positions of a tile of 32
 /// channels, and clocks of an SM per element that a tile holds and per element that it has room for. [transposes.py]
 inline constexpr double kOrderTile = 32, kOrderElementClocks = 0.306, kOrderTileClocks = 0.349;
 inline constexpr MemoryBound kSoftmaxWarpTime{.column = 0.171, .overlap = 1};
 /// Clocks per row beside that, whose columns a warp fills up to a power of two. [hopper]
 inline constexpr double kSoftmaxRowClocks = 14;
-/// cuDNN's batch norms, of `byte_clocks` for `kLanes`; `lanes`: an H200's take 0.094 and, 16 bits, 0.15. [hopper]
+/// cuDNN's batch norms channels first, of `byte_clocks` for `kLanes`; `lanes`: an H200's take 0.094 and, 16 bits, 0.15.
+/// [hopper]
 inline constexpr MemoryBound kBatchNormTime{.byte = 0.0608, .lanes = 0.6, .overlap = 8.39};
 inline constexpr MemoryBound kSoftmaxBlockTime{.column = 1.31, .again = 1.19, .resident = 2, .overlap = 3.3};
 inline constexpr MemoryBound kLayerNormTime{.row = 442,

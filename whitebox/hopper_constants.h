@@ -1,12 +1,13 @@
 #pragma once
 /// As constants.h, of kernels that only Hopper and data-centre Blackwell run: convolutions, training steps, attention.
 /// Source of all: profiles of one H200, `studies/hopper`; fit.py and fit_gradients.py there print those of products,
-/// windows on lanes and training steps again.
+/// windows on lanes and training steps again, fit_inference.py those of groups, images, depthwise windows, spectra, few
+/// rows and attention beside what ships; fit_elements.py the like of constants.h.
 namespace perfc::constants {
 
 // ---- Convolutions by cuDNN 9 on Hopper and data-centre Blackwell: whitebox/price/hopper_convolution.cpp
-/// µs of a depthwise kernel at least, and per element of its window, one after the other: 32, 16 bits.
-inline constexpr double kDepthwiseLeastUs = 1.3, kDepthwiseElement32Us = 0.08, kDepthwiseElement16Us = 0.2;
+/// µs of a depthwise kernel at least, and per element of its window, one after the other; 16 bits: channels last.
+inline constexpr double kDepthwiseLeastUs = 1.6, kDepthwiseElement32Us = 0.09, kDepthwiseElement16Us = 0.2;
 /// A block that multiplies on float32 lanes: rows and columns; clocks of a full SM per element of k, and of an idle
 /// one; its epilogue. Products (sm80_xmma_gemm_f32f32_…_ffma) and convolutions
 /// (sm80_xmma_fprop_implicit_gemm_f32f32_…_ffma): neither splits k. µs beside them.
@@ -33,11 +34,11 @@ inline constexpr double kSpectrumTile = 32, kFrequencies = 544, kComplexFlops = 
                         kSpectrumWeightUs = 2.3e-3, kSpectrumDataUs = 2.6e-3;
 /// Kernels per group (implicit_convolve_sgemm), blocks as above; of images (indexed kernels). What channels last take
 /// longer (convolve_common_engine_float_NHWC). µs beside them.
-inline constexpr LaneTile kLaneGroups{32, 32, 60, 143, 0}, kLaneImages{32, 32, 26.2, 90, 0},
+inline constexpr LaneTile kLaneGroups{32, 32, 52.5, 120, 0}, kLaneImages{32, 32, 26.2, 90, 0},
     kIndexedImages{32, 32, 40, 90, 0};
 /// Elements of the window from which images take indexed kernels again.
 inline constexpr double kIndexedWindow = 16 * 16;
-inline constexpr double kLaneGroupUs = 1.5, kLaneGroupsLast = 1.6;
+inline constexpr double kLaneGroupUs = 2.16, kLaneGroupsLast = 1.3;
 /// µs of all groups of one image at once (conv2d_grouped_direct_kernel).
 inline constexpr double kDirectGroupsUs = 25;
 /// Clocks of an SM per result of a kernel of its own for groups (of 4 to 64 channels, in multiples of 32 groups): 16
@@ -49,14 +50,15 @@ struct PaddedGroups {
   double data, result, us, group_us;
 };
 inline constexpr double kFewGroups = 4;
-inline constexpr PaddedGroups kPaddedLast{2.45, 4.2, 25, 0}, kCutLast{0.88, 1.67, 0, 7.2}, kPaddedFirst{1, 1, 20, 0};
+inline constexpr PaddedGroups kPaddedLast{2.5, 4.24, 36, 0}, kCutLast{0.97, 1.75, 0, 10.9},
+    kPaddedFirst{0.4, 3.1, 26, 0};
 /// Images of up to four channels on tensor cores, without shared memory (indexed_wo_smem): rows and columns of a tile;
 /// its clocks per element of the window, besides, and alone.
-inline constexpr double kImageRows = 128, kImageColumns = 32, kImageElementClocks = 190, kImageTileClocks = 430,
-                        kImageAlone = 490;
+inline constexpr double kImageRows = 128, kImageColumns = 32, kImageElementClocks = 131, kImageTileClocks = 1290,
+                        kImageAlone = 652;
 /// The image that has a kernel of its own: 7 × 7 with strides of 2 to 64 channels in 16 bits
 /// (image_first_layer_…_k64c4r7s7_stride2x2). Clocks per element of filling its channels up (nhwcAddPaddingKernel).
-inline constexpr double kOwnImageWindow = 49, kOwnImageStride = 4, kOwnImageChannels = 64, kImagePaddingClocks = 1;
+inline constexpr double kOwnImageWindow = 49, kOwnImageStride = 4, kOwnImageChannels = 64, kImagePaddingClocks = 1.5;
 /// What data-centre Blackwell's convolutions with windows take beside its products, as Hopper's. (our choice)
 inline constexpr double kBlackwellWindows = 1.4;
 /// … or in blocks of channels filled up (cutlass_tensorop_…fprop_optimized): elements of a tile and its columns at
@@ -71,6 +73,11 @@ inline constexpr double kOnePositionClocks = 240;
 /// Byte of which an image's positions must be a multiple for TMA to take them as they lie: without, kernels of mma.sync
 /// multiply it (cutlass_80_tensorop), or it is converted.
 inline constexpr double kTmaBytes = 16, kMmaBytes = 4;
+
+// ---- Layer norms on Hopper: whitebox/price/roofline.cpp
+/// 1: of a row's clocks, what data in 16 bits takes (rows of 32 to 1,024 columns 0.72 to 0.77). Clocks of one wave of
+/// rows at least, and per column.
+inline constexpr double kHalfLayerNorm = 0.75, kLayerNormWave = 3000, kLayerNormWaveColumn = 1.9;
 
 // ---- Training steps on Hopper: whitebox/price/hopper_training.cpp
 /// Of windows of one element channels first: what a gradient of the data reaches of the peak that the convolution does
@@ -119,12 +126,12 @@ inline constexpr double kHopperClock = 1.98e9;  ///< Hz at which the µs below w
 /// cuDNN's kernel (cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma): queries and keys of a tile; µs of a
 /// block, per tile of keys, per channel of one; of a mask per tile, whose rows are multiples of so many elements or
 /// not; of the call. 1 of its tiles, and tiles, that a causal block meets as the last wave leaves them. Fewest queries.
-inline constexpr double kCudnnTile = 128, kCudnnBlockUs = 1, kCudnnTileUs = 0.7, kCudnnChannelUs = 0.007,
-                        kCudnnMaskUs = 1.15, kCudnnOddMaskUs = 4, kCudnnMaskStep = 8, kCudnnUs = 2,
-                        kCudnnCausalShare = 0.72, kCudnnCausalTiles = 0.5, kLeastCudnnQueries = 17;
+inline constexpr double kCudnnTile = 128, kCudnnBlockUs = 1.27, kCudnnTileUs = 0.63, kCudnnChannelUs = 0.0075,
+                        kCudnnMaskUs = 1.26, kCudnnOddMaskUs = 4.26, kCudnnMaskStep = 8, kCudnnUs = 3.4,
+                        kCudnnCausalShare = 0.62, kCudnnCausalTiles = 2.4, kLeastCudnnQueries = 17;
 /// The memory-efficient kernel in 32 bits (fmha_cutlassF_f32_aligned_64x64_rf_sm80): µs of an SM per tile of 64
 /// queries and keys, up to 64 channels and per 128; of a block alone; what a mask makes of it.
-inline constexpr double kHopperEfficientUs = 4.2, kHopperEfficientWideUs = 6, kHopperEfficientAloneUs = 7,
-                        kHopperEfficientMask = 1.17;
+inline constexpr double kHopperEfficientUs = 5.04, kHopperEfficientWideUs = 6.76, kHopperEfficientAloneUs = 8.6,
+                        kHopperEfficientMask = 1.02;
 
 }  // namespace perfc::constants

@@ -145,6 +145,20 @@ TEST(Hopper, ReductionsTakeWhatTheyTook) {
   expect_measured(us(reduction("131072, 197", "1"), Precision::Fp16), 29.7, 1.2);
   expect_measured(us(reduction("131072, 1024", "-1"), Precision::Fp16), 77.5, 1.2);
   expect_measured(us(reduction("131072, 768", "0"), Precision::Fp16), 86.2, 1.2);
+  // Few results wait for their loads, one after the other: rows, and columns by the threads that Reduce.cuh gives them.
+  const auto mean = [](int images, int channels, int side, Layout layout) {
+    return us(fmt::format(R"(def @main(%x: Tensor[({}, {}, {}, {}), float16]) {{
+  %1 = const[2, 3] : Tensor[(2,), int64];
+  %2 = mean(%x, %1, keepdims=1);
+  (%2)
+}})",
+                          images, channels, side, side),
+              Precision::Fp16, layout);
+  };
+  expect_measured(mean(1, 256, 56, Layout::Nchw), 5.6, 1.2);
+  expect_measured(mean(32, 72, 28, Layout::Nhwc), 17.8, 1.2);
+  expect_measured(mean(1, 256, 19, Layout::Nhwc), 9.9, 1.2);
+  expect_measured(mean(128, 960, 19, Layout::Nhwc), 31.6, 1.2);
   const double pair = us(reduction("128, 2, 256, 3136", "1"), Precision::Fp16);
   const double ns_per_element = pair * 1e3 / (128.0 * 2 * 256 * 3136);
   EXPECT_LT(ns_per_element, 2 * 86.2e3 / (131072.0 * 768));
@@ -158,6 +172,61 @@ TEST(Hopper, OperandsThatLieOtherwiseTakeWhatTheyTook) {
 })",
                          Precision::Fp16);
   expect_measured(scaled, 72.2, 1.15);
+}
+
+struct Norms {
+  int images, channels, side;
+  double measured_us;
+  Precision precision = Precision::Fp32;
+  Layout layout = Layout::Nhwc;
+};
+
+double us(const Norms& n, const char* device = "h200") {
+  return us(fmt::format(R"(def @main(%x: Tensor[({0}, {1}, {2}, {2}), {4}]) {{
+  %1 = weight : Tensor[({1},), {3}];
+  %2 = nn.batch_norm(%x, %1, %1, %1, %1);
+  (%2)
+}})",
+                        n.images, n.channels, n.side, dtype_of(n.precision),
+                        n.precision == Precision::Amp ? "float16" : dtype_of(n.precision)),
+            n.precision, n.layout, device);
+}
+
+/// cuDNN's channels last has few thread blocks: an image of 112 by 112 at batch 16 keeps half an H200 busy where its
+/// memory is asked. Weights in 16 bits run PyTorch's own, before which two kernels prepare its variance.
+TEST(Hopper, BatchNormsTakeWhatTheyTook) {
+  for (const Norms& n : std::vector<Norms>{{64, 256, 56, 170.4},
+                                           {16, 64, 112, 71.9},
+                                           {1, 256, 56, 33.5},
+                                           {16, 24, 150, 64.3},
+                                           {64, 256, 56, 154.0, Precision::Amp},
+                                           {16, 64, 112, 62.2, Precision::Amp},
+                                           {128, 256, 56, 159.9, Precision::Fp16},
+                                           {128, 32, 128, 280.5, Precision::Fp16},
+                                           {64, 256, 56, 145.6, Precision::Fp32, Layout::Nchw}}) {
+    SCOPED_TRACE(fmt::format("{} images, {} channels of {} by {}", n.images, n.channels, n.side, n.side));
+    expect_measured(us(n), n.measured_us, 1.4);
+  }
+  // An A100's SM takes channels last what an H200's does, but channels first it has half of the lanes.
+  const auto slower = [](const Norms& n) { return us(n, "a100-80gb") / us(n); };
+  EXPECT_NEAR(slower({64, 256, 56, 0, Precision::Amp}), 132 * 1.98 / 108 / 1.41, 0.02);
+  EXPECT_GT(slower({64, 256, 56, 0, Precision::Amp, Layout::Nchw}), 132 * 1.98 / 108 / 1.41 * 1.2);
+}
+
+/// Each part of a concatenation has as many thread blocks as the largest: DenseNet-121's in its third block.
+TEST(Hopper, ConcatenationsOfManyPartsTakeWhatTheyTook) {
+  std::string parts = "%x";
+  for (int i = 0; i < 18; ++i) parts += ", %y";
+  const auto joined = [&](std::string_view operands) {
+    return us(fmt::format(R"(def @main(%x: Tensor[(64, 256, 14, 14), float32], %y: Tensor[(64, 32, 14, 14), float32]) {{
+  %2 = concatenate({}, axis=1);
+  (%2)
+}})",
+                          operands),
+              Precision::Fp32);
+  };
+  expect_measured(joined(parts), 54.2, 1.2);
+  EXPECT_LT(joined("%x, %x, %y"), 0.5 * joined(parts));
 }
 
 /// Rows of a product through a batch norm: no plane is a block of threads of its own.

@@ -234,10 +234,11 @@ TEST(Whitebox, BatchNormsOfCudnnMoveFewBytesPerClock) {
   };
   EXPECT_EQ(clocks({}), constants::kBatchNormByteClocks);
   EXPECT_EQ(clocks({.precision = Precision::Amp}), constants::kBatchNormHalfClocks);
-  EXPECT_EQ(clocks({.layout = Layout::Nhwc}), constants::kBatchNormLastClocks);
-  EXPECT_EQ(clocks({.precision = Precision::Amp, .layout = Layout::Nhwc}), constants::kBatchNormLastHalfClocks);
-  // Scale and shift in 16 bits: PyTorch's own kernel, which reads and writes 2 byte.
-  EXPECT_NEAR(clocks({.precision = Precision::Fp16}), constants::kOwnBatchNormClocks / 4, 1e-3);
+  EXPECT_EQ(clocks({.layout = Layout::Nhwc}), constants::kBatchNormLastClocks32 / 8);
+  EXPECT_EQ(clocks({.precision = Precision::Amp, .layout = Layout::Nhwc}), constants::kBatchNormLastClocks16 / 4);
+  // Scale and shift in 16 bits: PyTorch's own kernels, which read and write 2 byte.
+  EXPECT_EQ(clocks({.precision = Precision::Fp16}), constants::kOwnBatchNormFirstClocks / 4);
+  EXPECT_EQ(clocks({.precision = Precision::Fp16, .layout = Layout::Nhwc}), constants::kOwnBatchNormLastClocks / 4);
   EXPECT_EQ(clocks({.mode = ExecMode::Compiled}), 0);
   Diagnostics diags;
   const Device a100 = *DeviceTable::builtin().find("a100-80gb", diags);

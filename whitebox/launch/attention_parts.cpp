@@ -5,6 +5,11 @@
 #include "whitebox/launch/geometry.h"
 
 namespace perfc {
+namespace {
+
+bool is_causal(const Node& n) { return n.attrs.int_or("is_causal", 0) != 0; }
+
+}  // namespace
 
 AttentionParts::Parts AttentionParts::parts_of(NodeId id, const WrittenOutAttention& a) const {
   const Node& n = of_.node(id);
@@ -81,22 +86,31 @@ void AttentionParts::prepare_reference(const Parts& p, bool casts) {
   for (const std::size_t i : {kQ, kK, kV}) {
     if (casts) on_operand(p, op("cast"), i, 2 + p.width);
   }
+  on_operand(p, op("multiply"), kQ, 2 * p.width);  // √scale on queries and keys, which lie as they did
+  if (is_causal(p.node)) make_causal_mask(p);
   if (p.of.repeats_heads) {
     repeat_heads(p);
     return;
   }
-  // √scale on both; they lie as they did.
-  for (const std::size_t i : {kQ, kK}) on_operand(p, op("multiply"), i, 2 * p.width);
+  on_operand(p, op("multiply"), kK, 2 * p.width);
   for (const std::size_t i : {kQ, kK}) copy_for_reference(p, i);
 }
 
 /// Tensor.repeat_interleave, before keys are scaled.
 void AttentionParts::repeat_heads(const Parts& p) {
-  on_operand(p, op("multiply"), kQ, 2 * p.width);
   for (const std::size_t i : {kK, kV}) launch(p, HostCall::Inner, dense_copy(p, i, p.width));
   const Extents keys = elementwise_extents(of_.g.type(p.node.operands[kK]), p.dense[kK]);
   add(p, {op("multiply"), keys, {.flops = p.dense[kK]}, 2 * p.dense[kK] * p.width});
   copy_for_reference(p, kQ);
+}
+
+void AttentionParts::make_causal_mask(const Parts& p) {
+  const Extents mask{.m = p.qk.m, .n = p.qk.n, .k = 1}, number{.m = 1, .n = 1, .k = 1};
+  const double pairs = p.qk.m * p.qk.n;
+  add(p, {op("full"), mask, {}, pairs});
+  add(p, {op("trilu"), mask, {.flops = pairs}, 2 * pairs});
+  for (int i = 0; i < 2; ++i) add(p, {op("full"), number, {}, p.width});
+  add(p, {op("where"), mask, {.flops = pairs}, pairs * (1 + p.width)});
 }
 
 void AttentionParts::copy_for_reference(const Parts& p, std::size_t i) {
@@ -141,6 +155,7 @@ void AttentionParts::eager(NodeId id, const WrittenOutAttention& a) {
   product_with_keys(p);
   if (a.scales_scores) on_scores(p, op("multiply"), 1, pass);
   if (is_masked_attention(p.node)) on_scores(p, op("add"), 1, pass + of_.widths.bytes_of(p.node.operands[kMask]));
+  if (a.reference && is_causal(p.node)) on_scores(p, op("add"), 1, pass + p.qk.m * p.qk.n * p.width);
   softmax(p);
   if (a.reference && !a.repeats_heads) copy_for_reference(p, kV);
   product_with_values(p);

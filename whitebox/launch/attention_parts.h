@@ -60,6 +60,8 @@ class AttentionParts {
   /// Before the products: scale, casts and copies of PyTorch's reference; of what the model wrote.
   void prepare_reference(const Parts&, bool casts);
   void repeat_heads(const Parts&);
+  /// The reference's mask of `is_causal`: ones, their triangle, what it lets through and what not, as numbers.
+  void make_causal_mask(const Parts&);
   /// torch.matmul's copy of an operand that is no stack of matrices as it lies.
   void copy_for_reference(const Parts&, std::size_t operand);
   void prepare(const Parts&);

@@ -174,6 +174,22 @@ bool lies_in_order(const Graph& g, ValueId v, const DataLayout& l) {
   return !t.is_static() || strides.size() != t.rank() || is_contiguous(t.shape(), strides);
 }
 
+namespace {
+
+/// Whether a value lies as a convolution in this order of channels reads it.
+bool lies_as_convolved(const Graph& g, ValueId v, bool channels_last, const DataLayout& l) {
+  const Type& t = g.type(v);
+  const Strides& strides = l.strides[v.node];
+  if (!channels_last || t.rank() < 3 || !t.is_static() || strides.size() != t.rank()) return lies_in_order(g, v, l);
+  Shape shape = t.shape();
+  Strides order = strides;
+  std::rotate(shape.begin() + 1, shape.begin() + 2, shape.end());
+  std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+  return is_contiguous(shape, order);
+}
+
+}  // namespace
+
 bool is_matrix_of_rows(const Graph& g, ValueId v, const DataLayout& l) {
   const Type& t = g.type(v);
   const Strides& strides = l.strides[v.node];
@@ -205,7 +221,12 @@ DataLayout data_layout(const Graph& g, const ExecConfig& config, const std::vect
   DataLayout l{channels_last(g, config), none, none, none, {}};
   const bool eager = config.mode == ExecMode::Eager;
   const bool half = config.precision == Precision::Amp || float_bytes(config.precision) == 2;
-  if (eager) l.strides = value_strides(g, l.channels_last, half);
+  if (eager) {
+    l.strides = value_strides(g, convolves_channels_last(g, config), half);
+    for (NodeId id = 0; id < g.size(); ++id) {
+      if (!l.strides[id].empty()) l.channels_last[id] = suggests_channels_last(g.type({id, 0}), l.strides[id]);
+    }
+  }
   for (NodeId id = 0; id < g.size(); ++id) {
     const Node& n = g.node(id);
     if (n.kind != NodeKind::Call || n.operands.empty() || !n.operands[0]) continue;
@@ -247,8 +268,9 @@ bool copies_data(const Graph& g, NodeId id, const DataLayout& l, const std::vect
     case Wants::Anything:
       break;
   }
-  if (c == Category::Softmax) return l.strided[from];
+  if (c == Category::Softmax) return l.strides.empty() ? l.strided[from] : !lies_in_order(g, n.operands[0], l);
   if (c != Category::Convolution) return false;
+  if (!l.strides.empty()) return !lies_as_convolved(g, n.operands[0], l.channels_last[id], l);
   return l.channels_last[from] ? reads_part(g, n.operands[0]) : l.strided[from] || l.channels_last[id];
 }
 

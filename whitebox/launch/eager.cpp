@@ -8,6 +8,7 @@
 #include "ir/ops/attention_operands.h"
 #include "whitebox/constants.h"
 #include "whitebox/launch/attention_parts.h"
+#include "whitebox/launch/batch_norm.h"
 #include "whitebox/launch/element_clocks.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/geometry.h"

@@ -6,6 +6,7 @@
 #include "whitebox/constants.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/geometry.h"
+#include "whitebox/launch/reduction.h"
 
 namespace perfc {
 namespace {
@@ -40,9 +41,12 @@ double elementwise_clocks(const PlannedGraph& of, NodeId id, bool half) {
   return each * elements_of(of, id);
 }
 
+/// Of a reduction: it says where its value stands (argmax, argmin).
+bool finds_place(const Node& n) { return n.attrs.has("axis"); }
+
 /// Axes that a reduction runs over, as written; none: all, or nobody knows.
 std::vector<std::int64_t> reduced_axes(const PlannedGraph& of, const Node& n) {
-  if (n.attrs.has("axis")) return {n.attrs.int_or("axis", 0)};  // arg_max, arg_min
+  if (finds_place(n)) return {n.attrs.int_or("axis", 0)};
   if (n.operands.size() < 2 || !n.operands[1] || n.is(op("qnn.reduce_mean"))) return n.attrs.ints_or_empty("axes");
   const Data* data = of.g.data(n.operands[1]);
   return data ? data->known_ints().value_or(std::vector<std::int64_t>{}) : std::vector<std::int64_t>{};
@@ -66,14 +70,26 @@ bool reduces_rows(const PlannedGraph& of, NodeId id) {
 }
 
 double reduction_clocks(const PlannedGraph& of, NodeId id) {
-  const double read = of.elements(of.node(id).operands[0]);
-  return reduces_rows(of, id) ? constants::kReducedRowClocks * elements_of(of, id)
-                              : constants::kReducedColumnClocks * read;
+  const Node& n = of.node(id);
+  if (!reduces_rows(of, id)) return constants::kReducedColumnClocks * of.elements(n.operands[0]);
+  return (finds_place(n) ? constants::kFoundRowClocks : constants::kReducedRowClocks) * elements_of(of, id);
 }
 
 double pooling_clocks(const PlannedGraph& of, NodeId id, double reads) {
   const constants::WindowClocks& c = of.layout.channels_last[id] ? constants::kPoolingLast : constants::kPoolingFirst;
   return c.result * elements_of(of, id) + c.element * reads;
+}
+
+/// Thread blocks of a concatenation whose parts lie in order.
+double blocks_of_parts(const PlannedGraph& of, NodeId id, bool rows) {
+  double parts = 0, largest = 0;
+  for (ValueId v : of.node(id).operands) {
+    const double elements = v ? of.elements(v) : 0;
+    parts += elements > 0;
+    largest = std::max(largest, elements);
+  }
+  const double wide = of.widths.is_half(id) && !rows ? 2 : 1;
+  return parts * std::min(std::ceil(largest / wide / constants::kConcatenatedBlock), constants::kConcatenatedBlocks);
 }
 
 /// Rows side by side in the order that they lie in: else a few long pieces, which are copied as they are
@@ -88,7 +104,8 @@ double concatenation_clocks(const PlannedGraph& of, NodeId id) {
   if (strided) return constants::kConcatenatedStrided * elements_of(of, id);
   const auto axis = normalized_axis(n.attrs.int_or("axis", 0), result.rank());
   const bool rows = axis && (*axis == result.rank() - 1 || (of.layout.channels_last[id] && *axis == 1));
-  return rows ? constants::kConcatenatedRows * elements_of(of, id) : 0;
+  const double each = rows ? constants::kConcatenatedRows * elements_of(of, id) : 0;
+  return std::max(each, constants::kConcatenatedBlockClocks * blocks_of_parts(of, id, rows));
 }
 
 double resize_clocks(const PlannedGraph& of, NodeId id) {
@@ -113,17 +130,13 @@ double softmax_clocks(const PlannedGraph& of, NodeId id) {
 
 }  // namespace
 
-bool has_own_batch_norm(const ExecConfig& c) {
-  return c.mode == ExecMode::Eager && c.task != Task::Train && float_bytes(c.precision) == 2;
-}
-
 double reduction_us(const PlannedGraph& of, NodeId id) {
   const Node& n = of.node(id);
   const bool reduces = def(kernel_op(n)).category == Category::Reduction && !n.operands.empty() && n.operands[0];
   if (!reduces || !of.g.type({id, 0}).is_static() || elements_of(of, id) == 0) return 0;
-  if (reduces_rows(of, id)) return constants::kReductionUs;
-  const double added = of.elements(n.operands[0]) / elements_of(of, id);
-  return constants::kReductionUs + std::min(constants::kColumnStepUs * added, constants::kMostColumnUs);
+  const ValueId data = n.operands[0];
+  const double results = elements_of(of, id);
+  return reduction_wait_us({results, of.elements(data) / results, of.widths.read_width(data, n), reduces_rows(of, id)});
 }
 
 double element_clocks(const PlannedGraph& of, NodeId id) {
@@ -133,8 +146,6 @@ double element_clocks(const PlannedGraph& of, NodeId id) {
   const OpId runs = kernel_op(n);
   if (is_elementwise(n) || n.is(op("nn.bias_add"))) return elementwise_clocks(of, id, of.widths.is_half(id));
   if (def(runs).category == Category::Reduction && of.g.type({id, 0}).is_static()) return reduction_clocks(of, id);
-  if (n.is(op("nn.batch_norm")) && has_own_batch_norm(of.config))
-    return constants::kOwnBatchNormClocks * elements_of(of, id);
   if (n.is(op("concatenate"))) return concatenation_clocks(of, id);
   if (def(n.op).category == Category::Softmax) return softmax_clocks(of, id);
   if (n.is(op("roll"))) return constants::kRollClocks * elements_of(of, id);

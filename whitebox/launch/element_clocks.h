@@ -10,10 +10,6 @@ namespace perfc {
 /// of several elements, which memory limits.
 double element_clocks(const PlannedGraph&, NodeId);
 
-/// Whether batch norms run PyTorch's own kernels: parameters in 16 bits, which cuDNN does not take
-/// (aten/src/ATen/native/Normalization.cpp, _select_batch_norm_backend).
-bool has_own_batch_norm(const ExecConfig&);
-
 /// µs of a reduction that threads wait for, however much an SM could do meanwhile; 0: it is none.
 double reduction_us(const PlannedGraph&, NodeId);
 

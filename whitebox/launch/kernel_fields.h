@@ -23,10 +23,10 @@ void visit_fields(K&& kernel, Visit&& visit) {
   auto& [node, repeat, kind, pass, half, quantised, ops, work, extents, placement, traffic, limits, attention] = kernel;
   auto& [macs, flops] = work;
   auto& [m, n, k, products, window, stride, tiles, channels_per_group, row, weights] = extents;
-  auto& [aligned, channels_first, wide_index, transposed, blocked] = placement;
+  auto& [aligned, channels_first, wide_index, transposed, whole_rows, blocked] = placement;
   auto& [bytes, handed_bytes, state_weights, steps, resident, epilogue_bytes] = traffic;
-  auto& [tile_share, vector_share, serial_steps, row_blocks, blocks, blocks_held, byte_clocks, tail_clocks, slowdown] =
-      limits;
+  auto& [tile_share, vector_share, serial_steps, row_blocks, blocks, busy_cached, busy_missed, blocks_held, byte_clocks,
+         on_lanes, tail_clocks, slowdown] = limits;
   auto& [batch, heads, key_heads, queries, keys, channels, causal, past, reach, writes_cache, masked, in_engine] =
       attention;
   visit(KernelField{"node", "1", "{}", Tells::Nothing}, node);
@@ -54,6 +54,7 @@ void visit_fields(K&& kernel, Visit&& visit) {
   visit(KernelField{"channels_first", "1"}, channels_first);
   visit(KernelField{"wide_index", "1"}, wide_index);
   visit(KernelField{"transposed", "1"}, transposed);
+  visit(KernelField{"whole_rows", "1"}, whole_rows);
   visit(KernelField{"handed_bytes", "byte"}, handed_bytes);
   visit(KernelField{"state_weights", "byte"}, state_weights);
   visit(KernelField{"steps", "1"}, steps);
@@ -64,8 +65,11 @@ void visit_fields(K&& kernel, Visit&& visit) {
   visit(KernelField{"serial_steps", "1"}, serial_steps);
   visit(KernelField{"row_blocks", "1"}, row_blocks);
   visit(KernelField{"blocks", "1"}, blocks);
+  visit(KernelField{"busy_cached", "1"}, busy_cached);
+  visit(KernelField{"busy_missed", "1"}, busy_missed);
   visit(KernelField{"blocks_held", "1"}, blocks_held);
   visit(KernelField{"byte_clocks", "1"}, byte_clocks);
+  visit(KernelField{"on_lanes", "1"}, on_lanes);
   visit(KernelField{"tail_clocks", "clocks"}, tail_clocks);
   visit(KernelField{"slowdown", "1"}, slowdown);
   visit(KernelField{"attention_batch", "1"}, batch);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "whitebox/constants.h"
+#include "whitebox/launch/batch_norm.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/geometry.h"
 
@@ -25,16 +26,6 @@ bool has_narrow_weights(const PlannedGraph& of, const Node& n) {
   return of.weight[b.node] && is_float(of.g.type(n.operands[0]).dtype()) && bits(of.g.type(b).dtype()) <= 8;
 }
 
-/// Clocks of an SM per byte of a batch norm; 0: an elementwise kernel's. cuDNN's is taken where scale and shift are in
-/// 32 bits (aten/src/ATen/native/Normalization.cpp, _select_batch_norm_backend); in training, channels last, memory
-/// alone limits it (batchnorm_fwtr_nhwc_semiPersist). Compilers write their own.
-double batch_norm_clocks(const ExecConfig& c, bool channels_last, bool half) {
-  const bool trains = c.task == Task::Train;
-  if (c.mode == ExecMode::Compiled || float_bytes(c.precision) != 4 || (trains && channels_last)) return 0;
-  if (channels_last) return half ? constants::kBatchNormLastHalfClocks : constants::kBatchNormLastClocks;
-  return half ? constants::kBatchNormHalfClocks : constants::kBatchNormByteClocks;
-}
-
 /// Of a recurrence's weights by its state, (directions, gates · units, units), the axes in either order.
 struct Cell {
   double units = 0, gates = 0;
@@ -51,6 +42,19 @@ bool stays_in_multiprocessors(const Type& weights) {
   const auto cell = cell_of(weights);
   if (!cell || !is_float(weights.dtype())) return false;
   return cell->units <= (cell->gates == 1 ? constants::kResidentUnitsOfOneGate : constants::kResidentUnits);
+}
+
+/// Whether a gather along the first axis copies rows as vectorized_gather_kernel does (PyTorch 2.8 and later,
+/// aten/src/ATen/native/cuda/IndexKernelUtils.h, fast_gather_kernel_eligible): not the few of indexSelectSmallIndex.
+bool gathers_whole_rows(const PlannedGraph& of, const Node& n) {
+  constexpr double kLoad = 16;
+  const bool pytorch = of.config.mode == ExecMode::Eager && def(of.config.runtime).autocast;
+  if (!pytorch || !n.is(op("take")) || n.operands.size() < 2 || n.attrs.int_or("axis", 0) != 0) return false;
+  const Type &table = of.g.type(n.operands[0]), &indices = of.g.type(n.operands[1]);
+  if (!table.is_static() || !indices.is_static() || table.rank() < 2 || table.elements() == 0) return false;
+  const double row = *table.elements() / static_cast<double>(table.shape()[0].value());
+  return static_cast<double>(*indices.elements()) > constants::kSmallGatherRows &&
+         std::fmod(row * of.widths.read_width(n.operands[0], n), kLoad) == 0;
 }
 
 }  // namespace
@@ -78,32 +82,14 @@ Kernel KernelMaker::of(NodeId id, const OpCost& cost) const {
     be_product(id, k);
   } else if (is_gather(c)) {
     k.kind = KernelKind::Gather;
+    k.placement.whole_rows = gathers_whole_rows(of_, n);
     if (n.is(op("topk"))) be_selection(selection(id), k);
   } else if (of_.config.mode == ExecMode::Eager) {
     k.limits.serial_steps = serial_steps(of_.g, id, of_.layout.channels_last[id]);
     if (n.is(op("nn.layer_norm"))) k.limits.row_blocks = k.extents.m;
-    if (n.is(op("nn.batch_norm"))) be_batch_norm(id, k);
+    if (n.is(op("nn.batch_norm"))) limit_batch_norm(of_.config, of_.g.type({id, 0}), of_.layout.channels_last[id], k);
   }
   return k;
-}
-
-void KernelMaker::be_batch_norm(NodeId id, Kernel& k) const {
-  const bool last = of_.layout.channels_last[id];
-  k.limits.byte_clocks = batch_norm_clocks(of_.config, last, k.half);
-  const Type& t = of_.g.type({id, 0});
-  const double elements = of_.elements({id, 0});
-  if (k.limits.byte_clocks == 0 || of_.config.task == Task::Train || !t.is_static() || t.rank() < 2 || elements == 0)
-    return;
-  const auto images = static_cast<double>(t.shape()[0].value());
-  if (last) {
-    const double blocks = std::ceil(elements / images / constants::kBatchNormBlock);
-    k.limits.blocks = images * std::min(blocks, constants::kBatchNormBlocks);
-    k.limits.serial_steps = constants::kBatchNormLastUs / constants::kSerialStepUs;
-  } else if (const double planes = images * static_cast<double>(t.shape()[1].value()); planes < elements) {
-    const double bytes = 2 * elements * (k.half ? 2 : 4);
-    k.limits.byte_clocks = std::max(k.limits.byte_clocks, constants::kBatchNormPlaneClocks * planes / bytes);
-    k.limits.serial_steps = constants::kBatchNormFirstUs / constants::kSerialStepUs;
-  }
 }
 
 Selection KernelMaker::selection(NodeId id) const {

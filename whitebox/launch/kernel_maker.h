@@ -31,7 +31,6 @@ class KernelMaker {
   Kernel empty(NodeId) const;
   Selection selection(NodeId topk) const;
   Quantised eight_bits_of(NodeId) const;
-  void be_batch_norm(NodeId, Kernel&) const;
   void be_convolution(NodeId, Kernel&) const;
   void be_grouped(NodeId, Kernel&) const;
   void be_product(NodeId, Kernel&) const;

@@ -100,6 +100,7 @@ struct Placement {
   bool channels_first = false;  ///< of a convolution; compilers convert (torch.compile's layout optimisation)
   bool wide_index = false;      ///< data that 32 bits cannot index
   bool transposed = false;      ///< of a copy: neighbours of its result are none in what it reads
+  bool whole_rows = false;      ///< of a gather: it copies rows, 16 byte a thread
   bool blocked = false;         ///< of a convolution: MLAS' own, on blocks of channels
 };
 
@@ -121,8 +122,11 @@ struct Limits {
   double serial_steps = 0;  ///< dependent steps of each thread, where there are too few threads to hide them
   double row_blocks = 0;    ///< thread blocks that work on one row each, however short it is
   double blocks = 0;        ///< thread blocks, where there are few; 0: enough for any device
+  double busy_cached = 1;   ///< of these, what keeps an SM busy where the L2 cache holds what they move …
+  double busy_missed = 1;   ///< … and where memory does
   double blocks_held = 0;   ///< of these, what an SM holds at once, one after the other beyond; 0: all
   double byte_clocks = 0;   ///< clocks of an SM per byte that it moves; 0: as an elementwise kernel
+  bool on_lanes = false;    ///< those are of kLanes float32 lanes, and fewer where an SM has more
   double tail_clocks = 0;   ///< of one thread block, when the others are done
   double slowdown = 1;      ///< of its roofline time, against inference kernels of its kind
 };

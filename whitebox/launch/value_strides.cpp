@@ -51,8 +51,7 @@ Strides channels_innermost(const Extents64& extents) {
   return dense_in_order(extents, order);
 }
 
-/// Whether PyTorch takes it for channels-last (c10/core/MemoryFormat.h, is_channels_last_strides_2d): a dim's stride is
-/// not below the span of those within.
+/// A dim's stride is not below the span of those within.
 bool suggests_channels_last(const Extents64& extents, const Strides& strides) {
   if ((extents.size() != 4 && extents.size() != 5) || strides[1] == 0) return false;
   std::vector<std::size_t> order{1};
@@ -104,12 +103,21 @@ int compare_dims(const std::vector<Read>& reads, const Extents64& result, std::s
   return 0;
 }
 
-/// Strides of what an elementwise kernel writes: in the order in which it reads.
+/// Without gaps, in the order batch, positions, channels; dims of one element may lie anywhere.
+bool is_channels_last(const Extents64& extents, const Strides& strides) {
+  if (extents.size() != 4) return false;
+  return is_contiguous(to_shape({extents[0], extents[2], extents[3], extents[1]}),
+                       {strides[0], strides[2], strides[3], strides[1]});
+}
+
+/// Strides of what an elementwise kernel writes: in the order in which it reads (TensorIterator.cpp,
+/// compute_fast_setup_type, then reorder_dimensions).
 Strides written_elementwise(const std::vector<Read>& reads, const Extents64& result) {
   const bool same_shape = std::all_of(reads.begin(), reads.end(), [&](const Read& r) { return r.extents == result; });
   const auto all = [&](auto&& holds) { return same_shape && std::all_of(reads.begin(), reads.end(), holds); };
   const Strides plain = contiguous_strides(to_shape(result)).value_or(Strides(result.size(), 0));
   if (all([&](const Read& r) { return is_contiguous(to_shape(result), r.strides); })) return plain;
+  if (all([&](const Read& r) { return is_channels_last(r.extents, r.strides); })) return channels_innermost(result);
   if (all([&](const Read& r) { return r.strides == reads[0].strides && is_dense(result, r.strides); }))
     return reads[0].strides;
   std::vector<std::size_t> order(result.size());
@@ -131,7 +139,7 @@ Strides written_elementwise(const std::vector<Read>& reads, const Extents64& res
 /// Strides node by node.
 class ValueStrides {
  public:
-  ValueStrides(const Graph& g, const std::vector<bool>& channels_last, bool half)
+  ValueStrides(const Graph& g, bool channels_last, bool half)
       : g_(g), last_(channels_last), half_(half), of_(g.size()) {}
 
   std::vector<Strides> all() && {
@@ -158,8 +166,7 @@ class ValueStrides {
 
   Strides of_node(NodeId id, const Node& n) const {
     const Type& to = n.results[0].type;
-    if (n.kind != NodeKind::Call)
-      return last_[id] && to.rank() == 4 ? channels_innermost(extents_of_shape(to)) : row_major(to);
+    if (n.kind != NodeKind::Call) return in_order(n.kind == NodeKind::Var && last_, to);
     const bool reads = !n.operands.empty() && n.operands[0] && type(n.operands[0]).is_static();
     if (!reads || !type(n.operands[0]).is_tensor()) return row_major(to);
     const Read x = read(n.operands[0]);
@@ -174,17 +181,29 @@ class ValueStrides {
     if (is_elementwise(n) || d.moves == Moves::Copies) return of_elementwise(n, to);
     if (n.is(op("nn.batch_norm")) && to.rank() == 3) return written_elementwise({x}, x.extents);
     if (d.category == Category::Attention) return of_attention(id, n, to);
-    if (d.category == Category::Convolution)
-      return last_[id] && to.rank() == 4 ? channels_innermost(extents_of_shape(to)) : row_major(to);
+    if (d.category == Category::Convolution) return in_order(convolves_last(n, x), to);
     if (const auto product = product_operands(g_, n, of_)) return product->result;
     const bool last = d.runs.format == MemoryFormat::Preserved && to.rank() == x.extents.size() &&
                       suggests_channels_last(x.extents, x.strides);
     return last ? channels_innermost(extents_of_shape(to)) : row_major(to);
   }
 
+  static Strides in_order(bool last, const Type& to) {
+    return last && to.rank() == 4 ? channels_innermost(extents_of_shape(to)) : row_major(to);
+  }
+
+  /// A convolution's order is its data's or its weights' (aten/src/ATen/native/ConvUtils.h,
+  /// cudnn_conv_suggest_memory_format); weights that are computed are dense, whatever was asked for.
+  bool convolves_last(const Node& n, const Read& x) const {
+    const bool stored = n.operands.size() > 1 && n.operands[1] && g_.node(n.operands[1]).kind != NodeKind::Call;
+    return (last_ && stored) || suggests_channels_last(x.extents, x.strides);
+  }
+
   Strides of_elementwise(const Node& n, const Type& to) const {
     std::vector<Read> reads;
+    const bool powers = n.is(op("power")), clips = n.is(op("clip"));  // by numbers, which are no operands
     for (ValueId v : n.operands) {
+      if ((powers || clips) && v && v != n.operands[0] && type(v).is_static() && type(v).elements() == 1) continue;
       if (v && type(v).is_tensor() && type(v).is_static() && type(v).rank() <= to.rank()) reads.push_back(read(v));
     }
     return written_elementwise(reads, extents_of_shape(to));
@@ -267,7 +286,7 @@ class ValueStrides {
   }
 
   const Graph& g_;
-  const std::vector<bool>& last_;
+  const bool last_;
   const bool half_;
   std::vector<Strides> of_;
 };
@@ -338,8 +357,12 @@ std::optional<ProductOperands> of_einsum(const Graph& g, const Node& n, const st
 
 }  // namespace
 
-std::vector<Strides> value_strides(const Graph& g, const std::vector<bool>& channels_last, bool half) {
+std::vector<Strides> value_strides(const Graph& g, bool channels_last, bool half) {
   return ValueStrides(g, channels_last, half).all();
+}
+
+bool suggests_channels_last(const Type& t, const Strides& strides) {
+  return t.is_static() && strides.size() == t.rank() && suggests_channels_last(extents_of_shape(t), strides);
 }
 
 bool is_product_view(const Type& t, const Strides& strides, const Type& result) {

@@ -6,8 +6,12 @@
 
 namespace perfc {
 
-/// By node, of the results that have its first result's rank. `channels_last`: convolutions' results that lie so.
-std::vector<Strides> value_strides(const Graph&, const std::vector<bool>& channels_last, bool half = false);
+/// By node, of the results that have its first result's rank. `channels_last`: images and convolutions' weights were
+/// laid out so.
+std::vector<Strides> value_strides(const Graph&, bool channels_last, bool half = false);
+
+/// Whether PyTorch takes strides for channels last (c10/core/MemoryFormat.h, is_channels_last_strides_2d and _3d).
+bool suggests_channels_last(const Type&, const Strides&);
 
 /// Of what an elementwise kernel writes that reads one tensor of these strides (TensorIterator).
 Strides elementwise_strides(const Type&, const Strides&);

@@ -43,7 +43,8 @@ double depthwise_us(const Kernel& k, const Rates& r) {
                                .float16 = k.half && !r.bfloat16,
                                .float32 = !k.half};
   const double clocks = depthwise_clocks(group, true).per_result(e.window, e.stride > 1);
-  const double step = k.half ? constants::kDepthwiseElement16Us : constants::kDepthwiseElement32Us;
+  const double step =
+      k.half && group.channels_last ? constants::kDepthwiseElement16Us : constants::kDepthwiseElement32Us;
   const double least = constants::kDepthwiseLeastUs + step * e.window;
   return std::max({clocks_us(results * clocks, r), memory_us(k, r), least}) + constants::kStreamGapUs;
 }

@@ -13,11 +13,12 @@ std::optional<MemoryBoundKind> kind_of(const Kernel& k) {
   if (k.ops.empty()) return std::nullopt;
   const Category category = def(k.ops.front()).category;
   if (k.kind == KernelKind::Gather) {
-    return category == Category::Gather ? std::optional(MemoryBoundKind::Gather) : std::nullopt;
+    if (category != Category::Gather) return std::nullopt;
+    return k.placement.whole_rows ? MemoryBoundKind::Elementwise : MemoryBoundKind::Gather;
   }
   if (k.kind != KernelKind::Vector) return std::nullopt;
   if (k.limits.row_blocks > 0) return MemoryBoundKind::LayerNorm;
-  if (k.ops.front() == op("nn.batch_norm") && k.limits.byte_clocks > 0) return MemoryBoundKind::BatchNorm;
+  if (k.limits.on_lanes) return MemoryBoundKind::BatchNorm;
   if (category != Category::Softmax) return MemoryBoundKind::Elementwise;
   return k.extents.n <= constants::kSoftmaxWarpColumns ? MemoryBoundKind::SoftmaxWarp : MemoryBoundKind::SoftmaxBlock;
 }

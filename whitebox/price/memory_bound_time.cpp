@@ -26,12 +26,6 @@ const constants::MemoryBound& constants_of(MemoryBoundKind kind) {
   return constants::kElementwiseTime;
 }
 
-/// Share that the L2 cache does not hold of what a kernel meets again after `held` bytes.
-double missed(const MemoryFacts& d, double held) {
-  const double fits = held > 0 ? constants::kCacheUse * d.l2_bytes / held : 0;
-  return 1 / (1 + fits * fits * fits * fits);
-}
-
 double memory_s(const MemoryBoundProblem& k, const MemoryFacts& d, const constants::MemoryBound& c) {
   const double moved = k.read + k.written;
   if (moved <= 0) return 0;
@@ -46,8 +40,9 @@ double multiprocessor_s(const MemoryBoundProblem& k, const MemoryFacts& d, const
   const double columns = c.step > 0 ? std::ceil(k.columns / c.step) * c.step : k.columns;
   const double lanes = d.lanes > 0 ? 1 + c.lanes * (constants::kLanes / d.lanes - 1) : 1;
   const double all =
-      (k.rows * (c.row + c.column * columns) + std::max(c.byte, k.byte_clocks) * (k.read + k.written)) * lanes / d.sms;
-  return std::max(all, c.alone + c.alone_column * k.columns) / d.clock_hz;
+      (k.rows * k.row_share * (c.row + c.column * columns) + std::max(c.byte, k.byte_clocks) * (k.read + k.written)) *
+      lanes / d.sms;
+  return std::max({all, c.alone + c.alone_column * k.columns, k.least_clocks}) / d.clock_hz;
 }
 
 /// Few rows: another kernel (Indexing.cu, indexSelectSmallIndex) takes them one after the other.
@@ -64,6 +59,11 @@ double overlapped(double a, double b, double p) {
 }
 
 }  // namespace
+
+double missed(const MemoryFacts& d, double bytes) {
+  const double fits = bytes > 0 ? constants::kCacheUse * d.l2_bytes / bytes : 0;
+  return 1 / (1 + fits * fits * fits * fits);
+}
 
 MemoryBoundTime memory_bound_time(const MemoryBoundProblem& k, const MemoryFacts& d) {
   const constants::MemoryBound& c = constants_of(k.kind);

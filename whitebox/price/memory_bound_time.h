@@ -12,7 +12,7 @@ namespace perfc {
 /// Kernels of PyTorch that differ in what an SM does per row, element or byte.
 enum class MemoryBoundKind {
   Elementwise,   ///< four elements per thread and load: vectorized_elementwise_kernel (CUDALoops.cuh); copies and casts
-  BatchNorm,     ///< cuDNN's, whose `byte_clocks` are for 64 float32 lanes
+  BatchNorm,     ///< cuDNN's channels first, whose `byte_clocks` are for 64 float32 lanes
   SoftmaxWarp,   ///< up to kSoftmaxWarpColumns: a warp keeps its row in registers (PersistentSoftmax.cuh)
   SoftmaxBlock,  ///< more: a thread block per row reads it again for the sum (SoftMax.cu, cunn_SoftMaxForward)
   LayerNorm,     ///< a thread block of four warps per row reads it twice (layer_norm_kernel.cu)
@@ -24,6 +24,8 @@ struct MemoryBoundProblem {
   double rows = 0, columns = 0;  ///< of what it writes; columns: the axis that a row's threads share
   double read = 0, written = 0;  ///< bytes, each counted once
   double byte_clocks = 0;        ///< clocks of an SM per byte, where more than those of its kind
+  double row_share = 1;          ///< 1: of what its kind takes for a row and its elements
+  double least_clocks = 0;       ///< of one wave of rows, where more than its kind's
   double hot = 1;                ///< share of them that kernels before have just written or kernels behind read next
 };
 
@@ -41,6 +43,10 @@ struct MemoryBoundTime {
   double multiprocessor_s = 0;  ///< SMs alone
   double work_s = 0;            ///< both, as far as they overlap
 };
+
+/// Share that the L2 cache does not hold of what a kernel meets again after so many bytes.
+double missed(const MemoryFacts&, double bytes);
+
 MemoryBoundTime memory_bound_time(const MemoryBoundProblem&, const MemoryFacts&);
 
 }  // namespace perfc

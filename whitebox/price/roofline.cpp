@@ -301,6 +301,14 @@ void be_memory_bound(const Kernel& k, const MemoryBoundTime& t, Priced& p) {
   p.exposed_us = (t.work_s - std::max(t.memory_s, t.multiprocessor_s)) * us;
 }
 
+/// What an H200's profiles show of memory-bound kernels that chips before do not.
+void be_hopper(const Kernel& k, MemoryBoundProblem& bound) {
+  if (k.placement.transposed) bound.byte_clocks *= constants::kTransposed;
+  if (bound.kind != MemoryBoundKind::LayerNorm) return;
+  if (k.half) bound.row_share = constants::kHalfLayerNorm;
+  bound.least_clocks = constants::kLayerNormWave + constants::kLayerNormWaveColumn * bound.columns;
+}
+
 /// What a mask does to attention that flash kernels would compute, and where no kernel is known.
 double mask_factor(const Kernel& k) { return k.attention.masked ? constants::kMaskedAttention : 1; }
 
@@ -388,7 +396,7 @@ Priced price_at(const Kernel& k, const Rates& r) {
   if (r.memory.sms > 0) {
     if (auto bound = memory_bound_problem(k)) {
       if (!r.cudnn) bound->byte_clocks = 0;
-      if (r.hopper && k.placement.transposed) bound->byte_clocks *= constants::kTransposed;
+      if (r.hopper) be_hopper(k, *bound);
       be_memory_bound(k, memory_bound_time(*bound, r.memory), p);
     }
   }
@@ -399,9 +407,9 @@ Priced price_at(const Kernel& k, const Rates& r) {
     p.memory_us *= mask_factor(k);
   }
   if (k.limits.blocks > 0) {  // the other multiprocessors wait
-    const double idle = std::max(1.0, r.sms / k.limits.blocks);
-    p.compute_us *= idle;
-    p.memory_us *= idle;
+    const double busy = std::lerp(k.limits.busy_cached, k.limits.busy_missed, missed(r.memory, k.traffic.bytes));
+    p.compute_us *= std::max(1.0, busy * r.sms / k.limits.blocks);
+    p.memory_us *= std::max(1.0, r.sms / k.limits.blocks);
   }
   if (k.limits.tail_clocks > 0 && r.memory.clock_hz > 0) p.exposed_us += k.limits.tail_clocks / r.memory.clock_hz * 1e6;
   p.serial_us = k.limits.serial_steps * r.serial_us;

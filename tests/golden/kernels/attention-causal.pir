@@ -32,8 +32,8 @@ def @main(%x: Tensor[(2, 32, 2048, 128), float32], %q: Tensor[(2, 2048, 4096), f
 // ---- exit 0
 // ---- perfc predict %s --emit=kernels --mode eager --dtype fp16 --predictor whitebox --device h100-sxm
 // ---- stdout
-// nn.sdpa 68719476736 214.288 43.750
-// nn.sdpa 68719476736 163.471 43.740
+// nn.sdpa 68719476736 217.080 43.750
+// nn.sdpa 68719476736 170.270 43.740
 // nn.group_query_attention 68719476736 140.053 55.667
 // nn.group_query_attention 8589934592 27.658 5.167
 // nn.group_query_attention 8589934592 6.375 3.598

@@ -1,0 +1,268 @@
+#!/usr/bin/env python3
+"""Fits what convolutions of images, of groups and by spectra, products of few rows and attention take on Hopper to an
+H200's profiles (README.md).
+
+    python3 studies/hopper/fit_inference.py        (numpy, scipy, numba, pandas)
+
+Only `operators` and the cells of `fit` are read. Prints constants of `whitebox`, under the names that they have there,
+as they are fitted, in brackets as they ship: kernels, MAPE, the median of what either says over what they took.
+"""
+import json
+import math
+
+import numpy as np
+
+import fit
+import profiles
+from inference import BANDWIDTH, LAUNCH_US, SHIPPED, SM_CLOCKS, once, refit, report_shipped, tables
+
+GAP_US = SHIPPED["kStreamGapUs"]
+HALF = ("fp16", "bf16")
+LEAST = ["kDepthwiseLeastUs", "kDepthwiseElement32Us", "kDepthwiseElement16Us"]
+KEY = ("dtype", "last", "n", "c", "plane", "k", "window", "stride", "groups", "positions")
+
+
+def spectrum_parts(call):
+    """µs of a convolution's flipped weights and their transform, of the others, of its complex products."""
+    parts, transforms = [0, 0, 0], 0
+    for k in call:
+        transforms += "fft2d" in k.kernel
+        of = 0 if "flip_filter" in k.kernel else min(transforms - 1, 1) if "fft2d" in k.kernel else 2
+        parts[of] += (k.us + profiles.GAP_US) * (not any(b in k.kernel for b in profiles.BESIDE))
+    return parts
+
+
+def convolutions():
+    """Each once, as of profiles.convolution: also elements, byte, a group's channels, names of all kernels; µs with the
+    gaps behind them of its own kernels, of all and of spectra's parts."""
+    found = []
+    for cell, kernels in tables():
+        for call in profiles.runs_of(kernels, lambda o: o == "aten::cudnn_convolution"):
+            of = profiles.convolution(cell, call)
+            if not of:
+                continue
+            own, weights = of.pop("kernels"), of["k"] * of["c"] // of["groups"] * of["window"]
+            data, results = of["n"] * of["c"] * of["plane"], of["n"] * of["k"] * of["positions"]
+            of |= {"us": of["us"] + profiles.GAP_US * len(own), "data": data, "results": results,
+                   "all_us": sum(k.us + profiles.GAP_US for k in call), "names": " ".join(k.kernel for k in call),
+                   "spectrum_us": spectrum_parts(call),
+                   "bytes": fit.WIDTHS[of["dtype"]] * (data + results + weights),
+                   "width": min(of["c"], of["k"]) // of["groups"]}
+            found.append((tuple(of[k] for k in KEY), of))
+    return once(found)
+
+
+def with_all(rows):
+    return [{**r, "us": r["all_us"]} for r in rows]
+
+
+def depthwise_kind(of):
+    """As depthwise_clocks of whitebox/launch/framework.cpp on Hopper."""
+    if of["last"]:
+        return "kDepthwiseLast16" if of["dtype"] in HALF else "kDepthwiseLast32"
+    if of["window"] > SHIPPED["kLargeWindow"]:
+        return "kDepthwiseGeneric"
+    return "kDepthwiseFirst16" if of["dtype"] == "fp16" else "kDepthwiseOwn"
+
+
+def depthwise_us(c, of):
+    """As whitebox/price/depthwise.cpp."""
+    result, element, strided = (np.array([c[k][i] for k in of["kind"]]) for i in range(3))
+    clocks = (result + element * of["window"]) * np.where(of["stride"] > 1, strided, 1)
+    step = np.where(np.isin(of["dtype"], HALF) & of["last"], c["kDepthwiseElement16Us"], c["kDepthwiseElement32Us"])
+    least = c["kDepthwiseLeastUs"] + step * of["window"]
+    return np.maximum.reduce([of["results"] * clocks / SM_CLOCKS, of["bytes"] / BANDWIDTH, least]) + GAP_US
+
+
+def depthwise(found):
+    rows = [{**r, "kind": depthwise_kind(r)} for r in with_all(found) if 1 < r["groups"] == r["c"] == r["k"]]
+    for kind in ("kDepthwiseFirst16", "kDepthwiseLast16", "kDepthwiseLast32", "kDepthwiseOwn", "kDepthwiseGeneric"):
+        some = [r for r in rows if r["kind"] == kind]
+        refit([kind], depthwise_us, some)
+        print("  with a least of its own:", end=" ")
+        refit([kind, LEAST[0], LEAST[2 if kind == "kDepthwiseLast16" else 1]], depthwise_us, some)
+    refit(LEAST, depthwise_us, rows)
+
+
+def block_us(tile, of):
+    """Blocks of one LaneTile over one group, as fastest_s of whitebox/price/lane_blocks.cpp."""
+    rows, columns, clocks, alone, epilogue = tile
+    blocks = np.ceil(of["n"] * of["positions"] / rows) * np.ceil(of["k"] / of["groups"] / columns)
+    per_sm, k = np.ceil(blocks / profiles.SMS), of["c"] / of["groups"] * of["window"]
+    return np.maximum((k * np.maximum(per_sm * clocks, alone) + per_sm * epilogue) / profiles.CLOCK_MHZ,
+                      of["bytes"] / of["groups"] / BANDWIDTH)
+
+
+def lane_groups_us(c, of):
+    one = (block_us(c["kLaneGroups"], of) + c["kLaneGroupUs"]) * np.where(of["last"], c["kLaneGroupsLast"], 1)
+    each = of["groups"] * (one + GAP_US)
+    return np.where(~of["last"] & (of["n"] == 1), np.minimum(each, c["kDirectGroupsUs"] + GAP_US), each)
+
+
+def group_kernel_us(c, of):
+    clocks = np.where(np.isin(of["dtype"], HALF), c["kGroupClocks16"], c["kGroupClocks32"])
+    work = np.maximum.reduce([of["results"] * clocks / SM_CLOCKS, of["bytes"] / BANDWIDTH,
+                              np.full(len(clocks), c["kGroupLeastUs"])])
+    return work + LAUNCH_US
+
+
+def padded_us(name):
+    def law(c, of):
+        data, result, us, group_us = c[name]
+        return (data * of["data"] + result * of["results"]) / SM_CLOCKS + us + group_us * of["groups"]
+    return law
+
+
+def groups(found):
+    rows = [r for r in with_all(found) if r["groups"] > 1 < r["width"]]
+    lanes = [r for r in rows if r["dtype"] == "fp32"]
+    refit(["kLaneGroups", "kLaneGroupUs"], lane_groups_us,
+          [r for r in lanes if r["n"] > 1 and "implicit_convolve_sgemm" in r["names"]], held=2)
+    refit(["kLaneGroupsLast"], lane_groups_us, [r for r in lanes if "float_NHWC" in r["names"]])
+    refit(["kDirectGroupsUs"], lane_groups_us, [r for r in lanes if "grouped_direct" in r["names"]])
+    report_shipped("groups of an image one by one, as they lie", lane_groups_us,
+                   [r for r in lanes if r["n"] == 1 and not r["last"] and "grouped_direct" not in r["names"]])
+    report_shipped("groups channels last, converted", lane_groups_us,
+                   [r for r in lanes if r["last"] and "float_NHWC" not in r["names"]])
+
+    def own(r):
+        power = r["width"] >= 4 and r["width"] & (r["width"] - 1) == 0
+        return power and r["groups"] * r["width"] % 64 == 0 and (r["groups"] >= 32 or r["width"] >= 64)
+    cores = [r for r in found if r["groups"] > 1 < r["width"] and r["dtype"] != "fp32"]
+    refit(["kGroupClocks16", "kGroupClocks32", "kGroupLeastUs"], group_kernel_us,
+          [r for r in cores if own(r) and "xmma_fprop" in r["names"]])
+    others = [r for r in with_all(cores) if not own(r) and "sgemm" not in r["names"] and "float_NHWC" not in r["names"]
+              and "f32f32_f32f32" not in r["names"]]
+    for name, wanted in (("kPaddedFirst", lambda r: not r["last"]),
+                         ("kCutLast", lambda r: r["last"] and r["groups"] <= SHIPPED["kFewGroups"]),
+                         ("kPaddedLast", lambda r: r["last"] and r["groups"] > SHIPPED["kFewGroups"])):
+        refit([name], padded_us(name), [r for r in others if wanted(r)])
+
+
+def spectra(found):
+    """The parts of spectrum_s of whitebox/price/lane_blocks.cpp: transforms of weights, of data, products."""
+    parts = {
+        "kSpectrumWeightUs": lambda c, of: c["kSpectrumWeightUs"] * of["c"] * of["k"],
+        "kSpectrumDataUs": lambda c, of: c["kSpectrumDataUs"] * of["n"] * (of["c"] + of["k"]),
+        "kSpectrumShare": lambda c, of: c["kFrequencies"] * of["n"] * of["c"] * of["k"] * c["kComplexFlops"] /
+        (c["kSpectrumShare"] * fit.PEAKS["fp32"]) * 1e6}
+    rows = [r for r in found if "fft2d_r2c_32x32" in r["names"] and r["groups"] == 1]
+    for i, (name, law) in enumerate(parts.items()):
+        refit([name], law, [{**r, "us": r["spectrum_us"][i]} for r in rows])
+    report_shipped("spectra, all parts", lambda c, of: sum(law(c, of) for law in parts.values()), rows)
+
+
+def few_rows_us(c, of):
+    waves = np.maximum(1, of["columns"] / c["kFewRowsColumns"] / (2 * profiles.SMS))
+    return c["kFewRowsUs"] + c["kFewRowsStepUs"] * of["k"] * waves
+
+
+def few_rows():
+    found = [{"columns": batch * max(m, n), "k": k, "us": us}
+             for (batch, m, n, k), us in fit.products(("fp32",)) if 1 < min(m, n) <= SHIPPED["kFewRows"]]
+    refit(["kFewRowsUs", "kFewRowsStepUs"], few_rows_us, found)
+
+
+def lane_image_us(name):
+    def law(c, of):
+        return block_us(c[name], of) + c["kLaneGroupUs"] + GAP_US
+    return law
+
+
+def image_tiles_us(c, of):
+    """As image_us of whitebox/price/hopper_convolution.cpp, its first kernel."""
+    tiles = np.ceil(of["n"] * of["positions"] / c["kImageRows"]) * np.ceil(of["k"] / c["kImageColumns"])
+    all_us = tiles * (c["kImageTileClocks"] + c["kImageElementClocks"] * of["window"]) / SM_CLOCKS
+    alone_us = (c["kImageTileClocks"] + c["kImageAlone"] * of["window"]) / profiles.CLOCK_MHZ
+    return np.maximum(all_us, alone_us) + LAUNCH_US
+
+
+def filled_image_us(c, of):
+    """… its last."""
+    columns = np.where(of["k"] <= c["kFilledColumns"] / 2, c["kFilledColumns"] / 2, c["kFilledColumns"])
+    blocks = np.ceil(of["n"] * of["positions"] * columns / c["kFilledTile"]) * np.ceil(of["k"] / columns)
+    return np.ceil(blocks / profiles.SMS) * (of["window"] * c["kFilledElementUs"] + c["kFilledUs"]) + LAUNCH_US
+
+
+def padding_us(c, of):
+    return c["kImagePaddingClocks"] * of["data"] / SM_CLOCKS + 2 * LAUNCH_US
+
+
+def images(found):
+    rows = [r for r in found if r["groups"] == 1 and r["c"] <= fit.FIRST_CHANNELS and r["positions"] > 1]
+    lanes = [r for r in rows if r["dtype"] == "fp32"]
+
+    def middle(r):
+        return SHIPPED["kLaneImageWindow"] < r["window"] < SHIPPED["kIndexedWindow"]
+    refit(["kLaneImages"], lane_image_us("kLaneImages"), [r for r in lanes if middle(r)], held=2)
+    refit(["kIndexedImages"], lane_image_us("kIndexedImages"), [r for r in lanes if not middle(r)], held=2)
+    refit(["kImageElementClocks", "kImageTileClocks", "kImageAlone"], image_tiles_us,
+          [r for r in rows if "indexed_wo_smem" in r["names"]])
+    refit(["kFilledElementUs", "kFilledUs"], filled_image_us, [r for r in rows if "fprop_optimized" in r["names"]])
+    refit(["kImagePaddingClocks"], padding_us,
+          [{**r, "us": r["all_us"] - r["us"]} for r in rows if "AddPadding" in r["names"]])
+
+
+def attention():
+    """Fused attention: extents, whether causal and masked, µs of the call's kernels."""
+    found = []
+    for cell, kernels in tables():
+        for call in profiles.runs_of(kernels, lambda o: "attention_forward" in o):
+            operator, dims = call[0].operator, json.loads(call[0].dims or "[]")
+            if operator not in ("aten::_cudnn_attention_forward", "aten::_efficient_attention_forward"):
+                continue
+            arguments, cudnn = json.loads(call[0].arguments), "cudnn" in operator
+            heads, length = (1, 2) if cudnn else (2, 1)
+            q, k = dims[:2]
+            causal = arguments[10] == "True" if cudnn else arguments[9] != "0"
+            if json.loads(call[0].types)[0] == "float" or cudnn:
+                found.append(((operator, call[0].dims, call[0].strides, causal), {
+                    "cudnn": cudnn, "heads": q[0] * q[heads], "queries": q[length], "keys": k[length],
+                    "channels": q[3], "causal": causal, "masked": bool(dims[3]),
+                    "bytes": sum(math.prod(d) for d in (q, q, k, k)) * (2 if cudnn else 4),
+                    "us": sum(r.us + profiles.GAP_US for r in call)}))
+    return once(found)
+
+
+def cudnn_us(c, of):
+    """As half_us of whitebox/price/hopper_attention.cpp, at the clock at which it was measured."""
+    turns = np.ceil(of["heads"] * np.ceil(of["queries"] / c["kCudnnTile"]) / profiles.SMS)
+    tiles = np.ceil(of["keys"] / c["kCudnnTile"])
+    met = np.where(of["causal"], np.minimum(tiles, c["kCudnnCausalShare"] * tiles + c["kCudnnCausalTiles"]), tiles)
+    mask = np.where(of["keys"] % c["kCudnnMaskStep"] == 0, c["kCudnnMaskUs"], c["kCudnnOddMaskUs"])
+    each = c["kCudnnTileUs"] + c["kCudnnChannelUs"] * np.maximum(of["channels"], c["kEfficientHead"])
+    us = turns * (c["kCudnnBlockUs"] + met * (each + of["masked"] * mask)) + c["kCudnnUs"]
+    return np.maximum(us, of["bytes"] / BANDWIDTH) + LAUNCH_US
+
+
+def efficient_us(c, of):
+    """… full_us."""
+    head = c["kEfficientHead"]
+    blocks, tiles = of["heads"] * np.ceil(of["queries"] / head), np.ceil(of["keys"] / head)
+    met = np.where(of["causal"], (tiles + 1) / 2, tiles)
+    each = np.where(of["channels"] > head, c["kHopperEfficientWideUs"] * np.ceil(of["channels"] / (2 * head)),
+                    c["kHopperEfficientUs"])
+    us = np.maximum(blocks * met * each / profiles.SMS, met * c["kHopperEfficientAloneUs"])
+    return np.maximum(us * np.where(of["masked"], c["kHopperEfficientMask"], 1), of["bytes"] / BANDWIDTH) + LAUNCH_US
+
+
+def fused_attention():
+    rows = [r for r in attention() if r["queries"] >= SHIPPED["kLeastCudnnQueries"]]
+    refit(["kCudnnBlockUs", "kCudnnTileUs", "kCudnnChannelUs", "kCudnnMaskUs", "kCudnnOddMaskUs", "kCudnnUs",
+           "kCudnnCausalShare", "kCudnnCausalTiles"], cudnn_us, [r for r in rows if r["cudnn"]])
+    refit(["kHopperEfficientUs", "kHopperEfficientWideUs", "kHopperEfficientAloneUs", "kHopperEfficientMask"],
+          efficient_us, [r for r in rows if not r["cudnn"]])
+
+
+def main():
+    found = convolutions()
+    depthwise(found)
+    groups(found)
+    spectra(found)
+    few_rows()
+    images(found)
+    fused_attention()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+#include "whitebox/launch/reduction.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "whitebox/constants.h"
+
+namespace perfc {
+namespace {
+
+/// Values of a thread from which on the threads of a block share a result, and values that each then has at least; from
+/// which on blocks share one, and values that each of their threads then has. [Reduce.cuh]
+constexpr double kSharedValues = 256, kSharedLeast = 16, kSplitValues = 256, kSplitLeast = 16;
+constexpr double kBlockThreads = 512, kWarpThreads = 32, kVector = 4, kUnrolled = 4, kRowLoad = 16;
+
+double power_of_two(double x) { return std::exp2(std::floor(std::log2(std::max(x, 1.0)))); }
+
+/// Results that a thread loads at a time.
+double vector_of(double results) {
+  for (double v = kVector; v > 1; v /= 2) {
+    if (std::fmod(results, v) == 0) return v;
+  }
+  return 1;
+}
+
+/// A warp loads a row, 16 byte a thread; a block does from so many elements on.
+double row_us(const ReductionShape& s) {
+  const double loads = std::ceil(s.length * s.width / (kWarpThreads * kRowLoad));
+  const double warps = s.length / kWarpThreads >= kSharedValues ? kBlockThreads / kWarpThreads : 1;
+  return constants::kReducedRowUs + constants::kRowLoadUs * std::ceil(loads / warps);
+}
+
+/// A thread adds up a column, or a part of it.
+double column_us(const ReductionShape& s) {
+  const double vector = vector_of(s.results), threads = kBlockThreads / vector;
+  const double columns = power_of_two(s.results / vector);
+  const double height = std::min(power_of_two(s.length), threads / std::min(columns, kWarpThreads));
+  double values = s.length;
+  bool splits = false;
+  if (values >= height * kSharedLeast || values >= kSharedValues) {
+    values = std::ceil(values / height);
+    splits = values >= kSplitValues;
+    if (splits) values = std::ceil(values / std::ceil(values / kSplitLeast));
+  }
+  const double each = vector == kVector ? constants::kColumnLoadUs : constants::kNarrowColumnLoadUs;
+  return constants::kReducedColumnUs + each * std::ceil(values / kUnrolled) + (splits ? constants::kSplitColumnUs : 0);
+}
+
+}  // namespace
+
+double reduction_wait_us(const ReductionShape& s) { return s.rows ? row_us(s) : column_us(s); }
+
+}  // namespace perfc
