@@ -36,6 +36,11 @@ inline constexpr double kSpectrumTile = 32, kFrequencies = 544, kComplexFlops = 
 /// longer (convolve_common_engine_float_NHWC). µs beside them.
 inline constexpr LaneTile kLaneGroups{32, 32, 52.5, 120, 0}, kLaneImages{32, 32, 26.2, 90, 0},
     kIndexedImages{32, 32, 40, 90, 0};
+/// The same blocks by mma.sync (cutlass_80_tensorop_…_align2): windows of one element in 16 bits channels first, a
+/// product per image, where a plane's bytes are multiples of kMmaBytes and not of kTmaBytes (14 × 14). µs beside them.
+inline constexpr LaneTile kOddPlanes[] = {
+    {32, 32, 5.4, 5.4, 3414}, {64, 64, 17.6, 25.9, 374}, {128, 128, 25.2, 39.8, 5178}};
+inline constexpr double kOddPlaneUs = 3.1;
 /// Elements of the window from which images take indexed kernels again.
 inline constexpr double kIndexedWindow = 16 * 16;
 inline constexpr double kLaneGroupUs = 2.16, kLaneGroupsLast = 1.3;
@@ -53,9 +58,9 @@ inline constexpr double kFewGroups = 4;
 inline constexpr PaddedGroups kPaddedLast{2.5, 4.24, 36, 0}, kCutLast{0.97, 1.75, 0, 10.9},
     kPaddedFirst{0.4, 3.1, 26, 0};
 /// Images of up to four channels on tensor cores, without shared memory (indexed_wo_smem): rows and columns of a tile;
-/// its clocks per element of the window, besides, and alone.
+/// its clocks per element of the window and besides, in a full SM and alone.
 inline constexpr double kImageRows = 128, kImageColumns = 32, kImageElementClocks = 131, kImageTileClocks = 1290,
-                        kImageAlone = 652;
+                        kImageAlone = 490, kImageAloneClocks = 2900;
 /// The image that has a kernel of its own: 7 × 7 with strides of 2 to 64 channels in 16 bits
 /// (image_first_layer_…_k64c4r7s7_stride2x2). Clocks per element of filling its channels up (nhwcAddPaddingKernel).
 inline constexpr double kOwnImageWindow = 49, kOwnImageStride = 4, kOwnImageChannels = 64, kImagePaddingClocks = 1.5;

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Fits what Hopper's products and convolutions take to profiles of one H200 (README.md).
 
-    python3 studies/hopper/fit.py        (numpy, scipy, numba)
+    python3 studies/hopper/fit.py        (numpy, scipy, numba, pandas)
 
 Only `operators` and the cells of `fit` are read. Prints, in this order, constants of `whitebox` and how well
-they do on what they were fitted to: kLaneProducts and kLaneWindows (float32 lanes), HopperWindows and HopperTf32
-(kProducts), and how much longer than cuBLAS' tables say products of 16 bits take (kStreamGapUs).
+they do on what they were fitted to: kLaneProducts and kLaneWindows (float32 lanes), kOddPlanes, HopperWindows and
+HopperTf32 (kProducts), and how much longer than cuBLAS' tables say products of 16 bits take (kStreamGapUs).
 """
 import json
 import math
@@ -104,6 +104,19 @@ def dense(dtypes, last, keep):
     return [sorted(found, key=lambda c: c["us"])[len(found) // 2] for found in seen.values()]
 
 
+def odd_planes():
+    """(batch, m, n, k) of windows of one element in 16 bits as products per image, of planes whose bytes are multiples
+    of 4 and not of 16, where a kernel multiplies them as they lie, and µs."""
+    seen = {}
+    for c in profiles.convolutions(("operators", "fit")):
+        wanted = WIDTHS[c["dtype"]] == 2 and not c["last"] and c["groups"] == 1 and c["c"] > FIRST_CHANNELS and (
+            c["window"], c["stride"]) == (1, 1)
+        if wanted and c["plane"] > 1 and 2 * c["plane"] % 16 and 2 * c["plane"] % 4 == 0 and c["beside_us"] < 1 and any(
+                "cutlass" in k for k in c["kernels"]):
+            seen.setdefault((c["n"], c["k"], c["plane"], c["c"]), []).append(c["us"] + c["beside_us"] + profiles.GAP_US)
+    return list(seen), np.array([sorted(us)[len(us) // 2] for us in seen.values()])
+
+
 def problem(c):
     width = WIDTHS[c["dtype"]]
     m, k = c["n"] * c["positions"], c["window"] * loaded(c["c"], width)
@@ -148,6 +161,8 @@ def main():
     float32 = [p for p in products(("fp32",)) if min(p[0][1:3]) > 16]
     fit_lanes("kLaneProducts", [s for s, _ in float32], np.array([us for _, us in float32]),
               [27, 52, 600, 74, 104, 1600, 206, 300, 6000, 2.7], True)
+    fit_lanes("kOddPlanes", *odd_planes(), [6, 12, 600, 12, 24, 1500, 40, 42, 4000, 3], True,
+              ((32, 32), (64, 64), (128, 128)))
     windows = dense(("fp32",), lambda c: not c["last"], lambda c: True)
     fit_lanes("kLaneWindows", [(1, c["n"] * c["positions"], c["k"], c["c"] * c["window"]) for c in windows],
               np.array([c["us"] + profiles.GAP_US for c in windows]),

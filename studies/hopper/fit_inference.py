@@ -173,7 +173,7 @@ def image_tiles_us(c, of):
     """As image_us of whitebox/price/hopper_convolution.cpp, its first kernel."""
     tiles = np.ceil(of["n"] * of["positions"] / c["kImageRows"]) * np.ceil(of["k"] / c["kImageColumns"])
     all_us = tiles * (c["kImageTileClocks"] + c["kImageElementClocks"] * of["window"]) / SM_CLOCKS
-    alone_us = (c["kImageTileClocks"] + c["kImageAlone"] * of["window"]) / profiles.CLOCK_MHZ
+    alone_us = (c["kImageAloneClocks"] + c["kImageAlone"] * of["window"]) / profiles.CLOCK_MHZ
     return np.maximum(all_us, alone_us) + LAUNCH_US
 
 
@@ -196,7 +196,7 @@ def images(found):
         return SHIPPED["kLaneImageWindow"] < r["window"] < SHIPPED["kIndexedWindow"]
     refit(["kLaneImages"], lane_image_us("kLaneImages"), [r for r in lanes if middle(r)], held=2)
     refit(["kIndexedImages"], lane_image_us("kIndexedImages"), [r for r in lanes if not middle(r)], held=2)
-    refit(["kImageElementClocks", "kImageTileClocks", "kImageAlone"], image_tiles_us,
+    refit(["kImageElementClocks", "kImageTileClocks", "kImageAlone", "kImageAloneClocks"], image_tiles_us,
           [r for r in rows if "indexed_wo_smem" in r["names"]])
     refit(["kFilledElementUs", "kFilledUs"], filled_image_us, [r for r in rows if "fprop_optimized" in r["names"]])
     refit(["kImagePaddingClocks"], padding_us,

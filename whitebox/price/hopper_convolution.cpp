@@ -68,7 +68,7 @@ double image_us(const Kernel& k, const Rates& r) {
   const double tiles = std::ceil(e.m / constants::kImageRows) * std::ceil(e.n / constants::kImageColumns);
   const double tile = constants::kImageTileClocks + constants::kImageElementClocks * e.window;
   double best = std::max(clocks_us(tiles * tile, r),
-                         alone_us(constants::kImageTileClocks + constants::kImageAlone * e.window, r)) +
+                         alone_us(constants::kImageAloneClocks + constants::kImageAlone * e.window, r)) +
                 r.launch_us;
   const ProductDevice& device = *r.convolution_product[k.half];
   const bool own = k.half && !r.bfloat16 && e.window == constants::kOwnImageWindow &&
@@ -79,7 +79,9 @@ double image_us(const Kernel& k, const Rates& r) {
   const double blocks = std::ceil(e.m * columns / constants::kFilledTile) * std::ceil(e.n / columns);
   const double waves = std::ceil(blocks / r.memory.sms);
   const double filled_us = waves * (e.window * constants::kFilledElementUs + constants::kFilledUs);
-  return std::min(best, filled_us + padded + r.launch_us);
+  // Large patches are filled up but where there are few.
+  const bool filled = e.window >= constants::kIndexedWindow && tiles > 2 * r.memory.sms;
+  return filled ? filled_us + padded + r.launch_us : std::min(best, filled_us + padded + r.launch_us);
 }
 
 double image_on_lanes_us(const Kernel& k, const Rates& r) {
@@ -91,6 +93,15 @@ double any_image_us(const Kernel& k, const Rates& r) {
   if (!k.placement.channels_first) return image_us(k, r);
   const double converted = image_us(k, r) + order_conversion_us(k, r, width_of(k, r));
   return k.extents.window <= constants::kLaneImageWindow ? std::min(image_on_lanes_us(k, r), converted) : converted;
+}
+
+/// 16 bits channels first, windows of one element: do kernels of mma.sync multiply images as they lie?
+bool has_odd_planes(const Kernel& k, const Rates& r) {
+  const Extents& e = k.extents;
+  const double width = width_of(k, r), bytes = e.row * e.row * width;
+  const bool forwards = k.pass == Pass::Inference || k.pass == Pass::Forward;
+  return forwards && k.placement.channels_first && width == 2 && e.window == 1 && e.stride == 1 && e.products <= 1 &&
+         e.row > 1 && std::fmod(bytes, constants::kTmaBytes) != 0 && std::fmod(bytes, constants::kMmaBytes) == 0;
 }
 
 }  // namespace
@@ -112,6 +123,18 @@ std::optional<double> hopper_convolution_us(const Kernel& k, const Rates& r) {
   if (!r.hopper || !r.convolution_product[k.half] || e.m <= 0 || e.k <= 0 || e.window <= 0) return std::nullopt;
   if (multiplies_eight_bits(k.quantised)) return std::nullopt;
   if (e.k / e.window <= constants::kFirstChannels) return any_image_us(k, r) * k.limits.slowdown;
+  if (has_odd_planes(k, r)) {
+    const double positions = e.row * e.row, width = width_of(k, r), images = std::max(1.0, e.m / positions);
+    const Product p{.batch = images,
+                    .m = e.n,
+                    .n = positions,
+                    .k = e.k,
+                    .a_bytes = width,
+                    .b_bytes = width,
+                    .c_bytes = width,
+                    .a_repeats = images};
+    return odd_planes_time(lanes_of(r), p) * 1e6 * k.limits.slowdown;
+  }
   const bool one_position = e.row == 1 && e.m > 1 && e.window > 1 && k.half;
   if (one_position && (k.placement.channels_first || r.bfloat16))
     return (alone_us(constants::kOnePositionClocks * e.k, r) + r.launch_us) * k.limits.slowdown;

@@ -74,6 +74,10 @@ double lane_convolution_time(const Lanes& d, const LaneWindows& c) {
   return fits_a_spectrum(c) ? std::min(direct, spectrum_s(d, c)) : direct;
 }
 
+double odd_planes_time(const Lanes& d, const Product& p) {
+  return fastest_s(d, p, constants::kOddPlanes, true) + constants::kOddPlaneUs * 1e-6;
+}
+
 double lane_gradient_time(const Lanes& d, const Product& p) {
   return fastest_s(d, p, constants::kLaneGradients, false) + constants::kLaneGradientUs * 1e-6;
 }

@@ -26,6 +26,9 @@ struct LaneWindows {
 double lane_convolution_time(const Lanes&, const LaneWindows&);
 /// Seconds of the gradient of a convolution's data, as the product `p`.
 double lane_gradient_time(const Lanes&, const Product&);
+/// The same of windows of one element in 16 bits, a product per image, of planes that TMA does not take as they lie: by
+/// mma.sync, in such blocks.
+double odd_planes_time(const Lanes&, const Product&);
 /// The same of one group of a convolution that has a kernel per group.
 double lane_group_time(const Lanes&, const Product&);
 /// The same of an image of up to four channels; `window`: elements of its kernel.

@@ -183,7 +183,8 @@ HopperProduct hopper_product(const Kernel& k, double width) {
   const double gradient = k.pass == Pass::DataGradient && k.placement.channels_first ? constants::kPointsShare : 1;
   if (width == 4) return {.chip = ChipClass::HopperTf32, .share = gradient};
   if (!k.placement.channels_first || e.row <= 0) return {.chip = ChipClass::Hopper};
-  const double plane = e.row * e.row, bytes = plane * width;
+  // What lies side by side: positions, and of one position channels.
+  const double plane = e.row * e.row, bytes = (plane > 1 ? plane : e.k) * width;
   if (std::fmod(bytes, constants::kTmaBytes) == 0) return {.chip = ChipClass::Hopper};
   if (std::fmod(bytes, constants::kMmaBytes) != 0) return {.chip = ChipClass::HopperWindows, .converted = true};
   const double filled = plane / (std::ceil(plane / constants::kFilledColumns) * constants::kFilledColumns);
