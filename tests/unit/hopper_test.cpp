@@ -57,6 +57,29 @@ TEST(Hopper, ConvolutionsTakeWhatTheyTook) {
   }
 }
 
+/// Windows of one element channels first: TMA takes no planes of 14 × 14 in 16 bits as they lie, and what lies side by
+/// side of one position are channels (squeeze and excitation).
+TEST(Hopper, PointsTakeWhatTheyTook) {
+  struct Points {
+    int images, channels, results, side;
+    double measured_us;
+  };
+  for (const Points& p :
+       {Points{64, 384, 384, 14, 32.2}, Points{64, 992, 128, 14, 27.1}, Points{16, 1024, 256, 14, 21.2},
+        Points{1, 256, 1024, 14, 6.4}, Points{16, 1152, 48, 1, 4.6}, Points{16, 336, 84, 1, 6.2}}) {
+    SCOPED_TRACE(
+        fmt::format("{} images, {} to {} channels of {} by {}", p.images, p.channels, p.results, p.side, p.side));
+    const double said = us(fmt::format(R"(def @main(%x: Tensor[({0}, {1}, {3}, {3}), float16]) {{
+  %1 = weight : Tensor[({2}, {1}, 1, 1), float16];
+  %2 = nn.conv2d(%x, %1);
+  (%2)
+}})",
+                                       p.images, p.channels, p.results, p.side),
+                           Precision::Fp16);
+    expect_measured(said, p.measured_us, 1.4);
+  }
+}
+
 /// Channels first cuDNN's kernels are for float16 up to 5×5 alone.
 TEST(Hopper, DepthwiseTakesWhatItTook) {
   for (const Windows& c : std::vector<Windows>{
