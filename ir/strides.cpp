@@ -59,4 +59,12 @@ bool is_contiguous(const Shape& shape, const Strides& strides) {
   return true;
 }
 
+bool is_contiguous_channels_last(const Shape& shape, const Strides& strides) {
+  Shape extents = shape;
+  Strides order = strides;
+  std::rotate(extents.begin() + 1, extents.begin() + 2, extents.end());
+  std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+  return is_contiguous(extents, order);
+}
+
 }  // namespace perfc

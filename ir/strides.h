@@ -19,4 +19,7 @@ std::optional<Strides> viewed(const Shape& shape, const Strides& strides, const 
 /// Row-major without gaps; dims of 1 may have any stride (torch.Tensor.is_contiguous).
 bool is_contiguous(const Shape&, const Strides&);
 
+/// The same with dim 1 innermost: batch, positions, channels. Of three dims or more.
+bool is_contiguous_channels_last(const Shape&, const Strides&);
+
 }  // namespace perfc

@@ -128,13 +128,13 @@ class Fit {
   /// Gauss and Newton's method on outlier-weighted squares.
   Found run(double scale) const {
     const auto n = static_cast<Eigen::Index>(constants_.size()), labels = static_cast<Eigen::Index>(measured_.size());
-    Eigen::VectorXd at = Eigen::VectorXd::Zero(n), deviation(n);
+    Eigen::VectorXd at = Eigen::VectorXd::Zero(n);
+    Eigen::MatrixXd hessian;
     // Covariance of the constants: each one's own, and what all share.
     const Eigen::MatrixXd covariance = scale * scale *
                                        (Eigen::MatrixXd::Constant(n, n, spreads_.shared * spreads_.shared) +
                                         spreads_.own * spreads_.own * Eigen::MatrixXd::Identity(n, n));
     const Eigen::MatrixXd prior = covariance.inverse();
-    double evidence = 0;
     for (int step = 0; step < kSteps; ++step) {
       const Eigen::VectorXd errors = this->errors(at);
       Eigen::MatrixXd slopes(labels, n);
@@ -146,16 +146,14 @@ class Fit {
       const Eigen::VectorXd weights = errors.unaryExpr([&](double e) {
         return std::min(1.0, kOutlier / std::max(std::abs(e), 1e-12)) / (spreads_.error * spreads_.error);
       });
-      const Eigen::MatrixXd hessian = slopes.transpose() * weights.asDiagonal() * slopes + prior;
+      hessian = slopes.transpose() * weights.asDiagonal() * slopes + prior;
       const Eigen::VectorXd change =
           hessian.ldlt().solve(-(slopes.transpose() * weights.asDiagonal() * errors + prior * at));
       at += change.cwiseMax(-1).cwiseMin(1);
-      deviation = hessian.inverse().diagonal().cwiseSqrt();
-      evidence = -0.5 * (std::log(covariance.determinant()) + std::log(hessian.determinant()));
       if (change.cwiseAbs().maxCoeff() < kSettled) break;
     }
-    evidence -= loss(errors(at)) + 0.5 * at.dot(prior * at);
-    return {at, deviation, evidence};
+    const double volumes = 0.5 * (std::log(covariance.determinant()) + std::log(hessian.determinant()));
+    return {at, hessian.inverse().diagonal().cwiseSqrt(), -volumes - loss(errors(at)) - 0.5 * at.dot(prior * at)};
   }
 
   /// Huber's, of all labels.

@@ -101,21 +101,16 @@ std::optional<std::pair<std::int64_t, std::int64_t>> extremes(const Difference& 
   return out;
 }
 
-/// What a comparison says of x against 0; nothing where it is none.
-std::optional<bool> compares(const Node& n, std::int64_t x) {
-  if (n.is(op("less"))) return x < 0;
-  if (n.is(op("less_equal"))) return x <= 0;
-  if (n.is(op("greater"))) return x > 0;
-  if (n.is(op("greater_equal"))) return x >= 0;
-  if (n.is(op("equal"))) return x == 0;
-  return n.is(op("not_equal")) ? std::optional(x != 0) : std::nullopt;
+/// Whether a difference of this size has the sign that a comparison asks for.
+bool holds_at(const HoldsFor& holds, std::int64_t difference) {
+  return holds(difference < 0 ? -1 : difference > 0 ? 1 : 0);
 }
 
 /// Keys minus queries, or the other way round: the columns that a row sees end at its own.
-bool ends_at_own(const Node& n, const Difference& d) {
-  const bool ends = d.by_row == -1 && d.by_column == 1, starts = d.by_row == 1 && d.by_column == -1;
-  return (ends && ((n.is(op("less_equal")) && d.start == 0) || (n.is(op("less")) && d.start == -1))) ||
-         (starts && ((n.is(op("greater_equal")) && d.start == 0) || (n.is(op("greater")) && d.start == 1)));
+bool ends_at_own(const HoldsFor& holds, const Difference& d) {
+  const bool keys = d.by_row == -1 && d.by_column == 1, queries = d.by_row == 1 && d.by_column == -1;
+  const bool past = (keys && holds.less && !holds.greater) || (queries && holds.greater && !holds.less);
+  return past && d.start == (holds.equal ? 0 : d.by_row);
 }
 
 Sees both(Sees a, Sees b) {
@@ -181,8 +176,11 @@ void AffinePositions::call(NodeId id, const Node& n) {
     affine_[id] = gathered(n);
   } else if (n.is(op("logical_and")) && n.operands.size() == 2) {
     sees_[id] = both(sees(n.operands[0]), sees(n.operands[1]));
+  } else if (n.is(op("add"))) {
+    added(id, n, 1);
+  } else if (n.is(op("subtract"))) {
+    added(id, n, -1);
   } else {
-    arithmetic(id, n);
     comparison(id, n);
   }
 }
@@ -230,26 +228,27 @@ void AffinePositions::view(NodeId id, const Node& n) {
   }
 }
 
-void AffinePositions::arithmetic(NodeId id, const Node& n) {
-  const bool adds = n.is(op("add")), subtracts = n.is(op("subtract"));
+void AffinePositions::added(NodeId id, const Node& n, std::int64_t scale) {
   const Affine *a = affine(n, 0), *b = affine(n, 1);
-  if ((adds || subtracts) && a && b && n.operands.size() == 2) affine_[id] = sum(*a, *b, adds ? 1 : -1);
+  if (a && b) affine_[id] = sum(*a, *b, scale);
 }
 
 void AffinePositions::comparison(NodeId id, const Node& n) {
   const Affine *a = affine(n, 0), *b = affine(n, 1);
-  const auto d = a && b && compares(n, 0) ? difference(*a, *b) : std::nullopt;
+  const HoldsFor& holds = def(n.op).holds;
+  const bool compares = holds.less || holds.equal || holds.greater;
+  const auto d = a && b && compares ? difference(*a, *b) : std::nullopt;
   if (!d) return;
   if (d->by_row == 0 && d->by_column == 0) {
-    const bool holds = *compares(n, d->start);
-    affine_[id] = constant(holds ? 1 : 0, n.results[0].type.rank());
-    if (holds) sees_[id] = Sees::All;
-  } else if (ends_at_own(n, *d)) {
+    const bool all = holds_at(holds, d->start);
+    affine_[id] = constant(all ? 1 : 0, n.results[0].type.rank());
+    if (all) sees_[id] = Sees::All;
+  } else if (ends_at_own(holds, *d)) {
     sees_[id] = Sees::Past;
   } else {
     const auto ends = extremes(*d, extents_of(n.results[0].type));
-    const bool ordered = !n.is(op("equal")) && !n.is(op("not_equal"));  // what holds at both ends holds between
-    if (ordered && ends && *compares(n, ends->first) && *compares(n, ends->second)) sees_[id] = Sees::All;
+    const bool ordered = holds.less != holds.greater;  // what holds at both ends holds between
+    if (ordered && ends && holds_at(holds, ends->first) && holds_at(holds, ends->second)) sees_[id] = Sees::All;
   }
 }
 

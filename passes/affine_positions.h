@@ -37,7 +37,7 @@ class AffinePositions {
   std::optional<std::vector<std::int64_t>> ints(const Node&, std::size_t operand) const;
   void call(NodeId, const Node&);
   void view(NodeId, const Node&);
-  void arithmetic(NodeId, const Node&);
+  void added(NodeId, const Node&, std::int64_t scale);  ///< scale · operand 1
   void comparison(NodeId, const Node&);
   std::optional<Affine> concatenated(const Node&) const;
   std::optional<Affine> gathered(const Node&) const;

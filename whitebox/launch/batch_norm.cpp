@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "whitebox/constants.h"
+#include "whitebox/launch/reduction.h"
 
 namespace perfc {
 namespace {
@@ -31,11 +32,10 @@ double blocks_of_cudnn(const Normalised& d) {
 
 /// PyTorch's: batch_norm_transform_input_channels_last_kernel.
 double blocks_of_pytorch(const Normalised& d) {
-  const auto power_of_two = [](double x) { return std::exp2(std::floor(std::log2(x))); };
   const double walked = std::ceil(d.images * d.positions / constants::kOwnBatchNormSerial);
-  double columns = std::min(power_of_two(d.channels), constants::kOwnBatchNormChannels);
-  const double rows = std::min(power_of_two(walked), constants::kOwnBatchNormThreads / columns);
-  columns = std::min(power_of_two(d.channels), constants::kOwnBatchNormThreads / rows);
+  double columns = std::min(last_power_of_two(d.channels), constants::kOwnBatchNormChannels);
+  const double rows = std::min(last_power_of_two(walked), constants::kOwnBatchNormThreads / columns);
+  columns = std::min(last_power_of_two(d.channels), constants::kOwnBatchNormThreads / rows);
   return std::ceil(d.channels / columns) * std::min(std::ceil(walked / rows), constants::kOwnBatchNormBlocks);
 }
 

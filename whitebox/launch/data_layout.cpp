@@ -181,11 +181,7 @@ bool lies_as_convolved(const Graph& g, ValueId v, bool channels_last, const Data
   const Type& t = g.type(v);
   const Strides& strides = l.strides[v.node];
   if (!channels_last || t.rank() < 3 || !t.is_static() || strides.size() != t.rank()) return lies_in_order(g, v, l);
-  Shape shape = t.shape();
-  Strides order = strides;
-  std::rotate(shape.begin() + 1, shape.begin() + 2, shape.end());
-  std::rotate(order.begin() + 1, order.begin() + 2, order.end());
-  return is_contiguous(shape, order);
+  return is_contiguous_channels_last(t.shape(), strides);
 }
 
 }  // namespace
@@ -218,8 +214,8 @@ bool view_copies(const Graph& g, const Node& n, const DataLayout& l) {
 
 DataLayout data_layout(const Graph& g, const ExecConfig& config, const std::vector<bool>& weight) {
   const std::vector<bool> none(g.size(), false);
-  DataLayout l{channels_last(g, config), none, none, none, {}};
   const bool eager = config.mode == ExecMode::Eager;
+  DataLayout l{eager ? none : channels_last(g, config), none, none, none, {}};
   const bool half = config.precision == Precision::Amp || float_bytes(config.precision) == 2;
   if (eager) {
     l.strides = value_strides(g, convolves_channels_last(g, config), half);

@@ -13,8 +13,6 @@ namespace {
 constexpr double kSharedValues = 256, kSharedLeast = 16, kSplitValues = 256, kSplitLeast = 16;
 constexpr double kBlockThreads = 512, kWarpThreads = 32, kVector = 4, kUnrolled = 4, kRowLoad = 16;
 
-double power_of_two(double x) { return std::exp2(std::floor(std::log2(std::max(x, 1.0)))); }
-
 /// Results that a thread loads at a time.
 double vector_of(double results) {
   for (double v = kVector; v > 1; v /= 2) {
@@ -33,8 +31,8 @@ double row_us(const ReductionShape& s) {
 /// A thread adds up a column, or a part of it.
 double column_us(const ReductionShape& s) {
   const double vector = vector_of(s.results), threads = kBlockThreads / vector;
-  const double columns = power_of_two(s.results / vector);
-  const double height = std::min(power_of_two(s.length), threads / std::min(columns, kWarpThreads));
+  const double columns = last_power_of_two(s.results / vector);
+  const double height = std::min(last_power_of_two(s.length), threads / std::min(columns, kWarpThreads));
   double values = s.length;
   bool splits = false;
   if (values >= height * kSharedLeast || values >= kSharedValues) {
@@ -47,6 +45,8 @@ double column_us(const ReductionShape& s) {
 }
 
 }  // namespace
+
+double last_power_of_two(double x) { return std::exp2(std::floor(std::log2(std::max(x, 1.0)))); }
 
 double reduction_wait_us(const ReductionShape& s) { return s.rows ? row_us(s) : column_us(s); }
 

@@ -14,4 +14,8 @@ struct ReductionShape {
 /// µs that its threads wait, one load after the other, however much an SM could do meanwhile.
 double reduction_wait_us(const ReductionShape&);
 
+/// The greatest power of two that is not above `x`, at least 1: ATen's last_pow2, in whose steps its kernels choose
+/// their blocks.
+double last_power_of_two(double x);
+
 }  // namespace perfc

@@ -43,22 +43,23 @@ Strides dense_in_order(const Extents64& extents, const std::vector<std::size_t>&
   return out;
 }
 
-/// Batch, positions, channels.
-Strides channels_innermost(const Extents64& extents) {
+/// Channels, positions, batch.
+std::vector<std::size_t> channels_innermost_first(std::size_t rank) {
   std::vector<std::size_t> order{1};
-  for (std::size_t i = extents.size(); i-- > 2;) order.push_back(i);
+  for (std::size_t i = rank; i-- > 2;) order.push_back(i);
   order.push_back(0);
-  return dense_in_order(extents, order);
+  return order;
+}
+
+Strides channels_innermost(const Extents64& extents) {
+  return dense_in_order(extents, channels_innermost_first(extents.size()));
 }
 
 /// A dim's stride is not below the span of those within.
 bool suggests_channels_last(const Extents64& extents, const Strides& strides) {
   if ((extents.size() != 4 && extents.size() != 5) || strides[1] == 0) return false;
-  std::vector<std::size_t> order{1};
-  for (std::size_t i = extents.size(); i-- > 2;) order.push_back(i);
-  order.push_back(0);
   std::int64_t least = 0;
-  for (const std::size_t d : order) {
+  for (const std::size_t d : channels_innermost_first(extents.size())) {
     if (extents[d] == 0 || strides[d] < least || (d == 0 && least == strides[1])) return false;
     least = strides[d] * std::max<std::int64_t>(extents[d], 1);
   }
@@ -103,13 +104,6 @@ int compare_dims(const std::vector<Read>& reads, const Extents64& result, std::s
   return 0;
 }
 
-/// Without gaps, in the order batch, positions, channels; dims of one element may lie anywhere.
-bool is_channels_last(const Extents64& extents, const Strides& strides) {
-  if (extents.size() != 4) return false;
-  return is_contiguous(to_shape({extents[0], extents[2], extents[3], extents[1]}),
-                       {strides[0], strides[2], strides[3], strides[1]});
-}
-
 /// Strides of what an elementwise kernel writes: in the order in which it reads (TensorIterator.cpp,
 /// compute_fast_setup_type, then reorder_dimensions).
 Strides written_elementwise(const std::vector<Read>& reads, const Extents64& result) {
@@ -117,7 +111,8 @@ Strides written_elementwise(const std::vector<Read>& reads, const Extents64& res
   const auto all = [&](auto&& holds) { return same_shape && std::all_of(reads.begin(), reads.end(), holds); };
   const Strides plain = contiguous_strides(to_shape(result)).value_or(Strides(result.size(), 0));
   if (all([&](const Read& r) { return is_contiguous(to_shape(result), r.strides); })) return plain;
-  if (all([&](const Read& r) { return is_channels_last(r.extents, r.strides); })) return channels_innermost(result);
+  const auto channels_last = [&](const Read& r) { return is_contiguous_channels_last(to_shape(result), r.strides); };
+  if (result.size() == 4 && all(channels_last)) return channels_innermost(result);
   if (all([&](const Read& r) { return r.strides == reads[0].strides && is_dense(result, r.strides); }))
     return reads[0].strides;
   std::vector<std::size_t> order(result.size());
