@@ -263,6 +263,7 @@ struct OpDef {
   bool dims_only = false;     ///< reads its operand's type, not its elements
   HoldsFor holds = {};        ///< of comparisons
   bool commutes = false;      ///< its two operands may change places
+  bool by_numbers = false;    ///< PyTorch hands its kernel operands of one element but the first as numbers
   bool not_negative = false;  ///< result 0 has no element below 0, whatever the operands
   bool tvm_counts = false;    ///< TVM's count of MACs, which the DIPPM data has, includes it
   OnScores on_scores = OnScores::Nothing;

@@ -4,8 +4,8 @@
     python3 studies/hopper/fit_elements.py        (numpy, scipy, numba, pandas)
 
 Reads and prints as fit_inference.py does: batch norms, poolings, indexed elements, copies, concatenations, upsampling,
-reductions, softmax. Of `fit-training`, PyTorch's batch norm channels first alone. Of grids and blocks that laws tell,
-how many are as they ran.
+reductions, softmax, layer norms. Of `fit-training`, PyTorch's batch norm channels first alone. Of grids and blocks that
+laws tell, how many are as they ran.
 """
 import json
 import math
@@ -14,8 +14,8 @@ import re
 import numpy as np
 
 import profiles
-from inference import (BYTES, LAUNCH_US, SHIPPED, SM_CLOCKS, is_contiguous, is_last, memory_us, missed, refit,
-                       report_equal, rows_of, walked_us)
+from inference import (BANDWIDTH, BYTES, LAUNCH_US, SHIPPED, SM_CLOCKS, is_contiguous, is_last, memory_us, missed,
+                       refit, report_equal, rows_of, walked_us)
 
 BATCH_NORM_LANES = 1 + SHIPPED["kBatchNormTime"][1] * (SHIPPED["kLanes"] / 128 - 1)  # on 128 float32 lanes
 SOFTMAX_COLUMN = SHIPPED["kSoftmaxWarpTime"][0]
@@ -311,12 +311,34 @@ def softmax_us(c, of):
     return memory_us(of["bytes"]) + clocks / SM_CLOCKS + LAUNCH_US
 
 
+def normalised_rows(k, dims, strides, types):
+    columns = math.prod(json.loads(json.loads(k.arguments)[1]))
+    elements = math.prod(dims[0])
+    return {"rows": elements / columns, "columns": columns, "half": BYTES[types[0]] == 2,
+            "read": BYTES[types[0]] * elements, "bytes": 2 * BYTES[types[0]] * elements}
+
+
+def layer_norm_us(c, of):
+    """As whitebox/price/memory_bound_time.cpp, and be_hopper of roofline.cpp."""
+    row, column, alone, again, step, lanes, resident, overlap = c["kLayerNormTime"]
+    clocks = of["rows"] * np.where(of["half"], c["kHalfLayerNorm"], 1) * (
+        row + column * step * np.ceil(of["columns"] / step))
+    wave = np.maximum(alone * of["columns"], c["kLayerNormWave"] + c["kLayerNormWaveColumn"] * of["columns"])
+    work = np.maximum(clocks * (1 + lanes * (c["kLanes"] / 128 - 1)) / SM_CLOCKS, wave / profiles.CLOCK_MHZ)
+    seen = np.minimum(1, profiles.SMS * resident / of["rows"])
+    repeated = again * of["read"] * missed(of["bytes"] * seen)
+    memory = (of["bytes"] + repeated) * missed(of["bytes"]) / BANDWIDTH
+    return (memory**overlap + work**overlap)**(1 / overlap) + LAUNCH_US
+
+
 def main():
     batch_norms()
     poolings()
     elements()
     reductions()
     refit(["kSoftmaxRowClocks"], softmax_us, long(rows_of(["aten::_softmax"], softmax, "softmax_warp_forward")))
+    norms = rows_of(["aten::native_layer_norm"], normalised_rows, "layer_norm")
+    refit(["kHalfLayerNorm", "kLayerNormWave", "kLayerNormWaveColumn"], layer_norm_us, norms)
 
 
 if __name__ == "__main__":

@@ -196,9 +196,9 @@ class ValueStrides {
 
   Strides of_elementwise(const Node& n, const Type& to) const {
     std::vector<Read> reads;
-    const bool powers = n.is(op("power")), clips = n.is(op("clip"));  // by numbers, which are no operands
+    const bool by_numbers = def(n.op).by_numbers;
     for (ValueId v : n.operands) {
-      if ((powers || clips) && v && v != n.operands[0] && type(v).is_static() && type(v).elements() == 1) continue;
+      if (by_numbers && v && v != n.operands[0] && type(v).is_static() && type(v).elements() == 1) continue;
       if (v && type(v).is_tensor() && type(v).is_static() && type(v).rank() <= to.rank()) reads.push_back(read(v));
     }
     return written_elementwise(reads, extents_of_shape(to));
