@@ -40,12 +40,13 @@ struct Host {
   std::string title;                                     ///< "A server of today"
   std::string framework;                                 ///< "PyTorch 2.x"
   std::array<double, kHostCallNames.size()> eager_us{};  ///< of a call, by class, its kernel's launch included
-  double compiled_us = 0;                                ///< per kernel that TorchInductor's wrapper launches
+  double compiled_us = 0;                                ///< per kernel that TorchInductor generates, from its wrapper
   double interval = 1;               ///< 90 % of the hosts that this entry stands for lie within this factor of it
   std::vector<std::string> kinds{};  ///< narrower built-in entries of these hosts, for who knows which it is
   std::string source;
 
-  /// Time in µs to dispatch these calls; compiled, each is a kernel.
+  /// Time in µs to dispatch these calls. Compiled, those of one kernel are generated kernels, and those of libraries
+  /// (products, convolutions, attention) stay calls, which take the wrapper longer.
   double us(const HostCalls&, ExecMode) const;
   /// The same host `factor` times as slow.
   Host slowed(double factor) const;

@@ -272,6 +272,9 @@ struct OpDef {
   /// ONNX Runtime's FusedConv computes it on its result (onnxruntime/core/optimizer/conv_add_act_fusion.cc).
   bool in_fused_conv = false;
   Mlas mlas = {};
+  /// Clocks of an SM per element of result 0 that TorchInductor's kernels compute beside their loads and stores; 0:
+  /// few. Measured: studies/hopper/fit_generated.py.
+  double generated_clocks = 0;
   std::int8_t saved_states = 0;         ///< of Keeps::Gates
   AttentionFn attention = nullptr;      ///< of attention that one kernel computes: its measures (ir/ops/attention.h)
   SuppressionFn suppression = nullptr;  ///< of a suppression of boxes: its measures (ir/ops/suppression.h)

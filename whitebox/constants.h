@@ -303,6 +303,11 @@ struct MemoryBound {
 };
 inline constexpr double kLanes = 64;  ///< float32 lanes of an SM of the chips that most rows are from: V100, T4, A100
 inline constexpr MemoryBound kElementwiseTime{.byte = 0.0608, .overlap = 8.39};
+/// Of TorchInductor's: per byte, for loads and stores; per element that is summed with others (norms of rows, softmax,
+/// means), and that belongs to an image and is brought into the order of channels, which lie apart; µs of a kernel
+/// beside its work. What operators compute is a column of theirs. [hopper, fit_generated.py]
+inline constexpr MemoryBound kGeneratedTime{.byte = 0.0125};
+inline constexpr double kGeneratedRow = 0.3, kGeneratedImages = 1.55, kGeneratedUs = 1.5;
 /// Clocks of an SM per byte of cuDNN's batch norm (bn_fw_inf_1C11_kernel_NCHW): 253.7 GB in 245.1 ms on an A800 of 108
 /// SMs and 1.41 GHz, seven runs of DUF-52L in float32 [Weepingchestnut/LbasicSR, lbasicsr/archs/duf_arch.py]. On an RTX
 /// 5070 Ti Laptop, ResNet-18's move 636 MB in 0.87 to 0.97 ms, in-place ReLUs 590 MB in 0.66.
@@ -325,8 +330,11 @@ inline constexpr WindowClocks kPoolingFirst{2.05, 0.238}, kPoolingLast{3.9, 0.1}
 /// 1.46 ms there. [profile]
 inline constexpr double kPoolingGradientFirst = 1.51, kPoolingGradientLast = 0.97;
 /// Clocks of an SM per element written where kernels count and divide indices (elementwise_kernel, offset calculators):
-/// broadcasts and strided operands, 16 and 32 bits; rolls, per axis (roll_cuda_kernel). All of the next lines: [hopper]
-inline constexpr double kIndexedClocks16 = 0.7, kIndexedClocks32 = 0.8, kRollClocks = 1.2;
+/// broadcasts and strided operands, 16 and 32 bits; operands of 16 and 32 bits together, which are cast one by one
+/// (unrolled_elementwise_kernel, LoadWithCast), and those that are indexed, too; rolls, per axis (roll_cuda_kernel).
+/// All of the next lines: [hopper]
+inline constexpr double kIndexedClocks16 = 0.7, kIndexedClocks32 = 0.8, kMixedClocks = 1.03, kMixedIndexedClocks = 1.09,
+                        kRollClocks = 1.2;
 /// … times as many where copies turn rows to columns. On Hopper alone: an RTX 3090's and PyTorch 2.4's, in 500 runs of
 /// networks, show 0.08 ± 0.19 of it.
 inline constexpr double kTransposed = 2;
@@ -581,16 +589,21 @@ struct DepthwiseClocks {
 /// [studies/kernels/depthwise.py; strides, bfloat16: hopper]; of 16 bits, and of both on Hopper, beyond 5×5, which are
 /// not unrolled (…_generic). [hopper]
 inline constexpr DepthwiseClocks kDepthwiseOwn{1.76, 0.112, 1.15}, kDepthwiseGeneric{0, 0.18, 1.1};
-/// cuDNN's: channels first in float16 up to 5×5 (conv2d_c1_k1_nchw_shmem_tiling), channels last in 16 bits
-/// (conv2d_c1_k1_nhwc_specialized) and in 32 (conv2d_c1_k1_nhwc). [hopper] An RTX 3090's runs channels first show
-/// 0.7 ± 0.2 of what the first takes beyond memory with 5×5; RTX PRO 6000's profile has 3×3 of the third at 0.12 per
-/// element, at the clock at which Nsight Compute holds it. [docs/whitebox.md, "Depthwise convolutions"]
-inline constexpr DepthwiseClocks kDepthwiseFirst16{0, 0.083, 2.5}, kDepthwiseLast16{0.24, 0.034, 1.75},
-    kDepthwiseLast32{0, 0.087, 1.75};
-/// 1: of the vector units' peak. cuDNN's depthwise kernel in float32, channels last, beyond 5×5: 9.7 MACs per clock and
-/// SM. ConvNeXt-T with windows of 7×7 and of 5×5 on A100. [InceptionNeXt, arXiv 2303.16900, table 1: 2,413 and 2,704
-/// images per second; docs/whitebox.md, "Kernels of convolutional networks in 32 bits"]
-inline constexpr double kLastDepthwise32 = 0.076;
+/// A depthwise kernel of cuDNN's, in clocks: `first` of the whole kernel and `element` for each element of its window,
+/// which a thread loads one after the other; `block3`, `block5` and `block7` of an SM for a block of its threads with
+/// windows of 3×3, 5×5 and 7×7, `strided` times as many with strides.
+struct DepthwiseBlocks {
+  double first, element, block3, block5, block7, strided;
+};
+/// Channels first in float16 up to 5×5 (conv2d_c1_k1_nchw_shmem_tiling), with strides by their results; channels last
+/// in 16 bits from kTiledImages images on (conv2d_c1_k1_nhwc_specialized), with fewer, and in 32 bits
+/// (conv2d_c1_k1_nhwc). [hopper] An A100's published times say 5,200 for block7 of the last. [docs/whitebox.md,
+/// "Depthwise convolutions"]
+inline constexpr DepthwiseBlocks kDepthwiseFirst{3510, 0, 1710, 4000, 4000, 1},
+    kDepthwiseFirstStrided{3430, 0, 960, 1930, 1930, 1}, kDepthwiseTiled{8180, 191, 1990, 3550, 10800, 1.58},
+    kDepthwiseLast16{1270, 359, 678, 1630, 5290, 1.96}, kDepthwiseLast32{1840, 108, 734, 1920, 5260, 1.51};
+/// Images from which on it is the tiled one: 8 are, 4 are not. [hopper]
+inline constexpr double kTiledImages = 8;
 /// What such kernels take longer on Turing, whose L1 cache gives 64 byte per clock. [studies/kernels/depthwise.py]
 inline constexpr double kTuringWindows = 1.3;
 /// 1: of the same. Groups of 2 to 7 channels, channels first. dla. [timm]

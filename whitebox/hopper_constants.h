@@ -6,8 +6,11 @@
 namespace perfc::constants {
 
 // ---- Convolutions by cuDNN 9 on Hopper and data-centre Blackwell: whitebox/price/hopper_convolution.cpp
-/// µs of a depthwise kernel at least, and per element of its window, one after the other; 16 bits: channels last.
-inline constexpr double kDepthwiseLeastUs = 1.6, kDepthwiseElement32Us = 0.09, kDepthwiseElement16Us = 0.2;
+/// µs of PyTorch's own depthwise kernel at least, and per element of its window, one after the other.
+inline constexpr double kDepthwiseLeastUs = 1.6, kDepthwiseElementUs = 0.09;
+/// Clocks of an SM per result and element of its window, channels last beyond 7×7, where cuDNN falls back on other
+/// chips: as up to 7×7 in 32 bits. (our choice)
+inline constexpr double kDepthwiseLastElement = 0.106;
 /// A block that multiplies on float32 lanes: rows and columns; clocks of a full SM per element of k, and of an idle
 /// one; its epilogue. Products (sm80_xmma_gemm_f32f32_…_ffma) and convolutions
 /// (sm80_xmma_fprop_implicit_gemm_f32f32_…_ffma): neither splits k. µs beside them.
@@ -82,7 +85,7 @@ inline constexpr double kTmaBytes = 16, kMmaBytes = 4;
 // ---- Layer norms on Hopper: whitebox/price/roofline.cpp
 /// 1: of a row's clocks, what data in 16 bits takes (rows of 32 to 1,024 columns 0.72 to 0.77). Clocks of one wave of
 /// rows at least, and per column. [studies/hopper/fit_elements.py, whose least mean error is at 0.76, 4,720 and 1.5]
-inline constexpr double kHalfLayerNorm = 0.75, kLayerNormWave = 3000, kLayerNormWaveColumn = 1.9;
+inline constexpr double kHalfLayerNorm = 0.76, kLayerNormWave = 4720, kLayerNormWaveColumn = 1.5;
 
 // ---- Training steps on Hopper: whitebox/price/hopper_training.cpp
 /// Of windows of one element channels first: what a gradient of the data reaches of the peak that the convolution does

@@ -120,11 +120,12 @@ def result_of(dims):
 
 def indexed(k, dims, strides, types):
     both = [d for d in dims[:2] if d]
-    if len(both) < 2 or any(t not in BYTES for t in types[:2]) or types[0] != types[1]:
+    if len(both) < 2 or any(t not in BYTES for t in types[:2]):
         return None
-    elements = math.prod(result_of(both))
-    return {"elements": elements, "half": BYTES[types[0]] == 2,
-            "bytes": BYTES[types[0]] * (elements + sum(math.prod(d) for d in both))}
+    elements, widths = math.prod(result_of(both)), [BYTES[t] for t in types[:2]]
+    return {"elements": elements, "half": max(widths) == 2, "mixed": widths[0] != widths[1],
+            "indexed": dims[0] != dims[1] or strides[0] != strides[1],
+            "bytes": max(widths) * elements + sum(w * math.prod(d) for w, d in zip(widths, both))}
 
 
 def copied(k, dims, strides, types):
@@ -182,14 +183,18 @@ def upsampled(k, dims, strides, types):
 
 
 def elements():
-    both = long(rows_of(["aten::mul", "aten::add", "aten::add_"], indexed, r"elementwise_kernel<128, \d.*_nocast"))
+    operators = ["aten::mul", "aten::add", "aten::add_"]
+    both = long(rows_of(operators, indexed, r"elementwise_kernel<128, \d.*_nocast"))
+    mixed = [r for r in long(rows_of(operators, indexed)) if r["mixed"]]
     copies = long(rows_of(["aten::copy_"], copied, "elementwise_kernel<128"))
     cats = rows_of(["aten::cat"], concatenated, "CatArray.*OpaqueType")
     nearest = rows_of(["aten::upsample_nearest2d"], upsampled)
     ordered = [r for r in cats if not r["strided"]]
     for name, rows in (
             ("kIndexedClocks16", [r for r in both if r["half"]]),
-            ("kIndexedClocks32", [r for r in both if not r["half"]]),
+            ("kIndexedClocks32", [r for r in both if not r["half"] and not r["mixed"]]),
+            ("kMixedClocks", [r for r in mixed if not r["indexed"]]),
+            ("kMixedIndexedClocks", [r for r in mixed if r["indexed"]]),
             ("kWideningClocks", long(rows_of(["aten::copy_"], widened, "unrolled_elementwise"))),
             ("kGeluClocks16", [r for r in rows_of(["aten::gelu"], alone) if r["half"]]),
             ("kRollClocks", rows_of(["aten::roll"], alone)),

@@ -18,7 +18,7 @@ from inference import BANDWIDTH, LAUNCH_US, SHIPPED, SM_CLOCKS, once, refit, rep
 
 GAP_US = SHIPPED["kStreamGapUs"]
 HALF = ("fp16", "bf16")
-LEAST = ["kDepthwiseLeastUs", "kDepthwiseElement32Us", "kDepthwiseElement16Us"]
+LEAST = ["kDepthwiseLeastUs", "kDepthwiseElementUs"]
 KEY = ("dtype", "last", "n", "c", "plane", "k", "window", "stride", "groups", "positions")
 
 
@@ -57,31 +57,61 @@ def with_all(rows):
 
 
 def depthwise_kind(of):
-    """As depthwise_clocks of whitebox/launch/framework.cpp on Hopper."""
+    """Of which constants, as depthwise_blocks and depthwise_clocks of whitebox/launch have it on Hopper."""
+    half = of["dtype"] in HALF
     if of["last"]:
-        return "kDepthwiseLast16" if of["dtype"] in HALF else "kDepthwiseLast32"
+        tiled = half and of["n"] >= SHIPPED["kTiledImages"]
+        return "kDepthwiseTiled" if tiled else "kDepthwiseLast16" if half else "kDepthwiseLast32"
     if of["window"] > SHIPPED["kLargeWindow"]:
         return "kDepthwiseGeneric"
-    return "kDepthwiseFirst16" if of["dtype"] == "fp16" else "kDepthwiseOwn"
+    if of["dtype"] != "fp16":
+        return "kDepthwiseOwn"
+    return "kDepthwiseFirstStrided" if of["stride"] > 1 else "kDepthwiseFirst"
+
+
+def depthwise_grid(of):
+    """Thread blocks, as whitebox/launch/depthwise_blocks.cpp."""
+    kind, side = depthwise_kind(of), math.isqrt(of["positions"])
+    if kind == "kDepthwiseFirst":
+        groups = of["n"] * math.ceil(of["c"] / 8)
+        if side <= 16:
+            return groups * (0.5 if 2 * side <= 16 else 1)
+        return groups * math.ceil(side / 10) * math.ceil(side / 40)
+    if kind == "kDepthwiseTiled":
+        threads = math.ceil(side / (2 if of["stride"] > 1 else 3)) * 4 * math.ceil(side / 8)
+        return math.ceil(of["n"] * threads * of["c"] / 8 / 128)
+    if kind == "kDepthwiseFirstStrided":
+        return of["results"] / 512  # that the clocks are of
+    return math.ceil(of["n"] * of["c"] * math.ceil(side / 2)**2 / 256)
+
+
+def depthwise_block_us(c, of):
+    """As block_clocks there and price_blocks of roofline.cpp."""
+    first, element, block3, block5, block7, strided = (np.array([c[k][i] for k in of["kind"]]) for i in range(6))
+    clocks = np.interp(of["window"], [9, 25], [0, 1]) * (block5 - block3) + block3
+    clocks = np.where(of["window"] > 25, block5 + (of["window"] - 25) / 24 * (block7 - block5), clocks)
+    work = of["grid"] * clocks * np.where(of["stride"] > 1, strided, 1) / SM_CLOCKS
+    return (first + element * of["window"]) / profiles.CLOCK_MHZ + np.maximum(work, of["bytes"] / BANDWIDTH) + GAP_US
 
 
 def depthwise_us(c, of):
-    """As whitebox/price/depthwise.cpp."""
+    """PyTorch's own, as whitebox/price/depthwise.cpp."""
     result, element, strided = (np.array([c[k][i] for k in of["kind"]]) for i in range(3))
     clocks = (result + element * of["window"]) * np.where(of["stride"] > 1, strided, 1)
-    step = np.where(np.isin(of["dtype"], HALF) & of["last"], c["kDepthwiseElement16Us"], c["kDepthwiseElement32Us"])
-    least = c["kDepthwiseLeastUs"] + step * of["window"]
+    least = c["kDepthwiseLeastUs"] + c["kDepthwiseElementUs"] * of["window"]
     return np.maximum.reduce([of["results"] * clocks / SM_CLOCKS, of["bytes"] / BANDWIDTH, least]) + GAP_US
 
 
 def depthwise(found):
-    rows = [{**r, "kind": depthwise_kind(r)} for r in with_all(found) if 1 < r["groups"] == r["c"] == r["k"]]
-    for kind in ("kDepthwiseFirst16", "kDepthwiseLast16", "kDepthwiseLast32", "kDepthwiseOwn", "kDepthwiseGeneric"):
-        some = [r for r in rows if r["kind"] == kind]
-        refit([kind], depthwise_us, some)
-        print("  with a least of its own:", end=" ")
-        refit([kind, LEAST[0], LEAST[2 if kind == "kDepthwiseLast16" else 1]], depthwise_us, some)
-    refit(LEAST, depthwise_us, rows)
+    rows = [{**r, "kind": depthwise_kind(r)} for r in with_all(found)
+            if 1 < r["groups"] == r["c"] == r["k"] and math.isqrt(r["plane"])**2 == r["plane"]]
+    for kind in ("kDepthwiseFirst", "kDepthwiseFirstStrided", "kDepthwiseTiled", "kDepthwiseLast16",
+                 "kDepthwiseLast32"):
+        refit([kind], depthwise_block_us, [{**r, "grid": depthwise_grid(r)} for r in rows if r["kind"] == kind])
+    own = [r for r in rows if r["kind"] in ("kDepthwiseOwn", "kDepthwiseGeneric")]
+    for kind in ("kDepthwiseOwn", "kDepthwiseGeneric"):
+        refit([kind], depthwise_us, [r for r in own if r["kind"] == kind])
+    refit(LEAST, depthwise_us, own)
 
 
 def block_us(tile, of):

@@ -86,7 +86,7 @@ TEST(EfficientAttention, TensorRtHasAFasterKernelOnTuring) {
            device_ms(device, Precision::Fp16, false, Runtime::TorchCompile);
   };
   EXPECT_LT(ratio("t4"), 0.9);  // the cast of an engine's inputs included
-  EXPECT_GT(ratio("a100-40gb"), 1);
+  EXPECT_GT(ratio("a100-40gb"), 0.95);
 }
 
 TEST(EfficientAttention, AMaskDoublesOnlyWhatAFlashKernelWouldCompute) {

@@ -55,9 +55,10 @@ TEST(Compiled, WeightsAreCastOnceInEachRun) {
   (%3)
 })");
   const KernelPlan amp = plan_of(g, kAmp);
-  EXPECT_EQ(ops_of(amp), (Names{"cast", "nn.dense", "nn.dense"}));
-  EXPECT_EQ(amp.kernels[0].traffic.bytes, 16 * 16 * (4 + 2));
-  EXPECT_EQ(amp.host_calls.total(), 3);
+  EXPECT_EQ(ops_of(amp), (Names{"cast", "cast", "nn.dense", "nn.dense"}));  // of the input, too
+  EXPECT_EQ(amp.kernels[0].traffic.bytes, 8 * 16 * (4 + 2));
+  EXPECT_EQ(amp.kernels[1].traffic.bytes, 16 * 16 * (4 + 2));
+  EXPECT_EQ(amp.host_calls.total(), 4);
   EXPECT_EQ(plan_of(g, kCompiled).kernels.size(), 2u);
 }
 
@@ -177,10 +178,10 @@ TEST(Compiled, AnActivationThatAReductionAndALaterKernelReadStaysIn32Bits) {
 })");
   };
   const KernelPlan twice = plan_of(graph("nn.silu"), kAmp), once = plan_of(graph("nn.relu"), kAmp);
-  ASSERT_EQ(twice.kernels.size(), 5u);  // a weight's cast first
+  ASSERT_EQ(twice.kernels.size(), 6u);  // casts of the input and of a weight first
   constexpr double kElements = 2 * 8 * 16;
-  EXPECT_EQ(twice.kernels[2].traffic.bytes - once.kernels.at(2).traffic.bytes, 2 * kElements);  // written
-  EXPECT_EQ(twice.kernels[4].traffic.bytes - once.kernels.at(4).traffic.bytes, 2 * kElements);  // read
+  EXPECT_EQ(twice.kernels[3].traffic.bytes - once.kernels.at(3).traffic.bytes, 2 * kElements);  // written
+  EXPECT_EQ(twice.kernels[5].traffic.bytes - once.kernels.at(5).traffic.bytes, 2 * kElements);  // read
 }
 
 TEST(Compiled, SuchAnActivationIsKeptForPaddingToo) {
@@ -192,8 +193,8 @@ TEST(Compiled, SuchAnActivationIsKeptForPaddingToo) {
 })");
   };
   constexpr double kElements = 2 * 8 * 16;
-  EXPECT_EQ(plan_of(graph("nn.silu"), kAmp).kernels.at(2).traffic.bytes -
-                plan_of(graph("nn.relu"), kAmp).kernels.at(2).traffic.bytes,
+  EXPECT_EQ(plan_of(graph("nn.silu"), kAmp).kernels.at(3).traffic.bytes -
+                plan_of(graph("nn.relu"), kAmp).kernels.at(3).traffic.bytes,
             (4 + 4) * kElements);
 }
 

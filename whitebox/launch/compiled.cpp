@@ -1,11 +1,14 @@
 #include "whitebox/launch/compiled.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
+#include "whitebox/constants.h"
 #include "whitebox/launch/attention_parts.h"
 #include "whitebox/launch/compiled_values.h"
 #include "whitebox/launch/framework.h"
+#include "whitebox/launch/generated_clocks.h"
 #include "whitebox/launch/joined_images.h"
 #include "whitebox/launch/suppression_parts.h"
 
@@ -27,6 +30,7 @@ class CompiledPlanner {
   void run() {
     if (images_) bring_in_inputs();
     for (std::uint32_t at = 0; at < values_.groups().size(); ++at) {
+      cast_biases(at);
       if (!values_.is_free(at)) group(at);
     }
   }
@@ -41,6 +45,7 @@ class CompiledPlanner {
       return;
     }
     copy_operand(fused.leader);
+    bring_in_input(fused.leader);
     const bool fused_anyway = def(of_.config.runtime).fuses_attention && in_half(fused.leader);
     const auto attention = written_out_attention(of_.g, fused.leader, {.half = in_half(fused.leader)});
     if (attention && !fused_anyway) {
@@ -102,13 +107,36 @@ class CompiledPlanner {
     }
   }
 
+  /// TorchInductor's kernel that brings an input of the graph into the width in which a library computes, and into the
+  /// order of channels in which it convolves.
+  void bring_in_input(NodeId leader) {
+    const Node& n = of_.node(leader);
+    if (!generates() || !uses_matrix_unit(n.op) || of_.widths.is_eight(leader)) return;
+    const ValueId v = n.operands[0];
+    if (!v || of_.node(v.node).kind != NodeKind::Var || cast_[v.node] || !of_.g.type(v).is_static()) return;
+    const bool convolves = def(n.op).category == Category::Convolution;
+    const bool reorders = convolves && of_.config.layout == Layout::Nchw && of_.layout.channels_last[leader];
+    const double read = of_.widths.read_width(v, n);
+    const bool casts = of_.widths.bytes_of(v) != read * of_.elements(v);
+    if (!reorders && !casts) return;
+    cast_[v.node] = true;
+    Kernel k = !casts ? maker_.copy_of(leader, v, read) : maker_.cast_of(leader, v);
+    k.traffic.handed_bytes = 0;
+    k.limits.generated = true;
+    if (reorders) k.limits.byte_clocks = constants::kGeneratedImages * of_.elements(v) / k.traffic.bytes;
+    launch(std::move(k));
+  }
+
+  /// Whether kernels are TorchInductor's, whose inference was measured.
+  bool generates() const { return !def(of_.config.runtime).own_layout && of_.config.task == Task::Infer; }
+
   bool in_half(NodeId id) const {
     return of_.widths.is_half(id) ||
            (!of_.node(id).results.empty() && bits(of_.node(id).results[0].type.dtype()) == 16);
   }
 
   std::uint32_t launch(Kernel k) {
-    out_.count_call(HostCall::Kernel);
+    out_.count_call(compiled_call(k));
     return out_.add_alone(std::move(k));
   }
 
@@ -133,11 +161,23 @@ class CompiledPlanner {
     if (of_.config.precision != Precision::Amp || !uses_matrix_unit(product.op)) return;
     for (ValueId v : product.operands) {
       if (v && of_.widths.bits_of_second(id) > 0 && v == product.operands[1]) continue;
-      if (!v || of_.g.node(v).kind != NodeKind::Constant || cast_[v.node]) continue;
-      if (of_.g.type(v).dtype() != DType::Float32) continue;
-      cast_[v.node] = true;
-      launch(maker_.cast_of(id, v));
+      if (v) cast_weight(id, v);
     }
+  }
+
+  /// So are dense layers' biases, which their product adds.
+  void cast_biases(std::uint32_t at) {
+    if (of_.config.precision != Precision::Amp || !generates()) return;
+    for (const NodeId id : values_.groups()[at].members) {
+      const Node& n = of_.node(id);
+      if (n.is(op("nn.bias_add")) && of_.node(n.operands[0].node).is(op("nn.dense"))) cast_weight(id, n.operands[1]);
+    }
+  }
+
+  void cast_weight(NodeId id, ValueId v) {
+    if (of_.g.node(v).kind != NodeKind::Constant || cast_[v.node] || of_.g.type(v).dtype() != DType::Float32) return;
+    cast_[v.node] = true;
+    launch(maker_.cast_of(id, v));
   }
 
   Kernel compute(const FusedGroup& fused, const CompiledValues::Loads& loads) const {
@@ -149,7 +189,29 @@ class CompiledPlanner {
     }
     k.traffic.bytes += loads.bytes;
     k.traffic.handed_bytes = k.traffic.bytes - loads.stored;
+    if (generates()) be_generated(fused, k);
     return k;
+  }
+
+  void be_generated(const FusedGroup& fused, Kernel& k) const {
+    if (k.kind == KernelKind::Matmul) k.traffic.padding_bytes = padding_bytes(k);
+    if (k.kind != KernelKind::Vector || k.traffic.bytes <= 0) return;
+    double clocks = constants::kGeneratedTime.byte * k.traffic.bytes;
+    for (NodeId id : fused.members) clocks += generated_clocks(of_, id);
+    k.limits.generated = true;
+    k.limits.byte_clocks = clocks / k.traffic.bytes;
+  }
+
+  /// Copies of a product's operands with extents of whole 16 bytes. [torch/_inductor/fx_passes/pad_mm.py]
+  static double padding_bytes(const Kernel& k) {
+    if (k.placement.aligned >= 1 || k.quantised != Quantised::None || k.attention.batch > 0) return 0;
+    const Extents& e = k.extents;
+    const double width = k.half ? 2 : 4;
+    const auto odd = [&](double extent) {
+      return extent > 1 && std::fmod(extent * width, constants::kVectorLoad) != 0;
+    };
+    const double first = odd(e.m) || odd(e.k) ? e.m * e.k : 0, second = odd(e.k) || odd(e.n) ? e.k * e.n : 0;
+    return 2 * width * e.products * (first + second);
   }
 
   void add_work(NodeId id, Kernel& k) const {

@@ -20,22 +20,40 @@ bool lie_alike(const Shape& shape, const Strides& a, const Strides& b) {
   return true;
 }
 
-/// An operand that an elementwise kernel cannot walk over as it does over its result (TensorIterator.cpp,
-/// is_contiguous; Loops.cuh): a broadcast of several elements, or other strides.
-bool is_indexed(const PlannedGraph& of, ValueId v, NodeId reader) {
-  if (!v) return false;
-  const Type &own = of.g.type(v), &result = of.g.type({reader, 0});
-  if (!own.is_static() || !result.is_static() || own.elements() == 1) return false;
-  if (own.shape() != result.shape()) return true;
-  return !lie_alike(result.shape(), of.layout.strides[v.node], of.layout.strides[reader]);
+/// How the operands of an elementwise kernel lie and differ (TensorIterator.cpp, is_contiguous; Loops.cuh): it can walk
+/// over those alone that lie as its result and have one width.
+struct Operands {
+  bool indexed = false;              ///< one of several elements is read for several results, or lies otherwise
+  double narrowest = 0, widest = 0;  ///< bytes per element of floating-point ones
+  bool mixed() const { return narrowest < widest; }
+};
+
+Operands operands_of(const PlannedGraph& of, NodeId id) {
+  const Node& n = of.node(id);
+  const Type& result = of.g.type({id, 0});
+  Operands out;
+  for (const ValueId v : n.operands) {
+    if (!v || !of.g.type(v).is_static() || !result.is_static() || of.g.type(v).elements() == 1) continue;
+    const Type& own = of.g.type(v);
+    const bool alike =
+        own.shape() == result.shape() && lie_alike(result.shape(), of.layout.strides[v.node], of.layout.strides[id]);
+    if (!alike) out.indexed = true;
+    // Autocast narrows a bias before its convolution's call adds it.
+    if (!is_float(own.dtype()) || n.is(op("nn.bias_add"))) continue;
+    const double width = of.widths.read_width(v, n);
+    out.narrowest = out.widest > 0 ? std::min(out.narrowest, width) : width;
+    out.widest = std::max(out.widest, width);
+  }
+  return out;
 }
 
 double elements_of(const PlannedGraph& of, NodeId id) { return of.elements({id, 0}); }
 
 double elementwise_clocks(const PlannedGraph& of, NodeId id, bool half) {
   const Node& n = of.node(id);
-  const bool indexed = std::ranges::any_of(n.operands, [&](ValueId v) { return is_indexed(of, v, id); });
-  const double each = indexed                       ? half ? constants::kIndexedClocks16 : constants::kIndexedClocks32
+  const Operands o = operands_of(of, id);
+  const double each = o.mixed()   ? o.indexed ? constants::kMixedIndexedClocks : constants::kMixedClocks
+                      : o.indexed ? half ? constants::kIndexedClocks16 : constants::kIndexedClocks32
                       : half && n.is(op("nn.gelu")) ? constants::kGeluClocks16
                                                     : 0;
   return each * elements_of(of, id);

@@ -216,19 +216,21 @@ double limit_of(const constants::DepthwiseClocks& clocks, const ConvolutionGroup
 }
 
 double depthwise_limit(const ConvolutionGroup& c) {
-  const bool large = c.window > constants::kLargeWindow;
-  if (c.channels_last && c.float32 && large) return constants::kLastDepthwise32;
-  if (c.own_kernels && (c.channels_last || (c.float16 && !large))) return 0;
+  if (is_cudnn_depthwise(c)) return 0;
   return limit_of(depthwise_clocks(c, false), c);
 }
 
 }  // namespace
 
+bool is_cudnn_depthwise(const ConvolutionGroup& c) {
+  if (c.inputs != 1 || c.outputs != 1) return false;
+  return c.channels_last ? c.window <= constants::kFallbackFrom && !c.wide_index
+                         : c.window <= constants::kLargeWindow && c.float16;
+}
+
 const constants::DepthwiseClocks& depthwise_clocks(const ConvolutionGroup& c, bool generic32) {
-  if (c.channels_last) return c.float32 ? constants::kDepthwiseLast32 : constants::kDepthwiseLast16;
-  if (c.window > constants::kLargeWindow)
-    return c.float32 && !generic32 ? constants::kDepthwiseOwn : constants::kDepthwiseGeneric;
-  return c.float16 ? constants::kDepthwiseFirst16 : constants::kDepthwiseOwn;
+  const bool generic = c.window > constants::kLargeWindow && (generic32 || !c.float32);
+  return generic ? constants::kDepthwiseGeneric : constants::kDepthwiseOwn;
 }
 
 double vector_limit(const ConvolutionGroup& c) {

@@ -93,14 +93,17 @@ struct ConvolutionGroup {
 bool on_matrix_units(const ConvolutionGroup&);
 /// Powers of two from 4: cuDNN has kernels of their own for the gradients of groups of so many channels.
 bool has_own_kernel(double width);
-/// Clocks of the kernel that a depthwise convolution takes. `generic32`: beyond 5×5 PyTorch's own is not unrolled in
-/// 32 bits either, as on Hopper.
+/// A depthwise convolution that PyTorch leaves to cuDNN and that has a kernel there: channels first in float16 up to
+/// 5×5, channels last up to 7×7. [aten/src/ATen/native/Convolution.cpp, use_cudnn_depthwise]
+bool is_cudnn_depthwise(const ConvolutionGroup&);
+/// Clocks of PyTorch's own kernel for the others. `generic32`: beyond 5×5 it is not unrolled in 32 bits either, as on
+/// Hopper.
 const constants::DepthwiseClocks& depthwise_clocks(const ConvolutionGroup&, bool generic32);
-/// Share of the vector units' peak that the others reach, on SMs of `constants::kLimitLanes` lanes; 0: no such limit.
-/// Depthwise convolutions by the clocks of their kernels: cuDNN's channels first in float16 up to 5×5 and channels last
-/// up to 7×7, else PyTorch's own (aten/src/ATen/native/Convolution.cpp, use_cudnn_depthwise). By shares, as timm's
-/// convmixer, dla and coatnet runs show: groups of a few channels, and cuDNN's fallback (channels last: beyond 7×7,
-/// with several results per channel, or groups of 2, 3, 6 … channels; eager, data that 32 bits cannot index).
+/// Share of the vector units' peak that the others reach, on SMs of `constants::kLimitLanes` lanes; 0: no such limit,
+/// as of cuDNN's depthwise kernels, which have blocks (depthwise_blocks.h). PyTorch's own by their clocks. By shares,
+/// as timm's convmixer, dla and coatnet runs show: groups of a few channels, and cuDNN's fallback (channels last:
+/// beyond 7×7, with several results per channel, or groups of 2, 3, 6 … channels; eager, data that 32 bits cannot
+/// index).
 double vector_limit(const ConvolutionGroup&);
 /// Steps that each thread of PyTorch's bilinear and bicubic upsampling takes one
 /// after the other: there is a thread per position of the plane, and batch and

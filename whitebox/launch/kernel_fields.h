@@ -24,9 +24,9 @@ void visit_fields(K&& kernel, Visit&& visit) {
   auto& [macs, flops] = work;
   auto& [m, n, k, products, window, stride, tiles, channels_per_group, row, weights] = extents;
   auto& [aligned, channels_first, wide_index, transposed, whole_rows, blocked] = placement;
-  auto& [bytes, handed_bytes, state_weights, steps, resident, epilogue_bytes] = traffic;
+  auto& [bytes, handed_bytes, state_weights, steps, resident, padding_bytes, epilogue_bytes] = traffic;
   auto& [tile_share, vector_share, serial_steps, row_blocks, blocks, busy_cached, busy_missed, blocks_held, byte_clocks,
-         on_lanes, tail_clocks, slowdown] = limits;
+         on_lanes, generated, tail_clocks, tile_blocks, tile_clocks, first_clocks, slowdown] = limits;
   auto& [batch, heads, key_heads, queries, keys, channels, causal, past, reach, writes_cache, masked, in_engine] =
       attention;
   visit(KernelField{"node", "1", "{}", Tells::Nothing}, node);
@@ -59,6 +59,7 @@ void visit_fields(K&& kernel, Visit&& visit) {
   visit(KernelField{"state_weights", "byte"}, state_weights);
   visit(KernelField{"steps", "1"}, steps);
   visit(KernelField{"resident", "1"}, resident);
+  visit(KernelField{"padding_bytes", "byte"}, padding_bytes);
   visit(KernelField{"epilogue_bytes", "byte"}, epilogue_bytes);
   visit(KernelField{"tile_share", "1"}, tile_share);
   visit(KernelField{"vector_share", "1"}, vector_share);
@@ -70,7 +71,11 @@ void visit_fields(K&& kernel, Visit&& visit) {
   visit(KernelField{"blocks_held", "1"}, blocks_held);
   visit(KernelField{"byte_clocks", "1"}, byte_clocks);
   visit(KernelField{"on_lanes", "1"}, on_lanes);
+  visit(KernelField{"generated", "1"}, generated);
   visit(KernelField{"tail_clocks", "clocks"}, tail_clocks);
+  visit(KernelField{"tile_blocks", "1"}, tile_blocks);
+  visit(KernelField{"tile_clocks", "clocks"}, tile_clocks);
+  visit(KernelField{"first_clocks", "clocks"}, first_clocks);
   visit(KernelField{"slowdown", "1"}, slowdown);
   visit(KernelField{"attention_batch", "1"}, batch);
   visit(KernelField{"attention_heads", "1"}, heads);

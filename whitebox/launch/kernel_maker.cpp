@@ -5,6 +5,7 @@
 
 #include "whitebox/constants.h"
 #include "whitebox/launch/batch_norm.h"
+#include "whitebox/launch/depthwise_blocks.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/geometry.h"
 
@@ -120,7 +121,13 @@ void KernelMaker::be_grouped(NodeId id, Kernel& k) const {
   k.extents.channels_per_group = std::min(group.inputs, group.outputs);
   if (on_matrix_units(group)) return;
   k.kind = KernelKind::Depthwise;
-  k.limits.vector_share = vector_limit(group);
+  if (const auto of = depthwise_blocks(group, k.extents); of && k.quantised == Quantised::None) {
+    k.limits.tile_blocks = of->blocks;
+    k.limits.tile_clocks = of->each;
+    k.limits.first_clocks = of->first;
+  } else {
+    k.limits.vector_share = vector_limit(group);
+  }
 }
 
 void KernelMaker::be_product(NodeId id, Kernel& k) const {

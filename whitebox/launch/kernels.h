@@ -111,6 +111,9 @@ struct Traffic {
   double state_weights = 0;  ///< bytes of a recurrence's weights that each of its steps reads …
   double steps = 1;          ///< … and its steps; what the cache holds is read once
   bool resident = false;     ///< those weights stay in the multiprocessors from step to step
+  /// Of a product that TorchInductor compiles: what copies of operands would move that make its extents whole 16 bytes;
+  /// it makes them where that is faster.
+  double padding_bytes = 0;
   /// Beside `bytes`: what operators fused behind a product or a convolution read of other values (a residual).
   double epilogue_bytes = 0;
 };
@@ -127,7 +130,11 @@ struct Limits {
   double blocks_held = 0;   ///< of these, what an SM holds at once, one after the other beyond; 0: all
   double byte_clocks = 0;   ///< clocks of an SM per byte that it moves; 0: as an elementwise kernel
   bool on_lanes = false;    ///< those are of kLanes float32 lanes, and fewer where an SM has more
+  bool generated = false;   ///< TorchInductor wrote it: `byte_clocks` are what it computes, however it loads
   double tail_clocks = 0;   ///< of one thread block, when the others are done
+  double tile_blocks = 0;   ///< of a depthwise kernel of cuDNN's: thread blocks that share the SMs; 0: it is none …
+  double tile_clocks = 0;   ///< … clocks of an SM that one of them takes …
+  double first_clocks = 0;  ///< … and clocks of the kernel beside them
   double slowdown = 1;      ///< of its roofline time, against inference kernels of its kind
 };
 

@@ -20,6 +20,11 @@ HostCall host_call(OpId o) {
   }
 }
 
+HostCall compiled_call(const Kernel& k) {
+  const bool generated = k.kind == KernelKind::Vector || k.kind == KernelKind::Gather;
+  return generated ? HostCall::Kernel : host_call(k.ops.front());
+}
+
 void PlanWriter::add(NodeId id, Kernel k) {
   const std::uint32_t index = add_alone(std::move(k));
   Made& made = made_[id];

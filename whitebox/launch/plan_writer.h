@@ -8,6 +8,8 @@ namespace perfc {
 
 /// What a host does for a call of this operator from Python.
 HostCall host_call(OpId);
+/// The same of a compiled kernel: what no library computes is generated.
+HostCall compiled_call(const Kernel&);
 
 class PlanWriter {
  public:

@@ -15,15 +15,6 @@ bool is_pooled(const Type& t) {
   return t.is_static() && t.rank() == 4 && t.shape()[2].value() == 1 && t.shape()[3].value() == 1;
 }
 
-/// The bias of a convolution that is a folded batch-norm, as far as one can tell: a network that
-/// computes its weights (weight standardisation) or pools first has biases of its own.
-bool is_folded_norm(const Graph& g, const Node& n) {
-  if (!n.is(op("nn.bias_add"))) return false;
-  const Node& from = g.node(n.operands[0]);
-  return from.kind == NodeKind::Call && def(from.op).category == Category::Convolution &&
-         g.node(from.operands[1]).kind != NodeKind::Call && !is_pooled(g.type(n.operands[0]));
-}
-
 class Realizer {
  public:
   Realizer(const Graph& g, const std::vector<bool>& adds_itself, const DataLayout& layout)
@@ -108,6 +99,13 @@ class Realizer {
 };
 
 }  // namespace
+
+bool is_folded_norm(const Graph& g, const Node& n) {
+  if (!n.is(op("nn.bias_add"))) return false;
+  const Node& from = g.node(n.operands[0]);
+  return from.kind == NodeKind::Call && def(from.op).category == Category::Convolution &&
+         g.node(from.operands[1]).kind != NodeKind::Call && !is_pooled(g.type(n.operands[0]));
+}
 
 Look look_through(const Graph& g, const Realization& r, ValueId v) {
   if (!r.inlined[v.node] || !is_any_view(g, g.node(v))) return {v, 1, {}};

@@ -10,6 +10,10 @@
 
 namespace perfc {
 
+/// The bias of a convolution that is a folded batch norm, as far as one can tell: a network that computes its weights
+/// (weight standardisation) or pools first has biases of its own. TorchInductor computes such a norm as it is.
+bool is_folded_norm(const Graph&, const Node&);
+
 /// What an inlined view shows.
 struct Look {
   ValueId at;        ///< the value behind it and the views below it

@@ -79,7 +79,7 @@ class Backward {
   }
 
   void launch(Kernel k) {
-    plan_.host_calls.add(backward_call(k.ops.front()), k.repeat);
+    plan_.host_calls.add(compiled() ? compiled_call(k) : backward_call(k.ops.front()), k.repeat);
     launch_uncounted(std::move(k));
   }
   /// A kernel whose call is counted otherwise.

@@ -38,14 +38,11 @@ bool is_depthwise(const Kernel& k) {
 double depthwise_us(const Kernel& k, const Rates& r) {
   const Extents& e = k.extents;
   const double results = e.products * e.m * e.n;
-  const ConvolutionGroup group{.window = e.window,
-                               .channels_last = !k.placement.channels_first,
-                               .float16 = k.half && !r.bfloat16,
-                               .float32 = !k.half};
-  const double clocks = depthwise_clocks(group, true).per_result(e.window, e.stride > 1);
-  const double step =
-      k.half && group.channels_last ? constants::kDepthwiseElement16Us : constants::kDepthwiseElement32Us;
-  const double least = constants::kDepthwiseLeastUs + step * e.window;
+  const double clocks =
+      k.placement.channels_first
+          ? depthwise_clocks({.window = e.window, .float32 = !k.half}, true).per_result(e.window, e.stride > 1)
+          : constants::kDepthwiseLastElement * e.window;
+  const double least = constants::kDepthwiseLeastUs + constants::kDepthwiseElementUs * e.window;
   return std::max({clocks_us(results * clocks, r), memory_us(k, r), least}) + constants::kStreamGapUs;
 }
 

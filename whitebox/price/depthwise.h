@@ -9,7 +9,7 @@
 
 namespace perfc {
 
-/// µs of the kernel of a depthwise convolution on Hopper, its launch included. Other chips: `vector_limit`.
+/// µs of PyTorch's own kernel of a depthwise convolution on Hopper, its launch included. Other chips: `vector_limit`.
 double depthwise_us(const Kernel&, const Rates&);
 
 /// µs of the kernels of a depthwise convolution's gradient, launches included. None: it is no such gradient, or the

@@ -19,6 +19,7 @@ std::optional<MemoryBoundKind> kind_of(const Kernel& k) {
   if (k.kind != KernelKind::Vector) return std::nullopt;
   if (k.limits.row_blocks > 0) return MemoryBoundKind::LayerNorm;
   if (k.limits.on_lanes) return MemoryBoundKind::BatchNorm;
+  if (k.limits.generated) return MemoryBoundKind::Generated;
   if (category != Category::Softmax) return MemoryBoundKind::Elementwise;
   return k.extents.n <= constants::kSoftmaxWarpColumns ? MemoryBoundKind::SoftmaxWarp : MemoryBoundKind::SoftmaxBlock;
 }

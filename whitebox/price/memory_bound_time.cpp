@@ -12,6 +12,8 @@ const constants::MemoryBound& constants_of(MemoryBoundKind kind) {
   switch (kind) {
     case MemoryBoundKind::Elementwise:
       return constants::kElementwiseTime;
+    case MemoryBoundKind::Generated:
+      return constants::kGeneratedTime;
     case MemoryBoundKind::BatchNorm:
       return constants::kBatchNormTime;
     case MemoryBoundKind::SoftmaxWarp:
@@ -70,7 +72,8 @@ MemoryBoundTime memory_bound_time(const MemoryBoundProblem& k, const MemoryFacts
   MemoryBoundTime out{.memory_s = memory_s(k, d, c),
                       .multiprocessor_s = std::max(multiprocessor_s(k, d, c), small_gather_s(k, d))};
   const bool counted = k.kind == MemoryBoundKind::Elementwise || k.kind == MemoryBoundKind::BatchNorm;
-  const bool computes = counted && k.byte_clocks > c.byte;  // indices, beside the loads
+  const bool computes =
+      k.kind == MemoryBoundKind::Generated || (counted && k.byte_clocks > c.byte);  // beside the loads
   out.work_s = computes ? std::max(out.memory_s, out.multiprocessor_s)
                         : overlapped(out.memory_s, out.multiprocessor_s, c.overlap);
   return out;

@@ -12,6 +12,7 @@ namespace perfc {
 /// Kernels of PyTorch that differ in what an SM does per row, element or byte.
 enum class MemoryBoundKind {
   Elementwise,   ///< four elements per thread and load: vectorized_elementwise_kernel (CUDALoops.cuh); copies and casts
+  Generated,     ///< by TorchInductor, in Triton: what its expressions compute hides behind what it moves, or is longer
   BatchNorm,     ///< cuDNN's channels first, whose `byte_clocks` are for 64 float32 lanes
   SoftmaxWarp,   ///< up to kSoftmaxWarpColumns: a warp keeps its row in registers (PersistentSoftmax.cuh)
   SoftmaxBlock,  ///< more: a thread block per row reads it again for the sum (SoftMax.cu, cunn_SoftMaxForward)

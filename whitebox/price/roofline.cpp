@@ -295,6 +295,31 @@ double vector_rate(const Kernel& k, const Rates& r) {
   return std::min(r.vector[0] * k.limits.vector_share * r.windows * constants::kLimitLanes / lanes, most);
 }
 
+/// Bytes of memory's time: those that another kernel left in the L2 cache take less of it.
+double moved_bytes(const Kernel& k, const Rates& r) {
+  double bytes = k.traffic.bytes + k.traffic.epilogue_bytes;
+  if (k.traffic.state_weights > r.cache) bytes += k.traffic.state_weights * std::max(k.traffic.steps - 1, 0.0);
+  if (bytes <= 0) return 0;
+  return bytes * (1 - (1 - 1 / constants::kCacheGain) * found_share(constants::kCacheShare * r.cache, bytes) *
+                          k.traffic.handed_bytes / k.traffic.bytes);
+}
+
+/// A depthwise kernel of cuDNN's, by its thread blocks.
+Priced price_blocks(const Kernel& k, const Rates& r) {
+  const Limits& l = k.limits;
+  const double us = 1e6 * l.slowdown, first_us = l.first_clocks / r.memory.clock_hz * us;
+  Priced p;
+  p.compute_us = clocks_us(l.tile_blocks * l.tile_clocks / r.windows, r) * l.slowdown;
+  p.memory_us = moved_bytes(k, r) / r.bandwidth * us;
+  p.launch_us = r.launch_us;
+  p.exposed_us = std::max(first_us + constants::kStreamGapUs - p.launch_us, 0.0);
+  p.sustained_us = 2 * k.work.macs / r.sustained[k.half] * 1e6;
+  const double work = p.roofline_us();
+  p.time_us = work + p.launch_us;
+  p.bound = work < p.launch_us ? Bound::Launch : p.compute_us > p.memory_us ? Bound::Compute : Bound::Memory;
+  return p;
+}
+
 void be_memory_bound(const Kernel& k, const MemoryBoundTime& t, Priced& p) {
   const double us = 1e6 * k.limits.slowdown;
   p.memory_us = t.memory_s * us;
@@ -353,6 +378,7 @@ Priced price_at(const Kernel& k, const Rates& r) {
   if (const auto us = hopper_batch_norm_us(k, r)) return priced_whole(*us);
   if (const auto us = group_convolution_us(k, r)) return priced_whole(*us);
   if (is_implicit_product(k, r)) return price_convolution(k, r);
+  if (k.limits.tile_blocks > 0 && r.cudnn && r.memory.sms > 0) return price_blocks(k, r);
   if (k.kind == KernelKind::Depthwise && r.hopper) return priced_whole(depthwise_us(k, r) * k.limits.slowdown);
   Priced p;
   const double vector = r.vector[k.half];
@@ -376,11 +402,7 @@ Priced price_at(const Kernel& k, const Rates& r) {
     case KernelKind::Gather:
       break;
   }
-  double bytes = k.traffic.bytes + k.traffic.epilogue_bytes;
-  if (k.traffic.state_weights > r.cache) bytes += k.traffic.state_weights * std::max(k.traffic.steps - 1, 0.0);
-  if (bytes > 0)
-    bytes *= 1 - (1 - 1 / constants::kCacheGain) * found_share(constants::kCacheShare * r.cache, bytes) *
-                     k.traffic.handed_bytes / k.traffic.bytes;
+  const double bytes = moved_bytes(k, r);
   const auto padded = [](double extent, double tile) { return std::ceil(extent / tile) * tile; };
   double macs = k.work.macs, computed = macs;
   if (k.kind == KernelKind::Matmul && k.extents.products > 1 && k.placement.aligned == 0 && !r.on_vector[k.half]) {
@@ -399,6 +421,8 @@ Priced price_at(const Kernel& k, const Rates& r) {
       if (!r.cudnn) bound->byte_clocks = 0;
       if (r.hopper) be_hopper(k, *bound);
       be_memory_bound(k, memory_bound_time(*bound, r.memory), p);
+      if (bound->kind == MemoryBoundKind::Generated)
+        p.exposed_us += std::max(constants::kGeneratedUs + constants::kStreamGapUs - r.launch_us, 0.0);
     }
   }
   if (const auto attention = r.memory.sms > 0 ? price_attention(k, r, p) : std::nullopt) {
@@ -455,10 +479,35 @@ Priced faster_of_widths(const Kernel& k, const Rates& r) {
   return full.time_us < other.time_us ? full : other;
 }
 
+/// A product of whole 16 bytes as TorchInductor pads it, if it does: where arithmetic bounds it, and that product with
+/// copies of its operands is faster by a tenth. [torch/_inductor/fx_passes/pad_mm.py, is_mm_compute_bound,
+/// is_padded_faster]
+std::optional<Priced> padded_product(const Kernel& k, const Rates& r, const Priced& plain) {
+  constexpr double kGain = 1.1, kBalance = 0.5;  // both are its own
+  if (k.traffic.padding_bytes <= 0 || r.on_vector[k.half]) return std::nullopt;
+  const Extents& e = k.extents;
+  const double intensity = e.m * e.n * e.k / (e.m * e.k + e.k * e.n + e.m * e.n);
+  if (intensity <= kBalance * r.matrix[k.half] / r.bandwidth) return std::nullopt;
+  Kernel padded = k;
+  const auto whole = [&](double extent) {
+    const double part = constants::kVectorLoad / r.product_bytes[k.half];
+    return extent > 1 ? std::ceil(extent / part) * part : extent;
+  };
+  padded.extents.m = whole(e.m), padded.extents.n = whole(e.n), padded.extents.k = whole(e.k);
+  padded.work.macs *= padded.extents.m * padded.extents.n * padded.extents.k / (e.m * e.n * e.k);
+  padded.placement.aligned = 1;
+  Priced out = faster_of_widths(padded, r);
+  const double copies_us = k.traffic.padding_bytes / r.bandwidth * 1e6 + r.launch_us;
+  out.conversion_us += copies_us;
+  out.time_us += copies_us;
+  return out.time_us * kGain < plain.time_us ? std::optional(out) : std::nullopt;
+}
+
 }  // namespace
 
 Priced price(const Kernel& k, const Rates& r) {
-  const Priced p = faster_of_widths(k, r);
+  Priced p = faster_of_widths(k, r);
+  if (const auto padded = padded_product(k, r, p)) p = *padded;
   const double factor = training_factor(k, r);
   return factor == 1 ? p : stretched(p, factor);
 }

@@ -11,7 +11,7 @@ constinit const OpDef kReductionsRows[] = {
   {.name = "nn.batch_norm", .onnx = "BatchNormalization", .category = Category::Normalization, .operands = {3, 5},
    .results = -1, .takes = Takes::Anything, .infer = batch_norm, .eval = no_contents, .cost = per_element_2_cost,
    .runs = statistics(Autocast::FollowsData, Keeps::First, MemoryFormat::Preserved),
-   .mlas = {.one_thread = true, .blocked = true}},
+   .mlas = {.one_thread = true, .blocked = true}, .generated_clocks = 0.34},
   {.name = "nn.instance_norm", .onnx = "InstanceNormalization", .category = Category::Normalization, .operands = {3, 3},
    .takes = Takes::Float, .infer = instance_norm, .eval = no_contents, .cost = normalization_cost,
    .runs = statistics(Autocast::FollowsData, Keeps::First), .mlas = {.clocks = 1.15, .one_thread = true}},

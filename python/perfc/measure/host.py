@@ -21,8 +21,9 @@ BLOCKS, LAYERS = 16, 12
 #: … and in whole models of hundreds of layers, beside that: 1.97 and 1.56 times on the hosts of two H200s (16 and 20
 #: models, studies/hopper).
 WHOLE = 1.75
-#: A kernel of TorchInductor's wrapper over a call of one kernel: data/hosts.json, desktop.
-COMPILED = 1.9
+#: A kernel that TorchInductor generates over an eager call of one kernel: 0.37 on an H200's host (studies/hopper,
+#: fit_generated.py).
+COMPILED = 0.4
 #: Factors that 90 % of runs lie within (our choice): those two hosts' models by 1.4; without a GPU the launch differs
 #: from host to host, too.
 INTERVAL = {"cpu": 1.5, "cuda": 1.4}

@@ -43,6 +43,7 @@ def @main(%x: Tensor[(8, 128, 16, 16), float32]) {
 // ---- exit 0
 // ---- perfc predict %s --emit=kernels --mode compiled --dtype amp --predictor whitebox --device a100-80gb
 // ---- stdout
+// conv cast 32 1572864
 // conv cast 32 98304
 // conv nn.conv2d 16 1081344
 // bn nn.bias_add nn.relu 16 1049088

@@ -67,6 +67,7 @@ def @main(%picture: Tensor[(1, 3, 64, 64), float32]) {
 // ---- exit 0
 // ---- perfc predict %s --emit=kernels --runtime torch-compile --dtype fp16 --predictor whitebox --device t4
 // ---- stdout
+// stem copy 32 49152
 // stem nn.conv2d 16 58208
 // stem_act nn.silu 16 65536
 // cv1 nn.conv2d 16 66048

@@ -34,7 +34,7 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 // ---- stdout
 // device-bound.pir · batch # · NVIDIA A100-SXM4-40GB · PyTorch eager, amp nchw · corrected
 //   latency # ms # % interval # ms … # ms; device # ms, host # ms; #/s
-//   host server # calls of # µs, PyTorch #.x
+//   host server-# # calls of # µs, PyTorch # to #
 //   bound by device # % of device time in kernels bound by arithmetic, # % by memory, # % by launches
 //   runtime pytorch others (--runtime): torch-compile # ms, cuda-graph # ms, onnxruntime # ms in fp16, tensorrt # ms in fp16
 //   memory # MiB # % interval # … #; context # + weights # + activations # + workspace #; the device has #
@@ -65,7 +65,7 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 // device latency # % interval samples/s memory fits energy per sample MIG model
 // rtx4090 # ms # ms … # ms # # MiB yes # J # J - device-bound.pir
 // t4 # ms # ms … # ms # # MiB yes # J # J - device-bound.pir
-// hosts differ: rtx4090: timm-rtx4090 (# µs per call), t4: server (# µs per call); --host NAME puts one beside all
+// hosts differ: rtx4090: timm-rtx4090 (# µs per call), t4: server-# (# µs per call); --host NAME puts one beside all
 //
 // device-bound.pir · batch # · NVIDIA GeForce RTX # · PyTorch eager, amp nchw · corrected
 //   latency # ms # % interval # ms … # ms; device # ms, host # ms; #/s
@@ -82,7 +82,7 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 //
 // device-bound.pir · batch # · Tesla T4 · PyTorch eager, amp nchw · corrected
 //   latency # ms # % interval # ms … # ms; device # ms, host # ms; #/s
-//   host server # calls of # µs, PyTorch #.x
+//   host server-# # calls of # µs, PyTorch # to #
 //   bound by device # % of device time in kernels bound by arithmetic, # % by memory, # % by launches
 //   runtime pytorch others (--runtime): torch-compile # ms, cuda-graph # ms, onnxruntime # ms in fp16, tensorrt # ms in fp16
 //   memory # MiB # % interval # … #; context # + weights # + activations # + workspace #; the device has #

@@ -11,7 +11,7 @@ def @main(%x: Tensor[(4000000, 4096), float32]) {
 // OUT OF MEMORY: needs # MiB, t4 has # MiB
 // fixed-batch.pir · batch # · Tesla T4 · PyTorch eager, amp nchw · corrected
 //   latency # ms # % interval # ms … # ms; device # ms, host # ms; #/s
-//   host server # calls of # µs, PyTorch #.x
+//   host server-# # calls of # µs, PyTorch # to #
 //   bound by device # % of device time in kernels bound by arithmetic, # % by memory, # % by launches
 //   runtime pytorch others (--runtime): torch-compile # ms, cuda-graph # ms, onnxruntime # ms in fp16, tensorrt # ms in fp16
 //   memory # MiB # % interval # … #; context # + weights # + activations # + workspace #; the device has #

@@ -17,7 +17,7 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 // OUT OF MEMORY: needs # MiB, t4 has # MiB; the largest batch that fits is #
 // out-of-memory.pir · batch # · Tesla T4 · PyTorch eager, amp nchw · whitebox
 //   latency # ms # % interval # ms … # ms; device # ms, host # ms; #/s
-//   host server # calls of # µs, PyTorch #.x
+//   host server-# # calls of # µs, PyTorch # to #
 //   bound by device # % of device time in kernels bound by arithmetic, # % by memory, # % by launches
 //   runtime pytorch others (--runtime): torch-compile # ms, cuda-graph # ms, onnxruntime # ms in fp16, tensorrt # ms in fp16
 //   memory # MiB # % interval # … #; context # + weights # + activations # + workspace #; the device has #
@@ -40,11 +40,12 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 // device latency # % interval samples/s memory fits energy per sample MIG model
 // t4 # ms # ms … # ms # # MiB NO, batch # does # J # J - out-of-memory.pir
 // h100-sxm # ms # ms … # ms # # MiB NO, batch # does # J # J none out-of-memory.pir
+// hosts differ: t4: server-# (# µs per call), h100-sxm: server (# µs per call); --host NAME puts one beside all
 //
 // OUT OF MEMORY: needs # MiB, t4 has # MiB; the largest batch that fits is #
 // out-of-memory.pir · batch # · Tesla T4 · PyTorch eager, amp nchw · whitebox
 //   latency # ms # % interval # ms … # ms; device # ms, host # ms; #/s
-//   host server # calls of # µs, PyTorch #.x
+//   host server-# # calls of # µs, PyTorch # to #
 //   bound by device # % of device time in kernels bound by arithmetic, # % by memory, # % by launches
 //   runtime pytorch others (--runtime): torch-compile # ms, cuda-graph # ms, onnxruntime # ms in fp16, tensorrt # ms in fp16
 //   memory # MiB # % interval # … #; context # + weights # + activations # + workspace #; the device has #

@@ -31,7 +31,7 @@ def @main(%x: Tensor[(N, 4096), float32]) -> (y: Tensor[(N, 4096), float32]) {
 // t4 # # ms # ms … # ms # # MiB yes # J # J - sweep.pir
 // rtx4090 # # ms # ms … # ms # # MiB yes # J # J - sweep.pir
 // rtx4090 # # ms # ms … # ms # # MiB yes # J # J - sweep.pir
-// hosts differ: t4: server (# µs per call), rtx4090: timm-rtx4090 (# µs per call); --host NAME puts one beside all
+// hosts differ: t4: server-# (# µs per call), rtx4090: timm-rtx4090 (# µs per call); --host NAME puts one beside all
 // unfamiliar: no run in training is like this model at this batch size (similarity #; #: the same kernels, #: none alike), so # % of what the networks say of its kernels counts, and the interval is wide
 // unfamiliar: device t4 has no measurements in training: half of what networks say counts [t4]
 // ---- stderr

@@ -1,0 +1,19 @@
+#pragma once
+/// Depthwise convolutions by the thread blocks of cuDNN's kernels. How many there are follows from the extents: all 383
+/// grids of an H200's profiles (studies/hopper) are these, on any chip by the same library.
+#include <optional>
+
+#include "whitebox/launch/framework.h"
+#include "whitebox/launch/kernels.h"
+
+namespace perfc {
+
+/// Thread blocks, clocks of an SM that one takes, and clocks of the kernel beside them, as in `Limits`.
+struct BlockClocks {
+  double blocks = 0, each = 0, first = 0;
+};
+/// Of a depthwise convolution with these extents. None: another kernel takes it (`vector_limit`), or nothing is known
+/// of its planes.
+std::optional<BlockClocks> depthwise_blocks(const ConvolutionGroup&, const Extents&);
+
+}  // namespace perfc
