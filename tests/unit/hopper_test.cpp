@@ -258,6 +258,25 @@ TEST(Hopper, ReductionsTakeWhatTheyTook) {
   EXPECT_LT(ns_per_element, 2 * 86.2e3 / (131072.0 * 768));
 }
 
+/// A residual stream in float32 and what a product in float16 adds to it, which the kernel casts element by element:
+/// 10 byte of each would be half of the time.
+TEST(Hopper, SumsOfTwoWidthsTakeWhatTheyTook) {
+  const auto last_us = [](int rows, int columns) {
+    const KernelPlan plan = plan_of(graph_of(fmt::format(R"(def @main(%x: Tensor[({0}, {1}), float32]) {{
+  %1 = weight : Tensor[({1}, {1}), float32];
+  %2 = nn.dense(%x, %1);
+  %3 = add(%x, %2);
+  (%3)
+}})",
+                                                         rows, columns)),
+                                    {.precision = Precision::Amp});
+    Diagnostics diags("test");
+    return price(plan.kernels.back(), Rates(*DeviceTable::builtin().find("h200", diags), Precision::Amp)).time_us;
+  };
+  expect_measured(last_us(64 * 197, 768), 40.4, 1.15);
+  expect_measured(last_us(64 * 3136, 96), 73.2, 1.15);
+}
+
 TEST(Hopper, OperandsThatLieOtherwiseTakeWhatTheyTook) {
   const auto scaled = us(R"(def @main(%x: Tensor[(32, 64, 112, 112), float16]) {
   %1 = weight : Tensor[(1, 64, 1, 1), float16];

@@ -62,6 +62,21 @@ TEST(Compiled, WeightsAreCastOnceInEachRun) {
   EXPECT_EQ(plan_of(g, kCompiled).kernels.size(), 2u);
 }
 
+TEST(Compiled, BiasesOfDenseLayersAreCastToo) {
+  const char* text = R"(def @main(%x: Tensor[(8, 16), float32]) {
+  %1 = weight : Tensor[(16, 16), float32];
+  %2 = nn.dense(%x, %1);
+  %3 = weight : Tensor[(16,), float32];
+  %4 = nn.bias_add(%2, %3, axis=1);
+  %5 = nn.dense(%4, %1);
+  (%5)
+})";
+  const KernelPlan amp = plan_of(graph_of(text), kAmp);
+  EXPECT_EQ(ops_of(amp), (Names{"cast", "cast", "nn.dense", "cast", "nn.dense"}));
+  EXPECT_EQ(amp.kernels[3].traffic.bytes, 16 * (4 + 2));
+  EXPECT_EQ(ops_of(plan_of(graph_of(text), kCompiled)), (Names{"nn.dense", "nn.dense"}));
+}
+
 /// What TorchInductor 2.13 makes of a transformer's residual stream: each norm adds its terms up anew, until
 /// there are more than four.
 TEST(Compiled, SumsOfFewTermsAreComputedAgainByEachReader) {
