@@ -5,6 +5,12 @@
 /// rows and attention beside what ships; fit_elements.py the like of constants.h.
 namespace perfc::constants {
 
+// ---- Products: whitebox/price/roofline.cpp
+/// FLOP per clock and SM of products with odd extents, which kernels of Turing and Ampere compute
+/// (cutlass_75_tensorop_f16_s1688gemm, cutlass_80_tensorop_s1688gemm): 16 bits, TF32. GPT-2's 50,257 words, batches of
+/// 1 to 8: 95.7 to 96.4 and 122 TFLOP/s.
+inline constexpr double kOddProduct16 = 368, kOddProduct32 = 466;
+
 // ---- Convolutions by cuDNN 9 on Hopper and data-centre Blackwell: whitebox/price/hopper_convolution.cpp
 /// µs of PyTorch's own depthwise kernel at least, and per element of its window, one after the other.
 inline constexpr double kDepthwiseLeastUs = 1.6, kDepthwiseElementUs = 0.09;

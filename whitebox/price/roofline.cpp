@@ -130,6 +130,17 @@ double vector_rate(const Kernel& k, const Rates& r) {
   return std::min(r.vector[0] * k.limits.vector_share * r.windows * constants::kLimitLanes / lanes, most);
 }
 
+/// FLOP/s that a product reaches by how tensor cores load its rows.
+double matrix_rate(const Kernel& k, const Rates& r) {
+  const double vector = r.vector[k.half], matrix = r.matrix[k.half];
+  if (r.full_matrix[k.half] || k.placement.aligned == 1) return matrix;
+  if (k.placement.aligned > 0) return std::max(vector, constants::kNarrowLoads * matrix);
+  const bool forwards = k.pass == Pass::Inference || k.pass == Pass::Forward;
+  if (!r.hopper || !forwards || k.extents.products > 1 || r.on_vector[k.half]) return vector;
+  return (r.product_bytes[k.half] == 2 ? constants::kOddProduct16 : constants::kOddProduct32) * r.memory.sms *
+         r.memory.clock_hz;
+}
+
 /// Bytes of memory's time: those that another kernel left in the L2 cache take less of it.
 double moved_bytes(const Kernel& k, const Rates& r) {
   double bytes = k.traffic.bytes + k.traffic.epilogue_bytes;
@@ -217,9 +228,7 @@ Priced price_at(const Kernel& k, const Rates& r) {
   if (k.kind == KernelKind::Depthwise && r.hopper) return priced_whole(depthwise_us(k, r) * k.limits.slowdown);
   Priced p;
   const double vector = r.vector[k.half];
-  const double matrix = r.full_matrix[k.half] || k.placement.aligned == 1 ? r.matrix[k.half]
-                        : k.placement.aligned > 0 ? std::max(vector, constants::kNarrowLoads * r.matrix[k.half])
-                                                  : vector;
+  const double matrix = matrix_rate(k, r);
   double rate = vector * r.elementwise;
   switch (k.kind) {
     case KernelKind::Matmul:
