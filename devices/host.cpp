@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <utility>
 
 #include "devices/builtin_devices.h"
 #include "devices/read_host.h"
@@ -12,8 +11,8 @@ namespace perfc {
 namespace {
 
 constexpr double kMostUs = 1e5;
-/// What a library's call takes TorchInductor's wrapper, which allocates the result and passes it, over an eager one:
-/// 1.4 on an H200's host, 17 runs of 10 models. [docs/whitebox.md, "The host"]
+/// What a library's call takes TorchInductor's wrapper, which allocates the result and passes it, over an eager one: 16
+/// runs of an H200's models say 1.48. [studies/hopper/fit_generated.py --models]
 constexpr double kCompiledCall = 1.4;
 constexpr double kMostInterval = 100;
 
@@ -27,11 +26,11 @@ HostCalls& HostCalls::operator+=(const HostCalls& other) {
 double HostCalls::total() const { return std::accumulate(of.begin(), of.end(), 0.0); }
 
 double Host::us(const HostCalls& calls, ExecMode mode) const {
-  if (mode == ExecMode::Eager) return std::inner_product(calls.of.begin(), calls.of.end(), eager_us.begin(), 0.0);
-  HostCalls of_libraries = calls;
-  double& generated = of_libraries.of[static_cast<std::size_t>(HostCall::Kernel)];
-  const double us = compiled_us * std::exchange(generated, 0);
-  return us + kCompiledCall * this->us(of_libraries, ExecMode::Eager);
+  const double all = std::inner_product(calls.of.begin(), calls.of.end(), eager_us.begin(), 0.0);
+  if (mode == ExecMode::Eager) return all;
+  constexpr auto kKernel = static_cast<std::size_t>(HostCall::Kernel);
+  const double generated = calls.of[kKernel];
+  return compiled_us * generated + kCompiledCall * (all - eager_us[kKernel] * generated);
 }
 
 Host Host::slowed(double factor) const {

@@ -42,9 +42,11 @@ def convolutions():
             if not of:
                 continue
             own, weights = of.pop("kernels"), of["k"] * of["c"] // of["groups"] * of["window"]
+            grids = [math.prod(json.loads(k.grid)) for k in call if k.kernel in own]
             data, results = of["n"] * of["c"] * of["plane"], of["n"] * of["k"] * of["positions"]
             of |= {"us": of["us"] + profiles.GAP_US * len(own), "data": data, "results": results,
-                   "all_us": sum(k.us + profiles.GAP_US for k in call), "names": " ".join(k.kernel for k in call),
+                   "all_us": sum(k.us + profiles.GAP_US for k in call), "grids": grids,
+                   "names": " ".join(k.kernel for k in call),
                    "spectrum_us": spectrum_parts(call),
                    "bytes": fit.WIDTHS[of["dtype"]] * (data + results + weights),
                    "width": min(of["c"], of["k"]) // of["groups"]}
@@ -108,6 +110,10 @@ def depthwise(found):
     for kind in ("kDepthwiseFirst", "kDepthwiseFirstStrided", "kDepthwiseTiled", "kDepthwiseLast16",
                  "kDepthwiseLast32"):
         refit([kind], depthwise_block_us, [{**r, "grid": depthwise_grid(r)} for r in rows if r["kind"] == kind])
+    told = [r for r in rows if "conv2d_c1_k1_nhwc" in r["names"]]
+    others = sum(r["last"] for r in rows) - len(told)
+    equal = sum([depthwise_grid(r)] == r["grids"] for r in told)
+    print(f"grids of conv2d_c1_k1_nhwc: {equal} of {len(told)}; other kernels channels last: {others}")
     own = [r for r in rows if r["kind"] in ("kDepthwiseOwn", "kDepthwiseGeneric")]
     for kind in ("kDepthwiseOwn", "kDepthwiseGeneric"):
         refit([kind], depthwise_us, [r for r in own if r["kind"] == kind])
@@ -284,7 +290,23 @@ def fused_attention():
           efficient_us, [r for r in rows if not r["cudnn"]])
 
 
+def odd_products():
+    """FLOP per clock and SM of a product whose words no load of two elements takes."""
+    for name, dtypes in (("kOddProduct16", ("fp16", "bf16")), ("kOddProduct32", ("tf32",))):
+        rates = []
+        for cell, kernels in tables():
+            for k in kernels:
+                if k.operator != "aten::mm" or cell.startswith("op/") or profiles.dtype_of(cell) not in dtypes:
+                    continue
+                (m, depth), (_, n) = json.loads(k.dims)[:2]
+                if n % 2 and m > 1 and "cutlass" in k.kernel:
+                    rates.append(2 * m * depth * n / k.us / SM_CLOCKS)
+        print(f"{name} {np.median(rates):.0f} ({SHIPPED[name]:.0f}): {len(rates)} kernels, {min(rates):.0f} to "
+              f"{max(rates):.0f}")
+
+
 def main():
+    odd_products()
     found = convolutions()
     depthwise(found)
     groups(found)

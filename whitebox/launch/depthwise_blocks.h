@@ -1,6 +1,7 @@
 #pragma once
-/// Depthwise convolutions by the thread blocks of cuDNN's kernels. How many there are follows from the extents: all 383
-/// grids of an H200's profiles (studies/hopper) are these, on any chip by the same library.
+/// Depthwise convolutions by the thread blocks of cuDNN's kernels. How many there are follows from the extents: all 328
+/// grids channels last of an H200's profiles are these (studies/hopper/fit_inference.py), on any chip by the same
+/// library.
 #include <optional>
 
 #include "whitebox/launch/framework.h"

@@ -73,9 +73,8 @@ Priced price_product(const Kernel& k, const Rates& r) {
   out.memory_us = t.traffic * 1e6 * slowdown;
   const double work = (t.total - t.launch + beside) * 1e6 * slowdown;
   out.exposed_us = std::max(work - std::max(out.compute_us, out.memory_us), 0.0);
-  out.time_us = work + out.launch_us;
   out.sustained_us = 2 * k.work.macs / sustained_flops(device, p.quantised) * 1e6;
-  out.bound = work < out.launch_us ? Bound::Launch : out.compute_us > out.memory_us ? Bound::Compute : Bound::Memory;
+  out.add_up(work);
   return out;
 }
 
@@ -175,9 +174,7 @@ Priced price_convolution(const Kernel& k, const Rates& r) {
   const bool eight = multiplies_eight_bits(k.quantised) && r.product8;
   Priced out =
       r.on_vector[k.half] && !eight ? price_on_vector_units(k, r, device) : price_on_matrix_units(k, r, device);
-  const double work = out.roofline_us();
-  out.time_us = work + out.launch_us;
-  out.bound = work < out.launch_us ? Bound::Launch : out.compute_us > out.memory_us ? Bound::Compute : Bound::Memory;
+  out.add_up(out.roofline_us());
   return out;
 }
 

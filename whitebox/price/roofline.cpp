@@ -160,9 +160,7 @@ Priced price_blocks(const Kernel& k, const Rates& r) {
   p.launch_us = r.launch_us;
   p.exposed_us = std::max(first_us + constants::kStreamGapUs - p.launch_us, 0.0);
   p.sustained_us = 2 * k.work.macs / r.sustained[k.half] * 1e6;
-  const double work = p.roofline_us();
-  p.time_us = work + p.launch_us;
-  p.bound = work < p.launch_us ? Bound::Launch : p.compute_us > p.memory_us ? Bound::Compute : Bound::Memory;
+  p.add_up(p.roofline_us());
   return p;
 }
 
@@ -285,11 +283,9 @@ Priced price_at(const Kernel& k, const Rates& r) {
   if (k.limits.blocks_held > 0) p.serial_us *= std::ceil(k.limits.blocks / (r.sms * k.limits.blocks_held));
   if (k.traffic.state_weights > 0)
     p.serial_us = std::max(p.serial_us, k.traffic.steps * (k.traffic.resident ? r.resident_us : r.recurrent_us));
-  const double work = p.roofline_us() + p.waiting_us();
   p.launch_us = r.launch_us;
-  p.time_us = work + r.launch_us;
   p.sustained_us = 2 * computed / r.sustained[k.half] * 1e6;
-  p.bound = work < r.launch_us ? Bound::Launch : p.compute_us > p.memory_us ? Bound::Compute : Bound::Memory;
+  p.add_up(p.roofline_us() + p.waiting_us());
   return p;
 }
 

@@ -66,6 +66,11 @@ struct Priced {
   double time_us = 0;       ///< the largest of the three, what does not hide, and the launch
   Bound bound = Bound::Memory;
   double roofline_us() const { return std::max(compute_us, memory_us) + exposed_us + conversion_us; }
+  /// What it takes in all and what bounds it, where the work behind its launch takes so long.
+  void add_up(double work_us) {
+    time_us = work_us + launch_us;
+    bound = work_us < launch_us ? Bound::Launch : compute_us > memory_us ? Bound::Compute : Bound::Memory;
+  }
   /// What serial steps take beyond the roofline: latency, which no share of a peak changes.
   double waiting_us() const { return std::max(serial_us - roofline_us(), 0.0); }
 };
