@@ -10,7 +10,7 @@
 
 #include "learning/kernel_calibration.h"
 #include "learning/predictors.h"
-#include "whitebox/constants.h"
+#include "whitebox/constants/runs.h"
 
 namespace perfc {
 namespace {

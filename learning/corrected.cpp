@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "learning/network_mean.h"
-#include "whitebox/constants.h"
+#include "whitebox/constants/runs.h"
 
 namespace perfc {
 namespace {

@@ -47,7 +47,7 @@ CERTAIN, DIFFERS = 0.9, 0.05
 # different by less, and pairs that differ by less are the same.
 NOISE = 0.02
 STEPS = ((0.05, 0.1), (0.1, 0.2), (0.2, 0.5), (0.5, math.inf))
-SHARPNESS = 8  # of the join of device and host: whitebox/constants.h
+SHARPNESS = 8  # of the join of device and host: whitebox/constants/runs.h
 COLUMNS = [
     "family", "base", "head", "batch", "device", "mode", "layout", "norms", "base_ms", "head_ms", "predicted_base_ms",
     "predicted_head_ms", "share", "width", "host"

@@ -10,12 +10,12 @@ mig    MIGProfiler's framebuffer (MIT), leave-model-out. ViT ran before PyTorch 
        attention is written out.
 train  GPUMemNet's timm rows (CC-BY-4.0; clean ones), one training step with Adam, leave-family-out. From the other
        families come the context and how often a monitor sees cuDNN's search for algorithms (kSeenPerGib in
-       whitebox/constants.h), both shipped as fitted on all. Of several image sizes of an architecture the one is taken
-       where the set's own FakeTensor column, which is no target, has its usual ratio to our activations.
+       whitebox/constants/memory.h), both shipped as fitted on all. Of several image sizes of an architecture the one
+       is taken where the set's own FakeTensor column, which is no target, has its usual ratio to our activations.
 dippm  The A100 points of DIPPM's paper with the shipped constants: test only.
 amp    The batches at which timm trained under AMP on an RTX 3090 (Apache-2.0): test only. Its script starts at 512 and
        takes the next smaller one each time memory runs out, so what ran fits and the next larger does not.
-interval  What the 90 % intervals cover on the rows of mig and train; kReservedInterval in whitebox/constants.h.
+interval  What the 90 % intervals cover on the rows of mig and train; kReservedInterval in whitebox/constants/memory.h.
 
 DIR holds ../shared/graphs/timm_torchscript.tar.xz unpacked.
 """
@@ -44,7 +44,7 @@ THREADS_PER_SM = 2048  # of A100: devices/device_table.cpp
 STACKS = {"A100-40g": "migprofiler-40gb", "A100-80g": "migprofiler-80gb", "train": "gpumemnet",
           "dippm": "migprofiler-40gb", "amp": "migprofiler-80gb"}
 AMP_RUNS, AMP_DEVICE, AMP_STARTS, AMP_SAMPLE = "benchmark-train-amp-nchw-pt112-cu113-rtx3090.csv", "rtx3090", 512, 3
-SEEN_PER_GIB, SHOWN_ODDS, UPPER_ODDS = 0.116, 0.1, 0.05  # whitebox/constants.h
+SEEN_PER_GIB, SHOWN_ODDS, UPPER_ODDS = 0.116, 0.1, 0.05  # whitebox/constants/memory.h
 # Interval of the stacks that were measured (data/stacks.json): the context that other networks tell is off by 14 % at
 # most, for MIGProfiler's bert-base, whose set's others convolve.
 MEASURED_STACK = 1.15

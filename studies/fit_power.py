@@ -7,8 +7,8 @@ section of docs/accuracy.md.
 
 power = idle + (busy · TDP − idle) · (time in kernels that arithmetic limits + memory × time in those that memory
 limits) / step time + (0.97 · TDP − idle) · (time in kernels of the first kind × what their rate exceeds 0.65 of the
-rate that long products sustain under the power limit, where whitebox/constants.h knows it) / step time, held below 0.97
-× the power limit. A gather counts by the time that its bytes would stream in.
+rate that long products sustain under the power limit, where whitebox/constants/products.h knows it) / step time, held
+below 0.97 × the power limit. A gather counts by the time that its bytes would stream in.
 Fitted are `busy` and `memory`, with the same weight for each network; perfc predicts the kernels' times of a training
 step of each network, batch and GPU; the step's time is the trace's own, because its epochs wait for data loading, which
 no model file shows. Idle power of a GPU is what the model leaves over in the rows that keep it busy less than 5 % of
@@ -46,7 +46,7 @@ SAMPLES = {  # per epoch
 }
 TOKENS = {"squad": 384, "sentiment140": 64}
 LIMIT, SHARPNESS, HELD_FROM = 0.97, 10, 0.65
-POWER_INTERVAL = 1.24  # whitebox/constants.h, kPowerInterval
+POWER_INTERVAL = 1.24  # whitebox/constants/runs.h, kPowerInterval
 POWER_SHARE = 11  # column of kProducts
 #: Rows of kProducts of float32 kernels that were measured; of graphics chips since Ampere none were
 CHIPS = {"V100": "VectorVolta", "P100": "VectorPascal", "RTX6000": "VectorVolta"}
@@ -131,8 +131,8 @@ def model(dataset, network, batch, graphs, folder):
 
 
 def sustained():
-    """FLOP/s of long float32 products by GPU (whitebox/constants.h, kProducts)."""
-    text = (ROOT / "whitebox/constants.h").read_text()
+    """FLOP/s of long float32 products by GPU (whitebox/constants/products.h, kProducts)."""
+    text = (ROOT / "whitebox/constants/products.h").read_text()
     rows = {gpu: re.search(rf"// {chip}\n\s*\{{([^}}]*)\}}", text).group(1) for gpu, chip in CHIPS.items()}
     return {gpu: float(row.split(",")[POWER_SHARE]) * 1e12 * GPUS[gpu][1] for gpu, row in rows.items()}
 

@@ -4,9 +4,9 @@
     python3 studies/timm_training.py --graphs DIR --check 10.5      # MAPE on a sample
 
 RTX 3090, AMP, PyTorch 1.12, SGD with momentum. Attention is written out: 1.12 had no fused one. The step is the sum of
-its kernels by the whitebox, times kTrainingStep in whitebox/constants.h, for which docs/whitebox.md has the reasons;
-nothing is fitted here. perfc means today's PyTorch, and 1.12 was slower: what timm's inference with it took on this
-card beside PyTorch 2.4, the median of models with equal batches, is taken into account, per layout of memory. DIR
+its kernels by the whitebox, times kTrainingStep in whitebox/constants/training.h, for which docs/whitebox.md has the
+reasons; nothing is fitted here. perfc means today's PyTorch, and 1.12 was slower: what timm's inference with it took on
+this card beside PyTorch 2.4, the median of models with equal batches, is taken into account, per layout of memory. DIR
 holds ../shared/graphs/timm_torchscript.tar.xz unpacked.
 """
 import argparse
@@ -33,7 +33,7 @@ INFERENCE = "benchmark-infer-amp-{}-{}-rtx3090.csv"
 THEN, NOW = "pt112-cu113", "pt240-cu124"
 LAYOUTS = ("nchw", "nhwc")
 SAMPLE = 29      # --check: every so manieth run
-STEP = float(re.search(r"\bkTrainingStep = ([\d.]+)", (ROOT / "whitebox/constants.h").read_text()).group(1))
+STEP = float(re.search(r"\bkTrainingStep = ([\d.]+)", (ROOT / "whitebox/constants/training.h").read_text()).group(1))
 
 
 def age(layout):

@@ -6,7 +6,7 @@
 Inference under AMP on RTX 3090, 4090 and 5090, eager and compiled, nchw and nhwc, a sample of each setting. No constant
 of these devices is fitted to their runs: an entry of data/devices.json has the data sheet and what streams reach of its
 kind of memory (studies/kernels/streams.py); constants that all devices share and that such runs have part in say so in
-whitebox/constants.h ([timm]). The factor within which 90 % of a device's runs lie goes into data/devices.json by hand.
+whitebox/constants ([timm]). The factor within which 90 % of a device's runs lie goes into data/devices.json by hand.
 """
 import argparse
 import collections

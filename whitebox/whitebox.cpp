@@ -10,7 +10,9 @@
 #include <cmath>
 
 #include "ir/quantised_marks.h"
-#include "whitebox/constants.h"
+#include "whitebox/constants/quantised_products.h"
+#include "whitebox/constants/runs.h"
+#include "whitebox/constants/training.h"
 #include "whitebox/launch/training_step.h"
 #include "whitebox/memory/on_device.h"
 #include "whitebox/price/evidence.h"

@@ -26,7 +26,7 @@ BANDWIDTH = 4.8e12
 TILES = ((32, 32), (128, 32), (256, 64))
 OTHER_KERNELS = ("implicit_convolve", "precomputed", "fft", "cf32", "sgemm")
 FITTED = ("launch_clocks", "tensor_share", "step_ns", "exposed", "tile_ns", "stream_bytes")
-FIRST_CHANNELS, VECTOR_LOAD, POSITION_STEP = 4, 16, 64  # as whitebox/constants.h
+FIRST_CHANNELS, VECTOR_LOAD, POSITION_STEP = 4, 16, 64  # as whitebox/constants has them
 
 
 def facts(dtype):

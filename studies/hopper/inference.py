@@ -22,7 +22,7 @@ BYTES = {"float": 4, "c10::Half": 2, "c10::BFloat16": 2}
 
 def shipped():
     """Constants of the headers by name: a number, or the numbers of its braces."""
-    text = "".join((WHITEBOX / f).read_text() for f in ("constants.h", "hopper_constants.h"))
+    text = "".join(header.read_text() for header in sorted((WHITEBOX / "constants").glob("*.h")))
     text = re.sub(r"//.*|(?<=[{\s])\.\w+ = ", "", text)
     number = r"[\d.]+(?:e-?\d+)?(?: \* [\d.]+)*"
     out = {}

@@ -213,4 +213,4 @@ def fit(model, x, per_device=600):
                       bounds=(low, high),
                       loss="soft_l1",
                       f_scale=0.1).x
-    return {n: float(f"{v:.3g}") for n, v in constants(p).items()}  # as whitebox/constants.h has them
+    return {n: float(f"{v:.3g}") for n, v in constants(p).items()}  # as whitebox/constants/attention.h has them

@@ -4,9 +4,9 @@
     python studies/kernels/convolution.py [--judge]
 
 The time is the shorter of an implicit product's and of Winograd's F(4x4, 3x3) with transforms of its own, both priced
-as products of their extents by the models of fit_products.py (whitebox/constants.h, kProducts) times a constant each:
-kImplicitTime, kWinogradTime. Parts as in fit_products.py: 60 % of the shapes fit, part 1 chose the form, part 0 judges
-(--judge). Rows above 0.3 ms, for the host's time hides shorter ones.
+as products of their extents by the models of fit_products.py (whitebox/constants/products.h, kProducts) times a
+constant each: kImplicitTime, kWinogradTime. Parts as in fit_products.py: 60 % of the shapes fit, part 1 chose the
+form, part 0 judges (--judge). Rows above 0.3 ms, for the host's time hides shorter ones.
 """
 import argparse
 

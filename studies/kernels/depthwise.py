@@ -5,7 +5,7 @@
 
 A thread computes one result (aten/src/ATen/native/cuda/DepthwiseConv2d.cu): clocks of an SM per result = RESULT +
 ELEMENT · window, times TURING where a load of a warp takes the L1 cache two clocks rather than one (64 byte per clock:
-Jia et al., arXiv 1903.07486, table 3.1). Constants of whitebox/constants.h, kDepthwiseOwn.
+Jia et al., arXiv 1903.07486, table 3.1). Constants of whitebox/constants/depthwise.h, kDepthwiseOwn.
 
 Rows of depthwise.tsv: RepLKNet (arXiv 2203.06717, table 5, as UniRepLKNet prints it: a stack of 24 layers, PyTorch
 1.9), pytorch/pytorch#18631, tensorflow/tensorflow#96396, and 5×5 layers of MobileNetV3-Small

@@ -4,9 +4,9 @@
     python3 studies/kernels/efficient_attention.py [--perfc build/release/perfc]
 
 efficient_attention.tsv has the times. From those of part `fit` are `kEfficientHalf`, `kEfficientTf32` and
-`kEfficientLanes` of whitebox/constants.h: clocks of an SM per score, straight lines in the channels of a head. In 16
-bits on an A100 PyTorch runs that kernel where there is a mask, which is how those rows are predicted here: they judge
-`kMaskedAttention`, which is from whole models.
+`kEfficientLanes` of whitebox/constants/attention.h: clocks of an SM per score, straight lines in the channels of a
+head. In 16 bits on an A100 PyTorch runs that kernel where there is a mask, which is how those rows are predicted here:
+they judge `kMaskedAttention`, which is from whole models.
 """
 import argparse
 import csv

@@ -5,7 +5,7 @@
 
 Needs numpy, scipy, pandas, numba (lightgbm for --boost). Reads shared/data (PERFC_SHARED says where). --part 1 judges
 on the shapes that chose the form, 0 on the shapes kept back (docs/judged.md notes each look). --write prints the table
-for whitebox/constants.h and writes tests/unit/product_times.tsv.
+for whitebox/constants/products.h and writes tests/unit/product_times.tsv.
 """
 import argparse
 import time

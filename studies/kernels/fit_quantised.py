@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fits what quantised products change in their chip class (`kQuantised…` of whitebox/constants.h), and judges.
+"""Fits what quantised products change in their chip class (whitebox/constants/quantised_products.h), and judges.
 
     OMP_NUM_THREADS=1 python studies/kernels/fit_quantised.py [--part 1|0] [--write]
 
@@ -37,8 +37,8 @@ QUANTISED_BYTES, QUANTISED_SHARE, QUANTISED_US = 3, 0.8, 2
 
 
 def class_constants():
-    """By name, from whitebox/constants.h: two lines of numbers below a comment with the name."""
-    text = (data.ROOT / "whitebox/constants.h").read_text()
+    """By name, from whitebox/constants/products.h: two lines of numbers below a comment with the name."""
+    text = (data.ROOT / "whitebox/constants/products.h").read_text()
     table = text[text.index("kProducts[]"):]
     rows = re.findall(r"    // (\w+)\n    \{([^}]*)\},", table[:table.index("};")])
     return {name: np.array([float(x) for x in body.split(",")[:len(pm.NAMES)]]) for name, body in rows}

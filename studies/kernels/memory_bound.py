@@ -238,7 +238,7 @@ def fit(residuals, start, bounds):
                              bounds=(low, high),
                              loss="soft_l1",
                              f_scale=0.1)
-    return np.array([float(f"{v:.3g}") for v in np.exp(solution.x)])  # as whitebox/constants.h has them
+    return np.array([float(f"{v:.3g}") for v in np.exp(solution.x)])  # as whitebox/constants/memory_bound.h has them
 
 
 class Host:
@@ -434,7 +434,7 @@ PROBLEM = ("rows", "columns", "read", "written")
 
 
 def write_cases(path, rows, shared, kinds, per_group=4):
-    """A few rows per kind and device with what the model makes of them, constants as whitebox/constants.h has them."""
+    """A few rows per kind and device with what the model makes of them, constants as shipped."""
     lines = [
         "# Written by studies/kernels/memory_bound.py --cases; bandwidth is what kernels reach of it.",
         "\t".join(["kind", *FACTS, *PROBLEM, "memory_us", "multiprocessor_us", "work_us"])

@@ -4,7 +4,7 @@
     python studies/kernels/power.py [--part 1|0]
 
 Long products of P4 and T4 sustain 3.3 and 3.1 of 5.5 and 8.1 TFLOP/s (`VectorPascal` and `VectorVolta` of
-whitebox/constants.h: power_share · W of TDP). Judged are NeuSight's float32 convolutions of 1 ms and more
+whitebox/constants/products.h: power_share · W of TDP). Judged are NeuSight's float32 convolutions of 1 ms and more
 (shared/data/ops_neusight), by the whitebox's roofline with and without that limit. Parts as in fit_products.py.
 """
 import argparse

@@ -32,7 +32,7 @@ FITTED_BY = {"vector_pascal": BEFORE_AMPERE}
 NEUSIGHT = ("Tesla P4", "Tesla P100-PCIE-16GB", "Tesla V100-PCIE-32GB", "Tesla T4", "NVIDIA A100-PCIE-40GB")
 
 
-NEVER = 1e12  # kNever of whitebox/constants.h
+NEVER = 1e12  # kNever of whitebox/constants/products.h
 
 SHEETS = {d["name"]: d for d in json.loads((ROOT / "data/devices.json").read_text())["devices"]}
 
@@ -55,8 +55,8 @@ FACTS = load_facts()
 
 
 def class_row(chip):
-    """Constants of a row of kProducts (whitebox/constants.h), as text; `chip`: its name, "VectorVolta"."""
-    text = (ROOT / "whitebox/constants.h").read_text()
+    """Constants of a row of kProducts (whitebox/constants/products.h), as text; `chip`: its name, "VectorVolta"."""
+    text = (ROOT / "whitebox/constants/products.h").read_text()
     return re.search(rf"// {chip}\n\s*\{{([^}}]*)\}}", text).group(1).split(",")
 
 

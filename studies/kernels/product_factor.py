@@ -4,8 +4,9 @@
     OMP_NUM_THREADS=1 python studies/kernels/product_factor.py [--part 1|0] [--device-out] [--group-out] [--write]
 
 Needs numpy, scipy, pandas, numba, lightgbm. The factor corrects studies/kernels/product_model.py with the constants
-that whitebox/constants.h has, on bf16 products of shared/data/datacenter; parts as in fit_products.py. Its C++ twin is
-whitebox/price/learned_factor.cpp, held to it by tests/unit/product_factors.tsv, which --write writes with the model.
+that whitebox/constants/products.h has, on bf16 products of shared/data/datacenter; parts as in fit_products.py. Its C++
+twin is whitebox/price/learned_factor.cpp, held to it by tests/unit/product_factors.tsv, which --write writes with the
+model.
 
 Boosted trees on log(measured / tile model's). What a tree may ask of a device (FROM_DEVICE) are quantities that fall
 when the device gets better, and the trees are constrained never to fall when one of these rises: so the product of tile
@@ -120,7 +121,7 @@ def write_sample(rows, path, n, seed):
 
 
 def class_constants():
-    """By device, from whitebox/constants.h."""
+    """By device, from whitebox/constants/products.h."""
     found = fit_quantised.class_constants()
     return {x: found[CLASS_NAMES[g]] for x, g in GROUP_OF.items()}
 

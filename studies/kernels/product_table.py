@@ -1,9 +1,9 @@
-"""`kProducts` of whitebox/constants.h: from which fits its rows are, as it is printed, and the cases of its test."""
+"""`kProducts` (whitebox/constants/products.h): from which fits its rows are, as it is printed, and its test's cases."""
 import numpy as np
 import product_data as data
 import product_model as pm
 
-# Rows of `kProducts` (whitebox/constants.h): from which fit, and what is not of it. NeuSight's launch has the host's in
+# Rows of `kProducts`: from which fit, and what is not of it. NeuSight's launch has the host's in
 # it. What square products say (square_products.py): shares and TFLOP/s per W. No GeForce was met at its limit.
 # HopperTf32, HopperWindows and the gradients: profiles of an H200 (studies/hopper/fit.py, fit_gradients.py).
 LAUNCH = "launch"
@@ -59,7 +59,7 @@ def print_constants(constants):
 
 
 def constants_table(rows):
-    """`kProducts` as whitebox/constants.h has it: a chip in two lines, under the names of the fields."""
+    """`kProducts` as whitebox/constants/products.h has it: a chip in two lines, under the names of the fields."""
     cells = [["kNever" if x == data.NEVER else f"{x:g}" for x in c] +
              ["kAllTiles" if tma else "kMmaTiles", str(gemv).lower()]
              for c, tma, gemv in rows.values()]

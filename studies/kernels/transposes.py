@@ -7,7 +7,7 @@ Kernels for tensor cores take channels last: given data channels first, cuDNN la
 weights before, and nhwcToNchwKernel after. Their grids (1568 × 4 × 10 for 10 images of 128 × 224²) say that a thread
 block moves 32 positions of 32 channels, so that a plane of 3 × 3 fills 9 of 32. Clocks of an SM per element =
 ELEMENT + TILE / filled share, unless memory takes longer (read once, written once, at STREAM of the data sheet's
-bandwidth). Constants of whitebox/constants.h, kOrderElementClocks and kOrderTileClocks.
+bandwidth). Constants of whitebox/constants/layouts.h, kOrderElementClocks and kOrderTileClocks.
 
 Rows of transposes.tsv: `elements` of planes with `plane` positions and `weights` of windows in `kernels` launches. Two
 fit, one for each constant: a whole training step, as whose elements count all data and weights that perfc converts, and

@@ -6,7 +6,7 @@
 #include "graphs.h"
 #include "kernel_plan.h"
 #include "round_device.h"
-#include "whitebox/constants.h"
+#include "whitebox/constants/kernels.h"
 #include "whitebox/price/kernel_problems.h"
 #include "whitebox/price/roofline.h"
 

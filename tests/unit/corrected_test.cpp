@@ -8,7 +8,7 @@
 #include "kernel_plan.h"
 #include "learning/kernel_sample.h"
 #include "learning/predictors.h"
-#include "whitebox/constants.h"
+#include "whitebox/constants/depthwise.h"
 #include "whitebox/launch/data_layout.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/kernel_fields.h"

@@ -8,7 +8,6 @@
 #include "graphs.h"
 #include "kernel_plan.h"
 #include "measured.h"
-#include "whitebox/constants.h"
 #include "whitebox/launch/training_step.h"
 #include "whitebox/price/roofline.h"
 

@@ -6,7 +6,7 @@
 
 #include "graphs.h"
 #include "round_device.h"
-#include "whitebox/constants.h"
+#include "whitebox/constants/runs.h"
 
 namespace perfc {
 namespace {

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "graphs.h"
-#include "whitebox/constants.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/kernels.h"
 #include "whitebox/launch/training_step.h"

@@ -5,7 +5,7 @@
 
 #include "kernel_plan.h"
 #include "round_device.h"
-#include "whitebox/constants.h"
+#include "whitebox/constants/mlas.h"
 #include "whitebox/price/kernel_prices.h"
 
 namespace perfc {

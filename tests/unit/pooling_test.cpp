@@ -5,7 +5,7 @@
 
 #include "graphs.h"
 #include "kernel_plan.h"
-#include "whitebox/constants.h"
+#include "whitebox/constants/elements.h"
 #include "whitebox/launch/training_step.h"
 #include "whitebox/price/roofline.h"
 

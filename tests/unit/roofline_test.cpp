@@ -11,7 +11,7 @@ Rates rates_of(const char* device) {
   return Rates(*DeviceTable::builtin().find(device, diags), Precision::Fp32);
 }
 
-/// whitebox/constants.h, kSerialStepUs: 0.28 µs for each load that a thread waits for, and a launch.
+/// whitebox/constants/kernels.h, kSerialStepUs: 0.28 µs for each load that a thread waits for, and a launch.
 TEST(Roofline, StepsThatWaitForEachOther) {
   const Rates rates = rates_of("rtx4090");
   Kernel k;

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "whitebox/constants.h"
+#include "whitebox/constants/batch_norm.h"
+#include "whitebox/constants/kernels.h"
 #include "whitebox/launch/reduction.h"
 
 namespace perfc {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ir/layout.h"
-#include "whitebox/constants.h"
+#include "whitebox/constants/mlas.h"
 #include "whitebox/launch/geometry.h"
 
 namespace perfc {

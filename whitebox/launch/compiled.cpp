@@ -4,7 +4,8 @@
 #include <cmath>
 #include <optional>
 
-#include "whitebox/constants.h"
+#include "whitebox/constants/compiled.h"
+#include "whitebox/constants/kernels.h"
 #include "whitebox/launch/attention_parts.h"
 #include "whitebox/launch/compiled_values.h"
 #include "whitebox/launch/framework.h"

@@ -4,7 +4,7 @@
 
 #include "ir/infer_context.h"
 #include "ir/layout.h"
-#include "whitebox/constants.h"
+#include "whitebox/constants/layouts.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/kernels.h"
 #include "whitebox/launch/value_strides.h"

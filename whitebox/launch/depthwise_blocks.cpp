@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "whitebox/constants.h"
+#include "whitebox/constants/depthwise.h"
 
 namespace perfc {
 namespace {

@@ -6,7 +6,9 @@
 
 #include "ir/eager_marks.h"
 #include "ir/ops/attention_operands.h"
-#include "whitebox/constants.h"
+#include "whitebox/constants/elements.h"
+#include "whitebox/constants/kernels.h"
+#include "whitebox/constants/layouts.h"
 #include "whitebox/launch/attention_parts.h"
 #include "whitebox/launch/batch_norm.h"
 #include "whitebox/launch/element_clocks.h"

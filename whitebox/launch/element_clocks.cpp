@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "whitebox/constants.h"
+#include "whitebox/constants/elements.h"
+#include "whitebox/constants/memory_bound.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/geometry.h"
 #include "whitebox/launch/reduction.h"

@@ -1,7 +1,8 @@
 #pragma once
 /// Kernels of PyTorch's own whose multiprocessors count and divide indices, so that neither memory nor vector units
 /// limit them: broadcasts, strided copies, concatenations of rows, rolls, poolings, reductions of short rows,
-/// upsampling. Clocks are of profiles of one H200 and, for some, of an A100 (studies/hopper; constants.h).
+/// upsampling. Clocks are of profiles of one H200 and, for some, of an A100 (studies/hopper;
+/// whitebox/constants/elements.h).
 #include "whitebox/launch/planned_graph.h"
 
 namespace perfc {

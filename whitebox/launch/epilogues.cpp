@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ir/op_table.h"
-#include "whitebox/constants.h"
+#include "whitebox/constants/convolutions.h"
 
 namespace perfc {
 namespace {

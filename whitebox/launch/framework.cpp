@@ -6,7 +6,11 @@
 #include <cstdint>
 
 #include "ir/eager_marks.h"
-#include "whitebox/constants.h"
+#include "whitebox/constants/attention.h"
+#include "whitebox/constants/compiled.h"
+#include "whitebox/constants/depthwise.h"
+#include "whitebox/constants/layouts.h"
+#include "whitebox/constants/units.h"
 
 namespace perfc {
 

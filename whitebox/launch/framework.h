@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "whitebox/constants.h"
+#include "whitebox/constants/depthwise.h"
 #include "whitebox/predictor.h"
 
 namespace perfc {

@@ -1,6 +1,6 @@
 #include "whitebox/launch/generated_clocks.h"
 
-#include "whitebox/constants.h"
+#include "whitebox/constants/compiled.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/realize.h"
 

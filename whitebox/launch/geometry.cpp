@@ -4,7 +4,7 @@
 
 #include "ir/layout.h"
 #include "ir/ops/attention.h"
-#include "whitebox/constants.h"
+#include "whitebox/constants/convolutions.h"
 #include "whitebox/launch/einsum_product.h"
 
 namespace perfc {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "whitebox/constants.h"
+#include "whitebox/constants/memory_bound.h"
+#include "whitebox/constants/quantised_products.h"
+#include "whitebox/constants/recurrences.h"
 #include "whitebox/launch/batch_norm.h"
 #include "whitebox/launch/depthwise_blocks.h"
 #include "whitebox/launch/framework.h"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <set>
 
-#include "whitebox/constants.h"
+#include "whitebox/constants/compiled.h"
 #include "whitebox/launch/framework.h"
 
 namespace perfc {

@@ -5,7 +5,7 @@
 
 #include "ir/dim_bounds.h"
 #include "ir/eager_marks.h"
-#include "whitebox/constants.h"
+#include "whitebox/constants/selection.h"
 
 namespace perfc {
 namespace {

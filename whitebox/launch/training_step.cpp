@@ -5,7 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "whitebox/constants.h"
+#include "whitebox/constants/elements.h"
+#include "whitebox/constants/training.h"
+#include "whitebox/constants/units.h"
 #include "whitebox/launch/data_layout.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/geometry.h"

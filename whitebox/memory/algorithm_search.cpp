@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "whitebox/constants.h"
+#include "whitebox/constants/memory.h"
 
 #include "ir/layout.h"
 

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "whitebox/constants.h"
+#include "whitebox/constants/memory.h"
+#include "whitebox/constants/units.h"
 #include "whitebox/launch/framework.h"
 
 namespace perfc {

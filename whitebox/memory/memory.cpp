@@ -7,7 +7,8 @@
 #include <set>
 
 #include "ir/layout.h"
-#include "whitebox/constants.h"
+#include "whitebox/constants/convolutions.h"
+#include "whitebox/constants/memory.h"
 #include "whitebox/launch/data_layout.h"
 #include "whitebox/launch/eight_bits.h"
 #include "whitebox/launch/framework.h"

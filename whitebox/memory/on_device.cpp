@@ -6,7 +6,8 @@
 #include <cmath>
 #include <functional>
 
-#include "whitebox/constants.h"
+#include "whitebox/constants/memory.h"
+#include "whitebox/constants/units.h"
 
 namespace perfc {
 namespace {

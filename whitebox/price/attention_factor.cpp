@@ -5,7 +5,8 @@
 #include <cmath>
 
 #include "ir/support/embed_bytes.h"
-#include "whitebox/constants.h"
+#include "whitebox/constants/attention.h"
+#include "whitebox/constants/products.h"
 #include "whitebox/price/learned_factor.h"
 #include "whitebox/price/trees.h"
 

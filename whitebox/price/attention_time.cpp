@@ -4,7 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "whitebox/constants.h"
+#include "whitebox/constants/attention.h"
+#include "whitebox/constants/kernels.h"
 
 namespace perfc {
 namespace {

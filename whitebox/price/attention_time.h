@@ -8,8 +8,8 @@
 /// A thread block computes whole tiles; the kernel ends with its last wave. Causal attention skips tiles of keys after
 /// the queries' own, or before their window; a kernel that writes keys and values into a cache runs before it. One
 /// query (decoding) is another kernel: thread blocks stream keys and values of heads that share them, in parts side by
-/// side where there are few such heads. A launch is not in it. Constants: whitebox/constants.h, fitted on measured
-/// kernels by studies/kernels/attention.py, whose attention_model.py computes the same.
+/// side where there are few such heads. A launch is not in it. Constants: whitebox/constants/attention.h, fitted on
+/// measured kernels by studies/kernels/attention.py, whose attention_model.py computes the same.
 #include <cstdint>
 
 #include "whitebox/price/matmul_time.h"

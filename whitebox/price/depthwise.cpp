@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "whitebox/constants.h"
-#include "whitebox/hopper_constants.h"
+#include "whitebox/constants/depthwise.h"
+#include "whitebox/constants/hopper.h"
+#include "whitebox/constants/kernels.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/price/hopper_convolution.h"
 

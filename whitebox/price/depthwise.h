@@ -1,7 +1,7 @@
 #pragma once
 /// Depthwise convolutions by the clocks that their kernels, cuDNN's and PyTorch's own, take of an SM. Measured on an
-/// H200 (studies/hopper; constants.h names the kernels); gradients count alike on every NVIDIA GPU, as timm's steps on
-/// an RTX 3090 show (studies/timm_training.py).
+/// H200 (studies/hopper; whitebox/constants/depthwise.h names the kernels); gradients count alike on every NVIDIA
+/// GPU, as timm's steps on an RTX 3090 show (studies/timm_training.py).
 #include <optional>
 
 #include "whitebox/launch/kernels.h"

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "whitebox/constants.h"
+#include "whitebox/constants/attention.h"
+#include "whitebox/constants/hopper.h"
+#include "whitebox/constants/units.h"
 
 namespace perfc {
 namespace {

@@ -2,7 +2,7 @@
 /// Time of PyTorch's memory-efficient attention: CUTLASS' fused kernel (examples/41_fused_multi_head_attention),
 /// which computes what no flash kernel takes: 32 bits on any GPU, 16 bits on Volta and Turing
 /// (aten/src/ATen/native/transformers/cuda/sdp_utils.cpp). A thread block walks over the keys of a tile of queries; its
-/// time is that of its scores. Constants: whitebox/constants.h, from times that its authors published
+/// time is that of its scores. Constants: whitebox/constants/attention.h, from times that its authors published
 /// (studies/kernels/efficient_attention.tsv).
 #include <optional>
 

@@ -4,7 +4,7 @@
 #include <set>
 #include <string_view>
 
-#include "whitebox/constants.h"
+#include "whitebox/constants/runs.h"
 
 namespace perfc {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "whitebox/constants.h"
-#include "whitebox/hopper_constants.h"
+#include "whitebox/constants/attention.h"
+#include "whitebox/constants/hopper.h"
 
 namespace perfc {
 namespace {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "whitebox/constants.h"
-#include "whitebox/hopper_constants.h"
+#include "whitebox/constants/convolutions.h"
+#include "whitebox/constants/hopper.h"
+#include "whitebox/constants/kernels.h"
+#include "whitebox/constants/layouts.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/price/lane_blocks.h"
 #include "whitebox/price/order_conversion.h"

@@ -2,7 +2,7 @@
 /// Convolutions by cuDNN 9 on Hopper, and on data-centre Blackwell as far as one knows. There it takes other kernels
 /// than before: no Winograd, no split of k, wgmma for windows in 16 bits and TF32, a kernel per group in float32, and
 /// for groups without a kernel of their own transforms that pad them. Laws and constants are of profiles of one H200
-/// (studies/hopper, constants.h, which names the kernels).
+/// (studies/hopper, whitebox/constants/hopper.h, which names the kernels).
 #include <optional>
 
 #include "whitebox/launch/kernels.h"

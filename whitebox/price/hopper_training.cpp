@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "whitebox/constants.h"
-#include "whitebox/hopper_constants.h"
+#include "whitebox/constants/convolutions.h"
+#include "whitebox/constants/hopper.h"
 #include "whitebox/price/hopper_convolution.h"
 #include "whitebox/price/order_conversion.h"
 

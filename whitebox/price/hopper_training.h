@@ -1,7 +1,7 @@
 #pragma once
 /// What a training step launches on Hopper beside products, and on data-centre Blackwell as far as one knows: cuDNN 9's
 /// gradients of convolutions and batch norms, PyTorch's own batch norms. Laws and constants are of profiles of one
-/// H200's training steps (studies/hopper, constants.h, which names the kernels).
+/// H200's training steps (studies/hopper, whitebox/constants/hopper.h, which names the kernels).
 #include <optional>
 
 #include "whitebox/launch/kernels.h"

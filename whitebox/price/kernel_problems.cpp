@@ -4,7 +4,11 @@
 #include <cmath>
 #include <iterator>
 
-#include "whitebox/constants.h"
+#include "whitebox/constants/attention.h"
+#include "whitebox/constants/convolutions.h"
+#include "whitebox/constants/kernels.h"
+#include "whitebox/constants/memory_bound.h"
+#include "whitebox/constants/units.h"
 
 namespace perfc {
 namespace {

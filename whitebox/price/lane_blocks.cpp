@@ -4,8 +4,9 @@
 #include <cmath>
 #include <span>
 
-#include "whitebox/constants.h"
-#include "whitebox/hopper_constants.h"
+#include "whitebox/constants/hopper.h"
+#include "whitebox/constants/kernels.h"
+#include "whitebox/constants/products.h"
 
 namespace perfc {
 namespace {

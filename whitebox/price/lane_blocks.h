@@ -1,6 +1,6 @@
 #pragma once
 /// What cuBLAS 13 and cuDNN 9 multiply on the float32 lanes of Hopper's SMs: blocks of a few shapes that walk along k.
-/// Laws and constants are of profiles of one H200 (studies/hopper; constants.h).
+/// Laws and constants are of profiles of one H200 (studies/hopper; whitebox/constants/hopper.h).
 #include "whitebox/price/matmul_time.h"
 
 namespace perfc {

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "ir/support/embed_bytes.h"
-#include "whitebox/constants.h"
+#include "whitebox/constants/products.h"
 #include "whitebox/price/trees.h"
 
 PERFC_EMBED_BYTES(perfc_product_trees, PERFC_KERNEL_MODELS "/products.trees");

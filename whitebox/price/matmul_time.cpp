@@ -5,7 +5,10 @@
 #include <span>
 #include <tuple>
 
-#include "whitebox/constants.h"
+#include "whitebox/constants/kernels.h"
+#include "whitebox/constants/products.h"
+#include "whitebox/constants/quantised_products.h"
+#include "whitebox/constants/units.h"
 
 namespace perfc {
 namespace {

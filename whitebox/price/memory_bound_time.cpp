@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "whitebox/constants.h"
+#include "whitebox/constants/compiled.h"
+#include "whitebox/constants/kernels.h"
+#include "whitebox/constants/memory_bound.h"
 
 namespace perfc {
 namespace {

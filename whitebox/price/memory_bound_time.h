@@ -5,8 +5,8 @@
 ///     memory           bytes · (1 − share that the L2 cache holds) / bandwidth
 ///     multiprocessors  max(rows / SMs · clocks of a row in a full SM, clocks of a row alone) / clock
 ///
-/// A launch is not in it. Constants: whitebox/constants.h, one set for all GPUs, fitted on measured kernels by
-/// studies/kernels/memory_bound.py.
+/// A launch is not in it. Constants: whitebox/constants/memory_bound.h, one set for all GPUs, fitted on measured
+/// kernels by studies/kernels/memory_bound.py.
 namespace perfc {
 
 /// Kernels of PyTorch that differ in what an SM does per row, element or byte.

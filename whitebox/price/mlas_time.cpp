@@ -4,7 +4,8 @@
 #include <cmath>
 
 #include "ir/layout.h"
-#include "whitebox/constants.h"
+#include "whitebox/constants/mlas.h"
+#include "whitebox/constants/units.h"
 
 namespace perfc {
 namespace {

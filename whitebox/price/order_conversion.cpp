@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "whitebox/constants.h"
+#include "whitebox/constants/convolutions.h"
+#include "whitebox/constants/layouts.h"
 
 namespace perfc {
 namespace {

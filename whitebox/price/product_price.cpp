@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "whitebox/constants.h"
-#include "whitebox/hopper_constants.h"
+#include "whitebox/constants/convolutions.h"
+#include "whitebox/constants/hopper.h"
+#include "whitebox/constants/products.h"
+#include "whitebox/constants/quantised_products.h"
 #include "whitebox/price/hopper_convolution.h"
 #include "whitebox/price/hopper_training.h"
 #include "whitebox/price/learned_factor.h"

@@ -4,8 +4,17 @@
 #include <cmath>
 #include <limits>
 
-#include "whitebox/constants.h"
-#include "whitebox/hopper_constants.h"
+#include "whitebox/constants/attention.h"
+#include "whitebox/constants/compiled.h"
+#include "whitebox/constants/convolutions.h"
+#include "whitebox/constants/depthwise.h"
+#include "whitebox/constants/elements.h"
+#include "whitebox/constants/hopper.h"
+#include "whitebox/constants/kernels.h"
+#include "whitebox/constants/products.h"
+#include "whitebox/constants/recurrences.h"
+#include "whitebox/constants/training.h"
+#include "whitebox/constants/units.h"
 #include "whitebox/price/attention_factor.h"
 #include "whitebox/price/depthwise.h"
 #include "whitebox/price/hopper_attention.h"

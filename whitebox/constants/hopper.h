@@ -1,8 +1,9 @@
 #pragma once
-/// As constants.h, of kernels that only Hopper and data-centre Blackwell run: convolutions, training steps, attention.
-/// Source of all: profiles of one H200, `studies/hopper`; fit.py and fit_gradients.py there print those of products,
-/// windows on lanes and training steps again, fit_inference.py those of groups, images, depthwise windows, spectra, few
-/// rows and attention beside what ships; fit_elements.py the like of constants.h.
+/// Kernels that only Hopper and data-centre Blackwell run: convolutions, training steps, attention.
+/// Source of all where a line names none: profiles of one H200, `studies/hopper`; fit.py and fit_gradients.py there
+/// print those of products, windows on lanes and training steps again, fit_inference.py those of groups, images,
+/// depthwise windows, spectra, few rows and attention beside what ships.
+
 namespace perfc::constants {
 
 // ---- Products: whitebox/price/roofline.cpp
@@ -10,6 +11,8 @@ namespace perfc::constants {
 /// (cutlass_75_tensorop_f16_s1688gemm, cutlass_80_tensorop_s1688gemm): 16 bits, TF32. GPT-2's 50,257 words, batches of
 /// 1 to 8: 95.7 to 96.4 and 122 TFLOP/s.
 inline constexpr double kOddProduct16 = 368, kOddProduct32 = 466;
+/// 1: of the rate of Hopper's tensor cores, what Ampere's instructions reach there. [Luo et al. 2024, arXiv 2402.13499]
+inline constexpr double kMmaSyncShare = 0.63;
 
 // ---- Convolutions by cuDNN 9 on Hopper and data-centre Blackwell: whitebox/price/hopper_convolution.cpp
 /// µs of PyTorch's own depthwise kernel at least, and per element of its window, one after the other.

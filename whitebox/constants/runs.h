@@ -1,0 +1,49 @@
+#pragma once
+/// What whole runs take beside the times of their kernels: power, the host, and how sure one is.
+/// [Sources]: whitebox/constants/README.md.
+
+namespace perfc::constants {
+
+// ---- Power
+/// 1: of the TDP, what the demand bends to, and how sharply. Zeus' traces. [power]
+inline constexpr double kPowerLimit = 0.97, kPowerSharpness = 10;
+/// 1: of the rate that the power limit lets last, from which on a kernel takes more power than others. Zeus' traces,
+/// of 0.6, 0.65 and 0.7. [power]
+inline constexpr double kHeldFrom = 0.65;
+/// Factor that 90 % of the powers of traces lie within whose GPU was left out; a network left out: 1.20. [power]
+inline constexpr double kPowerInterval = 1.24;
+
+// ---- Intervals: whitebox/price/evidence.cpp, whitebox.cpp
+/// MAPE in % of the models that price a kind of kernels, on shapes that no fit saw: of devices that fits saw, of a
+/// device left out beside siblings of its class, of a class left out; and of the roofline, for what has no model.
+/// docs/judged.md: means over devices and kernels. `factor`: standard deviation, in ln, of what devices need beyond.
+struct KernelErrors {
+  double own, siblings, others, none, factor;
+};
+/// By PriceKind. On vector units no class was left out. Convolutions on matrix units: as products, with the spread of
+/// `dense_convolution` over GeForce (1.2) and A100 (1); of `depthwise`, for depthwise ones, whose roofline is all there
+/// is. Memory-bound kernels of another class: MI100, MI210. [kernels]
+inline constexpr KernelErrors kKernelErrors[] = {
+    {5.2, 6.0, 18.0, 26.7, 0},     // Product
+    {19.5, 25.8, 25.8, 52.4, 0},   // VectorProduct
+    {5.4, 6.7, 16.9, 63.3, 0},     // Attention
+    {7.4, 7.6, 18.0, 26.7, 0.13},  // Convolution
+    {31.1, 32.4, 32.4, 44.7, 0},   // VectorConvolution
+    {0, 0, 0, 0, 0.5},             // Depthwise
+    {7.2, 9.9, 17.8, 31.1, 0},     // Memory
+};
+/// Shapes of a kind in a network, over which errors that are a shape's own average out. (our choice)
+inline constexpr double kShapesOfANetwork = 5;
+/// 90 % of normal errors by their mean absolute value, and by their standard deviation. [counted]
+inline constexpr double kNinetyOfMape = 2.06, kNinetyOfDeviation = 1.645;
+/// Constants that calibration fits: learning/calibration.cpp. [counted]
+inline constexpr double kFittedConstants = 7;
+/// Factor of the 90 % interval for what graphs add to their kernels on a device with runs: families left out. [timm]
+inline constexpr double kGraphFactor = 1.2;
+/// The same for what whole models add on a class of chips without runs: caches between kernels, clocks, versions of
+/// libraries. (our choice, until some are measured)
+inline constexpr double kStrangerFactor = 1.4;
+/// Sharpness of the larger of the device's and the host's time; that of the networks (gnn/models/corrected.h).
+inline constexpr double kOverlapSharpness = 8;
+
+}  // namespace perfc::constants
