@@ -9,7 +9,6 @@ Parts as in fit_products.py. --write writes tests/unit/quantised_times.tsv. stud
 what is left.
 """
 import argparse
-import re
 
 import numpy as np
 import pandas as pd
@@ -37,11 +36,8 @@ QUANTISED_BYTES, QUANTISED_SHARE, QUANTISED_US = 3, 0.8, 2
 
 
 def class_constants():
-    """By name, from whitebox/constants/products.h: two lines of numbers below a comment with the name."""
-    text = (data.ROOT / "whitebox/constants/products.h").read_text()
-    table = text[text.index("kProducts[]"):]
-    rows = re.findall(r"    // (\w+)\n    \{([^}]*)\},", table[:table.index("};")])
-    return {name: np.array([float(x) for x in body.split(",")[:len(pm.NAMES)]]) for name, body in rows}
+    """By name of a class, from whitebox/constants/products.h."""
+    return {name: data.class_constants(name, pm.NAMES) for name in CLASS_NAMES.values()}
 
 
 def load(kind):
