@@ -87,8 +87,8 @@ inline constexpr double kLaneImageWindow = 4 * 4;
 /// Clocks per element of k of a window that has one position (a VGG's first layer after its last pooling): channels
 /// first, and in bfloat16, float32 lanes multiply it in blocks that walk over all of k (precomputed_convolve_sgemm).
 inline constexpr double kOnePositionClocks = 240;
-/// Byte of which an image's positions must be a multiple for TMA to take them as they lie: without, kernels of mma.sync
-/// multiply it (cutlass_80_tensorop), or it is converted.
+/// Byte of which an image's positions must be a multiple for TMA, and for kernels of mma.sync (cutlass_80_tensorop), to
+/// load them as they lie.
 inline constexpr double kTmaBytes = 16, kMmaBytes = 4;
 
 // ---- Layer norms on Hopper: whitebox/price/roofline.cpp

@@ -100,13 +100,18 @@ double any_image_us(const Kernel& k, const Rates& r) {
 /// 16 bits channels first, windows of one element: do kernels of mma.sync multiply images as they lie?
 bool has_odd_planes(const Kernel& k, const Rates& r) {
   const Extents& e = k.extents;
-  const double width = width_of(k, r), bytes = e.row * e.row * width;
+  const double width = width_of(k, r);
   const bool forwards = k.pass == Pass::Inference || k.pass == Pass::Forward;
   return forwards && k.placement.channels_first && width == 2 && e.window == 1 && e.stride == 1 && e.products <= 1 &&
-         e.row > 1 && std::fmod(bytes, constants::kTmaBytes) != 0 && std::fmod(bytes, constants::kMmaBytes) == 0;
+         e.row > 1 && plane_loads(e.row * e.row * width) == PlaneLoads::MmaSync;
 }
 
 }  // namespace
+
+PlaneLoads plane_loads(double bytes) {
+  if (std::fmod(bytes, constants::kTmaBytes) == 0) return PlaneLoads::Tma;
+  return std::fmod(bytes, constants::kMmaBytes) == 0 ? PlaneLoads::MmaSync : PlaneLoads::Neither;
+}
 
 double clocks_us(double clocks, const Rates& r) { return clocks / r.memory.sms / r.memory.clock_hz * 1e6; }
 double memory_us(const Kernel& k, const Rates& r) { return k.traffic.bytes / r.bandwidth * 1e6; }

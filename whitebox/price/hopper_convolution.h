@@ -19,6 +19,11 @@ std::optional<double> group_convolution_us(const Kernel&, const Rates&);
 /// priced as a product, or a device without such kernels.
 std::optional<double> hopper_convolution_us(const Kernel&, const Rates&);
 
+/// Who loads an image channels first as it lies, by the byte of its positions: TMA or kernels of mma.sync. What neither
+/// loads is converted.
+enum class PlaneLoads : unsigned char { Tma, MmaSync, Neither };
+PlaneLoads plane_loads(double bytes);
+
 /// µs of `clocks` of an SM that all of them share.
 double clocks_us(double clocks, const Rates&);
 /// µs of what a kernel moves at the bandwidth that is reached.

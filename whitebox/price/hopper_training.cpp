@@ -103,7 +103,7 @@ double weights_us(const Kernel& k, const Convolution& c, const Rates& r) {
   p.a_repeats = std::max(1.0, c.window * c.out / c.in);
   if (points) {
     const double us = product_us(p, device, first || width == 4 ? ChipClass::HopperTf32 : ChipClass::Hopper);
-    const bool aligned = std::fmod(k.extents.row * k.extents.row * width, constants::kTmaBytes) == 0;
+    const bool aligned = plane_loads(k.extents.row * k.extents.row * width) == PlaneLoads::Tma;
     return us * (!first ? 1 : !aligned ? constants::kOddPoints : width == 4 ? constants::kTf32Points : 1);
   }
   const ChipClass chip = width == 4 ? ChipClass::HopperWeightGradientsTf32 : ChipClass::HopperWeightGradients;

@@ -140,9 +140,10 @@ HopperProduct hopper_product(const Kernel& k, double width) {
   if (width == 4) return {.chip = ChipClass::HopperTf32, .share = gradient};
   if (!k.placement.channels_first || e.row <= 0) return {.chip = ChipClass::Hopper};
   // What lies side by side: positions, and of one position channels.
-  const double plane = e.row * e.row, bytes = (plane > 1 ? plane : e.k) * width;
-  if (std::fmod(bytes, constants::kTmaBytes) == 0) return {.chip = ChipClass::Hopper};
-  if (std::fmod(bytes, constants::kMmaBytes) != 0) return {.chip = ChipClass::HopperWindows, .converted = true};
+  const double plane = e.row * e.row;
+  const PlaneLoads loads = plane_loads((plane > 1 ? plane : e.k) * width);
+  if (loads == PlaneLoads::Tma) return {.chip = ChipClass::Hopper};
+  if (loads == PlaneLoads::Neither) return {.chip = ChipClass::HopperWindows, .converted = true};
   const double filled = plane / (std::ceil(plane / constants::kFilledColumns) * constants::kFilledColumns);
   return {.chip = ChipClass::HopperTf32, .share = gradient * constants::kMmaSyncShare * (e.m > plane ? filled : 1)};
 }
