@@ -198,7 +198,7 @@ TEST(Whitebox, DepthwiseIn32BitsAndBfloat16IsPyTorchsOwnKernel) {
         std::pair(Precision::Fp32, Layout::Nhwc)}) {
     const Limits l = plan(precision, layout).kernels.back().limits;
     EXPECT_EQ(l.vector_share, 0);
-    EXPECT_GT(l.tile_blocks * l.tile_clocks * l.first_clocks, 0);
+    EXPECT_GT(l.depthwise.blocks * l.depthwise.each * l.depthwise.first, 0);
   }
   // It is the SM that limits it, however many lanes the SM has; other libraries have other kernels.
   const Kernel k = plan(Precision::Fp32, Layout::Nchw).kernels.back();

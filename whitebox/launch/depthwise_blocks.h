@@ -9,10 +9,6 @@
 
 namespace perfc {
 
-/// Thread blocks, clocks of an SM that one takes, and clocks of the kernel beside them, as in `Limits`.
-struct BlockClocks {
-  double blocks = 0, each = 0, first = 0;
-};
 /// Of a depthwise convolution with these extents. None: another kernel takes it (`vector_limit`), or nothing is known
 /// of its planes.
 std::optional<BlockClocks> depthwise_blocks(const ConvolutionGroup&, const Extents&);

@@ -26,7 +26,8 @@ void visit_fields(K&& kernel, Visit&& visit) {
   auto& [aligned, channels_first, wide_index, transposed, whole_rows, blocked] = placement;
   auto& [bytes, handed_bytes, state_weights, steps, resident, padding_bytes, epilogue_bytes] = traffic;
   auto& [tile_share, vector_share, serial_steps, row_blocks, blocks, busy_cached, busy_missed, blocks_held, byte_clocks,
-         on_lanes, generated, tail_clocks, tile_blocks, tile_clocks, first_clocks, slowdown] = limits;
+         on_lanes, generated, tail_clocks, depthwise, slowdown] = limits;
+  auto& [tile_blocks, tile_clocks, first_clocks] = depthwise;
   auto& [batch, heads, key_heads, queries, keys, channels, causal, past, reach, writes_cache, masked, in_engine] =
       attention;
   visit(KernelField{"node", "1", "{}", Tells::Nothing}, node);

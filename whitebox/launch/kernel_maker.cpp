@@ -124,9 +124,7 @@ void KernelMaker::be_grouped(NodeId id, Kernel& k) const {
   if (on_matrix_units(group)) return;
   k.kind = KernelKind::Depthwise;
   if (const auto of = depthwise_blocks(group, k.extents); of && k.quantised == Quantised::None) {
-    k.limits.tile_blocks = of->blocks;
-    k.limits.tile_clocks = of->each;
-    k.limits.first_clocks = of->first;
+    k.limits.depthwise = *of;
   } else {
     k.limits.vector_share = vector_limit(group);
   }

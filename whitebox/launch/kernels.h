@@ -118,6 +118,13 @@ struct Traffic {
   double epilogue_bytes = 0;
 };
 
+/// Of a depthwise kernel of cuDNN's (whitebox/launch/depthwise_blocks.h).
+struct BlockClocks {
+  double blocks = 0;  ///< thread blocks that share the SMs; 0: it is no such kernel
+  double each = 0;    ///< clocks of an SM that one of them takes
+  double first = 0;   ///< clocks of the kernel beside them
+};
+
 /// What its implementation reaches, and what it waits for.
 struct Limits {
   double tile_share = 1;    ///< of a fused attention's tiles, what it fills
@@ -132,9 +139,7 @@ struct Limits {
   bool on_lanes = false;    ///< those are of kLanes float32 lanes, and fewer where an SM has more
   bool generated = false;   ///< TorchInductor wrote it: `byte_clocks` are what it computes, however it loads
   double tail_clocks = 0;   ///< of one thread block, when the others are done
-  double tile_blocks = 0;   ///< of a depthwise kernel of cuDNN's: thread blocks that share the SMs; 0: it is none …
-  double tile_clocks = 0;   ///< … clocks of an SM that one of them takes …
-  double first_clocks = 0;  ///< … and clocks of the kernel beside them
+  BlockClocks depthwise;    ///< where it is such a kernel of cuDNN's
   double slowdown = 1;      ///< of its roofline time, against inference kernels of its kind
 };
 

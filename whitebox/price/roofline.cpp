@@ -161,10 +161,10 @@ double moved_bytes(const Kernel& k, const Rates& r) {
 
 /// A depthwise kernel of cuDNN's, by its thread blocks.
 Priced price_blocks(const Kernel& k, const Rates& r) {
-  const Limits& l = k.limits;
-  const double us = 1e6 * l.slowdown, first_us = l.first_clocks / r.memory.clock_hz * us;
+  const BlockClocks& of = k.limits.depthwise;
+  const double us = 1e6 * k.limits.slowdown, first_us = of.first / r.memory.clock_hz * us;
   Priced p;
-  p.compute_us = clocks_us(l.tile_blocks * l.tile_clocks / r.windows, r) * l.slowdown;
+  p.compute_us = clocks_us(of.blocks * of.each / r.windows, r) * k.limits.slowdown;
   p.memory_us = moved_bytes(k, r) / r.bandwidth * us;
   p.launch_us = r.launch_us;
   p.exposed_us = std::max(first_us + constants::kStreamGapUs - p.launch_us, 0.0);
@@ -231,7 +231,7 @@ Priced price_at(const Kernel& k, const Rates& r) {
   if (const auto us = hopper_batch_norm_us(k, r)) return priced_whole(*us);
   if (const auto us = group_convolution_us(k, r)) return priced_whole(*us);
   if (is_implicit_product(k, r)) return price_convolution(k, r);
-  if (k.limits.tile_blocks > 0 && r.cudnn && r.memory.sms > 0) return price_blocks(k, r);
+  if (k.limits.depthwise.blocks > 0 && r.cudnn && r.memory.sms > 0) return price_blocks(k, r);
   if (k.kind == KernelKind::Depthwise && r.hopper) return priced_whole(depthwise_us(k, r) * k.limits.slowdown);
   Priced p;
   const double vector = r.vector[k.half];
