@@ -25,7 +25,7 @@ WIDTHS = {"fp32": 4, "tf32": 4, "fp16": 2, "bf16": 2}
 BANDWIDTH = 4.8e12
 TILES = ((32, 32), (128, 32), (256, 64))
 OTHER_KERNELS = ("implicit_convolve", "precomputed", "fft", "cf32", "sgemm")
-FITTED = ("launch_clocks", "tensor_share", "step_ns", "exposed", "tile_ns", "stream_bytes")
+FITTED = ("launch_clocks", "tensor_share", "step_clocks", "exposed", "tile_clocks", "stream_bytes")
 FIRST_CHANNELS, VECTOR_LOAD, POSITION_STEP = 4, 16, 64  # as whitebox/constants has them
 
 

@@ -156,9 +156,9 @@ def products(found):
                (g["window"] > 1 or g["stride"] > 1)]
     for name, start, more, splits, wanted in (
             ("HopperDataGradients", "HopperWindows", [], False, lambda g: g["of"] == DATA),
-            ("HopperWeightGradients", "HopperTf32", ["split_ns"], True,
+            ("HopperWeightGradients", "HopperTf32", ["split_clocks"], True,
              lambda g: g["of"] == WEIGHTS and g["dtype"] != "tf32"),
-            ("HopperWeightGradientsTf32", "HopperTf32", ["split_ns"], True,
+            ("HopperWeightGradientsTf32", "HopperTf32", ["split_clocks"], True,
              lambda g: g["of"] == WEIGHTS and g["dtype"] == "tf32")):
         rows = [g for g in windows if wanted(g)]
         fit.fit_chip(name, [(g["dtype"], as_product(g)) for g in rows], [g["us"] for g in rows],

@@ -36,8 +36,8 @@ FROM_DEVICE = ["blocks", "key_heads_by_sms", "work_us", "matrix_us", "memory_us"
                "by_kilowatt"]
 FEATURES = OF_SHAPE + FROM_DEVICE
 
-TREES, LEAVES, LEAF_STEP = 300, 63, 2.0**-12
-OPTIONS = dict(objective="huber", alpha=0.1, num_leaves=LEAVES, learning_rate=0.12, min_data_in_leaf=15, max_bin=127,
+TREES, LEAVES, LEAF_STEP = 1500, 127, 2.0**-14
+OPTIONS = dict(objective="huber", alpha=0.1, num_leaves=LEAVES, learning_rate=0.12, min_data_in_leaf=15, max_bin=255,
                num_threads=1, verbose=-1, seed=0,
                monotone_constraints=[0] * len(OF_SHAPE) + [1] * len(FROM_DEVICE))
 
@@ -81,16 +81,15 @@ def factors(trees, x):
     return np.exp(np.clip(trees.predict(features(x)), -MOST, MOST))
 
 
-def of_half(x):
-    """The same rows with half of the sequences, where there is more than one."""
-    y = x.assign(batch_size=np.maximum(np.floor(x.batch_size / 2), 1))
-    return models.SHAPE[attention.KINDS[FORMS[int(x.form.iloc[0])]]](y)
+def of_twice(x):
+    """The same rows with twice the sequences."""
+    return models.SHAPE[attention.KINDS[FORMS[int(x.form.iloc[0])]]](x.assign(batch_size=2 * x.batch_size))
 
 
 def learned(trees, x, kind, constants_of):
-    """Seconds, as the program has them: no less than half of the sequences take by themselves."""
-    half = table(of_half(x), kind, constants_of)
-    return np.maximum(x.total * factors(trees, x), half.total * factors(trees, half))
+    """Seconds, as the program has them: no more than twice the sequences take."""
+    twice = table(of_twice(x), kind, constants_of)
+    return np.minimum(x.total * factors(trees, x), twice.total * factors(trees, twice))
 
 
 def few(x, n, seed):
@@ -114,9 +113,9 @@ def judge_device_out(report, fitting, training, judged):
                 x = fitting[kind][fitting[kind].device.isin(siblings)]
                 found = models.fit(attention.KINDS[kind], x, attention.LEFT_OUT_ROWS)
                 constants[kind] = lambda d, found=found: found
-            rows = [table(x[x.device.isin(siblings)].groupby("device").head(2000), kind, constants[kind])
+            rows = [table(x[x.device.isin(siblings)].groupby("device").head(20000), kind, constants[kind])
                     for kind, x in training.items()]
-            rows += [x[~x.device.isin(members)].groupby("device").head(800) for x in training.values()]
+            rows += [x[~x.device.isin(members)].groupby("device").head(4000) for x in training.values()]
             trees = train(rows)
             for kind, x in judged.items():
                 x = table(x[x.device == left], kind, constants[kind])
@@ -146,7 +145,7 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--shared", type=pathlib.Path, required=True)
     p.add_argument("--judge", action="store_true", help="on the shapes that are never fitted (docs/judged.md)")
-    p.add_argument("--rows", type=int, default=3000, help="of a form and device, that train")
+    p.add_argument("--rows", type=int, default=20000, help="of a form and device, that train")
     p.add_argument("--device-out", action="store_true")
     p.add_argument("--write", action="store_true")
     a = p.parse_args()

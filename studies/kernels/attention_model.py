@@ -185,7 +185,7 @@ FREE = {
     },
     decode: {
         "launch": (10000, 1000, 60000),
-        "bandwidth": (1, 0.5, 1.3),  # 1: of what reading reaches
+        "bandwidth": (1, 0.5, 1.09),  # 1: of what reading reaches; no more than the sheet says
         "stream": (10, 3, 600),  # byte per clock of a block …
         "reach": (1.3, 0.1, 5),  # … or 1: of what memory gives an SM
         "block": (3000, 10, 30000),

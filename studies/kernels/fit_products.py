@@ -21,7 +21,8 @@ import product_table
 ROWS, SINGLE_ROWS = 1500, 250     # per fit: products, and those of a single row
 # L40S' 0.7 TFLOP/s per W are L4's and RTX PRO 6000's, too (square_products.py)
 GRAPHICS_EXPONENT = 1.0
-STARTS = ({}, {"step_ns": 80, "tile_ns": 2000})
+STAY = 0.05  # in which constants stay at their start that no product tells
+STARTS = ({}, {"step_clocks": 160, "tile_clocks": 4000})
 GEMV = [pm.C_GEMV, pm.C_GEMV_STEP]
 BODY = [i for i in range(len(pm.NAMES)) if i not in GEMV + [pm.C_POWER, pm.C_POWER_EXPONENT]]
 # What a few measurements of a device can tell from another class' constants
@@ -106,14 +107,18 @@ def fit_class(d, per_device=ROWS):
             c[pm.NAMES.index(name)] = value
         c[pm.C_POWER_EXPONENT] = GRAPHICS_EXPONENT if set(d.device) <= set(data.GROUPS["graphics"]) else 0.5
         c[pm.C_POWER] = power_share(d, exponent=c[pm.C_POWER_EXPONENT])
-        c = fit(several, c, BODY)
+        c = fit(several, c, BODY, stay=STAY)
         found.append((log_loss(several, c), c))
-    return fit(single, min(found, key=lambda x: x[0])[1], GEMV, scale=0.05)
+    return fit(single, min(found, key=lambda x: x[0])[1], GEMV, scale=0.05, stay=STAY)
 
 
 # A fit of NeuSight's rows alone takes 0.2 of the bandwidth for writing, which is
 # something else that small products lack.
 LEAST_WRITE = 0.6
+# Clocks that a load from memory takes (V100: Jia et al., arXiv 1804.06826, table 3.1).
+LEAST_STEP = 400
+# What a CTA reads hides behind its arithmetic there: any rate fits.
+FLOAT32 = [i for i in BODY if i != pm.C_STREAM]
 
 
 def fit_float32(d, limited):
@@ -121,23 +126,23 @@ def fit_float32(d, limited):
     The power limit shows on the cards of 70 W, `limited`, in proportion to the power (a share of it is not the
     clock's)."""
     high, low = pm.HIGH.copy(), pm.LOW.copy()
-    for i, most in ((pm.C_LAUNCH, 6e4), (pm.C_STEP, 4e3), (pm.C_TILE, 3e4), (pm.C_SPLIT, 3e4)):
+    for i, most in ((pm.C_LAUNCH, 6e4), (pm.C_STEP, 6e3), (pm.C_TILE, 5e4), (pm.C_SPLIT, 5e4)):
         high[i] = most
-    low[pm.C_CACHE], low[pm.C_READ], low[pm.C_WRITE] = 0.05, 0.4, LEAST_WRITE
+    low[pm.C_CACHE], low[pm.C_READ], low[pm.C_WRITE], low[pm.C_STEP] = 0.05, 0.4, LEAST_WRITE, LEAST_STEP
     start = pm.START.copy()
-    start[pm.C_LAUNCH], start[pm.C_STEP] = 2e4, 500
+    start[pm.C_LAUNCH], start[pm.C_STEP] = 2e4, 2e3
     start[pm.C_POWER], start[pm.C_POWER_EXPONENT] = (power_share(limited, 0.8, 1.0), 1.0) if len(limited) else (1, 0)
-    return Fit(low, high)(sample(d, 700), start, BODY)
+    return Fit(low, high)(sample(d, 700), start, FLOAT32)
 
 
 def fit_amd(d):
     """Constants of products on AMD's matrix cores: float32 by rocBLAS, times with the host's share as above."""
     start = pm.START.copy()
-    start[pm.C_LAUNCH], start[pm.C_STEP] = 2e4, 500
+    start[pm.C_LAUNCH], start[pm.C_STEP] = 2e4, 750
     start[pm.C_POWER], start[pm.C_POWER_EXPONENT] = power_share(d, 0.8), 0.5
     high, low = pm.HIGH.copy(), pm.LOW.copy()
-    # A step of more than 1,000 ns fits no better, and would make small products, which nobody measured, slow.
-    for i, most in ((pm.C_LAUNCH, 6e4), (pm.C_STEP, 1e3), (pm.C_TILE, 3e4), (pm.C_SPLIT, 3e4)):
+    # A step of more than 1,600 clocks fits no better, and would make small products, which nobody measured, slow.
+    for i, most in ((pm.C_LAUNCH, 6e4), (pm.C_STEP, 1.6e3), (pm.C_TILE, 5e4), (pm.C_SPLIT, 5e4)):
         high[i] = most
     low[pm.C_CACHE], low[pm.C_READ], low[pm.C_WRITE] = 0.05, 0.4, LEAST_WRITE
     return Fit(low, high)(sample(d, 1200), start, BODY)
@@ -194,9 +199,10 @@ class Table:
             print(f"| {row} | {mean[0]:.1f}/{mean[1]:.1f} | " + " | ".join(text) + " |")
 
 
-def moved(constants, group):
-    """Constants of another class on a chip of this group: the L2 cache's part that is seen is a fact of the chip."""
-    c = constants.copy()
+def moved(constants, source, group):
+    """Constants of the class `source` on chips of another one: the L2 cache's part that is seen is a fact of the
+    chip."""
+    c = pm.at_rate(constants, data.sm_flops(data.GROUPS[group]) / data.sm_flops(data.GROUPS[source]))
     c[pm.C_CACHE] = WHOLE_CACHE if group == "graphics" else HALF_CACHE
     return c
 
@@ -221,7 +227,7 @@ def judge_bf16(d, judged, boost):
             if boost:
                 rows = sample(fit_rows[fit_rows.device.isin(siblings)], 6000)
                 table.add("device out, boosted", x, apes(boosted(rows, {y: seen[y] for y in siblings}, v, c)))
-        near = moved(of_class[NEAREST[g]], g)
+        near = moved(of_class[NEAREST[g]], NEAREST[g], g)
         table.add("group out, constants of the nearest", x, percent_errors(v, near))
         refits = []
         for _ in range(5):

@@ -54,6 +54,11 @@ def load_facts():
 FACTS = load_facts()
 
 
+def sm_flops(devices):
+    """FLOPs per clock of an SM, on average."""
+    return np.mean([FACTS[x][2] / (FACTS[x][0] * FACTS[x][1]) for x in devices])
+
+
 def class_row(chip):
     """Constants of a row of kProducts (whitebox/constants/products.h), as text; `chip`: its name, "VectorVolta"."""
     text = (ROOT / "whitebox/constants/products.h").read_text()

@@ -32,13 +32,15 @@ from trees import CLASS_NAMES, CLASSES, GROUP_OF, MOST  # noqa: E402
 TILES = ((64, 64), (128, 128), (128, 256), (256, 128))
 OF_SHAPE = (["class", "m", "n", "k", "intensity", "mn", "nk", "mk", "m_128", "n_128", "n_256"] +
             [f"tiles_{a}_{b}" for a, b in TILES] + [f"fill_{a}_{b}" for a, b in TILES])
-FROM_DEVICE = [f"waves_{a}_{b}" for a, b in TILES] + ["arithmetic_us", "weights_us", "data_us",
-                                                       "weights_by_cache", "by_kilowatt"]
+FROM_DEVICE = ([f"waves_{a}_{b}" for a, b in TILES] +
+               ["arithmetic_us", "weights_us", "data_us", "weights_by_cache", "by_kilowatt"] +
+               [f"arithmetic_us_{a}_{b}" for a, b in TILES])  # of whole waves of such tiles
 FEATURES = OF_SHAPE + FROM_DEVICE
 SAMPLED = "b300-sxm"  # whose products the calibration's test has
 
-TREES, LEAVES = 500, 63
-OPTIONS = dict(objective="huber", alpha=0.1, num_leaves=LEAVES, learning_rate=0.12, min_data_in_leaf=15, max_bin=127,
+TREES, LEAVES = 1300, 127
+LEAF_STEP = 2.0**-13
+OPTIONS = dict(objective="huber", alpha=0.1, num_leaves=LEAVES, learning_rate=0.12, min_data_in_leaf=15, max_bin=255,
                num_threads=1, verbose=-1, seed=0,
                monotone_constraints=[0] * len(OF_SHAPE) + [1] * len(FROM_DEVICE))
 
@@ -57,6 +59,8 @@ def columns(f, d, ea, ew, eo, groups):
     out += tiles + [m * n / (t * a * b) for t, (a, b) in zip(tiles, TILES)] + [t / f[:, pm.SMS] for t in tiles]
     out += [2 * m * n * k / f[:, pm.PEAK] * 1e6, ew * k * n / f[:, pm.BANDWIDTH] * 1e6,
             (ea * m * k + eo * m * n) / f[:, pm.BANDWIDTH] * 1e6, ew * k * n / f[:, pm.L2], 1e3 / f[:, pm.TDP]]
+    out += [np.ceil(t / f[:, pm.SMS]) * f[:, pm.SMS] * 2 * a * b * k / f[:, pm.PEAK] * 1e6
+            for t, (a, b) in zip(tiles, TILES)]
     return np.stack(out, 1).astype(np.float32)
 
 
@@ -77,10 +81,9 @@ def factors(trees, d, groups):
 
 
 def learned_times(trees, d, constants, groups):
-    """As the program has them: no less than half of the rows take by themselves."""
-    half = d.assign(m=np.maximum(np.floor(d.m / 2), 1))
-    own, of_half = (tile_times(x, constants) * factors(trees, x, groups) for x in (d, half))
-    return np.where(d.m.to_numpy() >= 4, np.maximum(own, of_half), own)
+    """As the program has them: no more than twice the rows take."""
+    own, of_twice = (tile_times(x, constants) * factors(trees, x, groups) for x in (d, d.assign(m=2 * d.m)))
+    return np.minimum(own, of_twice)
 
 
 def report(label, d, times):
@@ -104,8 +107,9 @@ def write_cases(trees, path):
     d = pd.DataFrame([(x, m, n, k) for x in GROUP_OF for m, n, k in
                       ((1, 4096, 4096), (16, 4096, 11008), (197, 768, 3072), (1000, 50304, 768), (4096, 4096, 4096),
                        (32768, 64, 512), (33, 32, 65536), (8192, 8192, 8192))], columns=["device", "m", "n", "k"])
-    found = factors(trees, d, [GROUP_OF[x] for x in d.device])
-    for x, m, n, k, factor in zip(d.device, d.m, d.n, d.k, found):
+    written = tree_format.all_nodes(trees, LEAF_STEP)
+    for x, m, n, k, line in zip(d.device, d.m, d.n, d.k, features(d, [GROUP_OF[x] for x in d.device])):
+        factor = np.exp(np.clip(tree_format.sum_of(written, line), -MOST, MOST))
         f = data.FACTS[x]
         facts = [f"{v:.17g}" for v in (f[pm.SMS], f[pm.PEAK], f[pm.BANDWIDTH], f[pm.L2], f[pm.TDP], m, n, k)]
         lines.append("\t".join([CLASS_NAMES[GROUP_OF[x]], *facts, f"{factor:.9g}"]))
@@ -140,7 +144,7 @@ def main():
     trees = train(fitted, constants)
     judge_seen(trees, judged, constants)
     if a.write:
-        (data.ROOT / "data/models/products.trees").write_bytes(tree_format.of_model(trees, len(FEATURES)))
+        (data.ROOT / "data/models/products.trees").write_bytes(tree_format.of_model(trees, len(FEATURES), LEAF_STEP))
         write_cases(trees, data.ROOT / "tests/unit/product_factors.tsv")
         one = bf16[bf16.device == SAMPLED]
         write_sample(one[one.part == 2], data.ROOT / "tests/fixtures/products_to_calibrate.csv", 24, 0)

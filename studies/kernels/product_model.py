@@ -16,23 +16,27 @@ CONSTANTS = (
     ("tensor_share", 1.0, 0.4, 1.2),        # of the peak, inside full tiles
     ("read_share", 0.92, 0.5, 1.05),         # of the DRAM bandwidth, reading
     ("write_share", 0.7, 0.2, 1.05),         # the same, writing
-    ("step_ns", 150, 10, 1000),              # latency of a step of 128 bytes along k
+    ("step_clocks", 300, 20, 2000),          # latency of a step of 128 bytes along k
     ("stream_bytes", 64, 10, 500),           # per clock, that one CTA reads
     ("l2_bytes_clock", 60, 5, 400),          # per clock and SM, that the L2 cache delivers
     ("exposed", 0.4, 0.0, 1.5),              # share of the shorter of arithmetic and traffic that does not hide
-    ("split_ns", 2500, 0, 8000),             # reduction of split-K: a second kernel or a semaphore
+    ("split_clocks", 5000, 500, 20000),       # reduction of split-K: a second kernel or a semaphore
     ("gemv_clocks", 4000, 2000, 9000),       # launch of the kernel for a single row
-    ("gemv_step_ns", 8, 0.1, 500),           # of 128 bytes along k, there
+    ("gemv_step_clocks", 16, 0.2, 1000),     # of 128 bytes along k, there
     ("power_share", 0.8, 0.01, 10.0),        # of the peak, that long work sustains at 1 W of TDP per TFLOP/s ...
     ("power_exponent", 0.5, 0.0, 1.0),       # ... and how it grows with the W: P grows as f^2, so by 0.5; 1: as f
     ("l2_share", 0.5, 0.1, 1.2),             # of the L2 cache's size, what weights and data find in it
-    ("tile_ns", 3000, 50, 10000),            # epilogue of a tile of 128x128
+    ("tile_clocks", 6000, 100, 20000),       # epilogue of a tile of 128x128
     ("spill", 0.3, 0.0, 2.0),                # share of the waves' repeated reads that reach DRAM beyond the L2 cache
 )
 NAMES = tuple(c[0] for c in CONSTANTS)
 START, LOW, HIGH = (np.array([c[i] for c in CONSTANTS], float) for i in (1, 2, 3))
 (C_LAUNCH, C_TENSOR, C_READ, C_WRITE, C_STEP, C_STREAM, C_L2, C_EXPOSED, C_SPLIT, C_GEMV, C_GEMV_STEP, C_POWER,
  C_POWER_EXPONENT, C_CACHE, C_TILE, C_SPILL) = range(len(CONSTANTS))
+
+# How constants follow from the FLOPs per clock of an SM, for its data paths are as wide as its tensor cores need them:
+# exponents, which hold between the two classes of mma.sync and between the two of TMA (docs/whitebox.md).
+RATE_LAW = {C_STREAM: 1.0, C_L2: 1.0, C_TILE: -1.0, C_STEP: -0.5}
 
 MMA_TILES = 19
 TILES = np.array([(16, 32), (16, 64), (16, 128), (32, 32), (32, 64), (32, 128), (64, 16), (64, 32), (64, 64), (64, 128),
@@ -44,6 +48,14 @@ MOST_TILES = 2.0        # of 128x128, in flight on an SM; a larger one is alone
 STEP_BYTES = 128.0      # of one row, that a step along k reads
 GEMV_L2_SHARE = 0.5     # of the L2 cache's bandwidth, that a GEMV reaches
 SUM_BYTES = 4.0         # of a partial sum of split-K, written and read
+
+
+def at_rate(constants, ratio):
+    """Constants of chips whose SMs do `ratio` times as many FLOPs per clock."""
+    c = constants.copy()
+    for i, exponent in RATE_LAW.items():
+        c[i] *= ratio**exponent
+    return c
 
 
 @numba.njit(cache=True)
@@ -94,17 +106,17 @@ def product_time(f, c, batch, m, n, k, ea, ew, eo, rotate, repeats=1.0):
             tensor = per_sm * sms * 2.0 * bm * bn * depth / (peak * c[C_TENSOR])
             operands = (bm * ea + bn * ew) * depth
             stream = waves * operands / (c[C_STREAM] * clock)
-            latency = waves * steps * c[C_STEP] * 1e-9
-            arithmetic = max(tensor, max(stream, latency)) + waves * c[C_TILE] * 1e-9 * bm * bn / 16384.0
+            latency = waves * steps * c[C_STEP] / clock
+            arithmetic = max(tensor, max(stream, latency)) + waves * c[C_TILE] / clock * bm * bn / 16384.0
             traffic = max(dram, l2_bytes / l2_rate)
             main = max(arithmetic, traffic) + c[C_EXPOSED] * min(arithmetic, traffic)
             main = max(main, sustained)
             t = main + c[C_LAUNCH] / clock
             if s > 1:
-                t += c[C_SPLIT] * 1e-9 + 2.0 * SUM_BYTES * s * batch * m * n / l2_rate
+                t += c[C_SPLIT] / clock + 2.0 * SUM_BYTES * s * batch * m * n / l2_rate
             best = min(best, t)
     if m == 1 or n == 1:
-        t = c[C_GEMV] / clock + np.ceil(k / step) * c[C_GEMV_STEP] * 1e-9 + max(
+        t = c[C_GEMV] / clock + np.ceil(k / step) * c[C_GEMV_STEP] / clock + max(
             read / (c[C_READ] * bandwidth), (a_bytes + b_bytes) / (GEMV_L2_SHARE * l2_rate))
         best = t if f[GRAPHICS] > 0 else min(best, t)
     return best

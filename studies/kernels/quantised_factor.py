@@ -30,7 +30,7 @@ ORDER = list(tiles.KINDS)  # the number of a kind is its place
 TREES = {"weights": 140, "both": 40, "float8": 150}
 MOST = 0.7  # of the logarithm of the factor
 LEAF_STEP = 1 / 512
-OPTIONS = dict(product_factor.OPTIONS, learning_rate=0.15, max_bin=127,
+OPTIONS = dict(product_factor.OPTIONS, num_leaves=63, learning_rate=0.15, max_bin=127,
                monotone_constraints=[0, 0] + product_factor.OPTIONS["monotone_constraints"])
 
 
@@ -54,10 +54,9 @@ def factors_of(trees, d, kind):
 
 
 def learned_times(trees, d, kind, factors):
-    """As the program has them: no less than half of the rows take by themselves; and what quantises beside."""
-    half = d.assign(m=np.maximum(np.floor(d.m / 2), 1))
-    own, of_half = (tiles.times(x, kind, factors)[0] * factors_of(trees, x, kind) for x in (d, half))
-    return np.where(d.m.to_numpy() >= 4, np.maximum(own, of_half), own) + tiles.times(d, kind, factors)[1]
+    """As the program has them: no more than twice the rows take; and what quantises beside."""
+    own, of_twice = (tiles.times(x, kind, factors)[0] * factors_of(trees, x, kind) for x in (d, d.assign(m=2 * d.m)))
+    return np.minimum(own, of_twice) + tiles.times(d, kind, factors)[1]
 
 
 def only_of(kind, tree):
@@ -78,17 +77,6 @@ def all_nodes(models):
     return found
 
 
-def sum_of(trees, x):
-    """Of lists of nodes, as whitebox/price/trees.cpp walks them."""
-    found = 0.0
-    for nodes in trees:
-        at = 0
-        while nodes[at][1] != tree_format.LEAF:
-            at += 1 if x[nodes[at][1]] <= nodes[at][0] else nodes[at][2]
-        found += float(nodes[at][0])
-    return found
-
-
 def write_cases(models, path):
     """What tests/unit/learned_factor_test.cpp compares the C++ with."""
     trees = all_nodes(models)
@@ -102,7 +90,7 @@ def write_cases(models, path):
                                (4096, 4096, 4096), (33, 128, 65536), (8192, 8192, 8192))],
                              columns=["device", "group", "gemm_dtype", "m", "n", "k"])
             for r, x in zip(d.itertuples(), features(d, kind)):
-                factor = np.exp(np.clip(sum_of(trees, x), -MOST, MOST))
+                factor = np.exp(np.clip(tree_format.sum_of(trees, x), -MOST, MOST))
                 f = tiles.facts_of(r.device, units)
                 facts = [f"{v:.17g}" for v in (f[pm.SMS], f[pm.PEAK], f[pm.BANDWIDTH], f[pm.L2], f[pm.TDP])]
                 extents = [str(x) for x in (r.m, r.n, r.k)]

@@ -39,7 +39,22 @@ def to_bytes(trees, features):
     return out + b"".join(struct.pack("<HBB", p, f, r) for p, (_, f, r) in zip(places, flat))
 
 
-def of_model(model, features, step=None):
-    """Of a LightGBM model; with step, leaves are rounded to multiples of it."""
+def all_nodes(model, step=None):
+    """Lists of nodes of a LightGBM model; with step, leaves are rounded to multiples of it."""
     found = [nodes(t["tree_structure"]) for t in model.dump_model()["tree_info"]]
-    return to_bytes([rounded(t, step) for t in found] if step else found, features)
+    return [rounded(t, step) for t in found] if step else found
+
+
+def sum_of(trees, x):
+    """Of lists of nodes, as whitebox/price/trees.cpp walks them."""
+    found = 0.0
+    for nodes in trees:
+        at = 0
+        while nodes[at][1] != LEAF:
+            at += 1 if x[nodes[at][1]] <= nodes[at][0] else nodes[at][2]
+        found += float(nodes[at][0])
+    return found
+
+
+def of_model(model, features, step=None):
+    return to_bytes(all_nodes(model, step), features)

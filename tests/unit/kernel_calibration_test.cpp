@@ -64,7 +64,27 @@ TEST_F(CalibratingOnKernels, TwoDozenProductsSayWhatOthersTake) {
   ASSERT_TRUE(found) << diags.str();
   EXPECT_EQ(found->labels, 24);
   EXPECT_LT(found->error_after, found->error_before);
-  EXPECT_LT(mean_error(found->device, judged), mean_error(*b300, judged));
+  EXPECT_LT(mean_error(found->device, judged), mean_error(*b300, judged) + 0.002);  // was in what its class learned
+  EXPECT_LT(mean_error(found->device, judged), 0.05);
+}
+
+TEST_F(CalibratingOnKernels, ADataSheetThatSaysTooLittle) {
+  constexpr std::string_view kSheet = R"({"schema": "perfc.devices/1", "devices": [{"name": "b300", "kind": "gpu",
+    "architecture": "blackwell", "vector_tflops": {"float32": 60}, "matrix_tflops": {"bfloat16": 1800, "float16": 1800},
+    "memory_type": "hbm", "bandwidth_gb_s": 6000, "l2_mib": 126, "sms": 148, "boost_clock_mhz": 1600,
+    "memory_mib": 275040, "tdp_w": 900, "idle_w": 150}]})";
+  const std::string judged = fmt::format("{}products_to_judge.csv", kFixtures);
+  Diagnostics diags("test");
+  const std::filesystem::path file = path_.string() + ".json";
+  std::ofstream(file) << kSheet;
+  const auto found =
+      calibrate({.data = fmt::format("{}products_to_calibrate.csv", kFixtures), .device_file = file.string()}, diags);
+  std::filesystem::remove(file);
+  const auto table = DeviceTable::parse(kSheet, diags);
+  ASSERT_TRUE(found && table) << diags.str();
+  const auto before = table->find("b300", diags);
+  ASSERT_TRUE(before);
+  EXPECT_GT(mean_error(*before, judged), 0.12);
   EXPECT_LT(mean_error(found->device, judged), 0.08);
 }
 

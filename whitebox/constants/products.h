@@ -44,100 +44,121 @@ inline constexpr double kLeastGraphicsPower = 0.75;
 /// Rate of tensor cores in fp16 by the vector units' in fp32: 4 on A10, L4, L40S, RTX A6000; 2 on GeForce, which runs
 /// them at half rate. This tells them apart. [NVIDIA's Ampere GA102 and Ada architecture whitepapers]
 inline constexpr double kFullRate = 3;
-inline constexpr double kNever = 1e12;  ///< ns of a reduction that no kernel does
+inline constexpr double kNever = 1e12;  ///< clocks of a reduction that no kernel does
 /// What a chip class' kernels reach. Only their joint effect is identified: a launch and an epilogue, or a share above
 /// 1 and what does not overlap, trade off.
 struct ProductConstants {
-  double launch_clocks;   ///< launch, prologue and drain
-  double tensor_share;    ///< 1: of the peak, in full tiles
-  double read_share;      ///< 1: of the memory's bandwidth, reading
-  double write_share;     ///< 1: the same, writing
-  double step_ns;         ///< latency of a step along k
-  double stream_bytes;    ///< byte per clock that one CTA reads
-  double l2_bytes_clock;  ///< byte per clock and SM that the L2 cache delivers
-  double exposed;         ///< 1: of the shorter of arithmetic and traffic, what does not hide behind the longer
-  double split_ns;        ///< adding up what split-K computed
-  double gemv_clocks;     ///< launch of a product of one row
-  double gemv_step_ns;    ///< its latency per step along k
-  double power_share;     ///< 1: of the peak, what long work sustains at 1 W of TDP per TFLOP/s of peak …
-  double power_exponent;  ///< … and how it grows with the W: 0.5 if power grows as f², 1 if it does as f
-  double l2_share;        ///< 1: of the L2 cache's size, what operands find there
-  double tile_ns;         ///< epilogue of a full tile
-  double spill;           ///< 1: of what waves read again, what the L2 cache does not hold
-  std::size_t tiles;      ///< of kProductTiles
-  bool always_gemv;       ///< cuBLAS takes its GEMV for one row, whether or not another kernel were faster
+  double launch_clocks;     ///< launch, prologue and drain
+  double tensor_share;      ///< 1: of the peak, in full tiles
+  double read_share;        ///< 1: of the memory's bandwidth, reading
+  double write_share;       ///< 1: the same, writing
+  double step_clocks;       ///< latency of a step along k
+  double stream_bytes;      ///< byte per clock that one CTA reads
+  double l2_bytes_clock;    ///< byte per clock and SM that the L2 cache delivers
+  double exposed;           ///< 1: of the shorter of arithmetic and traffic, what does not hide behind the longer
+  double split_clocks;      ///< adding up what split-K computed
+  double gemv_clocks;       ///< launch of a product of one row
+  double gemv_step_clocks;  ///< its latency per step along k
+  double power_share;       ///< 1: of the peak, what long work sustains at 1 W of TDP per TFLOP/s of peak …
+  double power_exponent;    ///< … and how it grows with the W: 0.5 if power grows as f², 1 if it does as f
+  double l2_share;          ///< 1: of the L2 cache's size, what operands find there
+  double tile_clocks;       ///< epilogue of a full tile
+  double spill;             ///< 1: of what waves read again, what the L2 cache does not hold
+  std::size_t tiles;        ///< of kProductTiles
+  bool always_gemv;         ///< cuBLAS takes its GEMV for one row, whether or not another kernel were faster
 };
 /// By ChipClass: NeuSight's float32 on A100, and on P4, P100, V100 and T4 (with the launch of Graphics: NeuSight's has
 /// the host's in it); L40S; RTX 3090 and 4090 (LLMServingSim's layers); A100; H100 and H200; B200, B300, GB200 and
-/// GB300; NeuSight's float32 on MI100 and MI210 (with the launch of Graphics). [kernels] Of chips of which square
-/// products alone were published, another class' but for a share and the power in TFLOP/s per W: float32 of H20, with
-/// A100's steps and epilogues by the rate of an SM, and of L4, A40 and RTX 4090, power by process (RTX A2000 and A4000;
-/// L4); 16 bits of RTX A2000 and A4000; V100; T4, between 24 TFLOP/s at 70 W (forums.developer.nvidia.com/t/264462) and
-/// 41.6 (Jia et al., "Dissecting the NVidia Turing T4 GPU", 2019). [square]
+/// GB300; NeuSight's float32 on MI100 and MI210 (with the launch of Graphics). [kernels] Others are another class' by
+/// the FLOPs per clock of an SM (RATE_LAW in studies/kernels/product_model.py), with what square products say: shares
+/// in float32, of H20 and of L4, A40 and RTX 4090, and TFLOP/s per W by process (RTX A2000 and A4000; L4; V100; T4,
+/// between 24 TFLOP/s at 70 W (forums.developer.nvidia.com/t/264462) and 41.6 (Jia et al., "Dissecting the NVidia
+/// Turing T4 GPU", 2019)). [square]
 // clang-format off
 inline constexpr ProductConstants kProducts[] = {
-    // launch_clocks  tensor_share  read_share  write_share  step_ns  stream_bytes  l2_bytes_clock  exposed  split_ns
-    // gemv_clocks  gemv_step_ns  power_share  power_exponent  l2_share  tile_ns    spill      tiles  always_gemv
+    // launch_clocks  tensor_share  read_share  write_share  step_clocks  stream_bytes
+    // l2_bytes_clock  exposed  split_clocks  gemv_clocks  gemv_step_clocks  power_share
+    // power_exponent  l2_share  tile_clocks    spill      tiles  always_gemv
     // Vector
-    {           4950,        0.965,      0.844,       0.602,    2440,          490,           22.6,   0.325,      338,
-              5390,         10.8,           1,              0,   0.0501,   29200,   0.111, kMmaTiles,       false},
+    {           4900,        0.954,      0.909,       0.616,        2090,           64,
+                 40.2,   0.551,         3360,        5300,             24.3,           1,
+                    0,     0.05,       40600, 0.00147, kMmaTiles,       false},
     // VectorHopper
-    {           4950,        0.897,      0.844,       0.602,     869,          490,           22.6,   0.325,      338,
-              5390,         10.8,           1,              0,   0.0501,   10400,   0.111, kMmaTiles,       false},
+    {           4900,        0.897,      0.909,       0.616,        1720,          128,
+                 80.4,   0.551,         3360,        5300,             24.3,           1,
+                    0,     0.05,       20300, 0.00147, kMmaTiles,       false},
     // VectorPascal
-    {           4950,        0.938,      0.774,       0.602,     484,           64,           21.8,   0.379,    26300,
-              5390,         10.8,      0.0441,              1,     0.05,   21500,       2, kMmaTiles,       false},
+    {           4900,        0.922,      0.658,         0.6,        1090,           64,
+                 13.3,   0.164,        50000,        5300,             24.3,      0.0441,
+                    1,     0.05,       32700,       2, kMmaTiles,       false},
     // VectorVolta
-    {           4950,         1.05,      0.722,       0.601,    1390,           64,           29.2,   0.553,     7440,
-              5390,         10.8,      0.0468,              1,    0.061,    7100,       2, kMmaTiles,       false},
+    {           4900,         1.16,       0.68,         0.6,        1570,           64,
+                 15.1,   0.516,         7490,        5300,             24.3,      0.0468,
+                    1,     0.05,       13200,       2, kMmaTiles,       false},
     // VectorAmpere
-    {           4950,        0.686,      0.844,       0.602,    2440,          490,           22.6,   0.325,      338,
-              5390,         10.8,        0.08,              1,   0.0501,    5140,   0.111, kMmaTiles,       false},
+    {           4900,        0.686,      0.909,       0.616,        1720,          128,
+                 80.4,   0.551,         3360,        5300,             24.3,        0.08,
+                    1,     0.05,       10800, 0.00147, kMmaTiles,       false},
     // VectorAda
-    {           4950,        0.686,      0.844,       0.602,    2440,          490,           22.6,   0.325,      338,
-              5390,         10.8,        0.15,              1,   0.0501,    5140,   0.111, kMmaTiles,       false},
+    {           4900,        0.686,      0.909,       0.616,        1720,          128,
+                 80.4,   0.551,         3360,        5300,             24.3,        0.15,
+                    1,     0.05,       10800, 0.00147, kMmaTiles,       false},
     // Graphics
-    {           4950,        0.951,      0.836,        0.76,     212,         29.9,             14,   0.378,     2240,
-              5390,         10.8,       0.696,              1,    0.876,    2870,       2, kMmaTiles,        true},
+    {           4900,        0.973,      0.823,       0.726,         547,           64,
+                 11.9,   0.298,         5380,        5300,             24.3,       0.696,
+                    1,    0.877,        7560,       2, kMmaTiles,        true},
     // GraphicsAmpere
-    {           4950,        0.951,      0.836,        0.76,     212,         29.9,             14,   0.378,     2240,
-              5390,         10.8,        0.41,              1,    0.876,    2870,       2, kMmaTiles,        true},
+    {           4900,        0.973,      0.823,       0.726,         547,           64,
+                 11.9,   0.298,         5380,        5300,             24.3,        0.41,
+                    1,    0.877,        7560,       2, kMmaTiles,        true},
     // GeForce
-    {           4950,         1.19,      0.934,       0.763,     229,         29.9,           14.4,   0.251,     2240,
-              5390,         10.8,       0.684,            0.5,    0.876,    2820,    1.99, kMmaTiles,        true},
+    {           4900,         1.17,      0.939,       0.728,         589,           64,
+                 14.8,   0.233,         5030,        5300,             24.3,       0.684,
+                  0.5,    0.877,        7470,       2, kMmaTiles,        true},
     // Turing
-    {           4950,        0.951,      0.836,        0.76,     212,         29.9,             14,   0.378,     2240,
-              5390,         10.8,       0.343,              1,    0.876,    2870,       2, kMmaTiles,        true},
+    {           4900,        0.973,      0.823,       0.726,         547,           64,
+                 11.9,   0.298,         5380,        5300,             24.3,       0.343,
+                    1,    0.877,        7560,       2, kMmaTiles,        true},
     // Ga100
-    {           4670,         1.16,      0.782,       0.636,     269,         51.9,           28.1,    0.31,     2570,
-              4470,         54.4,       0.703,            0.5,    0.112,    4270,   0.785, kMmaTiles,       false},
+    {           4680,         1.17,      0.784,       0.641,         375,         52.5,
+                 28.2,   0.323,         3570,        4450,             80.3,       0.703,
+                  0.5,    0.105,        5960,   0.792, kMmaTiles,       false},
     // Volta
-    {           4670,          0.9,      0.782,       0.636,     269,         51.9,           28.1,    0.31,     2570,
-              4470,         54.4,        0.32,              1,    0.112,    4270,   0.785, kMmaTiles,       false},
+    {           4680,         1.17,      0.784,       0.641,         531,         26.3,
+                 14.1,   0.323,         3570,        4450,             80.3,        0.32,
+                    1,    0.105,       11900,   0.792, kMmaTiles,       false},
     // Hopper
-    {           5190,          1.1,      0.922,        0.95,    82.6,         72.2,            106,   0.311,     2830,
-              8190,          140,       0.968,            0.5,    0.467,    2000, 0.00698, kAllTiles,       false},
+    {           5150,          1.2,      0.924,        1.05,         166,         87.2,
+                  102,   0.343,         5630,        7300,              138,       0.968,
+                  0.5,    0.455,        4220,       0, kAllTiles,       false},
     // HopperTf32
-    {           8390,         1.16,      0.922,        0.95,     124,         34.2,            106,   0.313,     2830,
-              8190,          140,       0.968,            0.5,    0.467,    5140, 0.00698, kAllTiles,       false},
+    {           8390,         1.16,      0.924,        1.05,         246,         34.2,
+                  102,   0.313,         5630,        7300,              138,       0.968,
+                  0.5,    0.455,       10200,       0, kAllTiles,       false},
     // HopperWindows
-    {          11500,          1.2,      0.922,        0.95,    54.3,         37.2,            106,   0.311,    kNever,
-              8190,          140,       0.968,            0.5,    0.467,    3670, 0.00698, kAllTiles,       false},
+    {          11500,          1.2,      0.924,        1.05,         108,         37.2,
+                  102,   0.343,       kNever,        7300,              138,       0.968,
+                  0.5,    0.455,        7270,       0, kAllTiles,       false},
     // HopperDataGradients
-    {          16600,         1.03,      0.922,        0.95,     151,         27.4,            106,   0.017,    kNever,
-              8190,          140,       0.968,            0.5,    0.467,    3620, 0.00698, kAllTiles,       false},
+    {          16600,         1.03,      0.924,        1.05,         299,         27.4,
+                  102,   0.017,       kNever,        7300,              138,       0.968,
+                  0.5,    0.455,        7170,       0, kAllTiles,       false},
     // HopperWeightGradients
-    {           2930,         1.19,      0.922,        0.95,     253,         83.5,            106,   0.476,     11600,
-              8190,          140,       0.968,            0.5,    0.467,    8380, 0.00698, kAllTiles,       false},
+    {           2930,         1.19,      0.924,        1.05,         501,         83.5,
+                  102,   0.476,        23000,        7300,              138,       0.968,
+                  0.5,    0.455,       16600,       0, kAllTiles,       false},
     // HopperWeightGradientsTf32
-    {           6000,         1.26,      0.922,        0.95,     662,         14.2,            106,   0.556,      9940,
-              8190,          140,       0.968,            0.5,    0.467,    4270, 0.00698, kAllTiles,       false},
+    {           6000,         1.26,      0.924,        1.05,        1310,         14.2,
+                  102,   0.556,        19700,        7300,              138,       0.968,
+                  0.5,    0.455,        8450,       0, kAllTiles,       false},
     // Blackwell
-    {           4010,          1.2,      0.903,        1.05,    67.5,          141,            183,    0.55,     3150,
-              4860,          170,        1.01,            0.5,    0.387,    1040,       0, kAllTiles,       false},
+    {           4130,          1.2,      0.899,        1.05,         139,          135,
+                  180,   0.504,         6430,        4900,              107,           1,
+                  0.5,    0.385,        2220,       0, kAllTiles,       false},
     // Cdna
-    {           4950,        0.761,      0.666,        1.05,    1000,           10,           34.9,   0.984,     4690,
-              5390,         10.8,       0.259,            0.5,    0.131,    51.4, 0.00125, kMmaTiles,       false},
+    {           4900,        0.744,      0.659,        1.05,        1600,         10.2,
+                 40.9,   0.943,         6960,        5300,             24.3,       0.259,
+                  0.5,   0.0501,         102,       0, kMmaTiles,       false},
 };
 // clang-format on
 

@@ -81,14 +81,12 @@ double attention_factor(const AttentionProblem& a, const AttentionFacts& d) {
 
 AttentionTime learned_attention_time(const AttentionProblem& a, const AttentionFacts& d) {
   const AttentionTime own = factored_attention(a, d);
-  const double sequences = std::floor(a.batch / 2);
-  if (sequences < 1) return own;
-  AttentionProblem half = a;
-  half.batch = sequences;
-  half.heads *= sequences / a.batch;
-  half.key_heads *= sequences / a.batch;
-  const double more = std::max(factored_attention(half, d).work_s / own.work_s, 1.0);
-  return {more * own.compute_s, more * own.memory_s, more * own.work_s};
+  AttentionProblem twice = a;
+  twice.batch *= 2;
+  twice.heads *= 2;
+  twice.key_heads *= 2;
+  const double less = std::min(factored_attention(twice, d).work_s / own.work_s, 1.0);
+  return {less * own.compute_s, less * own.memory_s, less * own.work_s};
 }
 
 }  // namespace perfc

@@ -11,8 +11,8 @@ namespace perfc {
 /// within an octave beyond the extents that were it comes to that. Precondition: learned_class(d.products).
 double attention_factor(const AttentionProblem&, const AttentionFacts&);
 
-/// `attention_time` by that factor, and no less than the same of half of the batch, where that is more than one: trees
-/// are steps, and fewer sequences should not take longer. Precondition: as above.
+/// `attention_time` by that factor, and no more than the same of twice the batch: trees are steps, and a kernel could
+/// pad the batch. Precondition: as above.
 AttentionTime learned_attention_time(const AttentionProblem&, const AttentionFacts&);
 
 }  // namespace perfc

@@ -16,7 +16,7 @@ namespace perfc {
 namespace {
 
 constexpr std::size_t kQuantisedFeatures = 2;  ///< before those of all products
-constexpr std::size_t kFactorFeatures = 28;
+constexpr std::size_t kFactorFeatures = 32;
 using FactorFeatures = std::array<float, kQuantisedFeatures + kFactorFeatures>;
 
 /// A kind's number in the trees of quantised products; none where its kernels were not measured.
@@ -54,6 +54,10 @@ FactorFeatures features_of(const ProductDevice& d, const Product& p) {
   add((p.a_bytes * m * k + p.c_bytes * m * n) / d.bandwidth * 1e6);
   add(b_bytes * k * n / d.cache);
   add(1e3 / d.tdp_w);
+  for (std::size_t i = 0; i < kTileCount; ++i) {
+    const double whole = std::ceil(tiles[i] / d.sms) * d.sms;
+    add(whole * 2 * kTiles[i][0] * kTiles[i][1] * k / d.peak * 1e6);
+  }
   return out;
 }
 
@@ -102,10 +106,10 @@ double learned_factor(const ProductDevice& d, const Product& p) {
 
 ProductTime learned_product_time(const ProductDevice& d, const Product& p) {
   const ProductTime tiles = product_time(d, p);
-  double total = tiles.total * learned_factor(d, p);
-  Product half = p;
-  half.m = std::floor(p.m / 2);
-  if (half.m >= 2) total = std::max(total, product_time(d, half).total * learned_factor(d, half));
+  Product twice = p;
+  twice.m = 2 * p.m;
+  const double total =
+      std::min(tiles.total * learned_factor(d, p), product_time(d, twice).total * learned_factor(d, twice));
   const double factor = total / tiles.total;
   return {factor * tiles.total, factor * tiles.launch, factor * tiles.arithmetic, factor * tiles.traffic};
 }

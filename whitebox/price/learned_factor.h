@@ -23,8 +23,8 @@ bool has_learned_factor(ChipClass, const Product&);
 /// beyond the extents that were measured it comes to 1. Precondition: has_learned_factor(d.chip, product).
 double learned_factor(const ProductDevice& d, const Product&);
 
-/// `product_time` by that factor, and no less than the same of half of the rows, where that is more than one: trees are
-/// steps, and fewer rows should not take longer. Precondition: as above.
+/// `product_time` by that factor, and no more than the same of twice the rows: trees are steps, and a kernel could pad
+/// the rows. Precondition: as above.
 ProductTime learned_product_time(const ProductDevice& d, const Product&);
 
 }  // namespace perfc

@@ -56,7 +56,7 @@ double read_again(const Product& p, const Moved& bytes, double tile_m, double ti
 double gemv_time(const ProductDevice& d, const ProductConstants& chip, const Product& p, const Moved& bytes,
                  double step) {
   const double l2 = constants::kGemvL2Share * chip.l2_bytes_clock * d.clock * d.sms;
-  return chip.gemv_clocks / d.clock + std::ceil(p.k / step) * chip.gemv_step_ns * 1e-9 +
+  return chip.gemv_clocks / d.clock + std::ceil(p.k / step) * chip.gemv_step_clocks / d.clock +
          std::max(bytes.read / (chip.read_share * d.bandwidth), (bytes.a + bytes.b) / l2);
 }
 
@@ -68,11 +68,11 @@ ProductConstants constants_of(const ProductDevice& d) {
   c.tensor_share *= d.own.tensor;
   c.read_share *= d.own.read;
   c.write_share *= d.own.write;
-  c.step_ns *= d.own.step;
+  c.step_clocks *= d.own.step;
   c.l2_bytes_clock *= d.own.l2;
-  c.tile_ns *= d.own.tile;
+  c.tile_clocks *= d.own.tile;
   c.power_share *= d.own.power;
-  c.split_ns *= d.own.split;
+  c.split_clocks *= d.own.split;
   return c;
 }
 
@@ -92,15 +92,15 @@ ProductConstants constants_of(const ProductDevice& d, Quantised quantised) {
   c.launch_clocks *= f.launch_clocks;
   c.tensor_share *= f.tensor_share;
   c.read_share *= f.read_share;
-  c.step_ns *= f.step_ns;
+  c.step_clocks *= f.step_clocks;
   c.l2_bytes_clock *= f.l2_bytes_clock;
-  c.split_ns *= f.split_ns;
+  c.split_clocks *= f.split_clocks;
   c.power_share *= f.power_share;
   c.gemv_clocks *= f.gemv_clocks;
-  c.gemv_step_ns *= f.gemv_step_ns;
+  c.gemv_step_clocks *= f.gemv_step_clocks;
   c.stream_bytes *= f.stream_bytes;
   c.exposed *= f.exposed;
-  c.tile_ns *= f.tile_ns;
+  c.tile_clocks *= f.tile_clocks;
   return c;
 }
 
@@ -110,7 +110,7 @@ ProductConstants constants_of(const ProductDevice& d, const Product& p) {
   const bool data_centre = d.chip == ChipClass::Ga100 || d.chip == ChipClass::Hopper || d.chip == ChipClass::Blackwell;
   if (data_centre && p.a_bytes == 4) c.exposed = std::max(c.exposed, constants::kTf32Exposed);
   const bool windows = d.chip >= ChipClass::HopperWindows && d.chip <= ChipClass::HopperWeightGradientsTf32;
-  if (windows) c.tile_ns *= p.a_bytes / 2;  // of what it writes
+  if (windows) c.tile_clocks *= p.a_bytes / 2;  // of what it writes
   return c;
 }
 
@@ -205,18 +205,19 @@ ProductTime product_time(const ProductDevice& d, const Product& p) {
                         bytes.written / (chip.write_share * d.bandwidth);
     const double l2 = p.batch * (columns * p.m * p.a_bytes + rows * p.n * p.b_bytes) * p.k / l2_rate;
     const double traffic = std::max(dram, l2);
-    const double epilogue = chip.tile_ns * 1e-9 * area / constants::kFullTile;
+    const double epilogue = chip.tile_clocks / d.clock * area / constants::kFullTile;
     const double row_bytes = tile_m * p.a_bytes + tile_n * p.b_bytes;
     for (const double split : constants::kProductSplits) {
       const double steps = std::ceil(p.k / split / step), depth = steps * step;
       const double per_sm = std::ceil(count * split / d.sms), waves = std::ceil(per_sm / at_once);
       const double tensor = per_sm * 2 * area * depth / tile_rate;
       const double stream = waves * row_bytes * depth / (chip.stream_bytes * d.clock);
-      const double latency = waves * steps * chip.step_ns * 1e-9;
+      const double latency = waves * steps * chip.step_clocks / d.clock;
       const double arithmetic = std::max({tensor, stream, latency}) + waves * epilogue;
       const double boosted = std::max(arithmetic, traffic) + chip.exposed * std::min(arithmetic, traffic);
       double time = std::max(boosted, sustained) + launch;
-      if (split > 1) time += chip.split_ns * 1e-9 + 2 * constants::kSumBytes * split * p.batch * p.m * p.n / l2_rate;
+      if (split > 1)
+        time += chip.split_clocks / d.clock + 2 * constants::kSumBytes * split * p.batch * p.m * p.n / l2_rate;
       if (std::tie(time, boosted) >= std::tie(best.total, fastest)) continue;
       best = {time, launch, std::max(arithmetic, sustained), traffic};
       fastest = boosted;

@@ -34,10 +34,10 @@ def @main(%x: Tensor[(2, 32, 2048, 128), float32], %q: Tensor[(2, 2048, 4096), f
 // ---- stdout
 // nn.sdpa 68719476736 217.080 43.750
 // nn.sdpa 68719476736 170.270 43.740
-// nn.group_query_attention 68719476736 140.053 55.667
+// nn.group_query_attention 68719476736 133.420 53.030
 // nn.group_query_attention 8589934592 27.658 5.167
 // nn.group_query_attention 8589934592 6.375 3.598
-// nn.group_query_attention 33554432 6.230 5.458
-// nn.group_query_attention 33554432 4.404 0.363
+// nn.group_query_attention 33554432 6.255 5.556
+// nn.group_query_attention 33554432 4.390 0.366
 // ---- stderr
 // ---- exit 0
