@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Fits the constants of whitebox/price/matmul_time.* per chip class on measured products, and judges them.
 
-    OMP_NUM_THREADS=1 python studies/kernels/fit_products.py [--part 1|0] [--boost] [--write]
+    OMP_NUM_THREADS=1 python studies/kernels/fit_products.py [--part 1|0] [--boost] [--law] [--write]
 
 Needs numpy, scipy, pandas, numba (lightgbm for --boost). Reads shared/data (PERFC_SHARED says where). --part 1 judges
 on the shapes that chose the form, 0 on the shapes kept back (docs/judged.md notes each look). --write prints the table
-for whitebox/constants/products.h and writes tests/unit/product_times.tsv.
+for whitebox/constants/products.h and writes tests/unit/product_times.tsv. --law only says how far off a class that is
+left out would be by other exponents than RATE_LAW's.
 """
 import argparse
 import time
@@ -199,20 +200,37 @@ class Table:
             print(f"| {row} | {mean[0]:.1f}/{mean[1]:.1f} | " + " | ".join(text) + " |")
 
 
-def moved(constants, source, group):
+def moved(constants, source, group, law=pm.RATE_LAW):
     """Constants of the class `source` on chips of another one: the L2 cache's part that is seen is a fact of the
     chip."""
-    c = pm.at_rate(constants, data.sm_flops(data.GROUPS[group]) / data.sm_flops(data.GROUPS[source]))
+    c = pm.at_rate(constants, data.sm_flops(data.GROUPS[group]) / data.sm_flops(data.GROUPS[source]), law)
     c[pm.C_CACHE] = WHOLE_CACHE if group == "graphics" else HALF_CACHE
     return c
+
+
+def fit_groups(fit_rows):
+    return {g: fit_class(fit_rows[fit_rows.device.isin(v)], ROWS if len(v) == 1 else 2 * ROWS // len(v))
+            for g, v in data.GROUPS.items()}
+
+
+def judge_law(fit_rows, judged):
+    """Of each constant that follows the SM's rate, the error of classes left out by other exponents."""
+    of_class = fit_groups(fit_rows)
+    for i, exponent in pm.RATE_LAW.items():
+        found = []
+        for other in (-1.0, -0.5, 0.0, 0.5, 1.0):
+            law = {**pm.RATE_LAW, i: other}
+            errors = [percent_errors(judged[judged.device == x], moved(of_class[NEAREST[g]], NEAREST[g], g, law)).mean()
+                      for g, v in data.GROUPS.items() for x in v]
+            found.append(f"{other:g}: {np.mean(errors):.1f}")
+        print(f"{pm.NAMES[i]} (ships {exponent:g}): " + ", ".join(found), flush=True)
 
 
 def judge_bf16(d, judged, boost):
     fit_rows = d[d.part == 2]
     groups = {x: g for g, names in data.GROUPS.items() for x in names}
     seen = {x: fit_class(fit_rows[fit_rows.device == x]) for x in groups}
-    of_class = {g: seen[v[0]] if len(v) == 1 else fit_class(fit_rows[fit_rows.device.isin(v)], 2 * ROWS // len(v))
-                for g, v in data.GROUPS.items()}
+    of_class = fit_groups(fit_rows)
     table, rng = Table(), np.random.default_rng(0)
     for x, g in groups.items():
         v = judged[judged.device == x]
@@ -325,11 +343,15 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--part", type=int, default=1, choices=(0, 1))
     arguments.add_argument("--boost", action="store_true")
+    arguments.add_argument("--law", action="store_true")
     arguments.add_argument("--write", action="store_true")
     a = arguments.parse_args()
     start = time.time()
     bf16, fp32 = data.bf16(), data.fp32()
-    constants = judge_bf16(bf16, sample(bf16[bf16.part == a.part], 2500, 1), a.boost)
+    judged = sample(bf16[bf16.part == a.part], 2500, 1)
+    if a.law:
+        return judge_law(bf16[bf16.part == 2], judged)
+    constants = judge_bf16(bf16, judged, a.boost)
     constants.update(judge_float32(fp32, sample(fp32[fp32.part == a.part], 1500, 1)))
     amd = data.amd_fp32()
     constants["cdna"] = judge_amd(amd, sample(amd[amd.part == a.part], 1500, 1))

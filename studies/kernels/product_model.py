@@ -35,7 +35,8 @@ START, LOW, HIGH = (np.array([c[i] for c in CONSTANTS], float) for i in (1, 2, 3
  C_POWER_EXPONENT, C_CACHE, C_TILE, C_SPILL) = range(len(CONSTANTS))
 
 # How constants follow from the FLOPs per clock of an SM, for its data paths are as wide as its tensor cores need them:
-# exponents, which hold between the two classes of mma.sync and between the two of TMA (docs/whitebox.md).
+# exponents, which hold between the two classes of mma.sync and between the two of TMA (docs/whitebox.md;
+# fit_products.py --law prints what others leave).
 RATE_LAW = {C_STREAM: 1.0, C_L2: 1.0, C_TILE: -1.0, C_STEP: -0.5}
 
 MMA_TILES = 19
@@ -50,10 +51,10 @@ GEMV_L2_SHARE = 0.5     # of the L2 cache's bandwidth, that a GEMV reaches
 SUM_BYTES = 4.0         # of a partial sum of split-K, written and read
 
 
-def at_rate(constants, ratio):
+def at_rate(constants, ratio, law=RATE_LAW):
     """Constants of chips whose SMs do `ratio` times as many FLOPs per clock."""
     c = constants.copy()
-    for i, exponent in RATE_LAW.items():
+    for i, exponent in law.items():
         c[i] *= ratio**exponent
     return c
 

@@ -72,8 +72,7 @@ def only_of(kind, tree):
 def all_nodes(models):
     found = []
     for kind, model in models.items():
-        trees = [tree_format.nodes(t["tree_structure"]) for t in model.dump_model()["tree_info"]]
-        found += [only_of(kind, tree_format.rounded(t, LEAF_STEP)) for t in trees]
+        found += [only_of(kind, t) for t in tree_format.all_nodes(model, LEAF_STEP)]
     return found
 
 

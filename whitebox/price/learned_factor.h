@@ -4,7 +4,7 @@
 /// studies/kernels/product_factor.py (16 bits) and quantised_factor.py (weights of 8 and 4 bits, int8, fp8). They see
 /// the kind of chip, the product's extents, and ratios of work to a device's rates, never a name. When one of these
 /// ratios rises, which it does on a worse device, no tree falls: a better device of the same class never becomes slower
-/// by the factor.
+/// by the factor, as long as more SMs bring their rate.
 ///
 /// data/models/products.trees and quantised.trees, in the program as they are: whitebox/price/trees.h.
 #include <optional>
