@@ -165,8 +165,11 @@ const page = (() => {
   }
   function drawn(data) {
     showMessages(data.messages, data.code === 0);
-    byId("report").src = offer("save-page", data.page, "text/html", `${model.name}.html`);
-    byId("report").hidden = data.page === "";
+    // A frame that was hidden while it loaded can stay blank in Chromium, so that each report gets a new one.
+    const frame = byId("report").cloneNode();
+    frame.src = offer("save-page", data.page, "text/html", `${model.name}.html`);
+    frame.hidden = data.page === "";
+    byId("report").replaceWith(frame);
     say(`Done in ${data.ms.toFixed(0)} ms.`);
   }
   const reading = ({ read, of }) => say(`Reading ${model.name}: ${megabytes(read)} of ${megabytes(of)}`, read, of);
