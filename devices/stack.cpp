@@ -13,7 +13,7 @@ constexpr double kMostKibPerThread = 1e3;
 constexpr double kMostStackInterval = 100;
 constexpr const char* kOtherArchitectures = "other";
 const std::set<std::string> kArchitectures{kOtherArchitectures, "pascal", "volta", "turing", "ampere", "ada", "hopper",
-                                           "blackwell",         "cdna1",  "cdna2", "cdna3"};
+                                           "blackwell",         "cdna1",  "cdna2", "cdna3",  "cdna4"};
 
 }  // namespace
 

@@ -316,6 +316,13 @@ def softmax_us(c, of):
     return memory_us(of["bytes"]) + clocks / SM_CLOCKS + LAUNCH_US
 
 
+def block_softmax_us(c, of):
+    """As whitebox/price/memory_bound_time.cpp."""
+    column, _, overlap = c["kSoftmaxBlockTime"]
+    memory, work = memory_us(of["bytes"]), of["rows"] * of["columns"] * column / SM_CLOCKS
+    return (memory**overlap + work**overlap)**(1 / overlap) + LAUNCH_US
+
+
 def normalised_rows(k, dims, strides, types):
     columns = math.prod(json.loads(json.loads(k.arguments)[1]))
     elements = math.prod(dims[0])
@@ -342,6 +349,8 @@ def main():
     elements()
     reductions()
     refit(["kSoftmaxRowClocks"], softmax_us, long(rows_of(["aten::_softmax"], softmax, "softmax_warp_forward")))
+    blocks = rows_of(["aten::_softmax"], softmax, "cunn_SoftMaxForwardReg")
+    refit(["kSoftmaxBlockTime"], block_softmax_us, long(blocks))
     norms = rows_of(["aten::native_layer_norm"], normalised_rows, "layer_norm")
     refit(["kHalfLayerNorm", "kLayerNormWave", "kLayerNormWaveColumn"], layer_norm_us, norms)
 

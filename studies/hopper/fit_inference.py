@@ -14,7 +14,7 @@ import numpy as np
 
 import fit
 import profiles
-from inference import BANDWIDTH, LAUNCH_US, SHIPPED, SM_CLOCKS, once, refit, report_shipped, tables
+from inference import BANDWIDTH, BYTES, LAUNCH_US, SHIPPED, SM_CLOCKS, once, refit, report_shipped, rows_of, tables
 
 GAP_US = SHIPPED["kStreamGapUs"]
 HALF = ("fp16", "bf16")
@@ -290,19 +290,35 @@ def fused_attention():
           efficient_us, [r for r in rows if not r["cudnn"]])
 
 
+def odd_product(k, dims, strides, types):
+    """In 16 bits, of extents that no load of two elements takes."""
+    (*batch, m, depth), (*_, n) = dims[:2]
+    if BYTES.get(types[0]) == 2 and min(m, n) > 1 and (depth % 2 or n % 2):
+        return {"products": math.prod(batch), "m": m, "n": n, "k": depth}
+
+
+def odd_product_us(c, of):
+    """As price_odd_product of whitebox/price/product_price.cpp."""
+    side = np.where(np.minimum(of["m"], of["n"]) > c["kSmallOddTile"], c["kOddTile"], c["kSmallOddTile"])
+    tiles = of["products"] * np.ceil(of["m"] / side) * np.ceil(of["n"] / side)
+    depth = np.ceil(of["k"] / c["kOddTileDepth"]) * c["kOddTileDepth"]
+    clocks = side**2 * (c["kOddElementClocks"] + 2 * depth / c["kOddFlops"])
+    return np.ceil(tiles / profiles.SMS) * clocks / profiles.CLOCK_MHZ + c["kOddLaunchUs"]
+
+
 def odd_products():
-    """FLOP per clock and SM of a product whose words no load of two elements takes."""
-    for name, dtypes in (("kOddProduct16", ("fp16", "bf16")), ("kOddProduct32", ("tf32",))):
-        rates = []
-        for cell, kernels in tables():
-            for k in kernels:
-                if k.operator != "aten::mm" or cell.startswith("op/") or profiles.dtype_of(cell) not in dtypes:
-                    continue
-                (m, depth), (_, n) = json.loads(k.dims)[:2]
-                if n % 2 and m > 1 and "cutlass" in k.kernel:
-                    rates.append(2 * m * depth * n / k.us / SM_CLOCKS)
-        print(f"{name} {np.median(rates):.0f} ({SHIPPED[name]:.0f}): {len(rates)} kernels, {min(rates):.0f} to "
-              f"{max(rates):.0f}")
+    rows = rows_of(["aten::mm", "aten::bmm"], odd_product, "cutlass_75_")
+    refit(["kOddElementClocks", "kOddFlops", "kOddLaunchUs"], odd_product_us, rows)
+    rates = []
+    for cell, kernels in tables():
+        for k in kernels:
+            if k.operator != "aten::mm" or cell.startswith("op/") or profiles.dtype_of(cell) != "tf32":
+                continue
+            (m, depth), (_, n) = json.loads(k.dims)[:2]
+            if n % 2 and m > 1 and "cutlass" in k.kernel:
+                rates.append(2 * m * depth * n / k.us / SM_CLOCKS)
+    print(f"kOddProduct32 {np.median(rates):.0f} ({SHIPPED['kOddProduct32']:.0f}): {len(rates)} kernels, "
+          f"{min(rates):.0f} to {max(rates):.0f}")
 
 
 def main():

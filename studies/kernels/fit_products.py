@@ -113,6 +113,7 @@ def fit_class(d, per_device=ROWS):
     return fit(single, min(found, key=lambda x: x[0])[1], GEMV, scale=0.05, stay=STAY)
 
 
+AMD_HALF_STARTS = [{"launch_clocks": x, "step_clocks": y} for x, y in ((8000, 750), (8000, 300), (1e4, 1500))]
 # A fit of NeuSight's rows alone takes 0.2 of the bandwidth for writing, which is
 # something else that small products lack.
 LEAST_WRITE = 0.6
@@ -133,7 +134,7 @@ def fit_float32(d, limited):
     start = pm.START.copy()
     start[pm.C_LAUNCH], start[pm.C_STEP] = 2e4, 2e3
     start[pm.C_POWER], start[pm.C_POWER_EXPONENT] = (power_share(limited, 0.8, 1.0), 1.0) if len(limited) else (1, 0)
-    return Fit(low, high)(sample(d, 700), start, FLOAT32)
+    return Fit(low, high)(sample(d, 700), start, FLOAT32, stay=STAY)
 
 
 def fit_amd(d):
@@ -146,7 +147,24 @@ def fit_amd(d):
     for i, most in ((pm.C_LAUNCH, 6e4), (pm.C_STEP, 1.6e3), (pm.C_TILE, 5e4), (pm.C_SPLIT, 5e4)):
         high[i] = most
     low[pm.C_CACHE], low[pm.C_READ], low[pm.C_WRITE] = 0.05, 0.4, LEAST_WRITE
-    return Fit(low, high)(sample(d, 1200), start, BODY)
+    return Fit(low, high)(sample(d, 1200), start, BODY, stay=STAY)
+
+
+def fit_amd_half(d):
+    """The same in 16 bits, of several rows as of one."""
+    high, low = pm.HIGH.copy(), pm.LOW.copy()
+    for i, most in ((pm.C_LAUNCH, 3e4), (pm.C_STEP, 6e3), (pm.C_TILE, 5e4), (pm.C_SPLIT, 5e4), (pm.C_GEMV, 2e12)):
+        high[i] = most
+    low[pm.C_CACHE], low[pm.C_READ], low[pm.C_WRITE] = 0.02, 0.3, LEAST_WRITE
+    fit, found = Fit(low, high), []
+    for start in AMD_HALF_STARTS:
+        c = pm.START.copy()
+        for name, value in start.items():
+            c[pm.NAMES.index(name)] = value
+        c[pm.C_GEMV], c[pm.C_POWER], c[pm.C_POWER_EXPONENT] = data.NEVER, power_share(d), 0.5
+        c = fit(d, c, BODY, stay=STAY)
+        found.append((log_loss(d, c), c))
+    return min(found, key=lambda x: x[0])[1]
 
 
 def roofline(d):
@@ -214,16 +232,26 @@ def fit_groups(fit_rows):
 
 
 def judge_law(fit_rows, judged):
-    """Of each constant that follows the SM's rate, the error of classes left out by other exponents."""
+    """Of each constant that follows the SM's rate or clock, the error of classes left out by other exponents."""
     of_class = fit_groups(fit_rows)
+    clocks = {g: np.mean([data.FACTS[x][pm.CLOCK] for x in v]) for g, v in data.GROUPS.items()}
+
+    def error(law, more_clocks):
+        errors = []
+        for g, v in data.GROUPS.items():
+            c = moved(of_class[NEAREST[g]], NEAREST[g], g, law)
+            for i, exponent in more_clocks.items():
+                c[i] *= (clocks[g] / clocks[NEAREST[g]])**exponent
+            errors += [percent_errors(judged[judged.device == x], c).mean() for x in v]
+        return np.mean(errors)
+
     for i, exponent in pm.RATE_LAW.items():
-        found = []
-        for other in (-1.0, -0.5, 0.0, 0.5, 1.0):
-            law = {**pm.RATE_LAW, i: other}
-            errors = [percent_errors(judged[judged.device == x], moved(of_class[NEAREST[g]], NEAREST[g], g, law)).mean()
-                      for g, v in data.GROUPS.items() for x in v]
-            found.append(f"{other:g}: {np.mean(errors):.1f}")
-        print(f"{pm.NAMES[i]} (ships {exponent:g}): " + ", ".join(found), flush=True)
+        found = ", ".join(f"{x:g}: {error({**pm.RATE_LAW, i: x}, {}):.2f}" for x in (-1.0, -0.5, 0.0, 0.5, 1.0))
+        print(f"{pm.NAMES[i]} by FLOPs per clock (ships {exponent:g}): {found}", flush=True)
+    for name, of, exponent in (("waits", pm.WAITS, pm.LATENCY_POWER), ("tile_clocks", (pm.C_TILE,), 1.0),
+                               ("launch_clocks", (pm.C_LAUNCH, pm.C_GEMV), 1.0)):
+        found = ", ".join(f"{x:g}: {error(pm.RATE_LAW, dict.fromkeys(of, exponent - x)):.2f}" for x in (0.0, 0.5, 1.0))
+        print(f"{name} by the clock (ships {exponent:g}): {found}", flush=True)
 
 
 def judge_bf16(d, judged, boost):
@@ -311,6 +339,23 @@ def judge_amd(d, judged):
     return both
 
 
+def judge_amd_half(d):
+    """Each pair of n and k left out, too: the parts of fit_products.py would leave one or two."""
+    table, both = Table(), fit_amd_half(d)
+    for x in data.AMD_HALF:
+        v = d[d.device == x]
+        table.add("roofline + 3 us", x, np.abs(roofline(v) / v.t.to_numpy() - 1) * 100)
+        table.add("constants of both (shipped)", x, percent_errors(v, both))
+        left_out = []
+        for _, shapes in v.groupby(["n", "k"]):
+            left_out.append(percent_errors(shapes, fit_amd_half(d.drop(shapes.index))))
+        table.add("n and k out, constants of both", x, np.concatenate(left_out))
+        table.add("device out, constants of the other", x, percent_errors(v, fit_amd_half(d[d.device != x])))
+    print("\n## bf16 on AMD's matrix cores, studies/kernels/cdna_products.tsv\n")
+    table.print()
+    return both
+
+
 def judge_vidur(d, constants):
     table = Table()
     for x, name in (("a100-sxm", "ga100"), ("h100-sxm", "hopper")):
@@ -355,6 +400,7 @@ def main():
     constants.update(judge_float32(fp32, sample(fp32[fp32.part == a.part], 1500, 1)))
     amd = data.amd_fp32()
     constants["cdna"] = judge_amd(amd, sample(amd[amd.part == a.part], 1500, 1))
+    constants["cdna_half"] = judge_amd_half(data.amd_bf16())
     judge_vidur(data.vidur(), constants)
     constants["geforce"] = judge_geforce(data.geforce(), a.part, constants["graphics"])
     product_table.print_constants(constants)

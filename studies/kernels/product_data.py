@@ -16,10 +16,11 @@ NAMES = {"a100-sxm": "a100-80gb", "h100-sxm": "h100-sxm", "h200-sxm": "h200", "l
          "RTX3090": "rtx3090", "RTX4090": "rtx4090",
          "NVIDIA A100-PCIE-40GB": "a100-pcie-40gb", "Tesla V100-PCIE-32GB": "v100-pcie-32gb",
          "Tesla P100-PCIE-16GB": "p100", "Tesla P4": "p4", "Tesla T4": "t4",
-         "AMD Instinct MI100": "mi100", "AMD Instinct MI210": "mi210",
+         "AMD Instinct MI100": "mi100", "AMD Instinct MI210": "mi210", "mi210": "mi210", "mi355x": "mi355x",
          "b200-sxm": "b200", "b300-sxm": "b300", "gb200": "gb200", "gb300": "gb300"}
 BLACKWELL = ("b200-sxm", "b300-sxm", "gb200", "gb300")
-AMD = ("AMD Instinct MI100", "AMD Instinct MI210")
+AMD = ("AMD Instinct MI100", "AMD Instinct MI210")  # in float32
+AMD_HALF = ("mi210", "mi355x")
 GROUPS = {"ga100": ("a100-sxm",), "graphics": ("l40s",), "hopper": ("h100-sxm", "h200-sxm"), "blackwell": BLACKWELL}
 VECTOR_CLASSES = {"vector_pascal": "VectorPascal", "vector_volta": "VectorVolta"}  # of float32 before Ampere
 VECTOR_GROUPS = {"vector": ("NVIDIA A100-PCIE-40GB",),
@@ -107,6 +108,14 @@ def amd_fp32():
     d = d[d.Latency > 0.15].astype(dict(b=int, m=int, n=int, k=int))
     d = d.groupby(["device", "op", "b", "m", "n", "k"], as_index=False).Latency.median()
     return table(d.assign(t=d.Latency * 1e-3), ("b", "m", "n", "k"), batch=d.b, ea=4.0, ew=4.0, eo=4.0, rotate=1.0)
+
+
+def amd_bf16():
+    """Kernels in bfloat16 that AMD's tuner of products found fastest, most of them hipBLASLt's or AMD's own: MI210,
+    aiter/configs/bf16_tuned_gemm.csv of aviallon/aiter-gfx90a (commit 58666153), and of gfx950 with 256 compute units,
+    taken for MI355X, the same of ROCm/aiter (commit 032c54e4), which writes float32. Both MIT."""
+    d = pd.read_csv(ROOT / "studies/kernels/cdna_products.tsv", sep="\t")
+    return table(d.assign(t=d.us * 1e-6), ("n", "k"), eo=d.result_bytes)
 
 
 # Llama-3.1-8B's layers: n, k

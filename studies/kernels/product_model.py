@@ -16,13 +16,13 @@ CONSTANTS = (
     ("tensor_share", 1.0, 0.4, 1.2),        # of the peak, inside full tiles
     ("read_share", 0.92, 0.5, 1.05),         # of the DRAM bandwidth, reading
     ("write_share", 0.7, 0.2, 1.05),         # the same, writing
-    ("step_clocks", 300, 20, 2000),          # latency of a step of 128 bytes along k
+    ("step_clocks", 300, 20, 2000),          # clocks of LATENCY_HZ: latency of a step of 128 bytes along k
     ("stream_bytes", 64, 10, 500),           # per clock, that one CTA reads
     ("l2_bytes_clock", 60, 5, 400),          # per clock and SM, that the L2 cache delivers
     ("exposed", 0.4, 0.0, 1.5),              # share of the shorter of arithmetic and traffic that does not hide
-    ("split_clocks", 5000, 500, 20000),       # reduction of split-K: a second kernel or a semaphore
+    ("split_clocks", 5000, 500, 20000),       # the same: reduction of split-K: a second kernel or a semaphore
     ("gemv_clocks", 4000, 2000, 9000),       # launch of the kernel for a single row
-    ("gemv_step_clocks", 16, 0.2, 1000),     # of 128 bytes along k, there
+    ("gemv_step_clocks", 16, 0.2, 1000),     # clocks of LATENCY_HZ: of 128 bytes along k, there
     ("power_share", 0.8, 0.01, 10.0),        # of the peak, that long work sustains at 1 W of TDP per TFLOP/s ...
     ("power_exponent", 0.5, 0.0, 1.0),       # ... and how it grows with the W: P grows as f^2, so by 0.5; 1: as f
     ("l2_share", 0.5, 0.1, 1.2),             # of the L2 cache's size, what weights and data find in it
@@ -37,7 +37,10 @@ START, LOW, HIGH = (np.array([c[i] for c in CONSTANTS], float) for i in (1, 2, 3
 # How constants follow from the FLOPs per clock of an SM, for its data paths are as wide as its tensor cores need them:
 # exponents, which hold between the two classes of mma.sync and between the two of TMA (docs/whitebox.md;
 # fit_products.py --law prints what others leave).
-RATE_LAW = {C_STREAM: 1.0, C_L2: 1.0, C_TILE: -1.0, C_STEP: -0.5}
+RATE_LAW = {C_STREAM: 0.5, C_L2: 1.0, C_TILE: -1.0, C_STEP: -0.5}
+# What waits for the L2 cache and memory, whose own clocks differ less between chips than the SMs', is counted in clocks
+# of LATENCY_HZ (an H100's) and takes less time as the SM's clock grows, to this power (fit_products.py --law).
+WAITS, LATENCY_HZ, LATENCY_POWER = (C_STEP, C_SPLIT, C_GEMV_STEP), 1.98e9, 0.5
 
 MMA_TILES = 19
 TILES = np.array([(16, 32), (16, 64), (16, 128), (32, 32), (32, 64), (32, 128), (64, 16), (64, 32), (64, 64), (64, 128),
@@ -68,6 +71,7 @@ def product_time(f, c, batch, m, n, k, ea, ew, eo, rotate, repeats=1.0):
     repeats: of a convolution, how often an element of its data stands in A.
     """
     sms, clock, peak, bandwidth = f[SMS], f[CLOCK], f[PEAK], f[BANDWIDTH]
+    waiting = LATENCY_HZ * (clock / LATENCY_HZ) ** LATENCY_POWER
     flops = 2.0 * batch * m * n * k
     a_bytes, b_bytes, c_bytes = batch * m * k * ea / repeats, batch * k * n * ew, batch * m * n * eo
     cache = f[L2] * c[C_CACHE]
@@ -107,17 +111,17 @@ def product_time(f, c, batch, m, n, k, ea, ew, eo, rotate, repeats=1.0):
             tensor = per_sm * sms * 2.0 * bm * bn * depth / (peak * c[C_TENSOR])
             operands = (bm * ea + bn * ew) * depth
             stream = waves * operands / (c[C_STREAM] * clock)
-            latency = waves * steps * c[C_STEP] / clock
+            latency = waves * steps * c[C_STEP] / waiting
             arithmetic = max(tensor, max(stream, latency)) + waves * c[C_TILE] / clock * bm * bn / 16384.0
             traffic = max(dram, l2_bytes / l2_rate)
             main = max(arithmetic, traffic) + c[C_EXPOSED] * min(arithmetic, traffic)
             main = max(main, sustained)
             t = main + c[C_LAUNCH] / clock
             if s > 1:
-                t += c[C_SPLIT] / clock + 2.0 * SUM_BYTES * s * batch * m * n / l2_rate
+                t += c[C_SPLIT] / waiting + 2.0 * SUM_BYTES * s * batch * m * n / l2_rate
             best = min(best, t)
     if m == 1 or n == 1:
-        t = c[C_GEMV] / clock + np.ceil(k / step) * c[C_GEMV_STEP] / clock + max(
+        t = c[C_GEMV] / clock + np.ceil(k / step) * c[C_GEMV_STEP] / waiting + max(
             read / (c[C_READ] * bandwidth), (a_bytes + b_bytes) / (GEMV_L2_SHARE * l2_rate))
         best = t if f[GRAPHICS] > 0 else min(best, t)
     return best

@@ -8,10 +8,12 @@ data/devices.json has for devices of that kind (`streams`). Constants of that ta
 rows alone: GDDR6 and GDDR6X 0.905. GDDR7 0.83, below its median of 0.87, for PyTorch moves 8 bytes at a time there in
 16 bits (ATen, CUDALoops.cuh: 16 on Hopper and data-centre Blackwell alone), which costs an H100 7 to 13 %; a card whose
 memory runs at 25 Gbit/s (RTX PRO 6000 Server) loses less, 0.865. HBM and GDDR with ECC in the same memory:
-memory_bound.py, on measured kernels.
+memory_bound.py, on measured kernels. AMD's 0.8: operators of 200 MB and more on MI100 and MI210 (NeuSight's,
+../shared/data/ops_amd; printed where that is there).
 """
 import collections
 import csv
+import gzip
 import json
 import pathlib
 import statistics
@@ -22,6 +24,21 @@ SHIPPED = {
     "RTX 3090": "rtx3090", "RTX 4090": "rtx4090", "RTX 5090": "rtx5090", "RTX PRO 6000": "rtx-pro-6000",
     "RTX PRO 6000 Server": "rtx-pro-6000-server", "H100 SXM": "h100-sxm", "B200": "b200"
 }
+OPERATORS_AMD = ROWS.parents[3] / "shared/data/ops_amd"
+AMD = {"mi100": "MI100", "mi210": "MI210"}
+OPERATORS = {"add": 3, "mul": 3, "div": 3, "relu": 2, "tanh": 2, "gelu": 2}  # tensors that each reads and writes
+LEAST_BYTES = 2e8
+
+
+def share_of(path, tensors, peak_gb_s):
+    """Of the bandwidth, the median of operators on float32 that move LEAST_BYTES or more."""
+    shares = []
+    with gzip.open(path, "rt", newline="") as f:
+        for r in csv.DictReader(f):
+            moved = 4 * tensors * float(r["B"]) * float(r["H"])
+            if moved >= LEAST_BYTES:
+                shares.append(moved / (float(r["Latency"]) * 1e-3) / 1e9 / peak_gb_s)
+    return statistics.median(shares)
 
 
 def main():
@@ -37,6 +54,12 @@ def main():
                   f"{shipped[SHIPPED[r['device']]]:.3f}: {r['source']}")
     for kind, shares in kinds.items():
         print(f"{kind}: median {statistics.median(shares):.3f} of {len(shares)}")
+    for name, title in AMD.items():
+        peak = next(d["bandwidth_gb_s"] for d in table["devices"] if d["name"] == name)
+        for operator, tensors in OPERATORS.items():
+            path = OPERATORS_AMD / f"train__{operator}__AMD_Instinct_{title}.csv.gz"
+            if path.exists():
+                print(f"{title} {operator}: median {share_of(path, tensors, peak):.3f}, perfc {shipped[name]:.3f}")
 
 
 if __name__ == "__main__":

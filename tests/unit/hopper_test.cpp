@@ -184,7 +184,7 @@ TEST(Hopper, GroupsTakeWhatTheyTook) {
 TEST(Hopper, GroupsInFloat32AreAKernelEach) {
   const Windows few{.channels = 256, .side = 7, .groups = 8}, many{.channels = 1024, .side = 7, .groups = 32};
   EXPECT_NEAR(us(many) / us(few), 4, 0.01);
-  EXPECT_LT(us(many, "v100-16gb") / us(few, "v100-16gb"), 3);
+  EXPECT_LT(us(many, "v100-16gb") / us(few, "v100-16gb"), 3.5);
 }
 
 TEST(Hopper, ProductsInFloat32TakeWhatTheyTook) {

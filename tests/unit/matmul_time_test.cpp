@@ -156,7 +156,9 @@ TEST(ProductTime, KnowsChips) {
   EXPECT_EQ(chip("a10", Units::Vector), ChipClass::VectorAmpere);
   EXPECT_EQ(chip("a10"), ChipClass::GraphicsAmpere);
   EXPECT_EQ(chip("v100-16gb"), ChipClass::Volta);
-  EXPECT_EQ(chip("mi300x"), std::nullopt);
+  EXPECT_EQ(chip("mi300x"), ChipClass::CdnaHalf);
+  EXPECT_EQ(chip("mi300x", Units::FullMatrix), ChipClass::Cdna);
+  EXPECT_EQ(chip("mi300x", Units::Vector), std::nullopt);
 }
 
 TEST(ProductTime, Tf32TakesTwiceTheEnergyOf16Bits) {

@@ -7,10 +7,9 @@
 namespace perfc::constants {
 
 // ---- Products: whitebox/price/roofline.cpp
-/// FLOP per clock and SM of products with odd extents, which kernels of Turing and Ampere compute
-/// (cutlass_75_tensorop_f16_s1688gemm, cutlass_80_tensorop_s1688gemm): 16 bits, TF32. GPT-2's 50,257 words, batches of
-/// 1 to 8: 95.7 to 96.4 and 122 TFLOP/s.
-inline constexpr double kOddProduct16 = 368, kOddProduct32 = 466;
+/// FLOP per clock and SM of a product with odd extents in TF32, which kernels of Ampere compute
+/// (cutlass_80_tensorop_s1688gemm). GPT-2's 50,257 words, batches of 1 to 8: 122 TFLOP/s.
+inline constexpr double kOddProduct32 = 466;
 /// 1: of the rate of Hopper's tensor cores, what Ampere's instructions reach there. [Luo et al. 2024, arXiv 2402.13499]
 inline constexpr double kMmaSyncShare = 0.63;
 

@@ -22,7 +22,10 @@ inline constexpr double kSoftmaxRowClocks = 14;
 /// cuDNN's batch norms channels first, of `byte_clocks` for `kLanes`; `lanes`: an H200's take 0.094 and, 16 bits, 0.15.
 /// [hopper]
 inline constexpr MemoryBound kBatchNormTime{.byte = 0.0608, .lanes = 0.6, .overlap = 8.39};
-inline constexpr MemoryBound kSoftmaxBlockTime{.column = 1.31, .again = 1.19, .resident = 2, .overlap = 3.3};
+/// Longer rows: a thread block keeps its row in registers (cunn_SoftMaxForwardReg, since PyTorch 2.7; 3,411 clocks of a
+/// row of 4,096, whatever the width) or, beyond them, reads it twice. [hopper; kernels]
+inline constexpr MemoryBound kSoftmaxBlockTime{.column = 0.833, .resident = 2, .overlap = 3.3};
+inline constexpr MemoryBound kSoftmaxTwiceTime{.column = 1.31, .again = 1.19, .resident = 2, .overlap = 3.3};
 inline constexpr MemoryBound kLayerNormTime{.row = 442,
                                             .column = 0.409,
                                             .alone_column = 3.58,
@@ -36,7 +39,8 @@ inline constexpr MemoryBound kGatherTime{.column = 1.8, .alone = 1000, .overlap 
 inline constexpr double kSmallGatherClocks = 1290;
 /// Rows up to which it does. [Indexing.cu, index_select_out_cuda_impl]
 inline constexpr double kSmallGatherRows = 16;
-/// Columns up to which a warp keeps a row of softmax in registers. [SoftMax.cu, host_softmax]
-inline constexpr double kSoftmaxWarpColumns = 1024;
+/// Columns up to which a warp keeps a row of softmax in registers, and up to which a block does: nine of each of 1,024
+/// threads. [SoftMax.cu, host_softmax, PyTorch 2.10]
+inline constexpr double kSoftmaxWarpColumns = 2048, kSoftmaxBlockColumns = 9 * 1024;
 
 }  // namespace perfc::constants

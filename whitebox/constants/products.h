@@ -8,7 +8,13 @@ namespace perfc::constants {
 
 /// 1: of the tensor cores' rate with loads of two elements (even extents). eva02_large: 2730 columns. [timm]
 inline constexpr double kNarrowLoads = 0.65;
-/// Rows, columns, depth of the tiles of batched products of odd extents. volo: 9×9 by 9×32. [timm]
+/// Products of odd extents in 16 bits, by kernels of Turing that load element by element
+/// (cutlass_75_tensorop_f16_s1688gemm_f16_128x128_tn_align1): rows and columns of a tile, the smaller where m or n has
+/// no more; elements of k at a time. Clocks of an SM per element of a tile; FLOP per clock and SM; µs of a launch and
+/// the gap behind it. 39 products, 6 %. [hopper: studies/hopper/fit_inference.py prints them]
+inline constexpr double kOddTile = 128, kSmallOddTile = 64, kOddTileDepth = 32;
+inline constexpr double kOddElementClocks = 0.275, kOddFlops = 391, kOddLaunchUs = 3.34;
+/// Rows, columns, depth of the tiles of other batched products of odd extents. volo: 9×9 by 9×32. [timm]
 inline constexpr double kTileRows = 128, kTileColumns = 64, kTileDepth = 16;
 /// Rows and columns of a CTA's tile: those of CUTLASS' kernels, and further ones of Hopper's and Blackwell's.
 /// [github.com/NVIDIA/cutlass, media/docs/profiler.md; names of cuBLAS' kernels]
@@ -44,6 +50,9 @@ inline constexpr double kLeastGraphicsPower = 0.75;
 /// Rate of tensor cores in fp16 by the vector units' in fp32: 4 on A10, L4, L40S, RTX A6000; 2 on GeForce, which runs
 /// them at half rate. This tells them apart. [NVIDIA's Ampere GA102 and Ada architecture whitepapers]
 inline constexpr double kFullRate = 3;
+/// A clock in Hz (an H100's), and how the time of what waits for the L2 cache and memory falls as an SM's clock grows:
+/// their own clocks differ less between chips. [kernels; studies/kernels/fit_products.py --law]
+inline constexpr double kLatencyHz = 1.98e9, kLatencyPower = 0.5;
 inline constexpr double kNever = 1e12;  ///< clocks of a reduction that no kernel does
 /// What a chip class' kernels reach. Only their joint effect is identified: a launch and an epilogue, or a share above
 /// 1 and what does not overlap, trade off.
@@ -52,13 +61,13 @@ struct ProductConstants {
   double tensor_share;      ///< 1: of the peak, in full tiles
   double read_share;        ///< 1: of the memory's bandwidth, reading
   double write_share;       ///< 1: the same, writing
-  double step_clocks;       ///< latency of a step along k
+  double step_clocks;       ///< of kLatencyHz: latency of a step along k
   double stream_bytes;      ///< byte per clock that one CTA reads
   double l2_bytes_clock;    ///< byte per clock and SM that the L2 cache delivers
   double exposed;           ///< 1: of the shorter of arithmetic and traffic, what does not hide behind the longer
-  double split_clocks;      ///< adding up what split-K computed
+  double split_clocks;      ///< of kLatencyHz: adding up what split-K computed
   double gemv_clocks;       ///< launch of a product of one row
-  double gemv_step_clocks;  ///< its latency per step along k
+  double gemv_step_clocks;  ///< of kLatencyHz: its latency per step along k
   double power_share;       ///< 1: of the peak, what long work sustains at 1 W of TDP per TFLOP/s of peak …
   double power_exponent;    ///< … and how it grows with the W: 0.5 if power grows as f², 1 if it does as f
   double l2_share;          ///< 1: of the L2 cache's size, what operands find there
@@ -69,96 +78,100 @@ struct ProductConstants {
 };
 /// By ChipClass: NeuSight's float32 on A100, and on P4, P100, V100 and T4 (with the launch of Graphics: NeuSight's has
 /// the host's in it); L40S; RTX 3090 and 4090 (LLMServingSim's layers); A100; H100 and H200; B200, B300, GB200 and
-/// GB300; NeuSight's float32 on MI100 and MI210 (with the launch of Graphics). [kernels] Others are another class' by
-/// the FLOPs per clock of an SM (RATE_LAW in studies/kernels/product_model.py), with what square products say: shares
-/// in float32, of H20 and of L4, A40 and RTX 4090, and TFLOP/s per W by process (RTX A2000 and A4000; L4; V100; T4,
-/// between 24 TFLOP/s at 70 W (forums.developer.nvidia.com/t/264462) and 41.6 (Jia et al., "Dissecting the NVidia
-/// Turing T4 GPU", 2019)). [square]
+/// GB300; NeuSight's float32 on MI100 and MI210 (with the launch of Graphics); AMD's tuned kernels in bfloat16 on MI210
+/// and MI355X. [kernels] Others are another class' by the FLOPs per clock of an SM (RATE_LAW in
+/// studies/kernels/product_model.py), with what square products say: shares in float32, of H20 and of L4, A40 and RTX
+/// 4090, and TFLOP/s per W by process (RTX A2000 and A4000; L4; V100; T4, between 24 TFLOP/s at 70 W
+/// (forums.developer.nvidia.com/t/264462) and 41.6 (Jia et al., "Dissecting the NVidia Turing T4 GPU", 2019)). [square]
 // clang-format off
 inline constexpr ProductConstants kProducts[] = {
     // launch_clocks  tensor_share  read_share  write_share  step_clocks  stream_bytes
     // l2_bytes_clock  exposed  split_clocks  gemv_clocks  gemv_step_clocks  power_share
-    // power_exponent  l2_share  tile_clocks    spill      tiles  always_gemv
+    // power_exponent  l2_share  tile_clocks  spill      tiles  always_gemv
     // Vector
-    {           4900,        0.954,      0.909,       0.616,        2090,           64,
-                 40.2,   0.551,         3360,        5300,             24.3,           1,
-                    0,     0.05,       40600, 0.00147, kMmaTiles,       false},
+    {           4900,        0.942,      0.857,       0.661,        2500,           64,
+                 42.2,     0.5,         3340,        5300,             21.5,           1,
+                    0,     0.05,       42000, 0.208, kMmaTiles,       false},
     // VectorHopper
-    {           4900,        0.897,      0.909,       0.616,        1720,          128,
-                 80.4,   0.551,         3360,        5300,             24.3,           1,
-                    0,     0.05,       20300, 0.00147, kMmaTiles,       false},
+    {           4900,        0.897,      0.857,       0.661,        1720,         90.5,
+                 84.4,     0.5,         3340,        5300,             21.5,           1,
+                    0,     0.05,       21000, 0.208, kMmaTiles,       false},
     // VectorPascal
-    {           4900,        0.922,      0.658,         0.6,        1090,           64,
-                 13.3,   0.164,        50000,        5300,             24.3,      0.0441,
-                    1,     0.05,       32700,       2, kMmaTiles,       false},
+    {           4900,         0.93,      0.747,         0.6,        1420,           64,
+                 19.3,   0.295,        50000,        5300,             21.5,      0.0441,
+                    1,     0.05,       28400,     2, kMmaTiles,       false},
     // VectorVolta
-    {           4900,         1.16,       0.68,         0.6,        1570,           64,
-                 15.1,   0.516,         7490,        5300,             24.3,      0.0468,
-                    1,     0.05,       13200,       2, kMmaTiles,       false},
+    {           4900,         1.07,      0.677,         0.6,        1140,           64,
+                 20.5,   0.499,        12600,        5300,             21.5,      0.0468,
+                    1,   0.0609,       12700,     2, kMmaTiles,       false},
     // VectorAmpere
-    {           4900,        0.686,      0.909,       0.616,        1720,          128,
-                 80.4,   0.551,         3360,        5300,             24.3,        0.08,
-                    1,     0.05,       10800, 0.00147, kMmaTiles,       false},
+    {           4900,        0.686,      0.857,       0.661,        1720,         90.5,
+                 84.4,     0.5,         3340,        5300,             21.5,        0.08,
+                    1,     0.05,       10800, 0.208, kMmaTiles,       false},
     // VectorAda
-    {           4900,        0.686,      0.909,       0.616,        1720,          128,
-                 80.4,   0.551,         3360,        5300,             24.3,        0.15,
-                    1,     0.05,       10800, 0.00147, kMmaTiles,       false},
+    {           4900,        0.686,      0.857,       0.661,        1720,         90.5,
+                 84.4,     0.5,         3340,        5300,             21.5,        0.15,
+                    1,     0.05,       10800, 0.208, kMmaTiles,       false},
     // Graphics
-    {           4900,        0.973,      0.823,       0.726,         547,           64,
-                 11.9,   0.298,         5380,        5300,             24.3,       0.696,
-                    1,    0.877,        7560,       2, kMmaTiles,        true},
+    {           4900,        0.976,      0.823,       0.727,         484,           64,
+                 11.9,     0.3,         4770,        5300,             21.5,       0.696,
+                    1,    0.877,        7570,     2, kMmaTiles,        true},
     // GraphicsAmpere
-    {           4900,        0.973,      0.823,       0.726,         547,           64,
-                 11.9,   0.298,         5380,        5300,             24.3,        0.41,
-                    1,    0.877,        7560,       2, kMmaTiles,        true},
+    {           4900,        0.976,      0.823,       0.727,         484,           64,
+                 11.9,     0.3,         4770,        5300,             21.5,        0.41,
+                    1,    0.877,        7570,     2, kMmaTiles,        true},
     // GeForce
-    {           4900,         1.17,      0.939,       0.728,         589,           64,
-                 14.8,   0.233,         5030,        5300,             24.3,       0.684,
-                  0.5,    0.877,        7470,       2, kMmaTiles,        true},
+    {           4900,         1.19,      0.942,        0.73,         609,           64,
+                 14.8,   0.249,         4690,        5300,             21.5,       0.684,
+                  0.5,    0.877,        7500,     2, kMmaTiles,        true},
     // Turing
-    {           4900,        0.973,      0.823,       0.726,         547,           64,
-                 11.9,   0.298,         5380,        5300,             24.3,       0.343,
-                    1,    0.877,        7560,       2, kMmaTiles,        true},
+    {           4900,        0.976,      0.823,       0.727,         484,           64,
+                 11.9,     0.3,         4770,        5300,             21.5,       0.343,
+                    1,    0.877,        7570,     2, kMmaTiles,        true},
     // Ga100
-    {           4680,         1.17,      0.784,       0.641,         375,         52.5,
-                 28.2,   0.323,         3570,        4450,             80.3,       0.703,
-                  0.5,    0.105,        5960,   0.792, kMmaTiles,       false},
+    {           4680,         1.17,      0.784,        0.64,         444,         52.6,
+                 28.2,   0.323,         4240,        4450,             95.1,       0.703,
+                  0.5,    0.105,        5970, 0.564, kMmaTiles,       false},
     // Volta
-    {           4680,         1.17,      0.784,       0.641,         531,         26.3,
-                 14.1,   0.323,         3570,        4450,             80.3,        0.32,
-                    1,    0.105,       11900,   0.792, kMmaTiles,       false},
+    {           4680,         1.17,      0.784,        0.64,         628,         37.2,
+                 14.1,   0.323,         4240,        4450,             95.1,        0.32,
+                    1,    0.105,       11900, 0.564, kMmaTiles,       false},
     // Hopper
     {           5150,          1.2,      0.924,        1.05,         166,         87.2,
                   102,   0.343,         5630,        7300,              138,       0.968,
-                  0.5,    0.455,        4220,       0, kAllTiles,       false},
+                  0.5,    0.455,        4220,     0, kAllTiles,       false},
     // HopperTf32
     {           8390,         1.16,      0.924,        1.05,         246,         34.2,
                   102,   0.313,         5630,        7300,              138,       0.968,
-                  0.5,    0.455,       10200,       0, kAllTiles,       false},
+                  0.5,    0.455,       10200,     0, kAllTiles,       false},
     // HopperWindows
     {          11500,          1.2,      0.924,        1.05,         108,         37.2,
                   102,   0.343,       kNever,        7300,              138,       0.968,
-                  0.5,    0.455,        7270,       0, kAllTiles,       false},
+                  0.5,    0.455,        7270,     0, kAllTiles,       false},
     // HopperDataGradients
     {          16600,         1.03,      0.924,        1.05,         299,         27.4,
                   102,   0.017,       kNever,        7300,              138,       0.968,
-                  0.5,    0.455,        7170,       0, kAllTiles,       false},
+                  0.5,    0.455,        7170,     0, kAllTiles,       false},
     // HopperWeightGradients
     {           2930,         1.19,      0.924,        1.05,         501,         83.5,
                   102,   0.476,        23000,        7300,              138,       0.968,
-                  0.5,    0.455,       16600,       0, kAllTiles,       false},
+                  0.5,    0.455,       16600,     0, kAllTiles,       false},
     // HopperWeightGradientsTf32
     {           6000,         1.26,      0.924,        1.05,        1310,         14.2,
                   102,   0.556,        19700,        7300,              138,       0.968,
-                  0.5,    0.455,        8450,       0, kAllTiles,       false},
+                  0.5,    0.455,        8450,     0, kAllTiles,       false},
     // Blackwell
-    {           4130,          1.2,      0.899,        1.05,         139,          135,
-                  180,   0.504,         6430,        4900,              107,           1,
-                  0.5,    0.385,        2220,       0, kAllTiles,       false},
+    {           4130,          1.2,      0.899,        1.05,         138,          135,
+                  181,   0.504,         6360,        4840,              107,           1,
+                  0.5,    0.386,        2230,     0, kAllTiles,       false},
     // Cdna
-    {           4900,        0.744,      0.659,        1.05,        1600,         10.2,
-                 40.9,   0.943,         6960,        5300,             24.3,       0.259,
-                  0.5,   0.0501,         102,       0, kMmaTiles,       false},
+    {           4900,        0.792,       0.66,        1.05,        1600,           64,
+                 29.8,    1.04,         5420,        5300,             21.5,       0.259,
+                  0.5,    0.181,         101, 0.619, kMmaTiles,       false},
+    // CdnaHalf
+    {          11000,          1.2,      0.663,       0.602,         277,         35.9,
+                 16.3,   0.444,         4040,      kNever,               16,       0.519,
+                  0.5,    0.195,       10300, 0.339, kMmaTiles,       false},
 };
 // clang-format on
 

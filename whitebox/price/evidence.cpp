@@ -21,7 +21,8 @@ Evidence evidence_of_products(const std::optional<ProductDevice>& product) {
   static const std::set<ChipClass> kBorrowed{ChipClass::VectorHopper,   ChipClass::VectorAmpere, ChipClass::VectorAda,
                                              ChipClass::GraphicsAmpere, ChipClass::Turing,       ChipClass::Volta};
   const bool borrowed = kBorrowed.contains(product->chip);
-  const bool loose = product->chip == ChipClass::Cdna;  // beside siblings as far off as others beside strangers
+  // Beside siblings as far off as others beside strangers
+  const bool loose = product->chip == ChipClass::Cdna || product->chip == ChipClass::CdnaHalf;
   return borrowed || loose ? Evidence::Others : Evidence::Siblings;
 }
 

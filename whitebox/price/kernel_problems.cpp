@@ -25,7 +25,8 @@ std::optional<MemoryBoundKind> kind_of(const Kernel& k) {
   if (k.limits.on_lanes) return MemoryBoundKind::BatchNorm;
   if (k.limits.generated) return MemoryBoundKind::Generated;
   if (category != Category::Softmax) return MemoryBoundKind::Elementwise;
-  return k.extents.n <= constants::kSoftmaxWarpColumns ? MemoryBoundKind::SoftmaxWarp : MemoryBoundKind::SoftmaxBlock;
+  if (k.extents.n <= constants::kSoftmaxWarpColumns) return MemoryBoundKind::SoftmaxWarp;
+  return k.extents.n <= constants::kSoftmaxBlockColumns ? MemoryBoundKind::SoftmaxBlock : MemoryBoundKind::SoftmaxTwice;
 }
 
 /// float32 lanes of an SM: what the peak is made of.

@@ -39,6 +39,11 @@ Moved moved(const ProductDevice& d, const ProductConstants& chip, const Product&
   return out;
 }
 
+/// Clocks per second of what waits for the L2 cache and memory.
+double waiting_hz(double clock) {
+  return constants::kLatencyHz * std::pow(clock / constants::kLatencyHz, constants::kLatencyPower);
+}
+
 /// Bytes that waves of tiles read again: those in flight form a square of the result.
 double read_again(const Product& p, const Moved& bytes, double tile_m, double tile_n, double rows, double columns,
                   double in_flight) {
@@ -56,7 +61,7 @@ double read_again(const Product& p, const Moved& bytes, double tile_m, double ti
 double gemv_time(const ProductDevice& d, const ProductConstants& chip, const Product& p, const Moved& bytes,
                  double step) {
   const double l2 = constants::kGemvL2Share * chip.l2_bytes_clock * d.clock * d.sms;
-  return chip.gemv_clocks / d.clock + std::ceil(p.k / step) * chip.gemv_step_clocks / d.clock +
+  return chip.gemv_clocks / d.clock + std::ceil(p.k / step) * chip.gemv_step_clocks / waiting_hz(d.clock) +
          std::max(bytes.read / (chip.read_share * d.bandwidth), (bytes.a + bytes.b) / l2);
 }
 
@@ -136,7 +141,8 @@ std::string_view name(ChipClass chip) {
                                          "HopperWeightGradients",
                                          "HopperWeightGradientsTf32",
                                          "Blackwell",
-                                         "Cdna"};
+                                         "Cdna",
+                                         "CdnaHalf"};
   static_assert(std::size(kNames) == kChipClasses.size());
   return kNames[static_cast<std::size_t>(chip)];
 }
@@ -158,8 +164,9 @@ double gap_us(ChipClass chip) {
 
 std::optional<ChipClass> chip_class(const Device& d, Units units) {
   const bool hbm = d.memory_type == "hbm", ampere = d.architecture == "ampere";
-  if (units == Units::FullMatrix) return is_amd(d) ? std::optional(ChipClass::Cdna) : std::nullopt;
-  if (is_amd(d)) return std::nullopt;
+  if (is_amd(d) && units == Units::Vector) return std::nullopt;
+  if (is_amd(d)) return units == Units::FullMatrix ? ChipClass::Cdna : ChipClass::CdnaHalf;
+  if (units == Units::FullMatrix) return std::nullopt;
   if (units == Units::Vector) {
     if (d.architecture == "pascal") return ChipClass::VectorPascal;
     if (d.architecture == "volta" || d.architecture == "turing") return ChipClass::VectorVolta;
@@ -189,6 +196,7 @@ ProductTime product_time(const ProductDevice& d, const Product& p) {
   const double l2_rate = chip.l2_bytes_clock * d.clock * d.sms;
   const double sustained = 2 * p.batch * p.m * p.n * p.k / sustained_flops(d, p.quantised);
   const double launch = chip.launch_clocks / d.clock;
+  const double waiting = waiting_hz(d.clock);
   const double tile_rate = d.share * d.peak / d.sms * chip.tensor_share;  // FLOP/s of an SM
 
   ProductTime best{.total = 1e30};
@@ -212,12 +220,12 @@ ProductTime product_time(const ProductDevice& d, const Product& p) {
       const double per_sm = std::ceil(count * split / d.sms), waves = std::ceil(per_sm / at_once);
       const double tensor = per_sm * 2 * area * depth / tile_rate;
       const double stream = waves * row_bytes * depth / (chip.stream_bytes * d.clock);
-      const double latency = waves * steps * chip.step_clocks / d.clock;
+      const double latency = waves * steps * chip.step_clocks / waiting;
       const double arithmetic = std::max({tensor, stream, latency}) + waves * epilogue;
       const double boosted = std::max(arithmetic, traffic) + chip.exposed * std::min(arithmetic, traffic);
       double time = std::max(boosted, sustained) + launch;
       if (split > 1)
-        time += chip.split_clocks / d.clock + 2 * constants::kSumBytes * split * p.batch * p.m * p.n / l2_rate;
+        time += chip.split_clocks / waiting + 2 * constants::kSumBytes * split * p.batch * p.m * p.n / l2_rate;
       if (std::tie(time, boosted) >= std::tie(best.total, fastest)) continue;
       best = {time, launch, std::max(arithmetic, sustained), traffic};
       fastest = boosted;

@@ -22,6 +22,8 @@ const constants::MemoryBound& constants_of(MemoryBoundKind kind) {
       return constants::kSoftmaxWarpTime;
     case MemoryBoundKind::SoftmaxBlock:
       return constants::kSoftmaxBlockTime;
+    case MemoryBoundKind::SoftmaxTwice:
+      return constants::kSoftmaxTwiceTime;
     case MemoryBoundKind::LayerNorm:
       return constants::kLayerNormTime;
     case MemoryBoundKind::Gather:

@@ -15,7 +15,8 @@ enum class MemoryBoundKind {
   Generated,     ///< by TorchInductor, in Triton: what its expressions compute hides behind what it moves, or is longer
   BatchNorm,     ///< cuDNN's channels first, whose `byte_clocks` are for 64 float32 lanes
   SoftmaxWarp,   ///< up to kSoftmaxWarpColumns: a warp keeps its row in registers (PersistentSoftmax.cuh)
-  SoftmaxBlock,  ///< more: a thread block per row reads it again for the sum (SoftMax.cu, cunn_SoftMaxForward)
+  SoftmaxBlock,  ///< up to kSoftmaxBlockColumns: a thread block does (SoftMax.cu, cunn_SoftMaxForwardReg)
+  SoftmaxTwice,  ///< more: a thread block per row reads it again for the sum (cunn_SoftMaxForward)
   LayerNorm,     ///< a thread block of four warps per row reads it twice (layer_norm_kernel.cu)
   Gather,        ///< a thread per element, which first loads its row's index (Indexing.cu, indexSelectLargeIndex)
 };

@@ -23,6 +23,31 @@ bool is_tiled_product(const Kernel& k, const Rates& r) {
   return macs > 0 && std::abs(k.work.macs / macs - 1) < 0.01 && (k.placement.aligned > 0 || any_extents);
 }
 
+bool is_odd_product(const Kernel& k, const Rates& r) {
+  const auto& product = r.product[k.half];
+  const bool forwards = k.pass == Pass::Inference || k.pass == Pass::Forward;
+  if (k.kind != KernelKind::Matmul || k.placement.aligned > 0 || k.traffic.state_weights > 0 || !forwards) return false;
+  if (!r.cudnn || r.on_vector[k.half] || r.product_bytes[k.half] != 2 || k.quantised != Quantised::None) return false;
+  if (!product || product->chip == ChipClass::Volta || k.ops.empty()) return false;
+  return def(k.ops.front()).category == Category::MatMul && k.extents.m > 1 && k.extents.n > 1;
+}
+
+Priced price_odd_product(const Kernel& k, const Rates& r) {
+  const ProductDevice& d = *r.product[k.half];
+  const Extents& e = k.extents;
+  const double side = std::min(e.m, e.n) > constants::kSmallOddTile ? constants::kOddTile : constants::kSmallOddTile;
+  const double tiles = e.products * std::ceil(e.m / side) * std::ceil(e.n / side);
+  const double depth = std::ceil(e.k / constants::kOddTileDepth) * constants::kOddTileDepth;
+  const double clocks = side * side * (constants::kOddElementClocks + 2 * depth / constants::kOddFlops);
+  const double us = 1e6 * k.limits.slowdown;
+  Priced out{.compute_us = std::ceil(tiles / d.sms) * clocks / d.clock * us,
+             .memory_us = moved_bytes(k, r) / r.bandwidth * us,
+             .launch_us = constants::kOddLaunchUs,
+             .sustained_us = 2 * k.work.macs / r.sustained[k.half] * us};
+  out.add_up(std::max(out.roofline_us(), out.sustained_us));
+  return out;
+}
+
 bool is_converted(const Kernel& k) {
   return k.placement.channels_first && (k.extents.window > 1 || k.extents.stride > 1);
 }

@@ -10,6 +10,10 @@ namespace perfc {
 bool is_tiled_product(const Kernel&, const Rates&);
 Priced price_product(const Kernel&, const Rates&);
 
+/// A product in 16 bits whose rows no load of two elements takes: of odd extents, on tensor cores since Turing.
+bool is_odd_product(const Kernel&, const Rates&);
+Priced price_odd_product(const Kernel&, const Rates&);
+
 /// A convolution is priced as the product that it is, of its windows and its weights.
 bool is_implicit_product(const Kernel&, const Rates&);
 Priced price_convolution(const Kernel&, const Rates&);

@@ -102,7 +102,7 @@ Rates::Rates(const Device& d, Precision p)
     const Units units = on_vector[half] ? Units::Vector : full_matrix[half] ? Units::FullMatrix : Units::Matrix;
     product[half] = product_device(d, units, matrix[half], share("dense_product", 1));
     sustained[half] = product[half] ? sustained_flops(*product[half]) : std::numeric_limits<double>::infinity();
-    if (units != Units::FullMatrix)
+    if (!is_amd(d))  // whose convolutions are MIOpen's
       convolution_product[half] = product_device(d, units, matrix[half], share("dense_convolution", 1));
     product_bytes[half] = half ? 2 : float_bytes(p);
     if (product[half] && units == Units::Matrix && product_bytes[half] == 2) product[half]->own = own_factors(d);
@@ -145,12 +145,13 @@ double matrix_rate(const Kernel& k, const Rates& r) {
   if (r.full_matrix[k.half] || k.placement.aligned == 1) return matrix;
   if (k.placement.aligned > 0) return std::max(vector, constants::kNarrowLoads * matrix);
   const bool forwards = k.pass == Pass::Inference || k.pass == Pass::Forward;
-  if (!r.hopper || !forwards || k.extents.products > 1 || r.on_vector[k.half]) return vector;
-  return (r.product_bytes[k.half] == 2 ? constants::kOddProduct16 : constants::kOddProduct32) * r.memory.sms *
-         r.memory.clock_hz;
+  if (!r.hopper || !forwards || k.extents.products > 1 || r.on_vector[k.half] || r.product_bytes[k.half] == 2)
+    return vector;
+  return constants::kOddProduct32 * r.memory.sms * r.memory.clock_hz;
 }
 
-/// Bytes of memory's time: those that another kernel left in the L2 cache take less of it.
+}  // namespace
+
 double moved_bytes(const Kernel& k, const Rates& r) {
   double bytes = k.traffic.bytes + k.traffic.epilogue_bytes;
   if (k.traffic.state_weights > r.cache) bytes += k.traffic.state_weights * std::max(k.traffic.steps - 1, 0.0);
@@ -158,6 +159,8 @@ double moved_bytes(const Kernel& k, const Rates& r) {
   return bytes * (1 - (1 - 1 / constants::kCacheGain) * found_share(constants::kCacheShare * r.cache, bytes) *
                           k.traffic.handed_bytes / k.traffic.bytes);
 }
+
+namespace {
 
 /// A depthwise kernel of cuDNN's, by its thread blocks.
 Priced price_blocks(const Kernel& k, const Rates& r) {
@@ -226,6 +229,7 @@ std::optional<double> price_attention(const Kernel& k, const Rates& r, Priced& p
 
 Priced price_at(const Kernel& k, const Rates& r) {
   if (is_tiled_product(k, r)) return price_product(k, r);
+  if (is_odd_product(k, r)) return price_odd_product(k, r);
   if (const auto us = depthwise_gradient_us(k, r)) return priced_whole(*us);
   if (const auto us = hopper_gradient_us(k, r)) return priced_whole(*us);
   if (const auto us = hopper_batch_norm_us(k, r)) return priced_whole(*us);

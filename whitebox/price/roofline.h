@@ -75,5 +75,7 @@ struct Priced {
   double waiting_us() const { return std::max(serial_us - roofline_us(), 0.0); }
 };
 Priced price(const Kernel&, const Rates&);
+/// Bytes of memory's time: those that another kernel left in the L2 cache take less of it.
+double moved_bytes(const Kernel&, const Rates&);
 
 }  // namespace perfc
