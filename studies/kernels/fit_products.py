@@ -36,8 +36,8 @@ WHOLE_CACHE, HALF_CACHE = 1.0, 0.5
 NEAREST = {"ga100": "graphics", "graphics": "ga100", "hopper": "blackwell", "blackwell": "hopper"}
 
 
-def predict(d, constants):
-    lines = np.broadcast_to(constants, (len(d), len(pm.NAMES)))
+def predict(d, constants, unit=1.0):
+    lines = np.broadcast_to(constants * unit, (len(d), len(pm.NAMES)))
     return pm.product_times(data.facts(d), np.ascontiguousarray(lines), data.rows(d))
 
 
@@ -66,8 +66,8 @@ class Fit:
     def decode(self, z):
         return np.where(self.positive, np.exp(np.where(self.positive, z, 0)), z)
 
-    def __call__(self, d, start, free, scale=0.1, stay=0.0):
-        """stay: weight of the distance to the start."""
+    def __call__(self, d, start, free, scale=0.1, stay=0.0, unit=1.0):
+        """stay: weight of the distance to the start; unit: what constants are multiplied with, row by row."""
         base, free = self.encode(start), np.array(free)
         low, high = self.encode(self.low)[free], self.encode(self.high)[free]
         facts, rows, target = data.facts(d), data.rows(d), np.log(d.t.to_numpy())
@@ -78,7 +78,7 @@ class Fit:
             return self.decode(e)
 
         def residuals(z):
-            lines = np.ascontiguousarray(np.broadcast_to(full(z), (len(d), len(base))))
+            lines = np.ascontiguousarray(np.broadcast_to(full(z) * unit, (len(d), len(base))))
             r = np.log(pm.product_times(facts, lines, rows)) - target
             return np.concatenate([r, stay * (z - base[free])]) if stay else r
 
@@ -150,20 +150,32 @@ def fit_amd(d):
     return Fit(low, high)(sample(d, 1200), start, BODY, stay=STAY)
 
 
-def fit_amd_half(d):
-    """The same in 16 bits, of several rows as of one."""
+def of_power(d, shares):
+    """Factors on constants, row by row: each device's own share of power."""
+    unit = np.ones((len(d), len(pm.NAMES)))
+    unit[:, pm.C_POWER] = [shares[x] for x in d.device]
+    return unit
+
+
+def amd_power(d):
+    """power_share of each device: of a generation, as product_table.py has it."""
+    return {x: power_share(v) for x, v in d.groupby("device")}
+
+
+def fit_amd_half(d, shares):
+    """The same in 16 bits, of several rows as of one, beside the power of each device."""
     high, low = pm.HIGH.copy(), pm.LOW.copy()
     for i, most in ((pm.C_LAUNCH, 3e4), (pm.C_STEP, 6e3), (pm.C_TILE, 5e4), (pm.C_SPLIT, 5e4), (pm.C_GEMV, 2e12)):
         high[i] = most
     low[pm.C_CACHE], low[pm.C_READ], low[pm.C_WRITE] = 0.02, 0.3, LEAST_WRITE
-    fit, found = Fit(low, high), []
+    unit, found = of_power(d, shares), []
     for start in AMD_HALF_STARTS:
         c = pm.START.copy()
         for name, value in start.items():
             c[pm.NAMES.index(name)] = value
-        c[pm.C_GEMV], c[pm.C_POWER], c[pm.C_POWER_EXPONENT] = data.NEVER, power_share(d), 0.5
-        c = fit(d, c, BODY, stay=STAY)
-        found.append((log_loss(d, c), c))
+        c[pm.C_GEMV], c[pm.C_POWER], c[pm.C_POWER_EXPONENT] = data.NEVER, 1, 0.5
+        c = Fit(low, high)(d, c, BODY, stay=STAY, unit=unit)
+        found.append((np.abs(np.log(predict(d, c, unit) / d.t.to_numpy())).mean(), c))
     return min(found, key=lambda x: x[0])[1]
 
 
@@ -340,18 +352,19 @@ def judge_amd(d, judged):
 
 
 def judge_amd_half(d):
-    """Each pair of n and k left out, too: the parts of fit_products.py would leave one or two."""
-    table, both = Table(), fit_amd_half(d)
+    """Each pair of n and k left out, too, but for the power: the parts of fit_products.py would leave one or two."""
+    table, shares = Table(), amd_power(d)
+    both = fit_amd_half(d, shares)
+    print("\n## bf16 on AMD's matrix cores, studies/kernels/cdna_products.tsv; power_share", shares, "\n")
     for x in data.AMD_HALF:
-        v = d[d.device == x]
+        v, others = d[d.device == x], d[d.device != x]
+        off = lambda rows, c, power: np.abs(predict(rows, c, of_power(rows, power)) / rows.t.to_numpy() - 1) * 100
         table.add("roofline + 3 us", x, np.abs(roofline(v) / v.t.to_numpy() - 1) * 100)
-        table.add("constants of both (shipped)", x, percent_errors(v, both))
-        left_out = []
-        for _, shapes in v.groupby(["n", "k"]):
-            left_out.append(percent_errors(shapes, fit_amd_half(d.drop(shapes.index))))
+        table.add("constants of both (shipped)", x, off(v, both, shares))
+        left_out = [off(shapes, fit_amd_half(d.drop(shapes.index), shares), shares) for _, shapes in v.groupby(["n", "k"])]
         table.add("n and k out, constants of both", x, np.concatenate(left_out))
-        table.add("device out, constants of the other", x, percent_errors(v, fit_amd_half(d[d.device != x])))
-    print("\n## bf16 on AMD's matrix cores, studies/kernels/cdna_products.tsv\n")
+        power = {y: shares[z] for y, z in zip(data.AMD_HALF, reversed(data.AMD_HALF))}
+        table.add("device out, constants of the other", x, off(v, fit_amd_half(others, shares), power))
     table.print()
     return both
 

@@ -18,7 +18,8 @@ SHIPPED = {"Vector": ("vector", 1.0, True), "VectorHopper": ("vector", TWICE_THE
            "HopperTf32": ("hopper", 1.0, False), "HopperWindows": ("hopper", 1.0, False),
            "HopperDataGradients": ("hopper", 1.0, False), "HopperWeightGradients": ("hopper", 1.0, False),
            "HopperWeightGradientsTf32": ("hopper", 1.0, False), "Blackwell": ("blackwell", 1.0, False),
-           "Cdna": ("cdna", 1.0, True), "CdnaHalf": ("cdna_half", 1.0, False)}
+           "Cdna": ("cdna", 1.0, True), "CdnaHalf": ("cdna_half", 1.0, False),
+           "Cdna3Half": ("cdna_half", 1.0, False)}
 # An epilogue of VectorAmpere and VectorAda: 5,140 ns at the 2.1 GHz of L4, A40 and RTX 4090. Rows of an H200's profiles
 # were fitted in ns, at 1.98 GHz.
 LANE_STEP = 1720  # clocks of 32 elements along k of a block that is alone on an SM of an H200: kLaneProducts' 53.7
@@ -41,6 +42,7 @@ CHANGED = {"VectorHopper": {"tensor_share": 0.897, "step_clocks": LANE_STEP},
            "HopperWeightGradientsTf32": {"launch_clocks": 6000, "tensor_share": 1.26, "step_clocks": 1310,
                                          "stream_bytes": 14.2, "exposed": 0.556, "split_clocks": 19700,
                                          "tile_clocks": 8450},
+           "CdnaHalf": {"power_share": 0.518}, "Cdna3Half": {"power_share": 0.695},
            "Turing": {"power_share": 0.343}, "Volta": {"power_share": 0.32, "power_exponent": 1}}
 TF32_EXPOSED = 0.85  #: `kTf32Exposed`, of studies/fit_mig.py
 DATA_CENTRE = ("Ga100", "Hopper", "Blackwell")
@@ -97,7 +99,8 @@ PINNED_DEVICES = {"Vector": "NVIDIA A100-PCIE-40GB", "VectorPascal": "Tesla P100
                   "Turing": "Tesla T4", "Ga100": "a100-sxm", "Volta": "Tesla V100-PCIE-32GB", "Hopper": "h100-sxm",
                   "HopperTf32": "h100-sxm", "HopperWindows": "h100-sxm", "HopperDataGradients": "h100-sxm",
                   "HopperWeightGradients": "h100-sxm", "HopperWeightGradientsTf32": "h100-sxm",
-                  "Blackwell": "b200-sxm", "Cdna": "AMD Instinct MI210", "CdnaHalf": "mi210"}
+                  "Blackwell": "b200-sxm", "Cdna": "AMD Instinct MI210", "CdnaHalf": "mi210",
+                  "Cdna3Half": "mi355x"}
 PINNED_SHAPES = ((1, 1, 4096, 4096, 2), (1, 16, 4096, 4096, 2), (1, 128, 50257, 768, 2), (1, 197, 768, 3072, 2),
                  (1, 4096, 4096, 4096, 2), (1, 8192, 8192, 8192, 1), (96, 128, 128, 64, 2), (1, 7, 33, 5, 4))
 

@@ -132,7 +132,7 @@ TEST(LearnedFactor, IsOfMeasuredClassesOnly) {
   for (const ChipClass chip :
        {ChipClass::Vector, ChipClass::VectorHopper, ChipClass::VectorPascal, ChipClass::VectorVolta,
         ChipClass::VectorAmpere, ChipClass::VectorAda, ChipClass::GraphicsAmpere, ChipClass::GeForce, ChipClass::Turing,
-        ChipClass::Volta, ChipClass::Cdna, ChipClass::CdnaHalf}) {
+        ChipClass::Volta, ChipClass::Cdna, ChipClass::CdnaHalf, ChipClass::Cdna3Half}) {
     EXPECT_FALSE(has_learned_factor(chip, {})) << name(chip);
   }
 }

@@ -156,9 +156,21 @@ TEST(ProductTime, KnowsChips) {
   EXPECT_EQ(chip("a10", Units::Vector), ChipClass::VectorAmpere);
   EXPECT_EQ(chip("a10"), ChipClass::GraphicsAmpere);
   EXPECT_EQ(chip("v100-16gb"), ChipClass::Volta);
-  EXPECT_EQ(chip("mi300x"), ChipClass::CdnaHalf);
+  EXPECT_EQ(chip("mi210"), ChipClass::CdnaHalf);
+  EXPECT_EQ(chip("mi300x"), ChipClass::Cdna3Half);
   EXPECT_EQ(chip("mi300x", Units::FullMatrix), ChipClass::Cdna);
   EXPECT_EQ(chip("mi300x", Units::Vector), std::nullopt);
+}
+
+/// Which no fit saw: what AMD publishes as the most that bfloat16 achieves, 708 and 843 TFLOP/s
+/// (rocm.blogs.amd.com, "Measuring Max-Achievable FLOPs – Part 2").
+TEST(ProductTime, LongWorkOnMi300KeepsToWhatAmdMeasured) {
+  const auto sustained = [](const char* name) {
+    Diagnostics diags;
+    return Rates(*DeviceTable::builtin().find(name, diags), Precision::Bf16).sustained[1] / 1e12;
+  };
+  EXPECT_NEAR(sustained("mi300x"), 708, 36);
+  EXPECT_NEAR(sustained("mi325x"), 843, 60);
 }
 
 TEST(ProductTime, Tf32TakesTwiceTheEnergyOf16Bits) {

@@ -79,7 +79,7 @@ struct ProductConstants {
 /// By ChipClass: NeuSight's float32 on A100, and on P4, P100, V100 and T4 (with the launch of Graphics: NeuSight's has
 /// the host's in it); L40S; RTX 3090 and 4090 (LLMServingSim's layers); A100; H100 and H200; B200, B300, GB200 and
 /// GB300; NeuSight's float32 on MI100 and MI210 (with the launch of Graphics); AMD's tuned kernels in bfloat16 on MI210
-/// and MI355X. [kernels] Others are another class' by the FLOPs per clock of an SM (RATE_LAW in
+/// and MI355X, which differ in power. [kernels] Others are another class' by the FLOPs per clock of an SM (RATE_LAW in
 /// studies/kernels/product_model.py), with what square products say: shares in float32, of H20 and of L4, A40 and RTX
 /// 4090, and TFLOP/s per W by process (RTX A2000 and A4000; L4; V100; T4, between 24 TFLOP/s at 70 W
 /// (forums.developer.nvidia.com/t/264462) and 41.6 (Jia et al., "Dissecting the NVidia Turing T4 GPU", 2019)). [square]
@@ -169,9 +169,13 @@ inline constexpr ProductConstants kProducts[] = {
                  29.8,    1.04,         5420,        5300,             21.5,       0.259,
                   0.5,    0.181,         101, 0.619, kMmaTiles,       false},
     // CdnaHalf
-    {          11000,          1.2,      0.663,       0.602,         277,         35.9,
-                 16.3,   0.444,         4040,      kNever,               16,       0.519,
-                  0.5,    0.195,       10300, 0.339, kMmaTiles,       false},
+    {          11800,         1.17,      0.677,       0.612,         167,         33.1,
+                 20.5,   0.522,         3770,      kNever,               16,       0.518,
+                  0.5,   0.0823,       10200, 0.367, kMmaTiles,       false},
+    // Cdna3Half
+    {          11800,         1.17,      0.677,       0.612,         167,         33.1,
+                 20.5,   0.522,         3770,      kNever,               16,       0.695,
+                  0.5,   0.0823,       10200, 0.367, kMmaTiles,       false},
 };
 // clang-format on
 

@@ -142,7 +142,8 @@ std::string_view name(ChipClass chip) {
                                          "HopperWeightGradientsTf32",
                                          "Blackwell",
                                          "Cdna",
-                                         "CdnaHalf"};
+                                         "CdnaHalf",
+                                         "Cdna3Half"};
   static_assert(std::size(kNames) == kChipClasses.size());
   return kNames[static_cast<std::size_t>(chip)];
 }
@@ -165,7 +166,9 @@ double gap_us(ChipClass chip) {
 std::optional<ChipClass> chip_class(const Device& d, Units units) {
   const bool hbm = d.memory_type == "hbm", ampere = d.architecture == "ampere";
   if (is_amd(d) && units == Units::Vector) return std::nullopt;
-  if (is_amd(d)) return units == Units::FullMatrix ? ChipClass::Cdna : ChipClass::CdnaHalf;
+  const bool before_mi300 = d.architecture == "cdna1" || d.architecture == "cdna2";
+  if (is_amd(d))
+    return units == Units::FullMatrix ? ChipClass::Cdna : before_mi300 ? ChipClass::CdnaHalf : ChipClass::Cdna3Half;
   if (units == Units::FullMatrix) return std::nullopt;
   if (units == Units::Vector) {
     if (d.architecture == "pascal") return ChipClass::VectorPascal;

@@ -37,10 +37,11 @@ enum class ChipClass {
   HopperWeightGradientsTf32,  ///< … and TF32
   Blackwell,                  ///< tcgen05 and TMA: data-centre Blackwell
   Cdna,                       ///< AMD's matrix cores in float32, by rocBLAS …
-  CdnaHalf,                   ///< … and in 16 bits, by hipBLASLt and AMD's own kernels
+  CdnaHalf,                   ///< … and in 16 bits, by hipBLASLt and AMD's own kernels: MI100 and MI200 series
+  Cdna3Half,                  ///< the same from MI300 on, with their power
 };
 inline constexpr auto kChipClasses = [] {
-  std::array<ChipClass, static_cast<std::size_t>(ChipClass::CdnaHalf) + 1> all{};
+  std::array<ChipClass, static_cast<std::size_t>(ChipClass::Cdna3Half) + 1> all{};
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<ChipClass>(i);
   return all;
 }();
