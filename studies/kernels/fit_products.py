@@ -361,7 +361,8 @@ def judge_amd_half(d):
         off = lambda rows, c, power: np.abs(predict(rows, c, of_power(rows, power)) / rows.t.to_numpy() - 1) * 100
         table.add("roofline + 3 us", x, np.abs(roofline(v) / v.t.to_numpy() - 1) * 100)
         table.add("constants of both (shipped)", x, off(v, both, shares))
-        left_out = [off(shapes, fit_amd_half(d.drop(shapes.index), shares), shares) for _, shapes in v.groupby(["n", "k"])]
+        pairs = [shapes for _, shapes in v.groupby(["n", "k"])]
+        left_out = [off(shapes, fit_amd_half(d.drop(shapes.index), shares), shares) for shapes in pairs]
         table.add("n and k out, constants of both", x, np.concatenate(left_out))
         power = {y: shares[z] for y, z in zip(data.AMD_HALF, reversed(data.AMD_HALF))}
         table.add("device out, constants of the other", x, off(v, fit_amd_half(others, shares), power))
