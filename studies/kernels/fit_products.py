@@ -98,14 +98,20 @@ def power_share(d, quantile=0.6, exponent=0.5):
     return np.quantile(rate / f[:, pm.PEAK] / (f[:, pm.TDP] * 1e12 / f[:, pm.PEAK]) ** exponent, quantile)
 
 
+def started(values):
+    """pm.START but for some of it, by name."""
+    c = pm.START.copy()
+    for name, value in values.items():
+        c[pm.NAMES.index(name)] = value
+    return c
+
+
 def fit_class(d, per_device=ROWS):
     """Constants of the devices of d: products of several rows, then those of a single row."""
     several, single = sample(d[d.m > 1], per_device), sample(d[d.m == 1], SINGLE_ROWS)
     fit, found = Fit(), []
     for start in STARTS:
-        c = pm.START.copy()
-        for name, value in start.items():
-            c[pm.NAMES.index(name)] = value
+        c = started(start)
         c[pm.C_POWER_EXPONENT] = GRAPHICS_EXPONENT if set(d.device) <= set(data.GROUPS["graphics"]) else 0.5
         c[pm.C_POWER] = power_share(d, exponent=c[pm.C_POWER_EXPONENT])
         c = fit(several, c, BODY, stay=STAY)
@@ -170,9 +176,7 @@ def fit_amd_half(d, shares):
     low[pm.C_CACHE], low[pm.C_READ], low[pm.C_WRITE] = 0.02, 0.3, LEAST_WRITE
     unit, found = of_power(d, shares), []
     for start in AMD_HALF_STARTS:
-        c = pm.START.copy()
-        for name, value in start.items():
-            c[pm.NAMES.index(name)] = value
+        c = started(start)
         c[pm.C_GEMV], c[pm.C_POWER], c[pm.C_POWER_EXPONENT] = data.NEVER, 1, 0.5
         c = Fit(low, high)(d, c, BODY, stay=STAY, unit=unit)
         found.append((np.abs(np.log(predict(d, c, unit) / d.t.to_numpy())).mean(), c))

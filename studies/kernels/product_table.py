@@ -6,7 +6,8 @@ import product_model as pm
 # Rows of `kProducts`: from which fit, at how many times its chips' FLOPs per clock of an SM, and
 # whether the launch is Graphics', for NeuSight's has the host's in it. Then what is not of a fit: what square products
 # say (square_products.py), shares and TFLOP/s per W (no GeForce was met at its limit); HopperTf32, HopperWindows and
-# the gradients, profiles of an H200 (studies/hopper/fit.py, fit_gradients.py).
+# the gradients, profiles of an H200 (studies/hopper/fit.py, fit_gradients.py); of AMD in 16 bits the power of either
+# generation, which fit_products.py prints.
 TWICE_THE_LANES = 2.0  # float32 of an SM since GA10x, beside GA100's
 TENSOR_V100 = 0.5      # FLOPs per clock of an SM's tensor cores, beside GA100's: 1,024 of 2,048
 SHIPPED = {"Vector": ("vector", 1.0, True), "VectorHopper": ("vector", TWICE_THE_LANES, True),

@@ -23,7 +23,7 @@ inline constexpr double kSoftmaxRowClocks = 14;
 /// [hopper]
 inline constexpr MemoryBound kBatchNormTime{.byte = 0.0608, .lanes = 0.6, .overlap = 8.39};
 /// Longer rows: a thread block keeps its row in registers (cunn_SoftMaxForwardReg, since PyTorch 2.7; 3,411 clocks of a
-/// row of 4,096, whatever the width) or, beyond them, reads it twice. [hopper; kernels]
+/// row of 4,096, in 16 bits as in 32) or, beyond them, reads it twice. [hopper; kernels]
 inline constexpr MemoryBound kSoftmaxBlockTime{.column = 0.833, .resident = 2, .overlap = 3.3};
 inline constexpr MemoryBound kSoftmaxTwiceTime{.column = 1.31, .again = 1.19, .resident = 2, .overlap = 3.3};
 inline constexpr MemoryBound kLayerNormTime{.row = 442,

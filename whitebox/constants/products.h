@@ -10,8 +10,8 @@ namespace perfc::constants {
 inline constexpr double kNarrowLoads = 0.65;
 /// Products of odd extents in 16 bits, by kernels of Turing that load element by element
 /// (cutlass_75_tensorop_f16_s1688gemm_f16_128x128_tn_align1): rows and columns of a tile, the smaller where m or n has
-/// no more; elements of k at a time. Clocks of an SM per element of a tile; FLOP per clock and SM; µs of a launch and
-/// the gap behind it. 39 products, 6 %. [hopper: studies/hopper/fit_inference.py prints them]
+/// no more; elements of k at a time (our choice). Clocks of an SM per element of a tile; FLOP per clock and SM; µs of a
+/// launch and the gap behind it. 39 products, 6 %. [hopper: studies/hopper/fit_inference.py prints them]
 inline constexpr double kOddTile = 128, kSmallOddTile = 64, kOddTileDepth = 32;
 inline constexpr double kOddElementClocks = 0.275, kOddFlops = 391, kOddLaunchUs = 3.34;
 /// Rows, columns, depth of the tiles of other batched products of odd extents. volo: 9×9 by 9×32. [timm]

@@ -165,10 +165,11 @@ double gap_us(ChipClass chip) {
 
 std::optional<ChipClass> chip_class(const Device& d, Units units) {
   const bool hbm = d.memory_type == "hbm", ampere = d.architecture == "ampere";
-  if (is_amd(d) && units == Units::Vector) return std::nullopt;
-  const bool before_mi300 = d.architecture == "cdna1" || d.architecture == "cdna2";
-  if (is_amd(d))
-    return units == Units::FullMatrix ? ChipClass::Cdna : before_mi300 ? ChipClass::CdnaHalf : ChipClass::Cdna3Half;
+  if (is_amd(d)) {
+    if (units == Units::Vector) return std::nullopt;
+    if (units == Units::FullMatrix) return ChipClass::Cdna;
+    return d.architecture == "cdna1" || d.architecture == "cdna2" ? ChipClass::CdnaHalf : ChipClass::Cdna3Half;
+  }
   if (units == Units::FullMatrix) return std::nullopt;
   if (units == Units::Vector) {
     if (d.architecture == "pascal") return ChipClass::VectorPascal;
