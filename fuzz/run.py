@@ -6,6 +6,7 @@ Findings lie in build/fuzz/findings; reproduce one with build/fuzz/fuzz/fuzz_TAR
 """
 import argparse
 import json
+import os
 import pathlib
 import shutil
 import struct
@@ -181,14 +182,14 @@ def main() -> int:
             BUILD / "fuzz" / "fuzz" / f"fuzz_{target}", corpus, f"-max_total_time={args.seconds}", "-seed=1",
             "-runs=20000", "-timeout=300", "-rss_limit_mb=2048", f"-artifact_prefix={findings}/{target}-",
             "-print_final_stats=1"
-        ], capture_output=True, text=True, errors="replace")
+        ], capture_output=True, text=True, errors="replace", env=os.environ | {"UBSAN_OPTIONS": "print_stacktrace=1"})
         stats = dict(
             line.removeprefix("stat::").split(":", 1) for line in done.stderr.splitlines() if line.startswith("stat::"))
         print(f"{target}: {stats.get('number_of_executed_units', '?').strip()} runs, exit {done.returncode}",
               flush=True)
         if done.returncode:
             failed.append(target)
-            print("\n".join(done.stderr.splitlines()[-40:]))
+            print("\n".join([line for line in done.stderr.splitlines() if not line.startswith("#")][-60:]))
     return 1 if failed else 0
 
 

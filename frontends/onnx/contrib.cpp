@@ -74,6 +74,7 @@ Values bias_dropout(Importer&, NodeContext& c) {
 
 /// (x, axis: a number). Caffe2's has the attribute `dims`: where the result has extents of 1.
 Values expand_dims(Importer&, NodeContext& c) {
+  if (!c.has(0)) return c.error("takes 1 to 2 operands, has no first");
   if (const auto dims = c.attrs.ints_or_empty("dims"); !dims.empty())
     return c.finish(op("expand_dims"), {c.inputs[0], c.int_constant({dims.begin(), dims.end()})}, {});
   const Data* axis = c.has(1) ? c.data(c.inputs[1]) : nullptr;

@@ -2,6 +2,7 @@
 
 None instead of a text: refusing and importing are both fine, crashing, hanging
 and eating memory are not."""
+from support import ROOT
 from wire import (BOOL, FLOAT, INT64, attribute, function, graph, ints, message, model, nested, node, number, tensor,
                   tensor_type, value, varint)
 
@@ -206,6 +207,19 @@ BINARY = {name: (data, says) for part in (structure, functions, nesting, dims, a
           for name, data, says in part()}
 
 HEAD = 'ir_version: 8\nopset_import { version: 17 }\n'
+
+
+def without_operands() -> str:
+    """A node of each ONNX operator of docs/ops.md, with attributes that some read before their operands."""
+    rows = (ROOT / "docs" / "ops.md").read_text().split("## onnx:")[1].split("\n## ")[0].splitlines()
+    spellings = [row.split()[1] for row in rows if row.startswith("| ")][1:]
+    attributes = " ".join(f'attribute {{ name: "{name}" ints: 0 type: INTS }}' for name in ("dims", "axes"))
+    nodes = []
+    for i, (domain, _, name) in enumerate(spelling.rpartition(".") for spelling in spellings):
+        nodes.append(f'node {{ output: "y{i}" op_type: "{name}" domain: "{domain}" {attributes} }}')
+    return HEAD + "graph { " + "\n".join(nodes) + " }"
+
+
 TEXT = {
     "text-empty-graph": (HEAD + "graph { }", ""),
     "text-unclosed": (HEAD + "graph {", ""),
@@ -219,5 +233,8 @@ TEXT = {
     "text-bad-escape": (HEAD + 'graph { name: "\\xzz\\777" }', ""),
     "text-binary-junk": (HEAD + "\x00\x01\x02", ""),
     "text-list-unclosed": (HEAD + "graph { node [ { ", ""),
+    "text-nothing-to-expand": (HEAD + 'graph { node { output: "y" op_type: "ExpandDims" attribute { name: "dims" '
+                               'ints: 0 type: INTS } } }', "has no first"),
+    "text-without-operands": (without_operands(), ""),
     "text-million-nodes": (HEAD + "graph { " + "node { } " * 1_000_000 + "}", ""),
 }
