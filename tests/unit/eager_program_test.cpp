@@ -17,12 +17,16 @@ namespace {
 using Ops = std::vector<std::string>;
 
 /// Kernels after the pipeline, of a program's text.
-Ops launched(const std::string& body, ExecMode mode = ExecMode::Eager, WrittenBy by = WrittenBy::Program) {
+KernelPlan planned(const std::string& body, ExecMode mode = ExecMode::Eager, WrittenBy by = WrittenBy::Program) {
   Diagnostics diags("test");
   const PassOptions options{.written_by = by, .mode = mode};
   auto graph = run_passes(graph_of(body), default_pipeline(mode), options, {}, diags);
   EXPECT_TRUE(graph) << diags.str();
-  return graph ? ops_of(plan_of(*graph, {.mode = mode})) : Ops{};
+  return graph ? plan_of(*graph, {.mode = mode}) : KernelPlan{};
+}
+
+Ops launched(const std::string& body, ExecMode mode = ExecMode::Eager, WrittenBy by = WrittenBy::Program) {
+  return ops_of(planned(body, mode, by));
 }
 
 TEST(EagerPrograms, RunCallsWhoseValueIsKnown) {
@@ -106,6 +110,22 @@ TEST(EagerPrograms, DenseLayersOfTransposedDataAddTheirBiasAlone) {
   (%4)
 })"),
             (Ops{"copy", "nn.dense", "nn.bias_add"}));
+}
+
+TEST(EagerPrograms, SayWhatABiasFills) {
+  const auto filled = [](const std::string& operands) {
+    return planned(R"(def @main(%x: Tensor[(2, 4, 8), float32]) {
+  %1 = weight : Tensor[(16, 8), float32];
+  %2 = weight : Tensor[(16,), float32];
+  %3 = nn.dense()" +
+                   operands + R"(, transB=1);
+  (%3)
+})")
+        .kernels.at(0)
+        .traffic.biased_bytes;
+  };
+  EXPECT_EQ(filled("%x, %1, %2"), 2 * 4 * 16 * 4);
+  EXPECT_EQ(filled("%x, %1"), 0);
 }
 
 /// Attention with a mask that lies as `mask` makes it of %m.

@@ -56,7 +56,25 @@ TEST(Roofline, OddProductsHaveNoSuchKernelsOnVolta) {
             price(odd, rates_of("a100-80gb", Precision::Fp16)).launch_us);
 }
 
-/// The same: rows of 4,096 stay in a block's registers. Of 50,257 words a block reads them twice.
+/// studies/kernels/rocblas_products.py: rows of odd length cost AMD little, an odd number of rows nothing.
+TEST(Roofline, OddProductsOfAmd) {
+  const Rates rates = rates_of("mi250x", Precision::Fp16);
+  const auto us = [&](double m, double n, double k) { return price(batched_product(768, m, n, k), rates).time_us; };
+  EXPECT_NEAR(us(198, 64, 197) / us(198, 64, 198), constants::kOddCdna, 0.03);
+  EXPECT_NEAR(us(198, 197, 64) / us(198, 198, 64), constants::kOddCdna, 0.03);
+  EXPECT_NEAR(us(197, 198, 64) / us(198, 198, 64), 1, 0.02);
+}
+
+/// Filling 2,000 × 3,072 results of 16 bits with a bias and reading them again, at 0.8 of 1.638 TB/s, and a launch.
+TEST(Roofline, AmdCopiesABiasIntoTheResult) {
+  Kernel k = batched_product(1, 2000, 3072, 768), biased = k;
+  biased.traffic.biased_bytes = 2 * 2000 * 3072;
+  const Rates amd = rates_of("mi250x", Precision::Fp16), nvidia = rates_of("a100-80gb", Precision::Fp16);
+  EXPECT_NEAR(price(biased, amd).time_us - price(k, amd).time_us, 18.7 + amd.launch_us, 0.5);
+  EXPECT_EQ(price(biased, nvidia).time_us, price(k, nvidia).time_us);
+}
+
+/// studies/hopper/measured: rows of 4,096 stay in a block's registers. Of 50,257 words a block reads them twice.
 TEST(Roofline, LongRowsOfSoftmaxAreWhatAnH200Takes) {
   const Rates rates = rates_of("h200", Precision::Fp16);
   const auto softmax = [&](double rows, double columns) {

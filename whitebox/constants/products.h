@@ -14,6 +14,9 @@ inline constexpr double kNarrowLoads = 0.65;
 /// launch and the gap behind it. 39 products, 6 %. [hopper: studies/hopper/fit_inference.py prints them]
 inline constexpr double kOddTile = 128, kSmallOddTile = 64, kOddTileDepth = 32;
 inline constexpr double kOddElementClocks = 0.275, kOddFlops = 391, kOddLaunchUs = 3.34;
+/// How much longer AMD's products in 16 bits take where rows along k or of the result are odd: 235 of rocBLAS' kernels
+/// on MI100 and MI250X, 60 µs and longer. [kernels: studies/kernels/rocblas_products.py]
+inline constexpr double kOddCdna = 1.17;
 /// Rows, columns, depth of the tiles of other batched products of odd extents. volo: 9×9 by 9×32. [timm]
 inline constexpr double kTileRows = 128, kTileColumns = 64, kTileDepth = 16;
 /// Rows and columns of a CTA's tile: those of CUTLASS' kernels, and further ones of Hopper's and Blackwell's.

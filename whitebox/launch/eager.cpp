@@ -42,7 +42,11 @@ class EagerPlanner {
  private:
   void call(NodeId id, const Node& n) {
     if (n.attrs.has(kInside) || of_.elements({id, 0}) == 0) return;
-    if ((is_strided_view(of_.g, n) && !n.attrs.has(kLaunched)) || (is_epilogue(of_.g, n) && !adds_alone(n))) return;
+    if (is_strided_view(of_.g, n) && !n.attrs.has(kLaunched)) return;
+    if (is_epilogue(of_.g, n) && !adds_alone(n)) {
+      note_bias(n);
+      return;
+    }
     if (is_view(n)) {
       if (of_.layout.copied[id]) copy_view(id);
       return;
@@ -128,6 +132,14 @@ class EagerPlanner {
     while (of_.node(x.node).is(op("reshape"))) x = of_.node(x.node).operands[0];
     const ValueId data = of_.node(x.node).operands[0];
     return of_.g.type(data).rank() > 2 && !lies_in_order(of_.g, data, of_.layout);
+  }
+
+  /// Its product's call adds it, which not every library's product does.
+  void note_bias(const Node& n) {
+    ValueId x = n.operands[0];
+    while (of_.node(x.node).is(op("reshape"))) x = of_.node(x.node).operands[0];
+    if (def(of_.config.runtime).autocast && out_.has_kernel(x.node))
+      out_.last_of(x.node).traffic.biased_bytes = of_.widths.bytes_of(x);
   }
 
   /// A mask of bools becomes numbers: 0, −∞, where; what the fused kernel cannot read in steps of 8 is padded

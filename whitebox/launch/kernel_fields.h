@@ -24,7 +24,7 @@ void visit_fields(K&& kernel, Visit&& visit) {
   auto& [macs, flops] = work;
   auto& [m, n, k, products, window, stride, tiles, channels_per_group, row, weights] = extents;
   auto& [aligned, channels_first, wide_index, transposed, whole_rows, blocked] = placement;
-  auto& [bytes, handed_bytes, state_weights, steps, resident, padding_bytes, epilogue_bytes] = traffic;
+  auto& [bytes, handed_bytes, state_weights, steps, resident, padding_bytes, epilogue_bytes, biased_bytes] = traffic;
   auto& [tile_share, vector_share, serial_steps, row_blocks, blocks, busy_cached, busy_missed, blocks_held, byte_clocks,
          on_lanes, generated, tail_clocks, depthwise, slowdown] = limits;
   auto& [tile_blocks, tile_clocks, first_clocks] = depthwise;
@@ -62,6 +62,7 @@ void visit_fields(K&& kernel, Visit&& visit) {
   visit(KernelField{"resident", "1"}, resident);
   visit(KernelField{"padding_bytes", "byte"}, padding_bytes);
   visit(KernelField{"epilogue_bytes", "byte"}, epilogue_bytes);
+  visit(KernelField{"biased_bytes", "byte"}, biased_bytes);
   visit(KernelField{"tile_share", "1"}, tile_share);
   visit(KernelField{"vector_share", "1"}, vector_share);
   visit(KernelField{"serial_steps", "1"}, serial_steps);

@@ -116,6 +116,8 @@ struct Traffic {
   double padding_bytes = 0;
   /// Beside `bytes`: what operators fused behind a product or a convolution read of other values (a residual).
   double epilogue_bytes = 0;
+  /// Of a product whose call adds a bias: bytes of the result, which PyTorch for AMD fills with the bias before.
+  double biased_bytes = 0;
 };
 
 /// Of a depthwise kernel of cuDNN's (whitebox/launch/depthwise_blocks.h).

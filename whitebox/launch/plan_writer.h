@@ -28,6 +28,8 @@ class PlanWriter {
   /// write comes from the last.
   void share(const std::vector<NodeId>& nodes, std::uint32_t first, std::uint32_t last);
   bool has_kernel(NodeId id) const { return made_[id].first != kNone; }
+  /// The last kernel of a node, which has one.
+  Kernel& last_of(NodeId id) { return out_.kernels[made_[id].last]; }
   std::uint32_t next() const { return static_cast<std::uint32_t>(out_.kernels.size()); }
 
   /// Edges between the kernels of the graph, after all of them are there.

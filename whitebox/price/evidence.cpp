@@ -22,7 +22,7 @@ Evidence evidence_of_products(const std::optional<ProductDevice>& product) {
                                              ChipClass::GraphicsAmpere, ChipClass::Turing,       ChipClass::Volta};
   const bool borrowed = kBorrowed.contains(product->chip);
   // What PyTorch chooses there takes up to twice as long as what a tuner finds, which is what was measured.
-  if (product->chip == ChipClass::CdnaHalf || product->chip == ChipClass::Cdna3Half) return Evidence::None;
+  if (is_cdna_half(product->chip)) return Evidence::None;
   const bool loose = product->chip == ChipClass::Cdna;  // beside siblings as far off as others beside strangers
   return borrowed || loose ? Evidence::Others : Evidence::Siblings;
 }

@@ -46,6 +46,8 @@ inline constexpr auto kChipClasses = [] {
   return all;
 }();
 std::string_view name(ChipClass);
+/// AMD's products in 16 bits, which take any extents.
+constexpr bool is_cdna_half(ChipClass c) { return c == ChipClass::CdnaHalf || c == ChipClass::Cdna3Half; }
 /// µs between kernels on a stream, of products whose tables have it not.
 double gap_us(ChipClass);
 /// Units that multiply.

@@ -14,13 +14,22 @@
 
 namespace perfc {
 
+namespace {
+
+/// Whether the units that multiply are fed alike whatever the extents, or (AMD in 16 bits) nearly so.
+bool takes_any_extents(const Kernel& k, const Rates& r) {
+  const bool amd = r.product[k.half] && is_cdna_half(r.product[k.half]->chip);
+  return r.on_vector[k.half] || r.full_matrix[k.half] || amd;
+}
+
+}  // namespace
+
 bool is_tiled_product(const Kernel& k, const Rates& r) {
   if (k.kind != KernelKind::Matmul || !r.product[k.half] || k.traffic.state_weights > 0) return false;
   if (k.ops.empty() || def(k.ops.front()).category != Category::MatMul) return false;
   const Extents& e = k.extents;
   const double macs = e.products * e.m * e.n * e.k;
-  const bool any_extents = r.on_vector[k.half] || r.full_matrix[k.half];
-  return macs > 0 && std::abs(k.work.macs / macs - 1) < 0.01 && (k.placement.aligned > 0 || any_extents);
+  return macs > 0 && std::abs(k.work.macs / macs - 1) < 0.01 && (k.placement.aligned > 0 || takes_any_extents(k, r));
 }
 
 bool is_odd_product(const Kernel& k, const Rates& r) {
@@ -69,10 +78,11 @@ Priced price_product(const Kernel& k, const Rates& r) {
   ProductDevice device = eight ? *r.product8 : *r.product[k.half];
   if (device.chip == ChipClass::Hopper && !eight && r.product_bytes[k.half] == 4) device.chip = ChipClass::HopperTf32;
   const bool across = device.chip == ChipClass::HopperTf32 && k.pass == Pass::WeightGradient;
-  const double slowdown = k.limits.slowdown * (across ? constants::kTf32Across : 1);
-  if (!r.on_vector[k.half] && !r.full_matrix[k.half] && k.placement.aligned < 1)
-    device.peak = std::max(r.vector[k.half], constants::kNarrowLoads * device.peak);
   const Extents& e = k.extents;
+  const bool odd = is_cdna_half(device.chip) && (std::fmod(e.k, 2) == 1 || std::fmod(e.n, 2) == 1);
+  const double slowdown = k.limits.slowdown * (across ? constants::kTf32Across : odd ? constants::kOddCdna : 1);
+  if (!takes_any_extents(k, r) && k.placement.aligned < 1)
+    device.peak = std::max(r.vector[k.half], constants::kNarrowLoads * device.peak);
   const double width = r.product_bytes[k.half], read = multiplies_eight_bits(k.quantised) ? 1 : width;
   Product p{.batch = e.products,
             .m = e.m,
@@ -91,11 +101,14 @@ Priced price_product(const Kernel& k, const Rates& r) {
     return priced_whole((time(lanes_of(r), p) + epilogue) * 1e6 * slowdown);
   }
   const ProductTime t = time_of(k, device, p);
+  // PyTorch for AMD copies a bias into the result, which the product then reads (aten/src/ATen/native/cuda/Blas.cpp,
+  // addmm_out_cuda_impl: cublasLt's epilogue is off there). NeuSight's linear layers, of float32, had it.
+  const double biased = is_cdna_half(device.chip) ? 2 * k.traffic.biased_bytes : 0;
   const double beside =
-      (std::max(k.traffic.bytes - a - b * p.b_bytes - c, 0.0) + k.traffic.epilogue_bytes) / r.bandwidth;
+      (std::max(k.traffic.bytes - a - b * p.b_bytes - c, 0.0) + k.traffic.epilogue_bytes + biased) / r.bandwidth;
 
   Priced out;
-  out.launch_us = t.launch * 1e6 + gap_us(device.chip);
+  out.launch_us = t.launch * 1e6 + gap_us(device.chip) + (biased > 0 ? r.launch_us : 0);
   out.compute_us = t.arithmetic * 1e6 * slowdown;
   out.memory_us = t.traffic * 1e6 * slowdown;
   const double work = (t.total - t.launch + beside) * 1e6 * slowdown;
