@@ -161,6 +161,9 @@ Result<Values> Importer::translate(Scope& scope, const Operation& o) {
   }
   if (c.operands.size() < row->operands)
     return c.error(fmt::format("too few operands: {} of {}", c.operands.size(), row->operands));
+  for (std::size_t i = 0; i < row->operands; ++i) {
+    if (!c.operands[i].base) return c.error(fmt::format("operand {} is no tensor", i));
+  }
   auto values = row->translate(c, *row);
   return values || c.unread.empty() ? std::move(values) : opaque(c);
 }

@@ -88,6 +88,7 @@ Result<ValueId> Call::aligned(const Value& v) const {
 }
 
 Result<ValueId> Call::tensor(const Value& v) const {
+  if (!v.base) return error("an operand is no tensor");
   auto out = aligned(v);
   if (!out || !v.type.is_tensor() || !v.type.ranked()) return out;
   const Type now = type(*out);

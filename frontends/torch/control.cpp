@@ -72,8 +72,9 @@ bool same_structure(const Value& a, const Value& b) {
 /// A leaf as a value of the graph: tensors as they are, numbers as 0-d tensors.
 Result<ValueId> id_of(Call& c, const Value& leaf) {
   if (const TensorRef* t = leaf.tensor()) return c.read(*t);
-  const Scalar& s = *leaf.scalar();
-  return c.scalar_tensor(s, s.dtype);
+  const Scalar* s = leaf.scalar();
+  if (!s) return c.error(fmt::format("decides by {}", leaf.kind()));
+  return c.scalar_tensor(*s, s->dtype);
 }
 
 /// The reverse, given what kind of leaf it was.

@@ -96,6 +96,19 @@ def nets():
 
 # ---- Keras 3
 
+#: StableHLO, whose types are words.
+MLIR = {
+    "mlir-no-tensor": ("""module @m {
+  func.func @main(%arg0: !tensor<2x3xf32>) -> (tensor<3x2xf32>) {
+    %0 = stablehlo.reshape %arg0 : (tensor<2x3xf32>) -> tensor<3x2xf32>
+    %1 = stablehlo.add %0, %0 : tensor<3x2xf32>
+    return %1 : tensor<3x2xf32>
+  }
+}
+""", "operand 0 is no tensor")
+}
+
+
 def keras_layer(kind, name, config=None, inbound=None):
     out = {"module": "keras.layers", "class_name": kind, "config": {"name": name, **(config or {})}, "name": name}
     return out if inbound is None else out | {"inbound_nodes": inbound}

@@ -60,6 +60,15 @@ def scripts():
                 "inputs": [{"name": "i", "type": "int"}, value("c")], "nodes": [node("aten::relu", ["c"], "d")],
                 "outputs": ["t", "d"]
             }])), None
+    yield "loop-on-nothing", program(
+        number("n", 1 << 63), {
+            "op": "prim::Constant", "inputs": [], "outputs": [{"name": "t", "type": "int"}], "attributes": {}
+        },
+        node(
+            "prim::Loop", ["n", "t", "x"], "y", blocks=[{
+                "inputs": [{"name": "i", "type": "int"}, value("c")], "nodes": [node("aten::relu", ["c"], "d")],
+                "outputs": ["t", "d"]
+            }])), "decides by None"
     yield "huge-repeat", program(
         number("n", HUGE), {
             "op": "prim::ListConstruct", "inputs": ["n", "n"], "outputs": [{"name": "l", "type": "List[int]"}],

@@ -126,6 +126,7 @@ def main() -> int:
              *((f"{n}.json", text.encode("latin-1"), says) for n, (text, says) in hostile_torch.SCRIPTS.items()),
              *((f"{n}.pt2", data, says) for n, (data, says) in hostile_torch.ARCHIVES.items()),
              *((f"{n}.xml", text.encode(), says) for n, (text, says) in hostile_ir.NETS.items()),
+             *((f"{n}.mlir", text.encode(), says) for n, (text, says) in hostile_ir.MLIR.items()),
              *((f"{n}.keras", data, says) for n, (data, says) in hostile_ir.KERAS.items())]
     expected = {}
     for name, data, says in cases:
