@@ -5,9 +5,10 @@ import product_model as pm
 
 # Rows of `kProducts`: from which fit, at how many times its chips' FLOPs per clock of an SM, and
 # whether the launch is Graphics', for NeuSight's has the host's in it. Then what is not of a fit: what square products
-# say (square_products.py), shares and TFLOP/s per W (no GeForce was met at its limit); HopperTf32, HopperWindows and
-# the gradients, profiles of an H200 (studies/hopper/fit.py, fit_gradients.py); of AMD in 16 bits the power of either
-# generation, which fit_products.py prints.
+# say (square_products.py), shares and TFLOP/s per W (no GeForce was met at its limit); VectorVolta's power, between
+# what one T4 holds and what V100 and RTX 6000 do at its W per TFLOP/s (studies/power_limits.py); HopperTf32,
+# HopperWindows and the gradients, profiles of an H200 (studies/hopper/fit.py, fit_gradients.py); of AMD in 16 bits the
+# power of either generation, which fit_products.py prints.
 TWICE_THE_LANES = 2.0  # float32 of an SM since GA10x, beside GA100's
 TENSOR_V100 = 0.5      # FLOPs per clock of an SM's tensor cores, beside GA100's: 1,024 of 2,048
 SHIPPED = {"Vector": ("vector", 1.0, True), "VectorHopper": ("vector", TWICE_THE_LANES, True),
@@ -29,7 +30,8 @@ CHANGED = {"VectorHopper": {"tensor_share": 0.897, "step_clocks": LANE_STEP},
                             "power_share": 0.08, "power_exponent": 1},
            "VectorAda": {"tensor_share": 0.686, "step_clocks": LANE_STEP, "tile_clocks": 10800,
                          "power_share": 0.15, "power_exponent": 1},
-           "GraphicsAmpere": {"power_share": 0.41}, "GeForce": {"power_share": 0.684, "power_exponent": 0.5},
+           "VectorVolta": {"power_share": 0.054}, "GraphicsAmpere": {"power_share": 0.41},
+           "GeForce": {"power_share": 0.684, "power_exponent": 0.5},
            "HopperTf32": {"launch_clocks": 8390, "tensor_share": 1.16, "step_clocks": 246, "stream_bytes": 34.2,
                           "exposed": 0.313, "tile_clocks": 10200},
            "HopperWindows": {"launch_clocks": 11500, "tensor_share": 1.2, "step_clocks": 108, "stream_bytes": 37.2,
