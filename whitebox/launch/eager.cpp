@@ -128,18 +128,15 @@ class EagerPlanner {
   /// The bias of a dense layer whose data is no matrix as it lies: torch.nn.functional.linear then multiplies first
   /// (aten/src/ATen/native/Linear.cpp).
   bool adds_alone(const Node& n) const {
-    ValueId x = n.operands[0];
-    while (of_.node(x.node).is(op("reshape"))) x = of_.node(x.node).operands[0];
-    const ValueId data = of_.node(x.node).operands[0];
+    const ValueId data = of_.g.node(biased_product(of_.g, n)).operands[0];
     return of_.g.type(data).rank() > 2 && !lies_in_order(of_.g, data, of_.layout);
   }
 
   /// Its product's call adds it, which not every library's product does.
   void note_bias(const Node& n) {
-    ValueId x = n.operands[0];
-    while (of_.node(x.node).is(op("reshape"))) x = of_.node(x.node).operands[0];
-    if (def(of_.config.runtime).autocast && out_.has_kernel(x.node))
-      out_.last_of(x.node).traffic.biased_bytes = of_.widths.bytes_of(x);
+    const ValueId product = biased_product(of_.g, n);
+    if (def(of_.config.runtime).autocast && out_.has_kernel(product.node))
+      out_.last_of(product.node).traffic.biased_bytes = of_.widths.bytes_of(product);
   }
 
   /// A mask of bools becomes numbers: 0, −∞, where; what the fused kernel cannot read in steps of 8 is padded

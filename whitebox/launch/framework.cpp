@@ -41,11 +41,13 @@ bool wants_full(const Node& n) {
   return a == Autocast::Float32 || a == Autocast::Float32Norm || a == Autocast::WritesFloat32;
 }
 bool widens_itself(const Node& n) { return def(n.op).runs.autocast == Autocast::WritesFloat32; }
-bool is_epilogue(const Graph& g, const Node& n) {
-  if (!n.is(op("nn.bias_add"))) return false;
+ValueId biased_product(const Graph& g, const Node& n) {
   ValueId x = n.operands[0];
   while (g.node(x).is(op("reshape"))) x = g.node(x).operands[0];  // Keras flattens around its products
-  return g.node(x).is(op("nn.dense"));
+  return x;
+}
+bool is_epilogue(const Graph& g, const Node& n) {
+  return n.is(op("nn.bias_add")) && g.node(biased_product(g, n)).is(op("nn.dense"));
 }
 bool parameters_follow_data(const Node& n) { return def(n.op).runs.autocast == Autocast::FollowsData; }
 

@@ -27,6 +27,8 @@ OpId kernel_op(const Node&);
 /// The bias of a dense layer, which the matrix product adds on its way out
 /// (cuBLASLt). cuDNN's convolutions leave theirs to a kernel of its own.
 bool is_epilogue(const Graph&, const Node&);
+/// What such a bias is added to: the layer's result, behind reshapes. Precondition: `is_epilogue`.
+ValueId biased_product(const Graph&, const Node&);
 
 /// Attention that runs as its parts, with its scores in memory: what a model wrote
 /// out (`nn.sdpa` with explicit=1), and what the fused kernels do not take. Those
