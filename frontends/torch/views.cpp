@@ -489,6 +489,29 @@ Values select(Call& c) {
   return c.view_result("self", op("take"), {*i}, attrs);
 }
 
+/// Sizes of the parts of an extent; those that follow from data (tokens by expert) share what the others leave.
+Result<std::vector<std::int64_t>> part_sizes(Call& c, const List& sizes, std::int64_t extent) {
+  std::int64_t known = 0, unknown = 0;
+  for (const Value& item : *sizes.items) {
+    const Scalar* s = item.scalar();
+    if (!s || s->is_float()) return c.ints("split_size");
+    if (!s->integer.known()) ++unknown;
+    else if (s->integer.value() < 0 || s->integer.value() > extent - known)
+      return c.error(fmt::format("sizes do not add up to the extent {}", extent));
+    else known += s->integer.value();
+  }
+  if (unknown == 0) return c.ints("split_size");
+  c.warning(fmt::format("the sizes of {} parts follow from data; taken as equal, {} in all", unknown, extent - known));
+  const std::int64_t each = (extent - known) / unknown, more = (extent - known) % unknown;
+  std::vector<std::int64_t> out;
+  std::int64_t met = 0;
+  for (const Value& item : *sizes.items) {
+    const SymInt& size = item.scalar()->integer;
+    out.push_back(size.known() ? size.value() : each + (met++ < more ? 1 : 0));
+  }
+  return out;
+}
+
 Values split(Call& c) {
   const auto s = self_axis(c);
   if (!s) return Failure{};
@@ -530,11 +553,11 @@ Values split(Call& c) {
     }
     return parts(c, *s, ranges);
   }
-  if (c.arg("split_size").list()) {
-    const auto sizes = c.ints("split_size");
-    if (!sizes) return Failure{};
+  if (sizes) {
+    const auto each = part_sizes(c, *sizes, *extent);
+    if (!each) return Failure{};
     std::int64_t begin = 0;
-    for (std::int64_t n : *sizes) {
+    for (std::int64_t n : *each) {
       if (n < 0 || n > *extent - begin) return c.error(fmt::format("sizes do not add up to the extent {}", *extent));
       ranges.emplace_back(begin, begin + n);
       begin += n;

@@ -529,6 +529,20 @@ TEST(TorchImport, OnePartOfASplitIsTheWhole) {
   EXPECT_EQ(result_type(m), "Tensor[(?, 2), int64]");
 }
 
+/// Tokens by expert (JetMoe): `split_with_sizes` by counts.
+TEST(TorchImport, PartsWhoseSizesFollowFromDataAreEqual) {
+  const auto m = import(
+      program("[7, 6]", nodes(some_of_x(), constant("one", "int", "1"), node("prim::ListConstruct", "n one n", "l"),
+                              node("aten::split_with_sizes", "x l z", "p"), node("prim::ListUnpack", "p", "a b y"))));
+  EXPECT_EQ(result_type(m), "Tensor[(3, 6), float32]");
+  EXPECT_NE(m.diags.str().find("the sizes of 2 parts follow from data; taken as equal, 6 in all"), std::string::npos)
+      << m.diags.str();
+  const auto over = import(
+      program("[7, 6]", nodes(some_of_x(), constant("nine", "int", "9"), node("prim::ListConstruct", "n nine", "l"),
+                              node("aten::split_with_sizes", "x l z", "p"), node("prim::ListUnpack", "p", "a y"))));
+  EXPECT_NE(over.diags.str().find("sizes do not add up to the extent 7"), std::string::npos) << over.diags.str();
+}
+
 TEST(TorchImport, DictsAreUpdated) {
   const auto updated = import(
       program("[3]", nodes(constant("a", "str", "\"a\""), constant("b", "str", "\"b\""), node("aten::relu", "x", "r"),
