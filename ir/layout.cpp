@@ -1,5 +1,7 @@
 #include "ir/layout.h"
 
+#include <algorithm>
+
 namespace perfc {
 namespace {
 
@@ -52,6 +54,21 @@ std::optional<TensorAxes> kernel_axes(const Graph& g, const Node& n) {
 std::size_t channel_axis(const Attrs& attrs, std::size_t rank) {
   const auto axes = data_axes(attrs, rank);
   return axes ? axes->channel : 1;
+}
+
+double window_elements(const Attrs& attrs, const Type& data) {
+  const auto axes = data.is_tensor() && data.ranked() ? data_axes(attrs, data.rank()) : std::nullopt;
+  double window = 1;
+  std::size_t i = 0;
+  for (std::int64_t k : attrs.ints_or_empty("kernel_size")) {
+    if (axes && i < axes->spatial.size()) {
+      const Dim& extent = data.shape()[axes->spatial[i]];
+      if (extent.known()) k = std::min(k, extent.value());
+    }
+    window *= static_cast<double>(k);
+    ++i;
+  }
+  return window;
 }
 
 }  // namespace perfc

@@ -36,4 +36,7 @@ bool is_transposed_convolution(OpId);
 /// Axis of the channels in data of that rank; 1 where the attributes contradict.
 std::size_t channel_axis(const Attrs&, std::size_t rank);
 
+/// Elements that a window of pooling (`kernel_size`) reads of data of that type: no further than they reach.
+double window_elements(const Attrs&, const Type& data);
+
 }  // namespace perfc

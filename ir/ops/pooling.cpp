@@ -151,9 +151,7 @@ Status roi_pool(InferContext& c) {
 
 /// One operation per element of each window.
 void pool_cost(const CostContext& c, OpCost& cost) {
-  double window = 1;
-  for (std::int64_t k : c.attrs().ints_or_empty("kernel_size")) window *= static_cast<double>(k);
-  cost.flops = c.result_elements(0) * window;
+  cost.flops = c.result_elements(0) * window_elements(c.attrs(), c.type(0));
 }
 
 /// sampling_ratio² bilinear samples of 8 operations per result element; ratio 0

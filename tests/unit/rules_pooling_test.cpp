@@ -39,6 +39,19 @@ TEST(Pool, CeilMode) {
   EXPECT_EQ(pool1d(4, 1, 3, {0, 0}, 1), "Tensor[(1, 1, 2), float32]");
 }
 
+/// transformers' EfficientNet averages 18×18 by windows of 2,560 (`nn.AvgPool2d(hidden_dim, ceil_mode=True)`).
+TEST(Pool, WindowsBeyondAllOfTheData) {
+  const Outcome o = call(kAvg, {tensor({1, 8, 18, 18})}, window({2560, 2560}, {2560, 2560}, {}, 1));
+  EXPECT_EQ(o.types, (std::vector<std::string>{"Tensor[(1, 8, 1, 1), float32]"}));
+  EXPECT_EQ(o.cost.flops, 8 * 18 * 18);
+  Attrs last = window({9, 3}, {9, 3}, {}, 1);
+  last.set("channels_last", kOn);
+  EXPECT_EQ(call(kAvg, {tensor({1, 6, 6, 4})}, last).cost.flops, 4 * 2 * 6 * 3);
+  EXPECT_EQ(pool1d(3, 4, 2, {}, 1), "Tensor[(1, 1, 1), float32]");
+  EXPECT_NE(pool1d(3, 5, 2, {}, 1).find("does not fit"), std::string::npos);
+  EXPECT_NE(pool1d(3, 4, 2, {}, 0).find("does not fit"), std::string::npos);
+}
+
 TEST(Pool, IndicesDilationAndAutoPad) {
   const Outcome o = call(kMax, {tensor({2, 3, 8, 8}, DType::Float16)}, window({2, 2}, {2, 2}), 2);
   EXPECT_EQ(o.types, (std::vector<std::string>{"Tensor[(2, 3, 4, 4), float16]", "Tensor[(2, 3, 4, 4), int64]"}));

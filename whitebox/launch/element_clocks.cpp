@@ -161,7 +161,8 @@ double reduction_us(const PlannedGraph& of, NodeId id) {
 double element_clocks(const PlannedGraph& of, NodeId id) {
   const Node& n = of.node(id);
   if (n.operands.empty() || !n.operands[0]) return 0;
-  if (const double reads = pooled_reads(n); reads > 0 && kernel_op(n) == n.op) return pooling_clocks(of, id, reads);
+  if (const double reads = pooled_reads(of.g, n); reads > 0 && kernel_op(n) == n.op)
+    return pooling_clocks(of, id, reads);
   const OpId runs = kernel_op(n);
   if (is_elementwise(n) || n.is(op("nn.bias_add"))) return elementwise_clocks(of, id, of.widths.is_half(id));
   if (def(runs).category == Category::Reduction && of.g.type({id, 0}).is_static()) return reduction_clocks(of, id);

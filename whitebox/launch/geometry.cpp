@@ -86,11 +86,10 @@ Extents product_extents(const Graph& g, const Node& n, const Type& result, doubl
 
 }  // namespace
 
-double pooled_reads(const Node& n) {
+double pooled_reads(const Graph& g, const Node& n) {
   if (!n.is(op("nn.max_pool2d")) && !n.is(op("nn.avg_pool2d"))) return 0;
-  auto reads = static_cast<double>(n.results[0].type.elements().value_or(0));
-  for (const std::int64_t extent : n.attrs.ints_or_empty("kernel_size")) reads *= static_cast<double>(extent);
-  return reads;
+  const auto results = static_cast<double>(n.results[0].type.elements().value_or(0));
+  return results * window_elements(n.attrs, g.type(n.operands[0]));
 }
 
 Extents elementwise_extents(const Type& t, double elements) {

@@ -8,7 +8,7 @@ namespace perfc {
 /// Of a kernel that touches each of so many elements of a type once.
 Extents elementwise_extents(const Type&, double elements);
 /// Elements that all windows of a pooling read; 0 for other operators, and where shapes are not known.
-double pooled_reads(const Node&);
+double pooled_reads(const Graph&, const Node&);
 /// Of a call with `macs` multiply–accumulates.
 Extents extents_of(const Graph&, NodeId, double macs);
 /// Of an operator whose row has an `attention` column, where its types are static; else empty.

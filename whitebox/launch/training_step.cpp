@@ -124,7 +124,7 @@ class Backward {
       return;
     }
     const bool is_maximum = n.is(op("nn.max_pool2d"));  // of others, compilers write the gradient out
-    if (const double reads = pooled_reads(n); reads > 0 && (is_maximum || !compiled())) {
+    if (const double reads = pooled_reads(g_, n); reads > 0 && (is_maximum || !compiled())) {
       launch(pooling_backward(is_maximum ? streamed(k) : without_steps(k), reads));
       return;
     }
