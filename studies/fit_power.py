@@ -137,6 +137,15 @@ def sustained():
     return {gpu: float(row.split(",")[POWER_SHARE]) * 1e12 * GPUS[gpu][1] for gpu, row in rows.items()}
 
 
+def training_step(perfc, gpu, model_arguments):
+    """Operators of a step in float32, with their time and what bounds it."""
+    command = [
+        perfc, *model_arguments, "--dtype", "fp32", "--task", "train", "--optimizer", "sgd", "--device", GPUS[gpu][0],
+        "--predictor", "whitebox", "--json", "--top", "1000000"
+    ]
+    return json.loads(subprocess.check_output(command))["predictions"][0]["hot_ops"]
+
+
 def load_rows(perfc, graphs, folder, every=1):
     """Rows of the traces with the shares of the step that kernels take; without `graphs`, no resnet50."""
     with open(ROOT.parent / "shared/data/energy/zeus_power_traces.csv", newline="") as f:
@@ -149,13 +158,8 @@ def load_rows(perfc, graphs, folder, every=1):
         batch, device = int(r["batch_size"]), GPUS[r["gpu"]][0]
         key = (r["gpu"], r["dataset"], r["network"], r["batch_size"])
         if key not in known:
-            command = [
-                perfc, *model(r["dataset"], r["network"], batch, graphs, folder), "--dtype", "fp32", "--task", "train",
-                "--optimizer", "sgd", "--device", device, "--predictor", "whitebox", "--json", "--top", "1000000"
-            ]
-            p = json.loads(subprocess.check_output(command))["predictions"][0]
             ms = collections.Counter()
-            for o in p["hot_ops"]:
+            for o in training_step(perfc, r["gpu"], model(r["dataset"], r["network"], batch, graphs, folder)):
                 ms[o["bound"]] += o["time_us"] / 1e3 * (min(1, streamed[device])
                                                         if o["op"] == "take" and o["bound"] == "memory" else 1)
                 if o["bound"] == "compute" and r["gpu"] in limited:

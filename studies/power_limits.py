@@ -12,11 +12,9 @@ REACHED of the peak. Between limits logarithms are interpolated.
 import argparse
 import collections
 import csv
-import json
 import math
 import pathlib
 import statistics
-import subprocess
 import sys
 import tempfile
 
@@ -32,13 +30,8 @@ REACHED = 0.865                           # of V100's peak: linear layers of 10 
 
 def product_share(perfc, gpu, dataset, batch, folder):
     """Of a training step's time on the device, what products take that arithmetic bounds."""
-    p = json.loads(subprocess.check_output([
-        perfc, *fit_power.model(dataset, "bert_base_uncased", batch, None, folder), "--dtype", "fp32", "--task",
-        "train", "--optimizer", "sgd", "--device", fit_power.GPUS[gpu][0], "--predictor", "whitebox", "--json", "--top",
-        "1000000"
-    ]))["predictions"][0]
     times = collections.Counter()
-    for o in p["hot_ops"]:
+    for o in fit_power.training_step(perfc, gpu, fit_power.model(dataset, "bert_base_uncased", batch, None, folder)):
         times[o["bound"]] += o["time_us"]
     return times["compute"] / sum(times.values())
 

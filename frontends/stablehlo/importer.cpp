@@ -155,15 +155,14 @@ Result<Values> Importer::translate(Scope& scope, const Operation& o) {
     c.unread = "unknown operator";
     return opaque(c);
   }
-  for (const Value& v : c.operands) {
+  for (std::size_t i = 0; i < c.operands.size(); ++i) {
+    const Value& v = c.operands[i];
+    if (i < row->operands && !v.base) return c.error(fmt::format("operand {} is no tensor", i));
     if (v.type.is_tensor() && !v.type.ranked())
       return c.error("takes a tensor of unknown rank; export with known ranks");
   }
   if (c.operands.size() < row->operands)
     return c.error(fmt::format("too few operands: {} of {}", c.operands.size(), row->operands));
-  for (std::size_t i = 0; i < row->operands; ++i) {
-    if (!c.operands[i].base) return c.error(fmt::format("operand {} is no tensor", i));
-  }
   auto values = row->translate(c, *row);
   return values || c.unread.empty() ? std::move(values) : opaque(c);
 }

@@ -70,6 +70,7 @@ Result<Value> Call::whole(Result<ValueId> v) const {
 }
 
 Result<ValueId> Call::aligned(const Value& v) const {
+  if (!v.base) return error("an operand is no tensor");
   if (v.scalar() || is_aligned(v)) return v.base;
   Ints dropped, added;
   std::vector<int> kept;
@@ -88,7 +89,6 @@ Result<ValueId> Call::aligned(const Value& v) const {
 }
 
 Result<ValueId> Call::tensor(const Value& v) const {
-  if (!v.base) return error("an operand is no tensor");
   auto out = aligned(v);
   if (!out || !v.type.is_tensor() || !v.type.ranked()) return out;
   const Type now = type(*out);

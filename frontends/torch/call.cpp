@@ -136,24 +136,33 @@ Result<std::vector<std::int64_t>> Call::ints(std::string_view parameter) {
     if (!one) return Failure{};
     return std::vector<std::int64_t>{*one};
   }
+  const auto all = symbolic_ints(parameter);
+  if (!all) return Failure{};
+  std::vector<std::int64_t> out;
+  for (const SymInt& each : *all) {
+    if (!each.known()) {
+      return error(fmt::format("'{}' must be known when importing; bind open dims with --dim or --shape", parameter));
+    }
+    out.push_back(each.value());
+  }
+  return out;
+}
+
+Result<std::vector<SymInt>> Call::symbolic_ints(std::string_view parameter) {
+  const Value& v = arg(parameter);
   const List* l = v.list();
   if (!l) return error(fmt::format("'{}' must be a list of ints, is {}", parameter, v.kind()));
-  std::vector<std::int64_t> out;
+  std::vector<SymInt> out;
   for (const Value& item : *l->items) {
-    SymInt known;
     if (const Scalar* s = item.scalar()) {
-      known = s->integer;
+      out.push_back(s->integer);
     } else if (const TensorRef* t = item.tensor()) {
       auto r = read(*t);
       if (!r) return Failure{};
-      known = scalar_of(*r, DType::Int64).integer;
+      out.push_back(scalar_of(*r, DType::Int64).integer);
     } else {
       return error(fmt::format("'{}' must hold ints, holds {}", parameter, item.kind()));
     }
-    if (!known.known()) {
-      return error(fmt::format("'{}' must be known when importing; bind open dims with --dim or --shape", parameter));
-    }
-    out.push_back(known.value());
   }
   return out;
 }

@@ -43,6 +43,8 @@ class Call : public Emitter {
   std::string text_or(std::string_view parameter, std::string_view fallback) const;
   /// Known integers of a list; a single int stands for itself.
   Result<std::vector<std::int64_t>> ints(std::string_view parameter);
+  /// The same of a list whose numbers may follow from data.
+  Result<std::vector<SymInt>> symbolic_ints(std::string_view parameter);
   /// The same, repeated to `count` when there is one only, `fallback` when left out or empty.
   Result<std::vector<std::int64_t>> spread(std::string_view parameter, std::size_t count, std::int64_t fallback);
   /// Element type; `fallback` when None or left out.

@@ -490,24 +490,30 @@ Values select(Call& c) {
 }
 
 /// Sizes of the parts of an extent; those that follow from data (tokens by expert) share what the others leave.
-Result<std::vector<std::int64_t>> part_sizes(Call& c, const List& sizes, std::int64_t extent) {
-  std::int64_t known = 0, unknown = 0;
-  for (const Value& item : *sizes.items) {
-    const Scalar* s = item.scalar();
-    if (!s || s->is_float()) return c.ints("split_size");
-    if (!s->integer.known()) ++unknown;
-    else if (s->integer.value() < 0 || s->integer.value() > extent - known)
+Result<std::vector<std::int64_t>> part_sizes(Call& c, std::int64_t extent) {
+  const auto given = c.symbolic_ints("split_size");
+  if (!given) return Failure{};
+  std::int64_t left = extent, unknown = 0;
+  for (const SymInt& size : *given) {
+    if (!size.known()) {
+      ++unknown;
+      continue;
+    }
+    if (size.value() < 0 || size.value() > left)
       return c.error(fmt::format("sizes do not add up to the extent {}", extent));
-    else known += s->integer.value();
+    left -= size.value();
   }
-  if (unknown == 0) return c.ints("split_size");
-  c.warning(fmt::format("the sizes of {} parts follow from data; taken as equal, {} in all", unknown, extent - known));
-  const std::int64_t each = (extent - known) / unknown, more = (extent - known) % unknown;
+  if (unknown > 0) {
+    c.warning(fmt::format("the sizes of {} parts follow from data; taken as equal, {} in all", unknown, left));
+  } else if (left > 0) {
+    return c.error(fmt::format("sizes add up to {}, the extent is {}", extent - left, extent));
+  }
   std::vector<std::int64_t> out;
-  std::int64_t met = 0;
-  for (const Value& item : *sizes.items) {
-    const SymInt& size = item.scalar()->integer;
-    out.push_back(size.known() ? size.value() : each + (met++ < more ? 1 : 0));
+  for (const SymInt& size : *given) {
+    out.push_back(size.known() ? size.value() : (left + unknown - 1) / unknown);
+    if (size.known()) continue;
+    left -= out.back();
+    --unknown;
   }
   return out;
 }
@@ -554,15 +560,13 @@ Values split(Call& c) {
     return parts(c, *s, ranges);
   }
   if (sizes) {
-    const auto each = part_sizes(c, *sizes, *extent);
+    const auto each = part_sizes(c, *extent);
     if (!each) return Failure{};
     std::int64_t begin = 0;
     for (std::int64_t n : *each) {
-      if (n < 0 || n > *extent - begin) return c.error(fmt::format("sizes do not add up to the extent {}", *extent));
       ranges.emplace_back(begin, begin + n);
       begin += n;
     }
-    if (begin != *extent) return c.error(fmt::format("sizes add up to {}, the extent is {}", begin, *extent));
     return parts(c, *s, ranges);
   }
   const auto size = c.integer("split_size");

@@ -277,14 +277,15 @@ Result<Dim> window_extent(const InferContext& c, const Dim& input, const Window&
     return trailing ? slack - 1 : slack;
   }
   if (!slack.known()) return Dim::unknown();
+  const std::int64_t room = slack.value() - 1;
   // Rounded up, a window may reach beyond all of the data by less than a stride.
-  const std::int64_t room = slack.value() - 1 + (w.rounding == Rounding::Ceil ? w.stride - 1 : 0);
-  if (room < 0) {
+  if (room < 0 && (w.rounding != Rounding::Ceil || room <= -w.stride)) {
     return c.error("window of extent {} does not fit into {} with padding {} and {}", to_string(reach),
                    to_string(input), begin.value(), end.value());
   }
   std::int64_t steps = room / w.stride;
   if (w.rounding == Rounding::Ceil) {
+    if (room % w.stride > 0) ++steps;
     // A last window that starts in the trailing padding does not count.
     const SymInt start = SymInt(steps) * w.stride;
     const SymInt inside = input + begin;

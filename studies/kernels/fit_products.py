@@ -41,8 +41,8 @@ def predict(d, constants, unit=1.0):
     return pm.product_times(data.facts(d), np.ascontiguousarray(lines), data.rows(d))
 
 
-def percent_errors(d, constants):
-    return np.abs(predict(d, constants) / d.t.to_numpy() - 1) * 100
+def percent_errors(d, constants, unit=1.0):
+    return np.abs(predict(d, constants, unit) / d.t.to_numpy() - 1) * 100
 
 
 def log_loss(d, constants):
@@ -365,7 +365,7 @@ def judge_amd_half(d):
     print("\n## bf16 on AMD's matrix cores, studies/kernels/cdna_products.tsv; power_share", shares, "\n")
     for x in data.AMD_HALF:
         v, others = d[d.device == x], d[d.device != x]
-        off = lambda rows, c, power: np.abs(predict(rows, c, of_power(rows, power)) / rows.t.to_numpy() - 1) * 100
+        off = lambda rows, c, power: percent_errors(rows, c, of_power(rows, power))
         table.add("roofline + 3 us", x, np.abs(roofline(v) / v.t.to_numpy() - 1) * 100)
         table.add("constants of both (shipped)", x, off(v, both, shares))
         pairs = [shapes for _, shapes in v.groupby(["n", "k"])]

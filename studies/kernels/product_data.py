@@ -38,18 +38,22 @@ NEVER = 1e12  # kNever of whitebox/constants/products.h
 SHEETS = {d["name"]: d for d in json.loads((ROOT / "data/devices.json").read_text())["devices"]}
 
 
+def facts_of(sheet, peak_tflops):
+    """product_model.FACTS of a data sheet whose units reach that peak."""
+    tma, graphics = sheet["architecture"] in ("hopper", "blackwell"), sheet["memory_type"] == "gddr"
+    values = (sheet["sms"], sheet["boost_clock_mhz"], peak_tflops, sheet["bandwidth_gb_s"], sheet["l2_mib"],
+              sheet["tdp_w"], tma, graphics, peak_tflops)
+    return np.array([x * u for x, u in zip(values, (1, 1e6, 1e12, 1e9, 2.0**20, 1, 1, 1, 1e12))])
+
+
 def load_facts():
     facts = {}
     for name, ours in NAMES.items():
         d = SHEETS[ours]
         vector = name in NEUSIGHT
         peak = d["vector_tflops"]["float32"] if vector else d["matrix_tflops"]["float32" if name in AMD else "bfloat16"]
-        tma = d["architecture"] in ("hopper", "blackwell")
-        graphics = d["memory_type"] == "gddr"
-        facts[name] = (d["sms"], d["boost_clock_mhz"], peak, d["bandwidth_gb_s"], d["l2_mib"], d["tdp_w"],
-                       tma, graphics, peak)
-    units = (1, 1e6, 1e12, 1e9, 2.0**20, 1, 1, 1, 1e12)
-    return {name: np.array([x * u for x, u in zip(sheet, units)]) for name, sheet in facts.items()}
+        facts[name] = facts_of(d, peak)
+    return facts
 
 
 FACTS = load_facts()

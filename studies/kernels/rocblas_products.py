@@ -63,13 +63,10 @@ def predict(d):
     """Without the power limit, which no product meets at the clocks of the tuning, and what the timing adds."""
     constants = data.class_constants("CdnaHalf", pm.NAMES)
     constants[pm.C_POWER], constants[pm.C_POWER_EXPONENT] = 1e9, 0
-    facts = []
-    for device, peak in zip(d.device, d.peak):
-        s = data.SHEETS[device]
-        facts.append((s["sms"], CLOCKS[device], peak, s["bandwidth_gb_s"] * 1e9, s["l2_mib"] * 2.0**20, s["tdp_w"], 0,
-                      0, peak))
+    sheets = {x: {**data.SHEETS[x], "boost_clock_mhz": clock / 1e6} for x, clock in CLOCKS.items()}
+    facts = np.stack([data.facts_of(sheets[x], peak / 1e12) for x, peak in zip(d.device, d.peak)])
     lines = np.ascontiguousarray(np.broadcast_to(constants, (len(d), len(constants))))
-    return pm.product_times(np.array(facts, float), lines, data.rows(d))
+    return pm.product_times(facts, lines, data.rows(d))
 
 
 def judge(d):

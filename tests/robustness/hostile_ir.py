@@ -94,9 +94,8 @@ def nets():
     yield "many-layers", net([layer(i, "ReLU", inputs=[(2, 8)]) for i in range(20_000)], []), "takes 1 operands, got 0"
 
 
-# ---- Keras 3
+# ---- StableHLO
 
-#: StableHLO, whose types are words.
 MLIR = {
     "mlir-no-tensor": ("""module @m {
   func.func @main(%arg0: !tensor<2x3xf32>) -> (tensor<3x2xf32>) {
@@ -108,6 +107,8 @@ MLIR = {
 """, "operand 0 is no tensor")
 }
 
+
+# ---- Keras 3
 
 def keras_layer(kind, name, config=None, inbound=None):
     out = {"module": "keras.layers", "class_name": kind, "config": {"name": name, **(config or {})}, "name": name}

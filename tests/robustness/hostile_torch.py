@@ -35,6 +35,13 @@ def program(*nodes, shape=(2, 3), outputs=("y",), parameters=(), **more):
 RELU = node("aten::relu", ["x"], "y")
 
 
+LOOP = node(
+    "prim::Loop", ["n", "t", "x"], "y", blocks=[{
+        "inputs": [{"name": "i", "type": "int"}, value("c")], "nodes": [node("aten::relu", ["c"], "d")],
+        "outputs": ["t", "d"]
+    }])
+
+
 def scripts():
     yield "no-object", "[]", "the text is no object"
     yield "cut-in-a-string", program(RELU)[:-20], "the text ends too early"
@@ -53,22 +60,9 @@ def scripts():
     yield "no-operator", program({"inputs": ["x"], "outputs": [value("y")]}), "the node has no \"op\""
     yield "too-many-operands", program(node("aten::relu", ["x"] * 100_000,
                                             "y")), "no overload takes these 100000 arguments"
-    yield "endless-loop", program(
-        number("n", HUGE), number("t", 1),
-        node(
-            "prim::Loop", ["n", "t", "x"], "y", blocks=[{
-                "inputs": [{"name": "i", "type": "int"}, value("c")], "nodes": [node("aten::relu", ["c"], "d")],
-                "outputs": ["t", "d"]
-            }])), None
-    yield "loop-on-nothing", program(
-        number("n", 1 << 63), {
-            "op": "prim::Constant", "inputs": [], "outputs": [{"name": "t", "type": "int"}], "attributes": {}
-        },
-        node(
-            "prim::Loop", ["n", "t", "x"], "y", blocks=[{
-                "inputs": [{"name": "i", "type": "int"}, value("c")], "nodes": [node("aten::relu", ["c"], "d")],
-                "outputs": ["t", "d"]
-            }])), "decides by None"
+    yield "endless-loop", program(number("n", HUGE), number("t", 1), LOOP), None
+    nothing = {"op": "prim::Constant", "inputs": [], "outputs": [{"name": "t", "type": "int"}], "attributes": {}}
+    yield "loop-on-nothing", program(number("n", 1 << 63), nothing, LOOP), "decides by None"
     yield "huge-repeat", program(
         number("n", HUGE), {
             "op": "prim::ListConstruct", "inputs": ["n", "n"], "outputs": [{"name": "l", "type": "List[int]"}],

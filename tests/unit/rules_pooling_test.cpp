@@ -48,6 +48,7 @@ TEST(Pool, WindowsBeyondAllOfTheData) {
   last.set("channels_last", kOn);
   EXPECT_EQ(call(kAvg, {tensor({1, 6, 6, 4})}, last).cost.flops, 4 * 2 * 6 * 3);
   EXPECT_EQ(pool1d(3, 4, 2, {}, 1), "Tensor[(1, 1, 1), float32]");
+  EXPECT_EQ(pool1d(INT64_MAX - 1, 1, INT64_MAX, {}, 1), "Tensor[(1, 1, 1), float32]");  // no sum overflows
   EXPECT_NE(pool1d(3, 5, 2, {}, 1).find("does not fit"), std::string::npos);
   EXPECT_NE(pool1d(3, 4, 2, {}, 0).find("does not fit"), std::string::npos);
 }

@@ -85,7 +85,8 @@ struct ProductConstants {
 /// and MI355X, which differ in power. [kernels] Others are another class' by the FLOPs per clock of an SM (RATE_LAW in
 /// studies/kernels/product_model.py), with what square products say: shares in float32, of H20 and of L4, A40 and RTX
 /// 4090, and TFLOP/s per W by process (RTX A2000 and A4000; L4; V100; T4, between 24 TFLOP/s at 70 W
-/// (forums.developer.nvidia.com/t/264462) and 41.6 (Jia et al., "Dissecting the NVidia Turing T4 GPU", 2019)). [square]
+/// (forums.developer.nvidia.com/t/264462) and 41.6 (Jia et al., "Dissecting the NVidia Turing T4 GPU", 2019)), in
+/// float32 of T4 and V100 what these and RTX 6000 sustain (studies/power_limits.py). [square]
 // clang-format off
 inline constexpr ProductConstants kProducts[] = {
     // launch_clocks  tensor_share  read_share  write_share  step_clocks  stream_bytes
