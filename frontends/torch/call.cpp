@@ -392,6 +392,7 @@ Values Call::results(const std::vector<ValueId>& vs) {
 
 Values Call::list(const std::vector<ValueId>& vs) {
   std::vector<Value> items;
+  items.reserve(vs.size());
   for (ValueId v : vs) items.push_back(fresh(v));
   return std::vector<Value>{Value::list(std::move(items))};
 }

@@ -214,6 +214,7 @@ class Regions {
     if (frame.depth > kMaxRegionDepth)
       return c_.error(fmt::format("bodies are nested deeper than {}", kMaxRegionDepth));
     std::vector<ValueId> params;
+    params.reserve(formals.size());
     for (const ResultInfo& f : formals) params.push_back(builder.var(f.type, {}, c_.loc, f.data));
     for (ValueId v : given) {
       if (!importer_.capture(frame, v)) return Failure{};
@@ -496,6 +497,7 @@ Result<std::vector<Value>> Importer::loop(Call& c) {
         operands.insert(operands.end(), captures.begin(), captures.end());
         attrs.set("captures", static_cast<std::int64_t>(captures.size()));
         std::vector<ResultInfo> infos;
+        infos.reserve(operands.size());
         for (ValueId v : operands) infos.push_back(info_of(c.builder(), v));
         for (int trial = 0; trial < kMaxTrials; ++trial) {
           auto params = region_params(op("loop"), attrs, 0, infos, carried_count + 2 + captures.size());

@@ -23,6 +23,13 @@ std::vector<std::int64_t> identity(std::size_t rank);
 /// Dims of the tensor, with [first, last] replaced by `in_place`.
 std::vector<Value> dims_with(Call& c, ValueId v, std::size_t rank, std::size_t first, std::size_t last,
                              const std::vector<Value>& in_place);
+/// The tensor `self` and which of its dims `dim` says; 0 where it says none.
+struct SelfAxis {
+  ValueId self;
+  std::size_t rank;
+  std::size_t axis;
+};
+Result<SelfAxis> self_axis(Call& c);
 /// [rows, columns] of indices i · row_step + j · column_step.
 Result<ValueId> window_indices(Call& c, std::int64_t rows, std::int64_t row_step, std::int64_t columns,
                                std::int64_t column_step);
@@ -138,17 +145,23 @@ Values movedim(Call& c);
 Values expand(Call& c);
 Values expand_as(Call& c);
 Values broadcast_tensors(Call& c);
-Values repeat(Call& c);
-Values repeat_interleave(Call& c);
-Values repeated_indices(Call& c);
-Values slice(Call& c);
-Values narrow(Call& c);
-Values select(Call& c);
-Values split(Call& c);
-Values unbind(Call& c);
 Values diagonal(Call& c);
 Values as_strided(Call& c);
 Values meshgrid(Call& c);
+
+// ---- parts.cpp
+Values slice(Call& c);
+Values narrow(Call& c);
+Values select(Call& c);
+Values chunk(Call& c);
+Values tensor_split(Call& c);
+Values split(Call& c);
+Values unbind(Call& c);
+
+// ---- repeats.cpp
+Values repeat(Call& c);
+Values repeat_interleave(Call& c);
+Values repeated_indices(Call& c);
 
 // ---- rearrange.cpp
 Values cat(Call& c);
