@@ -16,6 +16,7 @@
 #include "whitebox/launch/training_step.h"
 #include "whitebox/memory/on_device.h"
 #include "whitebox/price/evidence.h"
+#include "whitebox/price/grouped_product.h"
 #include "whitebox/price/kernel_prices.h"
 #include "whitebox/price/roofline.h"
 
@@ -76,6 +77,31 @@ double corrected_us(const Priced& p, const Correction& c, std::size_t kernel) {
 
 /// What a device without runs adds to a graph's width. `kernels`: KernelEvidence's.
 double stranger_width(double kernels) { return std::hypot(kernels, std::log(constants::kStrangerFactor)); }
+
+/// Says what of groups of rows (experts) only the data tell.
+void describe_groups(const KernelPlan& plan, Prediction& out) {
+  double groups = 0, touched = 0;
+  for (const Kernel& k : plan.kernels) {
+    if (!is_grouped_product(k)) continue;
+    groups += k.repeat * k.extents.groups;
+    touched += k.repeat * k.extents.products;
+  }
+  if (groups > 0)
+    out.warnings.push_back(
+        fmt::format("which groups (experts) rows fall to follows from data; taken at random, {:.0f} of {:.0f} matrices "
+                    "are read",
+                    touched, groups));
+}
+
+/// Says where PyTorch has no kernel for all groups.
+void describe_loops(const Device& d, const RuntimeDef& runtime, const HostCalls& calls, Prediction& out) {
+  const double products = calls.of[static_cast<std::size_t>(HostCall::Inner)];
+  if (products == 0 || !runtime.autocast) return;
+  out.warnings.push_back(
+      fmt::format("PyTorch has no kernel for products of groups on {} under this precision: it waits for the groups' "
+                  "ends and calls {:.0f} products{}",
+                  d.name, products, runtime.run_us > 0 ? ", which no CUDA graph captures" : ""));
+}
 
 /// Refuses models of which int8 or fp8 would say little, and says what stays in 16 bits.
 Status judge_eight_bits(const Graph& graph, const ExecConfig& config, const KernelPlan& plan, Prediction& out,
@@ -166,9 +192,10 @@ Prediction WhiteboxModel::on(const Device& device, std::span<const Priced> price
   Prediction out = notes_;
   out.method = "the time of each kernel by models of the hardware, which no network corrects";
   check_precision(device, config_, plan_, out);
+  describe_loops(device, def(config_.runtime), calls_of_groups(device), out);
   const Load load = add_kernels(device, prices, nullptr, out);
   out.host_ms = host_ms(device);
-  out.host_calls = dispatched();
+  out.host_calls = dispatched(device);
   out.latency_ms = std::max(out.device_ms, out.host_ms);
   add_memory(needs_, device, out);
   add_interval(load, device, out);
@@ -179,10 +206,11 @@ Prediction WhiteboxModel::on(const Device& device, std::span<const Priced> price
 Prediction WhiteboxModel::corrected(const Device& device, std::span<const Priced> prices, const Correction& c) const {
   Prediction out = notes_;
   check_precision(device, config_, plan_, out);
+  describe_loops(device, def(config_.runtime), calls_of_groups(device), out);
   const Load load = add_kernels(device, prices, &c, out);
   out.host_ms = c.host_ms;
   out.latency_ms = c.latency_ms ? *c.latency_ms : joined_ms(out.device_ms, c.host_ms);
-  out.host_calls = dispatched();
+  out.host_calls = dispatched(device);
   const double device_width = c.device_width ? std::hypot(*c.device_width, c.kernel_part * load.kernel_width)
                                              : stranger_width(load.kernel_width);
   const double width = std::hypot(c.graph_width, device_width * remaining_width(device.calibrated_labels));
@@ -207,8 +235,16 @@ double WhiteboxModel::host_ms(const Device& device) const {
   const RuntimeDef& runtime = def(config_.runtime);
   const bool recorded = config_.task == Task::Train && config_.mode == ExecMode::Eager;
   const double call = recorded ? constants::kTrainingCalls : 1;
-  if (runtime.run_us == 0) return device.host.us(plan_.host_calls, config_.mode) / 1e3 * call;
+  // Calls within a library's call cost the same from a compiler's wrapper.
+  if (runtime.run_us == 0)
+    return (device.host.us(plan_.host_calls, config_.mode) + device.host.us(calls_of_groups(device), ExecMode::Eager)) /
+           1e3 * call;
   return (runtime.run_us + runtime.kernel_us * launches()) / 1e3;
+}
+
+HostCalls WhiteboxModel::calls_of_groups(const Device& device) const {
+  const Rates rates(device, config_.precision);
+  return rates.grouped_kernel ? HostCalls{} : perfc::calls_of_groups(plan_);
 }
 
 double WhiteboxModel::launches() const {
@@ -218,9 +254,9 @@ double WhiteboxModel::launches() const {
 }
 
 /// What the host dispatches: calls, kernels, or a graph.
-double WhiteboxModel::dispatched() const {
+double WhiteboxModel::dispatched(const Device& device) const {
   const RuntimeDef& runtime = def(config_.runtime);
-  if (runtime.run_us == 0) return plan_.host_calls.total();
+  if (runtime.run_us == 0) return plan_.host_calls.total() + calls_of_groups(device).total();
   return runtime.kernel_us > 0 ? launches() : 1;
 }
 
@@ -341,6 +377,7 @@ Result<std::unique_ptr<WhiteboxModel>> prepare_whitebox(const Graph& graph, cons
   auto plan = plan_kernels(graph, config, diags);
   if (!plan || !judge_eight_bits(graph, config, *plan, notes, diags)) return Failure{};
   describe_quantised(graph, config, *plan, notes);
+  describe_groups(*plan, notes);
   if (config.task == Task::Train) add_training_step(graph, config, *plan);
   notes.warnings.insert(notes.warnings.end(), plan->warnings.begin(), plan->warnings.end());
   return std::make_unique<WhiteboxModel>(graph, config, std::move(*plan), std::move(notes));

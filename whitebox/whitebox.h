@@ -50,7 +50,9 @@ class WhiteboxModel final : public PreparedModel {
 
  private:
   double launches() const;
-  double dispatched() const;
+  double dispatched(const Device&) const;
+  /// Calls of products of groups beside `host_calls`, on this device.
+  HostCalls calls_of_groups(const Device&) const;
   struct Load {
     /// Time in kernels that arithmetic, and that memory limits (at the rate of streams); the rest waits for launches.
     double compute_us = 0, memory_us = 0;

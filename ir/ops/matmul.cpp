@@ -319,30 +319,6 @@ void qgemm_cost(const CostContext& c, OpCost& cost) {
 }
 
 /// The packed weight is unpacked on the fly: two operations per weight.
-Status grouped_matmul(InferContext& c) {
-  if (!require_rank(c, 0, "data", 2, 3) || !require_rank(c, 1, "weight", 2, 3)) return Failure{};
-  if (c.has(2) && !require_rank(c, 2, "offsets", 1)) return Failure{};
-  if (!ranked(c, 0) || !ranked(c, 1)) {
-    c.set(0, Type::unranked(c.type(0).dtype()));
-    return ok();
-  }
-  const Shape &a = c.type(0).shape(), &b = c.type(1).shape();
-  const bool rows = a.size() == 2, columns = b.size() == 2;  // of which operand the groups are parts
-  if ((rows || columns) && !c.has(2)) return c.error("offsets are missing, where the groups of a matrix end");
-  if (rows != columns || !rows) {
-    if (!same_dim(c, a.back(), b[b.size() - 2], "columns of data and rows of weight")) return Failure{};
-  }
-  Shape shape{a[a.size() - 2], b.back()};
-  if (rows == columns) shape.insert(shape.begin(), rows ? (ranked(c, 2) ? c.type(2).shape()[0] : Dim()) : a[0]);
-  return set_tensor(c, std::move(shape));
-}
-
-void grouped_matmul_cost(const CostContext& c, OpCost& cost) {
-  const bool inner = c.type(0).rank() == 2 && c.type(1).rank() == 2;  // groups are parts of what is summed
-  const double groups = inner && c.has(2) ? std::max(c.elements(2), 1.0) : 1;
-  cost.macs = c.result_elements(0) * c.dim(0, -1) / groups;
-}
-
 void matmul_nbits_cost(const CostContext& c, OpCost& cost) {
   const Type& y = c.result(0);
   if (!y.is_static() || y.rank() == 0) return;

@@ -17,6 +17,17 @@ inline constexpr double kOddElementClocks = 0.275, kOddFlops = 391, kOddLaunchUs
 /// How much longer AMD's products in 16 bits take where rows along k or of the result are odd: 235 of rocBLAS' kernels
 /// on MI100 and MI250X, 60 µs and longer. [kernels: studies/kernels/rocblas_products.py]
 inline constexpr double kOddCdna = 1.17;
+/// Of PyTorch's one kernel for products of groups (aten/src/ATen/native/cuda/GroupMM.cu) on Hopper and Blackwell: up to
+/// how many rows of a group, or columns, it takes the smaller tile; rows of a tile and of the one beside it in its
+/// cluster, which a group's last rows fill in part; time beside that of batched products of those rows; µs of the
+/// kernel that writes the groups' addresses and of their being read. 18 products, 2 %. [kernels:
+/// studies/kernels/grouped_products.py]
+inline constexpr double kSmallGroup = 128, kSmallGroupedTile = 128, kGroupedTile = 256;
+inline constexpr double kGroupedTime = 1.22, kGroupedLaunchUs = 15;
+/// Calls of views from Python that take the host as long as the four views that C++ makes of each group, where there is
+/// no such kernel (GroupedMMUtils.h). A choice: so Qwen1.5-MoE takes 68 ms on an A100 with `--host server` and 98 with
+/// a host of 2020; somebody had 64. [huggingface/transformers#42697]
+inline constexpr double kViewsOfGroup = 1;
 /// Rows, columns, depth of the tiles of other batched products of odd extents. volo: 9×9 by 9×32. [timm]
 inline constexpr double kTileRows = 128, kTileColumns = 64, kTileDepth = 16;
 /// Rows and columns of a CTA's tile: those of CUTLASS' kernels, and further ones of Hopper's and Blackwell's.

@@ -188,8 +188,8 @@ class CompiledPlanner {
       if (id != fused.leader) add_work(id, k);
       k.traffic.bytes += values_.kept_for_padding(id) + values_.written(id);
     }
-    k.traffic.bytes += loads.bytes;
-    k.traffic.handed_bytes = k.traffic.bytes - loads.stored;
+    k.traffic.bytes += loads.bytes - maker_.unread_bytes(fused.leader);
+    k.traffic.handed_bytes = std::max(k.traffic.bytes - loads.stored + maker_.unread_bytes(fused.leader), 0.0);
     if (generates()) be_generated(fused, k);
     return k;
   }

@@ -4,6 +4,7 @@
 
 #include "ir/layout.h"
 #include "ir/ops/attention.h"
+#include "ir/ops/grouped_rows.h"
 #include "whitebox/constants/convolutions.h"
 #include "whitebox/launch/einsum_product.h"
 
@@ -50,9 +51,11 @@ Extents convolution_extents(const Graph& g, const Node& n, double elements, doub
 }
 
 /// Rows or columns of the result are shared out evenly, as far as one knows; a stack of results is not.
-Extents grouped_extents(double groups, bool rows, Extents e) {
-  e.products = groups;
-  (rows ? e.m : e.n) /= groups;
+/// `e`: as if all rows met one matrix.
+Extents grouped_extents(const GroupedRows& g, Extents e) {
+  e.groups = g.groups;
+  e.products = g.touched();
+  (g.matrices == 1 ? e.m : e.n) /= e.products;
   return e;
 }
 
@@ -112,9 +115,8 @@ Extents extents_of(const Graph& g, NodeId id, double macs) {
   if (elements <= 0) return e;
   if (uses_matrix_unit(n.op)) {
     e = product_extents(g, n, result, elements, macs, e);
-    if (!n.is(op("nn.grouped_matmul")) || result.rank() != 2) return e;  // an einsum may have one operand
-    const Type &a = g.type(n.operands[0]), &b = g.type(n.operands[1]);
-    return grouped_extents(extent(a.rank() == 3 ? a : b, 0), a.rank() == 2, e);
+    const auto grouped = n.is(op("nn.grouped_matmul")) ? grouped_rows(CostContext(g, id)) : std::nullopt;
+    return grouped ? grouped_extents(*grouped, e) : e;
   }
   if (!part && !n.operands.empty() && n.operands[0]) {
     e.k = static_cast<double>(g.type(n.operands[0]).elements().value_or(0)) / elements;

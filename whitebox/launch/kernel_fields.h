@@ -22,7 +22,7 @@ template <class K, class Visit>
 void visit_fields(K&& kernel, Visit&& visit) {
   auto& [node, repeat, kind, pass, half, quantised, ops, work, extents, placement, traffic, limits, attention] = kernel;
   auto& [macs, flops] = work;
-  auto& [m, n, k, products, window, stride, tiles, channels_per_group, row, weights] = extents;
+  auto& [m, n, k, products, window, stride, tiles, channels_per_group, row, weights, groups] = extents;
   auto& [aligned, channels_first, wide_index, transposed, whole_rows, blocked] = placement;
   auto& [bytes, handed_bytes, state_weights, steps, resident, padding_bytes, epilogue_bytes, biased_bytes] = traffic;
   auto& [tile_share, vector_share, serial_steps, row_blocks, blocks, busy_cached, busy_missed, blocks_held, byte_clocks,
@@ -50,6 +50,7 @@ void visit_fields(K&& kernel, Visit&& visit) {
   visit(KernelField{"channels_per_group", "1"}, channels_per_group);
   visit(KernelField{"row", "1", {}, Tells::Nothing}, row);
   visit(KernelField{"weights", "elements", {}, Tells::Nothing}, weights);
+  visit(KernelField{"groups", "1", {}, Tells::Nothing}, groups);
   visit(KernelField{"blocked", "1", {}, Tells::Nothing}, blocked);
   visit(KernelField{"aligned", "1"}, aligned);
   visit(KernelField{"channels_first", "1"}, channels_first);

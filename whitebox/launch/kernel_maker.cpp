@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/ops/grouped_rows.h"
 #include "whitebox/constants/memory_bound.h"
 #include "whitebox/constants/quantised_products.h"
 #include "whitebox/constants/recurrences.h"
@@ -202,7 +203,14 @@ double KernelMaker::stored_bytes(NodeId id) const {
   for (ValueId v : of_.node(id).operands) {
     if (v && of_.is_stored(v)) stored += of_.widths.bytes_read(v, of_.node(id));
   }
-  return stored;
+  return stored - unread_bytes(id);
+}
+
+double KernelMaker::unread_bytes(NodeId id) const {
+  const Node& n = of_.node(id);
+  const auto grouped = n.is(op("nn.grouped_matmul")) ? grouped_rows(CostContext(of_.g, id)) : std::nullopt;
+  if (!grouped) return 0;
+  return of_.widths.bytes_read(n.operands[grouped->matrices], n) * (1 - grouped->touched() / grouped->groups);
 }
 
 }  // namespace perfc

@@ -26,6 +26,8 @@ class KernelMaker {
   double inner_bytes(NodeId) const;
   /// Bytes that a call reads of what no kernel has just written.
   double stored_bytes(NodeId) const;
+  /// Bytes of its operands that it does not read: matrices of groups without rows.
+  double unread_bytes(NodeId) const;
 
  private:
   Kernel empty(NodeId) const;

@@ -74,6 +74,7 @@ struct Extents {
   double channels_per_group = kUngrouped;  ///< of a grouped convolution: the width of its products
   double row = 0;                          ///< of a convolution: positions along its result's last axis
   double weights = 0;  ///< of a convolution: elements of its weights; of a batch norm in training: channels
+  double groups = 0;   ///< of a product of groups: all of them; `products` have rows. 0: it is no such product
 };
 
 /// Of attention that one kernel computes, what the extents of its products do not say.

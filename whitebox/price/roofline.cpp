@@ -17,6 +17,7 @@
 #include "whitebox/constants/units.h"
 #include "whitebox/price/attention_factor.h"
 #include "whitebox/price/depthwise.h"
+#include "whitebox/price/grouped_product.h"
 #include "whitebox/price/hopper_attention.h"
 #include "whitebox/price/hopper_convolution.h"
 #include "whitebox/price/hopper_training.h"
@@ -84,6 +85,7 @@ Rates::Rates(const Device& d, Precision p)
   // What int8 and fp8 leave in 16 bits is bfloat16 where the device has it.
   const bool bfloat16 = p == Precision::Bf16 || (quantises_layers(p) && d.matrix_tflops.contains("bfloat16"));
   this->bfloat16 = bfloat16;
+  grouped_kernel = has_grouped_kernel(d, bfloat16);
   half_weights = float_bytes(p) == 2;
   const char* wanted = tf32 ? "tf32" : bfloat16 ? "bfloat16" : p == Precision::Fp32 ? "float32" : "float16";
   for (int half = 0; half < 2; ++half) {
@@ -228,6 +230,7 @@ std::optional<double> price_attention(const Kernel& k, const Rates& r, Priced& p
 }
 
 Priced price_at(const Kernel& k, const Rates& r) {
+  if (is_grouped_product(k)) return price_grouped_product(k, r);
   if (is_tiled_product(k, r)) return price_product(k, r);
   if (is_odd_product(k, r)) return price_odd_product(k, r);
   if (const auto us = depthwise_gradient_us(k, r)) return priced_whole(*us);

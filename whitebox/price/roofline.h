@@ -37,6 +37,7 @@ struct Rates {
   bool cudnn;                   ///< runs cuDNN's kernels, and PyTorch's own for CUDA
   bool bfloat16 = false;        ///< 16 bits are bfloat16, which fewer kernels take
   bool half_weights = false;    ///< weights have 16 bits, too: not under AMP
+  bool grouped_kernel = false;  ///< products of groups are one kernel: grouped_product.h
   bool hopper = false;          ///< cuDNN takes the kernels that it takes on Hopper: hopper_convolution.h
   double cache;                 ///< bytes
   double sms;

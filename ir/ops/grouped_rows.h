@@ -1,0 +1,21 @@
+#pragma once
+/// How the rows of a product of groups (nn.grouped_matmul) fall to its matrices.
+#include <optional>
+
+#include "ir/infer_context.h"
+
+namespace perfc {
+
+struct GroupedRows {
+  double groups = 1;         ///< matrices, one for each group
+  double rows = 0;           ///< of all groups together; columns, where the second operand is cut into groups
+  std::size_t matrices = 1;  ///< the operand that holds them
+
+  /// Groups that any row falls to, if each row falls to one of them at random. Which ones, only the data say; routers of
+  /// experts are trained to use them alike.
+  double touched() const;
+};
+/// None: each group has a matrix on both sides, or is a part of what is summed.
+std::optional<GroupedRows> grouped_rows(const CostContext&);
+
+}  // namespace perfc

@@ -1,0 +1,18 @@
+#pragma once
+/// Products of groups of rows with a matrix each (torch._grouped_mm): the experts of a mixture.
+#include "devices/host.h"
+#include "whitebox/price/roofline.h"
+
+namespace perfc {
+
+/// Whether PyTorch has one kernel for all groups: CUTLASS' of Hopper and of data centres' Blackwell (compute capability
+/// 9 and 10) and CK's of MI300 and later, in bfloat16 (aten/src/ATen/native/cuda/GroupedBlas.cpp, _grouped_mm_cuda).
+bool has_grouped_kernel(const Device&, bool bfloat16);
+bool is_grouped_product(const Kernel&);
+/// Where there is no such kernel: of all groups' kernels, one for each group that has rows.
+Priced price_grouped_product(const Kernel&, const Rates&);
+/// What the host does beside the call where there is no such kernel: it waits for the groups' ends, and calls a product
+/// for each group (aten/src/ATen/native/GroupedMMUtils.h, _grouped_mm_fallback).
+HostCalls calls_of_groups(const KernelPlan&);
+
+}  // namespace perfc
