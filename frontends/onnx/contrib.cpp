@@ -92,6 +92,8 @@ std::span<const TranslatorRow> contrib_table() {
       {"ms:BiasSoftmax", bias_softmax, "add nn.softmax"},
       {"ms:BiasDropout", bias_dropout, "add nn.dropout"},
       {"ms:ExpandDims", expand_dims, "expand_dims"},
+      {"ms:MoE", experts, "topk take nn.grouped_matmul nn.glu sum_axes"},
+      {"ms:QMoE", experts, "topk take nn.grouped_matmul nn.glu sum_axes"},
   };
   return table;
 }

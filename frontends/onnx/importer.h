@@ -136,6 +136,8 @@ struct TranslatorRow {
 const std::vector<TranslatorRow>& translator_table();
 /// Of it, the fused operators of com.microsoft that stand for several.
 std::span<const TranslatorRow> contrib_table();
+/// MoE and QMoE of com.microsoft.
+Result<std::vector<ValueId>> experts(Importer&, NodeContext&);
 /// Of it, TensorRT's plugins ("trt:").
 std::span<const TranslatorRow> plugin_table();
 /// Refuses an operator that ONNX Runtime wrote for its own kernels, saying what to save instead.

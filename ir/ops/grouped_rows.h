@@ -11,9 +11,15 @@ struct GroupedRows {
   double rows = 0;           ///< of all groups together; columns, where the second operand is cut into groups
   std::size_t matrices = 1;  ///< the operand that holds them
 
-  /// Groups that any row falls to, if each row falls to one of them at random. Which ones, only the data say; routers of
+  /// Groups that any row falls to, if each falls to one of them at random. Which ones, only the data say; routers of
   /// experts are trained to use them alike.
   double touched() const;
+  /// Whether an operand has a part for each group: the matrices, their scales, biases.
+  bool by_group(std::size_t operand) const;
+};
+/// Operands of nn.grouped_matmul.
+struct GroupedOperand {
+  enum Index : std::size_t { kFirst, kSecond, kEnds, kScales, kBiases };
 };
 /// None: each group has a matrix on both sides, or is a part of what is summed.
 std::optional<GroupedRows> grouped_rows(const CostContext&);

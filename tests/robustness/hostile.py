@@ -136,6 +136,12 @@ def attributes():
     yield "cast-to-nowhere", one("Cast", to=999), ""
     yield "attention-heads-zero", one("Attention", floats([8, 24]), floats([24]), x=value("x", [1, 4, 8]),
                                       domain="com.microsoft", num_heads=0), ""
+    yield "experts-without-rows", one("MoE", floats([0, 4]), floats([4, 8, 8]), floats([8]), floats([4, 8, 8]),
+                                      x=value("x", [0, 8]), domain="com.microsoft", k=2), None
+    yield "experts-unlike-their-data", one("MoE", floats([4, 2]), floats([4, HUGE, 8]), floats([8]), floats([4, 8, 9]),
+                                           x=value("x", [4, 8]), domain="com.microsoft", k=2), ""
+    yield "experts-fewer-than-chosen", one("QMoE", floats([4, 2]), floats([4, 8, 8]), floats([8]), floats([8]),
+                                           floats([4, 8, 8]), domain="com.microsoft", k=HUGE), ""
     yield "matmulnbits-zero-block", one("MatMulNBits", floats([8, 1, 8]), floats([8]), x=value("x", [1, 16]), K=16, N=8,
                                         bits=4, block_size=0, domain="com.microsoft"), ""
     yield "random-huge", model(graph([node("RandomNormal", [], ["y"], shape=[HUGE, HUGE])], [X],

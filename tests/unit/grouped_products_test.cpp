@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "graphs.h"
 #include "ir/ops/grouped_rows.h"
 #include "kernel_plan.h"
@@ -90,6 +92,22 @@ TEST(GroupedProducts, ElsewhereEachGroupIsAKernelAndACall) {
   EXPECT_DOUBLE_EQ(on_h100.host_calls, 1);
   EXPECT_DOUBLE_EQ(on_a100.host_calls, 1 + 1 + 2 * kGroups);  // the copy of the ends; a product and its views each
   EXPECT_GT(on_a100.host_ms, kGroups / 2 * on_h100.host_ms);
+}
+
+TEST(GroupedProducts, RuntimesBesidePyTorchHaveOneKernelOnAnyGpu) {
+  const Device a100 = device("a100-80gb");
+  const ExecConfig session = on_runtime(kBf16, Runtime::OnnxRuntime);
+  const KernelPlan plan = plan_of(experts(32), session);
+  EXPECT_TRUE(plan.kernels[0].limits.all_groups);
+  const Rates rates(a100, Precision::Bf16);
+  EXPECT_LT(price(plan.kernels[0], rates).time_us, 0.5 * price(plan_of(experts(32), kBf16).kernels[0], rates).time_us);
+  const auto says_loop = [&](const ExecConfig& config) {
+    const auto warnings = predicted(experts(32), config, a100).warnings;
+    return std::ranges::any_of(warnings,
+                               [](const std::string& w) { return w.find("calls 64 products") != std::string::npos; });
+  };
+  EXPECT_TRUE(says_loop(kBf16));
+  EXPECT_FALSE(says_loop(session));
 }
 
 // Its tiles lie within a group each: rows are filled up, and bytes are not.

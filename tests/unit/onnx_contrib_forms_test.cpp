@@ -1,7 +1,10 @@
 /// ONNX operators whose operands or defaults differ by operator set or domain.
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include "frontends/frontend.h"
+#include "ir/infer_context.h"
 
 namespace perfc {
 namespace {
@@ -93,6 +96,62 @@ TEST(OnnxForms, FusionsOfTheOptimiser) {
   const std::string activation = "attribute { name: \"activation\" type: STRING s: \"Magic\" }";
   EXPECT_EQ(contrib("FusedGemm", activation, {{4, 8}, {8, 16}}),
             "m.onnxtxt:4:24: node 0 'y': error: ms:FusedGemm: unknown activation 'Magic'\n");
+}
+
+/// Of a node of com.microsoft: the MACs of all its products of groups, and how many it has; or the diagnostics.
+std::string groups_of(const std::string& node, const std::string& inputs) {
+  Diagnostics diags("m.onnxtxt");
+  const auto graph = one_node(21, node, inputs, diags);
+  if (!graph) return diags.str();
+  double macs = 0;
+  int products = 0;
+  for (NodeId id = 0; id < graph->size(); ++id) {
+    const Node& n = graph->node(id);
+    if (n.kind != NodeKind::Call || !n.is(op("nn.grouped_matmul"))) continue;
+    macs += op_cost(*graph, id).macs;
+    ++products;
+  }
+  return fmt::format("{}, {} products, {:.0f} MACs", to_string(graph->type(graph->results()[0])), products, macs);
+}
+
+TEST(OnnxForms, MixturesOfExpertsAreProductsOfGroups) {
+  const auto number = [](const char* name, int i) {
+    return fmt::format("attribute {{ name: \"{}\" type: INT i: {} }} ", name, i);
+  };
+  const auto text = [](const char* name, const char* s) {
+    return fmt::format("attribute {{ name: \"{}\" type: STRING s: \"{}\" }} ", name, s);
+  };
+  const std::string moe = "op_type: \"MoE\" domain: \"com.microsoft\" input: \"x\" input: \"r\" input: \"u\" ";
+  // Two halves of 32: one multiplies the other's activation. 10 tokens with 2 of 8 experts each.
+  const std::string x = input("x", 1, {2, 5, 64}) + input("r", 1, {10, 8}), up = input("u", 1, {8, 64, 64}),
+                    down = input("d", 1, {8, 64, 32});
+  const std::string swiglu = number("k", 2) + text("activation_type", "swiglu") + number("swiglu_fusion", 1) +
+                             number("normalize_routing_weights", 1);
+  EXPECT_EQ(groups_of(moe + "input: \"\" input: \"d\" " + swiglu, x + up + down),
+            fmt::format("Tensor[(2, 5, 64), float32], 2 products, {} MACs", 20 * 64 * (64 + 32)));
+  // A third layer instead of halves, with biases.
+  const std::string three =
+      moe + "input: \"b\" input: \"d\" input: \"c\" input: \"g\" " + number("k", 2) + text("activation_type", "silu");
+  EXPECT_EQ(groups_of(three, x + up + input("b", 1, {8, 64}) + input("d", 1, {8, 64, 64}) + input("c", 1, {8, 64}) +
+                                 input("g", 1, {8, 64, 64})),
+            fmt::format("Tensor[(2, 5, 64), float32], 3 products, {} MACs", 3 * 20 * 64 * 64));
+  // Weights of 4 bits, two in a byte, with scales for blocks of 32.
+  const std::string qmoe =
+      "op_type: \"QMoE\" domain: \"com.microsoft\" input: \"x\" input: \"r\" input: \"u\" input: \"s\" "
+      "input: \"\" input: \"d\" input: \"t\" ";
+  const std::string packed = x + input("u", 2, {8, 64, 32}) + input("s", 1, {8, 64, 2}) + input("d", 2, {8, 64, 16}) +
+                             input("t", 1, {8, 64, 1});
+  EXPECT_EQ(groups_of(qmoe + swiglu + number("expert_weight_bits", 4), packed),
+            fmt::format("Tensor[(2, 5, 64), float32], 2 products, {} MACs", 20 * 64 * (64 + 32)));
+  EXPECT_NE(groups_of(qmoe + swiglu + number("expert_weight_bits", 8), packed).find("rows of weight have 32 bytes"),
+            std::string::npos);
+  const auto says = [&](const std::string& node, const char* what) {
+    const std::string message = groups_of(node, x + up + down);
+    EXPECT_NE(message.find(what), std::string::npos) << message;
+  };
+  says(moe + "input: \"\" input: \"d\" " + number("k", 9), "k is 9, there are 8 experts");
+  says(moe + number("k", 2), "operand 4 is missing");
+  says(moe + "input: \"\" input: \"d\" " + text("activation_type", "magic"), "unknown activation_type 'magic'");
 }
 
 TEST(OnnxForms, FusedMatMulTransposesStacksToo) {

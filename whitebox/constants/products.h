@@ -24,6 +24,9 @@ inline constexpr double kOddCdna = 1.17;
 /// studies/kernels/grouped_products.py]
 inline constexpr double kSmallGroup = 128, kSmallGroupedTile = 128, kGroupedTile = 256;
 inline constexpr double kGroupedTime = 1.22, kGroupedLaunchUs = 15;
+/// Rows of a tile of the kernels that runtimes beside PyTorch choose by trials; they take as long as batched products.
+/// A choice; what judges it is vLLM's. [kernels: studies/kernels/grouped_products.py --judge]
+inline constexpr double kTunedGroupedTile = 64;
 /// Calls of views from Python that take the host as long as the four views that C++ makes of each group, where there is
 /// no such kernel (GroupedMMUtils.h). A choice: so Qwen1.5-MoE takes 68 ms on an A100 with `--host server` and 98 with
 /// a host of 2020; somebody had 64. [huggingface/transformers#42697]

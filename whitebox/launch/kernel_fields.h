@@ -26,7 +26,7 @@ void visit_fields(K&& kernel, Visit&& visit) {
   auto& [aligned, channels_first, wide_index, transposed, whole_rows, blocked] = placement;
   auto& [bytes, handed_bytes, state_weights, steps, resident, padding_bytes, epilogue_bytes, biased_bytes] = traffic;
   auto& [tile_share, vector_share, serial_steps, row_blocks, blocks, busy_cached, busy_missed, blocks_held, byte_clocks,
-         on_lanes, generated, tail_clocks, depthwise, slowdown] = limits;
+         on_lanes, generated, tail_clocks, depthwise, slowdown, all_groups] = limits;
   auto& [tile_blocks, tile_clocks, first_clocks] = depthwise;
   auto& [batch, heads, key_heads, queries, keys, channels, causal, past, reach, writes_cache, masked, in_engine] =
       attention;
@@ -80,6 +80,7 @@ void visit_fields(K&& kernel, Visit&& visit) {
   visit(KernelField{"tile_clocks", "clocks"}, tile_clocks);
   visit(KernelField{"first_clocks", "clocks"}, first_clocks);
   visit(KernelField{"slowdown", "1"}, slowdown);
+  visit(KernelField{"all_groups", "1", {}, Tells::Nothing}, all_groups);
   visit(KernelField{"attention_batch", "1"}, batch);
   visit(KernelField{"attention_heads", "1"}, heads);
   visit(KernelField{"attention_key_heads", "1"}, key_heads);

@@ -141,6 +141,7 @@ void KernelMaker::be_product(NodeId id, Kernel& k) const {
   k.attention.masked = is_masked_attention(n);
   k.attention.in_engine = def(of_.config.runtime).fuses_attention;
   if (n.is(op("nn.sdpa"))) k.limits.tile_share = attention_tile_share(of_.g, n);
+  k.limits.all_groups = k.extents.groups > 0 && !def(of_.config.runtime).autocast;
   k.placement.aligned = row_alignment(of_.g.type(n.operands[0]));
   if (!n.results.empty()) k.placement.aligned = std::min(k.placement.aligned, row_alignment(n.results[0].type));
   if (def(n.op).category != Category::Recurrent) return;
@@ -210,7 +211,10 @@ double KernelMaker::unread_bytes(NodeId id) const {
   const Node& n = of_.node(id);
   const auto grouped = n.is(op("nn.grouped_matmul")) ? grouped_rows(CostContext(of_.g, id)) : std::nullopt;
   if (!grouped) return 0;
-  return of_.widths.bytes_read(n.operands[grouped->matrices], n) * (1 - grouped->touched() / grouped->groups);
+  double bytes = 0;
+  for (std::size_t i = 0; i < n.operands.size(); ++i)
+    if (n.operands[i] && grouped->by_group(i)) bytes += of_.widths.bytes_read(n.operands[i], n);
+  return bytes * (1 - grouped->touched() / grouped->groups);
 }
 
 }  // namespace perfc

@@ -144,6 +144,7 @@ struct Limits {
   double tail_clocks = 0;   ///< of one thread block, when the others are done
   BlockClocks depthwise;    ///< where it is such a kernel of cuDNN's
   double slowdown = 1;      ///< of its roofline time, against inference kernels of its kind
+  bool all_groups = false;  ///< of a product of groups: the runtime has one kernel for all of them, whatever the GPU
 };
 
 /// Who reads the fields one by one does so by `visit_fields` (whitebox/launch/kernel_fields.h).

@@ -14,7 +14,9 @@ double tiled_rows(const Kernel& k, const Rates& r) {
   if (k.pass == Pass::WeightGradient) return e.m;  // groups are parts of what is summed
   const bool small = e.m * e.products / e.groups <= constants::kSmallGroup || e.n <= constants::kSmallGroup ||
                      r.product[k.half]->chip == ChipClass::Blackwell;
-  const double tile = small ? constants::kSmallGroupedTile : constants::kGroupedTile;
+  const double tile = k.limits.all_groups ? constants::kTunedGroupedTile
+                      : small             ? constants::kSmallGroupedTile
+                                          : constants::kGroupedTile;
   return std::max(tile, e.m + tile / 2);
 }
 
@@ -24,10 +26,11 @@ Priced price_at_once(Kernel k, const Rates& r) {
   k.work.macs *= padded / k.extents.m;
   k.extents.m = padded;
   k.extents.groups = 0;
-  k.limits.slowdown *= constants::kGroupedTime;
+  if (!k.limits.all_groups) k.limits.slowdown *= constants::kGroupedTime;
   Priced out = price(k, r);
-  out.launch_us += constants::kGroupedLaunchUs;
-  out.time_us += constants::kGroupedLaunchUs;
+  const double first_us = k.limits.all_groups ? 0 : constants::kGroupedLaunchUs;
+  out.launch_us += first_us;
+  out.time_us += first_us;
   return out;
 }
 
@@ -60,7 +63,7 @@ bool is_grouped_product(const Kernel& k) { return k.kind == KernelKind::Matmul &
 Priced price_grouped_product(const Kernel& k, const Rates& r) {
   Kernel whole = k;
   whole.extents.groups = 0;
-  if (r.grouped_kernel && k.half && is_tiled_product(whole, r)) {
+  if ((r.grouped_kernel || k.limits.all_groups) && k.half && is_tiled_product(whole, r)) {
     whole.extents.groups = k.extents.groups;
     return price_at_once(whole, r);
   }

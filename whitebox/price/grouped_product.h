@@ -9,7 +9,7 @@ namespace perfc {
 /// 9 and 10) and CK's of MI300 and later, in bfloat16 (aten/src/ATen/native/cuda/GroupedBlas.cpp, _grouped_mm_cuda).
 bool has_grouped_kernel(const Device&, bool bfloat16);
 bool is_grouped_product(const Kernel&);
-/// Where there is no such kernel: of all groups' kernels, one for each group that has rows.
+/// Where neither PyTorch nor the runtime (`Limits::all_groups`) has one kernel: of all groups that have rows, one each.
 Priced price_grouped_product(const Kernel&, const Rates&);
 /// What the host does beside the call where there is no such kernel: it waits for the groups' ends, and calls a product
 /// for each group (aten/src/ATen/native/GroupedMMUtils.h, _grouped_mm_fallback).

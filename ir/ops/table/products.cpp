@@ -73,7 +73,7 @@ constinit const OpDef kProductsRows[] = {
   {.name = "nn.matmul_nbits", .onnx = "MatMulNBits ms:MatMulNBits MatMulBnb4 ms:MatMulBnb4 ms:MatMulFpQ4",
    .category = Category::MatMul, .operands = {3, 6}, .takes = Takes::Anything, .infer = matmul_nbits,
    .eval = no_contents, .cost = matmul_nbits_cost, .runs = product(Keeps::Factors)},
-  {.name = "nn.grouped_matmul", .category = Category::MatMul, .operands = {2, 3}, .takes = Takes::Anything,
+  {.name = "nn.grouped_matmul", .category = Category::MatMul, .operands = {2, 5}, .takes = Takes::Anything,
    .infer = grouped_matmul, .eval = no_contents, .cost = grouped_matmul_cost, .runs = product(Keeps::Factors)},
   {.name = "det", .onnx = "Det", .paddle = "determinant(X|Input) det(X|Input)", .category = Category::MatMul,
    .operands = {1, 1}, .takes = Takes::Anything, .infer = det, .eval = no_contents, .cost = det_cost,
