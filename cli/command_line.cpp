@@ -122,6 +122,7 @@ const CLI::App& innermost(const CLI::App& root, const Command& command, std::vec
 
 std::vector<std::string> names_of(const std::vector<Command>& commands) {
   std::vector<std::string> names;
+  names.reserve(commands.size());
   for (const Command& c : commands) names.push_back(c.name);
   return names;
 }

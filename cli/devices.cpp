@@ -114,7 +114,8 @@ int run_devices(const DevicesArguments& o) {
       print(diags);
       return no_devices({.device_file = o.device_file, .host = o.host, .stack = o.stack});
     }
-    devices = o.names.empty() ? DeviceTable::builtin().all() : std::move(*found);
+    devices = std::move(*found);
+    if (o.names.empty()) devices = DeviceTable::builtin().all();
     if (!set_surroundings(request, devices, diags)) {
       print(diags);
       return no_devices({.host = o.host, .stack = o.stack});

@@ -102,6 +102,7 @@ class Roff final : public Page {
   }
   void item(const std::vector<std::string>& names, const std::string& value, const std::string& words) override {
     std::vector<std::string> bold;
+    bold.reserve(names.size());
     for (const std::string& n : names) bold.push_back(fmt::format("\\fB{}\\fR", escaped(n)));
     text += fmt::format(".TP\n{}{}\n{}", fmt::join(bold, ", "),
                         value.empty() ? "" : fmt::format("{}\\fI{}\\fR", names.empty() ? "" : " ", escaped(value)),
@@ -169,6 +170,7 @@ class Markdown final : public Page {
   void usage(const std::string& words) override { text += fmt::format("\n    {}\n", words); }
   void item(const std::vector<std::string>& names, const std::string& value, const std::string& words) override {
     std::vector<std::string> code;
+    code.reserve(names.size() + 1);
     for (const std::string& n : names) code.push_back(fmt::format("`{}`", n));
     if (!value.empty()) code.push_back(fmt::format("`{}`", value));
     text += fmt::format("\n- {}: {}\n", fmt::join(code, " "), escaped(words));
@@ -176,6 +178,7 @@ class Markdown final : public Page {
   void see(const std::vector<std::string>& pages) override {
     section("see also");
     std::vector<std::string> links;
+    links.reserve(pages.size());
     for (const std::string& p : pages) links.push_back(fmt::format("[{0}]({0}.md)", p));
     text += fmt::format("\n{}\n", fmt::join(links, ", "));
   }

@@ -36,6 +36,7 @@ class Git {
   Status run(std::vector<std::string> arguments, const fs::path& out) {
     arguments.insert(arguments.begin(), "git");
     std::vector<char*> words;
+    words.reserve(arguments.size() + 1);
     for (std::string& a : arguments) words.push_back(a.data());
     words.push_back(nullptr);
     posix_spawn_file_actions_t files;

@@ -172,6 +172,7 @@ constexpr ColumnDef<OpCall> kOp[] = {
 const std::vector<Column>& dippm_columns() {
   static const std::vector<Column> columns = [] {
     std::vector<Column> c;
+    c.reserve(kDippmOps.size() + std::size(kDippm));
     for (std::string_view o : kDippmOps) {
       c.push_back({fmt::format("op:{}", o), "1", fmt::format("1 where the operator is {}", o)});
     }

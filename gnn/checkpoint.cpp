@@ -181,6 +181,7 @@ Status check_tables(const Checkpoint& c, std::span<const FeatureTable> expected,
 
 std::vector<NamedTensor> save(const std::vector<NamedParameter<float>>& parameters) {
   std::vector<NamedTensor> all;
+  all.reserve(parameters.size());
   for (const auto& [name, p] : parameters) all.push_back({name, p->kind, p->value});
   return all;
 }

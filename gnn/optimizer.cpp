@@ -121,8 +121,10 @@ double Schedule::at(std::uint64_t step, std::uint64_t total) const {
       return peak * (1 - (1 - floor) * done);
     case Shape::Cosine:
       return peak * (floor + (1 - floor) * 0.5 * (1 + std::cos(std::numbers::pi * done)));
-    case Shape::Step:
-      return peak * std::pow(floor, static_cast<double>(after / std::max<std::uint64_t>(period, 1)));
+    case Shape::Step: {
+      const std::uint64_t drops = after / std::max<std::uint64_t>(period, 1);
+      return peak * std::pow(floor, static_cast<double>(drops));
+    }
   }
   return peak;
 }

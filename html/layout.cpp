@@ -102,6 +102,7 @@ class Layers {
 
   void order_layer(std::vector<std::uint32_t>& row, const Neighbours& towards) {
     std::vector<std::pair<double, std::uint32_t>> by;
+    by.reserve(row.size());
     for (const std::uint32_t v : row) by.emplace_back(mean(towards[v], order_, order_[v]), v);
     std::ranges::stable_sort(by, {}, &std::pair<double, std::uint32_t>::first);
     for (std::size_t i = 0; i < row.size(); ++i) row[i] = by[i].second;

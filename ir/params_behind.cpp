@@ -29,6 +29,7 @@ std::vector<ValueId> settings(const Nodes& g, ValueId v) {
     if (seen.size() > kMostNodes) return {};
   }
   std::vector<ValueId> out;
+  out.reserve(params.size());
   for (NodeId id : params) out.push_back({id, 0});
   return out;
 }

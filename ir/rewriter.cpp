@@ -154,6 +154,7 @@ Status Rewriter::copy_declared(NodeId old, std::vector<ValueId> operands, Attrs 
     for (std::size_t i = 0; same && i < operands.size(); ++i) same = refines(n.operands[i], operands[i]);
     if (!same) {
       std::vector<ResultInfo> infos;
+      infos.reserve(operands.size());
       for (ValueId v : operands) {
         infos.push_back(v ? ResultInfo{builder_.type(v), builder_.data_ref(v)} : ResultInfo{});
       }

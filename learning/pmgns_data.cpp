@@ -13,6 +13,7 @@ constexpr double kMbPerMib = 1.048576;
 /// One-hots stay as they are, magnitudes go through a logarithm.
 std::vector<Normaliser::Scale> scales_of(const std::vector<Column>& columns) {
   std::vector<Normaliser::Scale> scales;
+  scales.reserve(columns.size());
   for (const Column& c : columns)
     scales.push_back(c.name.starts_with("op:") ? Normaliser::Scale::Linear : Normaliser::Scale::Log);
   return scales;
@@ -68,7 +69,8 @@ PmgnsGraph pmgns_graph(const Graph& graph) {
   g.nodes = extract(graph, *find_schema("dippm")).matrix;
   g.adjacency = {g.nodes.rows, data_flow_edges(graph)};
   std::vector<double> globals = dippm_static(graph);
-  g.globals = {.rows = 1, .columns = globals.size(), .values = std::move(globals)};
+  const std::size_t columns = globals.size();
+  g.globals = {.rows = 1, .columns = columns, .values = std::move(globals)};
   return g;
 }
 

@@ -80,8 +80,8 @@ struct Lister {
     }
     counts.assign(counts.size(), 0);
     std::ranges::sort(found, {}, &Cover::counts);
-    const auto same = std::ranges::unique(found, {}, &Cover::counts);
-    found.erase(same.begin(), same.end());
+    const auto same = [](const Cover& a, const Cover& b) { return a.counts == b.counts; };
+    found.erase(std::unique(found.begin(), found.end(), same), found.end());  // clang 14: no std::ranges::unique
   }
 };
 

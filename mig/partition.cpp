@@ -68,7 +68,7 @@ MigPartitions::MigPartitions(std::span<const MigProfile> profiles) : profiles_(p
         if (counts[i] == p.max_instances || engines > ofa) continue;
         MigCounts with = counts;
         ++with[i];
-        before[static_cast<std::size_t>(slot + p.size)].insert(std::move(with));
+        before[static_cast<std::size_t>(slot) + static_cast<std::size_t>(p.size)].insert(std::move(with));
         if (++states > kMostStates) return;
       }
     }

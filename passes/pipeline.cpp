@@ -44,6 +44,7 @@ void print_timings(std::ostream& out, const std::vector<Timing>& timings) {
 Result<Graph> run_passes(Graph graph, const std::vector<std::string>& names, const PassOptions& options,
                          const PassTrace& trace, Diagnostics& diags) {
   std::vector<const PassDef*> passes;
+  passes.reserve(names.size());
   for (const std::string& name : names) passes.push_back(find_pass(name, diags));
   const bool by_name = !trace.print_after.empty() && trace.print_after != "changed" && trace.print_after != "all";
   if (by_name && !find_pass(trace.print_after, diags)) return Failure{};

@@ -29,6 +29,7 @@ double mean(const std::vector<double>& v) {
 /// Median of |predicted / measured − 1|.
 double ratio_error(const std::vector<double>& errors) {
   std::vector<double> ratios;
+  ratios.reserve(errors.size());
   for (const double e : errors) ratios.push_back(std::abs(std::expm1(e)));
   std::sort(ratios.begin(), ratios.end());
   return ratios.empty() ? 0 : (ratios[ratios.size() / 2] + ratios[(ratios.size() - 1) / 2]) / 2;

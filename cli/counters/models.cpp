@@ -109,6 +109,7 @@ std::string counter_model_help() {
 
 void add_vae_options(Command& c, VaeOptionsGiven& given) {
   std::vector<std::string> shapes;
+  shapes.reserve(kKlShapes.size());
   for (const KlShape& s : kKlShapes) shapes.emplace_back(s.name);
   c.option("--kl", given.kl,
            "vae-dnn: weight of the KL term over training: constant, linear (rising over the first half) or cyclic "

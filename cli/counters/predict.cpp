@@ -32,6 +32,7 @@ void sort_by_time(std::vector<RelativeTime>& times) {
 
 std::vector<std::string> order_of(const std::vector<RelativeTime>& sorted) {
   std::vector<std::string> names;
+  names.reserve(sorted.size());
   for (const RelativeTime& t : sorted) names.push_back(t.machine);
   return names;
 }

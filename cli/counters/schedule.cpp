@@ -37,6 +37,7 @@ std::optional<JobList> predicted_jobs(const CountersScheduleArguments& o, const 
   print(diags);
   if (!data) return code = kBadInput, std::nullopt;
   std::vector<std::string> names;
+  names.reserve(fleet.size());
   for (const MachineKind& m : fleet) names.push_back(m.name);
   const auto chosen = choose_counter_model(
       o.model, names, [&](const CounterPredictor& p) { return p.aligned(*data); }, code);

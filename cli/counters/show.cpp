@@ -44,7 +44,7 @@ std::size_t main_metric(const Profile& p) {
 }
 
 /// Names come from the file: no control characters reach a terminal.
-std::string printable(std::string text, std::size_t width = std::string::npos) {
+std::string shown(std::string text, std::size_t width = std::string::npos) {
   if (text.size() > width) text = text.substr(0, width - 3) + "...";
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
@@ -56,37 +56,35 @@ std::string unit_of(const Metric& m) { return m.unit.empty() ? std::string(unit_
 std::string text(const Profile& p, const Derived& d, std::size_t regions) {
   std::string out = fmt::format("{}: {}, {} region{}, {} counters\n", p.path, p.format, p.regions.size() - 1,
                                 p.regions.size() == 2 ? "" : "s", p.metrics.size());
-  for (const auto& [key, value] : p.about) out += fmt::format("  {}: {}\n", printable(key), printable(value, 160));
+  for (const auto& [key, value] : p.about) out += fmt::format("  {}: {}\n", shown(key), shown(value, 160));
 
   out += "\nread, whole run\n";
   for (std::size_t m = 0; m < p.metrics.size(); ++m) {
     if (const auto total = p.total(m))
-      out += fmt::format("  {:<48} {:>16.10g} {}\n", printable(p.metrics[m].name), *total,
-                         printable(unit_of(p.metrics[m])));
+      out += fmt::format("  {:<48} {:>16.10g} {}\n", shown(p.metrics[m].name), *total, shown(unit_of(p.metrics[m])));
   }
-  for (const Unmeasured& u : p.unmeasured)
-    out += fmt::format("  {:<48} {:>16}\n", printable(u.metric), printable(u.why));
+  for (const Unmeasured& u : p.unmeasured) out += fmt::format("  {:<48} {:>16}\n", shown(u.metric), shown(u.why));
 
   out += fmt::format("\nderived, {} of {}\n", d.record.known(), kCounterCount);
   for (std::size_t c = 0; c < kCounterCount; ++c) {
     if (const auto v = d.record.values()[c]) {
       const Column& column = counter_columns()[c];
-      out += fmt::format("  {:<22} {:>14.6g} {:<4} {}\n", column.name, *v, column.unit, printable(d.how[c]));
+      out += fmt::format("  {:<22} {:>14.6g} {:<4} {}\n", column.name, *v, column.unit, shown(d.how[c]));
     }
   }
   out += "\nmissing\n";
   for (std::size_t c = 0; c < kCounterCount; ++c) {
-    if (!d.record.values()[c]) out += fmt::format("  {:<22} {}\n", counter_columns()[c].name, printable(d.how[c]));
+    if (!d.record.values()[c]) out += fmt::format("  {:<22} {}\n", counter_columns()[c].name, shown(d.how[c]));
   }
   if (p.regions.size() > 1 && regions > 0) {
     const std::size_t main = main_metric(p);
-    out += fmt::format("\nregions, by {}\n", printable(p.metrics[main].name));
+    out += fmt::format("\nregions, by {}\n", shown(p.metrics[main].name));
     const auto depth = depths(p);
     for (std::size_t r = 1; r < p.regions.size() && r <= regions; ++r) {
       const std::string indent(2 * std::min<std::size_t>(depth[r] - 1, 20), ' ');
       const auto value = p.value(r, main);
       out += fmt::format("  {:>14}  {}{}\n", value ? fmt::format("{:.6g}", *value) : "-", indent,
-                         printable(p.regions[r].name, 100));
+                         shown(p.regions[r].name, 100));
     }
     if (p.regions.size() - 1 > regions)
       out += fmt::format("  ... {} more; --regions N shows N, --json all\n", p.regions.size() - 1 - regions);

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "cli/pack/plan.h"
+#include "compare/comparison.h"
 
 namespace perfc::cli {
 namespace {

@@ -153,8 +153,9 @@ nlohmann::ordered_json fit_json(const FitOption& f) {
 std::optional<std::vector<FitOption>> options_of(const std::string& model, const FitArguments& o,
                                                  const std::vector<FitPlace>& places, const Prices& prices, int& code) {
   WorkloadPredictor predictor;
-  WorkloadEntry e{.predict = o, .model = model, .path = model};
+  WorkloadEntry e{.predict = static_cast<const PredictOptions&>(o), .model = model, .path = model};
   std::vector<Device> devices;
+  devices.reserve(places.size());
   for (const FitPlace& p : places) devices.push_back(p.device);
   std::vector<FitOption> out;
   for (const auto& batch : to_batches(o)) {

@@ -204,7 +204,7 @@ bool move_from_host(PackPlan& plan) {
 
 /// The entries of the command line and of the workload file.
 std::optional<std::vector<WorkloadEntry>> entries_of(const PackArguments& o, int& code) {
-  WorkloadEntry defaults{.predict = o,
+  WorkloadEntry defaults{.predict = static_cast<const PredictOptions&>(o),
                          .rate_per_s = o.rate.value_or(0),
                          .max_latency_ms = o.max_latency_ms,
                          .replicas = static_cast<int>(o.replicas),
@@ -247,7 +247,7 @@ int run_pack(const PackArguments& o) {
   int code = kFine;
   auto entries = entries_of(o, code);
   if (!entries) return code;
-  PackPlan plan{.entries = std::move(*entries), .slices = o};
+  PackPlan plan{.entries = std::move(*entries), .slices = static_cast<const SliceOptions&>(o)};
   if (o.objective == "throughput") {
     for (const WorkloadEntry& e : plan.entries) {
       if (!(e.rate_per_s > 0))

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "cli/pack/plan.h"
+#include "compare/comparison.h"
 #include "pipeline/text_style.h"
 
 namespace perfc::cli {

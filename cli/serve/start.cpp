@@ -18,6 +18,7 @@ int serve(const ServeOptions&) {
   std::vector<std::string> words;
   for (std::string_view rest = source->bytes(); !rest.empty();) words.emplace_back(next_word(rest, '\0'));
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   std::error_code error;

@@ -46,6 +46,7 @@ std::vector<std::string> shared_words(const CounterDataset& d, std::span<const s
   }
   std::erase_if(bearers, [&](const auto& b) { return b.second.size() < 2 || b.second.size() == applications.size(); });
   std::vector<std::string> words;
+  words.reserve(bearers.size());
   for (const auto& b : bearers) words.push_back(b.first);
   if (words.size() > kMostWords) {
     std::stable_sort(words.begin(), words.end(),

@@ -32,6 +32,7 @@ using Weights = std::array<double, 3>;
 /// Thirds for each, at most 1 together; equal ones first, which others have to beat.
 std::vector<Weights> candidates() {
   std::vector<Weights> all;
+  all.reserve(kEqualShares.size());
   for (const double s : kEqualShares) all.push_back({s / 3, s / 3, s / 3});
   for (int a = 0; a <= 3; ++a) {
     for (int b = 0; a + b <= 3; ++b) {

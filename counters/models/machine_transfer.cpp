@@ -97,6 +97,7 @@ MachineCosts MachineTransfer::costs_of(const CounterProblem& p, std::size_t mach
   const auto rows = measured_on(p, machine);
   const FeatureMatrix work = work_rows(*p.data, rows);
   std::vector<double> logs;
+  logs.reserve(rows.size());
   for (const std::size_t r : rows) logs.push_back(log_seconds(p, r, machine));
   const CostFit fit{.sharpness = kSharpness};
   return fit_costs(work, logs, vague_prior(work, logs, fit.precision), fit);

@@ -100,6 +100,7 @@ std::vector<std::vector<std::size_t>> held_back(const CounterDataset& d, std::sp
   std::map<std::string, std::vector<std::size_t>> groups;
   for (const std::size_t r : rows) groups[group_of(d.workloads[r], kind)].push_back(r);
   std::vector<const std::vector<std::size_t>*> members;
+  members.reserve(groups.size());
   for (const auto& [name, of] : groups) members.push_back(&of);
   if (folds == 0) folds = members.size();
   std::vector<std::vector<std::size_t>> parts(std::min(folds, members.size()));

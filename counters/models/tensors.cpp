@@ -79,6 +79,7 @@ std::optional<Normaliser> TensorReader::normaliser(const std::string& prefix, st
     return {};
   }
   std::vector<Normaliser::Scale> scales;
+  scales.reserve(logarithmic.size());
   for (const double l : logarithmic) scales.push_back(l != 0 ? Normaliser::Scale::Log : Normaliser::Scale::Linear);
   return Normaliser::restore(std::vector<Column>(columns), std::move(scales), means, deviations);
 }

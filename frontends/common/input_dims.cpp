@@ -41,6 +41,7 @@ Result<std::size_t> find_input(const std::vector<ModelInput>& inputs, const std:
   const auto it = std::ranges::find_if(inputs, [&](const ModelInput& i) { return i.name == name; });
   if (it != inputs.end()) return static_cast<std::size_t>(it - inputs.begin());
   std::vector<std::string> names;
+  names.reserve(inputs.size());
   for (const ModelInput& i : inputs) names.emplace_back(i.name);
   const std::string near = name.empty() ? "" : did_you_mean(name, names);
   return diags.error(fmt::format("{}: {}{}; the inputs are {}", flag,

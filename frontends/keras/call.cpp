@@ -127,6 +127,7 @@ Values Call::inner(const json::Element& element, std::string_view suffix, std::v
   if (info->class_name == "Functional" || info->class_name == "Sequential" || info->class_name == "Model")
     return importer.call_model(*info, inside, given, depth + 1);
   std::vector<Value> values;
+  values.reserve(given.size());
   for (ValueId v : given) values.push_back(Value::of(v));
   Call c(importer, *info, 0, inside, std::move(values), {}, depth + 1);
   return importer.apply(c);

@@ -155,13 +155,13 @@ Values Importer::run_plan(const Plan& plan, const std::string& path, const std::
     bool ready = true;
     for (const Argument& a : call.args) {
       auto v = resolved(a, made);
-      if (v) args.push_back(*std::move(v));
       ready = ready && v;
+      if (v) args.push_back(*std::move(v));
     }
     for (const auto& [name, a] : call.named) {
       auto v = resolved(a, made);
-      if (v) named.emplace_back(name, *std::move(v));
       ready = ready && v;
+      if (v) named.emplace_back(name, *std::move(v));
     }
     if (!ready && diags_.errors() == 0)
       return diags_.error({}, l.name, fmt::format("{}: uses a result that no layer makes", l.class_name));

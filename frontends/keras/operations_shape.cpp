@@ -135,6 +135,7 @@ Values ops_stack(Call& c) {
   if (all.empty()) return c.error("joins nothing");
   const std::int64_t axis = c.integer_or("axis", 0);
   std::vector<Operand> parts;
+  parts.reserve(all.size());
   for (ValueId v : all) parts.push_back(c.expand_dims(v, {axis}));
   return one(c.join(parts, axis));
 }

@@ -103,7 +103,7 @@ Result<LoopPlan> plan_of(const Call& c, const Body& body) {
 
 /// A TensorArray that starts as a constant with 1s for the extents of its elements, in the shape that it ends in.
 Operand reserved(const Call& c, ValueId start, const Type& last) {
-  const Type type = c.type(start);
+  const Type& type = c.type(start);
   // Declared shapes have no element type, and so are not static.
   const bool known = last.is_tensor() && last.ranked() && element_count(last.shape());
   if (!known || !type.is_static() || type.rank() != last.rank() || !c.data(start)) return start;
@@ -171,6 +171,7 @@ Values Importer::loop(Call& c) {
   for (const auto& v : plan->fixed) operands.push_back(c.operands[v.second]);
   const Attrs attrs{{"captures", static_cast<std::int64_t>(operands.size() - first_capture)}};
   std::vector<ResultInfo> infos;
+  infos.reserve(operands.size());
   for (ValueId v : operands) infos.push_back(v ? ResultInfo{c.type(v), c.builder().data_ref(v)} : ResultInfo{});
   infos[0] = {Type::tensor(DType::Int64, {}), operands[0] ? c.builder().data_ref(operands[0]) : nullptr};
   infos[1] = {Type::tensor(DType::Bool, {}), operands[1] ? c.builder().data_ref(operands[1]) : nullptr};

@@ -39,7 +39,7 @@ Result<Attrs> window(const Call& c, std::size_t n) {
 
 /// A filter [groups, a, b, …] as [groups · a, b, …].
 Operand without_groups(const Call& c, ValueId filter) {
-  const Type type = c.type(filter);
+  const Type& type = c.type(filter);
   Ints sizes;
   for (std::size_t i = 0; i < type.rank(); ++i) {
     const auto extent = c.known_dim(filter, static_cast<std::int64_t>(i));

@@ -440,6 +440,7 @@ Status Importer::while_loop(Call& c) {
   });
 
   std::vector<ResultInfo> carried;
+  carried.reserve(init.size());
   for (ValueId v : init) carried.push_back({c.type(v), c.frame.builder.data_ref(v)});
   for (;;) {
     Trial trial(diags_);

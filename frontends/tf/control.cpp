@@ -191,6 +191,7 @@ Result<Values> Importer::loop(const Call& c, Site& site, const Values& init, con
     if (init[i].is_tensor() && !invariant[i]) carried.push_back(i);
   }
   std::vector<ResultInfo> carried_infos;
+  carried_infos.reserve(carried.size());
   for (std::size_t i : carried)
     carried_infos.push_back({site.builder.type(init[i].id), site.builder.data_ref(init[i].id)});
 
@@ -348,6 +349,7 @@ Result<Values> functional_case(Call& c, const OpRow&) {
     refs.push_back(std::move(*ref));
   }
   std::vector<Step> steps;
+  steps.reserve(refs.size());
   for (const FunctionRef& r : refs) steps.push_back(c.importer.function_step(c, r.name, r.attrs));
   return c.importer.branch(c, c.scope.site, *index, steps, Values(c.inputs.begin() + 1, c.inputs.end()));
 }

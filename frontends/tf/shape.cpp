@@ -398,6 +398,7 @@ Result<Values> slice(Call& c, const OpRow&) {
         return c.error("with sizes that are partly open and partly computed at run time is not supported");
       }
       std::vector<std::int64_t> values;
+      values.reserve(ends.size());
       for (const SymInt& e : ends) values.push_back(e.value());
       return c.finish(op("strided_slice"), {*x, *b, c.int_constant(values)});
     }
@@ -687,7 +688,7 @@ Result<Values> matrix_diagonal(Call& c, const OpRow& row) {
     if (!k || std::any_of(k->begin(), k->end(), [](std::int64_t d) { return d != 0; }))
       return c.error("of other than the main diagonal is not supported");
   }
-  const Type type = c.type(0);
+  const Type& type = c.type(0);
   if (!type.ranked() || type.rank() < 2) return c.error(fmt::format("data must hold matrices, is {}", to_string(type)));
   const Dim rows = type.shape()[type.rank() - 2], columns = type.shape()[type.rank() - 1];
   std::int64_t all = 0;

@@ -114,6 +114,7 @@ std::vector<OpCoverage> coverage() {
   becomes["prim::If"] = "if, or the branch that is taken";
   becomes["prim::Loop"] = "loop, or its rounds";
   std::vector<OpCoverage> out;
+  out.reserve(becomes.size());
   for (auto& [source, result] : becomes) out.push_back({source, std::move(result)});
   return out;
 }

@@ -204,7 +204,8 @@ class TorchScriptReader {
       const bool number = arg.kind == Arg::Kind::Int || arg.kind == Arg::Kind::Float || arg.kind == Arg::Kind::Bool;
       if (tensor && number && d.tensor.is_tensor()) to_tensor(d.tensor, arg);
     }
-    out.args.assign(1, std::move(arg));
+    out.args.clear();
+    out.args.push_back(std::move(arg));
     return ok();
   }
 

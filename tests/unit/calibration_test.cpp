@@ -124,6 +124,7 @@ TEST_F(Calibrating, OneOutlierAmongThirtyHardlyMoves) {
   const auto t4 = DeviceTable::builtin().find("t4", diags);
   ASSERT_TRUE(t4);
   std::vector<std::string> rows;
+  rows.reserve(30);
   for (int repeat = 0; repeat < 30; ++repeat)
     rows.push_back(fmt::format("0.pir,,t4,fp32,eager,,{:.9g},,", whitebox_ms(0, *t4) * (repeat == 0 ? 20 : 1)));
   const auto found = calibrate({.data = labels(rows), .predictor = "whitebox"}, diags);

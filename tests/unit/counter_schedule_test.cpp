@@ -12,6 +12,7 @@ const std::vector<MachineKind> kTwo{{"fast", 1}, {"slow", 1}};
 /// All at once; times on fast and slow.
 std::vector<Job> jobs(const std::vector<std::pair<double, double>>& times) {
   std::vector<Job> out;
+  out.reserve(times.size());
   for (const auto& [fast, slow] : times) out.push_back({std::to_string(out.size()), 0, {fast, slow}, {fast, slow}});
   return out;
 }

@@ -236,6 +236,7 @@ TEST(Scores, AreListedByHeadPartAndFamily) {
   estimates[3] = {};
   const auto rows = evaluate(d, split, estimates);
   std::vector<std::string> names;
+  names.reserve(rows.size());
   for (const ScoreRow& r : rows) names.push_back(r.head + " " + r.group + " " + std::to_string(r.score.count));
   EXPECT_EQ(names, (std::vector<std::string>{"latency all 3", "latency training 1", "latency test 2",
                                              "latency test, family f 1", "latency test, family g 1"}));

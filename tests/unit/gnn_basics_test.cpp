@@ -53,7 +53,7 @@ TEST(Gemm, EqualsNaiveLoopsInEveryOrientation) {
           for (std::size_t i = 0; i < c.size(); ++i) ASSERT_NEAR(c.data()[i], expected.data()[i], 1e-4) << m << n << k;
           Matrix<float> gathered(m, n);
           multiply_by_panels<float>(threads, a, ta, b, tb, [&](std::size_t first, std::span<float> panel) {
-            std::copy(panel.begin(), panel.end(), gathered.data() + first * n);
+            std::copy(panel.begin(), panel.end(), gathered.data() + first * gathered.columns());
           });
           ASSERT_TRUE(std::equal(c.data(), c.data() + c.size(), gathered.data())) << m << n << k;
           multiply(threads, a, ta, b, tb, c, Store::Add);
@@ -158,7 +158,7 @@ TEST(RandomNumbers, AreTheSameEverywhere) {
   EXPECT_NEAR(sum / kDraws, 0.5, 0.005);
   EXPECT_NEAR(squares / kDraws, 1.0 / 3, 0.005);
   EXPECT_NEAR(normal_squares / kDraws, 1, 0.02);
-  for (const int n : counts) EXPECT_NEAR(n, kDraws / 7, 400);
+  for (const int n : counts) EXPECT_NEAR(n, kDraws / 7.0, 400);
 }
 
 TEST(GraphBatches, JoinBlockDiagonally) {

@@ -21,6 +21,7 @@ ValueId add(GraphBuilder& b, OpId op, Values operands, Attrs attrs = {}) {
 
 std::vector<ResultInfo> infos(const std::vector<Arg>& args) {
   std::vector<ResultInfo> out;
+  out.reserve(args.size());
   for (const Arg& a : args) out.push_back({a.type, a.data});
   return out;
 }
@@ -185,8 +186,8 @@ TEST(Loop, GrowingValuesLoseTheirExtent) {
 }
 
 TEST(Loop, RefusesWhatDoesNotFit) {
-  const auto error = [](std::vector<Arg> args, const Body& body, int results) {
-    return types_or_error(flow(op("loop"), std::move(args), {}, {body}, results)).at(0);
+  const auto error = [](const std::vector<Arg>& args, const Body& body, int results) {
+    return types_or_error(flow(op("loop"), args, {}, {body}, results)).at(0);
   };
   const Body shape = [](GraphBuilder& b, const Values& p) -> Values { return {p[1], add(b, op("shape_of"), {p[2]})}; };
   const Body bad_cond = [](GraphBuilder&, const Values& p) -> Values { return {p[0], p[2]}; };
@@ -241,8 +242,8 @@ TEST(Scan, OfOpsetEightKeepsTheBatch) {
 }
 
 TEST(Scan, RefusesWhatDoesNotFit) {
-  const auto error = [](std::vector<Arg> args, Attrs attrs) {
-    return types_or_error(flow(op("scan"), std::move(args), std::move(attrs), {kSum}, 2)).at(0);
+  const auto error = [](const std::vector<Arg>& args, Attrs attrs) {
+    return types_or_error(flow(op("scan"), args, std::move(attrs), {kSum}, 2)).at(0);
   };
   EXPECT_EQ(error({tensor({3}), tensor({4, 3})}, {{"num_scan_inputs", kOne}, {"scan_output_axes", Ints{2}}}),
             "scan: scan_output_axes 2 is out of range for rank 2");

@@ -41,7 +41,7 @@ TEST(Spectrogram, Windows) {
   const Attrs attrs{{"window_size", std::int64_t{640}}, {"stride", std::int64_t{320}}};
   const Outcome o = call(id, {tensor({1, 960})}, attrs);
   EXPECT_EQ(o.types.at(0), "Tensor[(2, 513), float32]");
-  EXPECT_EQ(o.cost.flops, 2.0 * (640 + 5 * 1024 * 10 / 2 + 3 * 513));
+  EXPECT_EQ(o.cost.flops, 2.0 * (640 + 5 * 1024 * 10 / 2.0 + 3 * 513));
   EXPECT_EQ(type_of(id, {tensor({N, 960})}, attrs), "Tensor[(?, 513), float32]");
   EXPECT_EQ(type_of(id, {tensor({1, 639})}, attrs),
             "signal.spectrogram: windows of 640 do not fit into a signal of 639");
@@ -70,7 +70,7 @@ TEST(Stft, Frames) {
   const Arg signal = tensor({2, 16000, 1});
   const Outcome o = call(op("stft"), {signal, scalar(160), tensor({512})});
   EXPECT_EQ(o.types.at(0), "Tensor[(2, 97, 257, 2), float32]");
-  EXPECT_EQ(o.cost.flops, 2.0 * 97 * (5 * 512 * 9 / 2 + 512));
+  EXPECT_EQ(o.cost.flops, 2.0 * 97 * (5 * 512 * 9 / 2.0 + 512));
   EXPECT_EQ(type_of(op("stft"), {signal, scalar(160), omitted(), scalar(400)}, {{"onesided", std::int64_t{0}}}),
             "Tensor[(2, 98, 400, 2), float32]");
   EXPECT_EQ(type_of(op("stft"), {tensor({N, unknown, 1}), scalar(160), tensor({512})}),
