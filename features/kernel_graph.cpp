@@ -131,6 +131,7 @@ std::uint64_t mix(std::uint64_t h, std::uint64_t x) {
 std::uint64_t mix_field(std::uint64_t h, double x) { return mix(h, std::bit_cast<std::uint64_t>(x)); }
 std::uint64_t mix_field(std::uint64_t h, KernelKind kind) { return mix(h, static_cast<std::uint64_t>(kind)); }
 std::uint64_t mix_field(std::uint64_t h, Quantised q) { return mix(h, static_cast<std::uint64_t>(q)); }
+std::uint64_t mix_field(std::uint64_t h, StateKernels s) { return mix(h, static_cast<std::uint64_t>(s)); }
 std::uint64_t mix_field(std::uint64_t h, Pass p) { return mix(h, static_cast<std::uint64_t>(p)); }
 std::uint64_t mix_field(std::uint64_t h, const decltype(Kernel::ops)& ops) {
   for (const OpId o : ops) h = mix(h, o.hash);

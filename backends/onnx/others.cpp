@@ -156,12 +156,21 @@ Status dft(CallWriter& c) {
 
 /// com.microsoft's came first and has more attributes.
 Status causal_conv(CallWriter& c) {
+  if (c.type(0).ranked() && c.type(0).rank() == 2) return c.error("where its sequences end is not known any more");
   const bool standard = c.attrs.size() == (c.attrs.has("activation") ? 1 : 0);
   if (standard) return write_same(c, "CausalConvWithState", "activation", 27);
   return write_same(c, "ms:CausalConvWithState",
                     "activation channels_last dilation input_channel_offset input_channels ndim state_channels_last "
                     "state_length state_update_capacity state_window",
                     0);
+}
+
+/// com.microsoft's has a window of states, and fewer heads of queries than of states.
+Status linear_attention(CallWriter& c) {
+  constexpr std::string_view kAttributes = "chunk_size kv_num_heads q_num_heads scale update_rule state_window";
+  const bool standard =
+      !c.attrs.has("state_window") && c.attrs.int_or("q_num_heads", 1) >= c.attrs.int_or("kv_num_heads", 1);
+  return write_same(c, standard ? "LinearAttention" : "ms:LinearAttention", kAttributes, standard ? 27 : 0);
 }
 
 /// The last elements come first, axis by axis; without axes, of the flattened data.

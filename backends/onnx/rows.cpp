@@ -323,7 +323,9 @@ constexpr OnnxRow kOnnxRows[] = {
   {.op = "nn.paged_attention", .attributes = "do_rotary is_causal k_cache_dtype k_quant_type kv_cache_layout "
    "kv_num_heads local_window_size num_heads qk_norm_epsilon rotary_interleaved rotary_offset scale softcap "
    "v_cache_dtype v_head_size v_quant_type"},
-  {.op = "nn.linear_attention", .attributes = "chunk_size kv_num_heads q_num_heads scale update_rule", .since = 27},
+  {.op = "nn.linear_attention", .write = write::linear_attention},
+  {.op = "nn.gated_delta_net", .attributes = "beta_activation chunk_size gate_activation gate_lower_bound qk_l2_norm "
+   "scale state_update_capacity update_rule"},
   {.op = "nn.flex_attention", .attributes = "prob_mod scale score_mod softmax_precision"},
   {.op = "nn.sdpa", .write = write::sdpa},
   {.op = "nn.rotary_embedding", .write = write::rotary_embedding},

@@ -51,13 +51,13 @@ Status adaptive_pool(CallWriter&), any_all(CallWriter&), avg_pool(CallWriter&), 
     conv(CallWriter&), conv_transpose(CallWriter&), count_nonzero(CallWriter&), dense(CallWriter&), dft(CallWriter&),
     dropout(CallWriter&), embedding_bag(CallWriter&), extreme_along(CallWriter&), floor_divide(CallWriter&),
     full(CallWriter&), gelu(CallWriter&), global_avg_pool(CallWriter&), glu(CallWriter&), grid_sample(CallWriter&),
-    group_norm(CallWriter&), layer_norm(CallWriter&), least_and_largest(CallWriter&), log_cumulative_sum(CallWriter&),
-    logit(CallWriter&), matmul_nbits(CallWriter&), max_pool(CallWriter&), mean_variance_norm(CallWriter&),
-    mod(CallWriter&), nan_to_num(CallWriter&), nansum(CallWriter&), promote(CallWriter&), qlinear_conv(CallWriter&),
-    quantize(CallWriter&), reduce(CallWriter&), reduce_lp(CallWriter&), reverse_axes(CallWriter&),
-    rms_norm(CallWriter&), roll(CallWriter&), rotary_embedding(CallWriter&), sdpa(CallWriter&), softplus(CallWriter&),
-    split(CallWriter&), strided_set(CallWriter&), trunc_divide(CallWriter&), upsampling(CallWriter&),
-    variance(CallWriter&), variance_and_mean(CallWriter&), weight_norm(CallWriter&);
+    group_norm(CallWriter&), layer_norm(CallWriter&), least_and_largest(CallWriter&), linear_attention(CallWriter&),
+    log_cumulative_sum(CallWriter&), logit(CallWriter&), matmul_nbits(CallWriter&), max_pool(CallWriter&),
+    mean_variance_norm(CallWriter&), mod(CallWriter&), nan_to_num(CallWriter&), nansum(CallWriter&),
+    promote(CallWriter&), qlinear_conv(CallWriter&), quantize(CallWriter&), reduce(CallWriter&), reduce_lp(CallWriter&),
+    reverse_axes(CallWriter&), rms_norm(CallWriter&), roll(CallWriter&), rotary_embedding(CallWriter&),
+    sdpa(CallWriter&), softplus(CallWriter&), split(CallWriter&), strided_set(CallWriter&), trunc_divide(CallWriter&),
+    upsampling(CallWriter&), variance(CallWriter&), variance_and_mean(CallWriter&), weight_norm(CallWriter&);
 }  // namespace write
 
 }  // namespace perfc::backends

@@ -83,6 +83,18 @@ Values expand_dims(Importer&, NodeContext& c) {
   return c.finish(op("expand_dims"), {c.inputs[0], c.int_constant({axis->ints()->front().value()})}, {});
 }
 
+/// (X [tokens, channels], weight, ends of sequences, bias?, initial_state, capture_count?, …): sequences one behind the
+/// other, none of which reads another's tokens.
+Values varlen_causal_conv(Importer&, NodeContext& c) {
+  for (const std::size_t i : {0, 1, 2, 4})
+    if (!c.has(i)) return c.error(fmt::format("operand {} is missing", i));
+  if (c.has(6) || c.has(7)) return c.error("weights that each token changes (kernel_delta) are not supported");
+  const auto rank = c.rank(c.inputs[0]);
+  if (!rank) return Failure{};
+  if (*rank != 2) return c.error(fmt::format("input must have 2 dims, has {}", *rank));
+  return c.finish(op("nn.causal_conv"), {c.inputs[0], c.inputs[1], c.inputs[3], c.inputs[4]}, c.attrs);
+}
+
 }  // namespace
 
 std::span<const TranslatorRow> contrib_table() {
@@ -92,6 +104,7 @@ std::span<const TranslatorRow> contrib_table() {
       {"ms:BiasSoftmax", bias_softmax, "add nn.softmax"},
       {"ms:BiasDropout", bias_dropout, "add nn.dropout"},
       {"ms:ExpandDims", expand_dims, "expand_dims"},
+      {"ms:VarlenCausalConvWithState", varlen_causal_conv, "nn.causal_conv"},
       {"ms:MoE", experts, "topk take nn.grouped_matmul nn.glu sum_axes"},
       {"ms:QMoE", experts, "topk take nn.grouped_matmul nn.glu sum_axes"},
   };

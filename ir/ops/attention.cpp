@@ -187,47 +187,6 @@ Status flex_attention(InferContext& c) {
   return ok();
 }
 
-// Operands query, key, value [B, T, heads · size], past_state [B, Hkv, dk, dv],
-// decay, beta; results output, present_state (ai.onnx 27).
-Status linear_attention(InferContext& c) {
-  if (c.results() > 2) return c.error("has {} results, at most 2 exist", c.results());
-  static constexpr std::string_view kRoles[] = {"query", "key", "value"};
-  for (std::size_t i : {kQ, kK, kV}) {
-    if (!require_rank(c, i, kRoles[i], 3) || !require_dtype(c, i, kRoles[i], is_float, "floating point"))
-      return Failure{};
-  }
-  const std::string_view rule = c.attrs.string_or("update_rule", "gated_delta");
-  const bool gated = rule == "gated" || rule == "gated_delta";
-  const bool delta = rule == "delta" || rule == "gated_delta";
-  if (!gated && !delta && rule != "linear") return c.error("unknown update_rule '{}'", rule);
-  constexpr std::size_t kState = 3, kDecay = 4, kBeta = 5;
-  if (gated && !c.has(kDecay)) return c.error("update_rule '{}' needs decay", rule);
-  if (delta && !c.has(kBeta)) return c.error("update_rule '{}' needs beta", rule);
-
-  const auto h = packed_heads(c);
-  if (!h) return Failure{};
-  const auto tokens = agree(c, {h->q_len, h->kv_len}, "sequence lengths of query, key and value");
-  if (!tokens) return Failure{};
-  const Shape state{h->batch, h->kv_heads, h->head, h->v_head};
-  if (!require_dims(c, kState, "past_state", state)) return Failure{};
-  for (const auto& [i, role, wide] : {std::tuple{kDecay, std::string_view("decay"), h->kv_heads * h->head},
-                                      std::tuple{kBeta, std::string_view("beta"), Dim(1)}}) {
-    if (!c.has(i)) continue;
-    if (!require_dims(c, i, role, {h->batch, *tokens, Dim::unknown()})) return Failure{};
-    const Dim last = dim_of(c, i, 2);
-    if (last.known() && last != h->kv_heads && wide.known() && last != wide) {
-      return c.error("{} has {} channels, expected {} or {}", role, last.value(), to_string(h->kv_heads),
-                     to_string(wide));
-    }
-  }
-  c.set(0, Type::tensor(c.type(kQ).dtype(), {h->batch, *tokens, h->q_heads * h->v_head}));
-  const DType state_dtype = c.has(kState)   ? c.type(kState).dtype()
-                            : c.declared(1) ? c.declared(1).dtype()
-                                            : c.type(kQ).dtype();
-  if (c.results() > 1) c.set(1, Type::tensor(state_dtype, state));
-  return ok();
-}
-
 // Operands Q [..., S, d], K [..., T, d], V [..., T, v] and a mask that
 // broadcasts to [..., S, T]; leading dims broadcast. What passes recognise.
 Status sdpa(InferContext& c) {
@@ -351,20 +310,6 @@ void attention_cost_by(const CostContext& c, OpCost& cost, AttentionFn of) {
   if (!g) return;
   cost.macs = g->macs();
   cost.flops = g->flops();
-}
-
-// Recurrent form, per token: kᵀv into the state of every key head, a read-out
-// by every query head; delta rules first read the state with k.
-void linear_attention_cost(const CostContext& c, OpCost& cost) {
-  const double q_heads = heads_attribute(c, "q_num_heads"), kv_heads = heads_attribute(c, "kv_num_heads");
-  if (!c.type(kQ).is_static() || !c.type(kV).is_static() || q_heads < 1 || kv_heads < 1) return;
-  const std::string_view rule = c.attrs().string_or("update_rule", "gated_delta");
-  const bool gated = rule == "gated" || rule == "gated_delta";
-  const bool delta = rule == "delta" || rule == "gated_delta";
-  const double tokens = c.dim(kQ, 0) * c.dim(kQ, 1);
-  const double state = c.dim(kQ, 2) / q_heads * (c.dim(kV, 2) / kv_heads);
-  cost.macs = tokens * state * (q_heads + kv_heads * (delta ? 2 : 1));
-  cost.flops = gated ? tokens * state * kv_heads : 0;
 }
 
 }  // namespace perfc::rules

@@ -285,22 +285,97 @@ Status deform_conv(InferContext& c) {
   return ok();
 }
 
-/// Causal 1-D depthwise convolution of state-space models: (X [b, channels, l],
-/// W [channels, 1, k], bias?, past_state? [b, channels, k − 1]) → Y like X, and
-/// the present state.
-Status causal_conv(InferContext& c) {
-  if (!require_rank(c, 0, "X", 3, kAnyRank) || !require_rank(c, 1, "weight", 2, kAnyRank)) return Failure{};
-  if (!require_same_dtype(c, 0, 1)) return Failure{};
-  const auto channels = same_dim(c, dim_of(c, 0, 1), dim_of(c, 1, 0), "channels of X and weight");
-  if (!channels || !require_dims(c, 2, "bias", {*channels})) return Failure{};
-  if (c.results() > 2) return c.error("has {} results, at most 2 exist", c.results());
-  c.set(0, c.type(0));
-  if (c.results() > 1) {
-    Shape state = ranked(c, 0) ? c.type(0).shape() : unknown_shape(3);
-    state.back() = ranked(c, 1) ? c.type(1).shape().back() - SymInt(1) : Dim::unknown();
-    c.set(1,
-          c.has(3) ? merge(Type::tensor(c.type(0).dtype(), state), c.type(3)) : Type::tensor(c.type(0).dtype(), state));
+namespace {
+
+/// Where a causal convolution's data and state have their channels and tokens: (B, channels, …, tokens), or with
+/// `channels_last` (B, tokens, channels, …), or (tokens, channels) of sequences one behind the other.
+struct CausalLayout {
+  bool packed = false, channels_last = false;
+  Dim channels;
+};
+
+Result<CausalLayout> causal_layout(const InferContext& c) {
+  CausalLayout out;
+  const Shape& x = c.type(0).shape();
+  out.packed = x.size() == 2;
+  out.channels_last = out.packed || c.attrs.int_or("channels_last", 0) == 1;
+  out.channels = x[1];
+  if (out.channels_last && !out.packed) {
+    out.channels = x[2];
+    for (std::size_t d = 3; d < x.size(); ++d) out.channels = out.channels * x[d];
   }
+  const std::int64_t part = c.attrs.int_or("input_channels", 0), from = c.attrs.int_or("input_channel_offset", 0);
+  if (part == 0 && from == 0) return out;
+  if (!out.channels_last || out.packed || x.size() != 3) return c.error("input_channels needs channels last, 3 dims");
+  const bool inside = part >= 1 && from >= 0 && from <= INT32_MAX && part <= INT32_MAX;
+  if (!inside || (out.channels.known() && from + part > out.channels.value()))
+    return c.error("channels {} to {} are not in X, which has {}", from, from + part, to_string(out.channels));
+  out.channels = Dim(part);
+  return out;
+}
+
+/// Tokens that a causal convolution looks back.
+Result<Dim> causal_reach(const InferContext& c) {
+  const std::int64_t dilation = c.attrs.int_or("dilation", 1), length = c.attrs.int_or("state_length", 0);
+  if (dilation < 1 || dilation > INT32_MAX) return c.error("dilation is {}, out of range", dilation);
+  if (length < 0 || length > INT32_MAX) return c.error("state_length is {}, out of range", length);
+  if (length > 0) return Dim(length);
+  const Dim window = dim_of(c, 1, -1);
+  if (window.is(0)) return c.error("weight has no elements");
+  return (window - Dim(1)) * Dim(dilation);
+}
+
+/// The last tokens, which the next call continues from; with `state_window` those of each of the last steps.
+Result<Shape> causal_state(const InferContext& c, const CausalLayout& of) {
+  const auto reach = causal_reach(c);
+  if (!reach) return Failure{};
+  Shape state = c.type(0).shape();
+  const std::int64_t state_last = c.attrs.int_or("state_channels_last", -1), window = c.attrs.int_or("state_window", 0);
+  if (of.packed) {
+    state = {c.has(3) && ranked(c, 3) ? c.type(3).shape()[0] : Dim::unknown(), of.channels, *reach};
+  } else if (state.size() == 3 && state_last >= 0) {
+    state = state_last == 1 ? Shape{state[0], *reach, of.channels} : Shape{state[0], of.channels, *reach};
+  } else if (of.channels_last) {
+    state[1] = *reach;
+    if (state.size() == 3) state[2] = of.channels;
+  } else {
+    state.back() = *reach;
+  }
+  if (window < 0) return c.error("state_window is {}, must not be negative", window);
+  if (window > 0) state.insert(state.begin(), Dim(window));
+  return state;
+}
+
+}  // namespace
+
+/// Causal depthwise convolution of state-space models: (X, W [channels, 1, …, k], bias?, past_state?) → Y, the present
+/// state, and with `state_update_capacity` the tokens of X that began this call. Along the tokens alone it looks back.
+Status causal_conv(InferContext& c) {
+  if (!require_rank(c, 0, "X", 2, kAnyRank) || !require_rank(c, 1, "weight", 2, kAnyRank)) return Failure{};
+  if (!require_same_dtype(c, 0, 1)) return Failure{};
+  if (c.results() > 3) return c.error("has {} results, at most 3 exist", c.results());
+  const std::string_view activation = c.attrs.string_or("activation", "none");
+  if (activation != "none" && activation != "silu" && activation != "swish")
+    return c.error("unknown activation '{}'", activation);
+  const DType dtype = c.type(0).dtype();
+  if (!ranked(c, 0)) {
+    for (std::size_t r = 0; r < c.results(); ++r) c.set(r, Type::unranked(dtype));
+    return ok();
+  }
+  const auto layout = causal_layout(c);
+  if (!layout) return Failure{};
+  const auto channels = same_dim(c, layout->channels, dim_of(c, 1, 0), "channels of X and weight");
+  if (!channels || !require_dims(c, 2, "bias", {*channels})) return Failure{};
+  const auto state = causal_state(c, *layout);
+  if (!state || !require_dims(c, 3, "past_state", *state)) return Failure{};
+  Shape y = c.type(0).shape();
+  if (c.attrs.int_or("input_channels", 0) > 0) y.back() = *channels;
+  c.set(0, Type::tensor(dtype, std::move(y)));
+  if (c.results() > 1) c.set(1, Type::tensor(dtype, *state));
+  if (c.results() < 3) return ok();
+  const std::int64_t captured = c.attrs.int_or("state_update_capacity", 0);
+  if (captured < 0 || captured > 8) return c.error("state_update_capacity is {}, must be 0 to 8", captured);
+  c.set(2, Type::tensor(dtype, {layout->packed ? state->front() : dim_of(c, 0, 0), Dim(captured), *channels}));
   return ok();
 }
 

@@ -99,7 +99,7 @@ Status multi_head_attention(InferContext&);
 Status packed_multi_head_attention(InferContext&);
 Status group_query_attention(InferContext&);
 Status paged_attention(InferContext&);
-Status linear_attention(InferContext&);
+Status linear_attention(InferContext&), gated_delta_net(InferContext&);
 Status flex_attention(InferContext&);
 Status sdpa(InferContext&);
 Status rotary_embedding(InferContext&);

@@ -142,6 +142,15 @@ def attributes():
                                            x=value("x", [4, 8]), domain="com.microsoft", k=2), ""
     yield "experts-fewer-than-chosen", one("QMoE", floats([4, 2]), floats([4, 8, 8]), floats([8]), floats([8]),
                                            floats([4, 8, 8]), domain="com.microsoft", k=HUGE), ""
+    yield "states-without-channels", one("GatedDeltaNet", floats([1, 4, 0, 0]), inputs=("x", *[""] * 5),
+                                         x=value("x", [6, 8]), domain="com.microsoft", update_rule="linear"), ""
+    yield "states-of-absurd-heads", one("LinearAttention", floats([1, 4, 8]), floats([1, 4, 8]),
+                                        x=value("x", [1, 4, 8]), domain="com.microsoft", q_num_heads=HUGE,
+                                        kv_num_heads=1, update_rule="linear"), ""
+    yield "causal-reach-absurd", one("CausalConvWithState", floats([8, 1, 4]), x=value("x", [1, 8, 4]),
+                                     domain="com.microsoft", dilation=HUGE), ""
+    yield "causal-window-empty", one("CausalConvWithState", floats([8, 1, 0]), x=value("x", [1, 8, 4]),
+                                     domain="com.microsoft"), ""
     yield "matmulnbits-zero-block", one("MatMulNBits", floats([8, 1, 8]), floats([8]), x=value("x", [1, 16]), K=16, N=8,
                                         bits=4, block_size=0, domain="com.microsoft"), ""
     yield "random-huge", model(graph([node("RandomNormal", [], ["y"], shape=[HUGE, HUGE])], [X],

@@ -158,6 +158,9 @@ struct ChangeField {
   void operator()(bool& v) const { v = !v; }
   void operator()(NodeId& v) const { ++v; }
   void operator()(KernelKind& v) const { v = v == KernelKind::Gather ? KernelKind::Vector : KernelKind::Gather; }
+  void operator()(StateKernels& v) const {
+    v = v == StateKernels::Tokens ? StateKernels::Chunks : StateKernels::Tokens;
+  }
   void operator()(Quantised& v) const { v = v == Quantised::Both ? Quantised::Weights : Quantised::Both; }
   void operator()(Pass& v) const { v = v == Pass::Inference ? Pass::DataGradient : Pass::Inference; }
   void operator()(decltype(Kernel::ops)& v) const { v.push_back(op("nn.lstm")); }

@@ -154,6 +154,41 @@ TEST(OnnxForms, MixturesOfExpertsAreProductsOfGroups) {
   says(moe + "input: \"\" input: \"d\" " + text("activation_type", "magic"), "unknown activation_type 'magic'");
 }
 
+// Types as ONNX Runtime 1.32 infers them.
+TEST(OnnxForms, StateSpaceOperatorsOfMicrosoft) {
+  const auto node = [](const char* type, std::initializer_list<const char*> inputs, const std::string& rest = "") {
+    std::string out = fmt::format("op_type: \"{}\" domain: \"com.microsoft\" ", type);
+    for (const char* i : inputs) out += fmt::format("input: \"{}\" ", i);
+    return out + rest;
+  };
+  const std::string heads =
+      "attribute { name: \"q_num_heads\" type: INT i: 2 } "
+      "attribute { name: \"kv_num_heads\" type: INT i: 4 } ";
+  EXPECT_EQ(import_node(21, node("LinearAttention", {"q", "k", "v", "", "g", "b"}, heads),
+                        input("q", 1, {2, 6, 32}) + input("k", 1, {2, 6, 32}) + input("v", 1, {2, 6, 32}) +
+                            input("g", 1, {2, 6, 4}) + input("b", 1, {2, 6, 4})),
+            "Tensor[(2, 6, 32), float32]");
+  const std::string gates = input("g", 1, {12, 4}) + input("b", 1, {12, 4}) + input("s", 1, {2, 4, 32, 64});
+  EXPECT_EQ(import_node(21, node("GatedDeltaNet", {"q", "k", "v", "", "g", "b", "s"}),
+                        input("q", 1, {12, 2, 64}) + input("k", 1, {12, 2, 64}) + input("v", 1, {12, 4, 32}) + gates),
+            "Tensor[(12, 4, 32), float32]");
+  const std::string x = input("x", 1, {6, 8}) + input("w", 1, {8, 1, 4}) + input("e", 6, {3});
+  EXPECT_EQ(import_node(21, node("VarlenCausalConvWithState", {"x", "w", "e", "", "s"}), x + input("s", 1, {2, 8, 3})),
+            "Tensor[(6, 8), float32]");
+  const auto says = [&](const std::string& what, const std::string& inputs, const char* message) {
+    const std::string said = import_node(21, what, inputs);
+    EXPECT_NE(said.find(message), std::string::npos) << said;
+  };
+  says(node("VarlenCausalConvWithState", {"x", "w", "e"}), x, "operand 4 is missing");
+  says(node("VarlenCausalConvWithState", {"x", "w", "e", "", "s"}), x + input("s", 1, {2, 8, 4}),
+       "past_state must be (2, 8, 3)");
+  says(node("VarlenCausalConvWithState", {"x", "w", "e", "", "s", "", "d", "m"}),
+       x + input("s", 1, {2, 8, 3}) + input("d", 1, {6, 2, 8}) + input("m", 1, {6, 1}), "kernel_delta");
+  says(node("GatedDeltaNet", {"q", "k", "v", "", "g", "b"}),
+       input("q", 1, {12, 2, 64}) + input("k", 1, {12, 2, 64}) + input("v", 1, {12, 4, 32}) + gates,
+       "how many sequences there are");
+}
+
 TEST(OnnxForms, FusedMatMulTransposesStacksToo) {
   const auto flag = [](const char* name) {
     return "attribute { name: \"" + std::string(name) + "\" type: INT i: 1 } ";

@@ -111,6 +111,69 @@ TEST(LinearAttention, TypesAndWork) {
   EXPECT_EQ(run(op("nn.linear_attention"), args, linear, 2), Types{"nn.linear_attention: unknown update_rule 'cubic'"});
 }
 
+TEST(LinearAttention, HasHeadsOfItsOwnForStatesKeysAndQueries) {
+  const auto typed = [](int queries, int keys, int states, Attrs more = {}, std::vector<Arg> rest = {}) {
+    more.set("q_num_heads", number(queries));
+    more.set("kv_num_heads", number(states));
+    more.set("update_rule", std::string("linear"));
+    std::vector<Arg> args{tensor({2, 6, queries * 16}), tensor({2, 6, keys * 16}), tensor({2, 6, states * 8})};
+    args.insert(args.end(), rest.begin(), rest.end());
+    return run(op("nn.linear_attention"), args, more, 2);
+  };
+  // Of ONNX Runtime 1.32
+  EXPECT_EQ(typed(4, 2, 2), (Types{"Tensor[(2, 6, 32), float32]", "Tensor[(2, 2, 16, 8), float32]"}));
+  EXPECT_EQ(typed(2, 2, 4), (Types{"Tensor[(2, 6, 32), float32]", "Tensor[(2, 4, 16, 8), float32]"}));
+  EXPECT_EQ(typed(2, 4, 4), (Types{"Tensor[(2, 6, 32), float32]", "Tensor[(2, 4, 16, 8), float32]"}));
+  EXPECT_EQ(typed(4, 4, 4, {{"state_window", number(3)}}, {tensor({3, 2, 4, 16, 8}, DType::Float16)}),
+            (Types{"Tensor[(2, 6, 32), float32]", "Tensor[(3, 2, 4, 16, 8), float16]"}));
+  EXPECT_EQ(typed(3, 2, 2),
+            Types{"nn.linear_attention: 3 query heads and 2 key and value heads: neither is a multiple of the other"});
+  EXPECT_EQ(typed(4, 3, 4), Types{"nn.linear_attention: key has 48 channels, which are no heads of the query's 16"});
+  EXPECT_EQ(typed(4, 4, 4, {{"state_window", number(-1)}}),
+            Types{"nn.linear_attention: state_window is -1, must not be negative"});
+}
+
+TEST(GatedDeltaNet, TypesAndWorkInEachLayout) {
+  const OpId net = op("nn.gated_delta_net");
+  const Arg state = tensor({2, 4, 32, 64}), gate = tensor({12, 4});
+  const Types packed{"Tensor[(12, 4, 32), float16]", "Tensor[(2, 4, 32, 64), float32]"};
+  const auto half = [](Shape s) { return tensor(std::move(s), DType::Float16); };
+  const std::vector<Arg> heads{half({12, 2, 64}), half({12, 2, 64}), half({12, 4, 32})};
+  const auto with = [&heads](std::vector<Arg> rest) {
+    std::vector<Arg> all = heads;
+    all.insert(all.end(), rest.begin(), rest.end());
+    return all;
+  };
+  const Outcome o = call(net, with({omitted(), gate, gate, state}), {}, 2);
+  EXPECT_EQ(o.types, packed) << o.error;
+  EXPECT_EQ(o.cost.macs, 12 * 64 * 32 * (4 + 4 * 2));
+  EXPECT_EQ(o.cost.flops, 12 * 64 * 32 * 4);
+  EXPECT_EQ(run(net, with({tensor({3}, DType::Int32), gate, gate}), {}, 2), packed);
+  // One matrix: 2 · 2 · 64 + 4 · 32 columns
+  const Attrs fused{{"qk_l2_norm", number(1)},
+                    {"gate_activation", std::string("softplus")},
+                    {"beta_activation", std::string("sigmoid")}};
+  const Outcome one = call(
+      net, {half({12, 384}), omitted(), omitted(), omitted(), gate, gate, state, tensor({4}), tensor({4})}, fused, 2);
+  EXPECT_EQ(one.types, packed) << one.error;
+  EXPECT_EQ(one.cost.macs, o.cost.macs);
+  EXPECT_EQ(one.cost.flops, o.cost.flops + 12 * (3 * (2 + 2) * 64 + 7 * 4));
+  const std::vector<Arg> stacked{half({2, 6, 2, 64}), half({2, 6, 2, 64}), half({2, 6, 4, 32}),
+                                 omitted(),           tensor({2, 6, 4}),   tensor({2, 6, 4})};
+  EXPECT_EQ(run(net, stacked, {{"state_update_capacity", number(2)}}, 3),
+            (Types{"Tensor[(2, 6, 4, 32), float16]", "Tensor[(2, 4, 32, 64), float32]",
+                   "Tensor[(2, 520), float32]"}));  // 2 · (4 + 2 · 64 + 4 · 32)
+
+  EXPECT_EQ(run(net, with({omitted(), gate, gate}), {}, 2),
+            Types{"nn.gated_delta_net: neither cu_seqlens nor initial_state says how many sequences there are"});
+  EXPECT_EQ(run(net, {half({12, 383}), omitted(), omitted(), omitted(), gate, gate, state}, {}, 1),
+            Types{"nn.gated_delta_net: query has 383 columns, which are no heads of 64 and 4 · 32 channels"});
+  EXPECT_EQ(run(net, {half({12, 384}), omitted(), omitted(), omitted(), gate, gate}, {}, 1),
+            Types{"nn.gated_delta_net: query, key and value in one operand need initial_state"});
+  EXPECT_EQ(run(net, {half({12, 2, 64}), half({12, 2, 64})}, {}, 1),
+            Types{"nn.gated_delta_net: update_rule 'gated_delta' needs decay"});
+}
+
 TEST(RotaryEmbedding, BothOperandOrders) {
   const Arg cache = tensor({10, 8}), ids = tensor({2, 5}, DType::Int64);
   EXPECT_EQ(type_of(op("nn.rotary_embedding"), {tensor({2, 4, 5, 16}), cache, cache, ids}),

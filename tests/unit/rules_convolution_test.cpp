@@ -176,6 +176,40 @@ TEST(CausalConv, KeepsItsState) {
             "nn.causal_conv: channels of X and weight differ: 16 and 8");
 }
 
+TEST(CausalConv, HasItsChannelsAndStateInManyPlaces) {
+  const OpId conv = op("nn.causal_conv");
+  const auto types = [&](Shape x, Shape weight, const Attrs& attrs, std::vector<Arg> rest = {}) {
+    std::vector<Arg> args{tensor(std::move(x)), tensor(std::move(weight))};
+    args.insert(args.end(), rest.begin(), rest.end());
+    return call(conv, args, attrs, 2).types;
+  };
+  using Types = std::vector<std::string>;
+  const auto number = [](std::int64_t n) { return n; };
+  const Attrs last{{"channels_last", number(1)}};
+  // Of ONNX Runtime 1.32
+  EXPECT_EQ(types({2, 8, 6}, {8, 1, 4}, {{"dilation", number(2)}}),
+            (Types{"Tensor[(2, 8, 6), float32]", "Tensor[(2, 8, 6), float32]"}));
+  EXPECT_EQ(types({2, 6, 2, 4}, {8, 1, 4}, last),
+            (Types{"Tensor[(2, 6, 2, 4), float32]", "Tensor[(2, 3, 2, 4), float32]"}));
+  EXPECT_EQ(types({6, 8}, {8, 1, 4}, {}, {omitted(), tensor({2, 8, 3})}),
+            (Types{"Tensor[(6, 8), float32]", "Tensor[(2, 8, 3), float32]"}));
+  Attrs windows = last;
+  windows.set("state_window", number(2));
+  EXPECT_EQ(types({2, 6, 8}, {8, 1, 4}, windows),
+            (Types{"Tensor[(2, 6, 8), float32]", "Tensor[(2, 2, 3, 8), float32]"}));
+  Attrs part = last;
+  part.set("input_channels", number(8));
+  part.set("input_channel_offset", number(4));
+  part.set("state_channels_last", number(0));
+  EXPECT_EQ(types({2, 6, 16}, {8, 1, 4}, part), (Types{"Tensor[(2, 6, 8), float32]", "Tensor[(2, 8, 3), float32]"}));
+  part.set("input_channel_offset", number(9));
+  EXPECT_EQ(type_of(conv, {tensor({2, 6, 16}), tensor({8, 1, 4})}, part),
+            "nn.causal_conv: channels 9 to 17 are not in X, which has 16");
+  EXPECT_EQ(type_of(conv, {tensor({2, 8, 6}), tensor({8, 1, 4})}, {{"activation", std::string("magic")}}),
+            "nn.causal_conv: unknown activation 'magic'");
+  EXPECT_EQ(type_of(conv, {tensor({2, 8, 6}), tensor({8, 1, 0})}), "nn.causal_conv: weight has no elements");
+}
+
 TEST(ConvInteger, AccumulatesInInt32) {
   const auto u8 = [](Shape s) { return tensor(std::move(s), DType::UInt8); };
   const Outcome o = call(op("qnn.conv2d_integer"), {u8({1, 1, 3, 3}), u8({1, 1, 2, 2}), u8({})});

@@ -9,6 +9,7 @@
 #include "whitebox/constants/elements.h"
 #include "whitebox/constants/kernels.h"
 #include "whitebox/constants/layouts.h"
+#include "whitebox/constants/linear_attention.h"
 #include "whitebox/launch/attention_parts.h"
 #include "whitebox/launch/batch_norm.h"
 #include "whitebox/launch/element_clocks.h"
@@ -270,6 +271,7 @@ class EagerPlanner {
       k.limits.serial_steps = std::max(k.limits.serial_steps, waits);
     }
     if (n.is(op("nn.batch_norm")) && has_own_batch_norm(of_.config)) prepare_batch_norm(id, n);
+    if (k.state.kernels == StateKernels::Library) count_triton_calls(k.state);
     // A layer's call adds its bias (aten/src/ATen/native/Convolution.cpp, _convolution; Linear.cpp, linear).
     launch(id, n.is(op("nn.bias_add")) ? HostCall::Inner : host_call(n.op), std::move(k));
   }
@@ -281,6 +283,12 @@ class EagerPlanner {
     const double channels = of_.elements(n.operands[1]);
     out_.add(id, moved(id, {op("copy"), channels, 6 * channels}));
     out_.add(id, moved(id, {op("rsqrt"), channels, 6 * channels}));
+  }
+
+  /// Beside the call itself, what its library takes for each kernel that it launches from Python.
+  void count_triton_calls(const StateSpan& s) {
+    const double kernels = s.tokens > 1 ? constants::kLibraryKernels : 1;
+    out_.count_call(HostCall::Composite, kernels * constants::kTritonCalls - 1);
   }
 
   double declared_data_bytes(const Node& n) const { return of_.g.type(n.operands[0]).bytes(); }

@@ -20,7 +20,8 @@ struct KernelField {
 /// `Kernel` or one of its parts does not compile until it is bound and visited here; `K`: Kernel, const or not.
 template <class K, class Visit>
 void visit_fields(K&& kernel, Visit&& visit) {
-  auto& [node, repeat, kind, pass, half, quantised, ops, work, extents, placement, traffic, limits, attention] = kernel;
+  auto& [node, repeat, kind, pass, half, quantised, ops, work, extents, placement, traffic, limits, attention, state] =
+      kernel;
   auto& [macs, flops] = work;
   auto& [m, n, k, products, window, stride, tiles, channels_per_group, row, weights, groups] = extents;
   auto& [aligned, channels_first, wide_index, transposed, whole_rows, blocked] = placement;
@@ -30,6 +31,7 @@ void visit_fields(K&& kernel, Visit&& visit) {
   auto& [tile_blocks, tile_clocks, first_clocks] = depthwise;
   auto& [batch, heads, key_heads, queries, keys, channels, causal, past, reach, writes_cache, masked, in_engine] =
       attention;
+  auto& [state_kernels, sequences, states, state_tokens, state_keys, state_values, by_channel] = state;
   visit(KernelField{"node", "1", "{}", Tells::Nothing}, node);
   visit(KernelField{"operators", "1", "{}"}, ops);
   visit(KernelField{"kind", "1", "{}"}, kind);
@@ -81,6 +83,13 @@ void visit_fields(K&& kernel, Visit&& visit) {
   visit(KernelField{"first_clocks", "clocks"}, first_clocks);
   visit(KernelField{"slowdown", "1"}, slowdown);
   visit(KernelField{"all_groups", "1", {}, Tells::Nothing}, all_groups);
+  visit(KernelField{"state_kernels", "1"}, state_kernels);
+  visit(KernelField{"state_sequences", "1"}, sequences);
+  visit(KernelField{"state_heads", "1"}, states);
+  visit(KernelField{"state_tokens", "1"}, state_tokens);
+  visit(KernelField{"state_keys", "1"}, state_keys);
+  visit(KernelField{"state_values", "1"}, state_values);
+  visit(KernelField{"state_by_channel", "1"}, by_channel);
   visit(KernelField{"attention_batch", "1"}, batch);
   visit(KernelField{"attention_heads", "1"}, heads);
   visit(KernelField{"attention_key_heads", "1"}, key_heads);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ir/ops/grouped_rows.h"
+#include "whitebox/constants/linear_attention.h"
 #include "whitebox/constants/memory_bound.h"
 #include "whitebox/constants/quantised_products.h"
 #include "whitebox/constants/recurrences.h"
@@ -80,7 +81,9 @@ Kernel KernelMaker::of(NodeId id, const OpCost& cost) const {
   k.extents = extents_of(of_.g, id, cost.macs);
   k.placement.wide_index = wide_index(of_.g, n);
   if (k.placement.wide_index) k.limits.slowdown = index_slowdown(n, of_.config.mode);
-  if (c == Category::Convolution && n.operands.size() > 1) {
+  if (n.is(op("nn.causal_conv"))) {
+    k.limits.byte_clocks = constants::kCausalByteClocks;
+  } else if (c == Category::Convolution && n.operands.size() > 1) {
     be_convolution(id, k);
   } else if (uses_matrix_unit(n.op)) {
     be_product(id, k);
@@ -141,6 +144,7 @@ void KernelMaker::be_product(NodeId id, Kernel& k) const {
   k.attention.masked = is_masked_attention(n);
   k.attention.in_engine = def(of_.config.runtime).fuses_attention;
   if (n.is(op("nn.sdpa"))) k.limits.tile_share = attention_tile_share(of_.g, n);
+  be_linear_attention(id, k);
   k.limits.all_groups = k.extents.groups > 0 && !def(of_.config.runtime).autocast;
   k.placement.aligned = row_alignment(of_.g.type(n.operands[0]));
   if (!n.results.empty()) k.placement.aligned = std::min(k.placement.aligned, row_alignment(n.results[0].type));
@@ -150,6 +154,20 @@ void KernelMaker::be_product(NodeId id, Kernel& k) const {
   k.traffic.state_weights = of_.elements(weights) * element_bytes(of_.g.type(weights), of_.widths.is_half(id));
   k.traffic.steps = static_cast<double>(of_.g.type(n.operands[0]).shape()[time_axis].value());
   k.traffic.resident = stays_in_multiprocessors(of_.g.type(weights));
+}
+
+void KernelMaker::be_linear_attention(NodeId id, Kernel& k) const {
+  const auto a = linear_attention_of(CostContext(of_.g, id));
+  if (!a) return;
+  const StateKernels own = a->token_major ? StateKernels::Chunks : StateKernels::Tokens;
+  k.state = {.kernels = def(of_.config.runtime).autocast ? StateKernels::Library : own,
+             .sequences = a->batch,
+             .heads = a->heads,
+             .tokens = a->tokens,
+             .keys = a->keys,
+             .values = a->values,
+             .by_channel = a->by_channel};
+  if (a->tokens <= 1) k.kind = KernelKind::Vector;  // the state is read and written: memory bounds it
 }
 
 Kernel KernelMaker::copy_of(NodeId id, ValueId v, double element_bytes) const {
@@ -189,7 +207,16 @@ double KernelMaker::inner_bytes(NodeId id) const {
   const Node& n = of_.node(id);
   if (n.is(op("nn.group_norm"))) return of_.widths.bytes_read(n.operands[0], n);
   if (n.is(op("topk"))) return selection(id).bytes;
+  if (of_.widths.is_half(id)) {
+    if (const auto a = linear_attention_of(CostContext(of_.g, id))) return wide_state_bytes(*a);
+  }
   return def(n.op).category == Category::Recurrent ? gate_bytes(n) : 0;
+}
+
+/// What float32 states have beyond 16 bits. Those of ONNX Runtime's LinearAttention are as wide as its data.
+double KernelMaker::wide_state_bytes(const LinearAttention& a) const {
+  constexpr double kBeyondHalf = 2;
+  return a.token_major || def(of_.config.runtime).autocast ? kBeyondHalf * a.moved : 0;
 }
 
 double KernelMaker::gate_bytes(const Node& n) const {

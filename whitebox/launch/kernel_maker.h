@@ -1,6 +1,7 @@
 #pragma once
 /// Kernels one at a time: what a call, a copy or a cast asks of the device. Who launches them, and when, is the
 /// planners' business (eager.h, compiled.h).
+#include "ir/ops/linear_attention.h"
 #include "whitebox/launch/kernels.h"
 #include "whitebox/launch/planned_graph.h"
 #include "whitebox/launch/selection.h"
@@ -36,6 +37,8 @@ class KernelMaker {
   void be_convolution(NodeId, Kernel&) const;
   void be_grouped(NodeId, Kernel&) const;
   void be_product(NodeId, Kernel&) const;
+  void be_linear_attention(NodeId, Kernel&) const;
+  double wide_state_bytes(const LinearAttention&) const;
   Kernel quantisation_of(NodeId, ValueId) const;
   double gate_bytes(const Node& recurrence) const;
 

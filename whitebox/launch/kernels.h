@@ -93,6 +93,25 @@ struct AttentionSpan {
   bool in_engine = false;     ///< TensorRT's kernel computes it, not PyTorch's
 };
 
+/// Whose kernels compute attention without a softmax.
+enum class StateKernels : std::uint8_t {
+  None,     ///< it is no such attention
+  Library,  ///< flash-linear-attention's, in Triton, which models of PyTorch call
+  Tokens,   ///< ONNX Runtime's LinearAttention: token by token
+  Chunks,   ///< ONNX Runtime's GatedDeltaNet: by chunks of tokens
+};
+
+/// Of attention without a softmax, what its traffic does not say.
+struct StateSpan {
+  StateKernels kernels = StateKernels::None;
+  double sequences = 0;
+  double heads = 0;         ///< states of a sequence
+  double tokens = 0;        ///< of a sequence
+  double keys = 0;          ///< channels of a key …
+  double values = 0;        ///< … and of a value
+  bool by_channel = false;  ///< each channel of a key fades by its own factor
+};
+
 /// How its data lies in memory.
 struct Placement {
   /// Extents that tensor cores take: 1 at full rate (multiples of 8), 0.5 with loads of two elements or
@@ -162,6 +181,7 @@ struct Kernel {
   Traffic traffic;
   Limits limits;
   AttentionSpan attention;
+  StateSpan state;
 };
 
 struct KernelPlan {

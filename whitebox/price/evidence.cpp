@@ -66,7 +66,9 @@ KernelEvidence::KernelEvidence(const Device& d, const Rates& r) {
 
 void KernelEvidence::add(const Kernel& k, double us) {
   const PriceKind kind = kind_of(k, of_.on_vector[k.half]);
-  const Evidence evidence = kind == PriceKind::Memory      ? of_.memory
+  const Evidence evidence = k.state.kernels != StateKernels::None
+                                ? Evidence::None  // few measured, and their shapes alike
+                            : kind == PriceKind::Memory    ? of_.memory
                             : kind == PriceKind::Attention ? of_.attention[k.half]
                                                            : of_.product[k.half];
   us_[static_cast<std::size_t>(kind)][static_cast<std::size_t>(evidence)] += us;

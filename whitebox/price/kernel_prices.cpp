@@ -76,6 +76,7 @@ class FieldText {
   std::string operator()(const KernelField& f, double v) const { return fmt::format(fmt::runtime(f.format), v); }
   std::string operator()(const KernelField&, bool half) const { return half ? "16" : "32"; }
   std::string operator()(const KernelField&, Quantised) const { return {}; }
+  std::string operator()(const KernelField&, StateKernels) const { return {}; }
   std::string operator()(const KernelField&, Pass) const { return {}; }
   std::string operator()(const KernelField&, NodeId node) const { return csv_quoted(g_.node(node).name); }
   std::string operator()(const KernelField&, KernelKind k) const { return kKernelKinds[static_cast<std::size_t>(k)]; }

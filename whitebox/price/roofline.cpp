@@ -22,6 +22,7 @@
 #include "whitebox/price/hopper_convolution.h"
 #include "whitebox/price/hopper_training.h"
 #include "whitebox/price/learned_factor.h"
+#include "whitebox/price/linear_attention.h"
 #include "whitebox/price/product_price.h"
 
 namespace perfc {
@@ -230,6 +231,7 @@ std::optional<double> price_attention(const Kernel& k, const Rates& r, Priced& p
 }
 
 Priced price_at(const Kernel& k, const Rates& r) {
+  if (is_linear_attention(k, r)) return price_linear_attention(k, r);
   if (is_grouped_product(k)) return price_grouped_product(k, r);
   if (is_tiled_product(k, r)) return price_product(k, r);
   if (is_odd_product(k, r)) return price_odd_product(k, r);
