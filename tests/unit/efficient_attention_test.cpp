@@ -96,5 +96,22 @@ TEST(EfficientAttention, AMaskDoublesOnlyWhatAFlashKernelWouldCompute) {
   }
 }
 
+// Latent attention (DeepSeek-V2 and later): flash kernels take keys and values of one width only.
+TEST(EfficientAttention, KeysAndValuesOfUnequalWidthDoubleOnlyWhatAFlashKernelWouldCompute) {
+  const auto ms = [](const char* device, int keys, int values, Runtime runtime = Runtime::PyTorch) {
+    Diagnostics diags;
+    const Graph g =
+        graph_of(fmt::format("def @main(%q: Tensor[(4, 16, 1024, {}), float16], %v: "
+                             "Tensor[(4, 16, 1024, {}), float16]) {{\n  %2 = nn.sdpa(%q, %q, %v);\n  (%2)\n}}",
+                             keys, values));
+    const ExecConfig config = on_runtime({.precision = Precision::Fp16}, runtime);
+    return predicted(g, config, *DeviceTable::builtin().find(device, diags)).device_ms;
+  };
+  for (const char* device : {"a100-40gb", "l40s", "rtx4090"})
+    EXPECT_GT(ms(device, 192, 128), 1.6 * ms(device, 160, 160)) << device;
+  for (const char* device : {"h100-sxm", "t4"}) EXPECT_LT(ms(device, 192, 128), 1.1 * ms(device, 160, 160)) << device;
+  EXPECT_LT(ms("a100-40gb", 192, 128, Runtime::TensorRt), 1.1 * ms("a100-40gb", 160, 160, Runtime::TensorRt));
+}
+
 }  // namespace
 }  // namespace perfc

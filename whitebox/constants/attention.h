@@ -139,8 +139,8 @@ inline constexpr double kEfficientHead = 64, kEfficientStep = 32;
 inline constexpr double kEfficientBlock = 600, kEfficientTail = 0.361;
 
 // ---- Any
-/// Factor on the time of flash kernels for what they do not take, a mask: the memory-efficient kernel's. beit against
-/// vit [timm]; A100 by its authors. [efficient]
+/// Factor on the time of flash kernels for what they do not take (a mask, keys and values of unequal width): the
+/// memory-efficient kernel's. beit against vit [timm]; A100 by its authors. [efficient]
 inline constexpr double kMaskedAttention = 2;
 /// Queries and keys of a tile of fused attention. [FlashAttention-2, Dao 2023]
 inline constexpr double kAttentionQueries = 128, kAttentionKeys = 128;

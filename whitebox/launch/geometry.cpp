@@ -137,7 +137,8 @@ AttentionSpan attention_span(const Graph& g, NodeId id) {
           .causal = a->causal,
           .past = a->past,
           .window = a->window,
-          .writes_cache = a->writes_cache};
+          .writes_cache = a->writes_cache,
+          .unequal = a->head != a->v_head};
 }
 
 double row_alignment(const Type& t) {

@@ -29,8 +29,8 @@ void visit_fields(K&& kernel, Visit&& visit) {
   auto& [tile_share, vector_share, serial_steps, row_blocks, blocks, busy_cached, busy_missed, blocks_held, byte_clocks,
          on_lanes, generated, tail_clocks, depthwise, slowdown, all_groups] = limits;
   auto& [tile_blocks, tile_clocks, first_clocks] = depthwise;
-  auto& [batch, heads, key_heads, queries, keys, channels, causal, past, reach, writes_cache, masked, in_engine] =
-      attention;
+  auto& [batch, heads, key_heads, queries, keys, channels, causal, past, reach, writes_cache, masked, in_engine,
+         unequal] = attention;
   auto& [state_kernels, sequences, states, state_tokens, state_keys, state_values, by_channel] = state;
   visit(KernelField{"node", "1", "{}", Tells::Nothing}, node);
   visit(KernelField{"operators", "1", "{}"}, ops);
@@ -102,6 +102,7 @@ void visit_fields(K&& kernel, Visit&& visit) {
   visit(KernelField{"attention_writes_cache", "1"}, writes_cache);
   visit(KernelField{"attention_masked", "1"}, masked);
   visit(KernelField{"attention_in_engine", "1"}, in_engine);
+  visit(KernelField{"attention_unequal", "1"}, unequal);
 }
 
 }  // namespace perfc

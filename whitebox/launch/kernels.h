@@ -91,6 +91,7 @@ struct AttentionSpan {
   bool writes_cache = false;  ///< it puts its keys and values into a cache first
   bool masked = false;        ///< a mask or a bias is added to its scores
   bool in_engine = false;     ///< TensorRT's kernel computes it, not PyTorch's
+  bool unequal = false;       ///< keys have other channels than values
 };
 
 /// Whose kernels compute attention without a softmax.

@@ -194,8 +194,12 @@ void be_hopper(const Kernel& k, MemoryBoundProblem& bound) {
   bound.least_clocks = constants::kLayerNormWave + constants::kLayerNormWaveColumn * bound.columns;
 }
 
-/// What a mask does to attention that flash kernels would compute, and where no kernel is known.
-double mask_factor(const Kernel& k) { return k.attention.masked ? constants::kMaskedAttention : 1; }
+/// What flash kernels do not take, PyTorch's memory-efficient one computes: masks, keys and values of unequal width
+/// (aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, check_for_attn_mask, check_head_dim_size_flash).
+double mask_factor(const Kernel& k) {
+  const bool refused = k.attention.masked || (k.attention.unequal && !k.attention.in_engine);
+  return refused ? constants::kMaskedAttention : 1;
+}
 
 void be_attention(const Kernel& k, const AttentionTime& t, double sustained_s, Priced& p) {
   const double us = 1e6 * k.limits.slowdown * mask_factor(k);
