@@ -128,6 +128,10 @@ Status upsampling(CallWriter& c) {
 /// Rotary embeddings of ai.onnx and of com.microsoft differ in the order of their operands.
 Status rotary_embedding(CallWriter& c) {
   const bool ms = c.operands.size() > 3 && c.has(1) && is_integer(c.type(1).dtype());
+  if (ms && c.attrs.has("mrope_section"))
+    return write_same(c, "ms:MRotaryEmbedding",
+                      "interleaved is_packed_batching mrope_layout mrope_section num_heads rotary_embedding_dim scale",
+                      0);
   if (ms)
     return write_same(c, "ms:RotaryEmbedding", "interleaved is_packed_batching num_heads rotary_embedding_dim scale",
                       0);

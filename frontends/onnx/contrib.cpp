@@ -93,6 +93,7 @@ std::span<const TranslatorRow> contrib_table() {
       {"ms:BiasDropout", bias_dropout, "add nn.dropout"},
       {"ms:ExpandDims", expand_dims, "expand_dims"},
       {"ms:MoE", experts, "topk take nn.grouped_matmul nn.glu sum_axes"},
+      {"ms:MoEPacked", experts, "topk take nn.grouped_matmul sum_axes"},
       {"ms:QMoE", experts, "topk take nn.grouped_matmul nn.glu sum_axes"},
   };
   return table;
