@@ -112,6 +112,16 @@ TEST(OnnxLanguage, Rotations) {
           "mrope_layout must be 0 or 1, is 2");
 }
 
+TEST(OnnxLanguage, RotationsReadRowsOfTokens) {
+  const auto bytes_of = [](int tokens, int positions) {
+    const ContribOperand rows{kFloat16, {1, tokens, 512}}, ids{kInt64, {1, tokens}}, table{kFloat16, {positions, 64}};
+    const Imported m = contrib_node("RotaryEmbedding", int_attribute("num_heads", 4), {rows, ids, table, table}, {"y"});
+    return m.graph ? op_cost(*m.graph, m.graph->results()[0].node).bytes_read : -1;
+  };
+  EXPECT_EQ(bytes_of(5, 4096), 5 * (512 * 2 + 8 + 2 * 64 * 2));
+  EXPECT_EQ(bytes_of(5, 4), 5 * (512 * 2 + 8) + 4 * 2 * 64 * 2);
+}
+
 /// Weights of 4 bits in blocks of 32: (weight, scales).
 std::vector<ContribOperand> packed(int n, int k) { return {{kUInt8, {n, k / 32, 16}}, {kFloat16, {n, k / 32}}}; }
 
