@@ -114,6 +114,14 @@ Values swiglu(Importer&, NodeContext& c) {
   return parts ? c.finish(op("multiply"), *std::move(parts), {}) : Failure{};
 }
 
+/// ai.onnx's (A, B), from operator set 28 on: a function of Swish and Mul, which runs as these.
+Values standard_swiglu(Importer&, NodeContext& c) {
+  if (!takes(c, {"A", "B"}) || !alike(c, 0, 1, "A and B")) return Failure{};
+  const double alpha = c.attrs.float_or("alpha", 1);
+  const auto gate = c.emit(op("nn.silu"), {c.inputs[0]}, alpha == 1 ? Attrs{} : Attrs{{"alpha", alpha}});
+  return gate ? c.finish(op("multiply"), {*gate, c.inputs[1]}, {}) : Failure{};
+}
+
 /// (X, scale: a number?): z · sigmoid(z) of z = scale · X, `alpha` where there is no scale.
 Values scaled_silu(Importer&, NodeContext& c) {
   if (!takes(c, {"X", "scale?"}) || !require_dims(c, 1, "scale", {})) return Failure{};
@@ -234,6 +242,7 @@ std::span<const TranslatorRow> contrib_language_table() {
       {"ms:LinearAttentionGate", linear_attention_gate, "nn.softplus multiply sigmoid"},
       {"ms:GatedRMSNorm", gated_rms_norm, "nn.rms_norm nn.silu sigmoid multiply"},
       {"ms:BranchwiseRMSNorm", branchwise_rms_norm, "nn.rms_norm"},
+      {"SwiGLU", standard_swiglu, "nn.silu multiply"},
       {"ms:SwiGLU", swiglu, "nn.silu multiply"},
       {"ms:ScaledSiLU", scaled_silu, "multiply nn.silu"},
       {"ms:GatedAdd", gated_add, "nn.batch_matmul sigmoid multiply add"},

@@ -81,12 +81,7 @@ Result<std::vector<ValueId>> factors(NodeContext& c, const SwiGlu& form, Result<
     gate = c.emit(op("clip"), {*gate, ValueId{}, c.number_like(*gate, form.limit)});
     up = c.emit(op("clip"), {*up, c.number_like(*up, -form.limit), c.number_like(*up, form.limit)});
   }
-  if (form.alpha == 1) {
-    gate = c.emit(op("nn.silu"), {gate});
-  } else if (gate) {
-    const auto scaled = c.emit(op("multiply"), {*gate, c.number_like(*gate, form.alpha)});
-    gate = c.emit(op("multiply"), {*gate, c.emit(op("sigmoid"), {scaled})});
-  }
+  gate = c.emit(op("nn.silu"), {gate}, form.alpha == 1 ? Attrs{} : Attrs{{"alpha", form.alpha}});
   if (form.beta != 0 && up) up = c.emit(op("add"), {*up, c.number_like(*up, form.beta)});
   if (!gate || !up) return Failure{};
   return std::vector<ValueId>{*gate, *up};

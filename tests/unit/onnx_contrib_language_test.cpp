@@ -53,8 +53,7 @@ TEST(OnnxLanguage, GatedActivations) {
                     float_attribute("limit", 7) + float_attribute("activation_alpha", 1.702) +
                         float_attribute("activation_beta", 1),
                     {both}),
-            "Tensor[(2, 5, 32), float16] = (strided_slice) (strided_slice) (clip) (clip) (multiply) (sigmoid) "
-            "(multiply) (add) multiply");
+            "Tensor[(2, 5, 32), float16] = (strided_slice) (strided_slice) (clip) (clip) (nn.silu) (add) multiply");
   refused(contrib("SwiGLU", "", {{kFloat16, {2, 33}}}), "the last dim of gate, 33, has no two halves");
   refused(contrib("SwiGLU", "", {half, both}), "gate and up must have one shape");
 
@@ -69,6 +68,19 @@ TEST(OnnxLanguage, GatedActivations) {
             "Tensor[(2, 5, 32), float16] = (nn.batch_matmul) (sigmoid) (multiply) add");
   refused(contrib("GatedAdd", "", {half, half, {kFloat16, {5, 1}}}), "gate must be (2, 5, 1), is (5, 1)");
   refused(contrib("GatedAdd", "", {half, half, both, {kFloat16, {32, 1}}}), "gate_weight must be (64, 1), is (32, 1)");
+}
+
+/// Not com.microsoft's, which has other attributes.
+TEST(OnnxLanguage, SwiGluOfTheStandard) {
+  const Imported m =
+      import_text("graph { node { op_type: \"SwiGLU\" input: \"a\" input: \"b\" output: \"y\" " +
+                      float_attribute("alpha", 1.702) + "}\n" + value("input", "a", {"2", "n"}, kFloat16) +
+                      value("input", "b", {"2", "n"}, kFloat16) + "output { name: \"y\" } }",
+                  {}, 28);
+  EXPECT_EQ(result_type(m), "Tensor[(2, n), float16]");
+  EXPECT_EQ(m.diags.str(), "");
+  const Node& product = m.graph->node(m.graph->results()[0].node);
+  EXPECT_EQ(m.graph->node(product.operands[0].node).attrs.float_or("alpha", 0), 1.702F);
 }
 
 TEST(OnnxLanguage, Rotations) {
