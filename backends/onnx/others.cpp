@@ -142,6 +142,14 @@ Status matmul_nbits(CallWriter& c) {
   if (c.attrs.has("blk_quant_type")) return write_same(c, "ms:MatMulFpQ4", "blk_quant_type", 0);
   if (c.attrs.has("quant_type"))
     return write_same(c, "ms:MatMulBnb4", "K N block_size quant_type training_mode transB", 0);
+  // Weights of float4 and float8 have operators of their own, whose operands say K, N and the bits.
+  const bool of_float4 = c.has(2) && c.type(2).dtype() == DType::UInt8;
+  if (of_float4 || (c.has(1) && is_float(c.type(1).dtype()))) {
+    CallWriter::Names inputs = c.operands;
+    if (of_float4) inputs.push_back(c.model().literal(float_scalar(1), "scale"));
+    return c.finish(of_float4 ? "ms:MatMulBlockQuantizedFp4Weight" : "ms:MatMulBlockQuantizedFp8Weight", inputs,
+                    {{"block_size", c.attrs.int_or("block_size", 0)}});
+  }
   return write_same(c, "ms:MatMulNBits", "K N accuracy_level bits block_size weight_prepacked", 0);
 }
 

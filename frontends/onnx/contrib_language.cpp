@@ -187,8 +187,9 @@ Values rms_norm_rotary(Importer&, NodeContext& c) {
   const auto norm = c.emit(op("nn.rms_norm"), {c.cast(x, DType::Float32), c.inputs[1]},
                            {{"epsilon", c.attrs.float_or("epsilon", 1e-6)}});
   const auto rows = c.reshape(c.cast(norm, out), {0, 0, s->heads * s->width});
+  const auto cosine = c.cast(c.inputs[3], out), sine = c.cast(c.inputs[4], out);
   c.inside = false;
-  auto turned = c.emit(op("nn.rotary_embedding"), {rows, c.inputs[2], c.inputs[3], c.inputs[4]},
+  auto turned = c.emit(op("nn.rotary_embedding"), {rows, c.inputs[2], cosine, sine},
                        {{"num_heads", s->heads}, {"rotary_embedding_dim", s->rotary}});
   if (c.attrs.int_or("flatten_batch", 0) != 0) turned = c.reshape(turned, {1, -1, s->heads * s->width});
   return outputs_of(c, {turned, norm});

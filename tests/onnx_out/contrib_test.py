@@ -7,7 +7,6 @@ usage: contrib_test.py [PERFC]
 Those that onnxruntime's CPU provider has not are computed here as its schemas say (docs/ContribOperators.md).
 """
 import importlib.util
-import itertools
 import os
 import pathlib
 import sys
@@ -21,10 +20,12 @@ if not importlib.util.find_spec("onnxruntime"):
     python = support.reference_python()
     os.execv(python, [python, *sys.argv])
 
+import ml_dtypes  # noqa: E402
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
 from onnx import helper  # noqa: E402
 
+import reimport_test  # noqa: E402
 import runs  # noqa: E402
 
 RANDOM = np.random.default_rng(7)
@@ -237,6 +238,21 @@ def reference_cases():
                list(decoder(query, key, *weights, mask if masked else None, *old, of_keys, cached, 4)))
 
 
+def packed_cases():
+    """Products with packed weights, which are written as operators that onnxruntime's CPU provider has not."""
+    half = lambda *dims: np.zeros(dims, np.float16)  # noqa: E731
+    whole_bytes = lambda *dims: np.zeros(dims, np.uint8)  # noqa: E731
+    eight = lambda *dims: np.zeros(dims, ml_dtypes.float8_e4m3fn)  # noqa: E731
+    yield ("MatMulBlockQuantizedFp4Weight", {}, [half(2, 5, 40), whole_bytes(96, 20), whole_bytes(96, 3), f32(), None,
+                                                 half(96)], ["y"])
+    yield "MatMulBlockQuantizedFp8Weight", {}, [half(2, 5, 40), eight(96, 40), f32(96, 1), None, half(96)], ["y"]
+    packed = [whole_bytes(96, 2, 16), half(96, 2)]
+    yield ("MatMulNBitsMlp", {"K": 64, "N": 96, "block_size": 32, "activation": "silu"},
+           [half(1, 5, 64), half(1, 5, 64), half(64), *packed, None, *packed], ["y", "sum"])
+    yield ("RMSNormRotary", {"rotary_embedding_dim": 8, "output_fp16": 1},
+           [half(2, 3, 4, 16), f32(16), whole(np.int64, 0, 9, 2, 3), f32(9, 4), f32(9, 4)], ["y"])
+
+
 def model_of(op, attributes, operands, outputs):
     names = [f"i{i}" if v is not None else "" for i, v in enumerate(operands)]
     given = [(n, v) for n, v in zip(names, operands) if v is not None]
@@ -272,13 +288,31 @@ def problem_of(perfc, folder, op, attributes, operands, outputs, wanted=None) ->
     return None
 
 
+def written_problem(perfc, folder, op, attributes, operands, outputs) -> str | None:
+    """What is written is what onnxruntime takes, but for kernels, and perfc reads it as the same work."""
+    written, again = folder / "one.onnx", folder / "several.onnx"
+    onnx.save(model_of(op, attributes, operands, outputs), written)
+    code, stderr = runs.perfc(perfc, "opt", written, "--passes", "none", "-o", again)
+    if code:
+        return runs.error_of(stderr)
+    try:
+        runs.session(str(again))
+    except Exception as e:  # noqa: BLE001
+        if "Could not find an implementation" not in str(e):
+            return f"onnxruntime, of what is written: {str(e)[:200]}"
+    before, after = (reimport_test.static(perfc, path) for path in (written, again))
+    return None if before == after else f"{before}, written and read again {after}"
+
+
 def main():
     perfc = sys.argv[1] if len(sys.argv) > 1 else str(support.PERFC)
     problems, count = [], 0
     with tempfile.TemporaryDirectory() as name:
-        for case in itertools.chain(cases(), reference_cases()):
+        checks = [*((problem_of, c) for c in (*cases(), *reference_cases())),
+                  *((written_problem, c) for c in packed_cases())]
+        for problem, case in checks:
             count += 1
-            if why := problem_of(perfc, pathlib.Path(name), *case):
+            if why := problem(perfc, pathlib.Path(name), *case):
                 shapes = [v if v is None else list(np.shape(v)) for v in case[2]]
                 problems.append(f"{case[0]} {case[1]} {shapes}: {why}")
     print(f"{count} forms of operators, {len(problems)} computed otherwise")

@@ -93,7 +93,8 @@ TEST(OnnxLanguage, Rotations) {
             "(cast) (reshape) nn.rotary_embedding");
   EXPECT_EQ(contrib("RMSNormRotary", turned + int_attribute("output_fp16", 1) + int_attribute("flatten_batch", 1),
                     {{kFloat16, {2, 5, 8, 128}}, scale, ids, waves, waves}),
-            "Tensor[(1, 10, 1024), float16] = (cast) (nn.rms_norm) (cast) (reshape) nn.rotary_embedding reshape");
+            "Tensor[(1, 10, 1024), float16] = (cast) (nn.rms_norm) (cast) (reshape) (cast) (cast) nn.rotary_embedding "
+            "reshape");
   refused(contrib("RMSNormRotary", turned + int_attribute("input_width", 192) + int_attribute("input_start", 128),
                   {x, scale, ids, waves, waves}),
           "input_width 192 from input_start 128 is not in the last dim of X, 256");
