@@ -128,6 +128,10 @@ Status upsampling(CallWriter& c) {
 /// Rotary embeddings of ai.onnx and of com.microsoft differ in the order of their operands.
 Status rotary_embedding(CallWriter& c) {
   const bool ms = c.operands.size() > 3 && c.has(1) && is_integer(c.type(1).dtype());
+  if (ms && c.attrs.has("mrope_section"))
+    return write_same(c, "ms:MRotaryEmbedding",
+                      "interleaved is_packed_batching mrope_layout mrope_section num_heads rotary_embedding_dim scale",
+                      0);
   if (ms)
     return write_same(c, "ms:RotaryEmbedding", "interleaved is_packed_batching num_heads rotary_embedding_dim scale",
                       0);
@@ -138,6 +142,14 @@ Status matmul_nbits(CallWriter& c) {
   if (c.attrs.has("blk_quant_type")) return write_same(c, "ms:MatMulFpQ4", "blk_quant_type", 0);
   if (c.attrs.has("quant_type"))
     return write_same(c, "ms:MatMulBnb4", "K N block_size quant_type training_mode transB", 0);
+  // Weights of float4 and float8 have operators of their own, whose operands say K, N and the bits.
+  const bool of_float4 = c.has(2) && c.type(2).dtype() == DType::UInt8;
+  if (of_float4 || (c.has(1) && is_float(c.type(1).dtype()))) {
+    CallWriter::Names inputs = c.operands;
+    if (of_float4) inputs.push_back(c.model().literal(float_scalar(1), "scale"));
+    return c.finish(of_float4 ? "ms:MatMulBlockQuantizedFp4Weight" : "ms:MatMulBlockQuantizedFp8Weight", inputs,
+                    {{"block_size", c.attrs.int_or("block_size", 0)}});
+  }
   return write_same(c, "ms:MatMulNBits", "K N accuracy_level bits block_size weight_prepacked", 0);
 }
 

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ir/builder.h"
@@ -108,6 +109,19 @@ class Emitter {
 
   std::string_view from_;
   GraphBuilder* builder_;
+};
+
+/// Calls that are added while it lives are part of another one's kernel.
+class InsideKernel {
+ public:
+  explicit InsideKernel(Emitter& e) : emitter_(e), before_(std::exchange(e.inside, true)) {}
+  ~InsideKernel() { emitter_.inside = before_; }
+  InsideKernel(const InsideKernel&) = delete;
+  InsideKernel& operator=(const InsideKernel&) = delete;
+
+ private:
+  Emitter& emitter_;
+  const bool before_;
 };
 
 }  // namespace perfc

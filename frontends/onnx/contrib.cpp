@@ -106,6 +106,7 @@ std::span<const TranslatorRow> contrib_table() {
       {"ms:ExpandDims", expand_dims, "expand_dims"},
       {"ms:VarlenCausalConvWithState", varlen_causal_conv, "nn.causal_conv"},
       {"ms:MoE", experts, "topk take nn.grouped_matmul nn.glu sum_axes"},
+      {"ms:MoEPacked", experts, "topk take nn.grouped_matmul sum_axes"},
       {"ms:QMoE", experts, "topk take nn.grouped_matmul nn.glu sum_axes"},
   };
   return table;

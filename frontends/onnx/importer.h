@@ -136,7 +136,14 @@ struct TranslatorRow {
 const std::vector<TranslatorRow>& translator_table();
 /// Of it, the fused operators of com.microsoft that stand for several.
 std::span<const TranslatorRow> contrib_table();
-/// MoE and QMoE of com.microsoft.
+/// Of language models: their gates, norms and rotations; their products; what mixes streams and chooses experts.
+std::span<const TranslatorRow> contrib_language_table();
+std::span<const TranslatorRow> contrib_products_table();
+std::span<const TranslatorRow> contrib_streams_table();
+std::span<const TranslatorRow> contrib_earlier_table();
+/// Of other subjects: images, padding, numbers of few bits.
+std::span<const TranslatorRow> contrib_others_table();
+/// MoE, QMoE and MoEPacked of com.microsoft.
 Result<std::vector<ValueId>> experts(Importer&, NodeContext&);
 /// Of it, TensorRT's plugins ("trt:").
 std::span<const TranslatorRow> plugin_table();

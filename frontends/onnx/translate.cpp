@@ -391,8 +391,9 @@ const std::vector<TranslatorRow>& translator_table() {
         {"Scan", scan, "scan"},
         {"SequenceMap", sequence_map, "sequence_map"},
     };
-    rows.insert(rows.end(), contrib_table().begin(), contrib_table().end());
-    rows.insert(rows.end(), plugin_table().begin(), plugin_table().end());
+    for (const auto& more : {contrib_table(), contrib_language_table(), contrib_products_table(),
+                             contrib_streams_table(), contrib_earlier_table(), contrib_others_table(), plugin_table()})
+      rows.insert(rows.end(), more.begin(), more.end());
     return rows;
   }();
   return table;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "frontends/onnx/importer.h"
+#include "frontends/onnx/contrib.h"
 #include "ir/eager_marks.h"
 
 namespace perfc::onnx {
@@ -24,14 +24,6 @@ Result<ValueId> scores_of_classes(const NodeContext& c) {
   const auto rank = c.rank(c.inputs[1]);
   if (!rank) return Failure{};
   return *rank == 4 ? c.squeeze(c.inputs[1], {3}) : Result<ValueId>(c.inputs[1]);
-}
-
-/// An attribute that shapes depend on.
-Result<std::int64_t> whole_number(const NodeContext& c, std::string_view name, std::optional<std::int64_t> missing) {
-  if (!c.attrs.has(name)) return missing ? Result(*missing) : c.error(fmt::format("has no attribute '{}'", name));
-  const std::int64_t value = c.attrs.int_or(name, 0);
-  if (value != c.attrs.int_or(name, 1)) return c.error(fmt::format("attribute '{}' must be an integer", name));
-  return value;
 }
 
 /// `attrs` of vision.multiclass_nms → how many boxes are kept [batch, 1], the boxes, their scores, their classes.
@@ -65,7 +57,7 @@ Values efficient_nms(Importer&, NodeContext& c) {
 
 /// (boxes [b, n, 1 or classes, 4], scores [b, n, classes]): the `topK` best of each class are compared.
 Values batched_nms(Importer&, NodeContext& c) {
-  const auto compared = whole_number(c, "topK", {}), kept = whole_number(c, "keepTopK", {});
+  const auto compared = whole_number(c, "topK"), kept = whole_number(c, "keepTopK");
   if (!compared || !kept) return Failure{};
   return detections(c, {{"max_per_class", *compared},
                         {"max_total", *kept},
@@ -78,7 +70,7 @@ Values batched_nms(Importer&, NodeContext& c) {
 Values efficient_nms_onnx(Importer&, NodeContext& c) {
   if (c.inputs.size() != 2 || !c.has(0) || !c.has(1))
     return c.error(fmt::format("takes boxes and scores, got {} inputs", c.inputs.size()));
-  const auto most = whole_number(c, "max_output_boxes_per_class", {});
+  const auto most = whole_number(c, "max_output_boxes_per_class");
   if (!most) return Failure{};
   if (*most < 1) return c.error(fmt::format("max_output_boxes_per_class must be positive, is {}", *most));
   auto limit = [&](std::string_view name) {

@@ -115,19 +115,6 @@ class Call : public Emitter {
   Result<ValueId> scatter_rows(ValueId base, std::int64_t axis, ValueId rows, ValueId part);
 };
 
-/// Calls that are added while it lives are part of another one's kernel.
-class InsideKernel {
- public:
-  explicit InsideKernel(Call& c) : call_(c), before_(std::exchange(c.inside, true)) {}
-  ~InsideKernel() { call_.inside = before_; }
-  InsideKernel(const InsideKernel&) = delete;
-  InsideKernel& operator=(const InsideKernel&) = delete;
-
- private:
-  Call& call_;
-  const bool before_;
-};
-
 /// Result<ValueId> as Values.
 Values single(Call& c, Result<ValueId> v);
 /// The same in the element type that `parameter` asks for; the call's kernel writes it.

@@ -312,4 +312,18 @@ void attention_cost_by(const CostContext& c, OpCost& cost, AttentionFn of) {
   cost.flops = g->flops();
 }
 
+/// Of tables of all positions, a row for each token.
+void rotary_embedding_cost(const CostContext& c, OpCost& cost) {
+  cost.flops = 4 * c.result_elements(0);
+  if (!c.type(0).is_static()) return;
+  const double tokens = c.dim(0, 0) * c.dim(0, c.type(0).rank() == 4 ? 2 : 1);
+  for (std::size_t i = 1; i < c.operands(); ++i) {
+    const bool table = c.has(i) && is_float(c.type(i).dtype()) && c.type(i).is_static() && c.type(i).rank() == 2;
+    if (!table || c.dim(i, 0) <= tokens) continue;
+    const double unread = c.type(i).bytes() * (1 - tokens / c.dim(i, 0));
+    cost.bytes_read -= unread;
+    if (c.constant(i)) cost.weight_bytes -= unread;
+  }
+}
+
 }  // namespace perfc::rules

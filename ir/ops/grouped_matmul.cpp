@@ -31,10 +31,14 @@ namespace {
 
 using enum GroupedOperand::Index;
 
-/// Columns of the result where matrices lie as (groups, columns, rows), packed where they have few bits.
+bool packed(const Attrs& attrs) { return attrs.has("bits") || attrs.has("block_format"); }
+
+/// Columns of the result where matrices lie as (groups, columns, rows), packed where they have few bits or are in
+/// blocks of a format (`block_format`), whose bytes whoever read it has checked.
 Result<Dim> columns_across(InferContext& c) {
   const Shape &a = c.type(kFirst).shape(), &b = c.type(kSecond).shape();
   if (a.size() != 2 || b.size() != 3) return c.error("transposed matrices need data of two dims and weight of three");
+  if (c.attrs.has("block_format")) return b[1];
   if (!c.attrs.has("bits")) {
     if (!same_dim(c, a.back(), b.back(), "columns of data and of weight")) return Failure{};
     return b[1];
@@ -62,7 +66,7 @@ Status grouped_matmul(InferContext& c) {
   const Shape &a = c.type(kFirst).shape(), &b = c.type(kSecond).shape();
   const bool rows = a.size() == 2, columns = b.size() == 2;  // of which operand the groups are parts
   if ((rows || columns) && !c.has(kEnds)) return c.error("offsets are missing, where the groups of a matrix end");
-  if (c.attrs.has("bits") || c.attrs.int_or("transB", 0) == 1) {
+  if (packed(c.attrs) || c.attrs.int_or("transB", 0) == 1) {
     const auto across = columns_across(c);
     return across ? set_tensor(c, {a[0], *across}) : Status(Failure{});
   }
@@ -83,7 +87,7 @@ void grouped_matmul_cost(const CostContext& c, OpCost& cost) {
   if (!grouped) return;
   const double touched = grouped->touched();
   // Packed weights are unpacked on the fly: two operations each.
-  if (c.attrs().has("bits")) cost.flops += 2 * touched * c.dim(kSecond, 1) * c.dim(kFirst, -1);
+  if (packed(c.attrs())) cost.flops += 2 * touched * c.dim(kSecond, 1) * c.dim(kFirst, -1);
   for (std::size_t i = 0; i < c.operands(); ++i) {
     if (!c.has(i) || !grouped->by_group(i)) continue;
     const double unread = c.type(i).bytes() * (1 - touched / grouped->groups);

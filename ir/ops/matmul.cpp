@@ -201,6 +201,10 @@ Status matmul_fp_q4(InferContext& c) {
   return ok();
 }
 
+/// Rows of float8, and of float4 with their scales of 8 bits, end where K does; those of integers are padded to whole
+/// blocks (MatMulBlockQuantizedFp8Weight, MatMulBlockQuantizedFp4Weight).
+bool ends_at_k(const InferContext& c) { return is_float(c.type(1).dtype()) || c.type(2).dtype() == DType::UInt8; }
+
 }  // namespace
 
 /// com.microsoft MatMulNBits (A, B [N, blocks, bytes], scales, zeros?, …) and
@@ -240,7 +244,8 @@ Status matmul_nbits(InferContext& c) {
     if (c.type(1).dtype() == DType::Int32) {  // eight numbers of 4 bits, and zero points beside the scales
       if (!expect(1, "B", n * blocks * bytes / 4) || !expect(2, "scales and zero points", 2 * n * blocks))
         return Failure{};
-    } else if (!expect(1, "B", n * blocks * bytes) || !expect(2, "scales", n * blocks)) {
+    } else if (!expect(1, "B", ends_at_k(c) ? n * ((k * bits + 7) / 8) : n * blocks * bytes) ||
+               !expect(2, "scales", n * blocks)) {
       return Failure{};
     }
     // Zero points are packed like B, or one float per block.

@@ -107,6 +107,7 @@ Status gated_relative_position_bias(InferContext&);
 void projected_attention_cost(const CostContext&, OpCost&);
 void gated_relative_position_bias_cost(const CostContext&, OpCost&);
 void linear_attention_cost(const CostContext&, OpCost&);
+void rotary_embedding_cost(const CostContext&, OpCost&);
 
 // LSTM, GRU, RNN: ir/ops/recurrent.h
 

@@ -153,8 +153,72 @@ def attributes():
                                      domain="com.microsoft"), ""
     yield "matmulnbits-zero-block", one("MatMulNBits", floats([8, 1, 8]), floats([8]), x=value("x", [1, 16]), K=16, N=8,
                                         bits=4, block_size=0, domain="com.microsoft"), ""
+    yield from contrib_attributes()
     yield "random-huge", model(graph([node("RandomNormal", [], ["y"], shape=[HUGE, HUGE])], [X],
                                      [message(1, "y")])), None
+
+
+def contrib_attributes():
+    """Operators of com.microsoft that language models have."""
+    def ms(op, *extra, **attributes):
+        return one(op, *extra, domain="com.microsoft", **attributes)
+
+    rows, four = value("x", [4, 64]), value("x", [1, 2, 4, 64])
+    yield "gate-without-operands", ms("LinearAttentionGate", x=value("x", [1, 2, 8])), "operand 1 (dt_bias) is missing"
+    yield "gate-of-other-heads", ms("LinearAttentionGate", floats([5]), floats([8]), x=value("x", [1, 2, 8])), "dt_bias"
+    yield "gated-norm-of-nothing", ms("GatedRMSNorm", floats([0]), floats([4, 64]), x=rows), "parts of 0"
+    yield "gated-norm-without-gate", ms("GatedRMSNorm", floats([64]), x=rows), "operand 2 (gate) is missing"
+    yield "branches-huge", ms("BranchwiseRMSNorm", num_branches=HUGE, x=rows), "branches"
+    yield "swiglu-odd", ms("SwiGLU", x=value("x", [4, 7])), "two halves"
+    yield "swiglu-scalar", ms("SwiGLU", x=value("x", [])), "1 or more dims"
+    yield "gated-add-scalars", ms("GatedAdd", floats([]), floats([]), x=value("x", [])), "X must have a dim"
+    rotary = (floats([64]), const(0), floats([9, 16]), floats([9, 16]))
+    yield ("norm-and-rotary-huge", ms("RMSNormRotary", *rotary, rotary_embedding_dim=HUGE, x=four),
+           "rotary_embedding_dim")
+    yield "norm-and-rotary-start", ms("RMSNormRotary", *rotary, rotary_embedding_dim=32, input_start=HUGE,
+                                      input_width=HUGE, x=four), "input_start"
+    yield "norm-and-rotary-negative", ms("RMSNormRotary", *rotary, rotary_embedding_dim=32, input_start=-HUGE,
+                                         input_width=64, x=four), "input_start"
+    yield "rotary-sections-huge", ms("MRotaryEmbedding", *rotary[1:], mrope_section=[HUGE, HUGE, HUGE],
+                                     x=four), "mrope_section"
+    yield ("rotary-sections-negative", ms("MRotaryEmbedding", *rotary[1:], mrope_section=[-1, 9, 8], x=four),
+           "mrope_section")
+    weight = (floats([8, 2, 16]), floats([8, 2]))
+    sizes = {"K": 64, "N": 8, "block_size": 32, "activation": "silu"}
+    none = ["x", "", ""]
+    yield ("packed-mlp-without-up", ms("MatMulNBitsMlp", *weight, inputs=none, x=rows, **sizes),
+           "operand 6 (up_B) is missing")
+    yield "packed-mlp-huge", ms("MatMulNBitsMlp", *weight, floats([8]), *weight, inputs=none, x=rows,
+                                **{**sizes, "K": HUGE, "N": HUGE}), "too large"
+    yield "packed-qkv-block", ms("MatMulNBitsQkv", floats([64]), *weight, floats([8]), *weight, floats([8]), *weight,
+                                 inputs=["x", ""], x=rows, K=64, Nq=8, Nkv=8, block_size=0), "block_size"
+    yield "adapter-of-no-rank", ms("MatMulNBitsQLoRA", *weight, floats([0, 2, 16]), floats([0, 2]), floats([8, 1, 16]),
+                                   floats([8, 1]), x=rows, K=64, N=8), ""
+    yield "float4-block-negative", ms("MatMulBlockQuantizedFp4Weight", floats([8, 32]), floats([8, 4]), floats([]),
+                                      block_size=-16, x=rows), "block_size"
+    yield "float8-block-huge", ms("MatMulBlockQuantizedFp8Weight", floats([8, 64]), floats([8, 1]), block_size=HUGE,
+                                  x=rows), "block_size"
+    yield "float8-product-to-nowhere", ms("GemmFloat8", floats([64, 8]), dtype=999, x=rows), ""
+    yield "router-wider-than-weight", ms("RouterGateUpProj", floats([64, 8]), router_size=HUGE, x=rows), "router_size"
+    yield "router-of-no-groups", ms("MoEGroupRouter", floats([64]), top_k=2, n_group=0, x=rows), "n_group is 0"
+    yield ("router-of-huge-groups", ms("MoEGroupRouter", floats([64]), top_k=HUGE, n_group=8, topk_group=8, x=rows),
+           "top_k")
+    yield "streams-zero", ms("HyperConnectionPreMix", floats([4, 0]), num_branches=0, x=value("x", [4, 0, 8])), None
+    yield ("streams-negative", ms("HyperConnectionPostMix", floats([4, 8]), floats([4, 8]), num_branches=-8, x=rows),
+           "is -8")
+    yield "streams-of-one-rank", ms("HyperConnectionPreMix", floats([]), x=value("x", [8])), "streams must have"
+    yield "engram-flat", ms("EngramGate", *[floats([4, 64])] * 4, x=rows), "key must have 4 dims"
+    yield ("packed-experts-format", ms("MoEPacked", floats([4, 8]), floats([8, 4, 144]), floats([8, 4, 144]),
+                                       floats([8, 64, 144]), gate_type=-1, up_type=12, down_type=12, x=rows),
+           "gate_type is -1")
+    yield "unfold-huge", ms("UnfoldTensor", size=HUGE, x=rows), "windows of"
+    yield "unfold-step-zero", ms("UnfoldTensor", size=2, step=0, x=rows), "windows of"
+    yield "biases-of-one-bucket", ms("RelativePositionBias", const(5), const(5), max_distance=HUGE,
+                                     x=value("x", [1, 8])), "buckets"
+    yield "biases-huge", ms("RelativePositionBias", const(HUGE), const(HUGE), max_distance=128,
+                            x=value("x", [32, 8])), None
+    yield "dynamic-pads-huge", ms("ConvTransposeWithDynamicPads", floats([3, 4, 3, 3]), const(*[HUGE] * 4)), None
+    yield "crop-huge", ms("CropAndResize", floats([6, 4]), const(*[0] * 6), const(HUGE, HUGE)), None
 
 
 def operands():

@@ -123,7 +123,7 @@ constinit const OpDef kProductsRows[] = {
    .attention = sdpa_geometry, .mask = 3},
   {.name = "nn.rotary_embedding", .onnx = "RotaryEmbedding ms:RotaryEmbedding", .category = Category::Attention,
    .operands = {3, 4}, .takes = Takes::Anything, .infer = rotary_embedding, .eval = no_contents,
-   .cost = per_element_4_cost, .runs = product(Keeps::Attention)},
+   .cost = rotary_embedding_cost, .runs = product(Keeps::Attention)},
   {.name = "nn.gated_relative_position_bias", .onnx = "ms:GatedRelativePositionBias", .category = Category::Attention,
    .operands = {5, 7}, .takes = Takes::Anything, .infer = gated_relative_position_bias, .eval = no_contents,
    .cost = gated_relative_position_bias_cost, .runs = product(Keeps::Attention)},
