@@ -383,7 +383,9 @@ def main():
             "of timm's `--fast-norm` too. Every group counts once.", "", *macro(unknown)
         ]
     if args.operators:
-        single = ["NeuSight's timings (MIT), float32; no run of any kind on the GPU, nor on others with its chip.", "",
+        single = ["NeuSight's timings (MIT), float32; no run of any kind on the GPU, nor on others with its chip.",
+                  "They lie between two events with nothing queued: a host's launch, 0.025 ms beside the A100 and 0.05",
+                  "beside the P100, and the kernel behind it, where perfc has the longer of both.", "",
                   *operators([r for r in load(args.operators) if r["left_out"] == "device"])]
     section("F, norms unknown", norms)
     section("D and F together", both)
