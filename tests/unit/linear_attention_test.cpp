@@ -75,6 +75,19 @@ TEST(LinearAttentionTime, IsAsMeasured) {
   EXPECT_NEAR(us_of(token_major(1, 1024), kOnnxRuntime, "h200"), 312, 32);   // two kernels: the wave is not
 }
 
+// What ONNX Runtime's other kernels take beside PyTorch's was not measured on these.
+TEST(LinearAttentionTime, OfARuntimesOwnKernelsIsAsItSays) {
+  const Device h200 = device("h200");
+  const double priced_ms = us_of(token_major(4, 1024), kOnnxRuntime, "h200") / 1e3;
+  EXPECT_NEAR(predicted(token_major(4, 1024), kOnnxRuntime, h200).device_ms, priced_ms, 0.01 * priced_ms);
+}
+
+// Not by its matrix cores' peak, which would make it ten times as fast.
+TEST(LinearAttentionTime, TritonsChunksTakeAComputeUnitOfAmdAsLongAsAnSm) {
+  const double clocks = 4.0 * 48 * 128 * constants::kLibraryChunkClocks / 304;  // of 8,192 tokens
+  EXPECT_GT(us_of(packed(4, 8192), kPytorch, "mi300x"), clocks / 2100);
+}
+
 TEST(LinearAttentionTime, NarrowSharedMemoryHasNarrowChunks) {
   // 142 SMs take the 384 thread blocks of four sequences in three waves, as the 132 of an H200 do.
   const double clocks = 3 * 16 * constants::kChunkClocks * constants::kNarrowChunks;

@@ -70,8 +70,8 @@ bool takes_chunks(const Kernel& k, const Rates& r) {
 }  // namespace
 
 bool is_linear_attention(const Kernel& k, const Rates& r) {
-  return k.state.kernels != StateKernels::None && k.state.tokens > 1 && r.cudnn && r.memory.sms > 0 &&
-         r.memory.clock_hz > 0;
+  if (k.state.kernels == StateKernels::None || k.state.tokens <= 1) return false;
+  return (r.cudnn || k.state.kernels == StateKernels::Library) && r.memory.sms > 0 && r.memory.clock_hz > 0;
 }
 
 Priced price_linear_attention(const Kernel& k, const Rates& r) {

@@ -6,7 +6,8 @@
 
 namespace perfc {
 
-/// Whether its kernels are known here: several tokens at once, on a GPU that runs CUDA.
+/// Whether its kernels are known here: several tokens at once, in Triton on any GPU, ONNX Runtime's on those of NVIDIA.
+/// Of Triton's on AMD nothing was measured: a compute unit is taken for an SM.
 bool is_linear_attention(const Kernel&, const Rates&);
 Priced price_linear_attention(const Kernel&, const Rates&);
 
