@@ -262,9 +262,9 @@ double WhiteboxModel::dispatched(const Device& device) const {
 
 namespace {
 
-/// Its price is the runtime's own: ONNX Runtime's kernels of attention without a softmax.
+/// Its price is the runtime's own, not PyTorch's: kernels of attention without a softmax, of all groups' products.
 bool is_own_kernel(const Kernel& k) {
-  return k.state.kernels == StateKernels::Tokens || k.state.kernels == StateKernels::Chunks;
+  return k.limits.all_groups || k.state.kernels == StateKernels::Tokens || k.state.kernels == StateKernels::Chunks;
 }
 
 }  // namespace

@@ -100,7 +100,10 @@ TEST(GroupedProducts, RuntimesBesidePyTorchHaveOneKernelOnAnyGpu) {
   const KernelPlan plan = plan_of(experts(32), session);
   EXPECT_TRUE(plan.kernels[0].limits.all_groups);
   const Rates rates(a100, Precision::Bf16);
-  EXPECT_LT(price(plan.kernels[0], rates).time_us, 0.5 * price(plan_of(experts(32), kBf16).kernels[0], rates).time_us);
+  const double us = price(plan.kernels[0], rates).time_us;
+  EXPECT_LT(us, 0.5 * price(plan_of(experts(32), kBf16).kernels[0], rates).time_us);
+  // What ONNX Runtime's other kernels take beside PyTorch's is not in it.
+  EXPECT_NEAR(1e3 * predicted(experts(32), session, a100).device_ms, us, 0.01 * us);
   const auto says_loop = [&](const ExecConfig& config) {
     const auto warnings = predicted(experts(32), config, a100).warnings;
     return std::ranges::any_of(warnings,
