@@ -305,18 +305,10 @@ std::optional<AttentionGeometry> sdpa_geometry(const CostContext& c) {
   return g;
 }
 
-void attention_cost_by(const CostContext& c, OpCost& cost, AttentionFn of) {
-  const auto g = of(c);
-  if (!g) return;
-  cost.macs = g->macs();
-  cost.flops = g->flops();
-}
+namespace {
 
-/// Of tables of all positions, a row for each token.
-void rotary_embedding_cost(const CostContext& c, OpCost& cost) {
-  cost.flops = 4 * c.result_elements(0);
-  if (!c.type(0).is_static()) return;
-  const double tokens = c.dim(0, 0) * c.dim(0, c.type(0).rank() == 4 ? 2 : 1);
+/// Of tables of all positions (cosines, sines), a row is read for each token.
+void leave_out_unread_rows(const CostContext& c, double tokens, OpCost& cost) {
   for (std::size_t i = 1; i < c.operands(); ++i) {
     const bool table = c.has(i) && is_float(c.type(i).dtype()) && c.type(i).is_static() && c.type(i).rank() == 2;
     if (!table || c.dim(i, 0) <= tokens) continue;
@@ -324,6 +316,22 @@ void rotary_embedding_cost(const CostContext& c, OpCost& cost) {
     cost.bytes_read -= unread;
     if (c.constant(i)) cost.weight_bytes -= unread;
   }
+}
+
+}  // namespace
+
+void attention_cost_by(const CostContext& c, OpCost& cost, AttentionFn of) {
+  const auto g = of(c);
+  if (!g) return;
+  cost.macs = g->macs();
+  cost.flops = g->flops();
+  if (c.attrs().int_or("do_rotary", 0) == 1) leave_out_unread_rows(c, g->batch * g->q_len, cost);
+}
+
+void rotary_embedding_cost(const CostContext& c, OpCost& cost) {
+  cost.flops = 4 * c.result_elements(0);
+  if (!c.type(0).is_static()) return;
+  leave_out_unread_rows(c, c.dim(0, 0) * c.dim(0, c.type(0).rank() == 4 ? 2 : 1), cost);
 }
 
 }  // namespace perfc::rules

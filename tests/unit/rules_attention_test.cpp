@@ -281,6 +281,19 @@ TEST(GroupQueryAttention, TypesAndWork) {
   EXPECT_EQ(run(op("nn.group_query_attention"), {tensor({2, 5, 64})}, heads, 1), Types{"Tensor[(2, 5, 32), float32]"});
 }
 
+// Two tokens of a table of 1,000 positions
+TEST(GroupQueryAttention, ReadsARowOfItsTablesForEachToken) {
+  const Arg past = tensor({2, 2, 16, 8}), table = tensor({1000, 4});
+  const auto read = [&](std::int64_t rotates, bool tables) {
+    std::vector<Arg> args{tensor({2, 1, 32}),        tensor({2, 1, 16}),      tensor({2, 1, 16}), past, past,
+                          tensor({2}, DType::Int32), scalar(10, DType::Int32)};
+    if (tables) args.insert(args.end(), {table, table});
+    const Attrs attrs{{"num_heads", number(4)}, {"kv_num_heads", number(2)}, {"do_rotary", number(rotates)}};
+    return call(op("nn.group_query_attention"), args, attrs, 3).cost.bytes_read;
+  };
+  EXPECT_DOUBLE_EQ(read(1, true) - read(1, false), 2 * 2 * 4 * 4);
+}
+
 TEST(GroupQueryAttention, CacheTellsTheHeads) {
   const Arg past = tensor({2, 2, 16, 8}), filler = tensor({1});
   EXPECT_EQ(run(op("nn.group_query_attention"), {tensor({2, 1, 64}), filler, filler, past, past}, {}, 1),
