@@ -4,6 +4,8 @@
 
 #include <span>
 
+#include <boost/container/small_vector.hpp>
+
 #include "ir/graph.h"
 
 namespace perfc {
@@ -75,12 +77,21 @@ class InferContext {
 
 /// Work of one call, independent of any device. Sources of the definitions:
 /// docs/macs.md. FLOPs of a node = 2 × macs + flops.
+class CostContext;
 struct OpCost {
   double macs = 0;           ///< multiply–accumulates
   double flops = 0;          ///< elementwise and reduction operations outside the MACs
   double bytes_read = 0;     ///< operands read, each once
   double bytes_written = 0;  ///< results written
   double weight_bytes = 0;   ///< the part of bytes_read that is constant
+
+  /// A part of an operand that the call does not read: matrices of groups without rows, rows of tables of positions.
+  struct Unread {
+    std::size_t operand = 0;
+    double share = 0;
+  };
+  boost::container::small_vector<Unread, 2> unread;  ///< bytes_read and weight_bytes have none of it
+  void leave_unread(const CostContext&, std::size_t operand, double share);
 };
 
 /// A finished call in its graph.

@@ -139,6 +139,13 @@ double CostContext::dim(std::size_t i, int d) const {
   return dim.known() ? static_cast<double>(dim.value()) : 0;
 }
 
+void OpCost::leave_unread(const CostContext& c, std::size_t operand, double share) {
+  const double bytes = share * c.type(operand).bytes();
+  bytes_read -= bytes;
+  if (c.constant(operand)) weight_bytes -= bytes;
+  unread.push_back({operand, share});
+}
+
 OpCost op_cost(const Graph& graph, NodeId id) {
   const Node& n = graph.node(id);
   OpCost cost;

@@ -311,10 +311,7 @@ namespace {
 void leave_out_unread_rows(const CostContext& c, double tokens, OpCost& cost) {
   for (std::size_t i = 1; i < c.operands(); ++i) {
     const bool table = c.has(i) && is_float(c.type(i).dtype()) && c.type(i).is_static() && c.type(i).rank() == 2;
-    if (!table || c.dim(i, 0) <= tokens) continue;
-    const double unread = c.type(i).bytes() * (1 - tokens / c.dim(i, 0));
-    cost.bytes_read -= unread;
-    if (c.constant(i)) cost.weight_bytes -= unread;
+    if (table && c.dim(i, 0) > tokens) cost.leave_unread(c, i, 1 - tokens / c.dim(i, 0));
   }
 }
 

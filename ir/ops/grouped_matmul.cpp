@@ -88,12 +88,8 @@ void grouped_matmul_cost(const CostContext& c, OpCost& cost) {
   const double touched = grouped->touched();
   // Packed weights are unpacked on the fly: two operations each.
   if (packed(c.attrs())) cost.flops += 2 * touched * c.dim(kSecond, 1) * c.dim(kFirst, -1);
-  for (std::size_t i = 0; i < c.operands(); ++i) {
-    if (!c.has(i) || !grouped->by_group(i)) continue;
-    const double unread = c.type(i).bytes() * (1 - touched / grouped->groups);
-    cost.bytes_read -= unread;
-    if (c.constant(i)) cost.weight_bytes -= unread;
-  }
+  for (std::size_t i = 0; i < c.operands(); ++i)
+    if (c.has(i) && grouped->by_group(i)) cost.leave_unread(c, i, 1 - touched / grouped->groups);
 }
 
 }  // namespace rules

@@ -43,7 +43,7 @@ std::optional<LinearAttention> packed_measures(const CostContext& c) {
 }
 
 std::optional<LinearAttention> token_major_measures(const CostContext& c) {
-  LinearAttention a;
+  LinearAttention a{.token_major = true};
   if (in_one(c)) {
     if (!c.has(TokenMajor::kState)) return std::nullopt;
     a.heads = c.dim(TokenMajor::kState, 1), a.values = c.dim(TokenMajor::kState, 2),
@@ -81,7 +81,6 @@ std::optional<LinearAttention> linear_attention_of(const CostContext& c) {
            : c.node().is(op("nn.gated_delta_net")) ? token_major_measures(c)
                                                    : std::nullopt;
   if (!a) return a;
-  a->token_major = c.node().is(op("nn.gated_delta_net"));
   const double state = a->batch * a->heads * a->keys * a->values;
   const bool reads = c.has(a->token_major ? std::size_t{TokenMajor::kState} : std::size_t{Packed::kState});
   a->moved = state * ((reads ? 1 : 0) + (c.node().results.size() > 1 ? 1 : 0));
@@ -269,7 +268,7 @@ void linear_attention_cost(const CostContext& c, OpCost& cost) {
   if (c.attrs().string_or("beta_activation", "none") != "none") cost.flops += 2 * tokens * a->heads;
   // Of the states of the last tokens only the last one is read.
   const auto window = static_cast<double>(c.attrs().int_or("state_window", 0));
-  if (window > 1 && c.has(Packed::kState)) cost.bytes_read -= c.type(Packed::kState).bytes() * (1 - 1 / window);
+  if (window > 1 && c.has(Packed::kState)) cost.leave_unread(c, Packed::kState, 1 - 1 / window);
 }
 
 }  // namespace rules

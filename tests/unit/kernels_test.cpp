@@ -306,5 +306,24 @@ TEST(Memory, ViewsShareTheirOperandsMemory) {
   EXPECT_EQ(memory_needs(g, {}).allocated, 3 * kMib);
 }
 
+// Compiled kernels read the tables whole, and eager ones counted what they do not read as read from memory.
+TEST(Kernels, RotationsReadARowOfTheirTablesForEachToken) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(1, 1, 512), float16], %ids: Tensor[(1, 1), int64]) {
+  %2 = nn.relu(%x) @before;
+  %3 = weight : Tensor[(131072, 32), float16];
+  %4 = nn.rotary_embedding(%2, %ids, %3, %3, num_heads=8) @turned;
+  (%4)
+})");
+  for (const ExecMode mode : {ExecMode::Eager, ExecMode::Compiled}) {
+    SCOPED_TRACE(name(mode));
+    const KernelPlan plan = plan_of(g, {.precision = Precision::Fp16, .mode = mode});
+    const Traffic& t = plan.kernels.back().traffic;
+    const double data = 2.0 * 2 * 512, ids = 8;
+    const double rows = 2.0 * 32 * (mode == ExecMode::Eager ? 2 : 1);  // compiled, a value is loaded once
+    EXPECT_NEAR(t.bytes, data + rows + ids, 1e-6 * t.bytes);
+    EXPECT_NEAR(t.handed_bytes, data, 1e-6 * t.bytes);
+  }
+}
+
 }  // namespace
 }  // namespace perfc

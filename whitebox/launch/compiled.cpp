@@ -182,14 +182,16 @@ class CompiledPlanner {
   }
 
   Kernel compute(const FusedGroup& fused, const CompiledValues::Loads& loads) const {
-    Kernel k = maker_.of(fused.leader, op_cost(of_.g, fused.leader));
+    const OpCost cost = op_cost(of_.g, fused.leader);
+    const UnreadBytes unread = maker_.unread_bytes(fused.leader, cost, true);
+    Kernel k = maker_.of(fused.leader, cost);
     k.traffic.bytes = maker_.inner_bytes(fused.leader);
     for (NodeId id : fused.members) {
       if (id != fused.leader) add_work(id, k);
       k.traffic.bytes += values_.kept_for_padding(id) + values_.written(id);
     }
-    k.traffic.bytes += loads.bytes - maker_.unread_bytes(fused.leader);
-    k.traffic.handed_bytes = std::max(k.traffic.bytes - loads.stored + maker_.unread_bytes(fused.leader), 0.0);
+    k.traffic.bytes += loads.bytes - unread.all;
+    k.traffic.handed_bytes = std::max(k.traffic.bytes - loads.stored + unread.stored, 0.0);
     if (generates()) be_generated(fused, k);
     return k;
   }

@@ -264,7 +264,7 @@ class EagerPlanner {
     const OpCost cost = op_cost(of_.g, id);
     Kernel k = maker_.of(id, cost);
     k.traffic.bytes = bytes_of_call(n, id, cost) + maker_.inner_bytes(id) + unasked_bytes(n);
-    k.traffic.handed_bytes = std::max(k.traffic.bytes - maker_.stored_bytes(id), 0.0);
+    k.traffic.handed_bytes = std::max(k.traffic.bytes - maker_.stored_bytes(id, cost), 0.0);
     limit(element_clocks(of_, id), k);
     if (def(of_.config.runtime).autocast) {
       const double waits = reduction_us(of_, id) / constants::kSerialStepUs;

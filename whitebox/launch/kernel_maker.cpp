@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ir/ops/grouped_rows.h"
 #include "whitebox/constants/linear_attention.h"
 #include "whitebox/constants/memory_bound.h"
 #include "whitebox/constants/quantised_products.h"
@@ -226,22 +225,27 @@ double KernelMaker::gate_bytes(const Node& n) const {
   return static_cast<double>(*states.elements()) * cell->gates * constants::kGatePasses * constants::kGateBytes;
 }
 
-double KernelMaker::stored_bytes(NodeId id) const {
+double KernelMaker::stored_bytes(NodeId id, const OpCost& cost) const {
   double stored = 0;
   for (ValueId v : of_.node(id).operands) {
     if (v && of_.is_stored(v)) stored += of_.widths.bytes_read(v, of_.node(id));
   }
-  return stored - unread_bytes(id);
+  return stored - unread_bytes(id, cost, false).stored;
 }
 
-double KernelMaker::unread_bytes(NodeId id) const {
-  const Node& n = of_.node(id);
-  const auto grouped = n.is(op("nn.grouped_matmul")) ? grouped_rows(CostContext(of_.g, id)) : std::nullopt;
-  if (!grouped) return 0;
-  double bytes = 0;
-  for (std::size_t i = 0; i < n.operands.size(); ++i)
-    if (n.operands[i] && grouped->by_group(i)) bytes += of_.widths.bytes_read(n.operands[i], n);
-  return bytes * (1 - grouped->touched() / grouped->groups);
+UnreadBytes KernelMaker::unread_bytes(NodeId id, const OpCost& cost, bool once) const {
+  UnreadBytes out;
+  const auto& operands = of_.node(id).operands;
+  for (const OpCost::Unread& u : cost.unread) {
+    const ValueId v = operands[u.operand];
+    if (once &&
+        std::find(operands.begin(), operands.end(), v) != operands.begin() + static_cast<std::ptrdiff_t>(u.operand))
+      continue;
+    const double bytes = u.share * of_.widths.bytes_read(v, of_.node(id));
+    out.all += bytes;
+    if (of_.is_stored(v)) out.stored += bytes;
+  }
+  return out;
 }
 
 }  // namespace perfc

@@ -8,6 +8,12 @@
 
 namespace perfc {
 
+/// Of a call's operands, in the widths that they have under the precision.
+struct UnreadBytes {
+  double all = 0;
+  double stored = 0;  ///< of that, what no kernel has just written
+};
+
 class KernelMaker {
  public:
   /// `repeat`: how often the graph runs; `owner`: of a body, the node that its kernels are reported under.
@@ -25,10 +31,10 @@ class KernelMaker {
   /// holds; a selection's further passes; a recurrence's gates, in 32 bits, which the product with its input writes,
   /// that with its state adds to and the cell reads (cuDNN).
   double inner_bytes(NodeId) const;
-  /// Bytes that a call reads of what no kernel has just written.
-  double stored_bytes(NodeId) const;
-  /// Bytes of its operands that it does not read: matrices of groups without rows.
-  double unread_bytes(NodeId) const;
+  /// Bytes that a call reads of what no kernel has just written; `cost` is the call's.
+  double stored_bytes(NodeId, const OpCost& cost) const;
+  /// Bytes of its operands that it does not read (`OpCost::unread`); `once`: of a value that is two operands, one's.
+  UnreadBytes unread_bytes(NodeId, const OpCost& cost, bool once) const;
 
  private:
   Kernel empty(NodeId) const;

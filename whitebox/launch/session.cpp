@@ -87,7 +87,7 @@ class SessionPlanner {
     }
     if (n.is(op("nn.layer_norm")) && std::ranges::find(skips_, n.operands[0].node) != skips_.end())
       k.ops = {op("nn.skip_layer_norm")};
-    k.traffic.handed_bytes = std::max(k.traffic.bytes - maker_.stored_bytes(id), 0.0);
+    k.traffic.handed_bytes = std::max(k.traffic.bytes - maker_.stored_bytes(id, cost), 0.0);
     launch(id, std::move(k));
   }
 
