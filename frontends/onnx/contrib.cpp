@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "frontends/onnx/importer.h"
+#include "frontends/onnx/contrib.h"
 
 namespace perfc::onnx {
 namespace {
@@ -54,10 +54,7 @@ Values bias_softmax(Importer& importer, NodeContext& c) {
   if (!sum) return Failure{};
   c.inputs = {*sum};
   c.attrs.erase("is_inner_broadcast");
-  c.spelling = "Softmax";
-  c.version = 1;
-  const auto& table = translator_table();
-  return std::ranges::find(table, "Softmax", &TranslatorRow::spelling)->translate(importer, c);
+  return as_standard(importer, c, "Softmax", 1);
 }
 
 /// (data, bias, residual?, ratio?, training_mode?) → the sum, and the mask of a dropout that inference leaves out.

@@ -45,6 +45,14 @@ Result<std::vector<ValueId>> factors(NodeContext&, const SwiGlu&, Result<ValueId
 /// Those of the values that the node has outputs for; one that failed fails them all.
 Result<std::vector<ValueId>> outputs_of(const NodeContext&, const std::vector<Result<ValueId>>& values);
 
+/// 0, 1, … up to before `count`, a number of int64.
+Result<ValueId> counted(const NodeContext&, Result<ValueId> count);
+/// The extent of an axis, as a number of int64.
+Result<ValueId> axis_length(const NodeContext&, ValueId, std::int64_t axis);
+
+/// The translator of ai.onnx's operator of this name and version, of a node that has been brought into its form.
+Result<std::vector<ValueId>> as_standard(Importer&, NodeContext&, std::string_view spelling, std::int64_t version);
+
 /// An operator whose cost is not known, with a result of this type unless the file declares another.
 Result<std::vector<ValueId>> unpriced(NodeContext&, Type);
 

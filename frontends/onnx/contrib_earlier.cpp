@@ -126,8 +126,7 @@ Values quantised_embedding(Importer&, NodeContext& c) {
     if (c.has(i) && !rank_of(c, i, "an embedding", 2, 2)) return Failure{};
   const ValueId ids = c.inputs[0];
   c.inside = true;
-  const auto places = c.emit(
-      op("arange"), {c.number(0, DType::Int64), c.squeeze(c.shape_of(ids, 1, 2), {0}), c.number(1, DType::Int64)});
+  const auto places = counted(c, axis_length(c, ids, 1));
   auto sum = c.emit(op("add"), {rows_of(c, {2, 8, 13}, ids), rows_of(c, {3, 9, 14}, places)});
   if (segments) sum = c.emit(op("add"), {sum, rows_of(c, {4, 10, 15}, c.inputs[1])});
   const auto gamma = c.emit(op("qnn.dequantize"), {c.inputs[5], c.inputs[11], c.inputs[16]});

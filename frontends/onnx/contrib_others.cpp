@@ -2,7 +2,6 @@
 /// (docs/ContribOperators.md of microsoft/onnxruntime).
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -13,12 +12,8 @@ namespace {
 
 using Values = Result<std::vector<ValueId>>;
 
+constexpr std::int64_t kStandard = 13;  ///< operator set whose forms nodes are brought into
 const Attrs kFirstAxis{{"axis", std::int64_t{0}}};
-
-/// 0, 1, … up to before `count`, a number of int64.
-Result<ValueId> counted(const NodeContext& c, Result<ValueId> count) {
-  return c.emit(op("arange"), {c.number(0, DType::Int64), count, c.number(1, DType::Int64)});
-}
 
 /// An operand of one integer, as a number of int64.
 Result<ValueId> length(const NodeContext& c, std::size_t i, std::string_view name) {
@@ -26,11 +21,6 @@ Result<ValueId> length(const NodeContext& c, std::size_t i, std::string_view nam
   if (!t.is_tensor() || !is_integer(t.dtype()) || t.elements().value_or(1) != 1)
     return c.error(fmt::format("{} must be an integer, is {}", name, to_string(t)));
   return c.cast(c.reshape(c.inputs[i], {}), DType::Int64);
-}
-
-/// The extent of an axis, as a number of int64.
-Result<ValueId> axis_length(const NodeContext& c, ValueId v, std::int64_t axis) {
-  return c.squeeze(c.shape_of(v, axis, axis + 1), {0});
 }
 
 /// (bias_table [buckets, heads], query_length, key_length) → [1, heads, queries, keys]: T5's biases by distance, whose
@@ -199,14 +189,6 @@ Values complex_multiply(Importer&, NodeContext& c) {
   return outputs_of(c, {c.join({c.emit(real, {part(straight, 0), part(straight, 1)}), imaginary}, -1)});
 }
 
-/// The translator of ai.onnx's operator of this name, of a node that has been brought into its form.
-Values as_standard(Importer& importer, NodeContext& c, std::string_view spelling) {
-  c.spelling = spelling;
-  c.version = 13;
-  const auto& table = translator_table();
-  return std::ranges::find(table, spelling, &TranslatorRow::spelling)->translate(importer, c);
-}
-
 /// (X, W, Pads?, B?): ConvTranspose whose padding is an operand.
 Values conv_transpose_with_pads(Importer& importer, NodeContext& c) {
   if (!takes(c, {"X", "W", "Pads?", "B?"}) || !gives(c, 1)) return Failure{};
@@ -221,7 +203,7 @@ Values conv_transpose_with_pads(Importer& importer, NodeContext& c) {
   std::vector<ValueId> operands{c.inputs[0], c.inputs[1]};
   if (c.has(3)) operands.push_back(c.inputs[3]);
   c.inputs = std::move(operands);
-  return as_standard(importer, c, "ConvTranspose");
+  return as_standard(importer, c, "ConvTranspose", kStandard);
 }
 
 /// (X, M: int32): pooling of the elements whose mask is not 0.
@@ -233,7 +215,7 @@ Values max_pool_with_mask(Importer& importer, NodeContext& c) {
   c.inside = false;
   if (!seen) return Failure{};
   c.inputs = {*seen};
-  return as_standard(importer, c, "MaxPool");
+  return as_standard(importer, c, "MaxPool", kStandard);
 }
 
 /// (X [n, c, h, w], rois [k, 4], batch_indices [k], crop_size: two known extents).

@@ -1,6 +1,8 @@
 /// Checks and parts that translators of com.microsoft's operators share.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "frontends/onnx/contrib.h"
 
 namespace perfc::onnx {
@@ -94,6 +96,22 @@ Result<std::vector<ValueId>> outputs_of(const NodeContext& c, const std::vector<
     if (out.size() < c.outputs()) out.push_back(*v);
   }
   return out;
+}
+
+Result<ValueId> counted(const NodeContext& c, Result<ValueId> count) {
+  return c.emit(op("arange"), {c.number(0, DType::Int64), count, c.number(1, DType::Int64)});
+}
+
+Result<ValueId> axis_length(const NodeContext& c, ValueId v, std::int64_t axis) {
+  return c.squeeze(c.shape_of(v, axis, axis + 1), {0});
+}
+
+Result<std::vector<ValueId>> as_standard(Importer& importer, NodeContext& c, std::string_view spelling,
+                                         std::int64_t version) {
+  c.spelling = spelling;
+  c.version = version;
+  const auto& table = translator_table();
+  return std::ranges::find(table, spelling, &TranslatorRow::spelling)->translate(importer, c);
 }
 
 Result<std::vector<ValueId>> unpriced(NodeContext& c, Type type) {

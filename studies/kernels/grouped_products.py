@@ -13,9 +13,7 @@ those of #169336 on it. Of `judge` rows each group has a matrix on both sides.
 Triton's kernels, on Blackwell TensorRT-LLM's, tuned for each GPU), beside the same products in a runtime that has such
 kernels, activation included. Nothing was fitted to them.
 """
-import argparse
 import csv
-import lzma
 import math
 import pathlib
 import random
@@ -90,17 +88,15 @@ def fit(perfc):
 def layers(shared):
     """(device, tokens, hidden, inner, experts of a token, experts) → measured µs, the mean of the distributions."""
     out = {}
-    for part in ("", ".l40s"):
-        with lzma.open(f"{shared}/data/datacenter/moe{part}.csv.xz", "rt") as f:
-            for r in csv.DictReader(f):
-                version = VERSIONS.get(r["device"], "0.24.0")
-                whole = r["framework"] == "vllm" and r["version"] == version and r["moe_ep_size"] == "1"
-                if r["moe_dtype"] != "bfloat16" or not whole:
-                    continue
-                inner = int(r["inter_size"]) // int(r["moe_tp_size"])
-                key = (r["device"], *(int(r[c]) for c in ("num_tokens", "hidden_size")), inner,
-                       *(int(r[c]) for c in ("topk", "num_experts")))
-                out.setdefault(key, []).append(float(r["latency_ms"]) * 1e3)
+    for r in emitted.datacenter(shared, "moe"):
+        version = VERSIONS.get(r["device"], "0.24.0")
+        whole = r["framework"] == "vllm" and r["version"] == version and r["moe_ep_size"] == "1"
+        if r["moe_dtype"] != "bfloat16" or not whole:
+            continue
+        inner = int(r["inter_size"]) // int(r["moe_tp_size"])
+        key = (r["device"], *(int(r[c]) for c in ("num_tokens", "hidden_size")), inner,
+               *(int(r[c]) for c in ("topk", "num_experts")))
+        out.setdefault(key, []).append(float(r["latency_ms"]) * 1e3)
     return {key: statistics.mean(all_of) for key, all_of in out.items()}
 
 
@@ -124,17 +120,11 @@ def judge(perfc, shared):
                 for part in (few, "all"):
                     ratios.setdefault(part, []).append(us / measured[key])
             for part in sorted(ratios):
-                of = ratios[part]
-                print(f"{device:8} {part:20} {len(of):4} layers: median {statistics.median(of):.2f}, "
-                      f"MAPE {100 * statistics.mean(abs(x - 1) for x in of):.1f} %")
+                print(f"{device:8} {part:20} {len(ratios[part]):4} layers: {emitted.summary(ratios[part])}")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--perfc", default="build/release/perfc")
-    parser.add_argument("--judge", action="store_true")
-    parser.add_argument("--shared", default="../shared")
-    args = parser.parse_args()
+    args = emitted.arguments(__doc__)
     if args.judge:
         judge(args.perfc, args.shared)
     else:

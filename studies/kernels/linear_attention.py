@@ -14,11 +14,8 @@ gdn.md, §7 and §11; µs of a call, of which ONNX Runtime's Run has 13; of one 
 GatedDeltaNet the kernels that today's rule takes. Its constants are of that page, too: the page cannot judge them, but
 what was fitted elsewhere.
 """
-import argparse
 import csv
 import json
-import lzma
-import math
 import pathlib
 import random
 import statistics
@@ -59,6 +56,8 @@ KERNELS = 7
 RUN_US = 13
 CHIPS = {"L40S": ["l40s"], "Hopper": ["h100-sxm", "h200-sxm"],
          "Blackwell": ["b200-sxm", "b300-sxm", "gb200", "gb300"]}
+TODAY = (("vllm", "0.24.0"), ("sglang", "0.5.14"))
+SLOW = ("h200-sxm", "sglang")
 EACH = 150  # runs of a kernel on a device that judge, drawn by a fixed seed
 PEOPLE = {"chunk_gated_delta_rule": "chunks", "chunk_gated_delta_rule_triton": "chunks",
           "fused_recurrent_gated_delta_rule": "one token",
@@ -69,12 +68,10 @@ PEOPLE = {"chunk_gated_delta_rule": "chunks", "chunk_gated_delta_rule_triton": "
 def runs(shared):
     """Measured µs by (device, framework, version, kernel, batch, tokens, heads of keys, heads of values)."""
     out = {}
-    for part in ("", ".l40s"):
-        with lzma.open(f"{shared}/data/datacenter/gated_delta_net{part}.csv.xz", "rt") as f:
-            for r in csv.DictReader(f):
-                key = (r["device"], r["framework"], r["version"], r["kernel_source"], *(
-                    int(r[c]) for c in ("batch_size", "seq_len", "num_k_heads", "num_v_heads")))
-                out[key] = float(r["latency_ms"]) * 1e3
+    for r in emitted.datacenter(shared, "gated_delta_net"):
+        key = (r["device"], r["framework"], r["version"], r["kernel_source"],
+               *(int(r[c]) for c in ("batch_size", "seq_len", "num_k_heads", "num_v_heads")))
+        out[key] = float(r["latency_ms"]) * 1e3
     return out
 
 
@@ -82,7 +79,7 @@ def chunked(measured, own):
     """Rows of chunked kernels in Triton, the median of versions: (device, framework, batch, tokens, heads, µs)."""
     found = {}
     for (device, framework, version, kernel, batch, tokens, keys, heads), us in measured.items():
-        slow = device == "h200-sxm" and framework == "sglang"
+        slow = (device, framework) == SLOW
         if PEOPLE.get(kernel) != "chunks" or tokens < 2 or slow or (framework == "trtllm") == own:
             continue
         found.setdefault((device, framework, batch, tokens, keys, heads), []).append(us)
@@ -116,13 +113,26 @@ def report(parameters, rows, devices):
     ratio = predicted(parameters, rows, devices) / np.array([r[5] for r in rows])
     for group in sorted({r[:2] for r in rows}):
         of = ratio[[r[:2] == group for r in rows]]
-        print(f"  {group[0]:8} {group[1]:7} {len(of):5} runs: median {np.median(of):.2f}, "
-              f"MAPE {100 * np.mean(np.abs(of - 1)):.1f} %")
+        print(f"  {group[0]:8} {group[1]:7} {len(of):5} runs: {emitted.summary(of)}")
+
+
+def causal_clocks(measured, devices):
+    """Clocks of an SM per byte that causal_conv1d_fn moves: long ones where memory is far from its bandwidth."""
+    out = []
+    for (device, framework, version, kernel, batch, tokens, keys, heads), us in measured.items():
+        bytes_ = 2 * 2 * batch * tokens * 128 * (2 * keys + heads)  # read and written
+        long = kernel == "causal_conv1d_fn" and (framework, version) in TODAY and bytes_ > 3e8
+        if not long or device not in ("h100-sxm", "h200-sxm", "b200-sxm") or (device, framework) == SLOW:
+            continue
+        d = devices[NAMES[device]]
+        out.append(us * d["boost_clock_mhz"] * d["sms"] / bytes_)
+    return statistics.median(out)
 
 
 def fit_all(shared):
     devices = {d["name"]: d for d in json.loads((ROOT / "data/devices.json").read_text())["devices"]}
     measured = runs(shared)
+    print(f"kCausalByteClocks = {causal_clocks(measured, devices):.3f}")
     rows, others = chunked(measured, True), chunked(measured, False)
     found = fit(rows, devices)
     names = ("kLibraryLaunchUs", "kLibraryWaitClocks", "kLibraryChunkClocks", "kLibraryTokenBytes", "kLibraryResident",
@@ -146,8 +156,7 @@ def judge(perfc, shared):
     by_kernel = {}
     for (device, framework, version, kernel, batch, tokens, keys, heads), us in runs(shared).items():
         kind = PEOPLE.get(kernel)
-        today = (framework, version) in (("vllm", "0.24.0"), ("sglang", "0.5.14"))
-        slow = device == "h200-sxm" and framework == "sglang"
+        today, slow = (framework, version) in TODAY, (device, framework) == SLOW
         known = today or kind == "one token" or (kind == "chunks" and framework == "vllm")
         if kind is None or slow or not known:
             continue
@@ -162,8 +171,7 @@ def judge(perfc, shared):
                          "channels": 128 * (2 * keys + heads), "dtype": "bfloat16"}
                 model.write_text((CONVOLUTION if kind.startswith("conv") else NET).format(**shape))
                 ratios.append(say(perfc, model, NAMES[device], "pytorch") / us)
-            print(f"{kind:24} {device:8} {len(ratios):4} runs: median {statistics.median(ratios):.2f}, "
-                  f"MAPE {100 * statistics.mean(abs(r - 1) for r in ratios):.1f} %")
+            print(f"{kind:24} {device:8} {len(ratios):4} runs: {emitted.summary(ratios)}")
         with open(HERE / "linear_attention.tsv", newline="") as f:
             for r in csv.DictReader(f, delimiter="\t"):
                 b, t = int(r["sequences"]), int(r["tokens"])
@@ -176,11 +184,7 @@ def judge(perfc, shared):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--perfc", default="build/release/perfc")
-    parser.add_argument("--judge", action="store_true")
-    parser.add_argument("--shared", default="../shared")
-    args = parser.parse_args()
+    args = emitted.arguments(__doc__)
     if args.judge:
         judge(args.perfc, args.shared)
     else:

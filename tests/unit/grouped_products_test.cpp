@@ -28,13 +28,6 @@ Graph experts(int rows) {
 
 constexpr ExecConfig kBf16{.precision = Precision::Bf16};
 
-Device device(const char* name) {
-  Diagnostics diags("test");
-  auto d = DeviceTable::builtin().find(name, diags);
-  EXPECT_TRUE(d) << diags.str();
-  return d ? *std::move(d) : Device{};
-}
-
 TEST(GroupedRows, OfRowsAtRandomAsManyGroupsAreTouchedAsDrawsFromThemFind) {
   const auto touched = [](double groups, double rows) { return GroupedRows{.groups = groups, .rows = rows}.touched(); };
   EXPECT_DOUBLE_EQ(touched(1, 7), 1);

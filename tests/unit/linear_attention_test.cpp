@@ -36,13 +36,6 @@ Graph token_major(int batch, int tokens) {
 constexpr ExecConfig kPytorch{.precision = Precision::Fp16};
 constexpr ExecConfig kOnnxRuntime{.precision = Precision::Fp16, .runtime = Runtime::OnnxRuntime};
 
-Device device(const char* name) {
-  Diagnostics diags("test");
-  auto d = DeviceTable::builtin().find(name, diags);
-  EXPECT_TRUE(d) << diags.str();
-  return d ? *std::move(d) : Device{};
-}
-
 double us_of(const Graph& g, const ExecConfig& config, const char* on) {
   const KernelPlan plan = plan_of(g, config);
   EXPECT_EQ(plan.kernels.size(), 1u);

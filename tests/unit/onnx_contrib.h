@@ -81,6 +81,12 @@ inline std::string contrib(std::string_view type, const std::string& attributes,
   return out;
 }
 
+/// The messages name the node and the cause.
+inline void refused(const std::string& messages, std::string_view cause) {
+  EXPECT_NE(messages.find("node 0 "), std::string::npos) << messages;
+  EXPECT_NE(messages.find(cause), std::string::npos) << messages;
+}
+
 /// MACs of all calls of an operator.
 inline double contrib_macs(const Imported& m, OpId op) {
   double macs = 0;

@@ -6,11 +6,6 @@ namespace {
 
 using namespace testing;
 
-void refused(const std::string& messages, std::string_view cause) {
-  EXPECT_NE(messages.find("node 0 "), std::string::npos) << messages;
-  EXPECT_NE(messages.find(cause), std::string::npos) << messages;
-}
-
 TEST(OnnxLanguage, GatesOfLinearAttentionAreOneKernel) {
   const ContribOperand a{kFloat16, {2, 5, 16}}, heads{kFloat32, {16}};
   EXPECT_EQ(contrib("LinearAttentionGate", "", {a, heads, heads}),

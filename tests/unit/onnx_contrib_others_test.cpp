@@ -7,11 +7,6 @@ namespace {
 
 using namespace testing;
 
-void refused(const std::string& messages, std::string_view cause) {
-  EXPECT_NE(messages.find("node 0 "), std::string::npos) << messages;
-  EXPECT_NE(messages.find(cause), std::string::npos) << messages;
-}
-
 TEST(OnnxOthers, PaddingOfBatches) {
   const ContribOperand x{kFloat32, {2, 5, 8}}, counts{kInt32, {2}};
   EXPECT_EQ(contrib("RemovePadding", "", {x, counts}, {"y", "places", "sums", "most"}),

@@ -26,6 +26,14 @@ inline Device round_device() {
   return d;
 }
 
+/// One of the program's own; fails the test where there is none of that name.
+inline Device device(const char* name) {
+  Diagnostics diags("test");
+  auto d = DeviceTable::builtin().find(name, diags);
+  EXPECT_TRUE(d) << diags.str();
+  return d ? *std::move(d) : Device{};
+}
+
 inline Prediction predicted(const Graph& g, ExecConfig config, const Device& d) {
   Diagnostics diags("test");
   auto model = make_whitebox()->prepare(g, config, diags);

@@ -8,29 +8,35 @@
 namespace perfc {
 namespace {
 
-/// Rows that the tiles of a group hold, those that its last one leaves empty included.
-double tiled_rows(const Kernel& k, const Rates& r) {
+/// A kernel of all groups, beside batched products of as many rows as its tiles have.
+struct AllGroups {
+  double tile = 0;      ///< rows
+  double slowdown = 1;  ///< of its time
+  double first_us = 0;  ///< before it
+};
+
+AllGroups kernel_of_all(const Kernel& k, const Rates& r) {
+  if (k.limits.all_groups) return {.tile = constants::kTunedGroupedTile};
   const Extents& e = k.extents;
-  if (k.pass == Pass::WeightGradient) return e.m;  // groups are parts of what is summed
   const bool small = e.m * e.products / e.groups <= constants::kSmallGroup || e.n <= constants::kSmallGroup ||
                      r.product[k.half]->chip == ChipClass::Blackwell;
-  const double tile = k.limits.all_groups ? constants::kTunedGroupedTile
-                      : small             ? constants::kSmallGroupedTile
-                                          : constants::kGroupedTile;
-  return std::max(tile, e.m + tile / 2);
+  return {.tile = small ? constants::kSmallGroupedTile : constants::kGroupedTile,
+          .slowdown = constants::kGroupedTime,
+          .first_us = constants::kGroupedLaunchUs};
 }
 
-/// All groups by one kernel, whose tiles lie within a group each.
+/// All groups by one kernel, whose tiles lie within a group each: its last one is half empty in the mean.
 Priced price_at_once(Kernel k, const Rates& r) {
-  const double padded = tiled_rows(k, r);
+  const AllGroups of = kernel_of_all(k, r);
+  const bool inner = k.pass == Pass::WeightGradient;  // groups are parts of what is summed
+  const double padded = inner ? k.extents.m : std::max(of.tile, k.extents.m + of.tile / 2);
   k.work.macs *= padded / k.extents.m;
   k.extents.m = padded;
   k.extents.groups = 0;
-  if (!k.limits.all_groups) k.limits.slowdown *= constants::kGroupedTime;
+  k.limits.slowdown *= of.slowdown;
   Priced out = price(k, r);
-  const double first_us = k.limits.all_groups ? 0 : constants::kGroupedLaunchUs;
-  out.launch_us += first_us;
-  out.time_us += first_us;
+  out.launch_us += of.first_us;
+  out.time_us += of.first_us;
   return out;
 }
 
