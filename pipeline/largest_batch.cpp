@@ -2,23 +2,21 @@
 
 #include <algorithm>
 
-#include "whitebox/memory/on_device.h"
-
 namespace perfc {
 
-const std::optional<MemoryNeeds>& LargestBatch::needs_of(std::int64_t batch) {
+const std::optional<NeedsOnDevices>& LargestBatch::needs_of(std::int64_t batch) {
   const auto [at, unasked] = needs_.try_emplace(batch);
   if (!unasked) return at->second;
   Diagnostics unsaid;
   const auto graph = file_.at(at_batch(request_, batch), unsaid);
-  if (graph) at->second = memory_needs(*graph, request_.exec);
+  if (graph) at->second.emplace(*graph, request_.exec);
   return at->second;
 }
 
 std::optional<std::int64_t> LargestBatch::below(std::int64_t too_large, const Device& device) {
   const auto need_mib = [&](std::int64_t batch) {
     const auto& needs = needs_of(batch);
-    return needs ? std::optional(least_mib(*needs, device)) : std::nullopt;
+    return needs ? std::optional(least_mib(needs->on(device), device)) : std::nullopt;
   };
   const auto most = need_mib(too_large), least = need_mib(1);
   if (!most || !least || *most <= device.memory_mib) return std::nullopt;
@@ -48,7 +46,7 @@ std::optional<std::int64_t> LargestBatch::most(std::int64_t from, const Device& 
   for (std::int64_t batch = std::max<std::int64_t>(from, 1); batch <= kMost; batch *= 2) {
     const auto& needs = needs_of(batch);
     if (!needs) return std::nullopt;
-    if (least_mib(*needs, device) > device.memory_mib) return below(batch, device);
+    if (least_mib(needs->on(device), device) > device.memory_mib) return below(batch, device);
   }
   return std::nullopt;
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "pipeline/model_file.h"
-#include "whitebox/memory/memory.h"
+#include "whitebox/memory/on_device.h"
 
 namespace perfc {
 
@@ -26,11 +26,11 @@ class LargestBatch {
 
  private:
   /// What a batch needs; none: the model cannot be had at it.
-  const std::optional<MemoryNeeds>& needs_of(std::int64_t batch);
+  const std::optional<NeedsOnDevices>& needs_of(std::int64_t batch);
 
   ModelFile& file_;
   Request request_;
-  std::map<std::int64_t, std::optional<MemoryNeeds>> needs_;
+  std::map<std::int64_t, std::optional<NeedsOnDevices>> needs_;
 };
 
 /// Fills in `Report::largest_batch` of the reports that do not fit.

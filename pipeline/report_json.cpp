@@ -142,6 +142,7 @@ std::string to_json(std::span<const Report> reports, std::size_t top) {
                            {"runtimes", runtimes_json(r)},
                            {"throughput_per_s", round6(r.throughput_per_s())},
                            {"memory_mib", round6(p.memory.total_mib())},
+                           {"memory_allocated_mib", round6(p.memory.allocated_mib)},
                            {"memory_mib_interval", {round6(p.memory_lo_mib), round6(p.memory_hi_mib)}},
                            {"device_memory_mib", round6(r.device.memory_mib)},
                            {"fits", r.fits()},

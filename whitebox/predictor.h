@@ -66,7 +66,8 @@ struct MemoryBreakdown {
   double optimizer_mib = 0;    ///< state and temporaries
   double activations_mib = 0;  ///< peak of live activations, with what the allocator holds unused beside all of these
   double workspace_mib = 0;
-  double search_mib = 0;  ///< what cuDNN's search for algorithms shows beyond that; it makes do with what is free
+  double allocated_mib = 0;  ///< of all but the context, the most that is in use at once
+  double search_mib = 0;     ///< what cuDNN's search for algorithms shows beyond that; it makes do with what is free
   double needed_mib() const {
     return context_mib + weights_mib + gradients_mib + optimizer_mib + activations_mib + workspace_mib;
   }

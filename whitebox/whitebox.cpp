@@ -185,7 +185,7 @@ class Whitebox final : public Predictor {
 
 WhiteboxModel::WhiteboxModel(const Graph& graph, const ExecConfig& config, KernelPlan plan, Prediction notes)
     : config_(config), plan_(std::move(plan)), alike_(first_alike(plan_)), notes_(std::move(notes)) {
-  needs_ = memory_needs(graph, config);
+  needs_ = NeedsOnDevices(graph, config);
 }
 
 Prediction WhiteboxModel::on(const Device& device, std::span<const Priced> prices) const {
@@ -197,7 +197,7 @@ Prediction WhiteboxModel::on(const Device& device, std::span<const Priced> price
   out.host_ms = host_ms(device);
   out.host_calls = dispatched(device);
   out.latency_ms = std::max(out.device_ms, out.host_ms);
-  add_memory(needs_, device, out);
+  add_memory(needs_.on(device), device, out);
   add_interval(load, device, out);
   add_energy(load, device, out);
   return out;
@@ -217,7 +217,7 @@ Prediction WhiteboxModel::corrected(const Device& device, std::span<const Priced
   const double device_ms = device_part_ms(out.latency_ms, c.host_ms);
   set_interval(time_interval(device_ms, c.host_ms, std::exp(width), device.host.interval), out);
   out.novelty.insert(out.novelty.end(), c.novelty.begin(), c.novelty.end());
-  add_memory(needs_, device, out);
+  add_memory(needs_.on(device), device, out);
   add_energy(load, device, out);
   return out;
 }

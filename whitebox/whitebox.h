@@ -4,7 +4,7 @@
 #include <span>
 
 #include "whitebox/launch/kernels.h"
-#include "whitebox/memory/memory.h"
+#include "whitebox/memory/on_device.h"
 #include "whitebox/price/roofline.h"
 
 namespace perfc {
@@ -67,7 +67,7 @@ class WhiteboxModel final : public PreparedModel {
   KernelPlan plan_;
   std::vector<std::uint32_t> alike_;  ///< first_alike of the plan
   Prediction notes_;                  ///< what is to be said whatever the device
-  MemoryNeeds needs_;
+  NeedsOnDevices needs_;
 };
 
 /// Like the whitebox predictor's `prepare`, by its type.

@@ -228,6 +228,7 @@ class Prediction:
     runtimes: tuple[OnRuntime, ...]
     throughput_per_s: float  #: samples per second
     memory_mib: float
+    memory_allocated_mib: float  #: as torch.cuda.max_memory_allocated counts it
     memory_mib_interval: Interval
     device_memory_mib: float
     fits: bool  #: whether the device's memory, or the slice's, holds the run

@@ -4,12 +4,15 @@
 #include <algorithm>
 
 #include "graphs.h"
+#include "round_device.h"
 #include "whitebox/launch/framework.h"
 #include "whitebox/launch/kernels.h"
 #include "whitebox/launch/training_step.h"
 #include "whitebox/memory/autograd.h"
 #include "whitebox/memory/caching_allocator.h"
 #include "whitebox/memory/memory.h"
+#include "whitebox/memory/module_calls.h"
+#include "whitebox/memory/on_device.h"
 
 namespace perfc {
 namespace {
@@ -146,8 +149,72 @@ TEST(Memory, GradientsOfWideWindowsTakeTheLoweredOperand) {
   %2 = nn.conv2d(%x, %1, strides=[2, 2], padding=[3, 3, 3, 3], kernel_size=[7, 7]);
   (%2)
 })");
-  EXPECT_EQ(memory_needs(g, {.task = Task::Infer}).workspace, 0);
-  EXPECT_EQ(memory_needs(g, {.task = Task::Train}).workspace, 4.0 * (2 * 32 * 32) * (3 * 7 * 7));
+  constexpr auto kTiles = ConvolutionWorkspace::Tiles;
+  EXPECT_EQ(memory_needs(g, {.task = Task::Infer}, kTiles).workspace, 0);
+  EXPECT_EQ(memory_needs(g, {.task = Task::Train}, kTiles).workspace, 4.0 * (2 * 32 * 32) * (3 * 7 * 7));
+}
+
+/// Tensor cores' kernels read channels last: cuDNN copies what lies otherwise, and the result back.
+TEST(Memory, ConvolutionsOfTensorCoresCopyWhatLiesChannelsFirst) {
+  const auto workspace = [](const std::string& window, const std::string& attributes, ExecConfig config) {
+    const Graph g = graph_of("def @main(%x: Tensor[(2, 64, 32, 32), float32]) {\n  %1 = weight : Tensor[(64, " +
+                             window + "), float32];\n  %2 = nn.conv2d(%x, %1" + attributes + ");\n  (%2)\n}");
+    return memory_needs(g, config).workspace;
+  };
+  constexpr double kImages = 2.0 * 64 * 32 * 32 * 4, kWindows = 64.0 * 64 * 9 * 4;
+  const std::string padded = ", padding=[1, 1, 1, 1]";
+  EXPECT_EQ(workspace("64, 3, 3", padded, {}), 2 * kImages + kWindows);
+  EXPECT_EQ(workspace("64, 3, 3", padded, {.precision = Precision::Amp}), (2 * kImages + kWindows) / 2);
+  EXPECT_EQ(workspace("64, 3, 3", padded, {.layout = Layout::Nhwc}), 0);
+  EXPECT_EQ(workspace("1, 3, 3", padded + ", groups=64", {}), 0);
+  EXPECT_EQ(workspace("64, 1, 1", "", {}), 0);  // a product of the data as it lies …
+  EXPECT_EQ(workspace("64, 1, 1", "", {.task = Task::Train}), 2 * kImages + kWindows / 9);  // … but for its gradients
+  EXPECT_EQ(workspace("64, 1, 1", ", strides=[2, 2]", {}), 1.25 * kImages + kWindows / 9);
+}
+
+TEST(Memory, WhatConvolutionsWantFollowsFromTheirKernels) {
+  const auto wants = [](const char* name, Precision p) { return convolution_workspace(device(name), p); };
+  EXPECT_EQ(wants("a100-40gb", Precision::Fp32), ConvolutionWorkspace::Tiles);
+  EXPECT_EQ(wants("h200", Precision::Fp32), ConvolutionWorkspace::None);
+  EXPECT_EQ(wants("a100-40gb", Precision::Default), ConvolutionWorkspace::Copies);
+  EXPECT_EQ(wants("t4", Precision::Default), ConvolutionWorkspace::Tiles);  // which has no TF32
+  EXPECT_EQ(wants("t4", Precision::Amp), ConvolutionWorkspace::Copies);
+  EXPECT_EQ(wants("p100", Precision::Amp), ConvolutionWorkspace::Tiles);  // which has no tensor cores
+}
+
+/// A module's arguments stay while its forward runs: what `mlp` was called with beside what its layers hand on.
+TEST(Memory, ModulesHoldWhatTheyWereCalledWith) {
+  const auto allocated = [](const std::string& prefix, ExecMode mode) {
+    const Graph g = graph_of(R"(def @main(%x: Tensor[(512, 512), float32]) {
+  %1 = exp(%x) @"norm/exp";
+  %2 = exp(%1) @")" + prefix +
+                             R"(fc1/exp";
+  %3 = exp(%2) @")" + prefix +
+                             R"(act/exp";
+  %4 = exp(%3) @"head/exp";
+  (%4)
+})");
+    return memory_needs(g, {.mode = mode}).allocated;
+  };
+  // The input, the last run's result, what an operator reads and writes; in `mlp` its argument, too.
+  EXPECT_EQ(allocated("", ExecMode::Eager), 4 * kMib);
+  EXPECT_EQ(allocated("mlp.", ExecMode::Eager), 5 * kMib);
+  EXPECT_EQ(allocated("/mlp/", ExecMode::Eager), 5 * kMib);
+  EXPECT_EQ(allocated("mlp.", ExecMode::Compiled), 4 * kMib);
+}
+
+TEST(Modules, HoldArgumentsUntilTheyReturn) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(4), float32]) {
+  %1 = exp(%x) @"blocks.0.norm/exp";
+  %2 = exp(%1) @"blocks.0.mlp.fc1/exp";
+  %3 = exp(%2) @"blocks.0.mlp.act/exp";
+  %4 = add(%x, %3) @"blocks.0/add";
+  %5 = exp(%4) @"blocks.1.norm/exp";
+  %6 = exp(%1) @"blocks.10.norm/exp";
+  (%5, %6)
+})");
+  // %x by `blocks`, to its end; what `norm` made by `mlp` until `act` is done, and by `blocks.10`; sums by `blocks.1`.
+  EXPECT_EQ(held_by_modules(g, g.weight_only()), (std::vector<NodeId>{6, 6, 3, 0, 5, 0, 0}));
 }
 
 TEST(Memory, ATrainingStepKeepsActivationsGradientsAndState) {
@@ -165,11 +232,11 @@ TEST(Memory, ATrainingStepKeepsActivationsGradientsAndState) {
   (%2)
 })");
   constexpr double kImage = 64 * 32 * 32 * 4;
-  EXPECT_EQ(memory_needs(convolution, {}).workspace, 36.0 / 16 * 2 * kImage);
-  EXPECT_EQ(memory_needs(convolution, {.task = Task::Train}).workspace, 45.0 / 16 * 2 * kImage);
-  // Without a graph %2 dies as soon as %3 is there, and %x with %2; with one, %x and %3 are kept.
-  const double inference = memory_needs(g, {}).allocated, forward = memory_needs(g, {.task = Task::Forward}).allocated;
-  EXPECT_EQ(forward - inference, kTensor);
+  constexpr auto kTiles = ConvolutionWorkspace::Tiles;
+  EXPECT_EQ(memory_needs(convolution, {}, kTiles).workspace, 36.0 / 16 * 2 * kImage);
+  EXPECT_EQ(memory_needs(convolution, {.task = Task::Train}, kTiles).workspace, 45.0 / 16 * 2 * kImage);
+  // Without a graph %2 dies as soon as %3 is there, and %3 with %5; with one, %x and %3 are kept.
+  const double forward = memory_needs(g, {.task = Task::Forward}).allocated;
   EXPECT_GT(adam.allocated, forward + 4 * kTensor);
 }
 
@@ -186,16 +253,44 @@ TEST(Memory, UnderAmpNormsStayFloat32AndProductsKeepTheirCasts) {
   %7 = nn.dense(%5, %6);
   (%7)
 })");
-  const double weights = 8, half_weights = 4, workspace = 8.125, input_cast = 2, norm_cast = 4, norm = 4,
+  const double input = 4, weights = 8, half_weights = 4, workspace = 8.125, input_cast = 2, norm_cast = 4, norm = 4,
                product_cast = 2, result = 2, result_of_the_run_before = 2;
   const MemoryNeeds amp = memory_needs(g, {.precision = Precision::Amp, .task = Task::Forward});
   EXPECT_NEAR(amp.allocated / kMib,
-              weights + half_weights + workspace + input_cast + norm_cast + norm + product_cast + result +
+              input + weights + half_weights + workspace + input_cast + norm_cast + norm + product_cast + result +
                   result_of_the_run_before,
               0.05);
   // With norms in 16 bits neither is cast, and the norm's own 2 MiB are what the product keeps.
   const MemoryNeeds half = memory_needs(g, {.precision = Precision::Amp, .norms = Norms::Half, .task = Task::Forward});
   EXPECT_NEAR((amp.allocated - half.allocated) / kMib, norm_cast + norm + product_cast - 2 - 2, 0.05);
+}
+
+/// In torch.inference_mode autocast keeps no copies of weights: each call casts its own.
+TEST(Memory, UnderAmpInferenceCastsAWeightForEachCall) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(1024, 1024), float32]) {
+  %1 = weight : Tensor[(1024, 1024), float32];
+  %2 = nn.dense(%x, %1);
+  %3 = weight : Tensor[(1024, 1024), float32];
+  %4 = nn.dense(%2, %3);
+  (%4)
+})");
+  const double input = 4, weights = 8, workspace = 8.125, input_cast = 2, weight_cast = 2, result = 2,
+               result_of_the_run_before = 2;
+  EXPECT_NEAR(memory_needs(g, {.precision = Precision::Amp}).allocated / kMib,
+              input + weights + workspace + input_cast + weight_cast + result + result_of_the_run_before, 0.05);
+}
+
+/// Without a graph what an operator read dies when it is done; with one it is kept.
+TEST(Memory, AutogradKeepsWhatInferenceForgets) {
+  const Graph g = graph_of(R"(def @main(%x: Tensor[(512, 512), float32]) {
+  %1 = weight : Tensor[(512,), float32];
+  %2 = multiply(%x, %1);
+  %3 = exp(%2);
+  %4 = exp(%3);
+  %5 = exp(%4);
+  (%5)
+})");
+  EXPECT_EQ(memory_needs(g, {.task = Task::Forward}).allocated - memory_needs(g, {}).allocated, kMib);
 }
 
 TEST(Memory, UnderAmpOnlyWhatProductsReadHasACopyIn16Bits) {
@@ -273,11 +368,6 @@ TEST(Memory, EachShapeIsSearchedOncePerPass) {
   ASSERT_EQ(step.searches.size(), 3u);  // both gradients of the second; of the first they are known
   EXPECT_LT(step.searches[0].allocated, step.searches[1].allocated);
   EXPECT_EQ(step.reserved, memory_needs(g, {.task = Task::Train}).reserved);
-}
-
-Prediction predicted(const Graph& g, const ExecConfig& config, const Device& d) {
-  Diagnostics diags("test");
-  return (*make_whitebox()->prepare(g, config, diags))->on(d);
 }
 
 TEST(Memory, SearchesAreBesideTheNeedAndMakeDoWithWhatIsFree) {

@@ -18,6 +18,7 @@
 #include "whitebox/memory/autograd.h"
 #include "whitebox/memory/caching_allocator.h"
 #include "whitebox/memory/memory_course.h"
+#include "whitebox/memory/module_calls.h"
 
 namespace perfc {
 namespace {
@@ -55,9 +56,10 @@ std::vector<NodeId> owners(const Graph& g, const DataLayout& layout) {
 /// One graph's life on a GPU.
 class Run {
  public:
-  Run(const Graph& g, const ExecConfig& config)
-      : g_(g), config_(config), weight_(g.weight_only()), layout_(data_layout(g, config, weight_)), widths_(g, config),
-        weight_width_(float_bytes(config.precision)), keeps_(config.task != Task::Infer), owner_(owners(g, layout_)),
+  Run(const Graph& g, const ExecConfig& config, ConvolutionWorkspace convolutions)
+      : g_(g), config_(config), convolutions_(convolutions), weight_(g.weight_only()),
+        layout_(data_layout(g, config, weight_)), widths_(g, config), weight_width_(float_bytes(config.precision)),
+        keeps_(config.task != Task::Infer), owner_(owners(g, layout_)),
         needs_(keeps_ ? needs_gradient(g) : std::vector<bool>(g.size(), false)), last_use_(g.size(), 0),
         first_keeper_(g.size(), kNobody), blocks_(g.size()), extra_(g.size()), kept_(g.size()),
         kept_copies_(g.size(), 0), eight_(eight_bits(g, config)) {
@@ -66,6 +68,10 @@ class Run {
       for (ValueId v : g.node(id).operands) {
         if (v) last_use_[owner_[v.node]] = std::max(last_use_[owner_[v.node]], id);
       }
+    }
+    if (config.mode == ExecMode::Eager && def(config.runtime).autocast) {
+      const std::vector<NodeId> held = held_by_modules(g, weight_);
+      for (NodeId id = 0; id < g.size(); ++id) last_use_[owner_[id]] = std::max(last_use_[owner_[id]], held[id]);
     }
     for (ValueId v : g.results()) last_use_[owner_[v.node]] = static_cast<NodeId>(g.size());
     if (keeps_) find_keepers();
@@ -77,6 +83,7 @@ class Run {
     log_ = log;
     if (log) heap_.log_to(&log->allocations);
     load();
+    bring_in_inputs();
     for (int step = 0; step < kSteps; ++step) {
       if (log) log->begin_run();
       std::vector<Block> before = std::move(results_);  // the caller holds the last results while the next are made
@@ -112,11 +119,11 @@ class Run {
   }
 
   /// Whether autocast casts an operand for this call: anew each time, but for parameters, whose 16-bit copies it keeps
-  /// (aten/src/ATen/autocast_mode.cpp, cached_cast).
+  /// unless in `torch.inference_mode` (aten/src/ATen/autocast_mode.cpp, cached_cast; pytorch/pytorch #158232).
   bool is_cast(NodeId user, std::size_t operand) const {
     const ValueId v = g_.node(user).operands[operand];
-    return config_.precision == Precision::Amp && config_.mode == ExecMode::Eager && v && !weight_[v.node] &&
-           read_bytes(user, operand) != bytes(v);
+    return config_.precision == Precision::Amp && config_.mode == ExecMode::Eager && v &&
+           !(keeps_ && weight_[v.node]) && read_bytes(user, operand) != bytes(v);
   }
 
   /// Whether a call reads a dense copy of an operand that does not lie as its kernel wants it.
@@ -156,7 +163,7 @@ class Run {
 
   void find_half_weights() {
     half_weights_.assign(g_.size(), false);
-    if (config_.precision != Precision::Amp) return;
+    if (config_.precision != Precision::Amp || !keeps_) return;
     for (const Node& n : g_.nodes()) {
       for (ValueId v : n.operands) {
         if (v && g_.node(v).kind == NodeKind::Constant && g_.type(v).is_tensor() && is_float(g_.type(v).dtype()))
@@ -184,6 +191,24 @@ class Run {
     }
   }
 
+  /// The caller's, run after run.
+  void bring_in_inputs() {
+    for (NodeId id = 0; id < g_.size(); ++id) {
+      if (g_.node(id).kind != NodeKind::Var) continue;
+      began(id);
+      allocate_results(id);
+    }
+  }
+
+  void allocate_results(NodeId id) {
+    for (const ResultInfo& r : g_.node(id).results) {
+      if (const double size = tensor_bytes(r.type, width(id)); size > 0) blocks_[id].push_back(heap_.allocate(size));
+    }
+  }
+
+  /// Whether a run makes this node's memory.
+  bool makes(NodeId id) const { return owner_[id] == id && g_.node(id).kind == NodeKind::Call; }
+
   void release(NodeId storage) {
     for (Block b : blocks_[storage]) heap_.free(b);
     blocks_[storage].clear();
@@ -210,24 +235,17 @@ class Run {
   void forward() {
     std::vector<std::vector<NodeId>> dies(g_.size() + 1);
     for (NodeId id = 0; id < g_.size(); ++id) {
-      if (owner_[id] == id && g_.node(id).kind != NodeKind::Constant && first_keeper_[id] == kNobody)
-        dies[last_use_[id]].push_back(id);
+      if (makes(id) && first_keeper_[id] == kNobody) dies[last_use_[id]].push_back(id);
     }
     for (NodeId id = 0; id < g_.size(); ++id) {
       const Node& n = g_.node(id);
       began(id);
-      if (n.kind == NodeKind::Constant) {
-        if (half_weights_[id]) copies_.push_back(heap_.allocate(tensor_bytes(n.results[0].type, 2)));
-        continue;
-      }
+      if (n.kind == NodeKind::Constant && half_weights_[id])
+        copies_.push_back(heap_.allocate(tensor_bytes(n.results[0].type, 2)));
+      if (n.kind != NodeKind::Call) continue;
       const std::vector<Block> copies = copy_operands(id), scores = attend(id);
-      if (owner_[id] == id) {
-        for (const ResultInfo& r : n.results) {
-          if (const double size = tensor_bytes(r.type, width(id)); size > 0)
-            blocks_[id].push_back(heap_.allocate(size));
-        }
-      }
-      if (n.kind == NodeKind::Call) compute(id);
+      if (makes(id)) allocate_results(id);
+      compute(id);
       for (Block b : scores) heap_.free(b);
       for (Block b : copies) heap_.free(b);
       for (NodeId dead : dies[id]) release(dead);
@@ -271,11 +289,12 @@ class Run {
     const Category c = def(n.op).category;
     if (c == Category::MatMul && !product_workspace_) product_workspace_ = heap_.allocate(constants::kProductWorkspace);
     if (c == Category::Convolution) search(id, Pass::Forward);
-    if (c == Category::Convolution) pass_by(winograd_workspace(id, constants::kForwardTiles));
+    if (c == Category::Convolution) pass_by(workspace_of(id));
     for (std::size_t i = 0; i < n.operands.size(); ++i) pass_by(dense_copy(id, i));
     double inside = 0;
     for (const GraphRef& body : n.regions)
-      inside = std::max(inside, Run(*body, {.precision = config_.precision, .mode = config_.mode}).activations());
+      inside = std::max(
+          inside, Run(*body, {.precision = config_.precision, .mode = config_.mode}, convolutions_).activations());
     pass_by(inside);
     if (config_.mode == ExecMode::Eager && kept_[id].extra_bytes == 0) pass_by(unasked_bytes(n));
     if (config_.mode == ExecMode::Eager && def(n.op).before[0]) pass_by(bytes({id, 0}));
@@ -284,6 +303,7 @@ class Run {
 
   /// Of a body: what it needs beside its weights.
   double activations() {
+    bring_in_inputs();
     forward();
     return heap_.peak_allocated();
   }
@@ -309,18 +329,64 @@ class Run {
     return size;
   }
 
+  /// Of a convolution.
+  double workspace_of(NodeId id) {
+    switch (convolutions_) {
+      case ConvolutionWorkspace::None:
+        return 0;
+      case ConvolutionWorkspace::Tiles:
+        return tiles_workspace(id, constants::kForwardTiles);
+      case ConvolutionWorkspace::Copies:
+        return reads_points(id) ? 0 : copies_workspace(id);
+    }
+    return 0;
+  }
+
+  /// Of its gradients.
+  double gradient_workspace(NodeId id) {
+    switch (convolutions_) {
+      case ConvolutionWorkspace::None:
+        return 0;
+      case ConvolutionWorkspace::Tiles:
+        return lowered_workspace(id);
+      case ConvolutionWorkspace::Copies:
+        return copies_workspace(id);
+    }
+    return 0;
+  }
+
+  /// A window of one position that moves by one is a product of the data as it lies.
+  bool reads_points(NodeId id) const {
+    const Node& n = g_.node(id);
+    const Type& weight = g_.type(n.operands[1]);
+    const auto axes = kernel_axes(g_, n);
+    const auto is_one = [](std::int64_t extent) { return extent == 1; };
+    return axes && weight.is_static() &&
+           std::ranges::all_of(axes->spatial, [&](std::size_t a) { return is_one(weight.shape()[a].value()); }) &&
+           std::ranges::all_of(n.attrs.ints_or_empty("strides"), is_one);
+  }
+
+  /// Tensor cores' kernels want channels last: of what lies otherwise cuDNN makes copies, and of the result
+  /// (studies/hopper: nchwToNhwcKernel, nhwcToNchwKernel). Depthwise kernels take either.
+  double copies_workspace(NodeId id) {
+    const Node& n = g_.node(id);
+    const auto axes = kernel_axes(g_, n);
+    if (layout_.channels_last[id] || !axes || !g_.type(n.operands[1]).is_static()) return 0;
+    if (n.attrs.int_or("groups", 1) > 1 && g_.type(n.operands[1]).shape()[axes->channel].value() == 1) return 0;
+    return workspace(read_bytes(id, 0) + read_bytes(id, 1) + bytes({id, 0}));
+  }
+
   /// Winograd's algorithm in three kernels holds its operand and result as
   /// transformed tiles (Lavin and Gray, CVPR 2016), `tiles` times what they were. What strided
   /// 3×3 convolutions take is about as much; other windows run without.
-  double winograd_workspace(NodeId id, double tiles) {
+  double tiles_workspace(NodeId id, double tiles) {
     if (window(id) != constants::kWinogradWindow) return 0;
     return workspace(tiles * (read_bytes(id, 0) + bytes({id, 0})));
   }
 
-  /// Of a convolution's gradients. Those of larger windows multiply the lowered operand: every window a row
-  /// (Chellapilla, Puri and Simard 2006).
-  double gradient_workspace(NodeId id) {
-    if (window(id) <= constants::kWinogradWindow) return winograd_workspace(id, constants::kGradientTiles);
+  /// Gradients of larger windows multiply the lowered operand: every window a row (Chellapilla, Puri and Simard 2006).
+  double lowered_workspace(NodeId id) {
+    if (window(id) <= constants::kWinogradWindow) return tiles_workspace(id, constants::kGradientTiles);
     const Node& n = g_.node(id);
     const bool transposed = is_transposed_convolution(n.op);
     const Type &weight = g_.type(n.operands[1]), &windows = transposed ? g_.type(n.operands[0]) : n.results[0].type;
@@ -417,7 +483,7 @@ class Run {
   void forget(NodeId id) {
     const auto unless_kept = [&](NodeId node) {
       const NodeId storage = owner_[node];
-      if (first_keeper_[storage] == id && last_use_[storage] < g_.size()) release(storage);
+      if (makes(storage) && first_keeper_[storage] == id && last_use_[storage] < g_.size()) release(storage);
     };
     for (ValueId v : g_.node(id).operands) {
       if (v) unless_kept(v.node);
@@ -461,7 +527,7 @@ class Run {
   void finish() {
     for (NodeId id = 0; id < g_.size(); ++id) {
       release_extra(id);
-      if (g_.node(id).kind == NodeKind::Constant) continue;
+      if (!makes(id)) continue;
       if (last_use_[id] == g_.size()) {
         results_.insert(results_.end(), blocks_[id].begin(), blocks_[id].end());
         blocks_[id].clear();
@@ -474,6 +540,7 @@ class Run {
 
   const Graph& g_;
   const ExecConfig& config_;
+  const ConvolutionWorkspace convolutions_;
   std::vector<bool> weight_;  ///< computed from weights alone
   DataLayout layout_;
   Widths widths_;
@@ -514,10 +581,12 @@ double weight_bytes(const Graph& graph, double float_width) {
   return total;
 }
 
-MemoryNeeds memory_needs(const Graph& g, const ExecConfig& config) { return Run(g, config).simulate(); }
+MemoryNeeds memory_needs(const Graph& g, const ExecConfig& config, ConvolutionWorkspace convolutions) {
+  return Run(g, config, convolutions).simulate();
+}
 
-MemoryNeeds memory_needs(const Graph& g, const ExecConfig& config, MemoryLog& log) {
-  return Run(g, config).simulate(&log);
+MemoryNeeds memory_needs(const Graph& g, const ExecConfig& config, ConvolutionWorkspace convolutions, MemoryLog& log) {
+  return Run(g, config, convolutions).simulate(&log);
 }
 
 }  // namespace perfc

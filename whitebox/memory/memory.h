@@ -8,6 +8,13 @@
 
 namespace perfc {
 
+/// What convolutions take beside their operands and their result while they run.
+enum class ConvolutionWorkspace {
+  None,
+  Tiles,   ///< 3×3 windows Winograd's tiles, gradients of wider ones the lowered operand: cuDNN 8
+  Copies,  ///< data and result in the order of channels of tensor cores' kernels, where they lie otherwise: cuDNN 9
+};
+
 /// Bytes that a process takes beside the context.
 struct MemoryNeeds {
   double weights = 0;    ///< parameters and buffers, as stored
@@ -23,11 +30,11 @@ struct MemoryNeeds {
 /// Two runs of the model (steps, in training): the second finds the memory of the first.
 /// A view shares its operand's memory, a reshape of strided data is a copy. Bodies of
 /// control flow count by their own peak.
-MemoryNeeds memory_needs(const Graph&, const ExecConfig&);
+MemoryNeeds memory_needs(const Graph&, const ExecConfig&, ConvolutionWorkspace = ConvolutionWorkspace::Copies);
 
 /// The same run, with what it takes and gives back written down (whitebox/memory/memory_course.h).
 struct MemoryLog;
-MemoryNeeds memory_needs(const Graph&, const ExecConfig&, MemoryLog&);
+MemoryNeeds memory_needs(const Graph&, const ExecConfig&, ConvolutionWorkspace, MemoryLog&);
 
 /// Bytes of all constants, bodies included. `float_width`: bytes that a float32 takes.
 double weight_bytes(const Graph&, double float_width);

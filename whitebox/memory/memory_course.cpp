@@ -9,9 +9,9 @@ std::string_view name(MemoryPhase p) {
   return p == MemoryPhase::Forward ? "forward" : p == MemoryPhase::Backward ? "backward" : "update";
 }
 
-MemoryCourse memory_course(const Graph& graph, const ExecConfig& config) {
+MemoryCourse memory_course(const Graph& graph, const ExecConfig& config, ConvolutionWorkspace convolutions) {
   MemoryLog log;
-  (void)memory_needs(graph, config, log);
+  (void)memory_needs(graph, config, convolutions, log);
   const auto& entries = log.allocations.entries;
   MemoryCourse out;
   std::int64_t used = 0;

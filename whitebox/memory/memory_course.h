@@ -45,6 +45,6 @@ struct MemoryCourse {
   /// and bytes.
   std::vector<std::pair<NodeId, double>> held;
 };
-MemoryCourse memory_course(const Graph&, const ExecConfig&);
+MemoryCourse memory_course(const Graph&, const ExecConfig&, ConvolutionWorkspace = ConvolutionWorkspace::Copies);
 
 }  // namespace perfc

@@ -8,6 +8,7 @@
 
 #include "whitebox/constants/memory.h"
 #include "whitebox/constants/units.h"
+#include "whitebox/price/roofline.h"
 
 namespace perfc {
 namespace {
@@ -69,6 +70,24 @@ double more_workspace_mib(const MemoryNeeds& needs, const Device& device) {
 
 }  // namespace
 
+ConvolutionWorkspace convolution_workspace(const Device& device, Precision precision) {
+  const bool whole = precision == Precision::Fp32 || precision == Precision::Tf32 || precision == Precision::Default;
+  const bool tensor_cores = device.kind == "gpu" && !is_amd(device) && precision != Precision::Fp32 &&
+                            device.matrix_tflops.contains(whole ? "tf32" : "float16");
+  if (tensor_cores) return ConvolutionWorkspace::Copies;
+  return takes_hopper_kernels(device) ? ConvolutionWorkspace::None : ConvolutionWorkspace::Tiles;
+}
+
+NeedsOnDevices::NeedsOnDevices(const Graph& graph, const ExecConfig& config)
+    : precision_(config.precision),
+      usual_(memory_needs(graph, config,
+                          precision_ == Precision::Fp32 ? ConvolutionWorkspace::None : ConvolutionWorkspace::Copies)),
+      with_tiles_(usual_.convolves ? memory_needs(graph, config, ConvolutionWorkspace::Tiles) : usual_) {}
+
+const MemoryNeeds& NeedsOnDevices::on(const Device& device) const {
+  return convolution_workspace(device, precision_) == ConvolutionWorkspace::Tiles ? with_tiles_ : usual_;
+}
+
 double least_mib(const MemoryNeeds& needs, const Device& device) {
   return device.stack.context(resident_threads(device), needs.convolves) + mib(needs.allocated) +
          more_workspace_mib(needs, device);
@@ -84,6 +103,7 @@ void add_memory(const MemoryNeeds& needs, const Device& device, Prediction& out)
   const double least = least_mib(needs, device) - m.context_mib, larger = more_workspace_mib(needs, device);
   const double reserved =
       std::clamp(device.memory_mib - m.context_mib, least, std::max(least, mib(needs.reserved) + larger));
+  m.allocated_mib = least;
   const double rest = std::max(0.0, reserved - m.weights_mib - m.gradients_mib - m.optimizer_mib);
   m.workspace_mib = std::min(mib(needs.workspace) + larger, rest);
   m.activations_mib = rest - m.workspace_mib;

@@ -72,6 +72,10 @@ ProductFactors own_factors(const Device& d) {
 
 }  // namespace
 
+bool takes_hopper_kernels(const Device& d) {
+  return d.architecture == "hopper" || (d.architecture == "blackwell" && d.memory_type == "hbm");
+}
+
 Rates::Rates(const Device& d, Precision p)
     : launch_us(d.launch_us), serial_us(constants::kSerialStepUs), cache(d.l2_mib * constants::kBytesPerMib),
       sms(d.sms) {
@@ -113,7 +117,7 @@ Rates::Rates(const Device& d, Precision p)
   matrix8 = figure(d.matrix_tflops, p == Precision::Fp8 ? "float8" : "int8") * 1e12;
   if (matrix8 > 0) product8 = product_device(d, Units::Matrix, matrix8, share("dense_product", 1));
   cudnn = d.kind == "gpu" && !is_amd(d);
-  hopper = d.architecture == "hopper" || (d.architecture == "blackwell" && d.memory_type == "hbm");
+  hopper = takes_hopper_kernels(d);
   recurrent_us = d.kind == "gpu" ? constants::kRecurrentStepUs : 0;
   resident_us = cudnn ? constants::kResidentStepUs : recurrent_us;
   depthwise = share("depthwise", 0.6);

@@ -12,6 +12,9 @@
 
 namespace perfc {
 
+/// Whether cuDNN takes the kernels that it takes on Hopper (hopper_convolution.h).
+bool takes_hopper_kernels(const Device&);
+
 /// What a device gives each kind of kernel under one precision, looked up once.
 struct Rates {
   Rates(const Device&, Precision);
@@ -38,7 +41,7 @@ struct Rates {
   bool bfloat16 = false;        ///< 16 bits are bfloat16, which fewer kernels take
   bool half_weights = false;    ///< weights have 16 bits, too: not under AMP
   bool grouped_kernel = false;  ///< products of groups are one kernel: grouped_product.h
-  bool hopper = false;          ///< cuDNN takes the kernels that it takes on Hopper: hopper_convolution.h
+  bool hopper = false;          ///< takes_hopper_kernels()
   double cache;                 ///< bytes
   double sms;
   MemoryFacts memory;        ///< for kernels that memory bounds
