@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "frontends/common/permutation.h"
 #include "frontends/torch/call.h"
 
 namespace perfc::torch {
@@ -204,13 +205,7 @@ Result<ValueId> Call::scatter(const ViewStep& step, ValueId base, ValueId part) 
     if (!shape) return Failure{};
     return emit(op("reshape"), {part, *shape});
   }
-  if (o == op("transpose")) {
-    const auto perm = step.attrs.ints_or_empty("perm");
-    std::vector<std::int64_t> inverse(perm.size());
-    for (std::size_t i = 0; i < perm.size(); ++i)
-      inverse[static_cast<std::size_t>(perm[i])] = static_cast<std::int64_t>(i);
-    return transpose(part, std::move(inverse));
-  }
+  if (o == op("transpose")) return transpose(part, inverse(step.attrs.ints_or_empty("perm")));
   if (o == op("take")) {
     const std::int64_t axis = step.attrs.int_or("axis", 0);
     auto rows = reshape(step.operands[0], {-1});

@@ -1,6 +1,7 @@
 /// Indexing by tensors and masks, as NumPy has it: reads and writes.
 #include <algorithm>
 
+#include "frontends/common/permutation.h"
 #include "frontends/torch/translate.h"
 #include "ir/eager_marks.h"
 
@@ -95,19 +96,6 @@ std::vector<std::int64_t> to_front(const Index& index, std::size_t rank) {
       perm.push_back(static_cast<std::int64_t>(i));
   }
   return perm;
-}
-
-bool is_identity(const std::vector<std::int64_t>& perm) {
-  for (std::size_t i = 0; i < perm.size(); ++i) {
-    if (perm[i] != static_cast<std::int64_t>(i)) return false;
-  }
-  return true;
-}
-
-std::vector<std::int64_t> inverse(const std::vector<std::int64_t>& perm) {
-  std::vector<std::int64_t> out(perm.size());
-  for (std::size_t i = 0; i < perm.size(); ++i) out[static_cast<std::size_t>(perm[i])] = static_cast<std::int64_t>(i);
-  return out;
 }
 
 }  // namespace
