@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "frontends/common/permutation.h"
-#include "frontends/torch/call.h"
+#include "frontends/torch/translate.h"
 
 namespace perfc::torch {
 
@@ -186,15 +186,8 @@ Result<ValueId> Call::set_slice(const Placement& place, ValueId base, ValueId pa
 
 /// `base` with the entries `rows` of an axis replaced by those of `part`.
 Result<ValueId> Call::scatter_rows(ValueId base, std::int64_t axis, ValueId rows, ValueId part) {
-  // scatter_elements wants an index per element of the part.
-  std::vector<std::int64_t> shape(type(part).rank(), 1);
-  shape[static_cast<std::size_t>(axis)] = -1;
-  auto index = reshape(rows, shape);
-  auto target = emit(op("shape_of"), {part});
-  if (!index || !target) return Failure{};
-  auto spread = emit(op("broadcast_to"), {*index, *target});
-  if (!spread) return Failure{};
-  return emit(op("scatter_elements"), {base, *spread, part}, {{"axis", axis}});
+  return emit(op("scatter_elements"), {base, row_indices(*this, rows, part, type(part).rank(), axis), part},
+              {{"axis", axis}});
 }
 
 /// `base` with `part` in the place that the view looks at.

@@ -30,16 +30,6 @@ Result<SelfDim> self_dim(Call& c) {
   return SelfDim{*v, *rank, static_cast<std::int64_t>(*axis)};
 }
 
-/// A row index per row of `part` along `axis`, in part's shape.
-Result<ValueId> row_indices(Call& c, ValueId rows, ValueId part, std::size_t rank, std::int64_t axis) {
-  std::vector<std::int64_t> shape(std::max<std::size_t>(rank, 1), 1);
-  shape[static_cast<std::size_t>(axis)] = -1;
-  auto column = c.reshape(rows, shape);
-  auto target = c.shape_of(part);
-  if (!column || !target) return Failure{};
-  return c.emit(op("broadcast_to"), {*column, *target});
-}
-
 /// Sums, divided by how many there are of each.
 Values scattered_mean(Call& c, const SelfDim& s, ValueId index, ValueId updates) {
   const Attrs adds{{"axis", s.axis}, {"reduction", std::string("add")}};
@@ -56,6 +46,15 @@ Values scattered_mean(Call& c, const SelfDim& s, ValueId index, ValueId updates)
 }
 
 }  // namespace
+
+Result<ValueId> row_indices(Call& c, ValueId rows, ValueId part, std::size_t rank, std::int64_t axis) {
+  std::vector<std::int64_t> shape(std::max<std::size_t>(rank, 1), 1);
+  shape[static_cast<std::size_t>(axis)] = -1;
+  auto column = c.reshape(rows, shape);
+  auto target = c.shape_of(part);
+  if (!column || !target) return Failure{};
+  return c.emit(op("broadcast_to"), {*column, *target});
+}
 
 Values index_select(Call& c) {
   const auto s = self_dim(c);

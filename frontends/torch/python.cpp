@@ -73,10 +73,6 @@ Values get_attribute(Call& c) {
   return c.error("a module's attribute that the export did not resolve; export with `python -m perfc.export`");
 }
 
-Values constant(Call& c) {
-  if (!arity(c, 1)) return Failure{};
-  return one(c.args[0]);
-}
 Values branch(Call& c) { return c.importer.branch(c); }
 Values loop(Call& c) { return c.importer.loop(c); }
 /// wrap_with_set_grad_enabled, wrap_with_autocast, …: settings, then the graph's arguments.
@@ -90,7 +86,7 @@ Values wrapped(Call& c) {
 /// Operations that are Python's whatever their arguments are.
 const std::map<std::string_view, Handler>& handlers() {
   static const std::map<std::string_view, Handler> table{
-      {"prim::Constant", constant},
+      {"prim::Constant", first_argument},
       {"prim::If", branch},
       {"prim::Loop", loop},
       {"higher_order::cond", branch},

@@ -15,7 +15,7 @@ inline DType result_type(Call& c, std::initializer_list<const Value*> values) {
 /// A tensor or a number in this element type.
 Result<ValueId> promoted(Call& c, const Value& v, DType dtype);
 
-// ---- In normalization.cpp, views.cpp, windows.cpp, signal.cpp, indexing.cpp
+// ---- In normalization.cpp, views.cpp, windows.cpp, signal.cpp, indexing.cpp, gather_scatter.cpp
 /// `out`, and for results that only a backward pass reads constants in their place.
 Values with_unused(Call& c, Values out);
 inline constexpr std::int64_t kEnd = INT64_MAX;  ///< of a slice
@@ -37,6 +37,8 @@ Result<ValueId> as_complex(Call& c, ValueId v);
 /// Operand of indices in a type that the IR indexes by.
 Result<ValueId> indices(Call& c, ValueId v);
 Result<ValueId> indices(Call& c, std::string_view parameter);
+/// Indices of `rows`, entries of `axis`, in the shape of `part`, which has `rank` dims: as scatter_elements wants them.
+Result<ValueId> row_indices(Call& c, ValueId rows, ValueId part, std::size_t rank, std::int64_t axis);
 
 // ---- elementwise.cpp
 Values add(Call& c);
