@@ -8,13 +8,12 @@ namespace perfc::onnx {
 namespace {
 
 std::string_view short_domain(std::string_view domain) {
-  if (domain.empty() || domain == "ai.onnx") return "";
   if (domain == "com.microsoft") return "ms:";
   if (domain == "ai.onnx.ml") return "ml:";
   if (domain == "ai.onnx.preview.training") return "tr:";
   if (domain == "ai.onnx.preview") return "pv:";
   if (domain == "TRT" || domain == "trt.plugins") return "trt:";
-  return domain;
+  return canonical_domain(domain);
 }
 
 std::string spell(std::string_view domain, std::string_view op_type) {
@@ -24,7 +23,7 @@ std::string spell(std::string_view domain, std::string_view op_type) {
 }
 
 std::string function_key(std::string_view domain, std::string_view name, std::string_view overload) {
-  return fmt::format("{}\n{}\n{}", domain == "ai.onnx" ? "" : domain, name, overload);
+  return fmt::format("{}\n{}\n{}", canonical_domain(domain), name, overload);
 }
 
 }  // namespace
