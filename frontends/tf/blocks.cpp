@@ -8,6 +8,19 @@
 namespace perfc::tf {
 namespace {
 
+/// Extents of a block: of as many axes as the second input says, or of two alike.
+Result<std::vector<std::int64_t>> block_shape(const Call& c, bool nd) {
+  if (nd) return c.ints(1, "block_shape");
+  return std::vector<std::int64_t>(2, c.int_attr("block_size", 2));
+}
+
+Status bounded(const Call& c, const std::vector<std::int64_t>& block) {
+  for (std::int64_t b : block) {
+    if (b < 1 || b > (1 << 20)) return c.error(fmt::format("a block of {}", b));
+  }
+  return ok();
+}
+
 /// The convolution between SpaceToBatchND and BatchToSpaceND, with the views
 /// and the bias around it.
 struct Dilated {
@@ -45,24 +58,17 @@ std::optional<Dilated> find_dilated(const Call& c, ValueId v, const std::vector<
 Result<Values> space_to_batch(Call& c, const OpRow& row) {
   auto x = c.tensor(0);
   if (!x) return Failure{};
-  std::vector<std::int64_t> block;
   const bool nd = row.name.ends_with("ND");
-  if (nd) {
-    auto given = c.ints(1, "block_shape");
-    if (!given) return Failure{};
-    block = *given;
-  } else {
-    block.assign(2, c.int_attr("block_size", 2));
-  }
+  const auto given = block_shape(c, nd);
+  if (!given) return Failure{};
+  const std::vector<std::int64_t>& block = *given;
   auto pads = c.ints(nd ? 2 : 1, "paddings");
   if (!pads) return Failure{};
   const Type& t = c.type(0);
   const std::size_t m = block.size();
   if (!t.ranked() || t.rank() < m + 1 || pads->size() != 2 * m)
     return c.error(fmt::format("{} blocks do not fit {}", m, to_string(t)));
-  for (std::int64_t b : block) {
-    if (b < 1 || b > (1 << 20)) return c.error(fmt::format("a block of {}", b));
-  }
+  if (!bounded(c, block)) return Failure{};
   std::vector<std::int64_t> padding(2 * t.rank(), 0);
   for (std::size_t i = 0; i < m; ++i) {
     padding[1 + i] = (*pads)[2 * i];
@@ -105,21 +111,14 @@ Result<Values> batch_to_space(Call& c, const OpRow& row) {
   auto x = c.tensor(0);
   if (!x) return Failure{};
   const bool nd = row.name.ends_with("ND");
-  std::vector<std::int64_t> block;
-  if (nd) {
-    auto given = c.ints(1, "block_shape");
-    if (!given) return Failure{};
-    block = *given;
-  } else {
-    block.assign(2, c.int_attr("block_size", 2));
-  }
+  const auto given = block_shape(c, nd);
+  if (!given) return Failure{};
+  const std::vector<std::int64_t>& block = *given;
   auto crops = c.ints(nd ? 2 : 1, "crops");
   if (!crops) return Failure{};
   const std::size_t m = block.size();
   if (crops->size() != 2 * m) return c.error(fmt::format("{} crops for {} blocks", crops->size() / 2, m));
-  for (std::int64_t b : block) {
-    if (b < 1 || b > (1 << 20)) return c.error(fmt::format("a block of {}", b));
-  }
+  if (!bounded(c, block)) return Failure{};
   if (const auto dilated = find_dilated(c, *x, block)) {
     ValueId v = dilated->blocks->source;
     for (NodeId id : dilated->chain) {

@@ -70,7 +70,10 @@ Result<const Body*> Importer::function_body(std::string_view name) {
   return static_cast<const Body*>(bodies_.emplace(record->first, std::move(body)).first->second.get());
 }
 
-Result<Ref> Importer::resolve(const Body& body, std::string_view input, const SourceLoc& loc, std::string_view user) {
+namespace {
+
+/// What the name of an input stands for; nothing where no node has it.
+std::optional<Ref> find_ref(const Body& body, std::string_view input) {
   std::string_view name = input;
   std::uint32_t index = 0;
   if (body.is_function) {
@@ -88,10 +91,14 @@ Result<Ref> Importer::resolve(const Body& body, std::string_view input, const So
     std::tie(name, index) = split_output(input);
   }
   const auto node = body.by_name.find(name);
-  if (node == body.by_name.end()) {
-    return diags_->error(loc, user, fmt::format("reads '{}', which nothing produces", input));
-  }
-  return Ref{node->second, index, false};
+  return node == body.by_name.end() ? std::nullopt : std::optional(Ref{node->second, index, false});
+}
+
+}  // namespace
+
+Result<Ref> Importer::resolve(const Body& body, std::string_view input, const SourceLoc& loc, std::string_view user) {
+  if (const auto ref = find_ref(body, input)) return *ref;
+  return diags_->error(loc, user, fmt::format("reads '{}', which nothing produces", input));
 }
 
 Ref Importer::behind_identities(const Body& body, Ref ref) const {
@@ -100,18 +107,9 @@ Ref Importer::behind_identities(const Body& body, Ref ref) const {
     if (n.op != "Identity" && n.op != "StopGradient" && n.op != "PreventGradient") break;
     if (n.inputs.empty() || is_control(n.inputs[0])) break;
     // Names were checked when the node was reached; a wrong one ends the chain.
-    const std::string_view input = n.inputs[0];
-    const auto argument = body.arguments.find(input);
-    if (body.is_function && argument != body.arguments.end()) return {argument->second, 0, true};
-    const std::size_t colon = body.is_function ? input.find(':') : input.rfind(':');
-    const auto node = body.by_name.find(input.substr(0, colon));
-    if (node == body.by_name.end()) break;
-    if (body.is_function && colon != std::string_view::npos) {
-      const auto [output, k] = split_output(input.substr(colon + 1));
-      ref = {node->second, output_position(body.nodes[node->second].op, output) + k, false};
-    } else {
-      ref = {node->second, body.is_function ? 0 : split_output(input).second, false};
-    }
+    const auto from = find_ref(body, n.inputs[0]);
+    if (!from) break;
+    ref = *from;
   }
   return ref;
 }
