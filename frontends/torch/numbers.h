@@ -7,7 +7,7 @@ namespace perfc::torch::python {
 
 /// `a name b`: "add", "sub", "mul", "div", "floordiv", "remainder", "pow", "max", "min", "eq" … "ge", "__and__",
 /// "__or__", "__xor__". What is certain of numbers that are not known (a dim is at least 1) decides comparisons.
-/// Fails where a number that is no node's is not known, or a division by 0 would be.
+/// Fails where neither the value nor a node that computes it is known, and where whole numbers are divided by 0.
 Result<Scalar> binary(Call& c, std::string_view name, const Scalar& a, const Scalar& b);
 /// `f` of the call's number, which the graph computes as `o`; as a float, or an int where it fits one.
 Values rounding(Call& c, OpId o, double (*f)(double), DType result);
