@@ -66,7 +66,7 @@ Result<std::int64_t> Emitter::axis(std::int64_t given, std::int64_t rank) const 
 }
 
 Attrs Emitter::marked(Attrs attrs) const {
-  if (inside) attrs = with_mark(std::move(attrs), kInside);
+  if (inside_) attrs = with_mark(std::move(attrs), kInside);
   return attrs;
 }
 

@@ -47,7 +47,6 @@ class Emitter {
   SourceLoc loc;
   std::string name;      ///< of the nodes that are added
   std::string spelling;  ///< begins every message
-  bool inside = false;   ///< calls that are added now are part of another one's kernel (ir/eager_marks.h)
 
   GraphBuilder& builder() const { return *builder_; }
   Failure error(std::string_view message) const;
@@ -105,19 +104,24 @@ class Emitter {
   ValueId uniform(double value, const Dim& length, DType dtype) const;
 
  private:
+  friend class InsideKernel;
+
   Attrs marked(Attrs) const;
 
   std::string_view from_;
   GraphBuilder* builder_;
+  bool inside_ = false;  ///< calls that are added now are part of another one's kernel (ir/eager_marks.h)
 };
 
-/// Calls that are added while it lives are part of another one's kernel.
+/// Calls that are added while it lives, or until it is told that they end, are part of another one's kernel.
 class InsideKernel {
  public:
-  explicit InsideKernel(Emitter& e) : emitter_(e), before_(std::exchange(e.inside, true)) {}
-  ~InsideKernel() { emitter_.inside = before_; }
+  explicit InsideKernel(Emitter& e) : emitter_(e), before_(std::exchange(e.inside_, true)) {}
+  ~InsideKernel() { end(); }
   InsideKernel(const InsideKernel&) = delete;
   InsideKernel& operator=(const InsideKernel&) = delete;
+
+  void end() { emitter_.inside_ = before_; }
 
  private:
   Emitter& emitter_;

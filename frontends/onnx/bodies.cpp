@@ -255,7 +255,7 @@ Result<std::vector<ValueId>> Importer::call_function(NodeContext& c, Bytes recor
 
   Frame frame{.builder = c.builder()};
   frame.function_attributes = &bound;
-  for (const OpsetView& o : f->opsets) frame.opsets[o.domain == "ai.onnx" ? std::string_view{} : o.domain] = o.version;
+  for (const OpsetView& o : f->opsets) frame.opsets[canonical_domain(o.domain)] = o.version;
   if (!frame.opsets.count("")) frame.opsets[""] = c.frame.opsets.count("") ? c.frame.opsets.at("") : 1;
   frame.prefix = c.name.empty() ? c.frame.prefix : c.name + "/";
   frame.depth = c.frame.depth + 1;

@@ -39,10 +39,10 @@ Result<DecoderFlags> flags_of(const NodeContext& c) {
 /// What multiplies x [steps, batch, in], and of the bias the part from `first` on, as [batch, heads, steps, width].
 Result<ValueId> of_heads(NodeContext& c, std::int64_t heads, std::int64_t hidden, Result<ValueId> product,
                          std::int64_t first) {
-  c.inside = true;
+  InsideKernel into_transpose(c);
   const auto sum = c.emit(op("add"), {product, c.slice(c.inputs[4], 0, first, first + hidden)});
   const auto apart = c.reshape(sum, {0, 0, heads, hidden / heads});
-  c.inside = false;
+  into_transpose.end();
   return c.transpose(apart, {1, 2, 0, 3});
 }
 
@@ -73,9 +73,9 @@ Values decoder_attention(Importer&, NodeContext& c) {
   } else {
     const auto both = c.emit(op("nn.batch_matmul"), {c.inputs[flags->of_keys ? 1 : 0], c.inputs[3]});
     for (std::int64_t i = 0; i < 2; ++i) {
-      c.inside = true;
+      InsideKernel into_transpose(c);
       const auto half = c.slice(both, -1, i * *hidden, (i + 1) * *hidden);
-      c.inside = false;
+      into_transpose.end();
       auto part = of_heads(c, *heads, *hidden, half, (i + 1) * *hidden);
       if (flags->with_caches) part = c.join({c.inputs[static_cast<std::size_t>(6 + i)], part}, 2);
       of_keys.push_back(part);
@@ -125,13 +125,13 @@ Values quantised_embedding(Importer&, NodeContext& c) {
   for (const std::size_t i : {2, 3, 4})
     if (c.has(i) && !rank_of(c, i, "an embedding", 2, 2)) return Failure{};
   const ValueId ids = c.inputs[0];
-  c.inside = true;
+  InsideKernel into_norm(c);
   const auto places = counted(c, axis_length(c, ids, 1));
   auto sum = c.emit(op("add"), {rows_of(c, {2, 8, 13}, ids), rows_of(c, {3, 9, 14}, places)});
   if (segments) sum = c.emit(op("add"), {sum, rows_of(c, {4, 10, 15}, c.inputs[1])});
   const auto gamma = c.emit(op("qnn.dequantize"), {c.inputs[5], c.inputs[11], c.inputs[16]});
   const auto beta = c.emit(op("qnn.dequantize"), {c.inputs[6], c.inputs[12], c.inputs[17]});
-  c.inside = false;
+  into_norm.end();
   std::vector<Result<ValueId>> out{
       c.emit(op("nn.layer_norm"), {sum, gamma, beta}, {{"epsilon", c.attrs.float_or("epsilon", 1e-12)}})};
   const InsideKernel of_norm(c);

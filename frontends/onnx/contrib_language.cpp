@@ -39,9 +39,9 @@ Values linear_attention_gate(Importer&, NodeContext& c) {
   if (!require_dims(c, 1, "dt_bias", {heads}) || !require_dims(c, 2, "decay_scale", {heads})) return Failure{};
   if (c.has(3) && !alike(c, 0, 3, "a and b")) return Failure{};
   if (c.outputs() > 1 && !c.has(3)) return c.error("the second output, beta, needs operand 3 (b), which is missing");
-  c.inside = true;
+  InsideKernel into_gate(c);
   const auto sum = c.emit(op("add"), {c.cast(c.inputs[0], DType::Float32), c.inputs[1]});
-  c.inside = false;
+  into_gate.end();
   const auto gate = c.emit(op("nn.softplus"), {sum});
   const InsideKernel of_gate(c);
   std::vector<Result<ValueId>> out{c.cast(c.emit(op("multiply"), {gate, c.inputs[2]}), c.dtype(c.inputs[0]))};
@@ -58,10 +58,10 @@ Values gated_rms_norm(Importer&, NodeContext& c) {
     return c.error(fmt::format("unknown activation '{}'; silu, swish and sigmoid exist", name));
   const auto width = extent_of(c, c.inputs[1], 0);
   if (!width) return Failure{};
-  c.inside = true;
+  InsideKernel into_product(c);
   const auto norm = norm_of_parts(c, c.inputs[0], c.inputs[1], *width);
   const auto gate = c.emit(name == "sigmoid" ? op("sigmoid") : op("nn.silu"), {c.inputs[2]});
-  c.inside = false;
+  into_product.end();
   return norm && gate ? c.finish(op("multiply"), {*norm, *gate}, {}) : Failure{};
 }
 
@@ -127,11 +127,11 @@ Values scaled_silu(Importer&, NodeContext& c) {
   if (!takes(c, {"X", "scale?"}) || !require_dims(c, 1, "scale", {})) return Failure{};
   const ValueId x = c.inputs[0];
   const double alpha = c.attrs.float_or("alpha", 1);
-  c.inside = true;
+  InsideKernel into_silu(c);
   auto scale = c.has(1) ? c.cast(c.inputs[1], c.dtype(x)) : Result(ValueId{});
   if (!c.has(1) && alpha != 1) scale = c.number_like(x, alpha);
   const auto z = scale && *scale ? c.emit(op("multiply"), {x, *scale}) : scale ? Result(x) : scale;
-  c.inside = false;
+  into_silu.end();
   return z ? c.finish(op("nn.silu"), {*z}, {}) : Failure{};
 }
 
@@ -145,11 +145,11 @@ Values gated_add(Importer&, NodeContext& c) {
   gates.back() = c.has(3) ? Dim::unknown() : Dim(1);
   if (!require_dims(c, 2, "gate", gates)) return Failure{};
   if (c.has(3) && !require_dims(c, 3, "gate_weight", {c.dim(c.inputs[2], -1), Dim(1)})) return Failure{};
-  c.inside = true;
+  InsideKernel into_sum(c);
   Result<ValueId> gate = c.inputs[2];
   if (c.has(3)) gate = c.emit(op("sigmoid"), {c.emit(op("nn.batch_matmul"), {gate, c.inputs[3]})});
   const auto gated = c.emit(op("multiply"), {c.inputs[1], gate});
-  c.inside = false;
+  into_sum.end();
   return gated ? c.finish(op("add"), {c.inputs[0], *gated}, {}) : Failure{};
 }
 
@@ -182,13 +182,13 @@ Values rms_norm_rotary(Importer&, NodeContext& c) {
   if (!s || !require_dims(c, 1, "scale", {Dim(s->width)}) || !alike(c, 3, 4, "cosine and sine")) return Failure{};
   const DType out = c.attrs.int_or("output_fp16", 0) != 0 ? DType::Float16 : DType::BFloat16;
   Result<ValueId> x = c.inputs[0];
-  c.inside = true;
+  InsideKernel into_rotation(c);
   if (!c.dim(*x, 3).is(s->width)) x = c.slice(x, 3, s->start, s->start + s->width);
   const auto norm = c.emit(op("nn.rms_norm"), {c.cast(x, DType::Float32), c.inputs[1]},
                            {{"epsilon", c.attrs.float_or("epsilon", 1e-6)}});
   const auto rows = c.reshape(c.cast(norm, out), {0, 0, s->heads * s->width});
   const auto cosine = c.cast(c.inputs[3], out), sine = c.cast(c.inputs[4], out);
-  c.inside = false;
+  into_rotation.end();
   auto turned = c.emit(op("nn.rotary_embedding"), {rows, c.inputs[2], cosine, sine},
                        {{"num_heads", s->heads}, {"rotary_embedding_dim", s->rotary}});
   if (c.attrs.int_or("flatten_batch", 0) != 0) turned = c.reshape(turned, {1, -1, s->heads * s->width});
@@ -206,14 +206,14 @@ Values gemma_rotary_embedding(Importer&, NodeContext& c) {
   const ValueId emb = c.inputs[0];
   const auto heads = extent_of(c, c.inputs[1], 1);
   if (!heads || !require_dims(c, 1, "q", {c.dim(emb, 0), Dim(*heads), c.dim(emb, 1), c.dim(emb, 2)})) return Failure{};
-  c.inside = true;
+  InsideKernel into_sum(c);
   const DType half = c.dtype(c.inputs[1]);
   const auto times = [&](std::size_t q, std::size_t k, OpId wave) {
     const auto by = c.expand_dims(c.cast(c.emit(wave, {emb}), half), {1});
     return c.emit(op("multiply"), {c.join({c.inputs[q], c.inputs[k]}, 1), by});
   };
   const auto straight = times(1, 3, op("cos")), turned = times(2, 4, op("sin"));
-  c.inside = false;
+  into_sum.end();
   const auto both = c.emit(op("add"), {straight, turned});
   const InsideKernel of_sum(c);
   return outputs_of(c, {c.slice(both, 1, 0, *heads), c.slice(both, 1, *heads, 2 * *heads)});

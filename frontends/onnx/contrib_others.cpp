@@ -35,7 +35,7 @@ Values relative_position_bias(Importer&, NodeContext& c) {
   if (exact < 1 || *farthest <= exact)
     return c.error(fmt::format("max_distance is {} for {} buckets, of which {} hold one distance each", *farthest,
                                *buckets, exact));
-  c.inside = true;
+  InsideKernel into_rows(c);
   const auto number = [&](std::int64_t n) { return c.number(static_cast<double>(n), DType::Int64); };
   const auto queries = length(c, 1, "query_length"), keys = length(c, 2, "key_length");
   auto far = c.emit(op("subtract"), {c.expand_dims(counted(c, queries), {1}), counted(c, keys)});
@@ -56,7 +56,7 @@ Values relative_position_bias(Importer&, NodeContext& c) {
   const auto grown = c.emit(op("minimum"), {c.emit(op("add"), {steps, number(exact)}), number(one_way - 1)});
   const auto near = c.emit(op("less"), {*far, number(exact)});
   const auto bucket = c.emit(op("add"), {first, c.emit(op("where"), {near, *far, grown})});
-  c.inside = false;
+  into_rows.end();
   const auto rows = c.emit(op("take"), {c.inputs[0], bucket}, kFirstAxis);
   const InsideKernel of_rows(c);
   return outputs_of(c, {c.expand_dims(c.transpose(rows, {2, 0, 1}), {0})});
@@ -71,7 +71,7 @@ Values remove_padding(Importer&, NodeContext& c) {
   const ValueId input = c.inputs[0], count = c.inputs[1];
   const auto width = extent_of(c, input, 2);
   if (!width) return Failure{};
-  c.inside = true;
+  InsideKernel into_offsets(c);
   const auto rows = c.reshape(input, {-1, *width});
   const auto place = c.cast(counted(c, axis_length(c, input, 1)), c.dtype(count));
   const auto there = c.emit(op("less"), {place, c.expand_dims(count, {1})});
@@ -80,7 +80,7 @@ Values remove_padding(Importer&, NodeContext& c) {
   const auto order = all ? c.emit_all(op("topk"), {c.cast(mask, DType::Int32), *all}, kFirstAxis, 2) : Failure{};
   const auto sums = c.emit(op("cumsum"), {count, c.number(0, DType::Int64)});
   const auto none = c.cast(c.int_constant({0}), c.dtype(count));
-  c.inside = false;
+  into_offsets.end();
   if (!order) return Failure{};
   const auto offsets = c.cast((*order)[1], c.dtype(count));  // ONNX Runtime's second kernel, which gives sums, too
   const auto kept = c.emit(op("compress"), {rows, mask}, kFirstAxis);
@@ -95,14 +95,14 @@ Values restore_padding(Importer&, NodeContext& c) {
       !rank_of(c, 1, "token_offset", 2, 2))
     return Failure{};
   const ValueId input = c.inputs[0], offsets = c.inputs[1];
-  c.inside = true;
+  InsideKernel into_scatter(c);
   const auto flat = c.cast(c.reshape(offsets, {-1}), DType::Int64);
   const auto zeros = c.full(c.join({c.shape_of(flat), c.shape_of(input, 1, 2)}, 0), 0, c.dtype(input));
   const auto used =
       c.emit(op("strided_slice"), {flat, c.int_constant({0}), c.shape_of(input, 0, 1), c.int_constant({0})});
   const auto at = c.expand_dims(used, {1});
   const auto shape = c.join({c.shape_of(offsets, 0, 2), c.shape_of(input, 1, 2)}, 0);
-  c.inside = false;
+  into_scatter.end();
   return outputs_of(c, {c.emit(op("reshape"), {c.emit(op("scatter_nd"), {zeros, at, input}), shape})});
 }
 
@@ -148,11 +148,11 @@ Values unfold(Importer&, NodeContext& c) {
   if (!extent) return Failure{};
   if (*size < 1 || *step < 1 || *size > *extent)
     return c.error(fmt::format("windows of {} every {} over {}", *size, *step, *extent));
-  c.inside = true;
+  InsideKernel into_windows(c);
   const auto whole = [&](std::int64_t n) { return c.number(static_cast<double>(n), DType::Int64); };
   const auto starts = c.emit(op("arange"), {whole(0), whole((*extent - *size) / *step * *step + 1), whole(*step)});
   const auto index = c.emit(op("add"), {c.expand_dims(starts, {1}), counted(c, whole(*size))});
-  c.inside = false;
+  into_windows.end();
   const auto windows = c.emit(op("take"), {c.inputs[0], index}, {{"axis", *axis}});
   std::vector<std::int64_t> perm;
   for (std::int64_t i = 0; i <= *rank; ++i)
@@ -209,10 +209,10 @@ Values conv_transpose_with_pads(Importer& importer, NodeContext& c) {
 /// (X, M: int32): pooling of the elements whose mask is not 0.
 Values max_pool_with_mask(Importer& importer, NodeContext& c) {
   if (!takes(c, {"X", "M"}) || !gives(c, 1)) return Failure{};
-  c.inside = true;
+  InsideKernel into_pool(c);
   const auto least = c.number_like(c.inputs[0], -std::numeric_limits<double>::infinity());
   const auto seen = c.emit(op("where"), {c.cast(c.inputs[1], DType::Bool), c.inputs[0], least});
-  c.inside = false;
+  into_pool.end();
   if (!seen) return Failure{};
   c.inputs = {*seen};
   return as_standard(importer, c, "MaxPool", kStandard);
@@ -271,9 +271,9 @@ Result<ValueId> less_zero(const NodeContext& c, std::size_t i) {
 /// (A, A_zero_point?, B, B_zero_point?) of 8 bits → int32.
 Values multiply_integers(Importer&, NodeContext& c) {
   if (!takes(c, {"A", "A_zero_point?", "B", "B_zero_point?"})) return Failure{};
-  c.inside = true;
+  InsideKernel into_product(c);
   const auto a = less_zero(c, 0), b = less_zero(c, 2);
-  c.inside = false;
+  into_product.end();
   return a && b ? c.finish(op("multiply"), {*a, *b}, {}) : Failure{};
 }
 
@@ -287,9 +287,9 @@ Values sum_integers(Importer&, NodeContext& c) {
   const DType wide = declared                               ? c.declared[0].dtype()
                      : c.dtype(c.inputs[0]) == DType::UInt8 ? DType::UInt32
                                                             : DType::Int32;
-  c.inside = true;
+  InsideKernel into_sum(c);
   const auto x = c.cast(c.inputs[0], wide);
-  c.inside = false;
+  into_sum.end();
   if (!x) return Failure{};
   return c.finish(op("sum_axes"), {*x, c.int_constant(c.attrs.ints_or_empty("axes"))}, {{"keepdims", *keep}});
 }
@@ -297,9 +297,9 @@ Values sum_integers(Importer&, NodeContext& c) {
 /// (A, B) of 16 bits → int32, by ONNX Runtime's inference also where both are unsigned.
 Values multiply_matrices_of_16_bits(Importer&, NodeContext& c) {
   if (!takes(c, {"A", "B"})) return Failure{};
-  c.inside = true;
+  InsideKernel into_product(c);
   const auto a = c.cast(c.inputs[0], DType::Int32), b = c.cast(c.inputs[1], DType::Int32);
-  c.inside = false;
+  into_product.end();
   return a && b ? c.finish(op("nn.batch_matmul"), {*a, *b}, {}) : Failure{};
 }
 

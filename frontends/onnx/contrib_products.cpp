@@ -113,11 +113,11 @@ Values packed_qkv(Importer&, NodeContext& c) {
 Result<ValueId> zeros_of(NodeContext& c, std::int64_t last) {
   const auto rank = rank_of(c, 0, "X", 1, kAnyRank);
   if (!rank) return Failure{};
-  c.inside = true;
+  InsideKernel into_fill(c);
   std::vector<Result<ValueId>> dims{c.int_constant({last})};
   if (*rank > 1) dims.insert(dims.begin(), c.shape_of(c.inputs[0], 0, *rank - 1));
   const auto shape = c.join(dims, 0);
-  c.inside = false;
+  into_fill.end();
   return c.full(shape, 0, c.dtype(c.inputs[0]));
 }
 
@@ -175,10 +175,10 @@ Values product_of_float4(Importer&, NodeContext& c) {
   constexpr std::int64_t kPerByte = 2, kBlock = 16;
   const auto product = by_rows(c, kPerByte, kBlock, c.inputs[0]);
   if (!product) return Failure{};
-  c.inside = true;
+  InsideKernel of_product(c);
   const auto scale = c.reshape(c.cast(c.inputs[3], c.dtype(*product)), {});
   const auto scaled = c.emit(op("multiply"), {*product, scale});
-  c.inside = false;
+  of_product.end();
   return plus_bias(c, scaled, 5);
 }
 
@@ -252,13 +252,13 @@ Values router_gate_up(Importer&, NodeContext& c) {
     return c.error(fmt::format("unknown activation '{}'; swiglu exists", name));
   const std::int64_t inner = (*columns - *router) / 2;
   const auto all = c.emit(op("nn.batch_matmul"), {c.inputs[0], c.inputs[1]});
-  c.inside = true;
+  InsideKernel of_product(c);
   const auto first = c.slice(all, -1, 0, *router);
   const auto gate = c.slice(all, -1, *router, *router + inner);
   const auto up = c.slice(all, -1, *router + inner, *columns);
   const auto parts = factors(c, SwiGlu(c.attrs), gate, up);
   const auto activated = parts ? c.emit(op("multiply"), *parts) : Failure{};
-  c.inside = false;
+  of_product.end();
   return outputs_of(c, {first, activated});
 }
 

@@ -90,9 +90,9 @@ Values pre_mix(Importer&, NodeContext& c) {
   if (!takes(c, {"streams", "pre_mix"}) || !gives(c, 1)) return Failure{};
   const auto s = streams_of(c, false);
   if (!s) return Failure{};
-  c.inside = true;
+  InsideKernel into_sum(c);
   const auto gated = c.emit(op("multiply"), {grouped(c, *s), gates(c, *s, 1, "pre_mix", s->flat)});
-  c.inside = false;
+  into_sum.end();
   const auto sum = sum_of_streams(c, gated);
   const InsideKernel of_sum(c);
   return outputs_of(c, {scaled(c, sum, c.attrs.float_or("reduction_scale", 1))});
@@ -103,7 +103,7 @@ Values post_mix(Importer&, NodeContext& c) {
   if (!takes(c, {"streams", "block_output", "post_mix", "stream_mix?"}) || !gives(c, 1)) return Failure{};
   const auto s = streams_of(c, false);
   if (!s || !require_dims(c, 3, "stream_mix", s->dims(c, {s->count, s->count}))) return Failure{};
-  c.inside = true;
+  InsideKernel into_sum(c);
   auto x = grouped(c, *s);
   if (c.has(3)) {
     Ints perm;
@@ -112,7 +112,7 @@ Values post_mix(Importer&, NodeContext& c) {
     x = c.emit(op("nn.batch_matmul"), {c.transpose(c.cast(c.inputs[3], c.dtype(c.inputs[0])), perm), x});
   }
   const auto gate = gates(c, *s, 2, "post_mix", false), block = of_block(c, *s, 1, "block_output");
-  c.inside = false;
+  into_sum.end();
   auto y = c.emit(op("addcmul"), {x, gate, block});
   return outputs_of(c, {s->flat ? c.reshape(y, s->shape({s->count * s->width})) : y});
 }
@@ -135,25 +135,25 @@ Values low_rank_mix(Importer&, NodeContext& c) {
   const double divisor = c.attrs.float_or("gate_div", 1);
   if (divisor == 0) return c.error("gate_div is 0");
 
-  c.inside = true;
+  InsideKernel into_norm(c);
   Result<ValueId> before = grouped(c, *s);
   if (c.has(5))
     before = c.emit(op("addcmul"),
                     {before, gates(c, *s, 6, "prev_post_gate", false), of_block(c, *s, 5, "prev_block_output")});
   const auto scale = c.reshape(c.inputs[1], {s->count, s->width});
-  c.inside = false;
+  into_norm.end();
   const auto norm = c.emit(op("nn.rms_norm"), {before, scale}, {{"epsilon", c.attrs.float_or("epsilon", 1e-5)}});
   const auto flat = c.reshape(norm, s->shape({s->count * s->width}));
   const auto down = c.emit(op("nn.batch_matmul"), {flat, c.inputs[2]});
-  c.inside = true;
+  InsideKernel into_up(c);
   const auto hidden = c.emit(op("nn.silu"), {scaled(c, down, c.attrs.float_or("silu_alpha", 1))});
-  c.inside = false;
+  into_up.end();
   const auto up = c.emit(op("nn.batch_matmul"), {hidden, c.inputs[3]});
   const auto inject = c.emit(op("nn.batch_matmul"), {flat, c.inputs[4]});
-  c.inside = true;
+  InsideKernel into_sum(c);
   const auto gate = c.reshape(c.emit(op("sigmoid"), {up}), s->shape({s->count, s->width}));
   const auto gated = c.emit(op("multiply"), {norm, gate});
-  c.inside = false;
+  into_sum.end();
   const auto sum = sum_of_streams(c, gated);
   const InsideKernel of_others(c);
   const auto after = c.emit(op("sigmoid"), {scaled(c, inject, 1 / divisor)});
@@ -179,10 +179,10 @@ Values engram_gate(Importer&, NodeContext& c) {
   if (c.outputs() > 1 && !c.has(5))
     return c.error("the second output, gated_value_normed, needs operand 5 (conv_norm_scale), which is missing");
   const Attrs attrs{{"epsilon", c.attrs.float_or("epsilon", 1e-5)}};
-  c.inside = true;
+  InsideKernel into_products(c);
   const auto k = c.emit(op("nn.rms_norm"), {key, c.inputs[3]}, attrs);
   const auto q = c.emit(op("nn.rms_norm"), {c.inputs[1], c.inputs[4]}, attrs);
-  c.inside = false;
+  into_products.end();
   const auto products = c.emit(op("multiply"), {k, q});  // moves as much memory as the kernel
   const InsideKernel of_products(c);
   const auto sum = c.emit(op("sum_axes"), {products, c.int_constant({-1})}, {{"keepdims", std::int64_t{1}}});
@@ -236,11 +236,11 @@ Result<ValueId> of_best_groups(const NodeContext& c, const Routing& r, Result<Va
 
 /// Logarithms of the best experts' odds, in all other places a number below them.
 Values routed(NodeContext& c, const Routing& r, Result<ValueId> logits) {
-  c.inside = true;
+  InsideKernel into_choice(c);
   const auto odds = c.emit(op("sigmoid"), {c.cast(logits, DType::Float32)});
   auto scores = c.emit(op("add"), {odds, c.inputs[1]});
   if (r.groups > 1) scores = of_best_groups(c, r, scores);
-  c.inside = false;
+  into_choice.end();
   const auto best =
       scores ? c.emit_all(op("topk"), {*scores, c.int_constant({r.best})}, {{"axis", std::int64_t{-1}}}, 2) : Failure{};
   if (!best) return Failure{};
@@ -275,9 +275,9 @@ Values group_router(Importer&, NodeContext& c) {
   Result<ValueId> logits = c.inputs[0];
   if (c.has(2)) logits = c.emit(op("nn.dense"), {logits, c.inputs[2]}, {{"transB", std::int64_t{1}}});
   else if (*rank != 2) logits = c.reshape(logits, {-1, *experts});
-  c.inside = true;
+  InsideKernel into_odds(c);
   const auto wide = c.cast(logits, DType::Float32);
-  c.inside = c.has(2);  // in the product's kernel, else one of their own
+  if (!c.has(2)) into_odds.end();  // in the product's kernel, else one of their own
   const auto odds = c.emit(op("sigmoid"), {wide});
   const InsideKernel of_odds(c);
   const auto scores = c.emit(op("add"), {odds, c.inputs[1]});

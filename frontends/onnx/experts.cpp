@@ -57,10 +57,10 @@ class Experts {
     auto wide = activated(rows);
     auto parts = product(wide, at_.fc2);
     auto mixed = parts ? c_.emit(op("multiply"), {*parts, share_}) : parts;
-    c_.inside = true;  // rows are put back and added by one kernel
+    InsideKernel into_sum(c_);  // rows are put back and added by one kernel
     auto back = mixed ? c_.emit(op("take"), {*mixed, place_}, axis(0)) : mixed;
     auto by_token = c_.reshape(back, {-1, k_, *hidden});
-    c_.inside = false;
+    into_sum.end();
     auto sum = by_token ? c_.emit(op("sum_axes"), {*by_token, c_.int_constant({1})}, {{"keepdims", std::int64_t{0}}})
                         : by_token;
     if (*rank != 2) {
@@ -79,13 +79,13 @@ class Experts {
     if (k_ < 1 || k_ > experts) return Status(c_.error(fmt::format("k is {}, there are {} experts", k_, experts)));
     const std::size_t mixes = at_.weights_of_experts;
     const bool scores = at_.in_blocks && c_.has(mixes);  // the best are chosen by them as they are
-    c_.inside = true;
+    InsideKernel into_choice(c_);
     auto odds = scores ? Result(c_.inputs[1]) : c_.emit(op("nn.softmax"), {c_.inputs[1]}, axis(-1));
-    c_.inside = false;
+    into_choice.end();
     if (!odds) return Failure{};
     auto best = c_.emit_all(op("topk"), {*odds, c_.int_constant({k_})}, axis(-1), 2);
     if (!best) return Failure{};
-    c_.inside = true;
+    InsideKernel of_choice(c_);
     Result<ValueId> mixed = (*best)[0];
     if (mixes > 0 && c_.has(mixes)) mixed = c_.emit(op("gather"), {c_.inputs[mixes], (*best)[1]}, axis(-1));
     if (c_.attrs.int_or("normalize_routing_weights", at_.in_blocks ? 1 : 0) == 1 && mixed) {
@@ -99,12 +99,12 @@ class Experts {
     mixed = c_.cast(mixed, c_.dtype(c_.inputs[0]));
     auto chosen = c_.reshape((*best)[1], {-1});
     auto count = c_.shape_of(chosen);
-    c_.inside = false;
+    of_choice.end();
     if (!mixed || !count) return Failure{};
     auto sorted =
         c_.emit_all(op("topk"), {*chosen, *count}, {{"axis", std::int64_t{0}}, {"largest", std::int64_t{0}}}, 2);
     if (!sorted) return Failure{};
-    c_.inside = true;
+    InsideKernel of_sort(c_);
     auto token = c_.emit(op("floor_divide"), {(*sorted)[1], c_.number(static_cast<double>(k_), DType::Int64)});
     auto place =
         c_.emit_all(op("topk"), {(*sorted)[1], *count}, {{"axis", std::int64_t{0}}, {"largest", std::int64_t{0}}}, 2);
@@ -113,7 +113,7 @@ class Experts {
     auto flat = c_.reshape(mixed, {-1});
     auto share = flat ? c_.emit(op("take"), {*flat, (*sorted)[1]}, axis(0)) : flat;
     share = c_.expand_dims(share, {1});
-    c_.inside = false;
+    of_sort.end();
     if (!token || !place || !ends || !share) return Failure{};
     token_ = *token, place_ = (*place)[1], ends_ = *ends, share_ = *share;
     return ok();

@@ -127,6 +127,11 @@ class Importer {
 inline constexpr int kMaxDepth = kMaxRegionDepth;
 bool free_names(Bytes graph, int depth, std::vector<std::string_view>& out, Damage& damage);
 
+/// Of both spellings of ONNX's own domain the empty one; any other as it is.
+inline std::string_view canonical_domain(std::string_view domain) {
+  return domain == "ai.onnx" ? std::string_view{} : domain;
+}
+
 using Translator = Result<std::vector<ValueId>> (*)(Importer&, NodeContext&);
 struct TranslatorRow {
   std::string_view spelling;

@@ -83,9 +83,8 @@ Values efficient_nms_onnx(Importer&, NodeContext& c) {
              {{"center_point_box", c.attrs.int_or("center_point_box", 0)},
               {"padded_to", *most},
               {std::string(kPlugin), std::string(c.node.op_type)}});
-  c.inside = true;
+  const InsideKernel of_suppression(c);
   auto out = c.cast(rows, DType::Int32);
-  c.inside = false;
   if (!out) return Failure{};
   return std::vector<ValueId>{*out};
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "frontends/common/permutation.h"
 #include "frontends/stablehlo/translators.h"
 
 namespace perfc::stablehlo {
@@ -134,12 +135,6 @@ Ints places_first(const Ints& offset, std::size_t rank) {
     perm[i] = static_cast<std::int64_t>(is_part ? part++ : place++);
   }
   return perm;
-}
-
-Ints inverse(const Ints& perm) {
-  Ints out(perm.size());
-  for (std::size_t i = 0; i < perm.size(); ++i) out[static_cast<std::size_t>(perm[i])] = static_cast<std::int64_t>(i);
-  return out;
 }
 
 /// One index per place, into one dim, of which one entry is taken: `take` along that dim.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "frontends/common/permutation.h"
 #include "frontends/stablehlo/importer.h"
 
 namespace perfc::stablehlo {
@@ -46,13 +47,6 @@ std::vector<std::size_t> longer_dims(const Shape& shape) {
     if (!shape[i].is(1)) out.push_back(i);
   }
   return out;
-}
-
-bool is_identity(const Emitter::Ints& perm) {
-  for (std::size_t i = 0; i < perm.size(); ++i) {
-    if (perm[i] != static_cast<std::int64_t>(i)) return false;
-  }
-  return true;
 }
 
 }  // namespace

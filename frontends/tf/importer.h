@@ -70,6 +70,8 @@ inline Result<Values> one(Result<ValueId> v) {
 
 /// An input that only orders: "^name".
 inline bool is_control(std::string_view input) { return input.starts_with('^'); }
+/// "name:0" → name and output. Without a number: output 0.
+std::pair<std::string_view, std::uint32_t> split_output(std::string_view name);
 
 // ---- Graphs of the file
 

@@ -1,8 +1,10 @@
 #pragma once
-/// Translators that the table refers to, by file.
+/// Translators that the table refers to, by file, and what they share.
 #include "frontends/tf/importer.h"
 
 namespace perfc::tf {
+
+inline constexpr std::int64_t kEnd = INT64_MAX;  ///< of a slice
 
 // frontends/tf/control.cpp: functions, conditions, loops
 Result<Values> functional_case(Call&, const OpRow&);
@@ -78,48 +80,62 @@ Result<Values> transposed_convolution(Call&, const OpRow&);
 Result<Values> gru_cell(Call&, const OpRow&);
 Result<Values> lstm_cell(Call&, const OpRow&);
 
-// frontends/tf/shape.cpp: shapes, data movement
+// frontends/tf/variables.cpp: constants, placeholders, variables
 Result<Values> assign(Call&, const OpRow&);
-Result<Values> batch_to_space(Call&, const OpRow&);
-Result<Values> broadcast_args(Call&, const OpRow&);
-Result<Values> concat(Call&, const OpRow&);
 Result<Values> constant(Call&, const OpRow&);
-Result<Values> depth_space(Call&, const OpRow&);
-Result<Values> expand_dims(Call&, const OpRow&);
-Result<Values> fill(Call&, const OpRow&);
-Result<Values> full_like(Call&, const OpRow&);
-Result<Values> gather(Call&, const OpRow&);
-Result<Values> gather_nd(Call&, const OpRow&);
-Result<Values> invert_permutation(Call&, const OpRow&);
-Result<Values> linspace(Call&, const OpRow&);
-Result<Values> matrix_band(Call&, const OpRow&);
-Result<Values> matrix_diagonal(Call&, const OpRow&);
-Result<Values> one_hot(Call&, const OpRow&);
-Result<Values> pack(Call&, const OpRow&);
-Result<Values> pad(Call&, const OpRow&);
 Result<Values> placeholder(Call&, const OpRow&);
-Result<Values> range(Call&, const OpRow&);
-Result<Values> rank(Call&, const OpRow&);
 Result<Values> read_handle(Call&, const OpRow&);
-Result<Values> reshape(Call&, const OpRow&);
 Result<Values> resource_gather(Call&, const OpRow&);
-Result<Values> reverse(Call&, const OpRow&);
-Result<Values> reverse_sequence(Call&, const OpRow&);
-Result<Values> scatter_nd(Call&, const OpRow&);
-Result<Values> shape(Call&, const OpRow&);
-Result<Values> size(Call&, const OpRow&);
-Result<Values> slice(Call&, const OpRow&);
-Result<Values> space_to_batch(Call&, const OpRow&);
-Result<Values> split(Call&, const OpRow&);
-Result<Values> squeeze(Call&, const OpRow&);
-Result<Values> strided_slice(Call&, const OpRow&);
-Result<Values> tensor_scatter(Call&, const OpRow&);
-Result<Values> tile(Call&, const OpRow&);
-Result<Values> transpose(Call&, const OpRow&);
-Result<Values> unpack(Call&, const OpRow&);
 Result<Values> variable_handle(Call&, const OpRow&);
 Result<Values> variable_value(Call&, const OpRow&);
+
+// frontends/tf/shape.cpp: shapes, data seen in another one
+Result<Values> broadcast_args(Call&, const OpRow&);
+Result<Values> expand_dims(Call&, const OpRow&);
+Result<Values> invert_permutation(Call&, const OpRow&);
+Result<Values> rank(Call&, const OpRow&);
+Result<Values> reshape(Call&, const OpRow&);
+Result<Values> shape(Call&, const OpRow&);
+Result<Values> size(Call&, const OpRow&);
+Result<Values> squeeze(Call&, const OpRow&);
+Result<Values> transpose(Call&, const OpRow&);
+
+// frontends/tf/creation.cpp: tensors of one number, of evenly spaced ones
+Result<Values> fill(Call&, const OpRow&);
+Result<Values> full_like(Call&, const OpRow&);
+Result<Values> linspace(Call&, const OpRow&);
+Result<Values> range(Call&, const OpRow&);
+
+// frontends/tf/parts.cpp: entries, splits, slices
+Result<Values> slice(Call&, const OpRow&);
+Result<Values> split(Call&, const OpRow&);
+Result<Values> strided_slice(Call&, const OpRow&);
+Result<Values> unpack(Call&, const OpRow&);
+
+// frontends/tf/rearrange.cpp: joined, turned, repeated, padded
+Result<Values> concat(Call&, const OpRow&);
+Result<Values> pack(Call&, const OpRow&);
+Result<Values> pad(Call&, const OpRow&);
+Result<Values> reverse(Call&, const OpRow&);
+Result<Values> reverse_sequence(Call&, const OpRow&);
+Result<Values> tile(Call&, const OpRow&);
+
+// frontends/tf/indexing.cpp: gathering, scattering, indices of what is true
+Result<Values> gather(Call&, const OpRow&);
+Result<Values> gather_nd(Call&, const OpRow&);
+Result<Values> one_hot(Call&, const OpRow&);
+Result<Values> scatter_nd(Call&, const OpRow&);
+Result<Values> tensor_scatter(Call&, const OpRow&);
 Result<Values> where(Call&, const OpRow&);
+
+// frontends/tf/matrices.cpp: bands, diagonals
+Result<Values> matrix_band(Call&, const OpRow&);
+Result<Values> matrix_diagonal(Call&, const OpRow&);
+
+// frontends/tf/blocks.cpp: blocks of space, batches, channels
+Result<Values> batch_to_space(Call&, const OpRow&);
+Result<Values> depth_space(Call&, const OpRow&);
+Result<Values> space_to_batch(Call&, const OpRow&);
 
 // frontends/tf/sparse.cpp: segments, sparse tensors
 Result<Values> bincount(Call&, const OpRow&);

@@ -1,10 +1,6 @@
 #include "frontends/torch/aten_table.h"
 
-#include <algorithm>
-#include <map>
-
 #include "frontends/torch/translate.h"
-#include "ir/support/text.h"
 
 namespace perfc::torch {
 namespace {
@@ -669,58 +665,6 @@ constexpr AtenRow kAten[] = {
     {"linalg_matrix_power", "self -n", linalg_unpriced, "opaque"},
 };
 
-Slot parse_slot(std::string_view token) {
-  Slot s;
-  if (token.front() == '-') return {.name = token.substr(1), .kind = Slot::Kind::Ignored};
-  if (token.back() == '?') return {.name = token.substr(0, token.size() - 1), .kind = Slot::Kind::Optional};
-  if (token.back() == '#') return {.name = token.substr(0, token.size() - 1), .kind = Slot::Kind::Ints};
-  const std::size_t equals = token.find('=');
-  if (equals == std::string_view::npos) return {.name = token};
-  s = {.name = token.substr(0, equals), .kind = Slot::Kind::Attribute, .attribute = token.substr(equals + 1)};
-  if (s.attribute.empty()) s.attribute = s.name;
-  return s;
-}
-
-using RowsByName = std::multimap<std::string_view, const AtenRow*>;
-const RowsByName& by_name() {
-  static const RowsByName index = [] {
-    RowsByName i;
-    for (const AtenRow& row : aten_table()) i.emplace(row.name, &row);
-    return i;
-  }();
-  return index;
-}
-
-/// Functions of reals take integers, too, and give floats. ONNX, whose rules the rows have, gives integers to erf.
-bool wants_float(OpId o) { return (def(o).takes == Takes::Float && !def(o).rounds) || o == op("erf"); }
-
-/// The type that operands are brought to; undefined where each keeps its own.
-DType common_type(Call& c, OpId o) {
-  std::vector<const Value*> operands;
-  for (std::size_t i = 0; i < slots(*c.row).size() && i < c.args.size(); ++i) {
-    if (slots(*c.row)[i].kind == Slot::Kind::Operand) operands.push_back(&c.args[i]);
-  }
-  if (def(o).takes == Takes::Bool) return DType::Bool;
-  if (operands.size() < 2) return DType::Undefined;
-  const DType d = result_type(c, operands);
-  return wants_float(o) && (d == DType::Bool || is_integer(d)) ? DType::Float32 : d;
-}
-
-Result<Attr> attribute_of(Call& c, const Value& v, std::string_view name) {
-  if (const Scalar* s = v.scalar()) {
-    if (s->is_float() && s->real) return Attr(*s->real);
-    if (!s->is_float() && s->integer.known()) return Attr(s->integer.value());
-    return c.error(fmt::format("'{}' must be known when importing", name));
-  }
-  if (const std::string* s = v.string()) return Attr(*s);
-  if (v.list()) {
-    auto ints = c.ints(name);
-    if (!ints) return Failure{};
-    return Attr(*ints);
-  }
-  return c.error(fmt::format("'{}' is {}, which is no attribute", name, v.kind()));
-}
-
 }  // namespace
 
 std::span<const AtenRow> aten_table() {
@@ -733,131 +677,6 @@ std::span<const AtenRow> aten_table() {
     return rows;
   }();
   return all;
-}
-
-const std::vector<Slot>& slots(const AtenRow& row) {
-  static const std::map<const AtenRow*, std::vector<Slot>> all = [] {
-    std::map<const AtenRow*, std::vector<Slot>> out;
-    for (const AtenRow& r : aten_table()) {
-      std::vector<Slot>& slots = out[&r];
-      std::string_view rest = r.signature;
-      while (!rest.empty()) {
-        const std::string_view word = next_word(rest);
-        if (!word.empty()) slots.push_back(parse_slot(word));
-      }
-    }
-    return out;
-  }();
-  return all.at(&row);
-}
-
-const AtenRow* find_row(std::string_view name, const std::vector<Arg>& written, std::vector<Value>& args) {
-  const auto [first, last] = by_name().equal_range(name);
-  const bool named = std::any_of(written.begin(), written.end(), [](const Arg& a) { return !a.name.empty(); });
-  const AtenRow* best = nullptr;
-  std::vector<Value> placed;
-  for (auto it = first; it != last; ++it) {
-    const auto& all = slots(*it->second);
-    if (written.size() > all.size()) continue;
-    if (!named) {
-      // TorchScript writes every argument: as many as the overload has.
-      if (written.size() == all.size()) {
-        best = it->second;
-        placed = args;
-        break;
-      }
-      if (!best || all.size() < slots(*best).size()) {
-        best = it->second;
-        placed = args;
-        placed.resize(all.size());
-      }
-      continue;
-    }
-    std::vector<Value> mine(all.size());
-    std::size_t position = 0, matched = 0;
-    for (std::size_t i = 0; i < written.size(); ++i) {
-      std::size_t at = position++;
-      if (!written[i].name.empty()) {
-        at = static_cast<std::size_t>(
-            std::find_if(all.begin(), all.end(), [&](const Slot& s) { return s.name == written[i].name; }) -
-            all.begin());
-        // In-place and vector forms call their first argument by another name.
-        if (at == all.size() && i == 0 && (written[i].name == "self" || written[i].name == "input")) at = 0;
-      }
-      if (at >= all.size() || mine[at].given()) break;
-      mine[at] = args[i];
-      ++matched;
-    }
-    if (matched != written.size()) continue;
-    if (!best || all.size() < slots(*best).size()) {
-      best = it->second;
-      placed = std::move(mine);
-    }
-  }
-  if (best) args = std::move(placed);
-  return best;
-}
-
-bool has_row(std::string_view name) { return by_name().count(name) != 0; }
-
-std::string signatures(std::string_view name) {
-  std::string out;
-  const auto [first, last] = by_name().equal_range(name);
-  for (auto it = first; it != last; ++it) out += fmt::format("{}({})", out.empty() ? "" : ", ", it->second->signature);
-  return out;
-}
-
-Values map_row(Call& c) {
-  std::vector<ValueId> operands;
-  Attrs attrs;
-  DType dtype = DType::Undefined;
-  const DType common = common_type(c, c.row->op);
-  const auto& all = slots(*c.row);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const Slot& slot = all[i];
-    const Value nothing;
-    const Value& v = i < c.args.size() ? c.args[i] : nothing;
-    switch (slot.kind) {
-      case Slot::Kind::Ignored:
-        break;
-      case Slot::Kind::Operand:
-      case Slot::Kind::Optional: {
-        if (!v.given() || v.is_none()) {
-          if (slot.kind == Slot::Kind::Operand) return c.error(fmt::format("'{}' is missing", slot.name));
-          operands.emplace_back();
-          break;
-        }
-        auto id = common != DType::Undefined ? promoted(c, v, common) : c.tensor(slot.name);
-        if (!id) return Failure{};
-        if (operands.empty() && wants_float(c.row->op)) {
-          const DType d = c.type(*id).dtype();
-          if (d == DType::Bool || is_integer(d)) id = c.promote(*id, DType::Float32);
-          if (!id) return Failure{};
-        }
-        if (dtype == DType::Undefined) dtype = c.type(*id).dtype();
-        operands.push_back(*id);
-        break;
-      }
-      case Slot::Kind::Ints: {
-        auto id = c.int_vector(slot.name);
-        if (!id) return Failure{};
-        operands.push_back(*id);
-        break;
-      }
-      case Slot::Kind::Attribute: {
-        if (!v.given() || v.is_none()) break;
-        auto a = attribute_of(c, v, slot.name);
-        if (!a) return Failure{};
-        attrs.set(slot.attribute, *std::move(a));
-        break;
-      }
-    }
-  }
-  const OpId o = c.row->op;
-  if (def(o).rounds && !is_float(dtype)) return c.in_place ? alias(c) : clone(c);
-  const int results = def(o).results;
-  return c.finish(o, std::move(operands), std::move(attrs),
-                  results < 0 ? std::max<std::size_t>(c.outputs(), 1) : static_cast<std::size_t>(results));
 }
 
 }  // namespace perfc::torch

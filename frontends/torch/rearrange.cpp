@@ -1,4 +1,4 @@
-/// Data movement that joins, turns, shuffles and pads: always a copy.
+/// Data movement that joins, turns, shuffles, pads and cuts to triangles: always a copy.
 #include <fmt/format.h>
 
 #include "frontends/torch/translate.h"
@@ -216,6 +216,19 @@ Values pad(Call& c) {
     operands.push_back(*value);
   }
   return single(c, c.emit(op("nn.pad"), std::move(operands), mode == "constant" ? Attrs{} : Attrs{{"mode", mode}}));
+}
+
+Values triangle(Call& c) {
+  auto v = c.tensor("self");
+  if (!v) return Failure{};
+  const bool upper = std::string_view(c.row->name) == "triu";
+  std::vector<ValueId> operands{*v};
+  if (c.given("diagonal")) {
+    auto k = promoted(c, c.arg("diagonal"), DType::Int64);
+    if (!k) return Failure{};
+    if (!(c.data(*k) && c.data(*k)->ints() && (*c.data(*k)->ints())[0].is(0))) operands.push_back(*k);
+  }
+  return single(c, c.emit(op("trilu"), std::move(operands), {{"upper", static_cast<std::int64_t>(upper)}}));
 }
 
 }  // namespace perfc::torch

@@ -15,7 +15,7 @@ inline DType result_type(Call& c, std::initializer_list<const Value*> values) {
 /// A tensor or a number in this element type.
 Result<ValueId> promoted(Call& c, const Value& v, DType dtype);
 
-// ---- In normalization.cpp, views.cpp, windows.cpp, signal.cpp
+// ---- In normalization.cpp, views.cpp, windows.cpp, signal.cpp, indexing.cpp, gather_scatter.cpp
 /// `out`, and for results that only a backward pass reads constants in their place.
 Values with_unused(Call& c, Values out);
 inline constexpr std::int64_t kEnd = INT64_MAX;  ///< of a slice
@@ -34,6 +34,11 @@ Result<SelfAxis> self_axis(Call& c);
 Result<ValueId> window_indices(Call& c, std::int64_t rows, std::int64_t row_step, std::int64_t columns,
                                std::int64_t column_step);
 Result<ValueId> as_complex(Call& c, ValueId v);
+/// Operand of indices in a type that the IR indexes by.
+Result<ValueId> indices(Call& c, ValueId v);
+Result<ValueId> indices(Call& c, std::string_view parameter);
+/// Indices of `rows`, entries of `axis`, in the shape of `part`, which has `rank` dims: as scatter_elements wants them.
+Result<ValueId> row_indices(Call& c, ValueId rows, ValueId part, std::size_t rank, std::int64_t axis);
 
 // ---- elementwise.cpp
 Values add(Call& c);
@@ -173,6 +178,7 @@ Values rot90(Call& c);
 Values pixel_shuffle(Call& c);
 Values channel_shuffle(Call& c);
 Values pad(Call& c);
+Values triangle(Call& c);
 
 // ---- windows.cpp
 Values unfold(Call& c);
@@ -182,6 +188,10 @@ Values col2im(Call& c);
 // ---- indexing.cpp
 Values index(Call& c);
 Values index_put(Call& c);
+Values masked_select(Call& c);
+Values masked_scatter(Call& c);
+
+// ---- gather_scatter.cpp
 Values index_select(Call& c);
 Values index_write(Call& c);
 Values gather(Call& c);
@@ -189,17 +199,16 @@ Values take_along_dim(Call& c);
 Values take(Call& c);
 Values scatter(Call& c);
 Values view_scatter(Call& c);
-Values masked_select(Call& c);
-Values masked_scatter(Call& c);
 Values embedding(Call& c);
 Values embedding_bag(Call& c);
 Values one_hot(Call& c);
+
+// ---- counting.cpp
 Values nonzero(Call& c);
 Values bucketize(Call& c);
 Values isin(Call& c);
 Values bincount(Call& c);
 Values histc(Call& c);
-Values triangle(Call& c);
 
 // ---- creation.cpp
 Values make(Call& c);

@@ -6,6 +6,7 @@
 
 #include "ir/infer_context.h"
 #include "ir/layout.h"
+#include "ir/ops/carried_state.h"
 #include "ir/ops/rule_helpers.h"
 #include "ir/ops/rules.h"
 
@@ -330,7 +331,7 @@ Result<Shape> causal_state(const InferContext& c, const CausalLayout& of) {
   const auto reach = causal_reach(c);
   if (!reach) return Failure{};
   Shape state = c.type(0).shape();
-  const std::int64_t state_last = c.attrs.int_or("state_channels_last", -1), window = c.attrs.int_or("state_window", 0);
+  const std::int64_t state_last = c.attrs.int_or("state_channels_last", -1);
   if (of.packed) {
     state = {c.has(3) && ranked(c, 3) ? c.type(3).shape()[0] : Dim::unknown(), of.channels, *reach};
   } else if (state.size() == 3 && state_last >= 0) {
@@ -341,9 +342,7 @@ Result<Shape> causal_state(const InferContext& c, const CausalLayout& of) {
   } else {
     state.back() = *reach;
   }
-  if (window < 0) return c.error("state_window is {}, must not be negative", window);
-  if (window > 0) state.insert(state.begin(), Dim(window));
-  return state;
+  return windowed_state(c, std::move(state));
 }
 
 }  // namespace
@@ -373,9 +372,9 @@ Status causal_conv(InferContext& c) {
   c.set(0, Type::tensor(dtype, std::move(y)));
   if (c.results() > 1) c.set(1, Type::tensor(dtype, *state));
   if (c.results() < 3) return ok();
-  const std::int64_t captured = c.attrs.int_or("state_update_capacity", 0);
-  if (captured < 0 || captured > 8) return c.error("state_update_capacity is {}, must be 0 to 8", captured);
-  c.set(2, Type::tensor(dtype, {layout->packed ? state->front() : dim_of(c, 0, 0), Dim(captured), *channels}));
+  const auto captured = captured_tokens(c);
+  if (!captured) return Failure{};
+  c.set(2, Type::tensor(dtype, {layout->packed ? state->front() : dim_of(c, 0, 0), *captured, *channels}));
   return ok();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/ops/attention_checks.h"
+#include "ir/ops/carried_state.h"
 #include "ir/ops/rule_helpers.h"
 #include "ir/ops/rules.h"
 
@@ -118,14 +119,6 @@ Result<Dim> key_channels(const InferContext& c, std::int64_t queries, std::int64
   return channels;
 }
 
-/// Extents of a state; with `state_window` one of each of the last tokens.
-Result<Shape> state_shape(const InferContext& c, Shape one) {
-  const std::int64_t window = c.attrs.int_or("state_window", 0);
-  if (window < 0) return c.error("state_window is {}, must not be negative", window);
-  if (window > 0) one.insert(one.begin(), Dim(window));
-  return one;
-}
-
 }  // namespace
 
 // Operands query, key, value [B, T, heads · size], past_state [B, Hkv, dk, dv], decay, beta; results output,
@@ -151,7 +144,7 @@ Status linear_attention(InferContext& c) {
   const auto keys = key_channels(c, *queries, *states);
   const auto values = keys ? per_head(c, dim_of(c, kValue, 2), *states, "value") : keys;
   if (!values) return Failure{};
-  const auto state = state_shape(c, {batch, Dim(*states), *keys, *values});
+  const auto state = windowed_state(c, {batch, Dim(*states), *keys, *values});
   if (!state || !require_dims(c, Packed::kState, "past_state", *state)) return Failure{};
   for (const auto& [i, role, wide] : {std::tuple{Packed::kDecay, std::string_view("decay"), Dim(*states) * *keys},
                                       std::tuple{Packed::kBeta, std::string_view("beta"), Dim(1)}}) {
@@ -246,13 +239,12 @@ Status gated_delta_net(InferContext& c) {
   c.set(0, Type::tensor(c.type(kQuery).dtype(), std::move(out)));
   if (c.results() > 1) c.set(1, Type::tensor(DType::Float32, state));
   if (c.results() < 3) return ok();
-  const std::int64_t captured = c.attrs.int_or("state_update_capacity", 0);
-  if (captured < 0 || captured > 8) return c.error("state_update_capacity is {}, must be 0 to 8", captured);
+  const auto captured = captured_tokens(c);
+  if (!captured) return Failure{};
   const bool by_channel = c.has(TokenMajor::kDecay) && ranked(c, TokenMajor::kDecay) &&
                           c.type(TokenMajor::kDecay).rank() == (stacked ? 4U : 3U);
   const Dim decay = by_channel ? h->heads * h->keys : h->heads;
-  c.set(2,
-        Type::tensor(DType::Float32, {batch, Dim(captured) * (decay + h->key_heads * h->keys + h->heads * h->values)}));
+  c.set(2, Type::tensor(DType::Float32, {batch, *captured * (decay + h->key_heads * h->keys + h->heads * h->values)}));
   return ok();
 }
 

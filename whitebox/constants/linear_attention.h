@@ -4,8 +4,10 @@
 
 namespace perfc::constants {
 
-/// Tokens of a chunk, and what clocks and bytes below are of: elements of a state, channels of a key and a value.
-inline constexpr double kChunkTokens = 64, kChunkState = 128 * 128, kTokenChannels = 128 + 128;
+/// Tokens of a chunk, and what clocks and bytes below are of: channels of a key and as many of a value, and so elements
+/// of a state, channels of both.
+inline constexpr double kChunkTokens = 64, kHeadChannels = 128;
+inline constexpr double kChunkState = kHeadChannels * kHeadChannels, kTokenChannels = kHeadChannels + kHeadChannels;
 
 /// flash-linear-attention's chunk_gated_delta_rule, which PyTorch models call: kernels, µs of the launch of each beside
 /// the device's own, clocks of an SM for a chunk of a head in all of them, clocks of a chunk that waits for the one

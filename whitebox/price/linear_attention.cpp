@@ -45,7 +45,7 @@ double chunked_clocks(const StateSpan& s, const Rates& r) {
 
 /// Of its kernels that take one token after the other.
 double token_clocks(const StateSpan& s, const Rates& r) {
-  const double heads = s.sequences * s.heads, keys = s.keys / 128;
+  const double heads = s.sequences * s.heads, keys = s.keys / constants::kHeadChannels;
   if (s.kernels == StateKernels::Chunks) return s.tokens * constants::kWarpTokenClocks * std::max(keys, 1.0);
   const double clocks = heads <= r.memory.sms ? constants::kTokenClocks : heads * constants::kOverfullTokenClocks;
   return s.tokens * clocks * keys;
