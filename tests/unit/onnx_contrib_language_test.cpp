@@ -1,5 +1,7 @@
 /// com.microsoft's operators of language models: which of the IR's they become, of which types, and what is refused.
 #include "tests/unit/onnx_contrib.h"
+#include "whitebox/launch/inside_values.h"
+#include "whitebox/memory/memory.h"
 
 namespace perfc {
 namespace {
@@ -39,6 +41,21 @@ TEST(OnnxLanguage, NormsOfPartsReshape) {
   refused(contrib("BranchwiseRMSNorm", "", {streams, {kFloat32, {4}}}),
           "scale must have 16 values or 16 for each of 4");
   refused(contrib("BranchwiseRMSNorm", int_attribute("num_branches", -1), {streams}), "num_branches is -1");
+}
+
+/// A runtime's kernel writes the product alone; the norm and the gate stay in its registers.
+TEST(OnnxLanguage, WhatAKernelKeepsTakesNoMemory) {
+  const ContribOperand x{kFloat32, {256, 1024}};
+  const Imported m = contrib_node("GatedRMSNorm", "", {x, {kFloat32, {1024}}, x});
+  ASSERT_TRUE(m.graph) << m.diags.str();
+  EXPECT_EQ(stays_in_kernel(*m.graph), (std::vector<bool>{false, false, false, true, true, false}));
+  // Both inputs, the result, that of the last run, and the scale.
+  EXPECT_EQ(memory_needs(*m.graph, {}).allocated, 4 * 1024 * 1024 + 4096);
+  // The sum is read by softplus, which is the kernel, whose result stays in it, too.
+  const Imported gate =
+      contrib_node("LinearAttentionGate", "", {{kFloat32, {8, 64, 512}}, {kFloat32, {512}}, {kFloat32, {512}}});
+  ASSERT_TRUE(gate.graph) << gate.diags.str();
+  EXPECT_EQ(memory_needs(*gate.graph, {}).allocated, 3 * 1024 * 1024 + 4096);
 }
 
 TEST(OnnxLanguage, GatedActivations) {

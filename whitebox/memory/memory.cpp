@@ -12,6 +12,7 @@
 #include "whitebox/launch/data_layout.h"
 #include "whitebox/launch/eight_bits.h"
 #include "whitebox/launch/framework.h"
+#include "whitebox/launch/inside_values.h"
 #include "whitebox/launch/kernels.h"
 #include "whitebox/launch/value_strides.h"
 #include "whitebox/launch/widths.h"
@@ -60,8 +61,8 @@ class Run {
       : g_(g), config_(config), convolutions_(convolutions), weight_(g.weight_only()),
         layout_(data_layout(g, config, weight_)), widths_(g, config), weight_width_(float_bytes(config.precision)),
         keeps_(config.task != Task::Infer), owner_(owners(g, layout_)),
-        needs_(keeps_ ? needs_gradient(g) : std::vector<bool>(g.size(), false)), last_use_(g.size(), 0),
-        first_keeper_(g.size(), kNobody), blocks_(g.size()), extra_(g.size()), kept_(g.size()),
+        needs_(keeps_ ? needs_gradient(g) : std::vector<bool>(g.size(), false)), in_kernel_(g.size(), true),
+        last_use_(g.size(), 0), first_keeper_(g.size(), kNobody), blocks_(g.size()), extra_(g.size()), kept_(g.size()),
         kept_copies_(g.size(), 0), eight_(eight_bits(g, config)) {
     for (NodeId id = 0; id < g.size(); ++id) {
       last_use_[owner_[id]] = std::max(last_use_[owner_[id]], id);
@@ -74,6 +75,7 @@ class Run {
       for (NodeId id = 0; id < g.size(); ++id) last_use_[owner_[id]] = std::max(last_use_[owner_[id]], held[id]);
     }
     for (ValueId v : g.results()) last_use_[owner_[v.node]] = static_cast<NodeId>(g.size());
+    keep_what_kernels_read();
     if (keeps_) find_keepers();
     find_half_weights();
   }
@@ -143,6 +145,20 @@ class Run {
     });
   }
 
+  /// Values that stay in a kernel have no memory; what they were made of is read when it runs.
+  void keep_what_kernels_read() {
+    const std::vector<bool> inside = stays_in_kernel(g_);
+    for (NodeId id = static_cast<NodeId>(g_.size()); id-- > 0;) {
+      if (!inside[id]) {
+        in_kernel_[owner_[id]] = false;
+        continue;
+      }
+      for (const ValueId v : g_.node(id).operands) {
+        if (v) last_use_[owner_[v.node]] = std::max(last_use_[owner_[v.node]], last_use_[owner_[id]]);
+      }
+    }
+  }
+
   void find_keepers() {
     for (NodeId id = 0; id < g_.size(); ++id) {
       kept_[id] = kept_for_backward(g_, id, needs_, width(id));
@@ -207,7 +223,7 @@ class Run {
   }
 
   /// Whether a run makes this node's memory.
-  bool makes(NodeId id) const { return owner_[id] == id && g_.node(id).kind == NodeKind::Call; }
+  bool makes(NodeId id) const { return owner_[id] == id && g_.node(id).kind == NodeKind::Call && !in_kernel_[id]; }
 
   void release(NodeId storage) {
     for (Block b : blocks_[storage]) heap_.free(b);
@@ -548,6 +564,7 @@ class Run {
   bool keeps_;
   std::vector<NodeId> owner_;
   std::vector<bool> needs_;
+  std::vector<bool> in_kernel_;       ///< of a storage: nothing of it leaves a kernel
   std::vector<NodeId> last_use_;      ///< of a storage, in the forward pass
   std::vector<NodeId> first_keeper_;  ///< of a storage: its last user in the backward pass
   std::vector<std::vector<Block>> blocks_;
