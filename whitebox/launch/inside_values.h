@@ -7,8 +7,8 @@
 namespace perfc {
 
 /// By node: its results stay in the registers of a kernel. Importers write an operator that is one kernel as several
-/// calls, of which all but one are marked kInside: what those before it make, and what those behind it read of it, is in
-/// no memory, as long as only calls of the same operator read it.
+/// calls, of which all but one are marked kInside: what those before it make, and what those behind it read of it, is
+/// in no memory, as long as only calls of the same operator read it.
 std::vector<bool> stays_in_kernel(const Graph&);
 
 }  // namespace perfc
